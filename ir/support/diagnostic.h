@@ -1,9 +1,12 @@
 // Diagnostics: what is wrong, where, and how it is shown (tools.md §1.5).
 #pragma once
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/support/source.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -11,6 +14,12 @@ namespace hlo {
 
 enum class Severity : uint8_t { Error, Warning, Note, Remark };
 llvm::StringRef ToString(Severity severity);
+
+/// Replaces the text of `where` by `text`; an empty range inserts.
+struct FixIt {
+  Loc where;
+  std::string text;
+};
 
 /// One message. `id` is a stable kebab-case name from diagnostics.def; the text starts in lower
 /// case, has no final period and names what was found and what was expected.
@@ -22,7 +31,9 @@ struct Diagnostic {
   std::string file;                // shown where loc has no source; may be empty
   std::vector<Diagnostic> notes{};
   /// Where the location is no text position: `in %name of computation %comp`; may be empty.
-  std::string context;
+  std::string context{};
+  /// Replacements of source text that would repair the error, for editors.
+  std::vector<FixIt> fixits{};
 
   Diagnostic& Note(Loc where, std::string text);
   Diagnostic& Note(std::string text) { return Note(Loc{}, std::move(text)); }
@@ -50,6 +61,12 @@ struct RenderOptions {
 };
 /// `FILE:LINE:COL: SEVERITY: MESSAGE [ID]`, excerpt, caret, notes; ends with a newline.
 std::string Render(const Diagnostic& diagnostic, const RenderOptions& options = {});
+
+/// One JSON object on one line (no newline): file, line, column, end_column, severity, id, message,
+/// module, instruction, notes, fixits. What is not known is null; `end_column` is one past the range
+/// on its first line. Without `instruction` the name in `context` is used.
+std::string RenderJson(const Diagnostic& diagnostic, llvm::StringRef module = {},
+                       llvm::StringRef instruction = {});
 
 /// ` did you mean` candidates: edit distance at most max(1, length/3), at most three, best first.
 std::vector<std::string> DidYouMean(llvm::StringRef word, llvm::ArrayRef<llvm::StringRef> candidates);

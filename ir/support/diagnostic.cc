@@ -1,0 +1,155 @@
+// Rendering of diagnostics as text and JSON.
+#include "ir/support/diagnostic.h"
+
+#include "ir/support/excerpt.h"
+#include "ir/support/utf8.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace hlo {
+namespace {
+
+constexpr DiagnosticInfo kDiagnostics[] = {
+#define HLO_DIAGNOSTIC(id, severity, explanation) {id, Severity::severity, explanation},
+#include "ir/support/diagnostics.def"
+};
+
+struct SeverityStyle {
+  llvm::StringRef text;
+  llvm::raw_ostream::Colors color;
+};
+// In the order of Severity.
+constexpr SeverityStyle kSeverities[] = {{"error", llvm::raw_ostream::RED},
+                                         {"warning", llvm::raw_ostream::MAGENTA},
+                                         {"note", llvm::raw_ostream::CYAN},
+                                         {"remark", llvm::raw_ostream::BLUE}};
+
+const SeverityStyle& Style(Severity severity) { return kSeverities[static_cast<size_t>(severity)]; }
+
+llvm::StringRef FileOf(const Diagnostic& d) { return d.loc.valid() ? d.loc.source->name() : llvm::StringRef(d.file); }
+
+void RenderHeadline(const Diagnostic& d, bool color, llvm::raw_ostream& os) {
+  const llvm::StringRef file = FileOf(d);
+  if (d.loc.valid()) {
+    const LineColumn at = FindLineColumn(*d.loc.source, d.loc.begin);
+    os << EscapeControls(file) << ':' << at.line << ':' << at.column << ": ";
+  } else if (!file.empty()) {
+    os << EscapeControls(file) << ": ";
+  }
+  if (color) os.changeColor(Style(d.severity).color, /*Bold=*/true);
+  os << ToString(d.severity) << ": ";
+  if (color) os.resetColor();
+  os << EscapeControls(d.message);
+  if (!d.loc.valid() && !d.context.empty()) os << ' ' << EscapeControls(d.context);
+  if (d.severity != Severity::Note && !d.id.empty()) os << " [" << d.id << ']';
+  os << '\n';
+}
+
+/// A note without a place of its own is shown at that of its parent.
+Diagnostic PlaceNote(const Diagnostic& note, const Diagnostic& parent) {
+  Diagnostic placed = note;
+  placed.severity = Severity::Note;
+  if (!placed.loc.valid() && placed.file.empty()) {
+    placed.loc = parent.loc;
+    placed.file = parent.file;
+  }
+  return placed;
+}
+
+/// The instruction of `in %name of computation %comp`; empty if the text has another form.
+llvm::StringRef InstructionOf(llvm::StringRef context) {
+  return context.consume_front("in ") ? context.split(" of computation ").first : llvm::StringRef();
+}
+
+void WriteString(llvm::json::OStream& json, llvm::StringRef key, llvm::StringRef value) {
+  if (value.empty())
+    json.attribute(key, nullptr);
+  else
+    json.attribute(key, llvm::json::isUTF8(value) ? value.str() : llvm::json::fixUTF8(value));
+}
+
+void WritePlace(llvm::json::OStream& json, const Diagnostic& d) {
+  WriteString(json, "file", FileOf(d));
+  if (!d.loc.valid()) {
+    for (const char* key : {"line", "column", "end_column"}) json.attribute(key, nullptr);
+    return;
+  }
+  const LineColumn at = FindLineColumn(*d.loc.source, d.loc.begin);
+  json.attribute("line", at.line);
+  json.attribute("column", at.column);
+  json.attribute("end_column", at.column + CountCharacters(FirstLineOf(d.loc)));
+}
+
+void WriteFixIts(llvm::json::OStream& json, const Diagnostic& d) {
+  json.attributeArray("fixits", [&] {
+    for (const FixIt& fix : d.fixits) {
+      if (!fix.where.valid()) continue;
+      const LineColumn at = FindLineColumn(*fix.where.source, fix.where.begin);
+      json.object([&] {
+        json.attribute("line", at.line);
+        json.attribute("column", at.column);
+        json.attribute("length", CountCharacters(FirstLineOf(fix.where)));
+        json.attribute("text", llvm::json::fixUTF8(fix.text));
+      });
+    }
+  });
+}
+
+}  // namespace
+
+llvm::StringRef ToString(Severity severity) { return Style(severity).text; }
+
+llvm::ArrayRef<DiagnosticInfo> AllDiagnostics() { return kDiagnostics; }
+
+Diagnostic& Diagnostic::Note(Loc where, std::string text) {
+  Diagnostic note;
+  note.severity = Severity::Note;
+  note.message = std::move(text);
+  note.loc = where;
+  notes.push_back(std::move(note));
+  return *this;
+}
+
+std::string Render(const Diagnostic& diagnostic, const RenderOptions& options) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os.enable_colors(options.color);
+  RenderHeadline(diagnostic, options.color, os);
+  if (diagnostic.loc.valid()) RenderExcerpt(diagnostic.loc, options, os);
+  if (!options.notes) return text;
+  for (const Diagnostic& raw : diagnostic.notes) {
+    const Diagnostic note = PlaceNote(raw, diagnostic);
+    RenderHeadline(note, options.color, os);
+    const bool shown = note.loc.source == diagnostic.loc.source && note.loc.begin == diagnostic.loc.begin;
+    if (note.loc.valid() && !shown) RenderExcerpt(note.loc, options, os);
+  }
+  return text;
+}
+
+std::string RenderJson(const Diagnostic& diagnostic, llvm::StringRef module, llvm::StringRef instruction) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::json::OStream json(os);
+  json.object([&] {
+    WritePlace(json, diagnostic);
+    json.attribute("severity", ToString(diagnostic.severity));
+    WriteString(json, "id", diagnostic.id);
+    json.attribute("message", llvm::json::fixUTF8(diagnostic.message));
+    WriteString(json, "module", module);
+    WriteString(json, "instruction", instruction.empty() ? InstructionOf(diagnostic.context) : instruction);
+    json.attributeArray("notes", [&] {
+      for (const Diagnostic& raw : diagnostic.notes) {
+        const Diagnostic note = PlaceNote(raw, diagnostic);
+        json.object([&] {
+          WritePlace(json, note);
+          json.attribute("severity", ToString(note.severity));
+          json.attribute("message", llvm::json::fixUTF8(note.message));
+        });
+      }
+    });
+    WriteFixIts(json, diagnostic);
+  });
+  return text;
+}
+
+}  // namespace hlo

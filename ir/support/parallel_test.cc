@@ -1,0 +1,93 @@
+#include "ir/support/parallel.h"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace hlo {
+namespace {
+
+/// Restores the thread count when a test ends.
+struct ThreadCountGuard {
+  ~ThreadCountGuard() { SetThreadCount(0); }
+};
+
+/// Order-sensitive sum over the pieces, as a reduction would combine them.
+double PieceSum(int64_t n, int64_t grain) {
+  std::vector<double> partial(static_cast<size_t>((n + grain - 1) / grain));
+  ParallelFor(0, n, grain, [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; ++i) partial[static_cast<size_t>(b / grain)] += 1.0 / static_cast<double>(i + 1);
+  });
+  double sum = 0;
+  for (const double p : partial) sum += p;
+  return sum;
+}
+
+TEST(ParallelFor, EveryIndexOnceForEveryThreadCount) {
+  const ThreadCountGuard guard;
+  for (const int threads : {1, 2, 7}) {
+    SetThreadCount(threads);
+    EXPECT_EQ(ThreadCount(), threads);
+    std::vector<std::atomic<int>> hits(1003);
+    ParallelFor(3, 1003, 10, [&](int64_t b, int64_t e) {
+      EXPECT_TRUE(e - b == 10 || e == 1003);
+      for (int64_t i = b; i < e; ++i) ++hits[static_cast<size_t>(i)];
+    });
+    for (size_t i = 0; i < hits.size(); ++i) EXPECT_EQ(hits[i], i < 3 ? 0 : 1);
+  }
+}
+
+TEST(ParallelFor, ResultIndependentOfThreadCount) {
+  const ThreadCountGuard guard;
+  SetThreadCount(1);
+  const double one = PieceSum(100'000, 97);
+  SetThreadCount(5);
+  EXPECT_EQ(PieceSum(100'000, 97), one);
+}
+
+TEST(ParallelFor, EmptyAndExtremeRanges) {
+  ParallelFor(5, 5, 1, [](int64_t, int64_t) { FAIL(); });
+  ParallelFor(5, 4, 1, [](int64_t, int64_t) { FAIL(); });
+  std::atomic<int> calls = 0;
+  ParallelFor(INT64_MAX - 3, INT64_MAX, 2, [&](int64_t, int64_t) { ++calls; });
+  EXPECT_EQ(calls, 2);
+  calls = 0;
+  ParallelFor(0, 3, 0, [&](int64_t, int64_t) { ++calls; });
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(ParallelFor, NestedCallsRunInline) {
+  const ThreadCountGuard guard;
+  SetThreadCount(4);
+  std::atomic<int> inner = 0;
+  ParallelFor(0, 16, 1, [&](int64_t, int64_t) {
+    EXPECT_TRUE(InParallelRegion());
+    const auto self = std::this_thread::get_id();
+    ParallelFor(0, 10, 1, [&](int64_t, int64_t) {
+      EXPECT_EQ(std::this_thread::get_id(), self);
+      ++inner;
+    });
+    EXPECT_TRUE(InParallelRegion());
+  });
+  EXPECT_EQ(inner, 160);
+  EXPECT_FALSE(InParallelRegion());
+}
+
+TEST(ParallelFor, ManyCallersAtOnce) {
+  const ThreadCountGuard guard;
+  SetThreadCount(3);
+  std::vector<std::thread> callers;
+  std::atomic<int64_t> total = 0;
+  for (int t = 0; t < 8; ++t)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 200; ++round)
+        ParallelFor(0, 100, 7, [&](int64_t b, int64_t e) { total += e - b; });
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(total, 8 * 200 * 100);
+}
+
+}  // namespace
+}  // namespace hlo
