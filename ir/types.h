@@ -70,8 +70,14 @@ constexpr std::optional<ElementType> ComplexType(ElementType t) {
   return std::nullopt;
 }
 
-/// Exponent bias of a floating type (of the parts of a complex one).
-int ExponentBias(ElementType type);
+/// Exponent bias of a floating type (of the parts of a complex one); 0 for other types.
+constexpr int ExponentBias(ElementType type) {
+  const TypeInfo& info = Info(type);
+  if (info.exponent_bits == 0) return 0;
+  if (type == ElementType::F8E4M3B11FNUZ) return 11;
+  const int ieee = (1 << (info.exponent_bits - 1)) - 1;
+  return info.special == FloatSpecial::Fnuz ? ieee + 1 : ieee;
+}
 
 /// The type spelled `text` in HLO (`tuple` and `buffer` are no type names); nothing if unknown.
 std::optional<ElementType> ParseElementType(llvm::StringRef text);
