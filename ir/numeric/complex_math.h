@@ -1,0 +1,74 @@
+// Elementary functions and arithmetic of complex<float> and complex<double>.
+#pragma once
+#include <complex>
+
+namespace hlo::math {
+
+using Complex64 = std::complex<float>;
+using Complex128 = std::complex<double>;
+
+// Branch cuts, infinities, NaN and signed zeros are those of the C library (C Annex G) unless said
+// otherwise (ops-elementwise §6.4, §7.3). Errors are a few units of the last place of |result|;
+// complex<float> is evaluated in double and rounded once.
+
+/// |z| without intermediate overflow; infinite if either part is.
+double Abs(Complex128 z);
+Complex128 Exp(Complex128 z);
+Complex128 Expm1(Complex128 z);
+Complex128 Log(Complex128 z);
+Complex128 Log1p(Complex128 z);
+Complex128 Sqrt(Complex128 z);
+/// 1/sqrt(z); 0 -> (inf, NaN), infinite -> zeros with the signs of re and -im.
+Complex128 Rsqrt(Complex128 z);
+Complex128 Logistic(Complex128 z);
+Complex128 Sin(Complex128 z);
+Complex128 Cos(Complex128 z);
+Complex128 Tan(Complex128 z);
+Complex128 Asin(Complex128 z);
+Complex128 Acos(Complex128 z);
+Complex128 Atan(Complex128 z);
+Complex128 Sinh(Complex128 z);
+Complex128 Cosh(Complex128 z);
+Complex128 Tanh(Complex128 z);
+Complex128 Asinh(Complex128 z);
+Complex128 Acosh(Complex128 z);
+Complex128 Atanh(Complex128 z);
+/// z / |z|; 0 -> (0, 0).
+Complex128 Sign(Complex128 z);
+/// (ac-bd, ad+bc), without recovery of infinities.
+Complex128 Multiply(Complex128 x, Complex128 y);
+/// Scaled against overflow. A zero divisor gives each part times infinity with the sign of the
+/// divisor's real part; infinite/finite and finite/infinite as in Annex G.
+Complex128 Divide(Complex128 x, Complex128 y);
+/// z^0 = 1, 1^w = 1, 0^w = 0 for re(w) > 0, inf^w infinite or 0 by the sign of re(w).
+Complex128 Pow(Complex128 z, Complex128 w);
+/// -i log((x + iy) / sqrt(x^2 + y^2)).
+Complex128 Atan2(Complex128 y, Complex128 x);
+
+float Abs(Complex64 z);
+Complex64 Exp(Complex64 z);
+Complex64 Expm1(Complex64 z);
+Complex64 Log(Complex64 z);
+Complex64 Log1p(Complex64 z);
+Complex64 Sqrt(Complex64 z);
+Complex64 Rsqrt(Complex64 z);
+Complex64 Logistic(Complex64 z);
+Complex64 Sin(Complex64 z);
+Complex64 Cos(Complex64 z);
+Complex64 Tan(Complex64 z);
+Complex64 Asin(Complex64 z);
+Complex64 Acos(Complex64 z);
+Complex64 Atan(Complex64 z);
+Complex64 Sinh(Complex64 z);
+Complex64 Cosh(Complex64 z);
+Complex64 Tanh(Complex64 z);
+Complex64 Asinh(Complex64 z);
+Complex64 Acosh(Complex64 z);
+Complex64 Atanh(Complex64 z);
+Complex64 Sign(Complex64 z);
+Complex64 Multiply(Complex64 x, Complex64 y);
+Complex64 Divide(Complex64 x, Complex64 y);
+Complex64 Pow(Complex64 z, Complex64 w);
+Complex64 Atan2(Complex64 y, Complex64 x);
+
+}  // namespace hlo::math

@@ -1,0 +1,76 @@
+// Real elementary functions: the C library where it is accurate, own code where it is not.
+#include "ir/numeric/math.h"
+
+#include <cmath>
+
+namespace hlo::math {
+
+double Exp(double x) { return std::exp(x); }
+double Expm1(double x) { return std::expm1(x); }
+double Log(double x) { return std::log(x); }
+double Log1p(double x) { return std::log1p(x); }
+double Tanh(double x) { return std::tanh(x); }
+double Erf(double x) { return std::erf(x); }
+double Sin(double x) { return std::sin(x); }
+double Cos(double x) { return std::cos(x); }
+double Tan(double x) { return std::tan(x); }
+double Asin(double x) { return std::asin(x); }
+double Acos(double x) { return std::acos(x); }
+double Atan(double x) { return std::atan(x); }
+double Sinh(double x) { return std::sinh(x); }
+double Cosh(double x) { return std::cosh(x); }
+double Asinh(double x) { return std::asinh(x); }
+double Acosh(double x) { return std::acosh(x); }
+double Atanh(double x) { return std::atanh(x); }
+double Rsqrt(double x) { return 1.0 / std::sqrt(x); }
+double Pow(double x, double y) { return std::pow(x, y); }
+double Atan2(double y, double x) { return std::atan2(y, x); }
+
+double Logistic(double x) {
+  if (x >= 0) return 1.0 / (1.0 + std::exp(-x));
+  const double e = std::exp(x);
+  return e / (1.0 + e);
+}
+
+double Cbrt(double x) {
+  if (x == 0 || !std::isfinite(x)) return x;
+  // The correction below needs x, y*y and their rounding errors to be normal numbers.
+  if (std::fabs(x) < 0x1p-900) return Cbrt(x * 0x1p300) * 0x1p-100;
+  const double y = std::cbrt(x);
+  // One Newton step on the exact residual x - y^3.
+  const double square = y * y;
+  const double square_error = std::fma(y, y, -square);
+  const double cube = square * y;
+  const double cube_error = std::fma(square, y, -cube) + square_error * y;
+  return y + ((x - cube) - cube_error) / (3 * square);
+}
+
+// Evaluated in double and rounded: the result is the correctly rounded one in all but about one case
+// in 2^28. The five functions of the C library that already work so inside are called directly.
+float Exp(float x) { return std::exp(x); }
+float Log(float x) { return std::log(x); }
+float Sin(float x) { return std::sin(x); }
+float Cos(float x) { return std::cos(x); }
+float Pow(float x, float y) { return std::pow(x, y); }
+
+float Expm1(float x) { return static_cast<float>(Expm1(static_cast<double>(x))); }
+float Log1p(float x) { return static_cast<float>(Log1p(static_cast<double>(x))); }
+float Tanh(float x) { return static_cast<float>(Tanh(static_cast<double>(x))); }
+float Logistic(float x) { return static_cast<float>(Logistic(static_cast<double>(x))); }
+float Erf(float x) { return static_cast<float>(Erf(static_cast<double>(x))); }
+float Tan(float x) { return static_cast<float>(Tan(static_cast<double>(x))); }
+float Asin(float x) { return static_cast<float>(Asin(static_cast<double>(x))); }
+float Acos(float x) { return static_cast<float>(Acos(static_cast<double>(x))); }
+float Atan(float x) { return static_cast<float>(Atan(static_cast<double>(x))); }
+float Sinh(float x) { return static_cast<float>(Sinh(static_cast<double>(x))); }
+float Cosh(float x) { return static_cast<float>(Cosh(static_cast<double>(x))); }
+float Asinh(float x) { return static_cast<float>(Asinh(static_cast<double>(x))); }
+float Acosh(float x) { return static_cast<float>(Acosh(static_cast<double>(x))); }
+float Atanh(float x) { return static_cast<float>(Atanh(static_cast<double>(x))); }
+float Cbrt(float x) { return static_cast<float>(std::cbrt(static_cast<double>(x))); }
+float Rsqrt(float x) { return static_cast<float>(Rsqrt(static_cast<double>(x))); }
+float Atan2(float y, float x) {
+  return static_cast<float>(Atan2(static_cast<double>(y), static_cast<double>(x)));
+}
+
+}  // namespace hlo::math
