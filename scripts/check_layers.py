@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Holds every #include against the allowed edges between folders, and finds include cycles between files.
+
+Prints one line per violation and exits 1 if there is any.
+"""
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# Layer -> the layers it may include besides itself. A layer is a folder without its subfolders, but for
+# ir/types, which is the files ir/types.*: element types lie below the numeric formats.
+LAYERS = {
+    'ir/support': [],
+    'ir/types': ['ir/support'],
+    'ir/numeric': ['ir/support', 'ir/types'],
+    'ir': ['ir/support', 'ir/types', 'ir/numeric'],
+    'ir/infer': ['ir/support', 'ir/types', 'ir/numeric', 'ir'],
+    'ir/eval': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer'],
+    'parser': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer'],
+    'backends/interpreter': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer', 'ir/eval'],
+    'tools': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer', 'ir/eval', 'parser', 'backends/interpreter'],
+}
+# Tests of any layer may parse text.
+TEST_EXTRA = ['parser']
+TEST = re.compile(r'_(test|fuzz)\.cc$')
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+
+
+def layer_of(path):
+    if re.match(r'ir/types\.', path):
+        return 'ir/types'
+    return os.path.dirname(path)
+
+
+def sources():
+    for top in sorted({layer.split('/')[0] for layer in LAYERS}):
+        for folder, _, names in os.walk(os.path.join(ROOT, top)):
+            for name in sorted(names):
+                if name.endswith(('.h', '.cc', '.def', '.inc')):
+                    yield os.path.relpath(os.path.join(folder, name), ROOT)
+
+
+def includes_of(path):
+    with open(os.path.join(ROOT, path), encoding='utf-8') as f:
+        return [(i, re.match(INCLUDE, line).group(1)) for i, line in enumerate(f, 1) if re.match(INCLUDE, line)]
+
+
+def find_cycle(graph):
+    """Some cycle of files, or None; depth first without recursion."""
+    state = {}
+    for start in graph:
+        if start in state:
+            continue
+        path, stack = [], [(start, iter(graph[start]))]
+        state[start] = 'open'
+        path.append(start)
+        while stack:
+            node, rest = stack[-1]
+            following = next(rest, None)
+            if following is None:
+                state[node] = 'done'
+                stack.pop()
+                path.pop()
+            elif state.get(following) == 'open':
+                return path[path.index(following):] + [following]
+            elif following not in state:
+                state[following] = 'open'
+                path.append(following)
+                stack.append((following, iter(graph.get(following, ()))))
+    return None
+
+
+def main():
+    problems, graph = [], {}
+    for path in sources():
+        layer = layer_of(path)
+        if layer not in LAYERS:
+            problems.append(f'{path}: folder {layer} has no row in scripts/check_layers.py')
+            continue
+        allowed = {layer, *LAYERS[layer], *(TEST_EXTRA if TEST.search(path) else [])}
+        graph[path] = []
+        for line, target in includes_of(path):
+            if not os.path.exists(os.path.join(ROOT, target)):
+                continue  # a library's header
+            graph[path].append(target)
+            if layer_of(target) not in allowed:
+                problems.append(f'{path}:{line}: {layer} must not include {target} ({layer_of(target)})')
+    cycle = find_cycle(graph)
+    if cycle:
+        problems.append('include cycle: ' + ' -> '.join(cycle))
+    for problem in problems:
+        print(problem)
+    print(f'{len(graph)} files, {len(problems)} layer violations')
+    return 1 if problems else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
