@@ -1,0 +1,107 @@
+#include "ir/computation.h"
+
+#include <cassert>
+
+#include "ir/module.h"
+
+namespace hlo {
+
+Computation::~Computation() {
+  for (Instruction* i = first_; i != nullptr;) delete std::exchange(i, i->next_);
+}
+
+Instruction* Computation::Add(OpKind kind, Shape shape, llvm::StringRef name, llvm::ArrayRef<Instruction*> operands,
+                              Attrs attrs, llvm::ArrayRef<Computation*> callees, Instruction* before) {
+  auto* added = new Instruction(kind);
+  added->shape_ = std::move(shape);
+  added->name_ = name;
+  added->attrs_ = std::move(attrs);
+  if (!added->attrs_.data() && added->info().attrs != &NoAttrs::kInfo) added->attrs_ = Attrs::Default(*added->info().attrs);
+  added->parent_ = this;
+  added->operands_.assign(operands.begin(), operands.end());
+  for (Instruction* operand : operands) operand->users_.Add(added);
+  if (!callees.empty()) added->SetCallees(callees);
+
+  added->next_ = before;
+  added->prev_ = before ? before->prev_ : last_;
+  (added->prev_ ? added->prev_->next_ : first_) = added;
+  (before ? before->prev_ : last_) = added;
+  ++count_;
+  if (kind == OpKind::Parameter) {
+    const auto number = static_cast<size_t>(added->attr<ParameterAttrs>().number);
+    assert(number < (1u << 20));
+    if (number >= parameters_.size()) parameters_.resize(number + 1);
+    assert(!parameters_[number] && "parameter number taken");
+    parameters_[number] = added;
+  }
+  return added;
+}
+
+void Computation::Remove(Instruction* instruction) {
+  assert(instruction->parent_ == this && instruction->users().empty() && instruction != root_);
+  instruction->DropControlEdges();
+  instruction->SetOperands({});
+  instruction->SetCallees({});
+  if (instruction->kind_ == OpKind::Parameter) {
+    assert(parameters_.back() == instruction);
+    parameters_.pop_back();
+  }
+  (instruction->prev_ ? instruction->prev_->next_ : first_) = instruction->next_;
+  (instruction->next_ ? instruction->next_->prev_ : last_) = instruction->prev_;
+  if (!schedule_.empty()) llvm::erase(schedule_, instruction);
+  --count_;
+  delete instruction;
+}
+
+void Computation::NumberInstructions() {
+  int32_t number = 0;
+  for (Instruction* i : instructions()) i->number_ = number++;
+}
+
+std::vector<Instruction*> Computation::PostOrder() const {
+  enum State : uint8_t { Unseen, Open, Emitted };
+  int32_t number = 0;
+  for (Instruction* i : instructions()) i->number_ = number++;
+  std::vector<uint8_t> state(static_cast<size_t>(number), Unseen);
+  std::vector<Instruction*> order, stack;
+  order.reserve(state.size());
+  auto visit = [&](Instruction* start) {
+    stack.push_back(start);
+    while (!stack.empty()) {
+      Instruction* at = stack.back();
+      uint8_t& s = state[static_cast<size_t>(at->number_)];
+      if (s != Unseen) {
+        stack.pop_back();
+        if (s == Open) {
+          s = Emitted;
+          order.push_back(at);
+        }
+        continue;
+      }
+      s = Open;
+      auto push = [&](Instruction* i) {
+        if (state[static_cast<size_t>(i->number_)] == Unseen) stack.push_back(i);
+      };
+      for (Instruction* o : llvm::reverse(at->operands())) push(o);
+      for (Instruction* p : at->extras().control_predecessors) push(p);
+    }
+  };
+  for (Instruction* i : instructions())
+    if (i->users().empty()) visit(i);
+  return order;
+}
+
+bool Computation::IsFusion() const {
+  return llvm::any_of(callers(), [](Instruction* i) { return i->kind() == OpKind::Fusion; });
+}
+
+bool Computation::IsEntry() const { return module_->entry() == this; }
+
+std::vector<Shape> Computation::ParameterShapes() const {
+  std::vector<Shape> shapes;
+  shapes.reserve(parameters_.size());
+  for (Instruction* p : parameters_) shapes.push_back(p->shape());
+  return shapes;
+}
+
+}  // namespace hlo

@@ -1,0 +1,50 @@
+// Ops not written yet; an op leaves this file when it gets its own.
+#include "ir/eval/eval.h"
+
+namespace hlo {
+
+Result<Literal> EvalDot(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
+  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
+}
+
+Result<Literal> EvalRaggedDot(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
+  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
+}
+
+Result<Literal> EvalScaledDot(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
+  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
+}
+
+Result<Literal> EvalConvolution(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
+  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
+}
+
+Result<Literal> EvalMap(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
+  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
+}
+
+Result<Literal> EvalReduce(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
+  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
+}
+
+Result<Literal> EvalReduceWindow(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
+  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
+}
+
+Result<Literal> EvalSelectAndScatter(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
+  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
+}
+
+Result<Literal> EvalSort(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
+  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
+}
+
+Result<Literal> EvalTopK(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
+  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
+}
+
+Result<Literal> EvalScan(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
+  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
+}
+
+}  // namespace hlo

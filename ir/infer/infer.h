@@ -1,0 +1,28 @@
+// Shape inference: one rule per op-table entry, used by parser, builder and verifier alike.
+#pragma once
+#include "ir/instruction.h"
+#include "ir/support/result.h"
+
+namespace hlo {
+
+/// What the rules may assume and allow.
+struct InferOptions {
+  bool allow_mixed_precision = false;
+};
+
+/// The shape the instruction's operands, attributes and callees imply. Ops whose shape is declared
+/// (OpTraits kDeclared) check inst.shape() instead and return it; for these it must be set. Operand
+/// shapes must be valid; operand count is already checked against the op table. Layouts of inferred
+/// shapes follow errata-text B21. Errors name the two things that disagree (id verify-…).
+Result<Shape> InferShape(const Instruction& inst, const InferOptions& options = {});
+
+/// Type of a rule; ir/ops.def names it as Infer<Shape>.
+using InferFn = Result<Shape> (*)(const Instruction& inst, const InferOptions& options);
+InferFn InferRule(OpKind kind);
+
+// The rules, declared from the op table (a rule several ops share is declared several times).
+#define HLO_OP(Kind, text, min, max, Attrs, Category, Traits, Types, Shape_, Eval) \
+  Result<Shape> Infer##Shape_(const Instruction& inst, const InferOptions& options);
+#include "ir/ops.def"
+
+}  // namespace hlo

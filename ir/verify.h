@@ -1,0 +1,22 @@
+// The verifier: is a module valid HLO? (rules: ops-structured §1.2, errata-text part 2)
+#pragma once
+#include <vector>
+
+#include "ir/module.h"
+#include "ir/support/diagnostic.h"
+
+namespace hlo {
+
+struct VerifyOptions {
+  bool layout_sensitive = false;
+  bool allow_mixed_precision = false;
+  bool allow_unbounded_dynamism = false;
+  bool verify_replica_groups = true;
+  unsigned max_errors = 0;  // 0 = all
+};
+
+/// All violations found, in module order; empty = valid. Never aborts, whatever the module holds, as
+/// long as the IR's own invariants (parents, use lists) are intact.
+std::vector<Diagnostic> Verify(const Module& module, const VerifyOptions& options = {});
+
+}  // namespace hlo
