@@ -57,13 +57,6 @@ Complex128 UnitInfinities(Complex128 z) {
           std::copysign(std::isinf(z.imag()) ? 1.0 : 0.0, z.imag())};
 }
 
-/// 1 + exp(w) for re(w) <= 0 without cancellation near the zeros of the sum.
-Complex128 OnePlusExp(Complex128 w) {
-  const double c = std::cos(w.imag() / 2);
-  return {2 * c * c + std::expm1(w.real()) * std::cos(w.imag()),
-          std::exp(w.real()) * std::sin(w.imag())};
-}
-
 Complex128 Widen(Complex64 z) { return {static_cast<double>(z.real()), static_cast<double>(z.imag())}; }
 Complex64 Narrow(Complex128 z) { return {static_cast<float>(z.real()), static_cast<float>(z.imag())}; }
 
@@ -72,7 +65,9 @@ Complex64 Narrow(Complex128 z) { return {static_cast<float>(z.real()), static_ca
 double Abs(Complex128 z) { return std::hypot(z.real(), z.imag()); }
 Complex128 Exp(Complex128 z) { return std::exp(z); }
 Complex128 Log(Complex128 z) { return std::log(z); }
-Complex128 Sqrt(Complex128 z) { return std::sqrt(z); }
+Complex128 Sqrt(Complex128 z) {
+  return std::sqrt(z.imag() == 0 ? Complex128(z.real(), 0.0) : z);
+}
 Complex128 Sin(Complex128 z) { return std::sin(z); }
 Complex128 Cos(Complex128 z) { return std::cos(z); }
 Complex128 Tan(Complex128 z) { return std::tan(z); }
@@ -123,8 +118,17 @@ Complex128 Rsqrt(Complex128 z) {
 
 Complex128 Logistic(Complex128 z) {
   if (!IsFinite(z)) return Divide(1.0, 1.0 + std::exp(-z));
-  if (z.real() >= 0) return Divide(1.0, OnePlusExp(-z));
-  return Divide(std::exp(z), OnePlusExp(z));
+  if (z.real() < -40) return std::exp(z);  // 1 + exp(z) rounds to 1
+  // 1 / (1 + exp(-z)), the sum written so that it does not cancel near its zeros, in the extended
+  // format of the processor where there is one.
+  const long double a = z.real();
+  const long double b = z.imag();
+  const long double half_cosine = std::cos(b / 2);
+  const long double re = 2 * half_cosine * half_cosine + std::expm1(-a) * std::cos(b);
+  const long double im = -std::exp(-a) * std::sin(b);
+  const long double norm = re * re + im * im;
+  if (norm == 0) return Divide(1.0, 0.0);
+  return {static_cast<double>(re / norm), static_cast<double>(-im / norm)};
 }
 
 Complex128 Sign(Complex128 z) {

@@ -17,6 +17,7 @@ Complex128 Exp(Complex128 z);
 Complex128 Expm1(Complex128 z);
 Complex128 Log(Complex128 z);
 Complex128 Log1p(Complex128 z);
+/// Principal root; the sign of a zero imaginary part is ignored: sqrt(-1-0i) = (0, 1).
 Complex128 Sqrt(Complex128 z);
 /// 1/sqrt(z); 0 -> (inf, NaN), infinite -> zeros with the signs of re and -im.
 Complex128 Rsqrt(Complex128 z);

@@ -27,15 +27,21 @@ double Pow(double x, double y) { return std::pow(x, y); }
 double Atan2(double y, double x) { return std::atan2(y, x); }
 
 double Logistic(double x) {
-  if (x >= 0) return 1.0 / (1.0 + std::exp(-x));
-  const double e = std::exp(x);
-  return e / (1.0 + e);
+  const double e = std::exp(-std::fabs(x));
+  const double numerator = x < 0 ? e : 1.0;
+  // e <= 1, so the rounding error of the sum is exact; one correction of the quotient uses it.
+  const double sum = 1.0 + e;
+  const double sum_error = (1.0 - sum) + e;
+  const double quotient = numerator / sum;
+  const double residual = std::fma(-quotient, sum, numerator) - quotient * sum_error;
+  return quotient + residual / sum;
 }
 
 double Cbrt(double x) {
   if (x == 0 || !std::isfinite(x)) return x;
   // The correction below needs x, y*y and their rounding errors to be normal numbers.
   if (std::fabs(x) < 0x1p-900) return Cbrt(x * 0x1p300) * 0x1p-100;
+  if (std::fabs(x) > 0x1p900) return Cbrt(x * 0x1p-300) * 0x1p100;
   const double y = std::cbrt(x);
   // One Newton step on the exact residual x - y^3.
   const double square = y * y;
@@ -56,7 +62,9 @@ float Pow(float x, float y) { return std::pow(x, y); }
 float Expm1(float x) { return static_cast<float>(Expm1(static_cast<double>(x))); }
 float Log1p(float x) { return static_cast<float>(Log1p(static_cast<double>(x))); }
 float Tanh(float x) { return static_cast<float>(Tanh(static_cast<double>(x))); }
-float Logistic(float x) { return static_cast<float>(Logistic(static_cast<double>(x))); }
+float Logistic(float x) {
+  return static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x))));
+}
 float Erf(float x) { return static_cast<float>(Erf(static_cast<double>(x))); }
 float Tan(float x) { return static_cast<float>(Tan(static_cast<double>(x))); }
 float Asin(float x) { return static_cast<float>(Asin(static_cast<double>(x))); }

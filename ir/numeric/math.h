@@ -58,9 +58,13 @@ float Rsqrt(float x);
 float Pow(float x, float y);
 float Atan2(float y, float x);
 
-/// Correctly rounded.
+/// Correctly rounded. A negative subnormal counts as -0, as on targets that flush subnormals; every
+/// other negative number gives NaN.
 template <std::floating_point T>
-T Sqrt(T x) { return std::sqrt(x); }
+T Sqrt(T x) {
+  if (x < 0 && x > -std::numeric_limits<T>::min()) return -T{0};
+  return std::sqrt(x);
+}
 template <std::floating_point T>
 T Abs(T x) { return std::fabs(x); }
 /// Ties away from zero.

@@ -42,6 +42,14 @@ void NarrowFromDouble(ElementType type, const double* in, void* out, size_t n);
 /// instead, if none) or signed zero. NaN is unchanged. exponent_bits >= 1, mantissa_bits >= 0.
 uint64_t ReducePrecision(ElementType type, uint64_t code, int exponent_bits, int mantissa_bits);
 
+/// E8M0 has no zero and no subnormals, yet its smallest value 2^-127 is a subnormal F32, the type its
+/// arithmetic uses: operands and results of magnitude below 2^-126 count as 0 (and 0 converts to NaN)
+/// in add, subtract, multiply, divide, maximum, minimum, log, log-plus-one, sqrt, rsqrt, cbrt and
+/// erf; not in remainder, exponential-minus-one, sine, tan, tanh, abs, copies and conversions.
+constexpr double FlushToZero(double value) {
+  return value > -0x1p-126 && value < 0x1p-126 ? value * 0 : value;
+}
+
 // What text needs to know about a type.
 
 constexpr bool HasInfinity(ElementType type) { return Format(type).has_infinity(); }
