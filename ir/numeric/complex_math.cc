@@ -127,7 +127,6 @@ Complex128 Logistic(Complex128 z) {
   const long double re = 2 * half_cosine * half_cosine + std::expm1(-a) * std::cos(b);
   const long double im = -std::exp(-a) * std::sin(b);
   const long double norm = re * re + im * im;
-  if (norm == 0) return Divide(1.0, 0.0);
   return {static_cast<double>(re / norm), static_cast<double>(-im / norm)};
 }
 
