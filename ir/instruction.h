@@ -83,6 +83,7 @@ class Instruction {
   [[nodiscard]] const OpMetadata* metadata() const { return metadata_; }
   void set_metadata(const OpMetadata* metadata) { metadata_ = metadata; }
   [[nodiscard]] const InstructionExtras& extras() const { return extras_ ? *extras_ : kNoExtras; }
+  [[nodiscard]] bool has_extras() const { return extras_ != nullptr; }
   InstructionExtras& MutableExtras();
   void AddControlPredecessor(Instruction* before);
   void DropControlEdges();

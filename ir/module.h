@@ -104,7 +104,8 @@ class Module {
   void KeepSource(SourcePtr source);
   [[nodiscard]] llvm::ArrayRef<SourcePtr> sources() const { return sources_; }
 
-  /// Names nobody has yet (hlo-text §7.2); the result is saved.
+  /// Names nobody has yet (hlo-text §7.2). A name that can stay is returned as it came, so `wanted`
+  /// must be arena- or source-owned.
   llvm::StringRef UniqueInstructionName(llvm::StringRef wanted);
   llvm::StringRef UniqueComputationName(llvm::StringRef wanted);
 

@@ -1,0 +1,131 @@
+#include "ir/module.h"
+
+#include <cassert>
+
+#include "ir/name_table.h"
+
+namespace hlo {
+
+Module::Module(llvm::StringRef name)
+    : instruction_names_(std::make_unique<NameTable>()), computation_names_(std::make_unique<NameTable>()) {
+  name_ = Save(name);
+}
+
+Module::~Module() = default;
+
+Computation* Module::AddComputation(llvm::StringRef name) {
+  computations_.emplace_back(new Computation(this, name));
+  return computations_.back().get();
+}
+
+void Module::RemoveComputation(Computation* computation) {
+  assert(computation->callers().empty() && computation != entry_);
+  computation->set_root(nullptr);
+  for (Instruction* i : computation->instructions()) {
+    i->SetCallees({});
+    i->DropControlEdges();
+  }
+  llvm::erase_if(computations_, [&](const auto& c) { return c.get() == computation; });
+}
+
+std::vector<Computation*> Module::PrintOrder() const {
+  // errata-text A1: a computation counts as visited when it is pushed, not when it is entered.
+  std::vector<Computation*> order;
+  llvm::DenseSet<const Computation*> printed;
+  struct Entry {
+    Computation* computation;
+    Instruction* next;  // first instruction not looked at yet
+  };
+  for (const auto& root : computations_) {
+    if (!root->callers().empty()) continue;
+    llvm::DenseSet<const Computation*> visited;
+    std::vector<Entry> stack;
+    auto push_callees = [&](Instruction* caller) {
+      for (Computation* callee : llvm::reverse(caller->callees()))
+        if (visited.insert(callee).second) stack.push_back({callee, callee->first()});
+    };
+    auto emit = [&](Computation* c) {
+      if (printed.insert(c).second) order.push_back(c);
+    };
+    for (Instruction* i : root->instructions()) {
+      if (i->callees().empty()) continue;
+      push_callees(i);
+      while (!stack.empty()) {
+        Instruction* at = stack.back().next;
+        while (at && at->callees().empty()) at = at->next();
+        if (!at) {
+          emit(stack.back().computation);
+          stack.pop_back();
+          continue;
+        }
+        stack.back().next = at->next();
+        push_callees(at);
+      }
+    }
+    emit(root.get());
+  }
+  return order;
+}
+
+std::vector<Computation*> Module::PostOrder() const {
+  std::vector<Computation*> order;
+  llvm::DenseSet<const Computation*> seen;
+  struct Entry {
+    Computation* computation;
+    Instruction* next;
+    size_t callee = 0;
+  };
+  std::vector<Entry> stack;
+  for (const auto& start : computations_) {
+    if (!seen.insert(start.get()).second) continue;
+    stack.push_back({start.get(), start->first()});
+    while (!stack.empty()) {
+      Entry& top = stack.back();
+      while (top.next && top.callee == top.next->callees().size()) {
+        top.next = top.next->next();
+        top.callee = 0;
+      }
+      if (!top.next) {
+        order.push_back(top.computation);
+        stack.pop_back();
+        continue;
+      }
+      Computation* callee = top.next->callees()[top.callee++];
+      if (seen.insert(callee).second) stack.push_back({callee, callee->first()});
+    }
+  }
+  return order;
+}
+
+Computation* Module::FindComputation(llvm::StringRef name) const {
+  for (const auto& c : computations_)
+    if (c->name() == name) return c.get();
+  return nullptr;
+}
+
+int64_t Module::InstructionCount() const {
+  int64_t count = 0;
+  for (const auto& c : computations_) count += c->instruction_count();
+  return count;
+}
+
+llvm::StringRef Module::Save(llvm::StringRef text) { return text.empty() ? llvm::StringRef("") : text.copy(arena_); }
+
+const OpMetadata* Module::Save(const OpMetadata& metadata) {
+  auto* copy = new (arena_.Allocate<OpMetadata>()) OpMetadata(metadata);
+  if (!metadata.profile_type.empty()) {
+    auto* types = arena_.Allocate<int32_t>(metadata.profile_type.size());
+    llvm::copy(metadata.profile_type, types);
+    copy->profile_type = {types, metadata.profile_type.size()};
+  }
+  return copy;
+}
+
+void Module::KeepSource(SourcePtr source) {
+  if (!llvm::is_contained(sources_, source)) sources_.push_back(std::move(source));
+}
+
+llvm::StringRef Module::UniqueInstructionName(llvm::StringRef wanted) { return instruction_names_->Take(wanted, *this); }
+llvm::StringRef Module::UniqueComputationName(llvm::StringRef wanted) { return computation_names_->Take(wanted, *this); }
+
+}  // namespace hlo
