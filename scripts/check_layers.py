@@ -22,6 +22,7 @@ LAYERS = {
     'backends/interpreter': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer', 'ir/eval'],
     'tools': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer', 'ir/eval', 'parser', 'backends/interpreter'],
 }
+LAYERS['tools/testing'] = [*LAYERS['tools'], 'tools']
 # Tests of any layer may parse text.
 TEST_EXTRA = ['parser']
 TEST = re.compile(r'_(test|fuzz)\.cc$')
