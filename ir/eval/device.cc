@@ -1,0 +1,188 @@
+#include "ir/eval/device.h"
+
+#include "ir/support/interrupt.h"
+
+namespace hlo {
+namespace {
+
+/// What identifies a meeting point: the channel where there is one, so that different instructions
+/// can meet; else the instruction.
+const void* MeetingPoint(const Instruction& inst) {
+  for (const FieldInfo& field : inst.attrs().info().fields) {
+    if (field.name != "channel_id" || field.kind != FieldKind::OptInt) continue;
+    const auto& channel = field.Get<std::optional<int64_t>>(inst.attrs().data());
+    // Odd addresses cannot be instructions.
+    if (channel) return reinterpret_cast<const void*>(static_cast<uintptr_t>(*channel) * 2 + 1);
+  }
+  return &inst;
+}
+
+std::string DescribeShapes(llvm::ArrayRef<Literal> values) {
+  std::string text;
+  for (const Literal& v : values) text += (text.empty() ? "" : ", ") + ToString(v.shape(), /*with_layout=*/false);
+  return text;
+}
+
+bool SameShapes(llvm::ArrayRef<Literal> a, llvm::ArrayRef<Literal> b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!Compatible(a[i].shape(), b[i].shape())) return false;
+  return true;
+}
+
+}  // namespace
+
+int64_t Device::id() const { return replica_ * group_.partitions() + partition_; }
+uint64_t Device::rng_seed() const { return group_.rng_seed(); }
+
+DeviceGroup::DeviceGroup(int64_t replicas, int64_t partitions, uint64_t rng_seed, std::chrono::milliseconds timeout)
+    : replicas_(replicas), partitions_(partitions), rng_seed_(rng_seed), timeout_(timeout) {
+  for (int64_t r = 0; r < replicas; ++r)
+    for (int64_t p = 0; p < partitions; ++p) devices_.push_back(std::make_unique<Device>(*this, r, p));
+  waiting_.resize(devices_.size());
+  finished_.resize(devices_.size());
+}
+
+Diagnostic DeviceGroup::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void DeviceGroup::Fail(const Diagnostic& why) {
+  const std::lock_guard lock(mutex_);
+  if (failed_) return;
+  failure_ = why;
+  failed_ = true;
+  changed_.notify_all();
+}
+
+void DeviceGroup::Finish(Device& self) {
+  const std::lock_guard lock(mutex_);
+  finished_[static_cast<size_t>(self.id())] = true;
+  ++progress_;
+  changed_.notify_all();
+}
+
+Diagnostic DeviceGroup::StuckError(llvm::StringRef id, const char* what) const {
+  Diagnostic error = MakeError(id, Loc{}, "{0}", what);
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    if (const Instruction* at = waiting_[d]) {
+      error.Note(at->loc(), llvm::formatv("device {0} (replica {1}, partition {2}) waits in %{3}", d,
+                                          devices_[d]->replica(), devices_[d]->partition(), at->name()).str());
+    } else if (finished_[d]) {
+      error.Note(llvm::formatv("device {0} has finished", d).str());
+    }
+    if (error.notes.size() == 32) break;
+  }
+  return error;
+}
+
+Status DeviceGroup::WaitUntil(std::unique_lock<std::mutex>& lock, Device& self, const Instruction& inst,
+                              llvm::function_ref<bool()> ready) {
+  const auto me = static_cast<size_t>(self.id());
+  const auto start = std::chrono::steady_clock::now();
+  waiting_[me] = &inst;
+  uint64_t seen = progress_;
+  auto last_progress = start;
+  while (!ready()) {
+    if (failed_) {
+      waiting_[me] = nullptr;
+      return Error(failure_);
+    }
+    // Nobody can move any more: all devices wait or are done, and none of the waiting is ready.
+    bool stuck = true;
+    for (size_t d = 0; d < devices_.size(); ++d) stuck &= finished_[d] || waiting_[d] != nullptr;
+    const auto now = std::chrono::steady_clock::now();
+    if (progress_ != seen) seen = progress_, last_progress = now;
+    // A member whose meeting is complete has not woken up yet: give it time before calling it a deadlock.
+    const bool quiet = now - last_progress > std::chrono::milliseconds(200);
+    if ((stuck && quiet) || now - last_progress > timeout_) {
+      failure_ = StuckError(stuck ? "runtime-deadlock" : "runtime-collective-timeout",
+                            stuck ? "all devices wait for each other" : "a collective did not complete in time");
+      if (!failure_.loc.valid()) failure_.loc = inst.loc();
+      failed_ = true;
+      changed_.notify_all();
+      continue;
+    }
+    if (Interrupted()) {
+      waiting_[me] = nullptr;
+      return Error(InterruptedError());
+    }
+    changed_.wait_for(lock, std::chrono::milliseconds(50));
+  }
+  waiting_[me] = nullptr;
+  return {};
+}
+
+Result<DeviceGroup::Values> DeviceGroup::Exchange(Device& self, const Instruction& inst,
+                                                  llvm::ArrayRef<int64_t> members, Values contribution,
+                                                  Combine combine) {
+  const auto rank = static_cast<size_t>(llvm::find(members, self.id()) - members.begin());
+  if (members.size() == 1) {
+    std::vector<Values> one;
+    one.push_back(std::move(contribution));
+    HLO_TRY(std::vector<Values> results, combine(one));
+    return std::move(results[0]);
+  }
+  std::unique_lock lock(mutex_);
+  Key key{MeetingPoint(inst), {members.begin(), members.end()}, 0};
+  key.occurrence = self.NextOccurrence(key.what);
+  Meeting& meeting = meetings_[key];
+  if (meeting.contributions.empty()) {
+    meeting.inst = &inst;
+    meeting.contributions.resize(members.size());
+    meeting.arrived.resize(members.size());
+  } else {
+    const auto first = static_cast<size_t>(llvm::find(meeting.arrived, true) - meeting.arrived.begin());
+    const Values& other = meeting.contributions[first];
+    if (meeting.inst->kind() != inst.kind() || !SameShapes(other, contribution)) {
+      Diagnostic error = MakeError("runtime-collective-mismatch", inst.loc(),
+                                   "device {0} brings {1} of {2} where device {3} brings {4} of {5}", self.id(),
+                                   ToString(inst.kind()), DescribeShapes(contribution), members[first],
+                                   ToString(meeting.inst->kind()), DescribeShapes(other));
+      lock.unlock();
+      Fail(error);
+      return Error(error);
+    }
+  }
+  meeting.contributions[rank] = std::move(contribution);
+  meeting.arrived[rank] = true;
+  ++progress_;
+  if (++meeting.count == members.size()) {
+    std::vector<Values> contributions = std::move(meeting.contributions);
+    lock.unlock();
+    Result<std::vector<Values>> results = combine(contributions);
+    if (!results) {
+      Fail(results.error());
+      return Error(results.error());
+    }
+    lock.lock();
+    meeting.results = std::move(*results);
+    meeting.done = true;
+    ++progress_;
+    changed_.notify_all();
+  } else {
+    HLO_CHECK_OK(WaitUntil(lock, self, inst, [&] { return meeting.done; }));
+  }
+  Values mine = std::move(meeting.results[rank]);
+  if (++meeting.left == members.size()) meetings_.erase(key);
+  return mine;
+}
+
+void DeviceGroup::Send(int64_t channel, int64_t source, int64_t target, Literal value) {
+  const std::lock_guard lock(mutex_);
+  channels_[{channel, source, target}].push_back(std::move(value));
+  ++progress_;
+  changed_.notify_all();
+}
+
+Result<Literal> DeviceGroup::Receive(Device& self, const Instruction& inst, int64_t channel, int64_t source) {
+  std::unique_lock lock(mutex_);
+  auto& queue = channels_[{channel, source, self.id()}];
+  HLO_CHECK_OK(WaitUntil(lock, self, inst, [&] { return !queue.empty(); }));
+  Literal value = std::move(queue.front());
+  queue.pop_front();
+  return value;
+}
+
+}  // namespace hlo

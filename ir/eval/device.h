@@ -1,0 +1,117 @@
+// One simulated device of a run, and what the devices of a run share.
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "ir/literal.h"
+#include "ir/module.h"
+#include "ir/support/result.h"
+
+namespace hlo {
+
+class DeviceGroup;
+
+/// State of one (replica, partition) context: its ids, random counters and host queues.
+class Device {
+ public:
+  Device(DeviceGroup& group, int64_t replica, int64_t partition) : group_(group), replica_(replica), partition_(partition) {}
+  [[nodiscard]] int64_t replica() const { return replica_; }
+  [[nodiscard]] int64_t partition() const { return partition_; }
+  /// replica * partitions + partition (ops-structured §12.1).
+  [[nodiscard]] int64_t id() const;
+  [[nodiscard]] DeviceGroup& group() const { return group_; }
+
+  /// Seed of the module's own random instructions (`--rng-seed`).
+  [[nodiscard]] uint64_t rng_seed() const;
+  /// 128-bit counter of a stateful random instruction, (low, high), initially 0x7012395 (§8.2).
+  std::pair<uint64_t, uint64_t>& RandomCounter(const Instruction& inst) {
+    return counters_.try_emplace(&inst, 0x7012395, 0).first->second;
+  }
+  /// How often this device has come to the collective with this key.
+  int64_t NextOccurrence(const void* key) { return occurrences_[key]++; }
+
+  std::deque<Literal> infeed;
+  std::vector<Literal> outfeed;
+
+ private:
+  DeviceGroup& group_;
+  int64_t replica_, partition_;
+  std::map<const Instruction*, std::pair<uint64_t, uint64_t>> counters_;
+  std::map<const void*, int64_t> occurrences_;
+};
+
+/// The devices of a run and the place where they meet. Every collective is computed once, by the
+/// member that arrives last, from contributions in rank order: results do not depend on timing.
+class DeviceGroup {
+ public:
+  DeviceGroup(int64_t replicas, int64_t partitions, uint64_t rng_seed, std::chrono::milliseconds timeout);
+  [[nodiscard]] int64_t replicas() const { return replicas_; }
+  [[nodiscard]] int64_t partitions() const { return partitions_; }
+  [[nodiscard]] int64_t size() const { return replicas_ * partitions_; }
+  [[nodiscard]] uint64_t rng_seed() const { return rng_seed_; }
+  Device& device(int64_t id) { return *devices_[static_cast<size_t>(id)]; }
+
+  using Values = std::vector<Literal>;
+  /// From the members' contributions in rank order to their results in rank order.
+  using Combine = llvm::function_ref<Result<std::vector<Values>>(std::vector<Values>& contributions)>;
+  /// Meets the other `members` (device ids in rank order, `self` among them) at `inst` and returns this
+  /// member's result. Blocks; fails if the members came with different ops or shapes, if all
+  /// devices wait (deadlock), after the time-out, or when another device failed.
+  Result<Values> Exchange(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members, Values contribution,
+                          Combine combine);
+
+  /// Point to point: leaves a value for (channel, source, target) / takes it, waiting for it.
+  void Send(int64_t channel, int64_t source, int64_t target, Literal value);
+  Result<Literal> Receive(Device& self, const Instruction& inst, int64_t channel, int64_t source);
+
+  /// A device's program ended, well or with an error that stops the others.
+  void Finish(Device& self);
+  void Fail(const Diagnostic& why);
+  [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_relaxed); }
+  /// The first failure.
+  [[nodiscard]] Diagnostic failure() const;
+
+ private:
+  struct Meeting {
+    const Instruction* inst = nullptr;  // of the first to arrive
+    std::vector<Values> contributions;
+    std::vector<bool> arrived;
+    size_t count = 0;
+    size_t left = 0;  // members that took their result
+    bool done = false;
+    std::vector<Values> results;
+  };
+  struct Key {
+    const void* what;  // the instruction, or its channel
+    std::vector<int64_t> members;
+    int64_t occurrence;
+    bool operator<(const Key& o) const {
+      return std::tie(what, members, occurrence) < std::tie(o.what, o.members, o.occurrence);
+    }
+  };
+
+  /// Waits until ready() holds; registers `self` as blocked at `inst` meanwhile.
+  Status WaitUntil(std::unique_lock<std::mutex>& lock, Device& self, const Instruction& inst,
+                   llvm::function_ref<bool()> ready);
+  Diagnostic StuckError(llvm::StringRef id, const char* what) const;  // lists who waits where
+
+  int64_t replicas_, partitions_;
+  uint64_t rng_seed_;
+  std::chrono::milliseconds timeout_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<Key, Meeting> meetings_;
+  std::map<std::tuple<int64_t, int64_t, int64_t>, std::deque<Literal>> channels_;
+  std::vector<const Instruction*> waiting_;  // by device: where it is blocked
+  std::vector<bool> finished_;
+  uint64_t progress_ = 0;  // grows with every arrival, send and completion
+  std::atomic<bool> failed_ = false;
+  Diagnostic failure_;
+};
+
+}  // namespace hlo
