@@ -1,0 +1,43 @@
+// libFuzzer target: any bytes go through the parser and the verifier without harm, and what is valid
+// prints to text that reads back to the same text.
+#include <cstdlib>
+
+#include "ir/print.h"
+#include "ir/verify.h"
+#include "llvm/Support/raw_ostream.h"
+#include "parser/parser.h"
+
+namespace {
+
+bool HasError(const std::vector<hlo::Diagnostic>& diagnostics) {
+  return llvm::any_of(diagnostics, [](const hlo::Diagnostic& d) { return d.severity == hlo::Severity::Error; });
+}
+
+std::string PrintAll(const hlo::Module& module) {
+  hlo::PrintOptions options = hlo::PrintOptions::ModuleDump();
+  options.max_constant_elements = -1;
+  return hlo::ToString(module, options);
+}
+
+[[noreturn]] void Fail(const char* what, llvm::StringRef first, llvm::StringRef second) {
+  llvm::errs() << what << "\n--- printed\n" << first << "\n--- then\n" << second << '\n';
+  std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const llvm::StringRef text(reinterpret_cast<const char*>(data), size);
+  const hlo::ParseResult parsed = hlo::ParseModule(text, "fuzz");
+  for (const hlo::Diagnostic& d : parsed.diagnostics) (void)hlo::Render(d);
+  if (!parsed.module) return 0;
+  const std::vector<hlo::Diagnostic> violations = hlo::Verify(*parsed.module);
+  for (const hlo::Diagnostic& d : violations) (void)hlo::Render(d);
+  const std::string printed = PrintAll(*parsed.module);
+  if (HasError(violations)) return 0;
+  const hlo::ParseResult again = hlo::ParseModule(printed, "printed");
+  if (!again.module) Fail("the printed module does not parse", printed, hlo::Render(again.diagnostics.front()));
+  const std::string reprinted = PrintAll(*again.module);
+  if (reprinted != printed) Fail("printing is not stable", printed, reprinted);
+  return 0;
+}
