@@ -12,9 +12,13 @@ struct InferOptions {
 
 /// The shape the instruction's operands, attributes and callees imply. Ops whose shape is declared
 /// (OpTraits kDeclared) check inst.shape() instead and return it; for these it must be set. Operand
-/// shapes must be valid; operand count is already checked against the op table. Layouts of inferred
-/// shapes follow errata-text B21. Errors name the two things that disagree (id verify-…).
+/// shapes must be valid. Operand count, the types the op table allows for operand 0 and mixed precision
+/// are checked here, the rest by the op's rule. Layouts of inferred shapes follow errata-text B21. Errors
+/// name the two things that disagree (id verify-…).
 Result<Shape> InferShape(const Instruction& inst, const InferOptions& options = {});
+
+/// The written shape of `inst` agrees with the inferred one; else an error that shows both.
+Status CheckWrittenShape(const Instruction& inst, const Shape& inferred, const ShapeComparison& how = {});
 
 /// Type of a rule; ir/ops.def names it as Infer<Shape>.
 using InferFn = Result<Shape> (*)(const Instruction& inst, const InferOptions& options);
