@@ -53,6 +53,12 @@ class DeviceGroup {
   [[nodiscard]] int64_t partitions() const { return partitions_; }
   [[nodiscard]] int64_t size() const { return replicas_ * partitions_; }
   [[nodiscard]] uint64_t rng_seed() const { return rng_seed_; }
+  /// What stands in for custom-call targets without implementation: "zeros", "identity" or "error".
+  [[nodiscard]] std::string MissingCustomCall(llvm::StringRef target) const {
+    const auto it = missing_custom_calls_.find(target);
+    return it == missing_custom_calls_.end() ? "error" : it->second;
+  }
+  void SetMissingCustomCalls(llvm::StringMap<std::string> by_target) { missing_custom_calls_ = std::move(by_target); }
   Device& device(int64_t id) { return *devices_[static_cast<size_t>(id)]; }
 
   using Values = std::vector<Literal>;
@@ -102,6 +108,7 @@ class DeviceGroup {
   int64_t replicas_, partitions_;
   uint64_t rng_seed_;
   std::chrono::milliseconds timeout_;
+  llvm::StringMap<std::string> missing_custom_calls_;
   std::vector<std::unique_ptr<Device>> devices_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,0 +1,87 @@
+// send and recv between simulated devices, or with the host (ops-structured §11).
+#include "ir/eval/device.h"
+#include "ir/eval/eval.h"
+
+namespace hlo {
+namespace {
+
+/// The (source, target) device pairs of `_xla_send_recv_source_target_pairs={{0,1},{1,2}}`; nothing
+/// without that attribute.
+std::optional<std::vector<std::pair<int64_t, int64_t>>> SourceTargetPairs(const Instruction& inst) {
+  for (const FrontendAttribute& attribute : inst.extras().frontend_attributes) {
+    if (attribute.key != "_xla_send_recv_source_target_pairs") continue;
+    llvm::SmallVector<llvm::StringRef, 8> numbers;
+    llvm::SplitString(attribute.value, numbers, "{}, \t\n\"");
+    std::vector<std::pair<int64_t, int64_t>> pairs;
+    for (size_t i = 0; i + 1 < numbers.size(); i += 2) {
+      std::pair<int64_t, int64_t> pair;
+      if (numbers[i].getAsInteger(10, pair.first) || numbers[i + 1].getAsInteger(10, pair.second)) return std::nullopt;
+      pairs.push_back(pair);
+    }
+    return pairs;
+  }
+  return std::nullopt;
+}
+
+/// The half that carries the pairs: the instruction itself or the start it completes.
+std::optional<std::vector<std::pair<int64_t, int64_t>>> PairsOf(const Instruction& inst) {
+  if (auto pairs = SourceTargetPairs(inst)) return pairs;
+  if (inst.info().Is(kDone) && inst.operand(0)->info().Is(kStart)) return SourceTargetPairs(*inst.operand(0));
+  return std::nullopt;
+}
+
+int64_t Channel(const Instruction& inst) { return inst.attr<SendRecvAttrs>().channel_id.value_or(0); }
+
+}  // namespace
+
+Result<Literal> EvalSend(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+  Device& self = context.device();
+  if (inst.attr<SendRecvAttrs>().is_host_transfer) {
+    self.outfeed.push_back(operands[0]);
+  } else if (const auto pairs = PairsOf(inst)) {
+    for (const auto& [source, target] : *pairs)
+      if (source == self.id()) self.group().Send(Channel(inst), source, target, operands[0]);
+  } else {
+    self.group().Send(Channel(inst), self.id(), self.id(), operands[0]);
+  }
+  return Literal::MakeTuple(
+      {std::move(operands[0]), Literal::Scalar(ElementType::U32, uint32_t{0}), std::move(operands[1])});
+}
+
+Result<Literal> EvalSendDone(EvalContext&, const Instruction&, llvm::MutableArrayRef<Literal>) {
+  return Literal::MakeToken();
+}
+
+Result<Literal> EvalRecv(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+  // The value is taken at recv-done: a recv may be issued before its send.
+  return Literal::MakeTuple({Literal::Zeros(inst.shape().tuple_shape(0)),
+                             Literal::Scalar(ElementType::U32, uint32_t{0}), std::move(operands[0])});
+}
+
+Result<Literal> EvalRecvDone(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
+  Device& self = context.device();
+  const Shape& wanted = inst.shape().tuple_shape(0);
+  Literal value;
+  if (inst.attr<SendRecvAttrs>().is_host_transfer) {
+    if (self.infeed.empty())
+      return Error("runtime-infeed", inst.loc(), "receiving {0} from the host finds no data: the queue of device {1} is empty",
+                   wanted, self.id());
+    value = std::move(self.infeed.front()).Unpack();
+    self.infeed.pop_front();
+  } else if (const auto pairs = PairsOf(inst)) {
+    value = Literal::Zeros(wanted);  // no source for this device
+    for (const auto& [source, target] : *pairs)
+      if (target == self.id()) {
+        HLO_TRY(value, self.group().Receive(self, inst, Channel(inst), source));
+        break;
+      }
+  } else {
+    HLO_TRY(value, self.group().Receive(self, inst, Channel(inst), self.id()));
+  }
+  if (!Compatible(value.shape(), wanted))
+    return Error("runtime-collective-mismatch", inst.loc(), "recv-done expects {0}, the value sent is {1}", wanted,
+                 value.shape());
+  return Literal::MakeTuple({std::move(value), Literal::MakeToken()});
+}
+
+}  // namespace hlo
