@@ -3,10 +3,6 @@
 
 namespace hlo {
 
-Result<Literal> EvalDot(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
 Result<Literal> EvalRaggedDot(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
   return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
 }
