@@ -56,13 +56,13 @@ template <class S, class T, T S::*Member> struct MemberOf<Member> {
 template <auto Member>
 FieldInfo Field(StringRef name, int flags = 0) {
   using Kind = KindOf<typename MemberOf<Member>::Type>;
-  return {name, Kind::kKind, static_cast<uint8_t>(flags), &MemberOf<Member>::Access, Kind::Enum(), -1};
+  return {name, Kind::kKind, static_cast<uint16_t>(flags), &MemberOf<Member>::Access, Kind::Enum(), -1};
 }
 FieldInfo Callee(StringRef name, int index, int flags = kRequired) {
-  return {name, FieldKind::Callee, static_cast<uint8_t>(flags), nullptr, nullptr, index};
+  return {name, FieldKind::Callee, static_cast<uint16_t>(flags), nullptr, nullptr, index};
 }
 FieldInfo Callees(StringRef name, int flags = 0) {
-  return {name, FieldKind::Callees, static_cast<uint8_t>(flags), nullptr, nullptr, -1};
+  return {name, FieldKind::Callees, static_cast<uint16_t>(flags), nullptr, nullptr, -1};
 }
 
 template <class T, size_t N>
@@ -196,38 +196,40 @@ HLO_FIELDS(SelectAndScatterAttrs, F(window), Callee("select", 0), Callee("scatte
 HLO_FIELDS(SortAttrs, F(dimensions, kRequired | kAlwaysPrint), F(is_stable), Callee("to_apply", 0))
 HLO_FIELDS(TopKAttrs, F(k, kRequired | kAlwaysPrint), F(largest, kAlwaysPrint), F(is_stable, kAlwaysPrint))
 HLO_FIELDS(ScanAttrs, F(dimensions, kRequired | kAlwaysPrint), F(num_carries, kRequired | kAlwaysPrint), F(is_reverse),
-           F(is_associative, kAlwaysPrint), Callee("to_apply", 0))
+           F(is_associative, kAlwaysPrint), Callee("to_apply", 0, kRequired | kInlineCalls))
 HLO_FIELDS(ReducePrecisionAttrs, F(exponent_bits, kRequired | kAlwaysPrint), F(mantissa_bits, kRequired | kAlwaysPrint))
 HLO_FIELDS(RngAttrs, F(distribution, kRequired | kAlwaysPrint))
 HLO_FIELDS(RngBitGeneratorAttrs, F(algorithm, kRequired | kAlwaysPrint))
 HLO_FIELDS(RngStateAttrs, F(delta, kRequired | kAlwaysPrint))
-HLO_FIELDS(WhileAttrs, Callee("condition", 1), Callee("body", 0))
+HLO_FIELDS(WhileAttrs, Callee("condition", 1, kRequired | kSequential),
+           Callee("body", 0, kRequired | kSequential))
 // The first two belong to a pred selector, the third to an s32 one.
-HLO_FIELDS(ConditionalAttrs, Callee("true_computation", 0, 0), Callee("false_computation", 1, 0),
-           Callees("branch_computations"))
-HLO_FIELDS(CallAttrs, Callee("to_apply", 0), F(is_composite))
+HLO_FIELDS(ConditionalAttrs, Callee("true_computation", 0, kSequential), Callee("false_computation", 1, kSequential),
+           Callees("branch_computations", kSequential))
+HLO_FIELDS(CallAttrs, Callee("to_apply", 0, kRequired | kSequential), F(is_composite))
 HLO_FIELDS(FusionAttrs, F(kind, kRequired | kAlwaysPrint), F(output_to_operand_aliasing), Callee("calls", 0))
 HLO_FIELDS(CustomCallAttrs, F(window), F(dim_labels), F(feature_group_count), F(batch_group_count),
            F(operand_precision), F(padding_type), F(custom_call_target, kRequired | kAlwaysPrint),
            F(operand_layout_constraints), F(custom_call_has_side_effect), F(literal), F(output_to_operand_aliasing),
            F(schedule), F(api_version), Callees("called_computations"))
 HLO_FIELDS(DomainAttrs, F(domain, kRequired | kAlwaysPrint))
-HLO_FIELDS(InfeedAttrs, F(infeed_config))
-HLO_FIELDS(OutfeedAttrs, F(outfeed_shape, kAlwaysPrint), F(outfeed_config))
-HLO_FIELDS(SendRecvAttrs, F(channel_id), F(is_host_transfer))
+HLO_FIELDS(InfeedAttrs, F(infeed_config, kHostConfig))
+HLO_FIELDS(OutfeedAttrs, F(outfeed_shape, kAlwaysPrint), F(outfeed_config, kHostConfig))
+HLO_FIELDS(SendRecvAttrs, F(channel_id, kChannelId), F(is_host_transfer))
 HLO_FIELDS(CopyStartAttrs, F(cross_program_prefetch_index))
-HLO_FIELDS(AllGatherAttrs, F(channel_id), F(replica_groups, kAlwaysPrint), F(constrain_layout),
+HLO_FIELDS(AllGatherAttrs, F(channel_id, kChannelId), F(replica_groups, kAlwaysPrint), F(constrain_layout),
            F(dimensions, kRequired | kAlwaysPrint), F(use_global_device_ids))
-HLO_FIELDS(AllReduceAttrs, F(channel_id), F(replica_groups, kAlwaysPrint), F(constrain_layout),
+HLO_FIELDS(AllReduceAttrs, F(channel_id, kChannelId), F(replica_groups, kAlwaysPrint), F(constrain_layout),
            F(use_global_device_ids), Callee("to_apply", 0))
-HLO_FIELDS(ReduceScatterAttrs, F(channel_id), F(replica_groups, kAlwaysPrint), F(constrain_layout),
-           F(use_global_device_ids), F(dimensions, kRequired | kAlwaysPrint), Callee("to_apply", 0))
-HLO_FIELDS(AllToAllAttrs, F(channel_id), F(replica_groups, kAlwaysPrint), F(constrain_layout),
+HLO_FIELDS(ReduceScatterAttrs, F(channel_id, kChannelId), F(replica_groups, kAlwaysPrint), F(constrain_layout),
+           F(use_global_device_ids), F(dimensions, kRequired | kAlwaysPrint),
+           Callee("to_apply", 0, kRequired | kInlineCalls))
+HLO_FIELDS(AllToAllAttrs, F(channel_id, kChannelId), F(replica_groups, kAlwaysPrint), F(constrain_layout),
            Field<&T::dimension>("dimensions"))
-HLO_FIELDS(RaggedAllToAllAttrs, F(channel_id), F(replica_groups, kAlwaysPrint))
-HLO_FIELDS(CollectiveBroadcastAttrs, F(channel_id), F(replica_groups, kAlwaysPrint), F(has_dynamic_root, kAlwaysPrint))
-HLO_FIELDS(CollectivePermuteAttrs, F(channel_id), F(source_target_pairs, kRequired | kAlwaysPrint), F(slice_sizes))
-HLO_FIELDS(AsyncStartAttrs, F(async_execution_thread), F(output_to_operand_aliasing), Callee("calls", 0))
+HLO_FIELDS(RaggedAllToAllAttrs, F(channel_id, kChannelId), F(replica_groups, kAlwaysPrint))
+HLO_FIELDS(CollectiveBroadcastAttrs, F(channel_id, kChannelId), F(replica_groups, kAlwaysPrint), F(has_dynamic_root, kAlwaysPrint))
+HLO_FIELDS(CollectivePermuteAttrs, F(channel_id, kChannelId), F(source_target_pairs, kRequired | kAlwaysPrint), F(slice_sizes))
+HLO_FIELDS(AsyncStartAttrs, F(async_execution_thread, kUnescaped), F(output_to_operand_aliasing), Callee("calls", 0))
 #undef HLO_FIELDS
 #undef F
 

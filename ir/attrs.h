@@ -90,18 +90,23 @@ enum class FieldKind : uint8_t {
 };
 inline constexpr int kFieldKindCount = static_cast<int>(FieldKind::Callees) + 1;
 
-enum FieldFlags : uint8_t {
+enum FieldFlags : uint16_t {
   kRequired = 1,     // the parser demands it (`!`)
   kAlwaysPrint = 2,  // printed even if default (`=`)
   kPositional = 4,   // stands inside the parentheses (parameter number, constant literal)
   kParseOnly = 8,    // accepted and ignored
+  kUnescaped = 16,   // a string printed between quotes as it is
+  kChannelId = 32,   // masked by PrintOptions::channel_ids
+  kHostConfig = 64,  // left out by PrintOptions::infeed_outfeed_config
+  kInlineCalls = 128,   // a callee spelled `calls=` where its body is printed inline
+  kSequential = 256,    // a callee left out by SubcomputationMode::NonSequentialBodies
 };
 
 /// One attribute of an opcode.
 struct FieldInfo {
   llvm::StringRef name;
   FieldKind kind;
-  uint8_t flags;
+  uint16_t flags;
   void* (*access)(void* attrs);  // address of the member; null for Callee(s)
   const EnumInfo* enum_info;     // Enum, OptEnum
   int callee;                    // Callee: index into callees()

@@ -80,6 +80,10 @@ struct Sharding {
   bool operator==(const Sharding&) const = default;
 };
 using ShardingPtr = std::shared_ptr<const Sharding>;
+/// The canonical form in which shardings are kept and printed: iota lists canonicalised, subgroup
+/// dimensions of size 1 dropped, those of equal type merged and sorted, a lone replicated subgroup as
+/// replicate_last_tile_dim, wholly trivial tiles as the plain kind. Elements of tuples too.
+void Canonicalize(Sharding& sharding);
 
 /// `replica_groups`: explicit lists, iota form, or mesh form, printed in the form given.
 struct ReplicaGroups {
