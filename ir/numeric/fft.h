@@ -8,9 +8,8 @@
 namespace hlo {
 
 // Definitions of ops-structured §6.1. Arrays are row-major [batch, lengths...]; `lengths` are the sizes
-// in the signal domain (fft_length). Every length is exact to about one unit of the last place of the
-// largest output: float data is transformed in double, double data in the widest format there is.
-// Time is O(n log n) for every n. Instances exist for float and double.
+// in the signal domain (fft_length). All work is done in double precision; time is O(n log n)
+// for every n. Instances exist for float and double.
 
 /// FFT, or IFFT with the factor 1/product(lengths). `in` and `out` may be the same array.
 template <class Real>
