@@ -1,0 +1,250 @@
+// Eigenvalue, Schur and singular value decompositions through LAPACK (forms of errata-ops B41).
+#include "ir/eval/lapack_call.h"
+
+namespace hlo::lapack {
+namespace {
+
+using Operands = llvm::MutableArrayRef<Literal>;
+constexpr int64_t kMatrix = 2, kVector = 1;
+
+/// a -> (overwritten a, s, U, V^H, info) by divide and conquer
+template <class T>
+Result<Literal> Gesdd(EvalContext&, const Instruction& inst, Operands operands) {
+  Call call(inst, operands);
+  HLO_CHECK_OK(call.Expect(1, 5, kMatrix));
+  HLO_CHECK_OK(call.Load<T>("gesdd"));
+  Alias(call, 0, 0);
+  const char mode = call.Letter("mode", 'S');
+  const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), lda = std::max(1, m);
+  const int ldu = std::max(1, call.out(2).Dim(1)), ldvt = std::max(1, call.out(3).Dim(1));
+  const int small = std::min(m, n), large = std::max(m, n);
+  std::vector<int> int_work(static_cast<size_t>(8 * std::max(1, small)));
+  const int64_t rwork = mode == 'N' ? 7 * int64_t{small}
+                                    : int64_t{small} * std::max(5 * int64_t{small} + 7, 2 * int64_t{large} + 2 * int64_t{small} + 1);
+  std::vector<Real<T>> real_work(static_cast<size_t>(kIsComplex<T> ? std::max<int64_t>(1, rwork) : 1));
+  Work<T> work;
+  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
+    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
+      T* a = call.out(0).At<T>(b, kMatrix);
+      Real<T>* s = call.out(1).At<Real<T>>(b, kVector);
+      T* u = call.out(2).At<T>(b, kMatrix);
+      T* vt = call.out(3).At<T>(b, kMatrix);
+      int* info = call.out(4).At<int>(b, 0);
+      if constexpr (kIsComplex<T>)
+        call.Run(&mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size, real_work.data(),
+                 int_work.data(), info);
+      else
+        call.Run(&mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size, int_work.data(), info);
+      if (round == 0) work.Grow();
+    }
+  return call.Finish();
+}
+
+/// The same by QR iteration.
+template <class T>
+Result<Literal> Gesvd(EvalContext&, const Instruction& inst, Operands operands) {
+  Call call(inst, operands);
+  HLO_CHECK_OK(call.Expect(1, 5, kMatrix));
+  HLO_CHECK_OK(call.Load<T>("gesvd"));
+  Alias(call, 0, 0);
+  const char mode = call.Letter("mode", 'S');
+  const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), lda = std::max(1, m);
+  const int ldu = std::max(1, call.out(2).Dim(1)), ldvt = std::max(1, call.out(3).Dim(1));
+  std::vector<Real<T>> real_work(static_cast<size_t>(5 * std::max(1, std::min(m, n))));
+  Work<T> work;
+  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
+    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
+      T* a = call.out(0).At<T>(b, kMatrix);
+      Real<T>* s = call.out(1).At<Real<T>>(b, kVector);
+      T* u = call.out(2).At<T>(b, kMatrix);
+      T* vt = call.out(3).At<T>(b, kMatrix);
+      int* info = call.out(4).At<int>(b, 0);
+      if constexpr (kIsComplex<T>)
+        call.Run(&mode, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size, real_work.data(), info);
+      else
+        call.Run(&mode, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size, info);
+      if (round == 0) work.Grow();
+    }
+  return call.Finish();
+}
+
+/// Hermitian eigenvalues of the matrix `a` in place; used by the target of LAPACK and by `Eigh`.
+template <class T>
+void RunSyevd(Call& call, char mode, char uplo, int n, T* a, Real<T>* w, int* info) {
+  const int ld = std::max(1, n);
+  Work<T> work;
+  Work<Real<T>> real_work;
+  std::vector<int> int_work(1);
+  int int_size = -1;
+  for (int round = 0; round < 2; ++round) {
+    if constexpr (kIsComplex<T>)
+      call.Run(&mode, &uplo, &n, a, &ld, w, work.data.data(), &work.size, real_work.data.data(), &real_work.size,
+               int_work.data(), &int_size, info);
+    else
+      call.Run(&mode, &uplo, &n, a, &ld, w, work.data.data(), &work.size, int_work.data(), &int_size, info);
+    if (round == 1) break;
+    work.Grow();
+    real_work.Grow();
+    int_size = std::max(1, int_work[0]);
+    int_work.resize(static_cast<size_t>(int_size));
+  }
+}
+
+/// a -> (vectors, ascending values, info)
+template <class T>
+Result<Literal> Syevd(EvalContext&, const Instruction& inst, Operands operands) {
+  Call call(inst, operands);
+  HLO_CHECK_OK(call.Expect(1, 3, kMatrix));
+  HLO_CHECK_OK(call.Load<T>(kIsComplex<T> ? "heevd" : "syevd"));
+  Alias(call, 0, 0);
+  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
+    RunSyevd<T>(call, call.Letter("mode", 'V'), call.Letter("uplo", 'L'), call.in(0).Dim(0),
+                call.out(0).At<T>(b, kMatrix), call.out(1).At<Real<T>>(b, kVector), call.out(2).At<int>(b, 0));
+  return call.Finish();
+}
+
+/// LAPACK's real form of complex eigenvectors: pairs (re, im) of columns where wi is not 0.
+template <class R>
+void ExpandEigenvectors(int n, const R* wi, const std::vector<R>& packed, std::complex<R>* vectors) {
+  for (int j = 0; j < n; ++j) {
+    const R* re = packed.data() + static_cast<size_t>(j) * static_cast<size_t>(n);
+    if (wi[j] == 0 || j + 1 == n) {
+      for (int i = 0; i < n; ++i) vectors[j * n + i] = re[i];
+      continue;
+    }
+    for (int i = 0; i < n; ++i) {
+      vectors[j * n + i] = {re[i], re[n + i]};
+      vectors[(j + 1) * n + i] = {re[i], -re[n + i]};
+    }
+    ++j;
+  }
+}
+
+/// a -> real: (wr, wi, VL, VR, info); complex: (w, VL, VR, info)
+template <class T>
+Result<Literal> Geev(EvalContext&, const Instruction& inst, Operands operands) {
+  Call call(inst, operands);
+  HLO_CHECK_OK(call.Expect(1, kIsComplex<T> ? 4 : 5, kMatrix));
+  HLO_CHECK_OK(call.Load<T>("geev"));
+  const char left = call.Letter("compute_left", 'V'), right = call.Letter("compute_right", 'V');
+  const int n = call.in(0).Dim(0), ld = std::max(1, n);
+  const auto count = static_cast<size_t>(n) * static_cast<size_t>(n);
+  Work<T> work;
+  std::vector<Real<T>> real_work(static_cast<size_t>(2 * n + 1));
+  std::vector<T> vl(count + 1), vr(count + 1);
+  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
+    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
+      T* a = call.in(0).At<T>(b, kMatrix);
+      if constexpr (kIsComplex<T>) {
+        call.Run(&left, &right, &n, a, &ld, call.out(0).At<T>(b, kVector), call.out(1).At<T>(b, kMatrix), &ld,
+                 call.out(2).At<T>(b, kMatrix), &ld, work.data.data(), &work.size, real_work.data(),
+                 call.out(3).At<int>(b, 0));
+      } else {
+        T* wi = call.out(1).At<T>(b, kVector);
+        call.Run(&left, &right, &n, a, &ld, call.out(0).At<T>(b, kVector), wi, vl.data(), &ld, vr.data(), &ld,
+                 work.data.data(), &work.size, call.out(4).At<int>(b, 0));
+        if (round == 1) {
+          ExpandEigenvectors<T>(n, wi, vl, call.out(2).At<std::complex<T>>(b, kMatrix));
+          ExpandEigenvectors<T>(n, wi, vr, call.out(3).At<std::complex<T>>(b, kMatrix));
+        }
+      }
+      if (round == 0) work.Grow();
+    }
+  return call.Finish();
+}
+
+/// a -> real: (T, VS, wr, wi, sdim, info); complex: (T, VS, w, sdim, info)
+template <class T>
+Result<Literal> Gees(EvalContext&, const Instruction& inst, Operands operands) {
+  Call call(inst, operands);
+  HLO_CHECK_OK(call.Expect(1, kIsComplex<T> ? 5 : 6, kMatrix));
+  HLO_CHECK_OK(call.Load<T>("gees"));
+  Alias(call, 0, 0);
+  const char mode = call.Letter("mode", 'V'), sort = 'N';  // no target sorts by a callback
+  const int n = call.in(0).Dim(0), ld = std::max(1, n);
+  Work<T> work;
+  std::vector<Real<T>> real_work(static_cast<size_t>(n + 1));
+  std::vector<int> bool_work(static_cast<size_t>(n + 1));
+  int (*const no_select)() = nullptr;
+  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
+    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
+      T* a = call.out(0).At<T>(b, kMatrix);
+      T* vs = call.out(1).At<T>(b, kMatrix);
+      T* w = call.out(2).At<T>(b, kVector);
+      if constexpr (kIsComplex<T>)
+        call.Run(&mode, &sort, no_select, &n, a, &ld, call.out(3).At<int>(b, 0), w, vs, &ld, work.data.data(),
+                 &work.size, real_work.data(), bool_work.data(), call.out(4).At<int>(b, 0));
+      else
+        call.Run(&mode, &sort, no_select, &n, a, &ld, call.out(4).At<int>(b, 0), w, call.out(3).At<T>(b, kVector), vs,
+                 &ld, work.data.data(), &work.size, bool_work.data(), call.out(5).At<int>(b, 0));
+      if (round == 0) work.Grow();
+    }
+  return call.Finish();
+}
+
+/// a -> (packed, tau, info)
+template <class T>
+Result<Literal> Gehrd(EvalContext&, const Instruction& inst, Operands operands) {
+  Call call(inst, operands);
+  HLO_CHECK_OK(call.Expect(1, 3, kMatrix));
+  HLO_CHECK_OK(call.Load<T>("gehrd"));
+  Alias(call, 0, 0);
+  const int n = call.in(0).Dim(0), ld = std::max(1, n);
+  const int low = static_cast<int>(call.Attribute("low", 1)), high = static_cast<int>(call.Attribute("high", n));
+  Work<T> work;
+  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
+    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
+      call.Run(&n, &low, &high, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<T>(b, kVector), work.data.data(),
+               &work.size, call.out(2).At<int>(b, 0));
+      if (round == 0) work.Grow();
+    }
+  return call.Finish();
+}
+
+/// a -> (packed, d, e, tau, info)
+template <class T>
+Result<Literal> Sytrd(EvalContext&, const Instruction& inst, Operands operands) {
+  Call call(inst, operands);
+  HLO_CHECK_OK(call.Expect(1, 5, kMatrix));
+  HLO_CHECK_OK(call.Load<T>(kIsComplex<T> ? "hetrd" : "sytrd"));
+  Alias(call, 0, 0);
+  const char uplo = call.Letter("uplo", 'L');
+  const int n = call.in(0).Dim(0), ld = std::max(1, n);
+  Work<T> work;
+  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
+    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
+      call.Run(&uplo, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<Real<T>>(b, kVector),
+               call.out(2).At<Real<T>>(b, kVector), call.out(3).At<T>(b, kVector), work.data.data(), &work.size,
+               call.out(4).At<int>(b, 0));
+      if (round == 0) work.Grow();
+    }
+  return call.Finish();
+}
+
+#define HLO_LAPACK(base, function)                         \
+  {"lapack_s" base "_ffi", function<float>},               \
+  {"lapack_d" base "_ffi", function<double>},              \
+  {"lapack_c" base "_ffi", function<std::complex<float>>}, \
+  {"lapack_z" base "_ffi", function<std::complex<double>>}
+constexpr CustomCallTarget kTargets[] = {
+    HLO_LAPACK("gesdd", Gesdd),
+    HLO_LAPACK("gesvd", Gesvd),
+    HLO_LAPACK("geev", Geev),
+    HLO_LAPACK("gees", Gees),
+    HLO_LAPACK("gehrd", Gehrd),
+    {"lapack_ssyevd_ffi", Syevd<float>},
+    {"lapack_dsyevd_ffi", Syevd<double>},
+    {"lapack_cheevd_ffi", Syevd<std::complex<float>>},
+    {"lapack_zheevd_ffi", Syevd<std::complex<double>>},
+    {"lapack_ssytrd_ffi", Sytrd<float>},
+    {"lapack_dsytrd_ffi", Sytrd<double>},
+    {"lapack_chetrd_ffi", Sytrd<std::complex<float>>},
+    {"lapack_zhetrd_ffi", Sytrd<std::complex<double>>},
+};
+#undef HLO_LAPACK
+
+}  // namespace
+
+llvm::ArrayRef<CustomCallTarget> EigenTargets() { return kTargets; }
+
+}  // namespace hlo::lapack

@@ -1,0 +1,113 @@
+// Custom-call targets named after the decomposition (`Qr`, `Eigh`, …), by way of the LAPACK ones.
+#include "ir/eval/lapack_call.h"
+
+namespace hlo::lapack {
+namespace {
+
+using Operands = llvm::MutableArrayRef<Literal>;
+
+/// The same shape with column-major matrices, as LAPACK wants them.
+Shape ColumnMajor(const Shape& shape) {
+  if (shape.rank() < 2) return shape;
+  Layout layout = Layout::Default(shape.rank());
+  std::swap(layout.minor_to_major[0], layout.minor_to_major[1]);
+  return shape.WithLayout(std::move(layout));
+}
+
+/// Runs `lapack_?<base>_ffi` on the operands and gives its results, layouts aside.
+Result<Literal> Delegate(EvalContext& context, const Instruction& inst, Operands operands, llvm::StringRef real_base,
+                         llvm::StringRef complex_base, std::vector<Shape> results, llvm::StringRef config) {
+  const ElementType type = operands.empty() ? ElementType::Pred : operands[0].shape().element_type();
+  const char prefix = type == ElementType::F32 ? 's' : type == ElementType::F64 ? 'd' : type == ElementType::C64 ? 'c' : 'z';
+  if (prefix == 'z' && type != ElementType::C128)
+    return Error("runtime-custom-call", inst.loc(), "target '{0}' works on f32, f64, c64 and c128, has {1}",
+                 inst.attr<CustomCallAttrs>().custom_call_target, ToString(type));
+  CustomCallAttrs attrs;
+  attrs.custom_call_target = ("lapack_" + llvm::Twine(prefix) + (IsComplex(type) ? complex_base : real_base) + "_ffi").str();
+  attrs.operand_layout_constraints.emplace();
+  Module scratch("scratch");
+  Computation* computation = scratch.AddComputation("scratch");
+  llvm::SmallVector<Instruction*, 4> parameters;
+  for (const Literal& o : operands) {
+    ParameterAttrs number;
+    number.number = static_cast<int64_t>(parameters.size());
+    parameters.push_back(computation->Add(OpKind::Parameter, o.shape(), "p", {}, number));
+    attrs.operand_layout_constraints->push_back(o.shape().IsArray() ? ColumnMajor(o.shape()) : o.shape());
+  }
+  for (Shape& s : results) s = ColumnMajor(s);
+  const Shape shape = results.size() == 1 ? results[0] : Shape::MakeTuple(results);
+  Instruction* call = computation->Add(OpKind::CustomCall, shape, "c", parameters, attrs);
+  call->set_loc(inst.loc());
+  call->MutableExtras().backend_config = config;
+  return FindCustomCallTarget(attrs.custom_call_target)->eval(context, *call, operands);
+}
+
+Status ExpectTuple(const Instruction& inst, int64_t size, Operands operands) {
+  if (inst.shape().IsTuple() && inst.shape().tuple_size() == size && !operands.empty() && operands[0].shape().IsArray() &&
+      operands[0].shape().rank() >= 2)
+    return {};
+  return Error("runtime-custom-call", inst.loc(), "target '{0}' turns a matrix into {1} results, has result {2}",
+               inst.attr<CustomCallAttrs>().custom_call_target, size, inst.shape());
+}
+
+/// Leading (batch) dimensions of an array of matrices as an s32 shape, for `info`.
+Shape InfoShape(const Shape& matrices) {
+  return Shape::ArrayWithDefaultLayout(ElementType::S32, matrices.dims().drop_back(2));
+}
+
+Result<Literal> Qr(EvalContext& context, const Instruction& inst, Operands operands) {
+  HLO_CHECK_OK(ExpectTuple(inst, 2, operands));
+  return Delegate(context, inst, operands, "geqrf", "geqrf", {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1)}, "{}");
+}
+
+Result<Literal> HouseholderProduct(EvalContext& context, const Instruction& inst, Operands operands) {
+  return Delegate(context, inst, operands, "orgqr", "ungqr", {inst.shape()}, "{}");
+}
+
+/// opaque "lower,sort,max_iter,tol" -> (vectors, values)
+Result<Literal> Eigh(EvalContext& context, const Instruction& inst, Operands operands) {
+  HLO_CHECK_OK(ExpectTuple(inst, 2, operands));
+  const bool lower = !inst.extras().backend_config.starts_with("0");
+  const Shape info = InfoShape(operands[0].shape());
+  HLO_TRY(Literal all, Delegate(context, inst, operands, "syevd", "heevd",
+                                {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1), info},
+                                lower ? "{mode = 86 : ui8, uplo = 76 : ui8}" : "{mode = 86 : ui8, uplo = 85 : ui8}"));
+  return Literal::MakeTuple({all.element(0), all.element(1)});
+}
+
+/// a -> (lu, 0-based pivots, row permutation)
+Result<Literal> LuDecomposition(EvalContext& context, const Instruction& inst, Operands operands) {
+  HLO_CHECK_OK(ExpectTuple(inst, 3, operands));
+  const Shape& matrices = operands[0].shape();
+  const int64_t rows = matrices.dim(matrices.rank() - 2), batch = InfoShape(matrices).ElementCount();
+  HLO_TRY(Literal all, Delegate(context, inst, operands, "getrf", "getrf",
+                                {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1), InfoShape(matrices)}, "{}"));
+  Literal pivots = all.element(1);
+  Literal permutation = Literal::Make(inst.shape().tuple_shape(2));
+  auto p = pivots.MutableSpan<int32_t>();
+  auto rows_of = permutation.MutableSpan<int32_t>();
+  const int64_t per_matrix = batch > 0 ? static_cast<int64_t>(p.size()) / batch : 0;
+  for (int64_t b = 0; b < batch; ++b) {
+    auto order = rows_of.slice(static_cast<size_t>(b * rows), static_cast<size_t>(rows));
+    for (int64_t i = 0; i < rows; ++i) order[static_cast<size_t>(i)] = static_cast<int32_t>(i);
+    for (int64_t i = 0; i < per_matrix; ++i) {
+      int32_t& pivot = p[static_cast<size_t>(b * per_matrix + i)];
+      --pivot;
+      std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(pivot)]);
+    }
+  }
+  return Literal::MakeTuple({all.element(0), std::move(pivots), std::move(permutation)});
+}
+
+constexpr CustomCallTarget kTargets[] = {
+    {"Eigh", Eigh},
+    {"LuDecomposition", LuDecomposition},
+    {"ProductOfElementaryHouseholderReflectors", HouseholderProduct},
+    {"Qr", Qr},
+};
+
+}  // namespace
+
+llvm::ArrayRef<CustomCallTarget> NamedTargets() { return kTargets; }
+
+}  // namespace hlo::lapack
