@@ -1,0 +1,206 @@
+// Telling input formats apart, and dump directories (tools.md §1.2).
+#include <sys/stat.h>
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "tools/inputs.h"
+
+namespace hlo {
+namespace {
+
+/// What a text or an extension suggests.
+enum class Content : uint8_t { Empty, HloText, Binary, ProtoText, Json, Mlir, MlirBytecode, Gzip };
+
+struct ContentInfo {
+  llvm::StringLiteral name;
+  llvm::StringLiteral hint;
+};
+// In the order of Content.
+constexpr ContentInfo kContents[] = {
+    {"nothing", ""},
+    {"HLO text", ""},
+    {"a binary protocol buffer", "print the module as HLO text first"},
+    {"a protocol buffer in text form", "print the module as HLO text first"},
+    {"JSON", "print the module as HLO text first"},
+    {"MLIR (StableHLO or MHLO) text", "convert it with 'stablehlo-translate --serialize' and XLA's 'xla-translate --mlir-hlo-to-hlo-text'"},
+    {"MLIR bytecode", "convert it with XLA's 'xla-translate --mlir-hlo-to-hlo-text'"},
+    {"gzip-compressed data", "decompress it first"},
+};
+
+struct ExtensionRow {
+  llvm::StringLiteral extension;
+  Content content;
+};
+constexpr ExtensionRow kExtensions[] = {
+    {".hlo", Content::HloText}, {".txt", Content::HloText},         {".pb", Content::Binary},
+    {".pbtxt", Content::ProtoText}, {".textproto", Content::ProtoText}, {".json", Content::Json},
+    {".mlir", Content::Mlir},   {".gz", Content::Gzip},
+};
+
+/// The text after blanks, comments and log prefixes' line starts.
+llvm::StringRef SkipBlanks(llvm::StringRef text) {
+  for (;;) {
+    text = text.ltrim(" \t\r\n");
+    if (text.starts_with("//")) {
+      text = text.drop_front(std::min(text.find('\n'), text.size()));
+    } else if (text.starts_with("/*")) {
+      const size_t end = text.find("*/", 2);
+      if (end == llvm::StringRef::npos) return text;
+      text = text.drop_front(end + 2);
+    } else {
+      return text;
+    }
+  }
+}
+
+llvm::StringRef FirstWord(llvm::StringRef text) {
+  return text.take_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '-'; });
+}
+
+/// MLIR modules begin with `module @name`, `module {`, `module attributes`, `func.func`, `"builtin.module"`
+/// or an attribute alias `#loc = `.
+bool LooksLikeMlir(llvm::StringRef text) {
+  const llvm::StringRef word = FirstWord(text), rest = text.drop_front(word.size()).ltrim();
+  if (word == "module") return rest.starts_with("@") || rest.starts_with("{") || rest.starts_with("attributes");
+  return word == "func.func" || word == "builtin.module" || text.starts_with("\"builtin.module\"") || text.starts_with("#loc");
+}
+
+/// Text of a proto message begins with `field {` or `field: value`.
+bool LooksLikeProtoText(llvm::StringRef text) {
+  const llvm::StringRef word = FirstWord(text), rest = text.drop_front(word.size()).ltrim(" ");
+  constexpr llvm::StringLiteral kFields[] = {"hlo_module", "hlo", "name", "entry_computation_name", "computations"};
+  return llvm::is_contained(kFields, word) && (rest.starts_with("{") || rest.starts_with(":"));
+}
+
+Content DetectContent(llvm::StringRef text) {
+  if (text.starts_with("\x1f\x8b")) return Content::Gzip;
+  if (text.starts_with("ML\xefR")) return Content::MlirBytecode;
+  const llvm::StringRef start = SkipBlanks(text);
+  if (start.empty()) return Content::Empty;
+  const auto first = static_cast<unsigned char>(start.front());
+  if (first < 0x20 || first >= 0x7f) return Content::Binary;
+  // Protocol buffers can begin with a printable length; real text has no control bytes near its start.
+  const auto is_control = [](char c) { return c >= 0 && c < 0x20 && !llvm::isSpace(c); };
+  if (!llvm::isAlpha(start.front()) && llvm::any_of(start.take_front(64), is_control)) return Content::Binary;
+  if (LooksLikeMlir(start)) return Content::Mlir;
+  if (LooksLikeProtoText(start)) return Content::ProtoText;
+  if (start.starts_with("{")) return Content::Json;
+  return Content::HloText;
+}
+
+tl::unexpected<Diagnostic> Refuse(Content content) {
+  const ContentInfo& info = kContents[static_cast<size_t>(content)];
+  Diagnostic error = MakeError("input-format", {}, "found {0}, expected HLO text", info.name);
+  error.Note(info.hint.str());
+  return Error(std::move(error));
+}
+
+/// The parts of a dump file's name that matter.
+struct DumpFile {
+  std::string path;
+  std::string module;      // NAME
+  int64_t number = 0;      // NNNN
+  std::string pass_order;  // SSSS of files between passes
+};
+
+enum class Stage : uint8_t { None, Before, After, Pass };
+
+/// Takes `[TIMESTAMP.]module_NNNN.NAME.SUFFIX` apart; Stage::None for other files.
+Stage ParseDumpName(llvm::StringRef name, const Regex& pass, DumpFile& dump) {
+  const size_t at = name.find("module_");
+  if (at == llvm::StringRef::npos || (at > 0 && name[at - 1] != '.')) return Stage::None;
+  llvm::StringRef rest = name.drop_front(at + 7);
+  const llvm::StringRef digits = rest.take_while(llvm::isDigit);
+  if (digits.empty() || digits.getAsInteger(10, dump.number) || !rest.drop_front(digits.size()).starts_with("."))
+    return Stage::None;
+  rest = rest.drop_front(digits.size() + 1);
+  if (rest.consume_back(".before_optimizations.txt")) {
+    dump.module = rest.str();
+    return Stage::Before;
+  }
+  if (!rest.consume_back(".txt")) return Stage::None;
+  if (rest.ends_with("after_optimizations")) {
+    // NAME.cpu_after_optimizations, NAME.sm_8.0_gpu_after_optimizations
+    rest.consume_back("after_optimizations");
+    if (rest.consume_back(".cpu_")) {
+    } else if (rest.consume_back("_gpu_")) {
+      rest = rest.take_front(rest.rfind(".sm_"));
+    } else if (!rest.consume_back(".")) {
+      return Stage::None;
+    }
+    dump.module = rest.str();
+    return Stage::After;
+  }
+  // NAME.SSSS.PIPELINE.after_A.before_B
+  const size_t after = rest.rfind(".after_");
+  if (after == llvm::StringRef::npos || !rest.drop_front(after).contains(".before_")) return Stage::None;
+  const llvm::StringRef passes = rest.drop_front(after + 1);
+  auto [head, pipeline] = rest.take_front(after).rsplit('.');
+  auto [module, order] = head.rsplit('.');
+  if (order.empty() || !llvm::all_of(order, llvm::isDigit) || !pass.Matches(passes)) return Stage::None;
+  dump.module = module.str();
+  dump.pass_order = order.str();
+  return Stage::Pass;
+}
+
+}  // namespace
+
+Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wanted, std::vector<Diagnostic>& warnings) {
+  if (wanted == InputFormat::Refused)
+    return Error("input-format", {}, "this input format is not supported; convert the module to HLO text");
+  if (wanted != InputFormat::Auto && wanted != InputFormat::Hlo)
+    return Error("input-format", {}, "protocol buffer and JSON modules are not supported by this version, convert the module to HLO text");
+  const Content found = DetectContent(text);
+  if (found == Content::Empty) return Error("input-empty", {}, "no HLO module in input");
+  if (found != Content::HloText && wanted == InputFormat::Auto) return Refuse(found);
+  if (found == Content::HloText && wanted == InputFormat::Auto && file != "-") {
+    const llvm::StringRef extension = llvm::sys::path::extension(file);
+    for (const ExtensionRow& row : kExtensions) {
+      if (row.extension != extension || row.content == Content::HloText) continue;
+      Diagnostic warning = MakeError("format-mismatch", {}, "extension '{0}' suggests {1}, but the content is HLO text",
+                                     extension, kContents[static_cast<size_t>(row.content)].name);
+      warning.severity = Severity::Warning;
+      warning.file = file.str();
+      warnings.push_back(std::move(warning));
+    }
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> ListDumps(llvm::StringRef directory, llvm::StringRef stage) {
+  Regex pass;
+  llvm::StringRef word = stage;
+  if (word.consume_front("pass:")) {
+    HLO_TRY(pass, Regex::Compile(word));
+    word = "pass";
+  }
+  if (!llvm::is_contained({"before", "after", "pass", "all"}, word))
+    return Error("usage-option", {}, "option '--stage-in': found '{0}', expected before, after, pass:RE or all", stage);
+  std::vector<DumpFile> dumps;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(directory, error), end; it != end && !error; it.increment(error)) {
+    DumpFile dump;
+    const Stage found = ParseDumpName(llvm::sys::path::filename(it->path()), pass, dump);
+    const bool wanted = found != Stage::None && (word == "all" || (word == "before" && found == Stage::Before) ||
+                                                 (word == "after" && found == Stage::After) ||
+                                                 (word == "pass" && found == Stage::Pass));
+    if (!wanted) continue;
+    dump.path = it->path();
+    if (found == Stage::After) dump.pass_order = "~";  // after all passes
+    dumps.push_back(std::move(dump));
+  }
+  Diagnostic problem;
+  problem.file = directory.str();
+  problem.id = error ? "input-open" : "input-empty";
+  problem.message = error ? "cannot open: " + error.message()
+                          : llvm::formatv("no HLO module in dump directory (stage '{0}')", stage).str();
+  if (error || dumps.empty()) return Error(std::move(problem));
+  std::sort(dumps.begin(), dumps.end(), [](const DumpFile& a, const DumpFile& b) {
+    return std::tie(a.module, a.number, a.pass_order, a.path) < std::tie(b.module, b.number, b.pass_order, b.path);
+  });
+  std::vector<std::string> paths;
+  for (DumpFile& dump : dumps) paths.push_back(std::move(dump.path));
+  return paths;
+}
+
+}  // namespace hlo

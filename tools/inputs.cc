@@ -1,0 +1,191 @@
+#include "tools/inputs.h"
+
+#include <unistd.h>
+
+#include "ir/verify.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace hlo {
+namespace {
+
+std::string DisplayName(llvm::StringRef path) { return path == "-" ? "<stdin>" : path.str(); }
+
+Diagnostic FileError(llvm::StringRef id, llvm::StringRef path, std::string message) {
+  Diagnostic error;
+  error.id = id;
+  error.message = std::move(message);
+  error.file = DisplayName(path);
+  return error;
+}
+
+/// The module's name if the text says it at its start, so that others need not be parsed.
+std::optional<llvm::StringRef> PeekName(llvm::StringRef text) {
+  const size_t at = text.find("HloModule");
+  if (at == llvm::StringRef::npos) return std::nullopt;
+  for (const llvm::StringRef line : llvm::split(text.take_front(at), '\n')) {
+    const llvm::StringRef trimmed = line.trim();
+    if (!trimmed.empty() && !trimmed.starts_with("//")) return std::nullopt;
+  }
+  const llvm::StringRef rest = text.drop_front(at + 9).ltrim(" \t");
+  llvm::StringRef name = rest.take_until([](char c) { return llvm::isSpace(c) || c == ','; });
+  name.consume_front("%");
+  return name;
+}
+
+}  // namespace
+
+Result<std::string> ReadInputText(llvm::StringRef path, llvm::StringRef stdin_text) {
+  if (path == "-" && stdin_text.data() != nullptr) return stdin_text.str();
+  auto buffer = path == "-" ? llvm::MemoryBuffer::getSTDIN()
+                            : llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer) return Error(FileError("input-open", path, "cannot open: " + buffer.getError().message()));
+  if ((*buffer)->getBufferSize() > UINT32_MAX)
+    return Error(FileError("input-open", path, "file has more than 4 GB of text"));
+  return (*buffer)->getBuffer().str();
+}
+
+InputReader::InputReader(const CommonOptions& options, llvm::ArrayRef<std::string> files, llvm::StringRef stdin_text,
+                         DiagnosticSink& sink)
+    : options_(options), arguments_(files.begin(), files.end()), stdin_text_(stdin_text), sink_(sink) {
+  int64_t index = 0;
+  if (!options.module.empty() && !llvm::StringRef(options.module).getAsInteger(10, index)) wanted_index_ = index;
+}
+
+bool InputReader::Selected(llvm::StringRef name, int64_t index) const {
+  if (wanted_index_) return *wanted_index_ == index;
+  return wanted_name_.Matches(name);
+}
+
+void InputReader::Fail(InputModule& module, Diagnostic error) {
+  module.module = nullptr;
+  module.diagnostics.push_back(std::move(error));
+}
+
+/// Reports the diagnostics from number `from` on.
+void InputReader::Deliver(InputModule& module, size_t from) {
+  if (!report_) return;
+  for (size_t i = from; i < module.diagnostics.size(); ++i) sink_.Report(module.diagnostics[i]);
+}
+
+/// Makes chunks_ those of the next file. False at the end of the inputs; a file that fails leaves no
+/// chunks and its error in `failed`.
+bool InputReader::OpenNextFile(InputModule& failed) {
+  if (!std::exchange(expanded_, true)) {
+    if (arguments_.empty()) {
+      if (stdin_text_.data() == nullptr && isatty(STDIN_FILENO) != 0) {
+        Fail(failed, MakeError("usage-input", {}, "no input: name a file, '-' for standard input, or a dump directory"));
+        return true;
+      }
+      arguments_.emplace_back("-");
+    }
+    if (!wanted_index_ && !options_.module.empty()) {
+      auto regex = Regex::Compile(options_.module);
+      if (!regex) {
+        arguments_.clear();
+        Fail(failed, std::move(regex).error());
+        return true;
+      }
+      wanted_name_ = std::move(*regex);
+    }
+  }
+  while (next_file_ == files_.size()) {
+    if (next_argument_ == arguments_.size()) return false;
+    const std::string& argument = arguments_[next_argument_++];
+    if (argument == "-" || !llvm::sys::fs::is_directory(argument)) {
+      files_.push_back(argument);
+      break;
+    }
+    auto dumps = ListDumps(argument, options_.stage_in);
+    if (!dumps) {
+      Fail(failed, std::move(dumps).error());
+      return true;
+    }
+    llvm::append_range(files_, *dumps);
+  }
+  const std::string path = files_[next_file_++];
+  failed.file = DisplayName(path);
+  auto text = ReadInputText(path, stdin_text_);
+  if (!text) {
+    Fail(failed, std::move(text).error());
+    return true;
+  }
+  if (auto status = CheckFormat(path, *text, options_.input_format, file_warnings_); !status) {
+    Diagnostic error = std::move(status).error();
+    error.file = failed.file;
+    Fail(failed, std::move(error));
+    return true;
+  }
+  source_ = std::make_shared<SourceBuffer>(DisplayName(path), BlankLogPrefixes(std::move(*text)));
+  chunks_ = options_.split_input_file ? SplitChunks(*source_, file_warnings_)
+                                      : std::vector<Chunk>{{0, source_->text().size()}};
+  if (chunks_.empty()) Fail(failed, FileError("input-empty", path, "no HLO module in input"));
+  return true;
+}
+
+/// Parses and verifies the text of `module`.
+void InputReader::Load(InputModule& module) {
+  ParseOptions parse;
+  parse.max_errors = static_cast<unsigned>(std::max<int64_t>(options_.max_errors, 0));
+  parse.unknown_attributes = options_.unknown_attributes;
+  ParseResult parsed = ParseModule(module.source, parse, module.begin, module.end);
+  llvm::append_range(module.diagnostics, parsed.diagnostics);
+  if (!parsed.module) return;
+  module.module = std::move(parsed.module);
+  module.name = module.module->name().str();
+  if (!Selected(module.name, module.index)) return;
+  if (options_.verify == VerifyMode::Input || options_.verify == VerifyMode::Each) {
+    std::vector<Diagnostic> violations = Verify(*module.module);
+    if (llvm::any_of(violations, [](const Diagnostic& d) { return d.severity == Severity::Error; }))
+      module.module = nullptr;
+    llvm::append_range(module.diagnostics, violations);
+    if (!module.module) return;
+  }
+  auto filled = FillElidedConstants(*module.module, options_.elided_constants, module.file);
+  if (!filled)
+    Fail(module, std::move(filled).error());
+  else if (*filled)
+    module.diagnostics.push_back(std::move(**filled));
+}
+
+std::optional<InputModule> InputReader::Next() {
+  while (!done_) {
+    InputModule result;
+    if (next_chunk_ == chunks_.size()) {
+      chunks_.clear();
+      next_chunk_ = 0;
+      if (!OpenNextFile(result)) {
+        done_ = true;
+        break;
+      }
+      if (!result.diagnostics.empty()) {
+        chunks_.clear();
+        file_warnings_.clear();
+        result.index = index_++;
+        sink_.BeginModule("");
+        Deliver(result, 0);
+        done_ = options_.fail_fast;
+        return result;
+      }
+    }
+    const Chunk chunk = chunks_[next_chunk_++];
+    result.file = source_->name().str();
+    result.source = source_;
+    result.begin = chunk.begin;
+    result.end = chunk.end;
+    result.index = index_++;
+    const auto peeked = PeekName(source_->text().slice(chunk.begin, chunk.end));
+    if (peeked) result.name = peeked->str();
+    if ((peeked || wanted_index_) && !Selected(result.name, result.index)) continue;
+    result.diagnostics = std::exchange(file_warnings_, {});
+    Load(result);
+    if (result.module && !Selected(result.name, result.index)) continue;
+    sink_.BeginModule(result.name);
+    Deliver(result, 0);
+    if (sink_.stopped() || (!result.module && options_.fail_fast)) done_ = true;
+    return result;
+  }
+  return std::nullopt;
+}
+
+}  // namespace hlo

@@ -1,0 +1,181 @@
+#include "tools/process.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "ir/support/interrupt.h"
+#include "tools/common_options.h"
+#include "tools/output_file.h"
+
+namespace hlo {
+namespace {
+
+std::atomic<bool> owns_process{false};
+std::atomic<int64_t> memory_limit{0};
+
+// What the crash handler reads; plain pointers, set while no crash is likely.
+std::atomic<const char*> crash_phase{nullptr};
+std::atomic<const char*> crash_text{nullptr};
+std::atomic<size_t> crash_text_size{0};
+char crash_folder[4096] = "/tmp";
+char crash_cwd[4096] = "/";
+int crash_argc = 0;
+char** crash_argv = nullptr;
+
+/// Text into a descriptor with async-signal-safe calls only.
+class RawWriter {
+ public:
+  explicit RawWriter(int descriptor) : descriptor_(descriptor) {}
+  RawWriter& operator<<(const char* text) { return Write(text, strlen(text)); }
+  RawWriter& operator<<(long number) {
+    char digits[24];
+    char* at = digits + sizeof digits;
+    do *--at = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    return Write(at, static_cast<size_t>(digits + sizeof digits - at));
+  }
+  RawWriter& Write(const char* text, size_t size) {
+    while (size > 0) {
+      const ssize_t n = write(descriptor_, text, size);
+      if (n <= 0) return *this;
+      text += n;
+      size -= static_cast<size_t>(n);
+    }
+    return *this;
+  }
+  /// As one word of a shell command.
+  RawWriter& Quoted(const char* text) {
+    *this << "'";
+    for (; *text != 0; ++text) {
+      if (*text == '\'')
+        *this << "'\\''";
+      else
+        Write(text, 1);
+    }
+    return *this << "'";
+  }
+
+ private:
+  int descriptor_;
+};
+
+void WriteReproducer(const char* folder, const char* text, size_t size) {
+  if (mkdir(folder, 0777) != 0 || chdir(folder) != 0) return;
+  if (text != nullptr) {
+    const int module = open("module.hlo", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    RawWriter(module).Write(text, size);
+    close(module);
+  }
+  const int script = open("run.sh", O_WRONLY | O_CREAT | O_TRUNC, 0777);
+  RawWriter run(script);
+  // Arguments that name files are relative to the folder of the failed run; the module read last is
+  // module.hlo.
+  run << "#!/bin/sh\n# The module being processed is module.hlo beside this script.\ncd ";
+  run.Quoted(crash_cwd) << " || exit\nexec";
+  for (int i = 0; i < crash_argc; ++i) (run << " ").Quoted(crash_argv[i]);
+  run << "\n";
+  close(script);
+}
+
+void OnFatalSignal(int signal) {
+  RemoveTemporaryFiles();
+  RawWriter err(STDERR_FILENO);
+  const char* phase = crash_phase.load();
+  err << "internal error: signal " << static_cast<long>(signal) << " while " << (phase == nullptr ? "starting" : phase)
+      << " (version " HLO_VERSION ") [internal-error]\n";
+  char folder[4200];
+  char* end = stpcpy(folder, crash_folder);
+  end = stpcpy(end, "/hlo-crash-");
+  char digits[24];
+  char* at = digits + sizeof digits - 1;
+  *at = 0;
+  long pid = getpid();
+  do *--at = static_cast<char>('0' + pid % 10);
+  while ((pid /= 10) != 0);
+  stpcpy(end, at);
+  WriteReproducer(folder, crash_text.load(), crash_text_size.load());
+  err << "reproducer: " << folder << "\n";
+  _exit(kInternal);
+}
+
+void InstallCrashHandlers() {
+  // Stack overflow needs another stack.
+  static char stack[64 << 10];
+  const stack_t alternative = {stack, 0, sizeof stack};
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = OnFatalSignal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_ONSTACK);
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(signal, &action, nullptr);
+}
+
+/// Memory that cannot be had ends the process: nothing of ours works on without it.
+void OnOutOfMemory() {
+  RemoveTemporaryFiles();
+  const bool limited = memory_limit.load() > 0;
+  RawWriter err(STDERR_FILENO);
+  err << (limited ? "error: memory limit exceeded [limit-memory]\n" : "error: out of memory [runtime-memory]\n");
+  _exit(limited ? kLimit : kRunTime);
+}
+
+}  // namespace
+
+void SetReproducerDirectory(llvm::StringRef directory) {
+  if (!directory.empty() && directory.size() < sizeof crash_folder)
+    memcpy(crash_folder, directory.str().c_str(), directory.size() + 1);
+}
+
+CrashScope::CrashScope(const char* phase, llvm::StringRef module) {
+  crash_text_size = 0;
+  crash_text = module.data();
+  crash_text_size = module.size();
+  crash_phase = phase;
+}
+
+CrashScope::~CrashScope() {
+  crash_text = nullptr;
+  crash_text_size = 0;
+  crash_phase = "ending";
+}
+
+void LimitProcessMemory(int64_t bytes) {
+  if (!owns_process || bytes <= 0) return;
+  memory_limit = bytes;
+  const rlimit limit = {static_cast<rlim_t>(bytes), RLIM_INFINITY};
+  setrlimit(RLIMIT_AS, &limit);
+}
+
+int RunToolProcess(ToolMain& tool, int argc, char** argv) {
+  owns_process = true;
+  crash_argc = argc;
+  crash_argv = argv;
+  if (const char* folder = std::getenv("TMPDIR")) SetReproducerDirectory(folder);
+  if (getcwd(crash_cwd, sizeof crash_cwd) == nullptr) crash_cwd[0] = 0;
+  InstallInterruptHandlers();
+  InstallCrashHandlers();
+  std::set_new_handler(OnOutOfMemory);
+  llvm::raw_fd_ostream out(STDOUT_FILENO, /*shouldClose=*/false);
+  llvm::raw_fd_ostream err(STDERR_FILENO, /*shouldClose=*/false, /*unbuffered=*/true);
+  int code = tool(llvm::ArrayRef<const char*>(argv + 1, argv + argc), llvm::StringRef(), out, err);
+  out.flush();
+  if (out.has_error()) {
+    err << "error: cannot write standard output: " << out.error().message() << " [output-write]\n";
+    out.clear_error();
+    code = std::max<int>(code, kRunTime);
+  }
+  if (const int signal = InterruptSignal()) code = 128 + signal;
+  err.flush();
+  // Idle pool threads and large modules need no orderly end.
+  _exit(code);
+}
+
+}  // namespace hlo

@@ -1,0 +1,31 @@
+// What only the process of a tool does: signals, limits, standard streams, reports of internal errors.
+#pragma once
+#include <string>
+
+#include "tools/tool_main.h"
+
+namespace hlo {
+
+/// The body of every main(): runs `tool` with the process's streams. Ctrl-C and SIGTERM ask the tool to
+/// stop (then 128+n is returned); a fatal signal writes `hlo-crash-PID/` (tools.md §1.7); data that cannot
+/// be written to standard output is an error.
+int RunToolProcess(ToolMain& tool, int argc, char** argv);
+
+/// Limits the address space of the process: going beyond ends it with exit code 8. Only within
+/// RunToolProcess, where the process is the tool's; elsewhere no effect.
+void LimitProcessMemory(int64_t bytes);
+
+/// Tells crash reports what the tool is doing. Texts must stay alive until the next call or the scope's
+/// end. One at a time per process.
+class CrashScope {
+ public:
+  /// `phase` as in "parsing"; `module` the module's text, may be empty.
+  CrashScope(const char* phase, llvm::StringRef module);
+  ~CrashScope();
+  CrashScope(const CrashScope&) = delete;
+  CrashScope& operator=(const CrashScope&) = delete;
+};
+/// Where crash reports go; empty: $TMPDIR, else /tmp.
+void SetReproducerDirectory(llvm::StringRef directory);
+
+}  // namespace hlo
