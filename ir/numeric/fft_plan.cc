@@ -2,7 +2,6 @@
 #include "ir/numeric/fft_plan.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -31,6 +30,24 @@ Cx UnitRoot(size_t k, size_t n) {
   }
 }
 
+/// exp(-2 pi i k / n) for k < n. Every root is the product of a fine and a coarse one: few sines,
+/// errors of about one unit.
+std::vector<Cx> AllRoots(size_t n) {
+  size_t shift = 1;
+  while ((size_t{1} << shift << shift) < (n + 2) / 2) ++shift;
+  const size_t fine = size_t{1} << shift;
+  std::vector<Cx> fine_roots;
+  std::vector<Cx> coarse_roots;
+  for (size_t k = 0; k < fine && k < n; ++k) fine_roots.push_back(UnitRoot<double>(k, n));
+  for (size_t k = 0; k <= n / 2; k += fine) coarse_roots.push_back(UnitRoot<double>(k, n));
+  std::vector<Cx> roots(n);
+  for (size_t k = 0; 2 * k <= n; ++k) {
+    roots[k] = fine_roots[k % fine] * coarse_roots[k / fine];
+    if (k != 0) roots[n - k] = Conj(roots[k]);
+  }
+  return roots;
+}
+
 /// Rough operation count of a transform by its prime factors.
 double Cost(size_t n) {
   double sum = 0;
@@ -51,7 +68,7 @@ size_t SmoothLength(size_t n) {
   }
 }
 
-bool PrefersConvolution(size_t n) { return n >= 50 && 3 * Cost(SmoothLength(2 * n - 1)) < Cost(n); }
+bool PrefersConvolution(size_t n, double cost) { return n >= 50 && 3 * Cost(SmoothLength(2 * n - 1)) < cost; }
 
 void EightButterfly(Cx* a) {
   const auto turn45 = [](Cx x) { return Cx{kHalfSqrt2 * (x.re + x.im), kHalfSqrt2 * (x.im - x.re)}; };
@@ -104,19 +121,17 @@ void StoreMirrored(Cx* half, size_t n, size_t i, Cx value) {
 
 Plan::Plan(size_t n) : n_(n) {
   if (n_ <= 1) return;
-  if (PrefersConvolution(n_)) {
-    PrepareChirp();
-    return;
-  }
-  radices_ = Factorize(n_, true);
+  const double cost = Cost(n_);
+  if (PrefersConvolution(n_, cost)) PrepareChirp();
+  else radices_ = Factorize(n_, true);
+  if (PrefersConvolution(n_, cost / 2)) return;
   real_radices_ = Factorize(n_, false);
-  FillRoots();
-  const size_t largest = *std::max_element(radices_.begin(), radices_.end());
+  roots_ = AllRoots(n_);
+  const size_t largest = *std::max_element(real_radices_.begin(), real_radices_.end());
   sums_.resize(largest);
   differences_.resize(largest);
   values_.resize(std::max<size_t>(largest, 8));
   odd_roots_.resize(2 * (largest + 1));
-  scratch_.resize(n_);
 }
 
 std::vector<size_t> Plan::Factorize(size_t n, bool with_eight) {
@@ -133,22 +148,6 @@ std::vector<size_t> Plan::Factorize(size_t n, bool with_eight) {
     for (; n % p == 0; n /= p) radices.push_back(p);
   if (n > 1) radices.push_back(n);
   return radices;
-}
-
-/// Every root is the product of a fine and a coarse one: few sines, errors of about one unit.
-void Plan::FillRoots() {
-  size_t shift = 1;
-  while ((size_t{1} << shift << shift) < (n_ + 2) / 2) ++shift;
-  const size_t fine = size_t{1} << shift;
-  std::vector<Cx> fine_roots;
-  std::vector<Cx> coarse_roots;
-  for (size_t k = 0; k < fine && k < n_; ++k) fine_roots.push_back(UnitRoot<double>(k, n_));
-  for (size_t k = 0; k <= n_ / 2; k += fine) coarse_roots.push_back(UnitRoot<double>(k, n_));
-  roots_.resize(n_);
-  for (size_t k = 0; 2 * k <= n_; ++k) {
-    roots_[k] = fine_roots[k % fine] * coarse_roots[k / fine];
-    if (k != 0) roots_[n_ - k] = Conj(roots_[k]);
-  }
 }
 
 void Plan::Forward(std::vector<Cx>& data) {
@@ -179,6 +178,7 @@ void Plan::Pass(const Cx* in, Cx* out, size_t radix, size_t rest, size_t stride)
 }
 
 void Plan::ForwardMixedRadix(std::vector<Cx>& data) {
+  scratch_.resize(n_);
   size_t rest = n_;
   size_t stride = 1;
   for (const size_t radix : radices_) {
@@ -242,7 +242,7 @@ void Plan::RealButterfly(Cx* a, size_t radix) {
 }
 
 void Plan::RealForward(const double* in, Cx* spectrum) {
-  if (n_ <= 1 || inner_) {
+  if (real_radices_.empty()) {
     std::vector<Cx> data(n_);
     for (size_t k = 0; k < n_; ++k) data[k] = {in[k], 0};
     Forward(data);
@@ -285,7 +285,6 @@ void Plan::RealForward(const double* in, Cx* spectrum) {
     m = longer;
   }
   std::copy_n(scratch_.begin(), n_ / 2 + 1, spectrum);
-  scratch_.resize(n_);
 }
 
 void Plan::HermitianForward(const Cx* conjugates, double* out) {
@@ -294,7 +293,7 @@ void Plan::HermitianForward(const Cx* conjugates, double* out) {
     out[0] = conjugates[0].re;
     return;
   }
-  if (inner_) {
+  if (real_radices_.empty()) {
     std::vector<Cx> data(n_);
     for (size_t k = 0; k < n_; ++k) data[k] = Mirrored(conjugates, n_, k);
     data[0].im = 0;
@@ -343,22 +342,23 @@ void Plan::HermitianForward(const Cx* conjugates, double* out) {
     l *= radix;
   }
   for (size_t k = 0; k < n_; ++k) out[k] = scratch_[k].re;
-  scratch_.resize(n_);
 }
 
-/// Products x[j] w^jk as a convolution with the chirp exp(-pi i k^2 / n), of a power-of-two length.
+/// Products x[j] w^jk as a convolution with the chirp exp(-pi i k^2 / n), of a smooth length.
 void Plan::PrepareChirp() {
-  const size_t length = std::bit_ceil(2 * n_ - 1);
+  const size_t length = SmoothLength(2 * n_ - 1);
+  const double scale = 1 / static_cast<double>(length);
   inner_ = std::make_unique<Plan>(length);
-  chirp_.resize(n_);
-  uint64_t square = 0;  // k^2 mod 2n
+  const std::vector<Cx> roots = AllRoots(2 * n_);
+  size_t square = 0;  // k^2 mod 2n
   for (size_t k = 0; k < n_; ++k) {
-    chirp_[k] = UnitRoot<long double>(square, 2 * n_);
+    chirp_.push_back(roots[square]);
     square = (square + 2 * k + 1) % (2 * n_);
   }
   kernel_.assign(length, Cx{0, 0});
-  kernel_[0] = Conj(chirp_[0]);
-  for (size_t k = 1; k < n_; ++k) kernel_[k] = kernel_[length - k] = Conj(chirp_[k]);
+  kernel_[0] = {scale, 0};
+  for (size_t k = 1; k < n_; ++k)
+    kernel_[k] = kernel_[length - k] = {chirp_[k].re * scale, -chirp_[k].im * scale};
   inner_->Forward(kernel_);
 }
 
@@ -366,13 +366,9 @@ void Plan::ForwardChirp(std::vector<Cx>& data) {
   scratch_.assign(kernel_.size(), Cx{0, 0});
   for (size_t k = 0; k < n_; ++k) scratch_[k] = data[k] * chirp_[k];
   inner_->Forward(scratch_);
-  for (size_t k = 0; k < kernel_.size(); ++k) scratch_[k] = Conj(scratch_[k] * kernel_[k]);
+  for (size_t k = 0; k < kernel_.size(); ++k) scratch_[k] = Conj(scratch_[k] * kernel_[std::min(k, kernel_.size() - k)]);
   inner_->Forward(scratch_);
-  const double scale = 1 / static_cast<double>(kernel_.size());
-  for (size_t k = 0; k < n_; ++k) {
-    const Cx value = Conj(scratch_[k]) * chirp_[k];
-    data[k] = {value.re * scale, value.im * scale};
-  }
+  for (size_t k = 0; k < n_; ++k) data[k] = Conj(scratch_[k]) * chirp_[k];
 }
 
 }  // namespace hlo::fft

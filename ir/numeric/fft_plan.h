@@ -35,7 +35,6 @@ class Plan {
  private:
   /// Radices in the order of a decimation in frequency.
   static std::vector<size_t> Factorize(size_t n, bool with_eight);
-  void FillRoots();
   void ForwardMixedRadix(std::vector<Cx>& data);
   template <size_t Radix>
   void Pass(const Cx* in, Cx* out, size_t radix, size_t rest, size_t stride);
@@ -46,11 +45,12 @@ class Plan {
   void ForwardChirp(std::vector<Cx>& data);
 
   size_t n_;
-  std::vector<size_t> radices_, real_radices_;
+  std::vector<size_t> radices_;       // empty where complex data goes through the convolution
+  std::vector<size_t> real_radices_;  // empty where real data does
   std::vector<Cx> roots_;    // exp(-2 pi i k / n)
   std::vector<Cx> scratch_, sums_, differences_, values_, stage_;
   std::vector<std::vector<Cx>> odd_roots_;  // by radix: exp(-2 pi i k / radix)
-  std::unique_ptr<Plan> inner_;             // of the convolution; null where radices suffice
+  std::unique_ptr<Plan> inner_;             // of the convolution
   std::vector<Cx> chirp_, kernel_;
 };
 
