@@ -32,12 +32,14 @@ class Kernel {
   void Run(void* out, const void* const* in, int64_t n) const;
   [[nodiscard]] int operand_count() const { return operand_count_; }
   [[nodiscard]] ElementType result_type() const { return result_type_; }
-  /// A guess at the nanoseconds per element, for splitting work.
+  /// Whether an element costs tens of nanoseconds rather than one; for splitting work.
   [[nodiscard]] bool is_expensive() const { return expensive_; }
 
  private:
   friend class KernelFinder;
   enum class Widening : uint8_t { None, Float, Double };
+  /// n <= kBlock.
+  void RunBlock(void* out, const void* const* in, int64_t n) const;
 
   KernelFn fn_ = nullptr;
   KernelParam param_;
@@ -48,6 +50,7 @@ class Kernel {
   std::array<bool, kMaxOperands> widen_operand_{};
   bool narrow_result_ = false;
   bool wrap_result_ = false;   // bring an integer narrower than a byte back into its range
+  bool swap_ = false;          // compare GT and GE as LT and LE of exchanged operands
   bool flush_ = false;         // FlushToZero around the op (E8M0)
   bool expensive_ = false;
 };
