@@ -3,39 +3,7 @@
 
 namespace hlo {
 
-Result<Literal> EvalUnary(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
-Result<Literal> EvalBinary(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
-Result<Literal> EvalConvert(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
 Result<Literal> EvalBitcastConvert(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
-Result<Literal> EvalReducePrecision(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
-Result<Literal> EvalStochasticConvert(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
-Result<Literal> EvalCompare(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
-Result<Literal> EvalSelect(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
-Result<Literal> EvalClamp(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
   return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
 }
 

@@ -2,12 +2,14 @@
 // reduce, reduce-window, scatter, select-and-scatter, sort and fusions without an interpreter call each.
 #pragma once
 #include <memory>
+#include <new>
 #include <optional>
 #include <vector>
 
 #include "ir/computation.h"
 #include "ir/eval/kernel.h"
 #include "ir/literal.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace hlo {
 
@@ -43,9 +45,12 @@ class ScalarFunction {
  private:
   friend class ScalarRunner;
   friend class ScalarCompiler;
+  /// The parameter that `slot` is, be it after one conversion.
+  [[nodiscard]] std::optional<int> WidenedParameter(int slot) const;
+
   struct Step {
     Kernel kernel;
-    OpKind kind;
+    OpKind kind = OpKind::Copy;
     CompareAttrs compare;  // of comparisons
     std::array<int, Kernel::kMaxOperands> in{};
     int out = 0;
@@ -85,11 +90,16 @@ class ScalarRunner {
 
  private:
   void RunBlock(llvm::ArrayRef<void*> results, int64_t begin, int64_t n);
+  void StoreResults(llvm::function_ref<const void*(int)> slot, llvm::function_ref<uint8_t*(size_t)> result, int64_t n);
+  struct FreeAligned {
+    void operator()(uint8_t* p) const { ::operator delete[](p, std::align_val_t(64)); }
+  };
 
   const ScalarFunction& function_;
-  std::unique_ptr<uint8_t[]> scratch_;
+  std::unique_ptr<uint8_t[], FreeAligned> scratch_;
   llvm::SmallVector<uint8_t*, 16> slots_;
   llvm::SmallVector<Argument, 8> arguments_;
+  std::vector<llvm::SmallVector<uint8_t, 0>> uniform_;  // a block of each uniform argument
   int64_t constants_filled_ = 0;
 };
 
