@@ -65,9 +65,7 @@ Complex64 Narrow(Complex128 z) { return {static_cast<float>(z.real()), static_ca
 double Abs(Complex128 z) { return std::hypot(z.real(), z.imag()); }
 Complex128 Exp(Complex128 z) { return std::exp(z); }
 Complex128 Log(Complex128 z) { return std::log(z); }
-Complex128 Sqrt(Complex128 z) {
-  return std::sqrt(z.imag() == 0 ? Complex128(z.real(), 0.0) : z);
-}
+Complex128 Sqrt(Complex128 z) { return std::sqrt(z.imag() == 0 ? Complex128(z.real(), 0.0) : z); }
 Complex128 Sin(Complex128 z) { return std::sin(z); }
 Complex128 Cos(Complex128 z) { return std::cos(z); }
 Complex128 Tan(Complex128 z) { return std::tan(z); }
@@ -149,11 +147,13 @@ Complex128 Divide(Complex128 x, Complex128 y) {
   if (IsFinite(x) && IsFinite(y)) return DivideFinite(x, y);
   if (HasInf(x) && IsFinite(y)) {
     const Complex128 n = UnitInfinities(x);
-    return {kInf * (n.real() * y.real() + n.imag() * y.imag()), kInf * (n.imag() * y.real() - n.real() * y.imag())};
+    return {kInf * (n.real() * y.real() + n.imag() * y.imag()),
+            kInf * (n.imag() * y.real() - n.real() * y.imag())};
   }
   if (IsFinite(x) && HasInf(y)) {
     const Complex128 d = UnitInfinities(y);
-    return {0.0 * (x.real() * d.real() + x.imag() * d.imag()), 0.0 * (x.imag() * d.real() - x.real() * d.imag())};
+    return {0.0 * (x.real() * d.real() + x.imag() * d.imag()),
+            0.0 * (x.imag() * d.real() - x.real() * d.imag())};
   }
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   return {nan, nan};
@@ -162,7 +162,8 @@ Complex128 Divide(Complex128 x, Complex128 y) {
 Complex128 Pow(Complex128 z, Complex128 w) {
   if (w == Complex128(0) || z == Complex128(1)) return 1.0;
   if (z == Complex128(0) && w.real() > 0) return 0.0;
-  if (HasInf(z) && w.imag() == 0 && !std::isnan(w.real())) return w.real() > 0 ? Complex128(kInf, 0) : Complex128(0);
+  if (HasInf(z) && w.imag() == 0 && !std::isnan(w.real()))
+    return w.real() > 0 ? Complex128(kInf, 0) : Complex128(0);
   // The product w*log(z) magnifies errors by |w log z|: the extended format of the processor, where
   // there is one, absorbs that.
   using Extended = std::complex<long double>;

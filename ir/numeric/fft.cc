@@ -13,7 +13,8 @@ using fft::Cx;
 using fft::Plan;
 
 /// Transforms axis `axis` of a row-major array in place, unscaled.
-void TransformAxis(std::vector<Cx>& array, std::span<const size_t> dims, size_t axis, Plan& plan, bool inverse) {
+void TransformAxis(std::vector<Cx>& array, std::span<const size_t> dims, size_t axis, Plan& plan,
+                   bool inverse) {
   size_t stride = 1;
   for (size_t d = axis + 1; d < dims.size(); ++d) stride *= dims[d];
   const size_t n = dims[axis];
@@ -71,14 +72,19 @@ class Transform {
 };
 
 template <class Real>
-Cx Load(std::complex<Real> z) { return {static_cast<double>(z.real()), static_cast<double>(z.imag())}; }
+Cx Load(std::complex<Real> z) {
+  return {static_cast<double>(z.real()), static_cast<double>(z.imag())};
+}
 template <class Real>
-std::complex<Real> Store(Cx z) { return {static_cast<Real>(z.re), static_cast<Real>(z.im)}; }
+std::complex<Real> Store(Cx z) {
+  return {static_cast<Real>(z.re), static_cast<Real>(z.im)};
+}
 
 }  // namespace
 
 template <class Real>
-void Fft(bool inverse, size_t batch, std::span<const int64_t> lengths, const std::complex<Real>* in, std::complex<Real>* out) {
+void Fft(bool inverse, size_t batch, std::span<const int64_t> lengths, const std::complex<Real>* in,
+         std::complex<Real>* out) {
   Transform transform(lengths, false);
   std::vector<Cx>& a = transform.array();
   const size_t n = a.size();

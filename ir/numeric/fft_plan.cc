@@ -113,8 +113,10 @@ void TwoButterfly(Cx* a) {
 /// Element i of a Hermitian sequence of length n of which the first half is stored.
 Cx Mirrored(const Cx* half, size_t n, size_t i) { return 2 * i <= n ? half[i] : Conj(half[n - i]); }
 void StoreMirrored(Cx* half, size_t n, size_t i, Cx value) {
-  if (2 * i <= n) half[i] = value;
-  else half[n - i] = Conj(value);
+  if (2 * i <= n)
+    half[i] = value;
+  else
+    half[n - i] = Conj(value);
 }
 
 }  // namespace
@@ -122,8 +124,10 @@ void StoreMirrored(Cx* half, size_t n, size_t i, Cx value) {
 Plan::Plan(size_t n) : n_(n) {
   if (n_ <= 1) return;
   const double cost = Cost(n_);
-  if (PrefersConvolution(n_, cost)) PrepareChirp();
-  else radices_ = Factorize(n_, true);
+  if (PrefersConvolution(n_, cost))
+    PrepareChirp();
+  else
+    radices_ = Factorize(n_, true);
   if (PrefersConvolution(n_, cost / 2)) return;
   real_radices_ = Factorize(n_, false);
   roots_ = AllRoots(n_);
@@ -152,8 +156,10 @@ std::vector<size_t> Plan::Factorize(size_t n, bool with_eight) {
 
 void Plan::Forward(std::vector<Cx>& data) {
   if (n_ <= 1) return;
-  if (inner_) ForwardChirp(data);
-  else ForwardMixedRadix(data);
+  if (inner_)
+    ForwardChirp(data);
+  else
+    ForwardMixedRadix(data);
 }
 
 /// One self-sorting pass: n = radix * rest * stride.
@@ -166,10 +172,14 @@ void Plan::Pass(const Cx* in, Cx* out, size_t radix, size_t rest, size_t stride)
       Cx small[Radix == 0 ? 1 : Radix];
       Cx* a = Radix == 0 ? values_.data() : small;
       for (size_t k = 0; k < radix; ++k) a[k] = in[q + stride * (p + rest * k)];
-      if constexpr (Radix == 2) TwoButterfly(a);
-      else if constexpr (Radix == 4) FourButterfly(a);
-      else if constexpr (Radix == 8) EightButterfly(a);
-      else OddButterfly(a, radix, odd_roots, group);
+      if constexpr (Radix == 2)
+        TwoButterfly(a);
+      else if constexpr (Radix == 4)
+        FourButterfly(a);
+      else if constexpr (Radix == 8)
+        EightButterfly(a);
+      else
+        OddButterfly(a, radix, odd_roots, group);
       Cx* to = out + q + stride * radix * p;
       to[0] = a[0];
       for (size_t j = 1; j < radix; ++j) to[stride * j] = p == 0 ? a[j] : a[j] * roots_[p * j * stride];
@@ -183,10 +193,14 @@ void Plan::ForwardMixedRadix(std::vector<Cx>& data) {
   size_t stride = 1;
   for (const size_t radix : radices_) {
     rest /= radix;
-    if (radix == 2) Pass<2>(data.data(), scratch_.data(), radix, rest, stride);
-    else if (radix == 4) Pass<4>(data.data(), scratch_.data(), radix, rest, stride);
-    else if (radix == 8) Pass<8>(data.data(), scratch_.data(), radix, rest, stride);
-    else Pass<0>(data.data(), scratch_.data(), radix, rest, stride);
+    if (radix == 2)
+      Pass<2>(data.data(), scratch_.data(), radix, rest, stride);
+    else if (radix == 4)
+      Pass<4>(data.data(), scratch_.data(), radix, rest, stride);
+    else if (radix == 8)
+      Pass<8>(data.data(), scratch_.data(), radix, rest, stride);
+    else
+      Pass<0>(data.data(), scratch_.data(), radix, rest, stride);
     data.swap(scratch_);
     stride *= radix;
   }
@@ -196,7 +210,8 @@ void Plan::ForwardMixedRadix(std::vector<Cx>& data) {
 const Cx* Plan::OddRoots(size_t radix, bool exact) {
   std::vector<Cx>& roots = odd_roots_[2 * radix + (exact ? 1 : 0)];
   if (roots.empty())
-    for (size_t k = 0; k < radix; ++k) roots.push_back(exact ? UnitRoot<long double>(k, radix) : roots_[k * (n_ / radix)]);
+    for (size_t k = 0; k < radix; ++k)
+      roots.push_back(exact ? UnitRoot<long double>(k, radix) : roots_[k * (n_ / radix)]);
   return roots.data();
 }
 
@@ -215,7 +230,9 @@ void Plan::OddButterfly(Cx* a, size_t radix, const Cx* roots, size_t group) {
     Cx odd{0, 0};
     const auto root = [&](size_t k) { return roots[j * k % radix]; };
     const auto even_term = [&](size_t k) { return Cx{sums_[k].re * root(k).re, sums_[k].im * root(k).re}; };
-    const auto odd_term = [&](size_t k) { return Cx{differences_[k].im * root(k).im, -differences_[k].re * root(k).im}; };
+    const auto odd_term = [&](size_t k) {
+      return Cx{differences_[k].im * root(k).im, -differences_[k].re * root(k).im};
+    };
     for (size_t k = 1; k <= half;) {
       const size_t left = half + 1 - k;
       const size_t take = k <= 2 ? 1 : group >= 4 && left >= 4 ? 4 : group >= 2 && left >= 2 ? 2 : 1;
@@ -236,9 +253,12 @@ void Plan::OddButterfly(Cx* a, size_t radix, const Cx* roots, size_t group) {
 }
 
 void Plan::RealButterfly(Cx* a, size_t radix) {
-  if (radix == 2) TwoButterfly(a);
-  else if (radix == 4) FourButterfly(a);
-  else OddButterfly(a, radix, OddRoots(radix, radix <= 5), radix <= 5 ? 1 : 4);
+  if (radix == 2)
+    TwoButterfly(a);
+  else if (radix == 4)
+    FourButterfly(a);
+  else
+    OddButterfly(a, radix, OddRoots(radix, radix <= 5), radix <= 5 ? 1 : 4);
 }
 
 void Plan::RealForward(const double* in, Cx* spectrum) {
@@ -366,7 +386,8 @@ void Plan::ForwardChirp(std::vector<Cx>& data) {
   scratch_.assign(kernel_.size(), Cx{0, 0});
   for (size_t k = 0; k < n_; ++k) scratch_[k] = data[k] * chirp_[k];
   inner_->Forward(scratch_);
-  for (size_t k = 0; k < kernel_.size(); ++k) scratch_[k] = Conj(scratch_[k] * kernel_[std::min(k, kernel_.size() - k)]);
+  for (size_t k = 0; k < kernel_.size(); ++k)
+    scratch_[k] = Conj(scratch_[k] * kernel_[std::min(k, kernel_.size() - k)]);
   inner_->Forward(scratch_);
   for (size_t k = 0; k < n_; ++k) data[k] = Conj(scratch_[k]) * chirp_[k];
 }

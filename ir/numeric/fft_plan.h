@@ -47,7 +47,7 @@ class Plan {
   size_t n_;
   std::vector<size_t> radices_;       // empty where complex data goes through the convolution
   std::vector<size_t> real_radices_;  // empty where real data does
-  std::vector<Cx> roots_;    // exp(-2 pi i k / n)
+  std::vector<Cx> roots_;             // exp(-2 pi i k / n)
   std::vector<Cx> scratch_, sums_, differences_, values_, stage_;
   std::vector<std::vector<Cx>> odd_roots_;  // by radix: exp(-2 pi i k / radix)
   std::unique_ptr<Plan> inner_;             // of the convolution

@@ -22,9 +22,7 @@ struct FloatFormat {
     return bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
   }
   /// The sign bit, or 0.
-  [[nodiscard]] constexpr uint64_t sign_mask() const {
-    return has_sign() ? uint64_t{1} << (bits - 1) : 0;
-  }
+  [[nodiscard]] constexpr uint64_t sign_mask() const { return has_sign() ? uint64_t{1} << (bits - 1) : 0; }
   [[nodiscard]] constexpr uint64_t mantissa_mask() const { return (uint64_t{1} << mantissa_bits) - 1; }
   /// All exponent bits set: infinity where the format has one.
   [[nodiscard]] constexpr uint64_t exponent_mask() const {
@@ -94,7 +92,9 @@ constexpr uint64_t DecodeToBinary64(const FloatFormat& format, uint64_t code) {
   if (format.has_infinity() && magnitude == format.exponent_mask()) return sign | infinity;
   const uint64_t exponent = magnitude >> format.mantissa_bits;
   uint64_t mantissa = magnitude & format.mantissa_mask();
-  const auto biased = [&](uint64_t e) { return static_cast<uint64_t>(static_cast<int64_t>(e) - format.bias + 1023); };
+  const auto biased = [&](uint64_t e) {
+    return static_cast<uint64_t>(static_cast<int64_t>(e) - format.bias + 1023);
+  };
   if (exponent != 0 || !format.has_sign()) return sign | biased(exponent) << 52 | mantissa << up;
   if (mantissa == 0) return sign;
   // Subnormal: move the leading one to the implicit place.

@@ -130,7 +130,8 @@ void Cholesky(size_t batch, size_t n, bool lower, const T* a, T* out) {
   std::vector<W> l(n * n);
   for (size_t b = 0; b < batch; ++b, a += n * n, out += n * n) {
     for (size_t i = 0; i < n; ++i) {
-      for (size_t j = 0; j < i; ++j) l[i * n + j] = lower ? Tr::Load(a[i * n + j]) : Conj(Tr::Load(a[j * n + i]));
+      for (size_t j = 0; j < i; ++j)
+        l[i * n + j] = lower ? Tr::Load(a[i * n + j]) : Conj(Tr::Load(a[j * n + i]));
       l[i * n + i] = Tr::FromReal(RealPart(Tr::Load(a[i * n + i])));
     }
     if (!FactorLower<T>(l, n)) {
@@ -140,8 +141,10 @@ void Cholesky(size_t batch, size_t n, bool lower, const T* a, T* out) {
     std::fill(out, out + n * n, T{});
     for (size_t i = 0; i < n; ++i)
       for (size_t j = 0; j <= i; ++j) {
-        if (lower) out[i * n + j] = Tr::Store(l[i * n + j]);
-        else out[j * n + i] = Tr::Store(Conj(l[i * n + j]));
+        if (lower)
+          out[i * n + j] = Tr::Store(l[i * n + j]);
+        else
+          out[j * n + i] = Tr::Store(Conj(l[i * n + j]));
       }
   }
 }
@@ -174,7 +177,7 @@ void TriangularSolve(size_t batch, size_t m, size_t n, const TriangularSolveOpti
   }
 }
 
-#define HLO_INSTANTIATE(T)                                   \
+#define HLO_INSTANTIATE(T)                                    \
   template void Cholesky(size_t, size_t, bool, const T*, T*); \
   template void TriangularSolve(size_t, size_t, size_t, const TriangularSolveOptions&, const T*, const T*, T*)
 HLO_INSTANTIATE(float);

@@ -62,9 +62,7 @@ float Pow(float x, float y) { return std::pow(x, y); }
 float Expm1(float x) { return static_cast<float>(Expm1(static_cast<double>(x))); }
 float Log1p(float x) { return static_cast<float>(Log1p(static_cast<double>(x))); }
 float Tanh(float x) { return static_cast<float>(Tanh(static_cast<double>(x))); }
-float Logistic(float x) {
-  return static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x))));
-}
+float Logistic(float x) { return static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x)))); }
 float Erf(float x) { return static_cast<float>(Erf(static_cast<double>(x))); }
 float Tan(float x) { return static_cast<float>(Tan(static_cast<double>(x))); }
 float Asin(float x) { return static_cast<float>(Asin(static_cast<double>(x))); }

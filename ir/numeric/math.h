@@ -66,21 +66,33 @@ T Sqrt(T x) {
   return std::sqrt(x);
 }
 template <std::floating_point T>
-T Abs(T x) { return std::fabs(x); }
+T Abs(T x) {
+  return std::fabs(x);
+}
 /// Ties away from zero.
 template <std::floating_point T>
-T RoundNearestAfz(T x) { return std::round(x); }
+T RoundNearestAfz(T x) {
+  return std::round(x);
+}
 /// Ties to even.
 template <std::floating_point T>
-T RoundNearestEven(T x) { return std::nearbyint(x); }
+T RoundNearestEven(T x) {
+  return std::nearbyint(x);
+}
 template <std::floating_point T>
-bool IsFinite(T x) { return std::isfinite(x); }
+bool IsFinite(T x) {
+  return std::isfinite(x);
+}
 /// -1 or 1; zeros and NaN are returned as they are.
 template <std::floating_point T>
-T Sign(T x) { return x > 0 ? T{1} : x < 0 ? T{-1} : x; }
+T Sign(T x) {
+  return x > 0 ? T{1} : x < 0 ? T{-1} : x;
+}
 /// C fmod: exact, sign of the dividend; x rem 0 and inf rem y are NaN.
 template <std::floating_point T>
-T Remainder(T x, T y) { return std::fmod(x, y); }
+T Remainder(T x, T y) {
+  return std::fmod(x, y);
+}
 
 /// Propagates NaN; -0 is less than +0.
 template <std::floating_point T>
@@ -100,6 +112,8 @@ T Minimum(T a, T b) {
 }
 /// min(max(x, low), high): NaN in any operand gives NaN; `high` wins if the bounds are crossed.
 template <std::floating_point T>
-T Clamp(T low, T x, T high) { return Minimum(Maximum(x, low), high); }
+T Clamp(T low, T x, T high) {
+  return Minimum(Maximum(x, low), high);
+}
 
 }  // namespace hlo::math

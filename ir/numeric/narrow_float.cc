@@ -58,15 +58,20 @@ float HalfToFloat(uint16_t code) {
 
 template <ElementType T>
 Storage<T> Encode(double value) {
-  if constexpr (T == ElementType::BF16) return FloatToBf16(static_cast<float>(value));
-  else return static_cast<Storage<T>>(EncodeFromBinary64(kFormat<T>, std::bit_cast<uint64_t>(value)));
+  if constexpr (T == ElementType::BF16)
+    return FloatToBf16(static_cast<float>(value));
+  else
+    return static_cast<Storage<T>>(EncodeFromBinary64(kFormat<T>, std::bit_cast<uint64_t>(value)));
 }
 
 template <ElementType T>
 float Decode(Storage<T> code) {
-  if constexpr (T == ElementType::BF16) return Bf16ToFloat(code);
-  else if constexpr (T == ElementType::F16) return HalfToFloat(code);
-  else return kFloatTable<T>[code];
+  if constexpr (T == ElementType::BF16)
+    return Bf16ToFloat(code);
+  else if constexpr (T == ElementType::F16)
+    return HalfToFloat(code);
+  else
+    return kFloatTable<T>[code];
 }
 
 /// The code for every float whose low 16 bits are zero. Folding those bits into one sticky bit keeps
@@ -103,7 +108,8 @@ __attribute__((target("avx2,f16c"))) size_t NarrowHalves(const float* in, uint16
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
     if (_mm256_movemask_ps(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)) == 0) continue;
     for (size_t k = i; k < i + 8; ++k)  // the canonical NaN, where the instruction keeps payloads
-      if (std::isnan(in[k])) out[k] = static_cast<uint16_t>(kFormat<ElementType::F16>.nan_code(std::signbit(in[k])));
+      if (std::isnan(in[k]))
+        out[k] = static_cast<uint16_t>(kFormat<ElementType::F16>.nan_code(std::signbit(in[k])));
   }
   return i;
 }
@@ -156,7 +162,10 @@ struct Conversions {
 template <ElementType T>
 constexpr Conversions ConversionsOf() {
   if constexpr (IsFloat(T) && Info(T).bits <= 16) {
-    return {Widen<T, float>, Widen<T, double>, Narrow<T, float>, Narrow<T, double>,
+    return {Widen<T, float>,
+            Widen<T, double>,
+            Narrow<T, float>,
+            Narrow<T, double>,
             [](uint64_t code) { return Decode<T>(static_cast<Storage<T>>(code)); },
             [](double value) -> uint64_t { return Encode<T>(value); }};
   } else {
@@ -225,7 +234,8 @@ uint64_t FromSigned(ElementType type, int64_t value) {
   if (type == ElementType::F64) return std::bit_cast<uint64_t>(static_cast<double>(value));
   if (IntegersGoThroughFloat(type)) return FromFloat(type, static_cast<float>(value));
   const bool negative = value < 0;
-  const double magnitude = RoundToOdd(negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value));
+  const double magnitude =
+      RoundToOdd(negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value));
   return FromDouble(type, negative ? -magnitude : magnitude);
 }
 

@@ -65,7 +65,9 @@ constexpr uint64_t MantissaField(ElementType type, uint64_t code) {
   return code & Format(type).mantissa_mask();
 }
 /// Default quiet NaN with a sign; negative zero for types without NaN.
-constexpr uint64_t NanCode(ElementType type, bool negative = false) { return Format(type).nan_code(negative); }
+constexpr uint64_t NanCode(ElementType type, bool negative = false) {
+  return Format(type).nan_code(negative);
+}
 /// A NaN with a payload of at most mantissa_bits bits, not 0; only where HasNanPayload.
 constexpr uint64_t NanWithPayload(ElementType type, bool negative, uint64_t payload) {
   const FloatFormat f = Format(type);

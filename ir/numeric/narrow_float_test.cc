@@ -15,8 +15,9 @@ using enum ElementType;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-constexpr ElementType kNarrowTypes[] = {F16,        BF16,          F4E2M1FN, F6E2M3FN,   F6E3M2FN,  F8E3M4,   F8E4M3,
-                                        F8E4M3FN,   F8E4M3FNUZ,    F8E4M3B11FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU};
+constexpr ElementType kNarrowTypes[] = {F16,    BF16,       F4E2M1FN, F6E2M3FN,   F6E3M2FN,
+                                        F8E3M4, F8E4M3,     F8E4M3FN, F8E4M3FNUZ, F8E4M3B11FNUZ,
+                                        F8E5M2, F8E5M2FNUZ, F8E8M0FNU};
 
 uint64_t CodeCount(ElementType t) { return uint64_t{1} << Info(t).bits; }
 
@@ -46,8 +47,10 @@ TEST(NarrowFloat, EveryCodeHasItsValueAndRoundTrips) {
         EXPECT_TRUE(IsNanCode(t, FromDouble(t, value)));
         continue;
       }
-      if (IsFiniteCode(t, code)) EXPECT_EQ(value, ValueByFormula(t, code)) << ToString(t).str() << " " << code;
-      else EXPECT_TRUE(std::isinf(value));
+      if (IsFiniteCode(t, code))
+        EXPECT_EQ(value, ValueByFormula(t, code)) << ToString(t).str() << " " << code;
+      else
+        EXPECT_TRUE(std::isinf(value));
       EXPECT_EQ(FromDouble(t, value), code) << ToString(t).str();
       EXPECT_EQ(FromFloat(t, ToFloat(t, code)), code);
     }
@@ -69,8 +72,10 @@ TEST(NarrowFloat, RoundsToNearestEvenAtEveryMidpoint) {
           return sign < 0 && (c != 0 || f.has_negative_zero()) ? c | f.sign_mask() : c;
         };
         // BF16 goes through F32, whose neighbours are these.
-        const double below = t == BF16 ? std::nextafterf(static_cast<float>(middle), -1) : std::nextafter(middle, -1);
-        const double above = t == BF16 ? std::nextafterf(static_cast<float>(middle), static_cast<float>(kInf)) : std::nextafter(middle, kInf);
+        const double below =
+            t == BF16 ? std::nextafterf(static_cast<float>(middle), -1) : std::nextafter(middle, -1);
+        const double above = t == BF16 ? std::nextafterf(static_cast<float>(middle), static_cast<float>(kInf))
+                                       : std::nextafter(middle, kInf);
         ASSERT_EQ(FromDouble(t, sign * middle), with_sign(even)) << ToString(t).str() << " " << code;
         ASSERT_EQ(FromDouble(t, sign * below), with_sign(code)) << ToString(t).str() << " " << code;
         ASSERT_EQ(FromDouble(t, sign * above), with_sign(code + 1)) << ToString(t).str() << " " << code;
@@ -80,18 +85,26 @@ TEST(NarrowFloat, RoundsToNearestEvenAtEveryMidpoint) {
 }
 
 TEST(NarrowFloat, OverflowByFormat) {
-  struct Case { ElementType type; double value; uint64_t code; };
-  const Case cases[] = {
-      {F16, 65519.9999968, 0x7BFF}, {F16, 65520, 0x7C00},      {F16, -kInf, 0xFC00},
-      {BF16, 3.396177527901232e38, 0x7F80},
-      {F8E4M3FN, 464, 0x7E},        {F8E4M3FN, 464.0001, 0x7F}, {F8E4M3FN, -kInf, 0xFF},
-      {F8E4M3, 247.9, 0x77},        {F8E4M3, 248, 0x78},       {F8E5M2, -61440, 0xFC},
-      {F8E3M4, 15.75, 0x70},        {F8E4M3FNUZ, 248, 0x80},   {F8E4M3FNUZ, 247, 0x7F},
-      {F8E4M3B11FNUZ, -31, 0x80},   {F8E5M2FNUZ, kInf, 0x80},
-      {F4E2M1FN, 1e300, 0x7},       {F4E2M1FN, -kInf, 0xF},    {F6E2M3FN, kInf, 0x1F},
-      {F6E3M2FN, -100, 0x3F},       {F4E2M1FN, 0.25, 0x0},     {F4E2M1FN, -0.25, 0x8},
+  struct Case {
+    ElementType type;
+    double value;
+    uint64_t code;
   };
-  for (const Case& c : cases) EXPECT_EQ(FromDouble(c.type, c.value), c.code) << ToString(c.type).str() << " " << c.value;
+  const Case cases[] = {
+      {F16, 65519.9999968, 0x7BFF}, {F16, 65520, 0x7C00},
+      {F16, -kInf, 0xFC00},         {BF16, 3.396177527901232e38, 0x7F80},
+      {F8E4M3FN, 464, 0x7E},        {F8E4M3FN, 464.0001, 0x7F},
+      {F8E4M3FN, -kInf, 0xFF},      {F8E4M3, 247.9, 0x77},
+      {F8E4M3, 248, 0x78},          {F8E5M2, -61440, 0xFC},
+      {F8E3M4, 15.75, 0x70},        {F8E4M3FNUZ, 248, 0x80},
+      {F8E4M3FNUZ, 247, 0x7F},      {F8E4M3B11FNUZ, -31, 0x80},
+      {F8E5M2FNUZ, kInf, 0x80},     {F4E2M1FN, 1e300, 0x7},
+      {F4E2M1FN, -kInf, 0xF},       {F6E2M3FN, kInf, 0x1F},
+      {F6E3M2FN, -100, 0x3F},       {F4E2M1FN, 0.25, 0x0},
+      {F4E2M1FN, -0.25, 0x8},
+  };
+  for (const Case& c : cases)
+    EXPECT_EQ(FromDouble(c.type, c.value), c.code) << ToString(c.type).str() << " " << c.value;
 }
 
 TEST(NarrowFloat, PowersOfTwoRoundHalvesUp) {
@@ -174,7 +187,8 @@ TEST(NarrowFloat, BulkAgreesWithScalar) {
       ASSERT_EQ(code, FromFloat(t, floats[i])) << ToString(t).str() << " " << floats[i];
       ASSERT_EQ(code2, code) << ToString(t).str() << " " << floats[i];
     }
-    EXPECT_EQ(0, std::memcmp(some.data(), reinterpret_cast<const char*>(codes.data()) + 3 * bytes, 13 * bytes));
+    EXPECT_EQ(0,
+              std::memcmp(some.data(), reinterpret_cast<const char*>(codes.data()) + 3 * bytes, 13 * bytes));
   }
 }
 
@@ -191,7 +205,8 @@ TEST(NarrowFloat, BulkWidening) {
     WidenToDouble(t, in, doubles.data(), n);
     for (size_t i = 0; i < n; ++i) {
       const float want = ToFloat(t, i);
-      ASSERT_EQ(std::bit_cast<uint32_t>(floats[i]), std::bit_cast<uint32_t>(want)) << ToString(t).str() << " " << i;
+      ASSERT_EQ(std::bit_cast<uint32_t>(floats[i]), std::bit_cast<uint32_t>(want))
+          << ToString(t).str() << " " << i;
       ASSERT_TRUE(doubles[i] == static_cast<double>(want) || std::isnan(want));
     }
   }
@@ -200,12 +215,12 @@ TEST(NarrowFloat, BulkWidening) {
 TEST(NarrowFloat, ReducePrecision) {
   const auto f32 = [](uint64_t code, int e, int m) { return ReducePrecision(F32, code, e, m); };
   EXPECT_EQ(f32(0x3F800001, 8, 23), 0x3F800001U);
-  EXPECT_EQ(f32(0x3F803000, 5, 10), 0x3F804000U);   // tie to even, up
-  EXPECT_EQ(f32(0x3F801000, 5, 10), 0x3F800000U);   // tie to even, down
-  EXPECT_EQ(f32(0x477FF000, 5, 10), 0x7F800000U);   // 65520 overflows
-  EXPECT_EQ(f32(0x387FC000, 5, 10), 0U);            // below the smallest normal half
+  EXPECT_EQ(f32(0x3F803000, 5, 10), 0x3F804000U);  // tie to even, up
+  EXPECT_EQ(f32(0x3F801000, 5, 10), 0x3F800000U);  // tie to even, down
+  EXPECT_EQ(f32(0x477FF000, 5, 10), 0x7F800000U);  // 65520 overflows
+  EXPECT_EQ(f32(0x387FC000, 5, 10), 0U);           // below the smallest normal half
   EXPECT_EQ(f32(0xB87FC000, 5, 10), 0x80000000U);
-  EXPECT_EQ(f32(0x7F800001, 8, 0), 0x7F800001U);    // NaN unchanged
+  EXPECT_EQ(f32(0x7F800001, 8, 0), 0x7F800001U);  // NaN unchanged
   EXPECT_EQ(ReducePrecision(F16, 0x0001, 5, 10), 1U);
 }
 

@@ -21,7 +21,8 @@ uint32_t Low(uint64_t x) { return static_cast<uint32_t>(x); }
 uint32_t High(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
 
 template <size_t N>
-void ThreeFryRounds(const std::array<uint32_t, 2>& key, std::array<uint32_t, N>& x0, std::array<uint32_t, N>& x1) {
+void ThreeFryRounds(const std::array<uint32_t, 2>& key, std::array<uint32_t, N>& x0,
+                    std::array<uint32_t, N>& x1) {
   constexpr std::array<std::array<int, 4>, 2> kRotations = {{{13, 15, 26, 6}, {17, 29, 16, 24}}};
   const std::array<uint32_t, 3> k = {key[0], key[1], key[0] ^ key[1] ^ 0x1BD11BDA};
   for (size_t i = 0; i < N; ++i) x0[i] += k[0], x1[i] += k[1];
@@ -129,7 +130,8 @@ void GenerateThreeFry(std::span<uint64_t> state, int element_bits, std::span<con
   if (element_bits == 64) {
     const size_t n = s.outer * s.split * s.inner;
     auto* words = static_cast<uint64_t*>(out);
-    ThreeFryBlocks(state[0], state[1], n, [&](size_t i, uint32_t x0, uint32_t x1) { words[i] = x0 | uint64_t{x1} << 32; });
+    ThreeFryBlocks(state[0], state[1], n,
+                   [&](size_t i, uint32_t x0, uint32_t x1) { words[i] = x0 | uint64_t{x1} << 32; });
     state[1] += n;
     return;
   }
@@ -207,19 +209,24 @@ std::array<uint32_t, 4> Philox4x32(std::array<uint32_t, 2> key, std::array<uint3
 void Counter128::Add(int64_t delta) {
   const uint64_t before = low;
   low += static_cast<uint64_t>(delta);
-  if (delta >= 0) high += low < before ? 1 : 0;
-  else high -= low > before ? 1 : 0;
+  if (delta >= 0)
+    high += low < before ? 1 : 0;
+  else
+    high -= low > before ? 1 : 0;
 }
 
 void GenerateBits(Algorithm algorithm, std::span<uint64_t> state, int element_bits,
                   std::span<const int64_t> dims, void* out) {
-  if (algorithm == Algorithm::ThreeFry) GenerateThreeFry(state, element_bits, dims, out);
-  else GeneratePhilox(state, element_bits, dims, out);
+  if (algorithm == Algorithm::ThreeFry)
+    GenerateThreeFry(state, element_bits, dims, out);
+  else
+    GeneratePhilox(state, element_bits, dims, out);
 }
 
 uint32_t Stream::Next32() {
   if (used_ == words_.size()) {
-    words_ = Philox4x32({Low(key_), High(key_)}, {Low(counter_.low), High(counter_.low), Low(counter_.high), High(counter_.high)});
+    words_ = Philox4x32({Low(key_), High(key_)},
+                        {Low(counter_.low), High(counter_.low), Low(counter_.high), High(counter_.high)});
     counter_.Add(1);
     used_ = 0;
   }
@@ -233,11 +240,13 @@ uint64_t Stream::Next64() {
 
 void FillUniform(Stream& stream, ElementType type, uint64_t low, uint64_t high, void* out, size_t n) {
   if (!IsFloat(type)) {
-    for (size_t i = 0; i < n; ++i) StoreElement(type, out, i, UniformInteger(stream, Info(type).bits, low, high));
+    for (size_t i = 0; i < n; ++i)
+      StoreElement(type, out, i, UniformInteger(stream, Info(type).bits, low, high));
   } else if (type == ElementType::F64) {
     const double a = ToDouble(type, low);
     const double width = ToDouble(type, high) - a;
-    for (size_t i = 0; i < n; ++i) StoreElement(type, out, i, FromDouble(type, UnitDouble(stream) * width + a));
+    for (size_t i = 0; i < n; ++i)
+      StoreElement(type, out, i, FromDouble(type, UnitDouble(stream) * width + a));
   } else {
     const float a = ToFloat(type, low);
     const float width = ToFloat(type, high) - a;
