@@ -59,6 +59,12 @@ Status CheckArrays(const Instruction& inst) {
   return {};
 }
 
+Status CheckScalar(const Instruction& inst, int64_t i) {
+  const Shape& shape = inst.operand(i)->shape();
+  if (shape.IsScalar()) return {};
+  return OperandError("verify-operand-shape", inst, i, "operand {0} of {1} is {2}, but must be a scalar", i, Name(inst), shape);
+}
+
 Status CheckSameType(const Instruction& inst, int64_t i, int64_t j) {
   const Shape& a = inst.operand(i)->shape();
   const Shape& b = inst.operand(j)->shape();

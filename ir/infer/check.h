@@ -37,6 +37,8 @@ Result<const Computation*> Callee(const Instruction& inst, int64_t i = 0);
 /// Operand i is an array.
 Status CheckArray(const Instruction& inst, int64_t i);
 Status CheckArrays(const Instruction& inst);
+/// Operand i is an array without dimensions.
+Status CheckScalar(const Instruction& inst, int64_t i);
 /// Operands i and j (arrays) have one element type; two floating types always agree here, since
 /// mixing them is judged for all operands at once (InferShape).
 Status CheckSameType(const Instruction& inst, int64_t i, int64_t j);
