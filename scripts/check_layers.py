@@ -10,13 +10,15 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # Layer -> the layers it may include besides itself. A layer is a folder without its subfolders, but for
-# ir/types, which is the files ir/types.*: element types lie below the numeric formats.
+# ir/types, which is the files ir/types.*: element types lie below the numeric formats; and ir/verify, which is
+# the sources of the verifier and the builder: they lie above the shape rules (their headers do not).
 LAYERS = {
     'ir/support': [],
     'ir/types': ['ir/support'],
     'ir/numeric': ['ir/support', 'ir/types'],
     'ir': ['ir/support', 'ir/types', 'ir/numeric'],
     'ir/infer': ['ir/support', 'ir/types', 'ir/numeric', 'ir'],
+    'ir/verify': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer'],
     'ir/eval': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer'],
     'parser': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer'],
     'backends/interpreter': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer', 'ir/eval'],
@@ -32,6 +34,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 def layer_of(path):
     if re.match(r'ir/types\.', path):
         return 'ir/types'
+    if re.match(r'ir/(verify\w*|builder)\.cc$', path) or re.match(r'ir/verify_\w+\.h$', path):
+        return 'ir/verify'
     return os.path.dirname(path)
 
 

@@ -8,6 +8,7 @@ namespace hlo {
 /// What the rules may assume and allow.
 struct InferOptions {
   bool allow_mixed_precision = false;
+  bool layout_sensitive = false;  // values passed to and from computations agree in layout too
 };
 
 /// The shape the instruction's operands, attributes and callees imply. Ops whose shape is declared
