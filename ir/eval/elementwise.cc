@@ -2,6 +2,7 @@
 #include "ir/eval/elementwise.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "ir/eval/eval.h"
 #include "ir/eval/strided_copy.h"
@@ -78,6 +79,27 @@ Literal ApplyElementwise(const Kernel& kernel, const Shape& shape, llvm::Mutable
   TakeDynamicSizes(result, sized);
   return result;
 }
+
+Literal ConvertLiteral(Literal value, ElementType type) {
+  const ElementType from = value.shape().element_type();
+  if (from == type) return value;
+  const std::optional<Kernel> kernel = FindKernel(OpKind::Convert, from, type);
+  assert(kernel && "types without conversion");
+  const Shape shape = value.shape().WithElementType(type);
+  return ApplyElementwise(*kernel, shape, value);
+}
+
+Literal ToIndices(const Literal& value) {
+  if (value.shape().element_type() != ElementType::U64) return ConvertLiteral(value, ElementType::S64);
+  Literal indices = Literal::Make(value.shape().WithElementType(ElementType::S64));
+  const auto to = indices.MutableSpan<int64_t>();
+  const auto from = value.Data<uint64_t>();
+  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<int64_t>(std::min<uint64_t>(from[i], INT64_MAX));
+  TakeDynamicSizes(indices, value);
+  return indices;
+}
+
+int64_t ScalarIndex(const Literal& value) { return ToIndices(value).Data<int64_t>()[0]; }
 
 Result<Literal> EvalUnary(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
   return EvalElementwise(inst, operands);

@@ -28,6 +28,11 @@ KernelFn Find(llvm::ArrayRef<Row> rows, OpKind kind) {
 
 namespace {
 
+int StorageBits(ElementType type) {
+  const TypeInfo& info = Info(type);
+  return info.is_packed() ? info.bits : info.host_bytes() * 8;
+}
+
 bool IsNative(ElementType type) { return type == ElementType::F32 || type == ElementType::F64; }
 
 /// E8M0 ops whose operands and results flush (narrow_float.h, FlushToZero).
@@ -69,7 +74,7 @@ class KernelFinder {
     switch (kind_) {
       case OpKind::Convert: return Convert();
       case OpKind::BitcastConvert:
-        if (Info(operands_[0]).bits == Info(result_).bits) {
+        if (StorageBits(operands_[0]) == StorageBits(result_)) {
           kernel_.fn_ = kernels::CopyKernel(Info(result_).host_bytes());
           Wrap();
         }

@@ -3,14 +3,6 @@
 
 namespace hlo {
 
-Result<Literal> EvalBitcastConvert(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
-Result<Literal> EvalIota(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
 Result<Literal> EvalRng(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
   return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
 }
