@@ -42,7 +42,7 @@ class Runner {
   bool RunStage(const TestCase& test, const Stage& stage, llvm::StringRef input, Streams& streams, Outcome& outcome);
   void AddCaseArguments(const TestCase& test, std::vector<std::string>& words) const;
   /// Makes paths of temporary files readable: the name of the test file stands for %s.
-  std::string Readable(const TestCase& test, llvm::StringRef text) const;
+  [[nodiscard]] std::string Readable(const TestCase& test, llvm::StringRef text) const;
 
   const ToolTable& tools_;
   std::string folder_;
