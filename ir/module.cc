@@ -18,6 +18,13 @@ Computation* Module::AddComputation(llvm::StringRef name) {
   return computations_.back().get();
 }
 
+void Module::MoveToEnd(Computation* computation) {
+  size_t i = computations_.size() - 1;
+  while (computations_[i].get() != computation) --i;
+  std::rotate(computations_.begin() + static_cast<ptrdiff_t>(i), computations_.begin() + static_cast<ptrdiff_t>(i) + 1,
+              computations_.end());
+}
+
 void Module::RemoveComputation(Computation* computation) {
   assert(computation->callers().empty() && computation != entry_);
   computation->set_root(nullptr);

@@ -88,6 +88,8 @@ class Module {
   void set_entry(Computation* entry) { entry_ = entry; }
   /// Appends an empty computation; the name is made unique and saved by the caller if need be.
   Computation* AddComputation(llvm::StringRef name);
+  /// Makes a computation the last one.
+  void MoveToEnd(Computation* computation);
   /// Deletes a computation that nobody calls and that is not the entry.
   void RemoveComputation(Computation* computation);
   /// Computations in XLA's printing order (errata-text A1).

@@ -1,0 +1,156 @@
+// Parsing of computation bodies: the scope of one computation and the drafts of its instructions.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "ir/module.h"
+#include "llvm/ADT/DenseSet.h"
+#include "parser/cursor.h"
+
+namespace hlo {
+
+/// A computation by its name in the text.
+struct NamedComputation {
+  Computation* computation = nullptr;
+  Loc loc;
+};
+
+/// What all bodies of one text share.
+struct ModuleScope {
+  explicit ModuleScope(Cursor& c) : cursor(c), module(*c.module()) {}
+  Cursor& cursor;
+  Module& module;
+  llvm::DenseMap<llvm::StringRef, NamedComputation> computations;
+  llvm::DenseSet<const Computation*> broken;                // computations with errors
+  std::array<int64_t, 256> anonymous{};  // nested operands seen per opcode
+  llvm::DenseMap<const Computation*, Instruction*> async_starts;  // computation -> the start that wraps it
+  bool single = false;  // the text is one instruction: unknown operands become parameters
+
+  /// Adds a computation named so (sanitised) to the module; its final name comes with Complete().
+  Computation* Begin(llvm::StringRef name, Loc loc);
+  /// Moves the computation behind those completed before, and makes its names unique.
+  void Complete(Computation& computation);
+};
+
+/// An instruction while it is read.
+struct Draft {
+  OpKind kind = OpKind::Parameter;
+  Token opcode;
+  uint32_t begin = 0;  // of the right-hand side
+  Shape shape;         // null: not written
+  Loc shape_loc;
+  llvm::SmallVector<Instruction*, 4> operands;
+  llvm::SmallVector<Loc, 4> operand_locs;
+  Attrs attrs;
+  llvm::SmallVector<Computation*, 2> callees;
+  uint32_t seen = 0;          // bit per field of the attribute table
+  uint32_t generic_seen = 0;  // bit per generic attribute
+  uint32_t extra_seen = 0;    // bit per lenient attribute
+  const OpMetadata* metadata = nullptr;
+  std::unique_ptr<InstructionExtras> extras;
+  llvm::SmallVector<Instruction*, 2> control_predecessors;
+  std::string unknown_attributes;
+  bool incomplete = false;  // depends on something that was reported already
+  // Async sugar.
+  std::optional<OpKind> wrapped;            // the opcode before -start, -update or -done
+  Attrs wrapped_attrs;                      // its attributes
+  llvm::SmallVector<Computation*, 2> wrapped_callees;
+  llvm::StringRef async_thread;             // async_execution_thread, if written
+  uint32_t wrapped_seen = 0;
+
+  InstructionExtras& Extras() {
+    if (!extras) extras = std::make_unique<InstructionExtras>();
+    return *extras;
+  }
+  [[nodiscard]] bool Seen(llvm::StringRef field) const;
+};
+
+/// Reads one body.
+class BodyParser {
+ public:
+  BodyParser(ModuleScope& scope, Computation& computation)
+      : scope_(scope), c_(scope.cursor), computation_(computation) {}
+  BodyParser(const BodyParser&) = delete;
+
+  /// body = '{' instruction {instruction} '}' .
+  bool ParseBody();
+  /// single = (['ROOT'] name '=' rhs | rhs) Eof .
+  bool ParseSingle();
+
+  [[nodiscard]] Cursor& cursor() const { return c_; }
+  [[nodiscard]] ModuleScope& scope() const { return scope_; }
+  [[nodiscard]] Computation& computation() const { return computation_; }
+
+  /// The instruction named by the current token; null after an error, also if its definition failed
+  /// (then `failed` is set and nothing is reported).
+  Instruction* ParseReference(bool& failed);
+  /// A computation name, or a body that becomes a computation named `_`.
+  bool ParseCallee(Computation*& out);
+
+ private:
+  // parse_computation.cc
+  bool ParseInstructions();
+  bool ParseInstruction();
+  bool ParseNameOfInstruction(Token& name);
+  void Define(const Token& name, Instruction* instruction);
+  void DefineFailed(const Token& name, const Draft& draft);
+  bool CheckParameters(const Loc& end);
+
+  // parse_instruction.cc
+  bool ParseRhs(Draft& draft);
+  bool ParseOpcode(Draft& draft);
+  bool ParseArguments(Draft& draft);
+  bool ParseParameterNumber(Draft& draft);
+  bool ParseConstant(Draft& draft);
+  bool ParseOperands(Draft& draft);
+  bool ParseOperand(Draft& draft);
+  bool ParseNestedOperand(Draft& outer, Shape shape, uint32_t begin);
+  bool ParseOperandName(Draft& draft, const Shape& shape, uint32_t begin);
+  Instruction* ParseTuplePath(Instruction* tuple, uint32_t begin);
+  Instruction* AddImplicitParameter(llvm::StringRef name, Shape shape, Loc loc);
+  bool UndefinedName(const Token& name);
+  bool CheckOperandCount(Draft& draft);
+  Instruction* Create(Draft& draft, llvm::StringRef name, Loc loc);
+  bool InferMissingShape(Instruction& instruction, const Draft& draft);
+
+  ModuleScope& scope_;
+  Cursor& c_;
+  Computation& computation_;
+  struct Definition {
+    Instruction* instruction = nullptr;  // null: failed without a shape
+    Loc loc;
+  };
+  llvm::DenseMap<llvm::CachedHashStringRef, Definition> names_;
+  Instruction* root_ = nullptr;
+  bool failed_ = false;  // an instruction failed
+  int64_t implicit_parameters_ = 0;
+};
+
+// --- Attributes (parse_attrs.cc) ---
+/// Reads {',' attr} of an instruction.
+bool ParseAttributes(BodyParser& body, Draft& draft);
+/// Reports required attributes that are absent.
+bool CheckRequiredAttributes(Cursor& c, const Draft& draft);
+
+// --- Rules of single opcodes (op_rules.cc) ---
+/// Checks that XLA's parser makes, and shapes that it replaces, once everything has been read.
+bool ApplyOpRules(BodyParser& body, Draft& draft);
+
+// --- Async sugar (parse_async.cc) ---
+/// Splits `copy-start` and the like; nothing if `word` is no such opcode.
+std::optional<std::pair<OpKind, OpKind>> SplitAsyncOpcode(llvm::StringRef word);
+/// Makes the wrapped computation of a sugared async op, and checks async ops against each other.
+bool FinishAsync(BodyParser& body, Draft& draft);
+/// Notes a finished async-start.
+void RegisterAsync(BodyParser& body, Instruction& instruction);
+
+// --- Recovery (recover.cc) ---
+/// After an error in the instruction that starts at `start`: moves to the next instruction or to the
+/// brace that closes the body.
+void RecoverInstruction(Cursor& c, uint32_t start);
+/// After an error in the header of a computation: moves behind its body.
+void RecoverComputation(Cursor& c, uint32_t start);
+/// True if a computation seems to start here, at the beginning of a line.
+bool AtComputationStart(const Cursor& c);
+
+}  // namespace hlo

@@ -1,0 +1,139 @@
+// Modules: text forms, computations, what can only be checked at the end.
+#include "parser/module_parser.h"
+#include "parser/values.h"
+
+namespace hlo {
+
+using llvm::StringRef;
+
+bool ModuleParser::Parse() {
+  if (c_.Is(TokenKind::HloModule)) return ParseHeader() && ParseTables() && ParseComputations() && FinishModule();
+  const bool headerless = c_.Is(TokenKind::ENTRY) || c_.PeekToken().kind == TokenKind::LBrace;
+  if (!headerless) return ParseSingle();
+  if (!ParseComputations()) return false;
+  module_.set_name(("module_" + entry_->name()).str());
+  return FinishModule();
+}
+
+/// module = 'HloModule' name {',' modattr} [frames] computation {computation} Eof .
+bool ModuleParser::ParseHeader() {
+  c_.Advance();
+  Token name;
+  if (!c_.ParseName(name, "the name of the module")) return false;
+  module_.set_name(name.text);
+  while (c_.Consume(TokenKind::Comma))
+    if (!ParseHeaderAttribute()) return false;
+  return true;
+}
+
+bool ModuleParser::ParseComputations() {
+  const unsigned errors = c_.error_count();
+  do {
+    const uint32_t start = c_.begin();
+    if (!ParseComputation()) RecoverComputation(c_, start);
+  } while (!c_.Is(TokenKind::Eof));
+  if (c_.error_count() != errors) return false;
+  if (!entry_) entry_ = last_;
+  return entry_ != nullptr;
+}
+
+/// computation = ['ENTRY'] name ['(' [param {',' param}] ')' '->' shape] body [',' 'execution_thread=' String] .
+bool ModuleParser::ParseComputation() {
+  const Loc entry_loc = c_.Here();
+  const bool is_entry = c_.Consume(TokenKind::ENTRY);
+  if (is_entry && entry_)
+    c_.Fail("parse-entry", entry_loc, "expects only one ENTRY");
+  Token name;
+  Shape result;
+  Loc result_loc;
+  if (!ParseComputationHeader(name, result, result_loc)) {
+    if (!name.text.empty()) scope_.computations.try_emplace(name.text);
+    return false;
+  }
+  Computation* computation = scope_.Begin(name.text, c_.LocOf(name));
+  const auto previous = scope_.computations.find(name.text);
+  if (previous != scope_.computations.end() && previous->second.loc.valid()) {
+    Diagnostic e = MakeError("parse-duplicate-name", c_.LocOf(name), "computation already exists: {0}", name.text);
+    e.Note(previous->second.loc, "the first one is here");
+    c_.Report(std::move(e));
+  }
+  const bool parsed = BodyParser(scope_, *computation).ParseBody();
+  scope_.computations[name.text] = {computation, c_.LocOf(name)};
+  last_ = computation;
+  if (is_entry && !entry_) entry_ = computation;
+  if (!parsed) {
+    scope_.broken.insert(computation);
+    return false;
+  }
+  if (scope_.broken.contains(computation)) return true;
+  if (!FinishComputation(*computation, result, result_loc)) scope_.broken.insert(computation);
+  return true;
+}
+
+bool ModuleParser::ParseComputationHeader(Token& name, Shape& result, Loc& result_loc) {
+  if (!c_.ParseName(name, "the name of a computation")) return false;
+  if (!c_.Is(TokenKind::LParen)) return c_.Is(TokenKind::LBrace) || c_.Unexpected("'(' or '{'");
+  if (!c_.ParseList(TokenKind::LParen, TokenKind::RParen, [&] {
+        Token parameter;
+        Shape shape;
+        return c_.ParseName(parameter, "the name of a parameter") && ParseShape(c_, shape);
+      }))
+    return false;
+  if (!c_.Expect(TokenKind::Arrow)) return false;
+  const uint32_t begin = c_.begin();
+  if (!ParseShape(c_, result)) return false;
+  result_loc = c_.From(begin);
+  return c_.Is(TokenKind::LBrace) || c_.Unexpected("'{'");
+}
+
+bool ModuleParser::FinishComputation(Computation& computation, const Shape& result, const Loc& result_loc) {
+  if (c_.Is(TokenKind::Comma)) {
+    c_.Advance();
+    if (!c_.Is(TokenKind::AttrName) || c_.token().text != "execution_thread")
+      return c_.Unexpected("'execution_thread='");
+    c_.Advance();
+    StringRef thread;
+    if (!c_.ParseString(thread)) return false;
+    computation.set_execution_thread(thread);
+  }
+  const Instruction& root = *computation.root();
+  if (result.valid() && !Compatible(result, root.shape())) {
+    Diagnostic e = MakeError("parse-result-shape", result_loc,
+                             "shape of computation {0}, {1}, is not compatible with that of its root instruction {2}, {3}",
+                             computation.name(), result, root.name(), root.shape());
+    e.Note(root.loc(), "the root is defined here");
+    return c_.Report(std::move(e));
+  }
+  scope_.Complete(computation);
+  return true;
+}
+
+bool ModuleParser::ParseSingle() {
+  scope_.single = true;
+  entry_ = scope_.Begin("_", c_.Here());
+  module_.set_name("_");
+  module_.config.is_scheduled = true;
+  if (!BodyParser(scope_, *entry_).ParseSingle()) return false;
+  scope_.Complete(*entry_);
+  return FinishModule();
+}
+
+bool ModuleParser::FinishModule() {
+  module_.set_entry(entry_);
+  if (!CheckAliasing()) return false;
+  ModuleConfig& config = module_.config;
+  if (!config.entry_layout) config.entry_layout = EntryLayout{entry_->ParameterShapes(), entry_->root()->shape()};
+  if (config.is_scheduled) {
+    for (const auto& computation : module_.computations()) {
+      if (computation->IsFusion()) continue;
+      std::vector<Instruction*> order;
+      order.reserve(static_cast<size_t>(computation->instruction_count()));
+      for (Instruction* i : computation->instructions()) order.push_back(i);
+      computation->set_schedule(std::move(order));
+    }
+  }
+  RebuildTables();
+  return true;
+}
+
+}  // namespace hlo

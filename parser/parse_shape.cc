@@ -1,0 +1,284 @@
+// Shapes and layouts.
+#include "llvm/Support/xxhash.h"
+#include "parser/values.h"
+
+namespace hlo {
+namespace {
+
+using llvm::StringRef;
+
+// --- Finding the end of a shape without parsing it, to look its text up ---
+
+/// End of `[4,<=8]{1,0:T(8)}`, which starts at text[i]; 0 if it is not of that plain form.
+size_t EndOfArray(StringRef text, size_t i) {
+  if (i >= text.size() || text[i] != '[') return 0;
+  i = text.find_first_not_of("0123456789,<=?", i + 1);
+  if (i == StringRef::npos || text[i] != ']') return 0;
+  ++i;
+  if (i + 1 >= text.size() || text[i] != '{') return i;
+  const char first = text[i + 1];
+  if (!llvm::isDigit(first) && first != ':') return first == '}' ? i : 0;
+  for (size_t k = i + 1; k < text.size() && k < i + 256; ++k) {
+    if (text[k] == '}') return k + 1;
+    if (text[k] == '{' || text[k] == '/') return 0;
+  }
+  return 0;
+}
+
+/// End of the text up to the `)` that closes a parenthesis before text[0]; 0 if it holds anything unusual.
+size_t EndOfTuple(StringRef text) {
+  size_t depth = 1;
+  for (size_t i = 0; i < text.size(); ++i) {
+    switch (text[i]) {
+      case '(': ++depth; break;
+      case ')':
+        if (--depth == 0) return i + 1;
+        break;
+      case '/': {
+        if (i + 1 >= text.size() || text[i + 1] != '*') return 0;
+        const size_t close = text.find("*/", i + 2);
+        if (close == StringRef::npos) return 0;
+        i = close + 1;
+        break;
+      }
+      case '"': case '\'': case '%': case '=':
+        if (text[i] != '=' || i == 0 || text[i - 1] != '<') return 0;
+        break;
+      default: break;
+    }
+  }
+  return 0;
+}
+
+/// End offset of the shape at the current token if its text is plain; else 0.
+uint32_t FindShapeEnd(const Cursor& c) {
+  size_t end = 0;
+  if (c.Is(TokenKind::Type)) {
+    end = EndOfArray(c.RestOfText(), 0);
+    if (end != 0) end += c.token().end;
+  } else if (c.Is(TokenKind::LParen)) {
+    end = EndOfTuple(c.RestOfText());
+    if (end != 0) end += c.token().end;
+  }
+  return static_cast<uint32_t>(end);
+}
+
+// --- Layouts ---
+
+bool ParseParenInt(Cursor& c, int64_t& out) {
+  return c.Expect(TokenKind::LParen) && c.ParseInt(out) && c.Expect(TokenKind::RParen);
+}
+
+/// tile = '(' [(Int|'*') {',' (Int|'*')}] ')' .
+bool ParseTile(Cursor& c, Tile& tile) {
+  return c.ParseList(TokenKind::LParen, TokenKind::RParen, [&] {
+    if (c.Consume(TokenKind::Star)) {
+      tile.dims.push_back(Tile::kCombine);
+      return true;
+    }
+    const Loc loc = c.Here();
+    int64_t size = 0;
+    if (!c.ParseInt(size)) return false;
+    if (size < 0) return c.Fail("parse-layout", loc, "found tile size {0}, expected at least 0", size);
+    tile.dims.push_back(size);
+    return true;
+  });
+}
+
+/// 'T' tile {tile}
+bool ParseTiles(Cursor& c, std::vector<Tile>& tiles) {
+  if (!c.Is(TokenKind::LParen)) {
+    tiles.emplace_back();
+    return true;
+  }
+  while (c.Is(TokenKind::LParen))
+    if (!ParseTile(c, tiles.emplace_back())) return false;
+  return true;
+}
+
+/// split = '(' Int ':' [Int {',' Int}] ')' .
+bool ParseSplits(Cursor& c, std::vector<SplitConfig>& splits) {
+  do {
+    SplitConfig& split = splits.emplace_back();
+    if (!c.Expect(TokenKind::LParen) || !c.ParseInt(split.dimension) || !c.Expect(TokenKind::Colon)) return false;
+    if (!c.Is(TokenKind::RParen)) do {
+        if (!c.ParseInt(split.indices.emplace_back())) return false;
+      } while (c.Consume(TokenKind::Comma));
+    if (!c.Expect(TokenKind::RParen)) return false;
+  } while (c.Is(TokenKind::LParen));
+  return true;
+}
+
+/// 'D' '(' [lvl {',' lvl}] ')' with lvl = ('D'|'C'|'S'|'H') ['+'] ['~'] ; a relic without meaning.
+bool SkipDimLevels(Cursor& c) {
+  return c.ParseList(TokenKind::LParen, TokenKind::RParen, [&] {
+    if (!c.Is(TokenKind::Ident) || c.token().text.size() != 1 || !StringRef("DCSH").contains(c.token().text[0]))
+      return c.Unexpected("a dimension level type: 'D', 'C', 'S' or 'H'");
+    c.Advance();
+    c.Consume(TokenKind::Plus);
+    c.Consume(TokenKind::Tilde);
+    return true;
+  });
+}
+
+/// '(' Type ')' of an index or pointer type
+bool ParseUnsignedType(Cursor& c, std::optional<ElementType>& out) {
+  if (!c.Expect(TokenKind::LParen)) return false;
+  if (!c.Is(TokenKind::Type)) return c.Unexpected("an element type");
+  if (!IsUnsigned(c.token().type))
+    return c.Fail("parse-layout", c.Here(), "found '{0}', expected an unsigned integer type", c.token().text);
+  out = c.token().type;
+  c.Advance();
+  return c.Expect(TokenKind::RParen);
+}
+
+/// props = ['D' …] ['T' …] ['L' …] ['#' …] ['*' …] ['E' …] ['S' …] ['SC' …] ['P' …] ['M' …] .
+bool ParseLayoutProperties(Cursor& c, Layout& layout) {
+  const auto word = [&](StringRef text) {
+    if (!c.IsIdent(text)) return false;
+    c.Advance();
+    return true;
+  };
+  if (word("D") && !SkipDimLevels(c)) return false;
+  if (word("T") && !ParseTiles(c, layout.tiles)) return false;
+  if (word("L") && !ParseParenInt(c, layout.tail_padding_alignment)) return false;
+  if (c.Consume(TokenKind::Hash) && !ParseUnsignedType(c, layout.index_type)) return false;
+  if (c.Consume(TokenKind::Star) && !ParseUnsignedType(c, layout.pointer_type)) return false;
+  if (word("E") && !ParseParenInt(c, layout.element_size_bits)) return false;
+  if (word("S")) {
+    if (!ParseParenInt(c, layout.memory_space)) return false;
+    layout.memory_space = static_cast<int8_t>(layout.memory_space);
+  }
+  if (word("SC") && !ParseSplits(c, layout.split_configs)) return false;
+  if (c.IsIdent("P"))
+    return c.Fail("parse-layout", c.Here(), "layout has a physical shape 'P(...)', which is not supported any more");
+  if (word("M") && !ParseParenInt(c, layout.dynamic_shape_metadata_prefix_bytes)) return false;
+  return true;
+}
+
+/// layout = '{' [Int {',' Int}] [':' props] '}' .
+bool ParseLayout(Cursor& c, int64_t rank, Layout& layout) {
+  const uint32_t begin = c.begin();
+  if (!c.Expect(TokenKind::LBrace)) return false;
+  if (c.Is(TokenKind::Int)) do {
+      if (!c.ParseInt(layout.minor_to_major.emplace_back())) return false;
+    } while (c.Consume(TokenKind::Comma));
+  if (c.Consume(TokenKind::Colon) && !ParseLayoutProperties(c, layout)) return false;
+  if (!c.Is(TokenKind::RBrace)) return c.Unexpected("'}' or a layout property in the order T L E S SC M");
+  c.Advance();
+  if (static_cast<int64_t>(layout.minor_to_major.size()) != rank)
+    return c.Fail("parse-layout", c.From(begin), "dimensions size is {0}, but minor to major size is {1}", rank,
+                  layout.minor_to_major.size());
+  return true;
+}
+
+// --- Arrays and tuples ---
+
+/// dim = Int | '<=' Int | '?' .
+bool ParseDim(Cursor& c, Dims& dims, llvm::SmallVectorImpl<bool>& dynamic) {
+  if (c.Consume(TokenKind::Question)) {
+    dims.push_back(kUnboundedSize);
+    dynamic.push_back(true);
+    return true;
+  }
+  dynamic.push_back(c.Consume(TokenKind::LessEqual));
+  if (!c.Is(TokenKind::Int)) return c.Unexpected("a dimension size");
+  const Loc loc = c.Here();
+  dims.push_back(c.token().integer);
+  c.Advance();
+  if (dims.back() >= 0) return true;
+  return c.Fail("parse-shape", loc, "found dimension size {0}, expected at least 0", dims.back());
+}
+
+/// array = Type '[' [dim {',' dim}] ']' [layout] .
+bool ParseArray(Cursor& c, Shape& out, bool fill) {
+  const Token type = c.token();
+  if (!c.Is(TokenKind::Type)) return c.Unexpected("an element type");
+  c.Advance();
+  Dims dims;
+  llvm::SmallVector<bool, 8> dynamic;
+  const uint32_t open = c.begin();
+  if (!c.ParseList(TokenKind::LBracket, TokenKind::RBracket, [&] { return ParseDim(c, dims, dynamic); })) return false;
+  if (!IsArrayType(type.type)) {
+    if (!dims.empty())
+      return c.Fail("parse-shape", c.From(open), "'{0}' has no dimensions, expected '[]'", type.text);
+    out = type.type == ElementType::Token ? Shape::MakeToken() : Shape::MakeOpaque();
+    return true;
+  }
+  const auto rank = static_cast<int64_t>(dims.size());
+  if (c.Is(TokenKind::LBrace)) {
+    const TokenKind next = c.PeekToken().kind;
+    if (next == TokenKind::Int || next == TokenKind::Colon) {
+      Layout layout;
+      if (!ParseLayout(c, rank, layout)) return false;
+      out = Shape::Array(type.type, dims, dynamic).WithLayout(std::move(layout));
+      return true;
+    }
+  }
+  out = fill || rank == 0 ? Shape::ArrayWithDefaultLayout(type.type, dims, dynamic)
+                          : Shape::Array(type.type, dims, dynamic);
+  return true;
+}
+
+/// shape = array | '(' [shape {',' shape}] ')' | 'b' '(' array ')' .
+bool ParseShapeSlowly(Cursor& c, Shape& out, bool fill) {
+  Nesting nesting(c);
+  if (!nesting) return false;
+  if (c.IsIdent("b")) {
+    c.Advance();
+    if (!c.Expect(TokenKind::LParen)) return false;
+    const Loc loc = c.Here();
+    Shape array;
+    if (!ParseArray(c, array, fill)) return false;
+    if (!array.IsArray()) return c.Fail("parse-shape", loc, "found {0} in a buffer shape, expected an array", array);
+    out = Shape::MakeBuffer(array);
+    return c.Expect(TokenKind::RParen);
+  }
+  if (!c.Is(TokenKind::LParen)) {
+    if (c.Is(TokenKind::Ident) && c.NextByte() == '[') {
+      llvm::SmallVector<StringRef, 40> types;
+      for (const TypeInfo& t : kTypeTable)
+        if (ParseElementType(t.text)) types.push_back(t.text);
+      return c.UnknownWord("parse-unknown-type", "element type", types);
+    }
+    if (!c.Is(TokenKind::Type)) return c.Unexpected("a shape");
+    return ParseArray(c, out, fill);
+  }
+  llvm::SmallVector<Shape, 4> elements;
+  if (!c.ParseList(TokenKind::LParen, TokenKind::RParen, [&] {
+        // Only the outermost tuple is looked up as a whole: that keeps the work linear in the text.
+        Shape& element = elements.emplace_back();
+        return c.Is(TokenKind::Type) ? ParseShape(c, element, fill) : ParseShapeSlowly(c, element, fill);
+      }))
+    return false;
+  out = Shape::MakeTuple(elements);
+  return true;
+}
+
+}  // namespace
+
+bool AtShape(const Cursor& c) {
+  if (c.Is(TokenKind::Type) || c.Is(TokenKind::LParen)) return true;
+  if (!c.Is(TokenKind::Ident)) return false;
+  if (c.token().text == "b") return c.PeekToken().kind == TokenKind::LParen;
+  return c.NextByte() == '[';  // an unknown element type
+}
+
+bool ParseShape(Cursor& c, Shape& out, bool fill) {
+  const uint32_t begin = c.begin();
+  // The cache holds shapes as the option says they are by default.
+  const uint32_t end = fill == c.options().fill_missing_layouts ? FindShapeEnd(c) : 0;
+  if (end == 0) return ParseShapeSlowly(c, out, fill);
+  const StringRef text = c.source().text().slice(begin, end);
+  const llvm::CachedHashStringRef key(text, static_cast<uint32_t>(llvm::xxh3_64bits(text)));
+  if (auto it = c.shapes.find(key); it != c.shapes.end()) {
+    out = it->second;
+    c.SeekPast(end);
+    return true;
+  }
+  if (!ParseShapeSlowly(c, out, fill)) return false;
+  if (c.previous_end() == end) c.shapes.try_emplace(key, out);
+  return true;
+}
+
+}  // namespace hlo
