@@ -121,6 +121,55 @@ void ForwardSubstitute(const std::vector<W>& l, size_t m, bool unit_diagonal, st
   }
 }
 
+/// Accumulates real and imaginary sums of products separately.
+struct SplitSum {
+  double rr = 0, ii = 0, ri = 0, ir = 0;
+  void Add(double a, double b) { rr += a * b; }
+  void Add(Cx a, Cx b) {
+    rr += a.re * b.re;
+    ii += a.im * b.im;
+    ri += a.re * b.im;
+    ir += a.im * b.re;
+  }
+  void Get(double& x) const { x = rr; }
+  void Get(Cx& x) const { x = {rr - ii, ri + ir}; }
+};
+
+/// Small unit-triangular systems in double precision: x = op(a)^-1 b through the inverse of a, all sums
+/// in ascending order. Results are compared nearly bit by bit, and XLA works in this order.
+template <class T>
+void SolveByInverse(size_t m, size_t n, const TriangularSolveOptions& options, const T* a, const T* b,
+                    T* out) {
+  using Tr = Traits<T>;
+  using W = typename Tr::W;
+  std::vector<W> inverse(m * m);
+  for (size_t step = 0; step < m; ++step) {
+    const size_t i = options.lower ? step : m - 1 - step;
+    inverse[i * m + i] = Tr::FromReal(1);
+    for (size_t c = options.lower ? 0 : i + 1; c < (options.lower ? i : m); ++c) {
+      W sum{};
+      for (size_t k = options.lower ? c : i + 1; k < (options.lower ? i : c + 1); ++k) {
+        const W factor = Tr::Load(a[i * m + k]);
+        sum = sum + (options.conjugate ? Conj(factor) : factor) * inverse[k * m + c];
+      }
+      inverse[i * m + c] = W{} - sum;
+    }
+  }
+  std::vector<W> x(m * n);
+  const bool by_rows = options.transpose != options.left_side;  // whether sums run along rows of the inverse
+  const bool ascending = options.lower == by_rows;              // whether they end at the diagonal
+  for (size_t i = 0; i < m; ++i) {
+    for (size_t c = 0; c < n; ++c) {
+      SplitSum sum;
+      for (size_t k = ascending ? 0 : i; k < (ascending ? i + 1 : m); ++k)
+        sum.Add(inverse[by_rows ? i * m + k : k * m + i],
+                Tr::Load(b[options.left_side ? k * n + c : c * m + k]));
+      sum.Get(x[options.left_side ? i * n + c : c * m + i]);
+    }
+  }
+  for (size_t i = 0; i < m * n; ++i) out[i] = Tr::Store(x[i]);
+}
+
 }  // namespace
 
 template <class T>
@@ -154,6 +203,13 @@ void TriangularSolve(size_t batch, size_t m, size_t n, const TriangularSolveOpti
                      const T* b, T* out) {
   using Tr = Traits<T>;
   using W = typename Tr::W;
+  constexpr bool kDouble = sizeof(T) == sizeof(W);
+  constexpr size_t kSmall = 32;
+  if (kDouble && options.unit_diagonal && m <= kSmall) {
+    for (size_t k = 0; k < batch; ++k, a += m * m, b += m * n, out += m * n)
+      SolveByInverse(m, n, options, a, b, out);
+    return;
+  }
   // Everything becomes l x = b with l lower: x op(a) = b is op(a)^T x^T = b^T, and an upper matrix is a
   // lower one in reversed order.
   const bool transposed = options.transpose == options.left_side;
