@@ -10,23 +10,24 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # Layer -> the layers it may include besides itself. A layer is a folder without its subfolders, but for
-# ir/types, which is the files ir/types.*: element types lie below the numeric formats; and ir/verify, which is
-# the sources of the verifier and the builder: they lie above the shape rules (their headers do not).
+#   ir/types    the files ir/types.*: element types lie below the numeric formats
+#   ir/verify   the files ir/verify*.* and ir/builder.*: they stand above the shape rules
+BASE = ['ir/support', 'ir/types', 'ir/numeric']
 LAYERS = {
     'ir/support': [],
     'ir/types': ['ir/support'],
     'ir/numeric': ['ir/support', 'ir/types'],
-    'ir': ['ir/support', 'ir/types', 'ir/numeric'],
-    'ir/infer': ['ir/support', 'ir/types', 'ir/numeric', 'ir'],
-    'ir/verify': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer'],
-    'ir/eval': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer'],
-    'parser': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer'],
-    'backends/interpreter': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer', 'ir/eval'],
-    'tools': ['ir/support', 'ir/types', 'ir/numeric', 'ir', 'ir/infer', 'ir/eval', 'parser', 'backends/interpreter'],
+    'ir': BASE,
+    'ir/infer': [*BASE, 'ir'],
+    'ir/verify': [*BASE, 'ir', 'ir/infer'],
+    'ir/eval': [*BASE, 'ir', 'ir/infer'],
+    'parser': [*BASE, 'ir', 'ir/infer'],
+    'backends/interpreter': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval'],
+    'tools': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends/interpreter'],
 }
 LAYERS['tools/testing'] = [*LAYERS['tools'], 'tools']
-# Tests of any layer may parse text.
-TEST_EXTRA = ['parser']
+# Tests of any layer may parse and verify text.
+TEST_EXTRA = ['parser', 'ir/verify']
 TEST = re.compile(r'_(test|fuzz)\.cc$')
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
@@ -34,6 +35,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 def layer_of(path):
     if re.match(r'ir/types\.', path):
         return 'ir/types'
+    if re.match(r'ir/(verify\w*|builder)\.', path):
+        return 'ir/verify'
     if re.match(r'ir/(verify\w*|builder)\.cc$', path) or re.match(r'ir/verify_\w+\.h$', path):
         return 'ir/verify'
     return os.path.dirname(path)
