@@ -15,24 +15,6 @@ struct Bytes16 { uint64_t low, high; };
 
 using Dims = llvm::SmallVector<CopyDim, 6>;
 
-/// Drops dimensions of size 1, orders the others by falling target stride, merges neighbours that
-/// form one dimension in source and target.
-Dims Normalise(llvm::ArrayRef<CopyDim> dims) {
-  Dims sorted;
-  for (const CopyDim& d : dims)
-    if (d.size != 1) sorted.push_back(d);
-  llvm::sort(sorted, [](const CopyDim& a, const CopyDim& b) { return std::abs(a.to_stride) > std::abs(b.to_stride); });
-  Dims merged;
-  for (const CopyDim& d : sorted) {
-    if (!merged.empty() && merged.back().to_stride == d.size * d.to_stride &&
-        merged.back().from_stride == d.size * d.from_stride)
-      merged.back() = {merged.back().size * d.size, d.to_stride, d.from_stride};
-    else
-      merged.push_back(d);
-  }
-  return merged;
-}
-
 template <class T>
 void CopyRun(T* to, const T* from, const CopyDim& d) {
   if (d.to_stride == 1 && d.from_stride == 1) {
@@ -159,6 +141,22 @@ void Fill(void* out, const void* value, int64_t n) {
 
 }  // namespace
 
+llvm::SmallVector<CopyDim, 6> NormaliseCopy(llvm::ArrayRef<CopyDim> dims) {
+  Dims sorted;
+  for (const CopyDim& d : dims)
+    if (d.size != 1) sorted.push_back(d);
+  llvm::sort(sorted, [](const CopyDim& a, const CopyDim& b) { return std::abs(a.to_stride) > std::abs(b.to_stride); });
+  Dims merged;
+  for (const CopyDim& d : sorted) {
+    if (!merged.empty() && merged.back().to_stride == d.size * d.to_stride &&
+        merged.back().from_stride == d.size * d.from_stride)
+      merged.back() = {merged.back().size * d.size, d.to_stride, d.from_stride};
+    else
+      merged.push_back(d);
+  }
+  return merged;
+}
+
 void FillElements(void* out, const void* value, int width, int64_t n) {
   const auto fill = width == 1 ? &Fill<uint8_t> : width == 2 ? &Fill<uint16_t> : width == 4 ? &Fill<uint32_t>
                   : width == 8 ? &Fill<uint64_t> : &Fill<Bytes16>;
@@ -169,7 +167,33 @@ void StridedCopy(void* to, const void* from, int width, llvm::ArrayRef<CopyDim> 
   if (llvm::any_of(dims, [](const CopyDim& d) { return d.size <= 0; })) return;
   const auto copy = width == 1 ? &Copy<uint8_t> : width == 2 ? &Copy<uint16_t> : width == 4 ? &Copy<uint32_t>
                   : width == 8 ? &Copy<uint64_t> : &Copy<Bytes16>;
-  copy(to, from, Normalise(dims));
+  copy(to, from, NormaliseCopy(dims));
+}
+
+WindowCopy::WindowCopy(int width, llvm::ArrayRef<CopyDim> dims) : width_(width), dims_(NormaliseCopy(dims)) {
+  for (const CopyDim& d : dims) count_ *= std::max<int64_t>(d.size, 0);
+}
+
+namespace {
+template <class T>
+void CopyWindow(void* to, const void* from, llvm::ArrayRef<CopyDim> dims) {
+  if (dims.empty()) {
+    *static_cast<T*>(to) = *static_cast<const T*>(from);
+  } else if (dims.size() == 1) {
+    CopyRun(static_cast<T*>(to), static_cast<const T*>(from), dims[0]);
+  } else {
+    const CopyDim& d = dims[0];
+    for (int64_t i = 0; i < d.size; ++i)
+      CopyWindow<T>(static_cast<T*>(to) + i * d.to_stride, static_cast<const T*>(from) + i * d.from_stride, dims.drop_front());
+  }
+}
+}  // namespace
+
+void WindowCopy::Run(void* to, const void* from) const {
+  if (count_ == 0) return;
+  const auto copy = width_ == 1 ? &CopyWindow<uint8_t> : width_ == 2 ? &CopyWindow<uint16_t>
+                  : width_ == 4 ? &CopyWindow<uint32_t> : width_ == 8 ? &CopyWindow<uint64_t> : &CopyWindow<Bytes16>;
+  copy(to, from, dims_);
 }
 
 llvm::SmallVector<int64_t, 6> RowMajorStrides(llvm::ArrayRef<int64_t> dims) {
