@@ -1,0 +1,272 @@
+#include "ir/verify.h"
+
+#include "ir/verify_internal.h"
+
+namespace hlo {
+namespace verify {
+
+void Report::Add(Diagnostic diagnostic, const Instruction* about) {
+  last_kept_ = !full();
+  if (about && !diagnostic.loc.valid() && diagnostic.context.empty())
+    diagnostic.context = ("in " + Name(*about) + " of computation " + Name(*about->parent()));
+  (last_kept_ ? errors_.emplace_back() : scratch_) = std::move(diagnostic);
+}
+
+Loc Report::HeaderLoc() const {
+  if (module_.sources().empty()) return {};
+  const SourceBuffer* source = module_.sources()[0].get();
+  const size_t at = source->text().find("HloModule");
+  if (at == llvm::StringRef::npos) return {source, 0, 0};
+  return {source, static_cast<uint32_t>(at), static_cast<uint32_t>(at + 9)};
+}
+
+namespace {
+
+using Check = void (*)(const Instruction&, Report&);
+
+/// What is checked besides the shape rule, by opcode.
+struct OpChecks {
+  OpKind kind;
+  Check first;
+  Check second = nullptr;
+};
+constexpr OpChecks kOpChecks[] = {
+    {OpKind::Fusion, &VerifyFusion, &VerifyThread},
+    {OpKind::While, &VerifyWhile, &VerifyThread},
+    {OpKind::Conditional, &VerifyThread},
+    {OpKind::Call, &VerifyThread},
+    {OpKind::CustomCall, &VerifyCustomCall},
+    {OpKind::AsyncStart, &VerifyAsync},
+    {OpKind::AsyncUpdate, &VerifyAsync},
+    {OpKind::AsyncDone, &VerifyAsync},
+    {OpKind::CopyStart, &VerifyPair},
+    {OpKind::CopyDone, &VerifyPair},
+    {OpKind::Send, &VerifySendRecv},
+    {OpKind::SendDone, &VerifySendRecv},
+    {OpKind::Recv, &VerifySendRecv},
+    {OpKind::RecvDone, &VerifySendRecv},
+    {OpKind::AllGather, &VerifyGroups},
+    {OpKind::AllGatherStart, &VerifyGroups, &VerifyPair},
+    {OpKind::AllGatherDone, &VerifyPair},
+    {OpKind::AllReduce, &VerifyGroups},
+    {OpKind::AllReduceStart, &VerifyGroups, &VerifyPair},
+    {OpKind::AllReduceDone, &VerifyPair},
+    {OpKind::ReduceScatter, &VerifyGroups},
+    {OpKind::AllToAll, &VerifyGroups},
+    {OpKind::RaggedAllToAll, &VerifyGroups},
+    {OpKind::CollectiveBroadcast, &VerifyGroups},
+    {OpKind::CollectivePermute, &VerifyPermute},
+    {OpKind::CollectivePermuteStart, &VerifyPermute, &VerifyPair},
+    {OpKind::CollectivePermuteDone, &VerifyPair},
+};
+
+/// Facts of one opcode as the verifier wants them: found once, read per instruction.
+struct OpFacts {
+  Check first = nullptr, second = nullptr;
+  bool may_call = false;
+  bool communicates = false;
+};
+llvm::ArrayRef<OpFacts> Facts() {
+  static const std::vector<OpFacts> facts = [] {
+    std::vector<OpFacts> table(AllOps().size());
+    for (const OpInfo& info : AllOps()) {
+      OpFacts& f = table[static_cast<size_t>(info.kind)];
+      f.may_call = info.MayCall();
+      f.communicates = info.category == OpCategory::Communication;
+    }
+    for (const OpChecks& c : kOpChecks) {
+      table[static_cast<size_t>(c.kind)].first = c.first;
+      table[static_cast<size_t>(c.kind)].second = c.second;
+    }
+    return table;
+  }();
+  return facts;
+}
+
+// In layout-sensitive mode only minor_to_major counts for these (ops-structured §1.2 rule 3, errata-text 55).
+bool OnlyMinorToMajor(OpKind kind) {
+  constexpr OpKind kKinds[] = {OpKind::Constant, OpKind::CopyStart, OpKind::Send, OpKind::Recv, OpKind::Infeed};
+  return llvm::is_contained(kKinds, kind);
+}
+
+ShapeComparison ComparisonFor(const Instruction& inst, const OpInfo& info, const VerifyOptions& options) {
+  ShapeComparison how;
+  if (!info.Is(kStrict)) {
+    how.ignore_float_precision = options.allow_mixed_precision;
+    return how;
+  }
+  if (!options.layout_sensitive) return how;
+  how.layout = how.dynamic = true;
+  how.minor_to_major_only = OnlyMinorToMajor(inst.kind());
+  how.ignore_memory_space = how.ignore_tiles = inst.kind() == OpKind::DynamicUpdateSlice && inst.parent()->IsFusion();
+  return how;
+}
+
+constexpr int64_t kHostMemorySpace = 5;
+
+/// errata-text 56: what a copy between memory spaces, one of them the host's, must keep. True if it is one.
+bool VerifyHostCopy(const Instruction& inst, Report& report) {
+  const Shape& from = inst.operand(0)->shape();
+  const Shape& to = inst.shape();
+  if (!from.has_layout() || !to.has_layout() || from.layout().memory_space == to.layout().memory_space) return false;
+  const bool to_host = to.layout().memory_space == kHostMemorySpace;
+  if (!to_host && from.layout().memory_space != kHostMemorySpace) return false;
+  ShapeComparison how;
+  how.layout = how.dynamic = how.ignore_memory_space = true;
+  if (to_host ? from.element_type() != to.element_type() : !Same(from, to, how))
+    report.Error("verify-layout", inst, "{0} copies {1} {2} host memory as {3}, but must keep its {4}", Name(inst), ToString(from),
+                 to_host ? "to" : "from", ToString(to), to_host ? "element type" : "shape and layout");
+  return true;
+}
+
+/// A bitcast keeps the bytes where they are (ops-elementwise §6.4).
+void VerifyBitcast(const Instruction& inst, Report& report) {
+  const Shape& from = inst.operand(0)->shape();
+  const Shape& to = inst.shape();
+  if (!from.IsArray() || !to.IsArray()) return;
+  if (ByteSize(from) != ByteSize(to))
+    report.Error("verify-shape", inst, "{0} is declared {1} of {2} bytes, but its operand {3} has {4}", Name(inst), to, ByteSize(to), from,
+                 ByteSize(from));
+  if (from.has_layout() && to.has_layout() && from.layout().memory_space != to.layout().memory_space)
+    report.Error("verify-layout", inst, "{0} is declared {1}, but its operand {2} lies in another memory space", Name(inst), ToString(to),
+                 ToString(from));
+}
+
+bool IsPermutation(llvm::ArrayRef<int64_t> m) {
+  const auto rank = static_cast<int64_t>(m.size());
+  bool descending = true;
+  for (int64_t i = 0; i < rank; ++i) descending &= m[static_cast<size_t>(i)] == rank - 1 - i;
+  if (descending) return true;
+  llvm::SmallVector<bool, 8> seen(m.size());
+  for (int64_t d : m) {
+    if (d < 0 || d >= rank || seen[static_cast<size_t>(d)]) return false;
+    seen[static_cast<size_t>(d)] = true;
+  }
+  return true;
+}
+
+/// Sizes and layouts of every array in the shape.
+void VerifyArrays(const Instruction& inst, const Shape& shape, Report& report) {
+  if (!shape.IsArray()) {
+    if (shape.IsTuple())
+      for (const Shape& element : shape.tuple_shapes()) VerifyArrays(inst, element, report);
+    if (shape.IsBuffer()) VerifyArrays(inst, shape.buffer_shape(), report);
+    return;
+  }
+  if (LLVM_UNLIKELY(ByteSize(shape) < 0))
+    report.Error("verify-size", inst, "{0} has shape {1}, whose size exceeds 2^63-1 bytes", Name(inst), shape);
+  for (int64_t size : shape.dims()) {
+    if (LLVM_LIKELY(size >= 0) || (size == kUnboundedSize && report.options().allow_unbounded_dynamism)) continue;
+    if (size == kUnboundedSize)
+      report.Error("verify-dynamic", inst, "{0} has shape {1}, but unbounded dimensions are not allowed here", Name(inst), shape);
+    else
+      report.Error("verify-size", inst, "{0} has shape {1} with the negative size {2}", Name(inst), shape, size);
+    break;
+  }
+  if (!shape.has_layout()) return;
+  const Dims& order = shape.layout().minor_to_major;
+  if (static_cast<int64_t>(order.size()) != shape.rank() || !IsPermutation(order))
+    report.Error("verify-layout", inst, "layout {0} of {1} is no permutation of the {2} dimensions of {3}", List(order), Name(inst),
+                 shape.rank(), shape);
+}
+
+void VerifyExtras(const Instruction& inst, const OpInfo& info, Report& report) {
+  const InstructionExtras& extras = inst.extras();
+  if (extras.sharding) VerifySharding(inst, report);
+  if (extras.origin) VerifyOrigin(inst, report);
+  const ResultAccuracy& accuracy = extras.result_accuracy;
+  if (!accuracy.is_default() && !info.Is(kAccuracy))
+    report.Error("verify-accuracy", inst, "{0} has 'result_accuracy', which {1} does not take", Name(inst), info.text);
+  // The negation also catches NaN.
+  if (accuracy.has_tolerance && !(accuracy.atol >= 0 && accuracy.rtol >= 0 && accuracy.ulps >= 0))
+    report.Error("verify-accuracy", inst, "'result_accuracy' of {0} has atol={1}, rtol={2}, ulps={3}, but none may be negative", Name(inst),
+                 accuracy.atol, accuracy.rtol, accuracy.ulps);
+}
+
+void VerifyShape(const Instruction& inst, const OpInfo& info, Report& report) {
+  const VerifyOptions& options = report.options();
+  if (options.layout_sensitive && inst.kind() == OpKind::Copy && VerifyHostCopy(inst, report)) return;
+  InferOptions infer;
+  infer.allow_mixed_precision = options.allow_mixed_precision;
+  infer.layout_sensitive = options.layout_sensitive;
+  Result<Shape> inferred = InferShape(inst, infer);
+  if (!inferred) return report.Add(std::move(inferred).error(), &inst);
+  if (LLVM_LIKELY(inst.shape() == *inferred)) return;
+  if (Status fits = CheckWrittenShape(inst, *inferred, ComparisonFor(inst, info, options)); !fits)
+    report.Add(std::move(fits).error(), &inst);
+}
+
+/// False if the instruction's links are so broken that no rule may look at it.
+bool VerifyLinks(const Instruction& inst, Report& report) {
+  bool sound = true;
+  if (!inst.shape().valid()) {
+    report.Error("verify-shape", inst, "{0} has no shape", Name(inst));
+    sound = false;
+  }
+  for (const Instruction* operand : inst.operands()) {
+    if (LLVM_UNLIKELY(operand->parent() != inst.parent()))
+      report.Error("verify-structure", inst, "operand {0} of {1} lies in computation {2}, not in {3}", Name(*operand), Name(inst),
+                   Name(*operand->parent()), Name(*inst.parent()));
+    sound &= operand->shape().valid();
+  }
+  return sound;
+}
+
+void VerifyInstruction(const Instruction& inst, Report& report) {
+  const OpInfo& info = Info(inst.kind());
+  const OpFacts& facts = Facts()[static_cast<size_t>(inst.kind())];
+  if (!VerifyLinks(inst, report)) return;
+  if (LLVM_UNLIKELY(!inst.callees().empty() && !facts.may_call))
+    report.Error("verify-callee", inst, "{0} calls {1}, but {2} calls no computation", Name(inst), Name(*inst.callee()), info.text);
+  VerifyArrays(inst, inst.shape(), report);
+  VerifyShape(inst, info, report);
+  if (report.options().layout_sensitive && inst.kind() == OpKind::Bitcast) VerifyBitcast(inst, report);
+  if (inst.has_extras()) VerifyExtras(inst, info, report);
+  if (facts.first) facts.first(inst, report);
+  if (facts.second) facts.second(inst, report);
+}
+
+}  // namespace
+
+namespace {
+/// Leaf indices of a tree of origins, in depth-first order.
+bool OriginFits(const Origin& origin, const Shape& shape) {
+  if (origin.is_tuple != shape.IsTuple()) return false;
+  if (!origin.is_tuple) return true;
+  if (static_cast<int64_t>(origin.elements.size()) != shape.tuple_size()) return false;
+  for (size_t i = 0; i < origin.elements.size(); ++i)
+    if (!OriginFits(origin.elements[i], shape.tuple_shape(static_cast<int64_t>(i)))) return false;
+  return true;
+}
+}  // namespace
+
+// errata-text 57: the leaves of the tree are exactly those of the shape.
+void VerifyOrigin(const Instruction& inst, Report& report) {
+  const Origin& origin = *inst.extras().origin;
+  if (origin.synthetic_call || OriginFits(origin, inst.shape())) return;
+  report.Error("verify-origin", inst, "'origin' of {0} is not structured like its shape {1}", Name(inst), inst.shape());
+}
+
+}  // namespace verify
+
+std::vector<Diagnostic> Verify(const Module& module, const VerifyOptions& options) {
+  verify::Report report(module, options);
+  if (verify::VerifyCallGraph(report)) {
+    std::vector<const Instruction*> communication;
+    const auto facts = verify::Facts();
+    for (const auto& computation : module.computations()) {
+      verify::VerifyStructure(*computation, report);
+      for (const Instruction* inst : computation->instructions()) {
+        verify::VerifyInstruction(*inst, report);
+        if (facts[static_cast<size_t>(inst->kind())].communicates) communication.push_back(inst);
+      }
+      if (report.full()) return report.Take();
+    }
+    verify::VerifyChannels(communication, report);
+    verify::VerifyHeader(report);
+    verify::VerifySchedules(report);
+  }
+  return report.Take();
+}
+
+}  // namespace hlo

@@ -1,0 +1,83 @@
+// Rules about one computation: root, parameters, order.
+#include "ir/verify_internal.h"
+
+namespace hlo::verify {
+namespace {
+
+/// Some operand or control predecessor stands after its user in the list: look for a real cycle.
+void VerifyAcyclic(const Computation& computation, Report& report) {
+  enum State : uint8_t { Unseen, Open, Done };
+  std::vector<State> state(static_cast<size_t>(computation.instruction_count()), Unseen);
+  struct Entry {
+    const Instruction* inst;
+    size_t next = 0;
+  };
+  auto edge = [](const Instruction* inst, size_t i) -> const Instruction* {
+    if (i < inst->operands().size()) return inst->operands()[i];
+    i -= inst->operands().size();
+    const auto& control = inst->extras().control_predecessors;
+    return i < control.size() ? control[i] : nullptr;
+  };
+  std::vector<Entry> stack;
+  for (const Instruction* start : computation.instructions()) {
+    if (state[static_cast<size_t>(start->number())] != Unseen) continue;
+    state[static_cast<size_t>(start->number())] = Open;
+    stack.push_back({start});
+    while (!stack.empty()) {
+      Entry& top = stack.back();
+      const Instruction* to = edge(top.inst, top.next++);
+      if (!to) {
+        state[static_cast<size_t>(top.inst->number())] = Done;
+        stack.pop_back();
+        continue;
+      }
+      if (to->parent() != &computation) continue;
+      State& s = state[static_cast<size_t>(to->number())];
+      if (s == Open) {
+        report.Error("verify-structure", *top.inst, "{0} depends on itself through {1}", Name(*top.inst), Name(*to));
+        return;
+      }
+      if (s == Unseen) {
+        s = Open;
+        stack.push_back({to});
+      }
+    }
+  }
+}
+
+void VerifyParameters(const Computation& computation, Report& report) {
+  for (size_t i = 0; i < computation.parameters().size(); ++i) {
+    const Instruction* p = computation.parameters()[i];
+    if (!p)
+      report.Error("verify-structure", computation, "computation {0} has parameters up to {1}, but none with number {2}", Name(computation),
+                   computation.parameters().size() - 1, i);
+    else if (p->attr<ParameterAttrs>().number != static_cast<int64_t>(i) || p->parent() != &computation)
+      report.Error("verify-structure", *p, "{0} is parameter {1}, but stands as number {2} of {3}", Name(*p), p->attr<ParameterAttrs>().number, i,
+                   Name(computation));
+  }
+}
+
+}  // namespace
+
+void VerifyStructure(const Computation& computation, Report& report) {
+  VerifyParameters(computation, report);
+  const Instruction* root = computation.root();
+  if (!root || root->parent() != &computation)
+    report.Error("verify-structure", computation, "computation {0} has no root of its own", Name(computation));
+  // Numbers are a cache, so writing them is no change.
+  const_cast<Computation&>(computation).NumberInstructions();
+  bool in_order = true;
+  for (const Instruction* inst : computation.instructions()) {
+    for (const Instruction* operand : inst->operands()) in_order &= operand->number() < inst->number();
+    if (LLVM_LIKELY(!inst->has_extras())) continue;
+    for (const Instruction* before : inst->extras().control_predecessors) {
+      if (before->parent() != &computation)
+        report.Error("verify-structure", *inst, "control predecessor {0} of {1} lies in computation {2}, not in {3}", Name(*before), Name(*inst),
+                     Name(*before->parent()), Name(computation));
+      in_order &= before->number() < inst->number();
+    }
+  }
+  if (!in_order) VerifyAcyclic(computation, report);
+}
+
+}  // namespace hlo::verify

@@ -1,0 +1,85 @@
+// Parts of the verifier, one per concern; private to ir/verify*.cc.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ir/infer/check.h"
+#include "ir/module.h"
+#include "ir/verify.h"
+
+namespace hlo::verify {
+
+/// Where the parts put what they find.
+class Report {
+ public:
+  Report(const Module& module, const VerifyOptions& options) : module_(module), options_(options) {}
+  [[nodiscard]] const Module& module() const { return module_; }
+  [[nodiscard]] const VerifyOptions& options() const { return options_; }
+  /// True once max_errors are there.
+  [[nodiscard]] bool full() const { return options_.max_errors != 0 && errors_.size() >= options_.max_errors; }
+
+  /// Says in words where the instruction is if its location is no text.
+  void Add(Diagnostic diagnostic, const Instruction* about = nullptr);
+  template <class... Args>
+  Diagnostic& Error(llvm::StringRef id, const Instruction& inst, const char* format, Args&&... args) {
+    Add(MakeError(id, inst.loc(), format, std::forward<Args>(args)...), &inst);
+    return Last();
+  }
+  template <class... Args>
+  Diagnostic& Error(llvm::StringRef id, const Computation& computation, const char* format, Args&&... args) {
+    Add(MakeError(id, computation.loc(), format, std::forward<Args>(args)...));
+    return Last();
+  }
+  /// About the module's header.
+  template <class... Args>
+  Diagnostic& ModuleError(llvm::StringRef id, const char* format, Args&&... args) {
+    Add(MakeError(id, HeaderLoc(), format, std::forward<Args>(args)...));
+    return Last();
+  }
+  std::vector<Diagnostic> Take() { return std::move(errors_); }
+
+ private:
+  [[nodiscard]] Loc HeaderLoc() const;
+  /// The error just added; a scratch one if it was dropped because of max_errors.
+  Diagnostic& Last() { return last_kept_ ? errors_.back() : scratch_; }
+
+  const Module& module_;
+  const VerifyOptions& options_;
+  std::vector<Diagnostic> errors_;
+  Diagnostic scratch_;
+  bool last_kept_ = false;
+};
+
+// Whole module (verify_module.cc).
+/// Entry layout, aliases, donors, stack tables.
+void VerifyHeader(Report& report);
+/// Schedules cover the computations that need one, in dependency order.
+void VerifySchedules(Report& report);
+/// Names are unique; called computations belong to the module and form no cycle.
+/// False if the call graph is broken, so that bodies must not be followed.
+bool VerifyCallGraph(Report& report);
+
+// One computation (verify_computation.cc).
+/// Root, parameters, order of operands, control edges.
+void VerifyStructure(const Computation& computation, Report& report);
+
+// One instruction; the shape rule has been run before.
+void VerifySharding(const Instruction& inst, Report& report);    // verify_sharding.cc
+void VerifyOrigin(const Instruction& inst, Report& report);      // verify.cc
+void VerifyFusion(const Instruction& inst, Report& report);      // verify_calls.cc
+void VerifyWhile(const Instruction& inst, Report& report);
+void VerifyThread(const Instruction& inst, Report& report);
+void VerifyCustomCall(const Instruction& inst, Report& report);
+void VerifyAsync(const Instruction& inst, Report& report);       // verify_async.cc
+void VerifyPair(const Instruction& inst, Report& report);
+void VerifySendRecv(const Instruction& inst, Report& report);
+void VerifyGroups(const Instruction& inst, Report& report);      // verify_collective.cc
+void VerifyPermute(const Instruction& inst, Report& report);
+
+/// Rules over all transfers and collectives of the module: channels, constrain_layout.
+void VerifyChannels(llvm::ArrayRef<const Instruction*> communication, Report& report);
+
+/// Aliases of outputs and operands: indices exist, shapes agree.
+void VerifyAliasing(const Instruction& inst, const Aliasing& aliasing, const Shape& output, Report& report);
+
+}  // namespace hlo::verify
