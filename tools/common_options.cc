@@ -45,11 +45,6 @@ constexpr OptionRow kGeneralRows[] = {
     Option<&C::version>("version", "json", "", "versions and features").Bare("text"),
 };
 
-constexpr OptionAlias kAliases[] = {
-    {"format", "input-format"},
-    {"debug_options_file", "config"},
-};
-
 struct ExitCodeRow {
   llvm::StringLiteral prefix;
   int code;
@@ -189,8 +184,6 @@ int ExitCodeOf(llvm::StringRef diagnostic_id) {
     if (diagnostic_id.starts_with(row.prefix)) return row.code;
   return kInput;
 }
-
-llvm::ArrayRef<OptionAlias> CommonAliases() { return kAliases; }
 
 std::vector<OptionGroup> CommonGroups(CommonOptions& options) {
   return {{"Input", kInputRows, &options}, {"Messages", kMessageRows, &options}, {"General", kGeneralRows, &options}};

@@ -49,10 +49,10 @@ struct CommonOptions {
   bool help = false, help_all = false;
 };
 
-/// The groups "Input", "Output and messages" and "Limits and general", to be put after a tool's own.
+/// The groups "Input", "Messages" and "General", shown after a tool's own. Aliases of common options stand in
+/// every tool's table: `format` = `input-format`, `debug_options_file` = `config`. A tool's own row hides a
+/// common one of the same name; `-o` is the tool's.
 std::vector<OptionGroup> CommonGroups(CommonOptions& options);
-/// Aliases of common options, to be part of every tool's table.
-llvm::ArrayRef<OptionAlias> CommonAliases();
 
 /// The arguments a started tool goes on with, or the exit code it ends with at once (after `--help`,
 /// `--version`, `--explain`, or an error, which has been reported).

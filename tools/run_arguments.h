@@ -1,0 +1,79 @@
+// The arguments of a run, from --input, --inputs and --fake (tools.md §3.2).
+#pragma once
+#include <vector>
+
+#include "ir/module.h"
+#include "tools/run_options.h"
+#include "tools/run_values.h"
+
+namespace hlo {
+
+/// How many simulated devices there are.
+struct DeviceCount {
+  int64_t replicas = 1, partitions = 1;
+  [[nodiscard]] int64_t total() const { return replicas * partitions; }
+};
+
+/// `_r0_p1`, or nothing for a single device.
+std::string DeviceSuffix(const DeviceCount& devices, int64_t device, bool per_device);
+
+/// Arguments by device and parameter.
+using Arguments = std::vector<std::vector<Literal>>;
+
+/// Reads the options once and makes the arguments of every iteration.
+class ArgumentSource {
+ public:
+  ArgumentSource(const RunOptions& options, const Module& module, DeviceCount devices)
+      : options_(options), module_(module), devices_(devices) {}
+  /// Reads --input and --inputs and checks them against the parameters. Errors: usage-option, usage-name,
+  /// input-….
+  Status Read();
+  /// The arguments for iteration `iteration` (seed + iteration).
+  Result<Arguments> Make(int64_t iteration) const;
+  [[nodiscard]] uint64_t seed() const { return seed_; }
+
+ private:
+  /// A value for one parameter or a leaf of it, on some devices.
+  struct Assignment {
+    const Value* value = nullptr;
+    int64_t parameter = 0;
+    ShapeIndex index;
+    std::optional<int64_t> replica, partition, device;
+    [[nodiscard]] bool Covers(int64_t r, int64_t p, int64_t d) const {
+      return (!replica || *replica == r) && (!partition || *partition == p) && (!device || *device == d);
+    }
+  };
+  /// The next place for values without selector.
+  struct Cursor {
+    int64_t parameter = 0;
+    size_t leaf = 0;
+  };
+
+  Status AddInput(llvm::StringRef text, Cursor& cursor);
+  Status AddPositional(const Value& value, bool leaf_wise, Cursor& cursor, llvm::StringRef text);
+  Status AddArchive(const Value& value, const ArrayFile& file, bool all);
+  Status AddMember(llvm::StringRef name, const NpyArray& array, llvm::StringRef path, llvm::StringMap<int64_t>& parameters);
+  Result<Assignment> ParseSelector(llvm::StringRef selector) const;
+  Result<int64_t> FindParameter(llvm::StringRef name) const;
+  Result<Literal> MakeParameter(int64_t parameter, int64_t device, uint64_t seed) const;
+  Result<ValueRule> FakeRule() const;
+  [[nodiscard]] const Shape& ParameterShape(int64_t number) const;
+  [[nodiscard]] std::string Describe(int64_t parameter, const ShapeIndex& index) const;
+  const Value* Keep(std::unique_ptr<Value> value);
+
+  const RunOptions& options_;
+  const Module& module_;
+  DeviceCount devices_;
+  uint64_t seed_ = 0;
+  std::vector<std::unique_ptr<Value>> values_;
+  std::vector<Assignment> assignments_;
+  ValueRule fake_;
+  bool fake_shared_ = true;
+  std::vector<std::vector<ValueRule>> leaf_rules_;  // by parameter and leaf: constraints traced through the module
+};
+
+/// What random data of each parameter's leaves must respect so that the module is well defined
+/// (in-bounds indices, identity initial values, distinct keys); `base` where nothing applies.
+std::vector<std::vector<ValueRule>> TraceConstraints(const Module& module, const ValueRule& base);
+
+}  // namespace hlo

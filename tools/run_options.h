@@ -1,0 +1,112 @@
+// The options of hlo-run (tools.md §3).
+#pragma once
+#include <optional>
+
+#include "tools/common_options.h"
+
+namespace hlo {
+
+enum class Platform : uint8_t { Interpreter, Cpu, Gpu };
+enum class FakeMode : uint8_t { Random, RandomShared, Edge, Zeros, Normal, DeviceId, Uninit, Generator };
+enum class PrintMode : uint8_t { None, Summary, Full, Auto };
+enum class OutputDevices : uint8_t { Auto, All, First, None };
+enum class InputScope : uint8_t { Global, PerDevice };
+enum class Launcher : uint8_t { Auto, Threads, Mpi, Nccl };
+enum class AliasMode : uint8_t { Copy, Strict };
+enum class NanMode : uint8_t { Equal, Never, Ignore };
+
+struct RunOptions : CommonOptions {
+  Platform platform = Platform::Interpreter;
+  bool compile_only = false;
+  std::string infeed, outfeed;
+  std::vector<std::string> custom_call;  // TARGET=error|zeros|identity
+  std::string show_literal;
+  // Arguments
+  std::vector<std::string> input;
+  std::string inputs;
+  std::string fake = "random";
+  std::string seed = "0";
+  bool large_float_range = false, force_fake_data = false;
+  uint64_t rng_seed = 42;
+  std::string save_inputs;
+  // Results
+  PrintMode print = PrintMode::Auto;
+  std::string output_literal;  // --output
+  bool npy_widen = false;
+  OutputDevices output_devices = OutputDevices::Auto;
+  std::string result_json;
+  int64_t json_indent = 0;
+  // Comparison
+  std::vector<std::string> expected;
+  bool compare_files = false;
+  std::optional<double> abs_error, rel_error, ulp_error;
+  NanMode nan = NanMode::Equal;
+  std::vector<std::string> tolerance;
+  int64_t iterations = 1;
+  bool until_mismatch = false;
+  int64_t repeats = 1, warmup = 0;
+  // Devices, aliasing
+  std::optional<int64_t> num_replicas, num_partitions, run_device;
+  bool is_partitioned = false;
+  Launcher launcher = Launcher::Auto;
+  InputScope input_scope = InputScope::Global;
+  std::chrono::milliseconds collective_timeout{30000};
+  std::string donate = "auto";
+  AliasMode alias = AliasMode::Copy;
+  bool poison_donated = true;
+};
+
+extern const ToolInfo kHloRun;
+/// hlo-run's own groups; the first shows before the common ones.
+std::vector<OptionGroup> RunGroups(RunOptions& options);
+/// Combinations that make no sense, numbers out of range: usage-option.
+Status CheckRunOptions(const RunOptions& options);
+
+template <>
+inline constexpr OptionWord<Platform> kOptionWords<Platform>[] = {
+    {"interpreter", Platform::Interpreter},
+    {"cpu", Platform::Cpu},
+    {"gpu", Platform::Gpu},
+    {"host", Platform::Cpu},
+    {"cuda", Platform::Gpu},
+};
+template <>
+inline constexpr OptionWord<PrintMode> kOptionWords<PrintMode>[] = {
+    {"auto", PrintMode::Auto},       {"none", PrintMode::None}, {"summary", PrintMode::Summary}, {"full", PrintMode::Full},
+    {"true", PrintMode::Full}, {"false", PrintMode::None},
+};
+template <>
+inline constexpr OptionWord<OutputDevices> kOptionWords<OutputDevices>[] = {
+    {"auto", OutputDevices::Auto},
+    {"all", OutputDevices::All},
+    {"first", OutputDevices::First},
+    {"none", OutputDevices::None},
+    {"return_outputs", OutputDevices::All},
+    {"return_device_0_outputs", OutputDevices::First},
+    {"not_return_outputs", OutputDevices::None},
+};
+template <>
+inline constexpr OptionWord<InputScope> kOptionWords<InputScope>[] = {
+    {"global", InputScope::Global},
+    {"per-device", InputScope::PerDevice},
+};
+template <>
+inline constexpr OptionWord<Launcher> kOptionWords<Launcher>[] = {
+    {"auto", Launcher::Auto},
+    {"threads", Launcher::Threads},
+    {"mpi", Launcher::Mpi},
+    {"nccl", Launcher::Nccl},
+};
+template <>
+inline constexpr OptionWord<AliasMode> kOptionWords<AliasMode>[] = {
+    {"copy", AliasMode::Copy},
+    {"strict", AliasMode::Strict},
+};
+template <>
+inline constexpr OptionWord<NanMode> kOptionWords<NanMode>[] = {
+    {"equal", NanMode::Equal},
+    {"never", NanMode::Never},
+    {"ignore", NanMode::Ignore},
+};
+
+}  // namespace hlo
