@@ -53,34 +53,45 @@ std::shared_ptr<T> ExpandComplex(GemmProblem& p, const T* rhs) {
   return expanded;
 }
 
+}  // namespace
+
+Contraction::Contraction(const Literal& lhs, const Literal& rhs, Literal& result)
+    : result_(result), type_(result.shape().element_type()),
+      compute_(ComputeTypeFor(type_, lhs.shape().element_type(), rhs.shape().element_type())),
+      lhs_(ToCompute(lhs, type_, compute_, true)), rhs_(ToCompute(rhs, type_, compute_, true)),
+      out_(result.MutableData()) {
+  if (IsStoredAs(type_, compute_)) return;
+  const int64_t values = result.shape().ElementCount() * (IsComplex(type_) ? 2 : 1);
+  sums_ = AllocateAligned<uint8_t>(values * VisitComputeType(compute_, [](auto tag) { return static_cast<int64_t>(sizeof tag); }));
+  out_ = sums_.get();
+}
+
 template <class T>
-void ContractTyped(GemmProblem p, const ComputeBuffer& lhs, const ComputeBuffer& rhs, ComputeType compute, Literal& result) {
-  const ElementType type = result.shape().element_type();
-  const void* rhs_data = rhs.data;
+void Contraction::RunTyped(GemmProblem p, const ComputeBuffer& left, const ComputeBuffer& right) {
+  const void* right_data = right.data;
   std::shared_ptr<T> expanded;
-  if (IsComplex(type)) {
-    expanded = ExpandComplex(p, static_cast<const T*>(rhs.data));
-    rhs_data = expanded.get();
+  if (IsComplex(type_)) {
+    expanded = ExpandComplex(p, static_cast<const T*>(right.data));
+    right_data = expanded.get();
   }
-  const GemmSource left{lhs.data, lhs.bf16}, right{rhs_data, rhs.bf16};
-  if (IsStoredAs(type, compute)) return Gemm<T>(p, left, right, reinterpret_cast<T*>(result.MutableData()));
-  const int64_t count = result.shape().ElementCount(), size = Info(type).host_bytes(), parts = IsComplex(type) ? 2 : 1;
-  auto sums = AllocateAligned<T>(count * parts);
-  Gemm<T>(p, left, right, sums.get());
-  uint8_t* out = result.MutableData();
-  ParallelFor(0, count, kChunk, [&](int64_t begin, int64_t end) {
-    ConvertFromCompute(sums.get() + begin * parts, type, end - begin, out + begin * size);
+  Gemm<T>(p, GemmSource{left.data, left.bf16}, GemmSource{right_data, right.bf16}, static_cast<T*>(out_));
+}
+
+void Contraction::Run(GemmProblem problem, bool exchanged) {
+  VisitComputeType(compute_, [&](auto tag) {
+    RunTyped<decltype(tag)>(std::move(problem), exchanged ? rhs_ : lhs_, exchanged ? lhs_ : rhs_);
   });
 }
 
-}  // namespace
-
-void ContractInto(GemmProblem problem, const Literal& lhs, const Literal& rhs, Literal& result) {
-  const ElementType type = result.shape().element_type();
-  const ComputeType compute = ComputeTypeFor(type, lhs.shape().element_type(), rhs.shape().element_type());
-  const ComputeBuffer left = ToCompute(lhs, type, compute, true), right = ToCompute(rhs, type, compute, true);
-  VisitComputeType(compute, [&](auto tag) {
-    ContractTyped<decltype(tag)>(std::move(problem), left, right, compute, result);
+void Contraction::Finish() {
+  if (!sums_) return;
+  const int64_t size = Info(type_).host_bytes(), parts = IsComplex(type_) ? 2 : 1;
+  uint8_t* out = result_.MutableData();
+  VisitComputeType(compute_, [&](auto tag) {
+    using T = decltype(tag);
+    ParallelFor(0, result_.shape().ElementCount(), kChunk, [&](int64_t begin, int64_t end) {
+      ConvertFromCompute(static_cast<const T*>(out_) + begin * parts, type_, end - begin, out + begin * size);
+    });
   });
 }
 

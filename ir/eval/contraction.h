@@ -1,6 +1,7 @@
 // Sums of products: what dot, ragged-dot, scaled-dot and convolution share.
 #pragma once
 #include "ir/attrs.h"
+#include "ir/eval/compute_type.h"
 #include "ir/eval/gemm.h"
 #include "ir/literal.h"
 
@@ -16,9 +17,29 @@ struct DotDims {
 /// After an interrupt the contents are undefined: the caller checks.
 Literal Contract(const DotDims& dims, const Literal& lhs, const Literal& rhs, const Shape& shape);
 
-/// Evaluates `problem`, whose offsets count elements of the literals, into `result` in the arithmetic of
-/// its type: operands convert to the result type, FP sums are taken in at least F32 and rounded once,
-/// integers wrap, PRED is OR of ANDs. Result elements outside the problem keep arbitrary values.
-void ContractInto(GemmProblem problem, const Literal& lhs, const Literal& rhs, Literal& result);
+/// Sums of products of the elements of two literals into a third in the arithmetic of its type: operands
+/// convert to the result type, FP sums are taken in at least F32 and rounded once, integers wrap,
+/// PRED is OR of ANDs.
+class Contraction {
+ public:
+  /// The literals must outlive this.
+  Contraction(const Literal& lhs, const Literal& rhs, Literal& result);
+  /// Evaluates one problem, whose offsets count elements of the literals. With `exchanged` the left side
+  /// of the problem is `rhs` and the right one `lhs`.
+  void Run(GemmProblem problem, bool exchanged = false);
+  /// Brings the sums into the result; elements no problem has written keep arbitrary values.
+  void Finish();
+
+ private:
+  template <class T>
+  void RunTyped(GemmProblem problem, const ComputeBuffer& left, const ComputeBuffer& right);
+
+  Literal& result_;
+  ElementType type_;
+  ComputeType compute_;
+  ComputeBuffer lhs_, rhs_;
+  void* out_;                      // the result's own storage, or `sums_`
+  std::shared_ptr<uint8_t> sums_;  // in the compute type, where the result is stored otherwise
+};
 
 }  // namespace hlo

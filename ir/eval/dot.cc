@@ -85,7 +85,9 @@ Literal Contract(const DotDims& dims, const Literal& lhs, const Literal& rhs, co
   p.out_m = Multiples(p.lhs_m.size(), static_cast<int64_t>(p.rhs_n.size()));
   p.batch_out = Multiples(p.batch_lhs.size(), static_cast<int64_t>(p.lhs_m.size() * p.rhs_n.size()));
   Literal result = Literal::Make(shape);
-  ContractInto(std::move(p), lhs, rhs, result);
+  Contraction contraction(lhs, rhs, result);
+  contraction.Run(std::move(p));
+  contraction.Finish();
   SetResultSizes(dims, lhs, rhs, result);
   return result;
 }

@@ -105,9 +105,12 @@ struct Side {
   const Offsets* rows;
   const Offsets* steps;
   Runs row_runs, step_runs;
+  int64_t row_run_count = 0;  // pieces into which the rows fall
 
   Side(GemmSource s, const Offsets& r, const Offsets& k)
-      : source(s), rows(&r), steps(&k), row_runs(ConsecutiveRuns(r)), step_runs(ConsecutiveRuns(k)) {}
+      : source(s), rows(&r), steps(&k), row_runs(ConsecutiveRuns(r)), step_runs(ConsecutiveRuns(k)) {
+    for (size_t i = 0; i < row_runs.size(); i += static_cast<size_t>(row_runs[i])) ++row_run_count;
+  }
 
   void Pack(int64_t base, int64_t row, int64_t row_count, int64_t step, int64_t step_count, int64_t width, T* out) const {
     const PackArgs args{rows->data() + row,   row_runs.data() + row,   row_count,
@@ -119,7 +122,6 @@ struct Side {
   [[nodiscard]] int64_t row_count() const { return static_cast<int64_t>(rows->size()); }
   [[nodiscard]] int64_t step_count() const { return static_cast<int64_t>(steps->size()); }
   [[nodiscard]] bool steps_consecutive() const { return step_count() > 0 && step_runs[0] >= step_count(); }
-  [[nodiscard]] bool rows_consecutive() const { return row_count() > 0 && row_runs[0] >= row_count(); }
 };
 
 template <class T>
@@ -140,6 +142,7 @@ class Product {
     const auto batches = static_cast<int64_t>(p_.batch_out.size());
     if (batches == 0 || m_ == 0 || n_ == 0) return;
     if (batches == 1) return RunBatch(0);
+    if (n_ == 1 && batches >= 4 && k_ > 0 && m_ * batches >= 16 && IsChannelwise()) return Channelwise(batches);
     // Many or small products run side by side, a few large ones one after the other on all cores.
     const double work = static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(k_ + 1);
     if (batches >= 8 || work < 1e6) {
@@ -176,7 +179,66 @@ class Product {
     for (int64_t n = 0; n < n_; n += columns) Blocked(bases, n, std::min(n_, n + columns));
   }
 
-  static bool Streamable(const Side<T>& side) { return side.steps_consecutive() || side.rows_consecutive(); }
+  /// Can be read in long consecutive runs.
+  static bool Streamable(const Side<T>& side) { return side.steps_consecutive() || side.row_run_count * 16 <= side.row_count(); }
+
+  // --- Products of one column whose batch elements lie side by side (depthwise convolutions). ---
+
+  [[nodiscard]] bool IsChannelwise() const {
+    const auto consecutive = [](const Offsets& offsets) { return ConsecutiveRuns(offsets)[0] >= static_cast<int32_t>(offsets.size()); };
+    return lhs_.source.bf16 == rhs_.source.bf16 && consecutive(p_.batch_lhs) && consecutive(p_.batch_rhs) &&
+           consecutive(p_.batch_out);
+  }
+
+  void Channelwise(int64_t channels) {
+    if constexpr (std::is_same_v<T, float>)
+      if (lhs_.source.bf16) return ChannelwiseTyped<uint16_t>(channels);
+    ChannelwiseTyped<T>(channels);
+  }
+
+  template <class W>
+  void ChannelwiseTyped(int64_t channels) {
+    const W* a = static_cast<const W*>(lhs_.source.data) + p_.batch_lhs[0];
+    const W* b = static_cast<const W*>(rhs_.source.data) + p_.batch_rhs[0] + p_.rhs_n[0];
+    T* out = out_ + p_.batch_out[0] + p_.out_n[0];
+    if (k_ >= 2 * kSliceDepth) return ChannelwiseSliced(a, b, channels, out);
+    const int64_t grain = std::max<int64_t>(1, (1 << 15) / (k_ * channels));
+    ParallelFor(0, m_, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t m = begin; m < end && !Interrupted(); ++m) {
+        T* row = out + p_.out_m[static_cast<size_t>(m)];
+        std::fill_n(row, channels, T(0));
+        AccumulateProducts<T, W>(a + p_.lhs_m[static_cast<size_t>(m)], p_.lhs_k.data(), b, p_.rhs_k.data(), k_, channels, row);
+      }
+    });
+  }
+
+  /// Long contractions: slices in parallel, their sums added in order.
+  template <class W>
+  void ChannelwiseSliced(const W* a, const W* b, int64_t channels, T* out) {
+    constexpr int64_t kDepthInCache = 32;
+    const int64_t slices = (k_ + kSliceDepth - 1) / kSliceDepth, size = m_ * channels;
+    const int64_t group = std::clamp<int64_t>((1 << 22) / size, 1, 64);
+    auto parts = Scratch<T>(std::min(group, slices) * size);
+    for (int64_t m = 0; m < m_; ++m) std::fill_n(out + p_.out_m[static_cast<size_t>(m)], channels, T(0));
+    for (int64_t first = 0; first < slices; first += group) {
+      const int64_t last = std::min(slices, first + group);
+      ParallelFor(first, last, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t s = begin; s < end && !Interrupted(); ++s) {
+          T* part = parts.get() + (s - first) * size;
+          std::fill_n(part, size, T(0));
+          const int64_t k_end = std::min(k_, (s + 1) * kSliceDepth);
+          for (int64_t k = s * kSliceDepth; k < k_end; k += kDepthInCache)
+            for (int64_t m = 0; m < m_; ++m)
+              AccumulateProducts<T, W>(a + p_.lhs_m[static_cast<size_t>(m)], p_.lhs_k.data() + k, b, p_.rhs_k.data() + k,
+                                       std::min(kDepthInCache, k_end - k), channels, part + m * channels);
+        }
+      });
+      for (int64_t s = first; s < last; ++s)
+        for (int64_t m = 0; m < m_; ++m)
+          for (int64_t c = 0; c < channels; ++c)
+            out[p_.out_m[static_cast<size_t>(m)] + c] += parts[static_cast<size_t>((s - first) * size + m * channels + c)];
+    }
+  }
 
   // --- Products with few rows: bound by reading the large factor once. ---
 
@@ -218,9 +280,12 @@ class Product {
     ParallelFor(0, count, kColumns, [&](int64_t begin, int64_t end) {
       T sums[kThinRows * kColumns] = {};
       for (int64_t k = 0; k < k_; k += kSteps)
-        for (int64_t p = 0; p < rows; p += 4)
-          AccumulateRows<T, W>(w + (*many.rows)[static_cast<size_t>(begin)], many.steps->data() + k, std::min(kSteps, k_ - k),
-                               end - begin, x + p * k_ + k, k_, group_size(p), sums + p * kColumns, kColumns);
+        for (int64_t n = begin, run = 0; n < end; n += run) {
+          run = std::min<int64_t>(end - n, many.row_runs[static_cast<size_t>(n)]);
+          for (int64_t p = 0; p < rows; p += 4)
+            AccumulateRows<T, W>(w + (*many.rows)[static_cast<size_t>(n)], many.steps->data() + k, std::min(kSteps, k_ - k), run,
+                                 x + p * k_ + k, k_, group_size(p), sums + p * kColumns + n - begin, kColumns);
+        }
       for (int64_t p = 0; p < rows; ++p)
         for (int64_t n = begin; n < end; ++n) put(p, n, sums[p * kColumns + n - begin]);
     });

@@ -223,7 +223,68 @@ HLO_TARGET_AVX512 void AccumulateAvx512(const W* w, const int64_t* offsets, int6
   AccumulateAny<T, W, kFusable<T>>(w, offsets, kc, count, x, x_stride, rows, acc, acc_stride);
 }
 
+template <class T, class W, int Vectors, bool Fused>
+[[gnu::always_inline]] inline void ProductBlock(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets,
+                                                int64_t kc, T* acc) {
+  constexpr int kLanes = 64 / sizeof(T);
+  using V = Vector<T, kLanes>;
+  V sums[Vectors];
+#pragma clang loop unroll(full)
+  for (int v = 0; v < Vectors; ++v) std::memcpy(&sums[v], acc + v * kLanes, sizeof(V));
+  for (int64_t k = 0; k < kc; ++k)
+#pragma clang loop unroll(full)
+    for (int v = 0; v < Vectors; ++v) {
+      V x, y;
+      LoadVector<T, kLanes>(x, a + a_offsets[k] + v * kLanes);
+      LoadVector<T, kLanes>(y, b + b_offsets[k] + v * kLanes);
+      MultiplyAdd<Fused>(sums[v], x, y);
+    }
+#pragma clang loop unroll(full)
+  for (int v = 0; v < Vectors; ++v) std::memcpy(acc + v * kLanes, &sums[v], sizeof(V));
+}
+
+template <class T, class W, bool Fused>
+[[gnu::always_inline]] inline void ProductsBody(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets,
+                                                int64_t kc, int64_t count, T* acc) {
+  constexpr int kLanes = 64 / sizeof(T);
+  int64_t j = 0;
+  for (; j + 4 * kLanes <= count; j += 4 * kLanes) ProductBlock<T, W, 4, Fused>(a + j, a_offsets, b + j, b_offsets, kc, acc + j);
+  for (; j + kLanes <= count; j += kLanes) ProductBlock<T, W, 1, Fused>(a + j, a_offsets, b + j, b_offsets, kc, acc + j);
+  for (; j < count; ++j) {
+    T sum = acc[j];
+    for (int64_t k = 0; k < kc; ++k) {
+      const T x = LoadOne<T>(a + a_offsets[k] + j), y = LoadOne<T>(b + b_offsets[k] + j);
+      if constexpr (Fused)
+        sum = __builtin_elementwise_fma(x, y, sum);
+      else
+        sum += x * y;
+    }
+    acc[j] = sum;
+  }
+}
+
+template <class T, class W>
+HLO_TARGET_AVX2 void ProductsAvx2(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets, int64_t kc,
+                                  int64_t count, T* acc) {
+  ProductsBody<T, W, kFusable<T>>(a, a_offsets, b, b_offsets, kc, count, acc);
+}
+template <class T, class W>
+HLO_TARGET_AVX512 void ProductsAvx512(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets, int64_t kc,
+                                      int64_t count, T* acc) {
+  ProductsBody<T, W, kFusable<T>>(a, a_offsets, b, b_offsets, kc, count, acc);
+}
+
 }  // namespace
+
+template <class T, class W>
+void AccumulateProducts(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets, int64_t kc,
+                        int64_t count, T* acc) {
+  switch (CurrentIsa()) {
+    case Isa::Avx512: return ProductsAvx512<T, W>(a, a_offsets, b, b_offsets, kc, count, acc);
+    case Isa::Avx2: return ProductsAvx2<T, W>(a, a_offsets, b, b_offsets, kc, count, acc);
+    default: return ProductsBody<T, W, false>(a, a_offsets, b, b_offsets, kc, count, acc);
+  }
+}
 
 template <class T>
 const GemmKernel<T>& BestGemmKernel() {
@@ -258,6 +319,7 @@ void AccumulateRows(const W* w, const int64_t* w_offsets, int64_t kc, int64_t co
 }
 
 #define HLO_INSTANTIATE(T, W)                                                                                        \
+  template void AccumulateProducts<T, W>(const W*, const int64_t*, const W*, const int64_t*, int64_t, int64_t, T*);   \
   template void DotRows<T, W>(const W*, int64_t, const T*, int64_t, int, T*);                                        \
   template void AccumulateRows<T, W>(const W*, const int64_t*, int64_t, int64_t, const T*, int64_t, int, T*, int64_t);
 HLO_INSTANTIATE(float, float)

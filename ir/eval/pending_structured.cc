@@ -11,10 +11,6 @@ Result<Literal> EvalScaledDot(EvalContext&, const Instruction& inst, llvm::Mutab
   return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
 }
 
-Result<Literal> EvalConvolution(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
 Result<Literal> EvalReduceWindow(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
   return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
 }
