@@ -225,7 +225,7 @@ HLO_FIELDS(ReduceScatterAttrs, F(channel_id, kChannelId), F(replica_groups, kAlw
            F(use_global_device_ids), F(dimensions, kRequired | kAlwaysPrint),
            Callee("to_apply", 0, kRequired | kInlineCalls))
 HLO_FIELDS(AllToAllAttrs, F(channel_id, kChannelId), F(replica_groups, kAlwaysPrint), F(constrain_layout),
-           Field<&T::dimension>("dimensions"))
+           Field<&T::dimension>("dimensions", kBraced))
 HLO_FIELDS(RaggedAllToAllAttrs, F(channel_id, kChannelId), F(replica_groups, kAlwaysPrint))
 HLO_FIELDS(CollectiveBroadcastAttrs, F(channel_id, kChannelId), F(replica_groups, kAlwaysPrint), F(has_dynamic_root, kAlwaysPrint))
 HLO_FIELDS(CollectivePermuteAttrs, F(channel_id, kChannelId), F(source_target_pairs, kRequired | kAlwaysPrint), F(slice_sizes))

@@ -99,6 +99,7 @@ enum FieldFlags : uint16_t {
   kChannelId = 32,   // masked by PrintOptions::channel_ids
   kHostConfig = 64,  // left out by PrintOptions::infeed_outfeed_config
   kInlineCalls = 128,   // a callee spelled `calls=` where its body is printed inline
+  kBraced = 512,        // one number written as a list, `{0}`
   kSequential = 256,    // a callee left out by SubcomputationMode::NonSequentialBodies
 };
 

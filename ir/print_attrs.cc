@@ -44,7 +44,7 @@ void PrintValue(raw_ostream& os, bool value, const Context&) { os << (value ? "t
 void PrintValue(raw_ostream& os, int64_t value, const Context&) { os << value; }
 void PrintValue(raw_ostream& os, const std::optional<int64_t>& value, const Context& c) {
   if ((c.field.flags & kChannelId) != 0 && !c.options.channel_ids) os << '_';
-  else if (value) os << *value;
+  else if (value) os << ((c.field.flags & kBraced) != 0 ? "{" : "") << *value << ((c.field.flags & kBraced) != 0 ? "}" : "");
 }
 void PrintValue(raw_ostream& os, float value, const Context&) { PrintGeneral(os, value, 6); }
 void PrintValue(raw_ostream& os, const std::string& value, const Context& c) {

@@ -27,9 +27,9 @@ bool ParseStringField(FieldContext& f, std::string& out) {
   out = text.str();
   return true;
 }
-/// Int, or `{Int}` for attributes named like lists.
+/// Int, or `{Int}`.
 bool ParseOptIntField(FieldContext& f, std::optional<int64_t>& out) {
-  if (f.field.name != "dimensions") return f.c.ParseInt(out.emplace());
+  if ((f.field.flags & kBraced) == 0) return f.c.ParseInt(out.emplace());
   const uint32_t begin = f.c.begin();
   Dims dims;
   if (!ParseIntList(f.c, dims)) return false;
