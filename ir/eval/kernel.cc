@@ -101,7 +101,8 @@ class KernelFinder {
     bool differ = false;
     for (ElementType type : operands_) {
       if (!IsFloat(type)) continue;
-      any_double |= type == ElementType::F64;
+      // Functions of F16 in float would show the double rounding; those of BF16 and F8 do not.
+      any_double |= type == ElementType::F64 || (type == ElementType::F16 && kernel_.expensive_);
       any_other |= !IsNative(type);
       differ |= type != operands_.back();
     }

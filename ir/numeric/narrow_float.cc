@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cassert>
 #include <cmath>
@@ -87,6 +88,16 @@ const std::array<uint8_t, 65536>& FloatHighHalfTable() {
   return *table;
 }
 
+/// Whether so many elements have been converted to T, n more included, that its table pays.
+template <ElementType T>
+bool WorthATable(size_t n) {
+  constexpr size_t kElements = 16384;
+  static std::atomic<size_t> converted = 0;
+  const size_t before = converted.load(std::memory_order_relaxed);
+  if (before < kElements) converted.store(before + n, std::memory_order_relaxed);
+  return before + n >= kElements;
+}
+
 #if defined(__x86_64__)
 bool HasF16C() {
   static const bool has = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("f16c") != 0;
@@ -133,11 +144,10 @@ void Narrow(const Real* in, void* out, size_t n) {
   auto* codes = static_cast<Storage<T>*>(out);
   size_t i = 0;
   if constexpr (std::is_same_v<Real, float>) {
-    constexpr size_t kWorthATable = 4096;
     if constexpr (T == ElementType::F16) {
       if (HasF16C()) i = NarrowHalves(in, codes, n);
     } else if constexpr (T != ElementType::BF16) {
-      if (n >= kWorthATable) {
+      if (WorthATable<T>(n)) {
         const auto& table = FloatHighHalfTable<T>();
         for (; i < n; ++i) {
           const auto bits = std::bit_cast<uint32_t>(in[i]);

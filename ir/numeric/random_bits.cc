@@ -182,13 +182,13 @@ void StoreElement(ElementType type, void* out, size_t index, uint64_t code) {
   std::memcpy(static_cast<char*>(out) + index * bytes, &code, bytes);
 }
 
-/// low + d modulo 2^bits, with d in [0, high - low).
-uint64_t UniformInteger(Stream& stream, int bits, uint64_t low, uint64_t high) {
-  const uint64_t mask = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
-  const uint64_t range = (high - low) & mask;
-  const uint64_t word = bits == 64 ? stream.Next64() : stream.Next32();
-  const uint64_t d = range == 0 ? 0 : word % range;
-  return (low + d) & mask;
+/// low + d modulo 2^bits, with d in [0, high - low); extended to 64 bits by its sign if it has one.
+uint64_t UniformInteger(Stream& stream, ElementType type, uint64_t low, uint64_t high) {
+  const int unused = 64 - Info(type).bits;
+  const uint64_t range = (high - low) << unused >> unused;
+  const uint64_t word = unused == 0 ? stream.Next64() : stream.Next32();
+  const uint64_t raised = (low + (range == 0 ? 0 : word % range)) << unused;
+  return IsSigned(type) ? static_cast<uint64_t>(static_cast<int64_t>(raised) >> unused) : raised >> unused;
 }
 
 }  // namespace
@@ -240,8 +240,7 @@ uint64_t Stream::Next64() {
 
 void FillUniform(Stream& stream, ElementType type, uint64_t low, uint64_t high, void* out, size_t n) {
   if (!IsFloat(type)) {
-    for (size_t i = 0; i < n; ++i)
-      StoreElement(type, out, i, UniformInteger(stream, Info(type).bits, low, high));
+    for (size_t i = 0; i < n; ++i) StoreElement(type, out, i, UniformInteger(stream, type, low, high));
   } else if (type == ElementType::F64) {
     const double a = ToDouble(type, low);
     const double width = ToDouble(type, high) - a;

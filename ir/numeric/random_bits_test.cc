@@ -131,6 +131,10 @@ TEST(RandomBits, UniformStaysInRangeAndFillsIt) {
   FillUniform(stream, ElementType::S8, static_cast<uint8_t>(-100), 100, s.data(), s.size());
   EXPECT_EQ(*std::min_element(s.begin(), s.end()), -100);
   EXPECT_EQ(*std::max_element(s.begin(), s.end()), 99);
+  std::vector<int8_t> nibbles(500);
+  FillUniform(stream, ElementType::S4, 0x8, 3, nibbles.data(), nibbles.size());
+  EXPECT_EQ(*std::min_element(nibbles.begin(), nibbles.end()), -8);
+  EXPECT_EQ(*std::max_element(nibbles.begin(), nibbles.end()), 2);
   uint64_t empty = 0;
   FillUniform(stream, ElementType::U64, 9, 9, &empty, 1);
   EXPECT_EQ(empty, 9U);
