@@ -80,6 +80,8 @@ class BodyParser {
   [[nodiscard]] Cursor& cursor() const { return c_; }
   [[nodiscard]] ModuleScope& scope() const { return scope_; }
   [[nodiscard]] Computation& computation() const { return computation_; }
+  /// True once an instruction of the body failed.
+  [[nodiscard]] bool has_failed() const { return failed_; }
 
   /// The instruction named by the current token; null after an error, also if its definition failed
   /// (then `failed` is set and nothing is reported).

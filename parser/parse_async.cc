@@ -2,8 +2,149 @@
 #include "parser/body.h"
 
 namespace hlo {
+namespace {
 
 using llvm::StringRef;
+
+/// The async-start at the beginning of a chain of updates; null if there is none.
+const Instruction* FindStart(const Instruction* i) {
+  while (i->kind() == OpKind::AsyncUpdate && i->operand_count() > 0) i = i->operand(0);
+  return i->kind() == OpKind::AsyncStart ? i : nullptr;
+}
+
+void SetThread(Computation& computation, StringRef thread) {
+  llvm::SmallVector<Computation*, 8> pending = {&computation};
+  llvm::DenseSet<Computation*> seen(pending.begin(), pending.end());
+  while (!pending.empty()) {
+    Computation* c = pending.pop_back_val();
+    c->set_execution_thread(thread);
+    for (Instruction* i : c->instructions())
+      for (Computation* callee : i->callees())
+        if (seen.insert(callee).second) pending.push_back(callee);
+  }
+}
+
+bool CheckStartShape(Cursor& c, const Draft& d) {
+  const Shape& s = d.shape;
+  if (!s.valid())
+    return c.Fail("parse-shape-missing", c.LocOf(d.opcode), "cannot infer shape for opcode: {0}", d.opcode.text);
+  if (s.IsTuple() && s.tuple_size() >= 2 && s.tuple_shape(0).IsTuple()) return true;
+  return c.Fail("parse-async", d.shape_loc, "found shape {0} of {1}, expected ((operands), result, state)", s,
+                d.opcode.text);
+}
+
+/// Shapes of the parameters of the wrapped computation.
+std::vector<Shape> WrappedParameters(const Draft& d) {
+  const Shape& operands = d.shape.tuple_shape(0);
+  std::vector<Shape> shapes(operands.tuple_shapes().begin(), operands.tuple_shapes().end());
+  if (Info(*d.wrapped).HasFixedArity())
+    while (static_cast<int64_t>(shapes.size()) < Info(*d.wrapped).min_operands)
+      shapes.push_back(Shape::ArrayWithDefaultLayout(ElementType::F32, {1}));
+  return shapes;
+}
+
+/// True for ops whose parameters and result are those of the computation they call.
+bool TakesShapesOfCallee(OpKind kind) { return kind == OpKind::Call || kind == OpKind::Fusion; }
+
+/// The attributes that are set on the wrapped instruction, too.
+void CopyCommonAttributes(const Draft& d, Instruction& root) {
+  root.set_metadata(d.metadata);
+  if (!d.extras) return;
+  InstructionExtras& to = root.MutableExtras();
+  to.frontend_attributes = d.extras->frontend_attributes;
+  to.statistics = d.extras->statistics;
+  to.origin = d.extras->origin;
+  to.backend_config = d.extras->backend_config;
+  to.result_accuracy = d.extras->result_accuracy;
+}
+
+/// The computation `async_wrapped` around one instruction of the wrapped opcode.
+bool MakeWrapped(BodyParser& body, Draft& d) {
+  Cursor& c = body.cursor();
+  ModuleScope& scope = body.scope();
+  Draft inner;
+  inner.kind = *d.wrapped;
+  inner.opcode = d.opcode;
+  inner.shape = d.shape.tuple_shape(1);
+  inner.shape_loc = d.shape_loc;
+  inner.attrs = std::move(d.wrapped_attrs);
+  inner.callees = d.wrapped_callees;
+  inner.seen = d.wrapped_seen;
+  inner.extra_seen = d.extra_seen;
+  std::vector<Shape> parameters = WrappedParameters(d);
+  if (TakesShapesOfCallee(inner.kind) && !scope.broken.contains(inner.callees[0])) {
+    parameters = inner.callees[0]->ParameterShapes();
+    inner.shape = inner.callees[0]->root()->shape();
+  }
+  Computation* wrapped = scope.Begin("async_wrapped", c.LocOf(d.opcode));
+  for (Shape& shape : parameters) {
+    const auto number = static_cast<int64_t>(inner.operands.size());
+    Instruction* p = wrapped->Add(OpKind::Parameter, std::move(shape), "async_param", {}, ParameterAttrs{number, {}});
+    p->set_loc(c.LocOf(d.opcode));
+    inner.operands.push_back(p);
+    inner.operand_locs.push_back(c.LocOf(d.opcode));
+  }
+  const OpInfo& info = Info(inner.kind);
+  if (static_cast<int64_t>(inner.operands.size()) > info.max_operands)
+    inner.operands.truncate(static_cast<size_t>(info.max_operands));
+  if (!ApplyOpRules(body, inner)) return false;
+  Instruction* root = wrapped->Add(inner.kind, std::move(inner.shape), info.text, inner.operands, std::move(inner.attrs),
+                                   inner.callees);
+  root->set_loc(c.LocOf(d.opcode));
+  CopyCommonAttributes(d, *root);
+  wrapped->set_root(root);
+  scope.Complete(*wrapped);
+  d.callees = {wrapped};
+  return true;
+}
+
+bool FinishStart(BodyParser& body, Draft& d) {
+  Cursor& c = body.cursor();
+  if (!CheckStartShape(c, d)) return false;
+  if (d.wrapped && !MakeWrapped(body, d)) return false;
+  const auto it = body.scope().async_starts.find(d.callees[0]);
+  if (it != body.scope().async_starts.end()) {
+    Diagnostic e = MakeError("parse-async", c.LocOf(d.opcode), "computation {0} is already wrapped by {1}",
+                             d.callees[0]->name(), it->second->name());
+    e.Note(it->second->loc(), "the other async-start is here");
+    return c.Report(std::move(e));
+  }
+  if (!d.attrs.data()) d.attrs = Attrs::Default(AsyncStartAttrs::kInfo);
+  SetThread(*d.callees[0], c.Save(d.attrs.Get<AsyncStartAttrs>().async_execution_thread));
+  return true;
+}
+
+/// async-update and async-done: what they say of the start must be true.
+bool FinishFollower(BodyParser& body, Draft& d) {
+  Cursor& c = body.cursor();
+  if (!d.shape.valid())
+    return c.Fail("parse-shape-missing", c.LocOf(d.opcode), "cannot infer shape for opcode: {0}", d.opcode.text);
+  const Instruction* start = FindStart(d.operands[0]);
+  if (!start) {
+    // A stand-in for a failed start is not worth another message.
+    if (d.operands[0]->loc().valid() && d.operands[0]->kind() == OpKind::CustomCall && body.has_failed()) return true;
+    return c.Fail("parse-async", d.operand_locs[0], "the first operand of {0} must be an async-start or async-update",
+                  d.opcode.text);
+  }
+  if (d.kind == OpKind::AsyncUpdate && d.shape != d.operands[0]->shape() && d.operands.size() == 1)
+    return c.Fail("parse-async", d.shape_loc, "found shape {0} of {1}, expected that of its operand, {2}", d.shape,
+                  d.opcode.text, d.operands[0]->shape());
+  if (body.scope().broken.contains(start->callee())) return true;
+  const OpKind opcode = start->callee()->root()->kind();
+  if (d.wrapped && *d.wrapped != opcode)
+    return c.Fail("parse-async", c.LocOf(d.opcode), "found wrapped opcode {0}, expected {1} as in {2}", ToString(*d.wrapped),
+                  ToString(opcode), start->name());
+  if (!d.wrapped_callees.empty() && d.wrapped_callees[0] != start->callee())
+    return c.Fail("parse-async", c.LocOf(d.opcode), "found wrapped computation {0}, expected {1} as in {2}",
+                  d.wrapped_callees[0]->name(), start->callee()->name(), start->name());
+  const StringRef thread = start->attr<AsyncStartAttrs>().async_execution_thread;
+  if (!d.async_thread.empty() && d.async_thread != thread)
+    return c.Fail("parse-async", c.LocOf(d.opcode), "found async_execution_thread '{0}', expected '{1}' as in {2}",
+                  d.async_thread, thread, start->name());
+  return true;
+}
+
+}  // namespace
 
 std::optional<std::pair<OpKind, OpKind>> SplitAsyncOpcode(StringRef word) {
   static constexpr std::pair<StringRef, OpKind> kSuffixes[] = {
@@ -11,16 +152,15 @@ std::optional<std::pair<OpKind, OpKind>> SplitAsyncOpcode(StringRef word) {
   for (const auto& [suffix, kind] : kSuffixes) {
     StringRef stem = word;
     if (!stem.consume_back(suffix)) continue;
+    // Ops with halves of their own are not wrapped.
+    if (ParseOpKind((stem + "-done").str())) return std::nullopt;
     if (const auto wrapped = ParseOpKind(stem)) return std::make_pair(kind, *wrapped);
   }
   return std::nullopt;
 }
 
 bool FinishAsync(BodyParser& body, Draft& d) {
-  Cursor& c = body.cursor();
-  if (!d.wrapped) return true;
-  return c.Fail("parse-async", c.LocOf(d.opcode), "found '{0}', expected async-start, async-update or async-done",
-                d.opcode.text);
+  return d.kind == OpKind::AsyncStart ? FinishStart(body, d) : FinishFollower(body, d);
 }
 
 void RegisterAsync(BodyParser& body, Instruction& instruction) {

@@ -199,8 +199,9 @@ bool SkipDimensions(BodyParser& b, Draft&) {
   return b.cursor().Fail("parse-attribute-value", b.cursor().From(begin), "found {0} dimensions, expected 1", dims.size());
 }
 bool ParseCustomCallToApply(BodyParser& b, Draft& d) {
-  d.callees.clear();
-  return b.ParseCallee(d.callees.emplace_back());
+  auto& callees = d.wrapped ? d.wrapped_callees : d.callees;
+  callees.clear();
+  return b.ParseCallee(callees.emplace_back());
 }
 bool ParseAsyncCalls(BodyParser& b, Draft& d) {
   d.wrapped_callees.clear();
@@ -243,6 +244,8 @@ Outcome ParseField(BodyParser& b, Draft& d, const Token& name, const AttrInfo& i
   for (size_t i = 0; i < info.fields.size(); ++i) {
     const FieldInfo& field = info.fields[i];
     if (field.name != name.text || (field.flags & kPositional) != 0) continue;
+    // The computation of a sugared async-start is made from the wrapped op.
+    if (d.wrapped && &info == &AsyncStartAttrs::kInfo && !field.access) continue;
     Cursor& c = b.cursor();
     if (Repeated(c, name, seen, i)) return Outcome::Failed;
     c.Advance();
@@ -308,10 +311,10 @@ bool ParseAttribute(BodyParser& b, Draft& d) {
   if (!c.Is(TokenKind::AttrName)) return c.Unexpected("an attribute 'name='");
   const Token name = c.token();
   Outcome outcome = ParseGeneric(b, d, name);
-  if (outcome == Outcome::NotFound)
-    outcome = ParseField(b, d, name, *Info(d.kind).attrs, d.attrs, d.callees, d.seen);
   if (outcome == Outcome::NotFound && d.wrapped && d.kind == OpKind::AsyncStart)
     outcome = ParseField(b, d, name, *Info(*d.wrapped).attrs, d.wrapped_attrs, d.wrapped_callees, d.wrapped_seen);
+  if (outcome == Outcome::NotFound)
+    outcome = ParseField(b, d, name, *Info(d.kind).attrs, d.attrs, d.callees, d.seen);
   if (outcome == Outcome::NotFound) outcome = ParseLenient(b, d, name);
   if (outcome == Outcome::NotFound) return UnknownAttribute(c, d, name);
   return outcome == Outcome::Parsed;

@@ -32,6 +32,7 @@ Result<T> ParseAlone(StringRef text, Parse&& parse) {
 
 ParseResult ParseModule(const SourcePtr& source, const ParseOptions& options, size_t begin, size_t end) {
   ParseResult result;
+  result.source = source;
   end = std::min(end, source->text().size());
   begin = std::min(begin, end);
   if (end > kMaxTextBytes) {

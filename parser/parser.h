@@ -23,6 +23,7 @@ struct ParseOptions {
 struct ParseResult {
   std::unique_ptr<Module> module;  // null iff there was an error
   std::vector<Diagnostic> diagnostics;
+  SourcePtr source;  // the text that the diagnostics point into
 };
 
 /// Parses one module (with header, header-less, or a single instruction) from source->text()
