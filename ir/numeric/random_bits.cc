@@ -241,15 +241,20 @@ uint64_t Stream::Next64() {
 void FillUniform(Stream& stream, ElementType type, uint64_t low, uint64_t high, void* out, size_t n) {
   if (!IsFloat(type)) {
     for (size_t i = 0; i < n; ++i) StoreElement(type, out, i, UniformInteger(stream, type, low, high));
-  } else if (type == ElementType::F64) {
+    return;
+  }
+  // Rounding may reach the upper bound, which is out of range: the lower one stands in for it.
+  const double bound = ToDouble(type, high);
+  const auto store = [&](size_t i, uint64_t code) {
+    StoreElement(type, out, i, ToDouble(type, code) < bound ? code : low);
+  };
+  if (type == ElementType::F64) {
     const double a = ToDouble(type, low);
-    const double width = ToDouble(type, high) - a;
-    for (size_t i = 0; i < n; ++i)
-      StoreElement(type, out, i, FromDouble(type, UnitDouble(stream) * width + a));
+    for (size_t i = 0; i < n; ++i) store(i, FromDouble(type, UnitDouble(stream) * (bound - a) + a));
   } else {
     const float a = ToFloat(type, low);
     const float width = ToFloat(type, high) - a;
-    for (size_t i = 0; i < n; ++i) StoreElement(type, out, i, FromFloat(type, UnitFloat(stream) * width + a));
+    for (size_t i = 0; i < n; ++i) store(i, FromFloat(type, UnitFloat(stream) * width + a));
   }
 }
 

@@ -135,6 +135,10 @@ TEST(RandomBits, UniformStaysInRangeAndFillsIt) {
   FillUniform(stream, ElementType::S4, 0x8, 3, nibbles.data(), nibbles.size());
   EXPECT_EQ(*std::min_element(nibbles.begin(), nibbles.end()), -8);
   EXPECT_EQ(*std::max_element(nibbles.begin(), nibbles.end()), 2);
+  std::vector<uint16_t> halves(5000);  // a range of two values: 1024 and 1025
+  FillUniform(stream, ElementType::F16, FromDouble(ElementType::F16, 1024),
+              FromDouble(ElementType::F16, 1026), halves.data(), halves.size());
+  EXPECT_LT(ToDouble(ElementType::F16, *std::max_element(halves.begin(), halves.end())), 1026);
   uint64_t empty = 0;
   FillUniform(stream, ElementType::U64, 9, 9, &empty, 1);
   EXPECT_EQ(empty, 9U);
