@@ -51,17 +51,38 @@ double Cbrt(double x) {
   return y + ((x - cube) - cube_error) / (3 * square);
 }
 
-// Evaluated in double and rounded: the result is the correctly rounded one in all but about one case
-// in 2^28. The five functions of the C library that already work so inside are called directly.
+// Evaluated in double and rounded: correctly but for rare cases. Five functions of the C library work
+// so inside and are called directly.
 float Exp(float x) { return std::exp(x); }
 float Log(float x) { return std::log(x); }
 float Sin(float x) { return std::sin(x); }
 float Cos(float x) { return std::cos(x); }
 float Pow(float x, float y) { return std::pow(x, y); }
 
-float Expm1(float x) { return static_cast<float>(Expm1(static_cast<double>(x))); }
-float Log1p(float x) { return static_cast<float>(Log1p(static_cast<double>(x))); }
-float Tanh(float x) { return static_cast<float>(Tanh(static_cast<double>(x))); }
+// Where cancellation costs few of the 29 spare bits, the plain formula; else the series.
+float Expm1(float f) {
+  const double x = static_cast<double>(f);
+  if (std::fabs(x) > 0x1p-6) return static_cast<float>(std::exp(x) - 1);
+  if (x == 0) return f;
+  return static_cast<float>(x + x * x * (1.0 / 2 + x * (1.0 / 6 + x * (1.0 / 24 + x * (1.0 / 120)))));
+}
+
+float Log1p(float f) {
+  const double x = static_cast<double>(f);
+  if (std::fabs(x) > 0x1p-12) return static_cast<float>(std::log(1 + x));
+  if (x == 0) return f;
+  return static_cast<float>(x - x * x * (1.0 / 2 - x * (1.0 / 3 - x * (1.0 / 4))));
+}
+
+float Tanh(float f) {
+  const double x = static_cast<double>(f);
+  const double a = std::fabs(x);
+  if (a > 0x1p-6) return static_cast<float>(std::copysign(1 - 2 / (std::exp(2 * a) + 1), x));
+  if (!(a > 0)) return f;
+  const double s = x * x;
+  return static_cast<float>(x - x * s * (1.0 / 3 - s * (2.0 / 15 - s * (17.0 / 315))));
+}
+
 float Logistic(float x) { return static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x)))); }
 float Erf(float x) { return static_cast<float>(Erf(static_cast<double>(x))); }
 float Tan(float x) { return static_cast<float>(Tan(static_cast<double>(x))); }
