@@ -3,15 +3,11 @@
 #include <cassert>
 #include <cstdlib>
 #include <cstring>
-#include <new>
+
+#include "ir/support/buffer.h"
 
 namespace hlo {
 namespace {
-
-std::shared_ptr<void> Allocate(size_t bytes) {
-  void* memory = ::operator new(bytes == 0 ? 1 : bytes, std::align_val_t(64));
-  return {memory, [](void* p) { ::operator delete(p, std::align_val_t(64)); }};
-}
 
 int64_t ExtendBits(ElementType type, uint64_t bits) {
   const int unused = 64 - Info(type).bits;
@@ -32,7 +28,7 @@ Literal Literal::Make(const Shape& shape) {
     const int64_t bytes = ByteSize(shape);
     assert(bytes >= 0 && "shape too large for a literal");
     l.byte_size_ = static_cast<size_t>(bytes);
-    auto owner = Allocate(l.byte_size_);
+    auto owner = AllocateBuffer(l.byte_size_);
     l.data_ = static_cast<uint8_t*>(owner.get());
     l.buffer_ = std::move(owner);
   }
@@ -85,7 +81,7 @@ Literal Literal::WithShape(const Shape& shape) const {
 
 uint8_t* Literal::MutableData() {
   if (!IsUnique()) {
-    auto owner = Allocate(byte_size_);
+    auto owner = AllocateBuffer(byte_size_);
     if (byte_size_ > 0) std::memcpy(owner.get(), data_, byte_size_);
     data_ = static_cast<uint8_t*>(owner.get());
     buffer_ = std::move(owner);
@@ -106,7 +102,7 @@ Literal Literal::Pack() const {
   const size_t count = byte_size_;
   Literal l = *this;
   l.byte_size_ = (count + per_byte - 1) / per_byte;
-  auto owner = Allocate(l.byte_size_);
+  auto owner = AllocateBuffer(l.byte_size_);
   l.data_ = static_cast<uint8_t*>(owner.get());
   std::memset(l.data_, 0, l.byte_size_);
   const unsigned mask = (1u << width) - 1;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "ir/literal.h"
+#include "ir/support/buffer.h"
 #include "ir/types.h"
 
 namespace hlo {
@@ -54,8 +55,8 @@ bool IsStoredAs(ElementType type, ComputeType compute);
 /// An uninitialised array of `count` T, aligned to 64 bytes.
 template <class T>
 std::shared_ptr<T> AllocateAligned(int64_t count) {
-  return {static_cast<T*>(::operator new(static_cast<size_t>(count) * sizeof(T) + 1, std::align_val_t(64))),
-          [](T* p) { ::operator delete(p, std::align_val_t(64)); }};
+  const std::shared_ptr<void> buffer = AllocateBuffer(static_cast<size_t>(count) * sizeof(T));
+  return {buffer, static_cast<T*>(buffer.get())};
 }
 
 }  // namespace hlo

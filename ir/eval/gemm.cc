@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "ir/eval/gemm_kernel.h"
+#include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 
@@ -125,8 +126,8 @@ struct Side {
 };
 
 template <class T>
-std::unique_ptr<T[]> Scratch(int64_t count) {
-  return std::unique_ptr<T[]>(new T[static_cast<size_t>(count)]);
+Buffer<T> Scratch(int64_t count) {
+  return MakeBuffer<T>(static_cast<size_t>(count));
 }
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }

@@ -1,0 +1,31 @@
+// Memory for arrays: aligned, in huge pages where possible, large blocks reused.
+#pragma once
+#include <cstddef>
+#include <memory>
+
+namespace hlo {
+
+/// Uninitialised memory of at least `bytes` bytes (0 is allowed), aligned to 64. Large blocks come from
+/// and go back to a cache of bounded size, because fresh pages cost more than most array ops.
+std::shared_ptr<void> AllocateBuffer(size_t bytes);
+
+/// The same with a single owner, for scratch memory.
+struct BufferDeleter {
+  size_t bytes = 0;
+  void operator()(void* p) const;
+};
+template <class T>
+using Buffer = std::unique_ptr<T[], BufferDeleter>;
+
+namespace internal {
+void* TakeBlock(size_t bytes);
+}
+
+/// `count` uninitialised T of a trivial type.
+template <class T>
+Buffer<T> MakeBuffer(size_t count) {
+  const size_t bytes = count * sizeof(T);
+  return Buffer<T>(static_cast<T*>(internal::TakeBlock(bytes)), BufferDeleter{bytes});
+}
+
+}  // namespace hlo
