@@ -182,8 +182,10 @@ bool GteRule(OpContext& o) {
   return o.Fail("index {0} is no element of the operand's shape {1}", index, tuple);
 }
 bool TupleRule(OpContext& o) {
-  if (!o.d.shape.valid() || o.d.shape.IsTuple()) return true;
-  return o.Fail("found shape {0}, expected a tuple shape", o.d.shape);
+  if (!o.d.shape.valid()) return true;
+  if (!o.d.shape.IsTuple()) return o.Fail("found shape {0}, expected a tuple shape", o.d.shape);
+  const auto expected = static_cast<size_t>(o.d.shape.tuple_size());
+  return o.count() == expected ? true : o.Fail("expects {0} operands, but has {1} operands", expected, o.count());
 }
 bool DeviceIdRule(OpContext& o) {
   if (!o.d.shape.valid() || o.d.shape.IsScalarOf(ElementType::U32)) return true;

@@ -311,10 +311,10 @@ bool ParseAttribute(BodyParser& b, Draft& d) {
   if (!c.Is(TokenKind::AttrName)) return c.Unexpected("an attribute 'name='");
   const Token name = c.token();
   Outcome outcome = ParseGeneric(b, d, name);
-  if (outcome == Outcome::NotFound && d.wrapped && d.kind == OpKind::AsyncStart)
-    outcome = ParseField(b, d, name, *Info(*d.wrapped).attrs, d.wrapped_attrs, d.wrapped_callees, d.wrapped_seen);
   if (outcome == Outcome::NotFound)
     outcome = ParseField(b, d, name, *Info(d.kind).attrs, d.attrs, d.callees, d.seen);
+  if (outcome == Outcome::NotFound && d.wrapped && d.kind == OpKind::AsyncStart)
+    outcome = ParseField(b, d, name, *Info(*d.wrapped).attrs, d.wrapped_attrs, d.wrapped_callees, d.wrapped_seen);
   if (outcome == Outcome::NotFound) outcome = ParseLenient(b, d, name);
   if (outcome == Outcome::NotFound) return UnknownAttribute(c, d, name);
   return outcome == Outcome::Parsed;

@@ -15,7 +15,11 @@ size_t EndOfArray(StringRef text, size_t i) {
   i = text.find_first_not_of("0123456789,<=?", i + 1);
   if (i == StringRef::npos || text[i] != ']') return 0;
   ++i;
-  if (i + 1 >= text.size() || text[i] != '{') return i;
+  if (i + 1 >= text.size() || text[i] != '{') {
+    // A layout may follow after blanks and comments.
+    const size_t next = text.find_first_not_of(" \t\r\n", i);
+    return next != StringRef::npos && (text[next] == '/' || text[next] == '{') ? 0 : i;
+  }
   const char first = text[i + 1];
   if (!llvm::isDigit(first) && first != ':') return first == '}' ? i : 0;
   for (size_t k = i + 1; k < text.size() && k < i + 256; ++k) {
@@ -141,7 +145,12 @@ bool ParseLayoutProperties(Cursor& c, Layout& layout) {
   };
   if (word("D") && !SkipDimLevels(c)) return false;
   if (word("T") && !ParseTiles(c, layout.tiles)) return false;
-  if (word("L") && !ParseParenInt(c, layout.tail_padding_alignment)) return false;
+  if (word("L")) {
+    const Loc loc = c.Here();
+    if (!ParseParenInt(c, layout.tail_padding_alignment)) return false;
+    if (layout.tail_padding_alignment < 1)
+      return c.Fail("parse-layout", loc, "found tail padding alignment {0}, expected at least 1", layout.tail_padding_alignment);
+  }
   if (c.Consume(TokenKind::Hash) && !ParseUnsignedType(c, layout.index_type)) return false;
   if (c.Consume(TokenKind::Star) && !ParseUnsignedType(c, layout.pointer_type)) return false;
   if (word("E") && !ParseParenInt(c, layout.element_size_bits)) return false;
@@ -152,7 +161,11 @@ bool ParseLayoutProperties(Cursor& c, Layout& layout) {
   if (word("SC") && !ParseSplits(c, layout.split_configs)) return false;
   if (c.IsIdent("P"))
     return c.Fail("parse-layout", c.Here(), "layout has a physical shape 'P(...)', which is not supported any more");
-  if (word("M") && !ParseParenInt(c, layout.dynamic_shape_metadata_prefix_bytes)) return false;
+  if (word("M")) {
+    int64_t bytes = 0;
+    if (!ParseParenInt(c, bytes)) return false;
+    layout.dynamic_shape_metadata_prefix_bytes = std::max<int64_t>(0, bytes);
+  }
   return true;
 }
 
@@ -170,6 +183,37 @@ bool ParseLayout(Cursor& c, int64_t rank, Layout& layout) {
     return c.Fail("parse-layout", c.From(begin), "dimensions size is {0}, but minor to major size is {1}", rank,
                   layout.minor_to_major.size());
   return true;
+}
+
+bool IsPermutation(llvm::ArrayRef<int64_t> order) {
+  llvm::SmallVector<bool, 8> seen(order.size(), false);
+  for (int64_t i : order) {
+    if (i < 0 || i >= static_cast<int64_t>(order.size()) || seen[static_cast<size_t>(i)]) return false;
+    seen[static_cast<size_t>(i)] = true;
+  }
+  return true;
+}
+
+bool ValidSplit(const SplitConfig& split, const Shape& array) {
+  if (split.dimension < 0 || split.dimension >= array.rank()) return false;
+  const int64_t size = array.dim(split.dimension);
+  return llvm::all_of(split.indices, [&](int64_t i) { return i >= 0 && i < size; });
+}
+
+/// What makes an array unfit as an element of a tuple; alone it is only refused by the verifier. Empty if nothing.
+StringRef ProblemInTuple(const Shape& array) {
+  if (!array.IsArray()) return "";
+  if (ByteSize(array) < 0) return "its size overflows";
+  if (!array.has_layout()) return "";
+  const Layout& layout = array.layout();
+  if (!IsPermutation(layout.minor_to_major)) return "minor to major is no permutation of the dimensions";
+  if (layout.index_type || layout.pointer_type) return "it has an index or pointer type";
+  if (layout.element_size_bits < 0) return "its element size is negative";
+  for (const Tile& tile : layout.tiles)
+    if (tile.dims.empty() || llvm::is_contained(tile.dims, 0)) return "it has an empty tile";
+  for (const SplitConfig& split : layout.split_configs)
+    if (!ValidSplit(split, array)) return "it is split where it has no elements";
+  return "";
 }
 
 // --- Arrays and tuples ---
@@ -248,7 +292,10 @@ bool ParseShapeSlowly(Cursor& c, Shape& out, bool fill) {
   if (!c.ParseList(TokenKind::LParen, TokenKind::RParen, [&] {
         // Only the outermost tuple is looked up as a whole: that keeps the work linear in the text.
         Shape& element = elements.emplace_back();
-        return c.Is(TokenKind::Type) ? ParseShape(c, element, fill) : ParseShapeSlowly(c, element, fill);
+        const uint32_t begin = c.begin();
+        if (!(c.Is(TokenKind::Type) ? ParseShape(c, element, fill) : ParseShapeSlowly(c, element, fill))) return false;
+        const StringRef problem = ProblemInTuple(element);
+        return problem.empty() || c.Fail("parse-layout", c.From(begin), "found {0} in a tuple shape: {1}", element, problem);
       }))
     return false;
   out = Shape::MakeTuple(elements);
