@@ -1,14 +1,17 @@
 // Rules about the devices of collectives (ops-structured §12.1).
 #include "ir/infer/groups.h"
 #include "ir/verify_internal.h"
-#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace hlo::verify {
 namespace {
 
-/// Explicit ids are exactly 0…n-1, each once. `n` is their number.
+/// Bound of ids where the module does not say how many devices there are.
+constexpr int64_t kManyDevices = int64_t{1} << 32;
+
+/// Explicit ids are in 0…n-1, each at most once; n is no larger than needed.
 void VerifyIds(const Instruction& inst, const ReplicaGroups& groups, int64_t n, Report& report) {
-  llvm::BitVector seen(static_cast<unsigned>(n));
+  llvm::DenseSet<int64_t> seen;
   for (const Dims& group : groups.groups) {
     if (group.empty()) {
       report.Error("verify-replica-groups", inst, "'replica_groups' of {0} hold an empty group", Name(inst));
@@ -16,14 +19,13 @@ void VerifyIds(const Instruction& inst, const ReplicaGroups& groups, int64_t n, 
     }
     for (int64_t id : group) {
       if (id < 0 || id >= n) {
-        report.Error("verify-replica-groups", inst, "'replica_groups' of {0} hold id {1}, but {2} ids must be 0 to {3}", Name(inst), id, n, n - 1);
+        report.Error("verify-replica-groups", inst, "'replica_groups' of {0} hold id {1}, but ids must be 0 to {2}", Name(inst), id, n - 1);
         return;
       }
-      if (seen.test(static_cast<unsigned>(id))) {
+      if (!seen.insert(id).second) {
         report.Error("verify-replica-groups", inst, "'replica_groups' of {0} hold id {1} twice", Name(inst), id);
         return;
       }
-      seen.set(static_cast<unsigned>(id));
     }
   }
 }
@@ -58,12 +60,14 @@ void VerifyGroups(const Instruction& inst, Report& report) {
       report.Error("verify-replica-groups", inst, "{0} has use_global_device_ids=true, but empty 'replica_groups'", Name(inst));
     return;
   }
-  if (!groups.groups.empty()) VerifyIds(inst, groups, written->ids, report);
   const int64_t devices = DeviceCount(report.module(), *mode);
-  if (devices != 1 && devices != written->ids)
+  // Devices that stand in no group of a collective-broadcast get zeros.
+  const bool partial = inst.kind() == OpKind::CollectiveBroadcast;
+  if (!groups.groups.empty()) VerifyIds(inst, groups, !partial ? written->ids : devices != 1 ? devices : kManyDevices, report);
+  if (devices != 1 && devices != written->ids && !partial)
     report.Error("verify-replica-groups", inst, "'replica_groups' of {0} hold {1} ids, but {2} groups need {3}: replica_count={4}, num_partitions={5}",
                  Name(inst), written->ids, ToString(*mode), devices, report.module().config.replica_count, report.module().config.num_partitions);
-  if (!written->equal && !is_reduce)
+  if (!written->equal && !is_reduce && !partial)
     report.Error("verify-replica-groups", inst, "'replica_groups' of {0} have groups of different sizes, the first of {1}", Name(inst), written->size);
 }
 

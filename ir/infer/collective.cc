@@ -33,11 +33,17 @@ const Shape* WrittenResult(const Shape& shape, int64_t i, int64_t count) {
   return shape.IsTuple() && shape.tuple_size() == count ? &shape.tuple_shape(i) : nullptr;
 }
 
-/// By how much dimension d of operand i grows: the group size, or 1 if it is written unchanged.
-Result<int64_t> GatherFactor(const Instruction& inst, const Shape& operand, const Shape* written, int64_t d) {
-  HLO_TRY(const int64_t group, GroupSize(inst));
-  const bool unchanged = written && written->IsArray() && d < written->rank() && written->dim(d) == operand.dim(d);
-  return unchanged ? 1 : group;
+/// By how much dimension d of an operand grows from `small` to `large`, one of which is written (null
+/// if not): the group size; 1 if it is written unchanged; any factor if the devices are not configured.
+Result<int64_t> SizeFactor(const Instruction& inst, const Shape* small, const Shape* large, int64_t d) {
+  HLO_TRY(const std::optional<int64_t> group, GroupSize(inst));
+  int64_t written = group.value_or(1);
+  if (small && large && small->IsArray() && large->IsArray() && d < small->rank() && d < large->rank()) {
+    const int64_t from = small->dim(d), to = large->dim(d);
+    if (from == to) return 1;
+    if (!group && from > 0 && to > 0 && to % from == 0) written = to / from;
+  }
+  return written;
 }
 
 /// Results of an all-gather whose written results are (in) `written`.
@@ -49,7 +55,7 @@ Result<llvm::SmallVector<Shape, 4>> GatheredShapes(const Instruction& inst, cons
     HLO_CHECK_OK(CheckDimension(inst, dims, i));
     const Shape& operand = inst.operand(i)->shape();
     const int64_t d = dims[0];
-    HLO_TRY(const int64_t factor, GatherFactor(inst, operand, WrittenResult(written, i, inst.operand_count()), d));
+    HLO_TRY(const int64_t factor, SizeFactor(inst, &operand, WrittenResult(written, i, inst.operand_count()), d));
     Dims sizes(operand.dims());
     int64_t& size = sizes[static_cast<size_t>(d)];
     if (size != kUnboundedSize && __builtin_mul_overflow(size, factor, &size))
@@ -109,7 +115,7 @@ Result<Shape> InferReduceScatter(const Instruction& inst, const InferOptions&) {
   for (int64_t i = 0; i < inst.operand_count(); ++i) {
     HLO_CHECK_OK(CheckDimension(inst, dims, i));
     const Shape& operand = inst.operand(i)->shape();
-    HLO_TRY(const int64_t factor, GatherFactor(inst, operand, WrittenResult(inst.shape(), i, inst.operand_count()), dims[0]));
+    HLO_TRY(const int64_t factor, SizeFactor(inst, WrittenResult(inst.shape(), i, inst.operand_count()), &operand, dims[0]));
     Dims sizes(operand.dims());
     int64_t& size = sizes[static_cast<size_t>(dims[0])];
     if (factor <= 0 || (size != kUnboundedSize && size % factor != 0))
@@ -124,11 +130,11 @@ Result<Shape> InferReduceScatter(const Instruction& inst, const InferOptions&) {
 Result<Shape> InferAllToAll(const Instruction& inst, const InferOptions&) {
   HLO_CHECK_OK(CheckSomeArrays(inst));
   const std::optional<int64_t> dimension = inst.attr<AllToAllAttrs>().dimension;
-  HLO_TRY(const int64_t group, GroupSize(inst));
+  HLO_TRY(const std::optional<int64_t> group, GroupSize(inst));
   const Shape& x = inst.operand(0)->shape();
   if (!dimension) {
-    if (inst.operand_count() != group)
-      return RuleError("verify-operand-count", inst, "{0} has {1} operands, but its groups have {2} members", Name(inst), inst.operand_count(), group);
+    if (group && inst.operand_count() != *group)
+      return RuleError("verify-operand-count", inst, "{0} has {1} operands, but its groups have {2} members", Name(inst), inst.operand_count(), *group);
     for (int64_t i = 1; i < inst.operand_count(); ++i) {
       HLO_CHECK_OK(CheckSameDims(inst, 0, i));
       HLO_CHECK_OK(CheckSameType(inst, 0, i));
@@ -140,9 +146,9 @@ Result<Shape> InferAllToAll(const Instruction& inst, const InferOptions&) {
   HLO_CHECK_OK(CheckInRange(inst, "dimensions", *dimension, x.rank(), "the rank of operand 0"));
   if (x.HasDynamicDimension() && !x.HasUnboundedDimension())
     return OperandError("verify-operand-shape", inst, 0, "{0} splits {1}, but all-to-all takes no bounded dynamic array", Name(inst), x);
-  if (group <= 0 || (!x.is_unbounded(*dimension) && x.dim(*dimension) % group != 0))
+  if (group && (*group <= 0 || (!x.is_unbounded(*dimension) && x.dim(*dimension) % *group != 0)))
     return OperandError("verify-operand-shape", inst, 0, "{0} splits dimension {1} of {2} among {3} devices, which do not divide it", Name(inst),
-                        *dimension, x, group);
+                        *dimension, x, *group);
   return ArrayResult(inst, x.element_type(), x.dims(), x.dynamic_flags());
 }
 

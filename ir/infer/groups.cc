@@ -89,14 +89,16 @@ std::optional<WrittenGroups> CountGroups(const ReplicaGroups& groups) {
   return result;
 }
 
-Result<int64_t> GroupSize(const Instruction& inst) {
+Result<std::optional<int64_t>> GroupSize(const Instruction& inst) {
   const std::optional<GroupAttrs> attrs = GroupAttrsOf(inst);
   HLO_TRY(const GroupMode mode, GroupModeOf(inst, *attrs));
   const std::optional<WrittenGroups> written = CountGroups(*attrs->groups);
   if (!written || written->size < 0)
     return RuleError("verify-replica-groups", inst, "'replica_groups' of {0} give no valid group size", Name(inst));
-  const int64_t base = written->count == 0 ? DeviceCount(*inst.module(), mode) : written->size;
-  return mode == GroupMode::CrossReplicaAndPartition ? SaturatedProduct(base, inst.module()->config.num_partitions) : base;
+  int64_t size = written->count == 0 ? DeviceCount(*inst.module(), mode) : written->size;
+  if (mode == GroupMode::CrossReplicaAndPartition) size = SaturatedProduct(size, inst.module()->config.num_partitions);
+  if (written->count == 0 && size == 1) return std::optional<int64_t>();
+  return std::optional(size);
 }
 
 }  // namespace hlo

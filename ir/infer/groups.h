@@ -35,7 +35,8 @@ struct WrittenGroups {
 };
 std::optional<WrittenGroups> CountGroups(const ReplicaGroups& groups);
 
-/// Members of one group as the shape rules need it.
-Result<int64_t> GroupSize(const Instruction& inst);
+/// Members of one group as the shape rules need it; nothing if the module does not say how many devices
+/// there are: no groups are written and the count of the mode is 1, which stands for "not configured".
+Result<std::optional<int64_t>> GroupSize(const Instruction& inst);
 
 }  // namespace hlo
