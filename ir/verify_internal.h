@@ -22,7 +22,7 @@ class Report {
   void Add(Diagnostic diagnostic, const Instruction* about = nullptr);
   template <class... Args>
   Diagnostic& Error(llvm::StringRef id, const Instruction& inst, const char* format, Args&&... args) {
-    Add(MakeError(id, inst.loc(), format, std::forward<Args>(args)...), &inst);
+    Add(AtPart(MakeError(id, inst.loc(), format, std::forward<Args>(args)...), inst), &inst);
     return Last();
   }
   template <class... Args>

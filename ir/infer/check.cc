@@ -1,6 +1,7 @@
 #include "ir/infer/check.h"
 
 #include "ir/computation.h"
+#include "ir/locate.h"
 
 namespace hlo {
 
@@ -34,6 +35,26 @@ std::string Describe(const Instruction& inst) {
 Diagnostic WithOperandNote(Diagnostic diagnostic, const Instruction& inst, int64_t i) {
   diagnostic.Note(inst.operand(i)->loc(), llvm::formatv("operand {0} is defined here", i).str());
   return diagnostic;
+}
+
+Diagnostic AtPart(Diagnostic diagnostic, const Instruction& inst) {
+  if (!inst.loc().valid()) return diagnostic;
+  if (diagnostic.id == "verify-shape") {
+    diagnostic.loc = LocateShape(inst);
+    return diagnostic;
+  }
+  const auto [before, quoted] = llvm::StringRef(diagnostic.message).split('\'');
+  if (!quoted.empty()) diagnostic.loc = LocateAttribute(inst, quoted.split('\'').first);
+  return diagnostic;
+}
+
+Diagnostic AtOperand(Diagnostic diagnostic, const Instruction& inst, int64_t i) {
+  if (!inst.loc().valid()) return diagnostic;
+  if (diagnostic.id == "verify-shape" || diagnostic.id == "verify-attribute")
+    diagnostic = AtPart(std::move(diagnostic), inst);
+  else
+    diagnostic.loc = LocateOperand(inst, i);
+  return WithOperandNote(std::move(diagnostic), inst, i);
 }
 
 Result<const Computation*> Callee(const Instruction& inst, int64_t i) {

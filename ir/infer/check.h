@@ -15,20 +15,24 @@ std::string List(llvm::ArrayRef<int64_t> values);
 /// `dot of f32[4,8] and f32[8,12]`: the opcode and the shapes of the first operands.
 std::string Describe(const Instruction& inst);
 
-/// Adds the note `operand i is defined here`.
+/// Moves an error about the instruction to the part of its text it speaks of: the written shape
+/// (verify-shape), or the attribute that the message quotes first.
+Diagnostic AtPart(Diagnostic diagnostic, const Instruction& inst);
+/// Moves an error about operand i there (errors about shape or attributes: AtPart) and adds the note
+/// `operand i is defined here`.
+Diagnostic AtOperand(Diagnostic diagnostic, const Instruction& inst, int64_t i);
 Diagnostic WithOperandNote(Diagnostic diagnostic, const Instruction& inst, int64_t i);
 
 /// A rule's error about the instruction as a whole.
 template <class... Args>
 tl::unexpected<Diagnostic> RuleError(llvm::StringRef id, const Instruction& inst, const char* format, Args&&... args) {
-  return tl::unexpected<Diagnostic>(MakeError(id, inst.loc(), format, std::forward<Args>(args)...));
+  return tl::unexpected<Diagnostic>(AtPart(MakeError(id, inst.loc(), format, std::forward<Args>(args)...), inst));
 }
 /// A rule's error about operand i.
 template <class... Args>
 tl::unexpected<Diagnostic> OperandError(llvm::StringRef id, const Instruction& inst, int64_t i, const char* format,
                                         Args&&... args) {
-  return tl::unexpected<Diagnostic>(
-      WithOperandNote(MakeError(id, inst.loc(), format, std::forward<Args>(args)...), inst, i));
+  return tl::unexpected<Diagnostic>(AtOperand(MakeError(id, inst.loc(), format, std::forward<Args>(args)...), inst, i));
 }
 
 /// The computation called as number i with its root present, or an error.

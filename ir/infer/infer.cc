@@ -1,6 +1,7 @@
 #include "ir/infer/infer.h"
 
 #include "ir/infer/check.h"
+#include "ir/locate.h"
 
 namespace hlo {
 namespace {
@@ -65,7 +66,7 @@ Result<Shape> InferShape(const Instruction& inst, const InferOptions& options) {
 Status CheckWrittenShape(const Instruction& inst, const Shape& inferred, const ShapeComparison& how) {
   if (LLVM_LIKELY(inst.shape() == inferred) || Same(inst.shape(), inferred, how)) return {};
   const bool layouts = how.layout;
-  Diagnostic d = MakeError("verify-shape", inst.loc(), "{0} is declared {1}, but {2} has shape {3}", Name(inst),
+  Diagnostic d = MakeError("verify-shape", LocateShape(inst), "{0} is declared {1}, but {2} has shape {3}", Name(inst),
                            ToString(inst.shape(), layouts), Describe(inst), ToString(inferred, layouts));
   for (int64_t i = 0; i < std::min<int64_t>(inst.operand_count(), 2); ++i) d = WithOperandNote(std::move(d), inst, i);
   return Error(std::move(d));

@@ -224,8 +224,8 @@ Result<Shape> InferSlice(const Instruction& inst, const InferOptions&) {
     const SliceRange& r = ranges[static_cast<size_t>(d)];
     if (r.start < 0 || r.start > r.limit || (!x.is_unbounded(d) && r.limit > x.dim(d)) || r.stride <= 0)
       return OperandError("verify-attribute", inst, 0,
-                          "range [{0}:{1}:{2}] of {3} does not fit dimension {4} of its operand {5}", r.start, r.limit,
-                          r.stride, Name(inst), d, x);
+                          "'slice' of {0} has range [{1}:{2}:{3}], which does not fit dimension {4} of its operand {5}",
+                          Name(inst), r.start, r.limit, r.stride, d, x);
     const int64_t length = r.limit - r.start;
     dims.push_back(length == 0 ? 0 : (length - 1) / r.stride + 1);
     dynamic.push_back(x.is_dynamic(d) && !x.is_unbounded(d) && dims.back() != 1);
