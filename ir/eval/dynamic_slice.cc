@@ -9,8 +9,8 @@ namespace hlo {
 namespace {
 
 /// Start of a window of `sizes` in an array: scalars, or one vector (the old form), clamped so that
-/// the window fits (ops-elementwise §10.5).
-Dims ClampedStarts(llvm::ArrayRef<Literal> indices, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> sizes) {
+/// the window fits (ops-elementwise §10.5). The largest start is taken modulo 2^bits.
+Dims ClampedStarts(llvm::ArrayRef<Literal> indices, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> sizes, int bits = 64) {
   Dims starts;
   if (indices.size() == 1 && indices[0].shape().rank() == 1) {
     const Literal vector = ToIndices(indices[0]);
@@ -18,8 +18,10 @@ Dims ClampedStarts(llvm::ArrayRef<Literal> indices, llvm::ArrayRef<int64_t> dims
   } else {
     for (const Literal& index : indices) starts.push_back(ScalarIndex(index));
   }
-  for (size_t d = 0; d < starts.size(); ++d)
-    starts[d] = std::clamp<int64_t>(starts[d], 0, std::max<int64_t>(dims[d] - sizes[d], 0));
+  for (size_t d = 0; d < starts.size(); ++d) {
+    const int64_t limit = std::max<int64_t>(dims[d] - sizes[d], 0);
+    starts[d] = std::clamp<int64_t>(starts[d], 0, bits < 64 ? limit & ((int64_t{1} << bits) - 1) : limit);
+  }
   return starts;
 }
 
@@ -50,7 +52,9 @@ Result<Literal> EvalDynamicUpdateSlice(EvalContext&, const Instruction& inst, ll
   Literal result = std::move(operands[0]);
   const Shape shape = result.shape();
   const llvm::ArrayRef<int64_t> dims = shape.dims(), sizes = update.shape().dims();
-  const Dims starts = ClampedStarts(operands.drop_front(2), dims, sizes);
+  // XLA computes the bound in the type of the indices here: in unsigned types too narrow for it, it wraps.
+  const ElementType type = operands.size() > 2 ? operands[2].shape().element_type() : ElementType::S64;
+  const Dims starts = ClampedStarts(operands.drop_front(2), dims, sizes, IsUnsigned(type) ? Info(type).bits : 64);
   const auto to = RowMajorStrides(dims), from = RowMajorStrides(sizes);
   llvm::SmallVector<CopyDim, 6> copy;
   for (size_t d = 0; d < dims.size(); ++d) copy.push_back({update.DynamicSize(static_cast<int64_t>(d)), to[d], from[d]});

@@ -136,13 +136,16 @@ class KernelFinder {
     kernel_.param_.bits = Info(result_).bits;
     Wrap();
     if (!IsFloat(result_) || IsNative(result_)) {
-      const ElementType compute = IsFloat(from) ? Widen(/*narrow_result=*/false) : from;
+      const bool from_codes = from == ElementType::F4E2M1FN && IsIntegral(result_);
+      const ElementType compute = IsFloat(from) && !from_codes ? Widen(/*narrow_result=*/false) : from;
       kernel_.fn_ = kernels::ConvertKernel(compute, result_);
       return;
     }
     // To a narrow float: through float or double without rounding, then one rounding. BF16 and E8M0
     // are reached through float (errata A10, A11).
     if (IsFloat(from)) {
+      // XLA goes by way of F32 with flushing, and 0 is no E8M0 value.
+      kernel_.flush_ = from == ElementType::F64 && result_ == ElementType::F8E8M0FNU;
       kernel_.fn_ = kernels::CopyKernel(Info(Widen(/*narrow_result=*/true)).host_bytes());
       return;
     }

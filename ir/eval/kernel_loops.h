@@ -96,7 +96,7 @@ KernelFn TotalOrderKernel(ElementType type, Direction direction);
 KernelFn SelectKernel(int width);
 KernelFn ClampKernel(ElementType type);
 /// Between native types, PRED as U8 source; integers to integers truncate, floats to integers saturate
-/// to KernelParam::bits bits.
+/// to KernelParam::bits bits. F4E2M1FN only to integers; other narrow floats are widened before.
 KernelFn ConvertKernel(ElementType from, ElementType to);
 /// 64-bit integers to narrow floats in one rounding (KernelParam::to).
 KernelFn LongToNarrowKernel(ElementType from);

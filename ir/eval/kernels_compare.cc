@@ -1,5 +1,7 @@
 // Kernels of compare, select, clamp and plain copies.
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "ir/eval/kernel_loops.h"
 #include "ir/numeric/math.h"
@@ -12,9 +14,20 @@ struct Ne { template <class T> static bool Test(T a, T b) { return a != b; } };
 struct Lt { template <class T> static bool Test(T a, T b) { return a < b; } };
 struct Le { template <class T> static bool Test(T a, T b) { return a <= b; } };
 
+/// Floating comparisons and clamp count subnormals as zeros, as XLA's CPU code does; maximum, minimum and
+/// the total order keep them.
+template <class T>
+T Flushed(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::fabs(x) < std::numeric_limits<T>::min() ? std::copysign(T{0}, x) : x;
+  } else {
+    return x;
+  }
+}
+
 template <class Relation>
 struct Plain {
-  template <class T> static uint8_t Apply(T a, T b) { return Relation::Test(a, b); }
+  template <class T> static uint8_t Apply(T a, T b) { return Relation::Test(Flushed(a), Flushed(b)); }
 };
 
 /// Keys whose signed order is the total order (ops-elementwise §8).
@@ -70,7 +83,7 @@ struct Wide128 { uint64_t low, high; };
 struct Clamp {
   template <class T> static T Apply(T low, T x, T high) {
     if constexpr (std::is_floating_point_v<T>) {
-      return math::Clamp(low, x, high);
+      return math::Clamp(Flushed(low), Flushed(x), Flushed(high));
     } else {
       const T raised = x > low ? x : low;
       return raised < high ? raised : high;

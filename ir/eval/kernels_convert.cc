@@ -1,4 +1,5 @@
 // Kernels of convert, reduce-precision and stochastic-convert.
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -42,8 +43,14 @@ struct Convert {
       return static_cast<Out>(x);
   }
 };
+/// Subnormals count as zero, as in comparisons, but for BF16.
 struct ToPred {
-  template <class In> static uint8_t Apply(In x) { return x != 0; }
+  template <class In> static uint8_t Apply(In x, const KernelParam& param) {
+    if constexpr (std::is_floating_point_v<In>)
+      return !(std::fabs(x) < (param.from == ElementType::BF16 ? std::numeric_limits<In>::denorm_min() : std::numeric_limits<In>::min()));
+    else
+      return x != 0;
+  }
 };
 
 template <class In>
@@ -96,6 +103,26 @@ void LongToNarrow(void* out, const void* const* in, int64_t n, const KernelParam
   }
 }
 
+/// F4 to integers: XLA takes the largest values, +-6, for an overflow.
+void Float4ToInteger(void* out, const void* const* in, int64_t n, const KernelParam& param) {
+  const TypeInfo& target = Info(param.to);
+  const bool is_signed = target.type_class == TypeClass::Signed;
+  const int64_t max = static_cast<int64_t>(~uint64_t{0} >> (64 - target.bits + (is_signed ? 1 : 0)));
+  std::array<int64_t, 16> table{};
+  for (uint64_t code = 0; code < table.size(); ++code) {
+    const double value = ToDouble(ElementType::F4E2M1FN, code);
+    const int64_t whole = value < 0 && !is_signed ? 0 : static_cast<int64_t>(value);
+    // The unsigned maximum of 64 bits is -1 here: bounds are compared as numbers of the target type.
+    const bool fits_above = (!is_signed && target.bits == 64) || whole <= max;
+    table[code] = value == MaxFinite(ElementType::F4E2M1FN) || !fits_above ? max
+                : is_signed && (value == -MaxFinite(ElementType::F4E2M1FN) || whole < -max - 1) ? -max - 1 : whole;
+  }
+  const auto* codes = static_cast<const uint8_t*>(in[0]);
+  const auto width = static_cast<size_t>(target.host_bytes());
+  for (int64_t i = 0; i < n; ++i)
+    std::memcpy(static_cast<uint8_t*>(out) + static_cast<size_t>(i) * width, &table[codes[i] & 15], width);
+}
+
 struct ReduceCode {
   template <class T> static T Apply(T code, const KernelParam& param) {
     return static_cast<T>(ReducePrecision(param.from, code, param.exponent_bits, param.mantissa_bits));
@@ -112,6 +139,7 @@ uint64_t LoadBits(const void* data, int64_t i, int width) {
 
 KernelFn ConvertKernel(ElementType from, ElementType to) {
   const TypeInfo& info = Info(from);
+  if (from == ElementType::F4E2M1FN) return &Float4ToInteger;
   if (from == ElementType::C64) return ConvertComplexTo<std::complex<float>>(to);
   if (from == ElementType::C128) return ConvertComplexTo<std::complex<double>>(to);
   if (from == ElementType::F32) return ConvertRealTo<float>(to);
