@@ -26,7 +26,7 @@ Instruction* Computation::Add(OpKind kind, Shape shape, llvm::StringRef name, ll
   added->prev_ = before ? before->prev_ : last_;
   (added->prev_ ? added->prev_->next_ : first_) = added;
   (before ? before->prev_ : last_) = added;
-  ++count_;
+  added->number_ = static_cast<int32_t>(count_++);  // right at once for computations built in order
   if (kind == OpKind::Parameter) {
     const auto number = static_cast<size_t>(added->attr<ParameterAttrs>().number);
     assert(number < (1u << 20));

@@ -218,6 +218,9 @@ void VerifyInstruction(const Instruction& inst, Report& report) {
   if (!VerifyLinks(inst, report)) return;
   if (LLVM_UNLIKELY(!inst.callees().empty() && !facts.may_call))
     report.Error("verify-callee", inst, "{0} calls {1}, but {2} calls no computation", Name(inst), Name(*inst.callee()), info.text);
+  for (const Computation* callee : inst.callees())
+    if (LLVM_UNLIKELY(callee->module() != &report.module()))
+      report.Error("verify-callee", inst, "{0} calls {1}, which belongs to another module", Name(inst), Name(*callee));
   VerifyArrays(inst, inst.shape(), report);
   VerifyShape(inst, info, report);
   if (report.options().layout_sensitive && inst.kind() == OpKind::Bitcast) VerifyBitcast(inst, report);
@@ -226,9 +229,6 @@ void VerifyInstruction(const Instruction& inst, Report& report) {
   if (facts.second) facts.second(inst, report);
 }
 
-}  // namespace
-
-namespace {
 /// Leaf indices of a tree of origins, in depth-first order.
 bool OriginFits(const Origin& origin, const Shape& shape) {
   if (origin.is_tuple != shape.IsTuple()) return false;
@@ -249,20 +249,72 @@ void VerifyOrigin(const Instruction& inst, Report& report) {
 
 }  // namespace verify
 
+namespace verify {
+namespace {
+
+/// The one walk over all instructions. What it collects along the way serves the rules about the module.
+class Walk {
+ public:
+  explicit Walk(Report& report) : report_(report), names_(report.module().InstructionCount()) {}
+
+  void Computations() {
+    for (const auto& computation : report_.module().computations()) {
+      VerifyComputation(*computation, report_);
+      Instructions(*computation);
+      if (report_.full()) return;
+    }
+    if (names_.suspicious() || !ComputationNamesDiffer()) ReportRepeatedNames(report_);
+    VerifyNoRecursion(callers_, report_);
+    VerifyChannels(communication_, report_);
+  }
+
+ private:
+  void Instructions(const Computation& computation) {
+    const auto facts = Facts();
+    int32_t number = 0;
+    bool in_order = true;  // numbers are positions, and larger than those of operands and predecessors
+    for (const Instruction* inst : computation.instructions()) {
+      names_.Add(inst->name());
+      in_order &= inst->number() == number++;
+      for (const Instruction* operand : inst->operands()) in_order &= operand->number() < number - 1;
+      if (inst->has_extras()) in_order &= PredecessorsInOrder(*inst);
+      if (!inst->callees().empty()) callers_.push_back(inst);
+      if (facts[static_cast<size_t>(inst->kind())].communicates) communication_.push_back(inst);
+      VerifyInstruction(*inst, report_);
+    }
+    if (!in_order) VerifyAcyclic(computation, report_);
+  }
+
+  bool PredecessorsInOrder(const Instruction& inst) {
+    bool in_order = true;
+    for (const Instruction* before : inst.extras().control_predecessors) {
+      if (before->parent() != inst.parent())
+        report_.Error("verify-structure", inst, "control predecessor {0} of {1} lies in computation {2}, not in {3}", Name(*before), Name(inst),
+                      Name(*before->parent()), Name(*inst.parent()));
+      in_order &= before->number() < inst.number();
+    }
+    return in_order;
+  }
+
+  bool ComputationNamesDiffer() {
+    const auto computations = report_.module().computations();
+    NameCheck names(static_cast<int64_t>(computations.size()));
+    for (const auto& computation : computations) names.Add(computation->name());
+    return !names.suspicious();
+  }
+
+  Report& report_;
+  NameCheck names_;
+  std::vector<const Instruction*> callers_, communication_;
+};
+
+}  // namespace
+}  // namespace verify
+
 std::vector<Diagnostic> Verify(const Module& module, const VerifyOptions& options) {
   verify::Report report(module, options);
-  if (verify::VerifyCallGraph(report)) {
-    std::vector<const Instruction*> communication;
-    const auto facts = verify::Facts();
-    for (const auto& computation : module.computations()) {
-      verify::VerifyStructure(*computation, report);
-      for (const Instruction* inst : computation->instructions()) {
-        verify::VerifyInstruction(*inst, report);
-        if (facts[static_cast<size_t>(inst->kind())].communicates) communication.push_back(inst);
-      }
-      if (report.full()) return report.Take();
-    }
-    verify::VerifyChannels(communication, report);
+  verify::Walk(report).Computations();
+  if (!report.full()) {
     verify::VerifyHeader(report);
     verify::VerifySchedules(report);
   }

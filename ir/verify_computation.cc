@@ -4,9 +4,31 @@
 namespace hlo::verify {
 namespace {
 
-/// Some operand or control predecessor stands after its user in the list: look for a real cycle.
+void VerifyParameters(const Computation& computation, Report& report) {
+  for (size_t i = 0; i < computation.parameters().size(); ++i) {
+    const Instruction* p = computation.parameters()[i];
+    if (!p)
+      report.Error("verify-structure", computation, "computation {0} has parameters up to {1}, but none with number {2}", Name(computation),
+                   computation.parameters().size() - 1, i);
+    else if (p->attr<ParameterAttrs>().number != static_cast<int64_t>(i) || p->parent() != &computation)
+      report.Error("verify-structure", *p, "{0} is parameter {1}, but stands as number {2} of {3}", Name(*p), p->attr<ParameterAttrs>().number, i,
+                   Name(computation));
+  }
+}
+
+}  // namespace
+
+void VerifyComputation(const Computation& computation, Report& report) {
+  VerifyParameters(computation, report);
+  const Instruction* root = computation.root();
+  if (!root || root->parent() != &computation)
+    report.Error("verify-structure", computation, "computation {0} has no root of its own", Name(computation));
+}
+
 void VerifyAcyclic(const Computation& computation, Report& report) {
-  enum State : uint8_t { Unseen, Open, Done };
+  // Numbers are a cache, so writing them is no change.
+  const_cast<Computation&>(computation).NumberInstructions();
+enum State : uint8_t { Unseen, Open, Done };
   std::vector<State> state(static_cast<size_t>(computation.instruction_count()), Unseen);
   struct Entry {
     const Instruction* inst;
@@ -43,41 +65,6 @@ void VerifyAcyclic(const Computation& computation, Report& report) {
       }
     }
   }
-}
-
-void VerifyParameters(const Computation& computation, Report& report) {
-  for (size_t i = 0; i < computation.parameters().size(); ++i) {
-    const Instruction* p = computation.parameters()[i];
-    if (!p)
-      report.Error("verify-structure", computation, "computation {0} has parameters up to {1}, but none with number {2}", Name(computation),
-                   computation.parameters().size() - 1, i);
-    else if (p->attr<ParameterAttrs>().number != static_cast<int64_t>(i) || p->parent() != &computation)
-      report.Error("verify-structure", *p, "{0} is parameter {1}, but stands as number {2} of {3}", Name(*p), p->attr<ParameterAttrs>().number, i,
-                   Name(computation));
-  }
-}
-
-}  // namespace
-
-void VerifyStructure(const Computation& computation, Report& report) {
-  VerifyParameters(computation, report);
-  const Instruction* root = computation.root();
-  if (!root || root->parent() != &computation)
-    report.Error("verify-structure", computation, "computation {0} has no root of its own", Name(computation));
-  // Numbers are a cache, so writing them is no change.
-  const_cast<Computation&>(computation).NumberInstructions();
-  bool in_order = true;
-  for (const Instruction* inst : computation.instructions()) {
-    for (const Instruction* operand : inst->operands()) in_order &= operand->number() < inst->number();
-    if (LLVM_LIKELY(!inst->has_extras())) continue;
-    for (const Instruction* before : inst->extras().control_predecessors) {
-      if (before->parent() != &computation)
-        report.Error("verify-structure", *inst, "control predecessor {0} of {1} lies in computation {2}, not in {3}", Name(*before), Name(*inst),
-                     Name(*before->parent()), Name(computation));
-      in_order &= before->number() < inst->number();
-    }
-  }
-  if (!in_order) VerifyAcyclic(computation, report);
 }
 
 }  // namespace hlo::verify

@@ -6,6 +6,7 @@
 #include "ir/infer/check.h"
 #include "ir/module.h"
 #include "ir/verify.h"
+#include "llvm/Support/xxhash.h"
 
 namespace hlo::verify {
 
@@ -55,13 +56,36 @@ class Report {
 void VerifyHeader(Report& report);
 /// Schedules cover the computations that need one, in dependency order.
 void VerifySchedules(Report& report);
-/// Names are unique; called computations belong to the module and form no cycle.
-/// False if the call graph is broken, so that bodies must not be followed.
-bool VerifyCallGraph(Report& report);
+/// Called computations form no cycle; `callers` are all instructions that call.
+void VerifyNoRecursion(llvm::ArrayRef<const Instruction*> callers, Report& report);
+
+/// Collects names and finds out cheaply whether one of them repeats.
+class NameCheck {
+ public:
+  explicit NameCheck(int64_t count);
+  void Add(llvm::StringRef name) {
+    const uint64_t hash = llvm::xxh3_64bits(name) | 1;  // 0 marks a free slot
+    size_t at = hash >> shift_;
+    while (slots_[at] != 0 && slots_[at] != hash) at = (at + 1) & (slots_.size() - 1);
+    suspicious_ |= slots_[at] == hash;
+    slots_[at] = hash;
+  }
+  /// Some name may repeat.
+  [[nodiscard]] bool suspicious() const { return suspicious_; }
+
+ private:
+  std::vector<uint64_t> slots_;  // hashes of names, a power of two
+  int shift_ = 0;
+  bool suspicious_ = false;
+};
+/// Reports the names that repeat.
+void ReportRepeatedNames(Report& report);
 
 // One computation (verify_computation.cc).
-/// Root, parameters, order of operands, control edges.
-void VerifyStructure(const Computation& computation, Report& report);
+/// Root and parameters.
+void VerifyComputation(const Computation& computation, Report& report);
+/// Instructions do not depend on themselves.
+void VerifyAcyclic(const Computation& computation, Report& report);
 
 // One instruction; the shape rule has been run before.
 void VerifySharding(const Instruction& inst, Report& report);    // verify_sharding.cc

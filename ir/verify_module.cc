@@ -1,62 +1,10 @@
 // Rules about the module as a whole (errata-text 57).
 #include "ir/verify_internal.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace hlo::verify {
 namespace {
-
-void VerifyNames(Report& report) {
-  llvm::DenseSet<llvm::StringRef> instructions, computations;
-  instructions.reserve(static_cast<unsigned>(std::min<int64_t>(report.module().InstructionCount(), 1 << 24)));
-  for (const auto& computation : report.module().computations()) {
-    if (!computations.insert(computation->name()).second)
-      report.Error("verify-name", *computation, "computation {0} has the name of another computation", Name(*computation));
-    for (const Instruction* inst : computation->instructions())
-      if (LLVM_UNLIKELY(!instructions.insert(inst->name()).second))
-        report.Error("verify-name", *inst, "{0} in computation {1} has the name of another instruction", Name(*inst), Name(*computation));
-  }
-}
-
-/// Depth first over callees; reports the first computation that reaches itself.
-bool VerifyNoRecursion(Report& report) {
-  enum State : uint8_t { Unseen, Open, Done };
-  llvm::DenseMap<const Computation*, State> state;
-  struct Entry {
-    const Computation* computation;
-    const Instruction* next;
-    size_t callee = 0;
-  };
-  std::vector<Entry> stack;
-  for (const auto& start : report.module().computations()) {
-    if (state[start.get()] != Unseen) continue;
-    state[start.get()] = Open;
-    stack.push_back({start.get(), start->first()});
-    while (!stack.empty()) {
-      Entry& top = stack.back();
-      while (top.next && top.callee == top.next->callees().size()) {
-        top.next = top.next->next();
-        top.callee = 0;
-      }
-      if (!top.next) {
-        state[top.computation] = Done;
-        stack.pop_back();
-        continue;
-      }
-      const Computation* callee = top.next->callees()[top.callee++];
-      State& s = state[callee];
-      if (s == Open) {
-        report.Error("verify-callee", *top.next, "{0} in computation {1} calls {2}, which calls {1} in turn", Name(*top.next),
-                     Name(*top.computation), Name(*callee));
-        return false;
-      }
-      if (s == Unseen) {
-        s = Open;
-        stack.push_back({callee, callee->first()});
-      }
-    }
-  }
-  return true;
-}
 
 void VerifyEntryLayout(Report& report) {
   const Module& module = report.module();
@@ -161,6 +109,7 @@ void VerifySchedule(const Computation& computation, Report& report) {
                  order.size(), computation.instruction_count());
     return;
   }
+  const_cast<Computation&>(computation).NumberInstructions();  // a cache
   std::vector<bool> done(order.size());
   auto is_done = [&](const Instruction* inst) { return done[static_cast<size_t>(inst->number())]; };
   for (const Instruction* inst : order) {
@@ -181,17 +130,66 @@ void VerifySchedule(const Computation& computation, Report& report) {
 
 }  // namespace
 
-bool VerifyCallGraph(Report& report) {
-  VerifyNames(report);
-  bool sound = true;
-  for (const auto& computation : report.module().computations())
+NameCheck::NameCheck(int64_t count) {
+  const uint64_t wanted = llvm::NextPowerOf2(std::max<uint64_t>(static_cast<uint64_t>(count) * 3 / 2, 16));
+  slots_.resize(wanted);
+  shift_ = 64 - static_cast<int>(llvm::Log2_64(wanted));
+}
+
+void ReportRepeatedNames(Report& report) {
+  llvm::DenseSet<llvm::StringRef> instructions, computations;
+  for (const auto& computation : report.module().computations()) {
+    if (!computations.insert(computation->name()).second)
+      report.Error("verify-name", *computation, "computation {0} has the name of another computation", Name(*computation));
     for (const Instruction* inst : computation->instructions())
-      for (const Computation* callee : inst->callees())
-        if (callee->module() != &report.module()) {
-          report.Error("verify-callee", *inst, "{0} calls {1}, which belongs to another module", Name(*inst), Name(*callee));
-          sound = false;
-        }
-  return sound && VerifyNoRecursion(report);
+      if (LLVM_UNLIKELY(!instructions.insert(inst->name()).second))
+        report.Error("verify-name", *inst, "{0} in computation {1} has the name of another instruction", Name(*inst), Name(*computation));
+  }
+}
+
+// Depth first; the first computation that reaches itself is reported.
+void VerifyNoRecursion(llvm::ArrayRef<const Instruction*> callers, Report& report) {
+  enum State : uint8_t { Unseen, Open, Done };
+  struct Node {
+    State state = Unseen;
+    size_t next_caller = 0, next_callee = 0;
+    std::vector<const Instruction*> callers;
+  };
+  llvm::DenseMap<const Computation*, Node> nodes;
+  for (const Instruction* caller : callers) nodes[caller->parent()].callers.push_back(caller);
+  std::vector<const Computation*> stack;
+  for (const Instruction* start : callers) {
+    if (nodes.find(start->parent())->second.state != Unseen) continue;
+    stack.push_back(start->parent());
+    while (!stack.empty()) {
+      const auto at = nodes.find(stack.back());
+      if (at == nodes.end()) {  // calls nothing
+        stack.pop_back();
+        continue;
+      }
+      Node& node = at->second;
+      node.state = Open;
+      while (node.next_caller < node.callers.size() && node.next_callee == node.callers[node.next_caller]->callees().size()) {
+        ++node.next_caller;
+        node.next_callee = 0;
+      }
+      if (node.next_caller == node.callers.size()) {
+        node.state = Done;
+        stack.pop_back();
+        continue;
+      }
+      const Instruction* caller = node.callers[node.next_caller];
+      const Computation* callee = caller->callees()[node.next_callee++];
+      const auto to = nodes.find(callee);
+      if (to == nodes.end() || to->second.state == Done) continue;
+      if (to->second.state == Open) {
+        report.Error("verify-callee", *caller, "{0} in computation {1} calls {2}, which calls {1} in turn", Name(*caller),
+                     Name(*caller->parent()), Name(*callee));
+        return;
+      }
+      stack.push_back(callee);
+    }
+  }
 }
 
 void VerifyHeader(Report& report) {
