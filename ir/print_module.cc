@@ -137,9 +137,9 @@ void TextPrinter::PrintOriginRecoveryTable(llvm::ArrayRef<OriginRecovery> table)
     if (row->recovery) {
       PrintOptions options;
       options.indent = indent_ + 2;
-      os_ << ",\n\t\"\n";
+      os_ << ",\n  \"\n";
       PrintBackslashed(os_, ToString(*row->recovery, options));
-      os_ << "\n\t\"";
+      os_ << "\n  \"";
     }
     os_ << '\n';
   }

@@ -24,12 +24,12 @@ struct ModuleScope {
   llvm::DenseSet<const Computation*> broken;                // computations with errors
   std::array<int64_t, 256> anonymous{};  // nested operands seen per opcode
   llvm::DenseMap<const Computation*, Instruction*> async_starts;  // computation -> the start that wraps it
-  bool single = false;  // the text is one instruction: unknown operands become parameters
 
   /// Adds a computation named so (sanitised) to the module; its final name comes with Complete().
   Computation* Begin(llvm::StringRef name, Loc loc);
   /// Moves the computation behind those completed before, and makes its names unique.
   void Complete(Computation& computation);
+  void MakeInstructionNamesUnique(Computation& computation);
 };
 
 /// An instruction while it is read.
@@ -125,6 +125,7 @@ class BodyParser {
   llvm::DenseMap<llvm::CachedHashStringRef, Definition> names_;
   Instruction* root_ = nullptr;
   bool failed_ = false;  // an instruction failed
+  bool single_ = false;  // the text is one instruction: unknown operands become parameters
   int64_t implicit_parameters_ = 0;
 };
 

@@ -187,6 +187,13 @@ bool TupleRule(OpContext& o) {
   const auto expected = static_cast<size_t>(o.d.shape.tuple_size());
   return o.count() == expected ? true : o.Fail("expects {0} operands, but has {1} operands", expected, o.count());
 }
+bool ReshapeRule(OpContext& o) {
+  const Shape& from = o.operand(0);
+  const Shape& to = o.d.shape;
+  if (!to.valid() || !to.IsArray() || !from.IsArray() || from.HasDynamicDimension() || to.HasDynamicDimension()) return true;
+  if (from.ElementCount() == to.ElementCount()) return true;
+  return o.Fail("shape {0} has {1} elements, but the operand {2} has {3}", to, to.ElementCount(), from, from.ElementCount());
+}
 bool DeviceIdRule(OpContext& o) {
   if (!o.d.shape.valid() || o.d.shape.IsScalarOf(ElementType::U32)) return true;
   return o.Fail("found shape {0}, expected u32[]", o.d.shape);
@@ -233,7 +240,7 @@ constexpr RuleRow kRules[] = {
     {OpKind::GetDimensionSize, OneDimension}, {OpKind::SetDimensionSize, OneDimension}, {OpKind::Scan, ScanRule},
     {OpKind::CollectivePermute, CollectivePermuteRule}, {OpKind::CollectivePermuteStart, CollectivePermuteRule},
     {OpKind::Map, MapNeedsDimensions}, {OpKind::TriangularSolve, TriangularSolveRule},
-    {OpKind::GetTupleElement, GteRule}, {OpKind::Tuple, TupleRule}, {OpKind::ReplicaId, DeviceIdRule},
+    {OpKind::GetTupleElement, GteRule}, {OpKind::Tuple, TupleRule}, {OpKind::Reshape, ReshapeRule}, {OpKind::ReplicaId, DeviceIdRule},
     {OpKind::PartitionId, DeviceIdRule}, {OpKind::CustomCall, CustomCallRule},
 };
 

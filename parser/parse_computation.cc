@@ -30,6 +30,10 @@ Computation* ModuleScope::Begin(StringRef name, Loc loc) {
 void ModuleScope::Complete(Computation& computation) {
   module.MoveToEnd(&computation);
   computation.set_name(module.UniqueComputationName(computation.name()));
+  MakeInstructionNamesUnique(computation);
+}
+
+void ModuleScope::MakeInstructionNamesUnique(Computation& computation) {
   for (Instruction* i : computation.instructions()) i->set_name(module.UniqueInstructionName(i->name()));
 }
 
@@ -74,12 +78,12 @@ bool BodyParser::ParseInstruction() {
   if (!ParseNameOfInstruction(name)) return false;
   if (!c_.Expect(TokenKind::Equal, " after the name of an instruction")) return false;
   Draft d;
-  Instruction* created = nullptr;
-  if (ParseRhs(d) && !d.incomplete) created = Create(d, name.text, c_.LocOf(name));
+  const bool parsed = ParseRhs(d);
+  Instruction* created = parsed && !d.incomplete ? Create(d, name.text, c_.LocOf(name)) : nullptr;
   if (!created) {
     DefineFailed(name, d);
-    if (d.incomplete) failed_ = true;
-    return d.incomplete;
+    failed_ = true;
+    return parsed && d.incomplete;  // what is missing was reported where it failed
   }
   Define(name, created);
   if (!is_root) return true;
@@ -160,6 +164,7 @@ bool BodyParser::ParseCallee(Computation*& out) {
 }
 
 bool BodyParser::ParseSingle() {
+  single_ = true;
   Draft d;
   const bool root = c_.Consume(TokenKind::ROOT);
   Token name = c_.token();
@@ -170,6 +175,11 @@ bool BodyParser::ParseSingle() {
   }
   if (!ParseRhs(d)) return false;
   if (!c_.Is(TokenKind::Eof)) return c_.Unexpected("end of input after a single instruction");
+  if (const auto it = names_.find(Key(text)); it != names_.end() && text != "_") {
+    Diagnostic e = MakeError("parse-duplicate-name", c_.LocOf(name), "instruction already exists: {0}", text);
+    e.Note(it->second.loc, "the operand of this name is here");
+    return c_.Report(std::move(e));
+  }
   Instruction* created = d.incomplete ? nullptr : Create(d, text, c_.LocOf(name));
   if (!created) return false;
   computation_.set_root(created);

@@ -132,7 +132,7 @@ bool BodyParser::ParseOperand(Draft& d) {
   const uint32_t begin = c_.begin();
   Shape shape;
   if (AtShape(c_) && !ParseShape(c_, shape)) return false;
-  if (scope_.single) {
+  if (single_) {
     if (!shape.valid()) return c_.Unexpected("the shape of an operand");
     if (c_.Is(TokenKind::Comma) || c_.Is(TokenKind::RParen)) {
       const std::string name = "_" + std::to_string(implicit_parameters_);
@@ -155,7 +155,7 @@ bool BodyParser::ParseNestedOperand(Draft& outer, Shape shape, uint32_t begin) {
   inner->begin = begin;
   inner->shape = std::move(shape);
   // In a single instruction the word is tried as a name first, and names make parameters.
-  if (scope_.single && !names_.contains(Key(c_.token().text)))
+  if (single_ && !names_.contains(Key(c_.token().text)))
     AddImplicitParameter(c_.token().text, inner->shape, c_.Here());
   if (!ParseOpcode(*inner) || !ParseArguments(*inner)) return false;
   if (inner->incomplete) {
@@ -175,7 +175,7 @@ bool BodyParser::ParseNestedOperand(Draft& outer, Shape shape, uint32_t begin) {
 
 bool BodyParser::ParseOperandName(Draft& d, const Shape& shape, uint32_t begin) {
   Instruction* operand = nullptr;
-  if (scope_.single && !names_.contains(Key(c_.token().text))) {
+  if (single_ && !names_.contains(Key(c_.token().text))) {
     const Token name = c_.token();
     c_.Advance();
     operand = AddImplicitParameter(name.text, shape, c_.LocOf(name));

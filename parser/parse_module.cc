@@ -109,12 +109,12 @@ bool ModuleParser::FinishComputation(Computation& computation, const Shape& resu
 }
 
 bool ModuleParser::ParseSingle() {
-  scope_.single = true;
   entry_ = scope_.Begin("_", c_.Here());
+  entry_->set_name(module_.UniqueComputationName("_"));
   module_.set_name("_");
   module_.config.is_scheduled = true;
   if (!BodyParser(scope_, *entry_).ParseSingle()) return false;
-  scope_.Complete(*entry_);
+  scope_.MakeInstructionNamesUnique(*entry_);
   return FinishModule();
 }
 
