@@ -309,7 +309,9 @@ Instruction* BodyParser::Create(Draft& d, StringRef name, Loc loc) {
 bool BodyParser::InferMissingShape(Instruction& i, const Draft& d) {
   if (i.info().Is(kDeclared))
     return c_.Fail("parse-shape-missing", c_.LocOf(d.opcode), "cannot infer shape for opcode: {0}", i.info().text);
-  Result<Shape> shape = InferShape(i);
+  InferOptions options;
+  options.allow_mixed_precision = true;  // judged when the module is verified
+  Result<Shape> shape = InferShape(i, options);
   if (!shape)
     return c_.Fail("parse-infer", c_.LocOf(d.opcode), "failed to infer shape for opcode: {0}, error: {1}", i.info().text,
                    shape.error().message);

@@ -107,7 +107,7 @@ Result<Shape> InferConvolution(const Instruction& inst, const InferOptions&) {
   const int64_t batch = lhs.dim(labels.input_batch);
   set(labels.output_batch, batch == kUnboundedSize ? batch : batch / a.batch_group_count, lhs.is_dynamic(labels.input_batch));
   set(labels.output_feature, rhs.dim(labels.kernel_output_feature), rhs.is_unbounded(labels.kernel_output_feature));
-  for (size_t i = 0; i < spatial; ++i) set(labels.output_spatial[i], windowed.dims[i], windowed.dynamic[i]);
+  for (size_t i = 0; i < spatial; ++i) set(labels.output_spatial[i], windowed.dims[i], windowed.dynamic[i] || rhs.is_dynamic(labels.kernel_spatial[i]));
   const ElementType type = inst.shape().IsArray() ? inst.shape().element_type()
                                                   : HigherPrecision(lhs.element_type(), rhs.element_type());
   return ArrayResult(inst, type, dims, dynamic);

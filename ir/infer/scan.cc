@@ -5,7 +5,7 @@
 namespace hlo {
 namespace {
 
-/// The array without dimension d, or with one of `size` put in there.
+/// The array without dimension d, or with a static one of `size` put in there.
 Shape WithoutDim(const Shape& x, int64_t d) {
   Dims dims(x.dims());
   dims.erase(dims.begin() + d);
@@ -13,12 +13,12 @@ Shape WithoutDim(const Shape& x, int64_t d) {
   if (!dynamic.empty()) dynamic.erase(dynamic.begin() + d);
   return Shape::Array(x.element_type(), dims, dynamic);
 }
-Shape WithDim(const Shape& x, int64_t d, int64_t size, bool flag) {
+Shape WithDim(const Shape& x, int64_t d, int64_t size) {
   Dims dims(x.dims());
   dims.insert(dims.begin() + d, size);
   llvm::SmallVector<bool, 8> dynamic(x.dynamic_flags());
   dynamic.resize(static_cast<size_t>(x.rank()));
-  dynamic.insert(dynamic.begin() + d, flag);
+  dynamic.insert(dynamic.begin() + d, size == kUnboundedSize);
   return Shape::ArrayWithDefaultLayout(x.element_type(), dims, dynamic);
 }
 
@@ -48,16 +48,12 @@ Status CheckStepParameters(const Instruction& inst, const Computation& step, int
 }
 
 /// Number of steps: the size of the inputs' dimension, or of the written outputs' if there is no input.
-struct Length {
-  int64_t size = 0;
-  bool dynamic = false;
-};
-std::optional<Length> ScanLength(const Instruction& inst, int64_t inputs, int64_t d) {
+std::optional<int64_t> ScanLength(const Instruction& inst, int64_t inputs, int64_t d) {
   const Shape* from = inputs > 0 ? &inst.operand(0)->shape() : &inst.shape();
   if (!from->valid()) return std::nullopt;
   if (inputs == 0 && from->IsTuple() && from->tuple_size() > 0) from = &from->tuple_shape(0);
   if (!from->IsArray() || d >= from->rank()) return std::nullopt;
-  return Length{from->dim(d), from->is_dynamic(d)};
+  return from->dim(d);
 }
 
 }  // namespace
@@ -79,7 +75,7 @@ Result<Shape> InferScan(const Instruction& inst, const InferOptions&) {
   if (outputs < 0 || (outputs == 0 && inputs == 0))
     return RuleError("verify-callee", inst, "step {0} returns {1}, but {2} has {3} carries and {4} inputs", Name(*step), root, Name(inst),
                      a.num_carries, inputs);
-  const std::optional<Length> length = ScanLength(inst, inputs, d);
+  const std::optional<int64_t> length = ScanLength(inst, inputs, d);
   if (!length && outputs > 0)
     return RuleError("verify-shape", inst, "{0} has no input and is declared {1}, which does not tell the number of steps in dimension {2}",
                      Name(inst), inst.shape(), d);
@@ -96,7 +92,7 @@ Result<Shape> InferScan(const Instruction& inst, const InferOptions&) {
     if (!result.IsArray() || d > result.rank())
       return RuleError("verify-callee", inst, "output {0} of step {1} is {2}, but {3} stacks it along dimension {4}", i, Name(*step), result,
                        Name(inst), d);
-    shapes.push_back(WithDim(result, d, length->size, length->dynamic));
+    shapes.push_back(WithDim(result, d, *length));
   }
   return root.IsTuple() ? TupleResult(inst, shapes) : shapes[0];
 }
