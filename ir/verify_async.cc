@@ -69,10 +69,12 @@ void VerifyWrapped(const Instruction& start, Report& report) {
                  wrapped.root() ? Name(*wrapped.root()) : std::string("(none)"), Name(start));
 }
 
-/// What a send or recv may be handed on through before its -done: loops carry it in tuples.
+/// What a send or recv may be handed on through before its -done: loops carry it in tuples, wrapped
+/// computations take it as parameter.
 bool PassesTransferOn(const Instruction& inst) {
-  return Info(inst.kind()).category == OpCategory::Tuple || inst.kind() == OpKind::Parameter || inst.kind() == OpKind::AsyncDone ||
-         inst.kind() == OpKind::OptimizationBarrier || Info(inst.kind()).category == OpCategory::Control;
+  if (inst.kind() == OpKind::Parameter) return !inst.parent()->IsEntry();
+  return Info(inst.kind()).category == OpCategory::Tuple || Info(inst.kind()).category == OpCategory::Control ||
+         inst.kind() == OpKind::AsyncDone;
 }
 
 /// A host transfer that channels must agree on: everything but operands.

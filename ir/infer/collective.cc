@@ -101,7 +101,9 @@ Result<Shape> InferAllReduce(const Instruction& inst, const InferOptions&) {
 Result<Shape> InferCollectiveDone(const Instruction& inst, const InferOptions&) {
   const Shape& start = inst.operand(0)->shape();
   if (inst.kind() == OpKind::AllReduceDone) return start;
-  if (!start.IsTuple() || start.tuple_size() < 2)
+  const bool malformed = !start.IsTuple() || start.tuple_size() < 2;
+  if (malformed && inst.operand(0)->info().Is(kStart)) return inst.shape();  // said at the start
+  if (malformed)
     return OperandError("verify-async", inst, 0, "operand 0 of {0} is {1}, but {2} ends an operation of form (operands, results, ...)",
                         Name(inst), start, ToString(inst.kind()));
   return start.tuple_shape(1);
