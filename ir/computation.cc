@@ -19,7 +19,7 @@ Instruction* Computation::Add(OpKind kind, Shape shape, llvm::StringRef name, ll
   if (!added->attrs_.data() && added->info().attrs != &NoAttrs::kInfo) added->attrs_ = Attrs::Default(*added->info().attrs);
   added->parent_ = this;
   added->operands_.assign(operands.begin(), operands.end());
-  for (Instruction* operand : operands) operand->users_.Add(added);
+  for (Instruction* operand : operands) operand->users_.AddFresh(added);
   if (!callees.empty()) added->SetCallees(callees);
 
   added->next_ = before;

@@ -9,7 +9,10 @@ namespace hlo {
 const InstructionExtras Instruction::kNoExtras;
 
 void UserList::Add(Instruction* user) {
-  if (Contains(user)) return;
+  if (!Contains(user)) Append(user);
+}
+
+void UserList::Append(Instruction* user) {
   if (position_) (*position_)[user] = static_cast<unsigned>(users_.size());
   users_.push_back(user);
   if (!position_ && users_.size() == kIndexed) {
@@ -73,7 +76,7 @@ void Instruction::ReplaceAllUsesWith(Instruction* other) {
 void Instruction::SetCallees(llvm::ArrayRef<Computation*> callees) {
   for (Computation* c : callees_) c->callers_.Remove(this);
   callees_.assign(callees.begin(), callees.end());
-  for (Computation* c : callees_) c->callers_.Add(this);
+  for (Computation* c : callees_) c->callers_.AddFresh(this);
 }
 
 InstructionExtras& Instruction::MutableExtras() {

@@ -22,10 +22,15 @@ class UserList {
  public:
   [[nodiscard]] llvm::ArrayRef<Instruction*> list() const { return users_; }
   void Add(Instruction* user);     // no effect if present
+  /// As Add, for a user whose operands are just being set: it can only be the last one.
+  void AddFresh(Instruction* user) {
+    if (users_.empty() || users_.back() != user) Append(user);
+  }
   void Remove(Instruction* user);  // no effect if absent
   [[nodiscard]] bool Contains(const Instruction* user) const;
 
  private:
+  void Append(Instruction* user);
   static constexpr size_t kIndexed = 16;  // from here on a map finds positions
   llvm::SmallVector<Instruction*, 2> users_;
   std::unique_ptr<llvm::DenseMap<const Instruction*, unsigned>> position_;

@@ -6,6 +6,7 @@
 #include "ir/module.h"
 #include "llvm/ADT/DenseSet.h"
 #include "parser/cursor.h"
+#include "parser/name_map.h"
 
 namespace hlo {
 
@@ -20,7 +21,7 @@ struct ModuleScope {
   explicit ModuleScope(Cursor& c) : cursor(c), module(*c.module()) {}
   Cursor& cursor;
   Module& module;
-  llvm::DenseMap<llvm::StringRef, NamedComputation> computations;
+  NameMap<NamedComputation> computations;
   llvm::DenseSet<const Computation*> broken;                // computations with errors
   std::array<int64_t, 256> anonymous{};  // nested operands seen per opcode
   llvm::DenseMap<const Computation*, Instruction*> async_starts;  // computation -> the start that wraps it
@@ -94,7 +95,9 @@ class BodyParser {
   bool ParseInstructions();
   bool ParseInstruction();
   bool ParseNameOfInstruction(Token& name);
-  void Define(const Token& name, Instruction* instruction);
+  void Define(llvm::StringRef name, Loc loc, Instruction* instruction) {
+    names_.Insert(name) = {instruction, loc.begin, loc.end, true};
+  }
   void DefineFailed(const Token& name, const Draft& draft);
   bool CheckParameters(const Loc& end);
 
@@ -119,10 +122,12 @@ class BodyParser {
   Cursor& c_;
   Computation& computation_;
   struct Definition {
-    Instruction* instruction = nullptr;  // null: failed without a shape
-    Loc loc;
+    Instruction* instruction = nullptr;  // null: failed, or still being read
+    uint32_t begin = 0, end = 0;         // of the name; end 0: used, but never defined
+    bool complete = false;
   };
-  llvm::DenseMap<llvm::CachedHashStringRef, Definition> names_;
+  NameMap<Definition> names_;
+  Instruction* last_ = nullptr;
   Instruction* root_ = nullptr;
   bool failed_ = false;  // an instruction failed
   bool single_ = false;  // the text is one instruction: unknown operands become parameters

@@ -118,6 +118,7 @@ class Cursor {
   /// Shapes by their text, and metadata by theirs: both repeat a lot.
   llvm::DenseMap<llvm::CachedHashStringRef, Shape> shapes;
   llvm::DenseMap<llvm::CachedHashStringRef, const OpMetadata*> metadata;
+  bool has_stack_frames = false;  // some metadata has a stack_frame_id
 
  private:
   friend class Nesting;

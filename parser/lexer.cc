@@ -78,6 +78,10 @@ class ReservedWords {
   }
   std::array<ReservedWord, kSlots> slots_{};
 };
+const ReservedWord* FindReservedWord(StringRef word) {
+  static const ReservedWords words;
+  return words.Find(word);
+}
 
 // --- Number-like patterns: each returns the end of its longest match at p, or null ---
 const char* Digits(const char* p, const char* end) {
@@ -180,6 +184,11 @@ StringRef Describe(TokenKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
+bool IsTypeWord(StringRef word) {
+  const ReservedWord* found = FindReservedWord(word);
+  return found && found->kind == TokenKind::Type;
+}
+
 void Lexer::Finish(Token& token, TokenKind kind, const char* end) {
   token.kind = kind;
   token.end = static_cast<uint32_t>(end - base_);
@@ -266,9 +275,8 @@ void Lexer::LexWord(Token& token) {
 }
 
 void Lexer::ClassifyWord(Token& token) {
-  static const ReservedWords words;
   const char* q = token.text.end();
-  if (const ReservedWord* word = words.Find(token.text)) {
+  if (const ReservedWord* word = FindReservedWord(token.text)) {
     token.type = word->type;
     return Finish(token, word->kind, q);
   }

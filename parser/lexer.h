@@ -76,6 +76,8 @@ class Lexer {
   LexError error_;
 };
 
+/// True for the names of element types that are reserved words.
+bool IsTypeWord(llvm::StringRef word);
 /// Contents of a string token with escapes resolved. False if an escape is malformed; `bad` is then
 /// its offset in `raw`.
 bool Unescape(llvm::StringRef raw, std::string& out, size_t& bad);

@@ -1,5 +1,4 @@
 // Bodies of computations: scopes, names, roots.
-#include "llvm/Support/xxhash.h"
 #include "parser/body.h"
 #include "parser/values.h"
 
@@ -8,12 +7,15 @@ namespace {
 
 using llvm::StringRef;
 
-llvm::CachedHashStringRef Key(StringRef name) { return {name, static_cast<uint32_t>(llvm::xxh3_64bits(name))}; }
+/// True if Sanitize() changes nothing; words hold no other characters than names may.
+bool IsLegal(StringRef name) {
+  return name.starts_with("__") ? name.starts_with("__xla_") : !IsTypeWord(name);
+}
 
 /// The name with what is not allowed in it changed (hlo-text §7.2).
 std::string Sanitize(StringRef name) {
   std::string result = name.str();
-  if (ParseElementType(name)) result += '_';
+  if (IsTypeWord(name)) result += '_';
   if (name.starts_with("__") && !name.starts_with("__xla_")) result[0] = 'a';
   return result;
 }
@@ -21,8 +23,7 @@ std::string Sanitize(StringRef name) {
 }  // namespace
 
 Computation* ModuleScope::Begin(StringRef name, Loc loc) {
-  const std::string legal = Sanitize(name);
-  Computation* computation = module.AddComputation(legal == name ? name : module.Save(legal));
+  Computation* computation = module.AddComputation(IsLegal(name) ? name : module.Save(Sanitize(name)));
   computation->set_loc(loc);
   return computation;
 }
@@ -51,9 +52,7 @@ bool BodyParser::ParseBody() {
     scope_.broken.insert(&computation_);
     return true;
   }
-  if (!root_) {
-    for (Instruction* i : computation_.instructions()) root_ = i;
-  }
+  if (!root_) root_ = last_;
   computation_.set_root(root_);
   return CheckParameters(end);
 }
@@ -85,7 +84,7 @@ bool BodyParser::ParseInstruction() {
     failed_ = true;
     return parsed && d.incomplete;  // what is missing was reported where it failed
   }
-  Define(name, created);
+  Define(name.text, c_.LocOf(name), created);
   if (!is_root) return true;
   if (root_) {
     Diagnostic e = MakeError("parse-root", root_loc, "one computation should have only one ROOT");
@@ -101,20 +100,20 @@ bool BodyParser::ParseNameOfInstruction(Token& name) {
     return c_.Fail("parse-unexpected-token", c_.Here(), "found '{0}=', expected a blank between the name and '='",
                    c_.token().text);
   if (!c_.ParseName(name, "an instruction 'name = ...' or '}'")) return false;
-  if (const std::string legal = Sanitize(name.text); legal != name.text) {
-    Define(name, nullptr);
+  if (!IsLegal(name.text)) {
+    const std::string legal = Sanitize(name.text);
+    Define(name.text, c_.LocOf(name), nullptr);
     return c_.Fail("parse-illegal-name", c_.LocOf(name), "illegal instruction name: {0}; suggest renaming to: {1}", name.text,
                    legal);
   }
-  const auto it = names_.find(Key(name.text));
-  if (it == names_.end() || !it->second.loc.valid()) return true;
+  Definition& known = names_.Insert(name.text);
+  if (known.end == 0) {
+    known = {nullptr, name.begin, name.end, false};
+    return true;
+  }
   Diagnostic e = MakeError("parse-duplicate-name", c_.LocOf(name), "instruction already exists: {0}", name.text);
-  e.Note(it->second.loc, "the first one is here");
+  e.Note({&c_.source(), known.begin, known.end}, "the first one is here");
   return c_.Report(std::move(e));
-}
-
-void BodyParser::Define(const Token& name, Instruction* instruction) {
-  names_[Key(name.text)] = {instruction, c_.LocOf(name)};
 }
 
 /// Users of a failed instruction go on with its written shape.
@@ -124,7 +123,7 @@ void BodyParser::DefineFailed(const Token& name, const Draft& d) {
     stand_in = computation_.Add(OpKind::CustomCall, d.shape, name.text, {});
     stand_in->set_loc(c_.LocOf(name));
   }
-  Define(name, stand_in);
+  Define(name.text, c_.LocOf(name), stand_in);
 }
 
 bool BodyParser::CheckParameters(const Loc& end) {
@@ -151,14 +150,13 @@ bool BodyParser::ParseCallee(Computation*& out) {
   }
   Token name;
   if (!c_.ParseName(name, "a computation name or a body '{'")) return false;
-  const auto it = scope_.computations.find(name.text);
-  if (it != scope_.computations.end() && it->second.computation) {
-    out = it->second.computation;
+  if (const NamedComputation* known = scope_.computations.Find(name.text); known && known->computation) {
+    out = known->computation;
     return true;
   }
   Diagnostic e = MakeError("parse-undefined-computation", c_.LocOf(name), "computation does not exist: {0}", name.text);
   llvm::SmallVector<StringRef, 0> names;
-  for (const auto& entry : scope_.computations) names.push_back(entry.first);
+  for (const auto& entry : scope_.computations.entries()) names.push_back(entry.name);
   if (std::string hint = DidYouMeanText(name.text, names); !hint.empty()) e.Note(c_.LocOf(name), std::move(hint));
   return c_.Report(std::move(e));
 }
@@ -175,9 +173,9 @@ bool BodyParser::ParseSingle() {
   }
   if (!ParseRhs(d)) return false;
   if (!c_.Is(TokenKind::Eof)) return c_.Unexpected("end of input after a single instruction");
-  if (const auto it = names_.find(Key(text)); it != names_.end() && text != "_") {
+  if (const Definition* known = names_.Find(text); known && known->complete && text != "_") {
     Diagnostic e = MakeError("parse-duplicate-name", c_.LocOf(name), "instruction already exists: {0}", text);
-    e.Note(it->second.loc, "the operand of this name is here");
+    e.Note({&c_.source(), known->begin, known->end}, "the operand of this name is here");
     return c_.Report(std::move(e));
   }
   Instruction* created = d.incomplete ? nullptr : Create(d, text, c_.LocOf(name));

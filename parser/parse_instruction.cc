@@ -1,5 +1,4 @@
 // The right-hand side of an instruction: shape, opcode, operands.
-#include "llvm/Support/xxhash.h"
 #include "ir/infer/infer.h"
 #include "parser/body.h"
 #include "parser/values.h"
@@ -13,8 +12,6 @@ constexpr int64_t kMaxParameters = 1 << 20;
 // Shapes that are inferred, not written, could grow without bound: tuples of tuples of tuples.
 constexpr int64_t kMaxInferredLeaves = 1 << 17;
 constexpr int kMaxInferredDepth = 4096;
-
-llvm::CachedHashStringRef Key(StringRef name) { return {name, static_cast<uint32_t>(llvm::xxh3_64bits(name))}; }
 
 /// Counts the leaves of a shape down to 0; false if there are more or the nesting is too deep.
 bool WithinLimits(const Shape& shape, int64_t& leaves, int depth) {
@@ -155,7 +152,7 @@ bool BodyParser::ParseNestedOperand(Draft& outer, Shape shape, uint32_t begin) {
   inner->begin = begin;
   inner->shape = std::move(shape);
   // In a single instruction the word is tried as a name first, and names make parameters.
-  if (single_ && !names_.contains(Key(c_.token().text)))
+  if (single_ && !names_.Find(c_.token().text))
     AddImplicitParameter(c_.token().text, inner->shape, c_.Here());
   if (!ParseOpcode(*inner) || !ParseArguments(*inner)) return false;
   if (inner->incomplete) {
@@ -175,7 +172,7 @@ bool BodyParser::ParseNestedOperand(Draft& outer, Shape shape, uint32_t begin) {
 
 bool BodyParser::ParseOperandName(Draft& d, const Shape& shape, uint32_t begin) {
   Instruction* operand = nullptr;
-  if (single_ && !names_.contains(Key(c_.token().text))) {
+  if (single_ && !names_.Find(c_.token().text)) {
     const Token name = c_.token();
     c_.Advance();
     operand = AddImplicitParameter(name.text, shape, c_.LocOf(name));
@@ -218,8 +215,8 @@ Instruction* BodyParser::ParseTuplePath(Instruction* tuple, uint32_t begin) {
       return nullptr;
     }
     path += "#" + std::to_string(index);
-    if (auto it = names_.find(Key(path)); it != names_.end()) {
-      tuple = it->second.instruction;
+    if (const Definition* known = names_.Find(path)) {
+      tuple = known->instruction;
       continue;
     }
     const StringRef key = c_.Save(path);
@@ -228,7 +225,7 @@ Instruction* BodyParser::ParseTuplePath(Instruction* tuple, uint32_t begin) {
     Instruction* element = computation_.Add(OpKind::GetTupleElement, tuple->shape().tuple_shape(index), c_.Save(name),
                                             {tuple}, GetTupleElementAttrs{index});
     element->set_loc(c_.From(begin));
-    names_[Key(key)] = {element, c_.From(begin)};
+    Define(key, c_.From(begin), element);
     tuple = element;
   }
   return tuple;
@@ -239,7 +236,7 @@ Instruction* BodyParser::AddImplicitParameter(StringRef name, Shape shape, Loc l
   ++implicit_parameters_;
   Instruction* parameter = computation_.Add(OpKind::Parameter, std::move(shape), name, {}, ParameterAttrs{number, {}});
   parameter->set_loc(loc);
-  names_[Key(name)] = {parameter, loc};
+  Define(name, loc, parameter);
   return parameter;
 }
 
@@ -250,21 +247,21 @@ Instruction* BodyParser::ParseReference(bool& failed) {
   }
   const Token name = c_.token();
   c_.Advance();
-  const auto it = names_.find(Key(name.text));
-  if (it == names_.end()) {
+  const Definition* known = names_.Find(name.text);
+  if (!known || !known->complete) {
     UndefinedName(name);
-    names_[Key(name.text)] = {};  // said once
+    if (!known) Define(name.text, {}, nullptr);  // said once
     return nullptr;
   }
-  failed = !it->second.instruction;
-  return it->second.instruction;
+  failed = !known->instruction;
+  return known->instruction;
 }
 
 bool BodyParser::UndefinedName(const Token& name) {
   Diagnostic e = MakeError("parse-undefined-name", c_.LocOf(name), "instruction does not exist: {0}", name.text);
   llvm::SmallVector<StringRef, 0> names;
-  for (const auto& entry : names_)
-    if (entry.second.instruction) names.push_back(entry.first.val());
+  for (const auto& entry : names_.entries())
+    if (entry.value.instruction) names.push_back(entry.name);
   if (std::string hint = DidYouMeanText(name.text, names); !hint.empty()) e.Note(c_.LocOf(name), std::move(hint));
   return c_.Report(std::move(e));
 }
@@ -290,6 +287,7 @@ Instruction* BodyParser::Create(Draft& d, StringRef name, Loc loc) {
     if (!FinishAsync(*this, d)) return nullptr;
   const bool infer = !d.shape.valid();
   Instruction* i = computation_.Add(d.kind, std::move(d.shape), name, d.operands, std::move(d.attrs), d.callees);
+  last_ = i;
   i->set_loc(loc);
   i->set_metadata(d.metadata);
   if (!d.unknown_attributes.empty()) d.Extras().unknown_attributes = c_.Save(d.unknown_attributes);

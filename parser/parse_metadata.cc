@@ -95,6 +95,7 @@ bool ParseMetadata(Cursor& c, const OpMetadata*& out) {
     return false;
   m.profile_type = profile;
   if (!unknown.empty()) m.unknown_fields = c.Save(unknown);
+  c.has_stack_frames |= m.stack_frame_id != 0;
   out = c.module()->Save(m);
   if (c.previous_end() == begin + key.size()) c.metadata.try_emplace(key, out);
   return true;

@@ -47,18 +47,17 @@ bool ModuleParser::ParseComputation() {
   Shape result;
   Loc result_loc;
   if (!ParseComputationHeader(name, result, result_loc)) {
-    if (!name.text.empty()) scope_.computations.try_emplace(name.text);
+    if (!name.text.empty()) scope_.computations.Insert(name.text);
     return false;
   }
   Computation* computation = scope_.Begin(name.text, c_.LocOf(name));
-  const auto previous = scope_.computations.find(name.text);
-  if (previous != scope_.computations.end() && previous->second.loc.valid()) {
+  if (const NamedComputation* previous = scope_.computations.Find(name.text); previous && previous->loc.valid()) {
     Diagnostic e = MakeError("parse-duplicate-name", c_.LocOf(name), "computation already exists: {0}", name.text);
-    e.Note(previous->second.loc, "the first one is here");
+    e.Note(previous->loc, "the first one is here");
     c_.Report(std::move(e));
   }
   const bool parsed = BodyParser(scope_, *computation).ParseBody();
-  scope_.computations[name.text] = {computation, c_.LocOf(name)};
+  scope_.computations.Insert(name.text) = {computation, c_.LocOf(name)};
   last_ = computation;
   if (is_entry && !entry_) entry_ = computation;
   if (!parsed) {

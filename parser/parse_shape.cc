@@ -9,16 +9,19 @@ using llvm::StringRef;
 
 // --- Finding the end of a shape without parsing it, to look its text up ---
 
+bool IsDimCharacter(char c) { return llvm::isDigit(c) || c == ',' || c == '<' || c == '=' || c == '?'; }
+
 /// End of `[4,<=8]{1,0:T(8)}`, which starts at text[i]; 0 if it is not of that plain form.
 size_t EndOfArray(StringRef text, size_t i) {
   if (i >= text.size() || text[i] != '[') return 0;
-  i = text.find_first_not_of("0123456789,<=?", i + 1);
-  if (i == StringRef::npos || text[i] != ']') return 0;
+  for (++i; i < text.size() && IsDimCharacter(text[i]);) ++i;
+  if (i >= text.size() || text[i] != ']') return 0;
   ++i;
   if (i + 1 >= text.size() || text[i] != '{') {
     // A layout may follow after blanks and comments.
-    const size_t next = text.find_first_not_of(" \t\r\n", i);
-    return next != StringRef::npos && (text[next] == '/' || text[next] == '{') ? 0 : i;
+    size_t next = i;
+    while (next < text.size() && llvm::isSpace(text[next])) ++next;
+    return next < text.size() && (text[next] == '/' || text[next] == '{') ? 0 : i;
   }
   const char first = text[i + 1];
   if (!llvm::isDigit(first) && first != ':') return first == '}' ? i : 0;

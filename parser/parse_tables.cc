@@ -123,6 +123,7 @@ bool ModuleParser::ParseTables() {
 }
 
 void ModuleParser::RebuildTables() {
+  if (!c_.has_stack_frames) return;
   FrameInterner interner(written_tables_, module_.stack_tables);
   llvm::DenseMap<const OpMetadata*, const OpMetadata*> renumbered;
   for (const auto& computation : module_.computations()) {
