@@ -1,6 +1,5 @@
+// The walk over the index rows of gather and scatter.
 #include "ir/eval/index_windows.h"
-
-#include <algorithm>
 
 #include "ir/eval/elementwise.h"
 #include "ir/eval/strided_copy.h"
@@ -27,54 +26,36 @@ IndexWindows::IndexWindows(const WindowNumbers& numbers, const Shape& operand, c
   }
   if (numbers.index_vector_dim < indices.shape().rank())
     component_stride_ = index_strides[static_cast<size_t>(numbers.index_vector_dim)];
-  components_.assign(numbers.start_index_map.begin(), numbers.start_index_map.end());
+  for (const int64_t d : numbers.start_index_map) {
+    const auto i = static_cast<size_t>(d);
+    components_.push_back({std::max<int64_t>(operand.dim(d) - window_sizes[i], 0), operand_strides[i]});
+  }
+  operand_strides_.assign(batch_.size(), 0);
   for (size_t i = 0; i < numbers.batching_dims.size(); ++i)
-    batching_.push_back({batch_of_index[static_cast<size_t>(numbers.index_batching[i])], numbers.batching_dims[i]});
+    operand_strides_[static_cast<size_t>(batch_of_index[static_cast<size_t>(numbers.index_batching[i])])] +=
+        operand_strides[static_cast<size_t>(numbers.batching_dims[i])];
+  if (!operand_strides_.empty()) inner_operand_stride_ = operand_strides_.back();
   size_t next_window = 0;
   for (int64_t d = 0; d < operand.rank(); ++d) {
-    const auto i = static_cast<size_t>(d);
-    const int64_t size = window_sizes[i];
-    operand_.push_back({operand.dim(d) - size, operand_strides[i]});
     if (llvm::is_contained(numbers.collapsed_dims, d) || llvm::is_contained(numbers.batching_dims, d)) continue;
     const auto window_dim = static_cast<size_t>(numbers.window_dims[next_window++]);
-    window_.push_back({size, target_strides[window_dim], operand_strides[i]});
+    const auto i = static_cast<size_t>(d);
+    window_.push_back({window_sizes[i], target_strides[window_dim], operand_strides[i]});
   }
 }
 
-Dims IndexWindows::RowIndex(int64_t row) const {
-  Dims index(batch_.size(), 0);
+IndexWindows::Outer IndexWindows::OuterAt(int64_t row) const {
+  Outer outer;
   for (size_t d = batch_.size(); d-- > 0;) {
-    index[d] = row % batch_[d].size;
+    if (d + 1 == batch_.size()) continue;
+    const int64_t i = row % batch_[d].size;
     row /= batch_[d].size;
+    outer.target_offset += i * batch_[d].target_stride;
+    outer.index_offset += i * batch_[d].index_stride;
+    outer.operand_offset += i * operand_strides_[d];
+    outer.valid &= i < batch_[d].valid;
   }
-  return index;
-}
-
-void IndexWindows::Next(Dims& index) const {
-  for (size_t d = index.size(); d-- > 0;) {
-    if (++index[d] < batch_[d].size) return;
-    index[d] = 0;
-  }
-}
-
-IndexWindows::Row IndexWindows::At(llvm::ArrayRef<int64_t> index, bool clamp) const {
-  Row row{0, 0, true};
-  int64_t at = 0;
-  for (size_t d = 0; d < index.size(); ++d) {
-    row.target_offset += index[d] * batch_[d].target_stride;
-    at += index[d] * batch_[d].index_stride;
-    row.inside &= index[d] < batch_[d].valid;
-  }
-  for (size_t k = 0; k < components_.size(); ++k) {
-    const OperandDim& dim = operand_[static_cast<size_t>(components_[k])];
-    int64_t start = data_[at + static_cast<int64_t>(k) * component_stride_];
-    if (clamp) start = std::clamp<int64_t>(start, 0, std::max<int64_t>(dim.limit, 0));
-    else if (start < 0 || start > dim.limit) row.inside = false;
-    if (row.inside || clamp) row.operand_offset += start * dim.stride;
-  }
-  for (const Batching& b : batching_)
-    row.operand_offset += index[static_cast<size_t>(b.batch)] * operand_[static_cast<size_t>(b.operand_dim)].stride;
-  return row;
+  return outer;
 }
 
 }  // namespace hlo

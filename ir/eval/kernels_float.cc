@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/eval/float_functions.h"
 #include "ir/eval/kernel_loops.h"
 #include "ir/numeric/math.h"
 
@@ -49,11 +50,24 @@ struct Power { template <class T> static T Apply(T a, T b) { return math::Pow(a,
 struct Atan2 { template <class T> static T Apply(T a, T b) { return math::Atan2(a, b); } };
 
 #define HLO_FUNCTIONS(F)                                                                                      \
-  F(Acos) F(Acosh) F(Asin) F(Asinh) F(Atanh) F(Cbrt) F(Cos) F(Cosh) F(Erf) F(Exp) F(Expm1) F(Log) F(Log1p)    \
-  F(Logistic) F(Sin) F(Sinh) F(Tan) F(Tanh)
+  F(Acos) F(Acosh) F(Asin) F(Asinh) F(Atanh) F(Cbrt) F(Cos) F(Cosh) F(Erf) F(Sin) F(Sinh) F(Tan)
+#define HLO_FAST_FUNCTIONS(F) F(Exp) F(Expm1) F(Log) F(Log1p) F(Logistic) F(Tanh)
 #define HLO_DEFINE(Name) struct Name { template <class T> static T Apply(T a) { return math::Name(a); } };
 HLO_FUNCTIONS(HLO_DEFINE)
 #undef HLO_DEFINE
+#define HLO_DEFINE(Name)                                                   \
+  struct Name {                                                            \
+    static float Apply(float a) { return FastFloat::Name(a); }             \
+    static double Apply(double a) { return math::Name(a); }                \
+  };
+HLO_FAST_FUNCTIONS(HLO_DEFINE)
+#undef HLO_DEFINE
+
+template <class Op, class T>
+constexpr Loops Fast() {
+  if constexpr (std::is_same_v<T, float>) return Vector<Op, T, T>();
+  else return Scalar<Op, T, T>();
+}
 
 template <class T>
 llvm::ArrayRef<Row> Rows() {
@@ -82,6 +96,9 @@ llvm::ArrayRef<Row> Rows() {
       {OpKind::Atan2, Scalar<Atan2, T, T, T>()},
 #define HLO_ROW(Name) {OpKind::Name, Scalar<Name, T, T>()},
       HLO_FUNCTIONS(HLO_ROW)
+#undef HLO_ROW
+#define HLO_ROW(Name) {OpKind::Name, Fast<Name, T>()},
+      HLO_FAST_FUNCTIONS(HLO_ROW)
 #undef HLO_ROW
   };
   return kRows;

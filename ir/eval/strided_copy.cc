@@ -32,13 +32,29 @@ void CopyRun(T* to, const T* from, const CopyDim& d) {
 
 constexpr int64_t kTile = 16;
 
+/// One full tile by way of a buffer: whole lines are read and whole lines written, whatever the strides.
+template <class T>
+void CopyTile(T* to, const T* from, int64_t to_stride, int64_t from_stride) {
+  alignas(64) T tile[kTile][kTile];
+  for (int64_t k = 0; k < kTile; ++k) {
+    const T* line = from + k * from_stride;
+    for (int64_t i = 0; i < kTile; ++i) tile[i][k] = line[i];
+  }
+  for (int64_t i = 0; i < kTile; ++i) std::memcpy(to + i * to_stride, tile[i], sizeof(tile[i]));
+}
+
 /// to[r, c] = from[c, r] in tiles, so that both sides use whole cache lines.
 template <class T>
 void CopyTransposed(T* to, const T* from, const CopyDim& rows, const CopyDim& columns) {
+  const bool plain = rows.from_stride == 1 && columns.to_stride == 1;
   for (int64_t r = 0; r < rows.size; r += kTile) {
     const int64_t r_end = std::min(r + kTile, rows.size);
     for (int64_t c = 0; c < columns.size; c += kTile) {
       const int64_t c_end = std::min(c + kTile, columns.size);
+      if (plain && r_end - r == kTile && c_end - c == kTile) {
+        CopyTile(to + r * rows.to_stride + c, from + r + c * columns.from_stride, rows.to_stride, columns.from_stride);
+        continue;
+      }
       for (int64_t i = r; i < r_end; ++i) {
         T* to_row = to + i * rows.to_stride;
         const T* from_row = from + i * rows.from_stride;
