@@ -46,7 +46,8 @@ inline double FastLog(double x) {
 }
 
 // Subtracting from 1 costs few of the 29 bits that double has to spare unless x is small; there the
-// series are used (math.cc has the same formulas for single numbers).
+// series are used (math.cc has the same formulas for single numbers). No early returns, or the loops
+// would not be vectorised.
 struct FastFloat {
   static float Exp(float x) { return static_cast<float>(FastExp(static_cast<double>(x))); }
   static float Expm1(float f) {
@@ -54,7 +55,7 @@ struct FastFloat {
     const double big = FastExp(x) - 1;
     const double small = x + x * x * (1.0 / 2 + x * (1.0 / 6 + x * (1.0 / 24 + x * (1.0 / 120))));
     const auto result = static_cast<float>(std::fabs(x) > 0x1p-6 ? big : small);
-    return f == 0 ? f : x != x ? f : result;
+    return std::copysign(result, f);  // also of zeros
   }
   static float Log(float x) { return static_cast<float>(FastLog(static_cast<double>(x))); }
   static float Log1p(float f) {
@@ -62,15 +63,15 @@ struct FastFloat {
     const double big = FastLog(1 + x);
     const double small = x - x * x * (1.0 / 2 - x * (1.0 / 3 - x * (1.0 / 4)));
     const auto result = static_cast<float>(std::fabs(x) > 0x1p-12 ? big : small);
-    return f == 0 ? f : x != x ? f : result;
+    return std::copysign(result, f);  // also of zeros
   }
   static float Tanh(float f) {
     const double x = static_cast<double>(f), a = std::fabs(x);
-    const double big = std::copysign(1 - 2 / (FastExp(2 * a) + 1), x);
-    const double s = x * x;
-    const double small = x - x * s * (1.0 / 3 - s * (2.0 / 15 - s * (17.0 / 315)));
+    const double big = 1 - 2 / (FastExp(2 * a) + 1);
+    const double s = a * a;
+    const double small = a - a * s * (1.0 / 3 - s * (2.0 / 15 - s * (17.0 / 315)));
     const auto result = static_cast<float>(a > 0x1p-6 ? big : small);
-    return f == 0 ? f : x != x ? f : result;
+    return std::copysign(result, f);  // also of zeros
   }
   static float Logistic(float x) { return static_cast<float>(1.0 / (1.0 + FastExp(-static_cast<double>(x)))); }
 };
