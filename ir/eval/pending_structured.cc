@@ -19,14 +19,6 @@ Result<Literal> EvalSelectAndScatter(EvalContext&, const Instruction& inst, llvm
   return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
 }
 
-Result<Literal> EvalSort(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
-Result<Literal> EvalTopK(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
-  return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
-}
-
 Result<Literal> EvalScan(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
   return Error("unsupported-op", inst.loc(), "cannot evaluate '{0}' yet", ToString(inst.kind()));
 }
