@@ -83,6 +83,11 @@ void Contraction::Run(GemmProblem problem, bool exchanged) {
   });
 }
 
+void Contraction::ClearSums() {
+  const int64_t values = result_.shape().ElementCount() * (IsComplex(type_) ? 2 : 1);
+  VisitComputeType(compute_, [&](auto tag) { std::memset(out_, 0, static_cast<size_t>(values) * sizeof tag); });
+}
+
 void Contraction::Finish() {
   if (!sums_) return;
   const int64_t size = Info(type_).host_bytes(), parts = IsComplex(type_) ? 2 : 1;

@@ -27,6 +27,8 @@ class Contraction {
   /// Evaluates one problem, whose offsets count elements of the literals. With `exchanged` the left side
   /// of the problem is `rhs` and the right one `lhs`.
   void Run(GemmProblem problem, bool exchanged = false);
+  /// Makes all sums zero, for problems that do not cover the result.
+  void ClearSums();
   /// Brings the sums into the result; elements no problem has written keep arbitrary values.
   void Finish();
 
