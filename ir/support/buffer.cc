@@ -11,7 +11,7 @@
 namespace hlo {
 namespace {
 
-constexpr size_t kLarge = size_t{1} << 20;       // smaller blocks are the heap's business
+[[maybe_unused]] constexpr size_t kLarge = size_t{1} << 20;  // smaller blocks are the heap's business
 constexpr size_t kHugePage = size_t{1} << 21;
 constexpr size_t kCacheLimit = size_t{1} << 30;  // bytes kept for reuse
 
