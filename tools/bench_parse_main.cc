@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   double seconds = 1;
   bool ok = true;
   hlo::SetThreadCount(1);
-  llvm::outs() << llvm::format("%-52s %11s %8s %12s %12s %8s\n", "module", "size", "instrs", "best", "speed", "/instr");
+  llvm::outs() << llvm::formatv("{0,-52} {1,11} {2,8} {3,12} {4,12} {5,8}\n", "module", "size", "instrs", "best", "speed", "/instr");
   for (llvm::StringRef argument : llvm::ArrayRef(argv, static_cast<size_t>(argc)).drop_front()) {
     if (argument.consume_front("--seconds="))
       ok &= !argument.getAsDouble(seconds);
