@@ -71,6 +71,49 @@ bool SaysShape(StringRef text) {
   return ParseElementType(word) && text.drop_front(word.size()).ltrim().starts_with("[");
 }
 
+/// The end of the brace group that begins at `open`; npos if it is not closed.
+size_t GroupEnd(StringRef text, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < text.size(); ++i) {
+    depth += text[i] == '{' ? 1 : text[i] == '}' ? -1 : 0;
+    if (depth == 0) return i + 1;
+  }
+  return StringRef::npos;
+}
+
+/// The parser takes a brace group after a shape for its layout; where there is only one group it is the
+/// value, so the default layout is put before it: `f32[2] {1,2}` becomes `f32[2]{0} {1,2}`.
+std::string WithLayouts(StringRef text) {
+  std::string result;
+  while (!text.empty()) {
+    const StringRef word = text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+    const size_t close = text.find(']');
+    if (word.empty() || !ParseElementType(word) || !text.drop_front(word.size()).starts_with("[") || close == StringRef::npos) {
+      const size_t size = std::max<size_t>(word.size(), 1);
+      result += text.take_front(size);
+      text = text.drop_front(size);
+      continue;
+    }
+    const StringRef dims = text.slice(word.size() + 1, close).trim();
+    const int64_t rank = dims.empty() ? 0 : static_cast<int64_t>(dims.count(',')) + 1;
+    result += text.take_front(close + 1);
+    text = text.drop_front(close + 1);
+    const size_t open = text.find_first_not_of(" \t\r\n");
+    if (open == StringRef::npos || text[open] != '{') continue;
+    const size_t end = GroupEnd(text, open);
+    const StringRef after = end == StringRef::npos ? "" : text.drop_front(end).ltrim();
+    if (after.empty() || after.front() == ',' || after.front() == ')') {
+      result += '{';
+      for (int64_t d = rank; d-- > 0;) result += std::to_string(d) + (d > 0 ? "," : "");
+      result += "} ";
+    }
+    // The group itself holds no shapes.
+    result += text.take_front(end);
+    text = end == StringRef::npos ? "" : text.drop_front(end);
+  }
+  return result;
+}
+
 std::string IreeText(const IreeValue& value) {
   std::string text;
   for (const int64_t d : value.dims) text += std::to_string(d) + "x";
@@ -196,11 +239,11 @@ Result<std::vector<std::unique_ptr<Value>>> ReadFileValue(StringRef text, String
     while (SaysShape(rest)) {
       const size_t end = rest.find("\n");
       StringRef line = rest.take_front(end);
-      auto literal = ParseLiteralWithShape(line);
+      auto literal = ParseLiteralWithShape(WithLayouts(line));
       if (!literal && end != StringRef::npos) {
         // Written over several lines: one literal in the whole file.
         line = rest;
-        literal = ParseLiteralWithShape(line);
+        literal = ParseLiteralWithShape(WithLayouts(line));
       }
       if (!literal) {
         Diagnostic error = MakeError("input-literal", {}, "{0}", literal.error().message);
@@ -256,7 +299,7 @@ Result<std::vector<std::unique_ptr<Value>>> ReadValue(StringRef text, StringRef 
   } else if (auto iree = ParseIree(text)) {
     value->what = std::move(*iree);
   } else if (SaysShape(text)) {
-    auto literal = ParseLiteralWithShape(text);
+    auto literal = ParseLiteralWithShape(WithLayouts(text));
     if (!literal) return Error("input-literal", {}, "option '{0}': {1}", option, literal.error().message);
     value->what = literal->Unpack();
   } else {
