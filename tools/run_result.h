@@ -1,0 +1,58 @@
+// Showing results and comparisons, as text and as the object hlo.run/1 (tools.md §3.3, §3.4, §3.8).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tools/array_file.h"
+#include "tools/run_compare.h"
+#include "tools/run_expected.h"
+
+namespace hlo {
+
+/// What a summary says about one array.
+struct ArraySummary {
+  uint64_t checksum = 0;  // of its bytes
+  int64_t nan = 0, inf = 0;
+  int64_t min_at = -1, max_at = -1;  // linear indices; -1: none
+  double min = 0, max = 0, mean = 0; // of the numbers that are no NaN; the mean of finite ones
+};
+ArraySummary Summarize(const Literal& array);
+
+/// Prints one output: in full, or min, max, mean, counts, checksum, first elements.
+void PrintOutput(llvm::raw_ostream& out, llvm::StringRef label, const Literal& array, PrintMode mode);
+
+/// One compared output.
+struct OutputComparison {
+  std::string label;  // `output {0}`
+  Literal actual, expected;
+  Comparison result;
+};
+/// The `MISMATCH` report of one output; `actual_name`, `expected_name` head the columns. With `brief`
+/// only the first line.
+void PrintMismatch(llvm::raw_ostream& out, llvm::StringRef file, llvm::StringRef actual_name, llvm::StringRef expected_name,
+                   const OutputComparison& comparison, bool brief);
+/// `[2,77]` of a linear index.
+std::string IndexText(const Shape& shape, int64_t linear);
+
+/// One row of the final table and of the result object.
+struct ModuleResult {
+  std::string file, module, status;
+  int exit_code = 0;
+  uint64_t seed = 0;
+  int64_t compile_ns = 0;
+  std::vector<int64_t> execute_ns;
+  struct Output {
+    ShapeIndex index;
+    Shape shape;
+    ArraySummary summary;
+  };
+  std::vector<Output> outputs;
+  bool compared = false;
+  std::vector<OutputComparison> comparisons;  // of the last iteration, or the first with a mismatch
+  int64_t argument_bytes = 0, result_bytes = 0;
+  std::vector<std::string> diagnostics;       // `error: text [id]`
+};
+void PrintTable(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results);
+std::string ResultJson(llvm::ArrayRef<ModuleResult> results, int64_t indent);
+
+}  // namespace hlo
