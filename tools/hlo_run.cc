@@ -1,68 +1,142 @@
 // hlo-run: executes modules (tools.md §3).
-#include "backends/interpreter/interpreter.h"
+#include "ir/print.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 #include "tools/inputs.h"
+#include "tools/output_file.h"
 #include "tools/process.h"
-#include "tools/run_arguments.h"
+#include "tools/run_module.h"
 #include "tools/tool_main.h"
 
 namespace hlo {
 namespace {
 
-/// Replaces %m by the module's name and %i by its index.
-std::string FillName(llvm::StringRef pattern, const InputModule& input) {
-  pattern.consume_front("@");
-  std::string text;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] == '%' && i + 1 < pattern.size() && pattern[i + 1] == 'm') {
-      text += input.name;
-      ++i;
-    } else if (pattern[i] == '%' && i + 1 < pattern.size() && pattern[i + 1] == 'i') {
-      text += std::to_string(input.index);
-      ++i;
-    } else {
-      text += pattern[i];
-    }
-  }
-  return text;
+/// Platforms and launchers that are not there.
+Status CheckAvailable(const RunOptions& options) {
+  if (options.platform == Platform::Gpu) return Error("unavailable-gpu", {}, "no CUDA device: driver not loaded");
+  if (options.platform == Platform::Cpu) return Error("unavailable-cpu", {}, "the cpu platform is not available yet; use --platform=interpreter");
+  if (options.launcher == Launcher::Mpi) return Error("unavailable-mpi", {}, "no MPI library: this version has the launcher 'threads' only");
+  if (options.launcher == Launcher::Nccl) return Error("unavailable-nccl", {}, "no NCCL library: this version has the launcher 'threads' only");
+  return {};
 }
 
-class Runner {
- public:
-  Runner(RunOptions& options, llvm::raw_ostream& out) : options_(options), out_(out) {}
-
-  Status RunOne(const InputModule& input, llvm::ArrayRef<std::string> files) {
-    const Module& module = *input.module;
-    DeviceCount devices{options_.num_replicas.value_or(std::max<int64_t>(module.config.replica_count, 1)),
-                        options_.num_partitions.value_or(std::max<int64_t>(module.config.num_partitions, 1))};
-    InterpreterOptions run;
-    run.replica_count = devices.replicas;
-    run.partition_count = devices.partitions;
-    run.rng_seed = options_.rng_seed;
-    run.collective_timeout = options_.collective_timeout;
-    HLO_CHECK_OK(CheckSupported(module, run));
-    ArgumentSource source(options_, module, devices);
-    HLO_CHECK_OK(source.Read());
-    HLO_TRY(Arguments arguments, source.Make(0));
-    HLO_TRY(InterpreterResult result, RunModule(module, std::move(arguments), run));
-    if (options_.output_literal.empty()) return {};
-    const std::string path = FillName(options_.output_literal, input);
-    HLO_TRY(const ArrayFormat format, ArrayFormatOf("--output", path));
-    const bool per_device = devices.total() > 1 && options_.output_devices == OutputDevices::All;
-    std::vector<NamedArray> arrays;
-    const int64_t count = per_device ? devices.total() : 1;
-    for (int64_t d = 0; d < count; ++d)
-      AppendLeaves(result.results[static_cast<size_t>(d)], "out", true, DeviceSuffix(devices, d, per_device), arrays);
-    return WriteArrays(path, format, arrays, llvm::ArrayRef(result.results).take_front(static_cast<size_t>(count)),
-                       options_.npy_widen, out_, files);
+/// A file's arrays as named literals of their own types.
+Result<std::vector<NamedArray>> LoadArrays(llvm::StringRef path) {
+  path.consume_front("@");
+  HLO_TRY(auto values, ReadValue(("@" + path).str(), "--compare-files"));
+  std::vector<NamedArray> arrays;
+  auto add = [&](std::string name, const NpyArray& array) -> Status {
+    const auto shape = NativeShape(array);
+    if (!shape) return Error("input-array", {}, "'{0}': array {1} has a type without element type; compare it with --expected", path, Describe(array));
+    arrays.push_back({std::move(name), ToLiteral(array, *shape)});
+    return {};
+  };
+  for (const auto& value : values) {
+    const std::string number = "out" + std::to_string(arrays.size());
+    if (const auto* array = std::get_if<NpyArray>(&value->what)) {
+      HLO_CHECK_OK(add(number, *array));
+    } else if (const auto* file = std::get_if<ArrayFile>(&value->what); file != nullptr && file->kind == ArrayFile::Kind::Npz) {
+      for (const auto& [name, member] : file->arrays) HLO_CHECK_OK(add(name, member));
+    } else if (const auto* literal = std::get_if<Literal>(&value->what)) {
+      AppendLeaves(*literal, "out", /*split_tuple=*/true, "", arrays);
+    } else {
+      return Error("input-format", {}, "'{0}': found raw bytes or text without shape, expected npy, npz or txt with shapes", path);
+    }
   }
+  return arrays;
+}
 
- private:
-  RunOptions& options_;
+Status CompareFiles(llvm::ArrayRef<std::string> files, const RunOptions& options, const Tolerances& tolerances, DiagnosticSink& sink,
+                    llvm::raw_ostream& out) {
+  if (files.size() != 2) return Error("usage-option", {}, "option '--compare-files': found {0} files, expected two", files.size());
+  HLO_TRY(const auto left, LoadArrays(files[0]));
+  HLO_TRY(const auto right, LoadArrays(files[1]));
+  llvm::StringMap<const Literal*> expected;
+  for (const NamedArray& array : right) expected[array.name] = &array.value;
+  bool matched = left.size() == right.size();
+  if (!matched) out << files[0] << ": MISMATCH, " << left.size() << " arrays, " << files[1] << " has " << right.size() << '\n';
+  for (const NamedArray& array : left) {
+    const auto it = expected.find(array.name);
+    if (it == expected.end()) {
+      out << files[0] << ": MISMATCH, array " << array.name << " is not in " << files[1] << '\n';
+      matched = false;
+      continue;
+    }
+    if (!Compatible(array.value.shape(), it->second->shape()))
+      return Error("input-shape", {}, "array {0}: '{1}' has {2}, '{3}' has {4}", array.name, files[0], array.value.shape(), files[1], it->second->shape());
+    OutputComparison c{array.name, array.value, *it->second, {}};
+    c.result = Compare(c.actual, c.expected, tolerances.For(c.actual.shape().element_type(), array.name));
+    if (c.result.matched()) continue;
+    matched = false;
+    PrintMismatch(out, files[0], "first", "second", c, options.quiet);
+  }
+  if (!matched) sink.Raise(kNegative);
+  return {};
+}
 
-  llvm::raw_ostream& out_;
-};
+/// --show-literal: every array of a file.
+Status ShowLiteral(llvm::StringRef path, const RunOptions& options, llvm::raw_ostream& out) {
+  path.consume_front("@");
+  HLO_TRY(const ArrayFile file, OpenArrayFile(path));
+  if (file.kind == ArrayFile::Kind::Raw || file.kind == ArrayFile::Kind::Text) {
+    HLO_TRY(auto values, ReadValue(("@" + path).str(), "--show-literal"));
+    for (const auto& value : values)
+      if (const auto* literal = std::get_if<Literal>(&value->what)) {
+        PrintLiteralWithShape(out, *literal);
+        out << '\n';
+      } else {
+        return Error("input-format", {}, "'{0}' does not say the shape of what it holds", path);
+      }
+    return {};
+  }
+  const PrintMode mode = options.print == PrintMode::Auto ? PrintMode::Full : options.print;
+  for (size_t i = 0; i < file.arrays.size(); ++i) {
+    const auto& [name, array] = file.arrays[i];
+    const std::string label = name.empty() ? std::to_string(i) : name;
+    const auto shape = NativeShape(array);
+    if (shape)
+      PrintOutput(out, label, ToLiteral(array, *shape), mode);
+    else
+      out << label << ' ' << Describe(array) << '\n';
+  }
+  return {};
+}
+
+/// A module that could not be read, for tables and the result object.
+ModuleResult FailedInput(const InputModule& input, int exit_code) {
+  ModuleResult result;
+  result.file = input.file;
+  result.module = input.name;
+  result.exit_code = exit_code;
+  result.status = exit_code == kVerification ? "COMPILE-ERROR" : "NOT-RUN";
+  for (const Diagnostic& d : input.diagnostics) result.diagnostics.push_back((ToString(d.severity) + ": " + d.message + " [" + d.id + "]").str());
+  return result;
+}
+
+Status RunAll(const RunOptions& options, llvm::ArrayRef<std::string> files, llvm::StringRef stdin_text, DiagnosticSink& sink,
+              llvm::raw_ostream& out) {
+  HLO_CHECK_OK(CheckRunOptions(options));
+  HLO_TRY(const Tolerances tolerances, Tolerances::Parse(options));
+  if (!options.show_literal.empty()) return ShowLiteral(options.show_literal, options, out);
+  if (options.compare_files) return CompareFiles(files, options, tolerances, sink, out);
+  HLO_CHECK_OK(CheckAvailable(options));
+  InputReader reader(options, files, stdin_text, sink);
+  std::vector<ModuleResult> results;
+  while (auto input = reader.Next()) {
+    if (input->module) {
+      ModuleRunner runner(options, tolerances, *input, sink, out, reader.files());
+      results.push_back(runner.Run(/*heading=*/!reader.single()));
+    } else {
+      results.push_back(FailedInput(*input, sink.module_exit_code()));
+    }
+    if (sink.stopped() || Interrupted()) break;
+  }
+  if (results.size() > 1 && !options.quiet) PrintTable(out, results);
+  if (results.empty() && !options.module.empty())
+    return Error("usage-name", {}, "option '--module': no module matches '{0}'", options.module);
+  if (options.result_json.empty()) return {};
+  return WriteFile(options.result_json, ResultJson(results, options.json_indent), out, reader.files());
+}
 
 }  // namespace
 
@@ -74,17 +148,17 @@ int HloRunMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
   if (started.exit_code) return *started.exit_code;
   DiagnosticSink sink(kHloRun.name, options, err);
   sink.Report(started.command_line.warnings);
-  if (auto status = CheckRunOptions(options); !status) {
-    sink.Report(status.error());
-    return sink.exit_code();
-  }
   SetThreadCount(static_cast<int>(options.threads));
-  Runner runner(options, out);
-  InputReader reader(options, started.command_line.positional, stdin_text, sink);
-  while (auto input = reader.Next()) {
-    if (!input->module) continue;
-    if (auto status = runner.RunOne(*input, reader.files()); !status) sink.Report(status.error());
+  SetReproducerDirectory(options.reproducer_dir);
+  LimitProcessMemory(options.memory_limit.bytes);
+  Status status;
+  {
+    std::optional<TimeLimit> limit;
+    if (options.timeout.count() > 0) limit.emplace(options.timeout);
+    status = RunAll(options, started.command_line.positional, stdin_text, sink, out);
   }
+  if (!status) sink.Report(status.error());
+  if (WhyInterrupted() == InterruptCause::Timeout) ClearInterrupt();
   return sink.exit_code();
 }
 

@@ -37,7 +37,7 @@ class InputReader {
   /// The files read so far and to come, directories expanded; "-" for standard input.
   [[nodiscard]] llvm::ArrayRef<std::string> files() const { return files_; }
   /// True if there is certainly no second module; known only after Next().
-  [[nodiscard]] bool single() const { return files_.size() <= 1 && chunks_.size() <= 1; }
+  [[nodiscard]] bool single() const { return arguments_.size() <= 1 && files_.size() <= 1 && chunks_.size() <= 1; }
 
  private:
   bool OpenNextFile(InputModule& failed);

@@ -234,6 +234,12 @@ std::string Describe(const NpyArray& array) {
   return "numpy '" + array.descr + "' " + sizes;
 }
 
+std::optional<Shape> NativeShape(const NpyArray& array) {
+  for (const NumpyType& row : kNumpyTypes)
+    if (row.kind == array.kind && Info(row.type).host_bytes() == array.item_size) return Shape::ArrayWithDefaultLayout(row.type, array.shape);
+  return std::nullopt;
+}
+
 bool Fits(const NpyArray& array, const Shape& shape) {
   if (!shape.IsArray() || static_cast<int64_t>(array.shape.size()) != shape.rank()) return false;
   for (int64_t d = 0; d < shape.rank(); ++d) {

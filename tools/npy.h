@@ -26,6 +26,8 @@ Result<std::vector<NpyArray>> ReadNpy(llvm::StringRef bytes, const std::shared_p
 
 /// `f32[3,4]`, or where NumPy's type has no counterpart `numpy '|V2' [3,4]`.
 std::string Describe(const NpyArray& array);
+/// The shape of a literal with the array's own type; nothing if NumPy's type has no counterpart.
+std::optional<Shape> NativeShape(const NpyArray& array);
 /// Whether the array can become a literal of `shape`: same sizes (bounded dynamic dimensions may be
 /// shorter) and type; types NumPy lacks take any array of the right item size.
 bool Fits(const NpyArray& array, const Shape& shape);

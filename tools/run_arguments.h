@@ -51,12 +51,13 @@ class ArgumentSource {
 
   Status AddInput(llvm::StringRef text, Cursor& cursor);
   Status AddPositional(const Value& value, bool leaf_wise, Cursor& cursor, llvm::StringRef text);
-  Status AddArchive(const Value& value, const ArrayFile& file, bool all);
+  Status AddArchive(const ArrayFile& file, bool all);
   Status AddMember(llvm::StringRef name, const NpyArray& array, llvm::StringRef path, llvm::StringMap<int64_t>& parameters);
   Result<Assignment> ParseSelector(llvm::StringRef selector) const;
   Result<int64_t> FindParameter(llvm::StringRef name) const;
   Result<Literal> MakeParameter(int64_t parameter, int64_t device, uint64_t seed) const;
   Result<ValueRule> FakeRule() const;
+  [[nodiscard]] bool SameOnAllDevices(int64_t parameter) const;
   [[nodiscard]] const Shape& ParameterShape(int64_t number) const;
   [[nodiscard]] std::string Describe(int64_t parameter, const ShapeIndex& index) const;
   const Value* Keep(std::unique_ptr<Value> value);
