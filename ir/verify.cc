@@ -12,12 +12,19 @@ void Report::Add(Diagnostic diagnostic, const Instruction* about) {
   (last_kept_ ? errors_.emplace_back() : scratch_) = std::move(diagnostic);
 }
 
-Loc Report::HeaderLoc() const {
-  if (module_.sources().empty()) return {};
-  const SourceBuffer* source = module_.sources()[0].get();
-  const size_t at = source->text().find("HloModule");
-  if (at == llvm::StringRef::npos) return {source, 0, 0};
-  return {source, static_cast<uint32_t>(at), static_cast<uint32_t>(at + 9)};
+Loc Report::HeaderLoc(llvm::StringRef message) const {
+  // A source may hold several modules: the header is the last one before the computations.
+  const auto computations = module_.computations();
+  const Loc body = computations.empty() ? Loc() : computations[0]->loc();
+  if (!body.valid()) return {};
+  const llvm::StringRef text = body.source->text().take_front(body.begin);
+  const size_t header = text.rfind("HloModule");
+  if (header == llvm::StringRef::npos) return body;
+  const llvm::StringRef quoted = message.split('\'').second.split('\'').first;
+  const size_t attribute = quoted.empty() ? llvm::StringRef::npos : text.find((quoted + "=").str(), header);
+  const size_t begin = attribute == llvm::StringRef::npos ? header : attribute;
+  const size_t length = attribute == llvm::StringRef::npos ? llvm::StringRef("HloModule").size() : quoted.size();
+  return {body.source, static_cast<uint32_t>(begin), static_cast<uint32_t>(begin + length)};
 }
 
 namespace {

@@ -34,13 +34,16 @@ class Report {
   /// About the module's header.
   template <class... Args>
   Diagnostic& ModuleError(llvm::StringRef id, const char* format, Args&&... args) {
-    Add(MakeError(id, HeaderLoc(), format, std::forward<Args>(args)...));
+    Diagnostic d = MakeError(id, {}, format, std::forward<Args>(args)...);
+    d.loc = HeaderLoc(d.message);
+    Add(std::move(d));
     return Last();
   }
   std::vector<Diagnostic> Take() { return std::move(errors_); }
 
  private:
-  [[nodiscard]] Loc HeaderLoc() const;
+  /// The module attribute that the message quotes first, or else the word HloModule.
+  [[nodiscard]] Loc HeaderLoc(llvm::StringRef message) const;
   /// The error just added; a scratch one if it was dropped because of max_errors.
   Diagnostic& Last() { return last_kept_ ? errors_.back() : scratch_; }
 
