@@ -37,11 +37,13 @@ bool Cursor::Report(Diagnostic diagnostic) {
   if (stopped_) return false;
   diagnostics_.push_back(std::move(diagnostic));
   ++error_count_;
-  if (options_.max_errors != 0 && error_count_ >= options_.max_errors) {
-    stopped_ = true;
-    Seek(end_);
-  }
+  if (options_.max_errors != 0 && error_count_ >= options_.max_errors) Stop();
   return false;
+}
+
+void Cursor::Stop() {
+  stopped_ = true;
+  Seek(end_);
 }
 
 void Cursor::Warn(llvm::StringRef id, Loc loc, std::string message) {
@@ -153,7 +155,9 @@ bool Cursor::ParseNumber(double& out) {
 Nesting::Nesting(Cursor& cursor) : cursor_(cursor) {
   ++cursor_.depth_;
   ok_ = cursor_.depth_ <= kMaxNesting && cursor_.stack_base_ - StackAddress() < kMaxStackBytes;
-  if (!ok_) cursor_.Fail("parse-nesting", cursor_.Here(), "maximum nesting depth of {0} exceeded", kMaxNesting);
+  if (ok_) return;
+  cursor_.Fail("parse-nesting", cursor_.Here(), "maximum nesting depth exceeded, expected at most {0} levels", kMaxNesting);
+  cursor_.Stop();  // every level would have to recover
 }
 
 }  // namespace hlo

@@ -82,6 +82,8 @@ class Cursor {
   /// Unexpected word: with suggestions from the words possible here.
   bool UnknownWord(llvm::StringRef id, llvm::StringRef what, llvm::ArrayRef<llvm::StringRef> words);
   [[nodiscard]] unsigned error_count() const { return error_count_; }
+  /// Reads no more: moves to the end of the text, and drops further errors.
+  void Stop();
   /// True once max_errors were reported: reading has moved to the end of the text.
   [[nodiscard]] bool stopped() const { return stopped_; }
   std::vector<Diagnostic> TakeDiagnostics() { return std::move(diagnostics_); }

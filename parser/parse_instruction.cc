@@ -13,11 +13,17 @@ constexpr int64_t kMaxParameters = 1 << 20;
 constexpr int64_t kMaxInferredLeaves = 1 << 17;
 constexpr int kMaxInferredDepth = 4096;
 
-/// Counts the leaves of a shape down to 0; false if there are more or the nesting is too deep.
-bool WithinLimits(const Shape& shape, int64_t& leaves, int depth) {
-  if (--leaves < 0 || depth > kMaxInferredDepth) return false;
+/// What a walk over an inferred shape finds.
+struct ShapeWalk {
+  int64_t leaves_left = kMaxInferredLeaves;
+  bool lacks_layout = false;
+};
+/// False if the shape has too many leaves or is nested too deeply.
+bool Walk(const Shape& shape, ShapeWalk& walk, int depth) {
+  if (--walk.leaves_left < 0 || depth > kMaxInferredDepth) return false;
+  walk.lacks_layout |= shape.IsArray() && !shape.has_layout();
   if (!shape.IsTuple()) return true;
-  return llvm::all_of(shape.tuple_shapes(), [&](const Shape& s) { return WithinLimits(s, leaves, depth + 1); });
+  return llvm::all_of(shape.tuple_shapes(), [&](const Shape& s) { return Walk(s, walk, depth + 1); });
 }
 
 /// What a constant keeps of its written shape: no dynamic sizes, no element size in the layout.
@@ -276,7 +282,7 @@ bool BodyParser::CheckOperandCount(Draft& d) {
     d.operand_locs.truncate(2);
     return true;
   }
-  if (count >= info.min_operands && count <= info.max_operands) return true;
+  if (count >= info.min_operands && (info.max_operands == OpInfo::kVariadic || count <= info.max_operands)) return true;
   return c_.Fail("parse-operand-count", c_.LocOf(d.opcode), info.HasFixedArity() ? "expects {0} operands, but has {1} operands"
                  : "expects at least {0} operands, but has {1} operands", info.min_operands, count);
 }
@@ -313,10 +319,10 @@ bool BodyParser::InferMissingShape(Instruction& i, const Draft& d) {
   if (!shape)
     return c_.Fail("parse-infer", c_.LocOf(d.opcode), "failed to infer shape for opcode: {0}, error: {1}", i.info().text,
                    shape.error().message);
-  int64_t leaves = kMaxInferredLeaves;
-  if (shape->IsTuple() && !WithinLimits(*shape, leaves, 0))
+  ShapeWalk walk;
+  if (!Walk(*shape, walk, 0))
     return c_.Fail("parse-nesting", c_.LocOf(d.opcode), "the inferred tuple shape is too large");
-  i.set_shape(c_.options().fill_missing_layouts ? shape->WithDefaultLayouts() : std::move(*shape));
+  i.set_shape(walk.lacks_layout && c_.options().fill_missing_layouts ? shape->WithDefaultLayouts() : std::move(*shape));
   return true;
 }
 

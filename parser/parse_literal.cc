@@ -21,7 +21,7 @@ class DenseParser {
       : c_(c), shape_(shape), type_(shape.element_type()), width_(static_cast<size_t>(Info(type_).host_bytes())) {}
 
   /// dense = scalar | '{' {dense | ',' | '...'} '}' .
-  bool Parse(LiteralPtr& out);
+  bool Parse(Literal& out, bool& elided);
 
  private:
   bool ParseNested();
@@ -41,7 +41,7 @@ class DenseParser {
     bytes_.resize(at + width);
     std::memcpy(bytes_.data() + at, &code, width);
   }
-  void Build(LiteralPtr& out);
+  void Build(Literal& out);
 
   Cursor& c_;
   const Shape& shape_;
@@ -52,13 +52,13 @@ class DenseParser {
   bool elided_ = false;
 };
 
-bool DenseParser::Parse(LiteralPtr& out) {
+bool DenseParser::Parse(Literal& out, bool& elided) {
   const uint32_t begin = c_.begin();
   if (shape_.HasUnboundedDimension())
     return c_.Fail("parse-literal", c_.Here(), "found a literal of shape {0}, expected a shape of known size", shape_);
   if (c_.Is(TokenKind::LBrace) ? !ParseNested() : !ParseBare()) return false;
   if (elided_) {
-    out = nullptr;
+    elided = true;
     return true;
   }
   const int64_t size = ByteSize(shape_);
@@ -69,13 +69,13 @@ bool DenseParser::Parse(LiteralPtr& out) {
   return true;
 }
 
-void DenseParser::Build(LiteralPtr& out) {
+void DenseParser::Build(Literal& out) {
   Literal literal = Literal::Make(shape_);
   uint8_t* data = literal.MutableData();
   const size_t given = std::min(bytes_.size(), literal.byte_size());
   if (given > 0) std::memcpy(data, bytes_.data(), given);
   if (given < literal.byte_size()) std::memset(data + given, 0, literal.byte_size() - given);
-  out = std::make_shared<const Literal>(Info(type_).is_packed() ? literal.Pack() : std::move(literal));
+  out = Info(type_).is_packed() ? literal.Pack() : std::move(literal);
 }
 
 /// A scalar. For arrays, too: it sets element 0, the rest is zero.
@@ -246,51 +246,57 @@ bool DenseParser::ParseComplex() {
   return ParseFloat(part) && c_.Expect(TokenKind::Comma) && ParseFloat(part) && c_.Expect(TokenKind::RParen);
 }
 
-bool ParseArrayLiteral(Cursor& c, const Shape& shape, LiteralPtr& out) {
+bool ParseArrayLiteral(Cursor& c, const Shape& shape, Literal& out, bool& elided) {
   if (!shape.IsArray())
     return c.Fail("parse-literal", c.Here(), "found a literal of shape {0}, expected an array or tuple", shape);
-  return DenseParser(c, shape).Parse(out);
+  return DenseParser(c, shape).Parse(out, elided);
 }
 
-/// The tuple of the elements; null if one of them is elided.
-LiteralPtr MakeTuple(llvm::ArrayRef<LiteralPtr> elements) {
-  std::vector<Literal> values;
-  for (const LiteralPtr& e : elements) {
-    if (!e) return nullptr;
-    values.push_back(*e);
-  }
-  return std::make_shared<const Literal>(Literal::MakeTuple(std::move(values)));
-}
-
-}  // namespace
-
-/// literal = '(' [literal {',' literal}] ')' | dense .
-bool ParseLiteralValue(Cursor& c, const Shape& shape, LiteralPtr& out) {
-  if (!shape.IsTuple()) return ParseArrayLiteral(c, shape, out);
+/// literal = '(' [literal {',' literal}] ')' | dense . `elided` is set if some part is.
+bool ParseInto(Cursor& c, const Shape& shape, Literal& out, bool& elided) {
+  if (!shape.IsTuple()) return ParseArrayLiteral(c, shape, out, elided);
   Nesting nesting(c);
   if (!nesting || !c.Expect(TokenKind::LParen)) return false;
-  llvm::SmallVector<LiteralPtr, 4> elements;
+  std::vector<Literal> elements;
   for (int64_t i = 0; i < shape.tuple_size(); ++i) {
     if (i > 0 && !c.Expect(TokenKind::Comma)) return false;
-    if (!ParseLiteralValue(c, shape.tuple_shape(i), elements.emplace_back())) return false;
+    if (!ParseInto(c, shape.tuple_shape(i), elements.emplace_back(), elided)) return false;
   }
   if (!c.Expect(TokenKind::RParen)) return false;
-  out = MakeTuple(elements);
+  if (!elided) out = Literal::MakeTuple(std::move(elements));
   return true;
 }
 
 /// shaped = shape dense | '(' [shaped {',' shaped}] ')' .
-bool ParseShapedLiteral(Cursor& c, LiteralPtr& out) {
+bool ParseShapedInto(Cursor& c, Literal& out, bool& elided) {
   if (!c.Is(TokenKind::LParen)) {
     Shape shape;
-    return ParseShape(c, shape, true) && ParseArrayLiteral(c, shape, out);
+    return ParseShape(c, shape, true) && ParseArrayLiteral(c, shape, out, elided);
   }
   Nesting nesting(c);
   if (!nesting) return false;
-  llvm::SmallVector<LiteralPtr, 4> elements;
-  if (!c.ParseList(TokenKind::LParen, TokenKind::RParen, [&] { return ParseShapedLiteral(c, elements.emplace_back()); }))
+  std::vector<Literal> elements;
+  if (!c.ParseList(TokenKind::LParen, TokenKind::RParen, [&] { return ParseShapedInto(c, elements.emplace_back(), elided); }))
     return false;
-  out = MakeTuple(elements);
+  if (!elided) out = Literal::MakeTuple(std::move(elements));
+  return true;
+}
+
+}  // namespace
+
+bool ParseLiteralValue(Cursor& c, const Shape& shape, LiteralPtr& out) {
+  Literal literal;
+  bool elided = false;
+  if (!ParseInto(c, shape, literal, elided)) return false;
+  out = elided ? nullptr : std::make_shared<const Literal>(std::move(literal));
+  return true;
+}
+
+bool ParseShapedLiteral(Cursor& c, LiteralPtr& out) {
+  Literal literal;
+  bool elided = false;
+  if (!ParseShapedInto(c, literal, elided)) return false;
+  out = elided ? nullptr : std::make_shared<const Literal>(std::move(literal));
   return true;
 }
 

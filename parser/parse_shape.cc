@@ -238,7 +238,7 @@ bool ParseDim(Cursor& c, Dims& dims, llvm::SmallVectorImpl<bool>& dynamic) {
 }
 
 /// array = Type '[' [dim {',' dim}] ']' [layout] .
-bool ParseArray(Cursor& c, Shape& out, bool fill) {
+[[gnu::noinline]] bool ParseArray(Cursor& c, Shape& out, bool fill) {
   const Token type = c.token();
   if (!c.Is(TokenKind::Type)) return c.Unexpected("an element type");
   c.Advance();
@@ -267,38 +267,44 @@ bool ParseArray(Cursor& c, Shape& out, bool fill) {
   return true;
 }
 
-/// shape = array | '(' [shape {',' shape}] ')' | 'b' '(' array ')' .
+[[gnu::noinline]] bool ParseBuffer(Cursor& c, Shape& out, bool fill) {
+  c.Advance();
+  if (!c.Expect(TokenKind::LParen)) return false;
+  const Loc loc = c.Here();
+  Shape array;
+  if (!ParseArray(c, array, fill)) return false;
+  if (!array.IsArray()) return c.Fail("parse-shape", loc, "found {0} in a buffer shape, expected an array", array);
+  out = Shape::MakeBuffer(array);
+  return c.Expect(TokenKind::RParen);
+}
+
+[[gnu::noinline]] bool NotAShape(Cursor& c) {
+  if (!c.Is(TokenKind::Ident) || c.NextByte() != '[') return c.Unexpected("a shape");
+  llvm::SmallVector<StringRef, 40> types;
+  for (const TypeInfo& t : kTypeTable)
+    if (ParseElementType(t.text)) types.push_back(t.text);
+  return c.UnknownWord("parse-unknown-type", "element type", types);
+}
+
+[[gnu::noinline]] bool CheckElement(Cursor& c, const Shape& element, uint32_t begin) {
+  const StringRef problem = ProblemInTuple(element);
+  return problem.empty() || c.Fail("parse-layout", c.From(begin), "found {0} in a tuple shape: {1}", element, problem);
+}
+
+/// shape = array | '(' [shape {',' shape}] ')' | 'b' '(' array ')' . Deep recursion: keeps its frame small.
 bool ParseShapeSlowly(Cursor& c, Shape& out, bool fill) {
+  if (c.Is(TokenKind::Type)) return ParseArray(c, out, fill);
+  if (c.IsIdent("b")) return ParseBuffer(c, out, fill);
+  if (!c.Is(TokenKind::LParen)) return NotAShape(c);
   Nesting nesting(c);
   if (!nesting) return false;
-  if (c.IsIdent("b")) {
-    c.Advance();
-    if (!c.Expect(TokenKind::LParen)) return false;
-    const Loc loc = c.Here();
-    Shape array;
-    if (!ParseArray(c, array, fill)) return false;
-    if (!array.IsArray()) return c.Fail("parse-shape", loc, "found {0} in a buffer shape, expected an array", array);
-    out = Shape::MakeBuffer(array);
-    return c.Expect(TokenKind::RParen);
-  }
-  if (!c.Is(TokenKind::LParen)) {
-    if (c.Is(TokenKind::Ident) && c.NextByte() == '[') {
-      llvm::SmallVector<StringRef, 40> types;
-      for (const TypeInfo& t : kTypeTable)
-        if (ParseElementType(t.text)) types.push_back(t.text);
-      return c.UnknownWord("parse-unknown-type", "element type", types);
-    }
-    if (!c.Is(TokenKind::Type)) return c.Unexpected("a shape");
-    return ParseArray(c, out, fill);
-  }
-  llvm::SmallVector<Shape, 4> elements;
+  std::vector<Shape> elements;
   if (!c.ParseList(TokenKind::LParen, TokenKind::RParen, [&] {
         // Only the outermost tuple is looked up as a whole: that keeps the work linear in the text.
         Shape& element = elements.emplace_back();
         const uint32_t begin = c.begin();
         if (!(c.Is(TokenKind::Type) ? ParseShape(c, element, fill) : ParseShapeSlowly(c, element, fill))) return false;
-        const StringRef problem = ProblemInTuple(element);
-        return problem.empty() || c.Fail("parse-layout", c.From(begin), "found {0} in a tuple shape: {1}", element, problem);
+        return CheckElement(c, element, begin);
       }))
     return false;
   out = Shape::MakeTuple(elements);

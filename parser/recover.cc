@@ -6,9 +6,12 @@ namespace {
 
 /// True if only blanks stand before the current token on its line.
 bool FirstOnLine(const Cursor& c) {
-  const llvm::StringRef before = c.source().text().take_front(c.begin());
-  const llvm::StringRef line = before.drop_front(before.rfind('\n') + 1);
-  return line.size() < 200 && line.trim(" \t\r").empty();
+  constexpr size_t kDeepestIndent = 256;  // keeps the cost constant
+  const llvm::StringRef text = c.source().text();
+  size_t at = c.begin();
+  const size_t stop = at > kDeepestIndent ? at - kDeepestIndent : 0;
+  while (at > stop && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
+  return at == 0 || text[at - 1] == '\n' || text[at - 1] == '\r';
 }
 
 bool AtInstruction(const Cursor& c) {
@@ -36,7 +39,7 @@ bool AtComputationStart(const Cursor& c) {
 }
 
 void RecoverInstruction(Cursor& c, uint32_t start) {
-  if (c.stopped()) return;
+  if (c.stopped() || c.Is(TokenKind::Eof)) return;
   const uint32_t error = c.begin();
   c.Seek(start);
   int depth = 0;
