@@ -93,6 +93,11 @@ Result<Literal> Executor::Call(const Computation& computation, std::vector<Liter
       result = step.constant;
       continue;
     }
+    if (step.inst->kind() == OpKind::GetTupleElement && !step.last_use[0]) {
+      // Sharing the whole tuple for one element would make a loop over its elements quadratic.
+      result = values[static_cast<size_t>(step.operands[0])].element(step.inst->attr<GetTupleElementAttrs>().index);
+      continue;
+    }
     operands.clear();
     for (size_t i = 0; i < step.operands.size(); ++i) {
       Literal& value = values[static_cast<size_t>(step.operands[i])];
