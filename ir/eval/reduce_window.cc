@@ -142,8 +142,9 @@ Status Fold(const ScalarCallee& callee, const Window& window, const Inputs& inpu
   const auto prefix = PrefixDimension(window, results[0].shape().dims());
   int64_t positions = 1;
   for (const WindowDim& w : window.dims) positions *= w.size;
-  // Floating products keep their order unless that costs too much.
-  if (kernels && (!kernels->sequential || (!prefix && positions > 64))) {
+  // Where partial results are rounded the order is kept unless that costs too much.
+  const bool rounds = kernels && (kernels->sequential || (op == OpKind::Add && kernels->source == ElementType::F64));
+  if (kernels && (!rounds || (!prefix && positions > 64))) {
     WindowFold(*kernels, window, inputs.arrays[0], inputs.inits[0], results[0]);
     return {};
   }

@@ -8,6 +8,40 @@
 namespace hlo {
 namespace {
 
+/// Window positions in the order in which they are looked at, which decides ties: row-major, except that
+/// positions of a dimension that are in bounds for all outputs are looked at apart from those that are
+/// not, the last dimension being divided first (as XLA's loops do).
+std::vector<int64_t> ScanOrder(const Window& window, llvm::ArrayRef<int64_t> base, llvm::ArrayRef<int64_t> outputs) {
+  const size_t rank = window.dims.size();
+  std::vector<std::vector<int64_t>> piece(rank);  // of each position of each dimension
+  int64_t positions = 1;
+  for (size_t d = 0; d < rank; ++d) {
+    const WindowDim& w = window.dims[d];
+    positions *= w.size;
+    bool previous = true;
+    for (int64_t k = 0; k < w.size; ++k) {
+      bool inside = true;
+      for (int64_t o = 0; o < outputs[d] && inside; ++o) inside = WindowBaseIndex(w, base[d], o, k) >= 0;
+      piece[d].push_back(k == 0 ? 0 : piece[d].back() + (inside != previous ? 1 : 0));
+      previous = inside;
+    }
+  }
+  std::vector<std::pair<std::vector<int64_t>, int64_t>> keys;  // pieces, last dimension first
+  for (int64_t position = 0; position < positions; ++position) {
+    std::vector<int64_t> key;
+    int64_t rest = position;
+    for (size_t d = rank; d-- > 0;) {
+      key.push_back(piece[d][static_cast<size_t>(rest % window.dims[d].size)]);
+      rest /= window.dims[d].size;
+    }
+    keys.emplace_back(std::move(key), position);
+  }
+  llvm::sort(keys);
+  std::vector<int64_t> order;
+  for (const auto& [key, position] : keys) order.push_back(position);
+  return order;
+}
+
 /// The operand element each window selects; -1 where no position is in bounds.
 Result<std::vector<int64_t>> SelectElements(const ScalarCallee& select, const Window& window, const Literal& operand,
                                             llvm::ArrayRef<int64_t> outputs, int64_t count) {
@@ -15,12 +49,14 @@ Result<std::vector<int64_t>> SelectElements(const ScalarCallee& select, const Wi
   const WindowIndex index(window, operand.shape().dims(), outputs);
   const auto width = static_cast<size_t>(Info(operand.shape().element_type()).host_bytes());
   std::vector<int64_t> selected(static_cast<size_t>(count), -1);
+  const std::vector<int64_t> order = ScanOrder(window, operand.shape().dims(), outputs);
   HLO_CHECK_OK(ForEachPiece(select, 0, count, kOutputs, [&](int64_t begin, int64_t end) -> Status {
     ScalarCaller caller(select);
     WindowIndex::Block block(index, begin, end);
     std::vector<uint8_t> current(kOutputs * width), next(kOutputs * width), keep(kOutputs);
     std::vector<WindowIndex::Read> rivals;
-    for (int64_t position = 0; position < index.position_count(); ++position) {
+    int64_t seen = 0;
+    for (const int64_t position : order) {
       rivals.clear();
       for (const WindowIndex::Read& read : block.InBounds(position)) {
         int64_t& chosen = selected[static_cast<size_t>(read.output)];
@@ -36,7 +72,7 @@ Result<std::vector<int64_t>> SelectElements(const ScalarCallee& select, const Wi
       HLO_CHECK_OK(caller.Run({current.data(), next.data()}, {keep.data()}, static_cast<int64_t>(rivals.size())));
       for (size_t i = 0; i < rivals.size(); ++i)
         if (keep[i] == 0) selected[static_cast<size_t>(rivals[i].output)] = rivals[i].base;
-      if ((position & 255) == 255 && Interrupted()) return Error(InterruptedError());
+      if ((++seen & 255) == 0 && Interrupted()) return Error(InterruptedError());
     }
     return {};
   }));
