@@ -8,9 +8,9 @@
 namespace hlo {
 namespace {
 
-/// Window positions in the order in which they are looked at, which decides ties: row-major, except that
-/// positions of a dimension that are in bounds for all outputs are looked at apart from those that are
-/// not, the last dimension being divided first (as XLA's loops do).
+/// Window positions in the order in which they are looked at, which decides ties. It is row-major, except
+/// that the last position of a dimension is looked at after all others if either it or all before it
+/// are in bounds for every output but not both; the last dimension is divided first (so do XLA's loops).
 std::vector<int64_t> ScanOrder(const Window& window, llvm::ArrayRef<int64_t> base, llvm::ArrayRef<int64_t> outputs) {
   const size_t rank = window.dims.size();
   std::vector<std::vector<int64_t>> piece(rank);  // of each position of each dimension
@@ -18,13 +18,15 @@ std::vector<int64_t> ScanOrder(const Window& window, llvm::ArrayRef<int64_t> bas
   for (size_t d = 0; d < rank; ++d) {
     const WindowDim& w = window.dims[d];
     positions *= w.size;
-    bool previous = true;
-    for (int64_t k = 0; k < w.size; ++k) {
-      bool inside = true;
-      for (int64_t o = 0; o < outputs[d] && inside; ++o) inside = WindowBaseIndex(w, base[d], o, k) >= 0;
-      piece[d].push_back(k == 0 ? 0 : piece[d].back() + (inside != previous ? 1 : 0));
-      previous = inside;
-    }
+    const auto inside = [&](int64_t k) {
+      for (int64_t o = 0; o < outputs[d]; ++o)
+        if (WindowBaseIndex(w, base[d], o, k) < 0) return false;
+      return true;
+    };
+    bool first_inside = true;
+    for (int64_t k = 0; k + 1 < w.size && first_inside; ++k) first_inside = inside(k);
+    piece[d].assign(static_cast<size_t>(w.size), 0);
+    piece[d].back() = w.size > 1 && first_inside != inside(w.size - 1) ? 1 : 0;
   }
   std::vector<std::pair<std::vector<int64_t>, int64_t>> keys;  // pieces, last dimension first
   for (int64_t position = 0; position < positions; ++position) {
