@@ -85,6 +85,25 @@ void WriteBytes(llvm::raw_ostream& out, const Literal& payload) {
   out.write(reinterpret_cast<const char*>(payload.data()), payload.byte_size());
 }
 
+/// A literal's text, changed where it would read back as another value: `-0` is the integer 0, and the
+/// smallest f8e8m0fnu is printed too large.
+void WriteText(llvm::raw_ostream& out, const Literal& value) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  PrintLiteralWithShape(stream, value);
+  StringRef rest = text;
+  bool smallest = false;
+  ForEachLeaf(value.shape(), [&](const ShapeIndex&, const Shape& leaf) { smallest |= leaf.element_type() == ElementType::F8E8M0FNU; });
+  while (!rest.empty()) {
+    const StringRef word = rest.take_while([](char c) { return !StringRef(" ,(){}[]\n").contains(c); });
+    out << (word == "-0" ? "-0." : smallest && word == "5.9e-39" ? "5.8e-39" : word);
+    rest = rest.drop_front(word.size());
+    out << rest.take_front(1);
+    rest = rest.drop_front(std::min<size_t>(rest.size(), 1));
+  }
+  out << '\n';
+}
+
 std::string IndexSuffix(const ShapeIndex& index, size_t from) {
   std::string text;
   for (size_t i = from; i < index.size(); ++i) text += "_" + std::to_string(index[i]);
@@ -173,10 +192,7 @@ Status WriteArrays(StringRef path, ArrayFormat format, llvm::ArrayRef<NamedArray
       for (const NamedArray& a : arrays) WriteBytes(out, NpyPayload(a.value, false));
       break;
     case ArrayFormat::Txt:
-      for (const Literal& value : whole) {
-        PrintLiteralWithShape(out, value.ToStatic());
-        out << '\n';
-      }
+      for (const Literal& value : whole) WriteText(out, value.ToStatic());
       break;
   }
   return file.Commit();
