@@ -55,7 +55,7 @@ void VerifyLeaf(const Instruction& inst, const Sharding& sharding, const Shape& 
     case ShardingKind::Tiled: return VerifyTiles(inst, sharding, shape, report);
     case ShardingKind::Mesh:
       if (const int64_t rank = shape.IsArray() ? shape.rank() : 0; sharding.mesh && sharding.mesh->has_dims &&
-                                                                   static_cast<int64_t>(sharding.mesh->dims.size()) != rank)
+                                                                   static_cast<int64_t>(sharding.mesh->dims.size()) > rank)
         report.Error("verify-sharding", inst, "'sharding' of {0} has {1} dimensions, but {2} has rank {3}", Name(inst), sharding.mesh->dims.size(),
                      shape, rank);
       return;
