@@ -268,15 +268,16 @@ bool ParseInto(Cursor& c, const Shape& shape, Literal& out, bool& elided) {
 }
 
 /// shaped = shape dense | '(' [shaped {',' shaped}] ')' .
-bool ParseShapedInto(Cursor& c, Literal& out, bool& elided) {
+bool ParseShapedInto(Cursor& c, Literal& out, bool& elided, bool layout_optional) {
   if (!c.Is(TokenKind::LParen)) {
     Shape shape;
-    return ParseShape(c, shape, true) && ParseArrayLiteral(c, shape, out, elided);
+    const bool simple = layout_optional && c.Is(TokenKind::Type);
+    return (simple ? ParseArrayBeforeLiteral(c, shape) : ParseShape(c, shape, true)) && ParseArrayLiteral(c, shape, out, elided);
   }
   Nesting nesting(c);
   if (!nesting) return false;
   std::vector<Literal> elements;
-  if (!c.ParseList(TokenKind::LParen, TokenKind::RParen, [&] { return ParseShapedInto(c, elements.emplace_back(), elided); }))
+  if (!c.ParseList(TokenKind::LParen, TokenKind::RParen, [&] { return ParseShapedInto(c, elements.emplace_back(), elided, layout_optional); }))
     return false;
   if (!elided) out = Literal::MakeTuple(std::move(elements));
   return true;
@@ -292,10 +293,10 @@ bool ParseLiteralValue(Cursor& c, const Shape& shape, LiteralPtr& out) {
   return true;
 }
 
-bool ParseShapedLiteral(Cursor& c, LiteralPtr& out) {
+bool ParseShapedLiteral(Cursor& c, LiteralPtr& out, bool layout_optional) {
   Literal literal;
   bool elided = false;
-  if (!ParseShapedInto(c, literal, elided)) return false;
+  if (!ParseShapedInto(c, literal, elided, layout_optional)) return false;
   out = elided ? nullptr : std::make_shared<const Literal>(std::move(literal));
   return true;
 }

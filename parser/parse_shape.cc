@@ -238,7 +238,7 @@ bool ParseDim(Cursor& c, Dims& dims, llvm::SmallVectorImpl<bool>& dynamic) {
 }
 
 /// array = Type '[' [dim {',' dim}] ']' [layout] .
-[[gnu::noinline]] bool ParseArray(Cursor& c, Shape& out, bool fill) {
+[[gnu::noinline]] bool ParseArray(Cursor& c, Shape& out, bool fill, bool layout_allowed = true) {
   const Token type = c.token();
   if (!c.Is(TokenKind::Type)) return c.Unexpected("an element type");
   c.Advance();
@@ -253,7 +253,7 @@ bool ParseDim(Cursor& c, Dims& dims, llvm::SmallVectorImpl<bool>& dynamic) {
     return true;
   }
   const auto rank = static_cast<int64_t>(dims.size());
-  if (c.Is(TokenKind::LBrace)) {
+  if (layout_allowed && c.Is(TokenKind::LBrace)) {
     const TokenKind next = c.PeekToken().kind;
     if (next == TokenKind::Int || next == TokenKind::Colon) {
       Layout layout;
@@ -318,6 +318,18 @@ bool AtShape(const Cursor& c) {
   if (!c.Is(TokenKind::Ident)) return false;
   if (c.token().text == "b") return c.PeekToken().kind == TokenKind::LParen;
   return c.NextByte() == '[';  // an unknown element type
+}
+
+bool ParseArrayBeforeLiteral(Cursor& c, Shape& out) {
+  // Two groups in braces: the first is the layout. One: it is the literal.
+  const StringRef text = c.source().text();
+  size_t at = std::min(text.find(']', c.begin()), text.size());
+  at = std::min(text.find('{', at), text.size());
+  const size_t close = text.find_first_of("{}", at + 1);
+  const bool flat = close != StringRef::npos && text[close] == '}';
+  const StringRef after = flat ? text.substr(close + 1).ltrim() : "";
+  const bool layout = !after.empty() && after[0] != ',' && after[0] != ')';
+  return ParseArray(c, out, true, layout);
 }
 
 bool ParseShape(Cursor& c, Shape& out, bool fill) {

@@ -71,7 +71,7 @@ Result<Literal> ParseLiteralWithShape(StringRef text) {
   return ParseAlone<Literal>(text, [](Cursor& c, Literal& literal) {
     LiteralPtr value;
     const Loc loc = c.Here();
-    if (!ParseShapedLiteral(c, value)) return false;
+    if (!ParseShapedLiteral(c, value, /*layout_optional=*/true)) return false;
     if (!value) return c.Fail("parse-literal", loc, "found an elided literal, expected its elements");
     literal = *value;
     return true;

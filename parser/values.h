@@ -13,12 +13,16 @@ bool AtShape(const Cursor& c);
 bool ParseShape(Cursor& c, Shape& out, bool fill);
 inline bool ParseShape(Cursor& c, Shape& out) { return ParseShape(c, out, c.options().fill_missing_layouts); }
 
+/// An array shape whose literal follows: `f32[2] {1,2}` has no layout.
+bool ParseArrayBeforeLiteral(Cursor& c, Shape& out);
+
 // --- Literals (parse_literal.cc) ---
 /// A literal of the given shape. A null result stands for an elided one, `{...}`, also when only a part
 /// of a tuple is elided.
 bool ParseLiteralValue(Cursor& c, const Shape& shape, LiteralPtr& out);
-/// Literal with the shapes written at its leaves.
-bool ParseShapedLiteral(Cursor& c, LiteralPtr& out);
+/// Literal with the shapes written at its leaves. As XLA does, a `{` and an integer behind a shape are read as
+/// its layout, unless `layout_optional`.
+bool ParseShapedLiteral(Cursor& c, LiteralPtr& out, bool layout_optional = false);
 
 // --- Lists and words (parse_values.cc) ---
 bool ParseIntList(Cursor& c, Dims& out);
