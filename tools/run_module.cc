@@ -51,6 +51,22 @@ StringRef StatusOf(int exit_code) {
 
 }  // namespace
 
+ModuleRunner::ModuleRunner(const RunOptions& options, const Tolerances& tolerances, const InputModule& input,
+                           DiagnosticSink& sink, llvm::raw_ostream& out, llvm::ArrayRef<std::string> module_files)
+    : options_(options), tolerances_(tolerances), input_(input), module_(*input.module), sink_(sink), out_(out),
+      input_files_(module_files.begin(), module_files.end()) {
+  auto add = [&](StringRef value) {
+    const auto [selector, file] = value.split('@');
+    if (file.empty()) return;
+    // `0@r1:@f.npz#key`: the file follows the last `@`.
+    input_files_.push_back(value.drop_front(value.rfind('@') + 1).split('#').first.str());
+  };
+  for (const std::string& value : options.input) add(value);
+  for (const std::string& value : options.expected) add(value);
+  if (!options.inputs.empty()) input_files_.push_back(StringRef(options.inputs).ltrim('@').str());
+  if (!options.infeed.empty()) input_files_.push_back(StringRef(options.infeed).ltrim('@').str());
+}
+
 std::string ModuleRunner::FillName(StringRef pattern) const {
   pattern.consume_front("@");
   std::string text;

@@ -12,8 +12,7 @@ namespace hlo {
 class ModuleRunner {
  public:
   ModuleRunner(const RunOptions& options, const Tolerances& tolerances, const InputModule& input, DiagnosticSink& sink,
-               llvm::raw_ostream& out, llvm::ArrayRef<std::string> input_files)
-      : options_(options), tolerances_(tolerances), input_(input), module_(*input.module), sink_(sink), out_(out), input_files_(input_files) {}
+               llvm::raw_ostream& out, llvm::ArrayRef<std::string> module_files);
 
   /// Everything the options ask for; errors have been turned into status and exit code of the result,
   /// and reported. `heading`: the name is printed before results.
@@ -41,7 +40,7 @@ class ModuleRunner {
   const Module& module_;
   DiagnosticSink& sink_;
   llvm::raw_ostream& out_;
-  llvm::ArrayRef<std::string> input_files_;
+  std::vector<std::string> input_files_;  // never overwritten
   DeviceCount devices_;
   InterpreterOptions run_;
   std::optional<ArgumentSource> source_;

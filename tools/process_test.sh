@@ -1,0 +1,76 @@
+#!/bin/bash
+# What only a process shows of hlo-run: signals, full disks, limits, pipes, start-up. Usage: process_test.sh HLO_RUN
+run=$1
+dir=$(mktemp -d) && cd "$dir" || exit 1
+trap 'rm -rf "$dir"' EXIT
+failures=0
+# expect CODE TEXT COMMAND...: the exit code, and a line on stderr that contains TEXT.
+expect() {
+  local code=$1 text=$2 got
+  shift 2
+  "$@" >out 2>err
+  got=$?
+  if [ "$got" != "$code" ] || ! grep -qF -- "$text" err; then
+    echo "FAIL: $* -> $got, expected $code with '$text' on stderr:"
+    cat err
+    failures=$((failures + 1))
+  fi
+}
+
+cat >m.hlo <<'END'
+ENTRY e { ROOT p = f32[4] parameter(0) }
+END
+cat >endless.hlo <<'END'
+body { x = s32[] parameter(0)  ROOT r = s32[] copy(x) }
+cond { x = s32[] parameter(0)  ROOT r = pred[] constant(true) }
+ENTRY e { x = s32[] parameter(0)  ROOT w = s32[] while(x), condition=cond, body=body }
+END
+cat >large.hlo <<'END'
+ENTRY e { c = f32[] constant(1)  a = f32[400,1000,1000] broadcast(c), dimensions={}  ROOT r = f32[400,1000,1000] negate(a) }
+END
+"$run" --output=@in.npy --print=none m.hlo
+printf 'PK\003\004 truncated' >cut.npz
+
+expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 1 "$run" --output=@o.npz endless.hlo
+expect 143 'interrupted by signal 15' timeout -s TERM --preserve-status 1 "$run" endless.hlo
+expect 8 'time limit exceeded [limit-timeout]' "$run" --timeout=300ms endless.hlo
+expect 8 '[limit-memory]' "$run" --memory-limit=1G large.hlo
+expect 6 '/dev/full: error: cannot write: No space left on device [output-write]' "$run" --output=@/dev/full --input=ones m.hlo
+expect 3 'cut.npz: error: no end of a zip archive found' "$run" --inputs=@cut.npz m.hlo
+expect 2 "is an input of the same run [output-overwrite]" "$run" --input=@in.npy --output=@in.npy m.hlo
+"$run" m.hlo >/dev/full 2>err
+[ $? = 6 ] && grep -q 'cannot write standard output: No space left' err || { echo "FAIL: full standard output"; failures=$((failures + 1)); }
+"$run" - <m.hlo >out 2>err && grep -q 'output f32\[4\] = {' out || { echo "FAIL: standard input"; failures=$((failures + 1)); }
+"$run" <m.hlo >out 2>err && grep -q 'output f32\[4\] = {' out || { echo "FAIL: standard input by default"; failures=$((failures + 1)); }
+mkdir readonly && chmod a-w readonly
+[ "$(id -u)" = 0 ] || expect 6 'cannot write' "$run" --output=@readonly/o.npz m.hlo
+
+# A crash leaves a reproducer.
+"$run" --reproducer-dir="$dir" endless.hlo >out 2>err &
+pid=$!
+sleep 0.5
+kill -SEGV "$pid"
+wait "$pid"
+code=$?
+if [ "$code" != 70 ] || ! cmp -s endless.hlo "hlo-crash-$pid/module.hlo" || [ ! -x "hlo-crash-$pid/run.sh" ]; then
+  echo "FAIL: reproducer (exit code $code)"
+  cat err
+  failures=$((failures + 1))
+fi
+
+# Nothing half-written anywhere.
+left=$(find . -name '.*.??????' -o -name 'o.npz')
+[ -z "$left" ] || { echo "FAIL: left behind: $left"; failures=$((failures + 1)); }
+"$run" --help | awk 'END { exit !(NR < 100) }' || { echo "FAIL: help of 100 lines or more"; failures=$((failures + 1)); }
+
+# XLA_FLAGS, configuration file, command line: the later wins.
+echo 'print: none' >config
+XLA_FLAGS=--xla_some_flag=1 "$run" --config=config m.hlo >out 2>err
+[ ! -s out ] && [ ! -s err ] || { echo "FAIL: configuration file"; failures=$((failures + 1)); }
+XLA_FLAGS=--print=full "$run" --config=config m.hlo >out 2>err
+[ -s out ] || { echo "FAIL: XLA_FLAGS over the configuration file"; failures=$((failures + 1)); }
+XLA_FLAGS=--print=full "$run" --print=none m.hlo >out 2>err
+[ ! -s out ] || { echo "FAIL: command line over XLA_FLAGS"; failures=$((failures + 1)); }
+
+[ "$failures" = 0 ] && echo "all passed"
+exit "$failures"
