@@ -76,7 +76,8 @@ void WriteNpz(llvm::raw_ostream& out, llvm::ArrayRef<NamedArray> arrays, bool wi
   for (const NamedArray& a : arrays) {
     const Literal payload = NpyPayload(a.value, widen);
     const std::string header = NpyHeader(a.value.ToStatic().shape(), widen);
-    zip.Add(a.name + ".npy", {header, StringRef(reinterpret_cast<const char*>(payload.data()), payload.byte_size())});
+    zip.Add(a.name + ".npy",
+            {header, StringRef(reinterpret_cast<const char*>(payload.data()), payload.byte_size())});
   }
   zip.Finish();
 }
@@ -93,7 +94,9 @@ void WriteText(llvm::raw_ostream& out, const Literal& value) {
   PrintLiteralWithShape(stream, value);
   StringRef rest = text;
   bool smallest = false;
-  ForEachLeaf(value.shape(), [&](const ShapeIndex&, const Shape& leaf) { smallest |= leaf.element_type() == ElementType::F8E8M0FNU; });
+  ForEachLeaf(value.shape(), [&](const ShapeIndex&, const Shape& leaf) {
+    smallest |= leaf.element_type() == ElementType::F8E8M0FNU;
+  });
   while (!rest.empty()) {
     const StringRef word = rest.take_while([](char c) { return !StringRef(" ,(){}[]\n").contains(c); });
     out << (word == "-0" ? "-0." : smallest && word == "5.9e-39" ? "5.8e-39" : word);
@@ -156,7 +159,8 @@ Result<ArrayFile> Load(StringRef path) {
 
 Result<ArrayFile> OpenArrayFile(StringRef path) { return InFile(Load(path), path); }
 
-void AppendLeaves(const Literal& value, StringRef prefix, bool split_tuple, StringRef suffix, std::vector<NamedArray>& arrays) {
+void AppendLeaves(const Literal& value, StringRef prefix, bool split_tuple, StringRef suffix,
+                  std::vector<NamedArray>& arrays) {
   const bool split = split_tuple && value.shape().IsTuple();
   ForEachLeaf(value.shape(), [&](const ShapeIndex& index, const Shape& leaf) {
     if (!leaf.IsArray()) return;
@@ -172,11 +176,13 @@ Result<ArrayFormat> ArrayFormatOf(StringRef option, StringRef path) {
     if (extension == row.extension) return row.format;
   // Devices have no extension; what they are given does not matter much.
   if (path == "-" || path.starts_with("/dev/")) return path == "-" ? ArrayFormat::Txt : ArrayFormat::Npz;
-  return Error("usage-option", {}, "option '{0}': found file '{1}', expected extension npy, npz, txt, bin or json", option, path);
+  return Error("usage-option", {},
+               "option '{0}': found file '{1}', expected extension npy, npz, txt, bin or json", option, path);
 }
 
-Status WriteArrays(StringRef path, ArrayFormat format, llvm::ArrayRef<NamedArray> arrays, llvm::ArrayRef<Literal> whole,
-                   bool widen, llvm::raw_ostream& standard_output, llvm::ArrayRef<std::string> inputs) {
+Status WriteArrays(StringRef path, ArrayFormat format, llvm::ArrayRef<NamedArray> arrays,
+                   llvm::ArrayRef<Literal> whole, bool widen, llvm::raw_ostream& standard_output,
+                   llvm::ArrayRef<std::string> inputs) {
   HLO_TRY(OutputFile file, OutputFile::Open(path, standard_output, inputs));
   llvm::raw_ostream& out = file.stream();
   switch (format) {

@@ -21,7 +21,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 size_t HeapBytes() {
   const struct mallinfo2 info = mallinfo2();
@@ -34,7 +36,8 @@ std::unique_ptr<Module> ParseAndVerify(const SourcePtr& source) {
   std::vector<Diagnostic> problems = std::move(parsed.diagnostics);
   if (parsed.module)
     for (Diagnostic& d : Verify(*parsed.module)) problems.push_back(std::move(d));
-  const bool failed = llvm::any_of(problems, [](const Diagnostic& d) { return d.severity == Severity::Error; });
+  const bool failed =
+      llvm::any_of(problems, [](const Diagnostic& d) { return d.severity == Severity::Error; });
   if (!failed) return std::move(parsed.module);
   for (const Diagnostic& d : problems) llvm::errs() << Render(d);
   return nullptr;
@@ -61,11 +64,11 @@ bool Bench(const std::string& path, double seconds) {
     heap = HeapBytes() - heap_before;
     instructions = module->InstructionCount();
   }
-  llvm::outs() << llvm::format("%-52s %8.3f MB %8lld %9.3f ms %7.1f MB/s %6.0f B\n",
-                               llvm::sys::path::filename(path).take_front(52).str().c_str(),
-                               static_cast<double>(bytes) / 1e6, static_cast<long long>(instructions), best * 1e3,
-                               static_cast<double>(bytes) / best / 1e6,
-                               static_cast<double>(heap) / static_cast<double>(std::max<int64_t>(1, instructions)));
+  llvm::outs() << llvm::format(
+      "%-52s %8.3f MB %8lld %9.3f ms %7.1f MB/s %6.0f B\n",
+      llvm::sys::path::filename(path).take_front(52).str().c_str(), static_cast<double>(bytes) / 1e6,
+      static_cast<long long>(instructions), best * 1e3, static_cast<double>(bytes) / best / 1e6,
+      static_cast<double>(heap) / static_cast<double>(std::max<int64_t>(1, instructions)));
   return true;
 }
 
@@ -76,7 +79,8 @@ int main(int argc, char** argv) {
   double seconds = 1;
   bool ok = true;
   hlo::SetThreadCount(1);
-  llvm::outs() << llvm::formatv("{0,-52} {1,11} {2,8} {3,12} {4,12} {5,8}\n", "module", "size", "instrs", "best", "speed", "/instr");
+  llvm::outs() << llvm::formatv("{0,-52} {1,11} {2,8} {3,12} {4,12} {5,8}\n", "module", "size", "instrs",
+                                "best", "speed", "/instr");
   for (llvm::StringRef argument : llvm::ArrayRef(argv, static_cast<size_t>(argc)).drop_front()) {
     if (argument.consume_front("--seconds="))
       ok &= !argument.getAsDouble(seconds);

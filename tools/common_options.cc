@@ -16,14 +16,16 @@ constexpr OptionRow kInputRows[] = {
     Option<&C::module>("module", "RE|N", "", "only modules whose name matches, or the one with this index"),
     Option<&C::stage_in>("stage-in", "STAGE", "before", "of dump directories: before, after, pass:RE or all"),
     Option<&C::split_input_file>("split-input-file", "", "on", "`// -----` lines separate modules"),
-    Option<&C::elided_constants>("elided-constants", "POLICY", "", "`constant({...})`: keep, error, zeros, iota, random"),
+    Option<&C::elided_constants>("elided-constants", "POLICY", "",
+                                 "`constant({...})`: keep, error, zeros, iota, random"),
     Option<&C::verify>("verify", "WHEN", "", "none, input, each or final"),
     Option<&C::unknown_attributes>("unknown-attributes", "WHAT", "error", "error, warn or keep"),
 };
 constexpr OptionRow kMessageRows[] = {
     Option<&C::diagnostics_format>("diagnostics-format", "FORM", "text", "text or json (an object per line)"),
     Option<&C::max_errors>("max-errors", "N", "20", "per module; 0: all"),
-    Option<&C::warnings>("W", "ID|no-ID|error=ID", "", "enable, disable or turn into an error one warning").Letter('W'),
+    Option<&C::warnings>("W", "ID|no-ID|error=ID", "", "enable, disable or turn into an error one warning")
+        .Letter('W'),
     Option<&C::werror>("werror", "", "", "warnings are errors"),
     Option<&C::explain>("explain", "ID", "", "explain a diagnostic"),
     Option<&C::color>("color", "WHEN", "auto", "auto, always or never"),
@@ -37,9 +39,11 @@ constexpr OptionRow kGeneralRows[] = {
     Option<&C::memory_limit>("memory-limit", "SIZE", "", "give up with exit code 8"),
     Option<&C::fail_fast>("fail-fast", "", "", "stop at the first failing module"),
     Option<&C::skip_unavailable>("skip-unavailable", "", "", "exit code 77 instead of 7"),
-    Option<&C::config>("config", "FILE", "", "options, one `name=value` per line; below XLA_FLAGS and the command line"),
+    Option<&C::config>("config", "FILE", "",
+                       "options, one `name=value` per line; below XLA_FLAGS and the command line"),
     Option<&C::strict_xla_flags>("strict-xla-flags", "", "", "unknown --xla_* options are errors").Advanced(),
-    Option<&C::reproducer_dir>("reproducer-dir", "DIR", "$TMPDIR", "where internal errors leave a reproducer").Advanced(),
+    Option<&C::reproducer_dir>("reproducer-dir", "DIR", "$TMPDIR", "where internal errors leave a reproducer")
+        .Advanced(),
     Option<&C::help>("help", "", "", "this text").Letter('h'),
     Option<&C::help_all>("help-all", "", "", "with every option and alias").Advanced(),
     Option<&C::version>("version", "json", "", "versions and features").Bare("text"),
@@ -51,22 +55,14 @@ struct ExitCodeRow {
 };
 // The first prefix that fits decides.
 constexpr ExitCodeRow kExitCodeRows[] = {
-    {"usage-", kUsage},
-    {"input-", kInput},
-    {"parse-", kInput},
-    {"output-overwrite", kUsage},
-    {"output-", kRunTime},
-    {"elided-constant", kInput},
-    {"verify-", kVerification},
-    {"unsupported-", kCompilation},
-    {"pass-", kCompilation},
-    {"runtime-", kRunTime},
-    {"alias-", kRunTime},
-    {"unavailable-", kUnavailable},
-    {"limit-", kLimit},
-    {"internal-", kInternal},
-    {"interrupted", 130},
-    {"mismatch", kNegative},
+    {"usage-", kUsage},         {"input-", kInput},
+    {"parse-", kInput},         {"output-overwrite", kUsage},
+    {"output-", kRunTime},      {"elided-constant", kInput},
+    {"verify-", kVerification}, {"unsupported-", kCompilation},
+    {"pass-", kCompilation},    {"runtime-", kRunTime},
+    {"alias-", kRunTime},       {"unavailable-", kUnavailable},
+    {"limit-", kLimit},         {"internal-", kInternal},
+    {"interrupted", 130},       {"mismatch", kNegative},
 };
 
 llvm::StringRef Environment(const char* name) {
@@ -172,7 +168,8 @@ Status CheckWarningIds(const CommonOptions& options) {
     if (!id.consume_front("error=")) id.consume_front("no-");
     if (llvm::is_contained(ids, id)) continue;
     const std::string hint = DidYouMeanText(id, ids);
-    return Error("usage-option", {}, "option '-W': no diagnostic '{0}'{1}{2}", id, hint.empty() ? "" : "; ", hint);
+    return Error("usage-option", {}, "option '-W': no diagnostic '{0}'{1}{2}", id, hint.empty() ? "" : "; ",
+                 hint);
   }
   return {};
 }
@@ -186,7 +183,9 @@ int ExitCodeOf(llvm::StringRef diagnostic_id) {
 }
 
 std::vector<OptionGroup> CommonGroups(CommonOptions& options) {
-  return {{"Input", kInputRows, &options}, {"Messages", kMessageRows, &options}, {"General", kGeneralRows, &options}};
+  return {{"Input", kInputRows, &options},
+          {"Messages", kMessageRows, &options},
+          {"General", kGeneralRows, &options}};
 }
 
 Started StartTool(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, CommonOptions& options,

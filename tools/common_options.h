@@ -12,8 +12,17 @@ namespace hlo {
 
 /// Exit codes of tools.md §1.6.
 enum ExitCode : int {
-  kSuccess = 0, kNegative = 1, kUsage = 2, kInput = 3, kVerification = 4, kCompilation = 5, kRunTime = 6,
-  kUnavailable = 7, kLimit = 8, kInternal = 70, kSkipped = 77
+  kSuccess = 0,
+  kNegative = 1,
+  kUsage = 2,
+  kInput = 3,
+  kVerification = 4,
+  kCompilation = 5,
+  kRunTime = 6,
+  kUnavailable = 7,
+  kLimit = 8,
+  kInternal = 70,
+  kSkipped = 77
 };
 /// The exit code an error with this id leads to.
 int ExitCodeOf(llvm::StringRef diagnostic_id);
@@ -28,7 +37,7 @@ struct CommonOptions {
   std::string output = "-";
   InputFormat input_format = InputFormat::Auto;
   std::string output_format;
-  std::string module;    // regular expression, or an index
+  std::string module;  // regular expression, or an index
   std::string stage_in = "before";
   bool split_input_file = true;
   ElidedPolicy elided_constants = ElidedPolicy::Keep;
@@ -90,11 +99,8 @@ inline constexpr OptionWord<InputFormat> kOptionWords<InputFormat>[] = {
 };
 template <>
 inline constexpr OptionWord<ElidedPolicy> kOptionWords<ElidedPolicy>[] = {
-    {"keep", ElidedPolicy::Keep},
-    {"error", ElidedPolicy::Error},
-    {"zeros", ElidedPolicy::Zeros},
-    {"iota", ElidedPolicy::Iota},
-    {"random", ElidedPolicy::Random},
+    {"keep", ElidedPolicy::Keep}, {"error", ElidedPolicy::Error},   {"zeros", ElidedPolicy::Zeros},
+    {"iota", ElidedPolicy::Iota}, {"random", ElidedPolicy::Random},
 };
 template <>
 inline constexpr OptionWord<VerifyMode> kOptionWords<VerifyMode>[] = {

@@ -28,13 +28,16 @@ ValueRule RuleOf(ElidedPolicy policy) {
 }  // namespace
 
 Status CheckMemory(int64_t bytes, int64_t limit, llvm::StringRef what) {
-  const auto physical = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<int64_t>(sysconf(_SC_PAGESIZE));
+  const auto physical =
+      static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<int64_t>(sysconf(_SC_PAGESIZE));
   const int64_t bound = limit > 0 ? std::min(limit, physical) : physical;
   if (bytes <= bound) return {};
-  return Error("limit-memory", {}, "{0} would take {1}, the limit is {2}", what, FormatBytes(bytes), FormatBytes(bound));
+  return Error("limit-memory", {}, "{0} would take {1}, the limit is {2}", what, FormatBytes(bytes),
+               FormatBytes(bound));
 }
 
-Result<std::optional<Diagnostic>> FillElidedConstants(Module& module, ElidedPolicy policy, llvm::StringRef file) {
+Result<std::optional<Diagnostic>> FillElidedConstants(Module& module, ElidedPolicy policy,
+                                                      llvm::StringRef file) {
   if (policy == ElidedPolicy::Keep) return std::nullopt;
   std::vector<Instruction*> elided;
   int64_t bytes = 0;
@@ -47,17 +50,22 @@ Result<std::optional<Diagnostic>> FillElidedConstants(Module& module, ElidedPoli
     }
   if (elided.empty()) return std::nullopt;
   if (policy == ElidedPolicy::Error)
-    return Error("elided-constant", elided.front()->loc(), "the value of constant '%{0}' was elided", elided.front()->name());
+    return Error("elided-constant", elided.front()->loc(), "the value of constant '%{0}' was elided",
+                 elided.front()->name());
   HLO_CHECK_OK(CheckMemory(bytes, 0, "filling elided constants"));
   for (size_t i = 0; i < elided.size(); ++i) {
-    Literal value = MakeValue(elided[i]->shape(), RuleOf(policy), ValueSeed{.seed = 0x656c6964, .parameter = static_cast<int64_t>(i)});
-    elided[i]->mutable_attrs().Mutable<ConstantAttrs>().literal = std::make_shared<const Literal>(value.Pack());
+    Literal value = MakeValue(elided[i]->shape(), RuleOf(policy),
+                              ValueSeed{.seed = 0x656c6964, .parameter = static_cast<int64_t>(i)});
+    elided[i]->mutable_attrs().Mutable<ConstantAttrs>().literal =
+        std::make_shared<const Literal>(value.Pack());
   }
   llvm::StringRef word;
   for (const auto& row : kOptionWords<ElidedPolicy>)
     if (row.value == policy) word = row.text;
-  Diagnostic warning = MakeError("elided-constant", {}, "{0} elided constant{1} ({2}) filled by policy '{3}'; results will not match the original program",
-                                 elided.size(), elided.size() == 1 ? "" : "s", FormatBytes(bytes, /*decimal=*/true), word);
+  Diagnostic warning = MakeError(
+      "elided-constant", {},
+      "{0} elided constant{1} ({2}) filled by policy '{3}'; results will not match the original program",
+      elided.size(), elided.size() == 1 ? "" : "s", FormatBytes(bytes, /*decimal=*/true), word);
   warning.severity = Severity::Warning;
   warning.file = file.str();
   return warning;

@@ -15,9 +15,14 @@ struct PassageRow {
   Passage passage;
 };
 constexpr PassageRow kPassages[] = {
-    {OpKind::Reshape, Passage::InOrder},     {OpKind::Bitcast, Passage::InOrder},    {OpKind::Copy, Passage::InOrder},
-    {OpKind::Convert, Passage::InOrder},     {OpKind::ReducePrecision, Passage::InOrder}, {OpKind::OptimizationBarrier, Passage::InOrder},
-    {OpKind::Transpose, Passage::Reordered}, {OpKind::Slice, Passage::Reordered},
+    {OpKind::Reshape, Passage::InOrder},
+    {OpKind::Bitcast, Passage::InOrder},
+    {OpKind::Copy, Passage::InOrder},
+    {OpKind::Convert, Passage::InOrder},
+    {OpKind::ReducePrecision, Passage::InOrder},
+    {OpKind::OptimizationBarrier, Passage::InOrder},
+    {OpKind::Transpose, Passage::Reordered},
+    {OpKind::Slice, Passage::Reordered},
 };
 
 struct IdentityRow {
@@ -25,16 +30,17 @@ struct IdentityRow {
   ValueKind value;
 };
 constexpr IdentityRow kIdentities[] = {
-    {OpKind::Add, ValueKind::Zeros},      {OpKind::Or, ValueKind::Zeros},       {OpKind::Xor, ValueKind::Zeros},
-    {OpKind::Multiply, ValueKind::Ones},  {OpKind::And, ValueKind::AllOnes},    {OpKind::Maximum, ValueKind::Lowest},
+    {OpKind::Add, ValueKind::Zeros},       {OpKind::Or, ValueKind::Zeros},
+    {OpKind::Xor, ValueKind::Zeros},       {OpKind::Multiply, ValueKind::Ones},
+    {OpKind::And, ValueKind::AllOnes},     {OpKind::Maximum, ValueKind::Lowest},
     {OpKind::Minimum, ValueKind::Highest},
 };
 
 /// A value somewhere in the module that holds (a part of) the parameter's leaf.
 struct Place {
   const Instruction* inst;
-  ShapeIndex index;   // where in the value
-  bool in_order;      // elements still lie in the parameter's linear order
+  ShapeIndex index;  // where in the value
+  bool in_order;     // elements still lie in the parameter's linear order
   bool operator<(const Place& o) const {
     return std::tie(inst, in_order) < std::tie(o.inst, o.in_order) ||
            (std::tie(inst, in_order) == std::tie(o.inst, o.in_order) &&
@@ -46,7 +52,8 @@ struct Place {
 std::optional<ValueKind> Identity(const Computation& reducer, int64_t k) {
   const Instruction* root = reducer.root();
   if (root != nullptr && root->kind() == OpKind::Tuple && k < root->operand_count()) root = root->operand(k);
-  while (root != nullptr && (root->kind() == OpKind::Convert || root->kind() == OpKind::ReducePrecision)) root = root->operand(0);
+  while (root != nullptr && (root->kind() == OpKind::Convert || root->kind() == OpKind::ReducePrecision))
+    root = root->operand(0);
   for (const IdentityRow& row : kIdentities)
     if (root != nullptr && root->kind() == row.kind) return row.value;
   return std::nullopt;
@@ -81,7 +88,8 @@ class LeafTracer {
           if (user->operand(i) == place.inst) Use(place, *user, i);
       if (place.inst->IsRoot())
         for (const Instruction* caller : place.inst->parent()->callers())
-          if (caller->kind() == OpKind::Fusion || caller->kind() == OpKind::Call) Push({caller, place.index, place.in_order});
+          if (caller->kind() == OpKind::Fusion || caller->kind() == OpKind::Call)
+            Push({caller, place.index, place.in_order});
     }
     return rule_;
   }
@@ -95,7 +103,8 @@ class LeafTracer {
 
   void Use(const Place& place, const Instruction& user, int64_t operand) {
     for (const PassageRow& row : kPassages)
-      if (user.kind() == row.kind) Push({&user, place.index, place.in_order && row.passage == Passage::InOrder});
+      if (user.kind() == row.kind)
+        Push({&user, place.index, place.in_order && row.passage == Passage::InOrder});
     switch (user.kind()) {
       case OpKind::Fusion:
       case OpKind::Call:
@@ -155,7 +164,8 @@ class LeafTracer {
     const auto& attrs = user.attr<GatherAttrs>();
     const Shape& operand = user.operand(0)->shape();
     Dims extents;
-    for (const int64_t d : attrs.start_index_map) extents.push_back(operand.dim(d) - attrs.slice_sizes[static_cast<size_t>(d)] + 1);
+    for (const int64_t d : attrs.start_index_map)
+      extents.push_back(operand.dim(d) - attrs.slice_sizes[static_cast<size_t>(d)] + 1);
     IndexRows(place, extents, attrs.index_vector_dim, attrs.indices_are_sorted, false);
   }
 
@@ -167,24 +177,31 @@ class LeafTracer {
     Dims window(static_cast<size_t>(operand.rank()), 1);
     size_t next = 0;
     for (int64_t d = 0; d < operand.rank(); ++d) {
-      if (llvm::is_contained(attrs.inserted_window_dims, d) || llvm::is_contained(attrs.input_batching_dims, d)) continue;
-      if (next < attrs.update_window_dims.size()) window[static_cast<size_t>(d)] = updates.dim(attrs.update_window_dims[next++]);
+      if (llvm::is_contained(attrs.inserted_window_dims, d) ||
+          llvm::is_contained(attrs.input_batching_dims, d))
+        continue;
+      if (next < attrs.update_window_dims.size())
+        window[static_cast<size_t>(d)] = updates.dim(attrs.update_window_dims[next++]);
     }
     Dims extents;
-    for (const int64_t d : attrs.scatter_dims_to_operand_dims) extents.push_back(operand.dim(d) - window[static_cast<size_t>(d)] + 1);
+    for (const int64_t d : attrs.scatter_dims_to_operand_dims)
+      extents.push_back(operand.dim(d) - window[static_cast<size_t>(d)] + 1);
     IndexRows(place, extents, attrs.index_vector_dim, attrs.indices_are_sorted, attrs.unique_indices);
   }
 
   /// Rows of indices where the parameter's elements are still in order, else only a common limit.
-  void IndexRows(const Place& place, const Dims& extents, int64_t vector_dimension, bool sorted, bool distinct) {
+  void IndexRows(const Place& place, const Dims& extents, int64_t vector_dimension, bool sorted,
+                 bool distinct) {
     if (extents.empty()) return;
     const int64_t least = *std::min_element(extents.begin(), extents.end());
     const Shape& indices = place.inst->shape();
     // The component lies where the parameter has the dimension, or each row has one component.
     const bool same_shape = place.in_order && indices.IsArray() && SameDims(indices, leaf_);
     const bool single = extents.size() == 1;
-    if (!place.in_order || !(single || same_shape) || rule_.kind == ValueKind::InRange) return Limit(least - 1, sorted, distinct);
-    if (rule_.kind == ValueKind::IndexRows && rule_.extents.size() != extents.size()) return Limit(least - 1, sorted, distinct);
+    if (!place.in_order || !(single || same_shape) || rule_.kind == ValueKind::InRange)
+      return Limit(least - 1, sorted, distinct);
+    if (rule_.kind == ValueKind::IndexRows && rule_.extents.size() != extents.size())
+      return Limit(least - 1, sorted, distinct);
     if (rule_.kind != ValueKind::IndexRows) {
       rule_.kind = ValueKind::IndexRows;
       rule_.extents = extents;
@@ -212,7 +229,8 @@ class LeafTracer {
   }
 
   void ConstrainInit(const Computation& reducer, int64_t component) {
-    if (const auto identity = Identity(reducer, component); identity && rule_.kind == ValueKind::Random) rule_.kind = *identity;
+    if (const auto identity = Identity(reducer, component); identity && rule_.kind == ValueKind::Random)
+      rule_.kind = *identity;
   }
 
   void ConstrainKey(const Instruction& sort, int64_t operand) {
@@ -226,7 +244,8 @@ class LeafTracer {
     if (rule_.kind != ValueKind::Random) return;
     rule_.kind = ValueKind::Distinct;
     const Dims& dimensions = sort.attr<SortAttrs>().dimensions;
-    if (!dimensions.empty() && SameDims(sort.operand(operand)->shape(), leaf_)) rule_.dimension = dimensions[0];
+    if (!dimensions.empty() && SameDims(sort.operand(operand)->shape(), leaf_))
+      rule_.dimension = dimensions[0];
   }
 
   const Shape& leaf_;

@@ -21,8 +21,11 @@ uint64_t Mix(uint64_t x) {
 class Bits {
  public:
   explicit Bits(const ValueSeed& s)
-      : key_(Mix(Mix(Mix(s.seed + 0x9e3779b97f4a7c15) ^ static_cast<uint64_t>(s.parameter)) + static_cast<uint64_t>(s.leaf))) {}
-  [[nodiscard]] uint64_t At(int64_t i) const { return Mix(key_ + (static_cast<uint64_t>(i) + 1) * 0x9e3779b97f4a7c15); }
+      : key_(Mix(Mix(Mix(s.seed + 0x9e3779b97f4a7c15) ^ static_cast<uint64_t>(s.parameter)) +
+                 static_cast<uint64_t>(s.leaf))) {}
+  [[nodiscard]] uint64_t At(int64_t i) const {
+    return Mix(key_ + (static_cast<uint64_t>(i) + 1) * 0x9e3779b97f4a7c15);
+  }
   /// [0, 1), 53 bits.
   [[nodiscard]] double Unit(int64_t i) const { return static_cast<double>(At(i) >> 11) * 0x1p-53; }
   /// [0, n); the slight bias of a 64-bit product does not matter here.
@@ -54,9 +57,7 @@ int64_t Permute(const Bits& bits, int64_t i, int64_t n) {
   return static_cast<int64_t>(x);
 }
 
-int64_t MinInteger(ElementType type) {
-  return IsSigned(type) ? INT64_MIN >> (64 - Info(type).bits) : 0;
-}
+int64_t MinInteger(ElementType type) { return IsSigned(type) ? INT64_MIN >> (64 - Info(type).bits) : 0; }
 /// As unsigned, so that u64 fits.
 uint64_t MaxInteger(ElementType type) {
   const uint64_t all = ~uint64_t{0} >> (64 - Info(type).bits);
@@ -104,7 +105,8 @@ void StoreReals(Literal& l, llvm::function_ref<double(int64_t)> value) {
     if (IsFloat(type)) return FromDouble(type, v);
     if (IsPred(type)) return v != 0 ? 1 : 0;
     if (IsSigned(type))
-      return static_cast<uint64_t>(SaturateToSigned(v, MinInteger(type), static_cast<int64_t>(MaxInteger(type))));
+      return static_cast<uint64_t>(
+          SaturateToSigned(v, MinInteger(type), static_cast<int64_t>(MaxInteger(type))));
     return SaturateToUnsigned(v, MaxInteger(type));
   });
 }
@@ -114,14 +116,17 @@ void StoreIntegers(Literal& l, llvm::function_ref<int64_t(int64_t)> value) {
   const ElementType type = l.shape().element_type();
   if (IsFloat(type) || IsComplex(type)) {
     const bool parts = IsComplex(type);
-    return StoreReals(l, [&](int64_t i) { return parts ? (i % 2 == 0 ? static_cast<double>(value(i / 2)) : 0.0) : static_cast<double>(value(i)); });
+    return StoreReals(l, [&](int64_t i) {
+      return parts ? (i % 2 == 0 ? static_cast<double>(value(i / 2)) : 0.0) : static_cast<double>(value(i));
+    });
   }
   const int unused = 64 - Info(type).bits;
   StoreCodes(l, [&](int64_t i) -> uint64_t {
     const int64_t v = value(i);
     if (IsPred(type)) return static_cast<uint64_t>(v & 1);
     const uint64_t shifted = static_cast<uint64_t>(v) << unused;
-    return IsSigned(type) ? static_cast<uint64_t>(static_cast<int64_t>(shifted) >> unused) : shifted >> unused;
+    return IsSigned(type) ? static_cast<uint64_t>(static_cast<int64_t>(shifted) >> unused)
+                          : shifted >> unused;
   });
 }
 
@@ -151,8 +156,27 @@ void StoreRandom(Literal& l, const ValueRule& rule, const Bits& bits) {
 std::vector<double> EdgeValues(ElementType real) {
   const double normal = MinNormal(real), top = MaxFinite(real), epsilon = Epsilon(real);
   const double subnormal = normal * epsilon;
-  return {0.0, -0.0, HUGE_VAL, -HUGE_VAL, std::numeric_limits<double>::quiet_NaN(), subnormal, -subnormal, normal - subnormal,
-          normal, -normal, top, -top, 1.0, -1.0, 1 + epsilon, 1 - epsilon / 2, 0.5, 1.5, 2.5, -2.5, 3.5};
+  return {0.0,
+          -0.0,
+          HUGE_VAL,
+          -HUGE_VAL,
+          std::numeric_limits<double>::quiet_NaN(),
+          subnormal,
+          -subnormal,
+          normal - subnormal,
+          normal,
+          -normal,
+          top,
+          -top,
+          1.0,
+          -1.0,
+          1 + epsilon,
+          1 - epsilon / 2,
+          0.5,
+          1.5,
+          2.5,
+          -2.5,
+          3.5};
 }
 
 void StoreEdge(Literal& l) {
@@ -183,7 +207,10 @@ void StoreIndexRows(Literal& l, const ValueRule& rule, const Bits& bits) {
   const int64_t rows = shape.ElementCount() / std::max<int64_t>(components, 1);
   unsigned __int128 space = 1;
   for (const int64_t extent : rule.extents) space *= static_cast<uint64_t>(std::max<int64_t>(extent, 1));
-  auto stratum = [&](int64_t row) { return (static_cast<unsigned __int128>(row) * space + static_cast<uint64_t>(rows) - 1) / static_cast<uint64_t>(rows); };
+  auto stratum = [&](int64_t row) {
+    return (static_cast<unsigned __int128>(row) * space + static_cast<uint64_t>(rows) - 1) /
+           static_cast<uint64_t>(rows);
+  };
   StoreIntegers(l, [&](int64_t i) {
     const int64_t row = d < 0 ? i : i / (inner * components) * inner + i % inner;
     const int64_t component = d < 0 ? 0 : i / inner % components;
@@ -199,7 +226,8 @@ void StoreIndexRows(Literal& l, const ValueRule& rule, const Bits& bits) {
     }
     for (auto k = static_cast<int64_t>(rule.extents.size()) - 1; k > component; --k)
       number /= static_cast<uint64_t>(std::max<int64_t>(rule.extents[static_cast<size_t>(k)], 1));
-    const int64_t extent = std::max<int64_t>(rule.extents[static_cast<size_t>(component) % rule.extents.size()], 1);
+    const int64_t extent =
+        std::max<int64_t>(rule.extents[static_cast<size_t>(component) % rule.extents.size()], 1);
     return static_cast<int64_t>(number % static_cast<uint64_t>(extent));
   });
 }
@@ -224,11 +252,16 @@ double NormalValue(const ValueRule& rule, const Bits& bits, int64_t i) {
 void StoreLimit(Literal& l, bool highest) {
   const ElementType type = l.shape().element_type(), real = RealPartType(type);
   if (IsFloat(real)) return StoreReals(l, [&](int64_t) { return highest ? HUGE_VAL : -HUGE_VAL; });
-  StoreIntegers(l, [&](int64_t) { return highest ? (IsPred(type) ? 1 : static_cast<int64_t>(MaxInteger(type))) : IsPred(type) ? 0 : MinInteger(type); });
+  StoreIntegers(l, [&](int64_t) {
+    return highest        ? (IsPred(type) ? 1 : static_cast<int64_t>(MaxInteger(type)))
+           : IsPred(type) ? 0
+                          : MinInteger(type);
+  });
 }
 
 void StoreIota(Literal& l, const ValueRule& rule) {
-  if (rule.dimension < 0 || rule.dimension >= l.shape().rank()) return StoreIntegers(l, [](int64_t i) { return i; });
+  if (rule.dimension < 0 || rule.dimension >= l.shape().rank())
+    return StoreIntegers(l, [](int64_t i) { return i; });
   const int64_t stride = StrideOf(l.shape(), rule.dimension), size = l.shape().dim(rule.dimension);
   StoreIntegers(l, [&](int64_t i) { return i / stride % std::max<int64_t>(size, 1); });
 }
@@ -248,16 +281,23 @@ void Store(Literal& l, const ValueRule& rule, const ValueSeed& seed) {
     case ValueKind::Edge: return StoreEdge(l);
     case ValueKind::Zeros: return StoreIntegers(l, [](int64_t) { return 0; });
     case ValueKind::Ones: return StoreIntegers(l, [](int64_t) { return 1; });
-    case ValueKind::Constant: return StoreReals(l, [&](int64_t i) { return IsComplex(l.shape().element_type()) && i % 2 == 1 ? 0 : rule.a; });
+    case ValueKind::Constant:
+      return StoreReals(
+          l, [&](int64_t i) { return IsComplex(l.shape().element_type()) && i % 2 == 1 ? 0 : rule.a; });
     case ValueKind::Iota: return StoreIota(l, rule);
     case ValueKind::Uniform: return StoreUniform(l, rule, bits);
     case ValueKind::Normal: return StoreReals(l, [&](int64_t i) { return NormalValue(rule, bits, i); });
     case ValueKind::DeviceId: return StoreIntegers(l, [&](int64_t) { return seed.device; });
-    case ValueKind::Uninit: std::memset(l.MutableData(), IsPred(l.shape().element_type()) ? 1 : 0xa5, l.byte_size()); return;
+    case ValueKind::Uninit:
+      std::memset(l.MutableData(), IsPred(l.shape().element_type()) ? 1 : 0xa5, l.byte_size());
+      return;
     case ValueKind::Lowest: return StoreLimit(l, false);
     case ValueKind::Highest: return StoreLimit(l, true);
     case ValueKind::AllOnes: return StoreIntegers(l, [](int64_t) { return -1; });
-    case ValueKind::InRange: return StoreIntegers(l, [&](int64_t i) { return rule.low + bits.Below(i, std::max<int64_t>(rule.high - rule.low + 1, 1)); });
+    case ValueKind::InRange:
+      return StoreIntegers(l, [&](int64_t i) {
+        return rule.low + bits.Below(i, std::max<int64_t>(rule.high - rule.low + 1, 1));
+      });
     case ValueKind::IndexRows: return StoreIndexRows(l, rule, bits);
     case ValueKind::Distinct: return StoreDistinct(l, rule, bits);
   }
@@ -279,6 +319,8 @@ Literal MakeLeaves(const Shape& shape, const ValueRule& rule, ValueSeed& seed) {
 
 }  // namespace
 
-Literal MakeValue(const Shape& shape, const ValueRule& rule, ValueSeed seed) { return MakeLeaves(shape, rule, seed); }
+Literal MakeValue(const Shape& shape, const ValueRule& rule, ValueSeed seed) {
+  return MakeLeaves(shape, rule, seed);
+}
 
 }  // namespace hlo

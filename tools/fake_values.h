@@ -7,19 +7,22 @@
 namespace hlo {
 
 enum class ValueKind : uint8_t {
-  Random,       // floats uniform [-0.1, 0.2) or over all magnitudes; integers their whole range; pred 0 or 1
-  Edge,         // special values in turn: ±0, ±inf, NaN, subnormals, limits, ties
-  Zeros, Ones,
-  Constant,     // `a`
-  Iota,         // the linear index, or that along `dimension`
-  Uniform,      // [a, b); integers [a, b]
-  Normal,       // mean a, standard deviation b
-  DeviceId,     // ValueSeed::device
-  Uninit,       // a fixed pattern
-  Lowest, Highest, AllOnes,  // identities of maximum, minimum, and
-  InRange,      // integers uniform in [low, high]
-  IndexRows,    // rows of one integer per extent, row r in [0, extents); sorted and distinct as asked
-  Distinct,     // a permutation of 0…n-1, for signed types of -n/2…
+  Random,  // floats uniform [-0.1, 0.2) or over all magnitudes; integers their whole range; pred 0 or 1
+  Edge,    // special values in turn: ±0, ±inf, NaN, subnormals, limits, ties
+  Zeros,
+  Ones,
+  Constant,  // `a`
+  Iota,      // the linear index, or that along `dimension`
+  Uniform,   // [a, b); integers [a, b]
+  Normal,    // mean a, standard deviation b
+  DeviceId,  // ValueSeed::device
+  Uninit,    // a fixed pattern
+  Lowest,
+  Highest,
+  AllOnes,    // identities of maximum, minimum, and
+  InRange,    // integers uniform in [low, high]
+  IndexRows,  // rows of one integer per extent, row r in [0, extents); sorted and distinct as asked
+  Distinct,   // a permutation of 0…n-1, for signed types of -n/2…
 };
 
 /// How the elements of one array are chosen.

@@ -13,10 +13,14 @@ namespace {
 
 /// Platforms and launchers that are not there.
 Status CheckAvailable(const RunOptions& options) {
-  if (options.platform == Platform::Gpu) return Error("unavailable-gpu", {}, "no CUDA device: driver not loaded");
-  if (options.platform == Platform::Cpu) return Error("unavailable-cpu", {}, "the cpu platform is not available yet; use --platform=interpreter");
-  if (options.launcher == Launcher::Mpi) return Error("unavailable-mpi", {}, "no MPI library: this version has the launcher 'threads' only");
-  if (options.launcher == Launcher::Nccl) return Error("unavailable-nccl", {}, "no NCCL library: this version has the launcher 'threads' only");
+  if (options.platform == Platform::Gpu)
+    return Error("unavailable-gpu", {}, "no CUDA device: driver not loaded");
+  if (options.platform == Platform::Cpu)
+    return Error("unavailable-cpu", {}, "the cpu platform is not available yet; use --platform=interpreter");
+  if (options.launcher == Launcher::Mpi)
+    return Error("unavailable-mpi", {}, "no MPI library: this version has the launcher 'threads' only");
+  if (options.launcher == Launcher::Nccl)
+    return Error("unavailable-nccl", {}, "no NCCL library: this version has the launcher 'threads' only");
   return {};
 }
 
@@ -27,7 +31,10 @@ Result<std::vector<NamedArray>> LoadArrays(llvm::StringRef path) {
   std::vector<NamedArray> arrays;
   auto add = [&](std::string name, const NpyArray& array) -> Status {
     const auto shape = NativeShape(array);
-    if (!shape) return Error("input-array", {}, "'{0}': array {1} has a type without element type; compare it with --expected", path, Describe(array));
+    if (!shape)
+      return Error("input-array", {},
+                   "'{0}': array {1} has a type without element type; compare it with --expected", path,
+                   Describe(array));
     arrays.push_back({std::move(name), ToLiteral(array, *shape)});
     return {};
   };
@@ -35,26 +42,32 @@ Result<std::vector<NamedArray>> LoadArrays(llvm::StringRef path) {
     const std::string number = "out" + std::to_string(arrays.size());
     if (const auto* array = std::get_if<NpyArray>(&value->what)) {
       HLO_CHECK_OK(add(number, *array));
-    } else if (const auto* file = std::get_if<ArrayFile>(&value->what); file != nullptr && file->kind == ArrayFile::Kind::Npz) {
+    } else if (const auto* file = std::get_if<ArrayFile>(&value->what);
+               file != nullptr && file->kind == ArrayFile::Kind::Npz) {
       for (const auto& [name, member] : file->arrays) HLO_CHECK_OK(add(name, member));
     } else if (const auto* literal = std::get_if<Literal>(&value->what)) {
       AppendLeaves(*literal, "out", /*split_tuple=*/true, "", arrays);
     } else {
-      return Error("input-format", {}, "'{0}': found raw bytes or text without shape, expected npy, npz or txt with shapes", path);
+      return Error("input-format", {},
+                   "'{0}': found raw bytes or text without shape, expected npy, npz or txt with shapes",
+                   path);
     }
   }
   return arrays;
 }
 
-Status CompareFiles(llvm::ArrayRef<std::string> files, const RunOptions& options, const Tolerances& tolerances, DiagnosticSink& sink,
-                    llvm::raw_ostream& out) {
-  if (files.size() != 2) return Error("usage-option", {}, "option '--compare-files': found {0} files, expected two", files.size());
+Status CompareFiles(llvm::ArrayRef<std::string> files, const RunOptions& options,
+                    const Tolerances& tolerances, DiagnosticSink& sink, llvm::raw_ostream& out) {
+  if (files.size() != 2)
+    return Error("usage-option", {}, "option '--compare-files': found {0} files, expected two", files.size());
   HLO_TRY(const auto left, LoadArrays(files[0]));
   HLO_TRY(const auto right, LoadArrays(files[1]));
   llvm::StringMap<const Literal*> expected;
   for (const NamedArray& array : right) expected[array.name] = &array.value;
   bool matched = left.size() == right.size();
-  if (!matched) out << files[0] << ": MISMATCH, " << left.size() << " arrays, " << files[1] << " has " << right.size() << '\n';
+  if (!matched)
+    out << files[0] << ": MISMATCH, " << left.size() << " arrays, " << files[1] << " has " << right.size()
+        << '\n';
   for (const NamedArray& array : left) {
     const auto it = expected.find(array.name);
     if (it == expected.end()) {
@@ -63,7 +76,8 @@ Status CompareFiles(llvm::ArrayRef<std::string> files, const RunOptions& options
       continue;
     }
     if (!Compatible(array.value.shape(), it->second->shape()))
-      return Error("input-shape", {}, "array {0}: '{1}' has {2}, '{3}' has {4}", array.name, files[0], array.value.shape(), files[1], it->second->shape());
+      return Error("input-shape", {}, "array {0}: '{1}' has {2}, '{3}' has {4}", array.name, files[0],
+                   array.value.shape(), files[1], it->second->shape());
     OutputComparison c{array.name, array.value, *it->second, {}};
     c.result = Compare(c.actual, c.expected, tolerances.For(c.actual.shape().element_type(), array.name));
     if (c.result.matched()) continue;
@@ -109,12 +123,13 @@ ModuleResult FailedInput(const InputModule& input, int exit_code) {
   result.module = input.name;
   result.exit_code = exit_code;
   result.status = exit_code == kVerification ? "COMPILE-ERROR" : "NOT-RUN";
-  for (const Diagnostic& d : input.diagnostics) result.diagnostics.push_back((ToString(d.severity) + ": " + d.message + " [" + d.id + "]").str());
+  for (const Diagnostic& d : input.diagnostics)
+    result.diagnostics.push_back((ToString(d.severity) + ": " + d.message + " [" + d.id + "]").str());
   return result;
 }
 
-Status RunAll(const RunOptions& options, llvm::ArrayRef<std::string> files, llvm::StringRef stdin_text, DiagnosticSink& sink,
-              llvm::raw_ostream& out) {
+Status RunAll(const RunOptions& options, llvm::ArrayRef<std::string> files, llvm::StringRef stdin_text,
+              DiagnosticSink& sink, llvm::raw_ostream& out) {
   HLO_CHECK_OK(CheckRunOptions(options));
   HLO_TRY(const Tolerances tolerances, Tolerances::Parse(options));
   if (!options.show_literal.empty()) return ShowLiteral(options.show_literal, options, out);
@@ -140,7 +155,8 @@ Status RunAll(const RunOptions& options, llvm::ArrayRef<std::string> files, llvm
 
 }  // namespace
 
-int HloRunMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llvm::raw_ostream& out, llvm::raw_ostream& err) {
+int HloRunMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llvm::raw_ostream& out,
+               llvm::raw_ostream& err) {
   RunOptions options;
   options.verify = VerifyMode::Input;
   options.elided_constants = ElidedPolicy::Random;

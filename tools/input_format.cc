@@ -22,7 +22,8 @@ constexpr ContentInfo kContents[] = {
     {"a binary protocol buffer", "print the module as HLO text first"},
     {"a protocol buffer in text form", "print the module as HLO text first"},
     {"JSON", "print the module as HLO text first"},
-    {"MLIR (StableHLO or MHLO) text", "convert it with 'stablehlo-translate --serialize' and XLA's 'xla-translate --mlir-hlo-to-hlo-text'"},
+    {"MLIR (StableHLO or MHLO) text",
+     "convert it with 'stablehlo-translate --serialize' and XLA's 'xla-translate --mlir-hlo-to-hlo-text'"},
     {"MLIR bytecode", "convert it with XLA's 'xla-translate --mlir-hlo-to-hlo-text'"},
     {"gzip-compressed data", "decompress it first"},
 };
@@ -32,9 +33,10 @@ struct ExtensionRow {
   Content content;
 };
 constexpr ExtensionRow kExtensions[] = {
-    {".hlo", Content::HloText}, {".txt", Content::HloText},         {".pb", Content::Binary},
-    {".pbtxt", Content::ProtoText}, {".textproto", Content::ProtoText}, {".json", Content::Json},
-    {".mlir", Content::Mlir},   {".gz", Content::Gzip},
+    {".hlo", Content::HloText},         {".txt", Content::HloText},
+    {".pb", Content::Binary},           {".pbtxt", Content::ProtoText},
+    {".textproto", Content::ProtoText}, {".json", Content::Json},
+    {".mlir", Content::Mlir},           {".gz", Content::Gzip},
 };
 
 /// The text after blanks, comments and log prefixes' line starts.
@@ -61,14 +63,17 @@ llvm::StringRef FirstWord(llvm::StringRef text) {
 /// or an attribute alias `#loc = `.
 bool LooksLikeMlir(llvm::StringRef text) {
   const llvm::StringRef word = FirstWord(text), rest = text.drop_front(word.size()).ltrim();
-  if (word == "module") return rest.starts_with("@") || rest.starts_with("{") || rest.starts_with("attributes");
-  return word == "func.func" || word == "builtin.module" || text.starts_with("\"builtin.module\"") || text.starts_with("#loc");
+  if (word == "module")
+    return rest.starts_with("@") || rest.starts_with("{") || rest.starts_with("attributes");
+  return word == "func.func" || word == "builtin.module" || text.starts_with("\"builtin.module\"") ||
+         text.starts_with("#loc");
 }
 
 /// Text of a proto message begins with `field {` or `field: value`.
 bool LooksLikeProtoText(llvm::StringRef text) {
   const llvm::StringRef word = FirstWord(text), rest = text.drop_front(word.size()).ltrim(" ");
-  constexpr llvm::StringLiteral kFields[] = {"hlo_module", "hlo", "name", "entry_computation_name", "computations"};
+  constexpr llvm::StringLiteral kFields[] = {"hlo_module", "hlo", "name", "entry_computation_name",
+                                             "computations"};
   return llvm::is_contained(kFields, word) && (rest.starts_with("{") || rest.starts_with(":"));
 }
 
@@ -111,7 +116,8 @@ Stage ParseDumpName(llvm::StringRef name, const Regex& pass, DumpFile& dump) {
   if (at == llvm::StringRef::npos || (at > 0 && name[at - 1] != '.')) return Stage::None;
   llvm::StringRef rest = name.drop_front(at + 7);
   const llvm::StringRef digits = rest.take_while(llvm::isDigit);
-  if (digits.empty() || digits.getAsInteger(10, dump.number) || !rest.drop_front(digits.size()).starts_with("."))
+  if (digits.empty() || digits.getAsInteger(10, dump.number) ||
+      !rest.drop_front(digits.size()).starts_with("."))
     return Stage::None;
   rest = rest.drop_front(digits.size() + 1);
   if (rest.consume_back(".before_optimizations.txt")) {
@@ -145,11 +151,14 @@ Stage ParseDumpName(llvm::StringRef name, const Regex& pass, DumpFile& dump) {
 
 }  // namespace
 
-Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wanted, std::vector<Diagnostic>& warnings) {
+Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wanted,
+                   std::vector<Diagnostic>& warnings) {
   if (wanted == InputFormat::Refused)
     return Error("input-format", {}, "this input format is not supported; convert the module to HLO text");
   if (wanted != InputFormat::Auto && wanted != InputFormat::Hlo)
-    return Error("input-format", {}, "protocol buffer and JSON modules are not supported by this version, convert the module to HLO text");
+    return Error(
+        "input-format", {},
+        "protocol buffer and JSON modules are not supported by this version, convert the module to HLO text");
   const Content found = DetectContent(text);
   if (found == Content::Empty) return Error("input-empty", {}, "no HLO module in input");
   if (found != Content::HloText && wanted == InputFormat::Auto) return Refuse(found);
@@ -157,8 +166,9 @@ Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wante
     const llvm::StringRef extension = llvm::sys::path::extension(file);
     for (const ExtensionRow& row : kExtensions) {
       if (row.extension != extension || row.content == Content::HloText) continue;
-      Diagnostic warning = MakeError("format-mismatch", {}, "extension '{0}' suggests {1}, but the content is HLO text",
-                                     extension, kContents[static_cast<size_t>(row.content)].name);
+      Diagnostic warning =
+          MakeError("format-mismatch", {}, "extension '{0}' suggests {1}, but the content is HLO text",
+                    extension, kContents[static_cast<size_t>(row.content)].name);
       warning.severity = Severity::Warning;
       warning.file = file.str();
       warnings.push_back(std::move(warning));
@@ -175,15 +185,18 @@ Result<std::vector<std::string>> ListDumps(llvm::StringRef directory, llvm::Stri
     word = "pass";
   }
   if (!llvm::is_contained({"before", "after", "pass", "all"}, word))
-    return Error("usage-option", {}, "option '--stage-in': found '{0}', expected before, after, pass:RE or all", stage);
+    return Error("usage-option", {},
+                 "option '--stage-in': found '{0}', expected before, after, pass:RE or all", stage);
   std::vector<DumpFile> dumps;
   std::error_code error;
-  for (llvm::sys::fs::directory_iterator it(directory, error), end; it != end && !error; it.increment(error)) {
+  for (llvm::sys::fs::directory_iterator it(directory, error), end; it != end && !error;
+       it.increment(error)) {
     DumpFile dump;
     const Stage found = ParseDumpName(llvm::sys::path::filename(it->path()), pass, dump);
-    const bool wanted = found != Stage::None && (word == "all" || (word == "before" && found == Stage::Before) ||
-                                                 (word == "after" && found == Stage::After) ||
-                                                 (word == "pass" && found == Stage::Pass));
+    const bool wanted =
+        found != Stage::None &&
+        (word == "all" || (word == "before" && found == Stage::Before) ||
+         (word == "after" && found == Stage::After) || (word == "pass" && found == Stage::Pass));
     if (!wanted) continue;
     dump.path = it->path();
     if (found == Stage::After) dump.pass_order = "~";  // after all passes
@@ -196,7 +209,8 @@ Result<std::vector<std::string>> ListDumps(llvm::StringRef directory, llvm::Stri
                           : llvm::formatv("no HLO module in dump directory (stage '{0}')", stage).str();
   if (error || dumps.empty()) return Error(std::move(problem));
   std::sort(dumps.begin(), dumps.end(), [](const DumpFile& a, const DumpFile& b) {
-    return std::tie(a.module, a.number, a.pass_order, a.path) < std::tie(b.module, b.number, b.pass_order, b.path);
+    return std::tie(a.module, a.number, a.pass_order, a.path) <
+           std::tie(b.module, b.number, b.pass_order, b.path);
   });
   std::vector<std::string> paths;
   for (DumpFile& dump : dumps) paths.push_back(std::move(dump.path));

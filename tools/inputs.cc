@@ -37,19 +37,21 @@ std::optional<llvm::StringRef> PeekName(llvm::StringRef text) {
 
 Result<std::string> ReadInputText(llvm::StringRef path, llvm::StringRef stdin_text) {
   if (path == "-" && stdin_text.data() != nullptr) return stdin_text.str();
-  auto buffer = path == "-" ? llvm::MemoryBuffer::getSTDIN()
-                            : llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto buffer = path == "-"
+                    ? llvm::MemoryBuffer::getSTDIN()
+                    : llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer) return Error(FileError("input-open", path, "cannot open: " + buffer.getError().message()));
   if ((*buffer)->getBufferSize() > UINT32_MAX)
     return Error(FileError("input-open", path, "file has more than 4 GB of text"));
   return (*buffer)->getBuffer().str();
 }
 
-InputReader::InputReader(const CommonOptions& options, llvm::ArrayRef<std::string> files, llvm::StringRef stdin_text,
-                         DiagnosticSink& sink)
+InputReader::InputReader(const CommonOptions& options, llvm::ArrayRef<std::string> files,
+                         llvm::StringRef stdin_text, DiagnosticSink& sink)
     : options_(options), arguments_(files.begin(), files.end()), stdin_text_(stdin_text), sink_(sink) {
   int64_t index = 0;
-  if (!options.module.empty() && !llvm::StringRef(options.module).getAsInteger(10, index)) wanted_index_ = index;
+  if (!options.module.empty() && !llvm::StringRef(options.module).getAsInteger(10, index))
+    wanted_index_ = index;
 }
 
 bool InputReader::Selected(llvm::StringRef name, int64_t index) const {
@@ -74,7 +76,8 @@ bool InputReader::OpenNextFile(InputModule& failed) {
   if (!std::exchange(expanded_, true)) {
     if (arguments_.empty()) {
       if (stdin_text_.data() == nullptr && isatty(STDIN_FILENO) != 0) {
-        Fail(failed, MakeError("usage-input", {}, "no input: name a file, '-' for standard input, or a dump directory"));
+        Fail(failed, MakeError("usage-input", {},
+                               "no input: name a file, '-' for standard input, or a dump directory"));
         return true;
       }
       arguments_.emplace_back("-");

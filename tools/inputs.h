@@ -1,4 +1,5 @@
-// Module inputs of the tools: files, standard input, dump directories; one module after another (tools.md §1.2).
+// Module inputs of the tools: files, standard input, dump directories; one module after another (tools.md
+// §1.2).
 #pragma once
 #include <memory>
 #include <optional>
@@ -13,12 +14,12 @@ namespace hlo {
 
 /// One module of the inputs, or the place where one should have been.
 struct InputModule {
-  std::string file;      // as diagnostics show it
-  int64_t index = 0;     // among all modules of the inputs, from 0, before --module selects
-  std::string name;      // empty if it could not be read
-  SourcePtr source;      // null if the file could not be read
-  size_t begin = 0, end = 0;       // its text within the source
-  std::unique_ptr<Module> module;  // null: failed, and reported
+  std::string file;                     // as diagnostics show it
+  int64_t index = 0;                    // among all modules of the inputs, from 0, before --module selects
+  std::string name;                     // empty if it could not be read
+  SourcePtr source;                     // null if the file could not be read
+  size_t begin = 0, end = 0;            // its text within the source
+  std::unique_ptr<Module> module;       // null: failed, and reported
   std::vector<Diagnostic> diagnostics;  // of reading, parsing, verifying; in this order
 };
 
@@ -37,7 +38,9 @@ class InputReader {
   /// The files read so far and to come, directories expanded; "-" for standard input.
   [[nodiscard]] llvm::ArrayRef<std::string> files() const { return files_; }
   /// True if there is certainly no second module; known only after Next().
-  [[nodiscard]] bool single() const { return arguments_.size() <= 1 && files_.size() <= 1 && chunks_.size() <= 1; }
+  [[nodiscard]] bool single() const {
+    return arguments_.size() <= 1 && files_.size() <= 1 && chunks_.size() <= 1;
+  }
 
  private:
   bool OpenNextFile(InputModule& failed);
@@ -63,13 +66,15 @@ class InputReader {
 /// The text of a whole file, or standard input (`stdin_text` if it has data); id input-open.
 Result<std::string> ReadInputText(llvm::StringRef path, llvm::StringRef stdin_text);
 /// Checks that the text of `file` is HLO text: not empty, no other format. A warning may be appended.
-Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wanted, std::vector<Diagnostic>& warnings);
+Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wanted,
+                   std::vector<Diagnostic>& warnings);
 /// The module dumps of an XLA dump directory that `stage` selects (before, after, pass:RE, all), by
 /// module name and order of appearance; id input-empty if there are none.
 Result<std::vector<std::string>> ListDumps(llvm::StringRef directory, llvm::StringRef stage);
 /// Fills elided constants; returns the warning to show, if any were filled. Errors: elided-constant for
 /// the policy `error`, limit-memory.
-Result<std::optional<Diagnostic>> FillElidedConstants(Module& module, ElidedPolicy policy, llvm::StringRef file);
+Result<std::optional<Diagnostic>> FillElidedConstants(Module& module, ElidedPolicy policy,
+                                                      llvm::StringRef file);
 /// Error limit-memory if so many bytes more than half exceed the machine's memory or the limit (0: none).
 Status CheckMemory(int64_t bytes, int64_t limit, llvm::StringRef what);
 

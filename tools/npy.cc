@@ -22,9 +22,10 @@ struct NumpyType {
 };
 // Types both sides have; the item size follows from the element type.
 constexpr NumpyType kNumpyTypes[] = {
-    {ElementType::Pred, 'b'}, {ElementType::S8, 'i'},  {ElementType::S16, 'i'}, {ElementType::S32, 'i'}, {ElementType::S64, 'i'},
-    {ElementType::U8, 'u'},   {ElementType::U16, 'u'}, {ElementType::U32, 'u'}, {ElementType::U64, 'u'}, {ElementType::F16, 'f'},
-    {ElementType::F32, 'f'},  {ElementType::F64, 'f'}, {ElementType::C64, 'c'}, {ElementType::C128, 'c'},
+    {ElementType::Pred, 'b'}, {ElementType::S8, 'i'},   {ElementType::S16, 'i'}, {ElementType::S32, 'i'},
+    {ElementType::S64, 'i'},  {ElementType::U8, 'u'},   {ElementType::U16, 'u'}, {ElementType::U32, 'u'},
+    {ElementType::U64, 'u'},  {ElementType::F16, 'f'},  {ElementType::F32, 'f'}, {ElementType::F64, 'f'},
+    {ElementType::C64, 'c'},  {ElementType::C128, 'c'},
 };
 
 /// NumPy's kind letter; 0 for types it lacks.
@@ -87,14 +88,15 @@ class HeaderParser {
 
   Status Descr(NpyArray& array) {
     rest_ = rest_.ltrim(" \t\r\n");
-    if (rest_.starts_with("[") || rest_.starts_with("(")) return Bad("arrays of structures are not supported");
+    if (rest_.starts_with("[") || rest_.starts_with("("))
+      return Bad("arrays of structures are not supported");
     HLO_TRY(StringRef text, String());
     array.descr = text.str();
     array.big_endian = text.consume_front(">");
     if (!array.big_endian && !text.consume_front("<")) text.consume_front("|") || text.consume_front("=");
     array.kind = text.empty() ? '?' : text.front();
-    if (text.empty() || text.drop_front().getAsInteger(10, array.item_size) || !StringRef("biufcV").contains(array.kind) ||
-        array.item_size < 1 || array.item_size > 16)
+    if (text.empty() || text.drop_front().getAsInteger(10, array.item_size) ||
+        !StringRef("biufcV").contains(array.kind) || array.item_size < 1 || array.item_size > 16)
       return Bad("unsupported NumPy type '{0}'", array.descr);
     return {};
   }
@@ -179,7 +181,8 @@ bool NeedsCleaning(ElementType type, StringRef data) {
   if (!IsPred(type) && Info(type).bits >= 8) return false;
   const unsigned mask = IsPred(type) ? 1 : (1u << Info(type).bits) - 1;
   // Signed sub-byte values are kept sign-extended.
-  return IsSigned(type) || llvm::any_of(data, [mask](char c) { return (static_cast<unsigned char>(c) & ~mask) != 0; });
+  return IsSigned(type) ||
+         llvm::any_of(data, [mask](char c) { return (static_cast<unsigned char>(c) & ~mask) != 0; });
 }
 
 void Clean(Literal& l) {
@@ -228,15 +231,18 @@ Result<std::vector<NpyArray>> ReadNpy(StringRef bytes, const std::shared_ptr<con
 }
 
 std::string Describe(const NpyArray& array) {
-  std::string sizes = "[" + llvm::join(llvm::map_range(array.shape, [](int64_t d) { return std::to_string(d); }), ",") + "]";
+  std::string sizes =
+      "[" + llvm::join(llvm::map_range(array.shape, [](int64_t d) { return std::to_string(d); }), ",") + "]";
   for (const NumpyType& row : kNumpyTypes)
-    if (row.kind == array.kind && Info(row.type).host_bytes() == array.item_size) return ToString(row.type).str() + sizes;
+    if (row.kind == array.kind && Info(row.type).host_bytes() == array.item_size)
+      return ToString(row.type).str() + sizes;
   return "numpy '" + array.descr + "' " + sizes;
 }
 
 std::optional<Shape> NativeShape(const NpyArray& array) {
   for (const NumpyType& row : kNumpyTypes)
-    if (row.kind == array.kind && Info(row.type).host_bytes() == array.item_size) return Shape::ArrayWithDefaultLayout(row.type, array.shape);
+    if (row.kind == array.kind && Info(row.type).host_bytes() == array.item_size)
+      return Shape::ArrayWithDefaultLayout(row.type, array.shape);
   return std::nullopt;
 }
 
@@ -267,7 +273,9 @@ Literal ToLiteral(const NpyArray& array, const Shape& shape) {
       CopyTransposed(array, l.MutableData());
     else if (!array.data.empty())
       std::memcpy(l.MutableData(), array.data.data(), array.data.size());
-    if (swap) SwapBytes(l.MutableData(), l.byte_size(), static_cast<size_t>(array.kind == 'c' ? array.item_size / 2 : array.item_size));
+    if (swap)
+      SwapBytes(l.MutableData(), l.byte_size(),
+                static_cast<size_t>(array.kind == 'c' ? array.item_size / 2 : array.item_size));
     if (clean) Clean(l);
   }
   const bool smaller = !SameDims(own, shape);
@@ -299,9 +307,12 @@ Literal NpyPayload(const Literal& array, bool widen) {
   const Literal plain = array.ToStatic().Unpack();
   const ElementType type = plain.shape().element_type();
   if (!widen || Widened(type) == type) return plain;
-  if (!IsFloat(type)) return Literal::Borrow(plain.shape().WithElementType(Widened(type)), plain.data(), std::make_shared<Literal>(plain));
+  if (!IsFloat(type))
+    return Literal::Borrow(plain.shape().WithElementType(Widened(type)), plain.data(),
+                           std::make_shared<Literal>(plain));
   Literal wide = Literal::Make(plain.shape().WithElementType(ElementType::F32));
-  WidenToFloat(type, plain.data(), wide.MutableSpan<float>().data(), static_cast<size_t>(plain.shape().ElementCount()));
+  WidenToFloat(type, plain.data(), wide.MutableSpan<float>().data(),
+               static_cast<size_t>(plain.shape().ElementCount()));
   return wide;
 }
 

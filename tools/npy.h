@@ -11,8 +11,8 @@ namespace hlo {
 
 /// One array as it lies in a file.
 struct NpyArray {
-  std::string descr;     // `<f4`
-  char kind = 0;         // f i u b c V
+  std::string descr;  // `<f4`
+  char kind = 0;      // f i u b c V
   int64_t item_size = 0;
   bool big_endian = false, fortran_order = false;
   Dims shape;

@@ -8,8 +8,11 @@
 namespace hlo {
 namespace {
 
-std::string Npy(llvm::StringRef descr, bool fortran, llvm::StringRef shape, llvm::StringRef data, char version = 1) {
-  std::string header = ("{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") + ", 'shape': " + shape + ", }\n").str();
+std::string Npy(llvm::StringRef descr, bool fortran, llvm::StringRef shape, llvm::StringRef data,
+                char version = 1) {
+  std::string header = ("{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") +
+                        ", 'shape': " + shape + ", }\n")
+                           .str();
   std::string text("\x93NUMPY", 6);
   text += version;
   text += '\0';
@@ -17,7 +20,9 @@ std::string Npy(llvm::StringRef descr, bool fortran, llvm::StringRef shape, llvm
   return text + header + data.str();
 }
 
-Shape Array(ElementType type, llvm::ArrayRef<int64_t> dims) { return Shape::ArrayWithDefaultLayout(type, dims); }
+Shape Array(ElementType type, llvm::ArrayRef<int64_t> dims) {
+  return Shape::ArrayWithDefaultLayout(type, dims);
+}
 
 TEST(Npy, ReadsColumnMajorOrder) {
   const std::string text = Npy("|u1", true, "(2, 3)", "\1\4\2\5\3\6");
@@ -61,8 +66,10 @@ TEST(Npy, ExtendsTheSignOfSubByteElements) {
 TEST(Npy, RefusesWhatIsTruncatedOrLies) {
   const std::string good = Npy("<f4", false, "(2, 3)", std::string(24, '\0'));
   ASSERT_TRUE(ReadNpy(good, nullptr));
-  for (size_t size = 0; size < good.size(); ++size) EXPECT_FALSE(ReadNpy(llvm::StringRef(good).take_front(size), nullptr)) << size;
-  for (const char* shape : {"(1000000000000, 1000000000000)", "(99999999999999999999,)", "(-1,)", "(2", "2", "(2, x)"})
+  for (size_t size = 0; size < good.size(); ++size)
+    EXPECT_FALSE(ReadNpy(llvm::StringRef(good).take_front(size), nullptr)) << size;
+  for (const char* shape :
+       {"(1000000000000, 1000000000000)", "(99999999999999999999,)", "(-1,)", "(2", "2", "(2, x)"})
     EXPECT_FALSE(ReadNpy(Npy("<f4", false, shape, ""), nullptr)) << shape;
   for (const char* descr : {"|O", "<U4", "<f0", "<f99", "", "<M8[ns]"})
     EXPECT_FALSE(ReadNpy(Npy(descr, false, "(1,)", std::string(16, '\0')), nullptr)) << descr;
@@ -89,7 +96,8 @@ TEST(Zip, ReadsWhatItWrites) {
 
 TEST(Zip, NoDamageGoesUnnoticedOrCrashes) {
   const std::string good = Zip();
-  for (size_t size = 0; size < good.size(); ++size) EXPECT_FALSE(ReadZip(llvm::StringRef(good).take_front(size), nullptr)) << size;
+  for (size_t size = 0; size < good.size(); ++size)
+    EXPECT_FALSE(ReadZip(llvm::StringRef(good).take_front(size), nullptr)) << size;
   for (size_t at = 0; at < good.size(); ++at)
     for (const int value : {0, 255, good[at] ^ 1}) {
       std::string bad = good;

@@ -8,7 +8,8 @@ namespace hlo {
 namespace {
 
 tl::unexpected<Diagnostic> BadValue(const OptionUse& use, llvm::StringRef expected) {
-  return Error("usage-option", {}, "option '{0}': found '{1}', expected {2}", use.option, use.value, expected);
+  return Error("usage-option", {}, "option '{0}': found '{1}', expected {2}", use.option, use.value,
+               expected);
 }
 
 struct Unit {
@@ -160,8 +161,8 @@ Status ParseOption(const OptionUse& use, std::chrono::milliseconds& value) {
 tl::unexpected<Diagnostic> UnknownWord(const OptionUse& use, llvm::ArrayRef<llvm::StringRef> words) {
   const std::string hint = DidYouMeanText(use.value, words);
   const std::string list = llvm::join(words, ", ");
-  return Error("usage-option", {}, "option '{0}': found '{1}', expected one of {2}{3}{4}", use.option, use.value, list,
-               hint.empty() ? "" : "; ", hint);
+  return Error("usage-option", {}, "option '{0}': found '{1}', expected one of {2}{3}{4}", use.option,
+               use.value, list, hint.empty() ? "" : "; ", hint);
 }
 
 }  // namespace hlo

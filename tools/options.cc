@@ -75,7 +75,8 @@ class Parser {
         llvm::StringRef value = line.drop_front(end).ltrim();
         value.consume_front(":");
         value = value.trim();
-        if (value.size() > 1 && value.front() == '"' && value.back() == '"') value = value.drop_front().drop_back();
+        if (value.size() > 1 && value.front() == '"' && value.back() == '"')
+          value = value.drop_front().drop_back();
         text = ("--" + line.take_front(end) + "=" + value).str();
       }
       bool used = false;
@@ -137,7 +138,8 @@ class Parser {
     for (size_t i = 1; i < arg.size(); ++i) {
       const Target target = FindLetter(arg[i]);
       const std::string written = {'-', arg[i]};
-      if (target.row == nullptr) return UnknownName(i == 1 ? arg.split('=').first : written, "", Source::CommandLine);
+      if (target.row == nullptr)
+        return UnknownName(i == 1 ? arg.split('=').first : written, "", Source::CommandLine);
       if (target.row->arity == OptionArity::Flag || target.row->arity == OptionArity::Count) {
         HLO_CHECK_OK(Add(target, written, std::nullopt, nullptr, used_following, Source::CommandLine));
         continue;
@@ -151,8 +153,8 @@ class Parser {
     return {};
   }
 
-  Status Add(const Target& target, llvm::StringRef written, std::optional<llvm::StringRef> value, const char* following,
-             bool& used_following, Source source) {
+  Status Add(const Target& target, llvm::StringRef written, std::optional<llvm::StringRef> value,
+             const char* following, bool& used_following, Source source) {
     const OptionRow& row = *target.row;
     std::string text;
     if (target.alias != nullptr && !target.alias->value.empty()) {
@@ -173,7 +175,8 @@ class Parser {
     } else {
       // An option name is not taken for a value: `-o --check` is a slip.
       const llvm::StringRef next = following == nullptr ? "" : following;
-      const bool is_option = next.starts_with("--") && Find(Normalize(next.drop_front(2).split('=').first)).row != nullptr;
+      const bool is_option =
+          next.starts_with("--") && Find(Normalize(next.drop_front(2).split('=').first)).row != nullptr;
       if (following == nullptr || is_option)
         return Error("usage-option", {}, "option '{0}' needs a value {1}", written, row.argument);
       text = next.str();
@@ -214,7 +217,8 @@ class Parser {
     }
     if (name.consume_front("no-")) {
       Target target = Find(name);
-      if (target.row != nullptr && target.row->arity == OptionArity::Flag && !(target.alias && !target.alias->value.empty())) {
+      if (target.row != nullptr && target.row->arity == OptionArity::Flag &&
+          !(target.alias && !target.alias->value.empty())) {
         target.negated = !target.negated;
         return target;
       }
@@ -232,7 +236,8 @@ class Parser {
   Status UnknownName(llvm::StringRef written, llvm::StringRef name, Source source) {
     for (const UnavailableOption& option : tool_.unavailable)
       if (option.name == name || (name.starts_with("no-") && name.drop_front(3) == option.name))
-        return Error("unavailable-feature", {}, "option '{0}': {1} is not available yet", written, option.feature);
+        return Error("unavailable-feature", {}, "option '{0}': {1} is not available yet", written,
+                     option.feature);
     if (name.starts_with("xla-") && !sources_.strict_xla_flags) {
       if (source == Source::XlaFlags && !sources_.warn_xla_flags_variable) return {};
       Diagnostic warning = MakeError("xla-flag-ignored", {}, "ignored unknown flag '{0}'", written);
@@ -251,7 +256,8 @@ class Parser {
     for (const OptionGroup& group : groups_)
       for (const OptionRow& row : group.rows) {
         spellings_.push_back("--" + row.name.str());
-        if (row.arity == OptionArity::Flag && written.starts_with("--no")) spellings_.push_back("--no-" + row.name.str());
+        if (row.arity == OptionArity::Flag && written.starts_with("--no"))
+          spellings_.push_back("--no-" + row.name.str());
       }
     for (const OptionAlias& alias : tool_.aliases) spellings_.push_back("--" + alias.alias.str());
     for (const std::string& spelling : spellings_) candidates_.push_back(spelling);
@@ -273,7 +279,8 @@ constexpr size_t kHelpWidth = 110;
 /// `-o, --output FILE`.
 std::string Usage(const OptionRow& row) {
   std::string text = row.letter != 0 ? std::string{'-', row.letter, ',', ' '} : "";
-  const bool negatable = row.arity == OptionArity::Flag && llvm::StringRef(row.default_text).starts_with("on");
+  const bool negatable =
+      row.arity == OptionArity::Flag && llvm::StringRef(row.default_text).starts_with("on");
   text += (negatable ? "--[no-]" : "--") + row.name.str();
   if (row.arity == OptionArity::OptionalValue) text += ("[=" + row.argument + "]").str();
   if (row.arity == OptionArity::Value) text += ("=" + row.argument).str();
@@ -304,7 +311,8 @@ void PrintRow(const OptionRow& row, llvm::raw_ostream& out) {
 
 constexpr llvm::StringLiteral kExitCodes =
     "Exit codes: 0 success, 1 negative answer (mismatch), 2 usage, 3 input, 4 verification, 5 compilation,\n"
-    "  6 run time, 7 unavailable, 8 limit, 70 internal error, 128+n signal n; the highest of several modules wins.\n";
+    "  6 run time, 7 unavailable, 8 limit, 70 internal error, 128+n signal n; the highest of several modules "
+    "wins.\n";
 
 }  // namespace
 

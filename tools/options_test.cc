@@ -39,7 +39,8 @@ constexpr OptionRow kRows[] = {
     Option<&Sample::fruit>("fruit", "F", "", "a word"),
     Option<&Sample::loud>("loud", "", "", "a count").Letter('l'),
 };
-constexpr OptionAlias kAliases[] = {{"xla_words", "text"}, {"off", "on", "", true}, {"pear", "fruit", "pear"}};
+constexpr OptionAlias kAliases[] = {
+    {"xla_words", "text"}, {"off", "on", "", true}, {"pear", "fruit", "pear"}};
 constexpr UnavailableOption kLater[] = {{"later", "the future"}};
 constexpr ToolInfo kTool = {"sample", "samples.", "", kAliases, kLater, {}};
 
@@ -61,8 +62,9 @@ std::string ErrorOf(std::vector<const char*> args) {
 }
 
 TEST(Options, EverySpelling) {
-  const Parsed p = Parse({"--some_flag", "--no-on", "--number", "3", "-n4", "--maybe", "a", "--item=x", "--item", "y", "-ll", "-", "--size=1.5K",
-                          "--time=2s", "--fruit=PEAR", "--", "--text"});
+  const Parsed p =
+      Parse({"--some_flag", "--no-on", "--number", "3", "-n4", "--maybe", "a", "--item=x", "--item", "y",
+             "-ll", "-", "--size=1.5K", "--time=2s", "--fruit=PEAR", "--", "--text"});
   ASSERT_TRUE(p.result);
   EXPECT_TRUE(p.sample.flag);
   EXPECT_FALSE(p.sample.on);
@@ -93,8 +95,10 @@ TEST(Options, Errors) {
   EXPECT_EQ(ErrorOf({"--number=many"}), "option '--number': found 'many', expected an integer");
   EXPECT_EQ(ErrorOf({"--number"}), "option '--number' needs a value N");
   EXPECT_EQ(ErrorOf({"--text", "--number=3"}), "option '--text' needs a value T");
-  EXPECT_EQ(ErrorOf({"--some-flag=perhaps"}), "option '--some-flag': found 'perhaps', expected on, off, true, false, 1 or 0");
-  EXPECT_EQ(ErrorOf({"--fruit=peer"}), "option '--fruit': found 'peer', expected one of apple, pear; did you mean 'pear'?");
+  EXPECT_EQ(ErrorOf({"--some-flag=perhaps"}),
+            "option '--some-flag': found 'perhaps', expected on, off, true, false, 1 or 0");
+  EXPECT_EQ(ErrorOf({"--fruit=peer"}),
+            "option '--fruit': found 'peer', expected one of apple, pear; did you mean 'pear'?");
   EXPECT_EQ(ErrorOf({"--size=big"}), "option '--size': found 'big', expected a size such as 64K, 2M or 1.5G");
   EXPECT_EQ(ErrorOf({"--later"}), "option '--later': the future is not available yet");
 }

@@ -31,13 +31,15 @@ void Register(const std::string& name) {
 void Unregister(const std::string& name) {
   for (auto& slot : temporary_names) {
     const char* registered = slot.load();
-    if (registered == nullptr || name != registered || !slot.compare_exchange_strong(registered, nullptr)) continue;
+    if (registered == nullptr || name != registered || !slot.compare_exchange_strong(registered, nullptr))
+      continue;
     free(const_cast<char*>(registered));
     return;
   }
 }
 
-tl::unexpected<Diagnostic> FileError(llvm::StringRef id, llvm::StringRef path, llvm::StringRef what, std::error_code code) {
+tl::unexpected<Diagnostic> FileError(llvm::StringRef id, llvm::StringRef path, llvm::StringRef what,
+                                     std::error_code code) {
   Diagnostic error = MakeError(id, {}, "{0}: {1}", what, code.message());
   error.file = path == "-" ? "<stdout>" : path.str();
   return Error(std::move(error));

@@ -89,8 +89,8 @@ void OnFatalSignal(int signal) {
   RemoveTemporaryFiles();
   RawWriter err(STDERR_FILENO);
   const char* phase = crash_phase.load();
-  err << "internal error: signal " << static_cast<long>(signal) << " while " << (phase == nullptr ? "starting" : phase)
-      << " (version " HLO_VERSION ") [internal-error]\n";
+  err << "internal error: signal " << static_cast<long>(signal) << " while "
+      << (phase == nullptr ? "starting" : phase) << " (version " HLO_VERSION ") [internal-error]\n";
   char folder[4200];
   char* end = stpcpy(folder, crash_folder);
   end = stpcpy(end, "/hlo-crash-");
@@ -123,7 +123,8 @@ void OnOutOfMemory() {
   RemoveTemporaryFiles();
   const bool limited = memory_limit.load() > 0;
   RawWriter err(STDERR_FILENO);
-  err << (limited ? "error: memory limit exceeded [limit-memory]\n" : "error: out of memory [runtime-memory]\n");
+  err << (limited ? "error: memory limit exceeded [limit-memory]\n"
+                  : "error: out of memory [runtime-memory]\n");
   _exit(limited ? kLimit : kRunTime);
 }
 

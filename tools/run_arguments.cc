@@ -80,7 +80,9 @@ std::string DeviceSuffix(const DeviceCount& devices, int64_t device, bool per_de
   return llvm::formatv("_r{0}_p{1}", device / devices.partitions, device % devices.partitions).str();
 }
 
-const Shape& ArgumentSource::ParameterShape(int64_t number) const { return module_.entry()->parameter(number)->shape(); }
+const Shape& ArgumentSource::ParameterShape(int64_t number) const {
+  return module_.entry()->parameter(number)->shape();
+}
 
 std::string ArgumentSource::Describe(int64_t parameter, const ShapeIndex& index) const {
   const StringRef name = module_.entry()->parameter(parameter)->name();
@@ -123,14 +125,18 @@ Result<ArgumentSource::Assignment> ArgumentSource::ParseSelector(StringRef selec
     rest.consume_front("}");
   }
   if (ParameterShape(a.parameter).Subshape(a.index) == nullptr)
-    return Error("usage-option", {}, "option '--input': parameter {0} has no element {1}", a.parameter, ToString(a.index));
+    return Error("usage-option", {}, "option '--input': parameter {0} has no element {1}", a.parameter,
+                 ToString(a.index));
   while (rest.consume_front("@")) {
     const char kind = rest.front();
     rest = rest.drop_front();
     const auto number = TakeNumber(rest);
-    const int64_t bound = kind == 'r' ? devices_.replicas : kind == 'p' ? devices_.partitions : devices_.total();
+    const int64_t bound = kind == 'r'   ? devices_.replicas
+                          : kind == 'p' ? devices_.partitions
+                                        : devices_.total();
     if (!number || *number >= bound)
-      return Error("usage-option", {}, "option '--input': '{0}' names a device beyond the {1} there are", selector, bound);
+      return Error("usage-option", {}, "option '--input': '{0}' names a device beyond the {1} there are",
+                   selector, bound);
     (kind == 'r' ? a.replica : kind == 'p' ? a.partition : a.device) = number;
   }
   return a;
@@ -139,7 +145,8 @@ Result<ArgumentSource::Assignment> ArgumentSource::ParseSelector(StringRef selec
 Status ArgumentSource::AddPositional(const Value& value, bool leaf_wise, Cursor& cursor, StringRef text) {
   const auto count = static_cast<int64_t>(module_.entry()->parameters().size());
   if (cursor.parameter >= count)
-    return Error("usage-option", {}, "option '--input': no parameter left for '{0}'; the entry computation has {1}", text, count);
+    return Error("usage-option", {},
+                 "option '--input': no parameter left for '{0}'; the entry computation has {1}", text, count);
   Assignment a;
   a.value = &value;
   a.parameter = cursor.parameter;
@@ -161,7 +168,8 @@ Status ArgumentSource::AddInput(StringRef text, Cursor& cursor) {
   if (!selector.empty()) {
     HLO_TRY(Assignment a, ParseSelector(selector));
     if (values.size() != 1)
-      return Error("usage-option", {}, "option '--input': '{0}' holds {1} arrays, expected one for '{2}'", value_text, values.size(), selector);
+      return Error("usage-option", {}, "option '--input': '{0}' holds {1} arrays, expected one for '{2}'",
+                   value_text, values.size(), selector);
     a.value = Keep(std::move(values.front()));
     assignments_.push_back(std::move(a));
     return {};
@@ -179,7 +187,8 @@ Status ArgumentSource::AddInput(StringRef text, Cursor& cursor) {
 }
 
 /// Assigns a member named after a parameter, `arg0_1_0_r0_p1` or `arr_0`.
-Status ArgumentSource::AddMember(StringRef name, const NpyArray& array, StringRef path, llvm::StringMap<int64_t>& parameters) {
+Status ArgumentSource::AddMember(StringRef name, const NpyArray& array, StringRef path,
+                                 llvm::StringMap<int64_t>& parameters) {
   Assignment a;
   StringRef rest = name;
   std::optional<int64_t> number;
@@ -192,10 +201,12 @@ Status ArgumentSource::AddMember(StringRef name, const NpyArray& array, StringRe
     if (!number || *number >= static_cast<int64_t>(module_.entry()->parameters().size())) {
       // The device suffix may also follow a parameter's name.
       const size_t suffix = name.rfind("_r");
-      const auto named = suffix == StringRef::npos ? parameters.end() : parameters.find(name.take_front(suffix));
+      const auto named =
+          suffix == StringRef::npos ? parameters.end() : parameters.find(name.take_front(suffix));
       if (named == parameters.end()) {
-        Diagnostic error = MakeError("input-array", {}, "member '{0}' is no parameter; expected a name such as arg0, arr_0 or %{1}", name,
-                                     parameters.empty() ? "p" : module_.entry()->parameter(0)->name());
+        Diagnostic error = MakeError(
+            "input-array", {}, "member '{0}' is no parameter; expected a name such as arg0, arr_0 or %{1}",
+            name, parameters.empty() ? "p" : module_.entry()->parameter(0)->name());
         error.file = path.str();
         return Error(std::move(error));
       }
@@ -220,9 +231,14 @@ Status ArgumentSource::AddMember(StringRef name, const NpyArray& array, StringRe
   error.file = path.str();
   error.id = "input-array";
   if (!rest.empty() || target == nullptr)
-    error.message = llvm::formatv("member '{0}': parameter {1} is {2} and has no such part", name, a.parameter, ParameterShape(a.parameter)).str();
-  else if ((a.replica && *a.replica >= devices_.replicas) || (a.partition && *a.partition >= devices_.partitions))
-    error.message = llvm::formatv("member '{0}' names a device beyond {1} replicas and {2} partitions", name, devices_.replicas, devices_.partitions).str();
+    error.message = llvm::formatv("member '{0}': parameter {1} is {2} and has no such part", name,
+                                  a.parameter, ParameterShape(a.parameter))
+                        .str();
+  else if ((a.replica && *a.replica >= devices_.replicas) ||
+           (a.partition && *a.partition >= devices_.partitions))
+    error.message = llvm::formatv("member '{0}' names a device beyond {1} replicas and {2} partitions", name,
+                                  devices_.replicas, devices_.partitions)
+                        .str();
   if (!error.message.empty()) return Error(std::move(error));
   auto value = std::make_unique<Value>();
   value->text = name.str();
@@ -239,7 +255,8 @@ Status ArgumentSource::AddArchive(const ArrayFile& file, bool all) {
   for (const auto& [name, array] : file.arrays) {
     // Files saved at a mismatch hold results beside the arguments.
     const StringRef member = name;
-    const bool result = member.starts_with("actual") || member.starts_with("expected") || member.starts_with("mask");
+    const bool result =
+        member.starts_with("actual") || member.starts_with("expected") || member.starts_with("mask");
     if (!result || parameters.contains(member)) HLO_CHECK_OK(AddMember(member, array, file.path, parameters));
   }
   if (!all) return {};
@@ -248,8 +265,8 @@ Status ArgumentSource::AddArchive(const ArrayFile& file, bool all) {
   for (const Assignment& a : assignments_) given[static_cast<size_t>(a.parameter)] = true;
   for (size_t i = 0; i < given.size(); ++i) {
     if (given[i] || ArrayLeaves(ParameterShape(static_cast<int64_t>(i))).empty()) continue;
-    Diagnostic error = MakeError("input-array", {}, "no member for parameter {0} (%{1}); expected 'arg{0}'", i,
-                                 module_.entry()->parameter(static_cast<int64_t>(i))->name());
+    Diagnostic error = MakeError("input-array", {}, "no member for parameter {0} (%{1}); expected 'arg{0}'",
+                                 i, module_.entry()->parameter(static_cast<int64_t>(i))->name());
     error.file = file.path;
     return Error(std::move(error));
   }
@@ -269,7 +286,9 @@ Result<ValueRule> ArgumentSource::FakeRule() const {
     return rule;
   }
   const std::string hint = DidYouMeanText(options_.fake, words);
-  return Error("usage-option", {}, "option '--fake': found '{0}', expected random, random-shared, edge or a generator such as uniform(0,1){1}{2}",
+  return Error("usage-option", {},
+               "option '--fake': found '{0}', expected random, random-shared, edge or a generator such as "
+               "uniform(0,1){1}{2}",
                options_.fake, hint.empty() ? "" : "; ", hint);
 }
 
@@ -292,7 +311,8 @@ Status ArgumentSource::Read() {
       if (file != nullptr && file->kind == ArrayFile::Kind::Npz)
         HLO_CHECK_OK(AddArchive(*file, /*all=*/true));
       else
-        HLO_CHECK_OK(AddPositional(*kept, std::holds_alternative<NpyArray>(kept->what), cursor, options_.inputs));
+        HLO_CHECK_OK(
+            AddPositional(*kept, std::holds_alternative<NpyArray>(kept->what), cursor, options_.inputs));
     }
   }
   Cursor cursor;
@@ -322,8 +342,10 @@ Result<Literal> ArgumentSource::MakeParameter(int64_t parameter, int64_t device,
     HLO_TRY(value, MakeLiteral(*whole->value, shape, Describe(parameter, {}), value_seed));
   } else {
     // With data per device, devices get different random arguments.
-    if (!fake_shared_ && options_.input_scope == InputScope::PerDevice) value_seed.seed += static_cast<uint64_t>(device) << 32;
-    const std::vector<ValueRule>* rules = leaf_rules_.empty() ? nullptr : &leaf_rules_[static_cast<size_t>(parameter)];
+    if (!fake_shared_ && options_.input_scope == InputScope::PerDevice)
+      value_seed.seed += static_cast<uint64_t>(device) << 32;
+    const std::vector<ValueRule>* rules =
+        leaf_rules_.empty() ? nullptr : &leaf_rules_[static_cast<size_t>(parameter)];
     value = shape.IsTuple() ? Literal::Make(Shape::MakeTuple({})) : Literal();
     size_t leaf = 0;
     std::function<Literal(const Shape&)> make = [&](const Shape& s) -> Literal {
@@ -340,7 +362,8 @@ Result<Literal> ArgumentSource::MakeParameter(int64_t parameter, int64_t device,
     value = make(shape);
   }
   for (const Assignment* a : parts) {
-    HLO_TRY(Literal part, MakeLiteral(*a->value, *shape.Subshape(a->index), Describe(parameter, a->index), value_seed));
+    HLO_TRY(Literal part,
+            MakeLiteral(*a->value, *shape.Subshape(a->index), Describe(parameter, a->index), value_seed));
     MutableAt(value, a->index) = std::move(part);
   }
   return value;
@@ -351,7 +374,8 @@ bool ArgumentSource::SameOnAllDevices(int64_t parameter) const {
   if (fake_.kind == ValueKind::DeviceId) return false;
   return llvm::none_of(assignments_, [&](const Assignment& a) {
     const auto* rule = std::get_if<ValueRule>(&a.value->what);
-    return a.parameter == parameter && (a.replica || a.partition || a.device || (rule != nullptr && rule->kind == ValueKind::DeviceId));
+    return a.parameter == parameter &&
+           (a.replica || a.partition || a.device || (rule != nullptr && rule->kind == ValueKind::DeviceId));
   });
 }
 

@@ -52,7 +52,8 @@ class ArgumentSource {
   Status AddInput(llvm::StringRef text, Cursor& cursor);
   Status AddPositional(const Value& value, bool leaf_wise, Cursor& cursor, llvm::StringRef text);
   Status AddArchive(const ArrayFile& file, bool all);
-  Status AddMember(llvm::StringRef name, const NpyArray& array, llvm::StringRef path, llvm::StringMap<int64_t>& parameters);
+  Status AddMember(llvm::StringRef name, const NpyArray& array, llvm::StringRef path,
+                   llvm::StringMap<int64_t>& parameters);
   Result<Assignment> ParseSelector(llvm::StringRef selector) const;
   Result<int64_t> FindParameter(llvm::StringRef name) const;
   Result<Literal> MakeParameter(int64_t parameter, int64_t device, uint64_t seed) const;
@@ -70,7 +71,8 @@ class ArgumentSource {
   std::vector<Assignment> assignments_;
   ValueRule fake_;
   bool fake_shared_ = true;
-  std::vector<std::vector<ValueRule>> leaf_rules_;  // by parameter and leaf: constraints traced through the module
+  std::vector<std::vector<ValueRule>>
+      leaf_rules_;  // by parameter and leaf: constraints traced through the module
 };
 
 /// What random data of each parameter's leaves must respect so that the module is well defined

@@ -30,7 +30,10 @@ struct Part {
 class Elements {
  public:
   explicit Elements(const Literal& array)
-      : array_(array), type_(array.shape().element_type()), real_(RealPartType(type_)), parts_(IsComplex(type_) ? 2 : 1) {}
+      : array_(array),
+        type_(array.shape().element_type()),
+        real_(RealPartType(type_)),
+        parts_(IsComplex(type_) ? 2 : 1) {}
   [[nodiscard]] int parts() const { return parts_; }
   [[nodiscard]] ElementType real() const { return real_; }
   [[nodiscard]] Part At(int64_t i, int part) const {
@@ -68,7 +71,8 @@ ElementError ErrorOf(ElementType type, const Part& actual, const Part& expected)
   }
   e.abs = std::fabs(actual.value - expected.value);
   e.rel = e.abs == 0 ? 0 : expected.value == 0 ? HUGE_VAL : e.abs / std::fabs(expected.value);
-  e.ulp = std::fabs(static_cast<double>(static_cast<__int128>(Ordinal(type, actual.bits)) - Ordinal(type, expected.bits)));
+  e.ulp = std::fabs(
+      static_cast<double>(static_cast<__int128>(Ordinal(type, actual.bits)) - Ordinal(type, expected.bits)));
   return e;
 }
 
@@ -90,11 +94,13 @@ Verdict Judge(const Elements& actual, const Elements& expected, int64_t i, const
         const bool negative = IsSigned(actual.real());
         const int unused = 64 - Info(actual.real()).bits;
         auto number = [&](uint64_t bits) {
-          return negative ? static_cast<double>(static_cast<int64_t>(bits << unused) >> unused) : static_cast<double>(bits);
+          return negative ? static_cast<double>(static_cast<int64_t>(bits << unused) >> unused)
+                          : static_cast<double>(bits);
         };
         const double difference = std::fabs(number(a.bits) - number(e.bits));
         v.error.abs = std::max(v.error.abs, difference);
-        v.error.rel = std::max(v.error.rel, number(e.bits) == 0 ? HUGE_VAL : difference / std::fabs(number(e.bits)));
+        v.error.rel =
+            std::max(v.error.rel, number(e.bits) == 0 ? HUGE_VAL : difference / std::fabs(number(e.bits)));
         v.infinite = true;  // no bound lets integers pass
         continue;
       }
@@ -112,7 +118,8 @@ Verdict Judge(const Elements& actual, const Elements& expected, int64_t i, const
       v.infinite = true;
       continue;
     }
-    const bool within = error.abs <= t.abs || error.rel <= t.rel || (t.ulp && error.ulp >= 0 && error.ulp <= *t.ulp);
+    const bool within =
+        error.abs <= t.abs || error.rel <= t.rel || (t.ulp && error.ulp >= 0 && error.ulp <= *t.ulp);
     const bool fails = a_nan || e_nan || !within;
     v.fails |= fails;
     v.nan |= fails && (a_nan || e_nan);
@@ -164,10 +171,12 @@ Comparison Compare(const Literal& actual, const Literal& expected, const Toleran
   Comparison total;
   total.tolerance = tolerance;
   total.elements = pair.actual.shape().ElementCount();
-  const bool same_bits = pair.actual.byte_size() == pair.expected.byte_size() &&
-                         (pair.actual.byte_size() == 0 ||
-                          std::memcmp(pair.actual.data(), pair.expected.data(), pair.actual.byte_size()) == 0);
-  if (same_bits && (tolerance.exact || tolerance.nan != NanMode::Never || !(IsFloat(RealPartType(pair.actual.shape().element_type())))))
+  const bool same_bits =
+      pair.actual.byte_size() == pair.expected.byte_size() &&
+      (pair.actual.byte_size() == 0 ||
+       std::memcmp(pair.actual.data(), pair.expected.data(), pair.actual.byte_size()) == 0);
+  if (same_bits && (tolerance.exact || tolerance.nan != NanMode::Never ||
+                    !(IsFloat(RealPartType(pair.actual.shape().element_type())))))
     return total;
   const Elements a(pair.actual), e(pair.expected);
   std::mutex mutex;
@@ -179,7 +188,8 @@ Comparison Compare(const Literal& actual, const Literal& expected, const Toleran
     total.mismatches += own.mismatches;
     total.nan_mismatches += own.nan_mismatches;
     total.infinite_mismatches += own.infinite_mismatches;
-    for (auto member : {&Comparison::max_abs, &Comparison::max_rel, &Comparison::max_ulp, &Comparison::pass_abs, &Comparison::pass_rel})
+    for (auto member : {&Comparison::max_abs, &Comparison::max_rel, &Comparison::max_ulp,
+                        &Comparison::pass_abs, &Comparison::pass_rel})
       total.*member = std::max(total.*member, own.*member);
     for (const ElementError& error : own.worst) AddWorst(total.worst, error);
   });
@@ -201,7 +211,8 @@ Literal MismatchMask(const Literal& actual, const Literal& expected, const Toler
 Result<Tolerances::Rule> Tolerances::ParseRule(StringRef text) {
   Rule rule;
   auto bad = [&] {
-    return Error("usage-option", {}, "option '--tolerance': found '{0}', expected exact or TYPE|%NAME:abs=X,rel=X,ulp=N", text);
+    return Error("usage-option", {},
+                 "option '--tolerance': found '{0}', expected exact or TYPE|%NAME:abs=X,rel=X,ulp=N", text);
   };
   if (text == "exact") {
     rule.exact = true;
@@ -218,7 +229,10 @@ Result<Tolerances::Rule> Tolerances::ParseRule(StringRef text) {
       rule.exact = true;
       continue;
     }
-    std::optional<double>* bound = name == "abs" ? &rule.abs : name == "rel" ? &rule.rel : name == "ulp" ? &rule.ulp : nullptr;
+    std::optional<double>* bound = name == "abs"   ? &rule.abs
+                                   : name == "rel" ? &rule.rel
+                                   : name == "ulp" ? &rule.ulp
+                                                   : nullptr;
     double number = 0;
     if (bound == nullptr || value.trim().getAsDouble(number)) return bad();
     *bound = number;

@@ -11,7 +11,8 @@ using llvm::StringRef;
 template <class T>
 const T* Attribute(const Instruction& inst, StringRef name) {
   for (const FieldInfo& field : inst.attrs().info().fields)
-    if (field.name == name && field.access != nullptr && inst.attrs().data() != nullptr) return &field.Get<T>(inst.attrs().data());
+    if (field.name == name && field.access != nullptr && inst.attrs().data() != nullptr)
+      return &field.Get<T>(inst.attrs().data());
   return nullptr;
 }
 
@@ -55,7 +56,8 @@ Needs NeedsOf(const Instruction& inst) {
 
 /// Ops whose value or effect depends on the device they run on.
 bool DependsOnDevice(const Instruction& inst) {
-  return inst.kind() == OpKind::PartitionId || inst.kind() == OpKind::ReplicaId || inst.info().category == OpCategory::Communication ||
+  return inst.kind() == OpKind::PartitionId || inst.kind() == OpKind::ReplicaId ||
+         inst.info().category == OpCategory::Communication ||
          Attribute<ReplicaGroups>(inst, "replica_groups") != nullptr ||
          Attribute<std::vector<Dims>>(inst, "source_target_pairs") != nullptr;
 }
@@ -64,7 +66,8 @@ bool DependsOnDevice(const Instruction& inst) {
 Status Raise(int64_t& count, int64_t wanted, const Instruction& inst, const char* what) {
   if (wanted == 0 || wanted == count) return {};
   if (count > 1)
-    return Error("usage-devices", inst.loc(), "%{0} is for {1} {2}, another collective for {3}; give --num-replicas and --num-partitions",
+    return Error("usage-devices", inst.loc(),
+                 "%{0} is for {1} {2}, another collective for {3}; give --num-replicas and --num-partitions",
                  inst.name(), wanted, what, count);
   count = wanted;
   return {};
@@ -87,7 +90,9 @@ Result<DeviceCount> Infer(const Module& module) {
     else if (count.replicas == 1 && total % count.partitions == 0)
       count.replicas = total / count.partitions;
     else
-      return Error("usage-devices", {}, "the collectives are for {0} devices and {1} replicas, {2} partitions; give --num-replicas and --num-partitions",
+      return Error("usage-devices", {},
+                   "the collectives are for {0} devices and {1} replicas, {2} partitions; give "
+                   "--num-replicas and --num-partitions",
                    total, count.replicas, count.partitions);
   }
   return count;
@@ -97,7 +102,8 @@ Result<DeviceCount> Infer(const Module& module) {
 
 Result<DeviceCount> CountDevices(const Module& module, const RunOptions& options) {
   constexpr int64_t kMaxDevices = 4096;
-  DeviceCount count{std::max<int64_t>(module.config.replica_count, 1), std::max<int64_t>(module.config.num_partitions, 1)};
+  DeviceCount count{std::max<int64_t>(module.config.replica_count, 1),
+                    std::max<int64_t>(module.config.num_partitions, 1)};
   const bool asked = options.num_replicas || options.num_partitions;
   if (!asked && count.total() == 1) {
     HLO_TRY(count, Infer(module));
@@ -111,8 +117,9 @@ Result<DeviceCount> CountDevices(const Module& module, const RunOptions& options
     if (!depends) count = {};
   }
   if (count.replicas > kMaxDevices || count.partitions > kMaxDevices || count.total() > kMaxDevices)
-    return Error("usage-devices", {}, "{0} replicas and {1} partitions are more than the {2} devices that can be simulated", count.replicas,
-                 count.partitions, kMaxDevices);
+    return Error("usage-devices", {},
+                 "{0} replicas and {1} partitions are more than the {2} devices that can be simulated",
+                 count.replicas, count.partitions, kMaxDevices);
   return count;
 }
 
@@ -134,22 +141,29 @@ Result<std::vector<bool>> DonatedParameters(const Module& module, StringRef dona
     for (size_t i = 0; i < count; ++i)
       if (module.entry()->parameters()[i]->name() == item) number = i;
     if (number == count && (item.getAsInteger(10, number) || number >= count))
-      return Error("usage-name", {}, "option '--donate': no parameter '{0}'; expected auto, none, all or a list of parameters", item);
+      return Error("usage-name", {},
+                   "option '--donate': no parameter '{0}'; expected auto, none, all or a list of parameters",
+                   item);
     donated[number] = true;
   }
   return donated;
 }
 
-Result<std::vector<Diagnostic>> CheckAliases(const Module& module, const std::vector<bool>& donated, AliasMode mode) {
+Result<std::vector<Diagnostic>> CheckAliases(const Module& module, const std::vector<bool>& donated,
+                                             AliasMode mode) {
   std::vector<Diagnostic> warnings;
   for (const InputOutputAlias& alias : module.config.input_output_alias) {
-    if (static_cast<size_t>(alias.parameter) >= donated.size() || donated[static_cast<size_t>(alias.parameter)]) continue;
+    if (static_cast<size_t>(alias.parameter) >= donated.size() ||
+        donated[static_cast<size_t>(alias.parameter)])
+      continue;
     const Instruction* parameter = module.entry()->parameter(alias.parameter);
     if (mode == AliasMode::Strict)
-      return Error("alias-not-donated", parameter->loc(), "output {0} is aliased to parameter %{1}, which is not donated",
-                   ToString(alias.output), parameter->name());
+      return Error("alias-not-donated", parameter->loc(),
+                   "output {0} is aliased to parameter %{1}, which is not donated", ToString(alias.output),
+                   parameter->name());
     if (!alias.must_alias) continue;
-    Diagnostic warning = MakeError("alias-copied", parameter->loc(), "output {0} must alias parameter %{1}, which is not donated; copied",
+    Diagnostic warning = MakeError("alias-copied", parameter->loc(),
+                                   "output {0} must alias parameter %{1}, which is not donated; copied",
                                    ToString(alias.output), parameter->name());
     warning.severity = Severity::Warning;
     warnings.push_back(std::move(warning));

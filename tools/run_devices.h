@@ -13,6 +13,7 @@ Result<DeviceCount> CountDevices(const Module& module, const RunOptions& options
 Result<std::vector<bool>> DonatedParameters(const Module& module, llvm::StringRef donate);
 /// What --alias has to say about aliased outputs whose argument is not donated: warnings, or with
 /// `strict` an error (alias-not-donated).
-Result<std::vector<Diagnostic>> CheckAliases(const Module& module, const std::vector<bool>& donated, AliasMode mode);
+Result<std::vector<Diagnostic>> CheckAliases(const Module& module, const std::vector<bool>& donated,
+                                             AliasMode mode);
 
 }  // namespace hlo

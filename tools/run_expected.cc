@@ -64,7 +64,8 @@ Status ExpectedSource::AddArchive(const ArrayFile& file, llvm::ArrayRef<OutputLe
     // Files of mismatches hold more than outputs.
     if (it == by_name.end() && !base.starts_with("out")) continue;
     if (it == by_name.end()) {
-      error.message = llvm::formatv("member '{0}' is no output; the result has {1}", name, leaves.size()).str();
+      error.message =
+          llvm::formatv("member '{0}' is no output; the result has {1}", name, leaves.size()).str();
       return Error(std::move(error));
     }
     auto value = std::make_unique<Value>();
@@ -89,26 +90,30 @@ Status ExpectedSource::AddWhole(const Value& value, llvm::ArrayRef<OutputLeaf> l
     // The whole root tuple, or a nested one.
     const ShapeIndex first = next < leaves.size() ? leaves[next].index : ShapeIndex{};
     const size_t depth = next == 0 && own->LeafCount() == static_cast<int64_t>(leaves.size()) ? 0 : 1;
-    const ShapeIndex prefix(first.begin(), first.begin() + static_cast<ptrdiff_t>(std::min(depth, first.size())));
+    const ShapeIndex prefix(first.begin(),
+                            first.begin() + static_cast<ptrdiff_t>(std::min(depth, first.size())));
     Status status;
     ForEachLeaf(*own, [&](const ShapeIndex& index, const Shape& leaf) {
       if (!status || !leaf.IsArray()) return;
       ShapeIndex wanted = prefix;
       wanted.append(index.begin(), index.end());
       if (next >= leaves.size() || leaves[next].index != wanted)
-        status = Error("input-shape", {}, "the result has no element {0}, value is {1}", ToString(wanted), *own);
+        status =
+            Error("input-shape", {}, "the result has no element {0}, value is {1}", ToString(wanted), *own);
       else
         entries_[next++].push_back({&value, index, {}, {}});
     });
     return status;
   }
   if (next >= leaves.size())
-    return Error("usage-option", {}, "option '--expected': no output left for '{0}'; the result has {1}", value.text, leaves.size());
+    return Error("usage-option", {}, "option '--expected': no output left for '{0}'; the result has {1}",
+                 value.text, leaves.size());
   entries_[next++].push_back({&value, {}, {}, {}});
   return {};
 }
 
-Status ExpectedSource::Read(llvm::ArrayRef<std::string> texts, llvm::ArrayRef<OutputLeaf> leaves, DeviceCount devices) {
+Status ExpectedSource::Read(llvm::ArrayRef<std::string> texts, llvm::ArrayRef<OutputLeaf> leaves,
+                            DeviceCount devices) {
   leaves_.assign(leaves.begin(), leaves.end());
   entries_.resize(leaves.size());
   devices_ = devices;
@@ -142,7 +147,8 @@ Status ExpectedSource::Read(llvm::ArrayRef<std::string> texts, llvm::ArrayRef<Ou
           values_.push_back(std::move(cut));
         }
         if (offset != file->bytes.size())
-          return Error("input-shape", {}, "the outputs have {0} bytes, '{1}' has {2}", offset, file->path, file->bytes.size());
+          return Error("input-shape", {}, "the outputs have {0} bytes, '{1}' has {2}", offset, file->path,
+                       file->bytes.size());
         next = leaves.size();
       } else {
         HLO_CHECK_OK(AddWhole(value, leaves, next));
@@ -150,7 +156,9 @@ Status ExpectedSource::Read(llvm::ArrayRef<std::string> texts, llvm::ArrayRef<Ou
     }
   }
   if (!archive && next < leaves.size())
-    return Error("usage-option", {}, "option '--expected': {0} of {1} outputs have a value; '(ignored)' skips one", next, leaves.size());
+    return Error("usage-option", {},
+                 "option '--expected': {0} of {1} outputs have a value; '(ignored)' skips one", next,
+                 leaves.size());
   return {};
 }
 

@@ -13,7 +13,7 @@ namespace hlo {
 struct OutputLeaf {
   ShapeIndex index;
   Shape shape;
-  std::string name;      // the instruction that makes it, for --tolerance=%name
+  std::string name;  // the instruction that makes it, for --tolerance=%name
   [[nodiscard]] std::string Label() const { return index.empty() ? "output" : "output " + ToString(index); }
 };
 std::vector<OutputLeaf> OutputLeaves(const Module& module);

@@ -12,7 +12,9 @@ namespace {
 using llvm::StringRef;
 using Clock = std::chrono::steady_clock;
 
-int64_t Nanoseconds(Clock::duration d) { return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count(); }
+int64_t Nanoseconds(Clock::duration d) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count();
+}
 
 const Literal& At(const Literal& value, const ShapeIndex& index) {
   const Literal* at = &value;
@@ -52,8 +54,14 @@ StringRef StatusOf(int exit_code) {
 }  // namespace
 
 ModuleRunner::ModuleRunner(const RunOptions& options, const Tolerances& tolerances, const InputModule& input,
-                           DiagnosticSink& sink, llvm::raw_ostream& out, llvm::ArrayRef<std::string> module_files)
-    : options_(options), tolerances_(tolerances), input_(input), module_(*input.module), sink_(sink), out_(out),
+                           DiagnosticSink& sink, llvm::raw_ostream& out,
+                           llvm::ArrayRef<std::string> module_files)
+    : options_(options),
+      tolerances_(tolerances),
+      input_(input),
+      module_(*input.module),
+      sink_(sink),
+      out_(out),
       input_files_(module_files.begin(), module_files.end()) {
   auto add = [&](StringRef value) {
     const auto [selector, file] = value.split('@');
@@ -85,7 +93,8 @@ std::string ModuleRunner::FillName(StringRef pattern) const {
 Status ModuleRunner::Prepare() {
   HLO_TRY(devices_, CountDevices(module_, options_));
   if (options_.run_device && (devices_.total() > 1 || *options_.run_device > 0))
-    return Error("unavailable-feature", {}, "option '--run-device': running one of {0} devices is not available yet", devices_.total());
+    return Error("unavailable-feature", {},
+                 "option '--run-device': running one of {0} devices is not available yet", devices_.total());
   run_.replica_count = devices_.replicas;
   run_.partition_count = devices_.partitions;
   run_.rng_seed = options_.rng_seed;
@@ -93,7 +102,8 @@ Status ModuleRunner::Prepare() {
   for (StringRef item : options_.custom_call) {
     const auto [target, what] = item.rsplit('=');
     if (what != "error" && what != "zeros" && what != "identity")
-      return Error("usage-option", {}, "option '--custom-call': found '{0}', expected TARGET=error, =zeros or =identity", item);
+      return Error("usage-option", {},
+                   "option '--custom-call': found '{0}', expected TARGET=error, =zeros or =identity", item);
     run_.missing_custom_calls[target] = what.str();
   }
   const auto start = Clock::now();
@@ -124,7 +134,8 @@ Status ModuleRunner::ReadInfeed() {
   for (const Computation* computation : module_.PostOrder())
     for (const Instruction* inst : computation->instructions())
       if (inst->kind() == OpKind::Infeed) shapes.push_back(inst->shape().tuple_shape(0));
-  if (shapes.empty()) return Error("usage-option", {}, "option '--infeed': the module has no infeed instruction");
+  if (shapes.empty())
+    return Error("usage-option", {}, "option '--infeed': the module has no infeed instruction");
   StringRef path = options_.infeed;
   path.consume_front("@");
   HLO_TRY(const ArrayFile file, OpenArrayFile(path));
@@ -156,7 +167,8 @@ Status ModuleRunner::ReadInfeed() {
       });
       HLO_CHECK_OK(status);
       if (parts.empty()) break;
-      run_.infeeds[static_cast<size_t>(d)].push_back(shape.IsTuple() ? Literal::MakeTuple(std::move(parts)) : std::move(parts[0]));
+      run_.infeeds[static_cast<size_t>(d)].push_back(shape.IsTuple() ? Literal::MakeTuple(std::move(parts))
+                                                                     : std::move(parts[0]));
     }
   }
   return {};
@@ -211,7 +223,8 @@ Status ModuleRunner::SaveInputs(const Arguments& arguments) {
     for (size_t p = 0; p < arguments[static_cast<size_t>(d)].size(); ++p) {
       const Literal& value = arguments[static_cast<size_t>(d)][p];
       whole.push_back(value);
-      AppendLeaves(value, "arg" + std::to_string(p), /*split_tuple=*/false, DeviceSuffix(devices_, d, per_device), arrays);
+      AppendLeaves(value, "arg" + std::to_string(p), /*split_tuple=*/false,
+                   DeviceSuffix(devices_, d, per_device), arrays);
     }
   return WriteArrays(path, format, arrays, whole, /*widen=*/false, out_, input_files_);
 }
@@ -237,11 +250,16 @@ void ModuleRunner::Print(llvm::ArrayRef<Literal> results, bool heading) {
   if (heading) out_ << input_.name << " (" << input_.file << "):\n";
   const bool per_device = PerDevice(results);
   for (const int64_t d : ShownDevices(results)) {
-    const std::string device =
-        per_device ? llvm::formatv("replica {0} partition {1} ", d / devices_.partitions, d % devices_.partitions).str() : "";
+    const std::string device = per_device ? llvm::formatv("replica {0} partition {1} ",
+                                                          d / devices_.partitions, d % devices_.partitions)
+                                                .str()
+                                          : "";
     for (const OutputLeaf& leaf : leaves_)
-      PrintOutput(out_, device + leaf.Label(), At(results[static_cast<size_t>(d)], leaf.index), options_.print);
-    if (leaves_.empty()) out_ << device << "output " << ToString(module_.entry()->root()->shape(), /*with_layout=*/false) << '\n';
+      PrintOutput(out_, device + leaf.Label(), At(results[static_cast<size_t>(d)], leaf.index),
+                  options_.print);
+    if (leaves_.empty())
+      out_ << device << "output " << ToString(module_.entry()->root()->shape(), /*with_layout=*/false)
+           << '\n';
   }
 }
 
@@ -250,7 +268,8 @@ Status ModuleRunner::SaveMismatch(const Arguments& arguments) {
   const bool per_device = options_.input_scope == InputScope::PerDevice && devices_.total() > 1;
   for (int64_t d = 0; d < (per_device ? devices_.total() : 1); ++d)
     for (size_t p = 0; p < arguments[static_cast<size_t>(d)].size(); ++p)
-      AppendLeaves(arguments[static_cast<size_t>(d)][p], "arg" + std::to_string(p), false, DeviceSuffix(devices_, d, per_device), arrays);
+      AppendLeaves(arguments[static_cast<size_t>(d)][p], "arg" + std::to_string(p), false,
+                   DeviceSuffix(devices_, d, per_device), arrays);
   for (const OutputComparison& c : result_.comparisons) {
     if (c.result.matched()) continue;
     std::string suffix;
@@ -267,7 +286,8 @@ Status ModuleRunner::SaveMismatch(const Arguments& arguments) {
   llvm::sys::path::append(path, stem + "-mismatch.npz");
   HLO_CHECK_OK(WriteArrays(path, ArrayFormat::Npz, arrays, {}, false, out_, input_files_));
   if (!options_.quiet)
-    out_ << "saved: " << path << " (inputs, actual, expected, mask)    repeat: hlo-run --inputs=@" << path << " " << input_.file << '\n';
+    out_ << "saved: " << path << " (inputs, actual, expected, mask)    repeat: hlo-run --inputs=@" << path
+         << " " << input_.file << '\n';
   return {};
 }
 
@@ -282,13 +302,19 @@ Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Argum
       if (!expected) continue;
       OutputComparison c;
       c.label = leaves_[i].Label();
-      if (devices_.total() > 1) c.label = llvm::formatv("replica {0} partition {1} ", d / devices_.partitions, d % devices_.partitions).str() + c.label;
+      if (devices_.total() > 1)
+        c.label =
+            llvm::formatv("replica {0} partition {1} ", d / devices_.partitions, d % devices_.partitions)
+                .str() +
+            c.label;
       c.actual = At(results[static_cast<size_t>(d)], leaves_[i].index);
       c.expected = std::move(*expected);
       for (int64_t k = 0; k < c.actual.shape().rank(); ++k)
         if (c.actual.DynamicSize(k) != c.expected.DynamicSize(k))
-          return Error("input-shape", {}, "{0}: dimension {1} has size {2}, expected value has {3}", c.label, k, c.actual.DynamicSize(k), c.expected.DynamicSize(k));
-      c.result = Compare(c.actual, c.expected, tolerances_.For(leaves_[i].shape.element_type(), leaves_[i].name));
+          return Error("input-shape", {}, "{0}: dimension {1} has size {2}, expected value has {3}", c.label,
+                       k, c.actual.DynamicSize(k), c.expected.DynamicSize(k));
+      c.result =
+          Compare(c.actual, c.expected, tolerances_.For(leaves_[i].shape.element_type(), leaves_[i].name));
       if (!c.result.matched()) {
         sink_.progress().Erase();
         PrintMismatch(out_, input_.file, "interpreter", "expected", c, options_.quiet);
@@ -327,7 +353,8 @@ Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
     HLO_CHECK_OK(WriteOutputs(result.results));
     HLO_CHECK_OK(WriteOutfeed(result));
   }
-  if (options_.expected.empty() || options_.print != PrintMode::Auto) Print(result.results, heading && iteration == 0);
+  if (options_.expected.empty() || options_.print != PrintMode::Auto)
+    Print(result.results, heading && iteration == 0);
   return CompareResults(result.results, arguments);
 }
 

@@ -11,8 +11,8 @@ namespace hlo {
 
 class ModuleRunner {
  public:
-  ModuleRunner(const RunOptions& options, const Tolerances& tolerances, const InputModule& input, DiagnosticSink& sink,
-               llvm::raw_ostream& out, llvm::ArrayRef<std::string> module_files);
+  ModuleRunner(const RunOptions& options, const Tolerances& tolerances, const InputModule& input,
+               DiagnosticSink& sink, llvm::raw_ostream& out, llvm::ArrayRef<std::string> module_files);
 
   /// Everything the options ask for; errors have been turned into status and exit code of the result,
   /// and reported. `heading`: the name is printed before results.

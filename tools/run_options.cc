@@ -10,25 +10,33 @@ constexpr OptionRow kPlatformRows[] = {
     Option<&R::compile_only>("compile-only", "", "", "check that the module can be run, do not run it"),
     Option<&R::infeed>("infeed", "@f.npz", "", "feeds infeed instructions, members in file order"),
     Option<&R::outfeed>("outfeed", "@f.npz", "", "captures what outfeed instructions send"),
-    Option<&R::custom_call>("custom-call", "TARGET=WHAT", "", "missing custom-call targets: error, zeros or identity"),
-    Option<&R::show_literal>("show-literal", "FILE", "", "print the arrays of an npy, npz or txt file and stop"),
+    Option<&R::custom_call>("custom-call", "TARGET=WHAT", "",
+                            "missing custom-call targets: error, zeros or identity"),
+    Option<&R::show_literal>("show-literal", "FILE", "",
+                             "print the arrays of an npy, npz or txt file and stop"),
 };
 constexpr OptionRow kArgumentRows[] = {
-    Option<&R::input>("input", "[SEL:]VALUE", "",
-                      "an argument, repeatable. SEL: parameter number or name, {tuple,index}, @rR @pP @dD. VALUE: @f.npy, "
-                      "@f.npz, @f.npz#key, @f.bin, @f.txt, a literal, 2x2xf32=1 2 3 4, zeros, ones, const(V), iota, "
-                      "iota(DIM), uniform(LO,HI), normal(MEAN,STD), device-id, uninit"),
-    Option<&R::inputs>("inputs", "@f.npz", "", "all arguments: arg0, arg1_0 (tuple leaf), or parameter names"),
-    Option<&R::fake>("fake", "MODE", "random", "arguments not given: random, random-shared, edge or a generator"),
+    Option<&R::input>(
+        "input", "[SEL:]VALUE", "",
+        "an argument, repeatable. SEL: parameter number or name, {tuple,index}, @rR @pP @dD. VALUE: @f.npy, "
+        "@f.npz, @f.npz#key, @f.bin, @f.txt, a literal, 2x2xf32=1 2 3 4, zeros, ones, const(V), iota, "
+        "iota(DIM), uniform(LO,HI), normal(MEAN,STD), device-id, uninit"),
+    Option<&R::inputs>("inputs", "@f.npz", "",
+                       "all arguments: arg0, arg1_0 (tuple leaf), or parameter names"),
+    Option<&R::fake>("fake", "MODE", "random",
+                     "arguments not given: random, random-shared, edge or a generator"),
     Option<&R::seed>("seed", "N|time", "0", "of made-up arguments"),
     Option<&R::large_float_range>("large-float-range", "", "", "random floats of all magnitudes"),
-    Option<&R::force_fake_data>("force-fake-data", "", "", "ignore arguments stored in a snapshot").Advanced(),
+    Option<&R::force_fake_data>("force-fake-data", "", "", "ignore arguments stored in a snapshot")
+        .Advanced(),
     Option<&R::rng_seed>("rng-seed", "N", "42", "of the module's own random instructions"),
     Option<&R::save_inputs>("save-inputs", "@f.npz", "", "write the exact arguments"),
 };
 constexpr OptionRow kResultRows[] = {
     Option<&R::print>("print", "HOW", "auto", "none, summary, full or auto (full up to 64 elements)"),
-    Option<&R::output_literal>("output", "@FILE", "", "results as npy, npz, txt, bin or json; %m module name, %i index").Letter('o'),
+    Option<&R::output_literal>("output", "@FILE", "",
+                               "results as npy, npz, txt, bin or json; %m module name, %i index")
+        .Letter('o'),
     Option<&R::npy_widen>("npy-widen", "", "", "types NumPy lacks as f32 or int8 instead of void"),
     Option<&R::output_devices>("output-devices", "WHICH", "", "all, first or none; first if all are equal"),
     Option<&R::result_json>("result-json", "FILE", "", "object hlo.run/1"),
@@ -38,8 +46,10 @@ constexpr OptionRow kComparisonRows[] = {
     Option<&R::expected>("expected", "VALUE", "", "compare results, repeatable; (ignored) skips one"),
     Option<&R::compare_files>("compare-files", "", "", "compare two result files given instead of modules"),
     Option<&R::abs_error>("abs-error", "X", "by type", "largest absolute error"),
-    Option<&R::rel_error>("rel-error", "X", "by type", "largest relative error; an element fails if it exceeds both"),
-    Option<&R::ulp_error>("ulp-error", "N", "", "largest error in units in the last place; must be exceeded too"),
+    Option<&R::rel_error>("rel-error", "X", "by type",
+                          "largest relative error; an element fails if it exceeds both"),
+    Option<&R::ulp_error>("ulp-error", "N", "",
+                          "largest error in units in the last place; must be exceeded too"),
     Option<&R::nan>("nan", "HOW", "equal", "equal, never or ignore"),
     Option<&R::tolerance>("tolerance", "SPEC", "", "f32:abs=1e-4,rel=1e-4;%name:ulp=16, or exact"),
     Option<&R::iterations>("iterations", "N", "1", "runs with seed, seed+1, …, each compared"),
@@ -53,10 +63,13 @@ constexpr OptionRow kDeviceRows[] = {
     Option<&R::is_partitioned>("is-partitioned", "", "", "the module is already per device").Advanced(),
     Option<&R::launcher>("launcher", "HOW", "auto", "threads: all devices in this process"),
     Option<&R::run_device>("run-device", "D", "", "run one device only"),
-    Option<&R::input_scope>("input-scope", "SCOPE", "global", "global arrays are cut by sharding; or per-device"),
-    Option<&R::collective_timeout>("collective-timeout", "DURATION", "30s", "then tell which device waits where"),
+    Option<&R::input_scope>("input-scope", "SCOPE", "global",
+                            "global arrays are cut by sharding; or per-device"),
+    Option<&R::collective_timeout>("collective-timeout", "DURATION", "30s",
+                                   "then tell which device waits where"),
     Option<&R::donate>("donate", "WHICH", "auto", "auto, none, all or a list of parameters"),
-    Option<&R::alias>("alias", "HOW", "copy", "outputs aliased to arguments not donated: copy, or strict (exit 6)"),
+    Option<&R::alias>("alias", "HOW", "copy",
+                      "outputs aliased to arguments not donated: copy, or strict (exit 6)"),
     Option<&R::poison_donated>("poison-donated", "", "on", "overwrite donated buffers after use"),
 };
 
@@ -149,12 +162,20 @@ Status AtLeast(const char* option, int64_t value, int64_t least) {
 
 }  // namespace
 
-const ToolInfo kHloRun = {"hlo-run", "executes HLO modules on given or generated arguments, prints, stores and compares results.",
-                          "[options] FILE... | DIR", kAliases, kLaterOptions, kExamples};
+const ToolInfo kHloRun = {
+    "hlo-run",
+    "executes HLO modules on given or generated arguments, prints, stores and compares results.",
+    "[options] FILE... | DIR",
+    kAliases,
+    kLaterOptions,
+    kExamples};
 
 std::vector<OptionGroup> RunGroups(RunOptions& options) {
-  return {{"Platform", kPlatformRows, &options},     {"Arguments", kArgumentRows, &options}, {"Results", kResultRows, &options},
-          {"Comparison", kComparisonRows, &options}, {"Devices", kDeviceRows, &options}};
+  return {{"Platform", kPlatformRows, &options},
+          {"Arguments", kArgumentRows, &options},
+          {"Results", kResultRows, &options},
+          {"Comparison", kComparisonRows, &options},
+          {"Devices", kDeviceRows, &options}};
 }
 
 Status CheckRunOptions(const RunOptions& o) {

@@ -72,8 +72,8 @@ inline constexpr OptionWord<Platform> kOptionWords<Platform>[] = {
 };
 template <>
 inline constexpr OptionWord<PrintMode> kOptionWords<PrintMode>[] = {
-    {"auto", PrintMode::Auto},       {"none", PrintMode::None}, {"summary", PrintMode::Summary}, {"full", PrintMode::Full},
-    {"true", PrintMode::Full}, {"false", PrintMode::None},
+    {"auto", PrintMode::Auto}, {"none", PrintMode::None}, {"summary", PrintMode::Summary},
+    {"full", PrintMode::Full}, {"true", PrintMode::Full}, {"false", PrintMode::None},
 };
 template <>
 inline constexpr OptionWord<OutputDevices> kOptionWords<OutputDevices>[] = {

@@ -9,7 +9,7 @@
 namespace hlo {
 namespace {
 
-constexpr int64_t kFullElements = 64;   // --print=auto
+constexpr int64_t kFullElements = 64;  // --print=auto
 constexpr int64_t kFirstElements = 8;
 
 std::string ElementText(const Literal& array, int64_t i) {
@@ -73,7 +73,9 @@ std::string RoundedUp(double value) {
   return std::to_string(static_cast<int>(digit)) + "e" + std::to_string(power);
 }
 
-std::string UlpText(double ulp) { return ulp < 0 || std::isinf(ulp) ? "-" : llvm::formatv("{0:F0}", ulp).str(); }
+std::string UlpText(double ulp) {
+  return ulp < 0 || std::isinf(ulp) ? "-" : llvm::formatv("{0:F0}", ulp).str();
+}
 
 /// The options that would have let the mismatching elements pass; empty if none would.
 std::string WouldPass(const Comparison& c) {
@@ -95,7 +97,8 @@ std::string BoundsText(const Tolerance& t, ElementType type) {
 }
 
 /// Rows of text with their columns aligned.
-void PrintColumns(llvm::raw_ostream& out, llvm::ArrayRef<std::vector<std::string>> rows, llvm::StringRef indent) {
+void PrintColumns(llvm::raw_ostream& out, llvm::ArrayRef<std::vector<std::string>> rows,
+                  llvm::StringRef indent) {
   std::vector<size_t> widths;
   for (const auto& row : rows)
     for (size_t i = 0; i < row.size(); ++i) {
@@ -168,30 +171,37 @@ void PrintOutput(llvm::raw_ostream& out, llvm::StringRef label, const Literal& a
   }
   const ArraySummary s = Summarize(plain);
   out << ':';
-  if (s.min_at >= 0) out << " min " << ElementText(plain, s.min_at) << " max " << ElementText(plain, s.max_at);
+  if (s.min_at >= 0)
+    out << " min " << ElementText(plain, s.min_at) << " max " << ElementText(plain, s.max_at);
   if (s.min_at >= 0 || IsComplex(plain.shape().element_type())) out << " mean " << Short(s.mean);
-  out << " nan " << s.nan << " inf " << s.inf << " checksum " << llvm::format_hex_no_prefix(s.checksum, 16) << " first {";
+  out << " nan " << s.nan << " inf " << s.inf << " checksum " << llvm::format_hex_no_prefix(s.checksum, 16)
+      << " first {";
   const int64_t shown = std::min(plain.shape().ElementCount(), kFirstElements);
   for (int64_t i = 0; i < shown; ++i) out << (i > 0 ? ", " : "") << ElementText(plain, i);
   out << (shown < plain.shape().ElementCount() ? ", ...}\n" : "}\n");
 }
 
-void PrintMismatch(llvm::raw_ostream& out, llvm::StringRef file, llvm::StringRef actual_name, llvm::StringRef expected_name,
-                   const OutputComparison& c, bool brief) {
+void PrintMismatch(llvm::raw_ostream& out, llvm::StringRef file, llvm::StringRef actual_name,
+                   llvm::StringRef expected_name, const OutputComparison& c, bool brief) {
   const Comparison& r = c.result;
   const Literal actual = c.actual.ToStatic(), expected = c.expected.ToStatic();
   const ElementType type = actual.shape().element_type();
   out << file << ": MISMATCH " << actual_name << " vs " << expected_name << ", " << c.label << ' '
-      << ToString(actual.shape(), /*with_layout=*/false) << ": " << r.mismatches << " of " << r.elements << " ("
-      << llvm::format("%.2f", 100.0 * static_cast<double>(r.mismatches) / static_cast<double>(std::max<int64_t>(r.elements, 1)))
+      << ToString(actual.shape(), /*with_layout=*/false) << ": " << r.mismatches << " of " << r.elements
+      << " ("
+      << llvm::format("%.2f", 100.0 * static_cast<double>(r.mismatches) /
+                                  static_cast<double>(std::max<int64_t>(r.elements, 1)))
       << "%), bounds " << BoundsText(r.tolerance, type) << '\n';
   if (brief) return;
-  std::vector<std::vector<std::string>> rows = {{"index", actual_name.str(), expected_name.str(), "abs", "rel", "ulp"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"index", actual_name.str(), expected_name.str(), "abs", "rel", "ulp"}};
   for (const ElementError& e : r.worst)
-    rows.push_back({IndexText(actual.shape(), e.linear), ElementText(actual, e.linear), ElementText(expected, e.linear),
-                    Scientific(e.abs), Scientific(e.rel), IsFloat(RealPartType(type)) ? UlpText(e.ulp) : "-"});
+    rows.push_back({IndexText(actual.shape(), e.linear), ElementText(actual, e.linear),
+                    ElementText(expected, e.linear), Scientific(e.abs), Scientific(e.rel),
+                    IsFloat(RealPartType(type)) ? UlpText(e.ulp) : "-"});
   PrintColumns(out, rows, "  ");
-  if (const std::string options = WouldPass(r); !options.empty()) out << "  would pass with " << options << '\n';
+  if (const std::string options = WouldPass(r); !options.empty())
+    out << "  would pass with " << options << '\n';
 }
 
 void PrintTable(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results) {
@@ -201,8 +211,9 @@ void PrintTable(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results) {
     for (const OutputComparison& c : r.comparisons) worst = std::max(worst, c.result.max_abs);
     int64_t least = 0;
     for (const int64_t ns : r.execute_ns) least = least == 0 ? ns : std::min(least, ns);
-    rows.push_back({r.module.empty() ? r.file : r.module, r.status, r.compared ? Scientific(worst) : "-",
-                    r.execute_ns.empty() ? "-" : llvm::formatv("{0:F3} ms", static_cast<double>(least) * 1e-6).str()});
+    rows.push_back(
+        {r.module.empty() ? r.file : r.module, r.status, r.compared ? Scientific(worst) : "-",
+         r.execute_ns.empty() ? "-" : llvm::formatv("{0:F3} ms", static_cast<double>(least) * 1e-6).str()});
   }
   PrintColumns(out, rows, "");
 }

@@ -13,8 +13,8 @@ namespace hlo {
 struct ArraySummary {
   uint64_t checksum = 0;  // of its bytes
   int64_t nan = 0, inf = 0;
-  int64_t min_at = -1, max_at = -1;  // linear indices; -1: none
-  double min = 0, max = 0, mean = 0; // of the numbers that are no NaN; the mean of finite ones
+  int64_t min_at = -1, max_at = -1;   // linear indices; -1: none
+  double min = 0, max = 0, mean = 0;  // of the numbers that are no NaN; the mean of finite ones
 };
 ArraySummary Summarize(const Literal& array);
 
@@ -29,8 +29,8 @@ struct OutputComparison {
 };
 /// The `MISMATCH` report of one output; `actual_name`, `expected_name` head the columns. With `brief`
 /// only the first line.
-void PrintMismatch(llvm::raw_ostream& out, llvm::StringRef file, llvm::StringRef actual_name, llvm::StringRef expected_name,
-                   const OutputComparison& comparison, bool brief);
+void PrintMismatch(llvm::raw_ostream& out, llvm::StringRef file, llvm::StringRef actual_name,
+                   llvm::StringRef expected_name, const OutputComparison& comparison, bool brief);
 /// `[2,77]` of a linear index.
 std::string IndexText(const Shape& shape, int64_t linear);
 
@@ -50,7 +50,7 @@ struct ModuleResult {
   bool compared = false;
   std::vector<OutputComparison> comparisons;  // of the last iteration, or the first with a mismatch
   int64_t argument_bytes = 0, result_bytes = 0;
-  std::vector<std::string> diagnostics;       // `error: text [id]`
+  std::vector<std::string> diagnostics;  // `error: text [id]`
 };
 void PrintTable(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results);
 std::string ResultJson(llvm::ArrayRef<ModuleResult> results, int64_t indent);

@@ -14,8 +14,9 @@ struct GeneratorRow {
   int min_arguments, max_arguments;
 };
 constexpr GeneratorRow kGenerators[] = {
-    {"zeros", ValueKind::Zeros, 0, 0},     {"ones", ValueKind::Ones, 0, 0},     {"const", ValueKind::Constant, 1, 1},
-    {"iota", ValueKind::Iota, 0, 1},       {"uniform", ValueKind::Uniform, 2, 2}, {"normal", ValueKind::Normal, 2, 2},
+    {"zeros", ValueKind::Zeros, 0, 0},        {"ones", ValueKind::Ones, 0, 0},
+    {"const", ValueKind::Constant, 1, 1},     {"iota", ValueKind::Iota, 0, 1},
+    {"uniform", ValueKind::Uniform, 2, 2},    {"normal", ValueKind::Normal, 2, 2},
     {"device-id", ValueKind::DeviceId, 0, 0}, {"uninit", ValueKind::Uninit, 0, 0},
 };
 
@@ -24,10 +25,11 @@ struct IreeTypeRow {
   llvm::StringLiteral types;  // the HLO types it fits
 };
 constexpr IreeTypeRow kIreeTypes[] = {
-    {"i1", "pred s1 u1"},   {"i2", "s2 u2"},    {"i4", "s4 u4"},    {"i8", "s8 u8"},      {"i16", "s16 u16"},
-    {"i32", "s32 u32"},     {"i64", "s64 u64"}, {"si8", "s8"},      {"si16", "s16"},      {"si32", "s32"},
-    {"si64", "s64"},        {"ui8", "u8"},      {"ui16", "u16"},    {"ui32", "u32"},      {"ui64", "u64"},
-    {"complex<f32>", "c64"}, {"complex<f64>", "c128"},
+    {"i1", "pred s1 u1"},     {"i2", "s2 u2"},    {"i4", "s4 u4"},    {"i8", "s8 u8"},
+    {"i16", "s16 u16"},       {"i32", "s32 u32"}, {"i64", "s64 u64"}, {"si8", "s8"},
+    {"si16", "s16"},          {"si32", "s32"},    {"si64", "s64"},    {"ui8", "u8"},
+    {"ui16", "u16"},          {"ui32", "u32"},    {"ui64", "u64"},    {"complex<f32>", "c64"},
+    {"complex<f64>", "c128"},
 };
 
 bool TypeFits(StringRef iree, ElementType type) {
@@ -46,18 +48,21 @@ std::optional<IreeValue> ParseIree(StringRef text) {
   for (;;) {
     const StringRef digits = rest.take_while(llvm::isDigit);
     int64_t size = 0;
-    if (digits.empty() || !rest.drop_front(digits.size()).starts_with("x") || digits.getAsInteger(10, size)) break;
+    if (digits.empty() || !rest.drop_front(digits.size()).starts_with("x") || digits.getAsInteger(10, size))
+      break;
     value.dims.push_back(size);
     rest = rest.drop_front(digits.size() + 1);
   }
-  const bool known = ParseElementType(rest) || llvm::any_of(kIreeTypes, [&](const IreeTypeRow& row) { return row.text == rest; });
+  const bool known = ParseElementType(rest) ||
+                     llvm::any_of(kIreeTypes, [&](const IreeTypeRow& row) { return row.text == rest; });
   if (!known) return std::nullopt;
   value.type = rest;
   // Brackets and separators only group; the sizes say where elements belong.
   StringRef elements = body;
   while (!(elements = elements.ltrim(" \t\r\n,[]")).empty()) {
     size_t end = elements.find_first_of(" \t\r\n,[]");
-    if (elements.starts_with("(")) end = elements.find(')') == StringRef::npos ? elements.size() : elements.find(')') + 1;
+    if (elements.starts_with("("))
+      end = elements.find(')') == StringRef::npos ? elements.size() : elements.find(')') + 1;
     value.elements.push_back(elements.take_front(end));
     elements = elements.drop_front(value.elements.back().size());
   }
@@ -88,7 +93,8 @@ std::string WithLayouts(StringRef text) {
   while (!text.empty()) {
     const StringRef word = text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
     const size_t close = text.find(']');
-    if (word.empty() || !ParseElementType(word) || !text.drop_front(word.size()).starts_with("[") || close == StringRef::npos) {
+    if (word.empty() || !ParseElementType(word) || !text.drop_front(word.size()).starts_with("[") ||
+        close == StringRef::npos) {
       const size_t size = std::max<size_t>(word.size(), 1);
       result += text.take_front(size);
       text = text.drop_front(size);
@@ -121,16 +127,20 @@ std::string IreeText(const IreeValue& value) {
 }
 
 tl::unexpected<Diagnostic> ShapeError(const std::string& what, const Shape& shape, const std::string& found) {
-  return Error("input-shape", {}, "{0} is {1}, value is {2}", what, ToString(shape, /*with_layout=*/false), found);
+  return Error("input-shape", {}, "{0} is {1}, value is {2}", what, ToString(shape, /*with_layout=*/false),
+               found);
 }
 
-tl::unexpected<Diagnostic> LiteralError(const std::string& what, const Shape& shape, const Diagnostic& cause) {
-  return Error("input-literal", {}, "{0} is {1}: {2}", what, ToString(shape, /*with_layout=*/false), cause.message);
+tl::unexpected<Diagnostic> LiteralError(const std::string& what, const Shape& shape,
+                                        const Diagnostic& cause) {
+  return Error("input-literal", {}, "{0} is {1}: {2}", what, ToString(shape, /*with_layout=*/false),
+               cause.message);
 }
 
 /// The elements as HLO literal text of the shape.
 Result<Literal> FromIree(const IreeValue& value, const Shape& shape, const std::string& what) {
-  if (!shape.IsArray() || !TypeFits(value.type, shape.element_type()) || llvm::ArrayRef<int64_t>(value.dims) != shape.dims())
+  if (!shape.IsArray() || !TypeFits(value.type, shape.element_type()) ||
+      llvm::ArrayRef<int64_t>(value.dims) != shape.dims())
     return ShapeError(what, shape, IreeText(value));
   const auto count = static_cast<size_t>(shape.ElementCount());
   if (value.elements.size() != count && value.elements.size() != 1)
@@ -138,13 +148,16 @@ Result<Literal> FromIree(const IreeValue& value, const Shape& shape, const std::
                  ToString(shape, /*with_layout=*/false), value.elements.size(), count);
   // Parsed as a vector, so that messages are about elements.
   auto element = [&](StringRef text) {
-    if (IsPred(shape.element_type())) return text == "1" ? StringRef("true") : text == "0" ? StringRef("false") : text;
+    if (IsPred(shape.element_type()))
+      return text == "1" ? StringRef("true") : text == "0" ? StringRef("false") : text;
     return text;
   };
   const bool splat = value.elements.size() != count;
   std::string text = "{";
-  for (size_t i = 0; i < (splat ? 1 : count); ++i) text += (i > 0 ? "," : "") + element(value.elements[i]).str();
-  const Shape vector = Shape::ArrayWithDefaultLayout(shape.element_type(), {static_cast<int64_t>(splat ? 1 : count)});
+  for (size_t i = 0; i < (splat ? 1 : count); ++i)
+    text += (i > 0 ? "," : "") + element(value.elements[i]).str();
+  const Shape vector =
+      Shape::ArrayWithDefaultLayout(shape.element_type(), {static_cast<int64_t>(splat ? 1 : count)});
   auto parsed = ParseLiteral(text + "}", vector);
   if (!parsed) return LiteralError(what, shape, parsed.error());
   Literal flat = parsed->Unpack();
@@ -160,8 +173,8 @@ Result<Literal> FromRaw(const ArrayFile& file, const Shape& shape, const std::st
   if (!shape.IsArray()) return ShapeError(what, shape, "raw bytes");
   const int64_t expected = ByteSize(shape);
   if (static_cast<int64_t>(file.bytes.size()) != expected)
-    return Error("input-shape", {}, "{0} is {1} of {2} bytes, '{3}' has {4}", what, ToString(shape, false), expected, file.path,
-                 file.bytes.size());
+    return Error("input-shape", {}, "{0} is {1} of {2} bytes, '{3}' has {4}", what, ToString(shape, false),
+                 expected, file.path, file.bytes.size());
   NpyArray array;
   array.item_size = Info(shape.element_type()).host_bytes();
   array.kind = 'V';
@@ -188,10 +201,12 @@ Result<Literal> FromLiteral(const Literal& literal, const Shape& shape, const st
       array.shape.assign(literal.shape().dims().begin(), literal.shape().dims().end());
       array.data = {reinterpret_cast<const char*>(literal.data()), literal.byte_size()};
       array.owner = std::make_shared<Literal>(literal);
-      if (literal.shape().element_type() == shape.element_type() && static_cast<int64_t>(array.shape.size()) == shape.rank()) {
+      if (literal.shape().element_type() == shape.element_type() &&
+          static_cast<int64_t>(array.shape.size()) == shape.rank()) {
         bool fits = true;
         for (int64_t d = 0; d < shape.rank(); ++d)
-          fits &= shape.is_dynamic(d) ? array.shape[static_cast<size_t>(d)] <= shape.dim(d) : array.shape[static_cast<size_t>(d)] == shape.dim(d);
+          fits &= shape.is_dynamic(d) ? array.shape[static_cast<size_t>(d)] <= shape.dim(d)
+                                      : array.shape[static_cast<size_t>(d)] == shape.dim(d);
         if (fits) return ToLiteral(array, shape);
       }
     }
@@ -223,7 +238,8 @@ Result<std::vector<std::unique_ptr<Value>>> ReadFileValue(StringRef text, String
     }
     if (values.empty()) {
       const std::string hint = DidYouMeanText(key, names);
-      Diagnostic error = MakeError("input-array", {}, "no member '{0}'{1}{2}", key, hint.empty() ? "" : "; ", hint);
+      Diagnostic error =
+          MakeError("input-array", {}, "no member '{0}'{1}{2}", key, hint.empty() ? "" : "; ", hint);
       error.file = path.str();
       return Error(std::move(error));
     }
@@ -315,7 +331,8 @@ std::optional<Shape> OwnShape(const Value& value) {
   return std::nullopt;
 }
 
-Result<Literal> MakeLiteral(const Value& value, const Shape& shape, const std::string& what, const ValueSeed& seed) {
+Result<Literal> MakeLiteral(const Value& value, const Shape& shape, const std::string& what,
+                            const ValueSeed& seed) {
   if (const auto* array = std::get_if<NpyArray>(&value.what)) {
     if (!Fits(*array, shape)) return ShapeError(what, shape, Describe(*array));
     return ToLiteral(*array, shape);
@@ -323,7 +340,8 @@ Result<Literal> MakeLiteral(const Value& value, const Shape& shape, const std::s
   if (const auto* file = std::get_if<ArrayFile>(&value.what)) return FromRaw(*file, shape, what);
   if (const auto* rule = std::get_if<ValueRule>(&value.what)) {
     if (rule->kind == ValueKind::Iota && shape.IsArray() && rule->dimension >= shape.rank())
-      return Error("input-shape", {}, "{0} is {1}, '{2}' needs more dimensions", what, ToString(shape, false), value.text);
+      return Error("input-shape", {}, "{0} is {1}, '{2}' needs more dimensions", what, ToString(shape, false),
+                   value.text);
     return MakeValue(shape, *rule, seed);
   }
   if (const auto* iree = std::get_if<IreeValue>(&value.what)) return FromIree(*iree, shape, what);

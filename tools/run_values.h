@@ -20,11 +20,13 @@ struct IreeValue {
 /// A VALUE, read as far as possible without knowing the shape it is for. Texts point into `text`.
 struct Value {
   std::string text;  // as given
-  std::variant<std::monostate, NpyArray, ArrayFile, ValueRule, IreeValue, Literal> what;  // monostate: literal text
+  std::variant<std::monostate, NpyArray, ArrayFile, ValueRule, IreeValue, Literal>
+      what;                      // monostate: literal text
   llvm::StringRef literal_text;  // of literals without shape
 };
 
-/// A generator's rule: zeros, ones, const(V), iota, iota(DIM), uniform(LO,HI), normal(MEAN,STD), device-id, uninit.
+/// A generator's rule: zeros, ones, const(V), iota, iota(DIM), uniform(LO,HI), normal(MEAN,STD), device-id,
+/// uninit.
 std::optional<ValueRule> ParseGenerator(llvm::StringRef text);
 
 /// Reads VALUE. A file of several arrays gives one Value per array; an npz without `#key` gives one Value
@@ -33,7 +35,8 @@ Result<std::vector<std::unique_ptr<Value>>> ReadValue(llvm::StringRef text, llvm
 
 /// `value` as a literal of `shape`. `what` begins messages (`argument 0: parameter %p`). Errors:
 /// input-shape where type or sizes disagree, input-literal for malformed text.
-Result<Literal> MakeLiteral(const Value& value, const Shape& shape, const std::string& what, const ValueSeed& seed);
+Result<Literal> MakeLiteral(const Value& value, const Shape& shape, const std::string& what,
+                            const ValueSeed& seed);
 /// The shape of a value that says its own; nothing for generators and texts that need one.
 std::optional<Shape> OwnShape(const Value& value);
 

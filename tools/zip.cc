@@ -11,7 +11,8 @@ using llvm::StringRef;
 namespace le = llvm::support::endian;
 
 // Signatures and fixed sizes of the records (PKWARE APPNOTE 4.3).
-constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
+constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50,
+                   kLocator64 = 0x07064b50;
 constexpr size_t kLocalSize = 30, kCentralSize = 46, kEndSize = 22, kEnd64Size = 56, kLocator64Size = 20;
 constexpr uint32_t kMax32 = 0xffffffff;
 constexpr uint16_t kMax16 = 0xffff, kZip64Extra = 1, kPaddingExtra = 0xd935;
@@ -82,7 +83,8 @@ Status ReadZip64(StringRef extra, Entry& entry) {
 }
 
 Result<Entry> ReadEntry(StringRef& directory) {
-  if (directory.size() < kCentralSize || Get32(directory, 0) != kCentral) return Bad("malformed directory of the zip archive");
+  if (directory.size() < kCentralSize || Get32(directory, 0) != kCentral)
+    return Bad("malformed directory of the zip archive");
   Entry e;
   e.flags = Get16(directory, 8);
   e.method = Get16(directory, 10);
@@ -91,7 +93,8 @@ Result<Entry> ReadEntry(StringRef& directory) {
   e.size = Get32(directory, 24);
   e.offset = Get32(directory, 42);
   const size_t name = Get16(directory, 28), extra = Get16(directory, 30), comment = Get16(directory, 32);
-  if (directory.size() - kCentralSize < name + extra + comment) return Bad("malformed directory of the zip archive");
+  if (directory.size() - kCentralSize < name + extra + comment)
+    return Bad("malformed directory of the zip archive");
   e.name = directory.substr(kCentralSize, name);
   HLO_CHECK_OK(ReadZip64(directory.substr(kCentralSize + name, extra), e));
   directory = directory.drop_front(kCentralSize + name + extra + comment);
@@ -99,10 +102,12 @@ Result<Entry> ReadEntry(StringRef& directory) {
 }
 
 Result<ZipMember> Inflate(const Entry& entry, StringRef packed) {
-  if (entry.size / kMaxDeflateRatio > packed.size()) return Bad("member '{0}' claims more data than it can hold", entry.name);
+  if (entry.size / kMaxDeflateRatio > packed.size())
+    return Bad("member '{0}' claims more data than it can hold", entry.name);
   auto buffer = std::make_shared<std::vector<char>>(entry.size);
   z_stream stream = {};
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return Bad("cannot start decompression of member '{0}'", entry.name);
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
+    return Bad("cannot start decompression of member '{0}'", entry.name);
   size_t in = 0, out = 0;
   int code = Z_OK;
   // zlib counts in 32 bits.
@@ -119,15 +124,18 @@ Result<ZipMember> Inflate(const Entry& entry, StringRef packed) {
     if (in_now == stream.avail_in && out_now == stream.avail_out && code == Z_OK) break;
   }
   inflateEnd(&stream);
-  if (code != Z_STREAM_END || out != entry.size) return Bad("the compressed data of member '{0}' are corrupt", entry.name);
+  if (code != Z_STREAM_END || out != entry.size)
+    return Bad("the compressed data of member '{0}' are corrupt", entry.name);
   return ZipMember{entry.name.str(), StringRef(buffer->data(), buffer->size()), buffer};
 }
 
 Result<ZipMember> ReadMember(StringRef bytes, const std::shared_ptr<const void>& owner, const Entry& entry) {
   if ((entry.flags & kEncrypted) != 0) return Bad("member '{0}' is encrypted", entry.name);
-  if (entry.offset > bytes.size() || bytes.size() - entry.offset < kLocalSize || Get32(bytes, entry.offset) != kLocal)
+  if (entry.offset > bytes.size() || bytes.size() - entry.offset < kLocalSize ||
+      Get32(bytes, entry.offset) != kLocal)
     return Bad("member '{0}' lies outside the file, is it truncated?", entry.name);
-  const uint64_t header = kLocalSize + uint64_t{Get16(bytes, entry.offset + 26)} + Get16(bytes, entry.offset + 28);
+  const uint64_t header =
+      kLocalSize + uint64_t{Get16(bytes, entry.offset + 26)} + Get16(bytes, entry.offset + 28);
   const uint64_t room = bytes.size() - entry.offset;
   if (header > room || entry.compressed > room - header)
     return Bad("member '{0}' lies outside the file, is it truncated?", entry.name);
@@ -136,7 +144,8 @@ Result<ZipMember> ReadMember(StringRef bytes, const std::shared_ptr<const void>&
   if (entry.method == kDeflated) {
     HLO_TRY(member, Inflate(entry, packed));
   } else if (entry.method != kStored) {
-    return Bad("member '{0}' uses compression method {1}, expected stored (0) or deflated (8)", entry.name, entry.method);
+    return Bad("member '{0}' uses compression method {1}, expected stored (0) or deflated (8)", entry.name,
+               entry.method);
   } else if (entry.size != entry.compressed) {
     return Bad("the sizes of stored member '{0}' differ", entry.name);
   }
@@ -219,7 +228,14 @@ void ZipWriter::Finish() {
     const uint64_t extra = (large ? 16 : 0) + (far ? 8 : 0);
     Record row;
     row.U32(kCentral).U16(kVersion).U16(kVersion).U16(0).U16(kStored).U16(0).U16(kDate).U32(e.crc);
-    row.U32(size32).U32(size32).U16(e.name.size()).U16(extra == 0 ? 0 : extra + 4).U16(0).U16(0).U16(0).U32(0);
+    row.U32(size32)
+        .U32(size32)
+        .U16(e.name.size())
+        .U16(extra == 0 ? 0 : extra + 4)
+        .U16(0)
+        .U16(0)
+        .U16(0)
+        .U32(0);
     row.U32(far ? kMax32 : e.offset).Text(e.name);
     if (extra > 0) row.U16(kZip64Extra).U16(extra);
     if (large) row.U64(e.size).U64(e.size);
@@ -229,7 +245,16 @@ void ZipWriter::Finish() {
   const uint64_t size = position_ - start, count = entries_.size();
   if (count >= kMax16 || start >= kMax32 || size >= kMax32) {
     Record end64;
-    end64.U32(kEnd64).U64(kEnd64Size - 12).U16(kVersion).U16(kVersion).U32(0).U32(0).U64(count).U64(count).U64(size).U64(start);
+    end64.U32(kEnd64)
+        .U64(kEnd64Size - 12)
+        .U16(kVersion)
+        .U16(kVersion)
+        .U32(0)
+        .U32(0)
+        .U64(count)
+        .U64(count)
+        .U64(size)
+        .U64(start);
     end64.U32(kLocator64).U32(0).U64(position_).U32(1);
     Write(end64.bytes());
   }
