@@ -1,6 +1,7 @@
 #include "ir/support/buffer.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <bit>
 #include <map>
@@ -13,7 +14,12 @@ namespace {
 
 [[maybe_unused]] constexpr size_t kLarge = size_t{1} << 20;  // smaller blocks are the heap's business
 constexpr size_t kHugePage = size_t{1} << 21;
-constexpr size_t kCacheLimit = size_t{1} << 30;  // bytes kept for reuse
+
+/// Bytes kept for reuse: a quarter of the memory.
+size_t CacheLimit() {
+  static const size_t limit = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE)) / 4;
+  return limit;
+}
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
@@ -37,37 +43,38 @@ size_t RoundToClass(size_t bytes) {
 
 class BlockCache {
  public:
-  void* Take(size_t size) {
+  /// A block of `size` bytes or, from the cache, up to a quarter more.
+  internal::Block Take(size_t size) {
     {
       const std::lock_guard lock(mutex_);
-      const auto it = free_.find(size);
-      if (it != free_.end() && !it->second.empty()) {
-        void* block = it->second.back();
+      for (auto it = free_.lower_bound(size); it != free_.end() && it->first <= size + size / 4; ++it) {
+        if (it->second.empty()) continue;
+        const internal::Block block{it->second.back(), it->first};
         it->second.pop_back();
-        cached_ -= size;
+        cached_ -= block.bytes;
         return block;
       }
     }
     const size_t alignment = size >= kHugePage ? kHugePage : 4096;
     void* block = ::operator new(size, std::align_val_t(alignment));
     if (size >= kHugePage) madvise(block, size, MADV_HUGEPAGE);
-    return block;
+    return {block, size};
   }
 
   void Give(void* block, size_t size) {
     std::vector<std::pair<void*, size_t>> released;
     {
       const std::lock_guard lock(mutex_);
-      if (size <= kCacheLimit / 2) {
+      if (size <= CacheLimit() / 2) {
         free_[size].push_back(block);
         cached_ += size;
       } else {
         released.emplace_back(block, size);
       }
       // Make room by giving up the largest blocks.
-      for (auto it = free_.end(); cached_ > kCacheLimit && it != free_.begin();) {
+      for (auto it = free_.end(); cached_ > CacheLimit() && it != free_.begin();) {
         --it;
-        for (; cached_ > kCacheLimit && !it->second.empty(); it->second.pop_back()) {
+        for (; cached_ > CacheLimit() && !it->second.empty(); it->second.pop_back()) {
           released.emplace_back(it->second.back(), it->first);
           cached_ -= it->first;
         }
@@ -90,16 +97,19 @@ BlockCache& Cache() {
 
 }  // namespace
 
-void* internal::TakeBlock(size_t bytes) {
+internal::Block internal::TakeBlock(size_t bytes) {
   if (IsLarge(bytes)) return Cache().Take(RoundToClass(bytes));
-  return ::operator new(bytes == 0 ? 1 : bytes, std::align_val_t(64));
+  return {::operator new(bytes == 0 ? 1 : bytes, std::align_val_t(64)), bytes};
 }
 
 void BufferDeleter::operator()(void* p) const {
-  if (IsLarge(bytes)) return Cache().Give(p, RoundToClass(bytes));
+  if (IsLarge(bytes)) return Cache().Give(p, bytes);
   ::operator delete(p, std::align_val_t(64));
 }
 
-std::shared_ptr<void> AllocateBuffer(size_t bytes) { return {internal::TakeBlock(bytes), BufferDeleter{bytes}}; }
+std::shared_ptr<void> AllocateBuffer(size_t bytes) {
+  const internal::Block block = internal::TakeBlock(bytes);
+  return {block.data, BufferDeleter{block.bytes}};
+}
 
 }  // namespace hlo

@@ -18,14 +18,19 @@ template <class T>
 using Buffer = std::unique_ptr<T[], BufferDeleter>;
 
 namespace internal {
-void* TakeBlock(size_t bytes);
-}
+/// Memory and its size, which may exceed what was asked for.
+struct Block {
+  void* data;
+  size_t bytes;
+};
+Block TakeBlock(size_t bytes);
+}  // namespace internal
 
 /// `count` uninitialised T of a trivial type.
 template <class T>
 Buffer<T> MakeBuffer(size_t count) {
-  const size_t bytes = count * sizeof(T);
-  return Buffer<T>(static_cast<T*>(internal::TakeBlock(bytes)), BufferDeleter{bytes});
+  const internal::Block block = internal::TakeBlock(count * sizeof(T));
+  return Buffer<T>(static_cast<T*>(block.data), BufferDeleter{block.bytes});
 }
 
 }  // namespace hlo
