@@ -23,7 +23,8 @@ Loc Report::HeaderLoc(llvm::StringRef message) const {
   const llvm::StringRef quoted = message.split('\'').second.split('\'').first;
   const size_t attribute = quoted.empty() ? llvm::StringRef::npos : text.find((quoted + "=").str(), header);
   const size_t begin = attribute == llvm::StringRef::npos ? header : attribute;
-  const size_t length = attribute == llvm::StringRef::npos ? llvm::StringRef("HloModule").size() : quoted.size();
+  const size_t length =
+      attribute == llvm::StringRef::npos ? llvm::StringRef("HloModule").size() : quoted.size();
   return {body.source, static_cast<uint32_t>(begin), static_cast<uint32_t>(begin + length)};
 }
 
@@ -92,7 +93,8 @@ llvm::ArrayRef<OpFacts> Facts() {
 
 // In layout-sensitive mode only minor_to_major counts for these (ops-structured §1.2 rule 3, errata-text 55).
 bool OnlyMinorToMajor(OpKind kind) {
-  constexpr OpKind kKinds[] = {OpKind::Constant, OpKind::CopyStart, OpKind::Send, OpKind::Recv, OpKind::Infeed};
+  constexpr OpKind kKinds[] = {OpKind::Constant, OpKind::CopyStart, OpKind::Send, OpKind::Recv,
+                               OpKind::Infeed};
   return llvm::is_contained(kKinds, kind);
 }
 
@@ -105,7 +107,8 @@ ShapeComparison ComparisonFor(const Instruction& inst, const OpInfo& info, const
   if (!options.layout_sensitive) return how;
   how.layout = how.dynamic = true;
   how.minor_to_major_only = OnlyMinorToMajor(inst.kind());
-  how.ignore_memory_space = how.ignore_tiles = inst.kind() == OpKind::DynamicUpdateSlice && inst.parent()->IsFusion();
+  how.ignore_memory_space = how.ignore_tiles =
+      inst.kind() == OpKind::DynamicUpdateSlice && inst.parent()->IsFusion();
   return how;
 }
 
@@ -115,14 +118,16 @@ constexpr int64_t kHostMemorySpace = 5;
 bool VerifyHostCopy(const Instruction& inst, Report& report) {
   const Shape& from = inst.operand(0)->shape();
   const Shape& to = inst.shape();
-  if (!from.has_layout() || !to.has_layout() || from.layout().memory_space == to.layout().memory_space) return false;
+  if (!from.has_layout() || !to.has_layout() || from.layout().memory_space == to.layout().memory_space)
+    return false;
   const bool to_host = to.layout().memory_space == kHostMemorySpace;
   if (!to_host && from.layout().memory_space != kHostMemorySpace) return false;
   ShapeComparison how;
   how.layout = how.dynamic = how.ignore_memory_space = true;
   if (to_host ? from.element_type() != to.element_type() : !Same(from, to, how))
-    report.Error("verify-layout", inst, "{0} copies {1} {2} host memory as {3}, but must keep its {4}", Name(inst), ToString(from),
-                 to_host ? "to" : "from", ToString(to), to_host ? "element type" : "shape and layout");
+    report.Error("verify-layout", inst, "{0} copies {1} {2} host memory as {3}, but must keep its {4}",
+                 Name(inst), ToString(from), to_host ? "to" : "from", ToString(to),
+                 to_host ? "element type" : "shape and layout");
   return true;
 }
 
@@ -132,11 +137,12 @@ void VerifyBitcast(const Instruction& inst, Report& report) {
   const Shape& to = inst.shape();
   if (!from.IsArray() || !to.IsArray()) return;
   if (ByteSize(from) != ByteSize(to))
-    report.Error("verify-shape", inst, "{0} is declared {1} of {2} bytes, but its operand {3} has {4}", Name(inst), to, ByteSize(to), from,
-                 ByteSize(from));
+    report.Error("verify-shape", inst, "{0} is declared {1} of {2} bytes, but its operand {3} has {4}",
+                 Name(inst), to, ByteSize(to), from, ByteSize(from));
   if (from.has_layout() && to.has_layout() && from.layout().memory_space != to.layout().memory_space)
-    report.Error("verify-layout", inst, "{0} is declared {1}, but its operand {2} lies in another memory space", Name(inst), ToString(to),
-                 ToString(from));
+    report.Error("verify-layout", inst,
+                 "{0} is declared {1}, but its operand {2} lies in another memory space", Name(inst),
+                 ToString(to), ToString(from));
 }
 
 bool IsPermutation(llvm::ArrayRef<int64_t> m) {
@@ -161,20 +167,24 @@ void VerifyArrays(const Instruction& inst, const Shape& shape, Report& report) {
     return;
   }
   if (LLVM_UNLIKELY(ByteSize(shape) < 0))
-    report.Error("verify-size", inst, "{0} has shape {1}, whose size exceeds 2^63-1 bytes", Name(inst), shape);
+    report.Error("verify-size", inst, "{0} has shape {1}, whose size exceeds 2^63-1 bytes", Name(inst),
+                 shape);
   for (int64_t size : shape.dims()) {
-    if (LLVM_LIKELY(size >= 0) || (size == kUnboundedSize && report.options().allow_unbounded_dynamism)) continue;
+    if (LLVM_LIKELY(size >= 0) || (size == kUnboundedSize && report.options().allow_unbounded_dynamism))
+      continue;
     if (size == kUnboundedSize)
-      report.Error("verify-dynamic", inst, "{0} has shape {1}, but unbounded dimensions are not allowed here", Name(inst), shape);
+      report.Error("verify-dynamic", inst, "{0} has shape {1}, but unbounded dimensions are not allowed here",
+                   Name(inst), shape);
     else
-      report.Error("verify-size", inst, "{0} has shape {1} with the negative size {2}", Name(inst), shape, size);
+      report.Error("verify-size", inst, "{0} has shape {1} with the negative size {2}", Name(inst), shape,
+                   size);
     break;
   }
   if (!shape.has_layout()) return;
   const Dims& order = shape.layout().minor_to_major;
   if (static_cast<int64_t>(order.size()) != shape.rank() || !IsPermutation(order))
-    report.Error("verify-layout", inst, "layout {0} of {1} is no permutation of the {2} dimensions of {3}", List(order), Name(inst),
-                 shape.rank(), shape);
+    report.Error("verify-layout", inst, "layout {0} of {1} is no permutation of the {2} dimensions of {3}",
+                 List(order), Name(inst), shape.rank(), shape);
 }
 
 void VerifyExtras(const Instruction& inst, const OpInfo& info, Report& report) {
@@ -183,11 +193,13 @@ void VerifyExtras(const Instruction& inst, const OpInfo& info, Report& report) {
   if (extras.origin) VerifyOrigin(inst, report);
   const ResultAccuracy& accuracy = extras.result_accuracy;
   if (!accuracy.is_default() && !info.Is(kAccuracy))
-    report.Error("verify-accuracy", inst, "{0} has 'result_accuracy', which {1} does not take", Name(inst), info.text);
+    report.Error("verify-accuracy", inst, "{0} has 'result_accuracy', which {1} does not take", Name(inst),
+                 info.text);
   // The negation also catches NaN.
   if (accuracy.has_tolerance && !(accuracy.atol >= 0 && accuracy.rtol >= 0 && accuracy.ulps >= 0))
-    report.Error("verify-accuracy", inst, "'result_accuracy' of {0} has atol={1}, rtol={2}, ulps={3}, but none may be negative", Name(inst),
-                 accuracy.atol, accuracy.rtol, accuracy.ulps);
+    report.Error("verify-accuracy", inst,
+                 "'result_accuracy' of {0} has atol={1}, rtol={2}, ulps={3}, but none may be negative",
+                 Name(inst), accuracy.atol, accuracy.rtol, accuracy.ulps);
 }
 
 void VerifyShape(const Instruction& inst, const OpInfo& info, Report& report) {
@@ -212,8 +224,8 @@ bool VerifyLinks(const Instruction& inst, Report& report) {
   }
   for (const Instruction* operand : inst.operands()) {
     if (LLVM_UNLIKELY(operand->parent() != inst.parent()))
-      report.Error("verify-structure", inst, "operand {0} of {1} lies in computation {2}, not in {3}", Name(*operand), Name(inst),
-                   Name(*operand->parent()), Name(*inst.parent()));
+      report.Error("verify-structure", inst, "operand {0} of {1} lies in computation {2}, not in {3}",
+                   Name(*operand), Name(inst), Name(*operand->parent()), Name(*inst.parent()));
     sound &= operand->shape().valid();
   }
   return sound;
@@ -224,10 +236,12 @@ void VerifyInstruction(const Instruction& inst, Report& report) {
   const OpFacts& facts = Facts()[static_cast<size_t>(inst.kind())];
   if (!VerifyLinks(inst, report)) return;
   if (LLVM_UNLIKELY(!inst.callees().empty() && !facts.may_call))
-    report.Error("verify-callee", inst, "{0} calls {1}, but {2} calls no computation", Name(inst), Name(*inst.callee()), info.text);
+    report.Error("verify-callee", inst, "{0} calls {1}, but {2} calls no computation", Name(inst),
+                 Name(*inst.callee()), info.text);
   for (const Computation* callee : inst.callees())
     if (LLVM_UNLIKELY(callee->module() != &report.module()))
-      report.Error("verify-callee", inst, "{0} calls {1}, which belongs to another module", Name(inst), Name(*callee));
+      report.Error("verify-callee", inst, "{0} calls {1}, which belongs to another module", Name(inst),
+                   Name(*callee));
   VerifyArrays(inst, inst.shape(), report);
   VerifyShape(inst, info, report);
   if (report.options().layout_sensitive && inst.kind() == OpKind::Bitcast) VerifyBitcast(inst, report);
@@ -251,7 +265,8 @@ bool OriginFits(const Origin& origin, const Shape& shape) {
 void VerifyOrigin(const Instruction& inst, Report& report) {
   const Origin& origin = *inst.extras().origin;
   if (origin.synthetic_call || OriginFits(origin, inst.shape())) return;
-  report.Error("verify-origin", inst, "'origin' of {0} is not structured like its shape {1}", Name(inst), inst.shape());
+  report.Error("verify-origin", inst, "'origin' of {0} is not structured like its shape {1}", Name(inst),
+               inst.shape());
 }
 
 }  // namespace verify
@@ -296,8 +311,9 @@ class Walk {
     bool in_order = true;
     for (const Instruction* before : inst.extras().control_predecessors) {
       if (before->parent() != inst.parent())
-        report_.Error("verify-structure", inst, "control predecessor {0} of {1} lies in computation {2}, not in {3}", Name(*before), Name(inst),
-                      Name(*before->parent()), Name(*inst.parent()));
+        report_.Error("verify-structure", inst,
+                      "control predecessor {0} of {1} lies in computation {2}, not in {3}", Name(*before),
+                      Name(inst), Name(*before->parent()), Name(*inst.parent()));
       in_order &= before->number() < inst.number();
     }
     return in_order;

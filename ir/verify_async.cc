@@ -9,9 +9,12 @@ struct Pair {
   OpKind start, done;
 };
 constexpr Pair kPairs[] = {
-    {OpKind::CopyStart, OpKind::CopyDone},           {OpKind::Send, OpKind::SendDone},
-    {OpKind::Recv, OpKind::RecvDone},                {OpKind::AllGatherStart, OpKind::AllGatherDone},
-    {OpKind::AllReduceStart, OpKind::AllReduceDone}, {OpKind::CollectivePermuteStart, OpKind::CollectivePermuteDone},
+    {OpKind::CopyStart, OpKind::CopyDone},
+    {OpKind::Send, OpKind::SendDone},
+    {OpKind::Recv, OpKind::RecvDone},
+    {OpKind::AllGatherStart, OpKind::AllGatherDone},
+    {OpKind::AllReduceStart, OpKind::AllReduceDone},
+    {OpKind::CollectivePermuteStart, OpKind::CollectivePermuteDone},
 };
 
 bool IsControlDependency(const Instruction& inst) {
@@ -31,23 +34,25 @@ void VerifyStart(const Instruction& inst, OpKind done, Report& report) {
   const auto users = RealUsers(inst);
   if (users.size() == 1 && users[0]->kind() == done) return;
   if (users.size() == 1)
-    report.Error("verify-async", inst, "{0} is used by {1}, a {2}, but only a {3} may end it", Name(inst), Name(*users[0]),
-                 ToString(users[0]->kind()), ToString(done));
+    report.Error("verify-async", inst, "{0} is used by {1}, a {2}, but only a {3} may end it", Name(inst),
+                 Name(*users[0]), ToString(users[0]->kind()), ToString(done));
   else
-    report.Error("verify-async", inst, "{0} has {1} users, but needs exactly one, its {2}", Name(inst), users.size(), ToString(done));
+    report.Error("verify-async", inst, "{0} has {1} users, but needs exactly one, its {2}", Name(inst),
+                 users.size(), ToString(done));
 }
 
 void VerifyDone(const Instruction& inst, OpKind start, Report& report) {
   if (inst.operand(0)->kind() == start) return;
-  report.Error("verify-async", inst, "operand 0 of {0} is {1}, a {2}, but must be its {3}", Name(inst), Name(*inst.operand(0)),
-               ToString(inst.operand(0)->kind()), ToString(start))
+  report
+      .Error("verify-async", inst, "operand 0 of {0} is {1}, a {2}, but must be its {3}", Name(inst),
+             Name(*inst.operand(0)), ToString(inst.operand(0)->kind()), ToString(start))
       .Note(inst.operand(0)->loc(), "operand 0 is defined here");
 }
 
 /// Ops that may stand on the main thread in a wrapped computation of several instructions.
 bool MayShareWrapper(OpKind kind) {
-  return kind == OpKind::Parameter || kind == OpKind::OptimizationBarrier || Info(kind).category == OpCategory::Communication ||
-         Info(kind).category == OpCategory::Tuple;
+  return kind == OpKind::Parameter || kind == OpKind::OptimizationBarrier ||
+         Info(kind).category == OpCategory::Communication || Info(kind).category == OpCategory::Tuple;
 }
 
 /// A wrapped computation on the main thread holds parameters and its root, or a group of collectives.
@@ -55,8 +60,8 @@ void VerifyWrapped(const Instruction& start, Report& report) {
   const Computation& wrapped = *start.callee();
   const llvm::StringRef thread = start.attr<AsyncStartAttrs>().async_execution_thread;
   if (wrapped.execution_thread() != thread)
-    report.Error("verify-thread", start, "{0} starts on thread '{1}', but {2} runs on thread '{3}'", Name(start), thread, Name(wrapped),
-                 wrapped.execution_thread());
+    report.Error("verify-thread", start, "{0} starts on thread '{1}', but {2} runs on thread '{3}'",
+                 Name(start), thread, Name(wrapped), wrapped.execution_thread());
   if (wrapped.execution_thread() != "main") return;
   const Instruction* extra = nullptr;
   bool all_share = true;
@@ -65,16 +70,17 @@ void VerifyWrapped(const Instruction& start, Report& report) {
     all_share &= MayShareWrapper(inner->kind());
   }
   if (extra && !all_share)
-    report.Error("verify-async", *extra, "{0} stands in {1} beside its root {2}, but {3} may wrap only one instruction", Name(*extra), Name(wrapped),
-                 wrapped.root() ? Name(*wrapped.root()) : std::string("(none)"), Name(start));
+    report.Error("verify-async", *extra,
+                 "{0} stands in {1} beside its root {2}, but {3} may wrap only one instruction", Name(*extra),
+                 Name(wrapped), wrapped.root() ? Name(*wrapped.root()) : std::string("(none)"), Name(start));
 }
 
 /// What a send or recv may be handed on through before its -done: loops carry it in tuples, wrapped
 /// computations take it as parameter.
 bool PassesTransferOn(const Instruction& inst) {
   if (inst.kind() == OpKind::Parameter) return !inst.parent()->IsEntry();
-  return Info(inst.kind()).category == OpCategory::Tuple || Info(inst.kind()).category == OpCategory::Control ||
-         inst.kind() == OpKind::AsyncDone;
+  return Info(inst.kind()).category == OpCategory::Tuple ||
+         Info(inst.kind()).category == OpCategory::Control || inst.kind() == OpKind::AsyncDone;
 }
 
 /// A host transfer that channels must agree on: everything but operands.
@@ -96,19 +102,23 @@ void VerifyAsync(const Instruction& inst, Report& report) {
   if (inst.kind() == OpKind::AsyncStart && inst.callees().size() == 1) {
     VerifyWrapped(inst, report);
     if (inst.shape().IsTuple() && inst.shape().tuple_size() >= 2)
-      VerifyAliasing(inst, inst.attr<AsyncStartAttrs>().output_to_operand_aliasing, inst.shape().tuple_shape(1), report);
+      VerifyAliasing(inst, inst.attr<AsyncStartAttrs>().output_to_operand_aliasing,
+                     inst.shape().tuple_shape(1), report);
   }
   if (inst.kind() == OpKind::AsyncDone) return;
   const auto users = RealUsers(inst);
   if (users.size() != 1) {
-    report.Error("verify-async", inst, "{0} has {1} users, but needs exactly one, an async-update or async-done", Name(inst), users.size());
+    report.Error("verify-async", inst,
+                 "{0} has {1} users, but needs exactly one, an async-update or async-done", Name(inst),
+                 users.size());
     return;
   }
   const Instruction& user = *users[0];
   const bool continues = user.kind() == OpKind::AsyncUpdate || user.kind() == OpKind::AsyncDone;
   if (!continues || llvm::is_contained(user.operands().drop_front(), &inst))
-    report.Error("verify-async", inst, "{0} is used by {1}, a {2}, but may only be operand 0 of an async-update or async-done", Name(inst),
-                 Name(user), ToString(user.kind()));
+    report.Error("verify-async", inst,
+                 "{0} is used by {1}, a {2}, but may only be operand 0 of an async-update or async-done",
+                 Name(inst), Name(user), ToString(user.kind()));
 }
 
 // §11: a tuple or an async wrapper may lie between the halves.
@@ -128,11 +138,11 @@ void VerifySendRecv(const Instruction& inst, Report& report) {
     }
     const auto& b = start.attr<SendRecvAttrs>();
     if (a.is_host_transfer != b.is_host_transfer)
-      report.Error("verify-channel", inst, "{0} has is_host_transfer={1}, but {2} has is_host_transfer={3}", Name(inst), a.is_host_transfer,
-                   Name(start), b.is_host_transfer);
+      report.Error("verify-channel", inst, "{0} has is_host_transfer={1}, but {2} has is_host_transfer={3}",
+                   Name(inst), a.is_host_transfer, Name(start), b.is_host_transfer);
     if (a.channel_id != b.channel_id)
-      report.Error("verify-channel", inst, "{0} has channel_id={1}, but {2} has channel_id={3}", Name(inst), a.channel_id.value_or(0), Name(start),
-                   b.channel_id.value_or(0));
+      report.Error("verify-channel", inst, "{0} has channel_id={1}, but {2} has channel_id={3}", Name(inst),
+                   a.channel_id.value_or(0), Name(start), b.channel_id.value_or(0));
   }
 }
 
@@ -143,17 +153,22 @@ void VerifyChannels(llvm::ArrayRef<const Instruction*> communication, Report& re
     if (const auto* reduce = inst->attrs().GetIf<AllReduceAttrs>()) {
       if (!first_reduce) first_reduce = inst;
       if (reduce->constrain_layout != first_reduce->attr<AllReduceAttrs>().constrain_layout)
-        report.Error("verify-attribute", *inst, "{0} has constrain_layout={1}, but {2} has constrain_layout={3}; all all-reduces of a module agree",
-                     Name(*inst), reduce->constrain_layout, Name(*first_reduce), first_reduce->attr<AllReduceAttrs>().constrain_layout);
+        report.Error("verify-attribute", *inst,
+                     "{0} has constrain_layout={1}, but {2} has constrain_layout={3}; all all-reduces of a "
+                     "module agree",
+                     Name(*inst), reduce->constrain_layout, Name(*first_reduce),
+                     first_reduce->attr<AllReduceAttrs>().constrain_layout);
     }
     const auto* transfer = inst->attrs().GetIf<SendRecvAttrs>();
-    if (!transfer || !transfer->channel_id || !transfer->is_host_transfer || !Info(inst->kind()).Is(kStart)) continue;
+    if (!transfer || !transfer->channel_id || !transfer->is_host_transfer || !Info(inst->kind()).Is(kStart))
+      continue;
     // The two largest numbers are the map's own.
     const int64_t channel = std::min(*transfer->channel_id, std::numeric_limits<int64_t>::max() - 2);
-    const auto [at, fresh] = host_transfers.try_emplace(std::max(channel, std::numeric_limits<int64_t>::min() + 2), inst);
+    const auto [at, fresh] =
+        host_transfers.try_emplace(std::max(channel, std::numeric_limits<int64_t>::min() + 2), inst);
     if (!fresh && !SameTransfer(*at->second, *inst))
-      report.Error("verify-channel", *inst, "{0} and {1} transfer to the host on channel {2}, but differ", Name(*at->second), Name(*inst),
-                   *transfer->channel_id);
+      report.Error("verify-channel", *inst, "{0} and {1} transfer to the host on channel {2}, but differ",
+                   Name(*at->second), Name(*inst), *transfer->channel_id);
   }
 }
 

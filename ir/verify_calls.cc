@@ -36,20 +36,24 @@ void VerifyThread(const Instruction& inst, Report& report) {
   const llvm::StringRef thread = inst.parent()->execution_thread();
   for (const Computation* callee : inst.callees())
     if (callee->execution_thread() != thread)
-      report.Error("verify-thread", inst, "{0} runs on thread '{1}', but calls {2}, which runs on thread '{3}'", Name(inst), thread, Name(*callee),
-                   callee->execution_thread());
+      report.Error("verify-thread", inst,
+                   "{0} runs on thread '{1}', but calls {2}, which runs on thread '{3}'", Name(inst), thread,
+                   Name(*callee), callee->execution_thread());
 }
 
 // §9.2: the value that goes around is sharded one way.
 void VerifyWhile(const Instruction& inst, Report& report) {
   const Instruction* first = nullptr;
   for (const Computation* callee : inst.callees()) {
-    const Instruction* ends[] = {callee->parameters().empty() ? nullptr : callee->parameter(0), callee == inst.callees()[0] ? callee->root() : nullptr};
+    const Instruction* ends[] = {callee->parameters().empty() ? nullptr : callee->parameter(0),
+                                 callee == inst.callees()[0] ? callee->root() : nullptr};
     for (const Instruction* end : ends) {
       if (!end || !end->extras().sharding) continue;
       if (!first) first = end;
       if (!SameSharding(*first->extras().sharding, *end->extras().sharding))
-        report.Error("verify-sharding", *end, "shardings of {0} and {1} differ, but both hold the value of loop {2}", Name(*first), Name(*end), Name(inst));
+        report.Error("verify-sharding", *end,
+                     "shardings of {0} and {1} differ, but both hold the value of loop {2}", Name(*first),
+                     Name(*end), Name(inst));
     }
   }
 }
@@ -60,51 +64,60 @@ void VerifyFusion(const Instruction& inst, Report& report) {
   const Computation& body = *inst.callee();
   const Instruction* root = body.root();
   if (root && !root->users().empty())
-    report.Error("verify-fusion", *root, "{0} is the root of fusion body {1}, but is used by {2}", Name(*root), Name(body), Name(*root->users()[0]));
+    report.Error("verify-fusion", *root, "{0} is the root of fusion body {1}, but is used by {2}",
+                 Name(*root), Name(body), Name(*root->users()[0]));
   for (const Instruction* inner : body.instructions())
     if (inner != root && inner->users().empty() && !HasSideEffect(*inner))
-      report.Error("verify-fusion", *inner, "{0} in fusion body {1} is neither used nor the root {2}", Name(*inner), Name(body),
-                   root ? Name(*root) : std::string("(none)"));
+      report.Error("verify-fusion", *inner, "{0} in fusion body {1} is neither used nor the root {2}",
+                   Name(*inner), Name(body), root ? Name(*root) : std::string("(none)"));
   VerifyAliasing(inst, inst.attr<FusionAttrs>().output_to_operand_aliasing, inst.shape(), report);
 }
 
 void VerifyAliasing(const Instruction& inst, const Aliasing& aliasing, const Shape& output, Report& report) {
   for (const OutputOperandAlias& alias : aliasing) {
     if (alias.operand < 0 || alias.operand >= inst.operand_count()) {
-      report.Error("verify-alias", inst, "'output_to_operand_aliasing' of {0} names operand {1}, but there are {2}", Name(inst), alias.operand,
-                   inst.operand_count());
+      report.Error("verify-alias", inst,
+                   "'output_to_operand_aliasing' of {0} names operand {1}, but there are {2}", Name(inst),
+                   alias.operand, inst.operand_count());
       continue;
     }
     const Shape& operand = inst.operand(alias.operand)->shape();
     const Shape* to = output.Subshape(alias.output);
     const Shape* from = operand.Subshape(alias.operand_index);
     if (!to || !from)
-      report.Error("verify-alias", inst, "'output_to_operand_aliasing' of {0} names part {1} of {2}, which there is not", Name(inst),
-                   ToString(to ? alias.operand_index : alias.output), to ? operand : output);
+      report.Error("verify-alias", inst,
+                   "'output_to_operand_aliasing' of {0} names part {1} of {2}, which there is not",
+                   Name(inst), ToString(to ? alias.operand_index : alias.output), to ? operand : output);
     else if (!Compatible(*to, *from))
-      report.Error("verify-alias", inst, "'output_to_operand_aliasing' of {0} lets output {1}, {2}, share operand {3} part {4}, {5}", Name(inst),
-                   ToString(alias.output), *to, alias.operand, ToString(alias.operand_index), *from);
+      report.Error(
+          "verify-alias", inst,
+          "'output_to_operand_aliasing' of {0} lets output {1}, {2}, share operand {3} part {4}, {5}",
+          Name(inst), ToString(alias.output), *to, alias.operand, ToString(alias.operand_index), *from);
   }
 }
 
 // §10.1
 void VerifyCustomCall(const Instruction& inst, Report& report) {
   const auto& a = inst.attr<CustomCallAttrs>();
-  if (!a.output_to_operand_aliasing.empty() && FrontendValue(inst, "xla_skip_custom_call_alias_shape_check").empty())
+  if (!a.output_to_operand_aliasing.empty() &&
+      FrontendValue(inst, "xla_skip_custom_call_alias_shape_check").empty())
     VerifyAliasing(inst, a.output_to_operand_aliasing, inst.shape(), report);
   if (a.api_version == ApiVersion::Unspecified)
     report.Error("verify-attribute", inst, "'api_version' of {0} is API_VERSION_UNSPECIFIED", Name(inst));
   if (!a.operand_layout_constraints) return;
   const ShapeList& constraints = *a.operand_layout_constraints;
   if (static_cast<int64_t>(constraints.size()) != inst.operand_count()) {
-    report.Error("verify-attribute", inst, "'operand_layout_constraints' of {0} has {1} shapes, but there are {2} operands", Name(inst),
+    report.Error("verify-attribute", inst,
+                 "'operand_layout_constraints' of {0} has {1} shapes, but there are {2} operands", Name(inst),
                  constraints.size(), inst.operand_count());
     return;
   }
   for (int64_t i = 0; i < inst.operand_count(); ++i)
-    if (const Shape& shape = constraints[static_cast<size_t>(i)]; !Compatible(shape, inst.operand(i)->shape()))
-      report.Error("verify-attribute", inst, "'operand_layout_constraints' of {0} has {1} for operand {2}, which is {3}", Name(inst), shape, i,
-                   inst.operand(i)->shape());
+    if (const Shape& shape = constraints[static_cast<size_t>(i)];
+        !Compatible(shape, inst.operand(i)->shape()))
+      report.Error("verify-attribute", inst,
+                   "'operand_layout_constraints' of {0} has {1} for operand {2}, which is {3}", Name(inst),
+                   shape, i, inst.operand(i)->shape());
 }
 
 }  // namespace hlo::verify

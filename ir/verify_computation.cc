@@ -8,11 +8,12 @@ void VerifyParameters(const Computation& computation, Report& report) {
   for (size_t i = 0; i < computation.parameters().size(); ++i) {
     const Instruction* p = computation.parameters()[i];
     if (!p)
-      report.Error("verify-structure", computation, "computation {0} has parameters up to {1}, but none with number {2}", Name(computation),
+      report.Error("verify-structure", computation,
+                   "computation {0} has parameters up to {1}, but none with number {2}", Name(computation),
                    computation.parameters().size() - 1, i);
     else if (p->attr<ParameterAttrs>().number != static_cast<int64_t>(i) || p->parent() != &computation)
-      report.Error("verify-structure", *p, "{0} is parameter {1}, but stands as number {2} of {3}", Name(*p), p->attr<ParameterAttrs>().number, i,
-                   Name(computation));
+      report.Error("verify-structure", *p, "{0} is parameter {1}, but stands as number {2} of {3}", Name(*p),
+                   p->attr<ParameterAttrs>().number, i, Name(computation));
   }
 }
 
@@ -22,13 +23,14 @@ void VerifyComputation(const Computation& computation, Report& report) {
   VerifyParameters(computation, report);
   const Instruction* root = computation.root();
   if (!root || root->parent() != &computation)
-    report.Error("verify-structure", computation, "computation {0} has no root of its own", Name(computation));
+    report.Error("verify-structure", computation, "computation {0} has no root of its own",
+                 Name(computation));
 }
 
 void VerifyAcyclic(const Computation& computation, Report& report) {
   // Numbers are a cache, so writing them is no change.
   const_cast<Computation&>(computation).NumberInstructions();
-enum State : uint8_t { Unseen, Open, Done };
+  enum State : uint8_t { Unseen, Open, Done };
   std::vector<State> state(static_cast<size_t>(computation.instruction_count()), Unseen);
   struct Entry {
     const Instruction* inst;
@@ -56,7 +58,8 @@ enum State : uint8_t { Unseen, Open, Done };
       if (to->parent() != &computation) continue;
       State& s = state[static_cast<size_t>(to->number())];
       if (s == Open) {
-        report.Error("verify-structure", *top.inst, "{0} depends on itself through {1}", Name(*top.inst), Name(*to));
+        report.Error("verify-structure", *top.inst, "{0} depends on itself through {1}", Name(*top.inst),
+                     Name(*to));
         return;
       }
       if (s == Unseen) {

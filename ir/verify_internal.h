@@ -17,7 +17,9 @@ class Report {
   [[nodiscard]] const Module& module() const { return module_; }
   [[nodiscard]] const VerifyOptions& options() const { return options_; }
   /// True once max_errors are there.
-  [[nodiscard]] bool full() const { return options_.max_errors != 0 && errors_.size() >= options_.max_errors; }
+  [[nodiscard]] bool full() const {
+    return options_.max_errors != 0 && errors_.size() >= options_.max_errors;
+  }
 
   /// Says in words where the instruction is if its location is no text.
   void Add(Diagnostic diagnostic, const Instruction* about = nullptr);
@@ -91,16 +93,16 @@ void VerifyComputation(const Computation& computation, Report& report);
 void VerifyAcyclic(const Computation& computation, Report& report);
 
 // One instruction; the shape rule has been run before.
-void VerifySharding(const Instruction& inst, Report& report);    // verify_sharding.cc
-void VerifyOrigin(const Instruction& inst, Report& report);      // verify.cc
-void VerifyFusion(const Instruction& inst, Report& report);      // verify_calls.cc
+void VerifySharding(const Instruction& inst, Report& report);  // verify_sharding.cc
+void VerifyOrigin(const Instruction& inst, Report& report);    // verify.cc
+void VerifyFusion(const Instruction& inst, Report& report);    // verify_calls.cc
 void VerifyWhile(const Instruction& inst, Report& report);
 void VerifyThread(const Instruction& inst, Report& report);
 void VerifyCustomCall(const Instruction& inst, Report& report);
-void VerifyAsync(const Instruction& inst, Report& report);       // verify_async.cc
+void VerifyAsync(const Instruction& inst, Report& report);  // verify_async.cc
 void VerifyPair(const Instruction& inst, Report& report);
 void VerifySendRecv(const Instruction& inst, Report& report);
-void VerifyGroups(const Instruction& inst, Report& report);      // verify_collective.cc
+void VerifyGroups(const Instruction& inst, Report& report);  // verify_collective.cc
 void VerifyPermute(const Instruction& inst, Report& report);
 
 /// Rules over all transfers and collectives of the module: channels, constrain_layout.

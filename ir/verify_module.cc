@@ -12,7 +12,8 @@ void VerifyEntryLayout(Report& report) {
   if (!module.config.entry_layout || !entry.root() || llvm::is_contained(entry.parameters(), nullptr)) return;
   const EntryLayout& layout = *module.config.entry_layout;
   if (layout.parameters.size() != entry.parameters().size()) {
-    report.ModuleError("verify-entry-layout", "'entry_computation_layout' has {0} parameters, but entry computation {1} has {2}",
+    report.ModuleError("verify-entry-layout",
+                       "'entry_computation_layout' has {0} parameters, but entry computation {1} has {2}",
                        layout.parameters.size(), Name(entry), entry.parameters().size());
     return;
   }
@@ -23,28 +24,35 @@ void VerifyEntryLayout(Report& report) {
   for (size_t i = 0; i < layout.parameters.size(); ++i) {
     const Instruction& parameter = *entry.parameters()[i];
     if (!Same(layout.parameters[i], parameter.shape(), how))
-      report.ModuleError("verify-entry-layout", "parameter {0} in 'entry_computation_layout' is {1}, but {2} is {3}", i,
-                         ToString(layout.parameters[i], layouts), Name(parameter), ToString(parameter.shape(), layouts))
+      report
+          .ModuleError(
+              "verify-entry-layout", "parameter {0} in 'entry_computation_layout' is {1}, but {2} is {3}", i,
+              ToString(layout.parameters[i], layouts), Name(parameter), ToString(parameter.shape(), layouts))
           .Note(parameter.loc(), "the parameter is defined here");
   }
   if (!Same(layout.result, entry.root()->shape(), how))
-    report.ModuleError("verify-entry-layout", "the result in 'entry_computation_layout' is {0}, but root {1} is {2}",
-                       ToString(layout.result, layouts), Name(*entry.root()), ToString(entry.root()->shape(), layouts))
+    report
+        .ModuleError(
+            "verify-entry-layout", "the result in 'entry_computation_layout' is {0}, but root {1} is {2}",
+            ToString(layout.result, layouts), Name(*entry.root()), ToString(entry.root()->shape(), layouts))
         .Note(entry.root()->loc(), "the root is defined here");
 }
 
 /// The part of entry parameter `number` at `index`, or null with an error.
-const Shape* ParameterPart(Report& report, llvm::StringRef attribute, int64_t number, const ShapeIndex& index) {
+const Shape* ParameterPart(Report& report, llvm::StringRef attribute, int64_t number,
+                           const ShapeIndex& index) {
   const Computation& entry = *report.module().entry();
   if (number < 0 || number >= static_cast<int64_t>(entry.parameters().size())) {
-    report.ModuleError("verify-alias", "'{0}' names parameter {1}, but entry computation {2} has {3} parameters", attribute, number, Name(entry),
-                       entry.parameters().size());
+    report.ModuleError("verify-alias",
+                       "'{0}' names parameter {1}, but entry computation {2} has {3} parameters", attribute,
+                       number, Name(entry), entry.parameters().size());
     return nullptr;
   }
   const Shape& shape = entry.parameter(number)->shape();
   const Shape* part = shape.Subshape(index);
   if (!part || !part->IsArray()) {
-    report.ModuleError("verify-alias", "'{0}' names part {1} of parameter {2}, but {3} has no array there", attribute, ToString(index), number, shape);
+    report.ModuleError("verify-alias", "'{0}' names part {1} of parameter {2}, but {3} has no array there",
+                       attribute, ToString(index), number, shape);
     return nullptr;
   }
   return part;
@@ -61,25 +69,33 @@ void VerifyAliases(Report& report) {
   for (const InputOutputAlias& alias : config.input_output_alias) {
     const Shape* output = result.Subshape(alias.output);
     if (!output || !output->IsArray()) {
-      report.ModuleError("verify-alias", "'input_output_alias' names output {0}, but result {1} has no array there", ToString(alias.output), result);
+      report.ModuleError("verify-alias",
+                         "'input_output_alias' names output {0}, but result {1} has no array there",
+                         ToString(alias.output), result);
       continue;
     }
-    const Shape* parameter = ParameterPart(report, "input_output_alias", alias.parameter, alias.parameter_index);
+    const Shape* parameter =
+        ParameterPart(report, "input_output_alias", alias.parameter, alias.parameter_index);
     if (!parameter) continue;
     if (ByteSize(*output) != ByteSize(*parameter) || (alias.must_alias && !Same(*output, *parameter, exact)))
-      report.ModuleError("verify-alias", "'input_output_alias' lets output {0}, {1}, share the buffer of parameter {2} part {3}, {4}",
-                         ToString(alias.output), ToString(*output, alias.must_alias), alias.parameter, ToString(alias.parameter_index),
-                         ToString(*parameter, alias.must_alias));
+      report.ModuleError(
+          "verify-alias",
+          "'input_output_alias' lets output {0}, {1}, share the buffer of parameter {2} part {3}, {4}",
+          ToString(alias.output), ToString(*output, alias.must_alias), alias.parameter,
+          ToString(alias.parameter_index), ToString(*parameter, alias.must_alias));
     aliased.emplace_back(alias.parameter, alias.parameter_index);
   }
   llvm::sort(aliased);
   if (auto twice = std::adjacent_find(aliased.begin(), aliased.end()); twice != aliased.end())
-    report.ModuleError("verify-alias", "'input_output_alias' lets two outputs share part {0} of parameter {1}", ToString(twice->second), twice->first);
+    report.ModuleError("verify-alias",
+                       "'input_output_alias' lets two outputs share part {0} of parameter {1}",
+                       ToString(twice->second), twice->first);
   for (const BufferDonor& donor : config.buffer_donors) {
     ParameterPart(report, "buffer_donor", donor.parameter, donor.index);
     if (std::binary_search(aliased.begin(), aliased.end(), ParameterSlot(donor.parameter, donor.index)))
-      report.ModuleError("verify-alias", "part {0} of parameter {1} stands in both 'buffer_donor' and 'input_output_alias'", ToString(donor.index),
-                         donor.parameter);
+      report.ModuleError("verify-alias",
+                         "part {0} of parameter {1} stands in both 'buffer_donor' and 'input_output_alias'",
+                         ToString(donor.index), donor.parameter);
   }
 }
 
@@ -90,14 +106,16 @@ void VerifyStackTables(Report& report) {
   for (size_t i = 0; i < tables.locations.size(); ++i) {
     const auto& l = tables.locations[i];
     if (!in(l.file, tables.files.size()) || !in(l.function, tables.functions.size()))
-      report.ModuleError("verify-stack", "file location {0} names file {1} of {2} and function {3} of {4}", i + 1, l.file, tables.files.size(),
-                         l.function, tables.functions.size());
+      report.ModuleError("verify-stack", "file location {0} names file {1} of {2} and function {3} of {4}",
+                         i + 1, l.file, tables.files.size(), l.function, tables.functions.size());
   }
   for (size_t i = 0; i < tables.frames.size(); ++i) {
     const auto& f = tables.frames[i];
     if (!in(f.location, tables.locations.size()) || f.parent < 0 || static_cast<size_t>(f.parent) > i)
-      report.ModuleError("verify-stack", "stack frame {0} names location {1} of {2} and parent {3}, which must stand before it", i + 1, f.location,
-                         tables.locations.size(), f.parent);
+      report.ModuleError(
+          "verify-stack",
+          "stack frame {0} names location {1} of {2} and parent {3}, which must stand before it", i + 1,
+          f.location, tables.locations.size(), f.parent);
   }
 }
 
@@ -105,7 +123,8 @@ void VerifyStackTables(Report& report) {
 void VerifySchedule(const Computation& computation, Report& report) {
   const auto& order = computation.schedule();
   if (static_cast<int64_t>(order.size()) != computation.instruction_count()) {
-    report.Error("verify-schedule", computation, "the schedule of {0} has {1} instructions, but the computation has {2}", Name(computation),
+    report.Error("verify-schedule", computation,
+                 "the schedule of {0} has {1} instructions, but the computation has {2}", Name(computation),
                  order.size(), computation.instruction_count());
     return;
   }
@@ -114,13 +133,15 @@ void VerifySchedule(const Computation& computation, Report& report) {
   auto is_done = [&](const Instruction* inst) { return done[static_cast<size_t>(inst->number())]; };
   for (const Instruction* inst : order) {
     if (inst->parent() != &computation || is_done(inst)) {
-      report.Error("verify-schedule", *inst, "{0} stands in the schedule of {1} {2}", Name(*inst), Name(computation),
+      report.Error("verify-schedule", *inst, "{0} stands in the schedule of {1} {2}", Name(*inst),
+                   Name(computation),
                    inst->parent() != &computation ? "but belongs to another computation" : "twice");
       return;
     }
     auto check = [&](const Instruction* before) {
       if (before->parent() == &computation && !is_done(before))
-        report.Error("verify-schedule", *inst, "{0} is scheduled before {1}, which it depends on", Name(*inst), Name(*before));
+        report.Error("verify-schedule", *inst, "{0} is scheduled before {1}, which it depends on",
+                     Name(*inst), Name(*before));
     };
     for (const Instruction* operand : inst->operands()) check(operand);
     for (const Instruction* before : inst->extras().control_predecessors) check(before);
@@ -140,10 +161,12 @@ void ReportRepeatedNames(Report& report) {
   llvm::DenseSet<llvm::StringRef> instructions, computations;
   for (const auto& computation : report.module().computations()) {
     if (!computations.insert(computation->name()).second)
-      report.Error("verify-name", *computation, "computation {0} has the name of another computation", Name(*computation));
+      report.Error("verify-name", *computation, "computation {0} has the name of another computation",
+                   Name(*computation));
     for (const Instruction* inst : computation->instructions())
       if (LLVM_UNLIKELY(!instructions.insert(inst->name()).second))
-        report.Error("verify-name", *inst, "{0} in computation {1} has the name of another instruction", Name(*inst), Name(*computation));
+        report.Error("verify-name", *inst, "{0} in computation {1} has the name of another instruction",
+                     Name(*inst), Name(*computation));
   }
 }
 
@@ -169,7 +192,8 @@ void VerifyNoRecursion(llvm::ArrayRef<const Instruction*> callers, Report& repor
       }
       Node& node = at->second;
       node.state = Open;
-      while (node.next_caller < node.callers.size() && node.next_callee == node.callers[node.next_caller]->callees().size()) {
+      while (node.next_caller < node.callers.size() &&
+             node.next_callee == node.callers[node.next_caller]->callees().size()) {
         ++node.next_caller;
         node.next_callee = 0;
       }
@@ -183,8 +207,8 @@ void VerifyNoRecursion(llvm::ArrayRef<const Instruction*> callers, Report& repor
       const auto to = nodes.find(callee);
       if (to == nodes.end() || to->second.state == Done) continue;
       if (to->second.state == Open) {
-        report.Error("verify-callee", *caller, "{0} in computation {1} calls {2}, which calls {1} in turn", Name(*caller),
-                     Name(*caller->parent()), Name(*callee));
+        report.Error("verify-callee", *caller, "{0} in computation {1} calls {2}, which calls {1} in turn",
+                     Name(*caller), Name(*caller->parent()), Name(*callee));
         return;
       }
       stack.push_back(callee);
@@ -199,8 +223,10 @@ void VerifyHeader(Report& report) {
     return;
   }
   if (entry->IsFusion())
-    report.Error("verify-fusion", *entry, "entry computation {0} is also the body of fusion {1}", Name(*entry),
-                 Name(**llvm::find_if(entry->callers(), [](const Instruction* i) { return i->kind() == OpKind::Fusion; })));
+    report.Error("verify-fusion", *entry, "entry computation {0} is also the body of fusion {1}",
+                 Name(*entry), Name(**llvm::find_if(entry->callers(), [](const Instruction* i) {
+                   return i->kind() == OpKind::Fusion;
+                 })));
   VerifyEntryLayout(report);
   if (entry->root() && !llvm::is_contained(entry->parameters(), nullptr)) VerifyAliases(report);
   VerifyStackTables(report);
@@ -213,7 +239,8 @@ void VerifySchedules(Report& report) {
     if (computation->has_schedule() || computation->instruction_count() == 0)
       VerifySchedule(*computation, report);
     else
-      report.Error("verify-schedule", *computation, "the module has is_scheduled=true, but {0} has no schedule", Name(*computation));
+      report.Error("verify-schedule", *computation,
+                   "the module has is_scheduled=true, but {0} has no schedule", Name(*computation));
   }
 }
 

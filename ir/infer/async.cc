@@ -17,8 +17,8 @@ bool IsPrefix(llvm::ArrayRef<Shape> shapes, llvm::ArrayRef<Shape> wanted) {
 Status CheckForm(const Instruction& inst) {
   const Shape& shape = inst.shape();
   if (shape.IsTuple() && shape.tuple_size() >= 2 && shape.tuple_shape(0).IsTuple()) return {};
-  return RuleError("verify-shape", inst, "{0} is declared {1}, but {2} makes ((operands, ...), result, ...)", Name(inst), shape,
-                   ToString(inst.kind()));
+  return RuleError("verify-shape", inst, "{0} is declared {1}, but {2} makes ((operands, ...), result, ...)",
+                   Name(inst), shape, ToString(inst.kind()));
 }
 
 /// The async-start at the head of the chain that operand 0 belongs to; null if there is none.
@@ -31,8 +31,9 @@ const Instruction* FindStart(const Instruction& inst) {
 Result<const Computation*> Wrapped(const Instruction& inst) {
   const Instruction* start = FindStart(inst);
   if (!start)
-    return OperandError("verify-async", inst, 0, "operand 0 of {0} is {1}, a {2}, but must be an async-start or async-update", Name(inst),
-                        Name(*inst.operand(0)), ToString(inst.operand(0)->kind()));
+    return OperandError("verify-async", inst, 0,
+                        "operand 0 of {0} is {1}, a {2}, but must be an async-start or async-update",
+                        Name(inst), Name(*inst.operand(0)), ToString(inst.operand(0)->kind()));
   return Callee(*start);
 }
 
@@ -43,11 +44,14 @@ Status CheckAgainstWrapped(const Instruction& inst, const Computation& wrapped) 
   const Shape& result = inst.shape().tuple_shape(1);
   const std::vector<Shape> parameters = wrapped.ParameterShapes();
   if (!IsPrefix(bound.tuple_shapes(), parameters))
-    return RuleError("verify-async", inst, "{0} binds {1}, but {2} takes {3}", Name(inst), bound, Name(wrapped), Shape::MakeTuple(parameters));
+    return RuleError("verify-async", inst, "{0} binds {1}, but {2} takes {3}", Name(inst), bound,
+                     Name(wrapped), Shape::MakeTuple(parameters));
   const Shape& made = wrapped.root()->shape();
-  const bool unbound = bound.tuple_shapes().size() < parameters.size() && result.IsTuple() && result.tuple_size() == 0;
+  const bool unbound =
+      bound.tuple_shapes().size() < parameters.size() && result.IsTuple() && result.tuple_size() == 0;
   if (!unbound && !Compatible(result, made))
-    return RuleError("verify-async", inst, "{0} is declared to make {1}, but {2} returns {3}", Name(inst), result, Name(wrapped), made);
+    return RuleError("verify-async", inst, "{0} is declared to make {1}, but {2} returns {3}", Name(inst),
+                     result, Name(wrapped), made);
   return {};
 }
 
@@ -55,12 +59,13 @@ Status CheckBindsOperands(const Instruction& inst, llvm::ArrayRef<Shape> before,
   const auto bound = inst.shape().tuple_shape(0).tuple_shapes();
   const auto fresh = inst.operands().drop_front(static_cast<size_t>(first_operand));
   bool fits = bound.size() == before.size() + fresh.size() && IsPrefix(before, bound);
-  for (size_t i = 0; fits && i < fresh.size(); ++i) fits = Compatible(bound[before.size() + i], fresh[i]->shape());
+  for (size_t i = 0; fits && i < fresh.size(); ++i)
+    fits = Compatible(bound[before.size() + i], fresh[i]->shape());
   if (fits) return {};
   llvm::SmallVector<Shape, 4> wanted(before);
   for (const Instruction* operand : fresh) wanted.push_back(operand->shape());
-  return RuleError("verify-async", inst, "{0} is declared to hold {1}, but its operands are {2}", Name(inst), inst.shape().tuple_shape(0),
-                   Shape::MakeTuple(wanted));
+  return RuleError("verify-async", inst, "{0} is declared to hold {1}, but its operands are {2}", Name(inst),
+                   inst.shape().tuple_shape(0), Shape::MakeTuple(wanted));
 }
 
 }  // namespace
@@ -70,17 +75,21 @@ Result<Shape> InferCopyStart(const Instruction& inst, const InferOptions&) {
   const Shape context = Shape::ArrayWithDefaultLayout(ElementType::U32, {});
   const Shape& shape = inst.shape();
   // The destination may lie elsewhere, so its written layout stands.
-  if (shape.IsTuple() && shape.tuple_size() == 3 && Compatible(shape.tuple_shape(0), x)) return TupleResult(inst, {shape.tuple_shape(0), x, context});
+  if (shape.IsTuple() && shape.tuple_size() == 3 && Compatible(shape.tuple_shape(0), x))
+    return TupleResult(inst, {shape.tuple_shape(0), x, context});
   return Shape::MakeTuple({x, x, context});
 }
 
 Result<Shape> InferCopyDone(const Instruction& inst, const InferOptions&) {
   const Instruction& start = *inst.operand(0);
   if (start.kind() != OpKind::CopyStart || !start.shape().IsTuple() || start.shape().tuple_size() < 2)
-    return OperandError("verify-async", inst, 0, "operand 0 of {0} is {1} of shape {2}, but must be a copy-start", Name(inst), Name(start), start.shape());
+    return OperandError("verify-async", inst, 0,
+                        "operand 0 of {0} is {1} of shape {2}, but must be a copy-start", Name(inst),
+                        Name(start), start.shape());
   const Shape& dest = start.shape().tuple_shape(0);
   if (!Compatible(dest, start.shape().tuple_shape(1)))
-    return OperandError("verify-async", inst, 0, "{0} copies {1} to {2}, which differ", Name(start), start.shape().tuple_shape(1), dest);
+    return OperandError("verify-async", inst, 0, "{0} copies {1} to {2}, which differ", Name(start),
+                        start.shape().tuple_shape(1), dest);
   return dest;
 }
 
@@ -97,7 +106,9 @@ Result<Shape> InferAsyncUpdate(const Instruction& inst, const InferOptions&) {
   HLO_TRY(const Computation* wrapped, Wrapped(inst));
   const Shape& before = inst.operand(0)->shape();
   if (!before.IsTuple() || before.tuple_size() < 2 || !before.tuple_shape(0).IsTuple())
-    return OperandError("verify-async", inst, 0, "operand 0 of {0} is {1}, but must be ((operands, ...), result, ...)", Name(inst), before);
+    return OperandError("verify-async", inst, 0,
+                        "operand 0 of {0} is {1}, but must be ((operands, ...), result, ...)", Name(inst),
+                        before);
   HLO_CHECK_OK(CheckAgainstWrapped(inst, *wrapped));
   HLO_CHECK_OK(CheckBindsOperands(inst, before.tuple_shape(0).tuple_shapes(), 1));
   return inst.shape();
@@ -108,7 +119,8 @@ Result<Shape> InferAsyncDone(const Instruction& inst, const InferOptions&) {
   const Shape& before = inst.operand(0)->shape();
   const bool formed = before.IsTuple() && before.tuple_size() >= 2 && before.tuple_shape(0).IsTuple();
   if (!formed || before.tuple_shape(0).tuple_shapes().size() != wrapped->parameters().size())
-    return OperandError("verify-async", inst, 0, "{0} ends {1} of shape {2}, but all {3} parameters of {4} must be bound", Name(inst),
+    return OperandError("verify-async", inst, 0,
+                        "{0} ends {1} of shape {2}, but all {3} parameters of {4} must be bound", Name(inst),
                         Name(*inst.operand(0)), before, wrapped->parameters().size(), Name(*wrapped));
   return wrapped->root()->shape();
 }

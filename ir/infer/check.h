@@ -25,14 +25,17 @@ Diagnostic WithOperandNote(Diagnostic diagnostic, const Instruction& inst, int64
 
 /// A rule's error about the instruction as a whole.
 template <class... Args>
-tl::unexpected<Diagnostic> RuleError(llvm::StringRef id, const Instruction& inst, const char* format, Args&&... args) {
-  return tl::unexpected<Diagnostic>(AtPart(MakeError(id, inst.loc(), format, std::forward<Args>(args)...), inst));
+tl::unexpected<Diagnostic> RuleError(llvm::StringRef id, const Instruction& inst, const char* format,
+                                     Args&&... args) {
+  return tl::unexpected<Diagnostic>(
+      AtPart(MakeError(id, inst.loc(), format, std::forward<Args>(args)...), inst));
 }
 /// A rule's error about operand i.
 template <class... Args>
-tl::unexpected<Diagnostic> OperandError(llvm::StringRef id, const Instruction& inst, int64_t i, const char* format,
-                                        Args&&... args) {
-  return tl::unexpected<Diagnostic>(AtOperand(MakeError(id, inst.loc(), format, std::forward<Args>(args)...), inst, i));
+tl::unexpected<Diagnostic> OperandError(llvm::StringRef id, const Instruction& inst, int64_t i,
+                                        const char* format, Args&&... args) {
+  return tl::unexpected<Diagnostic>(
+      AtOperand(MakeError(id, inst.loc(), format, std::forward<Args>(args)...), inst, i));
 }
 
 /// The computation called as number i with its root present, or an error.
@@ -54,8 +57,8 @@ Status CheckIntegralScalar(const Instruction& inst, int64_t i);
 Status CheckInRange(const Instruction& inst, llvm::StringRef attribute, int64_t value, int64_t limit,
                     llvm::StringRef what);
 /// The entries of a list attribute are in [0, limit) and differ; with `sorted` they also ascend.
-Status CheckDimList(const Instruction& inst, llvm::StringRef attribute, llvm::ArrayRef<int64_t> dims, int64_t limit,
-                    llvm::StringRef what, bool sorted = false);
+Status CheckDimList(const Instruction& inst, llvm::StringRef attribute, llvm::ArrayRef<int64_t> dims,
+                    int64_t limit, llvm::StringRef what, bool sorted = false);
 
 /// Equal sizes, or one of them unbounded.
 inline bool SizesAgree(int64_t a, int64_t b) { return a == b || a == kUnboundedSize || b == kUnboundedSize; }
@@ -65,8 +68,8 @@ inline bool SizesAgree(int64_t a, int64_t b) { return a == b || a == kUnboundedS
 Shape ArrayResult(const Instruction& inst, ElementType type, llvm::ArrayRef<int64_t> dims,
                   llvm::ArrayRef<bool> dynamic = {});
 /// Like ArrayResult, but the new array has the layout of `like`, an array of the same rank.
-Shape ArrayResultLike(const Instruction& inst, const Shape& like, ElementType type, llvm::ArrayRef<int64_t> dims,
-                      llvm::ArrayRef<bool> dynamic = {});
+Shape ArrayResultLike(const Instruction& inst, const Shape& like, ElementType type,
+                      llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<bool> dynamic = {});
 /// The tuple of `elements`; the written shape itself if it is exactly that.
 Shape TupleResult(const Instruction& inst, llvm::ArrayRef<Shape> elements);
 

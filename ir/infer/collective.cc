@@ -17,13 +17,15 @@ llvm::SmallVector<Shape, 4> OperandShapes(const Instruction& inst) {
 
 Status CheckSomeArrays(const Instruction& inst) {
   if (inst.operand_count() > 0) return CheckArrays(inst);
-  return RuleError("verify-operand-count", inst, "{0} has 0 operands, but {1} takes at least 1", Name(inst), ToString(inst.kind()));
+  return RuleError("verify-operand-count", inst, "{0} has 0 operands, but {1} takes at least 1", Name(inst),
+                   ToString(inst.kind()));
 }
 
 Status CheckDimension(const Instruction& inst, llvm::ArrayRef<int64_t> dims, int64_t i) {
   if (dims.size() != 1)
-    return RuleError("verify-attribute", inst, "'dimensions' of {0} is {1}, but {2} needs exactly one dimension", Name(inst), List(dims),
-                     ToString(inst.kind()));
+    return RuleError("verify-attribute", inst,
+                     "'dimensions' of {0} is {1}, but {2} needs exactly one dimension", Name(inst),
+                     List(dims), ToString(inst.kind()));
   return CheckInRange(inst, "dimensions", dims[0], inst.operand(i)->shape().rank(), "the rank of an operand");
 }
 
@@ -55,11 +57,14 @@ Result<llvm::SmallVector<Shape, 4>> GatheredShapes(const Instruction& inst, cons
     HLO_CHECK_OK(CheckDimension(inst, dims, i));
     const Shape& operand = inst.operand(i)->shape();
     const int64_t d = dims[0];
-    HLO_TRY(const int64_t factor, SizeFactor(inst, &operand, WrittenResult(written, i, inst.operand_count()), d));
+    HLO_TRY(const int64_t factor,
+            SizeFactor(inst, &operand, WrittenResult(written, i, inst.operand_count()), d));
     Dims sizes(operand.dims());
     int64_t& size = sizes[static_cast<size_t>(d)];
     if (size != kUnboundedSize && __builtin_mul_overflow(size, factor, &size))
-      return OperandError("verify-operand-shape", inst, i, "{0} gathers {1} from {2} devices, whose size exceeds 64 bits", Name(inst), operand, factor);
+      return OperandError("verify-operand-shape", inst, i,
+                          "{0} gathers {1} from {2} devices, whose size exceeds 64 bits", Name(inst), operand,
+                          factor);
     shapes.push_back(Shape::ArrayWithDefaultLayout(operand.element_type(), sizes, operand.dynamic_flags()));
   }
   return shapes;
@@ -104,7 +109,8 @@ Result<Shape> InferCollectiveDone(const Instruction& inst, const InferOptions&) 
   const bool malformed = !start.IsTuple() || start.tuple_size() < 2;
   if (malformed && inst.operand(0)->info().Is(kStart)) return inst.shape();  // said at the start
   if (malformed)
-    return OperandError("verify-async", inst, 0, "operand 0 of {0} is {1}, but {2} ends an operation of form (operands, results, ...)",
+    return OperandError("verify-async", inst, 0,
+                        "operand 0 of {0} is {1}, but {2} ends an operation of form (operands, results, ...)",
                         Name(inst), start, ToString(inst.kind()));
   return start.tuple_shape(1);
 }
@@ -117,12 +123,14 @@ Result<Shape> InferReduceScatter(const Instruction& inst, const InferOptions&) {
   for (int64_t i = 0; i < inst.operand_count(); ++i) {
     HLO_CHECK_OK(CheckDimension(inst, dims, i));
     const Shape& operand = inst.operand(i)->shape();
-    HLO_TRY(const int64_t factor, SizeFactor(inst, WrittenResult(inst.shape(), i, inst.operand_count()), &operand, dims[0]));
+    HLO_TRY(const int64_t factor,
+            SizeFactor(inst, WrittenResult(inst.shape(), i, inst.operand_count()), &operand, dims[0]));
     Dims sizes(operand.dims());
     int64_t& size = sizes[static_cast<size_t>(dims[0])];
     if (factor <= 0 || (size != kUnboundedSize && size % factor != 0))
-      return OperandError("verify-operand-shape", inst, i, "{0} scatters dimension {1} of {2} to {3} devices, which do not divide it", Name(inst),
-                          dims[0], operand, factor);
+      return OperandError("verify-operand-shape", inst, i,
+                          "{0} scatters dimension {1} of {2} to {3} devices, which do not divide it",
+                          Name(inst), dims[0], operand, factor);
     if (size != kUnboundedSize) size /= factor;
     shapes.push_back(Shape::ArrayWithDefaultLayout(operand.element_type(), sizes, operand.dynamic_flags()));
   }
@@ -136,7 +144,8 @@ Result<Shape> InferAllToAll(const Instruction& inst, const InferOptions&) {
   const Shape& x = inst.operand(0)->shape();
   if (!dimension) {
     if (group && inst.operand_count() != *group)
-      return RuleError("verify-operand-count", inst, "{0} has {1} operands, but its groups have {2} members", Name(inst), inst.operand_count(), *group);
+      return RuleError("verify-operand-count", inst, "{0} has {1} operands, but its groups have {2} members",
+                       Name(inst), inst.operand_count(), *group);
     for (int64_t i = 1; i < inst.operand_count(); ++i) {
       HLO_CHECK_OK(CheckSameDims(inst, 0, i));
       HLO_CHECK_OK(CheckSameType(inst, 0, i));
@@ -144,26 +153,32 @@ Result<Shape> InferAllToAll(const Instruction& inst, const InferOptions&) {
     return TupleResult(inst, OperandShapes(inst));
   }
   if (inst.operand_count() != 1)
-    return RuleError("verify-operand-count", inst, "{0} has {1} operands, but all-to-all with 'dimensions' takes 1", Name(inst), inst.operand_count());
+    return RuleError("verify-operand-count", inst,
+                     "{0} has {1} operands, but all-to-all with 'dimensions' takes 1", Name(inst),
+                     inst.operand_count());
   HLO_CHECK_OK(CheckInRange(inst, "dimensions", *dimension, x.rank(), "the rank of operand 0"));
   if (x.HasDynamicDimension() && !x.HasUnboundedDimension())
-    return OperandError("verify-operand-shape", inst, 0, "{0} splits {1}, but all-to-all takes no bounded dynamic array", Name(inst), x);
+    return OperandError("verify-operand-shape", inst, 0,
+                        "{0} splits {1}, but all-to-all takes no bounded dynamic array", Name(inst), x);
   if (group && (*group <= 0 || (!x.is_unbounded(*dimension) && x.dim(*dimension) % *group != 0)))
-    return OperandError("verify-operand-shape", inst, 0, "{0} splits dimension {1} of {2} among {3} devices, which do not divide it", Name(inst),
-                        *dimension, x, *group);
+    return OperandError("verify-operand-shape", inst, 0,
+                        "{0} splits dimension {1} of {2} among {3} devices, which do not divide it",
+                        Name(inst), *dimension, x, *group);
   return ArrayResult(inst, x.element_type(), x.dims(), x.dynamic_flags());
 }
 
 Result<Shape> InferRaggedAllToAll(const Instruction& inst, const InferOptions&) {
   if (inst.operand_count() != 6)
-    return RuleError("verify-operand-count", inst, "{0} has {1} operands, but ragged-all-to-all takes 6", Name(inst), inst.operand_count());
+    return RuleError("verify-operand-count", inst, "{0} has {1} operands, but ragged-all-to-all takes 6",
+                     Name(inst), inst.operand_count());
   HLO_CHECK_OK(CheckArrays(inst));
   const Shape& offsets = inst.operand(2)->shape();
   for (int64_t i = 2; i < 6; ++i) {
     const Shape& shape = inst.operand(i)->shape();
     if (!Compatible(shape, offsets) || shape.rank() < 1 || shape.rank() > 2)
-      return OperandError("verify-operand-shape", inst, i, "operand {0} of {1} is {2}, but offsets and sizes must all be {3} of rank 1 or 2", i,
-                          Name(inst), shape, offsets);
+      return OperandError("verify-operand-shape", inst, i,
+                          "operand {0} of {1} is {2}, but offsets and sizes must all be {3} of rank 1 or 2",
+                          i, Name(inst), shape, offsets);
   }
   return inst.operand(1)->shape();
 }
@@ -171,9 +186,11 @@ Result<Shape> InferRaggedAllToAll(const Instruction& inst, const InferOptions&) 
 Result<Shape> InferCollectiveBroadcast(const Instruction& inst, const InferOptions&) {
   auto shapes = OperandShapes(inst);
   if (inst.attr<CollectiveBroadcastAttrs>().has_dynamic_root) {
-    if (shapes.size() < 2 || !shapes.back().IsArray() || shapes.back().rank() != 1 || shapes.back().element_type() != ElementType::S32)
-      return RuleError("verify-operand-shape", inst, "last operand of {0} is {1}, but with has_dynamic_root=true must be a vector of s32", Name(inst),
-                       shapes.empty() ? "missing" : ToString(shapes.back(), false));
+    if (shapes.size() < 2 || !shapes.back().IsArray() || shapes.back().rank() != 1 ||
+        shapes.back().element_type() != ElementType::S32)
+      return RuleError("verify-operand-shape", inst,
+                       "last operand of {0} is {1}, but with has_dynamic_root=true must be a vector of s32",
+                       Name(inst), shapes.empty() ? "missing" : ToString(shapes.back(), false));
     shapes.pop_back();
   }
   if (shapes.empty()) return Error(CheckSomeArrays(inst).error());
@@ -187,7 +204,8 @@ Result<Shape> InferCollectivePermute(const Instruction& inst, const InferOptions
     return OneOrTuple(inst, OperandShapes(inst));
   }
   if (inst.operand_count() != 4)
-    return RuleError("verify-operand-count", inst, "{0} has {1} operands, but collective-permute with 'slice_sizes' takes 4", Name(inst),
+    return RuleError("verify-operand-count", inst,
+                     "{0} has {1} operands, but collective-permute with 'slice_sizes' takes 4", Name(inst),
                      inst.operand_count());
   return inst.operand(1)->shape();
 }
@@ -196,10 +214,12 @@ Result<Shape> InferCollectivePermute(const Instruction& inst, const InferOptions
 Result<Shape> InferCollectivePermuteStart(const Instruction& inst, const InferOptions& options) {
   HLO_TRY(const Shape result, InferCollectivePermute(inst, options));
   const auto operands = OperandShapes(inst);
-  llvm::SmallVector<Shape, 4> shapes = {operands.size() == 1 ? operands[0] : Shape::MakeTuple(operands), result};
+  llvm::SmallVector<Shape, 4> shapes = {operands.size() == 1 ? operands[0] : Shape::MakeTuple(operands),
+                                        result};
   const Shape& written = inst.shape();
   if (written.IsTuple())
-    for (const Shape& context : written.tuple_shapes().drop_front(std::min<size_t>(2, written.tuple_shapes().size())))
+    for (const Shape& context :
+         written.tuple_shapes().drop_front(std::min<size_t>(2, written.tuple_shapes().size())))
       if (context.IsScalarOf(ElementType::U32)) shapes.push_back(context);
   return TupleResult(inst, shapes);
 }

@@ -8,16 +8,18 @@ namespace {
 enum class Role : uint8_t { Free, Batch, Contracting };
 using Roles = llvm::SmallVector<Role, 8>;
 
-Result<Roles> SideRoles(const Instruction& inst, const Shape& shape, llvm::StringRef side, llvm::ArrayRef<int64_t> batch,
-                        llvm::ArrayRef<int64_t> contracting) {
+Result<Roles> SideRoles(const Instruction& inst, const Shape& shape, llvm::StringRef side,
+                        llvm::ArrayRef<int64_t> batch, llvm::ArrayRef<int64_t> contracting) {
   Roles roles(static_cast<size_t>(shape.rank()), Role::Free);
   auto mark = [&](llvm::ArrayRef<int64_t> dims, llvm::StringRef kind, Role role) -> Status {
     for (int64_t d : dims) {
       HLO_CHECK_OK(CheckInRange(inst, (side + kind).str(), d, shape.rank(), "the rank of that operand"));
       Role& at = roles[static_cast<size_t>(d)];
       if (at != Role::Free)
-        return RuleError("verify-attribute", inst, "dimension {0} of {1} stands twice in '{2}_batch_dims' {3} and '{2}_contracting_dims' {4} of {5}",
-                         d, shape, side, List(batch), List(contracting), Name(inst));
+        return RuleError(
+            "verify-attribute", inst,
+            "dimension {0} of {1} stands twice in '{2}_batch_dims' {3} and '{2}_contracting_dims' {4} of {5}",
+            d, shape, side, List(batch), List(contracting), Name(inst));
       at = role;
     }
     return {};
@@ -28,17 +30,19 @@ Result<Roles> SideRoles(const Instruction& inst, const Shape& shape, llvm::Strin
 }
 
 /// Dimensions that pair up have equal sizes.
-Status CheckPairs(const Instruction& inst, llvm::StringRef kind, const Shape& lhs, llvm::ArrayRef<int64_t> lhs_dims,
-                  const Shape& rhs, llvm::ArrayRef<int64_t> rhs_dims, int64_t rhs_operand) {
+Status CheckPairs(const Instruction& inst, llvm::StringRef kind, const Shape& lhs,
+                  llvm::ArrayRef<int64_t> lhs_dims, const Shape& rhs, llvm::ArrayRef<int64_t> rhs_dims,
+                  int64_t rhs_operand) {
   if (lhs_dims.size() != rhs_dims.size())
-    return RuleError("verify-attribute", inst, "{0} has {1} lhs {2} dimensions {3}, but {4} of rhs {5}", Name(inst),
-                     lhs_dims.size(), kind, List(lhs_dims), rhs_dims.size(), List(rhs_dims));
+    return RuleError("verify-attribute", inst, "{0} has {1} lhs {2} dimensions {3}, but {4} of rhs {5}",
+                     Name(inst), lhs_dims.size(), kind, List(lhs_dims), rhs_dims.size(), List(rhs_dims));
   for (size_t i = 0; i < lhs_dims.size(); ++i) {
     const int64_t a = lhs.dim(lhs_dims[i]), b = rhs.dim(rhs_dims[i]);
     if (SizesAgree(a, b)) continue;
-    return OperandError("verify-operand-shape", inst, rhs_operand,
-                        "{0} dimensions of {1} differ: dimension {2} of {3} has size {4}, dimension {5} of {6} has size {7}",
-                        kind, Name(inst), lhs_dims[i], lhs, a, rhs_dims[i], rhs, b);
+    return OperandError(
+        "verify-operand-shape", inst, rhs_operand,
+        "{0} dimensions of {1} differ: dimension {2} of {3} has size {4}, dimension {5} of {6} has size {7}",
+        kind, Name(inst), lhs_dims[i], lhs, a, rhs_dims[i], rhs, b);
   }
   return {};
 }
@@ -59,7 +63,8 @@ struct Collected {
 
 /// The written element type, which may be any; else the operands' higher precision.
 ElementType ProductType(const Instruction& inst, const Shape& lhs, const Shape& rhs) {
-  return inst.shape().IsArray() ? inst.shape().element_type() : HigherPrecision(lhs.element_type(), rhs.element_type());
+  return inst.shape().IsArray() ? inst.shape().element_type()
+                                : HigherPrecision(lhs.element_type(), rhs.element_type());
 }
 
 Result<Shape> DotShape(const Instruction& inst, const DotAttrs& a, int64_t rhs_operand) {
@@ -68,7 +73,8 @@ Result<Shape> DotShape(const Instruction& inst, const DotAttrs& a, int64_t rhs_o
   const Shape& rhs = inst.operand(rhs_operand)->shape();
   HLO_TRY(const Roles lhs_roles, SideRoles(inst, lhs, "lhs", a.lhs_batch_dims, a.lhs_contracting_dims));
   HLO_TRY(const Roles rhs_roles, SideRoles(inst, rhs, "rhs", a.rhs_batch_dims, a.rhs_contracting_dims));
-  HLO_CHECK_OK(CheckPairs(inst, "contracting", lhs, a.lhs_contracting_dims, rhs, a.rhs_contracting_dims, rhs_operand));
+  HLO_CHECK_OK(
+      CheckPairs(inst, "contracting", lhs, a.lhs_contracting_dims, rhs, a.rhs_contracting_dims, rhs_operand));
   HLO_CHECK_OK(CheckPairs(inst, "batch", lhs, a.lhs_batch_dims, rhs, a.rhs_batch_dims, rhs_operand));
   Collected result;
   for (int64_t d : a.lhs_batch_dims) result.Add(lhs, d);
@@ -97,15 +103,19 @@ Dims RaggedPrefix(const RaggedDotAttrs& a, const Shape& lhs, const Roles& roles,
 Status CheckGroupSizes(const Instruction& inst, llvm::ArrayRef<int64_t> prefix) {
   const Shape& sizes = inst.operand(2)->shape();
   if (!IsIntegral(sizes.element_type()) || sizes.rank() == 0)
-    return OperandError("verify-operand-type", inst, 2, "group sizes of {0} are {1}, but must be a vector of integers", Name(inst), sizes);
+    return OperandError("verify-operand-type", inst, 2,
+                        "group sizes of {0} are {1}, but must be a vector of integers", Name(inst), sizes);
   if (sizes.rank() == 1 || llvm::equal(sizes.dims().drop_back(), prefix, SizesAgree)) return {};
-  return OperandError("verify-operand-shape", inst, 2, "group sizes of {0} are {1}, but before the groups must stand {2}",
-                      Name(inst), sizes, List(prefix));
+  return OperandError("verify-operand-shape", inst, 2,
+                      "group sizes of {0} are {1}, but before the groups must stand {2}", Name(inst), sizes,
+                      List(prefix));
 }
 
 }  // namespace
 
-Result<Shape> InferDot(const Instruction& inst, const InferOptions&) { return DotShape(inst, inst.attr<DotAttrs>(), 1); }
+Result<Shape> InferDot(const Instruction& inst, const InferOptions&) {
+  return DotShape(inst, inst.attr<DotAttrs>(), 1);
+}
 
 // §3.2
 Result<Shape> InferRaggedDot(const Instruction& inst, const InferOptions&) {
@@ -118,8 +128,9 @@ Result<Shape> InferRaggedDot(const Instruction& inst, const InferOptions&) {
   HLO_CHECK_OK(CheckPairs(inst, "contracting", lhs, a.lhs_contracting_dims, rhs, a.rhs_contracting_dims, 1));
   HLO_CHECK_OK(CheckPairs(inst, "batch", lhs, a.lhs_batch_dims, rhs, a.rhs_batch_dims, 1));
   if (a.lhs_ragged_dims.size() != 1)
-    return RuleError("verify-attribute", inst, "'lhs_ragged_dims' of {0} is {1}, but needs exactly one dimension",
-                     Name(inst), List(a.lhs_ragged_dims));
+    return RuleError("verify-attribute", inst,
+                     "'lhs_ragged_dims' of {0} is {1}, but needs exactly one dimension", Name(inst),
+                     List(a.lhs_ragged_dims));
   const int64_t ragged = a.lhs_ragged_dims[0];
   HLO_CHECK_OK(CheckInRange(inst, "lhs_ragged_dims", ragged, lhs.rank(), "the rank of lhs"));
   const Role mode = lhs_roles[static_cast<size_t>(ragged)];
@@ -129,17 +140,20 @@ Result<Shape> InferRaggedDot(const Instruction& inst, const InferOptions&) {
 
   const size_t wanted = mode == Role::Free ? 1 : 0;
   if (a.rhs_group_dims.size() != wanted)
-    return RuleError("verify-attribute", inst, "'rhs_group_dims' of {0} is {1}, but {2} needed with ragged dimension {3} of {4}",
+    return RuleError("verify-attribute", inst,
+                     "'rhs_group_dims' of {0} is {1}, but {2} needed with ragged dimension {3} of {4}",
                      Name(inst), List(a.rhs_group_dims), wanted ? "one is" : "none is", ragged, lhs);
   const int64_t group_dim = wanted ? a.rhs_group_dims[0] : -1;
   if (wanted) {
     HLO_CHECK_OK(CheckInRange(inst, "rhs_group_dims", group_dim, rhs.rank(), "the rank of rhs"));
     if (rhs_roles[static_cast<size_t>(group_dim)] != Role::Free)
-      return RuleError("verify-attribute", inst, "'rhs_group_dims' of {0} is {1}, which is also a batch or contracting dimension",
+      return RuleError("verify-attribute", inst,
+                       "'rhs_group_dims' of {0} is {1}, which is also a batch or contracting dimension",
                        Name(inst), List(a.rhs_group_dims));
     if (!SizesAgree(rhs.dim(group_dim), groups))
-      return OperandError("verify-operand-shape", inst, 2, "group dimension {0} of {1} does not match the {2} groups of {3}",
-                          group_dim, rhs, groups, sizes);
+      return OperandError("verify-operand-shape", inst, 2,
+                          "group dimension {0} of {1} does not match the {2} groups of {3}", group_dim, rhs,
+                          groups, sizes);
   }
   Collected result;
   if (mode == Role::Contracting) result.Add(sizes, sizes.rank() - 1);
@@ -154,7 +168,8 @@ Result<Shape> InferScaledDot(const Instruction& inst, const InferOptions&) {
   HLO_TRY(Shape result, DotShape(inst, inst.attr<DotAttrs>(), 1));
   const auto& a = inst.attr<DotAttrs>();
   if (a.lhs_contracting_dims.size() != 1)
-    return RuleError("verify-attribute", inst, "'lhs_contracting_dims' of {0} is {1}, but scaled-dot contracts exactly one dimension",
+    return RuleError("verify-attribute", inst,
+                     "'lhs_contracting_dims' of {0} is {1}, but scaled-dot contracts exactly one dimension",
                      Name(inst), List(a.lhs_contracting_dims));
   int missing = 0;
   for (int64_t side = 0; side < 2; ++side) {
@@ -162,13 +177,18 @@ Result<Shape> InferScaledDot(const Instruction& inst, const InferOptions&) {
     const Shape& scale = inst.operand(side + 2)->shape();
     bool fits = operand.rank() == scale.rank();
     for (int64_t d = 0; fits && d < scale.rank(); ++d)
-      fits = operand.is_unbounded(d) || (scale.dim(d) != 0 ? operand.dim(d) % scale.dim(d) == 0 : operand.dim(d) == 0);
+      fits = operand.is_unbounded(d) ||
+             (scale.dim(d) != 0 ? operand.dim(d) % scale.dim(d) == 0 : operand.dim(d) == 0);
     if (!fits)
-      return OperandError("verify-operand-shape", inst, side + 2, "scale {0} of {1} does not divide operand {2}, {3}", scale, Name(inst), side, operand);
-    missing += scale.element_type() == ElementType::BF16 && operand.element_type() == ElementType::BF16 && scale.ElementCount() == 1;
+      return OperandError("verify-operand-shape", inst, side + 2,
+                          "scale {0} of {1} does not divide operand {2}, {3}", scale, Name(inst), side,
+                          operand);
+    missing += scale.element_type() == ElementType::BF16 && operand.element_type() == ElementType::BF16 &&
+               scale.ElementCount() == 1;
   }
   if (missing == 2)
-    return OperandError("verify-operand-shape", inst, 2, "{0} has two scales of size 1, {1} and {2}, but needs at least one", Name(inst),
+    return OperandError("verify-operand-shape", inst, 2,
+                        "{0} has two scales of size 1, {1} and {2}, but needs at least one", Name(inst),
                         inst.operand(2)->shape(), inst.operand(3)->shape());
   return result;
 }

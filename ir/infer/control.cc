@@ -14,34 +14,42 @@ bool Agree(const Shape& a, const Shape& b, const InferOptions& options) {
   return Same(a, b, how);
 }
 
-Status CheckParameterCount(const Instruction& inst, const Computation& callee, int64_t wanted, llvm::StringRef role) {
+Status CheckParameterCount(const Instruction& inst, const Computation& callee, int64_t wanted,
+                           llvm::StringRef role) {
   if (static_cast<int64_t>(callee.parameters().size()) == wanted) return {};
-  return RuleError("verify-callee", inst, "{0} {1} of {2} has {3} parameters, but {4} are passed", role, Name(callee), Name(inst),
-                   callee.parameters().size(), wanted);
+  return RuleError("verify-callee", inst, "{0} {1} of {2} has {3} parameters, but {4} are passed", role,
+                   Name(callee), Name(inst), callee.parameters().size(), wanted);
 }
 
 /// Parameter p of the callee takes operand i.
-Status CheckPassed(const Instruction& inst, const Computation& callee, int64_t p, int64_t i, llvm::StringRef role,
-                   const InferOptions& options) {
+Status CheckPassed(const Instruction& inst, const Computation& callee, int64_t p, int64_t i,
+                   llvm::StringRef role, const InferOptions& options) {
   const Shape& parameter = callee.parameter(p)->shape();
   const Shape& operand = inst.operand(i)->shape();
   if (Agree(parameter, operand, options)) return {};
-  Diagnostic d = MakeError("verify-callee", inst.loc(), "parameter {0} of {1} {2} is {3}, but {4} passes it {5}", p, role, Name(callee),
-                           ToString(parameter, options.layout_sensitive), Name(inst), ToString(operand, options.layout_sensitive));
+  Diagnostic d =
+      MakeError("verify-callee", inst.loc(), "parameter {0} of {1} {2} is {3}, but {4} passes it {5}", p,
+                role, Name(callee), ToString(parameter, options.layout_sensitive), Name(inst),
+                ToString(operand, options.layout_sensitive));
   d.Note(callee.parameter(p)->loc(), "the parameter is defined here");
   return Error(WithOperandNote(std::move(d), inst, i));
 }
 
-Status CheckPassedAll(const Instruction& inst, const Computation& callee, llvm::StringRef role, const InferOptions& options) {
+Status CheckPassedAll(const Instruction& inst, const Computation& callee, llvm::StringRef role,
+                      const InferOptions& options) {
   HLO_CHECK_OK(CheckParameterCount(inst, callee, inst.operand_count(), role));
-  for (int64_t i = 0; i < inst.operand_count(); ++i) HLO_CHECK_OK(CheckPassed(inst, callee, i, i, role, options));
+  for (int64_t i = 0; i < inst.operand_count(); ++i)
+    HLO_CHECK_OK(CheckPassed(inst, callee, i, i, role, options));
   return {};
 }
 
-Status CheckReturns(const Instruction& inst, const Computation& callee, const Shape& wanted, llvm::StringRef role, const InferOptions& options) {
+Status CheckReturns(const Instruction& inst, const Computation& callee, const Shape& wanted,
+                    llvm::StringRef role, const InferOptions& options) {
   if (Agree(callee.root()->shape(), wanted, options)) return {};
-  Diagnostic d = MakeError("verify-callee", inst.loc(), "{0} {1} of {2} returns {3}, but must return {4}", role, Name(callee), Name(inst),
-                           ToString(callee.root()->shape(), options.layout_sensitive), ToString(wanted, options.layout_sensitive));
+  Diagnostic d =
+      MakeError("verify-callee", inst.loc(), "{0} {1} of {2} returns {3}, but must return {4}", role,
+                Name(callee), Name(inst), ToString(callee.root()->shape(), options.layout_sensitive),
+                ToString(wanted, options.layout_sensitive));
   d.Note(callee.root()->loc(), "the result is made here");
   return Error(std::move(d));
 }
@@ -55,17 +63,22 @@ std::optional<llvm::StringRef> FrontendValue(const Instruction& inst, llvm::Stri
 
 // §9.1 "Reject"
 Status CheckComposite(const Instruction& inst) {
-  const auto name = FrontendValue(inst, "composite.name"), attributes = FrontendValue(inst, "composite.attributes"),
+  const auto name = FrontendValue(inst, "composite.name"),
+             attributes = FrontendValue(inst, "composite.attributes"),
              version = FrontendValue(inst, "composite.version");
   if (!name || name->empty())
-    return RuleError("verify-attribute", inst, "{0} has is_composite=true, but its frontend attribute 'composite.name' is {1}", Name(inst),
-                     name ? "empty" : "missing");
+    return RuleError("verify-attribute", inst,
+                     "{0} has is_composite=true, but its frontend attribute 'composite.name' is {1}",
+                     Name(inst), name ? "empty" : "missing");
   if (attributes && attributes->empty())
-    return RuleError("verify-attribute", inst, "frontend attribute 'composite.attributes' of {0} is empty", Name(inst));
+    return RuleError("verify-attribute", inst, "frontend attribute 'composite.attributes' of {0} is empty",
+                     Name(inst));
   int64_t number = 0;
   if (version && (version->getAsInteger(10, number) || number < 0))
-    return RuleError("verify-attribute", inst, "frontend attribute 'composite.version' of {0} is '{1}', but must be an integer of at least 0",
-                     Name(inst), *version);
+    return RuleError(
+        "verify-attribute", inst,
+        "frontend attribute 'composite.version' of {0} is '{1}', but must be an integer of at least 0",
+        Name(inst), *version);
   return {};
 }
 
@@ -74,7 +87,8 @@ Shape MergeDynamic(const Shape& result, const Shape& other) {
   if (result == other || !other.HasDynamicDimension()) return result;
   if (result.IsTuple()) {
     llvm::SmallVector<Shape, 4> elements;
-    for (int64_t i = 0; i < result.tuple_size(); ++i) elements.push_back(MergeDynamic(result.tuple_shape(i), other.tuple_shape(i)));
+    for (int64_t i = 0; i < result.tuple_size(); ++i)
+      elements.push_back(MergeDynamic(result.tuple_shape(i), other.tuple_shape(i)));
     return Shape::MakeTuple(elements);
   }
   if (!result.IsArray()) return result;
@@ -93,8 +107,8 @@ Result<Shape> InferWhile(const Instruction& inst, const InferOptions& options) {
   HLO_CHECK_OK(CheckPassedAll(inst, *condition, "condition", options));
   HLO_CHECK_OK(CheckPassedAll(inst, *body, "body", options));
   if (!condition->root()->shape().IsScalarOf(ElementType::Pred))
-    return RuleError("verify-callee", inst, "condition {0} of {1} returns {2}, but must return pred[]", Name(*condition), Name(inst),
-                     condition->root()->shape());
+    return RuleError("verify-callee", inst, "condition {0} of {1} returns {2}, but must return pred[]",
+                     Name(*condition), Name(inst), condition->root()->shape());
   const Shape& init = inst.operand(0)->shape();
   HLO_CHECK_OK(CheckReturns(inst, *body, init, "body", options));
   return init;
@@ -106,13 +120,15 @@ Result<Shape> InferConditional(const Instruction& inst, const InferOptions& opti
   const auto branches = static_cast<int64_t>(inst.callees().size());
   const bool by_pred = selector.IsScalarOf(ElementType::Pred);
   if (!by_pred && !selector.IsScalarOf(ElementType::S32))
-    return OperandError("verify-operand-type", inst, 0, "selector of {0} is {1}, but must be pred[] or s32[]", Name(inst), selector);
+    return OperandError("verify-operand-type", inst, 0, "selector of {0} is {1}, but must be pred[] or s32[]",
+                        Name(inst), selector);
   if (branches < 1 || (by_pred && branches != 2))
-    return RuleError("verify-callee", inst, "{0} has {1} branches, but selector {2} needs {3}", Name(inst), branches, selector,
-                     by_pred ? "2" : "at least 1");
+    return RuleError("verify-callee", inst, "{0} has {1} branches, but selector {2} needs {3}", Name(inst),
+                     branches, selector, by_pred ? "2" : "at least 1");
   if (inst.operand_count() != branches + 1)
-    return RuleError("verify-operand-count", inst, "{0} has {1} operands, but needs a selector and one for each of {2} branches", Name(inst),
-                     inst.operand_count(), branches);
+    return RuleError("verify-operand-count", inst,
+                     "{0} has {1} operands, but needs a selector and one for each of {2} branches",
+                     Name(inst), inst.operand_count(), branches);
   Shape result;
   for (int64_t b = 0; b < branches; ++b) {
     HLO_TRY(const Computation* branch, Callee(inst, b));
@@ -153,7 +169,9 @@ Result<Shape> InferCustomCall(const Instruction& inst, const InferOptions&) {
   return inst.shape();
 }
 
-Result<Shape> InferOptimizationBarrier(const Instruction& inst, const InferOptions&) { return inst.operand(0)->shape(); }
+Result<Shape> InferOptimizationBarrier(const Instruction& inst, const InferOptions&) {
+  return inst.operand(0)->shape();
+}
 
 Result<Shape> InferDomain(const Instruction& inst, const InferOptions&) { return inst.operand(0)->shape(); }
 
@@ -161,14 +179,16 @@ Result<Shape> InferDomain(const Instruction& inst, const InferOptions&) { return
 Result<Shape> InferAfterAll(const Instruction& inst, const InferOptions&) {
   for (int64_t i = 0; i < inst.operand_count(); ++i)
     if (!inst.operand(i)->shape().IsToken())
-      return OperandError("verify-operand-type", inst, i, "operand {0} of {1} is {2}, but after-all joins tokens", i, Name(inst),
+      return OperandError("verify-operand-type", inst, i,
+                          "operand {0} of {1} is {2}, but after-all joins tokens", i, Name(inst),
                           inst.operand(i)->shape());
   return Shape::MakeToken();
 }
 
 Result<Shape> InferAddDependency(const Instruction& inst, const InferOptions&) {
   if (!inst.operand(1)->shape().IsToken())
-    return OperandError("verify-operand-type", inst, 1, "operand 1 of {0} is {1}, but must be a token", Name(inst), inst.operand(1)->shape());
+    return OperandError("verify-operand-type", inst, 1, "operand 1 of {0} is {1}, but must be a token",
+                        Name(inst), inst.operand(1)->shape());
   return inst.operand(0)->shape();
 }
 

@@ -55,7 +55,9 @@ Result<Shape> InferAbs(const Instruction& inst, const InferOptions&) {
   return x.WithElementType(RealPartType(x.element_type()));
 }
 
-Result<Shape> InferRealImag(const Instruction& inst, const InferOptions& options) { return InferAbs(inst, options); }
+Result<Shape> InferRealImag(const Instruction& inst, const InferOptions& options) {
+  return InferAbs(inst, options);
+}
 
 Result<Shape> InferIsFinite(const Instruction& inst, const InferOptions&) {
   HLO_CHECK_OK(CheckArray(inst, 0));
@@ -68,11 +70,11 @@ Result<Shape> InferConvert(const Instruction& inst, const InferOptions&) {
   HLO_CHECK_OK(CheckArray(inst, 0));
   const Shape& x = inst.operand(0)->shape();
   if (!inst.shape().IsArray())
-    return RuleError("verify-shape", inst, "{0} is declared {1}, but convert of {2} makes an array", Name(inst),
-                     inst.shape(), x);
+    return RuleError("verify-shape", inst, "{0} is declared {1}, but convert of {2} makes an array",
+                     Name(inst), inst.shape(), x);
   if (IsComplex(x.element_type()) && IsPred(inst.shape().element_type()))
-    return OperandError("verify-operand-type", inst, 0, "{0} converts {1} to pred, which has no meaning for complex numbers",
-                        Name(inst), x);
+    return OperandError("verify-operand-type", inst, 0,
+                        "{0} converts {1} to pred, which has no meaning for complex numbers", Name(inst), x);
   return ArrayResultLike(inst, x, inst.shape().element_type(), x.dims(), x.dynamic_flags());
 }
 
@@ -82,13 +84,15 @@ Result<Shape> InferBitcastConvert(const Instruction& inst, const InferOptions&) 
   const Shape& from = inst.operand(0)->shape();
   const Shape& to = inst.shape();
   if (!to.IsArray() || IsComplex(from.element_type()) != IsComplex(to.element_type()))
-    return RuleError("verify-shape", inst, "{0} is declared {1}, but bitcast-convert of {2} makes {3}", Name(inst), to,
-                     from, IsComplex(from.element_type()) ? "a complex array" : "a real array");
+    return RuleError("verify-shape", inst, "{0} is declared {1}, but bitcast-convert of {2} makes {3}",
+                     Name(inst), to, from,
+                     IsComplex(from.element_type()) ? "a complex array" : "a real array");
   const int from_bits = StorageBits(from.element_type()), to_bits = StorageBits(to.element_type());
   Dims dims(from.dims());
   llvm::SmallVector<bool, 8> dynamic(from.dynamic_flags());
   if (from_bits % to_bits != 0 && to_bits % from_bits != 0)
-    return RuleError("verify-shape", inst, "{0} is declared {1}, whose {2} bits per element do not divide or hold the {3} of {4}",
+    return RuleError("verify-shape", inst,
+                     "{0} is declared {1}, whose {2} bits per element do not divide or hold the {3} of {4}",
                      Name(inst), to, to_bits, from_bits, from);
   if (from_bits > to_bits) {
     dims.push_back(from_bits / to_bits);
@@ -97,8 +101,8 @@ Result<Shape> InferBitcastConvert(const Instruction& inst, const InferOptions&) 
     const int64_t ratio = to_bits / from_bits;
     if (from.rank() == 0 || !SizesAgree(dims.back(), ratio))
       return OperandError("verify-operand-shape", inst, 0,
-                          "{0} makes {1} elements of {2}, whose last dimension must have size {3}", Name(inst),
-                          ToString(to.element_type()), from, ratio);
+                          "{0} makes {1} elements of {2}, whose last dimension must have size {3}",
+                          Name(inst), ToString(to.element_type()), from, ratio);
     dims.pop_back();
     if (!dynamic.empty()) dynamic.pop_back();
   }
@@ -109,11 +113,11 @@ Result<Shape> InferReducePrecision(const Instruction& inst, const InferOptions&)
   HLO_CHECK_OK(CheckArray(inst, 0));
   const auto& attrs = inst.attr<ReducePrecisionAttrs>();
   if (attrs.exponent_bits < 1)
-    return RuleError("verify-attribute", inst, "'exponent_bits' of {0} is {1}, but at least 1 is needed", Name(inst),
-                     attrs.exponent_bits);
+    return RuleError("verify-attribute", inst, "'exponent_bits' of {0} is {1}, but at least 1 is needed",
+                     Name(inst), attrs.exponent_bits);
   if (attrs.mantissa_bits < 0)
-    return RuleError("verify-attribute", inst, "'mantissa_bits' of {0} is {1}, but at least 0 is needed", Name(inst),
-                     attrs.mantissa_bits);
+    return RuleError("verify-attribute", inst, "'mantissa_bits' of {0} is {1}, but at least 0 is needed",
+                     Name(inst), attrs.mantissa_bits);
   return inst.operand(0)->shape();
 }
 
@@ -130,8 +134,9 @@ Result<Shape> InferComplex(const Instruction& inst, const InferOptions&) {
   const Shape& im = inst.operand(1)->shape();
   const std::optional<ElementType> type = ComplexType(re.element_type());
   if (!type || re.element_type() != im.element_type())
-    return OperandError("verify-operand-type", inst, 1, "{0} has parts {1} and {2}, but complex needs two of f32 or two of f64",
-                        Name(inst), re, im);
+    return OperandError("verify-operand-type", inst, 1,
+                        "{0} has parts {1} and {2}, but complex needs two of f32 or two of f64", Name(inst),
+                        re, im);
   return MergeDims(inst, re, im, *type);
 }
 
@@ -141,12 +146,14 @@ Result<Shape> InferStochasticConvert(const Instruction& inst, const InferOptions
   const Shape& x = inst.operand(0)->shape();
   const Shape& random = inst.operand(1)->shape();
   if (!IsUnsigned(random.element_type()) || Info(random.element_type()).bits != Info(x.element_type()).bits)
-    return OperandError("verify-operand-type", inst, 1, "random bits of {0} are {1}, but {2} needs unsigned integers of {3} bits",
-                        Name(inst), random, x, static_cast<int>(Info(x.element_type()).bits));
+    return OperandError("verify-operand-type", inst, 1,
+                        "random bits of {0} are {1}, but {2} needs unsigned integers of {3} bits", Name(inst),
+                        random, x, static_cast<int>(Info(x.element_type()).bits));
   HLO_CHECK_OK(CheckSameDims(inst, 0, 1));
   if (!inst.shape().IsArray() || !IsIntegral(inst.shape().element_type()))
-    return RuleError("verify-shape", inst, "{0} is declared {1}, but stochastic-convert of {2} makes integers",
-                     Name(inst), inst.shape(), x);
+    return RuleError("verify-shape", inst,
+                     "{0} is declared {1}, but stochastic-convert of {2} makes integers", Name(inst),
+                     inst.shape(), x);
   return ArrayResultLike(inst, x, inst.shape().element_type(), x.dims(), x.dynamic_flags());
 }
 
@@ -161,11 +168,13 @@ Result<Shape> InferCompare(const Instruction& inst, const InferOptions&) {
                                 : IsSigned(type)                 ? CompareType::Signed
                                                                  : CompareType::Unsigned;
     if (*attrs.type != natural && !(IsFloat(type) && *attrs.type == CompareType::TotalOrder))
-      return OperandError("verify-attribute", inst, 0, "{0} compares {1} with type={2}, but its elements need {3}",
-                          Name(inst), a, ToString(*attrs.type), ToString(natural));
+      return OperandError("verify-attribute", inst, 0,
+                          "{0} compares {1} with type={2}, but its elements need {3}", Name(inst), a,
+                          ToString(*attrs.type), ToString(natural));
   }
   if (IsComplex(type) && attrs.direction != Direction::EQ && attrs.direction != Direction::NE)
-    return OperandError("verify-attribute", inst, 0, "{0} compares {1} with direction={2}, but complex numbers have EQ and NE only",
+    return OperandError("verify-attribute", inst, 0,
+                        "{0} compares {1} with direction={2}, but complex numbers have EQ and NE only",
                         Name(inst), a, ToString(attrs.direction));
   return MergeDims(inst, a, inst.operand(1)->shape(), ElementType::Pred);
 }

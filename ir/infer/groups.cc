@@ -24,7 +24,8 @@ std::optional<WrittenGroups> CountMesh(const ReplicaGroups::MeshAxes& groups) {
   int64_t size = 1;
   for (const AxisRef& ref : groups.axes) {
     if (ref.axis < 0 || ref.axis >= static_cast<int64_t>(groups.mesh.axes.size())) return std::nullopt;
-    const int64_t axis = ref.sub_axis ? ref.sub_axis->second : groups.mesh.axes[static_cast<size_t>(ref.axis)].size;
+    const int64_t axis =
+        ref.sub_axis ? ref.sub_axis->second : groups.mesh.axes[static_cast<size_t>(ref.axis)].size;
     if (__builtin_mul_overflow(size, axis, &size)) return std::nullopt;
   }
   if (!all || size <= 0 || *all % size != 0) return std::nullopt;
@@ -34,13 +35,16 @@ std::optional<WrittenGroups> CountMesh(const ReplicaGroups::MeshAxes& groups) {
 }  // namespace
 
 llvm::StringRef ToString(GroupMode mode) {
-  static constexpr llvm::StringRef kNames[] = {"cross-replica", "cross-partition", "cross-replica-and-partition", "flattened-id"};
+  static constexpr llvm::StringRef kNames[] = {"cross-replica", "cross-partition",
+                                               "cross-replica-and-partition", "flattened-id"};
   return kNames[static_cast<size_t>(mode)];
 }
 
 std::optional<GroupAttrs> GroupAttrsOf(const Instruction& inst) {
   const Attrs& attrs = inst.attrs();
-  auto with_global_ids = [](const auto& a) { return GroupAttrs{&a.replica_groups, a.channel_id, true, a.use_global_device_ids}; };
+  auto with_global_ids = [](const auto& a) {
+    return GroupAttrs{&a.replica_groups, a.channel_id, true, a.use_global_device_ids};
+  };
   auto without = [](const auto& a) { return GroupAttrs{&a.replica_groups, a.channel_id, false, false}; };
   if (const auto* a = attrs.GetIf<AllReduceAttrs>()) return with_global_ids(*a);
   if (const auto* a = attrs.GetIf<AllGatherAttrs>()) return with_global_ids(*a);
@@ -54,7 +58,8 @@ std::optional<GroupAttrs> GroupAttrsOf(const Instruction& inst) {
 Result<GroupMode> GroupModeOf(const Instruction& inst, const GroupAttrs& attrs) {
   if (!attrs.channel_id) {
     if (!attrs.use_global_device_ids) return GroupMode::CrossReplica;
-    return RuleError("verify-replica-groups", inst, "{0} has use_global_device_ids=true, but no channel_id", Name(inst));
+    return RuleError("verify-replica-groups", inst, "{0} has use_global_device_ids=true, but no channel_id",
+                     Name(inst));
   }
   if (!attrs.has_global_ids) return GroupMode::CrossPartition;
   return attrs.use_global_device_ids ? GroupMode::FlattenedId : GroupMode::CrossReplicaAndPartition;
@@ -94,9 +99,11 @@ Result<std::optional<int64_t>> GroupSize(const Instruction& inst) {
   HLO_TRY(const GroupMode mode, GroupModeOf(inst, *attrs));
   const std::optional<WrittenGroups> written = CountGroups(*attrs->groups);
   if (!written || written->size < 0)
-    return RuleError("verify-replica-groups", inst, "'replica_groups' of {0} give no valid group size", Name(inst));
+    return RuleError("verify-replica-groups", inst, "'replica_groups' of {0} give no valid group size",
+                     Name(inst));
   int64_t size = written->count == 0 ? DeviceCount(*inst.module(), mode) : written->size;
-  if (mode == GroupMode::CrossReplicaAndPartition) size = SaturatedProduct(size, inst.module()->config.num_partitions);
+  if (mode == GroupMode::CrossReplicaAndPartition)
+    size = SaturatedProduct(size, inst.module()->config.num_partitions);
   if (written->count == 0 && size == 1) return std::optional<int64_t>();
   return std::optional(size);
 }

@@ -17,18 +17,20 @@ llvm::SmallVector<bool, 8> Flags(const Shape& shape) {
 Result<int64_t> SingleDimension(const Instruction& inst) {
   const Dims& dims = inst.attr<DimensionsAttrs>().dimensions;
   if (dims.size() != 1)
-    return RuleError("verify-attribute", inst, "'dimensions' of {0} is {1}, but {2} needs exactly one dimension",
-                     Name(inst), List(dims), ToString(inst.kind()));
+    return RuleError("verify-attribute", inst,
+                     "'dimensions' of {0} is {1}, but {2} needs exactly one dimension", Name(inst),
+                     List(dims), ToString(inst.kind()));
   HLO_CHECK_OK(CheckArray(inst, 0));
-  HLO_CHECK_OK(CheckInRange(inst, "dimensions", dims[0], inst.operand(0)->shape().rank(), "the rank of operand 0"));
+  HLO_CHECK_OK(
+      CheckInRange(inst, "dimensions", dims[0], inst.operand(0)->shape().rank(), "the rank of operand 0"));
   return dims[0];
 }
 
 Status CheckSameElementType(const Instruction& inst) {
   const Shape& x = inst.operand(0)->shape();
   if (inst.shape().IsArray() && inst.shape().element_type() == x.element_type()) return {};
-  return OperandError("verify-shape", inst, 0, "{0} is declared {1}, but {2} of {3} keeps the element type", Name(inst),
-                      inst.shape(), ToString(inst.kind()), x);
+  return OperandError("verify-shape", inst, 0, "{0} is declared {1}, but {2} of {3} keeps the element type",
+                      Name(inst), inst.shape(), ToString(inst.kind()), x);
 }
 
 /// §10.10: same element type and count; unbounded sizes are not counted.
@@ -36,10 +38,12 @@ Status CheckSameCount(const Instruction& inst) {
   HLO_CHECK_OK(CheckArray(inst, 0));
   HLO_CHECK_OK(CheckSameElementType(inst));
   const Shape& x = inst.operand(0)->shape();
-  if (x.ElementCount() == inst.shape().ElementCount() || x.HasUnboundedDimension() || inst.shape().HasUnboundedDimension())
+  if (x.ElementCount() == inst.shape().ElementCount() || x.HasUnboundedDimension() ||
+      inst.shape().HasUnboundedDimension())
     return {};
-  return OperandError("verify-shape", inst, 0, "{0} is declared {1} with {2} elements, but its operand {3} has {4}",
-                      Name(inst), inst.shape(), inst.shape().ElementCount(), x, x.ElementCount());
+  return OperandError("verify-shape", inst, 0,
+                      "{0} is declared {1} with {2} elements, but its operand {3} has {4}", Name(inst),
+                      inst.shape(), inst.shape().ElementCount(), x, x.ElementCount());
 }
 
 /// Start indices of dynamic-slice and dynamic-update-slice: operands `first`…, one scalar per
@@ -50,12 +54,14 @@ Status CheckStartIndices(const Instruction& inst, int64_t first, int64_t rank) {
   if (count == 1 && inst.operand(first)->shape().rank() == 1) {
     const Shape& indices = inst.operand(first)->shape();
     if (IsIntegral(indices.element_type()) && indices.dim(0) == rank) return {};
-    return OperandError("verify-operand-shape", inst, first, "start indices of {0} are {1}, but its operand has rank {2}",
-                        Name(inst), indices, rank);
+    return OperandError("verify-operand-shape", inst, first,
+                        "start indices of {0} are {1}, but its operand has rank {2}", Name(inst), indices,
+                        rank);
   }
   if (count != rank)
-    return OperandError("verify-operand-count", inst, 0, "{0} has {1} start indices, but its operand {2} has rank {3}",
-                        Name(inst), count, inst.operand(0)->shape(), rank);
+    return OperandError("verify-operand-count", inst, 0,
+                        "{0} has {1} start indices, but its operand {2} has rank {3}", Name(inst), count,
+                        inst.operand(0)->shape(), rank);
   for (int64_t i = first; i < inst.operand_count(); ++i) {
     HLO_CHECK_OK(CheckIntegralScalar(inst, i));
     HLO_CHECK_OK(CheckSameType(inst, first, i));
@@ -68,8 +74,8 @@ Status MergeOtherDim(const Instruction& inst, int64_t i, int64_t d, int64_t& siz
   const Shape& shape = inst.operand(i)->shape();
   if (!SizesAgree(size, shape.dim(d)))
     return OperandError("verify-operand-shape", inst, i,
-                        "operands of {0} differ in dimension {1}, which is not concatenated: {2} and {3}", Name(inst), d,
-                        inst.operand(0)->shape(), shape);
+                        "operands of {0} differ in dimension {1}, which is not concatenated: {2} and {3}",
+                        Name(inst), d, inst.operand(0)->shape(), shape);
   if (size == kUnboundedSize) {
     size = shape.dim(d);
     flag = shape.is_dynamic(d);
@@ -113,18 +119,21 @@ Result<Shape> InferBroadcast(const Instruction& inst, const InferOptions&) {
     llvm::SmallVector<bool, 8> dynamic(dims.size());
     for (int64_t d = 0; d < x.rank(); ++d) dynamic.push_back(x.is_dynamic(d));
     if (llvm::any_of(dims, [](int64_t s) { return s < 0; }))
-      return RuleError("verify-attribute", inst, "'dimensions' of {0} is {1}, which holds a negative size", Name(inst), List(dims));
+      return RuleError("verify-attribute", inst, "'dimensions' of {0} is {1}, which holds a negative size",
+                       Name(inst), List(dims));
     return Shape::ArrayWithDefaultLayout(x.element_type(), sizes, dynamic);
   }
   HLO_CHECK_OK(CheckSameElementType(inst));
   if (static_cast<int64_t>(dims.size()) != x.rank())
-    return OperandError("verify-attribute", inst, 0, "'dimensions' of {0} is {1}, but its operand {2} has rank {3}",
-                        Name(inst), List(dims), x, x.rank());
+    return OperandError("verify-attribute", inst, 0,
+                        "'dimensions' of {0} is {1}, but its operand {2} has rank {3}", Name(inst),
+                        List(dims), x, x.rank());
   HLO_CHECK_OK(CheckDimList(inst, "dimensions", dims, inst.shape().rank(), "the rank of the result"));
   for (int64_t i = 0; i < x.rank(); ++i) {
     const int64_t to = dims[static_cast<size_t>(i)];
     if (SizesAgree(x.dim(i), inst.shape().dim(to))) continue;
-    return OperandError("verify-shape", inst, 0, "{0} is declared {1}, but dimension {2} of its operand {3} becomes dimension {4}",
+    return OperandError("verify-shape", inst, 0,
+                        "{0} is declared {1}, but dimension {2} of its operand {3} becomes dimension {4}",
                         Name(inst), inst.shape(), i, x, to);
   }
   return inst.shape();
@@ -138,12 +147,13 @@ Result<Shape> InferReshape(const Instruction& inst, const InferOptions&) {
 Result<Shape> InferDynamicReshape(const Instruction& inst, const InferOptions&) {
   HLO_CHECK_OK(CheckSameCount(inst));
   if (inst.operand_count() != inst.shape().rank() + 1)
-    return RuleError("verify-operand-count", inst, "{0} has {1} sizes, but its shape {2} has rank {3}", Name(inst),
-                     inst.operand_count() - 1, inst.shape(), inst.shape().rank());
+    return RuleError("verify-operand-count", inst, "{0} has {1} sizes, but its shape {2} has rank {3}",
+                     Name(inst), inst.operand_count() - 1, inst.shape(), inst.shape().rank());
   for (int64_t i = 1; i < inst.operand_count(); ++i)
     if (!inst.operand(i)->shape().IsScalarOf(ElementType::S32))
-      return OperandError("verify-operand-shape", inst, i, "operand {0} of {1} is {2}, but sizes must be s32[]", i,
-                          Name(inst), inst.operand(i)->shape());
+      return OperandError("verify-operand-shape", inst, i,
+                          "operand {0} of {1} is {2}, but sizes must be s32[]", i, Name(inst),
+                          inst.operand(i)->shape());
   return inst.shape();
 }
 
@@ -153,8 +163,9 @@ Result<Shape> InferTranspose(const Instruction& inst, const InferOptions&) {
   const Shape& x = inst.operand(0)->shape();
   const Dims& perm = inst.attr<DimensionsAttrs>().dimensions;
   if (static_cast<int64_t>(perm.size()) != x.rank())
-    return OperandError("verify-attribute", inst, 0, "'dimensions' of {0} is {1}, but its operand {2} has rank {3}",
-                        Name(inst), List(perm), x, x.rank());
+    return OperandError("verify-attribute", inst, 0,
+                        "'dimensions' of {0} is {1}, but its operand {2} has rank {3}", Name(inst),
+                        List(perm), x, x.rank());
   HLO_CHECK_OK(CheckDimList(inst, "dimensions", perm, x.rank(), "the rank of operand 0"));
   Dims dims, inverse(perm.size());
   llvm::SmallVector<bool, 8> dynamic;
@@ -175,7 +186,8 @@ Result<Shape> InferTranspose(const Instruction& inst, const InferOptions&) {
 Result<Shape> InferReverse(const Instruction& inst, const InferOptions&) {
   HLO_CHECK_OK(CheckArray(inst, 0));
   const Shape& x = inst.operand(0)->shape();
-  HLO_CHECK_OK(CheckDimList(inst, "dimensions", inst.attr<DimensionsAttrs>().dimensions, x.rank(), "the rank of operand 0"));
+  HLO_CHECK_OK(CheckDimList(inst, "dimensions", inst.attr<DimensionsAttrs>().dimensions, x.rank(),
+                            "the rank of operand 0"));
   return x;
 }
 
@@ -191,7 +203,8 @@ Result<Shape> InferConcatenate(const Instruction& inst, const InferOptions&) {
     HLO_CHECK_OK(CheckSameType(inst, 0, i));
     const Shape& next = inst.operand(i)->shape();
     if (next.rank() != x.rank())
-      return OperandError("verify-operand-shape", inst, i, "operands of {0} have different ranks: {1} and {2}", Name(inst), x, next);
+      return OperandError("verify-operand-shape", inst, i,
+                          "operands of {0} have different ranks: {1} and {2}", Name(inst), x, next);
     type = HigherPrecision(type, next.element_type());
     for (int64_t d = 0; d < x.rank(); ++d) {
       const auto k = static_cast<size_t>(d);
@@ -201,8 +214,9 @@ Result<Shape> InferConcatenate(const Instruction& inst, const InferOptions&) {
       }
       const std::optional<int64_t> sum = AddSizes(dims[k], next.dim(d));
       if (!sum)
-        return OperandError("verify-operand-shape", inst, i, "{0} concatenates sizes {1} and {2}, whose sum exceeds 64 bits",
-                            Name(inst), dims[k], next.dim(d));
+        return OperandError("verify-operand-shape", inst, i,
+                            "{0} concatenates sizes {1} and {2}, whose sum exceeds 64 bits", Name(inst),
+                            dims[k], next.dim(d));
       dims[k] = *sum;
       dynamic[k] |= next.is_dynamic(d);
     }
@@ -216,16 +230,18 @@ Result<Shape> InferSlice(const Instruction& inst, const InferOptions&) {
   const Shape& x = inst.operand(0)->shape();
   const SliceRanges& ranges = inst.attr<SliceAttrs>().slice;
   if (static_cast<int64_t>(ranges.size()) != x.rank())
-    return OperandError("verify-attribute", inst, 0, "'slice' of {0} has {1} ranges, but its operand {2} has rank {3}",
-                        Name(inst), ranges.size(), x, x.rank());
+    return OperandError("verify-attribute", inst, 0,
+                        "'slice' of {0} has {1} ranges, but its operand {2} has rank {3}", Name(inst),
+                        ranges.size(), x, x.rank());
   Dims dims;
   llvm::SmallVector<bool, 8> dynamic;
   for (int64_t d = 0; d < x.rank(); ++d) {
     const SliceRange& r = ranges[static_cast<size_t>(d)];
     if (r.start < 0 || r.start > r.limit || (!x.is_unbounded(d) && r.limit > x.dim(d)) || r.stride <= 0)
-      return OperandError("verify-attribute", inst, 0,
-                          "'slice' of {0} has range [{1}:{2}:{3}], which does not fit dimension {4} of its operand {5}",
-                          Name(inst), r.start, r.limit, r.stride, d, x);
+      return OperandError(
+          "verify-attribute", inst, 0,
+          "'slice' of {0} has range [{1}:{2}:{3}], which does not fit dimension {4} of its operand {5}",
+          Name(inst), r.start, r.limit, r.stride, d, x);
     const int64_t length = r.limit - r.start;
     dims.push_back(length == 0 ? 0 : (length - 1) / r.stride + 1);
     dynamic.push_back(x.is_dynamic(d) && !x.is_unbounded(d) && dims.back() != 1);
@@ -240,14 +256,17 @@ Result<Shape> InferDynamicSlice(const Instruction& inst, const InferOptions&) {
   HLO_CHECK_OK(CheckStartIndices(inst, 1, x.rank()));
   const Dims& sizes = inst.attr<DynamicSliceAttrs>().dynamic_slice_sizes;
   if (static_cast<int64_t>(sizes.size()) != x.rank())
-    return OperandError("verify-attribute", inst, 0, "'dynamic_slice_sizes' of {0} is {1}, but its operand {2} has rank {3}",
-                        Name(inst), List(sizes), x, x.rank());
+    return OperandError("verify-attribute", inst, 0,
+                        "'dynamic_slice_sizes' of {0} is {1}, but its operand {2} has rank {3}", Name(inst),
+                        List(sizes), x, x.rank());
   llvm::SmallVector<bool, 8> dynamic;
   for (int64_t d = 0; d < x.rank(); ++d) {
     const int64_t size = sizes[static_cast<size_t>(d)];
     if (size < 0 || (!x.is_unbounded(d) && size > x.dim(d)))
-      return OperandError("verify-attribute", inst, 0, "'dynamic_slice_sizes' of {0} is {1}, which does not fit its operand {2} in dimension {3}",
-                          Name(inst), List(sizes), x, d);
+      return OperandError(
+          "verify-attribute", inst, 0,
+          "'dynamic_slice_sizes' of {0} is {1}, which does not fit its operand {2} in dimension {3}",
+          Name(inst), List(sizes), x, d);
     dynamic.push_back(x.is_dynamic(d) && size == x.dim(d));
   }
   return ArrayResult(inst, x.element_type(), sizes, dynamic);
@@ -259,15 +278,17 @@ Result<Shape> InferDynamicUpdateSlice(const Instruction& inst, const InferOption
   if (!x.IsArray()) HLO_CHECK_OK(CheckArray(inst, 0));
   HLO_CHECK_OK(CheckArray(inst, 1));
   const Shape& update = inst.operand(1)->shape();
-  const bool types_agree = x.element_type() == update.element_type() || (IsFloat(x.element_type()) && IsFloat(update.element_type()));
+  const bool types_agree = x.element_type() == update.element_type() ||
+                           (IsFloat(x.element_type()) && IsFloat(update.element_type()));
   if (!types_agree)
-    return OperandError("verify-operand-type", inst, 1, "{0} updates {1} with {2}, but the element types must agree",
-                        Name(inst), x, update);
+    return OperandError("verify-operand-type", inst, 1,
+                        "{0} updates {1} with {2}, but the element types must agree", Name(inst), x, update);
   HLO_CHECK_OK(CheckStartIndices(inst, 2, x.rank()));
   bool fits = update.rank() == x.rank();
   for (int64_t d = 0; fits && d < x.rank(); ++d) fits = x.is_unbounded(d) || update.dim(d) <= x.dim(d);
   if (!fits)
-    return OperandError("verify-operand-shape", inst, 1, "{0} updates {1} with {2}, which does not fit inside", Name(inst), x, update);
+    return OperandError("verify-operand-shape", inst, 1,
+                        "{0} updates {1} with {2}, which does not fit inside", Name(inst), x, update);
   return result;
 }
 
@@ -278,21 +299,25 @@ Result<Shape> InferPad(const Instruction& inst, const InferOptions&) {
   const Shape& value = inst.operand(1)->shape();
   const Padding& padding = inst.attr<PadAttrs>().padding;
   if (value.rank() != 0)
-    return OperandError("verify-operand-shape", inst, 1, "padding value of {0} is {1}, but must be a scalar", Name(inst), value);
+    return OperandError("verify-operand-shape", inst, 1, "padding value of {0} is {1}, but must be a scalar",
+                        Name(inst), value);
   HLO_CHECK_OK(CheckSameType(inst, 0, 1));
   if (static_cast<int64_t>(padding.size()) != x.rank())
-    return OperandError("verify-attribute", inst, 0, "'padding' of {0} has {1} dimensions, but its operand {2} has rank {3}",
-                        Name(inst), padding.size(), x, x.rank());
+    return OperandError("verify-attribute", inst, 0,
+                        "'padding' of {0} has {1} dimensions, but its operand {2} has rank {3}", Name(inst),
+                        padding.size(), x, x.rank());
   Dims dims;
   for (int64_t d = 0; d < x.rank(); ++d) {
     const PaddingDim& p = padding[static_cast<size_t>(d)];
     if (p.interior < 0)
-      return RuleError("verify-attribute", inst, "'padding' of {0} has interior {1} in dimension {2}, but must not be negative",
+      return RuleError("verify-attribute", inst,
+                       "'padding' of {0} has interior {1} in dimension {2}, but must not be negative",
                        Name(inst), p.interior, d);
     const std::optional<int64_t> size = x.is_unbounded(d) ? kUnboundedSize : PaddedSize(p, x.dim(d));
     if (!size || (*size < 0 && *size != kUnboundedSize))
-      return OperandError("verify-attribute", inst, 0, "'padding' {0}_{1}_{2} of {3} leaves no valid size for dimension {4} of {5}",
-                          p.low, p.high, p.interior, Name(inst), d, x);
+      return OperandError("verify-attribute", inst, 0,
+                          "'padding' {0}_{1}_{2} of {3} leaves no valid size for dimension {4} of {5}", p.low,
+                          p.high, p.interior, Name(inst), d, x);
     dims.push_back(*size);
   }
   return ArrayResult(inst, HigherPrecision(x.element_type(), value.element_type()), dims, x.dynamic_flags());
@@ -303,7 +328,8 @@ Result<Shape> InferGetDimensionSize(const Instruction& inst, const InferOptions&
   HLO_TRY(const int64_t d, SingleDimension(inst));
   const Shape& x = inst.operand(0)->shape();
   if (x.dim(d) > kMaxSizeInS32)
-    return OperandError("verify-operand-shape", inst, 0, "{0} asks for dimension {1} of {2}, but its size must fit s32", Name(inst), d, x);
+    return OperandError("verify-operand-shape", inst, 0,
+                        "{0} asks for dimension {1} of {2}, but its size must fit s32", Name(inst), d, x);
   return ArrayResult(inst, ElementType::S32, {});
 }
 
@@ -311,9 +337,11 @@ Result<Shape> InferSetDimensionSize(const Instruction& inst, const InferOptions&
   HLO_TRY(const int64_t d, SingleDimension(inst));
   const Shape& x = inst.operand(0)->shape();
   if (!inst.operand(1)->shape().IsScalarOf(ElementType::S32))
-    return OperandError("verify-operand-shape", inst, 1, "the size {0} sets is {1}, but must be s32[]", Name(inst), inst.operand(1)->shape());
+    return OperandError("verify-operand-shape", inst, 1, "the size {0} sets is {1}, but must be s32[]",
+                        Name(inst), inst.operand(1)->shape());
   if (x.dim(d) > kMaxSizeInS32)
-    return OperandError("verify-operand-shape", inst, 0, "{0} sets dimension {1} of {2}, but its size must fit s32", Name(inst), d, x);
+    return OperandError("verify-operand-shape", inst, 0,
+                        "{0} sets dimension {1} of {2}, but its size must fit s32", Name(inst), d, x);
   llvm::SmallVector<bool, 8> dynamic = Flags(x);
   dynamic[static_cast<size_t>(d)] = true;
   return ArrayResultLike(inst, x, x.element_type(), x.dims(), dynamic);

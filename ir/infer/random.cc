@@ -6,13 +6,16 @@ namespace hlo {
 Result<Shape> InferRng(const Instruction& inst, const InferOptions&) {
   const Shape& shape = inst.shape();
   if (inst.operand_count() != 2)
-    return RuleError("verify-operand-count", inst, "{0} has {1} operands, but rng takes 2", Name(inst), inst.operand_count());
-  if (!shape.IsArray()) return RuleError("verify-shape", inst, "{0} is declared {1}, but rng makes an array", Name(inst), shape);
+    return RuleError("verify-operand-count", inst, "{0} has {1} operands, but rng takes 2", Name(inst),
+                     inst.operand_count());
+  if (!shape.IsArray())
+    return RuleError("verify-shape", inst, "{0} is declared {1}, but rng makes an array", Name(inst), shape);
   for (int64_t i = 0; i < 2; ++i) {
     const Shape& operand = inst.operand(i)->shape();
     if (!operand.IsScalarOf(shape.element_type()))
-      return OperandError("verify-operand-shape", inst, i, "operand {0} of {1} is {2}, but must be a scalar of the type of {3}", i,
-                          Name(inst), operand, shape);
+      return OperandError("verify-operand-shape", inst, i,
+                          "operand {0} of {1} is {2}, but must be a scalar of the type of {3}", i, Name(inst),
+                          operand, shape);
   }
   const Distribution distribution = inst.attr<RngAttrs>().distribution;
   const ElementType type = shape.element_type();
@@ -20,8 +23,8 @@ Result<Shape> InferRng(const Instruction& inst, const InferOptions&) {
                     : distribution == Distribution::Normal ? IsFloat(type)
                                                            : false;
   if (!fits)
-    return RuleError("verify-attribute", inst, "{0} draws {1} with distribution={2}, which there is not", Name(inst), shape,
-                     ToString(distribution));
+    return RuleError("verify-attribute", inst, "{0} draws {1} with distribution={2}, which there is not",
+                     Name(inst), shape, ToString(distribution));
   return shape;
 }
 
@@ -31,8 +34,10 @@ Result<Shape> InferRngBitGenerator(const Instruction& inst, const InferOptions&)
   const Shape& shape = inst.shape();
   HLO_CHECK_OK(CheckArray(inst, 0));
   if (shape.IsArray()) return shape;
-  if (!shape.IsTuple() || shape.tuple_size() != 2 || !shape.tuple_shape(1).IsArray() || !Compatible(shape.tuple_shape(0), state))
-    return OperandError("verify-shape", inst, 0, "{0} is declared {1}, but rng-bit-generator of {2} makes the new state and an array",
+  if (!shape.IsTuple() || shape.tuple_size() != 2 || !shape.tuple_shape(1).IsArray() ||
+      !Compatible(shape.tuple_shape(0), state))
+    return OperandError("verify-shape", inst, 0,
+                        "{0} is declared {1}, but rng-bit-generator of {2} makes the new state and an array",
                         Name(inst), shape, state);
   return shape;
 }

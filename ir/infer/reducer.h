@@ -12,8 +12,8 @@ Result<Shape> CheckReducer(const Instruction& inst, int64_t callee, llvm::ArrayR
                            llvm::ArrayRef<Instruction*> inits, bool ignore_precision);
 
 /// Parameter `number` of `computation` is a scalar that takes elements of `value`.
-Status CheckScalarParameter(const Instruction& inst, const Computation& computation, int64_t number, const Shape& value,
-                            bool ignore_precision);
+Status CheckScalarParameter(const Instruction& inst, const Computation& computation, int64_t number,
+                            const Shape& value, bool ignore_precision);
 
 /// Result for each scalar of a reducer's result over arrays of the given sizes, wrapped as it is.
 Shape ReducedShape(const Instruction& inst, const Shape& reduced, llvm::ArrayRef<int64_t> dims,

@@ -7,22 +7,24 @@ namespace {
 Status CheckToken(const Instruction& inst, int64_t i) {
   const Shape& shape = inst.operand(i)->shape();
   if (shape.IsToken()) return {};
-  return OperandError("verify-operand-type", inst, i, "operand {0} of {1} is {2}, but {3} needs a token there", i, Name(inst), shape,
+  return OperandError("verify-operand-type", inst, i,
+                      "operand {0} of {1} is {2}, but {3} needs a token there", i, Name(inst), shape,
                       ToString(inst.kind()));
 }
 
 /// The written shape is a tuple of `count` elements, the first of which is free.
 Status CheckWrittenTuple(const Instruction& inst, int64_t count, llvm::StringRef form) {
   if (inst.shape().IsTuple() && inst.shape().tuple_size() == count) return {};
-  return RuleError("verify-shape", inst, "{0} is declared {1}, but {2} makes {3}", Name(inst), inst.shape(), ToString(inst.kind()), form);
+  return RuleError("verify-shape", inst, "{0} is declared {1}, but {2} makes {3}", Name(inst), inst.shape(),
+                   ToString(inst.kind()), form);
 }
 
 /// Operand 0 of a -done is the matching start, or a value that carries one along.
 Status CheckStart(const Instruction& inst, int64_t elements, llvm::StringRef form) {
   const Shape& start = inst.operand(0)->shape();
   if (start.IsTuple() && start.tuple_size() == elements) return {};
-  return OperandError("verify-async", inst, 0, "operand 0 of {0} is {1}, but {2} ends a transfer of form {3}", Name(inst), start,
-                      ToString(inst.kind()), form);
+  return OperandError("verify-async", inst, 0, "operand 0 of {0} is {1}, but {2} ends a transfer of form {3}",
+                      Name(inst), start, ToString(inst.kind()), form);
 }
 
 Shape Context() { return Shape::ArrayWithDefaultLayout(ElementType::U32, {}); }
@@ -40,7 +42,8 @@ Result<Shape> InferOutfeed(const Instruction& inst, const InferOptions&) {
   const Shape& data = inst.operand(0)->shape();
   const Shape& declared = inst.attr<OutfeedAttrs>().outfeed_shape;
   if (declared.valid() && !Compatible(declared, data))
-    return OperandError("verify-attribute", inst, 0, "'outfeed_shape' of {0} is {1}, but its operand is {2}", Name(inst), declared, data);
+    return OperandError("verify-attribute", inst, 0, "'outfeed_shape' of {0} is {1}, but its operand is {2}",
+                        Name(inst), declared, data);
   return Shape::MakeToken();
 }
 
