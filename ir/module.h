@@ -67,6 +67,7 @@ struct ModuleConfig {
   std::vector<FrontendAttribute> frontend_attributes;
   std::vector<OriginRecovery> origin_recovery_table;
   std::vector<DebugAttribute> debug_attributes;
+  std::string unknown_attributes;  // verbatim `, name=value` text of attributes this version does not know
 };
 
 /// Owns its computations, the strings they use, and shares the source text.

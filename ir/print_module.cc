@@ -164,6 +164,7 @@ void TextPrinter::PrintModuleAttributes(const Module& module) {
   }
   if (!config.origin_recovery_table.empty()) PrintOriginRecoveryTable(config.origin_recovery_table);
   if (!config.debug_attributes.empty()) PrintDebugAttributes(os_, config.debug_attributes);
+  os_ << config.unknown_attributes;
 }
 
 void TextPrinter::PrintModule(const Module& module) {

@@ -27,6 +27,14 @@ bool LayoutsAgree(const Layout& a, const Layout& b, const ShapeComparison& how) 
   return x == y;
 }
 
+/// Without regard to dynamic sizes an unbounded dimension agrees with any other.
+bool DimsAgreeWhereBounded(const Shape& a, const Shape& b) {
+  if (a.rank() != b.rank()) return false;
+  for (int64_t i = 0; i < a.rank(); ++i)
+    if (a.dim(i) != b.dim(i) && !a.is_unbounded(i) && !b.is_unbounded(i)) return false;
+  return true;
+}
+
 bool TypesAgree(ElementType a, ElementType b, const ShapeComparison& how) {
   if (a == b) return true;
   if (how.ignore_element_type && IsArrayType(a) && IsArrayType(b)) return true;
@@ -197,7 +205,7 @@ bool Same(const Shape& a, const Shape& b, const ShapeComparison& how) {
       if (!Same(x[i], y[i], how)) return false;
     return true;
   }
-  if (a.dims() != b.dims()) return false;
+  if (a.dims() != b.dims() && (how.dynamic || !DimsAgreeWhereBounded(a, b))) return false;
   if (how.dynamic && a.dynamic_flags() != b.dynamic_flags()) return false;
   if (!how.layout) return true;
   if (a.has_layout() != b.has_layout()) return false;

@@ -78,11 +78,11 @@ bool ParseReplicaCount(Cursor& c, ModuleConfig& m) { return c.ParseInt(m.replica
 bool ParseNumPartitions(Cursor& c, ModuleConfig& m) { return c.ParseInt(m.num_partitions); }
 bool ParseFrontend(Cursor& c, ModuleConfig& m) { return ParseFrontendAttributes(c, m.frontend_attributes); }
 
-/// '{' String [index] '}'
+/// '{' [String [index]] '}'
 bool ParseTensorName(Cursor& c, StringRef& name, ShapeIndex& index) {
   if (!c.Expect(TokenKind::LBrace)) return false;
-  if (c.Is(TokenKind::String) && !c.ParseString(name)) return false;
-  if (c.Is(TokenKind::LBrace) && !ParseShapeIndex(c, index)) return false;
+  if (c.Consume(TokenKind::RBrace)) return true;
+  if (!c.ParseString(name) || (c.Is(TokenKind::LBrace) && !ParseShapeIndex(c, index))) return false;
   return c.Expect(TokenKind::RBrace);
 }
 
@@ -176,7 +176,8 @@ bool ModuleParser::ParseHeaderAttribute() {
   }
   StringRef value;
   if (!SkipUnknownValue(c_, value)) return false;
-  std::string message = ("unknown module attribute '" + name.text + "' is ignored").str();
+  module_.config.unknown_attributes += (", " + name.text + "=" + value).str();
+  std::string message = ("unknown module attribute '" + name.text + "' is kept as it is").str();
   c_.Warn("parse-unknown-field", c_.LocOf(name), std::move(message));
   return true;
 }

@@ -110,6 +110,8 @@ bool BodyParser::ParseConstant(Draft& d) {
   if (!d.shape.valid())
     return c_.Fail("parse-shape-missing", c_.LocOf(d.opcode), "cannot infer shape for opcode: constant");
   if (!c_.Expect(TokenKind::LParen)) return false;
+  if (d.shape.has_layout() && !IsPermutation(d.shape.layout().minor_to_major))
+    return c_.Fail("parse-layout", d.shape_loc, "minor to major of a constant is no permutation of the dimensions");
   d.shape = ConstantShape(d.shape);
   ConstantAttrs attrs;
   if (!ParseLiteralValue(c_, d.shape, attrs.literal)) return false;

@@ -188,15 +188,6 @@ bool ParseLayout(Cursor& c, int64_t rank, Layout& layout) {
   return true;
 }
 
-bool IsPermutation(llvm::ArrayRef<int64_t> order) {
-  llvm::SmallVector<bool, 8> seen(order.size(), false);
-  for (int64_t i : order) {
-    if (i < 0 || i >= static_cast<int64_t>(order.size()) || seen[static_cast<size_t>(i)]) return false;
-    seen[static_cast<size_t>(i)] = true;
-  }
-  return true;
-}
-
 bool ValidSplit(const SplitConfig& split, const Shape& array) {
   if (split.dimension < 0 || split.dimension >= array.rank()) return false;
   const int64_t size = array.dim(split.dimension);

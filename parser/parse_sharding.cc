@@ -7,15 +7,6 @@ namespace {
 
 using llvm::StringRef;
 
-bool IsPermutation(llvm::ArrayRef<int64_t> p) {
-  llvm::SmallVector<bool, 8> seen(p.size(), false);
-  for (int64_t i : p) {
-    if (i < 0 || i >= static_cast<int64_t>(p.size()) || seen[static_cast<size_t>(i)]) return false;
-    seen[static_cast<size_t>(i)] = true;
-  }
-  return true;
-}
-
 /// Product of sizes; -1 if one is not positive or the product is above 2^40.
 int64_t CheckedProduct(llvm::ArrayRef<int64_t> sizes) {
   int64_t product = 1;

@@ -161,6 +161,15 @@ bool SkipUnknownValue(Cursor& c, StringRef& text) {
   }
 }
 
+bool IsPermutation(llvm::ArrayRef<int64_t> order) {
+  llvm::SmallVector<bool, 8> seen(order.size(), false);
+  for (int64_t i : order) {
+    if (i < 0 || i >= static_cast<int64_t>(order.size()) || seen[static_cast<size_t>(i)]) return false;
+    seen[static_cast<size_t>(i)] = true;
+  }
+  return true;
+}
+
 /// '{' [Int {',' Int}] '}'
 bool ParseIntList(Cursor& c, Dims& out) {
   return c.ParseList(TokenKind::LBrace, TokenKind::RBrace, [&] { return c.ParseInt(out.emplace_back()); });

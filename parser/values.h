@@ -25,6 +25,8 @@ bool ParseLiteralValue(Cursor& c, const Shape& shape, LiteralPtr& out);
 bool ParseShapedLiteral(Cursor& c, LiteralPtr& out, bool layout_optional = false);
 
 // --- Lists and words (parse_values.cc) ---
+/// True if `order` holds 0 to size-1, each once.
+bool IsPermutation(llvm::ArrayRef<int64_t> order);
 bool ParseIntList(Cursor& c, Dims& out);
 bool ParseIntLists(Cursor& c, std::vector<Dims>& out);
 /// `{1,0}`, `{1,0,}`.
