@@ -29,7 +29,9 @@ struct View {
       for (int64_t c = 0; c < features; ++c)
         for (int64_t i = 0; i < inner; ++i, ++element) f(element, static_cast<size_t>(c));
   }
-  [[nodiscard]] int64_t grain() const { return std::max<int64_t>(1, 65536 / std::max<int64_t>(1, features * inner)); }
+  [[nodiscard]] int64_t grain() const {
+    return std::max<int64_t>(1, 65536 / std::max<int64_t>(1, features * inner));
+  }
 };
 
 /// Sums of term(element, feature) per feature: pieces are summed by themselves and added in order, so
@@ -62,7 +64,8 @@ Values ToValues(const Literal& vector) {
 }
 
 Literal FromValues(const Values& values, const Shape& shape) {
-  Literal dense = Literal::Make(Shape::ArrayWithDefaultLayout(ElementType::F64, static_cast<int64_t>(values.size())));
+  Literal dense =
+      Literal::Make(Shape::ArrayWithDefaultLayout(ElementType::F64, static_cast<int64_t>(values.size())));
   llvm::copy(values, dense.MutableSpan<double>().begin());
   dense = ConvertLiteral(std::move(dense), shape.element_type());
   if (dense.shape().ElementCount() == shape.ElementCount()) return dense.WithShape(shape);
@@ -105,16 +108,21 @@ Literal Widened(const Literal& x) {
 
 template <class F>
 void VisitReal(const Literal& x, F f) {
-  if (x.shape().element_type() == ElementType::F64) f(x.Data<double>().data());
-  else f(x.Data<float>().data());
+  if (x.shape().element_type() == ElementType::F64)
+    f(x.Data<double>().data());
+  else
+    f(x.Data<float>().data());
 }
 
 template <class T>
-T* MutableLike(Literal& literal, const T*) { return literal.MutableSpan<T>().data(); }
+T* MutableLike(Literal& literal, const T*) {
+  return literal.MutableSpan<T>().data();
+}
 
 }  // namespace
 
-Result<Literal> EvalBatchNormTraining(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalBatchNormTraining(EvalContext&, const Instruction& inst,
+                                      llvm::MutableArrayRef<Literal> operands) {
   const Literal x = Widened(operands[0]);
   const Values scale = ToValues(operands[1]), offset = ToValues(operands[2]);
   const View view(x.shape(), inst.attr<BatchNormAttrs>().feature_index);
@@ -141,7 +149,8 @@ Result<Literal> EvalBatchNormTraining(EvalContext&, const Instruction& inst, llv
   return Literal::MakeTuple(std::move(results));
 }
 
-Result<Literal> EvalBatchNormInference(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalBatchNormInference(EvalContext&, const Instruction& inst,
+                                       llvm::MutableArrayRef<Literal> operands) {
   const Literal x = Widened(operands[0]);
   Values factor = ToValues(operands[1]), shift = ToValues(operands[2]);
   const Values mean = ToValues(operands[3]), inverse = InverseDeviation(ToValues(operands[4]), Epsilon(inst));
@@ -158,7 +167,8 @@ Result<Literal> EvalBatchNormInference(EvalContext&, const Instruction& inst, ll
   return Embed(std::move(out), inst.shape(), operands[0]);
 }
 
-Result<Literal> EvalBatchNormGrad(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalBatchNormGrad(EvalContext&, const Instruction& inst,
+                                  llvm::MutableArrayRef<Literal> operands) {
   const Literal x = Widened(operands[0]);
   const Literal dy = ConvertLiteral(operands[4].ToStatic(), x.shape().element_type());
   const Values scale = ToValues(operands[1]), mean = ToValues(operands[2]), variance = ToValues(operands[3]);
@@ -172,11 +182,13 @@ Result<Literal> EvalBatchNormGrad(EvalContext&, const Instruction& inst, llvm::M
     const auto* d = dy.Data<std::remove_cvref_t<decltype(*data)>>().data();
     const auto centred = [&](int64_t e, size_t c) { return static_cast<double>(data[e]) - mean[c]; };
     grad_offset = Sum(view, [&](int64_t e, size_t) { return static_cast<double>(d[e]); });
-    const Values product = Sum(view, [&](int64_t e, size_t c) { return static_cast<double>(d[e]) * centred(e, c); });
+    const Values product =
+        Sum(view, [&](int64_t e, size_t c) { return static_cast<double>(d[e]) * centred(e, c); });
     for (size_t c = 0; c < product.size(); ++c) grad_scale.push_back(product[c] * inverse[c]);
     Map(view, MutableLike(grad, data), [&](int64_t e, size_t c) {
       return scale[c] * inverse[c] / n *
-             (n * static_cast<double>(d[e]) - grad_offset[c] - centred(e, c) * product[c] / (variance[c] + epsilon));
+             (n * static_cast<double>(d[e]) - grad_offset[c] -
+              centred(e, c) * product[c] / (variance[c] + epsilon));
     });
   });
   std::vector<Literal> results;

@@ -17,8 +17,8 @@ int64_t Grain(const Kernel& kernel) { return kernel.is_expensive() ? 4096 : 6553
 /// Storage for the result: that of an operand if its elements have the type and nobody else reads it.
 Literal MakeResult(const Shape& shape, llvm::MutableArrayRef<Literal> operands) {
   for (Literal& operand : operands) {
-    if (operand.shape().element_type() != shape.element_type() || operand.shape().ElementCount() != shape.ElementCount() ||
-        !operand.IsUnique())
+    if (operand.shape().element_type() != shape.element_type() ||
+        operand.shape().ElementCount() != shape.ElementCount() || !operand.IsUnique())
       continue;
     Literal result = std::move(operand);
     result = result.WithShape(shape);
@@ -42,7 +42,8 @@ void TakeDynamicSizes(Literal& result, llvm::ArrayRef<Literal> operands) {
   for (const Literal& operand : operands) {
     if (!operand.HasDynamicSizes() || operand.shape().rank() != shape.rank()) continue;
     for (int64_t d = 0; d < shape.rank(); ++d)
-      if (shape.is_dynamic(d)) result.SetDynamicSize(d, std::min(operand.DynamicSize(d), result.DynamicSize(d)));
+      if (shape.is_dynamic(d))
+        result.SetDynamicSize(d, std::min(operand.DynamicSize(d), result.DynamicSize(d)));
   }
 }
 
@@ -108,13 +109,16 @@ Result<Literal> EvalBinary(EvalContext&, const Instruction& inst, llvm::MutableA
   return EvalElementwise(inst, operands);
 }
 Result<Literal> EvalConvert(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
-  if (operands[0].shape().element_type() == inst.shape().element_type()) return operands[0].WithShape(inst.shape());
+  if (operands[0].shape().element_type() == inst.shape().element_type())
+    return operands[0].WithShape(inst.shape());
   return EvalElementwise(inst, operands);
 }
-Result<Literal> EvalReducePrecision(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalReducePrecision(EvalContext&, const Instruction& inst,
+                                    llvm::MutableArrayRef<Literal> operands) {
   return EvalElementwise(inst, operands);
 }
-Result<Literal> EvalStochasticConvert(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalStochasticConvert(EvalContext&, const Instruction& inst,
+                                      llvm::MutableArrayRef<Literal> operands) {
   return EvalElementwise(inst, operands);
 }
 Result<Literal> EvalCompare(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
@@ -128,7 +132,8 @@ Result<Literal> EvalSelect(EvalContext&, const Instruction& inst, llvm::MutableA
   const Shape& predicate = operands[0].shape();
   if (predicate.IsScalar()) {
     Literal& chosen = operands[operands[0].data()[0] != 0 ? 1 : 2];
-    if (chosen.shape().element_type() == inst.shape().element_type()) return std::move(chosen).WithShape(inst.shape());
+    if (chosen.shape().element_type() == inst.shape().element_type())
+      return std::move(chosen).WithShape(inst.shape());
   }
   return EvalElementwise(inst, operands);
 }

@@ -21,8 +21,11 @@ inline double FastExp(double x) {
   const double r = (a - n * kLn2High) - n * kLn2Low;
   const double r2 = r * r;
   // Taylor series to r^11 on |r| <= ln(2)/2, in two halves.
-  const double even = 1.0 + r2 * (1.0 / 2 + r2 * (1.0 / 24 + r2 * (1.0 / 720 + r2 * (1.0 / 40320 + r2 * (1.0 / 3628800)))));
-  const double odd = r * (1.0 + r2 * (1.0 / 6 + r2 * (1.0 / 120 + r2 * (1.0 / 5040 + r2 * (1.0 / 362880 + r2 * (1.0 / 39916800))))));
+  const double even =
+      1.0 + r2 * (1.0 / 2 + r2 * (1.0 / 24 + r2 * (1.0 / 720 + r2 * (1.0 / 40320 + r2 * (1.0 / 3628800)))));
+  const double odd =
+      r * (1.0 + r2 * (1.0 / 6 +
+                       r2 * (1.0 / 120 + r2 * (1.0 / 5040 + r2 * (1.0 / 362880 + r2 * (1.0 / 39916800))))));
   const uint64_t scale = std::bit_cast<uint64_t>(shifted) << 52;
   const double result = std::bit_cast<double>(std::bit_cast<uint64_t>(even + odd) + scale);
   return x != x ? x : result;
@@ -37,8 +40,12 @@ inline double FastLog(double x) {
   const double m = std::bit_cast<double>(bits - (biased << 52) + kOne);  // in [sqrt(1/2), sqrt(2))
   const double e = std::bit_cast<double>(biased | 0x4330000000000000) - (0x1p52 + 1023);
   const double s = (m - 1) / (m + 1), s2 = s * s;
-  const double tail = s2 * (1.0 / 3 + s2 * (1.0 / 5 + s2 * (1.0 / 7 + s2 * (1.0 / 9 + s2 * (1.0 / 11 + s2 * (1.0 / 13 +
-                      s2 * (1.0 / 15 + s2 * (1.0 / 17))))))));
+  const double tail =
+      s2 *
+      (1.0 / 3 +
+       s2 * (1.0 / 5 +
+             s2 * (1.0 / 7 +
+                   s2 * (1.0 / 9 + s2 * (1.0 / 11 + s2 * (1.0 / 13 + s2 * (1.0 / 15 + s2 * (1.0 / 17))))))));
   const double result = e * 0x1.62e42fefa39efp-1 + (2 * s + 2 * s * tail);
   const double infinite = x == 0 ? -std::numeric_limits<double>::infinity() : x;
   const double special = x < 0 ? std::numeric_limits<double>::quiet_NaN() : infinite;
@@ -73,7 +80,9 @@ struct FastFloat {
     const auto result = static_cast<float>(a > 0x1p-6 ? big : small);
     return std::copysign(result, f);  // also of zeros
   }
-  static float Logistic(float x) { return static_cast<float>(1.0 / (1.0 + FastExp(-static_cast<double>(x)))); }
+  static float Logistic(float x) {
+    return static_cast<float>(1.0 / (1.0 + FastExp(-static_cast<double>(x))));
+  }
 };
 
 }  // namespace hlo::kernels

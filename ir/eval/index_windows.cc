@@ -9,7 +9,8 @@ namespace hlo {
 IndexWindows::IndexWindows(const WindowNumbers& numbers, const Shape& operand, const Literal& indices,
                            const Literal& target, llvm::ArrayRef<int64_t> window_sizes)
     : indices_(ToIndices(indices)), data_(indices_.Data<int64_t>().data()) {
-  const auto operand_strides = RowMajorStrides(operand.dims()), target_strides = RowMajorStrides(target.shape().dims());
+  const auto operand_strides = RowMajorStrides(operand.dims()),
+             target_strides = RowMajorStrides(target.shape().dims());
   const auto index_strides = RowMajorStrides(indices.shape().dims());
   // Target dimensions that are no window dimensions go with those of the indices, in order.
   llvm::SmallVector<int64_t, 4> batch_of_index(static_cast<size_t>(indices.shape().rank()), -1);
@@ -37,7 +38,8 @@ IndexWindows::IndexWindows(const WindowNumbers& numbers, const Shape& operand, c
   if (!operand_strides_.empty()) inner_operand_stride_ = operand_strides_.back();
   size_t next_window = 0;
   for (int64_t d = 0; d < operand.rank(); ++d) {
-    if (llvm::is_contained(numbers.collapsed_dims, d) || llvm::is_contained(numbers.batching_dims, d)) continue;
+    if (llvm::is_contained(numbers.collapsed_dims, d) || llvm::is_contained(numbers.batching_dims, d))
+      continue;
     const auto window_dim = static_cast<size_t>(numbers.window_dims[next_window++]);
     const auto i = static_cast<size_t>(d);
     window_.push_back({window_sizes[i], target_strides[window_dim], operand_strides[i]});

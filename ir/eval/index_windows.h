@@ -8,11 +8,11 @@ namespace hlo {
 
 /// Dimension numbers that gather and scatter share, in gather's words.
 struct WindowNumbers {
-  llvm::ArrayRef<int64_t> window_dims;       // of the result (updates), in order
-  llvm::ArrayRef<int64_t> collapsed_dims;    // operand dimensions without a window dimension
-  llvm::ArrayRef<int64_t> batching_dims;     // of the operand
-  llvm::ArrayRef<int64_t> index_batching;    // the dimensions of the indices that go with them
-  llvm::ArrayRef<int64_t> start_index_map;   // operand dimension of each index component
+  llvm::ArrayRef<int64_t> window_dims;      // of the result (updates), in order
+  llvm::ArrayRef<int64_t> collapsed_dims;   // operand dimensions without a window dimension
+  llvm::ArrayRef<int64_t> batching_dims;    // of the operand
+  llvm::ArrayRef<int64_t> index_batching;   // the dimensions of the indices that go with them
+  llvm::ArrayRef<int64_t> start_index_map;  // operand dimension of each index component
   int64_t index_vector_dim;
 };
 
@@ -20,8 +20,8 @@ struct WindowNumbers {
 /// result (gather) or updates (scatter), whose shape is `target`.
 class IndexWindows {
  public:
-  IndexWindows(const WindowNumbers& numbers, const Shape& operand, const Literal& indices, const Literal& target,
-               llvm::ArrayRef<int64_t> window_sizes);
+  IndexWindows(const WindowNumbers& numbers, const Shape& operand, const Literal& indices,
+               const Literal& target, llvm::ArrayRef<int64_t> window_sizes);
 
   [[nodiscard]] int64_t row_count() const { return row_count_; }
   /// The window: its dimensions with strides in the target and in the operand, of size above 0.
@@ -50,8 +50,8 @@ class IndexWindows {
   }
 
  private:
-  struct BatchDim {  // dimension of the indices other than index_vector_dim
-    int64_t size, valid;          // bound and run-time size
+  struct BatchDim {       // dimension of the indices other than index_vector_dim
+    int64_t size, valid;  // bound and run-time size
     int64_t index_stride, target_stride;
   };
   /// What the index dimensions but the last contribute.
@@ -67,8 +67,10 @@ class IndexWindows {
     for (const Component& c : components_) {
       int64_t start = *index;
       index += component_stride_;
-      if (clamp) start = std::clamp<int64_t>(start, 0, c.limit);
-      else if (start < 0 || start > c.limit) row.inside = false;
+      if (clamp)
+        start = std::clamp<int64_t>(start, 0, c.limit);
+      else if (start < 0 || start > c.limit)
+        row.inside = false;
       if (row.inside || clamp) row.operand_offset += start * c.stride;
     }
     return row;
@@ -79,9 +81,9 @@ class IndexWindows {
   int64_t component_stride_ = 1;
   int64_t row_count_ = 1;
   llvm::SmallVector<BatchDim, 4> batch_;
-  struct Component {   // of an index vector
-    int64_t limit;     // largest start
-    int64_t stride;    // of its operand dimension
+  struct Component {  // of an index vector
+    int64_t limit;    // largest start
+    int64_t stride;   // of its operand dimension
   };
   llvm::SmallVector<Component, 4> components_;
   llvm::SmallVector<int64_t, 4> operand_strides_;  // per batch_: of the operand's batching dimension, or 0

@@ -37,9 +37,9 @@ bool IsNative(ElementType type) { return type == ElementType::F32 || type == Ele
 
 /// E8M0 ops whose operands and results flush (narrow_float.h, FlushToZero).
 bool Flushes(OpKind kind) {
-  static constexpr OpKind kKinds[] = {OpKind::Add, OpKind::Subtract, OpKind::Multiply, OpKind::Divide,
-                                      OpKind::Maximum, OpKind::Minimum, OpKind::Log, OpKind::Log1p,
-                                      OpKind::Sqrt, OpKind::Rsqrt, OpKind::Cbrt, OpKind::Erf};
+  static constexpr OpKind kKinds[] = {OpKind::Add,     OpKind::Subtract, OpKind::Multiply, OpKind::Divide,
+                                      OpKind::Maximum, OpKind::Minimum,  OpKind::Log,      OpKind::Log1p,
+                                      OpKind::Sqrt,    OpKind::Rsqrt,    OpKind::Cbrt,     OpKind::Erf};
   return llvm::is_contained(kKinds, kind);
 }
 
@@ -123,7 +123,8 @@ class KernelFinder {
     }
     if (IsFloat(type)) {
       const ElementType compute = Widen(/*narrow_result=*/IsFloat(result_));
-      kernel_.fn_ = kind_ == OpKind::Clamp ? kernels::ClampKernel(compute) : kernels::FloatKernel(kind_, compute);
+      kernel_.fn_ =
+          kind_ == OpKind::Clamp ? kernels::ClampKernel(compute) : kernels::FloatKernel(kind_, compute);
       kernel_.flush_ = Flushes(kind_) && result_ == ElementType::F8E8M0FNU;
       return;
     }
@@ -251,8 +252,10 @@ void Kernel::Run(void* out, const void* const* in, int64_t n) const {
     void* target = static_cast<uint8_t*>(out) + begin * Info(result_type_).host_bytes();
     RunBlock(target, source.data(), m);
     if (!wrap_result_) continue;
-    if (IsSigned(result_type_)) kernels::WrapSigned(static_cast<int8_t*>(target), m, Info(result_type_).bits);
-    else kernels::WrapUnsigned(static_cast<uint8_t*>(target), m, Info(result_type_).bits);
+    if (IsSigned(result_type_))
+      kernels::WrapSigned(static_cast<int8_t*>(target), m, Info(result_type_).bits);
+    else
+      kernels::WrapUnsigned(static_cast<uint8_t*>(target), m, Info(result_type_).bits);
   }
 }
 

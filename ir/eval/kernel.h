@@ -10,8 +10,8 @@ namespace hlo {
 
 /// Numbers a kernel may depend on besides its elements.
 struct KernelParam {
-  int bits = 0;              // width of an integer type narrower than its storage, else the type's width
-  int exponent_bits = 0;     // reduce-precision
+  int bits = 0;           // width of an integer type narrower than its storage, else the type's width
+  int exponent_bits = 0;  // reduce-precision
   int mantissa_bits = 0;
   ElementType from = ElementType::Pred;  // conversions, reduce-precision: types the function is not
   ElementType to = ElementType::Pred;    // specialised for
@@ -49,9 +49,9 @@ class Kernel {
   Widening widening_ = Widening::None;
   std::array<bool, kMaxOperands> widen_operand_{};
   bool narrow_result_ = false;
-  bool wrap_result_ = false;   // bring an integer narrower than a byte back into its range
-  bool swap_ = false;          // compare GT and GE as LT and LE of exchanged operands
-  bool flush_ = false;         // FlushToZero around the op (E8M0)
+  bool wrap_result_ = false;  // bring an integer narrower than a byte back into its range
+  bool swap_ = false;         // compare GT and GE as LT and LE of exchanged operands
+  bool flush_ = false;        // FlushToZero around the op (E8M0)
   bool expensive_ = false;
 };
 

@@ -28,21 +28,24 @@ KernelFn Find(llvm::ArrayRef<Row> rows, OpKind kind);
 /// Op::Apply(a, b, …) or Op::Apply(a, b, …, param).
 template <class Op, class... In>
 [[gnu::always_inline]] inline auto ApplyTo(const KernelParam& param, In... in) {
-  if constexpr (requires { Op::Apply(in..., param); }) return Op::Apply(in..., param);
-  else return Op::Apply(in...);
+  if constexpr (requires { Op::Apply(in..., param); })
+    return Op::Apply(in..., param);
+  else
+    return Op::Apply(in...);
 }
 
 // `out` may be one of the inputs, hence assume_safety where loops are meant to be vectorised: element i
 // is read before it is written and nothing else depends on it.
-#define HLO_ELEMENTS(...)                                                 \
-  if constexpr (kVectorise) {                                             \
-    _Pragma("clang loop vectorize(assume_safety)")                        \
-    for (int64_t i = 0; i < n; ++i) o[i] = ApplyTo<Op>(param, __VA_ARGS__); \
-  } else {                                                                \
-    for (int64_t i = 0; i < n; ++i) o[i] = ApplyTo<Op>(param, __VA_ARGS__); \
+#define HLO_ELEMENTS(...)                                                                 \
+  if constexpr (kVectorise) {                                                             \
+    _Pragma("clang loop vectorize(assume_safety)") for (int64_t i = 0; i < n; ++i) o[i] = \
+        ApplyTo<Op>(param, __VA_ARGS__);                                                  \
+  } else {                                                                                \
+    for (int64_t i = 0; i < n; ++i) o[i] = ApplyTo<Op>(param, __VA_ARGS__);               \
   }
 template <bool kVectorise, class Op, class Out, class... In>
-[[gnu::always_inline]] inline void Loop(void* out, const void* const* in, int64_t n, const KernelParam& shared) {
+[[gnu::always_inline]] inline void Loop(void* out, const void* const* in, int64_t n,
+                                        const KernelParam& shared) {
   const KernelParam param = shared;
   using Types = std::tuple<In...>;
   auto* o = static_cast<Out*>(out);
@@ -78,10 +81,14 @@ HLO_WIDE void WideLoop(void* out, const void* const* in, int64_t n, const Kernel
 
 /// For ops that compilers vectorise.
 template <class Op, class Out, class... In>
-constexpr Loops Vector() { return {&BaseLoop<Op, Out, In...>, &WideLoop<Op, Out, In...>}; }
+constexpr Loops Vector() {
+  return {&BaseLoop<Op, Out, In...>, &WideLoop<Op, Out, In...>};
+}
 /// For ops that call functions or divide.
 template <class Op, class Out, class... In>
-constexpr Loops Scalar() { return {&BaseLoop<Op, Out, In...>, nullptr}; }
+constexpr Loops Scalar() {
+  return {&BaseLoop<Op, Out, In...>, nullptr};
+}
 
 // Kernels by op and native type (integers and floats at their storage width, complex); null if there
 // is none. Sub-byte integers and PRED use the 8-bit ones.

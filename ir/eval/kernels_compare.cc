@@ -9,10 +9,30 @@
 namespace hlo::kernels {
 namespace {
 
-struct Eq { template <class T> static bool Test(T a, T b) { return a == b; } };
-struct Ne { template <class T> static bool Test(T a, T b) { return a != b; } };
-struct Lt { template <class T> static bool Test(T a, T b) { return a < b; } };
-struct Le { template <class T> static bool Test(T a, T b) { return a <= b; } };
+struct Eq {
+  template <class T>
+  static bool Test(T a, T b) {
+    return a == b;
+  }
+};
+struct Ne {
+  template <class T>
+  static bool Test(T a, T b) {
+    return a != b;
+  }
+};
+struct Lt {
+  template <class T>
+  static bool Test(T a, T b) {
+    return a < b;
+  }
+};
+struct Le {
+  template <class T>
+  static bool Test(T a, T b) {
+    return a <= b;
+  }
+};
 
 /// Floating comparisons and clamp count subnormals as zeros, as XLA's CPU code does; maximum, minimum and
 /// the total order keep them.
@@ -27,7 +47,10 @@ T Flushed(T x) {
 
 template <class Relation>
 struct Plain {
-  template <class T> static uint8_t Apply(T a, T b) { return Relation::Test(Flushed(a), Flushed(b)); }
+  template <class T>
+  static uint8_t Apply(T a, T b) {
+    return Relation::Test(Flushed(a), Flushed(b));
+  }
 };
 
 /// Keys whose signed order is the total order (ops-elementwise §8).
@@ -38,8 +61,12 @@ Key TotalOrderKey(T x) {
 }
 template <class Relation>
 struct TotalOrder {
-  static uint8_t Apply(float a, float b) { return Relation::Test(TotalOrderKey<int32_t>(a), TotalOrderKey<int32_t>(b)); }
-  static uint8_t Apply(double a, double b) { return Relation::Test(TotalOrderKey<int64_t>(a), TotalOrderKey<int64_t>(b)); }
+  static uint8_t Apply(float a, float b) {
+    return Relation::Test(TotalOrderKey<int32_t>(a), TotalOrderKey<int32_t>(b));
+  }
+  static uint8_t Apply(double a, double b) {
+    return Relation::Test(TotalOrderKey<int64_t>(a), TotalOrderKey<int64_t>(b));
+  }
 };
 
 int NarrowKey(uint32_t code, const KernelParam& param) {
@@ -53,16 +80,21 @@ int NarrowKey(uint32_t code, const KernelParam& param) {
 }
 template <class Relation>
 struct NarrowTotalOrder {
-  template <class T> static uint8_t Apply(T a, T b, const KernelParam& param) {
+  template <class T>
+  static uint8_t Apply(T a, T b, const KernelParam& param) {
     return Relation::Test(NarrowKey(a, param), NarrowKey(b, param));
   }
 };
 
 /// One entry for each of EQ, NE, LT, LE.
-struct Relations { Loops eq, ne, lt, le; };
+struct Relations {
+  Loops eq, ne, lt, le;
+};
 KernelFn PickRelation(const Relations& r, Direction direction) {
-  const Loops& loops = direction == Direction::EQ ? r.eq : direction == Direction::NE ? r.ne
-                     : direction == Direction::LT ? r.lt : r.le;
+  const Loops& loops = direction == Direction::EQ   ? r.eq
+                       : direction == Direction::NE ? r.ne
+                       : direction == Direction::LT ? r.lt
+                                                    : r.le;
   return loops.base == nullptr ? nullptr : Pick(loops);
 }
 template <template <class> class Op, class T>
@@ -76,12 +108,18 @@ constexpr Relations ComplexRelations() {
 }
 
 struct Select {
-  template <class T> static T Apply(uint8_t p, T t, T f) { return p != 0 ? t : f; }
+  template <class T>
+  static T Apply(uint8_t p, T t, T f) {
+    return p != 0 ? t : f;
+  }
 };
-struct Wide128 { uint64_t low, high; };
+struct Wide128 {
+  uint64_t low, high;
+};
 
 struct Clamp {
-  template <class T> static T Apply(T low, T x, T high) {
+  template <class T>
+  static T Apply(T low, T x, T high) {
     if constexpr (std::is_floating_point_v<T>) {
       return math::Clamp(Flushed(low), Flushed(x), Flushed(high));
     } else {
@@ -97,9 +135,13 @@ void Copy(void* out, const void* const* in, int64_t n, const KernelParam&) {
 }
 
 template <class T>
-constexpr Loops SelectLoops() { return Vector<Select, T, uint8_t, T, T>(); }
+constexpr Loops SelectLoops() {
+  return Vector<Select, T, uint8_t, T, T>();
+}
 template <class T>
-constexpr Loops ClampLoops() { return Vector<Clamp, T, T, T, T>(); }
+constexpr Loops ClampLoops() {
+  return Vector<Clamp, T, T, T, T>();
+}
 
 /// Applies `f.template operator()<T>()` for the native type of `type`; narrow types have none.
 template <class F>
@@ -109,8 +151,10 @@ auto Visit(ElementType type, F f) {
     return type == ElementType::F64 ? f.template operator()<double>() : f.template operator()<float>();
   const bool is_signed = info.type_class == TypeClass::Signed;
   if (info.bits <= 8) return is_signed ? f.template operator()<int8_t>() : f.template operator()<uint8_t>();
-  if (info.bits == 16) return is_signed ? f.template operator()<int16_t>() : f.template operator()<uint16_t>();
-  if (info.bits == 32) return is_signed ? f.template operator()<int32_t>() : f.template operator()<uint32_t>();
+  if (info.bits == 16)
+    return is_signed ? f.template operator()<int16_t>() : f.template operator()<uint16_t>();
+  if (info.bits == 32)
+    return is_signed ? f.template operator()<int32_t>() : f.template operator()<uint32_t>();
   return is_signed ? f.template operator()<int64_t>() : f.template operator()<uint64_t>();
 }
 
@@ -126,12 +170,16 @@ KernelFn TotalOrderKernel(ElementType type, Direction direction) {
   if (type == ElementType::F32) return PickRelation(MakeRelations<TotalOrder, float>(), direction);
   if (type == ElementType::F64) return PickRelation(MakeRelations<TotalOrder, double>(), direction);
   return PickRelation(Info(type).bits == 16 ? MakeRelations<NarrowTotalOrder, uint16_t>()
-                                            : MakeRelations<NarrowTotalOrder, uint8_t>(), direction);
+                                            : MakeRelations<NarrowTotalOrder, uint8_t>(),
+                      direction);
 }
 
 KernelFn SelectKernel(int width) {
-  return Pick(width == 1 ? SelectLoops<uint8_t>() : width == 2 ? SelectLoops<uint16_t>()
-            : width == 4 ? SelectLoops<uint32_t>() : width == 8 ? SelectLoops<uint64_t>() : Scalar<Select, Wide128, uint8_t, Wide128, Wide128>());
+  return Pick(width == 1   ? SelectLoops<uint8_t>()
+              : width == 2 ? SelectLoops<uint16_t>()
+              : width == 4 ? SelectLoops<uint32_t>()
+              : width == 8 ? SelectLoops<uint64_t>()
+                           : Scalar<Select, Wide128, uint8_t, Wide128, Wide128>());
 }
 
 KernelFn ClampKernel(ElementType type) {
@@ -139,8 +187,11 @@ KernelFn ClampKernel(ElementType type) {
 }
 
 KernelFn CopyKernel(int width) {
-  return width == 1 ? &Copy<uint8_t> : width == 2 ? &Copy<uint16_t> : width == 4 ? &Copy<uint32_t>
-       : width == 8 ? &Copy<uint64_t> : &Copy<Wide128>;
+  return width == 1   ? &Copy<uint8_t>
+         : width == 2 ? &Copy<uint16_t>
+         : width == 4 ? &Copy<uint32_t>
+         : width == 8 ? &Copy<uint64_t>
+                      : &Copy<Wide128>;
 }
 
 }  // namespace hlo::kernels

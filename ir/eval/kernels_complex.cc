@@ -5,40 +5,96 @@
 namespace hlo::kernels {
 namespace {
 
-struct Add { template <class C> static C Apply(C a, C b) { return {a.real() + b.real(), a.imag() + b.imag()}; } };
-struct Subtract { template <class C> static C Apply(C a, C b) { return {a.real() - b.real(), a.imag() - b.imag()}; } };
-struct Negate { template <class C> static C Apply(C a) { return {-a.real(), -a.imag()}; } };
-struct Real { template <class C> static typename C::value_type Apply(C a) { return a.real(); } };
-struct Imag { template <class C> static typename C::value_type Apply(C a) { return a.imag(); } };
-struct Abs { template <class C> static typename C::value_type Apply(C a) { return math::Abs(a); } };
-struct Multiply { template <class C> static C Apply(C a, C b) { return math::Multiply(a, b); } };
-struct Divide { template <class C> static C Apply(C a, C b) { return math::Divide(a, b); } };
-struct Power { template <class C> static C Apply(C a, C b) { return math::Pow(a, b); } };
-struct Atan2 { template <class C> static C Apply(C a, C b) { return math::Atan2(a, b); } };
+struct Add {
+  template <class C>
+  static C Apply(C a, C b) {
+    return {a.real() + b.real(), a.imag() + b.imag()};
+  }
+};
+struct Subtract {
+  template <class C>
+  static C Apply(C a, C b) {
+    return {a.real() - b.real(), a.imag() - b.imag()};
+  }
+};
+struct Negate {
+  template <class C>
+  static C Apply(C a) {
+    return {-a.real(), -a.imag()};
+  }
+};
+struct Real {
+  template <class C>
+  static typename C::value_type Apply(C a) {
+    return a.real();
+  }
+};
+struct Imag {
+  template <class C>
+  static typename C::value_type Apply(C a) {
+    return a.imag();
+  }
+};
+struct Abs {
+  template <class C>
+  static typename C::value_type Apply(C a) {
+    return math::Abs(a);
+  }
+};
+struct Multiply {
+  template <class C>
+  static C Apply(C a, C b) {
+    return math::Multiply(a, b);
+  }
+};
+struct Divide {
+  template <class C>
+  static C Apply(C a, C b) {
+    return math::Divide(a, b);
+  }
+};
+struct Power {
+  template <class C>
+  static C Apply(C a, C b) {
+    return math::Pow(a, b);
+  }
+};
+struct Atan2 {
+  template <class C>
+  static C Apply(C a, C b) {
+    return math::Atan2(a, b);
+  }
+};
 
-#define HLO_FUNCTIONS(F)                                                                              \
-  F(Acos) F(Acosh) F(Asin) F(Asinh) F(Atanh) F(Cos) F(Cosh) F(Exp) F(Expm1) F(Log) F(Log1p) F(Logistic) \
-  F(Rsqrt) F(Sign) F(Sin) F(Sinh) F(Sqrt) F(Tan) F(Tanh)
-#define HLO_DEFINE(Name) struct Name { template <class C> static C Apply(C a) { return math::Name(a); } };
+#define HLO_FUNCTIONS(F)                                                                                 \
+  F(Acos)                                                                                                \
+  F(Acosh) F(Asin) F(Asinh) F(Atanh) F(Cos) F(Cosh) F(Exp) F(Expm1) F(Log) F(Log1p) F(Logistic) F(Rsqrt) \
+      F(Sign) F(Sin) F(Sinh) F(Sqrt) F(Tan) F(Tanh)
+#define HLO_DEFINE(Name)    \
+  struct Name {             \
+    template <class C>      \
+    static C Apply(C a) {   \
+      return math::Name(a); \
+    }                       \
+  };
 HLO_FUNCTIONS(HLO_DEFINE)
 #undef HLO_DEFINE
 
 template <class C>
 llvm::ArrayRef<Row> Rows() {
   using T = typename C::value_type;
-  static constexpr Row kRows[] = {
-      {OpKind::Add, Scalar<Add, C, C, C>()},
-      {OpKind::Subtract, Scalar<Subtract, C, C, C>()},
-      {OpKind::Negate, Scalar<Negate, C, C>()},
-      {OpKind::Real, Scalar<Real, T, C>()},
-      {OpKind::Imag, Scalar<Imag, T, C>()},
-      {OpKind::Abs, Scalar<Abs, T, C>()},
-      {OpKind::Multiply, Scalar<Multiply, C, C, C>()},
-      {OpKind::Divide, Scalar<Divide, C, C, C>()},
-      {OpKind::Power, Scalar<Power, C, C, C>()},
-      {OpKind::Atan2, Scalar<Atan2, C, C, C>()},
+  static constexpr Row kRows[] = {{OpKind::Add, Scalar<Add, C, C, C>()},
+                                  {OpKind::Subtract, Scalar<Subtract, C, C, C>()},
+                                  {OpKind::Negate, Scalar<Negate, C, C>()},
+                                  {OpKind::Real, Scalar<Real, T, C>()},
+                                  {OpKind::Imag, Scalar<Imag, T, C>()},
+                                  {OpKind::Abs, Scalar<Abs, T, C>()},
+                                  {OpKind::Multiply, Scalar<Multiply, C, C, C>()},
+                                  {OpKind::Divide, Scalar<Divide, C, C, C>()},
+                                  {OpKind::Power, Scalar<Power, C, C, C>()},
+                                  {OpKind::Atan2, Scalar<Atan2, C, C, C>()},
 #define HLO_ROW(Name) {OpKind::Name, Scalar<Name, C, C>()},
-      HLO_FUNCTIONS(HLO_ROW)
+                                  HLO_FUNCTIONS(HLO_ROW)
 #undef HLO_ROW
   };
   return kRows;
@@ -47,7 +103,8 @@ llvm::ArrayRef<Row> Rows() {
 }  // namespace
 
 KernelFn ComplexKernel(OpKind kind, ElementType type) {
-  return type == ElementType::C128 ? Find(Rows<std::complex<double>>(), kind) : Find(Rows<std::complex<float>>(), kind);
+  return type == ElementType::C128 ? Find(Rows<std::complex<double>>(), kind)
+                                   : Find(Rows<std::complex<float>>(), kind);
 }
 
 }  // namespace hlo::kernels

@@ -20,7 +20,8 @@ Out Saturate(Real x, int bits) {
   // 2^bits or 2^(bits-1): exact, and the first value out of range.
   const int magnitude_bits = std::is_signed_v<Out> ? bits - 1 : bits;
   const auto limit = static_cast<Real>(uint64_t{1} << (magnitude_bits - 1)) * 2;
-  const auto max = static_cast<Out>(std::numeric_limits<Out>::max() >> (static_cast<int>(sizeof(Out)) * 8 - bits));
+  const auto max =
+      static_cast<Out>(std::numeric_limits<Out>::max() >> (static_cast<int>(sizeof(Out)) * 8 - bits));
   const auto min = static_cast<Out>(std::is_signed_v<Out> ? -max - 1 : 0);
   if constexpr (std::is_signed_v<Out>)
     return x >= limit ? max : x < -limit ? min : x == x ? static_cast<Out>(x) : Out{0};
@@ -30,9 +31,11 @@ Out Saturate(Real x, int bits) {
 
 template <class Out>
 struct Convert {
-  template <class In> static Out Apply(In x, const KernelParam& param) {
+  template <class In>
+  static Out Apply(In x, const KernelParam& param) {
     if constexpr (kIsComplex<Out> && kIsComplex<In>)
-      return {static_cast<typename Out::value_type>(x.real()), static_cast<typename Out::value_type>(x.imag())};
+      return {static_cast<typename Out::value_type>(x.real()),
+              static_cast<typename Out::value_type>(x.imag())};
     else if constexpr (kIsComplex<In>)
       return Apply(x.real(), param);
     else if constexpr (kIsComplex<Out>)
@@ -45,9 +48,11 @@ struct Convert {
 };
 /// Subnormals count as zero, as in comparisons, but for BF16.
 struct ToPred {
-  template <class In> static uint8_t Apply(In x, const KernelParam& param) {
+  template <class In>
+  static uint8_t Apply(In x, const KernelParam& param) {
     if constexpr (std::is_floating_point_v<In>)
-      return !(std::fabs(x) < (param.from == ElementType::BF16 ? std::numeric_limits<In>::denorm_min() : std::numeric_limits<In>::min()));
+      return !(std::fabs(x) < (param.from == ElementType::BF16 ? std::numeric_limits<In>::denorm_min()
+                                                               : std::numeric_limits<In>::min()));
     else
       return x != 0;
   }
@@ -68,9 +73,12 @@ KernelFn ConvertRealTo(ElementType to) {
   if (to == ElementType::C64) return &BaseLoop<Convert<std::complex<float>>, std::complex<float>, In>;
   if (to == ElementType::C128) return &BaseLoop<Convert<std::complex<double>>, std::complex<double>, In>;
   const bool is_signed = info.type_class == TypeClass::Signed;
-  if (info.bits <= 8) return Pick(is_signed ? make.template operator()<S8>() : make.template operator()<uint8_t>());
-  if (info.bits == 16) return Pick(is_signed ? make.template operator()<S16>() : make.template operator()<uint16_t>());
-  if (info.bits == 32) return Pick(is_signed ? make.template operator()<S32>() : make.template operator()<uint32_t>());
+  if (info.bits <= 8)
+    return Pick(is_signed ? make.template operator()<S8>() : make.template operator()<uint8_t>());
+  if (info.bits == 16)
+    return Pick(is_signed ? make.template operator()<S16>() : make.template operator()<uint16_t>());
+  if (info.bits == 32)
+    return Pick(is_signed ? make.template operator()<S32>() : make.template operator()<uint32_t>());
   return Pick(is_signed ? make.template operator()<S64>() : make.template operator()<uint64_t>());
 }
 
@@ -84,9 +92,12 @@ KernelFn ConvertComplexTo(ElementType to) {
   if (to == ElementType::C128) return make.template operator()<std::complex<double>>();
   if (info.type_class == TypeClass::Pred) return nullptr;
   const bool is_signed = info.type_class == TypeClass::Signed;
-  if (info.bits <= 8) return is_signed ? make.template operator()<int8_t>() : make.template operator()<uint8_t>();
-  if (info.bits == 16) return is_signed ? make.template operator()<int16_t>() : make.template operator()<uint16_t>();
-  if (info.bits == 32) return is_signed ? make.template operator()<int32_t>() : make.template operator()<uint32_t>();
+  if (info.bits <= 8)
+    return is_signed ? make.template operator()<int8_t>() : make.template operator()<uint8_t>();
+  if (info.bits == 16)
+    return is_signed ? make.template operator()<int16_t>() : make.template operator()<uint16_t>();
+  if (info.bits == 32)
+    return is_signed ? make.template operator()<int32_t>() : make.template operator()<uint32_t>();
   return is_signed ? make.template operator()<int64_t>() : make.template operator()<uint64_t>();
 }
 
@@ -96,10 +107,14 @@ void LongToNarrow(void* out, const void* const* in, int64_t n, const KernelParam
   const bool one_byte = Info(param.to).bits <= 8;
   for (int64_t i = 0; i < n; ++i) {
     uint64_t code;
-    if constexpr (std::is_signed_v<In>) code = FromSigned(param.to, x[i]);
-    else code = FromUnsigned(param.to, x[i]);
-    if (one_byte) static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(code);
-    else static_cast<uint16_t*>(out)[i] = static_cast<uint16_t>(code);
+    if constexpr (std::is_signed_v<In>)
+      code = FromSigned(param.to, x[i]);
+    else
+      code = FromUnsigned(param.to, x[i]);
+    if (one_byte)
+      static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(code);
+    else
+      static_cast<uint16_t*>(out)[i] = static_cast<uint16_t>(code);
   }
 }
 
@@ -114,8 +129,9 @@ void Float4ToInteger(void* out, const void* const* in, int64_t n, const KernelPa
     const int64_t whole = value < 0 && !is_signed ? 0 : static_cast<int64_t>(value);
     // The unsigned maximum of 64 bits is -1 here: bounds are compared as numbers of the target type.
     const bool fits_above = (!is_signed && target.bits == 64) || whole <= max;
-    table[code] = value == MaxFinite(ElementType::F4E2M1FN) || !fits_above ? max
-                : is_signed && (value == -MaxFinite(ElementType::F4E2M1FN) || whole < -max - 1) ? -max - 1 : whole;
+    table[code] = value == MaxFinite(ElementType::F4E2M1FN) || !fits_above                        ? max
+                  : is_signed && (value == -MaxFinite(ElementType::F4E2M1FN) || whole < -max - 1) ? -max - 1
+                                                                                                  : whole;
   }
   const auto* codes = static_cast<const uint8_t*>(in[0]);
   const auto width = static_cast<size_t>(target.host_bytes());
@@ -124,7 +140,8 @@ void Float4ToInteger(void* out, const void* const* in, int64_t n, const KernelPa
 }
 
 struct ReduceCode {
-  template <class T> static T Apply(T code, const KernelParam& param) {
+  template <class T>
+  static T Apply(T code, const KernelParam& param) {
     return static_cast<T>(ReducePrecision(param.from, code, param.exponent_bits, param.mantissa_bits));
   }
 };
@@ -157,9 +174,10 @@ KernelFn LongToNarrowKernel(ElementType from) {
 
 KernelFn ReducePrecisionKernel(ElementType type) {
   const int bits = Info(type).bits;
-  return bits <= 8 ? &BaseLoop<ReduceCode, uint8_t, uint8_t>
-       : bits == 16 ? &BaseLoop<ReduceCode, uint16_t, uint16_t>
-       : bits == 32 ? &BaseLoop<ReduceCode, uint32_t, uint32_t> : &BaseLoop<ReduceCode, uint64_t, uint64_t>;
+  return bits <= 8    ? &BaseLoop<ReduceCode, uint8_t, uint8_t>
+         : bits == 16 ? &BaseLoop<ReduceCode, uint16_t, uint16_t>
+         : bits == 32 ? &BaseLoop<ReduceCode, uint32_t, uint32_t>
+                      : &BaseLoop<ReduceCode, uint64_t, uint64_t>;
 }
 
 void StochasticConvert(void* out, const void* const* in, int64_t n, const KernelParam& param) {
@@ -173,7 +191,8 @@ void StochasticConvert(void* out, const void* const* in, int64_t n, const Kernel
     if (magnitude < 0x1p63 && x < static_cast<double>(max) && x > static_cast<double>(min)) {
       const double whole = std::trunc(magnitude);
       const auto threshold = static_cast<uint64_t>(std::ldexp(magnitude - whole, random.bits));
-      const auto rounded = static_cast<int64_t>(whole) + (LoadBits(in[1], i, random.host_bytes()) < threshold ? 1 : 0);
+      const auto rounded =
+          static_cast<int64_t>(whole) + (LoadBits(in[1], i, random.host_bytes()) < threshold ? 1 : 0);
       result = x < 0 ? -rounded : rounded;
     }
     const auto width = static_cast<size_t>(target.host_bytes());

@@ -17,9 +17,8 @@ using Unsigned = std::make_unsigned_t<T>;
 template <class T>
 using Wide = std::conditional_t<(sizeof(T) < 4), uint32_t, Unsigned<T>>;
 template <class T>
-using Double = std::conditional_t<
-    (sizeof(T) < 8), std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
-    std::conditional_t<std::is_signed_v<T>, Int128, UInt128>>;
+using Double = std::conditional_t<(sizeof(T) < 8), std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
+                                  std::conditional_t<std::is_signed_v<T>, Int128, UInt128>>;
 
 /// The low `bits` bits.
 template <class T>
@@ -30,16 +29,26 @@ Unsigned<T> Field(T x, int bits) {
 }
 
 struct Add {
-  template <class T> static T Apply(T a, T b) { return static_cast<T>(static_cast<Wide<T>>(a) + static_cast<Wide<T>>(b)); }
+  template <class T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(static_cast<Wide<T>>(a) + static_cast<Wide<T>>(b));
+  }
 };
 struct Subtract {
-  template <class T> static T Apply(T a, T b) { return static_cast<T>(static_cast<Wide<T>>(a) - static_cast<Wide<T>>(b)); }
+  template <class T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(static_cast<Wide<T>>(a) - static_cast<Wide<T>>(b));
+  }
 };
 struct Multiply {
-  template <class T> static T Apply(T a, T b) { return static_cast<T>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b)); }
+  template <class T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b));
+  }
 };
 struct Divide {  // ops-elementwise §7.1
-  template <class T> static T Apply(T a, T b) {
+  template <class T>
+  static T Apply(T a, T b) {
     if (b == 0) return static_cast<T>(-1);
     if constexpr (std::is_signed_v<T>)
       if (b == -1) return static_cast<T>(Wide<T>{0} - static_cast<Wide<T>>(a));
@@ -47,7 +56,8 @@ struct Divide {  // ops-elementwise §7.1
   }
 };
 struct Remainder {
-  template <class T> static T Apply(T a, T b) {
+  template <class T>
+  static T Apply(T a, T b) {
     if (b == 0) return a;
     if constexpr (std::is_signed_v<T>)
       if (b == -1) return 0;
@@ -55,7 +65,8 @@ struct Remainder {
   }
 };
 struct Power {
-  template <class T> static T Apply(T base, T exponent) {
+  template <class T>
+  static T Apply(T base, T exponent) {
     if constexpr (std::is_signed_v<T>) {
       if (exponent < 0) {
         if (base == 1) return 1;
@@ -72,41 +83,60 @@ struct Power {
   }
 };
 struct Maximum {
-  template <class T> static T Apply(T a, T b) { return a > b ? a : b; }
+  template <class T>
+  static T Apply(T a, T b) {
+    return a > b ? a : b;
+  }
 };
 struct Minimum {
-  template <class T> static T Apply(T a, T b) { return a < b ? a : b; }
+  template <class T>
+  static T Apply(T a, T b) {
+    return a < b ? a : b;
+  }
 };
 struct MulHi {
-  template <class T> static T Apply(T a, T b, const KernelParam& param) {
+  template <class T>
+  static T Apply(T a, T b, const KernelParam& param) {
     return static_cast<T>((static_cast<Double<T>>(a) * static_cast<Double<T>>(b)) >> param.bits);
   }
 };
 struct And {
-  template <class T> static T Apply(T a, T b) { return static_cast<T>(a & b); }
+  template <class T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(a & b);
+  }
 };
 struct Or {
-  template <class T> static T Apply(T a, T b) { return static_cast<T>(a | b); }
+  template <class T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(a | b);
+  }
 };
 struct Xor {
-  template <class T> static T Apply(T a, T b) { return static_cast<T>(a ^ b); }
+  template <class T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
 };
 struct ShiftLeft {
-  template <class T> static T Apply(T a, T amount, const KernelParam& param) {
+  template <class T>
+  static T Apply(T a, T amount, const KernelParam& param) {
     const auto by = Field(amount, param.bits);
     const auto limit = static_cast<Unsigned<T>>(param.bits);
     return by < limit ? static_cast<T>(static_cast<Wide<T>>(a) << by) : T{0};
   }
 };
 struct ShiftRightLogical {
-  template <class T> static T Apply(T a, T amount, const KernelParam& param) {
+  template <class T>
+  static T Apply(T a, T amount, const KernelParam& param) {
     const auto by = Field(amount, param.bits);
     const auto limit = static_cast<Unsigned<T>>(param.bits);
     return by < limit ? static_cast<T>(Field(a, param.bits) >> by) : T{0};
   }
 };
 struct ShiftRightArithmetic {
-  template <class T> static T Apply(T a, T amount, const KernelParam& param) {
+  template <class T>
+  static T Apply(T a, T amount, const KernelParam& param) {
     using S = std::make_signed_t<T>;
     const int unused = static_cast<int>(sizeof(T)) * 8 - param.bits;
     const auto value = static_cast<S>(static_cast<S>(static_cast<Unsigned<T>>(a) << unused) >> unused);
@@ -116,36 +146,54 @@ struct ShiftRightArithmetic {
   }
 };
 struct Negate {
-  template <class T> static T Apply(T a) { return static_cast<T>(Wide<T>{0} - static_cast<Wide<T>>(a)); }
+  template <class T>
+  static T Apply(T a) {
+    return static_cast<T>(Wide<T>{0} - static_cast<Wide<T>>(a));
+  }
 };
 struct Abs {
-  template <class T> static T Apply(T a) { return a < 0 ? Negate::Apply(a) : a; }
+  template <class T>
+  static T Apply(T a) {
+    return a < 0 ? Negate::Apply(a) : a;
+  }
 };
 struct Sign {
-  template <class T> static T Apply(T a) { return static_cast<T>((a > 0) - (a < 0)); }
+  template <class T>
+  static T Apply(T a) {
+    return static_cast<T>((a > 0) - (a < 0));
+  }
 };
 struct Not {
-  template <class T> static T Apply(T a) { return static_cast<T>(~a); }
+  template <class T>
+  static T Apply(T a) {
+    return static_cast<T>(~a);
+  }
 };
 struct LogicalNot {
   static uint8_t Apply(uint8_t a) { return a == 0; }
 };
 struct Clz {
-  template <class T> static T Apply(T a, const KernelParam& param) {
+  template <class T>
+  static T Apply(T a, const KernelParam& param) {
     const int unused = static_cast<int>(sizeof(T)) * 8 - param.bits;
     return static_cast<T>(std::countl_zero(Field(a, param.bits)) - unused);
   }
 };
 struct PopulationCount {
-  template <class T> static T Apply(T a, const KernelParam& param) {
+  template <class T>
+  static T Apply(T a, const KernelParam& param) {
     return static_cast<T>(std::popcount(Field(a, param.bits)));
   }
 };
 
 template <class Op, class T>
-constexpr Loops Unary() { return Vector<Op, T, T>(); }
+constexpr Loops Unary() {
+  return Vector<Op, T, T>();
+}
 template <class Op, class T>
-constexpr Loops Binary() { return Vector<Op, T, T, T>(); }
+constexpr Loops Binary() {
+  return Vector<Op, T, T, T>();
+}
 
 /// Ops that do not care about the sign share the code of the unsigned type.
 template <class T>
@@ -184,10 +232,10 @@ llvm::ArrayRef<Row> SignedRows() {
 }
 
 constexpr Row kPredRows[] = {
-    {OpKind::Add, Binary<Or, uint8_t>()},     {OpKind::Maximum, Binary<Or, uint8_t>()},
-    {OpKind::Or, Binary<Or, uint8_t>()},      {OpKind::Multiply, Binary<And, uint8_t>()},
+    {OpKind::Add, Binary<Or, uint8_t>()},      {OpKind::Maximum, Binary<Or, uint8_t>()},
+    {OpKind::Or, Binary<Or, uint8_t>()},       {OpKind::Multiply, Binary<And, uint8_t>()},
     {OpKind::Minimum, Binary<And, uint8_t>()}, {OpKind::And, Binary<And, uint8_t>()},
-    {OpKind::Xor, Binary<Xor, uint8_t>()},    {OpKind::Not, Unary<LogicalNot, uint8_t>()},
+    {OpKind::Xor, Binary<Xor, uint8_t>()},     {OpKind::Not, Unary<LogicalNot, uint8_t>()},
 };
 
 template <class S, class U>

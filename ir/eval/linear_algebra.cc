@@ -16,10 +16,14 @@ ElementType ComputeType(ElementType type) {
 /// Calls f.template operator()<T>() for F32, F64, C64 or C128.
 template <class F>
 void VisitType(ElementType type, F f) {
-  if (type == ElementType::F32) f.template operator()<float>();
-  else if (type == ElementType::F64) f.template operator()<double>();
-  else if (type == ElementType::C64) f.template operator()<std::complex<float>>();
-  else f.template operator()<std::complex<double>>();
+  if (type == ElementType::F32)
+    f.template operator()<float>();
+  else if (type == ElementType::F64)
+    f.template operator()<double>();
+  else if (type == ElementType::C64)
+    f.template operator()<std::complex<float>>();
+  else
+    f.template operator()<std::complex<double>>();
 }
 
 /// Pieces of a batch of items of `work` operations each.
@@ -28,9 +32,12 @@ int64_t BatchGrain(int64_t work) { return std::max<int64_t>(1, 20000 / std::max<
 template <class Real>
 void RunFft(FftType type, llvm::ArrayRef<int64_t> lengths, const Literal& in, Literal& out) {
   using Complex = std::complex<Real>;
-  const auto count = [](const Literal& l, int64_t batch) { return batch == 0 ? 0 : l.shape().ElementCount() / batch; };
+  const auto count = [](const Literal& l, int64_t batch) {
+    return batch == 0 ? 0 : l.shape().ElementCount() / batch;
+  };
   int64_t batch = 1;
-  for (int64_t d = 0; d < in.shape().rank() - static_cast<int64_t>(lengths.size()); ++d) batch *= in.shape().dim(d);
+  for (int64_t d = 0; d < in.shape().rank() - static_cast<int64_t>(lengths.size()); ++d)
+    batch *= in.shape().dim(d);
   if (out.shape().ElementCount() == 0) return;
   const int64_t in_size = count(in, batch), out_size = count(out, batch);
   const uint8_t* from = in.data();
@@ -39,9 +46,11 @@ void RunFft(FftType type, llvm::ArrayRef<int64_t> lengths, const Literal& in, Li
   ParallelFor(0, batch, BatchGrain(out_size), [&](int64_t begin, int64_t end) {
     const auto n = static_cast<size_t>(end - begin);
     if (type == FftType::RFFT)
-      RealFft<Real>(n, sizes, reinterpret_cast<const Real*>(from) + begin * in_size, reinterpret_cast<Complex*>(to) + begin * out_size);
+      RealFft<Real>(n, sizes, reinterpret_cast<const Real*>(from) + begin * in_size,
+                    reinterpret_cast<Complex*>(to) + begin * out_size);
     else if (type == FftType::IRFFT)
-      InverseRealFft<Real>(n, sizes, reinterpret_cast<const Complex*>(from) + begin * in_size, reinterpret_cast<Real*>(to) + begin * out_size);
+      InverseRealFft<Real>(n, sizes, reinterpret_cast<const Complex*>(from) + begin * in_size,
+                           reinterpret_cast<Real*>(to) + begin * out_size);
     else
       Fft<Real>(type == FftType::IFFT, n, sizes, reinterpret_cast<const Complex*>(from) + begin * in_size,
                 reinterpret_cast<Complex*>(to) + begin * out_size);
@@ -60,8 +69,10 @@ int64_t MatrixCount(const Shape& shape) {
 Result<Literal> EvalFft(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
   const auto& [type, lengths] = inst.attr<FftAttrs>();
   Literal result = Literal::Make(inst.shape());
-  if (RealPartType(inst.shape().element_type()) == ElementType::F64) RunFft<double>(type, lengths, operands[0], result);
-  else RunFft<float>(type, lengths, operands[0], result);
+  if (RealPartType(inst.shape().element_type()) == ElementType::F64)
+    RunFft<double>(type, lengths, operands[0], result);
+  else
+    RunFft<float>(type, lengths, operands[0], result);
   return result;
 }
 
@@ -75,13 +86,15 @@ Result<Literal> EvalCholesky(EvalContext&, const Instruction& inst, llvm::Mutabl
     const T* from = a.Data<T>().data();
     T* to = result.MutableSpan<T>().data();
     ParallelFor(0, MatrixCount(a.shape()), BatchGrain(n * n * n / 3), [&](int64_t begin, int64_t end) {
-      Cholesky<T>(static_cast<size_t>(end - begin), static_cast<size_t>(n), lower, from + begin * n * n, to + begin * n * n);
+      Cholesky<T>(static_cast<size_t>(end - begin), static_cast<size_t>(n), lower, from + begin * n * n,
+                  to + begin * n * n);
     });
   });
   return ConvertLiteral(std::move(result), type).WithShape(inst.shape());
 }
 
-Result<Literal> EvalTriangularSolve(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalTriangularSolve(EvalContext&, const Instruction& inst,
+                                    llvm::MutableArrayRef<Literal> operands) {
   const ElementType type = inst.shape().element_type();
   const auto& attrs = inst.attr<TriangularSolveAttrs>();
   if (attrs.transpose_a == TransposeA::Invalid)
@@ -102,8 +115,8 @@ Result<Literal> EvalTriangularSolve(EvalContext&, const Instruction& inst, llvm:
     const T* from = b.Data<T>().data();
     T* to = result.MutableSpan<T>().data();
     ParallelFor(0, MatrixCount(a.shape()), BatchGrain(m * m * n), [&](int64_t begin, int64_t end) {
-      TriangularSolve<T>(static_cast<size_t>(end - begin), static_cast<size_t>(m), static_cast<size_t>(n), options,
-                         matrix + begin * m * m, from + begin * m * n, to + begin * m * n);
+      TriangularSolve<T>(static_cast<size_t>(end - begin), static_cast<size_t>(m), static_cast<size_t>(n),
+                         options, matrix + begin * m * m, from + begin * m * n, to + begin * m * n);
     });
   });
   return ConvertLiteral(std::move(result), type).WithShape(inst.shape());

@@ -34,7 +34,8 @@ Dims Sizes(const Literal& literal) {
 void SetSizes(Literal& literal, llvm::ArrayRef<int64_t> sizes) {
   for (int64_t d = 0; d < literal.shape().rank(); ++d)
     if (literal.shape().is_dynamic(d))
-      literal.SetDynamicSize(d, std::clamp<int64_t>(sizes[static_cast<size_t>(d)], 0, literal.shape().dim(d)));
+      literal.SetDynamicSize(d,
+                             std::clamp<int64_t>(sizes[static_cast<size_t>(d)], 0, literal.shape().dim(d)));
 }
 
 /// The valid elements of `from`, in row-major order, become those of a result with run-time sizes
@@ -86,7 +87,8 @@ Dims ReshapedSizes(const Literal& from, const Shape& shape) {
 
 }  // namespace
 
-Result<Literal> EvalBroadcast(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalBroadcast(EvalContext&, const Instruction& inst,
+                              llvm::MutableArrayRef<Literal> operands) {
   const Literal& x = operands[0];
   const Shape& shape = inst.shape();
   Literal result = Literal::Make(shape);
@@ -112,7 +114,8 @@ Result<Literal> EvalReshape(EvalContext&, const Instruction& inst, llvm::Mutable
   return ReshapeValid(x, inst.shape(), ReshapedSizes(x, inst.shape()));
 }
 
-Result<Literal> EvalDynamicReshape(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalDynamicReshape(EvalContext&, const Instruction& inst,
+                                   llvm::MutableArrayRef<Literal> operands) {
   Dims sizes(inst.shape().dims());
   for (int64_t d = 0; d < inst.shape().rank(); ++d)
     if (inst.shape().is_dynamic(d))
@@ -121,7 +124,8 @@ Result<Literal> EvalDynamicReshape(EvalContext&, const Instruction& inst, llvm::
   return ReshapeValid(operands[0], inst.shape(), sizes);
 }
 
-Result<Literal> EvalTranspose(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalTranspose(EvalContext&, const Instruction& inst,
+                              llvm::MutableArrayRef<Literal> operands) {
   const Literal& x = operands[0];
   Literal result = Literal::Make(inst.shape());
   const auto to = RowMajorStrides(inst.shape().dims()), from = RowMajorStrides(x.shape().dims());
@@ -153,7 +157,8 @@ Result<Literal> EvalReverse(EvalContext&, const Instruction& inst, llvm::Mutable
   return result;
 }
 
-Result<Literal> EvalConcatenate(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalConcatenate(EvalContext&, const Instruction& inst,
+                                llvm::MutableArrayRef<Literal> operands) {
   const Shape& shape = inst.shape();
   const auto along = static_cast<size_t>(inst.attr<DimensionsAttrs>().dimensions[0]);
   const bool dynamic = llvm::any_of(operands, [](const Literal& x) { return x.HasDynamicSizes(); });

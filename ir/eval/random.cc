@@ -26,24 +26,30 @@ uint64_t StreamKey(EvalContext& context, const Instruction& inst) {
 
 }  // namespace
 
-Result<Literal> EvalRng(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalRng(EvalContext& context, const Instruction& inst,
+                        llvm::MutableArrayRef<Literal> operands) {
   const ElementType type = inst.shape().element_type();
   const Distribution distribution = inst.attr<RngAttrs>().distribution;
   if (IsComplex(type) || (distribution == Distribution::Normal && !IsFloat(type)))
-    return Error("unsupported-element-type", inst.loc(), "'{0}' with distribution {1} is not defined for element type '{2}'",
-                 ToString(inst.kind()), ToString(distribution), ToString(type));
+    return Error("unsupported-element-type", inst.loc(),
+                 "'{0}' with distribution {1} is not defined for element type '{2}'", ToString(inst.kind()),
+                 ToString(distribution), ToString(type));
   Literal result = Literal::Make(inst.shape());
   const auto n = static_cast<size_t>(inst.shape().ElementCount());
   // No element takes more words than this, so that streams of later executions do not overlap.
   constexpr int64_t kWordsPerElement = 4;
-  rng::Stream stream(StreamKey(context, inst), Advance(context, inst, static_cast<int64_t>(n) * kWordsPerElement + 4));
+  rng::Stream stream(StreamKey(context, inst),
+                     Advance(context, inst, static_cast<int64_t>(n) * kWordsPerElement + 4));
   const uint64_t a = operands[0].Bits(0), b = operands[1].Bits(0);
-  if (distribution == Distribution::Normal) rng::FillNormal(stream, type, a, b, result.MutableData(), n);
-  else rng::FillUniform(stream, type, a, b, result.MutableData(), n);
+  if (distribution == Distribution::Normal)
+    rng::FillNormal(stream, type, a, b, result.MutableData(), n);
+  else
+    rng::FillUniform(stream, type, a, b, result.MutableData(), n);
   return result;
 }
 
-Result<Literal> EvalRngGetAndUpdateState(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
+Result<Literal> EvalRngGetAndUpdateState(EvalContext& context, const Instruction& inst,
+                                         llvm::MutableArrayRef<Literal>) {
   const rng::Counter128 before = Advance(context, inst, inst.attr<RngStateAttrs>().delta);
   Literal result = Literal::Make(inst.shape());
   const auto words = result.MutableSpan<uint64_t>();
@@ -52,28 +58,34 @@ Result<Literal> EvalRngGetAndUpdateState(EvalContext& context, const Instruction
   return result;
 }
 
-Result<Literal> EvalRngBitGenerator(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalRngBitGenerator(EvalContext&, const Instruction& inst,
+                                    llvm::MutableArrayRef<Literal> operands) {
   const Shape& shape = inst.shape();
   const Shape& state_shape = operands[0].shape();
   // rng_default is Philox, as on XLA's CPU.
   const bool three_fry = inst.attr<RngBitGeneratorAttrs>().algorithm == RngAlgorithm::ThreeFry;
   if (!shape.IsTuple() || shape.tuple_size() != 2 || !shape.tuple_shape(1).IsArray())
-    return Error("unsupported-shape", inst.loc(), "rng-bit-generator makes {0}, but must make a tuple of state and bits", shape);
+    return Error("unsupported-shape", inst.loc(),
+                 "rng-bit-generator makes {0}, but must make a tuple of state and bits", shape);
   const int64_t words = state_shape.ElementCount();
-  if (state_shape.element_type() != ElementType::U64 || state_shape.rank() != 1 || (words != 2 && (three_fry || words != 3)))
-    return Error("unsupported-shape", inst.loc(), "the state of rng-bit-generator is {0}, but must be {1}", state_shape,
-                 three_fry ? "u64[2]" : "u64[2] or u64[3]");
+  if (state_shape.element_type() != ElementType::U64 || state_shape.rank() != 1 ||
+      (words != 2 && (three_fry || words != 3)))
+    return Error("unsupported-shape", inst.loc(), "the state of rng-bit-generator is {0}, but must be {1}",
+                 state_shape, three_fry ? "u64[2]" : "u64[2] or u64[3]");
   const Shape& bits_shape = shape.tuple_shape(1);
   if (!IsIntegral(bits_shape.element_type()))
-    return Error("unsupported-element-type", inst.loc(), "the bits of rng-bit-generator are {0}, but must be integers", bits_shape);
+    return Error("unsupported-element-type", inst.loc(),
+                 "the bits of rng-bit-generator are {0}, but must be integers", bits_shape);
   Literal state = std::move(operands[0]);
   Literal bits = Literal::Make(bits_shape);
   const int width = Info(bits_shape.element_type()).bits;
   const auto state_words = state.MutableSpan<uint64_t>();
-  rng::GenerateBits(three_fry ? rng::Algorithm::ThreeFry : rng::Algorithm::Philox, {state_words.data(), state_words.size()},
-                    width, {bits_shape.dims().data(), bits_shape.dims().size()}, bits.MutableData());
+  rng::GenerateBits(three_fry ? rng::Algorithm::ThreeFry : rng::Algorithm::Philox,
+                    {state_words.data(), state_words.size()}, width,
+                    {bits_shape.dims().data(), bits_shape.dims().size()}, bits.MutableData());
   if (width < 8 && IsSigned(bits_shape.element_type()))
-    for (int64_t i = 0; i < bits_shape.ElementCount(); ++i) bits.SetBits(i, bits.Bits(i));  // extends the sign
+    for (int64_t i = 0; i < bits_shape.ElementCount(); ++i)
+      bits.SetBits(i, bits.Bits(i));  // extends the sign
   std::vector<Literal> results;
   results.push_back(std::move(state));
   results.push_back(std::move(bits));

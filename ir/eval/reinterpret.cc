@@ -25,7 +25,8 @@ Literal FromPackedBytes(const Shape& shape, llvm::ArrayRef<uint8_t> bytes) {
   }
   const auto width = static_cast<size_t>(Info(type).bits), per_byte = 8 / width;
   for (size_t i = 0; i < result.byte_size(); ++i)
-    result.SetBits(static_cast<int64_t>(i), static_cast<uint64_t>(bytes[i / per_byte] >> (i % per_byte * width)));
+    result.SetBits(static_cast<int64_t>(i),
+                   static_cast<uint64_t>(bytes[i / per_byte] >> (i % per_byte * width)));
   return result;
 }
 
@@ -52,17 +53,21 @@ Literal Relayout(const Literal& x, const Shape& shape, bool inverse) {
 
 /// Bytes of an array in memory; sub-byte elements are dense only if the layout says so.
 bool IsPackedInMemory(const Shape& shape) {
-  return Info(shape.element_type()).is_packed() && shape.has_layout() && shape.layout().element_size_bits != 0;
+  return Info(shape.element_type()).is_packed() && shape.has_layout() &&
+         shape.layout().element_size_bits != 0;
 }
 
 }  // namespace
 
 Result<Literal> EvalTuple(EvalContext&, const Instruction&, llvm::MutableArrayRef<Literal> operands) {
-  return Literal::MakeTuple({std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end())});
+  return Literal::MakeTuple(
+      {std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end())});
 }
 
-Result<Literal> EvalGetTupleElement(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
-  return std::move(operands[0].MutableElements()[static_cast<size_t>(inst.attr<GetTupleElementAttrs>().index)]);
+Result<Literal> EvalGetTupleElement(EvalContext&, const Instruction& inst,
+                                    llvm::MutableArrayRef<Literal> operands) {
+  return std::move(
+      operands[0].MutableElements()[static_cast<size_t>(inst.attr<GetTupleElementAttrs>().index)]);
 }
 
 Result<Literal> EvalIdentity(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
@@ -84,12 +89,15 @@ Result<Literal> EvalBitcast(EvalContext&, const Instruction& inst, llvm::Mutable
     const Literal packed = IsPackedInMemory(from) ? memory.Pack() : memory;
     const llvm::ArrayRef<uint8_t> bytes(packed.data(), packed.byte_size());
     if (!Info(to.element_type()).is_packed() || IsPackedInMemory(to)) {
-      if (bytes.size() * 8 < static_cast<size_t>(to.ElementCount()) * static_cast<size_t>(StorageBits(to.element_type())))
-        return Error("unsupported-shape", inst.loc(), "bitcast from {0} to {1} needs more bytes than there are", from, to);
+      if (bytes.size() * 8 <
+          static_cast<size_t>(to.ElementCount()) * static_cast<size_t>(StorageBits(to.element_type())))
+        return Error("unsupported-shape", inst.loc(),
+                     "bitcast from {0} to {1} needs more bytes than there are", from, to);
       memory = FromPackedBytes(to, bytes);
     } else {
       if (bytes.size() < static_cast<size_t>(to.ElementCount()))
-        return Error("unsupported-shape", inst.loc(), "bitcast from {0} to {1} needs more bytes than there are", from, to);
+        return Error("unsupported-shape", inst.loc(),
+                     "bitcast from {0} to {1} needs more bytes than there are", from, to);
       memory = Literal::Make(to);
       for (int64_t i = 0; i < to.ElementCount(); ++i) memory.SetBits(i, bytes[static_cast<size_t>(i)]);
     }
@@ -97,7 +105,8 @@ Result<Literal> EvalBitcast(EvalContext&, const Instruction& inst, llvm::Mutable
   return Relayout(memory, to, /*inverse=*/true);
 }
 
-Result<Literal> EvalBitcastConvert(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalBitcastConvert(EvalContext&, const Instruction& inst,
+                                   llvm::MutableArrayRef<Literal> operands) {
   const ElementType from = operands[0].shape().element_type(), to = inst.shape().element_type();
   if (from == to) return operands[0].WithShape(inst.shape());
   if (const auto kernel = FindKernel(inst)) return ApplyElementwise(*kernel, inst.shape(), operands);
@@ -105,7 +114,8 @@ Result<Literal> EvalBitcastConvert(EvalContext&, const Instruction& inst, llvm::
   Literal result = FromPackedBytes(inst.shape(), {packed.data(), packed.byte_size()});
   // The dimension in which the widths differ is the last and static.
   for (int64_t d = 0; d < std::min(inst.shape().rank(), operands[0].shape().rank()); ++d)
-    if (operands[0].HasDynamicSizes() && inst.shape().is_dynamic(d)) result.SetDynamicSize(d, operands[0].DynamicSize(d));
+    if (operands[0].HasDynamicSizes() && inst.shape().is_dynamic(d))
+      result.SetDynamicSize(d, operands[0].DynamicSize(d));
   return result;
 }
 

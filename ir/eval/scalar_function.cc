@@ -99,7 +99,8 @@ class ScalarCompiler {
     return values[computation.root()];
   }
 
-  std::optional<Slots> Add(const Instruction& inst, llvm::DenseMap<const Instruction*, Slots>& values, int depth) {
+  std::optional<Slots> Add(const Instruction& inst, llvm::DenseMap<const Instruction*, Slots>& values,
+                           int depth) {
     if (!AllLeavesSingle(inst.shape())) return std::nullopt;
     if (inst.kind() == OpKind::AddDependency || IsCopy(inst)) return values[inst.operand(0)];
     if (inst.kind() == OpKind::Constant) return AddConstant(inst);
@@ -129,7 +130,8 @@ class ScalarCompiler {
     const LiteralPtr& literal = inst.attr<ConstantAttrs>().literal;
     if (literal == nullptr || !inst.shape().IsArray()) return std::nullopt;
     const Literal value = literal->Unpack();
-    ScalarFunction::Constant constant{NewSlot(inst.shape().element_type()), static_cast<int>(value.byte_size()), {}};
+    ScalarFunction::Constant constant{
+        NewSlot(inst.shape().element_type()), static_cast<int>(value.byte_size()), {}};
     std::memcpy(constant.value.data(), value.data(), value.byte_size());
     f_.constants_.push_back(constant);
     return Slots{constant.slot};
@@ -142,7 +144,6 @@ class ScalarCompiler {
     ScalarFunction::Step step;
     step.kernel = *kernel;
     step.kind = inst.kind();
-    if (const auto* compare = inst.attrs().GetIf<CompareAttrs>()) step.compare = *compare;
     llvm::copy(arguments, step.in.begin());
     step.out = NewSlot(inst.shape().element_type());
     f_.steps_.push_back(step);
@@ -204,7 +205,8 @@ std::optional<int> ScalarFunction::ResultParameter(int r) const {
 std::optional<int> ScalarFunction::WidenedParameter(int slot) const {
   if (slot < static_cast<int>(parameter_types_.size())) return slot;
   for (const Step& step : steps_)
-    if (step.out == slot && step.kind == OpKind::Convert && step.in[0] < static_cast<int>(parameter_types_.size()))
+    if (step.out == slot && step.kind == OpKind::Convert &&
+        step.in[0] < static_cast<int>(parameter_types_.size()))
       return step.in[0];
   return std::nullopt;
 }
@@ -221,7 +223,8 @@ std::optional<ScalarFunction::BinaryOp> ScalarFunction::AsBinaryOp() const {
         type == ElementType::F8E8M0FNU)
       return std::nullopt;
     op = &steps_[2];
-    if (steps_[3].in[0] != op->out || slot_types_[static_cast<size_t>(op->out)] != ElementType::F32) return std::nullopt;
+    if (steps_[3].in[0] != op->out || slot_types_[static_cast<size_t>(op->out)] != ElementType::F32)
+      return std::nullopt;
   }
   if (op->kernel.operand_count() != 2 || op->kind == OpKind::StochasticConvert || op->kind == OpKind::Compare)
     return std::nullopt;
@@ -230,20 +233,9 @@ std::optional<ScalarFunction::BinaryOp> ScalarFunction::AsBinaryOp() const {
   return BinaryOp{op->kind, *lhs == 1 && !Info(op->kind).Is(kCommutative)};
 }
 
-std::optional<ScalarFunction::Comparison> ScalarFunction::AsComparison() const {
-  if (results_.size() != 1 || steps_.size() != 1 || steps_[0].kind != OpKind::Compare) return std::nullopt;
-  const auto parameters = static_cast<int>(parameter_types_.size());
-  const Step& step = steps_[0];
-  if (results_[0] != step.out || step.in[0] >= parameters || step.in[1] >= parameters) return std::nullopt;
-  const TypeClass type_class = Info(parameter_types_[static_cast<size_t>(step.in[0])]).type_class;
-  const CompareType usual = type_class == TypeClass::Float || type_class == TypeClass::Complex ? CompareType::Float
-                          : type_class == TypeClass::Signed ? CompareType::Signed : CompareType::Unsigned;
-  return Comparison{step.in[0], step.in[1], step.compare.direction, step.compare.type.value_or(usual)};
-}
-
 ScalarRunner::ScalarRunner(const ScalarFunction& function)
     : function_(function),
-      scratch_(new (std::align_val_t(64)) uint8_t[static_cast<size_t>(function.scratch_bytes_)]),
+      scratch_(new(std::align_val_t(64)) uint8_t[static_cast<size_t>(function.scratch_bytes_)]),
       slots_(function.slot_types_.size(), nullptr),
       uniform_(function.parameter_types_.size()) {
   for (size_t s = 0; s < slots_.size(); ++s)
@@ -298,8 +290,8 @@ void ScalarRunner::RunBlock(llvm::ArrayRef<void*> results, int64_t begin, int64_
   StoreResults(slot, result, n);
 }
 
-void ScalarRunner::StoreResults(llvm::function_ref<const void*(int)> slot, llvm::function_ref<uint8_t*(size_t)> result,
-                                int64_t n) {
+void ScalarRunner::StoreResults(llvm::function_ref<const void*(int)> slot,
+                                llvm::function_ref<uint8_t*(size_t)> result, int64_t n) {
   const ScalarFunction& f = function_;
   // Results that are arguments come first, by way of a copy: their buffers may be exchanged.
   llvm::SmallVector<llvm::SmallVector<uint8_t, 64>, 2> moved(f.results_.size());

@@ -34,13 +34,6 @@ class ScalarFunction {
     bool swapped;  // op(p1, p0); never for commutative ops
   };
   [[nodiscard]] std::optional<BinaryOp> AsBinaryOp() const;
-  /// A function to PRED that is one comparison of two parameter leaves: kind of comparator for sort.
-  struct Comparison {
-    int lhs, rhs;  // parameter leaves
-    Direction direction;
-    CompareType type;
-  };
-  [[nodiscard]] std::optional<Comparison> AsComparison() const;
 
  private:
   friend class ScalarRunner;
@@ -51,7 +44,6 @@ class ScalarFunction {
   struct Step {
     Kernel kernel;
     OpKind kind = OpKind::Copy;
-    CompareAttrs compare;  // of comparisons
     std::array<int, Kernel::kMaxOperands> in{};
     int out = 0;
   };
@@ -90,7 +82,8 @@ class ScalarRunner {
 
  private:
   void RunBlock(llvm::ArrayRef<void*> results, int64_t begin, int64_t n);
-  void StoreResults(llvm::function_ref<const void*(int)> slot, llvm::function_ref<uint8_t*(size_t)> result, int64_t n);
+  void StoreResults(llvm::function_ref<const void*(int)> slot, llvm::function_ref<uint8_t*(size_t)> result,
+                    int64_t n);
   struct FreeAligned {
     void operator()(uint8_t* p) const { ::operator delete[](p, std::align_val_t(64)); }
   };

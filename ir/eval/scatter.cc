@@ -26,7 +26,8 @@ struct Array {
 /// the order of updates to one element is kept.
 class ElementCombiner {
  public:
-  ElementCombiner(const ScalarFunction& function, llvm::ArrayRef<Array> arrays) : runner_(function), arrays_(arrays) {
+  ElementCombiner(const ScalarFunction& function, llvm::ArrayRef<Array> arrays)
+      : runner_(function), arrays_(arrays) {
     for (const Array& a : arrays) {
       current_.emplace_back().resize_for_overwrite(static_cast<size_t>(kBlock * a.to_width));
       updates_.emplace_back().resize_for_overwrite(static_cast<size_t>(kBlock * a.from_width));
@@ -56,7 +57,9 @@ class ElementCombiner {
   static constexpr int64_t kBlock = 256;
   static constexpr int kTableBits = 12;
 
-  void Move(uint8_t* to, const uint8_t* from, int width) { std::memcpy(to, from, static_cast<size_t>(width)); }
+  void Move(uint8_t* to, const uint8_t* from, int width) {
+    std::memcpy(to, from, static_cast<size_t>(width));
+  }
 
   void Flush() {
     llvm::SmallVector<const void*, 4> arguments;
@@ -76,7 +79,8 @@ class ElementCombiner {
     for (size_t k = 0; k < arrays_.size(); ++k) {
       const Array& a = arrays_[k];
       for (int64_t i = 0; i < count_; ++i)
-        Move(a.to + to_[static_cast<size_t>(i)] * a.to_width, current_[k].data() + i * a.to_width, a.to_width);
+        Move(a.to + to_[static_cast<size_t>(i)] * a.to_width, current_[k].data() + i * a.to_width,
+             a.to_width);
     }
     count_ = 0;
   }
@@ -129,16 +133,19 @@ class Scatter {
   Status Overwrite() {
     const WindowCopy copy(arrays_[0].to_width, dims_);
     const Array& a = arrays_[0];
-    return ForEachWindow([&](int64_t to, int64_t from) { copy.Run(a.to + to * a.to_width, a.from + from * a.from_width); });
+    return ForEachWindow(
+        [&](int64_t to, int64_t from) { copy.Run(a.to + to * a.to_width, a.from + from * a.from_width); });
   }
 
   Status Combine(const ScalarFunction& function) {
     constexpr int64_t kLongRun = 8;
-    if (!dims_.empty() && dims_.back().to_stride == 1 && dims_.back().from_stride == 1 && dims_.back().size >= kLongRun)
+    if (!dims_.empty() && dims_.back().to_stride == 1 && dims_.back().from_stride == 1 &&
+        dims_.back().size >= kLongRun)
       return CombineRuns(function);
     ElementCombiner combiner(function, arrays_);
     auto add = [&](int64_t to, int64_t from) { combiner.Add(to, from); };
-    return ForEachWindow([&](int64_t to, int64_t from) { ForEachPosition(llvm::ArrayRef(dims_), to, from, add); });
+    return ForEachWindow(
+        [&](int64_t to, int64_t from) { ForEachPosition(llvm::ArrayRef(dims_), to, from, add); });
   }
 
   llvm::ArrayRef<CopyDim> dims() const { return dims_; }
@@ -149,7 +156,8 @@ class Scatter {
   Status CombineRuns(const ScalarFunction& function) {
     const int64_t run = dims_.back().size;
     const bool much = run * windows_.row_count() > 1 << 17;
-    const int64_t grain = much ? std::max<int64_t>(128, (run + ThreadCount() * 2 - 1) / (ThreadCount() * 2)) : run;
+    const int64_t grain =
+        much ? std::max<int64_t>(128, (run + ThreadCount() * 2 - 1) / (ThreadCount() * 2)) : run;
     std::optional<Diagnostic> stopped;
     std::mutex mutex;
     ParallelFor(0, run, grain, [&](int64_t begin, int64_t end) {
@@ -189,32 +197,41 @@ Status CombineByCalls(EvalContext& context, const Computation& combiner, Scatter
   Status status;
   const auto element = [](const Literal& from, int64_t at, const Shape& shape) {
     Literal scalar = Literal::Make(Shape::ArrayWithDefaultLayout(from.shape().element_type(), {}));
-    std::memcpy(scalar.MutableData(), from.data() + static_cast<size_t>(at) * scalar.byte_size(), scalar.byte_size());
+    std::memcpy(scalar.MutableData(), from.data() + static_cast<size_t>(at) * scalar.byte_size(),
+                scalar.byte_size());
     return ConvertLiteral(std::move(scalar), shape.element_type());
   };
   auto combine = [&](int64_t to, int64_t from) {
     if (!status) return;
     std::vector<Literal> arguments;
-    for (const Literal& t : targets) arguments.push_back(element(t, to, combiner.parameter(static_cast<int64_t>(arguments.size()))->shape()));
-    for (const Literal& u : updates) arguments.push_back(element(u, from, combiner.parameter(static_cast<int64_t>(arguments.size()))->shape()));
+    for (const Literal& t : targets)
+      arguments.push_back(
+          element(t, to, combiner.parameter(static_cast<int64_t>(arguments.size()))->shape()));
+    for (const Literal& u : updates)
+      arguments.push_back(
+          element(u, from, combiner.parameter(static_cast<int64_t>(arguments.size()))->shape()));
     Result<Literal> result = context.Call(combiner, std::move(arguments));
     if (!result) {
       status = Error(result.error());
       return;
     }
     for (size_t k = 0; k < targets.size(); ++k) {
-      const Literal value = ConvertLiteral(result->shape().IsTuple() ? result->elements()[k] : *result, targets[k].shape().element_type());
-      std::memcpy(targets[k].MutableData() + static_cast<size_t>(to) * value.byte_size(), value.data(), value.byte_size());
+      const Literal value = ConvertLiteral(result->shape().IsTuple() ? result->elements()[k] : *result,
+                                           targets[k].shape().element_type());
+      std::memcpy(targets[k].MutableData() + static_cast<size_t>(to) * value.byte_size(), value.data(),
+                  value.byte_size());
     }
   };
-  HLO_CHECK_OK(scatter.ForEachWindow([&](int64_t to, int64_t from) { ForEachPosition(scatter.dims(), to, from, combine); }));
+  HLO_CHECK_OK(scatter.ForEachWindow(
+      [&](int64_t to, int64_t from) { ForEachPosition(scatter.dims(), to, from, combine); }));
   return status;
 }
 
 /// The combiner as a program, if its results can be stored where its first parameters come from.
 std::shared_ptr<const ScalarFunction> CompileCombiner(const Computation& combiner, size_t count) {
   auto function = ScalarFunction::Compile(combiner);
-  if (function == nullptr || function->parameter_types().size() != 2 * count || function->result_types().size() != count)
+  if (function == nullptr || function->parameter_types().size() != 2 * count ||
+      function->result_types().size() != count)
     return nullptr;
   if (function->parameter_types().take_front(count) != function->result_types()) return nullptr;
   return function;
@@ -222,7 +239,8 @@ std::shared_ptr<const ScalarFunction> CompileCombiner(const Computation& combine
 
 }  // namespace
 
-Result<Literal> EvalScatter(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalScatter(EvalContext& context, const Instruction& inst,
+                            llvm::MutableArrayRef<Literal> operands) {
   const auto& attrs = inst.attr<ScatterAttrs>();
   const size_t count = operands.size() / 2;
   const Literal indices = std::move(operands[count]);
@@ -239,21 +257,28 @@ Result<Literal> EvalScatter(EvalContext& context, const Instruction& inst, llvm:
   Dims window_sizes(static_cast<size_t>(shape.rank()), 1);
   size_t next = 0;
   for (int64_t d = 0; d < shape.rank(); ++d)
-    if (!llvm::is_contained(attrs.inserted_window_dims, d) && !llvm::is_contained(attrs.input_batching_dims, d))
+    if (!llvm::is_contained(attrs.inserted_window_dims, d) &&
+        !llvm::is_contained(attrs.input_batching_dims, d))
       window_sizes[static_cast<size_t>(d)] = updates[0].shape().dim(attrs.update_window_dims[next++]);
-  const WindowNumbers numbers{attrs.update_window_dims, attrs.inserted_window_dims, attrs.input_batching_dims,
-                              attrs.scatter_indices_batching_dims, attrs.scatter_dims_to_operand_dims, attrs.index_vector_dim};
+  const WindowNumbers numbers{attrs.update_window_dims,           attrs.inserted_window_dims,
+                              attrs.input_batching_dims,          attrs.scatter_indices_batching_dims,
+                              attrs.scatter_dims_to_operand_dims, attrs.index_vector_dim};
   const IndexWindows windows(numbers, shape, indices, updates[0], window_sizes);
   std::vector<Array> arrays;
   for (size_t k = 0; k < count; ++k)
-    arrays.push_back({targets[k].MutableData(), updates[k].data(), Info(targets[k].shape().element_type()).host_bytes(),
+    arrays.push_back({targets[k].MutableData(), updates[k].data(),
+                      Info(targets[k].shape().element_type()).host_bytes(),
                       Info(updates[k].shape().element_type()).host_bytes()});
   Scatter scatter(context, windows, std::move(arrays));
-  if (function == nullptr) HLO_CHECK_OK(CombineByCalls(context, *inst.callee(), scatter, targets, updates));
-  else if (count == 1 && function->ResultParameter(0) == 1) HLO_CHECK_OK(scatter.Overwrite());
-  else HLO_CHECK_OK(scatter.Combine(*function));
+  if (function == nullptr)
+    HLO_CHECK_OK(CombineByCalls(context, *inst.callee(), scatter, targets, updates));
+  else if (count == 1 && function->ResultParameter(0) == 1)
+    HLO_CHECK_OK(scatter.Overwrite());
+  else
+    HLO_CHECK_OK(scatter.Combine(*function));
   for (size_t k = 0; k < count; ++k) {
-    const Shape& declared = inst.shape().IsTuple() ? inst.shape().tuple_shape(static_cast<int64_t>(k)) : inst.shape();
+    const Shape& declared =
+        inst.shape().IsTuple() ? inst.shape().tuple_shape(static_cast<int64_t>(k)) : inst.shape();
     targets[k] = ConvertLiteral(std::move(targets[k]), declared.element_type());
     targets[k] = targets[k].WithShape(declared);
   }

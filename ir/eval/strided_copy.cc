@@ -11,7 +11,9 @@
 namespace hlo {
 namespace {
 
-struct Bytes16 { uint64_t low, high; };
+struct Bytes16 {
+  uint64_t low, high;
+};
 
 using Dims = llvm::SmallVector<CopyDim, 6>;
 
@@ -52,7 +54,8 @@ void CopyTransposed(T* to, const T* from, const CopyDim& rows, const CopyDim& co
     for (int64_t c = 0; c < columns.size; c += kTile) {
       const int64_t c_end = std::min(c + kTile, columns.size);
       if (plain && r_end - r == kTile && c_end - c == kTile) {
-        CopyTile(to + r * rows.to_stride + c, from + r + c * columns.from_stride, rows.to_stride, columns.from_stride);
+        CopyTile(to + r * rows.to_stride + c, from + r + c * columns.from_stride, rows.to_stride,
+                 columns.from_stride);
         continue;
       }
       for (int64_t i = r; i < r_end; ++i) {
@@ -108,8 +111,10 @@ class Copier {
 
  private:
   void Inner(T* to, const T* from, const CopyDim& first) {
-    if (transpose_) CopyTransposed(to, from, first, dims_.back());
-    else CopyRun(to, from, first);
+    if (transpose_)
+      CopyTransposed(to, from, first, dims_.back());
+    else
+      CopyRun(to, from, first);
   }
 
   void Outer(int64_t begin, int64_t end) {
@@ -161,7 +166,9 @@ llvm::SmallVector<CopyDim, 6> NormaliseCopy(llvm::ArrayRef<CopyDim> dims) {
   Dims sorted;
   for (const CopyDim& d : dims)
     if (d.size != 1) sorted.push_back(d);
-  llvm::sort(sorted, [](const CopyDim& a, const CopyDim& b) { return std::abs(a.to_stride) > std::abs(b.to_stride); });
+  llvm::sort(sorted, [](const CopyDim& a, const CopyDim& b) {
+    return std::abs(a.to_stride) > std::abs(b.to_stride);
+  });
   Dims merged;
   for (const CopyDim& d : sorted) {
     if (!merged.empty() && merged.back().to_stride == d.size * d.to_stride &&
@@ -174,15 +181,21 @@ llvm::SmallVector<CopyDim, 6> NormaliseCopy(llvm::ArrayRef<CopyDim> dims) {
 }
 
 void FillElements(void* out, const void* value, int width, int64_t n) {
-  const auto fill = width == 1 ? &Fill<uint8_t> : width == 2 ? &Fill<uint16_t> : width == 4 ? &Fill<uint32_t>
-                  : width == 8 ? &Fill<uint64_t> : &Fill<Bytes16>;
+  const auto fill = width == 1   ? &Fill<uint8_t>
+                    : width == 2 ? &Fill<uint16_t>
+                    : width == 4 ? &Fill<uint32_t>
+                    : width == 8 ? &Fill<uint64_t>
+                                 : &Fill<Bytes16>;
   fill(out, value, n);
 }
 
 void StridedCopy(void* to, const void* from, int width, llvm::ArrayRef<CopyDim> dims) {
   if (llvm::any_of(dims, [](const CopyDim& d) { return d.size <= 0; })) return;
-  const auto copy = width == 1 ? &Copy<uint8_t> : width == 2 ? &Copy<uint16_t> : width == 4 ? &Copy<uint32_t>
-                  : width == 8 ? &Copy<uint64_t> : &Copy<Bytes16>;
+  const auto copy = width == 1   ? &Copy<uint8_t>
+                    : width == 2 ? &Copy<uint16_t>
+                    : width == 4 ? &Copy<uint32_t>
+                    : width == 8 ? &Copy<uint64_t>
+                                 : &Copy<Bytes16>;
   copy(to, from, NormaliseCopy(dims));
 }
 
@@ -200,15 +213,19 @@ void CopyWindow(void* to, const void* from, llvm::ArrayRef<CopyDim> dims) {
   } else {
     const CopyDim& d = dims[0];
     for (int64_t i = 0; i < d.size; ++i)
-      CopyWindow<T>(static_cast<T*>(to) + i * d.to_stride, static_cast<const T*>(from) + i * d.from_stride, dims.drop_front());
+      CopyWindow<T>(static_cast<T*>(to) + i * d.to_stride, static_cast<const T*>(from) + i * d.from_stride,
+                    dims.drop_front());
   }
 }
 }  // namespace
 
 void WindowCopy::Run(void* to, const void* from) const {
   if (count_ == 0) return;
-  const auto copy = width_ == 1 ? &CopyWindow<uint8_t> : width_ == 2 ? &CopyWindow<uint16_t>
-                  : width_ == 4 ? &CopyWindow<uint32_t> : width_ == 8 ? &CopyWindow<uint64_t> : &CopyWindow<Bytes16>;
+  const auto copy = width_ == 1   ? &CopyWindow<uint8_t>
+                    : width_ == 2 ? &CopyWindow<uint16_t>
+                    : width_ == 4 ? &CopyWindow<uint32_t>
+                    : width_ == 8 ? &CopyWindow<uint64_t>
+                                  : &CopyWindow<Bytes16>;
   copy(to, from, dims_);
 }
 
