@@ -75,7 +75,7 @@ Status CheckWrittenShape(const Instruction& inst, const Shape& inferred, const S
   if (LLVM_LIKELY(inst.shape() == inferred) || Same(inst.shape(), inferred, how)) return {};
   const bool layouts = how.layout;
   Diagnostic d =
-      MakeError("verify-shape", LocateShape(inst), "{0} is declared {1}, but {2} has shape {3}", Name(inst),
+      MakeError("verify-shape", LocateShape(inst), "{0} is declared {1} but {2} has shape {3}", Name(inst),
                 ToString(inst.shape(), layouts), Describe(inst), ToString(inferred, layouts));
   for (int64_t i = 0; i < std::min<int64_t>(inst.operand_count(), 2); ++i)
     d = WithOperandNote(std::move(d), inst, i);
