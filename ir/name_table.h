@@ -68,7 +68,10 @@ class Module::NameTable {
     if (begin < 2 || name[begin - 1] != '.') return false;
     constexpr int64_t kLimit = int64_t{1} << 60;  // keeps clear of the set's reserved keys
     int64_t value = 0;
-    if (name.drop_front(begin).getAsInteger(10, value) || value > kLimit || value < -kLimit) return false;
+    if (name.size() - begin <= 15 && name[begin] != '-')
+      for (const char c : name.drop_front(begin)) value = value * 10 + (c - '0');
+    else if (name.drop_front(begin).getAsInteger(10, value) || value > kLimit || value < -kLimit)
+      return false;
     root = name.take_front(begin - 1);
     id = value;
     return true;

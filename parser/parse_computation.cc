@@ -9,6 +9,8 @@ using llvm::StringRef;
 
 /// True if Sanitize() changes nothing; words hold no other characters than names may.
 bool IsLegal(StringRef name) {
+  constexpr size_t kLongestType = 13;
+  if (name.size() > kLongestType && name[0] != '_') return true;
   return name.starts_with("__") ? name.starts_with("__xla_") : !IsTypeWord(name);
 }
 
