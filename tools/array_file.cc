@@ -71,11 +71,16 @@ void WriteJson(llvm::raw_ostream& out, llvm::ArrayRef<NamedArray> arrays) {
   out << "]}\n";
 }
 
+/// Scalars stand in archives with shape (1,), as the conformance suite has them; readers take both.
+Shape ArchiveShape(const Shape& shape) {
+  return shape.rank() == 0 ? Shape::ArrayWithDefaultLayout(shape.element_type(), {1}) : shape;
+}
+
 void WriteNpz(llvm::raw_ostream& out, llvm::ArrayRef<NamedArray> arrays, bool widen) {
   ZipWriter zip(out);
   for (const NamedArray& a : arrays) {
     const Literal payload = NpyPayload(a.value, widen);
-    const std::string header = NpyHeader(a.value.ToStatic().shape(), widen);
+    const std::string header = NpyHeader(ArchiveShape(a.value.ToStatic().shape()), widen);
     zip.Add(a.name + ".npy",
             {header, StringRef(reinterpret_cast<const char*>(payload.data()), payload.byte_size())});
   }

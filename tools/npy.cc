@@ -246,10 +246,17 @@ std::optional<Shape> NativeShape(const NpyArray& array) {
   return std::nullopt;
 }
 
+/// A scalar in an archive may have shape (1,).
+static Dims SizesFor(const NpyArray& array, const Shape& shape) {
+  return shape.rank() == 0 && array.shape == Dims{1} ? Dims{} : array.shape;
+}
+
 bool Fits(const NpyArray& array, const Shape& shape) {
-  if (!shape.IsArray() || static_cast<int64_t>(array.shape.size()) != shape.rank()) return false;
+  if (!shape.IsArray()) return false;
+  const Dims sizes = SizesFor(array, shape);
+  if (static_cast<int64_t>(sizes.size()) != shape.rank()) return false;
   for (int64_t d = 0; d < shape.rank(); ++d) {
-    const int64_t size = array.shape[static_cast<size_t>(d)];
+    const int64_t size = sizes[static_cast<size_t>(d)];
     if (shape.is_dynamic(d) ? size > shape.dim(d) : size != shape.dim(d)) return false;
   }
   const char kind = KindOf(shape.element_type());
@@ -258,7 +265,7 @@ bool Fits(const NpyArray& array, const Shape& shape) {
 
 Literal ToLiteral(const NpyArray& array, const Shape& shape) {
   const ElementType type = shape.element_type();
-  const Shape own = Shape::ArrayWithDefaultLayout(type, array.shape);
+  const Shape own = Shape::ArrayWithDefaultLayout(type, SizesFor(array, shape));
   const bool transpose = array.fortran_order && array.shape.size() > 1;
   const bool swap = array.big_endian && array.item_size > 1 && array.kind != 'V';
   const auto alignment = static_cast<uintptr_t>(std::min<int64_t>(array.item_size, 8));
