@@ -63,6 +63,28 @@ left=$(find . -name '.*.??????' -o -name 'o.npz')
 [ -z "$left" ] || { echo "FAIL: left behind: $left"; failures=$((failures + 1)); }
 "$run" --help | awk 'END { exit !(NR < 100) }' || { echo "FAIL: help of 100 lines or more"; failures=$((failures + 1)); }
 
+# Several modules: all run, the highest code wins, a table ends the output.
+cat m.hlo <(echo '// -----') <(echo 'ENTRY f { ROOT p = f32[4] oops(0) }') <(echo '// -----') m.hlo >three.hlo
+expect 3 "unknown opcode 'oops'" "$run" three.hlo
+[ "$(grep -c '^output' out)" = 2 ] && grep -q '^module *status' out || { echo "FAIL: split file"; failures=$((failures + 1)); }
+"$run" --fail-fast three.hlo >out 2>err
+[ "$(grep -c '^output' out)" = 1 ] || { echo "FAIL: --fail-fast"; failures=$((failures + 1)); }
+"$run" --module=2 three.hlo >out 2>err && [ "$(grep -c '^output' out)" = 1 ] || { echo "FAIL: --module"; failures=$((failures + 1)); }
+
+# Dump directories: by name and order of appearance, before optimizations unless asked otherwise.
+mkdir dump
+for name in a b; do
+  sed "1s/^/HloModule $name\n/" m.hlo >"dump/module_0003.$name.before_optimizations.txt"
+  sed "1s/^/HloModule $name\n/" m.hlo >"dump/module_0004.$name.cpu_after_optimizations.txt"
+  echo junk >"dump/module_0004.$name.cpu_after_optimizations-buffer-assignment.txt"
+done
+for stage in before after; do
+  "$run" --stage-in=$stage dump >out 2>err && [ "$(grep -c '^output' out)" = 2 ] && [ ! -s err ] || { echo "FAIL: dump directory, $stage"; failures=$((failures + 1)); }
+done
+"$run" --stage-in=all --module=b dump >out 2>err && [ "$(grep -c '^output' out)" = 2 ] || { echo "FAIL: dump directory, all"; failures=$((failures + 1)); }
+expect 3 "no HLO module in dump directory" "$run" --stage-in=pass:fusion dump
+expect 2 "expected before, after, pass:RE or all" "$run" --stage-in=middle dump
+
 # XLA_FLAGS, configuration file, command line: the later wins.
 echo 'print: none' >config
 XLA_FLAGS=--xla_some_flag=1 "$run" --config=config m.hlo >out 2>err

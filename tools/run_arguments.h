@@ -4,6 +4,7 @@
 
 #include "ir/module.h"
 #include "tools/run_options.h"
+#include "tools/run_sharding.h"
 #include "tools/run_values.h"
 
 namespace hlo {
@@ -31,6 +32,8 @@ class ArgumentSource {
   /// The arguments for iteration `iteration` (seed + iteration).
   Result<Arguments> Make(int64_t iteration) const;
   [[nodiscard]] uint64_t seed() const { return seed_; }
+  /// Parameter `parameter` of device `device` as it was before it was cut.
+  [[nodiscard]] Literal Uncut(const Arguments& arguments, int64_t device, size_t parameter) const;
 
  private:
   /// A value for one parameter or a leaf of it, on some devices.
@@ -57,6 +60,7 @@ class ArgumentSource {
   Result<Assignment> ParseSelector(llvm::StringRef selector) const;
   Result<int64_t> FindParameter(llvm::StringRef name) const;
   Result<Literal> MakeParameter(int64_t parameter, int64_t device, uint64_t seed) const;
+  void FindTilings();
   Result<ValueRule> FakeRule() const;
   [[nodiscard]] bool SameOnAllDevices(int64_t parameter) const;
   [[nodiscard]] const Shape& ParameterShape(int64_t number) const;
@@ -67,6 +71,8 @@ class ArgumentSource {
   const Module& module_;
   DeviceCount devices_;
   uint64_t seed_ = 0;
+  std::vector<Shape> shapes_;                   // of parameters; global ones where they are cut
+  std::vector<std::optional<Tiling>> tilings_;  // of parameters that are cut
   std::vector<std::unique_ptr<Value>> values_;
   std::vector<Assignment> assignments_;
   ValueRule fake_;

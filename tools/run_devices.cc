@@ -26,6 +26,19 @@ struct Needs {
   int64_t replicas = 0, partitions = 0, total = 0;
 };
 
+/// Without groups, how much all-gather and reduce-scatter grow or shrink their dimension.
+int64_t FactorOf(const Instruction& inst) {
+  const auto* dimensions = Attribute<Dims>(inst, "dimensions");
+  if (dimensions == nullptr || dimensions->empty() || inst.operand_count() == 0) return 0;
+  const Shape& from = inst.operand(0)->shape();
+  const Shape& to =
+      inst.shape().IsTuple() && inst.shape().tuple_size() > 0 ? inst.shape().tuple_shape(0) : inst.shape();
+  const int64_t d = dimensions->front();
+  if (!from.IsArray() || !to.IsArray() || d < 0 || d >= from.rank() || d >= to.rank()) return 0;
+  const int64_t small = std::min(from.dim(d), to.dim(d)), large = std::max(from.dim(d), to.dim(d));
+  return small > 0 && large > small && large % small == 0 ? large / small : 0;
+}
+
 Needs NeedsOf(const Instruction& inst) {
   Needs needs;
   const bool channel = HasChannel(inst);
@@ -41,6 +54,7 @@ Needs NeedsOf(const Instruction& inst) {
   int64_t ids = 0;
   if (const auto lists = Expand(*groups))
     for (const Dims& group : *lists) ids += static_cast<int64_t>(group.size());
+  if (ids == 0) ids = FactorOf(inst);
   if (ids == 0) return needs;
   const auto* global = Attribute<bool>(inst, "use_global_device_ids");
   if (!channel)

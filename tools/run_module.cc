@@ -22,6 +22,15 @@ const Literal& At(const Literal& value, const ShapeIndex& index) {
   return *at;
 }
 
+/// `value` with another part at `index`, perhaps of another shape.
+Literal Replace(const Literal& value, llvm::ArrayRef<int64_t> index, Literal part) {
+  if (index.empty()) return part;
+  std::vector<Literal> elements(value.elements().begin(), value.elements().end());
+  Literal& element = elements[static_cast<size_t>(index.front())];
+  element = Replace(element, index.drop_front(), std::move(part));
+  return Literal::MakeTuple(std::move(elements));
+}
+
 int64_t LiteralBytes(const Literal& value) {
   int64_t bytes = static_cast<int64_t>(value.byte_size());
   for (const Literal& element : value.elements()) bytes += LiteralBytes(element);
@@ -120,11 +129,51 @@ Status ModuleRunner::Prepare() {
   HLO_CHECK_OK(CheckMemory(bytes, options_.memory_limit.bytes, "arguments"));
   result_.argument_bytes = bytes;
   leaves_ = OutputLeaves(module_);
+  FindOutputTilings();
   source_.emplace(options_, module_, devices_);
   HLO_CHECK_OK(source_->Read());
   result_.seed = source_->seed();
-  if (!options_.expected.empty()) HLO_CHECK_OK(expected_.Read(options_.expected, leaves_, devices_));
+  if (!options_.expected.empty()) HLO_CHECK_OK(expected_.Read(options_.expected, leaves_, output_devices_));
   return ReadInfeed();
+}
+
+/// With global arrays, outputs that the root's sharding cuts are put together again.
+void ModuleRunner::FindOutputTilings() {
+  output_devices_ = devices_;
+  tilings_.resize(leaves_.size());
+  if (options_.input_scope != InputScope::Global || devices_.partitions == 1) return;
+  const Instruction* root = module_.entry()->root();
+  bool any = false;
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    const Sharding* sharding = LeafSharding(root->extras().sharding.get(), root->shape(), leaves_[i].index);
+    if (leaves_[i].shape.HasDynamicDimension()) continue;
+    tilings_[i] = TilingOf(sharding, leaves_[i].shape.rank(), devices_.partitions);
+    if (tilings_[i] && !tilings_[i]->divides()) tilings_[i].reset();
+    if (!tilings_[i]) continue;
+    leaves_[i].shape = GlobalShape(leaves_[i].shape, *tilings_[i]);
+    any = true;
+  }
+  if (any) output_devices_ = {devices_.replicas, 1};
+}
+
+/// One result per replica where outputs are put together, else what the devices gave.
+std::vector<Literal> ModuleRunner::GlobalResults(std::vector<Literal> results) const {
+  if (output_devices_.partitions == devices_.partitions) return results;
+  std::vector<Literal> global;
+  for (int64_t r = 0; r < devices_.replicas; ++r) {
+    const llvm::ArrayRef<Literal> own = llvm::ArrayRef(results).slice(
+        static_cast<size_t>(r * devices_.partitions), static_cast<size_t>(devices_.partitions));
+    Literal value = own.front();
+    for (size_t i = 0; i < leaves_.size(); ++i) {
+      if (!tilings_[i]) continue;
+      std::vector<Literal> tiles;
+      for (const Literal& device : own) tiles.push_back(At(device, leaves_[i].index));
+      Literal whole = Assemble(tiles, *tilings_[i]);
+      value = Replace(value, leaves_[i].index, std::move(whole));
+    }
+    global.push_back(std::move(value));
+  }
+  return global;
 }
 
 /// Infeed members in file order, for the shapes of the module's infeed instructions in turn.
@@ -207,7 +256,7 @@ Status ModuleRunner::WriteOutputs(llvm::ArrayRef<Literal> results) {
   for (const int64_t d : ShownDevices(results)) {
     const Literal& value = results[static_cast<size_t>(d)];
     whole.push_back(value);
-    AppendLeaves(value, "out", /*split_tuple=*/true, DeviceSuffix(devices_, d, per_device), arrays);
+    AppendLeaves(value, "out", /*split_tuple=*/true, DeviceSuffix(output_devices_, d, per_device), arrays);
   }
   return WriteArrays(path, format, arrays, whole, options_.npy_widen, out_, input_files_);
 }
@@ -221,7 +270,7 @@ Status ModuleRunner::SaveInputs(const Arguments& arguments) {
   std::vector<Literal> whole;
   for (int64_t d = 0; d < (per_device ? devices_.total() : 1); ++d)
     for (size_t p = 0; p < arguments[static_cast<size_t>(d)].size(); ++p) {
-      const Literal& value = arguments[static_cast<size_t>(d)][p];
+      const Literal value = source_->Uncut(arguments, d, p);
       whole.push_back(value);
       AppendLeaves(value, "arg" + std::to_string(p), /*split_tuple=*/false,
                    DeviceSuffix(devices_, d, per_device), arrays);
@@ -250,10 +299,11 @@ void ModuleRunner::Print(llvm::ArrayRef<Literal> results, bool heading) {
   if (heading) out_ << input_.name << " (" << input_.file << "):\n";
   const bool per_device = PerDevice(results);
   for (const int64_t d : ShownDevices(results)) {
-    const std::string device = per_device ? llvm::formatv("replica {0} partition {1} ",
-                                                          d / devices_.partitions, d % devices_.partitions)
-                                                .str()
-                                          : "";
+    const std::string device =
+        per_device ? llvm::formatv("replica {0} partition {1} ", d / output_devices_.partitions,
+                                   d % output_devices_.partitions)
+                         .str()
+                   : "";
     for (const OutputLeaf& leaf : leaves_)
       PrintOutput(out_, device + leaf.Label(), At(results[static_cast<size_t>(d)], leaf.index),
                   options_.print);
@@ -268,7 +318,7 @@ Status ModuleRunner::SaveMismatch(const Arguments& arguments) {
   const bool per_device = options_.input_scope == InputScope::PerDevice && devices_.total() > 1;
   for (int64_t d = 0; d < (per_device ? devices_.total() : 1); ++d)
     for (size_t p = 0; p < arguments[static_cast<size_t>(d)].size(); ++p)
-      AppendLeaves(arguments[static_cast<size_t>(d)][p], "arg" + std::to_string(p), false,
+      AppendLeaves(source_->Uncut(arguments, d, p), "arg" + std::to_string(p), false,
                    DeviceSuffix(devices_, d, per_device), arrays);
   for (const OutputComparison& c : result_.comparisons) {
     if (c.result.matched()) continue;
@@ -296,17 +346,17 @@ Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Argum
   if (options_.expected.empty()) return {};
   std::vector<OutputComparison> comparisons;
   bool matched = true;
-  for (int64_t d = 0; d < devices_.total(); ++d)
+  for (int64_t d = 0; d < output_devices_.total(); ++d)
     for (size_t i = 0; i < leaves_.size(); ++i) {
       HLO_TRY(std::optional<Literal> expected, expected_.For(i, d));
       if (!expected) continue;
       OutputComparison c;
       c.label = leaves_[i].Label();
-      if (devices_.total() > 1)
-        c.label =
-            llvm::formatv("replica {0} partition {1} ", d / devices_.partitions, d % devices_.partitions)
-                .str() +
-            c.label;
+      if (output_devices_.total() > 1)
+        c.label = llvm::formatv("replica {0} partition {1} ", d / output_devices_.partitions,
+                                d % output_devices_.partitions)
+                      .str() +
+                  c.label;
       c.actual = At(results[static_cast<size_t>(d)], leaves_[i].index);
       c.expected = std::move(*expected);
       for (int64_t k = 0; k < c.actual.shape().rank(); ++k)
@@ -342,6 +392,7 @@ Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
   for (int64_t i = 1; i < options_.repeats; ++i) {
     HLO_TRY(result, Execute(iteration, nullptr));
   }
+  result.results = GlobalResults(std::move(result.results));
   if (iteration == 0) {
     HLO_CHECK_OK(SaveInputs(arguments));
     for (const Literal& value : result.results) result_.result_bytes += LiteralBytes(value);

@@ -23,6 +23,8 @@ class ModuleRunner {
   Status RunIteration(int64_t iteration, bool heading);
   Result<InterpreterResult> Execute(int64_t iteration, Arguments* kept);
   Status SaveInputs(const Arguments& arguments);
+  void FindOutputTilings();
+  [[nodiscard]] std::vector<Literal> GlobalResults(std::vector<Literal> results) const;
   Status ReadInfeed();
   Status WriteOutfeed(const InterpreterResult& result);
   Status WriteOutputs(llvm::ArrayRef<Literal> results);
@@ -40,8 +42,9 @@ class ModuleRunner {
   const Module& module_;
   DiagnosticSink& sink_;
   llvm::raw_ostream& out_;
-  std::vector<std::string> input_files_;  // never overwritten
-  DeviceCount devices_;
+  std::vector<std::string> input_files_;        // never overwritten
+  DeviceCount devices_, output_devices_;        // output_devices_: after partitions were put together
+  std::vector<std::optional<Tiling>> tilings_;  // of the outputs that are
   InterpreterOptions run_;
   std::optional<ArgumentSource> source_;
   std::vector<OutputLeaf> leaves_;
