@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "ir/support/interrupt.h"
+#include "ir/support/parallel.h"
 #include "llvm/Support/Path.h"
 #include "tools/process.h"
 
@@ -134,6 +135,17 @@ Status ModuleRunner::Prepare() {
   HLO_CHECK_OK(source_->Read());
   result_.seed = source_->seed();
   if (!options_.expected.empty()) HLO_CHECK_OK(expected_.Read(options_.expected, leaves_, output_devices_));
+  if (sink_.progress().enabled())
+    run_.on_instruction = [this](const Instruction& inst) {
+      sink_.progress().Update([&] { return "running " + input_.name + ": %" + inst.name().str(); });
+    };
+  sink_.Verbose(
+      1, llvm::formatv(
+             "{0}: module {1}, seed {2}, rng seed {3}, {4} replicas, {5} partitions, {6} threads, checked in "
+             "{7:F3} ms",
+             input_.file, input_.name, result_.seed, run_.rng_seed, devices_.replicas, devices_.partitions,
+             ThreadCount(), static_cast<double>(result_.compile_ns) * 1e-6)
+             .str());
   return ReadInfeed();
 }
 
@@ -229,6 +241,9 @@ Result<InterpreterResult> ModuleRunner::Execute(int64_t iteration, Arguments* ke
   const auto start = Clock::now();
   HLO_TRY(InterpreterResult result, RunModule(module_, std::move(arguments), run_));
   result_.execute_ns.push_back(Nanoseconds(Clock::now() - start));
+  sink_.Verbose(1, llvm::formatv("{0}: iteration {1} ran {2:F3} ms", input_.file, iteration,
+                                 static_cast<double>(result_.execute_ns.back()) * 1e-6)
+                       .str());
   return result;
 }
 

@@ -25,6 +25,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   /// Shows `[tool] text 8.2s`; `text` is made only if it is time for an update.
   void Update(llvm::function_ref<std::string()> text);
+  /// Whether anything will ever be shown.
+  [[nodiscard]] bool enabled() const { return enabled_; }
   /// Removes the line from the terminal, before something else is written.
   void Erase();
 
