@@ -1,5 +1,6 @@
 #include "ir/eval/contraction.h"
 
+#include "ir/eval/complex_product.h"
 #include "ir/eval/compute_type.h"
 #include "ir/support/parallel.h"
 
@@ -70,6 +71,10 @@ template <class T>
 void Contraction::RunTyped(GemmProblem p, const ComputeBuffer& left, const ComputeBuffer& right) {
   const void* right_data = right.data;
   std::shared_ptr<T> expanded;
+  if constexpr (std::is_same_v<T, double>) {
+    if (IsComplex(type_))
+      return ComplexProduct(p, static_cast<const T*>(left.data), static_cast<const T*>(right.data), static_cast<T*>(out_));
+  }
   if (IsComplex(type_)) {
     expanded = ExpandComplex(p, static_cast<const T*>(right.data));
     right_data = expanded.get();
