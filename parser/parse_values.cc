@@ -216,7 +216,6 @@ bool ParseWindow(Cursor& c, Window& out) {
     if (i == 2 ? !ParsePadToken(c, pads, false) : !ParseSizes(c, values[i])) return false;
   }
   const size_t rank = values[0].size();
-  if (rank == 0) return c.Fail("parse-missing-attribute", c.From(begin), "sub-attribute 'size=' is expected in window");
   for (size_t i = 1; i < std::size(kFields); ++i) {
     const size_t size = i == 2 ? pads.size() : values[i].size();
     if (size != 0 && size != rank)
