@@ -27,6 +27,7 @@ template <class T> struct KindOf<std::optional<T>> {
 HLO_KIND(bool, Bool)
 HLO_KIND(int64_t, Int)
 HLO_KIND(std::optional<int64_t>, OptInt)
+HLO_KIND(std::optional<bool>, OptBool)
 HLO_KIND(float, Float)
 HLO_KIND(std::string, String)
 HLO_KIND(Dims, DimList)
@@ -83,6 +84,7 @@ struct KindOps {
 template <class T> llvm::hash_code HashOf(const T&) { return llvm::hash_value(0); }
 llvm::hash_code HashOf(bool v) { return llvm::hash_value(v); }
 llvm::hash_code HashOf(int64_t v) { return llvm::hash_value(v); }
+llvm::hash_code HashOf(const std::optional<bool>& v) { return llvm::hash_combine(v.has_value(), v.value_or(false)); }
 llvm::hash_code HashOf(const std::optional<int64_t>& v) { return llvm::hash_combine(v.has_value(), v.value_or(0)); }
 llvm::hash_code HashOf(const std::string& v) { return llvm::hash_value(v); }
 llvm::hash_code HashOf(const Dims& v) { return llvm::hash_combine_range(v.begin(), v.end()); }
@@ -114,7 +116,7 @@ constexpr KindOps kKindOps[] = {
     OpsFor<std::optional<CompareType>>(), OpsFor<Precisions>(), OpsFor<Window>(), OpsFor<std::optional<Window>>(),
     OpsFor<std::optional<ConvDimLabels>>(), OpsFor<SliceRanges>(), OpsFor<Padding>(), OpsFor<ReplicaGroups>(),
     OpsFor<Shape>(), OpsFor<std::optional<ShapeList>>(), OpsFor<LiteralPtr>(), OpsFor<Aliasing>(),
-    OpsFor<SparsityConfig>(), OpsFor<DomainSpec>(),
+    OpsFor<SparsityConfig>(), OpsFor<DomainSpec>(), OpsFor<std::optional<bool>>(),
 };
 static_assert(std::size(kKindOps) + 2 == kFieldKindCount);
 
@@ -194,7 +196,7 @@ HLO_FIELDS(BatchNormAttrs, F(epsilon, kRequired | kAlwaysPrint), F(feature_index
 HLO_FIELDS(ReduceWindowAttrs, F(window), Callee("to_apply", 0))
 HLO_FIELDS(SelectAndScatterAttrs, F(window), Callee("select", 0), Callee("scatter", 1))
 HLO_FIELDS(SortAttrs, F(dimensions, kRequired | kAlwaysPrint), F(is_stable), Callee("to_apply", 0))
-HLO_FIELDS(TopKAttrs, F(k, kRequired | kAlwaysPrint), F(largest, kAlwaysPrint), F(is_stable, kAlwaysPrint))
+HLO_FIELDS(TopKAttrs, F(k, kRequired | kAlwaysPrint), F(largest, kAlwaysPrint), F(is_stable))
 HLO_FIELDS(ScanAttrs, F(dimensions, kRequired | kAlwaysPrint), F(num_carries, kRequired | kAlwaysPrint), F(is_reverse),
            F(is_associative, kAlwaysPrint), Callee("to_apply", 0, kRequired | kInlineCalls))
 HLO_FIELDS(ReducePrecisionAttrs, F(exponent_bits, kRequired | kAlwaysPrint), F(mantissa_bits, kRequired | kAlwaysPrint))
@@ -227,7 +229,7 @@ HLO_FIELDS(ReduceScatterAttrs, F(channel_id, kChannelId), F(replica_groups, kAlw
 HLO_FIELDS(AllToAllAttrs, F(channel_id, kChannelId), F(replica_groups, kAlwaysPrint), F(constrain_layout),
            Field<&T::dimension>("dimensions", kBraced))
 HLO_FIELDS(RaggedAllToAllAttrs, F(channel_id, kChannelId), F(replica_groups, kAlwaysPrint))
-HLO_FIELDS(CollectiveBroadcastAttrs, F(channel_id, kChannelId), F(replica_groups, kAlwaysPrint), F(has_dynamic_root, kAlwaysPrint))
+HLO_FIELDS(CollectiveBroadcastAttrs, F(channel_id, kChannelId), F(replica_groups, kAlwaysPrint), F(has_dynamic_root))
 HLO_FIELDS(CollectivePermuteAttrs, F(channel_id, kChannelId), F(source_target_pairs, kRequired | kAlwaysPrint), F(slice_sizes))
 HLO_FIELDS(AsyncStartAttrs, F(async_execution_thread, kUnescaped), F(output_to_operand_aliasing), Callee("calls", 0))
 #undef HLO_FIELDS

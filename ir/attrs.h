@@ -84,7 +84,7 @@ using ShapeList = std::vector<Shape>;
 // --- Field tables. ---
 enum class FieldKind : uint8_t {
   Bool, Int, OptInt, Float, String, DimList, DimLists, BoolList, Enum, OptEnum, Precisions, Window, OptWindow, ConvLabels,
-  SliceRanges, Padding, ReplicaGroups, Shape, OptShapeList, Literal, Aliasing, Sparsity, Domain,
+  SliceRanges, Padding, ReplicaGroups, Shape, OptShapeList, Literal, Aliasing, Sparsity, Domain, OptBool,
   Callee,   // a called computation: callees()[callee]
   Callees,  // all called computations, `{%a, %b}`
 };
@@ -99,8 +99,8 @@ enum FieldFlags : uint16_t {
   kChannelId = 32,   // masked by PrintOptions::channel_ids
   kHostConfig = 64,  // left out by PrintOptions::infeed_outfeed_config
   kInlineCalls = 128,   // a callee spelled `calls=` where its body is printed inline
-  kBraced = 512,        // one number written as a list, `{0}`
   kSequential = 256,    // a callee left out by SubcomputationMode::NonSequentialBodies
+  kBraced = 512,        // an integer written as a list of one, `{1}`
 };
 
 /// One attribute of an opcode.
@@ -181,7 +181,7 @@ HLO_ATTRS(BatchNormAttrs) float epsilon = 0; int64_t feature_index = 0; };
 HLO_ATTRS(ReduceWindowAttrs) Window window; };
 HLO_ATTRS(SelectAndScatterAttrs) Window window; };
 HLO_ATTRS(SortAttrs) Dims dimensions; bool is_stable = false; };
-HLO_ATTRS(TopKAttrs) int64_t k = 0; bool largest = true; bool is_stable = true; };
+HLO_ATTRS(TopKAttrs) int64_t k = 0; bool largest = true; std::optional<bool> is_stable; /* absent: true */ };
 HLO_ATTRS(ScanAttrs) Dims dimensions; int64_t num_carries = 0; bool is_reverse = false, is_associative = false; };
 HLO_ATTRS(ReducePrecisionAttrs) int64_t exponent_bits = 0, mantissa_bits = 0; };
 HLO_ATTRS(RngAttrs) Distribution distribution = Distribution::Invalid; };
@@ -228,7 +228,8 @@ HLO_ATTRS(AllToAllAttrs)
 };
 HLO_ATTRS(RaggedAllToAllAttrs) std::optional<int64_t> channel_id; ReplicaGroups replica_groups; };
 HLO_ATTRS(CollectiveBroadcastAttrs)
-  std::optional<int64_t> channel_id; ReplicaGroups replica_groups; bool has_dynamic_root = false;
+  std::optional<int64_t> channel_id; ReplicaGroups replica_groups;
+  std::optional<bool> has_dynamic_root;  // absent: false
 };
 HLO_ATTRS(CollectivePermuteAttrs)
   std::optional<int64_t> channel_id; std::vector<Dims> source_target_pairs, slice_sizes;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/computation.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Allocator.h"
 
@@ -136,5 +137,7 @@ Instruction* CloneInstruction(const Instruction& from, Computation& to, llvm::Ar
 /// places hash equal). Metadata is ignored.
 uint64_t Fingerprint(const Module& module);
 uint64_t Fingerprint(const Computation& computation);
+/// Hash of what each instruction of the computation computes; equal values hash equal.
+llvm::DenseMap<const Instruction*, uint64_t> InstructionFingerprints(const Computation& computation);
 
 }  // namespace hlo

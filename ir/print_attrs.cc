@@ -41,10 +41,14 @@ struct Context {
 
 // --- Numbers, words, lists ---
 void PrintValue(raw_ostream& os, bool value, const Context&) { os << (value ? "true" : "false"); }
+void PrintValue(raw_ostream& os, const std::optional<bool>& value, const Context&) {
+  if (value) os << (*value ? "true" : "false");
+}
 void PrintValue(raw_ostream& os, int64_t value, const Context&) { os << value; }
 void PrintValue(raw_ostream& os, const std::optional<int64_t>& value, const Context& c) {
   if ((c.field.flags & kChannelId) != 0 && !c.options.channel_ids) os << '_';
-  else if (value) os << ((c.field.flags & kBraced) != 0 ? "{" : "") << *value << ((c.field.flags & kBraced) != 0 ? "}" : "");
+  else if (value && (c.field.flags & kBraced) != 0) os << '{' << *value << '}';
+  else if (value) os << *value;
 }
 void PrintValue(raw_ostream& os, float value, const Context&) { PrintGeneral(os, value, 6); }
 void PrintValue(raw_ostream& os, const std::string& value, const Context& c) {
@@ -232,7 +236,7 @@ constexpr FieldPrinter kFieldPrinters[] = {
     Typed<std::optional<CompareType>>(), Typed<Precisions>(), Typed<Window>(), Typed<std::optional<Window>>(),
     Typed<std::optional<ConvDimLabels>>(), Typed<SliceRanges>(), Typed<Padding>(), Typed<ReplicaGroups>(),
     Typed<Shape>(), Typed<std::optional<ShapeList>>(), Typed<LiteralPtr>(), Typed<Aliasing>(),
-    Typed<SparsityConfig>(), Typed<DomainSpec>(), &PrintCalleeName, &PrintCalleeNames,
+    Typed<SparsityConfig>(), Typed<DomainSpec>(), Typed<std::optional<bool>>(), &PrintCalleeName, &PrintCalleeNames,
 };
 static_assert(std::size(kFieldPrinters) == kFieldKindCount);
 

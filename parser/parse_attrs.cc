@@ -20,6 +20,7 @@ struct FieldContext {
 };
 
 bool ParseBoolField(FieldContext& f, bool& out) { return f.c.ParseBool(out); }
+bool ParseOptBoolField(FieldContext& f, std::optional<bool>& out) { return f.c.ParseBool(out.emplace()); }
 bool ParseIntField(FieldContext& f, int64_t& out) { return f.c.ParseInt(out); }
 bool ParseStringField(FieldContext& f, std::string& out) {
   StringRef text;
@@ -108,7 +109,7 @@ constexpr FieldParser kFieldParsers[] = {
     OnCursor<Padding, ParsePadding>, OnCursor<ReplicaGroups, ParseReplicaGroups>, OnContext<Shape, ParseShapeField>,
     OnContext<std::optional<ShapeList>, ParseShapeListField>, OnContext<LiteralPtr, ParseLiteralField>,
     OnCursor<Aliasing, ParseAliasing>, OnCursor<SparsityConfig, ParseSparsity>, OnCursor<DomainSpec, ParseDomain>,
-    ParseCalleeField, ParseCalleesField,
+    OnContext<std::optional<bool>, ParseOptBoolField>, ParseCalleeField, ParseCalleesField,
 };
 static_assert(std::size(kFieldParsers) == kFieldKindCount);
 

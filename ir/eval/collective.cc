@@ -205,7 +205,7 @@ Result<Literal> EvalCollectiveBroadcast(EvalContext& context, const Instruction&
                                         llvm::MutableArrayRef<Literal> operands) {
   Device& self = context.device();
   HLO_TRY(const std::vector<int64_t> members, GroupOf(inst, self));
-  const bool dynamic_root = inst.attr<CollectiveBroadcastAttrs>().has_dynamic_root;
+  const bool dynamic_root = inst.attr<CollectiveBroadcastAttrs>().has_dynamic_root.value_or(false);
   Values mine = Take(operands);
   int64_t root = 0;
   if (dynamic_root) {

@@ -185,7 +185,7 @@ Result<Shape> InferRaggedAllToAll(const Instruction& inst, const InferOptions&) 
 
 Result<Shape> InferCollectiveBroadcast(const Instruction& inst, const InferOptions&) {
   auto shapes = OperandShapes(inst);
-  if (inst.attr<CollectiveBroadcastAttrs>().has_dynamic_root) {
+  if (inst.attr<CollectiveBroadcastAttrs>().has_dynamic_root.value_or(false)) {
     if (shapes.size() < 2 || !shapes.back().IsArray() || shapes.back().rank() != 1 ||
         shapes.back().element_type() != ElementType::S32)
       return RuleError("verify-operand-shape", inst,

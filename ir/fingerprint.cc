@@ -1,0 +1,160 @@
+// Fingerprints: hashes of what a module means, blind to names, order and origin.
+//
+// Every instruction is hashed twice. Upwards: its opcode, shape, attributes and what its operands,
+// control predecessors and callees hash to. Downwards: that hash and how its users use it, which
+// tells one shared value from two equal ones. A computation hashes to the sum over its instructions,
+// so that their order does not matter.
+#include "ir/module.h"
+#include "ir/print.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/xxhash.h"
+
+namespace hlo {
+namespace {
+
+uint64_t HashText(llvm::StringRef text) { return llvm::xxh3_64bits(text); }
+
+/// Depends on the order of its arguments.
+uint64_t Combine(uint64_t a, uint64_t b) {
+  uint64_t x = a * 0x9e3779b97f4a7c15u ^ (b + 0x2545f4914f6cdd1du);
+  x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
+  x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
+  return x ^ x >> 32;
+}
+
+uint64_t HashLiteral(const Literal& literal) {
+  if (literal.shape().IsTuple()) {
+    uint64_t h = 1;
+    for (const Literal& element : literal.elements()) h = Combine(h, HashLiteral(element));
+    return h;
+  }
+  const Literal dense = literal.Pack();
+  uint64_t h = HashText(ToString(dense.shape()));
+  if (dense.HasDynamicSizes())
+    for (int64_t d = 0; d < dense.shape().rank(); ++d) h = Combine(h, static_cast<uint64_t>(dense.DynamicSize(d)));
+  return Combine(h, llvm::xxh3_64bits(llvm::ArrayRef(dense.data(), dense.byte_size())));
+}
+
+class Hasher {
+ public:
+  /// The hash of a computation and of all that it calls.
+  uint64_t Hash(const Computation& root) {
+    llvm::SmallVector<std::pair<const Computation*, bool>, 16> stack = {{&root, false}};
+    while (!stack.empty()) {
+      auto [computation, callees_done] = stack.pop_back_val();
+      if (computations_.contains(computation)) continue;
+      if (callees_done) {
+        computations_[computation] = HashBody(*computation);
+        continue;
+      }
+      stack.emplace_back(computation, true);
+      for (const Instruction* i : computation->instructions())
+        for (const Computation* callee : i->callees())
+          if (!computations_.contains(callee)) stack.emplace_back(callee, false);
+    }
+    return computations_[&root];
+  }
+
+  /// What each instruction computes; the callees must have been hashed.
+  llvm::DenseMap<const Instruction*, uint64_t> HashUpwards(llvm::ArrayRef<Instruction*> order) {
+    llvm::DenseMap<const Instruction*, uint64_t> up;
+    up.reserve(static_cast<unsigned>(order.size()));
+    for (const Instruction* i : order) {
+      uint64_t h = HashOwn(*i);
+      for (const Instruction* operand : i->operands()) h = Combine(h, up.lookup(operand));
+      uint64_t before = 0;
+      for (const Instruction* p : i->extras().control_predecessors) before += Combine(up.lookup(p), 7);
+      up[i] = Combine(h, before);
+    }
+    return up;
+  }
+
+ private:
+  uint64_t HashBody(const Computation& computation) {
+    const std::vector<Instruction*> order = computation.PostOrder();
+    const llvm::DenseMap<const Instruction*, uint64_t> up = HashUpwards(order);
+    llvm::DenseMap<const Instruction*, uint64_t> down;
+    down.reserve(static_cast<unsigned>(order.size()));
+    uint64_t sum = 0;
+    for (const Instruction* i : llvm::reverse(order)) {
+      uint64_t uses = i == computation.root() ? 1 : 0;
+      for (const Instruction* user : i->users())
+        for (int64_t k = 0; k < user->operand_count(); ++k)
+          if (user->operand(k) == i) uses += Combine(down.lookup(user), static_cast<uint64_t>(k));
+      for (const Instruction* after : i->extras().control_successors) uses += Combine(down.lookup(after), ~uint64_t{0});
+      const uint64_t h = Combine(up.lookup(i), uses);
+      down[i] = h;
+      sum += Combine(h, 3);
+    }
+    return Combine(sum, HashText(computation.execution_thread()));
+  }
+
+  /// The instruction by itself and its callees.
+  uint64_t HashOwn(const Instruction& instruction) {
+    llvm::SmallString<256> text;
+    llvm::raw_svector_ostream os(text);
+    uint64_t h = 0;
+    os << instruction.info().text << ' ';
+    Print(os, instruction.shape());
+    const Attrs& attrs = instruction.attrs();
+    for (const FieldInfo& field : attrs.info().fields) {
+      if (!field.access || FieldIsDefault(attrs.info(), field, attrs.data())) continue;
+      os << ' ' << field.name << '=';
+      if (field.kind != FieldKind::Literal) PrintField(os, instruction, field, options_);
+      else if (const auto& literal = field.Get<LiteralPtr>(attrs.data())) h = Combine(h, HashLiteral(*literal));
+    }
+    const InstructionExtras& extras = instruction.extras();
+    if (extras.sharding) PrintSharding(os << " sharding=", *extras.sharding, /*with_metadata=*/false);
+    for (const FrontendAttribute& a : extras.frontend_attributes) os << ' ' << a.key << ':' << a.value;
+    if (extras.result_accuracy.has_tolerance || extras.result_accuracy.highest)
+      os << " accuracy=" << extras.result_accuracy.highest << ' ' << extras.result_accuracy.atol << ' '
+         << extras.result_accuracy.rtol << ' ' << extras.result_accuracy.ulps;
+    os << '|' << extras.backend_config << '|' << extras.unknown_attributes;
+    for (const Computation* callee : instruction.callees()) h = Combine(h, computations_.lookup(callee));
+    return Combine(h, HashText(text));
+  }
+
+  const PrintOptions options_;
+  llvm::DenseMap<const Computation*, uint64_t> computations_;
+};
+
+/// The configuration as far as it changes what the module means.
+uint64_t HashConfig(const ModuleConfig& config) {
+  llvm::SmallString<256> text;
+  llvm::raw_svector_ostream os(text);
+  os << config.is_scheduled << config.alias_passthrough_params << config.replica_count << ',' << config.num_partitions;
+  for (const InputOutputAlias& a : config.input_output_alias)
+    os << '|' << ToString(a.output) << a.parameter << ToString(a.parameter_index) << a.must_alias;
+  for (const BufferDonor& d : config.buffer_donors) os << '>' << d.parameter << ToString(d.index);
+  if (config.entry_layout) {
+    for (const Shape& parameter : config.entry_layout->parameters) Print(os << ';', parameter);
+    Print(os << "->", config.entry_layout->result);
+  }
+  for (bool b : config.spmd_propagation_to_parameters) os << (b ? 'p' : 'q');
+  for (bool b : config.spmd_propagation_to_output) os << (b ? 'o' : 'n');
+  for (const FrontendAttribute& a : config.frontend_attributes) os << ' ' << a.key << ':' << a.value;
+  return HashText(text);
+}
+
+}  // namespace
+
+uint64_t Fingerprint(const Computation& computation) { return Hasher().Hash(computation); }
+
+llvm::DenseMap<const Instruction*, uint64_t> InstructionFingerprints(const Computation& computation) {
+  Hasher hasher;
+  hasher.Hash(computation);
+  return hasher.HashUpwards(computation.PostOrder());
+}
+
+uint64_t Fingerprint(const Module& module) {
+  Hasher hasher;
+  uint64_t uncalled = 0;
+  for (const auto& computation : module.computations())
+    if (computation.get() != module.entry() && computation->callers().empty())
+      uncalled += Combine(hasher.Hash(*computation), 5);
+  const uint64_t entry = module.entry() ? hasher.Hash(*module.entry()) : 0;
+  return Combine(Combine(entry, uncalled), HashConfig(module.config));
+}
+
+}  // namespace hlo
