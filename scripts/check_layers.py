@@ -23,7 +23,8 @@ LAYERS = {
     'ir/eval': [*BASE, 'ir', 'ir/infer'],
     'parser': [*BASE, 'ir', 'ir/infer'],
     'backends/interpreter': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval'],
-    'tools': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends/interpreter'],
+    'passes/analysis': [*BASE, 'ir'],
+    'tools': [*BASE, 'ir', 'passes/analysis', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends/interpreter'],
 }
 LAYERS['tools/testing'] = [*LAYERS['tools'], 'tools']
 # Tests of any layer may parse and verify text.
