@@ -1,11 +1,11 @@
-#include "tools/testing/check_block.h"
+#include "tools/check_block.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
-namespace hlo::testing {
+namespace hlo {
 namespace {
 
 bool IsNameCharacter(char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '-'; }
@@ -53,12 +53,12 @@ class Generalizer {
   llvm::StringSet<> used_;
 };
 
+}  // namespace
+
 bool IsCheckLine(llvm::StringRef line) {
   line = line.trim();
   return line.consume_front("//") && line.ltrim().starts_with("CHECK") && line.contains(':');
 }
-
-}  // namespace
 
 std::string GenerateChecks(llvm::StringRef output) {
   Generalizer generalizer;
@@ -89,4 +89,4 @@ std::optional<std::string> ReplaceCheckBlock(llvm::StringRef text, llvm::StringR
   return result + GenerateChecks(output) + rest.str();
 }
 
-}  // namespace hlo::testing
+}  // namespace hlo

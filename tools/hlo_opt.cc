@@ -1,0 +1,222 @@
+// hlo-opt: checks, prints, converts and takes apart modules (tools.md §2).
+#include "ir/support/interrupt.h"
+#include "ir/verify.h"
+#include "llvm/Support/Format.h"
+#include "tools/inputs.h"
+#include "tools/opt_expect.h"
+#include "tools/opt_json.h"
+#include "tools/opt_options.h"
+#include "tools/opt_output.h"
+#include "tools/opt_transform.h"
+#include "tools/process.h"
+#include "tools/tool_main.h"
+
+namespace hlo {
+namespace {
+
+using llvm::raw_ostream;
+using llvm::StringRef;
+
+/// Prints, reparses and compares: the text must be the same again, and so must be what it means.
+Status CheckRoundTrip(const Module& module, const InputModule& input) {
+  PrintOptions options = PrintOptions::ModuleDump();
+  options.max_constant_elements = -1;
+  std::string text = ToString(module, options);
+  const std::string name = input.file + " (printed)";
+  ParseResult again = ParseModule(std::make_shared<SourceBuffer>(name, text));
+  if (!again.module) {
+    Diagnostic error = MakeError("mismatch-roundtrip", {}, "the printed module does not parse");
+    error.file = input.file;
+    for (const Diagnostic& d : again.diagnostics)
+      if (d.severity == Severity::Error) error.Note(d.message);
+    return Error(std::move(error));
+  }
+  const std::string second = ToString(*again.module, options);
+  if (second == text && Fingerprint(module) == Fingerprint(*again.module)) return {};
+  Diagnostic error = MakeError("mismatch-roundtrip", {}, "the printed module reads back as another one");
+  error.file = input.file;
+  StringRef a = text, b = second;
+  for (unsigned line = 1; !a.empty() || !b.empty(); ++line) {
+    const auto [a_line, a_rest] = a.split('\n');
+    const auto [b_line, b_rest] = b.split('\n');
+    if (a_line != b_line) {
+      error.Note(llvm::formatv("line {0} printed first: '{1}'", line, a_line.trim().take_front(200)).str());
+      error.Note(llvm::formatv("line {0} printed again: '{1}'", line, b_line.trim().take_front(200)).str());
+      break;
+    }
+    a = a_rest;
+    b = b_rest;
+  }
+  return Error(std::move(error));
+}
+
+/// One run of the tool.
+class OptRun {
+ public:
+  OptRun(const OptOptions& options, OptStage stage, const CommandLine& command_line, StringRef stdin_text,
+         raw_ostream& out, DiagnosticSink& sink)
+      : options_(options),
+        stage_(stage),
+        sink_(sink),
+        reader_(options.common, command_line.positional, stdin_text, sink),
+        output_(options, command_line.positional, out) {}
+
+  int Run() {
+    if (options_.verify_diagnostics) reader_.set_report(false);
+    while (auto input = reader_.Next()) {
+      if (Interrupted()) {
+        sink_.Report(InterruptedError());
+        break;
+      }
+      if (options_.verify_diagnostics) Compare(*input);
+      else if (options_.update_checks) Update(*input);
+      else if (input->module) Report(Process(*input), *input);
+      if (sink_.stopped()) break;
+    }
+    if (options_.update_checks) Report(updater_.Write(options_.in_place, output_), {});
+    Report(output_.Finish(), {});
+    return sink_.exit_code();
+  }
+
+ private:
+  void Report(Status status, const InputModule& input) {
+    if (status) return;
+    Diagnostic error = std::move(status).error();
+    if (!error.loc.valid() && error.file.empty() && error.id.starts_with("pass")) error.file = input.file;
+    sink_.Report(std::move(error));
+  }
+
+  void Compare(const InputModule& input) {
+    if (!input.source) {
+      sink_.Report(input.diagnostics);
+      return;
+    }
+    std::vector<Diagnostic> seen = input.diagnostics;
+    if (input.module && options_.verify_roundtrip)
+      if (auto status = CheckRoundTrip(*input.module, input); !status) seen.push_back(std::move(status).error());
+    sink_.Report(CheckExpectations(*input.source, input.begin, input.end, seen));
+  }
+
+  void Update(const InputModule& input) {
+    if (!input.module) return;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    Report(Transformed(input, [&](const Module& module) -> Status { return Emit(module, os); }), input);
+    Report(updater_.Add(input, text), input);
+  }
+
+  Status Process(const InputModule& input) {
+    const CrashScope scope("printing", input.source->text().slice(input.begin, input.end));
+    if (options_.verify_roundtrip) HLO_CHECK_OK(CheckRoundTrip(*input.module, input));
+    if (options_.check) return {};
+    return Transformed(input, [&](const Module& module) -> Status {
+      HLO_TRY(raw_ostream * os, output_.Begin(module, stage_, reader_.files()));
+      return Emit(module, *os);
+    });
+  }
+
+  /// Calls `emit` with each module that the options make of the input.
+  Status Transformed(const InputModule& input, llvm::function_ref<Status(const Module&)> emit) {
+    Module& module = *input.module;
+    if (stage_ == OptStage::Parsed) return emit(module);
+    if (options_.remove_infeed_outfeed) HLO_CHECK_OK(RemoveInfeedOutfeed(module));
+    if (options_.while_execution_count) HLO_CHECK_OK(FixLoopCounts(module, *options_.while_execution_count));
+    std::vector<std::unique_ptr<Module>> parts;
+    if (options_.isolate) {
+      HLO_TRY(parts, IsolateInstructions(module));
+    } else if (!options_.extract.empty()) {
+      std::vector<const Instruction*> targets;
+      for (const std::string& name : options_.extract) {
+        HLO_TRY(const Instruction* target, FindInstruction(module, name));
+        targets.push_back(target);
+      }
+      HLO_TRY(auto part, ExtractInstructions(module, targets, options_.extract_height, options_.extract_boundary));
+      parts.push_back(std::move(part));
+    }
+    for (const std::string& name : options_.extract_computation) {
+      HLO_TRY(const Computation* computation, FindComputation(module, name));
+      parts.push_back(ExtractComputation(module, *computation));
+    }
+    const bool changed = options_.remove_infeed_outfeed || options_.while_execution_count;
+    if (parts.empty() && !options_.isolate) {
+      if (changed) HLO_CHECK_OK(CheckResult(module));
+      return emit(module);
+    }
+    for (const auto& part : parts) {
+      HLO_CHECK_OK(CheckResult(*part));
+      HLO_CHECK_OK(emit(*part));
+    }
+    return {};
+  }
+
+  /// Results are verified as --verify says; what is found here is our own mistake or the input's.
+  Status CheckResult(const Module& module) {
+    if (options_.common.verify != VerifyMode::Each && options_.common.verify != VerifyMode::Final) return {};
+    for (Diagnostic& violation : Verify(module))
+      if (violation.severity == Severity::Error) return Error(std::move(violation));
+    return {};
+  }
+
+  Status Emit(const Module& module, raw_ostream& os) {
+    std::unique_ptr<Module> canonical;
+    const Module* shown = &module;
+    if (options_.print_style == PrintStyle::Canonical) {
+      canonical = CanonicallyNamed(module);
+      shown = canonical.get();
+    }
+    if (options_.print_fingerprint) {
+      os << llvm::format_hex_no_prefix(Fingerprint(module), 16) << "  " << module.name() << '\n';
+      return {};
+    }
+    const PrintOptions print = MakePrintOptions(options_, os.is_displayed());
+    switch (stage_) {
+      case OptStage::Parsed:
+      case OptStage::Hlo: Print(os, *shown, print); break;
+      case OptStage::Json: WriteGraphJson(os, *shown, print, static_cast<unsigned>(options_.json_indent)); break;
+      case OptStage::Cost: PrintCost(os, *shown, options_.cost == CostForm::Csv); break;
+    }
+    return {};
+  }
+
+  const OptOptions& options_;
+  OptStage stage_;
+  DiagnosticSink& sink_;
+  InputReader reader_;
+  OptOutput output_;
+  CheckUpdater updater_;
+};
+
+/// Answers that need no input; nothing if the options ask for none.
+bool PrintLists(const OptOptions& options, raw_ostream& out) {
+  if (!options.list_ops.empty()) WriteOpsJson(out, static_cast<unsigned>(options.json_indent));
+  else if (options.list_stages) out << "parsed\nhlo\njson\ncost\n";
+  else if (options.list_passes == ListForm::Json) out << "{\"schema\":\"hlo.passes/1\",\"tool\":\"hlo-opt\",\"version\":\"" HLO_VERSION "\",\"passes\":[]}\n";
+  else if (options.list_passes == ListForm::Names) out << '\n';
+  else return options.list_passes == ListForm::Text;
+  return true;
+}
+
+}  // namespace
+
+int HloOptMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llvm::raw_ostream& out,
+               llvm::raw_ostream& err) {
+  OptOptions options;
+  const std::vector<OptionGroup> groups = OptGroups(options);
+  Started started = StartTool(OptTool(), groups, options.common, args, out, err);
+  if (started.exit_code) return *started.exit_code;
+  DiagnosticSink sink(OptTool().name, options.common, err);
+  sink.Report(started.command_line.warnings);
+  auto stage = CheckOptOptions(options);
+  if (!stage) {
+    sink.Report(std::move(stage).error());
+    return sink.exit_code();
+  }
+  if (PrintLists(options, out)) return sink.exit_code();
+  std::optional<TimeLimit> time_limit;
+  if (options.common.timeout.count() > 0) time_limit.emplace(options.common.timeout);
+  if (options.common.memory_limit.bytes > 0) LimitProcessMemory(options.common.memory_limit.bytes);
+  SetReproducerDirectory(options.common.reproducer_dir);
+  return OptRun(options, *stage, started.command_line, stdin_text, out, sink).Run();
+}
+
+}  // namespace hlo

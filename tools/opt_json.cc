@@ -1,0 +1,241 @@
+#include "tools/opt_json.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace hlo {
+namespace {
+
+using llvm::StringRef;
+using Json = llvm::json::OStream;
+
+/// JSON wants UTF-8; other bytes (from escapes in HLO strings) become replacement characters.
+std::string Utf8(StringRef text) { return llvm::json::isUTF8(text) ? text.str() : llvm::json::fixUTF8(text); }
+
+template <class F> std::string Text(F&& print) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  print(os);
+  return Utf8(text);
+}
+
+/// Line numbers of many positions.
+class LineTable {
+ public:
+  int64_t Line(const Loc& loc) {
+    std::vector<uint32_t>& starts = starts_[loc.source];
+    if (starts.empty()) {
+      starts.push_back(0);
+      const StringRef text = loc.source->text();
+      for (size_t at = text.find('\n'); at != StringRef::npos; at = text.find('\n', at + 1))
+        starts.push_back(static_cast<uint32_t>(at + 1));
+    }
+    return llvm::upper_bound(starts, loc.begin) - starts.begin();
+  }
+
+ private:
+  llvm::DenseMap<const SourceBuffer*, std::vector<uint32_t>> starts_;
+};
+
+/// How a computation is used; the first caller decides.
+StringRef KindOf(const Computation& computation) {
+  if (computation.IsEntry()) return "entry";
+  if (computation.callers().empty()) return "called";
+  const Instruction& caller = *computation.callers().front();
+  switch (caller.kind()) {
+    case OpKind::Fusion: return "fusion";
+    case OpKind::While: return caller.callee(0) == &computation ? "while_body" : "while_cond";
+    case OpKind::Conditional: return "branch";
+    default: break;
+  }
+  for (const FieldInfo& field : caller.attrs().info().fields)
+    if (field.kind == FieldKind::Callee && field.name == "to_apply" && caller.kind() != OpKind::Call) return "to_apply";
+  return "called";
+}
+
+void WriteIndex(Json& json, const ShapeIndex& index) {
+  json.array([&] {
+    for (int64_t i : index) json.value(i);
+  });
+}
+
+void WriteConfig(Json& json, const Module& module) {
+  const ModuleConfig& config = module.config;
+  json.attribute("name", Utf8(module.name()));
+  if (module.entry()) json.attribute("entry", Utf8(module.entry()->name()));
+  json.attribute("is_scheduled", config.is_scheduled);
+  json.attribute("num_replicas", config.replica_count);
+  json.attribute("num_partitions", config.num_partitions);
+  if (config.input_output_alias.empty()) return;
+  json.attributeArray("alias", [&] {
+    for (const InputOutputAlias& alias : config.input_output_alias) {
+      json.object([&] {
+        json.attributeBegin("output_index");
+        WriteIndex(json, alias.output);
+        json.attributeEnd();
+        json.attribute("param", alias.parameter);
+        json.attributeBegin("param_index");
+        WriteIndex(json, alias.parameter_index);
+        json.attributeEnd();
+        json.attribute("kind", alias.must_alias ? "must-alias" : "may-alias");
+      });
+    }
+  });
+}
+
+template <class List> void WriteNames(Json& json, StringRef key, const List& list) {
+  if (list.empty()) return;
+  json.attributeArray(key, [&] {
+    for (const auto* named : list) json.value(Utf8(named->name()));
+  });
+}
+
+void WriteField(Json& json, const Instruction& inst, const FieldInfo& field, const PrintOptions& options) {
+  const void* data = inst.attrs().data();
+  switch (field.kind) {
+    case FieldKind::Bool: json.attribute(field.name, field.Get<bool>(data)); return;
+    case FieldKind::Int: json.attribute(field.name, field.Get<int64_t>(data)); return;
+    case FieldKind::OptBool:
+      if (const auto& value = field.Get<std::optional<bool>>(data)) json.attribute(field.name, *value);
+      return;
+    case FieldKind::OptInt:
+      if (const auto& value = field.Get<std::optional<int64_t>>(data)) json.attribute(field.name, *value);
+      return;
+    case FieldKind::String: json.attribute(field.name, Utf8(field.Get<std::string>(data))); return;
+    default: break;
+  }
+  json.attribute(field.name, Text([&](llvm::raw_ostream& os) { PrintField(os, inst, field, options); }));
+}
+
+void WriteAttributes(Json& json, const Instruction& inst, const PrintOptions& options) {
+  const Attrs& attrs = inst.attrs();
+  llvm::SmallVector<const FieldInfo*, 8> shown;
+  for (const FieldInfo& field : attrs.info().fields) {
+    if (inst.kind() == OpKind::Constant || !field.access) continue;
+    if ((field.flags & (kAlwaysPrint | kPositional)) != 0 || !FieldIsDefault(attrs.info(), field, attrs.data()))
+      shown.push_back(&field);
+  }
+  const InstructionExtras& extras = inst.extras();
+  const bool frame = !extras.frontend_attributes.empty() || !extras.result_accuracy.is_default();
+  if (shown.empty() && !frame) return;
+  json.attributeObject("attributes", [&] {
+    for (const FieldInfo* field : shown) WriteField(json, inst, *field, options);
+    if (!extras.frontend_attributes.empty())
+      json.attributeObject("frontend_attributes", [&] {
+        for (const FrontendAttribute& a : extras.frontend_attributes) json.attribute(Utf8(a.key), Utf8(a.value));
+      });
+    if (extras.result_accuracy.highest) json.attribute("result_accuracy", "highest");
+  });
+}
+
+void WriteMetadata(Json& json, const OpMetadata& m) {
+  json.attributeObject("metadata", [&] {
+    const std::pair<StringRef, StringRef> texts[] = {{"op_type", m.op_type}, {"op_name", m.op_name}, {"source_file", m.source_file}};
+    for (const auto& [key, value] : texts)
+      if (!value.empty()) json.attribute(key, Utf8(value));
+    const std::pair<StringRef, int32_t> numbers[] = {
+        {"source_line", m.source_line}, {"source_end_line", m.source_end_line}, {"source_column", m.source_column},
+        {"source_end_column", m.source_end_column}, {"stack_frame_id", m.stack_frame_id}};
+    for (const auto& [key, value] : numbers)
+      if (value != 0) json.attribute(key, value);
+    const std::pair<StringRef, StringRef> more[] = {
+        {"deduplicated_name", m.deduplicated_name}, {"scheduling_name", m.scheduling_name}, {"metadata_payload", m.payload}};
+    for (const auto& [key, value] : more)
+      if (!value.empty()) json.attribute(key, Utf8(value));
+  });
+}
+
+void WriteInstruction(Json& json, const Instruction& inst, const PrintOptions& options, LineTable& lines) {
+  json.attribute("name", Utf8(inst.name()));
+  json.attribute("opcode", inst.info().text);
+  json.attribute("shape", ToString(inst.shape(), options.layouts));
+  WriteNames(json, "operands", inst.operands());
+  const InstructionExtras& extras = inst.extras();
+  WriteNames(json, "control_predecessors", extras.control_predecessors);
+  WriteNames(json, "called", inst.callees());
+  WriteAttributes(json, inst, options);
+  if (inst.kind() == OpKind::Constant) {
+    const LiteralPtr& literal = inst.attr<ConstantAttrs>().literal;
+    const bool whole = literal && (options.max_constant_elements < 0 ||
+                                   (literal->shape().IsArray() &&
+                                    literal->shape().ElementCount() <= options.max_constant_elements));
+    json.attribute("literal", whole ? Text([&](llvm::raw_ostream& os) { PrintLiteral(os, *literal); }) : "{...}");
+  }
+  if (inst.metadata() && options.metadata) WriteMetadata(json, *inst.metadata());
+  if (extras.sharding && options.sharding)
+    json.attribute("sharding", Text([&](llvm::raw_ostream& os) { PrintSharding(os, *extras.sharding, options.metadata); }));
+  if (!extras.backend_config.empty() && options.backend_config)
+    json.attribute("backend_config", Utf8(extras.backend_config));
+  if (inst.loc().valid()) json.attribute("line", lines.Line(inst.loc()));
+}
+
+}  // namespace
+
+void WriteGraphJson(llvm::raw_ostream& os, const Module& module, const PrintOptions& options, unsigned indent) {
+  Json json(os, indent);
+  LineTable lines;
+  json.object([&] {
+    json.attribute("schema", "hlo.graph/1");
+    json.attribute("tool", "hlo-opt");
+    json.attribute("version", HLO_VERSION);
+    json.attributeObject("module", [&] { WriteConfig(json, module); });
+    json.attributeArray("computations", [&] {
+      for (const Computation* computation : module.PrintOrder()) {
+        json.object([&] {
+          json.attribute("name", Utf8(computation->name()));
+          json.attribute("kind", KindOf(*computation));
+          if (computation->root()) json.attribute("root", Utf8(computation->root()->name()));
+          json.attributeArray("instructions", [&] {
+            const bool scheduled = computation->has_schedule() && !computation->IsFusion();
+            for (const Instruction* inst : scheduled ? computation->schedule() : computation->PostOrder())
+              json.object([&] { WriteInstruction(json, *inst, options, lines); });
+          });
+        });
+      }
+    });
+  });
+  os << '\n';
+}
+
+void WriteOpsJson(llvm::raw_ostream& os, unsigned indent) {
+  static constexpr std::pair<OpTraits, StringRef> kTraits[] = {
+      {kElementwise, "elementwise"},       {kCommutative, "commutative"}, {kAccuracy, "result_accuracy"},
+      {kDeclared, "shape_required"},       {kStrict, "strict_layout"},    {kMixed, "mixed_precision"},
+      {kSideEffect, "side_effect"},        {kReshapesLayout, "changes_layout"},
+      {kStart, "start"},                   {kDone, "done"},               {kGrouped, "replica_groups"}};
+  Json json(os, indent);
+  json.object([&] {
+    json.attribute("schema", "hlo.ops/1");
+    json.attribute("tool", "hlo-opt");
+    json.attribute("version", HLO_VERSION);
+    json.attributeArray("ops", [&] {
+      for (const OpInfo& op : AllOps()) {
+        json.object([&] {
+          json.attribute("opcode", op.text);
+          json.attribute("min_operands", static_cast<int64_t>(op.min_operands));
+          if (op.max_operands != OpInfo::kVariadic) json.attribute("max_operands", static_cast<int64_t>(op.max_operands));
+          json.attribute("category", ToString(op.category));
+          json.attributeArray("traits", [&] {
+            for (const auto& [trait, name] : kTraits)
+              if (op.Is(trait)) json.value(name);
+          });
+          json.attributeArray("attributes", [&] {
+            for (const FieldInfo& field : op.attrs->fields) {
+              if ((field.flags & kPositional) != 0) continue;
+              json.object([&] {
+                json.attribute("name", field.name);
+                json.attribute("required", (field.flags & kRequired) != 0);
+                if (!field.enum_info) return;
+                json.attributeArray("words", [&] {
+                  for (StringRef word : field.enum_info->words) json.value(word);
+                });
+              });
+            }
+          });
+        });
+      }
+    });
+  });
+  os << '\n';
+}
+
+}  // namespace hlo

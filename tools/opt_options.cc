@@ -1,0 +1,257 @@
+#include "tools/opt_options.h"
+
+namespace hlo {
+namespace {
+
+using O = OptOptions;
+
+constexpr OptionRow kTargetRows[] = {
+    Option<&O::platform>("platform", "NAME", "none", "pipeline and code generator: none"),
+    Option<&O::stage>("stage", "STAGE", "hlo", "what to print: parsed, hlo, json, cost"),
+    Option<&O::passes>("passes", "SPEC", "", "run exactly these passes; repeatable"),
+    Option<&O::list_passes>("list-passes", "text|names|json", "", "name, summary and options of every pass").Bare("text"),
+    Option<&O::describe_pass>("describe-pass", "NAME", "", "explain one pass").Advanced(),
+    Option<&O::disable_passes>("disable-passes", "LIST", "", "passes to leave out").Advanced(),
+    Option<&O::enable_passes_only>("enable-passes-only", "LIST", "", "leave out all others").Advanced(),
+    Option<&O::list_stages>("list-stages", "", "", "the stages of the platform").Advanced(),
+    Option<&O::list_ops>("list-ops", "json", "", "the table of opcodes").Bare("json"),
+};
+constexpr OptionRow kPrintingRows[] = {
+    Option<&O::print_style>("print-style", "STYLE", "long",
+                            "long, short, or canonical (names `opcode.N` in post-order, no metadata: stable under "
+                            "renaming and reordering)"),
+    Option<&O::metadata>("print-metadata", "", "by style", "metadata and stack tables"),
+    Option<&O::layouts>("print-layouts", "", "by style", "layouts of shapes"),
+    Option<&O::operand_shapes>("print-operand-shapes", "", "by style", "shapes before operands"),
+    Option<&O::backend_config>("print-backend-config", "", "by style", "backend_config attributes"),
+    Option<&O::sharding>("print-sharding", "", "by style", "sharding attributes"),
+    Option<&O::large_constants>("print-large-constants", "N", "unlimited; 10 on a terminal",
+                                "larger constants are printed as {...}"),
+    Option<&O::async_sugar>("async-sugar", "", "", "print async ops as `X-start`, `X-update`, `X-done`"),
+    Option<&O::print_fingerprint>("print-fingerprint", "", "", "a hash per module, blind to names and order"),
+    Option<&O::json_indent>("json-indent", "N", "0", "spaces per level of JSON output"),
+    Option<&O::split_marker>("output-split-marker", "TEXT", "// -----", "line between several modules").Advanced(),
+};
+constexpr OptionRow kCheckingRows[] = {
+    Option<&O::check>("check", "", "", "parse and verify, print nothing"),
+    Option<&O::verify_roundtrip>("verify-roundtrip", "", "", "print, reparse, compare"),
+    Option<&O::verify_diagnostics>("verify-diagnostics", "", "", "compare with `// expected-error {{text}}` comments"),
+    Option<&O::update_checks>("update-checks", "", "", "rewrite the generated CHECK block of each module"),
+    Option<&O::in_place>("in-place", "", "", "with --update-checks: into the input file"),
+};
+constexpr OptionRow kExtractionRows[] = {
+    Option<&O::extract>("extract", "NAME", "", "a module that computes this instruction; repeatable"),
+    Option<&O::extract_computation>("extract-computation", "NAME", "", "a module with this computation as entry"),
+    Option<&O::extract_height>("extract-height", "N", "-1", "levels of operands kept; -1: all, 0: the instruction alone"),
+    Option<&O::extract_boundary>("extract-boundary", "WHAT", "parameter",
+                                 "stand-in for what was cut: parameter, zeros or random"),
+    Option<&O::isolate>("isolate", "", "", "one module per non-trivial instruction, duplicates merged"),
+    Option<&O::output_directory>("output-dir", "DIR", "", "with --isolate: a file per module"),
+    Option<&O::while_execution_count>("while-execution-count", "N", "", "let every while loop run N times"),
+    Option<&O::remove_infeed_outfeed>("remove-infeed-outfeed", "", "", "infeeds become zeros, outfeeds go"),
+    Option<&O::cost>("cost", "csv", "", "FLOPs, transcendentals, bytes per instruction and in all").Bare("table"),
+};
+constexpr OptionRow kOutputRows[] = {
+    Option<&CommonOptions::output>("output", "FILE", "-", "main output; `-` is standard output").Letter('o'),
+    Option<&CommonOptions::output_format>("output-format", "FORMAT", "extension of -o", "hlo or json (hlo.graph/1)"),
+};
+
+constexpr OptionAlias kAliases[] = {
+    {"format", "input-format"},
+    {"debug_options_file", "config"},
+    {"emit", "stage"},
+    {"emit-proto", "stage", "pbtxt"},
+    {"pass-pipeline", "passes"},
+    {"instruction", "extract"},
+    {"instruction_name", "extract"},
+    {"height", "extract-height"},
+    {"xla_disable_hlo_passes", "disable-passes"},
+    {"xla_enable_hlo_passes_only", "enable-passes-only"},
+    {"xla_syntax_sugar_async_ops", "async-sugar"},
+    {"xla_dump_disable_metadata", "print-metadata", {}, true},
+};
+
+constexpr UnavailableOption kUnavailableOptions[] = {
+    {"run-hlo-passes", "running pipelines"},
+    {"xla-disable-all-hlo-passes", "running pipelines"},
+    {"O", "running pipelines"},
+    {"xla-backend-optimization-level", "running pipelines"},
+    {"target-triple", "code generation"},
+    {"mcpu", "code generation"},
+    {"mattr", "code generation"},
+    {"gpu-arch", "code generation"},
+    {"gpu-target-config", "code generation"},
+    {"xla-gpu-target-config-filename", "code generation"},
+    {"fast-math", "code generation"},
+    {"xla-cpu-enable-fast-math", "code generation"},
+    {"deterministic", "code generation"},
+    {"xla-gpu-deterministic-ops", "code generation"},
+    {"list-pipelines", "running pipelines"},
+    {"print-pipeline", "running pipelines"},
+    {"pass-limit", "running passes"},
+    {"opt-bisect-limit", "running passes"},
+    {"rewrite-limit", "running passes"},
+    {"bisect-passes", "bisecting passes"},
+    {"print-before", "observing passes"},
+    {"print-after", "observing passes"},
+    {"print-after-all", "observing passes"},
+    {"print-changed", "observing passes"},
+    {"dump-to", "dumping"},
+    {"xla-dump-to", "dumping"},
+    {"dump-pass-re", "dumping"},
+    {"dump-pipeline-re", "dumping"},
+    {"dump-module-re", "dumping"},
+    {"dump-as", "dumping"},
+    {"dump-unchanged", "dumping"},
+    {"time-passes", "observing passes"},
+    {"pass-stats", "observing passes"},
+    {"trace", "tracing"},
+    {"kernel", "code generation"},
+    {"aot", "ahead-of-time output"},
+    {"entry-name", "ahead-of-time output"},
+    {"reduce", "reducing modules"},
+    {"test", "reducing modules"},
+    {"test-exit", "reducing modules"},
+    {"test-output", "reducing modules"},
+    {"max-tests", "reducing modules"},
+    {"test-timeout", "reducing modules"},
+    {"repeat-test", "reducing modules"},
+};
+
+constexpr llvm::StringRef kExamples[] = {
+    "hlo-opt --check model.hlo",
+    "hlo-opt --print-style=short --no-print-metadata model.hlo -o short.hlo",
+    "hlo-opt --extract=%dot.12 --extract-height=2 model.hlo",
+    "hlo-opt --cost=csv model.hlo",
+};
+
+struct StageRow {
+  llvm::StringLiteral name;
+  std::optional<OptStage> stage;  // nothing: documented, not available yet
+};
+constexpr StageRow kStages[] = {
+    {"parsed", OptStage::Parsed},
+    {"hlo", OptStage::Hlo},
+    {"json", OptStage::Json},
+    {"cost", OptStage::Cost},
+    {"hlo-scheduled", {}},
+    {"hlo-backend", {}},
+    {"buffer-assignment", {}},
+    {"llvm-before-optimizations", {}},
+    {"llvm-after-optimizations", {}},
+    {"llvm", {}},
+    {"asm", {}},
+    {"obj", {}},
+    {"ptx", {}},
+    {"cubin", {}},
+    {"sass", {}},
+    {"header", {}},
+    {"pb", {}},
+    {"pbtxt", {}},
+    {"dot", {}},
+    {"html", {}},
+};
+
+Result<OptStage> ParseStage(llvm::StringRef name) {
+  std::vector<llvm::StringRef> words;
+  for (const StageRow& row : kStages) {
+    words.push_back(row.name);
+    if (name != row.name) continue;
+    if (row.stage) return *row.stage;
+    return Error("unavailable-feature", {}, "stage '{0}' is not available yet", name);
+  }
+  const std::string hint = DidYouMeanText(name, words);
+  return Error("usage-stage", {}, "unknown stage '{0}'{1}{2}", name, hint.empty() ? "" : "; ", hint);
+}
+
+/// There are no passes yet; every name is unknown.
+Status CheckPassNames(const OptOptions& options) {
+  const auto unknown = [](llvm::StringRef name) {
+    return Error("usage-pass", {}, "unknown pass '{0}'", name);
+  };
+  for (const llvm::StringRef spec : options.passes) {
+    llvm::StringRef name = spec.trim().take_until([](char c) { return c == ',' || c == '{' || c == '('; });
+    if (name.consume_front("@"))
+      return Error("usage-pass", {}, "unknown pipeline '{0}'", name);
+    return unknown(name);
+  }
+  if (!options.describe_pass.empty()) return unknown(options.describe_pass);
+  for (const NameList* list : {&options.disable_passes, &options.enable_passes_only})
+    if (!list->items.empty()) return unknown(list->items.front());
+  return {};
+}
+
+Status CheckOutputFormat(const OptOptions& options, OptStage& stage) {
+  llvm::StringRef format = options.common.output_format;
+  const bool by_extension = format.empty() && llvm::StringRef(options.common.output).ends_with(".json");
+  if (format == "json" || by_extension) {
+    if (stage == OptStage::Hlo || stage == OptStage::Parsed) stage = OptStage::Json;
+    return {};
+  }
+  if (format.empty() || format == "hlo" || format == "txt" || format == "text") return {};
+  if (format == "pb" || format == "pbtxt")
+    return Error("unavailable-feature", {}, "output format '{0}' is not available yet", format);
+  return Error("usage-option", {}, "option '--output-format': found '{0}', expected hlo or json", format);
+}
+
+}  // namespace
+
+const ToolInfo& OptTool() {
+  static constexpr ToolInfo kTool = {
+      "hlo-opt", "checks, prints, converts and takes apart HLO modules", "[options] [FILE...]", kAliases, kUnavailableOptions,
+      kExamples};
+  return kTool;
+}
+
+std::vector<OptionGroup> OptGroups(OptOptions& options) {
+  return {{"Target and passes", kTargetRows, &options},
+          {"Printing", kPrintingRows, &options},
+          {"Checking", kCheckingRows, &options},
+          {"Extraction and analysis", kExtractionRows, &options},
+          {"Output", kOutputRows, &options.common}};
+}
+
+Result<OptStage> CheckOptOptions(OptOptions& options) {
+  HLO_TRY(OptStage stage, ParseStage(options.stage));
+  HLO_CHECK_OK(CheckPassNames(options));
+  HLO_CHECK_OK(CheckOutputFormat(options, stage));
+  if (options.platform != OptPlatform::None)
+    return Error("unavailable-feature", {}, "platform '{0}' is not available yet",
+                 options.platform == OptPlatform::Cpu ? "cpu" : "gpu");
+  if (!options.list_ops.empty() && options.list_ops != "json")
+    return Error("usage-option", {}, "option '--list-ops': found '{0}', expected json", options.list_ops);
+  if (options.cost != CostForm::Unset) stage = OptStage::Cost;
+  if (options.in_place && !options.update_checks)
+    return Error("usage-option", {}, "option '--in-place' needs --update-checks");
+  if (options.extract_height < -1)
+    return Error("usage-option", {}, "option '--extract-height': found {0}, expected -1 or more", options.extract_height);
+  if (options.json_indent < 0 || options.json_indent > 16)
+    return Error("usage-option", {}, "option '--json-indent': found {0}, expected 0 to 16", options.json_indent);
+  if (options.large_constants && *options.large_constants < -1)
+    return Error("usage-option", {}, "option '--print-large-constants': found {0}, expected a number of elements",
+                 *options.large_constants);
+  if (options.while_execution_count && (*options.while_execution_count < 0 || *options.while_execution_count > INT32_MAX))
+    return Error("usage-option", {}, "option '--while-execution-count': found {0}, expected 0 to {1}",
+                 *options.while_execution_count, INT32_MAX);
+  const bool extracting = !options.extract.empty() || !options.extract_computation.empty();
+  if (extracting && options.isolate)
+    return Error("usage-option", {}, "options '--extract' and '--isolate' exclude each other");
+  if (!options.output_directory.empty() && !options.isolate)
+    return Error("usage-option", {}, "option '--output-dir' needs --isolate");
+  return stage;
+}
+
+PrintOptions MakePrintOptions(const OptOptions& options, bool terminal) {
+  PrintOptions print = options.print_style == PrintStyle::Short ? PrintOptions::ShortParsable() : PrintOptions::ModuleDump();
+  print.async_sugar = options.async_sugar;
+  if (options.print_style == PrintStyle::Canonical) print.metadata = print.origin = false;
+  print.max_constant_elements = options.large_constants.value_or(terminal ? 10 : -1);
+  print.metadata = options.metadata.value_or(print.metadata);
+  print.layouts = options.layouts.value_or(print.layouts);
+  print.operand_shapes = options.operand_shapes.value_or(print.operand_shapes);
+  print.backend_config = options.backend_config.value_or(print.backend_config);
+  print.sharding = options.sharding.value_or(print.sharding);
+  return print;
+}
+
+}  // namespace hlo

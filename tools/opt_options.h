@@ -1,0 +1,80 @@
+// The options of hlo-opt (tools.md §2.1).
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/print.h"
+#include "tools/common_options.h"
+
+namespace hlo {
+
+enum class PrintStyle : uint8_t { Long, Short, Canonical };
+/// What is printed at the end.
+enum class OptStage : uint8_t { Parsed, Hlo, Json, Cost };
+enum class Boundary : uint8_t { Parameter, Zeros, Random };
+enum class OptPlatform : uint8_t { None, Cpu, Gpu };
+enum class ListForm : uint8_t { Unset, Text, Names, Json };
+enum class CostForm : uint8_t { Unset, Table, Csv };
+
+struct OptOptions {
+  CommonOptions common;
+
+  // Target and passes
+  OptPlatform platform = OptPlatform::None;
+  std::string stage = "hlo";
+  std::vector<std::string> passes;
+  ListForm list_passes = ListForm::Unset;
+  std::string describe_pass;
+  NameList disable_passes, enable_passes_only;
+  bool list_stages = false;
+  std::string list_ops;
+
+  // Printing
+  PrintStyle print_style = PrintStyle::Long;
+  std::optional<bool> metadata, layouts, operand_shapes, backend_config, sharding;
+  std::optional<int64_t> large_constants;
+  bool async_sugar = false, print_fingerprint = false;
+  int64_t json_indent = 0;
+  std::string split_marker = "// -----";
+
+  // Checking
+  bool check = false, verify_roundtrip = false, verify_diagnostics = false, update_checks = false, in_place = false;
+
+  // Extraction
+  std::vector<std::string> extract, extract_computation;
+  int64_t extract_height = -1;
+  Boundary extract_boundary = Boundary::Parameter;
+  bool isolate = false;
+  std::string output_directory;
+  std::optional<int64_t> while_execution_count;
+  bool remove_infeed_outfeed = false;
+  CostForm cost = CostForm::Unset;
+};
+
+/// The tool's table of aliases, unavailable options and examples.
+const ToolInfo& OptTool();
+/// The groups of the tool's own options.
+std::vector<OptionGroup> OptGroups(OptOptions& options);
+/// Checks combinations and words that are no plain enumeration; the stage to print.
+Result<OptStage> CheckOptOptions(OptOptions& options);
+/// The printing options that style and switches ask for; `terminal`: the output is one.
+PrintOptions MakePrintOptions(const OptOptions& options, bool terminal);
+
+template <>
+inline constexpr OptionWord<PrintStyle> kOptionWords<PrintStyle>[] = {
+    {"long", PrintStyle::Long}, {"short", PrintStyle::Short}, {"canonical", PrintStyle::Canonical}};
+template <>
+inline constexpr OptionWord<Boundary> kOptionWords<Boundary>[] = {
+    {"parameter", Boundary::Parameter}, {"zeros", Boundary::Zeros}, {"random", Boundary::Random}};
+template <>
+inline constexpr OptionWord<OptPlatform> kOptionWords<OptPlatform>[] = {
+    {"none", OptPlatform::None}, {"transforms", OptPlatform::None}, {"cpu", OptPlatform::Cpu},
+    {"host", OptPlatform::Cpu},  {"gpu", OptPlatform::Gpu},         {"cuda", OptPlatform::Gpu}};
+template <>
+inline constexpr OptionWord<ListForm> kOptionWords<ListForm>[] = {
+    {"text", ListForm::Text}, {"names", ListForm::Names}, {"json", ListForm::Json}};
+template <>
+inline constexpr OptionWord<CostForm> kOptionWords<CostForm>[] = {{"table", CostForm::Table}, {"csv", CostForm::Csv}};
+
+}  // namespace hlo
