@@ -103,7 +103,8 @@ bool TextPrinter::IsOmitted(const Instruction& instruction) const {
 }
 
 void TextPrinter::PrintInstructionList(const Computation& computation) {
-  const bool scheduled = computation.has_schedule() && !computation.IsFusion();
+  // Inline bodies are in post-order even where there is a schedule.
+  const bool scheduled = computation.has_schedule() && !computation.IsFusion() && !nested_;
   const std::vector<Instruction*> order = scheduled ? computation.schedule() : computation.PostOrder();
   for (const Instruction* instruction : order) {
     if (IsOmitted(*instruction)) continue;

@@ -65,6 +65,8 @@ void PrintLiteral(llvm::raw_ostream& os, const Literal& literal);
 void PrintLiteralWithShape(llvm::raw_ostream& os, const Literal& literal);
 /// Text of one element of an array literal.
 void PrintElement(llvm::raw_ostream& os, const Literal& literal, int64_t linear);
+/// `{mode=highest}` or `{tolerance={…}}`.
+void PrintResultAccuracy(llvm::raw_ostream& os, const ResultAccuracy& accuracy);
 void PrintSharding(llvm::raw_ostream& os, const Sharding& sharding, bool with_metadata = true);
 void PrintReplicaGroups(llvm::raw_ostream& os, const ReplicaGroups& groups, bool full = false);
 /// The attribute value after `name=`, e.g. `{1,0}` or `LT`. Callee kinds print names.

@@ -94,18 +94,6 @@ void PrintStatistics(raw_ostream& os, const Statistics& statistics) {
   os << '}';
 }
 
-void PrintResultAccuracy(raw_ostream& os, const ResultAccuracy& accuracy) {
-  if (accuracy.highest) {
-    os << ", result_accuracy={mode=highest}";
-    return;
-  }
-  os << ", result_accuracy={tolerance={atol=";
-  PrintGeneral(os, accuracy.atol, 6);
-  os << ",rtol=";
-  PrintGeneral(os, accuracy.rtol, 6);
-  os << ",ulps=" << accuracy.ulps << "}}";
-}
-
 void PrintOrigin(raw_ostream& os, const Origin& origin) {
   if (origin.synthetic_call) {
     os << "[synthetic_call]";
@@ -183,6 +171,18 @@ void PrintEscaped(raw_ostream& os, StringRef text) {
     PrintEscape(os, text.front());
     text = text.drop_front();
   }
+}
+
+void PrintResultAccuracy(raw_ostream& os, const ResultAccuracy& accuracy) {
+  if (accuracy.highest) {
+    os << "{mode=highest}";
+    return;
+  }
+  os << "{tolerance={atol=";
+  PrintGeneral(os, accuracy.atol, 6);
+  os << ",rtol=";
+  PrintGeneral(os, accuracy.rtol, 6);
+  os << ",ulps=" << accuracy.ulps << "}}";
 }
 
 void print_internal::PrintStringOrJson(raw_ostream& os, StringRef text) {
@@ -270,7 +270,10 @@ void print_internal::TextPrinter::PrintFrame(const Instruction& instruction) {
   if (!extras.control_predecessors.empty() && options_.control_predecessors)
     PrintControlPredecessors(extras.control_predecessors);
   if (extras.statistics && !extras.statistics->values.empty()) PrintStatistics(os_, *extras.statistics);
-  if (!extras.result_accuracy.is_default()) PrintResultAccuracy(os_, extras.result_accuracy);
+  if (!extras.result_accuracy.is_default()) {
+    os_ << ", result_accuracy=";
+    PrintResultAccuracy(os_, extras.result_accuracy);
+  }
   if (extras.origin && options_.origin) {
     os_ << ", origin={";
     PrintOrigin(os_, *extras.origin);

@@ -12,7 +12,7 @@ namespace {
 using C = CommonOptions;
 
 constexpr OptionRow kInputRows[] = {
-    Option<&C::input_format>("input-format", "FORMAT", "auto", "encoding of the inputs: auto, hlo"),
+    Option<&C::input_format>("input-format", "FORMAT", "auto", "encoding of the inputs: auto, hlo, json"),
     Option<&C::module>("module", "RE|N", "", "only modules whose name matches, or the one with this index"),
     Option<&C::stage_in>("stage-in", "STAGE", "before", "of dump directories: before, after, pass:RE or all"),
     Option<&C::split_input_file>("split-input-file", "", "on", "`// -----` lines separate modules"),

@@ -158,7 +158,7 @@ Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wante
   if (wanted != InputFormat::Auto && wanted != InputFormat::Hlo)
     return Error(
         "input-format", {},
-        "protocol buffer and JSON modules are not supported by this version, convert the module to HLO text");
+        "protocol buffer modules are not supported by this version, convert the module to HLO text");
   const Content found = DetectContent(text);
   if (found == Content::Empty) return Error("input-empty", {}, "no HLO module in input");
   if (found != Content::HloText && wanted == InputFormat::Auto) return Refuse(found);

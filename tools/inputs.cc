@@ -5,6 +5,7 @@
 #include "ir/verify.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "tools/graph_input.h"
 
 namespace hlo {
 namespace {
@@ -113,7 +114,16 @@ bool InputReader::OpenNextFile(InputModule& failed) {
     Fail(failed, std::move(text).error());
     return true;
   }
-  if (auto status = CheckFormat(path, *text, options_.input_format, file_warnings_); !status) {
+  const bool json = options_.input_format == InputFormat::Json ||
+                    (options_.input_format == InputFormat::Auto && LooksLikeJson(*text));
+  if (json) text = GraphJsonToHlo(*text);
+  if (!text) {
+    Diagnostic error = std::move(text).error();
+    error.file = failed.file;
+    Fail(failed, std::move(error));
+    return true;
+  }
+  if (auto status = json ? Status{} : CheckFormat(path, *text, options_.input_format, file_warnings_); !status) {
     Diagnostic error = std::move(status).error();
     error.file = failed.file;
     Fail(failed, std::move(error));

@@ -123,7 +123,9 @@ void WriteAttributes(Json& json, const Instruction& inst, const PrintOptions& op
       json.attributeObject("frontend_attributes", [&] {
         for (const FrontendAttribute& a : extras.frontend_attributes) json.attribute(Utf8(a.key), Utf8(a.value));
       });
-    if (extras.result_accuracy.highest) json.attribute("result_accuracy", "highest");
+    if (!extras.result_accuracy.is_default())
+      json.attribute("result_accuracy",
+                     Text([&](llvm::raw_ostream& os) { PrintResultAccuracy(os, extras.result_accuracy); }));
   });
 }
 

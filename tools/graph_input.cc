@@ -1,0 +1,275 @@
+#include "tools/graph_input.h"
+
+#include "ir/op.h"
+#include "ir/print.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/JSON.h"
+
+namespace hlo {
+namespace {
+
+using llvm::StringRef;
+using llvm::json::Array;
+using llvm::json::Object;
+using llvm::json::Value;
+
+constexpr int kMaxDepth = 64;
+
+std::string Quoted(StringRef text) {
+  std::string result = "\"";
+  llvm::raw_string_ostream os(result);
+  PrintEscaped(os, text);
+  return result + "\"";
+}
+
+/// JSON nested deeper than any graph is refused before it is parsed.
+bool IsTooDeep(StringRef text) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      else if (c == '"') in_string = false;
+      continue;
+    }
+    if (c == '"') in_string = true;
+    else if ((c == '{' || c == '[') && ++depth > kMaxDepth) return true;
+    else if (c == '}' || c == ']') --depth;
+  }
+  return false;
+}
+
+/// The end of the JSON object that begins at the start of `text`, or the end of the text.
+size_t ObjectEnd(StringRef text) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      else if (c == '"') in_string = false;
+      continue;
+    }
+    if (c == '"') in_string = true;
+    else if (c == '{' || c == '[') ++depth;
+    else if ((c == '}' || c == ']') && --depth == 0) return i + 1;
+  }
+  return text.size();
+}
+
+/// Writes one module as text.
+class GraphWriter {
+ public:
+  Result<std::string> Run(const Object& graph) {
+    if (graph.getString("schema").value_or("") != "hlo.graph/1") return Wrong("schema", "'hlo.graph/1'");
+    const Object* module = graph.getObject("module");
+    const Array* computations = graph.getArray("computations");
+    if (!module) return Wrong("module", "an object");
+    if (!computations) return Wrong("computations", "a list");
+    HLO_CHECK_OK(WriteHeader(*module));
+    const StringRef entry = module->getString("entry").value_or("");
+    for (size_t i = 0; i < computations->size(); ++i) {
+      path_ = "computations[" + std::to_string(i) + "]";
+      const Object* computation = (*computations)[i].getAsObject();
+      if (!computation) return Wrong("", "an object");
+      HLO_CHECK_OK(WriteComputation(*computation, entry));
+    }
+    return text_;
+  }
+
+ private:
+  tl::unexpected<Diagnostic> Wrong(StringRef field, StringRef expected) const {
+    const std::string place = path_ + (path_.empty() || field.empty() ? "" : ".") + field.str();
+    return Error("input-format", {}, "JSON graph: {0} is not {1}", place.empty() ? "the text" : place, expected);
+  }
+
+  Result<StringRef> Text(const Object& object, StringRef key) const {
+    if (auto value = object.getString(key)) return *value;
+    return Wrong(key, "a string");
+  }
+
+  Status WriteHeader(const Object& module) {
+    path_ = "module";
+    HLO_TRY(const StringRef name, Text(module, "name"));
+    os_ << "HloModule " << name;
+    if (module.getBoolean("is_scheduled").value_or(false)) os_ << ", is_scheduled=true";
+    if (const Array* aliases = module.getArray("alias")) {
+      os_ << ", input_output_alias={ ";
+      for (size_t i = 0; i < aliases->size(); ++i) {
+        const Object* alias = (*aliases)[i].getAsObject();
+        const Array* output = alias ? alias->getArray("output_index") : nullptr;
+        const Array* index = alias ? alias->getArray("param_index") : nullptr;
+        if (!output || !index) return Wrong("alias", "a list of objects with output_index and param_index");
+        os_ << (i > 0 ? ", " : "");
+        WriteNumbers(*output);
+        os_ << ": (" << alias->getInteger("param").value_or(0) << ", ";
+        WriteNumbers(*index);
+        os_ << ", " << alias->getString("kind").value_or("may-alias") << ')';
+      }
+      os_ << " }";
+    }
+    if (auto n = module.getInteger("num_replicas"); n && *n != 1) os_ << ", replica_count=" << *n;
+    if (auto n = module.getInteger("num_partitions"); n && *n != 1) os_ << ", num_partitions=" << *n;
+    os_ << "\n\n";
+    return {};
+  }
+
+  void WriteNumbers(const Array& numbers) {
+    os_ << '{';
+    llvm::interleave(numbers, os_, [&](const Value& v) { os_ << v.getAsInteger().value_or(0); }, ",");
+    os_ << '}';
+  }
+
+  Status WriteComputation(const Object& computation, StringRef entry) {
+    HLO_TRY(const StringRef name, Text(computation, "name"));
+    const Array* instructions = computation.getArray("instructions");
+    if (!instructions) return Wrong("instructions", "a list");
+    const StringRef root = computation.getString("root").value_or("");
+    os_ << (name == entry ? "ENTRY %" : "%") << name << " {\n";
+    shapes_.clear();
+    const std::string path = path_;
+    for (size_t i = 0; i < instructions->size(); ++i) {
+      path_ = path + ".instructions[" + std::to_string(i) + "]";
+      const Object* instruction = (*instructions)[i].getAsObject();
+      if (!instruction) return Wrong("", "an object");
+      HLO_CHECK_OK(WriteInstruction(*instruction, root));
+    }
+    os_ << "}\n\n";
+    return {};
+  }
+
+  Result<std::vector<StringRef>> Names(const Object& object, StringRef key) const {
+    std::vector<StringRef> names;
+    if (!object.get(key)) return names;
+    const Array* list = object.getArray(key);
+    if (!list) return Wrong(key, "a list");
+    for (const Value& value : *list) {
+      const auto name = value.getAsString();
+      if (!name) return Wrong(key, "a list of strings");
+      names.push_back(*name);
+    }
+    return names;
+  }
+
+  void WriteNames(llvm::ArrayRef<StringRef> names) {
+    llvm::interleave(names, os_, [&](StringRef name) { os_ << '%' << name; }, ", ");
+  }
+
+  Status WriteInstruction(const Object& inst, StringRef root) {
+    HLO_TRY(const StringRef name, Text(inst, "name"));
+    HLO_TRY(const StringRef opcode, Text(inst, "opcode"));
+    HLO_TRY(const StringRef shape, Text(inst, "shape"));
+    const auto kind = ParseOpKind(opcode);
+    if (!kind) return Wrong("opcode", "an opcode");
+    HLO_TRY(const std::vector<StringRef> operands, Names(inst, "operands"));
+    HLO_TRY(const std::vector<StringRef> called, Names(inst, "called"));
+    HLO_TRY(const std::vector<StringRef> before, Names(inst, "control_predecessors"));
+    static const Object kNone;
+    const Object* attributes = inst.getObject("attributes");
+    if (!attributes) attributes = &kNone;
+    shapes_[name] = shape;
+
+    os_ << (name == root ? "  ROOT %" : "  %") << name << " = " << shape << ' ' << opcode << '(';
+    if (*kind == OpKind::Parameter) os_ << attributes->getInteger("number").value_or(0);
+    else if (*kind == OpKind::Constant) os_ << inst.getString("literal").value_or("{...}");
+    else WriteNames(operands);
+    os_ << ')';
+    const bool pred_selector = !operands.empty() && StringRef(shapes_.lookup(operands[0])).starts_with("pred[");
+    for (const FieldInfo& field : Info(*kind).attrs->fields) {
+      if (field.kind == FieldKind::Callee || field.kind == FieldKind::Callees) {
+        if (*kind == OpKind::Conditional && (field.kind == FieldKind::Callee) != (pred_selector && called.size() == 2)) continue;
+        WriteCalled(field, called);
+      } else if ((field.flags & kPositional) == 0) {
+        HLO_CHECK_OK(WriteAttribute(field, *attributes));
+      }
+    }
+    HLO_CHECK_OK(WriteFrame(inst, *attributes, before));
+    os_ << '\n';
+    return {};
+  }
+
+  void WriteCalled(const FieldInfo& field, llvm::ArrayRef<StringRef> called) {
+    if (field.kind == FieldKind::Callees) {
+      if (called.empty()) return;
+      os_ << ", " << field.name << "={";
+      WriteNames(called);
+      os_ << '}';
+    } else if (static_cast<size_t>(field.callee) < called.size()) {
+      os_ << ", " << field.name << "=%" << called[static_cast<size_t>(field.callee)];
+    }
+  }
+
+  Status WriteAttribute(const FieldInfo& field, const Object& attributes) {
+    const Value* value = attributes.get(field.name);
+    if (!value) return {};
+    os_ << ", " << field.name << '=';
+    const bool braced = (field.flags & kBraced) != 0;
+    if (auto text = value->getAsString()) os_ << (field.kind == FieldKind::String ? Quoted(*text) : text->str());
+    else if (auto flag = value->getAsBoolean()) os_ << (*flag ? "true" : "false");
+    else if (auto number = value->getAsInteger()) os_ << (braced ? "{" : "") << *number << (braced ? "}" : "");
+    else return Wrong(("attributes." + field.name).str(), "a string, an integer or a boolean");
+    return {};
+  }
+
+  Status WriteFrame(const Object& inst, const Object& attributes, llvm::ArrayRef<StringRef> before) {
+    if (auto sharding = inst.getString("sharding")) os_ << ", sharding=" << *sharding;
+    if (const Object* frontend = attributes.getObject("frontend_attributes")) {
+      os_ << ", frontend_attributes={";
+      bool first = true;
+      for (const auto& [key, value] : *frontend) {
+        os_ << (std::exchange(first, false) ? "" : ",") << StringRef(key) << '=' << Quoted(value.getAsString().value_or(""));
+      }
+      os_ << '}';
+    }
+    if (!before.empty()) {
+      os_ << ", control-predecessors={";
+      WriteNames(before);
+      os_ << '}';
+    }
+    if (auto accuracy = attributes.getString("result_accuracy")) os_ << ", result_accuracy=" << *accuracy;
+    if (const Object* metadata = inst.getObject("metadata")) {
+      os_ << ", metadata={";
+      bool first = true;
+      for (const auto& [key, value] : *metadata) {
+        os_ << (std::exchange(first, false) ? "" : " ") << StringRef(key) << '=';
+        if (auto text = value.getAsString()) os_ << Quoted(*text);
+        else os_ << value.getAsInteger().value_or(0);
+      }
+      os_ << '}';
+    }
+    if (auto config = inst.getString("backend_config"))
+      os_ << ", backend_config=" << (config->starts_with("{") ? config->str() : Quoted(*config));
+    return {};
+  }
+
+  std::string text_, path_;
+  llvm::raw_string_ostream os_{text_};
+  llvm::StringMap<StringRef> shapes_;  // of the computation
+};
+
+}  // namespace
+
+bool LooksLikeJson(StringRef text) {
+  text = text.ltrim();
+  return text.consume_front("{") && text.ltrim().starts_with("\"");
+}
+
+Result<std::string> GraphJsonToHlo(StringRef json) {
+  if (IsTooDeep(json)) return Error("input-format", {}, "JSON graph: nested more than {0} levels deep", kMaxDepth);
+  std::string text;
+  for (StringRef rest = json.trim(); !rest.empty(); rest = rest.ltrim()) {
+    const size_t end = ObjectEnd(rest);
+    auto parsed = llvm::json::parse(rest.take_front(end));
+    if (!parsed) return Error("input-format", {}, "JSON graph: {0}", llvm::toString(parsed.takeError()));
+    const Object* graph = parsed->getAsObject();
+    if (!graph) return Error("input-format", {}, "JSON graph: the text is not an object");
+    HLO_TRY(std::string module, GraphWriter().Run(*graph));
+    if (!text.empty()) text += "// -----\n";
+    text += module;
+    rest = rest.drop_front(end);
+  }
+  return text;
+}
+
+}  // namespace hlo
