@@ -158,17 +158,8 @@ bool IsPermutation(llvm::ArrayRef<int64_t> m) {
   return true;
 }
 
-/// Sizes and layouts of every array in the shape.
-void VerifyArrays(const Instruction& inst, const Shape& shape, Report& report) {
-  if (!shape.IsArray()) {
-    if (shape.IsTuple())
-      for (const Shape& element : shape.tuple_shapes()) VerifyArrays(inst, element, report);
-    if (shape.IsBuffer()) VerifyArrays(inst, shape.buffer_shape(), report);
-    return;
-  }
-  if (LLVM_UNLIKELY(ByteSize(shape) < 0))
-    report.Error("verify-size", inst, "{0} has shape {1}, whose size exceeds 2^63-1 bytes", Name(inst),
-                 shape);
+/// Size and layout of an array; false after an error.
+bool VerifyArray(const Instruction& inst, const Shape& shape, Report& report) {
   for (int64_t size : shape.dims()) {
     if (LLVM_LIKELY(size >= 0) || (size == kUnboundedSize && report.options().allow_unbounded_dynamism))
       continue;
@@ -178,13 +169,31 @@ void VerifyArrays(const Instruction& inst, const Shape& shape, Report& report) {
     else
       report.Error("verify-size", inst, "{0} has shape {1} with the negative size {2}", Name(inst), shape,
                    size);
-    break;
+    return false;
   }
-  if (!shape.has_layout()) return;
+  if (LLVM_UNLIKELY(ByteSize(shape) < 0)) {
+    report.Error("verify-size", inst, "{0} has shape {1}, whose size exceeds 2^63-1 bytes", Name(inst),
+                 shape);
+    return false;
+  }
+  if (!shape.has_layout()) return true;
   const Dims& order = shape.layout().minor_to_major;
-  if (static_cast<int64_t>(order.size()) != shape.rank() || !IsPermutation(order))
-    report.Error("verify-layout", inst, "layout {0} of {1} is no permutation of the {2} dimensions of {3}",
-                 List(order), Name(inst), shape.rank(), shape);
+  if (LLVM_LIKELY(static_cast<int64_t>(order.size()) == shape.rank() && IsPermutation(order))) return true;
+  report.Error("verify-layout", inst, "layout {0} of {1} is no permutation of the {2} dimensions of {3}",
+               List(order), Name(inst), shape.rank(), shape);
+  return false;
+}
+
+/// Sizes and layouts of every array in the shape, up to the first error. Tuples share their elements, so
+/// each is looked at once however often it occurs.
+bool VerifyArrays(const Instruction& inst, const Shape& shape, Report& report) {
+  if (LLVM_LIKELY(shape.IsArray())) return VerifyArray(inst, shape, report);
+  if (shape.IsBuffer()) return VerifyArrays(inst, shape.buffer_shape(), report);
+  if (!shape.IsTuple() || shape.tuple_size() == 0 || report.IsSound(shape)) return true;
+  for (const Shape& element : shape.tuple_shapes())
+    if (!VerifyArrays(inst, element, report)) return false;
+  report.SetSound(shape);
+  return true;
 }
 
 void VerifyExtras(const Instruction& inst, const OpInfo& info, Report& report) {

@@ -6,6 +6,7 @@
 #include "ir/infer/check.h"
 #include "ir/module.h"
 #include "ir/verify.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/xxhash.h"
 
 namespace hlo::verify {
@@ -41,6 +42,12 @@ class Report {
     Add(std::move(d));
     return Last();
   }
+  /// Tuple shapes of the module whose arrays have been found right.
+  [[nodiscard]] bool IsSound(const Shape& tuple) const {
+    return sound_.contains(tuple.tuple_shapes().data());
+  }
+  void SetSound(const Shape& tuple) { sound_.insert(tuple.tuple_shapes().data()); }
+
   std::vector<Diagnostic> Take() { return std::move(errors_); }
 
  private:
@@ -52,6 +59,7 @@ class Report {
   const Module& module_;
   const VerifyOptions& options_;
   std::vector<Diagnostic> errors_;
+  llvm::DenseSet<const Shape*> sound_;  // by the place of their elements, which copies share
   Diagnostic scratch_;
   bool last_kept_ = false;
 };
