@@ -11,6 +11,7 @@ constexpr int64_t kManyDevices = int64_t{1} << 32;
 
 /// Explicit ids are in 0…n-1, each at most once; n is no larger than needed.
 void VerifyIds(const Instruction& inst, const ReplicaGroups& groups, int64_t n, Report& report) {
+  n = std::max<int64_t>(n, 0);  // device counts may be negative
   llvm::DenseSet<int64_t> seen;
   for (const Dims& group : groups.groups) {
     if (group.empty()) {
