@@ -82,7 +82,8 @@ Result<Shape> InferCopyStart(const Instruction& inst, const InferOptions&) {
 
 Result<Shape> InferCopyDone(const Instruction& inst, const InferOptions&) {
   const Instruction& start = *inst.operand(0);
-  if (start.kind() != OpKind::CopyStart || !start.shape().IsTuple() || start.shape().tuple_size() < 2)
+  // That it is a copy-start is the verifier's rule; parsed forms only need the parts.
+  if (!start.shape().IsTuple() || start.shape().tuple_size() < 2)
     return OperandError("verify-async", inst, 0,
                         "operand 0 of {0} is {1} of shape {2}, but must be a copy-start", Name(inst),
                         Name(start), start.shape());
