@@ -77,20 +77,62 @@ bool LooksLikeProtoText(llvm::StringRef text) {
   return llvm::is_contained(kFields, word) && (rest.starts_with("{") || rest.starts_with(":"));
 }
 
-Content DetectContent(llvm::StringRef text) {
+/// The binary modules begin with field 1: HloModuleProto with its name (followed by field 2, the name of the
+/// entry computation), HloProto and HloSnapshot with a nested message that begins so.
+bool LooksLikeProto(llvm::StringRef text) {
+  for (int depth = 0; depth < 3 && text.consume_front("\n"); ++depth) {
+    uint64_t length = 0;
+    size_t bytes = 0;
+    bool more = true;
+    for (; more && bytes < std::min<size_t>(text.size(), 5); ++bytes) {
+      const auto byte = static_cast<unsigned char>(text[bytes]);
+      length |= static_cast<uint64_t>(byte & 0x7f) << (7 * bytes);
+      more = (byte & 0x80) != 0;
+    }
+    if (more || bytes == 0) return false;
+    text = text.drop_front(bytes);
+    const llvm::StringRef name = text.take_front(length);
+    if (name.size() == length && llvm::all_of(name, llvm::isPrint) &&
+        text.drop_front(length).starts_with("\x12"))
+      return true;
+  }
+  return false;
+}
+
+bool IsBinaryByte(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x7f || (byte < 0x20 && !llvm::isSpace(c));
+}
+
+/// Whether stray bytes leave the beginning recognisable as text; where they are few, the parser names them.
+/// Of a remnant too short to judge that is up to its file's name.
+bool IsMostlyText(llvm::StringRef text, bool named_text) {
+  constexpr size_t kRemnant = 32;
+  const llvm::StringRef head = text.take_front(1024);
+  return (named_text && head.size() < kRemnant) ||
+         llvm::count_if(head, IsBinaryByte) * 8 <= static_cast<std::ptrdiff_t>(head.size());
+}
+
+/// `named_text`: the name of the file says that it is HLO text.
+Content DetectContent(llvm::StringRef text, bool named_text) {
   if (text.starts_with("\x1f\x8b")) return Content::Gzip;
   if (text.starts_with("ML\xefR")) return Content::MlirBytecode;
   const llvm::StringRef start = SkipBlanks(text);
-  if (start.empty()) return Content::Empty;
-  const auto first = static_cast<unsigned char>(start.front());
-  if (first < 0x20 || first >= 0x7f) return Content::Binary;
-  // Protocol buffers can begin with a printable length; real text has no control bytes near its start.
-  const auto is_control = [](char c) { return c >= 0 && c < 0x20 && !llvm::isSpace(c); };
-  if (!llvm::isAlpha(start.front()) && llvm::any_of(start.take_front(64), is_control)) return Content::Binary;
+  if (start.empty()) return text.trim().empty() ? Content::Empty : Content::HloText;
+  const bool text_start = llvm::isAlpha(start.front()) || start.starts_with("%") || start.starts_with("_");
+  if (LooksLikeProto(text) || (!IsMostlyText(text, named_text) && !(named_text && text_start)))
+    return Content::Binary;
   if (LooksLikeMlir(start)) return Content::Mlir;
   if (LooksLikeProtoText(start)) return Content::ProtoText;
-  if (start.starts_with("{")) return Content::Json;
+  if (start.starts_with("{") && !named_text) return Content::Json;
   return Content::HloText;
+}
+
+bool IsNamedText(llvm::StringRef file) {
+  const llvm::StringRef extension = llvm::sys::path::extension(file);
+  return llvm::any_of(kExtensions, [&](const ExtensionRow& row) {
+    return row.content == Content::HloText && row.extension == extension;
+  });
 }
 
 tl::unexpected<Diagnostic> Refuse(Content content) {
@@ -156,10 +198,9 @@ Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wante
   if (wanted == InputFormat::Refused)
     return Error("input-format", {}, "this input format is not supported; convert the module to HLO text");
   if (wanted != InputFormat::Auto && wanted != InputFormat::Hlo)
-    return Error(
-        "input-format", {},
-        "protocol buffer modules are not supported by this version, convert the module to HLO text");
-  const Content found = DetectContent(text);
+    return Error("input-format", {},
+                 "protocol buffer modules are not supported by this version, convert the module to HLO text");
+  const Content found = DetectContent(text, IsNamedText(file));
   if (found == Content::Empty) return Error("input-empty", {}, "no HLO module in input");
   if (found != Content::HloText && wanted == InputFormat::Auto) return Refuse(found);
   if (found == Content::HloText && wanted == InputFormat::Auto && file != "-") {

@@ -123,7 +123,8 @@ bool InputReader::OpenNextFile(InputModule& failed) {
     Fail(failed, std::move(error));
     return true;
   }
-  if (auto status = json ? Status{} : CheckFormat(path, *text, options_.input_format, file_warnings_); !status) {
+  if (auto status = json ? Status{} : CheckFormat(path, *text, options_.input_format, file_warnings_);
+      !status) {
     Diagnostic error = std::move(status).error();
     error.file = failed.file;
     Fail(failed, std::move(error));
@@ -132,7 +133,14 @@ bool InputReader::OpenNextFile(InputModule& failed) {
   source_ = std::make_shared<SourceBuffer>(DisplayName(path), BlankLogPrefixes(std::move(*text)));
   chunks_ = options_.split_input_file ? SplitChunks(*source_, file_warnings_)
                                       : std::vector<Chunk>{{0, source_->text().size()}};
-  if (chunks_.empty()) Fail(failed, FileError("input-empty", path, "no HLO module in input"));
+  if (chunks_.empty()) {
+    // Nothing but comments: a module was expected where they end.
+    Diagnostic error = FileError("input-empty", path, "no HLO module in input");
+    const auto end = static_cast<uint32_t>(source_->text().size());
+    error.loc = {source_.get(), end, end};
+    failed.source = source_;
+    Fail(failed, std::move(error));
+  }
   return true;
 }
 
