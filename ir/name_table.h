@@ -12,52 +12,35 @@ class Module::NameTable {
   /// returned when it can stay as it is.
   llvm::StringRef Take(llvm::StringRef wanted, Module& module) {
     int64_t id = 0;
-    llvm::StringRef root = wanted;
-    const bool has_suffix = SplitSuffix(wanted, root, id);
-    Ids& ids = roots_[root];
-    if (ids.Insert(id)) {
-      if (!has_suffix || IsCanonicalSuffix(wanted.drop_front(root.size() + 1))) return wanted;
-      return module.Save((root + "." + llvm::Twine(id)).str());
+    llvm::StringRef text = wanted;
+    const bool has_suffix = SplitSuffix(wanted, text, id);
+    const auto [it, is_new] = roots_.try_emplace(text);
+    Root& root = it->second;
+    if (is_new) root.number = static_cast<uint32_t>(roots_.size());
+    if (Insert(root.number, id)) {
+      if (!has_suffix || IsCanonicalSuffix(wanted.drop_front(text.size() + 1))) return wanted;
+      return module.Save((text + "." + llvm::Twine(id)).str());
     }
-    id = ids.InsertFree();
-    if (id == 0 && !has_suffix) return module.Save(root);
-    return module.Save((root + "." + llvm::Twine(id)).str());
+    while (!Insert(root.number, root.next)) ++root.next;
+    id = root.next;
+    if (id == 0 && !has_suffix) return module.Save(text);
+    return module.Save((text + "." + llvm::Twine(id)).str());
   }
 
  private:
-  /// The ids of one root: bits where they lie close together, a set for the rest.
-  class Ids {
-   public:
-    /// False if it was there.
-    bool Insert(int64_t id) {
-      const auto word = static_cast<uint64_t>(id) / 64;
-      if (id < 0 || word >= bits_.size()) {
-        if (id < 0 || word > 4 + count_ / 8) return !HasBit(id) && sparse_.insert(id).second;
-        bits_.resize(word + 1 + word / 2);
-      }
-      uint64_t& bits = bits_[word];
-      const uint64_t bit = uint64_t{1} << (id % 64);
-      if ((bits & bit) != 0 || sparse_.contains(id)) return false;
-      bits |= bit;
-      ++count_;
-      return true;
-    }
-    /// Inserts the smallest id not there.
-    int64_t InsertFree() {
-      while (!Insert(next_)) ++next_;
-      return next_;
-    }
-
-   private:
-    [[nodiscard]] bool HasBit(int64_t id) const {
-      const auto word = static_cast<uint64_t>(id) / 64;
-      return id >= 0 && word < bits_.size() && (bits_[word] >> (id % 64) & 1) != 0;
-    }
-    llvm::SmallVector<uint64_t, 2> bits_;
-    llvm::SmallDenseSet<int64_t, 1> sparse_;
-    uint64_t count_ = 0;
-    int64_t next_ = 0;
+  struct Root {
+    uint32_t number = 0;
+    int64_t next = 0;  // all smaller ids are taken
   };
+
+  /// False if the id of that root was there.
+  bool Insert(uint32_t root, int64_t id) {
+    constexpr int64_t kDense = int64_t{1} << 32;  // block numbers stay far below those reserved in the map
+    if (id < 0 || id >= kDense) return far_.insert({root, id}).second;
+    uint64_t& block = blocks_[static_cast<uint64_t>(root) << 26 | static_cast<uint64_t>(id) >> 6];
+    const uint64_t bit = uint64_t{1} << (id & 63);
+    return (std::exchange(block, block | bit) & bit) == 0;
+  }
 
   /// Splits `root.<integer>`; false if there is no such suffix. Leading zeros are dropped from the id.
   static bool SplitSuffix(llvm::StringRef name, llvm::StringRef& root, int64_t& id) {
@@ -80,7 +63,9 @@ class Module::NameTable {
     return digits.size() == 1 || (digits[0] != '0' && digits != "-0" && !digits.starts_with("-0"));
   }
 
-  llvm::StringMap<Ids> roots_;
+  llvm::StringMap<Root> roots_;
+  llvm::DenseMap<uint64_t, uint64_t> blocks_;             // (root, id / 64) -> bit per id: ids lie close together
+  llvm::DenseSet<std::pair<uint32_t, int64_t>> far_;  // the ids beyond
 };
 
 }  // namespace hlo

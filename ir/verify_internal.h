@@ -5,9 +5,9 @@
 
 #include "ir/infer/check.h"
 #include "ir/module.h"
+#include "ir/support/name_hash.h"
 #include "ir/verify.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/Support/xxhash.h"
 
 namespace hlo::verify {
 
@@ -77,17 +77,18 @@ class NameCheck {
  public:
   explicit NameCheck(int64_t count);
   void Add(llvm::StringRef name) {
-    const uint64_t hash = llvm::xxh3_64bits(name) | 1;  // 0 marks a free slot
+    const uint64_t hash = HashName(name);
+    const uint32_t rest = static_cast<uint32_t>(hash) | 1;  // 0 marks a free slot
     size_t at = hash >> shift_;
-    while (slots_[at] != 0 && slots_[at] != hash) at = (at + 1) & (slots_.size() - 1);
-    suspicious_ |= slots_[at] == hash;
-    slots_[at] = hash;
+    while (slots_[at] != 0 && slots_[at] != rest) at = (at + 1) & (slots_.size() - 1);
+    suspicious_ |= slots_[at] == rest;
+    slots_[at] = rest;
   }
   /// Some name may repeat.
   [[nodiscard]] bool suspicious() const { return suspicious_; }
 
  private:
-  std::vector<uint64_t> slots_;  // hashes of names, a power of two
+  std::vector<uint32_t> slots_;  // low halves of hashes, whose high bits give the place; a power of two
   int shift_ = 0;
   bool suspicious_ = false;
 };

@@ -16,12 +16,20 @@ struct NamedComputation {
   Loc loc;
 };
 
+/// An instruction by its name in the text.
+struct NamedInstruction {
+  Instruction* instruction = nullptr;  // null: failed, or still being read
+  uint32_t begin = 0, end = 0;         // of the name; end 0: used, but never defined
+  bool complete = false;
+};
+
 /// What all bodies of one text share.
 struct ModuleScope {
   explicit ModuleScope(Cursor& c) : cursor(c), module(*c.module()) {}
   Cursor& cursor;
   Module& module;
   NameMap<NamedComputation> computations;
+  llvm::SmallVector<NameMap<NamedInstruction>, 1> idle_names;  // empty tables of the bodies read so far
   llvm::DenseSet<const Computation*> broken;                // computations with errors
   std::array<int64_t, 256> anonymous{};  // nested operands seen per opcode
   llvm::DenseMap<const Computation*, Instruction*> async_starts;  // computation -> the start that wraps it
@@ -70,8 +78,15 @@ struct Draft {
 class BodyParser {
  public:
   BodyParser(ModuleScope& scope, Computation& computation)
-      : scope_(scope), c_(scope.cursor), computation_(computation) {}
+      : scope_(scope), c_(scope.cursor), computation_(computation) {
+    if (!scope.idle_names.empty()) names_ = scope.idle_names.pop_back_val();
+  }
+  ~BodyParser() {
+    names_.Clear();
+    scope_.idle_names.push_back(std::move(names_));
+  }
   BodyParser(const BodyParser&) = delete;
+  BodyParser& operator=(const BodyParser&) = delete;
 
   /// body = '{' instruction {instruction} '}' .
   bool ParseBody();
@@ -121,12 +136,7 @@ class BodyParser {
   ModuleScope& scope_;
   Cursor& c_;
   Computation& computation_;
-  struct Definition {
-    Instruction* instruction = nullptr;  // null: failed, or still being read
-    uint32_t begin = 0, end = 0;         // of the name; end 0: used, but never defined
-    bool complete = false;
-  };
-  NameMap<Definition> names_;
+  NameMap<NamedInstruction> names_;
   Instruction* last_ = nullptr;
   Instruction* root_ = nullptr;
   bool failed_ = false;  // an instruction failed

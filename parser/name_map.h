@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "ir/support/name_hash.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/xxhash.h"
 
 namespace hlo {
 
@@ -37,13 +37,20 @@ class NameMap {
     return entries_[slot->entry - 1].value;
   }
   [[nodiscard]] llvm::ArrayRef<Entry> entries() const { return entries_; }
+  /// The value of entry `number`.
+  Value& at(size_t number) { return entries_[number].value; }
+  /// Forgets all names but keeps the memory for others.
+  void Clear() {
+    slots_.clear();
+    entries_.clear();
+  }
 
  private:
   struct Slot {
     uint32_t hash = 0;
     uint32_t entry = 0;  // number plus one; 0: free
   };
-  static uint32_t Hash(llvm::StringRef name) { return static_cast<uint32_t>(llvm::xxh3_64bits(name)); }
+  static uint32_t Hash(llvm::StringRef name) { return static_cast<uint32_t>(HashName(name)); }
   Slot* FindSlot(llvm::StringRef name, uint32_t hash) {
     const size_t mask = slots_.size() - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -52,10 +59,10 @@ class NameMap {
     }
   }
   void Grow() {
-    const std::vector<Slot> old = std::move(slots_);
-    slots_.assign(std::max<size_t>(16, old.size() * 2), {});
+    std::swap(slots_, outgrown_);
+    slots_.assign(std::max<size_t>(16, outgrown_.size() * 2), {});
     const size_t mask = slots_.size() - 1;
-    for (const Slot& slot : old) {
+    for (const Slot& slot : outgrown_) {
       if (slot.entry == 0) continue;
       size_t i = slot.hash & mask;
       while (slots_[i].entry != 0) i = (i + 1) & mask;
@@ -64,6 +71,7 @@ class NameMap {
   }
 
   std::vector<Slot> slots_;
+  std::vector<Slot> outgrown_;  // memory of the previous, smaller table
   std::vector<Entry> entries_;
 };
 

@@ -77,6 +77,7 @@ bool BodyParser::ParseInstruction() {
   const Loc root_loc{&c_.source(), start, c_.previous_end()};
   Token name;
   if (!ParseNameOfInstruction(name)) return false;
+  const size_t entry = names_.entries().size() - 1;  // that of the name
   if (!c_.Expect(TokenKind::Equal, " after the name of an instruction")) return false;
   Draft d;
   const bool parsed = ParseRhs(d);
@@ -86,7 +87,7 @@ bool BodyParser::ParseInstruction() {
     failed_ = true;
     return parsed && d.incomplete;  // what is missing was reported where it failed
   }
-  Define(name.text, c_.LocOf(name), created);
+  names_.at(entry) = {created, name.begin, name.end, true};
   if (!is_root) return true;
   if (root_) {
     Diagnostic e = MakeError("parse-root", root_loc, "one computation should have only one ROOT");
@@ -108,7 +109,7 @@ bool BodyParser::ParseNameOfInstruction(Token& name) {
     return c_.Fail("parse-illegal-name", c_.LocOf(name), "illegal instruction name: {0}; suggest renaming to: {1}", name.text,
                    legal);
   }
-  Definition& known = names_.Insert(name.text);
+  NamedInstruction& known = names_.Insert(name.text);
   if (known.end == 0) {
     known = {nullptr, name.begin, name.end, false};
     return true;
@@ -175,7 +176,7 @@ bool BodyParser::ParseSingle() {
   }
   if (!ParseRhs(d)) return false;
   if (!c_.Is(TokenKind::Eof)) return c_.Unexpected("end of input after a single instruction");
-  if (const Definition* known = names_.Find(text); known && known->complete && text != "_") {
+  if (const NamedInstruction* known = names_.Find(text); known && known->complete && text != "_") {
     Diagnostic e = MakeError("parse-duplicate-name", c_.LocOf(name), "instruction already exists: {0}", text);
     e.Note({&c_.source(), known->begin, known->end}, "the operand of this name is here");
     return c_.Report(std::move(e));

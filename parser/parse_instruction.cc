@@ -223,7 +223,7 @@ Instruction* BodyParser::ParseTuplePath(Instruction* tuple, uint32_t begin) {
       return nullptr;
     }
     path += "#" + std::to_string(index);
-    if (const Definition* known = names_.Find(path)) {
+    if (const NamedInstruction* known = names_.Find(path)) {
       tuple = known->instruction;
       continue;
     }
@@ -255,7 +255,7 @@ Instruction* BodyParser::ParseReference(bool& failed) {
   }
   const Token name = c_.token();
   c_.Advance();
-  const Definition* known = names_.Find(name.text);
+  const NamedInstruction* known = names_.Find(name.text);
   if (!known || !known->complete) {
     UndefinedName(name);
     if (!known) Define(name.text, {}, nullptr);  // said once

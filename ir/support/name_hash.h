@@ -1,0 +1,40 @@
+// A hash for names: inline and quick for the short ones that most are.
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#include "llvm/ADT/StringRef.h"
+
+namespace hlo {
+
+/// 64 bits that depend on all bytes of the name. Not stable between versions: for tables in memory only.
+inline uint64_t HashName(llvm::StringRef name) {
+  // Every byte of the keys has its high bit set, which no byte of a word has: no factor below is zero.
+  constexpr uint64_t kFirst = 0xa5c9'b3d1'e78b'9fd7, kSecond = 0xc3b1'98e5'd2ab'f98d;
+  const auto read = [](const char* p, auto value) -> uint64_t {
+    memcpy(&value, p, sizeof value);
+    return value;
+  };
+  const auto mix = [](uint64_t a, uint64_t b) {
+    __extension__ using Wide = unsigned __int128;
+    const Wide product = static_cast<Wide>(a) * b;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  };
+  const char* p = name.data();
+  size_t n = name.size();
+  uint64_t state = kSecond + n;
+  for (; n > 16; p += 16, n -= 16) state = mix(read(p, uint64_t{}) ^ kFirst, read(p + 8, uint64_t{}) ^ state);
+  uint64_t a = 0, b = 0;
+  if (n >= 8) {
+    a = read(p, uint64_t{});
+    b = read(p + n - 8, uint64_t{});
+  } else if (n >= 4) {
+    a = read(p, uint32_t{});
+    b = read(p + n - 4, uint32_t{});
+  } else if (n > 0) {
+    a = read(p, uint8_t{}) << 16 | read(p + n / 2, uint8_t{}) << 8 | read(p + n - 1, uint8_t{});
+  }
+  return mix(a ^ kFirst, b ^ state);
+}
+
+}  // namespace hlo
