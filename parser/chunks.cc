@@ -14,6 +14,13 @@ bool IsBlankOrComment(StringRef text) {
   return token.kind == TokenKind::Eof;
 }
 
+/// The line without blanks around it if it is a comment, else nothing.
+StringRef CommentOf(StringRef line) {
+  const char* first = line.begin();
+  while (first != line.end() && llvm::isSpace(*first)) ++first;
+  return first != line.end() && *first == '/' ? line.trim() : StringRef();
+}
+
 /// A comment of dashes only that is no separator: `// ---`, `//-----`.
 bool LooksLikeMarker(StringRef line) {
   if (!line.consume_front("//")) return false;
@@ -58,11 +65,11 @@ std::vector<Chunk> SplitChunks(const SourceBuffer& source, std::vector<Diagnosti
   };
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    const StringRef line = text.slice(at, end).trim();
+    const StringRef line = CommentOf(text.slice(at, end));
     if (line == "// -----") {
       finish(at);
       begin = std::min(end + 1, text.size());
-    } else if (line.starts_with("//") && LooksLikeMarker(line)) {
+    } else if (LooksLikeMarker(line)) {
       Diagnostic d;
       d.severity = Severity::Warning;
       d.id = "split-marker-typo";
