@@ -82,6 +82,7 @@ class OptRun {
       if (options_.verify_diagnostics) Compare(*input);
       else if (options_.update_checks) Update(*input);
       else if (input->module) Report(Process(*input), *input);
+      if (reader_.at_end()) LeaveToProcessEnd(std::move(input->module));
       if (sink_.stopped()) break;
     }
     if (options_.update_checks) Report(updater_.Write(options_.in_place, output_), {});

@@ -6,6 +6,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "tools/graph_input.h"
+#include "tools/process.h"
 
 namespace hlo {
 namespace {
@@ -44,6 +45,8 @@ Result<std::string> ReadInputText(llvm::StringRef path, llvm::StringRef stdin_te
   if (!buffer) return Error(FileError("input-open", path, "cannot open: " + buffer.getError().message()));
   if ((*buffer)->getBufferSize() > UINT32_MAX)
     return Error(FileError("input-open", path, "file has more than 4 GB of text"));
+  constexpr size_t kBytesPerByteOfText = 6;  // of a module and its text, in the mean
+  ExpectAllocations((*buffer)->getBufferSize() * kBytesPerByteOfText);
   return (*buffer)->getBuffer().str();
 }
 

@@ -35,6 +35,10 @@ class InputReader {
   /// cannot be read and modules that fail come out with a null module. With --fail-fast the first such
   /// one is the last.
   std::optional<InputModule> Next();
+  /// True if Next() has nothing more to give.
+  [[nodiscard]] bool at_end() const {
+    return done_ || (next_chunk_ == chunks_.size() && next_file_ == files_.size() && next_argument_ == arguments_.size());
+  }
   /// The files read so far and to come, directories expanded; "-" for standard input.
   [[nodiscard]] llvm::ArrayRef<std::string> files() const { return files_; }
   /// True if there is certainly no second module; known only after Next().

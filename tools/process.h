@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "ir/module.h"
 #include "tools/tool_main.h"
 
 namespace hlo {
@@ -14,6 +15,13 @@ int RunToolProcess(ToolMain& tool, int argc, char** argv);
 /// Limits the address space of the process: going beyond ends it with exit code 8. Only within
 /// RunToolProcess, where the process is the tool's; elsewhere no effect.
 void LimitProcessMemory(int64_t bytes);
+
+/// Prepares the heap for about so many more bytes, so that growing costs few page faults. Only within
+/// RunToolProcess.
+void ExpectAllocations(size_t bytes);
+
+/// Leaves the module to the end of the process, which frees faster. Outside RunToolProcess it is deleted.
+void LeaveToProcessEnd(std::unique_ptr<Module> module);
 
 /// Tells crash reports what the tool is doing. Texts must stay alive until the next call or the scope's
 /// end. One at a time per process.
