@@ -59,6 +59,13 @@ TEST(Render, WithoutTextPosition) {
   EXPECT_EQ(Render(d), "error: cannot open: No such file or directory in %a of computation %c [input-open]\n");
 }
 
+TEST(Render, CountsManyLines) {
+  const SourceBuffer source("u", std::string(700, '\n') + "x\n");
+  const LineColumn at = FindLineColumn(source, 700);
+  EXPECT_EQ(at.line, 701U);
+  EXPECT_EQ(at.column, 1U);
+}
+
 TEST(Render, ColumnsCountCharacters) {
   const SourceBuffer source("u", "/* äöü€ */ x\n\ty\n");
   EXPECT_EQ(FindLineColumn(source, Find(source, "x").begin).column, 12U);
