@@ -7,12 +7,12 @@
 namespace hlo {
 
 Computation::~Computation() {
-  for (Instruction* i = first_; i != nullptr;) delete std::exchange(i, i->next_);
+  for (Instruction* i = first_; i != nullptr;) module_->Delete(std::exchange(i, i->next_));
 }
 
 Instruction* Computation::Add(OpKind kind, Shape shape, llvm::StringRef name, llvm::ArrayRef<Instruction*> operands,
                               Attrs attrs, llvm::ArrayRef<Computation*> callees, Instruction* before) {
-  auto* added = new Instruction(kind);
+  auto* added = new (module_->InstructionMemory()) Instruction(kind);
   added->shape_ = std::move(shape);
   added->name_ = name;
   added->attrs_ = std::move(attrs);
@@ -50,7 +50,7 @@ void Computation::Remove(Instruction* instruction) {
   (instruction->next_ ? instruction->next_->prev_ : last_) = instruction->prev_;
   if (!schedule_.empty()) llvm::erase(schedule_, instruction);
   --count_;
-  delete instruction;
+  module_->Delete(instruction);
 }
 
 void Computation::NumberInstructions() {

@@ -12,17 +12,16 @@ void UserList::Add(Instruction* user) {
   if (!Contains(user)) Append(user);
 }
 
-void UserList::Append(Instruction* user) {
-  if (position_) (*position_)[user] = static_cast<unsigned>(users_.size());
-  users_.push_back(user);
-  if (!position_ && users_.size() == kIndexed) {
-    position_ = std::make_unique<llvm::DenseMap<const Instruction*, unsigned>>();
-    for (size_t i = 0; i < users_.size(); ++i) (*position_)[users_[i]] = static_cast<unsigned>(i);
-  }
+void UserList::Index() const {
+  if (position_ || users_.size() < kIndexed) return;
+  position_ = std::make_unique<llvm::DenseMap<const Instruction*, unsigned>>();
+  position_->reserve(static_cast<unsigned>(users_.size()));
+  for (size_t i = 0; i < users_.size(); ++i) (*position_)[users_[i]] = static_cast<unsigned>(i);
 }
 
 void UserList::Remove(Instruction* user) {
   size_t i = 0;
+  Index();
   if (position_) {
     auto it = position_->find(user);
     if (it == position_->end()) return;
@@ -38,6 +37,7 @@ void UserList::Remove(Instruction* user) {
 }
 
 bool UserList::Contains(const Instruction* user) const {
+  Index();
   return position_ ? position_->contains(user) : llvm::is_contained(users_, user);
 }
 

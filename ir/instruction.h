@@ -30,10 +30,15 @@ class UserList {
   [[nodiscard]] bool Contains(const Instruction* user) const;
 
  private:
-  void Append(Instruction* user);
-  static constexpr size_t kIndexed = 16;  // from here on a map finds positions
+  void Append(Instruction* user) {
+    if (position_) (*position_)[user] = static_cast<unsigned>(users_.size());
+    users_.push_back(user);
+  }
+  /// Makes the map of positions if the list is long enough for one.
+  void Index() const;
+  static constexpr size_t kIndexed = 16;  // from here on a map finds positions, made when first asked for one
   llvm::SmallVector<Instruction*, 2> users_;
-  std::unique_ptr<llvm::DenseMap<const Instruction*, unsigned>> position_;
+  mutable std::unique_ptr<llvm::DenseMap<const Instruction*, unsigned>> position_;
 };
 
 /// Rarely used parts of an instruction, allocated when one of them is set.

@@ -18,6 +18,20 @@ Computation* Module::AddComputation(llvm::StringRef name) {
   return computations_.back().get();
 }
 
+void* Module::InstructionMemory() {
+  if (!free_instructions_.empty()) {
+    void* memory = free_instructions_.back();
+    free_instructions_.pop_back();
+    return memory;
+  }
+  return instruction_arena_.Allocate(sizeof(Instruction), alignof(Instruction));
+}
+
+void Module::Delete(Instruction* instruction) {
+  instruction->~Instruction();
+  free_instructions_.push_back(instruction);
+}
+
 void Module::MoveToEnd(Computation* computation) {
   size_t i = computations_.size() - 1;
   while (computations_[i].get() != computation) --i;

@@ -117,9 +117,16 @@ class Module {
   [[nodiscard]] std::unique_ptr<Module> Clone() const;
 
  private:
+  friend class Computation;
   class NameTable;
+  /// Room for one instruction.
+  void* InstructionMemory();
+  /// Destroys an instruction and keeps its room for another.
+  void Delete(Instruction* instruction);
   llvm::StringRef name_;
   llvm::BumpPtrAllocator arena_;
+  llvm::BumpPtrAllocatorImpl<llvm::MallocAllocator, 16384> instruction_arena_;
+  std::vector<void*> free_instructions_;  // room in it for reuse
   std::vector<SourcePtr> sources_;
   std::vector<std::unique_ptr<Computation>> computations_;
   Computation* entry_ = nullptr;

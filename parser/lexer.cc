@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "ir/support/name_hash.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace hlo {
@@ -61,7 +62,7 @@ class ReservedWords {
     for (size_t i = Slot(word);; i = (i + 1) % kSlots) {
       const ReservedWord& entry = slots_[i];
       if (entry.text.empty()) return nullptr;
-      if (entry.text == word) return &entry;
+      if (SameName(entry.text, word)) return &entry;
     }
   }
 

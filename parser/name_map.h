@@ -55,7 +55,7 @@ class NameMap {
     const size_t mask = slots_.size() - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
       Slot& slot = slots_[i];
-      if (slot.entry == 0 || (slot.hash == hash && entries_[slot.entry - 1].name == name)) return &slot;
+      if (slot.entry == 0 || (slot.hash == hash && SameName(entries_[slot.entry - 1].name, name))) return &slot;
     }
   }
   void Grow() {

@@ -1,4 +1,4 @@
-// A hash for names: inline and quick for the short ones that most are.
+// Hashing and comparing names: inline and quick for the short ones that most are.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -35,6 +35,27 @@ inline uint64_t HashName(llvm::StringRef name) {
     a = read(p, uint8_t{}) << 16 | read(p + n / 2, uint8_t{}) << 8 | read(p + n - 1, uint8_t{});
   }
   return mix(a ^ kFirst, b ^ state);
+}
+
+/// Equality without a call, as names are short.
+inline bool SameName(llvm::StringRef a, llvm::StringRef b) {
+  if (a.size() != b.size()) return false;
+  const auto differ = [&](size_t at, auto x) {
+    auto y = x;
+    memcpy(&x, a.data() + at, sizeof x);
+    memcpy(&y, b.data() + at, sizeof y);
+    return x != y;
+  };
+  const size_t n = a.size();
+  if (n >= 8) {
+    for (size_t at = 0; at + 8 < n; at += 8)
+      if (differ(at, uint64_t{})) return false;
+    return !differ(n - 8, uint64_t{});
+  }
+  if (n >= 4) return !differ(0, uint32_t{}) && !differ(n - 4, uint32_t{});
+  for (size_t at = 0; at < n; ++at)
+    if (a[at] != b[at]) return false;
+  return true;
 }
 
 }  // namespace hlo
