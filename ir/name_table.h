@@ -1,6 +1,7 @@
 // Unique names of a module; private to ir/module.cc and ir/clone.cc.
 #pragma once
 #include "ir/module.h"
+#include "ir/support/name_hash.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace hlo {
@@ -14,7 +15,7 @@ class Module::NameTable {
     int64_t id = 0;
     llvm::StringRef text = wanted;
     const bool has_suffix = SplitSuffix(wanted, text, id);
-    const auto [it, is_new] = roots_.try_emplace(text);
+    const auto [it, is_new] = roots_.try_emplace_with_hash(text, static_cast<uint32_t>(HashName(text)));
     Root& root = it->second;
     if (is_new) root.number = static_cast<uint32_t>(roots_.size());
     if (Insert(root.number, id)) {

@@ -1,5 +1,5 @@
 // Shapes and layouts.
-#include "llvm/Support/xxhash.h"
+#include "ir/support/name_hash.h"
 #include "parser/values.h"
 
 namespace hlo {
@@ -329,7 +329,7 @@ bool ParseShape(Cursor& c, Shape& out, bool fill) {
   const uint32_t end = fill == c.options().fill_missing_layouts ? FindShapeEnd(c) : 0;
   if (end == 0) return ParseShapeSlowly(c, out, fill);
   const StringRef text = c.source().text().slice(begin, end);
-  const llvm::CachedHashStringRef key(text, static_cast<uint32_t>(llvm::xxh3_64bits(text)));
+  const llvm::CachedHashStringRef key(text, static_cast<uint32_t>(HashName(text)));
   if (auto it = c.shapes.find(key); it != c.shapes.end()) {
     out = it->second;
     c.SeekPast(end);
