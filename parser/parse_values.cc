@@ -138,7 +138,12 @@ bool ParseSubAttrs(Cursor& c, llvm::ArrayRef<StringRef> names, uint32_t required
 
 bool SkipUnknownValue(Cursor& c, StringRef& text) {
   const uint32_t begin = c.begin();
-  if (c.Is(TokenKind::LBrace) || c.Is(TokenKind::String)) return c.ParseStringOrJson(text);
+  if (c.Is(TokenKind::LBrace) || c.Is(TokenKind::String)) {
+    // Kept as it is written: with its quotes and escapes.
+    if (!c.ParseStringOrJson(text)) return false;
+    text = c.TextFrom(begin);
+    return true;
+  }
   size_t depth = 0;
   for (bool first = true;; first = false) {
     switch (c.kind()) {
