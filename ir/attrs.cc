@@ -10,19 +10,22 @@ using llvm::StringRef;
 using BoolList = llvm::SmallVector<bool, 4>;
 
 // --- C++ type of a member -> field kind ---
-template <class T> struct KindOf {
+template <class T>
+struct KindOf {
   static_assert(std::is_enum_v<T>, "no field kind for this type");
   static constexpr FieldKind kKind = FieldKind::Enum;
   static const EnumInfo* Enum() { return &EnumInfoOf<T>(); }
 };
-template <class T> struct KindOf<std::optional<T>> {
+template <class T>
+struct KindOf<std::optional<T>> {
   static constexpr FieldKind kKind = FieldKind::OptEnum;
   static const EnumInfo* Enum() { return &EnumInfoOf<T>(); }
 };
-#define HLO_KIND(Type, Kind)                          \
-  template <> struct KindOf<Type> {                   \
+#define HLO_KIND(Type, Kind)                            \
+  template <>                                           \
+  struct KindOf<Type> {                                 \
     static constexpr FieldKind kKind = FieldKind::Kind; \
-    static const EnumInfo* Enum() { return nullptr; } \
+    static const EnumInfo* Enum() { return nullptr; }   \
   };
 HLO_KIND(bool, Bool)
 HLO_KIND(int64_t, Int)
@@ -48,8 +51,10 @@ HLO_KIND(SparsityConfig, Sparsity)
 HLO_KIND(DomainSpec, Domain)
 #undef HLO_KIND
 
-template <auto Member> struct MemberOf;
-template <class S, class T, T S::*Member> struct MemberOf<Member> {
+template <auto Member>
+struct MemberOf;
+template <class S, class T, T S::* Member>
+struct MemberOf<Member> {
   using Type = T;
   static void* Access(void* attrs) { return &(static_cast<S*>(attrs)->*Member); }
 };
@@ -81,11 +86,18 @@ struct KindOps {
 };
 
 // Hashes may be coarse where a kind is rare: equality decides.
-template <class T> llvm::hash_code HashOf(const T&) { return llvm::hash_value(0); }
+template <class T>
+llvm::hash_code HashOf(const T&) {
+  return llvm::hash_value(0);
+}
 llvm::hash_code HashOf(bool v) { return llvm::hash_value(v); }
 llvm::hash_code HashOf(int64_t v) { return llvm::hash_value(v); }
-llvm::hash_code HashOf(const std::optional<bool>& v) { return llvm::hash_combine(v.has_value(), v.value_or(false)); }
-llvm::hash_code HashOf(const std::optional<int64_t>& v) { return llvm::hash_combine(v.has_value(), v.value_or(0)); }
+llvm::hash_code HashOf(const std::optional<bool>& v) {
+  return llvm::hash_combine(v.has_value(), v.value_or(false));
+}
+llvm::hash_code HashOf(const std::optional<int64_t>& v) {
+  return llvm::hash_combine(v.has_value(), v.value_or(0));
+}
 llvm::hash_code HashOf(const std::string& v) { return llvm::hash_value(v); }
 llvm::hash_code HashOf(const Dims& v) { return llvm::hash_combine_range(v.begin(), v.end()); }
 llvm::hash_code HashOf(uint8_t v) { return llvm::hash_value(v); }
@@ -101,33 +113,58 @@ llvm::hash_code HashOf(const Padding& v) {
   return h;
 }
 
-template <class T> bool EqualOf(const T& a, const T& b) { return a == b; }
+template <class T>
+bool EqualOf(const T& a, const T& b) {
+  return a == b;
+}
 bool EqualOf(const LiteralPtr& a, const LiteralPtr& b) { return a == b || (a && b && *a == *b); }
 
-template <class T> constexpr KindOps OpsFor() {
-  return {[](const void* a, const void* b) { return EqualOf(*static_cast<const T*>(a), *static_cast<const T*>(b)); },
+template <class T>
+constexpr KindOps OpsFor() {
+  return {[](const void* a, const void* b) {
+            return EqualOf(*static_cast<const T*>(a), *static_cast<const T*>(b));
+          },
           [](const void* a) { return HashOf(*static_cast<const T*>(a)); }};
 }
 
 // One row per FieldKind, in its order; the two callee kinds have no member.
 constexpr KindOps kKindOps[] = {
-    OpsFor<bool>(), OpsFor<int64_t>(), OpsFor<std::optional<int64_t>>(), OpsFor<float>(), OpsFor<std::string>(),
-    OpsFor<Dims>(), OpsFor<std::vector<Dims>>(), OpsFor<BoolList>(), OpsFor<uint8_t>(),
-    OpsFor<std::optional<CompareType>>(), OpsFor<Precisions>(), OpsFor<Window>(), OpsFor<std::optional<Window>>(),
-    OpsFor<std::optional<ConvDimLabels>>(), OpsFor<SliceRanges>(), OpsFor<Padding>(), OpsFor<ReplicaGroups>(),
-    OpsFor<Shape>(), OpsFor<std::optional<ShapeList>>(), OpsFor<LiteralPtr>(), OpsFor<Aliasing>(),
-    OpsFor<SparsityConfig>(), OpsFor<DomainSpec>(), OpsFor<std::optional<bool>>(),
+    OpsFor<bool>(),
+    OpsFor<int64_t>(),
+    OpsFor<std::optional<int64_t>>(),
+    OpsFor<float>(),
+    OpsFor<std::string>(),
+    OpsFor<Dims>(),
+    OpsFor<std::vector<Dims>>(),
+    OpsFor<BoolList>(),
+    OpsFor<uint8_t>(),
+    OpsFor<std::optional<CompareType>>(),
+    OpsFor<Precisions>(),
+    OpsFor<Window>(),
+    OpsFor<std::optional<Window>>(),
+    OpsFor<std::optional<ConvDimLabels>>(),
+    OpsFor<SliceRanges>(),
+    OpsFor<Padding>(),
+    OpsFor<ReplicaGroups>(),
+    OpsFor<Shape>(),
+    OpsFor<std::optional<ShapeList>>(),
+    OpsFor<LiteralPtr>(),
+    OpsFor<Aliasing>(),
+    OpsFor<SparsityConfig>(),
+    OpsFor<DomainSpec>(),
+    OpsFor<std::optional<bool>>(),
 };
 static_assert(std::size(kKindOps) + 2 == kFieldKindCount);
 
 }  // namespace
 
 // --- Words of the enumerations ---
-#define HLO_ENUM(Type, ignore_case, ...)                                \
-  template <> const EnumInfo& EnumInfoOf<Type>() {                      \
-    static constexpr StringRef kWords[] = {__VA_ARGS__};                \
-    static const EnumInfo info{kWords, ignore_case};                    \
-    return info;                                                        \
+#define HLO_ENUM(Type, ignore_case, ...)                 \
+  template <>                                            \
+  const EnumInfo& EnumInfoOf<Type>() {                   \
+    static constexpr StringRef kWords[] = {__VA_ARGS__}; \
+    static const EnumInfo info{kWords, ignore_case};     \
+    return info;                                         \
   }
 HLO_ENUM(Direction, false, "EQ", "NE", "GE", "GT", "LE", "LT")
 HLO_ENUM(CompareType, false, "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
@@ -136,9 +173,10 @@ HLO_ENUM(FusionKind, false, "kLoop", "kInput", "kOutput", "kCustom")
 HLO_ENUM(Distribution, true, "rng_invalid", "rng_uniform", "rng_normal")
 HLO_ENUM(RngAlgorithm, true, "rng_default", "rng_three_fry", "rng_philox")
 HLO_ENUM(Precision, true, "default", "high", "highest")
-HLO_ENUM(DotAlgorithm, true, "unset", "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum", "dot_f16_f16_f16",
-         "dot_f16_f16_f32", "dot_bf16_bf16_bf16", "dot_bf16_bf16_f32", "dot_bf16_bf16_f32_x3", "dot_bf16_bf16_f32_x6",
-         "dot_bf16_bf16_f32_x9", "dot_tf32_tf32_f32", "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32", "dot_f64_f64_f64")
+HLO_ENUM(DotAlgorithm, true, "unset", "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum",
+         "dot_f16_f16_f16", "dot_f16_f16_f32", "dot_bf16_bf16_bf16", "dot_bf16_bf16_f32",
+         "dot_bf16_bf16_f32_x3", "dot_bf16_bf16_f32_x6", "dot_bf16_bf16_f32_x9", "dot_tf32_tf32_f32",
+         "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32", "dot_f64_f64_f64")
 HLO_ENUM(TransposeA, false, "TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
 HLO_ENUM(PaddingType, false, "PADDING_INVALID", "PADDING_VALID", "PADDING_SAME")
 HLO_ENUM(CustomCallSchedule, true, "SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST")
@@ -155,6 +193,7 @@ std::optional<uint8_t> ParseEnum(const EnumInfo& info, StringRef word) {
 }
 
 // --- Fields of the structs, in print order (hlo-text §10) ---
+// clang-format off
 #define F(member, ...) Field<&T::member>(#member __VA_OPT__(, ) __VA_ARGS__)
 #define HLO_FIELDS(Type, ...)                                              \
   const AttrInfo Type::kInfo = [] {                                        \
@@ -234,6 +273,7 @@ HLO_FIELDS(CollectivePermuteAttrs, F(channel_id, kChannelId), F(source_target_pa
 HLO_FIELDS(AsyncStartAttrs, F(async_execution_thread, kUnescaped), F(output_to_operand_aliasing), Callee("calls", 0))
 #undef HLO_FIELDS
 #undef F
+// clang-format on
 
 bool DomainSpec::operator==(const DomainSpec& o) const {
   auto same = [](const ShardingPtr& a, const ShardingPtr& b) { return a == b || (a && b && *a == *b); };

@@ -24,8 +24,20 @@ enum class Distribution : uint8_t { Invalid, Uniform, Normal };
 enum class RngAlgorithm : uint8_t { Default, ThreeFry, Philox };
 enum class Precision : uint8_t { Default, High, Highest };
 enum class DotAlgorithm : uint8_t {
-  Unset, AnyF8AnyF8F32, AnyF8AnyF8F32FastAccum, F16F16F16, F16F16F32, BF16BF16BF16, BF16BF16F32, BF16BF16F32X3,
-  BF16BF16F32X6, BF16BF16F32X9, TF32TF32F32, TF32TF32F32X3, F32F32F32, F64F64F64
+  Unset,
+  AnyF8AnyF8F32,
+  AnyF8AnyF8F32FastAccum,
+  F16F16F16,
+  F16F16F32,
+  BF16BF16BF16,
+  BF16BF16F32,
+  BF16BF16F32X3,
+  BF16BF16F32X6,
+  BF16BF16F32X9,
+  TF32TF32F32,
+  TF32TF32F32X3,
+  F32F32F32,
+  F64F64F64
 };
 enum class TransposeA : uint8_t { Invalid, NoTranspose, Transpose, Adjoint };
 enum class PaddingType : uint8_t { Invalid, Valid, Same };
@@ -38,10 +50,12 @@ struct EnumInfo {
   llvm::ArrayRef<llvm::StringRef> words;
   bool ignore_case = false;  // on input; output is as in `words`
 };
-template <class E> const EnumInfo& EnumInfoOf();
+template <class E>
+const EnumInfo& EnumInfoOf();
 /// Enumerator spelled `word`, as its number; nothing if there is none.
 std::optional<uint8_t> ParseEnum(const EnumInfo& info, llvm::StringRef word);
-template <class E> llvm::StringRef ToString(E value) {
+template <class E>
+llvm::StringRef ToString(E value) {
   return EnumInfoOf<E>().words[static_cast<size_t>(value)];
 }
 
@@ -83,24 +97,46 @@ using ShapeList = std::vector<Shape>;
 
 // --- Field tables. ---
 enum class FieldKind : uint8_t {
-  Bool, Int, OptInt, Float, String, DimList, DimLists, BoolList, Enum, OptEnum, Precisions, Window, OptWindow, ConvLabels,
-  SliceRanges, Padding, ReplicaGroups, Shape, OptShapeList, Literal, Aliasing, Sparsity, Domain, OptBool,
+  Bool,
+  Int,
+  OptInt,
+  Float,
+  String,
+  DimList,
+  DimLists,
+  BoolList,
+  Enum,
+  OptEnum,
+  Precisions,
+  Window,
+  OptWindow,
+  ConvLabels,
+  SliceRanges,
+  Padding,
+  ReplicaGroups,
+  Shape,
+  OptShapeList,
+  Literal,
+  Aliasing,
+  Sparsity,
+  Domain,
+  OptBool,
   Callee,   // a called computation: callees()[callee]
   Callees,  // all called computations, `{%a, %b}`
 };
 inline constexpr int kFieldKindCount = static_cast<int>(FieldKind::Callees) + 1;
 
 enum FieldFlags : uint16_t {
-  kRequired = 1,     // the parser demands it (`!`)
-  kAlwaysPrint = 2,  // printed even if default (`=`)
-  kPositional = 4,   // stands inside the parentheses (parameter number, constant literal)
-  kParseOnly = 8,    // accepted and ignored
-  kUnescaped = 16,   // a string printed between quotes as it is
-  kChannelId = 32,   // masked by PrintOptions::channel_ids
-  kHostConfig = 64,  // left out by PrintOptions::infeed_outfeed_config
-  kInlineCalls = 128,   // a callee spelled `calls=` where its body is printed inline
-  kSequential = 256,    // a callee left out by SubcomputationMode::NonSequentialBodies
-  kBraced = 512,        // an integer written as a list of one, `{1}`
+  kRequired = 1,       // the parser demands it (`!`)
+  kAlwaysPrint = 2,    // printed even if default (`=`)
+  kPositional = 4,     // stands inside the parentheses (parameter number, constant literal)
+  kParseOnly = 8,      // accepted and ignored
+  kUnescaped = 16,     // a string printed between quotes as it is
+  kChannelId = 32,     // masked by PrintOptions::channel_ids
+  kHostConfig = 64,    // left out by PrintOptions::infeed_outfeed_config
+  kInlineCalls = 128,  // a callee spelled `calls=` where its body is printed inline
+  kSequential = 256,   // a callee left out by SubcomputationMode::NonSequentialBodies
+  kBraced = 512,       // an integer written as a list of one, `{1}`
 };
 
 /// One attribute of an opcode.
@@ -111,8 +147,14 @@ struct FieldInfo {
   void* (*access)(void* attrs);  // address of the member; null for Callee(s)
   const EnumInfo* enum_info;     // Enum, OptEnum
   int callee;                    // Callee: index into callees()
-  template <class T> const T& Get(const void* attrs) const { return *static_cast<const T*>(access(const_cast<void*>(attrs))); }
-  template <class T> T& Mutable(void* attrs) const { return *static_cast<T*>(access(attrs)); }
+  template <class T>
+  const T& Get(const void* attrs) const {
+    return *static_cast<const T*>(access(const_cast<void*>(attrs)));
+  }
+  template <class T>
+  T& Mutable(void* attrs) const {
+    return *static_cast<T*>(access(attrs));
+  }
 };
 
 /// One attribute struct.
@@ -124,7 +166,8 @@ struct AttrInfo {
   void (*destroy)(void*);
 };
 
-// --- The structs. ---
+// --- The structs; one line each where they fit. ---
+// clang-format off
 #define HLO_ATTRS(Name) struct Name { static const AttrInfo kInfo;
 HLO_ATTRS(NoAttrs) };
 HLO_ATTRS(CompareAttrs) Direction direction = Direction::EQ; std::optional<CompareType> type; };
@@ -236,16 +279,25 @@ HLO_ATTRS(CollectivePermuteAttrs)
 };
 HLO_ATTRS(AsyncStartAttrs) std::string async_execution_thread = "main"; Aliasing output_to_operand_aliasing; };
 #undef HLO_ATTRS
+// clang-format on
 
 /// A value of any attribute struct; empty for NoAttrs. Copies deeply.
 class Attrs {
  public:
   Attrs() = default;
-  template <class T> Attrs(T value) : info_(&T::kInfo), data_(new T(std::move(value))) {}  // NOLINT: a value of one of the structs
+  template <class T>
+  Attrs(T value)
+      : info_(&T::kInfo), data_(new T(std::move(value))) {}  // NOLINT: a value of one of the structs
   Attrs(const Attrs& o) : info_(o.info_), data_(o.data_ ? o.info_->clone(o.data_) : nullptr) {}
   Attrs(Attrs&& o) noexcept : info_(o.info_), data_(std::exchange(o.data_, nullptr)) { o.info_ = nullptr; }
-  Attrs& operator=(Attrs o) noexcept { std::swap(info_, o.info_); std::swap(data_, o.data_); return *this; }
-  ~Attrs() { if (data_) info_->destroy(data_); }
+  Attrs& operator=(Attrs o) noexcept {
+    std::swap(info_, o.info_);
+    std::swap(data_, o.data_);
+    return *this;
+  }
+  ~Attrs() {
+    if (data_) info_->destroy(data_);
+  }
   /// The default value of the struct described by `info`.
   static Attrs Default(const AttrInfo& info);
 
@@ -253,10 +305,19 @@ class Attrs {
   [[nodiscard]] const void* data() const { return data_; }
   void* mutable_data() { return data_; }
   /// The struct, or null if it is another one.
-  template <class T> [[nodiscard]] const T* GetIf() const { return info_ == &T::kInfo ? static_cast<const T*>(data_) : nullptr; }
+  template <class T>
+  [[nodiscard]] const T* GetIf() const {
+    return info_ == &T::kInfo ? static_cast<const T*>(data_) : nullptr;
+  }
   /// The struct, which must be a T.
-  template <class T> [[nodiscard]] const T& Get() const { return *static_cast<const T*>(data_); }
-  template <class T> T& Mutable() { return *static_cast<T*>(data_); }
+  template <class T>
+  [[nodiscard]] const T& Get() const {
+    return *static_cast<const T*>(data_);
+  }
+  template <class T>
+  T& Mutable() {
+    return *static_cast<T*>(data_);
+  }
 
   friend bool operator==(const Attrs& a, const Attrs& b);  // attrs.cc
   friend llvm::hash_code hash_value(const Attrs& a);

@@ -19,8 +19,8 @@ class Copier {
   }
 
   OpMetadata Import(OpMetadata m) {
-    for (llvm::StringRef* s : {&m.op_type, &m.op_name, &m.source_file, &m.deduplicated_name, &m.scheduling_name,
-                               &m.payload, &m.unknown_fields})
+    for (llvm::StringRef* s : {&m.op_type, &m.op_name, &m.source_file, &m.deduplicated_name,
+                               &m.scheduling_name, &m.payload, &m.unknown_fields})
       *s = Import(*s);
     return m;
   }
@@ -119,7 +119,8 @@ Instruction* CloneInstruction(const Instruction& from, Computation& to, llvm::Ar
   return CopyInstruction(copier, from, to, operands, callees, name);
 }
 
-void CloneInto(const Computation& from, Computation& to, llvm::function_ref<Computation*(Computation*)> map_callee) {
+void CloneInto(const Computation& from, Computation& to,
+               llvm::function_ref<Computation*(Computation*)> map_callee) {
   Copier copier(*to.module());
   CopyComputation(copier, from, to, map_callee);
 }

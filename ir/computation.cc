@@ -10,13 +10,15 @@ Computation::~Computation() {
   for (Instruction* i = first_; i != nullptr;) module_->Delete(std::exchange(i, i->next_));
 }
 
-Instruction* Computation::Add(OpKind kind, Shape shape, llvm::StringRef name, llvm::ArrayRef<Instruction*> operands,
-                              Attrs attrs, llvm::ArrayRef<Computation*> callees, Instruction* before) {
+Instruction* Computation::Add(OpKind kind, Shape shape, llvm::StringRef name,
+                              llvm::ArrayRef<Instruction*> operands, Attrs attrs,
+                              llvm::ArrayRef<Computation*> callees, Instruction* before) {
   auto* added = new (module_->InstructionMemory()) Instruction(kind);
   added->shape_ = std::move(shape);
   added->name_ = name;
   added->attrs_ = std::move(attrs);
-  if (!added->attrs_.data() && added->info().attrs != &NoAttrs::kInfo) added->attrs_ = Attrs::Default(*added->info().attrs);
+  if (!added->attrs_.data() && added->info().attrs != &NoAttrs::kInfo)
+    added->attrs_ = Attrs::Default(*added->info().attrs);
   added->parent_ = this;
   added->operands_.assign(operands.begin(), operands.end());
   for (Instruction* operand : operands) operand->users_.AddFresh(added);

@@ -17,8 +17,15 @@ class InstructionIterator {
   using reference = Instruction*;
   explicit InstructionIterator(Instruction* at) : at_(at) {}
   Instruction* operator*() const { return at_; }
-  InstructionIterator& operator++() { at_ = at_->next(); return *this; }
-  InstructionIterator operator++(int) { auto old = *this; ++*this; return old; }
+  InstructionIterator& operator++() {
+    at_ = at_->next();
+    return *this;
+  }
+  InstructionIterator operator++(int) {
+    auto old = *this;
+    ++*this;
+    return old;
+  }
   bool operator==(const InstructionIterator&) const = default;
 
  private:
@@ -51,7 +58,8 @@ class Computation {
   /// Appends an instruction (before `before` if given). Nothing is checked or inferred: see Builder.
   /// A parameter registers itself under its number, which must not be taken and be < 2^20.
   Instruction* Add(OpKind kind, Shape shape, llvm::StringRef name, llvm::ArrayRef<Instruction*> operands,
-                   Attrs attrs = {}, llvm::ArrayRef<Computation*> callees = {}, Instruction* before = nullptr);
+                   Attrs attrs = {}, llvm::ArrayRef<Computation*> callees = {},
+                   Instruction* before = nullptr);
   /// Removes and deletes. It must have no users and not be the root. Parameters keep their numbers:
   /// removing one is only allowed for the last.
   void Remove(Instruction* instruction);

@@ -32,7 +32,8 @@ uint64_t HashLiteral(const Literal& literal) {
   const Literal dense = literal.Pack();
   uint64_t h = HashText(ToString(dense.shape()));
   if (dense.HasDynamicSizes())
-    for (int64_t d = 0; d < dense.shape().rank(); ++d) h = Combine(h, static_cast<uint64_t>(dense.DynamicSize(d)));
+    for (int64_t d = 0; d < dense.shape().rank(); ++d)
+      h = Combine(h, static_cast<uint64_t>(dense.DynamicSize(d)));
   return Combine(h, llvm::xxh3_64bits(llvm::ArrayRef(dense.data(), dense.byte_size())));
 }
 
@@ -82,7 +83,8 @@ class Hasher {
       for (const Instruction* user : i->users())
         for (int64_t k = 0; k < user->operand_count(); ++k)
           if (user->operand(k) == i) uses += Combine(down.lookup(user), static_cast<uint64_t>(k));
-      for (const Instruction* after : i->extras().control_successors) uses += Combine(down.lookup(after), ~uint64_t{0});
+      for (const Instruction* after : i->extras().control_successors)
+        uses += Combine(down.lookup(after), ~uint64_t{0});
       const uint64_t h = Combine(up.lookup(i), uses);
       down[i] = h;
       sum += Combine(h, 3);
@@ -101,8 +103,10 @@ class Hasher {
     for (const FieldInfo& field : attrs.info().fields) {
       if (!field.access || FieldIsDefault(attrs.info(), field, attrs.data())) continue;
       os << ' ' << field.name << '=';
-      if (field.kind != FieldKind::Literal) PrintField(os, instruction, field, options_);
-      else if (const auto& literal = field.Get<LiteralPtr>(attrs.data())) h = Combine(h, HashLiteral(*literal));
+      if (field.kind != FieldKind::Literal)
+        PrintField(os, instruction, field, options_);
+      else if (const auto& literal = field.Get<LiteralPtr>(attrs.data()))
+        h = Combine(h, HashLiteral(*literal));
     }
     const InstructionExtras& extras = instruction.extras();
     if (extras.sharding) PrintSharding(os << " sharding=", *extras.sharding, /*with_metadata=*/false);
@@ -123,7 +127,8 @@ class Hasher {
 uint64_t HashConfig(const ModuleConfig& config) {
   llvm::SmallString<256> text;
   llvm::raw_svector_ostream os(text);
-  os << config.is_scheduled << config.alias_passthrough_params << config.replica_count << ',' << config.num_partitions;
+  os << config.is_scheduled << config.alias_passthrough_params << config.replica_count << ','
+     << config.num_partitions;
   for (const InputOutputAlias& a : config.input_output_alias)
     os << '|' << ToString(a.output) << a.parameter << ToString(a.parameter_index) << a.must_alias;
   for (const BufferDonor& d : config.buffer_donors) os << '>' << d.parameter << ToString(d.index);

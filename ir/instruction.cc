@@ -93,8 +93,10 @@ void Instruction::AddControlPredecessor(Instruction* before) {
 
 void Instruction::DropControlEdges() {
   if (!extras_) return;
-  for (Instruction* p : extras_->control_predecessors) llvm::erase(p->MutableExtras().control_successors, this);
-  for (Instruction* s : extras_->control_successors) llvm::erase(s->MutableExtras().control_predecessors, this);
+  for (Instruction* p : extras_->control_predecessors)
+    llvm::erase(p->MutableExtras().control_successors, this);
+  for (Instruction* s : extras_->control_successors)
+    llvm::erase(s->MutableExtras().control_predecessors, this);
   extras_->control_predecessors.clear();
   extras_->control_successors.clear();
 }

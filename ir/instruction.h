@@ -1,6 +1,7 @@
 // One operation of a computation.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "ir/op.h"
 #include "ir/shape.h"
 #include "ir/support/source.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace hlo {
 
@@ -21,7 +23,7 @@ class Module;
 class UserList {
  public:
   [[nodiscard]] llvm::ArrayRef<Instruction*> list() const { return users_; }
-  void Add(Instruction* user);     // no effect if present
+  void Add(Instruction* user);  // no effect if present
   /// As Add, for a user whose operands are just being set: it can only be the last one.
   void AddFresh(Instruction* user) {
     if (users_.empty() || users_.back() != user) Append(user);
@@ -86,7 +88,10 @@ class Instruction {
   void SetCallees(llvm::ArrayRef<Computation*> callees);
 
   [[nodiscard]] const Attrs& attrs() const { return attrs_; }
-  template <class T> [[nodiscard]] const T& attr() const { return attrs_.Get<T>(); }
+  template <class T>
+  [[nodiscard]] const T& attr() const {
+    return attrs_.Get<T>();
+  }
   Attrs& mutable_attrs() { return attrs_; }
 
   /// Null if there is none; arena-owned, shared freely between instructions of a module.

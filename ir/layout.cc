@@ -16,8 +16,9 @@ bool Layout::IsDescending() const {
 }
 
 bool Layout::HasProperties() const {
-  return !tiles.empty() || tail_padding_alignment != 1 || index_type || pointer_type || element_size_bits != 0 ||
-         memory_space != 0 || !split_configs.empty() || dynamic_shape_metadata_prefix_bytes != 0;
+  return !tiles.empty() || tail_padding_alignment != 1 || index_type || pointer_type ||
+         element_size_bits != 0 || memory_space != 0 || !split_configs.empty() ||
+         dynamic_shape_metadata_prefix_bytes != 0;
 }
 
 }  // namespace hlo

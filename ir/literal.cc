@@ -107,8 +107,8 @@ Literal Literal::Pack() const {
   std::memset(l.data_, 0, l.byte_size_);
   const unsigned mask = (1u << width) - 1;
   for (size_t i = 0; i < count; ++i)
-    l.data_[i / per_byte] =
-        static_cast<uint8_t>(l.data_[i / per_byte] | (data_[i] & mask) << (i % per_byte * static_cast<size_t>(width)));
+    l.data_[i / per_byte] = static_cast<uint8_t>(
+        l.data_[i / per_byte] | (data_[i] & mask) << (i % per_byte * static_cast<size_t>(width)));
   l.buffer_ = std::move(owner);
   l.packed_ = true;
   l.borrowed_ = false;
@@ -145,7 +145,8 @@ void Literal::SetBits(int64_t linear, uint64_t bits) {
   const TypeInfo& info = Info(shape_.element_type());
   if (info.bits < 8) bits = static_cast<uint64_t>(ExtendBits(shape_.element_type(), bits));
   const auto size = static_cast<size_t>(std::min(info.host_bytes(), 8));
-  std::memcpy(MutableData() + static_cast<size_t>(linear) * static_cast<size_t>(info.host_bytes()), &bits, size);
+  std::memcpy(MutableData() + static_cast<size_t>(linear) * static_cast<size_t>(info.host_bytes()), &bits,
+              size);
 }
 
 void Literal::SetDynamicSize(int64_t d, int64_t size) {
@@ -169,7 +170,8 @@ Literal Literal::ToStatic() const {
   Dims index(static_cast<size_t>(shape_.rank()), 0);
   for (size_t out = 0; out < l.byte_size_; out += width) {
     int64_t linear = 0;
-    for (int64_t d = 0; d < shape_.rank(); ++d) linear = linear * shape_.dim(d) + index[static_cast<size_t>(d)];
+    for (int64_t d = 0; d < shape_.rank(); ++d)
+      linear = linear * shape_.dim(d) + index[static_cast<size_t>(d)];
     std::memcpy(l.data_ + out, source.data_ + static_cast<size_t>(linear) * width, width);
     for (size_t d = index.size(); d-- > 0;) {
       if (++index[d] < dynamic_sizes_[d]) break;

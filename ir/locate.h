@@ -5,9 +5,10 @@
 
 namespace hlo {
 
-// An instruction keeps the place of its name only (Instruction::loc()); these find the rest in its source when a
-// message needs it. What the text does not hold (built or changed instructions, omitted shapes, implicit
-// operands) yields instruction.loc(), so that a message always has a place if the instruction has one.
+// An instruction keeps the place of its name only (Instruction::loc()); these find the rest in its source
+// when a message needs it. What the text does not hold (built or changed instructions, omitted shapes,
+// implicit operands) yields instruction.loc(), so that a message always has a place if the instruction has
+// one.
 
 /// The written result shape without its layout; of a tuple shape the whole of it.
 Loc LocateShape(const Instruction& instruction);

@@ -32,8 +32,8 @@ ENTRY e {
 }
 
 TEST(Locate, FindsTupleShapesAndNestedOperands) {
-  const ParseResult r = ParseModule(
-      "ENTRY e { x = f32[] parameter(0) ROOT t = (f32[], (f32[])) tuple(x, tuple(negate(x))) }");
+  const ParseResult r =
+      ParseModule("ENTRY e { x = f32[] parameter(0) ROOT t = (f32[], (f32[])) tuple(x, tuple(negate(x))) }");
   ASSERT_TRUE(r.module);
   const Instruction& t = *r.module->entry()->root();
   EXPECT_EQ(TextAt(LocateShape(t)), "(f32[], (f32[]))");

@@ -35,8 +35,8 @@ void Module::Delete(Instruction* instruction) {
 void Module::MoveToEnd(Computation* computation) {
   size_t i = computations_.size() - 1;
   while (computations_[i].get() != computation) --i;
-  std::rotate(computations_.begin() + static_cast<ptrdiff_t>(i), computations_.begin() + static_cast<ptrdiff_t>(i) + 1,
-              computations_.end());
+  std::rotate(computations_.begin() + static_cast<ptrdiff_t>(i),
+              computations_.begin() + static_cast<ptrdiff_t>(i) + 1, computations_.end());
 }
 
 void Module::RemoveComputation(Computation* computation) {
@@ -130,7 +130,9 @@ int64_t Module::InstructionCount() const {
   return count;
 }
 
-llvm::StringRef Module::Save(llvm::StringRef text) { return text.empty() ? llvm::StringRef("") : text.copy(arena_); }
+llvm::StringRef Module::Save(llvm::StringRef text) {
+  return text.empty() ? llvm::StringRef("") : text.copy(arena_);
+}
 
 const OpMetadata* Module::Save(const OpMetadata& metadata) {
   auto* copy = new (arena_.Allocate<OpMetadata>()) OpMetadata(metadata);
@@ -146,7 +148,11 @@ void Module::KeepSource(SourcePtr source) {
   if (!llvm::is_contained(sources_, source)) sources_.push_back(std::move(source));
 }
 
-llvm::StringRef Module::UniqueInstructionName(llvm::StringRef wanted) { return instruction_names_->Take(wanted, *this); }
-llvm::StringRef Module::UniqueComputationName(llvm::StringRef wanted) { return computation_names_->Take(wanted, *this); }
+llvm::StringRef Module::UniqueInstructionName(llvm::StringRef wanted) {
+  return instruction_names_->Take(wanted, *this);
+}
+llvm::StringRef Module::UniqueComputationName(llvm::StringRef wanted) {
+  return computation_names_->Take(wanted, *this);
+}
 
 }  // namespace hlo

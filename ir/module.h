@@ -47,12 +47,18 @@ struct DebugAttribute {
 
 /// File, function, location and frame tables of the header; ids are 1-based, 0 = none.
 struct StackTables {
-  struct Location { int32_t file = 0, function = 0, line = 0, end_line = 0, column = 0, end_column = 0; };
-  struct Frame { int32_t location = 0, parent = 0; };  // parent 0 = none
+  struct Location {
+    int32_t file = 0, function = 0, line = 0, end_line = 0, column = 0, end_column = 0;
+  };
+  struct Frame {
+    int32_t location = 0, parent = 0;
+  };  // parent 0 = none
   std::vector<llvm::StringRef> files, functions;
   std::vector<Location> locations;
   std::vector<Frame> frames;
-  [[nodiscard]] bool empty() const { return frames.empty() && files.empty() && functions.empty() && locations.empty(); }
+  [[nodiscard]] bool empty() const {
+    return frames.empty() && files.empty() && functions.empty() && locations.empty();
+  }
 };
 
 struct ModuleConfig {
@@ -60,7 +66,7 @@ struct ModuleConfig {
   std::vector<InputOutputAlias> input_output_alias;  // sorted by output index (pre-order)
   std::vector<BufferDonor> buffer_donors;            // sorted
   bool alias_passthrough_params = false;
-  std::optional<EntryLayout> entry_layout;           // set by the parser always
+  std::optional<EntryLayout> entry_layout;  // set by the parser always
   llvm::SmallVector<bool, 2> spmd_propagation_to_parameters = {false};
   llvm::SmallVector<bool, 2> spmd_propagation_to_output = {false};
   int64_t replica_count = 1;
@@ -135,7 +141,8 @@ class Module {
 
 /// Copies the instructions of `from` into the empty computation `to` of the same or another module.
 /// `map_callee` gives the computation to call instead; names are copied as they are.
-void CloneInto(const Computation& from, Computation& to, llvm::function_ref<Computation*(Computation*)> map_callee);
+void CloneInto(const Computation& from, Computation& to,
+               llvm::function_ref<Computation*(Computation*)> map_callee);
 /// Copies one instruction with new operands and callees; metadata and extras (less control edges) too.
 Instruction* CloneInstruction(const Instruction& from, Computation& to, llvm::ArrayRef<Instruction*> operands,
                               llvm::ArrayRef<Computation*> callees, llvm::StringRef name);

@@ -3,6 +3,7 @@
 #include "ir/module.h"
 #include "ir/support/name_hash.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/Twine.h"
 
 namespace hlo {
 
@@ -65,7 +66,7 @@ class Module::NameTable {
   }
 
   llvm::StringMap<Root> roots_;
-  llvm::DenseMap<uint64_t, uint64_t> blocks_;             // (root, id / 64) -> bit per id: ids lie close together
+  llvm::DenseMap<uint64_t, uint64_t> blocks_;         // (root, id / 64) -> bit per id: ids lie close together
   llvm::DenseSet<std::pair<uint32_t, int64_t>> far_;  // the ids beyond
 };
 

@@ -47,9 +47,9 @@ bool OpInfo::MayCall() const {
 
 llvm::StringRef ToString(OpCategory category) {
   static constexpr llvm::StringRef kNames[] = {
-      "arithmetic", "transcendental", "comparison", "conversion", "source", "movement", "indexing", "dynamic", "tuple",
-      "contraction", "linear-algebra", "normalisation", "reduction", "random", "control", "custom", "async",
-      "communication"};
+      "arithmetic", "transcendental", "comparison", "conversion",  "source",         "movement",
+      "indexing",   "dynamic",        "tuple",      "contraction", "linear-algebra", "normalisation",
+      "reduction",  "random",         "control",    "custom",      "async",          "communication"};
   return kNames[static_cast<size_t>(category)];
 }
 

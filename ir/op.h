@@ -16,14 +16,39 @@ enum class OpKind : uint8_t {
 };
 
 enum class OpCategory : uint8_t {
-  Arithmetic, Transcendental, Comparison, Conversion, Source, Movement, Indexing, Dynamic, Tuple, Contraction,
-  LinearAlgebra, Normalisation, Reduction, Random, Control, Custom, Async, Communication
+  Arithmetic,
+  Transcendental,
+  Comparison,
+  Conversion,
+  Source,
+  Movement,
+  Indexing,
+  Dynamic,
+  Tuple,
+  Contraction,
+  LinearAlgebra,
+  Normalisation,
+  Reduction,
+  Random,
+  Control,
+  Custom,
+  Async,
+  Communication
 };
 llvm::StringRef ToString(OpCategory category);
 
 enum OpTraits : uint16_t {
-  kElementwise = 1, kCommutative = 2, kAccuracy = 4, kDeclared = 8, kStrict = 16, kMixed = 32, kSideEffect = 64,
-  kReshapesLayout = 128, kStart = 256, kDone = 512, kGrouped = 1024
+  kElementwise = 1,
+  kCommutative = 2,
+  kAccuracy = 4,
+  kDeclared = 8,
+  kStrict = 16,
+  kMixed = 32,
+  kSideEffect = 64,
+  kReshapesLayout = 128,
+  kStart = 256,
+  kDone = 512,
+  kGrouped = 1024
 };
 
 /// One row of ops.def, less the rules (ir/infer and ir/eval index theirs by OpKind).

@@ -26,7 +26,8 @@ bool IsAll(const Literal& literal, int value) {
   const ElementType type = literal.shape().element_type();
   if (IsComplex(type)) {
     if (value != 0) return false;
-    return llvm::all_of(llvm::ArrayRef(literal.data(), literal.byte_size()), [](uint8_t b) { return b == 0; });
+    return llvm::all_of(llvm::ArrayRef(literal.data(), literal.byte_size()),
+                        [](uint8_t b) { return b == 0; });
   }
   uint64_t wanted = static_cast<uint64_t>(value);
   if (IsFloat(type)) {
@@ -40,12 +41,17 @@ bool IsAll(const Literal& literal, int value) {
 }
 
 void PrintEssential(llvm::raw_ostream& os, const Literal* literal) {
-  if (!literal || !literal->shape().IsArray()) os << "{...}";
-  else if (IsAll(*literal, 0)) os << '0';
-  else if (IsAll(*literal, 1)) os << '1';
-  else if (IsIntegral(literal->shape().element_type()) && literal->shape().ElementCount() <= kEssentialElements)
+  if (!literal || !literal->shape().IsArray())
+    os << "{...}";
+  else if (IsAll(*literal, 0))
+    os << '0';
+  else if (IsAll(*literal, 1))
+    os << '1';
+  else if (IsIntegral(literal->shape().element_type()) &&
+           literal->shape().ElementCount() <= kEssentialElements)
     PrintLiteral(os, *literal);
-  else os << "{...}";
+  else
+    os << "{...}";
 }
 
 }  // namespace
@@ -63,7 +69,8 @@ bool HasAsyncSugar(const Computation& computation) {
   if (!root || root->kind() == OpKind::Parameter ||
       computation.instruction_count() != static_cast<int64_t>(parameters.size()) + 1)
     return false;
-  if (root->operands().size() != parameters.size() || !llvm::equal(root->operands(), parameters)) return false;
+  if (root->operands().size() != parameters.size() || !llvm::equal(root->operands(), parameters))
+    return false;
   // The sugared word must not be an opcode of its own, and one aliasing attribute is all there is room for.
   if (ParseOpKind((root->info().text + "-start").str())) return false;
   const auto* fusion = root->attrs().GetIf<FusionAttrs>();
@@ -87,7 +94,9 @@ void TextPrinter::PrintHeader(const Computation& computation) {
     bool first = true;
     for (const Instruction* parameter : computation.parameters()) {
       if (!std::exchange(first, false)) os_ << ", ";
-      os_ << (options_.ids ? parameter->name() : parameter->name().take_until([](char c) { return c == '.'; })) << ": ";
+      os_ << (options_.ids ? parameter->name()
+                           : parameter->name().take_until([](char c) { return c == '.'; }))
+          << ": ";
       Print(os_, parameter->shape(), /*with_layout=*/false);
     }
     os_ << ") -> ";
@@ -138,7 +147,8 @@ void TextPrinter::PrintComputation(const Computation& computation) {
 void TextPrinter::PrintValue(const Instruction& value) {
   if (options_.canonical_names) {
     if (in_computation_)
-      os_ << "tmp_" << canonical_ids_.try_emplace(&value, static_cast<unsigned>(canonical_ids_.size())).first->second;
+      os_ << "tmp_"
+          << canonical_ids_.try_emplace(&value, static_cast<unsigned>(canonical_ids_.size())).first->second;
     return;
   }
   if (IsOmitted(value) && value.operand_count() == 1) {
@@ -175,16 +185,20 @@ void TextPrinter::PrintConstant(const Instruction& instruction) {
     PrintEssential(os_, literal);
     return;
   }
-  const bool whole = literal && (options_.max_constant_elements < 0 ||
-                                 (literal->shape().IsArray() &&
-                                  literal->shape().ElementCount() <= options_.max_constant_elements));
-  if (whole) PrintLiteral(os_, *literal);
-  else os_ << "{...}";
+  const bool whole =
+      literal &&
+      (options_.max_constant_elements < 0 ||
+       (literal->shape().IsArray() && literal->shape().ElementCount() <= options_.max_constant_elements));
+  if (whole)
+    PrintLiteral(os_, *literal);
+  else
+    os_ << "{...}";
 }
 
 void TextPrinter::PrintCallee(const Instruction& instruction, const FieldInfo& field, bool sugared) {
   const auto mode = options_.subcomputations;
-  const bool bodies = mode == SubcomputationMode::FullBodies || mode == SubcomputationMode::NonSequentialBodies;
+  const bool bodies =
+      mode == SubcomputationMode::FullBodies || mode == SubcomputationMode::NonSequentialBodies;
   const bool list = field.kind == FieldKind::Callees;
   const auto callees = instruction.callees();
   if (mode == SubcomputationMode::Off || callees.empty() || (sugared && !bodies)) return;
@@ -195,7 +209,8 @@ void TextPrinter::PrintCallee(const Instruction& instruction, const FieldInfo& f
     PrintField(os_, instruction, field, options_);
     return;
   }
-  os_ << ", " << ((field.flags & kInlineCalls) != 0 ? llvm::StringRef("calls") : field.name) << (list ? "={\n" : "=\n");
+  os_ << ", " << ((field.flags & kInlineCalls) != 0 ? llvm::StringRef("calls") : field.name)
+      << (list ? "={\n" : "=\n");
   const bool was_nested = std::exchange(nested_, true);
   ++indent_;
   for (size_t i = 0; i < callees.size(); ++i) {
@@ -213,8 +228,8 @@ void TextPrinter::PrintOpAttributes(const Instruction& instruction, const Comput
   const bool is_start = instruction.kind() == OpKind::AsyncStart;
   // A conditional names its branches one by one under a pred selector, as a list otherwise.
   const bool is_conditional = instruction.kind() == OpKind::Conditional;
-  const bool one_by_one = is_conditional && instruction.callees().size() == 2 && instruction.operand_count() > 0 &&
-                          instruction.operand(0)->shape().IsArray() &&
+  const bool one_by_one = is_conditional && instruction.callees().size() == 2 &&
+                          instruction.operand_count() > 0 && instruction.operand(0)->shape().IsArray() &&
                           IsPred(instruction.operand(0)->shape().element_type());
   bool first = true;
   for (const FieldInfo& field : attrs.info().fields) {
@@ -243,12 +258,17 @@ void TextPrinter::PrintInstruction(const Instruction& instruction) {
     Print(os_, instruction.shape(), options_.layouts);
     os_ << ' ';
   }
-  if (sugared) os_ << sugared->root()->info().text << SugarSuffix(instruction.kind());
-  else os_ << instruction.info().text;
+  if (sugared)
+    os_ << sugared->root()->info().text << SugarSuffix(instruction.kind());
+  else
+    os_ << instruction.info().text;
   os_ << '(';
-  if (instruction.kind() == OpKind::Constant) PrintConstant(instruction);
-  else if (instruction.kind() != OpKind::Parameter) PrintOperands(instruction);
-  else if (options_.parameter_numbers) os_ << instruction.attr<ParameterAttrs>().number;
+  if (instruction.kind() == OpKind::Constant)
+    PrintConstant(instruction);
+  else if (instruction.kind() != OpKind::Parameter)
+    PrintOperands(instruction);
+  else if (options_.parameter_numbers)
+    os_ << instruction.attr<ParameterAttrs>().number;
   os_ << ')';
   PrintOpAttributes(instruction, sugared);
   PrintFrame(instruction);
@@ -308,7 +328,8 @@ void Print(llvm::raw_ostream& os, const Instruction& instruction, const PrintOpt
 }
 
 namespace {
-template <class T> std::string ToText(const T& value, const PrintOptions& options) {
+template <class T>
+std::string ToText(const T& value, const PrintOptions& options) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os.SetBufferSize(size_t{1} << 16);

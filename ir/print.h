@@ -36,7 +36,7 @@ struct PrintOptions {
   bool compact_operands = false;
   bool channel_ids = true;
   bool parameter_numbers = true;
-  bool closing_names = false;     // ` // name` after closing braces
+  bool closing_names = false;  // ` // name` after closing braces
   bool canonical_names = false;
   bool ids = true;
   bool sort_computations = false;
@@ -52,7 +52,8 @@ struct PrintOptions {
   static PrintOptions ModuleDump();
 };
 
-void Print(llvm::raw_ostream& os, const Module& module, const PrintOptions& options = PrintOptions::ModuleDump());
+void Print(llvm::raw_ostream& os, const Module& module,
+           const PrintOptions& options = PrintOptions::ModuleDump());
 void Print(llvm::raw_ostream& os, const Computation& computation, const PrintOptions& options = {});
 void Print(llvm::raw_ostream& os, const Instruction& instruction, const PrintOptions& options = {});
 std::string ToString(const Module& module, const PrintOptions& options = PrintOptions::ModuleDump());
@@ -70,7 +71,8 @@ void PrintResultAccuracy(llvm::raw_ostream& os, const ResultAccuracy& accuracy);
 void PrintSharding(llvm::raw_ostream& os, const Sharding& sharding, bool with_metadata = true);
 void PrintReplicaGroups(llvm::raw_ostream& os, const ReplicaGroups& groups, bool full = false);
 /// The attribute value after `name=`, e.g. `{1,0}` or `LT`. Callee kinds print names.
-void PrintField(llvm::raw_ostream& os, const Instruction& inst, const FieldInfo& field, const PrintOptions& options);
+void PrintField(llvm::raw_ostream& os, const Instruction& inst, const FieldInfo& field,
+                const PrintOptions& options);
 /// Canonicalised C-escapes of §1 ("String escapes").
 void PrintEscaped(llvm::raw_ostream& os, llvm::StringRef text);
 

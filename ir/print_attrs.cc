@@ -46,15 +46,20 @@ void PrintValue(raw_ostream& os, const std::optional<bool>& value, const Context
 }
 void PrintValue(raw_ostream& os, int64_t value, const Context&) { os << value; }
 void PrintValue(raw_ostream& os, const std::optional<int64_t>& value, const Context& c) {
-  if ((c.field.flags & kChannelId) != 0 && !c.options.channel_ids) os << '_';
-  else if (value && (c.field.flags & kBraced) != 0) os << '{' << *value << '}';
-  else if (value) os << *value;
+  if ((c.field.flags & kChannelId) != 0 && !c.options.channel_ids)
+    os << '_';
+  else if (value && (c.field.flags & kBraced) != 0)
+    os << '{' << *value << '}';
+  else if (value)
+    os << *value;
 }
 void PrintValue(raw_ostream& os, float value, const Context&) { PrintGeneral(os, value, 6); }
 void PrintValue(raw_ostream& os, const std::string& value, const Context& c) {
   os << '"';
-  if ((c.field.flags & kUnescaped) != 0) os << value;
-  else PrintEscaped(os, value);
+  if ((c.field.flags & kUnescaped) != 0)
+    os << value;
+  else
+    PrintEscaped(os, value);
   os << '"';
 }
 void PrintValue(raw_ostream& os, const Dims& value, const Context&) { PrintDims(os, value); }
@@ -66,7 +71,9 @@ void PrintValue(raw_ostream& os, const std::vector<Dims>& value, const Context&)
   }
   os << '}';
 }
-void PrintValue(raw_ostream& os, const llvm::SmallVector<bool, 4>& value, const Context&) { PrintBools(os, value); }
+void PrintValue(raw_ostream& os, const llvm::SmallVector<bool, 4>& value, const Context&) {
+  PrintBools(os, value);
+}
 /// Enum and OptEnum: every enumeration is one byte.
 void PrintValue(raw_ostream& os, uint8_t value, const Context& c) { os << c.field.enum_info->words[value]; }
 void PrintValue(raw_ostream& os, const std::optional<CompareType>& value, const Context&) {
@@ -79,7 +86,8 @@ void PrintValue(raw_ostream& os, const Precisions& value, const Context&) {
 }
 
 // --- Windows, dimension labels, ranges ---
-template <class F> void Interleave(raw_ostream& os, llvm::ArrayRef<WindowDim> dims, F print) {
+template <class F>
+void Interleave(raw_ostream& os, llvm::ArrayRef<WindowDim> dims, F print) {
   for (size_t i = 0; i < dims.size(); ++i) {
     if (i > 0) os << 'x';
     print(dims[i]);
@@ -89,7 +97,7 @@ template <class F> void Interleave(raw_ostream& os, llvm::ArrayRef<WindowDim> di
 void PrintValue(raw_ostream& os, const Window& window, const Context&) {
   struct Part {
     llvm::StringRef name;
-    int64_t WindowDim::*value;
+    int64_t WindowDim::* value;
   };
   static constexpr Part kStride{" stride=", &WindowDim::stride};
   static constexpr Part kDilations[] = {{" lhs_dilate=", &WindowDim::base_dilation},
@@ -114,12 +122,14 @@ void PrintValue(raw_ostream& os, const Window& window, const Context&) {
   os << '}';
 }
 void PrintValue(raw_ostream& os, const std::optional<Window>& window, const Context& c) {
-  if (window && window->dims.empty()) os << "{}";
-  else if (window) PrintValue(os, *window, c);
+  if (window && window->dims.empty())
+    os << "{}";
+  else if (window)
+    PrintValue(os, *window, c);
 }
 
-void PrintLabels(raw_ostream& os, int64_t rank, char first, int64_t first_dim, char second, int64_t second_dim,
-                 const Dims& spatial) {
+void PrintLabels(raw_ostream& os, int64_t rank, char first, int64_t first_dim, char second,
+                 int64_t second_dim, const Dims& spatial) {
   llvm::SmallString<8> labels;
   labels.assign(static_cast<size_t>(std::max<int64_t>(rank, 0)), '?');
   const auto set = [&](int64_t dim, char label) {
@@ -132,12 +142,14 @@ void PrintLabels(raw_ostream& os, int64_t rank, char first, int64_t first_dim, c
 }
 void PrintValue(raw_ostream& os, const std::optional<ConvDimLabels>& labels, const Context&) {
   if (!labels) return;
-  PrintLabels(os, labels->input_rank, 'b', labels->input_batch, 'f', labels->input_feature, labels->input_spatial);
+  PrintLabels(os, labels->input_rank, 'b', labels->input_batch, 'f', labels->input_feature,
+              labels->input_spatial);
   os << '_';
   PrintLabels(os, labels->kernel_rank, 'i', labels->kernel_input_feature, 'o', labels->kernel_output_feature,
               labels->kernel_spatial);
   os << "->";
-  PrintLabels(os, labels->output_rank, 'b', labels->output_batch, 'f', labels->output_feature, labels->output_spatial);
+  PrintLabels(os, labels->output_rank, 'b', labels->output_batch, 'f', labels->output_feature,
+              labels->output_spatial);
 }
 
 void PrintValue(raw_ostream& os, const SliceRanges& ranges, const Context&) {
@@ -163,7 +175,9 @@ void PrintValue(raw_ostream& os, const Padding& padding, const Context&) {
 void PrintValue(raw_ostream& os, const ReplicaGroups& groups, const Context& c) {
   PrintReplicaGroups(os, groups, c.options.full_replica_groups);
 }
-void PrintValue(raw_ostream& os, const Shape& shape, const Context& c) { Print(os, shape, c.options.layouts); }
+void PrintValue(raw_ostream& os, const Shape& shape, const Context& c) {
+  Print(os, shape, c.options.layouts);
+}
 void PrintValue(raw_ostream& os, const std::optional<ShapeList>& shapes, const Context&) {
   os << '{';
   for (size_t i = 0; shapes && i < shapes->size(); ++i) {
@@ -173,8 +187,10 @@ void PrintValue(raw_ostream& os, const std::optional<ShapeList>& shapes, const C
   os << '}';
 }
 void PrintValue(raw_ostream& os, const LiteralPtr& literal, const Context&) {
-  if (literal) PrintLiteralWithShape(os, *literal);
-  else os << "{...}";
+  if (literal)
+    PrintLiteralWithShape(os, *literal);
+  else
+    os << "{...}";
 }
 void PrintValue(raw_ostream& os, const Aliasing& aliasing, const Context&) {
   os << '{';
@@ -200,19 +216,26 @@ void PrintValue(raw_ostream& os, const SparsityConfig& sparsity, const Context&)
 }
 void PrintValue(raw_ostream& os, const DomainSpec& domain, const Context&) {
   os << "{kind=\"" << domain.kind << "\", entry=";
-  if (domain.entry) PrintSharding(os, *domain.entry, /*with_metadata=*/false);
-  else os << "{}";
+  if (domain.entry)
+    PrintSharding(os, *domain.entry, /*with_metadata=*/false);
+  else
+    os << "{}";
   os << ", exit=";
-  if (domain.exit) PrintSharding(os, *domain.exit, /*with_metadata=*/false);
-  else os << "{}";
+  if (domain.exit)
+    PrintSharding(os, *domain.exit, /*with_metadata=*/false);
+  else
+    os << "{}";
   os << '}';
 }
 
 // --- The table ---
 using FieldPrinter = void (*)(raw_ostream&, const void* value, const Context&);
 
-template <class T> constexpr FieldPrinter Typed() {
-  return [](raw_ostream& os, const void* value, const Context& c) { PrintValue(os, *static_cast<const T*>(value), c); };
+template <class T>
+constexpr FieldPrinter Typed() {
+  return [](raw_ostream& os, const void* value, const Context& c) {
+    PrintValue(os, *static_cast<const T*>(value), c);
+  };
 }
 void PrintCalleeName(raw_ostream& os, const void*, const Context& c) {
   const auto callees = c.instruction.callees();
@@ -231,12 +254,32 @@ void PrintCalleeNames(raw_ostream& os, const void*, const Context& c) {
 
 // In the order of FieldKind.
 constexpr FieldPrinter kFieldPrinters[] = {
-    Typed<bool>(), Typed<int64_t>(), Typed<std::optional<int64_t>>(), Typed<float>(), Typed<std::string>(),
-    Typed<Dims>(), Typed<std::vector<Dims>>(), Typed<llvm::SmallVector<bool, 4>>(), Typed<uint8_t>(),
-    Typed<std::optional<CompareType>>(), Typed<Precisions>(), Typed<Window>(), Typed<std::optional<Window>>(),
-    Typed<std::optional<ConvDimLabels>>(), Typed<SliceRanges>(), Typed<Padding>(), Typed<ReplicaGroups>(),
-    Typed<Shape>(), Typed<std::optional<ShapeList>>(), Typed<LiteralPtr>(), Typed<Aliasing>(),
-    Typed<SparsityConfig>(), Typed<DomainSpec>(), Typed<std::optional<bool>>(), &PrintCalleeName, &PrintCalleeNames,
+    Typed<bool>(),
+    Typed<int64_t>(),
+    Typed<std::optional<int64_t>>(),
+    Typed<float>(),
+    Typed<std::string>(),
+    Typed<Dims>(),
+    Typed<std::vector<Dims>>(),
+    Typed<llvm::SmallVector<bool, 4>>(),
+    Typed<uint8_t>(),
+    Typed<std::optional<CompareType>>(),
+    Typed<Precisions>(),
+    Typed<Window>(),
+    Typed<std::optional<Window>>(),
+    Typed<std::optional<ConvDimLabels>>(),
+    Typed<SliceRanges>(),
+    Typed<Padding>(),
+    Typed<ReplicaGroups>(),
+    Typed<Shape>(),
+    Typed<std::optional<ShapeList>>(),
+    Typed<LiteralPtr>(),
+    Typed<Aliasing>(),
+    Typed<SparsityConfig>(),
+    Typed<DomainSpec>(),
+    Typed<std::optional<bool>>(),
+    &PrintCalleeName,
+    &PrintCalleeNames,
 };
 static_assert(std::size(kFieldPrinters) == kFieldKindCount);
 
@@ -262,7 +305,8 @@ bool print_internal::IsFieldShown(const Instruction& instruction, const FieldInf
   if (FieldIsDefault(attrs.info(), field, attrs.data())) return false;
   switch (field.kind) {
     case FieldKind::Precisions:
-      return llvm::any_of(field.Get<Precisions>(attrs.data()), [](Precision p) { return p != Precision::Default; });
+      return llvm::any_of(field.Get<Precisions>(attrs.data()),
+                          [](Precision p) { return p != Precision::Default; });
     case FieldKind::OptEnum:
       return field.Get<std::optional<CompareType>>(attrs.data()) != ImpliedCompareType(instruction);
     case FieldKind::BoolList: return options.ids;
@@ -270,7 +314,8 @@ bool print_internal::IsFieldShown(const Instruction& instruction, const FieldInf
   }
 }
 
-void PrintField(raw_ostream& os, const Instruction& inst, const FieldInfo& field, const PrintOptions& options) {
+void PrintField(raw_ostream& os, const Instruction& inst, const FieldInfo& field,
+                const PrintOptions& options) {
   const void* value = field.access ? field.access(const_cast<void*>(inst.attrs().data())) : nullptr;
   kFieldPrinters[static_cast<size_t>(field.kind)](os, value, Context{inst, field, options});
 }

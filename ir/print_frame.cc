@@ -52,13 +52,18 @@ std::optional<StringRef> AfterDict(StringRef text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (in_string) {
-      if (c == '\\') ++i;
-      else if (c == '"') in_string = false;
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        in_string = false;
       continue;
     }
-    if (c == '"') in_string = true;
-    else if (c == '{') ++depth;
-    else if (c == '}' && --depth == 0) return text.drop_front(i + 1);
+    if (c == '"')
+      in_string = true;
+    else if (c == '{')
+      ++depth;
+    else if (c == '}' && --depth == 0)
+      return text.drop_front(i + 1);
   }
   return std::nullopt;
 }
@@ -119,8 +124,10 @@ class MetadataFields {
     if (value.empty()) return;
     Start(name);
     os_ << '"';
-    if (escaped) PrintEscaped(os_, value);
-    else os_ << value;
+    if (escaped)
+      PrintEscaped(os_, value);
+    else
+      os_ << value;
     os_ << '"';
   }
   void Number(StringRef name, int32_t value) {
@@ -219,7 +226,8 @@ void print_internal::PrintMetadata(raw_ostream& os, const OpMetadata& m, const P
     os << '}';
     return;
   }
-  const StackTables::Location* frame = options.inline_stack_frames ? FrameLocation(tables, m.stack_frame_id) : nullptr;
+  const StackTables::Location* frame =
+      options.inline_stack_frames ? FrameLocation(tables, m.stack_frame_id) : nullptr;
   StringRef file = m.source_file;
   if (frame && frame->file >= 1 && static_cast<size_t>(frame->file) <= tables->files.size())
     file = tables->files[static_cast<size_t>(frame->file - 1)];

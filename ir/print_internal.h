@@ -41,7 +41,8 @@ bool HasAsyncSugar(const Computation& computation);
 /// Prints modules, computations and instructions; holds the state of nested bodies.
 class TextPrinter {
  public:
-  TextPrinter(llvm::raw_ostream& os, const PrintOptions& options) : os_(os), options_(options), indent_(options.indent) {}
+  TextPrinter(llvm::raw_ostream& os, const PrintOptions& options)
+      : os_(os), options_(options), indent_(options.indent) {}
 
   void PrintModule(const Module& module);
   void PrintComputation(const Computation& computation);
@@ -68,7 +69,7 @@ class TextPrinter {
   llvm::raw_ostream& os_;
   const PrintOptions& options_;
   int indent_;
-  bool nested_ = false;       // inside the inline body of an instruction
+  bool nested_ = false;  // inside the inline body of an instruction
   bool in_computation_ = false;
   llvm::DenseMap<const Instruction*, unsigned> canonical_ids_;  // of the computation being printed
 };

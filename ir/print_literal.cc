@@ -37,8 +37,10 @@ Decimal Shortest(T magnitude) {
     if (*p != '.') d.digits[d.count++] = *p;
   bool negative = false;
   for (++p; p < end; ++p) {
-    if (*p == '-') negative = true;
-    else if (*p != '+') d.exponent = d.exponent * 10 + (*p - '0');
+    if (*p == '-')
+      negative = true;
+    else if (*p != '+')
+      d.exponent = d.exponent * 10 + (*p - '0');
   }
   if (negative) d.exponent = -d.exponent;
   return d;
@@ -104,8 +106,10 @@ void PrintRoundTrip(raw_ostream& os, ElementType type, T value, uint64_t code, i
     return;
   }
   if (!std::isfinite(value)) {
-    if (std::isnan(value)) PrintNan(os, type, code);
-    else os << (value < 0 ? "-inf" : "inf");
+    if (std::isnan(value))
+      PrintNan(os, type, code);
+    else
+      os << (value < 0 ? "-inf" : "inf");
     return;
   }
   const T magnitude = std::abs(value);
@@ -132,8 +136,10 @@ void PrintNarrowFloat(raw_ostream& os, ElementType type, uint64_t code) {
     return;
   }
   const double value = ToDouble(type, code);
-  if (std::isinf(value)) os << (value < 0 ? "-inf" : "inf");
-  else PrintPrecise(os, value, SignificantDigits(type));
+  if (std::isinf(value))
+    os << (value < 0 ? "-inf" : "inf");
+  else
+    PrintPrecise(os, value, SignificantDigits(type));
 }
 
 template <class T>
@@ -169,16 +175,21 @@ class ArrayPrinter {
       : os_(os), literal_(literal), type_(literal.shape().element_type()), dims_(literal.shape().dims()) {}
 
   void Print() {
-    if (dims_.empty()) PrintNext();
-    else if (dims_.size() == 1) PrintRow("{", "}");
-    else PrintLevel(0, 0);
+    if (dims_.empty())
+      PrintNext();
+    else if (dims_.size() == 1)
+      PrintRow("{", "}");
+    else
+      PrintLevel(0, 0);
   }
 
   void Element(int64_t i) {
     switch (Info(type_).type_class) {
       case TypeClass::Pred:
-        if (dims_.empty()) os_ << (literal_.Bits(i) != 0 ? "true" : "false");
-        else os_ << (literal_.Bits(i) != 0 ? '1' : '0');
+        if (dims_.empty())
+          os_ << (literal_.Bits(i) != 0 ? "true" : "false");
+        else
+          os_ << (literal_.Bits(i) != 0 ? '1' : '0');
         return;
       case TypeClass::Signed:
         os_ << (type_ == ElementType::S32 ? int64_t{Load<int32_t>(literal_, i)}
@@ -186,9 +197,12 @@ class ArrayPrinter {
         return;
       case TypeClass::Unsigned: os_ << literal_.Bits(i); return;
       case TypeClass::Float:
-        if (type_ == ElementType::F32) PrintF32(os_, Load<uint32_t>(literal_, i));
-        else if (type_ == ElementType::F64) PrintF64(os_, Load<uint64_t>(literal_, i));
-        else PrintNarrowFloat(os_, type_, literal_.Bits(i));
+        if (type_ == ElementType::F32)
+          PrintF32(os_, Load<uint32_t>(literal_, i));
+        else if (type_ == ElementType::F64)
+          PrintF64(os_, Load<uint64_t>(literal_, i));
+        else
+          PrintNarrowFloat(os_, type_, literal_.Bits(i));
         return;
       case TypeClass::Complex: PrintComplex(os_, literal_, i); return;
       case TypeClass::None: os_ << ToString(type_); return;
@@ -258,9 +272,12 @@ void PrintTree(raw_ostream& os, const Literal& literal, PrintLeaf leaf) {
 }  // namespace
 
 void print_internal::PrintGeneral(raw_ostream& os, double value, int digits) {
-  if (std::isnan(value)) os << (std::signbit(value) ? "-nan" : "nan");
-  else if (std::isinf(value)) os << (value < 0 ? "-inf" : "inf");
-  else PrintPrecise(os, value, digits);
+  if (std::isnan(value))
+    os << (std::signbit(value) ? "-nan" : "nan");
+  else if (std::isinf(value))
+    os << (value < 0 ? "-inf" : "inf");
+  else
+    PrintPrecise(os, value, digits);
 }
 
 void PrintElement(raw_ostream& os, const Literal& literal, int64_t linear) {
@@ -269,8 +286,10 @@ void PrintElement(raw_ostream& os, const Literal& literal, int64_t linear) {
 
 void PrintLiteral(raw_ostream& os, const Literal& literal) {
   PrintTree(os, literal, [&](const Literal& leaf) {
-    if (leaf.shape().IsArray()) PrintArray(os, leaf);
-    else os << ToString(leaf.shape().element_type());
+    if (leaf.shape().IsArray())
+      PrintArray(os, leaf);
+    else
+      os << ToString(leaf.shape().element_type());
   });
 }
 

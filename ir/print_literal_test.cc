@@ -17,10 +17,12 @@ std::string Text(const Literal& literal) {
   return text;
 }
 
-template <class T> std::string ByPrintf(T value, int few, int many) {
+template <class T>
+std::string ByPrintf(T value, int few, int many) {
   char text[64];
   std::snprintf(text, sizeof text, "%.*g", few, static_cast<double>(value));
-  const T back = sizeof(T) == 4 ? static_cast<T>(std::strtof(text, nullptr)) : static_cast<T>(std::strtod(text, nullptr));
+  const T back = sizeof(T) == 4 ? static_cast<T>(std::strtof(text, nullptr))
+                                : static_cast<T>(std::strtod(text, nullptr));
   if (back != value) std::snprintf(text, sizeof text, "%.*g", many, static_cast<double>(value));
   return text;
 }
@@ -30,7 +32,9 @@ TEST(PrintLiteral, F32MatchesPrintfRule) {
   for (int i = 0; i < 100000; ++i) {
     float v = std::bit_cast<float>(static_cast<uint32_t>(rng()));
     if (i % 4 == 1) v = static_cast<float>(static_cast<int>(rng() % 2000000)) / 1000.0f;
-    if (i % 4 == 2) v = static_cast<float>(std::ldexp(static_cast<double>(rng() % 4096), static_cast<int>(rng() % 60) - 40));
+    if (i % 4 == 2)
+      v = static_cast<float>(
+          std::ldexp(static_cast<double>(rng() % 4096), static_cast<int>(rng() % 60) - 40));
     if (i % 64 == 3) v = std::bit_cast<float>(static_cast<uint32_t>(rng() % 0x800000));  // subnormal
     if (!std::isfinite(v)) continue;
     ASSERT_EQ(Text(Literal::Scalar(ElementType::F32, v)), ByPrintf(v, 6, 9)) << std::hexfloat << v;

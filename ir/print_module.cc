@@ -32,8 +32,10 @@ void PrintDonors(raw_ostream& os, llvm::ArrayRef<BufferDonor> donors) {
 void PrintEntryLayout(raw_ostream& os, const EntryLayout& layout) {
   os << ", entry_computation_layout={(";
   for (size_t i = 0; i < layout.parameters.size(); ++i) {
-    if (i > 0 && i % 5 == 0) os << ", /*index=" << i << "*/";
-    else if (i > 0) os << ", ";
+    if (i > 0 && i % 5 == 0)
+      os << ", /*index=" << i << "*/";
+    else if (i > 0)
+      os << ", ";
     Print(os, layout.parameters[i]);
   }
   os << ")->";
@@ -117,7 +119,8 @@ void PrintBackslashed(raw_ostream& os, StringRef text) {
 /// Computations that print as part of the async ops that wrap them.
 bool IsHiddenBySugar(const Computation& computation) {
   return !computation.callers().empty() && HasAsyncSugar(computation) &&
-         llvm::all_of(computation.callers(), [](const Instruction* caller) { return caller->kind() == OpKind::AsyncStart; });
+         llvm::all_of(computation.callers(),
+                      [](const Instruction* caller) { return caller->kind() == OpKind::AsyncStart; });
 }
 
 }  // namespace
@@ -152,9 +155,12 @@ void TextPrinter::PrintModuleAttributes(const Module& module) {
   if (!config.input_output_alias.empty()) PrintAliases(os_, config.input_output_alias);
   if (!config.buffer_donors.empty()) PrintDonors(os_, config.buffer_donors);
   if (config.alias_passthrough_params) os_ << ", alias_passthrough_params=true";
-  if (config.entry_layout) PrintEntryLayout(os_, *config.entry_layout);
-  else if (module.entry()) PrintEntryLayout(os_, LayoutOf(*module.entry()));
-  PrintPropagation(os_, "allow_spmd_sharding_propagation_to_parameters", config.spmd_propagation_to_parameters);
+  if (config.entry_layout)
+    PrintEntryLayout(os_, *config.entry_layout);
+  else if (module.entry())
+    PrintEntryLayout(os_, LayoutOf(*module.entry()));
+  PrintPropagation(os_, "allow_spmd_sharding_propagation_to_parameters",
+                   config.spmd_propagation_to_parameters);
   PrintPropagation(os_, "allow_spmd_sharding_propagation_to_output", config.spmd_propagation_to_output);
   if (config.replica_count != 1) os_ << ", replica_count=" << config.replica_count;
   if (config.num_partitions != 1) os_ << ", num_partitions=" << config.num_partitions;
@@ -174,7 +180,8 @@ void TextPrinter::PrintModule(const Module& module) {
   PrintModuleAttributes(module);
   if (options_.metadata && !module.stack_tables.empty()) PrintStackTables(os_, module.stack_tables);
   os_ << "\n\n";
-  for (const Computation* computation : options_.sort_computations ? module.PostOrder() : module.PrintOrder()) {
+  for (const Computation* computation :
+       options_.sort_computations ? module.PostOrder() : module.PrintOrder()) {
     if (options_.async_sugar && IsHiddenBySugar(*computation)) continue;
     PrintComputation(*computation);
     os_ << "\n\n";

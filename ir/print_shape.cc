@@ -4,17 +4,17 @@
 namespace hlo {
 namespace {
 
-void PrintList(llvm::raw_ostream& os, llvm::ArrayRef<int64_t> values) {
-  llvm::interleave(values, os, ",");
-}
+void PrintList(llvm::raw_ostream& os, llvm::ArrayRef<int64_t> values) { llvm::interleave(values, os, ","); }
 
 void PrintTile(llvm::raw_ostream& os, const Tile& tile) {
   os << '(';
   llvm::interleave(
       tile.dims,
       [&](int64_t d) {
-        if (d == Tile::kCombine) os << '*';
-        else os << d;
+        if (d == Tile::kCombine)
+          os << '*';
+        else
+          os << d;
       },
       [&] { os << ','; });
   os << ')';
@@ -39,7 +39,8 @@ void PrintProperties(llvm::raw_ostream& os, const Layout& layout) {
       os << ')';
     }
   }
-  if (layout.dynamic_shape_metadata_prefix_bytes != 0) os << "M(" << layout.dynamic_shape_metadata_prefix_bytes << ')';
+  if (layout.dynamic_shape_metadata_prefix_bytes != 0)
+    os << "M(" << layout.dynamic_shape_metadata_prefix_bytes << ')';
 }
 
 }  // namespace
@@ -61,8 +62,10 @@ void Print(llvm::raw_ostream& os, const Shape& shape, bool with_layout) {
   if (shape.IsTuple()) {
     os << '(';
     for (int64_t i = 0; i < shape.tuple_size(); ++i) {
-      if (i > 0 && i % 5 == 0) os << ", /*index=" << i << "*/";
-      else if (i > 0) os << ", ";
+      if (i > 0 && i % 5 == 0)
+        os << ", /*index=" << i << "*/";
+      else if (i > 0)
+        os << ", ";
       Print(os, shape.tuple_shape(i), with_layout);
     }
     os << ')';
@@ -81,8 +84,10 @@ void Print(llvm::raw_ostream& os, const Shape& shape, bool with_layout) {
   }
   for (int64_t i = 0; i < shape.rank(); ++i) {
     if (i > 0) os << ',';
-    if (shape.is_unbounded(i)) os << '?';
-    else os << (shape.is_dynamic(i) ? "<=" : "") << shape.dim(i);
+    if (shape.is_unbounded(i))
+      os << '?';
+    else
+      os << (shape.is_dynamic(i) ? "<=" : "") << shape.dim(i);
   }
   os << ']';
   if (with_layout && shape.has_layout()) PrintLayout(os, shape);

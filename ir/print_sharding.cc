@@ -40,7 +40,8 @@ void PrintAxis(raw_ostream& os, const Mesh& mesh, const AxisRef& axis) {
   os << '\'';
   if (axis.axis >= 0 && static_cast<size_t>(axis.axis) < mesh.axes.size())
     os << mesh.axes[static_cast<size_t>(axis.axis)].name;
-  else os << axis.axis;
+  else
+    os << axis.axis;
   os << '\'';
   if (axis.sub_axis) os << ":(" << axis.sub_axis->first << ')' << axis.sub_axis->second;
 }
@@ -61,7 +62,9 @@ void PrintAxes(raw_ostream& os, const Mesh& mesh, ArrayRef<AxisRef> axes, String
 bool CoversMesh(const Mesh& mesh, ArrayRef<AxisRef> axes) {
   if (axes.empty()) return false;
   const auto size = [&](int64_t axis) {
-    return axis >= 0 && static_cast<size_t>(axis) < mesh.axes.size() ? mesh.axes[static_cast<size_t>(axis)].size : 0;
+    return axis >= 0 && static_cast<size_t>(axis) < mesh.axes.size()
+               ? mesh.axes[static_cast<size_t>(axis)].size
+               : 0;
   };
   int64_t next = 0;
   for (const AxisRef& axis : axes) {
@@ -115,7 +118,9 @@ void PrintSpec(raw_ostream& os, const MeshSharding& m) {
   }
 }
 
-void PrintMetadataItem(raw_ostream& os, const OpMetadata& item) { PrintMetadata(os, item, PrintOptions{}, nullptr); }
+void PrintMetadataItem(raw_ostream& os, const OpMetadata& item) {
+  PrintMetadata(os, item, PrintOptions{}, nullptr);
+}
 
 /// `metadata={…}`: V3 always prints a list, the older forms only for more than one item.
 void PrintShardingMetadata(raw_ostream& os, const Sharding& s, StringRef separator, bool always_list) {
@@ -196,8 +201,10 @@ void PrintSharding(raw_ostream& os, const Sharding& sharding, bool with_metadata
   os << '{';
   if (sharding.kind == ShardingKind::Tuple) {
     for (size_t i = 0; i < sharding.elements.size(); ++i) {
-      if (i > 0 && i % 5 == 0) os << ", /*index=" << i << "*/";
-      else if (i > 0) os << ", ";
+      if (i > 0 && i % 5 == 0)
+        os << ", /*index=" << i << "*/";
+      else if (i > 0)
+        os << ", ";
       PrintSharding(os, sharding.elements[i], with_metadata);
     }
   } else if (sharding.kind == ShardingKind::Mesh) {

@@ -49,7 +49,8 @@ Shape::Rep* Shape::NewArray(ElementType type, llvm::ArrayRef<int64_t> dims, llvm
   rep->dims.assign(dims.begin(), dims.end());
   rep->element_count = SaturatedCount(dims);
   bool any = false;
-  for (size_t i = 0; i < dims.size(); ++i) any |= dims[i] == kUnboundedSize || (!dynamic.empty() && dynamic[i]);
+  for (size_t i = 0; i < dims.size(); ++i)
+    any |= dims[i] == kUnboundedSize || (!dynamic.empty() && dynamic[i]);
   if (any)
     for (size_t i = 0; i < dims.size(); ++i)
       rep->dynamic.push_back(dims[i] == kUnboundedSize || (!dynamic.empty() && dynamic[i]));
@@ -60,7 +61,8 @@ Shape Shape::Array(ElementType type, llvm::ArrayRef<int64_t> dims, llvm::ArrayRe
   return Shape(NewArray(type, dims, dynamic));
 }
 
-Shape Shape::ArrayWithDefaultLayout(ElementType type, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<bool> dynamic) {
+Shape Shape::ArrayWithDefaultLayout(ElementType type, llvm::ArrayRef<int64_t> dims,
+                                    llvm::ArrayRef<bool> dynamic) {
   Rep* rep = NewArray(type, dims, dynamic);
   rep->has_layout = true;
   rep->layout = Layout::Default(static_cast<int64_t>(dims.size()));
@@ -230,7 +232,8 @@ void ForEachLeaf(const Shape& shape, llvm::function_ref<void(const ShapeIndex&, 
 int64_t ByteSize(const Shape& array) {
   int64_t bytes = 0;
   const int64_t count = array.ElementCount();
-  if (__builtin_mul_overflow(count, static_cast<int64_t>(Info(array.element_type()).host_bytes()), &bytes)) return -1;
+  if (__builtin_mul_overflow(count, static_cast<int64_t>(Info(array.element_type()).host_bytes()), &bytes))
+    return -1;
   return count == std::numeric_limits<int64_t>::max() ? -1 : bytes;
 }
 

@@ -83,11 +83,12 @@ class Shape {
 
   // Copies with one thing changed.
   [[nodiscard]] Shape WithElementType(ElementType type) const;
-  [[nodiscard]] Shape WithDims(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<bool> dynamic = {}) const;  // drops layout
+  [[nodiscard]] Shape WithDims(llvm::ArrayRef<int64_t> dims,
+                               llvm::ArrayRef<bool> dynamic = {}) const;  // drops layout
   [[nodiscard]] Shape WithLayout(Layout layout) const;
-  [[nodiscard]] Shape WithoutLayout() const;         // recursive
-  [[nodiscard]] Shape WithDefaultLayouts() const;    // recursive, only where no layout is set
-  [[nodiscard]] Shape WithoutDynamic() const;        // recursive; unbounded sizes stay
+  [[nodiscard]] Shape WithoutLayout() const;       // recursive
+  [[nodiscard]] Shape WithDefaultLayouts() const;  // recursive, only where no layout is set
+  [[nodiscard]] Shape WithoutDynamic() const;      // recursive; unbounded sizes stay
 
   /// Exactly equal: type, dimensions, dynamic flags, layouts with all properties.
   friend bool operator==(const Shape& a, const Shape& b) { return a.rep_ == b.rep_ || EqualSlow(a, b); }
@@ -106,19 +107,20 @@ class Shape {
   explicit Shape(Rep* rep) : rep_(rep) {}
   static Rep* NewArray(ElementType type, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<bool> dynamic);
   static bool EqualSlow(const Shape& a, const Shape& b);
-  template <class F> Shape MapLeaves(F&& f) const;
+  template <class F>
+  Shape MapLeaves(F&& f) const;
 
   llvm::IntrusiveRefCntPtr<const Rep> rep_;
 };
 
 /// What Same() takes into account besides element types, dimensions and structure.
 struct ShapeComparison {
-  bool layout = false;                   // minor_to_major and all properties
-  bool minor_to_major_only = false;      // with layout: only minor_to_major
-  bool ignore_memory_space = false;      // with layout
-  bool ignore_tiles = false;             // with layout: tiles and tail padding
-  bool dynamic = false;                  // dynamic flags
-  bool ignore_float_precision = false;   // any two floating types agree
+  bool layout = false;                  // minor_to_major and all properties
+  bool minor_to_major_only = false;     // with layout: only minor_to_major
+  bool ignore_memory_space = false;     // with layout
+  bool ignore_tiles = false;            // with layout: tiles and tail padding
+  bool dynamic = false;                 // dynamic flags
+  bool ignore_float_precision = false;  // any two floating types agree
   bool ignore_element_type = false;
 };
 bool Same(const Shape& a, const Shape& b, const ShapeComparison& how = {});

@@ -134,7 +134,8 @@ struct TileOrder {
 };
 
 bool ReorderIota(Sharding& s, const TileOrder& to) {
-  if (!IsWellFormed(*s.iota) || BoundedProduct(s.iota->reshape_dims) != BoundedProduct(s.tile_dims)) return false;
+  if (!IsWellFormed(*s.iota) || BoundedProduct(s.iota->reshape_dims) != BoundedProduct(s.tile_dims))
+    return false;
   auto pieces = CutAt(ToStrided(*s.iota), s.tile_dims);
   if (!pieces) return false;
   StridedDims all;
@@ -160,7 +161,8 @@ void ReorderList(Sharding& s, const TileOrder& to) {
   std::vector<int64_t> moved(ids.size());
   for (size_t i = 0; i < ids.size(); ++i) moved[i] = ids[static_cast<size_t>(from[i])];
   int64_t group = 1;
-  for (size_t i = to.order.size() - to.replicated; i < to.order.size(); ++i) group *= s.tile_dims[to.order[i]];
+  for (size_t i = to.order.size() - to.replicated; i < to.order.size(); ++i)
+    group *= s.tile_dims[to.order[i]];
   if (to.replicated > 0)
     for (auto it = moved.begin(); it != moved.end(); it += group) std::sort(it, it + group);
   ids = std::move(moved);
@@ -210,7 +212,8 @@ void CanonicalizeTiles(Sharding& s) {
     dims.push_back(size);
     types.push_back(type);
   }
-  const bool trivial_data = llvm::all_of(ArrayRef(dims).take_front(data_rank), [](int64_t d) { return d == 1; });
+  const bool trivial_data =
+      llvm::all_of(ArrayRef(dims).take_front(data_rank), [](int64_t d) { return d == 1; });
   const bool one_type = types.size() == 1 || (types.empty() && llvm::all_equal(s.subgroups));
   if (trivial_data && one_type) {
     const SubgroupType only = types.empty() ? s.subgroups.front() : types.front();
@@ -236,7 +239,8 @@ std::optional<std::vector<Dims>> Groups(const IotaDevices& devices, int64_t coun
   std::vector<int64_t> ids = Expand(devices);
   if (static_cast<int64_t>(ids.size()) != count * size) return std::nullopt;
   std::vector<Dims> groups;
-  for (int64_t g = 0; g < count; ++g) groups.emplace_back(ids.begin() + g * size, ids.begin() + (g + 1) * size);
+  for (int64_t g = 0; g < count; ++g)
+    groups.emplace_back(ids.begin() + g * size, ids.begin() + (g + 1) * size);
   return groups;
 }
 
@@ -259,7 +263,8 @@ std::optional<std::vector<Dims>> Groups(const ReplicaGroups::MeshAxes& m) {
     const int64_t full = m.mesh.axes[a].size;
     llvm::SmallVector<std::pair<int64_t, size_t>, 4> parts;  // (pre_size, number in m.axes)
     for (size_t i = 0; i < m.axes.size(); ++i)
-      if (m.axes[i].axis == static_cast<int64_t>(a)) parts.emplace_back(m.axes[i].sub_axis ? m.axes[i].sub_axis->first : 1, i);
+      if (m.axes[i].axis == static_cast<int64_t>(a))
+        parts.emplace_back(m.axes[i].sub_axis ? m.axes[i].sub_axis->first : 1, i);
     llvm::sort(parts);
     int64_t before = 1;
     for (auto [pre, i] : parts) {

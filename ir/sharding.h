@@ -31,8 +31,8 @@ struct MeshAxis {
 struct Mesh {
   std::vector<MeshAxis> axes;
   std::optional<int64_t> maximal_device;
-  std::optional<IotaDevices> iota_devices;        // device_ids=([4,2]T(1,0))
-  std::optional<std::vector<int64_t>> device_ids; // device_ids=(0,2,1,3)
+  std::optional<IotaDevices> iota_devices;         // device_ids=([4,2]T(1,0))
+  std::optional<std::vector<int64_t>> device_ids;  // device_ids=(0,2,1,3)
   bool operator==(const Mesh&) const = default;
 };
 /// An axis of a mesh by number, or a part of it: `'a':(pre_size)size`.
@@ -65,18 +65,18 @@ enum class SubgroupType : uint8_t { Maximal, Manual, Unreduced, Replicated };
 /// How one value is spread over devices. Immutable once attached to an instruction.
 struct Sharding {
   ShardingKind kind = ShardingKind::Replicated;
-  int64_t device = 0;                                    // Maximal
-  Dims tile_dims;                                        // Tiled: data dims, then subgroup dims
-  std::optional<std::vector<int64_t>> device_list;       // Tiled, explicit form
-  std::optional<IotaDevices> iota;                       // Tiled, iota form
-  bool replicate_last_tile_dim = false;                  // last_tile_dim_replicate
-  std::vector<SubgroupType> subgroups;                   // last_tile_dims
-  std::optional<MeshSharding> mesh;                      // Mesh
-  std::vector<Sharding> elements;                        // Tuple
+  int64_t device = 0;                               // Maximal
+  Dims tile_dims;                                   // Tiled: data dims, then subgroup dims
+  std::optional<std::vector<int64_t>> device_list;  // Tiled, explicit form
+  std::optional<IotaDevices> iota;                  // Tiled, iota form
+  bool replicate_last_tile_dim = false;             // last_tile_dim_replicate
+  std::vector<SubgroupType> subgroups;              // last_tile_dims
+  std::optional<MeshSharding> mesh;                 // Mesh
+  std::vector<Sharding> elements;                   // Tuple
   std::optional<int64_t> shard_as, shard_like;
   std::vector<OpMetadata> metadata;
-  bool has_metadata = false;                             // metadata={} was written
-  ReductionOp reduction = ReductionOp::Sum;              // Unreduced kind or subgroup
+  bool has_metadata = false;                 // metadata={} was written
+  ReductionOp reduction = ReductionOp::Sum;  // Unreduced kind or subgroup
   bool operator==(const Sharding&) const = default;
 };
 using ShardingPtr = std::shared_ptr<const Sharding>;
@@ -87,7 +87,7 @@ void Canonicalize(Sharding& sharding);
 
 /// `replica_groups`: explicit lists, iota form, or mesh form, printed in the form given.
 struct ReplicaGroups {
-  std::vector<Dims> groups;                       // explicit form
+  std::vector<Dims> groups;  // explicit form
   struct Iota {
     int64_t group_count = 0, group_size = 0;
     IotaDevices devices;

@@ -44,9 +44,7 @@ inline constexpr std::array kTypeTable = {
 };
 inline constexpr int kElementTypeCount = static_cast<int>(kTypeTable.size());
 
-constexpr const TypeInfo& Info(ElementType type) {
-  return kTypeTable[static_cast<size_t>(type)];
-}
+constexpr const TypeInfo& Info(ElementType type) { return kTypeTable[static_cast<size_t>(type)]; }
 constexpr llvm::StringRef ToString(ElementType type) { return Info(type).text; }
 
 constexpr bool IsPred(ElementType t) { return Info(t).type_class == TypeClass::Pred; }

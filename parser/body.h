@@ -29,9 +29,9 @@ struct ModuleScope {
   Cursor& cursor;
   Module& module;
   NameMap<NamedComputation> computations;
-  llvm::SmallVector<NameMap<NamedInstruction>, 1> idle_names;  // empty tables of the bodies read so far
-  llvm::DenseSet<const Computation*> broken;                // computations with errors
-  std::array<int64_t, 256> anonymous{};  // nested operands seen per opcode
+  llvm::SmallVector<NameMap<NamedInstruction>, 1> idle_names;     // empty tables of the bodies read so far
+  llvm::DenseSet<const Computation*> broken;                      // computations with errors
+  std::array<int64_t, 256> anonymous{};                           // nested operands seen per opcode
   llvm::DenseMap<const Computation*, Instruction*> async_starts;  // computation -> the start that wraps it
 
   /// Adds a computation named so (sanitised) to the module; its final name comes with Complete().
@@ -61,10 +61,10 @@ struct Draft {
   std::string unknown_attributes;
   bool incomplete = false;  // depends on something that was reported already
   // Async sugar.
-  std::optional<OpKind> wrapped;            // the opcode before -start, -update or -done
-  Attrs wrapped_attrs;                      // its attributes
+  std::optional<OpKind> wrapped;  // the opcode before -start, -update or -done
+  Attrs wrapped_attrs;            // its attributes
   llvm::SmallVector<Computation*, 2> wrapped_callees;
-  llvm::StringRef async_thread;             // async_execution_thread, if written
+  llvm::StringRef async_thread;  // async_execution_thread, if written
   uint32_t wrapped_seen = 0;
 
   InstructionExtras& Extras() {

@@ -43,8 +43,9 @@ size_t LogPrefixLength(StringRef line) {
   };
   if (rest.empty() || !StringRef("IWEF").contains(rest.front())) return 0;
   rest = rest.drop_front();
-  if (!digits(4) || !blanks() || !digits(2) || !rest.consume_front(":") || !digits(2) || !rest.consume_front(":") ||
-      !digits(2) || !rest.consume_front(".") || !digits(1) || !blanks() || !digits(1) || !blanks())
+  if (!digits(4) || !blanks() || !digits(2) || !rest.consume_front(":") || !digits(2) ||
+      !rest.consume_front(":") || !digits(2) || !rest.consume_front(".") || !digits(1) || !blanks() ||
+      !digits(1) || !blanks())
     return 0;
   const size_t colon = rest.find_first_of(": ]");
   if (colon == StringRef::npos || colon == 0 || rest[colon] != ':') return 0;
@@ -73,7 +74,8 @@ std::vector<Chunk> SplitChunks(const SourceBuffer& source, std::vector<Diagnosti
       Diagnostic d;
       d.severity = Severity::Warning;
       d.id = "split-marker-typo";
-      d.message = ("found '" + line.take_front(40) + "', expected '// -----' if this separates modules").str();
+      d.message =
+          ("found '" + line.take_front(40) + "', expected '// -----' if this separates modules").str();
       const auto offset = static_cast<uint32_t>(line.data() - text.data());
       d.loc = {&source, offset, offset + static_cast<uint32_t>(line.size())};
       warnings.push_back(std::move(d));

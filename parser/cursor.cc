@@ -19,9 +19,14 @@ std::string Quote(llvm::StringRef text) {
 
 }  // namespace
 
-Cursor::Cursor(const SourceBuffer& source, size_t begin, size_t end, const ParseOptions& options, Module* module)
-    : source_(source), options_(options), module_(module), lexer_(source.text(), begin, end),
-      end_(static_cast<uint32_t>(end)), stack_base_(StackAddress()) {
+Cursor::Cursor(const SourceBuffer& source, size_t begin, size_t end, const ParseOptions& options,
+               Module* module)
+    : source_(source),
+      options_(options),
+      module_(module),
+      lexer_(source.text(), begin, end),
+      end_(static_cast<uint32_t>(end)),
+      stack_base_(StackAddress()) {
   previous_end_ = static_cast<uint32_t>(begin);
   lexer_.Lex(token_);
 }
@@ -126,7 +131,8 @@ bool Cursor::ParseStringOrJson(llvm::StringRef& out) {
     return ParseString(out);
   }
   const uint32_t end = lexer_.FindJsonEnd(token_.begin);
-  if (end == 0) return Fail("parse-unterminated", Here(), "found '{{' of a JSON dict without the matching '}'");
+  if (end == 0)
+    return Fail("parse-unterminated", Here(), "found '{{' of a JSON dict without the matching '}'");
   out = source_.text().slice(token_.begin, end);
   SeekPast(end);
   return true;
@@ -156,7 +162,8 @@ Nesting::Nesting(Cursor& cursor) : cursor_(cursor) {
   ++cursor_.depth_;
   ok_ = cursor_.depth_ <= kMaxNesting && cursor_.stack_base_ - StackAddress() < kMaxStackBytes;
   if (ok_) return;
-  cursor_.Fail("parse-nesting", cursor_.Here(), "maximum nesting depth exceeded, expected at most {0} levels", kMaxNesting);
+  cursor_.Fail("parse-nesting", cursor_.Here(), "maximum nesting depth exceeded, expected at most {0} levels",
+               kMaxNesting);
   cursor_.Stop();  // every level would have to recover
 }
 

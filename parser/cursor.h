@@ -26,7 +26,9 @@ class Cursor {
   [[nodiscard]] const Token& token() const { return token_; }
   [[nodiscard]] TokenKind kind() const { return token_.kind; }
   [[nodiscard]] bool Is(TokenKind kind) const { return token_.kind == kind; }
-  [[nodiscard]] bool IsIdent(llvm::StringRef word) const { return Is(TokenKind::Ident) && token_.text == word; }
+  [[nodiscard]] bool IsIdent(llvm::StringRef word) const {
+    return Is(TokenKind::Ident) && token_.text == word;
+  }
   void Advance() {
     previous_end_ = token_.end;
     lexer_.Lex(token_);

@@ -322,7 +322,8 @@ void Lexer::LexString(Token& token) {
     if (*q == quote) {
       token.text = StringRef(start, static_cast<size_t>(q - start));
       if (!ascii && !IsUtf8(token.text))
-        return Fail(token, q + 1, "parse-string", "found a string that is not UTF-8; write such bytes as escapes");
+        return Fail(token, q + 1, "parse-string",
+                    "found a string that is not UTF-8; write such bytes as escapes");
       return Finish(token, TokenKind::String, q + 1);
     }
     if (*q == '\\') {

@@ -23,8 +23,8 @@ struct Token {
   bool percent = false;                   // Name: written with '%'
   bool escaped = false;                   // String: contents hold backslashes
   uint32_t begin = 0, end = 0;            // source range of the whole spelling
-  llvm::StringRef text;                   // word without '%', ':' or '='; contents of a string between its quotes
-  int64_t integer = 0;                    // Int; values from 2^63 on wrap
+  llvm::StringRef text;  // word without '%', ':' or '='; contents of a string between its quotes
+  int64_t integer = 0;   // Int; values from 2^63 on wrap
 };
 
 /// A lexical error: the diagnostic's id, message, and place are those of the Error token.

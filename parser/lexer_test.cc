@@ -26,7 +26,8 @@ std::string Tokens(llvm::StringRef text) {
 
 TEST(Lexer, ClassifiesWordsInOrder) {
   EXPECT_EQ(Tokens("%true f32: dims= f32 nan true b01f_01io->b01f x.1-"),
-            "Name:%true Name:f32: AttrName:dims= Type:f32 Decimal:nan True:true DimLabels:b01f_01io->b01f Ident:x.1-");
+            "Name:%true Name:f32: AttrName:dims= Type:f32 Decimal:nan True:true DimLabels:b01f_01io->b01f "
+            "Ident:x.1-");
   EXPECT_EQ(Tokens("a->b"), "Ident:a- Error:>");
   EXPECT_EQ(Tokens("%p: %x=1"), "Name:%p Colon:: Name:%x Equal:= Int:1");
 }
@@ -36,7 +37,8 @@ TEST(Lexer, TriesNumberFormsInOrder) {
             "Int:1 Int:-1 Decimal:1.5 Decimal:1. Decimal:-.5 Decimal:1e5 Decimal:1E-2 Decimal:-2.5e+3");
   EXPECT_EQ(Tokens("3x3x1 0_0x-1_2_1 01bf_01io->01bf ??_io->bf"),
             "DxD:3x3x1 Pad:0_0x-1_2_1 DimLabels:01bf_01io->01bf DimLabels:??_io->bf");
-  EXPECT_EQ(Tokens("-inf -nan ? -> <= ..."), "NegInf:-inf Decimal:-nan Question:? Arrow:-> LessEqual:<= Ellipsis:...");
+  EXPECT_EQ(Tokens("-inf -nan ? -> <= ..."),
+            "NegInf:-inf Decimal:-nan Question:? Arrow:-> LessEqual:<= Ellipsis:...");
   EXPECT_EQ(Tokens("2x 1e"), "Int:2 Ident:x Int:1 Ident:e");
   EXPECT_EQ(Tokens(".5"), "Error:.");
   EXPECT_EQ(Tokens("- 5"), "Error:-");
@@ -50,7 +52,8 @@ TEST(Lexer, KeepsNanPayloads) {
 }
 
 TEST(Lexer, ChecksTheRangeOfIntegers) {
-  EXPECT_EQ(Tokens("18446744073709551615 -9223372036854775808"), "Int:18446744073709551615 Int:-9223372036854775808");
+  EXPECT_EQ(Tokens("18446744073709551615 -9223372036854775808"),
+            "Int:18446744073709551615 Int:-9223372036854775808");
   EXPECT_EQ(Tokens("18446744073709551616").substr(0, 5), "Error");
   EXPECT_EQ(Tokens("-9223372036854775809").substr(0, 5), "Error");
 }

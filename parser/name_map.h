@@ -9,8 +9,8 @@
 
 namespace hlo {
 
-/// An insertion-ordered map from names to values: a flat table of hashes in front of the entries, as lookups of
-/// operand names are the hottest part of parsing. Names are not copied.
+/// An insertion-ordered map from names to values: a flat table of hashes in front of the entries, as lookups
+/// of operand names are the hottest part of parsing. Names are not copied.
 template <class Value>
 class NameMap {
  public:
@@ -25,7 +25,8 @@ class NameMap {
     const uint32_t number = FindSlot(name, Hash(name))->entry;
     return number == 0 ? nullptr : &entries_[number - 1].value;
   }
-  /// The value of the name, which is added (default-constructed) if it is unknown. Valid until the next Insert.
+  /// The value of the name, which is added (default-constructed) if it is unknown. Valid until the next
+  /// Insert.
   Value& Insert(llvm::StringRef name) {
     if ((entries_.size() + 1) * 2 > slots_.size()) Grow();
     const uint32_t hash = Hash(name);
@@ -55,7 +56,8 @@ class NameMap {
     const size_t mask = slots_.size() - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
       Slot& slot = slots_[i];
-      if (slot.entry == 0 || (slot.hash == hash && SameName(entries_[slot.entry - 1].name, name))) return &slot;
+      if (slot.entry == 0 || (slot.hash == hash && SameName(entries_[slot.entry - 1].name, name)))
+        return &slot;
     }
   }
   void Grow() {

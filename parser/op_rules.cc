@@ -36,7 +36,8 @@ bool SendResult(OpContext& o) {
 }
 bool NonEmptyTuple(OpContext& o, const Shape& shape, StringRef what) {
   if (!shape.valid() || (shape.IsTuple() && shape.tuple_size() > 0)) return true;
-  return o.Fail("found {0} {1} of {2}, which must have a non-empty tuple shape", what, shape, o.d.opcode.text);
+  return o.Fail("found {0} {1} of {2}, which must have a non-empty tuple shape", what, shape,
+                o.d.opcode.text);
 }
 bool RecvResult(OpContext& o) {
   if (!NonEmptyTuple(o, o.d.shape, "shape")) return false;
@@ -56,7 +57,8 @@ bool SameChannel(OpContext& o, OpKind start) {
   const auto ours = attrs ? attrs->channel_id : std::nullopt;
   if (ours == theirs) return true;
   const auto text = [](std::optional<int64_t> id) { return id ? std::to_string(*id) : std::string("none"); };
-  return o.Fail("channel_id {0} differs from {1} of the operand '{2}'", text(ours), text(theirs), o.d.operands[0]->name());
+  return o.Fail("channel_id {0} differs from {1} of the operand '{2}'", text(ours), text(theirs),
+                o.d.operands[0]->name());
 }
 bool SendDoneResult(OpContext& o) { return SameChannel(o, OpKind::Send) && TokenResult(o); }
 bool RecvDoneResult(OpContext& o) {
@@ -89,10 +91,15 @@ bool SliceIndices(OpContext& o, size_t before) {
   const Shape& base = o.operand(0);
   const int64_t rank = base.IsArray() ? base.rank() : 0;
   if (static_cast<int64_t>(o.count() - before) == rank) return true;
-  return o.Fail("wrong number of operands: found {0} indices, expected {1} or one of rank 1", o.count() - before, rank);
+  return o.Fail("wrong number of operands: found {0} indices, expected {1} or one of rank 1",
+                o.count() - before, rank);
 }
-bool DynamicSliceIndices(OpContext& o) { return o.count() == 1 && o.operand(0).IsScalar() ? true : SliceIndices(o, 1); }
-bool DynamicUpdateIndices(OpContext& o) { return o.count() == 2 && o.operand(0).IsScalar() ? true : SliceIndices(o, 2); }
+bool DynamicSliceIndices(OpContext& o) {
+  return o.count() == 1 && o.operand(0).IsScalar() ? true : SliceIndices(o, 1);
+}
+bool DynamicUpdateIndices(OpContext& o) {
+  return o.count() == 2 && o.operand(0).IsScalar() ? true : SliceIndices(o, 2);
+}
 
 bool ConditionalBranches(OpContext& o) {
   const Shape& selector = o.operand(0);
@@ -102,12 +109,16 @@ bool ConditionalBranches(OpContext& o) {
   const bool has_true = o.d.Seen("true_computation"), has_false = o.d.Seen("false_computation"),
              has_list = o.d.Seen("branch_computations");
   if (pred && (!has_true || !has_false))
-    return o.Fail("attribute {0} is expected but not seen", has_true ? "false_computation" : "true_computation");
-  if (pred && has_list) return o.Fail("unexpected attribute branch_computations with a selector of type pred");
-  if (index && (has_true || has_false)) return o.Fail("unexpected attribute true_computation or false_computation with a selector of type s32");
+    return o.Fail("attribute {0} is expected but not seen",
+                  has_true ? "false_computation" : "true_computation");
+  if (pred && has_list)
+    return o.Fail("unexpected attribute branch_computations with a selector of type pred");
+  if (index && (has_true || has_false))
+    return o.Fail("unexpected attribute true_computation or false_computation with a selector of type s32");
   if (index && !has_list) return o.Fail("attribute branch_computations is expected but not seen");
   if (o.d.callees.empty() || o.d.callees.size() != o.count() - 1)
-    return o.Fail("found {0} branches and {1} branch operands, expected one operand per branch", o.d.callees.size(), o.count() - 1);
+    return o.Fail("found {0} branches and {1} branch operands, expected one operand per branch",
+                  o.d.callees.size(), o.count() - 1);
   return true;
 }
 
@@ -115,7 +126,9 @@ bool CompareDefaultType(OpContext& o) {
   auto& type = o.d.attrs.Mutable<CompareAttrs>().type;
   if (!type || !o.operand(0).IsArray()) return true;
   const ElementType t = o.operand(0).element_type();
-  const CompareType usual = IsFloat(t) || IsComplex(t) ? CompareType::Float : IsSigned(t) ? CompareType::Signed : CompareType::Unsigned;
+  const CompareType usual = IsFloat(t) || IsComplex(t) ? CompareType::Float
+                            : IsSigned(t)              ? CompareType::Signed
+                                                       : CompareType::Unsigned;
   if (*type == usual) type.reset();
   return true;
 }
@@ -155,7 +168,8 @@ bool ScanRule(OpContext& o) {
     return o.Fail("num_carries is {0}, but there are {1} operands", carries, o.count());
   const size_t parameters = o.d.callees[0]->parameters().size();
   if (parameters != o.count())
-    return o.Fail("found {0} operands, expected one per parameter of to_apply, which has {1}", o.count(), parameters);
+    return o.Fail("found {0} operands, expected one per parameter of to_apply, which has {1}", o.count(),
+                  parameters);
   return true;
 }
 
@@ -185,14 +199,18 @@ bool TupleRule(OpContext& o) {
   if (!o.d.shape.valid()) return true;
   if (!o.d.shape.IsTuple()) return o.Fail("found shape {0}, expected a tuple shape", o.d.shape);
   const auto expected = static_cast<size_t>(o.d.shape.tuple_size());
-  return o.count() == expected ? true : o.Fail("expects {0} operands, but has {1} operands", expected, o.count());
+  return o.count() == expected ? true
+                               : o.Fail("expects {0} operands, but has {1} operands", expected, o.count());
 }
 bool ReshapeRule(OpContext& o) {
   const Shape& from = o.operand(0);
   const Shape& to = o.d.shape;
-  if (!to.valid() || !to.IsArray() || !from.IsArray() || from.HasDynamicDimension() || to.HasDynamicDimension()) return true;
+  if (!to.valid() || !to.IsArray() || !from.IsArray() || from.HasDynamicDimension() ||
+      to.HasDynamicDimension())
+    return true;
   if (from.ElementCount() == to.ElementCount()) return true;
-  return o.Fail("shape {0} has {1} elements, but the operand {2} has {3}", to, to.ElementCount(), from, from.ElementCount());
+  return o.Fail("shape {0} has {1} elements, but the operand {2} has {3}", to, to.ElementCount(), from,
+                from.ElementCount());
 }
 bool DeviceIdRule(OpContext& o) {
   if (!o.d.shape.valid() || o.d.shape.IsScalarOf(ElementType::U32)) return true;
@@ -214,10 +232,13 @@ bool CustomCallRule(OpContext& o) {
     return o.Fail("found {0} operand layout constraints for {1} operands", layouts.size(), o.count());
   for (size_t i = 0; i < layouts.size(); ++i) {
     bool complete = true;
-    ForEachLeaf(layouts[i], [&](const ShapeIndex&, const Shape& leaf) { complete &= !leaf.IsArray() || leaf.has_layout(); });
+    ForEachLeaf(layouts[i], [&](const ShapeIndex&, const Shape& leaf) {
+      complete &= !leaf.IsArray() || leaf.has_layout();
+    });
     if (!complete) return o.Fail("operand layout constraint {0} has no layout: {1}", i, layouts[i]);
     if (o.operand(i).valid() && !Compatible(layouts[i], o.operand(i)))
-      return o.Fail("operand layout constraint {0} is not compatible with operand {1}", layouts[i], o.operand(i));
+      return o.Fail("operand layout constraint {0} is not compatible with operand {1}", layouts[i],
+                    o.operand(i));
   }
   o.d.callees.clear();
   return true;
@@ -228,20 +249,42 @@ struct RuleRow {
   OpRule rule;
 };
 constexpr RuleRow kRules[] = {
-    {OpKind::AfterAll, TokenResult}, {OpKind::Outfeed, OutfeedRule}, {OpKind::SendDone, SendDoneResult},
-    {OpKind::AddDependency, Operand0Result}, {OpKind::Send, SendResult}, {OpKind::Recv, RecvResult},
-    {OpKind::RecvDone, RecvDoneResult}, {OpKind::Infeed, InfeedResult}, {OpKind::Reduce, EvenOperands},
-    {OpKind::ReduceWindow, EvenOperands}, {OpKind::Scatter, OddOperands}, {OpKind::DynamicSlice, DynamicSliceIndices},
-    {OpKind::DynamicUpdateSlice, DynamicUpdateIndices}, {OpKind::Conditional, ConditionalBranches},
-    {OpKind::Compare, CompareDefaultType}, {OpKind::Parameter, ParameterReplication},
-    {OpKind::AllReduce, GlobalDeviceIds}, {OpKind::AllReduceStart, GlobalDeviceIds},
-    {OpKind::ReduceScatter, ReduceScatterRule}, {OpKind::AllGather, OneDimension},
-    {OpKind::AllGatherStart, OneDimension}, {OpKind::Sort, OneDimension}, {OpKind::Concatenate, OneDimension},
-    {OpKind::GetDimensionSize, OneDimension}, {OpKind::SetDimensionSize, OneDimension}, {OpKind::Scan, ScanRule},
-    {OpKind::CollectivePermute, CollectivePermuteRule}, {OpKind::CollectivePermuteStart, CollectivePermuteRule},
-    {OpKind::Map, MapNeedsDimensions}, {OpKind::TriangularSolve, TriangularSolveRule},
-    {OpKind::GetTupleElement, GteRule}, {OpKind::Tuple, TupleRule}, {OpKind::Reshape, ReshapeRule}, {OpKind::ReplicaId, DeviceIdRule},
-    {OpKind::PartitionId, DeviceIdRule}, {OpKind::CustomCall, CustomCallRule},
+    {OpKind::AfterAll, TokenResult},
+    {OpKind::Outfeed, OutfeedRule},
+    {OpKind::SendDone, SendDoneResult},
+    {OpKind::AddDependency, Operand0Result},
+    {OpKind::Send, SendResult},
+    {OpKind::Recv, RecvResult},
+    {OpKind::RecvDone, RecvDoneResult},
+    {OpKind::Infeed, InfeedResult},
+    {OpKind::Reduce, EvenOperands},
+    {OpKind::ReduceWindow, EvenOperands},
+    {OpKind::Scatter, OddOperands},
+    {OpKind::DynamicSlice, DynamicSliceIndices},
+    {OpKind::DynamicUpdateSlice, DynamicUpdateIndices},
+    {OpKind::Conditional, ConditionalBranches},
+    {OpKind::Compare, CompareDefaultType},
+    {OpKind::Parameter, ParameterReplication},
+    {OpKind::AllReduce, GlobalDeviceIds},
+    {OpKind::AllReduceStart, GlobalDeviceIds},
+    {OpKind::ReduceScatter, ReduceScatterRule},
+    {OpKind::AllGather, OneDimension},
+    {OpKind::AllGatherStart, OneDimension},
+    {OpKind::Sort, OneDimension},
+    {OpKind::Concatenate, OneDimension},
+    {OpKind::GetDimensionSize, OneDimension},
+    {OpKind::SetDimensionSize, OneDimension},
+    {OpKind::Scan, ScanRule},
+    {OpKind::CollectivePermute, CollectivePermuteRule},
+    {OpKind::CollectivePermuteStart, CollectivePermuteRule},
+    {OpKind::Map, MapNeedsDimensions},
+    {OpKind::TriangularSolve, TriangularSolveRule},
+    {OpKind::GetTupleElement, GteRule},
+    {OpKind::Tuple, TupleRule},
+    {OpKind::Reshape, ReshapeRule},
+    {OpKind::ReplicaId, DeviceIdRule},
+    {OpKind::PartitionId, DeviceIdRule},
+    {OpKind::CustomCall, CustomCallRule},
 };
 
 OpRule FindRule(OpKind kind) {

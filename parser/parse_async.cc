@@ -27,7 +27,8 @@ void SetThread(Computation& computation, StringRef thread) {
 bool CheckStartShape(Cursor& c, const Draft& d) {
   const Shape& s = d.shape;
   if (!s.valid())
-    return c.Fail("parse-shape-missing", c.LocOf(d.opcode), "cannot infer shape for opcode: {0}", d.opcode.text);
+    return c.Fail("parse-shape-missing", c.LocOf(d.opcode), "cannot infer shape for opcode: {0}",
+                  d.opcode.text);
   if (s.IsTuple() && s.tuple_size() >= 2 && s.tuple_shape(0).IsTuple()) return true;
   return c.Fail("parse-async", d.shape_loc, "found shape {0} of {1}, expected ((operands), result, state)", s,
                 d.opcode.text);
@@ -79,7 +80,8 @@ bool MakeWrapped(BodyParser& body, Draft& d) {
   Computation* wrapped = scope.Begin("async_wrapped", c.LocOf(d.opcode));
   for (Shape& shape : parameters) {
     const auto number = static_cast<int64_t>(inner.operands.size());
-    Instruction* p = wrapped->Add(OpKind::Parameter, std::move(shape), "async_param", {}, ParameterAttrs{number, {}});
+    Instruction* p =
+        wrapped->Add(OpKind::Parameter, std::move(shape), "async_param", {}, ParameterAttrs{number, {}});
     p->set_loc(c.LocOf(d.opcode));
     inner.operands.push_back(p);
     inner.operand_locs.push_back(c.LocOf(d.opcode));
@@ -88,8 +90,8 @@ bool MakeWrapped(BodyParser& body, Draft& d) {
   if (static_cast<int64_t>(inner.operands.size()) > info.max_operands)
     inner.operands.truncate(static_cast<size_t>(info.max_operands));
   if (!ApplyOpRules(body, inner)) return false;
-  Instruction* root = wrapped->Add(inner.kind, std::move(inner.shape), info.text, inner.operands, std::move(inner.attrs),
-                                   inner.callees);
+  Instruction* root = wrapped->Add(inner.kind, std::move(inner.shape), info.text, inner.operands,
+                                   std::move(inner.attrs), inner.callees);
   root->set_loc(c.LocOf(d.opcode));
   CopyCommonAttributes(d, *root);
   wrapped->set_root(root);
@@ -118,29 +120,32 @@ bool FinishStart(BodyParser& body, Draft& d) {
 bool FinishFollower(BodyParser& body, Draft& d) {
   Cursor& c = body.cursor();
   if (!d.shape.valid())
-    return c.Fail("parse-shape-missing", c.LocOf(d.opcode), "cannot infer shape for opcode: {0}", d.opcode.text);
+    return c.Fail("parse-shape-missing", c.LocOf(d.opcode), "cannot infer shape for opcode: {0}",
+                  d.opcode.text);
   const Instruction* start = FindStart(d.operands[0]);
   if (!start) {
     // A stand-in for a failed start is not worth another message.
-    if (d.operands[0]->loc().valid() && d.operands[0]->kind() == OpKind::CustomCall && body.has_failed()) return true;
-    return c.Fail("parse-async", d.operand_locs[0], "the first operand of {0} must be an async-start or async-update",
-                  d.opcode.text);
+    if (d.operands[0]->loc().valid() && d.operands[0]->kind() == OpKind::CustomCall && body.has_failed())
+      return true;
+    return c.Fail("parse-async", d.operand_locs[0],
+                  "the first operand of {0} must be an async-start or async-update", d.opcode.text);
   }
   if (d.kind == OpKind::AsyncUpdate && d.shape != d.operands[0]->shape() && d.operands.size() == 1)
-    return c.Fail("parse-async", d.shape_loc, "found shape {0} of {1}, expected that of its operand, {2}", d.shape,
-                  d.opcode.text, d.operands[0]->shape());
+    return c.Fail("parse-async", d.shape_loc, "found shape {0} of {1}, expected that of its operand, {2}",
+                  d.shape, d.opcode.text, d.operands[0]->shape());
   if (body.scope().broken.contains(start->callee())) return true;
   const OpKind opcode = start->callee()->root()->kind();
   if (d.wrapped && *d.wrapped != opcode)
-    return c.Fail("parse-async", c.LocOf(d.opcode), "found wrapped opcode {0}, expected {1} as in {2}", ToString(*d.wrapped),
-                  ToString(opcode), start->name());
+    return c.Fail("parse-async", c.LocOf(d.opcode), "found wrapped opcode {0}, expected {1} as in {2}",
+                  ToString(*d.wrapped), ToString(opcode), start->name());
   if (!d.wrapped_callees.empty() && d.wrapped_callees[0] != start->callee())
     return c.Fail("parse-async", c.LocOf(d.opcode), "found wrapped computation {0}, expected {1} as in {2}",
                   d.wrapped_callees[0]->name(), start->callee()->name(), start->name());
   const StringRef thread = start->attr<AsyncStartAttrs>().async_execution_thread;
   if (!d.async_thread.empty() && d.async_thread != thread)
-    return c.Fail("parse-async", c.LocOf(d.opcode), "found async_execution_thread '{0}', expected '{1}' as in {2}",
-                  d.async_thread, thread, start->name());
+    return c.Fail("parse-async", c.LocOf(d.opcode),
+                  "found async_execution_thread '{0}', expected '{1}' as in {2}", d.async_thread, thread,
+                  start->name());
   return true;
 }
 

@@ -35,7 +35,8 @@ bool ParseOptIntField(FieldContext& f, std::optional<int64_t>& out) {
   Dims dims;
   if (!ParseIntList(f.c, dims)) return false;
   if (dims.size() != 1)
-    return f.c.Fail("parse-attribute-value", f.c.From(begin), "found {0} dimensions, expected 1", dims.size());
+    return f.c.Fail("parse-attribute-value", f.c.From(begin), "found {0} dimensions, expected 1",
+                    dims.size());
   out = dims[0];
   return true;
 }
@@ -56,20 +57,27 @@ bool ParseBoolListField(FieldContext& f, llvm::SmallVector<bool, 4>& out) {
     return true;
   });
 }
-bool ParseEnumField(FieldContext& f, uint8_t& out) { return ParseEnumWord(f.c, *f.field.enum_info, f.field.name, out); }
+bool ParseEnumField(FieldContext& f, uint8_t& out) {
+  return ParseEnumWord(f.c, *f.field.enum_info, f.field.name, out);
+}
 bool ParseOptEnumField(FieldContext& f, std::optional<CompareType>& out) {
   uint8_t value = 0;
   if (!ParseEnumWord(f.c, *f.field.enum_info, f.field.name, value)) return false;
   out = static_cast<CompareType>(value);
   return true;
 }
-bool ParseOptWindowField(FieldContext& f, std::optional<Window>& out) { return ParseWindow(f.c, out.emplace()); }
-bool ParseConvLabelsField(FieldContext& f, std::optional<ConvDimLabels>& out) { return ParseConvLabels(f.c, out.emplace()); }
+bool ParseOptWindowField(FieldContext& f, std::optional<Window>& out) {
+  return ParseWindow(f.c, out.emplace());
+}
+bool ParseConvLabelsField(FieldContext& f, std::optional<ConvDimLabels>& out) {
+  return ParseConvLabels(f.c, out.emplace());
+}
 bool ParseShapeField(FieldContext& f, Shape& out) { return ParseShape(f.c, out); }
 bool ParseShapeListField(FieldContext& f, std::optional<ShapeList>& out) {
   // Layouts are the point of these shapes: a missing one is seen by the rule of the opcode.
   ShapeList& list = out.emplace();
-  return f.c.ParseList(TokenKind::LBrace, TokenKind::RBrace, [&] { return ParseShape(f.c, list.emplace_back(), false); });
+  return f.c.ParseList(TokenKind::LBrace, TokenKind::RBrace,
+                       [&] { return ParseShape(f.c, list.emplace_back(), false); });
 }
 bool ParseLiteralField(FieldContext& f, LiteralPtr& out) {
   const Loc loc = f.c.Here();
@@ -79,9 +87,13 @@ bool ParseLiteralField(FieldContext& f, LiteralPtr& out) {
 }
 
 template <class T, bool (*Parse)(Cursor&, T&)>
-bool OnCursor(FieldContext& f, void* member) { return Parse(f.c, *static_cast<T*>(member)); }
+bool OnCursor(FieldContext& f, void* member) {
+  return Parse(f.c, *static_cast<T*>(member));
+}
 template <class T, bool (*Parse)(FieldContext&, T&)>
-bool OnContext(FieldContext& f, void* member) { return Parse(f, *static_cast<T*>(member)); }
+bool OnContext(FieldContext& f, void* member) {
+  return Parse(f, *static_cast<T*>(member));
+}
 
 bool ParseCalleeField(FieldContext& f, void*) {
   Computation* callee = nullptr;
@@ -93,23 +105,39 @@ bool ParseCalleeField(FieldContext& f, void*) {
 }
 bool ParseCalleesField(FieldContext& f, void*) {
   f.callees.clear();
-  return f.c.ParseList(TokenKind::LBrace, TokenKind::RBrace, [&] { return f.body.ParseCallee(f.callees.emplace_back()); });
+  return f.c.ParseList(TokenKind::LBrace, TokenKind::RBrace,
+                       [&] { return f.body.ParseCallee(f.callees.emplace_back()); });
 }
 
 using FieldParser = bool (*)(FieldContext& f, void* member);
 // One row per FieldKind, in its order.
 constexpr FieldParser kFieldParsers[] = {
-    OnContext<bool, ParseBoolField>, OnContext<int64_t, ParseIntField>,
-    OnContext<std::optional<int64_t>, ParseOptIntField>, OnContext<float, ParseFloatField>,
-    OnContext<std::string, ParseStringField>, OnCursor<Dims, ParseIntList>, OnCursor<std::vector<Dims>, ParseIntLists>,
-    OnContext<llvm::SmallVector<bool, 4>, ParseBoolListField>, OnContext<uint8_t, ParseEnumField>,
-    OnContext<std::optional<CompareType>, ParseOptEnumField>, OnCursor<Precisions, ParsePrecisions>,
-    OnCursor<Window, ParseWindow>, OnContext<std::optional<Window>, ParseOptWindowField>,
-    OnContext<std::optional<ConvDimLabels>, ParseConvLabelsField>, OnCursor<SliceRanges, ParseSliceRanges>,
-    OnCursor<Padding, ParsePadding>, OnCursor<ReplicaGroups, ParseReplicaGroups>, OnContext<Shape, ParseShapeField>,
-    OnContext<std::optional<ShapeList>, ParseShapeListField>, OnContext<LiteralPtr, ParseLiteralField>,
-    OnCursor<Aliasing, ParseAliasing>, OnCursor<SparsityConfig, ParseSparsity>, OnCursor<DomainSpec, ParseDomain>,
-    OnContext<std::optional<bool>, ParseOptBoolField>, ParseCalleeField, ParseCalleesField,
+    OnContext<bool, ParseBoolField>,
+    OnContext<int64_t, ParseIntField>,
+    OnContext<std::optional<int64_t>, ParseOptIntField>,
+    OnContext<float, ParseFloatField>,
+    OnContext<std::string, ParseStringField>,
+    OnCursor<Dims, ParseIntList>,
+    OnCursor<std::vector<Dims>, ParseIntLists>,
+    OnContext<llvm::SmallVector<bool, 4>, ParseBoolListField>,
+    OnContext<uint8_t, ParseEnumField>,
+    OnContext<std::optional<CompareType>, ParseOptEnumField>,
+    OnCursor<Precisions, ParsePrecisions>,
+    OnCursor<Window, ParseWindow>,
+    OnContext<std::optional<Window>, ParseOptWindowField>,
+    OnContext<std::optional<ConvDimLabels>, ParseConvLabelsField>,
+    OnCursor<SliceRanges, ParseSliceRanges>,
+    OnCursor<Padding, ParsePadding>,
+    OnCursor<ReplicaGroups, ParseReplicaGroups>,
+    OnContext<Shape, ParseShapeField>,
+    OnContext<std::optional<ShapeList>, ParseShapeListField>,
+    OnContext<LiteralPtr, ParseLiteralField>,
+    OnCursor<Aliasing, ParseAliasing>,
+    OnCursor<SparsityConfig, ParseSparsity>,
+    OnCursor<DomainSpec, ParseDomain>,
+    OnContext<std::optional<bool>, ParseOptBoolField>,
+    ParseCalleeField,
+    ParseCalleesField,
 };
 static_assert(std::size(kFieldParsers) == kFieldKindCount);
 
@@ -136,8 +164,12 @@ bool ParseControlAttr(BodyParser& b, Draft& d) {
   } while (c.Consume(TokenKind::Comma));
   return c.Expect(TokenKind::RBrace);
 }
-bool ParseStatisticsAttr(BodyParser& b, Draft& d) { return ParseStatistics(b.cursor(), d.Extras().statistics.emplace()); }
-bool ParseAccuracyAttr(BodyParser& b, Draft& d) { return ParseResultAccuracy(b.cursor(), d.Extras().result_accuracy); }
+bool ParseStatisticsAttr(BodyParser& b, Draft& d) {
+  return ParseStatistics(b.cursor(), d.Extras().statistics.emplace());
+}
+bool ParseAccuracyAttr(BodyParser& b, Draft& d) {
+  return ParseResultAccuracy(b.cursor(), d.Extras().result_accuracy);
+}
 bool ParseOriginAttr(BodyParser& b, Draft& d) {
   auto origin = std::make_shared<Origin>();
   if (!ParseOrigin(b.cursor(), *origin)) return false;
@@ -156,7 +188,8 @@ StringRef DropEmptyQueues(Cursor& c, StringRef text) {
     if (at == StringRef::npos) break;
     StringRef rest = text.substr(at + kKey.size());
     bool match = true;
-    for (StringRef part : {":", "[", "]", ","}) match = match && (rest = rest.ltrim(" \t\n\r\f\v")).consume_front(part);
+    for (StringRef part : {":", "[", "]", ","})
+      match = match && (rest = rest.ltrim(" \t\n\r\f\v")).consume_front(part);
     changed |= match;
     result += match ? text.take_front(at) : text.take_front(at + kKey.size());
     text = match ? rest : text.substr(at + kKey.size());
@@ -178,9 +211,14 @@ struct GenericAttr {
   bool (*parse)(BodyParser&, Draft&);
 };
 constexpr GenericAttr kGenericAttrs[] = {
-    {"metadata", ParseMetadataAttr}, {"sharding", ParseShardingAttr}, {"backend_config", ParseBackendConfigAttr},
-    {"frontend_attributes", ParseFrontendAttr}, {"control-predecessors", ParseControlAttr},
-    {"statistics", ParseStatisticsAttr}, {"result_accuracy", ParseAccuracyAttr}, {"origin", ParseOriginAttr},
+    {"metadata", ParseMetadataAttr},
+    {"sharding", ParseShardingAttr},
+    {"backend_config", ParseBackendConfigAttr},
+    {"frontend_attributes", ParseFrontendAttr},
+    {"control-predecessors", ParseControlAttr},
+    {"statistics", ParseStatisticsAttr},
+    {"result_accuracy", ParseAccuracyAttr},
+    {"origin", ParseOriginAttr},
 };
 constexpr size_t kAccuracyIndex = 6;
 
@@ -197,7 +235,8 @@ bool SkipDimensions(BodyParser& b, Draft&) {
   const uint32_t begin = b.cursor().begin();
   if (!ParseIntList(b.cursor(), dims)) return false;
   if (dims.size() == 1) return true;
-  return b.cursor().Fail("parse-attribute-value", b.cursor().From(begin), "found {0} dimensions, expected 1", dims.size());
+  return b.cursor().Fail("parse-attribute-value", b.cursor().From(begin), "found {0} dimensions, expected 1",
+                         dims.size());
 }
 bool ParseCustomCallToApply(BodyParser& b, Draft& d) {
   auto& callees = d.wrapped ? d.wrapped_callees : d.callees;
@@ -288,7 +327,8 @@ bool UnknownAttribute(Cursor& c, Draft& d, const Token& name) {
     StringRef value;
     if (!SkipUnknownValue(c, value)) return false;
     if (mode == UnknownAttributes::Warn)
-      c.Warn("parse-unknown-attribute", c.LocOf(name), ("unknown attribute '" + name.text + "' is ignored").str());
+      c.Warn("parse-unknown-attribute", c.LocOf(name),
+             ("unknown attribute '" + name.text + "' is ignored").str());
     else
       d.unknown_attributes += (", " + name.text + "=" + value).str();
     return true;
@@ -297,8 +337,8 @@ bool UnknownAttribute(Cursor& c, Draft& d, const Token& name) {
   for (const FieldInfo& f : Info(d.wrapped ? *d.wrapped : d.kind).attrs->fields)
     if ((f.flags & kPositional) == 0) allowed.push_back(f.name);
   for (const GenericAttr& g : kGenericAttrs) allowed.push_back(g.name);
-  Diagnostic e = MakeError("parse-unknown-attribute", c.LocOf(name), "unexpected attribute '{0}' on opcode '{1}'", name.text,
-                           d.opcode.text);
+  Diagnostic e = MakeError("parse-unknown-attribute", c.LocOf(name),
+                           "unexpected attribute '{0}' on opcode '{1}'", name.text, d.opcode.text);
   if (std::string hint = DidYouMeanText(name.text, allowed); !hint.empty())
     e.Note(c.LocOf(name), std::move(hint));
   else
@@ -315,7 +355,8 @@ bool ParseAttribute(BodyParser& b, Draft& d) {
   if (outcome == Outcome::NotFound)
     outcome = ParseField(b, d, name, *Info(d.kind).attrs, d.attrs, d.callees, d.seen);
   if (outcome == Outcome::NotFound && d.wrapped && d.kind == OpKind::AsyncStart)
-    outcome = ParseField(b, d, name, *Info(*d.wrapped).attrs, d.wrapped_attrs, d.wrapped_callees, d.wrapped_seen);
+    outcome =
+        ParseField(b, d, name, *Info(*d.wrapped).attrs, d.wrapped_attrs, d.wrapped_callees, d.wrapped_seen);
   if (outcome == Outcome::NotFound) outcome = ParseLenient(b, d, name);
   if (outcome == Outcome::NotFound) return UnknownAttribute(c, d, name);
   return outcome == Outcome::Parsed;

@@ -100,21 +100,22 @@ bool BodyParser::ParseInstruction() {
 
 bool BodyParser::ParseNameOfInstruction(Token& name) {
   if (c_.Is(TokenKind::AttrName))
-    return c_.Fail("parse-unexpected-token", c_.Here(), "found '{0}=', expected a blank between the name and '='",
-                   c_.token().text);
+    return c_.Fail("parse-unexpected-token", c_.Here(),
+                   "found '{0}=', expected a blank between the name and '='", c_.token().text);
   if (!c_.ParseName(name, "an instruction 'name = ...' or '}'")) return false;
   if (!IsLegal(name.text)) {
     const std::string legal = Sanitize(name.text);
     Define(name.text, c_.LocOf(name), nullptr);
-    return c_.Fail("parse-illegal-name", c_.LocOf(name), "illegal instruction name: {0}; suggest renaming to: {1}", name.text,
-                   legal);
+    return c_.Fail("parse-illegal-name", c_.LocOf(name),
+                   "illegal instruction name: {0}; suggest renaming to: {1}", name.text, legal);
   }
   NamedInstruction& known = names_.Insert(name.text);
   if (known.end == 0) {
     known = {nullptr, name.begin, name.end, false};
     return true;
   }
-  Diagnostic e = MakeError("parse-duplicate-name", c_.LocOf(name), "instruction already exists: {0}", name.text);
+  Diagnostic e =
+      MakeError("parse-duplicate-name", c_.LocOf(name), "instruction already exists: {0}", name.text);
   e.Note({&c_.source(), known.begin, known.end}, "the first one is here");
   return c_.Report(std::move(e));
 }
@@ -157,10 +158,12 @@ bool BodyParser::ParseCallee(Computation*& out) {
     out = known->computation;
     return true;
   }
-  Diagnostic e = MakeError("parse-undefined-computation", c_.LocOf(name), "computation does not exist: {0}", name.text);
+  Diagnostic e =
+      MakeError("parse-undefined-computation", c_.LocOf(name), "computation does not exist: {0}", name.text);
   llvm::SmallVector<StringRef, 0> names;
   for (const auto& entry : scope_.computations.entries()) names.push_back(entry.name);
-  if (std::string hint = DidYouMeanText(name.text, names); !hint.empty()) e.Note(c_.LocOf(name), std::move(hint));
+  if (std::string hint = DidYouMeanText(name.text, names); !hint.empty())
+    e.Note(c_.LocOf(name), std::move(hint));
   return c_.Report(std::move(e));
 }
 

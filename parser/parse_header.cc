@@ -13,33 +13,40 @@ bool ParseScheduled(Cursor& c, ModuleConfig& m) { return c.ParseBool(m.is_schedu
 
 /// '{' [index ':' '(' Int ',' index [',' kind] ')' {',' …}] '}'
 bool ParseInputOutputAlias(Cursor& c, ModuleConfig& m) {
-  return c.ParseList(TokenKind::LBrace, TokenKind::RBrace, [&] {
-    InputOutputAlias a;
-    if (!ParseShapeIndex(c, a.output) || !c.Expect(TokenKind::Colon) || !c.Expect(TokenKind::LParen)) return false;
-    const Loc loc = c.Here();
-    if (!c.ParseInt(a.parameter)) return false;
-    if (a.parameter < 0)
-      return c.Fail("parse-alias", loc, "found parameter {0}, expected at least 0", a.parameter);
-    if (!c.Expect(TokenKind::Comma) || !ParseShapeIndex(c, a.parameter_index)) return false;
-    if (c.Consume(TokenKind::Comma)) {
-      static constexpr StringRef kKinds[] = {"may-alias", "must-alias"};
-      static const EnumInfo kInfo{kKinds, false};
-      uint8_t kind = 0;
-      if (!ParseEnumWord(c, kInfo, "alias kind", kind)) return false;
-      a.must_alias = kind == 1;
-    }
-    m.input_output_alias.push_back(std::move(a));
-    return c.Expect(TokenKind::RParen);
-  }, /*trailing_comma=*/true);
+  return c.ParseList(
+      TokenKind::LBrace, TokenKind::RBrace,
+      [&] {
+        InputOutputAlias a;
+        if (!ParseShapeIndex(c, a.output) || !c.Expect(TokenKind::Colon) || !c.Expect(TokenKind::LParen))
+          return false;
+        const Loc loc = c.Here();
+        if (!c.ParseInt(a.parameter)) return false;
+        if (a.parameter < 0)
+          return c.Fail("parse-alias", loc, "found parameter {0}, expected at least 0", a.parameter);
+        if (!c.Expect(TokenKind::Comma) || !ParseShapeIndex(c, a.parameter_index)) return false;
+        if (c.Consume(TokenKind::Comma)) {
+          static constexpr StringRef kKinds[] = {"may-alias", "must-alias"};
+          static const EnumInfo kInfo{kKinds, false};
+          uint8_t kind = 0;
+          if (!ParseEnumWord(c, kInfo, "alias kind", kind)) return false;
+          a.must_alias = kind == 1;
+        }
+        m.input_output_alias.push_back(std::move(a));
+        return c.Expect(TokenKind::RParen);
+      },
+      /*trailing_comma=*/true);
 }
 
 /// '{' ['(' Int ',' index ')' {',' …}] '}'
 bool ParseBufferDonor(Cursor& c, ModuleConfig& m) {
-  return c.ParseList(TokenKind::LBrace, TokenKind::RBrace, [&] {
-    BufferDonor& d = m.buffer_donors.emplace_back();
-    return c.Expect(TokenKind::LParen) && c.ParseInt(d.parameter) && c.Expect(TokenKind::Comma) &&
-           ParseShapeIndex(c, d.index) && c.Expect(TokenKind::RParen);
-  }, /*trailing_comma=*/true);
+  return c.ParseList(
+      TokenKind::LBrace, TokenKind::RBrace,
+      [&] {
+        BufferDonor& d = m.buffer_donors.emplace_back();
+        return c.Expect(TokenKind::LParen) && c.ParseInt(d.parameter) && c.Expect(TokenKind::Comma) &&
+               ParseShapeIndex(c, d.index) && c.Expect(TokenKind::RParen);
+      },
+      /*trailing_comma=*/true);
 }
 
 bool ParsePassthrough(Cursor& c, ModuleConfig& m) { return c.ParseBool(m.alias_passthrough_params); }
@@ -49,8 +56,10 @@ bool ParseEntryLayout(Cursor& c, ModuleConfig& m) {
   EntryLayout& layout = m.entry_layout.emplace();
   const bool fill = c.options().fill_missing_layouts && !c.options().keep_module_auto_layouts;
   return c.Expect(TokenKind::LBrace) &&
-         c.ParseList(TokenKind::LParen, TokenKind::RParen,
-                     [&] { return ParseShape(c, layout.parameters.emplace_back(), fill); }, /*trailing_comma=*/true) &&
+         c.ParseList(
+             TokenKind::LParen, TokenKind::RParen,
+             [&] { return ParseShape(c, layout.parameters.emplace_back(), fill); },
+             /*trailing_comma=*/true) &&
          c.Expect(TokenKind::Arrow) && ParseShape(c, layout.result, fill) && c.Expect(TokenKind::RBrace);
 }
 
@@ -189,7 +198,8 @@ bool ModuleParser::CheckAliasing() {
       return c_.Fail("parse-alias", alias_loc_, "output index {0} does not exist in the result shape {1}",
                      ToString(a.output), entry_->root()->shape());
   // In pre-order of the output index; of equal ones the first counts.
-  SortUnique(aliases, [](const InputOutputAlias& a, const InputOutputAlias& b) { return a.output < b.output; });
+  SortUnique(aliases,
+             [](const InputOutputAlias& a, const InputOutputAlias& b) { return a.output < b.output; });
   SortUnique(module_.config.buffer_donors, [](const BufferDonor& a, const BufferDonor& b) {
     return std::tie(a.parameter, a.index) < std::tie(b.parameter, b.index);
   });

@@ -34,7 +34,8 @@ Shape ConstantShape(const Shape& shape) {
     return Shape::MakeTuple(elements);
   }
   if (!shape.IsArray()) return shape;
-  Shape result = shape.dynamic_flags().empty() || shape.HasUnboundedDimension() ? shape : shape.WithoutDynamic();
+  Shape result =
+      shape.dynamic_flags().empty() || shape.HasUnboundedDimension() ? shape : shape.WithoutDynamic();
   if (!result.has_layout() || result.layout().element_size_bits == 0) return result;
   Layout layout = result.layout();
   layout.element_size_bits = 0;
@@ -90,7 +91,8 @@ bool BodyParser::ParseParameterNumber(Draft& d) {
   ParameterAttrs attrs;
   if (!c_.ParseInt(attrs.number)) return false;
   if (attrs.number < 0)
-    return c_.Fail("parse-parameter", loc, "found parameter number {0}, parameter number must be >= 0", attrs.number);
+    return c_.Fail("parse-parameter", loc, "found parameter number {0}, parameter number must be >= 0",
+                   attrs.number);
   const auto taken = computation_.parameters();
   if (attrs.number < static_cast<int64_t>(taken.size()) && taken[static_cast<size_t>(attrs.number)]) {
     Diagnostic e = MakeError("parse-parameter", loc, "duplicate parameter number {0}", attrs.number);
@@ -100,8 +102,8 @@ bool BodyParser::ParseParameterNumber(Draft& d) {
   // Numbers without gaps: more than the text has room for cannot be right.
   const auto room = static_cast<int64_t>(taken.size() + c_.RestOfText().size());
   if (attrs.number >= std::min(kMaxParameters, room))
-    return c_.Fail("parse-parameter", loc, "found parameter number {0}, expected numbers from 0 on without gaps",
-                   attrs.number);
+    return c_.Fail("parse-parameter", loc,
+                   "found parameter number {0}, expected numbers from 0 on without gaps", attrs.number);
   d.attrs = std::move(attrs);
   return c_.Expect(TokenKind::RParen);
 }
@@ -111,7 +113,8 @@ bool BodyParser::ParseConstant(Draft& d) {
     return c_.Fail("parse-shape-missing", c_.LocOf(d.opcode), "cannot infer shape for opcode: constant");
   if (!c_.Expect(TokenKind::LParen)) return false;
   if (d.shape.has_layout() && !IsPermutation(d.shape.layout().minor_to_major))
-    return c_.Fail("parse-layout", d.shape_loc, "minor to major of a constant is no permutation of the dimensions");
+    return c_.Fail("parse-layout", d.shape_loc,
+                   "minor to major of a constant is no permutation of the dimensions");
   d.shape = ConstantShape(d.shape);
   ConstantAttrs attrs;
   if (!ParseLiteralValue(c_, d.shape, attrs.literal)) return false;
@@ -167,7 +170,8 @@ bool BodyParser::ParseNestedOperand(Draft& outer, Shape shape, uint32_t begin) {
     outer.incomplete = true;
     return true;
   }
-  if (!CheckOperandCount(*inner) || !CheckRequiredAttributes(c_, *inner) || !ApplyOpRules(*this, *inner)) return false;
+  if (!CheckOperandCount(*inner) || !CheckRequiredAttributes(c_, *inner) || !ApplyOpRules(*this, *inner))
+    return false;
   const int64_t n = scope_.anonymous[static_cast<size_t>(inner->kind)]++;
   std::string name = (Info(inner->kind).text + ".anon").str();
   if (n > 0) name += "." + std::to_string(n);
@@ -196,9 +200,10 @@ bool BodyParser::ParseOperandName(Draft& d, const Shape& shape, uint32_t begin) 
   if (!operand) return false;
   const Loc loc = c_.From(begin);
   if (shape.valid() && operand->shape().valid() && !Compatible(shape, operand->shape())) {
-    Diagnostic e = MakeError("parse-operand-shape", loc,
-                             "the declared operand shape {0} is not compatible with the shape of the operand instruction {1}",
-                             shape, operand->shape());
+    Diagnostic e = MakeError(
+        "parse-operand-shape", loc,
+        "the declared operand shape {0} is not compatible with the shape of the operand instruction {1}",
+        shape, operand->shape());
     e.Note(operand->loc(), "the operand is defined here");
     return c_.Report(std::move(e));
   }
@@ -215,7 +220,8 @@ Instruction* BodyParser::ParseTuplePath(Instruction* tuple, uint32_t begin) {
     int64_t index = 0;
     if (!c_.ParseInt(index)) return nullptr;
     if (!tuple->shape().IsTuple()) {
-      c_.Fail("parse-tuple-index", c_.From(begin), "GTE operand must be tuple, but has shape {0}", tuple->shape());
+      c_.Fail("parse-tuple-index", c_.From(begin), "GTE operand must be tuple, but has shape {0}",
+              tuple->shape());
       return nullptr;
     }
     if (index < 0 || index >= tuple->shape().tuple_size()) {
@@ -230,8 +236,8 @@ Instruction* BodyParser::ParseTuplePath(Instruction* tuple, uint32_t begin) {
     const StringRef key = c_.Save(path);
     std::string name = path;
     std::replace(name.begin(), name.end(), '#', '_');
-    Instruction* element = computation_.Add(OpKind::GetTupleElement, tuple->shape().tuple_shape(index), c_.Save(name),
-                                            {tuple}, GetTupleElementAttrs{index});
+    Instruction* element = computation_.Add(OpKind::GetTupleElement, tuple->shape().tuple_shape(index),
+                                            c_.Save(name), {tuple}, GetTupleElementAttrs{index});
     element->set_loc(c_.From(begin));
     Define(key, c_.From(begin), element);
     tuple = element;
@@ -242,7 +248,8 @@ Instruction* BodyParser::ParseTuplePath(Instruction* tuple, uint32_t begin) {
 Instruction* BodyParser::AddImplicitParameter(StringRef name, Shape shape, Loc loc) {
   const int64_t number = static_cast<int64_t>(computation_.parameters().size());
   ++implicit_parameters_;
-  Instruction* parameter = computation_.Add(OpKind::Parameter, std::move(shape), name, {}, ParameterAttrs{number, {}});
+  Instruction* parameter =
+      computation_.Add(OpKind::Parameter, std::move(shape), name, {}, ParameterAttrs{number, {}});
   parameter->set_loc(loc);
   Define(name, loc, parameter);
   return parameter;
@@ -266,11 +273,13 @@ Instruction* BodyParser::ParseReference(bool& failed) {
 }
 
 bool BodyParser::UndefinedName(const Token& name) {
-  Diagnostic e = MakeError("parse-undefined-name", c_.LocOf(name), "instruction does not exist: {0}", name.text);
+  Diagnostic e =
+      MakeError("parse-undefined-name", c_.LocOf(name), "instruction does not exist: {0}", name.text);
   llvm::SmallVector<StringRef, 0> names;
   for (const auto& entry : names_.entries())
     if (entry.value.instruction) names.push_back(entry.name);
-  if (std::string hint = DidYouMeanText(name.text, names); !hint.empty()) e.Note(c_.LocOf(name), std::move(hint));
+  if (std::string hint = DidYouMeanText(name.text, names); !hint.empty())
+    e.Note(c_.LocOf(name), std::move(hint));
   return c_.Report(std::move(e));
 }
 
@@ -284,9 +293,12 @@ bool BodyParser::CheckOperandCount(Draft& d) {
     d.operand_locs.truncate(2);
     return true;
   }
-  if (count >= info.min_operands && (info.max_operands == OpInfo::kVariadic || count <= info.max_operands)) return true;
-  return c_.Fail("parse-operand-count", c_.LocOf(d.opcode), info.HasFixedArity() ? "expects {0} operands, but has {1} operands"
-                 : "expects at least {0} operands, but has {1} operands", info.min_operands, count);
+  if (count >= info.min_operands && (info.max_operands == OpInfo::kVariadic || count <= info.max_operands))
+    return true;
+  return c_.Fail("parse-operand-count", c_.LocOf(d.opcode),
+                 info.HasFixedArity() ? "expects {0} operands, but has {1} operands"
+                                      : "expects at least {0} operands, but has {1} operands",
+                 info.min_operands, count);
 }
 
 /// Adds the instruction to the computation; null if its shape cannot be inferred, which is reported.
@@ -294,7 +306,8 @@ Instruction* BodyParser::Create(Draft& d, StringRef name, Loc loc) {
   if (d.kind == OpKind::AsyncStart || d.kind == OpKind::AsyncUpdate || d.kind == OpKind::AsyncDone)
     if (!FinishAsync(*this, d)) return nullptr;
   const bool infer = !d.shape.valid();
-  Instruction* i = computation_.Add(d.kind, std::move(d.shape), name, d.operands, std::move(d.attrs), d.callees);
+  Instruction* i =
+      computation_.Add(d.kind, std::move(d.shape), name, d.operands, std::move(d.attrs), d.callees);
   last_ = i;
   i->set_loc(loc);
   i->set_metadata(d.metadata);
@@ -305,7 +318,8 @@ Instruction* BodyParser::Create(Draft& d, StringRef name, Loc loc) {
   if (i->extras().sharding && i->shape().IsTuple() && i->extras().sharding->kind != ShardingKind::Tuple) {
     auto tuple = std::make_shared<Sharding>();
     tuple->kind = ShardingKind::Tuple;
-    tuple->elements.assign(static_cast<size_t>(std::max<int64_t>(1, i->shape().LeafCount())), *i->extras().sharding);
+    tuple->elements.assign(static_cast<size_t>(std::max<int64_t>(1, i->shape().LeafCount())),
+                           *i->extras().sharding);
     i->MutableExtras().sharding = std::move(tuple);
   }
   if (d.kind == OpKind::AsyncStart) RegisterAsync(*this, *i);
@@ -314,17 +328,19 @@ Instruction* BodyParser::Create(Draft& d, StringRef name, Loc loc) {
 
 bool BodyParser::InferMissingShape(Instruction& i, const Draft& d) {
   if (i.info().Is(kDeclared))
-    return c_.Fail("parse-shape-missing", c_.LocOf(d.opcode), "cannot infer shape for opcode: {0}", i.info().text);
+    return c_.Fail("parse-shape-missing", c_.LocOf(d.opcode), "cannot infer shape for opcode: {0}",
+                   i.info().text);
   InferOptions options;
   options.allow_mixed_precision = true;  // judged when the module is verified
   Result<Shape> shape = InferShape(i, options);
   if (!shape)
-    return c_.Fail("parse-infer", c_.LocOf(d.opcode), "failed to infer shape for opcode: {0}, error: {1}", i.info().text,
-                   shape.error().message);
+    return c_.Fail("parse-infer", c_.LocOf(d.opcode), "failed to infer shape for opcode: {0}, error: {1}",
+                   i.info().text, shape.error().message);
   ShapeWalk walk;
   if (!Walk(*shape, walk, 0))
     return c_.Fail("parse-nesting", c_.LocOf(d.opcode), "the inferred tuple shape is too large");
-  i.set_shape(walk.lacks_layout && c_.options().fill_missing_layouts ? shape->WithDefaultLayouts() : std::move(*shape));
+  i.set_shape(walk.lacks_layout && c_.options().fill_missing_layouts ? shape->WithDefaultLayouts()
+                                                                     : std::move(*shape));
   return true;
 }
 

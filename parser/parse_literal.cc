@@ -18,7 +18,10 @@ constexpr uint64_t kDefaultQuietBit = uint64_t{1} << 51;
 class DenseParser {
  public:
   DenseParser(Cursor& c, const Shape& shape)
-      : c_(c), shape_(shape), type_(shape.element_type()), width_(static_cast<size_t>(Info(type_).host_bytes())) {}
+      : c_(c),
+        shape_(shape),
+        type_(shape.element_type()),
+        width_(static_cast<size_t>(Info(type_).host_bytes())) {}
 
   /// dense = scalar | '{' {dense | ',' | '...'} '}' .
   bool Parse(Literal& out, bool& elided);
@@ -55,7 +58,8 @@ class DenseParser {
 bool DenseParser::Parse(Literal& out, bool& elided) {
   const uint32_t begin = c_.begin();
   if (shape_.HasUnboundedDimension())
-    return c_.Fail("parse-literal", c_.Here(), "found a literal of shape {0}, expected a shape of known size", shape_);
+    return c_.Fail("parse-literal", c_.Here(), "found a literal of shape {0}, expected a shape of known size",
+                   shape_);
   if (c_.Is(TokenKind::LBrace) ? !ParseNested() : !ParseBare()) return false;
   if (elided_) {
     elided = true;
@@ -63,8 +67,8 @@ bool DenseParser::Parse(Literal& out, bool& elided) {
   }
   const int64_t size = ByteSize(shape_);
   if (size < 0 || size > std::max<int64_t>(kMaxUnwrittenBytes, static_cast<int64_t>(bytes_.size())))
-    return c_.Fail("parse-literal", c_.From(begin), "{0} elements are too few for shape {1}", bytes_.size() / width_,
-                   shape_);
+    return c_.Fail("parse-literal", c_.From(begin), "{0} elements are too few for shape {1}",
+                   bytes_.size() / width_, shape_);
   Build(out);
   return true;
 }
@@ -118,8 +122,8 @@ bool DenseParser::ParseNested() {
 bool DenseParser::OpenBrace() {
   const int64_t rank = shape_.rank();
   if (static_cast<int64_t>(seen_.size()) == rank)
-    return c_.Fail("parse-literal", c_.Here(), "found '{{' at nesting depth {0}, expected nested array in rank {0}",
-                   rank);
+    return c_.Fail("parse-literal", c_.Here(),
+                   "found '{{' at nesting depth {0}, expected nested array in rank {0}", rank);
   if (!seen_.empty()) ++seen_.back();
   seen_.push_back(0);
   c_.Advance();
@@ -131,8 +135,8 @@ bool DenseParser::CloseBrace() {
   if (seen_.back() != expected) {
     std::string index;
     for (size_t i = 0; i + 1 < seen_.size(); ++i) index += (i ? "," : "") + std::to_string(seen_[i] - 1);
-    return c_.Fail("parse-literal", c_.Here(), "expects {0} elements in the [{1}]th element, but sees {2}", expected,
-                   index, seen_.back());
+    return c_.Fail("parse-literal", c_.Here(), "expects {0} elements in the [{1}]th element, but sees {2}",
+                   expected, index, seen_.back());
   }
   seen_.pop_back();
   c_.Advance();
@@ -142,11 +146,12 @@ bool DenseParser::CloseBrace() {
 bool DenseParser::ParseElement() {
   if (c_.Is(TokenKind::Eof)) return c_.Unexpected("'}'");
   if (static_cast<int64_t>(seen_.size()) != shape_.rank())
-    return c_.Fail("parse-literal", c_.Here(), "expects nested array in rank {0}, but sees rank {1}", shape_.rank(),
-                   seen_.size());
+    return c_.Fail("parse-literal", c_.Here(), "expects nested array in rank {0}, but sees rank {1}",
+                   shape_.rank(), seen_.size());
   // Counts are checked at the closing brace; this bounds the memory before.
   if (++seen_.back() > shape_.dim(shape_.rank() - 1))
-    return c_.Fail("parse-literal", c_.Here(), "found more elements than the {0} of the innermost dimension of {1}",
+    return c_.Fail("parse-literal", c_.Here(),
+                   "found more elements than the {0} of the innermost dimension of {1}",
                    shape_.dim(shape_.rank() - 1), shape_);
   return ParseScalar();
 }
@@ -171,7 +176,8 @@ bool DenseParser::ParsePred() {
     return true;
   }
   bool value = false;
-  if (!c_.Is(TokenKind::True) && !c_.Is(TokenKind::False)) return c_.Unexpected("'true', 'false' or an integer");
+  if (!c_.Is(TokenKind::True) && !c_.Is(TokenKind::False))
+    return c_.Unexpected("'true', 'false' or an integer");
   if (!c_.ParseBool(value)) return false;
   Append(value ? 1 : 0, 1);
   return true;
@@ -187,8 +193,9 @@ bool DenseParser::ParseInteger() {
   const int64_t value = c_.token().integer;
   const int bits = Info(type_).bits;
   if (bits < 64) {
-    const bool fits = IsSigned(type_) ? value >= -(int64_t{1} << (bits - 1)) && value < int64_t{1} << (bits - 1)
-                                      : static_cast<uint64_t>(value) >> bits == 0;
+    const bool fits = IsSigned(type_)
+                          ? value >= -(int64_t{1} << (bits - 1)) && value < int64_t{1} << (bits - 1)
+                          : static_cast<uint64_t>(value) >> bits == 0;
     if (!fits) return OutOfRange(c_.Here(), c_.token().text);
   }
   Append(static_cast<uint64_t>(value), width_);
@@ -225,7 +232,8 @@ bool DenseParser::ParseFloat(ElementType type) {
   } else if (c_.Is(TokenKind::Decimal) || c_.Is(TokenKind::Int)) {
     const bool decimal = c_.Is(TokenKind::Decimal);
     const double value = decimal ? DecimalValue(token.text) : static_cast<double>(token.integer);
-    if (std::isinf(value)) return c_.Fail("parse-range", c_.Here(), "constant {0} is out of range for double", token.text);
+    if (std::isinf(value))
+      return c_.Fail("parse-range", c_.Here(), "constant {0} is out of range for double", token.text);
     // Parts of complex numbers are compared before rounding.
     if (IsComplex(type_) && std::abs(value) > MaxFinite(type)) return OutOfRange(c_.Here(), token.text);
     code = FromDouble(type, value);
@@ -248,7 +256,8 @@ bool DenseParser::ParseComplex() {
 
 bool ParseArrayLiteral(Cursor& c, const Shape& shape, Literal& out, bool& elided) {
   if (!shape.IsArray())
-    return c.Fail("parse-literal", c.Here(), "found a literal of shape {0}, expected an array or tuple", shape);
+    return c.Fail("parse-literal", c.Here(), "found a literal of shape {0}, expected an array or tuple",
+                  shape);
   return DenseParser(c, shape).Parse(out, elided);
 }
 
@@ -272,12 +281,14 @@ bool ParseShapedInto(Cursor& c, Literal& out, bool& elided, bool layout_optional
   if (!c.Is(TokenKind::LParen)) {
     Shape shape;
     const bool simple = layout_optional && c.Is(TokenKind::Type);
-    return (simple ? ParseArrayBeforeLiteral(c, shape) : ParseShape(c, shape, true)) && ParseArrayLiteral(c, shape, out, elided);
+    return (simple ? ParseArrayBeforeLiteral(c, shape) : ParseShape(c, shape, true)) &&
+           ParseArrayLiteral(c, shape, out, elided);
   }
   Nesting nesting(c);
   if (!nesting) return false;
   std::vector<Literal> elements;
-  if (!c.ParseList(TokenKind::LParen, TokenKind::RParen, [&] { return ParseShapedInto(c, elements.emplace_back(), elided, layout_optional); }))
+  if (!c.ParseList(TokenKind::LParen, TokenKind::RParen,
+                   [&] { return ParseShapedInto(c, elements.emplace_back(), elided, layout_optional); }))
     return false;
   if (!elided) out = Literal::MakeTuple(std::move(elements));
   return true;

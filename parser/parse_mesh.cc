@@ -34,7 +34,8 @@ bool CheckDeviceList(Cursor& c, const Loc& loc, const Mesh& mesh, llvm::ArrayRef
       return c.Fail("parse-sharding", loc, "device ids are no permutation of 0 to {0}", count - 1);
     seen[static_cast<size_t>(id)] = true;
   }
-  if (llvm::is_sorted(ids)) return c.Fail("parse-sharding", loc, "device ids are in order, expected none to be written");
+  if (llvm::is_sorted(ids))
+    return c.Fail("parse-sharding", loc, "device ids are in order, expected none to be written");
   return true;
 }
 
@@ -81,12 +82,14 @@ bool ParseAxis(Cursor& c, const Mesh& mesh, AxisRef& out) {
   }
   if (!c.Consume(TokenKind::Colon)) return true;
   auto& [pre, size] = out.sub_axis.emplace();
-  if (!c.Expect(TokenKind::LParen) || !c.ParseInt(pre) || !c.Expect(TokenKind::RParen) || !c.ParseInt(size)) return false;
+  if (!c.Expect(TokenKind::LParen) || !c.ParseInt(pre) || !c.Expect(TokenKind::RParen) || !c.ParseInt(size))
+    return false;
   const int64_t full = mesh.axes[static_cast<size_t>(out.axis)].size;
   int64_t product = 0;
   if (pre < 1 || size < 2 || size == full || __builtin_mul_overflow(pre, size, &product) || product > full ||
       full % product != 0)
-    return c.Fail("parse-sharding", c.From(begin), "sub-axis ({0}){1} does not divide the axis of size {2}", pre, size, full);
+    return c.Fail("parse-sharding", c.From(begin), "sub-axis ({0}){1} does not divide the axis of size {2}",
+                  pre, size, full);
   return true;
 }
 
@@ -139,7 +142,9 @@ bool ParseReduction(Cursor& c, ReductionOp& op) {
 bool ParseOrderedAxes(Cursor& c, const Mesh& mesh, std::vector<AxisRef>& out) {
   const uint32_t begin = c.begin();
   if (!ParseAxes(c, mesh, out)) return false;
-  const auto key = [](const AxisRef& a) { return std::make_pair(a.axis, a.sub_axis ? a.sub_axis->first : 0); };
+  const auto key = [](const AxisRef& a) {
+    return std::make_pair(a.axis, a.sub_axis ? a.sub_axis->first : 0);
+  };
   if (llvm::is_sorted(out, [&](const AxisRef& a, const AxisRef& b) { return key(a) < key(b); })) return true;
   return c.Fail("parse-sharding", c.From(begin), "axes are not in mesh order");
 }
@@ -159,7 +164,8 @@ bool ParseAxisAttribute(Cursor& c, MeshSharding& m, bool short_form) {
   if (at == std::end(kNames)) return c.UnknownWord("parse-unknown-attribute", "sharding part", kNames);
   std::vector<AxisRef>* const lists[] = {&m.replicated, &m.unreduced, &m.manual};
   const auto i = static_cast<size_t>(at - kNames);
-  if (!lists[i]->empty()) return c.Fail("parse-duplicate-attribute", c.Here(), "sharding part {0} already exists", *at);
+  if (!lists[i]->empty())
+    return c.Fail("parse-duplicate-attribute", c.Here(), "sharding part {0} already exists", *at);
   c.Advance();
   if (i == 1) {
     const bool has_op = c.Is(TokenKind::Ident);
@@ -226,7 +232,8 @@ bool ParseMesh(Cursor& c, Mesh& out) {
     c.Advance();
     return c.ParseInt(out.maximal_device.emplace()) && c.Expect(TokenKind::RBracket);
   }
-  if (!c.ParseList(TokenKind::LBracket, TokenKind::RBracket, [&] { return ParseMeshAxis(c, out); })) return false;
+  if (!c.ParseList(TokenKind::LBracket, TokenKind::RBracket, [&] { return ParseMeshAxis(c, out); }))
+    return false;
   if (!c.Is(TokenKind::Comma)) return true;
   const Token next = c.PeekToken();
   if (next.kind != TokenKind::AttrName || next.text != "device_ids") return true;
@@ -236,8 +243,9 @@ bool ParseMesh(Cursor& c, Mesh& out) {
 
 bool ParseAxes(Cursor& c, const Mesh& mesh, std::vector<AxisRef>& out) {
   const uint32_t begin = c.begin();
-  return c.ParseList(TokenKind::LBrace, TokenKind::RBrace, [&] { return ParseAxis(c, mesh, out.emplace_back()); }) &&
-         CheckMerge(c, c.From(begin), out);
+  return c.ParseList(TokenKind::LBrace, TokenKind::RBrace, [&] {
+    return ParseAxis(c, mesh, out.emplace_back());
+  }) && CheckMerge(c, c.From(begin), out);
 }
 
 /// mesh [[','] spec [',' 'metadata' '=' …]]
@@ -251,7 +259,8 @@ bool ParseMeshSharding(Cursor& c, Sharding& out) {
   if (m.mesh.maximal_device) return at_metadata() ? ParseMeshMetadata(c, out) : true;
   if (c.Is(TokenKind::LBracket)) {
     m.has_dims = true;
-    if (!c.ParseList(TokenKind::LBracket, TokenKind::RBracket, [&] { return ParseDimAxes(c, m.mesh, m.dims.emplace_back()); }))
+    if (!c.ParseList(TokenKind::LBracket, TokenKind::RBracket,
+                     [&] { return ParseDimAxes(c, m.mesh, m.dims.emplace_back()); }))
       return false;
   } else if (!ParseShortForm(c, m)) {
     return false;

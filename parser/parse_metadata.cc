@@ -7,9 +7,10 @@ namespace {
 
 using llvm::StringRef;
 
-constexpr StringRef kMetadataFields[] = {
-    "op_type", "op_name", "source_file", "source_line", "source_end_line", "source_column", "source_end_column",
-    "profile_type", "deduplicated_name", "scheduling_name", "stack_frame_id", "metadata_payload"};
+constexpr StringRef kMetadataFields[] = {"op_type",           "op_name",         "source_file",
+                                         "source_line",       "source_end_line", "source_column",
+                                         "source_end_column", "profile_type",    "deduplicated_name",
+                                         "scheduling_name",   "stack_frame_id",  "metadata_payload"};
 
 /// '{' Int {',' Int} '}' with values 0 to 3
 bool ParseProfileTypes(Cursor& c, std::vector<int32_t>& out) {
@@ -22,10 +23,21 @@ bool ParseProfileTypes(Cursor& c, std::vector<int32_t>& out) {
 }
 
 bool ParseMetadataField(Cursor& c, size_t field, OpMetadata& m, std::vector<int32_t>& profile) {
-  StringRef* const strings[] = {&m.op_type, &m.op_name, &m.source_file, nullptr, nullptr, nullptr, nullptr, nullptr,
-                                &m.deduplicated_name, &m.scheduling_name, nullptr, &m.payload};
-  int32_t* const ints[] = {nullptr, nullptr, nullptr, &m.source_line, &m.source_end_line, &m.source_column,
-                           &m.source_end_column, nullptr, nullptr, nullptr, &m.stack_frame_id, nullptr};
+  StringRef* const strings[] = {
+      &m.op_type, &m.op_name,           &m.source_file,     nullptr, nullptr,   nullptr, nullptr,
+      nullptr,    &m.deduplicated_name, &m.scheduling_name, nullptr, &m.payload};
+  int32_t* const ints[] = {nullptr,
+                           nullptr,
+                           nullptr,
+                           &m.source_line,
+                           &m.source_end_line,
+                           &m.source_column,
+                           &m.source_end_column,
+                           nullptr,
+                           nullptr,
+                           nullptr,
+                           &m.stack_frame_id,
+                           nullptr};
   if (strings[field]) return c.ParseString(*strings[field]);
   if (ints[field]) return c.ParseInt32(*ints[field]);
   return ParseProfileTypes(c, profile);
@@ -48,7 +60,8 @@ bool ParseOriginTree(Cursor& c, Origin& out) {
   Nesting nesting(c);
   if (!nesting) return false;
   out.is_tuple = true;
-  return c.ParseList(TokenKind::LParen, TokenKind::RParen, [&] { return ParseOriginTree(c, out.elements.emplace_back()); });
+  return c.ParseList(TokenKind::LParen, TokenKind::RParen,
+                     [&] { return ParseOriginTree(c, out.elements.emplace_back()); });
 }
 
 /// '{' {('atol' | 'rtol' | 'ulps') '=' number [',']} '}'
@@ -63,7 +76,8 @@ bool ParseTolerance(Cursor& c, ResultAccuracy& out) {
     double value = 0;
     if (!c.ParseNumber(value)) return false;
     if (!(value >= 0) || !(value < 0x1p63))
-      return c.Fail("parse-range", loc, "found a tolerance that is negative or not finite, expected at least 0");
+      return c.Fail("parse-range", loc,
+                    "found a tolerance that is negative or not finite, expected at least 0");
     if (at - kFields == 2)
       out.ulps = static_cast<int64_t>(value);
     else
@@ -91,7 +105,8 @@ bool ParseMetadata(Cursor& c, const OpMetadata*& out) {
   OpMetadata m;
   std::vector<int32_t> profile;
   std::string unknown;
-  if (!ParseSubAttrs(c, kMetadataFields, 0, [&](size_t i) { return ParseMetadataField(c, i, m, profile); }, &unknown))
+  if (!ParseSubAttrs(
+          c, kMetadataFields, 0, [&](size_t i) { return ParseMetadataField(c, i, m, profile); }, &unknown))
     return false;
   m.profile_type = profile;
   if (!unknown.empty()) m.unknown_fields = c.Save(unknown);

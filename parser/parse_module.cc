@@ -7,7 +7,8 @@ namespace hlo {
 using llvm::StringRef;
 
 bool ModuleParser::Parse() {
-  if (c_.Is(TokenKind::HloModule)) return ParseHeader() && ParseTables() && ParseComputations() && FinishModule();
+  if (c_.Is(TokenKind::HloModule))
+    return ParseHeader() && ParseTables() && ParseComputations() && FinishModule();
   const bool headerless = c_.Is(TokenKind::ENTRY) || c_.PeekToken().kind == TokenKind::LBrace;
   if (!headerless) return ParseSingle();
   if (!ParseComputations()) return false;
@@ -37,12 +38,12 @@ bool ModuleParser::ParseComputations() {
   return entry_ != nullptr;
 }
 
-/// computation = ['ENTRY'] name ['(' [param {',' param}] ')' '->' shape] body [',' 'execution_thread=' String] .
+/// computation = ['ENTRY'] name ['(' [param {',' param}] ')' '->' shape] body [',' 'execution_thread='
+/// String] .
 bool ModuleParser::ParseComputation() {
   const Loc entry_loc = c_.Here();
   const bool is_entry = c_.Consume(TokenKind::ENTRY);
-  if (is_entry && entry_)
-    c_.Fail("parse-entry", entry_loc, "expects only one ENTRY");
+  if (is_entry && entry_) c_.Fail("parse-entry", entry_loc, "expects only one ENTRY");
   Token name;
   Shape result;
   Loc result_loc;
@@ -51,8 +52,10 @@ bool ModuleParser::ParseComputation() {
     return false;
   }
   Computation* computation = scope_.Begin(name.text, c_.LocOf(name));
-  if (const NamedComputation* previous = scope_.computations.Find(name.text); previous && previous->loc.valid()) {
-    Diagnostic e = MakeError("parse-duplicate-name", c_.LocOf(name), "computation already exists: {0}", name.text);
+  if (const NamedComputation* previous = scope_.computations.Find(name.text);
+      previous && previous->loc.valid()) {
+    Diagnostic e =
+        MakeError("parse-duplicate-name", c_.LocOf(name), "computation already exists: {0}", name.text);
     e.Note(previous->loc, "the first one is here");
     c_.Report(std::move(e));
   }
@@ -97,9 +100,10 @@ bool ModuleParser::FinishComputation(Computation& computation, const Shape& resu
   }
   const Instruction& root = *computation.root();
   if (result.valid() && !Compatible(result, root.shape())) {
-    Diagnostic e = MakeError("parse-result-shape", result_loc,
-                             "shape of computation {0}, {1}, is not compatible with that of its root instruction {2}, {3}",
-                             computation.name(), result, root.name(), root.shape());
+    Diagnostic e = MakeError(
+        "parse-result-shape", result_loc,
+        "shape of computation {0}, {1}, is not compatible with that of its root instruction {2}, {3}",
+        computation.name(), result, root.name(), root.shape());
     e.Note(root.loc(), "the root is defined here");
     return c_.Report(std::move(e));
   }
@@ -121,7 +125,8 @@ bool ModuleParser::FinishModule() {
   module_.set_entry(entry_);
   if (!CheckAliasing()) return false;
   ModuleConfig& config = module_.config;
-  if (!config.entry_layout) config.entry_layout = EntryLayout{entry_->ParameterShapes(), entry_->root()->shape()};
+  if (!config.entry_layout)
+    config.entry_layout = EntryLayout{entry_->ParameterShapes(), entry_->root()->shape()};
   if (config.is_scheduled) {
     for (const auto& computation : module_.computations()) {
       if (computation->IsFusion()) continue;

@@ -48,7 +48,10 @@ size_t EndOfTuple(StringRef text) {
         i = close + 1;
         break;
       }
-      case '"': case '\'': case '%': case '=':
+      case '"':
+      case '\'':
+      case '%':
+      case '=':
         if (text[i] != '=' || i == 0 || text[i - 1] != '<') return 0;
         break;
       default: break;
@@ -107,7 +110,8 @@ bool ParseTiles(Cursor& c, std::vector<Tile>& tiles) {
 bool ParseSplits(Cursor& c, std::vector<SplitConfig>& splits) {
   do {
     SplitConfig& split = splits.emplace_back();
-    if (!c.Expect(TokenKind::LParen) || !c.ParseInt(split.dimension) || !c.Expect(TokenKind::Colon)) return false;
+    if (!c.Expect(TokenKind::LParen) || !c.ParseInt(split.dimension) || !c.Expect(TokenKind::Colon))
+      return false;
     if (!c.Is(TokenKind::RParen)) do {
         if (!c.ParseInt(split.indices.emplace_back())) return false;
       } while (c.Consume(TokenKind::Comma));
@@ -119,7 +123,8 @@ bool ParseSplits(Cursor& c, std::vector<SplitConfig>& splits) {
 /// 'D' '(' [lvl {',' lvl}] ')' with lvl = ('D'|'C'|'S'|'H') ['+'] ['~'] ; a relic without meaning.
 bool SkipDimLevels(Cursor& c) {
   return c.ParseList(TokenKind::LParen, TokenKind::RParen, [&] {
-    if (!c.Is(TokenKind::Ident) || c.token().text.size() != 1 || !StringRef("DCSH").contains(c.token().text[0]))
+    if (!c.Is(TokenKind::Ident) || c.token().text.size() != 1 ||
+        !StringRef("DCSH").contains(c.token().text[0]))
       return c.Unexpected("a dimension level type: 'D', 'C', 'S' or 'H'");
     c.Advance();
     c.Consume(TokenKind::Plus);
@@ -152,7 +157,8 @@ bool ParseLayoutProperties(Cursor& c, Layout& layout) {
     const Loc loc = c.Here();
     if (!ParseParenInt(c, layout.tail_padding_alignment)) return false;
     if (layout.tail_padding_alignment < 1)
-      return c.Fail("parse-layout", loc, "found tail padding alignment {0}, expected at least 1", layout.tail_padding_alignment);
+      return c.Fail("parse-layout", loc, "found tail padding alignment {0}, expected at least 1",
+                    layout.tail_padding_alignment);
   }
   if (c.Consume(TokenKind::Hash) && !ParseUnsignedType(c, layout.index_type)) return false;
   if (c.Consume(TokenKind::Star) && !ParseUnsignedType(c, layout.pointer_type)) return false;
@@ -163,7 +169,8 @@ bool ParseLayoutProperties(Cursor& c, Layout& layout) {
   }
   if (word("SC") && !ParseSplits(c, layout.split_configs)) return false;
   if (c.IsIdent("P"))
-    return c.Fail("parse-layout", c.Here(), "layout has a physical shape 'P(...)', which is not supported any more");
+    return c.Fail("parse-layout", c.Here(),
+                  "layout has a physical shape 'P(...)', which is not supported any more");
   if (word("M")) {
     int64_t bytes = 0;
     if (!ParseParenInt(c, bytes)) return false;
@@ -183,8 +190,8 @@ bool ParseLayout(Cursor& c, int64_t rank, Layout& layout) {
   if (!c.Is(TokenKind::RBrace)) return c.Unexpected("'}' or a layout property in the order T L E S SC M");
   c.Advance();
   if (static_cast<int64_t>(layout.minor_to_major.size()) != rank)
-    return c.Fail("parse-layout", c.From(begin), "dimensions size is {0}, but minor to major size is {1}", rank,
-                  layout.minor_to_major.size());
+    return c.Fail("parse-layout", c.From(begin), "dimensions size is {0}, but minor to major size is {1}",
+                  rank, layout.minor_to_major.size());
   return true;
 }
 
@@ -194,7 +201,8 @@ bool ValidSplit(const SplitConfig& split, const Shape& array) {
   return llvm::all_of(split.indices, [&](int64_t i) { return i >= 0 && i < size; });
 }
 
-/// What makes an array unfit as an element of a tuple; alone it is only refused by the verifier. Empty if nothing.
+/// What makes an array unfit as an element of a tuple; alone it is only refused by the verifier. Empty if
+/// nothing.
 StringRef ProblemInTuple(const Shape& array) {
   if (!array.IsArray()) return "";
   if (ByteSize(array) < 0) return "its size overflows";
@@ -236,7 +244,8 @@ bool ParseDim(Cursor& c, Dims& dims, llvm::SmallVectorImpl<bool>& dynamic) {
   Dims dims;
   llvm::SmallVector<bool, 8> dynamic;
   const uint32_t open = c.begin();
-  if (!c.ParseList(TokenKind::LBracket, TokenKind::RBracket, [&] { return ParseDim(c, dims, dynamic); })) return false;
+  if (!c.ParseList(TokenKind::LBracket, TokenKind::RBracket, [&] { return ParseDim(c, dims, dynamic); }))
+    return false;
   if (!IsArrayType(type.type)) {
     if (!dims.empty())
       return c.Fail("parse-shape", c.From(open), "'{0}' has no dimensions, expected '[]'", type.text);
@@ -264,7 +273,8 @@ bool ParseDim(Cursor& c, Dims& dims, llvm::SmallVectorImpl<bool>& dynamic) {
   const Loc loc = c.Here();
   Shape array;
   if (!ParseArray(c, array, fill)) return false;
-  if (!array.IsArray()) return c.Fail("parse-shape", loc, "found {0} in a buffer shape, expected an array", array);
+  if (!array.IsArray())
+    return c.Fail("parse-shape", loc, "found {0} in a buffer shape, expected an array", array);
   out = Shape::MakeBuffer(array);
   return c.Expect(TokenKind::RParen);
 }
@@ -279,7 +289,8 @@ bool ParseDim(Cursor& c, Dims& dims, llvm::SmallVectorImpl<bool>& dynamic) {
 
 [[gnu::noinline]] bool CheckElement(Cursor& c, const Shape& element, uint32_t begin) {
   const StringRef problem = ProblemInTuple(element);
-  return problem.empty() || c.Fail("parse-layout", c.From(begin), "found {0} in a tuple shape: {1}", element, problem);
+  return problem.empty() ||
+         c.Fail("parse-layout", c.From(begin), "found {0} in a tuple shape: {1}", element, problem);
 }
 
 /// shape = array | '(' [shape {',' shape}] ')' | 'b' '(' array ')' . Deep recursion: keeps its frame small.
@@ -294,7 +305,8 @@ bool ParseShapeSlowly(Cursor& c, Shape& out, bool fill) {
         // Only the outermost tuple is looked up as a whole: that keeps the work linear in the text.
         Shape& element = elements.emplace_back();
         const uint32_t begin = c.begin();
-        if (!(c.Is(TokenKind::Type) ? ParseShape(c, element, fill) : ParseShapeSlowly(c, element, fill))) return false;
+        if (!(c.Is(TokenKind::Type) ? ParseShape(c, element, fill) : ParseShapeSlowly(c, element, fill)))
+          return false;
         return CheckElement(c, element, begin);
       }))
     return false;

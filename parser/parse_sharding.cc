@@ -16,7 +16,8 @@ int64_t CheckedProduct(llvm::ArrayRef<int64_t> sizes) {
 }
 
 bool ParseBracketInts(Cursor& c, Dims& out) {
-  return c.ParseList(TokenKind::LBracket, TokenKind::RBracket, [&] { return c.ParseInt(out.emplace_back()); });
+  return c.ParseList(TokenKind::LBracket, TokenKind::RBracket,
+                     [&] { return c.ParseInt(out.emplace_back()); });
 }
 
 /// The items of one sharding as written, before they are put together.
@@ -114,10 +115,12 @@ bool CheckTiles(Cursor& c, const Items& items, const Loc& loc, const Sharding& s
   if (s.replicate_last_tile_dim && items.last_tile_dims_seen)
     return c.Fail("parse-sharding", loc, "found both last_tile_dims and last_tile_dim_replicate");
   if (s.subgroups.size() > s.tile_dims.size() || (s.replicate_last_tile_dim && s.tile_dims.empty()))
-    return c.Fail("parse-sharding", loc, "found more last_tile_dims than the {0} tile dimensions", s.tile_dims.size());
+    return c.Fail("parse-sharding", loc, "found more last_tile_dims than the {0} tile dimensions",
+                  s.tile_dims.size());
   if (!s.device_list) return true;
   const auto count = static_cast<int64_t>(s.device_list->size());
-  if (count < 2) return c.Fail("parse-sharding", items.devices_loc, "found {0} device, expected at least 2", count);
+  if (count < 2)
+    return c.Fail("parse-sharding", items.devices_loc, "found {0} device, expected at least 2", count);
   if (CheckedProduct(s.tile_dims) != count)
     return c.Fail("parse-sharding", items.devices_loc, "found {0} devices, expected one per tile", count);
   return true;
@@ -126,7 +129,8 @@ bool CheckTiles(Cursor& c, const Items& items, const Loc& loc, const Sharding& s
 /// Puts the items together.
 bool Finish(Cursor& c, const Items& items, const Loc& loc, Sharding& out) {
   if (!items.kind) {
-    if (!items.has_devices) return c.Fail("parse-sharding", loc, "found no kind and no devices in a sharding");
+    if (!items.has_devices)
+      return c.Fail("parse-sharding", loc, "found no kind and no devices in a sharding");
     out.kind = ShardingKind::Tiled;
     if (!CheckTiles(c, items, loc, out)) return false;
     Canonicalize(out);
@@ -134,7 +138,8 @@ bool Finish(Cursor& c, const Items& items, const Loc& loc, Sharding& out) {
   }
   out.kind = *items.kind;
   if (items.has_devices)
-    return c.Fail("parse-sharding", items.devices_loc, "found devices beside a sharding kind, expected only one of them");
+    return c.Fail("parse-sharding", items.devices_loc,
+                  "found devices beside a sharding kind, expected only one of them");
   if (out.kind == ShardingKind::Maximal) {
     if (!items.device) return c.Fail("parse-sharding", loc, "found 'maximal' without 'device='");
     out.device = *items.device;
@@ -165,8 +170,8 @@ bool ParseIotaGroups(Cursor& c, ReplicaGroups& out) {
   Dims sizes;
   if (!ParseBracketInts(c, sizes)) return false;
   if (sizes.size() != 2)
-    return c.Fail("parse-attribute-value", c.From(begin), "found {0} sizes of replica groups, expected [groups,size]",
-                  sizes.size());
+    return c.Fail("parse-attribute-value", c.From(begin),
+                  "found {0} sizes of replica groups, expected [groups,size]", sizes.size());
   ReplicaGroups::Iota& iota = out.iota.emplace(ReplicaGroups::Iota{});
   iota.group_count = sizes[0];
   iota.group_size = sizes[1];
@@ -185,14 +190,17 @@ bool ParseIotaBody(Cursor& c, IotaDevices& out) {
   if (!ParseBracketInts(c, out.reshape_dims)) return false;
   if (c.IsIdent("T")) {
     c.Advance();
-    if (!c.ParseList(TokenKind::LParen, TokenKind::RParen, [&] { return c.ParseInt(out.permutation.emplace_back()); }))
+    if (!c.ParseList(TokenKind::LParen, TokenKind::RParen,
+                     [&] { return c.ParseInt(out.permutation.emplace_back()); }))
       return false;
   } else if (out.reshape_dims.size() <= 1) {
     out.permutation.assign(out.reshape_dims.size(), 0);
   }
-  if (out.reshape_dims.empty() || out.permutation.size() != out.reshape_dims.size() || !IsPermutation(out.permutation))
+  if (out.reshape_dims.empty() || out.permutation.size() != out.reshape_dims.size() ||
+      !IsPermutation(out.permutation))
     return c.Fail("parse-attribute-value", c.From(begin),
-                  "found '{0}', expected reshape sizes and a permutation of them like [4,2]T(1,0)", c.TextFrom(begin));
+                  "found '{0}', expected reshape sizes and a permutation of them like [4,2]T(1,0)",
+                  c.TextFrom(begin));
   Canonicalize(out);
   return true;
 }
@@ -202,7 +210,8 @@ bool ParseSharding(Cursor& c, Sharding& out) {
   const TokenKind next = c.PeekToken().kind;
   if (next != TokenKind::LBrace && next != TokenKind::RBrace) return ParseSingle(c, out);
   out.kind = ShardingKind::Tuple;
-  return c.ParseList(TokenKind::LBrace, TokenKind::RBrace, [&] { return ParseSingle(c, out.elements.emplace_back()); });
+  return c.ParseList(TokenKind::LBrace, TokenKind::RBrace,
+                     [&] { return ParseSingle(c, out.elements.emplace_back()); });
 }
 
 bool ParseReplicaGroups(Cursor& c, ReplicaGroups& out) {

@@ -27,8 +27,8 @@ bool ParseLocations(Cursor& c, std::vector<StackTables::Location>& out) {
     c.Advance();
     StackTables::Location& l = out.emplace_back();
     int32_t* const targets[] = {&l.file, &l.function, &l.line, &l.end_line, &l.column, &l.end_column};
-    if (!ParseSubAttrs(c, {"file_name_id", "function_name_id", "line", "end_line", "column", "end_column"}, 0x3F,
-                       [&](size_t i) { return c.ParseInt32(*targets[i]); }))
+    if (!ParseSubAttrs(c, {"file_name_id", "function_name_id", "line", "end_line", "column", "end_column"},
+                       0x3F, [&](size_t i) { return c.ParseInt32(*targets[i]); }))
       return false;
   }
   return true;
@@ -51,13 +51,15 @@ bool ParseFrames(Cursor& c, std::vector<StackTables::Frame>& out) {
 /// Copies used frames from one set of tables to another, each thing once.
 class FrameInterner {
  public:
-  FrameInterner(const StackTables& from, StackTables& to) : from_(from), to_(to), new_id_(from.frames.size() + 1, -1) {}
+  FrameInterner(const StackTables& from, StackTables& to)
+      : from_(from), to_(to), new_id_(from.frames.size() + 1, -1) {}
 
   /// The new id of a frame; 0 if it or one of its parents is invalid.
   int32_t Intern(int32_t id) {
     llvm::SmallVector<int32_t, 16> chain;
     while (id != 0) {
-      if (id < 0 || static_cast<size_t>(id) > from_.frames.size() || chain.size() > from_.frames.size()) return Invalidate(chain);
+      if (id < 0 || static_cast<size_t>(id) > from_.frames.size() || chain.size() > from_.frames.size())
+        return Invalidate(chain);
       if (New(id) >= 0) break;
       chain.push_back(id);
       id = from_.frames[static_cast<size_t>(id) - 1].parent;
@@ -68,7 +70,8 @@ class FrameInterner {
       const StackTables::Frame& old = from_.frames[static_cast<size_t>(chain.back()) - 1];
       const int32_t location = InternLocation(old.location);
       if (location == 0) return Invalidate(chain);
-      const auto [it, added] = frames_.try_emplace({location, parent}, static_cast<int32_t>(to_.frames.size()) + 1);
+      const auto [it, added] =
+          frames_.try_emplace({location, parent}, static_cast<int32_t>(to_.frames.size()) + 1);
       if (added) to_.frames.push_back({location, parent});
       New(chain.back()) = parent = it->second;
       chain.pop_back();
@@ -96,8 +99,9 @@ class FrameInterner {
     l.file = InternString(from_.files, l.file, to_.files, files_);
     l.function = InternString(from_.functions, l.function, to_.functions, functions_);
     if (l.file == 0 || l.function == 0) return 0;
-    const auto [it, added] = locations_.try_emplace({l.file, l.function, l.line, l.end_line, l.column, l.end_column},
-                                                    static_cast<int32_t>(to_.locations.size()) + 1);
+    const auto [it, added] =
+        locations_.try_emplace({l.file, l.function, l.line, l.end_line, l.column, l.end_column},
+                               static_cast<int32_t>(to_.locations.size()) + 1);
     if (added) to_.locations.push_back(l);
     return it->second;
   }

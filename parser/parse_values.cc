@@ -21,14 +21,16 @@ bool ParseSizes(Cursor& c, llvm::SmallVectorImpl<int64_t>& out) {
 
 /// Pad: for each dimension two numbers, or three where `interior`.
 bool ParsePadToken(Cursor& c, Padding& out, bool interior) {
-  if (!c.Is(TokenKind::Pad)) return c.Unexpected(interior ? "padding like 0_0 or 0_0_1x2_2_0" : "padding like 0_0x1_1");
+  if (!c.Is(TokenKind::Pad))
+    return c.Unexpected(interior ? "padding like 0_0 or 0_0_1x2_2_0" : "padding like 0_0x1_1");
   llvm::SmallVector<StringRef, 4> dims;
   c.token().text.split(dims, 'x');
   for (StringRef dim : dims) {
     llvm::SmallVector<StringRef, 3> parts;
     dim.split(parts, '_');
     if (parts.size() > (interior ? 3u : 2u))
-      return c.Fail("parse-attribute-value", c.Here(), "found {0} numbers in '{1}', expected 2", parts.size(), dim);
+      return c.Fail("parse-attribute-value", c.Here(), "found {0} numbers in '{1}', expected 2", parts.size(),
+                    dim);
     PaddingDim& p = out.emplace_back();
     int64_t* const targets[] = {&p.low, &p.high, &p.interior};
     for (size_t i = 0; i < parts.size(); ++i)
@@ -58,10 +60,13 @@ bool ParseLabelPart(Cursor& c, const LabelPart& part) {
     const char label = part.text[i];
     const auto position = static_cast<int64_t>(i);
     if (label == '?') continue;
-    const unsigned bit = label == part.one ? 10u : label == part.two ? 11u : static_cast<unsigned>(label - '0');
+    const unsigned bit = label == part.one   ? 10u
+                         : label == part.two ? 11u
+                                             : static_cast<unsigned>(label - '0');
     if (bit < 10 && bit >= spatial_count)
-      return c.Fail("parse-attribute-value", c.Here(), "found spatial label '{0}' in '{1}', expected less than {2}",
-                    label, part.text, spatial_count);
+      return c.Fail("parse-attribute-value", c.Here(),
+                    "found spatial label '{0}' in '{1}', expected less than {2}", label, part.text,
+                    spatial_count);
     if ((seen >> bit & 1) != 0)
       return c.Fail("parse-attribute-value", c.Here(), "found label '{0}' twice in '{1}'", label, part.text);
     seen |= 1u << bit;
@@ -73,7 +78,8 @@ bool ParseLabelPart(Cursor& c, const LabelPart& part) {
 
 /// '[' Int ':' Int [':' Int] ']'
 bool ParseSliceRange(Cursor& c, SliceRange& r) {
-  if (!c.Expect(TokenKind::LBracket) || !c.ParseInt(r.start) || !c.Expect(TokenKind::Colon) || !c.ParseInt(r.limit))
+  if (!c.Expect(TokenKind::LBracket) || !c.ParseInt(r.start) || !c.Expect(TokenKind::Colon) ||
+      !c.ParseInt(r.limit))
     return false;
   if (c.Consume(TokenKind::Colon) && !c.ParseInt(r.stride)) return false;
   return c.Expect(TokenKind::RBracket);
@@ -86,7 +92,8 @@ bool ParseSparsitySide(Cursor& c, SparsitySide& side) {
     llvm::SmallVector<int64_t, 2> sizes;
     const Loc loc = c.Here();
     if (!ParseSizes(c, sizes)) return false;
-    if (sizes.size() != 2) return c.Fail("parse-attribute-value", loc, "found {0} sizes, expected two like 1x4", sizes.size());
+    if (sizes.size() != 2)
+      return c.Fail("parse-attribute-value", loc, "found {0} sizes, expected two like 1x4", sizes.size());
     side.count = sizes[0];
     side.group = sizes[1];
     return true;
@@ -117,14 +124,16 @@ bool ParseSubAttrs(Cursor& c, llvm::ArrayRef<StringRef> names, uint32_t required
       StringRef value;
       c.Advance();
       if (!SkipUnknownValue(c, value)) return false;
-      c.Warn("parse-unknown-field", c.LocOf(name), ("unknown field '" + name.text + "' is kept as it is").str());
+      c.Warn("parse-unknown-field", c.LocOf(name),
+             ("unknown field '" + name.text + "' is kept as it is").str());
       if (!unknown->empty()) *unknown += ' ';
       *unknown += (name.text + "=" + value).str();
       continue;
     }
     const auto i = static_cast<size_t>(at - names.begin());
     if ((seen >> i & 1) != 0)
-      return c.Fail("parse-duplicate-attribute", c.LocOf(name), "sub-attribute {0} already exists", name.text);
+      return c.Fail("parse-duplicate-attribute", c.LocOf(name), "sub-attribute {0} already exists",
+                    name.text);
     seen |= 1u << i;
     c.Advance();
     if (!parse(i)) return false;
@@ -132,7 +141,8 @@ bool ParseSubAttrs(Cursor& c, llvm::ArrayRef<StringRef> names, uint32_t required
   c.Advance();
   for (size_t i = 0; i < names.size(); ++i)
     if ((required & ~seen) >> i & 1)
-      return c.Fail("parse-missing-attribute", c.From(begin), "sub-attribute {0} is expected but not seen", names[i]);
+      return c.Fail("parse-missing-attribute", c.From(begin), "sub-attribute {0} is expected but not seen",
+                    names[i]);
   return true;
 }
 
@@ -147,20 +157,34 @@ bool SkipUnknownValue(Cursor& c, StringRef& text) {
   size_t depth = 0;
   for (bool first = true;; first = false) {
     switch (c.kind()) {
-      case TokenKind::Eof: case TokenKind::Error: return c.Unexpected("a value");
-      case TokenKind::LBracket: case TokenKind::LParen: case TokenKind::LBrace: ++depth; break;
-      case TokenKind::RBracket: case TokenKind::RParen: case TokenKind::RBrace:
+      case TokenKind::Eof:
+      case TokenKind::Error: return c.Unexpected("a value");
+      case TokenKind::LBracket:
+      case TokenKind::LParen:
+      case TokenKind::LBrace: ++depth; break;
+      case TokenKind::RBracket:
+      case TokenKind::RParen:
+      case TokenKind::RBrace:
         if (depth == 0 && first) return c.Unexpected("a value");
-        if (depth == 0) { text = c.TextFrom(begin); return true; }
+        if (depth == 0) {
+          text = c.TextFrom(begin);
+          return true;
+        }
         --depth;
         break;
       case TokenKind::Comma:
         if (depth == 0 && first) return c.Unexpected("a value");
-        if (depth == 0) { text = c.TextFrom(begin); return true; }
+        if (depth == 0) {
+          text = c.TextFrom(begin);
+          return true;
+        }
         break;
       default:
         // A value of several tokens continues only without a blank: `[2,4]<=[8]T(1,0)`.
-        if (depth == 0 && !first && c.previous_end() != c.begin()) { text = c.TextFrom(begin); return true; }
+        if (depth == 0 && !first && c.previous_end() != c.begin()) {
+          text = c.TextFrom(begin);
+          return true;
+        }
     }
     c.Advance();
   }
@@ -182,12 +206,14 @@ bool ParseIntList(Cursor& c, Dims& out) {
 
 /// '{' [intlist {',' intlist}] '}'
 bool ParseIntLists(Cursor& c, std::vector<Dims>& out) {
-  return c.ParseList(TokenKind::LBrace, TokenKind::RBrace, [&] { return ParseIntList(c, out.emplace_back()); });
+  return c.ParseList(TokenKind::LBrace, TokenKind::RBrace,
+                     [&] { return ParseIntList(c, out.emplace_back()); });
 }
 
 bool ParseShapeIndex(Cursor& c, ShapeIndex& out) {
-  return c.ParseList(TokenKind::LBrace, TokenKind::RBrace, [&] { return c.ParseInt(out.emplace_back()); },
-                     /*trailing_comma=*/true);
+  return c.ParseList(
+      TokenKind::LBrace, TokenKind::RBrace, [&] { return c.ParseInt(out.emplace_back()); },
+      /*trailing_comma=*/true);
 }
 
 bool ParseEnumWord(Cursor& c, const EnumInfo& info, StringRef what, uint8_t& out) {
@@ -205,7 +231,8 @@ bool ParseEnumWord(Cursor& c, const EnumInfo& info, StringRef what, uint8_t& out
 
 /// '{' {('size' | 'stride' | 'lhs_dilate' | 'rhs_dilate' | 'rhs_reversal') '=' (Int|DxD) | 'pad' '=' Pad} '}'
 bool ParseWindow(Cursor& c, Window& out) {
-  static constexpr StringRef kFields[] = {"size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"};
+  static constexpr StringRef kFields[] = {"size",       "stride",     "pad",
+                                          "lhs_dilate", "rhs_dilate", "rhs_reversal"};
   llvm::SmallVector<int64_t, 2> values[std::size(kFields)];
   Padding pads;
   const uint32_t begin = c.begin();
@@ -224,13 +251,16 @@ bool ParseWindow(Cursor& c, Window& out) {
   for (size_t i = 1; i < std::size(kFields); ++i) {
     const size_t size = i == 2 ? pads.size() : values[i].size();
     if (size != 0 && size != rank)
-      return c.Fail("parse-attribute-value", c.From(begin), "window field {0} has {1} dimensions, but size has {2}",
-                    kFields[i], size, rank);
+      return c.Fail("parse-attribute-value", c.From(begin),
+                    "window field {0} has {1} dimensions, but size has {2}", kFields[i], size, rank);
   }
   for (size_t d = 0; d < rank; ++d) {
-    const auto value = [&](size_t field, int64_t otherwise) { return values[field].empty() ? otherwise : values[field][d]; };
+    const auto value = [&](size_t field, int64_t otherwise) {
+      return values[field].empty() ? otherwise : values[field][d];
+    };
     const PaddingDim pad = pads.empty() ? PaddingDim{} : pads[d];
-    out.dims.push_back({values[0][d], value(1, 1), pad.low, pad.high, value(3, 1), value(4, 1), value(5, 0) == 1});
+    out.dims.push_back(
+        {values[0][d], value(1, 1), pad.low, pad.high, value(3, 1), value(4, 1), value(5, 0) == 1});
   }
   return true;
 }
@@ -239,11 +269,15 @@ bool ParseConvLabels(Cursor& c, ConvDimLabels& out) {
   if (!c.Is(TokenKind::DimLabels)) return c.Unexpected("dimension labels like b01f_01io->b01f");
   const auto [input, rest] = c.token().text.split('_');
   const auto [kernel, output] = rest.split("->");
-  if (!ParseLabelPart(c, {input, 'b', 'f', out.input_batch, out.input_feature, out.input_spatial, out.input_rank}) ||
-      !ParseLabelPart(c, {kernel, 'i', 'o', out.kernel_input_feature, out.kernel_output_feature, out.kernel_spatial, out.kernel_rank}) ||
-      !ParseLabelPart(c, {output, 'b', 'f', out.output_batch, out.output_feature, out.output_spatial, out.output_rank}))
+  if (!ParseLabelPart(
+          c, {input, 'b', 'f', out.input_batch, out.input_feature, out.input_spatial, out.input_rank}) ||
+      !ParseLabelPart(c, {kernel, 'i', 'o', out.kernel_input_feature, out.kernel_output_feature,
+                          out.kernel_spatial, out.kernel_rank}) ||
+      !ParseLabelPart(
+          c, {output, 'b', 'f', out.output_batch, out.output_feature, out.output_spatial, out.output_rank}))
     return false;
-  if (out.input_spatial.size() != out.kernel_spatial.size() || out.input_spatial.size() != out.output_spatial.size())
+  if (out.input_spatial.size() != out.kernel_spatial.size() ||
+      out.input_spatial.size() != out.output_spatial.size())
     return c.Fail("parse-attribute-value", c.Here(), "numbers of spatial labels differ: {0}, {1} and {2}",
                   out.input_spatial.size(), out.kernel_spatial.size(), out.output_spatial.size());
   c.Advance();
@@ -254,7 +288,8 @@ bool ParsePadding(Cursor& c, Padding& out) { return ParsePadToken(c, out, true);
 
 /// '{' [range {',' range}] '}'
 bool ParseSliceRanges(Cursor& c, SliceRanges& out) {
-  return c.ParseList(TokenKind::LBrace, TokenKind::RBrace, [&] { return ParseSliceRange(c, out.emplace_back()); });
+  return c.ParseList(TokenKind::LBrace, TokenKind::RBrace,
+                     [&] { return ParseSliceRange(c, out.emplace_back()); });
 }
 
 /// '{' [precision {',' precision}] '}'
@@ -273,17 +308,21 @@ bool ParsePrecisions(Cursor& c, Precisions& out) {
 
 /// '{' [index ':' '(' Int ',' index ')' {',' …}] '}'
 bool ParseAliasing(Cursor& c, Aliasing& out) {
-  return c.ParseList(TokenKind::LBrace, TokenKind::RBrace, [&] {
-    OutputOperandAlias& a = out.emplace_back();
-    return ParseShapeIndex(c, a.output) && c.Expect(TokenKind::Colon) && c.Expect(TokenKind::LParen) &&
-           c.ParseInt(a.operand) && c.Expect(TokenKind::Comma) && ParseShapeIndex(c, a.operand_index) &&
-           c.Expect(TokenKind::RParen);
-  }, /*trailing_comma=*/true);
+  return c.ParseList(
+      TokenKind::LBrace, TokenKind::RBrace,
+      [&] {
+        OutputOperandAlias& a = out.emplace_back();
+        return ParseShapeIndex(c, a.output) && c.Expect(TokenKind::Colon) && c.Expect(TokenKind::LParen) &&
+               c.ParseInt(a.operand) && c.Expect(TokenKind::Comma) && ParseShapeIndex(c, a.operand_index) &&
+               c.Expect(TokenKind::RParen);
+      },
+      /*trailing_comma=*/true);
 }
 
 bool ParseSparsity(Cursor& c, SparsityConfig& out) {
-  return ParseSubAttrs(c, {"lhs", "rhs"}, 0,
-                       [&](size_t i) { return ParseSparsitySide(c, (i == 0 ? out.lhs : out.rhs).emplace()); });
+  return ParseSubAttrs(c, {"lhs", "rhs"}, 0, [&](size_t i) {
+    return ParseSparsitySide(c, (i == 0 ? out.lhs : out.rhs).emplace());
+  });
 }
 
 bool ParseDomain(Cursor& c, DomainSpec& out) {
@@ -292,7 +331,9 @@ bool ParseDomain(Cursor& c, DomainSpec& out) {
       StringRef kind;
       const Loc loc = c.Here();
       if (!c.ParseString(kind)) return false;
-      if (kind != "sharding") return c.Fail("parse-attribute-value", loc, "unsupported domain kind '{0}', expected 'sharding'", kind);
+      if (kind != "sharding")
+        return c.Fail("parse-attribute-value", loc, "unsupported domain kind '{0}', expected 'sharding'",
+                      kind);
       out.kind = kind.str();
       return true;
     }

@@ -36,7 +36,8 @@ ParseResult ParseModule(const SourcePtr& source, const ParseOptions& options, si
   end = std::min(end, source->text().size());
   begin = std::min(begin, end);
   if (end > kMaxTextBytes) {
-    result.diagnostics.push_back(MakeError("parse-too-large", {}, "the text has {0} bytes, expected less than 4 GiB", end));
+    result.diagnostics.push_back(
+        MakeError("parse-too-large", {}, "the text has {0} bytes, expected less than 4 GiB", end));
     result.diagnostics.back().file = source->name().str();
     return result;
   }

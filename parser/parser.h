@@ -32,11 +32,14 @@ struct ParseResult {
 ParseResult ParseModule(const SourcePtr& source, const ParseOptions& options = {}, size_t begin = 0,
                         size_t end = SIZE_MAX);
 /// Convenience for text made in code.
-ParseResult ParseModule(llvm::StringRef text, llvm::StringRef name = "<string>", const ParseOptions& options = {});
+ParseResult ParseModule(llvm::StringRef text, llvm::StringRef name = "<string>",
+                        const ParseOptions& options = {});
 
 /// Byte ranges of the chunks between `// -----` lines that are not blank or all comment; warnings for
 /// near misses of the marker.
-struct Chunk { size_t begin, end; };
+struct Chunk {
+  size_t begin, end;
+};
 std::vector<Chunk> SplitChunks(const SourceBuffer& source, std::vector<Diagnostic>& warnings);
 /// Replaces `I0521 12:04:45.883483 1509 file.cc:186] ` prefixes by blanks, so that columns stay.
 std::string BlankLogPrefixes(std::string text);

@@ -10,7 +10,8 @@
 namespace {
 
 bool HasError(const std::vector<hlo::Diagnostic>& diagnostics) {
-  return llvm::any_of(diagnostics, [](const hlo::Diagnostic& d) { return d.severity == hlo::Severity::Error; });
+  return llvm::any_of(diagnostics,
+                      [](const hlo::Diagnostic& d) { return d.severity == hlo::Severity::Error; });
 }
 
 std::string PrintAll(const hlo::Module& module) {
@@ -36,7 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string printed = PrintAll(*parsed.module);
   if (HasError(violations)) return 0;
   const hlo::ParseResult again = hlo::ParseModule(printed, "printed");
-  if (!again.module) Fail("the printed module does not parse", printed, hlo::Render(again.diagnostics.front()));
+  if (!again.module)
+    Fail("the printed module does not parse", printed, hlo::Render(again.diagnostics.front()));
   const std::string reprinted = PrintAll(*again.module);
   if (reprinted != printed) Fail("printing is not stable", printed, reprinted);
   return 0;

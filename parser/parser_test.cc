@@ -8,7 +8,9 @@ namespace {
 
 std::string Body(llvm::StringRef instructions) {
   return ("HloModule m\nadd { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b) }\n"
-          "ENTRY e {\n  x = f32[8] parameter(0)\n  y = f32[8] parameter(1)\n  " + instructions + "\n}\n").str();
+          "ENTRY e {\n  x = f32[8] parameter(0)\n  y = f32[8] parameter(1)\n  " +
+          instructions + "\n}\n")
+      .str();
 }
 
 /// First error of a text, as rendered without excerpt; empty if it parses.
@@ -21,15 +23,19 @@ std::string FirstError(llvm::StringRef text) {
 TEST(Parser, PrintedTextReadsBack) {
   const llvm::StringRef cases[] = {
       "ROOT r = f32[8]{0:T(8)(2,1)E(4)S(5)SC(0:1)M(1024)} copy(x)",
-      "ROOT r = f32[8] exponential(x), sharding={devices=[2,1,2]<=[4] last_tile_dims={manual}}, result_accuracy={mode=highest}",
+      "ROOT r = f32[8] exponential(x), sharding={devices=[2,1,2]<=[4] last_tile_dims={manual}}, "
+      "result_accuracy={mode=highest}",
       "ROOT r = f32[8] copy(x), sharding={mesh['a'=2,'b'=4], [{'a'}, {'b', ?}, {}]}",
       "ROOT r = f32[8] copy(x), frontend_attributes={b={\"x\":{}},a=\"1\"}, backend_config={\"a\":\"}\"}",
       "ROOT r = f32[8] copy(x), origin={({\"x\" {0}}, {\"y\" {1}})}, statistics={visualizing_index=1,a=0.5}",
-      "ROOT r = f32[8] all-reduce(x), channel_id=1, replica_groups=[2,2]<=[2,2]T(1,0), use_global_device_ids=true, to_apply=add",
+      "ROOT r = f32[8] all-reduce(x), channel_id=1, replica_groups=[2,2]<=[2,2]T(1,0), "
+      "use_global_device_ids=true, to_apply=add",
       "ROOT r = f32[8] all-to-all(x), replica_groups={{0,1}}, dimensions={0}",
-      "ROOT r = f32[8] custom-call(x), custom_call_target=\"t\", literal=s32[2]{0} {1, 2}, window={size=2x2 pad=1_1x0_0}",
+      "ROOT r = f32[8] custom-call(x), custom_call_target=\"t\", literal=s32[2]{0} {1, 2}, window={size=2x2 "
+      "pad=1_1x0_0}",
       "ROOT r = f32[8] fusion(x), kind=kLoop, calls={ p = f32[8] parameter(0)\n ROOT n = f32[8] negate(p) }",
-      "s = ((f32[8]), f32[8], u32[]) custom-call-start(x), custom_call_target=\"t\"\n ROOT d = f32[8] custom-call-done(s)",
+      "s = ((f32[8]), f32[8], u32[]) custom-call-start(x), custom_call_target=\"t\"\n ROOT d = f32[8] "
+      "custom-call-done(s)",
       "ROOT r = tuple(x, tuple(y, negate(x)), x), control-predecessors={y}",
       "ROOT r = (f32[], (s32[2], pred[])) constant((1, ({1, 2}, true)))",
       "ROOT r = u4[3] constant({0,15,7})",
@@ -117,8 +123,10 @@ TEST(Parser, NestingIsLimitedNotFatal) {
   EXPECT_EQ(FirstError(nested("negate(", "x", ")", 2000)), "");
   for (int depth : {8300, 100000}) {
     EXPECT_NE(FirstError(nested("negate(", "x", ")", depth)).find("nesting"), std::string::npos);
-    EXPECT_NE(FirstError(nested("(", "f32[]", ")", depth) + " parameter(0) }").find("nesting"), std::string::npos);
-    EXPECT_NE(FirstError(nested("call(), to_apply={ z = ", "x", "}", depth)).find("nesting"), std::string::npos);
+    EXPECT_NE(FirstError(nested("(", "f32[]", ")", depth) + " parameter(0) }").find("nesting"),
+              std::string::npos);
+    EXPECT_NE(FirstError(nested("call(), to_apply={ z = ", "x", "}", depth)).find("nesting"),
+              std::string::npos);
   }
 }
 

@@ -21,8 +21,12 @@ bool AtInstruction(const Cursor& c) {
 
 int Opens(TokenKind kind) {
   switch (kind) {
-    case TokenKind::LBrace: case TokenKind::LParen: case TokenKind::LBracket: return 1;
-    case TokenKind::RBrace: case TokenKind::RParen: case TokenKind::RBracket: return -1;
+    case TokenKind::LBrace:
+    case TokenKind::LParen:
+    case TokenKind::LBracket: return 1;
+    case TokenKind::RBrace:
+    case TokenKind::RParen:
+    case TokenKind::RBracket: return -1;
     default: return 0;
   }
 }

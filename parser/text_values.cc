@@ -94,8 +94,11 @@ bool IsUtf8(StringRef bytes) {
   const auto at = [&](size_t i) { return static_cast<uint8_t>(bytes[i]); };
   for (size_t i = 0; i < bytes.size();) {
     const uint8_t lead = at(i);
-    const size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3
-                          : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+    const size_t length = lead < 0x80                   ? 1
+                          : lead >= 0xC2 && lead < 0xE0 ? 2
+                          : lead >= 0xE0 && lead < 0xF0 ? 3
+                          : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                        : 0;
     if (length == 0 || i + length > bytes.size()) return false;
     for (size_t k = 1; k < length; ++k)
       if ((at(i + k) & 0xC0) != 0x80) return false;

@@ -20,8 +20,8 @@ bool ParseArrayBeforeLiteral(Cursor& c, Shape& out);
 /// A literal of the given shape. A null result stands for an elided one, `{...}`, also when only a part
 /// of a tuple is elided.
 bool ParseLiteralValue(Cursor& c, const Shape& shape, LiteralPtr& out);
-/// Literal with the shapes written at its leaves. As XLA does, a `{` and an integer behind a shape are read as
-/// its layout, unless `layout_optional`.
+/// Literal with the shapes written at its leaves. As XLA does, a `{` and an integer behind a shape are read
+/// as its layout, unless `layout_optional`.
 bool ParseShapedLiteral(Cursor& c, LiteralPtr& out, bool layout_optional = false);
 
 // --- Lists and words (parse_values.cc) ---
@@ -63,8 +63,8 @@ bool ParseStatistics(Cursor& c, Statistics& out);
 bool ParseResultAccuracy(Cursor& c, ResultAccuracy& out);
 bool ParseOrigin(Cursor& c, Origin& out);
 
-/// subattrs = '{' {[','] attr} '}' . `parse(i)` reads the value of names[i]. Names not listed are reported, or,
-/// if `unknown` is given, kept there as text with a warning.
+/// subattrs = '{' {[','] attr} '}' . `parse(i)` reads the value of names[i]. Names not listed are reported,
+/// or, if `unknown` is given, kept there as text with a warning.
 bool ParseSubAttrs(Cursor& c, llvm::ArrayRef<llvm::StringRef> names, uint32_t required,
                    llvm::function_ref<bool(size_t)> parse, std::string* unknown = nullptr);
 /// Sorts; of equal elements only the first is kept.

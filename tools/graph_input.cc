@@ -29,13 +29,18 @@ bool IsTooDeep(StringRef text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (in_string) {
-      if (c == '\\') ++i;
-      else if (c == '"') in_string = false;
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        in_string = false;
       continue;
     }
-    if (c == '"') in_string = true;
-    else if ((c == '{' || c == '[') && ++depth > kMaxDepth) return true;
-    else if (c == '}' || c == ']') --depth;
+    if (c == '"')
+      in_string = true;
+    else if ((c == '{' || c == '[') && ++depth > kMaxDepth)
+      return true;
+    else if (c == '}' || c == ']')
+      --depth;
   }
   return false;
 }
@@ -47,13 +52,18 @@ size_t ObjectEnd(StringRef text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (in_string) {
-      if (c == '\\') ++i;
-      else if (c == '"') in_string = false;
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        in_string = false;
       continue;
     }
-    if (c == '"') in_string = true;
-    else if (c == '{' || c == '[') ++depth;
-    else if ((c == '}' || c == ']') && --depth == 0) return i + 1;
+    if (c == '"')
+      in_string = true;
+    else if (c == '{' || c == '[')
+      ++depth;
+    else if ((c == '}' || c == ']') && --depth == 0)
+      return i + 1;
   }
   return text.size();
 }
@@ -81,7 +91,8 @@ class GraphWriter {
  private:
   tl::unexpected<Diagnostic> Wrong(StringRef field, StringRef expected) const {
     const std::string place = path_ + (path_.empty() || field.empty() ? "" : ".") + field.str();
-    return Error("input-format", {}, "JSON graph: {0} is not {1}", place.empty() ? "the text" : place, expected);
+    return Error("input-format", {}, "JSON graph: {0} is not {1}", place.empty() ? "the text" : place,
+                 expected);
   }
 
   Result<StringRef> Text(const Object& object, StringRef key) const {
@@ -171,14 +182,20 @@ class GraphWriter {
     shapes_[name] = shape;
 
     os_ << (name == root ? "  ROOT %" : "  %") << name << " = " << shape << ' ' << opcode << '(';
-    if (*kind == OpKind::Parameter) os_ << attributes->getInteger("number").value_or(0);
-    else if (*kind == OpKind::Constant) os_ << inst.getString("literal").value_or("{...}");
-    else WriteNames(operands);
+    if (*kind == OpKind::Parameter)
+      os_ << attributes->getInteger("number").value_or(0);
+    else if (*kind == OpKind::Constant)
+      os_ << inst.getString("literal").value_or("{...}");
+    else
+      WriteNames(operands);
     os_ << ')';
-    const bool pred_selector = !operands.empty() && StringRef(shapes_.lookup(operands[0])).starts_with("pred[");
+    const bool pred_selector =
+        !operands.empty() && StringRef(shapes_.lookup(operands[0])).starts_with("pred[");
     for (const FieldInfo& field : Info(*kind).attrs->fields) {
       if (field.kind == FieldKind::Callee || field.kind == FieldKind::Callees) {
-        if (*kind == OpKind::Conditional && (field.kind == FieldKind::Callee) != (pred_selector && called.size() == 2)) continue;
+        if (*kind == OpKind::Conditional &&
+            (field.kind == FieldKind::Callee) != (pred_selector && called.size() == 2))
+          continue;
         WriteCalled(field, called);
       } else if ((field.flags & kPositional) == 0) {
         HLO_CHECK_OK(WriteAttribute(field, *attributes));
@@ -205,10 +222,14 @@ class GraphWriter {
     if (!value) return {};
     os_ << ", " << field.name << '=';
     const bool braced = (field.flags & kBraced) != 0;
-    if (auto text = value->getAsString()) os_ << (field.kind == FieldKind::String ? Quoted(*text) : text->str());
-    else if (auto flag = value->getAsBoolean()) os_ << (*flag ? "true" : "false");
-    else if (auto number = value->getAsInteger()) os_ << (braced ? "{" : "") << *number << (braced ? "}" : "");
-    else return Wrong(("attributes." + field.name).str(), "a string, an integer or a boolean");
+    if (auto text = value->getAsString())
+      os_ << (field.kind == FieldKind::String ? Quoted(*text) : text->str());
+    else if (auto flag = value->getAsBoolean())
+      os_ << (*flag ? "true" : "false");
+    else if (auto number = value->getAsInteger())
+      os_ << (braced ? "{" : "") << *number << (braced ? "}" : "");
+    else
+      return Wrong(("attributes." + field.name).str(), "a string, an integer or a boolean");
     return {};
   }
 
@@ -218,7 +239,8 @@ class GraphWriter {
       os_ << ", frontend_attributes={";
       bool first = true;
       for (const auto& [key, value] : *frontend) {
-        os_ << (std::exchange(first, false) ? "" : ",") << StringRef(key) << '=' << Quoted(value.getAsString().value_or(""));
+        os_ << (std::exchange(first, false) ? "" : ",") << StringRef(key) << '='
+            << Quoted(value.getAsString().value_or(""));
       }
       os_ << '}';
     }
@@ -233,8 +255,10 @@ class GraphWriter {
       bool first = true;
       for (const auto& [key, value] : *metadata) {
         os_ << (std::exchange(first, false) ? "" : " ") << StringRef(key) << '=';
-        if (auto text = value.getAsString()) os_ << Quoted(*text);
-        else os_ << value.getAsInteger().value_or(0);
+        if (auto text = value.getAsString())
+          os_ << Quoted(*text);
+        else
+          os_ << value.getAsInteger().value_or(0);
       }
       os_ << '}';
     }
@@ -256,7 +280,8 @@ bool LooksLikeJson(StringRef text) {
 }
 
 Result<std::string> GraphJsonToHlo(StringRef json) {
-  if (IsTooDeep(json)) return Error("input-format", {}, "JSON graph: nested more than {0} levels deep", kMaxDepth);
+  if (IsTooDeep(json))
+    return Error("input-format", {}, "JSON graph: nested more than {0} levels deep", kMaxDepth);
   std::string text;
   for (StringRef rest = json.trim(); !rest.empty(); rest = rest.ltrim()) {
     const size_t end = ObjectEnd(rest);

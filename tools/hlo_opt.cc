@@ -79,9 +79,12 @@ class OptRun {
         sink_.Report(InterruptedError());
         break;
       }
-      if (options_.verify_diagnostics) Compare(*input);
-      else if (options_.update_checks) Update(*input);
-      else if (input->module) Report(Process(*input), *input);
+      if (options_.verify_diagnostics)
+        Compare(*input);
+      else if (options_.update_checks)
+        Update(*input);
+      else if (input->module)
+        Report(Process(*input), *input);
       if (reader_.at_end()) LeaveToProcessEnd(std::move(input->module));
       if (sink_.stopped()) break;
     }
@@ -105,7 +108,8 @@ class OptRun {
     }
     std::vector<Diagnostic> seen = input.diagnostics;
     if (input.module && options_.verify_roundtrip)
-      if (auto status = CheckRoundTrip(*input.module, input); !status) seen.push_back(std::move(status).error());
+      if (auto status = CheckRoundTrip(*input.module, input); !status)
+        seen.push_back(std::move(status).error());
     sink_.Report(CheckExpectations(*input.source, input.begin, input.end, seen));
   }
 
@@ -142,7 +146,8 @@ class OptRun {
         HLO_TRY(const Instruction* target, FindInstruction(module, name));
         targets.push_back(target);
       }
-      HLO_TRY(auto part, ExtractInstructions(module, targets, options_.extract_height, options_.extract_boundary));
+      HLO_TRY(auto part,
+              ExtractInstructions(module, targets, options_.extract_height, options_.extract_boundary));
       parts.push_back(std::move(part));
     }
     for (const std::string& name : options_.extract_computation) {
@@ -184,7 +189,9 @@ class OptRun {
     switch (stage_) {
       case OptStage::Parsed:
       case OptStage::Hlo: Print(os, *shown, print); break;
-      case OptStage::Json: WriteGraphJson(os, *shown, print, static_cast<unsigned>(options_.json_indent)); break;
+      case OptStage::Json:
+        WriteGraphJson(os, *shown, print, static_cast<unsigned>(options_.json_indent));
+        break;
       case OptStage::Cost: PrintCost(os, *shown, options_.cost == CostForm::Csv); break;
     }
     return {};
@@ -200,11 +207,17 @@ class OptRun {
 
 /// Answers that need no input; nothing if the options ask for none.
 bool PrintLists(const OptOptions& options, raw_ostream& out) {
-  if (!options.list_ops.empty()) WriteOpsJson(out, static_cast<unsigned>(options.json_indent));
-  else if (options.list_stages) out << "parsed\nhlo\njson\ncost\n";
-  else if (options.list_passes == ListForm::Json) out << "{\"schema\":\"hlo.passes/1\",\"tool\":\"hlo-opt\",\"version\":\"" HLO_VERSION "\",\"passes\":[]}\n";
-  else if (options.list_passes == ListForm::Names) out << '\n';
-  else return options.list_passes == ListForm::Text;
+  if (!options.list_ops.empty())
+    WriteOpsJson(out, static_cast<unsigned>(options.json_indent));
+  else if (options.list_stages)
+    out << "parsed\nhlo\njson\ncost\n";
+  else if (options.list_passes == ListForm::Json)
+    out << "{\"schema\":\"hlo.passes/1\",\"tool\":\"hlo-opt\",\"version\":\"" HLO_VERSION
+           "\",\"passes\":[]}\n";
+  else if (options.list_passes == ListForm::Names)
+    out << '\n';
+  else
+    return options.list_passes == ListForm::Text;
   return true;
 }
 

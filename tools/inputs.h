@@ -37,7 +37,8 @@ class InputReader {
   std::optional<InputModule> Next();
   /// True if Next() has nothing more to give.
   [[nodiscard]] bool at_end() const {
-    return done_ || (next_chunk_ == chunks_.size() && next_file_ == files_.size() && next_argument_ == arguments_.size());
+    return done_ || (next_chunk_ == chunks_.size() && next_file_ == files_.size() &&
+                     next_argument_ == arguments_.size());
   }
   /// The files read so far and to come, directories expanded; "-" for standard input.
   [[nodiscard]] llvm::ArrayRef<std::string> files() const { return files_; }

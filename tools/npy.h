@@ -29,7 +29,8 @@ std::string Describe(const NpyArray& array);
 /// The shape of a literal with the array's own type; nothing if NumPy's type has no counterpart.
 std::optional<Shape> NativeShape(const NpyArray& array);
 /// Whether the array can become a literal of `shape`: same sizes (bounded dynamic dimensions may be
-/// shorter, a scalar may come with shape (1,)) and type; types NumPy lacks take any array of the right item size.
+/// shorter, a scalar may come with shape (1,)) and type; types NumPy lacks take any array of the right item
+/// size.
 bool Fits(const NpyArray& array, const Shape& shape);
 /// Requires Fits(). Uses the array's memory where it is aligned and in the right order.
 Literal ToLiteral(const NpyArray& array, const Shape& shape);

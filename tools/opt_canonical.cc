@@ -53,7 +53,9 @@ class CanonicalCopy {
       if (c->callers().empty() && c.get() != from_.entry()) roots.push_back(c.get());
     llvm::DenseMap<const Computation*, uint64_t> hashes;
     for (const Computation* c : roots) hashes[c] = Fingerprint(*c);
-    llvm::sort(roots, [&](const Computation* a, const Computation* b) { return hashes.lookup(a) < hashes.lookup(b); });
+    llvm::sort(roots, [&](const Computation* a, const Computation* b) {
+      return hashes.lookup(a) < hashes.lookup(b);
+    });
     for (const Computation* c : roots) CopyWithCallees(*c);
     if (from_.entry()) CopyWithCallees(*from_.entry());
     to_->config = from_.config;
@@ -97,8 +99,8 @@ class CanonicalCopy {
       llvm::SmallVector<Computation*, 2> callees;
       for (const Computation* callee : i->callees()) callees.push_back(copies_.lookup(callee));
       const int64_t number = ++numbers_[static_cast<size_t>(i->kind())];
-      Instruction* copy =
-          CloneInstruction(*i, *to, operands, callees, to_->Save((i->info().text + "." + llvm::Twine(number)).str()));
+      Instruction* copy = CloneInstruction(*i, *to, operands, callees,
+                                           to_->Save((i->info().text + "." + llvm::Twine(number)).str()));
       for (const Instruction* before : i->extras().control_predecessors)
         copy->AddControlPredecessor(map.lookup(before));
       map[i] = copy;

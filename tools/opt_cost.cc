@@ -43,10 +43,11 @@ void PrintCost(llvm::raw_ostream& os, const Module& module, bool csv) {
     PrintCsv(os, *module.entry(), analysis);
     return;
   }
-  os << llvm::formatv("{0,16} {1,16} {2,16} {3,10}  {4}\n", "flops", "transcendentals", "bytes", "flops/byte", "instruction");
+  os << llvm::formatv("{0,16} {1,16} {2,16} {3,10}  {4}\n", "flops", "transcendentals", "bytes", "flops/byte",
+                      "instruction");
   const auto row = [&](const Cost& cost, const llvm::Twine& what) {
-    os << llvm::formatv("{0,16} {1,16} {2,16} {3,10}  {4}\n", Number(cost.flops), Number(cost.transcendentals),
-                        Number(cost.bytes), Intensity(cost), what.str());
+    os << llvm::formatv("{0,16} {1,16} {2,16} {3,10}  {4}\n", Number(cost.flops),
+                        Number(cost.transcendentals), Number(cost.bytes), Intensity(cost), what.str());
   };
   for (const Instruction* i : module.entry()->PostOrder())
     row(analysis.Of(*i), "%" + i->name() + " = " + ToString(i->shape(), false) + " " + i->info().text);

@@ -23,9 +23,12 @@ std::optional<Severity> ParseSeverity(llvm::StringRef& text) {
 bool ParsePosition(llvm::StringRef& text, unsigned line, Expectation& e) {
   e.line = line;
   if (!text.consume_front("@")) return true;
-  if (text.consume_front("above")) e.line = line - 1;
-  else if (text.consume_front("below")) e.line = line + 1;
-  else if (text.consume_front("unknown")) e.anywhere = true;
+  if (text.consume_front("above"))
+    e.line = line - 1;
+  else if (text.consume_front("below"))
+    e.line = line + 1;
+  else if (text.consume_front("unknown"))
+    e.anywhere = true;
   else {
     const bool minus = text.starts_with("-");
     if (!minus && !text.starts_with("+")) return false;
@@ -43,7 +46,8 @@ class ExpectationReader {
   explicit ExpectationReader(const SourceBuffer& source) : source_(source) {}
 
   void ReadLine(llvm::StringRef line, unsigned number) {
-    for (size_t at = line.find("expected-"); at != llvm::StringRef::npos; at = line.find("expected-", at + 1)) {
+    for (size_t at = line.find("expected-"); at != llvm::StringRef::npos;
+         at = line.find("expected-", at + 1)) {
       if (!line.take_front(at).contains("//")) continue;
       llvm::StringRef rest = line.drop_front(at + llvm::StringRef("expected-").size());
       const auto severity = ParseSeverity(rest);
@@ -58,7 +62,8 @@ class ExpectationReader {
       const size_t close = rest.rfind("}}");
       if (!position || !rest.starts_with("{{") || close == llvm::StringRef::npos || close < 2) {
         errors.push_back(MakeError("usage-expectation", e.loc,
-                                   "malformed expectation; expected '// expected-{0}[-re][@+N] {{{{text}}'", ToString(*severity)));
+                                   "malformed expectation; expected '// expected-{0}[-re][@+N] {{{{text}}'",
+                                   ToString(*severity)));
         continue;
       }
       // Several expectations may share a line: this one ends at the first braces.
@@ -85,7 +90,8 @@ class ExpectationReader {
 
 bool Fits(const Expectation& e, const Diagnostic& d) {
   if (e.met || e.severity != d.severity) return false;
-  if (e.anywhere ? d.loc.valid() : !d.loc.valid() || FindLineColumn(*d.loc.source, d.loc.begin).line != e.line)
+  if (e.anywhere ? d.loc.valid()
+                 : !d.loc.valid() || FindLineColumn(*d.loc.source, d.loc.begin).line != e.line)
     return false;
   return e.regex ? e.regex->Matches(d.message) : llvm::StringRef(d.message).contains(e.text);
 }
@@ -123,8 +129,9 @@ std::vector<Diagnostic> CheckExpectations(const SourceBuffer& source, size_t beg
   }
   for (const Expectation& e : reader.expectations)
     if (!e.met)
-      result.push_back(MakeError("mismatch-expected", e.loc, "expected {0} '{1}'{2} was not reported", ToString(e.severity),
-                                 e.text, e.anywhere ? std::string() : " at line " + std::to_string(e.line)));
+      result.push_back(MakeError("mismatch-expected", e.loc, "expected {0} '{1}'{2} was not reported",
+                                 ToString(e.severity), e.text,
+                                 e.anywhere ? std::string() : " at line " + std::to_string(e.line)));
   return result;
 }
 

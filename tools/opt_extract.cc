@@ -92,7 +92,8 @@ llvm::DenseSet<const Instruction*> Within(llvm::ArrayRef<const Instruction*> tar
 /// Builds the entry of an extracted module.
 class Extraction {
  public:
-  Extraction(const Module& from, StringRef name, Boundary boundary) : builder_(from, name), boundary_(boundary) {}
+  Extraction(const Module& from, StringRef name, Boundary boundary)
+      : builder_(from, name), boundary_(boundary) {}
 
   Result<std::unique_ptr<Module>> Run(llvm::ArrayRef<const Instruction*> targets, int64_t height) {
     const Computation& home = *targets.front()->parent();
@@ -124,7 +125,8 @@ class Extraction {
         parts.push_back(copies_.lookup(target));
         shapes.push_back(target->shape());
       }
-      to_->set_root(to_->Add(OpKind::Tuple, Shape::MakeTuple(shapes), builder_.InstructionName("tuple"), parts));
+      to_->set_root(
+          to_->Add(OpKind::Tuple, Shape::MakeTuple(shapes), builder_.InstructionName("tuple"), parts));
     }
     return builder_.Finish();
   }
@@ -147,7 +149,8 @@ class Extraction {
   Instruction* AddParameter(const Instruction& value) {
     ParameterAttrs attrs;
     attrs.number = next_parameter_++;
-    Instruction* copy = to_->Add(OpKind::Parameter, value.shape(), builder_.InstructionName(value.name()), {}, attrs);
+    Instruction* copy =
+        to_->Add(OpKind::Parameter, value.shape(), builder_.InstructionName(value.name()), {}, attrs);
     copy->set_loc(value.loc());
     copies_[&value] = copy;
     return copy;
@@ -156,7 +159,8 @@ class Extraction {
   void CopyKept(const Instruction& from, llvm::ArrayRef<Instruction*> operands) {
     llvm::SmallVector<Computation*, 2> callees;
     for (const Computation* callee : from.callees()) callees.push_back(builder_.Copy(callee));
-    Instruction* copy = CloneInstruction(from, *to_, operands, callees, builder_.InstructionName(from.name()));
+    Instruction* copy =
+        CloneInstruction(from, *to_, operands, callees, builder_.InstructionName(from.name()));
     for (const Instruction* before : from.extras().control_predecessors)
       if (Instruction* kept = copies_.lookup(before)) copy->AddControlPredecessor(kept);
     copies_[&from] = copy;
@@ -190,14 +194,16 @@ bool IsTrivial(const Instruction& i) {
 }  // namespace
 
 Result<const Instruction*> FindInstruction(const Module& module, StringRef name) {
-  const auto [scope, local] = name.contains("::") ? name.split("::") : std::pair<StringRef, StringRef>("", name);
+  const auto [scope, local] =
+      name.contains("::") ? name.split("::") : std::pair<StringRef, StringRef>("", name);
   const StringRef wanted = WithoutPercent(local), home = WithoutPercent(scope);
   std::vector<const Instruction*> found;
   const Instruction* exact = nullptr;
   std::vector<StringRef> names;
   llvm::StringMap<const Computation*> homes;
   for (const auto& computation : module.computations()) {
-    const bool in_scope = home.empty() || computation->name() == home || WrittenName(computation->loc(), computation->name()) == home;
+    const bool in_scope = home.empty() || computation->name() == home ||
+                          WrittenName(computation->loc(), computation->name()) == home;
     for (const Instruction* i : computation->instructions()) {
       names.push_back(i->name());
       homes[i->name()] = computation.get();
@@ -211,12 +217,16 @@ Result<const Instruction*> FindInstruction(const Module& module, StringRef name)
   if (found.size() > 1) {
     std::string candidates;
     for (const Instruction* i : found)
-      candidates += (candidates.empty() ? "'%" : ", '%") + i->parent()->name().str() + "::" + wanted.str() + "'";
-    return Error("usage-name", {}, "'%{0}' stands in {1} computations: {2}", wanted, found.size(), candidates);
+      candidates +=
+          (candidates.empty() ? "'%" : ", '%") + i->parent()->name().str() + "::" + wanted.str() + "'";
+    return Error("usage-name", {}, "'%{0}' stands in {1} computations: {2}", wanted, found.size(),
+                 candidates);
   }
   std::string hint;
   for (const std::string& near : DidYouMean(wanted, names))
-    hint += llvm::formatv("{0}'%{1}' (in %{2})", hint.empty() ? "; did you mean " : " or ", near, homes[near]->name()).str();
+    hint += llvm::formatv("{0}'%{1}' (in %{2})", hint.empty() ? "; did you mean " : " or ", near,
+                          homes[near]->name())
+                .str();
   if (!hint.empty()) hint += "?";
   return Error("usage-name", {}, "no instruction '%{0}'{1}", wanted, hint);
 }
@@ -234,12 +244,16 @@ Result<const Computation*> FindComputation(const Module& module, StringRef name)
   return Error("usage-name", {}, "no computation '%{0}'{1}{2}", wanted, hint.empty() ? "" : "; ", hint);
 }
 
-Result<std::unique_ptr<Module>> ExtractInstructions(const Module& module, llvm::ArrayRef<const Instruction*> targets,
+Result<std::unique_ptr<Module>> ExtractInstructions(const Module& module,
+                                                    llvm::ArrayRef<const Instruction*> targets,
                                                     int64_t height, Boundary boundary) {
   for (const Instruction* target : targets)
     if (target->parent() != targets.front()->parent())
-      return Error("usage-name", {}, "'%{0}' is in %{1} but '%{2}' is in %{3}; instructions of one module must share a computation",
-                   targets.front()->name(), targets.front()->parent()->name(), target->name(), target->parent()->name());
+      return Error(
+          "usage-name", {},
+          "'%{0}' is in %{1} but '%{2}' is in %{3}; instructions of one module must share a computation",
+          targets.front()->name(), targets.front()->parent()->name(), target->name(),
+          target->parent()->name());
   return Extraction(module, module.name(), boundary).Run(targets, height);
 }
 
@@ -255,14 +269,16 @@ Result<std::vector<std::unique_ptr<Module>>> IsolateInstructions(const Module& m
   llvm::DenseSet<uint64_t> seen;
   for (const Computation* computation : module.PrintOrder()) {
     // Bodies of control flow only: those of fusions, reducers and the like belong to their callers.
-    const bool visited = computation->IsEntry() || llvm::all_of(computation->callers(), [](const Instruction* caller) {
-                           return caller->info().category == OpCategory::Control && caller->kind() != OpKind::Fusion;
-                         });
+    const bool visited =
+        computation->IsEntry() || llvm::all_of(computation->callers(), [](const Instruction* caller) {
+          return caller->info().category == OpCategory::Control && caller->kind() != OpKind::Fusion;
+        });
     if (!visited) continue;
     for (const Instruction* i : computation->PostOrder()) {
       if (IsTrivial(*i)) continue;
       int64_t height = 0;  // a `done` takes its chain along
-      for (const Instruction* at = i; (at->info().Is(kDone) || at->kind() == OpKind::AsyncUpdate) && at->operand_count() > 0;
+      for (const Instruction* at = i;
+           (at->info().Is(kDone) || at->kind() == OpKind::AsyncUpdate) && at->operand_count() > 0;
            at = at->operand(0))
         ++height;
       const std::string name = (module.name() + "." + i->name()).str();
@@ -278,7 +294,8 @@ void RemoveUncalled(Module& module) {
     changed = false;
     llvm::SmallVector<Computation*, 8> dead;
     for (const auto& computation : module.computations())
-      if (computation->callers().empty() && computation.get() != module.entry()) dead.push_back(computation.get());
+      if (computation->callers().empty() && computation.get() != module.entry())
+        dead.push_back(computation.get());
     for (Computation* computation : dead) module.RemoveComputation(computation), changed = true;
   }
 }

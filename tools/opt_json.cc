@@ -11,7 +11,8 @@ using Json = llvm::json::OStream;
 /// JSON wants UTF-8; other bytes (from escapes in HLO strings) become replacement characters.
 std::string Utf8(StringRef text) { return llvm::json::isUTF8(text) ? text.str() : llvm::json::fixUTF8(text); }
 
-template <class F> std::string Text(F&& print) {
+template <class F>
+std::string Text(F&& print) {
   std::string text;
   llvm::raw_string_ostream os(text);
   print(os);
@@ -48,7 +49,8 @@ StringRef KindOf(const Computation& computation) {
     default: break;
   }
   for (const FieldInfo& field : caller.attrs().info().fields)
-    if (field.kind == FieldKind::Callee && field.name == "to_apply" && caller.kind() != OpKind::Call) return "to_apply";
+    if (field.kind == FieldKind::Callee && field.name == "to_apply" && caller.kind() != OpKind::Call)
+      return "to_apply";
   return "called";
 }
 
@@ -82,7 +84,8 @@ void WriteConfig(Json& json, const Module& module) {
   });
 }
 
-template <class List> void WriteNames(Json& json, StringRef key, const List& list) {
+template <class List>
+void WriteNames(Json& json, StringRef key, const List& list) {
   if (list.empty()) return;
   json.attributeArray(key, [&] {
     for (const auto* named : list) json.value(Utf8(named->name()));
@@ -111,7 +114,8 @@ void WriteAttributes(Json& json, const Instruction& inst, const PrintOptions& op
   llvm::SmallVector<const FieldInfo*, 8> shown;
   for (const FieldInfo& field : attrs.info().fields) {
     if (inst.kind() == OpKind::Constant || !field.access) continue;
-    if ((field.flags & (kAlwaysPrint | kPositional)) != 0 || !FieldIsDefault(attrs.info(), field, attrs.data()))
+    if ((field.flags & (kAlwaysPrint | kPositional)) != 0 ||
+        !FieldIsDefault(attrs.info(), field, attrs.data()))
       shown.push_back(&field);
   }
   const InstructionExtras& extras = inst.extras();
@@ -121,7 +125,8 @@ void WriteAttributes(Json& json, const Instruction& inst, const PrintOptions& op
     for (const FieldInfo* field : shown) WriteField(json, inst, *field, options);
     if (!extras.frontend_attributes.empty())
       json.attributeObject("frontend_attributes", [&] {
-        for (const FrontendAttribute& a : extras.frontend_attributes) json.attribute(Utf8(a.key), Utf8(a.value));
+        for (const FrontendAttribute& a : extras.frontend_attributes)
+          json.attribute(Utf8(a.key), Utf8(a.value));
       });
     if (!extras.result_accuracy.is_default())
       json.attribute("result_accuracy",
@@ -131,16 +136,20 @@ void WriteAttributes(Json& json, const Instruction& inst, const PrintOptions& op
 
 void WriteMetadata(Json& json, const OpMetadata& m) {
   json.attributeObject("metadata", [&] {
-    const std::pair<StringRef, StringRef> texts[] = {{"op_type", m.op_type}, {"op_name", m.op_name}, {"source_file", m.source_file}};
+    const std::pair<StringRef, StringRef> texts[] = {
+        {"op_type", m.op_type}, {"op_name", m.op_name}, {"source_file", m.source_file}};
     for (const auto& [key, value] : texts)
       if (!value.empty()) json.attribute(key, Utf8(value));
-    const std::pair<StringRef, int32_t> numbers[] = {
-        {"source_line", m.source_line}, {"source_end_line", m.source_end_line}, {"source_column", m.source_column},
-        {"source_end_column", m.source_end_column}, {"stack_frame_id", m.stack_frame_id}};
+    const std::pair<StringRef, int32_t> numbers[] = {{"source_line", m.source_line},
+                                                     {"source_end_line", m.source_end_line},
+                                                     {"source_column", m.source_column},
+                                                     {"source_end_column", m.source_end_column},
+                                                     {"stack_frame_id", m.stack_frame_id}};
     for (const auto& [key, value] : numbers)
       if (value != 0) json.attribute(key, value);
-    const std::pair<StringRef, StringRef> more[] = {
-        {"deduplicated_name", m.deduplicated_name}, {"scheduling_name", m.scheduling_name}, {"metadata_payload", m.payload}};
+    const std::pair<StringRef, StringRef> more[] = {{"deduplicated_name", m.deduplicated_name},
+                                                    {"scheduling_name", m.scheduling_name},
+                                                    {"metadata_payload", m.payload}};
     for (const auto& [key, value] : more)
       if (!value.empty()) json.attribute(key, Utf8(value));
   });
@@ -157,14 +166,18 @@ void WriteInstruction(Json& json, const Instruction& inst, const PrintOptions& o
   WriteAttributes(json, inst, options);
   if (inst.kind() == OpKind::Constant) {
     const LiteralPtr& literal = inst.attr<ConstantAttrs>().literal;
-    const bool whole = literal && (options.max_constant_elements < 0 ||
-                                   (literal->shape().IsArray() &&
-                                    literal->shape().ElementCount() <= options.max_constant_elements));
-    json.attribute("literal", whole ? Text([&](llvm::raw_ostream& os) { PrintLiteral(os, *literal); }) : "{...}");
+    const bool whole =
+        literal &&
+        (options.max_constant_elements < 0 ||
+         (literal->shape().IsArray() && literal->shape().ElementCount() <= options.max_constant_elements));
+    json.attribute("literal",
+                   whole ? Text([&](llvm::raw_ostream& os) { PrintLiteral(os, *literal); }) : "{...}");
   }
   if (inst.metadata() && options.metadata) WriteMetadata(json, *inst.metadata());
   if (extras.sharding && options.sharding)
-    json.attribute("sharding", Text([&](llvm::raw_ostream& os) { PrintSharding(os, *extras.sharding, options.metadata); }));
+    json.attribute("sharding", Text([&](llvm::raw_ostream& os) {
+                     PrintSharding(os, *extras.sharding, options.metadata);
+                   }));
   if (!extras.backend_config.empty() && options.backend_config)
     json.attribute("backend_config", Utf8(extras.backend_config));
   if (inst.loc().valid()) json.attribute("line", lines.Line(inst.loc()));
@@ -172,7 +185,8 @@ void WriteInstruction(Json& json, const Instruction& inst, const PrintOptions& o
 
 }  // namespace
 
-void WriteGraphJson(llvm::raw_ostream& os, const Module& module, const PrintOptions& options, unsigned indent) {
+void WriteGraphJson(llvm::raw_ostream& os, const Module& module, const PrintOptions& options,
+                    unsigned indent) {
   Json json(os, indent);
   LineTable lines;
   json.object([&] {
@@ -199,11 +213,17 @@ void WriteGraphJson(llvm::raw_ostream& os, const Module& module, const PrintOpti
 }
 
 void WriteOpsJson(llvm::raw_ostream& os, unsigned indent) {
-  static constexpr std::pair<OpTraits, StringRef> kTraits[] = {
-      {kElementwise, "elementwise"},       {kCommutative, "commutative"}, {kAccuracy, "result_accuracy"},
-      {kDeclared, "shape_required"},       {kStrict, "strict_layout"},    {kMixed, "mixed_precision"},
-      {kSideEffect, "side_effect"},        {kReshapesLayout, "changes_layout"},
-      {kStart, "start"},                   {kDone, "done"},               {kGrouped, "replica_groups"}};
+  static constexpr std::pair<OpTraits, StringRef> kTraits[] = {{kElementwise, "elementwise"},
+                                                               {kCommutative, "commutative"},
+                                                               {kAccuracy, "result_accuracy"},
+                                                               {kDeclared, "shape_required"},
+                                                               {kStrict, "strict_layout"},
+                                                               {kMixed, "mixed_precision"},
+                                                               {kSideEffect, "side_effect"},
+                                                               {kReshapesLayout, "changes_layout"},
+                                                               {kStart, "start"},
+                                                               {kDone, "done"},
+                                                               {kGrouped, "replica_groups"}};
   Json json(os, indent);
   json.object([&] {
     json.attribute("schema", "hlo.ops/1");
@@ -214,7 +234,8 @@ void WriteOpsJson(llvm::raw_ostream& os, unsigned indent) {
         json.object([&] {
           json.attribute("opcode", op.text);
           json.attribute("min_operands", static_cast<int64_t>(op.min_operands));
-          if (op.max_operands != OpInfo::kVariadic) json.attribute("max_operands", static_cast<int64_t>(op.max_operands));
+          if (op.max_operands != OpInfo::kVariadic)
+            json.attribute("max_operands", static_cast<int64_t>(op.max_operands));
           json.attribute("category", ToString(op.category));
           json.attributeArray("traits", [&] {
             for (const auto& [trait, name] : kTraits)

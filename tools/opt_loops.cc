@@ -16,11 +16,13 @@ Instruction* GetElement(Computation& c, Instruction* tuple, int64_t index, Instr
 Instruction* Number(Computation& c, int32_t value, Instruction* before = nullptr) {
   ConstantAttrs attrs;
   attrs.literal = std::make_shared<const Literal>(Literal::Scalar(ElementType::S32, value));
-  return c.Add(OpKind::Constant, attrs.literal->shape(), c.module()->UniqueInstructionName("constant"), {}, attrs, {}, before);
+  return c.Add(OpKind::Constant, attrs.literal->shape(), c.module()->UniqueInstructionName("constant"), {},
+               attrs, {}, before);
 }
 
 Instruction* Parameter(Computation& c, const Shape& shape) {
-  return c.Add(OpKind::Parameter, shape, c.module()->UniqueInstructionName("parameter"), {}, ParameterAttrs{});
+  return c.Add(OpKind::Parameter, shape, c.module()->UniqueInstructionName("parameter"), {},
+               ParameterAttrs{});
 }
 
 /// Replaces `condition` and `body` of a loop over state S by those of one over (S, counter).
@@ -47,8 +49,8 @@ void CountLoop(Module& module, Instruction* loop, int32_t count) {
 
   Instruction* init = home.Add(OpKind::Tuple, state, module.UniqueInstructionName("tuple"),
                                {loop->operand(0), Number(home, 0, loop)}, {}, {}, loop);
-  Instruction* counted = home.Add(OpKind::While, state, module.UniqueInstructionName("while"), {init}, WhileAttrs{},
-                                  {body, condition}, loop);
+  Instruction* counted = home.Add(OpKind::While, state, module.UniqueInstructionName("while"), {init},
+                                  WhileAttrs{}, {body, condition}, loop);
   counted->set_metadata(loop->metadata());
   Instruction* result = GetElement(home, counted, 0, loop);
   loop->ReplaceAllUsesWith(result);

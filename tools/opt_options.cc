@@ -9,7 +9,8 @@ constexpr OptionRow kTargetRows[] = {
     Option<&O::platform>("platform", "NAME", "none", "pipeline and code generator: none"),
     Option<&O::stage>("stage", "STAGE", "hlo", "what to print: parsed, hlo, json, cost"),
     Option<&O::passes>("passes", "SPEC", "", "run exactly these passes; repeatable"),
-    Option<&O::list_passes>("list-passes", "text|names|json", "", "name, summary and options of every pass").Bare("text"),
+    Option<&O::list_passes>("list-passes", "text|names|json", "", "name, summary and options of every pass")
+        .Bare("text"),
     Option<&O::describe_pass>("describe-pass", "NAME", "", "explain one pass").Advanced(),
     Option<&O::disable_passes>("disable-passes", "LIST", "", "passes to leave out").Advanced(),
     Option<&O::enable_passes_only>("enable-passes-only", "LIST", "", "leave out all others").Advanced(),
@@ -17,9 +18,10 @@ constexpr OptionRow kTargetRows[] = {
     Option<&O::list_ops>("list-ops", "json", "", "the table of opcodes").Bare("json"),
 };
 constexpr OptionRow kPrintingRows[] = {
-    Option<&O::print_style>("print-style", "STYLE", "long",
-                            "long, short, or canonical (names `opcode.N` in post-order, no metadata: stable under "
-                            "renaming and reordering)"),
+    Option<&O::print_style>(
+        "print-style", "STYLE", "long",
+        "long, short, or canonical (names `opcode.N` in post-order, no metadata: stable under "
+        "renaming and reordering)"),
     Option<&O::metadata>("print-metadata", "", "by style", "metadata and stack tables"),
     Option<&O::layouts>("print-layouts", "", "by style", "layouts of shapes"),
     Option<&O::operand_shapes>("print-operand-shapes", "", "by style", "shapes before operands"),
@@ -30,30 +32,36 @@ constexpr OptionRow kPrintingRows[] = {
     Option<&O::async_sugar>("async-sugar", "", "", "print async ops as `X-start`, `X-update`, `X-done`"),
     Option<&O::print_fingerprint>("print-fingerprint", "", "", "a hash per module, blind to names and order"),
     Option<&O::json_indent>("json-indent", "N", "0", "spaces per level of JSON output"),
-    Option<&O::split_marker>("output-split-marker", "TEXT", "// -----", "line between several modules").Advanced(),
+    Option<&O::split_marker>("output-split-marker", "TEXT", "// -----", "line between several modules")
+        .Advanced(),
 };
 constexpr OptionRow kCheckingRows[] = {
     Option<&O::check>("check", "", "", "parse and verify, print nothing"),
     Option<&O::verify_roundtrip>("verify-roundtrip", "", "", "print, reparse, compare"),
-    Option<&O::verify_diagnostics>("verify-diagnostics", "", "", "compare with `// expected-error {{text}}` comments"),
+    Option<&O::verify_diagnostics>("verify-diagnostics", "", "",
+                                   "compare with `// expected-error {{text}}` comments"),
     Option<&O::update_checks>("update-checks", "", "", "rewrite the generated CHECK block of each module"),
     Option<&O::in_place>("in-place", "", "", "with --update-checks: into the input file"),
 };
 constexpr OptionRow kExtractionRows[] = {
     Option<&O::extract>("extract", "NAME", "", "a module that computes this instruction; repeatable"),
-    Option<&O::extract_computation>("extract-computation", "NAME", "", "a module with this computation as entry"),
-    Option<&O::extract_height>("extract-height", "N", "-1", "levels of operands kept; -1: all, 0: the instruction alone"),
+    Option<&O::extract_computation>("extract-computation", "NAME", "",
+                                    "a module with this computation as entry"),
+    Option<&O::extract_height>("extract-height", "N", "-1",
+                               "levels of operands kept; -1: all, 0: the instruction alone"),
     Option<&O::extract_boundary>("extract-boundary", "WHAT", "parameter",
                                  "stand-in for what was cut: parameter, zeros or random"),
     Option<&O::isolate>("isolate", "", "", "one module per non-trivial instruction, duplicates merged"),
     Option<&O::output_directory>("output-dir", "DIR", "", "with --isolate: a file per module"),
     Option<&O::while_execution_count>("while-execution-count", "N", "", "let every while loop run N times"),
     Option<&O::remove_infeed_outfeed>("remove-infeed-outfeed", "", "", "infeeds become zeros, outfeeds go"),
-    Option<&O::cost>("cost", "csv", "", "FLOPs, transcendentals, bytes per instruction and in all").Bare("table"),
+    Option<&O::cost>("cost", "csv", "", "FLOPs, transcendentals, bytes per instruction and in all")
+        .Bare("table"),
 };
 constexpr OptionRow kOutputRows[] = {
     Option<&CommonOptions::output>("output", "FILE", "-", "main output; `-` is standard output").Letter('o'),
-    Option<&CommonOptions::output_format>("output-format", "FORMAT", "extension of -o", "hlo or json (hlo.graph/1)"),
+    Option<&CommonOptions::output_format>("output-format", "FORMAT", "extension of -o",
+                                          "hlo or json (hlo.graph/1)"),
 };
 
 constexpr OptionAlias kAliases[] = {
@@ -171,8 +179,7 @@ Status CheckPassNames(const OptOptions& options) {
   };
   for (const llvm::StringRef spec : options.passes) {
     llvm::StringRef name = spec.trim().take_until([](char c) { return c == ',' || c == '{' || c == '('; });
-    if (name.consume_front("@"))
-      return Error("usage-pass", {}, "unknown pipeline '{0}'", name);
+    if (name.consume_front("@")) return Error("usage-pass", {}, "unknown pipeline '{0}'", name);
     return unknown(name);
   }
   if (!options.describe_pass.empty()) return unknown(options.describe_pass);
@@ -197,9 +204,12 @@ Status CheckOutputFormat(const OptOptions& options, OptStage& stage) {
 }  // namespace
 
 const ToolInfo& OptTool() {
-  static constexpr ToolInfo kTool = {
-      "hlo-opt", "checks, prints, converts and takes apart HLO modules", "[options] [FILE...]", kAliases, kUnavailableOptions,
-      kExamples};
+  static constexpr ToolInfo kTool = {"hlo-opt",
+                                     "checks, prints, converts and takes apart HLO modules",
+                                     "[options] [FILE...]",
+                                     kAliases,
+                                     kUnavailableOptions,
+                                     kExamples};
   return kTool;
 }
 
@@ -224,13 +234,17 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
   if (options.in_place && !options.update_checks)
     return Error("usage-option", {}, "option '--in-place' needs --update-checks");
   if (options.extract_height < -1)
-    return Error("usage-option", {}, "option '--extract-height': found {0}, expected -1 or more", options.extract_height);
+    return Error("usage-option", {}, "option '--extract-height': found {0}, expected -1 or more",
+                 options.extract_height);
   if (options.json_indent < 0 || options.json_indent > 16)
-    return Error("usage-option", {}, "option '--json-indent': found {0}, expected 0 to 16", options.json_indent);
+    return Error("usage-option", {}, "option '--json-indent': found {0}, expected 0 to 16",
+                 options.json_indent);
   if (options.large_constants && *options.large_constants < -1)
-    return Error("usage-option", {}, "option '--print-large-constants': found {0}, expected a number of elements",
+    return Error("usage-option", {},
+                 "option '--print-large-constants': found {0}, expected a number of elements",
                  *options.large_constants);
-  if (options.while_execution_count && (*options.while_execution_count < 0 || *options.while_execution_count > INT32_MAX))
+  if (options.while_execution_count &&
+      (*options.while_execution_count < 0 || *options.while_execution_count > INT32_MAX))
     return Error("usage-option", {}, "option '--while-execution-count': found {0}, expected 0 to {1}",
                  *options.while_execution_count, INT32_MAX);
   const bool extracting = !options.extract.empty() || !options.extract_computation.empty();
@@ -242,7 +256,8 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
 }
 
 PrintOptions MakePrintOptions(const OptOptions& options, bool terminal) {
-  PrintOptions print = options.print_style == PrintStyle::Short ? PrintOptions::ShortParsable() : PrintOptions::ModuleDump();
+  PrintOptions print =
+      options.print_style == PrintStyle::Short ? PrintOptions::ShortParsable() : PrintOptions::ModuleDump();
   print.async_sugar = options.async_sugar;
   if (options.print_style == PrintStyle::Canonical) print.metadata = print.origin = false;
   print.max_constant_elements = options.large_constants.value_or(terminal ? 10 : -1);

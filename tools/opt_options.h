@@ -39,7 +39,8 @@ struct OptOptions {
   std::string split_marker = "// -----";
 
   // Checking
-  bool check = false, verify_roundtrip = false, verify_diagnostics = false, update_checks = false, in_place = false;
+  bool check = false, verify_roundtrip = false, verify_diagnostics = false, update_checks = false,
+       in_place = false;
 
   // Extraction
   std::vector<std::string> extract, extract_computation;
@@ -75,6 +76,7 @@ template <>
 inline constexpr OptionWord<ListForm> kOptionWords<ListForm>[] = {
     {"text", ListForm::Text}, {"names", ListForm::Names}, {"json", ListForm::Json}};
 template <>
-inline constexpr OptionWord<CostForm> kOptionWords<CostForm>[] = {{"table", CostForm::Table}, {"csv", CostForm::Csv}};
+inline constexpr OptionWord<CostForm> kOptionWords<CostForm>[] = {{"table", CostForm::Table},
+                                                                  {"csv", CostForm::Csv}};
 
 }  // namespace hlo

@@ -24,13 +24,16 @@ Status OptOutput::Open(llvm::StringRef path, llvm::ArrayRef<std::string> inputs)
   return {};
 }
 
-Result<llvm::raw_ostream*> OptOutput::Begin(const Module& module, OptStage stage, llvm::ArrayRef<std::string> inputs) {
+Result<llvm::raw_ostream*> OptOutput::Begin(const Module& module, OptStage stage,
+                                            llvm::ArrayRef<std::string> inputs) {
   if (!options_.output_directory.empty()) {
     HLO_CHECK_OK(Finish());
     std::string stem = FileStem(module.name());
     if (const int seen = names_[stem]++; seen > 0) stem += "." + std::to_string(seen);
     llvm::SmallString<128> path(options_.output_directory);
-    llvm::sys::path::append(path, stem + (stage == OptStage::Json ? ".json" : stage == OptStage::Cost ? ".txt" : ".hlo"));
+    llvm::sys::path::append(path, stem + (stage == OptStage::Json   ? ".json"
+                                          : stage == OptStage::Cost ? ".txt"
+                                                                    : ".hlo"));
     HLO_CHECK_OK(Open(path, inputs));
     return &file_->stream();
   }
@@ -69,7 +72,8 @@ Status CheckUpdater::Add(const InputModule& input, llvm::StringRef output) {
     file.text += chunk;
     const auto at = static_cast<uint32_t>(input.begin + (chunk.size() - chunk.ltrim().size()));
     return Error("usage-update", Loc{input.source.get(), at, at},
-                 "the CHECK lines of this module have no banner '{0}', so they are not generated ones", kCheckBanner);
+                 "the CHECK lines of this module have no banner '{0}', so they are not generated ones",
+                 kCheckBanner);
   }
   // Above the module, below the marker and the comments that head the chunk.
   size_t head = 0;

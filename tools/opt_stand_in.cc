@@ -16,7 +16,8 @@ bool HasConstants(const Shape& shape) {
 
 Instruction* StandInBuilder::Add(OpKind kind, const Shape& shape, llvm::StringRef name,
                                  llvm::ArrayRef<Instruction*> operands, Attrs attrs) {
-  return to_.Add(kind, shape, to_.module()->UniqueInstructionName(name), operands, std::move(attrs), {}, before_);
+  return to_.Add(kind, shape, to_.module()->UniqueInstructionName(name), operands, std::move(attrs), {},
+                 before_);
 }
 
 Instruction* StandInBuilder::Zeros(const Shape& shape) {
@@ -46,7 +47,9 @@ Result<Instruction*> StandInBuilder::Random(const Shape& shape, uint64_t seed) {
     return Add(OpKind::Tuple, shape, "random", parts);
   }
   if (shape.ElementCount() > kMaxElements)
-    return Error("limit-memory", {}, "a random constant {0} has {1} elements, at most {2} are made; use --extract-boundary=zeros or parameter",
+    return Error("limit-memory", {},
+                 "a random constant {0} has {1} elements, at most {2} are made; use --extract-boundary=zeros "
+                 "or parameter",
                  ToString(shape), shape.ElementCount(), kMaxElements);
   ConstantAttrs attrs;
   attrs.literal = std::make_shared<const Literal>(MakeValue(shape, {}, {seed, 0, 0, 0}).Pack());

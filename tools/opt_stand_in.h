@@ -17,7 +17,8 @@ class StandInBuilder {
   Instruction* Zeros(const Shape& shape);
 
  private:
-  Instruction* Add(OpKind kind, const Shape& shape, llvm::StringRef name, llvm::ArrayRef<Instruction*> operands, Attrs attrs = {});
+  Instruction* Add(OpKind kind, const Shape& shape, llvm::StringRef name,
+                   llvm::ArrayRef<Instruction*> operands, Attrs attrs = {});
   Result<Instruction*> Random(const Shape& shape, uint64_t seed);
 
   Computation& to_;

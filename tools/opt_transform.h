@@ -21,7 +21,8 @@ Result<const Computation*> FindComputation(const Module& module, llvm::StringRef
 
 /// A module that computes `targets`, which belong to one computation: their operands up to `height`
 /// levels (-1: all), with stand-ins for what lies beyond. Several targets give a tuple.
-Result<std::unique_ptr<Module>> ExtractInstructions(const Module& module, llvm::ArrayRef<const Instruction*> targets,
+Result<std::unique_ptr<Module>> ExtractInstructions(const Module& module,
+                                                    llvm::ArrayRef<const Instruction*> targets,
                                                     int64_t height, Boundary boundary);
 /// A module whose entry is a copy of `computation`.
 std::unique_ptr<Module> ExtractComputation(const Module& module, const Computation& computation);

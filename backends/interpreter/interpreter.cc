@@ -15,7 +15,8 @@ void Reach(const Computation& from, llvm::DenseMap<const Computation*, bool>& se
     const Computation* c = stack.back();
     stack.pop_back();
     if (!seen.try_emplace(c, true).second) continue;
-    for (const Instruction* i : c->instructions()) stack.insert(stack.end(), i->callees().begin(), i->callees().end());
+    for (const Instruction* i : c->instructions())
+      stack.insert(stack.end(), i->callees().begin(), i->callees().end());
   }
 }
 
@@ -24,23 +25,26 @@ Status CheckInstruction(const Instruction& inst, const InterpreterOptions& optio
     const std::string& target = inst.attr<CustomCallAttrs>().custom_call_target;
     const auto it = options.missing_custom_calls.find(target);
     if (!FindCustomCallTarget(target) && (it == options.missing_custom_calls.end() || it->second == "error"))
-      return Error("unsupported-custom-call", inst.loc(), "%{0}: no implementation of custom-call target '{1}'", inst.name(),
-                   target);
+      return Error("unsupported-custom-call", inst.loc(),
+                   "%{0}: no implementation of custom-call target '{1}'", inst.name(), target);
   }
   if (inst.kind() == OpKind::Convolution) {
     const SparsityConfig& sparsity = inst.attr<ConvolutionAttrs>().sparsity_config;
     if (sparsity.lhs || sparsity.rhs)
-      return Error("unsupported-op", inst.loc(), "%{0}: convolutions with 'sparsity_config' cannot be evaluated", inst.name());
+      return Error("unsupported-op", inst.loc(),
+                   "%{0}: convolutions with 'sparsity_config' cannot be evaluated", inst.name());
   }
   if (inst.kind() == OpKind::Constant && !inst.attr<ConstantAttrs>().literal)
-    return Error("elided-constant", inst.loc(), "%{0} is an elided constant; its value is not known", inst.name());
+    return Error("elided-constant", inst.loc(), "%{0} is an elided constant; its value is not known",
+                 inst.name());
   if (inst.shape().HasUnboundedDimension())
-    return Error("unsupported-shape", inst.loc(), "%{0} has shape {1}; unbounded dimensions cannot be run", inst.name(),
-                 inst.shape());
+    return Error("unsupported-shape", inst.loc(), "%{0} has shape {1}; unbounded dimensions cannot be run",
+                 inst.name(), inst.shape());
   Status too_large;
   ForEachLeaf(inst.shape(), [&](const ShapeIndex&, const Shape& leaf) {
     if (too_large && leaf.IsArray() && ByteSize(leaf) < 0)
-      too_large = Error("unsupported-shape", inst.loc(), "%{0} has shape {1}, more than 2^63 bytes", inst.name(), leaf);
+      too_large = Error("unsupported-shape", inst.loc(), "%{0} has shape {1}, more than 2^63 bytes",
+                        inst.name(), leaf);
   });
   return too_large;
 }
@@ -52,7 +56,8 @@ Status CheckSupported(const Module& module, const InterpreterOptions& options) {
   Reach(*module.entry(), reachable);
   for (const auto& computation : module.computations()) {
     if (!reachable.contains(computation.get())) continue;
-    for (const Instruction* inst : computation->instructions()) HLO_CHECK_OK(CheckInstruction(*inst, options));
+    for (const Instruction* inst : computation->instructions())
+      HLO_CHECK_OK(CheckInstruction(*inst, options));
   }
   return {};
 }
@@ -60,7 +65,8 @@ Status CheckSupported(const Module& module, const InterpreterOptions& options) {
 Result<InterpreterResult> RunModule(const Module& module, std::vector<std::vector<Literal>> arguments,
                                     const InterpreterOptions& options) {
   HLO_CHECK_OK(CheckSupported(module, options));
-  DeviceGroup group(options.replica_count, options.partition_count, options.rng_seed, options.collective_timeout);
+  DeviceGroup group(options.replica_count, options.partition_count, options.rng_seed,
+                    options.collective_timeout);
   group.SetMissingCustomCalls(options.missing_custom_calls);
   const auto devices = static_cast<size_t>(group.size());
   ExecutionPlans plans;
@@ -69,7 +75,8 @@ Result<InterpreterResult> RunModule(const Module& module, std::vector<std::vecto
   result.outfeeds.resize(devices);
   auto run = [&](size_t d) {
     Device& device = group.device(static_cast<int64_t>(d));
-    if (d < options.infeeds.size()) device.infeed.assign(options.infeeds[d].begin(), options.infeeds[d].end());
+    if (d < options.infeeds.size())
+      device.infeed.assign(options.infeeds[d].begin(), options.infeeds[d].end());
     Executor executor(plans, device, options.on_instruction ? &options.on_instruction : nullptr);
     std::vector<Literal> mine;
     for (Literal& a : arguments[d]) mine.push_back(std::exchange(a, {}).Unpack());

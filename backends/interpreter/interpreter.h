@@ -25,8 +25,8 @@ struct InterpreterOptions {
 };
 
 struct InterpreterResult {
-  std::vector<Literal> results;                 // per device r * partitions + p
-  std::vector<std::vector<Literal>> outfeeds;   // per device
+  std::vector<Literal> results;                // per device r * partitions + p
+  std::vector<std::vector<Literal>> outfeeds;  // per device
 };
 
 /// Everything the interpreter cannot run is found before any work: id unsupported-…, exit 5.

@@ -27,7 +27,8 @@ Result<std::vector<int64_t>> GroupOf(const Instruction& inst, const Device& self
   const bool both = has_channel && global_ids && !flattened;
 
   const auto groups = Expand(*FieldNamed<ReplicaGroups>(inst, "replica_groups"));
-  if (!groups) return Error("runtime-collective-mismatch", inst.loc(), "the replica groups cannot be expanded");
+  if (!groups)
+    return Error("runtime-collective-mismatch", inst.loc(), "the replica groups cannot be expanded");
   const int64_t ids = flattened ? replicas * partitions : cross_partition ? partitions : replicas;
   const int64_t mine = flattened ? self.id() : cross_partition ? self.partition() : self.replica();
   Dims all;
@@ -42,13 +43,16 @@ Result<std::vector<int64_t>> GroupOf(const Instruction& inst, const Device& self
   for (int64_t id : members) {
     if (id < 0 || id >= ids)
       return Error("runtime-collective-mismatch", inst.loc(),
-                   "replica group names id {0}, the run has {1} (replicas {2}, partitions {3})", id, ids, replicas,
-                   partitions);
-    if (flattened) devices.push_back(id);
-    else if (cross_partition) devices.push_back(self.replica() * partitions + id);
+                   "replica group names id {0}, the run has {1} (replicas {2}, partitions {3})", id, ids,
+                   replicas, partitions);
+    if (flattened)
+      devices.push_back(id);
+    else if (cross_partition)
+      devices.push_back(self.replica() * partitions + id);
     else if (both)
       for (int64_t p = 0; p < partitions; ++p) devices.push_back(id * partitions + p);
-    else devices.push_back(id * partitions + self.partition());
+    else
+      devices.push_back(id * partitions + self.partition());
   }
   return devices;
 }
@@ -59,7 +63,8 @@ Literal Wrap(const Instruction& inst, const Values& operands, Values results) {
     return as.IsTuple() ? Literal::MakeTuple(std::move(values)) : std::move(values[0]);
   };
   const Shape& shape = inst.shape();
-  if (!inst.info().Is(kStart) || inst.kind() == OpKind::AllReduceStart) return group(std::move(results), shape);
+  if (!inst.info().Is(kStart) || inst.kind() == OpKind::AllReduceStart)
+    return group(std::move(results), shape);
   Values parts;
   parts.push_back(group(operands, shape.tuple_shape(0)));
   parts.push_back(group(std::move(results), shape.tuple_shape(1)));
@@ -92,7 +97,8 @@ int64_t OuterCount(const Shape& shape, int64_t dim) {
 }
 
 /// Copies `count` indices of dimension `dim` from `from` (starting at from_start) into `to`.
-void CopyBlock(Literal& to, int64_t to_start, const Literal& from, int64_t from_start, int64_t count, int64_t dim) {
+void CopyBlock(Literal& to, int64_t to_start, const Literal& from, int64_t from_start, int64_t count,
+               int64_t dim) {
   const size_t row = RowBytes(from.shape(), dim);
   const auto from_stride = row * static_cast<size_t>(from.shape().dim(dim));
   const auto to_stride = row * static_cast<size_t>(to.shape().dim(dim));
@@ -103,22 +109,23 @@ void CopyBlock(Literal& to, int64_t to_start, const Literal& from, int64_t from_
     if (bytes > 0) std::memcpy(target, source, bytes);
 }
 
-Result<Literal> Collective(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands,
-                           DeviceGroup::Combine combine) {
+Result<Literal> Collective(EvalContext& context, const Instruction& inst,
+                           llvm::MutableArrayRef<Literal> operands, DeviceGroup::Combine combine) {
   Device& self = context.device();
   HLO_TRY(const std::vector<int64_t> members, GroupOf(inst, self));
   Values mine = Take(operands);
   Values kept = inst.info().Is(kStart) ? mine : Values{};
   if (members.empty())
-    return Error("runtime-collective-mismatch", inst.loc(), "device {0} is in no replica group of %{1}", self.id(),
-                 inst.name());
+    return Error("runtime-collective-mismatch", inst.loc(), "device {0} is in no replica group of %{1}",
+                 self.id(), inst.name());
   HLO_TRY(Values results, self.group().Exchange(self, inst, members, std::move(mine), combine));
   return Wrap(inst, kept, std::move(results));
 }
 
 }  // namespace
 
-Result<Literal> EvalAllGather(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalAllGather(EvalContext& context, const Instruction& inst,
+                              llvm::MutableArrayRef<Literal> operands) {
   const int64_t dim = inst.attr<AllGatherAttrs>().dimensions[0];
   const std::vector<Shape> shapes = ResultShapes(inst);
   return Collective(context, inst, operands, [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
@@ -134,15 +141,16 @@ Result<Literal> EvalAllGather(EvalContext& context, const Instruction& inst, llv
       }
       if (at != shapes[i].dim(dim))
         return Error("runtime-collective-mismatch", inst.loc(),
-                     "{0} members gather {1} along dimension {2}, the result {3} has another size there", in.size(),
-                     in[0][i].shape(), dim, shapes[i]);
+                     "{0} members gather {1} along dimension {2}, the result {3} has another size there",
+                     in.size(), in[0][i].shape(), dim, shapes[i]);
       gathered.push_back(std::move(out));
     }
     return std::vector<Values>(in.size(), gathered);
   });
 }
 
-Result<Literal> EvalAllReduce(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalAllReduce(EvalContext& context, const Instruction& inst,
+                              llvm::MutableArrayRef<Literal> operands) {
   return Collective(context, inst, operands, [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
     HLO_TRY(Values sum, FoldMembers(context, *inst.callee(), in));
     return std::vector<Values>(in.size(), sum);
@@ -159,8 +167,8 @@ Result<Literal> EvalReduceScatter(EvalContext& context, const Instruction& inst,
     for (size_t i = 0; i < shapes.size(); ++i) {
       const int64_t block = shapes[i].dim(dim);
       if (block * static_cast<int64_t>(in.size()) != sum[i].shape().dim(dim))
-        return Error("runtime-collective-mismatch", inst.loc(), "{0} members cannot share {1} in blocks of {2}",
-                     in.size(), sum[i].shape(), shapes[i]);
+        return Error("runtime-collective-mismatch", inst.loc(),
+                     "{0} members cannot share {1} in blocks of {2}", in.size(), sum[i].shape(), shapes[i]);
       for (size_t rank = 0; rank < in.size(); ++rank) {
         Literal out = Literal::Make(shapes[i]);
         CopyBlock(out, 0, sum[i], block * static_cast<int64_t>(rank), block, dim);
@@ -171,7 +179,8 @@ Result<Literal> EvalReduceScatter(EvalContext& context, const Instruction& inst,
   });
 }
 
-Result<Literal> EvalAllToAll(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalAllToAll(EvalContext& context, const Instruction& inst,
+                             llvm::MutableArrayRef<Literal> operands) {
   const std::optional<int64_t> dim = inst.attr<AllToAllAttrs>().dimension;
   return Collective(context, inst, operands, [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
     const size_t size = in.size();
@@ -180,21 +189,22 @@ Result<Literal> EvalAllToAll(EvalContext& context, const Instruction& inst, llvm
       for (size_t rank = 0; rank < size; ++rank)
         for (size_t sender = 0; sender < size; ++sender) {
           if (in[sender].size() != size)
-            return Error("runtime-collective-mismatch", inst.loc(), "all-to-all of {0} members has {1} operands", size,
-                         in[sender].size());
+            return Error("runtime-collective-mismatch", inst.loc(),
+                         "all-to-all of {0} members has {1} operands", size, in[sender].size());
           results[rank].push_back(in[sender][rank]);
         }
       return results;
     }
     const Shape& shape = in[0][0].shape();
     if (shape.dim(*dim) % static_cast<int64_t>(size) != 0)
-      return Error("runtime-collective-mismatch", inst.loc(), "{0} cannot be split among {1} members along dimension {2}",
-                   shape, size, *dim);
+      return Error("runtime-collective-mismatch", inst.loc(),
+                   "{0} cannot be split among {1} members along dimension {2}", shape, size, *dim);
     const int64_t block = shape.dim(*dim) / static_cast<int64_t>(size);
     for (size_t rank = 0; rank < size; ++rank) {
       Literal out = Literal::Make(shape);
       for (size_t sender = 0; sender < size; ++sender)
-        CopyBlock(out, block * static_cast<int64_t>(sender), in[sender][0], block * static_cast<int64_t>(rank), block, *dim);
+        CopyBlock(out, block * static_cast<int64_t>(sender), in[sender][0],
+                  block * static_cast<int64_t>(rank), block, *dim);
       results[rank].push_back(inst.shape().IsTuple() ? out.WithShape(ResultShapes(inst)[0]) : std::move(out));
     }
     return results;
@@ -213,7 +223,9 @@ Result<Literal> EvalCollectiveBroadcast(EvalContext& context, const Instruction&
     const auto roots = mine.back().Data<int32_t>();
     const auto groups = Expand(inst.attr<CollectiveBroadcastAttrs>().replica_groups);
     size_t group = 0;
-    while (groups && group + 1 < groups->size() && !llvm::is_contained((*groups)[group], members.empty() ? -1 : self.replica())) ++group;
+    while (groups && group + 1 < groups->size() &&
+           !llvm::is_contained((*groups)[group], members.empty() ? -1 : self.replica()))
+      ++group;
     root = group < roots.size() ? roots[group] : 0;
     mine.pop_back();
   }
@@ -223,10 +235,12 @@ Result<Literal> EvalCollectiveBroadcast(EvalContext& context, const Instruction&
     return Wrap(inst, {}, std::move(zeros));
   }
   if (root < 0 || root >= static_cast<int64_t>(members.size()))
-    return Error("runtime-collective-mismatch", inst.loc(), "root {0} is no member of a group of {1}", root, members.size());
+    return Error("runtime-collective-mismatch", inst.loc(), "root {0} is no member of a group of {1}", root,
+                 members.size());
   HLO_TRY(Values results, self.group().Exchange(self, inst, members, std::move(mine),
                                                 [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
-                                                  return std::vector<Values>(in.size(), in[static_cast<size_t>(root)]);
+                                                  return std::vector<Values>(in.size(),
+                                                                             in[static_cast<size_t>(root)]);
                                                 }));
   return Wrap(inst, {}, std::move(results));
 }
@@ -249,7 +263,8 @@ Dims StartIndices(const Literal& value) {
 }
 
 /// Copies a box of `sizes` between two arrays of one element type; starts are clamped.
-void CopyBox(Literal& to, Dims to_start, const Literal& from, Dims from_start, llvm::ArrayRef<int64_t> sizes) {
+void CopyBox(Literal& to, Dims to_start, const Literal& from, Dims from_start,
+             llvm::ArrayRef<int64_t> sizes) {
   const auto width = static_cast<size_t>(Info(from.shape().element_type()).host_bytes());
   const auto rank = sizes.size();
   for (size_t d = 0; d < rank; ++d) {
@@ -285,33 +300,36 @@ Result<Literal> EvalCollectivePermute(EvalContext& context, const Instruction& i
   const int64_t count = cross_partition ? self.group().partitions() : self.group().replicas();
   std::vector<int64_t> members;
   for (int64_t id = 0; id < count; ++id)
-    members.push_back(cross_partition ? self.replica() * count + id : id * self.group().partitions() + self.partition());
+    members.push_back(cross_partition ? self.replica() * count + id
+                                      : id * self.group().partitions() + self.partition());
   const bool in_place = !attrs.slice_sizes.empty();
   Values mine = Take(operands);
   const Values kept = inst.info().Is(kStart) ? mine : Values{};
-  HLO_TRY(Values results,
-          self.group().Exchange(
-              self, inst, members, std::move(mine), [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
-                std::vector<Values> out(in.size());
-                for (size_t m = 0; m < in.size(); ++m) {
-                  if (in_place) out[m].push_back(in[m][1]);
-                  else
-                    for (const Literal& v : in[m]) out[m].push_back(Literal::Zeros(v.shape()));
-                }
-                for (const Dims& pair : attrs.source_target_pairs) {
-                  if (pair[0] < 0 || pair[1] < 0 || pair[0] >= count || pair[1] >= count)
-                    return Error("runtime-collective-mismatch", inst.loc(), "source-target pair ({0},{1}), the run has {2} ids",
-                                 pair[0], pair[1], count);
-                  const auto source = static_cast<size_t>(pair[0]), target = static_cast<size_t>(pair[1]);
-                  if (!in_place) {
-                    out[target] = in[source];
-                    continue;
-                  }
-                  CopyBox(out[target][0], StartIndices(in[target][3]), in[source][0], StartIndices(in[source][2]),
-                          attrs.slice_sizes[0]);
-                }
-                return out;
-              }));
+  HLO_TRY(
+      Values results,
+      self.group().Exchange(
+          self, inst, members, std::move(mine), [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
+            std::vector<Values> out(in.size());
+            for (size_t m = 0; m < in.size(); ++m) {
+              if (in_place)
+                out[m].push_back(in[m][1]);
+              else
+                for (const Literal& v : in[m]) out[m].push_back(Literal::Zeros(v.shape()));
+            }
+            for (const Dims& pair : attrs.source_target_pairs) {
+              if (pair[0] < 0 || pair[1] < 0 || pair[0] >= count || pair[1] >= count)
+                return Error("runtime-collective-mismatch", inst.loc(),
+                             "source-target pair ({0},{1}), the run has {2} ids", pair[0], pair[1], count);
+              const auto source = static_cast<size_t>(pair[0]), target = static_cast<size_t>(pair[1]);
+              if (!in_place) {
+                out[target] = in[source];
+                continue;
+              }
+              CopyBox(out[target][0], StartIndices(in[target][3]), in[source][0], StartIndices(in[source][2]),
+                      attrs.slice_sizes[0]);
+            }
+            return out;
+          }));
   return Wrap(inst, kept, std::move(results));
 }
 
@@ -330,10 +348,11 @@ Result<Literal> EvalRaggedAllToAll(EvalContext& context, const Instruction& inst
         const size_t target = e / per_peer;
         const int64_t from = at(in[sender][2], e), rows = at(in[sender][3], e), to = at(in[sender][4], e);
         Literal& output = out[target][0];
-        if (rows < 0 || from < 0 || to < 0 || from + rows > in[sender][0].shape().dim(0) || to + rows > output.shape().dim(0))
+        if (rows < 0 || from < 0 || to < 0 || from + rows > in[sender][0].shape().dim(0) ||
+            to + rows > output.shape().dim(0))
           return Error("runtime-collective-mismatch", inst.loc(),
-                       "rows [{0},{1}) of {2} do not fit at row {3} of {4}", from, from + rows, in[sender][0].shape(), to,
-                       output.shape());
+                       "rows [{0},{1}) of {2} do not fit at row {3} of {4}", from, from + rows,
+                       in[sender][0].shape(), to, output.shape());
         CopyBlock(output, to, in[sender][0], from, rows, 0);
       }
     }
@@ -341,7 +360,8 @@ Result<Literal> EvalRaggedAllToAll(EvalContext& context, const Instruction& inst
   });
 }
 
-Result<Literal> EvalCollectiveDone(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalCollectiveDone(EvalContext&, const Instruction& inst,
+                                   llvm::MutableArrayRef<Literal> operands) {
   if (inst.kind() == OpKind::AllReduceDone) return std::move(operands[0]);
   return std::move(operands[0].MutableElements()[1]);
 }

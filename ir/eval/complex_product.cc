@@ -73,7 +73,8 @@ class Product {
   void LastColumn(size_t m) const {
     const size_t depth = p_.lhs_k.size(), paired = depth / 2 * 2;
     Sums even, odd, rest;
-    for (size_t k = 0; k < depth; ++k) AddTerm(k >= paired ? rest : k % 2 == 0 ? even : odd, m, k, width_ - 1, 1);
+    for (size_t k = 0; k < depth; ++k)
+      AddTerm(k >= paired ? rest : k % 2 == 0 ? even : odd, m, k, width_ - 1, 1);
     even.Merge(odd, 1);
     even.Merge(rest, 1);
     Store(even, m, width_ - 1, 1);

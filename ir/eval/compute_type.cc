@@ -141,14 +141,16 @@ void ConvertFromCompute(const T* in, ElementType type, int64_t count, void* out)
 ComputeBuffer ToCompute(const Literal& from, ElementType to, ComputeType type, bool allow_bf16) {
   ComputeBuffer result;
   const ElementType element = from.shape().element_type();
-  const bool is_bf16 = allow_bf16 && element == ElementType::BF16 && type == ComputeType::F32 && !IsComplex(to);
+  const bool is_bf16 =
+      allow_bf16 && element == ElementType::BF16 && type == ComputeType::F32 && !IsComplex(to);
   if (is_bf16 || (IsStoredAs(element, type) && IsComplex(element) == IsComplex(to))) {
     result.data = from.data();
     result.bf16 = is_bf16;
     result.keep = from;
     return result;
   }
-  const int64_t count = from.shape().ElementCount(), pairs = IsComplex(to) ? 2 : 1, size = Info(element).host_bytes();
+  const int64_t count = from.shape().ElementCount(), pairs = IsComplex(to) ? 2 : 1,
+                size = Info(element).host_bytes();
   VisitComputeType(type, [&](auto tag) {
     using T = decltype(tag);
     auto storage = AllocateAligned<T>(count * pairs);
@@ -162,8 +164,8 @@ ComputeBuffer ToCompute(const Literal& from, ElementType to, ComputeType type, b
   return result;
 }
 
-#define HLO_INSTANTIATE(T)                                                                  \
-  template void ConvertToCompute<T>(ElementType, const void*, ElementType, int64_t, T*);   \
+#define HLO_INSTANTIATE(T)                                                               \
+  template void ConvertToCompute<T>(ElementType, const void*, ElementType, int64_t, T*); \
   template void ConvertFromCompute<T>(const T*, ElementType, int64_t, void*);
 HLO_INSTANTIATE(float)
 HLO_INSTANTIATE(double)

@@ -31,7 +31,8 @@ std::shared_ptr<T> ExpandComplex(GemmProblem& p, const T* rhs) {
   auto expanded = AllocateAligned<T>(batches * depth * width * 4);
   ParallelFor(0, batches * depth, 16, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      const int64_t base = p.batch_rhs[static_cast<size_t>(row / depth)] + p.rhs_k[static_cast<size_t>(row % depth)];
+      const int64_t base =
+          p.batch_rhs[static_cast<size_t>(row / depth)] + p.rhs_k[static_cast<size_t>(row % depth)];
       T* out = expanded.get() + row * width * 4;
       for (int64_t n = 0; n < width; ++n) {
         const T* z = rhs + 2 * (base + p.rhs_n[static_cast<size_t>(n)]);
@@ -57,13 +58,16 @@ std::shared_ptr<T> ExpandComplex(GemmProblem& p, const T* rhs) {
 }  // namespace
 
 Contraction::Contraction(const Literal& lhs, const Literal& rhs, Literal& result)
-    : result_(result), type_(result.shape().element_type()),
+    : result_(result),
+      type_(result.shape().element_type()),
       compute_(ComputeTypeFor(type_, lhs.shape().element_type(), rhs.shape().element_type())),
-      lhs_(ToCompute(lhs, type_, compute_, true)), rhs_(ToCompute(rhs, type_, compute_, true)),
+      lhs_(ToCompute(lhs, type_, compute_, true)),
+      rhs_(ToCompute(rhs, type_, compute_, true)),
       out_(result.MutableData()) {
   if (IsStoredAs(type_, compute_)) return;
   const int64_t values = result.shape().ElementCount() * (IsComplex(type_) ? 2 : 1);
-  sums_ = AllocateAligned<uint8_t>(values * VisitComputeType(compute_, [](auto tag) { return static_cast<int64_t>(sizeof tag); }));
+  sums_ = AllocateAligned<uint8_t>(
+      values * VisitComputeType(compute_, [](auto tag) { return static_cast<int64_t>(sizeof tag); }));
   out_ = sums_.get();
 }
 
@@ -73,7 +77,8 @@ void Contraction::RunTyped(GemmProblem p, const ComputeBuffer& left, const Compu
   std::shared_ptr<T> expanded;
   if constexpr (std::is_same_v<T, double>) {
     if (IsComplex(type_))
-      return ComplexProduct(p, static_cast<const T*>(left.data), static_cast<const T*>(right.data), static_cast<T*>(out_));
+      return ComplexProduct(p, static_cast<const T*>(left.data), static_cast<const T*>(right.data),
+                            static_cast<T*>(out_));
   }
   if (IsComplex(type_)) {
     expanded = ExpandComplex(p, static_cast<const T*>(right.data));
@@ -90,7 +95,8 @@ void Contraction::Run(GemmProblem problem, bool exchanged) {
 
 void Contraction::ClearSums() {
   const int64_t values = result_.shape().ElementCount() * (IsComplex(type_) ? 2 : 1);
-  VisitComputeType(compute_, [&](auto tag) { std::memset(out_, 0, static_cast<size_t>(values) * sizeof tag); });
+  VisitComputeType(compute_,
+                   [&](auto tag) { std::memset(out_, 0, static_cast<size_t>(values) * sizeof tag); });
 }
 
 void Contraction::Finish() {

@@ -62,14 +62,16 @@ Result<Literal> EvalDeviceId(EvalContext& context, const Instruction& inst, llvm
   return Literal::Scalar(ElementType::U32, static_cast<uint32_t>(id));
 }
 
-Result<Literal> EvalCall(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalCall(EvalContext& context, const Instruction& inst,
+                         llvm::MutableArrayRef<Literal> operands) {
   // A fusion may have fewer parameters than operands.
   std::vector<Literal> arguments = Take(operands);
   arguments.resize(inst.callee()->parameters().size());
   return context.Call(*inst.callee(), std::move(arguments));
 }
 
-Result<Literal> EvalWhile(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalWhile(EvalContext& context, const Instruction& inst,
+                          llvm::MutableArrayRef<Literal> operands) {
   const Computation& body = *inst.callee(0);
   const Computation& condition = *inst.callee(1);
   Literal state = std::move(operands[0]);
@@ -100,7 +102,8 @@ Result<Literal> EvalAfterAll(EvalContext&, const Instruction& inst, llvm::Mutabl
   return TokenOf(inst.shape());
 }
 
-Result<Literal> EvalCopyStart(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalCopyStart(EvalContext&, const Instruction& inst,
+                              llvm::MutableArrayRef<Literal> operands) {
   return StartTuple(inst.shape(), operands[0], operands[0]);
 }
 
@@ -127,23 +130,26 @@ Result<Literal> EvalAsyncDone(EvalContext&, const Instruction&, llvm::MutableArr
   return TakeElement(operands[0], 1);
 }
 
-Result<Literal> EvalInfeed(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalInfeed(EvalContext& context, const Instruction& inst,
+                           llvm::MutableArrayRef<Literal> operands) {
   const Shape& wanted = inst.shape().tuple_shape(0);
   if (wanted.IsTuple() && wanted.tuple_size() == 0)
     return Literal::MakeTuple({Literal::MakeTuple({}), std::move(operands[0])});
   auto& queue = context.device().infeed;
   if (queue.empty())
-    return Error("runtime-infeed", inst.loc(), "infeed of {0} finds no data: the queue of device {1} is empty", wanted,
+    return Error("runtime-infeed", inst.loc(),
+                 "infeed of {0} finds no data: the queue of device {1} is empty", wanted,
                  context.device().id());
   Literal value = std::move(queue.front());
   queue.pop_front();
   if (!Compatible(value.shape(), wanted))
-    return Error("runtime-infeed", inst.loc(), "infeed expects {0}, the next value of the queue is {1}", wanted,
-                 value.shape());
+    return Error("runtime-infeed", inst.loc(), "infeed expects {0}, the next value of the queue is {1}",
+                 wanted, value.shape());
   return Literal::MakeTuple({value.Unpack(), std::move(operands[0])});
 }
 
-Result<Literal> EvalOutfeed(EvalContext& context, const Instruction&, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalOutfeed(EvalContext& context, const Instruction&,
+                            llvm::MutableArrayRef<Literal> operands) {
   const bool empty = operands[0].shape().IsTuple() && operands[0].elements().empty();
   if (!empty) context.device().outfeed.push_back(std::move(operands[0]));
   return std::move(operands[1]);

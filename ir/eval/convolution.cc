@@ -33,7 +33,8 @@ std::vector<Segment> SplitByHoles(const WindowDim& w, int64_t outputs) {
     s.out_count = (outputs - phase + out_period - 1) / out_period;
     s.window_step = window_period;
     int64_t k = 0;
-    while (k < window_period && k < w.size && (phase * w.stride + k * w.window_dilation - w.pad_low) % b != 0) ++k;
+    while (k < window_period && k < w.size && (phase * w.stride + k * w.window_dilation - w.pad_low) % b != 0)
+      ++k;
     if (k < window_period && k < w.size) {
       s.window_begin = k;
       s.window_count = (w.size - k + window_period - 1) / window_period;
@@ -88,30 +89,32 @@ Literal PadWithZeros(const Literal& input, llvm::ArrayRef<int64_t> low, llvm::Ar
   const auto width = static_cast<size_t>(Info(input.shape().element_type()).host_bytes());
   uint8_t* out = result.MutableData();
   const size_t rank = sizes.size();
-  const auto row = static_cast<size_t>(sizes[rank - 1]) * width, padded_row = static_cast<size_t>(padded[rank - 1]) * width;
+  const auto row = static_cast<size_t>(sizes[rank - 1]) * width,
+             padded_row = static_cast<size_t>(padded[rank - 1]) * width;
   const size_t before = static_cast<size_t>(low[rank - 1]) * width;
   const int64_t rows = padded_row == 0 ? 0 : static_cast<int64_t>(result.byte_size() / padded_row);
-  ParallelFor(0, rows, std::max<int64_t>(1, (1 << 16) / static_cast<int64_t>(padded_row)), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      int64_t rest = r, source = 0, scale = 1;
-      bool inside = true;
-      for (size_t d = rank - 1; d-- > 0;) {
-        const int64_t i = rest % padded[d] - low[d];
-        rest /= padded[d];
-        inside &= i >= 0 && i < sizes[d];
-        source += i * scale;
-        scale *= sizes[d];
-      }
-      uint8_t* to = out + static_cast<size_t>(r) * padded_row;
-      if (!inside) {
-        std::memset(to, 0, padded_row);
-        continue;
-      }
-      std::memset(to, 0, before);
-      std::memcpy(to + before, input.data() + static_cast<size_t>(source) * row, row);
-      std::memset(to + before + row, 0, padded_row - before - row);
-    }
-  });
+  ParallelFor(0, rows, std::max<int64_t>(1, (1 << 16) / static_cast<int64_t>(padded_row)),
+              [&](int64_t begin, int64_t end) {
+                for (int64_t r = begin; r < end; ++r) {
+                  int64_t rest = r, source = 0, scale = 1;
+                  bool inside = true;
+                  for (size_t d = rank - 1; d-- > 0;) {
+                    const int64_t i = rest % padded[d] - low[d];
+                    rest /= padded[d];
+                    inside &= i >= 0 && i < sizes[d];
+                    source += i * scale;
+                    scale *= sizes[d];
+                  }
+                  uint8_t* to = out + static_cast<size_t>(r) * padded_row;
+                  if (!inside) {
+                    std::memset(to, 0, padded_row);
+                    continue;
+                  }
+                  std::memset(to, 0, before);
+                  std::memcpy(to + before, input.data() + static_cast<size_t>(source) * row, row);
+                  std::memset(to + before + row, 0, padded_row - before - row);
+                }
+              });
   return result;
 }
 
@@ -144,7 +147,8 @@ struct SharedAxis {
 };
 void SortByStride(llvm::SmallVectorImpl<SharedAxis>& axes, int64_t SharedAxis::* lead) {
   for (size_t i = 1; i < axes.size(); ++i)
-    for (size_t j = i; j > 0 && std::abs(axes[j - 1].*lead) < std::abs(axes[j].*lead); --j) std::swap(axes[j - 1], axes[j]);
+    for (size_t j = i; j > 0 && std::abs(axes[j - 1].*lead) < std::abs(axes[j].*lead); --j)
+      std::swap(axes[j - 1], axes[j]);
 }
 Offsets Table(llvm::ArrayRef<SharedAxis> axes, int64_t SharedAxis::* which, int64_t base) {
   llvm::SmallVector<Axis> list;
@@ -167,7 +171,8 @@ class Convolution {
     dims[At(labels_.output_batch)] = lhs.shape().dim(labels_.input_batch) / attrs.batch_group_count;
     dims[At(labels_.output_feature)] = rhs.shape().dim(labels_.kernel_output_feature);
     for (size_t t = 0; t < SpatialRank(); ++t)
-      dims[At(labels_.output_spatial[t])] = WindowOutputSize(attrs.window.dims[t], lhs.shape().dim(labels_.input_spatial[t]));
+      dims[At(labels_.output_spatial[t])] =
+          WindowOutputSize(attrs.window.dims[t], lhs.shape().dim(labels_.input_spatial[t]));
     shape_ = Shape::ArrayWithDefaultLayout(type, dims);
   }
 
@@ -206,15 +211,20 @@ class Convolution {
       int64_t &below = low[At(labels_.input_spatial[t])], &above = high[At(labels_.input_spatial[t])];
       for (const Segment& s : segments_.back()) {
         if (s.window_count == 0) continue;
-        const int64_t last = s.base + (s.out_count - 1) * s.base_per_output + (s.window_count - 1) * s.base_per_window;
+        const int64_t last =
+            s.base + (s.out_count - 1) * s.base_per_output + (s.window_count - 1) * s.base_per_window;
         below = std::max(below, -s.base);
         above = std::max(above, last + 1 - size);
       }
     }
-    if (llvm::all_of(low, [](int64_t x) { return x == 0; }) && llvm::all_of(high, [](int64_t x) { return x == 0; })) return;
+    if (llvm::all_of(low, [](int64_t x) { return x == 0; }) &&
+        llvm::all_of(high, [](int64_t x) { return x == 0; }))
+      return;
     for (size_t d = 0; d < rank; ++d)
-      padded *= static_cast<double>(low[d]) + static_cast<double>(high[d]) + static_cast<double>(lhs_.shape().dims()[d]);
-    const double limit = 4.0 * static_cast<double>(lhs_.shape().ElementCount() + shape_.ElementCount()) + 65536;
+      padded *= static_cast<double>(low[d]) + static_cast<double>(high[d]) +
+                static_cast<double>(lhs_.shape().dims()[d]);
+    const double limit =
+        4.0 * static_cast<double>(lhs_.shape().ElementCount() + shape_.ElementCount()) + 65536;
     if (padded > limit || HasNonFinite(rhs_)) return DivideWindows();
     lhs_ = PadWithZeros(lhs_, low, high);
     for (size_t t = 0; t < SpatialRank(); ++t)
@@ -224,22 +234,29 @@ class Convolution {
   void DivideWindows() {
     for (size_t t = 0; t < SpatialRank(); ++t) {
       std::vector<Segment> parts;
-      for (const Segment& s : segments_[t]) SplitByBounds(s, lhs_.shape().dim(labels_.input_spatial[t]), parts);
+      for (const Segment& s : segments_[t])
+        SplitByBounds(s, lhs_.shape().dim(labels_.input_spatial[t]), parts);
       segments_[t] = std::move(parts);
     }
   }
 
   void RunPart(llvm::ArrayRef<size_t> choice, Contraction& contraction) const {
-    const int64_t lhs_batch = lhs_strides_[At(labels_.input_batch)], out_batch = out_strides_[At(labels_.output_batch)];
-    const int64_t lhs_feature = lhs_strides_[At(labels_.input_feature)], rhs_feature = rhs_strides_[At(labels_.kernel_input_feature)];
-    const int64_t rhs_out = rhs_strides_[At(labels_.kernel_output_feature)], out_feature = out_strides_[At(labels_.output_feature)];
-    const int64_t batch = shape_.dim(labels_.output_batch), features = rhs_.shape().dim(labels_.kernel_input_feature);
-    llvm::SmallVector<SharedAxis> rows{{batch, lhs_batch, 0, out_batch}}, steps{{features, lhs_feature, rhs_feature, 0}};
+    const int64_t lhs_batch = lhs_strides_[At(labels_.input_batch)],
+                  out_batch = out_strides_[At(labels_.output_batch)];
+    const int64_t lhs_feature = lhs_strides_[At(labels_.input_feature)],
+                  rhs_feature = rhs_strides_[At(labels_.kernel_input_feature)];
+    const int64_t rhs_out = rhs_strides_[At(labels_.kernel_output_feature)],
+                  out_feature = out_strides_[At(labels_.output_feature)];
+    const int64_t batch = shape_.dim(labels_.output_batch),
+                  features = rhs_.shape().dim(labels_.kernel_input_feature);
+    llvm::SmallVector<SharedAxis> rows{{batch, lhs_batch, 0, out_batch}},
+        steps{{features, lhs_feature, rhs_feature, 0}};
     int64_t lhs_base = 0, rhs_base = 0, out_base = 0;
     for (size_t t = 0; t < choice.size(); ++t) {
       const Segment& s = segments_[t][choice[t]];
       const WindowDim& w = attrs_.window.dims[t];
-      const int64_t lhs_stride = lhs_strides_[At(labels_.input_spatial[t])], out_stride = out_strides_[At(labels_.output_spatial[t])];
+      const int64_t lhs_stride = lhs_strides_[At(labels_.input_spatial[t])],
+                    out_stride = out_strides_[At(labels_.output_spatial[t])];
       const int64_t rhs_stride = rhs_strides_[At(labels_.kernel_spatial[t])] * (w.reversal ? -1 : 1);
       rows.push_back({s.out_count, s.base_per_output * lhs_stride, 0, s.out_step * out_stride});
       steps.push_back({s.window_count, s.base_per_window * lhs_stride, s.window_step * rhs_stride, 0});
@@ -285,7 +302,8 @@ class Convolution {
 
 }  // namespace
 
-Result<Literal> EvalConvolution(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalConvolution(EvalContext& context, const Instruction& inst,
+                                llvm::MutableArrayRef<Literal> operands) {
   const auto& attrs = inst.attr<ConvolutionAttrs>();
   // Padding of dynamic dimensions takes no part (ops-structured §13).
   if (AnyDynamic(operands)) MakeAllStatic(operands);

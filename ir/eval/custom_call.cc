@@ -11,11 +11,13 @@ using Operands = llvm::MutableArrayRef<Literal>;
 Result<Literal> EvalMark(EvalContext&, const Instruction& inst, Operands operands) {
   if (inst.shape().IsTuple() && operands.size() == static_cast<size_t>(inst.shape().tuple_size()) &&
       !(operands.size() == 1 && operands[0].shape().IsTuple()))
-    return Literal::MakeTuple({std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end())})
+    return Literal::MakeTuple(
+               {std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end())})
         .WithShape(inst.shape());
   if (operands.empty()) return Literal::Zeros(inst.shape());
   if (!Compatible(operands[0].shape(), inst.shape()))
-    return Error("runtime-custom-call", inst.loc(), "target '{0}' is the identity, but its operand is {1} and its result {2}",
+    return Error("runtime-custom-call", inst.loc(),
+                 "target '{0}' is the identity, but its operand is {1} and its result {2}",
                  inst.attr<CustomCallAttrs>().custom_call_target, operands[0].shape(), inst.shape());
   return operands[0].WithShape(inst.shape());
 }
@@ -26,7 +28,8 @@ Result<Literal> EvalAllocateBuffer(EvalContext&, const Instruction& inst, Operan
 
 Result<Literal> EvalGetRngSeed(EvalContext& context, const Instruction& inst, Operands) {
   if (!inst.shape().IsScalarOf(ElementType::U64))
-    return Error("runtime-custom-call", inst.loc(), "target 'GetRngSeed' has result {0}, expected u64[]", inst.shape());
+    return Error("runtime-custom-call", inst.loc(), "target 'GetRngSeed' has result {0}, expected u64[]",
+                 inst.shape());
   return Literal::Scalar(ElementType::U64, context.device().rng_seed());
 }
 
@@ -36,7 +39,8 @@ Result<Literal> EvalTopKTarget(EvalContext& context, const Instruction& inst, Op
   const Shape& in = operands[0].shape();
   if (!shape.IsTuple() || shape.tuple_size() != 2 || !in.IsArray() || in.rank() == 0 ||
       shape.tuple_shape(0).rank() != in.rank())
-    return Error("runtime-custom-call", inst.loc(), "target 'TopK' of {0} cannot have the result {1}", in, shape);
+    return Error("runtime-custom-call", inst.loc(), "target 'TopK' of {0} cannot have the result {1}", in,
+                 shape);
   Module scratch("topk");
   Computation* computation = scratch.AddComputation("topk");
   TopKAttrs attrs;
@@ -51,7 +55,8 @@ Result<Literal> EvalSliceToDynamic(EvalContext&, const Instruction& inst, Operan
   Literal value = operands[0].WithShape(inst.shape());
   for (int64_t d = 0; d < inst.shape().rank() && static_cast<size_t>(d) + 1 < operands.size(); ++d) {
     const int32_t size = operands[static_cast<size_t>(d) + 1].Data<int32_t>()[0];
-    if (inst.shape().is_dynamic(d)) value.SetDynamicSize(d, std::clamp<int64_t>(size, 0, inst.shape().dim(d)));
+    if (inst.shape().is_dynamic(d))
+      value.SetDynamicSize(d, std::clamp<int64_t>(size, 0, inst.shape().dim(d)));
   }
   return value;
 }
@@ -61,7 +66,8 @@ Result<Literal> EvalPadToStatic(EvalContext&, const Instruction& inst, Operands 
   std::vector<Literal> parts;
   for (int64_t d = 0; d < shape.rank(); ++d)
     parts.push_back(Literal::Scalar(ElementType::S32, static_cast<int32_t>(operands[0].DynamicSize(d))));
-  Literal data = Literal::Borrow(shape.WithoutDynamic(), operands[0].data(), std::make_shared<Literal>(operands[0]));
+  Literal data =
+      Literal::Borrow(shape.WithoutDynamic(), operands[0].data(), std::make_shared<Literal>(operands[0]));
   parts.insert(parts.begin(), std::move(data));
   return Literal::MakeTuple(std::move(parts)).WithShape(inst.shape());
 }
@@ -125,18 +131,21 @@ const CustomCallTarget* FindCustomCallTarget(llvm::StringRef name) {
   // Marks of the sharding dialect come in several spellings, all identities.
   static constexpr CustomCallTarget kShardy = {"xla.sdy.", EvalMark};
   const auto all = AllCustomCallTargets();
-  const auto* it = llvm::lower_bound(all, name, [](const CustomCallTarget& t, llvm::StringRef n) { return t.name < n; });
+  const auto* it =
+      llvm::lower_bound(all, name, [](const CustomCallTarget& t, llvm::StringRef n) { return t.name < n; });
   if (it != all.end() && it->name == name) return it;
   return name.starts_with(kShardy.name) ? &kShardy : nullptr;
 }
 
 Result<Literal> EvalCustomCall(EvalContext& context, const Instruction& inst, Operands operands) {
   const std::string& target = inst.attr<CustomCallAttrs>().custom_call_target;
-  if (const CustomCallTarget* known = FindCustomCallTarget(target)) return known->eval(context, inst, operands);
+  if (const CustomCallTarget* known = FindCustomCallTarget(target))
+    return known->eval(context, inst, operands);
   const std::string fallback = context.device().group().MissingCustomCall(target);
   if (fallback == "zeros") return Literal::Zeros(inst.shape());
   if (fallback == "identity") return EvalMark(context, inst, operands);
-  return Error("unsupported-custom-call", inst.loc(), "no implementation of custom-call target '{0}'", target);
+  return Error("unsupported-custom-call", inst.loc(), "no implementation of custom-call target '{0}'",
+               target);
 }
 
 }  // namespace hlo

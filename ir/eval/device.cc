@@ -19,7 +19,8 @@ const void* MeetingPoint(const Instruction& inst) {
 
 std::string DescribeShapes(llvm::ArrayRef<Literal> values) {
   std::string text;
-  for (const Literal& v : values) text += (text.empty() ? "" : ", ") + ToString(v.shape(), /*with_layout=*/false);
+  for (const Literal& v : values)
+    text += (text.empty() ? "" : ", ") + ToString(v.shape(), /*with_layout=*/false);
   return text;
 }
 
@@ -35,7 +36,8 @@ bool SameShapes(llvm::ArrayRef<Literal> a, llvm::ArrayRef<Literal> b) {
 int64_t Device::id() const { return replica_ * group_.partitions() + partition_; }
 uint64_t Device::rng_seed() const { return group_.rng_seed(); }
 
-DeviceGroup::DeviceGroup(int64_t replicas, int64_t partitions, uint64_t rng_seed, std::chrono::milliseconds timeout)
+DeviceGroup::DeviceGroup(int64_t replicas, int64_t partitions, uint64_t rng_seed,
+                         std::chrono::milliseconds timeout)
     : replicas_(replicas), partitions_(partitions), rng_seed_(rng_seed), timeout_(timeout) {
   for (int64_t r = 0; r < replicas; ++r)
     for (int64_t p = 0; p < partitions; ++p) devices_.push_back(std::make_unique<Device>(*this, r, p));
@@ -68,7 +70,8 @@ Diagnostic DeviceGroup::StuckError(llvm::StringRef id, const char* what) const {
   for (size_t d = 0; d < devices_.size(); ++d) {
     if (const Instruction* at = waiting_[d]) {
       error.Note(at->loc(), llvm::formatv("device {0} (replica {1}, partition {2}) waits in %{3}", d,
-                                          devices_[d]->replica(), devices_[d]->partition(), at->name()).str());
+                                          devices_[d]->replica(), devices_[d]->partition(), at->name())
+                                .str());
     } else if (finished_[d]) {
       error.Note(llvm::formatv("device {0} has finished", d).str());
     }
@@ -97,8 +100,9 @@ Status DeviceGroup::WaitUntil(std::unique_lock<std::mutex>& lock, Device& self, 
     // A member whose meeting is complete has not woken up yet: give it time before calling it a deadlock.
     const bool quiet = now - last_progress > std::chrono::milliseconds(200);
     if ((stuck && quiet) || now - last_progress > timeout_) {
-      failure_ = StuckError(stuck ? "runtime-deadlock" : "runtime-collective-timeout",
-                            stuck ? "all devices wait for each other" : "a collective did not complete in time");
+      failure_ =
+          StuckError(stuck ? "runtime-deadlock" : "runtime-collective-timeout",
+                     stuck ? "all devices wait for each other" : "a collective did not complete in time");
       if (!failure_.loc.valid()) failure_.loc = inst.loc();
       failed_ = true;
       changed_.notify_all();
@@ -137,9 +141,9 @@ Result<DeviceGroup::Values> DeviceGroup::Exchange(Device& self, const Instructio
     const Values& other = meeting.contributions[first];
     if (meeting.inst->kind() != inst.kind() || !SameShapes(other, contribution)) {
       Diagnostic error = MakeError("runtime-collective-mismatch", inst.loc(),
-                                   "device {0} brings {1} of {2} where device {3} brings {4} of {5}", self.id(),
-                                   ToString(inst.kind()), DescribeShapes(contribution), members[first],
-                                   ToString(meeting.inst->kind()), DescribeShapes(other));
+                                   "device {0} brings {1} of {2} where device {3} brings {4} of {5}",
+                                   self.id(), ToString(inst.kind()), DescribeShapes(contribution),
+                                   members[first], ToString(meeting.inst->kind()), DescribeShapes(other));
       lock.unlock();
       Fail(error);
       return Error(error);

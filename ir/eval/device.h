@@ -18,7 +18,8 @@ class DeviceGroup;
 /// State of one (replica, partition) context: its ids, random counters and host queues.
 class Device {
  public:
-  Device(DeviceGroup& group, int64_t replica, int64_t partition) : group_(group), replica_(replica), partition_(partition) {}
+  Device(DeviceGroup& group, int64_t replica, int64_t partition)
+      : group_(group), replica_(replica), partition_(partition) {}
   [[nodiscard]] int64_t replica() const { return replica_; }
   [[nodiscard]] int64_t partition() const { return partition_; }
   /// replica * partitions + partition (ops-structured §12.1).
@@ -58,7 +59,9 @@ class DeviceGroup {
     const auto it = missing_custom_calls_.find(target);
     return it == missing_custom_calls_.end() ? "error" : it->second;
   }
-  void SetMissingCustomCalls(llvm::StringMap<std::string> by_target) { missing_custom_calls_ = std::move(by_target); }
+  void SetMissingCustomCalls(llvm::StringMap<std::string> by_target) {
+    missing_custom_calls_ = std::move(by_target);
+  }
   Device& device(int64_t id) { return *devices_[static_cast<size_t>(id)]; }
 
   using Values = std::vector<Literal>;
@@ -67,8 +70,8 @@ class DeviceGroup {
   /// Meets the other `members` (device ids in rank order, `self` among them) at `inst` and returns this
   /// member's result. Blocks; fails if the members came with different ops or shapes, if all
   /// devices wait (deadlock), after the time-out, or when another device failed.
-  Result<Values> Exchange(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members, Values contribution,
-                          Combine combine);
+  Result<Values> Exchange(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members,
+                          Values contribution, Combine combine);
 
   /// Point to point: leaves a value for (channel, source, target) / takes it, waiting for it.
   void Send(int64_t channel, int64_t source, int64_t target, Literal value);

@@ -30,7 +30,8 @@ DotAxes CollectAxes(const DotDims& dims, const Literal& lhs, const Literal& rhs)
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   const bool by_lhs = lhs.shape().ElementCount() >= rhs.shape().ElementCount();
   llvm::sort(order, [&](size_t a, size_t b) {
-    return by_lhs ? dims.lhs_contracting[a] < dims.lhs_contracting[b] : dims.rhs_contracting[a] < dims.rhs_contracting[b];
+    return by_lhs ? dims.lhs_contracting[a] < dims.lhs_contracting[b]
+                  : dims.rhs_contracting[a] < dims.rhs_contracting[b];
   });
   for (const size_t i : order) {
     const int64_t l = dims.lhs_contracting[i], r = dims.rhs_contracting[i];
@@ -65,9 +66,11 @@ void SetResultSizes(const DotDims& dims, const Literal& lhs, const Literal& rhs,
   for (size_t i = 0; i < dims.lhs_batch.size(); ++i)
     set(std::min(lhs.DynamicSize(dims.lhs_batch[i]), rhs.DynamicSize(dims.rhs_batch[i])));
   for (int64_t d = 0; d < lhs.shape().rank(); ++d)
-    if (!llvm::is_contained(dims.lhs_batch, d) && !llvm::is_contained(dims.lhs_contracting, d)) set(lhs.DynamicSize(d));
+    if (!llvm::is_contained(dims.lhs_batch, d) && !llvm::is_contained(dims.lhs_contracting, d))
+      set(lhs.DynamicSize(d));
   for (int64_t d = 0; d < rhs.shape().rank(); ++d)
-    if (!llvm::is_contained(dims.rhs_batch, d) && !llvm::is_contained(dims.rhs_contracting, d)) set(rhs.DynamicSize(d));
+    if (!llvm::is_contained(dims.rhs_batch, d) && !llvm::is_contained(dims.rhs_contracting, d))
+      set(rhs.DynamicSize(d));
 }
 
 }  // namespace
@@ -92,7 +95,8 @@ Literal Contract(const DotDims& dims, const Literal& lhs, const Literal& rhs, co
   return result;
 }
 
-Result<Literal> EvalDot(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalDot(EvalContext& context, const Instruction& inst,
+                        llvm::MutableArrayRef<Literal> operands) {
   const auto& a = inst.attr<DotAttrs>();
   const DotDims dims{a.lhs_batch_dims, a.lhs_contracting_dims, a.rhs_batch_dims, a.rhs_contracting_dims};
   Literal result = Contract(dims, operands[0], operands[1], inst.shape());

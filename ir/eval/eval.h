@@ -33,7 +33,8 @@ using EvalFn = Result<Literal> (*)(EvalContext& context, const Instruction& inst
 EvalFn EvalRule(OpKind kind);
 
 #define HLO_OP(Kind, text, min, max, Attrs, Category, Traits, Types, Shape_, Eval_) \
-  Result<Literal> Eval##Eval_(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands);
+  Result<Literal> Eval##Eval_(EvalContext& context, const Instruction& inst,        \
+                              llvm::MutableArrayRef<Literal> operands);
 #include "ir/ops.def"
 
 }  // namespace hlo

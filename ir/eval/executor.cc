@@ -82,7 +82,8 @@ Result<Literal> Executor::Call(const Computation& computation, std::vector<Liter
   assert(arguments.size() == plan.parameter_slots.size());
   std::vector<Literal> values(static_cast<size_t>(plan.slot_count));
   for (size_t i = 0; i < arguments.size(); ++i)
-    if (plan.parameter_used[i]) values[static_cast<size_t>(plan.parameter_slots[i])] = std::move(arguments[i]);
+    if (plan.parameter_used[i])
+      values[static_cast<size_t>(plan.parameter_slots[i])] = std::move(arguments[i]);
   arguments.clear();
   llvm::SmallVector<Literal, 4> operands;
   for (const ExecutionPlans::Step& step : plan.steps) {
@@ -95,7 +96,8 @@ Result<Literal> Executor::Call(const Computation& computation, std::vector<Liter
     }
     if (step.inst->kind() == OpKind::GetTupleElement && !step.last_use[0]) {
       // Sharing the whole tuple for one element would make a loop over its elements quadratic.
-      result = values[static_cast<size_t>(step.operands[0])].element(step.inst->attr<GetTupleElementAttrs>().index);
+      result = values[static_cast<size_t>(step.operands[0])].element(
+          step.inst->attr<GetTupleElementAttrs>().index);
       continue;
     }
     operands.clear();

@@ -20,7 +20,8 @@ Literal FoldWide(OpKind op, const Shape& shape, llvm::ArrayRef<Literal> values) 
   return out;
 }
 
-Result<Literal> FoldByCalls(EvalContext& context, const Computation& reducer, llvm::ArrayRef<Literal> values) {
+Result<Literal> FoldByCalls(EvalContext& context, const Computation& reducer,
+                            llvm::ArrayRef<Literal> values) {
   Literal out = values[0];
   const Shape scalar = Shape::ArrayWithDefaultLayout(out.shape().element_type(), {});
   const auto width = static_cast<size_t>(Info(out.shape().element_type()).host_bytes());
@@ -42,7 +43,8 @@ Result<Literal> FoldValues(EvalContext& context, const Computation& reducer, con
   const Shape& shape = values[0].shape();
   const auto op = function->AsBinaryOp();
   const int bits = Info(shape.element_type()).bits;
-  if (op && (op->kind == OpKind::Add || op->kind == OpKind::Multiply) && IsFloat(shape.element_type()) && bits < 32)
+  if (op && (op->kind == OpKind::Add || op->kind == OpKind::Multiply) && IsFloat(shape.element_type()) &&
+      bits < 32)
     return FoldWide(op->kind, shape, values);
   Literal out = values[0];
   uint8_t* target = out.MutableData();

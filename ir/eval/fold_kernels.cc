@@ -17,13 +17,17 @@ struct AddOp {
   template <class T>
   static constexpr T kIdentity = std::is_floating_point_v<T> ? static_cast<T>(-0.0) : T(0);
   template <class T>
-  static T Apply(T a, T b) { return a + b; }
+  static T Apply(T a, T b) {
+    return a + b;
+  }
 };
 struct MultiplyOp {
   template <class T>
   static constexpr T kIdentity = T(1);
   template <class T>
-  static T Apply(T a, T b) { return a * b; }
+  static T Apply(T a, T b) {
+    return a * b;
+  }
 };
 /// NaN wins, -0 < +0.
 struct MaximumOp {
@@ -60,19 +64,25 @@ struct AndOp {
   template <class T>
   static constexpr T kIdentity = static_cast<T>(~T(0));
   template <class T>
-  static T Apply(T a, T b) { return a & b; }
+  static T Apply(T a, T b) {
+    return a & b;
+  }
 };
 struct OrOp {
   template <class T>
   static constexpr T kIdentity = T(0);
   template <class T>
-  static T Apply(T a, T b) { return a | b; }
+  static T Apply(T a, T b) {
+    return a | b;
+  }
 };
 struct XorOp {
   template <class T>
   static constexpr T kIdentity = T(0);
   template <class T>
-  static T Apply(T a, T b) { return a ^ b; }
+  static T Apply(T a, T b) {
+    return a ^ b;
+  }
 };
 
 constexpr int kLanes = 32;
@@ -110,8 +120,12 @@ struct Baseline {
 };
 template <class Op, class S, class A>
 struct Avx2 {
-  [[gnu::target("avx2")]] static void Row(void* acc, const void* x, int64_t n) { RowBody<Op, S, A>(acc, x, n); }
-  [[gnu::target("avx2")]] static void Run(void* acc, const void* x, int64_t n) { RunBody<Op, S, A>(acc, x, n); }
+  [[gnu::target("avx2")]] static void Row(void* acc, const void* x, int64_t n) {
+    RowBody<Op, S, A>(acc, x, n);
+  }
+  [[gnu::target("avx2")]] static void Run(void* acc, const void* x, int64_t n) {
+    RunBody<Op, S, A>(acc, x, n);
+  }
 };
 
 template <class Op, class T>
@@ -134,8 +148,15 @@ bool HasAvx2() {
 template <class Op, class S, class A>
 FoldKernels Make(ElementType source, ElementType accumulator) {
   if (HasAvx2())
-    return {source, accumulator, &Avx2<Op, S, A>::Row, &Avx2<Op, S, A>::Run, &Avx2<Op, A, A>::Row, &Clear<Op, A>, false};
-  return {source, accumulator, &Baseline<Op, S, A>::Row, &Baseline<Op, S, A>::Run, &Baseline<Op, A, A>::Row, &Clear<Op, A>, false};
+    return {source,        accumulator, &Avx2<Op, S, A>::Row, &Avx2<Op, S, A>::Run, &Avx2<Op, A, A>::Row,
+            &Clear<Op, A>, false};
+  return {source,
+          accumulator,
+          &Baseline<Op, S, A>::Row,
+          &Baseline<Op, S, A>::Run,
+          &Baseline<Op, A, A>::Row,
+          &Clear<Op, A>,
+          false};
 }
 template <class T>
 FoldKernels MakeProduct(ElementType type) {
@@ -149,8 +170,8 @@ struct Entry {
   OpKind op;
   FoldKernels kernels;
 };
-constexpr ElementType kF32 = ElementType::F32, kF64 = ElementType::F64, kS32 = ElementType::S32, kU32 = ElementType::U32,
-                      kS64 = ElementType::S64, kU64 = ElementType::U64;
+constexpr ElementType kF32 = ElementType::F32, kF64 = ElementType::F64, kS32 = ElementType::S32,
+                      kU32 = ElementType::U32, kS64 = ElementType::S64, kU64 = ElementType::U64;
 /// By op and source type; signedness matters to the extremes only.
 llvm::ArrayRef<Entry> Entries() {
   static const Entry entries[] = {
@@ -221,7 +242,8 @@ const FoldKernels* FindFoldKernels(OpKind op, ElementType type) {
   return nullptr;
 }
 
-const void* LoadForFold(const FoldKernels& kernels, ElementType type, const void* elements, int64_t n, void* scratch) {
+const void* LoadForFold(const FoldKernels& kernels, ElementType type, const void* elements, int64_t n,
+                        void* scratch) {
   const ElementType real = RealPartType(type);
   if (IsStoredAsSource(real, kernels.source)) return elements;
   VisitSource(kernels.source, [&](auto tag) {
@@ -238,7 +260,8 @@ void StoreFolded(const FoldKernels& kernels, const void* acc, ElementType type, 
   });
 }
 
-void LoadAccumulators(const FoldKernels& kernels, ElementType type, const void* elements, int64_t n, void* acc) {
+void LoadAccumulators(const FoldKernels& kernels, ElementType type, const void* elements, int64_t n,
+                      void* acc) {
   VisitSource(kernels.accumulator, [&](auto tag) {
     using T = decltype(tag);
     ConvertToCompute<T>(RealPartType(type), elements, kernels.accumulator, n, static_cast<T*>(acc));

@@ -31,10 +31,12 @@ const FoldKernels* FindFoldKernels(OpKind op, ElementType type);
 
 /// Loads n real elements into kernels.source; `scratch` has room for n values and is used only if the
 /// elements are not stored that way. Returns where they are.
-const void* LoadForFold(const FoldKernels& kernels, ElementType type, const void* elements, int64_t n, void* scratch);
+const void* LoadForFold(const FoldKernels& kernels, ElementType type, const void* elements, int64_t n,
+                        void* scratch);
 /// Puts n accumulators into elements of `type`, rounding or wrapping.
 void StoreFolded(const FoldKernels& kernels, const void* acc, ElementType type, int64_t n, void* elements);
 /// Accumulators that hold the given elements (inits).
-void LoadAccumulators(const FoldKernels& kernels, ElementType type, const void* elements, int64_t n, void* acc);
+void LoadAccumulators(const FoldKernels& kernels, ElementType type, const void* elements, int64_t n,
+                      void* acc);
 
 }  // namespace hlo

@@ -50,7 +50,8 @@ struct PackArgs {
 
 /// Copies 4 rows x 4 consecutive steps transposed.
 template <class T, class S>
-[[gnu::always_inline]] inline void Transpose4(const S* r0, const S* r1, const S* r2, const S* r3, T* out, int64_t width) {
+[[gnu::always_inline]] inline void Transpose4(const S* r0, const S* r1, const S* r2, const S* r3, T* out,
+                                              int64_t width) {
   using V = T __attribute__((ext_vector_type(4)));
   V a, b, c, d;
   for (int i = 0; i < 4; ++i) {
@@ -59,9 +60,12 @@ template <class T, class S>
     c[i] = Widen<T>(r2[i]);
     d[i] = Widen<T>(r3[i]);
   }
-  const V ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  const V cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-  const V columns[4] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5), __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
+  const V ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+          ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const V cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+          cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  const V columns[4] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5),
+                        __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
                         __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5),
                         __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
   for (int k = 0; k < 4; ++k) std::memcpy(out + k * width, &columns[k], sizeof(V));
@@ -84,10 +88,11 @@ void PackPanel(const S* source, const PackArgs& args, int64_t width, T* out) {
     if (args.step_runs[k] >= 4 && k + 4 <= args.step_count) {
       int64_t i = 0;
       for (; i + 4 <= count; i += 4)
-        Transpose4<T, S>(from + args.rows[i], from + args.rows[i + 1], from + args.rows[i + 2], from + args.rows[i + 3],
-                         out + i, width);
+        Transpose4<T, S>(from + args.rows[i], from + args.rows[i + 1], from + args.rows[i + 2],
+                         from + args.rows[i + 3], out + i, width);
       for (; i < width; ++i)
-        for (int64_t u = 0; u < 4; ++u) out[u * width + i] = i < count ? Widen<T>(from[args.rows[i] + u]) : T(0);
+        for (int64_t u = 0; u < 4; ++u)
+          out[u * width + i] = i < count ? Widen<T>(from[args.rows[i] + u]) : T(0);
       k += 4;
       out += 4 * width;
       continue;
@@ -113,11 +118,13 @@ struct Side {
     for (size_t i = 0; i < row_runs.size(); i += static_cast<size_t>(row_runs[i])) ++row_run_count;
   }
 
-  void Pack(int64_t base, int64_t row, int64_t row_count, int64_t step, int64_t step_count, int64_t width, T* out) const {
+  void Pack(int64_t base, int64_t row, int64_t row_count, int64_t step, int64_t step_count, int64_t width,
+            T* out) const {
     const PackArgs args{rows->data() + row,   row_runs.data() + row,   row_count,
                         steps->data() + step, step_runs.data() + step, step_count};
     if constexpr (std::is_same_v<T, float>)
-      if (source.bf16) return PackPanel<T>(static_cast<const uint16_t*>(source.data) + base, args, width, out);
+      if (source.bf16)
+        return PackPanel<T>(static_cast<const uint16_t*>(source.data) + base, args, width, out);
     PackPanel<T>(static_cast<const T*>(source.data) + base, args, width, out);
   }
   [[nodiscard]] int64_t row_count() const { return static_cast<int64_t>(rows->size()); }
@@ -136,14 +143,22 @@ template <class T>
 class Product {
  public:
   Product(const GemmProblem& p, GemmSource lhs, GemmSource rhs, T* out)
-      : p_(p), lhs_(lhs, p.lhs_m, p.lhs_k), rhs_(rhs, p.rhs_n, p.rhs_k), out_(out), kernel_(BestGemmKernel<T>()),
-        out_n_runs_(ConsecutiveRuns(p.out_n)), m_(lhs_.row_count()), n_(rhs_.row_count()), k_(lhs_.step_count()) {}
+      : p_(p),
+        lhs_(lhs, p.lhs_m, p.lhs_k),
+        rhs_(rhs, p.rhs_n, p.rhs_k),
+        out_(out),
+        kernel_(BestGemmKernel<T>()),
+        out_n_runs_(ConsecutiveRuns(p.out_n)),
+        m_(lhs_.row_count()),
+        n_(rhs_.row_count()),
+        k_(lhs_.step_count()) {}
 
   void Run() {
     const auto batches = static_cast<int64_t>(p_.batch_out.size());
     if (batches == 0 || m_ == 0 || n_ == 0) return;
     if (batches == 1) return RunBatch(0);
-    if (n_ == 1 && batches >= 4 && k_ > 0 && m_ * batches >= 16 && IsChannelwise()) return Channelwise(batches);
+    if (n_ == 1 && batches >= 4 && k_ > 0 && m_ * batches >= 16 && IsChannelwise())
+      return Channelwise(batches);
     // Many or small products run side by side, a few large ones one after the other on all cores.
     const double work = static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(k_ + 1);
     if (batches >= 8 || work < 1e6) {
@@ -173,20 +188,26 @@ class Product {
         for (const int64_t n : p_.out_n) out_[bases.out + m + n] = T(0);
       return;
     }
-    if (m_ <= kThinRows && Streamable(rhs_)) return Thin(lhs_, rhs_, bases.lhs, bases.rhs, bases.out, p_.out_m, p_.out_n);
-    if (n_ <= kThinRows && Streamable(lhs_)) return Thin(rhs_, lhs_, bases.rhs, bases.lhs, bases.out, p_.out_n, p_.out_m);
+    if (m_ <= kThinRows && Streamable(rhs_))
+      return Thin(lhs_, rhs_, bases.lhs, bases.rhs, bases.out, p_.out_m, p_.out_n);
+    if (n_ <= kThinRows && Streamable(lhs_))
+      return Thin(rhs_, lhs_, bases.rhs, bases.lhs, bases.out, p_.out_n, p_.out_m);
     if (k_ >= 2 * kSliceDepth && m_ * n_ <= 1 << 16) return Sliced(bases);
     const int64_t columns = std::max<int64_t>(kPackLimit / k_ / kernel_.nr, 4) * kernel_.nr;
     for (int64_t n = 0; n < n_; n += columns) Blocked(bases, n, std::min(n_, n + columns));
   }
 
   /// Can be read in long consecutive runs.
-  static bool Streamable(const Side<T>& side) { return side.steps_consecutive() || side.row_run_count * 16 <= side.row_count(); }
+  static bool Streamable(const Side<T>& side) {
+    return side.steps_consecutive() || side.row_run_count * 16 <= side.row_count();
+  }
 
   // --- Products of one column whose batch elements lie side by side (depthwise convolutions). ---
 
   [[nodiscard]] bool IsChannelwise() const {
-    const auto consecutive = [](const Offsets& offsets) { return ConsecutiveRuns(offsets)[0] >= static_cast<int32_t>(offsets.size()); };
+    const auto consecutive = [](const Offsets& offsets) {
+      return ConsecutiveRuns(offsets)[0] >= static_cast<int32_t>(offsets.size());
+    };
     return lhs_.source.bf16 == rhs_.source.bf16 && consecutive(p_.batch_lhs) && consecutive(p_.batch_rhs) &&
            consecutive(p_.batch_out);
   }
@@ -208,7 +229,8 @@ class Product {
       for (int64_t m = begin; m < end && !Interrupted(); ++m) {
         T* row = out + p_.out_m[static_cast<size_t>(m)];
         std::fill_n(row, channels, T(0));
-        AccumulateProducts<T, W>(a + p_.lhs_m[static_cast<size_t>(m)], p_.lhs_k.data(), b, p_.rhs_k.data(), k_, channels, row);
+        AccumulateProducts<T, W>(a + p_.lhs_m[static_cast<size_t>(m)], p_.lhs_k.data(), b, p_.rhs_k.data(),
+                                 k_, channels, row);
       }
     });
   }
@@ -230,14 +252,16 @@ class Product {
           const int64_t k_end = std::min(k_, (s + 1) * kSliceDepth);
           for (int64_t k = s * kSliceDepth; k < k_end; k += kDepthInCache)
             for (int64_t m = 0; m < m_; ++m)
-              AccumulateProducts<T, W>(a + p_.lhs_m[static_cast<size_t>(m)], p_.lhs_k.data() + k, b, p_.rhs_k.data() + k,
-                                       std::min(kDepthInCache, k_end - k), channels, part + m * channels);
+              AccumulateProducts<T, W>(a + p_.lhs_m[static_cast<size_t>(m)], p_.lhs_k.data() + k, b,
+                                       p_.rhs_k.data() + k, std::min(kDepthInCache, k_end - k), channels,
+                                       part + m * channels);
         }
       });
       for (int64_t s = first; s < last; ++s)
         for (int64_t m = 0; m < m_; ++m)
           for (int64_t c = 0; c < channels; ++c)
-            out[p_.out_m[static_cast<size_t>(m)] + c] += parts[static_cast<size_t>((s - first) * size + m * channels + c)];
+            out[p_.out_m[static_cast<size_t>(m)] + c] +=
+                parts[static_cast<size_t>((s - first) * size + m * channels + c)];
     }
   }
 
@@ -251,10 +275,11 @@ class Product {
     const bool bf16 = std::is_same_v<T, float> && many.source.bf16;
     if (bf16) {
       if constexpr (std::is_same_v<T, float>)
-        ThinTyped(static_cast<const uint16_t*>(many.source.data) + many_base, many, x.get(), rows, count, out_base, out_few,
-                  out_many);
+        ThinTyped(static_cast<const uint16_t*>(many.source.data) + many_base, many, x.get(), rows, count,
+                  out_base, out_few, out_many);
     } else {
-      ThinTyped(static_cast<const T*>(many.source.data) + many_base, many, x.get(), rows, count, out_base, out_few, out_many);
+      ThinTyped(static_cast<const T*>(many.source.data) + many_base, many, x.get(), rows, count, out_base,
+                out_few, out_many);
     }
   }
 
@@ -271,7 +296,8 @@ class Product {
         for (int64_t n = begin; n < end; ++n)
           for (int64_t p = 0; p < rows; p += 4) {
             T sums[4] = {};
-            DotRows<T, W>(w + (*many.rows)[static_cast<size_t>(n)] + (*many.steps)[0], k_, x + p * k_, k_, group_size(p), sums);
+            DotRows<T, W>(w + (*many.rows)[static_cast<size_t>(n)] + (*many.steps)[0], k_, x + p * k_, k_,
+                          group_size(p), sums);
             for (int i = 0; i < group_size(p); ++i) put(p + i, n, sums[i]);
           }
       });
@@ -284,8 +310,9 @@ class Product {
         for (int64_t n = begin, run = 0; n < end; n += run) {
           run = std::min<int64_t>(end - n, many.row_runs[static_cast<size_t>(n)]);
           for (int64_t p = 0; p < rows; p += 4)
-            AccumulateRows<T, W>(w + (*many.rows)[static_cast<size_t>(n)], many.steps->data() + k, std::min(kSteps, k_ - k), run,
-                                 x + p * k_ + k, k_, group_size(p), sums + p * kColumns + n - begin, kColumns);
+            AccumulateRows<T, W>(w + (*many.rows)[static_cast<size_t>(n)], many.steps->data() + k,
+                                 std::min(kSteps, k_ - k), run, x + p * k_ + k, k_, group_size(p),
+                                 sums + p * kColumns + n - begin, kColumns);
         }
       for (int64_t p = 0; p < rows; ++p)
         for (int64_t n = begin; n < end; ++n) put(p, n, sums[p * kColumns + n - begin]);
@@ -304,14 +331,18 @@ class Product {
     for (int64_t first = 0; first < slices; first += group) {
       const int64_t last = std::min(slices, first + group);
       ParallelFor(first, last, 1, [&](int64_t begin, int64_t end) {
-        for (int64_t s = begin; s < end; ++s) Slice(bases, s * kSliceDepth, std::min(k_, (s + 1) * kSliceDepth), parts.get() + (s - first) * size);
+        for (int64_t s = begin; s < end; ++s)
+          Slice(bases, s * kSliceDepth, std::min(k_, (s + 1) * kSliceDepth),
+                parts.get() + (s - first) * size);
       });
       for (int64_t s = first; s < last; ++s)
-        for (int64_t i = 0; i < size; ++i) total[static_cast<size_t>(i)] += parts[static_cast<size_t>((s - first) * size + i)];
+        for (int64_t i = 0; i < size; ++i)
+          total[static_cast<size_t>(i)] += parts[static_cast<size_t>((s - first) * size + i)];
     }
     for (int64_t m = 0; m < m_; ++m)
       for (int64_t n = 0; n < n_; ++n)
-        out_[bases.out + p_.out_m[static_cast<size_t>(m)] + p_.out_n[static_cast<size_t>(n)]] = total[static_cast<size_t>(m * n_ + n)];
+        out_[bases.out + p_.out_m[static_cast<size_t>(m)] + p_.out_n[static_cast<size_t>(n)]] =
+            total[static_cast<size_t>(m * n_ + n)];
   }
 
   /// The dense m x n product over contraction steps [k_begin, k_end).
@@ -322,12 +353,15 @@ class Product {
     auto b = Scratch<T>(columns * kDepth);
     for (int64_t k = k_begin; k < k_end; k += kDepth) {
       const int64_t kc = std::min(kDepth, k_end - k);
-      for (int64_t n = 0; n < n_; n += nr) rhs_.Pack(bases.rhs, n, std::min(nr, n_ - n), k, kc, nr, b.get() + n * kc);
+      for (int64_t n = 0; n < n_; n += nr)
+        rhs_.Pack(bases.rhs, n, std::min(nr, n_ - n), k, kc, nr, b.get() + n * kc);
       for (int64_t m = 0; m < m_; m += mr) {
         lhs_.Pack(bases.lhs, m, std::min(mr, m_ - m), k, kc, mr, a.get());
         for (int64_t n = 0; n < n_; n += nr) {
           const TileTarget target{m, std::min(m_, m + mr), n, std::min(n_, n + nr), k > k_begin};
-          RunTile(kc, a.get(), b.get() + n * kc, target, [&](int64_t i, int64_t j) { return out + i * n_ + j; }, true);
+          RunTile(
+              kc, a.get(), b.get() + n * kc, target, [&](int64_t i, int64_t j) { return out + i * n_ + j; },
+              true);
         }
       }
     }
@@ -342,7 +376,8 @@ class Product {
 
   /// Runs the micro-kernel and puts the part inside the matrix where `at(m, n)` says.
   template <class At>
-  void RunTile(int64_t kc, const T* a, const T* b, const TileTarget& t, const At& at, bool columns_consecutive) const {
+  void RunTile(int64_t kc, const T* a, const T* b, const TileTarget& t, const At& at,
+               bool columns_consecutive) const {
     constexpr int kMaxRows = 12;
     T* rows[kMaxRows];
     const int64_t height = t.m_end - t.m_begin, width = t.n_end - t.n_begin;
@@ -380,12 +415,14 @@ class Product {
       for (int64_t panel = begin; panel < end; ++panel)
         for (int64_t k = 0; k < k_; k += kDepth) {
           const int64_t kc = std::min(kDepth, k_ - k), n = n_begin + panel * nr;
-          rhs_.Pack(bases.rhs, n, std::min(nr, n_end - n), k, kc, nr, packed.get() + k * panels * nr + panel * nr * kc);
+          rhs_.Pack(bases.rhs, n, std::min(nr, n_end - n), k, kc, nr,
+                    packed.get() + k * panels * nr + panel * nr * kc);
         }
     });
     const int64_t row_blocks = (m_ + kRowBlock - 1) / kRowBlock;
     // Few blocks of rows: divide the columns, too.
-    const int64_t column_blocks = std::clamp<int64_t>(row_blocks >= 16 ? 1 : 16 / row_blocks, 1, std::max<int64_t>(1, panels / 4));
+    const int64_t column_blocks =
+        std::clamp<int64_t>(row_blocks >= 16 ? 1 : 16 / row_blocks, 1, std::max<int64_t>(1, panels / 4));
     const int64_t panels_per_block = (panels + column_blocks - 1) / column_blocks;
     ParallelFor(0, row_blocks * column_blocks, 1, [&](int64_t begin, int64_t end) {
       auto a = Scratch<T>(RoundUp(kRowBlock, kernel_.mr) * kDepth);
@@ -398,7 +435,8 @@ class Product {
     });
   }
 
-  void Block(const Bases& bases, const Region& r, const T* packed, int64_t panels, int64_t first_panel, T* a) {
+  void Block(const Bases& bases, const Region& r, const T* packed, int64_t panels, int64_t first_panel,
+             T* a) {
     const int64_t mr = kernel_.mr, nr = kernel_.nr;
     for (int64_t k = 0; k < k_; k += kDepth) {
       const int64_t kc = std::min(kDepth, k_ - k);

@@ -9,13 +9,13 @@ namespace {
 
 enum class Isa { Baseline, Avx2, Avx512 };
 
-#define HLO_TARGET_AVX2 __attribute__((target("avx2,fma")))
+#define HLO_TARGET_AVX2   __attribute__((target("avx2,fma")))
 #define HLO_TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")))
 
 Isa DetectIsa() {
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl"))
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
     return Isa::Avx512;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Isa::Avx2;
   return Isa::Baseline;
@@ -112,7 +112,8 @@ template <class T, class W>
 }
 
 template <class T, class W, int Rows, bool Fused>
-[[gnu::always_inline]] inline void DotRowsBody(const W* w, int64_t count, const T* x, int64_t x_stride, T* out) {
+[[gnu::always_inline]] inline void DotRowsBody(const W* w, int64_t count, const T* x, int64_t x_stride,
+                                               T* out) {
   constexpr int kLanes = 64 / sizeof(T), kUnroll = Rows > 2 ? 2 : 4;
   using V = Vector<T, kLanes>;
   V acc[Rows][kUnroll];
@@ -145,7 +146,8 @@ template <class T, class W, int Rows, bool Fused>
 }
 
 template <class T, class W, bool Fused>
-[[gnu::always_inline]] inline void DotRowsAny(const W* w, int64_t count, const T* x, int64_t x_stride, int rows, T* out) {
+[[gnu::always_inline]] inline void DotRowsAny(const W* w, int64_t count, const T* x, int64_t x_stride,
+                                              int rows, T* out) {
   switch (rows) {
     case 1: return DotRowsBody<T, W, 1, Fused>(w, count, x, x_stride, out);
     case 2: return DotRowsBody<T, W, 2, Fused>(w, count, x, x_stride, out);
@@ -159,13 +161,14 @@ HLO_TARGET_AVX2 void DotRowsAvx2(const W* w, int64_t count, const T* x, int64_t 
   DotRowsAny<T, W, kFusable<T>>(w, count, x, x_stride, rows, out);
 }
 template <class T, class W>
-HLO_TARGET_AVX512 void DotRowsAvx512(const W* w, int64_t count, const T* x, int64_t x_stride, int rows, T* out) {
+HLO_TARGET_AVX512 void DotRowsAvx512(const W* w, int64_t count, const T* x, int64_t x_stride, int rows,
+                                     T* out) {
   DotRowsAny<T, W, kFusable<T>>(w, count, x, x_stride, rows, out);
 }
 
 template <class T, class W, int Rows, int Unroll, bool Fused>
-[[gnu::always_inline]] inline void AccumulateStep(const W* w, const int64_t* offsets, int64_t count, const T* x, int64_t x_stride,
-                                                  T* acc, int64_t acc_stride) {
+[[gnu::always_inline]] inline void AccumulateStep(const W* w, const int64_t* offsets, int64_t count,
+                                                  const T* x, int64_t x_stride, T* acc, int64_t acc_stride) {
   constexpr int kLanes = 64 / sizeof(T);
   using V = Vector<T, kLanes>;
   int64_t j = 0;
@@ -194,16 +197,20 @@ template <class T, class W, int Rows, int Unroll, bool Fused>
 }
 
 template <class T, class W, int Rows, bool Fused>
-[[gnu::always_inline]] inline void AccumulateBody(const W* w, const int64_t* offsets, int64_t kc, int64_t count, const T* x,
-                                                  int64_t x_stride, T* acc, int64_t acc_stride) {
+[[gnu::always_inline]] inline void AccumulateBody(const W* w, const int64_t* offsets, int64_t kc,
+                                                  int64_t count, const T* x, int64_t x_stride, T* acc,
+                                                  int64_t acc_stride) {
   int64_t k = 0;
-  for (; k + 4 <= kc; k += 4) AccumulateStep<T, W, Rows, 4, Fused>(w, offsets + k, count, x + k, x_stride, acc, acc_stride);
-  for (; k < kc; ++k) AccumulateStep<T, W, Rows, 1, Fused>(w, offsets + k, count, x + k, x_stride, acc, acc_stride);
+  for (; k + 4 <= kc; k += 4)
+    AccumulateStep<T, W, Rows, 4, Fused>(w, offsets + k, count, x + k, x_stride, acc, acc_stride);
+  for (; k < kc; ++k)
+    AccumulateStep<T, W, Rows, 1, Fused>(w, offsets + k, count, x + k, x_stride, acc, acc_stride);
 }
 
 template <class T, class W, bool Fused>
-[[gnu::always_inline]] inline void AccumulateAny(const W* w, const int64_t* offsets, int64_t kc, int64_t count, const T* x,
-                                                 int64_t x_stride, int rows, T* acc, int64_t acc_stride) {
+[[gnu::always_inline]] inline void AccumulateAny(const W* w, const int64_t* offsets, int64_t kc,
+                                                 int64_t count, const T* x, int64_t x_stride, int rows,
+                                                 T* acc, int64_t acc_stride) {
   switch (rows) {
     case 1: return AccumulateBody<T, W, 1, Fused>(w, offsets, kc, count, x, x_stride, acc, acc_stride);
     case 2: return AccumulateBody<T, W, 2, Fused>(w, offsets, kc, count, x, x_stride, acc, acc_stride);
@@ -218,14 +225,14 @@ HLO_TARGET_AVX2 void AccumulateAvx2(const W* w, const int64_t* offsets, int64_t 
   AccumulateAny<T, W, kFusable<T>>(w, offsets, kc, count, x, x_stride, rows, acc, acc_stride);
 }
 template <class T, class W>
-HLO_TARGET_AVX512 void AccumulateAvx512(const W* w, const int64_t* offsets, int64_t kc, int64_t count, const T* x,
-                                        int64_t x_stride, int rows, T* acc, int64_t acc_stride) {
+HLO_TARGET_AVX512 void AccumulateAvx512(const W* w, const int64_t* offsets, int64_t kc, int64_t count,
+                                        const T* x, int64_t x_stride, int rows, T* acc, int64_t acc_stride) {
   AccumulateAny<T, W, kFusable<T>>(w, offsets, kc, count, x, x_stride, rows, acc, acc_stride);
 }
 
 template <class T, class W, int Vectors, bool Fused>
-[[gnu::always_inline]] inline void ProductBlock(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets,
-                                                int64_t kc, T* acc) {
+[[gnu::always_inline]] inline void ProductBlock(const W* a, const int64_t* a_offsets, const W* b,
+                                                const int64_t* b_offsets, int64_t kc, T* acc) {
   constexpr int kLanes = 64 / sizeof(T);
   using V = Vector<T, kLanes>;
   V sums[Vectors];
@@ -244,12 +251,14 @@ template <class T, class W, int Vectors, bool Fused>
 }
 
 template <class T, class W, bool Fused>
-[[gnu::always_inline]] inline void ProductsBody(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets,
-                                                int64_t kc, int64_t count, T* acc) {
+[[gnu::always_inline]] inline void ProductsBody(const W* a, const int64_t* a_offsets, const W* b,
+                                                const int64_t* b_offsets, int64_t kc, int64_t count, T* acc) {
   constexpr int kLanes = 64 / sizeof(T);
   int64_t j = 0;
-  for (; j + 4 * kLanes <= count; j += 4 * kLanes) ProductBlock<T, W, 4, Fused>(a + j, a_offsets, b + j, b_offsets, kc, acc + j);
-  for (; j + kLanes <= count; j += kLanes) ProductBlock<T, W, 1, Fused>(a + j, a_offsets, b + j, b_offsets, kc, acc + j);
+  for (; j + 4 * kLanes <= count; j += 4 * kLanes)
+    ProductBlock<T, W, 4, Fused>(a + j, a_offsets, b + j, b_offsets, kc, acc + j);
+  for (; j + kLanes <= count; j += kLanes)
+    ProductBlock<T, W, 1, Fused>(a + j, a_offsets, b + j, b_offsets, kc, acc + j);
   for (; j < count; ++j) {
     T sum = acc[j];
     for (int64_t k = 0; k < kc; ++k) {
@@ -264,21 +273,21 @@ template <class T, class W, bool Fused>
 }
 
 template <class T, class W>
-HLO_TARGET_AVX2 void ProductsAvx2(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets, int64_t kc,
-                                  int64_t count, T* acc) {
+HLO_TARGET_AVX2 void ProductsAvx2(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets,
+                                  int64_t kc, int64_t count, T* acc) {
   ProductsBody<T, W, kFusable<T>>(a, a_offsets, b, b_offsets, kc, count, acc);
 }
 template <class T, class W>
-HLO_TARGET_AVX512 void ProductsAvx512(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets, int64_t kc,
-                                      int64_t count, T* acc) {
+HLO_TARGET_AVX512 void ProductsAvx512(const W* a, const int64_t* a_offsets, const W* b,
+                                      const int64_t* b_offsets, int64_t kc, int64_t count, T* acc) {
   ProductsBody<T, W, kFusable<T>>(a, a_offsets, b, b_offsets, kc, count, acc);
 }
 
 }  // namespace
 
 template <class T, class W>
-void AccumulateProducts(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets, int64_t kc,
-                        int64_t count, T* acc) {
+void AccumulateProducts(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets,
+                        int64_t kc, int64_t count, T* acc) {
   switch (CurrentIsa()) {
     case Isa::Avx512: return ProductsAvx512<T, W>(a, a_offsets, b, b_offsets, kc, count, acc);
     case Isa::Avx2: return ProductsAvx2<T, W>(a, a_offsets, b, b_offsets, kc, count, acc);
@@ -309,19 +318,22 @@ void DotRows(const W* w, int64_t count, const T* x, int64_t x_stride, int rows, 
 }
 
 template <class T, class W>
-void AccumulateRows(const W* w, const int64_t* w_offsets, int64_t kc, int64_t count, const T* x, int64_t x_stride, int rows,
-                    T* acc, int64_t acc_stride) {
+void AccumulateRows(const W* w, const int64_t* w_offsets, int64_t kc, int64_t count, const T* x,
+                    int64_t x_stride, int rows, T* acc, int64_t acc_stride) {
   switch (CurrentIsa()) {
-    case Isa::Avx512: return AccumulateAvx512<T, W>(w, w_offsets, kc, count, x, x_stride, rows, acc, acc_stride);
+    case Isa::Avx512:
+      return AccumulateAvx512<T, W>(w, w_offsets, kc, count, x, x_stride, rows, acc, acc_stride);
     case Isa::Avx2: return AccumulateAvx2<T, W>(w, w_offsets, kc, count, x, x_stride, rows, acc, acc_stride);
     default: return AccumulateAny<T, W, false>(w, w_offsets, kc, count, x, x_stride, rows, acc, acc_stride);
   }
 }
 
-#define HLO_INSTANTIATE(T, W)                                                                                        \
-  template void AccumulateProducts<T, W>(const W*, const int64_t*, const W*, const int64_t*, int64_t, int64_t, T*);   \
-  template void DotRows<T, W>(const W*, int64_t, const T*, int64_t, int, T*);                                        \
-  template void AccumulateRows<T, W>(const W*, const int64_t*, int64_t, int64_t, const T*, int64_t, int, T*, int64_t);
+#define HLO_INSTANTIATE(T, W)                                                                                \
+  template void AccumulateProducts<T, W>(const W*, const int64_t*, const W*, const int64_t*, int64_t,        \
+                                         int64_t, T*);                                                       \
+  template void DotRows<T, W>(const W*, int64_t, const T*, int64_t, int, T*);                                \
+  template void AccumulateRows<T, W>(const W*, const int64_t*, int64_t, int64_t, const T*, int64_t, int, T*, \
+                                     int64_t);
 HLO_INSTANTIATE(float, float)
 HLO_INSTANTIATE(float, uint16_t)
 HLO_INSTANTIATE(double, double)

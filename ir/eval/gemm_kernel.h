@@ -24,12 +24,12 @@ void DotRows(const W* w, int64_t count, const T* x, int64_t x_stride, int rows, 
 
 /// acc[p * acc_stride + j] += sum over k < kc of x[p * x_stride + k] * w[w_offsets[k] + j] for j < count.
 template <class T, class W>
-void AccumulateRows(const W* w, const int64_t* w_offsets, int64_t kc, int64_t count, const T* x, int64_t x_stride, int rows,
-                    T* acc, int64_t acc_stride);
+void AccumulateRows(const W* w, const int64_t* w_offsets, int64_t kc, int64_t count, const T* x,
+                    int64_t x_stride, int rows, T* acc, int64_t acc_stride);
 
 /// acc[j] += sum over k < kc of a[a_offsets[k] + j] * b[b_offsets[k] + j] for j < count.
 template <class T, class W>
-void AccumulateProducts(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets, int64_t kc,
-                        int64_t count, T* acc);
+void AccumulateProducts(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets,
+                        int64_t kc, int64_t count, T* acc);
 
 }  // namespace hlo

@@ -66,10 +66,11 @@ struct Atan2 {
   }
 };
 
-#define HLO_FUNCTIONS(F)                                                                                 \
-  F(Acos)                                                                                                \
-  F(Acosh) F(Asin) F(Asinh) F(Atanh) F(Cos) F(Cosh) F(Exp) F(Expm1) F(Log) F(Log1p) F(Logistic) F(Rsqrt) \
-      F(Sign) F(Sin) F(Sinh) F(Sqrt) F(Tan) F(Tanh)
+// clang-format off
+#define HLO_FUNCTIONS(F)                                                     \
+  F(Acos) F(Acosh) F(Asin) F(Asinh) F(Atanh) F(Cos) F(Cosh) F(Exp) F(Expm1) \
+  F(Log) F(Log1p) F(Logistic) F(Rsqrt) F(Sign) F(Sin) F(Sinh) F(Sqrt) F(Tan) F(Tanh)
+// clang-format on
 #define HLO_DEFINE(Name)    \
   struct Name {             \
     template <class C>      \

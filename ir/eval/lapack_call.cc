@@ -15,7 +15,8 @@ void ForEachElement(const Shape& shape, F&& f) {
   physical = logical;
   if (shape.has_layout()) {
     stride = 1;
-    for (int64_t d : shape.layout().minor_to_major) physical[static_cast<size_t>(d)] = stride, stride *= shape.dim(d);
+    for (int64_t d : shape.layout().minor_to_major)
+      physical[static_cast<size_t>(d)] = stride, stride *= shape.dim(d);
   }
   const int64_t count = shape.ElementCount();
   int64_t p = 0;
@@ -49,7 +50,8 @@ std::vector<uint8_t> ToPhysical(const Literal& literal, const Shape& layout_shap
   std::vector<uint8_t> bytes(literal.byte_size());
   const auto width = static_cast<size_t>(Info(literal.shape().element_type()).host_bytes());
   ForEachElement(layout_shape, [&](int64_t p, int64_t l) {
-    std::memcpy(bytes.data() + static_cast<size_t>(p) * width, literal.data() + static_cast<size_t>(l) * width, width);
+    std::memcpy(bytes.data() + static_cast<size_t>(p) * width,
+                literal.data() + static_cast<size_t>(l) * width, width);
   });
   return bytes;
 }
@@ -69,8 +71,10 @@ Call::Call(const Instruction& inst, llvm::MutableArrayRef<Literal> operands) : i
   for (size_t i = 0; i < operands.size(); ++i) {
     const Shape& written = inst.operand(static_cast<int64_t>(i))->shape();
     const Shape& as = constraints && i < constraints->size() ? (*constraints)[i] : written;
-    if (as.IsArray()) in_.push_back({as, ToPhysical(operands[i], as)});
-    else in_.push_back({as, {}});
+    if (as.IsArray())
+      in_.push_back({as, ToPhysical(operands[i], as)});
+    else
+      in_.push_back({as, {}});
   }
   ForEachLeaf(inst.shape(), [&](const ShapeIndex&, const Shape& leaf) {
     out_.push_back({leaf, std::vector<uint8_t>(leaf.IsArray() ? static_cast<size_t>(ByteSize(leaf)) : 0)});
@@ -106,27 +110,32 @@ bool Call::Flag(llvm::StringRef key) const {
 Status Call::Expect(size_t operands, size_t results, int64_t core) const {
   const std::string& target = inst_.attr<CustomCallAttrs>().custom_call_target;
   if (in_.size() < operands || out_.size() < results)
-    return Error("runtime-custom-call", inst_.loc(), "target '{0}' takes {1} operands and {2} results, has {3} and {4}",
-                 target, operands, results, in_.size(), out_.size());
+    return Error("runtime-custom-call", inst_.loc(),
+                 "target '{0}' takes {1} operands and {2} results, has {3} and {4}", target, operands,
+                 results, in_.size(), out_.size());
   for (const Buffer& b : in_)
     if (!b.shape.IsArray())
-      return Error("runtime-custom-call", inst_.loc(), "target '{0}' takes arrays, has an operand of {1}", target, b.shape);
+      return Error("runtime-custom-call", inst_.loc(), "target '{0}' takes arrays, has an operand of {1}",
+                   target, b.shape);
   if (in_[0].shape.rank() < core)
-    return Error("runtime-custom-call", inst_.loc(), "target '{0}' takes an operand of rank {1} or more, has {2}", target,
-                 core, in_[0].shape);
+    return Error("runtime-custom-call", inst_.loc(),
+                 "target '{0}' takes an operand of rank {1} or more, has {2}", target, core, in_[0].shape);
   return {};
 }
 
 Status Call::LoadRoutine(const std::string& name) {
   routine_ = FindRoutine(name);
   if (routine_) return {};
-  return Error("unavailable-library", inst_.loc(), "no LAPACK library with routine '{0}' is installed (tried libopenblas.so.0, liblapack.so.3, libblas.so.3)",
+  return Error("unavailable-library", inst_.loc(),
+               "no LAPACK library with routine '{0}' is installed (tried libopenblas.so.0, liblapack.so.3, "
+               "libblas.so.3)",
                name);
 }
 
 Result<Literal> Call::Finish() {
   std::vector<Literal> leaves;
-  for (Buffer& b : out_) leaves.push_back(b.shape.IsArray() ? FromPhysical(b.bytes, b.shape) : Literal::MakeToken());
+  for (Buffer& b : out_)
+    leaves.push_back(b.shape.IsArray() ? FromPhysical(b.bytes, b.shape) : Literal::MakeToken());
   if (!inst_.shape().IsTuple()) return std::move(leaves[0]);
   return Literal::MakeTuple(std::move(leaves)).WithShape(inst_.shape());
 }

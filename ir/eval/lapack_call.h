@@ -11,13 +11,32 @@ namespace hlo::lapack {
 /// LAPACK library is installed or it lacks the routine.
 void* FindRoutine(llvm::StringRef name);
 
-template <class T> struct Traits;
-template <> struct Traits<float> { using Real = float; static constexpr char kPrefix = 's'; };
-template <> struct Traits<double> { using Real = double; static constexpr char kPrefix = 'd'; };
-template <> struct Traits<std::complex<float>> { using Real = float; static constexpr char kPrefix = 'c'; };
-template <> struct Traits<std::complex<double>> { using Real = double; static constexpr char kPrefix = 'z'; };
-template <class T> using Real = typename Traits<T>::Real;
-template <class T> inline constexpr bool kIsComplex = !std::is_same_v<T, Real<T>>;
+template <class T>
+struct Traits;
+template <>
+struct Traits<float> {
+  using Real = float;
+  static constexpr char kPrefix = 's';
+};
+template <>
+struct Traits<double> {
+  using Real = double;
+  static constexpr char kPrefix = 'd';
+};
+template <>
+struct Traits<std::complex<float>> {
+  using Real = float;
+  static constexpr char kPrefix = 'c';
+};
+template <>
+struct Traits<std::complex<double>> {
+  using Real = double;
+  static constexpr char kPrefix = 'z';
+};
+template <class T>
+using Real = typename Traits<T>::Real;
+template <class T>
+inline constexpr bool kIsComplex = !std::is_same_v<T, Real<T>>;
 
 /// Elements of a literal in the order of its shape's layout, as a custom call sees them.
 std::vector<uint8_t> ToPhysical(const Literal& literal, const Shape& layout_shape);
@@ -32,7 +51,8 @@ struct Buffer {
     return from_last < shape.rank() ? static_cast<int>(shape.dim(shape.rank() - 1 - from_last)) : 1;
   }
   /// Start of batch entry b, when one entry has `core` trailing dimensions.
-  template <class T> T* At(int64_t b, int64_t core) {
+  template <class T>
+  T* At(int64_t b, int64_t core) {
     int64_t size = 1;
     for (int64_t d = 0; d < core; ++d) size *= Dim(d);
     return reinterpret_cast<T*>(bytes.data()) + b * size;
@@ -51,16 +71,24 @@ class Call {
   [[nodiscard]] int64_t Batch(int64_t core) const;
   /// Letter or number of the dictionary `{uplo = 76 : ui8}`; `otherwise` if absent.
   [[nodiscard]] int64_t Attribute(llvm::StringRef key, int64_t otherwise) const;
-  [[nodiscard]] char Letter(llvm::StringRef key, char otherwise) const { return static_cast<char>(Attribute(key, otherwise)); }
+  [[nodiscard]] char Letter(llvm::StringRef key, char otherwise) const {
+    return static_cast<char>(Attribute(key, otherwise));
+  }
   [[nodiscard]] bool Flag(llvm::StringRef key) const;
   /// Requires so many operands and results of these ranks or more; names the target otherwise.
   Status Expect(size_t operands, size_t results, int64_t core) const;
   Result<Literal> Finish();
 
   /// Loads `?name_` for element type T; the error names the routine.
-  template <class T> Status Load(llvm::StringRef name) { return LoadRoutine((llvm::Twine(Traits<T>::kPrefix) + name + "_").str()); }
+  template <class T>
+  Status Load(llvm::StringRef name) {
+    return LoadRoutine((llvm::Twine(Traits<T>::kPrefix) + name + "_").str());
+  }
   /// Calls the loaded routine.
-  template <class... Args> void Run(Args... args) { reinterpret_cast<void (*)(Args...)>(routine_)(args...); }
+  template <class... Args>
+  void Run(Args... args) {
+    reinterpret_cast<void (*)(Args...)>(routine_)(args...);
+  }
 
  private:
   Status LoadRoutine(const std::string& name);
@@ -73,7 +101,8 @@ class Call {
 inline void Alias(Call& call, size_t i, size_t o) { call.out(o).bytes = call.in(i).bytes; }
 
 /// A routine's work space: run once with lwork = -1 to learn the size, then again.
-template <class T> struct Work {
+template <class T>
+struct Work {
   std::vector<T> data = std::vector<T>(1);
   int size = -1;
   void Grow() {

@@ -20,7 +20,8 @@ Result<Literal> Gesdd(EvalContext&, const Instruction& inst, Operands operands) 
   const int small = std::min(m, n), large = std::max(m, n);
   std::vector<int> int_work(static_cast<size_t>(8 * std::max(1, small)));
   const int64_t rwork = mode == 'N' ? 7 * int64_t{small}
-                                    : int64_t{small} * std::max(5 * int64_t{small} + 7, 2 * int64_t{large} + 2 * int64_t{small} + 1);
+                                    : int64_t{small} * std::max(5 * int64_t{small} + 7,
+                                                                2 * int64_t{large} + 2 * int64_t{small} + 1);
   std::vector<Real<T>> real_work(static_cast<size_t>(kIsComplex<T> ? std::max<int64_t>(1, rwork) : 1));
   Work<T> work;
   for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
@@ -31,10 +32,11 @@ Result<Literal> Gesdd(EvalContext&, const Instruction& inst, Operands operands) 
       T* vt = call.out(3).At<T>(b, kMatrix);
       int* info = call.out(4).At<int>(b, 0);
       if constexpr (kIsComplex<T>)
-        call.Run(&mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size, real_work.data(),
-                 int_work.data(), info);
+        call.Run(&mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size,
+                 real_work.data(), int_work.data(), info);
       else
-        call.Run(&mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size, int_work.data(), info);
+        call.Run(&mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size, int_work.data(),
+                 info);
       if (round == 0) work.Grow();
     }
   return call.Finish();
@@ -60,7 +62,8 @@ Result<Literal> Gesvd(EvalContext&, const Instruction& inst, Operands operands) 
       T* vt = call.out(3).At<T>(b, kMatrix);
       int* info = call.out(4).At<int>(b, 0);
       if constexpr (kIsComplex<T>)
-        call.Run(&mode, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size, real_work.data(), info);
+        call.Run(&mode, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size,
+                 real_work.data(), info);
       else
         call.Run(&mode, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size, info);
       if (round == 0) work.Grow();
@@ -78,8 +81,8 @@ void RunSyevd(Call& call, char mode, char uplo, int n, T* a, Real<T>* w, int* in
   int int_size = -1;
   for (int round = 0; round < 2; ++round) {
     if constexpr (kIsComplex<T>)
-      call.Run(&mode, &uplo, &n, a, &ld, w, work.data.data(), &work.size, real_work.data.data(), &real_work.size,
-               int_work.data(), &int_size, info);
+      call.Run(&mode, &uplo, &n, a, &ld, w, work.data.data(), &work.size, real_work.data.data(),
+               &real_work.size, int_work.data(), &int_size, info);
     else
       call.Run(&mode, &uplo, &n, a, &ld, w, work.data.data(), &work.size, int_work.data(), &int_size, info);
     if (round == 1) break;
@@ -99,7 +102,8 @@ Result<Literal> Syevd(EvalContext&, const Instruction& inst, Operands operands) 
   Alias(call, 0, 0);
   for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
     RunSyevd<T>(call, call.Letter("mode", 'V'), call.Letter("uplo", 'L'), call.in(0).Dim(0),
-                call.out(0).At<T>(b, kMatrix), call.out(1).At<Real<T>>(b, kVector), call.out(2).At<int>(b, 0));
+                call.out(0).At<T>(b, kMatrix), call.out(1).At<Real<T>>(b, kVector),
+                call.out(2).At<int>(b, 0));
   return call.Finish();
 }
 
@@ -175,8 +179,9 @@ Result<Literal> Gees(EvalContext&, const Instruction& inst, Operands operands) {
         call.Run(&mode, &sort, no_select, &n, a, &ld, call.out(3).At<int>(b, 0), w, vs, &ld, work.data.data(),
                  &work.size, real_work.data(), bool_work.data(), call.out(4).At<int>(b, 0));
       else
-        call.Run(&mode, &sort, no_select, &n, a, &ld, call.out(4).At<int>(b, 0), w, call.out(3).At<T>(b, kVector), vs,
-                 &ld, work.data.data(), &work.size, bool_work.data(), call.out(5).At<int>(b, 0));
+        call.Run(&mode, &sort, no_select, &n, a, &ld, call.out(4).At<int>(b, 0), w,
+                 call.out(3).At<T>(b, kVector), vs, &ld, work.data.data(), &work.size, bool_work.data(),
+                 call.out(5).At<int>(b, 0));
       if (round == 0) work.Grow();
     }
   return call.Finish();
@@ -190,12 +195,13 @@ Result<Literal> Gehrd(EvalContext&, const Instruction& inst, Operands operands) 
   HLO_CHECK_OK(call.Load<T>("gehrd"));
   Alias(call, 0, 0);
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
-  const int low = static_cast<int>(call.Attribute("low", 1)), high = static_cast<int>(call.Attribute("high", n));
+  const int low = static_cast<int>(call.Attribute("low", 1)),
+            high = static_cast<int>(call.Attribute("high", n));
   Work<T> work;
   for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
     for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
-      call.Run(&n, &low, &high, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<T>(b, kVector), work.data.data(),
-               &work.size, call.out(2).At<int>(b, 0));
+      call.Run(&n, &low, &high, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<T>(b, kVector),
+               work.data.data(), &work.size, call.out(2).At<int>(b, 0));
       if (round == 0) work.Grow();
     }
   return call.Finish();
@@ -214,18 +220,18 @@ Result<Literal> Sytrd(EvalContext&, const Instruction& inst, Operands operands) 
   for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
     for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
       call.Run(&uplo, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<Real<T>>(b, kVector),
-               call.out(2).At<Real<T>>(b, kVector), call.out(3).At<T>(b, kVector), work.data.data(), &work.size,
-               call.out(4).At<int>(b, 0));
+               call.out(2).At<Real<T>>(b, kVector), call.out(3).At<T>(b, kVector), work.data.data(),
+               &work.size, call.out(4).At<int>(b, 0));
       if (round == 0) work.Grow();
     }
   return call.Finish();
 }
 
-#define HLO_LAPACK(base, function)                         \
-  {"lapack_s" base "_ffi", function<float>},               \
-  {"lapack_d" base "_ffi", function<double>},              \
-  {"lapack_c" base "_ffi", function<std::complex<float>>}, \
-  {"lapack_z" base "_ffi", function<std::complex<double>>}
+#define HLO_LAPACK(base, function)                                                       \
+  {"lapack_s" base "_ffi", function<float>}, {"lapack_d" base "_ffi", function<double>}, \
+      {"lapack_c" base "_ffi", function<std::complex<float>>}, {                         \
+    "lapack_z" base "_ffi", function<std::complex<double>>                               \
+  }
 constexpr CustomCallTarget kTargets[] = {
     HLO_LAPACK("gesdd", Gesdd),
     HLO_LAPACK("gesvd", Gesvd),

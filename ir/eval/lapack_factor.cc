@@ -30,7 +30,8 @@ Result<Literal> Getrf(EvalContext&, const Instruction& inst, Operands operands) 
   Alias(call, 0, 0);
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), ld = std::max(1, m);
   for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    call.Run(&m, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<int>(b, kVector), call.out(2).At<int>(b, 0));
+    call.Run(&m, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<int>(b, kVector),
+             call.out(2).At<int>(b, 0));
   return call.Finish();
 }
 
@@ -130,8 +131,8 @@ Result<Literal> Trsm(EvalContext&, const Instruction& inst, Operands operands) {
   HLO_CHECK_OK(call.Expect(2, 1, kMatrix));
   HLO_CHECK_OK(call.Load<T>("trsm"));
   Alias(call, 1, 0);
-  const char side = call.Letter("side", 'L'), uplo = call.Letter("uplo", 'L'), trans = call.Letter("trans_x", 'N'),
-             diag = call.Letter("diag", 'N');
+  const char side = call.Letter("side", 'L'), uplo = call.Letter("uplo", 'L'),
+             trans = call.Letter("trans_x", 'N'), diag = call.Letter("diag", 'N');
   const int m = call.in(1).Dim(1), n = call.in(1).Dim(0);
   const int lda = std::max(1, side == 'L' ? m : n), ldb = std::max(1, m);
   const T one(1);
@@ -195,15 +196,16 @@ Result<Literal> Perturbed(EvalContext&, const Instruction& inst, Operands operan
   if (type == ElementType::F64) return PerturbedAs<double>(inst, operands);
   if (type == ElementType::C64) return PerturbedAs<std::complex<float>>(inst, operands);
   if (type == ElementType::C128) return PerturbedAs<std::complex<double>>(inst, operands);
-  return Error("runtime-custom-call", inst.loc(), "tridiagonal solve of {0}; expected f32, f64, c64 or c128", ToString(type));
+  return Error("runtime-custom-call", inst.loc(), "tridiagonal solve of {0}; expected f32, f64, c64 or c128",
+               ToString(type));
 }
 
 // One row per element type.
-#define HLO_LAPACK(base, function)                                     \
-  {"lapack_s" base "_ffi", function<float>},                           \
-  {"lapack_d" base "_ffi", function<double>},                          \
-  {"lapack_c" base "_ffi", function<std::complex<float>>},             \
-  {"lapack_z" base "_ffi", function<std::complex<double>>}
+#define HLO_LAPACK(base, function)                                                       \
+  {"lapack_s" base "_ffi", function<float>}, {"lapack_d" base "_ffi", function<double>}, \
+      {"lapack_c" base "_ffi", function<std::complex<float>>}, {                         \
+    "lapack_z" base "_ffi", function<std::complex<double>>                               \
+  }
 constexpr CustomCallTarget kTargets[] = {
     HLO_LAPACK("potrf", Potrf),
     HLO_LAPACK("getrf", Getrf),

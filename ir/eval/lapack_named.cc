@@ -15,15 +15,20 @@ Shape ColumnMajor(const Shape& shape) {
 }
 
 /// Runs `lapack_?<base>_ffi` on the operands and gives its results, layouts aside.
-Result<Literal> Delegate(EvalContext& context, const Instruction& inst, Operands operands, llvm::StringRef real_base,
-                         llvm::StringRef complex_base, std::vector<Shape> results, llvm::StringRef config) {
+Result<Literal> Delegate(EvalContext& context, const Instruction& inst, Operands operands,
+                         llvm::StringRef real_base, llvm::StringRef complex_base, std::vector<Shape> results,
+                         llvm::StringRef config) {
   const ElementType type = operands.empty() ? ElementType::Pred : operands[0].shape().element_type();
-  const char prefix = type == ElementType::F32 ? 's' : type == ElementType::F64 ? 'd' : type == ElementType::C64 ? 'c' : 'z';
+  const char prefix = type == ElementType::F32   ? 's'
+                      : type == ElementType::F64 ? 'd'
+                      : type == ElementType::C64 ? 'c'
+                                                 : 'z';
   if (prefix == 'z' && type != ElementType::C128)
     return Error("runtime-custom-call", inst.loc(), "target '{0}' works on f32, f64, c64 and c128, has {1}",
                  inst.attr<CustomCallAttrs>().custom_call_target, ToString(type));
   CustomCallAttrs attrs;
-  attrs.custom_call_target = ("lapack_" + llvm::Twine(prefix) + (IsComplex(type) ? complex_base : real_base) + "_ffi").str();
+  attrs.custom_call_target =
+      ("lapack_" + llvm::Twine(prefix) + (IsComplex(type) ? complex_base : real_base) + "_ffi").str();
   attrs.operand_layout_constraints.emplace();
   Module scratch("scratch");
   Computation* computation = scratch.AddComputation("scratch");
@@ -43,10 +48,11 @@ Result<Literal> Delegate(EvalContext& context, const Instruction& inst, Operands
 }
 
 Status ExpectTuple(const Instruction& inst, int64_t size, Operands operands) {
-  if (inst.shape().IsTuple() && inst.shape().tuple_size() == size && !operands.empty() && operands[0].shape().IsArray() &&
-      operands[0].shape().rank() >= 2)
+  if (inst.shape().IsTuple() && inst.shape().tuple_size() == size && !operands.empty() &&
+      operands[0].shape().IsArray() && operands[0].shape().rank() >= 2)
     return {};
-  return Error("runtime-custom-call", inst.loc(), "target '{0}' turns a matrix into {1} results, has result {2}",
+  return Error("runtime-custom-call", inst.loc(),
+               "target '{0}' turns a matrix into {1} results, has result {2}",
                inst.attr<CustomCallAttrs>().custom_call_target, size, inst.shape());
 }
 
@@ -57,7 +63,8 @@ Shape InfoShape(const Shape& matrices) {
 
 Result<Literal> Qr(EvalContext& context, const Instruction& inst, Operands operands) {
   HLO_CHECK_OK(ExpectTuple(inst, 2, operands));
-  return Delegate(context, inst, operands, "geqrf", "geqrf", {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1)}, "{}");
+  return Delegate(context, inst, operands, "geqrf", "geqrf",
+                  {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1)}, "{}");
 }
 
 Result<Literal> HouseholderProduct(EvalContext& context, const Instruction& inst, Operands operands) {
@@ -69,9 +76,10 @@ Result<Literal> Eigh(EvalContext& context, const Instruction& inst, Operands ope
   HLO_CHECK_OK(ExpectTuple(inst, 2, operands));
   const bool lower = !inst.extras().backend_config.starts_with("0");
   const Shape info = InfoShape(operands[0].shape());
-  HLO_TRY(Literal all, Delegate(context, inst, operands, "syevd", "heevd",
-                                {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1), info},
-                                lower ? "{mode = 86 : ui8, uplo = 76 : ui8}" : "{mode = 86 : ui8, uplo = 85 : ui8}"));
+  HLO_TRY(Literal all,
+          Delegate(context, inst, operands, "syevd", "heevd",
+                   {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1), info},
+                   lower ? "{mode = 86 : ui8, uplo = 76 : ui8}" : "{mode = 86 : ui8, uplo = 85 : ui8}"));
   return Literal::MakeTuple({all.element(0), all.element(1)});
 }
 
@@ -80,8 +88,9 @@ Result<Literal> LuDecomposition(EvalContext& context, const Instruction& inst, O
   HLO_CHECK_OK(ExpectTuple(inst, 3, operands));
   const Shape& matrices = operands[0].shape();
   const int64_t rows = matrices.dim(matrices.rank() - 2), batch = InfoShape(matrices).ElementCount();
-  HLO_TRY(Literal all, Delegate(context, inst, operands, "getrf", "getrf",
-                                {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1), InfoShape(matrices)}, "{}"));
+  HLO_TRY(Literal all,
+          Delegate(context, inst, operands, "getrf", "getrf",
+                   {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1), InfoShape(matrices)}, "{}"));
   Literal pivots = all.element(1);
   Literal permutation = Literal::Make(inst.shape().tuple_shape(2));
   auto p = pivots.MutableSpan<int32_t>();

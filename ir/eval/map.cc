@@ -3,7 +3,8 @@
 
 namespace hlo {
 
-Result<Literal> EvalMap(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalMap(EvalContext& context, const Instruction& inst,
+                        llvm::MutableArrayRef<Literal> operands) {
   constexpr int64_t kPiece = 4096;
   const ScalarCallee callee(context, *inst.callee());
   Literal result = Literal::Make(inst.shape());
@@ -14,7 +15,8 @@ Result<Literal> EvalMap(EvalContext& context, const Instruction& inst, llvm::Mut
     if (input.shape().rank() == 0 && inst.shape().rank() != 0) {
       Literal spread = Literal::Make(inst.shape().WithElementType(input.shape().element_type()));
       uint8_t* out = spread.MutableData();
-      for (size_t i = 0; i < spread.byte_size(); i += input.byte_size()) std::memcpy(out + i, input.data(), input.byte_size());
+      for (size_t i = 0; i < spread.byte_size(); i += input.byte_size())
+        std::memcpy(out + i, input.data(), input.byte_size());
       input = std::move(spread);
     }
     if (input.HasDynamicSizes())
@@ -24,13 +26,14 @@ Result<Literal> EvalMap(EvalContext& context, const Instruction& inst, llvm::Mut
   }
   uint8_t* out = result.MutableData();
   const int64_t width = Info(inst.shape().element_type()).host_bytes();
-  HLO_CHECK_OK(ForEachPiece(callee, 0, inst.shape().ElementCount(), kPiece, [&](int64_t begin, int64_t end) -> Status {
-    ScalarCaller caller(callee);
-    llvm::SmallVector<const void*> arguments;
-    for (const Literal& input : inputs)
-      arguments.push_back(input.data() + begin * Info(input.shape().element_type()).host_bytes());
-    return caller.Run(arguments, {out + begin * width}, end - begin);
-  }));
+  HLO_CHECK_OK(
+      ForEachPiece(callee, 0, inst.shape().ElementCount(), kPiece, [&](int64_t begin, int64_t end) -> Status {
+        ScalarCaller caller(callee);
+        llvm::SmallVector<const void*> arguments;
+        for (const Literal& input : inputs)
+          arguments.push_back(input.data() + begin * Info(input.shape().element_type()).host_bytes());
+        return caller.Run(arguments, {out + begin * width}, end - begin);
+      }));
   return result;
 }
 

@@ -32,8 +32,13 @@ Offsets Table(const Loops& loops, int64_t Loop::* which, int64_t base = 0) {
 class RaggedDot {
  public:
   RaggedDot(const RaggedDotAttrs& a, llvm::ArrayRef<Literal> operands, const Shape& shape)
-      : a_(a), lhs_(operands[0]), rhs_(operands[1]), sizes_(WithElementType(operands[2], ElementType::S64)),
-        groups_(sizes_.shape().dims().back()), result_(Literal::Make(shape)), contraction_(lhs_, rhs_, result_) {
+      : a_(a),
+        lhs_(operands[0]),
+        rhs_(operands[1]),
+        sizes_(WithElementType(operands[2], ElementType::S64)),
+        groups_(sizes_.shape().dims().back()),
+        result_(Literal::Make(shape)),
+        contraction_(lhs_, rhs_, result_) {
     CollectLoops();
   }
 
@@ -205,7 +210,8 @@ Literal Scale(const Literal& operand, const Literal& scale, ElementType work) {
     Offsets next;
     const int64_t ratio = scale_dims[d] == 0 ? 1 : dims[d] / scale_dims[d];
     for (const int64_t base : at)
-      for (int64_t i = 0; i < dims[d]; ++i) next.push_back(base + i / std::max<int64_t>(ratio, 1) * strides[d]);
+      for (int64_t i = 0; i < dims[d]; ++i)
+        next.push_back(base + i / std::max<int64_t>(ratio, 1) * strides[d]);
     at = std::move(next);
   }
   const auto multiply = [&]<class T>(T) {
@@ -222,18 +228,25 @@ Literal Scale(const Literal& operand, const Literal& scale, ElementType work) {
 
 }  // namespace
 
-Result<Literal> EvalRaggedDot(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
-  if (AnyDynamic(operands)) return Error("unsupported-op", inst.loc(), "cannot evaluate 'ragged-dot' of operands with dynamic dimensions");
+Result<Literal> EvalRaggedDot(EvalContext& context, const Instruction& inst,
+                              llvm::MutableArrayRef<Literal> operands) {
+  if (AnyDynamic(operands))
+    return Error("unsupported-op", inst.loc(),
+                 "cannot evaluate 'ragged-dot' of operands with dynamic dimensions");
   Literal result = RaggedDot(inst.attr<RaggedDotAttrs>(), operands, inst.shape()).Run();
   HLO_CHECK_OK(context.CheckInterrupt());
   return result;
 }
 
-Result<Literal> EvalScaledDot(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
-  if (AnyDynamic(operands)) return Error("unsupported-op", inst.loc(), "cannot evaluate 'scaled-dot' of operands with dynamic dimensions");
+Result<Literal> EvalScaledDot(EvalContext& context, const Instruction& inst,
+                              llvm::MutableArrayRef<Literal> operands) {
+  if (AnyDynamic(operands))
+    return Error("unsupported-op", inst.loc(),
+                 "cannot evaluate 'scaled-dot' of operands with dynamic dimensions");
   const auto& a = inst.attr<DotAttrs>();
-  const bool wide = inst.shape().element_type() == ElementType::F64 ||
-                    llvm::any_of(operands, [](const Literal& l) { return l.shape().element_type() == ElementType::F64; });
+  const bool wide =
+      inst.shape().element_type() == ElementType::F64 ||
+      llvm::any_of(operands, [](const Literal& l) { return l.shape().element_type() == ElementType::F64; });
   const ElementType work = wide ? ElementType::F64 : ElementType::F32;
   const Literal lhs = Scale(operands[0], operands[2], work), rhs = Scale(operands[1], operands[3], work);
   const DotDims dims{a.lhs_batch_dims, a.lhs_contracting_dims, a.rhs_batch_dims, a.rhs_contracting_dims};

@@ -41,19 +41,25 @@ ReduceLoops MakeLoops(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> red
     loops.inner = groups[0].axis.size;
     loops.inner_kept = groups[0].kept;
   }
-  for (size_t g = groups.size(); g-- > 1;) (groups[g].kept ? loops.kept : loops.reduced).push_back(groups[g].axis);
+  for (size_t g = groups.size(); g-- > 1;)
+    (groups[g].kept ? loops.kept : loops.reduced).push_back(groups[g].axis);
   return loops;
 }
 
 /// A reduction by one op in typed loops.
 class SimpleReduction {
  public:
-  SimpleReduction(const FoldKernels& kernels, const Literal& input, const Literal& init, llvm::ArrayRef<int64_t> dims,
-                  Literal& result)
-      : kernels_(kernels), type_(RealPartType(input.shape().element_type())),
-        parts_(IsComplex(input.shape().element_type()) ? 2 : 1), width_(Info(type_).host_bytes()),
-        loops_(MakeLoops(input.shape().dims(), dims, parts_)), kept_(FlattenAxes(loops_.kept)),
-        input_(input.data()), init_(init.data()), out_(result.MutableData()) {
+  SimpleReduction(const FoldKernels& kernels, const Literal& input, const Literal& init,
+                  llvm::ArrayRef<int64_t> dims, Literal& result)
+      : kernels_(kernels),
+        type_(RealPartType(input.shape().element_type())),
+        parts_(IsComplex(input.shape().element_type()) ? 2 : 1),
+        width_(Info(type_).host_bytes()),
+        loops_(MakeLoops(input.shape().dims(), dims, parts_)),
+        kept_(FlattenAxes(loops_.kept)),
+        input_(input.data()),
+        init_(init.data()),
+        out_(result.MutableData()) {
     acc_width_ = Info(kernels.accumulator).host_bytes();
     source_width_ = Info(kernels.source).host_bytes();
     MergeNarrowRows();
@@ -86,14 +92,16 @@ class SimpleReduction {
   struct Buffers {
     std::shared_ptr<uint8_t> acc, load, wide;
     explicit Buffers(const SimpleReduction& r)
-        : acc(AllocateAligned<uint8_t>(kBlock * r.acc_width_)), load(AllocateAligned<uint8_t>(kBlock * r.source_width_)),
+        : acc(AllocateAligned<uint8_t>(kBlock * r.acc_width_)),
+          load(AllocateAligned<uint8_t>(kBlock * r.source_width_)),
           wide(AllocateAligned<uint8_t>(r.fold_rows_ > 1 ? kBlock * r.acc_width_ : 1)) {}
   };
 
   /// Rows much shorter than a block: several consecutive ones fold as one wide row, whose pieces are
   /// merged at the end.
   void MergeNarrowRows() {
-    if (!loops_.inner_kept || kernels_.sequential || loops_.inner > kBlock / 4 || loops_.reduced.empty()) return;
+    if (!loops_.inner_kept || kernels_.sequential || loops_.inner > kBlock / 4 || loops_.reduced.empty())
+      return;
     Axis& last = loops_.reduced.back();
     if (last.stride != loops_.inner || last.size < 2 || loops_.inner == 0) return;
     row_count_ = last.size;
@@ -141,15 +149,19 @@ class SimpleReduction {
     if (fold_rows_ > 1) return FoldNarrow(piece, begin, end, buffers);
     if (loops_.inner_kept) {
       for (int64_t s = begin; s < end; ++s)
-        kernels_.row(acc, Load(piece.offset + reduced_[static_cast<size_t>(s)] + piece.begin, piece.size, buffers), piece.size);
+        kernels_.row(acc,
+                     Load(piece.offset + reduced_[static_cast<size_t>(s)] + piece.begin, piece.size, buffers),
+                     piece.size);
       return;
     }
     const int64_t runs = (loops_.inner + kBlock - 1) / kBlock;
     const bool direct = Info(type_).bits == Info(kernels_.source).bits;
     for (int64_t s = begin; s < end;) {
-      const int64_t r = s / runs, first = s % runs, last = direct ? std::min(runs, first + end - s) : first + 1;
+      const int64_t r = s / runs, first = s % runs,
+                    last = direct ? std::min(runs, first + end - s) : first + 1;
       const int64_t column = first * kBlock, count = std::min(loops_.inner, last * kBlock) - column;
-      kernels_.run(acc, Load(piece.offset + reduced_[static_cast<size_t>(r)] + column, count, buffers), count);
+      kernels_.run(acc, Load(piece.offset + reduced_[static_cast<size_t>(r)] + column, count, buffers),
+                   count);
       s += last - first;
     }
   }
@@ -165,7 +177,8 @@ class SimpleReduction {
       kernels_.row(wide, Load(offset, rows * inner, buffers), rows * inner);
       s += rows;
     }
-    for (int64_t r = 0; r < fold_rows_; ++r) kernels_.merge(buffers.acc.get(), wide + r * inner * acc_width_, inner);
+    for (int64_t r = 0; r < fold_rows_; ++r)
+      kernels_.merge(buffers.acc.get(), wide + r * inner * acc_width_, inner);
   }
 
   void RunChunked(int64_t tasks) {
@@ -219,8 +232,9 @@ void Gather(const uint8_t* base, const int64_t* offsets, int64_t n, int64_t widt
 }
 
 /// Any reducer, any number of inputs: blocks of outputs advance together through the reduced positions.
-Status GeneralReduction(const ScalarCallee& callee, llvm::ArrayRef<Literal> inputs, llvm::ArrayRef<Literal> inits,
-                        llvm::ArrayRef<int64_t> dims, llvm::MutableArrayRef<Literal> results) {
+Status GeneralReduction(const ScalarCallee& callee, llvm::ArrayRef<Literal> inputs,
+                        llvm::ArrayRef<Literal> inits, llvm::ArrayRef<int64_t> dims,
+                        llvm::MutableArrayRef<Literal> results) {
   constexpr int64_t kOutputs = 256;
   ReduceLoops loops = MakeLoops(inputs[0].shape().dims(), dims, 1);
   (loops.inner_kept ? loops.kept : loops.reduced).push_back({loops.inner, 1});
@@ -228,45 +242,48 @@ Status GeneralReduction(const ScalarCallee& callee, llvm::ArrayRef<Literal> inpu
   const size_t n_inputs = inputs.size();
   std::vector<uint8_t*> outs;
   for (Literal& r : results) outs.push_back(r.MutableData());
-  return ForEachPiece(callee, 0, static_cast<int64_t>(kept.size()), kOutputs, [&](int64_t begin, int64_t end) -> Status {
-    ScalarCaller caller(callee);
-    const int64_t n = end - begin;
-    const int64_t* offsets = kept.data() + begin;
-    bool consecutive = true;
-    for (int64_t i = 1; i < n; ++i) consecutive &= offsets[i] == offsets[i - 1] + 1;
-    llvm::SmallVector<const void*> arguments(2 * n_inputs);
-    llvm::SmallVector<void*> accumulators(n_inputs);
-    std::vector<std::shared_ptr<uint8_t>> gathered;
-    llvm::SmallVector<int64_t> widths;
-    for (size_t k = 0; k < n_inputs; ++k) {
-      const int64_t width = Info(inputs[k].shape().element_type()).host_bytes();
-      widths.push_back(width);
-      auto* acc = outs[k] + begin * width;
-      for (int64_t i = 0; i < n; ++i) std::memcpy(acc + i * width, inits[k].data(), static_cast<size_t>(width));
-      accumulators[k] = acc;
-      arguments[k] = acc;
-      gathered.push_back(AllocateAligned<uint8_t>(n * width));
-    }
-    int64_t steps = 0;
-    for (const int64_t r : reduced) {
-      for (size_t k = 0; k < n_inputs; ++k) {
-        const uint8_t* data = inputs[k].data() + r * widths[k];
-        if (consecutive) {
-          arguments[n_inputs + k] = data + offsets[0] * widths[k];
-        } else {
-          Gather(data, offsets, n, widths[k], gathered[k].get());
-          arguments[n_inputs + k] = gathered[k].get();
-        }
-      }
-      HLO_CHECK_OK(caller.Run(arguments, accumulators, n));
-      if ((++steps & 1023) == 0 && Interrupted()) return Error(InterruptedError());
-    }
-    return {};
-  });
+  return ForEachPiece(callee, 0, static_cast<int64_t>(kept.size()), kOutputs,
+                      [&](int64_t begin, int64_t end) -> Status {
+                        ScalarCaller caller(callee);
+                        const int64_t n = end - begin;
+                        const int64_t* offsets = kept.data() + begin;
+                        bool consecutive = true;
+                        for (int64_t i = 1; i < n; ++i) consecutive &= offsets[i] == offsets[i - 1] + 1;
+                        llvm::SmallVector<const void*> arguments(2 * n_inputs);
+                        llvm::SmallVector<void*> accumulators(n_inputs);
+                        std::vector<std::shared_ptr<uint8_t>> gathered;
+                        llvm::SmallVector<int64_t> widths;
+                        for (size_t k = 0; k < n_inputs; ++k) {
+                          const int64_t width = Info(inputs[k].shape().element_type()).host_bytes();
+                          widths.push_back(width);
+                          auto* acc = outs[k] + begin * width;
+                          for (int64_t i = 0; i < n; ++i)
+                            std::memcpy(acc + i * width, inits[k].data(), static_cast<size_t>(width));
+                          accumulators[k] = acc;
+                          arguments[k] = acc;
+                          gathered.push_back(AllocateAligned<uint8_t>(n * width));
+                        }
+                        int64_t steps = 0;
+                        for (const int64_t r : reduced) {
+                          for (size_t k = 0; k < n_inputs; ++k) {
+                            const uint8_t* data = inputs[k].data() + r * widths[k];
+                            if (consecutive) {
+                              arguments[n_inputs + k] = data + offsets[0] * widths[k];
+                            } else {
+                              Gather(data, offsets, n, widths[k], gathered[k].get());
+                              arguments[n_inputs + k] = gathered[k].get();
+                            }
+                          }
+                          HLO_CHECK_OK(caller.Run(arguments, accumulators, n));
+                          if ((++steps & 1023) == 0 && Interrupted()) return Error(InterruptedError());
+                        }
+                        return {};
+                      });
 }
 
 /// Static operands of the types of the reducer's parameters.
-Result<Literal> ReduceStatic(EvalContext& context, const Instruction& inst, llvm::ArrayRef<Literal> operands) {
+Result<Literal> ReduceStatic(EvalContext& context, const Instruction& inst,
+                             llvm::ArrayRef<Literal> operands) {
   const ScalarCallee callee(context, *inst.callee());
   const size_t n = operands.size() / 2;
   const auto& dims = inst.attr<ReduceAttrs>().dimensions;
@@ -291,7 +308,8 @@ Result<Literal> ReduceStatic(EvalContext& context, const Instruction& inst, llvm
 
 }  // namespace
 
-Result<Literal> EvalReduce(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalReduce(EvalContext& context, const Instruction& inst,
+                           llvm::MutableArrayRef<Literal> operands) {
   // Padding of dynamic dimensions takes no part (ops-structured §13).
   if (AnyDynamic(operands)) MakeAllStatic(operands);
   HLO_TRY(Literal result, ReduceStatic(context, inst, operands));

@@ -43,14 +43,16 @@ Status ScalarCaller::Run(llvm::ArrayRef<const void*> arguments, llvm::ArrayRef<v
   return {};
 }
 
-Status ScalarCaller::Interpret(llvm::ArrayRef<const void*> arguments, llvm::ArrayRef<void*> results, int64_t n) {
+Status ScalarCaller::Interpret(llvm::ArrayRef<const void*> arguments, llvm::ArrayRef<void*> results,
+                               int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     std::vector<Literal> values;
     for (size_t a = 0; a < arguments.size(); ++a) {
       const ElementType type = callee_.parameter_types_[a];
       const auto width = static_cast<size_t>(Info(type).host_bytes());
       Literal value = Literal::Make(Shape::ArrayWithDefaultLayout(type, {}));
-      std::memcpy(value.MutableData(), static_cast<const uint8_t*>(arguments[a]) + static_cast<size_t>(i) * width, width);
+      std::memcpy(value.MutableData(),
+                  static_cast<const uint8_t*>(arguments[a]) + static_cast<size_t>(i) * width, width);
       values.push_back(std::move(value));
     }
     HLO_TRY(const Literal result, callee_.context_.Call(callee_.computation_, std::move(values)));
@@ -58,7 +60,8 @@ Status ScalarCaller::Interpret(llvm::ArrayRef<const void*> arguments, llvm::Arra
     AppendLeaves(result, leaves);
     for (size_t r = 0; r < results.size(); ++r) {
       const Literal leaf = leaves[r]->Unpack();
-      std::memcpy(static_cast<uint8_t*>(results[r]) + static_cast<size_t>(i) * leaf.byte_size(), leaf.data(), leaf.byte_size());
+      std::memcpy(static_cast<uint8_t*>(results[r]) + static_cast<size_t>(i) * leaf.byte_size(), leaf.data(),
+                  leaf.byte_size());
     }
   }
   return {};
@@ -91,12 +94,14 @@ Literal WithElementType(const Literal& literal, ElementType type) {
   const ElementType from = literal.shape().element_type();
   if (from == type) return literal;
   Literal result = Literal::Make(literal.shape().WithElementType(type));
-  for (int64_t d = 0; literal.HasDynamicSizes() && d < literal.shape().rank(); ++d) result.SetDynamicSize(d, literal.DynamicSize(d));
+  for (int64_t d = 0; literal.HasDynamicSizes() && d < literal.shape().rank(); ++d)
+    result.SetDynamicSize(d, literal.DynamicSize(d));
   const ComputeType compute = ComputeTypeFor(type, from, type);
   const ComputeBuffer values = ToCompute(literal, type, compute, false);
   VisitComputeType(compute, [&](auto tag) {
     using T = decltype(tag);
-    ConvertFromCompute<T>(static_cast<const T*>(values.data), type, literal.shape().ElementCount(), result.MutableData());
+    ConvertFromCompute<T>(static_cast<const T*>(values.data), type, literal.shape().ElementCount(),
+                          result.MutableData());
   });
   return result;
 }
@@ -104,7 +109,8 @@ Literal WithElementType(const Literal& literal, ElementType type) {
 Literal ToBounded(const Literal& value, const Shape& bounded) {
   if (bounded.IsTuple()) {
     std::vector<Literal> parts;
-    for (int64_t i = 0; i < bounded.tuple_size(); ++i) parts.push_back(ToBounded(value.element(i), bounded.tuple_shape(i)));
+    for (int64_t i = 0; i < bounded.tuple_size(); ++i)
+      parts.push_back(ToBounded(value.element(i), bounded.tuple_shape(i)));
     return Literal::MakeTuple(std::move(parts));
   }
   if (value.shape().dims() == bounded.dims()) return value.WithShape(bounded);

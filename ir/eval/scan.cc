@@ -8,7 +8,8 @@ namespace {
 /// An array cut along one dimension: rows of `inner` bytes, one per slice, for each outer position.
 struct Cut {
   int64_t outer = 1, size, inner;
-  Cut(const Shape& shape, int64_t dim) : size(shape.dim(dim)), inner(Info(shape.element_type()).host_bytes()) {
+  Cut(const Shape& shape, int64_t dim)
+      : size(shape.dim(dim)), inner(Info(shape.element_type()).host_bytes()) {
     for (int64_t d = 0; d < dim; ++d) outer *= shape.dim(d);
     for (int64_t d = dim + 1; d < shape.rank(); ++d) inner *= shape.dim(d);
   }
@@ -19,7 +20,8 @@ Literal TakeSlice(const Literal& array, int64_t dim, int64_t t, const Shape& sha
   Literal slice = Literal::Make(shape);
   uint8_t* out = slice.MutableData();
   for (int64_t o = 0; o < cut.outer; ++o)
-    std::memcpy(out + o * cut.inner, array.data() + (o * cut.size + t) * cut.inner, static_cast<size_t>(cut.inner));
+    std::memcpy(out + o * cut.inner, array.data() + (o * cut.size + t) * cut.inner,
+                static_cast<size_t>(cut.inner));
   return slice;
 }
 
@@ -27,13 +29,16 @@ void PutSlice(const Literal& slice, int64_t dim, int64_t t, Literal& array) {
   const Cut cut(array.shape(), dim);
   uint8_t* out = array.MutableData();
   for (int64_t o = 0; o < cut.outer; ++o)
-    std::memcpy(out + (o * cut.size + t) * cut.inner, slice.data() + o * cut.inner, static_cast<size_t>(cut.inner));
+    std::memcpy(out + (o * cut.size + t) * cut.inner, slice.data() + o * cut.inner,
+                static_cast<size_t>(cut.inner));
 }
 
 }  // namespace
 
-Result<Literal> EvalScan(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
-  if (AnyDynamic(operands)) return Error("unsupported-op", inst.loc(), "cannot evaluate 'scan' of operands with dynamic dimensions");
+Result<Literal> EvalScan(EvalContext& context, const Instruction& inst,
+                         llvm::MutableArrayRef<Literal> operands) {
+  if (AnyDynamic(operands))
+    return Error("unsupported-op", inst.loc(), "cannot evaluate 'scan' of operands with dynamic dimensions");
   const auto& attrs = inst.attr<ScanAttrs>();
   const Computation& body = *inst.callee();
   const int64_t dim = attrs.dimensions[0];
@@ -58,7 +63,9 @@ Result<Literal> EvalScan(EvalContext& context, const Instruction& inst, llvm::Mu
     for (Literal& carry : state) arguments.push_back(std::move(carry));
     HLO_TRY(Literal value, context.Call(body, std::move(arguments)));
     const bool tuple = value.shape().IsTuple();
-    const auto part = [&](size_t i) { return tuple ? std::move(value.MutableElements()[i]) : std::move(value); };
+    const auto part = [&](size_t i) {
+      return tuple ? std::move(value.MutableElements()[i]) : std::move(value);
+    };
     for (size_t i = 0; i < outputs; ++i) PutSlice(part(i).Unpack(), dim, t, results[i]);
     for (size_t i = 0; i < carries; ++i) state[i] = part(outputs + i).Unpack();
   }

@@ -11,7 +11,8 @@ namespace {
 /// Window positions in the order in which they are looked at, which decides ties. It is row-major, except
 /// that the last position of a dimension is looked at after all others if either it or all before it
 /// are in bounds for every output but not both; the last dimension is divided first (so do XLA's loops).
-std::vector<int64_t> ScanOrder(const Window& window, llvm::ArrayRef<int64_t> base, llvm::ArrayRef<int64_t> outputs) {
+std::vector<int64_t> ScanOrder(const Window& window, llvm::ArrayRef<int64_t> base,
+                               llvm::ArrayRef<int64_t> outputs) {
   const size_t rank = window.dims.size();
   std::vector<std::vector<int64_t>> piece(rank);  // of each position of each dimension
   int64_t positions = 1;
@@ -45,8 +46,9 @@ std::vector<int64_t> ScanOrder(const Window& window, llvm::ArrayRef<int64_t> bas
 }
 
 /// The operand element each window selects; -1 where no position is in bounds.
-Result<std::vector<int64_t>> SelectElements(const ScalarCallee& select, const Window& window, const Literal& operand,
-                                            llvm::ArrayRef<int64_t> outputs, int64_t count) {
+Result<std::vector<int64_t>> SelectElements(const ScalarCallee& select, const Window& window,
+                                            const Literal& operand, llvm::ArrayRef<int64_t> outputs,
+                                            int64_t count) {
   constexpr int64_t kOutputs = 256;
   const WindowIndex index(window, operand.shape().dims(), outputs);
   const auto width = static_cast<size_t>(Info(operand.shape().element_type()).host_bytes());
@@ -66,12 +68,15 @@ Result<std::vector<int64_t>> SelectElements(const ScalarCallee& select, const Wi
           chosen = read.base;
           continue;
         }
-        std::memcpy(current.data() + rivals.size() * width, operand.data() + static_cast<size_t>(chosen) * width, width);
-        std::memcpy(next.data() + rivals.size() * width, operand.data() + static_cast<size_t>(read.base) * width, width);
+        std::memcpy(current.data() + rivals.size() * width,
+                    operand.data() + static_cast<size_t>(chosen) * width, width);
+        std::memcpy(next.data() + rivals.size() * width,
+                    operand.data() + static_cast<size_t>(read.base) * width, width);
         rivals.push_back(read);
       }
       if (rivals.empty()) continue;
-      HLO_CHECK_OK(caller.Run({current.data(), next.data()}, {keep.data()}, static_cast<int64_t>(rivals.size())));
+      HLO_CHECK_OK(
+          caller.Run({current.data(), next.data()}, {keep.data()}, static_cast<int64_t>(rivals.size())));
       for (size_t i = 0; i < rivals.size(); ++i)
         if (keep[i] == 0) selected[static_cast<size_t>(rivals[i].output)] = rivals[i].base;
       if ((++seen & 255) == 0 && Interrupted()) return Error(InterruptedError());
@@ -90,12 +95,14 @@ void ScatterSum(llvm::ArrayRef<int64_t> selected, const Literal& source, Literal
 }
 
 /// result[selected[i]] = scatter(result[selected[i]], source[i]) in order of i.
-Status Scatter(const ScalarCallee& scatter, llvm::ArrayRef<int64_t> selected, const Literal& source, Literal& result) {
+Status Scatter(const ScalarCallee& scatter, llvm::ArrayRef<int64_t> selected, const Literal& source,
+               Literal& result) {
   const ElementType type = result.shape().element_type();
   if (scatter.SingleOp() == OpKind::Add) {
     if (type == ElementType::F32) return ScatterSum<float>(selected, source, result), Status{};
     if (type == ElementType::F64) return ScatterSum<double>(selected, source, result), Status{};
-    if (type == ElementType::S32 || type == ElementType::U32) return ScatterSum<uint32_t>(selected, source, result), Status{};
+    if (type == ElementType::S32 || type == ElementType::U32)
+      return ScatterSum<uint32_t>(selected, source, result), Status{};
   }
   ScalarCaller caller(scatter);
   const int64_t width = Info(type).host_bytes();
@@ -111,18 +118,22 @@ Status Scatter(const ScalarCallee& scatter, llvm::ArrayRef<int64_t> selected, co
 
 }  // namespace
 
-Result<Literal> EvalSelectAndScatter(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalSelectAndScatter(EvalContext& context, const Instruction& inst,
+                                     llvm::MutableArrayRef<Literal> operands) {
   // Padding of dynamic dimensions takes no part (ops-structured §13).
   if (AnyDynamic(operands)) MakeAllStatic(operands);
   const ScalarCallee select(context, *inst.callee(0)), scatter(context, *inst.callee(1));
   const ElementType type = inst.shape().element_type(), work = scatter.parameter_types()[0];
   const Literal operand = WithElementType(operands[0], select.parameter_types()[0]);
-  const Literal source = WithElementType(operands[1], scatter.parameter_types()[1]), init = WithElementType(operands[2], work);
+  const Literal source = WithElementType(operands[1], scatter.parameter_types()[1]),
+                init = WithElementType(operands[2], work);
   HLO_TRY(const std::vector<int64_t> selected,
-          SelectElements(select, inst.attr<SelectAndScatterAttrs>().window, operand, source.shape().dims(), source.shape().ElementCount()));
+          SelectElements(select, inst.attr<SelectAndScatterAttrs>().window, operand, source.shape().dims(),
+                         source.shape().ElementCount()));
   Literal result = Literal::Make(operand.shape().WithElementType(work));
   uint8_t* out = result.MutableData();
-  for (size_t i = 0; i < result.byte_size(); i += init.byte_size()) std::memcpy(out + i, init.data(), init.byte_size());
+  for (size_t i = 0; i < result.byte_size(); i += init.byte_size())
+    std::memcpy(out + i, init.data(), init.byte_size());
   HLO_CHECK_OK(Scatter(scatter, selected, source, result));
   HLO_CHECK_OK(context.CheckInterrupt());
   return ToBounded(WithElementType(result, type), inst.shape());

@@ -37,8 +37,10 @@ Entry* SortEntries(Entry* entries, Entry* scratch, int64_t n) {
   return entries;
 }
 
-/// Copies the elements from[i * stride] for each i of `order` (or 0 … n-1 without order) to to[i * to_stride].
-void CopyElements(const uint8_t* from, int64_t stride, const int64_t* order, int64_t n, int64_t width, uint8_t* to, int64_t to_stride) {
+/// Copies the elements from[i * stride] for each i of `order` (or 0 … n-1 without order) to to[i *
+/// to_stride].
+void CopyElements(const uint8_t* from, int64_t stride, const int64_t* order, int64_t n, int64_t width,
+                  uint8_t* to, int64_t to_stride) {
   const auto typed = [&]<class T>(T) {
     const auto* f = reinterpret_cast<const T*>(from);
     auto* t = reinterpret_cast<T*>(to);
@@ -92,7 +94,8 @@ class Sorter {
     explicit Row(const Sorter& s) : order(static_cast<size_t>(s.size_)), caller(s.callee_) {
       const auto n = static_cast<size_t>(s.size_);
       data.resize(s.widths_.size());
-      for (const int64_t width : s.widths_) elements.push_back(MakeBuffer<uint8_t>(s.inner_ == 1 ? 0 : n * static_cast<size_t>(width)));
+      for (const int64_t width : s.widths_)
+        elements.push_back(MakeBuffer<uint8_t>(s.inner_ == 1 ? 0 : n * static_cast<size_t>(width)));
       if (s.keys_.empty()) {
         merged.resize(n);
       } else {
@@ -137,10 +140,12 @@ class Sorter {
       OrderedNumbers(key.type, values, size_, key.total_order, key.descending, row.numbers.get());
       // Positions are ranks of the previous pass, so that ties keep its order.
       for (int64_t i = 0; i < size_; ++i)
-        row.entries[static_cast<size_t>(i)] = {row.numbers[static_cast<size_t>(row.order[static_cast<size_t>(i)])], i};
+        row.entries[static_cast<size_t>(i)] = {
+            row.numbers[static_cast<size_t>(row.order[static_cast<size_t>(i)])], i};
       const Entry* sorted = SortEntries(row.entries.get(), row.scratch.get(), size_);
       std::vector<int64_t> next(static_cast<size_t>(size_));
-      for (int64_t i = 0; i < size_; ++i) next[static_cast<size_t>(i)] = row.order[static_cast<size_t>(sorted[i].position)];
+      for (int64_t i = 0; i < size_; ++i)
+        next[static_cast<size_t>(i)] = row.order[static_cast<size_t>(sorted[i].position)];
       row.order = std::move(next);
     }
   }
@@ -192,7 +197,8 @@ class Sorter {
 
 }  // namespace
 
-Result<Literal> EvalSort(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalSort(EvalContext& context, const Instruction& inst,
+                         llvm::MutableArrayRef<Literal> operands) {
   // Only the valid part of a dynamic dimension is sorted (ops-structured §13).
   if (AnyDynamic(operands)) MakeAllStatic(operands);
   const ScalarCallee callee(context, *inst.callee());
@@ -206,15 +212,18 @@ Result<Literal> EvalSort(EvalContext& context, const Instruction& inst, llvm::Mu
   HLO_TRY(std::vector<Literal> results, sorter.Run());
   HLO_CHECK_OK(context.CheckInterrupt());
   for (size_t k = 0; k < results.size(); ++k) results[k] = WithElementType(results[k], types[k]);
-  return ToBounded(inst.shape().IsTuple() ? Literal::MakeTuple(std::move(results)) : results[0], inst.shape());
+  return ToBounded(inst.shape().IsTuple() ? Literal::MakeTuple(std::move(results)) : results[0],
+                   inst.shape());
 }
 
-Result<Literal> EvalTopK(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalTopK(EvalContext& context, const Instruction& inst,
+                         llvm::MutableArrayRef<Literal> operands) {
   const auto& attrs = inst.attr<TopKAttrs>();
   if (AnyDynamic(operands)) MakeAllStatic(operands);
   const Literal& input = operands[0];
   const ElementType type = input.shape().element_type();
-  const int64_t size = input.shape().dims().back(), width = Info(type).host_bytes(), bound = attrs.k, k = std::min(bound, size);
+  const int64_t size = input.shape().dims().back(), width = Info(type).host_bytes(), bound = attrs.k,
+                k = std::min(bound, size);
   Dims dims(input.shape().dims().begin(), input.shape().dims().end());
   dims.back() = bound;
   // With a run-time size below k the rest of the row stays zero.
@@ -223,25 +232,29 @@ Result<Literal> EvalTopK(EvalContext& context, const Instruction& inst, llvm::Mu
   uint8_t* out_values = values.MutableData();
   auto* out_indices = reinterpret_cast<int32_t*>(indices.MutableData());
   const int64_t rows = size == 0 ? 0 : input.shape().ElementCount() / size;
-  ParallelFor(0, rows, std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(size, 1)), [&](int64_t begin, int64_t end) {
-    auto numbers = MakeBuffer<uint64_t>(static_cast<size_t>(size));
-    auto entries = MakeBuffer<Entry>(static_cast<size_t>(size));
-    const auto before = [](const Entry& a, const Entry& b) {
-      return a.number != b.number ? a.number < b.number : a.position < b.position;
-    };
-    for (int64_t r = begin; r < end && !Interrupted(); ++r) {
-      const uint8_t* row = input.data() + r * size * width;
-      OrderedNumbers(type, row, size, true, attrs.largest, numbers.get());
-      for (int64_t i = 0; i < size; ++i) entries[static_cast<size_t>(i)] = {numbers[static_cast<size_t>(i)], i};
-      if (k < size) std::nth_element(entries.get(), entries.get() + k, entries.get() + size, before);
-      std::sort(entries.get(), entries.get() + k, before);
-      for (int64_t i = 0; i < k; ++i) {
-        const int64_t position = entries[static_cast<size_t>(i)].position;
-        out_indices[r * bound + i] = static_cast<int32_t>(position);
-        std::memcpy(out_values + (r * bound + i) * width, row + position * width, static_cast<size_t>(width));
-      }
-    }
-  });
+  ParallelFor(0, rows, std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(size, 1)),
+              [&](int64_t begin, int64_t end) {
+                auto numbers = MakeBuffer<uint64_t>(static_cast<size_t>(size));
+                auto entries = MakeBuffer<Entry>(static_cast<size_t>(size));
+                const auto before = [](const Entry& a, const Entry& b) {
+                  return a.number != b.number ? a.number < b.number : a.position < b.position;
+                };
+                for (int64_t r = begin; r < end && !Interrupted(); ++r) {
+                  const uint8_t* row = input.data() + r * size * width;
+                  OrderedNumbers(type, row, size, true, attrs.largest, numbers.get());
+                  for (int64_t i = 0; i < size; ++i)
+                    entries[static_cast<size_t>(i)] = {numbers[static_cast<size_t>(i)], i};
+                  if (k < size)
+                    std::nth_element(entries.get(), entries.get() + k, entries.get() + size, before);
+                  std::sort(entries.get(), entries.get() + k, before);
+                  for (int64_t i = 0; i < k; ++i) {
+                    const int64_t position = entries[static_cast<size_t>(i)].position;
+                    out_indices[r * bound + i] = static_cast<int32_t>(position);
+                    std::memcpy(out_values + (r * bound + i) * width, row + position * width,
+                                static_cast<size_t>(width));
+                  }
+                }
+              });
   HLO_CHECK_OK(context.CheckInterrupt());
   return ToBounded(Literal::MakeTuple({std::move(values), std::move(indices)}), inst.shape());
 }

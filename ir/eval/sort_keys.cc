@@ -28,11 +28,13 @@ class MirrorMatcher {
 };
 
 /// Copies the cone of `root` into `to`; parameter 2i becomes parameter i.
-Instruction* CopyCone(const Instruction* root, Computation& to, llvm::DenseMap<const Instruction*, Instruction*>& copies) {
+Instruction* CopyCone(const Instruction* root, Computation& to,
+                      llvm::DenseMap<const Instruction*, Instruction*>& copies) {
   if (Instruction* done = copies.lookup(root)) return done;
   llvm::SmallVector<Instruction*> operands;
   for (const Instruction* operand : root->operands()) operands.push_back(CopyCone(operand, to, copies));
-  return copies[root] = to.Add(root->kind(), root->shape(), root->name(), operands, root->attrs(), root->callees());
+  return copies[root] =
+             to.Add(root->kind(), root->shape(), root->name(), operands, root->attrs(), root->callees());
 }
 
 std::shared_ptr<const ScalarFunction> CompileKey(const Instruction* root) {
@@ -59,9 +61,12 @@ struct KeyComparison {
 std::optional<KeyComparison> MatchComparison(const Instruction* inst) {
   if (inst->kind() != OpKind::Compare) return std::nullopt;
   const Direction direction = inst->attr<CompareAttrs>().direction;
-  if (MirrorMatcher().Match(inst->operand(0), inst->operand(1))) return KeyComparison{inst->operand(0), direction};
+  if (MirrorMatcher().Match(inst->operand(0), inst->operand(1)))
+    return KeyComparison{inst->operand(0), direction};
   if (!MirrorMatcher().Match(inst->operand(1), inst->operand(0))) return std::nullopt;
-  const Direction swapped = direction == Direction::LT ? Direction::GT : direction == Direction::GT ? Direction::LT : direction;
+  const Direction swapped = direction == Direction::LT   ? Direction::GT
+                            : direction == Direction::GT ? Direction::LT
+                                                         : direction;
   return KeyComparison{inst->operand(1), swapped};
 }
 
@@ -104,13 +109,15 @@ std::optional<Level> MatchLevel(const Instruction* inst) {
 }
 
 template <class T>
-void NumbersOf(ElementType type, const T* elements, int64_t n, bool total_order, bool descending, uint64_t* out) {
+void NumbersOf(ElementType type, const T* elements, int64_t n, bool total_order, bool descending,
+               uint64_t* out) {
   const uint64_t invert = descending ? ~uint64_t{0} : 0;
   if (!IsFloat(type)) {
     const uint64_t flip = IsSigned(type) ? uint64_t{1} << 63 : 0;
     for (int64_t i = 0; i < n; ++i) {
-      const auto value = static_cast<uint64_t>(IsSigned(type) ? static_cast<int64_t>(static_cast<std::make_signed_t<T>>(elements[i]))
-                                                              : static_cast<int64_t>(elements[i]));
+      const auto value = static_cast<uint64_t>(
+          IsSigned(type) ? static_cast<int64_t>(static_cast<std::make_signed_t<T>>(elements[i]))
+                         : static_cast<int64_t>(elements[i]));
       out[i] = (value ^ flip) ^ invert;
     }
     return;
@@ -147,7 +154,8 @@ std::vector<SortKey> FindSortKeys(const Computation& comparator) {
   }
 }
 
-void OrderedNumbers(ElementType type, const void* elements, int64_t n, bool total_order, bool descending, uint64_t* out) {
+void OrderedNumbers(ElementType type, const void* elements, int64_t n, bool total_order, bool descending,
+                    uint64_t* out) {
   switch (Info(type).host_bytes()) {
     case 1: return NumbersOf(type, static_cast<const uint8_t*>(elements), n, total_order, descending, out);
     case 2: return NumbersOf(type, static_cast<const uint16_t*>(elements), n, total_order, descending, out);

@@ -25,6 +25,7 @@ std::vector<SortKey> FindSortKeys(const Computation& comparator);
 
 /// Maps n elements to unsigned numbers ordered as the elements are (descending: reversed). Elements that
 /// compare as equal get equal numbers; in the partial order of floats NaNs come last.
-void OrderedNumbers(ElementType type, const void* elements, int64_t n, bool total_order, bool descending, uint64_t* out);
+void OrderedNumbers(ElementType type, const void* elements, int64_t n, bool total_order, bool descending,
+                    uint64_t* out);
 
 }  // namespace hlo

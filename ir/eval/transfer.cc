@@ -15,7 +15,8 @@ std::optional<std::vector<std::pair<int64_t, int64_t>>> SourceTargetPairs(const 
     std::vector<std::pair<int64_t, int64_t>> pairs;
     for (size_t i = 0; i + 1 < numbers.size(); i += 2) {
       std::pair<int64_t, int64_t> pair;
-      if (numbers[i].getAsInteger(10, pair.first) || numbers[i + 1].getAsInteger(10, pair.second)) return std::nullopt;
+      if (numbers[i].getAsInteger(10, pair.first) || numbers[i + 1].getAsInteger(10, pair.second))
+        return std::nullopt;
       pairs.push_back(pair);
     }
     return pairs;
@@ -34,7 +35,8 @@ int64_t Channel(const Instruction& inst) { return inst.attr<SendRecvAttrs>().cha
 
 }  // namespace
 
-Result<Literal> EvalSend(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
+Result<Literal> EvalSend(EvalContext& context, const Instruction& inst,
+                         llvm::MutableArrayRef<Literal> operands) {
   Device& self = context.device();
   if (inst.attr<SendRecvAttrs>().is_host_transfer) {
     self.outfeed.push_back(operands[0]);
@@ -64,8 +66,9 @@ Result<Literal> EvalRecvDone(EvalContext& context, const Instruction& inst, llvm
   Literal value;
   if (inst.attr<SendRecvAttrs>().is_host_transfer) {
     if (self.infeed.empty())
-      return Error("runtime-infeed", inst.loc(), "receiving {0} from the host finds no data: the queue of device {1} is empty",
-                   wanted, self.id());
+      return Error("runtime-infeed", inst.loc(),
+                   "receiving {0} from the host finds no data: the queue of device {1} is empty", wanted,
+                   self.id());
     value = std::move(self.infeed.front()).Unpack();
     self.infeed.pop_front();
   } else if (const auto pairs = PairsOf(inst)) {
@@ -79,8 +82,8 @@ Result<Literal> EvalRecvDone(EvalContext& context, const Instruction& inst, llvm
     HLO_TRY(value, self.group().Receive(self, inst, Channel(inst), self.id()));
   }
   if (!Compatible(value.shape(), wanted))
-    return Error("runtime-collective-mismatch", inst.loc(), "recv-done expects {0}, the value sent is {1}", wanted,
-                 value.shape());
+    return Error("runtime-collective-mismatch", inst.loc(), "recv-done expects {0}, the value sent is {1}",
+                 wanted, value.shape());
   return Literal::MakeTuple({std::move(value), Literal::MakeToken()});
 }
 

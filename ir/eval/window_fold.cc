@@ -11,7 +11,12 @@ namespace {
 class DimensionFold {
  public:
   DimensionFold(const FoldKernels& kernels, const WindowDim& w, int64_t n, int64_t outputs, int64_t inner)
-      : kernels_(kernels), w_(w), n_(n), outputs_(outputs), inner_(inner), width_(Info(kernels.accumulator).host_bytes()) {
+      : kernels_(kernels),
+        w_(w),
+        n_(n),
+        outputs_(outputs),
+        inner_(inner),
+        width_(Info(kernels.accumulator).host_bytes()) {
     span_ = (outputs - 1) * w.stride + w.size;
     const double direct = static_cast<double>(w.size) * static_cast<double>(outputs);
     blocked_ = w.window_dilation == 1 && w.size >= 8 && direct > 6.0 * static_cast<double>(span_);
@@ -25,13 +30,16 @@ class DimensionFold {
       uint8_t* to = At(out, o, begin);
       kernels_.clear(to, end - begin);
       for (int64_t k = 0; k < w_.size; ++k)
-        if (const int64_t p = WindowBaseIndex(w_, n_, o, k); p >= 0) kernels_.merge(to, At(in, p, begin), end - begin);
+        if (const int64_t p = WindowBaseIndex(w_, n_, o, k); p >= 0)
+          kernels_.merge(to, At(in, p, begin), end - begin);
     }
   }
 
  private:
   template <class P>
-  [[nodiscard]] P At(P base, int64_t row, int64_t column) const { return base + (row * inner_ + column) * width_; }
+  [[nodiscard]] P At(P base, int64_t row, int64_t column) const {
+    return base + (row * inner_ + column) * width_;
+  }
 
   /// Rows of few columns: each window position is folded into all outputs at once.
   void AlongOutputs(const uint8_t* in, uint8_t* out) const {
@@ -46,7 +54,8 @@ class DimensionFold {
       const uint8_t* from = At(in, first * w_.stride + shift, 0);
       if (w_.stride > 1) {
         const auto bytes = static_cast<size_t>(inner_ * width_);
-        for (int64_t o = first; o < last; ++o) std::memcpy(At(strided.get(), o - first, 0), At(in, o * w_.stride + shift, 0), bytes);
+        for (int64_t o = first; o < last; ++o)
+          std::memcpy(At(strided.get(), o - first, 0), At(in, o * w_.stride + shift, 0), bytes);
         from = strided.get();
       }
       kernels_.merge(At(out, first, 0), from, (last - first) * inner_);
@@ -58,7 +67,8 @@ class DimensionFold {
   void Blocked(const uint8_t* in, uint8_t* out, int64_t begin, int64_t end) const {
     const int64_t columns = end - begin, row = columns * width_;
     const auto bytes = static_cast<size_t>(row);
-    auto prefix = MakeBuffer<uint8_t>(static_cast<size_t>(span_ * row)), suffix = MakeBuffer<uint8_t>(static_cast<size_t>(span_ * row));
+    auto prefix = MakeBuffer<uint8_t>(static_cast<size_t>(span_ * row)),
+         suffix = MakeBuffer<uint8_t>(static_cast<size_t>(span_ * row));
     for (int64_t i = 0; i < span_; ++i) {
       const int64_t p = PositionAt(i);
       if (p >= 0)
@@ -70,7 +80,8 @@ class DimensionFold {
     for (int64_t i = 1; i < span_; ++i)
       if (i % w_.size != 0) Combine(prefix.get() + (i - 1) * row, prefix.get() + i * row, columns);
     for (int64_t i = span_ - 1; i-- > 0;)
-      if ((i + 1) % w_.size != 0) kernels_.merge(suffix.get() + i * row, suffix.get() + (i + 1) * row, columns);
+      if ((i + 1) % w_.size != 0)
+        kernels_.merge(suffix.get() + i * row, suffix.get() + (i + 1) * row, columns);
     for (int64_t o = 0; o < outputs_; ++o) {
       const int64_t first = o * w_.stride, last = first + w_.size - 1;
       std::memcpy(At(out, o, begin), suffix.get() + first * row, bytes);
@@ -79,7 +90,9 @@ class DimensionFold {
   }
 
   /// next = op(previous, next): all these ops commute.
-  void Combine(const uint8_t* previous, uint8_t* next, int64_t columns) const { kernels_.merge(next, previous, columns); }
+  void Combine(const uint8_t* previous, uint8_t* next, int64_t columns) const {
+    kernels_.merge(next, previous, columns);
+  }
 
   /// Base index at place i of the padded row, or -1.
   [[nodiscard]] int64_t PositionAt(int64_t i) const {
@@ -103,10 +116,18 @@ bool IsTrivial(const WindowDim& w) { return w == WindowDim{}; }
 /// The windowed dimensions of a slab: what lies below the leading dimensions without a window.
 class SlabFold {
  public:
-  SlabFold(const FoldKernels& kernels, const Window& window, const Literal& input, const Literal& init, Literal& result)
-      : kernels_(kernels), window_(window), type_(RealPartType(input.shape().element_type())),
-        sizes_(input.shape().dims()), outputs_(result.shape().dims()), init_(init), input_(input.data()),
-        out_(result.MutableData()), element_(Info(type_).host_bytes()), width_(Info(kernels.accumulator).host_bytes()) {
+  SlabFold(const FoldKernels& kernels, const Window& window, const Literal& input, const Literal& init,
+           Literal& result)
+      : kernels_(kernels),
+        window_(window),
+        type_(RealPartType(input.shape().element_type())),
+        sizes_(input.shape().dims()),
+        outputs_(result.shape().dims()),
+        init_(init),
+        input_(input.data()),
+        out_(result.MutableData()),
+        element_(Info(type_).host_bytes()),
+        width_(Info(kernels.accumulator).host_bytes()) {
     const size_t rank = sizes_.size();
     while (first_ < rank && IsTrivial(window.dims[first_])) ++first_;
     parts_ = IsComplex(input.shape().element_type()) ? 2 : 1;
@@ -124,9 +145,10 @@ class SlabFold {
   void Run() {
     if (out_size_ == 0 || slabs_ == 0) return;
     if (slabs_ >= 8)
-      ParallelFor(0, slabs_, std::max<int64_t>(1, (1 << 14) / (in_size_ + out_size_)), [&](int64_t begin, int64_t end) {
-        for (int64_t s = begin; s < end && !Interrupted(); ++s) RunSlab(s);
-      });
+      ParallelFor(0, slabs_, std::max<int64_t>(1, (1 << 14) / (in_size_ + out_size_)),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t s = begin; s < end && !Interrupted(); ++s) RunSlab(s);
+                  });
     else
       for (int64_t s = 0; s < slabs_ && !Interrupted(); ++s) RunSlab(s);
   }
@@ -164,7 +186,8 @@ class SlabFold {
     const DimensionFold fold(kernels_, window_.dims[d], n, outputs, inner);
     constexpr int64_t kColumns = 256;
     const int64_t blocks = (inner + kColumns - 1) / kColumns;
-    ParallelFor(0, outer * blocks, std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, n * std::min(inner, kColumns))),
+    ParallelFor(0, outer * blocks,
+                std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, n * std::min(inner, kColumns))),
                 [&](int64_t begin, int64_t end) {
                   for (int64_t task = begin; task < end && !Interrupted(); ++task) {
                     const int64_t o = task / blocks, column = task % blocks * kColumns;
@@ -189,7 +212,8 @@ class SlabFold {
 
 }  // namespace
 
-void WindowFold(const FoldKernels& kernels, const Window& window, const Literal& input, const Literal& init, Literal& result) {
+void WindowFold(const FoldKernels& kernels, const Window& window, const Literal& input, const Literal& init,
+                Literal& result) {
   SlabFold(kernels, window, input, init, result).Run();
 }
 

@@ -8,7 +8,8 @@ WindowIndex::WindowIndex(const Window& window, llvm::ArrayRef<int64_t> base, llv
   for (const WindowDim& w : window.dims) positions_ *= w.size;
 }
 
-WindowIndex::Block::Block(const WindowIndex& index, int64_t begin, int64_t end) : index_(index), begin_(begin) {
+WindowIndex::Block::Block(const WindowIndex& index, int64_t begin, int64_t end)
+    : index_(index), begin_(begin) {
   const size_t rank = index.base_.size();
   coordinates_.resize(static_cast<size_t>(end - begin) * rank);
   window_.resize(rank);
@@ -33,7 +34,8 @@ llvm::ArrayRef<WindowIndex::Read> WindowIndex::Block::InBounds(int64_t position)
     int64_t base = 0;
     bool inside = true;
     for (size_t d = 0; d < rank && inside; ++d) {
-      const int64_t p = WindowBaseIndex(index_.window_.dims[d], index_.base_[d], coordinates_[o * rank + d], window_[d]);
+      const int64_t p =
+          WindowBaseIndex(index_.window_.dims[d], index_.base_[d], coordinates_[o * rank + d], window_[d]);
       inside = p >= 0;
       base += p * index_.strides_[d];
     }

@@ -17,7 +17,8 @@ constexpr size_t kHugePage = size_t{1} << 21;
 
 /// Bytes kept for reuse: a quarter of the memory.
 size_t CacheLimit() {
-  static const size_t limit = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE)) / 4;
+  static const size_t limit =
+      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE)) / 4;
   return limit;
 }
 

@@ -26,7 +26,9 @@ constexpr SeverityStyle kSeverities[] = {{"error", llvm::raw_ostream::RED},
 
 const SeverityStyle& Style(Severity severity) { return kSeverities[static_cast<size_t>(severity)]; }
 
-llvm::StringRef FileOf(const Diagnostic& d) { return d.loc.valid() ? d.loc.source->name() : llvm::StringRef(d.file); }
+llvm::StringRef FileOf(const Diagnostic& d) {
+  return d.loc.valid() ? d.loc.source->name() : llvm::StringRef(d.file);
+}
 
 void RenderHeadline(const Diagnostic& d, bool color, llvm::raw_ostream& os) {
   const llvm::StringRef file = FileOf(d);

@@ -28,7 +28,7 @@ struct Diagnostic {
   llvm::StringRef id;
   std::string message;
   Loc loc;
-  std::string file;                // shown where loc has no source; may be empty
+  std::string file;  // shown where loc has no source; may be empty
   std::vector<Diagnostic> notes{};
   /// Where the location is no text position: `in %name of computation %comp`; may be empty.
   std::string context{};
@@ -50,13 +50,15 @@ Diagnostic MakeError(llvm::StringRef id, Loc loc, const char* format, Args&&... 
 }
 
 /// One-based line and column (in characters) of a byte offset.
-struct LineColumn { unsigned line = 0, column = 0; };
+struct LineColumn {
+  unsigned line = 0, column = 0;
+};
 LineColumn FindLineColumn(const SourceBuffer& source, uint32_t offset);
 
 /// How diagnostics are rendered as text.
 struct RenderOptions {
   bool color = false;
-  unsigned width = 100;   // excerpt window, in characters
+  unsigned width = 100;  // excerpt window, in characters
   bool notes = true;
 };
 /// `FILE:LINE:COL: SEVERITY: MESSAGE [ID]`, excerpt, caret, notes; ends with a newline.
@@ -74,7 +76,11 @@ std::vector<std::string> DidYouMean(llvm::StringRef word, llvm::ArrayRef<llvm::S
 std::string DidYouMeanText(llvm::StringRef word, llvm::ArrayRef<llvm::StringRef> candidates);
 
 /// Every diagnostic id with its default severity and explanation.
-struct DiagnosticInfo { llvm::StringRef id; Severity severity; llvm::StringRef explanation; };
+struct DiagnosticInfo {
+  llvm::StringRef id;
+  Severity severity;
+  llvm::StringRef explanation;
+};
 llvm::ArrayRef<DiagnosticInfo> AllDiagnostics();
 
 }  // namespace hlo

@@ -20,15 +20,17 @@ TEST(DiagnosticTable, IdsAreUniqueAndKebabCase) {
   std::set<llvm::StringRef> seen;
   for (const DiagnosticInfo& info : AllDiagnostics()) {
     EXPECT_TRUE(seen.insert(info.id).second) << info.id.str() << " stands twice in diagnostics.def";
-    EXPECT_TRUE(llvm::all_of(info.id, [](char c) { return llvm::isLower(c) || llvm::isDigit(c) || c == '-'; }))
-        << info.id.str();
+    EXPECT_TRUE(llvm::all_of(info.id, [](char c) {
+      return llvm::isLower(c) || llvm::isDigit(c) || c == '-';
+    })) << info.id.str();
     EXPECT_TRUE(info.explanation.ends_with(".")) << info.id.str();
   }
 }
 
 TEST(Render, PlaceExcerptCaretAndNote) {
   const SourceBuffer source("mlp.hlo", "\n\n\n\n\n\n  %m = f32[4,8]{1,0} mutliply(%x, %w)\n");
-  Diagnostic d = MakeError("parse-unknown-opcode", Find(source, "mutliply"), "unknown opcode '{0}'", "mutliply");
+  Diagnostic d =
+      MakeError("parse-unknown-opcode", Find(source, "mutliply"), "unknown opcode '{0}'", "mutliply");
   d.Note("did you mean 'multiply'?");
   EXPECT_EQ(Render(d),
             "mlp.hlo:7:22: error: unknown opcode 'mutliply' [parse-unknown-opcode]\n"
@@ -56,7 +58,8 @@ TEST(Render, WithoutTextPosition) {
   EXPECT_EQ(Render(d), "missing.hlo: error: cannot open: No such file or directory [input-open]\n");
   d.file.clear();
   d.context = "in %a of computation %c";
-  EXPECT_EQ(Render(d), "error: cannot open: No such file or directory in %a of computation %c [input-open]\n");
+  EXPECT_EQ(Render(d),
+            "error: cannot open: No such file or directory in %a of computation %c [input-open]\n");
 }
 
 TEST(Render, CountsManyLines) {
@@ -92,7 +95,8 @@ TEST(Render, ControlCharactersAreEscaped) {
 }
 
 /// Lines of the excerpt of a mark at `offset` in a line of `size` letters.
-llvm::SmallVector<llvm::StringRef> LongLine(size_t size, uint32_t offset, uint32_t length, std::string& storage) {
+llvm::SmallVector<llvm::StringRef> LongLine(size_t size, uint32_t offset, uint32_t length,
+                                            std::string& storage) {
   std::string text;
   for (size_t i = 0; i < size; ++i) text += static_cast<char>('a' + i % 26);
   const SourceBuffer source("l", text + "\n");
@@ -132,11 +136,12 @@ TEST(RenderJson, OneObjectWithAllFields) {
   Diagnostic d = MakeError("parse-x", Find(source, "mutliply"), "found '\"'");
   d.Note("hint");
   d.fixits.push_back({d.loc, "multiply"});
-  EXPECT_EQ(RenderJson(d, "mod"),
-            R"({"file":"j.hlo","line":1,"column":3,"end_column":11,"severity":"error","id":"parse-x",)"
-            R"("message":"found '\"'","module":"mod","instruction":null,)"
-            R"("notes":[{"file":"j.hlo","line":1,"column":3,"end_column":11,"severity":"note","message":"hint"}],)"
-            R"("fixits":[{"line":1,"column":3,"length":8,"text":"multiply"}]})");
+  EXPECT_EQ(
+      RenderJson(d, "mod"),
+      R"({"file":"j.hlo","line":1,"column":3,"end_column":11,"severity":"error","id":"parse-x",)"
+      R"("message":"found '\"'","module":"mod","instruction":null,)"
+      R"("notes":[{"file":"j.hlo","line":1,"column":3,"end_column":11,"severity":"note","message":"hint"}],)"
+      R"("fixits":[{"line":1,"column":3,"length":8,"text":"multiply"}]})");
 }
 
 TEST(RenderJson, InstructionComesFromTheContext) {

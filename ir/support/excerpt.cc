@@ -81,7 +81,8 @@ struct Window {
 
 /// Chooses the widest range of cells around [mark, mark_end) that fits into `budget` columns together
 /// with the dots of its cuts. The text before the mark gets a third of the room, or all that is left over.
-Window ChooseWindow(llvm::ArrayRef<Cell> cells, size_t mark, bool more_left, bool more_right, unsigned budget) {
+Window ChooseWindow(llvm::ArrayRef<Cell> cells, size_t mark, bool more_left, bool more_right,
+                    unsigned budget) {
   unsigned total = 0;
   for (const Cell& cell : cells) total += cell.width;
   if (total <= budget && !more_left && !more_right) return {0, cells.size(), false, false};
@@ -119,7 +120,8 @@ llvm::StringRef FirstLineOf(const Loc& loc) {
 
 void RenderExcerpt(const Loc& loc, const RenderOptions& options, llvm::raw_ostream& os) {
   const Line line = LineAt(*loc.source, loc.begin);
-  const auto mark = static_cast<uint32_t>(std::min<size_t>(loc.begin - std::min(loc.begin, line.start), line.text.size()));
+  const auto mark =
+      static_cast<uint32_t>(std::min<size_t>(loc.begin - std::min(loc.begin, line.start), line.text.size()));
   const auto mark_end = static_cast<uint32_t>(mark + FirstLineOf(loc).size());
   const unsigned budget = std::max(options.width, kGutter + kMinimumText) - kGutter;
   const std::vector<Cell> cells = CellsAround(line.text, mark, budget);
@@ -127,7 +129,8 @@ void RenderExcerpt(const Loc& loc, const RenderOptions& options, llvm::raw_ostre
       llvm::find_if(cells, [&](const Cell& c) { return c.offset >= mark; }) - cells.begin());
   const bool more_left = !cells.empty() && cells.front().offset > 0;
   const bool more_right =
-      !cells.empty() && cells.back().offset + CharacterLength(line.text.drop_front(cells.back().offset)) < line.text.size();
+      !cells.empty() &&
+      cells.back().offset + CharacterLength(line.text.drop_front(cells.back().offset)) < line.text.size();
   const Window window = ChooseWindow(cells, mark_cell, more_left, more_right, budget);
 
   std::string text, pad, underline;

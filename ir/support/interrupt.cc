@@ -32,7 +32,8 @@ void ClearInterrupt() {
 }
 
 Diagnostic InterruptedError(Loc loc) {
-  if (WhyInterrupted() == InterruptCause::Timeout) return MakeError("limit-timeout", loc, "time limit exceeded");
+  if (WhyInterrupted() == InterruptCause::Timeout)
+    return MakeError("limit-timeout", loc, "time limit exceeded");
   return MakeError("interrupted", loc, "interrupted by signal {0}", InterruptSignal());
 }
 
@@ -44,10 +45,12 @@ void InstallInterruptHandlers() {
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
-TimeLimit::TimeLimit(std::chrono::milliseconds limit) : thread_([this, limit] {
-      std::unique_lock lock(mutex_);
-      if (!cancelled_.wait_for(lock, limit, [this] { return cancel_; })) RequestInterrupt(InterruptCause::Timeout);
-    }) {}
+TimeLimit::TimeLimit(std::chrono::milliseconds limit)
+    : thread_([this, limit] {
+        std::unique_lock lock(mutex_);
+        if (!cancelled_.wait_for(lock, limit, [this] { return cancel_; }))
+          RequestInterrupt(InterruptCause::Timeout);
+      }) {}
 
 TimeLimit::~TimeLimit() {
   {

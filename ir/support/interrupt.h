@@ -19,7 +19,9 @@ extern std::atomic<InterruptCause> interrupt_cause;
 
 /// True once the user or a time limit wants the process to stop. One relaxed load: poll it once per piece
 /// of work of about a millisecond, and return InterruptedError().
-inline bool Interrupted() { return internal::interrupt_cause.load(std::memory_order_relaxed) != InterruptCause::None; }
+inline bool Interrupted() {
+  return internal::interrupt_cause.load(std::memory_order_relaxed) != InterruptCause::None;
+}
 
 /// What was requested first, and the signal's number for InterruptCause::Signal (else 0).
 InterruptCause WhyInterrupted();

@@ -150,8 +150,9 @@ int AvailableThreads() {
   static const int available = [] {
     cpu_set_t set;
     CPU_ZERO(&set);
-    int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-                                                           : static_cast<int>(std::thread::hardware_concurrency());
+    int cpus = sched_getaffinity(0, sizeof set, &set) == 0
+                   ? CPU_COUNT(&set)
+                   : static_cast<int>(std::thread::hardware_concurrency());
     if (const int quota = CgroupQuota(); quota > 0) cpus = std::min(cpus, quota);
     return std::max(cpus, 1);
   }();

@@ -18,7 +18,8 @@ struct ThreadCountGuard {
 double PieceSum(int64_t n, int64_t grain) {
   std::vector<double> partial(static_cast<size_t>((n + grain - 1) / grain));
   ParallelFor(0, n, grain, [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; ++i) partial[static_cast<size_t>(b / grain)] += 1.0 / static_cast<double>(i + 1);
+    for (int64_t i = b; i < e; ++i)
+      partial[static_cast<size_t>(b / grain)] += 1.0 / static_cast<double>(i + 1);
   });
   double sum = 0;
   for (const double p : partial) sum += p;

@@ -23,7 +23,7 @@ inline tl::unexpected<Diagnostic> Error(Diagnostic d) { return tl::unexpected<Di
 }  // namespace hlo
 
 #define HLO_CONCAT_(a, b) a##b
-#define HLO_CONCAT(a, b) HLO_CONCAT_(a, b)
+#define HLO_CONCAT(a, b)  HLO_CONCAT_(a, b)
 /// HLO_TRY(auto x, Expr()): x is the value, or the enclosing function returns the diagnostic.
 #define HLO_TRY(decl, ...) HLO_TRY_(HLO_CONCAT(hlo_try_, __LINE__), decl, __VA_ARGS__)
 #define HLO_TRY_(tmp, decl, ...)                                              \
@@ -31,8 +31,8 @@ inline tl::unexpected<Diagnostic> Error(Diagnostic d) { return tl::unexpected<Di
   if (!tmp) return tl::unexpected<::hlo::Diagnostic>(std::move(tmp).error()); \
   decl = std::move(*tmp)
 /// HLO_CHECK_OK(Expr()): the enclosing function returns the diagnostic if Expr() failed.
-#define HLO_CHECK_OK(...)                                                                   \
-  do {                                                                                      \
-    if (auto hlo_status = (__VA_ARGS__); !hlo_status)                                       \
-      return tl::unexpected<::hlo::Diagnostic>(std::move(hlo_status).error());              \
+#define HLO_CHECK_OK(...)                                                      \
+  do {                                                                         \
+    if (auto hlo_status = (__VA_ARGS__); !hlo_status)                          \
+      return tl::unexpected<::hlo::Diagnostic>(std::move(hlo_status).error()); \
   } while (false)

@@ -79,7 +79,8 @@ Cost TransposeCost(const CostArgs& a) {
   const auto& dims = a.inst.attr<DimensionsAttrs>().dimensions;
   const Shape& in = a.operand(0);
   const Shape& out = a.inst.shape();
-  if (!in.has_layout() || !out.has_layout() || dims.size() != static_cast<size_t>(in.rank())) return Default(a);
+  if (!in.has_layout() || !out.has_layout() || dims.size() != static_cast<size_t>(in.rank()))
+    return Default(a);
   Dims from, to;
   for (int64_t d : in.layout().minor_to_major)
     if (d >= 0 && d < in.rank() && in.dim(d) != 1) from.push_back(d);
@@ -96,7 +97,8 @@ double Contracted(const Shape& lhs, const Dims& dims) {
 }
 Cost DotCost(const CostArgs& a) {
   const auto& attrs = a.inst.attr<DotAttrs>();
-  return {2 * Elements(a.inst.shape()) * Contracted(a.operand(0), attrs.lhs_contracting_dims), 0, AllBytes(a)};
+  return {2 * Elements(a.inst.shape()) * Contracted(a.operand(0), attrs.lhs_contracting_dims), 0,
+          AllBytes(a)};
 }
 Cost RaggedDotCost(const CostArgs& a) {
   const auto& attrs = a.inst.attr<RaggedDotAttrs>();
@@ -131,12 +133,16 @@ Cost ConvolutionCost(const CostArgs& a) {
   const ConvDimLabels& labels = *attrs.dim_labels;
   const Shape &in = a.operand(0), &out = a.inst.shape();
   const auto size = [](const Shape& s, int64_t d) { return d >= 0 && d < s.rank() ? s.dim(d) : int64_t{1}; };
-  double flops = 2 * static_cast<double>(size(in, labels.input_feature) / std::max<int64_t>(attrs.feature_group_count, 1)) *
-                 static_cast<double>(size(out, labels.output_feature)) *
-                 static_cast<double>(size(in, labels.input_batch) / std::max<int64_t>(attrs.batch_group_count, 1));
-  const size_t spatial = std::min({attrs.window.dims.size(), labels.input_spatial.size(), labels.output_spatial.size()});
+  double flops =
+      2 *
+      static_cast<double>(size(in, labels.input_feature) / std::max<int64_t>(attrs.feature_group_count, 1)) *
+      static_cast<double>(size(out, labels.output_feature)) *
+      static_cast<double>(size(in, labels.input_batch) / std::max<int64_t>(attrs.batch_group_count, 1));
+  const size_t spatial =
+      std::min({attrs.window.dims.size(), labels.input_spatial.size(), labels.output_spatial.size()});
   for (size_t i = 0; i < spatial; ++i)
-    flops *= ValidPositions(attrs.window.dims[i], size(in, labels.input_spatial[i]), size(out, labels.output_spatial[i]));
+    flops *= ValidPositions(attrs.window.dims[i], size(in, labels.input_spatial[i]),
+                            size(out, labels.output_spatial[i]));
   return {flops, 0, AllBytes(a)};
 }
 
@@ -157,7 +163,9 @@ Cost CholeskyCost(const CostArgs& a) {
   return {Elements(m) * n / 3, 0, Bytes(m)};
 }
 
-Cost Times(const Cost& body, double runs, double bytes) { return {body.flops * runs, body.transcendentals * runs, bytes}; }
+Cost Times(const Cost& body, double runs, double bytes) {
+  return {body.flops * runs, body.transcendentals * runs, bytes};
+}
 
 Cost ReduceCost(const CostArgs& a) {
   if (!HasOperands(a, 2)) return Default(a);
@@ -182,7 +190,8 @@ Cost ReduceWindowCost(const CostArgs& a) {
     const WindowDim& w = window.dims[static_cast<size_t>(wide)];
     const int64_t extent = out.dim(wide);
     if (w.pad_low == w.pad_high && w.pad_low == extent - 1 && w.size == 2 * w.pad_low + 1)
-      return Times(a.Callee(), Elements(out) / static_cast<double>(extent) + static_cast<double>(extent - 1), AllBytes(a));
+      return Times(a.Callee(), Elements(out) / static_cast<double>(extent) + static_cast<double>(extent - 1),
+                   AllBytes(a));
   }
   return Times(a.Callee(), (WindowElements(window) - 1) * Elements(out), AllBytes(a));
 }
@@ -190,10 +199,12 @@ Cost SelectAndScatterCost(const CostArgs& a) {
   const double n = Elements(a.operand(1));
   const double window = WindowElements(a.inst.attr<SelectAndScatterAttrs>().window) - 1;
   const Cost select = a.Callee(0), scatter = a.Callee(1);
-  return {select.flops * n * window + scatter.flops * n, select.transcendentals * n * window + scatter.transcendentals * n,
-          AllBytes(a)};
+  return {select.flops * n * window + scatter.flops * n,
+          select.transcendentals * n * window + scatter.transcendentals * n, AllBytes(a)};
 }
-Cost ScanCost(const CostArgs& a) { return HasOperands(a, 1) ? Times(a.Callee(), Elements(a.operand(0)), AllBytes(a)) : Default(a); }
+Cost ScanCost(const CostArgs& a) {
+  return HasOperands(a, 1) ? Times(a.Callee(), Elements(a.operand(0)), AllBytes(a)) : Default(a);
+}
 Cost MapCost(const CostArgs& a) { return Times(a.Callee(), Elements(a.inst.shape()), AllBytes(a)); }
 Cost SortCost(const CostArgs& a) {
   if (!HasOperands(a, 1)) return Default(a);
@@ -207,7 +218,8 @@ Cost OutfeedCost(const CostArgs& a) { return {0, 0, Bytes(a.operand(0))}; }
 Cost CalleeCost(const CostArgs& a) { return a.Callee(); }
 Cost WhileCost(const CostArgs& a) {
   const Cost body = a.Callee(0), condition = a.Callee(1);
-  return {body.flops + condition.flops, body.transcendentals + condition.transcendentals, body.bytes + condition.bytes};
+  return {body.flops + condition.flops, body.transcendentals + condition.transcendentals,
+          body.bytes + condition.bytes};
 }
 Cost ConditionalCost(const CostArgs& a) {
   Cost most;
@@ -226,20 +238,26 @@ double FusedReads(const Instruction& parameter) {
   bool whole = false;
   for (const Instruction* user : parameter.users()) {
     const bool first = user->operand_count() > 0 && user->operand(0) == &parameter;
-    if ((user->kind() == OpKind::Slice || user->kind() == OpKind::DynamicSlice) && first) bytes += Bytes(user->shape());
-    else if (user->kind() == OpKind::DynamicUpdateSlice && first) continue;
-    else if (user->kind() == OpKind::Broadcast || user->kind() == OpKind::Reshape) bytes += Bytes(parameter.shape());
-    else whole = true;
+    if ((user->kind() == OpKind::Slice || user->kind() == OpKind::DynamicSlice) && first)
+      bytes += Bytes(user->shape());
+    else if (user->kind() == OpKind::DynamicUpdateSlice && first)
+      continue;
+    else if (user->kind() == OpKind::Broadcast || user->kind() == OpKind::Reshape)
+      bytes += Bytes(parameter.shape());
+    else
+      whole = true;
   }
   return bytes + (whole ? Bytes(parameter.shape()) : 0);
 }
 double FusedWrites(const Instruction& root) {
-  if (root.kind() == OpKind::DynamicUpdateSlice && root.operand_count() > 1) return Bytes(root.operand(1)->shape());
+  if (root.kind() == OpKind::DynamicUpdateSlice && root.operand_count() > 1)
+    return Bytes(root.operand(1)->shape());
   if (root.kind() != OpKind::Tuple) return Bytes(root.shape());
   double bytes = 0;
   for (const Instruction* part : root.operands())
-    bytes += part->kind() == OpKind::DynamicUpdateSlice && part->operand_count() > 1 ? Bytes(part->operand(1)->shape())
-                                                                                   : Bytes(part->shape());
+    bytes += part->kind() == OpKind::DynamicUpdateSlice && part->operand_count() > 1
+                 ? Bytes(part->operand(1)->shape())
+                 : Bytes(part->shape());
   return bytes;
 }
 Cost FusionCost(const CostArgs& a) {
@@ -250,7 +268,8 @@ Cost FusionCost(const CostArgs& a) {
   cost.bytes = body.root() ? FusedWrites(*body.root()) : 0;
   for (const Instruction* parameter : body.parameters()) cost.bytes += FusedReads(*parameter);
   for (const Instruction* i : body.instructions())
-    if (i->kind() == OpKind::Constant && Elements(i->shape()) > kImmediateElements) cost.bytes += Bytes(i->shape());
+    if (i->kind() == OpKind::Constant && Elements(i->shape()) > kImmediateElements)
+      cost.bytes += Bytes(i->shape());
   return cost;
 }
 
@@ -260,22 +279,52 @@ using RuleTable = std::array<CostRule, 256>;
 RuleTable MakeRules() {
   RuleTable rules{};
   for (const OpInfo& op : AllOps())
-    rules[static_cast<size_t>(op.kind)] = op.Is(kElementwise) && op.kind != OpKind::Copy ? &Elementwise : &Default;
+    rules[static_cast<size_t>(op.kind)] =
+        op.Is(kElementwise) && op.kind != OpKind::Copy ? &Elementwise : &Default;
   struct Row {
     OpKind kind;
     CostRule rule;
   };
   using enum OpKind;
   constexpr Row kRows[] = {
-      {Parameter, Nothing}, {Constant, Nothing}, {GetTupleElement, Nothing}, {Domain, Nothing}, {AfterAll, Nothing},
-      {AddDependency, Nothing}, {Bitcast, Nothing}, {Transpose, TransposeCost}, {Tuple, TupleCost}, {Slice, SliceCost},
-      {DynamicSlice, DynamicSliceCost}, {DynamicUpdateSlice, DynamicUpdateSliceCost}, {Gather, GatherCost},
-      {Scatter, ScatterCost}, {Dot, DotCost}, {ScaledDot, DotCost}, {RaggedDot, RaggedDotCost},
-      {Convolution, ConvolutionCost}, {Fft, FftCost}, {TriangularSolve, TriangularSolveCost}, {Cholesky, CholeskyCost},
-      {Reduce, ReduceCost}, {ReduceWindow, ReduceWindowCost}, {SelectAndScatter, SelectAndScatterCost}, {Scan, ScanCost},
-      {Map, MapCost}, {Sort, SortCost}, {Rng, RandomCost}, {RngBitGenerator, RandomCost}, {AllReduce, AllReduceCost},
-      {AllReduceStart, AllReduceCost}, {Infeed, InfeedCost}, {Outfeed, OutfeedCost}, {Call, CalleeCost},
-      {AsyncStart, CalleeCost}, {While, WhileCost}, {Conditional, ConditionalCost}, {CustomCall, UnknownCost},
+      {Parameter, Nothing},
+      {Constant, Nothing},
+      {GetTupleElement, Nothing},
+      {Domain, Nothing},
+      {AfterAll, Nothing},
+      {AddDependency, Nothing},
+      {Bitcast, Nothing},
+      {Transpose, TransposeCost},
+      {Tuple, TupleCost},
+      {Slice, SliceCost},
+      {DynamicSlice, DynamicSliceCost},
+      {DynamicUpdateSlice, DynamicUpdateSliceCost},
+      {Gather, GatherCost},
+      {Scatter, ScatterCost},
+      {Dot, DotCost},
+      {ScaledDot, DotCost},
+      {RaggedDot, RaggedDotCost},
+      {Convolution, ConvolutionCost},
+      {Fft, FftCost},
+      {TriangularSolve, TriangularSolveCost},
+      {Cholesky, CholeskyCost},
+      {Reduce, ReduceCost},
+      {ReduceWindow, ReduceWindowCost},
+      {SelectAndScatter, SelectAndScatterCost},
+      {Scan, ScanCost},
+      {Map, MapCost},
+      {Sort, SortCost},
+      {Rng, RandomCost},
+      {RngBitGenerator, RandomCost},
+      {AllReduce, AllReduceCost},
+      {AllReduceStart, AllReduceCost},
+      {Infeed, InfeedCost},
+      {Outfeed, OutfeedCost},
+      {Call, CalleeCost},
+      {AsyncStart, CalleeCost},
+      {While, WhileCost},
+      {Conditional, ConditionalCost},
+      {CustomCall, UnknownCost},
       {Fusion, FusionCost},
   };
   for (const Row& row : kRows) rules[static_cast<size_t>(row.kind)] = row.rule;

@@ -17,9 +17,13 @@ struct Cost {
 class CostAnalysis {
  public:
   explicit CostAnalysis(const Module& module);
-  [[nodiscard]] const Cost& Of(const Instruction& instruction) const { return instructions_.find(&instruction)->second; }
+  [[nodiscard]] const Cost& Of(const Instruction& instruction) const {
+    return instructions_.find(&instruction)->second;
+  }
   /// Sum over the instructions of a computation; unknown ones count 0.
-  [[nodiscard]] const Cost& Of(const Computation& computation) const { return computations_.find(&computation)->second; }
+  [[nodiscard]] const Cost& Of(const Computation& computation) const {
+    return computations_.find(&computation)->second;
+  }
 
  private:
   llvm::DenseMap<const Instruction*, Cost> instructions_;

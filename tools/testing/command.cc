@@ -68,7 +68,8 @@ Result<std::vector<Token>> Tokenize(llvm::StringRef rest, const llvm::StringMap<
 
 }  // namespace
 
-Result<std::vector<Stage>> ParseCommand(llvm::StringRef command, const llvm::StringMap<std::string>& substitutions) {
+Result<std::vector<Stage>> ParseCommand(llvm::StringRef command,
+                                        const llvm::StringMap<std::string>& substitutions) {
   HLO_TRY(const std::vector<Token> tokens, Tokenize(command, substitutions));
   std::vector<Stage> stages(1);
   for (size_t i = 0; i < tokens.size(); ++i) {

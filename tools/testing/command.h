@@ -20,6 +20,7 @@ struct Stage {
 /// Parses `[not] program argument... [< file] [> file] [2>&1] | ...`. Words are separated by blanks; quotes
 /// '...' and "..." and the backslash keep blanks and operators. Each `%x` of `substitutions` is replaced
 /// everywhere, `%%` is a percent sign; other percent signs stand for themselves.
-Result<std::vector<Stage>> ParseCommand(llvm::StringRef command, const llvm::StringMap<std::string>& substitutions);
+Result<std::vector<Stage>> ParseCommand(llvm::StringRef command,
+                                        const llvm::StringMap<std::string>& substitutions);
 
 }  // namespace hlo::testing

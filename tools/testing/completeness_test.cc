@@ -14,9 +14,10 @@ namespace hlo::testing {
 namespace {
 
 enum class Need : uint8_t { RoundTrip, Rejection, Evaluation };
-constexpr std::pair<Need, llvm::StringRef> kNeeds[] = {{Need::RoundTrip, "round trip (--verify-roundtrip)"},
-                                                       {Need::Rejection, "rejected program (ERROR)"},
-                                                       {Need::Evaluation, "evaluation (hlo-run with EXPECT)"}};
+constexpr std::pair<Need, llvm::StringRef> kNeeds[] = {
+    {Need::RoundTrip, "round trip (--verify-roundtrip)"},
+    {Need::Rejection, "rejected program (ERROR)"},
+    {Need::Evaluation, "evaluation (hlo-run with EXPECT)"}};
 
 std::string Path(llvm::StringRef relative) { return (llvm::Twine(HLO_SOURCE_DIR "/") + relative).str(); }
 
@@ -29,7 +30,8 @@ std::vector<TestCase> CasesOf(const std::string& path) {
 }
 
 bool Runs(const TestCase& test, llvm::StringRef what) {
-  return llvm::any_of(test.runs, [&](const RunLine& run) { return llvm::StringRef(run.command).contains(what); });
+  return llvm::any_of(test.runs,
+                      [&](const RunLine& run) { return llvm::StringRef(run.command).contains(what); });
 }
 
 bool Meets(const TestCase& test, Need need) {
@@ -38,7 +40,8 @@ bool Meets(const TestCase& test, Need need) {
   switch (need) {
     case Need::RoundTrip: return !rejected && Runs(test, "--verify-roundtrip");
     case Need::Rejection: return rejected && Runs(test, "hlo-opt");
-    case Need::Evaluation: return !rejected && Runs(test, "hlo-run") && (!test.expected.empty() || test.has_checks);
+    case Need::Evaluation:
+      return !rejected && Runs(test, "hlo-run") && (!test.expected.empty() || test.has_checks);
   }
   llvm_unreachable("unknown need");
 }
@@ -65,7 +68,8 @@ TEST(Completeness, EveryOpcodeIsTested) {
 /// Ids in brackets in the directives of the test files below `folder`.
 void AddExpectedIds(const std::string& folder, std::set<std::string>& ids) {
   std::error_code error;
-  for (llvm::sys::fs::recursive_directory_iterator it(folder, error), end; it != end && !error; it.increment(error)) {
+  for (llvm::sys::fs::recursive_directory_iterator it(folder, error), end; it != end && !error;
+       it.increment(error)) {
     const llvm::StringRef path = it->path();
     if (!path.ends_with("_test.hlo")) continue;
     const auto buffer = llvm::MemoryBuffer::getFile(path);

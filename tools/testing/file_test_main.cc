@@ -3,7 +3,8 @@
 //   file_test [--update] [--list] [--filter=TEXT] FILE|FOLDER...
 //
 // A folder stands for the test files directly in it. --filter runs only the cases whose path:line or text
-// contains TEXT. --update rewrites generated checks in place instead of judging them. Exits 1 if a case fails.
+// contains TEXT. --update rewrites generated checks in place instead of judging them. Exits 1 if a case
+// fails.
 #include <unistd.h>
 
 #include <algorithm>
@@ -74,7 +75,8 @@ std::string UpdateCase(Runner& runner, const TestCase& test, Counts& counts) {
   if (test.no_update || !llvm::StringRef(test.text).contains(kCheckBanner)) return test.text;
   TestCase unchecked = test;
   unchecked.has_checks = false;
-  for (RunLine& run : unchecked.runs) run.command = llvm::StringRef(run.command).split("| FileCheck").first.str();
+  for (RunLine& run : unchecked.runs)
+    run.command = llvm::StringRef(run.command).split("| FileCheck").first.str();
   const Runner::Outcome outcome = runner.Run(unchecked);
   const auto text = ReplaceCheckBlock(test.text, outcome.output);
   if (!outcome.passed || !text) {
@@ -103,7 +105,8 @@ void RunFile(Runner& runner, const std::string& path, const Options& options, Co
   std::string updated;
   size_t line_start = 0;
   for (const TestCase& test : *cases) {
-    if (!llvm::StringRef(test.name()).contains(options.filter) && !llvm::StringRef(test.text).contains(options.filter))
+    if (!llvm::StringRef(test.name()).contains(options.filter) &&
+        !llvm::StringRef(test.text).contains(options.filter))
       continue;
     if (options.list) {
       llvm::outs() << test.name() << '\n';

@@ -77,7 +77,8 @@ std::string CompareDiagnostics(const TestCase& test, llvm::StringRef err, llvm::
                            ToString(a.severity), a.line, a.text);
   }
   for (const Printed& p : printed) {
-    const bool matters = p.severity == Severity::Error || (p.severity == Severity::Warning && warnings_matter);
+    const bool matters =
+        p.severity == Severity::Error || (p.severity == Severity::Warning && warnings_matter);
     if (!p.expected && matters)
       log += llvm::formatv("{0}:{1}: unexpected {2}: {3}\n", test.path, p.line, ToString(p.severity), p.text);
   }
@@ -101,7 +102,8 @@ std::optional<std::string> ReadFile(const std::string& path) {
 }
 
 /// Reads the arguments of a FileCheck stage; nothing if one is not understood.
-std::optional<FileCheckOptions> ParseFileCheckOptions(llvm::ArrayRef<std::string> words, std::string& check_path) {
+std::optional<FileCheckOptions> ParseFileCheckOptions(llvm::ArrayRef<std::string> words,
+                                                      std::string& check_path) {
   FileCheckOptions options;
   for (const llvm::StringRef word : words) {
     llvm::StringRef value = word;
@@ -169,7 +171,8 @@ bool Runner::RunStage(const TestCase& test, const Stage& stage, llvm::StringRef 
     return why.empty() != stage.negated;
   }
   if (program == "cat") {
-    for (const std::string& path : arguments) streams.out += ReadFile(path).value_or("cat: cannot read " + path + "\n");
+    for (const std::string& path : arguments)
+      streams.out += ReadFile(path).value_or("cat: cannot read " + path + "\n");
     return true;
   }
   const auto tool = tools_.find(program);
@@ -196,8 +199,8 @@ void Runner::RunCommand(const TestCase& test, const RunLine& run, Outcome& outco
     outcome.log += stages.error().message + "\n";
     return;
   }
-  const bool names_file_check =
-      llvm::any_of(test.runs, [](const RunLine& r) { return llvm::StringRef(r.command).contains("FileCheck"); });
+  const bool names_file_check = llvm::any_of(
+      test.runs, [](const RunLine& r) { return llvm::StringRef(r.command).contains("FileCheck"); });
   if (test.has_checks && !names_file_check) {
     Stage check;
     check.words = {"FileCheck", module_path_};
@@ -235,7 +238,8 @@ void Runner::RunCommand(const TestCase& test, const RunLine& run, Outcome& outco
   }
   if (!test.annotations.empty()) outcome.log += CompareDiagnostics(test, Readable(test, err), test.path);
   for (const std::string& text : test.stderr_texts)
-    if (!Contains(Readable(test, err), text)) outcome.log += "the error output does not contain '" + text + "'\n";
+    if (!Contains(Readable(test, err), text))
+      outcome.log += "the error output does not contain '" + text + "'\n";
   if (!ok || !outcome.log.empty())
     outcome.log += Shown("output", Readable(test, input)) + Shown("error output", Readable(test, err));
 }
@@ -248,8 +252,8 @@ Runner::Outcome Runner::Run(const TestCase& test) {
     RunCommand(test, run, outcome);
     if (outcome.log.empty()) continue;
     outcome.passed = false;
-    outcome.log =
-        llvm::formatv("FAIL {0}\n{1}:{2}: RUN: {3}\n{4}", test.name(), test.path, run.line, run.command, outcome.log);
+    outcome.log = llvm::formatv("FAIL {0}\n{1}:{2}: RUN: {3}\n{4}", test.name(), test.path, run.line,
+                                run.command, outcome.log);
     break;
   }
   return outcome;

@@ -39,7 +39,8 @@ class Runner {
   };
   void RunCommand(const TestCase& test, const RunLine& run, Outcome& outcome);
   /// Runs one stage; false if it cannot be run or is a FileCheck that fails (logged).
-  bool RunStage(const TestCase& test, const Stage& stage, llvm::StringRef input, Streams& streams, Outcome& outcome);
+  bool RunStage(const TestCase& test, const Stage& stage, llvm::StringRef input, Streams& streams,
+                Outcome& outcome);
   void AddCaseArguments(const TestCase& test, std::vector<std::string>& words) const;
   /// Makes paths of temporary files readable: the name of the test file stands for %s.
   [[nodiscard]] std::string Readable(const TestCase& test, llvm::StringRef text) const;

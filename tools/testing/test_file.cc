@@ -89,7 +89,8 @@ class ChunkReader {
         return Malformed(test_.path, line_, "the position of an annotation is @+N, @-N or @0");
       line = relative ? line_ + static_cast<unsigned>(offset) : 0;
     }
-    if (!rest.consume_front(":")) return Malformed(test_.path, line_, "expected ':' after the annotation's kind");
+    if (!rest.consume_front(":"))
+      return Malformed(test_.path, line_, "expected ':' after the annotation's kind");
     const llvm::StringRef text = rest.take_front(rest.find(" // ")).trim();
     if (text.empty()) return Malformed(test_.path, line_, "an annotation needs a text");
     test_.annotations.push_back({line_, line, severity, text.str()});
@@ -105,7 +106,8 @@ bool IsSplitMarker(llvm::StringRef line) { return line.trim() == "// -----"; }
 
 /// True if the chunk holds no module and expects nothing.
 bool OnlyRuns(const TestCase& test) {
-  if (test.has_checks || test.exit_code || !test.annotations.empty() || !test.stderr_texts.empty()) return false;
+  if (test.has_checks || test.exit_code || !test.annotations.empty() || !test.stderr_texts.empty())
+    return false;
   llvm::SmallVector<llvm::StringRef> lines;
   llvm::StringRef(test.text).split(lines, '\n');
   return llvm::all_of(lines, [](llvm::StringRef line) {
