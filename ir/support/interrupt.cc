@@ -1,6 +1,7 @@
 #include "ir/support/interrupt.h"
 
 #include <csignal>
+#include <ctime>
 
 namespace hlo {
 namespace internal {
@@ -11,7 +12,27 @@ namespace {
 static_assert(std::atomic<InterruptCause>::is_always_lock_free, "set in signal handlers");
 std::atomic<int> interrupt_signal{0};
 
-void OnSignal(int signal) { RequestInterrupt(InterruptCause::Signal, signal); }
+std::atomic<int64_t> first_signal_ns{0};
+
+int64_t MonotonicNs() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// The first signal asks the work to stop; a later one kills. One request may arrive as two signals
+// (timeout(1) signals its child, then its whole process group), so what follows within a quarter of
+// a second counts as the same. Only async-signal-safe calls.
+void OnSignal(int signal) {
+  int64_t unset = 0;
+  const int64_t now = MonotonicNs();
+  if (first_signal_ns.compare_exchange_strong(unset, now) || now - unset < 250'000'000) {
+    RequestInterrupt(InterruptCause::Signal, signal);
+    return;
+  }
+  ::signal(signal, SIG_DFL);
+  raise(signal);
+}
 
 }  // namespace
 
@@ -28,6 +49,7 @@ void RequestInterrupt(InterruptCause cause, int signal) {
 
 void ClearInterrupt() {
   interrupt_signal = 0;
+  first_signal_ns = 0;
   internal::interrupt_cause = InterruptCause::None;
 }
 
@@ -40,7 +62,6 @@ Diagnostic InterruptedError(Loc loc) {
 void InstallInterruptHandlers() {
   struct sigaction action = {};
   action.sa_handler = OnSignal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }

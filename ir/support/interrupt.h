@@ -35,7 +35,8 @@ void ClearInterrupt();
 /// The diagnostic a cancelled computation returns: `interrupted` or `limit-timeout`.
 Diagnostic InterruptedError(Loc loc = {});
 
-/// Makes SIGINT and SIGTERM set the flag. A second signal of that kind ends the process as usual.
+/// Makes SIGINT and SIGTERM set the flag. A second signal, sent a quarter of a second later or more,
+/// ends the process as usual.
 void InstallInterruptHandlers();
 
 /// Sets the flag after `limit` unless destroyed before.
