@@ -13,6 +13,12 @@ llvm::StringRef NameFor(Computation& computation, OpKind kind, llvm::StringRef w
 
 }  // namespace
 
+Instruction* Builder::Made(Instruction* added) const {
+  added->set_loc(loc_);
+  added->set_metadata(metadata_);
+  return added;
+}
+
 Result<Instruction*> Builder::Add(OpKind kind, llvm::ArrayRef<Instruction*> operands, Attrs attrs,
                                   llvm::ArrayRef<Computation*> callees, llvm::StringRef name) {
   return AddWithShape(kind, Shape(), operands, std::move(attrs), callees, name);
@@ -24,6 +30,7 @@ Result<Instruction*> Builder::AddWithShape(OpKind kind, Shape shape, llvm::Array
   assert((shape.valid() || !Info(kind).Is(kDeclared)) && "the shape of this op must be given");
   Instruction* added = computation_.Add(kind, std::move(shape), NameFor(computation_, kind, name), operands,
                                         std::move(attrs), callees, before_);
+  Made(added);
   Result<Shape> inferred = InferShape(*added);
   Status fits;
   if (inferred && added->shape().valid()) fits = CheckWrittenShape(*added, *inferred);
@@ -39,16 +46,18 @@ Result<Instruction*> Builder::AddWithShape(OpKind kind, Shape shape, llvm::Array
 Instruction* Builder::Parameter(int64_t number, Shape shape, llvm::StringRef name) {
   ParameterAttrs attrs;
   attrs.number = number;
-  return computation_.Add(OpKind::Parameter, std::move(shape), NameFor(computation_, OpKind::Parameter, name),
-                          {}, std::move(attrs), {}, before_);
+  return Made(computation_.Add(OpKind::Parameter, std::move(shape),
+                               NameFor(computation_, OpKind::Parameter, name), {}, std::move(attrs), {},
+                               before_));
 }
 
 Instruction* Builder::Constant(Literal literal, llvm::StringRef name) {
   ConstantAttrs attrs;
   Shape shape = literal.shape();
   attrs.literal = std::make_shared<const Literal>(literal.Pack());
-  return computation_.Add(OpKind::Constant, std::move(shape), NameFor(computation_, OpKind::Constant, name),
-                          {}, std::move(attrs), {}, before_);
+  return Made(computation_.Add(OpKind::Constant, std::move(shape),
+                               NameFor(computation_, OpKind::Constant, name), {}, std::move(attrs), {},
+                               before_));
 }
 
 }  // namespace hlo

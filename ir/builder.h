@@ -10,6 +10,11 @@ class Builder {
  public:
   explicit Builder(Computation& computation, Instruction* before = nullptr)
       : computation_(computation), before_(before) {}
+  /// What is made takes its location and metadata from `origin`; null: none.
+  void set_origin(const Instruction* origin) {
+    loc_ = origin ? origin->loc() : Loc();
+    metadata_ = origin ? origin->metadata() : nullptr;
+  }
   /// Any op whose shape can be inferred.
   Result<Instruction*> Add(OpKind kind, llvm::ArrayRef<Instruction*> operands, Attrs attrs = {},
                            llvm::ArrayRef<Computation*> callees = {}, llvm::StringRef name = "");
@@ -21,8 +26,11 @@ class Builder {
   Instruction* Constant(Literal literal, llvm::StringRef name = "");
 
  private:
+  Instruction* Made(Instruction* added) const;
   Computation& computation_;
   Instruction* before_;
+  Loc loc_;
+  const OpMetadata* metadata_ = nullptr;
 };
 
 }  // namespace hlo

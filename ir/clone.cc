@@ -8,9 +8,10 @@ namespace {
 /// Copies what an instruction carries besides edges, re-homing strings into the target module.
 class Copier {
  public:
-  explicit Copier(Module& to) : to_(to) {}
+  Copier(const Module* from, Module& to) : to_(to), same_module_(from == &to) {}
 
   llvm::StringRef Import(llvm::StringRef text) {
+    if (same_module_) return text;
     for (const SourcePtr& source : to_.sources()) {
       const llvm::StringRef all = source->text();
       if (text.data() >= all.begin() && text.data() + text.size() <= all.end()) return text;
@@ -26,7 +27,7 @@ class Copier {
   }
 
   const OpMetadata* Metadata(const OpMetadata* metadata) {
-    if (!metadata) return nullptr;
+    if (!metadata || same_module_) return metadata;
     const OpMetadata*& copy = metadata_[metadata];
     if (!copy) copy = to_.Save(Import(*metadata));
     return copy;
@@ -38,7 +39,7 @@ class Copier {
   }
 
   ShardingPtr ImportSharding(const ShardingPtr& sharding) {
-    if (!sharding) return nullptr;
+    if (!sharding || same_module_) return sharding;
     auto copy = std::make_shared<Sharding>(*sharding);
     ImportSharding(*copy);
     return copy;
@@ -76,6 +77,7 @@ class Copier {
   }
 
   Module& to_;
+  bool same_module_;
   llvm::DenseMap<const OpMetadata*, const OpMetadata*> metadata_;
 };
 
@@ -115,20 +117,20 @@ void CopyComputation(Copier& copier, const Computation& from, Computation& to,
 
 Instruction* CloneInstruction(const Instruction& from, Computation& to, llvm::ArrayRef<Instruction*> operands,
                               llvm::ArrayRef<Computation*> callees, llvm::StringRef name) {
-  Copier copier(*to.module());
+  Copier copier(from.module(), *to.module());
   return CopyInstruction(copier, from, to, operands, callees, name);
 }
 
 void CloneInto(const Computation& from, Computation& to,
                llvm::function_ref<Computation*(Computation*)> map_callee) {
-  Copier copier(*to.module());
+  Copier copier(from.module(), *to.module());
   CopyComputation(copier, from, to, map_callee);
 }
 
 std::unique_ptr<Module> Module::Clone() const {
   auto copy = std::make_unique<Module>(name_);
   copy->sources_ = sources_;
-  Copier copier(*copy);
+  Copier copier(this, *copy);
   llvm::DenseMap<const Computation*, Computation*> map;
   for (const auto& c : computations_) map[c.get()] = copy->AddComputation(copier.Import(c->name()));
   for (const auto& c : computations_)

@@ -14,6 +14,7 @@ Instruction* Computation::Add(OpKind kind, Shape shape, llvm::StringRef name,
                               llvm::ArrayRef<Instruction*> operands, Attrs attrs,
                               llvm::ArrayRef<Computation*> callees, Instruction* before) {
   auto* added = new (module_->InstructionMemory()) Instruction(kind);
+  added->stamp_ = module_->stamp();
   added->shape_ = std::move(shape);
   added->name_ = name;
   added->attrs_ = std::move(attrs);
@@ -53,6 +54,16 @@ void Computation::Remove(Instruction* instruction) {
   if (!schedule_.empty()) llvm::erase(schedule_, instruction);
   --count_;
   module_->Delete(instruction);
+}
+
+void Computation::RemoveParameter(int64_t number) {
+  Instruction* removed = parameter(number);
+  for (size_t i = static_cast<size_t>(number) + 1; i < parameters_.size(); ++i) {
+    parameters_[i - 1] = parameters_[i];
+    parameters_[i - 1]->mutable_attrs().Mutable<ParameterAttrs>().number = static_cast<int64_t>(i) - 1;
+  }
+  parameters_.back() = removed;
+  Remove(removed);
 }
 
 void Computation::NumberInstructions() {

@@ -63,6 +63,8 @@ class Computation {
   /// Removes and deletes. It must have no users and not be the root. Parameters keep their numbers:
   /// removing one is only allowed for the last.
   void Remove(Instruction* instruction);
+  /// As Remove, for any parameter; those with higher numbers move down by one. Callers are not touched.
+  void RemoveParameter(int64_t number);
   /// Numbers instructions 0…count-1 in list order (Instruction::number()).
   void NumberInstructions();
   /// Operands and control predecessors before users, in XLA's printing order (hlo-text §7.1).

@@ -108,6 +108,8 @@ class Instruction {
   /// instruction (shape, operands, attributes) are found by parser-free re-scanning, see ir/locate.h.
   [[nodiscard]] Loc loc() const { return loc_; }
   void set_loc(Loc loc) { loc_ = loc; }
+  /// The module's stamp (Module::set_stamp) when this was made: which step of a pipeline did it; 0: the text.
+  [[nodiscard]] uint16_t stamp() const { return stamp_; }
   /// Dense number within the computation for side tables; see Computation::NumberInstructions().
   [[nodiscard]] int32_t number() const { return number_; }
 
@@ -121,6 +123,7 @@ class Instruction {
   static const InstructionExtras kNoExtras;
 
   OpKind kind_;
+  uint16_t stamp_ = 0;
   int32_t number_ = -1;
   Shape shape_;
   llvm::StringRef name_;

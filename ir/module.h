@@ -119,6 +119,10 @@ class Module {
   llvm::StringRef UniqueInstructionName(llvm::StringRef wanted);
   llvm::StringRef UniqueComputationName(llvm::StringRef wanted);
 
+  /// Marks the instructions made from now on (Instruction::stamp()); not copied by Clone().
+  [[nodiscard]] uint16_t stamp() const { return stamp_; }
+  void set_stamp(uint16_t stamp) { stamp_ = stamp; }
+
   /// Deep copy sharing only immutable data and sources.
   [[nodiscard]] std::unique_ptr<Module> Clone() const;
 
@@ -136,6 +140,7 @@ class Module {
   std::vector<SourcePtr> sources_;
   std::vector<std::unique_ptr<Computation>> computations_;
   Computation* entry_ = nullptr;
+  uint16_t stamp_ = 0;
   std::unique_ptr<NameTable> instruction_names_, computation_names_;
 };
 
