@@ -13,7 +13,8 @@ struct VerifyOptions {
   bool allow_unbounded_dynamism = false;
   bool verify_replica_groups = true;
   unsigned max_errors = 0;  // 0 = all
-  /// What made the instructions stamped 1, 2, … (Instruction::stamp()), for notes: `pass 'dce' (execution 3)`.
+  /// What made the instructions stamped 1, 2, … (Instruction::stamp()), for notes: `pass 'dce' (execution
+  /// 3)`.
   llvm::ArrayRef<std::string> makers = {};
 };
 

@@ -11,6 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # Layer -> the layers it may include besides itself. A layer is a folder without its subfolders, but for
 #   ir/types    the files ir/types.*: element types lie below the numeric formats
+#   passes/option  the files passes/pass_option.*: options as tables, below the rules that have some
 #   ir/verify   the files ir/verify*.* and ir/builder.*: they stand above the shape rules
 BASE = ['ir/support', 'ir/types', 'ir/numeric']
 LAYERS = {
@@ -24,7 +25,11 @@ LAYERS = {
     'parser': [*BASE, 'ir', 'ir/infer'],
     'backends/interpreter': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval'],
     'passes/analysis': [*BASE, 'ir'],
-    'tools': [*BASE, 'ir', 'passes/analysis', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends/interpreter'],
+    'passes/option': ['ir/support'],
+    'passes/rewrite': [*BASE, 'ir', 'passes/analysis', 'ir/infer', 'ir/verify', 'ir/eval'],
+    'passes/rules': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'ir/infer', 'ir/verify', 'ir/eval'],
+    'passes': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'ir/infer', 'ir/verify', 'ir/eval'],
+    'tools': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends/interpreter'],
 }
 LAYERS['tools/testing'] = [*LAYERS['tools'], 'tools']
 # Tests of any layer may parse and verify text.
@@ -36,6 +41,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 def layer_of(path):
     if re.match(r'ir/types\.', path):
         return 'ir/types'
+    if re.match(r'passes/pass_option\.', path):
+        return 'passes/option'
     if re.match(r'ir/(verify\w*|builder)\.', path):
         return 'ir/verify'
     if re.match(r'ir/(verify\w*|builder)\.cc$', path) or re.match(r'ir/verify_\w+\.h$', path):

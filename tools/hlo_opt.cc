@@ -7,6 +7,7 @@
 #include "tools/opt_json.h"
 #include "tools/opt_options.h"
 #include "tools/opt_output.h"
+#include "tools/opt_passes.h"
 #include "tools/opt_transform.h"
 #include "tools/process.h"
 #include "tools/tool_main.h"
@@ -64,10 +65,11 @@ Status CheckRoundTrip(const Module& module, const InputModule& input) {
 /// One run of the tool.
 class OptRun {
  public:
-  OptRun(const OptOptions& options, OptStage stage, const CommandLine& command_line, StringRef stdin_text,
-         raw_ostream& out, DiagnosticSink& sink)
+  OptRun(const OptOptions& options, OptStage stage, llvm::ArrayRef<PipelineItem> pipeline,
+         const CommandLine& command_line, StringRef stdin_text, raw_ostream& out, DiagnosticSink& sink)
       : options_(options),
         stage_(stage),
+        pipeline_(pipeline),
         sink_(sink),
         reader_(options.common, command_line.positional, stdin_text, sink),
         output_(options, command_line.positional, out) {}
@@ -95,9 +97,11 @@ class OptRun {
 
  private:
   void Report(Status status, const InputModule& input) {
-    if (status) return;
-    Diagnostic error = std::move(status).error();
-    if (!error.loc.valid() && error.file.empty() && error.id.starts_with("pass")) error.file = input.file;
+    if (!status) ReportAbout(std::move(status).error(), input);
+  }
+
+  void ReportAbout(Diagnostic error, const InputModule& input) {
+    if (!error.loc.valid() && error.file.empty() && error.id.starts_with("fixpoint")) error.file = input.file;
     sink_.Report(std::move(error));
   }
 
@@ -137,6 +141,9 @@ class OptRun {
     if (stage_ == OptStage::Parsed) return emit(module);
     if (options_.remove_infeed_outfeed) HLO_CHECK_OK(RemoveInfeedOutfeed(module));
     if (options_.while_execution_count) HLO_CHECK_OK(FixLoopCounts(module, *options_.while_execution_count));
+    if (!pipeline_.empty())
+      HLO_CHECK_OK(
+          RunPasses(module, pipeline_, options_, [&](Diagnostic d) { ReportAbout(std::move(d), input); }));
     std::vector<std::unique_ptr<Module>> parts;
     if (options_.isolate) {
       HLO_TRY(parts, IsolateInstructions(module));
@@ -199,6 +206,7 @@ class OptRun {
 
   const OptOptions& options_;
   OptStage stage_;
+  llvm::ArrayRef<PipelineItem> pipeline_;
   DiagnosticSink& sink_;
   InputReader reader_;
   OptOutput output_;
@@ -211,13 +219,14 @@ bool PrintLists(const OptOptions& options, raw_ostream& out) {
     WriteOpsJson(out, static_cast<unsigned>(options.json_indent));
   else if (options.list_stages)
     out << "parsed\nhlo\njson\ncost\n";
-  else if (options.list_passes == ListForm::Json)
-    out << "{\"schema\":\"hlo.passes/1\",\"tool\":\"hlo-opt\",\"version\":\"" HLO_VERSION
-           "\",\"passes\":[]}\n";
-  else if (options.list_passes == ListForm::Names)
-    out << '\n';
+  else if (options.list_pipelines)
+    ListPipelines(out);
+  else if (options.list_passes != ListForm::Unset)
+    ListPasses(out, options.list_passes);
+  else if (!options.describe_pass.empty())
+    DescribePass(out, *FindPass(options.describe_pass));
   else
-    return options.list_passes == ListForm::Text;
+    return false;
   return true;
 }
 
@@ -236,12 +245,17 @@ int HloOptMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
     sink.Report(std::move(stage).error());
     return sink.exit_code();
   }
+  auto pipeline = ParsePasses(options);
+  if (!pipeline) {
+    sink.Report(std::move(pipeline).error());
+    return sink.exit_code();
+  }
   if (PrintLists(options, out)) return sink.exit_code();
   std::optional<TimeLimit> time_limit;
   if (options.common.timeout.count() > 0) time_limit.emplace(options.common.timeout);
   if (options.common.memory_limit.bytes > 0) LimitProcessMemory(options.common.memory_limit.bytes);
   SetReproducerDirectory(options.common.reproducer_dir);
-  return OptRun(options, *stage, started.command_line, stdin_text, out, sink).Run();
+  return OptRun(options, *stage, *pipeline, started.command_line, stdin_text, out, sink).Run();
 }
 
 }  // namespace hlo

@@ -14,6 +14,10 @@ constexpr OptionRow kTargetRows[] = {
     Option<&O::describe_pass>("describe-pass", "NAME", "", "explain one pass").Advanced(),
     Option<&O::disable_passes>("disable-passes", "LIST", "", "passes to leave out").Advanced(),
     Option<&O::enable_passes_only>("enable-passes-only", "LIST", "", "leave out all others").Advanced(),
+    Option<&O::list_pipelines>("list-pipelines", "", "", "the named pipelines").Advanced(),
+    Option<&O::disable_rule>("disable-rule", "LIST", "", "rewrite rules that must not fire").Advanced(),
+    Option<&O::fast_math>("fast-math", "", "", "allow rewrites that change values of floats"),
+    Option<&O::strict_fp>("strict-fp", "", "", "only rewrites that are exact for every float"),
     Option<&O::list_stages>("list-stages", "", "", "the stages of the platform").Advanced(),
     Option<&O::list_ops>("list-ops", "json", "", "the table of opcodes").Bare("json"),
 };
@@ -172,22 +176,6 @@ Result<OptStage> ParseStage(llvm::StringRef name) {
   return Error("usage-stage", {}, "unknown stage '{0}'{1}{2}", name, hint.empty() ? "" : "; ", hint);
 }
 
-/// There are no passes yet; every name is unknown.
-Status CheckPassNames(const OptOptions& options) {
-  const auto unknown = [](llvm::StringRef name) {
-    return Error("usage-pass", {}, "unknown pass '{0}'", name);
-  };
-  for (const llvm::StringRef spec : options.passes) {
-    llvm::StringRef name = spec.trim().take_until([](char c) { return c == ',' || c == '{' || c == '('; });
-    if (name.consume_front("@")) return Error("usage-pass", {}, "unknown pipeline '{0}'", name);
-    return unknown(name);
-  }
-  if (!options.describe_pass.empty()) return unknown(options.describe_pass);
-  for (const NameList* list : {&options.disable_passes, &options.enable_passes_only})
-    if (!list->items.empty()) return unknown(list->items.front());
-  return {};
-}
-
 Status CheckOutputFormat(const OptOptions& options, OptStage& stage) {
   llvm::StringRef format = options.common.output_format;
   const bool by_extension = format.empty() && llvm::StringRef(options.common.output).ends_with(".json");
@@ -223,7 +211,6 @@ std::vector<OptionGroup> OptGroups(OptOptions& options) {
 
 Result<OptStage> CheckOptOptions(OptOptions& options) {
   HLO_TRY(OptStage stage, ParseStage(options.stage));
-  HLO_CHECK_OK(CheckPassNames(options));
   HLO_CHECK_OK(CheckOutputFormat(options, stage));
   if (options.platform != OptPlatform::None)
     return Error("unavailable-feature", {}, "platform '{0}' is not available yet",

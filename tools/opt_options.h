@@ -27,7 +27,9 @@ struct OptOptions {
   ListForm list_passes = ListForm::Unset;
   std::string describe_pass;
   NameList disable_passes, enable_passes_only;
-  bool list_stages = false;
+  NameList disable_rule;
+  bool fast_math = false, strict_fp = false;
+  bool list_stages = false, list_pipelines = false;
   std::string list_ops;
 
   // Printing

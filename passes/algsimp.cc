@@ -1,0 +1,28 @@
+#include "passes/algsimp.h"
+
+#include "passes/rewrite/driver.h"
+#include "passes/rules/rules.h"
+
+namespace hlo {
+
+Result<bool> RunAlgsimp(Module& module, const AlgsimpOptions& options, PassContext& context) {
+  // The policy of the run and the option of the pass grant fast math alike.
+  const RewritePolicy policy = context.policy();
+  context.controls().policy.fast_math |= options.enable_fast_math;
+  RewriteDriver driver(AlgsimpRules(), context, &options, options.is_layout_sensitive);
+  Result<bool> changed = false;
+  for (Computation* c : context.Computations(module)) {
+    auto c_changed = driver.Run(*c);
+    if (!c_changed) {
+      changed = std::move(c_changed);
+      break;
+    }
+    *changed |= *c_changed;
+  }
+  context.controls().policy = policy;
+  return changed;
+}
+
+HLO_DEFINE_PASS(Algsimp, AlgsimpOptions);
+
+}  // namespace hlo

@@ -1,0 +1,12 @@
+// What may be removed, duplicated, merged.
+#pragma once
+#include "ir/module.h"
+
+namespace hlo {
+
+/// The instruction, or one in a computation it calls, does more than compute its value (passes.md §4.3).
+bool HasSideEffect(const Instruction& inst);
+/// Nobody needs the instruction: no users, not the root, no parameter, no control edges, no side effect.
+bool IsDead(const Instruction& inst);
+
+}  // namespace hlo

@@ -1,0 +1,166 @@
+#include "passes/cse.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "passes/analysis/side_effects.h"
+#include "passes/rewrite/edit.h"
+
+namespace hlo {
+namespace {
+
+constexpr PassOptionRow kRows[] = {
+    PassOption<&CseOptions::is_layout_sensitive>("is_layout_sensitive", "layouts are part of a value"),
+    PassOption<&CseOptions::only_fusion_computations>("only_fusion_computations",
+                                                      "work inside fusions, not outside"),
+    PassOption<&CseOptions::only_scalars>("only_scalars", "merge values without dimensions only"),
+};
+
+/// Equality of what instructions compute, operands having been merged before.
+class ValueTable {
+ public:
+  explicit ValueTable(bool layout_sensitive) : layouts_(layout_sensitive) {}
+
+  /// An instruction entered before that computes the same; null (and `inst` is entered) if there is none.
+  Instruction* FindOrAdd(Instruction* inst) {
+    llvm::SmallVector<Instruction*, 1>& bucket = table_[Hash(*inst)];
+    for (Instruction* other : bucket)
+      if (Equal(*inst, *other)) return other;
+    bucket.push_back(inst);
+    return nullptr;
+  }
+
+ private:
+  uint64_t HashOfCallee(const Computation* callee) {
+    uint64_t& hash = callees_[callee];
+    if (hash == 0) hash = Fingerprint(*callee) | 1;
+    return hash;
+  }
+
+  /// Operands of commutative ops count in either order, equal iotas as one operand.
+  static std::pair<const Instruction*, const Instruction*> Sorted(const Instruction& inst) {
+    const Instruction *a = inst.operand(0), *b = inst.operand(1);
+    return std::less<>()(a, b) ? std::pair(a, b) : std::pair(b, a);
+  }
+
+  uint64_t Hash(const Instruction& inst) {
+    llvm::hash_code hash = llvm::hash_combine(static_cast<int>(inst.kind()), inst.attrs());
+    if (inst.shape().IsArray())
+      hash = llvm::hash_combine(
+          hash, static_cast<int>(inst.shape().element_type()),
+          llvm::hash_combine_range(inst.shape().dims().begin(), inst.shape().dims().end()));
+    if (inst.info().Is(kCommutative) && inst.operand_count() == 2) {
+      const auto [a, b] = Sorted(inst);
+      if (a->kind() != OpKind::Iota && b->kind() != OpKind::Iota) hash = llvm::hash_combine(hash, a, b);
+    } else {
+      for (const Instruction* o : inst.operands())
+        if (o->kind() != OpKind::Iota) hash = llvm::hash_combine(hash, o);
+    }
+    for (const Computation* callee : inst.callees()) hash = llvm::hash_combine(hash, HashOfCallee(callee));
+    return hash;
+  }
+
+  static bool SameOperand(const Instruction* a, const Instruction* b) {
+    return a == b || (a->kind() == OpKind::Iota && b->kind() == OpKind::Iota && a->shape() == b->shape() &&
+                      a->attrs() == b->attrs());
+  }
+
+  bool SameOperands(const Instruction& a, const Instruction& b) {
+    if (a.operand_count() != b.operand_count()) return false;
+    if (llvm::equal(a.operands(), b.operands(), SameOperand)) return true;
+    return a.info().Is(kCommutative) && a.operand_count() == 2 && SameOperand(a.operand(0), b.operand(1)) &&
+           SameOperand(a.operand(1), b.operand(0));
+  }
+
+  bool Equal(const Instruction& a, const Instruction& b) {
+    if (a.kind() != b.kind() || !SameOperands(a, b) || !(a.attrs() == b.attrs())) return false;
+    const bool same_shape =
+        layouts_ ? a.shape() == b.shape() : Same(a.shape(), b.shape(), {.layout = false, .dynamic = true});
+    if (!same_shape || a.callees().size() != b.callees().size()) return false;
+    for (size_t i = 0; i < a.callees().size(); ++i)
+      if (a.callees()[i] != b.callees()[i] && HashOfCallee(a.callees()[i]) != HashOfCallee(b.callees()[i]))
+        return false;
+    if (!a.has_extras() && !b.has_extras()) return true;
+    const InstructionExtras &x = a.extras(), &y = b.extras();
+    const bool same_sharding =
+        x.sharding == y.sharding || (x.sharding && y.sharding && *x.sharding == *y.sharding);
+    return same_sharding && x.result_accuracy == y.result_accuracy && x.backend_config == y.backend_config &&
+           x.frontend_attributes == y.frontend_attributes && x.unknown_attributes == y.unknown_attributes;
+  }
+
+  bool layouts_;
+  llvm::DenseMap<uint64_t, llvm::SmallVector<Instruction*, 1>> table_;
+  llvm::DenseMap<const Computation*, uint64_t> callees_;
+};
+
+bool MayMerge(const Instruction& inst) {
+  switch (inst.kind()) {
+    case OpKind::Constant: return inst.attr<ConstantAttrs>().literal != nullptr;  // elided ones are unknown
+    case OpKind::PartitionId:
+    case OpKind::ReplicaId: return true;
+    default: break;
+  }
+  if (inst.operands().empty()) return false;
+  if (inst.has_extras() &&
+      (!inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty()))
+    return false;
+  return !HasSideEffect(inst);
+}
+
+Result<bool> MergeIn(Computation& computation, const CseOptions& options, PassContext& context) {
+  bool changed = false;
+  ValueTable values(options.is_layout_sensitive);
+  for (Instruction* inst : computation.PostOrder()) {
+    if (options.only_scalars && !inst->shape().IsScalar()) continue;
+    if (!MayMerge(*inst)) continue;
+    Instruction* same = values.FindOrAdd(inst);
+    if (!same) continue;
+    if (!context.TakeRewrite({}, *inst, *same)) return changed;
+    inst->ReplaceAllUsesWith(same);
+    computation.Remove(inst);
+    changed = true;
+  }
+  return changed;
+}
+
+/// Reads of equal elements of a multi-output fusion's root go to the first of them.
+Result<bool> MergeFusionOutputs(Computation& computation, PassContext& context) {
+  bool changed = false;
+  llvm::SmallVector<Instruction*, 8> fusions;
+  for (Instruction* inst : computation.instructions())
+    if (inst->kind() == OpKind::Fusion && inst->shape().IsTuple() &&
+        inst->callee()->root()->kind() == OpKind::Tuple)
+      fusions.push_back(inst);
+  for (Instruction* fusion : fusions) {
+    const auto outputs = fusion->callee()->root()->operands();
+    llvm::DenseMap<const Instruction*, int64_t> first;
+    for (size_t i = 0; i < outputs.size(); ++i) first.try_emplace(outputs[i], static_cast<int64_t>(i));
+    for (Instruction* user : fusion->users()) {
+      if (user->kind() != OpKind::GetTupleElement) continue;
+      int64_t& index = user->mutable_attrs().Mutable<GetTupleElementAttrs>().index;
+      const int64_t wanted = first[outputs[static_cast<size_t>(index)]];
+      if (index == wanted || !context.TakeRewrite()) continue;
+      index = wanted;
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+llvm::ArrayRef<PassOptionRow> CseOptions::Rows() { return kRows; }
+
+Result<bool> RunCse(Module& module, const CseOptions& options, PassContext& context) {
+  bool changed = false;
+  for (Computation* c : context.Computations(module, options.only_fusion_computations)) {
+    if (options.only_fusion_computations != c->IsFusion()) continue;
+    HLO_CHECK_OK(context.CheckInterrupt());
+    HLO_TRY(const bool outputs, MergeFusionOutputs(*c, context));
+    HLO_TRY(const bool merged, MergeIn(*c, options, context));
+    changed |= outputs || merged;
+  }
+  return changed;
+}
+
+HLO_DEFINE_PASS(Cse, CseOptions);
+
+}  // namespace hlo

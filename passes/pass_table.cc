@@ -1,0 +1,62 @@
+#include "llvm/ADT/STLExtras.h"
+#include "passes/pass.h"
+
+namespace hlo {
+
+#define HLO_PASS(name, Stem, ...) extern const PassHooks k##Stem##Pass;
+#include "passes/passes.def"
+#undef HLO_PASS
+
+namespace {
+
+int CompareNames(llvm::StringRef a, llvm::StringRef b) {
+  auto fold = [](char c) { return c == '-' ? '_' : c; };
+  const size_t n = std::min(a.size(), b.size());
+  for (size_t i = 0; i < n; ++i)
+    if (fold(a[i]) != fold(b[i])) return fold(a[i]) < fold(b[i]) ? -1 : 1;
+  return a.size() < b.size() ? -1 : a.size() > b.size();
+}
+
+constexpr llvm::StringRef kFactWords[] = {"schedule",       "flat-calls", "layouts",
+                                          "canonical-dots", "fusions",    "copies"};
+
+}  // namespace
+
+std::string ToString(ModuleFacts facts) {
+  if (facts == kNoFacts) return "none";
+  if (facts == kAllFacts) return "all";
+  std::string text;
+  for (size_t i = 0; i < std::size(kFactWords); ++i)
+    if (facts >> i & 1) text += (text.empty() ? "" : ", ") + kFactWords[i].str();
+  return text;
+}
+
+llvm::ArrayRef<PassInfo> AllPasses() {
+  static const std::vector<PassInfo> passes = [] {
+    std::vector<PassInfo> rows = {
+#define HLO_PASS(name, Stem, requires_, preserves_, summary) \
+  {name, summary, static_cast<ModuleFacts>(requires_), static_cast<ModuleFacts>(preserves_), &k##Stem##Pass},
+#include "passes/passes.def"
+#undef HLO_PASS
+    };
+    llvm::sort(rows, [](const PassInfo& a, const PassInfo& b) { return CompareNames(a.name, b.name) < 0; });
+    return rows;
+  }();
+  return passes;
+}
+
+const PassInfo* FindPass(llvm::StringRef name) {
+  const auto passes = AllPasses();
+  const auto* at = llvm::lower_bound(
+      passes, name, [](const PassInfo& p, llvm::StringRef n) { return CompareNames(p.name, n) < 0; });
+  return at != passes.end() && CompareNames(at->name, name) == 0 ? at : nullptr;
+}
+
+Diagnostic UnknownPass(llvm::StringRef name) {
+  std::vector<llvm::StringRef> names;
+  for (const PassInfo& pass : AllPasses()) names.push_back(pass.name);
+  const std::string hint = DidYouMeanText(name, names);
+  return MakeError("usage-pass", {}, "unknown pass '{0}'{1}{2}", name, hint.empty() ? "" : "; ", hint);
+}
+
+}  // namespace hlo

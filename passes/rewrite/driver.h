@@ -1,0 +1,62 @@
+// Applies rules to computations until none fits.
+#pragma once
+#include "ir/support/result.h"
+#include "llvm/ADT/DenseSet.h"
+#include "passes/rewrite/rule.h"
+
+namespace hlo {
+
+/// Rules by the opcode of the instruction they replace, in table order; made once.
+class RuleIndex {
+ public:
+  explicit RuleIndex(std::vector<llvm::ArrayRef<Rule>> tables);
+  struct Entry {
+    const Rule* rule;
+    std::vector<Pattern> variants;  // the pattern with operands of commutative ops in both orders
+  };
+  [[nodiscard]] llvm::ArrayRef<const Entry*> For(OpKind kind) const {
+    return by_kind_[static_cast<size_t>(kind)];
+  }
+  [[nodiscard]] llvm::ArrayRef<Entry> entries() const { return entries_; }
+
+ private:
+  std::vector<Entry> entries_;
+  std::vector<std::vector<const Entry*>> by_kind_;
+};
+
+/// One run over computations with one set of rules and options.
+///
+/// An existing value replaces the root only if the shapes are equal (layout included when layout
+/// sensitive), the root has no control predecessors and no sharding gets lost (passes.md §3, ≅); the same
+/// holds of the shape of a new one. Instructions that become dead are removed at once. A computation is
+/// visited in post-order, then whatever changed is visited again; a rule that keeps firing is stopped after
+/// a number of steps proportional to the size, with the warning rewrite-limit.
+class RewriteDriver {
+ public:
+  /// `options` are what Match::options() gives the rules.
+  RewriteDriver(const RuleIndex& rules, PassContext& context, const void* options, bool layout_sensitive)
+      : rules_(rules), context_(context), options_(options), layout_sensitive_(layout_sensitive) {}
+
+  /// True if the computation changed.
+  Result<bool> Run(Computation& computation);
+
+ private:
+  bool Visit(Instruction* inst);
+  bool Try(const RuleIndex::Entry& entry, Instruction* inst);
+  Instruction* Build(Match& m, const Rule& rule);
+  Instruction* BuildPattern(Match& m, const Pattern& pattern);
+  [[nodiscard]] bool MayFire(const Rule& rule, const Instruction& inst) const;
+  [[nodiscard]] bool MayReplace(const Instruction& old, const Instruction& by, bool fresh) const;
+  void Substitute(Instruction* old, Instruction* by, Instruction* first_fresh);
+  void Push(Instruction* inst);
+  void RemoveDead(Instruction* inst);
+
+  const RuleIndex& rules_;
+  PassContext& context_;
+  const void* options_;
+  bool layout_sensitive_;
+  std::vector<Instruction*> worklist_;
+  llvm::DenseSet<const Instruction*> queued_, removed_;
+};
+
+}  // namespace hlo

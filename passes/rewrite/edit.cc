@@ -1,0 +1,213 @@
+#include "passes/rewrite/edit.h"
+
+#include <queue>
+
+#include "llvm/ADT/DenseSet.h"
+#include "passes/analysis/side_effects.h"
+
+namespace hlo {
+namespace {
+
+/// Copies all instructions but those `mapped` already; operands, control edges and root through the map.
+class BodyCopier {
+ public:
+  explicit BodyCopier(Computation& to) : to_(to) {}
+  llvm::DenseMap<const Instruction*, Instruction*> copies;
+
+  void Copy(const Computation& from, llvm::function_ref<Computation*(Computation*)> map_callee) {
+    for (const Instruction* inst : from.PostOrder()) {
+      Instruction*& copy = copies[inst];
+      if (copy) continue;
+      llvm::SmallVector<Instruction*, 4> operands;
+      for (Instruction* o : inst->operands()) operands.push_back(copies.lookup(o));
+      llvm::SmallVector<Computation*, 2> callees;
+      for (Computation* c : inst->callees()) callees.push_back(map_callee(c));
+      copies[inst] =
+          CloneInstruction(*inst, to_, operands, callees, to_.module()->UniqueInstructionName(inst->name()));
+    }
+    for (const Instruction* inst : from.instructions())
+      for (const Instruction* p : inst->extras().control_predecessors) {
+        Instruction* before = copies.lookup(p);
+        Instruction* after = copies.lookup(inst);
+        if (before->parent() == &to_ && after->parent() == &to_) after->AddControlPredecessor(before);
+      }
+  }
+
+ private:
+  Computation& to_;
+};
+
+Computation* CloneWithCallees(const Computation& from, llvm::StringRef name,
+                              llvm::function_ref<Computation*(Computation*)> map_callee) {
+  Module& module = *from.module();
+  Computation* copy =
+      module.AddComputation(module.UniqueComputationName(module.Save(name.empty() ? from.name() : name)));
+  copy->set_execution_thread(from.execution_thread());
+  copy->set_loc(from.loc());
+  BodyCopier body(*copy);
+  body.Copy(from, map_callee);
+  copy->set_root(body.copies.lookup(from.root()));
+  std::vector<Instruction*> schedule;
+  for (const Instruction* i : from.schedule()) schedule.push_back(body.copies.lookup(i));
+  copy->set_schedule(std::move(schedule));
+  return copy;
+}
+
+}  // namespace
+
+void MoveControlEdges(Instruction& from, Instruction& to) {
+  if (!from.has_extras()) return;
+  const std::vector<Instruction*> before = from.extras().control_predecessors;
+  const std::vector<Instruction*> after = from.extras().control_successors;
+  from.DropControlEdges();
+  for (Instruction* p : before)
+    if (p != &to) to.AddControlPredecessor(p);
+  for (Instruction* s : after)
+    if (s != &to) s->AddControlPredecessor(&to);
+}
+
+void ReplaceWith(Instruction* old, Instruction* by) {
+  MoveControlEdges(*old, *by);
+  if (old->has_extras()) {
+    const InstructionExtras& extras = old->extras();
+    if (extras.sharding && !by->extras().sharding) by->MutableExtras().sharding = extras.sharding;
+    if (!extras.frontend_attributes.empty() && by->extras().frontend_attributes.empty() &&
+        by->kind() != OpKind::Parameter)
+      by->MutableExtras().frontend_attributes = extras.frontend_attributes;
+  }
+  old->ReplaceAllUsesWith(by);
+}
+
+void RemoveIfDead(Instruction* inst, llvm::function_ref<void(Instruction*)> on_remove) {
+  llvm::SmallVector<Instruction*, 8> stack = {inst};
+  llvm::SmallDenseSet<Instruction*, 8> gone;
+  while (!stack.empty()) {
+    Instruction* at = stack.pop_back_val();
+    if (gone.contains(at) || !IsDead(*at)) continue;
+    for (Instruction* operand : at->operands()) stack.push_back(operand);
+    if (on_remove) on_remove(at);
+    gone.insert(at);
+    at->parent()->Remove(at);
+  }
+}
+
+void ReplaceAndRemove(Instruction* old, Instruction* by) {
+  ReplaceWith(old, by);
+  RemoveIfDead(old);
+}
+
+Computation* CloneComputation(const Computation& from, llvm::StringRef name) {
+  return CloneWithCallees(from, name, [](Computation* c) { return c; });
+}
+
+Computation* CloneComputationDeep(const Computation& from, llvm::StringRef name) {
+  return CloneWithCallees(from, name, [](Computation* c) { return CloneComputationDeep(*c); });
+}
+
+Instruction* CloneWith(const Instruction& from, Computation& to, llvm::ArrayRef<Instruction*> operands) {
+  return CloneInstruction(from, to, operands, from.callees(),
+                          to.module()->UniqueInstructionName(from.name()));
+}
+
+Instruction* InlineBody(Instruction* at, const Computation& body, llvm::ArrayRef<Instruction*> arguments,
+                        llvm::function_ref<void(const Instruction*, Instruction*)> on_copy) {
+  BodyCopier copier(*at->parent());
+  for (size_t i = 0; i < arguments.size(); ++i)
+    copier.copies[body.parameter(static_cast<int64_t>(i))] = arguments[i];
+  copier.Copy(body, [](Computation* c) { return c; });
+  if (on_copy)
+    for (const Instruction* inst : body.instructions())
+      if (inst->kind() != OpKind::Parameter) on_copy(inst, copier.copies.lookup(inst));
+  return copier.copies.lookup(body.root());
+}
+
+Instruction* InlineCall(Instruction* call) {
+  llvm::SmallVector<Instruction*, 8> arguments(call->operands().begin(), call->operands().end());
+  // Control edges of the call hold for everything in its body.
+  const std::vector<Instruction*> before = call->extras().control_predecessors;
+  const std::vector<Instruction*> after = call->extras().control_successors;
+  Instruction* root =
+      InlineBody(call, *call->callee(), arguments, [&](const Instruction*, Instruction* copy) {
+        for (Instruction* p : before) copy->AddControlPredecessor(p);
+        for (Instruction* s : after) s->AddControlPredecessor(copy);
+      });
+  call->DropControlEdges();
+  call->ReplaceAllUsesWith(root);
+  call->parent()->Remove(call);
+  return root;
+}
+
+int64_t RemoveUnreachableComputations(Module& module) {
+  llvm::DenseSet<const Computation*> reached;
+  llvm::SmallVector<Computation*, 16> stack = {module.entry()};
+  reached.insert(module.entry());
+  while (!stack.empty()) {
+    Computation* at = stack.pop_back_val();
+    for (const Instruction* inst : at->instructions())
+      for (Computation* callee : inst->callees())
+        if (reached.insert(callee).second) stack.push_back(callee);
+  }
+  llvm::SmallVector<Computation*, 16> dead;
+  for (const auto& c : module.computations())
+    if (!reached.contains(c.get())) dead.push_back(c.get());
+  // Callers before callees, so that each is uncalled when its turn comes.
+  int64_t removed = 0;
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (Computation*& c : dead)
+      if (c && c->callers().empty()) {
+        module.RemoveComputation(c);
+        c = nullptr;
+        ++removed;
+        progress = true;
+      }
+  }
+  return removed;
+}
+
+std::vector<Instruction*> RepairedSchedule(const Computation& computation,
+                                           llvm::ArrayRef<const Instruction*> before) {
+  llvm::DenseMap<const Instruction*, int64_t> place;
+  for (size_t i = 0; i < before.size(); ++i) place[before[i]] = static_cast<int64_t>(i);
+  const std::vector<Instruction*> order = computation.PostOrder();
+  // A new instruction is wanted right before the first of its users.
+  constexpr int64_t kLast = INT64_MAX;
+  llvm::DenseMap<const Instruction*, int64_t> wanted;
+  for (const Instruction* inst : llvm::reverse(order)) {
+    int64_t at = kLast;
+    if (const auto known = place.find(inst); known != place.end()) {
+      at = known->second;
+    } else {
+      for (const Instruction* user : inst->users()) at = std::min(at, wanted.lookup(user));
+      for (const Instruction* s : inst->extras().control_successors) at = std::min(at, wanted.lookup(s));
+    }
+    wanted[inst] = at;
+  }
+  // List scheduling by (wanted place, post-order).
+  using Key = std::tuple<int64_t, size_t>;
+  std::priority_queue<Key, std::vector<Key>, std::greater<>> ready;
+  llvm::DenseMap<const Instruction*, size_t> index, missing;
+  auto needs = [](const Instruction* inst) {
+    llvm::SmallDenseSet<const Instruction*, 8> all(inst->operands().begin(), inst->operands().end());
+    for (const Instruction* p : inst->extras().control_predecessors) all.insert(p);
+    return all.size();
+  };
+  for (size_t i = 0; i < order.size(); ++i) {
+    index[order[i]] = i;
+    missing[order[i]] = needs(order[i]);
+    if (missing[order[i]] == 0) ready.emplace(wanted[order[i]], i);
+  }
+  std::vector<Instruction*> schedule;
+  while (!ready.empty()) {
+    Instruction* inst = order[std::get<1>(ready.top())];
+    ready.pop();
+    schedule.push_back(inst);
+    llvm::SmallDenseSet<const Instruction*, 8> after(inst->users().begin(), inst->users().end());
+    for (const Instruction* s : inst->extras().control_successors) after.insert(s);
+    for (const Instruction* next : after)
+      if (--missing[next] == 0) ready.emplace(wanted[next], index[next]);
+  }
+  return schedule;
+}
+
+}  // namespace hlo

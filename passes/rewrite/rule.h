@@ -1,0 +1,78 @@
+// Rewrite rules as data (passes.md §3): pattern, replacement, licence, guards.
+#pragma once
+#include <variant>
+
+#include "passes/rewrite/context.h"
+#include "passes/rewrite/maker.h"
+#include "passes/rewrite/pattern.h"
+
+namespace hlo {
+
+/// What a rule may change in results of floating or complex type.
+enum FloatChanges : uint8_t {
+  kRounding = 1,    // the result is rounded elsewhere or oftener or less often
+  kSignedZero = 2,  // zeros may change their sign
+  kNan = 4,         // NaN may become a number or a number NaN; payloads may change
+  kRange = 8,       // intermediate results may overflow or underflow where they did not, and the reverse
+};
+
+/// When a rule may run. Results of integer and pred type are always exact.
+struct Licence {
+  uint8_t changes = 0;           // FloatChanges; 0: exact for every input
+  bool needs_fast_math = false;  // on floats only with RewritePolicy::fast_math
+  [[nodiscard]] bool exact() const { return changes == 0; }
+};
+inline constexpr Licence Exact = {};
+/// On by default, as in XLA; off under --strict-fp where floats are concerned.
+constexpr Licence Changes(int changes) { return {static_cast<uint8_t>(changes), false}; }
+/// Where floats are concerned only with --fast-math (passes.md: INT or FM).
+constexpr Licence FastMath(int changes) { return {static_cast<uint8_t>(changes), true}; }
+
+/// A place where a rule's pattern fits, for guards and replacement functions.
+class Match {
+ public:
+  Match(Instruction* at, PassContext& context_, const void* options)
+      : root(at), make(at), context(context_), options_(options) {}
+
+  Instruction* const root;  // what will be replaced
+  Maker make;               // makes instructions before the root
+  PassContext& context;
+  bool layout_sensitive = false;
+
+  /// What a slot is bound to.
+  Instruction* operator[](const Pattern& slot) const { return bound[static_cast<size_t>(slot.slot())]; }
+  /// The options of the pass, of type T.
+  template <class T>
+  [[nodiscard]] const T& options() const {
+    return *static_cast<const T*>(options_);
+  }
+  [[nodiscard]] const Shape& shape() const { return root->shape(); }
+  [[nodiscard]] ElementType type() const { return root->shape().element_type(); }
+
+  std::array<Instruction*, Pattern::kSlots> bound{};
+
+ private:
+  const void* options_;
+};
+
+using Guard = bool (*)(const Match& m);
+/// Makes the replacement; null: does not apply after all.
+using ReplacementFn = Instruction* (*)(Match& m);
+
+/// One rewrite. Rows of the tables in passes/rules.
+struct Rule {
+  llvm::StringRef name;  // the id of passes.md §3, `add.1`; suffixes tell variants apart, `add.1b`
+  Pattern pattern;
+  std::variant<Pattern, ReplacementFn> replacement;
+  Licence licence = Exact;
+  std::vector<Guard> guards = {};
+};
+
+// Guards that many rules share.
+bool Integral(const Match& m);           // INT: the root's element type is an integer type
+bool Floating(const Match& m);           // the root's element type is a real floating type
+bool LayoutInsensitive(const Match& m);  // LI
+bool LayoutSensitive(const Match& m);    // LS
+bool IntegralOrFastMath(const Match& m);
+
+}  // namespace hlo
