@@ -1,5 +1,6 @@
 #include "passes/dce.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
 
@@ -30,17 +31,22 @@ bool RemoveDeadParameters(Computation& fused) {
   if (fused.callers().size() != 1 || fused.callers()[0]->kind() != OpKind::Fusion) return false;
   Instruction* fusion = fused.callers()[0];
   llvm::SmallVector<Instruction*, 8> operands(fusion->operands().begin(), fusion->operands().end());
-  bool changed = false;
+  llvm::SmallVector<Instruction*, 8> dropped;
   for (int64_t i = static_cast<int64_t>(operands.size()) - 1; i >= 0; --i) {
     Instruction* parameter = fused.parameter(i);
     if (!parameter->users().empty() || parameter->IsRoot()) continue;
     parameter->DropControlEdges();
     fused.RemoveParameter(i);
+    dropped.push_back(operands[static_cast<size_t>(i)]);
     operands.erase(operands.begin() + i);
-    changed = true;
   }
-  if (changed) fusion->SetOperands(operands);
-  return changed;
+  if (dropped.empty()) return false;
+  fusion->SetOperands(operands);
+  // Removing one may remove others of them too.
+  llvm::DenseSet<Instruction*> gone;
+  for (Instruction* operand : dropped)
+    if (!gone.contains(operand)) RemoveIfDead(operand, [&](Instruction* dead) { gone.insert(dead); });
+  return true;
 }
 
 }  // namespace
