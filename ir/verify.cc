@@ -1,5 +1,6 @@
 #include "ir/verify.h"
 
+#include "ir/support/interrupt.h"
 #include "ir/verify_internal.h"
 
 namespace hlo {
@@ -294,7 +295,7 @@ class Walk {
     for (const auto& computation : report_.module().computations()) {
       VerifyComputation(*computation, report_);
       Instructions(*computation);
-      if (report_.full()) return;
+      if (report_.full() || Interrupted()) return;
     }
     if (names_.suspicious() || !ComputationNamesDiffer()) ReportRepeatedNames(report_);
     VerifyNoRecursion(callers_, report_);
@@ -348,7 +349,7 @@ class Walk {
 std::vector<Diagnostic> Verify(const Module& module, const VerifyOptions& options) {
   verify::Report report(module, options);
   verify::Walk(report).Computations();
-  if (!report.full()) {
+  if (!report.full() && !Interrupted()) {
     verify::VerifyHeader(report);
     verify::VerifySchedules(report);
   }

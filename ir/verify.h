@@ -19,7 +19,7 @@ struct VerifyOptions {
 };
 
 /// All violations found, in module order; empty = valid. Never aborts, whatever the module holds, as
-/// long as the IR's own invariants (parents, use lists) are intact.
+/// long as the IR's own invariants (parents, use lists) are intact. Incomplete once Interrupted().
 std::vector<Diagnostic> Verify(const Module& module, const VerifyOptions& options = {});
 
 }  // namespace hlo

@@ -1,4 +1,5 @@
 // Modules: text forms, computations, what can only be checked at the end.
+#include "ir/support/interrupt.h"
 #include "parser/module_parser.h"
 #include "parser/values.h"
 
@@ -31,6 +32,7 @@ bool ModuleParser::ParseComputations() {
   const unsigned errors = c_.error_count();
   do {
     const uint32_t start = c_.begin();
+    if (Interrupted()) return c_.Report(InterruptedError());
     if (!ParseComputation()) RecoverComputation(c_, start);
   } while (!c_.Is(TokenKind::Eof));
   if (c_.error_count() != errors) return false;

@@ -78,7 +78,7 @@ class OptRun {
     if (options_.verify_diagnostics) reader_.set_report(false);
     while (auto input = reader_.Next()) {
       if (Interrupted()) {
-        sink_.Report(InterruptedError());
+        if (input->module) sink_.Report(InterruptedError());
         break;
       }
       if (options_.verify_diagnostics)
@@ -255,6 +255,7 @@ int HloOptMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
   if (options.common.timeout.count() > 0) time_limit.emplace(options.common.timeout);
   if (options.common.memory_limit.bytes > 0) LimitProcessMemory(options.common.memory_limit.bytes);
   SetReproducerDirectory(options.common.reproducer_dir);
+  SetCrashCommand(started.command_line);
   return OptRun(options, *stage, *pipeline, started.command_line, stdin_text, out, sink).Run();
 }
 

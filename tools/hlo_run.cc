@@ -166,6 +166,7 @@ int HloRunMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
   sink.Report(started.command_line.warnings);
   SetThreadCount(static_cast<int>(options.threads));
   SetReproducerDirectory(options.reproducer_dir);
+  SetCrashCommand(started.command_line);
   LimitProcessMemory(options.memory_limit.bytes);
   Status status;
   {

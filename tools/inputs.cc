@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "ir/support/interrupt.h"
 #include "ir/verify.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -152,6 +153,7 @@ void InputReader::Load(InputModule& module) {
   ParseOptions parse;
   parse.max_errors = static_cast<unsigned>(std::max<int64_t>(options_.max_errors, 0));
   parse.unknown_attributes = options_.unknown_attributes;
+  const CrashScope crash("reading a module", module.source->text().slice(module.begin, module.end));
   ParseResult parsed = ParseModule(module.source, parse, module.begin, module.end);
   llvm::append_range(module.diagnostics, parsed.diagnostics);
   if (!parsed.module) return;
@@ -165,6 +167,7 @@ void InputReader::Load(InputModule& module) {
     llvm::append_range(module.diagnostics, violations);
     if (!module.module) return;
   }
+  if (Interrupted()) return Fail(module, InterruptedError());
   auto filled = FillElidedConstants(*module.module, options_.elided_constants, module.file);
   if (!filled)
     Fail(module, std::move(filled).error());
@@ -200,7 +203,13 @@ std::optional<InputModule> InputReader::Next() {
     result.index = index_++;
     const auto peeked = PeekName(source_->text().slice(chunk.begin, chunk.end));
     if (peeked) result.name = peeked->str();
-    if ((peeked || wanted_index_) && !Selected(result.name, result.index)) continue;
+    if ((peeked || wanted_index_) && !Selected(result.name, result.index)) {
+      if (!Interrupted()) continue;
+      Fail(result, InterruptedError());
+      Deliver(result, 0);
+      done_ = true;
+      return result;
+    }
     result.diagnostics = std::exchange(file_warnings_, {});
     Load(result);
     if (result.module && !Selected(result.name, result.index)) continue;

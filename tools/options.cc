@@ -190,6 +190,7 @@ class Parser {
     // Read in order of precedence, so that the last one wins.
     llvm::DenseMap<const OptionRow*, Source> last;
     for (const Assignment& a : assignments_) {
+      if (a.source == Source::CommandLine) result_.options.emplace_back(a.row->name, a.value);
       const auto [it, inserted] = last.try_emplace(a.row, a.source);
       const bool replaces = !inserted && it->second != a.source;
       it->second = a.source;

@@ -199,6 +199,7 @@ struct ToolInfo {
 /// Positional arguments, and warnings about ignored options.
 struct CommandLine {
   std::vector<std::string> positional;
+  std::vector<std::pair<llvm::StringRef, std::string>> options;  // of the command line: names without dashes
   std::vector<Diagnostic> warnings;
 };
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,6 +15,8 @@
 #include <new>
 
 #include "ir/support/interrupt.h"
+#include "ir/support/parallel.h"
+#include "llvm/Support/FileSystem.h"
 #include "tools/common_options.h"
 #include "tools/output_file.h"
 
@@ -28,9 +31,10 @@ std::atomic<const char*> crash_phase{nullptr};
 std::atomic<const char*> crash_text{nullptr};
 std::atomic<size_t> crash_text_size{0};
 char crash_folder[4096] = "/tmp";
-char crash_cwd[4096] = "/";
-int crash_argc = 0;
-char** crash_argv = nullptr;
+const char* crash_cwd = "/";
+const char* crash_program = "";
+std::string crash_options, crash_inputs;  // words of a shell command
+WriteCrashArguments write_crash_arguments;
 
 /// Text into a descriptor with async-signal-safe calls only.
 class RawWriter {
@@ -53,24 +57,44 @@ class RawWriter {
     }
     return *this;
   }
-  /// As one word of a shell command.
-  RawWriter& Quoted(const char* text) {
-    *this << "'";
-    for (; *text != 0; ++text) {
-      if (*text == '\'')
-        *this << "'\\''";
-      else
-        Write(text, 1);
-    }
-    return *this << "'";
-  }
 
  private:
   int descriptor_;
 };
 
+/// `text` as one word of a shell command.
+std::string Quoted(llvm::StringRef text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+/// Made by a child: memory may be in disorder, and locks be held by threads that it does not have.
+void WriteArguments(const char* folder) {
+  if (!write_crash_arguments) return;
+  constexpr unsigned kSeconds = 20;
+  const pid_t child = _Fork();
+  if (child == 0) {
+    for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) {
+      std::signal(signal, SIG_DFL);
+      sigset_t unblocked;
+      sigemptyset(&unblocked);
+      sigaddset(&unblocked, signal);
+      sigprocmask(SIG_UNBLOCK, &unblocked, nullptr);
+    }
+    alarm(kSeconds);
+    SetThreadCount(1);
+    write_crash_arguments((llvm::StringRef(folder) + "/arguments.npz").str());
+    _exit(0);
+  }
+  int status = 0;
+  if (child > 0) waitpid(child, &status, 0);
+}
+
 void WriteReproducer(const char* folder, const char* text, size_t size) {
-  if (mkdir(folder, 0777) != 0 || chdir(folder) != 0) return;
+  if (mkdir(folder, 0777) != 0) return;
+  WriteArguments(folder);
+  if (chdir(folder) != 0) return;
   if (text != nullptr) {
     const int module = open("module.hlo", O_WRONLY | O_CREAT | O_TRUNC, 0666);
     RawWriter(module).Write(text, size);
@@ -78,12 +102,11 @@ void WriteReproducer(const char* folder, const char* text, size_t size) {
   }
   const int script = open("run.sh", O_WRONLY | O_CREAT | O_TRUNC, 0777);
   RawWriter run(script);
-  // Arguments that name files are relative to the folder of the failed run; the module read last is
-  // module.hlo.
-  run << "#!/bin/sh\n# The module being processed is module.hlo beside this script.\ncd ";
-  run.Quoted(crash_cwd) << " || exit\nexec";
-  for (int i = 0; i < crash_argc; ++i) (run << " ").Quoted(crash_argv[i]);
-  run << "\n";
+  // Other files that options name are relative to the folder of the failed run.
+  run << "#!/bin/sh\nhere=$(cd \"$(dirname \"$0\")\" && pwd)\ncd " << crash_cwd << " || exit\n"
+      << "if [ -f \"$here/arguments.npz\" ]; then\n  exec " << crash_program << crash_options.c_str()
+      << " --inputs=@\"$here/arguments.npz\" \"$here/module.hlo\"\nfi\nexec " << crash_program
+      << crash_options.c_str() << crash_inputs.c_str() << " \"$here/module.hlo\"\n";
   close(script);
 }
 
@@ -137,7 +160,20 @@ void SetReproducerDirectory(llvm::StringRef directory) {
     memcpy(crash_folder, directory.str().c_str(), directory.size() + 1);
 }
 
-CrashScope::CrashScope(const char* phase, llvm::StringRef module) {
+void SetCrashCommand(const CommandLine& command_line) {
+  // The reported module has been selected and converted already.
+  static constexpr llvm::StringLiteral kChoices[] = {"module", "stage-in", "input-format"};
+  crash_options.clear();
+  crash_inputs.clear();
+  for (const auto& [name, value] : command_line.options) {
+    if (llvm::is_contained(kChoices, name)) continue;
+    const bool input = name == "input" || name == "inputs";
+    (input ? crash_inputs : crash_options) += " " + Quoted(("--" + name + "=" + value).str());
+  }
+}
+
+CrashScope::CrashScope(const char* phase, llvm::StringRef module, WriteCrashArguments write_arguments) {
+  write_crash_arguments = std::move(write_arguments);
   crash_text_size = 0;
   crash_text = module.data();
   crash_text_size = module.size();
@@ -147,6 +183,7 @@ CrashScope::CrashScope(const char* phase, llvm::StringRef module) {
 CrashScope::~CrashScope() {
   crash_text = nullptr;
   crash_text_size = 0;
+  write_crash_arguments = nullptr;
   crash_phase = "ending";
 }
 
@@ -182,10 +219,15 @@ void LeaveToProcessEnd(std::unique_ptr<Module> module) {
 
 int RunToolProcess(ToolMain& tool, int argc, char** argv) {
   owns_process = true;
-  crash_argc = argc;
-  crash_argv = argv;
+  static std::string program, start;
+  program = Quoted(argv[0]);
+  if (const char* flags = std::getenv("XLA_FLAGS"))
+    program = "env " + Quoted(("XLA_FLAGS=" + llvm::StringRef(flags)).str()) + " " + program;
+  crash_program = program.c_str();
+  llvm::SmallString<256> cwd;
+  if (!llvm::sys::fs::current_path(cwd)) start = Quoted(cwd);
+  crash_cwd = start.c_str();
   if (const char* folder = std::getenv("TMPDIR")) SetReproducerDirectory(folder);
-  if (getcwd(crash_cwd, sizeof crash_cwd) == nullptr) crash_cwd[0] = 0;
   InstallInterruptHandlers();
   InstallCrashHandlers();
   std::set_new_handler(OnOutOfMemory);

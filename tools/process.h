@@ -1,8 +1,10 @@
 // What only the process of a tool does: signals, limits, standard streams, reports of internal errors.
 #pragma once
+#include <functional>
 #include <string>
 
 #include "ir/module.h"
+#include "tools/options.h"
 #include "tools/tool_main.h"
 
 namespace hlo {
@@ -23,17 +25,23 @@ void ExpectAllocations(size_t bytes);
 /// Leaves the module to the end of the process, which frees faster. Outside RunToolProcess it is deleted.
 void LeaveToProcessEnd(std::unique_ptr<Module> module);
 
-/// Tells crash reports what the tool is doing. Texts must stay alive until the next call or the scope's
-/// end. One at a time per process.
+/// Writes the arguments of the run that failed to a file.
+using WriteCrashArguments = std::function<void(llvm::StringRef path)>;
+
+/// Tells crash reports what the tool is doing. Texts must stay alive until the scope's end. One at a time
+/// per process.
 class CrashScope {
  public:
-  /// `phase` as in "parsing"; `module` the module's text, may be empty.
-  CrashScope(const char* phase, llvm::StringRef module);
+  /// `phase` as in "parsing"; `module` the module's text, may be empty. `write_arguments`, if any, is called
+  /// in a child of the crashed process, with one thread and for a few seconds at most.
+  CrashScope(const char* phase, llvm::StringRef module, WriteCrashArguments write_arguments = {});
   ~CrashScope();
   CrashScope(const CrashScope&) = delete;
   CrashScope& operator=(const CrashScope&) = delete;
 };
 /// Where crash reports go; empty: $TMPDIR, else /tmp.
 void SetReproducerDirectory(llvm::StringRef directory);
+/// The command line that run.sh repeats: with the module and the arguments of the report for its own.
+void SetCrashCommand(const CommandLine& command_line);
 
 }  // namespace hlo

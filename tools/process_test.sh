@@ -34,6 +34,9 @@ printf 'PK\003\004 truncated' >cut.npz
 expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 1 "$run" --output=@o.npz endless.hlo
 expect 143 'interrupted by signal 15' timeout -s TERM --preserve-status 1 "$run" endless.hlo
 expect 8 'time limit exceeded [limit-timeout]' "$run" --timeout=300ms endless.hlo
+awk 'BEGIN { for (i = 0; i < 40000; i++) print "c" i " { x = s32[] parameter(0)  ROOT r = s32[] copy(x) }" }' >many.hlo
+cat m.hlo >>many.hlo
+expect 8 'time limit exceeded [limit-timeout]' "$run" --timeout=1ms many.hlo
 expect 8 '[limit-memory]' "$run" --memory-limit=1G large.hlo
 expect 6 '/dev/full: error: cannot write: No space left on device [output-write]' "$run" --output=@/dev/full --input=ones m.hlo
 expect 3 'cut.npz: error: no end of a zip archive found' "$run" --inputs=@cut.npz m.hlo
@@ -46,17 +49,22 @@ mkdir readonly && chmod a-w readonly
 [ "$(id -u)" = 0 ] || expect 6 'cannot write' "$run" --output=@readonly/o.npz m.hlo
 
 # A crash leaves a reproducer.
-"$run" --reproducer-dir="$dir" endless.hlo >out 2>err &
+"$run" --reproducer-dir="$dir" --timeout=5s --module=0 --input=17 endless.hlo >out 2>err &
 pid=$!
 sleep 0.5
 kill -SEGV "$pid"
 wait "$pid"
 code=$?
-if [ "$code" != 70 ] || ! cmp -s endless.hlo "hlo-crash-$pid/module.hlo" || [ ! -x "hlo-crash-$pid/run.sh" ]; then
+crash=hlo-crash-$pid
+if [ "$code" != 70 ] || ! cmp -s endless.hlo "$crash/module.hlo" || [ ! -x "$crash/run.sh" ] ||
+  ! "$run" --show-literal="$crash/arguments.npz" | grep -q 'arg0 s32\[1\] = {17}'; then
   echo "FAIL: reproducer (exit code $code)"
   cat err
   failures=$((failures + 1))
 fi
+
+sed -i 's/pred\[\] constant(true)/pred[] constant(false)/' "$crash/module.hlo"
+(cd / && "$dir/$crash/run.sh") | grep -q 'output s32\[\] = 17' || { echo "FAIL: run.sh"; cat "$crash/run.sh"; failures=$((failures + 1)); }
 
 # Nothing half-written anywhere.
 left=$(find . -name '.*.??????' -o -name 'o.npz')

@@ -80,20 +80,8 @@ std::string DeviceSuffix(const DeviceCount& devices, int64_t device, bool per_de
   return llvm::formatv("_r{0}_p{1}", device / devices.partitions, device % devices.partitions).str();
 }
 
-void ArgumentSource::FindTilings() {
-  for (const Instruction* parameter : module_.entry()->parameters()) {
-    std::optional<Tiling> tiling;
-    if (options_.input_scope == InputScope::Global && devices_.partitions > 1 &&
-        parameter->shape().IsArray() && !parameter->shape().HasDynamicDimension())
-      tiling = TilingOf(parameter->extras().sharding.get(), parameter->shape().rank(), devices_.partitions);
-    if (tiling && !tiling->divides()) tiling.reset();
-    shapes_.push_back(tiling ? GlobalShape(parameter->shape(), *tiling) : parameter->shape());
-    tilings_.push_back(std::move(tiling));
-  }
-}
-
 const Shape& ArgumentSource::ParameterShape(int64_t number) const {
-  return shapes_[static_cast<size_t>(number)];
+  return forms_[static_cast<size_t>(number)].shape;
 }
 
 std::string ArgumentSource::Describe(int64_t parameter, const ShapeIndex& index) const {
@@ -305,7 +293,9 @@ Result<ValueRule> ArgumentSource::FakeRule() const {
 }
 
 Status ArgumentSource::Read() {
-  FindTilings();
+  for (const Instruction* parameter : module_.entry()->parameters())
+    forms_.push_back(GlobalFormOf(parameter->shape(), parameter->extras().sharding.get(),
+                                  options_.input_scope == InputScope::Global ? devices_.partitions : 1));
   if (options_.seed == "time")
     seed_ = static_cast<uint64_t>(std::time(nullptr));
   else
@@ -384,7 +374,7 @@ Result<Literal> ArgumentSource::MakeParameter(int64_t parameter, int64_t device,
 
 bool ArgumentSource::SameOnAllDevices(int64_t parameter) const {
   if (!fake_shared_ && options_.input_scope == InputScope::PerDevice) return false;
-  if (fake_.kind == ValueKind::DeviceId || tilings_[static_cast<size_t>(parameter)]) return false;
+  if (fake_.kind == ValueKind::DeviceId || forms_[static_cast<size_t>(parameter)].cut()) return false;
   return llvm::none_of(assignments_, [&](const Assignment& a) {
     const auto* rule = std::get_if<ValueRule>(&a.value->what);
     return a.parameter == parameter &&
@@ -393,12 +383,12 @@ bool ArgumentSource::SameOnAllDevices(int64_t parameter) const {
 }
 
 Literal ArgumentSource::Uncut(const Arguments& arguments, int64_t device, size_t parameter) const {
-  if (!tilings_[parameter]) return arguments[static_cast<size_t>(device)][parameter];
-  std::vector<Literal> tiles;
+  if (!forms_[parameter].cut()) return arguments[static_cast<size_t>(device)][parameter];
+  std::vector<Literal> parts;
   const int64_t first = device / devices_.partitions * devices_.partitions;
   for (int64_t p = 0; p < devices_.partitions; ++p)
-    tiles.push_back(arguments[static_cast<size_t>(first + p)][parameter]);
-  return Assemble(tiles, *tilings_[parameter]);
+    parts.push_back(arguments[static_cast<size_t>(first + p)][parameter]);
+  return AssembleParts(parts, forms_[parameter]);
 }
 
 Result<Arguments> ArgumentSource::Make(int64_t iteration) const {
@@ -411,8 +401,8 @@ Result<Arguments> ArgumentSource::Make(int64_t iteration) const {
         continue;
       }
       HLO_TRY(Literal value, MakeParameter(p, d, seed_ + static_cast<uint64_t>(iteration)));
-      if (const auto& tiling = tilings_[static_cast<size_t>(p)])
-        value = CutTile(value, module_.entry()->parameter(p)->shape(), *tiling, d % devices_.partitions);
+      if (const GlobalForm& form = forms_[static_cast<size_t>(p)]; form.cut())
+        value = CutForPartition(value, module_.entry()->parameter(p)->shape(), form, d % devices_.partitions);
       arguments[static_cast<size_t>(d)].push_back(std::move(value));
     }
   return arguments;

@@ -60,7 +60,6 @@ class ArgumentSource {
   Result<Assignment> ParseSelector(llvm::StringRef selector) const;
   Result<int64_t> FindParameter(llvm::StringRef name) const;
   Result<Literal> MakeParameter(int64_t parameter, int64_t device, uint64_t seed) const;
-  void FindTilings();
   Result<ValueRule> FakeRule() const;
   [[nodiscard]] bool SameOnAllDevices(int64_t parameter) const;
   [[nodiscard]] const Shape& ParameterShape(int64_t number) const;
@@ -71,8 +70,7 @@ class ArgumentSource {
   const Module& module_;
   DeviceCount devices_;
   uint64_t seed_ = 0;
-  std::vector<Shape> shapes_;                   // of parameters; global ones where they are cut
-  std::vector<std::optional<Tiling>> tilings_;  // of parameters that are cut
+  std::vector<GlobalForm> forms_;  // of parameters
   std::vector<std::unique_ptr<Value>> values_;
   std::vector<Assignment> assignments_;
   ValueRule fake_;

@@ -23,15 +23,6 @@ const Literal& At(const Literal& value, const ShapeIndex& index) {
   return *at;
 }
 
-/// `value` with another part at `index`, perhaps of another shape.
-Literal Replace(const Literal& value, llvm::ArrayRef<int64_t> index, Literal part) {
-  if (index.empty()) return part;
-  std::vector<Literal> elements(value.elements().begin(), value.elements().end());
-  Literal& element = elements[static_cast<size_t>(index.front())];
-  element = Replace(element, index.drop_front(), std::move(part));
-  return Literal::MakeTuple(std::move(elements));
-}
-
 int64_t LiteralBytes(const Literal& value) {
   int64_t bytes = static_cast<int64_t>(value.byte_size());
   for (const Literal& element : value.elements()) bytes += LiteralBytes(element);
@@ -102,9 +93,19 @@ std::string ModuleRunner::FillName(StringRef pattern) const {
 
 Status ModuleRunner::Prepare() {
   HLO_TRY(devices_, CountDevices(module_, options_));
-  if (options_.run_device && (devices_.total() > 1 || *options_.run_device > 0))
-    return Error("unavailable-feature", {},
-                 "option '--run-device': running one of {0} devices is not available yet", devices_.total());
+  if (options_.run_device && *options_.run_device >= devices_.total())
+    return Error("usage-option", {}, "option '--run-device': found {0}, there are {1} devices",
+                 *options_.run_device, devices_.total());
+  run_.only_device = options_.run_device;
+  // Before the work, not after it: files that could not be written.
+  const std::pair<const char*, const std::string*> files[] = {{"--output", &options_.output_literal},
+                                                              {"--save-inputs", &options_.save_inputs},
+                                                              {"--outfeed", &options_.outfeed}};
+  for (const auto& [option, file] : files) {
+    if (file->empty()) continue;
+    if (auto format = ArrayFormatOf(option, FillName(*file)); !format)
+      return Error(std::move(format).error());
+  }
   run_.replica_count = devices_.replicas;
   run_.partition_count = devices_.partitions;
   run_.rng_seed = options_.rng_seed;
@@ -129,8 +130,7 @@ Status ModuleRunner::Prepare() {
   }
   HLO_CHECK_OK(CheckMemory(bytes, options_.memory_limit.bytes, "arguments"));
   result_.argument_bytes = bytes;
-  leaves_ = OutputLeaves(module_);
-  FindOutputTilings();
+  FindOutputForm();
   source_.emplace(options_, module_, devices_);
   HLO_CHECK_OK(source_->Read());
   result_.seed = source_->seed();
@@ -149,43 +149,49 @@ Status ModuleRunner::Prepare() {
   return ReadInfeed();
 }
 
-/// With global arrays, outputs that the root's sharding cuts are put together again.
-void ModuleRunner::FindOutputTilings() {
-  output_devices_ = devices_;
-  tilings_.resize(leaves_.size());
-  if (options_.input_scope != InputScope::Global || devices_.partitions == 1) return;
+/// With global arrays, outputs that the root's sharding cuts are put together again. A device that runs
+/// alone has nobody to put its part together with.
+void ModuleRunner::FindOutputForm() {
   const Instruction* root = module_.entry()->root();
-  bool any = false;
-  for (size_t i = 0; i < leaves_.size(); ++i) {
-    const Sharding* sharding = LeafSharding(root->extras().sharding.get(), root->shape(), leaves_[i].index);
-    if (leaves_[i].shape.HasDynamicDimension()) continue;
-    tilings_[i] = TilingOf(sharding, leaves_[i].shape.rank(), devices_.partitions);
-    if (tilings_[i] && !tilings_[i]->divides()) tilings_[i].reset();
-    if (!tilings_[i]) continue;
-    leaves_[i].shape = GlobalShape(leaves_[i].shape, *tilings_[i]);
-    any = true;
-  }
-  if (any) output_devices_ = {devices_.replicas, 1};
+  const bool global = options_.input_scope == InputScope::Global && !options_.run_device;
+  output_form_ = GlobalFormOf(root->shape(), root->extras().sharding.get(), global ? devices_.partitions : 1);
+  leaves_ = OutputLeaves(module_);
+  for (OutputLeaf& leaf : leaves_) leaf.shape = *output_form_.shape.Subshape(leaf.index);
+  output_devices_ = options_.run_device  ? DeviceCount{}
+                    : output_form_.cut() ? DeviceCount{devices_.replicas, 1}
+                                         : devices_;
 }
 
-/// One result per replica where outputs are put together, else what the devices gave.
-std::vector<Literal> ModuleRunner::GlobalResults(std::vector<Literal> results) const {
-  if (output_devices_.partitions == devices_.partitions) return results;
-  std::vector<Literal> global;
-  for (int64_t r = 0; r < devices_.replicas; ++r) {
-    const llvm::ArrayRef<Literal> own = llvm::ArrayRef(results).slice(
-        static_cast<size_t>(r * devices_.partitions), static_cast<size_t>(devices_.partitions));
-    Literal value = own.front();
-    for (size_t i = 0; i < leaves_.size(); ++i) {
-      if (!tilings_[i]) continue;
-      std::vector<Literal> tiles;
-      for (const Literal& device : own) tiles.push_back(At(device, leaves_[i].index));
-      Literal whole = Assemble(tiles, *tilings_[i]);
-      value = Replace(value, leaves_[i].index, std::move(whole));
+/// What is shown and compared: one result per replica where outputs are put together, that of the one
+/// device that ran, else what the devices gave.
+std::vector<Literal> ModuleRunner::GlobalResults(std::vector<Literal> results) {
+  if (options_.run_device) return {std::move(results[static_cast<size_t>(*options_.run_device)])};
+  if (output_form_.cut()) {
+    std::vector<Literal> global;
+    for (int64_t r = 0; r < devices_.replicas; ++r) {
+      const auto parts = llvm::ArrayRef(results).slice(static_cast<size_t>(r * devices_.partitions),
+                                                       static_cast<size_t>(devices_.partitions));
+      std::optional<ShapeIndex> conflict;
+      global.push_back(AssembleParts(parts, output_form_, &conflict));
+      if (conflict)
+        WarnThatDevicesDiffer(llvm::formatv("partitions of replica {0} that should hold the same part of "
+                                            "output {1} hold different values",
+                                            r, ToString(*conflict))
+                                  .str());
     }
-    global.push_back(std::move(value));
+    results = std::move(global);
   }
-  return global;
+  if (options_.input_scope == InputScope::Global && options_.output_devices == OutputDevices::First &&
+      llvm::any_of(results, [&](const Literal& r) { return !(r == results.front()); }))
+    WarnThatDevicesDiffer("the results of the devices differ");
+  return results;
+}
+
+void ModuleRunner::WarnThatDevicesDiffer(std::string what) {
+  Diagnostic warning =
+      MakeError("devices-differ", module_.entry()->root()->loc(), "{0}; those of the first are shown", what);
+  warning.severity = Severity::Warning;
+  sink_.Report(warning);
 }
 
 /// Infeed members in file order, for the shapes of the module's infeed instructions in turn.
@@ -280,6 +286,10 @@ Status ModuleRunner::SaveInputs(const Arguments& arguments) {
   if (options_.save_inputs.empty()) return {};
   const std::string path = FillName(options_.save_inputs);
   HLO_TRY(const ArrayFormat format, ArrayFormatOf("--save-inputs", path));
+  return WriteArguments(path, format, arguments);
+}
+
+Status ModuleRunner::WriteArguments(StringRef path, ArrayFormat format, const Arguments& arguments) {
   const bool per_device = options_.input_scope == InputScope::PerDevice && devices_.total() > 1;
   std::vector<NamedArray> arrays;
   std::vector<Literal> whole;
@@ -425,7 +435,12 @@ Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
 }
 
 ModuleResult ModuleRunner::Run(bool heading) {
-  const CrashScope crash("running a module", input_.source->text().slice(input_.begin, input_.end));
+  const CrashScope crash("running a module", input_.source->text().slice(input_.begin, input_.end),
+                         [this](StringRef path) {
+                           if (!source_) return;
+                           if (const auto arguments = source_->Make(iteration_))
+                             (void)WriteArguments(path, ArrayFormat::Npz, *arguments).has_value();
+                         });
   result_.file = input_.file;
   result_.module = input_.name;
   Status status = Prepare();
@@ -437,6 +452,7 @@ ModuleResult ModuleRunner::Run(bool heading) {
         status = Error(InterruptedError());
         break;
       }
+      iteration_ = i;
       sink_.progress().Update([&] { return "running " + input_.name; });
       status = RunIteration(i, heading);
       if (options_.until_mismatch && result_.status == "MISMATCH") break;

@@ -23,8 +23,10 @@ class ModuleRunner {
   Status RunIteration(int64_t iteration, bool heading);
   Result<InterpreterResult> Execute(int64_t iteration, Arguments* kept);
   Status SaveInputs(const Arguments& arguments);
-  void FindOutputTilings();
-  [[nodiscard]] std::vector<Literal> GlobalResults(std::vector<Literal> results) const;
+  Status WriteArguments(llvm::StringRef path, ArrayFormat format, const Arguments& arguments);
+  void FindOutputForm();
+  [[nodiscard]] std::vector<Literal> GlobalResults(std::vector<Literal> results);
+  void WarnThatDevicesDiffer(std::string what);
   Status ReadInfeed();
   Status WriteOutfeed(const InterpreterResult& result);
   Status WriteOutputs(llvm::ArrayRef<Literal> results);
@@ -42,14 +44,15 @@ class ModuleRunner {
   const Module& module_;
   DiagnosticSink& sink_;
   llvm::raw_ostream& out_;
-  std::vector<std::string> input_files_;        // never overwritten
-  DeviceCount devices_, output_devices_;        // output_devices_: after partitions were put together
-  std::vector<std::optional<Tiling>> tilings_;  // of the outputs that are
+  std::vector<std::string> input_files_;  // never overwritten
+  DeviceCount devices_, output_devices_;  // output_devices_: after partitions were put together
+  GlobalForm output_form_;
   InterpreterOptions run_;
   std::optional<ArgumentSource> source_;
   std::vector<OutputLeaf> leaves_;
   ExpectedSource expected_;
   std::vector<bool> donated_;
+  int64_t iteration_ = 0;
   ModuleResult result_;
 };
 

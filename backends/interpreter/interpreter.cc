@@ -90,8 +90,13 @@ Result<InterpreterResult> RunModule(const Module& module, std::vector<std::vecto
     }
   };
   std::vector<std::thread> others;
-  for (size_t d = 1; d < devices; ++d) others.emplace_back(run, d);
-  run(0);
+  if (options.only_device) {
+    group.RunOnly(*options.only_device);
+    run(static_cast<size_t>(*options.only_device));
+  } else {
+    for (size_t d = 1; d < devices; ++d) others.emplace_back(run, d);
+    run(0);
+  }
   for (std::thread& t : others) t.join();
   if (group.failed()) return Error(group.failure());
   return result;

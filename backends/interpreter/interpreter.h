@@ -16,6 +16,8 @@ struct InterpreterOptions {
   int64_t partition_count = 1;
   uint64_t rng_seed = 42;
   std::chrono::milliseconds collective_timeout{30000};
+  /// Runs this device alone: the others contribute what changes nothing (reductions) or zeros.
+  std::optional<int64_t> only_device;
   /// Infeed data per device, taken in order; what outfeed wrote is appended to outfeeds.
   std::vector<std::vector<Literal>> infeeds;
   /// What to do with custom-call targets nobody implements: error, zeros or identity, by target.
@@ -25,7 +27,7 @@ struct InterpreterOptions {
 };
 
 struct InterpreterResult {
-  std::vector<Literal> results;                // per device r * partitions + p
+  std::vector<Literal> results;                // per device r * partitions + p; of those that ran
   std::vector<std::vector<Literal>> outfeeds;  // per device
 };
 

@@ -62,10 +62,13 @@ class DeviceGroup {
   void SetMissingCustomCalls(llvm::StringMap<std::string> by_target) {
     missing_custom_calls_ = std::move(by_target);
   }
+  /// Only `id` runs: in reductions the others count as absent, elsewhere they bring zeros.
+  void RunOnly(int64_t id);
   Device& device(int64_t id) { return *devices_[static_cast<size_t>(id)]; }
 
   using Values = std::vector<Literal>;
-  /// From the members' contributions in rank order to their results in rank order.
+  /// From the members' contributions in rank order to their results in rank order. With a reducer,
+  /// contributions are empty of members that do not run.
   using Combine = llvm::function_ref<Result<std::vector<Values>>(std::vector<Values>& contributions)>;
   /// Meets the other `members` (device ids in rank order, `self` among them) at `inst` and returns this
   /// member's result. Blocks; fails if the members came with different ops or shapes, if all
@@ -120,6 +123,7 @@ class DeviceGroup {
   std::vector<const Instruction*> waiting_;  // by device: where it is blocked
   std::vector<bool> finished_;
   uint64_t progress_ = 0;  // grows with every arrival, send and completion
+  bool alone_ = false;
   std::atomic<bool> failed_ = false;
   Diagnostic failure_;
 };

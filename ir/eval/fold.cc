@@ -63,9 +63,12 @@ Result<std::vector<Literal>> FoldMembers(EvalContext& context, const Computation
                                          const std::vector<std::vector<Literal>>& members) {
   const auto function = ScalarFunction::Compile(reducer);
   std::vector<Literal> folded;
-  for (size_t i = 0; i < members[0].size(); ++i) {
+  size_t count = 0;
+  for (const auto& member : members) count = std::max(count, member.size());
+  for (size_t i = 0; i < count; ++i) {
     std::vector<Literal> values;
-    for (const auto& member : members) values.push_back(member[i]);
+    for (const auto& member : members)
+      if (!member.empty()) values.push_back(member[i]);
     HLO_TRY(Literal sum, FoldValues(context, reducer, function.get(), values));
     folded.push_back(std::move(sum));
   }
