@@ -344,6 +344,7 @@ Result<Literal> ArgumentSource::MakeParameter(int64_t parameter, int64_t device,
   if (whole != nullptr) {
     HLO_TRY(value, MakeLiteral(*whole->value, shape, Describe(parameter, {}), value_seed));
   } else {
+    HLO_CHECK_OK(CheckRule(fake_, shape, Describe(parameter, {}), options_.fake));
     // With data per device, devices get different random arguments.
     if (!fake_shared_ && options_.input_scope == InputScope::PerDevice)
       value_seed.seed += static_cast<uint64_t>(device) << 32;

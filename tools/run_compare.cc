@@ -234,7 +234,7 @@ Result<Tolerances::Rule> Tolerances::ParseRule(StringRef text) {
                                    : name == "ulp" ? &rule.ulp
                                                    : nullptr;
     double number = 0;
-    if (bound == nullptr || value.trim().getAsDouble(number)) return bad();
+    if (bound == nullptr || value.trim().getAsDouble(number) || !(number >= 0)) return bad();
     *bound = number;
   }
   return rule;

@@ -359,6 +359,11 @@ Status ModuleRunner::SaveMismatch(const Arguments& arguments) {
   if (stem.empty() || stem.front() == '<') stem = input_.name;
   llvm::SmallString<128> path(options_.reproducer_dir);
   llvm::sys::path::append(path, stem + "-mismatch.npz");
+  // Inputs stay, those that an earlier mismatch saved among them.
+  for (int n = 2; llvm::is_contained(input_files_, path.str()); ++n) {
+    path = options_.reproducer_dir;
+    llvm::sys::path::append(path, stem + "-mismatch-" + std::to_string(n) + ".npz");
+  }
   HLO_CHECK_OK(WriteArrays(path, ArrayFormat::Npz, arrays, {}, false, out_, input_files_));
   if (!options_.quiet)
     out_ << "saved: " << path << " (inputs, actual, expected, mask)    repeat: hlo-run --inputs=@" << path

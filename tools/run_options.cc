@@ -184,6 +184,10 @@ Status CheckRunOptions(const RunOptions& o) {
   HLO_CHECK_OK(AtLeast("--warmup", o.warmup, 0));
   HLO_CHECK_OK(AtLeast("--threads", o.threads, 0));
   HLO_CHECK_OK(AtLeast("--json-indent", o.json_indent, 0));
+  for (const auto& [option, bound] :
+       {std::pair("--abs-error", o.abs_error), {"--rel-error", o.rel_error}, {"--ulp-error", o.ulp_error}})
+    if (bound && !(*bound >= 0))
+      return Error("usage-option", {}, "option '{0}': found '{1:g}', expected at least 0", option, *bound);
   if (o.num_replicas) HLO_CHECK_OK(AtLeast("--num-replicas", *o.num_replicas, 1));
   if (o.num_partitions) HLO_CHECK_OK(AtLeast("--num-partitions", *o.num_partitions, 1));
   if (o.run_device) HLO_CHECK_OK(AtLeast("--run-device", *o.run_device, 0));

@@ -185,6 +185,9 @@ Result<Literal> FromRaw(const ArrayFile& file, const Shape& shape, const std::st
 }
 
 Result<Literal> FromText(StringRef text, const Shape& shape, const std::string& what) {
+  // HLO takes a lone number for the first element of an array and fills the rest with zeros.
+  if (shape.IsArray() && shape.rank() > 0 && !text.trim().starts_with("{"))
+    return ShapeError(what, shape, ("scalar '" + text.trim() + "'").str());
   auto parsed = ParseLiteral(text, shape);
   if (!parsed) return LiteralError(what, shape, parsed.error());
   return parsed->Unpack();
@@ -299,7 +302,10 @@ std::optional<ValueRule> ParseGenerator(StringRef text) {
     rule.kind = row.kind;
     if (count > 0) rule.a = numbers[0];
     if (count > 1) rule.b = numbers[1];
-    if (row.kind == ValueKind::Iota && count > 0) rule.dimension = static_cast<int64_t>(numbers[0]);
+    if (row.kind == ValueKind::Iota && count > 0) {
+      rule.dimension = static_cast<int64_t>(numbers[0]);
+      if (rule.dimension < 0 || static_cast<double>(rule.dimension) != numbers[0]) return std::nullopt;
+    }
     return rule;
   }
   return std::nullopt;
@@ -326,6 +332,17 @@ Result<std::vector<std::unique_ptr<Value>>> ReadValue(StringRef text, StringRef 
   return values;
 }
 
+Status CheckRule(const ValueRule& rule, const Shape& shape, const std::string& what, StringRef text) {
+  if (rule.kind != ValueKind::Iota) return {};
+  Status status;
+  ForEachLeaf(shape, [&](const ShapeIndex&, const Shape& leaf) {
+    if (status && leaf.IsArray() && rule.dimension >= leaf.rank())
+      status = Error("input-shape", {}, "{0} is {1}, '{2}' needs more dimensions", what,
+                     ToString(leaf, false), text);
+  });
+  return status;
+}
+
 std::optional<Shape> OwnShape(const Value& value) {
   if (const auto* literal = std::get_if<Literal>(&value.what)) return literal->shape();
   return std::nullopt;
@@ -339,9 +356,7 @@ Result<Literal> MakeLiteral(const Value& value, const Shape& shape, const std::s
   }
   if (const auto* file = std::get_if<ArrayFile>(&value.what)) return FromRaw(*file, shape, what);
   if (const auto* rule = std::get_if<ValueRule>(&value.what)) {
-    if (rule->kind == ValueKind::Iota && shape.IsArray() && rule->dimension >= shape.rank())
-      return Error("input-shape", {}, "{0} is {1}, '{2}' needs more dimensions", what, ToString(shape, false),
-                   value.text);
+    HLO_CHECK_OK(CheckRule(*rule, shape, what, value.text));
     return MakeValue(shape, *rule, seed);
   }
   if (const auto* iree = std::get_if<IreeValue>(&value.what)) return FromIree(*iree, shape, what);

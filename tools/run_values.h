@@ -33,6 +33,9 @@ std::optional<ValueRule> ParseGenerator(llvm::StringRef text);
 /// holding the ArrayFile. Errors: input-open, input-array, input-literal, usage-option.
 Result<std::vector<std::unique_ptr<Value>>> ReadValue(llvm::StringRef text, llvm::StringRef option);
 
+/// Whether a generator can make a value of this shape; `text` is how it was given. Error: input-shape.
+Status CheckRule(const ValueRule& rule, const Shape& shape, const std::string& what, llvm::StringRef text);
+
 /// `value` as a literal of `shape`. `what` begins messages (`argument 0: parameter %p`). Errors:
 /// input-shape where type or sizes disagree, input-literal for malformed text.
 Result<Literal> MakeLiteral(const Value& value, const Shape& shape, const std::string& what,
