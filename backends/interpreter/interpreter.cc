@@ -28,12 +28,6 @@ Status CheckInstruction(const Instruction& inst, const InterpreterOptions& optio
       return Error("unsupported-custom-call", inst.loc(),
                    "%{0}: no implementation of custom-call target '{1}'", inst.name(), target);
   }
-  if (inst.kind() == OpKind::Convolution) {
-    const SparsityConfig& sparsity = inst.attr<ConvolutionAttrs>().sparsity_config;
-    if (sparsity.lhs || sparsity.rhs)
-      return Error("unsupported-op", inst.loc(),
-                   "%{0}: convolutions with 'sparsity_config' cannot be evaluated", inst.name());
-  }
   if (inst.kind() == OpKind::Constant && !inst.attr<ConstantAttrs>().literal)
     return Error("elided-constant", inst.loc(), "%{0} is an elided constant; its value is not known",
                  inst.name());

@@ -300,12 +300,49 @@ class Convolution {
   llvm::SmallVector<int64_t> lhs_strides_, rhs_strides_, out_strides_;
 };
 
+/// The dense array of a sparse operand (values, positions): of each group of N neighbours along one
+/// dimension one is there, at the position given (ops-structured §3.4).
+Result<Literal> Densify(const Instruction& inst, const Literal& pair, const SparsitySide& side) {
+  const Literal values = pair.element(0).ToStatic().Unpack();
+  Literal given = pair.element(1).ToStatic();
+  if (!given.shape().IsArray() || !IsIntegral(given.shape().element_type()) ||
+      given.shape().dims() != values.shape().dims())
+    return Error("unsupported-op", inst.loc(),
+                 "%{0}: positions {1} of sparse values {2}; only integers of the same sizes can be evaluated",
+                 inst.name(), given.shape(), values.shape());
+  const Literal positions = WithElementType(given, ElementType::S64);
+  const auto at = positions.Data<int64_t>();
+  const auto width = static_cast<size_t>(Info(values.shape().element_type()).host_bytes());
+  Dims dims(values.shape().dims());
+  int64_t inner = 1;
+  for (int64_t d = side.dimension + 1; d < values.shape().rank(); ++d) inner *= values.shape().dim(d);
+  dims[static_cast<size_t>(side.dimension)] *= side.group;
+  Literal dense = Literal::Zeros(Shape::ArrayWithDefaultLayout(values.shape().element_type(), dims));
+  uint8_t* out = dense.MutableData();
+  for (size_t i = 0; i < at.size(); ++i) {
+    if (at[i] < 0 || at[i] >= side.group)
+      return Error("runtime-sparsity", inst.loc(), "%{0}: position {1} of a sparse value is not below {2}",
+                   inst.name(), at[i], side.group);
+    const auto row = static_cast<int64_t>(i) / inner, column = static_cast<int64_t>(i) % inner;
+    const auto target = static_cast<size_t>((row * side.group + at[i]) * inner + column);
+    std::memcpy(out + target * width, values.data() + i * width, width);
+  }
+  return dense;
+}
+
 }  // namespace
 
 Result<Literal> EvalConvolution(EvalContext& context, const Instruction& inst,
                                 llvm::MutableArrayRef<Literal> operands) {
   const auto& attrs = inst.attr<ConvolutionAttrs>();
   // Padding of dynamic dimensions takes no part (ops-structured §13).
+  const auto& sparsity = attrs.sparsity_config;
+  if (sparsity.lhs) {
+    HLO_TRY(operands[0], Densify(inst, operands[0], *sparsity.lhs));
+  }
+  if (sparsity.rhs) {
+    HLO_TRY(operands[1], Densify(inst, operands[1], *sparsity.rhs));
+  }
   if (AnyDynamic(operands)) MakeAllStatic(operands);
   const Literal result = Convolution(attrs, operands[0], operands[1], inst.shape().element_type()).Run();
   HLO_CHECK_OK(context.CheckInterrupt());

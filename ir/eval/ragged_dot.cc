@@ -199,7 +199,24 @@ class RaggedDot {
   int64_t rhs_group_ = 0, out_group_ = 0;
 };
 
-/// operand(i) * scale(i / ratio), in F32 or F64.
+/// The result's sizes: groups where each has a slice, batch, free dimensions of both sides.
+Dims ResultDims(const RaggedDotAttrs& a, llvm::ArrayRef<Literal> operands) {
+  const Shape &lhs = operands[0].shape(), &rhs = operands[1].shape();
+  Dims dims;
+  if (llvm::is_contained(a.lhs_contracting_dims, a.lhs_ragged_dims[0]))
+    dims.push_back(operands[2].shape().dims().back());
+  for (const int64_t d : a.lhs_batch_dims) dims.push_back(lhs.dim(d));
+  for (int64_t d = 0; d < lhs.rank(); ++d)
+    if (!llvm::is_contained(a.lhs_batch_dims, d) && !llvm::is_contained(a.lhs_contracting_dims, d))
+      dims.push_back(lhs.dim(d));
+  for (int64_t d = 0; d < rhs.rank(); ++d)
+    if (!llvm::is_contained(a.rhs_batch_dims, d) && !llvm::is_contained(a.rhs_contracting_dims, d) &&
+        !llvm::is_contained(a.rhs_group_dims, d))
+      dims.push_back(rhs.dim(d));
+  return dims;
+}
+
+/// operand(i) * scale(i / ratio), in F32 or F64. Ratios are those of the bounds of dynamic dimensions.
 Literal Scale(const Literal& operand, const Literal& scale, ElementType work) {
   Literal result = WithElementType(operand, work);
   const Literal factors = WithElementType(scale, work);
@@ -230,19 +247,17 @@ Literal Scale(const Literal& operand, const Literal& scale, ElementType work) {
 
 Result<Literal> EvalRaggedDot(EvalContext& context, const Instruction& inst,
                               llvm::MutableArrayRef<Literal> operands) {
-  if (AnyDynamic(operands))
-    return Error("unsupported-op", inst.loc(),
-                 "cannot evaluate 'ragged-dot' of operands with dynamic dimensions");
-  Literal result = RaggedDot(inst.attr<RaggedDotAttrs>(), operands, inst.shape()).Run();
+  // Padding of dynamic dimensions takes no part (ops-structured §13).
+  if (AnyDynamic(operands)) MakeAllStatic(operands);
+  const auto& attrs = inst.attr<RaggedDotAttrs>();
+  const Shape shape = Shape::ArrayWithDefaultLayout(inst.shape().element_type(), ResultDims(attrs, operands));
+  const Literal result = RaggedDot(attrs, operands, shape).Run();
   HLO_CHECK_OK(context.CheckInterrupt());
-  return result;
+  return ToBounded(result, inst.shape());
 }
 
 Result<Literal> EvalScaledDot(EvalContext& context, const Instruction& inst,
                               llvm::MutableArrayRef<Literal> operands) {
-  if (AnyDynamic(operands))
-    return Error("unsupported-op", inst.loc(),
-                 "cannot evaluate 'scaled-dot' of operands with dynamic dimensions");
   const auto& a = inst.attr<DotAttrs>();
   const bool wide =
       inst.shape().element_type() == ElementType::F64 ||

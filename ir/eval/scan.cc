@@ -18,6 +18,8 @@ struct Cut {
 Literal TakeSlice(const Literal& array, int64_t dim, int64_t t, const Shape& shape) {
   const Cut cut(array.shape(), dim);
   Literal slice = Literal::Make(shape);
+  for (int64_t d = 0; d < shape.rank(); ++d)
+    if (shape.is_dynamic(d)) slice.SetDynamicSize(d, array.DynamicSize(d < dim ? d : d + 1));
   uint8_t* out = slice.MutableData();
   for (int64_t o = 0; o < cut.outer; ++o)
     std::memcpy(out + o * cut.inner, array.data() + (o * cut.size + t) * cut.inner,
@@ -28,6 +30,9 @@ Literal TakeSlice(const Literal& array, int64_t dim, int64_t t, const Shape& sha
 void PutSlice(const Literal& slice, int64_t dim, int64_t t, Literal& array) {
   const Cut cut(array.shape(), dim);
   uint8_t* out = array.MutableData();
+  for (int64_t d = 0; d < array.shape().rank(); ++d)
+    if (d != dim && array.shape().is_dynamic(d))
+      array.SetDynamicSize(d, slice.DynamicSize(d < dim ? d : d - 1));
   for (int64_t o = 0; o < cut.outer; ++o)
     std::memcpy(out + (o * cut.size + t) * cut.inner, slice.data() + o * cut.inner,
                 static_cast<size_t>(cut.inner));
@@ -37,8 +42,6 @@ void PutSlice(const Literal& slice, int64_t dim, int64_t t, Literal& array) {
 
 Result<Literal> EvalScan(EvalContext& context, const Instruction& inst,
                          llvm::MutableArrayRef<Literal> operands) {
-  if (AnyDynamic(operands))
-    return Error("unsupported-op", inst.loc(), "cannot evaluate 'scan' of operands with dynamic dimensions");
   const auto& attrs = inst.attr<ScanAttrs>();
   const Computation& body = *inst.callee();
   const int64_t dim = attrs.dimensions[0];
@@ -49,10 +52,12 @@ Result<Literal> EvalScan(EvalContext& context, const Instruction& inst,
   else
     shapes.push_back(inst.shape());
   const size_t outputs = shapes.size() - carries;
-  int64_t length = inputs > 0 ? operands[0].shape().dim(dim) : shapes[0].dim(dim);
+  // With inputs of dynamic size, what no step writes is zero.
+  const int64_t length = inputs > 0 ? operands[0].DynamicSize(dim) : shapes[0].dim(dim);
 
   std::vector<Literal> results, state(operands.begin() + static_cast<ptrdiff_t>(inputs), operands.end());
-  for (size_t i = 0; i < outputs; ++i) results.push_back(Literal::Make(shapes[i]));
+  for (size_t i = 0; i < outputs; ++i)
+    results.push_back(length == shapes[i].dim(dim) ? Literal::Make(shapes[i]) : Literal::Zeros(shapes[i]));
   for (Literal& operand : operands.drop_front(inputs)) operand = Literal();
   for (int64_t step = 0; step < length; ++step) {
     HLO_CHECK_OK(context.CheckInterrupt());

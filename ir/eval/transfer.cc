@@ -5,30 +5,55 @@
 namespace hlo {
 namespace {
 
+using Pairs = std::vector<std::pair<int64_t, int64_t>>;
+
+/// pairs = '{' [pair {',' pair}] '}', pair = '{' source ',' target '}', with blanks anywhere between.
+std::optional<Pairs> ParsePairs(llvm::StringRef text) {
+  text = text.trim();
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.drop_front().drop_back();
+  const auto consume = [&](llvm::StringRef word) {
+    text = text.ltrim();
+    return text.consume_front(word);
+  };
+  const auto number = [&](int64_t& value) {
+    text = text.ltrim();
+    return !text.consumeInteger(10, value) && value >= 0;
+  };
+  Pairs pairs;
+  if (!consume("{")) return std::nullopt;
+  while (!consume("}")) {
+    std::pair<int64_t, int64_t> pair;
+    if (!pairs.empty() && !consume(",")) return std::nullopt;
+    if (!consume("{") || !number(pair.first) || !consume(",") || !number(pair.second) || !consume("}"))
+      return std::nullopt;
+    pairs.push_back(pair);
+  }
+  return text.trim().empty() ? std::optional(std::move(pairs)) : std::nullopt;
+}
+
 /// The (source, target) device pairs of `_xla_send_recv_source_target_pairs={{0,1},{1,2}}`; nothing
 /// without that attribute.
-std::optional<std::vector<std::pair<int64_t, int64_t>>> SourceTargetPairs(const Instruction& inst) {
+Result<std::optional<Pairs>> SourceTargetPairs(const Instruction& inst) {
+  constexpr llvm::StringLiteral kKey = "_xla_send_recv_source_target_pairs";
   for (const FrontendAttribute& attribute : inst.extras().frontend_attributes) {
-    if (attribute.key != "_xla_send_recv_source_target_pairs") continue;
-    llvm::SmallVector<llvm::StringRef, 8> numbers;
-    llvm::SplitString(attribute.value, numbers, "{}, \t\n\"");
-    std::vector<std::pair<int64_t, int64_t>> pairs;
-    for (size_t i = 0; i + 1 < numbers.size(); i += 2) {
-      std::pair<int64_t, int64_t> pair;
-      if (numbers[i].getAsInteger(10, pair.first) || numbers[i + 1].getAsInteger(10, pair.second))
-        return std::nullopt;
-      pairs.push_back(pair);
-    }
+    if (attribute.key != kKey) continue;
+    std::optional<Pairs> pairs = ParsePairs(attribute.value);
+    if (!pairs)
+      return Error("runtime-collective-mismatch", inst.loc(),
+                   "frontend attribute '{0}' of %{1} is '{2}', expected pairs of device numbers such as "
+                   "'{{{{0,1},{{1,2}}'",
+                   kKey, inst.name(), attribute.value);
     return pairs;
   }
-  return std::nullopt;
+  return std::optional<Pairs>();
 }
 
 /// The half that carries the pairs: the instruction itself or the start it completes.
-std::optional<std::vector<std::pair<int64_t, int64_t>>> PairsOf(const Instruction& inst) {
-  if (auto pairs = SourceTargetPairs(inst)) return pairs;
-  if (inst.info().Is(kDone) && inst.operand(0)->info().Is(kStart)) return SourceTargetPairs(*inst.operand(0));
-  return std::nullopt;
+Result<std::optional<Pairs>> PairsOf(const Instruction& inst) {
+  HLO_TRY(auto pairs, SourceTargetPairs(inst));
+  if (!pairs && inst.info().Is(kDone) && inst.operand(0)->info().Is(kStart))
+    return SourceTargetPairs(*inst.operand(0));
+  return pairs;
 }
 
 int64_t Channel(const Instruction& inst) { return inst.attr<SendRecvAttrs>().channel_id.value_or(0); }
@@ -38,9 +63,10 @@ int64_t Channel(const Instruction& inst) { return inst.attr<SendRecvAttrs>().cha
 Result<Literal> EvalSend(EvalContext& context, const Instruction& inst,
                          llvm::MutableArrayRef<Literal> operands) {
   Device& self = context.device();
+  HLO_TRY(const auto pairs, PairsOf(inst));
   if (inst.attr<SendRecvAttrs>().is_host_transfer) {
     self.outfeed.push_back(operands[0]);
-  } else if (const auto pairs = PairsOf(inst)) {
+  } else if (pairs) {
     for (const auto& [source, target] : *pairs)
       if (source == self.id()) self.group().Send(Channel(inst), source, target, operands[0]);
   } else {
@@ -63,6 +89,7 @@ Result<Literal> EvalRecv(EvalContext&, const Instruction& inst, llvm::MutableArr
 Result<Literal> EvalRecvDone(EvalContext& context, const Instruction& inst, llvm::MutableArrayRef<Literal>) {
   Device& self = context.device();
   const Shape& wanted = inst.shape().tuple_shape(0);
+  HLO_TRY(const auto pairs, PairsOf(inst));
   Literal value;
   if (inst.attr<SendRecvAttrs>().is_host_transfer) {
     if (self.infeed.empty())
@@ -71,7 +98,7 @@ Result<Literal> EvalRecvDone(EvalContext& context, const Instruction& inst, llvm
                    self.id());
     value = std::move(self.infeed.front()).Unpack();
     self.infeed.pop_front();
-  } else if (const auto pairs = PairsOf(inst)) {
+  } else if (pairs) {
     value = Literal::Zeros(wanted);  // no source for this device
     for (const auto& [source, target] : *pairs)
       if (target == self.id()) {
