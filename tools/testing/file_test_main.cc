@@ -32,7 +32,7 @@ struct Options {
 };
 
 struct Counts {
-  int passed = 0, failed = 0, updated = 0;
+  int passed = 0, failed = 0, updated = 0, executed = 0, not_executed = 0;
 };
 
 // The case that is running, for the message of a timeout.
@@ -65,6 +65,8 @@ bool RunCase(Runner& runner, const TestCase& test, Counts& counts) {
   alarm(kSecondsPerCase);
   const Runner::Outcome outcome = runner.Run(test);
   alarm(0);
+  counts.executed += outcome.executed;
+  counts.not_executed += outcome.not_executed;
   ++(outcome.passed ? counts.passed : counts.failed);
   if (!outcome.passed) llvm::errs() << outcome.log << '\n';
   return outcome.passed;
@@ -144,6 +146,9 @@ int Main(const Options& options, const char* program) {
     llvm::outs() << counts.updated << " updated, " << counts.failed << " failed\n";
   else if (!options.list)
     llvm::outs() << counts.passed << " passed, " << counts.failed << " failed\n";
+  if (!options.update && !options.list && counts.executed + counts.not_executed > 0)
+    llvm::outs() << counts.executed << " executed before and after passes, " << counts.not_executed
+                 << " excused\n";
   return counts.failed == 0 ? 0 : 1;
 }
 

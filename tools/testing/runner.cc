@@ -5,6 +5,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
+#include "tools/testing/execution.h"
 #include "tools/testing/file_check.h"
 
 namespace hlo::testing {
@@ -189,6 +190,21 @@ bool Runner::RunStage(const TestCase& test, const Stage& stage, llvm::StringRef 
   return true;
 }
 
+void Runner::CheckPasses(const TestCase& test, const Stage& stage, Outcome& outcome) {
+  const bool has_passes =
+      stage.words.front() == "hlo-opt" &&
+      llvm::any_of(stage.words, [](llvm::StringRef word) { return word.starts_with("--passes="); });
+  if (!has_passes || stage.negated || ExpectsErrors(test) || test.exit_code.value_or(0) != 0) return;
+  if (!test.no_execution.empty()) {
+    ++outcome.not_executed;
+    return;
+  }
+  const auto run = ParsePassRun(llvm::ArrayRef(stage.words).drop_front());
+  if (!run) return;  // the command itself has failed
+  outcome.log += CheckExecution(test.text, *run, !test.inexact.empty());
+  ++outcome.executed;
+}
+
 void Runner::RunCommand(const TestCase& test, const RunLine& run, Outcome& outcome) {
   llvm::StringMap<std::string> substitutions;
   substitutions["s"] = module_path_;
@@ -240,6 +256,7 @@ void Runner::RunCommand(const TestCase& test, const RunLine& run, Outcome& outco
   for (const std::string& text : test.stderr_texts)
     if (!Contains(Readable(test, err), text))
       outcome.log += "the error output does not contain '" + text + "'\n";
+  if (ok && outcome.log.empty()) CheckPasses(test, stages->front(), outcome);
   if (!ok || !outcome.log.empty())
     outcome.log += Shown("output", Readable(test, input)) + Shown("error output", Readable(test, err));
 }

@@ -29,6 +29,9 @@ class Runner {
     std::string log;  // why not
     /// What the first command printed before any FileCheck: the text generated checks are made of.
     std::string output;
+    /// Commands with --passes whose module was executed before and after them, and those of cases excused
+    /// by NOEXEC.
+    int executed = 0, not_executed = 0;
   };
   Outcome Run(const TestCase& test);
 
@@ -41,6 +44,8 @@ class Runner {
   /// Runs one stage; false if it cannot be run or is a FileCheck that fails (logged).
   bool RunStage(const TestCase& test, const Stage& stage, llvm::StringRef input, Streams& streams,
                 Outcome& outcome);
+  /// Cases of passes are executed before and after them (execution.h).
+  void CheckPasses(const TestCase& test, const Stage& stage, Outcome& outcome);
   void AddCaseArguments(const TestCase& test, std::vector<std::string>& words) const;
   /// Makes paths of temporary files readable: the name of the test file stands for %s.
   [[nodiscard]] std::string Readable(const TestCase& test, llvm::StringRef text) const;

@@ -46,6 +46,9 @@ class ChunkReader {
     if (line.consume_front("EXPECT:")) test_.expected.push_back(line.trim().str());
     if (line.consume_front("STDERR:")) test_.stderr_texts.push_back(line.trim().str());
     if (line == "NOUPDATE") test_.no_update = true;
+    if (line.consume_front("RULE:")) test_.rules.push_back(line.trim().str());
+    if (line.consume_front("NOEXEC:")) test_.no_execution = line.trim().str();
+    if (line.consume_front("INEXACT:")) test_.inexact = line.trim().str();
     if (line.consume_front("CHECK")) test_.has_checks |= line.contains(':');
     if (line.consume_front("EXIT:")) {
       int code = 0;

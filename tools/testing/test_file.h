@@ -15,6 +15,9 @@
 //   // EXIT: n                                   the exit code of every command; without it 0, or any
 //                                                other code where errors are expected
 //   // NOUPDATE                                  --update leaves the checks alone
+//   // RULE: name                                the case shows this rule of algsimp
+//   // NOEXEC: reason                            not executed before and after the passes
+//   // INEXACT: reason                           the passes may round floats differently
 #pragma once
 #include <optional>
 #include <string>
@@ -49,6 +52,8 @@ struct TestCase {
   std::optional<int> exit_code;
   bool has_checks = false;
   bool no_update = false;
+  std::vector<std::string> rules;     // of RULE lines
+  std::string no_execution, inexact;  // reasons; empty: executed, exact
 
   /// `path:line`, the way failures name the case.
   [[nodiscard]] std::string name() const { return path + ":" + std::to_string(first_line); }
