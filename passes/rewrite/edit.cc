@@ -121,17 +121,23 @@ Instruction* InlineBody(Instruction* at, const Computation& body, llvm::ArrayRef
   return copier.copies.lookup(body.root());
 }
 
-Instruction* InlineCall(Instruction* call) {
+Instruction* InlineCall(Instruction* call,
+                        llvm::function_ref<void(const Instruction*, Instruction*)> on_copy) {
   llvm::SmallVector<Instruction*, 8> arguments(call->operands().begin(), call->operands().end());
   // Control edges of the call hold for everything in its body.
   const std::vector<Instruction*> before = call->extras().control_predecessors;
   const std::vector<Instruction*> after = call->extras().control_successors;
   Instruction* root =
-      InlineBody(call, *call->callee(), arguments, [&](const Instruction*, Instruction* copy) {
+      InlineBody(call, *call->callee(), arguments, [&](const Instruction* inner, Instruction* copy) {
         for (Instruction* p : before) copy->AddControlPredecessor(p);
         for (Instruction* s : after) s->AddControlPredecessor(copy);
+        if (on_copy) on_copy(inner, copy);
       });
   call->DropControlEdges();
+  // A body without instructions of its own still orders what stood before and after the call.
+  if (call->callee()->instruction_count() == static_cast<int64_t>(arguments.size()))
+    for (Instruction* s : after)
+      for (Instruction* p : before) s->AddControlPredecessor(p);
   call->ReplaceAllUsesWith(root);
   call->parent()->Remove(call);
   return root;

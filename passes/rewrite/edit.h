@@ -26,7 +26,8 @@ Instruction* CloneWith(const Instruction& from, Computation& to, llvm::ArrayRef<
 Instruction* InlineBody(Instruction* at, const Computation& body, llvm::ArrayRef<Instruction*> arguments,
                         llvm::function_ref<void(const Instruction*, Instruction*)> on_copy = nullptr);
 /// Replaces a call (or another instruction that applies its callee to its operands once) by the body.
-Instruction* InlineCall(Instruction* call);
+Instruction* InlineCall(Instruction* call,
+                        llvm::function_ref<void(const Instruction*, Instruction*)> on_copy = nullptr);
 /// Deletes the computations that the entry does not reach; how many.
 int64_t RemoveUnreachableComputations(Module& module);
 
