@@ -1,0 +1,60 @@
+#include "passes/dot_decomposer.h"
+
+#include "passes/rewrite/dots.h"
+#include "passes/rewrite/edit.h"
+
+namespace hlo {
+namespace {
+
+/// Merges free and contracting dimensions of one operand; `free_first`: [batch…, free, contracting].
+Instruction* CanonicalOperand(Maker& make, const Instruction& dot, int64_t side, bool free_first) {
+  Instruction* x = dot.operand(side);
+  const DotRoles roles = RolesOf(dot, side);
+  const int64_t free = ProductOf(x->shape(), roles.free);
+  const int64_t contracting = ProductOf(x->shape(), roles.contracting);
+  const Dims order = free_first ? Joined({roles.batch, roles.free, roles.contracting})
+                                : Joined({roles.batch, roles.contracting, roles.free});
+  Dims sizes = SizesOf(x->shape(), roles.batch);
+  if (free_first && free != 1) sizes.push_back(free);
+  sizes.push_back(contracting);
+  if (!free_first && free != 1) sizes.push_back(free);
+  return ReshapeIfNeeded(make, TransposeIfNeeded(make, x, order), sizes);
+}
+
+Instruction* Decompose(const Instruction& dot, Maker make) {
+  Instruction* lhs = CanonicalOperand(make, dot, 0, /*free_first=*/true);
+  Instruction* rhs = CanonicalOperand(make, dot, 1, /*free_first=*/false);
+  const auto batch = static_cast<int64_t>(dot.attr<DotAttrs>().lhs_batch_dims.size());
+  DotAttrs attrs;
+  attrs.lhs_batch_dims = attrs.rhs_batch_dims = Range(0, batch);
+  attrs.lhs_contracting_dims = {lhs->shape().rank() - 1};
+  attrs.rhs_contracting_dims = {batch};
+  return ReshapeIfNeeded(make, MakeDotLike(make, dot, lhs, rhs, std::move(attrs)), dot.shape().dims());
+}
+
+}  // namespace
+
+bool IsCanonicalDot(const Instruction& dot) {
+  const auto& attrs = dot.attr<DotAttrs>();
+  const Dims leading = Range(0, static_cast<int64_t>(attrs.lhs_batch_dims.size()));
+  return attrs.lhs_contracting_dims.size() == 1 && attrs.lhs_batch_dims == leading &&
+         attrs.rhs_batch_dims == leading && RolesOf(dot, 0).free.size() <= 1 &&
+         RolesOf(dot, 1).free.size() <= 1;
+}
+
+Result<bool> RunDotDecomposer(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  for (Computation* c : context.Computations(module)) {
+    for (Instruction* dot : llvm::make_early_inc_range(c->instructions())) {
+      if (dot->kind() != OpKind::Dot || IsCanonicalDot(*dot) || !HasStaticArrays(*dot)) continue;
+      if (!context.TakeRewrite()) return changed;
+      ReplaceAndRemove(dot, Decompose(*dot, Maker(dot)));
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+HLO_DEFINE_PASS(DotDecomposer, NoPassOptions);
+
+}  // namespace hlo

@@ -1,0 +1,117 @@
+#include "passes/rewrite/dots.h"
+
+#include "passes/analysis/reshape_facts.h"
+
+namespace hlo {
+
+DotRoles RolesOf(const Instruction& dot, int64_t side) {
+  const auto& attrs = dot.attr<DotAttrs>();
+  DotRoles roles;
+  roles.batch = side == 0 ? attrs.lhs_batch_dims : attrs.rhs_batch_dims;
+  roles.contracting = side == 0 ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims;
+  for (int64_t d = 0; d < dot.operand(side)->shape().rank(); ++d)
+    if (!llvm::is_contained(roles.batch, d) && !llvm::is_contained(roles.contracting, d))
+      roles.free.push_back(d);
+  return roles;
+}
+
+Dims Range(int64_t begin, int64_t count) {
+  Dims dims(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) dims[static_cast<size_t>(i)] = begin + i;
+  return dims;
+}
+
+Dims SizesOf(const Shape& shape, llvm::ArrayRef<int64_t> dims) {
+  Dims sizes;
+  for (const int64_t d : dims) sizes.push_back(shape.dim(d));
+  return sizes;
+}
+
+int64_t ProductOf(const Shape& shape, llvm::ArrayRef<int64_t> dims) {
+  int64_t product = 1;
+  for (const int64_t d : dims) product *= shape.dim(d);
+  return product;
+}
+
+Dims Joined(std::initializer_list<llvm::ArrayRef<int64_t>> lists) {
+  Dims all;
+  for (const auto& list : lists) all.append(list.begin(), list.end());
+  return all;
+}
+
+Instruction* MakeDotLike(Maker& make, const Instruction& like, Instruction* lhs, Instruction* rhs,
+                         DotAttrs dims, bool exchanged) {
+  const auto& attrs = like.attr<DotAttrs>();
+  dims.operand_precision = attrs.operand_precision;
+  if (exchanged) std::reverse(dims.operand_precision.begin(), dims.operand_precision.end());
+  dims.algorithm = attrs.algorithm;
+  Instruction* dot = make.Dot(lhs, rhs, std::move(dims), like.shape().element_type());
+  if (like.has_extras()) {
+    if (!like.extras().backend_config.empty())
+      dot->MutableExtras().backend_config = like.extras().backend_config;
+    if (!like.extras().frontend_attributes.empty())
+      dot->MutableExtras().frontend_attributes = like.extras().frontend_attributes;
+  }
+  return dot;
+}
+
+Instruction* TransposeIfNeeded(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> permutation) {
+  return IsIdentityPermutation(permutation) ? x : make.Transpose(x, permutation);
+}
+
+Instruction* ReshapeIfNeeded(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> dims) {
+  return x->shape().dims() == dims ? x : make.Reshape(x, dims);
+}
+
+Instruction* BroadcastTo(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> dims,
+                         llvm::ArrayRef<int64_t> to) {
+  Dims order = Range(0, static_cast<int64_t>(to.size()));
+  llvm::sort(order,
+             [&](int64_t a, int64_t b) { return to[static_cast<size_t>(a)] < to[static_cast<size_t>(b)]; });
+  x = TransposeIfNeeded(make, x, order);
+  if (x->shape().dims() == dims) return x;
+  return make.Broadcast(x, Shape::ArrayWithDefaultLayout(x->shape().element_type(), dims),
+                        Permuted(to, order));
+}
+
+bool HasStaticArrays(const Instruction& inst) {
+  auto fits = [](const Shape& shape) { return shape.IsArray() && !shape.HasDynamicDimension(); };
+  return fits(inst.shape()) &&
+         llvm::all_of(inst.operands(), [&](const Instruction* o) { return fits(o->shape()); });
+}
+
+Instruction* MakeLabelledDot(Maker& make, const Instruction& like, Instruction* x, const DimLabels& x_labels,
+                             Instruction* y, const DimLabels& y_labels, const DimLabels& result) {
+  DotAttrs attrs;
+  DimLabels made, y_free;
+  auto find = [](const DimLabels& labels, int label) {
+    return static_cast<int64_t>(llvm::find(labels, label) - labels.begin());
+  };
+  for (const int label : x_labels) {
+    if (!llvm::is_contained(y_labels, label)) continue;
+    const bool batch = llvm::is_contained(result, label);
+    (batch ? attrs.lhs_batch_dims : attrs.lhs_contracting_dims).push_back(find(x_labels, label));
+    (batch ? attrs.rhs_batch_dims : attrs.rhs_contracting_dims).push_back(find(y_labels, label));
+    if (batch) made.push_back(label);
+  }
+  for (const int label : x_labels)
+    if (!llvm::is_contained(y_labels, label)) made.push_back(label);
+  for (const int label : y_labels)
+    if (!llvm::is_contained(x_labels, label)) made.push_back(label);
+  assert(made.size() == result.size() && "labels of one operand alone are kept");
+  Instruction* dot = MakeDotLike(make, like, x, y, std::move(attrs));
+  Dims permutation;
+  for (const int label : result) permutation.push_back(find(made, label));
+  return TransposeIfNeeded(make, dot, permutation);
+}
+
+DimLabels ResultLabels(const Instruction& dot, const DimLabels& x, const DimLabels& y) {
+  const DotRoles left = RolesOf(dot, 0), right = RolesOf(dot, 1);
+  DimLabels labels;
+  for (const int64_t d : left.batch) labels.push_back(x[static_cast<size_t>(d)]);
+  for (const int64_t d : left.free) labels.push_back(x[static_cast<size_t>(d)]);
+  for (const int64_t d : right.free) labels.push_back(y[static_cast<size_t>(d)]);
+  return labels;
+}
+
+}  // namespace hlo

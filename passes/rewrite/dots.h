@@ -1,0 +1,46 @@
+// Dimension roles of dots, and making dots like others.
+#pragma once
+#include "passes/rewrite/maker.h"
+
+namespace hlo {
+
+/// Dimensions of one operand of a dot by role. Batch and contracting ones pair up with those of the other
+/// operand; free ones ascend. The result has the dimensions batch, free left, free right.
+struct DotRoles {
+  Dims batch, contracting, free;
+};
+[[nodiscard]] DotRoles RolesOf(const Instruction& dot, int64_t side);
+
+/// {begin, begin + 1, …}.
+[[nodiscard]] Dims Range(int64_t begin, int64_t count);
+/// The sizes of some dimensions, and their product.
+[[nodiscard]] Dims SizesOf(const Shape& shape, llvm::ArrayRef<int64_t> dims);
+[[nodiscard]] int64_t ProductOf(const Shape& shape, llvm::ArrayRef<int64_t> dims);
+/// The concatenation of lists of dimensions.
+[[nodiscard]] Dims Joined(std::initializer_list<llvm::ArrayRef<int64_t>> lists);
+
+/// A dot with other operands and dimension numbers; result type, precision, algorithm and backend config are
+/// those of `like`. `exchanged`: its operands have changed sides.
+Instruction* MakeDotLike(Maker& make, const Instruction& like, Instruction* lhs, Instruction* rhs,
+                         DotAttrs dims, bool exchanged = false);
+
+/// The value itself where nothing would change.
+Instruction* TransposeIfNeeded(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> permutation);
+Instruction* ReshapeIfNeeded(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> dims);
+/// A broadcast to `dims`, operand dimension i becoming `to[i]`, which may be in any order.
+Instruction* BroadcastTo(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> dims,
+                         llvm::ArrayRef<int64_t> to);
+
+/// No dynamic dimension in result and operands, which are arrays.
+[[nodiscard]] bool HasStaticArrays(const Instruction& inst);
+
+/// Every dimension of a dot (or of several) has a number of its own; operands are the lists of theirs.
+using DimLabels = llvm::SmallVector<int, 6>;
+/// The product of x and y summed over the labels that `result` lacks, dimensions in the order of `result`:
+/// a dot, transposed if need be. A label that only one operand has must be in the result.
+Instruction* MakeLabelledDot(Maker& make, const Instruction& like, Instruction* x, const DimLabels& x_labels,
+                             Instruction* y, const DimLabels& y_labels, const DimLabels& result);
+/// The labels of the result dot(x, y) with these attributes.
+[[nodiscard]] DimLabels ResultLabels(const Instruction& dot, const DimLabels& x, const DimLabels& y);
+
+}  // namespace hlo
