@@ -1,0 +1,56 @@
+#include "passes/rewrite/expander.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/side_effects.h"
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/maker.h"
+
+namespace hlo {
+namespace {
+
+/// The value in the layouts of `shape`, through copies where they differ.
+Instruction* InLayout(Maker& make, Instruction* value, const Shape& shape) {
+  if (value->shape() == shape) return value;
+  if (shape.IsArray()) return make.AddWithShape(OpKind::Copy, shape, {value});
+  if (!shape.IsTuple()) return value;
+  llvm::SmallVector<Instruction*, 4> elements;
+  for (int64_t i = 0; i < shape.tuple_size(); ++i) {
+    Instruction* element = value->kind() == OpKind::Tuple ? value->operand(i) : make.Gte(value, i);
+    elements.push_back(InLayout(make, element, shape.tuple_shape(i)));
+  }
+  return make.Tuple(elements);
+}
+
+}  // namespace
+
+bool HasStaticShapes(const Instruction& inst) {
+  return !inst.shape().HasDynamicDimension() && llvm::none_of(inst.operands(), [](const Instruction* o) {
+    return o->shape().HasDynamicDimension();
+  });
+}
+
+Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matches, ExpandFn expand,
+                           bool with_fusions) {
+  std::vector<Instruction*> found;
+  for (Computation* c : context.Computations(module, with_fusions))
+    for (Instruction* inst : c->instructions())
+      if (matches(*inst)) found.push_back(inst);
+  bool changed = false;
+  for (Instruction* inst : found) {
+    HLO_CHECK_OK(context.CheckInterrupt());
+    if (!context.TakeRewrite()) break;
+    HLO_TRY(Instruction * by, expand(inst));
+    if (!by) continue;
+    changed = true;
+    if (by == inst) continue;
+    Maker make(inst);
+    ReplaceWith(inst, InLayout(make, by, inst->shape()));
+    llvm::SmallVector<Instruction*, 4> operands(inst->operands().begin(), inst->operands().end());
+    inst->parent()->Remove(inst);
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (!llvm::is_contained(llvm::ArrayRef(operands).take_front(i), operands[i])) RemoveIfDead(operands[i]);
+  }
+  return changed;
+}
+
+}  // namespace hlo
