@@ -69,6 +69,30 @@ void PrintElement(llvm::raw_ostream& os, const Literal& literal, int64_t linear)
 /// `{mode=highest}` or `{tolerance={…}}`.
 void PrintResultAccuracy(llvm::raw_ostream& os, const ResultAccuracy& accuracy);
 void PrintSharding(llvm::raw_ostream& os, const Sharding& sharding, bool with_metadata = true);
+/// `{visualizing_index=0,name=1.5}`.
+void PrintStatistics(llvm::raw_ostream& os, const Statistics& statistics);
+/// What stands between the braces of `origin={…}`.
+void PrintOrigin(llvm::raw_ostream& os, const Origin& origin);
+/// The four tables of the header, each under its title.
+void PrintStackTables(llvm::raw_ostream& os, const StackTables& tables);
+/// Text that may stand raw where a string or JSON dict is expected: raw if it lexes as one dict, else
+/// quoted and escaped.
+void PrintStringOrJson(llvm::raw_ostream& os, llvm::StringRef text);
+/// The attributes of the header, in the order and spelling of the text, as names and values; those that
+/// this version does not know aside.
+std::vector<std::pair<llvm::StringRef, std::string>> ModuleAttributeTexts(const Module& module);
+
+/// A field of `metadata={…}`: one of the three is set.
+struct MetadataField {
+  llvm::StringRef name;
+  llvm::StringRef OpMetadata::* text = nullptr;
+  int32_t OpMetadata::* number = nullptr;
+  llvm::ArrayRef<int32_t> OpMetadata::* numbers = nullptr;
+  bool escaped = true;  // of texts
+};
+/// All of them in the order of printing, unknown ones aside.
+llvm::ArrayRef<MetadataField> MetadataFields();
+
 void PrintReplicaGroups(llvm::raw_ostream& os, const ReplicaGroups& groups, bool full = false);
 /// The attribute value after `name=`, e.g. `{1,0}` or `LT`. Callee kinds print names.
 void PrintField(llvm::raw_ostream& os, const Instruction& inst, const FieldInfo& field,

@@ -90,72 +90,43 @@ void PrintBackendConfig(raw_ostream& os, StringRef config, const PrintOptions& o
   PrintStringOrJson(os, config);
 }
 
-void PrintStatistics(raw_ostream& os, const Statistics& statistics) {
-  os << ", statistics={visualizing_index=" << statistics.visualizing_index;
-  for (const Statistic& s : statistics.values) {
-    os << ',' << s.name << '=';
-    PrintGeneral(os, s.value, 6);
-  }
-  os << '}';
-}
-
-void PrintOrigin(raw_ostream& os, const Origin& origin) {
-  if (origin.synthetic_call) {
-    os << "[synthetic_call]";
-  } else if (origin.is_tuple) {
-    os << '(';
-    for (size_t i = 0; i < origin.elements.size(); ++i) {
-      if (i > 0) os << ", ";
-      PrintOrigin(os, origin.elements[i]);
-    }
-    os << ')';
-  } else if (origin.has_name) {
-    PrintOriginLeaf(os, origin.name, origin.index);
-  } else {
-    os << "{}";
-  }
-}
-
-/// Writes the fields of metadata with the spaces between them.
-class MetadataFields {
- public:
-  explicit MetadataFields(raw_ostream& os) : os_(os) {}
-  void Text(StringRef name, StringRef value, bool escaped = true) {
-    if (value.empty()) return;
-    Start(name);
-    os_ << '"';
-    if (escaped)
-      PrintEscaped(os_, value);
-    else
-      os_ << value;
-    os_ << '"';
-  }
-  void Number(StringRef name, int32_t value) {
-    if (value == 0) return;
-    Start(name);
-    os_ << value;
-  }
-  void Numbers(StringRef name, llvm::ArrayRef<int32_t> values) {
-    if (values.empty()) return;
-    Start(name);
-    os_ << '{';
-    llvm::interleave(values, os_, ",");
-    os_ << '}';
-  }
-  void Raw(StringRef text) {
-    if (text.empty()) return;
-    Start("", "");
-    os_ << text;
-  }
-
- private:
-  void Start(StringRef name, StringRef equals = "=") {
-    if (!std::exchange(first_, false)) os_ << ' ';
-    os_ << name << equals;
-  }
-  raw_ostream& os_;
-  bool first_ = true;
+constexpr MetadataField kMetadataFields[] = {
+    {.name = "op_type", .text = &OpMetadata::op_type},
+    {.name = "op_name", .text = &OpMetadata::op_name},
+    {.name = "source_file", .text = &OpMetadata::source_file},
+    {.name = "source_line", .number = &OpMetadata::source_line},
+    {.name = "source_end_line", .number = &OpMetadata::source_end_line},
+    {.name = "source_column", .number = &OpMetadata::source_column},
+    {.name = "source_end_column", .number = &OpMetadata::source_end_column},
+    {.name = "profile_type", .numbers = &OpMetadata::profile_type},
+    {.name = "deduplicated_name", .text = &OpMetadata::deduplicated_name},
+    {.name = "scheduling_name", .text = &OpMetadata::scheduling_name, .escaped = false},
+    {.name = "stack_frame_id", .number = &OpMetadata::stack_frame_id},
+    {.name = "metadata_payload", .text = &OpMetadata::payload},
 };
+
+/// The value of a field; false if it has none.
+bool PrintMetadataValue(raw_ostream& os, const OpMetadata& m, const MetadataField& field, StringRef before) {
+  if (field.text != nullptr) {
+    const StringRef text = m.*field.text;
+    if (text.empty()) return false;
+    os << before << field.name << "=\"";
+    if (field.escaped)
+      PrintEscaped(os, text);
+    else
+      os << text;
+    os << '"';
+  } else if (field.number != nullptr) {
+    if (m.*field.number == 0) return false;
+    os << before << field.name << '=' << m.*field.number;
+  } else {
+    if ((m.*field.numbers).empty()) return false;
+    os << before << field.name << "={";
+    llvm::interleave(m.*field.numbers, os, ",");
+    os << '}';
+  }
+  return true;
+}
 
 /// The source position that a stack frame stands for; null if the id is none.
 const StackTables::Location* FrameLocation(const StackTables* tables, int32_t frame) {
@@ -192,7 +163,7 @@ void PrintResultAccuracy(raw_ostream& os, const ResultAccuracy& accuracy) {
   os << ",ulps=" << accuracy.ulps << "}}";
 }
 
-void print_internal::PrintStringOrJson(raw_ostream& os, StringRef text) {
+void PrintStringOrJson(raw_ostream& os, StringRef text) {
   if (IsJsonDict(text)) {
     os << text;
     return;
@@ -217,34 +188,56 @@ bool print_internal::HasPrintedMetadata(const OpMetadata& m) {
          m.stack_frame_id != 0 || !m.payload.empty() || !m.unknown_fields.empty();
 }
 
+llvm::ArrayRef<MetadataField> MetadataFields() { return kMetadataFields; }
+
 void print_internal::PrintMetadata(raw_ostream& os, const OpMetadata& m, const PrintOptions& options,
                                    const StackTables* tables) {
-  MetadataFields fields(os);
-  os << '{';
+  OpMetadata shown = m;
   if (options.only_op_name) {
-    fields.Text("op_name", m.op_name);
-    os << '}';
-    return;
+    shown = {};
+    shown.op_name = m.op_name;
+  } else if (const StackTables::Location* frame =
+                 options.inline_stack_frames ? FrameLocation(tables, m.stack_frame_id) : nullptr) {
+    if (frame->file >= 1 && static_cast<size_t>(frame->file) <= tables->files.size())
+      shown.source_file = tables->files[static_cast<size_t>(frame->file - 1)];
+    shown.source_line = frame->line;
+    shown.source_end_line = frame->end_line;
+    shown.source_column = frame->column;
+    shown.source_end_column = frame->end_column;
+    shown.stack_frame_id = 0;
   }
-  const StackTables::Location* frame =
-      options.inline_stack_frames ? FrameLocation(tables, m.stack_frame_id) : nullptr;
-  StringRef file = m.source_file;
-  if (frame && frame->file >= 1 && static_cast<size_t>(frame->file) <= tables->files.size())
-    file = tables->files[static_cast<size_t>(frame->file - 1)];
-  fields.Text("op_type", m.op_type);
-  fields.Text("op_name", m.op_name);
-  fields.Text("source_file", file);
-  fields.Number("source_line", frame ? frame->line : m.source_line);
-  fields.Number("source_end_line", frame ? frame->end_line : m.source_end_line);
-  fields.Number("source_column", frame ? frame->column : m.source_column);
-  fields.Number("source_end_column", frame ? frame->end_column : m.source_end_column);
-  fields.Numbers("profile_type", m.profile_type);
-  fields.Text("deduplicated_name", m.deduplicated_name);
-  fields.Text("scheduling_name", m.scheduling_name, /*escaped=*/false);
-  fields.Number("stack_frame_id", frame ? 0 : m.stack_frame_id);
-  fields.Text("metadata_payload", m.payload);
-  fields.Raw(m.unknown_fields);
+  os << '{';
+  StringRef before;
+  for (const MetadataField& field : kMetadataFields)
+    if (PrintMetadataValue(os, shown, field, before)) before = " ";
+  if (!shown.unknown_fields.empty()) os << before << shown.unknown_fields;
   os << '}';
+}
+
+void PrintStatistics(raw_ostream& os, const Statistics& statistics) {
+  os << "{visualizing_index=" << statistics.visualizing_index;
+  for (const Statistic& s : statistics.values) {
+    os << ',' << s.name << '=';
+    PrintGeneral(os, s.value, 6);
+  }
+  os << '}';
+}
+
+void PrintOrigin(raw_ostream& os, const Origin& origin) {
+  if (origin.synthetic_call) {
+    os << "[synthetic_call]";
+  } else if (origin.is_tuple) {
+    os << '(';
+    for (size_t i = 0; i < origin.elements.size(); ++i) {
+      if (i > 0) os << ", ";
+      PrintOrigin(os, origin.elements[i]);
+    }
+    os << ')';
+  } else if (origin.has_name) {
+    PrintOriginLeaf(os, origin.name, origin.index);
+  } else {
+    os << "{}";
+  }
 }
 
 void print_internal::PrintOriginLeaf(raw_ostream& os, StringRef name, const ShapeIndex& index) {
@@ -277,7 +270,10 @@ void print_internal::TextPrinter::PrintFrame(const Instruction& instruction) {
   }
   if (!extras.control_predecessors.empty() && options_.control_predecessors)
     PrintControlPredecessors(extras.control_predecessors);
-  if (extras.statistics && !extras.statistics->values.empty()) PrintStatistics(os_, *extras.statistics);
+  if (extras.statistics && !extras.statistics->values.empty()) {
+    os_ << ", statistics=";
+    PrintStatistics(os_, *extras.statistics);
+  }
   if (!extras.result_accuracy.is_default()) {
     os_ << ", result_accuracy=";
     PrintResultAccuracy(os_, extras.result_accuracy);

@@ -16,9 +16,6 @@ void PrintIndex(llvm::raw_ostream& os, const ShapeIndex& index);
 /// The name of an instruction or computation where it is mentioned: `%` and id as the options say.
 void PrintName(llvm::raw_ostream& os, llvm::StringRef name, const PrintOptions& options);
 
-/// Text that may stand raw where a string or JSON dict is expected: raw if it lexes as one dict, else
-/// quoted and escaped.
-void PrintStringOrJson(llvm::raw_ostream& os, llvm::StringRef text);
 void PrintFrontendAttributes(llvm::raw_ostream& os, llvm::ArrayRef<FrontendAttribute> attributes);
 /// The braces and fields of `metadata={…}`. `tables` is for inline stack frames, else null.
 void PrintMetadata(llvm::raw_ostream& os, const OpMetadata& metadata, const PrintOptions& options,
@@ -51,7 +48,6 @@ class TextPrinter {
 
  private:
   void PrintModuleAttributes(const Module& module);
-  void PrintOriginRecoveryTable(llvm::ArrayRef<OriginRecovery> table);
   void PrintHeader(const Computation& computation);
   void PrintInstructionList(const Computation& computation);
   void PrintOperands(const Instruction& instruction);

@@ -120,9 +120,17 @@ class GraphWriter {
       }
       os_ << " }";
     }
+    // What the fields above say is not said twice.
+    if (const Object* attributes = module.getObject("attributes"))
+      for (const auto& [key, value] : *attributes) {
+        const auto text = value.getAsString();
+        if (!text) return Wrong(("attributes." + StringRef(key)).str(), "a string");
+        os_ << ", " << StringRef(key) << '=' << *text;
+      }
     if (auto n = module.getInteger("num_replicas"); n && *n != 1) os_ << ", replica_count=" << *n;
     if (auto n = module.getInteger("num_partitions"); n && *n != 1) os_ << ", num_partitions=" << *n;
-    os_ << "\n\n";
+    os_ << module.getString("unknown_attributes").value_or("") << "\n\n";
+    if (auto tables = module.getString("stack_tables")) os_ << *tables << "\n\n";
     return {};
   }
 
@@ -146,7 +154,10 @@ class GraphWriter {
       if (!instruction) return Wrong("", "an object");
       HLO_CHECK_OK(WriteInstruction(*instruction, root));
     }
-    os_ << "}\n\n";
+    os_ << '}';
+    if (auto thread = computation.getString("execution_thread"))
+      os_ << ", execution_thread=\"" << *thread << '"';
+    os_ << "\n\n";
     return {};
   }
 
@@ -223,7 +234,9 @@ class GraphWriter {
     os_ << ", " << field.name << '=';
     const bool braced = (field.flags & kBraced) != 0;
     if (auto text = value->getAsString())
-      os_ << (field.kind == FieldKind::String ? Quoted(*text) : text->str());
+      os_ << (field.kind != FieldKind::String   ? text->str()
+              : (field.flags & kUnescaped) != 0 ? ("\"" + *text + "\"").str()
+                                                : Quoted(*text));
     else if (auto flag = value->getAsBoolean())
       os_ << (*flag ? "true" : "false");
     else if (auto number = value->getAsInteger())
@@ -239,8 +252,8 @@ class GraphWriter {
       os_ << ", frontend_attributes={";
       bool first = true;
       for (const auto& [key, value] : *frontend) {
-        os_ << (std::exchange(first, false) ? "" : ",") << StringRef(key) << '='
-            << Quoted(value.getAsString().value_or(""));
+        os_ << (std::exchange(first, false) ? "" : ",") << StringRef(key) << '=';
+        PrintStringOrJson(os_, value.getAsString().value_or(""));
       }
       os_ << '}';
     }
@@ -249,21 +262,36 @@ class GraphWriter {
       WriteNames(before);
       os_ << '}';
     }
+    if (auto statistics = attributes.getString("statistics")) os_ << ", statistics=" << *statistics;
     if (auto accuracy = attributes.getString("result_accuracy")) os_ << ", result_accuracy=" << *accuracy;
-    if (const Object* metadata = inst.getObject("metadata")) {
-      os_ << ", metadata={";
-      bool first = true;
-      for (const auto& [key, value] : *metadata) {
-        os_ << (std::exchange(first, false) ? "" : " ") << StringRef(key) << '=';
-        if (auto text = value.getAsString())
-          os_ << Quoted(*text);
-        else
-          os_ << value.getAsInteger().value_or(0);
-      }
-      os_ << '}';
+    if (auto origin = attributes.getString("origin")) os_ << ", origin={" << *origin << '}';
+    if (const Object* metadata = inst.getObject("metadata")) HLO_CHECK_OK(WriteMetadata(*metadata));
+    if (auto config = inst.getString("backend_config")) {
+      os_ << ", backend_config=";
+      PrintStringOrJson(os_, *config);
     }
-    if (auto config = inst.getString("backend_config"))
-      os_ << ", backend_config=" << (config->starts_with("{") ? config->str() : Quoted(*config));
+    os_ << inst.getString("unknown_attributes").value_or("");
+    return {};
+  }
+
+  Status WriteMetadata(const Object& metadata) {
+    os_ << ", metadata={";
+    for (const auto& [key, value] : metadata) {
+      const StringRef name = key;
+      const auto* field = llvm::find_if(MetadataFields(), [&](const auto& f) { return f.name == name; });
+      if (name == "unknown_fields") continue;
+      if (field == MetadataFields().end()) return Wrong(("metadata." + name).str(), "a field of metadata");
+      os_ << ' ' << name << '=';
+      if (auto text = value.getAsString(); text && field->text != nullptr)
+        os_ << (field->escaped ? Quoted(*text) : ("\"" + *text + "\"").str());
+      else if (auto number = value.getAsInteger(); number && field->number != nullptr)
+        os_ << *number;
+      else if (const Array* numbers = value.getAsArray(); numbers && field->numbers != nullptr)
+        WriteNumbers(*numbers);
+      else
+        return Wrong(("metadata." + name).str(), "a value of the field's type");
+    }
+    os_ << ' ' << metadata.getString("unknown_fields").value_or("") << '}';
     return {};
   }
 

@@ -76,6 +76,7 @@ class OptRun {
 
   int Run() {
     if (options_.verify_diagnostics) reader_.set_report(false);
+    if (options_.update_checks) reader_.KeepOriginals();
     while (auto input = reader_.Next()) {
       if (Interrupted()) {
         if (input->module) sink_.Report(InterruptedError());
@@ -153,8 +154,11 @@ class OptRun {
         HLO_TRY(const Instruction* target, FindInstruction(module, name));
         targets.push_back(target);
       }
-      HLO_TRY(auto part,
-              ExtractInstructions(module, targets, options_.extract_height, options_.extract_boundary));
+      ExtractOptions extract;
+      extract.height = options_.extract_height;
+      extract.boundary = options_.extract_boundary;
+      extract.report = [&](Diagnostic d) { sink_.Report(std::move(d)); };
+      HLO_TRY(auto part, ExtractInstructions(module, targets, extract));
       parts.push_back(std::move(part));
     }
     for (const std::string& name : options_.extract_computation) {

@@ -134,6 +134,7 @@ bool InputReader::OpenNextFile(InputModule& failed) {
     Fail(failed, std::move(error));
     return true;
   }
+  original_ = keep_originals_ && !json ? std::make_shared<const std::string>(*text) : nullptr;
   source_ = std::make_shared<SourceBuffer>(DisplayName(path), BlankLogPrefixes(std::move(*text)));
   chunks_ = options_.split_input_file ? SplitChunks(*source_, file_warnings_)
                                       : std::vector<Chunk>{{0, source_->text().size()}};
@@ -198,6 +199,7 @@ std::optional<InputModule> InputReader::Next() {
     const Chunk chunk = chunks_[next_chunk_++];
     result.file = source_->name().str();
     result.source = source_;
+    result.original = original_;
     result.begin = chunk.begin;
     result.end = chunk.end;
     result.index = index_++;

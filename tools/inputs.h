@@ -14,13 +14,14 @@ namespace hlo {
 
 /// One module of the inputs, or the place where one should have been.
 struct InputModule {
-  std::string file;                     // as diagnostics show it
-  int64_t index = 0;                    // among all modules of the inputs, from 0, before --module selects
-  std::string name;                     // empty if it could not be read
-  SourcePtr source;                     // null if the file could not be read
-  size_t begin = 0, end = 0;            // its text within the source
-  std::unique_ptr<Module> module;       // null: failed, and reported
-  std::vector<Diagnostic> diagnostics;  // of reading, parsing, verifying; in this order
+  std::string file;           // as diagnostics show it
+  int64_t index = 0;          // among all modules of the inputs, from 0, before --module selects
+  std::string name;           // empty if it could not be read
+  SourcePtr source;           // null if the file could not be read
+  size_t begin = 0, end = 0;  // its text within the source
+  std::shared_ptr<const std::string> original;  // the source with its log prefixes, if these are kept
+  std::unique_ptr<Module> module;               // null: failed, and reported
+  std::vector<Diagnostic> diagnostics;          // of reading, parsing, verifying; in this order
 };
 
 /// Opens, splits, parses and verifies as the options say. Elided constants are filled by their policy.
@@ -31,6 +32,8 @@ class InputReader {
               DiagnosticSink& sink);
   /// Diagnostics go to the sink as they come (default), or only into InputModule::diagnostics.
   void set_report(bool report) { report_ = report; }
+  /// Keeps texts as they were, for those who write them again.
+  void KeepOriginals() { keep_originals_ = true; }
   /// The next module that --module selects; nothing at the end. The sink's module is begun. Files that
   /// cannot be read and modules that fail come out with a null module. With --fail-fast the first such
   /// one is the last.
@@ -63,6 +66,8 @@ class InputReader {
   std::vector<Chunk> chunks_;
   std::vector<Diagnostic> file_warnings_;
   SourcePtr source_;
+  std::shared_ptr<const std::string> original_;
+  bool keep_originals_ = false;
   int64_t index_ = 0;
   std::optional<int64_t> wanted_index_;
   Regex wanted_name_;

@@ -89,15 +89,18 @@ llvm::DenseSet<const Instruction*> Within(llvm::ArrayRef<const Instruction*> tar
   return kept;
 }
 
+/// Constants up to this size stay with an isolated instruction: bounds, exponents, indices.
+constexpr int64_t kKeptConstantElements = 16;
+
 /// Builds the entry of an extracted module.
 class Extraction {
  public:
-  Extraction(const Module& from, StringRef name, Boundary boundary)
-      : builder_(from, name), boundary_(boundary) {}
+  Extraction(const Module& from, StringRef name, ExtractOptions options)
+      : builder_(from, name), options_(std::move(options)) {}
 
-  Result<std::unique_ptr<Module>> Run(llvm::ArrayRef<const Instruction*> targets, int64_t height) {
+  Result<std::unique_ptr<Module>> Run(llvm::ArrayRef<const Instruction*> targets) {
     const Computation& home = *targets.front()->parent();
-    const auto kept = Within(targets, height);
+    const auto kept = Within(targets, options_.height);
     // Callees come first, as they stand above their callers in the text.
     const std::vector<Instruction*> order = home.PostOrder();
     for (const Instruction* i : order)
@@ -167,16 +170,27 @@ class Extraction {
   }
 
   Result<Instruction*> StandIn(const Instruction& value) {
-    if (boundary_ != Boundary::Parameter) {
+    if (value.kind() == OpKind::Constant && value.shape().IsArray() && !value.shape().HasDynamicDimension() &&
+        value.shape().ElementCount() <= options_.kept_constant_elements) {
+      CopyKept(value, {});
+      return copies_.lookup(&value);
+    }
+    if (options_.boundary != Boundary::Parameter) {
       StandInBuilder stand_ins(*to_);
-      HLO_TRY(Instruction * made, stand_ins.Make(value.shape(), boundary_, value));
+      HLO_TRY(Instruction * made, stand_ins.Make(value.shape(), options_.boundary, value));
       if (made) return made;
+      Diagnostic warning =
+          MakeError("boundary-parameter", value.loc(),
+                    "%{0} has shape {1}, of which there are no constants; it becomes a parameter",
+                    value.name(), value.shape());
+      warning.severity = Severity::Warning;
+      if (options_.report) options_.report(std::move(warning));
     }
     return AddParameter(value);
   }
 
   ModuleBuilder builder_;
-  Boundary boundary_;
+  ExtractOptions options_;
   Computation* to_ = nullptr;
   llvm::DenseMap<const Instruction*, Instruction*> copies_;
   int64_t next_parameter_ = 0;
@@ -246,7 +260,7 @@ Result<const Computation*> FindComputation(const Module& module, StringRef name)
 
 Result<std::unique_ptr<Module>> ExtractInstructions(const Module& module,
                                                     llvm::ArrayRef<const Instruction*> targets,
-                                                    int64_t height, Boundary boundary) {
+                                                    const ExtractOptions& options) {
   for (const Instruction* target : targets)
     if (target->parent() != targets.front()->parent())
       return Error(
@@ -254,7 +268,7 @@ Result<std::unique_ptr<Module>> ExtractInstructions(const Module& module,
           "'%{0}' is in %{1} but '%{2}' is in %{3}; instructions of one module must share a computation",
           targets.front()->name(), targets.front()->parent()->name(), target->name(),
           target->parent()->name());
-  return Extraction(module, module.name(), boundary).Run(targets, height);
+  return Extraction(module, module.name(), options).Run(targets);
 }
 
 std::unique_ptr<Module> ExtractComputation(const Module& module, const Computation& computation) {
@@ -276,13 +290,16 @@ Result<std::vector<std::unique_ptr<Module>>> IsolateInstructions(const Module& m
     if (!visited) continue;
     for (const Instruction* i : computation->PostOrder()) {
       if (IsTrivial(*i)) continue;
-      int64_t height = 0;  // a `done` takes its chain along
+      ExtractOptions options;
+      options.height = 0;
+      options.kept_constant_elements = kKeptConstantElements;
+      // A `done` takes its chain along.
       for (const Instruction* at = i;
            (at->info().Is(kDone) || at->kind() == OpKind::AsyncUpdate) && at->operand_count() > 0;
            at = at->operand(0))
-        ++height;
+        ++options.height;
       const std::string name = (module.name() + "." + i->name()).str();
-      HLO_TRY(auto part, Extraction(module, name, Boundary::Parameter).Run({i}, height));
+      HLO_TRY(auto part, Extraction(module, name, options).Run({i}));
       if (seen.insert(Fingerprint(*part->entry())).second) result.push_back(std::move(part));
     }
   }

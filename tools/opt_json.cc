@@ -1,5 +1,6 @@
 #include "tools/opt_json.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/JSON.h"
 
 namespace hlo {
@@ -60,16 +61,9 @@ void WriteIndex(Json& json, const ShapeIndex& index) {
   });
 }
 
-void WriteConfig(Json& json, const Module& module) {
-  const ModuleConfig& config = module.config;
-  json.attribute("name", Utf8(module.name()));
-  if (module.entry()) json.attribute("entry", Utf8(module.entry()->name()));
-  json.attribute("is_scheduled", config.is_scheduled);
-  json.attribute("num_replicas", config.replica_count);
-  json.attribute("num_partitions", config.num_partitions);
-  if (config.input_output_alias.empty()) return;
+void WriteAliases(Json& json, llvm::ArrayRef<InputOutputAlias> aliases) {
   json.attributeArray("alias", [&] {
-    for (const InputOutputAlias& alias : config.input_output_alias) {
+    for (const InputOutputAlias& alias : aliases) {
       json.object([&] {
         json.attributeBegin("output_index");
         WriteIndex(json, alias.output);
@@ -82,6 +76,29 @@ void WriteConfig(Json& json, const Module& module) {
       });
     }
   });
+}
+
+void WriteConfig(Json& json, const Module& module, const PrintOptions& options) {
+  const ModuleConfig& config = module.config;
+  json.attribute("name", Utf8(module.name()));
+  if (module.entry()) json.attribute("entry", Utf8(module.entry()->name()));
+  json.attribute("is_scheduled", config.is_scheduled);
+  json.attribute("num_replicas", config.replica_count);
+  json.attribute("num_partitions", config.num_partitions);
+  if (!config.input_output_alias.empty()) WriteAliases(json, config.input_output_alias);
+  // The others in the spelling of HLO.
+  static constexpr StringRef kAbove[] = {"is_scheduled", "input_output_alias", "replica_count",
+                                         "num_partitions"};
+  json.attributeObject("attributes", [&] {
+    for (const auto& [name, text] : ModuleAttributeTexts(module))
+      if (!llvm::is_contained(kAbove, name) && (options.layouts || name != "entry_computation_layout"))
+        json.attribute(name, Utf8(text));
+  });
+  if (!config.unknown_attributes.empty())
+    json.attribute("unknown_attributes", Utf8(config.unknown_attributes));
+  if (options.metadata && !module.stack_tables.empty())
+    json.attribute("stack_tables",
+                   Text([&](llvm::raw_ostream& os) { PrintStackTables(os, module.stack_tables); }));
 }
 
 template <class List>
@@ -119,7 +136,8 @@ void WriteAttributes(Json& json, const Instruction& inst, const PrintOptions& op
       shown.push_back(&field);
   }
   const InstructionExtras& extras = inst.extras();
-  const bool frame = !extras.frontend_attributes.empty() || !extras.result_accuracy.is_default();
+  const bool frame = !extras.frontend_attributes.empty() || !extras.result_accuracy.is_default() ||
+                     extras.statistics || extras.origin;
   if (shown.empty() && !frame) return;
   json.attributeObject("attributes", [&] {
     for (const FieldInfo* field : shown) WriteField(json, inst, *field, options);
@@ -131,27 +149,25 @@ void WriteAttributes(Json& json, const Instruction& inst, const PrintOptions& op
     if (!extras.result_accuracy.is_default())
       json.attribute("result_accuracy",
                      Text([&](llvm::raw_ostream& os) { PrintResultAccuracy(os, extras.result_accuracy); }));
+    if (extras.statistics && !extras.statistics->values.empty())
+      json.attribute("statistics",
+                     Text([&](llvm::raw_ostream& os) { PrintStatistics(os, *extras.statistics); }));
+    if (extras.origin)
+      json.attribute("origin", Text([&](llvm::raw_ostream& os) { PrintOrigin(os, *extras.origin); }));
   });
 }
 
 void WriteMetadata(Json& json, const OpMetadata& m) {
   json.attributeObject("metadata", [&] {
-    const std::pair<StringRef, StringRef> texts[] = {
-        {"op_type", m.op_type}, {"op_name", m.op_name}, {"source_file", m.source_file}};
-    for (const auto& [key, value] : texts)
-      if (!value.empty()) json.attribute(key, Utf8(value));
-    const std::pair<StringRef, int32_t> numbers[] = {{"source_line", m.source_line},
-                                                     {"source_end_line", m.source_end_line},
-                                                     {"source_column", m.source_column},
-                                                     {"source_end_column", m.source_end_column},
-                                                     {"stack_frame_id", m.stack_frame_id}};
-    for (const auto& [key, value] : numbers)
-      if (value != 0) json.attribute(key, value);
-    const std::pair<StringRef, StringRef> more[] = {{"deduplicated_name", m.deduplicated_name},
-                                                    {"scheduling_name", m.scheduling_name},
-                                                    {"metadata_payload", m.payload}};
-    for (const auto& [key, value] : more)
-      if (!value.empty()) json.attribute(key, Utf8(value));
+    for (const MetadataField& field : MetadataFields()) {
+      if (field.text != nullptr && !(m.*field.text).empty()) json.attribute(field.name, Utf8(m.*field.text));
+      if (field.number != nullptr && m.*field.number != 0) json.attribute(field.name, m.*field.number);
+      if (field.numbers != nullptr && !(m.*field.numbers).empty())
+        json.attributeArray(field.name, [&] {
+          for (const int32_t number : m.*field.numbers) json.value(number);
+        });
+    }
+    if (!m.unknown_fields.empty()) json.attribute("unknown_fields", Utf8(m.unknown_fields));
   });
 }
 
@@ -180,7 +196,31 @@ void WriteInstruction(Json& json, const Instruction& inst, const PrintOptions& o
                    }));
   if (!extras.backend_config.empty() && options.backend_config)
     json.attribute("backend_config", Utf8(extras.backend_config));
+  if (!extras.unknown_attributes.empty())
+    json.attribute("unknown_attributes", Utf8(extras.unknown_attributes));
   if (inst.loc().valid()) json.attribute("line", lines.Line(inst.loc()));
+}
+
+/// As scheduled, else as they stand in the module, unless some stand before what they need: the order of the
+/// printed text depends on it.
+std::vector<const Instruction*> InOrder(const Computation& computation) {
+  std::vector<const Instruction*> order;
+  if (computation.has_schedule() && !computation.IsFusion()) {
+    order.assign(computation.schedule().begin(), computation.schedule().end());
+    return order;
+  }
+  llvm::DenseSet<const Instruction*> seen;
+  bool ready = true;
+  for (const Instruction* inst : computation.instructions()) {
+    const auto is_seen = [&](const Instruction* before) { return seen.contains(before); };
+    ready &= llvm::all_of(inst->operands(), is_seen) &&
+             llvm::all_of(inst->extras().control_predecessors, is_seen);
+    seen.insert(inst);
+    order.push_back(inst);
+  }
+  if (ready) return order;
+  const auto sorted = computation.PostOrder();
+  return {sorted.begin(), sorted.end()};
 }
 
 }  // namespace
@@ -193,16 +233,18 @@ void WriteGraphJson(llvm::raw_ostream& os, const Module& module, const PrintOpti
     json.attribute("schema", "hlo.graph/1");
     json.attribute("tool", "hlo-opt");
     json.attribute("version", HLO_VERSION);
-    json.attributeObject("module", [&] { WriteConfig(json, module); });
+    json.attributeObject("module", [&] { WriteConfig(json, module, options); });
     json.attributeArray("computations", [&] {
-      for (const Computation* computation : module.PrintOrder()) {
+      // Their order in the module, on which that of the printed text depends.
+      for (const auto& computation : module.computations()) {
         json.object([&] {
           json.attribute("name", Utf8(computation->name()));
           json.attribute("kind", KindOf(*computation));
+          if (computation->execution_thread() != "main")
+            json.attribute("execution_thread", Utf8(computation->execution_thread()));
           if (computation->root()) json.attribute("root", Utf8(computation->root()->name()));
           json.attributeArray("instructions", [&] {
-            const bool scheduled = computation->has_schedule() && !computation->IsFusion();
-            for (const Instruction* inst : scheduled ? computation->schedule() : computation->PostOrder())
+            for (const Instruction* inst : InOrder(*computation))
               json.object([&] { WriteInstruction(json, *inst, options, lines); });
           });
         });

@@ -58,8 +58,8 @@ Status OptOutput::Finish() {
 
 Status CheckUpdater::Add(const InputModule& input, llvm::StringRef output) {
   File& file = files_[input.file];
-  if (!file.source) file.source = input.source;
-  const llvm::StringRef all = file.source->text();
+  if (!file.source) file.source = input.source, file.original = input.original;
+  const llvm::StringRef all = file.Text();
   file.text += all.slice(file.copied, input.begin);
   const llvm::StringRef chunk = all.slice(input.begin, input.end);
   file.copied = input.end;
@@ -91,7 +91,7 @@ Status CheckUpdater::Add(const InputModule& input, llvm::StringRef output) {
 
 Status CheckUpdater::Write(bool in_place, OptOutput& output) {
   for (auto& [name, file] : files_) {
-    file.text += file.source->text().drop_front(file.copied);
+    file.text += file.Text().drop_front(file.copied);
     if (!in_place) {
       HLO_CHECK_OK(output.Write(file.text, {}));
     } else if (name == "<stdin>") {

@@ -45,7 +45,11 @@ class CheckUpdater {
  private:
   struct File {
     SourcePtr source;
+    std::shared_ptr<const std::string> original;  // the source with its log prefixes
     std::string text;
+    [[nodiscard]] llvm::StringRef Text() const {
+      return original ? llvm::StringRef(*original) : source->text();
+    }
     size_t copied = 0;  // bytes of the source
   };
   std::map<std::string, File> files_;

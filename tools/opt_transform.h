@@ -19,11 +19,17 @@ std::unique_ptr<Module> CanonicallyNamed(const Module& module);
 Result<const Instruction*> FindInstruction(const Module& module, llvm::StringRef name);
 Result<const Computation*> FindComputation(const Module& module, llvm::StringRef name);
 
-/// A module that computes `targets`, which belong to one computation: their operands up to `height`
-/// levels (-1: all), with stand-ins for what lies beyond. Several targets give a tuple.
+struct ExtractOptions {
+  int64_t height = -1;                      // levels of operands kept; -1: all
+  Boundary boundary = Boundary::Parameter;  // what stands in for values beyond
+  int64_t kept_constant_elements = 0;       // constants beyond that stay, up to this size
+  std::function<void(Diagnostic)> report;   // warnings; may be empty
+};
+/// A module that computes `targets`, which belong to one computation, from their operands and stand-ins.
+/// Several targets give a tuple.
 Result<std::unique_ptr<Module>> ExtractInstructions(const Module& module,
                                                     llvm::ArrayRef<const Instruction*> targets,
-                                                    int64_t height, Boundary boundary);
+                                                    const ExtractOptions& options);
 /// A module whose entry is a copy of `computation`.
 std::unique_ptr<Module> ExtractComputation(const Module& module, const Computation& computation);
 /// One module per instruction worth looking at alone; isomorphic ones once.

@@ -82,9 +82,26 @@ void WritePlace(llvm::json::OStream& json, const Diagnostic& d) {
   json.attribute("end_column", at.column + CountCharacters(FirstLineOf(d.loc)));
 }
 
+/// The edit that a note `did you mean 'x'?` proposes, if it names one word; marks around the word stay.
+std::optional<FixIt> SuggestedFix(const Diagnostic& note) {
+  llvm::StringRef word = note.message;
+  if (!note.loc.valid() || !word.consume_front("did you mean '") || !word.consume_back("'?") ||
+      word.contains('\''))
+    return std::nullopt;
+  FixIt fix{note.loc, word.str()};
+  const llvm::StringRef replaced = FirstLineOf(note.loc);
+  if (replaced.starts_with("%") && !word.starts_with("%")) fix.text = "%" + fix.text;
+  if (replaced.starts_with("'") || replaced.starts_with("\""))
+    fix.text = replaced.front() + fix.text + replaced.front();
+  return fix;
+}
+
 void WriteFixIts(llvm::json::OStream& json, const Diagnostic& d) {
+  std::vector<FixIt> fixes = d.fixits;
+  for (const Diagnostic& note : d.notes)
+    if (auto fix = SuggestedFix(note)) fixes.push_back(std::move(*fix));
   json.attributeArray("fixits", [&] {
-    for (const FixIt& fix : d.fixits) {
+    for (const FixIt& fix : fixes) {
       if (!fix.where.valid()) continue;
       const LineColumn at = FindLineColumn(*fix.where.source, fix.where.begin);
       json.object([&] {
