@@ -19,6 +19,27 @@ bool ConcernsFloats(const Instruction& inst) {
          llvm::any_of(inst.operands(), [](const Instruction* o) { return IsInexactType(o->shape()); });
 }
 
+/// Layouts are logical as a rule: a new instruction may take the layout of what it replaces, unless its
+/// meaning depends on layouts or, where layouts count, its operands lie otherwise and it cannot change
+/// layouts.
+void AdoptLayout(const Instruction& old, Instruction& by, bool layout_sensitive) {
+  if (!by.shape().IsArray() || by.shape() == old.shape() || by.kind() == OpKind::Bitcast ||
+      by.kind() == OpKind::Constant || !Same(old.shape(), by.shape(), {.dynamic = true}))
+    return;
+  const Layout& layout = old.shape().layout();
+  const bool fits = by.info().Is(kReshapesLayout) || llvm::all_of(by.operands(), [&](const Instruction* o) {
+                      const Shape& shape = o->shape();
+                      return !shape.IsArray() || shape.rank() != by.shape().rank() ||
+                             shape.layout().minor_to_major == layout.minor_to_major;
+                    });
+  if (fits || !layout_sensitive) by.set_shape(old.shape());
+}
+
+/// Somebody reads the bytes of the value as they lie.
+bool LayoutIsObserved(const Instruction& inst) {
+  return llvm::any_of(inst.users(), [](const Instruction* user) { return user->kind() == OpKind::Bitcast; });
+}
+
 }  // namespace
 
 RuleIndex::RuleIndex(std::vector<llvm::ArrayRef<Rule>> tables) {
@@ -109,12 +130,18 @@ bool RewriteDriver::Try(const RuleIndex::Entry& entry, Instruction* inst) {
       removed_.erase(i);  // may live where a removed one lived
       fresh |= i == by;
     }
+    if (fresh) AdoptLayout(*inst, *by, layout_sensitive_);
     if (by && by != inst && MayReplace(*inst, *by, fresh) && context_.TakeRewrite(rule.name, *inst, *by)) {
       if (auto left = context_.controls().rule_limit.find(rule.name);
           left != context_.controls().rule_limit.end())
         --left->second;
       context_.Count(rule.name);
       Substitute(inst, by, first_fresh);
+      for (Instruction* done : m.superseded)
+        if (done->users().empty() && !done->IsRoot()) {
+          removed_.insert(done);
+          done->parent()->Remove(done);
+        }
       return true;
     }
     // Take back what was made, users before operands.
@@ -130,7 +157,7 @@ bool RewriteDriver::Try(const RuleIndex::Entry& entry, Instruction* inst) {
 bool RewriteDriver::MayReplace(const Instruction& old, const Instruction& by, bool fresh) const {
   const bool same = layout_sensitive_ ? old.shape() == by.shape()
                                       : Same(old.shape(), by.shape(), {.layout = false, .dynamic = true});
-  if (!same) return false;
+  if (!same || (!layout_sensitive_ && old.shape() != by.shape() && LayoutIsObserved(old))) return false;
   if (fresh || !old.has_extras()) return true;
   const InstructionExtras& extras = old.extras();
   if (!extras.control_predecessors.empty()) return false;

@@ -15,6 +15,16 @@ Instruction* Must(Result<Instruction*> made, OpKind kind) {
                            made.error().message);
 }
 
+/// Ops that cannot change layouts keep that of their operand.
+void KeepLayout(Instruction& made) {
+  if (made.info().Is(kReshapesLayout) || made.info().Is(kElementwise) || made.operand_count() == 0) return;
+  const Shape& from = made.operand(0)->shape();
+  const Shape& shape = made.shape();
+  if (from.IsArray() && from.has_layout() && shape.IsArray() && from.rank() == shape.rank() &&
+      from.element_type() == shape.element_type() && shape.layout() != from.layout())
+    made.set_shape(shape.WithLayout(from.layout()));
+}
+
 }  // namespace
 
 Maker::Maker(Instruction* origin) : computation_(*origin->parent()), builder_(computation_, origin) {
@@ -28,7 +38,9 @@ Maker::Maker(Computation& computation, const Instruction* origin)
 
 Instruction* Maker::Add(OpKind kind, llvm::ArrayRef<Instruction*> operands, Attrs attrs,
                         llvm::ArrayRef<Computation*> callees, llvm::StringRef name) {
-  return Must(builder_.Add(kind, operands, std::move(attrs), callees, name), kind);
+  Instruction* made = Must(builder_.Add(kind, operands, std::move(attrs), callees, name), kind);
+  KeepLayout(*made);
+  return made;
 }
 
 Instruction* Maker::AddWithShape(OpKind kind, const Shape& shape, llvm::ArrayRef<Instruction*> operands,

@@ -50,6 +50,8 @@ class Match {
   [[nodiscard]] ElementType type() const { return root->shape().element_type(); }
 
   std::array<Instruction*, Pattern::kSlots> bound{};
+  /// Instructions with side effects that the replacement does in their stead; they go once they are unused.
+  llvm::SmallVector<Instruction*, 1> superseded;
 
  private:
   const void* options_;
@@ -68,9 +70,13 @@ struct Rule {
   std::vector<Guard> guards = {};
 };
 
+/// The rules with one more guard each.
+std::vector<Rule> WithGuard(std::vector<Rule> rules, Guard guard);
+
 // Guards that many rules share.
-bool Integral(const Match& m);           // INT: the root's element type is an integer type
-bool Floating(const Match& m);           // the root's element type is a real floating type
+bool StaticShapes(const Match& m);  // no dynamic dimensions in the root, its operands and what slots bind
+bool Integral(const Match& m);      // INT: the root's element type is an integer type
+bool Floating(const Match& m);      // the root's element type is a real floating type
 bool LayoutInsensitive(const Match& m);  // LI
 bool LayoutSensitive(const Match& m);    // LS
 bool IntegralOrFastMath(const Match& m);
