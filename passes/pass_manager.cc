@@ -152,6 +152,7 @@ Result<bool> PassManager::Execute(Module& module, const PipelineItem& item, Pass
     }
     execution.changed = *changed;
   }
+  execution.start = start;
   execution.time = std::chrono::steady_clock::now() - start;
   execution.rewrites = context.rewrites();
   execution.counters = context.counters();

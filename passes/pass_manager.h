@@ -17,6 +17,7 @@ struct PassExecution {
   bool changed = false;
   int64_t rewrites = 0;
   int64_t instructions_before = 0, instructions_after = 0;
+  std::chrono::steady_clock::time_point start;
   std::chrono::nanoseconds time{0};
   PassCounters counters;
 };

@@ -65,13 +65,14 @@ Status CheckRoundTrip(const Module& module, const InputModule& input) {
 /// One run of the tool.
 class OptRun {
  public:
-  OptRun(const OptOptions& options, OptStage stage, llvm::ArrayRef<PipelineItem> pipeline,
-         const CommandLine& command_line, StringRef stdin_text, raw_ostream& out, DiagnosticSink& sink)
+  OptRun(const OptOptions& options, OptStage stage, PassRunner& passes, const CommandLine& command_line,
+         StringRef stdin_text, raw_ostream& out, DiagnosticSink& sink)
       : options_(options),
         stage_(stage),
-        pipeline_(pipeline),
+        passes_(passes),
         sink_(sink),
         reader_(options.common, command_line.positional, stdin_text, sink),
+        out_(out),
         output_(options, command_line.positional, out) {}
 
   int Run() {
@@ -92,6 +93,7 @@ class OptRun {
       if (sink_.stopped()) break;
     }
     if (options_.update_checks) Report(updater_.Write(options_.in_place, output_), {});
+    Report(passes_.Finish(out_), {});
     Report(output_.Finish(), {});
     return sink_.exit_code();
   }
@@ -142,9 +144,7 @@ class OptRun {
     if (stage_ == OptStage::Parsed) return emit(module);
     if (options_.remove_infeed_outfeed) HLO_CHECK_OK(RemoveInfeedOutfeed(module));
     if (options_.while_execution_count) HLO_CHECK_OK(FixLoopCounts(module, *options_.while_execution_count));
-    if (!pipeline_.empty())
-      HLO_CHECK_OK(
-          RunPasses(module, pipeline_, options_, [&](Diagnostic d) { ReportAbout(std::move(d), input); }));
+    HLO_CHECK_OK(passes_.Run(module, input, sink_, out_));
     std::vector<std::unique_ptr<Module>> parts;
     if (options_.isolate) {
       HLO_TRY(parts, IsolateInstructions(module));
@@ -210,9 +210,10 @@ class OptRun {
 
   const OptOptions& options_;
   OptStage stage_;
-  llvm::ArrayRef<PipelineItem> pipeline_;
+  PassRunner& passes_;
   DiagnosticSink& sink_;
   InputReader reader_;
+  raw_ostream& out_;
   OptOutput output_;
   CheckUpdater updater_;
 };
@@ -223,12 +224,12 @@ bool PrintLists(const OptOptions& options, raw_ostream& out) {
     WriteOpsJson(out, static_cast<unsigned>(options.json_indent));
   else if (options.list_stages)
     out << "parsed\nhlo\njson\ncost\n";
-  else if (options.list_pipelines)
+  else if (options.passes.list_pipelines)
     ListPipelines(out);
-  else if (options.list_passes != ListForm::Unset)
-    ListPasses(out, options.list_passes);
-  else if (!options.describe_pass.empty())
-    DescribePass(out, *FindPass(options.describe_pass));
+  else if (options.passes.list_passes != ListForm::Unset)
+    ListPasses(out, options.passes.list_passes);
+  else if (!options.passes.describe_pass.empty())
+    DescribePass(out, *FindPass(options.passes.describe_pass));
   else
     return false;
   return true;
@@ -249,9 +250,13 @@ int HloOptMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
     sink.Report(std::move(stage).error());
     return sink.exit_code();
   }
-  auto pipeline = ParsePasses(options);
-  if (!pipeline) {
-    sink.Report(std::move(pipeline).error());
+  auto passes = PassRunner::Make(options);
+  if (!passes) {
+    sink.Report(std::move(passes).error());
+    return sink.exit_code();
+  }
+  if (options.passes.print_pipeline) {
+    out << PipelineText(passes->pipeline(), /*expand=*/true) << '\n';
     return sink.exit_code();
   }
   if (PrintLists(options, out)) return sink.exit_code();
@@ -260,7 +265,7 @@ int HloOptMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
   if (options.common.memory_limit.bytes > 0) LimitProcessMemory(options.common.memory_limit.bytes);
   SetReproducerDirectory(options.common.reproducer_dir);
   SetCrashCommand(started.command_line);
-  return OptRun(options, *stage, *pipeline, started.command_line, stdin_text, out, sink).Run();
+  return OptRun(options, *stage, *passes, started.command_line, stdin_text, out, sink).Run();
 }
 
 }  // namespace hlo

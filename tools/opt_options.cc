@@ -6,18 +6,8 @@ namespace {
 using O = OptOptions;
 
 constexpr OptionRow kTargetRows[] = {
-    Option<&O::platform>("platform", "NAME", "none", "pipeline and code generator: none"),
+    Option<&O::platform>("platform", "NAME", "none", "pipeline and code generator: none, cpu"),
     Option<&O::stage>("stage", "STAGE", "hlo", "what to print: parsed, hlo, json, cost"),
-    Option<&O::passes>("passes", "SPEC", "", "run exactly these passes; repeatable"),
-    Option<&O::list_passes>("list-passes", "text|names|json", "", "name, summary and options of every pass")
-        .Bare("text"),
-    Option<&O::describe_pass>("describe-pass", "NAME", "", "explain one pass").Advanced(),
-    Option<&O::disable_passes>("disable-passes", "LIST", "", "passes to leave out").Advanced(),
-    Option<&O::enable_passes_only>("enable-passes-only", "LIST", "", "leave out all others").Advanced(),
-    Option<&O::list_pipelines>("list-pipelines", "", "", "the named pipelines").Advanced(),
-    Option<&O::disable_rule>("disable-rule", "LIST", "", "rewrite rules that must not fire").Advanced(),
-    Option<&O::fast_math>("fast-math", "", "", "allow rewrites that change values of floats"),
-    Option<&O::strict_fp>("strict-fp", "", "", "only rewrites that are exact for every float"),
     Option<&O::list_stages>("list-stages", "", "", "the stages of the platform").Advanced(),
     Option<&O::list_ops>("list-ops", "json", "", "the table of opcodes").Bare("json"),
 };
@@ -77,6 +67,20 @@ constexpr OptionAlias kAliases[] = {
     {"instruction", "extract"},
     {"instruction_name", "extract"},
     {"height", "extract-height"},
+    {"opt-bisect-limit", "pass-limit"},
+    {"xla_backend_optimization_level", "O"},
+    {"xla_disable_all_hlo_passes", "run-hlo-passes", "never"},
+    {"xla_run_hlo_passes_starting_from", "run-passes-from"},
+    {"xla_fuel", "rewrite-limit"},
+    {"xla_cpu_enable_fast_math", "fast-math"},
+    {"xla_gpu_deterministic_ops", "deterministic"},
+    {"xla_dump_to", "dump-to"},
+    {"xla_dump_hlo_pass_re", "dump-pass-re"},
+    {"xla_dump_hlo_pipeline_re", "dump-pipeline-re"},
+    {"xla_dump_hlo_module_re", "dump-module-re"},
+    {"xla_dump_include_timestamp", "dump-include-timestamp"},
+    {"xla_dump_max_hlo_modules", "dump-max-hlo-modules"},
+    {"xla_dump_large_constants", "dump-large-constants"},
     {"xla_disable_hlo_passes", "disable-passes"},
     {"xla_enable_hlo_passes_only", "enable-passes-only"},
     {"xla_syntax_sugar_async_ops", "async-sugar"},
@@ -84,40 +88,13 @@ constexpr OptionAlias kAliases[] = {
 };
 
 constexpr UnavailableOption kUnavailableOptions[] = {
-    {"run-hlo-passes", "running pipelines"},
-    {"xla-disable-all-hlo-passes", "running pipelines"},
-    {"O", "running pipelines"},
-    {"xla-backend-optimization-level", "running pipelines"},
     {"target-triple", "code generation"},
     {"mcpu", "code generation"},
     {"mattr", "code generation"},
     {"gpu-arch", "code generation"},
     {"gpu-target-config", "code generation"},
     {"xla-gpu-target-config-filename", "code generation"},
-    {"fast-math", "code generation"},
-    {"xla-cpu-enable-fast-math", "code generation"},
-    {"deterministic", "code generation"},
-    {"xla-gpu-deterministic-ops", "code generation"},
-    {"list-pipelines", "running pipelines"},
-    {"print-pipeline", "running pipelines"},
-    {"pass-limit", "running passes"},
-    {"opt-bisect-limit", "running passes"},
-    {"rewrite-limit", "running passes"},
     {"bisect-passes", "bisecting passes"},
-    {"print-before", "observing passes"},
-    {"print-after", "observing passes"},
-    {"print-after-all", "observing passes"},
-    {"print-changed", "observing passes"},
-    {"dump-to", "dumping"},
-    {"xla-dump-to", "dumping"},
-    {"dump-pass-re", "dumping"},
-    {"dump-pipeline-re", "dumping"},
-    {"dump-module-re", "dumping"},
-    {"dump-as", "dumping"},
-    {"dump-unchanged", "dumping"},
-    {"time-passes", "observing passes"},
-    {"pass-stats", "observing passes"},
-    {"trace", "tracing"},
     {"kernel", "code generation"},
     {"aot", "ahead-of-time output"},
     {"entry-name", "ahead-of-time output"},
@@ -202,19 +179,21 @@ const ToolInfo& OptTool() {
 }
 
 std::vector<OptionGroup> OptGroups(OptOptions& options) {
-  return {{"Target and passes", kTargetRows, &options},
-          {"Printing", kPrintingRows, &options},
-          {"Checking", kCheckingRows, &options},
-          {"Extraction and analysis", kExtractionRows, &options},
-          {"Output", kOutputRows, &options.common}};
+  std::vector<OptionGroup> groups = {{"Target", kTargetRows, &options}};
+  for (const OptionGroup& group : PassGroups(options.passes)) groups.push_back(group);
+  const OptionGroup own[] = {{"Printing", kPrintingRows, &options},
+                             {"Checking", kCheckingRows, &options},
+                             {"Extraction and analysis", kExtractionRows, &options},
+                             {"Output", kOutputRows, &options.common}};
+  groups.insert(groups.end(), std::begin(own), std::end(own));
+  return groups;
 }
 
 Result<OptStage> CheckOptOptions(OptOptions& options) {
   HLO_TRY(OptStage stage, ParseStage(options.stage));
   HLO_CHECK_OK(CheckOutputFormat(options, stage));
-  if (options.platform != OptPlatform::None)
-    return Error("unavailable-feature", {}, "platform '{0}' is not available yet",
-                 options.platform == OptPlatform::Cpu ? "cpu" : "gpu");
+  if (options.platform == OptPlatform::Gpu)
+    return Error("unavailable-feature", {}, "platform 'gpu' is not available yet");
   if (!options.list_ops.empty() && options.list_ops != "json")
     return Error("usage-option", {}, "option '--list-ops': found '{0}', expected json", options.list_ops);
   if (options.cost != CostForm::Unset) stage = OptStage::Cost;

@@ -6,6 +6,7 @@
 
 #include "ir/print.h"
 #include "tools/common_options.h"
+#include "tools/pass_options.h"
 
 namespace hlo {
 
@@ -14,7 +15,6 @@ enum class PrintStyle : uint8_t { Long, Short, Canonical };
 enum class OptStage : uint8_t { Parsed, Hlo, Json, Cost };
 enum class Boundary : uint8_t { Parameter, Zeros, Random };
 enum class OptPlatform : uint8_t { None, Cpu, Gpu };
-enum class ListForm : uint8_t { Unset, Text, Names, Json };
 enum class CostForm : uint8_t { Unset, Table, Csv };
 
 struct OptOptions {
@@ -23,13 +23,8 @@ struct OptOptions {
   // Target and passes
   OptPlatform platform = OptPlatform::None;
   std::string stage = "hlo";
-  std::vector<std::string> passes;
-  ListForm list_passes = ListForm::Unset;
-  std::string describe_pass;
-  NameList disable_passes, enable_passes_only;
-  NameList disable_rule;
-  bool fast_math = false, strict_fp = false;
-  bool list_stages = false, list_pipelines = false;
+  PassRunOptions passes;
+  bool list_stages = false;
   std::string list_ops;
 
   // Printing
@@ -74,9 +69,6 @@ template <>
 inline constexpr OptionWord<OptPlatform> kOptionWords<OptPlatform>[] = {
     {"none", OptPlatform::None}, {"transforms", OptPlatform::None}, {"cpu", OptPlatform::Cpu},
     {"host", OptPlatform::Cpu},  {"gpu", OptPlatform::Gpu},         {"cuda", OptPlatform::Gpu}};
-template <>
-inline constexpr OptionWord<ListForm> kOptionWords<ListForm>[] = {
-    {"text", ListForm::Text}, {"names", ListForm::Names}, {"json", ListForm::Json}};
 template <>
 inline constexpr OptionWord<CostForm> kOptionWords<CostForm>[] = {{"table", CostForm::Table},
                                                                   {"csv", CostForm::Csv}};

@@ -1,158 +1,290 @@
 #include "tools/opt_passes.h"
 
+#include "ir/support/interrupt.h"
 #include "ir/verify.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/JSON.h"
+#include "llvm/Support/FileSystem.h"
 #include "passes/rules/rules.h"
+#include "tools/output_file.h"
+#include "tools/process.h"
 
 namespace hlo {
 namespace {
 
-/// Verifies what a pass changed.
-class VerifyObserver final : public PassObserver {
- public:
-  VerifyObserver(const PassManager& manager, VerifyMode mode) : manager_(manager), mode_(mode) {}
-  Status AfterPass(const Module& module, const PassExecution& execution) override {
-    if (mode_ != VerifyMode::Each || !execution.changed) return {};
-    return Check(module, llvm::formatv("found after pass '{0}' (execution {1})", execution.pass->name,
-                                       execution.number)
-                             .str());
-  }
-  Status AfterPipeline(const Module& module) override {
-    return mode_ == VerifyMode::Final ? Check(module, "found after the last pass") : Status();
-  }
-
- private:
-  Status Check(const Module& module, const std::string& when) {
-    VerifyOptions options;
-    options.makers = manager_.makers();
-    for (Diagnostic& violation : Verify(module, options)) {
-      if (violation.severity != Severity::Error) continue;
-      violation.Note(when);
-      return Error(std::move(violation));
+/// Adds `NAME=N[,NAME=N]` to limits; `known` tells whether a name exists, under the name it returns.
+Status AddLimits(llvm::ArrayRef<std::string> texts, llvm::StringRef option,
+                 llvm::function_ref<Result<std::string>(llvm::StringRef)> known,
+                 llvm::StringMap<int64_t>& limits) {
+  for (const llvm::StringRef text : texts)
+    for (const llvm::StringRef item : llvm::split(text, ',')) {
+      const auto [name, number] = item.rsplit('=');
+      int64_t limit = 0;
+      if (number.getAsInteger(10, limit) || limit < 0)
+        return Error("usage-option", {}, "option '--{0}': found '{1}', expected NAME=N", option, item);
+      HLO_TRY(const std::string canonical, known(name));
+      limits[canonical] = limit;
     }
-    return {};
-  }
+  return {};
+}
 
-  const PassManager& manager_;
-  VerifyMode mode_;
-};
+Result<std::string> KnownPass(llvm::StringRef name) {
+  if (const PassInfo* pass = FindPass(name)) return pass->name.str();
+  return Error(UnknownPass(name));
+}
 
-Status CheckNames(const NameList& list, llvm::StringSet<>* canonical) {
+Result<std::string> KnownRule(llvm::StringRef name) {
+  std::vector<llvm::StringRef> names;
+  for (const RuleIndex::Entry& entry : AlgsimpRules().entries()) names.push_back(entry.rule->name);
+  if (llvm::is_contained(names, name)) return name.str();
+  const std::string hint = DidYouMeanText(name, names);
+  return Error("usage-pass", {}, "unknown rule '{0}'{1}{2}", name, hint.empty() ? "" : "; ", hint);
+}
+
+Status AddNames(const NameList& list, llvm::StringSet<>& names) {
   for (const std::string& name : list.items) {
     const PassInfo* pass = FindPass(name);
     const PipelineInfo* pipeline = pass ? nullptr : FindPipeline(name);
     if (!pass && !pipeline) return Error(UnknownPass(name));
-    if (canonical) canonical->insert(pass ? pass->name : pipeline->name);
+    names.insert(pass ? pass->name : pipeline->name);
   }
   return {};
 }
+
+/// Tells crash reports which pass runs.
+class PhaseObserver final : public PassObserver {
+ public:
+  Status BeforePass(const Module& module, const PassExecution& execution) override {
+    (void)module;
+    text_ = llvm::formatv("running pass '{0}' (execution {1})", execution.pass->name, execution.number).str();
+    SetCrashPhase(text_.c_str());
+    return {};
+  }
+  ~PhaseObserver() override { SetCrashPhase("running passes"); }
+
+ private:
+  std::string text_;
+};
+
+/// A folder with the module before the pass that failed and a script that repeats this one step. The module
+/// is made again from its text, as everything up to there is reproducible.
+std::string WriteReproducer(const InputModule& input, llvm::ArrayRef<PipelineItem> pipeline,
+                            PassSelection selection, RewriteControls controls, const PassExecution& failed,
+                            llvm::StringRef options) {
+  if (!input.source) return "";
+  ParseResult parsed = ParseModule(
+      std::make_shared<SourceBuffer>(input.file, input.source->text().slice(input.begin, input.end).str()));
+  if (!parsed.module) return "";
+  selection.pass_limit = failed.number - 1;
+  controls.report = nullptr;
+  controls.on_rewrite = nullptr;
+  PassManager manager(controls, std::move(selection));
+  if (!manager.Run(*parsed.module, pipeline)) return "";
+  PrintOptions print = PrintOptions::ModuleDump();
+  print.max_constant_elements = -1;
+  const std::string spec = PipelineText(llvm::ArrayRef(*failed.item));
+  const std::string script =
+      llvm::formatv(
+          "#!/bin/sh\n# hlo-opt {0}: pass '{1}' failed\ncd \"$(dirname \"$0\")\" && exec "
+          "${{HLO_OPT:-hlo-opt} --passes='{2}' {3}module.hlo\n",
+          HLO_VERSION, failed.pass->name, spec, options)
+          .str();
+  const std::string folder = ReproducerFolder();
+  if (!WriteFile(folder + "/module.hlo", ToString(*parsed.module, print) + "\n", llvm::nulls()) ||
+      !WriteFile(folder + "/run.sh", script, llvm::nulls()))
+    return "";
+  (void)llvm::sys::fs::setPermissions(folder + "/run.sh", llvm::sys::fs::perms::all_read |
+                                                              llvm::sys::fs::perms::all_exe |
+                                                              llvm::sys::fs::perms::owner_write);
+  return folder;
+}
+
+/// Remembers the execution that failed.
+class FailureObserver final : public PassObserver {
+ public:
+  void OnFailure(const Module& module, const PassExecution& execution) override {
+    (void)module;
+    failed = execution;
+  }
+  std::optional<PassExecution> failed;
+};
 
 }  // namespace
 
-Result<std::vector<PipelineItem>> ParsePasses(const OptOptions& options) {
-  std::vector<PipelineItem> pipeline;
-  for (const std::string& spec : options.passes) {
-    HLO_TRY(auto items, ParsePipeline(spec));
-    for (PipelineItem& item : items) pipeline.push_back(std::move(item));
-  }
-  HLO_CHECK_OK(CheckNames(options.disable_passes, nullptr));
-  HLO_CHECK_OK(CheckNames(options.enable_passes_only, nullptr));
-  if (!options.describe_pass.empty() && !FindPass(options.describe_pass))
-    return Error(UnknownPass(options.describe_pass));
-  return pipeline;
+Status VerifyObserver::AfterPass(const Module& module, const PassExecution& execution) {
+  if (mode_ != VerifyMode::Each || !execution.changed) return {};
+  return Check(
+      module,
+      llvm::formatv("found after pass '{0}' (execution {1})", execution.pass->name, execution.number).str());
 }
 
-Status RunPasses(Module& module, llvm::ArrayRef<PipelineItem> pipeline, const OptOptions& options,
-                 llvm::function_ref<void(Diagnostic)> report) {
-  RewriteControls controls;
-  controls.policy.fast_math = options.fast_math;
-  controls.policy.strict_fp = options.strict_fp;
-  for (const std::string& rule : options.disable_rule.items) controls.disabled_rules.insert(rule);
-  controls.report = [report](Diagnostic d) { report(std::move(d)); };
-  PassSelection selection;
-  HLO_CHECK_OK(CheckNames(options.disable_passes, &selection.disabled));
-  HLO_CHECK_OK(CheckNames(options.enable_passes_only, &selection.enabled_only));
-  PassManager manager(controls, std::move(selection));
-#ifndef NDEBUG
-  manager.set_check_changed_flag(true);
-#endif
-  VerifyObserver verifier(manager, options.common.verify);
-  manager.AddObserver(verifier);
-  HLO_CHECK_OK(manager.Run(module, pipeline));
+Status VerifyObserver::AfterPipeline(const Module& module) {
+  return mode_ == VerifyMode::Final ? Check(module, "found after the last pass") : Status();
+}
+
+Status VerifyObserver::Check(const Module& module, const std::string& when) {
+  VerifyOptions options;
+  options.makers = manager_.makers();
+  for (Diagnostic& violation : Verify(module, options)) {
+    if (violation.severity != Severity::Error) continue;
+    violation.Note(when);
+    return Error(std::move(violation));
+  }
   return {};
 }
 
-void ListPasses(llvm::raw_ostream& os, ListForm form) {
-  if (form == ListForm::Names) {
-    llvm::StringRef separator;
-    for (const PassInfo& pass : AllPasses()) os << std::exchange(separator, ",") << pass.name;
-    os << '\n';
-    return;
-  }
-  if (form == ListForm::Text) {
-    for (const PassInfo& pass : AllPasses()) {
-      os << llvm::formatv("{0,-38} {1}\n", pass.name, pass.summary);
-      for (const PassOptionRow& row : pass.hooks->rows())
-        os << llvm::formatv("  {0,-36} {1}\n",
-                            row.name + "=" + PassOptionText(row, pass.hooks->make_options().get()),
-                            row.summary);
-    }
-    return;
-  }
-  llvm::json::OStream json(os);
-  json.objectBegin();
-  json.attribute("schema", "hlo.passes/1");
-  json.attribute("tool", "hlo-opt");
-  json.attribute("version", HLO_VERSION);
-  json.attributeArray("passes", [&] {
-    for (const PassInfo& pass : AllPasses())
-      json.object([&] {
-        json.attribute("name", pass.name);
-        json.attribute("summary", pass.summary);
-        json.attribute("requires", ToString(pass.requires_facts));
-        json.attribute("preserves", ToString(pass.preserves));
-        json.attributeArray("options", [&] {
-          const auto defaults = pass.hooks->make_options();
-          for (const PassOptionRow& row : pass.hooks->rows())
-            json.object([&] {
-              json.attribute("name", row.name);
-              json.attribute("default", PassOptionText(row, defaults.get()));
-              json.attribute("summary", row.summary);
-            });
-        });
-      });
-  });
-  json.objectEnd();
-  os << '\n';
+Result<PassRunner> PassRunner::Make(const OptOptions& options) {
+  PassRunner runner(options);
+  HLO_CHECK_OK(runner.ChoosePipeline());
+  HLO_CHECK_OK(runner.CheckNames());
+  HLO_CHECK_OK(runner.SetLimits());
+  HLO_CHECK_OK(runner.SetDumps());
+  return runner;
 }
 
-void ListPipelines(llvm::raw_ostream& os) {
-  for (const PipelineInfo& pipeline : AllPipelines())
-    os << llvm::formatv("@{0,-16} {1}\n  {2}\n", pipeline.name, pipeline.summary, pipeline.spec);
+Status PassRunner::ChoosePipeline() {
+  const PassRunOptions& passes = options_->passes;
+  for (const std::string& spec : passes.passes) {
+    HLO_TRY(auto items, ParsePipeline(spec));
+    for (PipelineItem& item : items) pipeline_.push_back(std::move(item));
+  }
+  if (passes.level && (*passes.level < 0 || *passes.level > 3))
+    return Error("usage-option", {}, "option '-O': found {0}, expected 0 to 3", *passes.level);
+  const bool cpu = options_->platform == OptPlatform::Cpu;
+  if (!passes.passes.empty() || passes.run == RunPasses::Never || (!passes.level && !cpu)) return {};
+  const std::string name = (cpu ? "cpu-O" : "O") + std::to_string(passes.level.value_or(2));
+  HLO_TRY(pipeline_, ParsePipeline("@" + name));
+  return {};
 }
 
-void DescribePass(llvm::raw_ostream& os, const PassInfo& pass) {
-  os << pass.name << ": " << pass.summary << "\nrequires: " << ToString(pass.requires_facts)
-     << "\npreserves: " << ToString(pass.preserves) << '\n';
-  const auto defaults = pass.hooks->make_options();
-  if (!pass.hooks->rows().empty()) os << "options:\n";
-  for (const PassOptionRow& row : pass.hooks->rows())
-    os << llvm::formatv("  {0,-50} {1}\n", row.name + "=" + PassOptionText(row, defaults.get()), row.summary);
-  if (pass.name != "algsimp") return;
-  os << "rules:\n";
-  for (const RuleIndex::Entry& entry : AlgsimpRules().entries()) {
-    const Licence& licence = entry.rule->licence;
-    std::string changes;
-    constexpr llvm::StringRef kWords[] = {"rounding", "signed zero", "NaN", "range"};
-    for (size_t i = 0; i < std::size(kWords); ++i)
-      if (licence.changes >> i & 1) changes += (changes.empty() ? "" : ", ") + kWords[i].str();
-    os << llvm::formatv("  {0,-12} {1}{2}\n", entry.rule->name,
-                        licence.exact()           ? "exact"
-                        : licence.needs_fast_math ? "needs fast math on floats: "
-                                                  : "may change floats: ",
-                        changes);
+Status PassRunner::CheckNames() {
+  const PassRunOptions& passes = options_->passes;
+  HLO_CHECK_OK(AddNames(passes.disable_passes, selection_.disabled));
+  HLO_CHECK_OK(AddNames(passes.enable_passes_only, selection_.enabled_only));
+  if (!selection_.disabled.empty() && !selection_.enabled_only.empty())
+    return Error("usage-option", {},
+                 "options '--disable-passes' and '--enable-passes-only' exclude each other");
+  for (const std::string& name : {passes.describe_pass, passes.start_from})
+    if (!name.empty()) HLO_CHECK_OK(KnownPass(name));
+  if (!passes.start_from.empty()) selection_.start_from = FindPass(passes.start_from)->name.str();
+  for (const std::string& rule : passes.disable_rule.items) HLO_CHECK_OK(KnownRule(rule));
+  return {};
+}
+
+Status PassRunner::SetLimits() {
+  const PassRunOptions& passes = options_->passes;
+  if (passes.pass_limit < -1)
+    return Error("usage-option", {}, "option '--pass-limit': found {0}, expected 0 or more",
+                 passes.pass_limit);
+  selection_.pass_limit = passes.pass_limit;
+  HLO_CHECK_OK(AddLimits(passes.rewrite_limit, "rewrite-limit", KnownPass, fuel_));
+  return AddLimits(passes.rule_limit, "rule-limit", KnownRule, rule_limit_);
+}
+
+Status PassRunner::SetDumps() {
+  const PassRunOptions& passes = options_->passes;
+  const bool any = passes.dump_as || passes.dump_pass_re || passes.dump_module_re ||
+                   passes.dump_pipeline_re || passes.dump_text || passes.dump_json || passes.dump_proto ||
+                   passes.dump_dot || passes.dump_html;
+  if (passes.dump_to.empty() && !any) return {};
+  // As in XLA, a dump option without a folder prints to standard output.
+  dumps_.to = passes.dump_to.empty() ? "-" : passes.dump_to;
+  dumps_.form = passes.dump_as.value_or(passes.dump_proto  ? DumpForm::Proto
+                                        : passes.dump_dot  ? DumpForm::Dot
+                                        : passes.dump_html ? DumpForm::Html
+                                        : passes.dump_json ? DumpForm::Json
+                                                           : DumpForm::Text);
+  if (dumps_.form != DumpForm::Text && dumps_.form != DumpForm::Json)
+    return Error("unavailable-feature", {}, "dumps as proto, dot and html are not available yet");
+  dumps_.pass = passes.dump_pass_re;
+  dumps_.pipeline = passes.dump_pipeline_re;
+  dumps_.module = passes.dump_module_re;
+  dumps_.unchanged = passes.dump_unchanged;
+  dumps_.timestamp = passes.dump_timestamp;
+  dumps_.max_modules = passes.dump_max_modules;
+  dumps_.stem = options_->platform == OptPlatform::Cpu ? "cpu_" : "";
+  dumps_.print = MakePrintOptions(*options_, /*terminal=*/false);
+  if (!passes.dump_large_constants && !options_->large_constants) dumps_.print.max_constant_elements = 10;
+  return {};
+}
+
+RewriteControls PassRunner::Controls(const InputModule& input, DiagnosticSink& sink) const {
+  const PassRunOptions& passes = options_->passes;
+  RewriteControls controls;
+  controls.policy = {passes.fast_math, passes.strict_fp, passes.deterministic};
+  controls.fuel = fuel_;
+  controls.rule_limit = rule_limit_;
+  for (const std::string& rule : passes.disable_rule.items) controls.disabled_rules.insert(rule);
+  for (const std::string& thread : passes.execution_threads.items) controls.execution_threads.insert(thread);
+  controls.report = [&](Diagnostic d) {
+    if (!d.loc.valid() && d.file.empty()) d.file = input.file;
+    sink.Report(std::move(d));
+  };
+  if (passes.debug_rewrites)
+    controls.on_rewrite = [&](llvm::StringRef pass, llvm::StringRef rule, const Instruction& before,
+                              const Instruction& after) {
+      sink.err() << "// rewrite " << pass << (rule.empty() ? "" : " ") << rule;
+      if (before.loc().valid())
+        sink.err() << " at line " << FindLineColumn(*before.loc().source, before.loc().begin).line;
+      sink.err() << ":\n//   " << ToString(before) << "\n//   -> " << ToString(after) << '\n';
+    };
+  return controls;
+}
+
+PassPrinter::Options PassRunner::PrinterOptions(const InputModule& input, DiagnosticSink& sink) const {
+  (void)input;
+  const PassRunOptions& passes = options_->passes;
+  PassPrinter::Options printer;
+  printer.before = passes.print_before;
+  printer.after = passes.print_after;
+  printer.after_all = passes.print_after_all;
+  printer.changed = passes.print_changed;
+  printer.print = MakePrintOptions(*options_, sink.err().is_displayed());
+  printer.color = UseColor(options_->common.color, sink.err());
+  return printer;
+}
+
+Status PassRunner::Run(Module& module, const InputModule& input, DiagnosticSink& sink,
+                       llvm::raw_ostream& out) {
+  const PassRunOptions& passes = options_->passes;
+  if (!active()) return {};
+  if (module.config.is_scheduled && passes.passes.empty() && passes.run == RunPasses::Auto) {
+    Diagnostic remark =
+        MakeError("scheduled-module", {},
+                  "the module is scheduled, so the pipeline is not run; --run-hlo-passes=always "
+                  "runs it");
+    remark.severity = Severity::Remark;
+    remark.file = input.file;
+    sink.Report(std::move(remark));
+    return {};
   }
+  RewriteControls controls = Controls(input, sink);
+  PassManager manager(controls, selection_);
+#ifndef NDEBUG
+  manager.set_check_changed_flag(true);
+#endif
+  PhaseObserver phase;
+  FailureObserver failure;
+  VerifyObserver verifier(manager, options_->common.verify);
+  PassPrinter printer(PrinterOptions(input, sink), sink.err());
+  PassDumps dumps(dumps_, ++modules_, out);
+  for (PassObserver* o : std::initializer_list<PassObserver*>{&phase, &printer, &dumps, &verifier, &failure})
+    manager.AddObserver(*o);
+  auto changed = manager.Run(module, pipeline_);
+  if (passes.time_passes) PrintPassTimes(sink.err(), manager.executions());
+  if (passes.pass_stats) PrintPassCounters(sink.err(), manager.executions());
+  trace_.Add(module.name(), manager.executions());
+  if (changed) return {};
+  Diagnostic error = std::move(changed).error();
+  if (failure.failed && error.id != "interrupted" && error.id != "limit-timeout") {
+    const std::string folder = WriteReproducer(input, pipeline_, selection_, Controls(input, sink),
+                                               *failure.failed, passes.fast_math ? "--fast-math " : "");
+    if (!folder.empty()) error.Note("reproducer: " + folder);
+  }
+  return Error(std::move(error));
+}
+
+Status PassRunner::Finish(llvm::raw_ostream& out) {
+  if (options_->passes.trace.empty()) return {};
+  return WriteFile(options_->passes.trace, trace_.Json(), out);
 }
 
 }  // namespace hlo

@@ -1,21 +1,62 @@
 // Running pipelines on the modules of hlo-opt (tools.md §2.1).
 #pragma once
-#include "passes/pass_manager.h"
+#include "tools/inputs.h"
 #include "tools/opt_options.h"
+#include "tools/sink.h"
 
 namespace hlo {
 
-/// The passes that the options ask for, checked: the pipeline of --passes, in the order given; nothing
-/// without. Names in --disable-passes, --enable-passes-only and --describe-pass exist.
-Result<std::vector<PipelineItem>> ParsePasses(const OptOptions& options);
+/// What the options ask for, checked once: the pipeline, names, limits.
+class PassRunner {
+ public:
+  /// Errors: usage-pass, usage-pipeline, usage-pass-option, usage-option, unavailable-feature.
+  static Result<PassRunner> Make(const OptOptions& options);
 
-/// Runs the pipeline on the module, verifying as --verify says; `report` takes warnings of passes.
-Status RunPasses(Module& module, llvm::ArrayRef<PipelineItem> pipeline, const OptOptions& options,
-                 llvm::function_ref<void(Diagnostic)> report);
+  /// True if modules are to be changed.
+  [[nodiscard]] bool active() const { return !pipeline_.empty(); }
+  [[nodiscard]] llvm::ArrayRef<PipelineItem> pipeline() const { return pipeline_; }
+
+  /// Runs the pipeline on a module. Warnings go to the sink, texts and tables to its stream, dumps where they
+  /// belong. A scheduled module is left alone with a remark unless --run-hlo-passes=always or passes are
+  /// named. When a pass fails or breaks the module a reproducer is written and named in a note.
+  Status Run(Module& module, const InputModule& input, DiagnosticSink& sink, llvm::raw_ostream& out);
+  /// Writes the trace of all modules.
+  Status Finish(llvm::raw_ostream& out);
+
+ private:
+  explicit PassRunner(const OptOptions& options) : options_(&options) {}
+  Status ChoosePipeline();
+  Status CheckNames();
+  Status SetLimits();
+  Status SetDumps();
+  [[nodiscard]] RewriteControls Controls(const InputModule& input, DiagnosticSink& sink) const;
+  [[nodiscard]] PassPrinter::Options PrinterOptions(const InputModule& input, DiagnosticSink& sink) const;
+
+  const OptOptions* options_;
+  std::vector<PipelineItem> pipeline_;
+  PassSelection selection_;
+  llvm::StringMap<int64_t> fuel_, rule_limit_;
+  DumpOptions dumps_;
+  PassTrace trace_;
+  int64_t modules_ = 0;
+};
 
 /// --list-passes, --list-pipelines, --describe-pass.
 void ListPasses(llvm::raw_ostream& os, ListForm form);
 void ListPipelines(llvm::raw_ostream& os);
 void DescribePass(llvm::raw_ostream& os, const PassInfo& pass);
+
+/// Verifies what passes change, naming pass and instruction.
+class VerifyObserver final : public PassObserver {
+ public:
+  VerifyObserver(const PassManager& manager, VerifyMode mode) : manager_(manager), mode_(mode) {}
+  Status AfterPass(const Module& module, const PassExecution& execution) override;
+  Status AfterPipeline(const Module& module) override;
+
+ private:
+  Status Check(const Module& module, const std::string& when);
+  const PassManager& manager_;
+  VerifyMode mode_;
+};
 
 }  // namespace hlo

@@ -160,6 +160,10 @@ void SetReproducerDirectory(llvm::StringRef directory) {
     memcpy(crash_folder, directory.str().c_str(), directory.size() + 1);
 }
 
+void SetCrashPhase(const char* phase) { crash_phase = phase; }
+
+std::string ReproducerFolder() { return llvm::formatv("{0}/hlo-crash-{1}", crash_folder, getpid()).str(); }
+
 void SetCrashCommand(const CommandLine& command_line) {
   // The reported module has been selected and converted already.
   static constexpr llvm::StringLiteral kChoices[] = {"module", "stage-in", "input-format"};

@@ -39,6 +39,10 @@ class CrashScope {
   CrashScope(const CrashScope&) = delete;
   CrashScope& operator=(const CrashScope&) = delete;
 };
+/// Names what is being done within the present scope; the text must stay alive like the scope's.
+void SetCrashPhase(const char* phase);
+/// Where a reproducer of this process goes: `hlo-crash-PID` under the folder for crash reports.
+std::string ReproducerFolder();
 /// Where crash reports go; empty: $TMPDIR, else /tmp.
 void SetReproducerDirectory(llvm::StringRef directory);
 /// The command line that run.sh repeats: with the module and the arguments of the report for its own.

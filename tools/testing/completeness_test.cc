@@ -93,7 +93,7 @@ TEST(Completeness, EveryDiagnosticIsExpectedSomewhere) {
 #include "tools/testing/exemptions.def"
   };
   std::set<std::string> expected;
-  for (const char* folder : {"ir", "parser", "backends", "tools", "testdata/invalid"})
+  for (const char* folder : {"ir", "parser", "passes", "backends", "tools", "testdata/invalid"})
     AddExpectedIds(Path(folder), expected);
   for (const DiagnosticInfo& info : AllDiagnostics()) {
     const bool met = expected.count(info.id.str()) != 0, exempted = exempt.count(info.id) != 0;
