@@ -34,14 +34,6 @@ Instruction* Decompose(const Instruction& dot, Maker make) {
 
 }  // namespace
 
-bool IsCanonicalDot(const Instruction& dot) {
-  const auto& attrs = dot.attr<DotAttrs>();
-  const Dims leading = Range(0, static_cast<int64_t>(attrs.lhs_batch_dims.size()));
-  return attrs.lhs_contracting_dims.size() == 1 && attrs.lhs_batch_dims == leading &&
-         attrs.rhs_batch_dims == leading && RolesOf(dot, 0).free.size() <= 1 &&
-         RolesOf(dot, 1).free.size() <= 1;
-}
-
 Result<bool> RunDotDecomposer(Module& module, const NoPassOptions&, PassContext& context) {
   bool changed = false;
   for (Computation* c : context.Computations(module)) {

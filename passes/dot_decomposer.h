@@ -10,9 +10,6 @@
 
 namespace hlo {
 
-/// The dot has the canonical form.
-[[nodiscard]] bool IsCanonicalDot(const Instruction& dot);
-
 Result<bool> RunDotDecomposer(Module& module, const NoPassOptions& options, PassContext& context);
 
 }  // namespace hlo

@@ -15,6 +15,14 @@ DotRoles RolesOf(const Instruction& dot, int64_t side) {
   return roles;
 }
 
+bool IsCanonicalDot(const Instruction& dot) {
+  const auto& attrs = dot.attr<DotAttrs>();
+  const Dims leading = Range(0, static_cast<int64_t>(attrs.lhs_batch_dims.size()));
+  return attrs.lhs_contracting_dims.size() == 1 && attrs.lhs_batch_dims == leading &&
+         attrs.rhs_batch_dims == leading && RolesOf(dot, 0).free.size() <= 1 &&
+         RolesOf(dot, 1).free.size() <= 1;
+}
+
 Dims Range(int64_t begin, int64_t count) {
   Dims dims(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) dims[static_cast<size_t>(i)] = begin + i;
@@ -72,6 +80,14 @@ Instruction* BroadcastTo(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> di
   if (x->shape().dims() == dims) return x;
   return make.Broadcast(x, Shape::ArrayWithDefaultLayout(x->shape().element_type(), dims),
                         Permuted(to, order));
+}
+
+ElementType SumType(ElementType type) {
+  return IsFloat(type) && Info(type).bits < 32 ? ElementType::F32 : type;
+}
+
+Instruction* ConvertForSum(Maker& make, Instruction* x, ElementType result) {
+  return make.Convert(make.Convert(x, result), SumType(result));
 }
 
 bool HasStaticArrays(const Instruction& inst) {

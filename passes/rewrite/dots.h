@@ -10,6 +10,8 @@ struct DotRoles {
   Dims batch, contracting, free;
 };
 [[nodiscard]] DotRoles RolesOf(const Instruction& dot, int64_t side);
+/// Batch dimensions lead in equal order, one contracting and at most one free dimension on either side.
+[[nodiscard]] bool IsCanonicalDot(const Instruction& dot);
 
 /// {begin, begin + 1, …}.
 [[nodiscard]] Dims Range(int64_t begin, int64_t count);
@@ -30,6 +32,11 @@ Instruction* ReshapeIfNeeded(Maker& make, Instruction* x, llvm::ArrayRef<int64_t
 /// A broadcast to `dims`, operand dimension i becoming `to[i]`, which may be in any order.
 Instruction* BroadcastTo(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> dims,
                          llvm::ArrayRef<int64_t> to);
+
+/// In which type sums of products with results of a type are taken: at least F32 for floats.
+[[nodiscard]] ElementType SumType(ElementType type);
+/// The operand of a product with results of type `result` in the type of its sums.
+Instruction* ConvertForSum(Maker& make, Instruction* x, ElementType result);
 
 /// No dynamic dimension in result and operands, which are arrays.
 [[nodiscard]] bool HasStaticArrays(const Instruction& inst);

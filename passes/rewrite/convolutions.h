@@ -1,0 +1,18 @@
+// Making convolutions like others.
+#pragma once
+#include "passes/rewrite/maker.h"
+
+namespace hlo {
+
+/// A convolution with other operands, window and labels; result type and what `attrs` does not say (backend
+/// config, frontend attributes) are those of `like`.
+Instruction* MakeConvolutionLike(Maker& make, const Instruction& like, Instruction* lhs, Instruction* rhs,
+                                 ConvolutionAttrs attrs);
+/// One group of features and batches, dense.
+[[nodiscard]] bool IsUngrouped(const ConvolutionAttrs& attrs);
+/// Static arrays, dimension labels present, no structured sparsity.
+[[nodiscard]] bool IsPlainConvolution(const Instruction& inst);
+/// Neither strides, padding nor dilations.
+[[nodiscard]] bool IsPlainWindowDim(const WindowDim& dim);
+
+}  // namespace hlo
