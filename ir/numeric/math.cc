@@ -23,7 +23,8 @@ double Asinh(double x) { return std::asinh(x); }
 double Acosh(double x) { return std::acosh(x); }
 double Atanh(double x) { return std::atanh(x); }
 double Rsqrt(double x) { return 1.0 / std::sqrt(x); }
-double Pow(double x, double y) { return std::pow(x, y); }
+// The C library lets a signalling NaN to the power of 0 be NaN.
+double Pow(double x, double y) { return y == 0 ? 1 : std::pow(x, y); }
 double Atan2(double y, double x) { return std::atan2(y, x); }
 
 double Logistic(double x) {
@@ -57,7 +58,7 @@ float Exp(float x) { return std::exp(x); }
 float Log(float x) { return std::log(x); }
 float Sin(float x) { return std::sin(x); }
 float Cos(float x) { return std::cos(x); }
-float Pow(float x, float y) { return std::pow(x, y); }
+float Pow(float x, float y) { return y == 0 ? 1 : std::pow(x, y); }
 
 // Where cancellation costs few of the 29 spare bits, the plain formula; else the series.
 float Expm1(float f) {

@@ -40,6 +40,15 @@ bool LayoutIsObserved(const Instruction& inst) {
   return llvm::any_of(inst.users(), [](const Instruction* user) { return user->kind() == OpKind::Bitcast; });
 }
 
+/// Arithmetic on f8e8m0fnu, which has neither zero nor sign: no law holds for it.
+bool ConcernsScales(const Instruction& inst) {
+  auto is_scale = [](const Instruction* i) {
+    return i->shape().IsArray() && i->shape().element_type() == ElementType::F8E8M0FNU;
+  };
+  return inst.info().category <= OpCategory::Comparison &&
+         (is_scale(&inst) || llvm::any_of(inst.operands(), is_scale));
+}
+
 }  // namespace
 
 RuleIndex::RuleIndex(std::vector<llvm::ArrayRef<Rule>> tables) {
@@ -89,6 +98,7 @@ Result<bool> RewriteDriver::Run(Computation& computation) {
 }
 
 bool RewriteDriver::MayFire(const Rule& rule, const Instruction& inst) const {
+  if (ConcernsScales(inst)) return false;
   if (!rule.licence.exact() && ConcernsFloats(inst)) {
     const RewritePolicy& policy = context_.policy();
     if (policy.strict_fp || (rule.licence.needs_fast_math && !policy.fast_math)) return false;
@@ -170,10 +180,15 @@ Instruction* RewriteDriver::Build(Match& m, const Rule& rule) {
 }
 
 Instruction* RewriteDriver::BuildPattern(Match& m, const Pattern& pattern) {
-  if (pattern.has_value()) return m.make.Full(m.shape(), pattern.value());
+  // A constant would not have the run-time sizes of a dynamic result.
+  if (pattern.has_value())
+    return m.shape().HasDynamicDimension() ? nullptr : m.make.Full(m.shape(), pattern.value());
   if (pattern.kinds().empty()) return m[pattern];
   llvm::SmallVector<Instruction*, 3> operands;
-  for (const Pattern& operand : pattern.operands()) operands.push_back(BuildPattern(m, operand));
+  for (const Pattern& operand : pattern.operands()) {
+    operands.push_back(BuildPattern(m, operand));
+    if (!operands.back()) return nullptr;
+  }
   return m.make.Add(pattern.kinds().front(), operands);
 }
 

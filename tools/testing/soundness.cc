@@ -15,19 +15,21 @@ namespace {
 
 using T = ElementType;
 constexpr ElementType kNarrowTypes[] = {T::Pred, T::S2, T::U2, T::S4, T::U4, T::F8E5M2, T::F8E4M3FN};
-constexpr ElementType kWideTypes[] = {T::S8,  T::U8,   T::S16, T::U16, T::S32, T::U32, T::S64,
-                                      T::U64, T::BF16, T::F16, T::F32, T::F64, T::C64, T::C128};
+constexpr ElementType kWideTypes[] = {
+    T::S8,  T::U8,  T::S16, T::U16,  T::S32, T::U32, T::S64,      T::U64,        T::BF16,       T::F16,
+    T::F32, T::F64, T::C64, T::C128, T::S1,  T::U1,  T::F4E2M1FN, T::F8E4M3FNUZ, T::F8E5M2FNUZ, T::F8E8M0FNU};
 constexpr size_t kComplaints = 3;  // kept per rule
 
 // Lengths of operand arrays and numbers of trials.
 constexpr int64_t kExhaustiveLength = int64_t{1} << 16, kWideLength = 8192, kVariedLength = 4096;
 constexpr int64_t kManyConstants = 256, kFewConstants = 24;
-constexpr int kRounds = 12;  // where arrays keep their sizes
+constexpr int kRounds = 40;  // where arrays keep their sizes or scalars are among the operands
 
 /// One module with a rule, in one type.
 struct Trial {
   std::unique_ptr<Module> module;
   bool expanded = false;  // arrays hold combinations
+  bool scalars = false;   // among the parameters, beside arrays
   Combinations plan;
   std::vector<Instruction*> constants;
 };
@@ -97,9 +99,11 @@ class RuleChecker {
     bool arrays = false;
     for (const Instruction* inst : module.entry()->instructions())
       arrays |= inst->shape().IsArray() && inst->shape().rank() > 0;
-    for (const Instruction* p : same_size->entry()->parameters())
+    for (const Instruction* p : same_size->entry()->parameters()) {
+      trial.scalars |= arrays && p->shape().IsScalar();
       if (p->shape().IsArray() && (p->shape().rank() > 0 || !arrays))
         types.push_back(p->shape().element_type());
+    }
     const bool narrow = llvm::is_contained(kNarrowTypes, to);
     bool has_constants = false;
     for (const Instruction* inst : module.entry()->instructions())
@@ -120,12 +124,12 @@ class RuleChecker {
     TryConstants(trial);
     if (report_.runs == before) return;
     report_.types.insert(to);
-    if (trial.expanded && trial.plan.exhaustive) report_.exhaustive.insert(to);
+    if (trial.expanded && !trial.scalars && trial.plan.exhaustive) report_.exhaustive.insert(to);
   }
 
   /// The case's own constants, then others in their place.
   void TryConstants(Trial& trial) {
-    TryModule(trial, 0, trial.expanded ? 1 : kRounds);
+    TryModule(trial, 0, trial.expanded && !trial.scalars ? 1 : kRounds);
     if (trial.constants.empty()) return;
     const int64_t wanted = options_.quick ? kFewConstants : kManyConstants;
     int64_t codes = 1;
@@ -149,7 +153,7 @@ class RuleChecker {
         if (all) rest /= set.code_count();
         SetConstant(*constant, set, element, !all && v % 4 == 3, random);
       }
-      TryModule(trial, static_cast<uint64_t>(v) + 1, trial.expanded ? 1 : 2);
+      TryModule(trial, static_cast<uint64_t>(v) + 1, trial.expanded && !trial.scalars ? 1 : 2);
     }
   }
 
