@@ -91,8 +91,8 @@ bool TooLarge(const Module& module) {
 
 RewritePolicy PolicyOf(const OptOptions& options) {
   RewritePolicy policy;
-  policy.fast_math = options.fast_math;
-  policy.strict_fp = options.strict_fp;
+  policy.fast_math = options.passes.fast_math;
+  policy.strict_fp = options.passes.strict_fp;
   return policy;
 }
 
@@ -105,7 +105,8 @@ Result<PassRun> ParsePassRun(llvm::ArrayRef<std::string> arguments) {
   llvm::raw_string_ostream os(text);
   const Started started = StartTool(OptTool(), groups, run.options.common, args, os, os);
   if (started.exit_code) return Error("usage-option", {}, "{0}", text);
-  HLO_TRY(run.pipeline, ParsePasses(run.options));
+  HLO_TRY(const PassRunner runner, PassRunner::Make(run.options));
+  run.pipeline.assign(runner.pipeline().begin(), runner.pipeline().end());
   return run;
 }
 
@@ -113,7 +114,7 @@ Result<Transformation> Transform(Module& module, const PassRun& run, const Rewri
                                  llvm::function_ref<bool(llvm::StringRef)> only) {
   RewriteControls controls;
   controls.policy = policy;
-  for (const std::string& rule : run.options.disable_rule.items) controls.disabled_rules.insert(rule);
+  for (const std::string& rule : run.options.passes.disable_rule.items) controls.disabled_rules.insert(rule);
   if (only)
     for (const RuleIndex::Entry& entry : AlgsimpRules().entries())
       if (!only(entry.rule->name)) controls.disabled_rules.insert(entry.rule->name);

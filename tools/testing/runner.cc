@@ -192,8 +192,9 @@ bool Runner::RunStage(const TestCase& test, const Stage& stage, llvm::StringRef 
 
 void Runner::CheckPasses(const TestCase& test, const Stage& stage, Outcome& outcome) {
   const bool has_passes =
-      stage.words.front() == "hlo-opt" &&
-      llvm::any_of(stage.words, [](llvm::StringRef word) { return word.starts_with("--passes="); });
+      stage.words.front() == "hlo-opt" && llvm::any_of(stage.words, [](llvm::StringRef word) {
+        return word.starts_with("--passes=") || word.starts_with("-O");
+      });
   if (!has_passes || stage.negated || ExpectsErrors(test) || test.exit_code.value_or(0) != 0) return;
   if (!test.no_execution.empty()) {
     ++outcome.not_executed;
