@@ -1,0 +1,30 @@
+// Changing what while loops carry.
+#pragma once
+#include "passes/analysis/loop_facts.h"
+
+namespace hlo {
+
+/// The loop alone owns its computations, reads its state element by element, and nothing else says how the
+/// state is made up (shardings): elements may come and go.
+bool MayReshapeLoop(const TupleLoop& loop);
+
+/// What becomes of an element of a loop's state.
+struct LoopElementEdit {
+  bool keep = true;
+  // For elements that go: what reads of the final value read instead, where there are any.
+  int64_t same_as = -1;            // another element, which is kept
+  Instruction* outside = nullptr;  // a value outside the loop
+};
+/// Drops elements that body and condition do not need: whatever reads them inside must be dead once the
+/// body no longer returns them. One edit per element. Requires MayReshapeLoop().
+void DropLoopElements(const TupleLoop& loop, llvm::ArrayRef<LoopElementEdit> edits);
+/// Adds elements that keep the given values; their reads in the body. Requires MayReshapeLoop().
+llvm::SmallVector<Instruction*, 4> AddLoopInvariants(const TupleLoop& loop,
+                                                     llvm::ArrayRef<Instruction*> values);
+/// Adds one element; `update` makes its next value from its present one, in the body, which is returned.
+Instruction* AddLoopElement(const TupleLoop& loop, Instruction* init,
+                            llvm::function_ref<Instruction*(Instruction*)> update);
+/// The reads of an element of a tuple-shaped value by get-tuple-element.
+llvm::SmallVector<Instruction*, 2> ReadsOfElement(const Instruction& tuple, int64_t element);
+
+}  // namespace hlo

@@ -1,0 +1,50 @@
+#include "passes/rewrite/loop_unroll.h"
+
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/maker.h"
+
+namespace hlo {
+
+llvm::SmallVector<Instruction*, 8> InitialState(const TupleLoop& loop) {
+  llvm::SmallVector<Instruction*, 8> state;
+  Maker make(loop.loop);
+  for (int64_t i = 0; i < loop.size(); ++i)
+    state.push_back(loop.InitElement(i) ? loop.InitElement(i) : make.Gte(loop.init(), i));
+  return state;
+}
+
+llvm::SmallVector<Instruction*, 8> CopyIteration(const TupleLoop& loop, Computation& to,
+                                                 llvm::ArrayRef<Instruction*> state, int64_t induction,
+                                                 std::optional<int64_t> value) {
+  Maker make(to, loop.loop);
+  llvm::SmallVector<Instruction*, 8> before(state.begin(), state.end());
+  if (value)
+    before[static_cast<size_t>(induction)] =
+        make.ScalarInt(state[static_cast<size_t>(induction)]->shape().element_type(), *value);
+  llvm::DenseMap<const Instruction*, Instruction*> copies;
+  const std::vector<Instruction*> order = loop.body->PostOrder();
+  for (const Instruction* inst : order) {
+    if (inst == loop.body_parameter) {
+      const bool whole = llvm::any_of(
+          inst->users(), [](const Instruction* u) { return u->kind() != OpKind::GetTupleElement; });
+      if (whole) copies[inst] = make.Tuple(before);
+      continue;
+    }
+    if (inst == loop.body_root && inst->users().empty()) continue;
+    if (inst->kind() == OpKind::GetTupleElement && inst->operand(0) == loop.body_parameter) {
+      copies[inst] = before[static_cast<size_t>(inst->attr<GetTupleElementAttrs>().index)];
+      continue;
+    }
+    llvm::SmallVector<Instruction*, 4> operands;
+    for (const Instruction* o : inst->operands()) operands.push_back(copies.lookup(o));
+    Instruction* copy = CloneWith(*inst, to, operands);
+    copies[inst] = copy;
+    for (const Instruction* p : inst->extras().control_predecessors)
+      if (Instruction* first = copies.lookup(p)) copy->AddControlPredecessor(first);
+  }
+  llvm::SmallVector<Instruction*, 8> after;
+  for (const Instruction* result : loop.body_root->operands()) after.push_back(copies.lookup(result));
+  return after;
+}
+
+}  // namespace hlo

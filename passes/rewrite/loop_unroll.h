@@ -1,0 +1,15 @@
+// Copies of loop bodies, one iteration each.
+#pragma once
+#include "passes/analysis/loop_facts.h"
+
+namespace hlo {
+
+/// The elements of a loop's state before its first iteration, outside the loop.
+llvm::SmallVector<Instruction*, 8> InitialState(const TupleLoop& loop);
+/// Copies the body into `to` (the loop's computation, or a new body): `state` is its state before, the result
+/// its state after. Reads of element `induction` become the constant given, if one is.
+llvm::SmallVector<Instruction*, 8> CopyIteration(const TupleLoop& loop, Computation& to,
+                                                 llvm::ArrayRef<Instruction*> state, int64_t induction = -1,
+                                                 std::optional<int64_t> value = std::nullopt);
+
+}  // namespace hlo

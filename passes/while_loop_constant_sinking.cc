@@ -1,0 +1,86 @@
+#include "passes/while_loop_constant_sinking.h"
+
+#include "passes/analysis/loop_facts.h"
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/loop_edit.h"
+
+namespace hlo {
+namespace {
+
+constexpr PassOptionRow kRows[] = {
+    PassOption<&WhileLoopConstantSinkingOptions::sink_broadcast_of_constants>(
+        "sink_broadcast_of_constants", "broadcasts of constants count as constants"),
+    PassOption<&WhileLoopConstantSinkingOptions::sink_only_scalar_constants>(
+        "sink_only_scalar_constants", "leave constants with dimensions outside"),
+};
+
+bool MaySink(const Instruction& inst, const WhileLoopConstantSinkingOptions& options) {
+  const bool broadcast = options.sink_broadcast_of_constants && inst.kind() == OpKind::Broadcast;
+  const Instruction& constant = broadcast ? *inst.operand(0) : inst;
+  return constant.kind() == OpKind::Constant && constant.attr<ConstantAttrs>().literal &&
+         inst.shape().IsArray() && (!options.sink_only_scalar_constants || constant.shape().IsScalar());
+}
+
+Instruction* CopyInto(const Instruction& value, Computation& to) {
+  llvm::SmallVector<Instruction*, 1> operands;
+  for (const Instruction* operand : value.operands()) operands.push_back(CopyInto(*operand, to));
+  return CloneWith(value, to, operands);
+}
+
+/// Replaces reads of the element, but not as what the body hands on.
+bool SinkInto(Instruction* parameter, int64_t element, const Instruction& value, const Instruction* keep_in,
+              PassContext& context) {
+  Instruction* copy = nullptr;
+  for (Instruction* read : ReadsOfElement(*parameter, element)) {
+    const llvm::SmallVector<Instruction*, 4> users(read->users().begin(), read->users().end());
+    for (Instruction* user : users)
+      for (int64_t i = 0; i < user->operand_count(); ++i) {
+        if (user->operand(i) != read || (user == keep_in && i == element)) continue;
+        if (!copy && !context.TakeRewrite()) return false;
+        if (!copy) copy = CopyInto(value, *parameter->parent());
+        user->SetOperand(i, copy);
+      }
+    if (read->users().empty() && !read->IsRoot()) RemoveIfDead(read);
+  }
+  return copy != nullptr;
+}
+
+bool Sink(const TupleLoop& loop, const WhileLoopConstantSinkingOptions& options, PassContext& context) {
+  if (loop.body == loop.condition || loop.body->callers().size() != 1 ||
+      loop.condition->callers().size() != 1)
+    return false;
+  bool changed = false;
+  for (int64_t i = 0; i < loop.size(); ++i) {
+    const Instruction* value = loop.InitElement(i);
+    if (!value || !MaySink(*value, options) || !loop.IsInvariant(i) ||
+        value->shape() != loop.loop->shape().tuple_shape(i))
+      continue;
+    changed |= SinkInto(loop.body_parameter, i, *value, loop.body_root, context);
+    changed |= SinkInto(loop.condition_parameter, i, *value, nullptr, context);
+  }
+  return changed;
+}
+
+}  // namespace
+
+llvm::ArrayRef<PassOptionRow> WhileLoopConstantSinkingOptions::Rows() { return kRows; }
+
+Result<bool> RunWhileLoopConstantSinking(Module& module, const WhileLoopConstantSinkingOptions& options,
+                                         PassContext& context) {
+  bool changed = false;
+  // Callers first, so that a constant gets through nested loops in one run.
+  const std::vector<Computation*> computations = context.Computations(module);
+  for (Computation* c : llvm::reverse(computations)) {
+    HLO_CHECK_OK(context.CheckInterrupt());
+    llvm::SmallVector<Instruction*, 4> loops;
+    for (Instruction* inst : c->instructions())
+      if (inst->kind() == OpKind::While) loops.push_back(inst);
+    for (Instruction* inst : loops)
+      if (const auto loop = AsTupleLoop(*inst)) changed |= Sink(*loop, options, context);
+  }
+  return changed;
+}
+
+HLO_DEFINE_PASS(WhileLoopConstantSinking, WhileLoopConstantSinkingOptions);
+
+}  // namespace hlo

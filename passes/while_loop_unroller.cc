@@ -1,0 +1,89 @@
+#include "passes/while_loop_unroller.h"
+
+#include "passes/analysis/side_effects.h"
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/loop_unroll.h"
+#include "passes/rewrite/maker.h"
+
+namespace hlo {
+namespace {
+
+constexpr PassOptionRow kRows[] = {
+    PassOption<&WhileLoopUnrollerOptions::max_trip_count>("max_trip_count", "iterations of a loop"),
+    PassOption<&WhileLoopUnrollerOptions::max_body_instructions>("max_body_instructions",
+                                                                 "instructions of its body"),
+    PassOption<&WhileLoopUnrollerOptions::max_instructions>("max_instructions",
+                                                            "instructions of all copies together"),
+};
+
+bool HasTransfers(const Computation& computation) {
+  return llvm::any_of(computation.instructions(), [](const Instruction* inst) {
+    return inst->attrs().GetIf<SendRecvAttrs>() ||
+           llvm::any_of(inst->callees(), [](const Computation* c) { return HasTransfers(*c); });
+  });
+}
+
+bool HasControlEdges(const Instruction& inst) {
+  return !inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty();
+}
+
+/// The loop's count if it is to be unrolled.
+std::optional<LoopCount> UnrollCount(const TupleLoop& loop, const WhileLoopUnrollerOptions& options) {
+  const int64_t size = loop.body->instruction_count();
+  if (size > options.max_body_instructions || HasControlEdges(*loop.loop) ||
+      loop.body_root->shape() != loop.loop->shape())
+    return std::nullopt;
+  for (const Instruction* inst : loop.condition->instructions())
+    if (HasSideEffect(*inst)) return std::nullopt;
+  if (HasTransfers(*loop.body)) return std::nullopt;
+  const auto counted = CountTrips(loop, /*max_evaluated=*/0);
+  if (!counted || !counted->init || counted->count > options.max_trip_count ||
+      counted->count * size > options.max_instructions)
+    return std::nullopt;
+  return counted;
+}
+
+void Unroll(const TupleLoop& loop, const LoopCount& counted) {
+  Instruction *inst = loop.loop, *init = loop.init();
+  Computation& parent = *inst->parent();
+  auto state = InitialState(loop);
+  for (int64_t i = 0; i < counted.count; ++i)
+    state = CopyIteration(loop, parent, state, counted.induction, *counted.init + i * *counted.step);
+  const llvm::SmallVector<Instruction*, 8> users(inst->users().begin(), inst->users().end());
+  for (Instruction* user : users)
+    if (user->kind() == OpKind::GetTupleElement && !HasControlEdges(*user)) {
+      ReplaceWith(user, state[static_cast<size_t>(user->attr<GetTupleElementAttrs>().index)]);
+      parent.Remove(user);
+    }
+  if (!inst->users().empty() || inst->IsRoot()) ReplaceWith(inst, Maker(inst).Tuple(state));
+  parent.Remove(inst);
+  if (IsDead(*init)) parent.Remove(init);
+}
+
+}  // namespace
+
+llvm::ArrayRef<PassOptionRow> WhileLoopUnrollerOptions::Rows() { return kRows; }
+
+Result<bool> RunWhileLoopUnroller(Module& module, const WhileLoopUnrollerOptions& options,
+                                  PassContext& context) {
+  bool changed = false;
+  for (Computation* c : context.Computations(module)) {
+    llvm::SmallVector<Instruction*, 4> loops;
+    for (Instruction* inst : c->instructions())
+      if (inst->kind() == OpKind::While) loops.push_back(inst);
+    for (Instruction* inst : loops) {
+      HLO_CHECK_OK(context.CheckInterrupt());
+      const auto loop = AsTupleLoop(*inst);
+      const auto counted = loop ? UnrollCount(*loop, options) : std::nullopt;
+      if (!counted || !context.TakeRewrite()) continue;
+      Unroll(*loop, *counted);
+      changed = true;
+    }
+  }
+  if (changed) RemoveUnreachableComputations(module);
+  return changed;
+}
+
+HLO_DEFINE_PASS(WhileLoopUnroller, WhileLoopUnrollerOptions);
+
+}  // namespace hlo
