@@ -24,7 +24,7 @@ LAYERS = {
     'ir/eval': [*BASE, 'ir', 'ir/infer'],
     'parser': [*BASE, 'ir', 'ir/infer'],
     'backends/interpreter': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval'],
-    'passes/analysis': [*BASE, 'ir'],
+    'passes/analysis': [*BASE, 'ir', 'ir/infer', 'ir/eval'],
     'passes/option': ['ir/support'],
     'passes/rewrite': [*BASE, 'ir', 'passes/analysis', 'ir/infer', 'ir/verify', 'ir/eval'],
     'passes/rules': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'ir/infer', 'ir/verify', 'ir/eval'],
