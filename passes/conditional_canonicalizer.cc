@@ -1,0 +1,67 @@
+#include "passes/conditional_canonicalizer.h"
+
+#include "passes/rewrite/conditional_edit.h"
+#include "passes/rewrite/maker.h"
+
+namespace hlo {
+namespace {
+
+bool HasShardings(const Instruction& conditional) {
+  if (conditional.extras().sharding) return true;
+  return llvm::any_of(conditional.callees(), [](const Computation* branch) {
+    return branch->root()->extras().sharding || branch->parameter(0)->extras().sharding;
+  });
+}
+
+/// Every use of `old`, the root too, becomes a use of `value`, which is made from it.
+void ReplaceUsesBy(Instruction* old, Instruction* value) {
+  const llvm::SmallVector<Instruction*, 8> users(old->users().begin(), old->users().end());
+  for (Instruction* user : users)
+    for (int64_t i = 0; i < user->operand_count(); ++i)
+      if (user->operand(i) == old && user != value) user->SetOperand(i, value);
+  if (old->IsRoot()) old->parent()->set_root(value);
+}
+
+void WrapOperand(Instruction* conditional, int64_t branch) {
+  Instruction* parameter = OwnBranch(conditional, branch)->parameter(0);
+  Instruction* tuple = Maker(conditional).Tuple({conditional->operand(branch + 1)});
+  conditional->SetOperand(branch + 1, tuple);
+  parameter->set_shape(Shape::MakeTuple({parameter->shape()}));
+  ReplaceUsesBy(parameter, Maker(*parameter->parent(), parameter).Gte(parameter, 0));
+}
+
+void WrapResult(Instruction* conditional) {
+  for (size_t b = 0; b < conditional->callees().size(); ++b) {
+    Computation* branch = OwnBranch(conditional, static_cast<int64_t>(b));
+    branch->set_root(Maker(*branch, branch->root()).Tuple({branch->root()}));
+  }
+  conditional->set_shape(Shape::MakeTuple({conditional->shape()}));
+  ReplaceUsesBy(conditional, Maker(*conditional->parent(), conditional).Gte(conditional, 0));
+}
+
+}  // namespace
+
+Result<bool> RunConditionalCanonicalizer(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  for (Computation* c : context.Computations(module)) {
+    llvm::SmallVector<Instruction*, 4> conditionals;
+    for (Instruction* inst : c->instructions())
+      if (inst->kind() == OpKind::Conditional) conditionals.push_back(inst);
+    for (Instruction* inst : conditionals) {
+      if (HasShardings(*inst)) continue;
+      for (int64_t b = 0; b < static_cast<int64_t>(inst->callees().size()); ++b) {
+        if (inst->operand(b + 1)->shape().IsTuple() || !context.TakeRewrite()) continue;
+        WrapOperand(inst, b);
+        changed = true;
+      }
+      if (inst->shape().IsTuple() || !context.TakeRewrite()) continue;
+      WrapResult(inst);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+HLO_DEFINE_PASS(ConditionalCanonicalizer, NoPassOptions);
+
+}  // namespace hlo

@@ -1,0 +1,85 @@
+#include "passes/rewrite/conditional_edit.h"
+
+#include "passes/analysis/side_effects.h"
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/maker.h"
+
+namespace hlo {
+namespace {
+
+bool HasControlEdges(const Instruction& inst) {
+  return inst.has_extras() &&
+         (!inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty());
+}
+
+bool MayAlwaysRun(const Computation& computation) {
+  for (const Instruction* inst : computation.instructions()) {
+    if (inst->kind() == OpKind::While || HasControlEdges(*inst)) return false;
+    for (const Computation* callee : inst->callees())
+      if (!MayAlwaysRun(*callee)) return false;
+  }
+  return true;
+}
+
+bool MaySelect(const Shape& shape) {
+  if (shape.IsTuple()) return llvm::all_of(shape.tuple_shapes(), MaySelect);
+  return shape.IsArray() && !shape.HasDynamicDimension();
+}
+
+/// `predicate` ? x : y, for arrays and tuples of them.
+Instruction* Join(Maker& make, Instruction* predicate, Instruction* x, Instruction* y) {
+  const Shape& shape = x->shape();
+  if (x == y) return x;
+  if (!shape.IsTuple()) {
+    const Shape mask = shape.WithElementType(ElementType::Pred);
+    return make.Select(make.Splat(mask, predicate), x, y);
+  }
+  llvm::SmallVector<Instruction*, 8> elements;
+  for (int64_t i = 0; i < shape.tuple_size(); ++i) {
+    Instruction* a = x->kind() == OpKind::Tuple ? x->operand(i) : make.Gte(x, i);
+    Instruction* b = y->kind() == OpKind::Tuple ? y->operand(i) : make.Gte(y, i);
+    elements.push_back(Join(make, predicate, a, b));
+  }
+  return make.Tuple(elements);
+}
+
+}  // namespace
+
+Computation* OwnBranch(Instruction* conditional, int64_t branch) {
+  Computation* computation = conditional->callee(branch);
+  if (computation->callers().size() == 1 && llvm::count(conditional->callees(), computation) == 1)
+    return computation;
+  Computation* copy = CloneComputation(*computation);
+  llvm::SmallVector<Computation*, 4> callees(conditional->callees().begin(), conditional->callees().end());
+  callees[static_cast<size_t>(branch)] = copy;
+  conditional->SetCallees(callees);
+  return copy;
+}
+
+bool MayRunAllBranches(const Instruction& conditional) {
+  if (HasControlEdges(conditional) || HasSideEffect(conditional) || !MaySelect(conditional.shape()))
+    return false;
+  return llvm::all_of(conditional.callees(), [&](const Computation* branch) {
+    return MayAlwaysRun(*branch) && branch->root()->shape() == conditional.shape();
+  });
+}
+
+Instruction* InlineBranch(Instruction* conditional, int64_t branch) {
+  return InlineBody(conditional, *conditional->callee(branch), {conditional->operand(branch + 1)});
+}
+
+Instruction* SelectBetweenBranches(Instruction* conditional) {
+  Maker make(conditional);
+  const auto last = static_cast<int64_t>(conditional->callees().size()) - 1;
+  Instruction* selector = conditional->operand(0);
+  Instruction* result = InlineBranch(conditional, last);
+  for (int64_t b = last - 1; b >= 0; --b) {
+    Instruction* chosen = IsPred(selector->shape().element_type())
+                              ? selector
+                              : make.Compare(Direction::EQ, selector, make.ScalarInt(ElementType::S32, b));
+    result = Join(make, chosen, InlineBranch(conditional, b), result);
+  }
+  return result;
+}
+
+}  // namespace hlo
