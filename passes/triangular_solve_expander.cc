@@ -10,16 +10,23 @@ constexpr PassOptionRow kRows[] = {
     PassOption<&TriangularSolveExpanderOptions::block_size>("block_size", "rows of a diagonal block"),
 };
 
-/// A lower triangular system l·x = b; l has zeros above the diagonal.
+/// op(l)·x = b (left) or x·op(l) = b; l is lower triangular with zeros above, op transposes or does nothing.
 struct System {
   Expr l, b;
+  bool left, transposed;
+  /// Unknowns are known from the first to the last.
+  [[nodiscard]] bool ascending() const { return transposed != left; }
 };
 
-/// Row after row. The right-hand side is overwritten from the top.
-Expr SolveByRows(Maker& at, const System& system) {
-  const int64_t batch = system.l.dim(0), n = system.l.dim(1), m = system.b.dim(2);
-  const Expr zero = FullOf(at, system.b.type(), {batch, n, m}, 0);
-  return CountedLoop(at, "triangular_solve", n, {system.l, system.b, zero},
+Expr Reversed(const Expr& x, llvm::ArrayRef<int64_t> dimensions) {
+  return {x.make(), x.make().Reverse(x, dimensions)};
+}
+
+/// Row after row, from the top, of l·x = b.
+Expr SolveLowerByRows(Maker& at, const Expr& l, const Expr& b) {
+  const int64_t batch = l.dim(0), n = l.dim(1), m = b.dim(2);
+  const Expr zero = FullOf(at, b.type(), {batch, n, m}, 0);
+  return CountedLoop(at, "triangular_solve", n, {l, b, zero},
                      [&](Maker&, const Expr& i, llvm::ArrayRef<Expr> s) -> llvm::SmallVector<Expr, 6> {
                        const Expr row = DynamicSliceOf(s[0], {0, i, 0}, {batch, 1, n});
                        const Expr pivot = DynamicSliceOf(row, {0, 0, i}, {batch, 1, 1}).Reshape({batch});
@@ -27,6 +34,18 @@ Expr SolveByRows(Maker& at, const System& system) {
                        const Expr x = rest / pivot.Broadcast({batch, 1, m}, {0});
                        return {s[0], s[1], DynamicUpdateOf(s[2], x, {0, i, 0})};
                      })[2];
+}
+
+Expr SolveByRows(Maker& at, const System& system) {
+  // x·op(l) = b is op(l)ᵀ·xᵀ = bᵀ, and an upper matrix is a lower one in reversed order.
+  Expr l = system.l, b = system.left ? system.b : Transposed(system.b);
+  if (!system.ascending()) {
+    l = Reversed(Transposed(l), {1, 2});
+    b = Reversed(b, {1});
+  }
+  Expr x = SolveLowerByRows(at, l, b);
+  if (!system.ascending()) x = Reversed(x, {1});
+  return system.left ? x : Transposed(x);
 }
 
 /// Inverses of unit lower triangular matrices: row i of the inverse is e_i - (row i, less its one)·(the rows
@@ -66,24 +85,34 @@ Expr InvertDiagonalBlocks(Maker& make, const Expr& l, int64_t block) {
   return inverse / PerColumn(diagonal, inverse);
 }
 
-Expr SolveByBlocks(Maker& make, const System& system, int64_t block) {
-  const int64_t batch = system.l.dim(0), n = system.l.dim(1);
-  block = std::min(block, n);
-  const Expr inverses = InvertDiagonalBlocks(make, system.l, block);
-  Expr x;
-  for (int64_t i = 0; i < n; i += block) {
-    const int64_t end = std::min(n, i + block), number = i / block;
-    Expr rest = Rows(system.b, i, end);
-    if (i > 0) rest = rest - MatMul(Columns(Rows(system.l, i, end), 0, i), x);
-    const Expr inverse = inverses.Slice(0, number * batch, (number + 1) * batch);
-    const Expr part = MatMul(Columns(Rows(inverse, 0, end - i), 0, end - i), rest);
-    x = i == 0 ? part : Concat({x, part}, 1);
+/// The unknowns [begin, end) from those that are known already (`x`, empty at first).
+Expr SolveBlock(const System& s, const Expr& inverse, const Expr* x, int64_t begin, int64_t end) {
+  const int64_t n = s.l.dim(1);
+  Expr rest = s.b.Slice(s.left ? 1 : 2, begin, end);
+  if (x) {
+    const Expr factor = s.transposed == s.left ? Columns(Rows(s.l, end, n), begin, end)
+                                               : Columns(Rows(s.l, begin, end), 0, begin);
+    rest = rest - (s.left ? MatMul(factor, *x, s.transposed) : MatMul(*x, factor, false, s.transposed));
   }
-  return x;
+  const Expr own = Columns(Rows(inverse, 0, end - begin), 0, end - begin);
+  return s.left ? MatMul(own, rest, s.transposed) : MatMul(rest, own, false, s.transposed);
 }
 
-Expr Reversed(const Expr& x, llvm::ArrayRef<int64_t> dimensions) {
-  return {x.make(), x.make().Reverse(x, dimensions)};
+Expr SolveByBlocks(Maker& make, const System& s, int64_t block) {
+  const int64_t batch = s.l.dim(0), n = s.l.dim(1);
+  block = std::min(block, n);
+  const int64_t count = (n + block - 1) / block;
+  const Expr inverses = InvertDiagonalBlocks(make, s.l, block);
+  Expr x;
+  for (int64_t step = 0; step < count; ++step) {
+    const int64_t i = s.ascending() ? step : count - 1 - step;
+    const Expr inverse = inverses.Slice(0, i * batch, (i + 1) * batch);
+    const Expr part =
+        SolveBlock(s, inverse, step == 0 ? nullptr : &x, i * block, std::min(n, (i + 1) * block));
+    const int64_t dimension = s.left ? 1 : 2;
+    x = step == 0 ? part : s.ascending() ? Concat({x, part}, dimension) : Concat({part, x}, dimension);
+  }
+  return x;
 }
 
 Instruction* Solve(Instruction* inst, int64_t block) {
@@ -94,23 +123,19 @@ Instruction* Solve(Instruction* inst, int64_t block) {
   const Expr rows = RowNumbers(a), columns = ColumnNumbers(a);
   a = Select(attrs.lower ? Ge(rows, columns) : Le(rows, columns), a, 0);
   if (attrs.unit_diagonal) a = Select(Eq(rows, columns), 1, a);
-  // op(a)·x = b with op(a) lower triangular.
-  bool lower = attrs.lower;
   if (attrs.transpose_a == TransposeA::Adjoint) a = Conj(a);
-  const bool transposed = attrs.transpose_a != TransposeA::NoTranspose;
-  if (transposed == attrs.left_side) {
-    a = Transposed(a);
-    lower = !lower;
+  const int64_t batch = a.dim(0), n = a.dim(1), unknowns = attrs.left_side ? 1 : 2;
+  if (n == 1) return FromMatrices(b / a.Reshape({batch}).Broadcast(b.shape().dims(), {0}), inst->shape());
+  // An upper matrix in reversed order is a lower one.
+  if (!attrs.lower) {
+    a = Reversed(a, {1, 2});
+    b = Reversed(b, {unknowns});
   }
-  if (!attrs.left_side) b = Transposed(b);
-  const System system = lower ? System{a, b} : System{Reversed(a, {1, 2}), Reversed(b, {1})};
-  const int64_t batch = a.dim(0), n = a.dim(1);
+  const System system = {a, b, attrs.left_side, attrs.transpose_a != TransposeA::NoTranspose};
   const bool many_small = batch > block / 16 && n < block / 4;
-  Expr x = n == 1                ? b / a.Reshape({batch}).Broadcast(b.shape().dims(), {0})
-           : many_small || n < 2 ? SolveByRows(make, system)
-                                 : SolveByBlocks(make, system, block);
-  if (n != 1 && !lower) x = Reversed(x, {1});
-  return FromMatrices(attrs.left_side ? x : Transposed(x), inst->shape());
+  Expr x = many_small ? SolveByRows(make, system) : SolveByBlocks(make, system, block);
+  if (!attrs.lower) x = Reversed(x, {unknowns});
+  return FromMatrices(x, inst->shape());
 }
 
 }  // namespace
