@@ -1,5 +1,7 @@
 #include "passes/rewrite/expr.h"
 
+#include <limits>
+
 namespace hlo {
 namespace {
 
@@ -120,6 +122,24 @@ Expr MatMul(const Expr& x, const Expr& y, bool x_transposed, bool y_transposed) 
   if (IsFloat(x.type()) || IsComplex(x.type()))
     attrs.operand_precision = {Precision::Highest, Precision::Highest};
   return {x.make(), x.make().Dot(x, y, std::move(attrs))};
+}
+
+std::optional<Expr> IdentityOf(Maker& make, OpKind op, ElementType type) {
+  const TypeInfo& info = Info(type);
+  const bool largest = op == OpKind::Minimum;
+  if (op != OpKind::Minimum && op != OpKind::Maximum) {
+    if (op == OpKind::And) return Expr(make, IsPred(type) ? make.Scalar(type, 1) : make.ScalarInt(type, -1));
+    return Expr(make, make.Scalar(type, op == OpKind::Multiply ? 1 : 0));
+  }
+  if (IsFloat(type)) {
+    if (info.special != FloatSpecial::Ieee) return std::nullopt;
+    const double infinity = std::numeric_limits<double>::infinity();
+    return Expr(make, make.Scalar(type, largest ? infinity : -infinity));
+  }
+  if (IsPred(type)) return Expr(make, make.Scalar(type, largest));
+  if (!IsIntegral(type)) return std::nullopt;
+  const auto smallest = IsSigned(type) ? static_cast<int64_t>(~uint64_t{0} << (info.bits - 1)) : 0;
+  return Expr(make, make.ScalarInt(type, largest ? ~smallest : smallest));
 }
 
 Expr Conj(const Expr& x) {

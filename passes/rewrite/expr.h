@@ -70,6 +70,9 @@ Expr DynamicUpdateOf(const Expr& x, const Expr& update, llvm::ArrayRef<Expr> sta
 /// Product over the last dimension of x and the one before it of y (`y_transposed`: the last), all leading
 /// dimensions being batch dimensions; highest precision.
 Expr MatMul(const Expr& x, const Expr& y, bool x_transposed = false, bool y_transposed = false);
+/// The scalar e with op(e, x) = x for every x; op is one of those ReducerOp knows. Nothing for maxima and
+/// minima of types without infinities.
+std::optional<Expr> IdentityOf(Maker& make, OpKind op, ElementType type);
 /// Complex conjugate; real values as they are.
 Expr Conj(const Expr& x);
 

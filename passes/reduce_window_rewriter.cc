@@ -1,0 +1,77 @@
+#include "passes/reduce_window_rewriter.h"
+
+#include "passes/analysis/reducers.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/prefix.h"
+
+namespace hlo {
+namespace {
+
+constexpr PassOptionRow kRows[] = {
+    PassOption<&ReduceWindowRewriterOptions::base_length>("base_length", "longest reduction that stays"),
+};
+
+bool Matches(const Instruction& inst, int64_t base, bool strict_fp) {
+  if (inst.kind() != OpKind::ReduceWindow || !HasStaticShapes(inst)) return false;
+  const auto op = PlainReductionOp(inst);
+  if (!op) return false;
+  const ElementType type = inst.shape().element_type();
+  const bool rounds = (IsFloat(type) || IsComplex(type)) && (*op == OpKind::Add || *op == OpKind::Multiply);
+  if (rounds && strict_fp) return false;
+  const bool selects = *op == OpKind::Maximum || *op == OpKind::Minimum;
+  if (selects && IsFloat(type) && Info(type).special != FloatSpecial::Ieee) return false;  // no identity
+  const auto prefix = MatchPrefix(inst);
+  return prefix && inst.shape().dim(prefix->dimension) > base && inst.shape().ElementCount() > 0;
+}
+
+Instruction* MakeTree(Instruction* inst, int64_t base) {
+  Maker make(inst);
+  const OpKind op = *PlainReductionOp(*inst);
+  Computation* reducer = inst->callee();
+  const Prefix prefix = *MatchPrefix(*inst);
+  const Expr x(make, inst->operand(0)), init(make, inst->operand(1));
+  const int64_t d = prefix.dimension, n = x.dim(d), rows = (n + base - 1) / base;
+  const Expr identity = *IdentityOf(make, op, x.type());
+  // Rows of `base` elements, the last one filled up.
+  llvm::SmallVector<PaddingDim, 4> padding(static_cast<size_t>(x.shape().rank()));
+  padding[static_cast<size_t>(d)].high = rows * base - n;
+  const Expr padded = rows * base == n ? x : Expr(make, make.Pad(x, identity, padding));
+  Dims dims(x.shape().dims());
+  dims[static_cast<size_t>(d)] = rows;
+  const Dims outer_dims = dims;
+  dims.insert(dims.begin() + d + 1, base);
+  const Expr matrix = padded.Reshape(dims);
+  const Expr inner = PrefixReduce(matrix, identity, {d + 1, prefix.reverse, prefix.exclusive}, reducer);
+  const int64_t last = prefix.reverse ? 0 : base - 1;
+  const Expr totals = prefix.exclusive ? Expr(make, make.Reduce(matrix, identity, {d + 1}, reducer))
+                                       : inner.Slice(d + 1, last, last + 1).Reshape(outer_dims);
+  const Expr before = PrefixReduce(totals, init, {d, prefix.reverse, true}, reducer);
+  Dims kept;
+  for (int64_t i = 0; i <= x.shape().rank(); ++i)
+    if (i != d + 1) kept.push_back(i);
+  Dims flat(x.shape().dims());
+  flat[static_cast<size_t>(d)] = rows * base;
+  return Binary(op, before.Broadcast(dims, kept), inner).Reshape(flat).Slice(d, 0, n);
+}
+
+}  // namespace
+
+llvm::ArrayRef<PassOptionRow> ReduceWindowRewriterOptions::Rows() { return kRows; }
+
+Result<bool> RunReduceWindowRewriter(Module& module, const ReduceWindowRewriterOptions& options,
+                                     PassContext& context) {
+  const int64_t base = std::max<int64_t>(2, options.base_length);
+  bool changed = false;
+  for (bool more = true; more; changed |= more) {
+    HLO_TRY(more,
+            ExpandMatches(
+                module, context,
+                [&](const Instruction& inst) { return Matches(inst, base, context.policy().strict_fp); },
+                [&](Instruction* inst) -> Result<Instruction*> { return MakeTree(inst, base); }));
+  }
+  return changed;
+}
+
+HLO_DEFINE_PASS(ReduceWindowRewriter, ReduceWindowRewriterOptions);
+
+}  // namespace hlo

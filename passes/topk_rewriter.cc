@@ -1,0 +1,149 @@
+#include "passes/topk_rewriter.h"
+
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/expr.h"
+
+namespace hlo {
+namespace {
+
+constexpr PassOptionRow kRows[] = {
+    PassOption<&TopkRewriterOptions::types>("types", "element types with an implementation"),
+};
+
+/// What the sort's comparator compares: parameters 0 and 1, the greater one first, in total order.
+bool IsDescending(const Computation& comparator) {
+  const Instruction* root = comparator.root();
+  if (root->kind() != OpKind::Compare) return false;
+  const auto& attrs = root->attr<CompareAttrs>();
+  const bool forward =
+      root->operand(0) == comparator.parameter(0) && root->operand(1) == comparator.parameter(1);
+  const bool backward =
+      root->operand(0) == comparator.parameter(1) && root->operand(1) == comparator.parameter(0);
+  const bool total =
+      !IsFloat(root->operand(0)->shape().element_type()) || attrs.type == CompareType::TotalOrder;
+  return total &&
+         ((forward && attrs.direction == Direction::GT) || (backward && attrs.direction == Direction::LT));
+}
+
+/// The k of a slice that takes the first k elements along `dimension` and all along the others; -1 for
+/// others.
+int64_t PrefixLength(const Instruction& user, int64_t dimension) {
+  if (user.kind() != OpKind::Slice) return -1;
+  const Shape& shape = user.operand(0)->shape();
+  const auto& ranges = user.attr<SliceAttrs>().slice;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    const SliceRange& r = ranges[static_cast<size_t>(d)];
+    if (r.start != 0 || r.stride != 1 || (d != dimension && r.limit != shape.dim(d))) return -1;
+  }
+  return ranges[static_cast<size_t>(dimension)].limit;
+}
+
+/// The slices that read the sort, with the element they read; all of one length k.
+struct Readers {
+  int64_t k = -1;
+  llvm::SmallVector<std::pair<int64_t, Instruction*>, 4> slices;
+};
+
+std::optional<Readers> FindReaders(const Instruction& sort, int64_t dimension) {
+  Readers readers;
+  const auto add = [&](const Instruction& value, int64_t element) {
+    for (Instruction* user : value.users()) {
+      const int64_t k = PrefixLength(*user, dimension);
+      if (k < 0 || (readers.k >= 0 && k != readers.k)) return false;
+      readers.k = k;
+      readers.slices.emplace_back(element, user);
+    }
+    return !value.IsRoot();
+  };
+  if (sort.shape().IsArray()) {
+    if (!add(sort, 0)) return std::nullopt;
+  } else {
+    for (const Instruction* user : sort.users())
+      if (user->kind() != OpKind::GetTupleElement || !add(*user, user->attr<GetTupleElementAttrs>().index))
+        return std::nullopt;
+    if (sort.IsRoot()) return std::nullopt;
+  }
+  return readers.slices.empty() ? std::nullopt : std::optional(readers);
+}
+
+bool Matches(const Instruction& inst, const TopkRewriterOptions& options) {
+  if (inst.kind() != OpKind::Sort || !HasStaticShapes(inst) || inst.operand_count() > 2) return false;
+  const Shape& x = inst.operand(0)->shape();
+  const int64_t d = inst.attr<SortAttrs>().dimensions[0];
+  if (!llvm::is_contained(options.types, ToString(x.element_type()).str()) || !IsDescending(*inst.callee()) ||
+      (d != 0 && d != x.rank() - 1) || x.ElementCount() == 0)
+    return false;
+  if (inst.operand_count() == 2) {
+    const Instruction& second = *inst.operand(1);
+    if (second.kind() != OpKind::Iota || second.shape().element_type() != ElementType::S32 ||
+        second.attr<IotaAttrs>().iota_dimension != d)
+      return false;
+  }
+  return FindReaders(inst, d).has_value();
+}
+
+Computation* GreaterFirst(Maker& at, ElementType type) {
+  Computation* made = NewComputation(at.module(), "topk_comparator");
+  made->set_execution_thread(at.computation().execution_thread());
+  Maker make(*made);
+  const Shape scalar = Shape::ArrayWithDefaultLayout(type, {});
+  Instruction* x = make.Parameter(0, scalar, "x");
+  Instruction* y = make.Parameter(1, scalar, "y");
+  const auto how = IsFloat(type) ? std::optional(CompareType::TotalOrder) : std::nullopt;
+  made->set_root(make.Compare(Direction::GT, x, y, how));
+  return made;
+}
+
+/// Replaces the readers; the sort is left without users.
+void Rewrite(Instruction* sort) {
+  Maker make(sort);
+  const int64_t d = sort->attr<SortAttrs>().dimensions[0];
+  const Readers readers = *FindReaders(*sort, d);
+  const Expr x(make, sort->operand(0));
+  const int64_t rank = x.shape().rank(), n = x.dim(d), k = readers.k;
+  // The sorted dimension comes last, all others become one.
+  Dims order, back;
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != d) order.push_back(i);
+  order.push_back(d);
+  for (int64_t i = 0; i < rank; ++i) back.push_back(i == d ? rank - 1 : i < d ? i : i - 1);
+  Dims moved;
+  for (const int64_t i : order) moved.push_back(x.dim(i));
+  moved.back() = k;
+  const int64_t batch = x.shape().ElementCount() / n;
+  const Expr flat = x.Transpose(order).Reshape(rank == 1 ? Dims{n} : Dims{batch, n});
+  const Dims result_dims = rank == 1 ? Dims{k} : Dims{batch, k};
+  CustomCallAttrs attrs;
+  attrs.custom_call_target = "TopK";
+  const Shape shape = Shape::MakeTuple({Shape::ArrayWithDefaultLayout(x.type(), result_dims),
+                                        Shape::ArrayWithDefaultLayout(ElementType::S32, result_dims)});
+  const Expr call(make, make.AddWithShape(OpKind::CustomCall, shape, {flat}, std::move(attrs),
+                                          {GreaterFirst(make, x.type())}));
+  for (const auto& [element, slice] : readers.slices)
+    ReplaceWith(slice, call.Gte(element).Reshape(moved).Transpose(back));
+}
+
+}  // namespace
+
+llvm::ArrayRef<PassOptionRow> TopkRewriterOptions::Rows() { return kRows; }
+
+Result<bool> RunTopkRewriter(Module& module, const TopkRewriterOptions& options, PassContext& context) {
+  bool changed = false;
+  std::vector<Instruction*> found;
+  for (Computation* c : context.Computations(module))
+    for (Instruction* inst : c->instructions())
+      if (Matches(*inst, options)) found.push_back(inst);
+  for (Instruction* sort : found) {
+    if (!context.TakeRewrite()) break;
+    const Readers readers = *FindReaders(*sort, sort->attr<SortAttrs>().dimensions[0]);
+    Rewrite(sort);
+    for (const auto& [element, slice] : readers.slices) RemoveIfDead(slice);
+    changed = true;
+  }
+  return changed;
+}
+
+HLO_DEFINE_PASS(TopkRewriter, TopkRewriterOptions);
+
+}  // namespace hlo
