@@ -130,4 +130,70 @@ DimLabels ResultLabels(const Instruction& dot, const DimLabels& x, const DimLabe
   return labels;
 }
 
+LabelledDot LabelDot(const Instruction& dot, int64_t side, DimLabels known, int next) {
+  LabelledDot l;
+  if (known.empty())
+    for (int64_t d = 0; d < dot.operand(side)->shape().rank(); ++d) known.push_back(next++);
+  DimLabels other(static_cast<size_t>(dot.operand(1 - side)->shape().rank()), -1);
+  const DotRoles mine = RolesOf(dot, side), theirs = RolesOf(dot, 1 - side);
+  for (size_t i = 0; i < mine.batch.size(); ++i)
+    other[static_cast<size_t>(theirs.batch[i])] = known[static_cast<size_t>(mine.batch[i])];
+  for (size_t i = 0; i < mine.contracting.size(); ++i)
+    other[static_cast<size_t>(theirs.contracting[i])] = known[static_cast<size_t>(mine.contracting[i])];
+  for (const int64_t d : theirs.free) other[static_cast<size_t>(d)] = next++;
+  l.sides[side] = std::move(known);
+  l.sides[1 - side] = std::move(other);
+  l.result = ResultLabels(dot, l.sides[0], l.sides[1]);
+  l.next = next;
+  return l;
+}
+
+Instruction* MakeDotWithoutDims(Maker& make, const Instruction& dot,
+                                llvm::function_ref<bool(int64_t side, int64_t dim)> drop) {
+  const LabelledDot l = LabelDot(dot);
+  Instruction* operands[2];
+  DimLabels labels[2], result;
+  for (const size_t side : {0, 1}) {
+    Instruction* x = dot.operand(static_cast<int64_t>(side));
+    Dims sizes;
+    for (int64_t d = 0; d < x->shape().rank(); ++d) {
+      if (drop(static_cast<int64_t>(side), d)) continue;
+      labels[side].push_back(l.sides[side][static_cast<size_t>(d)]);
+      sizes.push_back(x->shape().dim(d));
+    }
+    operands[side] = ReshapeIfNeeded(make, x, sizes);
+  }
+  if (labels[0].size() == l.sides[0].size() && labels[1].size() == l.sides[1].size()) return nullptr;
+  for (const int label : l.result)
+    if (llvm::is_contained(labels[0], label) || llvm::is_contained(labels[1], label)) result.push_back(label);
+  Instruction* made = MakeLabelledDot(make, dot, operands[0], labels[0], operands[1], labels[1], result);
+  return ReshapeIfNeeded(make, made, dot.shape().dims());
+}
+
+Instruction* MakeDotAsReduction(Maker& make, const Instruction& dot) {
+  const DotRoles roles[] = {RolesOf(dot, 0), RolesOf(dot, 1)};
+  const bool flat[] = {roles[0].free.empty(), roles[1].free.empty()};
+  if ((!flat[0] && !flat[1]) || roles[0].contracting.empty()) return nullptr;
+  const size_t vector = flat[1] ? 1 : 0, matrix = 1 - vector;
+  Instruction* x = ConvertForSum(make, dot.operand(static_cast<int64_t>(matrix)), dot.shape().element_type());
+  Instruction* v = ConvertForSum(make, dot.operand(static_cast<int64_t>(vector)), dot.shape().element_type());
+  Dims to(static_cast<size_t>(v->shape().rank()));
+  for (size_t i = 0; i < roles[vector].batch.size(); ++i)
+    to[static_cast<size_t>(roles[vector].batch[i])] = roles[matrix].batch[i];
+  for (size_t i = 0; i < roles[vector].contracting.size(); ++i)
+    to[static_cast<size_t>(roles[vector].contracting[i])] = roles[matrix].contracting[i];
+  Instruction* factors[2];
+  factors[matrix] = x;
+  factors[vector] = BroadcastTo(make, v, x->shape().dims(), to);
+  Instruction* product = make.Binary(OpKind::Multiply, factors[0], factors[1]);
+  Dims sums = roles[matrix].contracting;
+  llvm::sort(sums);
+  Instruction* sum =
+      make.Reduce(product, make.Scalar(SumType(dot.shape().element_type()), 0), sums, OpKind::Add);
+  Dims order;
+  for (const int64_t d : Joined({roles[matrix].batch, roles[matrix].free}))
+    order.push_back(d - llvm::count_if(sums, [&](int64_t s) { return s < d; }));
+  return make.Convert(TransposeIfNeeded(make, sum, order), dot.shape().element_type());
+}
+
 }  // namespace hlo

@@ -49,5 +49,19 @@ Instruction* MakeLabelledDot(Maker& make, const Instruction& like, Instruction* 
                              Instruction* y, const DimLabels& y_labels, const DimLabels& result);
 /// The labels of the result dot(x, y) with these attributes.
 [[nodiscard]] DimLabels ResultLabels(const Instruction& dot, const DimLabels& x, const DimLabels& y);
+/// Labels of both operands and the result of a dot.
+struct LabelledDot {
+  DimLabels sides[2], result;
+  int next = 0;  // the first label that is free
+};
+/// `known`: labels that operand `side` has already, numbered below `next`.
+[[nodiscard]] LabelledDot LabelDot(const Instruction& dot, int64_t side = 0, DimLabels known = {},
+                                   int next = 0);
+/// The dot over operands without some dimensions of size 1, reshaped to what the dot was. `drop` is asked for
+/// every dimension of both operands and must agree on those that pair up. Null if it wants none.
+Instruction* MakeDotWithoutDims(Maker& make, const Instruction& dot,
+                                llvm::function_ref<bool(int64_t side, int64_t dim)> drop);
+/// The dot as reduce(multiply); null unless one operand has batch and contracting dimensions only.
+Instruction* MakeDotAsReduction(Maker& make, const Instruction& dot);
 
 }  // namespace hlo

@@ -8,31 +8,6 @@ namespace {
 
 using namespace pattern;
 
-/// Labels of both operands and the result of a dot.
-struct LabelledDot {
-  DimLabels sides[2], result;
-  int next = 0;  // the first label that is free
-};
-
-/// `known`: labels that operand `side` has already, numbered below `next`.
-LabelledDot Label(const Instruction& dot, int64_t side = 0, DimLabels known = {}, int next = 0) {
-  LabelledDot l;
-  if (known.empty())
-    for (int64_t d = 0; d < dot.operand(side)->shape().rank(); ++d) known.push_back(next++);
-  DimLabels other(static_cast<size_t>(dot.operand(1 - side)->shape().rank()), -1);
-  const DotRoles mine = RolesOf(dot, side), theirs = RolesOf(dot, 1 - side);
-  for (size_t i = 0; i < mine.batch.size(); ++i)
-    other[static_cast<size_t>(theirs.batch[i])] = known[static_cast<size_t>(mine.batch[i])];
-  for (size_t i = 0; i < mine.contracting.size(); ++i)
-    other[static_cast<size_t>(theirs.contracting[i])] = known[static_cast<size_t>(mine.contracting[i])];
-  for (const int64_t d : theirs.free) other[static_cast<size_t>(d)] = next++;
-  l.sides[side] = std::move(known);
-  l.sides[1 - side] = std::move(other);
-  l.result = ResultLabels(dot, l.sides[0], l.sides[1]);
-  l.next = next;
-  return l;
-}
-
 bool Has(const DimLabels& labels, int label) { return llvm::is_contained(labels, label); }
 
 /// The labels without those of the given positions.
@@ -85,25 +60,8 @@ Instruction* DotOfNothing(Match& m) {
 }
 
 Instruction* DotWithoutSizeOne(Match& m) {
-  const LabelledDot l = Label(*m.root);
-  Instruction* operands[2];
-  DimLabels labels[2], result;
-  bool any = false;
-  for (const size_t side : {0, 1}) {
-    Instruction* x = m.root->operand(static_cast<int64_t>(side));
-    for (int64_t d = 0; d < x->shape().rank(); ++d) {
-      if (x->shape().dim(d) == 1)
-        any = true;
-      else
-        labels[side].push_back(l.sides[side][static_cast<size_t>(d)]);
-    }
-    operands[side] = ReshapeIfNeeded(m.make, x, WithoutSizeOne(x->shape().dims()));
-  }
-  if (!any) return nullptr;
-  for (const int label : l.result)
-    if (Has(labels[0], label) || Has(labels[1], label)) result.push_back(label);
-  Instruction* dot = MakeLabelledDot(m.make, *m.root, operands[0], labels[0], operands[1], labels[1], result);
-  return ReshapeIfNeeded(m.make, dot, m.shape().dims());
+  return MakeDotWithoutDims(
+      m.make, *m.root, [&](int64_t side, int64_t d) { return m.root->operand(side)->shape().dim(d) == 1; });
 }
 
 Instruction* DotAsProduct(Match& m) {
@@ -129,8 +87,8 @@ Instruction* DotReassociated(Match& m) {
   const int64_t side = m.root->operand(0) == m[P] ? 0 : 1;
   if (!HasStaticArrays(inner) || !HasStaticArrays(*m.root) || !IsUniform(inner) || !IsUniform(*m.root))
     return nullptr;
-  const LabelledDot in = Label(inner);
-  const LabelledDot out = Label(*m.root, side, in.result, in.next);
+  const LabelledDot in = LabelDot(inner);
+  const LabelledDot out = LabelDot(*m.root, side, in.result, in.next);
   if (in.result.empty()) return nullptr;
   const DimLabels& c = out.sides[1 - side];
   std::vector<double> sizes(static_cast<size_t>(out.next), 1);
@@ -219,7 +177,7 @@ Instruction* DotOfPad(Match& m) {
 }
 
 Instruction* DotOfBroadcast(Match& m) {
-  const LabelledDot l = Label(*m.root);
+  const LabelledDot l = LabelDot(*m.root);
   for (const int64_t side : {0, 1}) {
     Instruction *broadcast = m.root->operand(side), *other = m.root->operand(1 - side);
     if (broadcast->kind() != OpKind::Broadcast || !IsUniform(*m.root)) continue;
@@ -253,30 +211,9 @@ Instruction* DotOfBroadcast(Match& m) {
 
 Instruction* DotAsReduce(Match& m) {
   if (!HasUsualAlgorithm(*m.root)) return nullptr;
-  const DotRoles roles[] = {RolesOf(*m.root, 0), RolesOf(*m.root, 1)};
-  const bool flat[] = {roles[0].free.empty(), roles[1].free.empty()};
-  if ((!flat[0] && !flat[1]) || (Options(m).executing_on_cpu && !(flat[0] && flat[1])) ||
-      roles[0].contracting.empty())
-    return nullptr;
-  const size_t vector = flat[1] ? 1 : 0, matrix = 1 - vector;
-  Instruction* x = ConvertForSum(m.make, m.root->operand(static_cast<int64_t>(matrix)), m.type());
-  Instruction* v = ConvertForSum(m.make, m.root->operand(static_cast<int64_t>(vector)), m.type());
-  Dims to(static_cast<size_t>(v->shape().rank()));
-  for (size_t i = 0; i < roles[vector].batch.size(); ++i)
-    to[static_cast<size_t>(roles[vector].batch[i])] = roles[matrix].batch[i];
-  for (size_t i = 0; i < roles[vector].contracting.size(); ++i)
-    to[static_cast<size_t>(roles[vector].contracting[i])] = roles[matrix].contracting[i];
-  Instruction* factors[2];
-  factors[matrix] = x;
-  factors[vector] = BroadcastTo(m.make, v, x->shape().dims(), to);
-  Instruction* product = m.make.Binary(OpKind::Multiply, factors[0], factors[1]);
-  Dims sums = roles[matrix].contracting;
-  llvm::sort(sums);
-  Instruction* sum = m.make.Reduce(product, m.make.Scalar(SumType(m.type()), 0), sums, OpKind::Add);
-  Dims order;
-  for (const int64_t d : Joined({roles[matrix].batch, roles[matrix].free}))
-    order.push_back(d - llvm::count_if(sums, [&](int64_t s) { return s < d; }));
-  return m.make.Convert(TransposeIfNeeded(m.make, sum, order), m.type());
+  const bool flat[] = {RolesOf(*m.root, 0).free.empty(), RolesOf(*m.root, 1).free.empty()};
+  if (Options(m).executing_on_cpu && !(flat[0] && flat[1])) return nullptr;
+  return MakeDotAsReduction(m.make, *m.root);
 }
 
 Instruction* DotOfMergedTranspose(Match& m) {
@@ -367,7 +304,7 @@ Instruction* DotOfTransposes(Match& m) {
   const auto batch = static_cast<int64_t>(m.root->attr<DotAttrs>().lhs_batch_dims.size());
   for (int64_t d = 0; d < static_cast<int64_t>(p.size()); ++d)
     if ((d < batch) != (p[static_cast<size_t>(d)] < batch)) return nullptr;
-  const LabelledDot l = Label(*m.root);
+  const LabelledDot l = LabelDot(*m.root);
   const Dims inverse = InversePermutation(p);
   DimLabels labels[2], result;
   for (const size_t side : {0, 1})
@@ -388,7 +325,7 @@ static bool IsParameterLike(const Instruction* x) {
 Instruction* DotWithParameterRight(Match& m) {
   Instruction *x = m.root->operand(0), *y = m.root->operand(1);
   if (!IsParameterLike(x) || IsParameterLike(y)) return nullptr;
-  const LabelledDot l = Label(*m.root);
+  const LabelledDot l = LabelDot(*m.root);
   return MakeLabelledDot(m.make, *m.root, y, l.sides[1], x, l.sides[0], l.result);
 }
 
