@@ -1,0 +1,34 @@
+#include "passes/dot_normalizer.h"
+
+#include "passes/rewrite/dots.h"
+#include "passes/rewrite/expander.h"
+
+namespace hlo {
+namespace {
+
+Instruction* AddContraction(const Instruction& dot, Maker make) {
+  DotAttrs attrs = dot.attr<DotAttrs>();
+  Instruction* operands[2];
+  for (const int64_t side : {0, 1}) {
+    Instruction* x = dot.operand(side);
+    (side == 0 ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims).push_back(x->shape().rank());
+    operands[side] = make.Reshape(x, Joined({x->shape().dims(), {1}}));
+  }
+  return MakeDotLike(make, dot, operands[0], operands[1], std::move(attrs));
+}
+
+}  // namespace
+
+Result<bool> RunDotNormalizer(Module& module, const NoPassOptions&, PassContext& context) {
+  return ExpandMatches(
+      module, context,
+      [](const Instruction& inst) {
+        return inst.kind() == OpKind::Dot && HasStaticArrays(inst) &&
+               inst.attr<DotAttrs>().lhs_contracting_dims.empty();
+      },
+      [](Instruction* inst) -> Result<Instruction*> { return AddContraction(*inst, Maker(inst)); });
+}
+
+HLO_DEFINE_PASS(DotNormalizer, NoPassOptions);
+
+}  // namespace hlo
