@@ -13,6 +13,12 @@ bool FollowsPrevious(const DotAttrs& attrs, int64_t i) {
          attrs.rhs_batch_dims[at] == attrs.rhs_batch_dims[at - 1] + 1;
 }
 
+bool HasRun(const DotAttrs& attrs) {
+  for (size_t i = 1; i < attrs.lhs_batch_dims.size(); ++i)
+    if (FollowsPrevious(attrs, static_cast<int64_t>(i))) return true;
+  return false;
+}
+
 /// Dimension d of the value without the dimensions `gone`.
 int64_t Renumbered(int64_t d, const Dims& gone) {
   return d - llvm::count_if(gone, [&](int64_t g) { return g < d; });
@@ -60,9 +66,7 @@ Result<bool> RunDotDimensionMerger(Module& module, const NoPassOptions&, PassCon
   return ExpandMatches(
       module, context,
       [](const Instruction& inst) {
-        return inst.kind() == OpKind::Dot && HasStaticArrays(inst) &&
-               llvm::any_of(Range(1, static_cast<int64_t>(inst.attr<DotAttrs>().lhs_batch_dims.size()) - 1),
-                            [&](int64_t i) { return FollowsPrevious(inst.attr<DotAttrs>(), i); });
+        return inst.kind() == OpKind::Dot && HasStaticArrays(inst) && HasRun(inst.attr<DotAttrs>());
       },
       [](Instruction* inst) -> Result<Instruction*> { return MergeBatchDims(*inst, Maker(inst)); });
 }
