@@ -45,7 +45,8 @@ bool ConcernsScales(const Instruction& inst) {
   auto is_scale = [](const Instruction* i) {
     return i->shape().IsArray() && i->shape().element_type() == ElementType::F8E8M0FNU;
   };
-  return inst.info().category <= OpCategory::Comparison &&
+  const OpCategory category = inst.info().category;
+  return (category <= OpCategory::Comparison || category == OpCategory::Communication) &&
          (is_scale(&inst) || llvm::any_of(inst.operands(), is_scale));
 }
 

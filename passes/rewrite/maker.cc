@@ -235,8 +235,11 @@ Literal ScalarLiteral(ElementType type, double value) {
 Literal ScalarLiteralInt(ElementType type, int64_t value) {
   if (!IsIntegral(type)) return ScalarLiteral(type, static_cast<double>(value));
   Literal literal = Literal::Zeros(Shape::ArrayWithDefaultLayout(type, {}));
-  // Unpacked storage of narrow signed types is sign-extended to a byte.
-  literal.SetBits(0, static_cast<uint64_t>(value));
+  // Wrapped; unpacked storage of narrow signed types is sign-extended to a byte.
+  const int unused = 64 - Info(type).bits;
+  const uint64_t shifted = static_cast<uint64_t>(value) << unused;
+  literal.SetBits(
+      0, IsSigned(type) ? static_cast<uint64_t>(static_cast<int64_t>(shifted) >> unused) : shifted >> unused);
   return literal;
 }
 
