@@ -1,0 +1,26 @@
+#include "passes/defuser.h"
+
+#include "passes/rewrite/edit.h"
+
+namespace hlo {
+
+Result<bool> RunDefuser(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  // Inner fusions first, so that every body is copied without them.
+  for (Computation* c : context.Computations(module, /*with_fusions=*/true)) {
+    llvm::SmallVector<Instruction*, 8> fusions;
+    for (Instruction* inst : c->instructions())
+      if (inst->kind() == OpKind::Fusion) fusions.push_back(inst);
+    for (Instruction* fusion : fusions) {
+      if (!context.TakeRewrite()) break;
+      InlineCall(fusion);
+      changed = true;
+    }
+  }
+  if (changed) RemoveUnreachableComputations(module);
+  return changed;
+}
+
+HLO_DEFINE_PASS(Defuser, NoPassOptions);
+
+}  // namespace hlo

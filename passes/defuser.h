@@ -1,0 +1,12 @@
+// defuser: no fusions (passes.md §2.1).
+//
+// Requires nothing. Preserves layouts and canonical dots.
+// Changes: every fusion becomes the instructions of its body.
+#pragma once
+#include "passes/pass.h"
+
+namespace hlo {
+
+Result<bool> RunDefuser(Module& module, const NoPassOptions& options, PassContext& context);
+
+}  // namespace hlo

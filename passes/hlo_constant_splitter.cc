@@ -1,0 +1,30 @@
+#include "passes/hlo_constant_splitter.h"
+
+#include "passes/rewrite/edit.h"
+
+namespace hlo {
+
+Result<bool> RunHloConstantSplitter(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  for (Computation* c : context.Computations(module)) {
+    HLO_CHECK_OK(context.CheckInterrupt());
+    llvm::SmallVector<Instruction*, 8> constants;
+    for (Instruction* inst : c->instructions())
+      if (inst->kind() == OpKind::Constant && inst->users().size() > 1) constants.push_back(inst);
+    for (Instruction* constant : constants) {
+      const llvm::SmallVector<Instruction*, 8> users(constant->users().begin() + 1, constant->users().end());
+      for (Instruction* user : users) {
+        if (!context.TakeRewrite()) return changed;
+        Instruction* copy = CloneWith(*constant, *c, {});
+        for (int64_t i = 0; i < user->operand_count(); ++i)
+          if (user->operand(i) == constant) user->SetOperand(i, copy);
+        changed = true;
+      }
+    }
+  }
+  return changed;
+}
+
+HLO_DEFINE_PASS(HloConstantSplitter, NoPassOptions);
+
+}  // namespace hlo
