@@ -136,8 +136,8 @@ std::unique_ptr<Module> Module::Clone() const {
   for (const auto& c : computations_)
     CopyComputation(copier, *c, *map[c.get()], [&](Computation* callee) { return map[callee]; });
   if (entry_) copy->entry_ = map[entry_];
-  *copy->instruction_names_ = *instruction_names_;
-  *copy->computation_names_ = *computation_names_;
+  copy->instruction_names_->Assign(*instruction_names_, *copy);
+  copy->computation_names_->Assign(*computation_names_, *copy);
   copy->config = config;
   copy->config.frontend_attributes = copier.Frontend(config.frontend_attributes);
   for (OriginRecovery& r : copy->config.origin_recovery_table)

@@ -72,7 +72,10 @@ struct OpInfo {
   [[nodiscard]] bool MayCall() const;
 };
 
-const OpInfo& Info(OpKind kind);
+namespace internal {
+extern const OpInfo op_table[];
+}
+inline const OpInfo& Info(OpKind kind) { return internal::op_table[static_cast<size_t>(kind)]; }
 llvm::ArrayRef<OpInfo> AllOps();
 inline llvm::StringRef ToString(OpKind kind) { return Info(kind).text; }
 /// The opcode spelled `text`; nothing if there is none.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ir/layout.h"
+#include "ir/support/ref_count.h"
 #include "ir/types.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
@@ -95,7 +96,7 @@ class Shape {
   friend llvm::hash_code hash_value(const Shape& s);
 
  private:
-  struct Rep : llvm::ThreadSafeRefCountedBase<Rep> {
+  struct Rep : RefCounted<Rep> {
     ElementType type = ElementType::Token;
     bool has_layout = false;
     int64_t element_count = 0;

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "ir/module.h"
+#include "ir/support/name_map.h"
 #include "llvm/ADT/DenseSet.h"
 #include "parser/cursor.h"
-#include "parser/name_map.h"
 
 namespace hlo {
 

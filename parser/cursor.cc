@@ -79,10 +79,7 @@ bool Cursor::UnknownWord(llvm::StringRef id, llvm::StringRef what, llvm::ArrayRe
   return Report(std::move(d));
 }
 
-bool Cursor::Expect(TokenKind kind, const char* where) {
-  if (Consume(kind)) return true;
-  return Unexpected((Describe(kind) + where).str());
-}
+bool Cursor::Missing(TokenKind kind, const char* where) { return Unexpected((Describe(kind) + where).str()); }
 
 bool Cursor::ParseInt(int64_t& out) {
   if (!Is(TokenKind::Int)) return Unexpected("an integer");

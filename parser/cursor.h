@@ -5,6 +5,7 @@
 
 #include "ir/module.h"
 #include "ir/support/diagnostic.h"
+#include "ir/support/name_map.h"
 #include "llvm/ADT/CachedHashString.h"
 #include "llvm/ADT/DenseMap.h"
 #include "parser/lexer.h"
@@ -39,7 +40,7 @@ class Cursor {
     return true;
   }
   /// Consumes a token of this kind or reports what was found instead.
-  bool Expect(TokenKind kind, const char* where = "");
+  bool Expect(TokenKind kind, const char* where = "") { return Consume(kind) || Missing(kind, where); }
   /// The token after the current one.
   [[nodiscard]] Token PeekToken() const;
   /// First source byte after the current token.
@@ -120,12 +121,13 @@ class Cursor {
   llvm::StringRef Save(llvm::StringRef text) { return module_->Save(text); }
 
   /// Shapes by their text, and metadata by theirs: both repeat a lot.
-  llvm::DenseMap<llvm::CachedHashStringRef, Shape> shapes;
+  NameMap<Shape> shapes;
   llvm::DenseMap<llvm::CachedHashStringRef, const OpMetadata*> metadata;
   bool has_stack_frames = false;  // some metadata has a stack_frame_id
 
  private:
   friend class Nesting;
+  bool Missing(TokenKind kind, const char* where);
   const SourceBuffer& source_;
   const ParseOptions& options_;
   Module* module_;

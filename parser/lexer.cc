@@ -1,36 +1,24 @@
 #include "parser/lexer.h"
 
 #include <array>
+#include <cassert>
 #include <cstring>
 
 #include "ir/support/name_hash.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "parser/scan.h"
 
 namespace hlo {
 namespace {
 
 using llvm::StringRef;
 
-// --- Character classes ---
-enum : uint8_t { kWordStart = 1, kWordChar = 2, kDigit = 4, kBlank = 8, kNumberTail = 16, kHex = 32 };
-
-constexpr std::array<uint8_t, 256> MakeClasses() {
-  std::array<uint8_t, 256> t{};
-  for (int c = 'a'; c <= 'z'; ++c) t[c] = kWordStart | kWordChar;
-  for (int c = 'A'; c <= 'Z'; ++c) t[c] = kWordStart | kWordChar;
-  for (int c = '0'; c <= '9'; ++c) t[c] = kWordChar | kDigit | kHex;
-  for (int c = 'a'; c <= 'f'; ++c) t[c] |= kHex;
-  for (int c = 'A'; c <= 'F'; ++c) t[c] |= kHex;
-  t['_'] = kWordStart | kWordChar;
-  t['.'] |= kWordChar;
-  t['-'] |= kWordChar;
-  for (char c : {' ', '\t', '\n', '\r'}) t[static_cast<uint8_t>(c)] |= kBlank;
-  // After the digits of an integer these may continue another number-like token.
-  for (char c : {'.', 'e', 'E', 'x', '_', 'b', 'f', '?'}) t[static_cast<uint8_t>(c)] |= kNumberTail;
-  return t;
-}
-constexpr std::array<uint8_t, 256> kClass = MakeClasses();
-bool Is(char c, uint8_t classes) { return (kClass[static_cast<uint8_t>(c)] & classes) != 0; }
+using scan::Is;
+using scan::kBlank;
+using scan::kDigit;
+using scan::kHex;
+using scan::kNumberTail;
+using scan::kWordStart;
 
 constexpr std::array<TokenKind, 256> MakePunctuation() {
   std::array<TokenKind, 256> t{};
@@ -51,14 +39,16 @@ struct ReservedWord {
 };
 class ReservedWords {
  public:
-  ReservedWords() {
+  constexpr ReservedWords() {
 #define HLO_TOKEN(Kind, description)
 #define HLO_KEYWORD(Kind, word) Insert({word, TokenKind::Kind, ElementType::Token});
 #include "parser/tokens.def"
     for (const TypeInfo& t : kTypeTable)
-      if (ParseElementType(t.text)) Insert({t.text, TokenKind::Type, t.type});
+      if (t.type != ElementType::Tuple && t.type != ElementType::Buffer)
+        Insert({t.text, TokenKind::Type, t.type});
   }
   const ReservedWord* Find(StringRef word) const {
+    if (!MayBeReserved(word)) return nullptr;
     for (size_t i = Slot(word);; i = (i + 1) % kSlots) {
       const ReservedWord& entry = slots_[i];
       if (entry.text.empty()) return nullptr;
@@ -68,21 +58,25 @@ class ReservedWords {
 
  private:
   static constexpr size_t kSlots = 512;
-  static size_t Slot(StringRef w) {
-    const auto c = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(w[i])); };
+  static constexpr size_t Slot(StringRef w) {
+    const auto c = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(w.data()[i])); };
     return (c(0) * 31 + c(w.size() / 2) * 7 + c(w.size() - 1) * 97 + w.size() * 13) % kSlots;
   }
-  void Insert(const ReservedWord& word) {
+  /// Some reserved word has this length and first character: true for few opcodes and names.
+  [[nodiscard]] bool MayBeReserved(StringRef word) const {
+    return word.size() < 32 && (lengths_[static_cast<uint8_t>(word[0])] >> word.size() & 1) != 0;
+  }
+  constexpr void Insert(const ReservedWord& word) {
     size_t i = Slot(word.text);
     while (!slots_[i].text.empty()) i = (i + 1) % kSlots;
     slots_[i] = word;
+    assert(word.text.size() < 32);
+    lengths_[static_cast<uint8_t>(word.text.data()[0])] |= 1u << word.text.size();
   }
   std::array<ReservedWord, kSlots> slots_{};
+  std::array<uint32_t, 256> lengths_{};  // by first character: a bit per length
 };
-const ReservedWord* FindReservedWord(StringRef word) {
-  static const ReservedWords words;
-  return words.Find(word);
-}
+constexpr ReservedWords kReservedWords;
 
 // --- Number-like patterns: each returns the end of its longest match at p, or null ---
 const char* Digits(const char* p, const char* end) {
@@ -186,7 +180,7 @@ StringRef Describe(TokenKind kind) {
 }
 
 bool IsTypeWord(StringRef word) {
-  const ReservedWord* found = FindReservedWord(word);
+  const ReservedWord* found = kReservedWords.Find(word);
   return found && found->kind == TokenKind::Type;
 }
 
@@ -246,15 +240,29 @@ bool Lexer::SkipBlanks(Token& token) {
 }
 
 void Lexer::Lex(Token& token) {
-  if (!SkipBlanks(token)) return;
+  const char* p = at_;
+  while (p < end_ && Is(*p, kBlank)) ++p;
+  at_ = p;
+  if (p < end_ && *p == '/') {
+    if (!SkipBlanks(token)) return;
+    p = at_;
+  }
   token.begin = offset();
-  if (at_ >= end_) return Finish(token, TokenKind::Eof, at_);
-  const char c = *at_;
+  if (p >= end_) return Finish(token, TokenKind::Eof, p);
+  const char c = *p;
   if (Is(c, kWordStart)) return LexWord(token);
   if (c == '%') return LexPercentName(token);
   if (const TokenKind kind = kPunctuation[static_cast<uint8_t>(c)]; kind != TokenKind::Error)
-    return Finish(token, kind, at_ + 1);
-  if (Is(c, kDigit) || c == '-' || c == '?') return LexNumber(token);
+    return Finish(token, kind, p + 1);
+  if (Is(c, kDigit)) return LexDigits(token);
+  LexOther(token);
+}
+
+/// What starts with no letter, digit, '%' or punctuation of one character. Kept apart, as the rest of Lex()
+/// needs no stack frame.
+[[gnu::noinline]] void Lexer::LexOther(Token& token) {
+  const char c = *at_;
+  if (c == '-' || c == '?') return LexSlowNumber(token);
   if (c == '"' || c == '\'') return LexString(token);
   if (c == '<' && Peek(1) == '=') return Finish(token, TokenKind::LessEqual, at_ + 2);
   if (c == '.' && Peek(1) == '.' && Peek(2) == '.') return Finish(token, TokenKind::Ellipsis, at_ + 3);
@@ -266,8 +274,7 @@ void Lexer::Lex(Token& token) {
 }
 
 void Lexer::LexWord(Token& token) {
-  const char* q = at_ + 1;
-  while (q < end_ && Is(*q, kWordChar)) ++q;
+  const char* q = scan::EndOfWord(at_ + 1, end_);
   token.text = StringRef(at_, static_cast<size_t>(q - at_));
   token.percent = false;
   if (q < end_ && *q == ':') return Finish(token, TokenKind::Name, q + 1);
@@ -277,7 +284,7 @@ void Lexer::LexWord(Token& token) {
 
 void Lexer::ClassifyWord(Token& token) {
   const char* q = token.text.end();
-  if (const ReservedWord* word = FindReservedWord(token.text)) {
+  if (const ReservedWord* word = kReservedWords.Find(token.text)) {
     token.type = word->type;
     return Finish(token, word->kind, q);
   }
@@ -305,12 +312,15 @@ void Lexer::LexNan(Token& token, const char* open) {
 
 void Lexer::LexPercentName(Token& token) {
   const char* q = at_ + 1;
-  if (q >= end_ || !Is(*q, kWordStart))
-    return Fail(token, q, "parse-character", "found '%' without a name after it");
-  while (q < end_ && Is(*q, kWordChar)) ++q;
+  if (q >= end_ || !Is(*q, kWordStart)) return FailPercent(token);
+  q = scan::EndOfWord(q, end_);
   token.text = StringRef(at_ + 1, static_cast<size_t>(q - at_ - 1));
   token.percent = true;
   Finish(token, TokenKind::Name, q);
+}
+
+[[gnu::noinline]] void Lexer::FailPercent(Token& token) {
+  Fail(token, at_ + 1, "parse-character", "found '%' without a name after it");
 }
 
 void Lexer::LexString(Token& token) {
@@ -357,12 +367,16 @@ void Lexer::FinishInt(Token& token, const char* end) {
   Finish(token, TokenKind::Int, end);
 }
 
-void Lexer::LexNumber(Token& token) {
-  if (Is(*at_, kDigit)) {
-    const char* q = Digits(at_, end_);
-    if (q >= end_ || !Is(*q, kNumberTail)) return FinishInt(token, q);
-  }
-  LexSlowNumber(token);
+/// Digits, which mostly are a plain integer.
+void Lexer::LexDigits(Token& token) {
+  constexpr ptrdiff_t kSafeDigits = 18;
+  const char* q = at_;
+  uint64_t value = 0;
+  for (; q < end_ && Is(*q, kDigit); ++q) value = value * 10 + static_cast<uint64_t>(*q - '0');
+  if (q - at_ > kSafeDigits || (q < end_ && Is(*q, kNumberTail))) return LexSlowNumber(token);
+  token.text = StringRef(at_, static_cast<size_t>(q - at_));
+  token.integer = static_cast<int64_t>(value);
+  Finish(token, TokenKind::Int, q);
 }
 
 /// `->`, Decimal, DimLabels, DxD, Pad, Int, -inf, -nan, `?`: the first that matches.

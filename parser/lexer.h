@@ -63,8 +63,10 @@ class Lexer {
   void ClassifyWord(Token& token);
   void LexNan(Token& token, const char* open);
   void LexPercentName(Token& token);
+  void FailPercent(Token& token);
   void LexString(Token& token);
-  void LexNumber(Token& token);
+  void LexDigits(Token& token);
+  void LexOther(Token& token);
   void LexSlowNumber(Token& token);
   void Finish(Token& token, TokenKind kind, const char* end);
   void FinishInt(Token& token, const char* end);

@@ -1,5 +1,5 @@
 // Shapes and layouts.
-#include "ir/support/name_hash.h"
+#include "parser/scan.h"
 #include "parser/values.h"
 
 namespace hlo {
@@ -9,27 +9,25 @@ using llvm::StringRef;
 
 // --- Finding the end of a shape without parsing it, to look its text up ---
 
-bool IsDimCharacter(char c) { return llvm::isDigit(c) || c == ',' || c == '<' || c == '=' || c == '?'; }
-
-/// End of `[4,<=8]{1,0:T(8)}`, which starts at text[i]; 0 if it is not of that plain form.
-size_t EndOfArray(StringRef text, size_t i) {
-  if (i >= text.size() || text[i] != '[') return 0;
-  for (++i; i < text.size() && IsDimCharacter(text[i]);) ++i;
-  if (i >= text.size() || text[i] != ']') return 0;
-  ++i;
+/// End of `[4,<=8]{1,0:T(8)}`, which starts at text[0]; 0 if it is not of that plain form or long. What
+/// stands between the brackets and braces does not matter here, as it is looked up.
+size_t EndOfArray(StringRef text) {
+  constexpr size_t kLongest = 256;
+  text = text.take_front(kLongest);
+  if (text.empty() || text[0] != '[') return 0;
+  const size_t i = static_cast<size_t>(scan::FindByte(text.begin(), text.end(), ']') - text.begin()) + 1;
+  if (i > text.size()) return 0;
   if (i + 1 >= text.size() || text[i] != '{') {
     // A layout may follow after blanks and comments.
     size_t next = i;
     while (next < text.size() && llvm::isSpace(text[next])) ++next;
-    return next < text.size() && (text[next] == '/' || text[next] == '{') ? 0 : i;
+    return next >= text.size() || text[next] == '/' || text[next] == '{' ? 0 : i;
   }
   const char first = text[i + 1];
   if (!llvm::isDigit(first) && first != ':') return first == '}' ? i : 0;
-  for (size_t k = i + 1; k < text.size() && k < i + 256; ++k) {
-    if (text[k] == '}') return k + 1;
-    if (text[k] == '{' || text[k] == '/') return 0;
-  }
-  return 0;
+  const size_t end =
+      static_cast<size_t>(scan::FindByte(text.begin() + i + 1, text.end(), '}') - text.begin()) + 1;
+  return end > text.size() ? 0 : end;
 }
 
 /// End of the text up to the `)` that closes a parenthesis before text[0]; 0 if it holds anything unusual.
@@ -64,7 +62,7 @@ size_t EndOfTuple(StringRef text) {
 uint32_t FindShapeEnd(const Cursor& c) {
   size_t end = 0;
   if (c.Is(TokenKind::Type)) {
-    end = EndOfArray(c.RestOfText(), 0);
+    end = EndOfArray(c.RestOfText());
     if (end != 0) end += c.token().end;
   } else if (c.Is(TokenKind::LParen)) {
     end = EndOfTuple(c.RestOfText());
@@ -341,14 +339,13 @@ bool ParseShape(Cursor& c, Shape& out, bool fill) {
   const uint32_t end = fill == c.options().fill_missing_layouts ? FindShapeEnd(c) : 0;
   if (end == 0) return ParseShapeSlowly(c, out, fill);
   const StringRef text = c.source().text().slice(begin, end);
-  const llvm::CachedHashStringRef key(text, static_cast<uint32_t>(HashName(text)));
-  if (auto it = c.shapes.find(key); it != c.shapes.end()) {
-    out = it->second;
+  if (const Shape* known = c.shapes.Find(text)) {
+    out = *known;
     c.SeekPast(end);
     return true;
   }
   if (!ParseShapeSlowly(c, out, fill)) return false;
-  if (c.previous_end() == end) c.shapes.try_emplace(key, out);
+  if (c.previous_end() == end) c.shapes.Insert(text) = out;
   return true;
 }
 

@@ -41,8 +41,13 @@ tl::unexpected<Diagnostic> OperandError(llvm::StringRef id, const Instruction& i
 /// The computation called as number i with its root present, or an error.
 Result<const Computation*> Callee(const Instruction& inst, int64_t i = 0);
 
+/// The error that operand i is no array.
+Status NotAnArray(const Instruction& inst, int64_t i);
 /// Operand i is an array.
-Status CheckArray(const Instruction& inst, int64_t i);
+inline Status CheckArray(const Instruction& inst, int64_t i) {
+  if (LLVM_LIKELY(inst.operand(i)->shape().IsArray())) return {};
+  return NotAnArray(inst, i);
+}
 Status CheckArrays(const Instruction& inst);
 /// Operand i is an array without dimensions.
 Status CheckScalar(const Instruction& inst, int64_t i);

@@ -13,7 +13,8 @@ Result<Roles> SideRoles(const Instruction& inst, const Shape& shape, llvm::Strin
   Roles roles(static_cast<size_t>(shape.rank()), Role::Free);
   auto mark = [&](llvm::ArrayRef<int64_t> dims, llvm::StringRef kind, Role role) -> Status {
     for (int64_t d : dims) {
-      HLO_CHECK_OK(CheckInRange(inst, (side + kind).str(), d, shape.rank(), "the rank of that operand"));
+      if (LLVM_UNLIKELY(d < 0 || d >= shape.rank()))
+        HLO_CHECK_OK(CheckInRange(inst, (side + kind).str(), d, shape.rank(), "the rank of that operand"));
       Role& at = roles[static_cast<size_t>(d)];
       if (at != Role::Free)
         return RuleError(

@@ -9,8 +9,8 @@
 
 namespace hlo {
 
-/// An insertion-ordered map from names to values: a flat table of hashes in front of the entries, as lookups
-/// of operand names are the hottest part of parsing. Names are not copied.
+/// An insertion-ordered map from names to values: a flat table of hashes in front of the entries, made for
+/// the names of operands, whose lookup is the hottest part of parsing. Names are not copied.
 template <class Value>
 class NameMap {
  public:
@@ -27,7 +27,9 @@ class NameMap {
   }
   /// The value of the name, which is added (default-constructed) if it is unknown. Valid until the next
   /// Insert.
-  Value& Insert(llvm::StringRef name) {
+  Value& Insert(llvm::StringRef name) { return entries_[InsertNumber(name)].value; }
+  /// The same as the number of the entry: entries are numbered from 0 on in order of insertion.
+  size_t InsertNumber(llvm::StringRef name) {
     if ((entries_.size() + 1) * 2 > slots_.size()) Grow();
     const uint32_t hash = Hash(name);
     Slot* slot = FindSlot(name, hash);
@@ -35,7 +37,7 @@ class NameMap {
       entries_.push_back({name, Value()});
       *slot = {hash, static_cast<uint32_t>(entries_.size())};
     }
-    return entries_[slot->entry - 1].value;
+    return slot->entry - 1;
   }
   [[nodiscard]] llvm::ArrayRef<Entry> entries() const { return entries_; }
   /// The value of entry `number`.
