@@ -1,5 +1,6 @@
 // Parts of the verifier, one per concern; private to ir/verify*.cc.
 #pragma once
+#include <array>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,12 @@ class Report {
     return sound_.contains(tuple.tuple_shapes().data());
   }
   void SetSound(const Shape& tuple) { sound_.insert(tuple.tuple_shapes().data()); }
+  /// The place that remembers whether this array was found right lately: it was if its sizes are there, as
+  /// copies of a shape share them.
+  const int64_t*& SoundArray(const Shape& array) {
+    const auto at = reinterpret_cast<uintptr_t>(array.dims().data());
+    return sound_arrays_[(at >> 4 ^ at >> 10) % sound_arrays_.size()];
+  }
 
   std::vector<Diagnostic> Take() { return std::move(errors_); }
 
@@ -60,6 +67,7 @@ class Report {
   const VerifyOptions& options_;
   std::vector<Diagnostic> errors_;
   llvm::DenseSet<const Shape*> sound_;  // by the place of their elements, which copies share
+  std::array<const int64_t*, 64> sound_arrays_{};
   Diagnostic scratch_;
   bool last_kept_ = false;
 };

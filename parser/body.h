@@ -19,7 +19,8 @@ struct NamedComputation {
 /// An instruction by its name in the text.
 struct NamedInstruction {
   Instruction* instruction = nullptr;  // null: failed, or still being read
-  uint32_t begin = 0, end = 0;         // of the name; end 0: used, but never defined
+  uint32_t begin = 0;                  // of the name where it is defined
+  bool defined = false;                // false: only used so far
   bool complete = false;
 };
 
@@ -57,19 +58,28 @@ struct Draft {
   uint32_t extra_seen = 0;    // bit per lenient attribute
   const OpMetadata* metadata = nullptr;
   std::unique_ptr<InstructionExtras> extras;
-  llvm::SmallVector<Instruction*, 2> control_predecessors;
-  std::string unknown_attributes;
-  bool incomplete = false;  // depends on something that was reported already
-  // Async sugar.
-  std::optional<OpKind> wrapped;  // the opcode before -start, -update or -done
-  Attrs wrapped_attrs;            // its attributes
-  llvm::SmallVector<Computation*, 2> wrapped_callees;
-  llvm::StringRef async_thread;  // async_execution_thread, if written
-  uint32_t wrapped_seen = 0;
+  bool incomplete = false;        // depends on something that was reported already
+  std::optional<OpKind> wrapped;  // async sugar: the opcode before -start, -update or -done
+
+  /// What few instructions have.
+  struct RareParts {
+    llvm::SmallVector<Instruction*, 2> control_predecessors;
+    std::string unknown_attributes;
+    // Async sugar.
+    Attrs wrapped_attrs;  // of the wrapped opcode
+    llvm::SmallVector<Computation*, 2> wrapped_callees;
+    llvm::StringRef async_thread;  // async_execution_thread, if written
+    uint32_t wrapped_seen = 0;
+  };
+  std::unique_ptr<RareParts> rare;  // null: none of them
 
   InstructionExtras& Extras() {
     if (!extras) extras = std::make_unique<InstructionExtras>();
     return *extras;
+  }
+  RareParts& Rare() {
+    if (!rare) rare = std::make_unique<RareParts>();
+    return *rare;
   }
   [[nodiscard]] bool Seen(llvm::StringRef field) const;
 };
@@ -111,8 +121,9 @@ class BodyParser {
   bool ParseInstruction();
   bool ParseNameOfInstruction(Token& name);
   void Define(llvm::StringRef name, Loc loc, Instruction* instruction) {
-    names_.Insert(name) = {instruction, loc.begin, loc.end, true};
+    names_.Insert(name) = {instruction, loc.begin, loc.valid(), true};
   }
+  [[nodiscard]] Loc PlaceOf(const NamedInstruction& known, llvm::StringRef name) const;
   void DefineFailed(const Token& name, const Draft& draft);
   bool CheckParameters(const Loc& end);
 
@@ -126,6 +137,7 @@ class BodyParser {
   bool ParseOperand(Draft& draft);
   bool ParseNestedOperand(Draft& outer, Shape shape, uint32_t begin);
   bool ParseOperandName(Draft& draft, const Shape& shape, uint32_t begin);
+  bool OtherShapeDeclared(const Shape& shape, const Instruction& operand, Loc loc);
   Instruction* ParseTuplePath(Instruction* tuple, uint32_t begin);
   Instruction* AddImplicitParameter(llvm::StringRef name, Shape shape, Loc loc);
   bool UndefinedName(const Token& name);

@@ -1,6 +1,7 @@
 // Texts with several modules, and texts with log prefixes (tools.md §1.2).
 #include "parser/lexer.h"
 #include "parser/parser.h"
+#include "parser/scan.h"
 
 namespace hlo {
 namespace {
@@ -12,13 +13,6 @@ bool IsBlankOrComment(StringRef text) {
   Token token;
   lexer.Lex(token);
   return token.kind == TokenKind::Eof;
-}
-
-/// The line without blanks around it if it is a comment, else nothing.
-StringRef CommentOf(StringRef line) {
-  const char* first = line.begin();
-  while (first != line.end() && llvm::isSpace(*first)) ++first;
-  return first != line.end() && *first == '/' ? line.trim() : StringRef();
 }
 
 /// A comment of dashes only that is no separator: `// ---`, `//-----`.
@@ -64,11 +58,15 @@ std::vector<Chunk> SplitChunks(const SourceBuffer& source, std::vector<Diagnosti
   const auto finish = [&](size_t end) {
     if (!IsBlankOrComment(text.slice(begin, end))) chunks.push_back({begin, end});
   };
-  for (size_t at = 0; at < text.size();) {
+  for (size_t at = 0; (at = scan::FindPair(text, at, '/', "/")) < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    const StringRef line = CommentOf(text.slice(at, end));
+    const size_t line_begin = text.rfind('\n', at) + 1;  // 0 if there is none
+    const StringRef line = text.slice(at, end).rtrim();
+    const size_t comment = at;
+    at = end;
+    if (!text.slice(line_begin, comment).trim().empty()) continue;
     if (line == "// -----") {
-      finish(at);
+      finish(line_begin);
       begin = std::min(end + 1, text.size());
     } else if (LooksLikeMarker(line)) {
       Diagnostic d;
@@ -76,26 +74,22 @@ std::vector<Chunk> SplitChunks(const SourceBuffer& source, std::vector<Diagnosti
       d.id = "split-marker-typo";
       d.message =
           ("found '" + line.take_front(40) + "', expected '// -----' if this separates modules").str();
-      const auto offset = static_cast<uint32_t>(line.data() - text.data());
+      const auto offset = static_cast<uint32_t>(comment);
       d.loc = {&source, offset, offset + static_cast<uint32_t>(line.size())};
       warnings.push_back(std::move(d));
     }
-    at = end + 1;
   }
   finish(text.size());
   return chunks;
 }
 
 std::string BlankLogPrefixes(std::string text) {
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const char first = text[at];
-    if (first == 'I' || first == 'W' || first == 'E' || first == 'F') {
-      const size_t length = LogPrefixLength(StringRef(text).slice(at, end));
-      std::fill_n(text.begin() + static_cast<ptrdiff_t>(at), length, ' ');
-    }
-    at = end + 1;
-  }
+  const auto blank = [&](size_t at) {
+    const size_t length = LogPrefixLength(StringRef(text).slice(at, StringRef(text).find('\n', at)));
+    std::fill_n(text.begin() + static_cast<ptrdiff_t>(at), length, ' ');
+  };
+  blank(0);
+  for (size_t at = 0; (at = scan::FindPair(text, at, '\n', "IWEF")) < text.size(); ++at) blank(at + 1);
   return text;
 }
 

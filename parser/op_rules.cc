@@ -287,20 +287,17 @@ constexpr RuleRow kRules[] = {
     {OpKind::CustomCall, CustomCallRule},
 };
 
-OpRule FindRule(OpKind kind) {
-  static const std::array<OpRule, 256> by_kind = [] {
-    std::array<OpRule, 256> t{};
-    for (const RuleRow& row : kRules) t[static_cast<size_t>(row.kind)] = row.rule;
-    return t;
-  }();
-  return by_kind[static_cast<size_t>(kind)];
-}
+constexpr std::array<OpRule, 256> kRuleOf = [] {
+  std::array<OpRule, 256> t{};
+  for (const RuleRow& row : kRules) t[static_cast<size_t>(row.kind)] = row.rule;
+  return t;
+}();
 
 }  // namespace
 
 bool ApplyOpRules(BodyParser& body, Draft& draft) {
   if (draft.wrapped) return true;
-  const OpRule rule = FindRule(draft.kind);
+  const OpRule rule = kRuleOf[static_cast<size_t>(draft.kind)];
   if (!rule) return true;
   if (!draft.attrs.data()) draft.attrs = Attrs::Default(*Info(draft.kind).attrs);
   OpContext context{body.cursor(), draft};

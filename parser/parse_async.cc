@@ -68,9 +68,9 @@ bool MakeWrapped(BodyParser& body, Draft& d) {
   inner.opcode = d.opcode;
   inner.shape = d.shape.tuple_shape(1);
   inner.shape_loc = d.shape_loc;
-  inner.attrs = std::move(d.wrapped_attrs);
-  inner.callees = d.wrapped_callees;
-  inner.seen = d.wrapped_seen;
+  inner.attrs = std::move(d.Rare().wrapped_attrs);
+  inner.callees = d.Rare().wrapped_callees;
+  inner.seen = d.Rare().wrapped_seen;
   inner.extra_seen = d.extra_seen;
   std::vector<Shape> parameters = WrappedParameters(d);
   if (TakesShapesOfCallee(inner.kind) && !scope.broken.contains(inner.callees[0])) {
@@ -138,13 +138,15 @@ bool FinishFollower(BodyParser& body, Draft& d) {
   if (d.wrapped && *d.wrapped != opcode)
     return c.Fail("parse-async", c.LocOf(d.opcode), "found wrapped opcode {0}, expected {1} as in {2}",
                   ToString(*d.wrapped), ToString(opcode), start->name());
-  if (!d.wrapped_callees.empty() && d.wrapped_callees[0] != start->callee())
+  if (!d.rare) return true;
+  const Draft::RareParts& rare = *d.rare;
+  if (!rare.wrapped_callees.empty() && rare.wrapped_callees[0] != start->callee())
     return c.Fail("parse-async", c.LocOf(d.opcode), "found wrapped computation {0}, expected {1} as in {2}",
-                  d.wrapped_callees[0]->name(), start->callee()->name(), start->name());
+                  rare.wrapped_callees[0]->name(), start->callee()->name(), start->name());
   const StringRef thread = start->attr<AsyncStartAttrs>().async_execution_thread;
-  if (!d.async_thread.empty() && d.async_thread != thread)
+  if (!rare.async_thread.empty() && rare.async_thread != thread)
     return c.Fail("parse-async", c.LocOf(d.opcode),
-                  "found async_execution_thread '{0}', expected '{1}' as in {2}", d.async_thread, thread,
+                  "found async_execution_thread '{0}', expected '{1}' as in {2}", rare.async_thread, thread,
                   start->name());
   return true;
 }

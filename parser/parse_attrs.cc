@@ -159,7 +159,7 @@ bool ParseControlAttr(BodyParser& b, Draft& d) {
     bool failed = false;
     Instruction* i = b.ParseReference(failed);
     if (!i && !failed) return false;
-    if (i) d.control_predecessors.push_back(i);
+    if (i) d.Rare().control_predecessors.push_back(i);
     d.incomplete |= failed;
   } while (c.Consume(TokenKind::Comma));
   return c.Expect(TokenKind::RBrace);
@@ -239,15 +239,16 @@ bool SkipDimensions(BodyParser& b, Draft&) {
                          dims.size());
 }
 bool ParseCustomCallToApply(BodyParser& b, Draft& d) {
-  auto& callees = d.wrapped ? d.wrapped_callees : d.callees;
+  auto& callees = d.wrapped ? d.Rare().wrapped_callees : d.callees;
   callees.clear();
   return b.ParseCallee(callees.emplace_back());
 }
 bool ParseAsyncCalls(BodyParser& b, Draft& d) {
-  d.wrapped_callees.clear();
-  return b.ParseCallee(d.wrapped_callees.emplace_back());
+  auto& callees = d.Rare().wrapped_callees;
+  callees.clear();
+  return b.ParseCallee(callees.emplace_back());
 }
-bool ParseAsyncThread(BodyParser& b, Draft& d) { return b.cursor().ParseString(d.async_thread); }
+bool ParseAsyncThread(BodyParser& b, Draft& d) { return b.cursor().ParseString(d.Rare().async_thread); }
 
 struct LenientAttr {
   OpKind kind;
@@ -330,7 +331,7 @@ bool UnknownAttribute(Cursor& c, Draft& d, const Token& name) {
       c.Warn("parse-unknown-attribute", c.LocOf(name),
              ("unknown attribute '" + name.text + "' is ignored").str());
     else
-      d.unknown_attributes += (", " + name.text + "=" + value).str();
+      d.Rare().unknown_attributes += (", " + name.text + "=" + value).str();
     return true;
   }
   llvm::SmallVector<StringRef, 24> allowed;
@@ -354,9 +355,11 @@ bool ParseAttribute(BodyParser& b, Draft& d) {
   Outcome outcome = ParseGeneric(b, d, name);
   if (outcome == Outcome::NotFound)
     outcome = ParseField(b, d, name, *Info(d.kind).attrs, d.attrs, d.callees, d.seen);
-  if (outcome == Outcome::NotFound && d.wrapped && d.kind == OpKind::AsyncStart)
-    outcome =
-        ParseField(b, d, name, *Info(*d.wrapped).attrs, d.wrapped_attrs, d.wrapped_callees, d.wrapped_seen);
+  if (outcome == Outcome::NotFound && d.wrapped && d.kind == OpKind::AsyncStart) {
+    Draft::RareParts& rare = d.Rare();
+    outcome = ParseField(b, d, name, *Info(*d.wrapped).attrs, rare.wrapped_attrs, rare.wrapped_callees,
+                         rare.wrapped_seen);
+  }
   if (outcome == Outcome::NotFound) outcome = ParseLenient(b, d, name);
   if (outcome == Outcome::NotFound) return UnknownAttribute(c, d, name);
   return outcome == Outcome::Parsed;
@@ -390,7 +393,7 @@ bool CheckRequiredAttributes(Cursor& c, const Draft& d) {
   if (d.kind == OpKind::Broadcast && !d.operands.empty() && d.operands[0]->shape().IsScalar()) return true;
   if (d.wrapped) {
     if (d.kind != OpKind::AsyncStart) return true;
-    return CheckRequired(c, d, *Info(*d.wrapped).attrs, d.wrapped_seen);
+    return CheckRequired(c, d, *Info(*d.wrapped).attrs, d.rare ? d.rare->wrapped_seen : 0);
   }
   return CheckRequired(c, d, *Info(d.kind).attrs, d.seen);
 }

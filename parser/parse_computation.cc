@@ -87,7 +87,7 @@ bool BodyParser::ParseInstruction() {
     failed_ = true;
     return parsed && d.incomplete;  // what is missing was reported where it failed
   }
-  names_.at(entry) = {created, name.begin, name.end, true};
+  names_.at(entry) = {created, name.begin, true, true};
   if (!is_root) return true;
   if (root_) {
     Diagnostic e = MakeError("parse-root", root_loc, "one computation should have only one ROOT");
@@ -110,14 +110,19 @@ bool BodyParser::ParseNameOfInstruction(Token& name) {
                    "illegal instruction name: {0}; suggest renaming to: {1}", name.text, legal);
   }
   NamedInstruction& known = names_.Insert(name.text);
-  if (known.end == 0) {
-    known = {nullptr, name.begin, name.end, false};
+  if (!known.defined) {
+    known = {nullptr, name.begin, true, false};
     return true;
   }
   Diagnostic e =
       MakeError("parse-duplicate-name", c_.LocOf(name), "instruction already exists: {0}", name.text);
-  e.Note({&c_.source(), known.begin, known.end}, "the first one is here");
+  e.Note(PlaceOf(known, name.text), "the first one is here");
   return c_.Report(std::move(e));
+}
+
+Loc BodyParser::PlaceOf(const NamedInstruction& known, StringRef name) const {
+  const bool percent = c_.source().text()[known.begin] == '%';
+  return {&c_.source(), known.begin, static_cast<uint32_t>(known.begin + (percent ? 1 : 0) + name.size())};
 }
 
 /// Users of a failed instruction go on with its written shape.
@@ -181,7 +186,7 @@ bool BodyParser::ParseSingle() {
   if (!c_.Is(TokenKind::Eof)) return c_.Unexpected("end of input after a single instruction");
   if (const NamedInstruction* known = names_.Find(text); known && known->complete && text != "_") {
     Diagnostic e = MakeError("parse-duplicate-name", c_.LocOf(name), "instruction already exists: {0}", text);
-    e.Note({&c_.source(), known->begin, known->end}, "the operand of this name is here");
+    e.Note(PlaceOf(*known, text), "the operand of this name is here");
     return c_.Report(std::move(e));
   }
   Instruction* created = d.incomplete ? nullptr : Create(d, text, c_.LocOf(name));

@@ -128,7 +128,8 @@ bool BodyParser::ParseOperands(Draft& d) {
   if (c_.Consume(TokenKind::RParen)) return true;
   do {
     if (c_.Is(TokenKind::Comma) || c_.Is(TokenKind::RParen)) continue;
-    if (!ParseOperand(d)) return false;
+    const bool plain = c_.Is(TokenKind::Name) && !single_;
+    if (!(plain ? ParseOperandName(d, Shape(), c_.begin()) : ParseOperand(d))) return false;
   } while (c_.Consume(TokenKind::Comma));
   if (!c_.Is(TokenKind::RParen)) return c_.Unexpected("',' or ')' after an operand");
   c_.Advance();
@@ -199,17 +200,20 @@ bool BodyParser::ParseOperandName(Draft& d, const Shape& shape, uint32_t begin) 
   if (c_.Is(TokenKind::Hash)) operand = ParseTuplePath(operand, begin);
   if (!operand) return false;
   const Loc loc = c_.From(begin);
-  if (shape.valid() && operand->shape().valid() && !Compatible(shape, operand->shape())) {
-    Diagnostic e = MakeError(
-        "parse-operand-shape", loc,
-        "the declared operand shape {0} is not compatible with the shape of the operand instruction {1}",
-        shape, operand->shape());
-    e.Note(operand->loc(), "the operand is defined here");
-    return c_.Report(std::move(e));
-  }
+  if (shape.valid() && operand->shape().valid() && !Compatible(shape, operand->shape()))
+    return OtherShapeDeclared(shape, *operand, loc);
   d.operands.push_back(operand);
   d.operand_locs.push_back(loc);
   return true;
+}
+
+bool BodyParser::OtherShapeDeclared(const Shape& shape, const Instruction& operand, Loc loc) {
+  Diagnostic e = MakeError(
+      "parse-operand-shape", loc,
+      "the declared operand shape {0} is not compatible with the shape of the operand instruction {1}", shape,
+      operand.shape());
+  e.Note(operand.loc(), "the operand is defined here");
+  return c_.Report(std::move(e));
 }
 
 /// {'#' Int}: an implicit get-tuple-element, made once per path.
@@ -260,16 +264,18 @@ Instruction* BodyParser::ParseReference(bool& failed) {
     c_.Unexpected("the name of an instruction");
     return nullptr;
   }
+  const NamedInstruction* known = names_.Find(c_.token().text);
+  if (LLVM_LIKELY(known && known->complete)) {
+    Instruction* instruction = known->instruction;
+    failed = !instruction;
+    c_.Advance();
+    return instruction;
+  }
   const Token name = c_.token();
   c_.Advance();
-  const NamedInstruction* known = names_.Find(name.text);
-  if (!known || !known->complete) {
-    UndefinedName(name);
-    if (!known) Define(name.text, {}, nullptr);  // said once
-    return nullptr;
-  }
-  failed = !known->instruction;
-  return known->instruction;
+  UndefinedName(name);
+  if (!known) Define(name.text, {}, nullptr);  // said once
+  return nullptr;
 }
 
 bool BodyParser::UndefinedName(const Token& name) {
@@ -311,11 +317,14 @@ Instruction* BodyParser::Create(Draft& d, StringRef name, Loc loc) {
   last_ = i;
   i->set_loc(loc);
   i->set_metadata(d.metadata);
-  if (!d.unknown_attributes.empty()) d.Extras().unknown_attributes = c_.Save(d.unknown_attributes);
+  if (d.rare && !d.rare->unknown_attributes.empty())
+    d.Extras().unknown_attributes = c_.Save(d.rare->unknown_attributes);
   if (d.extras) i->MutableExtras() = std::move(*d.extras);
-  for (Instruction* before : d.control_predecessors) i->AddControlPredecessor(before);
+  if (d.rare)
+    for (Instruction* before : d.rare->control_predecessors) i->AddControlPredecessor(before);
   if (infer && !InferMissingShape(*i, d)) return nullptr;
-  if (i->extras().sharding && i->shape().IsTuple() && i->extras().sharding->kind != ShardingKind::Tuple) {
+  if (i->has_extras() && i->extras().sharding && i->shape().IsTuple() &&
+      i->extras().sharding->kind != ShardingKind::Tuple) {
     auto tuple = std::make_shared<Sharding>();
     tuple->kind = ShardingKind::Tuple;
     tuple->elements.assign(static_cast<size_t>(std::max<int64_t>(1, i->shape().LeafCount())),

@@ -1,8 +1,11 @@
 // Finding bytes in text, sixteen at a time where the machine can.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+
+#include "llvm/ADT/StringRef.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -67,6 +70,24 @@ inline const char* FindByte(const char* p, const char* end, char c) {
 #endif
   while (p < end && *p != c) ++p;
   return p;
+}
+
+/// First place from `at` on where `first` stands before one of at most four characters `next`; text.size() if
+/// there is none.
+inline size_t FindPair(llvm::StringRef text, size_t at, char first, llvm::StringRef next) {
+#if defined(__SSE2__)
+  const auto choice = [&](size_t i) { return next[std::min(i, next.size() - 1)]; };
+  for (; at + 17 <= text.size(); at += 16) {
+    const __m128i behind = Load(text.data() + at + 1);
+    const __m128i either = _mm_or_si128(_mm_or_si128(Equal(behind, choice(0)), Equal(behind, choice(1))),
+                                        _mm_or_si128(Equal(behind, choice(2)), Equal(behind, choice(3))));
+    if (const uint32_t found = Bits(_mm_and_si128(Equal(Load(text.data() + at), first), either)))
+      return at + static_cast<size_t>(std::countr_zero(found));
+  }
+#endif
+  for (; at + 1 < text.size(); ++at)
+    if (text[at] == first && next.contains(text[at + 1])) return at;
+  return text.size();
 }
 
 }  // namespace hlo::scan

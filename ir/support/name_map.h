@@ -54,7 +54,7 @@ class NameMap {
     uint32_t entry = 0;  // number plus one; 0: free
   };
   static uint32_t Hash(llvm::StringRef name) { return static_cast<uint32_t>(HashName(name)); }
-  Slot* FindSlot(llvm::StringRef name, uint32_t hash) {
+  [[gnu::always_inline]] Slot* FindSlot(llvm::StringRef name, uint32_t hash) {
     const size_t mask = slots_.size() - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
       Slot& slot = slots_[i];
