@@ -22,6 +22,43 @@ Diagnostic FileError(llvm::StringRef id, llvm::StringRef path, std::string messa
   return error;
 }
 
+/// Prepares for a text of that size and the module it describes.
+void ExpectModule(size_t text_bytes) {
+  constexpr size_t kBytesPerByteOfText = 6;  // of a module and its text, in the mean
+  ExpectAllocations(text_bytes * kBytesPerByteOfText);
+}
+
+/// The text of a regular file, read to where it stays: mapping it would cost a fault per page. Nothing if the
+/// path names something else, or on any error.
+std::optional<std::string> ReadRegularFile(llvm::StringRef path) {
+  namespace fs = llvm::sys::fs;
+  auto file = fs::openNativeFileForRead(path);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return std::nullopt;
+  }
+  std::optional<std::string> text;
+  fs::file_status status;
+  if (!fs::status(*file, status) && fs::is_regular_file(status) && status.getSize() <= UINT32_MAX) {
+    ExpectModule(status.getSize());
+    text.emplace(status.getSize(), '\0');
+    size_t done = 0;
+    while (text && done < text->size()) {
+      auto count = fs::readNativeFile(*file, {text->data() + done, text->size() - done});
+      if (!count) {
+        llvm::consumeError(count.takeError());
+        text.reset();
+      } else if (*count == 0) {
+        text->resize(done);
+      } else {
+        done += *count;
+      }
+    }
+  }
+  fs::closeFile(*file);
+  return text;
+}
+
 /// The module's name if the text says it at its start, so that others need not be parsed.
 std::optional<llvm::StringRef> PeekName(llvm::StringRef text) {
   const size_t at = text.find("HloModule");
@@ -40,14 +77,14 @@ std::optional<llvm::StringRef> PeekName(llvm::StringRef text) {
 
 Result<std::string> ReadInputText(llvm::StringRef path, llvm::StringRef stdin_text) {
   if (path == "-" && stdin_text.data() != nullptr) return stdin_text.str();
+  if (auto text = path == "-" ? std::nullopt : ReadRegularFile(path)) return std::move(*text);
   auto buffer = path == "-"
                     ? llvm::MemoryBuffer::getSTDIN()
                     : llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer) return Error(FileError("input-open", path, "cannot open: " + buffer.getError().message()));
   if ((*buffer)->getBufferSize() > UINT32_MAX)
     return Error(FileError("input-open", path, "file has more than 4 GB of text"));
-  constexpr size_t kBytesPerByteOfText = 6;  // of a module and its text, in the mean
-  ExpectAllocations((*buffer)->getBufferSize() * kBytesPerByteOfText);
+  ExpectModule((*buffer)->getBufferSize());
   return (*buffer)->getBuffer().str();
 }
 
