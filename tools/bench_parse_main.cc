@@ -4,13 +4,11 @@
 //
 // Prints per file its size, instructions, the best time of repeated runs (at least three, for S seconds,
 // default 1), MB/s (10^6 bytes), and the heap bytes of the module per instruction, source text not counted.
-// As in the tools, the heap is made of large pages.
 // Exits 1 if a file is unreadable or invalid.
 #include <malloc.h>
 
 #include <chrono>
 
-#include "ir/support/heap.h"
 #include "ir/support/parallel.h"
 #include "ir/verify.h"
 #include "llvm/Support/Format.h"
@@ -53,8 +51,6 @@ bool Bench(const std::string& path, double seconds) {
   }
   const auto source = std::make_shared<const SourceBuffer>(path, (*buffer)->getBuffer().str());
   const size_t bytes = source->text().size();
-  constexpr size_t kBytesPerByteOfText = 8;  // of a module and of what it takes to make it, at most
-  GrowHeap(bytes * kBytesPerByteOfText);
   double best = 1e30;
   int64_t instructions = 0;
   size_t heap = 0;

@@ -145,6 +145,7 @@ class OptRun {
     if (options_.remove_infeed_outfeed) HLO_CHECK_OK(RemoveInfeedOutfeed(module));
     if (options_.while_execution_count) HLO_CHECK_OK(FixLoopCounts(module, *options_.while_execution_count));
     HLO_CHECK_OK(passes_.Run(module, input, sink_, out_));
+    HLO_CHECK_OK(PrepareStage(module, stage_, options_, sink_));
     std::vector<std::unique_ptr<Module>> parts;
     if (options_.isolate) {
       HLO_TRY(parts, IsolateInstructions(module));
@@ -199,7 +200,10 @@ class OptRun {
     const PrintOptions print = MakePrintOptions(options_, os.is_displayed());
     switch (stage_) {
       case OptStage::Parsed:
-      case OptStage::Hlo: Print(os, *shown, print); break;
+      case OptStage::Hlo:
+      case OptStage::Scheduled: Print(os, *shown, print); break;
+      case OptStage::Buffers:
+        return PrintBuffers(os, *shown, options_.JsonOutput(), static_cast<unsigned>(options_.json_indent));
       case OptStage::Json:
         WriteGraphJson(os, *shown, print, static_cast<unsigned>(options_.json_indent));
         break;
@@ -223,7 +227,7 @@ bool PrintLists(const OptOptions& options, raw_ostream& out) {
   if (!options.list_ops.empty())
     WriteOpsJson(out, static_cast<unsigned>(options.json_indent));
   else if (options.list_stages)
-    out << "parsed\nhlo\njson\ncost\n";
+    out << "parsed\nhlo\nhlo-scheduled\nbuffer-assignment\njson\ncost\n";
   else if (options.passes.list_pipelines)
     ListPipelines(out);
   else if (options.passes.list_passes != ListForm::Unset)

@@ -123,9 +123,9 @@ constexpr StageRow kStages[] = {
     {"hlo", OptStage::Hlo},
     {"json", OptStage::Json},
     {"cost", OptStage::Cost},
-    {"hlo-scheduled", {}},
-    {"hlo-backend", {}},
-    {"buffer-assignment", {}},
+    {"hlo-scheduled", OptStage::Scheduled},
+    {"hlo-backend", OptStage::Scheduled},
+    {"buffer-assignment", OptStage::Buffers},
     {"llvm-before-optimizations", {}},
     {"llvm-after-optimizations", {}},
     {"llvm", {}},
@@ -155,9 +155,8 @@ Result<OptStage> ParseStage(llvm::StringRef name) {
 
 Status CheckOutputFormat(const OptOptions& options, OptStage& stage) {
   llvm::StringRef format = options.common.output_format;
-  const bool by_extension = format.empty() && llvm::StringRef(options.common.output).ends_with(".json");
-  if (format == "json" || by_extension) {
-    if (stage == OptStage::Hlo || stage == OptStage::Parsed) stage = OptStage::Json;
+  if (options.JsonOutput()) {
+    if (stage != OptStage::Cost && stage != OptStage::Buffers) stage = OptStage::Json;
     return {};
   }
   if (format.empty() || format == "hlo" || format == "txt" || format == "text") return {};

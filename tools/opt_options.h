@@ -12,7 +12,7 @@ namespace hlo {
 
 enum class PrintStyle : uint8_t { Long, Short, Canonical };
 /// What is printed at the end.
-enum class OptStage : uint8_t { Parsed, Hlo, Json, Cost };
+enum class OptStage : uint8_t { Parsed, Hlo, Scheduled, Buffers, Json, Cost };
 enum class Boundary : uint8_t { Parameter, Zeros, Random };
 enum class OptPlatform : uint8_t { None, Cpu, Gpu };
 enum class CostForm : uint8_t { Unset, Table, Csv };
@@ -48,6 +48,12 @@ struct OptOptions {
   std::optional<int64_t> while_execution_count;
   bool remove_infeed_outfeed = false;
   CostForm cost = CostForm::Unset;
+
+  /// JSON is asked for, by name or by the output's extension.
+  [[nodiscard]] bool JsonOutput() const {
+    if (!common.output_format.empty()) return common.output_format == "json";
+    return llvm::StringRef(common.output).ends_with(".json");
+  }
 };
 
 /// The tool's table of aliases, unavailable options and examples.

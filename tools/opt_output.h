@@ -58,4 +58,7 @@ class CheckUpdater {
 /// Cost of each instruction of the entry and in all, as an aligned table or CSV.
 void PrintCost(llvm::raw_ostream& os, const Module& module, bool csv);
 
+/// Where every value lies in memory; `json`: as an object. Errors of BufferAssignment::Compute.
+Status PrintBuffers(llvm::raw_ostream& os, const Module& module, bool json, unsigned indent);
+
 }  // namespace hlo

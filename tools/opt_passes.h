@@ -41,6 +41,9 @@ class PassRunner {
   int64_t modules_ = 0;
 };
 
+/// Does what a stage needs after all passes: copies and a schedule where the module has none yet.
+Status PrepareStage(Module& module, OptStage stage, const OptOptions& options, DiagnosticSink& sink);
+
 /// --list-passes, --list-pipelines, --describe-pass.
 void ListPasses(llvm::raw_ostream& os, ListForm form);
 void ListPipelines(llvm::raw_ostream& os);

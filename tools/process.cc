@@ -1,6 +1,8 @@
 #include "tools/process.h"
 
 #include <fcntl.h>
+#include <malloc.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -12,7 +14,6 @@
 #include <cstdlib>
 #include <new>
 
-#include "ir/support/heap.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 #include "llvm/Support/FileSystem.h"
@@ -198,7 +199,21 @@ void LimitProcessMemory(int64_t bytes) {
 }
 
 void ExpectAllocations(size_t bytes) {
-  if (owns_process && memory_limit.load() <= 0) GrowHeap(bytes);
+  constexpr size_t kHugePage = size_t{1} << 21, kMost = size_t{1} << 30;
+  if (!owns_process || bytes < kHugePage || memory_limit.load() > 0) return;
+  bytes = std::min(bytes, kMost) / kHugePage * kHugePage;
+  // The heap grows by that much at once, in large pages, and does not shrink in between.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, static_cast<int>(kMost));
+  mallopt(M_TOP_PAD, static_cast<int>(bytes));
+  auto* const before = static_cast<char*>(sbrk(0));
+  void* volatile grown = malloc(kHugePage);  // not to be optimised away
+  free(grown);
+  auto* const after = static_cast<char*>(sbrk(0));
+  mallopt(M_TOP_PAD, 128 << 10);
+  const auto at = reinterpret_cast<uintptr_t>(before);
+  char* const begin = before + (llvm::alignTo(at, 4096) - at);
+  if (begin < after) madvise(begin, static_cast<size_t>(after - begin), MADV_HUGEPAGE);
 }
 
 void LeaveToProcessEnd(std::unique_ptr<Module> module) {

@@ -1,0 +1,473 @@
+#include "passes/analysis/buffer_assignment.h"
+
+#include <map>
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace hlo {
+namespace {
+
+/// Values that go into one allocation at one offset.
+struct Group {
+  std::vector<Place> values;  // by definition
+  int64_t size = 0;
+  int64_t memory_space = 0;
+  LiveRange live;
+  AllocationKind kind = AllocationKind::Temp;
+  bool live_out = false;
+  Place owner = kNoPlace;  // the entry parameter or constant
+  size_t merged_into = SIZE_MAX;
+};
+
+int64_t MemorySpace(const Shape& shape) {
+  return shape.IsArray() && shape.has_layout() ? shape.layout().memory_space : 0;
+}
+
+bool FitsOver(const Group& group, const Allocation& allocation) {
+  if (allocation.memory_space != group.memory_space || allocation.size < group.size) return false;
+  return allocation.size == group.size || !(group.live_out || allocation.live_out);
+}
+
+}  // namespace
+
+/// Computes a BufferAssignment step by step.
+class BufferAssigner {
+ public:
+  BufferAssigner(BufferAssignment& result, const BufferOptions& options)
+      : result_(result),
+        options_(options),
+        flow_(*result.flow_),
+        timeline_(*result.timeline_),
+        ordering_(flow_, timeline_, options.order),
+        ranges_(ValueLiveRanges(flow_, timeline_)) {}
+
+  Status Run() {
+    result_.slices_.resize(flow_.place_count());
+    HLO_CHECK_OK(MakeGroups());
+    MarkEntry();
+    if (options_.order == Ordering::Kind::Sequential && options_.share_operands) ShareWithOperands();
+    Fixed();
+    HLO_CHECK_OK(options_.order == Ordering::Kind::Sequential ? PackTemps() : ReuseAllocations());
+    HLO_CHECK_OK(TupleTables());
+    HLO_CHECK_OK(ThreadLocals());
+    Finish();
+    return {};
+  }
+
+ private:
+  Result<int64_t> Size(Place place) const {
+    const int64_t bytes = BufferBytes(flow_.shape(place));
+    if (bytes >= 0) return bytes;
+    return Error("pass-buffers-size", flow_.instruction(place).loc(),
+                 "the size of {0}, {1}, cannot be counted in 64 bits", flow_.Name(place), flow_.shape(place));
+  }
+  [[nodiscard]] const LiveRange& Range(Place place) const { return ranges_[static_cast<size_t>(place)]; }
+  size_t AddAllocation(AllocationKind kind, int64_t size, int64_t memory_space) {
+    Allocation allocation;
+    allocation.kind = kind;
+    allocation.size = size;
+    allocation.memory_space = memory_space;
+    result_.allocations_.push_back(std::move(allocation));
+    return result_.allocations_.size() - 1;
+  }
+  void Assign(const Group& group, size_t allocation, int64_t offset) {
+    for (const Place value : group.values) AssignValue(value, allocation, offset, group.size);
+    if (group.live_out) result_.allocations_[allocation].live_out = true;
+  }
+  void AssignValue(Place value, size_t allocation, int64_t offset, int64_t size) {
+    result_.slices_[static_cast<size_t>(value)] = {static_cast<int64_t>(allocation), offset, size};
+    result_.allocations_[allocation].values.push_back(
+        {&flow_.instruction(value), flow_.IndexOf(value), offset, size, Range(value)});
+  }
+
+  Status TooLarge() const {
+    return Error("pass-buffers-size", flow_.module().entry()->loc(),
+                 "the temporaries of module {0} need more bytes than can be addressed",
+                 flow_.module().name());
+  }
+  Status MakeGroups();
+  void MarkEntry();
+  void ShareWithOperands();
+  bool MayTakePlace(const Group& operand, const Group& group, Place result) const;
+  size_t GroupOf(Place value);
+  void Fixed();
+  Status PackTemps();
+  Status PackHeap(AllocationKind kind, int64_t memory_space, llvm::ArrayRef<Group> members);
+  Status ReuseAllocations();
+  Status JoinTemps();
+  Status TupleTables();
+  Status ThreadLocals();
+  void Finish();
+
+  BufferAssignment& result_;
+  const BufferOptions& options_;
+  const Dataflow& flow_;
+  const Timeline& timeline_;
+  Ordering ordering_;
+  std::vector<LiveRange> ranges_;
+  std::vector<Group> groups_;
+  llvm::DenseMap<Place, size_t> group_of_;  // by Dataflow::Buffer
+};
+
+Status BufferAssigner::MakeGroups() {
+  auto classes = BufferClasses(flow_, timeline_);
+  if (const auto conflict = FindConflict(ordering_, classes)) {
+    const Instruction& first = flow_.instruction(conflict->first);
+    const char* reason = conflict->read_only
+                             ? "{0} must share a buffer with {1}, but must not be overwritten"
+                             : "{0} must share a buffer with {1}, but is still in use when that is written";
+    Diagnostic error = MakeError("pass-buffers-conflict", first.loc(), reason, flow_.Name(conflict->first),
+                                 flow_.Name(conflict->second));
+    error.Note(flow_.instruction(conflict->second).loc(), "the other value is defined here");
+    error.Note("pass 'copy-insertion' adds the copies that are missing");
+    return Error(std::move(error));
+  }
+  for (std::vector<Place>& values : classes) {
+    Group group;
+    for (const Place value : values) {
+      HLO_TRY(const int64_t size, Size(value));
+      group.size = std::max(group.size, size);
+      group.live = group.live.Hull(Range(value));
+      const Instruction& inst = flow_.instruction(value);
+      if (inst.kind() == OpKind::Constant) group.kind = AllocationKind::Constant;
+      if (inst.kind() == OpKind::Parameter && inst.parent()->IsEntry())
+        group.kind = AllocationKind::Parameter;
+      if (group.kind != AllocationKind::Temp && group.owner == kNoPlace) group.owner = value;
+    }
+    group.memory_space = MemorySpace(flow_.shape(values.front()));
+    group.values = std::move(values);
+    group_of_[flow_.Buffer(group.values.front())] = groups_.size();
+    groups_.push_back(std::move(group));
+  }
+  return {};
+}
+
+void BufferAssigner::MarkEntry() {
+  const Computation* entry = flow_.module().entry();
+  if (!entry) return;
+  const Place root = flow_.Of(*entry->root());
+  for (Place p = root; p < flow_.End(root); ++p) {
+    const auto it = group_of_.find(flow_.Buffer(p));
+    if (it == group_of_.end()) continue;
+    Group& group = groups_[it->second];
+    group.live_out = true;
+    if (group.kind == AllocationKind::Temp) group.kind = AllocationKind::LiveOut;
+  }
+}
+
+size_t BufferAssigner::GroupOf(Place value) {
+  const auto it = group_of_.find(flow_.Buffer(value));
+  if (it == group_of_.end()) return SIZE_MAX;
+  size_t at = it->second;
+  while (groups_[at].merged_into != SIZE_MAX) at = groups_[at].merged_into;
+  return it->second = at;
+}
+
+bool BufferAssigner::MayTakePlace(const Group& operand, const Group& group, Place result) const {
+  if (&operand == &group || operand.kind != AllocationKind::Temp) return false;
+  if (group.kind != AllocationKind::Temp && group.kind != AllocationKind::LiveOut) return false;
+  if (operand.size != group.size || operand.size == 0 || operand.memory_space != group.memory_space)
+    return false;
+  if (operand.live.end != group.live.start) return false;
+  return llvm::all_of(operand.values, [&](Place value) { return ordering_.Before(value, result); });
+}
+
+/// A result takes the place of an operand that dies, is equal in shape, and is read elementwise.
+void BufferAssigner::ShareWithOperands() {
+  std::vector<Place> starts;  // first values of groups, as they come into being
+  for (const Group& group : groups_) starts.push_back(group.values.front());
+  llvm::sort(starts,
+             [&](Place a, Place b) { return std::pair(Range(a).start, a) < std::pair(Range(b).start, b); });
+  for (const Place result : starts) {
+    const Instruction& inst = flow_.instruction(result);
+    const bool elementwise = inst.info().Is(kElementwise) && inst.kind() != OpKind::Copy;
+    if (!elementwise && inst.kind() != OpKind::Fusion) continue;
+    for (const Instruction* operand : inst.operands()) {
+      const size_t to = GroupOf(result), from = GroupOf(flow_.Of(*operand));
+      if (from == SIZE_MAX || !MayTakePlace(groups_[from], groups_[to], result)) continue;
+      Group &kept = groups_[to], &gone = groups_[from];
+      kept.values.insert(kept.values.begin(), gone.values.begin(), gone.values.end());
+      kept.live = kept.live.Hull(gone.live);
+      gone.values.clear();
+      gone.merged_into = to;
+      break;
+    }
+  }
+}
+
+/// Parameters, constants and, in a schedule, results: each has an allocation of its own.
+void BufferAssigner::Fixed() {
+  const auto own = [&](const Group& group) {
+    const size_t at = AddAllocation(group.kind, group.size, group.memory_space);
+    Assign(group, at, 0);
+    return at;
+  };
+  const Computation* entry = flow_.module().entry();
+  if (!entry) return;
+  for (const Instruction* parameter : entry->parameters()) {
+    const Place whole = flow_.Of(*parameter);
+    for (Place p = whole; p < flow_.End(whole); ++p) {
+      size_t at = 0;
+      if (const size_t group = GroupOf(p); group != SIZE_MAX) {
+        if (result_.slices_[static_cast<size_t>(p)].allocation >= 0) continue;
+        at = own(groups_[group]);
+      } else {
+        at = AddAllocation(AllocationKind::Parameter, BufferBytes(flow_.shape(p)), 0);
+        AssignValue(p, at, 0, result_.allocations_[at].size);
+      }
+      result_.allocations_[at].parameter = parameter->attr<ParameterAttrs>().number;
+      result_.allocations_[at].index = flow_.IndexOf(p);
+    }
+  }
+  for (const Group& group : groups_)
+    if (group.kind == AllocationKind::Constant) own(group);
+  if (options_.order == Ordering::Kind::Sequential)
+    for (const Group& group : groups_)
+      if (group.kind == AllocationKind::LiveOut) own(group);
+}
+
+Status BufferAssigner::PackHeap(AllocationKind kind, int64_t memory_space, llvm::ArrayRef<Group> members) {
+  std::vector<HeapBuffer> buffers;
+  for (const Group& group : members) buffers.push_back({group.size, group.live});
+  const auto heap = PlaceBuffers(buffers, options_.alignment);
+  if (!heap) return TooLarge();
+  const size_t at = AddAllocation(kind, heap->size, memory_space);
+  result_.allocations_[at].heap_order = heap->order;
+  result_.allocations_[at].lower_bound = LiveBytesPeak(buffers).bytes;
+  for (size_t i = 0; i < members.size(); ++i) Assign(members[i], at, heap->offsets[i]);
+  return {};
+}
+
+Status BufferAssigner::PackTemps() {
+  std::map<int64_t, std::vector<Group>> spaces;
+  for (const Group& group : groups_)
+    if (group.kind == AllocationKind::Temp && group.merged_into == SIZE_MAX && group.size > 0)
+      spaces[group.memory_space].push_back(group);
+  for (const auto& [space, members] : spaces) HLO_CHECK_OK(PackHeap(AllocationKind::Temp, space, members));
+  return {};
+}
+
+/// Without a schedule: largest first, each into the allocation of an operand, the first other one that has
+/// room in every order, or a new one.
+Status BufferAssigner::ReuseAllocations() {
+  constexpr size_t kTries = 128;
+  std::vector<const Group*> sorted;
+  for (const Group& group : groups_)
+    if (group.kind == AllocationKind::LiveOut || (group.kind == AllocationKind::Temp && group.size > 0))
+      sorted.push_back(&group);
+  const auto key = [](const Group* g) {
+    return std::tuple(-g->size, !g->live_out, g->live.start, g->values[0]);
+  };
+  llvm::sort(sorted, [&](const Group* a, const Group* b) { return key(a) < key(b); });
+  // The values of each allocation by definition: neighbours tell whether another fits between.
+  using Chain = std::map<std::pair<int64_t, Place>, Place>;
+  llvm::DenseMap<size_t, Chain> chains;
+  std::vector<size_t> open;
+  const auto fits = [&](const Group& group, size_t at) {
+    if (!FitsOver(group, result_.allocations_[at])) return false;
+    const Chain& chain = chains[at];
+    return llvm::all_of(group.values, [&](Place value) {
+      const auto next = chain.lower_bound({Range(value).start, value});
+      if (next != chain.end() && !ordering_.Before(value, next->second)) return false;
+      return next == chain.begin() || ordering_.Before(std::prev(next)->second, value);
+    });
+  };
+  for (const Group* group : sorted) {
+    std::optional<size_t> found;
+    for (const Instruction* operand : flow_.instruction(group->values.front()).operands()) {
+      const int64_t at = result_.slices_[static_cast<size_t>(flow_.Value(flow_.Of(*operand)))].allocation;
+      if (at >= 0 && chains.contains(static_cast<size_t>(at)) && fits(*group, static_cast<size_t>(at)))
+        found = static_cast<size_t>(at);
+      if (found) break;
+    }
+    size_t tries = 0;
+    for (auto it = open.begin(); !found && it != open.end() && tries < kTries; ++it) {
+      if (result_.allocations_[*it].memory_space != group->memory_space) continue;
+      ++tries;
+      if (fits(*group, *it)) found = *it;
+    }
+    if (!found) {
+      found = AddAllocation(group->kind, group->size, group->memory_space);
+      open.push_back(*found);
+    }
+    if (group->live_out) result_.allocations_[*found].kind = AllocationKind::LiveOut;
+    for (const Place value : group->values) chains[*found][{Range(value).start, value}] = value;
+    Assign(*group, *found, 0);
+  }
+  return JoinTemps();
+}
+
+/// The temporary allocations of a memory space become one.
+Status BufferAssigner::JoinTemps() {
+  std::vector<Allocation> kept;
+  std::map<int64_t, Allocation> joined;
+  std::vector<int64_t> base(result_.allocations_.size(), -1);
+  for (size_t i = 0; i < result_.allocations_.size(); ++i) {
+    Allocation& from = result_.allocations_[i];
+    if (from.kind != AllocationKind::Temp) continue;
+    Allocation& to = joined[from.memory_space];
+    to.kind = AllocationKind::Temp;
+    to.memory_space = from.memory_space;
+    base[i] = (to.size + options_.alignment - 1) / options_.alignment * options_.alignment;
+    if (llvm::AddOverflow(base[i], from.size, to.size) || to.size > INT64_MAX / 4) return TooLarge();
+    for (AssignedValue& value : from.values) {
+      value.offset += base[i];
+      to.values.push_back(value);
+    }
+  }
+  std::vector<int64_t> renamed(result_.allocations_.size(), -1);
+  for (size_t i = 0; i < result_.allocations_.size(); ++i) {
+    if (base[i] >= 0) continue;
+    renamed[i] = static_cast<int64_t>(kept.size());
+    kept.push_back(std::move(result_.allocations_[i]));
+  }
+  std::map<int64_t, int64_t> number;
+  for (auto& [space, allocation] : joined) {
+    number[space] = static_cast<int64_t>(kept.size());
+    kept.push_back(std::move(allocation));
+  }
+  for (BufferSlice& slice : result_.slices_) {
+    if (slice.allocation < 0) continue;
+    const auto old = static_cast<size_t>(slice.allocation);
+    if (base[old] >= 0) {
+      slice.offset += base[old];
+      slice.allocation = number[result_.allocations_[old].memory_space];
+    } else {
+      slice.allocation = renamed[old];
+    }
+  }
+  result_.allocations_ = std::move(kept);
+  return {};
+}
+
+/// Tables of the program's result are the caller's to read; the others share one heap.
+Status BufferAssigner::TupleTables() {
+  llvm::DenseSet<Place> out;
+  if (const Computation* entry = flow_.module().entry()) {
+    const Place root = flow_.Of(*entry->root());
+    for (Place p = root; p < flow_.End(root); ++p) out.insert(flow_.Value(p));
+  }
+  std::vector<Group> tables;
+  for (Place p = 0; p < static_cast<Place>(flow_.place_count()); ++p) {
+    if (!flow_.Defines(p) || !flow_.shape(p).IsTuple() || flow_.shape(p).tuple_size() == 0) continue;
+    BufferSlice& slice = result_.slices_[static_cast<size_t>(p)];
+    if (slice.allocation >= 0) {
+      if (out.contains(p)) result_.allocations_[static_cast<size_t>(slice.allocation)].live_out = true;
+      continue;
+    }
+    Group group;
+    group.values = {p};
+    group.size = BufferBytes(flow_.shape(p));
+    group.live = Range(p);
+    group.live_out = out.contains(p);
+    if (group.live_out)
+      Assign(group, AddAllocation(AllocationKind::LiveOut, group.size, 0), 0);
+    else
+      tables.push_back(std::move(group));
+  }
+  return tables.empty() ? Status() : PackHeap(AllocationKind::TupleTable, 0, tables);
+}
+
+/// Functions inside operations, other than the bodies of fusions, have their values side by side.
+Status BufferAssigner::ThreadLocals() {
+  const CallGraph& calls = flow_.calls();
+  llvm::DenseSet<const Computation*> fused;
+  for (const CallGraph::Node& node : llvm::reverse(calls.nodes())) {
+    const Computation& computation = *node.computation;
+    if (node.context != CallContext::Embedded) continue;
+    // Code inside fusions is generated as a whole.
+    if (llvm::all_of(node.sites, [&](const CallSite& site) {
+          return site.caller->kind() == OpKind::Fusion || fused.contains(site.caller->parent());
+        })) {
+      fused.insert(&computation);
+      continue;
+    }
+    const size_t at = AddAllocation(AllocationKind::ThreadLocal, 0, 0);
+    Allocation& allocation = result_.allocations_[at];
+    allocation.computation = &computation;
+    const LiveRange always{0, std::max<int64_t>(timeline_.length() - 1, 0)};
+    for (const Instruction* inst : computation.PostOrder()) {
+      if (inst->kind() == OpKind::Parameter || inst->kind() == OpKind::Tuple ||
+          inst->kind() == OpKind::GetTupleElement)
+        continue;
+      int64_t leaf = 0;
+      bool counted = true;
+      ForEachLeaf(inst->shape(), [&](const ShapeIndex& index, const Shape& shape) {
+        const int64_t size = BufferBytes(shape);
+        const int64_t offset = (allocation.size + 15) / 16 * 16;
+        counted = counted && size >= 0 && offset >= 0 && !llvm::AddOverflow(offset, size, allocation.size);
+        if (!counted || size == 0) return;
+        allocation.values.push_back({inst, index, offset, size, always});
+        result_.local_slices_[{inst, leaf++}] = {static_cast<int64_t>(at), offset, size};
+      });
+      if (!counted)
+        return Error("pass-buffers-size", inst->loc(), "the size of %{0}, {1}, cannot be counted in 64 bits",
+                     inst->name(), inst->shape());
+    }
+  }
+  return {};
+}
+
+void BufferAssigner::Finish() {
+  std::vector<HeapBuffer> temps;
+  for (Allocation& allocation : result_.allocations_) {
+    llvm::sort(allocation.values, [](const AssignedValue& a, const AssignedValue& b) {
+      const auto key = [](const AssignedValue& v) {
+        return std::tuple(v.offset, v.live.start, v.instruction->name(), llvm::ArrayRef(v.index).size());
+      };
+      return key(a) < key(b);
+    });
+  }
+  for (const Group& group : groups_)
+    if (group.kind == AllocationKind::Temp && group.merged_into == SIZE_MAX)
+      temps.push_back(
+          {(group.size + options_.alignment - 1) / options_.alignment * options_.alignment, group.live});
+  const HeapPeak peak = LiveBytesPeak(temps);
+  result_.peak_ = {peak.bytes, peak.time, timeline_.length() > 0 ? &timeline_.At(peak.time) : nullptr};
+}
+
+Result<BufferAssignment> BufferAssignment::Compute(const Module& module, const BufferOptions& options) {
+  BufferAssignment result(options);
+  result.calls_ = std::make_unique<CallGraph>(module);
+  if (const Computation* shared = result.calls_->FirstShared()) {
+    Diagnostic error = MakeError("pass-buffers-shared", shared->loc(),
+                                 "computation %{0} is called more than once, but its buffers serve one call",
+                                 shared->name());
+    for (const CallSite& site : result.calls_->Of(*shared).sites)
+      error.Note(site.caller->loc(), llvm::formatv("called by %{0}", site.caller->name()).str());
+    error.Note("pass 'flatten-call-graph' gives each call its own");
+    return Error(std::move(error));
+  }
+  result.flow_ = std::make_unique<Dataflow>(module, *result.calls_);
+  result.timeline_ = std::make_unique<Timeline>(*result.flow_, ScheduleOf(module));
+  HLO_CHECK_OK(BufferAssigner(result, result.options_).Run());
+  return result;
+}
+
+BufferSlice BufferAssignment::Of(const Instruction& instruction, llvm::ArrayRef<int64_t> index) const {
+  const Place place = flow_->Of(instruction, index);
+  if (place != kNoPlace) return slices_[static_cast<size_t>(flow_->Value(place))];
+  int64_t leaf = 0;
+  BufferSlice slice;
+  ForEachLeaf(instruction.shape(), [&](const ShapeIndex& at, const Shape&) {
+    if (llvm::ArrayRef(at) == index) slice = local_slices_.lookup({&instruction, leaf});
+    ++leaf;
+  });
+  return slice;
+}
+
+int64_t BufferAssignment::Total(AllocationKind kind) const {
+  int64_t sum = 0;
+  for (const Allocation& allocation : allocations_)
+    if (allocation.kind == kind) sum += allocation.size;
+  return sum;
+}
+
+int64_t BufferAssignment::Total() const {
+  int64_t sum = 0;
+  for (const Allocation& allocation : allocations_) sum += allocation.size;
+  return sum;
+}
+
+}  // namespace hlo

@@ -1,0 +1,449 @@
+#include "passes/analysis/dataflow.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace hlo {
+
+/// Fills a Dataflow. `value_` and `buffer_` are disjoint-set forests until Finish().
+/// Values are joined first; which buffers merge is only recorded until all values are known.
+class DataflowBuilder {
+ public:
+  explicit DataflowBuilder(Dataflow& flow) : flow_(flow) {}
+  void Build();
+
+ private:
+  using Rule = void (DataflowBuilder::*)(const Instruction&, Place);
+  struct Row {
+    OpKind kind;
+    Rule rule;
+  };
+  static const Row kRows[];
+
+  void AddPlaces(const Instruction& inst);
+  Place AddTree(const Instruction& inst, const Shape& shape, Place parent, int32_t ordinal);
+  [[nodiscard]] bool IsLeaf(Place p) const { return !flow_.shape(p).IsTuple(); }
+  [[nodiscard]] bool SameTree(Place a, Place b) const;
+
+  Place Find(std::vector<Place>& forest, Place p) const;
+  Place Value(Place p) { return Find(flow_.value_, p); }
+  /// The parts of `to` hold what the parts of `from` hold.
+  void Forward(Place from, Place to);
+  void Merge(Place a, Place b) { merges_.push_back({a, b}); }  // one buffer
+  void ApplyMerges();
+  void MergeLeaves(Place a, Place b);
+  [[nodiscard]] const Instruction* Root(const Instruction& caller, int64_t callee) const {
+    return caller.callee(callee)->root();
+  }
+  [[nodiscard]] bool Only(const Instruction& caller, int64_t callee) const {
+    const CallSite* site = flow_.calls_.OnlySite(*caller.callee(callee));
+    return site && site->caller == &caller;
+  }
+  void EnterCallee(const Instruction& caller, int64_t callee, int64_t parameter, Place argument);
+
+  void HoldOperand(const Instruction& inst, Place place);
+  void HoldElement(const Instruction& inst, Place place);
+  void HoldElements(const Instruction& inst, Place place);
+  void HoldFirst(const Instruction& inst, Place place);
+  void CopyStart(const Instruction& inst, Place place);
+  void StartWithOperand(const Instruction& inst, Place place);
+  void DoneWithFirst(const Instruction& inst, Place place);
+  void DoneWithSecond(const Instruction& inst, Place place);
+  void CallRule(const Instruction& inst, Place place);
+  void WhileRule(const Instruction& inst, Place place);
+  void ConditionalRule(const Instruction& inst, Place place);
+  void AsyncStartRule(const Instruction& inst, Place place);
+  void AsyncUpdateRule(const Instruction& inst, Place place);
+  void AsyncDoneRule(const Instruction& inst, Place place);
+  void LoopElement(const Instruction& loop, Place result, Place init, Place body, Place root,
+                   Place condition);
+
+  void CollectUses();
+  void AddUses(const Instruction& inst, std::vector<std::pair<Place, Use>>& uses);
+  void AddAsyncUses(std::vector<std::pair<Place, Use>>& uses);
+  void AliasEntry();
+  void Finish();
+
+  Dataflow& flow_;
+  std::vector<std::pair<Place, Place>> merges_;  // applied when all values are known
+};
+
+const DataflowBuilder::Row DataflowBuilder::kRows[] = {
+    {OpKind::Bitcast, &DataflowBuilder::HoldOperand},
+    {OpKind::OptimizationBarrier, &DataflowBuilder::HoldOperand},
+    {OpKind::Domain, &DataflowBuilder::HoldOperand},
+    {OpKind::AddDependency, &DataflowBuilder::HoldOperand},
+    {OpKind::AllReduceDone, &DataflowBuilder::HoldOperand},
+    {OpKind::GetTupleElement, &DataflowBuilder::HoldElement},
+    {OpKind::Tuple, &DataflowBuilder::HoldElements},
+    {OpKind::CopyStart, &DataflowBuilder::CopyStart},
+    {OpKind::CopyDone, &DataflowBuilder::DoneWithFirst},
+    {OpKind::Send, &DataflowBuilder::HoldFirst},
+    {OpKind::RecvDone, &DataflowBuilder::DoneWithFirst},
+    {OpKind::AllGatherStart, &DataflowBuilder::StartWithOperand},
+    {OpKind::AllGatherDone, &DataflowBuilder::DoneWithSecond},
+    {OpKind::CollectivePermuteStart, &DataflowBuilder::StartWithOperand},
+    {OpKind::CollectivePermuteDone, &DataflowBuilder::DoneWithSecond},
+    {OpKind::Call, &DataflowBuilder::CallRule},
+    {OpKind::While, &DataflowBuilder::WhileRule},
+    {OpKind::Conditional, &DataflowBuilder::ConditionalRule},
+    {OpKind::AsyncStart, &DataflowBuilder::AsyncStartRule},
+    {OpKind::AsyncUpdate, &DataflowBuilder::AsyncUpdateRule},
+    {OpKind::AsyncDone, &DataflowBuilder::AsyncDoneRule},
+};
+
+Place DataflowBuilder::AddTree(const Instruction& inst, const Shape& shape, Place parent, int32_t ordinal) {
+  const auto place = static_cast<Place>(flow_.nodes_.size());
+  flow_.nodes_.push_back({&inst, &shape, parent, place + 1, 0, ordinal});
+  if (!shape.IsTuple()) return place;
+  const auto first = static_cast<int32_t>(flow_.children_.size());
+  flow_.children_.resize(flow_.children_.size() + static_cast<size_t>(shape.tuple_size()));
+  for (int32_t i = 0; i < static_cast<int32_t>(shape.tuple_size()); ++i)
+    flow_.children_[static_cast<size_t>(first + i)] = AddTree(inst, shape.tuple_shape(i), place, i);
+  Dataflow::PlaceNode& node = flow_.nodes_[static_cast<size_t>(place)];
+  node.first_child = first;
+  node.end = static_cast<Place>(flow_.nodes_.size());
+  return place;
+}
+
+void DataflowBuilder::AddPlaces(const Instruction& inst) {
+  flow_.first_[&inst] = AddTree(inst, inst.shape(), kNoPlace, 0);
+}
+
+bool DataflowBuilder::SameTree(Place a, Place b) const {
+  if (a == kNoPlace || b == kNoPlace) return false;
+  const Shape &x = flow_.shape(a), &y = flow_.shape(b);
+  if (x.IsTuple() != y.IsTuple()) return false;
+  if (!x.IsTuple()) return true;
+  if (x.tuple_size() != y.tuple_size() || flow_.End(a) - a != flow_.End(b) - b) return false;
+  for (int64_t i = 0; i < x.tuple_size(); ++i)
+    if (!SameTree(flow_.Child(a, i), flow_.Child(b, i))) return false;
+  return true;
+}
+
+Place DataflowBuilder::Find(std::vector<Place>& forest, Place p) const {
+  while (forest[static_cast<size_t>(p)] != p) {
+    Place& up = forest[static_cast<size_t>(p)];
+    up = forest[static_cast<size_t>(up)];
+    p = up;
+  }
+  return p;
+}
+
+void DataflowBuilder::Forward(Place from, Place to) {
+  if (!SameTree(from, to)) return;
+  for (Place i = 0; i < flow_.End(from) - from; ++i) {
+    const Place source = Value(from + i);
+    // A value that is merged into itself stays its own.
+    if (source != to + i && flow_.value_[static_cast<size_t>(to + i)] == to + i)
+      flow_.value_[static_cast<size_t>(to + i)] = source;
+  }
+}
+
+void DataflowBuilder::ApplyMerges() {
+  for (const auto& [a, b] : merges_) {
+    const Place x = Find(flow_.buffer_, Value(a)), y = Find(flow_.buffer_, Value(b));
+    if (x != y) flow_.buffer_[static_cast<size_t>(std::max(x, y))] = std::min(x, y);
+  }
+}
+
+void DataflowBuilder::MergeLeaves(Place a, Place b) {
+  if (!SameTree(a, b)) return;
+  for (Place i = 0; i < flow_.End(a) - a; ++i)
+    if (IsLeaf(a + i)) Merge(a + i, b + i);
+}
+
+// --- Forwarding operations ---
+void DataflowBuilder::HoldOperand(const Instruction& inst, Place place) {
+  Forward(flow_.Of(*inst.operand(0)), place);
+}
+void DataflowBuilder::HoldElement(const Instruction& inst, Place place) {
+  const Place tuple = flow_.Of(*inst.operand(0));
+  const int64_t index = inst.attr<GetTupleElementAttrs>().index;
+  if (!IsLeaf(tuple) && index >= 0 && index < flow_.shape(tuple).tuple_size())
+    Forward(flow_.Child(tuple, index), place);
+}
+void DataflowBuilder::HoldElements(const Instruction& inst, Place place) {
+  for (int64_t i = 0; i < inst.operand_count(); ++i)
+    Forward(flow_.Of(*inst.operand(i)), flow_.Child(place, i));
+}
+void DataflowBuilder::HoldFirst(const Instruction& inst, Place place) {
+  if (!IsLeaf(place) && flow_.shape(place).tuple_size() > 0)
+    Forward(flow_.Of(*inst.operand(0)), flow_.Child(place, 0));
+}
+void DataflowBuilder::CopyStart(const Instruction& inst, Place place) {
+  if (!IsLeaf(place) && flow_.shape(place).tuple_size() > 1)
+    Forward(flow_.Of(*inst.operand(0)), flow_.Child(place, 1));
+}
+void DataflowBuilder::StartWithOperand(const Instruction& inst, Place place) {
+  if (IsLeaf(place) || flow_.shape(place).tuple_size() == 0) return;
+  const Place inputs = flow_.Child(place, 0);
+  if (IsLeaf(inputs)) return Forward(flow_.Of(*inst.operand(0)), inputs);
+  for (int64_t i = 0; i < std::min(inst.operand_count(), flow_.shape(inputs).tuple_size()); ++i)
+    Forward(flow_.Of(*inst.operand(i)), flow_.Child(inputs, i));
+}
+void DataflowBuilder::DoneWithFirst(const Instruction& inst, Place place) {
+  const Place start = flow_.Of(*inst.operand(0));
+  if (IsLeaf(start) || flow_.shape(start).tuple_size() == 0) return;
+  // recv-done gives (data, token) of (data, context, token).
+  if (inst.kind() == OpKind::RecvDone) {
+    if (!IsLeaf(place) && flow_.shape(place).tuple_size() > 0)
+      Forward(flow_.Child(start, 0), flow_.Child(place, 0));
+    return;
+  }
+  Forward(flow_.Child(start, 0), place);
+}
+void DataflowBuilder::DoneWithSecond(const Instruction& inst, Place place) {
+  const Place start = flow_.Of(*inst.operand(0));
+  if (!IsLeaf(start) && flow_.shape(start).tuple_size() > 1) Forward(flow_.Child(start, 1), place);
+}
+
+// --- Calls ---
+void DataflowBuilder::EnterCallee(const Instruction& caller, int64_t callee, int64_t parameter,
+                                  Place argument) {
+  const Computation& body = *caller.callee(callee);
+  if (parameter >= static_cast<int64_t>(body.parameters().size())) return;
+  const Place to = flow_.Of(*body.parameter(parameter));
+  if (to == kNoPlace) return;
+  if (Only(caller, callee))
+    Forward(argument, to);
+  else
+    MergeLeaves(argument, to);
+}
+
+void DataflowBuilder::CallRule(const Instruction& inst, Place place) {
+  for (int64_t i = 0; i < inst.operand_count(); ++i) EnterCallee(inst, 0, i, flow_.Of(*inst.operand(i)));
+  const Place root = flow_.Of(*Root(inst, 0));
+  if (Only(inst, 0))
+    Forward(root, place);
+  else
+    MergeLeaves(root, place);
+}
+
+void DataflowBuilder::LoopElement(const Instruction& loop, Place result, Place init, Place body, Place root,
+                                  Place condition) {
+  const bool flat = Only(loop, 0) && Only(loop, 1);
+  if (flat && (Value(root) == body || Value(root) == Value(init))) {
+    // Unchanged by the body: everywhere the value from before the loop.
+    Forward(init, body);
+    Forward(init, condition);
+    Forward(init, result);
+    return;
+  }
+  if (!IsLeaf(result)) return;
+  for (const Place p : {body, root, condition, result}) Merge(init, p);
+}
+
+void DataflowBuilder::WhileRule(const Instruction& inst, Place place) {
+  const Computation &body = *inst.callee(0), &condition = *inst.callee(1);
+  if (body.parameters().empty() || condition.parameters().empty()) return;
+  const Place init = flow_.Of(*inst.operand(0)), in_body = flow_.Of(*body.parameter(0));
+  const Place root = flow_.Of(*body.root()), in_condition = flow_.Of(*condition.parameter(0));
+  for (const Place p : {init, in_body, root, in_condition})
+    if (!SameTree(p, place)) return;
+  // Leaves only: the tables of tuples are made anew by whoever needs them.
+  for (Place i = 0; i < flow_.End(place) - place; ++i)
+    if (IsLeaf(place + i)) LoopElement(inst, place + i, init + i, in_body + i, root + i, in_condition + i);
+}
+
+void DataflowBuilder::ConditionalRule(const Instruction& inst, Place place) {
+  const auto branches = static_cast<int64_t>(inst.callees().size());
+  for (int64_t i = 0; i < branches && i + 1 < inst.operand_count(); ++i)
+    EnterCallee(inst, i, 0, flow_.Of(*inst.operand(i + 1)));
+  std::vector<Place> roots;
+  bool only = true;
+  for (int64_t i = 0; i < branches; ++i) {
+    roots.push_back(flow_.Of(*Root(inst, i)));
+    if (!SameTree(roots.back(), place)) return;
+    only = only && Only(inst, i);
+  }
+  for (Place i = 0; i < flow_.End(place) - place; ++i) {
+    if (!IsLeaf(place + i)) continue;
+    const bool same =
+        only && llvm::all_of(roots, [&](Place r) { return Value(r + i) == Value(roots[0] + i); });
+    if (same)
+      Forward(roots[0] + i, place + i);
+    else
+      for (const Place root : roots) Merge(root + i, place + i);
+  }
+}
+
+// --- Asynchronous calls: ((operands…), results, context…) ---
+void DataflowBuilder::AsyncStartRule(const Instruction& inst, Place place) {
+  StartWithOperand(inst, place);
+  if (inst.callees().empty()) return;
+  for (int64_t i = 0; i < inst.operand_count(); ++i) EnterCallee(inst, 0, i, flow_.Of(*inst.operand(i)));
+  const Place root = flow_.Of(*Root(inst, 0));
+  if (IsLeaf(place) || flow_.shape(place).tuple_size() < 2 || root == kNoPlace) return;
+  if (Only(inst, 0)) Forward(root, flow_.Child(place, 1));
+}
+void DataflowBuilder::AsyncUpdateRule(const Instruction& inst, Place place) {
+  const Place before = flow_.Of(*inst.operand(0));
+  if (IsLeaf(before) || IsLeaf(place) || flow_.shape(place).tuple_size() < 2 ||
+      flow_.shape(before).tuple_size() < 2)
+    return;
+  const Place inputs = flow_.Child(place, 0), bound = flow_.Child(before, 0);
+  if (!IsLeaf(inputs) && !IsLeaf(bound)) {
+    const int64_t old = flow_.shape(bound).tuple_size(), all = flow_.shape(inputs).tuple_size();
+    const Instruction* start = &inst;
+    while (start->kind() == OpKind::AsyncUpdate) start = start->operand(0);
+    for (int64_t i = 0; i < all; ++i) {
+      if (i >= old && i - old + 1 >= inst.operand_count()) break;
+      const Place from = i < old ? flow_.Child(bound, i) : flow_.Of(*inst.operand(i - old + 1));
+      Forward(from, flow_.Child(inputs, i));
+      if (i >= old && start->kind() == OpKind::AsyncStart && !start->callees().empty())
+        EnterCallee(*start, 0, i, from);
+    }
+  }
+  Forward(flow_.Child(before, 1), flow_.Child(place, 1));
+}
+void DataflowBuilder::AsyncDoneRule(const Instruction& inst, Place place) {
+  const Instruction* start = inst.operand(0);
+  while (start->kind() == OpKind::AsyncUpdate) start = start->operand(0);
+  if (start->kind() == OpKind::AsyncStart && !start->callees().empty() && Only(*start, 0))
+    return Forward(flow_.Of(*Root(*start, 0)), place);
+  DoneWithSecond(inst, place);
+}
+
+// --- Uses ---
+void DataflowBuilder::AddUses(const Instruction& inst, std::vector<std::pair<Place, Use>>& uses) {
+  // Operations that only pass values on read nothing of them.
+  if (inst.kind() == OpKind::Tuple || inst.kind() == OpKind::Bitcast || inst.kind() == OpKind::Domain ||
+      inst.kind() == OpKind::OptimizationBarrier)
+    return;
+  for (int64_t i = 0; i < inst.operand_count(); ++i) {
+    if (inst.kind() == OpKind::AddDependency && i == 0) continue;
+    const Place whole = flow_.Of(*inst.operand(i));
+    const Place end = inst.kind() == OpKind::GetTupleElement ? whole + 1 : flow_.End(whole);
+    for (Place p = whole; p < end; ++p) uses.push_back({Value(p), {&inst, i, p, inst.parent()}});
+  }
+}
+
+/// What an asynchronous computation defines may be in use until its done.
+void DataflowBuilder::AddAsyncUses(std::vector<std::pair<Place, Use>>& uses) {
+  llvm::DenseMap<const Computation*, const Instruction*> done;
+  for (const Computation* computation : llvm::reverse(flow_.computations_)) {
+    const CallSite* site = flow_.calls_.OnlySite(*computation);
+    if (!site) continue;
+    const Instruction* end = site->caller->kind() == OpKind::AsyncStart ? Dataflow::DoneOf(*site->caller)
+                                                                        : done.lookup(site->caller->parent());
+    if (!end) continue;
+    done[computation] = end;
+    for (const Instruction* inst : computation->instructions())
+      for (Place p = flow_.Of(*inst), e = flow_.End(p); p < e; ++p)
+        if (Value(p) == p) uses.push_back({p, {end, -1, kNoPlace, end->parent()}});
+  }
+}
+
+void DataflowBuilder::CollectUses() {
+  std::vector<std::pair<Place, Use>> uses;
+  const auto until_end = [&](const Instruction& inst) {
+    for (Place p = flow_.Of(inst), e = flow_.End(p); p < e; ++p)
+      uses.push_back({Value(p), {nullptr, -1, p, inst.parent()}});
+  };
+  for (const Computation* computation : flow_.computations_) {
+    for (const Instruction* inst : computation->instructions()) AddUses(*inst, uses);
+    until_end(*computation->root());
+    // What a condition is given goes on to the body.
+    for (const CallSite& site : flow_.calls_.Of(*computation).sites)
+      if (site.caller->kind() == OpKind::While && site.callee == 1)
+        for (const Instruction* parameter : computation->parameters()) until_end(*parameter);
+  }
+  AddAsyncUses(uses);
+  std::vector<size_t>& begin = flow_.use_begin_;
+  begin.assign(flow_.nodes_.size() + 1, 0);
+  for (const auto& [value, use] : uses) ++begin[static_cast<size_t>(value) + 1];
+  for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
+  flow_.uses_.resize(uses.size());
+  std::vector<size_t> next(begin.begin(), begin.end() - 1);
+  for (const auto& [value, use] : uses) flow_.uses_[next[static_cast<size_t>(value)]++] = use;
+}
+
+/// Parameters and results that the module declares to be one buffer.
+void DataflowBuilder::AliasEntry() {
+  const Computation* entry = flow_.module_.entry();
+  if (!entry) return;
+  for (const InputOutputAlias& alias : flow_.module_.config.input_output_alias) {
+    if (alias.parameter < 0 || alias.parameter >= static_cast<int64_t>(entry->parameters().size())) continue;
+    const Place in = flow_.Of(*entry->parameter(alias.parameter), alias.parameter_index);
+    const Place out = flow_.Of(*entry->root(), alias.output);
+    if (in != kNoPlace && out != kNoPlace && IsLeaf(in) && IsLeaf(out)) Merge(in, out);
+  }
+}
+
+void DataflowBuilder::Finish() {
+  for (Place p = 0; p < static_cast<Place>(flow_.nodes_.size()); ++p)
+    flow_.value_[static_cast<size_t>(p)] = Value(p);
+  for (Place p = 0; p < static_cast<Place>(flow_.nodes_.size()); ++p)
+    flow_.buffer_[static_cast<size_t>(p)] = Find(flow_.buffer_, p);
+}
+
+void DataflowBuilder::Build() {
+  for (const CallGraph::Node& node : flow_.calls_.nodes())
+    if (flow_.calls_.IsSequential(*node.computation)) flow_.computations_.push_back(node.computation);
+  std::vector<std::vector<Instruction*>> orders;
+  for (const Computation* computation : flow_.computations_) {
+    orders.push_back(computation->PostOrder());
+    for (const Instruction* inst : orders.back()) AddPlaces(*inst);
+  }
+  flow_.value_.resize(flow_.nodes_.size());
+  for (size_t i = 0; i < flow_.nodes_.size(); ++i) flow_.value_[i] = static_cast<Place>(i);
+  flow_.buffer_ = flow_.value_;
+  // Values first: which buffers merge depends on them.
+  for (const auto& order : orders)
+    for (const Instruction* inst : order)
+      for (const Row& row : kRows)
+        if (row.kind == inst->kind()) (this->*row.rule)(*inst, flow_.Of(*inst));
+  for (const auto& order : orders) {
+    for (const Instruction* inst : order) {
+      for (const OutputOperandAlias& pair : InPlacePairs(*inst)) {
+        const Place in = flow_.Of(*inst->operand(pair.operand), pair.operand_index);
+        const Place out = flow_.Of(*inst, pair.output);
+        if (in != kNoPlace && out != kNoPlace) MergeLeaves(in, out);
+      }
+    }
+  }
+  AliasEntry();
+  ApplyMerges();
+  Finish();
+  CollectUses();
+}
+
+Dataflow::Dataflow(const Module& module, const CallGraph& calls) : module_(module), calls_(calls) {
+  DataflowBuilder(*this).Build();
+}
+
+Place Dataflow::Of(const Instruction& instruction, llvm::ArrayRef<int64_t> index) const {
+  Place place = Of(instruction);
+  for (const int64_t i : index) {
+    if (place == kNoPlace || !shape(place).IsTuple() || i < 0 || i >= shape(place).tuple_size())
+      return kNoPlace;
+    place = Child(place, i);
+  }
+  return place;
+}
+
+ShapeIndex Dataflow::IndexOf(Place place) const {
+  ShapeIndex index;
+  for (; Node(place).parent != kNoPlace; place = Node(place).parent) index.push_back(Node(place).ordinal);
+  std::reverse(index.begin(), index.end());
+  return index;
+}
+
+std::string Dataflow::Name(Place place) const {
+  const ShapeIndex index = IndexOf(place);
+  return "%" + instruction(place).name().str() + (index.empty() ? "" : ToString(index));
+}
+
+const Instruction* Dataflow::DoneOf(const Instruction& start) {
+  const Instruction* at = &start;
+  while (at && !at->info().Is(kDone)) {
+    const Instruction* next = nullptr;
+    for (const Instruction* user : at->users())
+      if (user->kind() == OpKind::AsyncUpdate || user->info().Is(kDone)) next = user;
+    at = next;
+  }
+  return at;
+}
+
+}  // namespace hlo

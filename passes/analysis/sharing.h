@@ -1,0 +1,32 @@
+// Which operations write their result over an operand, by definition or if the operand is not needed any more
+// (passes.md §5.6).
+#pragma once
+#include "ir/instruction.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace hlo {
+
+/// The array parts of the result that the operation writes in place of an operand part: dynamic-update-slice,
+/// scatter, all-reduce-start, in-place collective-permute, fusions whose root is such an operation on a
+/// parameter that nothing else in the fusion reads elsewhere, and output_to_operand_aliasing. Result and
+/// operand must then lie in one buffer. Malformed pairs are left out.
+llvm::SmallVector<OutputOperandAlias, 1> InPlacePairs(const Instruction& instruction);
+
+/// Answers whether an operation may write its result over an operand that dies there: it reads each element
+/// before it writes that element. Answers about fusions are kept, so the module must not change meanwhile.
+class SharingRules {
+ public:
+  /// Part `output` of the result in place of part `index` of operand number `operand`. Never true for copies
+  /// or for parts whose shape or layout differ.
+  bool MayShare(const Instruction& user, int64_t operand, llvm::ArrayRef<int64_t> index,
+                llvm::ArrayRef<int64_t> output);
+  /// As InPlacePairs; kept.
+  const llvm::SmallVector<OutputOperandAlias, 1>& InPlace(const Instruction& instruction);
+
+ private:
+  bool FusionMayShare(const Instruction& fusion, int64_t operand);
+  llvm::DenseMap<std::pair<const Instruction*, int64_t>, bool> fusions_;
+  llvm::DenseMap<const Instruction*, llvm::SmallVector<OutputOperandAlias, 1>> in_place_;
+};
+
+}  // namespace hlo

@@ -1,0 +1,53 @@
+// The first step of copy-insertion: copies wherever one might be needed.
+#pragma once
+#include "llvm/ADT/DenseSet.h"
+#include "passes/analysis/dataflow.h"
+#include "passes/rewrite/maker.h"
+
+namespace hlo {
+
+/// Adds copies to a module for whose present state `flow` holds.
+class CopyAdder {
+ public:
+  CopyAdder(Module& module, const Dataflow& flow) : module_(module), flow_(flow) {}
+  void Run();
+  /// The copies made.
+  [[nodiscard]] const llvm::DenseSet<const Instruction*>& copies() const { return copies_; }
+  /// Uses that read one of several equal get-tuple-elements now read the first.
+  [[nodiscard]] bool merged_elements() const { return merged_elements_; }
+  /// Tuples that were rebuilt around copies go back to what they stand for if no copy is left in them.
+  void RestoreTuples();
+  /// Deletes what was made or replaced and is not needed. `removed` are copies that are gone already.
+  void RemoveDead(llvm::DenseSet<const Instruction*> removed);
+
+ private:
+  using Leaves = llvm::SmallDenseSet<Place, 8>;  // wanted copies, as places of some instruction of that shape
+  using CopyOf = llvm::DenseMap<Place, llvm::SmallVector<Instruction*, 1>>;
+  struct Rebuilt {
+    Instruction* tuple;
+    Instruction* original;
+  };
+
+  [[nodiscard]] bool Wanted(Place shadow, const Leaves& leaves) const;
+  [[nodiscard]] Leaves OwnLeaves(const Instruction& inst) const;
+  Instruction* Copy(Instruction* value, Maker& maker);
+  Instruction* Element(Instruction* tuple, int64_t index, Maker& maker);
+  Instruction* DeepCopy(Instruction* value, Place shadow, const Leaves& leaves, Maker& maker, CopyOf* made);
+  void CopyForUsers(Instruction* value, Place shadow, const Leaves& leaves, CopyOf& made);
+  void CopyRoot(Computation& computation, Place shadow, const Leaves& leaves, const CopyOf* after);
+
+  void AddForWhile(Instruction* loop);
+  void AddForConditional(Instruction* conditional);
+  void AddInPlace(Instruction* inst);
+  void AddForEntry();
+
+  Module& module_;
+  const Dataflow& flow_;
+  llvm::DenseSet<const Instruction*> copies_;
+  std::vector<Rebuilt> rebuilt_;  // inner before outer
+  std::vector<Instruction*> made_;
+  std::vector<Instruction*> replaced_;
+  bool merged_elements_ = false;
+};
+
+}  // namespace hlo

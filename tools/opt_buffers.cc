@@ -1,0 +1,34 @@
+// The stages `hlo-scheduled` and `buffer-assignment` of hlo-opt.
+#include "passes/analysis/buffer_assignment.h"
+#include "tools/opt_output.h"
+#include "tools/opt_passes.h"
+
+namespace hlo {
+
+Status PrepareStage(Module& module, OptStage stage, const OptOptions& options, DiagnosticSink& sink) {
+  const bool schedules = stage == OptStage::Scheduled || stage == OptStage::Buffers;
+  // A schedule is the last word on order and copies.
+  if (!schedules || module.config.is_scheduled) return {};
+  HLO_TRY(const auto pipeline, ParsePipeline("copy-insertion,hlo-memory-scheduler"));
+  RewriteControls controls;
+  controls.report = [&](Diagnostic d) { sink.Report(std::move(d)); };
+  PassManager manager(controls, {});
+  VerifyObserver verifier(manager, options.common.verify);
+  manager.AddObserver(verifier);
+  HLO_CHECK_OK(manager.Run(module, pipeline));
+  return {};
+}
+
+Status PrintBuffers(llvm::raw_ostream& os, const Module& module, bool json, unsigned indent) {
+  HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(module));
+  if (!json) {
+    Print(os, assignment);
+    return {};
+  }
+  llvm::json::OStream out(os, indent);
+  out.value(ToJson(assignment));
+  os << '\n';
+  return {};
+}
+
+}  // namespace hlo
