@@ -109,7 +109,7 @@ double LiteralValue(const Literal& literal, int64_t linear) {
 
 bool IsAll(const Instruction& inst, double value) {
   const Instruction* at = &inst;
-  while (at->kind() == OpKind::Broadcast) at = at->operand(0);
+  while (at->kind() == OpKind::Broadcast || at->kind() == OpKind::Reshape) at = at->operand(0);
   const Literal* literal = ConstantLiteral(*at);
   if (!literal || !literal->shape().IsArray() || literal->shape().ElementCount() == 0) return false;
   // The ends first: most constants differ there already.
@@ -126,7 +126,8 @@ const Instruction* SplatConstant(const Instruction& inst) {
 
 Instruction* ScalarOrSplat(Instruction& inst) {
   Instruction* at = &inst;
-  while (at->kind() == OpKind::Broadcast) at = at->operand(0);
+  while (!at->shape().IsScalar() && (at->kind() == OpKind::Broadcast || at->kind() == OpKind::Reshape))
+    at = at->operand(0);
   return at->shape().IsScalar() ? at : nullptr;
 }
 

@@ -4,12 +4,12 @@
 
 namespace hlo {
 
-/// Every element equals `value`: a constant with that value everywhere, or broadcasts around one. Elided
-/// constants are unknown. −0.0 is not 0.
+/// Every element equals `value`: a constant with that value everywhere, or broadcasts (reshapes) around one.
+/// Elided constants are unknown. −0.0 is not 0.
 bool IsAll(const Instruction& inst, double value);
 /// A constant all of whose elements have the same bits, or broadcasts (reshapes) around one: that constant.
 const Instruction* SplatConstant(const Instruction& inst);
-/// A scalar, or a broadcast of one: the scalar. Null otherwise.
+/// A scalar, or a broadcast (reshape) of one: the scalar. Null otherwise.
 Instruction* ScalarOrSplat(Instruction& inst);
 /// The value of a scalar integer constant (sign- or zero-extended); nothing for others.
 std::optional<int64_t> ScalarIntValue(const Instruction& inst);

@@ -71,18 +71,19 @@ Result<bool> RewriteDriver::Run(Computation& computation) {
   size_t visits = 0;
   auto visit = [&](Instruction* inst) -> Status {
     if (++visits % kInterruptPeriod == 0) HLO_CHECK_OK(context_.CheckInterrupt());
-    while (Visit(inst)) {
+    while (steps > 0 && Visit(inst)) {
       changed = true;
+      --steps;
       if (removed_.contains(inst)) break;
-      if (--steps == 0) break;
     }
     return {};
   };
   for (Instruction* inst : order)
     if (!removed_.contains(inst)) HLO_CHECK_OK(visit(inst));
-  for (size_t i = 0; i < worklist_.size() && steps > 0; ++i, --steps) {
+  for (size_t i = 0; i < worklist_.size() && steps > 0; ++i) {
     Instruction* inst = worklist_[i];
     queued_.erase(inst);
+    --steps;
     if (!removed_.contains(inst)) HLO_CHECK_OK(visit(inst));
   }
   if (steps == 0) {

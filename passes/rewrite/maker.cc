@@ -108,6 +108,9 @@ Instruction* Maker::Reshape(Instruction* x, llvm::ArrayRef<int64_t> dims) {
 }
 
 Instruction* Maker::Reshape(Instruction* x, const Shape& shape) {
+  if (x->kind() == OpKind::Constant && shape.ElementCount() == 1)
+    if (const LiteralPtr& literal = x->attr<ConstantAttrs>().literal)
+      return Constant(literal->Unpack().WithShape(shape.WithDefaultLayouts()));
   return AddWithShape(OpKind::Reshape, shape, {x});
 }
 

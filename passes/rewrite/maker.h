@@ -48,6 +48,7 @@ class Maker {
 
   // Data movement. Shapes in arguments give dimensions, type and layout of the result.
   Instruction* Broadcast(Instruction* x, const Shape& shape, llvm::ArrayRef<int64_t> dimensions);
+  /// A constant of one element becomes another constant.
   Instruction* Reshape(Instruction* x, llvm::ArrayRef<int64_t> dims);
   Instruction* Reshape(Instruction* x, const Shape& shape);
   Instruction* Bitcast(Instruction* x, const Shape& shape);
