@@ -32,6 +32,7 @@ struct ModuleScope {
   NameMap<NamedComputation> computations;
   llvm::SmallVector<NameMap<NamedInstruction>, 1> idle_names;     // empty tables of the bodies read so far
   llvm::DenseSet<const Computation*> broken;                      // computations with errors
+  llvm::DenseSet<const Computation*> made_by_start;               // for words like `add-start`
   std::array<int64_t, 256> anonymous{};                           // nested operands seen per opcode
   llvm::DenseMap<const Computation*, Instruction*> async_starts;  // computation -> the start that wraps it
 

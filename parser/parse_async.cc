@@ -96,6 +96,7 @@ bool MakeWrapped(BodyParser& body, Draft& d) {
   CopyCommonAttributes(d, *root);
   wrapped->set_root(root);
   scope.Complete(*wrapped);
+  scope.made_by_start.insert(wrapped);
   d.callees = {wrapped};
   return true;
 }
@@ -114,6 +115,33 @@ bool FinishStart(BodyParser& body, Draft& d) {
   if (!d.attrs.data()) d.attrs = Attrs::Default(AsyncStartAttrs::kInfo);
   SetThread(*d.callees[0], c.Save(d.attrs.Get<AsyncStartAttrs>().async_execution_thread));
   return true;
+}
+
+/// A computation made for `X-start` takes the shapes that `X-update` and `X-done` have for what the start
+/// has not bound (late binding).
+void AdaptWrapped(BodyParser& body, const Draft& d, Computation& wrapped) {
+  Instruction& root = *wrapped.root();
+  if (d.kind == OpKind::AsyncDone) {
+    root.set_shape(d.shape);
+    return;
+  }
+  if (!d.shape.IsTuple() || d.shape.tuple_size() < 2 || !d.shape.tuple_shape(0).IsTuple()) return;
+  const auto bound = d.shape.tuple_shape(0).tuple_shapes();
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (i < wrapped.parameters().size()) {
+      wrapped.parameter(static_cast<int64_t>(i))->set_shape(bound[i]);
+    } else if (static_cast<int64_t>(i) < root.info().max_operands) {
+      Instruction* p =
+          wrapped.Add(OpKind::Parameter, bound[i], wrapped.module()->UniqueInstructionName("async_param"), {},
+                      ParameterAttrs{static_cast<int64_t>(i), {}}, {}, &root);
+      p->set_loc(body.cursor().LocOf(d.opcode));
+      llvm::SmallVector<Instruction*, 4> operands(root.operands());
+      operands.push_back(p);
+      root.SetOperands(operands);
+    }
+  }
+  const Shape& result = d.shape.tuple_shape(1);
+  if (bound.size() >= wrapped.parameters().size()) root.set_shape(result);
 }
 
 /// async-update and async-done: what they say of the start must be true.
@@ -138,6 +166,8 @@ bool FinishFollower(BodyParser& body, Draft& d) {
   if (d.wrapped && *d.wrapped != opcode)
     return c.Fail("parse-async", c.LocOf(d.opcode), "found wrapped opcode {0}, expected {1} as in {2}",
                   ToString(*d.wrapped), ToString(opcode), start->name());
+  if (d.wrapped && body.scope().made_by_start.contains(start->callee()) && !TakesShapesOfCallee(opcode))
+    AdaptWrapped(body, d, *start->callee());
   if (!d.rare) return true;
   const Draft::RareParts& rare = *d.rare;
   if (!rare.wrapped_callees.empty() && rare.wrapped_callees[0] != start->callee())
