@@ -286,8 +286,8 @@ class Attrs {
  public:
   Attrs() = default;
   template <class T>
-  Attrs(T value)
-      : info_(&T::kInfo), data_(new T(std::move(value))) {}  // NOLINT: a value of one of the structs
+  Attrs(T value)  // NOLINT(google-explicit-constructor): a value of one of the structs
+      : info_(&T::kInfo), data_(new T(std::move(value))) {}
   Attrs(const Attrs& o) : info_(o.info_), data_(o.data_ ? o.info_->clone(o.data_) : nullptr) {}
   Attrs(Attrs&& o) noexcept : info_(o.info_), data_(std::exchange(o.data_, nullptr)) { o.info_ = nullptr; }
   Attrs& operator=(Attrs o) noexcept {

@@ -51,7 +51,7 @@ Instruction* Builder::Parameter(int64_t number, Shape shape, llvm::StringRef nam
                                before_));
 }
 
-Instruction* Builder::Constant(Literal literal, llvm::StringRef name) {
+Instruction* Builder::Constant(const Literal& literal, llvm::StringRef name) {
   ConstantAttrs attrs;
   Shape shape = literal.shape();
   attrs.literal = std::make_shared<const Literal>(literal.Pack());

@@ -23,7 +23,7 @@ class Builder {
                                     Attrs attrs = {}, llvm::ArrayRef<Computation*> callees = {},
                                     llvm::StringRef name = "");
   Instruction* Parameter(int64_t number, Shape shape, llvm::StringRef name);
-  Instruction* Constant(Literal literal, llvm::StringRef name = "");
+  Instruction* Constant(const Literal& literal, llvm::StringRef name = "");
 
  private:
   Instruction* Made(Instruction* added) const;

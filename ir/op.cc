@@ -6,7 +6,7 @@ namespace hlo {
 namespace {
 
 constexpr uint8_t Bit(TypeClass c) { return static_cast<uint8_t>(1u << static_cast<int>(c)); }
-constexpr int V = OpInfo::kVariadic;
+constexpr int V = OpInfo::kVariadic;  // NOLINT(readability-identifier-naming): short in the rows
 constexpr uint8_t kP = Bit(TypeClass::Pred), kS = Bit(TypeClass::Signed), kU = Bit(TypeClass::Unsigned),
                   kF = Bit(TypeClass::Float), kC = Bit(TypeClass::Complex), kI = kS | kU;
 

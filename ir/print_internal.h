@@ -54,7 +54,7 @@ class TextPrinter {
   void PrintOperand(const Instruction& operand);
   /// `%source#0#1` for omitted get-tuple-elements, the name of a value otherwise.
   void PrintValue(const Instruction& value);
-  bool IsOmitted(const Instruction& instruction) const;
+  [[nodiscard]] bool IsOmitted(const Instruction& instruction) const;
   void PrintConstant(const Instruction& instruction);
   void PrintOpAttributes(const Instruction& instruction, const Computation* sugared);
   void PrintCallee(const Instruction& instruction, const FieldInfo& field, bool sugared);

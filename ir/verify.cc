@@ -10,6 +10,13 @@ void Report::Add(Diagnostic diagnostic, const Instruction* about) {
   last_kept_ = !full();
   if (about && !diagnostic.loc.valid() && diagnostic.context.empty())
     diagnostic.context = ("in " + Name(*about) + " of computation " + Name(*about->parent()));
+  // Shape rule and structural check may find the same.
+  if (!errors_.empty() && errors_.back().id == diagnostic.id && errors_.back().loc.begin == diagnostic.loc.begin &&
+      errors_.back().message == diagnostic.message) {
+    scratch_ = std::move(diagnostic);
+    last_kept_ = false;
+    return;
+  }
   if (about && about->stamp() != 0 && about->stamp() <= options_.makers.size())
     diagnostic.Note(about->loc(), "created by " + options_.makers[about->stamp() - size_t{1}]);
   (last_kept_ ? errors_.emplace_back() : scratch_) = std::move(diagnostic);

@@ -337,7 +337,8 @@ bool UnknownAttribute(Cursor& c, Draft& d, const Token& name) {
   llvm::SmallVector<StringRef, 24> allowed;
   for (const FieldInfo& f : Info(d.wrapped ? *d.wrapped : d.kind).attrs->fields)
     if ((f.flags & kPositional) == 0) allowed.push_back(f.name);
-  for (const GenericAttr& g : kGenericAttrs) allowed.push_back(g.name);
+  for (const GenericAttr& g : kGenericAttrs)
+    if (g.name != name.text) allowed.push_back(g.name);
   Diagnostic e = MakeError("parse-unknown-attribute", c.LocOf(name),
                            "unexpected attribute '{0}' on opcode '{1}'", name.text, d.opcode.text);
   if (std::string hint = DidYouMeanText(name.text, allowed); !hint.empty())

@@ -163,6 +163,7 @@ bool ParseLayoutProperties(Cursor& c, Layout& layout) {
   if (word("E") && !ParseParenInt(c, layout.element_size_bits)) return false;
   if (word("S")) {
     if (!ParseParenInt(c, layout.memory_space)) return false;
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): eight bits with sign
     layout.memory_space = static_cast<int8_t>(layout.memory_space);
   }
   if (word("SC") && !ParseSplits(c, layout.split_configs)) return false;

@@ -80,7 +80,7 @@ bool Unescape(StringRef raw, std::string& out, size_t& bad) {
   StringRef rest = raw;
   while (!rest.empty()) {
     const size_t plain = std::min(rest.find('\\'), rest.size());
-    out.append(rest.data(), plain);
+    out.append(rest.begin(), rest.begin() + plain);
     rest = rest.drop_front(plain);
     if (rest.empty()) break;
     bad = static_cast<size_t>(rest.data() - raw.data());

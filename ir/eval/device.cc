@@ -5,16 +5,14 @@
 namespace hlo {
 namespace {
 
-/// What identifies a meeting point: the channel where there is one, so that different instructions
-/// can meet; else the instruction.
-const void* MeetingPoint(const Instruction& inst) {
+/// The channel where there is one, so that different instructions can meet; else the instruction.
+MeetingPoint MeetingPointOf(const Instruction& inst) {
   for (const FieldInfo& field : inst.attrs().info().fields) {
     if (field.name != "channel_id" || field.kind != FieldKind::OptInt) continue;
     const auto& channel = field.Get<std::optional<int64_t>>(inst.attrs().data());
-    // Odd addresses cannot be instructions.
-    if (channel) return reinterpret_cast<const void*>(static_cast<uintptr_t>(*channel) * 2 + 1);
+    if (channel) return {nullptr, *channel};
   }
-  return &inst;
+  return {&inst, 0};
 }
 
 std::string DescribeShapes(llvm::ArrayRef<Literal> values) {
@@ -138,7 +136,7 @@ Result<DeviceGroup::Values> DeviceGroup::Exchange(Device& self, const Instructio
     return std::move(results[rank]);
   }
   std::unique_lock lock(mutex_);
-  Key key{MeetingPoint(inst), {members.begin(), members.end()}, 0};
+  Key key{MeetingPointOf(inst), {members.begin(), members.end()}, 0};
   key.occurrence = self.NextOccurrence(key.what);
   Meeting& meeting = meetings_[key];
   if (meeting.contributions.empty()) {

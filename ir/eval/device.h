@@ -15,6 +15,9 @@ namespace hlo {
 
 class DeviceGroup;
 
+/// Where devices meet: an instruction, or (with none) a channel.
+using MeetingPoint = std::pair<const Instruction*, int64_t>;
+
 /// State of one (replica, partition) context: its ids, random counters and host queues.
 class Device {
  public:
@@ -32,8 +35,8 @@ class Device {
   std::pair<uint64_t, uint64_t>& RandomCounter(const Instruction& inst) {
     return counters_.try_emplace(&inst, 0x7012395, 0).first->second;
   }
-  /// How often this device has come to the collective with this key.
-  int64_t NextOccurrence(const void* key) { return occurrences_[key]++; }
+  /// How often this device has come to this meeting point.
+  int64_t NextOccurrence(const MeetingPoint& key) { return occurrences_[key]++; }
 
   std::deque<Literal> infeed;
   std::vector<Literal> outfeed;
@@ -42,7 +45,7 @@ class Device {
   DeviceGroup& group_;
   int64_t replica_, partition_;
   std::map<const Instruction*, std::pair<uint64_t, uint64_t>> counters_;
-  std::map<const void*, int64_t> occurrences_;
+  std::map<MeetingPoint, int64_t> occurrences_;
 };
 
 /// The devices of a run and the place where they meet. Every collective is computed once, by the
@@ -98,7 +101,7 @@ class DeviceGroup {
     std::vector<Values> results;
   };
   struct Key {
-    const void* what;  // the instruction, or its channel
+    MeetingPoint what;
     std::vector<int64_t> members;
     int64_t occurrence;
     bool operator<(const Key& o) const {

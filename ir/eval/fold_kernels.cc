@@ -101,7 +101,7 @@ template <class Op, class S, class A>
   int64_t i = 0;
   if (n >= kLanes) {
     A lanes[kLanes];
-    for (int l = 0; l < kLanes; ++l) lanes[l] = Op::template kIdentity<A>;
+    for (A& lane : lanes) lane = Op::template kIdentity<A>;
     for (; i + kLanes <= n; i += kLanes)
       for (int l = 0; l < kLanes; ++l) lanes[l] = Op::template Apply<A>(lanes[l], static_cast<A>(s[i + l]));
     for (int width = kLanes / 2; width > 0; width /= 2)

@@ -119,8 +119,9 @@ template <class T, class W, int Rows, bool Fused>
   V acc[Rows][kUnroll];
   for (int p = 0; p < Rows; ++p)
     for (int u = 0; u < kUnroll; ++u) acc[p][u] = V(T(0));
+  constexpr int64_t kStep = int64_t{kLanes} * kUnroll;
   int64_t k = 0;
-  for (; k + kLanes * kUnroll <= count; k += kLanes * kUnroll)
+  for (; k + kStep <= count; k += kStep)
 #pragma clang loop unroll(full)
     for (int u = 0; u < kUnroll; ++u) {
       V weight;
@@ -254,8 +255,9 @@ template <class T, class W, bool Fused>
 [[gnu::always_inline]] inline void ProductsBody(const W* a, const int64_t* a_offsets, const W* b,
                                                 const int64_t* b_offsets, int64_t kc, int64_t count, T* acc) {
   constexpr int kLanes = 64 / sizeof(T);
+  constexpr int64_t kStep = int64_t{4} * kLanes;
   int64_t j = 0;
-  for (; j + 4 * kLanes <= count; j += 4 * kLanes)
+  for (; j + kStep <= count; j += kStep)
     ProductBlock<T, W, 4, Fused>(a + j, a_offsets, b + j, b_offsets, kc, acc + j);
   for (; j + kLanes <= count; j += kLanes)
     ProductBlock<T, W, 1, Fused>(a + j, a_offsets, b + j, b_offsets, kc, acc + j);

@@ -8,8 +8,9 @@
 namespace hlo::kernels {
 namespace {
 
-__extension__ typedef __int128 Int128;
-__extension__ typedef unsigned __int128 UInt128;
+// `using` cannot be marked as an extension.
+__extension__ typedef __int128 Int128;            // NOLINT(modernize-use-using)
+__extension__ typedef unsigned __int128 UInt128;  // NOLINT(modernize-use-using)
 
 template <class T>
 using Unsigned = std::make_unsigned_t<T>;
@@ -73,7 +74,7 @@ struct Power {
         return base == -1 ? static_cast<T>((exponent & 1) != 0 ? -1 : 1) : T{0};
       }
     }
-    auto square = static_cast<Wide<T>>(base);
+    auto square = static_cast<Wide<T>>(base);  // NOLINT(bugprone-signed-char-misuse): the sign extends
     Wide<T> result = 1;
     for (auto e = static_cast<Unsigned<T>>(exponent); e != 0; e = static_cast<Unsigned<T>>(e >> 1)) {
       if ((e & 1) != 0) result *= square;

@@ -76,7 +76,7 @@ class Call {
   }
   [[nodiscard]] bool Flag(llvm::StringRef key) const;
   /// Requires so many operands and results of these ranks or more; names the target otherwise.
-  Status Expect(size_t operands, size_t results, int64_t core) const;
+  [[nodiscard]] Status Expect(size_t operands, size_t results, int64_t core) const;
   Result<Literal> Finish();
 
   /// Loads `?name_` for element type T; the error names the routine.

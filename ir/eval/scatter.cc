@@ -156,8 +156,8 @@ class Scatter {
   Status CombineRuns(const ScalarFunction& function) {
     const int64_t run = dims_.back().size;
     const bool much = run * windows_.row_count() > 1 << 17;
-    const int64_t grain =
-        much ? std::max<int64_t>(128, (run + ThreadCount() * 2 - 1) / (ThreadCount() * 2)) : run;
+    const int64_t pieces = int64_t{2} * ThreadCount();
+    const int64_t grain = much ? std::max<int64_t>(128, (run + pieces - 1) / pieces) : run;
     std::optional<Diagnostic> stopped;
     std::mutex mutex;
     ParallelFor(0, run, grain, [&](int64_t begin, int64_t end) {

@@ -158,7 +158,7 @@ Shape ArrayResult(const Instruction& inst, ElementType type, llvm::ArrayRef<int6
 Shape ArrayResultLike(const Instruction& inst, const Shape& like, ElementType type,
                       llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<bool> dynamic) {
   if (IsWritten(inst, type, dims, dynamic)) return inst.shape();
-  const Shape plain = Shape::Array(type, dims, dynamic);
+  Shape plain = Shape::Array(type, dims, dynamic);
   if (!like.has_layout()) return plain;
   Layout layout = like.layout();
   if (!Info(type).is_packed()) layout.element_size_bits = 0;

@@ -189,7 +189,7 @@ Result<Shape> InferSelect(const Instruction& inst, const InferOptions&) {
   HLO_CHECK_OK(CheckSameDims(inst, 1, 2));
   HLO_CHECK_OK(CheckScalarOrSameDims(inst, 0, 1));
   const ElementType type = HigherPrecision(on_true.element_type(), on_false.element_type());
-  const Shape merged = MergeDims(inst, on_true, on_false, type);
+  Shape merged = MergeDims(inst, on_true, on_false, type);
   if (inst.shape().valid() || pred.rank() == 0) return merged;
   return ArrayResultLike(inst, pred, type, merged.dims(), merged.dynamic_flags());
 }

@@ -155,8 +155,8 @@ Complex128 Divide(Complex128 x, Complex128 y) {
     return {0.0 * (x.real() * d.real() + x.imag() * d.imag()),
             0.0 * (x.imag() * d.real() - x.real() * d.imag())};
   }
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  return {nan, nan};
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  return {kNan, kNan};
 }
 
 Complex128 Pow(Complex128 z, Complex128 w) {

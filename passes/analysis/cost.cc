@@ -123,6 +123,7 @@ double ValidPositions(const WindowDim& w, int64_t input, int64_t output) {
     const __int128 end = last < offset ? 0 : std::min<__int128>(output, (last - offset) / w.stride + 1);
     int64_t tries = 0;  // the first of them that meets no hole
     while (begin < end && (begin * w.stride + offset) % w.base_dilation != 0 && ++tries <= period) ++begin;
+    // NOLINTNEXTLINE(bugprone-integer-division): whole steps
     if (begin < end && tries <= period) count += static_cast<double>((end - begin + period - 1) / period);
   }
   return count;
@@ -133,11 +134,10 @@ Cost ConvolutionCost(const CostArgs& a) {
   const ConvDimLabels& labels = *attrs.dim_labels;
   const Shape &in = a.operand(0), &out = a.inst.shape();
   const auto size = [](const Shape& s, int64_t d) { return d >= 0 && d < s.rank() ? s.dim(d) : int64_t{1}; };
-  double flops =
-      2 *
-      static_cast<double>(size(in, labels.input_feature) / std::max<int64_t>(attrs.feature_group_count, 1)) *
-      static_cast<double>(size(out, labels.output_feature)) *
-      static_cast<double>(size(in, labels.input_batch) / std::max<int64_t>(attrs.batch_group_count, 1));
+  const int64_t features = size(in, labels.input_feature) / std::max<int64_t>(attrs.feature_group_count, 1),
+                batch = size(in, labels.input_batch) / std::max<int64_t>(attrs.batch_group_count, 1);
+  double flops = 2 * static_cast<double>(features) * static_cast<double>(size(out, labels.output_feature)) *
+                 static_cast<double>(batch);
   const size_t spatial =
       std::min({attrs.window.dims.size(), labels.input_spatial.size(), labels.output_spatial.size()});
   for (size_t i = 0; i < spatial; ++i)
