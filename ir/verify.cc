@@ -11,8 +11,8 @@ void Report::Add(Diagnostic diagnostic, const Instruction* about) {
   if (about && !diagnostic.loc.valid() && diagnostic.context.empty())
     diagnostic.context = ("in " + Name(*about) + " of computation " + Name(*about->parent()));
   // Shape rule and structural check may find the same.
-  if (!errors_.empty() && errors_.back().id == diagnostic.id && errors_.back().loc.begin == diagnostic.loc.begin &&
-      errors_.back().message == diagnostic.message) {
+  if (!errors_.empty() && errors_.back().id == diagnostic.id &&
+      errors_.back().loc.begin == diagnostic.loc.begin && errors_.back().message == diagnostic.message) {
     scratch_ = std::move(diagnostic);
     last_kept_ = false;
     return;

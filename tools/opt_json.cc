@@ -213,8 +213,8 @@ std::vector<const Instruction*> InOrder(const Computation& computation) {
   bool ready = true;
   for (const Instruction* inst : computation.instructions()) {
     const auto is_seen = [&](const Instruction* before) { return seen.contains(before); };
-    ready &= llvm::all_of(inst->operands(), is_seen) &&
-             llvm::all_of(inst->extras().control_predecessors, is_seen);
+    ready &=
+        llvm::all_of(inst->operands(), is_seen) && llvm::all_of(inst->extras().control_predecessors, is_seen);
     seen.insert(inst);
     order.push_back(inst);
   }
