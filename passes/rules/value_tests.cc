@@ -9,10 +9,13 @@
 namespace hlo {
 namespace {
 
-/// The constant below broadcasts; null for others and elided ones.
-const Literal* LiteralBelow(const Instruction& inst) {
+/// The constant below broadcasts and, if wanted, other movements; null for others and elided ones.
+const Literal* LiteralBelow(const Instruction& inst, bool moved) {
   const Instruction* at = &inst;
-  while (at->kind() == OpKind::Broadcast) at = at->operand(0);
+  while (at->kind() == OpKind::Broadcast ||
+         (moved && (at->kind() == OpKind::Reshape || at->kind() == OpKind::Transpose ||
+                    at->kind() == OpKind::Copy || at->kind() == OpKind::Slice)))
+    at = at->operand(0);
   return at->kind() == OpKind::Constant ? at->attr<ConstantAttrs>().literal.get() : nullptr;
 }
 
@@ -46,10 +49,10 @@ bool HasDirection(const Instruction& inst, Direction direction) {
 
 }  // namespace
 
-bool IsConstant(const Instruction& inst) { return LiteralBelow(inst) != nullptr; }
+bool IsConstant(const Instruction& inst) { return LiteralBelow(inst, true) != nullptr; }
 bool IsNotConstant(const Instruction& inst) { return !IsConstant(inst); }
 bool IsSplat(const Instruction& inst) {
-  const Literal* literal = LiteralBelow(inst);
+  const Literal* literal = LiteralBelow(inst, false);
   return literal && literal->shape().IsScalar();
 }
 bool IsBoolean(const Instruction& inst) {

@@ -4,7 +4,7 @@
 
 namespace hlo {
 
-/// A constant whose value is known, or broadcasts of one.
+/// A constant whose value is known, or one that is only broadcast, reshaped, transposed, copied, sliced.
 bool IsConstant(const Instruction& inst);
 bool IsNotConstant(const Instruction& inst);
 /// A scalar constant whose value is known, or broadcasts of one.
