@@ -1,5 +1,7 @@
 #include "passes/copy_adder.h"
 
+#include <map>
+
 #include "passes/analysis/buffer_assignment.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
@@ -161,19 +163,23 @@ void CopyAdder::AddForEntry() {
   const Place root = flow_.Of(*entry.root());
   Leaves results;
   CopyOf after;
-  // Parameters that results overwrite.
+  // Parameters that results overwrite, each once: several parts of one may be.
+  std::map<int64_t, Leaves> overwritten;
+  std::vector<std::pair<Place, Place>> pairs;  // part of a parameter, part of the result
   for (const InputOutputAlias& alias : module_.config.input_output_alias) {
     if (alias.parameter < 0 || alias.parameter >= static_cast<int64_t>(entry.parameters().size())) continue;
-    Instruction* parameter = entry.parameter(alias.parameter);
-    const Place from = flow_.Of(*parameter, alias.parameter_index),
-                to = flow_.Of(*entry.root(), alias.output);
+    const Place from = flow_.Of(*entry.parameter(alias.parameter), alias.parameter_index);
+    const Place to = flow_.Of(*entry.root(), alias.output);
     if (from == kNoPlace || to == kNoPlace || !flow_.shape(from).IsArray() || flow_.Value(to) == from)
       continue;
+    overwritten[alias.parameter].insert(from);
     results.insert(to);
-    CopyOf made;
-    CopyForUsers(parameter, flow_.Of(*parameter), {from}, made);
-    after[to] = made.lookup(from);
+    pairs.push_back({from, to});
   }
+  CopyOf made;
+  for (const auto& [number, leaves] : overwritten)
+    CopyForUsers(entry.parameter(number), flow_.Of(*entry.parameter(number)), leaves, made);
+  for (const auto& [from, to] : pairs) after[to] = made.lookup(from);
   // Results that are no buffers of their own.
   llvm::DenseSet<Place> seen;
   for (Place p = root; p < flow_.End(root); ++p)

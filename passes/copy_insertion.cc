@@ -39,15 +39,15 @@ class ScheduleKeeper {
 };
 
 /// Removes what copies it can and tells which; only their addresses mean something.
-Result<llvm::DenseSet<const Instruction*>> RemoveCopies(Module& module, const Schedule& schedule,
-                                                        PassContext& context) {
+Result<llvm::DenseSet<const Instruction*>> RemoveCopies(Module& module, const CopyAdder& adder,
+                                                        const Schedule& schedule, PassContext& context) {
   const CallGraph calls(module);
   const Dataflow flow(module, calls);
   const Timeline timeline(flow, schedule);
   const auto kind = module.config.is_scheduled ? Ordering::Kind::Sequential : Ordering::Kind::Dependency;
   const Ordering ordering(flow, timeline, kind);
   CopyRemover remover(ordering, context);
-  HLO_CHECK_OK(remover.Choose());
+  HLO_CHECK_OK(remover.Choose(adder.copies()));
   llvm::DenseSet<const Instruction*> removed(remover.chosen().begin(), remover.chosen().end());
   remover.Remove();
   return removed;
@@ -64,7 +64,7 @@ Result<bool> RunCopyInsertion(Module& module, const NoPassOptions& options, Pass
   CopyAdder adder(module, flow);
   adder.Run();
   HLO_CHECK_OK(context.CheckInterrupt());
-  HLO_TRY(const auto removed, RemoveCopies(module, schedules.Current(), context));
+  HLO_TRY(const auto removed, RemoveCopies(module, adder, schedules.Current(), context));
   adder.RestoreTuples();
   adder.RemoveDead(removed);
   size_t kept = 0;

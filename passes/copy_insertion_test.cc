@@ -119,6 +119,8 @@ class Machine {
         if (tags[i] >= 0 && LeafBytes(inst, i) > 0) Fail(inst, "has no buffer");
         continue;
       }
+      // What a result only names is there already.
+      if (memory_[static_cast<size_t>(s.allocation)].Holds(s.offset, s.offset + s.size, tags[i])) continue;
       for (int64_t o = 0; o < static_cast<int64_t>(operands.size()); ++o) CheckOverlap(inst, i, s, o);
       for (size_t j = 0; j < i; ++j)
         if (Overlap(s, slices[j])) Fail(inst, "parts of the result overlap");
@@ -194,7 +196,9 @@ class Machine {
           if (b + 1 < inst->callees().size()) memory_ = before;
         }
       } else {
+        if (inst->kind() == OpKind::AsyncStart) running_[inst] = Execute(*inst->callee(), operands);
         result = Fresh(*inst);
+        PassOn(*inst, operands, result);
         Store(*inst, result, operands);
       }
       CheckHeld(*inst, result, "its result");
@@ -213,6 +217,39 @@ class Machine {
     Execute(*loop.callee(1), {state});
     return state;
   }
+  /// The parts of asynchronous operations that name what others hold: those in the same place of memory, if
+  /// the operation is one that may. Operands of a start must last until its done, which reads them there.
+  void PassOn(const Instruction& inst, const std::vector<Tags>& operands, Tags& result) {
+    if (!inst.info().Is(kStart) && !inst.info().Is(kDone) && inst.kind() != OpKind::AsyncUpdate) return;
+    if (inst.kind() == OpKind::AsyncDone) {
+      const Instruction* start = inst.operand(0);
+      while (start->kind() == OpKind::AsyncUpdate) start = start->operand(0);
+      result = running_[start];
+      return;
+    }
+    Tags known;
+    std::vector<Place> places;
+    for (size_t o = 0; o < operands.size(); ++o)
+      AddLeaves(*inst.operand(static_cast<int64_t>(o)), operands[o], known, places);
+    if (inst.kind() == OpKind::AsyncStart) AddLeaves(*inst.callee()->root(), running_[&inst], known, places);
+    const std::vector<Place> own = LeafPlaces(inst);
+    for (size_t i = 0; i < own.size(); ++i)
+      for (size_t k = 0; k < places.size(); ++k)
+        if (plan_.flow().Value(own[i]) == plan_.flow().Value(places[k])) result[i] = known[k];
+  }
+  std::vector<Place> LeafPlaces(const Instruction& inst) const {
+    std::vector<Place> places;
+    ForEachLeaf(inst.shape(), [&](const ShapeIndex& index, const Shape&) {
+      places.push_back(plan_.flow().Of(inst, index));
+    });
+    return places;
+  }
+  void AddLeaves(const Instruction& inst, const Tags& tags, Tags& known, std::vector<Place>& places) const {
+    known.insert(known.end(), tags.begin(), tags.end());
+    const std::vector<Place> leaves = LeafPlaces(inst);
+    places.insert(places.end(), leaves.begin(), leaves.end());
+  }
+
   /// Operations that only name what others hold.
   static bool Forward(const Instruction& inst, const std::vector<Tags>& operands, Tags& result) {
     switch (inst.kind()) {
@@ -265,6 +302,7 @@ class Machine {
   const Schedule& schedule_;
   std::vector<Memory> memory_;
   std::map<const Instruction*, Tags> constants_;
+  std::map<const Instruction*, Tags> running_;  // results of asynchronous computations
   int64_t next_ = 0;
   std::string error_;
 };
@@ -273,18 +311,11 @@ std::unique_ptr<Module> Parse(llvm::StringRef text, llvm::StringRef name) {
   return ParseModule(text, name).module;
 }
 
-bool UsesAsync(const Module& module) {
-  for (const auto& c : module.computations())
-    for (const Instruction* i : c->instructions())
-      if (i->info().Is(kStart) || i->info().Is(kDone)) return true;
-  return false;
-}
-
 /// Plans the module in every order that the schedulers make, and once for all of them.
 void CheckModule(llvm::StringRef text, const std::string& name) {
   RewriteControls controls;
   auto module = Parse(text, name);
-  if (!module || UsesAsync(*module)) return;
+  if (!module) return;
   if (module->config.is_scheduled) {
     module->config.is_scheduled = false;
     for (const auto& c : module->computations()) c->set_schedule({});

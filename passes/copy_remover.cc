@@ -117,12 +117,19 @@ bool CopyRemover::TryElide(Instruction* copy) {
   return true;
 }
 
-Status CopyRemover::Choose() {
+Status CopyRemover::Choose(const llvm::DenseSet<const Instruction*>& made) {
+  std::vector<Instruction*> others;
   for (const Computation* computation : flow_.computations()) {
     HLO_CHECK_OK(context_.CheckInterrupt());
-    for (Instruction* inst : computation->PostOrder())
-      if (IsCandidate(*inst)) TryElide(inst);
+    for (Instruction* inst : computation->PostOrder()) {
+      if (!IsCandidate(*inst)) continue;
+      if (made.contains(inst))
+        TryElide(inst);
+      else
+        others.push_back(inst);
+    }
   }
+  for (Instruction* inst : others) TryElide(inst);
   return {};
 }
 

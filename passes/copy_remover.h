@@ -13,8 +13,8 @@ namespace hlo {
 class CopyRemover {
  public:
   CopyRemover(const Ordering& ordering, PassContext& context);
-  /// Chooses; nothing changes yet.
-  Status Choose();
+  /// Chooses, of the copies in `made` first, so that others stay where either could; nothing changes yet.
+  Status Choose(const llvm::DenseSet<const Instruction*>& made);
   /// Removes the chosen copies from the module; what the analyses say is void then.
   void Remove();
   [[nodiscard]] llvm::ArrayRef<Instruction*> chosen() const { return chosen_; }

@@ -4,7 +4,7 @@
 
 namespace hlo {
 
-Reachability::Reachability(const Computation& computation) {
+Reachability::Reachability(const Computation& computation, size_t table_limit) {
   const std::vector<Instruction*> order = computation.PostOrder();
   index_.reserve(static_cast<unsigned>(order.size()));
   before_.resize(order.size());
@@ -16,7 +16,7 @@ Reachability::Reachability(const Computation& computation) {
     llvm::sort(before);
     before.erase(std::unique(before.begin(), before.end()), before.end());
   }
-  if (order.size() <= kTable) {
+  if (order.size() <= table_limit) {
     FillTable();
     return;
   }

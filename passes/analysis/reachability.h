@@ -13,13 +13,13 @@ namespace hlo {
 /// search bounded by them for the rest: time and memory grow about linearly with the computation.
 class Reachability {
  public:
-  explicit Reachability(const Computation& computation);
+  /// `table_limit`: instructions up to which there is a table.
+  explicit Reachability(const Computation& computation, size_t table_limit = 4096);
   /// True if `later` depends on `earlier` through operands and control edges; every instruction reaches
   /// itself.
   [[nodiscard]] bool Reaches(const Instruction& earlier, const Instruction& later) const;
 
  private:
-  static constexpr size_t kTable = 4096;  // instructions up to which there is a table
   static constexpr int kSearches = 2;
   struct Label {
     int32_t tree_low, low, rank;  // of one depth-first search against the edges
