@@ -9,6 +9,8 @@ namespace {
 
 constexpr PassOptionRow kRows[] = {
     PassOption<&CseOptions::is_layout_sensitive>("is_layout_sensitive", "layouts are part of a value"),
+    PassOption<&CseOptions::ignore_control_dependencies>(
+        "ignore_control_dependencies", "control edges keep nothing apart; those of merged instructions go"),
     PassOption<&CseOptions::only_fusion_computations>("only_fusion_computations",
                                                       "work inside fusions, not outside"),
     PassOption<&CseOptions::only_scalars>("only_scalars", "merge values without dimensions only"),
@@ -91,18 +93,27 @@ class ValueTable {
   llvm::DenseMap<const Computation*, uint64_t> callees_;
 };
 
-bool MayMerge(const Instruction& inst) {
+/// Named for fusion into its users; a merged one could not be fused into all of them.
+bool MustFuse(const Instruction& inst) {
+  return llvm::any_of(inst.extras().frontend_attributes,
+                      [](const FrontendAttribute& a) { return a.key == "MUST_FUSE"; });
+}
+
+bool MayMerge(const Instruction& inst, const CseOptions& options) {
+  if (inst.has_extras()) {
+    const InstructionExtras& extras = inst.extras();
+    const bool ordered = !extras.control_predecessors.empty() || !extras.control_successors.empty();
+    if ((ordered && !options.ignore_control_dependencies) || MustFuse(inst)) return false;
+  }
   switch (inst.kind()) {
     case OpKind::Constant: return inst.attr<ConstantAttrs>().literal != nullptr;  // elided ones are unknown
     case OpKind::PartitionId:
     case OpKind::ReplicaId: return true;
     default: break;
   }
-  if (inst.operands().empty()) return false;
-  if (inst.has_extras() &&
-      (!inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty()))
-    return false;
-  return !HasSideEffect(inst);
+  // The halves of an asynchronous pair belong together.
+  if (inst.info().Is(kStart) || inst.info().Is(kDone) || inst.kind() == OpKind::AsyncUpdate) return false;
+  return !inst.operands().empty() && !HasSideEffect(inst);
 }
 
 Result<bool> MergeIn(Computation& computation, const CseOptions& options, PassContext& context) {
@@ -110,7 +121,7 @@ Result<bool> MergeIn(Computation& computation, const CseOptions& options, PassCo
   ValueTable values(options.is_layout_sensitive);
   for (Instruction* inst : computation.PostOrder()) {
     if (options.only_scalars && !inst->shape().IsScalar()) continue;
-    if (!MayMerge(*inst)) continue;
+    if (!MayMerge(*inst, options)) continue;
     Instruction* same = values.FindOrAdd(inst);
     if (!same) continue;
     if (!context.TakeRewrite({}, *inst, *same)) return changed;

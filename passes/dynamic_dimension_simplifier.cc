@@ -1,0 +1,85 @@
+#include "passes/dynamic_dimension_simplifier.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/maker.h"
+
+namespace hlo {
+namespace {
+
+bool IsSizes(const Instruction& inst) {
+  const Shape& shape = inst.shape();
+  return shape.IsArray() && shape.element_type() == ElementType::S32 && shape.rank() <= 1 &&
+         !shape.HasDynamicDimension();
+}
+
+/// concat(a, concat(b, c), d) as concat(a, b, c, d).
+Instruction* FlattenConcatenate(Instruction* inst, PassContext& context) {
+  const auto is_concatenate = [](const Instruction* o) { return o->kind() == OpKind::Concatenate; };
+  if (inst->kind() != OpKind::Concatenate || llvm::none_of(inst->operands(), is_concatenate)) return nullptr;
+  llvm::SmallVector<Instruction*, 8> parts;
+  for (Instruction* o : inst->operands())
+    if (is_concatenate(o))
+      parts.append(o->operands().begin(), o->operands().end());
+    else
+      parts.push_back(o);
+  return context.TakeRewrite() ? Maker(inst).Concatenate(parts, 0) : nullptr;
+}
+
+/// The operand of a concatenate that a slice cuts out.
+Instruction* SlicedOperand(const Instruction& inst) {
+  if (inst.kind() != OpKind::Slice || inst.operand(0)->kind() != OpKind::Concatenate) return nullptr;
+  const SliceRange& range = inst.attr<SliceAttrs>().slice[0];
+  int64_t start = 0;
+  for (Instruction* part : inst.operand(0)->operands()) {
+    const int64_t limit = start + part->shape().dim(0);
+    if (range.start == start && range.limit == limit && range.stride == 1) return part;
+    start = limit;
+  }
+  return nullptr;
+}
+
+/// The scalar that became a vector and is a scalar again.
+Instruction* ScalarBefore(const Instruction& inst) {
+  if (inst.kind() != OpKind::Reshape || !inst.shape().IsScalar()) return nullptr;
+  const Instruction& vector = *inst.operand(0);
+  if (vector.kind() != OpKind::Reshape && vector.kind() != OpKind::Broadcast) return nullptr;
+  Instruction* scalar = vector.operand(0);
+  return scalar->shape().IsScalar() ? scalar : nullptr;
+}
+
+Instruction* Simpler(Instruction* inst, PassContext& context) {
+  if (Instruction* flat = FlattenConcatenate(inst, context)) return flat;
+  Instruction* simpler = SlicedOperand(*inst);
+  if (!simpler) simpler = ScalarBefore(*inst);
+  return simpler && simpler->shape() == inst->shape() && context.TakeRewrite({}, *inst, *simpler) ? simpler
+                                                                                                  : nullptr;
+}
+
+}  // namespace
+
+Result<bool> RunDynamicDimensionSimplifier(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  for (Computation* c : context.Computations(module)) {
+    llvm::DenseSet<Instruction*> gone;
+    const std::vector<Instruction*> order = c->PostOrder();
+    for (Instruction* inst : order) {
+      if (inst->kind() != OpKind::Concatenate && inst->kind() != OpKind::Slice &&
+          inst->kind() != OpKind::Reshape)
+        continue;
+      if (gone.contains(inst) || !IsSizes(*inst) || !IsSizes(*inst->operand(0)) || inst->extras().sharding ||
+          !inst->extras().control_predecessors.empty() || !inst->extras().control_successors.empty())
+        continue;
+      Instruction* simpler = Simpler(inst, context);
+      if (!simpler) continue;
+      ReplaceWith(inst, simpler);
+      RemoveIfDead(inst, [&](Instruction* dead) { gone.insert(dead); });
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+HLO_DEFINE_PASS(DynamicDimensionSimplifier, NoPassOptions);
+
+}  // namespace hlo
