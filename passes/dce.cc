@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
+#include "passes/analysis/reachable.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
@@ -40,13 +41,13 @@ bool ConstrainsLayout(const Attrs& attrs) {
 
 /// All it does besides computing its value is to wait for other devices.
 bool OnlyWaits(const Instruction& inst) {
-  if (!HasSideEffect(inst)) return true;
-  if (IsCollective(inst)) return !inst.info().Is(kSideEffect) && !ConstrainsLayout(inst.attrs());
-  if (inst.kind() != OpKind::While) return false;
-  for (const Computation* callee : inst.callees())
-    for (const Instruction* inner : callee->instructions())
-      if (!OnlyWaits(*inner)) return false;
-  return true;
+  const auto does_more = [](const Instruction& inner) {
+    if (inner.kind() == OpKind::While || !HasSideEffect(inner)) return false;
+    return !IsCollective(inner) || inner.info().Is(kSideEffect) || ConstrainsLayout(inner.attrs());
+  };
+  return !does_more(inst) && llvm::none_of(inst.callees(), [&](const Computation* callee) {
+    return AnyInstruction(*callee, does_more);
+  });
 }
 
 bool IsRemovable(const Instruction& inst, const DceOptions& options) {

@@ -1,5 +1,6 @@
 #include "passes/simplify_conditional.h"
 
+#include "passes/analysis/reachable.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/analysis/value_facts.h"
 #include "passes/rewrite/conditional_edit.h"
@@ -16,10 +17,8 @@ bool HasControlEdges(const Instruction& inst) {
 }
 
 bool HasTransfers(const Computation& computation) {
-  return llvm::any_of(computation.instructions(), [](const Instruction* inst) {
-    return inst->attrs().GetIf<SendRecvAttrs>() != nullptr ||
-           llvm::any_of(inst->callees(), [](const Computation* c) { return HasTransfers(*c); });
-  });
+  return AnyInstruction(
+      computation, [](const Instruction& inst) { return inst.attrs().GetIf<SendRecvAttrs>() != nullptr; });
 }
 
 /// The only branch that can be selected.
@@ -141,9 +140,9 @@ bool DropResultElements(Instruction* conditional, PassContext& context) {
 
 /// Reads of an element that every branch computes as it does an earlier one go to that one.
 bool MergeResultElements(Instruction* conditional, PassContext& context) {
-  if (!conditional->shape().IsTuple() ||
-      llvm::any_of(conditional->callees(),
-                   [](const Computation* b) { return b->root()->kind() != OpKind::Tuple; }))
+  if (!conditional->shape().IsTuple() || llvm::any_of(conditional->callees(), [](const Computation* b) {
+        return b->root()->kind() != OpKind::Tuple;
+      }))
     return false;
   bool changed = false;
   llvm::DenseMap<uint64_t, int64_t> first;

@@ -1,6 +1,7 @@
 #include "passes/while_loop_invariant_code_motion.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "passes/analysis/reachable.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/loop_edit.h"
@@ -48,11 +49,10 @@ bool IsHostTransfer(const Instruction& inst) {
 }
 
 bool MayNotEnd(const Instruction& inst) {
-  if (inst.kind() == OpKind::While) return true;
-  for (const Computation* callee : inst.callees())
-    for (const Instruction* inner : callee->instructions())
-      if (!inner->callees().empty() && MayNotEnd(*inner)) return true;
-  return false;
+  const auto is_loop = [](const Instruction& inner) { return inner.kind() == OpKind::While; };
+  return is_loop(inst) || llvm::any_of(inst.callees(), [&](const Computation* callee) {
+           return AnyInstruction(*callee, is_loop);
+         });
 }
 
 bool MayMove(const Instruction& inst) {

@@ -30,7 +30,22 @@ std::optional<std::string> Annotated(llvm::StringRef config, const LoopCount& co
   return llvm::formatv("{0}", value).str();
 }
 
+/// The config the loop should have, if it should have another.
+std::optional<std::string> NewConfig(Instruction& inst) {
+  const auto loop = AsTupleLoop(inst);
+  const auto counted = loop ? CountTrips(*loop) : std::nullopt;
+  if (!counted) return std::nullopt;
+  auto config = Annotated(inst.extras().backend_config, *counted);
+  return config && *config != inst.extras().backend_config ? config : std::nullopt;
+}
+
 }  // namespace
+
+bool AnnotateTripCount(Instruction& loop) {
+  const auto config = NewConfig(loop);
+  if (config) loop.MutableExtras().backend_config = loop.module()->Save(*config);
+  return config.has_value();
+}
 
 Result<bool> RunWhileLoopTripCountAnnotator(Module& module, const NoPassOptions&, PassContext& context) {
   bool changed = false;
@@ -38,13 +53,8 @@ Result<bool> RunWhileLoopTripCountAnnotator(Module& module, const NoPassOptions&
     for (Instruction* inst : c->instructions()) {
       if (inst->kind() != OpKind::While) continue;
       HLO_CHECK_OK(context.CheckInterrupt());
-      const auto loop = AsTupleLoop(*inst);
-      const auto counted = loop ? CountTrips(*loop) : std::nullopt;
-      if (!counted) continue;
-      const auto config = Annotated(inst->extras().backend_config, *counted);
-      if (!config || *config == inst->extras().backend_config || !context.TakeRewrite()) continue;
-      inst->MutableExtras().backend_config = module.Save(*config);
-      changed = true;
+      if (!NewConfig(*inst) || !context.TakeRewrite()) continue;
+      changed |= AnnotateTripCount(*inst);
     }
   }
   return changed;

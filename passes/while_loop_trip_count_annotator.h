@@ -11,5 +11,7 @@ namespace hlo {
 
 Result<bool> RunWhileLoopTripCountAnnotator(Module& module, const NoPassOptions& options,
                                             PassContext& context);
+/// Notes the trip count of one loop, if it is known; true if that changed its config.
+bool AnnotateTripCount(Instruction& loop);
 
 }  // namespace hlo

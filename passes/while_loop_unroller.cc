@@ -1,9 +1,9 @@
 #include "passes/while_loop_unroller.h"
 
+#include "passes/analysis/reachable.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/loop_unroll.h"
-#include "passes/rewrite/maker.h"
 
 namespace hlo {
 namespace {
@@ -17,10 +17,8 @@ constexpr PassOptionRow kRows[] = {
 };
 
 bool HasTransfers(const Computation& computation) {
-  return llvm::any_of(computation.instructions(), [](const Instruction* inst) {
-    return inst->attrs().GetIf<SendRecvAttrs>() ||
-           llvm::any_of(inst->callees(), [](const Computation* c) { return HasTransfers(*c); });
-  });
+  return AnyInstruction(
+      computation, [](const Instruction& inst) { return inst.attrs().GetIf<SendRecvAttrs>() != nullptr; });
 }
 
 bool HasControlEdges(const Instruction& inst) {
@@ -43,23 +41,6 @@ std::optional<LoopCount> UnrollCount(const TupleLoop& loop, const WhileLoopUnrol
   return counted;
 }
 
-void Unroll(const TupleLoop& loop, const LoopCount& counted) {
-  Instruction *inst = loop.loop, *init = loop.init();
-  Computation& parent = *inst->parent();
-  auto state = InitialState(loop);
-  for (int64_t i = 0; i < counted.count; ++i)
-    state = CopyIteration(loop, parent, state, counted.induction, *counted.init + i * *counted.step);
-  const llvm::SmallVector<Instruction*, 8> users(inst->users().begin(), inst->users().end());
-  for (Instruction* user : users)
-    if (user->kind() == OpKind::GetTupleElement && !HasControlEdges(*user)) {
-      ReplaceWith(user, state[static_cast<size_t>(user->attr<GetTupleElementAttrs>().index)]);
-      parent.Remove(user);
-    }
-  if (!inst->users().empty() || inst->IsRoot()) ReplaceWith(inst, Maker(inst).Tuple(state));
-  parent.Remove(inst);
-  if (IsDead(*init)) parent.Remove(init);
-}
-
 }  // namespace
 
 llvm::ArrayRef<PassOptionRow> WhileLoopUnrollerOptions::Rows() { return kRows; }
@@ -76,7 +57,7 @@ Result<bool> RunWhileLoopUnroller(Module& module, const WhileLoopUnrollerOptions
       const auto loop = AsTupleLoop(*inst);
       const auto counted = loop ? UnrollCount(*loop, options) : std::nullopt;
       if (!counted || !context.TakeRewrite()) continue;
-      Unroll(*loop, *counted);
+      UnrollLoop(*loop, *counted);
       changed = true;
     }
   }

@@ -1,5 +1,6 @@
 #include "passes/rewrite/conditional_edit.h"
 
+#include "passes/analysis/reachable.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
@@ -13,12 +14,9 @@ bool HasControlEdges(const Instruction& inst) {
 }
 
 bool MayAlwaysRun(const Computation& computation) {
-  for (const Instruction* inst : computation.instructions()) {
-    if (inst->kind() == OpKind::While || HasControlEdges(*inst)) return false;
-    for (const Computation* callee : inst->callees())
-      if (!MayAlwaysRun(*callee)) return false;
-  }
-  return true;
+  return !AnyInstruction(computation, [](const Instruction& inst) {
+    return inst.kind() == OpKind::While || HasControlEdges(inst);
+  });
 }
 
 bool MaySelect(const Shape& shape) {

@@ -1,5 +1,6 @@
 #include "passes/rewrite/loop_unroll.h"
 
+#include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
@@ -45,6 +46,24 @@ llvm::SmallVector<Instruction*, 8> CopyIteration(const TupleLoop& loop, Computat
   llvm::SmallVector<Instruction*, 8> after;
   for (const Instruction* result : loop.body_root->operands()) after.push_back(copies.lookup(result));
   return after;
+}
+
+void UnrollLoop(const TupleLoop& loop, const LoopCount& counted) {
+  Instruction *inst = loop.loop, *init = loop.init();
+  Computation& parent = *inst->parent();
+  auto state = InitialState(loop);
+  for (int64_t i = 0; i < counted.count; ++i)
+    state = CopyIteration(loop, parent, state, counted.induction, *counted.init + i * *counted.step);
+  const llvm::SmallVector<Instruction*, 8> users(inst->users().begin(), inst->users().end());
+  for (Instruction* user : users)
+    if (user->kind() == OpKind::GetTupleElement && user->extras().control_predecessors.empty() &&
+        user->extras().control_successors.empty()) {
+      ReplaceWith(user, state[static_cast<size_t>(user->attr<GetTupleElementAttrs>().index)]);
+      parent.Remove(user);
+    }
+  if (!inst->users().empty() || inst->IsRoot()) ReplaceWith(inst, Maker(inst).Tuple(state));
+  parent.Remove(inst);
+  if (IsDead(*init)) parent.Remove(init);
 }
 
 }  // namespace hlo

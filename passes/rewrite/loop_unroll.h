@@ -11,5 +11,7 @@ llvm::SmallVector<Instruction*, 8> InitialState(const TupleLoop& loop);
 llvm::SmallVector<Instruction*, 8> CopyIteration(const TupleLoop& loop, Computation& to,
                                                  llvm::ArrayRef<Instruction*> state, int64_t induction = -1,
                                                  std::optional<int64_t> value = std::nullopt);
+/// Replaces the loop by copies of all its iterations; `counted` has init and step. No control edges.
+void UnrollLoop(const TupleLoop& loop, const LoopCount& counted);
 
 }  // namespace hlo
