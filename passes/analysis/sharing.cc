@@ -27,16 +27,15 @@ const Instruction* OnlyUser(const Instruction& inst) {
   return inst.users().size() == 1 && !inst.IsRoot() ? inst.users().front() : nullptr;
 }
 
-/// Whether every way from `from` leads through elementwise operations on equal dimensions to `to`.
+/// Whether every way from `from` leads through elementwise operations on equal dimensions to `to`, which is
+/// one too.
 bool ReachesElementwise(const Instruction& from, const Instruction& to) {
   llvm::SmallVector<const Instruction*, 8> todo = {&from};
-  llvm::DenseSet<const Instruction*> seen = {&from};
+  llvm::DenseSet<const Instruction*> seen = {&from, &to};
   while (!todo.empty()) {
     const Instruction* at = todo.pop_back_val();
-    if (at == &to) continue;
     if (at->IsRoot() || at->users().empty()) return false;
     for (const Instruction* user : at->users()) {
-      if (user == &to) continue;
       if (!user->info().Is(kElementwise) || !SameDims(user->shape(), from.shape())) return false;
       if (seen.insert(user).second) todo.push_back(user);
     }
