@@ -63,8 +63,29 @@ Instruction* MakeDotLike(Maker& make, const Instruction& like, Instruction* lhs,
   return dot;
 }
 
+Instruction* RemakeWith(Maker& make, const Instruction& like, const Shape& shape,
+                        llvm::ArrayRef<Instruction*> operands) {
+  Instruction* made = make.AddWithShape(like.kind(), shape, operands, like.attrs(), like.callees());
+  if (!like.has_extras()) return made;
+  const InstructionExtras& extras = like.extras();
+  if (!extras.backend_config.empty()) made->MutableExtras().backend_config = extras.backend_config;
+  if (!extras.frontend_attributes.empty())
+    made->MutableExtras().frontend_attributes = extras.frontend_attributes;
+  if (extras.result_accuracy != ResultAccuracy())
+    made->MutableExtras().result_accuracy = extras.result_accuracy;
+  return made;
+}
+
 Instruction* TransposeIfNeeded(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> permutation) {
-  return IsIdentityPermutation(permutation) ? x : make.Transpose(x, permutation);
+  if (IsIdentityPermutation(permutation)) return x;
+  DimensionsAttrs attrs;
+  attrs.dimensions.assign(permutation.begin(), permutation.end());
+  // In the default layout, as everything else is before layouts are assigned.
+  const Shape& shape = x->shape();
+  return make.AddWithShape(
+      OpKind::Transpose,
+      Shape::ArrayWithDefaultLayout(shape.element_type(), Permuted(shape.dims(), permutation)), {x},
+      std::move(attrs));
 }
 
 Instruction* ReshapeIfNeeded(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> dims) {

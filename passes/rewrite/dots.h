@@ -26,6 +26,11 @@ struct DotRoles {
 Instruction* MakeDotLike(Maker& make, const Instruction& like, Instruction* lhs, Instruction* rhs,
                          DotAttrs dims, bool exchanged = false);
 
+/// An instruction that does the same to other operands with a result of another shape; attributes, callees,
+/// backend config and frontend attributes are those of `like`.
+Instruction* RemakeWith(Maker& make, const Instruction& like, const Shape& shape,
+                        llvm::ArrayRef<Instruction*> operands);
+
 /// The value itself where nothing would change.
 Instruction* TransposeIfNeeded(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> permutation);
 Instruction* ReshapeIfNeeded(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> dims);

@@ -1,0 +1,80 @@
+#include "passes/simplify_sorts.h"
+
+#include "passes/analysis/side_effects.h"
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/maker.h"
+
+namespace hlo {
+namespace {
+
+/// By operand: it is read after the sort or by the comparator. Empty: the tuple is read as a whole.
+std::vector<bool> NeededOperands(const Instruction& sort) {
+  std::vector<bool> needed(static_cast<size_t>(sort.operand_count()));
+  if (sort.IsRoot() || !sort.shape().IsTuple() || sort.extras().sharding) return {};
+  for (const Instruction* user : sort.users()) {
+    if (user->kind() != OpKind::GetTupleElement) return {};
+    needed[static_cast<size_t>(user->attr<GetTupleElementAttrs>().index)] = true;
+  }
+  for (const Instruction* p : sort.callee()->parameters())
+    if (!p->users().empty() || p->IsRoot())
+      needed[static_cast<size_t>(p->attr<ParameterAttrs>().number / 2)] = true;
+  return needed;
+}
+
+Computation* ComparatorOf(const Computation& comparator, const std::vector<bool>& needed) {
+  Computation* made = CloneComputation(comparator);
+  for (auto i = static_cast<int64_t>(needed.size()) - 1; i >= 0; --i) {
+    if (needed[static_cast<size_t>(i)]) continue;
+    made->RemoveParameter(2 * i + 1);
+    made->RemoveParameter(2 * i);
+  }
+  return made;
+}
+
+void Simplify(Instruction* sort, const std::vector<bool>& needed) {
+  llvm::SmallVector<Instruction*, 4> operands;
+  llvm::SmallVector<Shape, 4> shapes;
+  std::vector<int64_t> places(needed.size(), -1);
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (!needed[i]) continue;
+    places[i] = static_cast<int64_t>(operands.size());
+    operands.push_back(sort->operand(static_cast<int64_t>(i)));
+    shapes.push_back(sort->shape().tuple_shape(static_cast<int64_t>(i)));
+  }
+  Maker make(sort);
+  const bool single = operands.size() == 1;
+  Instruction* made = make.AddWithShape(OpKind::Sort, single ? shapes[0] : Shape::MakeTuple(shapes), operands,
+                                        sort->attrs(), {ComparatorOf(*sort->callee(), needed)});
+  MoveControlEdges(*sort, *made);
+  const std::vector<Instruction*> users(sort->users().begin(), sort->users().end());
+  for (Instruction* user : users) {
+    const int64_t place = places[static_cast<size_t>(user->attr<GetTupleElementAttrs>().index)];
+    ReplaceAndRemove(user, single ? made : make.Gte(made, place));
+  }
+  // The last user took the sort along.
+}
+
+}  // namespace
+
+Result<bool> RunSimplifySorts(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  for (Computation* c : context.Computations(module)) {
+    std::vector<Instruction*> sorts;
+    for (Instruction* inst : c->instructions())
+      if (inst->kind() == OpKind::Sort && inst->operand_count() > 1 && !inst->users().empty())
+        sorts.push_back(inst);
+    for (Instruction* sort : sorts) {
+      const std::vector<bool> needed = NeededOperands(*sort);
+      if (needed.empty() || llvm::is_contained(needed, false) == false || !llvm::is_contained(needed, true))
+        continue;
+      if (!context.TakeRewrite()) return changed;
+      Simplify(sort, needed);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+HLO_DEFINE_PASS(SimplifySorts, NoPassOptions);
+
+}  // namespace hlo
