@@ -68,14 +68,19 @@ bool ReducesSizeOneToIdentity(const Match& m) {
   return op && IsIdentityOf(*op, *m.root->operand(1));
 }
 
-Instruction* ReduceOfSizeOne(Match& m) {
+/// The operand without its reduced dimensions, which are of size 1; null if there are others.
+static Instruction* WithoutReducedDims(Match& m) {
   Instruction* x = m.root->operand(0);
+  if (x->shape().ElementCount() != m.shape().ElementCount() || m.shape().ElementCount() == 0) return nullptr;
+  return ReshapeIfNeeded(m.make, x, m.shape().dims());
+}
+
+Instruction* ReduceOfSizeOne(Match& m) { return WithoutReducedDims(m); }
+
+Instruction* ReduceOfSizeOneFolded(Match& m) {
   const auto op = ReducerOp(*m.root->callee());
-  if (!op || x->shape().ElementCount() != m.shape().ElementCount() || m.shape().ElementCount() == 0)
-    return nullptr;
-  Instruction* reshaped = ReshapeIfNeeded(m.make, x, m.shape().dims());
-  if (IsIdentityOf(*op, *m.root->operand(1))) return reshaped;
-  return m.make.Binary(*op, m.make.Splat(m.shape(), m.root->operand(1)), reshaped);
+  Instruction* x = op ? WithoutReducedDims(m) : nullptr;
+  return x ? m.make.Binary(*op, m.make.Splat(m.shape(), m.root->operand(1)), x) : nullptr;
 }
 
 Instruction* ReduceOfNegate(Match& m) {

@@ -11,6 +11,7 @@ Instruction* UnwrapSingleReduction(Match& m);
 // reduce. B is bound to the operand, A to the operand's operand.
 bool ReducesSizeOneToIdentity(const Match& m);
 Instruction* ReduceOfSizeOne(Match& m);
+Instruction* ReduceOfSizeOneFolded(Match& m);
 Instruction* ReduceOfNegate(Match& m);
 Instruction* ReduceOfKnownPattern(Match& m);
 Instruction* ReduceOfDotFree(Match& m);
@@ -30,6 +31,7 @@ Instruction* SumOfAddedDims(Match& m);
 // reduce-window.
 bool WindowStartsFromIdentity(const Match& m);
 Instruction* WindowOfSizeOne(Match& m);
+Instruction* WindowOfSizeOneFolded(Match& m);
 Instruction* PrefixSumOfConstant(Match& m);
 Instruction* WindowOfWholeDims(Match& m);
 Instruction* WindowOfPad(Match& m);

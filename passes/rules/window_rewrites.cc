@@ -22,10 +22,19 @@ Instruction* WindowLike(Match& m, Instruction* x, Window window) {
   return m.make.Add(OpKind::ReduceWindow, {x, m[Q]}, std::move(attrs), m.root->callees());
 }
 
-/// op(init, x); x where init is the identity.
-Instruction* FoldOnce(Match& m, OpKind op, Instruction* x) {
-  Instruction* init = m.root->operand(1);
-  return IsIdentityOf(op, *init) ? x : m.make.Binary(op, m.make.Splat(x->shape(), init), x);
+/// Windows of one element each, and how they pad.
+std::optional<Padding> PaddingOfSizeOne(const Match& m) {
+  Padding padding;
+  for (const WindowDim& d : WindowOf(m).dims) {
+    if (d.size != 1 || !IsUndilated(d)) return std::nullopt;
+    padding.push_back({d.pad_low, d.pad_high, 0});
+  }
+  return padding;
+}
+
+Instruction* PaddedWithInit(Match& m, Instruction* x, const Padding& padding) {
+  const bool padded = llvm::any_of(padding, [](const PaddingDim& p) { return p != PaddingDim(); });
+  return padded ? m.make.Pad(x, m.root->operand(1), padding) : x;
 }
 
 /// The window over the value before padding by the initial value; nothing if it cannot say the same.
@@ -52,16 +61,16 @@ bool WindowStartsFromIdentity(const Match& m) {
 }
 
 Instruction* WindowOfSizeOne(Match& m) {
+  const auto padding = PaddingOfSizeOne(m);
+  return padding ? PaddedWithInit(m, m.root->operand(0), *padding) : nullptr;
+}
+
+Instruction* WindowOfSizeOneFolded(Match& m) {
   const auto op = ReducerOp(*m.root->callee());
-  Padding padding;
-  for (const WindowDim& d : WindowOf(m).dims) {
-    if (d.size != 1 || !IsUndilated(d)) return nullptr;
-    padding.push_back({d.pad_low, d.pad_high, 0});
-  }
-  if (!op) return nullptr;
-  Instruction* once = FoldOnce(m, *op, m.root->operand(0));
-  const bool padded = !llvm::all_of(WindowOf(m).dims, IsUnpadded);
-  return padded ? m.make.Pad(once, m.root->operand(1), padding) : once;
+  const auto padding = PaddingOfSizeOne(m);
+  if (!op || !padding) return nullptr;
+  Instruction* x = m.root->operand(0);
+  return PaddedWithInit(m, m.make.Binary(*op, m.make.Splat(x->shape(), m.root->operand(1)), x), *padding);
 }
 
 Instruction* PrefixSumOfConstant(Match& m) {
