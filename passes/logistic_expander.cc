@@ -1,5 +1,6 @@
 #include "passes/logistic_expander.h"
 
+#include "passes/rewrite/dots.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/expr.h"
 
@@ -9,10 +10,12 @@ Result<bool> RunLogisticExpander(Module& module, const NoPassOptions&, PassConte
       module, context, [](const Instruction& inst) { return inst.kind() == OpKind::Logistic; },
       [](Instruction* inst) -> Result<Instruction*> {
         Maker make(inst);
-        Instruction* one = make.Full(inst->shape(), 1);
-        Instruction* sum = make.Binary(OpKind::Add, one,
-                                       make.Unary(OpKind::Exp, make.Unary(OpKind::Negate, inst->operand(0))));
-        return make.Binary(OpKind::Divide, one, sum);
+        const ElementType type = inst->shape().element_type();
+        Instruction* x = make.Convert(inst->operand(0), SumType(type));
+        Instruction* one = make.Full(x->shape(), 1);
+        Instruction* sum =
+            make.Binary(OpKind::Add, one, make.Unary(OpKind::Exp, make.Unary(OpKind::Negate, x)));
+        return make.Convert(make.Binary(OpKind::Divide, one, sum), type);
       });
 }
 
