@@ -135,6 +135,8 @@ bool RewriteDriver::Try(const RuleIndex::Entry& entry, Instruction* inst) {
     if (!llvm::all_of(rule.guards, [&](Guard guard) { return guard(m); })) continue;
 
     Instruction* const before = inst->prev();
+    Module& module = *inst->parent()->module();
+    const size_t computations = module.computations().size();
     Instruction* by = Build(m, rule);
     Instruction* first_fresh = before ? before->next() : inst->parent()->first();
     bool fresh = false;
@@ -162,6 +164,8 @@ bool RewriteDriver::Try(const RuleIndex::Entry& entry, Instruction* inst) {
       if (i->users().empty()) inst->parent()->Remove(i);
       i = earlier;
     }
+    while (module.computations().size() > computations && module.computations().back()->callers().empty())
+      module.RemoveComputation(module.computations().back().get());
   }
   return false;
 }
