@@ -62,6 +62,7 @@ constexpr ExitCodeRow kExitCodeRows[] = {
     {"pass-", kCompilation},    {"runtime-", kRunTime},
     {"alias-", kRunTime},       {"unavailable-", kUnavailable},
     {"limit-", kLimit},         {"internal-", kInternal},
+    {"reduce-", kNegative},     {"bisect-", kNegative},
     {"interrupted", 130},       {"mismatch", kNegative},
 };
 

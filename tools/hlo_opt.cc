@@ -8,6 +8,7 @@
 #include "tools/opt_options.h"
 #include "tools/opt_output.h"
 #include "tools/opt_passes.h"
+#include "tools/opt_reduce.h"
 #include "tools/opt_transform.h"
 #include "tools/process.h"
 #include "tools/tool_main.h"
@@ -132,6 +133,8 @@ class OptRun {
     const CrashScope scope("printing", input.source->text().slice(input.begin, input.end));
     if (options_.verify_roundtrip) HLO_CHECK_OK(CheckRoundTrip(*input.module, input));
     if (options_.check) return {};
+    if (options_.reduce) return ReduceInput(input, options_, sink_, out_);
+    if (!options_.bisect_passes.empty()) return BisectPasses(input, options_, passes_, sink_, out_);
     return Transformed(input, [&](const Module& module) -> Status {
       HLO_TRY(raw_ostream * os, output_.Begin(module, stage_, reader_.files()));
       return Emit(module, *os);

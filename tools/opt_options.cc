@@ -52,6 +52,18 @@ constexpr OptionRow kExtractionRows[] = {
     Option<&O::cost>("cost", "csv", "", "FLOPs, transcendentals, bytes per instruction and in all")
         .Bare("table"),
 };
+constexpr OptionRow kReductionRows[] = {
+    Option<&O::reduce>("reduce", "", "", "shrink the module while --test stays interesting"),
+    Option<&O::test>("test", "CMD", "", "interesting if CMD (%s: the module) exits with 0"),
+    Option<&O::test_exit>("test-exit", "CODES", "0", "codes that are interesting instead: 1,139 or !0")
+        .Advanced(),
+    Option<&O::test_output>("test-output", "RE", "", "what CMD prints must match, too").Advanced(),
+    Option<&O::max_tests>("max-tests", "N", "5000", "tests at most").Advanced(),
+    Option<&O::test_timeout>("test-timeout", "DURATION", "10 x first run", "for one test").Advanced(),
+    Option<&O::repeat_test>("repeat-test", "K", "1", "interesting if any of K runs is").Advanced(),
+    Option<&O::bisect_passes>("bisect-passes", "CMD", "",
+                              "find the pass and rewrite that make CMD interesting"),
+};
 constexpr OptionRow kOutputRows[] = {
     Option<&CommonOptions::output>("output", "FILE", "-", "main output; `-` is standard output").Letter('o'),
     Option<&CommonOptions::output_format>("output-format", "FORMAT", "extension of -o",
@@ -94,17 +106,9 @@ constexpr UnavailableOption kUnavailableOptions[] = {
     {"gpu-arch", "code generation"},
     {"gpu-target-config", "code generation"},
     {"xla-gpu-target-config-filename", "code generation"},
-    {"bisect-passes", "bisecting passes"},
     {"kernel", "code generation"},
     {"aot", "ahead-of-time output"},
     {"entry-name", "ahead-of-time output"},
-    {"reduce", "reducing modules"},
-    {"test", "reducing modules"},
-    {"test-exit", "reducing modules"},
-    {"test-output", "reducing modules"},
-    {"max-tests", "reducing modules"},
-    {"test-timeout", "reducing modules"},
-    {"repeat-test", "reducing modules"},
 };
 
 constexpr llvm::StringRef kExamples[] = {
@@ -183,6 +187,7 @@ std::vector<OptionGroup> OptGroups(OptOptions& options) {
   const OptionGroup own[] = {{"Printing", kPrintingRows, &options},
                              {"Checking", kCheckingRows, &options},
                              {"Extraction and analysis", kExtractionRows, &options},
+                             {"Reduction", kReductionRows, &options},
                              {"Output", kOutputRows, &options.common}};
   groups.insert(groups.end(), std::begin(own), std::end(own));
   return groups;
@@ -212,6 +217,14 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
       (*options.while_execution_count < 0 || *options.while_execution_count > INT32_MAX))
     return Error("usage-option", {}, "option '--while-execution-count': found {0}, expected 0 to {1}",
                  *options.while_execution_count, INT32_MAX);
+  if (options.reduce == options.test.empty())
+    return Error("usage-option", {}, "options '--reduce' and '--test' need each other");
+  if (options.reduce && !options.bisect_passes.empty())
+    return Error("usage-option", {}, "options '--reduce' and '--bisect-passes' exclude each other");
+  if (options.max_tests < 1 || options.repeat_test < 1)
+    return Error("usage-option", {}, "option '--{0}': found {1}, expected 1 or more",
+                 options.max_tests < 1 ? "max-tests" : "repeat-test",
+                 options.max_tests < 1 ? options.max_tests : options.repeat_test);
   const bool extracting = !options.extract.empty() || !options.extract_computation.empty();
   if (extracting && options.isolate)
     return Error("usage-option", {}, "options '--extract' and '--isolate' exclude each other");

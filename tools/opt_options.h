@@ -49,6 +49,14 @@ struct OptOptions {
   bool remove_infeed_outfeed = false;
   CostForm cost = CostForm::Unset;
 
+  // Reduction
+  bool reduce = false;
+  std::string test, bisect_passes;
+  NameList test_exit;
+  std::optional<Regex> test_output;
+  int64_t max_tests = 5000, repeat_test = 1;
+  std::chrono::milliseconds test_timeout{0};
+
   /// JSON is asked for, by name or by the output's extension.
   [[nodiscard]] bool JsonOutput() const {
     if (!common.output_format.empty()) return common.output_format == "json";

@@ -206,7 +206,7 @@ Status PassRunner::SetDumps() {
   return {};
 }
 
-RewriteControls PassRunner::Controls(const InputModule& input, DiagnosticSink& sink) const {
+RewriteControls PassRunner::BaseControls() const {
   const PassRunOptions& passes = options_->passes;
   RewriteControls controls;
   controls.policy = {passes.fast_math, passes.strict_fp, passes.deterministic};
@@ -214,11 +214,16 @@ RewriteControls PassRunner::Controls(const InputModule& input, DiagnosticSink& s
   controls.rule_limit = rule_limit_;
   for (const std::string& rule : passes.disable_rule.items) controls.disabled_rules.insert(rule);
   for (const std::string& thread : passes.execution_threads.items) controls.execution_threads.insert(thread);
+  return controls;
+}
+
+RewriteControls PassRunner::Controls(const InputModule& input, DiagnosticSink& sink) const {
+  RewriteControls controls = BaseControls();
   controls.report = [&](Diagnostic d) {
     if (!d.loc.valid() && d.file.empty()) d.file = input.file;
     sink.Report(std::move(d));
   };
-  if (passes.debug_rewrites)
+  if (options_->passes.debug_rewrites)
     controls.on_rewrite = [&](llvm::StringRef pass, llvm::StringRef rule, const Instruction& before,
                               const Instruction& after) {
       sink.err() << "// rewrite " << pass << (rule.empty() ? "" : " ") << rule;

@@ -16,6 +16,10 @@ class PassRunner {
   [[nodiscard]] bool active() const { return !pipeline_.empty(); }
   [[nodiscard]] llvm::ArrayRef<PipelineItem> pipeline() const { return pipeline_; }
 
+  [[nodiscard]] const PassSelection& selection() const { return selection_; }
+  /// What the options allow rewrites, without observers.
+  [[nodiscard]] RewriteControls BaseControls() const;
+
   /// Runs the pipeline on a module. Warnings go to the sink, texts and tables to its stream, dumps where they
   /// belong. A scheduled module is left alone with a remark unless --run-hlo-passes=always or passes are
   /// named. When a pass fails or breaks the module a reproducer is written and named in a note.

@@ -1,0 +1,16 @@
+// Strategies of --reduce that change shapes, types, layouts and names.
+#pragma once
+#include "tools/reduce.h"
+
+namespace hlo {
+
+/// Each size of a dimension made smaller everywhere; all arrays made scalars.
+std::vector<ReduceEdit> SmallerShapes(const Module& module);
+/// Each element type that is neither f32, s32 nor pred replaced by the nearest of these.
+std::vector<ReduceEdit> SimplerTypes(const Module& module);
+/// Default layouts everywhere.
+bool DefaultLayouts(Module& module);
+/// Computations `cN`, instructions `opcode.N`.
+bool ShortNames(Module& module);
+
+}  // namespace hlo
