@@ -24,8 +24,9 @@ constexpr OptionRow kPrintingRows[] = {
     Option<&O::large_constants>("print-large-constants", "N", "unlimited; 10 on a terminal",
                                 "larger constants are printed as {...}"),
     Option<&O::async_sugar>("async-sugar", "", "", "print async ops as `X-start`, `X-update`, `X-done`"),
-    Option<&O::print_fingerprint>("print-fingerprint", "", "", "a hash per module, blind to names and order"),
-    Option<&O::json_indent>("json-indent", "N", "0", "spaces per level of JSON output"),
+    Option<&O::print_fingerprint>("print-fingerprint", "", "", "a hash per module, blind to names and order")
+        .Advanced(),
+    Option<&O::json_indent>("json-indent", "N", "0", "spaces per level of JSON output").Advanced(),
     Option<&O::split_marker>("output-split-marker", "TEXT", "// -----", "line between several modules")
         .Advanced(),
 };
@@ -34,21 +35,25 @@ constexpr OptionRow kCheckingRows[] = {
     Option<&O::verify_roundtrip>("verify-roundtrip", "", "", "print, reparse, compare"),
     Option<&O::verify_diagnostics>("verify-diagnostics", "", "",
                                    "compare with `// expected-error {{text}}` comments"),
-    Option<&O::update_checks>("update-checks", "", "", "rewrite the generated CHECK block of each module"),
-    Option<&O::in_place>("in-place", "", "", "with --update-checks: into the input file"),
+    Option<&O::update_checks>("update-checks", "", "", "rewrite the generated CHECK block of each module")
+        .Advanced(),
+    Option<&O::in_place>("in-place", "", "", "with --update-checks: into the input file").Advanced(),
 };
 constexpr OptionRow kExtractionRows[] = {
     Option<&O::extract>("extract", "NAME", "", "a module that computes this instruction; repeatable"),
     Option<&O::extract_computation>("extract-computation", "NAME", "",
-                                    "a module with this computation as entry"),
+                                    "a module with this computation as entry")
+        .Advanced(),
     Option<&O::extract_height>("extract-height", "N", "-1",
                                "levels of operands kept; -1: all, 0: the instruction alone"),
     Option<&O::extract_boundary>("extract-boundary", "WHAT", "parameter",
                                  "stand-in for what was cut: parameter, zeros or random"),
     Option<&O::isolate>("isolate", "", "", "one module per non-trivial instruction, duplicates merged"),
     Option<&O::output_directory>("output-dir", "DIR", "", "with --isolate: a file per module"),
-    Option<&O::while_execution_count>("while-execution-count", "N", "", "let every while loop run N times"),
-    Option<&O::remove_infeed_outfeed>("remove-infeed-outfeed", "", "", "infeeds become zeros, outfeeds go"),
+    Option<&O::while_execution_count>("while-execution-count", "N", "", "let every while loop run N times")
+        .Advanced(),
+    Option<&O::remove_infeed_outfeed>("remove-infeed-outfeed", "", "", "infeeds become zeros, outfeeds go")
+        .Advanced(),
     Option<&O::cost>("cost", "csv", "", "FLOPs, transcendentals, bytes per instruction and in all")
         .Bare("table"),
 };

@@ -165,7 +165,8 @@ Status PassRunner::CheckNames() {
   for (const std::string& name : {passes.describe_pass, passes.start_from})
     if (!name.empty()) HLO_CHECK_OK(KnownPass(name));
   if (!passes.start_from.empty()) selection_.start_from = FindPass(passes.start_from)->name.str();
-  for (const std::string& rule : passes.disable_rule.items) HLO_CHECK_OK(KnownRule(rule));
+  for (const NameList* rules : {&passes.disable_rule, &passes.enable_rules_only})
+    for (const std::string& rule : rules->items) HLO_CHECK_OK(KnownRule(rule));
   return {};
 }
 
@@ -213,6 +214,7 @@ RewriteControls PassRunner::BaseControls() const {
   controls.fuel = fuel_;
   controls.rule_limit = rule_limit_;
   for (const std::string& rule : passes.disable_rule.items) controls.disabled_rules.insert(rule);
+  for (const std::string& rule : passes.enable_rules_only.items) controls.enabled_rules.insert(rule);
   for (const std::string& thread : passes.execution_threads.items) controls.execution_threads.insert(thread);
   return controls;
 }

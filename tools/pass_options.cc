@@ -19,6 +19,8 @@ constexpr OptionRow kPassRows[] = {
     Option<&O::pass_limit>("pass-limit", "N", "all", "only the first N pass executions").Advanced(),
     Option<&O::rewrite_limit>("rewrite-limit", "PASS=N", "", "only the first N rewrites of PASS").Advanced(),
     Option<&O::disable_rule>("disable-rule", "LIST", "", "rewrite rules that must not fire").Advanced(),
+    Option<&O::enable_rules_only>("enable-rules-only", "LIST", "", "no other rewrite rules may fire")
+        .Advanced(),
     Option<&O::rule_limit>("rule-limit", "RULE=N", "", "only the first N rewrites by RULE").Advanced(),
     Option<&O::start_from>("run-passes-from", "NAME", "", "leave out the passes before this one").Advanced(),
     Option<&O::execution_threads>("execution-threads", "LIST", "all",

@@ -19,7 +19,7 @@ struct PassRunOptions {
   std::string start_from;
   int64_t pass_limit = -1;
   std::vector<std::string> rewrite_limit, rule_limit;  // NAME=N[,NAME=N]
-  NameList disable_rule;
+  NameList disable_rule, enable_rules_only;
   // Lists
   ListForm list_passes = ListForm::Unset;
   bool list_pipelines = false, print_pipeline = false;

@@ -26,6 +26,8 @@ struct RewriteControls {
   llvm::StringMap<int64_t> fuel;
   /// Names of rules that must not fire (`--disable-rule`).
   llvm::StringSet<> disabled_rules;
+  /// If not empty, no other rules may fire (`--enable-rules-only`).
+  llvm::StringSet<> enabled_rules;
   /// Rule firings left by rule name (`--rule-limit`); rules not named have no limit.
   llvm::StringMap<int64_t> rule_limit;
   /// Threads whose computations may be changed; empty: all.

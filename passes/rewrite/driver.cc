@@ -106,6 +106,7 @@ bool RewriteDriver::MayFire(const Rule& rule, const Instruction& inst) const {
     if (policy.strict_fp || (rule.licence.needs_fast_math && !policy.fast_math)) return false;
   }
   const RewriteControls& controls = context_.controls();
+  if (!controls.enabled_rules.empty() && !controls.enabled_rules.contains(rule.name)) return false;
   if (!controls.disabled_rules.empty() && controls.disabled_rules.contains(rule.name)) return false;
   if (!controls.rule_limit.empty())
     if (const auto left = controls.rule_limit.find(rule.name); left != controls.rule_limit.end())

@@ -115,6 +115,8 @@ Result<Transformation> Transform(Module& module, const PassRun& run, const Rewri
   RewriteControls controls;
   controls.policy = policy;
   for (const std::string& rule : run.options.passes.disable_rule.items) controls.disabled_rules.insert(rule);
+  for (const std::string& rule : run.options.passes.enable_rules_only.items)
+    controls.enabled_rules.insert(rule);
   if (only)
     for (const RuleIndex::Entry& entry : AlgsimpRules().entries())
       if (!only(entry.rule->name)) controls.disabled_rules.insert(entry.rule->name);
