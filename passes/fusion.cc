@@ -1,5 +1,6 @@
 #include "passes/fusion.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
