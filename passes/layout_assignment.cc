@@ -270,6 +270,7 @@ class Assigner {
     if (fixed == root) return false;
     MoveControlEdges(*root, *fixed);
     computation_.set_root(fixed);
+    RemoveIfDead(root);
     return true;
   }
 

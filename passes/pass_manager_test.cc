@@ -75,6 +75,18 @@ TEST(PassManager, NamesPassesThatUndoEachOther) {
             "no fixed point of 'there,back' after 5 rounds; 'there' and 'back' undo each other");
 }
 
+TEST(PassTable, NamesAreUniqueAndFound) {
+  llvm::StringSet<> names;
+  for (const PassInfo& pass : AllPasses()) {
+    EXPECT_TRUE(names.insert(pass.name).second) << pass.name.str();
+    EXPECT_EQ(FindPass(pass.name), &pass) << pass.name.str();
+  }
+  for (const PipelineInfo& pipeline : AllPipelines()) {
+    const auto items = ParsePipeline(pipeline.spec);
+    EXPECT_TRUE(items.has_value()) << pipeline.name.str() << ": " << (items ? "" : items.error().message);
+  }
+}
+
 TEST(PassManager, FindsLyingChangedFlags) {
   const PassInfo liar = MakePass<&Lie<false>>("liar");
   RewriteControls controls;
