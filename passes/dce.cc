@@ -61,6 +61,9 @@ bool IsRemovable(const Instruction& inst, const DceOptions& options) {
 
 /// Users stand after operands in post-order, so one walk backwards suffices.
 bool RemoveDeadInstructions(Computation& computation, const DceOptions& options, PassContext& context) {
+  if (llvm::none_of(computation.instructions(),
+                    [&](const Instruction* inst) { return IsRemovable(*inst, options); }))
+    return false;
   bool changed = false;
   const std::vector<Instruction*> order = computation.PostOrder();
   for (Instruction* inst : llvm::reverse(order)) {

@@ -48,6 +48,10 @@ Instruction* ScalarBefore(const Instruction& inst) {
   return scalar->shape().IsScalar() ? scalar : nullptr;
 }
 
+bool MayBeRoundabout(const Instruction& inst) {
+  return inst.kind() == OpKind::Concatenate || inst.kind() == OpKind::Slice || inst.kind() == OpKind::Reshape;
+}
+
 Instruction* Simpler(Instruction* inst, PassContext& context) {
   if (Instruction* flat = FlattenConcatenate(inst, context)) return flat;
   Instruction* simpler = SlicedOperand(*inst);
@@ -61,14 +65,14 @@ Instruction* Simpler(Instruction* inst, PassContext& context) {
 Result<bool> RunDynamicDimensionSimplifier(Module& module, const NoPassOptions&, PassContext& context) {
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
+    if (llvm::none_of(c->instructions(), [](const Instruction* inst) { return MayBeRoundabout(*inst); }))
+      continue;
     llvm::DenseSet<Instruction*> gone;
     const std::vector<Instruction*> order = c->PostOrder();
     for (Instruction* inst : order) {
-      if (inst->kind() != OpKind::Concatenate && inst->kind() != OpKind::Slice &&
-          inst->kind() != OpKind::Reshape)
-        continue;
-      if (gone.contains(inst) || !IsSizes(*inst) || !IsSizes(*inst->operand(0)) || inst->extras().sharding ||
-          !inst->extras().control_predecessors.empty() || !inst->extras().control_successors.empty())
+      if (gone.contains(inst) || !MayBeRoundabout(*inst) || !IsSizes(*inst) || !IsSizes(*inst->operand(0)) ||
+          inst->extras().sharding || !inst->extras().control_predecessors.empty() ||
+          !inst->extras().control_successors.empty())
         continue;
       Instruction* simpler = Simpler(inst, context);
       if (!simpler) continue;
