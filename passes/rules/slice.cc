@@ -39,7 +39,7 @@ std::vector<Rule> StaticRules() {
       {"sl.9",
        Slice(Dot(A, B).OneUse()),
        SliceOfDot,
-       Changes(kRounding),
+       Changes(kRounding | kNan),
        {LayoutInsensitive, RaiseThroughDotEnabled}},
       {"sl.10", Slice(Concatenate()).If(IsUnstrided), SliceOfConcatenate},
       {"sl.12",
