@@ -1,0 +1,14 @@
+// reshape-mover: reshapes and transposes move below elementwise operations (passes.md §4.8).
+//
+// Requires nothing. Preserves the flat call graph and fusions.
+// Changes: an elementwise instruction whose operands are alike rearranged works on the values before, and its
+// result is rearranged, if nobody else uses the rearranged operands. Scalars, broadcast scalars and constants
+// may stand beside them. To be run with algsimp to a fixed point. Left alone: dynamic shapes.
+#pragma once
+#include "passes/pass.h"
+
+namespace hlo {
+
+Result<bool> RunReshapeMover(Module& module, const NoPassOptions& options, PassContext& context);
+
+}  // namespace hlo

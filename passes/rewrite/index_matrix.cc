@@ -1,0 +1,35 @@
+#include "passes/rewrite/index_matrix.h"
+
+#include "passes/analysis/reshape_facts.h"
+
+namespace hlo {
+
+Instruction* IndexMatrix(Maker& make, Instruction* indices, int64_t index_vector_dim) {
+  const int64_t rank = indices->shape().rank();
+  int64_t length = 1;
+  if (index_vector_dim < rank) {
+    length = indices->shape().dim(index_vector_dim);
+    Dims order;
+    for (int64_t d = 0; d < rank; ++d)
+      if (d != index_vector_dim) order.push_back(d);
+    order.push_back(index_vector_dim);
+    indices = TransposeUnlessIdentity(make, indices, order);
+  }
+  int64_t count = 1;
+  for (int64_t d = 0; d < rank - (index_vector_dim < rank ? 1 : 0); ++d) count *= indices->shape().dim(d);
+  const Dims sizes = {count, length};
+  return indices->shape().dims() == llvm::ArrayRef<int64_t>(sizes) ? indices : make.Reshape(indices, sizes);
+}
+
+Dims MovedToFront(llvm::ArrayRef<int64_t> dims, int64_t rank) {
+  Dims order(dims);
+  for (int64_t d = 0; d < rank; ++d)
+    if (!llvm::is_contained(dims, d)) order.push_back(d);
+  return order;
+}
+
+Instruction* TransposeUnlessIdentity(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> permutation) {
+  return IsIdentityPermutation(permutation) ? x : make.Transpose(x, permutation);
+}
+
+}  // namespace hlo

@@ -1,0 +1,14 @@
+// Parts of the simple forms of gather and scatter.
+#pragma once
+#include "passes/rewrite/maker.h"
+
+namespace hlo {
+
+/// The start indices of a gather or scatter as [M, n], one row per index vector in row-major order.
+Instruction* IndexMatrix(Maker& make, Instruction* indices, int64_t index_vector_dim);
+/// The permutation of `rank` dimensions that puts `dims` first and leaves the others in order.
+Dims MovedToFront(llvm::ArrayRef<int64_t> dims, int64_t rank);
+/// A transpose, or the value itself.
+Instruction* TransposeUnlessIdentity(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> permutation);
+
+}  // namespace hlo
