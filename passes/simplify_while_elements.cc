@@ -12,9 +12,12 @@ namespace {
 
 using Edits = llvm::SmallVector<LoopElementEdit, 8>;
 
-void Redirect(const Instruction& tuple, int64_t from, int64_t to) {
-  for (Instruction* read : ReadsOfElement(tuple, from))
-    read->mutable_attrs().Mutable<GetTupleElementAttrs>().index = to;
+/// Reads of elements that equal another one go to that.
+void Redirect(const Instruction& tuple, llvm::ArrayRef<LoopElementEdit> edits) {
+  for (Instruction* read : tuple.users()) {
+    int64_t& index = read->mutable_attrs().Mutable<GetTupleElementAttrs>().index;
+    if (const int64_t to = edits[static_cast<size_t>(index)].same_as; to >= 0) index = to;
+  }
 }
 
 /// Both elements are updated with the same slices at the same places.
@@ -101,8 +104,7 @@ bool Sweep(Computation& computation, PassContext& context) {
 }
 
 /// Reads of constant elements inside become constants.
-void ReplaceReads(Instruction* parameter, int64_t element, const Instruction& constant) {
-  const auto reads = ReadsOfElement(*parameter, element);
+void ReplaceReads(Instruction* parameter, llvm::ArrayRef<Instruction*> reads, const Instruction& constant) {
   if (reads.empty()) return;
   Instruction* copy = CloneWith(constant, *parameter->parent(), {});
   for (Instruction* read : reads) ReplaceAndRemove(read, copy);
@@ -144,12 +146,8 @@ bool MergeLoopElements(const TupleLoop& loop, PassContext& context) {
     changed = true;
   }
   if (!changed) return false;
-  for (int64_t j = 0; j < loop.size(); ++j) {
-    const int64_t i = edits[static_cast<size_t>(j)].same_as;
-    if (i < 0) continue;
-    Redirect(*loop.body_parameter, j, i);
-    Redirect(*loop.condition_parameter, j, i);
-  }
+  Redirect(*loop.body_parameter, edits);
+  Redirect(*loop.condition_parameter, edits);
   DropLoopElements(loop, edits);
   return true;
 }
@@ -167,15 +165,15 @@ bool RemoveDeadLoopElements(const TupleLoop& loop, PassContext& context) {
   }
   // Invariant elements that the loop still needs: only their value after it is known.
   bool forwarded = false;
-  for (int64_t i = 0; i < loop.size(); ++i) {
+  const llvm::SmallVector<Instruction*, 8> users(loop.loop->users().begin(), loop.loop->users().end());
+  for (Instruction* read : users) {
+    if (read->kind() != OpKind::GetTupleElement || read->has_extras()) continue;
+    const int64_t i = read->attr<GetTupleElementAttrs>().index;
     Instruction* value = liveness.IsLive(i) ? UnchangedValue(loop, i) : nullptr;
-    if (!value) continue;
-    for (Instruction* read : ReadsOfElement(*loop.loop, i)) {
-      if (read->has_extras() || !context.TakeRewrite({}, *read, *value)) continue;
-      ReplaceWith(read, value);
-      read->parent()->Remove(read);
-      forwarded = true;
-    }
+    if (!value || !context.TakeRewrite({}, *read, *value)) continue;
+    ReplaceWith(read, value);
+    loop.loop->parent()->Remove(read);
+    forwarded = true;
   }
   if (dropped == 0 || dropped == loop.size() || !context.TakeRewrite()) return swept || forwarded;
   DropLoopElements(loop, edits);
@@ -192,12 +190,14 @@ bool RemoveConstantLoopElements(const TupleLoop& loop, PassContext& context) {
     ++dropped;
   }
   if (dropped == 0) return false;
+  const auto in_body = ReadsByElement(*loop.body_parameter);
+  const auto in_condition = ReadsByElement(*loop.condition_parameter);
   for (int64_t i = 0; i < loop.size(); ++i) {
     const LoopElementEdit& edit = edits[static_cast<size_t>(i)];
     if (edit.keep) continue;
     // The body's own result may be the read itself; it goes with the element.
-    ReplaceReads(loop.body_parameter, i, *edit.outside);
-    ReplaceReads(loop.condition_parameter, i, *edit.outside);
+    ReplaceReads(loop.body_parameter, in_body[static_cast<size_t>(i)], *edit.outside);
+    ReplaceReads(loop.condition_parameter, in_condition[static_cast<size_t>(i)], *edit.outside);
   }
   DropLoopElements(loop, edits);
   return true;

@@ -28,18 +28,20 @@ Instruction* CopyInto(const Instruction& value, Computation& to) {
 }
 
 /// Replaces reads of the element, but not as what the body hands on.
-bool SinkInto(Instruction* parameter, int64_t element, const Instruction& value, const Instruction* keep_in,
-              PassContext& context) {
+bool SinkInto(Instruction* parameter, llvm::ArrayRef<Instruction*> reads, const Instruction& value,
+              const Instruction* handed_on_by, PassContext& context) {
   Instruction* copy = nullptr;
-  for (Instruction* read : ReadsOfElement(*parameter, element)) {
+  for (Instruction* read : reads) {
     const llvm::SmallVector<Instruction*, 4> users(read->users().begin(), read->users().end());
-    for (Instruction* user : users)
+    for (Instruction* user : users) {
+      if (user == handed_on_by) continue;
       for (int64_t i = 0; i < user->operand_count(); ++i) {
-        if (user->operand(i) != read || (user == keep_in && i == element)) continue;
+        if (user->operand(i) != read) continue;
         if (!copy && !context.TakeRewrite()) return false;
         if (!copy) copy = CopyInto(value, *parameter->parent());
         user->SetOperand(i, copy);
       }
+    }
     if (read->users().empty() && !read->IsRoot()) RemoveIfDead(read);
   }
   return copy != nullptr;
@@ -50,13 +52,17 @@ bool Sink(const TupleLoop& loop, const WhileLoopConstantSinkingOptions& options,
       loop.condition->callers().size() != 1)
     return false;
   bool changed = false;
+  const auto in_body = ReadsByElement(*loop.body_parameter);
+  const auto in_condition = ReadsByElement(*loop.condition_parameter);
   for (int64_t i = 0; i < loop.size(); ++i) {
     const Instruction* value = loop.InitElement(i);
     if (!value || !MaySink(*value, options) || !loop.IsInvariant(i) ||
         value->shape() != loop.loop->shape().tuple_shape(i))
       continue;
-    changed |= SinkInto(loop.body_parameter, i, *value, loop.body_root, context);
-    changed |= SinkInto(loop.condition_parameter, i, *value, nullptr, context);
+    changed |=
+        SinkInto(loop.body_parameter, in_body[static_cast<size_t>(i)], *value, loop.body_root, context);
+    changed |=
+        SinkInto(loop.condition_parameter, in_condition[static_cast<size_t>(i)], *value, nullptr, context);
   }
   return changed;
 }

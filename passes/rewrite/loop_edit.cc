@@ -166,6 +166,14 @@ llvm::SmallVector<Instruction*, 2> ReadsOfElement(const Instruction& tuple, int6
   return reads;
 }
 
+std::vector<llvm::SmallVector<Instruction*, 2>> ReadsByElement(const Instruction& tuple) {
+  std::vector<llvm::SmallVector<Instruction*, 2>> reads(static_cast<size_t>(tuple.shape().tuple_size()));
+  for (Instruction* user : tuple.users())
+    if (user->kind() == OpKind::GetTupleElement)
+      reads[static_cast<size_t>(user->attr<GetTupleElementAttrs>().index)].push_back(user);
+  return reads;
+}
+
 bool MayReshapeLoop(const TupleLoop& loop) {
   if (loop.body == loop.condition || loop.body->callers().size() != 1 ||
       loop.condition->callers().size() != 1 || !OnlyElementsRead(*loop.body_parameter) ||

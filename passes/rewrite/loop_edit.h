@@ -26,5 +26,7 @@ Instruction* AddLoopElement(const TupleLoop& loop, Instruction* init,
                             llvm::function_ref<Instruction*(Instruction*)> update);
 /// The reads of an element of a tuple-shaped value by get-tuple-element.
 llvm::SmallVector<Instruction*, 2> ReadsOfElement(const Instruction& tuple, int64_t element);
+/// ReadsOfElement of all elements, in one walk.
+std::vector<llvm::SmallVector<Instruction*, 2>> ReadsByElement(const Instruction& tuple);
 
 }  // namespace hlo
