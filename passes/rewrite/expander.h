@@ -1,6 +1,7 @@
 // The frame of passes that replace single instructions by code that computes the same (passes.md §1.1).
 #pragma once
-#include "passes/pass.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "passes/rewrite/context.h"
 
 namespace hlo {
 

@@ -47,6 +47,8 @@ class Expr {
   /// The value of a number in the shape of `like`, or itself, broadcast to its dimensions if scalar.
   [[nodiscard]] Expr Like(const Expr& like) const;
   [[nodiscard]] bool is_number() const { return inst_ == nullptr; }
+  /// Of an integer.
+  [[nodiscard]] int64_t number() const { return integer_; }
 
  private:
   Maker* make_ = nullptr;
