@@ -25,26 +25,6 @@ bool CanChange(const Instruction& inst) {
          a.update_window_dims != Counting(1, update->shape().rank());
 }
 
-/// The updates as [M, window], the window in the given order of operand dimensions.
-Instruction* UpdateMatrix(Maker& make, Instruction* update, const ScatterAttrs& a,
-                          llvm::ArrayRef<int64_t> order) {
-  Dims place;
-  for (int64_t d = 0; d < update->shape().rank(); ++d)
-    if (!llvm::is_contained(a.update_window_dims, d)) place.push_back(d);
-  int64_t count = 1;
-  for (const int64_t d : place) count *= update->shape().dim(d);
-  place.append(a.update_window_dims.begin(), a.update_window_dims.end());
-  Dims sizes = {count}, permutation = {0};
-  auto window = a.update_window_dims.begin();
-  for (size_t d = 0; d < order.size(); ++d)
-    sizes.push_back(llvm::is_contained(a.inserted_window_dims, static_cast<int64_t>(d))
-                        ? 1
-                        : update->shape().dim(*window++));
-  for (const int64_t d : order) permutation.push_back(d + 1);
-  Instruction* y = make.Reshape(TransposeUnlessIdentity(make, update, place), sizes);
-  return TransposeUnlessIdentity(make, y, permutation);
-}
-
 Result<Instruction*> ReplacementFor(Instruction* inst) {
   Maker make(inst);
   const auto& a = inst->attr<ScatterAttrs>();

@@ -10,5 +10,8 @@ Instruction* IndexMatrix(Maker& make, Instruction* indices, int64_t index_vector
 Dims MovedToFront(llvm::ArrayRef<int64_t> dims, int64_t rank);
 /// A transpose, or the value itself.
 Instruction* TransposeUnlessIdentity(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> permutation);
+/// The updates of a scatter as [M, window], the window in the given order of operand dimensions.
+Instruction* UpdateMatrix(Maker& make, Instruction* update, const ScatterAttrs& a,
+                          llvm::ArrayRef<int64_t> order);
 
 }  // namespace hlo
