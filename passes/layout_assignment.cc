@@ -91,24 +91,23 @@ class Assigner {
   void CollectWishes() {
     Wish(computation_.root(), RootShape());
     for (const Instruction* inst : llvm::reverse(order_)) {
-      const auto wish = wishes_.find(inst);
-      const bool wanted = wish != wishes_.end() && wish->second.valid();
+      const Shape wish = wishes_.lookup(inst);  // a copy: more wishes come
+      const bool wanted = wish.valid();
       switch (RoleOf(*inst)) {
         case Role::Follow:
           if (wanted)
             for (Instruction* o : inst->operands())
               if (IsPlainArray(o->shape()) && o->shape().rank() == inst->shape().rank())
-                Wish(o, LaidOutLike(o->shape(), wish->second));
+                Wish(o, LaidOutLike(o->shape(), wish));
           break;
         case Role::Transpose:
           if (wanted)
             Wish(inst->operand(0),
-                 BitcastTransposeShape(wish->second,
-                                       InversePermutation(inst->attr<DimensionsAttrs>().dimensions)));
+                 BitcastTransposeShape(wish, InversePermutation(inst->attr<DimensionsAttrs>().dimensions)));
           break;
         case Role::Reshape:
           if (wanted)
-            if (auto from = BitcastReshapeShape(wish->second, inst->operand(0)->shape().dims()))
+            if (auto from = BitcastReshapeShape(wish, inst->operand(0)->shape().dims()))
               Wish(inst->operand(0), *from);
           break;
         default:
