@@ -1,5 +1,6 @@
 #include "passes/reshape_mover.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "passes/analysis/reshape_facts.h"
 #include "passes/rewrite/edit.h"
@@ -72,7 +73,7 @@ Instruction* Before(Maker& make, Instruction* operand, const Instruction& rearra
   return make.Transpose(operand, InversePermutation(rearrangement.attr<DimensionsAttrs>().dimensions));
 }
 
-void MoveBelow(Instruction* inst) {
+void MoveBelow(Instruction* inst, llvm::DenseSet<const Instruction*>& gone) {
   const Instruction& rearrangement = *RearrangementOf(*inst);
   Maker make(inst);
   llvm::SmallVector<Instruction*, 3> operands;
@@ -81,8 +82,8 @@ void MoveBelow(Instruction* inst) {
       Shape::ArrayWithDefaultLayout(inst->shape().element_type(), rearrangement.operand(0)->shape().dims());
   Instruction* moved = make.AddWithShape(inst->kind(), shape, operands, inst->attrs());
   if (inst->has_extras()) moved->MutableExtras().result_accuracy = inst->extras().result_accuracy;
-  ReplaceAndRemove(inst,
-                   make.AddWithShape(rearrangement.kind(), inst->shape(), {moved}, rearrangement.attrs()));
+  ReplaceWith(inst, make.AddWithShape(rearrangement.kind(), inst->shape(), {moved}, rearrangement.attrs()));
+  RemoveIfDead(inst, [&](const Instruction* dead) { gone.insert(dead); });
 }
 
 }  // namespace
@@ -91,9 +92,12 @@ Result<bool> RunReshapeMover(Module& module, const NoPassOptions&, PassContext& 
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
     HLO_CHECK_OK(context.CheckInterrupt());
+    llvm::DenseSet<const Instruction*> gone;
     for (Instruction* inst : Find(*c)) {
+      // A move before may have removed it, or given it a second, different rearrangement.
+      if (gone.contains(inst) || !RearrangementOf(*inst)) continue;
       if (!context.TakeRewrite()) return changed;
-      MoveBelow(inst);
+      MoveBelow(inst, gone);
       changed = true;
     }
   }
