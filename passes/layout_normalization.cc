@@ -1,0 +1,214 @@
+#include "passes/layout_normalization.h"
+
+#include "passes/analysis/reshape_facts.h"
+#include "passes/rewrite/dots.h"
+#include "passes/rewrite/edit.h"
+
+namespace hlo {
+namespace {
+
+bool IsPlain(const Shape& shape) {
+  return shape.IsArray() && shape.has_layout() && !shape.layout().HasProperties() &&
+         !shape.HasDynamicDimension();
+}
+
+/// The logical dimensions in memory order, the slowest first.
+Dims MemoryOrder(const Shape& shape) { return Dims(llvm::reverse(shape.layout().minor_to_major)); }
+/// For each logical dimension its place in memory order.
+Dims Places(const Shape& shape) { return InversePermutation(MemoryOrder(shape)); }
+bool SameOrder(const Shape& a, const Shape& b) {
+  return a.layout().minor_to_major == b.layout().minor_to_major;
+}
+
+/// The array as it lies in memory, dimensions in that order.
+Shape Normal(const Shape& shape) {
+  return Shape::ArrayWithDefaultLayout(shape.element_type(), Permuted(shape.dims(), MemoryOrder(shape)));
+}
+Instruction* ToNormal(Maker& make, Instruction* x) {
+  const Shape normal = Normal(x->shape());
+  if (x->shape() == normal) return x;
+  if (x->kind() == OpKind::Bitcast && x->operand(0)->shape() == normal) return x->operand(0);
+  return make.Bitcast(x, normal);
+}
+
+/// One value per logical dimension, in memory order.
+template <class List>
+List InMemoryOrder(const List& list, const Shape& shape) {
+  List result;
+  for (const int64_t d : MemoryOrder(shape)) result.push_back(list[static_cast<size_t>(d)]);
+  return result;
+}
+/// Dimension numbers as places in memory order.
+Dims AsPlaces(llvm::ArrayRef<int64_t> dims, const Shape& shape) { return Permuted(Places(shape), dims); }
+
+/// Makes the instruction on arrays in normal form; null, and nothing made, if that is not possible.
+using NormalFn = Instruction* (*)(Maker& make, const Instruction& inst);
+
+/// The same opcode on the operands in normal form.
+Instruction* Remade(Maker& make, const Instruction& inst, Attrs attrs) {
+  llvm::SmallVector<Instruction*, 4> operands;
+  for (Instruction* o : inst.operands()) operands.push_back(ToNormal(make, o));
+  return make.AddWithShape(inst.kind(), Normal(inst.shape()), operands, std::move(attrs), inst.callees());
+}
+
+Instruction* NormalElementwise(Maker& make, const Instruction& inst) {
+  llvm::SmallVector<Instruction*, 4> operands;
+  for (Instruction* o : inst.operands()) operands.push_back(ToNormal(make, o));
+  return RemakeWith(make, inst, Normal(inst.shape()), operands);
+}
+
+/// Result dimension i is dimension `from[i]` of x.
+Instruction* NormalRearranged(Maker& make, Instruction* x, const Shape& shape, llvm::ArrayRef<int64_t> from) {
+  Instruction* normal = ToNormal(make, x);
+  return TransposeIfNeeded(make, normal, AsPlaces(Permuted(from, MemoryOrder(shape)), x->shape()));
+}
+Instruction* NormalCopy(Maker& make, const Instruction& inst) {
+  if (SameOrder(inst.operand(0)->shape(), inst.shape())) return NormalElementwise(make, inst);
+  return NormalRearranged(make, inst.operand(0), inst.shape(), Range(0, inst.shape().rank()));
+}
+Instruction* NormalTranspose(Maker& make, const Instruction& inst) {
+  return NormalRearranged(make, inst.operand(0), inst.shape(), inst.attr<DimensionsAttrs>().dimensions);
+}
+
+Instruction* NormalReshape(Maker& make, const Instruction& inst) {
+  if (!ReshapeIsBitcast(inst.operand(0)->shape(), inst.shape())) return nullptr;
+  Instruction* x = ToNormal(make, inst.operand(0));
+  const Shape normal = Normal(inst.shape());
+  return x->shape() == normal ? x : make.Bitcast(x, normal);
+}
+
+Instruction* NormalBroadcast(Maker& make, const Instruction& inst) {
+  const Dims to = AsPlaces(inst.attr<DimensionsAttrs>().dimensions, inst.shape());
+  return Remade(make, inst, DimensionsAttrs{Permuted(to, MemoryOrder(inst.operand(0)->shape()))});
+}
+
+Instruction* NormalIota(Maker& make, const Instruction& inst) {
+  return make.Iota(Normal(inst.shape()), AsPlaces({inst.attr<IotaAttrs>().iota_dimension}, inst.shape())[0]);
+}
+
+/// Reverse and concatenate.
+Instruction* NormalAlongDims(Maker& make, const Instruction& inst) {
+  return Remade(make, inst, DimensionsAttrs{AsPlaces(inst.attr<DimensionsAttrs>().dimensions, inst.shape())});
+}
+Instruction* NormalSlice(Maker& make, const Instruction& inst) {
+  return Remade(make, inst, SliceAttrs{InMemoryOrder(inst.attr<SliceAttrs>().slice, inst.shape())});
+}
+Instruction* NormalPad(Maker& make, const Instruction& inst) {
+  return Remade(make, inst, PadAttrs{InMemoryOrder(inst.attr<PadAttrs>().padding, inst.shape())});
+}
+
+/// Dynamic slices and updates with scalar indices, the last `rank` operands.
+Instruction* NormalIndexed(Maker& make, const Instruction& inst, int64_t arrays, Attrs attrs) {
+  const int64_t rank = inst.shape().rank();
+  if (inst.operand_count() != arrays + rank || inst.operand(arrays)->shape().rank() != 0) return nullptr;
+  llvm::SmallVector<Instruction*, 6> operands;
+  for (int64_t i = 0; i < arrays; ++i) operands.push_back(ToNormal(make, inst.operand(i)));
+  for (const int64_t d : MemoryOrder(inst.shape())) operands.push_back(inst.operand(arrays + d));
+  return make.AddWithShape(inst.kind(), Normal(inst.shape()), operands, std::move(attrs));
+}
+Instruction* NormalDynamicSlice(Maker& make, const Instruction& inst) {
+  const Dims& sizes = inst.attr<DynamicSliceAttrs>().dynamic_slice_sizes;
+  return NormalIndexed(make, inst, 1, DynamicSliceAttrs{InMemoryOrder(sizes, inst.shape())});
+}
+Instruction* NormalDynamicUpdateSlice(Maker& make, const Instruction& inst) {
+  return NormalIndexed(make, inst, 2, inst.attrs());
+}
+
+Instruction* NormalReduce(Maker& make, const Instruction& inst) {
+  const Dims& reduced = inst.attr<ReduceAttrs>().dimensions;
+  const Shape& shape = inst.operand(0)->shape();
+  Dims kept;  // dimensions of the result in the memory order of the operand
+  for (const int64_t d : MemoryOrder(shape))
+    if (!llvm::is_contained(reduced, d))
+      kept.push_back(d - llvm::count_if(reduced, [&](int64_t r) { return r < d; }));
+  if (kept != MemoryOrder(inst.shape())) return nullptr;
+  Dims places = AsPlaces(reduced, shape);
+  llvm::sort(places);
+  return Remade(make, inst, ReduceAttrs{places});
+}
+Instruction* NormalReduceWindow(Maker& make, const Instruction& inst) {
+  return Remade(make, inst,
+                ReduceWindowAttrs{{InMemoryOrder(inst.attr<ReduceWindowAttrs>().window.dims, inst.shape())}});
+}
+
+/// What operands an opcode may have in a layout that differs from the result's.
+enum class Orders : uint8_t { Equal, Any };
+struct Normalization {
+  OpKind kind;
+  NormalFn make;
+  Orders orders;
+};
+constexpr Normalization kNormalizations[] = {
+    {OpKind::Broadcast, NormalBroadcast, Orders::Any},
+    {OpKind::Concatenate, NormalAlongDims, Orders::Equal},
+    {OpKind::Copy, NormalCopy, Orders::Any},
+    {OpKind::DynamicSlice, NormalDynamicSlice, Orders::Equal},
+    {OpKind::DynamicUpdateSlice, NormalDynamicUpdateSlice, Orders::Equal},
+    {OpKind::Iota, NormalIota, Orders::Equal},
+    {OpKind::Pad, NormalPad, Orders::Equal},
+    {OpKind::Reduce, NormalReduce, Orders::Any},
+    {OpKind::ReduceWindow, NormalReduceWindow, Orders::Equal},
+    {OpKind::Reshape, NormalReshape, Orders::Any},
+    {OpKind::Reverse, NormalAlongDims, Orders::Equal},
+    {OpKind::Slice, NormalSlice, Orders::Equal},
+    {OpKind::Transpose, NormalTranspose, Orders::Any},
+};
+constexpr Normalization kElementwiseOp = {OpKind::Map, NormalElementwise, Orders::Equal};
+
+/// Null for opcodes that are left alone.
+const Normalization* NormalizationOf(const Instruction& inst) {
+  const Normalization* row =
+      llvm::find_if(kNormalizations, [&](const Normalization& n) { return n.kind == inst.kind(); });
+  if (row != std::end(kNormalizations)) return row;
+  return inst.info().Is(kElementwise) && inst.kind() != OpKind::Map ? &kElementwiseOp : nullptr;
+}
+
+bool IsNormal(const Shape& shape) { return shape.layout().IsDescending(); }
+
+/// Something is not in normal form, and everything is clear.
+bool MayNormalize(const Instruction& inst, const Normalization& row) {
+  if (!IsPlain(inst.shape()) || inst.extras().sharding) return false;
+  bool normal = IsNormal(inst.shape());
+  for (const Instruction* o : inst.operands()) {
+    if (!IsPlain(o->shape())) return false;
+    normal = normal && IsNormal(o->shape());
+    const bool scalar = o->shape().rank() == 0 && inst.shape().rank() != 0;
+    if (row.orders == Orders::Equal && !scalar && !SameOrder(o->shape(), inst.shape())) return false;
+  }
+  return !normal;
+}
+
+bool ReordersFloatSum(const Instruction& inst) {
+  return (inst.kind() == OpKind::Reduce || inst.kind() == OpKind::ReduceWindow) &&
+         !IsIntegral(inst.shape().element_type());
+}
+
+}  // namespace
+
+Result<bool> RunLayoutNormalization(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  for (Computation* c : context.Computations(module)) {
+    HLO_CHECK_OK(context.CheckInterrupt());
+    const auto is_normal = [](const Instruction* i) {
+      return !i->shape().IsArray() || !i->shape().has_layout() || IsNormal(i->shape());
+    };
+    if (llvm::all_of(c->instructions(), is_normal)) continue;
+    // Operands come first: bitcasts back meet the bitcasts of users, and what dies has been visited.
+    for (const std::vector<Instruction*> order = c->PostOrder(); Instruction * inst : order) {
+      const Normalization* row = NormalizationOf(*inst);
+      if (!row || !MayNormalize(*inst, *row)) continue;
+      if (context.policy().strict_fp && ReordersFloatSum(*inst)) continue;
+      if (!context.TakeRewrite()) return changed;
+      Maker make(inst);
+      Instruction* normal = row->make(make, *inst);
+      if (!normal) continue;
+      changed = true;
+      ReplaceAndRemove(inst, inst->shape() == normal->shape() ? normal : make.Bitcast(normal, inst->shape()));
+    }
+  }
+  return changed;
+}
+
+HLO_DEFINE_PASS(LayoutNormalization, NoPassOptions);
+
+}  // namespace hlo
