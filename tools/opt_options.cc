@@ -7,7 +7,8 @@ using O = OptOptions;
 
 constexpr OptionRow kTargetRows[] = {
     Option<&O::platform>("platform", "NAME", "none", "pipeline and code generator: none, cpu"),
-    Option<&O::stage>("stage", "STAGE", "hlo", "what to print: parsed, hlo, json, cost"),
+    Option<&O::stage>("stage", "STAGE", "hlo",
+                      "what to print: parsed, hlo, hlo-scheduled, buffer-assignment, json, cost"),
     Option<&O::list_stages>("list-stages", "", "", "the stages of the platform").Advanced(),
     Option<&O::list_ops>("list-ops", "json", "", "the table of opcodes").Bare("json"),
 };
@@ -49,7 +50,7 @@ constexpr OptionRow kExtractionRows[] = {
     Option<&O::extract_boundary>("extract-boundary", "WHAT", "parameter",
                                  "stand-in for what was cut: parameter, zeros or random"),
     Option<&O::isolate>("isolate", "", "", "one module per non-trivial instruction, duplicates merged"),
-    Option<&O::output_directory>("output-dir", "DIR", "", "with --isolate: a file per module"),
+    Option<&O::output_directory>("output-dir", "DIR", "", "with --isolate: a file per module").Advanced(),
     Option<&O::while_execution_count>("while-execution-count", "N", "", "let every while loop run N times")
         .Advanced(),
     Option<&O::remove_infeed_outfeed>("remove-infeed-outfeed", "", "", "infeeds become zeros, outfeeds go")
@@ -119,8 +120,9 @@ constexpr UnavailableOption kUnavailableOptions[] = {
 constexpr llvm::StringRef kExamples[] = {
     "hlo-opt --check model.hlo",
     "hlo-opt --print-style=short --no-print-metadata model.hlo -o short.hlo",
-    "hlo-opt --extract=%dot.12 --extract-height=2 model.hlo",
-    "hlo-opt --cost=csv model.hlo",
+    "hlo-opt --passes=algsimp,cse,dce --print-changed model.hlo -o simple.hlo",
+    "hlo-opt -O2 --bisect-passes='./check.sh %s' model.hlo",
+    "hlo-opt --reduce --test='./fails.sh %s' model.hlo -o small.hlo",
 };
 
 struct StageRow {
@@ -177,12 +179,13 @@ Status CheckOutputFormat(const OptOptions& options, OptStage& stage) {
 }  // namespace
 
 const ToolInfo& OptTool() {
-  static constexpr ToolInfo kTool = {"hlo-opt",
-                                     "checks, prints, converts and takes apart HLO modules",
-                                     "[options] [FILE...]",
-                                     kAliases,
-                                     kUnavailableOptions,
-                                     kExamples};
+  static constexpr ToolInfo kTool = {
+      "hlo-opt",
+      "checks, prints, converts, optimises, reduces and takes apart HLO modules",
+      "[options] [FILE...]",
+      kAliases,
+      kUnavailableOptions,
+      kExamples};
   return kTool;
 }
 
