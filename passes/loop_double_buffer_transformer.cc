@@ -83,20 +83,13 @@ Result<bool> RunLoopDoubleBufferTransformer(Module& module, const LoopDoubleBuff
                  "option 'unroll_strategy' of pass 'loop-double-buffer-transformer': found '{0}', expected "
                  "'double-buffer', 'full-unroll' or 'auto'",
                  strategy);
-  bool changed = false;
-  for (Computation* c : context.Computations(module)) {
-    llvm::SmallVector<Instruction*, 4> loops;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::While) loops.push_back(inst);
-    for (Instruction* inst : loops) {
-      HLO_CHECK_OK(context.CheckInterrupt());
-      const auto loop = AsTupleLoop(*inst);
-      const auto counted = loop ? UnrollableCount(*loop) : std::nullopt;
-      if (!counted) continue;
-      const bool full = strategy == "full-unroll" || (strategy == "auto" && counted->count == 2);
-      changed |= Transform(*loop, *counted, full, context);
-    }
-  }
+  HLO_TRY(const bool changed, ForEachLoop(module, context, [&](Instruction* inst) {
+            const auto loop = AsTupleLoop(*inst);
+            const auto counted = loop ? UnrollableCount(*loop) : std::nullopt;
+            if (!counted) return false;
+            const bool full = strategy == "full-unroll" || (strategy == "auto" && counted->count == 2);
+            return Transform(*loop, *counted, full, context);
+          }));
   if (changed) RemoveUnreachableComputations(module);
   return changed;
 }

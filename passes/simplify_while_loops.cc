@@ -114,25 +114,15 @@ llvm::ArrayRef<PassOptionRow> SimplifyWhileLoopsOptions::Rows() { return kRows; 
 
 Result<bool> RunSimplifyWhileLoops(Module& module, const SimplifyWhileLoopsOptions& options,
                                    PassContext& context) {
-  bool changed = false;
-  for (Computation* c : context.Computations(module)) {
-    llvm::SmallVector<Instruction*, 4> loops;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::While) loops.push_back(inst);
-    for (Instruction* inst : loops) {
-      HLO_CHECK_OK(context.CheckInterrupt());
-      for (int round = 0; round < kMaxRounds; ++round) {
-        const auto loop = AsTupleLoop(*inst);
-        if (!loop) break;
-        if (DissolveLoop(inst, *loop, context)) {
-          changed = true;
-          break;
-        }
-        if (!SimplifyElements(*loop, options, context)) break;
-        changed = true;
-      }
-    }
-  }
+  HLO_TRY(const bool changed, ForEachLoop(module, context, [&](Instruction* inst) {
+            for (int round = 0; round < kMaxRounds; ++round) {
+              const auto loop = AsTupleLoop(*inst);
+              if (!loop) return round > 0;
+              if (DissolveLoop(inst, *loop, context)) return true;
+              if (!SimplifyElements(*loop, options, context)) return round > 0;
+            }
+            return true;
+          }));
   if (changed) RemoveUnreachableComputations(module);
   return changed;
 }

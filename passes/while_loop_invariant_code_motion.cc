@@ -194,18 +194,10 @@ llvm::ArrayRef<PassOptionRow> LoopHoistingOptions::Rows() { return kRows; }
 
 Result<bool> RunWhileLoopInvariantCodeMotion(Module& module, const LoopHoistingOptions& options,
                                              PassContext& context) {
-  bool changed = false;
-  for (Computation* c : context.Computations(module)) {
-    llvm::SmallVector<Instruction*, 4> loops;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::While) loops.push_back(inst);
-    for (Instruction* inst : loops) {
-      HLO_CHECK_OK(context.CheckInterrupt());
-      const auto loop = AsTupleLoop(*inst);
-      if (loop && MayHoistFrom(*loop)) changed |= Hoister(*loop, options, context).Run();
-    }
-  }
-  return changed;
+  return ForEachLoop(module, context, [&](Instruction* inst) {
+    const auto loop = AsTupleLoop(*inst);
+    return loop && MayHoistFrom(*loop) && Hoister(*loop, options, context).Run();
+  });
 }
 
 HLO_DEFINE_PASS(WhileLoopInvariantCodeMotion, LoopHoistingOptions);

@@ -3,6 +3,7 @@
 #include "passes/analysis/reachable.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
+#include "passes/rewrite/loop_edit.h"
 #include "passes/rewrite/loop_unroll.h"
 
 namespace hlo {
@@ -47,20 +48,13 @@ llvm::ArrayRef<PassOptionRow> WhileLoopUnrollerOptions::Rows() { return kRows; }
 
 Result<bool> RunWhileLoopUnroller(Module& module, const WhileLoopUnrollerOptions& options,
                                   PassContext& context) {
-  bool changed = false;
-  for (Computation* c : context.Computations(module)) {
-    llvm::SmallVector<Instruction*, 4> loops;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::While) loops.push_back(inst);
-    for (Instruction* inst : loops) {
-      HLO_CHECK_OK(context.CheckInterrupt());
-      const auto loop = AsTupleLoop(*inst);
-      const auto counted = loop ? UnrollCount(*loop, options) : std::nullopt;
-      if (!counted || !context.TakeRewrite()) continue;
-      UnrollLoop(*loop, *counted);
-      changed = true;
-    }
-  }
+  HLO_TRY(const bool changed, ForEachLoop(module, context, [&](Instruction* inst) {
+            const auto loop = AsTupleLoop(*inst);
+            const auto counted = loop ? UnrollCount(*loop, options) : std::nullopt;
+            if (!counted || !context.TakeRewrite()) return false;
+            UnrollLoop(*loop, *counted);
+            return true;
+          }));
   if (changed) RemoveUnreachableComputations(module);
   return changed;
 }

@@ -244,4 +244,19 @@ Instruction* AddLoopElement(const TupleLoop& loop, Instruction* init,
   return read;
 }
 
+Result<bool> ForEachLoop(Module& module, const PassContext& context,
+                         llvm::function_ref<bool(Instruction* loop)> change) {
+  bool changed = false;
+  for (Computation* c : context.Computations(module)) {
+    llvm::SmallVector<Instruction*, 4> loops;
+    for (Instruction* inst : c->instructions())
+      if (inst->kind() == OpKind::While) loops.push_back(inst);
+    for (Instruction* inst : loops) {
+      HLO_CHECK_OK(context.CheckInterrupt());
+      changed |= change(inst);
+    }
+  }
+  return changed;
+}
+
 }  // namespace hlo

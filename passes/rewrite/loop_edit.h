@@ -1,8 +1,14 @@
 // Changing what while loops carry.
 #pragma once
 #include "passes/analysis/loop_facts.h"
+#include "passes/rewrite/context.h"
 
 namespace hlo {
+
+/// Calls `change` with the while loops of the module, inner ones first; true if one of the calls changed
+/// something. Loops that a call makes are not visited.
+Result<bool> ForEachLoop(Module& module, const PassContext& context,
+                         llvm::function_ref<bool(Instruction* loop)> change);
 
 /// The loop alone owns its computations, reads its state element by element, and nothing else says how the
 /// state is made up (shardings): elements may come and go.
