@@ -1,0 +1,139 @@
+#include "passes/call_parameter_cleanup.h"
+
+#include "passes/rewrite/edit.h"
+
+namespace hlo {
+namespace {
+
+bool HasAnnotations(const Instruction& inst) {
+  const InstructionExtras& extras = inst.extras();
+  return extras.sharding || extras.origin || !extras.control_predecessors.empty() ||
+         !extras.control_successors.empty();
+}
+
+/// A computation that plain calls alone use, with all its callers at hand.
+bool IsOnlyCalled(const Computation& computation, const PassContext& context) {
+  if (computation.IsEntry() || computation.callers().empty() || HasAnnotations(*computation.root()))
+    return false;
+  return llvm::none_of(computation.parameters(), [](const Instruction* p) { return HasAnnotations(*p); }) &&
+         llvm::all_of(computation.callers(), [&](const Instruction* call) {
+           return call->kind() == OpKind::Call && !call->attr<CallAttrs>().is_composite &&
+                  !HasAnnotations(*call) && context.Allows(*call->parent());
+         });
+}
+
+int64_t ParameterNumber(const Instruction& parameter) { return parameter.attr<ParameterAttrs>().number; }
+
+/// Element i of a tuple that a computation results in is one of its parameters.
+bool HandsOn(const Instruction& root, int64_t i) { return root.operand(i)->kind() == OpKind::Parameter; }
+
+/// All callers take the tuple apart at once.
+bool IsTakenApart(const Computation& computation) {
+  return llvm::all_of(computation.callers(), [](const Instruction* call) {
+    return !call->IsRoot() && llvm::all_of(call->users(), [](const Instruction* user) {
+      return user->kind() == OpKind::GetTupleElement && !HasAnnotations(*user);
+    });
+  });
+}
+
+class Cleanup {
+ public:
+  Cleanup(Computation& computation, PassContext& context) : computation_(computation), context_(context) {}
+
+  void Run() {
+    const Instruction& root = *computation_.root();
+    if (root.kind() == OpKind::Parameter) {
+      BypassCalls(ParameterNumber(root));
+    } else if (root.kind() == OpKind::Tuple && IsTakenApart(computation_)) {
+      DropElements();
+    }
+    for (int64_t i = static_cast<int64_t>(computation_.parameters().size()) - 1; i >= 0; --i)
+      DropParameter(i);
+  }
+
+ private:
+  void BypassCalls(int64_t parameter) {
+    for (Instruction* call : computation_.callers()) {
+      if (call->users().empty() || call->shape() != call->operand(parameter)->shape() ||
+          !context_.TakeRewrite())
+        continue;
+      call->ReplaceAllUsesWith(call->operand(parameter));
+    }
+  }
+
+  /// Users of elements that are parameters take the arguments; the result keeps the other elements.
+  void DropElements() {
+    Instruction* root = computation_.root();
+    Dims places;  // of elements among those that stay, or -1
+    llvm::SmallVector<Instruction*, 4> kept;
+    for (int64_t i = 0; i < root->operand_count(); ++i) {
+      places.push_back(HandsOn(*root, i) ? -1 : static_cast<int64_t>(kept.size()));
+      if (!HandsOn(*root, i)) kept.push_back(root->operand(i));
+    }
+    if (static_cast<int64_t>(kept.size()) == root->operand_count() || !ArgumentsFit(*root) ||
+        !context_.TakeRewrite())
+      return;
+    for (Instruction* call : computation_.callers()) RedirectElements(*call, *root, places);
+    llvm::SmallVector<Shape, 4> shapes;
+    for (const Instruction* k : kept) shapes.push_back(k->shape());
+    root->SetOperands(kept);
+    root->set_shape(Shape::MakeTuple(shapes));
+    for (Instruction* call : computation_.callers()) call->set_shape(root->shape());
+  }
+
+  /// The arguments have exactly the shapes of the elements that they are to replace.
+  [[nodiscard]] bool ArgumentsFit(const Instruction& root) const {
+    return llvm::all_of(computation_.callers(), [&](const Instruction* call) {
+      for (int64_t i = 0; i < root.operand_count(); ++i) {
+        if (call->shape().tuple_shape(i) != root.operand(i)->shape()) return false;
+        if (HandsOn(root, i) &&
+            call->operand(ParameterNumber(*root.operand(i)))->shape() != root.operand(i)->shape())
+          return false;
+      }
+      return true;
+    });
+  }
+
+  static void RedirectElements(Instruction& call, const Instruction& root, llvm::ArrayRef<int64_t> places) {
+    const llvm::SmallVector<Instruction*, 8> users(call.users());
+    for (Instruction* gte : users) {
+      int64_t& index = gte->mutable_attrs().Mutable<GetTupleElementAttrs>().index;
+      const int64_t place = places[static_cast<size_t>(index)];
+      if (place >= 0) {
+        index = place;
+        continue;
+      }
+      ReplaceWith(gte, call.operand(ParameterNumber(*root.operand(index))));
+      gte->parent()->Remove(gte);
+    }
+  }
+
+  void DropParameter(int64_t number) {
+    const Instruction* parameter = computation_.parameter(number);
+    if (!parameter->users().empty() || parameter->IsRoot() || !context_.TakeRewrite()) return;
+    computation_.RemoveParameter(number);
+    for (Instruction* call : computation_.callers()) {
+      llvm::SmallVector<Instruction*, 8> arguments(call->operands());
+      arguments.erase(arguments.begin() + number);
+      call->SetOperands(arguments);
+    }
+  }
+
+  Computation& computation_;
+  PassContext& context_;
+};
+
+}  // namespace
+
+Result<bool> RunCallParameterCleanup(Module& module, const NoPassOptions&, PassContext& context) {
+  const int64_t before = context.rewrites();
+  for (Computation* c : context.Computations(module)) {
+    HLO_CHECK_OK(context.CheckInterrupt());
+    if (IsOnlyCalled(*c, context)) Cleanup(*c, context).Run();
+  }
+  return context.rewrites() != before;
+}
+
+HLO_DEFINE_PASS(CallParameterCleanup, NoPassOptions);
+
+}  // namespace hlo
