@@ -12,14 +12,19 @@ namespace {
 struct Movement {
   OpKind kind;
   int64_t values;      // how many operands those are; kAll: all
-  bool drops = false;  // the result has fewer elements
+  bool drops = false;  // the result has fewer elements: conversions do not move up
+  bool grows = false;  // it repeats elements: they do not move down
 };
 constexpr int64_t kAll = -1;
 constexpr Movement kMovements[] = {
-    {OpKind::Broadcast, 1},    {OpKind::Concatenate, kAll},
-    {OpKind::Pad, 2},          {OpKind::Reshape, 1},
-    {OpKind::Reverse, 1},      {OpKind::Transpose, 1},
-    {OpKind::Slice, 1, true},  {OpKind::DynamicSlice, 1, true},
+    {OpKind::Broadcast, 1, false, true},
+    {OpKind::Concatenate, kAll},
+    {OpKind::Pad, 2},
+    {OpKind::Reshape, 1},
+    {OpKind::Reverse, 1},
+    {OpKind::Transpose, 1},
+    {OpKind::Slice, 1, true},
+    {OpKind::DynamicSlice, 1, true},
     {OpKind::Gather, 1, true},
 };
 
@@ -74,11 +79,10 @@ Instruction* Moved(Maker& make, const Instruction& inst, llvm::ArrayRef<Instruct
 /// The movement as a conversion of narrower values moved; null if it does not apply.
 Instruction* WithConvertBelow(Instruction* inst, PassContext& context) {
   const Movement* movement = MovementOf(*inst);
-  if (!movement) return nullptr;
+  if (!movement || movement->grows) return nullptr;
   const llvm::ArrayRef<Instruction*> values = ValuesOf(*inst, *movement);
   const auto* convert = llvm::find_if(values, [](const Instruction* v) { return Widening(*v) > 0; });
-  // A scalar is converted more easily than what it is broadcast to.
-  if (convert == values.end() || inst->operand(0)->shape().rank() == 0) return nullptr;
+  if (convert == values.end()) return nullptr;
   const ElementType type = (*convert)->operand(0)->shape().element_type();
   llvm::SmallVector<Literal, 4> constants;
   for (const Instruction* v : values) {
