@@ -27,7 +27,6 @@ Result<Instruction*> Builder::Add(OpKind kind, llvm::ArrayRef<Instruction*> oper
 Result<Instruction*> Builder::AddWithShape(OpKind kind, Shape shape, llvm::ArrayRef<Instruction*> operands,
                                            Attrs attrs, llvm::ArrayRef<Computation*> callees,
                                            llvm::StringRef name) {
-  assert((shape.valid() || !Info(kind).Is(kDeclared)) && "the shape of this op must be given");
   Instruction* added = computation_.Add(kind, std::move(shape), NameFor(computation_, kind, name), operands,
                                         std::move(attrs), callees, before_);
   Made(added);

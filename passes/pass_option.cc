@@ -1,5 +1,7 @@
 #include "passes/pass_option.h"
 
+#include <charconv>
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -33,6 +35,13 @@ bool ParseValue(PassOptionKind kind, llvm::StringRef text, void* to) {
   return false;
 }
 
+/// The shortest text that reads back as the same number.
+std::string Shortest(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return std::string(text, end);
+}
+
 constexpr llvm::StringRef kKindWords[] = {"true or false", "an integer", "a number", "a word",
                                           "words joined by '|'"};
 
@@ -59,7 +68,7 @@ std::string PassOptionText(const PassOptionRow& row, const void* options) {
   switch (row.kind) {
     case PassOptionKind::Bool: return *static_cast<const bool*>(value) ? "true" : "false";
     case PassOptionKind::Int: return std::to_string(*static_cast<const int64_t*>(value));
-    case PassOptionKind::Float: return llvm::formatv("{0:r}", *static_cast<const double*>(value)).str();
+    case PassOptionKind::Float: return Shortest(*static_cast<const double*>(value));
     case PassOptionKind::String: return *static_cast<const std::string*>(value);
     case PassOptionKind::List: return llvm::join(*static_cast<const std::vector<std::string>*>(value), "|");
   }

@@ -1,5 +1,7 @@
 #include "tools/run_options.h"
 
+#include "llvm/Support/Format.h"
+
 namespace hlo {
 namespace {
 
@@ -187,7 +189,8 @@ Status CheckRunOptions(const RunOptions& o) {
   for (const auto& [option, bound] :
        {std::pair("--abs-error", o.abs_error), {"--rel-error", o.rel_error}, {"--ulp-error", o.ulp_error}})
     if (bound && !(*bound >= 0))
-      return Error("usage-option", {}, "option '{0}': found '{1:g}', expected at least 0", option, *bound);
+      return Error("usage-option", {}, "option '{0}': found '{1}', expected at least 0", option,
+                   llvm::format("%g", *bound));
   if (o.num_replicas) HLO_CHECK_OK(AtLeast("--num-replicas", *o.num_replicas, 1));
   if (o.num_partitions) HLO_CHECK_OK(AtLeast("--num-partitions", *o.num_partitions, 1));
   if (o.run_device) HLO_CHECK_OK(AtLeast("--run-device", *o.run_device, 0));
