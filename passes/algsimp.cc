@@ -19,6 +19,7 @@ Result<bool> RunAlgsimp(Module& module, const AlgsimpOptions& options, PassConte
   const RewritePolicy policy = context.policy();
   context.controls().policy.fast_math |= options.enable_fast_math;
   RewriteDriver driver(AlgsimpRules(), context, &options, options.is_layout_sensitive);
+  driver.set_run_to_fixed_point(options.run_to_fixed_point);
   Result<bool> changed = false;
   for (Computation* c : context.Computations(module)) {
     if (IsAsyncBody(*c)) continue;

@@ -39,8 +39,7 @@ class SchedulesAside {
 
 bool PassManager::Selected(llvm::StringRef name) const {
   if (selection_.disabled.contains(name)) return false;
-  return selection_.enabled_only.empty() || selection_.enabled_only.contains(name) ||
-         selection_.required.contains(name);
+  return selection_.enabled_only.empty() || selection_.enabled_only.contains(name);
 }
 
 Result<bool> PassManager::Run(Module& module, llvm::ArrayRef<PipelineItem> items) {

@@ -46,8 +46,6 @@ struct PassSelection {
   llvm::StringSet<> disabled;      // passes and pipelines, canonical names (PassInfo::name)
   llvm::StringSet<> enabled_only;  // if not empty: no others
   std::string start_from;          // leave out passes before the first of this name
-  /// Passes the input cannot do without; they stay when enabled_only omits them.
-  llvm::StringSet<> required;
 };
 
 /// Executes pipelines. Results are independent of observers.

@@ -8,10 +8,6 @@
 namespace hlo {
 namespace {
 
-bool SameName(llvm::StringRef a, llvm::StringRef b) {
-  return llvm::equal(a, b, [](char x, char y) { return (x == '-' ? '_' : x) == (y == '-' ? '_' : y); });
-}
-
 bool ParseBool(llvm::StringRef text, bool& value) {
   if (text == "true" || text == "1" || text == "on") return value = true;
   value = false;
@@ -46,6 +42,10 @@ constexpr llvm::StringRef kKindWords[] = {"true or false", "an integer", "a numb
                                           "words joined by '|'"};
 
 }  // namespace
+
+bool SameName(llvm::StringRef a, llvm::StringRef b) {
+  return llvm::equal(a, b, [](char x, char y) { return (x == '-' ? '_' : x) == (y == '-' ? '_' : y); });
+}
 
 Status SetPassOption(llvm::StringRef pass, llvm::ArrayRef<PassOptionRow> rows, void* options,
                      llvm::StringRef name, llvm::StringRef value) {

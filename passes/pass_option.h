@@ -52,6 +52,8 @@ struct NoPassOptions {
   static llvm::ArrayRef<PassOptionRow> Rows() { return {}; }
 };
 
+/// Names of passes, pipelines and options, in which `-` and `_` are one.
+bool SameName(llvm::StringRef a, llvm::StringRef b);
 /// Sets one option from text; errors (usage-pass-option) name pass and option.
 Status SetPassOption(llvm::StringRef pass, llvm::ArrayRef<PassOptionRow> rows, void* options,
                      llvm::StringRef name, llvm::StringRef value);

@@ -164,9 +164,8 @@ llvm::ArrayRef<PipelineInfo> AllPipelines() {
 }
 
 const PipelineInfo* FindPipeline(llvm::StringRef name) {
-  const auto same = [](char a, char b) { return (a == '-' ? '_' : a) == (b == '-' ? '_' : b); };
   const auto all = AllPipelines();
-  const auto* at = llvm::find_if(all, [&](const PipelineInfo& p) { return llvm::equal(p.name, name, same); });
+  const auto* at = llvm::find_if(all, [&](const PipelineInfo& p) { return SameName(p.name, name); });
   return at == all.end() ? nullptr : at;
 }
 

@@ -22,8 +22,9 @@ std::string Quoted(StringRef text) {
   return result + "\"";
 }
 
-/// JSON nested deeper than any graph is refused before it is parsed.
-bool IsTooDeep(StringRef text) {
+/// Calls `go_on` with the nesting depth after each bracket outside strings, until it returns false; the
+/// place of that bracket, or npos.
+size_t FindBracket(StringRef text, llvm::function_ref<bool(int depth)> go_on) {
   int depth = 0;
   bool in_string = false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -35,37 +36,23 @@ bool IsTooDeep(StringRef text) {
         in_string = false;
       continue;
     }
-    if (c == '"')
-      in_string = true;
-    else if ((c == '{' || c == '[') && ++depth > kMaxDepth)
-      return true;
-    else if (c == '}' || c == ']')
-      --depth;
+    in_string = c == '"';
+    const bool opens = c == '{' || c == '[', closes = c == '}' || c == ']';
+    depth += opens - closes;
+    if ((opens || closes) && !go_on(depth)) return i;
   }
-  return false;
+  return StringRef::npos;
+}
+
+/// JSON nested deeper than any graph is refused before it is parsed.
+bool IsTooDeep(StringRef text) {
+  return FindBracket(text, [](int depth) { return depth <= kMaxDepth; }) != StringRef::npos;
 }
 
 /// The end of the JSON object that begins at the start of `text`, or the end of the text.
 size_t ObjectEnd(StringRef text) {
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        in_string = false;
-      continue;
-    }
-    if (c == '"')
-      in_string = true;
-    else if (c == '{' || c == '[')
-      ++depth;
-    else if ((c == '}' || c == ']') && --depth == 0)
-      return i + 1;
-  }
-  return text.size();
+  const size_t last = FindBracket(text, [](int depth) { return depth > 0; });
+  return last == StringRef::npos ? text.size() : last + 1;
 }
 
 /// Writes one module as text.

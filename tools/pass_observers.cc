@@ -93,7 +93,8 @@ void PrintPassCounters(llvm::raw_ostream& os, llvm::ArrayRef<PassExecution> exec
 }
 
 void PassTrace::Add(llvm::StringRef module, llvm::ArrayRef<PassExecution> executions) {
-  for (const PassExecution& e : executions) events_.push_back({module.str(), e});
+  const int64_t row = events_.empty() ? 1 : events_.back().row + 1;
+  for (const PassExecution& e : executions) events_.push_back({module.str(), row, e});
 }
 
 std::string PassTrace::Json() const {
@@ -110,10 +111,11 @@ std::string PassTrace::Json() const {
         json.attribute("cat", "pass");
         json.attribute("ph", "X");
         json.attribute("pid", 1);
-        json.attribute("tid", event.module);
+        json.attribute("tid", event.row);
         json.attribute("ts", duration<double, std::micro>(e.start - events_.front().execution.start).count());
         json.attribute("dur", duration<double, std::micro>(e.time).count());
         json.attributeObject("args", [&] {
+          json.attribute("module", event.module);
           json.attribute("execution", e.number);
           json.attribute("pipeline", e.pipeline);
           json.attribute("round", e.round);

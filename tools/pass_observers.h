@@ -42,6 +42,7 @@ class PassTrace {
  private:
   struct Event {
     std::string module;
+    int64_t row = 1;  // of the drawing, one per module
     PassExecution execution;
   };
   std::vector<Event> events_;

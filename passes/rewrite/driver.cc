@@ -80,7 +80,7 @@ Result<bool> RewriteDriver::Run(Computation& computation) {
   };
   for (Instruction* inst : order)
     if (!removed_.contains(inst)) HLO_CHECK_OK(visit(inst));
-  for (size_t i = 0; i < worklist_.size() && steps > 0; ++i) {
+  for (size_t i = 0; fixed_point_ && i < worklist_.size() && steps > 0; ++i) {
     Instruction* inst = worklist_[i];
     queued_.erase(inst);
     --steps;

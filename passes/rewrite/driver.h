@@ -37,6 +37,8 @@ class RewriteDriver {
   RewriteDriver(const RuleIndex& rules, PassContext& context, const void* options, bool layout_sensitive)
       : rules_(rules), context_(context), options_(options), layout_sensitive_(layout_sensitive) {}
 
+  /// Visit each instruction once and leave what a rewrite makes for another run (default: true).
+  void set_run_to_fixed_point(bool fixed_point) { fixed_point_ = fixed_point; }
   /// True if the computation changed.
   Result<bool> Run(Computation& computation);
 
@@ -55,6 +57,7 @@ class RewriteDriver {
   PassContext& context_;
   const void* options_;
   bool layout_sensitive_;
+  bool fixed_point_ = true;
   std::vector<Instruction*> worklist_;
   llvm::DenseSet<const Instruction*> queued_, removed_;
 };

@@ -33,7 +33,6 @@ struct AlgsimpOptions {
   bool enable_fast_math = false;
   bool enable_broadcast_degenerate_dimension = true;
   bool enable_remove_no_op_reduce_precision = false;
-  bool enable_onednn_support = false;
   bool rewrite_reshape_transpose_as_slice_concatenate = true;
   bool run_to_fixed_point = true;
   bool rewrite_no_op_bitcast_convert_to_bitcast = false;
