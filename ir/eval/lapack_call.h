@@ -111,6 +111,15 @@ struct Work {
   }
 };
 
+/// Rows of a table of targets, one per element type; real and complex routines may have other names.
+// clang-format off
+#define HLO_LAPACK_ROWS(real_name, complex_name, Function)           \
+  {"lapack_s" real_name "_ffi", Function<float>},                    \
+  {"lapack_d" real_name "_ffi", Function<double>},                   \
+  {"lapack_c" complex_name "_ffi", Function<std::complex<float>>},   \
+  {"lapack_z" complex_name "_ffi", Function<std::complex<double>>}
+// clang-format on
+
 llvm::ArrayRef<CustomCallTarget> FactorTargets();  // lapack_factor.cc
 llvm::ArrayRef<CustomCallTarget> EigenTargets();   // lapack_eigen.cc
 llvm::ArrayRef<CustomCallTarget> NamedTargets();   // lapack_named.cc

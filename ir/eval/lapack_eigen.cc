@@ -227,27 +227,12 @@ Result<Literal> Sytrd(EvalContext&, const Instruction& inst, Operands operands) 
   return call.Finish();
 }
 
-#define HLO_LAPACK(base, function)                                                       \
-  {"lapack_s" base "_ffi", function<float>}, {"lapack_d" base "_ffi", function<double>}, \
-      {"lapack_c" base "_ffi", function<std::complex<float>>}, {                         \
-    "lapack_z" base "_ffi", function<std::complex<double>>                               \
-  }
 constexpr CustomCallTarget kTargets[] = {
-    HLO_LAPACK("gesdd", Gesdd),
-    HLO_LAPACK("gesvd", Gesvd),
-    HLO_LAPACK("geev", Geev),
-    HLO_LAPACK("gees", Gees),
-    HLO_LAPACK("gehrd", Gehrd),
-    {"lapack_ssyevd_ffi", Syevd<float>},
-    {"lapack_dsyevd_ffi", Syevd<double>},
-    {"lapack_cheevd_ffi", Syevd<std::complex<float>>},
-    {"lapack_zheevd_ffi", Syevd<std::complex<double>>},
-    {"lapack_ssytrd_ffi", Sytrd<float>},
-    {"lapack_dsytrd_ffi", Sytrd<double>},
-    {"lapack_chetrd_ffi", Sytrd<std::complex<float>>},
-    {"lapack_zhetrd_ffi", Sytrd<std::complex<double>>},
+    HLO_LAPACK_ROWS("gesdd", "gesdd", Gesdd), HLO_LAPACK_ROWS("gesvd", "gesvd", Gesvd),
+    HLO_LAPACK_ROWS("geev", "geev", Geev),    HLO_LAPACK_ROWS("gees", "gees", Gees),
+    HLO_LAPACK_ROWS("gehrd", "gehrd", Gehrd), HLO_LAPACK_ROWS("syevd", "heevd", Syevd),
+    HLO_LAPACK_ROWS("sytrd", "hetrd", Sytrd),
 };
-#undef HLO_LAPACK
 
 }  // namespace
 

@@ -200,30 +200,13 @@ Result<Literal> Perturbed(EvalContext&, const Instruction& inst, Operands operan
                ToString(type));
 }
 
-// One row per element type.
-#define HLO_LAPACK(base, function)                                                       \
-  {"lapack_s" base "_ffi", function<float>}, {"lapack_d" base "_ffi", function<double>}, \
-      {"lapack_c" base "_ffi", function<std::complex<float>>}, {                         \
-    "lapack_z" base "_ffi", function<std::complex<double>>                               \
-  }
 constexpr CustomCallTarget kTargets[] = {
-    HLO_LAPACK("potrf", Potrf),
-    HLO_LAPACK("getrf", Getrf),
-    HLO_LAPACK("geqrf", Geqrf),
-    HLO_LAPACK("geqp3", Geqp3),
-    HLO_LAPACK("trsm", Trsm),
-    HLO_LAPACK("gtsv", Gtsv),
-    {"lapack_sorgqr_ffi", Orgqr<float>},
-    {"lapack_dorgqr_ffi", Orgqr<double>},
-    {"lapack_cungqr_ffi", Orgqr<std::complex<float>>},
-    {"lapack_zungqr_ffi", Orgqr<std::complex<double>>},
-    {"lapack_sormqr_ffi", Ormqr<float>},
-    {"lapack_dormqr_ffi", Ormqr<double>},
-    {"lapack_cunmqr_ffi", Ormqr<std::complex<float>>},
-    {"lapack_zunmqr_ffi", Ormqr<std::complex<double>>},
+    HLO_LAPACK_ROWS("potrf", "potrf", Potrf),       HLO_LAPACK_ROWS("getrf", "getrf", Getrf),
+    HLO_LAPACK_ROWS("geqrf", "geqrf", Geqrf),       HLO_LAPACK_ROWS("geqp3", "geqp3", Geqp3),
+    HLO_LAPACK_ROWS("trsm", "trsm", Trsm),          HLO_LAPACK_ROWS("gtsv", "gtsv", Gtsv),
+    HLO_LAPACK_ROWS("orgqr", "ungqr", Orgqr),       HLO_LAPACK_ROWS("ormqr", "unmqr", Ormqr),
     {"tridiagonal_solve_perturbed_ffi", Perturbed},
 };
-#undef HLO_LAPACK
 
 }  // namespace
 
