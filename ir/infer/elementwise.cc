@@ -90,10 +90,7 @@ Result<Shape> InferBitcastConvert(const Instruction& inst, const InferOptions&) 
   const int from_bits = StorageBits(from.element_type()), to_bits = StorageBits(to.element_type());
   Dims dims(from.dims());
   llvm::SmallVector<bool, 8> dynamic(from.dynamic_flags());
-  if (from_bits % to_bits != 0 && to_bits % from_bits != 0)
-    return RuleError("verify-shape", inst,
-                     "{0} is declared {1}, whose {2} bits per element do not divide or hold the {3} of {4}",
-                     Name(inst), to, to_bits, from_bits, from);
+  assert((from_bits % to_bits == 0 || to_bits % from_bits == 0) && "storage sizes are powers of two");
   if (from_bits > to_bits) {
     dims.push_back(from_bits / to_bits);
     if (!dynamic.empty()) dynamic.push_back(false);

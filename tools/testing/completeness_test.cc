@@ -65,26 +65,44 @@ TEST(Completeness, EveryOpcodeIsTested) {
   }
 }
 
-/// Ids in brackets in the directives of the test files below `folder`.
-void AddExpectedIds(const std::string& folder, std::set<std::string>& ids) {
+constexpr const char* kTestFolders[] = {"ir", "parser", "passes", "backends", "tools", "testdata/invalid"};
+
+/// Calls f(path, text) for the files below `folder`, given from the root of the tree.
+template <class F>
+void ForEachFile(llvm::StringRef folder, F f) {
   std::error_code error;
-  for (llvm::sys::fs::recursive_directory_iterator it(folder, error), end; it != end && !error;
+  for (llvm::sys::fs::recursive_directory_iterator it(Path(folder), error), end; it != end && !error;
        it.increment(error)) {
-    const llvm::StringRef path = it->path();
-    if (!path.ends_with("_test.hlo")) continue;
-    const auto buffer = llvm::MemoryBuffer::getFile(path);
-    if (!buffer) continue;
-    llvm::SmallVector<llvm::StringRef> lines;
-    (*buffer)->getBuffer().split(lines, '\n');
-    for (llvm::StringRef line : lines) {
-      line = line.drop_front(std::min(line.find("//"), line.size()));
-      while (line.contains('[')) {
-        const auto [id, rest] = line.split('[').second.split(']');
-        ids.insert(id.str());
-        line = rest;
-      }
-    }
+    const auto buffer = llvm::MemoryBuffer::getFile(it->path());
+    if (buffer) f(llvm::StringRef(it->path()).drop_front(Path("").size()), (*buffer)->getBuffer());
   }
+}
+
+/// The comments of HLO text, where the directives stand; one per line.
+std::string Comments(llvm::StringRef text) {
+  std::string comments;
+  llvm::SmallVector<llvm::StringRef> lines;
+  text.split(lines, '\n');
+  for (llvm::StringRef line : lines)
+    if (const size_t at = line.find("//"); at != llvm::StringRef::npos)
+      comments += (line.drop_front(at) + "\n").str();
+  return comments;
+}
+
+/// Ids in brackets in the directives of the test files.
+std::set<std::string> ExpectedIds() {
+  std::set<std::string> ids;
+  for (const char* folder : kTestFolders)
+    ForEachFile(folder, [&](llvm::StringRef path, llvm::StringRef text) {
+      if (!path.ends_with("_test.hlo")) return;
+      const std::string comments = Comments(text);
+      for (llvm::StringRef rest = comments; rest.contains('[');) {
+        const auto [id, after] = rest.split('[').second.split(']');
+        ids.insert(id.str());
+        rest = after;
+      }
+    });
+  return ids;
 }
 
 TEST(Completeness, EveryDiagnosticIsExpectedSomewhere) {
@@ -92,14 +110,119 @@ TEST(Completeness, EveryDiagnosticIsExpectedSomewhere) {
 #define EXEMPT_DIAGNOSTIC(id, reason) {id, reason},
 #include "tools/testing/exemptions.def"
   };
-  std::set<std::string> expected;
-  for (const char* folder : {"ir", "parser", "passes", "backends", "tools", "testdata/invalid"})
-    AddExpectedIds(Path(folder), expected);
+  const std::set<std::string> expected = ExpectedIds();
   for (const DiagnosticInfo& info : AllDiagnostics()) {
     const bool met = expected.count(info.id.str()) != 0, exempted = exempt.count(info.id) != 0;
     EXPECT_TRUE(met || exempted) << "no test file expects [" << info.id.str() << "]";
     EXPECT_FALSE(met && exempted) << info.id.str() << " is exempted without need";
   }
+}
+
+/// Reads the string literals of C++ text. Raw ones are left out: they hold programs.
+class LiteralReader {
+ public:
+  explicit LiteralReader(llvm::StringRef text) : text_(text) {}
+
+  /// Literals in order, those side by side joined.
+  std::vector<std::string> Read() {
+    std::vector<std::string> literals;
+    bool beside = false;
+    while (!text_.empty()) {
+      if (text_.consume_front("//")) {
+        text_ = text_.drop_until([](char c) { return c == '\n'; });
+      } else if (text_.consume_front("R\"(")) {
+        text_ = text_.split(")\"").second;
+      } else if (text_.consume_front("\"")) {
+        if (!beside) literals.emplace_back();
+        ReadRest(literals.back());
+        beside = true;
+      } else {
+        // A quote behind a digit separates digits.
+        if (text_.starts_with("'") && !llvm::isDigit(before_)) SkipCharacter();
+        before_ = text_.front();
+        beside &= llvm::isSpace(before_);
+        text_ = text_.drop_front();
+      }
+    }
+    return literals;
+  }
+
+ private:
+  void ReadRest(std::string& literal) {
+    while (!text_.empty() && !text_.consume_front("\"")) {
+      text_.consume_front("\\");
+      literal += text_.front();
+      text_ = text_.drop_front();
+    }
+  }
+  void SkipCharacter() { text_ = text_.drop_front(text_.size() > 1 && text_[1] == '\\' ? 3 : 2); }
+
+  llvm::StringRef text_;
+  char before_ = ' ';
+};
+
+/// The longest piece of a format between its placeholders.
+std::string LongestPiece(llvm::StringRef format) {
+  std::string longest, piece;
+  auto end_piece = [&] {
+    if (llvm::StringRef(piece).trim().size() > longest.size()) longest = llvm::StringRef(piece).trim().str();
+    piece.clear();
+  };
+  while (!format.empty()) {
+    if (format.starts_with("{") && !format.starts_with("{{")) {
+      format = format.split('}').second;
+      end_piece();
+      continue;
+    }
+    piece += format.front();
+    format = format.drop_front(format.starts_with("{{") ? 2 : 1);
+  }
+  end_piece();
+  return longest;
+}
+
+bool HasVerifierMessages(llvm::StringRef path) {
+  return !path.ends_with("_test.cc") && path.ends_with(".cc") &&
+         (path.starts_with("ir/verify") || path.starts_with("ir/infer/"));
+}
+
+/// What directives and C++ tests say, one piece of text per line.
+std::string ExpectedTexts() {
+  std::string texts;
+  for (const char* folder : kTestFolders)
+    ForEachFile(folder, [&](llvm::StringRef path, llvm::StringRef text) {
+      if (path.ends_with("_test.hlo")) texts += Comments(text);
+      if (path.ends_with("_test.cc"))
+        for (const std::string& literal : LiteralReader(text).Read()) texts += literal + "\n";
+    });
+  return texts;
+}
+
+TEST(Completeness, EveryMessageOfTheVerifierIsExpectedSomewhere) {
+  const std::map<llvm::StringRef, llvm::StringRef> exempt = {
+#define EXEMPT_MESSAGE(format, reason) {format, reason},
+#include "tools/testing/exemptions.def"
+  };
+  std::set<llvm::StringRef> ids;
+  for (const DiagnosticInfo& info : AllDiagnostics()) ids.insert(info.id);
+  const std::string expected = ExpectedTexts();
+  size_t count = 0;
+  ForEachFile("ir", [&](llvm::StringRef path, llvm::StringRef text) {
+    if (!HasVerifierMessages(path)) return;
+    bool after_id = false;
+    for (const std::string& literal : LiteralReader(text).Read()) {
+      const bool is_id = ids.contains(literal);
+      if (after_id && !is_id) {
+        ++count;
+        const bool met = expected.find(LongestPiece(literal)) != std::string::npos;
+        const bool exempted = exempt.contains(literal);
+        EXPECT_TRUE(met || exempted) << path.str() << ": no test expects \"" << literal << '"';
+        EXPECT_FALSE(met && exempted) << path.str() << ": exempted without need: \"" << literal << '"';
+      }
+      after_id = is_id;
+    }
+  });
+  EXPECT_GT(count, 250u);
 }
 
 }  // namespace
