@@ -204,7 +204,7 @@ const AttrInfo NoAttrs::kInfo = {"NoAttrs", {}, new NoAttrs, [](const void*) -> 
                                  [](void* p) { delete static_cast<NoAttrs*>(p); }};
 HLO_FIELDS(CompareAttrs, F(direction, kRequired | kAlwaysPrint), F(type))
 HLO_FIELDS(ParameterAttrs, F(number, kPositional), F(parameter_replication))
-HLO_FIELDS(ConstantAttrs, F(literal, kPositional))
+HLO_FIELDS(ConstantAttrs, F(literal, kPositional), F(partial, kPositional))
 HLO_FIELDS(IotaAttrs, F(iota_dimension, kRequired | kAlwaysPrint))
 HLO_FIELDS(DimensionsAttrs, F(dimensions, kRequired | kAlwaysPrint))
 HLO_FIELDS(MapAttrs, F(dimensions, kAlwaysPrint), Callee("to_apply", 0))

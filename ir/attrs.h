@@ -172,7 +172,10 @@ struct AttrInfo {
 HLO_ATTRS(NoAttrs) };
 HLO_ATTRS(CompareAttrs) Direction direction = Direction::EQ; std::optional<CompareType> type; };
 HLO_ATTRS(ParameterAttrs) int64_t number = 0; llvm::SmallVector<bool, 4> parameter_replication; };
-HLO_ATTRS(ConstantAttrs) LiteralPtr literal; /* null: elided */ };
+HLO_ATTRS(ConstantAttrs)
+  LiteralPtr literal;  // null: elided, as a whole or in part
+  LiteralPtr partial;  // then, of a tuple: what is known of it, with elided leaves
+};
 HLO_ATTRS(IotaAttrs) int64_t iota_dimension = 0; };
 /// broadcast, transpose, reverse, concatenate, reduce, get/set-dimension-size.
 HLO_ATTRS(DimensionsAttrs) Dims dimensions; };

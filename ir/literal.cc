@@ -57,6 +57,18 @@ Literal Literal::MakeTuple(std::vector<Literal> elements) {
 
 Literal Literal::MakeToken() { return Make(Shape::MakeToken()); }
 
+Literal Literal::Elided(const Shape& shape) {
+  assert(shape.IsArray() && "only arrays are elided");
+  Literal l;
+  l.shape_ = shape;
+  l.elided_ = true;
+  return l;
+}
+
+bool Literal::HasElided() const {
+  return elided_ || llvm::any_of(elements_, [](const Literal& e) { return e.HasElided(); });
+}
+
 Literal Literal::Borrow(const Shape& shape, const void* data, std::shared_ptr<const void> owner) {
   Literal l;
   l.shape_ = shape;
@@ -96,7 +108,7 @@ Literal Literal::Pack() const {
     for (Literal& e : l.elements_) e = e.Pack();
     return l;
   }
-  if (packed_ || !shape_.IsArray() || !Info(shape_.element_type()).is_packed()) return *this;
+  if (packed_ || elided_ || !shape_.IsArray() || !Info(shape_.element_type()).is_packed()) return *this;
   const int width = Info(shape_.element_type()).bits;
   const size_t per_byte = 8 / static_cast<size_t>(width);
   const size_t count = byte_size_;
@@ -186,6 +198,7 @@ bool operator==(const Literal& a, const Literal& b) {
   if (!Compatible(a.shape_, b.shape_)) return false;
   if (a.shape_.IsTuple()) return a.elements_ == b.elements_;
   if (!a.shape_.IsArray()) return true;
+  if (a.elided_ || b.elided_) return a.elided_ == b.elided_;
   for (int64_t d = 0; d < a.shape_.rank(); ++d)
     if (a.DynamicSize(d) != b.DynamicSize(d)) return false;
   if (a.packed_ != b.packed_) return a.Pack() == b.Pack();

@@ -10,12 +10,12 @@
 namespace hlo {
 
 /// A value: an array (logical row-major order whatever the layout of its shape), a tuple of
-/// literals, or a token/opaque placeholder. Copying is cheap: data is shared; MutableData() copies it
-/// first if somebody else holds it. Elements narrower than a byte come in two storage forms:
-/// unpacked (one element per byte, value in the low bits, sign- or zero-extended; the form in which
-/// ops compute and a fresh literal is made) and packed (8/w per byte, first element in the least
-/// significant bits; the form in which constants are kept). Bounded dynamic dimensions have storage
-/// for the bound; DynamicSize() tells the run-time size.
+/// literals, a token/opaque placeholder, or an array whose elements are not known (elided). Copying is cheap:
+/// data is shared; MutableData() copies it first if somebody else holds it. Elements narrower than a byte
+/// come in two storage forms: unpacked (one element per byte, value in the low bits, sign- or zero-extended;
+/// the form in which ops compute and a fresh literal is made) and packed (8/w per byte, first element in the
+/// least significant bits; the form in which constants are kept). Bounded dynamic dimensions have storage for
+/// the bound; DynamicSize() tells the run-time size.
 class Literal {
  public:
   /// Null literal (`!valid()`).
@@ -26,6 +26,8 @@ class Literal {
   static Literal Zeros(const Shape& shape);
   static Literal MakeTuple(std::vector<Literal> elements);
   static Literal MakeToken();
+  /// An array that was printed as `{...}`: a shape without data.
+  static Literal Elided(const Shape& shape);
   /// A scalar of the type whose C++ representation is T (see NativeType in ir/numeric/native.h or
   /// plain C++ types of the same width).
   template <class T>
@@ -39,6 +41,9 @@ class Literal {
 
   [[nodiscard]] bool valid() const { return shape_.valid(); }
   [[nodiscard]] const Shape& shape() const { return shape_; }
+  /// An elided array, or a tuple with one among its leaves. Such a literal can be copied, compared and
+  /// printed, but has no values.
+  [[nodiscard]] bool HasElided() const;
   /// Same data under another shape with the same element type and count (layout or dims changed).
   [[nodiscard]] Literal WithShape(const Shape& shape) const;
 
@@ -83,6 +88,7 @@ class Literal {
   llvm::MutableArrayRef<Literal> MutableElements() { return elements_; }
 
   /// Same shape (layouts ignored) and the same bits, element by element; both storage forms compare.
+  /// Elided arrays equal each other, if of the same shape.
   friend bool operator==(const Literal& a, const Literal& b);
   friend llvm::hash_code hash_value(const Literal& l);
 
@@ -93,11 +99,12 @@ class Literal {
   size_t byte_size_ = 0;
   bool packed_ = false;
   bool borrowed_ = false;
+  bool elided_ = false;
   llvm::SmallVector<int64_t, 2> dynamic_sizes_;
   std::vector<Literal> elements_;
 };
 
-/// A literal shared by the IR; null for an elided constant `{...}`.
+/// A literal shared by the IR.
 using LiteralPtr = std::shared_ptr<const Literal>;
 
 }  // namespace hlo

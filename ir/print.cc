@@ -180,11 +180,12 @@ void TextPrinter::PrintOperands(const Instruction& instruction) {
 }
 
 void TextPrinter::PrintConstant(const Instruction& instruction) {
-  const Literal* literal = instruction.attr<ConstantAttrs>().literal.get();
+  const auto& attrs = instruction.attr<ConstantAttrs>();
   if (options_.only_essential_constants) {
-    PrintEssential(os_, literal);
+    PrintEssential(os_, attrs.literal.get());
     return;
   }
+  const Literal* literal = (attrs.literal ? attrs.literal : attrs.partial).get();
   const bool whole =
       literal &&
       (options_.max_constant_elements < 0 ||

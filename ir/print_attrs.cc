@@ -187,10 +187,7 @@ void PrintValue(raw_ostream& os, const std::optional<ShapeList>& shapes, const C
   os << '}';
 }
 void PrintValue(raw_ostream& os, const LiteralPtr& literal, const Context&) {
-  if (literal)
-    PrintLiteralWithShape(os, *literal);
-  else
-    os << "{...}";
+  if (literal) PrintLiteralWithShape(os, *literal);
 }
 void PrintValue(raw_ostream& os, const Aliasing& aliasing, const Context&) {
   os << '{';

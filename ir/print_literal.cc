@@ -246,7 +246,9 @@ class ArrayPrinter {
 };
 
 void PrintArray(raw_ostream& os, const Literal& literal) {
-  if (literal.HasDynamicSizes()) {
+  if (literal.HasElided()) {
+    os << "{...}";
+  } else if (literal.HasDynamicSizes()) {
     const Literal valid = literal.ToStatic();
     ArrayPrinter(os, valid).Print();
   } else {

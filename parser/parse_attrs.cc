@@ -79,12 +79,7 @@ bool ParseShapeListField(FieldContext& f, std::optional<ShapeList>& out) {
   return f.c.ParseList(TokenKind::LBrace, TokenKind::RBrace,
                        [&] { return ParseShape(f.c, list.emplace_back(), false); });
 }
-bool ParseLiteralField(FieldContext& f, LiteralPtr& out) {
-  const Loc loc = f.c.Here();
-  if (!ParseShapedLiteral(f.c, out)) return false;
-  if (out) return true;
-  return f.c.Fail("parse-literal", loc, "found an elided literal, expected its elements");
-}
+bool ParseLiteralField(FieldContext& f, LiteralPtr& out) { return ParseShapedLiteral(f.c, out); }
 
 template <class T, bool (*Parse)(Cursor&, T&)>
 bool OnCursor(FieldContext& f, void* member) {

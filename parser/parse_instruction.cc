@@ -118,6 +118,10 @@ bool BodyParser::ParseConstant(Draft& d) {
   d.shape = ConstantShape(d.shape);
   ConstantAttrs attrs;
   if (!ParseLiteralValue(c_, d.shape, attrs.literal)) return false;
+  if (attrs.literal->HasElided()) {
+    if (d.shape.IsTuple()) attrs.partial = attrs.literal;
+    attrs.literal = nullptr;
+  }
   d.attrs = std::move(attrs);
   return c_.Expect(TokenKind::RParen);
 }

@@ -24,7 +24,7 @@ class DenseParser {
         width_(static_cast<size_t>(Info(type_).host_bytes())) {}
 
   /// dense = scalar | '{' {dense | ',' | '...'} '}' .
-  bool Parse(Literal& out, bool& elided);
+  bool Parse(Literal& out);
 
  private:
   bool ParseNested();
@@ -55,14 +55,14 @@ class DenseParser {
   bool elided_ = false;
 };
 
-bool DenseParser::Parse(Literal& out, bool& elided) {
+bool DenseParser::Parse(Literal& out) {
   const uint32_t begin = c_.begin();
   if (shape_.HasUnboundedDimension())
     return c_.Fail("parse-literal", c_.Here(), "found a literal of shape {0}, expected a shape of known size",
                    shape_);
   if (c_.Is(TokenKind::LBrace) ? !ParseNested() : !ParseBare()) return false;
   if (elided_) {
-    elided = true;
+    out = Literal::Elided(shape_);
     return true;
   }
   const int64_t size = ByteSize(shape_);
@@ -254,43 +254,43 @@ bool DenseParser::ParseComplex() {
   return ParseFloat(part) && c_.Expect(TokenKind::Comma) && ParseFloat(part) && c_.Expect(TokenKind::RParen);
 }
 
-bool ParseArrayLiteral(Cursor& c, const Shape& shape, Literal& out, bool& elided) {
+bool ParseArrayLiteral(Cursor& c, const Shape& shape, Literal& out) {
   if (!shape.IsArray())
     return c.Fail("parse-literal", c.Here(), "found a literal of shape {0}, expected an array or tuple",
                   shape);
-  return DenseParser(c, shape).Parse(out, elided);
+  return DenseParser(c, shape).Parse(out);
 }
 
-/// literal = '(' [literal {',' literal}] ')' | dense . `elided` is set if some part is.
-bool ParseInto(Cursor& c, const Shape& shape, Literal& out, bool& elided) {
-  if (!shape.IsTuple()) return ParseArrayLiteral(c, shape, out, elided);
+/// literal = '(' [literal {',' literal}] ')' | dense .
+bool ParseInto(Cursor& c, const Shape& shape, Literal& out) {
+  if (!shape.IsTuple()) return ParseArrayLiteral(c, shape, out);
   Nesting nesting(c);
   if (!nesting || !c.Expect(TokenKind::LParen)) return false;
   std::vector<Literal> elements;
   for (int64_t i = 0; i < shape.tuple_size(); ++i) {
     if (i > 0 && !c.Expect(TokenKind::Comma)) return false;
-    if (!ParseInto(c, shape.tuple_shape(i), elements.emplace_back(), elided)) return false;
+    if (!ParseInto(c, shape.tuple_shape(i), elements.emplace_back())) return false;
   }
   if (!c.Expect(TokenKind::RParen)) return false;
-  if (!elided) out = Literal::MakeTuple(std::move(elements));
+  out = Literal::MakeTuple(std::move(elements));
   return true;
 }
 
 /// shaped = shape dense | '(' [shaped {',' shaped}] ')' .
-bool ParseShapedInto(Cursor& c, Literal& out, bool& elided, bool layout_optional) {
+bool ParseShapedInto(Cursor& c, Literal& out, bool layout_optional) {
   if (!c.Is(TokenKind::LParen)) {
     Shape shape;
     const bool simple = layout_optional && c.Is(TokenKind::Type);
     return (simple ? ParseArrayBeforeLiteral(c, shape) : ParseShape(c, shape, true)) &&
-           ParseArrayLiteral(c, shape, out, elided);
+           ParseArrayLiteral(c, shape, out);
   }
   Nesting nesting(c);
   if (!nesting) return false;
   std::vector<Literal> elements;
   if (!c.ParseList(TokenKind::LParen, TokenKind::RParen,
-                   [&] { return ParseShapedInto(c, elements.emplace_back(), elided, layout_optional); }))
+                   [&] { return ParseShapedInto(c, elements.emplace_back(), layout_optional); }))
     return false;
-  if (!elided) out = Literal::MakeTuple(std::move(elements));
+  out = Literal::MakeTuple(std::move(elements));
   return true;
 }
 
@@ -298,17 +298,15 @@ bool ParseShapedInto(Cursor& c, Literal& out, bool& elided, bool layout_optional
 
 bool ParseLiteralValue(Cursor& c, const Shape& shape, LiteralPtr& out) {
   Literal literal;
-  bool elided = false;
-  if (!ParseInto(c, shape, literal, elided)) return false;
-  out = elided ? nullptr : std::make_shared<const Literal>(std::move(literal));
+  if (!ParseInto(c, shape, literal)) return false;
+  out = std::make_shared<const Literal>(std::move(literal));
   return true;
 }
 
 bool ParseShapedLiteral(Cursor& c, LiteralPtr& out, bool layout_optional) {
   Literal literal;
-  bool elided = false;
-  if (!ParseShapedInto(c, literal, elided, layout_optional)) return false;
-  out = elided ? nullptr : std::make_shared<const Literal>(std::move(literal));
+  if (!ParseShapedInto(c, literal, layout_optional)) return false;
+  out = std::make_shared<const Literal>(std::move(literal));
   return true;
 }
 

@@ -62,7 +62,8 @@ Result<Literal> ParseLiteral(StringRef text, const Shape& shape) {
     LiteralPtr value;
     const Loc loc = c.Here();
     if (!ParseLiteralValue(c, shape, value)) return false;
-    if (!value) return c.Fail("parse-literal", loc, "found an elided literal, expected its elements");
+    if (value->HasElided())
+      return c.Fail("parse-literal", loc, "found an elided literal, expected its elements");
     literal = *value;
     return true;
   });
@@ -73,7 +74,8 @@ Result<Literal> ParseLiteralWithShape(StringRef text) {
     LiteralPtr value;
     const Loc loc = c.Here();
     if (!ParseShapedLiteral(c, value, /*layout_optional=*/true)) return false;
-    if (!value) return c.Fail("parse-literal", loc, "found an elided literal, expected its elements");
+    if (value->HasElided())
+      return c.Fail("parse-literal", loc, "found an elided literal, expected its elements");
     literal = *value;
     return true;
   });

@@ -17,8 +17,7 @@ inline bool ParseShape(Cursor& c, Shape& out) { return ParseShape(c, out, c.opti
 bool ParseArrayBeforeLiteral(Cursor& c, Shape& out);
 
 // --- Literals (parse_literal.cc) ---
-/// A literal of the given shape. A null result stands for an elided one, `{...}`, also when only a part
-/// of a tuple is elided.
+/// A literal of the given shape. Arrays in it may be elided, `{...}`.
 bool ParseLiteralValue(Cursor& c, const Shape& shape, LiteralPtr& out);
 /// Literal with the shapes written at its leaves. As XLA does, a `{` and an integer behind a shape are read
 /// as its layout, unless `layout_optional`.

@@ -107,6 +107,10 @@ bool MayMerge(const Instruction& inst, const CseOptions& options) {
   }
   switch (inst.kind()) {
     case OpKind::Constant: return inst.attr<ConstantAttrs>().literal != nullptr;  // elided ones are unknown
+    case OpKind::CustomCall:
+      if (const auto& literal = inst.attr<CustomCallAttrs>().literal; literal && literal->HasElided())
+        return false;
+      break;
     case OpKind::PartitionId:
     case OpKind::ReplicaId: return true;
     default: break;

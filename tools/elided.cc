@@ -1,20 +1,63 @@
 // Policies for constants whose values were not printed.
 #include <unistd.h>
 
+#include "llvm/Support/MathExtras.h"
 #include "tools/fake_values.h"
 #include "tools/inputs.h"
 
 namespace hlo {
 namespace {
 
-int64_t TotalBytes(const Shape& shape) {
+/// Sum of the bytes of all elided arrays, at most INT64_MAX.
+int64_t ElidedBytes(const Literal& literal) {
+  if (literal.shape().IsArray()) {
+    const int64_t bytes = literal.HasElided() ? ByteSize(literal.shape()) : 0;
+    return bytes < 0 ? INT64_MAX : bytes;
+  }
   int64_t total = 0;
-  ForEachLeaf(shape, [&](const ShapeIndex&, const Shape& leaf) {
-    if (!leaf.IsArray()) return;
-    const int64_t bytes = ByteSize(leaf);
-    total = bytes < 0 || total > INT64_MAX - bytes ? INT64_MAX : total + bytes;
-  });
+  for (const Literal& element : literal.elements())
+    if (llvm::AddOverflow(total, ElidedBytes(element), total)) return INT64_MAX;
   return total;
+}
+
+/// The literal with the elided arrays made up; `seed.leaf` counts them.
+Literal Filled(const Literal& literal, const ValueRule& rule, ValueSeed& seed) {
+  if (!literal.HasElided()) return literal;
+  if (literal.shape().IsArray()) {
+    Literal value = MakeValue(literal.shape(), rule, seed).Pack();
+    ++seed.leaf;
+    return value;
+  }
+  std::vector<Literal> elements;
+  for (const Literal& element : literal.elements()) elements.push_back(Filled(element, rule, seed));
+  return Literal::MakeTuple(std::move(elements));
+}
+
+/// An instruction with elided values, and what is known of them.
+struct ElidedValue {
+  Instruction* inst;
+  Literal known;
+};
+
+std::vector<ElidedValue> FindElided(const Module& module) {
+  std::vector<ElidedValue> found;
+  for (const auto& computation : module.computations())
+    for (Instruction* inst : computation->instructions()) {
+      if (const auto* constant = inst->attrs().GetIf<ConstantAttrs>(); constant && !constant->literal) {
+        found.push_back({inst, constant->partial ? *constant->partial : Literal::Elided(inst->shape())});
+      } else if (const auto* call = inst->attrs().GetIf<CustomCallAttrs>()) {
+        if (call->literal && call->literal->HasElided()) found.push_back({inst, *call->literal});
+      }
+    }
+  return found;
+}
+
+void SetLiteral(Instruction& inst, Literal literal) {
+  auto shared = std::make_shared<const Literal>(std::move(literal));
+  if (inst.kind() == OpKind::Constant)
+    inst.mutable_attrs().Mutable<ConstantAttrs>() = {.literal = std::move(shared), .partial = nullptr};
+  else
+    inst.mutable_attrs().Mutable<CustomCallAttrs>().literal = std::move(shared);
 }
 
 ValueRule RuleOf(ElidedPolicy policy) {
@@ -39,25 +82,20 @@ Status CheckMemory(int64_t bytes, int64_t limit, llvm::StringRef what) {
 Result<std::optional<Diagnostic>> FillElidedConstants(Module& module, ElidedPolicy policy,
                                                       llvm::StringRef file) {
   if (policy == ElidedPolicy::Keep) return std::nullopt;
-  std::vector<Instruction*> elided;
-  int64_t bytes = 0;
-  for (const auto& computation : module.computations())
-    for (Instruction* inst : computation->instructions()) {
-      if (inst->kind() != OpKind::Constant || inst->attr<ConstantAttrs>().literal) continue;
-      elided.push_back(inst);
-      const int64_t size = TotalBytes(inst->shape());
-      bytes = bytes > INT64_MAX - size ? INT64_MAX : bytes + size;
-    }
+  std::vector<ElidedValue> elided = FindElided(module);
   if (elided.empty()) return std::nullopt;
-  if (policy == ElidedPolicy::Error)
-    return Error("elided-constant", elided.front()->loc(), "the value of constant '%{0}' was elided",
-                 elided.front()->name());
+  if (policy == ElidedPolicy::Error) {
+    const Instruction& first = *elided.front().inst;
+    return Error("elided-constant", first.loc(), "the value of {0} '%{1}' was elided", first.info().text,
+                 first.name());
+  }
+  int64_t bytes = 0;
+  for (const ElidedValue& e : elided)
+    if (llvm::AddOverflow(bytes, ElidedBytes(e.known), bytes)) bytes = INT64_MAX;
   HLO_CHECK_OK(CheckMemory(bytes, 0, "filling elided constants"));
   for (size_t i = 0; i < elided.size(); ++i) {
-    Literal value = MakeValue(elided[i]->shape(), RuleOf(policy),
-                              ValueSeed{.seed = 0x656c6964, .parameter = static_cast<int64_t>(i)});
-    elided[i]->mutable_attrs().Mutable<ConstantAttrs>().literal =
-        std::make_shared<const Literal>(value.Pack());
+    ValueSeed seed{.seed = 0x656c6964, .parameter = static_cast<int64_t>(i)};
+    SetLiteral(*elided[i].inst, Filled(elided[i].known, RuleOf(policy), seed));
   }
   llvm::StringRef word;
   for (const auto& row : kOptionWords<ElidedPolicy>)

@@ -181,7 +181,8 @@ void WriteInstruction(Json& json, const Instruction& inst, const PrintOptions& o
   WriteNames(json, "called", inst.callees());
   WriteAttributes(json, inst, options);
   if (inst.kind() == OpKind::Constant) {
-    const LiteralPtr& literal = inst.attr<ConstantAttrs>().literal;
+    const auto& attrs = inst.attr<ConstantAttrs>();
+    const LiteralPtr& literal = attrs.literal ? attrs.literal : attrs.partial;
     const bool whole =
         literal &&
         (options.max_constant_elements < 0 ||

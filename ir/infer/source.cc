@@ -16,9 +16,10 @@ Result<Shape> InferParameter(const Instruction& inst, const InferOptions&) {
   return inst.shape();
 }
 
-// An elided literal fits any shape.
+// An elided array fits any shape.
 Result<Shape> InferConstant(const Instruction& inst, const InferOptions&) {
-  const LiteralPtr& literal = inst.attr<ConstantAttrs>().literal;
+  const auto& attrs = inst.attr<ConstantAttrs>();
+  const LiteralPtr& literal = attrs.literal ? attrs.literal : attrs.partial;
   if (!literal || !literal->valid() || Compatible(literal->shape(), inst.shape())) return inst.shape();
   return RuleError("verify-shape", inst, "{0} is declared {1}, but its literal is {2}", Name(inst),
                    inst.shape(), literal->shape());
