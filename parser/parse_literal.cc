@@ -281,8 +281,10 @@ bool ParseShapedInto(Cursor& c, Literal& out, bool layout_optional) {
   if (!c.Is(TokenKind::LParen)) {
     Shape shape;
     const bool simple = layout_optional && c.Is(TokenKind::Type);
-    return (simple ? ParseArrayBeforeLiteral(c, shape) : ParseShape(c, shape, true)) &&
-           ParseArrayLiteral(c, shape, out);
+    if (!(simple ? ParseArrayBeforeLiteral(c, shape) : ParseShape(c, shape, true))) return false;
+    if (!shape.IsToken()) return ParseArrayLiteral(c, shape, out);
+    out = Literal::MakeToken();  // has no text besides its shape
+    return true;
   }
   Nesting nesting(c);
   if (!nesting) return false;

@@ -55,15 +55,25 @@ struct ExitCodeRow {
 };
 // The first prefix that fits decides.
 constexpr ExitCodeRow kExitCodeRows[] = {
-    {"usage-", kUsage},         {"input-", kInput},
-    {"parse-", kInput},         {"output-overwrite", kUsage},
-    {"output-", kRunTime},      {"elided-constant", kInput},
-    {"verify-", kVerification}, {"unsupported-", kCompilation},
-    {"pass-", kCompilation},    {"runtime-", kRunTime},
-    {"alias-", kRunTime},       {"unavailable-", kUnavailable},
-    {"limit-", kLimit},         {"internal-", kInternal},
-    {"reduce-", kNegative},     {"bisect-", kNegative},
-    {"interrupted", 130},       {"mismatch", kNegative},
+    {"usage-", kUsage},
+    {"xla-flag", kUsage},
+    {"input-", kInput},
+    {"parse-", kInput},
+    {"output-overwrite", kUsage},
+    {"output-", kRunTime},
+    {"elided-constant", kInput},
+    {"verify-", kVerification},
+    {"unsupported-", kCompilation},
+    {"pass-", kCompilation},
+    {"runtime-", kRunTime},
+    {"alias-", kRunTime},
+    {"unavailable-", kUnavailable},
+    {"limit-", kLimit},
+    {"internal-", kInternal},
+    {"reduce-", kNegative},
+    {"bisect-", kNegative},
+    {"interrupted", 130},
+    {"mismatch", kNegative},
 };
 
 llvm::StringRef Environment(const char* name) {
@@ -162,7 +172,13 @@ Result<int> Answer(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, con
   return 0;
 }
 
-Status CheckWarningIds(const CommonOptions& options) {
+Status CheckCommonOptions(const CommonOptions& options) {
+  for (const auto& [option, value] :
+       {std::pair("--max-errors", options.max_errors), {"--threads", options.threads}})
+    if (value < 0)
+      return Error("usage-option", {}, "option '{0}': found '{1}', expected at least 0", option, value);
+  if (options.diagnostics_format == DiagnosticsFormat::Sarif)
+    return Error("unavailable-feature", {}, "diagnostics in the form sarif are not available yet");
   std::vector<llvm::StringRef> ids;
   for (const DiagnosticInfo& info : AllDiagnostics()) ids.push_back(info.id);
   for (llvm::StringRef id : options.warnings) {
@@ -201,10 +217,14 @@ Started StartTool(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, Comm
     return std::move(started);
   };
   auto sources = FindSources(args);
-  if (!sources) return fail(sources.error());
+  if (!sources) {
+    // The command line may say how errors are shown.
+    (void)ParseCommandLine(tool, all, args, {}).has_value();
+    return fail(sources.error());
+  }
   auto command_line = ParseCommandLine(tool, all, args, *sources);
   if (!command_line) return fail(command_line.error());
-  if (auto status = CheckWarningIds(options); !status) return fail(status.error());
+  if (auto status = CheckCommonOptions(options); !status) return fail(status.error());
   if (options.help || options.help_all || !options.version.empty() || !options.explain.empty()) {
     auto answer = Answer(tool, all, options, out);
     if (!answer) return fail(answer.error());

@@ -30,7 +30,7 @@ int ExitCodeOf(llvm::StringRef diagnostic_id);
 enum class InputFormat : uint8_t { Auto, Hlo, Pb, Pbtxt, Snapshot, UnoptimizedSnapshot, Json, Refused };
 enum class ElidedPolicy : uint8_t { Keep, Error, Zeros, Iota, Random };
 enum class VerifyMode : uint8_t { None, Input, Each, Final };
-enum class DiagnosticsFormat : uint8_t { Text, Json };
+enum class DiagnosticsFormat : uint8_t { Text, Json, Sarif };
 enum class When : uint8_t { Auto, Always, Never };
 
 struct CommonOptions {
@@ -119,6 +119,7 @@ template <>
 inline constexpr OptionWord<DiagnosticsFormat> kOptionWords<DiagnosticsFormat>[] = {
     {"text", DiagnosticsFormat::Text},
     {"json", DiagnosticsFormat::Json},
+    {"sarif", DiagnosticsFormat::Sarif},
 };
 template <>
 inline constexpr OptionWord<When> kOptionWords<When>[] = {

@@ -13,9 +13,9 @@ namespace {
 
 /// Platforms and launchers that are not there.
 Status CheckAvailable(const RunOptions& options) {
-  if (options.platform == Platform::Gpu)
+  if (options.platform == Platform::Gpu || options.reference == Reference::Gpu)
     return Error("unavailable-gpu", {}, "no CUDA device: driver not loaded");
-  if (options.platform == Platform::Cpu)
+  if (options.platform == Platform::Cpu || options.reference == Reference::Cpu)
     return Error("unavailable-cpu", {}, "the cpu platform is not available yet; use --platform=interpreter");
   if (options.launcher == Launcher::Mpi)
     return Error("unavailable-mpi", {}, "no MPI library: this version has the launcher 'threads' only");
@@ -30,10 +30,13 @@ Result<std::vector<NamedArray>> LoadArrays(llvm::StringRef path) {
   HLO_TRY(auto values, ReadValue(("@" + path).str(), "--compare-files"));
   std::vector<NamedArray> arrays;
   auto add = [&](std::string name, const NpyArray& array) -> Status {
-    const auto shape = NativeShape(array);
+    auto shape = NativeShape(array);
+    // Of types NumPy lacks only the bits are known.
+    for (const ElementType bits : {ElementType::U8, ElementType::U16, ElementType::U32, ElementType::U64})
+      if (!shape && array.kind == 'V' && array.item_size == Info(bits).host_bytes())
+        shape = Shape::ArrayWithDefaultLayout(bits, array.shape);
     if (!shape)
-      return Error("input-array", {},
-                   "'{0}': array {1} has a type without element type; compare it with --expected", path,
+      return Error("input-array", {}, "'{0}': array {1} has a type without element type", path,
                    Describe(array));
     arrays.push_back({std::move(name), ToLiteral(array, *shape)});
     return {};
@@ -123,34 +126,69 @@ ModuleResult FailedInput(const InputModule& input, int exit_code) {
   result.module = input.name;
   result.exit_code = exit_code;
   result.status = exit_code == kVerification ? "COMPILE-ERROR" : "NOT-RUN";
-  for (const Diagnostic& d : input.diagnostics)
-    result.diagnostics.push_back((ToString(d.severity) + ": " + d.message + " [" + d.id + "]").str());
+  for (const Diagnostic& d : input.diagnostics) result.diagnostics.push_back(RenderJson(d, input.name));
   return result;
 }
 
-Status RunAll(const RunOptions& options, llvm::ArrayRef<std::string> files, llvm::StringRef stdin_text,
-              DiagnosticSink& sink, llvm::raw_ostream& out) {
+Status RunAll(const RunOptions& options, PassRunner& passes, llvm::ArrayRef<std::string> files,
+              llvm::StringRef stdin_text, DiagnosticSink& sink, llvm::raw_ostream& out) {
   HLO_CHECK_OK(CheckRunOptions(options));
   HLO_TRY(const Tolerances tolerances, Tolerances::Parse(options));
   if (!options.show_literal.empty()) return ShowLiteral(options.show_literal, options, out);
   if (options.compare_files) return CompareFiles(files, options, tolerances, sink, out);
   HLO_CHECK_OK(CheckAvailable(options));
+  if (!options.result_json.empty()) HLO_CHECK_OK(CheckNoInput(options.result_json, files));
   InputReader reader(options, files, stdin_text, sink);
+  RunShared shared;
+  shared.passes = &passes;
   std::vector<ModuleResult> results;
   while (auto input = reader.Next()) {
     if (input->module) {
-      ModuleRunner runner(options, tolerances, *input, sink, out, reader.files());
-      results.push_back(runner.Run(/*heading=*/!reader.single()));
+      shared.several = !reader.single();
+      ModuleRunner runner(options, tolerances, *input, shared, sink, out, reader.files());
+      results.push_back(runner.Run(/*heading=*/shared.several));
     } else {
       results.push_back(FailedInput(*input, sink.module_exit_code()));
     }
     if (sink.stopped() || Interrupted()) break;
   }
-  if (results.size() > 1 && !options.quiet) PrintTable(out, results);
+  if (results.size() > 1 && !options.quiet)
+    PrintTable(DataOnStandardOutput(options) ? sink.err() : out, results);
   if (results.empty() && !options.module.empty())
     return Error("usage-name", {}, "option '--module': no module matches '{0}'", options.module);
   if (options.result_json.empty()) return {};
   return WriteFile(options.result_json, ResultJson(results, options.json_indent), out, reader.files());
+}
+
+/// Options that stand for others.
+void Complete(RunOptions& options) {
+  if (!options.dump_snapshots || options.passes.dump_to.empty()) return;
+  const std::string stem = options.passes.dump_to + "/module_%i.%m.";
+  if (options.save_inputs.empty()) options.save_inputs = stem + "inputs.npz";
+  if (options.output_literal.empty()) options.output_literal = stem + "outputs.npz";
+}
+
+/// The part of the options that passes see.
+OptOptions PassPart(const RunOptions& options) {
+  OptOptions part;
+  part.common = options;
+  part.passes = options.passes;
+  return part;
+}
+
+/// --list-passes, --print-pipeline and the like: nothing is run.
+bool PrintPassLists(const RunOptions& options, const PassRunner& passes, llvm::raw_ostream& out) {
+  if (options.passes.list_pipelines)
+    ListPipelines(out);
+  else if (options.passes.list_passes != ListForm::Unset)
+    ListPasses(out, options.passes.list_passes);
+  else if (!options.passes.describe_pass.empty())
+    DescribePass(out, *FindPass(options.passes.describe_pass));
+  else if (options.passes.print_pipeline)
+    out << PipelineText(passes.pipeline(), /*expand=*/true) << '\n';
+  else
+    return false;
+  return true;
 }
 
 }  // namespace
@@ -164,7 +202,16 @@ int HloRunMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
   if (started.exit_code) return *started.exit_code;
   DiagnosticSink sink(kHloRun.name, options, err);
   sink.Report(started.command_line.warnings);
-  SetThreadCount(static_cast<int>(options.threads));
+  Complete(options);
+  const OptOptions pass_part = PassPart(options);
+  auto passes = PassRunner::Make(pass_part);
+  if (!passes) {
+    sink.Report(std::move(passes).error());
+    return sink.exit_code();
+  }
+  if (PrintPassLists(options, *passes, out)) return sink.exit_code();
+  constexpr int64_t kMostThreads = 1024;
+  SetThreadCount(static_cast<int>(std::min(options.threads, kMostThreads)));
   SetReproducerDirectory(options.reproducer_dir);
   SetCrashCommand(started.command_line);
   LimitProcessMemory(options.memory_limit.bytes);
@@ -172,7 +219,7 @@ int HloRunMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
   {
     std::optional<TimeLimit> limit;
     if (options.timeout.count() > 0) limit.emplace(options.timeout);
-    status = RunAll(options, started.command_line.positional, stdin_text, sink, out);
+    status = RunAll(options, *passes, started.command_line.positional, stdin_text, sink, out);
   }
   if (!status) sink.Report(status.error());
   if (WhyInterrupted() == InterruptCause::Timeout) ClearInterrupt();

@@ -76,34 +76,19 @@ constexpr OptionRow kOutputRows[] = {
                                           "hlo or json (hlo.graph/1)"),
 };
 
-constexpr OptionAlias kAliases[] = {
+constexpr OptionAlias kOwnAliases[] = {
     {"format", "input-format"},
     {"debug_options_file", "config"},
     {"emit", "stage"},
     {"emit-proto", "stage", "pbtxt"},
-    {"pass-pipeline", "passes"},
     {"instruction", "extract"},
     {"instruction_name", "extract"},
     {"height", "extract-height"},
-    {"opt-bisect-limit", "pass-limit"},
-    {"xla_backend_optimization_level", "O"},
-    {"xla_disable_all_hlo_passes", "run-hlo-passes", "never"},
-    {"xla_run_hlo_passes_starting_from", "run-passes-from"},
-    {"xla_fuel", "rewrite-limit"},
-    {"xla_cpu_enable_fast_math", "fast-math"},
-    {"xla_gpu_deterministic_ops", "deterministic"},
-    {"xla_dump_to", "dump-to"},
-    {"xla_dump_hlo_pass_re", "dump-pass-re"},
-    {"xla_dump_hlo_pipeline_re", "dump-pipeline-re"},
-    {"xla_dump_hlo_module_re", "dump-module-re"},
-    {"xla_dump_include_timestamp", "dump-include-timestamp"},
-    {"xla_dump_max_hlo_modules", "dump-max-hlo-modules"},
-    {"xla_dump_large_constants", "dump-large-constants"},
-    {"xla_disable_hlo_passes", "disable-passes"},
-    {"xla_enable_hlo_passes_only", "enable-passes-only"},
     {"xla_syntax_sugar_async_ops", "async-sugar"},
     {"xla_dump_disable_metadata", "print-metadata", {}, true},
 };
+
+constexpr auto kAliases = WithPassAliases(kOwnAliases);
 
 constexpr UnavailableOption kUnavailableOptions[] = {
     {"target-triple", "code generation"},

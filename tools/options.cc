@@ -34,15 +34,21 @@ class Parser {
       : tool_(tool), groups_(groups), sources_(sources) {}
 
   Result<CommandLine> Run(llvm::ArrayRef<const char*> args) {
-    HLO_CHECK_OK(ReadConfig());
-    HLO_CHECK_OK(ReadXlaFlags());
-    HLO_CHECK_OK(ReadArguments(args));
-    HLO_CHECK_OK(Apply());
+    // All that can be understood is set also after an error: how errors are shown is among it.
+    Keep(ReadConfig());
+    Keep(ReadXlaFlags());
+    ReadArguments(args);
+    Apply();
+    HLO_CHECK_OK(std::move(first_error_));
     return std::move(result_);
   }
 
  private:
-  Status ReadArguments(llvm::ArrayRef<const char*> args) {
+  void Keep(Status status) {
+    if (!status && first_error_) first_error_ = std::move(status);
+  }
+
+  void ReadArguments(llvm::ArrayRef<const char*> args) {
     for (size_t i = 0; i < args.size(); ++i) {
       const llvm::StringRef arg = args[i];
       if (arg == "--") {
@@ -52,12 +58,11 @@ class Parser {
       } else {
         const char* following = i + 1 < args.size() ? args[i + 1] : nullptr;
         bool used_following = false;
-        HLO_CHECK_OK(arg.starts_with("--") ? ReadLong(arg, following, used_following, Source::CommandLine)
-                                           : ReadShort(arg, following, used_following));
+        Keep(arg.starts_with("--") ? ReadLong(arg, following, used_following, Source::CommandLine)
+                                   : ReadShort(arg, following, used_following));
         i += used_following;
       }
     }
-    return {};
   }
 
   Status ReadConfig() {
@@ -69,11 +74,11 @@ class Parser {
       if (line.empty() || line.starts_with("#")) continue;
       line.consume_front("--");
       std::string text = "--" + line.str();
-      // `name: value`; a colon inside the value does not count.
+      // `name: value` or `name = value`; such signs inside the value do not count.
       const size_t end = line.find_first_of("=: \t");
-      if (end != llvm::StringRef::npos && line[end] != '=') {
+      if (end != llvm::StringRef::npos) {
         llvm::StringRef value = line.drop_front(end).ltrim();
-        value.consume_front(":");
+        value.consume_front(":") || value.consume_front("=");
         value = value.trim();
         if (value.size() > 1 && value.front() == '"' && value.back() == '"')
           value = value.drop_front().drop_back();
@@ -129,7 +134,7 @@ class Parser {
     std::optional<llvm::StringRef> value;
     if (equals != llvm::StringRef::npos) value = arg.drop_front(equals + 1);
     const Target target = Find(name);
-    if (target.row == nullptr) return UnknownName(written, name, source);
+    if (target.row == nullptr) return UnknownName(written, name, value, source);
     return Add(target, written, value, following, used_following, source);
   }
 
@@ -139,7 +144,7 @@ class Parser {
       const Target target = FindLetter(arg[i]);
       const std::string written = {'-', arg[i]};
       if (target.row == nullptr)
-        return UnknownName(i == 1 ? arg.split('=').first : written, "", Source::CommandLine);
+        return UnknownName(i == 1 ? arg.split('=').first : written, "", std::nullopt, Source::CommandLine);
       if (target.row->arity == OptionArity::Flag || target.row->arity == OptionArity::Count) {
         HLO_CHECK_OK(Add(target, written, std::nullopt, nullptr, used_following, Source::CommandLine));
         continue;
@@ -186,7 +191,7 @@ class Parser {
     return {};
   }
 
-  Status Apply() {
+  void Apply() {
     // Read in order of precedence, so that the last one wins.
     llvm::DenseMap<const OptionRow*, Source> last;
     for (const Assignment& a : assignments_) {
@@ -194,9 +199,8 @@ class Parser {
       const auto [it, inserted] = last.try_emplace(a.row, a.source);
       const bool replaces = !inserted && it->second != a.source;
       it->second = a.source;
-      HLO_CHECK_OK(a.row->set(a.object, {a.option, a.value, replaces}));
+      Keep(a.row->set(a.object, {a.option, a.value, replaces}));
     }
-    return {};
   }
 
   Target FindExact(llvm::StringRef name) const {
@@ -234,11 +238,22 @@ class Parser {
     return {};
   }
 
-  Status UnknownName(llvm::StringRef written, llvm::StringRef name, Source source) {
-    for (const UnavailableOption& option : tool_.unavailable)
-      if (option.name == name || (name.starts_with("no-") && name.drop_front(3) == option.name))
-        return Error("unavailable-feature", {}, "option '{0}': {1} is not available yet", written,
-                     option.feature);
+  Status UnknownName(llvm::StringRef written, llvm::StringRef name, std::optional<llvm::StringRef> value,
+                     Source source) {
+    for (const UnavailableOption& option : tool_.unavailable) {
+      const bool negated = option.flag && name.starts_with("no-") && name.drop_front(3) == option.name;
+      if (option.name != name && !negated) continue;
+      bool on = true;
+      if (option.flag && value) HLO_CHECK_OK(ParseOption({written, *value}, on));
+      // What is not there is off.
+      if (option.flag && on == negated) return {};
+      return Error("unavailable-feature", {}, "option '{0}': {1} is not available yet", written,
+                   option.feature);
+    }
+    // Flags that only another tool has a use for.
+    constexpr llvm::StringLiteral kOfOtherTools[] = {
+        "xla-dump-hlo-snapshots", "xla-force-host-platform-device-count", "xla-hlo-graph-sharding-color"};
+    if (llvm::is_contained(kOfOtherTools, name)) return {};
     if (name.starts_with("xla-") && !sources_.strict_xla_flags) {
       if (source == Source::XlaFlags && !sources_.warn_xla_flags_variable) return {};
       Diagnostic warning = MakeError("xla-flag-ignored", {}, "ignored unknown flag '{0}'", written);
@@ -272,6 +287,7 @@ class Parser {
   std::vector<std::string> spellings_;
   std::vector<llvm::StringRef> candidates_;
   CommandLine result_;
+  Status first_error_;
 };
 
 constexpr size_t kHelpColumn = 34;
@@ -325,7 +341,9 @@ Result<CommandLine> ParseCommandLine(const ToolInfo& tool, llvm::ArrayRef<Option
 void PrintHelp(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, bool all, llvm::raw_ostream& out) {
   out << tool.name << ": " << tool.purpose << "\n\nusage: " << tool.name << ' ' << tool.synopsis << '\n';
   for (const OptionGroup& group : groups) {
-    if (!all && llvm::all_of(group.rows, [](const OptionRow& row) { return row.advanced; })) continue;
+    const bool hidden =
+        group.advanced || llvm::all_of(group.rows, [](const OptionRow& row) { return row.advanced; });
+    if (hidden && !all) continue;
     out << '\n' << group.title << ":\n";
     for (const OptionRow& row : group.rows)
       if (all || !row.advanced) PrintRow(row, out);

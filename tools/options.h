@@ -170,6 +170,7 @@ struct OptionGroup {
   llvm::StringRef title;
   llvm::ArrayRef<OptionRow> rows;
   void* object;
+  bool advanced = false;  // all of it only in --help-all
 };
 
 /// Another spelling of an option.
@@ -184,6 +185,7 @@ struct OptionAlias {
 struct UnavailableOption {
   llvm::StringRef name;
   llvm::StringRef feature;  // in the message: "profiling"
+  bool flag = false;        // a boolean: switched off it is served
 };
 
 /// What the help and the option parser need to know about a tool.

@@ -91,6 +91,13 @@ void OutputFile::Discard() {
   temporary_.clear();
 }
 
+Status CheckNoInput(llvm::StringRef path, llvm::ArrayRef<std::string> inputs) {
+  for (const std::string& input : inputs)
+    if (input != "-" && (input == path || llvm::sys::fs::equivalent(input, path)))
+      return Error("output-overwrite", {}, "output '{0}' is an input of the same run", path);
+  return {};
+}
+
 Result<OutputFile> OutputFile::Open(llvm::StringRef path, llvm::raw_ostream& standard_output,
                                     llvm::ArrayRef<std::string> inputs) {
   OutputFile output;
@@ -99,9 +106,7 @@ Result<OutputFile> OutputFile::Open(llvm::StringRef path, llvm::raw_ostream& sta
     output.stream_ = &standard_output;
     return output;
   }
-  for (const std::string& input : inputs)
-    if (input != "-" && (input == path || llvm::sys::fs::equivalent(input, path)))
-      return Error("output-overwrite", {}, "output '{0}' is an input of the same run", path);
+  HLO_CHECK_OK(CheckNoInput(path, inputs));
   const llvm::StringRef folder = llvm::sys::path::parent_path(path);
   if (!folder.empty())
     if (const std::error_code error = llvm::sys::fs::create_directories(folder))

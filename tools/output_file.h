@@ -36,6 +36,8 @@ class OutputFile {
   llvm::raw_ostream* stream_ = nullptr;
 };
 
+/// Error output-overwrite (exit 2) if `path` is one of `inputs`.
+Status CheckNoInput(llvm::StringRef path, llvm::ArrayRef<std::string> inputs);
 /// Writes one text as a whole file.
 Status WriteFile(llvm::StringRef path, llvm::StringRef text, llvm::raw_ostream& standard_output,
                  llvm::ArrayRef<std::string> inputs = {});

@@ -1,5 +1,8 @@
 // The options about passes: which run, how far, and what is shown of them (tools.md §2.1).
 #pragma once
+#include <algorithm>
+#include <array>
+
 #include "tools/options.h"
 #include "tools/pass_dumps.h"
 #include "tools/pass_observers.h"
@@ -39,6 +42,35 @@ struct PassRunOptions {
   int64_t dump_max_modules = -1;
 };
 
+/// Other spellings of these options, XLA's among them.
+inline constexpr OptionAlias kPassAliases[] = {
+    {"pass-pipeline", "passes"},
+    {"opt-bisect-limit", "pass-limit"},
+    {"xla_backend_optimization_level", "O"},
+    {"xla_disable_all_hlo_passes", "run-hlo-passes", "never"},
+    {"xla_run_hlo_passes_starting_from", "run-passes-from"},
+    {"xla_fuel", "rewrite-limit"},
+    {"xla_cpu_enable_fast_math", "fast-math"},
+    {"xla_gpu_deterministic_ops", "deterministic"},
+    {"xla_dump_to", "dump-to"},
+    {"xla_dump_hlo_pass_re", "dump-pass-re"},
+    {"xla_dump_hlo_pipeline_re", "dump-pipeline-re"},
+    {"xla_dump_hlo_module_re", "dump-module-re"},
+    {"xla_dump_include_timestamp", "dump-include-timestamp"},
+    {"xla_dump_max_hlo_modules", "dump-max-hlo-modules"},
+    {"xla_dump_large_constants", "dump-large-constants"},
+    {"xla_disable_hlo_passes", "disable-passes"},
+    {"xla_enable_hlo_passes_only", "enable-passes-only"},
+};
+/// A tool's own aliases and these.
+template <size_t kCount>
+constexpr auto WithPassAliases(const OptionAlias (&own)[kCount]) {
+  std::array<OptionAlias, kCount + std::size(kPassAliases)> all{};
+  std::copy(std::begin(own), std::end(own), all.begin());
+  std::copy(std::begin(kPassAliases), std::end(kPassAliases), all.begin() + kCount);
+  return all;
+}
+
 /// The groups "Passes", "Observation" and "Dumps".
 std::vector<OptionGroup> PassGroups(PassRunOptions& options);
 
@@ -46,8 +78,11 @@ template <>
 inline constexpr OptionWord<ListForm> kOptionWords<ListForm>[] = {
     {"text", ListForm::Text}, {"names", ListForm::Names}, {"json", ListForm::Json}};
 template <>
-inline constexpr OptionWord<RunPasses> kOptionWords<RunPasses>[] = {
-    {"auto", RunPasses::Auto}, {"always", RunPasses::Always}, {"never", RunPasses::Never}};
+inline constexpr OptionWord<RunPasses> kOptionWords<RunPasses>[] = {{"auto", RunPasses::Auto},
+                                                                    {"always", RunPasses::Always},
+                                                                    {"never", RunPasses::Never},
+                                                                    {"true", RunPasses::Always},
+                                                                    {"false", RunPasses::Never}};
 template <>
 inline constexpr OptionWord<ChangedForm> kOptionWords<ChangedForm>[] = {{"diff", ChangedForm::Diff},
                                                                         {"full", ChangedForm::Full}};

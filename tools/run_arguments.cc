@@ -91,6 +91,7 @@ std::string ArgumentSource::Describe(int64_t parameter, const ShapeIndex& index)
 }
 
 const Value* ArgumentSource::Keep(std::unique_ptr<Value> value) {
+  value->narrow = options_.npy_widen;
   values_.push_back(std::move(value));
   return values_.back().get();
 }
@@ -164,6 +165,10 @@ Status ArgumentSource::AddPositional(const Value& value, bool leaf_wise, Cursor&
 Status ArgumentSource::AddInput(StringRef text, Cursor& cursor) {
   StringRef value_text = text;
   const StringRef selector = TakeSelector(value_text);
+  if (selector.empty() && !text.starts_with("@") && text.contains(':'))
+    return Error("usage-option", {},
+                 "option '--input': found '{0}', expected [NUMBER|NAME[{{INDEX}][@rR][@pP][@dD]:]VALUE",
+                 text);
   HLO_TRY(auto values, ReadValue(value_text, "--input"));
   if (!selector.empty()) {
     HLO_TRY(Assignment a, ParseSelector(selector));
@@ -186,8 +191,9 @@ Status ArgumentSource::AddInput(StringRef text, Cursor& cursor) {
   return {};
 }
 
-/// Assigns a member named after a parameter, `arg0_1_0_r0_p1` or `arr_0`.
-Status ArgumentSource::AddMember(StringRef name, const NpyArray& array, StringRef path,
+/// Assigns a member named after a parameter, `arg0_1_0_r0_p1` or `arr_0`. The archive's assignments begin at
+/// number `first`.
+Status ArgumentSource::AddMember(StringRef name, const NpyArray& array, StringRef path, size_t first,
                                  llvm::StringMap<int64_t>& parameters) {
   Assignment a;
   StringRef rest = name;
@@ -239,9 +245,15 @@ Status ArgumentSource::AddMember(StringRef name, const NpyArray& array, StringRe
     error.message = llvm::formatv("member '{0}' names a device beyond {1} replicas and {2} partitions", name,
                                   devices_.replicas, devices_.partitions)
                         .str();
+  for (const Assignment& other : llvm::ArrayRef(assignments_).drop_front(first))
+    if (other.parameter == a.parameter && other.index == a.index && other.replica == a.replica &&
+        other.partition == a.partition)
+      error.message =
+          llvm::formatv("members '{0}' and '{1}' are for the same argument", other.value->text, name).str();
   if (!error.message.empty()) return Error(std::move(error));
   auto value = std::make_unique<Value>();
   value->text = name.str();
+  value->file = (path + "#" + name).str();
   value->what = array;
   a.value = Keep(std::move(value));
   assignments_.push_back(std::move(a));
@@ -252,12 +264,14 @@ Status ArgumentSource::AddArchive(const ArrayFile& file, bool all) {
   llvm::StringMap<int64_t> parameters;
   for (const Instruction* parameter : module_.entry()->parameters())
     parameters[parameter->name()] = parameter->attr<ParameterAttrs>().number;
+  const size_t first = assignments_.size();
   for (const auto& [name, array] : file.arrays) {
     // Files saved at a mismatch hold results beside the arguments.
     const StringRef member = name;
     const bool result =
         member.starts_with("actual") || member.starts_with("expected") || member.starts_with("mask");
-    if (!result || parameters.contains(member)) HLO_CHECK_OK(AddMember(member, array, file.path, parameters));
+    if (!result || parameters.contains(member))
+      HLO_CHECK_OK(AddMember(member, array, file.path, first, parameters));
   }
   if (!all) return {};
   // --inputs promises all arguments.
@@ -285,6 +299,7 @@ Result<ValueRule> ArgumentSource::FakeRule() const {
     if (rule.kind == ValueKind::Normal) rule.b = 1;
     return rule;
   }
+  llvm::append_range(words, GeneratorNames());
   const std::string hint = DidYouMeanText(options_.fake, words);
   return Error("usage-option", {},
                "option '--fake': found '{0}', expected random, random-shared, edge or a generator such as "

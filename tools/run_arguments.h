@@ -55,7 +55,7 @@ class ArgumentSource {
   Status AddInput(llvm::StringRef text, Cursor& cursor);
   Status AddPositional(const Value& value, bool leaf_wise, Cursor& cursor, llvm::StringRef text);
   Status AddArchive(const ArrayFile& file, bool all);
-  Status AddMember(llvm::StringRef name, const NpyArray& array, llvm::StringRef path,
+  Status AddMember(llvm::StringRef name, const NpyArray& array, llvm::StringRef path, size_t first,
                    llvm::StringMap<int64_t>& parameters);
   Result<Assignment> ParseSelector(llvm::StringRef selector) const;
   Result<int64_t> FindParameter(llvm::StringRef name) const;

@@ -257,6 +257,13 @@ Result<Tolerances> Tolerances::Parse(const RunOptions& options) {
   return result;
 }
 
+std::vector<StringRef> Tolerances::Names() const {
+  std::vector<StringRef> names;
+  for (const Rule& rule : rules_)
+    if (StringRef key = rule.key; key.consume_front("%")) names.push_back(key);
+  return names;
+}
+
 Tolerance Tolerances::For(ElementType type, StringRef name) const {
   Tolerance t;
   t.nan = nan_;

@@ -25,6 +25,8 @@ class Tolerances {
   static Result<Tolerances> Parse(const RunOptions& options);
   /// `name` is the instruction that makes the output, may be empty.
   [[nodiscard]] Tolerance For(ElementType type, llvm::StringRef name) const;
+  /// The outputs that rules name.
+  [[nodiscard]] std::vector<llvm::StringRef> Names() const;
 
  private:
   struct Rule {

@@ -130,10 +130,11 @@ Result<DeviceCount> CountDevices(const Module& module, const RunOptions& options
       for (const Instruction* inst : computation->instructions()) depends |= DependsOnDevice(*inst);
     if (!depends) count = {};
   }
-  if (count.replicas > kMaxDevices || count.partitions > kMaxDevices || count.total() > kMaxDevices)
+  const int64_t most = std::min(options.device_limit.value_or(kMaxDevices), kMaxDevices);
+  if (count.replicas > most || count.partitions > most || count.total() > most)
     return Error("usage-devices", {},
                  "{0} replicas and {1} partitions are more than the {2} devices that can be simulated",
-                 count.replicas, count.partitions, kMaxDevices);
+                 count.replicas, count.partitions, most);
   return count;
 }
 

@@ -70,6 +70,7 @@ Status ExpectedSource::AddArchive(const ArrayFile& file, llvm::ArrayRef<OutputLe
     }
     auto value = std::make_unique<Value>();
     value->text = name;
+    value->file = file.path + "#" + name;
     value->what = array;
     entry.value = value.get();
     values_.push_back(std::move(value));
@@ -89,7 +90,9 @@ Status ExpectedSource::AddWhole(const Value& value, llvm::ArrayRef<OutputLeaf> l
   if (own && own->IsTuple()) {
     // The whole root tuple, or a nested one.
     const ShapeIndex first = next < leaves.size() ? leaves[next].index : ShapeIndex{};
-    const size_t depth = next == 0 && own->LeafCount() == static_cast<int64_t>(leaves.size()) ? 0 : 1;
+    size_t arrays = 0;
+    ForEachLeaf(*own, [&](const ShapeIndex&, const Shape& leaf) { arrays += leaf.IsArray(); });
+    const size_t depth = next == 0 && arrays == leaves.size() ? 0 : 1;
     const ShapeIndex prefix(first.begin(),
                             first.begin() + static_cast<ptrdiff_t>(std::min(depth, first.size())));
     Status status;
@@ -112,8 +115,8 @@ Status ExpectedSource::AddWhole(const Value& value, llvm::ArrayRef<OutputLeaf> l
   return {};
 }
 
-Status ExpectedSource::Read(llvm::ArrayRef<std::string> texts, llvm::ArrayRef<OutputLeaf> leaves,
-                            DeviceCount devices) {
+Status ExpectedSource::Read(llvm::ArrayRef<std::string> texts, const Shape& root,
+                            llvm::ArrayRef<OutputLeaf> leaves, DeviceCount devices, bool narrow) {
   leaves_.assign(leaves.begin(), leaves.end());
   entries_.resize(leaves.size());
   devices_ = devices;
@@ -125,6 +128,9 @@ Status ExpectedSource::Read(llvm::ArrayRef<std::string> texts, llvm::ArrayRef<Ou
       continue;
     }
     HLO_TRY(auto values, ReadValue(text, "--expected"));
+    // A lone tuple without shapes is the whole result.
+    if (texts.size() == 1 && root.IsTuple() && StringRef(text).ltrim().starts_with("("))
+      if (auto whole = ParseLiteral(text, root)) values.front()->what = whole->Unpack();
     for (auto& owned : values) {
       const Value& value = *owned;
       values_.push_back(std::move(owned));
@@ -142,6 +148,7 @@ Status ExpectedSource::Read(llvm::ArrayRef<std::string> texts, llvm::ArrayRef<Ou
           offset += size;
           auto cut = std::make_unique<Value>();
           cut->text = text;
+          cut->file = part.path;
           cut->what = std::move(part);
           entries_[i].push_back({cut.get(), {}, {}, {}});
           values_.push_back(std::move(cut));
@@ -155,6 +162,10 @@ Status ExpectedSource::Read(llvm::ArrayRef<std::string> texts, llvm::ArrayRef<Ou
       }
     }
   }
+  for (const auto& value : values_) value->narrow = narrow;
+  if (next > leaves.size())
+    return Error("usage-option", {}, "option '--expected': found {0} values, the result has {1} outputs",
+                 next, leaves.size());
   if (!archive && next < leaves.size())
     return Error("usage-option", {},
                  "option '--expected': {0} of {1} outputs have a value; '(ignored)' skips one", next,
@@ -170,6 +181,7 @@ Result<std::optional<Literal>> ExpectedSource::For(size_t leaf, int64_t device) 
     if (!entry.part.empty()) {
       const Literal& part = At(std::get<Literal>(entry.value->what), entry.part);
       Value value;
+      value.file = entry.value->file;
       value.what = part;
       HLO_TRY(Literal literal, MakeLiteral(value, leaves_[leaf].shape, what, {}));
       return std::optional<Literal>(std::move(literal));

@@ -22,8 +22,10 @@ std::vector<OutputLeaf> OutputLeaves(const Module& module);
 class ExpectedSource {
  public:
   /// Reads the values and assigns them to outputs: archives by member name (`out0_1_r0_p1`), others in
-  /// order; `(ignored)` skips one. Errors: input-…, usage-option.
-  Status Read(llvm::ArrayRef<std::string> values, llvm::ArrayRef<OutputLeaf> leaves, DeviceCount devices);
+  /// order; `(ignored)` skips one. `root`: the shape the outputs are leaves of. `narrow`: wide arrays may
+  /// stand for narrow floats. Errors: input-…, usage-option.
+  Status Read(llvm::ArrayRef<std::string> values, const Shape& root, llvm::ArrayRef<OutputLeaf> leaves,
+              DeviceCount devices, bool narrow);
   /// Nothing if the output is ignored.
   Result<std::optional<Literal>> For(size_t leaf, int64_t device) const;
 

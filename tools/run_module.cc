@@ -4,7 +4,8 @@
 
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
-#include "llvm/Support/Path.h"
+#include "ir/verify.h"
+#include "tools/opt_transform.h"
 #include "tools/process.h"
 
 namespace hlo {
@@ -38,6 +39,13 @@ int64_t ShapeBytes(const Shape& shape) {
   return total;
 }
 
+bool HasInstruction(const Module& module, OpKind kind) {
+  return llvm::any_of(module.PostOrder(), [kind](const Computation* computation) {
+    return llvm::any_of(computation->instructions(),
+                        [kind](const Instruction* inst) { return inst->kind() == kind; });
+  });
+}
+
 /// What a failure with this exit code is called in tables.
 StringRef StatusOf(int exit_code) {
   switch (exit_code) {
@@ -54,15 +62,21 @@ StringRef StatusOf(int exit_code) {
 
 }  // namespace
 
+bool DataOnStandardOutput(const RunOptions& options) {
+  return StringRef(options.output_literal).ltrim('@') == "-" || options.result_json == "-";
+}
+
 ModuleRunner::ModuleRunner(const RunOptions& options, const Tolerances& tolerances, const InputModule& input,
-                           DiagnosticSink& sink, llvm::raw_ostream& out,
+                           RunShared& shared, DiagnosticSink& sink, llvm::raw_ostream& out,
                            llvm::ArrayRef<std::string> module_files)
     : options_(options),
       tolerances_(tolerances),
       input_(input),
       module_(*input.module),
+      shared_(shared),
       sink_(sink),
       out_(out),
+      text_(DataOnStandardOutput(options) ? sink.err() : out),
       input_files_(module_files.begin(), module_files.end()) {
   auto add = [&](StringRef value) {
     const auto [selector, file] = value.split('@');
@@ -76,36 +90,39 @@ ModuleRunner::ModuleRunner(const RunOptions& options, const Tolerances& toleranc
   if (!options.infeed.empty()) input_files_.push_back(StringRef(options.infeed).ltrim('@').str());
 }
 
-std::string ModuleRunner::FillName(StringRef pattern) const {
-  pattern.consume_front("@");
-  std::string text;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    const StringRef two = pattern.substr(i, 2);
-    if (two == "%m" || two == "%i") {
-      text += two == "%m" ? input_.name : std::to_string(input_.index);
-      ++i;
-    } else {
-      text += pattern[i];
-    }
+/// Passes and the like; verifies what the interpreter relies on and no verification has shown yet.
+Status ModuleRunner::Transform() {
+  Module& module = *input_.module;
+  const bool passes = shared_.passes != nullptr && shared_.passes->active();
+  if (options_.remove_infeed_outfeed) HLO_CHECK_OK(RemoveInfeedOutfeed(module));
+  if (passes) {
+    original_ = module.Clone();
+    HLO_CHECK_OK(shared_.passes->Run(module, input_, sink_, out_));
+    if (options_.reference_passes == RunPasses::Always) original_ = module.Clone();
   }
-  return text;
+  if (options_.despecialize && options_.reference != Reference::None) {
+    if (!original_) original_ = module.Clone();
+    HLO_TRY(const std::vector<PipelineItem> despecializer, ParsePipeline("despecializer"));
+    RewriteControls controls;
+    PassManager manager(controls, PassSelection());
+    HLO_TRY([[maybe_unused]] const bool changed, manager.Run(*original_, despecializer));
+  }
+  const bool verified =
+      options_.verify == VerifyMode::Each || (options_.verify == VerifyMode::Input && !passes);
+  if (verified) return {};
+  for (Diagnostic& violation : Verify(module))
+    if (violation.severity == Severity::Error) return Error(std::move(violation));
+  return {};
 }
 
 Status ModuleRunner::Prepare() {
+  HLO_CHECK_OK(Transform());
   HLO_TRY(devices_, CountDevices(module_, options_));
   if (options_.run_device && *options_.run_device >= devices_.total())
     return Error("usage-option", {}, "option '--run-device': found {0}, there are {1} devices",
                  *options_.run_device, devices_.total());
   run_.only_device = options_.run_device;
-  // Before the work, not after it: files that could not be written.
-  const std::pair<const char*, const std::string*> files[] = {{"--output", &options_.output_literal},
-                                                              {"--save-inputs", &options_.save_inputs},
-                                                              {"--outfeed", &options_.outfeed}};
-  for (const auto& [option, file] : files) {
-    if (file->empty()) continue;
-    if (auto format = ArrayFormatOf(option, FillName(*file)); !format)
-      return Error(std::move(format).error());
-  }
+  HLO_CHECK_OK(CheckFiles());
   run_.replica_count = devices_.replicas;
   run_.partition_count = devices_.partitions;
   run_.rng_seed = options_.rng_seed;
@@ -131,31 +148,57 @@ Status ModuleRunner::Prepare() {
   HLO_CHECK_OK(CheckMemory(bytes, options_.memory_limit.bytes, "arguments"));
   result_.argument_bytes = bytes;
   FindOutputForm();
-  source_.emplace(options_, module_, devices_);
+  source_.emplace(options_, Original(), devices_);
   HLO_CHECK_OK(source_->Read());
   result_.seed = source_->seed();
-  if (!options_.expected.empty()) HLO_CHECK_OK(expected_.Read(options_.expected, leaves_, output_devices_));
+  HLO_TRY(chain_, ParseChain(options_.chain.items, module_));
+  HLO_CHECK_OK(CheckToleranceNames());
+  if (!options_.expected.empty())
+    HLO_CHECK_OK(
+        expected_.Read(options_.expected, output_form_.shape, leaves_, output_devices_, options_.npy_widen));
   if (sink_.progress().enabled())
     run_.on_instruction = [this](const Instruction& inst) {
       sink_.progress().Update([&] { return "running " + input_.name + ": %" + inst.name().str(); });
     };
   sink_.Verbose(
       1, llvm::formatv(
-             "{0}: module {1}, seed {2}, rng seed {3}, {4} replicas, {5} partitions, {6} threads, checked in "
-             "{7:F3} ms",
+             "{0}: module {1}, platform interpreter, seed {2}, rng seed {3}, replicas {4}, partitions {5}, "
+             "threads {6}, checked in {7:F3} ms",
              input_.file, input_.name, result_.seed, run_.rng_seed, devices_.replicas, devices_.partitions,
              ThreadCount(), static_cast<double>(result_.compile_ns) * 1e-6)
              .str());
+  if (!options_.outfeed.empty() && !HasInstruction(module_, OpKind::Outfeed))
+    return Error("usage-option", {}, "option '--outfeed': the module has no outfeed instruction");
   return ReadInfeed();
+}
+
+/// Names in --tolerance that name no output; where several modules run, others may have it.
+Status ModuleRunner::CheckToleranceNames() {
+  std::vector<StringRef> names;
+  for (const OutputLeaf& leaf : leaves_) {
+    names.push_back(leaf.name);
+    const ElementType type = leaf.shape.element_type();
+    if (comparing())
+      sink_.Verbose(1, llvm::formatv("{0}: {1} (%{2}): bounds {3}", input_.file, leaf.Label(), leaf.name,
+                                     BoundsText(tolerances_.For(type, leaf.name), type))
+                           .str());
+  }
+  for (const StringRef name : tolerances_.Names()) {
+    if (shared_.several || llvm::is_contained(names, name)) continue;
+    const std::string hint = DidYouMeanText(name, names);
+    return Error("usage-name", {}, "option '--tolerance': no output '%{0}'{1}{2}", name,
+                 hint.empty() ? "" : "; ", hint);
+  }
+  return {};
 }
 
 /// With global arrays, outputs that the root's sharding cuts are put together again. A device that runs
 /// alone has nobody to put its part together with.
 void ModuleRunner::FindOutputForm() {
-  const Instruction* root = module_.entry()->root();
+  const Instruction* root = Original().entry()->root();
   const bool global = options_.input_scope == InputScope::Global && !options_.run_device;
   output_form_ = GlobalFormOf(root->shape(), root->extras().sharding.get(), global ? devices_.partitions : 1);
-  leaves_ = OutputLeaves(module_);
+  leaves_ = OutputLeaves(Original());
   for (OutputLeaf& leaf : leaves_) leaf.shape = *output_form_.shape.Subshape(leaf.index);
   output_devices_ = options_.run_device  ? DeviceCount{}
                     : output_form_.cut() ? DeviceCount{devices_.replicas, 1}
@@ -194,62 +237,29 @@ void ModuleRunner::WarnThatDevicesDiffer(std::string what) {
   sink_.Report(warning);
 }
 
-/// Infeed members in file order, for the shapes of the module's infeed instructions in turn.
-Status ModuleRunner::ReadInfeed() {
-  if (options_.infeed.empty()) return {};
-  std::vector<Shape> shapes;
-  for (const Computation* computation : module_.PostOrder())
-    for (const Instruction* inst : computation->instructions())
-      if (inst->kind() == OpKind::Infeed) shapes.push_back(inst->shape().tuple_shape(0));
-  if (shapes.empty())
-    return Error("usage-option", {}, "option '--infeed': the module has no infeed instruction");
-  StringRef path = options_.infeed;
-  path.consume_front("@");
-  HLO_TRY(const ArrayFile file, OpenArrayFile(path));
-  run_.infeeds.assign(static_cast<size_t>(devices_.total()), {});
-  for (int64_t d = 0; d < devices_.total(); ++d) {
-    size_t next = 0;
-    // Members with a device suffix belong to one device, others to all.
-    std::vector<const std::pair<std::string, NpyArray>*> members;
-    const std::string own = DeviceSuffix(devices_, d, true);
-    for (const auto& member : file.arrays) {
-      const StringRef name = member.first;
-      const size_t at = name.rfind("_r");
-      const bool has_device = at != StringRef::npos && name.drop_front(at).contains("_p");
-      if (!has_device || name.drop_front(at) == own) members.push_back(&member);
-    }
-    while (next < members.size()) {
-      const Shape& shape = shapes[run_.infeeds[static_cast<size_t>(d)].size() % shapes.size()];
-      Status status;
-      std::vector<Literal> parts;
-      ForEachLeaf(shape, [&](const ShapeIndex&, const Shape& leaf) {
-        if (!status || !leaf.IsArray()) return;
-        if (next == members.size() || !Fits(members[next]->second, leaf)) {
-          status = Error("input-shape", {}, "infeed: the module takes {0}, member {1} is {2}", leaf,
-                         next == members.size() ? "missing" : "'" + members[next]->first + "'",
-                         next == members.size() ? "nothing" : Describe(members[next]->second));
-          return;
-        }
-        parts.push_back(ToLiteral(members[next++]->second, leaf));
-      });
-      HLO_CHECK_OK(status);
-      if (parts.empty()) break;
-      run_.infeeds[static_cast<size_t>(d)].push_back(shape.IsTuple() ? Literal::MakeTuple(std::move(parts))
-                                                                     : std::move(parts[0]));
-    }
-  }
-  return {};
+/// One execution on these arguments; its time goes to `times` if given.
+Result<InterpreterResult> ModuleRunner::Execute(const Module& module, Arguments arguments,
+                                                std::vector<int64_t>* times) {
+  const auto start = Clock::now();
+  HLO_TRY(InterpreterResult result, RunModule(module, std::move(arguments), run_));
+  if (times == nullptr) return result;
+  times->push_back(Nanoseconds(Clock::now() - start));
+  sink_.Verbose(1, llvm::formatv("{0}: iteration {1} ran {2:F3} ms", input_.file, iteration_,
+                                 static_cast<double>(times->back()) * 1e-6)
+                       .str());
+  return result;
 }
 
-Result<InterpreterResult> ModuleRunner::Execute(int64_t iteration, Arguments* kept) {
-  HLO_TRY(Arguments arguments, source_->Make(iteration));
-  if (kept != nullptr) *kept = arguments;
-  const auto start = Clock::now();
-  HLO_TRY(InterpreterResult result, RunModule(module_, std::move(arguments), run_));
-  result_.execute_ns.push_back(Nanoseconds(Clock::now() - start));
-  sink_.Verbose(1, llvm::formatv("{0}: iteration {1} ran {2:F3} ms", input_.file, iteration,
-                                 static_cast<double>(result_.execute_ns.back()) * 1e-6)
-                       .str());
+/// --repeats executions, each on the arguments anew but for what --chain feeds back.
+Result<InterpreterResult> ModuleRunner::Repeat(const Module& module, const Arguments& arguments,
+                                               std::vector<int64_t>* times) {
+  HLO_TRY(InterpreterResult result, Execute(module, arguments, times));
+  // Without feedback the reference gives the same every time.
+  for (int64_t i = 1; i < options_.repeats && (times != nullptr || !chain_.empty()); ++i) {
+    Arguments next = arguments;
+    FeedBack(chain_, result.results, next);
+    HLO_TRY(result, Execute(module, std::move(next), times));
+  }
   return result;
 }
 
@@ -267,61 +277,10 @@ std::vector<int64_t> ModuleRunner::ShownDevices(llvm::ArrayRef<Literal> results)
   return all;
 }
 
-Status ModuleRunner::WriteOutputs(llvm::ArrayRef<Literal> results) {
-  if (options_.output_literal.empty()) return {};
-  const std::string path = FillName(options_.output_literal);
-  HLO_TRY(const ArrayFormat format, ArrayFormatOf("--output", path));
-  const bool per_device = PerDevice(results);
-  std::vector<NamedArray> arrays;
-  std::vector<Literal> whole;
-  for (const int64_t d : ShownDevices(results)) {
-    const Literal& value = results[static_cast<size_t>(d)];
-    whole.push_back(value);
-    AppendLeaves(value, "out", /*split_tuple=*/true, DeviceSuffix(output_devices_, d, per_device), arrays);
-  }
-  return WriteArrays(path, format, arrays, whole, options_.npy_widen, out_, input_files_);
-}
-
-Status ModuleRunner::SaveInputs(const Arguments& arguments) {
-  if (options_.save_inputs.empty()) return {};
-  const std::string path = FillName(options_.save_inputs);
-  HLO_TRY(const ArrayFormat format, ArrayFormatOf("--save-inputs", path));
-  return WriteArguments(path, format, arguments);
-}
-
-Status ModuleRunner::WriteArguments(StringRef path, ArrayFormat format, const Arguments& arguments) {
-  const bool per_device = options_.input_scope == InputScope::PerDevice && devices_.total() > 1;
-  std::vector<NamedArray> arrays;
-  std::vector<Literal> whole;
-  for (int64_t d = 0; d < (per_device ? devices_.total() : 1); ++d)
-    for (size_t p = 0; p < arguments[static_cast<size_t>(d)].size(); ++p) {
-      const Literal value = source_->Uncut(arguments, d, p);
-      whole.push_back(value);
-      AppendLeaves(value, "arg" + std::to_string(p), /*split_tuple=*/false,
-                   DeviceSuffix(devices_, d, per_device), arrays);
-    }
-  return WriteArrays(path, format, arrays, whole, /*widen=*/false, out_, input_files_);
-}
-
-Status ModuleRunner::WriteOutfeed(const InterpreterResult& result) {
-  if (options_.outfeed.empty()) return {};
-  std::vector<NamedArray> arrays;
-  std::vector<Literal> whole;
-  for (size_t d = 0; d < result.outfeeds.size(); ++d)
-    for (size_t i = 0; i < result.outfeeds[d].size(); ++i) {
-      whole.push_back(result.outfeeds[d][i]);
-      AppendLeaves(result.outfeeds[d][i], "outfeed" + std::to_string(i), /*split_tuple=*/false,
-                   DeviceSuffix(devices_, static_cast<int64_t>(d), devices_.total() > 1), arrays);
-    }
-  const std::string path = FillName(options_.outfeed);
-  HLO_TRY(const ArrayFormat format, ArrayFormatOf("--outfeed", path));
-  return WriteArrays(path, format, arrays, whole, options_.npy_widen, out_, input_files_);
-}
-
 void ModuleRunner::Print(llvm::ArrayRef<Literal> results, bool heading) {
   if (options_.print == PrintMode::None) return;
   sink_.progress().Erase();
-  if (heading) out_ << input_.name << " (" << input_.file << "):\n";
+  if (heading) text_ << input_.name << " (" << input_.file << "):\n";
   const bool per_device = PerDevice(results);
   for (const int64_t d : ShownDevices(results)) {
     const std::string device =
@@ -330,56 +289,23 @@ void ModuleRunner::Print(llvm::ArrayRef<Literal> results, bool heading) {
                          .str()
                    : "";
     for (const OutputLeaf& leaf : leaves_)
-      PrintOutput(out_, device + leaf.Label(), At(results[static_cast<size_t>(d)], leaf.index),
+      PrintOutput(text_, device + leaf.Label(), At(results[static_cast<size_t>(d)], leaf.index),
                   options_.print);
     if (leaves_.empty())
-      out_ << device << "output " << ToString(module_.entry()->root()->shape(), /*with_layout=*/false)
-           << '\n';
+      text_ << device << "output " << ToString(module_.entry()->root()->shape(), /*with_layout=*/false)
+            << '\n';
   }
 }
 
-Status ModuleRunner::SaveMismatch(const Arguments& arguments) {
-  std::vector<NamedArray> arrays;
-  const bool per_device = options_.input_scope == InputScope::PerDevice && devices_.total() > 1;
-  for (int64_t d = 0; d < (per_device ? devices_.total() : 1); ++d)
-    for (size_t p = 0; p < arguments[static_cast<size_t>(d)].size(); ++p)
-      AppendLeaves(source_->Uncut(arguments, d, p), "arg" + std::to_string(p), false,
-                   DeviceSuffix(devices_, d, per_device), arrays);
-  for (const OutputComparison& c : result_.comparisons) {
-    if (c.result.matched()) continue;
-    std::string suffix;
-    for (const char ch : c.label)
-      if (llvm::isDigit(ch) || (!suffix.empty() && ch == ',')) suffix += ch == ',' ? '_' : ch;
-    if (suffix.empty()) suffix = "0";
-    arrays.push_back({"actual" + suffix, c.actual});
-    arrays.push_back({"expected" + suffix, c.expected});
-    arrays.push_back({"mask" + suffix, MismatchMask(c.actual, c.expected, c.result.tolerance)});
-  }
-  std::string stem = llvm::sys::path::stem(input_.file).str();
-  if (stem.empty() || stem.front() == '<') stem = input_.name;
-  llvm::SmallString<128> path(options_.reproducer_dir);
-  llvm::sys::path::append(path, stem + "-mismatch.npz");
-  // Inputs stay, those that an earlier mismatch saved among them.
-  for (int n = 2; llvm::is_contained(input_files_, path.str()); ++n) {
-    path = options_.reproducer_dir;
-    llvm::sys::path::append(path, stem + "-mismatch-" + std::to_string(n) + ".npz");
-  }
-  HLO_CHECK_OK(WriteArrays(path, ArrayFormat::Npz, arrays, {}, false, out_, input_files_));
-  if (!options_.quiet)
-    out_ << "saved: " << path << " (inputs, actual, expected, mask)    repeat: hlo-run --inputs=@" << path
-         << " " << input_.file << '\n';
-  return {};
-}
-
-/// Compares every device's outputs; keeps the comparisons of the first iteration that mismatches.
-Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Arguments& arguments) {
-  if (options_.expected.empty()) return {};
-  std::vector<OutputComparison> comparisons;
-  bool matched = true;
+/// `expected` gives a value by output and device; comparisons are added to `all`.
+Status ModuleRunner::CompareWith(
+    StringRef name, llvm::ArrayRef<Literal> results,
+    llvm::function_ref<Result<std::optional<Literal>>(size_t leaf, int64_t device)> expected,
+    std::vector<OutputComparison>& all) {
   for (int64_t d = 0; d < output_devices_.total(); ++d)
     for (size_t i = 0; i < leaves_.size(); ++i) {
-      HLO_TRY(std::optional<Literal> expected, expected_.For(i, d));
-      if (!expected) continue;
+      HLO_TRY(std::optional<Literal> value, expected(i, d));
+      if (!value) continue;
       OutputComparison c;
       c.label = leaves_[i].Label();
       if (output_devices_.total() > 1)
@@ -388,7 +314,7 @@ Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Argum
                       .str() +
                   c.label;
       c.actual = At(results[static_cast<size_t>(d)], leaves_[i].index);
-      c.expected = std::move(*expected);
+      c.expected = std::move(*value);
       for (int64_t k = 0; k < c.actual.shape().rank(); ++k)
         if (c.actual.DynamicSize(k) != c.expected.DynamicSize(k))
           return Error("input-shape", {}, "{0}: dimension {1} has size {2}, expected value has {3}", c.label,
@@ -397,11 +323,39 @@ Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Argum
           Compare(c.actual, c.expected, tolerances_.For(leaves_[i].shape.element_type(), leaves_[i].name));
       if (!c.result.matched()) {
         sink_.progress().Erase();
-        PrintMismatch(out_, input_.file, "interpreter", "expected", c, options_.quiet);
+        PrintMismatch(text_, input_.file, "interpreter", name, c, options_.quiet);
       }
-      matched &= c.result.matched();
-      comparisons.push_back(std::move(c));
+      all.push_back(std::move(c));
     }
+  return {};
+}
+
+/// Compares every device's outputs; keeps the comparisons of the first iteration that mismatches.
+Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Arguments& arguments) {
+  if (!comparing()) return {};
+  std::vector<OutputComparison> comparisons;
+  if (!options_.expected.empty())
+    HLO_CHECK_OK(CompareWith(
+        "expected", results, [&](size_t leaf, int64_t d) { return expected_.For(leaf, d); }, comparisons));
+  if (options_.reference != Reference::None) {
+    result_.reference_status = "RUNTIME-ERROR";
+    auto reference = Repeat(Original(), arguments, nullptr);
+    if (!reference) {
+      Diagnostic error = std::move(reference).error();
+      error.Note("on the reference platform");
+      return Error(std::move(error));
+    }
+    result_.reference_status = "RAN";
+    const std::vector<Literal> expected = GlobalResults(std::move(reference->results));
+    HLO_CHECK_OK(CompareWith(
+        "reference", results,
+        [&](size_t leaf, int64_t d) -> Result<std::optional<Literal>> {
+          return std::optional(At(expected[static_cast<size_t>(d)], leaves_[leaf].index));
+        },
+        comparisons));
+  }
+  const bool matched =
+      llvm::all_of(comparisons, [](const OutputComparison& c) { return c.result.matched(); });
   result_.compared = true;
   if (result_.status == "MISMATCH") return {};
   result_.comparisons = std::move(comparisons);
@@ -412,16 +366,12 @@ Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Argum
 }
 
 Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
+  iteration_ = iteration;
+  HLO_TRY(Arguments arguments, source_->Make(iteration));
   for (int64_t i = 0; i < options_.warmup; ++i) {
-    HLO_TRY(auto ignored, Execute(iteration, nullptr));
-    result_.execute_ns.pop_back();
+    HLO_TRY(auto ignored, Execute(module_, arguments, nullptr));
   }
-  const bool keep = !options_.expected.empty() || (iteration == 0 && !options_.save_inputs.empty());
-  Arguments arguments;
-  HLO_TRY(InterpreterResult result, Execute(iteration, keep ? &arguments : nullptr));
-  for (int64_t i = 1; i < options_.repeats; ++i) {
-    HLO_TRY(result, Execute(iteration, nullptr));
-  }
+  HLO_TRY(InterpreterResult result, Repeat(module_, arguments, &result_.execute_ns));
   result.results = GlobalResults(std::move(result.results));
   if (iteration == 0) {
     HLO_CHECK_OK(SaveInputs(arguments));
@@ -434,7 +384,8 @@ Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
     HLO_CHECK_OK(WriteOutputs(result.results));
     HLO_CHECK_OK(WriteOutfeed(result));
   }
-  if (options_.expected.empty() || options_.print != PrintMode::Auto)
+  // Comparisons, and data on standard output, speak for themselves.
+  if (options_.print != PrintMode::Auto || (!comparing() && &text_ == &out_))
     Print(result.results, heading && iteration == 0);
   return CompareResults(result.results, arguments);
 }
@@ -457,7 +408,6 @@ ModuleResult ModuleRunner::Run(bool heading) {
         status = Error(InterruptedError());
         break;
       }
-      iteration_ = i;
       sink_.progress().Update([&] { return "running " + input_.name; });
       status = RunIteration(i, heading);
       if (options_.until_mismatch && result_.status == "MISMATCH") break;
@@ -467,7 +417,7 @@ ModuleResult ModuleRunner::Run(bool heading) {
   result_.exit_code = sink_.module_exit_code();
   if (!status || result_.status.empty()) result_.status = StatusOf(result_.exit_code).str();
   for (const Diagnostic& d : sink_.module_diagnostics())
-    result_.diagnostics.push_back((ToString(d.severity) + ": " + d.message + " [" + d.id + "]").str());
+    result_.diagnostics.push_back(RenderJson(d, input_.name));
   return std::move(result_);
 }
 

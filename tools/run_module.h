@@ -4,15 +4,29 @@
 
 #include "backends/interpreter/interpreter.h"
 #include "tools/inputs.h"
+#include "tools/opt_passes.h"
+#include "tools/run_chain.h"
 #include "tools/run_devices.h"
 #include "tools/run_result.h"
 
 namespace hlo {
 
+/// What the modules of one run share.
+struct RunShared {
+  PassRunner* passes = nullptr;
+  bool several = false;                  // there is more than one module
+  llvm::StringMap<std::string> written;  // files, by the module they were written for
+};
+
+/// Standard output takes arrays or the result object: texts go to standard error then.
+bool DataOnStandardOutput(const RunOptions& options);
+
 class ModuleRunner {
  public:
+  /// Passes change the module of `input`.
   ModuleRunner(const RunOptions& options, const Tolerances& tolerances, const InputModule& input,
-               DiagnosticSink& sink, llvm::raw_ostream& out, llvm::ArrayRef<std::string> module_files);
+               RunShared& shared, DiagnosticSink& sink, llvm::raw_ostream& out,
+               llvm::ArrayRef<std::string> module_files);
 
   /// Everything the options ask for; errors have been turned into status and exit code of the result,
   /// and reported. `heading`: the name is printed before results.
@@ -21,7 +35,13 @@ class ModuleRunner {
  private:
   Status Prepare();
   Status RunIteration(int64_t iteration, bool heading);
-  Result<InterpreterResult> Execute(int64_t iteration, Arguments* kept);
+  Status Transform();
+  Status CheckFiles();
+  Status CheckToleranceNames();
+  Result<InterpreterResult> Execute(const Module& module, Arguments arguments, std::vector<int64_t>* times);
+  Result<InterpreterResult> Repeat(const Module& module, const Arguments& arguments,
+                                   std::vector<int64_t>* times);
+  [[nodiscard]] Result<ArrayFormat> FormatOf(llvm::StringRef option, llvm::StringRef path) const;
   Status SaveInputs(const Arguments& arguments);
   Status WriteArguments(llvm::StringRef path, ArrayFormat format, const Arguments& arguments);
   void FindOutputForm();
@@ -31,19 +51,30 @@ class ModuleRunner {
   Status WriteOutfeed(const InterpreterResult& result);
   Status WriteOutputs(llvm::ArrayRef<Literal> results);
   void Print(llvm::ArrayRef<Literal> results, bool heading);
+  Status CompareWith(llvm::StringRef name, llvm::ArrayRef<Literal> results,
+                     llvm::function_ref<Result<std::optional<Literal>>(size_t leaf, int64_t device)> expected,
+                     std::vector<OutputComparison>& all);
   Status CompareResults(llvm::ArrayRef<Literal> results, const Arguments& arguments);
   Status SaveMismatch(const Arguments& arguments);
   /// The devices whose outputs are shown and written.
   [[nodiscard]] std::vector<int64_t> ShownDevices(llvm::ArrayRef<Literal> results) const;
   [[nodiscard]] bool PerDevice(llvm::ArrayRef<Literal> results) const;
+  [[nodiscard]] bool comparing() const {
+    return !options_.expected.empty() || options_.reference != Reference::None;
+  }
+  /// The module before passes.
+  [[nodiscard]] const Module& Original() const { return original_ ? *original_ : module_; }
   [[nodiscard]] std::string FillName(llvm::StringRef pattern) const;
 
   const RunOptions& options_;
   const Tolerances& tolerances_;
   const InputModule& input_;
   const Module& module_;
+  std::unique_ptr<Module> original_;  // where passes ran
+  RunShared& shared_;
   DiagnosticSink& sink_;
-  llvm::raw_ostream& out_;
+  llvm::raw_ostream& out_;                // data
+  llvm::raw_ostream& text_;               // reports
   std::vector<std::string> input_files_;  // never overwritten
   DeviceCount devices_, output_devices_;  // output_devices_: after partitions were put together
   GlobalForm output_form_;
@@ -51,6 +82,7 @@ class ModuleRunner {
   std::optional<ArgumentSource> source_;
   std::vector<OutputLeaf> leaves_;
   ExpectedSource expected_;
+  std::vector<ChainLink> chain_;
   std::vector<bool> donated_;
   int64_t iteration_ = 0;
   ModuleResult result_;

@@ -9,6 +9,18 @@ using R = RunOptions;
 
 constexpr OptionRow kPlatformRows[] = {
     Option<&R::platform>("platform", "NAME", "interpreter", "interpreter, cpu or gpu"),
+    Option<&R::reference>("reference-platform", "NAME", "", "run there too, without passes, and compare")
+        .Bare("interpreter"),
+    Option<&R::reference_passes>("run-reference-hlo-passes", "WHEN", "auto", "on the reference platform")
+        .Advanced(),
+    Option<&R::despecialize>("despecialize", "", "",
+                             "reference without schedule, fusions and mixed precision")
+        .Advanced(),
+    Option<&R::remove_infeed_outfeed>("remove-infeed-outfeed", "", "", "infeeds become zeros, outfeeds go")
+        .Advanced(),
+    Option<&R::dump_snapshots>("xla-dump-hlo-snapshots", "", "",
+                               "arguments and results into the folder of --dump-to")
+        .Advanced(),
     Option<&R::compile_only>("compile-only", "", "", "check that the module can be run, do not run it"),
     Option<&R::infeed>("infeed", "@f.npz", "", "feeds infeed instructions, members in file order"),
     Option<&R::outfeed>("outfeed", "@f.npz", "", "captures what outfeed instructions send"),
@@ -39,7 +51,10 @@ constexpr OptionRow kResultRows[] = {
     Option<&R::output_literal>("output", "@FILE", "",
                                "results as npy, npz, txt, bin or json; %m module name, %i index")
         .Letter('o'),
-    Option<&R::npy_widen>("npy-widen", "", "", "types NumPy lacks as f32 or int8 instead of void"),
+    Option<&R::output_encoding>("output-format", "FORMAT", "extension of -o", "npy, npz, txt, bin or json"),
+    Option<&R::npy_widen>("npy-widen", "", "",
+                          "types NumPy lacks as f32 or int8 instead of void; read so, too")
+        .Advanced(),
     Option<&R::output_devices>("output-devices", "WHICH", "", "all, first or none; first if all are equal"),
     Option<&R::result_json>("result-json", "FILE", "", "object hlo.run/1"),
     Option<&R::json_indent>("json-indent", "N", "0", "spaces per level of that object").Advanced(),
@@ -58,6 +73,7 @@ constexpr OptionRow kComparisonRows[] = {
     Option<&R::until_mismatch>("until-mismatch", "", "", "stop iterating at the first mismatch"),
     Option<&R::repeats>("repeats", "N", "1", "timed executions of the same data"),
     Option<&R::warmup>("warmup", "N", "0", "untimed executions before"),
+    Option<&R::chain>("chain", "OUT=ARG,...", "", "feed outputs back as arguments of the next repeat"),
 };
 constexpr OptionRow kDeviceRows[] = {
     Option<&R::num_replicas>("num-replicas", "N", "module", "replicas to simulate"),
@@ -71,11 +87,14 @@ constexpr OptionRow kDeviceRows[] = {
                                    "then tell which device waits where"),
     Option<&R::donate>("donate", "WHICH", "auto", "auto, none, all or a list of parameters"),
     Option<&R::alias>("alias", "HOW", "copy",
-                      "outputs aliased to arguments not donated: copy, or strict (exit 6)"),
-    Option<&R::poison_donated>("poison-donated", "", "on", "overwrite donated buffers after use"),
+                      "outputs aliased to arguments not donated: copy, or strict (exit 6)")
+        .Advanced(),
+    Option<&R::poison_donated>("poison-donated", "", "on", "overwrite donated buffers after use").Advanced(),
+    Option<&R::device_limit>("xla-force-host-platform-device-count", "N", "4096", "devices at most")
+        .Advanced(),
 };
 
-constexpr OptionAlias kAliases[] = {
+constexpr OptionAlias kOwnAliases[] = {
     {"format", "input-format"},
     {"debug_options_file", "config"},
     {"device_type", "platform"},
@@ -94,18 +113,19 @@ constexpr OptionAlias kAliases[] = {
     {"num_repeats", "repeats"},
     {"is_spmd_partitioned_module", "is-partitioned"},
     {"run_single_shard_id", "run-device"},
+    {"run-test-hlo-passes", "run-hlo-passes"},
+    {"run_xla_backend_only", "run-hlo-passes", "never"},
 };
+constexpr auto kAliases = WithPassAliases(kOwnAliases);
 
 // Documented, but of parts that come later.
 constexpr UnavailableOption kLaterOptions[] = {
-    {"reference-platform", "comparison with a second platform"},
-    {"run-test-hlo-passes", "running passes"},
-    {"run-reference-hlo-passes", "running passes"},
-    {"run-xla-backend-only", "running passes"},
-    {"run-hlo-passes", "running passes"},
-    {"passes", "running passes"},
-    {"despecialize", "comparison with a second platform"},
-    {"remove-infeed-outfeed", "running passes"},
+    {"target-triple", "code generation"},
+    {"mcpu", "code generation"},
+    {"mattr", "code generation"},
+    {"gpu-arch", "code generation"},
+    {"gpu-target-config", "code generation"},
+    {"xla-gpu-target-config-filename", "code generation"},
     {"custom-call-lib", "loading custom-call libraries"},
     {"benchmark", "benchmarking"},
     {"csv", "benchmarking"},
@@ -135,17 +155,16 @@ constexpr UnavailableOption kLaterOptions[] = {
     {"watch-out", "locating faults"},
     {"bisect-passes", "locating faults"},
     {"reduce-to", "locating faults"},
-    {"partition", "the partitioner"},
-    {"use-spmd-partitioning", "the partitioner"},
+    {"partition", "the partitioner", /*flag=*/true},
+    {"use-spmd-partitioning", "the partitioner", /*flag=*/true},
     {"rank", "running on several hosts"},
     {"task-id", "running on several hosts"},
     {"world-size", "running on several hosts"},
     {"num-nodes", "running on several hosts"},
     {"coordinator", "running on several hosts"},
     {"address", "running on several hosts"},
-    {"chain", "feeding outputs back"},
     {"memory", "the memory report"},
-    {"check-memory", "the memory check"},
+    {"check-memory", "the memory check", /*flag=*/true},
 };
 
 constexpr llvm::StringRef kExamples[] = {
@@ -153,6 +172,7 @@ constexpr llvm::StringRef kExamples[] = {
     "hlo-run --inputs=@in.npz --output=@out.npz m.hlo    arguments and results in files",
     "hlo-run --input='f32[4] {1,2,3,4}' --input=1:iota m.hlo",
     "hlo-run --expected=@out.npz --tolerance=exact m.hlo reproducible?",
+    "hlo-run --passes=algsimp --reference-platform m.hlo same values as without passes?",
     "hlo-run --num-partitions=8 --launcher=threads m.hlo eight simulated devices",
     "hlo-run /tmp/dump                                   all modules of an XLA dump directory",
 };
@@ -173,18 +193,24 @@ const ToolInfo kHloRun = {
     kExamples};
 
 std::vector<OptionGroup> RunGroups(RunOptions& options) {
-  return {{"Platform", kPlatformRows, &options},
-          {"Arguments", kArgumentRows, &options},
-          {"Results", kResultRows, &options},
-          {"Comparison", kComparisonRows, &options},
-          {"Devices", kDeviceRows, &options}};
+  std::vector<OptionGroup> groups = {{"Platform", kPlatformRows, &options},
+                                     {"Arguments", kArgumentRows, &options},
+                                     {"Results", kResultRows, &options},
+                                     {"Comparison", kComparisonRows, &options},
+                                     {"Devices", kDeviceRows, &options}};
+  for (OptionGroup group : PassGroups(options.passes)) {
+    // A trace is of the run here, not of the passes.
+    if (group.rows.back().name == "trace") group.rows = group.rows.drop_back();
+    group.advanced = true;
+    groups.push_back(group);
+  }
+  return groups;
 }
 
 Status CheckRunOptions(const RunOptions& o) {
   HLO_CHECK_OK(AtLeast("--iterations", o.iterations, 1));
   HLO_CHECK_OK(AtLeast("--repeats", o.repeats, 1));
   HLO_CHECK_OK(AtLeast("--warmup", o.warmup, 0));
-  HLO_CHECK_OK(AtLeast("--threads", o.threads, 0));
   HLO_CHECK_OK(AtLeast("--json-indent", o.json_indent, 0));
   for (const auto& [option, bound] :
        {std::pair("--abs-error", o.abs_error), {"--rel-error", o.rel_error}, {"--ulp-error", o.ulp_error}})
@@ -193,6 +219,7 @@ Status CheckRunOptions(const RunOptions& o) {
                    llvm::format("%g", *bound));
   if (o.num_replicas) HLO_CHECK_OK(AtLeast("--num-replicas", *o.num_replicas, 1));
   if (o.num_partitions) HLO_CHECK_OK(AtLeast("--num-partitions", *o.num_partitions, 1));
+  if (o.device_limit) HLO_CHECK_OK(AtLeast("--xla_force_host_platform_device_count", *o.device_limit, 1));
   if (o.run_device) HLO_CHECK_OK(AtLeast("--run-device", *o.run_device, 0));
   uint64_t seed = 0;
   if (o.seed != "time" && llvm::StringRef(o.seed).getAsInteger(0, seed))

@@ -2,7 +2,9 @@
 #pragma once
 #include <optional>
 
+#include "tools/array_file.h"
 #include "tools/common_options.h"
+#include "tools/pass_options.h"
 
 namespace hlo {
 
@@ -13,10 +15,16 @@ enum class OutputDevices : uint8_t { Auto, All, First, None };
 enum class InputScope : uint8_t { Global, PerDevice };
 enum class Launcher : uint8_t { Auto, Threads, Mpi, Nccl };
 enum class AliasMode : uint8_t { Copy, Strict };
+/// Where the run to compare with takes place.
+enum class Reference : uint8_t { None, Interpreter, Cpu, Gpu };
 enum class NanMode : uint8_t { Equal, Never, Ignore };
 
 struct RunOptions : CommonOptions {
   Platform platform = Platform::Interpreter;
+  Reference reference = Reference::None;
+  RunPasses reference_passes = RunPasses::Auto;
+  PassRunOptions passes;
+  bool despecialize = false, remove_infeed_outfeed = false, dump_snapshots = false;
   bool compile_only = false;
   std::string infeed, outfeed;
   std::vector<std::string> custom_call;  // TARGET=error|zeros|identity
@@ -31,7 +39,8 @@ struct RunOptions : CommonOptions {
   std::string save_inputs;
   // Results
   PrintMode print = PrintMode::Auto;
-  std::string output_literal;  // --output
+  std::string output_literal;                  // --output
+  std::optional<ArrayFormat> output_encoding;  // --output-format
   bool npy_widen = false;
   OutputDevices output_devices = OutputDevices::Auto;
   std::string result_json;
@@ -45,8 +54,9 @@ struct RunOptions : CommonOptions {
   int64_t iterations = 1;
   bool until_mismatch = false;
   int64_t repeats = 1, warmup = 0;
+  NameList chain;
   // Devices, aliasing
-  std::optional<int64_t> num_replicas, num_partitions, run_device;
+  std::optional<int64_t> num_replicas, num_partitions, run_device, device_limit;
   bool is_partitioned = false;
   Launcher launcher = Launcher::Auto;
   InputScope input_scope = InputScope::Global;
@@ -69,6 +79,21 @@ inline constexpr OptionWord<Platform> kOptionWords<Platform>[] = {
     {"gpu", Platform::Gpu},
     {"host", Platform::Cpu},
     {"cuda", Platform::Gpu},
+};
+template <>
+inline constexpr OptionWord<Reference> kOptionWords<Reference>[] = {
+    {"interpreter", Reference::Interpreter},
+    {"cpu", Reference::Cpu},
+    {"gpu", Reference::Gpu},
+    {"default", Reference::Interpreter},
+    {"host", Reference::Cpu},
+    {"cuda", Reference::Gpu},
+    {"", Reference::None},
+};
+template <>
+inline constexpr OptionWord<ArrayFormat> kOptionWords<ArrayFormat>[] = {
+    {"npy", ArrayFormat::Npy}, {"npz", ArrayFormat::Npz},   {"txt", ArrayFormat::Txt},
+    {"bin", ArrayFormat::Bin}, {"json", ArrayFormat::Json},
 };
 template <>
 inline constexpr OptionWord<PrintMode> kOptionWords<PrintMode>[] = {

@@ -88,14 +88,6 @@ std::string WouldPass(const Comparison& c) {
   return text;
 }
 
-std::string BoundsText(const Tolerance& t, ElementType type) {
-  if (t.exact) return "exact";
-  if (!IsFloat(RealPartType(type))) return "exact (integers)";
-  std::string text = "abs " + BoundText(t.abs) + " rel " + BoundText(t.rel);
-  if (t.ulp) text += " ulp " + BoundText(*t.ulp);
-  return text;
-}
-
 /// Rows of text with their columns aligned.
 void PrintColumns(llvm::raw_ostream& out, llvm::ArrayRef<std::vector<std::string>> rows,
                   llvm::StringRef indent) {
@@ -113,6 +105,14 @@ void PrintColumns(llvm::raw_ostream& out, llvm::ArrayRef<std::vector<std::string
 }
 
 }  // namespace
+
+std::string BoundsText(const Tolerance& t, ElementType type) {
+  if (t.exact) return "exact";
+  if (!IsFloat(RealPartType(type))) return "exact (integers)";
+  std::string text = "abs " + BoundText(t.abs) + " rel " + BoundText(t.rel);
+  if (t.ulp) text += " ulp " + BoundText(*t.ulp);
+  return text;
+}
 
 std::string IndexText(const Shape& shape, int64_t linear) {
   Dims index(static_cast<size_t>(shape.rank()), 0);
@@ -205,7 +205,10 @@ void PrintMismatch(llvm::raw_ostream& out, llvm::StringRef file, llvm::StringRef
 }
 
 void PrintTable(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results) {
+  const bool reference =
+      llvm::any_of(results, [](const ModuleResult& r) { return !r.reference_status.empty(); });
   std::vector<std::vector<std::string>> rows = {{"module", "status", "worst error", "time"}};
+  if (reference) rows[0].insert(rows[0].begin() + 2, "reference");
   for (const ModuleResult& r : results) {
     double worst = 0;
     for (const OutputComparison& c : r.comparisons) worst = std::max(worst, c.result.max_abs);
@@ -214,6 +217,8 @@ void PrintTable(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results) {
     rows.push_back(
         {r.module.empty() ? r.file : r.module, r.status, r.compared ? Scientific(worst) : "-",
          r.execute_ns.empty() ? "-" : llvm::formatv("{0:F3} ms", static_cast<double>(least) * 1e-6).str()});
+    if (reference)
+      rows.back().insert(rows.back().begin() + 2, r.reference_status.empty() ? "-" : r.reference_status);
   }
   PrintColumns(out, rows, "");
 }
@@ -243,9 +248,11 @@ void WriteOutput(llvm::json::OStream& json, const ModuleResult::Output& output) 
     json.attribute("checksum", llvm::utohexstr(output.summary.checksum, /*LowerCase=*/true, /*Width=*/16));
     json.attribute("nan", output.summary.nan);
     json.attribute("inf", output.summary.inf);
-    if (output.summary.min_at >= 0) {
-      Real(json, "min", output.summary.min);
-      Real(json, "max", output.summary.max);
+    for (const auto& [key, value] : {std::pair("min", output.summary.min), {"max", output.summary.max}}) {
+      if (output.summary.min_at >= 0)
+        Real(json, key, value);
+      else
+        json.attribute(key, nullptr);  // of complex numbers, of no numbers
     }
     Real(json, "mean", output.summary.mean);
   });
@@ -287,20 +294,30 @@ void WriteModule(llvm::json::OStream& json, const ModuleResult& r) {
   json.attribute("status", r.status);
   json.attribute("exit_code", r.exit_code);
   json.attribute("platform", "interpreter");
-  json.attribute("reference", nullptr);
+  if (r.reference_status.empty())
+    json.attribute("reference", nullptr);
+  else
+    json.attribute("reference", "interpreter");
   json.attribute("seed", static_cast<int64_t>(r.seed));
   json.attribute("compile_ns", r.compile_ns);
   Indices(json, "execute_ns", r.execute_ns);
   json.attributeArray("outputs", [&] {
     for (const ModuleResult::Output& output : r.outputs) WriteOutput(json, output);
   });
-  if (r.compared) json.attributeObject("comparison", [&] { WriteComparison(json, r.comparisons); });
+  if (r.compared)
+    json.attributeObject("comparison", [&] { WriteComparison(json, r.comparisons); });
+  else
+    json.attribute("comparison", nullptr);
+  json.attribute("divergence", nullptr);
   json.attributeObject("memory", [&] {
     json.attribute("argument_bytes", r.argument_bytes);
     json.attribute("result_bytes", r.result_bytes);
+    // Planned by backends that compile.
+    json.attribute("temp_bytes", nullptr);
+    json.attribute("peak_bytes", nullptr);
   });
   json.attributeArray("diagnostics", [&] {
-    for (const std::string& text : r.diagnostics) json.value(llvm::json::fixUTF8(text));
+    for (const std::string& text : r.diagnostics) json.rawValue([&](llvm::raw_ostream& out) { out << text; });
   });
 }
 

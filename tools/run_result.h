@@ -31,6 +31,8 @@ struct OutputComparison {
 /// only the first line.
 void PrintMismatch(llvm::raw_ostream& out, llvm::StringRef file, llvm::StringRef actual_name,
                    llvm::StringRef expected_name, const OutputComparison& comparison, bool brief);
+/// `abs 1e-3 rel 1e-3`.
+std::string BoundsText(const Tolerance& tolerance, ElementType type);
 /// `[2,77]` of a linear index.
 std::string IndexText(const Shape& shape, int64_t linear);
 
@@ -50,7 +52,8 @@ struct ModuleResult {
   bool compared = false;
   std::vector<OutputComparison> comparisons;  // of the last iteration, or the first with a mismatch
   int64_t argument_bytes = 0, result_bytes = 0;
-  std::vector<std::string> diagnostics;  // `error: text [id]`
+  std::string reference_status;          // empty: no reference
+  std::vector<std::string> diagnostics;  // as JSON objects
 };
 void PrintTable(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results);
 std::string ResultJson(llvm::ArrayRef<ModuleResult> results, int64_t indent);

@@ -1,5 +1,7 @@
 #include "tools/run_values.h"
 
+#include "ir/numeric/narrow_float.h"
+#include "llvm/Support/Format.h"
 #include "parser/parser.h"
 #include "tools/options.h"
 
@@ -12,12 +14,17 @@ struct GeneratorRow {
   llvm::StringLiteral name;
   ValueKind kind;
   int min_arguments, max_arguments;
+  llvm::StringLiteral usage;
 };
 constexpr GeneratorRow kGenerators[] = {
-    {"zeros", ValueKind::Zeros, 0, 0},        {"ones", ValueKind::Ones, 0, 0},
-    {"const", ValueKind::Constant, 1, 1},     {"iota", ValueKind::Iota, 0, 1},
-    {"uniform", ValueKind::Uniform, 2, 2},    {"normal", ValueKind::Normal, 2, 2},
-    {"device-id", ValueKind::DeviceId, 0, 0}, {"uninit", ValueKind::Uninit, 0, 0},
+    {"zeros", ValueKind::Zeros, 0, 0, "zeros"},
+    {"ones", ValueKind::Ones, 0, 0, "ones"},
+    {"const", ValueKind::Constant, 1, 1, "const(V)"},
+    {"iota", ValueKind::Iota, 0, 1, "iota or iota(DIM)"},
+    {"uniform", ValueKind::Uniform, 2, 2, "uniform(LO,HI)"},
+    {"normal", ValueKind::Normal, 2, 2, "normal(MEAN,STD)"},
+    {"device-id", ValueKind::DeviceId, 0, 0, "device-id"},
+    {"uninit", ValueKind::Uninit, 0, 0, "uninit"},
 };
 
 struct IreeTypeRow {
@@ -173,8 +180,8 @@ Result<Literal> FromRaw(const ArrayFile& file, const Shape& shape, const std::st
   if (!shape.IsArray()) return ShapeError(what, shape, "raw bytes");
   const int64_t expected = ByteSize(shape);
   if (static_cast<int64_t>(file.bytes.size()) != expected)
-    return Error("input-shape", {}, "{0} is {1} of {2} bytes, '{3}' has {4}", what, ToString(shape, false),
-                 expected, file.path, file.bytes.size());
+    return Error("input-shape", {}, "{0} is {1} of {2} bytes, the file has {3}", what, ToString(shape, false),
+                 expected, file.bytes.size());
   NpyArray array;
   array.item_size = Info(shape.element_type()).host_bytes();
   array.kind = 'V';
@@ -218,16 +225,46 @@ Result<Literal> FromLiteral(const Literal& literal, const Shape& shape, const st
   return literal.WithShape(shape);
 }
 
+/// The end of the first line at which all braces and parentheses are closed.
+size_t LiteralEnd(StringRef text) {
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (StringRef("{(").contains(text[i])) ++depth;
+    if (StringRef("})").contains(text[i])) --depth;
+    if (text[i] == '\n' && depth <= 0) return i;
+  }
+  return text.size();
+}
+
+/// A literal after its shape. Shapes of tuples stand before the whole or before each element.
+Result<Literal> ShapedLiteral(StringRef text) {
+  if (text.starts_with("(")) {
+    int depth = 0;
+    size_t end = 0;
+    do {
+      depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+    } while (++end < text.size() && depth > 0);
+    const StringRef value = text.drop_front(end).trim();
+    if (auto shape = ParseShape(text.take_front(end)); shape && !value.empty())
+      return ParseLiteral(value, *shape);
+  }
+  return ParseLiteralWithShape(WithLayouts(text));
+}
+
 Result<std::vector<std::unique_ptr<Value>>> ReadFileValue(StringRef text, StringRef option) {
   std::vector<std::unique_ptr<Value>> values;
+  auto [path, key] = text.drop_front().rsplit('#');
+  if (!path.ends_with(".npz")) path = text.drop_front(), key = "";
+  if (path.empty())
+    return Error("usage-option", {}, "option '{0}': found '{1}', expected a file name after '@'", option,
+                 text);
   auto add = [&](auto what) {
     auto value = std::make_unique<Value>();
     value->text = text.str();
+    value->file = text.drop_front().str();
     value->what = std::move(what);
     values.push_back(std::move(value));
   };
-  auto [path, key] = text.drop_front().rsplit('#');
-  if (!path.ends_with(".npz")) path = text.drop_front(), key = "";
   HLO_TRY(ArrayFile file, OpenArrayFile(path));
   if (!key.empty() && file.kind != ArrayFile::Kind::Npz)
     return Error("usage-option", {}, "option '{0}': '{1}' is no npz archive", option, path);
@@ -247,30 +284,23 @@ Result<std::vector<std::unique_ptr<Value>>> ReadFileValue(StringRef text, String
       return Error(std::move(error));
     }
   } else if (file.kind == ArrayFile::Kind::Text) {
-    // One literal with shape per line, or text for the shape of the parameter.
+    // Literals with shape, one after another, or text for the shape of the parameter.
     StringRef rest = file.bytes.trim();
     if (!SaysShape(rest)) {
       add(std::monostate{});
-      values.back()->literal_text = rest;
       values.back()->text = rest.str();
       values.back()->literal_text = values.back()->text;
     }
     while (SaysShape(rest)) {
-      const size_t end = rest.find("\n");
-      StringRef line = rest.take_front(end);
-      auto literal = ParseLiteralWithShape(WithLayouts(line));
-      if (!literal && end != StringRef::npos) {
-        // Written over several lines: one literal in the whole file.
-        line = rest;
-        literal = ParseLiteralWithShape(WithLayouts(line));
-      }
+      const size_t end = LiteralEnd(rest);
+      auto literal = ShapedLiteral(rest.take_front(end));
       if (!literal) {
         Diagnostic error = MakeError("input-literal", {}, "{0}", literal.error().message);
         error.file = path.str();
         return Error(std::move(error));
       }
       add(literal->Unpack());
-      rest = rest.drop_front(line.size()).trim();
+      rest = rest.drop_front(end).trim();
     }
   } else {
     add(std::move(file));
@@ -278,7 +308,69 @@ Result<std::vector<std::unique_ptr<Value>>> ReadFileValue(StringRef text, String
   return values;
 }
 
+/// Words that are no literal: misspelt generators, generators with wrong arguments, files without `@`.
+Status CheckLiteralText(StringRef text, StringRef option) {
+  constexpr llvm::StringLiteral kWords[] = {"nan", "inf", "true", "false"};
+  const StringRef word = text.take_while([](char c) { return llvm::isAlnum(c) || c == '-' || c == '_'; });
+  if (text.empty() || (llvm::isAlpha(text.front()) && !llvm::is_contained(kWords, word))) {
+    for (const GeneratorRow& row : kGenerators)
+      if (row.name == word)
+        return Error("usage-option", {}, "option '{0}': found '{1}', expected {2}", option, text, row.usage);
+    const std::string hint = DidYouMeanText(word, GeneratorNames());
+    return Error("usage-option", {},
+                 "option '{0}': found '{1}', expected a literal, a file '@NAME' or a generator{2}{3}", option,
+                 text, hint.empty() ? "" : "; ", hint);
+  }
+  return {};
+}
+
+/// A wide array as --npy-widen writes it, brought back to the narrow type it stands for; nothing if it is
+/// none.
+Result<std::optional<Literal>> Narrowed(const NpyArray& array, const Shape& shape, const std::string& what) {
+  const Shape wide_shape = shape.IsArray() ? shape.WithElementType(ElementType::F32) : Shape();
+  const ElementType type = shape.IsArray() ? shape.element_type() : ElementType::F32;
+  if (!shape.IsArray() || !IsFloat(type) || Info(type).bits >= 32 || !Fits(array, wide_shape))
+    return std::optional<Literal>();
+  const Literal wide = ToLiteral(array, wide_shape);
+  Literal narrow = Literal::Make(shape);
+  for (int64_t i = 0; i < shape.ElementCount(); ++i) {
+    const double value = wide.Data<float>()[i];
+    const uint64_t code = FromDouble(type, value);
+    if (ToDouble(type, code) != value && !std::isnan(value))
+      return Error("input-array", {}, "{0} is {1}, which has no element {2}", what, ToString(shape, false),
+                   llvm::format("%.9g", value));
+    narrow.SetBits(i, code);
+  }
+  return std::optional<Literal>(std::move(narrow));
+}
+
+Result<Literal> MakeAnywhere(const Value& value, const Shape& shape, const std::string& what,
+                             const ValueSeed& seed) {
+  if (const auto* array = std::get_if<NpyArray>(&value.what)) {
+    if (value.narrow && !Fits(*array, shape)) {
+      HLO_TRY(std::optional<Literal> narrow, Narrowed(*array, shape, what));
+      if (narrow) return std::move(*narrow);
+    }
+    if (!Fits(*array, shape)) return ShapeError(what, shape, Describe(*array));
+    return ToLiteral(*array, shape);
+  }
+  if (const auto* file = std::get_if<ArrayFile>(&value.what)) return FromRaw(*file, shape, what);
+  if (const auto* rule = std::get_if<ValueRule>(&value.what)) {
+    HLO_CHECK_OK(CheckRule(*rule, shape, what, value.text));
+    return MakeValue(shape, *rule, seed);
+  }
+  if (const auto* iree = std::get_if<IreeValue>(&value.what)) return FromIree(*iree, shape, what);
+  if (const auto* literal = std::get_if<Literal>(&value.what)) return FromLiteral(*literal, shape, what);
+  return FromText(value.literal_text, shape, what);
+}
+
 }  // namespace
+
+std::vector<StringRef> GeneratorNames() {
+  std::vector<StringRef> names;
+  for (const GeneratorRow& row : kGenerators) names.push_back(row.name);
+  return names;
+}
 
 std::optional<ValueRule> ParseGenerator(StringRef text) {
   text = text.trim();
@@ -321,10 +413,11 @@ Result<std::vector<std::unique_ptr<Value>>> ReadValue(StringRef text, StringRef 
   } else if (auto iree = ParseIree(text)) {
     value->what = std::move(*iree);
   } else if (SaysShape(text)) {
-    auto literal = ParseLiteralWithShape(WithLayouts(text));
+    auto literal = ShapedLiteral(text);
     if (!literal) return Error("input-literal", {}, "option '{0}': {1}", option, literal.error().message);
     value->what = literal->Unpack();
   } else {
+    HLO_CHECK_OK(CheckLiteralText(text, option));
     value->literal_text = text;
   }
   std::vector<std::unique_ptr<Value>> values;
@@ -350,18 +443,9 @@ std::optional<Shape> OwnShape(const Value& value) {
 
 Result<Literal> MakeLiteral(const Value& value, const Shape& shape, const std::string& what,
                             const ValueSeed& seed) {
-  if (const auto* array = std::get_if<NpyArray>(&value.what)) {
-    if (!Fits(*array, shape)) return ShapeError(what, shape, Describe(*array));
-    return ToLiteral(*array, shape);
-  }
-  if (const auto* file = std::get_if<ArrayFile>(&value.what)) return FromRaw(*file, shape, what);
-  if (const auto* rule = std::get_if<ValueRule>(&value.what)) {
-    HLO_CHECK_OK(CheckRule(*rule, shape, what, value.text));
-    return MakeValue(shape, *rule, seed);
-  }
-  if (const auto* iree = std::get_if<IreeValue>(&value.what)) return FromIree(*iree, shape, what);
-  if (const auto* literal = std::get_if<Literal>(&value.what)) return FromLiteral(*literal, shape, what);
-  return FromText(value.literal_text, shape, what);
+  auto literal = MakeAnywhere(value, shape, what, seed);
+  if (!literal && literal.error().file.empty()) literal.error().file = value.file;
+  return literal;
 }
 
 }  // namespace hlo

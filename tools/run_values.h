@@ -23,11 +23,15 @@ struct Value {
   std::variant<std::monostate, NpyArray, ArrayFile, ValueRule, IreeValue, Literal>
       what;                      // monostate: literal text
   llvm::StringRef literal_text;  // of literals without shape
+  std::string file;              // where it stands, for messages: `f.npy`, `f.npz#key`
+  bool narrow = false;           // f32 arrays may stand for narrower floats, as --npy-widen writes them
 };
 
 /// A generator's rule: zeros, ones, const(V), iota, iota(DIM), uniform(LO,HI), normal(MEAN,STD), device-id,
 /// uninit.
 std::optional<ValueRule> ParseGenerator(llvm::StringRef text);
+/// The names of the generators.
+std::vector<llvm::StringRef> GeneratorNames();
 
 /// Reads VALUE. A file of several arrays gives one Value per array; an npz without `#key` gives one Value
 /// holding the ArrayFile. Errors: input-open, input-array, input-literal, usage-option.
