@@ -34,6 +34,10 @@ printf 'PK\003\004 truncated' >cut.npz
 expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 1 "$run" --output=@o.npz endless.hlo
 expect 143 'interrupted by signal 15' timeout -s TERM --preserve-status 1 "$run" endless.hlo
 expect 8 'time limit exceeded [limit-timeout]' "$run" --timeout=300ms endless.hlo
+expect 8 'time limit exceeded [limit-timeout]' "$run" --timeout=300ms --repeats=1000000000 m.hlo
+expect 8 'time limit exceeded [limit-timeout]' "$run" --timeout=300ms --warmup=1000000000 m.hlo
+"$run" --result-json=- m.hlo m.hlo 2>err | python3 -c 'import json, sys; sys.exit(len(json.load(sys.stdin)["modules"]) != 2)' ||
+  { echo "FAIL: result object alone on standard output"; failures=$((failures + 1)); }
 awk 'BEGIN { for (i = 0; i < 40000; i++) print "c" i " { x = s32[] parameter(0)  ROOT r = s32[] copy(x) }" }' >many.hlo
 cat m.hlo >>many.hlo
 expect 8 'time limit exceeded [limit-timeout]' "$run" --timeout=1ms many.hlo

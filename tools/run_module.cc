@@ -240,6 +240,8 @@ void ModuleRunner::WarnThatDevicesDiffer(std::string what) {
 /// One execution on these arguments; its time goes to `times` if given.
 Result<InterpreterResult> ModuleRunner::Execute(const Module& module, Arguments arguments,
                                                 std::vector<int64_t>* times) {
+  // Executions may be too short to notice.
+  if (Interrupted()) return Error(InterruptedError());
   const auto start = Clock::now();
   HLO_TRY(InterpreterResult result, RunModule(module, std::move(arguments), run_));
   if (times == nullptr) return result;
