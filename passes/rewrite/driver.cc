@@ -52,7 +52,7 @@ bool ConcernsScales(const Instruction& inst) {
 
 }  // namespace
 
-RuleIndex::RuleIndex(std::vector<llvm::ArrayRef<Rule>> tables) {
+RuleIndex::RuleIndex(const std::vector<llvm::ArrayRef<Rule>>& tables) {
   for (const auto& table : tables)
     for (const Rule& rule : table) entries_.push_back({&rule, rule.pattern.Commuted()});
   by_kind_.resize(AllOps().size());

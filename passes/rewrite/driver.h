@@ -9,7 +9,7 @@ namespace hlo {
 /// Rules by the opcode of the instruction they replace, in table order; made once.
 class RuleIndex {
  public:
-  explicit RuleIndex(std::vector<llvm::ArrayRef<Rule>> tables);
+  explicit RuleIndex(const std::vector<llvm::ArrayRef<Rule>>& tables);
   struct Entry {
     const Rule* rule;
     std::vector<Pattern> variants;  // the pattern with operands of commutative ops in both orders

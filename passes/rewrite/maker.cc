@@ -56,7 +56,7 @@ Instruction* Maker::Parameter(int64_t number, const Shape& shape, llvm::StringRe
 Instruction* Maker::Constant(Literal literal) {
   if (literal.shape() != literal.shape().WithDefaultLayouts())
     literal = literal.WithShape(literal.shape().WithDefaultLayouts());
-  return builder_.Constant(std::move(literal));
+  return builder_.Constant(literal);
 }
 
 Instruction* Maker::Scalar(ElementType type, double value) { return Constant(ScalarLiteral(type, value)); }

@@ -58,14 +58,14 @@ bool HasOneUse(const Instruction& inst);
 
 namespace pattern {
 
-// Slots.
+// Slots. NOLINTBEGIN(readability-identifier-naming): the words in which rules are written
 inline const Pattern A = Pattern::Bind(0), B = Pattern::Bind(1), C = Pattern::Bind(2), D = Pattern::Bind(3),
                      E = Pattern::Bind(4), F = Pattern::Bind(5), P = Pattern::Bind(6), Q = Pattern::Bind(7),
                      R = Pattern::Bind(8), S = Pattern::Bind(9), X = Pattern::Bind(10), Y = Pattern::Bind(11);
 inline const Pattern Any = Pattern::Any();
 // Values; in replacements of boolean type One is true.
 inline const Pattern Zero = Pattern::All(0), One = Pattern::All(1);
-
+// NOLINTEND(readability-identifier-naming)
 // One function per opcode: Add(A, B), Negate(A), Reshape(A); Dot() for any operands.
 #define HLO_OP(Kind, ...)                                     \
   template <class... Operands>                                \

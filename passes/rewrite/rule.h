@@ -22,7 +22,7 @@ struct Licence {
   bool needs_fast_math = false;  // on floats only with RewritePolicy::fast_math
   [[nodiscard]] bool exact() const { return changes == 0; }
 };
-inline constexpr Licence Exact = {};
+inline constexpr Licence Exact = {};  // NOLINT(readability-identifier-naming): a word of rules
 /// On by default, as in XLA; off under --strict-fp where floats are concerned.
 constexpr Licence Changes(int changes) { return {static_cast<uint8_t>(changes), false}; }
 /// Where floats are concerned only with --fast-math (passes.md: INT or FM).

@@ -25,7 +25,7 @@ constexpr int kReassociates = kRounding | kSignedZero | kNan | kRange;
 
 llvm::ArrayRef<Rule> ContractionRules() {
   using namespace pattern;
-  const Guard LI = LayoutInsensitive;
+  const Guard LI = LayoutInsensitive;  // NOLINT(readability-identifier-naming): a word of rules
   const Pattern dot = Dot().If(HasStaticArrays), conv = Convolution().If(IsPlainConvolution);
   const Pattern product = Pattern::OneOf({OpKind::Dot, OpKind::Convolution}).If(HasStaticArrays);
   static const Rule rules[] = {

@@ -20,7 +20,7 @@ constexpr int kReassociates = kRounding | kSignedZero | kNan | kRange;
 
 llvm::ArrayRef<Rule> ReductionRules() {
   using namespace pattern;
-  const Guard LI = LayoutInsensitive;
+  const Guard LI = LayoutInsensitive;  // NOLINT(readability-identifier-naming): a word of rules
   const Pattern plain = Reduce().If(IsPlainReduction), window = ReduceWindow().If(IsPlainReduction);
   auto reduce_of = [](const Pattern& x) { return Reduce(x.As(B), Q).If(IsPlainReduction); };
   static const Rule rules[] = {
