@@ -19,6 +19,15 @@ enum ModuleFacts : uint16_t {
   kCopies = 32,        // copies for aliasing safety are in place (copy-insertion)
   kAllFacts = 0xffff,
 };
+/// How a fact is called, which pass brings it about, and how to see that a module has it.
+struct ModuleFactInfo {
+  ModuleFacts fact;
+  llvm::StringRef word;
+  llvm::StringRef established_by;
+  bool (*holds)(const Module& module);  // null: only the passes that have run can tell
+};
+llvm::ArrayRef<ModuleFactInfo> AllModuleFacts();
+
 /// `schedule, flat-calls`; `none` and `all` for the extremes.
 std::string ToString(ModuleFacts facts);
 

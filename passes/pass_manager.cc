@@ -37,9 +37,11 @@ class SchedulesAside {
 
 }  // namespace
 
-bool PassManager::Selected(llvm::StringRef name) const {
+bool PassManager::Selected(llvm::StringRef name, llvm::StringRef pipeline) const {
   if (selection_.disabled.contains(name)) return false;
-  return selection_.enabled_only.empty() || selection_.enabled_only.contains(name);
+  const llvm::StringSet<>& only = selection_.enabled_only;
+  if (only.empty() || only.contains(name) || selection_.required.contains(name)) return true;
+  return llvm::any_of(llvm::split(pipeline, '/'), [&](llvm::StringRef list) { return only.contains(list); });
 }
 
 Result<bool> PassManager::Run(Module& module, llvm::ArrayRef<PipelineItem> items) {
@@ -107,7 +109,7 @@ Result<bool> PassManager::RunPass(Module& module, const PipelineItem& item, cons
                                   int64_t round) {
   const PassInfo& pass = *item.pass;
   if (!started_ && pass.name == selection_.start_from) started_ = true;
-  if (!started_ || !Selected(pass.name)) return false;
+  if (!started_ || !Selected(pass.name, pipeline)) return false;
   if (selection_.pass_limit >= 0 && static_cast<int64_t>(executions_.size()) >= selection_.pass_limit)
     return false;
   // Inside a pipeline a pass that had nothing to do with this very module has nothing to do again.
@@ -123,6 +125,7 @@ Result<bool> PassManager::RunPass(Module& module, const PipelineItem& item, cons
   execution.number = static_cast<int64_t>(executions_.size()) + 1;
   execution.round = round;
   execution.instructions_before = module.InstructionCount();
+  if (pass.requires_facts != kNoFacts) HLO_CHECK_OK(CheckRequired(module, execution));
   makers_.push_back(llvm::formatv("pass '{0}' (execution {1})", pass.name, execution.number).str());
   module.set_stamp(static_cast<uint16_t>(std::min<int64_t>(execution.number, UINT16_MAX)));
   auto result = Execute(module, item, execution);
@@ -132,8 +135,27 @@ Result<bool> PassManager::RunPass(Module& module, const PipelineItem& item, cons
     ++version_;
   else
     idle_at_[key] = version_;
+  if (result) UpdateFacts(pass, *result);
   executions_.push_back(std::move(execution));
   return result;
+}
+
+Status PassManager::CheckRequired(const Module& module, const PassExecution& execution) const {
+  for (const ModuleFactInfo& info : AllModuleFacts()) {
+    if ((execution.pass->requires_facts & info.fact) == 0) continue;
+    if (info.holds ? info.holds(module) : (facts_ & info.fact) != 0) continue;
+    return Error("usage-pass-requirement", {},
+                 "pass '{0}' (execution {1}) requires '{2}', which module '{3}' lacks; pass '{4}' before it "
+                 "establishes that",
+                 execution.pass->name, execution.number, info.word, module.name(), info.established_by);
+  }
+  return {};
+}
+
+void PassManager::UpdateFacts(const PassInfo& pass, bool changed) {
+  if (changed) facts_ &= pass.preserves;
+  for (const ModuleFactInfo& info : AllModuleFacts())
+    if (pass.name == info.established_by) facts_ |= info.fact;
 }
 
 Result<bool> PassManager::Execute(Module& module, const PipelineItem& item, PassExecution& execution) {

@@ -44,7 +44,8 @@ class PassObserver {
 struct PassSelection {
   int64_t pass_limit = -1;         // only the first N executions; -1: all
   llvm::StringSet<> disabled;      // passes and pipelines, canonical names (PassInfo::name)
-  llvm::StringSet<> enabled_only;  // if not empty: no others
+  llvm::StringSet<> enabled_only;  // if not empty: no others, whole pipelines too,
+  llvm::StringSet<> required;      // but for these passes
   std::string start_from;          // leave out passes before the first of this name
 };
 
@@ -75,7 +76,12 @@ class PassManager {
   Result<bool> RunPass(Module& module, const PipelineItem& item, const std::string& pipeline, int64_t round);
   Result<bool> Execute(Module& module, const PipelineItem& item, PassExecution& execution);
   void WarnNoFixedPoint(const PipelineItem& item, size_t round_begin);
-  [[nodiscard]] bool Selected(llvm::StringRef name) const;
+  /// `pipeline`: where the pass stands (PassExecution::pipeline).
+  [[nodiscard]] bool Selected(llvm::StringRef name, llvm::StringRef pipeline) const;
+  /// Error usage-pass-requirement if the module lacks what the pass is made for.
+  Status CheckRequired(const Module& module, const PassExecution& execution) const;
+  /// Facts that no look at the module can tell, after a pass.
+  void UpdateFacts(const PassInfo& pass, bool changed);
 
   RewriteControls& controls_;
   PassSelection selection_;
@@ -84,7 +90,8 @@ class PassManager {
   std::vector<std::string> makers_;
   bool check_changed_flag_ = false;
   bool started_ = false;
-  uint64_t version_ = 0;  // grows with every change of the module
+  unsigned facts_ = kNoFacts;  // of those that only the passes run so far can tell
+  uint64_t version_ = 0;       // grows with every change of the module
   /// By pass and option text: the version at which it last found nothing to do.
   llvm::StringMap<uint64_t> idle_at_;
 };

@@ -1,5 +1,7 @@
 #include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/call_graph.h"
 #include "passes/pass.h"
+#include "passes/rewrite/dots.h"
 
 namespace hlo {
 
@@ -17,17 +19,46 @@ int CompareNames(llvm::StringRef a, llvm::StringRef b) {
   return a.size() < b.size() ? -1 : a.size() > b.size();
 }
 
-constexpr llvm::StringRef kFactWords[] = {"schedule",       "flat-calls", "layouts",
-                                          "canonical-dots", "fusions",    "copies"};
+bool IsScheduled(const Module& module) { return module.config.is_scheduled; }
+
+bool HasFlatCalls(const Module& module) { return CallGraph(module).IsFlat(); }
+
+bool HasLayouts(const Module& module) {
+  bool all = true;
+  for (const auto& c : module.computations())
+    for (const Instruction* i : c->instructions())
+      ForEachLeaf(i->shape(),
+                  [&](const ShapeIndex&, const Shape& leaf) { all &= !leaf.IsArray() || leaf.has_layout(); });
+  return all;
+}
+
+bool HasCanonicalDots(const Module& module) {
+  for (const auto& c : module.computations())
+    for (const Instruction* i : c->instructions())
+      if (i->kind() == OpKind::Dot && !IsCanonicalDot(*i)) return false;
+  return true;
+}
 
 }  // namespace
+
+llvm::ArrayRef<ModuleFactInfo> AllModuleFacts() {
+  static constexpr ModuleFactInfo kFacts[] = {
+      {kSchedule, "schedule", "hlo-memory-scheduler", &IsScheduled},
+      {kFlatCalls, "flat-calls", "flatten-call-graph", &HasFlatCalls},
+      {kLayouts, "layouts", "layout-assignment", &HasLayouts},
+      {kCanonicalDots, "canonical-dots", "dot_decomposer", &HasCanonicalDots},
+      {kFusions, "fusions", "fusion", nullptr},
+      {kCopies, "copies", "copy-insertion", nullptr},
+  };
+  return kFacts;
+}
 
 std::string ToString(ModuleFacts facts) {
   if (facts == kNoFacts) return "none";
   if (facts == kAllFacts) return "all";
   std::string text;
-  for (size_t i = 0; i < std::size(kFactWords); ++i)
-    if (facts >> i & 1) text += (text.empty() ? "" : ", ") + kFactWords[i].str();
+  for (const ModuleFactInfo& info : AllModuleFacts())
+    if ((facts & info.fact) != 0) text += (text.empty() ? "" : ", ") + info.word.str();
   return text;
 }
 

@@ -154,6 +154,14 @@ std::string PipelineText(llvm::ArrayRef<PipelineItem> items, bool expand) {
   return out;
 }
 
+void ForEachPass(llvm::ArrayRef<PipelineItem> items, llvm::function_ref<void(const PassInfo&)> f) {
+  for (const PipelineItem& item : items)
+    if (item.pass)
+      f(*item.pass);
+    else
+      ForEachPass(item.items, f);
+}
+
 llvm::ArrayRef<PipelineInfo> AllPipelines() {
   static constexpr PipelineInfo kPipelines[] = {
 #define HLO_PIPELINE(name, summary, spec) {name, summary, spec},

@@ -26,6 +26,9 @@ Result<std::vector<PipelineItem>> ParsePipeline(llvm::StringRef spec);
 /// pipelines stay `@name` unless `expand`.
 std::string PipelineText(llvm::ArrayRef<PipelineItem> items, bool expand = false);
 
+/// Calls f with every pass of the items, in order.
+void ForEachPass(llvm::ArrayRef<PipelineItem> items, llvm::function_ref<void(const PassInfo&)> f);
+
 /// A row of pipelines.def.
 struct PipelineInfo {
   llvm::StringRef name, summary, spec;

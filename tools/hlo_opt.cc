@@ -201,18 +201,13 @@ class OptRun {
       return {};
     }
     const PrintOptions print = MakePrintOptions(options_, os.is_displayed());
-    switch (stage_) {
-      case OptStage::Parsed:
-      case OptStage::Hlo:
-      case OptStage::Scheduled: Print(os, *shown, print); break;
-      case OptStage::Buffers:
-        return PrintBuffers(os, *shown, options_.JsonOutput(), static_cast<unsigned>(options_.json_indent));
-      case OptStage::Json:
-        WriteGraphJson(os, *shown, print, static_cast<unsigned>(options_.json_indent));
-        break;
-      case OptStage::Cost: PrintCost(os, *shown, options_.cost == CostForm::Csv); break;
+    const auto indent = static_cast<unsigned>(options_.json_indent);
+    if (stage_ == OptStage::Buffers) return PrintBuffers(os, *shown, options_.JsonOutput(), indent);
+    if (stage_ == OptStage::Cost) {
+      PrintCost(os, *shown, options_.cost == CostForm::Csv);
+      return {};
     }
-    return {};
+    return WriteModule(os, *shown, Info(stage_).form, {print, indent, /*called=*/false});
   }
 
   const OptOptions& options_;
@@ -230,7 +225,7 @@ bool PrintLists(const OptOptions& options, raw_ostream& out) {
   if (!options.list_ops.empty())
     WriteOpsJson(out, static_cast<unsigned>(options.json_indent));
   else if (options.list_stages)
-    out << "parsed\nhlo\nhlo-scheduled\nbuffer-assignment\njson\ncost\n";
+    ListStages(out);
   else if (options.passes.list_pipelines)
     ListPipelines(out);
   else if (options.passes.list_passes != ListForm::Unset)
@@ -257,7 +252,7 @@ int HloOptMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
     sink.Report(std::move(stage).error());
     return sink.exit_code();
   }
-  auto passes = PassRunner::Make(options);
+  auto passes = PassRunner::Make(options, started.command_line);
   if (!passes) {
     sink.Report(std::move(passes).error());
     return sink.exit_code();

@@ -7,8 +7,9 @@ using O = OptOptions;
 
 constexpr OptionRow kTargetRows[] = {
     Option<&O::platform>("platform", "NAME", "none", "pipeline and code generator: none, cpu"),
-    Option<&O::stage>("stage", "STAGE", "hlo",
-                      "what to print: parsed, hlo, hlo-scheduled, buffer-assignment, json, cost"),
+    Option<&O::stage>(
+        "stage", "STAGE", "hlo",
+        "what to print: parsed, hlo, hlo-scheduled, buffer-assignment, json, pb, dot, html, cost"),
     Option<&O::list_stages>("list-stages", "", "", "the stages of the platform").Advanced(),
     Option<&O::list_ops>("list-ops", "json", "", "the table of opcodes").Bare("json"),
 };
@@ -73,7 +74,8 @@ constexpr OptionRow kReductionRows[] = {
 constexpr OptionRow kOutputRows[] = {
     Option<&CommonOptions::output>("output", "FILE", "-", "main output; `-` is standard output").Letter('o'),
     Option<&CommonOptions::output_format>("output-format", "FORMAT", "extension of -o",
-                                          "hlo or json (hlo.graph/1)"),
+                                          "hlo, json (hlo.graph/1), pb, dot or html")
+        .Letter('T'),
 };
 
 constexpr OptionAlias kOwnAliases[] = {
@@ -117,8 +119,6 @@ struct StageRow {
 constexpr StageRow kStages[] = {
     {"parsed", OptStage::Parsed},
     {"hlo", OptStage::Hlo},
-    {"json", OptStage::Json},
-    {"cost", OptStage::Cost},
     {"hlo-scheduled", OptStage::Scheduled},
     {"hlo-backend", OptStage::Scheduled},
     {"buffer-assignment", OptStage::Buffers},
@@ -131,10 +131,12 @@ constexpr StageRow kStages[] = {
     {"cubin", {}},
     {"sass", {}},
     {"header", {}},
-    {"pb", {}},
+    {"json", OptStage::Json},
+    {"pb", OptStage::Proto},
+    {"dot", OptStage::Dot},
+    {"html", OptStage::Html},
+    {"cost", OptStage::Cost},
     {"pbtxt", {}},
-    {"dot", {}},
-    {"html", {}},
 };
 
 Result<OptStage> ParseStage(llvm::StringRef name) {
@@ -149,19 +151,54 @@ Result<OptStage> ParseStage(llvm::StringRef name) {
   return Error("usage-stage", {}, "unknown stage '{0}'{1}{2}", name, hint.empty() ? "" : "; ", hint);
 }
 
+struct FormatRow {
+  llvm::StringLiteral word;
+  std::optional<OptStage> stage;  // instead of `hlo`; nothing: not available yet
+};
+constexpr FormatRow kFormats[] = {
+    {"hlo", OptStage::Hlo},   {"txt", OptStage::Hlo},   {"text", OptStage::Hlo},
+    {"json", OptStage::Json}, {"pb", OptStage::Proto},  {"proto", OptStage::Proto},
+    {"dot", OptStage::Dot},   {"html", OptStage::Html}, {"pbtxt", std::nullopt},
+};
+
+/// The form of the output decides where the stage does not.
 Status CheckOutputFormat(const OptOptions& options, OptStage& stage) {
-  llvm::StringRef format = options.common.output_format;
-  if (options.JsonOutput()) {
-    if (stage != OptStage::Cost && stage != OptStage::Buffers) stage = OptStage::Json;
-    return {};
+  const llvm::StringRef format = options.OutputFormat();
+  const auto* row = llvm::find_if(kFormats, [&](const FormatRow& r) { return r.word == format; });
+  if (row == std::end(kFormats)) {
+    if (options.common.output_format.empty()) return {};  // any extension will do
+    std::vector<llvm::StringRef> words;
+    for (const FormatRow& known : kFormats) words.push_back(known.word);
+    return UnknownWord({"--output-format", format}, words);
   }
-  if (format.empty() || format == "hlo" || format == "txt" || format == "text") return {};
-  if (format == "pb" || format == "pbtxt")
+  if (!row->stage)
     return Error("unavailable-feature", {}, "output format '{0}' is not available yet", format);
-  return Error("usage-option", {}, "option '--output-format': found '{0}', expected hlo or json", format);
+  // Costs and buffers have a JSON form of their own.
+  const bool own = *row->stage == OptStage::Json && (stage == OptStage::Cost || stage == OptStage::Buffers);
+  if (*row->stage != OptStage::Hlo && !own) stage = *row->stage;
+  return {};
 }
 
+constexpr StageInfo kStageInfos[] = {
+    {OptStage::Parsed, ModuleForm::Text, ".hlo", /*hlo=*/true},
+    {OptStage::Hlo, ModuleForm::Text, ".hlo", /*hlo=*/true},
+    {OptStage::Scheduled, ModuleForm::Text, ".hlo", /*hlo=*/true},
+    {OptStage::Buffers, ModuleForm::Text, ".txt"},
+    {OptStage::Json, ModuleForm::Json, ".json"},
+    {OptStage::Proto, ModuleForm::Proto, ".hlo.pb", /*hlo=*/false, /*single=*/true},
+    {OptStage::Dot, ModuleForm::Dot, ".dot"},
+    {OptStage::Html, ModuleForm::Html, ".html", /*hlo=*/false, /*single=*/true},
+    {OptStage::Cost, ModuleForm::Text, ".txt"},
+};
+
 }  // namespace
+
+void ListStages(llvm::raw_ostream& os) {
+  for (const StageRow& row : kStages)
+    if (row.stage && row.name != "hlo-backend") os << row.name << '\n';
+}
+
+const StageInfo& Info(OptStage stage) { return kStageInfos[static_cast<size_t>(stage)]; }
 
 const ToolInfo& OptTool() {
   static constexpr ToolInfo kTool = {

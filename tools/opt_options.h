@@ -12,7 +12,7 @@ namespace hlo {
 
 enum class PrintStyle : uint8_t { Long, Short, Canonical };
 /// What is printed at the end.
-enum class OptStage : uint8_t { Parsed, Hlo, Scheduled, Buffers, Json, Cost };
+enum class OptStage : uint8_t { Parsed, Hlo, Scheduled, Buffers, Json, Proto, Dot, Html, Cost };
 enum class Boundary : uint8_t { Parameter, Zeros, Random };
 enum class OptPlatform : uint8_t { None, Cpu, Gpu };
 enum class CostForm : uint8_t { Unset, Table, Csv };
@@ -58,11 +58,25 @@ struct OptOptions {
   std::chrono::milliseconds test_timeout{0};
 
   /// JSON is asked for, by name or by the output's extension.
-  [[nodiscard]] bool JsonOutput() const {
-    if (!common.output_format.empty()) return common.output_format == "json";
-    return llvm::StringRef(common.output).ends_with(".json");
+  [[nodiscard]] bool JsonOutput() const { return OutputFormat() == "json"; }
+  /// --output-format, or the extension of the output.
+  [[nodiscard]] llvm::StringRef OutputFormat() const {
+    if (!common.output_format.empty()) return common.output_format;
+    return common.output == "-" ? llvm::StringRef() : llvm::StringRef(common.output).rsplit('.').second;
   }
 };
+
+/// What is written for a stage.
+struct StageInfo {
+  OptStage stage;
+  ModuleForm form;            // of stages that are a whole module
+  llvm::StringRef extension;  // of files in --output-dir
+  bool hlo = false;           // text that can stand beside other modules, split markers between
+  bool single = false;        // one module per file
+};
+const StageInfo& Info(OptStage stage);
+/// The stages there are, one per line.
+void ListStages(llvm::raw_ostream& os);
 
 /// The tool's table of aliases, unavailable options and examples.
 const ToolInfo& OptTool();

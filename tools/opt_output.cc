@@ -31,15 +31,18 @@ Result<llvm::raw_ostream*> OptOutput::Begin(const Module& module, OptStage stage
     std::string stem = FileStem(module.name());
     if (const int seen = names_[stem]++; seen > 0) stem += "." + std::to_string(seen);
     llvm::SmallString<128> path(options_.output_directory);
-    llvm::sys::path::append(path, stem + (stage == OptStage::Json                                 ? ".json"
-                                          : stage == OptStage::Cost || stage == OptStage::Buffers ? ".txt"
-                                                                                                  : ".hlo"));
+    llvm::sys::path::append(path, stem + Info(stage).extension);
     HLO_CHECK_OK(Open(path, inputs));
     return &file_->stream();
   }
   if (!file_) HLO_CHECK_OK(Open(options_.common.output, inputs));
-  const bool text = stage == OptStage::Hlo || stage == OptStage::Parsed || stage == OptStage::Scheduled;
-  if (modules_++ > 0 && text && !options_.print_fingerprint) file_->stream() << options_.split_marker << '\n';
+  const bool whole = !options_.print_fingerprint;
+  if (modules_ > 0 && whole && Info(stage).single)
+    return Error("usage-option", {}, "a file of this form holds one module; --module chooses one");
+  if (modules_ == 0 && whole && Info(Info(stage).form).binary && file_->stream().is_displayed())
+    return Error("usage-option", {}, "binary output is not written to a terminal; -o names a file");
+  if (modules_++ > 0 && Info(stage).hlo && !options_.print_fingerprint)
+    file_->stream() << options_.split_marker << '\n';
   return &file_->stream();
 }
 

@@ -33,6 +33,10 @@ void ListPasses(llvm::raw_ostream& os, ListForm form) {
         json.attribute("summary", pass.summary);
         json.attribute("requires", ToString(pass.requires_facts));
         json.attribute("preserves", ToString(pass.preserves));
+        json.attributeArray("run_after", [&] {
+          for (const ModuleFactInfo& fact : AllModuleFacts())
+            if ((pass.requires_facts & fact.fact) != 0) json.value(fact.established_by);
+        });
         json.attributeArray("options", [&] {
           const auto defaults = pass.hooks->make_options();
           for (const PassOptionRow& row : pass.hooks->rows())
@@ -56,6 +60,9 @@ void ListPipelines(llvm::raw_ostream& os) {
 void DescribePass(llvm::raw_ostream& os, const PassInfo& pass) {
   os << pass.name << ": " << pass.summary << "\nrequires: " << ToString(pass.requires_facts)
      << "\npreserves: " << ToString(pass.preserves) << '\n';
+  for (const ModuleFactInfo& fact : AllModuleFacts())
+    if ((pass.requires_facts & fact.fact) != 0)
+      os << fact.word << ": established by " << fact.established_by << '\n';
   const auto defaults = pass.hooks->make_options();
   if (!pass.hooks->rows().empty()) os << "options:\n";
   for (const PassOptionRow& row : pass.hooks->rows())

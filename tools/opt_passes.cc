@@ -2,8 +2,10 @@
 
 #include "ir/support/interrupt.h"
 #include "ir/verify.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "passes/rules/rules.h"
+#include "tools/dump_options.h"
 #include "tools/output_file.h"
 #include "tools/process.h"
 
@@ -131,12 +133,12 @@ Status VerifyObserver::Check(const Module& module, const std::string& when) {
   return {};
 }
 
-Result<PassRunner> PassRunner::Make(const OptOptions& options) {
+Result<PassRunner> PassRunner::Make(const OptOptions& options, const CommandLine& command_line) {
   PassRunner runner(options);
   HLO_CHECK_OK(runner.ChoosePipeline());
   HLO_CHECK_OK(runner.CheckNames());
   HLO_CHECK_OK(runner.SetLimits());
-  HLO_CHECK_OK(runner.SetDumps());
+  HLO_TRY(runner.dumps_, MakeDumpOptions(options, command_line));
   return runner;
 }
 
@@ -162,11 +164,26 @@ Status PassRunner::CheckNames() {
   if (!selection_.disabled.empty() && !selection_.enabled_only.empty())
     return Error("usage-option", {},
                  "options '--disable-passes' and '--enable-passes-only' exclude each other");
+  if (!selection_.enabled_only.empty()) HLO_CHECK_OK(KeepRequired());
   for (const std::string& name : {passes.describe_pass, passes.start_from})
     if (!name.empty()) HLO_CHECK_OK(KnownPass(name));
   if (!passes.start_from.empty()) selection_.start_from = FindPass(passes.start_from)->name.str();
   for (const NameList* rules : {&passes.disable_rule, &passes.enable_rules_only})
     for (const std::string& rule : rules->items) HLO_CHECK_OK(KnownRule(rule));
+  return {};
+}
+
+/// What the platform's lowest level runs is what its code generator cannot do without. Named passes are run
+/// as they are named, and without platform there is no code to generate.
+Status PassRunner::KeepRequired() {
+  if (!options_->passes.passes.empty() || options_->platform == OptPlatform::None) return {};
+  HLO_TRY(const auto legalising, ParsePipeline("@cpu-O0"));
+  ForEachPass(legalising, [&](const PassInfo& pass) { selection_.required.insert(pass.name); });
+  ForEachPass(pipeline_, [&](const PassInfo& pass) {
+    if (selection_.required.contains(pass.name) && !selection_.enabled_only.contains(pass.name) &&
+        !llvm::is_contained(kept_, pass.name))
+      kept_.push_back(pass.name.str());
+  });
   return {};
 }
 
@@ -178,33 +195,6 @@ Status PassRunner::SetLimits() {
   selection_.pass_limit = passes.pass_limit;
   HLO_CHECK_OK(AddLimits(passes.rewrite_limit, "rewrite-limit", KnownPass, fuel_));
   return AddLimits(passes.rule_limit, "rule-limit", KnownRule, rule_limit_);
-}
-
-Status PassRunner::SetDumps() {
-  const PassRunOptions& passes = options_->passes;
-  const bool any = passes.dump_as || passes.dump_pass_re || passes.dump_module_re ||
-                   passes.dump_pipeline_re || passes.dump_text || passes.dump_json || passes.dump_proto ||
-                   passes.dump_dot || passes.dump_html;
-  if (passes.dump_to.empty() && !any) return {};
-  // As in XLA, a dump option without a folder prints to standard output.
-  dumps_.to = passes.dump_to.empty() ? "-" : passes.dump_to;
-  dumps_.form = passes.dump_as.value_or(passes.dump_proto  ? DumpForm::Proto
-                                        : passes.dump_dot  ? DumpForm::Dot
-                                        : passes.dump_html ? DumpForm::Html
-                                        : passes.dump_json ? DumpForm::Json
-                                                           : DumpForm::Text);
-  if (dumps_.form != DumpForm::Text && dumps_.form != DumpForm::Json)
-    return Error("unavailable-feature", {}, "dumps as proto, dot and html are not available yet");
-  dumps_.pass = passes.dump_pass_re;
-  dumps_.pipeline = passes.dump_pipeline_re;
-  dumps_.module = passes.dump_module_re;
-  dumps_.unchanged = passes.dump_unchanged;
-  dumps_.timestamp = passes.dump_timestamp;
-  dumps_.max_modules = passes.dump_max_modules;
-  dumps_.stem = options_->platform == OptPlatform::Cpu ? "cpu_" : "";
-  dumps_.print = MakePrintOptions(*options_, /*terminal=*/false);
-  if (!passes.dump_large_constants && !options_->large_constants) dumps_.print.max_constant_elements = 10;
-  return {};
 }
 
 RewriteControls PassRunner::BaseControls() const {
@@ -252,8 +242,8 @@ PassPrinter::Options PassRunner::PrinterOptions(const InputModule& input, Diagno
 Status PassRunner::Run(Module& module, const InputModule& input, DiagnosticSink& sink,
                        llvm::raw_ostream& out) {
   const PassRunOptions& passes = options_->passes;
-  if (!active()) return {};
-  if (module.config.is_scheduled && passes.passes.empty() && passes.run == RunPasses::Auto) {
+  if (!active() && dumps_.to.empty()) return {};
+  if (active() && module.config.is_scheduled && passes.passes.empty() && passes.run == RunPasses::Auto) {
     Diagnostic remark =
         MakeError("scheduled-module", {},
                   "the module is scheduled, so the pipeline is not run; --run-hlo-passes=always "
@@ -262,6 +252,12 @@ Status PassRunner::Run(Module& module, const InputModule& input, DiagnosticSink&
     remark.file = input.file;
     sink.Report(std::move(remark));
     return {};
+  }
+  if (!kept_.empty() && modules_ == 0) {
+    Diagnostic remark = MakeError("passes-kept", {}, "passes that the platform cannot do without stay: {0}",
+                                  llvm::join(kept_, ", "));
+    remark.severity = Severity::Remark;
+    sink.Report(std::move(remark));
   }
   RewriteControls controls = Controls(input, sink);
   PassManager manager(controls, selection_);

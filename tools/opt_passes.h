@@ -10,7 +10,7 @@ namespace hlo {
 class PassRunner {
  public:
   /// Errors: usage-pass, usage-pipeline, usage-pass-option, usage-option, unavailable-feature.
-  static Result<PassRunner> Make(const OptOptions& options);
+  static Result<PassRunner> Make(const OptOptions& options, const CommandLine& command_line = {});
 
   /// True if modules are to be changed.
   [[nodiscard]] bool active() const { return !pipeline_.empty(); }
@@ -31,14 +31,15 @@ class PassRunner {
   explicit PassRunner(const OptOptions& options) : options_(&options) {}
   Status ChoosePipeline();
   Status CheckNames();
+  Status KeepRequired();
   Status SetLimits();
-  Status SetDumps();
   [[nodiscard]] RewriteControls Controls(const InputModule& input, DiagnosticSink& sink) const;
   [[nodiscard]] PassPrinter::Options PrinterOptions(const InputModule& input, DiagnosticSink& sink) const;
 
   const OptOptions* options_;
   std::vector<PipelineItem> pipeline_;
   PassSelection selection_;
+  std::vector<std::string> kept_;  // passes that --enable-passes-only does not name but legality needs
   llvm::StringMap<int64_t> fuel_, rule_limit_;
   DumpOptions dumps_;
   PassTrace trace_;

@@ -50,15 +50,30 @@ constexpr OptionRow kDumpRows[] = {
     Option<&O::dump_pass_re>("dump-pass-re", "RE", "", "dump around matching passes").Advanced(),
     Option<&O::dump_pipeline_re>("dump-pipeline-re", "RE", "", "only in matching pipelines").Advanced(),
     Option<&O::dump_module_re>("dump-module-re", "RE", "", "only matching modules").Advanced(),
-    Option<&O::dump_as>("dump-as", "text|json", "text", "what dumps contain").Advanced(),
+    Option<&O::dump_as>("dump-as", "LIST", "text", "forms of dumps: text, json, proto, dot, html").Advanced(),
     Option<&O::dump_unchanged>("dump-unchanged", "", "", "also after passes that changed nothing").Advanced(),
     Option<&O::dump_timestamp>("dump-include-timestamp", "", "", "the time in file names").Advanced(),
-    Option<&O::dump_max_modules>("dump-max-hlo-modules", "N", "all", "dumps per module").Advanced(),
+    Option<&O::dump_max_modules>("dump-max-hlo-modules", "N", "all", "only of the first N modules")
+        .Advanced(),
     Option<&O::dump_large_constants>("dump-large-constants", "", "", "constants in full").Advanced(),
     Option<&O::dump_text>("xla-dump-hlo-as-text", "", "", "as --dump-as=text").Advanced(),
     Option<&O::dump_proto>("xla-dump-hlo-as-proto", "", "", "as --dump-as=proto").Advanced(),
     Option<&O::dump_dot>("xla-dump-hlo-as-dot", "", "", "as --dump-as=dot").Advanced(),
     Option<&O::dump_html>("xla-dump-hlo-as-html", "", "", "as --dump-as=html").Advanced(),
+    Option<&O::dump_url>("xla-dump-hlo-as-url", "", "", "refused: there is no drawing service").Advanced(),
+    Option<&O::dump_riegeli>("xla-dump-hlo-as-riegeli", "", "", "refused: this form is not written")
+        .Advanced(),
+    Option<&O::dump_compress>("xla-dump-compress-protos", "", "", "dumps as proto are gzipped").Advanced(),
+    Option<&O::dump_subfolder>("xla-dump-hlo-to-subfolder", "", "", "into DIR/MODULE/HOST_PID").Advanced(),
+    Option<&O::dump_metadata>("xla-dump-module-metadata", "", "", "what each pass did, as a file").Advanced(),
+    Option<&O::dump_config>("xla-dump-full-hlo-config", "", "",
+                            "the module's configuration and the options given")
+        .Advanced(),
+    Option<&O::dump_fusion_visualization>("xla-dump-fusion-visualization", "", "",
+                                          "drawings before and after passes that fuse")
+        .Advanced(),
+    Option<&O::dump_enabled>("xla-enable-dumping", "", "on", "off: no dumps, whatever else is said")
+        .Advanced(),
 };
 
 }  // namespace

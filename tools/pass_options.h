@@ -36,9 +36,12 @@ struct PassRunOptions {
   // Dumps
   std::string dump_to;
   std::optional<Regex> dump_pass_re, dump_pipeline_re, dump_module_re;
-  std::optional<DumpForm> dump_as;
-  bool dump_unchanged = false, dump_timestamp = false, dump_large_constants = false;
-  bool dump_text = false, dump_json = false, dump_proto = false, dump_dot = false, dump_html = false;
+  NameList dump_as;
+  bool dump_enabled = true, dump_unchanged = false, dump_timestamp = false, dump_large_constants = false;
+  bool dump_compress = false, dump_subfolder = false, dump_metadata = false, dump_config = false,
+       dump_fusion_visualization = false;
+  bool dump_text = false, dump_proto = false, dump_dot = false, dump_html = false, dump_url = false,
+       dump_riegeli = false;
   int64_t dump_max_modules = -1;
 };
 
@@ -86,11 +89,5 @@ inline constexpr OptionWord<RunPasses> kOptionWords<RunPasses>[] = {{"auto", Run
 template <>
 inline constexpr OptionWord<ChangedForm> kOptionWords<ChangedForm>[] = {{"diff", ChangedForm::Diff},
                                                                         {"full", ChangedForm::Full}};
-template <>
-inline constexpr OptionWord<DumpForm> kOptionWords<DumpForm>[] = {{"text", DumpForm::Text},
-                                                                  {"json", DumpForm::Json},
-                                                                  {"proto", DumpForm::Proto},
-                                                                  {"dot", DumpForm::Dot},
-                                                                  {"html", DumpForm::Html}};
 
 }  // namespace hlo

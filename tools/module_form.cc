@@ -1,0 +1,60 @@
+#include "tools/module_form.h"
+
+#include "tools/opt_json.h"
+#include "tools/viz/dot.h"
+#include "tools/viz/page.h"
+
+namespace hlo {
+namespace {
+
+Status WriteText(llvm::raw_ostream& os, const Module& module, const FormOptions& options) {
+  Print(os, module, options.print);
+  return {};
+}
+
+Status WriteJson(llvm::raw_ostream& os, const Module& module, const FormOptions& options) {
+  WriteGraphJson(os, module, options.print, options.json_indent);
+  return {};
+}
+
+Status WriteProto(llvm::raw_ostream& os, const Module& module, const FormOptions& options) {
+  (void)os, (void)module, (void)options;
+  return Error("unavailable-feature", {}, "modules cannot be written as protocol buffers yet");
+}
+
+Status WriteDrawing(llvm::raw_ostream& os, const Module& module, const FormOptions& options) {
+  DotOptions dot;
+  if (options.called) dot.expand = kExpandAll;
+  WriteDot(os, module, dot);
+  return {};
+}
+
+Status WriteHtml(llvm::raw_ostream& os, const Module& module, const FormOptions& options) {
+  WritePage(os, module, {options.print, options.fusion_bodies});
+  return {};
+}
+
+constexpr ModuleFormInfo kForms[] = {
+    {ModuleForm::Text, "text", "txt", false, &WriteText},
+    {ModuleForm::Json, "json", "json", false, &WriteJson},
+    {ModuleForm::Proto, "proto", "hlo.pb", true, &WriteProto},
+    {ModuleForm::Dot, "dot", "dot", false, &WriteDrawing},
+    {ModuleForm::Html, "html", "html", false, &WriteHtml},
+};
+
+}  // namespace
+
+llvm::ArrayRef<ModuleFormInfo> AllModuleForms() { return kForms; }
+
+const ModuleFormInfo& Info(ModuleForm form) { return kForms[static_cast<size_t>(form)]; }
+
+const ModuleFormInfo* FindModuleForm(llvm::StringRef word) {
+  const auto* at = llvm::find_if(kForms, [&](const ModuleFormInfo& f) { return f.word == word; });
+  return at == std::end(kForms) ? nullptr : at;
+}
+
+Status WriteModule(llvm::raw_ostream& os, const Module& module, ModuleForm form, const FormOptions& options) {
+  return Info(form).write(os, module, options);
+}
+
+}  // namespace hlo
