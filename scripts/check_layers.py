@@ -30,7 +30,8 @@ LAYERS = {
     'passes/rules': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'ir/infer', 'ir/verify', 'ir/eval'],
     'passes': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'ir/infer', 'ir/verify', 'ir/eval'],
     'tools/viz': [*BASE, 'ir'],
-    'tools': ['tools/viz', *BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends/interpreter'],
+    'tools/proto': [*BASE, 'ir'],
+    'tools': ['tools/viz', 'tools/proto', *BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends/interpreter'],
 }
 LAYERS['tools/testing'] = [*LAYERS['tools'], 'tools']
 # Tests of any layer may parse and verify text.

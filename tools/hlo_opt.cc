@@ -94,7 +94,7 @@ class OptRun {
       if (sink_.stopped()) break;
     }
     if (options_.update_checks) Report(updater_.Write(options_.in_place, output_), {});
-    Report(passes_.Finish(out_), {});
+    Report(passes_.Finish(sink_, out_), {});
     Report(output_.Finish(), {});
     return sink_.exit_code();
   }
@@ -207,7 +207,8 @@ class OptRun {
       PrintCost(os, *shown, options_.cost == CostForm::Csv);
       return {};
     }
-    return WriteModule(os, *shown, Info(stage_).form, {print, indent, /*called=*/false});
+    return WriteModule(os, *shown, Info(stage_).form,
+                       {print, indent, /*called=*/false, /*fusion_bodies=*/true, /*hlo_proto=*/false});
   }
 
   const OptOptions& options_;

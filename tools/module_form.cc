@@ -1,6 +1,7 @@
 #include "tools/module_form.h"
 
 #include "tools/opt_json.h"
+#include "tools/proto/module_proto.h"
 #include "tools/viz/dot.h"
 #include "tools/viz/page.h"
 
@@ -18,8 +19,9 @@ Status WriteJson(llvm::raw_ostream& os, const Module& module, const FormOptions&
 }
 
 Status WriteProto(llvm::raw_ostream& os, const Module& module, const FormOptions& options) {
-  (void)os, (void)module, (void)options;
-  return Error("unavailable-feature", {}, "modules cannot be written as protocol buffers yet");
+  HLO_TRY(const std::string bytes, options.hlo_proto ? HloProtoBytes(module) : ModuleProtoBytes(module));
+  os << bytes;
+  return {};
 }
 
 Status WriteDrawing(llvm::raw_ostream& os, const Module& module, const FormOptions& options) {

@@ -14,6 +14,7 @@ struct FormOptions {
   unsigned json_indent = 0;
   bool called = true;         // drawings hold all called computations, not only fusions
   bool fusion_bodies = true;  // pages hold the bodies of fusions
+  bool hlo_proto = true;      // protos are HloProto as in XLA's dumps, else HloModuleProto
 };
 
 struct ModuleFormInfo {

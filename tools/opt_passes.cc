@@ -275,9 +275,12 @@ Status PassRunner::Run(Module& module, const InputModule& input, DiagnosticSink&
   if (passes.time_passes) PrintPassTimes(sink.err(), manager.executions());
   if (passes.pass_stats) PrintPassCounters(sink.err(), manager.executions());
   trace_.Add(module.name(), manager.executions());
+  for (const PassExecution& e : manager.executions()) executed_.insert(e.pass->name);
   if (changed) return {};
   Diagnostic error = std::move(changed).error();
-  if (failure.failed && error.id != "interrupted" && error.id != "limit-timeout") {
+  const bool of_pass = error.id != "interrupted" && error.id != "limit-timeout" &&
+                       !llvm::StringRef(error.id).starts_with("output-");
+  if (failure.failed && of_pass) {
     const std::string folder = WriteReproducer(input, pipeline_, selection_, Controls(input, sink),
                                                *failure.failed, passes.fast_math ? "--fast-math " : "");
     if (!folder.empty()) error.Note("reproducer: " + folder);
@@ -285,7 +288,14 @@ Status PassRunner::Run(Module& module, const InputModule& input, DiagnosticSink&
   return Error(std::move(error));
 }
 
-Status PassRunner::Finish(llvm::raw_ostream& out) {
+Status PassRunner::Finish(DiagnosticSink& sink, llvm::raw_ostream& out) {
+  for (const auto& limit : fuel_) {
+    if (modules_ == 0 || executed_.contains(limit.first())) continue;
+    Diagnostic warning =
+        MakeError("limit-unused", {}, "option '--rewrite-limit': pass '{0}' was never run", limit.first());
+    warning.severity = Severity::Warning;
+    sink.Report(std::move(warning));
+  }
   if (options_->passes.trace.empty()) return {};
   return WriteFile(options_->passes.trace, trace_.Json(), out);
 }

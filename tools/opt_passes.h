@@ -24,8 +24,8 @@ class PassRunner {
   /// belong. A scheduled module is left alone with a remark unless --run-hlo-passes=always or passes are
   /// named. When a pass fails or breaks the module a reproducer is written and named in a note.
   Status Run(Module& module, const InputModule& input, DiagnosticSink& sink, llvm::raw_ostream& out);
-  /// Writes the trace of all modules.
-  Status Finish(llvm::raw_ostream& out);
+  /// Writes the trace of all modules; warns of limits for passes that never ran.
+  Status Finish(DiagnosticSink& sink, llvm::raw_ostream& out);
 
  private:
   explicit PassRunner(const OptOptions& options) : options_(&options) {}
@@ -43,6 +43,7 @@ class PassRunner {
   llvm::StringMap<int64_t> fuel_, rule_limit_;
   DumpOptions dumps_;
   PassTrace trace_;
+  llvm::StringSet<> executed_;  // passes, in any module
   int64_t modules_ = 0;
 };
 

@@ -55,8 +55,10 @@ Status ReduceInput(const InputModule& input, const OptOptions& options, Diagnost
   reduce.max_tests = options.max_tests;
   reduce.jobs = options.common.threads > 0 ? options.common.threads : AvailableThreads();
   reduce.interesting = [&](const std::string& text) { return test.Interesting(text); };
-  std::string last_strategy;
+  std::vector<std::pair<std::string, int64_t>> steps;  // instructions left after the last success of each
   reduce.improved = [&](llvm::StringRef strategy, const Module& module) -> Status {
+    if (steps.empty() || steps.back().first != strategy) steps.emplace_back(strategy.str(), 0);
+    steps.back().second = module.InstructionCount();
     sink.progress().Update([&] {
       return llvm::formatv("reducing by {0}: {1} instructions", strategy, module.InstructionCount()).str();
     });
@@ -67,11 +69,16 @@ Status ReduceInput(const InputModule& input, const OptOptions& options, Diagnost
   sink.progress().Erase();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto left = static_cast<int64_t>(result.module->computations().size());
-  say(llvm::formatv("{0}: {1} instructions, {2} computation{3}, shapes {4}, {5} tests, {6:f1} s",
+  std::string progress;
+  for (const auto& [strategy, instructions] : steps)
+    progress += (progress.empty() ? "" : "    ") + strategy + ": " + std::to_string(instructions);
+  if (!steps.empty()) say(progress);
+  const int64_t count = result.module->InstructionCount();
+  say(llvm::formatv("{0}: {1} instruction{2}, {3} computation{4}, shapes {5}, {6} tests, {7:f1} s",
                     Interrupted()      ? "interrupted"
                     : result.exhausted ? "stopped by --max-tests"
                                        : "done",
-                    result.module->InstructionCount(), left, left == 1 ? "" : "s",
+                    count, count == 1 ? "" : "s", left, left == 1 ? "" : "s",
                     FormatBytes(ShapeBytes(*result.module), /*decimal=*/true), result.tests, seconds)
           .str());
   return WriteFile(options.common.output, ReducedText(*result.module), out);

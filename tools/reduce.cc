@@ -15,7 +15,8 @@ namespace {
 /// One reduction: the best module so far and what has been tried.
 class Reduction {
  public:
-  Reduction(const Module& module, const ReduceOptions& options) : options_(options), best_(module.Clone()) {}
+  Reduction(const Module& module, const ReduceOptions& options)
+      : options_(options), observed_(ObserveValues(module)), best_(module.Clone()) {}
 
   Result<ReduceResult> Run() {
     for (bool progress = true; progress && !Done();) {
@@ -38,16 +39,21 @@ class Reduction {
 
   [[nodiscard]] bool Done() const { return tests_ >= options_.max_tests || Interrupted(); }
 
+  /// How many candidates may be tested at a time.
+  [[nodiscard]] int64_t MostTests() const { return std::min(options_.jobs, options_.max_tests - tests_); }
+
   /// Ever smaller ranges of what the strategy can remove, from the back.
   Result<bool> Ranges(const ReduceStrategy& strategy) {
     bool helped = false;
     for (int64_t size = strategy.count(*best_); size > 0; size /= 2) {
       for (int64_t end = strategy.count(*best_); end > 0 && !Done();) {
         std::vector<Candidate> batch;
-        for (int64_t e = end; e > 0 && static_cast<int64_t>(batch.size()) < options_.jobs; e -= size) {
+        for (int64_t e = end; e > 0 && static_cast<int64_t>(batch.size()) < MostTests(); e -= size) {
           const int64_t begin = std::max<int64_t>(0, e - size);
           batch.push_back(
-              {[&strategy, begin, e](Module& m) { return strategy.remove(m, begin, e); }, {}, {}});
+              {[this, &strategy, begin, e](Module& m) { return strategy.remove(m, begin, e, observed_); },
+               {},
+               {}});
         }
         HLO_TRY(const int64_t at, FirstInteresting(strategy, batch));
         helped |= at < static_cast<int64_t>(batch.size());
@@ -67,7 +73,7 @@ class Reduction {
       const std::vector<ReduceEdit> edits = strategy.edits(*best_);
       if (next >= edits.size()) return helped;
       std::vector<Candidate> batch;
-      while (next + batch.size() < edits.size() && static_cast<int64_t>(batch.size()) < options_.jobs)
+      while (next + batch.size() < edits.size() && static_cast<int64_t>(batch.size()) < MostTests())
         batch.push_back({edits[next + batch.size()], {}, {}});
       HLO_TRY(const int64_t at, FirstInteresting(strategy, batch));
       const bool hit = at < static_cast<int64_t>(batch.size());
@@ -129,6 +135,7 @@ class Reduction {
   }
 
   const ReduceOptions& options_;
+  const ObservedValues observed_;
   std::unique_ptr<Module> best_;
   llvm::DenseSet<uint64_t> seen_;
   int64_t tests_ = 0;

@@ -7,6 +7,7 @@
 
 #include "ir/module.h"
 #include "ir/support/result.h"
+#include "tools/observed.h"
 
 namespace hlo {
 
@@ -18,7 +19,7 @@ using ReduceEdit = std::function<bool(Module& module)>;
 struct ReduceStrategy {
   llvm::StringRef name;
   int64_t (*count)(const Module& module) = nullptr;
-  bool (*remove)(Module& module, int64_t begin, int64_t end) = nullptr;
+  bool (*remove)(Module& module, int64_t begin, int64_t end, const ObservedValues& observed) = nullptr;
   std::vector<ReduceEdit> (*edits)(const Module& module) = nullptr;
   bool restart = false;   // after a success all edits are worth a try again, not only those that follow
   bool cosmetic = false;  // changes text only: candidates are told apart by text, not by fingerprint

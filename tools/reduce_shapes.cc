@@ -19,22 +19,6 @@ Shape MapArrays(const Shape& shape, llvm::function_ref<Shape(const Shape&)> map)
   return Shape::MakeTuple(elements);
 }
 
-/// Gives declared shapes (parameters, constants, reshapes, …) new ones and infers all others again. False if
-/// a rule refuses what comes out.
-bool Reshape(Module& module, llvm::function_ref<Shape(const Shape&)> map,
-             llvm::function_ref<bool(Instruction&)> adapt) {
-  for (Computation* c : module.PostOrder())
-    for (Instruction* i : c->PostOrder()) {
-      if (!adapt(*i)) return false;
-      const bool declared = i->info().Is(kDeclared);
-      i->set_shape(declared ? MapArrays(i->shape(), map) : Shape());
-      auto inferred = InferShape(*i);
-      if (!inferred) return false;
-      if (!declared) i->set_shape(std::move(*inferred));
-    }
-  return true;
-}
-
 /// The leading part of a literal, dimension by dimension.
 std::optional<Literal> Cropped(const Literal& literal, const Shape& shape) {
   if (!literal.shape().IsArray() || literal.HasDynamicSizes()) return std::nullopt;
@@ -79,7 +63,7 @@ bool ShrinkSize(Module& module, int64_t from, int64_t to) {
       if (d == from) d = to;
     return Shape::Array(shape.element_type(), dims, shape.dynamic_flags());
   };
-  return Reshape(module, map, [&](Instruction& inst) {
+  return ChangeShapes(module, map, [&](Instruction& inst) {
     MapSizes(inst, from, to);
     if (inst.kind() != OpKind::Constant) return true;
     const LiteralPtr literal = inst.attr<ConstantAttrs>().literal;
@@ -106,7 +90,7 @@ bool MakeScalar(Module& module) {
       if (moves) i->ReplaceAllUsesWith(i->operand(0));
     }
   TidyReduced(module);
-  return Reshape(
+  return ChangeShapes(
       module, [](const Shape& shape) { return Shape::Array(shape.element_type(), {}); },
       [](Instruction& inst) {
         if (inst.kind() != OpKind::Constant) return true;
@@ -125,7 +109,7 @@ bool ReplaceType(Module& module, ElementType from, ElementType to) {
   auto map = [&](const Shape& shape) {
     return shape.element_type() == from ? shape.WithElementType(to) : shape;
   };
-  return Reshape(module, map, [&](Instruction& inst) {
+  return ChangeShapes(module, map, [&](Instruction& inst) {
     if (inst.kind() != OpKind::Constant || !inst.shape().IsArray() || inst.shape().element_type() != from)
       return true;
     if (!inst.attr<ConstantAttrs>().literal) return true;
@@ -151,6 +135,20 @@ void ForEachArray(const Module& module, F&& f) {
 
 }  // namespace
 
+bool ChangeShapes(Module& module, llvm::function_ref<Shape(const Shape&)> map,
+                  llvm::function_ref<bool(Instruction&)> adapt) {
+  for (Computation* c : module.PostOrder())
+    for (Instruction* i : c->PostOrder()) {
+      if (!adapt(*i)) return false;
+      const bool declared = i->info().Is(kDeclared);
+      i->set_shape(declared ? MapArrays(i->shape(), map) : Shape());
+      auto inferred = InferShape(*i);
+      if (!inferred) return false;
+      if (!declared) i->set_shape(std::move(*inferred));
+    }
+  return true;
+}
+
 std::vector<ReduceEdit> SmallerShapes(const Module& module) {
   std::set<int64_t, std::greater<>> sizes;
   bool arrays = false;
@@ -161,6 +159,7 @@ std::vector<ReduceEdit> SmallerShapes(const Module& module) {
   });
   std::vector<ReduceEdit> edits;
   if (arrays) edits.emplace_back(MakeScalar);
+  if (arrays) edits.emplace_back(SqueezeRanks);
   for (const int64_t from : sizes)
     for (const int64_t to : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{8}, from / 2})
       if (to < from && to > 0) edits.push_back([from, to](Module& m) { return ShrinkSize(m, from, to); });

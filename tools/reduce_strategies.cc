@@ -65,16 +65,26 @@ Instruction* ZerosLike(Instruction* inst, const Shape& shape) {
   return make.Tuple(elements);
 }
 
-bool BypassRange(Module& module, int64_t begin, int64_t end) {
+bool BypassRange(Module& module, int64_t begin, int64_t end, const ObservedValues&) {
   return ReplaceRange(module, begin, end, OperandOfSameShape);
 }
 
-bool ZeroRange(Module& module, int64_t begin, int64_t end) {
+bool ZeroRange(Module& module, int64_t begin, int64_t end, const ObservedValues&) {
   return ReplaceRange(module, begin, end, [](Instruction* i) { return ZerosLike(i, i->shape()); });
 }
 
+/// What an instruction of the entry was seen to compute.
+bool ObservedRange(Module& module, int64_t begin, int64_t end, const ObservedValues& observed) {
+  return ReplaceRange(module, begin, end, [&](Instruction* inst) -> Instruction* {
+    const auto value = observed.find(inst->name());
+    if (inst->parent() != module.entry() || value == observed.end()) return nullptr;
+    if (!Same(value->second->shape(), inst->shape(), {.dynamic = true})) return nullptr;
+    return Maker(inst).Constant(value->second->WithShape(inst->shape()));
+  });
+}
+
 /// A parameter of the entry with that shape: one that is there, or a new one.
-bool ParameterRange(Module& module, int64_t begin, int64_t end) {
+bool ParameterRange(Module& module, int64_t begin, int64_t end, const ObservedValues&) {
   return ReplaceRange(module, begin, end, [&](Instruction* inst) -> Instruction* {
     Computation* entry = module.entry();
     if (inst->parent() != entry) return nullptr;
@@ -91,7 +101,7 @@ int64_t CountOutputs(const Module& module) {
   return root->kind() == OpKind::Tuple ? root->operand_count() : 0;
 }
 
-bool DropOutputs(Module& module, int64_t begin, int64_t end) {
+bool DropOutputs(Module& module, int64_t begin, int64_t end, const ObservedValues&) {
   Instruction* root = module.entry()->root();
   llvm::SmallVector<Instruction*, 8> kept;
   for (int64_t i = 0; i < root->operand_count(); ++i)
@@ -258,6 +268,7 @@ constexpr ReduceStrategy kStrategies[] = {
     {.name = "roots", .edits = EarlierRoots, .restart = true},
     {.name = "bypasses", .count = CountReplaceable, .remove = BypassRange},
     {.name = "parameters", .count = CountReplaceable, .remove = ParameterRange},
+    {.name = "observed values", .count = CountReplaceable, .remove = ObservedRange},
     {.name = "zeros", .count = CountReplaceable, .remove = ZeroRange},
     {.name = "control flow", .edits = ControlFlow},
     {.name = "inlining", .edits = Inlinings},
@@ -300,14 +311,17 @@ void TidyReduced(Module& module) {
   for (const auto& c : module.computations()) left.insert(c.get());
   for (const auto& [c, before] : schedules)
     if (left.contains(c)) c->set_schedule(RepairedSchedule(*c, before));
-  const size_t parameters = module.entry()->parameters().size();
   DropUnusedParameters(*module.entry());
   Computation& entry = *module.entry();
-  const bool same_interface = parameters == entry.parameters().size() && module.config.entry_layout &&
-                              module.config.entry_layout->result == entry.root()->shape();
+  const std::vector<Shape> parameters = entry.ParameterShapes();
+  const std::optional<EntryLayout>& before = module.config.entry_layout;
+  const bool same_interface =
+      before && before->result == entry.root()->shape() && before->parameters.size() == parameters.size() &&
+      std::equal(parameters.begin(), parameters.end(), before->parameters.begin(),
+                 [](const Shape& x, const Shape& y) { return Same(x, y, {.dynamic = true}); });
   if (same_interface) return;
   EntryLayout layout;
-  layout.parameters = entry.ParameterShapes();
+  layout.parameters = parameters;
   layout.result = entry.root()->shape();
   module.config.entry_layout = std::move(layout);
   module.config.input_output_alias.clear();

@@ -1,0 +1,138 @@
+#include "tools/proto/module_proto.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "tools/proto/instruction_proto.h"
+
+namespace hlo {
+namespace {
+
+class ModuleProtoWriter {
+ public:
+  explicit ModuleProtoWriter(const Module& module) : module_(module), order_(module.PostOrder()) {
+    for (size_t c = 0; c < order_.size(); ++c) {
+      ids_.computations[order_[c]] = static_cast<int64_t>(c);
+      instructions_.push_back(order_[c]->PostOrder());
+      for (size_t i = 0; i < instructions_.back().size(); ++i)
+        ids_.instructions[instructions_.back()[i]] = static_cast<int64_t>(c << 32 | i);
+    }
+  }
+
+  Result<std::string> Write() {
+    ProtoWriter out;
+    const Computation& entry = *module_.entry();
+    out.Text(1, module_.name());
+    out.Text(2, entry.name());
+    for (size_t c = 0; c < order_.size(); ++c) {
+      ProtoWriter computation;
+      HLO_CHECK_OK(WriteComputation(computation, c));
+      out.BytesAlways(3, computation.bytes());
+    }
+    EntryLayout layout{entry.ParameterShapes(), entry.root()->shape()};
+    if (module_.config.entry_layout) layout = *module_.config.entry_layout;
+    out.Message(4, [&](ProtoWriter& shape) {
+      WriteProgramShape(shape, layout.parameters, layout.result, ParameterNames(entry));
+    });
+    out.Number(6, ids_.computations.lookup(&entry));
+    WriteConfig(out);
+    return out.bytes();
+  }
+
+ private:
+  static std::vector<std::string> ParameterNames(const Computation& c) {
+    std::vector<std::string> names;
+    for (const Instruction* p : c.parameters()) names.push_back(p->name().str());
+    return names;
+  }
+
+  Status WriteComputation(ProtoWriter& out, size_t number) {
+    const Computation& c = *order_[number];
+    out.Text(1, c.name());
+    for (const Instruction* inst : instructions_[number]) {
+      ProtoWriter instruction;
+      HLO_CHECK_OK(WriteProto(instruction, *inst, ids_));
+      out.BytesAlways(2, instruction.bytes());
+    }
+    out.Message(4, [&](ProtoWriter& shape) {
+      WriteProgramShape(shape, c.ParameterShapes(), c.root()->shape(), ParameterNames(c));
+    });
+    out.Number(5, static_cast<int64_t>(number));
+    out.Number(6, ids_.instructions.lookup(c.root()));
+    out.Number(7, c.IsFusion());
+    if (c.execution_thread() != "main") out.Text(8, c.execution_thread());
+    return {};
+  }
+
+  void WriteConfig(ProtoWriter& out) {
+    const ModuleConfig& config = module_.config;
+    if (config.is_scheduled) out.Message(7, [&](ProtoWriter& schedule) { WriteSchedule(schedule); });
+    if (!config.input_output_alias.empty())
+      out.Message(8, [&](ProtoWriter& aliases) {
+        for (const InputOutputAlias& alias : config.input_output_alias)
+          aliases.Message(1, [&](ProtoWriter& entry) {
+            entry.Packed(1, alias.output);
+            entry.Number(2, alias.parameter);
+            entry.Packed(3, alias.parameter_index);
+            entry.Number(4, alias.must_alias ? 2 : 1);
+          });
+      });
+    if (!module_.stack_tables.empty()) out.Message(17, [&](ProtoWriter& stack) { WriteStack(stack); });
+    if (!config.buffer_donors.empty())
+      out.Message(18, [&](ProtoWriter& donors) {
+        for (const BufferDonor& donor : config.buffer_donors)
+          donors.Message(1, [&](ProtoWriter& entry) {
+            entry.Number(1, donor.parameter);
+            entry.Packed(2, donor.index);
+          });
+      });
+    if (!config.frontend_attributes.empty())
+      out.Message(19, [&](ProtoWriter& map) { WriteFrontendAttributes(map, config.frontend_attributes); });
+  }
+
+  void WriteSchedule(ProtoWriter& out) {
+    for (const Computation* c : order_) {
+      if (!c->has_schedule()) continue;
+      out.Message(1, [&](ProtoWriter& entry) {
+        entry.Number(1, ids_.computations.lookup(c));
+        entry.Message(2, [&](ProtoWriter& sequence) {
+          llvm::SmallVector<int64_t, 32> ids;
+          for (const Instruction* inst : c->schedule()) ids.push_back(ids_.instructions.lookup(inst));
+          sequence.Packed(1, ids);
+        });
+      });
+    }
+  }
+
+  void WriteStack(ProtoWriter& out) {
+    const StackTables& tables = module_.stack_tables;
+    for (const llvm::StringRef file : tables.files) out.BytesAlways(1, file);
+    for (const llvm::StringRef function : tables.functions) out.BytesAlways(2, function);
+    for (const StackTables::Location& l : tables.locations)
+      out.Message(3, [&](ProtoWriter& location) {
+        const int32_t values[] = {l.file, l.function, l.line, l.column, l.end_line, l.end_column};
+        for (int i = 0; i < 6; ++i) location.Number(i + 1, values[i]);
+      });
+    for (const StackTables::Frame& f : tables.frames)
+      out.Message(4, [&](ProtoWriter& frame) {
+        frame.Number(1, f.location);
+        frame.Number(2, f.parent);
+      });
+  }
+
+  const Module& module_;
+  std::vector<Computation*> order_;  // callees first
+  std::vector<std::vector<Instruction*>> instructions_;
+  ProtoIds ids_;
+};
+
+}  // namespace
+
+Result<std::string> ModuleProtoBytes(const Module& module) { return ModuleProtoWriter(module).Write(); }
+
+Result<std::string> HloProtoBytes(const Module& module) {
+  HLO_TRY(const std::string bytes, ModuleProtoBytes(module));
+  ProtoWriter out;
+  out.BytesAlways(1, bytes);
+  return out.bytes();
+}
+
+}  // namespace hlo
