@@ -1,6 +1,7 @@
 #include "tools/proto/module_proto.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "tools/proto/instruction_proto.h"
 
 namespace hlo {
@@ -8,7 +9,7 @@ namespace {
 
 class ModuleProtoWriter {
  public:
-  explicit ModuleProtoWriter(const Module& module) : module_(module), order_(module.PostOrder()) {
+  explicit ModuleProtoWriter(const Module& module) : module_(module), order_(CalleesFirst(module)) {
     for (size_t c = 0; c < order_.size(); ++c) {
       ids_.computations[order_[c]] = static_cast<int64_t>(c);
       instructions_.push_back(order_[c]->PostOrder());
@@ -38,6 +39,20 @@ class ModuleProtoWriter {
   }
 
  private:
+  /// The order in the module, on which that of the text depends, unless a caller stands before its callee.
+  static std::vector<Computation*> CalleesFirst(const Module& module) {
+    std::vector<Computation*> order;
+    llvm::DenseSet<const Computation*> seen;
+    for (const auto& c : module.computations()) {
+      for (const Instruction* inst : c->instructions())
+        for (const Computation* callee : inst->callees())
+          if (!seen.contains(callee)) return module.PostOrder();
+      seen.insert(c.get());
+      order.push_back(c.get());
+    }
+    return order;
+  }
+
   static std::vector<std::string> ParameterNames(const Computation& c) {
     std::vector<std::string> names;
     for (const Instruction* p : c.parameters()) names.push_back(p->name().str());
