@@ -1,7 +1,6 @@
 #include "tools/proto/module_proto.h"
 
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "tools/proto/instruction_proto.h"
 
 namespace hlo {
@@ -9,12 +8,13 @@ namespace {
 
 class ModuleProtoWriter {
  public:
-  explicit ModuleProtoWriter(const Module& module) : module_(module), order_(CalleesFirst(module)) {
-    for (size_t c = 0; c < order_.size(); ++c) {
-      ids_.computations[order_[c]] = static_cast<int64_t>(c);
-      instructions_.push_back(order_[c]->PostOrder());
-      for (size_t i = 0; i < instructions_.back().size(); ++i)
-        ids_.instructions[instructions_.back()[i]] = static_cast<int64_t>(c << 32 | i);
+  /// Numbers tell in which order a reader lists computations and instructions: that of the module.
+  explicit ModuleProtoWriter(const Module& module) : module_(module), order_(module.PrintOrder()) {
+    int64_t number = 0;
+    for (const auto& c : module.computations()) {
+      int64_t place = number << 32;
+      ids_.computations[c.get()] = number++;
+      for (const Instruction* inst : c->instructions()) ids_.instructions[inst] = place++;
     }
   }
 
@@ -23,9 +23,9 @@ class ModuleProtoWriter {
     const Computation& entry = *module_.entry();
     out.Text(1, module_.name());
     out.Text(2, entry.name());
-    for (size_t c = 0; c < order_.size(); ++c) {
+    for (const Computation* c : order_) {
       ProtoWriter computation;
-      HLO_CHECK_OK(WriteComputation(computation, c));
+      HLO_CHECK_OK(WriteComputation(computation, *c));
       out.BytesAlways(3, computation.bytes());
     }
     EntryLayout layout{entry.ParameterShapes(), entry.root()->shape()};
@@ -39,30 +39,16 @@ class ModuleProtoWriter {
   }
 
  private:
-  /// The order in the module, on which that of the text depends, unless a caller stands before its callee.
-  static std::vector<Computation*> CalleesFirst(const Module& module) {
-    std::vector<Computation*> order;
-    llvm::DenseSet<const Computation*> seen;
-    for (const auto& c : module.computations()) {
-      for (const Instruction* inst : c->instructions())
-        for (const Computation* callee : inst->callees())
-          if (!seen.contains(callee)) return module.PostOrder();
-      seen.insert(c.get());
-      order.push_back(c.get());
-    }
-    return order;
-  }
-
   static std::vector<std::string> ParameterNames(const Computation& c) {
     std::vector<std::string> names;
     for (const Instruction* p : c.parameters()) names.push_back(p->name().str());
     return names;
   }
 
-  Status WriteComputation(ProtoWriter& out, size_t number) {
-    const Computation& c = *order_[number];
+  Status WriteComputation(ProtoWriter& out, const Computation& c) {
     out.Text(1, c.name());
-    for (const Instruction* inst : instructions_[number]) {
+    const std::vector<Instruction*> order = c.PostOrder();
+    for (const Instruction* inst : order) {
       ProtoWriter instruction;
       HLO_CHECK_OK(WriteProto(instruction, *inst, ids_));
       out.BytesAlways(2, instruction.bytes());
@@ -70,7 +56,7 @@ class ModuleProtoWriter {
     out.Message(4, [&](ProtoWriter& shape) {
       WriteProgramShape(shape, c.ParameterShapes(), c.root()->shape(), ParameterNames(c));
     });
-    out.Number(5, static_cast<int64_t>(number));
+    out.Number(5, ids_.computations.lookup(&c));
     out.Number(6, ids_.instructions.lookup(c.root()));
     out.Number(7, c.IsFusion());
     if (c.execution_thread() != "main") out.Text(8, c.execution_thread());
@@ -134,8 +120,7 @@ class ModuleProtoWriter {
   }
 
   const Module& module_;
-  std::vector<Computation*> order_;  // callees first
-  std::vector<std::vector<Instruction*>> instructions_;
+  std::vector<Computation*> order_;  // that of the text: callees first
   ProtoIds ids_;
 };
 
