@@ -13,7 +13,7 @@ Computation::~Computation() {
 Instruction* Computation::Add(OpKind kind, Shape shape, llvm::StringRef name,
                               llvm::ArrayRef<Instruction*> operands, Attrs attrs,
                               llvm::ArrayRef<Computation*> callees, Instruction* before) {
-  auto* added = new (module_->InstructionMemory()) Instruction(kind);
+  auto* added = new (module_->InstructionMemory(kind)) Instruction(kind);
   added->stamp_ = module_->stamp();
   added->shape_ = std::move(shape);
   added->name_ = name;
@@ -71,10 +71,22 @@ void Computation::NumberInstructions() {
   for (Instruction* i : instructions()) i->number_ = number++;
 }
 
+std::vector<Instruction*> Computation::InstructionsOf(OpKind kind) const {
+  std::vector<Instruction*> found;
+  if (module_->CountOf(kind) == 0) return found;
+  for (Instruction* i : instructions())
+    if (i->kind() == kind) found.push_back(i);
+  return found;
+}
+
 std::vector<Instruction*> Computation::PostOrder() const {
   enum State : uint8_t { Unseen, Open, Emitted };
   int32_t number = 0;
-  for (Instruction* i : instructions()) i->number_ = number++;
+  std::vector<Instruction*> unused;
+  for (Instruction* i : instructions()) {
+    i->number_ = number++;
+    if (i->users().empty()) unused.push_back(i);
+  }
   std::vector<uint8_t> state(static_cast<size_t>(number), Unseen);
   std::vector<Instruction*> order, stack;
   order.reserve(state.size());
@@ -96,11 +108,11 @@ std::vector<Instruction*> Computation::PostOrder() const {
         if (state[static_cast<size_t>(i->number_)] == Unseen) stack.push_back(i);
       };
       for (Instruction* o : llvm::reverse(at->operands())) push(o);
-      for (Instruction* p : at->extras().control_predecessors) push(p);
+      if (at->has_extras())
+        for (Instruction* p : at->extras().control_predecessors) push(p);
     }
   };
-  for (Instruction* i : instructions())
-    if (i->users().empty()) visit(i);
+  for (Instruction* i : unused) visit(i);
   return order;
 }
 

@@ -48,6 +48,10 @@ class Computation {
     return {InstructionIterator(first_), InstructionIterator(nullptr)};
   }
   [[nodiscard]] int64_t instruction_count() const { return count_; }
+  /// The instructions of one opcode in list order; no walk if the module has none.
+  [[nodiscard]] std::vector<Instruction*> InstructionsOf(OpKind kind) const;
+  /// Whether any instruction calls computations.
+  [[nodiscard]] bool has_calls() const { return calls_ != 0; }
   [[nodiscard]] Instruction* first() const { return first_; }
   [[nodiscard]] Instruction* root() const { return root_; }
   void set_root(Instruction* root) { root_ = root; }
@@ -96,6 +100,7 @@ class Computation {
   Instruction* last_ = nullptr;
   Instruction* root_ = nullptr;
   int64_t count_ = 0;
+  int64_t calls_ = 0;  // instructions with callees
   std::vector<Instruction*> parameters_;
   std::vector<Instruction*> schedule_;
   UserList callers_;

@@ -75,6 +75,7 @@ void Instruction::ReplaceAllUsesWith(Instruction* other) {
 
 void Instruction::SetCallees(llvm::ArrayRef<Computation*> callees) {
   for (Computation* c : callees_) c->callers_.Remove(this);
+  parent_->calls_ += static_cast<int64_t>(!callees.empty()) - static_cast<int64_t>(!callees_.empty());
   callees_.assign(callees.begin(), callees.end());
   for (Computation* c : callees_) c->callers_.AddFresh(this);
 }

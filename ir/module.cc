@@ -7,7 +7,8 @@
 namespace hlo {
 
 Module::Module(llvm::StringRef name)
-    : instruction_names_(std::make_unique<NameTable>()), computation_names_(std::make_unique<NameTable>()) {
+    : kind_counts_(AllOps().size()),
+      instruction_names_(std::make_unique<NameTable>()), computation_names_(std::make_unique<NameTable>()) {
   name_ = Save(name);
 }
 
@@ -18,7 +19,8 @@ Computation* Module::AddComputation(llvm::StringRef name) {
   return computations_.back().get();
 }
 
-void* Module::InstructionMemory() {
+void* Module::InstructionMemory(OpKind kind) {
+  ++kind_counts_[static_cast<size_t>(kind)];
   if (!free_instructions_.empty()) {
     void* memory = free_instructions_.back();
     free_instructions_.pop_back();
@@ -28,6 +30,7 @@ void* Module::InstructionMemory() {
 }
 
 void Module::Delete(Instruction* instruction) {
+  --kind_counts_[static_cast<size_t>(instruction->kind())];
   instruction->~Instruction();
   free_instructions_.push_back(instruction);
 }
@@ -57,7 +60,9 @@ namespace {
 void EmitAfterCallees(Computation* computation, llvm::DenseSet<const Computation*>& printed,
                       std::vector<Computation*>& order) {
   if (printed.contains(computation)) return;
-  llvm::SmallVector<std::pair<Computation*, Instruction*>, 4> open = {{computation, computation->first()}};
+  // Where nothing is called there is nothing to look for.
+  const auto first = [](const Computation* c) { return c->has_calls() ? c->first() : nullptr; };
+  llvm::SmallVector<std::pair<Computation*, Instruction*>, 4> open = {{computation, first(computation)}};
   while (!open.empty()) {
     auto& [at, next] = open.back();
     Computation* missing = nullptr;
@@ -69,7 +74,7 @@ void EmitAfterCallees(Computation* computation, llvm::DenseSet<const Computation
       break;
     }
     if (missing) {
-      open.emplace_back(missing, missing->first());
+      open.emplace_back(missing, first(missing));
       continue;
     }
     if (printed.insert(at).second) order.push_back(at);
@@ -89,11 +94,16 @@ std::vector<Computation*> Module::PrintOrder() const {
   };
   for (const auto& root : computations_) {
     if (!root->callers().empty()) continue;
+    if (!root->has_calls()) {
+      if (printed.insert(root.get()).second) order.push_back(root.get());
+      continue;
+    }
     llvm::DenseSet<const Computation*> visited;
     std::vector<Entry> stack;
     auto push_callees = [&](Instruction* caller) {
       for (Computation* callee : llvm::reverse(caller->callees()))
-        if (visited.insert(callee).second) stack.push_back({callee, callee->first()});
+        if (visited.insert(callee).second)
+          stack.push_back({callee, callee->has_calls() ? callee->first() : nullptr});
     };
     auto emit = [&](Computation* c) { EmitAfterCallees(c, printed, order); };
     for (Instruction* i : root->instructions()) {
@@ -125,9 +135,10 @@ std::vector<Computation*> Module::PostOrder() const {
     size_t callee = 0;
   };
   std::vector<Entry> stack;
+  auto push = [&](Computation* c) { stack.push_back({c, c->has_calls() ? c->first() : nullptr}); };
   for (const auto& start : computations_) {
     if (!seen.insert(start.get()).second) continue;
-    stack.push_back({start.get(), start->first()});
+    push(start.get());
     while (!stack.empty()) {
       Entry& top = stack.back();
       while (top.next && top.callee == top.next->callees().size()) {
@@ -140,7 +151,7 @@ std::vector<Computation*> Module::PostOrder() const {
         continue;
       }
       Computation* callee = top.next->callees()[top.callee++];
-      if (seen.insert(callee).second) stack.push_back({callee, callee->first()});
+      if (seen.insert(callee).second) push(callee);
     }
   }
   return order;

@@ -106,6 +106,8 @@ class Module {
   [[nodiscard]] std::vector<Computation*> PostOrder() const;
   [[nodiscard]] Computation* FindComputation(llvm::StringRef name) const;
   [[nodiscard]] int64_t InstructionCount() const;
+  /// Instructions of one opcode in all computations, known without a walk.
+  [[nodiscard]] int64_t CountOf(OpKind kind) const { return kind_counts_[static_cast<size_t>(kind)]; }
 
   /// Copies a string (metadata) into the module's arena.
   llvm::StringRef Save(llvm::StringRef text);
@@ -129,14 +131,15 @@ class Module {
  private:
   friend class Computation;
   class NameTable;
-  /// Room for one instruction.
-  void* InstructionMemory();
+  /// Room for one instruction of that opcode.
+  void* InstructionMemory(OpKind kind);
   /// Destroys an instruction and keeps its room for another.
   void Delete(Instruction* instruction);
   llvm::StringRef name_;
   llvm::BumpPtrAllocator arena_;
   llvm::BumpPtrAllocatorImpl<llvm::MallocAllocator, 16384> instruction_arena_;
   std::vector<void*> free_instructions_;  // room in it for reuse
+  std::vector<int64_t> kind_counts_;      // by opcode
   std::vector<SourcePtr> sources_;
   std::vector<std::unique_ptr<Computation>> computations_;
   Computation* entry_ = nullptr;

@@ -87,9 +87,7 @@ Instruction* InlineCallWithPrefix(Instruction* call) {
 Result<bool> RunCallInliner(Module& module, const CallInlinerOptions& options, PassContext& context) {
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
-    llvm::SmallVector<Instruction*, 8> calls;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::Call) calls.push_back(inst);
+    const std::vector<Instruction*> calls = c->InstructionsOf(OpKind::Call);
     if (calls.empty() || RunsAsynchronously(*c)) continue;
     for (Instruction* call : calls) {
       HLO_CHECK_OK(context.CheckInterrupt());

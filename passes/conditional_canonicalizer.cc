@@ -44,9 +44,7 @@ void WrapResult(Instruction* conditional) {
 Result<bool> RunConditionalCanonicalizer(Module& module, const NoPassOptions&, PassContext& context) {
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
-    llvm::SmallVector<Instruction*, 4> conditionals;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::Conditional) conditionals.push_back(inst);
+    const std::vector<Instruction*> conditionals = c->InstructionsOf(OpKind::Conditional);
     for (Instruction* inst : conditionals) {
       if (HasShardings(*inst)) continue;
       for (int64_t b = 0; b < static_cast<int64_t>(inst->callees().size()); ++b) {

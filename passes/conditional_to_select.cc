@@ -20,9 +20,7 @@ Result<bool> RunConditionalToSelect(Module& module, const NoPassOptions&, PassCo
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
     if (c->callers().empty() || !IsEmbedded(*c)) continue;
-    llvm::SmallVector<Instruction*, 4> conditionals;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::Conditional) conditionals.push_back(inst);
+    const std::vector<Instruction*> conditionals = c->InstructionsOf(OpKind::Conditional);
     for (Instruction* inst : conditionals) {
       if (!MayRunAllBranches(*inst) || !context.TakeRewrite()) continue;
       ReplaceWith(inst, SelectBetweenBranches(inst));

@@ -19,15 +19,18 @@ constexpr PassOptionRow kRows[] = {
 /// Equality of what instructions compute, operands having been merged before.
 class ValueTable {
  public:
-  explicit ValueTable(bool layout_sensitive) : layouts_(layout_sensitive) {}
+  ValueTable(bool layout_sensitive, int64_t size) : layouts_(layout_sensitive) {
+    table_.reserve(static_cast<unsigned>(size));
+  }
 
   /// An instruction entered before that computes the same; null (and `inst` is entered) if there is none.
   Instruction* FindOrAdd(Instruction* inst) {
-    llvm::SmallVector<Instruction*, 1>& bucket = table_[Hash(*inst)];
-    for (Instruction* other : bucket)
-      if (Equal(*inst, *other)) return other;
-    bucket.push_back(inst);
-    return nullptr;
+    // Half of the hashes, as the map keeps two for itself; different values of one hash lie behind one another.
+    for (uint64_t key = Hash(*inst) >> 1;; ++key) {
+      const auto [entry, added] = table_.try_emplace(key, inst);
+      if (added) return nullptr;
+      if (Equal(*inst, *entry->second)) return entry->second;
+    }
   }
 
  private:
@@ -89,7 +92,7 @@ class ValueTable {
   }
 
   bool layouts_;
-  llvm::DenseMap<uint64_t, llvm::SmallVector<Instruction*, 1>> table_;
+  llvm::DenseMap<uint64_t, Instruction*> table_;
   llvm::DenseMap<const Computation*, uint64_t> callees_;
 };
 
@@ -122,7 +125,7 @@ bool MayMerge(const Instruction& inst, const CseOptions& options) {
 
 Result<bool> MergeIn(Computation& computation, const CseOptions& options, PassContext& context) {
   bool changed = false;
-  ValueTable values(options.is_layout_sensitive);
+  ValueTable values(options.is_layout_sensitive, computation.instruction_count());
   for (Instruction* inst : computation.PostOrder()) {
     if (options.only_scalars && !inst->shape().IsScalar()) continue;
     if (!MayMerge(*inst, options)) continue;
@@ -139,12 +142,8 @@ Result<bool> MergeIn(Computation& computation, const CseOptions& options, PassCo
 /// Reads of equal elements of a multi-output fusion's root go to the first of them.
 Result<bool> MergeFusionOutputs(Computation& computation, PassContext& context) {
   bool changed = false;
-  llvm::SmallVector<Instruction*, 8> fusions;
-  for (Instruction* inst : computation.instructions())
-    if (inst->kind() == OpKind::Fusion && inst->shape().IsTuple() &&
-        inst->callee()->root()->kind() == OpKind::Tuple)
-      fusions.push_back(inst);
-  for (Instruction* fusion : fusions) {
+  for (Instruction* fusion : computation.InstructionsOf(OpKind::Fusion)) {
+    if (!fusion->shape().IsTuple() || fusion->callee()->root()->kind() != OpKind::Tuple) continue;
     const auto outputs = fusion->callee()->root()->operands();
     llvm::DenseMap<const Instruction*, int64_t> first;
     for (size_t i = 0; i < outputs.size(); ++i) first.try_emplace(outputs[i], static_cast<int64_t>(i));

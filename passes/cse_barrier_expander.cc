@@ -8,9 +8,7 @@ namespace hlo {
 Result<bool> RunCseBarrierExpander(Module& module, const NoPassOptions&, PassContext& context) {
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
-    llvm::SmallVector<Instruction*, 8> barriers;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::OptimizationBarrier) barriers.push_back(inst);
+    const std::vector<Instruction*> barriers = c->InstructionsOf(OpKind::OptimizationBarrier);
     for (Instruction* barrier : barriers) {
       const InstructionExtras& extras = barrier->extras();
       const bool ordered = !extras.control_predecessors.empty() || !extras.control_successors.empty();

@@ -163,11 +163,8 @@ bool RemoveDeadOutputs(Instruction* fusion, PassContext& context) {
 }
 
 bool RemoveDeadOutputs(Computation& computation, PassContext& context) {
-  llvm::SmallVector<Instruction*, 8> fusions;
-  for (Instruction* inst : computation.instructions())
-    if (inst->kind() == OpKind::Fusion && inst->shape().IsTuple()) fusions.push_back(inst);
   bool changed = false;
-  for (Instruction* fusion : fusions) changed |= RemoveDeadOutputs(fusion, context);
+  for (Instruction* fusion : computation.InstructionsOf(OpKind::Fusion)) changed |= RemoveDeadOutputs(fusion, context);
   return changed;
 }
 

@@ -8,9 +8,7 @@ Result<bool> RunDefuser(Module& module, const NoPassOptions&, PassContext& conte
   bool changed = false;
   // Inner fusions first, so that every body is copied without them.
   for (Computation* c : context.Computations(module, /*with_fusions=*/true)) {
-    llvm::SmallVector<Instruction*, 8> fusions;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::Fusion) fusions.push_back(inst);
+    const std::vector<Instruction*> fusions = c->InstructionsOf(OpKind::Fusion);
     for (Instruction* fusion : fusions) {
       if (!context.TakeRewrite()) break;
       InlineCall(fusion);

@@ -39,9 +39,7 @@ Result<bool> RunFusionConstantSinking(Module& module, const NoPassOptions&, Pass
   // Outer fusions first: what they get may go on to inner ones.
   const std::vector<Computation*> computations = context.Computations(module, /*with_fusions=*/true);
   for (Computation* c : llvm::reverse(computations)) {
-    llvm::SmallVector<Instruction*, 8> fusions;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::Fusion) fusions.push_back(inst);
+    const std::vector<Instruction*> fusions = c->InstructionsOf(OpKind::Fusion);
     for (Instruction* fusion : fusions) changed |= SinkInto(fusion, context);
   }
   return changed;

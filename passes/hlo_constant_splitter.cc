@@ -8,10 +8,8 @@ Result<bool> RunHloConstantSplitter(Module& module, const NoPassOptions&, PassCo
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
     HLO_CHECK_OK(context.CheckInterrupt());
-    llvm::SmallVector<Instruction*, 8> constants;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::Constant && inst->users().size() > 1) constants.push_back(inst);
-    for (Instruction* constant : constants) {
+    for (Instruction* constant : c->InstructionsOf(OpKind::Constant)) {
+      if (constant->users().size() < 2) continue;
       const llvm::SmallVector<Instruction*, 8> users(constant->users().begin() + 1, constant->users().end());
       for (Instruction* user : users) {
         if (!context.TakeRewrite()) return changed;

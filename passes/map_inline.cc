@@ -38,9 +38,7 @@ Instruction* OnArrays(Instruction* map, PassContext& context) {
 Result<bool> RunMapInline(Module& module, const NoPassOptions&, PassContext& context) {
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
-    llvm::SmallVector<Instruction*, 4> maps;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::Map) maps.push_back(inst);
+    const std::vector<Instruction*> maps = c->InstructionsOf(OpKind::Map);
     for (Instruction* map : maps) {
       const InstructionExtras& extras = map->extras();
       if (map->shape().HasDynamicDimension() || !extras.control_predecessors.empty() ||

@@ -196,11 +196,9 @@ Instruction* Replacement(Instruction* conditional, PassContext& context) {
 Result<bool> RunSimplifyConditional(Module& module, const NoPassOptions&, PassContext& context) {
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
-    llvm::SmallVector<Instruction*, 4> conditionals;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::Conditional && !HasControlEdges(*inst)) conditionals.push_back(inst);
-    for (Instruction* inst : conditionals) {
+    for (Instruction* inst : c->InstructionsOf(OpKind::Conditional)) {
       HLO_CHECK_OK(context.CheckInterrupt());
+      if (HasControlEdges(*inst)) continue;
       if (llvm::any_of(inst->callees(), [](const Computation* b) { return HasTransfers(*b); })) continue;
       if (Instruction* by = Replacement(inst, context)) {
         ReplaceWith(inst, by);

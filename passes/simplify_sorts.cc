@@ -59,11 +59,8 @@ void Simplify(Instruction* sort, const std::vector<bool>& needed) {
 Result<bool> RunSimplifySorts(Module& module, const NoPassOptions&, PassContext& context) {
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
-    std::vector<Instruction*> sorts;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::Sort && inst->operand_count() > 1 && !inst->users().empty())
-        sorts.push_back(inst);
-    for (Instruction* sort : sorts) {
+    for (Instruction* sort : c->InstructionsOf(OpKind::Sort)) {
+      if (sort->operand_count() == 1 || sort->users().empty()) continue;
       const std::vector<bool> needed = NeededOperands(*sort);
       if (needed.empty() || llvm::is_contained(needed, false) == false || !llvm::is_contained(needed, true))
         continue;

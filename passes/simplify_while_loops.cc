@@ -86,11 +86,8 @@ std::optional<bool> DecidedCompare(const Instruction& compare, const TupleLoop& 
 bool DecideCompares(const TupleLoop& loop, PassContext& context) {
   const auto counted = CountTrips(loop);
   if (!counted || !counted->init || counted->count == 0) return false;
-  llvm::SmallVector<Instruction*, 4> compares;
-  for (Instruction* inst : loop.body->instructions())
-    if (inst->kind() == OpKind::Compare) compares.push_back(inst);
   bool changed = false;
-  for (Instruction* compare : compares) {
+  for (Instruction* compare : loop.body->InstructionsOf(OpKind::Compare)) {
     const auto value = DecidedCompare(*compare, loop, *counted);
     if (!value || !context.TakeRewrite()) continue;
     ReplaceWith(compare, Maker(compare).ScalarInt(ElementType::Pred, *value));

@@ -44,6 +44,7 @@ Instruction* Simpler(const Instruction& inst) {
 }  // namespace
 
 bool SimplifyTuples(Computation& computation, PassContext& context) {
+  if (computation.module()->CountOf(OpKind::Tuple) == 0) return false;  // either rewrite takes one
   llvm::SmallVector<Instruction*, 8> candidates;
   for (Instruction* inst : computation.instructions())
     if (inst->kind() == OpKind::GetTupleElement || inst->kind() == OpKind::Tuple) candidates.push_back(inst);

@@ -78,9 +78,7 @@ Result<bool> RunWhileLoopConstantSinking(Module& module, const WhileLoopConstant
   const std::vector<Computation*> computations = context.Computations(module);
   for (Computation* c : llvm::reverse(computations)) {
     HLO_CHECK_OK(context.CheckInterrupt());
-    llvm::SmallVector<Instruction*, 4> loops;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::While) loops.push_back(inst);
+    const std::vector<Instruction*> loops = c->InstructionsOf(OpKind::While);
     for (Instruction* inst : loops)
       if (const auto loop = AsTupleLoop(*inst)) changed |= Sink(*loop, options, context);
   }

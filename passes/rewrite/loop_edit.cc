@@ -248,9 +248,7 @@ Result<bool> ForEachLoop(Module& module, const PassContext& context,
                          llvm::function_ref<bool(Instruction* loop)> change) {
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
-    llvm::SmallVector<Instruction*, 4> loops;
-    for (Instruction* inst : c->instructions())
-      if (inst->kind() == OpKind::While) loops.push_back(inst);
+    const std::vector<Instruction*> loops = c->InstructionsOf(OpKind::While);
     for (Instruction* inst : loops) {
       HLO_CHECK_OK(context.CheckInterrupt());
       changed |= change(inst);
