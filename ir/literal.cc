@@ -165,6 +165,7 @@ void Literal::SetDynamicSize(int64_t d, int64_t size) {
   assert(size >= 0 && size <= shape_.dim(d));
   if (dynamic_sizes_.empty()) dynamic_sizes_.assign(shape_.dims().begin(), shape_.dims().end());
   dynamic_sizes_[static_cast<size_t>(d)] = size;
+  if (llvm::ArrayRef(dynamic_sizes_) == shape_.dims()) dynamic_sizes_.clear();  // as if they were never set
 }
 
 Literal Literal::ToStatic() const {

@@ -53,13 +53,6 @@ class Elements {
   int parts_;
 };
 
-/// Codes in the order of their values, both zeros equal.
-int64_t Ordinal(ElementType type, uint64_t bits) {
-  const int width = Info(type).bits;
-  if (!SignBit(type, bits)) return static_cast<int64_t>(bits);
-  return -static_cast<int64_t>(bits & ~(uint64_t{1} << (width - 1)));
-}
-
 /// How far apart two parts are.
 ElementError ErrorOf(ElementType type, const Part& actual, const Part& expected) {
   ElementError e;
@@ -165,6 +158,12 @@ Pair Prepare(const Literal& actual, const Literal& expected) {
 }
 
 }  // namespace
+
+int64_t Ordinal(ElementType type, uint64_t bits) {
+  const int width = Info(type).bits;
+  if (!SignBit(type, bits)) return static_cast<int64_t>(bits);
+  return -static_cast<int64_t>(bits & ~(uint64_t{1} << (width - 1)));
+}
 
 Comparison Compare(const Literal& actual, const Literal& expected, const Tolerance& tolerance) {
   const Pair pair = Prepare(actual, expected);

@@ -10,6 +10,9 @@
 
 namespace hlo {
 
+/// The codes of a floating type in the order of their values, neighbours one apart, both zeros equal.
+int64_t Ordinal(ElementType type, uint64_t bits);
+
 /// Bounds for the elements of one array. An element fails if it exceeds all that are given.
 struct Tolerance {
   double abs = 0, rel = 0;

@@ -10,6 +10,23 @@
 #include "tools/run_arguments.h"
 
 namespace hlo::testing {
+
+uint64_t PartBits(const Literal& literal, int64_t i, int64_t part) {
+  const ElementType type = literal.shape().element_type();
+  if (!IsComplex(type)) return literal.Bits(i);
+  const auto width = static_cast<size_t>(Info(RealPartType(type)).host_bytes());
+  uint64_t bits = 0;
+  std::memcpy(&bits, literal.data() + static_cast<size_t>(2 * i + part) * width, width);
+  return bits;
+}
+
+std::string PartText(ElementType type, uint64_t bits) {
+  if (IsFloat(type)) return llvm::formatv("{0} (0x{1:x-})", ToDouble(type, bits), bits).str();
+  const int unused = 64 - Info(type).bits;
+  if (!IsSigned(type)) return std::to_string(bits << unused >> unused);
+  return std::to_string(static_cast<int64_t>(bits << unused) >> unused);
+}
+
 namespace {
 
 constexpr int64_t kMaxElements = int64_t{1} << 22;  // of one value; larger modules take too long
@@ -25,15 +42,6 @@ const Rule* FindRule(llvm::StringRef name) {
   return rules.lookup(name);
 }
 
-uint64_t PartBits(const Literal& literal, int64_t i, int64_t part) {
-  const ElementType type = literal.shape().element_type();
-  if (!IsComplex(type)) return literal.Bits(i);
-  const auto width = static_cast<size_t>(Info(RealPartType(type)).host_bytes());
-  uint64_t bits = 0;
-  std::memcpy(&bits, literal.data() + static_cast<size_t>(2 * i + part) * width, width);
-  return bits;
-}
-
 /// True if the licence covers that `b` stands where `a` did.
 bool Explained(ElementType type, uint64_t a_bits, uint64_t b_bits, uint8_t changes, bool bounded) {
   const double a = ToDouble(type, a_bits), b = ToDouble(type, b_bits);
@@ -44,13 +52,6 @@ bool Explained(ElementType type, uint64_t a_bits, uint64_t b_bits, uint8_t chang
   if ((changes & kRounding) == 0) return false;
   const double unit = std::ldexp(1.0, -Info(type).mantissa_bits);
   return !bounded || std::fabs(a - b) <= kRoundingUnits * unit * std::max({std::fabs(a), std::fabs(b), 1.0});
-}
-
-std::string PartText(ElementType type, uint64_t bits) {
-  if (IsFloat(type)) return llvm::formatv("{0} (0x{1:x-})", ToDouble(type, bits), bits).str();
-  const int unused = 64 - Info(type).bits;
-  if (!IsSigned(type)) return std::to_string(bits << unused >> unused);
-  return std::to_string(static_cast<int64_t>(bits << unused) >> unused);
 }
 
 void CompareArrays(const Literal& before, const Literal& after, uint8_t changes, bool bounded, bool floats,

@@ -31,6 +31,11 @@ Result<Transformation> Transform(Module& module, const PassRun& run, const Rewri
                                  llvm::function_ref<bool(llvm::StringRef)> only = nullptr);
 RewritePolicy PolicyOf(const OptOptions& options);
 
+/// The bits of an element of an unpacked array; of its real (0) or imaginary part (1) if it is complex.
+uint64_t PartBits(const Literal& literal, int64_t i, int64_t part);
+/// A value of a type that is not complex: `-0 (0x80000000)`, `-7`.
+std::string PartText(ElementType type, uint64_t bits);
+
 /// How results differ. Any NaN equals any other: payloads carry no meaning.
 struct Differences {
   int64_t values = 0;      // parts of elements compared

@@ -1,0 +1,142 @@
+#include "tools/testing/each_pass.h"
+
+#include <map>
+#include <mutex>
+
+#include "ir/support/parallel.h"
+#include "ir/verify.h"
+#include "passes/pass_manager.h"
+#include "tools/testing/conformance.h"
+#include "tools/testing/execution.h"
+
+namespace hlo::testing {
+namespace {
+
+/// What establishes a fact, in the order in which facts can be established.
+struct Establisher {
+  ModuleFacts fact;
+  const char* pipeline;
+};
+constexpr Establisher kEstablishers[] = {
+    {kCanonicalDots, "dot_decomposer"}, {kFlatCalls, "flatten-call-graph"},
+    {kLayouts, "layout-assignment"},    {kFusions, "fusion"},
+    {kCopies, "copy-insertion"},        {kSchedule, "hlo-memory-scheduler"},
+};
+
+Result<bool> RunPipeline(Module& module, llvm::StringRef spec) {
+  HLO_TRY(const std::vector<PipelineItem> items, ParsePipeline(spec));
+  RewriteControls controls;
+  PassManager manager(controls, {});
+  manager.set_check_changed_flag(true);
+  return manager.Run(module, items);
+}
+
+/// One case: what modules it became, and the verdict on each.
+class CaseCheck {
+ public:
+  CaseCheck(const ConformanceCase& conformance_case, const LoadedCase& loaded)
+      : case_(conformance_case), loaded_(loaded) {}
+
+  struct Outcome {
+    bool changed = false;
+    std::string failure;
+  };
+  Outcome Run(const PassInfo& pass) {
+    const Prepared& prepared = Prepare(pass.requires_facts);
+    if (!prepared.module) return {true, prepared.failure};
+    const std::unique_ptr<Module> module = prepared.module->Clone();
+    const auto changed = RunPipeline(*module, pass.name);
+    if (!changed) return {true, changed.error().message};
+    const uint64_t fingerprint = Fingerprint(*module);
+    if (fingerprint == prepared.fingerprint && !*changed) return {};
+    const auto [verdict, fresh] = verdicts_.try_emplace(fingerprint);
+    if (fresh) verdict->second = Judge(*module);
+    return {true, verdict->second};
+  }
+
+ private:
+  struct Prepared {
+    std::unique_ptr<Module> module;
+    uint64_t fingerprint = 0;
+    std::string failure;
+  };
+  const Prepared& Prepare(ModuleFacts facts) {
+    const auto [entry, fresh] = prepared_.try_emplace(facts);
+    Prepared& prepared = entry->second;
+    if (!fresh) return prepared;
+    prepared.module = loaded_.module->Clone();
+    for (const auto& [fact, pipeline] : kEstablishers) {
+      if (!(facts & fact)) continue;
+      if (const auto changed = RunPipeline(*prepared.module, pipeline); !changed) {
+        prepared.failure = llvm::formatv("'{0}' before it: {1}", pipeline, changed.error().message).str();
+        prepared.module.reset();
+        return prepared;
+      }
+    }
+    prepared.fingerprint = Fingerprint(*prepared.module);
+    return prepared;
+  }
+
+  std::string Judge(const Module& module) const {
+    const std::vector<Diagnostic> violations = Verify(module);
+    for (const Diagnostic& violation : violations)
+      if (violation.severity == Severity::Error) return "not valid: " + violation.message;
+    const auto result = Execute(module, loaded_.arguments);
+    return result ? JudgeResults(case_, loaded_, result->results) : "fails: " + result.error().message;
+  }
+
+  const ConformanceCase& case_;
+  const LoadedCase& loaded_;
+  std::map<ModuleFacts, Prepared> prepared_;
+  std::map<uint64_t, std::string> verdicts_;  // by fingerprint
+};
+
+Result<std::vector<EachPassReport>> SelectPasses(llvm::ArrayRef<std::string> names) {
+  std::vector<EachPassReport> reports;
+  for (const PassInfo& pass : AllPasses())
+    if (names.empty()) reports.emplace_back().pass = &pass;
+  for (const std::string& name : names) {
+    const PassInfo* pass = FindPass(name);
+    if (!pass) return Error(UnknownPass(name));
+    reports.emplace_back().pass = pass;
+  }
+  return reports;
+}
+
+}  // namespace
+
+Result<std::vector<EachPassReport>> CheckEachPass(const EachPassOptions& options, llvm::raw_ostream& os) {
+  HLO_TRY(std::vector<EachPassReport> reports, SelectPasses(options.passes));
+  HLO_TRY(std::vector<ConformanceCase> cases, ReadConformanceCases(options.suite));
+  llvm::erase_if(cases,
+                 [&](const ConformanceCase& c) { return !llvm::StringRef(c.name).contains(options.filter); });
+  std::vector<const ConformanceCase*> selected;
+  for (auto i = static_cast<size_t>(options.from); i < cases.size(); i += static_cast<size_t>(options.every))
+    selected.push_back(&cases[i]);
+
+  std::mutex mutex;
+  auto record = [&](EachPassReport& report, const ConformanceCase& c, const CaseCheck::Outcome& outcome) {
+    const std::lock_guard lock(mutex);
+    ++report.cases;
+    report.changed += outcome.changed;
+    if (outcome.failure.empty()) return;
+    report.failures.push_back(c.name + ": " + outcome.failure);
+    os << "FAIL " << report.pass->name << " " << report.failures.back() << '\n';
+    os.flush();
+  };
+  ParallelFor(0, static_cast<int64_t>(selected.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const ConformanceCase& c = *selected[static_cast<size_t>(i)];
+      const auto loaded = LoadCase(c);
+      if (!loaded) {
+        record(reports.front(), c, {false, loaded.error().message});
+        continue;
+      }
+      CaseCheck check(c, *loaded);
+      for (EachPassReport& report : reports) record(report, c, check.Run(*report.pass));
+    }
+  });
+  return reports;
+}
+
+}  // namespace hlo::testing

@@ -1,0 +1,31 @@
+// Every pass alone over the conformance suite, results compared with the stored ones.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ir/support/result.h"
+#include "llvm/Support/raw_ostream.h"
+#include "passes/pass.h"
+
+namespace hlo::testing {
+
+struct EachPassOptions {
+  std::string suite;                // the folder with manifest.json
+  std::vector<std::string> passes;  // names; empty: all
+  std::string filter;               // only cases `suite/name` that contain it
+  int64_t every = 1, from = 0;      // only every n-th of them, from that one on
+};
+
+/// What became of one pass.
+struct EachPassReport {
+  const PassInfo* pass = nullptr;
+  int64_t cases = 0, changed = 0;
+  std::vector<std::string> failures;
+};
+
+/// Parses each case once and runs each pass on a copy, after what establishes the facts that the pass
+/// requires. A changed module must verify and give the results of the suite; modules that several passes
+/// agree on are executed once. Failures are printed as they come.
+Result<std::vector<EachPassReport>> CheckEachPass(const EachPassOptions& options, llvm::raw_ostream& os);
+
+}  // namespace hlo::testing
