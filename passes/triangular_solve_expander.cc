@@ -132,8 +132,12 @@ Instruction* Solve(Instruction* inst, int64_t block) {
     b = Reversed(b, {unknowns});
   }
   const System system = {a, b, attrs.left_side, attrs.transpose_a != TransposeA::NoTranspose};
+  // Inverting a block takes as many steps as solving by rows does, and more work unless there are many
+  // right-hand sides; it rounds more, too.
+  const int64_t sides = b.dim(attrs.left_side ? 2 : 1);
   const bool many_small = batch > block / 16 && n < block / 4;
-  Expr x = many_small ? SolveByRows(make, system) : SolveByBlocks(make, system, block);
+  Expr x = many_small || (n <= block && sides <= n) ? SolveByRows(make, system)
+                                                    : SolveByBlocks(make, system, block);
   if (!attrs.lower) x = Reversed(x, {unknowns});
   return FromMatrices(x, inst->shape());
 }

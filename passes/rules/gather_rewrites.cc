@@ -1,3 +1,6 @@
+#include "passes/analysis/reducers.h"
+#include "passes/analysis/value_facts.h"
+#include "passes/rewrite/index_matrix.h"
 #include "passes/rules/slice_rewrites.h"
 
 namespace hlo {
@@ -65,6 +68,23 @@ Instruction* GatherThenPad(Match& m, Instruction* x, Instruction* value, llvm::A
 
 Instruction* TupleUnlessOne(Match& m, llvm::ArrayRef<Instruction*> values) {
   return values.size() == 1 && m.shape().IsArray() ? values.front() : m.make.Tuple(values);
+}
+
+/// The elements of a constant, or the one all of whose copies the instruction consists of.
+const Literal* ConstantElements(const Instruction& inst) {
+  const Instruction* constant = inst.kind() == OpKind::Constant ? &inst : SplatConstant(inst);
+  return constant ? constant->attr<ConstantAttrs>().literal.get() : nullptr;
+}
+
+/// The ranges that a scatter's window covers where it starts at zero.
+SliceRanges WindowAtZero(const Instruction& scatter) {
+  const auto& attrs = scatter.attr<ScatterAttrs>();
+  const auto* window = attrs.update_window_dims.begin();
+  SliceRanges ranges;
+  for (int64_t d = 0; d < scatter.shape().rank(); ++d)
+    ranges.push_back(
+        {0, Contains(attrs.inserted_window_dims, d) ? 1 : scatter.operand(2)->shape().dim(*window++), 1});
+  return ranges;
 }
 
 }  // namespace
@@ -140,6 +160,40 @@ Instruction* ScatterOfWholeWindow(Match& m) {
   MapAttrs map;
   for (int64_t d = 0; d < m.shape().rank(); ++d) map.dimensions.push_back(d);
   return m.make.Add(OpKind::Map, {x, update}, std::move(map), m.root->callees());
+}
+
+Instruction* ScatterOfOneWindow(Match& m) {
+  Instruction *x = m.root->operand(0), *update = m.root->operand(2);
+  const Instruction& indices = *m.root->operand(1);
+  const auto& attrs = m.root->attr<ScatterAttrs>();
+  const Computation& combiner = *m.root->callee();
+  const Literal* starts = ConstantElements(indices);
+  const auto combine = ReducerOp(combiner);
+  const bool overwrites =
+      combiner.root()->kind() == OpKind::Parameter && combiner.root() != combiner.parameter(0);
+  if (!m.shape().IsArray() || !starts || !(combine || overwrites) || !attrs.input_batching_dims.empty() ||
+      indices.shape().ElementCount() != static_cast<int64_t>(attrs.scatter_dims_to_operand_dims.size()) ||
+      update->shape().ElementCount() == 0 || !combiner.parameter(0)->shape().IsScalarOf(m.type()))
+    return nullptr;
+  SliceRanges place = WindowAtZero(*m.root);
+  for (size_t i = 0; i < attrs.scatter_dims_to_operand_dims.size(); ++i) {
+    SliceRange& range = place[At(attrs.scatter_dims_to_operand_dims[i])];
+    const double start =
+        LiteralValue(*starts, std::min<int64_t>(static_cast<int64_t>(i), starts->shape().ElementCount() - 1));
+    // A window that does not lie wholly inside is dropped.
+    const int64_t last = m.shape().dim(attrs.scatter_dims_to_operand_dims[i]) - range.limit;
+    if (!(start >= 0 && start <= static_cast<double>(last))) return x;
+    range.start += static_cast<int64_t>(start);
+    range.limit += static_cast<int64_t>(start);
+  }
+  const Dims order = MovedToFront({}, m.shape().rank());
+  Instruction* windows = UpdateMatrix(m.make, update, attrs, order);
+  Instruction* window = m.make.Reshape(windows, windows->shape().dims().drop_front());
+  if (combine) window = m.make.Binary(*combine, m.make.Slice(x, place), window);
+  llvm::SmallVector<Instruction*, 4> indexes;
+  for (const SliceRange& range : place)
+    indexes.push_back(m.make.ScalarInt(indices.shape().element_type(), range.start));
+  return m.make.DynamicUpdateSlice(x, window, indexes);
 }
 
 Instruction* SortOfNothing(Match& m) {

@@ -75,6 +75,7 @@ std::vector<Rule> StaticRules() {
       {"gat.5", Gather(Reshape(Pad(A, B)), C), GatherOfReshapedPad},
       {"scat.1", Scatter(), ScatterOfNothing},
       {"scat.2", Scatter(A, B, C), ScatterOfWholeWindow},
+      {"scat.2b", Scatter(A, B, C), ScatterOfOneWindow},
       {"sort.1", Sort(), SortOfNothing},
   };
 }

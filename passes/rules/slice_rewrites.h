@@ -51,6 +51,7 @@ Instruction* GatherOfPad(Match& m);           // gat.4
 Instruction* GatherOfReshapedPad(Match& m);   // gat.5
 Instruction* ScatterOfNothing(Match& m);      // scat.1
 Instruction* ScatterOfWholeWindow(Match& m);  // scat.2
+Instruction* ScatterOfOneWindow(Match& m);    // scat.2b
 Instruction* SortOfNothing(Match& m);         // sort.1
 
 }  // namespace hlo
