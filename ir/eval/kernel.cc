@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/eval/flush.h"
 #include "ir/eval/kernel_loops.h"
 #include "ir/numeric/narrow_float.h"
 
@@ -35,20 +36,19 @@ int StorageBits(ElementType type) {
 
 bool IsNative(ElementType type) { return type == ElementType::F32 || type == ElementType::F64; }
 
-/// E8M0 ops whose operands and results flush (narrow_float.h, FlushToZero).
-bool Flushes(OpKind kind) {
-  static constexpr OpKind kKinds[] = {OpKind::Add,     OpKind::Subtract, OpKind::Multiply, OpKind::Divide,
-                                      OpKind::Maximum, OpKind::Minimum,  OpKind::Log,      OpKind::Log1p,
-                                      OpKind::Sqrt,    OpKind::Rsqrt,    OpKind::Cbrt,     OpKind::Erf};
-  return llvm::is_contained(kKinds, kind);
-}
-
 template <class Real>
 void Flush(Real* data, int64_t n) {
   for (int64_t i = 0; i < n; ++i) data[i] = static_cast<Real>(FlushToZero(data[i]));
 }
 
 }  // namespace
+
+bool FlushesScales(OpKind kind) {
+  static constexpr OpKind kKinds[] = {OpKind::Add,     OpKind::Subtract, OpKind::Multiply, OpKind::Divide,
+                                      OpKind::Maximum, OpKind::Minimum,  OpKind::Log,      OpKind::Log1p,
+                                      OpKind::Sqrt,    OpKind::Rsqrt,    OpKind::Cbrt,     OpKind::Erf};
+  return llvm::is_contained(kKinds, kind);
+}
 
 class KernelFinder {
  public:
@@ -125,7 +125,7 @@ class KernelFinder {
       const ElementType compute = Widen(/*narrow_result=*/IsFloat(result_));
       kernel_.fn_ =
           kind_ == OpKind::Clamp ? kernels::ClampKernel(compute) : kernels::FloatKernel(kind_, compute);
-      kernel_.flush_ = Flushes(kind_) && result_ == ElementType::F8E8M0FNU;
+      kernel_.flush_ = FlushesScales(kind_) && result_ == ElementType::F8E8M0FNU;
       return;
     }
     kernel_.fn_ = kind_ == OpKind::Clamp ? kernels::ClampKernel(type) : kernels::IntegerKernel(kind_, type);

@@ -1,5 +1,6 @@
 #include "passes/rewrite/widen.h"
 
+#include "ir/eval/flush.h"
 #include "passes/analysis/reducers.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/expr.h"
@@ -47,6 +48,12 @@ bool Computes(const Instruction& inst) {
          category == OpCategory::Normalisation || inst.kind() == OpKind::ReducePrecision;
 }
 
+/// Subnormals, and what is negative, as zero: neither is a value of f8e8m0fnu.
+Instruction* Flushed(Maker& make, Instruction* scale) {
+  const Expr x(make, scale);
+  return Select(Lt(x, 0x1p-126), 0, x);
+}
+
 }  // namespace
 
 Shape Retyped(const Shape& shape, ElementType type) {
@@ -68,12 +75,14 @@ bool ComputesIn(const Instruction& inst, ElementType narrow) {
 Instruction* Widened(Instruction* inst, const TypePair& types) {
   Maker make(inst);
   const bool mask = IsIntegral(types.narrow) && SeesHighBits(inst->kind());
+  const bool flush = types.narrow == ElementType::F8E8M0FNU && FlushesScales(inst->kind());
   const int bits = Info(types.narrow).bits;
   llvm::SmallVector<Instruction*, 4> operands;
   for (Instruction* o : inst->operands()) {
     Instruction* wide = o;
     if (IsOf(o->shape(), types.narrow))
       wide = make.AddWithShape(OpKind::Convert, Retyped(o->shape(), types.wide), {o});
+    if (flush && wide != o) wide = Flushed(make, wide);
     if (mask) wide = Expr(make, wide) & ((int64_t{1} << bits) - 1);
     // The sign of an unsigned number is its highest bit.
     if (inst->kind() == OpKind::ShiftRightArithmetic && IsUnsigned(types.narrow) && operands.empty())
@@ -85,6 +94,7 @@ Instruction* Widened(Instruction* inst, const TypePair& types) {
   if (wide->kind() == OpKind::Reduce || wide->kind() == OpKind::ReduceWindow)
     wide->SetCallees({make.ScalarComputation(*PlainReductionOp(*inst), types.wide)});
   if (mask && inst->kind() == OpKind::Clz) wide = Expr(make, wide) - (Info(types.wide).bits - bits);
+  if (flush && IsOf(inst->shape(), types.narrow)) wide = Flushed(make, wide);
   return NarrowAgain(make, wide, inst->shape());
 }
 
