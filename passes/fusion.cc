@@ -272,14 +272,6 @@ class Fuser {
   bool changed_ = false;
 };
 
-/// Computations that run on whole values: the entry, bodies of loops, branches, calls.
-bool RunsOnWholeValues(const Computation& computation) {
-  return llvm::all_of(computation.callers(), [](const Instruction* caller) {
-    return caller->kind() == OpKind::While || caller->kind() == OpKind::Conditional ||
-           caller->kind() == OpKind::Call || caller->kind() == OpKind::AsyncStart;
-  });
-}
-
 }  // namespace
 
 llvm::ArrayRef<PassOptionRow> FusionOptions::Rows() { return kRows; }

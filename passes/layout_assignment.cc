@@ -18,35 +18,45 @@ enum class Role : uint8_t {
   Passive,    // tuples: as their elements
 };
 
-Role RoleOf(const Instruction& inst) {
-  switch (inst.kind()) {
-    case OpKind::Transpose: return Role::Transpose;
-    case OpKind::Reshape: return Role::Reshape;
-    case OpKind::Reduce: return inst.operand_count() == 2 ? Role::Reduce : Role::Free;
-    case OpKind::Tuple:
-    case OpKind::GetTupleElement:
-    case OpKind::OptimizationBarrier:
-    case OpKind::AddDependency:
-    case OpKind::Domain: return Role::Passive;
-    case OpKind::Parameter:
-    case OpKind::Constant:
-    case OpKind::Bitcast:
-    case OpKind::Copy:
-    case OpKind::Fusion: return Role::Written;
-    case OpKind::Slice:
-    case OpKind::DynamicSlice:
-    case OpKind::DynamicUpdateSlice:
-    case OpKind::Pad:
-    case OpKind::Reverse:
-    case OpKind::Concatenate:
-    case OpKind::AllReduce: return Role::Follow;
-    default: break;
+/// Where the op table alone does not tell.
+constexpr std::pair<OpKind, Role> kRoles[] = {
+    {OpKind::Transpose, Role::Transpose},
+    {OpKind::Reshape, Role::Reshape},
+    {OpKind::Reduce, Role::Reduce},
+    {OpKind::Tuple, Role::Passive},
+    {OpKind::GetTupleElement, Role::Passive},
+    {OpKind::OptimizationBarrier, Role::Passive},
+    {OpKind::AddDependency, Role::Passive},
+    {OpKind::Domain, Role::Passive},
+    {OpKind::Parameter, Role::Written},
+    {OpKind::Constant, Role::Written},
+    {OpKind::Bitcast, Role::Written},
+    {OpKind::Copy, Role::Written},
+    {OpKind::Fusion, Role::Written},
+    {OpKind::Slice, Role::Follow},
+    {OpKind::DynamicSlice, Role::Follow},
+    {OpKind::DynamicUpdateSlice, Role::Follow},
+    {OpKind::Pad, Role::Follow},
+    {OpKind::Reverse, Role::Follow},
+    {OpKind::Concatenate, Role::Follow},
+    {OpKind::AllReduce, Role::Follow},
+};
+
+std::vector<Role> MakeRoles() {
+  std::vector<Role> roles;
+  for (const OpInfo& op : AllOps()) {
+    const bool boundary = op.category == OpCategory::Control || op.category == OpCategory::Custom ||
+                          op.category == OpCategory::Async || op.category == OpCategory::Communication;
+    roles.push_back(op.Is(kElementwise) ? Role::Follow : boundary ? Role::Written : Role::Free);
   }
-  if (inst.info().Is(kElementwise)) return Role::Follow;
-  const OpCategory category = inst.info().category;
-  const bool boundary = category == OpCategory::Control || category == OpCategory::Custom ||
-                        category == OpCategory::Async || category == OpCategory::Communication;
-  return boundary ? Role::Written : Role::Free;
+  for (const auto& [kind, role] : kRoles) roles[static_cast<size_t>(kind)] = role;
+  return roles;
+}
+
+Role RoleOf(const Instruction& inst) {
+  static const std::vector<Role> roles = MakeRoles();
+  const Role role = roles[static_cast<size_t>(inst.kind())];
+  return role == Role::Reduce && inst.operand_count() != 2 ? Role::Free : role;
 }
 
 bool IsPlainArray(const Shape& shape) {

@@ -76,8 +76,9 @@ int64_t Bytes(const Shape& shape) {
 /// Hoists from one loop.
 class Hoister {
  public:
-  Hoister(const TupleLoop& loop, const LoopHoistingOptions& options, PassContext& context)
-      : loop_(loop), options_(options), context_(context) {}
+  Hoister(const TupleLoop& loop, const LoopHoistingOptions& options, PassContext& context,
+          llvm::function_ref<bool(const Instruction&)> worth)
+      : loop_(loop), options_(options), context_(context), worth_hoisting_(worth) {}
 
   bool Run() {
     for (int64_t i = 0; i < loop_.size(); ++i)
@@ -109,7 +110,7 @@ class Hoister {
 
   [[nodiscard]] bool IsWorthIt(const Instruction& inst) const {
     if (IsCheap(inst, options_) || (!options_.hoist_other && inst.kind() != OpKind::Constant)) return false;
-    if (inst.users().empty() && !inst.IsRoot()) return false;
+    if ((inst.users().empty() && !inst.IsRoot()) || !worth_hoisting_(inst)) return false;
     if (inst.kind() == OpKind::GetTupleElement) {
       // A tuple that something else reads stays as well; then nothing is gained.
       const Instruction& whole = *inst.operand(0);
@@ -174,6 +175,7 @@ class Hoister {
   const TupleLoop& loop_;
   const LoopHoistingOptions& options_;
   PassContext& context_;
+  llvm::function_ref<bool(const Instruction&)> worth_hoisting_;
   llvm::DenseSet<int64_t> elements_;  // that never change
   llvm::DenseSet<const Instruction*> invariant_;
   llvm::SmallVector<Instruction*, 8> worth_;
@@ -192,12 +194,17 @@ bool MayHoistFrom(const TupleLoop& loop) {
 
 llvm::ArrayRef<PassOptionRow> LoopHoistingOptions::Rows() { return kRows; }
 
-Result<bool> RunWhileLoopInvariantCodeMotion(Module& module, const LoopHoistingOptions& options,
-                                             PassContext& context) {
+Result<bool> HoistFromLoops(Module& module, const LoopHoistingOptions& options, PassContext& context,
+                            llvm::function_ref<bool(const Instruction&)> worth) {
   return ForEachLoop(module, context, [&](Instruction* inst) {
     const auto loop = AsTupleLoop(*inst);
-    return loop && MayHoistFrom(*loop) && Hoister(*loop, options, context).Run();
+    return loop && MayHoistFrom(*loop) && Hoister(*loop, options, context, worth).Run();
   });
+}
+
+Result<bool> RunWhileLoopInvariantCodeMotion(Module& module, const LoopHoistingOptions& options,
+                                             PassContext& context) {
+  return HoistFromLoops(module, options, context, [](const Instruction&) { return true; });
 }
 
 HLO_DEFINE_PASS(WhileLoopInvariantCodeMotion, LoopHoistingOptions);

@@ -23,4 +23,8 @@ struct LoopHoistingOptions {
 Result<bool> RunWhileLoopInvariantCodeMotion(Module& module, const LoopHoistingOptions& options,
                                              PassContext& context);
 
+/// The same for chosen instructions: only those that `worth` accepts are hoisted for their own sake.
+Result<bool> HoistFromLoops(Module& module, const LoopHoistingOptions& options, PassContext& context,
+                            llvm::function_ref<bool(const Instruction&)> worth);
+
 }  // namespace hlo

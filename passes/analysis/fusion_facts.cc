@@ -3,17 +3,45 @@
 namespace hlo {
 namespace {
 
-bool IsMovement(OpKind kind) {
-  static constexpr OpKind kKinds[] = {OpKind::Bitcast,      OpKind::Broadcast,
-                                      OpKind::Concatenate,  OpKind::Copy,
-                                      OpKind::DynamicSlice, OpKind::DynamicUpdateSlice,
-                                      OpKind::Iota,         OpKind::Pad,
-                                      OpKind::Reshape,      OpKind::Reverse,
-                                      OpKind::Slice,        OpKind::Transpose,
-                                      OpKind::Gather,       OpKind::Parameter,
-                                      OpKind::Constant,     OpKind::GetTupleElement,
-                                      OpKind::Tuple,        OpKind::BitcastConvert};
-  return llvm::is_contained(kKinds, kind);
+/// What fusion needs to know about an opcode beyond the op table.
+enum FusionTraits : uint8_t {
+  kMoves = 1,    // computes nothing
+  kUnfused = 2,  // has no place in a loop over its result (copies may change layouts)
+  kRereads = 4,  // reads elements of arrays several times
+  kIndexed = 8,  // reads scalar operands (indices, a padding value) for every element
+};
+constexpr std::pair<OpKind, uint8_t> kTraits[] = {
+    {OpKind::Bitcast, kMoves},
+    {OpKind::BitcastConvert, kMoves},
+    {OpKind::Broadcast, kMoves},
+    {OpKind::Concatenate, kMoves},
+    {OpKind::Constant, kMoves | kUnfused},
+    {OpKind::Convolution, kRereads},
+    {OpKind::Copy, kMoves | kUnfused},
+    {OpKind::Dot, kRereads},
+    {OpKind::DynamicSlice, kMoves | kIndexed},
+    {OpKind::DynamicUpdateSlice, kMoves | kIndexed},
+    {OpKind::Gather, kMoves | kRereads},
+    {OpKind::GetTupleElement, kMoves | kUnfused},
+    {OpKind::Iota, kMoves},
+    {OpKind::Pad, kMoves | kIndexed},
+    {OpKind::Parameter, kMoves | kUnfused},
+    {OpKind::ReduceWindow, kRereads},
+    {OpKind::Reshape, kMoves},
+    {OpKind::Reverse, kMoves},
+    {OpKind::SelectAndScatter, kRereads},
+    {OpKind::Slice, kMoves},
+    {OpKind::Transpose, kMoves},
+    {OpKind::Tuple, kMoves | kUnfused},
+};
+
+bool Has(const Instruction& inst, FusionTraits trait) {
+  static const std::vector<uint8_t> traits = [] {
+    std::vector<uint8_t> all(AllOps().size(), 0);
+    for (const auto& [kind, value] : kTraits) all[static_cast<size_t>(kind)] = value;
+    return all;
+  }();
+  return (traits[static_cast<size_t>(inst.kind())] & trait) != 0;
 }
 
 bool IsIntegerWithConstant(const Instruction& inst) {
@@ -23,16 +51,9 @@ bool IsIntegerWithConstant(const Instruction& inst) {
 }  // namespace
 
 bool IsLoopFusible(const Instruction& inst) {
-  if (!inst.shape().IsArray() || inst.shape().HasDynamicDimension()) return false;
-  switch (inst.kind()) {
-    case OpKind::Copy: return false;  // may change layout
-    case OpKind::Reduce: return inst.operand_count() == 2;
-    case OpKind::Parameter:
-    case OpKind::Constant:
-    case OpKind::GetTupleElement:
-    case OpKind::Tuple: return false;
-    default: return inst.info().Is(kElementwise) || IsMovement(inst.kind());
-  }
+  if (!inst.shape().IsArray() || inst.shape().HasDynamicDimension() || Has(inst, kUnfused)) return false;
+  return inst.info().Is(kElementwise) || Has(inst, kMoves) ||
+         (inst.kind() == OpKind::Reduce && inst.operand_count() == 2);
 }
 
 bool IsExpensive(const Instruction& inst) {
@@ -46,23 +67,22 @@ bool IsExpensive(const Instruction& inst) {
                        inst.operand(0)->shape().IsArray() &&
                        IsComplex(inst.operand(0)->shape().element_type());
   if (complex && (inst.kind() == OpKind::Abs || inst.kind() == OpKind::Sign)) return true;
-  return !info.Is(kElementwise) && !IsMovement(inst.kind());
+  return !info.Is(kElementwise) && !Has(inst, kMoves);
 }
 
 bool ReusesOperand(const Instruction& inst, int64_t i) {
   const Shape& operand = inst.operand(i)->shape();
-  switch (inst.kind()) {
-    case OpKind::Broadcast: return operand.ElementCount() < inst.shape().ElementCount();
-    case OpKind::Dot:
-    case OpKind::Convolution:
-    case OpKind::ReduceWindow:
-    case OpKind::SelectAndScatter:
-    case OpKind::Gather: return true;
-    case OpKind::DynamicSlice:
-    case OpKind::DynamicUpdateSlice:
-    case OpKind::Pad: return operand.rank() == 0;  // indices and the padding value
-    default: return inst.info().Is(kElementwise) && operand.ElementCount() < inst.shape().ElementCount();
-  }
+  if (Has(inst, kRereads)) return true;
+  if (Has(inst, kIndexed)) return operand.rank() == 0;
+  return (inst.info().Is(kElementwise) || inst.kind() == OpKind::Broadcast) &&
+         operand.ElementCount() < inst.shape().ElementCount();
+}
+
+bool RunsOnWholeValues(const Computation& computation) {
+  return llvm::all_of(computation.callers(), [](const Instruction* caller) {
+    return caller->kind() == OpKind::While || caller->kind() == OpKind::Conditional ||
+           caller->kind() == OpKind::Call || caller->kind() == OpKind::AsyncStart;
+  });
 }
 
 }  // namespace hlo

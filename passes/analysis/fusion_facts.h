@@ -12,4 +12,7 @@ bool IsExpensive(const Instruction& inst);
 /// The instruction reads an element of operand `i` for more than one element of its result.
 bool ReusesOperand(const Instruction& inst, int64_t i);
 
+/// The computation runs on whole values: the entry, bodies of loops, branches, callees of calls.
+bool RunsOnWholeValues(const Computation& computation);
+
 }  // namespace hlo

@@ -1,0 +1,39 @@
+#include "passes/fusion_wrapper.h"
+
+#include "passes/analysis/fusion_facts.h"
+#include "passes/analysis/side_effects.h"
+#include "passes/rewrite/fuse.h"
+
+namespace hlo {
+namespace {
+
+bool MustBeWrapped(const Instruction& inst) {
+  return IsLoopFusible(inst) && inst.kind() != OpKind::Bitcast && !HasSideEffect(inst) &&
+         inst.extras().control_predecessors.empty() && inst.extras().control_successors.empty();
+}
+
+}  // namespace
+
+Result<bool> RunFusionWrapper(Module& module, const NoPassOptions&, PassContext& context) {
+  std::vector<Instruction*> found;
+  for (Computation* c : context.Computations(module)) {
+    // The body of an asynchronous operation is that one operation.
+    const bool is_async = llvm::any_of(
+        c->callers(), [](const Instruction* caller) { return caller->kind() == OpKind::AsyncStart; });
+    if (!RunsOnWholeValues(*c) || is_async) continue;
+    HLO_CHECK_OK(context.CheckInterrupt());
+    for (Instruction* inst : c->instructions())
+      if (MustBeWrapped(*inst)) found.push_back(inst);
+  }
+  bool changed = false;
+  for (Instruction* inst : found) {
+    if (!context.TakeRewrite()) break;
+    WrapInFusion(inst, inst->kind() == OpKind::Reduce ? FusionKind::Input : FusionKind::Loop);
+    changed = true;
+  }
+  return changed;
+}
+
+HLO_DEFINE_PASS(FusionWrapper, NoPassOptions);
+
+}  // namespace hlo
