@@ -81,6 +81,11 @@ std::vector<Instruction*> Computation::InstructionsOf(OpKind kind) const {
 
 std::vector<Instruction*> Computation::PostOrder() const {
   enum State : uint8_t { Unseen, Open, Emitted };
+  // Large computations do not fit into caches: each instruction is looked at twice, its number comes along.
+  struct Entry {
+    Instruction* at;
+    size_t number;
+  };
   int32_t number = 0;
   std::vector<Instruction*> unused;
   for (Instruction* i : instructions()) {
@@ -88,31 +93,31 @@ std::vector<Instruction*> Computation::PostOrder() const {
     if (i->users().empty()) unused.push_back(i);
   }
   std::vector<uint8_t> state(static_cast<size_t>(number), Unseen);
-  std::vector<Instruction*> order, stack;
+  std::vector<Instruction*> order;
+  std::vector<Entry> stack;
   order.reserve(state.size());
-  auto visit = [&](Instruction* start) {
-    stack.push_back(start);
+  auto push = [&](Instruction* i) {
+    const auto n = static_cast<size_t>(i->number_);
+    if (state[n] == Unseen) stack.push_back({i, n});
+  };
+  for (Instruction* start : unused) {
+    push(start);
     while (!stack.empty()) {
-      Instruction* at = stack.back();
-      uint8_t& s = state[static_cast<size_t>(at->number_)];
-      if (s != Unseen) {
+      const auto [at, n] = stack.back();
+      if (state[n] != Unseen) {
         stack.pop_back();
-        if (s == Open) {
-          s = Emitted;
+        if (state[n] == Open) {
+          state[n] = Emitted;
           order.push_back(at);
         }
         continue;
       }
-      s = Open;
-      auto push = [&](Instruction* i) {
-        if (state[static_cast<size_t>(i->number_)] == Unseen) stack.push_back(i);
-      };
+      state[n] = Open;
       for (Instruction* o : llvm::reverse(at->operands())) push(o);
       if (at->has_extras())
         for (Instruction* p : at->extras().control_predecessors) push(p);
     }
-  };
-  for (Instruction* i : unused) visit(i);
+  }
   return order;
 }
 

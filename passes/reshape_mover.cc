@@ -89,6 +89,7 @@ void MoveBelow(Instruction* inst, llvm::DenseSet<const Instruction*>& gone) {
 }  // namespace
 
 Result<bool> RunReshapeMover(Module& module, const NoPassOptions&, PassContext& context) {
+  if (module.CountOf(OpKind::Reshape) + module.CountOf(OpKind::Transpose) == 0) return false;
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
     HLO_CHECK_OK(context.CheckInterrupt());

@@ -10,7 +10,8 @@ namespace hlo {
 /// 64 bits that depend on all bytes of the name. Not stable between versions: for tables in memory only.
 inline uint64_t HashName(llvm::StringRef name) {
   // Every byte of the keys has its high bit set, which no byte of a word has: no factor below is zero.
-  constexpr uint64_t kFirst = 0xa5c9'b3d1'e78b'9fd7, kSecond = 0xc3b1'98e5'd2ab'f98d;
+  constexpr uint64_t kFirst = 0xa5c9'b3d1'e78b'9fd7, kSecond = 0xc3b1'98e5'd2ab'f98d,
+                     kLength = 0x9e37'79b9'7f4a'7c15;
   const auto read = [](const char* p, auto value) -> uint64_t {
     memcpy(&value, p, sizeof value);
     return value;
@@ -22,7 +23,9 @@ inline uint64_t HashName(llvm::StringRef name) {
   };
   const char* p = name.data();
   size_t n = name.size();
-  uint64_t state = kSecond + n;
+  // Added to a key, the length could make up for a difference of bytes: n1000 and n10000 would be one.
+  const uint64_t length = n * kLength;
+  uint64_t state = kSecond;
   for (; n > 16; p += 16, n -= 16) state = mix(read(p, uint64_t{}) ^ kFirst, read(p + 8, uint64_t{}) ^ state);
   uint64_t a = 0, b = 0;
   if (n >= 8) {
@@ -34,7 +37,7 @@ inline uint64_t HashName(llvm::StringRef name) {
   } else if (n > 0) {
     a = read(p, uint8_t{}) << 16 | read(p + n / 2, uint8_t{}) << 8 | read(p + n - 1, uint8_t{});
   }
-  return mix(a ^ kFirst, b ^ state);
+  return mix(a ^ kFirst, b ^ state) ^ length;
 }
 
 /// Equality without a call, as names are short.

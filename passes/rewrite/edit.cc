@@ -149,6 +149,7 @@ int64_t RemoveUnreachableComputations(Module& module) {
   reached.insert(module.entry());
   while (!stack.empty()) {
     Computation* at = stack.pop_back_val();
+    if (!at->has_calls()) continue;
     for (const Instruction* inst : at->instructions())
       for (Computation* callee : inst->callees())
         if (reached.insert(callee).second) stack.push_back(callee);
