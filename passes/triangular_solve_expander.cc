@@ -48,6 +48,15 @@ Expr SolveByRows(Maker& at, const System& system) {
   return system.left ? x : Transposed(x);
 }
 
+/// row·m, [batch, 1, n]; of complex numbers every product is rounded before sums are formed, as elsewhere
+/// where XLA inverts.
+Expr RowTimes(const Expr& row, const Expr& m) {
+  if (!IsComplex(row.type())) return MatMul(row, m);
+  const Dims sizes(m.shape().dims());
+  const Expr products = row.Reshape({sizes[0], sizes[1]}).Broadcast(sizes, {0, 1}) * m;
+  return products.Reduce(OpKind::Add, 0, {1}).Reshape({sizes[0], 1, sizes[2]});
+}
+
 /// Inverses of unit lower triangular matrices: row i of the inverse is e_i - (row i, less its one)·(the rows
 /// of the inverse above).
 Expr InvertUnitLower(Maker& at, const Expr& unit) {
@@ -57,7 +66,7 @@ Expr InvertUnitLower(Maker& at, const Expr& unit) {
                      [&](Maker&, const Expr& i, llvm::ArrayRef<Expr> s) -> llvm::SmallVector<Expr, 6> {
                        const Expr row = DynamicSliceOf(s[0], {0, i, 0}, {batch, 1, n});
                        const Expr one = DynamicSliceOf(s[1], {0, i, 0}, {batch, 1, n});
-                       return {s[0], DynamicUpdateOf(s[1], one - MatMul(row, s[1]), {0, i, 0})};
+                       return {s[0], DynamicUpdateOf(s[1], one - RowTimes(row, s[1]), {0, i, 0})};
                      })[1];
 }
 
@@ -132,12 +141,8 @@ Instruction* Solve(Instruction* inst, int64_t block) {
     b = Reversed(b, {unknowns});
   }
   const System system = {a, b, attrs.left_side, attrs.transpose_a != TransposeA::NoTranspose};
-  // Inverting a block takes as many steps as solving by rows does, and more work unless there are many
-  // right-hand sides; it rounds more, too.
-  const int64_t sides = b.dim(attrs.left_side ? 2 : 1);
   const bool many_small = batch > block / 16 && n < block / 4;
-  Expr x = many_small || (n <= block && sides <= n) ? SolveByRows(make, system)
-                                                    : SolveByBlocks(make, system, block);
+  Expr x = many_small ? SolveByRows(make, system) : SolveByBlocks(make, system, block);
   if (!attrs.lower) x = Reversed(x, {unknowns});
   return FromMatrices(x, inst->shape());
 }

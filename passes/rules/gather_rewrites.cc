@@ -191,8 +191,10 @@ Instruction* ScatterOfOneWindow(Match& m) {
   Instruction* window = m.make.Reshape(windows, windows->shape().dims().drop_front());
   if (combine) window = m.make.Binary(*combine, m.make.Slice(x, place), window);
   llvm::SmallVector<Instruction*, 4> indexes;
+  // Indices are clamped in their own type, which must hold the sizes.
+  const bool large = llvm::any_of(m.shape().dims(), [](int64_t size) { return size > INT32_MAX; });
   for (const SliceRange& range : place)
-    indexes.push_back(m.make.ScalarInt(indices.shape().element_type(), range.start));
+    indexes.push_back(m.make.ScalarInt(large ? ElementType::S64 : ElementType::S32, range.start));
   return m.make.DynamicUpdateSlice(x, window, indexes);
 }
 
