@@ -8,7 +8,8 @@ namespace hlo {
 
 Module::Module(llvm::StringRef name)
     : kind_counts_(AllOps().size()),
-      instruction_names_(std::make_unique<NameTable>()), computation_names_(std::make_unique<NameTable>()) {
+      instruction_names_(std::make_unique<NameTable>()),
+      computation_names_(std::make_unique<NameTable>()) {
   name_ = Save(name);
 }
 

@@ -25,7 +25,8 @@ class ValueTable {
 
   /// An instruction entered before that computes the same; null (and `inst` is entered) if there is none.
   Instruction* FindOrAdd(Instruction* inst) {
-    // Half of the hashes, as the map keeps two for itself; different values of one hash lie behind one another.
+    // Half of the hashes, as the map keeps two for itself; different values of one hash lie behind one
+    // another.
     for (uint64_t key = Hash(*inst) >> 1;; ++key) {
       const auto [entry, added] = table_.try_emplace(key, inst);
       if (added) return nullptr;

@@ -164,7 +164,8 @@ bool RemoveDeadOutputs(Instruction* fusion, PassContext& context) {
 
 bool RemoveDeadOutputs(Computation& computation, PassContext& context) {
   bool changed = false;
-  for (Instruction* fusion : computation.InstructionsOf(OpKind::Fusion)) changed |= RemoveDeadOutputs(fusion, context);
+  for (Instruction* fusion : computation.InstructionsOf(OpKind::Fusion))
+    changed |= RemoveDeadOutputs(fusion, context);
   return changed;
 }
 

@@ -1,5 +1,5 @@
-// while-loop-expensive-invariant-code-motion: of what is the same in all iterations of a loop, what is dear and
-// takes no more memory than what it is made of is computed before it (passes.md §2.4).
+// while-loop-expensive-invariant-code-motion: of what is the same in all iterations of a loop, what is dear
+// and takes no more memory than what it is made of is computed before it (passes.md §2.4).
 //
 // Requires nothing. Preserves fusions, canonical dots and layouts.
 // Changes: dots, convolutions, reductions, transcendental functions and the like that depend on unchanged

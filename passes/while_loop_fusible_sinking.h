@@ -1,5 +1,5 @@
-// while-loop-fusible-sinking: values that a loop carries unchanged although they are cheap to make of less are
-// made in the body (passes.md §2.4), where they can be fused.
+// while-loop-fusible-sinking: values that a loop carries unchanged although they are cheap to make of less
+// are made in the body (passes.md §2.4), where they can be fused.
 //
 // Requires nothing. Preserves fusions, canonical dots and layouts.
 // Changes: elements of the state that the body does not change and whose initial value is made by broadcasts,
