@@ -33,6 +33,7 @@ Computation* SelectPosition(Maker& at, const Computation& select, ElementType po
 
 /// The position k of a window is inside the operand for every one of the outputs.
 bool IsInside(const WindowDim& w, int64_t size, int64_t outputs, int64_t k) {
+  if (outputs == 0) return true;
   const int64_t first = k * w.window_dilation - w.pad_low, last = first + (outputs - 1) * w.stride;
   return first >= 0 && last < size;
 }
