@@ -15,7 +15,21 @@ int64_t ExtendBits(ElementType type, uint64_t bits) {
   return static_cast<int64_t>(bits << unused >> unused);
 }
 
+/// Where this thread's next array of a shape shall lie.
+struct Placement {
+  const Shape* shape = nullptr;
+  void* memory = nullptr;
+};
+thread_local Placement placement;
+
 }  // namespace
+
+ResultPlacement::ResultPlacement(const Shape& shape, void* memory) {
+  assert(placement.memory == nullptr && "placements do not nest");
+  placement = {&shape, memory};
+}
+
+ResultPlacement::~ResultPlacement() { placement = {}; }
 
 Literal Literal::Make(const Shape& shape) {
   Literal l;
@@ -28,7 +42,11 @@ Literal Literal::Make(const Shape& shape) {
     const int64_t bytes = ByteSize(shape);
     assert(bytes >= 0 && "shape too large for a literal");
     l.byte_size_ = static_cast<size_t>(bytes);
-    auto owner = AllocateBuffer(l.byte_size_);
+    std::shared_ptr<void> owner;
+    if (placement.memory != nullptr && Compatible(shape, *placement.shape))
+      owner = {std::exchange(placement.memory, nullptr), [](void*) {}};
+    else
+      owner = AllocateBuffer(l.byte_size_);
     l.data_ = static_cast<uint8_t*>(owner.get());
     l.buffer_ = std::move(owner);
   }
@@ -76,6 +94,22 @@ Literal Literal::Borrow(const Shape& shape, const void* data, std::shared_ptr<co
   l.data_ = const_cast<uint8_t*>(static_cast<const uint8_t*>(data));
   l.byte_size_ = static_cast<size_t>(ByteSize(shape));
   l.borrowed_ = true;
+  return l;
+}
+
+Literal Literal::Adopt(const Shape& shape, void* data, std::shared_ptr<const void> owner) {
+  Literal l = Borrow(shape, data, std::move(owner));
+  l.borrowed_ = false;
+  return l;
+}
+
+Literal Literal::Copy() const {
+  Literal l = *this;
+  for (Literal& e : l.elements_) e = e.Copy();
+  if (l.buffer_) {
+    l.borrowed_ = true;  // MutableData() copies
+    l.MutableData();
+  }
   return l;
 }
 

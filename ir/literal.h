@@ -38,6 +38,10 @@ class Literal {
   }
   /// Borrows `data` (unpacked), kept alive by `owner`; never written through.
   static Literal Borrow(const Shape& shape, const void* data, std::shared_ptr<const void> owner);
+  /// The same, and MutableData() may be `data`: the caller lends it for writing too.
+  static Literal Adopt(const Shape& shape, void* data, std::shared_ptr<const void> owner);
+  /// The same value in memory of its own, parts of tuples too.
+  [[nodiscard]] Literal Copy() const;
 
   [[nodiscard]] bool valid() const { return shape_.valid(); }
   [[nodiscard]] const Shape& shape() const { return shape_; }
@@ -102,6 +106,16 @@ class Literal {
   bool elided_ = false;
   llvm::SmallVector<int64_t, 2> dynamic_sizes_;
   std::vector<Literal> elements_;
+};
+
+/// While it lives, the first array of `shape` (a type and dimensions) that this thread makes with
+/// Literal::Make lies in `memory`, which outlives that array.
+class ResultPlacement {
+ public:
+  ResultPlacement(const Shape& shape, void* memory);
+  ~ResultPlacement();
+  ResultPlacement(const ResultPlacement&) = delete;
+  ResultPlacement& operator=(const ResultPlacement&) = delete;
 };
 
 /// A literal shared by the IR.

@@ -23,7 +23,8 @@ LAYERS = {
     'ir/verify': [*BASE, 'ir', 'ir/infer'],
     'ir/eval': [*BASE, 'ir', 'ir/infer'],
     'parser': [*BASE, 'ir', 'ir/infer'],
-    'backends/interpreter': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval'],
+    'backends': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval'],
+    'backends/interpreter': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'backends'],
     'passes/analysis': [*BASE, 'ir', 'ir/infer', 'ir/eval'],
     'passes/option': ['ir/support'],
     'passes/rewrite': [*BASE, 'ir', 'passes/analysis', 'ir/infer', 'ir/verify', 'ir/eval'],
@@ -31,7 +32,10 @@ LAYERS = {
     'passes': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'ir/infer', 'ir/verify', 'ir/eval'],
     'tools/viz': [*BASE, 'ir'],
     'tools/proto': [*BASE, 'ir'],
-    'tools': ['tools/viz', 'tools/proto', *BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends/interpreter'],
+    'backends/kernel': [*BASE, 'ir'],
+    'backends/llvm': [*BASE, 'ir', 'backends/kernel'],
+    'backends/cpu': [*BASE, 'backends/kernel', 'backends/llvm', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'backends'],
+    'tools': ['tools/viz', 'tools/proto', *BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends', 'backends/interpreter', 'backends/cpu'],
 }
 LAYERS['tools/testing'] = [*LAYERS['tools'], 'tools']
 # Tests of any layer may parse and verify text.

@@ -130,7 +130,7 @@ Result<OptionSources> FindSources(llvm::ArrayRef<const char*> args) {
 }
 
 void PrintVersion(const ToolInfo& tool, bool json, llvm::raw_ostream& out) {
-  constexpr llvm::StringLiteral kFeatures[] = {"interpreter", "zlib"};
+  constexpr llvm::StringLiteral kFeatures[] = {"cpu", "interpreter", "zlib"};
   if (json) {
     out << "{\"schema\":\"hlo.version/1\",\"tool\":\"" << tool.name << "\",\"version\":\"" HLO_VERSION
         << "\",\"llvm\":\"" LLVM_VERSION_STRING "\",\"features\":[";

@@ -15,8 +15,6 @@ namespace {
 Status CheckAvailable(const RunOptions& options) {
   if (options.platform == Platform::Gpu || options.reference == Reference::Gpu)
     return Error("unavailable-gpu", {}, "no CUDA device: driver not loaded");
-  if (options.platform == Platform::Cpu || options.reference == Reference::Cpu)
-    return Error("unavailable-cpu", {}, "the cpu platform is not available yet; use --platform=interpreter");
   if (options.launcher == Launcher::Mpi)
     return Error("unavailable-mpi", {}, "no MPI library: this version has the launcher 'threads' only");
   if (options.launcher == Launcher::Nccl)
@@ -173,6 +171,8 @@ OptOptions PassPart(const RunOptions& options) {
   OptOptions part;
   part.common = options;
   part.passes = options.passes;
+  // The cpu platform has a pipeline of its own for each level.
+  if (options.platform == Platform::Cpu) part.passes.level.reset();
   return part;
 }
 

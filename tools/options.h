@@ -64,6 +64,13 @@ struct OptionWord {
 /// Specialised, as an array of OptionWord<E>, for every enumeration that is an option's type.
 template <class E>
 inline constexpr int kOptionWords = 0;
+/// The first word of an enumerator.
+template <class E>
+llvm::StringRef WordOf(E value) {
+  for (const auto& word : kOptionWords<E>)
+    if (word.value == value) return word.text;
+  return "";
+}
 
 // Values of options from text; errors have id usage-option and name the option.
 Status ParseOption(const OptionUse& use, bool& value);

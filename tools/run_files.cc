@@ -138,7 +138,7 @@ Status ModuleRunner::WriteArguments(StringRef path, ArrayFormat format, const Ar
   return WriteArrays(path, format, arrays, whole, /*widen=*/false, out_, input_files_);
 }
 
-Status ModuleRunner::WriteOutfeed(const InterpreterResult& result) {
+Status ModuleRunner::WriteOutfeed(const ExecutionResult& result) {
   if (options_.outfeed.empty()) return {};
   std::vector<NamedArray> arrays;
   std::vector<Literal> whole;

@@ -2,6 +2,9 @@
 
 #include <chrono>
 
+#include "backends/cpu/compile.h"
+#include "backends/interpreter/interpreter.h"
+#include "backends/run_devices.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 #include "ir/verify.h"
@@ -58,6 +61,15 @@ StringRef StatusOf(int exit_code) {
     case kCompilation: return "COMPILE-ERROR";
     default: return "NOT-RUN";
   }
+}
+
+/// The module made ready for the platform.
+Result<std::unique_ptr<Executable>> CompileFor(Platform platform, const Module& module,
+                                               const RunOptions& options) {
+  if (platform == Platform::Interpreter) return MakeInterpreter(module);
+  CpuOptions cpu;
+  cpu.optimization_level = static_cast<int>(options.passes.level.value_or(2));
+  return CompileForCpu(module, cpu);
 }
 
 }  // namespace
@@ -136,6 +148,11 @@ Status ModuleRunner::Prepare() {
   }
   const auto start = Clock::now();
   HLO_CHECK_OK(CheckSupported(module_, run_));
+  HLO_TRY(program_, CompileFor(options_.platform, module_, options_));
+  if (options_.reference != Reference::None) {
+    const bool interpreter = options_.reference == Reference::Interpreter;
+    HLO_TRY(reference_, CompileFor(interpreter ? Platform::Interpreter : Platform::Cpu, Original(), options_));
+  }
   result_.compile_ns = Nanoseconds(Clock::now() - start);
   HLO_TRY(donated_, DonatedParameters(module_, options_.donate));
   HLO_TRY(const std::vector<Diagnostic> warnings, CheckAliases(module_, donated_, options_.alias));
@@ -162,10 +179,10 @@ Status ModuleRunner::Prepare() {
     };
   sink_.Verbose(
       1, llvm::formatv(
-             "{0}: module {1}, platform interpreter, seed {2}, rng seed {3}, replicas {4}, partitions {5}, "
+             "{0}: module {1}, platform {8}, seed {2}, rng seed {3}, replicas {4}, partitions {5}, "
              "threads {6}, checked in {7:F3} ms",
              input_.file, input_.name, result_.seed, run_.rng_seed, devices_.replicas, devices_.partitions,
-             ThreadCount(), static_cast<double>(result_.compile_ns) * 1e-6)
+             ThreadCount(), static_cast<double>(result_.compile_ns) * 1e-6, result_.platform)
              .str());
   if (!options_.outfeed.empty() && !HasInstruction(module_, OpKind::Outfeed))
     return Error("usage-option", {}, "option '--outfeed': the module has no outfeed instruction");
@@ -238,12 +255,12 @@ void ModuleRunner::WarnThatDevicesDiffer(std::string what) {
 }
 
 /// One execution on these arguments; its time goes to `times` if given.
-Result<InterpreterResult> ModuleRunner::Execute(const Module& module, Arguments arguments,
+Result<ExecutionResult> ModuleRunner::Execute(const Executable& program, Arguments arguments,
                                                 std::vector<int64_t>* times) {
   // Executions may be too short to notice.
   if (Interrupted()) return Error(InterruptedError());
   const auto start = Clock::now();
-  HLO_TRY(InterpreterResult result, RunModule(module, std::move(arguments), run_));
+  HLO_TRY(ExecutionResult result, program.Run(std::move(arguments), run_));
   if (times == nullptr) return result;
   times->push_back(Nanoseconds(Clock::now() - start));
   sink_.Verbose(1, llvm::formatv("{0}: iteration {1} ran {2:F3} ms", input_.file, iteration_,
@@ -253,9 +270,9 @@ Result<InterpreterResult> ModuleRunner::Execute(const Module& module, Arguments 
 }
 
 /// --repeats executions, each on the arguments anew but for what --chain feeds back.
-Result<InterpreterResult> ModuleRunner::Repeat(const Module& module, const Arguments& arguments,
+Result<ExecutionResult> ModuleRunner::Repeat(const Executable& program, const Arguments& arguments,
                                                std::vector<int64_t>* times) {
-  HLO_TRY(InterpreterResult result, Execute(module, arguments, times));
+  HLO_TRY(ExecutionResult result, Execute(program, arguments, times));
   // Without feedback the reference gives the same every time.
   for (int64_t i = 1; i < options_.repeats && (times != nullptr || !chain_.empty()); ++i) {
     Arguments next = arguments;
@@ -325,7 +342,7 @@ Status ModuleRunner::CompareWith(
           Compare(c.actual, c.expected, tolerances_.For(leaves_[i].shape.element_type(), leaves_[i].name));
       if (!c.result.matched()) {
         sink_.progress().Erase();
-        PrintMismatch(text_, input_.file, "interpreter", name, c, options_.quiet);
+        PrintMismatch(text_, input_.file, result_.platform, name, c, options_.quiet);
       }
       all.push_back(std::move(c));
     }
@@ -341,7 +358,7 @@ Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Argum
         "expected", results, [&](size_t leaf, int64_t d) { return expected_.For(leaf, d); }, comparisons));
   if (options_.reference != Reference::None) {
     result_.reference_status = "RUNTIME-ERROR";
-    auto reference = Repeat(Original(), arguments, nullptr);
+    auto reference = Repeat(*reference_, arguments, nullptr);
     if (!reference) {
       Diagnostic error = std::move(reference).error();
       error.Note("on the reference platform");
@@ -371,9 +388,9 @@ Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
   iteration_ = iteration;
   HLO_TRY(Arguments arguments, source_->Make(iteration));
   for (int64_t i = 0; i < options_.warmup; ++i) {
-    HLO_TRY(auto ignored, Execute(module_, arguments, nullptr));
+    HLO_TRY(auto ignored, Execute(*program_, arguments, nullptr));
   }
-  HLO_TRY(InterpreterResult result, Repeat(module_, arguments, &result_.execute_ns));
+  HLO_TRY(ExecutionResult result, Repeat(*program_, arguments, &result_.execute_ns));
   result.results = GlobalResults(std::move(result.results));
   if (iteration == 0) {
     HLO_CHECK_OK(SaveInputs(arguments));
@@ -401,6 +418,8 @@ ModuleResult ModuleRunner::Run(bool heading) {
                          });
   result_.file = input_.file;
   result_.module = input_.name;
+  result_.platform = WordOf(options_.platform);
+  if (options_.reference != Reference::None) result_.reference = WordOf(options_.reference);
   Status status = Prepare();
   if (status && options_.compile_only) {
     result_.status = "NOT-RUN";

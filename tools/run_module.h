@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "backends/interpreter/interpreter.h"
+#include "backends/executable.h"
 #include "tools/inputs.h"
 #include "tools/opt_passes.h"
 #include "tools/run_chain.h"
@@ -38,8 +38,9 @@ class ModuleRunner {
   Status Transform();
   Status CheckFiles();
   Status CheckToleranceNames();
-  Result<InterpreterResult> Execute(const Module& module, Arguments arguments, std::vector<int64_t>* times);
-  Result<InterpreterResult> Repeat(const Module& module, const Arguments& arguments,
+  Result<ExecutionResult> Execute(const Executable& program, Arguments arguments,
+                                  std::vector<int64_t>* times);
+  Result<ExecutionResult> Repeat(const Executable& program, const Arguments& arguments,
                                    std::vector<int64_t>* times);
   [[nodiscard]] Result<ArrayFormat> FormatOf(llvm::StringRef option, llvm::StringRef path) const;
   Status SaveInputs(const Arguments& arguments);
@@ -48,7 +49,7 @@ class ModuleRunner {
   [[nodiscard]] std::vector<Literal> GlobalResults(std::vector<Literal> results);
   void WarnThatDevicesDiffer(std::string what);
   Status ReadInfeed();
-  Status WriteOutfeed(const InterpreterResult& result);
+  Status WriteOutfeed(const ExecutionResult& result);
   Status WriteOutputs(llvm::ArrayRef<Literal> results);
   void Print(llvm::ArrayRef<Literal> results, bool heading);
   Status CompareWith(llvm::StringRef name, llvm::ArrayRef<Literal> results,
@@ -78,7 +79,8 @@ class ModuleRunner {
   std::vector<std::string> input_files_;  // never overwritten
   DeviceCount devices_, output_devices_;  // output_devices_: after partitions were put together
   GlobalForm output_form_;
-  InterpreterOptions run_;
+  ExecutionOptions run_;
+  std::unique_ptr<Executable> program_, reference_;
   std::optional<ArgumentSource> source_;
   std::vector<OutputLeaf> leaves_;
   ExpectedSource expected_;

@@ -293,11 +293,11 @@ void WriteModule(llvm::json::OStream& json, const ModuleResult& r) {
   json.attribute("module", llvm::json::fixUTF8(r.module));
   json.attribute("status", r.status);
   json.attribute("exit_code", r.exit_code);
-  json.attribute("platform", "interpreter");
+  json.attribute("platform", r.platform);
   if (r.reference_status.empty())
     json.attribute("reference", nullptr);
   else
-    json.attribute("reference", "interpreter");
+    json.attribute("reference", r.reference);
   json.attribute("seed", static_cast<int64_t>(r.seed));
   json.attribute("compile_ns", r.compile_ns);
   Indices(json, "execute_ns", r.execute_ns);

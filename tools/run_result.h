@@ -39,6 +39,7 @@ std::string IndexText(const Shape& shape, int64_t linear);
 /// One row of the final table and of the result object.
 struct ModuleResult {
   std::string file, module, status;
+  std::string platform, reference;  // reference: empty if there is none
   int exit_code = 0;
   uint64_t seed = 0;
   int64_t compile_ns = 0;

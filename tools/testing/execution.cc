@@ -177,8 +177,8 @@ std::vector<std::vector<Literal>> MakeArguments(const Module& module, const Valu
   return std::vector<std::vector<Literal>>(devices, arguments);
 }
 
-Result<InterpreterResult> Execute(const Module& module, std::vector<std::vector<Literal>> arguments) {
-  InterpreterOptions options;
+Result<ExecutionResult> Execute(const Module& module, std::vector<std::vector<Literal>> arguments) {
+  ExecutionOptions options;
   options.replica_count = module.config.replica_count;
   options.partition_count = module.config.num_partitions;
   options.collective_timeout = std::chrono::milliseconds(5000);

@@ -52,7 +52,7 @@ void Compare(const Literal& before, const Literal& after, uint8_t changes, bool 
 /// Arguments for all devices of the module that respect its constraints.
 std::vector<std::vector<Literal>> MakeArguments(const Module& module, const ValueRule& rule, uint64_t seed);
 /// Runs on as many simulated devices as the module's configuration says.
-Result<InterpreterResult> Execute(const Module& module, std::vector<std::vector<Literal>> arguments);
+Result<ExecutionResult> Execute(const Module& module, std::vector<std::vector<Literal>> arguments);
 
 /// Floats or complex numbers occur in it.
 bool ConcernsFloats(const Module& module);

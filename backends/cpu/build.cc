@@ -1,0 +1,150 @@
+#include "backends/cpu/build.h"
+
+#include "backends/cpu/control_steps.h"
+#include "backends/cpu/eval_step.h"
+#include "backends/cpu/kernel_step.h"
+#include "passes/analysis/buffer_assignment.h"
+
+namespace hlo::cpu {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+class Builder {
+ public:
+  Builder(Program& program, const BufferAssignment& assignment)
+      : program_(program), assignment_(assignment), flow_(assignment.flow()) {}
+
+  void Build() {
+    MakeBuffers();
+    const Computation& entry = *program_.module->entry();
+    for (const Instruction* parameter : entry.parameters())
+      program_.parameters.push_back(ValueOf(*parameter));
+    program_.result = ValueOf(*entry.root());
+    program_.entry = BuildSequence(entry);
+  }
+
+ private:
+  void MakeBuffers() {
+    for (const Allocation& allocation : assignment_.allocations()) {
+      Buffer buffer;
+      buffer.size = allocation.size;
+      switch (allocation.kind) {
+        case AllocationKind::Parameter:
+          buffer.kind = BufferKind::Parameter;
+          buffer.parameter = allocation.parameter;
+          buffer.index = allocation.index;
+          buffer.written = allocation.live_out;
+          break;
+        case AllocationKind::Constant: {
+          buffer.kind = BufferKind::Constant;
+          const AssignedValue& value = allocation.values.front();
+          const Literal* literal = value.instruction->attr<ConstantAttrs>().literal.get();
+          for (const int64_t i : value.index) literal = &literal->element(i);
+          buffer.constant = literal->Unpack();
+          break;
+        }
+        case AllocationKind::LiveOut: buffer.kind = BufferKind::Output; break;
+        case AllocationKind::ThreadLocal:
+        case AllocationKind::TupleTable: buffer.size = 0; break;
+        case AllocationKind::Temp: break;
+      }
+      if (buffer.kind == BufferKind::Temporary) {
+        buffer.offset = program_.arena_bytes;
+        program_.arena_bytes += (buffer.size + kAlignment - 1) / kAlignment * kAlignment;
+      }
+      program_.buffers.push_back(std::move(buffer));
+    }
+  }
+
+  /// Values that lie in the same bytes have their run-time sizes in the same place.
+  int32_t SizesOf(const BufferSlice& at, const Instruction& inst, llvm::ArrayRef<int64_t> index) {
+    if (at.allocation < 0) return program_.sizes_count++;
+    (void)inst, (void)index;
+    const auto [it, added] = sizes_.try_emplace({at.allocation, at.offset}, program_.sizes_count);
+    if (added) ++program_.sizes_count;
+    return it->second;
+  }
+
+  Value ValueOf(const Instruction& inst) {
+    Value value{inst.shape(), {}};
+    ForEachLeaf(inst.shape(), [&](const ShapeIndex& index, const Shape& shape) {
+      Leaf leaf{shape, {}, true};
+      const Place place = flow_.Of(inst, index);
+      leaf.written = place != kNoPlace && flow_.Defines(place);
+      const BufferSlice at = assignment_.Of(inst, index);
+      leaf.slice.buffer = static_cast<int32_t>(at.allocation);
+      leaf.slice.offset = at.offset;
+      leaf.slice.size = at.size;
+      if (shape.IsArray() && shape.HasDynamicDimension()) leaf.slice.sizes = SizesOf(at, inst, index);
+      value.leaves.push_back(std::move(leaf));
+    });
+    return value;
+  }
+
+  Sequence BuildSequence(const Computation& computation) {
+    Sequence sequence;
+    for (const Instruction* inst : computation.schedule()) Append(*inst, sequence);
+    return sequence;
+  }
+
+  void Append(const Instruction& inst, Sequence& sequence) {
+    switch (inst.kind()) {
+      case OpKind::Parameter:
+      case OpKind::Constant: return;
+      case OpKind::Call: {
+        Sequence body = BuildSequence(*inst.callee());
+        std::move(body.begin(), body.end(), std::back_inserter(sequence));
+        return;
+      }
+      case OpKind::While: {
+        const Computation& condition = *inst.callee(1);
+        Sequence test = BuildSequence(condition);
+        sequence.push_back(MakeWhileStep(inst, std::move(test), ValueOf(*condition.root()).leaves[0].slice,
+                                         BuildSequence(*inst.callee(0))));
+        return;
+      }
+      case OpKind::Conditional: {
+        std::vector<Sequence> branches;
+        for (const Computation* branch : inst.callees()) branches.push_back(BuildSequence(*branch));
+        sequence.push_back(
+            MakeConditionalStep(inst, ValueOf(*inst.operand(0)).leaves[0].slice, std::move(branches)));
+        return;
+      }
+      default: break;
+    }
+    Value result = ValueOf(inst);
+    const bool writes = llvm::any_of(result.leaves, [](const Leaf& leaf) { return leaf.written; });
+    if (!writes && !inst.info().Is(kSideEffect)) return;
+    std::vector<Value> operands;
+    for (const Instruction* operand : inst.operands()) operands.push_back(ValueOf(*operand));
+    if (inst.kind() == OpKind::Fusion) {
+      if (auto call = PlanKernel(inst, *program_.jit, operands, result)) {
+        sequence.push_back(MakeKernelStep(inst, *program_.jit, std::move(*call)));
+        return;
+      } else if (std::getenv("HLO_CPU_DEBUG") != nullptr) {
+        llvm::errs() << "no kernel: " << inst.name() << ": " << call.error().message << "\n";
+      }
+    }
+    sequence.push_back(MakeEvalStep(inst, std::move(operands), std::move(result)));
+  }
+
+  Program& program_;
+  const BufferAssignment& assignment_;
+  const Dataflow& flow_;
+  llvm::DenseMap<std::pair<int64_t, int64_t>, int32_t> sizes_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module) {
+  auto program = std::make_unique<Program>();
+  program->module = std::move(module);
+  HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*program->module));
+  program->jit = std::make_unique<Jit>(HostMachine());
+  Builder(*program, assignment).Build();
+  HLO_CHECK_OK(program->jit->Compile());
+  return program;
+}
+
+}  // namespace hlo::cpu

@@ -1,0 +1,10 @@
+// Turns a scheduled module into a program.
+#pragma once
+#include "backends/cpu/program.h"
+
+namespace hlo::cpu {
+
+/// The steps and buffers of a module that Prepare() made ready. Errors: what buffer assignment reports.
+Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module);
+
+}  // namespace hlo::cpu

@@ -1,0 +1,136 @@
+#include "backends/cpu/compile.h"
+
+#include "backends/cpu/build.h"
+#include "backends/cpu/eval_step.h"
+#include "backends/cpu/prepare.h"
+#include "backends/run_devices.h"
+#include "ir/support/buffer.h"
+
+namespace hlo {
+namespace {
+
+using cpu::Buffer;
+using cpu::BufferKind;
+using cpu::Frame;
+using cpu::Leaf;
+using cpu::Program;
+
+Literal& Part(Literal& value, llvm::ArrayRef<int64_t> index) {
+  Literal* at = &value;
+  for (const int64_t i : index) at = &at->MutableElements()[static_cast<size_t>(i)];
+  return *at;
+}
+
+/// One run of a program on one device.
+class ProgramRun {
+ public:
+  ProgramRun(const Program& program, Device& device, const Executor::Observer* observer)
+      : program_(program),
+        frame_(program.buffers.size(), static_cast<size_t>(program.sizes_count), program.plans, device,
+               observer) {}
+
+  Result<Literal> Run(std::vector<Literal> arguments) {
+    arguments_ = std::move(arguments);
+    owners_.resize(program_.buffers.size());
+    arena_ = AllocateBuffer(static_cast<size_t>(program_.arena_bytes));
+    for (size_t i = 0; i < program_.buffers.size(); ++i) Bind(i);
+    TakeSizes();
+    HLO_CHECK_OK(cpu::RunSequence(program_.entry, frame_));
+    const Leaf* at = program_.result.leaves.begin();
+    return ResultPart(program_.result.shape, at);
+  }
+
+ private:
+  void Bind(size_t i) {
+    const Buffer& buffer = program_.buffers[i];
+    switch (buffer.kind) {
+      case BufferKind::Parameter: {
+        Literal& argument = Part(arguments_[static_cast<size_t>(buffer.parameter)], buffer.index);
+        if (!argument.shape().IsArray()) return;
+        if (buffer.written) argument.MutableData();
+        owners_[i] = argument;
+        // The last holder of the bytes: what is written over must not seem shared.
+        if (buffer.written) argument = Literal();
+        frame_.SetBase(i, const_cast<uint8_t*>(owners_[i].data()));
+        return;
+      }
+      case BufferKind::Constant:
+        owners_[i] = buffer.constant;
+        frame_.SetBase(i, const_cast<uint8_t*>(buffer.constant.data()));
+        return;
+      case BufferKind::Output:
+        owners_[i] = Literal::Make(Shape::ArrayWithDefaultLayout(ElementType::U8, {buffer.size}));
+        frame_.SetBase(i, owners_[i].MutableData());
+        return;
+      case BufferKind::Temporary:
+        frame_.SetBase(i, static_cast<uint8_t*>(arena_.get()) + buffer.offset);
+        return;
+    }
+  }
+
+  /// Run-time sizes of dynamic arguments.
+  void TakeSizes() {
+    for (size_t p = 0; p < program_.parameters.size(); ++p)
+      for (const Leaf& leaf : program_.parameters[p].leaves) {
+        if (leaf.slice.sizes < 0 || leaf.slice.buffer < 0) continue;
+        const Literal& argument = owners_[static_cast<size_t>(leaf.slice.buffer)];
+        if (!argument.HasDynamicSizes()) continue;
+        Dims& sizes = frame_.Sizes(leaf.slice);
+        sizes.clear();
+        for (int64_t d = 0; d < leaf.shape.rank(); ++d) sizes.push_back(argument.DynamicSize(d));
+      }
+  }
+
+  Literal ResultPart(const Shape& shape, const Leaf*& at) {
+    if (shape.IsTuple()) {
+      std::vector<Literal> elements;
+      for (const Shape& element : shape.tuple_shapes()) elements.push_back(ResultPart(element, at));
+      return Literal::MakeTuple(std::move(elements));
+    }
+    const Leaf& leaf = *at++;
+    if (!shape.IsArray() || leaf.slice.buffer < 0) return Literal::Make(shape);
+    const auto b = static_cast<size_t>(leaf.slice.buffer);
+    auto owner = std::make_shared<Literal>(owners_[b]);
+    const bool writable = program_.buffers[b].kind == BufferKind::Output;
+    uint8_t* data = frame_.At(leaf.slice);
+    Literal part = writable ? Literal::Adopt(shape, data, std::move(owner))
+                            : Literal::Borrow(shape, data, std::move(owner));
+    if (leaf.slice.sizes >= 0) {
+      const Dims& sizes = frame_.Sizes(leaf.slice);
+      for (size_t d = 0; d < sizes.size(); ++d)
+        if (shape.is_dynamic(static_cast<int64_t>(d))) part.SetDynamicSize(static_cast<int64_t>(d), sizes[d]);
+    }
+    return part;
+  }
+
+  const Program& program_;
+  Frame frame_;
+  std::vector<Literal> arguments_, owners_;  // owners_: by buffer
+  std::shared_ptr<void> arena_;
+};
+
+class CpuExecutable final : public Executable {
+ public:
+  explicit CpuExecutable(std::unique_ptr<Program> program) : program_(std::move(program)) {}
+  Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
+                              const ExecutionOptions& options) const override {
+    return RunOnDevices(std::move(arguments), options, [&](Device& device, std::vector<Literal> mine) {
+      ProgramRun run(*program_, device, options.on_instruction ? &options.on_instruction : nullptr);
+      return run.Run(std::move(mine));
+    });
+  }
+
+ private:
+  std::unique_ptr<Program> program_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Executable>> CompileForCpu(const Module& module, const CpuOptions& options) {
+  std::unique_ptr<Module> copy = module.Clone();
+  HLO_CHECK_OK(cpu::Prepare(*copy, options));
+  HLO_TRY(auto program, cpu::BuildProgram(std::move(copy)));
+  return std::make_unique<CpuExecutable>(std::move(program));
+}
+
+}  // namespace hlo

@@ -1,0 +1,15 @@
+// The CPU backend: from a verified module to an executable.
+#pragma once
+#include "backends/executable.h"
+
+namespace hlo {
+
+struct CpuOptions {
+  int optimization_level = 2;  // -O0 … -O3
+  bool fast_math = false;
+};
+
+/// Compiles a copy of `module`. Errors: unsupported-… (exit 5) naming the instruction, before any work.
+Result<std::unique_ptr<Executable>> CompileForCpu(const Module& module, const CpuOptions& options);
+
+}  // namespace hlo

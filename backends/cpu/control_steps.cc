@@ -1,0 +1,79 @@
+#include "backends/cpu/control_steps.h"
+
+#include <cstring>
+
+namespace hlo::cpu {
+namespace {
+
+class WhileStep final : public Step {
+ public:
+  WhileStep(const Instruction& inst, Sequence condition, Slice predicate, Sequence body)
+      : inst_(inst), condition_(std::move(condition)), predicate_(predicate), body_(std::move(body)) {}
+
+  Status Run(Frame& frame) const override {
+    frame.Observe(inst_);
+    for (;;) {
+      HLO_CHECK_OK(frame.CheckInterrupt());
+      HLO_CHECK_OK(RunSequence(condition_, frame));
+      if (*frame.At(predicate_) == 0) return {};
+      HLO_CHECK_OK(RunSequence(body_, frame));
+    }
+  }
+  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
+  [[nodiscard]] std::string Explain() const override { return "loop over steps"; }
+
+ private:
+  const Instruction& inst_;
+  Sequence condition_;
+  Slice predicate_;
+  Sequence body_;
+};
+
+class ConditionalStep final : public Step {
+ public:
+  ConditionalStep(const Instruction& inst, Slice selector, std::vector<Sequence> branches)
+      : inst_(inst),
+        by_predicate_(inst.operand(0)->shape().element_type() == ElementType::Pred),
+        selector_(selector),
+        branches_(std::move(branches)) {}
+
+  Status Run(Frame& frame) const override {
+    frame.Observe(inst_);
+    size_t taken = branches_.size() - 1;
+    if (by_predicate_) {
+      taken = *frame.At(selector_) != 0 ? 0 : 1;
+    } else {
+      int32_t index = 0;
+      std::memcpy(&index, frame.At(selector_), sizeof index);
+      if (index >= 0 && static_cast<size_t>(index) < taken) taken = static_cast<size_t>(index);
+    }
+    return RunSequence(branches_[taken], frame);
+  }
+  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
+  [[nodiscard]] std::string Explain() const override { return "choice between sequences of steps"; }
+
+ private:
+  const Instruction& inst_;
+  bool by_predicate_;
+  Slice selector_;
+  std::vector<Sequence> branches_;
+};
+
+}  // namespace
+
+Status RunSequence(const Sequence& sequence, Frame& frame) {
+  for (const auto& step : sequence) HLO_CHECK_OK(step->Run(frame));
+  return {};
+}
+
+std::unique_ptr<Step> MakeWhileStep(const Instruction& inst, Sequence condition, Slice predicate,
+                                    Sequence body) {
+  return std::make_unique<WhileStep>(inst, std::move(condition), predicate, std::move(body));
+}
+
+std::unique_ptr<Step> MakeConditionalStep(const Instruction& inst, Slice selector,
+                                          std::vector<Sequence> branches) {
+  return std::make_unique<ConditionalStep>(inst, selector, std::move(branches));
+}
+
+}  // namespace hlo::cpu

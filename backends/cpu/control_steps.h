@@ -1,0 +1,14 @@
+// Steps that run other steps.
+#pragma once
+#include "backends/cpu/program.h"
+
+namespace hlo::cpu {
+
+/// Runs `body` as long as `condition` leaves true in `predicate`.
+std::unique_ptr<Step> MakeWhileStep(const Instruction& inst, Sequence condition, Slice predicate,
+                                    Sequence body);
+/// Runs the branch that the value at `selector` chooses; as ops-structured says for selectors out of range.
+std::unique_ptr<Step> MakeConditionalStep(const Instruction& inst, Slice selector,
+                                          std::vector<Sequence> branches);
+
+}  // namespace hlo::cpu

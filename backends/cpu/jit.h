@@ -1,0 +1,39 @@
+// Kernels to machine code of this process.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "backends/kernel/kernel.h"
+
+namespace hlo::cpu {
+
+/// What a compiled kernel is; see codegen::EmitKernel.
+using KernelFn = void (*)(void* const* buffers, int64_t begin, int64_t end);
+
+/// The machine that code is made for.
+struct Machine {
+  std::string cpu = "x86-64";  // LLVM's name
+  std::string features;        // +avx2,…
+};
+/// The machine this process runs on: features as CPUID reports them.
+Machine HostMachine();
+
+/// Compiles kernels together. Equal kernels are compiled once.
+class Jit {
+ public:
+  Jit(Machine machine);
+  ~Jit();
+  /// Adds a kernel, whatever its name; its number for Function(). Errors: kernel-unsupported.
+  Result<int32_t> Add(kernel::Kernel kernel);
+  /// Makes code of all that was added. Errors: compile-kernels (LLVM's message).
+  Status Compile();
+  /// After Compile().
+  [[nodiscard]] KernelFn Function(int32_t kernel) const;
+  [[nodiscard]] size_t kernel_count() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hlo::cpu

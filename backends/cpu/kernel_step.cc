@@ -1,0 +1,100 @@
+#include "backends/cpu/kernel_step.h"
+
+#include <cstring>
+
+#include "backends/kernel/lower.h"
+#include "backends/kernel/schedule.h"
+#include "backends/kernel/visit.h"
+#include "backends/llvm/emit_kernel.h"
+#include "ir/support/parallel.h"
+
+namespace hlo::cpu {
+namespace {
+
+/// Bytes and operations that are worth waking a thread for.
+constexpr int64_t kPieceCost = 64 * 1024;
+
+class KernelStep final : public Step {
+ public:
+  KernelStep(const Instruction& inst, const Jit& jit, KernelCall call)
+      : inst_(inst), jit_(jit), call_(std::move(call)) {}
+
+  Status Run(Frame& frame) const override {
+    frame.Observe(inst_);
+    for (const auto& [from, to] : call_.copies)
+      if (uint8_t *source = frame.At(from), *target = frame.At(to); source != target)
+        std::memmove(target, source, static_cast<size_t>(to.size));
+    llvm::SmallVector<void*, 8> buffers;
+    for (const Slice& slice : call_.buffers) buffers.push_back(frame.At(slice));
+    const KernelFn run = jit_.Function(call_.kernel);
+    if (call_.extent <= call_.grain) {
+      run(buffers.data(), 0, call_.extent);
+    } else {
+      ParallelFor(0, call_.extent, call_.grain,
+                  [&](int64_t begin, int64_t end) { run(buffers.data(), begin, end); });
+    }
+    return {};
+  }
+  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
+  [[nodiscard]] std::string Explain() const override { return "kernel k" + std::to_string(call_.kernel); }
+
+ private:
+  const Instruction& inst_;
+  const Jit& jit_;
+  KernelCall call_;
+};
+
+/// What an iteration of the outermost loop costs: bytes moved and operations, transcendentals counted higher.
+int64_t IterationCost(const kernel::Kernel& kernel) {
+  const kernel::LoopStmt* outermost = kernel::OutermostLoop(kernel);
+  if (outermost == nullptr) return 0;
+  struct Counter {
+    int64_t cost = 0;
+    void Count(const kernel::Region& region, int64_t times) {
+      for (const kernel::Stmt& stmt : region.stmts) {
+        if (std::holds_alternative<kernel::LoadStmt>(stmt) || std::holds_alternative<kernel::StoreStmt>(stmt))
+          cost += 4 * times;
+        if (const auto* op = std::get_if<kernel::OpStmt>(&stmt))
+          cost += times * (Info(op->kind).category == OpCategory::Transcendental ? 8 : 1);
+        if (const auto* loop = std::get_if<kernel::LoopStmt>(&stmt))
+          Count(*loop->body, times * loop->loop.extent);
+        if (const auto* reduce = std::get_if<kernel::ReduceStmt>(&stmt)) {
+          int64_t inner = times;
+          for (const auto& loop : reduce->loops) inner *= loop.extent;
+          Count(*reduce->body, inner);
+          Count(*reduce->combiner, inner);
+        }
+      }
+    }
+  } counter;
+  counter.Count(*outermost->body, 1);
+  return std::max<int64_t>(counter.cost, 1);
+}
+
+}  // namespace
+
+std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, const Jit& jit, KernelCall call) {
+  return std::make_unique<KernelStep>(inst, jit, std::move(call));
+}
+
+Result<KernelCall> PlanKernel(const Instruction& fusion, Jit& jit, llvm::ArrayRef<Value> operands,
+                              const Value& result) {
+  HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name()));
+  kernel::MergeLoops(lowered.kernel);
+  kernel::ScheduleLoops(lowered.kernel, {});
+  KernelCall call;
+  call.extent = kernel::ParallelExtent(lowered.kernel);
+  const int64_t group = codegen::ParallelGrain(lowered.kernel);
+  const int64_t iterations = std::max<int64_t>(kPieceCost / IterationCost(lowered.kernel), 1);
+  call.grain = (iterations + group - 1) / group * group;
+  HLO_TRY(call.kernel, jit.Add(std::move(lowered.kernel)));
+  const size_t parameters = fusion.callee()->parameters().size();
+  for (size_t i = 0; i < parameters; ++i) call.buffers.push_back(operands[i].leaves[0].slice);
+  for (const Leaf& leaf : result.leaves) call.buffers.push_back(leaf.slice);
+  for (const auto& [output, parameter] : lowered.in_place)
+    call.copies.emplace_back(operands[static_cast<size_t>(parameter)].leaves[0].slice,
+                             result.leaves[static_cast<size_t>(output)].slice);
+  return call;
+}
+
+}  // namespace hlo::cpu

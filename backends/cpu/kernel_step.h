@@ -1,0 +1,24 @@
+// Steps that run compiled kernels.
+#pragma once
+#include "backends/cpu/jit.h"
+#include "backends/cpu/program.h"
+
+namespace hlo::cpu {
+
+/// A kernel as it is called: what stays the same for all runs.
+struct KernelCall {
+  int32_t kernel = -1;                  // in the program's Jit
+  llvm::SmallVector<Slice, 8> buffers;  // as the kernel numbers them
+  /// Before the call bytes are copied from one slice to another, unless they lie in the same place.
+  llvm::SmallVector<std::pair<Slice, Slice>, 1> copies;  // (from, to)
+  int64_t extent = 1;                                    // of the parallel loop
+  int64_t grain = 1;                                     // iterations per piece
+};
+
+std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, const Jit& jit, KernelCall call);
+
+/// Lowers a fusion and adds its kernel to `jit`. Errors: kernel-unsupported, saying why it has no kernel yet.
+Result<KernelCall> PlanKernel(const Instruction& fusion, Jit& jit, llvm::ArrayRef<Value> operands,
+                              const Value& result);
+
+}  // namespace hlo::cpu

@@ -1,0 +1,173 @@
+#include "backends/cpu/prepare.h"
+
+#include "ir/op.h"
+#include "passes/pass_manager.h"
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/fuse.h"
+#include "passes/rewrite/maker.h"
+
+namespace hlo::cpu {
+namespace {
+
+std::vector<Instruction*> AllOf(Computation& computation, OpKind kind) {
+  std::vector<Instruction*> found;
+  for (Instruction* inst : computation.instructions())
+    if (inst->kind() == kind) found.push_back(inst);
+  return found;
+}
+
+/// The physical dimensions of an array, major to minor, and the permutation that brings it there.
+struct PhysicalForm {
+  Dims dims, from_logical, to_logical;
+};
+PhysicalForm PhysicalFormOf(const Shape& shape) {
+  PhysicalForm form;
+  const auto rank = static_cast<size_t>(shape.rank());
+  form.to_logical.resize(rank);
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t d =
+        shape.has_layout() ? shape.layout().minor_to_major[rank - 1 - i] : static_cast<int64_t>(i);
+    form.from_logical.push_back(d);
+    form.dims.push_back(shape.dim(d));
+    form.to_logical[static_cast<size_t>(d)] = static_cast<int64_t>(i);
+  }
+  return form;
+}
+
+bool IsIdentity(llvm::ArrayRef<int64_t> permutation) {
+  for (size_t i = 0; i < permutation.size(); ++i)
+    if (permutation[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+/// Bytes of an element in memory; 0 if the layout packs several into a byte or leaves gaps.
+int64_t StoredBytes(const Shape& shape) {
+  const TypeInfo& info = Info(shape.element_type());
+  const bool packed = shape.has_layout() && shape.layout().element_size_bits != 0;
+  return packed && info.is_packed() ? 0 : info.host_bytes();
+}
+
+/// The bits of `x` (in row-major order) as elements of `type`, in one dimension.
+Instruction* Reinterpret(Maker& make, Instruction* x, ElementType type) {
+  const int64_t from = Info(x->shape().element_type()).host_bytes(), to = Info(type).host_bytes();
+  const int64_t count = x->shape().ElementCount();
+  if (from < to) x = make.Reshape(x, Dims{count * from / to, to / from});
+  if (from >= to) x = make.Reshape(x, Dims{count});
+  Dims dims = {count * from / to};
+  if (from > to) dims = {count, from / to};
+  x = make.BitcastConvert(x, Shape::Array(type, dims));
+  return make.Reshape(x, Dims{count * from / to});
+}
+
+/// Bitcasts say something about memory in the layouts of the text; as storage here is row-major they become
+/// transposes, reshapes and bitcast-converts.
+Status ReplaceBitcast(Instruction* bitcast) {
+  Instruction* x = bitcast->operand(0);
+  const Shape &from = x->shape(), &to = bitcast->shape();
+  if (!to.IsArray() || from == to) {
+    ReplaceAndRemove(bitcast, x);
+    return {};
+  }
+  const bool same_type = from.element_type() == to.element_type();
+  if (!same_type && (StoredBytes(from) == 0 || StoredBytes(to) == 0 || from.HasDynamicDimension()))
+    return Error("unsupported-bitcast", bitcast->loc(),
+                 "%{0}: bitcast of {1} to {2} is not implemented on cpu", bitcast->name(), ToString(from),
+                 ToString(to));
+  Maker make(bitcast);
+  const PhysicalForm source = PhysicalFormOf(from), result = PhysicalFormOf(to);
+  if (!IsIdentity(source.from_logical)) x = make.Transpose(x, source.from_logical);
+  if (!same_type) x = Reinterpret(make, x, to.element_type());
+  x = make.Reshape(x, to.WithDims(result.dims).WithoutLayout());
+  if (!IsIdentity(result.to_logical)) x = make.Transpose(x, result.to_logical);
+  ReplaceAndRemove(bitcast, x);
+  return {};
+}
+
+/// An asynchronous chain becomes a call at its end.
+void MakeSynchronous(Instruction* done) {
+  std::vector<Instruction*> arguments;
+  Instruction* at = done->operand(0);
+  for (; at->kind() == OpKind::AsyncUpdate; at = at->operand(0))
+    arguments.insert(arguments.begin(), at->operands().begin() + 1, at->operands().end());
+  arguments.insert(arguments.begin(), at->operands().begin(), at->operands().end());
+  ReplaceAndRemove(done, Maker(done).Call(at->callee(), arguments));
+}
+
+/// Custom calls keep theirs: for LAPACK targets they say what is a row and what a column.
+void MakeLayoutsDefault(Instruction* inst) {
+  if (inst->kind() == OpKind::CustomCall) return;
+  inst->set_shape(inst->shape().WithoutLayout().WithDefaultLayouts());
+}
+
+Status Normalize(Module& module) {
+  for (Computation* computation : module.PostOrder()) {
+    for (Instruction* inst : AllOf(*computation, OpKind::AsyncDone)) MakeSynchronous(inst);
+    for (Instruction* inst : AllOf(*computation, OpKind::CopyDone))
+      ReplaceAndRemove(inst, Maker(inst).Copy(inst->operand(0)->operand(0)));
+    for (Instruction* inst : AllOf(*computation, OpKind::Bitcast)) HLO_CHECK_OK(ReplaceBitcast(inst));
+    for (Instruction* inst : AllOf(*computation, OpKind::Fusion)) InlineCall(inst);
+  }
+  for (const auto& computation : module.computations())
+    for (Instruction* inst : computation->instructions()) MakeLayoutsDefault(inst);
+  return {};
+}
+
+bool NeedsKernel(const Instruction& inst) {
+  constexpr OpKind kOthers[] = {OpKind::Iota,  OpKind::Broadcast,    OpKind::Transpose,
+                                OpKind::Slice, OpKind::Reverse,      OpKind::Concatenate,
+                                OpKind::Pad,   OpKind::DynamicSlice, OpKind::DynamicUpdateSlice,
+                                OpKind::Reduce};
+  if (inst.kind() == OpKind::Copy || inst.has_extras()) return false;
+  return (inst.info().Is(kElementwise) || llvm::is_contained(kOthers, inst.kind())) &&
+         !inst.shape().HasDynamicDimension();
+}
+
+/// Kernels are made of fusions: what has loops of its own and is in none becomes one.
+void WrapInFusions(Module& module) {
+  for (Computation* computation : module.PostOrder()) {
+    if (computation->IsFusion()) continue;
+    bool called_by_control = computation->IsEntry();
+    for (const Instruction* caller : computation->callers())
+      called_by_control |= caller->info().category == OpCategory::Control;
+    if (!called_by_control) continue;
+    std::vector<Instruction*> wrapped;
+    for (Instruction* inst : computation->instructions())
+      if (NeedsKernel(*inst)) wrapped.push_back(inst);
+    for (Instruction* inst : wrapped) WrapInFusion(inst, FusionKind::Loop);
+  }
+}
+
+/// Row-major storage is not changed by a reshape.
+void MakeReshapesFree(Module& module) {
+  for (const auto& computation : module.computations()) {
+    if (computation->IsFusion()) continue;
+    for (Instruction* inst : AllOf(*computation, OpKind::Reshape))
+      if (!inst->shape().HasDynamicDimension() && !inst->operand(0)->shape().HasDynamicDimension())
+        ReplaceAndRemove(inst, Maker(inst).Bitcast(inst->operand(0), inst->shape()));
+  }
+}
+
+Status RunPipeline(Module& module, llvm::StringRef spec, const CpuOptions& options) {
+  HLO_TRY(const auto items, ParsePipeline(spec));
+  RewriteControls controls;
+  controls.policy.fast_math = options.fast_math;
+  PassManager manager(controls, {});
+  HLO_CHECK_OK(manager.Run(module, items));
+  return {};
+}
+
+}  // namespace
+
+Status Prepare(Module& module, const CpuOptions& options) {
+  HLO_CHECK_OK(RunPipeline(module, "hlo-descheduler,sharding-remover,flatten-call-graph", options));
+  HLO_CHECK_OK(Normalize(module));
+  HLO_CHECK_OK(RunPipeline(module, options.optimization_level == 0 ? "@cpu-run-O0" : "@cpu-run", options));
+  if (options.optimization_level > 0) {
+    HLO_CHECK_OK(RunPipeline(module, "fusion,dce", options));
+    WrapInFusions(module);
+  }
+  MakeReshapesFree(module);
+  return RunPipeline(module, "@cpu-schedule", options);
+}
+
+}  // namespace hlo::cpu

@@ -1,0 +1,107 @@
+// A compiled program: buffers, and the steps that fill them.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/jit.h"
+#include "ir/eval/executor.h"
+#include "ir/module.h"
+#include "ir/support/result.h"
+
+namespace hlo::cpu {
+
+/// Where the bytes of an array lie: at an offset of a buffer. Values without bytes (tokens, empty arrays) lie
+/// nowhere. Arrays are stored in row-major order whatever their layout says, elements narrower than a byte
+/// one per byte (the unpacked storage of ir/literal.h).
+struct Slice {
+  int32_t buffer = -1;
+  int32_t sizes = -1;  // arrays with dynamic dimensions: the number of their run-time sizes, see Frame
+  int64_t offset = 0;
+  int64_t size = 0;
+  /// Shares bytes with `o`.
+  [[nodiscard]] bool Overlaps(const Slice& o) const {
+    return buffer >= 0 && buffer == o.buffer && offset < o.offset + o.size && o.offset < offset + size;
+  }
+  bool operator==(const Slice&) const = default;
+};
+
+/// One execution of a program on one device: where the buffers are, and what steps may use.
+class Frame {
+ public:
+  Frame(size_t buffer_count, size_t sizes_count, ExecutionPlans& plans, Device& device,
+        const Executor::Observer* observer)
+      : bases_(buffer_count), sizes_(sizes_count), context_(plans, device), observer_(observer) {}
+
+  [[nodiscard]] uint8_t* At(const Slice& slice) const {
+    return slice.buffer < 0 ? nullptr : bases_[static_cast<size_t>(slice.buffer)] + slice.offset;
+  }
+  void SetBase(size_t buffer, uint8_t* base) { bases_[buffer] = base; }
+  [[nodiscard]] uint8_t* base(size_t buffer) const { return bases_[buffer]; }
+  /// Run-time sizes of a dynamic array, one per dimension; empty: the bounds.
+  Dims& Sizes(const Slice& slice) { return sizes_[static_cast<size_t>(slice.sizes)]; }
+  /// For ops that are run by the reference evaluator.
+  EvalContext& context() { return context_; }
+  Device& device() { return context_.device(); }
+  Status CheckInterrupt() { return context_.CheckInterrupt(); }
+  /// Tells the observer, if there is one, that `inst` is about to run.
+  void Observe(const Instruction& inst) const {
+    if (observer_ != nullptr) (*observer_)(inst);
+  }
+
+ private:
+  std::vector<uint8_t*> bases_;
+  std::vector<Dims> sizes_;
+  Executor context_;
+  const Executor::Observer* observer_;
+};
+
+/// One thing to do. Immutable; run by several threads at once, each with its frame.
+class Step {
+ public:
+  virtual ~Step() = default;
+  virtual Status Run(Frame& frame) const = 0;
+  /// The instruction it computes and by which way, for --explain-codegen: `%dot.3: library: …`.
+  [[nodiscard]] virtual const Instruction* instruction() const = 0;
+  [[nodiscard]] virtual std::string Explain() const = 0;
+};
+using Sequence = std::vector<std::unique_ptr<Step>>;
+
+Status RunSequence(const Sequence& sequence, Frame& frame);
+
+/// An array of a value with its place; a tuple's arrays stand in depth-first order.
+struct Leaf {
+  Shape shape;
+  Slice slice;
+  bool written = true;  // results: false for parts that are other values
+};
+/// A value: its shape and its leaves (tokens are leaves without bytes).
+struct Value {
+  Shape shape;
+  llvm::SmallVector<Leaf, 1> leaves;
+};
+
+enum class BufferKind : uint8_t { Parameter, Constant, Output, Temporary };
+struct Buffer {
+  BufferKind kind = BufferKind::Temporary;
+  int64_t size = 0;
+  int64_t offset = 0;      // temporaries: in the arena
+  int64_t parameter = -1;  // parameters: number and part
+  ShapeIndex index;
+  bool written = false;  // a parameter that results are written over
+  Literal constant;      // constants
+};
+
+/// Everything that is needed to run; the module is what the passes left of the source.
+struct Program {
+  std::unique_ptr<Module> module;
+  std::vector<Buffer> buffers;
+  int64_t arena_bytes = 0;
+  int32_t sizes_count = 0;
+  std::unique_ptr<Jit> jit;
+  Sequence entry;
+  std::vector<Value> parameters;  // of the entry computation
+  Value result;
+  mutable ExecutionPlans plans;  // of called computations that the evaluator runs
+};
+
+}  // namespace hlo::cpu

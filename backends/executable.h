@@ -1,0 +1,46 @@
+// What every backend makes of a module: something that runs on N simulated devices.
+#pragma once
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ir/literal.h"
+#include "ir/module.h"
+#include "ir/support/result.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace hlo {
+
+/// Options of one run; see tools.md §3.7 and ops-structured §12.4.
+struct ExecutionOptions {
+  int64_t replica_count = 1;
+  int64_t partition_count = 1;
+  uint64_t rng_seed = 42;
+  std::chrono::milliseconds collective_timeout{30000};
+  /// Runs this device alone: the others contribute what changes nothing (reductions) or zeros.
+  std::optional<int64_t> only_device;
+  /// Infeed data per device, taken in order; what outfeed wrote is appended to outfeeds.
+  std::vector<std::vector<Literal>> infeeds;
+  /// What to do with custom-call targets nobody implements: error, zeros or identity, by target.
+  llvm::StringMap<std::string> missing_custom_calls;
+  /// Called as work goes on, from any thread, with the instruction that is about to run.
+  std::function<void(const Instruction&)> on_instruction;
+};
+
+struct ExecutionResult {
+  std::vector<Literal> results;                // per device r * partitions + p; of those that ran
+  std::vector<std::vector<Literal>> outfeeds;  // per device
+};
+
+/// A program ready to run. Immutable: several threads may run it at once.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  /// Runs the entry computation on arguments[device][parameter]. Errors at run time: id runtime-…, exit 6.
+  virtual Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
+                                      const ExecutionOptions& options) const = 0;
+};
+
+}  // namespace hlo

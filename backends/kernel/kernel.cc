@@ -1,0 +1,63 @@
+#include "backends/kernel/kernel.h"
+
+namespace hlo::kernel {
+namespace {
+
+template <class Terms, class Id>
+void AddTerm(Terms& terms, Id id, int64_t factor) {
+  if (factor == 0) return;
+  auto at = llvm::lower_bound(terms, id, [](const auto& term, Id wanted) { return term.id < wanted; });
+  if (at == terms.end() || at->id != id) {
+    terms.insert(at, {id, factor});
+  } else if ((at->factor += factor) == 0) {
+    terms.erase(at);
+  }
+}
+
+}  // namespace
+
+void Address::AddLoop(LoopId loop, int64_t factor) { AddTerm(loops, loop, factor); }
+void Address::AddValue(ValueId value, int64_t factor) { AddTerm(values, value, factor); }
+
+void Address::Add(const Address& other, int64_t factor) {
+  offset += other.offset * factor;
+  for (const auto& term : other.loops) AddLoop(term.id, term.factor * factor);
+  for (const auto& term : other.values) AddValue(term.id, term.factor * factor);
+}
+
+int64_t Address::FactorOf(LoopId loop) const {
+  for (const auto& term : loops)
+    if (term.id == loop) return term.factor;
+  return 0;
+}
+
+std::optional<OpKind> ReductionOp(const ReduceStmt& reduce) {
+  if (reduce.parameters.size() != 2 || reduce.combiner->stmts.size() != 1) return {};
+  const auto* op = std::get_if<OpStmt>(&reduce.combiner->stmts[0]);
+  if (op == nullptr || op->operands.size() != 2 || reduce.combiner->yields[0] != op->result) return {};
+  const ValueId x = reduce.parameters[0], y = reduce.parameters[1];
+  const bool both =
+      (op->operands[0] == x && op->operands[1] == y) || (op->operands[0] == y && op->operands[1] == x);
+  constexpr OpKind kFolding[] = {OpKind::Add, OpKind::Multiply, OpKind::Maximum, OpKind::Minimum,
+                                 OpKind::And, OpKind::Or,       OpKind::Xor};
+  if (!both || !llvm::is_contained(kFolding, op->kind)) return {};
+  return op->kind;
+}
+
+const LoopStmt* OutermostLoop(const Kernel& kernel) {
+  const LoopStmt* outermost = nullptr;
+  for (const Stmt& stmt : kernel.body.stmts) {
+    const auto* loop = std::get_if<LoopStmt>(&stmt);
+    if (loop == nullptr) continue;
+    if (outermost != nullptr) return nullptr;
+    outermost = loop;
+  }
+  return outermost;
+}
+
+int64_t ParallelExtent(const Kernel& kernel) {
+  const LoopStmt* loop = OutermostLoop(kernel);
+  return loop != nullptr && loop->loop.parallel ? loop->loop.extent : 1;
+}
+
+}  // namespace hlo::kernel

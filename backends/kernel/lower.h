@@ -1,0 +1,20 @@
+// From HLO to Kernel IR.
+#pragma once
+#include "backends/kernel/kernel.h"
+#include "ir/computation.h"
+
+namespace hlo::kernel {
+
+/// A kernel that computes a fused computation. Its buffers: the parameters in order (arrays), then the
+/// outputs (the root, or the elements of the root tuple).
+struct LoweredKernel {
+  Kernel kernel;
+  /// Pairs (output number, parameter number): the kernel writes parts of the output only; the others are
+  /// those of the parameter, which must lie in the same bytes when the kernel starts.
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 1> in_place;
+};
+
+/// Errors: kernel-unsupported, naming the instruction that has no loops yet and why.
+Result<LoweredKernel> Lower(const Computation& fused, llvm::StringRef name);
+
+}  // namespace hlo::kernel

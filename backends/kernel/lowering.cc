@@ -1,0 +1,250 @@
+// Loop nests: outputs, reductions, updates in place.
+#include "backends/kernel/lowering.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace hlo::kernel {
+
+Address Linearize(const Indices& at, llvm::ArrayRef<int64_t> dims) {
+  Address linear;
+  int64_t stride = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
+    linear.Add(at[d], stride);
+    stride *= dims[d];
+  }
+  return linear;
+}
+
+Result<LoweredKernel> Lowering::Run(llvm::StringRef name) {
+  Kernel& kernel = lowered_.kernel;
+  kernel.name = name.str();
+  memo_.resize(1);
+  for (const Instruction* parameter : fused_.parameters()) {
+    if (!parameter->shape().IsArray())
+      return Error("kernel-unsupported", parameter->loc(), "%{0} is no array", parameter->name());
+    kernel.buffers.push_back({parameter->shape().element_type(), parameter->shape().ElementCount(), false});
+  }
+  const Instruction* root = fused_.root();
+  llvm::SmallVector<const Instruction*, 2> outputs = {root};
+  if (root->kind() == OpKind::Tuple) outputs.assign(root->operands().begin(), root->operands().end());
+  if (root->kind() != OpKind::Tuple && root->shape().IsTuple())
+    for (int64_t i = 1; i < root->shape().tuple_size(); ++i) outputs.push_back(root);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const bool whole = root->kind() != OpKind::Tuple && root->shape().IsTuple();
+    const Shape& shape = whole ? root->shape().tuple_shape(static_cast<int64_t>(i)) : outputs[i]->shape();
+    if (!shape.IsArray() || shape.HasDynamicDimension() || shape.ElementCount() == 0)
+      return Error("kernel-unsupported", outputs[i]->loc(), "%{0} has shape {1}", outputs[i]->name(), shape);
+    kernel.buffers.push_back({shape.element_type(), shape.ElementCount(), true});
+  }
+  HLO_CHECK_OK(LowerOutputs(outputs));
+  return std::move(lowered_);
+}
+
+Status Lowering::LowerOutputs(llvm::ArrayRef<const Instruction*> outputs) {
+  const Instruction* root = fused_.root();
+  if (root->kind() != OpKind::Tuple && root->shape().IsTuple()) {
+    llvm::SmallVector<int64_t, 2> numbers;
+    for (size_t i = 0; i < outputs.size(); ++i) numbers.push_back(static_cast<int64_t>(i));
+    return LowerNest(outputs.take_front(1), numbers);
+  }
+  // Outputs of equal dimensions share a nest.
+  llvm::SmallVector<bool, 4> done(outputs.size(), false);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (done[i]) continue;
+    if (outputs[i]->kind() == OpKind::DynamicUpdateSlice) {
+      HLO_CHECK_OK(LowerUpdate(*outputs[i], static_cast<int64_t>(i)));
+      continue;
+    }
+    llvm::SmallVector<const Instruction*, 2> group;
+    llvm::SmallVector<int64_t, 2> numbers;
+    for (size_t j = i; j < outputs.size(); ++j) {
+      if (done[j] || outputs[j]->kind() == OpKind::DynamicUpdateSlice ||
+          !SameDims(outputs[i]->shape(), outputs[j]->shape()))
+        continue;
+      done[j] = true;
+      group.push_back(outputs[j]);
+      numbers.push_back(static_cast<int64_t>(j));
+    }
+    HLO_CHECK_OK(LowerNest(group, numbers));
+  }
+  return {};
+}
+
+Address Lowering::MakeLoops(int nest, int64_t dimension, int64_t extent,
+                            llvm::SmallVectorImpl<LoopId>& loops) {
+  Address index;
+  if (extent == 1) return index;
+  const auto split = splits_.find({nest, dimension});
+  llvm::SmallVector<int64_t, 2> parts = {extent};
+  if (split != splits_.end()) parts = split->second;
+  int64_t factor = 1;
+  llvm::SmallVector<LoopId, 2> made;
+  for (size_t p = parts.size(); p-- > 0;) {
+    const LoopId loop = builder_.NewLoop(parts[p]);
+    origins_.push_back({nest, dimension, p});
+    index.AddLoop(loop, factor);
+    factor *= parts[p];
+    made.push_back(loop);
+  }
+  loops.append(made.rbegin(), made.rend());
+  return index;
+}
+
+Status Lowering::InLoops(llvm::ArrayRef<int64_t> dims, llvm::function_ref<Status(const Indices&)> body) {
+  const int nest = nests_++;
+  Indices at;
+  llvm::SmallVector<LoopId, 4> loops;
+  for (size_t d = 0; d < dims.size(); ++d)
+    at.push_back(MakeLoops(nest, static_cast<int64_t>(d), dims[d], loops));
+  std::vector<std::unique_ptr<Region>> regions;
+  for (const LoopId loop : loops) {
+    regions.push_back(std::make_unique<Region>());
+    builder_.Open(*regions.back(), loop);
+    memo_.emplace_back();
+  }
+  HLO_CHECK_OK(body(at));
+  for (size_t l = loops.size(); l-- > 0;) {
+    builder_.Close();
+    memo_.pop_back();
+    builder_.Append(LoopStmt{{loops[l], builder_.Extent(loops[l])}, std::move(regions[l])});
+  }
+  return {};
+}
+
+Status Lowering::LowerNest(llvm::ArrayRef<const Instruction*> outputs, llvm::ArrayRef<int64_t> numbers) {
+  const Shape& shape =
+      outputs[0]->shape().IsTuple() ? outputs[0]->shape().tuple_shape(0) : outputs[0]->shape();
+  return InLoops(shape.dims(), [&](const Indices& at) -> Status {
+    llvm::SmallVector<ValueId, 4> values;
+    for (const Instruction* output : outputs) {
+      HLO_TRY(const Values mine, Emit(*output, at, -1));
+      values.append(mine.begin(), mine.end());
+    }
+    // All is read before anything is written: an output may lie over a parameter.
+    const auto first = static_cast<BufferId>(fused_.parameters().size());
+    for (size_t i = 0; i < values.size(); ++i)
+      builder_.Store(first + static_cast<BufferId>(numbers[i]), Linearize(at, shape.dims()), values[i]);
+    return {};
+  });
+}
+
+Status Lowering::LowerUpdate(const Instruction& root, int64_t number) {
+  const Instruction& target = *root.operand(0);
+  const Instruction& update = *root.operand(1);
+  if (target.kind() != OpKind::Parameter || target.users().size() != 1)
+    return Error("kernel-unsupported", root.loc(), "%{0} does not update a parameter in place", root.name());
+  lowered_.in_place.emplace_back(number, target.attr<ParameterAttrs>().number);
+  HLO_TRY(const Indices starts, Starts(root, 2, root.shape().dims(), update.shape().dims(), -1));
+  return InLoops(update.shape().dims(), [&](const Indices& at) -> Status {
+    HLO_TRY(const ValueId value, EmitOne(update, at, -1));
+    Indices to = starts;
+    for (size_t d = 0; d < to.size(); ++d) to[d].Add(at[d]);
+    builder_.Store(static_cast<BufferId>(static_cast<int64_t>(fused_.parameters().size()) + number),
+                   Linearize(to, root.shape().dims()), value);
+    return {};
+  });
+}
+
+/// A reduction is computed in the outermost loops that know its result's indices: once per row, not once per
+/// element of what is made of it.
+Result<Lowering::Values> Lowering::EmitReduce(const Instruction& inst, const Indices& at, ValueId mask) {
+  int32_t level = builder_.LevelOf(mask);
+  for (const Address& index : at) level = std::max(level, builder_.LevelOf(index));
+  const auto regions = builder_.Suspend(level);
+  std::vector<MemoLevel> memo(std::make_move_iterator(memo_.begin() + level + 1),
+                              std::make_move_iterator(memo_.end()));
+  memo_.resize(static_cast<size_t>(level) + 1);
+  Result<Values> results = EmitReduceHere(inst, at, mask);
+  if (!results) return results;
+  builder_.Resume(regions);
+  memo_.insert(memo_.end(), std::make_move_iterator(memo.begin()), std::make_move_iterator(memo.end()));
+  return results;
+}
+
+Result<Lowering::Values> Lowering::EmitReduceHere(const Instruction& inst, const Indices& at, ValueId mask) {
+  const auto count = static_cast<size_t>(inst.operand_count() / 2);
+  const Shape& operand = inst.operand(0)->shape();
+  const Dims& reduced = inst.attr<ReduceAttrs>().dimensions;
+  const int nest = nests_++;
+  ReduceStmt reduce;
+  llvm::SmallVector<LoopId, 4> loops;
+  Indices from;
+  size_t kept = 0;
+  for (int64_t d = 0; d < operand.rank(); ++d)
+    from.push_back(llvm::is_contained(reduced, d) ? MakeLoops(nest, d, operand.dim(d), loops) : at[kept++]);
+  if (operand.ElementCount() == 0)
+    return Error("kernel-unsupported", inst.loc(), "%{0} reduces nothing", inst.name());
+  for (size_t i = 0; i < count; ++i) {
+    HLO_TRY(const ValueId init, EmitOne(*inst.operand(static_cast<int64_t>(count + i)), {}, mask));
+    reduce.inits.push_back(init);
+  }
+  if (loops.empty()) {
+    // One element per result.
+    Values arguments(reduce.inits);
+    for (size_t i = 0; i < count; ++i) {
+      HLO_TRY(const ValueId element, EmitOne(*inst.operand(static_cast<int64_t>(i)), from, mask));
+      arguments.push_back(element);
+    }
+    return InlineScalars(*inst.callee(), arguments);
+  }
+  reduce.body = std::make_unique<Region>();
+  builder_.Open(*reduce.body, loops);
+  memo_.emplace_back();
+  for (size_t i = 0; i < count; ++i) {
+    HLO_TRY(const ValueId element, EmitOne(*inst.operand(static_cast<int64_t>(i)), from, mask));
+    reduce.body->yields.push_back(element);
+  }
+  builder_.Close();
+  memo_.pop_back();
+  for (const LoopId loop : loops) reduce.loops.push_back({loop, builder_.Extent(loop)});
+  reduce.combiner = std::make_unique<Region>();
+  for (const auto* side : {&reduce.inits, &reduce.body->yields})
+    for (const ValueId value : *side)
+      reduce.parameters.push_back(builder_.NewValue(lowered_.kernel.TypeOf(value)));
+  builder_.Open(*reduce.combiner, {}, reduce.parameters);
+  memo_.emplace_back();
+  HLO_TRY(reduce.combiner->yields, InlineScalars(*inst.callee(), reduce.parameters));
+  builder_.Close();
+  memo_.pop_back();
+  Values results;
+  for (const ValueId init : reduce.inits) results.push_back(builder_.NewValue(lowered_.kernel.TypeOf(init)));
+  reduce.results = results;
+  builder_.Append(std::move(reduce));
+  return results;
+}
+
+Result<Lowering::Values> Lowering::InlineScalars(const Computation& computation,
+                                                 llvm::ArrayRef<ValueId> arguments) {
+  llvm::DenseMap<const Instruction*, ValueId> values;
+  Values results;
+  const auto order = computation.PostOrder();
+  for (const Instruction* inst : order) {
+    if (inst->kind() == OpKind::Parameter) {
+      values[inst] = arguments[static_cast<size_t>(inst->attr<ParameterAttrs>().number)];
+      continue;
+    }
+    if (inst->kind() == OpKind::Tuple && inst->IsRoot()) {
+      for (const Instruction* operand : inst->operands()) results.push_back(values[operand]);
+      return results;
+    }
+    llvm::SmallVector<ValueId, 3> operands;
+    for (const Instruction* operand : inst->operands()) operands.push_back(values[operand]);
+    if (inst->kind() == OpKind::Constant) {
+      HLO_TRY(const Values constant, EmitConstant(*inst, {}, -1));
+      values[inst] = constant[0];
+    } else if (inst->kind() == OpKind::Call) {
+      HLO_TRY(const Values called, InlineScalars(*inst->callee(), operands));
+      values[inst] = called[0];
+    } else if (inst->shape().IsScalar() && inst->info().Is(kElementwise) && inst->callees().empty()) {
+      values[inst] = inst->kind() == OpKind::Copy
+                         ? operands[0]
+                         : builder_.Op(inst->kind(), inst->shape().element_type(), operands, inst->attrs());
+    } else {
+      return Error("kernel-unsupported", inst->loc(), "%{0} in %{1} is no scalar operation", inst->name(),
+                   computation.name());
+    }
+  }
+  return Values{values[computation.root()]};
+}
+
+}  // namespace hlo::kernel

@@ -1,0 +1,129 @@
+// Index arithmetic of the lowering.
+#include "backends/kernel/lowering.h"
+
+namespace hlo::kernel {
+
+Result<Indices> Lowering::Starts(const Instruction& inst, int64_t first_index, llvm::ArrayRef<int64_t> dims,
+                                 llvm::ArrayRef<int64_t> sizes, ValueId mask) {
+  Indices starts(dims.size());
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (dims[d] == sizes[d]) continue;  // clamped to 0
+    const int64_t number = first_index + static_cast<int64_t>(d);
+    if (number >= inst.operand_count() || inst.operand(number)->shape().rank() != 0)
+      return Error("kernel-unsupported", inst.loc(), "%{0} has its indices in an array", inst.name());
+    HLO_TRY(ValueId start, EmitOne(*inst.operand(number), {}, mask));
+    // Indices count as signed; those of u64 beyond s64 are clamped to the largest start.
+    const ElementType type = lowered_.kernel.TypeOf(start);
+    if (type == ElementType::U64) {
+      start = builder_.Op(OpKind::Minimum, type, {start, builder_.Constant(type, INT64_MAX)});
+    }
+    if (type != ElementType::S64) start = builder_.Op(OpKind::Convert, ElementType::S64, {start});
+    int64_t most = dims[d] - sizes[d];
+    // XLA computes the bound of updates in the type of the indices: in unsigned types too narrow for it, it
+    // wraps.
+    if (inst.kind() == OpKind::DynamicUpdateSlice && IsUnsigned(type) && Info(type).bits < 64)
+      most &= (int64_t{1} << Info(type).bits) - 1;
+    start =
+        builder_.Op(OpKind::Clamp, ElementType::S64, {builder_.Integer(0), start, builder_.Integer(most)});
+    starts[d].AddValue(start, 1);
+  }
+  return starts;
+}
+
+std::optional<std::pair<int64_t, int64_t>> Lowering::RangeOf(const Address& address) const {
+  if (!address.values.empty()) return {};
+  int64_t low = address.offset, high = address.offset;
+  for (const auto& term : address.loops) {
+    const int64_t most = term.factor * (builder_.Extent(term.id) - 1);
+    (most < 0 ? low : high) += most;
+  }
+  return std::pair(low, high);
+}
+
+ValueId Lowering::InRange(const Address& address, int64_t low, int64_t high, bool& never) {
+  const auto range = RangeOf(address);
+  if (range && (range->second < low || range->first >= high)) never = true;
+  if (never) return -1;
+  ValueId inside = -1;
+  const bool check_low = !range || range->first < low, check_high = !range || range->second >= high;
+  if (!check_low && !check_high) return -1;
+  const ValueId index = builder_.Index(address);
+  if (check_low) inside = builder_.Compare(Direction::GE, index, builder_.Integer(low));
+  if (check_high)
+    inside = builder_.And(inside, builder_.Compare(Direction::LT, index, builder_.Integer(high)));
+  return inside;
+}
+
+std::optional<Address> Lowering::DigitOf(const Address& linear, int64_t unit, int64_t extent) {
+  // Terms below `unit` belong to digits on the right, multiples of unit * extent to digits on the left.
+  Address digit;
+  const int64_t above = unit * extent;
+  if (!linear.values.empty()) return {};
+  int64_t low_rest = linear.offset % unit;
+  if (linear.offset < 0) return {};
+  int64_t rest_high = low_rest;
+  digit.offset = linear.offset / unit % extent;
+  int64_t high = digit.offset;
+  for (const auto& term : linear.loops) {
+    const int64_t span = term.factor * builder_.Extent(term.id);
+    if (term.factor < 0) return {};
+    if (term.factor % above == 0) continue;
+    const bool in_digit = term.factor % unit == 0 && span <= above;
+    const bool right = span <= unit;
+    if (!in_digit && !right) {
+      // A finer loop may help: cut where the digit begins or ends.
+      const int64_t cut = term.factor < unit ? unit : above;
+      const int64_t extent_of_loop = builder_.Extent(term.id);
+      if (!divide_ && cut % term.factor == 0 && extent_of_loop % (cut / term.factor) == 0 &&
+          extent_of_loop != cut / term.factor) {
+        const LoopOrigin origin = origins_[static_cast<size_t>(term.id)];
+        auto& parts = splits_[{origin.nest, origin.dimension}];
+        if (parts.empty()) parts = {extent_of_loop};
+        if (!wants_split_) {
+          const int64_t inner = cut / term.factor;
+          parts[origin.part] = extent_of_loop / inner;
+          parts.insert(parts.begin() + static_cast<int64_t>(origin.part) + 1, inner);
+          wants_split_ = true;
+        }
+      }
+      return {};
+    }
+    if (in_digit) {
+      digit.AddLoop(term.id, term.factor / unit);
+      high += term.factor / unit * (builder_.Extent(term.id) - 1);
+    } else {
+      rest_high += term.factor * (builder_.Extent(term.id) - 1);
+    }
+  }
+  // Carries out of the digit or into it make it no sum.
+  if (high >= extent || rest_high >= unit) return {};
+  return digit;
+}
+
+Address Lowering::Divided(const Address& linear, int64_t unit, int64_t extent) {
+  ValueId value = builder_.Index(linear);
+  if (unit != 1) value = builder_.Op(OpKind::Divide, ElementType::S64, {value, builder_.Integer(unit)});
+  if (extent > 0) value = builder_.Op(OpKind::Remainder, ElementType::S64, {value, builder_.Integer(extent)});
+  Address digit;
+  digit.AddValue(value, 1);
+  return digit;
+}
+
+Indices Lowering::Delinearize(const Address& linear, llvm::ArrayRef<int64_t> dims) {
+  Indices at(dims.size());
+  int64_t unit = 1;
+  size_t outermost = 0;
+  while (outermost < dims.size() && dims[outermost] == 1) ++outermost;
+  for (size_t d = dims.size(); d-- > 0;) {
+    if (dims[d] == 1) continue;
+    if (auto digit = DigitOf(linear, unit, dims[d])) {
+      at[d] = std::move(*digit);
+    } else {
+      at[d] = Divided(linear, unit, d == outermost ? 0 : dims[d]);
+    }
+    unit *= dims[d];
+  }
+  return at;
+}
+
+}  // namespace hlo::kernel

@@ -1,0 +1,241 @@
+// How an element of an instruction's result comes from elements of its operands.
+#include "backends/kernel/lowering.h"
+
+namespace hlo::kernel {
+
+namespace {
+
+/// Elements this deep are recomputed for every user in another place; deeper chains are left to the caller.
+uint64_t BitsOf(const Literal& literal, int64_t element, uint64_t* high) {
+  const auto bytes = static_cast<size_t>(Info(literal.shape().element_type()).host_bytes());
+  uint64_t bits[2] = {0, 0};
+  std::memcpy(bits, literal.data() + static_cast<size_t>(element) * bytes, bytes);
+  if (IsComplex(literal.shape().element_type()) && bytes == 8) {
+    bits[1] = bits[0] >> 32;
+    bits[0] &= 0xffffffff;
+  }
+  *high = bits[1];
+  return bits[0];
+}
+
+bool AllElementsEqual(const Literal& literal) {
+  const auto bytes = static_cast<size_t>(Info(literal.shape().element_type()).host_bytes());
+  for (size_t at = bytes; at < literal.byte_size(); at += bytes)
+    if (std::memcmp(literal.data(), literal.data() + at, bytes) != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+Lowering::EmitFn Lowering::FindEmitter(const Instruction& inst) {
+  struct Row {
+    OpKind kind;
+    EmitFn emit;
+  };
+  static constexpr Row kRows[] = {
+      {OpKind::Parameter, &Lowering::EmitParameter},
+      {OpKind::Constant, &Lowering::EmitConstant},
+      {OpKind::Iota, &Lowering::EmitIota},
+      {OpKind::Copy, &Lowering::EmitIdentity},
+      {OpKind::BitcastConvert, &Lowering::EmitBitcastConvert},
+      {OpKind::Broadcast, &Lowering::EmitBroadcast},
+      {OpKind::Transpose, &Lowering::EmitTranspose},
+      {OpKind::Slice, &Lowering::EmitSlice},
+      {OpKind::Reverse, &Lowering::EmitReverse},
+      {OpKind::Reshape, &Lowering::EmitReshape},
+      {OpKind::Bitcast, &Lowering::EmitReshape},
+      {OpKind::Concatenate, &Lowering::EmitConcatenate},
+      {OpKind::Pad, &Lowering::EmitPad},
+      {OpKind::DynamicSlice, &Lowering::EmitDynamicSlice},
+      {OpKind::Reduce, &Lowering::EmitReduce},
+      {OpKind::GetTupleElement, &Lowering::EmitTupleElement},
+      {OpKind::Map, &Lowering::EmitCall},
+  };
+  for (const Row& row : kRows)
+    if (row.kind == inst.kind()) return row.emit;
+  return inst.info().Is(kElementwise) ? &Lowering::EmitElementwise : nullptr;
+}
+
+Result<Lowering::Values> Lowering::Emit(const Instruction& inst, const Indices& at, ValueId mask) {
+  for (auto& level : memo_) {
+    const auto it = level.find(&inst);
+    if (it == level.end()) continue;
+    for (const Memo& memo : it->second)
+      if (memo.mask == mask && memo.at == at) return memo.values;
+  }
+  const EmitFn emit = FindEmitter(inst);
+  if (emit == nullptr || inst.shape().HasDynamicDimension())
+    return Error("kernel-unsupported", inst.loc(), "%{0} = {1} has no loops", inst.name(), inst.info().text);
+  HLO_TRY(Values values, (this->*emit)(inst, at, mask));
+  int32_t level = 0;
+  for (const ValueId value : values) level = std::max(level, builder_.LevelOf(value));
+  memo_[static_cast<size_t>(level)][&inst].push_back({&inst, at, mask, values});
+  return values;
+}
+
+Result<ValueId> Lowering::EmitOne(const Instruction& inst, const Indices& at, ValueId mask) {
+  HLO_TRY(const Values values, Emit(inst, at, mask));
+  return values[0];
+}
+
+Result<Lowering::Values> Lowering::EmitParameter(const Instruction& inst, const Indices& at, ValueId mask) {
+  const auto number = static_cast<BufferId>(inst.attr<ParameterAttrs>().number);
+  const ValueId otherwise = mask < 0 ? -1 : ZeroOf(inst.shape().element_type());
+  return Values{builder_.Load(number, Linearize(at, inst.shape().dims()), mask, otherwise)};
+}
+
+Result<Lowering::Values> Lowering::EmitConstant(const Instruction& inst, const Indices&, ValueId) {
+  const LiteralPtr& literal = inst.attr<ConstantAttrs>().literal;
+  if (!literal) return Error("kernel-unsupported", inst.loc(), "%{0} is elided", inst.name());
+  const Literal value = literal->Unpack();
+  if (!AllElementsEqual(value))
+    return Error("kernel-unsupported", inst.loc(), "%{0} is a constant array", inst.name());
+  uint64_t high = 0;
+  const uint64_t low = BitsOf(value, 0, &high);
+  return Values{builder_.Constant(inst.shape().element_type(), low, high)};
+}
+
+Result<Lowering::Values> Lowering::EmitIota(const Instruction& inst, const Indices& at, ValueId) {
+  const ValueId index = builder_.Index(at[static_cast<size_t>(inst.attr<IotaAttrs>().iota_dimension)]);
+  return Values{builder_.Op(OpKind::Convert, inst.shape().element_type(), {index})};
+}
+
+Result<Lowering::Values> Lowering::EmitElementwise(const Instruction& inst, const Indices& at, ValueId mask) {
+  llvm::SmallVector<ValueId, 3> operands;
+  for (const Instruction* operand : inst.operands()) {
+    // Predicates of select and bounds of clamp may be scalars.
+    const bool scalar = operand->shape().rank() == 0;
+    HLO_TRY(const ValueId value, EmitOne(*operand, scalar ? Indices() : at, mask));
+    operands.push_back(value);
+  }
+  return Values{builder_.Op(inst.kind(), inst.shape().element_type(), operands, inst.attrs())};
+}
+
+Result<Lowering::Values> Lowering::EmitIdentity(const Instruction& inst, const Indices& at, ValueId mask) {
+  return Emit(*inst.operand(0), at, mask);
+}
+
+Result<Lowering::Values> Lowering::EmitBitcastConvert(const Instruction& inst, const Indices& at,
+                                                      ValueId mask) {
+  const ElementType from = inst.operand(0)->shape().element_type(), to = inst.shape().element_type();
+  if (Info(from).bits != Info(to).bits)
+    return Error("kernel-unsupported", inst.loc(), "%{0} changes the element size", inst.name());
+  HLO_TRY(const ValueId value, EmitOne(*inst.operand(0), at, mask));
+  return Values{builder_.Op(OpKind::BitcastConvert, to, {value})};
+}
+
+Result<Lowering::Values> Lowering::EmitBroadcast(const Instruction& inst, const Indices& at, ValueId mask) {
+  Indices from;
+  const Dims& dimensions = inst.attr<DimensionsAttrs>().dimensions;
+  for (size_t d = 0; d < dimensions.size(); ++d) from.push_back(at[static_cast<size_t>(dimensions[d])]);
+  return Emit(*inst.operand(0), from, mask);
+}
+
+Result<Lowering::Values> Lowering::EmitTranspose(const Instruction& inst, const Indices& at, ValueId mask) {
+  const Dims& permutation = inst.attr<DimensionsAttrs>().dimensions;
+  Indices from(at.size());
+  for (size_t d = 0; d < at.size(); ++d) from[static_cast<size_t>(permutation[d])] = at[d];
+  return Emit(*inst.operand(0), from, mask);
+}
+
+Result<Lowering::Values> Lowering::EmitSlice(const Instruction& inst, const Indices& at, ValueId mask) {
+  Indices from(at.size());
+  const auto& ranges = inst.attr<SliceAttrs>().slice;
+  for (size_t d = 0; d < at.size(); ++d) {
+    from[d].offset = ranges[d].start;
+    from[d].Add(at[d], ranges[d].stride);
+  }
+  return Emit(*inst.operand(0), from, mask);
+}
+
+Result<Lowering::Values> Lowering::EmitReverse(const Instruction& inst, const Indices& at, ValueId mask) {
+  Indices from = at;
+  for (const int64_t d : inst.attr<DimensionsAttrs>().dimensions) {
+    Address back;
+    back.offset = inst.shape().dim(d) - 1;
+    back.Add(at[static_cast<size_t>(d)], -1);
+    from[static_cast<size_t>(d)] = back;
+  }
+  return Emit(*inst.operand(0), from, mask);
+}
+
+Result<Lowering::Values> Lowering::EmitReshape(const Instruction& inst, const Indices& at, ValueId mask) {
+  const Instruction& operand = *inst.operand(0);
+  if (operand.shape().element_type() != inst.shape().element_type())
+    return Error("kernel-unsupported", inst.loc(), "%{0} reinterprets elements", inst.name());
+  return Emit(operand, Delinearize(Linearize(at, inst.shape().dims()), operand.shape().dims()), mask);
+}
+
+Result<Lowering::Values> Lowering::EmitConcatenate(const Instruction& inst, const Indices& at, ValueId mask) {
+  const auto dimension = static_cast<size_t>(inst.attr<DimensionsAttrs>().dimensions[0]);
+  const ElementType type = inst.shape().element_type();
+  ValueId result = -1;
+  int64_t end = inst.shape().dims()[dimension];
+  // From the last operand to the first: select(index < end of the first, first, select(…)).
+  for (int64_t k = inst.operand_count(); k-- > 0;) {
+    const int64_t begin = end - inst.operand(k)->shape().dims()[dimension];
+    bool never = begin == end;
+    const ValueId inside = InRange(at[dimension], begin, end, never);
+    end = begin;
+    if (never) continue;
+    Indices from = at;
+    from[dimension].offset -= begin;
+    HLO_TRY(const ValueId value, EmitOne(*inst.operand(k), from, builder_.And(mask, inside)));
+    result = result < 0 || inside < 0 ? value : builder_.Op(OpKind::Select, type, {inside, value, result});
+  }
+  return Values{result};
+}
+
+Result<Lowering::Values> Lowering::EmitPad(const Instruction& inst, const Indices& at, ValueId mask) {
+  const Instruction& operand = *inst.operand(0);
+  const auto& padding = inst.attr<PadAttrs>().padding;
+  ValueId inside = -1;
+  bool never = operand.shape().ElementCount() == 0;
+  Indices from(at.size());
+  for (size_t d = 0; d < at.size() && !never; ++d) {
+    const int64_t step = padding[d].interior + 1, size = operand.shape().dims()[d];
+    Address shifted = at[d];
+    shifted.offset -= padding[d].low;
+    inside = builder_.And(inside, InRange(shifted, 0, (size - 1) * step + 1, never));
+    if (never) break;
+    from[d] = shifted;
+    if (step == 1) continue;
+    // In range the shifted index is not negative, so that its quotient is what it should be.
+    const ValueId index = builder_.Index(shifted);
+    const ValueId step_value = builder_.Integer(step);
+    const ValueId rest = builder_.Op(OpKind::Remainder, ElementType::S64, {index, step_value});
+    inside = builder_.And(inside, builder_.Compare(Direction::EQ, rest, builder_.Integer(0)));
+    from[d] = Address();
+    from[d].AddValue(builder_.Op(OpKind::Divide, ElementType::S64, {index, step_value}), 1);
+  }
+  HLO_TRY(const ValueId outside, EmitOne(*inst.operand(1), {}, mask));
+  if (never) return Values{outside};
+  HLO_TRY(const ValueId value, EmitOne(operand, from, builder_.And(mask, inside)));
+  if (inside < 0) return Values{value};
+  return Values{builder_.Op(OpKind::Select, inst.shape().element_type(), {inside, value, outside})};
+}
+
+Result<Lowering::Values> Lowering::EmitDynamicSlice(const Instruction& inst, const Indices& at,
+                                                    ValueId mask) {
+  const Shape& operand = inst.operand(0)->shape();
+  HLO_TRY(Indices from, Starts(inst, 1, operand.dims(), inst.shape().dims(), mask));
+  for (size_t d = 0; d < at.size(); ++d) from[d].Add(at[d]);
+  return Emit(*inst.operand(0), from, mask);
+}
+
+Result<Lowering::Values> Lowering::EmitTupleElement(const Instruction& inst, const Indices& at,
+                                                    ValueId mask) {
+  HLO_TRY(const Values values, Emit(*inst.operand(0), at, mask));
+  return Values{values[static_cast<size_t>(inst.attr<GetTupleElementAttrs>().index)]};
+}
+
+Result<Lowering::Values> Lowering::EmitCall(const Instruction& inst, const Indices& at, ValueId mask) {
+  llvm::SmallVector<ValueId, 3> arguments;
+  for (const Instruction* operand : inst.operands()) {
+    HLO_TRY(const ValueId value, EmitOne(*operand, at, mask));
+    arguments.push_back(value);
+  }
+  return InlineScalars(*inst.callee(), arguments);
+}
+
+}  // namespace hlo::kernel

@@ -1,0 +1,140 @@
+#include "backends/kernel/schedule.h"
+
+#include "backends/kernel/visit.h"
+
+namespace hlo::kernel {
+namespace {
+
+/// True if all addresses below use the loops only as outer * extent of inner + inner.
+bool AreOneLoop(Region& below, const Dimension& outer, const Dimension& inner) {
+  bool one = true;
+  ForEachAddress(below, [&](Address& address) {
+    one &= address.FactorOf(outer.id) == address.FactorOf(inner.id) * inner.extent;
+  });
+  return one;
+}
+
+/// The outer loop disappears; the inner one counts for both.
+void Merge(Region& below, const Dimension& outer, Dimension& inner) {
+  ForEachAddress(below, [&](Address& address) { address.AddLoop(outer.id, -address.FactorOf(outer.id)); });
+  inner.extent *= outer.extent;
+}
+
+int64_t MergeIn(Region& region) {
+  int64_t merged = 0;
+  for (Stmt& stmt : region.stmts) {
+    if (auto* loop = std::get_if<LoopStmt>(&stmt)) {
+      merged += MergeIn(*loop->body);
+      while (loop->body->stmts.size() == 1) {
+        auto* inner = std::get_if<LoopStmt>(&loop->body->stmts[0]);
+        if (inner == nullptr || !AreOneLoop(*inner->body, loop->loop, inner->loop)) break;
+        Merge(*inner->body, loop->loop, inner->loop);
+        LoopStmt replacement = std::move(*inner);
+        *loop = std::move(replacement);
+        ++merged;
+      }
+    } else if (auto* reduce = std::get_if<ReduceStmt>(&stmt)) {
+      merged += MergeIn(*reduce->body);
+      for (size_t i = reduce->loops.size(); i-- > 1;) {
+        if (!AreOneLoop(*reduce->body, reduce->loops[i - 1], reduce->loops[i])) continue;
+        Merge(*reduce->body, reduce->loops[i - 1], reduce->loops[i]);
+        reduce->loops.erase(reduce->loops.begin() + static_cast<int64_t>(i) - 1);
+        ++merged;
+      }
+    }
+  }
+  return merged;
+}
+
+/// Loads whose element moves by one (or not at all) when `loop` does, less those that jump.
+int64_t Contiguity(Region& region, LoopId loop) {
+  int64_t score = 0;
+  ForEachStmt(region, [&](Stmt& stmt) {
+    const Address* address = nullptr;
+    if (const auto* load = std::get_if<LoadStmt>(&stmt)) address = &load->address;
+    if (const auto* store = std::get_if<StoreStmt>(&stmt)) address = &store->address;
+    if (address == nullptr) return;
+    const int64_t factor = address->FactorOf(loop);
+    if (factor == 1) score += 4;
+    if (factor != 0 && factor != 1) score -= 3;
+  });
+  return score;
+}
+
+int64_t OpCount(const Region& region) {
+  int64_t count = 0;
+  ForEachStmt(region, [&](const Stmt& stmt) {
+    if (const auto* op = std::get_if<OpStmt>(&stmt))
+      count += Info(op->kind).category == OpCategory::Transcendental ? 8 : 1;
+  });
+  return count;
+}
+
+class Scheduler {
+ public:
+  Scheduler(const ScheduleTarget& target) : target_(target) {}
+
+  void Schedule(Region& region, bool in_vector) {
+    for (Stmt& stmt : region.stmts) {
+      if (auto* loop = std::get_if<LoopStmt>(&stmt)) ScheduleLoop(*loop, in_vector);
+      if (auto* reduce = std::get_if<ReduceStmt>(&stmt)) ScheduleReduce(*reduce, in_vector);
+    }
+  }
+
+ private:
+  static bool HasLoops(const Region& region) {
+    return llvm::any_of(region.stmts, [](const Stmt& s) { return std::holds_alternative<LoopStmt>(s); });
+  }
+
+  void ScheduleLoop(LoopStmt& stmt, bool in_vector) {
+    bool vector = false;
+    if (!in_vector && !HasLoops(*stmt.body) && stmt.loop.extent >= target_.min_vector &&
+        !PrefersReduction(stmt)) {
+      MakeVector(stmt.loop, *stmt.body);
+      vector = true;
+    }
+    Schedule(*stmt.body, in_vector || vector);
+  }
+
+  /// Whether a reduction in the body runs along memory better than the loop does.
+  static bool PrefersReduction(LoopStmt& stmt) {
+    bool prefers = false;
+    ForEachStmt(*stmt.body, [&](Stmt& inner) {
+      auto* reduce = std::get_if<ReduceStmt>(&inner);
+      if (reduce == nullptr || !ReductionOp(*reduce)) return;
+      const Dimension& last = reduce->loops.back();
+      prefers |=
+          last.extent >= 16 && Contiguity(*reduce->body, last.id) > Contiguity(*reduce->body, stmt.loop.id);
+    });
+    return prefers;
+  }
+
+  void ScheduleReduce(ReduceStmt& stmt, bool in_vector) {
+    Dimension& last = stmt.loops.back();
+    const bool vector = !in_vector && ReductionOp(stmt) && last.extent >= target_.min_vector &&
+                        Contiguity(*stmt.body, last.id) >= 0;
+    if (vector) MakeVector(last, *stmt.body);
+    Schedule(*stmt.body, in_vector || vector);
+  }
+
+  void MakeVector(Dimension& loop, const Region& body) const {
+    loop.width = target_.width;
+    const int64_t ops = OpCount(body);
+    loop.unroll = ops > 16 ? 1 : ops > 6 ? 2 : target_.unroll;
+    while (loop.unroll > 1 && static_cast<int64_t>(loop.unroll) * loop.width > loop.extent) loop.unroll /= 2;
+  }
+
+  const ScheduleTarget& target_;
+};
+
+}  // namespace
+
+int64_t MergeLoops(Kernel& kernel) { return MergeIn(kernel.body); }
+
+void ScheduleLoops(Kernel& kernel, const ScheduleTarget& target) {
+  Scheduler(target).Schedule(kernel.body, false);
+  if (const LoopStmt* outermost = OutermostLoop(kernel))
+    const_cast<LoopStmt*>(outermost)->loop.parallel = outermost->loop.extent > 1;
+}
+
+}  // namespace hlo::kernel

@@ -1,0 +1,28 @@
+#include "backends/kernel/visit.h"
+
+namespace hlo::kernel {
+
+void ForEachStmt(Region& region, llvm::function_ref<void(Stmt&)> f) {
+  for (Stmt& stmt : region.stmts) {
+    f(stmt);
+    if (auto* loop = std::get_if<LoopStmt>(&stmt)) ForEachStmt(*loop->body, f);
+    if (auto* reduce = std::get_if<ReduceStmt>(&stmt)) {
+      ForEachStmt(*reduce->body, f);
+      ForEachStmt(*reduce->combiner, f);
+    }
+  }
+}
+
+void ForEachStmt(const Region& region, llvm::function_ref<void(const Stmt&)> f) {
+  ForEachStmt(const_cast<Region&>(region), [&](Stmt& stmt) { f(stmt); });
+}
+
+void ForEachAddress(Region& region, llvm::function_ref<void(Address&)> f) {
+  ForEachStmt(region, [&](Stmt& stmt) {
+    if (auto* index = std::get_if<IndexStmt>(&stmt)) f(index->address);
+    if (auto* load = std::get_if<LoadStmt>(&stmt)) f(load->address);
+    if (auto* store = std::get_if<StoreStmt>(&stmt)) f(store->address);
+  });
+}
+
+}  // namespace hlo::kernel

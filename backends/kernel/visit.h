@@ -1,0 +1,14 @@
+// Walking over the statements of kernels.
+#pragma once
+#include "backends/kernel/kernel.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace hlo::kernel {
+
+/// Calls `f` for each statement of the region and of those below, a loop before what is in it.
+void ForEachStmt(Region& region, llvm::function_ref<void(Stmt&)> f);
+void ForEachStmt(const Region& region, llvm::function_ref<void(const Stmt&)> f);
+/// Calls `f` for each address of the region and of those below.
+void ForEachAddress(Region& region, llvm::function_ref<void(Address&)> f);
+
+}  // namespace hlo::kernel

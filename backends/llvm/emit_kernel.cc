@@ -1,0 +1,239 @@
+// Statements.
+#include "backends/llvm/emit_kernel.h"
+
+#include "backends/llvm/emit_ops.h"
+#include "backends/llvm/kernel_emitter.h"
+
+namespace hlo::codegen {
+
+using kernel::ConstantStmt;
+using kernel::IndexStmt;
+using kernel::LoadStmt;
+using kernel::LoopStmt;
+using kernel::OpStmt;
+using kernel::ReduceStmt;
+using kernel::Region;
+using kernel::Stmt;
+using kernel::StoreStmt;
+using llvm::ConstantInt;
+using llvm::Type;
+using llvm::Value;
+
+Status EmitKernel(const kernel::Kernel& kernel, llvm::Module& module) {
+  return KernelEmitter(kernel, module).Run();
+}
+
+int64_t ParallelGrain(const kernel::Kernel& kernel) {
+  const LoopStmt* loop = kernel::OutermostLoop(kernel);
+  return loop == nullptr ? 1 : static_cast<int64_t>(loop->loop.width) * loop->loop.unroll;
+}
+
+Status KernelEmitter::Run() {
+  for (const kernel::Buffer& buffer : kernel_.buffers)
+    if (!IsSupported(buffer.type))
+      return Error("kernel-unsupported", {}, "no code for {0}", ToString(buffer.type));
+  Type* pointer = llvm::PointerType::getUnqual(context_);
+  Type* i64 = Type::getInt64Ty(context_);
+  auto* type = llvm::FunctionType::get(Type::getVoidTy(context_), {pointer, i64, i64}, false);
+  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, kernel_.name, module_);
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  values_.resize(kernel_.value_types.size());
+  loop_values_.resize(static_cast<size_t>(kernel_.loop_count));
+  b_.SetInsertPoint(Block("entry"));
+  for (size_t i = 0; i < kernel_.buffers.size(); ++i)
+    bases_.push_back(b_.CreateLoad(pointer, b_.CreateConstInBoundsGEP1_64(pointer, function_->getArg(0), i)));
+  HLO_CHECK_OK(EmitRegion(kernel_.body));
+  b_.CreateRetVoid();
+  return {};
+}
+
+Status KernelEmitter::EmitRegion(const Region& region) {
+  for (const Stmt& stmt : region.stmts)
+    HLO_CHECK_OK(std::visit([&](const auto& s) { return Emit(s); }, stmt));
+  return {};
+}
+
+Status KernelEmitter::Emit(const ConstantStmt& stmt) {
+  if (!IsSupported(stmt.type)) return Error("kernel-unsupported", {}, "no code for {0}", ToString(stmt.type));
+  Type* type = StoredType(context_, stmt.type);
+  llvm::Constant* bits = ConstantInt::get(context_, llvm::APInt(type->getScalarSizeInBits(), stmt.bits[0]));
+  At(stmt.result) = FromStored(b_, stmt.type, type->isIntegerTy() ? bits : b_.CreateBitCast(bits, type));
+  return {};
+}
+
+Status KernelEmitter::Emit(const IndexStmt& stmt) {
+  const Place place = PlaceOf(stmt.address);
+  Value* index = place.stride == 0 && place.lanes == nullptr ? place.scalar : LaneOffsets(place);
+  At(stmt.result) = {index, index};
+  return {};
+}
+
+Status KernelEmitter::Emit(const OpStmt& stmt) {
+  llvm::SmallVector<Emitted, 3> operands;
+  llvm::SmallVector<ElementType, 3> types;
+  bool vector = false;
+  for (const kernel::ValueId operand : stmt.operands) {
+    operands.push_back(At(operand));
+    types.push_back(kernel_.TypeOf(operand));
+    vector |= At(operand).IsVector();
+  }
+  if (vector)
+    for (Emitted& operand : operands)
+      operand = {Splat(b_, operand.compute, vector_.width), Splat(b_, operand.stored, vector_.width)};
+  const auto result = EmitOp({b_, stmt, operands, types});
+  if (!result) {
+    std::string on;
+    for (const ElementType type : types) on += (on.empty() ? "" : ", ") + ToString(type).str();
+    return Error("kernel-unsupported", {}, "no code for {0} of {1} to {2}", Info(stmt.kind).text, on,
+                 ToString(stmt.type));
+  }
+  At(stmt.result) = *result;
+  return {};
+}
+
+Status KernelEmitter::Emit(const LoadStmt& stmt) {
+  const ElementType type = kernel_.TypeOf(stmt.result);
+  const Place place = PlaceOf(stmt.address);
+  const bool scalar =
+      place.stride == 0 && place.lanes == nullptr && (stmt.mask < 0 || !At(stmt.mask).IsVector());
+  Value* stored = scalar ? LoadScalar(stmt, place.scalar) : LoadVector(stmt, place);
+  At(stmt.result) = FromStored(b_, type, stored);
+  return {};
+}
+
+Value* KernelEmitter::LoadScalar(const LoadStmt& stmt, Value* element) {
+  Type* type = StoredType(context_, kernel_.TypeOf(stmt.result));
+  if (stmt.mask < 0) return b_.CreateLoad(type, Pointer(stmt.buffer, element));
+  llvm::BasicBlock *from = b_.GetInsertBlock(), *read = Block("read"), *next = Block("next");
+  b_.CreateCondBr(At(stmt.mask).compute, read, next);
+  b_.SetInsertPoint(read);
+  Value* value = b_.CreateLoad(type, Pointer(stmt.buffer, element));
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
+  llvm::PHINode* phi = b_.CreatePHI(type, 2);
+  phi->addIncoming(value, read);
+  phi->addIncoming(At(stmt.otherwise).stored, from);
+  return phi;
+}
+
+Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
+  Type* element = StoredType(context_, kernel_.TypeOf(stmt.result));
+  auto* type = llvm::FixedVectorType::get(element, vector_.width);
+  const llvm::Align align(element->getScalarSizeInBits() / 8);
+  Value* mask = LaneMask(stmt.mask);
+  Value* otherwise = stmt.otherwise < 0 ? llvm::Constant::getNullValue(type)
+                                        : Splat(b_, At(stmt.otherwise).stored, vector_.width);
+  if (place.lanes == nullptr && place.stride == 1) {
+    Value* pointer = Pointer(stmt.buffer, place.scalar);
+    if (mask == nullptr) return b_.CreateAlignedLoad(type, pointer, align);
+    return b_.CreateMaskedLoad(type, pointer, align, mask, otherwise);
+  }
+  if (place.lanes == nullptr && place.stride == -1 && mask == nullptr) {
+    Value* first = b_.CreateSub(place.scalar, Int64(vector_.width - 1));
+    Value* reversed = b_.CreateAlignedLoad(type, Pointer(stmt.buffer, first), align);
+    return b_.CreateVectorReverse(reversed);
+  }
+  if (mask == nullptr)
+    mask = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(vector_.width), b_.getTrue());
+  return b_.CreateMaskedGather(type, Pointers(stmt.buffer, place), align, mask, otherwise);
+}
+
+Status KernelEmitter::Emit(const StoreStmt& stmt) {
+  const Place place = PlaceOf(stmt.address);
+  Value* value = At(stmt.value).stored;
+  const llvm::Align align(value->getType()->getScalarSizeInBits() / 8);
+  if (!in_vector()) {
+    llvm::BasicBlock* next = nullptr;
+    if (stmt.mask >= 0) {
+      llvm::BasicBlock* write = Block("write");
+      next = Block("next");
+      b_.CreateCondBr(At(stmt.mask).compute, write, next);
+      b_.SetInsertPoint(write);
+    }
+    b_.CreateAlignedStore(value, Pointer(stmt.buffer, place.scalar), align);
+    if (next != nullptr) {
+      b_.CreateBr(next);
+      b_.SetInsertPoint(next);
+    }
+    return {};
+  }
+  value = Splat(b_, value, vector_.width);
+  Value* mask = LaneMask(stmt.mask);
+  if (place.lanes == nullptr && place.stride == 1) {
+    Value* pointer = Pointer(stmt.buffer, place.scalar);
+    if (mask == nullptr)
+      b_.CreateAlignedStore(value, pointer, align);
+    else
+      b_.CreateMaskedStore(value, pointer, align, mask);
+    return {};
+  }
+  b_.CreateMaskedScatter(value, Pointers(stmt.buffer, place), align, mask);
+  return {};
+}
+
+Status KernelEmitter::Emit(const LoopStmt& stmt) {
+  Range range = WholeRange(stmt.loop);
+  if (stmt.loop.parallel) range = {function_->getArg(1), function_->getArg(2)};
+  if (stmt.loop.width == 1) return ScalarLoop(stmt.loop.id, range, 1, [&] { return EmitRegion(*stmt.body); });
+  Accumulators none;
+  return VectorLoops(stmt.loop, range, none, [&](int) { return EmitRegion(*stmt.body); });
+}
+
+// Addresses.
+
+KernelEmitter::Place KernelEmitter::PlaceOf(const kernel::Address& address) {
+  Place place{Int64(address.offset)};
+  auto scaled = [&](Value* value, int64_t factor) {
+    if (factor == 1) return value;
+    return b_.CreateMul(value, ConstantInt::get(value->getType(), static_cast<uint64_t>(factor), true));
+  };
+  for (const auto& term : address.loops) {
+    place.scalar =
+        b_.CreateAdd(place.scalar, scaled(loop_values_[static_cast<size_t>(term.id)], term.factor));
+    if (term.id == vector_.loop) place.stride = term.factor;
+  }
+  for (const auto& term : address.values) {
+    Value* value = At(term.id).compute;
+    if (!value->getType()->isVectorTy()) {
+      place.scalar = b_.CreateAdd(place.scalar, scaled(value, term.factor));
+    } else {
+      Value* more = scaled(value, term.factor);
+      place.lanes = place.lanes == nullptr ? more : b_.CreateAdd(place.lanes, more);
+    }
+  }
+  return place;
+}
+
+Value* KernelEmitter::Iota(unsigned width) {
+  llvm::SmallVector<llvm::Constant*, 16> lanes;
+  for (unsigned i = 0; i < width; ++i) lanes.push_back(b_.getInt64(i));
+  return llvm::ConstantVector::get(lanes);
+}
+
+Value* KernelEmitter::LaneOffsets(const Place& place) {
+  Value* offsets = b_.CreateVectorSplat(vector_.width, place.scalar);
+  if (place.stride != 0) {
+    Value* steps = Iota(vector_.width);
+    steps =
+        b_.CreateMul(steps, ConstantInt::get(steps->getType(), static_cast<uint64_t>(place.stride), true));
+    offsets = b_.CreateAdd(offsets, steps);
+  }
+  return place.lanes == nullptr ? offsets : b_.CreateAdd(offsets, place.lanes);
+}
+
+Value* KernelEmitter::Pointer(kernel::BufferId buffer, Value* element) {
+  const auto i = static_cast<size_t>(buffer);
+  return b_.CreateGEP(StoredType(context_, kernel_.buffers[i].type), bases_[i], element);
+}
+
+Value* KernelEmitter::Pointers(kernel::BufferId buffer, const Place& place) {
+  return Pointer(buffer, LaneOffsets(place));
+}
+
+Value* KernelEmitter::LaneMask(kernel::ValueId mask) {
+  if (mask < 0) return vector_.mask;
+  Value* given = Splat(b_, At(mask).compute, vector_.width);
+  return vector_.mask == nullptr ? given : b_.CreateAnd(vector_.mask, given);
+}
+
+}  // namespace hlo::codegen

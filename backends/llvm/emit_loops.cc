@@ -1,0 +1,210 @@
+// Loops and reductions.
+#include "backends/llvm/emit_ops.h"
+#include "backends/llvm/kernel_emitter.h"
+#include "llvm/IR/Intrinsics.h"
+
+namespace hlo::codegen {
+
+using kernel::Dimension;
+using kernel::ReduceStmt;
+using llvm::ConstantFP;
+using llvm::ConstantInt;
+using llvm::Type;
+using llvm::Value;
+
+KernelEmitter::Range KernelEmitter::WholeRange(const Dimension& dimension) {
+  return {Int64(0), Int64(dimension.extent)};
+}
+
+Status KernelEmitter::CarriedLoop(kernel::LoopId loop, Range range, Value* step, Accumulators& carried,
+                                  llvm::function_ref<Status()> body) {
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *head = Block("loop"), *inside = Block("body"),
+                   *after = Block("after");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  llvm::PHINode* index = b_.CreatePHI(b_.getInt64Ty(), 2);
+  index->addIncoming(range.begin, before);
+  llvm::SmallVector<llvm::PHINode*, 4> phis;
+  for (Value*& value : carried) {
+    phis.push_back(b_.CreatePHI(value->getType(), 2));
+    phis.back()->addIncoming(value, before);
+    value = phis.back();
+  }
+  b_.CreateCondBr(b_.CreateICmpSLT(index, range.end), inside, after);
+  b_.SetInsertPoint(inside);
+  loop_values_[static_cast<size_t>(loop)] = index;
+  HLO_CHECK_OK(body());
+  index->addIncoming(b_.CreateAdd(index, step), b_.GetInsertBlock());
+  for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(carried[i], b_.GetInsertBlock());
+  b_.CreateBr(head);
+  b_.SetInsertPoint(after);
+  for (size_t i = 0; i < phis.size(); ++i) carried[i] = phis[i];
+  loop_values_[static_cast<size_t>(loop)] = index;
+  return {};
+}
+
+Status KernelEmitter::ScalarLoop(kernel::LoopId loop, Range range, int64_t step,
+                                 llvm::function_ref<Status()> body) {
+  Accumulators none;
+  return CarriedLoop(loop, range, Int64(step), none, body);
+}
+
+Status KernelEmitter::VectorLoops(const Dimension& dimension, Range range, Accumulators& carried,
+                                  llvm::function_ref<Status(int)> body) {
+  const auto width = static_cast<unsigned>(dimension.width);
+  const int64_t group = static_cast<int64_t>(dimension.width) * dimension.unroll;
+  const auto slot = static_cast<size_t>(dimension.id);
+  const bool whole = !dimension.parallel;
+  auto one = [&](int number, Value* base, Value* mask) -> Status {
+    loop_values_[slot] = base;
+    vector_ = {dimension.id, width, mask};
+    HLO_CHECK_OK(body(number));
+    vector_ = {};
+    return {};
+  };
+  Value* rest = range.begin;
+  if (!whole || dimension.extent >= group) {
+    // The last place at which a whole group fits, counted from the beginning.
+    Value* length = b_.CreateSub(range.end, range.begin);
+    Value* covered = b_.CreateSub(length, b_.CreateURem(length, Int64(group)));
+    Value* end = b_.CreateAdd(range.begin, covered);
+    HLO_CHECK_OK(CarriedLoop(dimension.id, {range.begin, end}, Int64(group), carried, [&]() -> Status {
+      Value* base = loop_values_[slot];
+      for (int u = 0; u < dimension.unroll; ++u)
+        HLO_CHECK_OK(one(u, b_.CreateAdd(base, Int64(static_cast<int64_t>(u) * width)), nullptr));
+      return {};
+    }));
+    rest = end;
+  }
+  if (whole && dimension.extent % group == 0) return {};
+  return CarriedLoop(dimension.id, {rest, range.end}, Int64(width), carried, [&]() -> Status {
+    Value* base = loop_values_[slot];
+    Value* left = b_.CreateVectorSplat(width, b_.CreateSub(range.end, base));
+    return one(0, base, b_.CreateICmpSLT(Iota(width), left));
+  });
+}
+
+// Reductions.
+
+Value* KernelEmitter::Neutral(OpKind kind, ElementType type) {
+  Type* t = ComputeType(context_, type);
+  if (t->isFloatingPointTy()) {
+    if (kind == OpKind::Add) return ConstantFP::getNegativeZero(t);
+    if (kind == OpKind::Multiply) return ConstantFP::get(t, 1);
+    return ConstantFP::getInfinity(t, /*Negative=*/kind == OpKind::Maximum);
+  }
+  const unsigned bits = t->getScalarSizeInBits();
+  const bool is_signed = IsSigned(type);
+  llvm::APInt value(bits, 0);
+  if (kind == OpKind::Multiply) value = IsPred(type) ? llvm::APInt::getAllOnes(bits) : llvm::APInt(bits, 1);
+  if (kind == OpKind::And) value = llvm::APInt::getAllOnes(bits);
+  if (kind == OpKind::Minimum)
+    value = is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
+  if (kind == OpKind::Maximum && is_signed) value = llvm::APInt::getSignedMinValue(bits);
+  return ConstantInt::get(context_, value);
+}
+
+Result<KernelEmitter::Accumulators> KernelEmitter::Combine(const ReduceStmt& stmt, llvm::ArrayRef<Value*> x,
+                                                           llvm::ArrayRef<Value*> y) {
+  const size_t count = stmt.inits.size();
+  for (size_t i = 0; i < count; ++i) {
+    const ElementType type = kernel_.TypeOf(stmt.inits[i]);
+    At(stmt.parameters[i]) = FromCompute(b_, type, x[i]);
+    At(stmt.parameters[count + i]) = FromCompute(b_, type, y[i]);
+  }
+  HLO_CHECK_OK(EmitRegion(*stmt.combiner));
+  Accumulators results;
+  for (size_t i = 0; i < count; ++i) {
+    Value* value = At(stmt.combiner->yields[i]).compute;
+    // A combiner that hands on a constant.
+    if (x[i]->getType()->isVectorTy()) value = Splat(b_, value, vector_.width);
+    results.push_back(value);
+  }
+  return results;
+}
+
+Status KernelEmitter::FoldElements(const ReduceStmt& stmt, llvm::MutableArrayRef<Value*> accumulators) {
+  HLO_CHECK_OK(EmitRegion(*stmt.body));
+  llvm::SmallVector<Value*, 2> elements;
+  for (size_t i = 0; i < stmt.inits.size(); ++i) {
+    Value* element = At(stmt.body->yields[i]).compute;
+    if (in_vector()) element = Splat(b_, element, vector_.width);
+    elements.push_back(element);
+  }
+  HLO_TRY(const Accumulators folded, Combine(stmt, accumulators, elements));
+  const bool own_lanes = in_vector() && vector_.loop == stmt.loops.back().id;
+  for (size_t i = 0; i < folded.size(); ++i)
+    accumulators[i] = own_lanes && vector_.mask != nullptr
+                          ? b_.CreateSelect(vector_.mask, folded[i], accumulators[i])
+                          : folded[i];
+  return {};
+}
+
+Status KernelEmitter::ReduceLevel(const ReduceStmt& stmt, size_t level, Accumulators& accumulators) {
+  const Dimension& dimension = stmt.loops[level];
+  const bool last = level + 1 == stmt.loops.size();
+  if (last && dimension.width > 1) {
+    const size_t count = stmt.inits.size();
+    return VectorLoops(dimension, WholeRange(dimension), accumulators, [&](int group) {
+      return FoldElements(
+          stmt, llvm::MutableArrayRef(accumulators).slice(static_cast<size_t>(group) * count, count));
+    });
+  }
+  return CarriedLoop(dimension.id, WholeRange(dimension), Int64(1), accumulators, [&]() -> Status {
+    if (!last) return ReduceLevel(stmt, level + 1, accumulators);
+    return FoldElements(stmt, accumulators);
+  });
+}
+
+Result<Value*> KernelEmitter::FoldLanes(const ReduceStmt& stmt, llvm::ArrayRef<Value*> groups) {
+  llvm::SmallVector<Value*, 4> values(groups);
+  const auto width = static_cast<unsigned>(stmt.loops.back().width);
+  vector_ = {stmt.loops.back().id, width, nullptr};
+  for (size_t half = values.size() / 2; half > 0; half /= 2)
+    for (size_t i = 0; i < half; ++i) {
+      HLO_TRY(const Accumulators sum, Combine(stmt, values[i], values[i + half]));
+      values[i] = sum[0];
+    }
+  Value* value = values[0];
+  for (unsigned half = width / 2; half > 0; half /= 2) {
+    llvm::SmallVector<int, 16> low, high;
+    for (unsigned i = 0; i < half; ++i) {
+      low.push_back(static_cast<int>(i));
+      high.push_back(static_cast<int>(i + half));
+    }
+    Value* upper = b_.CreateShuffleVector(value, high);
+    Value* lower = b_.CreateShuffleVector(value, low);
+    vector_.width = half;
+    HLO_TRY(const Accumulators sum, Combine(stmt, lower, upper));
+    value = sum[0];
+  }
+  vector_ = {};
+  return b_.CreateExtractElement(value, uint64_t{0});
+}
+
+Status KernelEmitter::Emit(const ReduceStmt& stmt) {
+  const size_t count = stmt.inits.size();
+  const Dimension& last = stmt.loops.back();
+  Accumulators accumulators;
+  if (last.width > 1) {
+    // Partial results in lanes; the init joins at the end.
+    const OpKind op = *kernel::ReductionOp(stmt);
+    Value* neutral = Neutral(op, kernel_.TypeOf(stmt.inits[0]));
+    accumulators.assign(static_cast<size_t>(last.unroll),
+                        b_.CreateVectorSplat(static_cast<unsigned>(last.width), neutral));
+    HLO_CHECK_OK(ReduceLevel(stmt, 0, accumulators));
+    HLO_TRY(Value * folded, FoldLanes(stmt, accumulators));
+    HLO_TRY(accumulators, Combine(stmt, At(stmt.inits[0]).compute, folded));
+  } else {
+    for (const kernel::ValueId init : stmt.inits) {
+      Value* value = At(init).compute;
+      accumulators.push_back(in_vector() ? Splat(b_, value, vector_.width) : value);
+    }
+    HLO_CHECK_OK(ReduceLevel(stmt, 0, accumulators));
+  }
+  for (size_t i = 0; i < count; ++i)
+    At(stmt.results[i]) = FromCompute(b_, kernel_.TypeOf(stmt.results[i]), accumulators[i]);
+  return {};
+}
+
+}  // namespace hlo::codegen

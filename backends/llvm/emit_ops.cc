@@ -1,0 +1,278 @@
+#include "backends/llvm/emit_ops.h"
+
+#include "llvm/IR/Intrinsics.h"
+
+namespace hlo::codegen {
+namespace {
+
+using llvm::Constant;
+using llvm::ConstantFP;
+using llvm::ConstantInt;
+using llvm::Type;
+using llvm::Value;
+using llvm::Intrinsic::ID;
+using EmitFn = Value* (*)(const OpContext& c);
+
+bool IsWide(const OpContext& c) { return IsFloat(c.type()); }
+Value* Call(const OpContext& c, ID id, llvm::ArrayRef<Value*> arguments) {
+  return c.b.CreateIntrinsic(id, {arguments[0]->getType()}, arguments);
+}
+Constant* Int(const Value* like, int64_t value) {
+  return ConstantInt::get(like->getType(), static_cast<uint64_t>(value), true);
+}
+Constant* Fp(const Value* like, double value) { return ConstantFP::get(like->getType(), value); }
+
+Value* EmitAdd(const OpContext& c) {
+  if (IsPred(c.type())) return c.b.CreateOr(c.x(0), c.x(1));
+  return IsWide(c) ? c.b.CreateFAdd(c.x(0), c.x(1)) : c.b.CreateAdd(c.x(0), c.x(1));
+}
+Value* EmitSubtract(const OpContext& c) {
+  return IsWide(c) ? c.b.CreateFSub(c.x(0), c.x(1)) : c.b.CreateSub(c.x(0), c.x(1));
+}
+Value* EmitMultiply(const OpContext& c) {
+  if (IsPred(c.type())) return c.b.CreateAnd(c.x(0), c.x(1));
+  return IsWide(c) ? c.b.CreateFMul(c.x(0), c.x(1)) : c.b.CreateMul(c.x(0), c.x(1));
+}
+
+/// Division by 0 gives all ones, of the smallest by -1 the smallest (ops-elementwise: integer division).
+Value* EmitDivide(const OpContext& c) {
+  if (IsWide(c)) return c.b.CreateFDiv(c.x(0), c.x(1));
+  Value *x = c.x(0), *y = c.x(1), *one = Int(x, 1);
+  Value* zero = c.b.CreateICmpEQ(y, Int(y, 0));
+  if (!IsSigned(c.type()))
+    return c.b.CreateSelect(zero, Int(x, -1), c.b.CreateUDiv(x, c.b.CreateSelect(zero, one, y)));
+  Value* minus = c.b.CreateICmpEQ(y, Int(y, -1));
+  Value* safe = c.b.CreateSelect(c.b.CreateOr(zero, minus), one, y);
+  Value* quotient = c.b.CreateSelect(minus, c.b.CreateNeg(x), c.b.CreateSDiv(x, safe));
+  return c.b.CreateSelect(zero, Int(x, -1), quotient);
+}
+/// By 0 the dividend, by -1 zero.
+Value* EmitRemainder(const OpContext& c) {
+  Value *x = c.x(0), *y = c.x(1), *one = Int(x, 1);
+  Value* zero = c.b.CreateICmpEQ(y, Int(y, 0));
+  if (!IsSigned(c.type()))
+    return c.b.CreateSelect(zero, x, c.b.CreateURem(x, c.b.CreateSelect(zero, one, y)));
+  Value* minus = c.b.CreateICmpEQ(y, Int(y, -1));
+  Value* rest = c.b.CreateSRem(x, c.b.CreateSelect(c.b.CreateOr(zero, minus), one, y));
+  return c.b.CreateSelect(zero, x, rest);
+}
+
+Value* EmitAnd(const OpContext& c) { return c.b.CreateAnd(c.x(0), c.x(1)); }
+Value* EmitOr(const OpContext& c) { return c.b.CreateOr(c.x(0), c.x(1)); }
+Value* EmitXor(const OpContext& c) { return c.b.CreateXor(c.x(0), c.x(1)); }
+Value* EmitNot(const OpContext& c) { return c.b.CreateNot(c.x()); }
+Value* EmitNegate(const OpContext& c) { return IsWide(c) ? c.b.CreateFNeg(c.x()) : c.b.CreateNeg(c.x()); }
+
+Value* EmitAbs(const OpContext& c) {
+  if (IsWide(c)) return Call(c, llvm::Intrinsic::fabs, {c.x()});
+  if (!IsSigned(c.type())) return c.x();
+  return c.b.CreateSelect(c.b.CreateICmpSLT(c.x(), Int(c.x(), 0)), c.b.CreateNeg(c.x()), c.x());
+}
+Value* EmitSign(const OpContext& c) {
+  Value* x = c.x();
+  if (!IsWide(c)) {
+    if (!IsSigned(c.type())) return c.b.CreateZExt(c.b.CreateICmpNE(x, Int(x, 0)), x->getType());
+    Value* positive = c.b.CreateZExt(c.b.CreateICmpSGT(x, Int(x, 0)), x->getType());
+    return c.b.CreateOr(positive, c.b.CreateAShr(x, Int(x, Info(c.type()).bits - 1)));
+  }
+  // Zeros and NaNs stay.
+  Value* one = Call(c, llvm::Intrinsic::copysign, {Fp(x, 1), x});
+  return c.b.CreateSelect(c.b.CreateFCmpUEQ(x, Fp(x, 0)), x, one);
+}
+
+Value* EmitMaximum(const OpContext& c) {
+  if (IsPred(c.type())) return EmitOr(c);
+  if (IsWide(c)) return Call(c, llvm::Intrinsic::maximum, {c.x(0), c.x(1)});
+  return Call(c, IsSigned(c.type()) ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, {c.x(0), c.x(1)});
+}
+Value* EmitMinimum(const OpContext& c) {
+  if (IsPred(c.type())) return EmitAnd(c);
+  if (IsWide(c)) return Call(c, llvm::Intrinsic::minimum, {c.x(0), c.x(1)});
+  return Call(c, IsSigned(c.type()) ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, {c.x(0), c.x(1)});
+}
+/// Compare, clamp and sqrt take subnormals of f32, f64 and bf16 as zeros of their sign (errata-ops).
+Value* Flushed(const OpContext& c, Value* x) {
+  if (!IsFloat(c.type()) || c.type() == ElementType::F16) return x;
+  const double least = c.type() == ElementType::F64 ? 0x1p-1022 : 0x1p-126;
+  Value* tiny = c.b.CreateFCmpOLT(Call(c, llvm::Intrinsic::fabs, {x}), Fp(x, least));
+  return c.b.CreateSelect(tiny, Call(c, llvm::Intrinsic::copysign, {Fp(x, 0), x}), x);
+}
+
+/// min(max(low, x), high)
+Value* EmitClamp(const OpContext& c) {
+  if (IsFloat(c.type())) {
+    Value* low = Call(c, llvm::Intrinsic::maximum, {Flushed(c, c.x(0)), Flushed(c, c.x(1))});
+    return Call(c, llvm::Intrinsic::minimum, {low, Flushed(c, c.x(2))});
+  }
+  const Emitted first[] = {c.operands[0], c.operands[1]};
+  Value* low = EmitMaximum({c.b, c.op, first, c.types.take_front(2)});
+  const Emitted second[] = {{low, nullptr}, c.operands[2]};
+  return EmitMinimum({c.b, c.op, second, c.types.take_front(2)});
+}
+Value* EmitSelect(const OpContext& c) { return c.b.CreateSelect(c.x(0), c.x(1), c.x(2)); }
+
+/// A total order of floats as integers: -NaN < -inf < … < -0 < 0 < … < inf < NaN.
+Value* TotalOrderKey(const OpContext& c, size_t i) {
+  Value* stored = c.operands[i].stored;
+  const auto bits = static_cast<unsigned>(Info(c.type()).bits);
+  Type* type = SameWidth(c.b.getIntNTy(bits), stored->getType());
+  Value* key = c.b.CreateBitCast(stored, type);
+  Value* sign = c.b.CreateAShr(key, ConstantInt::get(type, bits - 1));
+  return c.b.CreateXor(key, c.b.CreateLShr(sign, ConstantInt::get(type, 1)));
+}
+
+struct Predicates {
+  llvm::CmpInst::Predicate floating, is_signed, is_unsigned;
+};
+using P = llvm::CmpInst;
+constexpr Predicates kPredicates[] = {
+    // In the order of Direction: EQ, NE, GE, GT, LE, LT.
+    {P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ},   {P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE},
+    {P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE}, {P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT},
+    {P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE}, {P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT},
+};
+
+Value* EmitCompare(const OpContext& c) {
+  const auto& attrs = c.op.attrs.Get<CompareAttrs>();
+  const Predicates& row = kPredicates[static_cast<size_t>(attrs.direction)];
+  if (IsFloat(c.type())) {
+    if (attrs.type == CompareType::TotalOrder)
+      return c.b.CreateICmp(row.is_signed, TotalOrderKey(c, 0), TotalOrderKey(c, 1));
+    return c.b.CreateFCmp(row.floating, Flushed(c, c.x(0)), Flushed(c, c.x(1)));
+  }
+  return c.b.CreateICmp(IsSigned(c.type()) ? row.is_signed : row.is_unsigned, c.x(0), c.x(1));
+}
+
+/// Shifts by the width or more leave nothing, or the sign.
+Value* EmitShift(const OpContext& c) {
+  Value *x = c.x(0), *by = c.x(1);
+  const int bits = Info(c.type()).bits;
+  Value* in_range = c.b.CreateICmpULT(by, Int(by, bits));
+  if (c.op.kind == OpKind::ShiftRightArithmetic)
+    return c.b.CreateAShr(x, c.b.CreateSelect(in_range, by, Int(by, bits - 1)));
+  Value* safe = c.b.CreateSelect(in_range, by, Int(by, 0));
+  Value* shifted = c.op.kind == OpKind::ShiftLeft ? c.b.CreateShl(x, safe) : c.b.CreateLShr(x, safe);
+  return c.b.CreateSelect(in_range, shifted, Int(x, 0));
+}
+
+Value* EmitClz(const OpContext& c) {
+  return c.b.CreateIntrinsic(llvm::Intrinsic::ctlz, {c.x()->getType()}, {c.x(), c.b.getFalse()});
+}
+Value* EmitPopcnt(const OpContext& c) { return Call(c, llvm::Intrinsic::ctpop, {c.x()}); }
+Value* EmitFloor(const OpContext& c) { return Call(c, llvm::Intrinsic::floor, {c.x()}); }
+Value* EmitCeil(const OpContext& c) { return Call(c, llvm::Intrinsic::ceil, {c.x()}); }
+Value* EmitRoundEven(const OpContext& c) { return Call(c, llvm::Intrinsic::roundeven, {c.x()}); }
+/// trunc(x), and one further from zero if that cuts a half or more.
+Value* EmitRoundAway(const OpContext& c) {
+  Value* x = c.x();
+  Value* whole = Call(c, llvm::Intrinsic::trunc, {x});
+  Value* rest = Call(c, llvm::Intrinsic::fabs, {c.b.CreateFSub(x, whole)});
+  Value* one = Call(c, llvm::Intrinsic::copysign, {Fp(x, 1), x});
+  Value* further = c.b.CreateFAdd(whole, one);
+  Value* rounded = c.b.CreateSelect(c.b.CreateFCmpOGE(rest, Fp(x, 0.5)), further, whole);
+  return Call(c, llvm::Intrinsic::copysign, {rounded, x});
+}
+Value* EmitSqrt(const OpContext& c) { return Call(c, llvm::Intrinsic::sqrt, {Flushed(c, c.x())}); }
+Value* EmitRsqrt(const OpContext& c) {
+  Value* x = c.x();
+  return c.b.CreateFDiv(Fp(x, 1), Call(c, llvm::Intrinsic::sqrt, {x}));
+}
+Value* EmitIsFinite(const OpContext& c) {
+  Value* x = c.x();
+  return c.b.CreateFCmpONE(Call(c, llvm::Intrinsic::fabs, {x}), ConstantFP::getInfinity(x->getType()));
+}
+Value* EmitIdentity(const OpContext& c) { return c.x(); }
+
+/// Numbers to numbers: out of range saturates, NaN gives 0 (errata-ops: conversions).
+Value* EmitConvert(const OpContext& c) {
+  const ElementType from = c.type(), to = c.op.type;
+  Value* x = c.x();
+  Type* type = SameWidth(ComputeType(c.b.getContext(), to), x->getType());
+  if (IsPred(to)) {
+    if (IsPred(from)) return x;
+    return IsFloat(from) ? c.b.CreateFCmpUNE(x, Fp(x, 0)) : c.b.CreateICmpNE(x, Int(x, 0));
+  }
+  if (IsFloat(to)) {
+    if (IsFloat(from)) return c.b.CreateFPCast(x, type);
+    // Narrow floats from wide integers would be rounded twice.
+    if (to != ElementType::F32 && to != ElementType::F64 && Info(from).bits > 16) return nullptr;
+    return IsSigned(from) ? c.b.CreateSIToFP(x, type) : c.b.CreateUIToFP(x, type);
+  }
+  if (!IsFloat(from)) return c.b.CreateIntCast(x, type, IsSigned(from));
+  const ID id = IsSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+  return c.b.CreateIntrinsic(id, {type, x->getType()}, {x});
+}
+
+struct Row {
+  OpKind kind;
+  EmitFn emit;
+  bool integers, floats, preds;  // operand types it is for
+};
+constexpr Row kRows[] = {
+    {OpKind::Add, EmitAdd, true, true, true},
+    {OpKind::Subtract, EmitSubtract, true, true, false},
+    {OpKind::Multiply, EmitMultiply, true, true, true},
+    {OpKind::Divide, EmitDivide, true, true, false},
+    {OpKind::Remainder, EmitRemainder, true, false, false},
+    {OpKind::And, EmitAnd, true, false, true},
+    {OpKind::Or, EmitOr, true, false, true},
+    {OpKind::Xor, EmitXor, true, false, true},
+    {OpKind::Not, EmitNot, true, false, true},
+    {OpKind::Negate, EmitNegate, true, true, false},
+    {OpKind::Abs, EmitAbs, true, true, false},
+    {OpKind::Sign, EmitSign, true, true, false},
+    {OpKind::Maximum, EmitMaximum, true, true, true},
+    {OpKind::Minimum, EmitMinimum, true, true, true},
+    {OpKind::Clamp, EmitClamp, true, true, true},
+    {OpKind::Compare, EmitCompare, true, true, true},
+    {OpKind::ShiftLeft, EmitShift, true, false, false},
+    {OpKind::ShiftRightArithmetic, EmitShift, true, false, false},
+    {OpKind::ShiftRightLogical, EmitShift, true, false, false},
+    {OpKind::Clz, EmitClz, true, false, false},
+    {OpKind::PopulationCount, EmitPopcnt, true, false, false},
+    {OpKind::Floor, EmitFloor, false, true, false},
+    {OpKind::Ceil, EmitCeil, false, true, false},
+    {OpKind::RoundNearestEven, EmitRoundEven, false, true, false},
+    {OpKind::RoundNearestAfz, EmitRoundAway, false, true, false},
+    {OpKind::Sqrt, EmitSqrt, false, true, false},
+    {OpKind::Rsqrt, EmitRsqrt, false, true, false},
+    {OpKind::IsFinite, EmitIsFinite, false, true, false},
+    {OpKind::Real, EmitIdentity, false, true, false},
+    {OpKind::Convert, EmitConvert, true, true, true},
+};
+
+const Row* FindRow(const OpContext& c) {
+  for (const Row& row : kRows)
+    if (row.kind == c.op.kind)
+      return (IsFloat(c.type()) ? row.floats : IsPred(c.type()) ? row.preds : row.integers) ? &row : nullptr;
+  return nullptr;
+}
+
+std::optional<Emitted> EmitBitcast(const OpContext& c) {
+  Value* stored = c.operands[0].stored;
+  Type* type = SameWidth(StoredType(c.b.getContext(), c.op.type), stored->getType());
+  return FromStored(c.b, c.op.type, c.b.CreateBitCast(stored, type));
+}
+
+}  // namespace
+
+std::optional<Emitted> EmitOp(const OpContext& c) {
+  if (!IsSupported(c.op.type) || !llvm::all_of(c.types, IsSupported)) return {};
+  if (c.op.kind == OpKind::BitcastConvert) return EmitBitcast(c);
+  if (c.op.kind == OpKind::Select)
+    // Moves bits as they are.
+    return Emitted{EmitSelect(c), c.b.CreateSelect(c.x(0), c.operands[1].stored, c.operands[2].stored)};
+  if (const Row* row = FindRow(c)) {
+    Value* value = row->emit(c);
+    if (value == nullptr) return {};
+    return FromCompute(c.b, c.op.type, value);
+  }
+  if (!IsFloat(c.type())) return {};
+  const MathFn math = FindMath(c.op.kind, c.type() == ElementType::F64);
+  if (math == nullptr) return {};
+  llvm::SmallVector<Value*, 2> operands;
+  for (const Emitted& operand : c.operands) operands.push_back(operand.compute);
+  return FromCompute(c.b, c.op.type, math(c.b, operands));
+}
+
+}  // namespace hlo::codegen

@@ -1,0 +1,25 @@
+// Elementwise opcodes in LLVM IR, on scalars and vectors alike.
+#pragma once
+#include "backends/kernel/kernel.h"
+#include "backends/llvm/types.h"
+
+namespace hlo::codegen {
+
+/// One operation to emit. All operands are vectors of one width, or all scalars.
+struct OpContext {
+  llvm::IRBuilderBase& b;
+  const kernel::OpStmt& op;
+  llvm::ArrayRef<Emitted> operands;
+  llvm::ArrayRef<ElementType> types;  // of the operands
+  [[nodiscard]] llvm::Value* x(size_t i = 0) const { return operands[i].compute; }
+  [[nodiscard]] ElementType type() const { return types[0]; }
+};
+
+/// The result; nothing if the opcode has no emission for these types.
+std::optional<Emitted> EmitOp(const OpContext& context);
+
+/// Transcendental functions in the compute form of their type (f32 or f64); null where there is none.
+using MathFn = llvm::Value* (*)(llvm::IRBuilderBase& b, llvm::ArrayRef<llvm::Value*> operands);
+MathFn FindMath(OpKind kind, bool f64);
+
+}  // namespace hlo::codegen

@@ -1,0 +1,87 @@
+// The walk over a kernel's statements: what emit_kernel.cc and its parts share.
+#pragma once
+#include "backends/kernel/kernel.h"
+#include "backends/llvm/types.h"
+#include "llvm/IR/Module.h"
+
+namespace hlo::codegen {
+
+class KernelEmitter {
+ public:
+  KernelEmitter(const kernel::Kernel& kernel, llvm::Module& module)
+      : kernel_(kernel), module_(module), context_(module.getContext()), b_(context_) {}
+  Status Run();
+
+ private:
+  using Value = llvm::Value;
+  /// The loop whose iterations are lanes, while its body is emitted.
+  struct VectorLoop {
+    kernel::LoopId loop = -1;
+    unsigned width = 1;
+    Value* mask = nullptr;  // lanes that exist; null: all
+  };
+  /// begin <= i < end of a loop, as i64.
+  struct Range {
+    Value* begin;
+    Value* end;
+  };
+  using Accumulators = llvm::SmallVector<Value*, 4>;
+
+  Status EmitRegion(const kernel::Region& region);
+  Status Emit(const kernel::ConstantStmt& stmt);
+  Status Emit(const kernel::IndexStmt& stmt);
+  Status Emit(const kernel::OpStmt& stmt);
+  Status Emit(const kernel::LoadStmt& stmt);
+  Status Emit(const kernel::StoreStmt& stmt);
+  Status Emit(const kernel::LoopStmt& stmt);
+  Status Emit(const kernel::ReduceStmt& stmt);
+
+  // Loops.
+  Status ScalarLoop(kernel::LoopId loop, Range range, int64_t step, llvm::function_ref<Status()> body);
+  /// `body(group)` emits one group of lanes; `group` counts those that are interleaved.
+  Status VectorLoops(const kernel::Dimension& dimension, Range range, Accumulators& carried,
+                     llvm::function_ref<Status(int group)> body);
+  /// A loop with values carried from one iteration to the next: `body` changes them in place.
+  Status CarriedLoop(kernel::LoopId loop, Range range, Value* step, Accumulators& carried,
+                     llvm::function_ref<Status()> body);
+  Status ReduceLevel(const kernel::ReduceStmt& stmt, size_t level, Accumulators& accumulators);
+  Status FoldElements(const kernel::ReduceStmt& stmt, llvm::MutableArrayRef<Value*> accumulators);
+  Result<Accumulators> Combine(const kernel::ReduceStmt& stmt, llvm::ArrayRef<Value*> x,
+                               llvm::ArrayRef<Value*> y);
+  Result<Value*> FoldLanes(const kernel::ReduceStmt& stmt, llvm::ArrayRef<Value*> groups);
+  Value* Neutral(OpKind kind, ElementType type);
+  Range WholeRange(const kernel::Dimension& dimension);
+
+  // Addresses. `scalar` is the element number of lane 0; lanes are `stride` apart, or at `lanes` if not null.
+  struct Place {
+    Value* scalar;
+    int64_t stride = 0;
+    Value* lanes = nullptr;
+  };
+  Place PlaceOf(const kernel::Address& address);
+  Value* LaneOffsets(const Place& place);  // element numbers of all lanes
+  Value* Pointer(kernel::BufferId buffer, Value* element);
+  Value* Pointers(kernel::BufferId buffer, const Place& place);
+  Value* Iota(unsigned width);
+  /// The lanes that exist and for which `mask` (a value, or -1) holds; null: all.
+  Value* LaneMask(kernel::ValueId mask);
+  Value* LoadVector(const kernel::LoadStmt& stmt, const Place& place);
+  Value* LoadScalar(const kernel::LoadStmt& stmt, Value* element);
+
+  [[nodiscard]] Emitted& At(kernel::ValueId value) { return values_[static_cast<size_t>(value)]; }
+  [[nodiscard]] bool in_vector() const { return vector_.loop >= 0; }
+  llvm::BasicBlock* Block(const char* name) { return llvm::BasicBlock::Create(context_, name, function_); }
+  Value* Int64(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+
+  const kernel::Kernel& kernel_;
+  llvm::Module& module_;
+  llvm::LLVMContext& context_;
+  llvm::IRBuilder<> b_;
+  llvm::Function* function_ = nullptr;
+  std::vector<Value*> bases_;        // by buffer
+  std::vector<Emitted> values_;      // by value
+  std::vector<Value*> loop_values_;  // by loop; of a vector loop, that of lane 0
+  VectorLoop vector_;
+};
+
+}  // namespace hlo::codegen

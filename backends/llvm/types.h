@@ -1,0 +1,32 @@
+// Element types in LLVM IR: in memory and in registers.
+#pragma once
+#include "ir/types.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace hlo::codegen {
+
+/// A value of a kernel. `compute` is what operations work on: i1 for pred, integers as they are, f32 and f64,
+/// and f32 for narrower floats, which it holds exactly. `stored` is the form in memory: i8 for pred, the bits
+/// of narrow floats; the same as `compute` elsewhere. Vectors of some width inside vector loops, if they vary
+/// there.
+struct Emitted {
+  llvm::Value* compute = nullptr;
+  llvm::Value* stored = nullptr;
+  [[nodiscard]] bool IsVector() const { return compute->getType()->isVectorTy(); }
+};
+
+/// Whether kernels can compute with the type.
+bool IsSupported(ElementType type);
+/// The scalar type in memory and in `compute` form.
+llvm::Type* StoredType(llvm::LLVMContext& context, ElementType type);
+llvm::Type* ComputeType(llvm::LLVMContext& context, ElementType type);
+/// `type` or a vector of `width` of it, as `like` is.
+llvm::Type* SameWidth(llvm::Type* type, llvm::Type* like);
+/// The scalar in every lane; itself if it is a vector already.
+llvm::Value* Splat(llvm::IRBuilderBase& b, llvm::Value* value, unsigned width);
+
+/// Both forms from one of them. FromCompute rounds to the type.
+Emitted FromStored(llvm::IRBuilderBase& b, ElementType type, llvm::Value* stored);
+Emitted FromCompute(llvm::IRBuilderBase& b, ElementType type, llvm::Value* compute);
+
+}  // namespace hlo::codegen

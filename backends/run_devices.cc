@@ -1,0 +1,95 @@
+#include "backends/run_devices.h"
+
+#include <thread>
+
+#include "ir/eval/custom_call.h"
+
+namespace hlo {
+namespace {
+
+/// Called computations of `from`, itself included.
+void Reach(const Computation& from, llvm::DenseMap<const Computation*, bool>& seen) {
+  std::vector<const Computation*> stack = {&from};
+  while (!stack.empty()) {
+    const Computation* c = stack.back();
+    stack.pop_back();
+    if (!seen.try_emplace(c, true).second) continue;
+    for (const Instruction* i : c->instructions())
+      stack.insert(stack.end(), i->callees().begin(), i->callees().end());
+  }
+}
+
+Status CheckInstruction(const Instruction& inst, const ExecutionOptions& options) {
+  if (inst.kind() == OpKind::CustomCall) {
+    const std::string& target = inst.attr<CustomCallAttrs>().custom_call_target;
+    const auto it = options.missing_custom_calls.find(target);
+    if (!FindCustomCallTarget(target) && (it == options.missing_custom_calls.end() || it->second == "error"))
+      return Error("unsupported-custom-call", inst.loc(),
+                   "%{0}: no implementation of custom-call target '{1}'", inst.name(), target);
+  }
+  if (inst.kind() == OpKind::Constant && !inst.attr<ConstantAttrs>().literal)
+    return Error("elided-constant", inst.loc(), "%{0} is an elided constant; its value is not known",
+                 inst.name());
+  if (inst.shape().HasUnboundedDimension())
+    return Error("unsupported-shape", inst.loc(), "%{0} has shape {1}; unbounded dimensions cannot be run",
+                 inst.name(), inst.shape());
+  Status too_large;
+  ForEachLeaf(inst.shape(), [&](const ShapeIndex&, const Shape& leaf) {
+    if (too_large && leaf.IsArray() && ByteSize(leaf) < 0)
+      too_large = Error("unsupported-shape", inst.loc(), "%{0} has shape {1}, more than 2^63 bytes",
+                        inst.name(), leaf);
+  });
+  return too_large;
+}
+
+}  // namespace
+
+Status CheckSupported(const Module& module, const ExecutionOptions& options) {
+  llvm::DenseMap<const Computation*, bool> reachable;
+  Reach(*module.entry(), reachable);
+  for (const auto& computation : module.computations()) {
+    if (!reachable.contains(computation.get())) continue;
+    for (const Instruction* inst : computation->instructions())
+      HLO_CHECK_OK(CheckInstruction(*inst, options));
+  }
+  return {};
+}
+
+Result<ExecutionResult> RunOnDevices(std::vector<std::vector<Literal>> arguments,
+                                     const ExecutionOptions& options, DeviceProgram program) {
+  DeviceGroup group(options.replica_count, options.partition_count, options.rng_seed,
+                    options.collective_timeout);
+  group.SetMissingCustomCalls(options.missing_custom_calls);
+  const auto devices = static_cast<size_t>(group.size());
+  ExecutionResult result;
+  result.results.resize(devices);
+  result.outfeeds.resize(devices);
+  auto run = [&](size_t d) {
+    Device& device = group.device(static_cast<int64_t>(d));
+    if (d < options.infeeds.size())
+      device.infeed.assign(options.infeeds[d].begin(), options.infeeds[d].end());
+    std::vector<Literal> mine;
+    for (Literal& a : arguments[d]) mine.push_back(std::exchange(a, {}).Unpack());
+    Result<Literal> value = program(device, std::move(mine));
+    if (value) {
+      result.results[d] = std::move(*value);
+      result.outfeeds[d] = std::move(device.outfeed);
+      group.Finish(device);
+    } else {
+      group.Fail(value.error());
+    }
+  };
+  std::vector<std::thread> others;
+  if (options.only_device) {
+    group.RunOnly(*options.only_device);
+    run(static_cast<size_t>(*options.only_device));
+  } else {
+    for (size_t d = 1; d < devices; ++d) others.emplace_back(run, d);
+    run(0);
+  }
+  for (std::thread& t : others) t.join();
+  if (group.failed()) return Error(group.failure());
+  return result;
+}
+
+}  // namespace hlo
