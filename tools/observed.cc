@@ -1,6 +1,7 @@
 #include "tools/observed.h"
 
 #include "backends/interpreter/interpreter.h"
+#include "backends/run_devices.h"
 #include "ir/support/interrupt.h"
 #include "passes/rewrite/maker.h"
 #include "tools/fake_values.h"
@@ -55,7 +56,7 @@ ObservedValues ObserveValues(const Module& module) {
   copy->config.input_output_alias.clear();
   copy->config.buffer_donors.clear();
   copy->config.entry_layout = {copy->entry()->ParameterShapes(), copy->entry()->root()->shape()};
-  const InterpreterOptions options;
+  const ExecutionOptions options;
   if (!CheckSupported(*copy, options)) return observed;
   if (Interrupted()) return observed;
   std::optional<TimeLimit> limit(std::in_place, kLongestRun);

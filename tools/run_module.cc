@@ -151,7 +151,8 @@ Status ModuleRunner::Prepare() {
   HLO_TRY(program_, CompileFor(options_.platform, module_, options_));
   if (options_.reference != Reference::None) {
     const bool interpreter = options_.reference == Reference::Interpreter;
-    HLO_TRY(reference_, CompileFor(interpreter ? Platform::Interpreter : Platform::Cpu, Original(), options_));
+    HLO_TRY(reference_,
+            CompileFor(interpreter ? Platform::Interpreter : Platform::Cpu, Original(), options_));
   }
   result_.compile_ns = Nanoseconds(Clock::now() - start);
   HLO_TRY(donated_, DonatedParameters(module_, options_.donate));
@@ -178,11 +179,11 @@ Status ModuleRunner::Prepare() {
       sink_.progress().Update([&] { return "running " + input_.name + ": %" + inst.name().str(); });
     };
   sink_.Verbose(
-      1, llvm::formatv(
-             "{0}: module {1}, platform {8}, seed {2}, rng seed {3}, replicas {4}, partitions {5}, "
-             "threads {6}, checked in {7:F3} ms",
-             input_.file, input_.name, result_.seed, run_.rng_seed, devices_.replicas, devices_.partitions,
-             ThreadCount(), static_cast<double>(result_.compile_ns) * 1e-6, result_.platform)
+      1, llvm::formatv("{0}: module {1}, platform {8}, seed {2}, rng seed {3}, replicas {4}, partitions {5}, "
+                       "threads {6}, checked in {7:F3} ms",
+                       input_.file, input_.name, result_.seed, run_.rng_seed, devices_.replicas,
+                       devices_.partitions, ThreadCount(), static_cast<double>(result_.compile_ns) * 1e-6,
+                       result_.platform)
              .str());
   if (!options_.outfeed.empty() && !HasInstruction(module_, OpKind::Outfeed))
     return Error("usage-option", {}, "option '--outfeed': the module has no outfeed instruction");
@@ -256,7 +257,7 @@ void ModuleRunner::WarnThatDevicesDiffer(std::string what) {
 
 /// One execution on these arguments; its time goes to `times` if given.
 Result<ExecutionResult> ModuleRunner::Execute(const Executable& program, Arguments arguments,
-                                                std::vector<int64_t>* times) {
+                                              std::vector<int64_t>* times) {
   // Executions may be too short to notice.
   if (Interrupted()) return Error(InterruptedError());
   const auto start = Clock::now();
@@ -271,13 +272,13 @@ Result<ExecutionResult> ModuleRunner::Execute(const Executable& program, Argumen
 
 /// --repeats executions, each on the arguments anew but for what --chain feeds back.
 Result<ExecutionResult> ModuleRunner::Repeat(const Executable& program, const Arguments& arguments,
-                                               std::vector<int64_t>* times) {
+                                             std::vector<int64_t>* times) {
   HLO_TRY(ExecutionResult result, Execute(program, arguments, times));
   // Without feedback the reference gives the same every time.
   for (int64_t i = 1; i < options_.repeats && (times != nullptr || !chain_.empty()); ++i) {
     Arguments next = arguments;
     FeedBack(chain_, result.results, next);
-    HLO_TRY(result, Execute(module, std::move(next), times));
+    HLO_TRY(result, Execute(program, std::move(next), times));
   }
   return result;
 }

@@ -41,7 +41,7 @@ class ModuleRunner {
   Result<ExecutionResult> Execute(const Executable& program, Arguments arguments,
                                   std::vector<int64_t>* times);
   Result<ExecutionResult> Repeat(const Executable& program, const Arguments& arguments,
-                                   std::vector<int64_t>* times);
+                                 std::vector<int64_t>* times);
   [[nodiscard]] Result<ArrayFormat> FormatOf(llvm::StringRef option, llvm::StringRef path) const;
   Status SaveInputs(const Arguments& arguments);
   Status WriteArguments(llvm::StringRef path, ArrayFormat format, const Arguments& arguments);
