@@ -135,7 +135,8 @@ class PageWriter {
     const size_t head = equals == std::string::npos ? 0 : equals;
     std::string line = "<div class=\"i c" + std::to_string(static_cast<int>(SchemeOf(inst))) + "\" id=\"";
     AppendHtml(line, Fragment(inst));
-    line += "\"><b>" + Html(llvm::StringRef(text).take_front(head)) + "</b>";
+    line +=
+        (inst.IsRoot() ? "\"><b>ROOT " : "\"><b>") + Html(llvm::StringRef(text).take_front(head)) + "</b>";
     AppendLinked(line, llvm::StringRef(text).drop_front(head), links);
     os_ << line << "</div>\n";
   }
