@@ -5,6 +5,7 @@
 #include "tools/inputs.h"
 #include "tools/output_file.h"
 #include "tools/process.h"
+#include "tools/run_benchmark.h"
 #include "tools/run_module.h"
 #include "tools/tool_main.h"
 
@@ -128,6 +129,21 @@ ModuleResult FailedInput(const InputModule& input, int exit_code) {
   return result;
 }
 
+/// What --benchmark, --csv and --baseline ask for.
+Status ReportTimes(const RunOptions& options, llvm::ArrayRef<ModuleResult> results,
+                   llvm::ArrayRef<std::string> inputs, DiagnosticSink& sink, llvm::raw_ostream& out) {
+  llvm::raw_ostream& text = DataOnStandardOutput(options) ? sink.err() : out;
+  if (options.benchmark == ReportForm::Json) out << BenchmarkJson(results, options.json_indent);
+  if (options.benchmark == ReportForm::Table) PrintBenchmark(text, results);
+  if (!options.csv.empty()) {
+    HLO_CHECK_OK(CheckNoInput(options.csv, inputs));
+    HLO_CHECK_OK(AppendCsv(options.csv, results));
+  }
+  if (options.baseline.empty()) return {};
+  HLO_TRY(const double max_slowdown, MaxSlowdown(options));
+  return CompareWithBaseline(options.baseline, max_slowdown, results, sink, text);
+}
+
 Status RunAll(const RunOptions& options, PassRunner& passes, llvm::ArrayRef<std::string> files,
               llvm::StringRef stdin_text, DiagnosticSink& sink, llvm::raw_ostream& out) {
   HLO_CHECK_OK(CheckRunOptions(options));
@@ -152,6 +168,7 @@ Status RunAll(const RunOptions& options, PassRunner& passes, llvm::ArrayRef<std:
   }
   if (results.size() > 1 && !options.quiet)
     PrintTable(DataOnStandardOutput(options) ? sink.err() : out, results);
+  HLO_CHECK_OK(ReportTimes(options, results, reader.files(), sink, out));
   if (results.empty() && !options.module.empty())
     return Error("usage-name", {}, "option '--module': no module matches '{0}'", options.module);
   if (options.result_json.empty()) return {};

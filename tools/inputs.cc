@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <chrono>
+
 #include "ir/support/interrupt.h"
 #include "ir/verify.h"
 #include "llvm/Support/FileSystem.h"
@@ -250,7 +252,10 @@ std::optional<InputModule> InputReader::Next() {
       return result;
     }
     result.diagnostics = std::exchange(file_warnings_, {});
+    const auto start = std::chrono::steady_clock::now();
     Load(result);
+    const auto loaded = std::chrono::steady_clock::now() - start;
+    result.parse_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(loaded).count();
     if (result.module && !Selected(result.name, result.index)) continue;
     sink_.BeginModule(result.name);
     Deliver(result, 0);

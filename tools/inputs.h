@@ -21,6 +21,7 @@ struct InputModule {
   size_t begin = 0, end = 0;  // its text within the source
   std::shared_ptr<const std::string> original;  // the source with its log prefixes, if these are kept
   std::unique_ptr<Module> module;               // null: failed, and reported
+  int64_t parse_ns = 0;                         // from text or message to module, verified
   std::vector<Diagnostic> diagnostics;          // of reading, parsing, verifying; in this order
 };
 

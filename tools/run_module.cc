@@ -75,7 +75,8 @@ Result<std::unique_ptr<Executable>> CompileFor(Platform platform, const Module& 
 }  // namespace
 
 bool DataOnStandardOutput(const RunOptions& options) {
-  return StringRef(options.output_literal).ltrim('@') == "-" || options.result_json == "-";
+  return StringRef(options.output_literal).ltrim('@') == "-" || options.result_json == "-" ||
+         options.benchmark == ReportForm::Json;
 }
 
 ModuleRunner::ModuleRunner(const RunOptions& options, const Tolerances& tolerances, const InputModule& input,
@@ -149,12 +150,12 @@ Status ModuleRunner::Prepare() {
   const auto start = Clock::now();
   HLO_CHECK_OK(CheckSupported(module_, run_));
   HLO_TRY(program_, CompileFor(options_.platform, module_, options_));
+  result_.compile_ns = Nanoseconds(Clock::now() - start);
   if (options_.reference != Reference::None) {
     const bool interpreter = options_.reference == Reference::Interpreter;
     HLO_TRY(reference_,
             CompileFor(interpreter ? Platform::Interpreter : Platform::Cpu, Original(), options_));
   }
-  result_.compile_ns = Nanoseconds(Clock::now() - start);
   HLO_TRY(donated_, DonatedParameters(module_, options_.donate));
   HLO_TRY(const std::vector<Diagnostic> warnings, CheckAliases(module_, donated_, options_.alias));
   sink_.Report(warnings);
@@ -260,10 +261,18 @@ Result<ExecutionResult> ModuleRunner::Execute(const Executable& program, Argumen
                                               std::vector<int64_t>* times) {
   // Executions may be too short to notice.
   if (Interrupted()) return Error(InterruptedError());
+  const auto begin = Clock::now();
+  // The program writes over what is donated to it: making that again is no part of the execution.
+  if (options_.Benchmarking())
+    for (std::vector<Literal>& mine : arguments)
+      for (size_t p = 0; p < mine.size(); ++p)
+        if (donated_[p]) mine[p] = mine[p].Copy();
   const auto start = Clock::now();
   HLO_TRY(ExecutionResult result, program.Run(std::move(arguments), run_));
   if (times == nullptr) return result;
   times->push_back(Nanoseconds(Clock::now() - start));
+  result_.to_device_ns.push_back(Nanoseconds(start - begin));
+  result_.from_device_ns.push_back(0);  // results are made in the memory of this process
   sink_.Verbose(1, llvm::formatv("{0}: iteration {1} ran {2:F3} ms", input_.file, iteration_,
                                  static_cast<double>(times->back()) * 1e-6)
                        .str());
@@ -275,9 +284,10 @@ Result<ExecutionResult> ModuleRunner::Repeat(const Executable& program, const Ar
                                              std::vector<int64_t>* times) {
   HLO_TRY(ExecutionResult result, Execute(program, arguments, times));
   // Without feedback the reference gives the same every time.
-  for (int64_t i = 1; i < options_.repeats && (times != nullptr || !chain_.empty()); ++i) {
+  for (int64_t i = 1; i < options_.Repeats() && (times != nullptr || !chain_.empty()); ++i) {
     Arguments next = arguments;
     FeedBack(chain_, result.results, next);
+    result = {};  // its memory is free for the next one
     HLO_TRY(result, Execute(program, std::move(next), times));
   }
   return result;
@@ -388,7 +398,7 @@ Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Argum
 Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
   iteration_ = iteration;
   HLO_TRY(Arguments arguments, source_->Make(iteration));
-  for (int64_t i = 0; i < options_.warmup; ++i) {
+  for (int64_t i = 0; i < options_.Warmup(); ++i) {
     HLO_TRY(auto ignored, Execute(*program_, arguments, nullptr));
   }
   HLO_TRY(ExecutionResult result, Repeat(*program_, arguments, &result_.execute_ns));
@@ -405,7 +415,7 @@ Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
     HLO_CHECK_OK(WriteOutfeed(result));
   }
   // Comparisons, and data on standard output, speak for themselves.
-  if (options_.print != PrintMode::Auto || (!comparing() && &text_ == &out_))
+  if (options_.print != PrintMode::Auto || (!comparing() && !options_.Benchmarking() && &text_ == &out_))
     Print(result.results, heading && iteration == 0);
   return CompareResults(result.results, arguments);
 }
@@ -419,6 +429,7 @@ ModuleResult ModuleRunner::Run(bool heading) {
                          });
   result_.file = input_.file;
   result_.module = input_.name;
+  result_.parse_ns = input_.parse_ns;
   result_.platform = WordOf(options_.platform);
   if (options_.reference != Reference::None) result_.reference = WordOf(options_.reference);
   Status status = Prepare();

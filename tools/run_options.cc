@@ -70,27 +70,39 @@ constexpr OptionRow kComparisonRows[] = {
     Option<&R::nan>("nan", "HOW", "equal", "equal, never or ignore"),
     Option<&R::tolerance>("tolerance", "SPEC", "", "f32:abs=1e-4,rel=1e-4;%name:ulp=16, or exact"),
     Option<&R::iterations>("iterations", "N", "1", "runs with seed, seed+1, …, each compared"),
-    Option<&R::until_mismatch>("until-mismatch", "", "", "stop iterating at the first mismatch"),
-    Option<&R::repeats>("repeats", "N", "1", "timed executions of the same data"),
-    Option<&R::warmup>("warmup", "N", "0", "untimed executions before"),
-    Option<&R::chain>("chain", "OUT=ARG,...", "", "feed outputs back as arguments of the next repeat"),
+    Option<&R::until_mismatch>("until-mismatch", "", "", "stop iterating at the first mismatch").Advanced(),
+    Option<&R::chain>("chain", "OUT=ARG,...", "", "feed outputs back as arguments of the next repeat")
+        .Advanced(),
 };
 constexpr OptionRow kDeviceRows[] = {
     Option<&R::num_replicas>("num-replicas", "N", "module", "replicas to simulate"),
     Option<&R::num_partitions>("num-partitions", "N", "module", "partitions to simulate"),
     Option<&R::is_partitioned>("is-partitioned", "", "", "the module is already per device").Advanced(),
     Option<&R::launcher>("launcher", "HOW", "auto", "threads: all devices in this process"),
-    Option<&R::run_device>("run-device", "D", "", "run one device only"),
+    Option<&R::run_device>("run-device", "D", "", "run one device only").Advanced(),
     Option<&R::input_scope>("input-scope", "SCOPE", "global",
                             "global arrays are cut by sharding; or per-device"),
     Option<&R::collective_timeout>("collective-timeout", "DURATION", "30s",
-                                   "then tell which device waits where"),
+                                   "then tell which device waits where")
+        .Advanced(),
     Option<&R::donate>("donate", "WHICH", "auto", "auto, none, all or a list of parameters"),
     Option<&R::alias>("alias", "HOW", "copy",
                       "outputs aliased to arguments not donated: copy, or strict (exit 6)")
         .Advanced(),
     Option<&R::poison_donated>("poison-donated", "", "on", "overwrite donated buffers after use").Advanced(),
     Option<&R::device_limit>("xla-force-host-platform-device-count", "N", "4096", "devices at most")
+        .Advanced(),
+};
+
+constexpr OptionRow kTimingRows[] = {
+    Option<&R::repeats>("repeats", "N", "1", "timed executions of the same data"),
+    Option<&R::warmup>("warmup", "N", "0", "untimed executions before").Advanced(),
+    Option<&R::benchmark>("benchmark", "table|json", "",
+                          "20 repeats and 3 warm-ups; times of compilation, transfer and execution")
+        .Bare("table"),
+    Option<&R::csv>("csv", "FILE", "", "append a row of times per module").Advanced(),
+    Option<&R::baseline>("baseline", "FILE", "", "exit 1 if slower than what --benchmark=json printed there"),
+    Option<&R::max_slowdown>("max-slowdown", "N%", "5%", "beyond noise, what --baseline lets pass")
         .Advanced(),
 };
 
@@ -111,6 +123,7 @@ constexpr OptionAlias kOwnAliases[] = {
     {"abs_error_bound", "abs-error"},
     {"rel_error_bound", "rel-error"},
     {"num_repeats", "repeats"},
+    {"append_profile_to_csv_file", "csv"},
     {"is_spmd_partitioned_module", "is-partitioned"},
     {"run_single_shard_id", "run-device"},
     {"run-test-hlo-passes", "run-hlo-passes"},
@@ -127,11 +140,6 @@ constexpr UnavailableOption kLaterOptions[] = {
     {"gpu-target-config", "code generation"},
     {"xla-gpu-target-config-filename", "code generation"},
     {"custom-call-lib", "loading custom-call libraries"},
-    {"benchmark", "benchmarking"},
-    {"csv", "benchmarking"},
-    {"append-profile-to-csv-file", "benchmarking"},
-    {"baseline", "benchmarking"},
-    {"max-slowdown", "benchmarking"},
     {"profile", "profiling"},
     {"profile-execution", "profiling"},
     {"profile-out", "profiling"},
@@ -193,11 +201,10 @@ const ToolInfo kHloRun = {
     kExamples};
 
 std::vector<OptionGroup> RunGroups(RunOptions& options) {
-  std::vector<OptionGroup> groups = {{"Platform", kPlatformRows, &options},
-                                     {"Arguments", kArgumentRows, &options},
-                                     {"Results", kResultRows, &options},
-                                     {"Comparison", kComparisonRows, &options},
-                                     {"Devices", kDeviceRows, &options}};
+  std::vector<OptionGroup> groups = {
+      {"Platform", kPlatformRows, &options}, {"Arguments", kArgumentRows, &options},
+      {"Results", kResultRows, &options},    {"Comparison", kComparisonRows, &options},
+      {"Timing", kTimingRows, &options},     {"Devices", kDeviceRows, &options}};
   for (OptionGroup group : PassGroups(options.passes)) {
     // A trace is of the run here, not of the passes.
     if (group.rows.back().name == "trace") group.rows = group.rows.drop_back();
@@ -207,10 +214,19 @@ std::vector<OptionGroup> RunGroups(RunOptions& options) {
   return groups;
 }
 
+Result<double> MaxSlowdown(const RunOptions& options) {
+  double percent = 0;
+  llvm::StringRef text = options.max_slowdown;
+  if (!text.consume_back("%") || text.getAsDouble(percent) || !(percent >= 0))
+    return Error("usage-option", {}, "option '--max-slowdown': found '{0}', expected a percentage, as 5%",
+                 options.max_slowdown);
+  return percent / 100;
+}
+
 Status CheckRunOptions(const RunOptions& o) {
   HLO_CHECK_OK(AtLeast("--iterations", o.iterations, 1));
-  HLO_CHECK_OK(AtLeast("--repeats", o.repeats, 1));
-  HLO_CHECK_OK(AtLeast("--warmup", o.warmup, 0));
+  HLO_CHECK_OK(AtLeast("--repeats", o.Repeats(), 1));
+  HLO_CHECK_OK(AtLeast("--warmup", o.Warmup(), 0));
   HLO_CHECK_OK(AtLeast("--json-indent", o.json_indent, 0));
   for (const auto& [option, bound] :
        {std::pair("--abs-error", o.abs_error), {"--rel-error", o.rel_error}, {"--ulp-error", o.ulp_error}})
@@ -221,6 +237,7 @@ Status CheckRunOptions(const RunOptions& o) {
   if (o.num_partitions) HLO_CHECK_OK(AtLeast("--num-partitions", *o.num_partitions, 1));
   if (o.device_limit) HLO_CHECK_OK(AtLeast("--xla_force_host_platform_device_count", *o.device_limit, 1));
   if (o.run_device) HLO_CHECK_OK(AtLeast("--run-device", *o.run_device, 0));
+  HLO_TRY([[maybe_unused]] const double slowdown, MaxSlowdown(o));
   uint64_t seed = 0;
   if (o.seed != "time" && llvm::StringRef(o.seed).getAsInteger(0, seed))
     return Error("usage-option", {}, "option '--seed': found '{0}', expected a number or time", o.seed);

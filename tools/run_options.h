@@ -17,6 +17,8 @@ enum class Launcher : uint8_t { Auto, Threads, Mpi, Nccl };
 enum class AliasMode : uint8_t { Copy, Strict };
 /// Where the run to compare with takes place.
 enum class Reference : uint8_t { None, Interpreter, Cpu, Gpu };
+/// A report that is a table or JSON, if it is asked for.
+enum class ReportForm : uint8_t { Unset, Table, Json };
 enum class NanMode : uint8_t { Equal, Never, Ignore };
 
 struct RunOptions : CommonOptions {
@@ -53,7 +55,7 @@ struct RunOptions : CommonOptions {
   std::vector<std::string> tolerance;
   int64_t iterations = 1;
   bool until_mismatch = false;
-  int64_t repeats = 1, warmup = 0;
+  std::optional<int64_t> repeats, warmup;
   NameList chain;
   // Devices, aliasing
   std::optional<int64_t> num_replicas, num_partitions, run_device, device_limit;
@@ -64,11 +66,21 @@ struct RunOptions : CommonOptions {
   std::string donate = "auto";
   AliasMode alias = AliasMode::Copy;
   bool poison_donated = true;
+  // Timing
+  ReportForm benchmark = ReportForm::Unset;
+  std::string csv, baseline;
+  std::string max_slowdown = "5%";
+
+  [[nodiscard]] bool Benchmarking() const { return benchmark != ReportForm::Unset || !baseline.empty(); }
+  [[nodiscard]] int64_t Repeats() const { return repeats.value_or(Benchmarking() ? 20 : 1); }
+  [[nodiscard]] int64_t Warmup() const { return warmup.value_or(Benchmarking() ? 3 : 0); }
 };
 
 extern const ToolInfo kHloRun;
 /// hlo-run's own groups; the first shows before the common ones.
 std::vector<OptionGroup> RunGroups(RunOptions& options);
+/// The factor minus 1 that --max-slowdown allows.
+Result<double> MaxSlowdown(const RunOptions& options);
 /// Combinations that make no sense, numbers out of range: usage-option.
 Status CheckRunOptions(const RunOptions& options);
 
@@ -89,6 +101,11 @@ inline constexpr OptionWord<Reference> kOptionWords<Reference>[] = {
     {"host", Reference::Cpu},
     {"cuda", Reference::Gpu},
     {"", Reference::None},
+};
+template <>
+inline constexpr OptionWord<ReportForm> kOptionWords<ReportForm>[] = {
+    {"table", ReportForm::Table},
+    {"json", ReportForm::Json},
 };
 template <>
 inline constexpr OptionWord<ArrayFormat> kOptionWords<ArrayFormat>[] = {

@@ -42,8 +42,8 @@ struct ModuleResult {
   std::string platform, reference;  // reference: empty if there is none
   int exit_code = 0;
   uint64_t seed = 0;
-  int64_t compile_ns = 0;
-  std::vector<int64_t> execute_ns;
+  int64_t parse_ns = 0, compile_ns = 0;
+  std::vector<int64_t> to_device_ns, execute_ns, from_device_ns;  // per execution
   struct Output {
     ShapeIndex index;
     Shape shape;
