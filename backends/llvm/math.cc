@@ -1,8 +1,70 @@
-// Transcendental functions as LLVM IR.
+// Transcendental functions as LLVM IR: the table, and arithmetic that they share.
+#include "backends/llvm/math.h"
+
 #include "backends/llvm/emit_ops.h"
 
 namespace hlo::codegen {
 
-MathFn FindMath(OpKind, bool) { return nullptr; }
+using llvm::Value;
+
+llvm::Type* Math::IntType() { return SameWidth(f64() ? b.getInt64Ty() : b.getInt32Ty(), type_); }
+
+Value* Math::Poly(Value* x, llvm::ArrayRef<double> c) {
+  Value* sum = C(c.back());
+  for (size_t i = c.size() - 1; i-- > 0;) sum = Fma(sum, x, C(c[i]));
+  return sum;
+}
+
+Math::Rounded Math::RoundProduct(Value* x, double factor) {
+  // Adding 1.5 * 2^mantissa_bits leaves the integer in the low bits.
+  const double magic = f64() ? 0x1.8p52 : 0x1.8p23;
+  Value* sum = Fma(x, factor, C(magic));
+  return {Sub(sum, C(magic)), b.CreateSub(Bits(sum), Bits(C(magic)))};
+}
+
+Value* Math::Scale(Value* x, Value* k) {
+  Value* half = b.CreateAShr(k, I(1));
+  return Mul(Mul(x, PowerOfTwo(half)), PowerOfTwo(b.CreateSub(k, half)));
+}
+
+namespace {
+
+using EmitMath = Value* (*)(Math&, llvm::ArrayRef<Value*>);
+
+template <EmitMath emit>
+Value* Direct(llvm::IRBuilderBase& b, llvm::ArrayRef<Value*> operands) {
+  Math m(b, operands[0]->getType());
+  return emit(m, operands);
+}
+/// f32 through f64.
+template <EmitMath emit>
+Value* Through64(llvm::IRBuilderBase& b, llvm::ArrayRef<Value*> operands) {
+  Math m(b, operands[0]->getType());
+  llvm::SmallVector<Value*, 2> wide;
+  for (Value* operand : operands) wide.push_back(m.Widen(operand));
+  Math wide_math = m.Wide();
+  return m.Narrow(emit(wide_math, wide));
+}
+
+struct Row {
+  OpKind kind;
+  MathFn f32, f64;
+};
+constexpr Row kRows[] = {
+    {OpKind::Exp, Direct<EmitExp>, Direct<EmitExp>},
+    {OpKind::Expm1, Direct<EmitExpm1>, Direct<EmitExpm1>},
+    {OpKind::Logistic, Direct<EmitLogistic>, Direct<EmitLogistic>},
+    {OpKind::Tanh, Direct<EmitTanh>, Direct<EmitTanh>},
+    {OpKind::Log, Direct<EmitLog>, Direct<EmitLog>},
+    {OpKind::Log1p, Direct<EmitLog1p>, Direct<EmitLog1p>},
+};
+
+}  // namespace
+
+MathFn FindMath(OpKind kind, bool f64) {
+  for (const Row& row : kRows)
+    if (row.kind == kind) return f64 ? row.f64 : row.f32;
+  return nullptr;
+}
 
 }  // namespace hlo::codegen

@@ -1,0 +1,90 @@
+// What the emitters of transcendental functions share: arithmetic on one floating type, scalar or vector.
+#pragma once
+#include "backends/llvm/types.h"
+
+namespace hlo::codegen {
+
+/// Builds expressions over values of one type: f32, f64 or vectors of these.
+class Math {
+ public:
+  using Value = llvm::Value;
+  Math(llvm::IRBuilderBase& builder, llvm::Type* type) : b(builder), type_(type) {}
+
+  [[nodiscard]] bool f64() const { return type_->getScalarType()->isDoubleTy(); }
+  Value* C(double value) { return llvm::ConstantFP::get(type_, value); }
+  Value* Inf() { return llvm::ConstantFP::getInfinity(type_); }
+  Value* NaN() { return llvm::ConstantFP::getNaN(type_); }
+  Value* Add(Value* x, Value* y) { return b.CreateFAdd(x, y); }
+  Value* Sub(Value* x, Value* y) { return b.CreateFSub(x, y); }
+  Value* Mul(Value* x, Value* y) { return b.CreateFMul(x, y); }
+  Value* Mul(Value* x, double y) { return b.CreateFMul(x, C(y)); }
+  Value* Div(Value* x, Value* y) { return b.CreateFDiv(x, y); }
+  Value* Neg(Value* x) { return b.CreateFNeg(x); }
+  /// x * y + z, rounded once.
+  Value* Fma(Value* x, Value* y, Value* z) { return Call(llvm::Intrinsic::fma, {x, y, z}); }
+  Value* Fma(Value* x, double y, Value* z) { return Fma(x, C(y), z); }
+  Value* Abs(Value* x) { return Call(llvm::Intrinsic::fabs, {x}); }
+  Value* CopySign(Value* x, Value* sign) { return Call(llvm::Intrinsic::copysign, {x, sign}); }
+  Value* Trunc(Value* x) { return Call(llvm::Intrinsic::trunc, {x}); }
+  Value* Sqrt(Value* x) { return Call(llvm::Intrinsic::sqrt, {x}); }
+  /// c[0] + c[1] x + c[2] x^2 + …
+  Value* Poly(Value* x, llvm::ArrayRef<double> c);
+  /// The same with a last step c0 that is a value.
+  Value* Poly(Value* x, llvm::ArrayRef<double> c, Value* c0) { return Fma(Poly(x, c), x, c0); }
+
+  Value* Select(Value* condition, Value* x, Value* y) { return b.CreateSelect(condition, x, y); }
+  Value* Less(Value* x, Value* y) { return b.CreateFCmpOLT(x, y); }
+  Value* Less(Value* x, double y) { return Less(x, C(y)); }
+  Value* Equal(Value* x, Value* y) { return b.CreateFCmpOEQ(x, y); }
+  Value* Equal(Value* x, double y) { return Equal(x, C(y)); }
+  Value* IsNan(Value* x) { return b.CreateFCmpUNO(x, x); }
+  /// NaN stays.
+  Value* AtMost(Value* x, double high) { return Select(b.CreateFCmpOGT(x, C(high)), C(high), x); }
+  Value* AtLeast(Value* x, double low) { return Select(Less(x, low), C(low), x); }
+
+  // Bits as integers of the same width.
+  [[nodiscard]] int mantissa_bits() const { return f64() ? 52 : 23; }
+  [[nodiscard]] int bias() const { return f64() ? 1023 : 127; }
+  llvm::Type* IntType();
+  Value* I(int64_t value) { return llvm::ConstantInt::get(IntType(), static_cast<uint64_t>(value), true); }
+  Value* Bits(Value* x) { return b.CreateBitCast(x, IntType()); }
+  Value* FromBits(Value* bits) { return b.CreateBitCast(bits, type_); }
+  Value* ToFloat(Value* integer) { return b.CreateSIToFP(integer, type_); }
+  Value* Negative(Value* x) { return b.CreateICmpSLT(Bits(x), I(0)); }  // the sign bit
+  /// 2^k, k within the normal exponents.
+  Value* PowerOfTwo(Value* k) { return FromBits(b.CreateShl(b.CreateAdd(k, I(bias())), I(mantissa_bits()))); }
+  /// x to the nearest integer as a float and as an integer; |x| < 2^21.
+  struct Rounded {
+    Value* real;
+    Value* integer;
+  };
+  Rounded RoundProduct(Value* x, double factor);  // of x * factor
+  /// x * 2^k rounded once, if x is near 1 and |k| < 2 * bias.
+  Value* Scale(Value* x, Value* k);
+
+  /// This arithmetic on f64 and back.
+  Math Wide() { return {b, SameWidth(b.getDoubleTy(), type_)}; }
+  Value* Widen(Value* x) { return b.CreateFPExt(x, SameWidth(b.getDoubleTy(), type_)); }
+  Value* Narrow(Value* x) { return b.CreateFPTrunc(x, type_); }
+
+  Value* Call(llvm::Intrinsic::ID id, llvm::ArrayRef<Value*> arguments) {
+    return b.CreateIntrinsic(id, {type_}, arguments);
+  }
+
+  llvm::IRBuilderBase& b;
+
+ private:
+  llvm::Type* type_;
+};
+
+// One function per opcode; both floating types unless a name says one.
+#define HLO_MATH(Name) llvm::Value* Name(Math& m, llvm::ArrayRef<llvm::Value*> x);
+HLO_MATH(EmitExp)
+HLO_MATH(EmitExpm1)
+HLO_MATH(EmitLogistic)
+HLO_MATH(EmitTanh)
+HLO_MATH(EmitLog)
+HLO_MATH(EmitLog1p)
+#undef HLO_MATH
+
+}  // namespace hlo::codegen

@@ -1,0 +1,112 @@
+// exp, expm1 and what is made of them.
+//
+// x = k ln 2 + r with |r| <= ln 2 / 2; exp(r) = 1 + r + r^2 q(r) by a polynomial.
+#include "backends/llvm/math.h"
+
+namespace hlo::codegen {
+namespace {
+
+using llvm::Value;
+
+struct ExpTable {
+  double ln2_high, ln2_low;  // ln2_high * k is exact
+  double low, high;          // exp underflows and overflows beyond
+  llvm::ArrayRef<double> q;
+};
+// f32: minimax, error 2^-32. f64: Taylor, error 2^-57.
+constexpr double kQ32[] = {0x1p-1,        0x1.555556p-3,  0x1.5554acp-5,
+                           0x1.111090p-7, 0x1.6d75f2p-10, 0x1.a19faep-13};
+// For exp(r), where less is enough.
+constexpr double kExp32[] = {0x1p-1, 0x1.55548ep-3, 0x1.55545cp-5, 0x1.123c78p-7, 0x1.6db5bap-10};
+constexpr double kQ64[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
+                           1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
+                           1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
+constexpr double kLog2E = 0x1.71547652b82fep+0;
+
+ExpTable TableOf(const Math& m) {
+  if (m.f64()) return {0x1.62e42fefa3800p-1, 0x1.ef35793c76730p-45, -746, 710, kQ64};
+  return {0x1.62e4p-1, 0x1.7f7d1cf79abcap-20, -104, 89, kQ32};
+}
+
+struct Reduced {
+  Value* k;  // integer
+  Value* r;
+  Value* lost;  // what rounding r cut off
+};
+Reduced Reduce(Math& m, Value* x) {
+  const ExpTable table = TableOf(m);
+  const Math::Rounded k = m.RoundProduct(x, kLog2E);
+  Value* high = m.Fma(k.real, -table.ln2_high, x);
+  Value* r = m.Fma(k.real, -table.ln2_low, high);
+  return {k.integer, r, m.Fma(k.real, -table.ln2_low, m.Sub(high, r))};
+}
+
+/// exp(r), |r| <= ln 2 / 2.
+Value* SmallExp(Math& m, Value* r) {
+  return m.Fma(m.Fma(m.Poly(r, m.f64() ? llvm::ArrayRef(kQ64) : llvm::ArrayRef(kExp32)), r, m.C(1)), r,
+               m.C(1));
+}
+
+/// exp(x) of x that neither overflows nor gives subnormals.
+Value* MiddleExp(Math& m, Value* x) {
+  const Reduced reduced = Reduce(m, x);
+  return m.Mul(SmallExp(m, reduced.r), m.PowerOfTwo(reduced.k));
+}
+
+/// numerator / (e + one): the quotient is corrected by its remainder. The sum is exact but for e > one.
+Value* PreciseQuotient(Math& m, Value* numerator, Value* e, double one) {
+  Value* sum = m.Add(e, m.C(one));
+  Value* error = m.Add(m.Sub(m.C(one), sum), e);
+  Value* inverse = m.Div(m.C(1), sum);
+  Value* quotient = m.Mul(numerator, inverse);
+  Value* rest = m.Fma(m.Neg(quotient), error, m.Fma(m.Neg(quotient), sum, numerator));
+  return m.Fma(rest, inverse, quotient);
+}
+
+}  // namespace
+
+Value* EmitExp(Math& m, llvm::ArrayRef<Value*> x) {
+  const ExpTable table = TableOf(m);
+  const Reduced reduced = Reduce(m, m.AtMost(m.AtLeast(x[0], table.low), table.high));
+  return m.Scale(SmallExp(m, reduced.r), reduced.k);
+}
+
+Value* EmitExpm1(Math& m, llvm::ArrayRef<Value*> x) {
+  // Below -38 the result is -1.
+  const Reduced reduced = Reduce(m, m.AtMost(m.AtLeast(x[0], -38), TableOf(m).high));
+  // 2^k (exp(r) - 1) + 2^k - 1, halved because 2^k may be too large.
+  Value* half = m.PowerOfTwo(m.b.CreateSub(reduced.k, m.I(1)));
+  Value* high = m.Fma(half, reduced.r, m.Sub(half, m.C(0.5)));
+  Value* low = m.Fma(m.Mul(reduced.r, reduced.r), m.Poly(reduced.r, TableOf(m).q), reduced.lost);
+  Value* sum = m.Fma(half, low, high);
+  Value* tiny = m.Less(m.Abs(x[0]), m.f64() ? 0x1p-54 : 0x1p-25);
+  return m.Select(tiny, x[0], m.Add(sum, sum));
+}
+
+/// exp(-|x|) over 1 + exp(-|x|), or 1 over it.
+Value* EmitLogistic(Math& m, llvm::ArrayRef<Value*> x) {
+  const ExpTable table = TableOf(m);
+  const Reduced reduced = Reduce(m, m.AtLeast(m.Neg(m.Abs(x[0])), table.low));
+  Value* e = m.Scale(SmallExp(m, reduced.r), reduced.k);
+  return PreciseQuotient(m, m.Select(m.Negative(x[0]), e, m.C(1)), e, 1);
+}
+
+Value* EmitTanh(Math& m, llvm::ArrayRef<Value*> x) {
+  Value* a = m.Abs(x[0]);
+  if (m.f64()) {
+    // expm1(2a) / (expm1(2a) + 2)
+    Value* twice = m.AtMost(m.Add(a, a), 44);
+    Value* e = EmitExpm1(m, {twice});
+    return m.CopySign(PreciseQuotient(m, e, e, 2), x[0]);
+  }
+  Value* e = MiddleExp(m, m.AtMost(m.Add(a, a), 20));
+  Value* far = m.Sub(m.C(1), m.Div(m.C(2), m.Add(e, m.C(1))));
+  // x + x^3 p(x^2) for |x| < 0.65: minimax, error 2^-32.
+  constexpr double kP[] = {-0x1.555552p-2, 0x1.111026p-3,  -0x1.b9e190p-5,
+                           0x1.62fb3cp-6,  -0x1.092852p-7, 0x1.0e9e90p-9};
+  Value* s = m.Mul(x[0], x[0]);
+  Value* near = m.Fma(m.Mul(x[0], s), m.Poly(s, kP), x[0]);
+  return m.CopySign(m.Select(m.Less(a, 0.625), near, far), x[0]);
+}
+
+}  // namespace hlo::codegen
