@@ -88,14 +88,18 @@ struct StoreStmt {
   ValueId value;
   ValueId mask = -1;
 };
-/// A loop variable, 0 <= i < extent. Iterations are independent of each other but for what a reduce folds.
-/// How they are run is for a schedule to set: `width` of them at once in the lanes of a vector, `unroll` such
-/// groups interleaved, pieces on several threads (an outermost loop only).
+/// A loop variable, 0 <= i < extent. Iterations are independent of each other but for what a reduce folds and
+/// where the loop is `ordered`. How they are run is for a schedule to set: `width` of them at once in the
+/// lanes of a vector, `unroll` such groups interleaved, pieces on several threads (an outermost loop only). A
+/// loop that a schedule cut in two runs below `limit`, counted over both: outer * extent + i < limit.
 struct Dimension {
   LoopId id;
   int64_t extent;
   int32_t width = 1, unroll = 1;
   bool parallel = false;
+  bool ordered = false;  // one iteration after the other: a scatter may write an element more than once
+  LoopId outer = -1;     // the other half of a cut whose pieces are not all whole
+  int64_t limit = 0;
 };
 /// for i in extent { body }
 struct LoopStmt {

@@ -51,8 +51,13 @@ class Printer {
 
   void PrintDimension(const Dimension& d) {
     os_ << 'i' << d.id << " in " << d.extent;
+    if (d.outer >= 0) os_ << " of i" << d.outer << " below " << d.limit;
+    if (d.ordered) os_ << " ordered";
     if (d.parallel) os_ << " parallel";
-    if (d.width > 1) os_ << " vector(" << d.width << ", " << d.unroll << ')';
+    if (d.width > 1)
+      os_ << " vector(" << d.width << ", " << d.unroll << ')';
+    else if (d.unroll > 1)
+      os_ << " unroll(" << d.unroll << ')';
   }
 
   void PrintStmt(const ConstantStmt& s, int depth) {

@@ -70,30 +70,37 @@ int64_t OpCount(const Region& region) {
   return count;
 }
 
-class Scheduler {
+/// Walks over a kernel and writes down what to do with its loops.
+class Chooser {
  public:
-  Scheduler(const ScheduleTarget& target) : target_(target) {}
+  Chooser(const Kernel& kernel, const ScheduleTarget& target) : kernel_(kernel), target_(target) {}
 
-  void Schedule(Region& region, bool in_vector) {
-    for (Stmt& stmt : region.stmts) {
-      if (auto* loop = std::get_if<LoopStmt>(&stmt)) ScheduleLoop(*loop, in_vector);
-      if (auto* reduce = std::get_if<ReduceStmt>(&stmt)) ScheduleReduce(*reduce, in_vector);
-    }
+  Schedule Run() {
+    // Statements are looked at, not changed.
+    Choose(const_cast<Region&>(kernel_.body), false);
+    const LoopStmt* outermost = OutermostLoop(kernel_);
+    if (outermost != nullptr && outermost->loop.extent > 1 && !outermost->loop.ordered)
+      schedule_.push_back({ScheduleStep::Kind::Parallel, {outermost->loop.id}});
+    return std::move(schedule_);
   }
 
  private:
+  void Choose(Region& region, bool in_vector) {
+    for (Stmt& stmt : region.stmts) {
+      if (auto* loop = std::get_if<LoopStmt>(&stmt)) ChooseLoop(*loop, in_vector);
+      if (auto* reduce = std::get_if<ReduceStmt>(&stmt)) ChooseReduce(*reduce, in_vector);
+    }
+  }
+
   static bool HasLoops(const Region& region) {
     return llvm::any_of(region.stmts, [](const Stmt& s) { return std::holds_alternative<LoopStmt>(s); });
   }
 
-  void ScheduleLoop(LoopStmt& stmt, bool in_vector) {
-    bool vector = false;
-    if (!in_vector && !HasLoops(*stmt.body) && stmt.loop.extent >= target_.min_vector &&
-        !PrefersReduction(stmt)) {
-      MakeVector(stmt.loop, *stmt.body);
-      vector = true;
-    }
-    Schedule(*stmt.body, in_vector || vector);
+  void ChooseLoop(LoopStmt& stmt, bool in_vector) {
+    const bool vector = !in_vector && !stmt.loop.ordered && !HasLoops(*stmt.body) &&
+                        stmt.loop.extent >= target_.min_vector && !PrefersReduction(stmt);
+    if (vector) MakeVector(stmt.loop, *stmt.body);
+    Choose(*stmt.body, in_vector || vector);
   }
 
   /// Whether a reduction in the body runs along memory better than the loop does.
@@ -109,32 +116,38 @@ class Scheduler {
     return prefers;
   }
 
-  void ScheduleReduce(ReduceStmt& stmt, bool in_vector) {
-    Dimension& last = stmt.loops.back();
+  void ChooseReduce(ReduceStmt& stmt, bool in_vector) {
+    const Dimension& last = stmt.loops.back();
     const bool vector = !in_vector && ReductionOp(stmt) && last.extent >= target_.min_vector &&
                         Contiguity(*stmt.body, last.id) >= 0;
     if (vector) MakeVector(last, *stmt.body);
-    Schedule(*stmt.body, in_vector || vector);
+    Choose(*stmt.body, in_vector || vector);
   }
 
-  void MakeVector(Dimension& loop, const Region& body) const {
-    loop.width = target_.width;
+  void MakeVector(const Dimension& loop, const Region& body) {
     const int64_t ops = OpCount(body);
-    loop.unroll = ops > 16 ? 1 : ops > 6 ? 2 : target_.unroll;
-    while (loop.unroll > 1 && static_cast<int64_t>(loop.unroll) * loop.width > loop.extent) loop.unroll /= 2;
+    int64_t unroll = ops > 16 ? 1 : ops > 6 ? 2 : target_.unroll;
+    while (unroll > 1 && unroll * target_.width > loop.extent) unroll /= 2;
+    schedule_.push_back({ScheduleStep::Kind::Vector, {loop.id}, target_.width, unroll});
   }
 
+  const Kernel& kernel_;
   const ScheduleTarget& target_;
+  Schedule schedule_;
 };
 
 }  // namespace
 
 int64_t MergeLoops(Kernel& kernel) { return MergeIn(kernel.body); }
 
+Schedule ChooseSchedule(const Kernel& kernel, const ScheduleTarget& target) {
+  return Chooser(kernel, target).Run();
+}
+
 void ScheduleLoops(Kernel& kernel, const ScheduleTarget& target) {
-  Scheduler(target).Schedule(kernel.body, false);
-  if (const LoopStmt* outermost = OutermostLoop(kernel))
-    const_cast<LoopStmt*>(outermost)->loop.parallel = outermost->loop.extent > 1;
+  const Status status = ApplySchedule(kernel, ChooseSchedule(kernel, target));
+  assert(status && "chosen schedules are legal");
+  (void)status;
 }
 
 }  // namespace hlo::kernel

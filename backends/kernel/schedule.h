@@ -9,13 +9,45 @@ struct ScheduleTarget {
   int32_t width = 16;      // lanes of a vector, whatever the element type
   int32_t unroll = 4;      // vectors in flight in cheap bodies
   int64_t min_vector = 4;  // loops shorter than this stay scalar
+  int32_t tile = 16;       // edge of the tiles in which transposes go through registers
 };
+
+/// One change of a kernel's loops, as text:
+///   split i0 by 16 into i5, i6   i5 counts blocks of i0, i6 the iterations of a block; both are new. The
+///   last
+///                                block may be smaller. Not for loops of reductions that keep an order.
+///   reorder i6, i5               nested loops, one directly in the other but for statements that may as well
+///                                be in the innermost, in a new order (all of them, outermost first)
+///   vector i6 by 16 unroll 4     16 iterations are lanes, 4 vectors interleaved (a power of two of both)
+///   unroll i5 by 16              iterations that are written out
+///   parallel i5                  pieces on several threads: the outermost loop
+struct ScheduleStep {
+  enum class Kind : uint8_t { Split, Reorder, Vector, Unroll, Parallel };
+  Kind kind;
+  llvm::SmallVector<LoopId, 3> loops;  // split: the loop, then the new ones
+  int64_t by = 1;                      // split, vector, unroll
+  int64_t unroll = 1;                  // vector
+  bool operator==(const ScheduleStep&) const = default;
+};
+using Schedule = std::vector<ScheduleStep>;
+
+/// One step per line. Errors: kernel-schedule, naming the line.
+Result<Schedule> ParseSchedule(llvm::StringRef text);
+std::string ToString(const Schedule& schedule);
+
+/// Changes the loops of `kernel` step by step; what a kernel computes stays but for the order in which
+/// reductions fold. Errors: kernel-schedule, for steps that are not legal; `kernel` is then spoilt.
+Status ApplySchedule(Kernel& kernel, const Schedule& schedule);
 
 /// Makes one loop of two nested ones wherever every address treats them as one. Returns how many.
 int64_t MergeLoops(Kernel& kernel);
 
 /// Chooses the loops that become vectors (innermost, or the folded dimension of a reduction that runs along
-/// memory) and lets the outermost run in pieces. Depends on the kernel and the target only.
+/// memory), tiles transposes and lets the outermost loop run in pieces. Depends on the kernel and the target
+/// only; always legal.
+Schedule ChooseSchedule(const Kernel& kernel, const ScheduleTarget& target);
+
+/// Applies what ChooseSchedule() says.
 void ScheduleLoops(Kernel& kernel, const ScheduleTarget& target);
 
 }  // namespace hlo::kernel

@@ -13,7 +13,10 @@ using llvm::Type;
 using llvm::Value;
 
 KernelEmitter::Range KernelEmitter::WholeRange(const Dimension& dimension) {
-  return {Int64(0), Int64(dimension.extent)};
+  if (dimension.outer < 0) return {Int64(0), Int64(dimension.extent)};
+  Value* before = b_.CreateMul(loop_values_[static_cast<size_t>(dimension.outer)], Int64(dimension.extent));
+  return {Int64(0), b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, Int64(dimension.extent),
+                                             b_.CreateSub(Int64(dimension.limit), before))};
 }
 
 Status KernelEmitter::CarriedLoop(kernel::LoopId loop, Range range, Value* step, Accumulators& carried,
@@ -54,7 +57,7 @@ Status KernelEmitter::VectorLoops(const Dimension& dimension, Range range, Accum
   const auto width = static_cast<unsigned>(dimension.width);
   const int64_t group = static_cast<int64_t>(dimension.width) * dimension.unroll;
   const auto slot = static_cast<size_t>(dimension.id);
-  const bool whole = !dimension.parallel;
+  const bool whole = !dimension.parallel && dimension.outer < 0;
   auto one = [&](int number, Value* base, Value* mask) -> Status {
     loop_values_[slot] = base;
     vector_ = {dimension.id, width, mask};

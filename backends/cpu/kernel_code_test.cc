@@ -1,0 +1,127 @@
+// Compiled kernels against interpreted ones, under several schedules.
+#include <random>
+
+#include "backends/cpu/jit.h"
+#include "backends/kernel/interpret.h"
+#include "backends/kernel/lower.h"
+#include "backends/kernel/parse.h"
+#include "backends/kernel/schedule.h"
+#include "backends/kernel/visit.h"
+#include "gtest/gtest.h"
+#include "ir/module.h"
+#include "parser/parser.h"
+
+namespace hlo::cpu {
+namespace {
+
+using Bytes = std::vector<std::vector<uint8_t>>;
+
+/// Random elements, the same for every call.
+Bytes MakeBuffers(const kernel::Kernel& kernel) {
+  std::minstd_rand random(7);
+  Bytes buffers;
+  for (const kernel::Buffer& b : kernel.buffers) {
+    const auto width = static_cast<size_t>(Info(b.type).host_bytes());
+    buffers.emplace_back(static_cast<size_t>(b.count) * width);
+    for (int64_t i = 0; i < b.count && !b.written; ++i) {
+      const auto n = static_cast<int32_t>(random() % 41) - 20;
+      const float f = static_cast<float>(n) * 0.37F;
+      uint8_t* at = buffers.back().data() + static_cast<size_t>(i) * width;
+      if (b.type == ElementType::F32)
+        std::memcpy(at, &f, width);
+      else
+        std::memcpy(at, &n, std::min(width, sizeof n));
+    }
+  }
+  return buffers;
+}
+
+llvm::SmallVector<void*> Pointers(Bytes& buffers) {
+  llvm::SmallVector<void*> pointers;
+  for (auto& b : buffers) pointers.push_back(b.data());
+  return pointers;
+}
+
+Bytes Interpreted(const kernel::Kernel& kernel) {
+  Bytes buffers = MakeBuffers(kernel);
+  const Status status = kernel::Interpret(kernel, Pointers(buffers));
+  EXPECT_TRUE(status) << status.error().message;
+  return buffers;
+}
+
+Bytes Compiled(const kernel::Kernel& kernel) {
+  Jit jit(HostMachine());
+  const auto copy = kernel::ParseKernel(kernel::ToString(kernel));
+  EXPECT_TRUE(copy) << copy.error().message;
+  const auto number = jit.Add(std::move(*kernel::ParseKernel(kernel::ToString(kernel))));
+  EXPECT_TRUE(number) << number.error().message;
+  const Status status = jit.Compile();
+  EXPECT_TRUE(status) << status.error().message;
+  Bytes buffers = MakeBuffers(kernel);
+  // As two threads would.
+  const int64_t extent = kernel::ParallelExtent(kernel);
+  const kernel::LoopStmt* outer = kernel::OutermostLoop(kernel);
+  const int64_t group = outer == nullptr ? 1 : int64_t{outer->loop.width} * outer->loop.unroll;
+  const int64_t middle = extent / 2 / group * group;
+  if (middle > 0) jit.Function (*number)(Pointers(buffers).data(), 0, middle);
+  jit.Function (*number)(Pointers(buffers).data(), middle, extent);
+  return buffers;
+}
+
+struct Case {
+  const char* name;
+  const char* text;
+};
+std::ostream& operator<<(std::ostream& os, const Case& c) { return os << c.name; }
+
+class KernelCode : public testing::TestWithParam<Case> {};
+
+TEST_P(KernelCode, EqualsItsInterpretation) {
+  const auto parsed = ParseModule(GetParam().text);
+  ASSERT_NE(parsed.module, nullptr);
+  const auto lower = [&] {
+    auto lowered = kernel::Lower(*parsed.module->entry(), "k");
+    EXPECT_TRUE(lowered) << lowered.error().message;
+    kernel::MergeLoops(lowered->kernel);
+    EXPECT_TRUE(kernel::VerifyKernel(lowered->kernel)) << kernel::ToString(lowered->kernel);
+    return std::move(lowered->kernel);
+  };
+  // Without a schedule, with the chosen ones for wide and for narrow vectors.
+  const kernel::Kernel plain = lower();
+  EXPECT_EQ(Compiled(plain), Interpreted(plain)) << kernel::ToString(plain);
+  for (const kernel::ScheduleTarget& target :
+       {kernel::ScheduleTarget{}, kernel::ScheduleTarget{4, 2, 2, 4}, kernel::ScheduleTarget{8, 1, 4, 8}}) {
+    kernel::Kernel scheduled = lower();
+    kernel::ScheduleLoops(scheduled, target);
+    ASSERT_TRUE(kernel::VerifyKernel(scheduled)) << kernel::ToString(scheduled);
+    EXPECT_EQ(Compiled(scheduled), Interpreted(scheduled)) << kernel::ToString(scheduled);
+  }
+}
+
+constexpr Case kCases[] = {
+    {"chain", R"(HloModule m
+ENTRY e { x = f32[37,19] parameter(0)  b = f32[19] parameter(1)
+  y = f32[37,19] broadcast(b), dimensions={1}  s = f32[37,19] add(x, y)
+  ROOT r = f32[37,19] maximum(s, x) })"},
+    {"sum", R"(HloModule m
+add { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT s = f32[] add(x, y) }
+ENTRY e { x = f32[13,1000] parameter(0)  z = f32[] constant(0.5)
+  r = f32[13] reduce(x, z), dimensions={1}, to_apply=add  c = f32[1000] reduce(x, z), dimensions={0}, to_apply=add
+  a = f32[] reduce(x, z), dimensions={0,1}, to_apply=add  ROOT t = (f32[13], f32[1000], f32[]) tuple(r, c, a) })"},
+    {"transpose", R"(HloModule m
+ENTRY e { x = s32[50,37] parameter(0)  y = s32[37,50] parameter(1)
+  t = s32[37,50] transpose(x), dimensions={1,0}  ROOT s = s32[37,50] add(t, y) })"},
+    {"transpose_batch", R"(HloModule m
+ENTRY e { x = s8[3,32,64] parameter(0)  ROOT t = s8[3,64,32] transpose(x), dimensions={0,2,1} })"},
+    {"reverse_pad", R"(HloModule m
+ENTRY e { x = s16[3,41] parameter(0)  z = s16[] constant(7)
+  p = s16[3,90] pad(x, z), padding=0_0x5_4_1  q = s16[3,131] concatenate(p, x), dimensions={1}
+  ROOT v = s16[3,131] reverse(q), dimensions={1} })"},
+    {"stride", R"(HloModule m
+ENTRY e { x = s32[7,200] parameter(0)  ROOT s = s32[7,66] slice(x), slice={[0:7],[1:199:3]} })"},
+};
+INSTANTIATE_TEST_SUITE_P(, KernelCode, testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace hlo::cpu

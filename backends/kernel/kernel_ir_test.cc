@@ -1,0 +1,122 @@
+#include "backends/kernel/interpret.h"
+#include "backends/kernel/lower.h"
+#include "backends/kernel/parse.h"
+#include "backends/kernel/schedule.h"
+#include "gtest/gtest.h"
+#include "ir/module.h"
+#include "parser/parser.h"
+
+namespace hlo::kernel {
+namespace {
+
+constexpr llvm::StringLiteral kSums = R"(kernel sums(b0: s32[231], b1: s32[11], out b2: s32[33]) {
+  %0 = constant s32 0x5
+  for i0 in 11 {
+    %1 = load b1[i0]
+    for i1 in 3 {
+      %5 = reduce i2 in 7 init %0 {
+        %2 = load b0[i0*21 + i1*7 + i2]
+        %3 = multiply s32 %2, %1
+        yield %3
+      } by (%6, %7) {
+        %8 = add s32 %6, %7
+        yield %8
+      }
+      store b2[i0*3 + i1], %5
+    }
+  }
+}
+)";
+
+std::string ErrorOf(llvm::StringRef text) {
+  const auto kernel = ParseKernel(text);
+  return kernel ? "" : kernel.error().message;
+}
+
+TEST(KernelIr, TextIsReadAsItIsWritten) {
+  auto kernel = ParseKernel(kSums);
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  EXPECT_EQ(ToString(*kernel), kSums);
+  const auto schedule = ParseSchedule("split i0 by 4 into i7, i8\nparallel i7\nvector i2 by 4 unroll 2");
+  ASSERT_TRUE(schedule);
+  ASSERT_TRUE(ApplySchedule(*kernel, *schedule));
+  const std::string text = ToString(*kernel);
+  EXPECT_NE(text.find("for i8 in 4 of i7 below 11"), std::string::npos) << text;
+  const auto again = ParseKernel(text);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(ToString(*again), text);
+}
+
+TEST(KernelIr, BrokenKernelsAreRefused) {
+  EXPECT_EQ(ErrorOf("kernel k(b0: f32[4]) {\n  %0 = load b1[0]\n}"),
+            "line 2: found '[0]', expected a buffer of the kernel");
+  EXPECT_EQ(ErrorOf("kernel k(b0: f32[4]) {\n  %0 = load b0[i1]\n}"), "i1 is used outside of its loop");
+  EXPECT_EQ(ErrorOf("kernel k(b0: f32[4]) {\n  %0 = load b0[0]\n  store b0[0], %0\n}"),
+            "store to b0, which is no output");
+  EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  store b0[0], %1\n}"),
+            "%1 is used where it is not defined");
+  EXPECT_EQ(
+      ErrorOf("kernel k(out b0: s64[4]) {\n  for i0 in 4 {\n    %0 = index i0\n  }\n  store b0[0], %0\n}"),
+      "%0 is used where it is not defined");
+  EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  %0 = index 7\n  store b0[0], %0\n}"),
+            "%0 is s64, expected f32");
+  EXPECT_EQ(ErrorOf("kernel k() {\n  %0 = frobnicate s32 %1\n}"),
+            "line 2: found 'frobnicate s32 %1', expected an elementwise opcode");
+}
+
+std::vector<int32_t> RunSums(const Kernel& kernel) {
+  std::vector<int32_t> x(231), y(11), z(33);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int32_t>(i * i % 101);
+  for (size_t i = 0; i < y.size(); ++i) y[i] = static_cast<int32_t>(i) - 5;
+  void* buffers[] = {x.data(), y.data(), z.data()};
+  EXPECT_TRUE(Interpret(kernel, buffers));
+  return z;
+}
+
+TEST(KernelIr, SchedulesKeepWhatIsComputed) {
+  const std::vector<int32_t> expected = RunSums(*ParseKernel(kSums));
+  int64_t sum = 5;
+  for (int k = 0; k < 7; ++k) sum += (7 + k) * (7 + k) % 101 * -5;
+  EXPECT_EQ(expected[1], sum);
+  for (const char* text :
+       {"vector i2 by 4", "vector i2 by 2 unroll 4", "vector i1 by 2", "reorder i1, i0",
+        "split i0 by 3 into i3, i4", "split i0 by 3 into i3, i4\nreorder i3, i1, i4\nvector i4 by 4",
+        "split i2 by 2 into i3, i4\nvector i4 by 2", "unroll i1 by 3\nparallel i0",
+        "split i1 by 2 into i3, i4\nreorder i3, i0, i4\nunroll i4 by 2"}) {
+    auto kernel = ParseKernel(kSums);
+    const auto schedule = ParseSchedule(text);
+    ASSERT_TRUE(schedule) << schedule.error().message;
+    EXPECT_EQ(ParseSchedule(ToString(*schedule)).value(), *schedule);
+    const Status status = ApplySchedule(*kernel, *schedule);
+    ASSERT_TRUE(status) << text << ": " << status.error().message;
+    ASSERT_TRUE(VerifyKernel(*kernel)) << text;
+    EXPECT_EQ(RunSums(*kernel), expected) << text;
+  }
+}
+
+TEST(KernelIr, IllegalSchedulesAreRefused) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"vector i9 by 4", "there is no loop i9"},
+      {"vector i0 by 3", "vectors of 3 lanes, 1 of them: expected powers of two up to 1024"},
+      {"vector i2 by 4\nvector i0 by 4", "i0 holds another vector loop"},
+      {"parallel i1", "i1 is not the outermost loop, or ordered"},
+      {"split i0 by 11 into i3, i4", "i0 in 11 cannot be cut into pieces of 11"},
+      {"split i0 by 4 into i1, i4", "split i0 into i1 and i4, which are not new"},
+      {"split i0 by 4 into i3, i4\nreorder i4, i3", "i4 must stay inside of i3"},
+      {"unroll i0 by 3", "i0 cannot be written out 3 times"},
+  };
+  for (const auto& [text, message] : cases) {
+    auto kernel = ParseKernel(kSums);
+    const auto schedule = ParseSchedule(text);
+    ASSERT_TRUE(schedule) << text;
+    const Status status = ApplySchedule(*kernel, *schedule);
+    ASSERT_FALSE(status) << text;
+    EXPECT_EQ(status.error().message, message);
+  }
+  EXPECT_EQ(ParseSchedule("\nsplit i0 8").error().message, "line 2: found '8', expected 'by'");
+  EXPECT_EQ(ParseSchedule("melt i0").error().message,
+            "line 1: found 'melt', expected split, reorder, vector, unroll or parallel");
+}
+
+}  // namespace
+}  // namespace hlo::kernel

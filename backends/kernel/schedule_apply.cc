@@ -1,0 +1,339 @@
+// Schedules: text and application.
+#include "backends/kernel/schedule.h"
+#include "backends/kernel/visit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace hlo::kernel {
+namespace {
+
+using Kind = ScheduleStep::Kind;
+
+constexpr int64_t kMaxLanes = 1024;
+constexpr LoopId kMaxLoops = 1 << 20;
+
+template <class... Args>
+tl::unexpected<Diagnostic> Fail(const char* format, Args&&... args) {
+  return Error("kernel-schedule", {}, format, std::forward<Args>(args)...);
+}
+
+struct Word {
+  Kind kind;
+  llvm::StringRef text;
+  size_t loops;  // named before `by`; 0: any number
+  bool has_by;
+};
+constexpr Word kWords[] = {{Kind::Split, "split", 1, true},
+                           {Kind::Reorder, "reorder", 0, false},
+                           {Kind::Vector, "vector", 1, true},
+                           {Kind::Unroll, "unroll", 1, true},
+                           {Kind::Parallel, "parallel", 1, false}};
+
+/// The words of a line, commas left out.
+class Line {
+ public:
+  Line(llvm::StringRef text, int number) : number_(number) { llvm::SplitString(text, words_, " ,\t\r"); }
+  bool Done() const { return next_ == words_.size(); }
+  llvm::StringRef Next() { return Done() ? "" : words_[next_++]; }
+  bool Take(llvm::StringRef word) {
+    if (Done() || words_[next_] != word) return false;
+    ++next_;
+    return true;
+  }
+  tl::unexpected<Diagnostic> Expected(llvm::StringRef what) const {
+    return Fail("line {0}: found '{1}', expected {2}", number_, Done() ? "" : words_[next_], what);
+  }
+  Result<LoopId> Loop() {
+    llvm::StringRef text = Done() ? "" : words_[next_];
+    LoopId id = 0;
+    if (!text.consume_front("i") || text.getAsInteger(10, id) || id < 0) return Expected("a loop like i0");
+    ++next_;
+    return id;
+  }
+  Result<int64_t> Number() {
+    int64_t number = 0;
+    if (Done() || words_[next_].getAsInteger(10, number) || number < 1) return Expected("a number above 0");
+    ++next_;
+    return number;
+  }
+
+ private:
+  llvm::SmallVector<llvm::StringRef, 8> words_;
+  size_t next_ = 0;
+  int number_;
+};
+
+Result<ScheduleStep> ParseStep(Line& line) {
+  const auto* word = llvm::find_if(kWords, [&](const Word& w) { return line.Take(w.text); });
+  if (word == std::end(kWords)) return line.Expected("split, reorder, vector, unroll or parallel");
+  ScheduleStep step{word->kind, {}};
+  do {
+    HLO_TRY(const LoopId loop, line.Loop());
+    step.loops.push_back(loop);
+  } while (word->loops == 0 && !line.Done());
+  if (word->has_by) {
+    if (!line.Take("by")) return line.Expected("'by'");
+    HLO_TRY(step.by, line.Number());
+  }
+  if (step.kind == Kind::Split) {
+    if (!line.Take("into")) return line.Expected("'into'");
+    for (int i = 0; i < 2; ++i) {
+      HLO_TRY(const LoopId loop, line.Loop());
+      step.loops.push_back(loop);
+    }
+  }
+  if (step.kind == Kind::Vector && line.Take("unroll")) {
+    HLO_TRY(step.unroll, line.Number());
+  }
+  if (!line.Done()) return line.Expected("the end of the line");
+  return step;
+}
+
+/// A loop of a kernel: a statement, or a dimension of a reduction.
+struct Found {
+  Dimension* dimension = nullptr;
+  LoopStmt* loop = nullptr;
+  ReduceStmt* reduce = nullptr;
+};
+Found Find(Kernel& kernel, LoopId id) {
+  Found found;
+  ForEachStmt(kernel.body, [&](Stmt& stmt) {
+    if (auto* loop = std::get_if<LoopStmt>(&stmt); loop != nullptr && loop->loop.id == id)
+      found = {&loop->loop, loop, nullptr};
+    if (auto* reduce = std::get_if<ReduceStmt>(&stmt))
+      for (Dimension& d : reduce->loops)
+        if (d.id == id) found = {&d, nullptr, reduce};
+  });
+  return found;
+}
+
+/// i = outer * by + inner
+void Substitute(Region& region, LoopId loop, LoopId outer, LoopId inner, int64_t by) {
+  ForEachAddress(region, [&](Address& address) {
+    const int64_t factor = address.FactorOf(loop);
+    address.AddLoop(loop, -factor);
+    address.AddLoop(outer, factor * by);
+    address.AddLoop(inner, factor);
+  });
+}
+
+Status Split(Kernel& kernel, const ScheduleStep& step) {
+  const Found found = Find(kernel, step.loops[0]);
+  const LoopId outer = step.loops[1], inner = step.loops[2];
+  if (outer == inner || Find(kernel, outer).dimension != nullptr || Find(kernel, inner).dimension != nullptr)
+    return Fail("split i{0} into i{1} and i{2}, which are not new", step.loops[0], outer, inner);
+  const Dimension whole = *found.dimension;
+  if (whole.width > 1 || whole.unroll > 1 || whole.outer >= 0 || step.by >= whole.extent)
+    return Fail("i{0} in {1} cannot be cut into pieces of {2}", whole.id, whole.extent, step.by);
+  bool halves = false;
+  ForEachStmt(kernel.body, [&](Stmt& stmt) {
+    if (auto* loop = std::get_if<LoopStmt>(&stmt)) halves |= loop->loop.outer == whole.id;
+  });
+  if (halves) return Fail("i{0} is half of a cut whose pieces are not all whole", whole.id);
+  if (outer >= kMaxLoops || inner >= kMaxLoops)
+    return Fail("i{0} is too large a number", std::max(outer, inner));
+  kernel.loop_count = std::max({kernel.loop_count, outer + 1, inner + 1});
+  Dimension blocks = whole, rest = whole;
+  blocks.id = outer, blocks.extent = (whole.extent + step.by - 1) / step.by;
+  rest.id = inner, rest.extent = step.by, rest.parallel = false;
+  if (whole.extent % step.by != 0) rest.outer = outer, rest.limit = whole.extent;
+  if (found.loop != nullptr) {
+    Substitute(*found.loop->body, whole.id, outer, inner, step.by);
+    auto body = std::make_unique<Region>();
+    body->stmts.push_back(LoopStmt{rest, std::move(found.loop->body)});
+    *found.loop = LoopStmt{blocks, std::move(body)};
+    return {};
+  }
+  Substitute(*found.reduce->body, whole.id, outer, inner, step.by);
+  auto& loops = found.reduce->loops;
+  *found.dimension = rest;
+  loops.insert(loops.begin() + (found.dimension - loops.data()), blocks);
+  return {};
+}
+
+/// Nested loops in the order of the kernel; what stands between them moves into the innermost.
+Status MakePerfect(LoopStmt& top, llvm::ArrayRef<LoopId> loops, llvm::SmallVectorImpl<LoopStmt*>& nest) {
+  nest.push_back(&top);
+  std::vector<Stmt> moved;
+  while (nest.size() < loops.size()) {
+    LoopStmt* inner = nullptr;
+    for (Stmt& stmt : nest.back()->body->stmts) {
+      auto* loop = std::get_if<LoopStmt>(&stmt);
+      if (loop != nullptr && (inner != nullptr || !llvm::is_contained(loops, loop->loop.id)))
+        return Fail("i{0} holds other loops too", nest.back()->loop.id);
+      if (loop != nullptr)
+        inner = loop;
+      else if (std::holds_alternative<StoreStmt>(stmt) || std::holds_alternative<ReduceStmt>(stmt))
+        return Fail("i{0} holds statements that cannot move into an inner loop", nest.back()->loop.id);
+    }
+    if (inner == nullptr) return Fail("the loops to reorder are not nested in each other");
+    nest.push_back(inner);
+  }
+  for (size_t i = 0; i + 1 < nest.size(); ++i) {
+    auto& stmts = nest[i]->body->stmts;
+    for (Stmt& stmt : stmts)
+      if (!std::holds_alternative<LoopStmt>(stmt)) moved.push_back(std::move(stmt));
+    if (stmts.size() == 1) continue;
+    auto at = llvm::find_if(stmts, [](const Stmt& s) { return std::holds_alternative<LoopStmt>(s); });
+    Stmt only = std::move(*at);
+    stmts.clear();
+    stmts.push_back(std::move(only));
+    nest[i + 1] = &std::get<LoopStmt>(stmts[0]);
+  }
+  auto& innermost = nest.back()->body->stmts;
+  innermost.insert(innermost.begin(), std::make_move_iterator(moved.begin()),
+                   std::make_move_iterator(moved.end()));
+  return {};
+}
+
+/// Moved loads would see what stores of other iterations write.
+bool ReadsWhatItWrites(const Kernel& kernel, const LoopStmt& nest) {
+  bool reads = false;
+  ForEachStmt(*nest.body, [&](const Stmt& stmt) {
+    if (const auto* load = std::get_if<LoadStmt>(&stmt))
+      reads |= kernel.buffers[static_cast<size_t>(load->buffer)].written;
+  });
+  return reads;
+}
+
+Status ReorderReduce(ReduceStmt& reduce, const ScheduleStep& step) {
+  if (!ReductionOp(reduce)) return Fail("i{0} belongs to a reduction that keeps an order", step.loops[0]);
+  llvm::SmallVector<Dimension, 2> wanted;
+  for (const LoopId id : step.loops)
+    for (const Dimension& d : reduce.loops)
+      if (d.id == id) wanted.push_back(d);
+  if (wanted.size() != step.loops.size() || wanted.size() != reduce.loops.size())
+    return Fail("reorder must name all loops of the reduction");
+  reduce.loops = wanted;
+  return {};
+}
+
+Status CheckHalves(const LoopStmt& top) {
+  // Where pieces are not all whole the block has to be known.
+  llvm::SmallVector<LoopId, 8> open;
+  for (const LoopStmt* loop = &top; loop != nullptr;) {
+    if (loop->loop.outer >= 0 && !llvm::is_contained(open, loop->loop.outer))
+      return Fail("i{0} must stay inside of i{1}", loop->loop.id, loop->loop.outer);
+    open.push_back(loop->loop.id);
+    const auto& stmts = loop->body->stmts;
+    loop = stmts.size() == 1 ? std::get_if<LoopStmt>(&stmts[0]) : nullptr;
+  }
+  return {};
+}
+
+Status Reorder(Kernel& kernel, const ScheduleStep& step) {
+  LoopStmt* top = nullptr;
+  for (const LoopId id : step.loops) {
+    const Found found = Find(kernel, id);
+    if (found.reduce != nullptr) return ReorderReduce(*found.reduce, step);
+    if (found.dimension->ordered) return Fail("i{0} is ordered", id);
+    // The outermost holds all others.
+    bool all = true;
+    for (const LoopId other : step.loops) {
+      bool inside = other == id;
+      ForEachStmt(*found.loop->body, [&](Stmt& stmt) {
+        const auto* loop = std::get_if<LoopStmt>(&stmt);
+        inside |= loop != nullptr && loop->loop.id == other;
+      });
+      all &= inside;
+    }
+    if (all) top = found.loop;
+  }
+  if (top == nullptr) return Fail("the loops to reorder are not nested in each other");
+  if (ReadsWhatItWrites(kernel, *top)) return Fail("i{0} reads what it writes", top->loop.id);
+  llvm::SmallVector<LoopStmt*, 4> nest;
+  HLO_CHECK_OK(MakePerfect(*top, step.loops, nest));
+  llvm::SmallVector<Dimension, 4> wanted;
+  for (const LoopId id : step.loops)
+    for (const LoopStmt* loop : nest)
+      if (loop->loop.id == id) wanted.push_back(loop->loop);
+  if (wanted.size() != nest.size()) return Fail("reorder names a loop twice");
+  for (size_t i = 0; i < nest.size(); ++i) nest[i]->loop = wanted[i];
+  return CheckHalves(*top);
+}
+
+Status Vector(Kernel& kernel, const ScheduleStep& step) {
+  const Found found = Find(kernel, step.loops[0]);
+  Dimension& d = *found.dimension;
+  if (step.by < 2 || step.by > kMaxLanes || step.unroll > kMaxLanes || !llvm::isPowerOf2_64(step.by) ||
+      !llvm::isPowerOf2_64(step.unroll))
+    return Fail("vectors of {0} lanes, {1} of them: expected powers of two up to {2}", step.by, step.unroll,
+                kMaxLanes);
+  if (d.ordered || d.width > 1) return Fail("i{0} is ordered or a vector already", d.id);
+  if (found.reduce != nullptr && (!ReductionOp(*found.reduce) || &d != &found.reduce->loops.back()))
+    return Fail("i{0} is not the last loop of a reduction whose order is free", d.id);
+  bool wide = false;
+  Region& body = found.loop != nullptr ? *found.loop->body : *found.reduce->body;
+  ForEachStmt(body, [&](Stmt& stmt) {
+    if (const auto* loop = std::get_if<LoopStmt>(&stmt)) wide |= loop->loop.width > 1;
+    if (const auto* reduce = std::get_if<ReduceStmt>(&stmt)) wide |= reduce->loops.back().width > 1;
+  });
+  if (wide) return Fail("i{0} holds another vector loop", d.id);
+  d.width = static_cast<int32_t>(step.by);
+  d.unroll = static_cast<int32_t>(step.unroll);
+  return {};
+}
+
+Status Unroll(Kernel& kernel, const ScheduleStep& step) {
+  const Found found = Find(kernel, step.loops[0]);
+  if (found.loop == nullptr || found.dimension->width > 1 || step.by != found.dimension->extent ||
+      step.by > kMaxLanes)
+    return Fail("i{0} cannot be written out {1} times", step.loops[0], step.by);
+  found.dimension->unroll = static_cast<int32_t>(step.by);
+  return {};
+}
+
+Status Parallel(Kernel& kernel, const ScheduleStep& step) {
+  const LoopStmt* outermost = OutermostLoop(kernel);
+  if (outermost == nullptr || outermost->loop.id != step.loops[0] || outermost->loop.ordered)
+    return Fail("i{0} is not the outermost loop, or ordered", step.loops[0]);
+  const_cast<LoopStmt*>(outermost)->loop.parallel = true;
+  return {};
+}
+
+}  // namespace
+
+Result<Schedule> ParseSchedule(llvm::StringRef text) {
+  Schedule schedule;
+  int number = 0;
+  while (!text.empty()) {
+    const auto [first, rest] = text.split('\n');
+    text = rest;
+    Line line(first.split("//").first, ++number);
+    if (line.Done()) continue;
+    HLO_TRY(ScheduleStep step, ParseStep(line));
+    schedule.push_back(std::move(step));
+  }
+  return schedule;
+}
+
+std::string ToString(const Schedule& schedule) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (const ScheduleStep& step : schedule) {
+    const Word& word = kWords[static_cast<size_t>(step.kind)];
+    os << word.text;
+    const size_t named = word.loops == 0 ? step.loops.size() : word.loops;
+    for (size_t i = 0; i < named; ++i) os << (i == 0 ? " i" : ", i") << step.loops[i];
+    if (word.has_by) os << " by " << step.by;
+    if (step.kind == Kind::Split) os << " into i" << step.loops[1] << ", i" << step.loops[2];
+    if (step.kind == Kind::Vector && step.unroll > 1) os << " unroll " << step.unroll;
+    os << '\n';
+  }
+  return text;
+}
+
+Status ApplySchedule(Kernel& kernel, const Schedule& schedule) {
+  using Apply = Status (*)(Kernel&, const ScheduleStep&);
+  constexpr Apply kApply[] = {Split, Reorder, Vector, Unroll, Parallel};
+  for (const ScheduleStep& step : schedule) {
+    const size_t existing = step.kind == Kind::Split ? 1 : step.loops.size();
+    for (size_t i = 0; i < existing; ++i)
+      if (Find(kernel, step.loops[i]).dimension == nullptr)
+        return Fail("there is no loop i{0}", step.loops[i]);
+    HLO_CHECK_OK(kApply[static_cast<size_t>(step.kind)](kernel, step));
+  }
+  return {};
+}
+
+}  // namespace hlo::kernel

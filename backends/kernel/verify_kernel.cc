@@ -1,0 +1,155 @@
+#include "backends/kernel/parse.h"
+
+namespace hlo::kernel {
+namespace {
+
+class Verifier {
+ public:
+  explicit Verifier(const Kernel& kernel)
+      : kernel_(kernel),
+        defined_(kernel.value_types.size()),
+        known_(kernel.value_types.size()),
+        open_(static_cast<size_t>(kernel.loop_count)) {}
+
+  Status Run() { return Verify(kernel_.body); }
+
+ private:
+  template <class... Args>
+  static tl::unexpected<Diagnostic> Fail(const char* format, Args&&... args) {
+    return Error("kernel-invalid", {}, format, std::forward<Args>(args)...);
+  }
+
+  Status Use(ValueId value) {
+    if (value < 0 || static_cast<size_t>(value) >= known_.size() || !known_[static_cast<size_t>(value)])
+      return Fail("%{0} is used where it is not defined", value);
+    return {};
+  }
+  Status Use(llvm::ArrayRef<ValueId> values) {
+    for (const ValueId value : values) HLO_CHECK_OK(Use(value));
+    return {};
+  }
+  Status UseAs(ValueId value, ElementType type) {
+    HLO_CHECK_OK(Use(value));
+    if (kernel_.TypeOf(value) != type)
+      return Fail("%{0} is {1}, expected {2}", value, ToString(kernel_.TypeOf(value)), ToString(type));
+    return {};
+  }
+  Status Define(ValueId value) {
+    const auto i = static_cast<size_t>(value);
+    if (value < 0 || i >= known_.size()) return Fail("%{0} has no type", value);
+    if (defined_[i]) return Fail("%{0} is defined twice", value);
+    defined_[i] = known_[i] = true;
+    visible_.push_back(value);
+    return {};
+  }
+  Status DefineAs(ValueId value, ElementType type) {
+    HLO_CHECK_OK(Define(value));
+    return UseAs(value, type);
+  }
+  Status UseLoop(LoopId loop) {
+    if (loop < 0 || loop >= kernel_.loop_count || !open_[static_cast<size_t>(loop)])
+      return Fail("i{0} is used outside of its loop", loop);
+    return {};
+  }
+  Status Verify(const Address& address) {
+    for (const auto& term : address.loops) HLO_CHECK_OK(UseLoop(term.id));
+    for (const auto& term : address.values) HLO_CHECK_OK(UseAs(term.id, ElementType::S64));
+    return {};
+  }
+  Result<const Buffer*> BufferAt(BufferId id) {
+    if (id < 0 || static_cast<size_t>(id) >= kernel_.buffers.size())
+      return Fail("there is no buffer b{0}", id);
+    return &kernel_.buffers[static_cast<size_t>(id)];
+  }
+
+  /// Values defined in a region are not known after it.
+  Status Verify(const Region& region) {
+    const size_t before = visible_.size();
+    for (const Stmt& stmt : region.stmts)
+      HLO_CHECK_OK(std::visit([&](const auto& s) { return Verify(s); }, stmt));
+    HLO_CHECK_OK(Use(region.yields));
+    for (; visible_.size() > before; visible_.pop_back())
+      known_[static_cast<size_t>(visible_.back())] = false;
+    return {};
+  }
+
+  Status Verify(const ConstantStmt& s) { return DefineAs(s.result, s.type); }
+  Status Verify(const IndexStmt& s) {
+    HLO_CHECK_OK(Verify(s.address));
+    return DefineAs(s.result, ElementType::S64);
+  }
+  Status Verify(const OpStmt& s) {
+    HLO_CHECK_OK(Use(s.operands));
+    const OpInfo& info = Info(s.kind);
+    if (!info.Is(kElementwise)) return Fail("%{0}: {1} is not elementwise", s.result, info.text);
+    if (s.kind == OpKind::Compare && s.attrs.GetIf<CompareAttrs>() == nullptr)
+      return Fail("%{0}: compare has no direction", s.result);
+    return DefineAs(s.result, s.type);
+  }
+  Status VerifyMask(ValueId mask) { return mask < 0 ? Status() : UseAs(mask, ElementType::Pred); }
+  Status Verify(const LoadStmt& s) {
+    HLO_TRY(const Buffer* buffer, BufferAt(s.buffer));
+    HLO_CHECK_OK(Verify(s.address));
+    HLO_CHECK_OK(VerifyMask(s.mask));
+    if (s.mask >= 0) HLO_CHECK_OK(UseAs(s.otherwise, buffer->type));
+    return DefineAs(s.result, buffer->type);
+  }
+  Status Verify(const StoreStmt& s) {
+    HLO_TRY(const Buffer* buffer, BufferAt(s.buffer));
+    if (!buffer->written) return Fail("store to b{0}, which is no output", s.buffer);
+    HLO_CHECK_OK(Verify(s.address));
+    HLO_CHECK_OK(VerifyMask(s.mask));
+    return UseAs(s.value, buffer->type);
+  }
+  Status Open(const Dimension& d) {
+    if (d.id < 0 || d.id >= kernel_.loop_count) return Fail("there is no loop i{0}", d.id);
+    if (open_[static_cast<size_t>(d.id)]) return Fail("i{0} is inside of itself", d.id);
+    if (d.extent < 1) return Fail("i{0} has extent {1}", d.id, d.extent);
+    if (d.ordered && (d.parallel || d.width > 1))
+      return Fail("i{0} is ordered, but vector or parallel", d.id);
+    if (d.outer >= 0) HLO_CHECK_OK(UseLoop(d.outer));
+    open_[static_cast<size_t>(d.id)] = true;
+    return {};
+  }
+  void Close(const Dimension& d) { open_[static_cast<size_t>(d.id)] = false; }
+  Status Verify(const LoopStmt& s) {
+    HLO_CHECK_OK(Open(s.loop));
+    HLO_CHECK_OK(Verify(*s.body));
+    Close(s.loop);
+    return {};
+  }
+  Status Verify(const ReduceStmt& s) {
+    HLO_CHECK_OK(Use(s.inits));
+    const size_t count = s.inits.size();
+    if (s.loops.empty() || s.results.size() != count || s.parameters.size() != 2 * count ||
+        s.body->yields.size() != count || s.combiner->yields.size() != count)
+      return Fail("a reduce of {0} values has other numbers of results, elements or parameters", count);
+    for (const Dimension& d : s.loops) {
+      HLO_CHECK_OK(Open(d));
+      if (d.width > 1 && (&d != &s.loops.back() || !ReductionOp(s)))
+        return Fail("i{0} is a vector, but its reduce has an order", d.id);
+    }
+    HLO_CHECK_OK(Verify(*s.body));
+    for (const Dimension& d : s.loops) Close(d);
+    const size_t before = visible_.size();
+    for (size_t i = 0; i < 2 * count; ++i)
+      HLO_CHECK_OK(
+          DefineAs(s.parameters[i], kernel_.TypeOf(i < count ? s.inits[i] : s.body->yields[i - count])));
+    HLO_CHECK_OK(Verify(*s.combiner));
+    for (; visible_.size() > before; visible_.pop_back())
+      known_[static_cast<size_t>(visible_.back())] = false;
+    for (size_t i = 0; i < count; ++i) HLO_CHECK_OK(DefineAs(s.results[i], kernel_.TypeOf(s.inits[i])));
+    return {};
+  }
+
+  const Kernel& kernel_;
+  std::vector<bool> defined_, known_;
+  std::vector<ValueId> visible_;  // those known, in order
+  std::vector<bool> open_;        // loops
+};
+
+}  // namespace
+
+Status VerifyKernel(const Kernel& kernel) { return Verifier(kernel).Run(); }
+
+}  // namespace hlo::kernel
