@@ -1,0 +1,185 @@
+"""Measures the cpu platform beside XLA and the machine: see scripts/bench --help."""
+import argparse, glob, json, math, os, re, signal, subprocess, sys, tempfile, time
+import workloads
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+def arguments():
+    parser = argparse.ArgumentParser(prog='scripts/bench', description='Run times of workloads and modules, ours and '
+                                     "XLA's interleaved on the same inputs and threads, and what the machine allows.")
+    parser.add_argument('files', nargs='*', help='modules instead of the workloads and the corpus ($HLO_CORPUS)')
+    parser.add_argument('--xla-python', metavar='PYTHON', help='with jaxlib; none: without XLA; default: a virtual environment in build/')
+    parser.add_argument('--only', metavar='RE', default='', help='rows whose number and name match')
+    parser.add_argument('--threads', type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument('--rounds', type=int, default=2, help='turns that each side takes')
+    parser.add_argument('--seconds', type=float, default=1, help='of measurement per turn')
+    parser.add_argument('--timeout', type=float, default=120, help='seconds for one process')
+    parser.add_argument('--platform', default='cpu')
+    parser.add_argument('--extra', default='', help='more options of hlo-run')
+    parser.add_argument('--json', metavar='FILE'); parser.add_argument('--markdown', metavar='FILE')
+    parser.add_argument('--hlo-run', default=os.environ.get('HLO_RUN', os.path.join(ROOT, 'build/release/bin/hlo-run')))
+    return parser.parse_args()
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.cpus = sorted(os.sched_getaffinity(0))[:options.threads]
+        self.pinned = lambda: os.sched_setaffinity(0, self.cpus)
+        self.peaks = self.measure_machine()
+        self.startup = self.measure_startup()
+
+    def spawn(self, command):
+        """Output, seconds and peak memory of a process; raises RuntimeError with the last line of its errors."""
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            start = time.perf_counter()
+            process = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, preexec_fn=self.pinned)
+            signal.signal(signal.SIGALRM, lambda *_: process.kill()); signal.setitimer(signal.ITIMER_REAL, self.options.timeout)
+            try: _, status, usage = os.wait4(process.pid, 0)
+            finally: signal.setitimer(signal.ITIMER_REAL, 0)
+            seconds = time.perf_counter() - start
+            process.returncode = os.waitstatus_to_exitcode(status)
+            out.seek(0); err.seek(0)
+            if process.returncode:
+                lines = err.read().decode(errors='replace').strip().splitlines() or ['']
+                errors = [line for line in lines if 'rror' in line]
+                raise RuntimeError(f'exit {process.returncode}: {(errors or lines)[-1][:100]}' if process.returncode > 0 else 'timeout' if process.returncode == -9 else f'signal {-process.returncode}')
+            return out.read().decode(), seconds, usage.ru_maxrss * 1024
+
+    def measure_machine(self):
+        """Peaks by the probe: as one thread, or all of them together, reaches them."""
+        probe = os.path.join(tempfile.mkdtemp(), 'probe')
+        subprocess.run([os.environ.get('CXX', 'clang++-19'), '-std=c++20', '-O2', '-march=native', '-w', '-pthread', '-o', probe, os.path.join(HERE, 'probe.cc')], check=True)
+        best = None
+        for threads in {1, self.options.threads}:
+            found = json.loads(self.spawn([probe, str(threads)])[0])
+            if best is None: best = found; continue
+            for type, rate in found['flops'].items(): best['flops'][type] = max(rate, best['flops'][type])
+            for i, level in enumerate(found['bandwidth']): best['bandwidth'][i]['rate'] = max(level['rate'], best['bandwidth'][i]['rate'])
+        return best
+
+    def measure_startup(self):
+        with tempfile.NamedTemporaryFile('w', suffix='.hlo') as file:
+            file.write('HloModule t\nENTRY e {\n  x0 = f32[64] parameter(0)\n' + ''.join(f'  x{i + 1} = f32[64] {op}(x{i})\n' for i, op in enumerate(['tanh', 'negate', 'abs'] * 3)) + '  ROOT r = f32[64] negate(x9)\n}\n'); file.flush()
+            empty = min(self.spawn(['/bin/true'])[1] for _ in range(10))
+            return min(self.spawn(self.ours(file.name))[1] for _ in range(10)) - empty
+
+    def ours(self, path, *more):
+        return [self.options.hlo_run, f'--platform={self.options.platform}', f'--threads={self.options.threads}', '--print=none', '-q', *self.options.extra.split(), *more, path]
+
+    def limit(self, workload):
+        """Seconds that the machine needs at least: the slowest of arithmetic, functions and memory."""
+        if workload is None: return None
+        flops = self.peaks['flops'].get(workload.peak, self.peaks['flops']['f32'])
+        level = next((level for level in self.peaks['bandwidth'][:-1] if workload.bytes <= 2 * level['bytes']), self.peaks['bandwidth'][-1])
+        special = 36  # a transcendental costs about as much as so many operations
+        seconds = max(workload.flops / flops + special * workload.special / self.peaks['flops']['f32'], workload.bytes / level['rate'])
+        return seconds or None
+
+    def row(self, name, path, workload):
+        row = {'name': name, 'number': workload.number if workload else None}
+        with tempfile.TemporaryDirectory() as folder:
+            inputs = os.path.join(folder, 'inputs.npz')
+            busy = subprocess.Popen([sys.executable, '-c', 'while True: pass'], preexec_fn=lambda: os.sched_setaffinity(0, self.cpus[-1:])) if workload and workload.contended else None
+            try:
+                self.measure(row, path, inputs)
+            finally:
+                if busy: busy.kill(); busy.wait()
+        limit = self.limit(workload)
+        if limit and 'ours' in row: row['percent_of_limit'] = 100 * limit / row['ours']['run']
+        if 'ours' in row and 'xla' in row:
+            for key in ('run', 'compile', 'first', 'memory'): row[key + '_ratio'] = row['ours'][key] / max(row['xla'][key], 1e-9)
+        return row
+
+    def measure(self, row, path, inputs):
+        try:
+            self.spawn(self.ours(path, f'--save-inputs=@{inputs}'))
+        except RuntimeError as error:
+            row['ours_error'] = str(error); return
+        def keep_best(side, found):
+            best = row.setdefault(side, found)
+            for key in found: best[key] = min(best[key], found[key])
+        for _ in range(self.options.rounds):
+            try: keep_best('ours', self.measure_ours(path, inputs))
+            except RuntimeError as error: row['ours_error'] = str(error)
+            if not self.options.xla_python: continue
+            try: keep_best('xla', json.loads(self.spawn([self.options.xla_python, os.path.join(HERE, 'xla_worker.py'), path, inputs, str(self.options.seconds)])[0]))
+            except RuntimeError as error: row['xla_error'] = str(error)
+
+    def measure_ours(self, path, inputs):
+        """The first execution of a process with compilation, then as many as fit the time."""
+        given = f'--inputs=@{inputs}'
+        def times(*more):
+            text, _, memory = self.spawn(self.ours(path, given, '--benchmark=json', *more))
+            return json.loads(text)['modules'][0], memory
+        once, memory = times('--repeats=1', '--warmup=0')
+        first = once['execute_ns']['min'] / 1e9
+        repeats = max(3, min(1000, int(self.options.seconds / max(first, 1e-6))))
+        many, _ = times(f'--repeats={repeats}', '--warmup=1')
+        return {'run': many['execute_ns']['min'] / 1e9, 'median': many['execute_ns']['median'] / 1e9, 'compile': once['compile_ns'] / 1e9,
+                'first': self.startup + (once['parse_ns'] + once['compile_ns']) / 1e9 + first, 'memory': memory}
+
+def rows_to_run(options, folder):
+    if options.files:
+        for path in options.files:
+            for file in sorted(glob.glob(path + '/**/*.hlo', recursive=True)) if os.path.isdir(path) else [path]: yield os.path.basename(file), file, None
+        return
+    for i, workload in enumerate(workloads.all_workloads()):
+        path = os.path.join(folder, f'{i}.hlo')
+        with open(path, 'w') as file: file.write(workload.text)
+        yield f'{workload.number} {workload.name}', path, workload
+    corpus = os.environ.get('HLO_CORPUS', '')
+    for file in sorted(glob.glob(corpus + '/**/*.hlo', recursive=True)) if corpus else []: yield os.path.basename(file), file, None
+
+def time_text(seconds):
+    for scale, unit in ((1, 's'), (1e-3, 'ms'), (1e-6, 'us')):
+        if seconds >= scale: return f'{seconds / scale:.3g} {unit}'
+    return f'{seconds * 1e9:.0f} ns'
+
+COLUMNS = ('row', 'ours', 'XLA', 'ratio', '% of limit', 'compile', 'XLA', 'first result', 'XLA', 'memory', 'XLA')
+def cells(row):
+    ours, xla = row.get('ours'), row.get('xla')
+    def pair(key, text): return [text(ours[key]) if ours else '', text(xla[key]) if xla else '']
+    def memory(b): return f'{b / 2**20:.0f} MiB'
+    first = [time_text(ours['run']) if ours else row['ours_error'], time_text(xla['run']) if xla else row.get('xla_error', '')]
+    return [row['name'], *first, f"{row['run_ratio']:.2f}" if 'run_ratio' in row else '', f"{row['percent_of_limit']:.0f}" if 'percent_of_limit' in row else '',
+            *pair('compile', time_text), *pair('first', time_text), *pair('memory', memory)]
+
+def summary(rows):
+    both = [row for row in rows if 'run_ratio' in row]
+    mean = lambda key: math.exp(sum(math.log(max(row[key], 1e-9)) for row in both) / len(both))
+    limited = [row for row in rows if 'percent_of_limit' in row]
+    lines = []
+    if both: lines.append(f"{len(both)} of {len(rows)} rows beside XLA; ratios, geometric means: run {mean('run_ratio'):.2f} (worst {max(row['run_ratio'] for row in both):.1f}), compile {mean('compile_ratio'):.2f}, first result {mean('first_ratio'):.2f}, memory {mean('memory_ratio'):.2f}")
+    if limited: lines.append(f"{sum(row['percent_of_limit'] >= 70 for row in limited)} of {len(limited)} rows reach 70 % of what the machine allows")
+    return lines
+
+def machine_text(bench):
+    model = next((line.split(':', 1)[1].strip() for line in open('/proc/cpuinfo') if line.startswith('model name')), 'unknown CPU')
+    flags = next((line.split() for line in open('/proc/cpuinfo') if line.startswith('flags')), [])
+    features = ' '.join(f for f in ('avx2', 'avx512f', 'avx512_bf16', 'avx512_vnni', 'amx_bf16', 'amx_int8') if f in flags)
+    peaks = ', '.join(f'{type} {rate / 1e9:.0f} GFLOP/s' for type, rate in bench.peaks['flops'].items())
+    levels = ', '.join(f"{level['rate'] / 1e9:.1f} GB/s at {level['bytes'] // 1024} KiB" for level in bench.peaks['bandwidth'])
+    return f'{model} ({features}), {bench.options.threads} threads; {peaks}; {levels}; start-up of hlo-run {bench.startup * 1e3:.1f} ms'
+
+def main():
+    options = arguments()
+    bench = Bench(options)
+    print(machine_text(bench), flush=True)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        print(('{:44}' + ' {:>10}' * 10).format(*COLUMNS))
+        for name, path, workload in rows_to_run(options, folder):
+            if not re.search(options.only, name): continue
+            row = bench.row(name, path, workload); rows.append(row)
+            print(('{:44.44}' + ' {:>10}' * 10).format(*cells(row)), flush=True)
+    for line in summary(rows): print(line)
+    if options.json:
+        with open(options.json, 'w') as file: json.dump({'machine': machine_text(bench), 'threads': options.threads, 'peaks': bench.peaks, 'startup': bench.startup, 'rows': rows}, file, indent=1)
+    if options.markdown:
+        with open(options.markdown, 'w') as file:
+            print(machine_text(bench) + '\n', file=file)
+            for cells_ in (COLUMNS, ['---'] * len(COLUMNS), *map(cells, rows)): print('| ' + ' | '.join(cells_) + ' |', file=file)
+            print('\n' + '\n'.join(summary(rows)), file=file)
+
+if __name__ == '__main__': main()
