@@ -1,6 +1,7 @@
 #include "backends/cpu/build.h"
 
 #include "backends/cpu/control_steps.h"
+#include "backends/cpu/copy_step.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/kernel_step.h"
 #include "passes/analysis/buffer_assignment.h"
@@ -118,9 +119,13 @@ class Builder {
     if (!writes && !inst.info().Is(kSideEffect)) return;
     std::vector<Value> operands;
     for (const Instruction* operand : inst.operands()) operands.push_back(ValueOf(*operand));
+    if (inst.kind() == OpKind::Copy && result.shape.IsArray() && operands[0].leaves[0].slice.sizes < 0) {
+      sequence.push_back(MakeCopyStep(inst, program_, operands[0].leaves[0].slice, result.leaves[0].slice));
+      return;
+    }
     if (inst.kind() == OpKind::Fusion) {
       if (auto call = PlanKernel(inst, *program_.jit, operands, result)) {
-        sequence.push_back(MakeKernelStep(inst, *program_.jit, std::move(*call)));
+        sequence.push_back(MakeKernelStep(inst, program_, std::move(*call)));
         return;
       } else if (std::getenv("HLO_CPU_DEBUG") != nullptr) {
         llvm::errs() << "no kernel: " << inst.name() << ": " << call.error().message << "\n";

@@ -34,6 +34,7 @@ class ProgramRun {
     owners_.resize(program_.buffers.size());
     arena_ = AllocateBuffer(static_cast<size_t>(program_.arena_bytes));
     for (size_t i = 0; i < program_.buffers.size(); ++i) Bind(i);
+    frame_.ResolvePointers(program_.pointers);
     TakeSizes();
     HLO_CHECK_OK(cpu::RunSequence(program_.entry, frame_));
     const Leaf* at = program_.result.leaves.begin();

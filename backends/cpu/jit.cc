@@ -1,5 +1,7 @@
 #include "backends/cpu/jit.h"
 
+#include <deque>
+
 #include "backends/llvm/emit_kernel.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -66,6 +68,7 @@ class Jit::State {
     function->addFnAttr("target-features", machine_.features);
     function->addFnAttr("prefer-vector-width", "512");
     names_.push_back(kernel.name);
+    functions_.push_back(nullptr);
     return it->second;
   }
 
@@ -87,15 +90,15 @@ class Jit::State {
     if (auto error =
             jit_->addObjectFile(std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), false)))
       return Error(CompileError(llvm::toString(std::move(error))));
-    for (const std::string& name : names_) {
-      auto address = jit_->lookup(name);
+    for (size_t i = 0; i < names_.size(); ++i) {
+      auto address = jit_->lookup(names_[i]);
       if (!address) return Error(CompileError(llvm::toString(address.takeError())));
-      functions_.push_back(address->toPtr<KernelFn>());
+      functions_[i] = address->toPtr<KernelFn>();
     }
     return {};
   }
 
-  [[nodiscard]] KernelFn Function(int32_t kernel) const { return functions_[static_cast<size_t>(kernel)]; }
+  [[nodiscard]] const KernelFn* Function(int32_t kernel) const { return &functions_[static_cast<size_t>(kernel)]; }
   [[nodiscard]] size_t kernel_count() const { return names_.size(); }
 
  private:
@@ -126,14 +129,14 @@ class Jit::State {
   llvm::StringMap<int32_t> numbers_;  // by text; below 0: a failure
   std::vector<Diagnostic> failures_;
   std::vector<std::string> names_;
-  std::vector<KernelFn> functions_;
+  std::deque<KernelFn> functions_;
 };
 
 Jit::Jit(Machine machine) : state_(std::make_unique<State>(std::move(machine))) {}
 Jit::~Jit() = default;
 Result<int32_t> Jit::Add(kernel::Kernel kernel) { return state_->Add(std::move(kernel)); }
 Status Jit::Compile() { return state_->Compile(); }
-KernelFn Jit::Function(int32_t kernel) const { return state_->Function(kernel); }
+const KernelFn* Jit::Function(int32_t kernel) const { return state_->Function(kernel); }
 size_t Jit::kernel_count() const { return state_->kernel_count(); }
 
 }  // namespace hlo::cpu

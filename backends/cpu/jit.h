@@ -27,8 +27,8 @@ class Jit {
   Result<int32_t> Add(kernel::Kernel kernel);
   /// Makes code of all that was added. Errors: compile-kernels (LLVM's message).
   Status Compile();
-  /// After Compile().
-  [[nodiscard]] KernelFn Function(int32_t kernel) const;
+  /// Where the function of a kernel stands after Compile(); the place stays.
+  [[nodiscard]] const KernelFn* Function(int32_t kernel) const;
   [[nodiscard]] size_t kernel_count() const;
 
  private:

@@ -16,22 +16,24 @@ constexpr int64_t kPieceCost = 64 * 1024;
 
 class KernelStep final : public Step {
  public:
-  KernelStep(const Instruction& inst, const Jit& jit, KernelCall call)
-      : inst_(inst), jit_(jit), call_(std::move(call)) {}
+  KernelStep(const Instruction& inst, Program& program, KernelCall call)
+      : inst_(inst),
+        function_(program.jit->Function(call.kernel)),
+        buffers_(program.AddPointers(call.buffers)),
+        call_(std::move(call)) {}
 
   Status Run(Frame& frame) const override {
     frame.Observe(inst_);
     for (const auto& [from, to] : call_.copies)
       if (uint8_t *source = frame.At(from), *target = frame.At(to); source != target)
         std::memmove(target, source, static_cast<size_t>(to.size));
-    llvm::SmallVector<void*, 8> buffers;
-    for (const Slice& slice : call_.buffers) buffers.push_back(frame.At(slice));
-    const KernelFn run = jit_.Function(call_.kernel);
+    void* const* buffers = frame.Pointers(buffers_);
+    const KernelFn run = *function_;
     if (call_.extent <= call_.grain) {
-      run(buffers.data(), 0, call_.extent);
+      run(buffers, 0, call_.extent);
     } else {
       ParallelFor(0, call_.extent, call_.grain,
-                  [&](int64_t begin, int64_t end) { run(buffers.data(), begin, end); });
+                  [&](int64_t begin, int64_t end) { run(buffers, begin, end); });
     }
     return {};
   }
@@ -40,7 +42,8 @@ class KernelStep final : public Step {
 
  private:
   const Instruction& inst_;
-  const Jit& jit_;
+  const KernelFn* function_;
+  size_t buffers_;  // in Program::pointers
   KernelCall call_;
 };
 
@@ -73,8 +76,8 @@ int64_t IterationCost(const kernel::Kernel& kernel) {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, const Jit& jit, KernelCall call) {
-  return std::make_unique<KernelStep>(inst, jit, std::move(call));
+std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, Program& program, KernelCall call) {
+  return std::make_unique<KernelStep>(inst, program, std::move(call));
 }
 
 Result<KernelCall> PlanKernel(const Instruction& fusion, Jit& jit, llvm::ArrayRef<Value> operands,

@@ -15,7 +15,7 @@ struct KernelCall {
   int64_t grain = 1;                                     // iterations per piece
 };
 
-std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, const Jit& jit, KernelCall call);
+std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, Program& program, KernelCall call);
 
 /// Lowers a fusion and adds its kernel to `jit`. Errors: kernel-unsupported, saying why it has no kernel yet.
 Result<KernelCall> PlanKernel(const Instruction& fusion, Jit& jit, llvm::ArrayRef<Value> operands,

@@ -36,6 +36,13 @@ class Frame {
     return slice.buffer < 0 ? nullptr : bases_[static_cast<size_t>(slice.buffer)] + slice.offset;
   }
   void SetBase(size_t buffer, uint8_t* base) { bases_[buffer] = base; }
+  /// Makes the pointers of Program::pointers; once all bases are set.
+  void ResolvePointers(llvm::ArrayRef<Slice> slices) {
+    pointers_.reserve(slices.size());
+    for (const Slice& slice : slices) pointers_.push_back(At(slice));
+  }
+  /// The pointers from the given number of Program::pointers on.
+  [[nodiscard]] void* const* Pointers(size_t first) const { return pointers_.data() + first; }
   [[nodiscard]] uint8_t* base(size_t buffer) const { return bases_[buffer]; }
   /// Run-time sizes of a dynamic array, one per dimension; empty: the bounds.
   Dims& Sizes(const Slice& slice) { return sizes_[static_cast<size_t>(slice.sizes)]; }
@@ -50,6 +57,7 @@ class Frame {
 
  private:
   std::vector<uint8_t*> bases_;
+  std::vector<void*> pointers_;
   std::vector<Dims> sizes_;
   Executor context_;
   const Executor::Observer* observer_;
@@ -101,7 +109,15 @@ struct Program {
   Sequence entry;
   std::vector<Value> parameters;  // of the entry computation
   Value result;
+  /// What steps that are called often need as pointers: they know their part of the list by its first number.
+  std::vector<Slice> pointers;
   mutable ExecutionPlans plans;  // of called computations that the evaluator runs
+
+  /// Appends to `pointers`; the number of the first.
+  size_t AddPointers(llvm::ArrayRef<Slice> slices) {
+    pointers.insert(pointers.end(), slices.begin(), slices.end());
+    return pointers.size() - slices.size();
+  }
 };
 
 }  // namespace hlo::cpu
