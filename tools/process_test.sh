@@ -106,5 +106,21 @@ XLA_FLAGS=--print=full "$run" --config=config m.hlo >out 2>err
 XLA_FLAGS=--print=full "$run" --print=none m.hlo >out 2>err
 [ ! -s out ] || { echo "FAIL: command line over XLA_FLAGS"; failures=$((failures + 1)); }
 
+# Compiled kernels on disk: used again, not when damaged or when others may write them.
+export XDG_CACHE_HOME=$dir/cache
+printf 'ENTRY e { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }' >kernel.hlo
+"$run" --platform=cpu kernel.hlo >first 2>err
+entry=$(echo cache/hlo-toolkit/*.kernels)
+[ -f "$entry" ] || { echo "FAIL: no kernels in the cache"; failures=$((failures + 1)); }
+printf garbage | dd of="$entry" conv=notrunc bs=1 seek=40 2>/dev/null
+expect 0 'is damaged; not used [kernel-cache]' "$run" --platform=cpu kernel.hlo
+chmod a+w "$entry"
+expect 0 'may be written by others; not used [kernel-cache]' "$run" --platform=cpu kernel.hlo
+"$run" --platform=cpu kernel.hlo >second 2>err
+cmp -s first second || { echo "FAIL: results with and without the cache differ"; failures=$((failures + 1)); }
+rm -r cache
+"$run" --platform=cpu --no-cache kernel.hlo >out 2>err
+[ ! -e cache ] || { echo "FAIL: --no-cache"; failures=$((failures + 1)); }
+
 [ "$failures" = 0 ] && echo "all passed"
 exit "$failures"

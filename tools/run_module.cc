@@ -65,10 +65,12 @@ StringRef StatusOf(int exit_code) {
 
 /// The module made ready for the platform.
 Result<std::unique_ptr<Executable>> CompileFor(Platform platform, const Module& module,
-                                               const RunOptions& options) {
+                                               const RunOptions& options, DiagnosticSink& sink) {
   if (platform == Platform::Interpreter) return MakeInterpreter(module);
   CpuOptions cpu;
   cpu.optimization_level = static_cast<int>(options.passes.level.value_or(2));
+  cpu.cache = !options.no_cache;
+  cpu.report = [&](Diagnostic d) { sink.Report(std::move(d)); };
   return CompileForCpu(module, cpu);
 }
 
@@ -149,12 +151,12 @@ Status ModuleRunner::Prepare() {
   }
   const auto start = Clock::now();
   HLO_CHECK_OK(CheckSupported(module_, run_));
-  HLO_TRY(program_, CompileFor(options_.platform, module_, options_));
+  HLO_TRY(program_, CompileFor(options_.platform, module_, options_, sink_));
   result_.compile_ns = Nanoseconds(Clock::now() - start);
   if (options_.reference != Reference::None) {
     const bool interpreter = options_.reference == Reference::Interpreter;
     HLO_TRY(reference_,
-            CompileFor(interpreter ? Platform::Interpreter : Platform::Cpu, Original(), options_));
+            CompileFor(interpreter ? Platform::Interpreter : Platform::Cpu, Original(), options_, sink_));
   }
   HLO_TRY(donated_, DonatedParameters(module_, options_.donate));
   HLO_TRY(const std::vector<Diagnostic> warnings, CheckAliases(module_, donated_, options_.alias));

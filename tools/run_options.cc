@@ -21,6 +21,7 @@ constexpr OptionRow kPlatformRows[] = {
     Option<&R::dump_snapshots>("xla-dump-hlo-snapshots", "", "",
                                "arguments and results into the folder of --dump-to")
         .Advanced(),
+    Option<&R::no_cache>("no-cache", "", "", "cpu: compile kernels anew, do not keep them on disk"),
     Option<&R::compile_only>("compile-only", "", "", "check that the module can be run, do not run it"),
     Option<&R::infeed>("infeed", "@f.npz", "", "feeds infeed instructions, members in file order"),
     Option<&R::outfeed>("outfeed", "@f.npz", "", "captures what outfeed instructions send"),

@@ -28,6 +28,7 @@ struct RunOptions : CommonOptions {
   PassRunOptions passes;
   bool despecialize = false, remove_infeed_outfeed = false, dump_snapshots = false;
   bool compile_only = false;
+  bool no_cache = false;
   std::string infeed, outfeed;
   std::vector<std::string> custom_call;  // TARGET=error|zeros|identity
   std::string show_literal;

@@ -142,11 +142,11 @@ class Builder {
 
 }  // namespace
 
-Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module) {
+Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit) {
   auto program = std::make_unique<Program>();
   program->module = std::move(module);
   HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*program->module));
-  program->jit = std::make_unique<Jit>(HostMachine());
+  program->jit = std::move(jit);
   Builder(*program, assignment).Build();
   HLO_CHECK_OK(program->jit->Compile());
   return program;

@@ -4,7 +4,8 @@
 
 namespace hlo::cpu {
 
-/// The steps and buffers of a module that Prepare() made ready. Errors: what buffer assignment reports.
-Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module);
+/// The steps and buffers of a module that Prepare() made ready; kernels are compiled by `jit`. Errors: what
+/// buffer assignment reports.
+Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit);
 
 }  // namespace hlo::cpu

@@ -1,10 +1,14 @@
 #include "backends/cpu/compile.h"
 
+#include <sys/stat.h>
+
 #include "backends/cpu/build.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/prepare.h"
 #include "backends/run_devices.h"
 #include "ir/support/buffer.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 namespace hlo {
 namespace {
@@ -110,6 +114,19 @@ class ProgramRun {
   std::shared_ptr<void> arena_;
 };
 
+/// What decides which code comes out: the module, the options, the machine, and this program itself.
+std::string CacheKey(const Module& module, const CpuOptions& options, const cpu::Machine& machine) {
+  struct stat self{};
+  if (::stat("/proc/self/exe", &self) != 0) return "";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << Fingerprint(module) << ' ' << options.optimization_level << ' ' << options.fast_math << ' '
+     << machine.cpu << ' ' << machine.features << ' ' << self.st_size << ' ' << self.st_mtim.tv_sec << ' '
+     << self.st_mtim.tv_nsec;
+  const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(text));
+  return llvm::utohexstr(hash.high64, /*LowerCase=*/true, 16) + llvm::utohexstr(hash.low64, true, 16);
+}
+
 class CpuExecutable final : public Executable {
  public:
   explicit CpuExecutable(std::unique_ptr<Program> program) : program_(std::move(program)) {}
@@ -129,8 +146,16 @@ class CpuExecutable final : public Executable {
 
 Result<std::unique_ptr<Executable>> CompileForCpu(const Module& module, const CpuOptions& options) {
   std::unique_ptr<Module> copy = module.Clone();
+  cpu::Machine machine = cpu::HostMachine();
+  std::string key = options.cache ? CacheKey(module, options, machine) : "";
+  auto jit = std::make_unique<cpu::Jit>(std::move(machine), std::move(key));
+  if (options.report && !jit->cache_remark().empty()) {
+    Diagnostic remark = MakeError("kernel-cache", {}, "{0}", jit->cache_remark());
+    remark.severity = Severity::Remark;
+    options.report(std::move(remark));
+  }
   HLO_CHECK_OK(cpu::Prepare(*copy, options));
-  HLO_TRY(auto program, cpu::BuildProgram(std::move(copy)));
+  HLO_TRY(auto program, cpu::BuildProgram(std::move(copy), std::move(jit)));
   return std::make_unique<CpuExecutable>(std::move(program));
 }
 

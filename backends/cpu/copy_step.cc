@@ -39,7 +39,8 @@ class CopyStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeCopyStep(const Instruction& inst, Program& program, const Slice& from, const Slice& to) {
+std::unique_ptr<Step> MakeCopyStep(const Instruction& inst, Program& program, const Slice& from,
+                                   const Slice& to) {
   return std::make_unique<CopyStep>(inst, program, from, to);
 }
 

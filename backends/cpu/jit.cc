@@ -9,8 +9,8 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/xxhash.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -44,36 +44,94 @@ Machine HostMachine() {
 
 class Jit::State {
  public:
-  explicit State(Machine machine) : machine_(std::move(machine)) {}
+  State(Machine machine, std::string key, ObjectCache cache)
+      : machine_(std::move(machine)), key_(std::move(key)), cache_(std::move(cache)) {
+    if (key_.empty()) return;
+    if (auto entry = cache_.Load(key_, remark_)) {
+      cached_ = std::move(*entry);
+      replaying_ = true;
+    }
+  }
 
   Result<int32_t> Add(kernel::Kernel kernel) {
     std::string text;
     llvm::raw_string_ostream os(text);
     kernel::Print(os, kernel, /*with_name=*/false);
-    const auto [it, added] = numbers_.try_emplace(text, static_cast<int32_t>(names_.size()));
-    if (!added) {
-      if (it->second < 0) return Error(failures_[static_cast<size_t>(-1 - it->second)]);
-      return it->second;
+    const auto [it, added] = numbers_.try_emplace(text, static_cast<int32_t>(kernels_.size()));
+    const auto number = static_cast<size_t>(it->second);
+    if (added) {
+      const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(text));
+      kernels_.push_back({{hash.low64, hash.high64}, ""});
+      functions_.push_back(nullptr);
+      kernel.name = "k" + std::to_string(number);
+      waiting_.push_back(std::move(kernel));
+      HLO_CHECK_OK(Admit(number));
     }
-    HLO_CHECK_OK(Start());
-    kernel.name = "k" + std::to_string(names_.size());
-    if (Status status = codegen::EmitKernel(kernel, *module_); !status) {
-      if (llvm::Function* half = module_->getFunction(kernel.name)) half->eraseFromParent();
-      it->second = -1 - static_cast<int32_t>(failures_.size());
-      failures_.push_back(status.error());
-      return Error(std::move(status).error());
-    }
-    llvm::Function* function = module_->getFunction(kernel.name);
-    function->addFnAttr("target-cpu", machine_.cpu);
-    function->addFnAttr("target-features", machine_.features);
-    function->addFnAttr("prefer-vector-width", "512");
-    names_.push_back(kernel.name);
-    functions_.push_back(nullptr);
+    if (!kernels_[number].failure.empty())
+      return Error("kernel-unsupported", {}, "{0}", kernels_[number].failure);
     return it->second;
   }
 
   Status Compile() {
-    if (names_.empty()) return {};
+    if (replaying_ && kernels_.size() != cached_.kernels.size()) HLO_CHECK_OK(StopReplaying());
+    from_cache_ = replaying_;
+    if (llvm::all_of(kernels_, [](const auto& kernel) { return !kernel.failure.empty(); })) return {};
+    std::string object = replaying_ ? std::move(cached_.object) : "";
+    if (!replaying_) {
+      HLO_TRY(object, GenerateCode());
+      if (!key_.empty()) cache_.Store(key_, {kernels_, object});
+    }
+    return Link(object);
+  }
+
+  [[nodiscard]] const KernelFn* Function(int32_t kernel) const {
+    return &functions_[static_cast<size_t>(kernel)];
+  }
+  [[nodiscard]] size_t kernel_count() const {
+    return static_cast<size_t>(
+        llvm::count_if(kernels_, [](const auto& kernel) { return kernel.failure.empty(); }));
+  }
+  [[nodiscard]] bool from_cache() const { return from_cache_; }
+  [[nodiscard]] const std::string& remark() const { return remark_; }
+
+ private:
+  /// Says whether the newest kernel has code: as the cache remembers, as long as it knows all kernels so far.
+  Status Admit(size_t number) {
+    if (replaying_) {
+      if (number < cached_.kernels.size() &&
+          cached_.kernels[number].text_hash == kernels_[number].text_hash) {
+        kernels_[number].failure = cached_.kernels[number].failure;
+        return {};
+      }
+      return StopReplaying();
+    }
+    return EmitWaiting();
+  }
+
+  Status StopReplaying() {
+    replaying_ = false;
+    return EmitWaiting();
+  }
+
+  Status EmitWaiting() {
+    HLO_CHECK_OK(Start());
+    for (const kernel::Kernel& kernel : waiting_) {
+      CachedObject::Kernel& entry = kernels_[emitted_++];
+      if (Status status = codegen::EmitKernel(kernel, *module_); !status) {
+        if (llvm::Function* half = module_->getFunction(kernel.name)) half->eraseFromParent();
+        entry.failure = status.error().message;
+        continue;
+      }
+      llvm::Function* function = module_->getFunction(kernel.name);
+      function->addFnAttr("target-cpu", machine_.cpu);
+      function->addFnAttr("target-features", machine_.features);
+      function->addFnAttr("prefer-vector-width", "512");
+    }
+    waiting_.clear();
+    return {};
+  }
+
+  Result<std::string> GenerateCode() {
 #ifndef NDEBUG
     if (llvm::verifyModule(*module_, &llvm::errs())) llvm::report_fatal_error("invalid LLVM IR");
 #endif
@@ -84,25 +142,26 @@ class Jit::State {
       return Error(CompileError("the target cannot emit objects"));
     passes.run(*module_);
     module_.reset();
+    return std::string(object.begin(), object.end());
+  }
+
+  Status Link(llvm::StringRef object) {
+    InitializeLlvm();
     auto jit = llvm::orc::LLJITBuilder().create();
     if (!jit) return Error(CompileError(llvm::toString(jit.takeError())));
     jit_ = std::move(*jit);
-    if (auto error =
-            jit_->addObjectFile(std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), false)))
+    if (auto error = jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object)))
       return Error(CompileError(llvm::toString(std::move(error))));
-    for (size_t i = 0; i < names_.size(); ++i) {
-      auto address = jit_->lookup(names_[i]);
+    for (size_t i = 0; i < kernels_.size(); ++i) {
+      if (!kernels_[i].failure.empty()) continue;
+      auto address = jit_->lookup("k" + std::to_string(i));
       if (!address) return Error(CompileError(llvm::toString(address.takeError())));
       functions_[i] = address->toPtr<KernelFn>();
     }
     return {};
   }
 
-  [[nodiscard]] const KernelFn* Function(int32_t kernel) const { return &functions_[static_cast<size_t>(kernel)]; }
-  [[nodiscard]] size_t kernel_count() const { return names_.size(); }
-
- private:
-  /// LLVM is started by the first kernel.
+  /// LLVM is started by the first kernel that the cache does not have.
   Status Start() {
     if (module_) return {};
     InitializeLlvm();
@@ -122,21 +181,31 @@ class Jit::State {
   }
 
   Machine machine_;
+  std::string key_;  // empty: no cache
+  ObjectCache cache_;
+  CachedObject cached_;     // while replaying
+  bool replaying_ = false;  // all kernels so far are those of the cached object
+  bool from_cache_ = false;
+  std::string remark_;
   std::unique_ptr<llvm::LLVMContext> context_;
   std::unique_ptr<llvm::Module> module_;
   std::unique_ptr<llvm::TargetMachine> target_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
-  llvm::StringMap<int32_t> numbers_;  // by text; below 0: a failure
-  std::vector<Diagnostic> failures_;
-  std::vector<std::string> names_;
+  llvm::StringMap<int32_t> numbers_;  // by text
+  std::vector<CachedObject::Kernel> kernels_;
+  std::deque<kernel::Kernel> waiting_;  // not in module_ yet
+  size_t emitted_ = 0;
   std::deque<KernelFn> functions_;
 };
 
-Jit::Jit(Machine machine) : state_(std::make_unique<State>(std::move(machine))) {}
+Jit::Jit(Machine machine, std::string cache_key, ObjectCache cache)
+    : state_(std::make_unique<State>(std::move(machine), std::move(cache_key), std::move(cache))) {}
 Jit::~Jit() = default;
 Result<int32_t> Jit::Add(kernel::Kernel kernel) { return state_->Add(std::move(kernel)); }
 Status Jit::Compile() { return state_->Compile(); }
 const KernelFn* Jit::Function(int32_t kernel) const { return state_->Function(kernel); }
 size_t Jit::kernel_count() const { return state_->kernel_count(); }
+bool Jit::from_cache() const { return state_->from_cache(); }
+const std::string& Jit::cache_remark() const { return state_->remark(); }
 
 }  // namespace hlo::cpu

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "backends/cpu/object_cache.h"
 #include "backends/kernel/kernel.h"
 
 namespace hlo::cpu {
@@ -21,7 +22,9 @@ Machine HostMachine();
 /// Compiles kernels together. Equal kernels are compiled once.
 class Jit {
  public:
-  Jit(Machine machine);
+  /// With a key, code comes from `cache` if it has an entry for the key that was made of the same kernels,
+  /// and goes there otherwise.
+  explicit Jit(Machine machine, std::string cache_key = "", ObjectCache cache = ObjectCache());
   ~Jit();
   /// Adds a kernel, whatever its name; its number for Function(). Errors: kernel-unsupported.
   Result<int32_t> Add(kernel::Kernel kernel);
@@ -30,6 +33,10 @@ class Jit {
   /// Where the function of a kernel stands after Compile(); the place stays.
   [[nodiscard]] const KernelFn* Function(int32_t kernel) const;
   [[nodiscard]] size_t kernel_count() const;
+  /// After Compile(): nothing was compiled, the cache had it.
+  [[nodiscard]] bool from_cache() const;
+  /// Why an entry of the cache was not used; empty if there was none or it was used.
+  [[nodiscard]] const std::string& cache_remark() const;
 
  private:
   class State;
