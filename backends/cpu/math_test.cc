@@ -151,9 +151,24 @@ struct Row {
 };
 #define HLO_ROW(Kind, name, bound32, bound64) {OpKind::Kind, std::name, bound32, std::name, bound64}
 const Row kRows[] = {
-    HLO_ROW(Exp, exp, 2, 2),   HLO_ROW(Expm1, expm1, 2, 2),
-    HLO_ROW(Log, log, 2, 2),   HLO_ROW(Log1p, log1p, 2, 2),
-    HLO_ROW(Tanh, tanh, 2, 2), {OpKind::Logistic, Logistic<double>, 2, Logistic<long double>, 2},
+    HLO_ROW(Exp, exp, 2, 2),
+    HLO_ROW(Expm1, expm1, 2, 2),
+    {OpKind::Logistic, Logistic<double>, 2, Logistic<long double>, 2},
+    HLO_ROW(Tanh, tanh, 2, 2),
+    HLO_ROW(Log, log, 2, 2),
+    HLO_ROW(Log1p, log1p, 2, 2),
+    HLO_ROW(Erf, erf, 2, 2),
+    HLO_ROW(Sin, sin, 2, 2),
+    HLO_ROW(Cos, cos, 2, 2),
+    HLO_ROW(Tan, tan, 2, 2),
+    HLO_ROW(Cbrt, cbrt, 2, 2),
+    HLO_ROW(Asin, asin, 1, 2),
+    HLO_ROW(Acos, acos, 1, 2),
+    HLO_ROW(Sinh, sinh, 1, 2),
+    HLO_ROW(Cosh, cosh, 1, 2),
+    HLO_ROW(Asinh, asinh, 1, 2),
+    HLO_ROW(Acosh, acosh, 1, 2),
+    HLO_ROW(Atanh, atanh, 1, 2),
 };
 
 TEST(Math, OneOperand32) {
@@ -200,6 +215,46 @@ TEST(Math, OneOperand64) {
     }
     Report(Info(row.kind).text.str().c_str(), worst, row.bound64);
   }
+}
+
+template <class T, class Wide>
+void TwoOperands(OpKind kind, ElementType type, Wide (*reference)(Wide, Wide), double bound) {
+  const Compiled f(kind, type, 2);
+  if (!f) return;
+  std::vector<T> x, y;
+  for (const T a : Specials<T>())
+    for (const T b : Specials<T>()) {
+      x.push_back(a);
+      y.push_back(b);
+    }
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<T> exponent(-20, 20);
+  while (x.size() < kBatch) {
+    // Any bits, and pairs whose powers are of moderate size.
+    using Code = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    const T a = std::bit_cast<T>(static_cast<Code>(random())),
+            b = std::bit_cast<T>(static_cast<Code>(random()));
+    const bool moderate = x.size() % 4 != 0;
+    x.push_back(moderate ? std::exp2(exponent(random)) : a);
+    y.push_back(moderate ? exponent(random) * (x.size() % 4 == 1 ? T(8) : T(1)) : b);
+    if (x.size() % 8 == 5) y.back() = std::round(y.back()), x.back() = -x.back();
+  }
+  std::vector<T> out(kBatch);
+  f({x.data(), y.data(), out.data()});
+  Worst<T> worst;
+  for (size_t i = 0; i < kBatch; ++i)
+    worst.See(Ulps<T, Wide>(out[i], reference(static_cast<Wide>(x[i]), static_cast<Wide>(y[i]))), x[i], y[i],
+              out[i]);
+  Report(Info(kind).text.str().c_str(), worst, bound);
+}
+
+TEST(Math, Power) {
+  TwoOperands<float, double>(OpKind::Power, ElementType::F32, math::Pow, 3);
+  TwoOperands<double, long double>(OpKind::Power, ElementType::F64, std::pow, 2);
+}
+TEST(Math, Atan2) {
+  TwoOperands<float, double>(OpKind::Atan2, ElementType::F32, math::Atan2, 3);
+  TwoOperands<double, long double>(OpKind::Atan2, ElementType::F64, std::atan2, 2);
 }
 
 }  // namespace

@@ -57,6 +57,20 @@ constexpr Row kRows[] = {
     {OpKind::Tanh, Direct<EmitTanh>, Direct<EmitTanh>},
     {OpKind::Log, Direct<EmitLog>, Direct<EmitLog>},
     {OpKind::Log1p, Direct<EmitLog1p>, Direct<EmitLog1p>},
+    {OpKind::Erf, Direct<EmitErf32>, nullptr},
+    {OpKind::Sin, Direct<EmitSin>, Direct<EmitSin>},
+    {OpKind::Cos, Direct<EmitCos>, Direct<EmitCos>},
+    {OpKind::Tan, Direct<EmitTan>, Direct<EmitTan>},
+    {OpKind::Power, Direct<EmitPower32>, nullptr},
+    {OpKind::Cbrt, Through64<EmitCbrt64>, Direct<EmitCbrt64>},
+    {OpKind::Atan2, Through64<EmitAtan264>, Direct<EmitAtan264>},
+    {OpKind::Asin, Through64<EmitAsin64>, Direct<EmitAsin64>},
+    {OpKind::Acos, Through64<EmitAcos64>, Direct<EmitAcos64>},
+    {OpKind::Sinh, Through64<EmitSinh64>, Direct<EmitSinh64>},
+    {OpKind::Cosh, Through64<EmitCosh64>, Direct<EmitCosh64>},
+    {OpKind::Asinh, Through64<EmitAsinh64>, Direct<EmitAsinh64>},
+    {OpKind::Acosh, Through64<EmitAcosh64>, Direct<EmitAcosh64>},
+    {OpKind::Atanh, Through64<EmitAtanh64>, Direct<EmitAtanh64>},
 };
 
 }  // namespace

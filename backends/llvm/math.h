@@ -77,7 +77,7 @@ class Math {
   llvm::Type* type_;
 };
 
-// One function per opcode; both floating types unless a name says one.
+// One function per opcode: for both floating types, or the one in its name.
 #define HLO_MATH(Name) llvm::Value* Name(Math& m, llvm::ArrayRef<llvm::Value*> x);
 HLO_MATH(EmitExp)
 HLO_MATH(EmitExpm1)
@@ -85,6 +85,20 @@ HLO_MATH(EmitLogistic)
 HLO_MATH(EmitTanh)
 HLO_MATH(EmitLog)
 HLO_MATH(EmitLog1p)
+HLO_MATH(EmitErf32)
+HLO_MATH(EmitSin)
+HLO_MATH(EmitCos)
+HLO_MATH(EmitTan)
+HLO_MATH(EmitPower32)
+HLO_MATH(EmitCbrt64)
+HLO_MATH(EmitAtan264)
+HLO_MATH(EmitAsin64)
+HLO_MATH(EmitAcos64)
+HLO_MATH(EmitSinh64)
+HLO_MATH(EmitCosh64)
+HLO_MATH(EmitAsinh64)
+HLO_MATH(EmitAcosh64)
+HLO_MATH(EmitAtanh64)
 #undef HLO_MATH
 
 }  // namespace hlo::codegen

@@ -109,4 +109,52 @@ Value* EmitTanh(Math& m, llvm::ArrayRef<Value*> x) {
   return m.CopySign(m.Select(m.Less(a, 0.625), near, far), x[0]);
 }
 
+Value* EmitErf32(Math& m, llvm::ArrayRef<Value*> x) {
+  // x + x p(x^2) for |x| < 0.92, else 1 - exp(-q(|x|)): minimax, errors 2^-31 and 2^-32.
+  constexpr double kP[] = {0x1.06eba8p-3, -0x1.812744p-2,  0x1.ce2e1cp-4, -0x1.b80ff2p-6,
+                           0x1.54d42ap-8, -0x1.aaa2d6p-11, 0x1.5e062cp-14};
+  constexpr double kQ[] = {-0x1.6ea536p-13, 0x1.212804p+0, 0x1.444538p-1,   0x1.bb8e20p-4,
+                           -0x1.9bb0d0p-6,  0x1.119b12p-8, -0x1.c88dfap-12, 0x1.638116p-16};
+  Value* a = m.Abs(x[0]);
+  Value* s = m.Mul(x[0], x[0]);
+  Value* near = m.Fma(x[0], m.Poly(s, kP), x[0]);
+  Value* far = m.Sub(m.C(1), MiddleExp(m, m.Neg(m.Poly(m.AtMost(a, 4), kQ))));
+  return m.Select(m.Less(a, 0.92), near, m.CopySign(far, x[0]));
+}
+
+namespace {
+
+/// exp(a) / 2, a >= 0.
+Value* HalfExp(Math& m, Value* a) {
+  const Reduced reduced = Reduce(m, m.AtMost(a, 720));
+  return m.Scale(SmallExp(m, reduced.r), m.b.CreateSub(reduced.k, m.I(1)));
+}
+
+}  // namespace
+
+Value* EmitSinh64(Math& m, llvm::ArrayRef<Value*> x) {
+  Value* a = m.Abs(x[0]);
+  // Taylor, error 2^-60 below 1.
+  constexpr double kP[] = {1.0 / 6,
+                           1.0 / 120,
+                           1.0 / 5040,
+                           1.0 / 362880,
+                           1.0 / 39916800,
+                           1.0 / 6227020800.0,
+                           1.0 / 1307674368000.0,
+                           1.0 / 355687428096000.0,
+                           1.0 / 121645100408832000.0,
+                           1.0 / 51090942171709440000.0};
+  Value* s = m.Mul(a, a);
+  Value* near = m.Fma(m.Mul(a, s), m.Poly(s, kP), a);
+  Value* half = HalfExp(m, a);
+  Value* far = m.Sub(half, m.Div(m.C(0.25), half));
+  return m.CopySign(m.Select(m.Less(a, 1.0), near, far), x[0]);
+}
+
+Value* EmitCosh64(Math& m, llvm::ArrayRef<Value*> x) {
+  Value* half = HalfExp(m, m.Abs(x[0]));
+  return m.Add(half, m.Div(m.C(0.25), half));
+}
+
 }  // namespace hlo::codegen

@@ -74,4 +74,36 @@ Value* EmitLog1p(Math& m, llvm::ArrayRef<Value*> x) {
   return Specials(m, result, u, x[0]);
 }
 
+namespace {
+constexpr double kLn2 = 0x1.62e42fefa39efp-1;
+constexpr double kHuge = 0x1p60;  // where log(2 x) is asinh(x) and acosh(x)
+}  // namespace
+
+/// log1p(a + a^2 / (1 + sqrt(a^2 + 1)))
+Value* EmitAsinh64(Math& m, llvm::ArrayRef<Value*> x) {
+  Value* a = m.Abs(x[0]);
+  Value* s = m.Mul(a, a);
+  Value* near = m.Add(a, m.Div(s, m.Add(m.C(1), m.Sqrt(m.Add(s, m.C(1))))));
+  Value* huge = m.b.CreateFCmpOGT(a, m.C(kHuge));
+  Value* result = EmitLog1p(m, {m.Select(huge, a, near)});
+  return m.CopySign(m.Add(result, m.Select(huge, m.C(kLn2), m.C(0))), x[0]);
+}
+
+/// log1p(t + sqrt(t (t + 2))), t = x - 1
+Value* EmitAcosh64(Math& m, llvm::ArrayRef<Value*> x) {
+  Value* t = m.Sub(x[0], m.C(1));
+  Value* near = m.Add(t, m.Sqrt(m.Fma(t, t, m.Add(t, t))));
+  Value* huge = m.b.CreateFCmpOGT(x[0], m.C(kHuge));
+  Value* result = EmitLog1p(m, {m.Select(huge, x[0], near)});
+  result = m.Add(result, m.Select(huge, m.C(kLn2), m.C(0)));
+  return m.Select(m.b.CreateFCmpULT(x[0], m.C(1)), m.NaN(), result);
+}
+
+/// log1p(2 a / (1 - a)) / 2
+Value* EmitAtanh64(Math& m, llvm::ArrayRef<Value*> x) {
+  Value* a = m.Abs(x[0]);
+  Value* ratio = m.Div(m.Add(a, a), m.Sub(m.C(1), a));
+  return m.CopySign(m.Mul(EmitLog1p(m, {ratio}), 0.5), x[0]);
+}
+
 }  // namespace hlo::codegen

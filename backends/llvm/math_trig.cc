@@ -1,0 +1,175 @@
+// sin, cos and tan: x = k pi/2 + r with |r| <= pi/4, found in f64.
+#include "backends/llvm/math.h"
+#include "llvm/IR/MDBuilder.h"
+
+namespace hlo::codegen {
+namespace {
+
+using llvm::Value;
+
+constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
+// pi/2 in three parts.
+constexpr double kP1 = 0x1.921fb54442d18p+0, kP2 = 0x1.1a62633145c07p-54, kP3 = -0x1.f1976b7ed8fbcp-110;
+/// Below this, k and the parts of k pi/2 are exact enough.
+constexpr double kLarge = 0x1p30;
+
+struct Reduced {
+  Value* quadrant;       // integer; the low two bits count
+  Value* r;              // f64
+  Value* low = nullptr;  // r + low more exactly; of f64 only
+};
+
+/// f32 values of at least 2^(b + 23) are a whole multiple X of 2^b; X (2^b mod 2 pi) is congruent to them and
+/// small enough, with the residue in two parts.
+struct Band {
+  double from;   // of |x|
+  double scale;  // 2^-b
+  double high, low;
+};
+constexpr Band kBands[] = {
+    {0x1p30, 0x1p-7, 0x1.2b0bad558f435p+1, -0x1.f5f7fb2e61132p-57},
+    {0x1p50, 0x1p-27, -0x1.bcb4a23e73336p-1, -0x1.4cc11b4920ae8p-57},
+    {0x1p70, 0x1p-47, -0x1.89d0120259a97p+1, -0x1.6cc942274dc45p-54},
+    {0x1p90, 0x1p-67, -0x1.82ac8377ff216p-3, 0x1.17955574142a1p-58},
+    {0x1p110, 0x1p-87, -0x1.214a9b91233b2p-3, 0x1.45f5262caae07p-58},
+};
+
+struct Product {
+  Value* high;
+  Value* low;
+};
+Product SmallCongruent(Math& m, Value* x) {
+  Value *scale = m.C(kBands[0].scale), *high = m.C(kBands[0].high), *low = m.C(kBands[0].low);
+  Value* a = m.Abs(x);
+  for (const Band& band : llvm::ArrayRef(kBands).drop_front()) {
+    Value* below = m.Less(a, band.from);
+    scale = m.Select(below, scale, m.C(band.scale));
+    high = m.Select(below, high, m.C(band.high));
+    low = m.Select(below, low, m.C(band.low));
+  }
+  Value* whole = m.Mul(x, scale);
+  Value* product = m.Mul(whole, high);
+  return {product, m.Fma(whole, low, m.Fma(whole, high, m.Neg(product)))};
+}
+
+/// Emits `rare` into a block of its own that runs if `condition` holds in any lane; there the lanes where it
+/// holds take its values, elsewhere they keep `usual`.
+llvm::SmallVector<Value*, 2> InRareCase(Math& m, Value* condition, llvm::ArrayRef<Value*> usual,
+                                        llvm::function_ref<llvm::SmallVector<Value*, 2>()> rare) {
+  llvm::IRBuilderBase& b = m.b;
+  Value* any = condition->getType()->isVectorTy() ? b.CreateOrReduce(condition) : condition;
+  llvm::BasicBlock* from = b.GetInsertBlock();
+  llvm::Function* function = from->getParent();
+  auto* inside = llvm::BasicBlock::Create(b.getContext(), "rare", function);
+  auto* next = llvm::BasicBlock::Create(b.getContext(), "next", function);
+  b.CreateCondBr(any, inside, next, llvm::MDBuilder(b.getContext()).createUnlikelyBranchWeights());
+  b.SetInsertPoint(inside);
+  llvm::SmallVector<Value*, 2> values = rare();
+  for (size_t i = 0; i < values.size(); ++i) values[i] = b.CreateSelect(condition, values[i], usual[i]);
+  llvm::BasicBlock* to = b.GetInsertBlock();
+  b.CreateBr(next);
+  b.SetInsertPoint(next);
+  for (size_t i = 0; i < values.size(); ++i) {
+    llvm::PHINode* phi = b.CreatePHI(values[i]->getType(), 2);
+    phi->addIncoming(usual[i], from);
+    phi->addIncoming(values[i], to);
+    values[i] = phi;
+  }
+  return values;
+}
+
+Reduced Reduce32(Math& m, Value* x32) {
+  Math wide = m.Wide();
+  Value* x = m.Widen(x32);
+  Value* large = wide.b.CreateFCmpOGE(wide.Abs(x), wide.C(kLarge));
+  const auto parts = InRareCase(wide, large, {x, wide.C(0)}, [&]() -> llvm::SmallVector<Value*, 2> {
+    const Product product = SmallCongruent(wide, x);
+    return {product.high, product.low};
+  });
+  const Math::Rounded k = wide.RoundProduct(parts[0], kTwoOverPi);
+  Value* r = wide.Fma(k.real, -kP2, wide.Fma(k.real, -kP1, parts[0]));
+  return {wide.b.CreateTrunc(k.integer, m.IntType()), wide.Add(r, parts[1])};
+}
+
+Reduced Reduce64(Math& m, Value* x) {
+  const Math::Rounded k = m.RoundProduct(x, kTwoOverPi);
+  Value* high = m.Fma(k.real, -kP1, x);  // exact
+  Value* product = m.Mul(k.real, kP2);
+  Value* lost = m.Fma(k.real, kP3, m.Fma(k.real, kP2, m.Neg(product)));
+  Value* r = m.Sub(high, product);
+  // Exact: one of the two is much smaller, or they cancel.
+  Value* back = m.Sub(high, r);
+  return {k.integer, r, m.Sub(m.Sub(back, product), lost)};
+}
+
+// r + r^3 p(r^2) and 1 - r^2/2 + r^4 p(r^2): minimax for f32 (2^-37, 2^-33), for f64 2^-66 and more.
+constexpr double kSin32[] = {-0x1.555556p-3, 0x1.111108p-7, -0x1.a00f32p-13, 0x1.6cbecep-19};
+constexpr double kCos32[] = {0x1.55554ap-5, -0x1.6c0c22p-10, 0x1.99e338p-16};
+constexpr double kSin64[] = {-0x1.5555555555555p-3, 0x1.1111111111110p-7,   -0x1.a01a01a019880p-13,
+                             0x1.71de3a544a6cep-19, -0x1.ae6453ecab5c4p-26, 0x1.612161267019ep-33,
+                             -0x1.ab066192d3e8fp-41};
+constexpr double kCos64[] = {0x1.5555555555555p-5,   -0x1.6c16c16c16c16p-10, 0x1.a01a01a019cb8p-16,
+                             -0x1.27e4fb7708fb2p-22, 0x1.1eed8ddaa5390p-29,  -0x1.93949f74df9adp-37,
+                             0x1.ab68d5c08a457p-45};
+
+struct SinCos {
+  Value* sin;
+  Value* cos;
+};
+SinCos Both32(Math& m, Value* r) {
+  Value* s = m.Mul(r, r);
+  Value* sin = m.Fma(m.Mul(s, r), m.Poly(s, kSin32), r);
+  return {sin, m.Fma(s, m.Fma(s, m.Poly(s, kCos32), m.C(-0.5)), m.C(1))};
+}
+SinCos Both64(Math& m, const Reduced& reduced) {
+  Value* r = reduced.r;
+  Value* s = m.Mul(r, r);
+  Value* cos_rest = m.Mul(m.Mul(s, s), m.Poly(s, kCos64));
+  Value* head = m.Fma(s, -0.5, m.C(1));
+  // sin(r + l) = sin(r) + l (1 - r^2/2), cos(r + l) = cos(r) - r l.
+  Value* sin = m.Add(r, m.Fma(m.Mul(s, r), m.Poly(s, kSin64), m.Mul(reduced.low, head)));
+  Value* cut = m.Fma(s, -0.5, m.Sub(m.C(1), head));
+  Value* cos = m.Add(head, m.Add(cut, m.Fma(m.Neg(r), reduced.low, cos_rest)));
+  return {sin, cos};
+}
+
+/// sin(x + quarters pi/2)
+Value* SinOf(Math& m, Value* x, int quarters, llvm::Intrinsic::ID exact) {
+  const Reduced reduced = m.f64() ? Reduce64(m, x) : Reduce32(m, x);
+  const SinCos both = m.f64() ? Both64(m, reduced) : Both32(m, m.Narrow(reduced.r));
+  Value* quadrant = quarters == 0 ? reduced.quadrant : m.b.CreateAdd(reduced.quadrant, m.I(quarters));
+  Value* odd = m.b.CreateICmpNE(m.b.CreateAnd(quadrant, m.I(1)), m.I(0));
+  Value* magnitude = m.Select(odd, both.cos, both.sin);
+  const int sign_bit = m.f64() ? 63 : 31;
+  Value* sign = m.b.CreateShl(m.b.CreateLShr(quadrant, m.I(1)), m.I(sign_bit));
+  Value* result = m.FromBits(m.b.CreateXor(m.Bits(magnitude), sign));
+  if (quarters == 0) result = m.Select(m.Equal(x, 0.0), x, result);
+  if (!m.f64()) return result;
+  Value* large = m.b.CreateFCmpOGE(m.Abs(x), m.C(kLarge));
+  return InRareCase(m, large, {result},
+                    [&]() -> llvm::SmallVector<Value*, 2> { return {m.Call(exact, {x})}; })[0];
+}
+
+}  // namespace
+
+Value* EmitSin(Math& m, llvm::ArrayRef<Value*> x) { return SinOf(m, x[0], 0, llvm::Intrinsic::sin); }
+Value* EmitCos(Math& m, llvm::ArrayRef<Value*> x) { return SinOf(m, x[0], 1, llvm::Intrinsic::cos); }
+
+Value* EmitTan(Math& m, llvm::ArrayRef<Value*> x) {
+  const Reduced reduced = m.f64() ? Reduce64(m, x[0]) : Reduce32(m, x[0]);
+  // Of f32 also in f64, as the quotient adds up errors.
+  Math wide = m.Wide();
+  const SinCos both = m.f64() ? Both64(m, reduced) : Both32(wide, reduced.r);
+  Value* odd = m.b.CreateICmpNE(m.b.CreateAnd(reduced.quadrant, m.I(1)), m.I(0));
+  // tan(r + pi/2) = -1 / tan(r)
+  Value* quotient = wide.Div(m.Select(odd, wide.Neg(both.cos), both.sin), m.Select(odd, both.sin, both.cos));
+  if (!m.f64()) quotient = m.Narrow(quotient);
+  Value* result = m.Select(m.Equal(x[0], 0.0), x[0], quotient);
+  if (!m.f64()) return result;
+  Value* large = m.b.CreateFCmpOGE(m.Abs(x[0]), m.C(kLarge));
+  return InRareCase(m, large, {result}, [&]() -> llvm::SmallVector<Value*, 2> {
+    return {m.Call(llvm::Intrinsic::tan, {x[0]})};
+  })[0];
+}
+
+}  // namespace hlo::codegen
