@@ -115,6 +115,7 @@ constexpr double kCos64[] = {0x1.5555555555555p-5,   -0x1.6c16c16c16c16p-10, 0x1
 struct SinCos {
   Value* sin;
   Value* cos;
+  Value *sin_low = nullptr, *cos_low = nullptr;  // what rounding cut off; of f64 only
 };
 SinCos Both32(Math& m, Value* r) {
   Value* s = m.Mul(r, r);
@@ -127,10 +128,11 @@ SinCos Both64(Math& m, const Reduced& reduced) {
   Value* cos_rest = m.Mul(m.Mul(s, s), m.Poly(s, kCos64));
   Value* head = m.Fma(s, -0.5, m.C(1));
   // sin(r + l) = sin(r) + l (1 - r^2/2), cos(r + l) = cos(r) - r l.
-  Value* sin = m.Add(r, m.Fma(m.Mul(s, r), m.Poly(s, kSin64), m.Mul(reduced.low, head)));
+  Value* sin_rest = m.Fma(m.Mul(s, r), m.Poly(s, kSin64), m.Mul(reduced.low, head));
   Value* cut = m.Fma(s, -0.5, m.Sub(m.C(1), head));
-  Value* cos = m.Add(head, m.Add(cut, m.Fma(m.Neg(r), reduced.low, cos_rest)));
-  return {sin, cos};
+  Value* tail = m.Add(cut, m.Fma(m.Neg(r), reduced.low, cos_rest));
+  Value *sin = m.Add(r, sin_rest), *cos = m.Add(head, tail);
+  return {sin, cos, m.Add(m.Sub(r, sin), sin_rest), m.Add(m.Sub(head, cos), tail)};
 }
 
 /// sin(x + quarters pi/2)
@@ -161,9 +163,19 @@ Value* EmitTan(Math& m, llvm::ArrayRef<Value*> x) {
   Math wide = m.Wide();
   const SinCos both = m.f64() ? Both64(m, reduced) : Both32(wide, reduced.r);
   Value* odd = m.b.CreateICmpNE(m.b.CreateAnd(reduced.quadrant, m.I(1)), m.I(0));
-  // tan(r + pi/2) = -1 / tan(r)
-  Value* quotient = wide.Div(m.Select(odd, wide.Neg(both.cos), both.sin), m.Select(odd, both.sin, both.cos));
-  if (!m.f64()) quotient = m.Narrow(quotient);
+  // tan(r + pi/2) = -cos(r) / sin(r)
+  Value* top = m.Select(odd, wide.Neg(both.cos), both.sin);
+  Value* bottom = m.Select(odd, both.sin, both.cos);
+  Value* quotient = wide.Div(top, bottom);
+  if (m.f64()) {
+    Value* top_low = m.Select(odd, m.Neg(both.cos_low), both.sin_low);
+    Value* bottom_low = m.Select(odd, both.sin_low, both.cos_low);
+    Value* back = m.Neg(quotient);
+    Value* rest = m.Fma(back, bottom_low, m.Add(m.Fma(back, bottom, top), top_low));
+    quotient = m.Add(quotient, m.Div(rest, bottom));
+  } else {
+    quotient = m.Narrow(quotient);
+  }
   Value* result = m.Select(m.Equal(x[0], 0.0), x[0], quotient);
   if (!m.f64()) return result;
   Value* large = m.b.CreateFCmpOGE(m.Abs(x[0]), m.C(kLarge));
