@@ -63,8 +63,8 @@ Bytes Compiled(const kernel::Kernel& kernel) {
   const kernel::LoopStmt* outer = kernel::OutermostLoop(kernel);
   const int64_t group = outer == nullptr ? 1 : int64_t{outer->loop.width} * outer->loop.unroll;
   const int64_t middle = extent / 2 / group * group;
-  if (middle > 0) jit.Function (*number)(Pointers(buffers).data(), 0, middle);
-  jit.Function (*number)(Pointers(buffers).data(), middle, extent);
+  if (middle > 0) (*jit.Function(*number))(Pointers(buffers).data(), 0, middle);
+  (*jit.Function(*number))(Pointers(buffers).data(), middle, extent);
   return buffers;
 }
 

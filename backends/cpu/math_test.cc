@@ -49,7 +49,7 @@ class Compiled {
   Compiled(OpKind kind, ElementType type, int operands) : jit_(HostMachine()) {
     const auto number = jit_.Add(FunctionKernel(kind, type, operands));
     if (!number || !jit_.Compile()) return;
-    run_ = jit_.Function(*number);
+    run_ = *jit_.Function(*number);
   }
   explicit operator bool() const { return run_ != nullptr; }
   void operator()(std::initializer_list<void*> buffers) const { run_(buffers.begin(), 0, kBatch); }
