@@ -117,6 +117,34 @@ ENTRY e { x = s8[3,32,64] parameter(0)  ROOT t = s8[3,64,32] transpose(x), dimen
 ENTRY e { x = s16[3,41] parameter(0)  z = s16[] constant(7)
   p = s16[3,90] pad(x, z), padding=0_0x5_4_1  q = s16[3,131] concatenate(p, x), dimensions={1}
   ROOT v = s16[3,131] reverse(q), dimensions={1} })"},
+    {"gather_rows", R"(HloModule m
+ENTRY e { x = f32[30,40] parameter(0)  i = s32[9] parameter(1)
+  ROOT g = f32[9,40] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
+    index_vector_dim=1, slice_sizes={1,40} })"},
+    {"gather_windows", R"(HloModule m
+ENTRY e { x = s16[3,30,40] parameter(0)  i = s8[3,9,2] parameter(1)
+  ROOT g = s16[3,9,2,5] gather(x, i), offset_dims={2,3}, collapsed_slice_dims={}, start_index_map={2,1},
+    operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,2,5} })"},
+    {"pool", R"(HloModule m
+max { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT s = f32[] maximum(x, y) }
+ENTRY e { x = f32[2,17,19,20] parameter(0)  z = f32[] constant(-inf)
+  ROOT r = f32[2,9,10,20] reduce-window(x, z), window={size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_1x1_1x0_0}, to_apply=max })"},
+    {"dilated_windows", R"(HloModule m
+add { x = s32[] parameter(0)  y = s32[] parameter(1)  ROOT s = s32[] add(x, y) }
+ENTRY e { x = s32[40,13] parameter(0)  z = s32[] constant(3)
+  ROOT r = s32[80,25] reduce-window(x, z), window={size=3x4 pad=2_3x0_3 lhs_dilate=2x2 rhs_dilate=2x1}, to_apply=add })"},
+    {"small_dots", R"(HloModule m
+ENTRY e { x = f32[5,6,7] parameter(0)  y = f32[7,5,20] parameter(1)
+  ROOT d = f32[5,6,20] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_contracting_dims={0} })"},
+    {"integer_dot", R"(HloModule m
+ENTRY e { x = s8[6,70] parameter(0)  y = s8[20,70] parameter(1)
+  ROOT d = s32[6,20] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1} })"},
+    {"borders", R"(HloModule m
+ENTRY e { x = s8[5,40] parameter(0)  z = s8[] parameter(1)
+  ROOT p = s8[9,45] pad(x, z), padding=3_1x-2_7 })"},
+    {"rows_and_parts", R"(HloModule m
+ENTRY e { x = f32[6,50] parameter(0)  y = f32[6,3] parameter(1)  n = f32[6,50] negate(x)
+  ROOT p = f32[6,103] concatenate(x, y, n), dimensions={1} })"},
     {"stride", R"(HloModule m
 ENTRY e { x = s32[7,200] parameter(0)  ROOT s = s32[7,66] slice(x), slice={[0:7],[1:199:3]} })"},
 };

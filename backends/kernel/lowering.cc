@@ -45,20 +45,21 @@ Status Lowering::LowerOutputs(llvm::ArrayRef<const Instruction*> outputs) {
   if (root->kind() != OpKind::Tuple && root->shape().IsTuple()) {
     llvm::SmallVector<int64_t, 2> numbers;
     for (size_t i = 0; i < outputs.size(); ++i) numbers.push_back(static_cast<int64_t>(i));
+    if (root->kind() == OpKind::Scatter) return LowerScatter(*root, numbers);
     return LowerNest(outputs.take_front(1), numbers);
   }
   // Outputs of equal dimensions share a nest.
   llvm::SmallVector<bool, 4> done(outputs.size(), false);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (done[i]) continue;
-    if (outputs[i]->kind() == OpKind::DynamicUpdateSlice) {
-      HLO_CHECK_OK(LowerUpdate(*outputs[i], static_cast<int64_t>(i)));
+    if (const LowerRoot lower = FindRootLowering(*outputs[i])) {
+      HLO_CHECK_OK((this->*lower)(*outputs[i], static_cast<int64_t>(i)));
       continue;
     }
     llvm::SmallVector<const Instruction*, 2> group;
     llvm::SmallVector<int64_t, 2> numbers;
     for (size_t j = i; j < outputs.size(); ++j) {
-      if (done[j] || outputs[j]->kind() == OpKind::DynamicUpdateSlice ||
+      if (done[j] || FindRootLowering(*outputs[j]) != nullptr ||
           !SameDims(outputs[i]->shape(), outputs[j]->shape()))
         continue;
       done[j] = true;
@@ -90,7 +91,8 @@ Address Lowering::MakeLoops(int nest, int64_t dimension, int64_t extent,
   return index;
 }
 
-Status Lowering::InLoops(llvm::ArrayRef<int64_t> dims, llvm::function_ref<Status(const Indices&)> body) {
+Status Lowering::InLoops(llvm::ArrayRef<int64_t> dims, llvm::function_ref<Status(const Indices&)> body,
+                         bool ordered) {
   const int nest = nests_++;
   Indices at;
   llvm::SmallVector<LoopId, 4> loops;
@@ -106,7 +108,9 @@ Status Lowering::InLoops(llvm::ArrayRef<int64_t> dims, llvm::function_ref<Status
   for (size_t l = loops.size(); l-- > 0;) {
     builder_.Close();
     memo_.pop_back();
-    builder_.Append(LoopStmt{{loops[l], builder_.Extent(loops[l])}, std::move(regions[l])});
+    Dimension loop{loops[l], builder_.Extent(loops[l])};
+    loop.ordered = ordered;
+    builder_.Append(LoopStmt{loop, std::move(regions[l])});
   }
   return {};
 }
@@ -121,11 +125,15 @@ Status Lowering::LowerNest(llvm::ArrayRef<const Instruction*> outputs, llvm::Arr
       values.append(mine.begin(), mine.end());
     }
     // All is read before anything is written: an output may lie over a parameter.
-    const auto first = static_cast<BufferId>(fused_.parameters().size());
-    for (size_t i = 0; i < values.size(); ++i)
-      builder_.Store(first + static_cast<BufferId>(numbers[i]), Linearize(at, shape.dims()), values[i]);
+    for (size_t i = 0; i < values.size(); ++i) StoreOutput(numbers[i], shape, at, values[i]);
     return {};
   });
+}
+
+void Lowering::StoreOutput(int64_t number, const Shape& shape, const Indices& at, ValueId value,
+                           ValueId mask) {
+  const auto first = static_cast<int64_t>(fused_.parameters().size());
+  builder_.Store(static_cast<BufferId>(first + number), Linearize(at, shape.dims()), value, mask);
 }
 
 Status Lowering::LowerUpdate(const Instruction& root, int64_t number) {
@@ -139,8 +147,7 @@ Status Lowering::LowerUpdate(const Instruction& root, int64_t number) {
     HLO_TRY(const ValueId value, EmitOne(update, at, -1));
     Indices to = starts;
     for (size_t d = 0; d < to.size(); ++d) to[d].Add(at[d]);
-    builder_.Store(static_cast<BufferId>(static_cast<int64_t>(fused_.parameters().size()) + number),
-                   Linearize(to, root.shape().dims()), value);
+    StoreOutput(number, root.shape(), to, value);
     return {};
   });
 }
@@ -154,7 +161,10 @@ Result<Lowering::Values> Lowering::EmitReduce(const Instruction& inst, const Ind
   std::vector<MemoLevel> memo(std::make_move_iterator(memo_.begin() + level + 1),
                               std::make_move_iterator(memo_.end()));
   memo_.resize(static_cast<size_t>(level) + 1);
-  Result<Values> results = EmitReduceHere(inst, at, mask);
+  const EmitFn here = inst.kind() == OpKind::Dot            ? &Lowering::EmitDotHere
+                      : inst.kind() == OpKind::ReduceWindow ? &Lowering::EmitReduceWindowHere
+                                                            : &Lowering::EmitReduceHere;
+  Result<Values> results = (this->*here)(inst, at, mask);
   if (!results) return results;
   builder_.Resume(regions);
   memo_.insert(memo_.end(), std::make_move_iterator(memo.begin()), std::make_move_iterator(memo.end()));
@@ -166,7 +176,6 @@ Result<Lowering::Values> Lowering::EmitReduceHere(const Instruction& inst, const
   const Shape& operand = inst.operand(0)->shape();
   const Dims& reduced = inst.attr<ReduceAttrs>().dimensions;
   const int nest = nests_++;
-  ReduceStmt reduce;
   llvm::SmallVector<LoopId, 4> loops;
   Indices from;
   size_t kept = 0;
@@ -174,26 +183,39 @@ Result<Lowering::Values> Lowering::EmitReduceHere(const Instruction& inst, const
     from.push_back(llvm::is_contained(reduced, d) ? MakeLoops(nest, d, operand.dim(d), loops) : at[kept++]);
   if (operand.ElementCount() == 0)
     return Error("kernel-unsupported", inst.loc(), "%{0} reduces nothing", inst.name());
+  Values inits;
   for (size_t i = 0; i < count; ++i) {
     HLO_TRY(const ValueId init, EmitOne(*inst.operand(static_cast<int64_t>(count + i)), {}, mask));
-    reduce.inits.push_back(init);
+    inits.push_back(init);
   }
-  if (loops.empty()) {
-    // One element per result.
-    Values arguments(reduce.inits);
+  const auto elements = [&]() -> Result<Values> {
+    Values values;
     for (size_t i = 0; i < count; ++i) {
       HLO_TRY(const ValueId element, EmitOne(*inst.operand(static_cast<int64_t>(i)), from, mask));
-      arguments.push_back(element);
+      values.push_back(element);
     }
-    return InlineScalars(*inst.callee(), arguments);
+    return values;
+  };
+  return Fold(loops, inits, elements,
+              [&](llvm::ArrayRef<ValueId> values) { return InlineScalars(*inst.callee(), values); });
+}
+
+Result<Lowering::Values> Lowering::Fold(
+    llvm::ArrayRef<LoopId> loops, const Values& inits, llvm::function_ref<Result<Values>()> elements,
+    llvm::function_ref<Result<Values>(llvm::ArrayRef<ValueId> parameters)> combine) {
+  if (loops.empty()) {
+    // One element per result.
+    Values arguments(inits);
+    HLO_TRY(const Values element, elements());
+    arguments.append(element.begin(), element.end());
+    return combine(arguments);
   }
+  ReduceStmt reduce;
+  reduce.inits = inits;
   reduce.body = std::make_unique<Region>();
   builder_.Open(*reduce.body, loops);
   memo_.emplace_back();
-  for (size_t i = 0; i < count; ++i) {
-    HLO_TRY(const ValueId element, EmitOne(*inst.operand(static_cast<int64_t>(i)), from, mask));
-    reduce.body->yields.push_back(element);
-  }
+  HLO_TRY(reduce.body->yields, elements());
   builder_.Close();
   memo_.pop_back();
   for (const LoopId loop : loops) reduce.loops.push_back({loop, builder_.Extent(loop)});
@@ -203,11 +225,11 @@ Result<Lowering::Values> Lowering::EmitReduceHere(const Instruction& inst, const
       reduce.parameters.push_back(builder_.NewValue(lowered_.kernel.TypeOf(value)));
   builder_.Open(*reduce.combiner, {}, reduce.parameters);
   memo_.emplace_back();
-  HLO_TRY(reduce.combiner->yields, InlineScalars(*inst.callee(), reduce.parameters));
+  HLO_TRY(reduce.combiner->yields, combine(reduce.parameters));
   builder_.Close();
   memo_.pop_back();
   Values results;
-  for (const ValueId init : reduce.inits) results.push_back(builder_.NewValue(lowered_.kernel.TypeOf(init)));
+  for (const ValueId init : inits) results.push_back(builder_.NewValue(lowered_.kernel.TypeOf(init)));
   reduce.results = results;
   builder_.Append(std::move(reduce));
   return results;

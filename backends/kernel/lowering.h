@@ -47,8 +47,11 @@ class Lowering {
   Result<Values> EmitConcatenate(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitPad(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitDynamicSlice(const Instruction& inst, const Indices& at, ValueId mask);
+  Result<Values> EmitGather(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitReduce(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitReduceHere(const Instruction& inst, const Indices& at, ValueId mask);
+  Result<Values> EmitReduceWindowHere(const Instruction& inst, const Indices& at, ValueId mask);
+  Result<Values> EmitDotHere(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitTupleElement(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitCall(const Instruction& inst, const Indices& at, ValueId mask);
 
@@ -57,9 +60,31 @@ class Lowering {
   Result<void> LowerNest(llvm::ArrayRef<const Instruction*> outputs, llvm::ArrayRef<int64_t> numbers);
   /// root = dynamic-update-slice(parameter, …): only the update is written.
   Result<void> LowerUpdate(const Instruction& root, int64_t number);
+  /// root = concatenate(…): a nest per operand, inside of the loops over the dimensions before.
+  Result<void> LowerConcatenate(const Instruction& root, int64_t number);
+  /// root = pad(…) without interior padding: a nest per border, and one for the operand.
+  Result<void> LowerPad(const Instruction& root, int64_t number);
+  /// root = scatter(parameters, …): windows of the operands are changed, row by row.
+  Result<void> LowerScatter(const Instruction& root, llvm::ArrayRef<int64_t> numbers);
+  Result<void> LowerOneScatter(const Instruction& root, int64_t number);
+  Result<void> EmitScatterRow(const Instruction& root, llvm::ArrayRef<int64_t> numbers, const Indices& row);
+  /// A nest of its own for an output, if its root has one.
+  using LowerRoot = Result<void> (Lowering::*)(const Instruction& root, int64_t number);
+  static LowerRoot FindRootLowering(const Instruction& root);
+  /// Stores an element of output `number`.
+  void StoreOutput(int64_t number, const Shape& shape, const Indices& at, ValueId value, ValueId mask = -1);
   /// Opens loops over dimensions, calls `body` with the indices, closes them.
-  Result<void> InLoops(llvm::ArrayRef<int64_t> dims,
-                       llvm::function_ref<Result<void>(const Indices& at)> body);
+  Result<void> InLoops(llvm::ArrayRef<int64_t> dims, llvm::function_ref<Result<void>(const Indices& at)> body,
+                       bool ordered = false);
+  /// Folds what `elements` makes of an iteration of `loops` (made, not opened) into `inits`.
+  Result<Values> Fold(llvm::ArrayRef<LoopId> loops, const Values& inits,
+                      llvm::function_ref<Result<Values>()> elements,
+                      llvm::function_ref<Result<Values>(llvm::ArrayRef<ValueId> parameters)> combine);
+  /// An index of any integer type as s64; u64 beyond it as the largest.
+  ValueId AsIndex(ValueId value);
+  /// Element `component` of the index vector of a gather or scatter at batch indices, as s64.
+  Result<ValueId> IndexComponent(const Instruction& indices, const Indices& batch, int64_t vector_dim,
+                                 int64_t component, ValueId mask);
   /// The loops of a dimension of nest `nest`, made but not opened, and the index they form.
   Address MakeLoops(int nest, int64_t dimension, int64_t extent, llvm::SmallVectorImpl<LoopId>& loops);
   /// Values of a scalar computation; arguments by parameter.

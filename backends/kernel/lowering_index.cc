@@ -3,6 +3,13 @@
 
 namespace hlo::kernel {
 
+ValueId Lowering::AsIndex(ValueId value) {
+  const ElementType type = lowered_.kernel.TypeOf(value);
+  if (type == ElementType::U64)
+    value = builder_.Op(OpKind::Minimum, type, {value, builder_.Constant(type, INT64_MAX)});
+  return type == ElementType::S64 ? value : builder_.Op(OpKind::Convert, ElementType::S64, {value});
+}
+
 Result<Indices> Lowering::Starts(const Instruction& inst, int64_t first_index, llvm::ArrayRef<int64_t> dims,
                                  llvm::ArrayRef<int64_t> sizes, ValueId mask) {
   Indices starts(dims.size());
@@ -12,12 +19,8 @@ Result<Indices> Lowering::Starts(const Instruction& inst, int64_t first_index, l
     if (number >= inst.operand_count() || inst.operand(number)->shape().rank() != 0)
       return Error("kernel-unsupported", inst.loc(), "%{0} has its indices in an array", inst.name());
     HLO_TRY(ValueId start, EmitOne(*inst.operand(number), {}, mask));
-    // Indices count as signed; those of u64 beyond s64 are clamped to the largest start.
     const ElementType type = lowered_.kernel.TypeOf(start);
-    if (type == ElementType::U64) {
-      start = builder_.Op(OpKind::Minimum, type, {start, builder_.Constant(type, INT64_MAX)});
-    }
-    if (type != ElementType::S64) start = builder_.Op(OpKind::Convert, ElementType::S64, {start});
+    start = AsIndex(start);
     int64_t most = dims[d] - sizes[d];
     // XLA computes the bound of updates in the type of the indices: in unsigned types too narrow for it, it
     // wraps.

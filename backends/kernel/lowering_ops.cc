@@ -47,7 +47,10 @@ Lowering::EmitFn Lowering::FindEmitter(const Instruction& inst) {
       {OpKind::Concatenate, &Lowering::EmitConcatenate},
       {OpKind::Pad, &Lowering::EmitPad},
       {OpKind::DynamicSlice, &Lowering::EmitDynamicSlice},
+      {OpKind::Gather, &Lowering::EmitGather},
       {OpKind::Reduce, &Lowering::EmitReduce},
+      {OpKind::ReduceWindow, &Lowering::EmitReduce},
+      {OpKind::Dot, &Lowering::EmitReduce},
       {OpKind::GetTupleElement, &Lowering::EmitTupleElement},
       {OpKind::Map, &Lowering::EmitCall},
   };

@@ -1,0 +1,374 @@
+// Windows at indices, windows that slide, products: what reads several elements for one.
+#include "backends/kernel/lowering.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace hlo::kernel {
+namespace {
+
+/// Window positions and products per element up to which loops that take each of them are worth it: there are
+/// ways that need fewer steps.
+constexpr int64_t kMaxTaps = 64;
+constexpr int64_t kMaxProducts = 4096;
+
+}  // namespace
+
+Result<ValueId> Lowering::IndexComponent(const Instruction& indices, const Indices& batch, int64_t vector_dim,
+                                         int64_t component, ValueId mask) {
+  Indices at = batch;
+  if (vector_dim < indices.shape().rank()) {
+    Address number;
+    number.offset = component;
+    at.insert(at.begin() + vector_dim, number);
+  }
+  HLO_TRY(const ValueId index, EmitOne(indices, at, mask));
+  return AsIndex(index);
+}
+
+Result<Lowering::Values> Lowering::EmitGather(const Instruction& inst, const Indices& at, ValueId mask) {
+  const auto& attrs = inst.attr<GatherAttrs>();
+  const Shape& operand = inst.operand(0)->shape();
+  if (operand.ElementCount() == 0)
+    return Error("kernel-unsupported", inst.loc(), "%{0} gathers from nothing", inst.name());
+  Indices batch, from(static_cast<size_t>(operand.rank()));
+  size_t window = 0;
+  for (int64_t d = 0; d < inst.shape().rank(); ++d) {
+    if (!llvm::is_contained(attrs.offset_dims, d)) {
+      batch.push_back(at[static_cast<size_t>(d)]);
+      continue;
+    }
+    while (llvm::is_contained(attrs.collapsed_slice_dims, static_cast<int64_t>(window)) ||
+           llvm::is_contained(attrs.operand_batching_dims, static_cast<int64_t>(window)))
+      ++window;
+    from[window++].Add(at[static_cast<size_t>(d)]);
+  }
+  for (size_t i = 0; i < attrs.operand_batching_dims.size(); ++i) {
+    const int64_t d = attrs.start_indices_batching_dims[i];
+    from[static_cast<size_t>(attrs.operand_batching_dims[i])].Add(
+        batch[static_cast<size_t>(d > attrs.index_vector_dim ? d - 1 : d)]);
+  }
+  for (size_t i = 0; i < attrs.start_index_map.size(); ++i) {
+    const auto d = static_cast<size_t>(attrs.start_index_map[i]);
+    const int64_t limit = operand.dims()[d] - attrs.slice_sizes[d];
+    if (limit <= 0) continue;  // clamped to 0
+    HLO_TRY(const ValueId start,
+            IndexComponent(*inst.operand(1), batch, attrs.index_vector_dim, static_cast<int64_t>(i), mask));
+    from[d].AddValue(
+        builder_.Op(OpKind::Clamp, ElementType::S64, {builder_.Integer(0), start, builder_.Integer(limit)}),
+        1);
+  }
+  return Emit(*inst.operand(0), from, mask);
+}
+
+Status Lowering::LowerScatter(const Instruction& root, llvm::ArrayRef<int64_t> numbers) {
+  const size_t count = numbers.size();
+  const Computation& combiner = *root.callee();
+  for (size_t k = 0; k < count; ++k) {
+    const auto i = static_cast<int64_t>(k);
+    const Instruction &target = *root.operand(i),
+                      &updates = *root.operand(static_cast<int64_t>(count) + 1 + i);
+    const ElementType type = target.shape().element_type();
+    if (target.kind() != OpKind::Parameter || target.users().size() != 1)
+      return Error("kernel-unsupported", root.loc(), "%{0} does not change parameters in place", root.name());
+    if (combiner.parameter(i)->shape().element_type() != type ||
+        combiner.parameter(i + static_cast<int64_t>(count))->shape().element_type() !=
+            updates.shape().element_type())
+      return Error("kernel-unsupported", root.loc(), "%{0} converts its operands", root.name());
+    if (updates.shape().ElementCount() == 0)
+      return Error("kernel-unsupported", root.loc(), "%{0} has no updates", root.name());
+    lowered_.in_place.emplace_back(numbers[k], target.attr<ParameterAttrs>().number);
+  }
+  // One row after the other, as an element may lie in the windows of several.
+  const auto& attrs = root.attr<ScatterAttrs>();
+  const Shape& indices = root.operand(static_cast<int64_t>(count))->shape();
+  Dims rows;
+  for (int64_t d = 0; d < indices.rank(); ++d)
+    if (d != attrs.index_vector_dim) rows.push_back(indices.dim(d));
+  return InLoops(
+      rows, [&](const Indices& row) { return EmitScatterRow(root, numbers, row); },
+      /*ordered=*/!attrs.unique_indices);
+}
+
+Status Lowering::LowerOneScatter(const Instruction& root, int64_t number) {
+  return LowerScatter(root, number);
+}
+
+Status Lowering::EmitScatterRow(const Instruction& root, llvm::ArrayRef<int64_t> numbers,
+                                const Indices& row) {
+  const auto& attrs = root.attr<ScatterAttrs>();
+  const auto count = static_cast<int64_t>(numbers.size());
+  const Shape &operand = root.operand(0)->shape(), &updates = root.operand(count + 1)->shape();
+  // The window and where it starts.
+  Dims window, window_of_operand(static_cast<size_t>(operand.rank()), 1);
+  llvm::SmallVector<size_t, 4> operand_dims;
+  for (int64_t d = 0; d < operand.rank(); ++d) {
+    if (llvm::is_contained(attrs.inserted_window_dims, d) || llvm::is_contained(attrs.input_batching_dims, d))
+      continue;
+    const int64_t size = updates.dim(attrs.update_window_dims[window.size()]);
+    window.push_back(size);
+    window_of_operand[static_cast<size_t>(d)] = size;
+    operand_dims.push_back(static_cast<size_t>(d));
+  }
+  Indices starts(static_cast<size_t>(operand.rank()));
+  for (size_t i = 0; i < attrs.input_batching_dims.size(); ++i) {
+    const int64_t d = attrs.scatter_indices_batching_dims[i];
+    starts[static_cast<size_t>(attrs.input_batching_dims[i])].Add(
+        row[static_cast<size_t>(d > attrs.index_vector_dim ? d - 1 : d)]);
+  }
+  ValueId inside = -1;
+  for (size_t i = 0; i < attrs.scatter_dims_to_operand_dims.size(); ++i) {
+    const auto d = static_cast<size_t>(attrs.scatter_dims_to_operand_dims[i]);
+    HLO_TRY(const ValueId start,
+            IndexComponent(*root.operand(count), row, attrs.index_vector_dim, static_cast<int64_t>(i), -1));
+    starts[d].AddValue(start, 1);
+    const int64_t limit = std::max<int64_t>(operand.dims()[d] - window_of_operand[d], 0);
+    inside = builder_.And(inside, builder_.Compare(Direction::GE, start, builder_.Integer(0)));
+    inside = builder_.And(inside, builder_.Compare(Direction::LE, start, builder_.Integer(limit)));
+  }
+  return InLoops(window, [&](const Indices& offsets) -> Status {
+    Indices to = starts, from(static_cast<size_t>(updates.rank()));
+    for (size_t w = 0; w < offsets.size(); ++w) {
+      to[operand_dims[w]].Add(offsets[w]);
+      from[static_cast<size_t>(attrs.update_window_dims[w])] = offsets[w];
+    }
+    for (size_t d = 0, next = 0; d < from.size(); ++d)
+      if (!llvm::is_contained(attrs.update_window_dims, static_cast<int64_t>(d))) from[d] = row[next++];
+    Values current, arriving;
+    const auto first = static_cast<int64_t>(fused_.parameters().size());
+    for (int64_t k = 0; k < count; ++k) {
+      HLO_TRY(const ValueId update, EmitOne(*root.operand(count + 1 + k), from, -1));
+      arriving.push_back(update);
+      // Read here and now: rows before may have changed it, wherever its address is known.
+      const ElementType type = root.operand(k)->shape().element_type();
+      const ValueId otherwise = inside < 0 ? -1 : ZeroOf(type);
+      current.push_back(builder_.NewValue(type));
+      builder_.Append(LoadStmt{current.back(), static_cast<BufferId>(first + numbers[static_cast<size_t>(k)]),
+                               Linearize(to, operand.dims()), inside, otherwise});
+    }
+    current.append(arriving.begin(), arriving.end());
+    HLO_TRY(const Values combined, InlineScalars(*root.callee(), current));
+    for (size_t k = 0; k < numbers.size(); ++k) StoreOutput(numbers[k], operand, to, combined[k], inside);
+    return {};
+  });
+}
+
+Result<Lowering::Values> Lowering::EmitReduceWindowHere(const Instruction& inst, const Indices& at,
+                                                        ValueId mask) {
+  const auto count = static_cast<size_t>(inst.operand_count() / 2);
+  const Window& window = inst.attr<ReduceWindowAttrs>().window;
+  const Shape& base = inst.operand(0)->shape();
+  int64_t taps = 1;
+  for (const WindowDim& w : window.dims) taps = w.size > kMaxTaps ? kMaxTaps + 1 : taps * w.size;
+  if (taps > kMaxTaps || taps == 0 || base.ElementCount() == 0)
+    return Error("kernel-unsupported", inst.loc(), "%{0} has windows of {1} elements", inst.name(), taps);
+  const int nest = nests_++;
+  llvm::SmallVector<LoopId, 4> loops;
+  Indices positions;
+  for (size_t d = 0; d < window.dims.size(); ++d) {
+    const WindowDim& w = window.dims[d];
+    if (w.reversal) return Error("kernel-unsupported", inst.loc(), "%{0} is reversed", inst.name());
+    Address position;
+    position.offset = -w.pad_low;
+    position.Add(at[d], w.stride);
+    position.Add(MakeLoops(nest, static_cast<int64_t>(d), w.size, loops), w.window_dilation);
+    positions.push_back(position);
+  }
+  Values inits;
+  for (size_t i = 0; i < count; ++i) {
+    HLO_TRY(const ValueId init, EmitOne(*inst.operand(static_cast<int64_t>(count + i)), {}, mask));
+    const auto number = static_cast<int64_t>(i);
+    const ElementType type = lowered_.kernel.TypeOf(init);
+    if (inst.callee()->parameter(number)->shape().element_type() != type ||
+        inst.operand(number)->shape().element_type() != type)
+      return Error("kernel-unsupported", inst.loc(), "%{0} converts its operands", inst.name());
+    inits.push_back(init);
+  }
+  // Positions in the padding take no part: a last element says which.
+  bool bounded = false, never = false;
+  for (size_t d = 0; d < positions.size(); ++d) {
+    const WindowDim& w = window.dims[d];
+    const auto range = RangeOf(positions[d]);
+    bounded |= !range || range->first < 0 || range->second >= base.dims()[d] || w.base_dilation > 1;
+  }
+  if (bounded) inits.push_back(builder_.Constant(ElementType::Pred, 1));
+  const auto elements = [&]() -> Result<Values> {
+    ValueId inside = -1;
+    Indices from = positions;
+    for (size_t d = 0; bounded && d < positions.size() && !never; ++d) {
+      const int64_t step = window.dims[d].base_dilation;
+      inside = builder_.And(inside, InRange(positions[d], 0, (base.dims()[d] - 1) * step + 1, never));
+      if (step == 1 || never) continue;
+      const ValueId index = builder_.Index(positions[d]), by = builder_.Integer(step);
+      const ValueId rest = builder_.Op(OpKind::Remainder, ElementType::S64, {index, by});
+      inside = builder_.And(inside, builder_.Compare(Direction::EQ, rest, builder_.Integer(0)));
+      from[d] = Address();
+      from[d].AddValue(builder_.Op(OpKind::Divide, ElementType::S64, {index, by}), 1);
+    }
+    if (never)
+      return Error("kernel-unsupported", inst.loc(), "%{0} has windows in the padding only", inst.name());
+    Values values;
+    for (size_t i = 0; i < count; ++i) {
+      HLO_TRY(const ValueId element,
+              EmitOne(*inst.operand(static_cast<int64_t>(i)), from, builder_.And(mask, inside)));
+      values.push_back(element);
+    }
+    if (bounded) values.push_back(inside >= 0 ? inside : builder_.Constant(ElementType::Pred, 1));
+    return values;
+  };
+  const auto combine = [&](llvm::ArrayRef<ValueId> parameters) -> Result<Values> {
+    if (!bounded) return InlineScalars(*inst.callee(), parameters);
+    // Accumulators, a flag, elements, a flag.
+    Values arguments(parameters.take_front(count));
+    arguments.append(parameters.begin() + count + 1, parameters.end() - 1);
+    HLO_TRY(const Values folded, InlineScalars(*inst.callee(), arguments));
+    Values results;
+    for (size_t i = 0; i < count; ++i)
+      results.push_back(builder_.Op(OpKind::Select, lowered_.kernel.TypeOf(parameters[i]),
+                                    {parameters.back(), folded[i], parameters[i]}));
+    results.push_back(parameters[count]);
+    return results;
+  };
+  HLO_TRY(Values results, Fold(loops, inits, elements, combine));
+  results.resize(count);
+  return results;
+}
+
+Result<Lowering::Values> Lowering::EmitDotHere(const Instruction& inst, const Indices& at, ValueId mask) {
+  const auto& attrs = inst.attr<DotAttrs>();
+  const Instruction &lhs = *inst.operand(0), &rhs = *inst.operand(1);
+  const ElementType type = inst.shape().element_type();
+  const auto narrow = [](const Instruction& x) { return Info(x.shape().element_type()).bits < 8; };
+  if (attrs.algorithm != DotAlgorithm::Unset || inst.operand_count() != 2 || IsPred(type) ||
+      IsComplex(type) || narrow(lhs) || narrow(rhs))
+    return Error("kernel-unsupported", inst.loc(), "%{0} is no plain dot", inst.name());
+  int64_t products = 1;
+  for (const int64_t d : attrs.lhs_contracting_dims) products *= lhs.shape().dim(d);
+  if (products == 0 || products > kMaxProducts)
+    return Error("kernel-unsupported", inst.loc(), "%{0} sums {1} products", inst.name(), products);
+  const int nest = nests_++;
+  llvm::SmallVector<LoopId, 4> loops;
+  Indices left(static_cast<size_t>(lhs.shape().rank())), right(static_cast<size_t>(rhs.shape().rank()));
+  size_t next = 0;
+  for (size_t i = 0; i < attrs.lhs_batch_dims.size(); ++i, ++next)
+    left[static_cast<size_t>(attrs.lhs_batch_dims[i])] = right[static_cast<size_t>(attrs.rhs_batch_dims[i])] =
+        at[next];
+  for (size_t i = 0; i < attrs.lhs_contracting_dims.size(); ++i) {
+    const int64_t d = attrs.lhs_contracting_dims[i];
+    left[static_cast<size_t>(d)] = right[static_cast<size_t>(attrs.rhs_contracting_dims[i])] =
+        MakeLoops(nest, d, lhs.shape().dim(d), loops);
+  }
+  const auto fill = [&](Indices& side, const Dims& batch, const Dims& contracting) {
+    for (size_t d = 0; d < side.size(); ++d)
+      if (!llvm::is_contained(batch, static_cast<int64_t>(d)) &&
+          !llvm::is_contained(contracting, static_cast<int64_t>(d)))
+        side[d] = at[next++];
+  };
+  fill(left, attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
+  fill(right, attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
+  // Operands count as elements of the result's type; sums of narrow floats are taken in f32.
+  const ElementType sum = IsFloat(type) && Info(type).bits < 32 ? ElementType::F32 : type;
+  const auto load = [&](const Instruction& side, const Indices& from) -> Result<ValueId> {
+    HLO_TRY(ValueId x, EmitOne(side, from, mask));
+    if (lowered_.kernel.TypeOf(x) != type && sum == type) x = builder_.Op(OpKind::Convert, type, {x});
+    return lowered_.kernel.TypeOf(x) == sum ? x : builder_.Op(OpKind::Convert, sum, {x});
+  };
+  const auto elements = [&]() -> Result<Values> {
+    HLO_TRY(const ValueId x, load(lhs, left));
+    HLO_TRY(const ValueId y, load(rhs, right));
+    return Values{builder_.Op(OpKind::Multiply, sum, {x, y})};
+  };
+  const auto combine = [&](llvm::ArrayRef<ValueId> values) -> Result<Values> {
+    return Values{builder_.Op(OpKind::Add, sum, values)};
+  };
+  HLO_TRY(Values results, Fold(loops, {ZeroOf(sum)}, elements, combine));
+  if (sum != type) results[0] = builder_.Op(OpKind::Convert, type, {results[0]});
+  return results;
+}
+
+Lowering::LowerRoot Lowering::FindRootLowering(const Instruction& root) {
+  if (root.kind() == OpKind::DynamicUpdateSlice) return &Lowering::LowerUpdate;
+  if (root.kind() == OpKind::Concatenate && root.operand_count() > 1) return &Lowering::LowerConcatenate;
+  if (root.kind() == OpKind::Scatter) return &Lowering::LowerOneScatter;
+  const auto has_interior = [](const PaddingDim& d) { return d.interior > 0; };
+  if (root.kind() == OpKind::Pad && llvm::none_of(root.attr<PadAttrs>().padding, has_interior) &&
+      root.operand(0)->shape().ElementCount() > 0)
+    return &Lowering::LowerPad;
+  return nullptr;
+}
+
+Status Lowering::LowerConcatenate(const Instruction& root, int64_t number) {
+  const auto dimension = static_cast<size_t>(root.attr<DimensionsAttrs>().dimensions[0]);
+  const auto dims = root.shape().dims();
+  return InLoops(dims.take_front(dimension), [&](const Indices& before) -> Status {
+    int64_t begin = 0;
+    for (const Instruction* operand : root.operands()) {
+      const int64_t offset = begin;
+      begin += operand->shape().dims()[dimension];
+      if (offset == begin) continue;
+      HLO_CHECK_OK(InLoops(operand->shape().dims().drop_front(dimension), [&](const Indices& rest) -> Status {
+        Indices from = before;
+        from.append(rest.begin(), rest.end());
+        HLO_TRY(const ValueId value, EmitOne(*operand, from, -1));
+        Indices to = from;
+        to[dimension].offset += offset;
+        StoreOutput(number, root.shape(), to, value);
+        return {};
+      }));
+    }
+    return {};
+  });
+}
+
+Status Lowering::LowerPad(const Instruction& root, int64_t number) {
+  const Instruction& operand = *root.operand(0);
+  const auto& padding = root.attr<PadAttrs>().padding;
+  const size_t rank = padding.size();
+  // In each dimension: the border before, what is kept of the operand, the border behind.
+  Dims before, kept, after, first;
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t size = operand.shape().dims()[d], result = root.shape().dims()[d];
+    before.push_back(std::clamp<int64_t>(padding[d].low, 0, result));
+    after.push_back(std::clamp<int64_t>(padding[d].high, 0, result - before[d]));
+    kept.push_back(result - before[d] - after[d]);
+    first.push_back(std::max<int64_t>(-padding[d].low, 0));
+    if (first[d] + kept[d] > size)
+      return Error("kernel-unsupported", root.loc(), "%{0} pads what it cuts off", root.name());
+  }
+  HLO_TRY(const ValueId value, EmitOne(*root.operand(1), {}, -1));
+  // The outer dimensions of a border are those kept, the inner ones whole.
+  const std::function<Status(const Indices&)> fill = [&](const Indices& outer) -> Status {
+    const size_t d = outer.size();
+    if (d == rank) {
+      Indices from = outer;
+      for (size_t i = 0; i < rank; ++i) from[i].offset += first[i] - before[i];
+      HLO_TRY(const ValueId element, EmitOne(operand, from, -1));
+      StoreOutput(number, root.shape(), outer, element);
+      return {};
+    }
+    const auto border = [&](int64_t begin, int64_t size) -> Status {
+      if (size == 0) return {};
+      Dims dims = {size};
+      dims.append(root.shape().dims().begin() + static_cast<int64_t>(d) + 1, root.shape().dims().end());
+      return InLoops(dims, [&](const Indices& inner) -> Status {
+        Indices to = outer;
+        to.append(inner.begin(), inner.end());
+        to[d].offset += begin;
+        StoreOutput(number, root.shape(), to, value);
+        return {};
+      });
+    };
+    HLO_CHECK_OK(border(0, before[d]));
+    if (kept[d] > 0) {
+      const int64_t dims[] = {kept[d]};
+      HLO_CHECK_OK(InLoops(dims, [&](const Indices& middle) {
+        Indices next = outer;
+        next.push_back(middle[0]);
+        next[d].offset += before[d];
+        return fill(next);
+      }));
+    }
+    return border(before[d] + kept[d], after[d]);
+  };
+  return fill({});
+}
+
+}  // namespace hlo::kernel
