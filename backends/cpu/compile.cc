@@ -75,8 +75,8 @@ class ProgramRun {
 
   /// Run-time sizes of dynamic arguments.
   void TakeSizes() {
-    for (size_t p = 0; p < program_.parameters.size(); ++p)
-      for (const Leaf& leaf : program_.parameters[p].leaves) {
+    for (const cpu::Value& parameter : program_.parameters)
+      for (const Leaf& leaf : parameter.leaves) {
         if (leaf.slice.sizes < 0 || leaf.slice.buffer < 0) continue;
         const Literal& argument = owners_[static_cast<size_t>(leaf.slice.buffer)];
         if (!argument.HasDynamicSizes()) continue;

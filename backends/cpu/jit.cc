@@ -203,7 +203,7 @@ Jit::Jit(Machine machine, std::string cache_key, ObjectCache cache)
 Jit::~Jit() = default;
 Result<int32_t> Jit::Add(kernel::Kernel kernel) { return state_->Add(std::move(kernel)); }
 Status Jit::Compile() { return state_->Compile(); }
-const KernelFn* Jit::Function(int32_t kernel) const { return state_->Function(kernel); }
+const KernelFn* Jit::FunctionPlace(int32_t kernel) const { return state_->Function(kernel); }
 size_t Jit::kernel_count() const { return state_->kernel_count(); }
 bool Jit::from_cache() const { return state_->from_cache(); }
 const std::string& Jit::cache_remark() const { return state_->remark(); }

@@ -30,8 +30,10 @@ class Jit {
   Result<int32_t> Add(kernel::Kernel kernel);
   /// Makes code of all that was added. Errors: compile-kernels (LLVM's message).
   Status Compile();
-  /// Where the function of a kernel stands after Compile(); the place stays.
-  [[nodiscard]] const KernelFn* Function(int32_t kernel) const;
+  /// After Compile().
+  [[nodiscard]] KernelFn Function(int32_t kernel) const { return *FunctionPlace(kernel); }
+  /// Where the function will stand after Compile().
+  [[nodiscard]] const KernelFn* FunctionPlace(int32_t kernel) const;
   [[nodiscard]] size_t kernel_count() const;
   /// After Compile(): nothing was compiled, the cache had it.
   [[nodiscard]] bool from_cache() const;

@@ -12,13 +12,13 @@ namespace hlo::cpu {
 namespace {
 
 /// Bytes and operations that are worth waking a thread for.
-constexpr int64_t kPieceCost = 64 * 1024;
+constexpr int64_t kPieceCost = int64_t{64} << 10;
 
 class KernelStep final : public Step {
  public:
   KernelStep(const Instruction& inst, Program& program, KernelCall call)
       : inst_(inst),
-        function_(program.jit->Function(call.kernel)),
+        function_(program.jit->FunctionPlace(call.kernel)),
         buffers_(program.AddPointers(call.buffers)),
         call_(std::move(call)) {}
 

@@ -156,11 +156,11 @@ void ObjectCache::Store(llvm::StringRef key, const CachedObject& object) const {
     os.flush();
     if (os.has_error()) {
       os.clear_error();
-      llvm::sys::fs::remove(temporary);
+      (void)llvm::sys::fs::remove(temporary);
       return;
     }
   }
-  if (llvm::sys::fs::rename(temporary, PathOf(key))) llvm::sys::fs::remove(temporary);
+  if (llvm::sys::fs::rename(temporary, PathOf(key))) (void)llvm::sys::fs::remove(temporary);
 }
 
 void ObjectCache::Trim() const {
@@ -185,7 +185,7 @@ void ObjectCache::Trim() const {
   for (const Entry& entry : entries) {
     // Down to three quarters, so that this is rare.
     if (total <= kMostBytes / 4 * 3) break;
-    llvm::sys::fs::remove(entry.path);
+    (void)llvm::sys::fs::remove(entry.path);
     total -= entry.size;
   }
 }
