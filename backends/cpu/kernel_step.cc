@@ -50,7 +50,7 @@ class KernelStep final : public Step {
 /// What an iteration of the outermost loop costs: bytes moved and operations, transcendentals counted higher.
 int64_t IterationCost(const kernel::Kernel& kernel) {
   const kernel::LoopStmt* outermost = kernel::OutermostLoop(kernel);
-  if (outermost == nullptr) return 0;
+  if (outermost == nullptr) return 1;
   struct Counter {
     int64_t cost = 0;
     void Count(const kernel::Region& region, int64_t times) {

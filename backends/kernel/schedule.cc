@@ -78,9 +78,13 @@ class Chooser {
   Schedule Run() {
     // Statements are looked at, not changed.
     Choose(const_cast<Region&>(kernel_.body), false);
+    // Pieces would each repeat a reduction outside of the loop.
     const LoopStmt* outermost = OutermostLoop(kernel_);
-    if (outermost != nullptr && outermost->loop.extent > 1 && !outermost->loop.ordered)
-      schedule_.push_back({ScheduleStep::Kind::Parallel, {outermost->loop.id}});
+    const bool repeats = llvm::any_of(kernel_.body.stmts, [](const Stmt& stmt) {
+      return std::holds_alternative<ReduceStmt>(stmt) || std::holds_alternative<StoreStmt>(stmt);
+    });
+    if (outermost != nullptr && outermost->loop.extent > 1 && !outermost->loop.ordered && !repeats)
+      schedule_.push_back({ScheduleStep::Kind::Parallel, {outermost_ < 0 ? outermost->loop.id : outermost_}});
     return std::move(schedule_);
   }
 
@@ -96,7 +100,74 @@ class Chooser {
     return llvm::any_of(region.stmts, [](const Stmt& s) { return std::holds_alternative<LoopStmt>(s); });
   }
 
+  /// Nested loops, one directly in the other but for statements that may move inwards.
+  llvm::SmallVector<LoopStmt*, 4> NestOf(LoopStmt& top) const {
+    llvm::SmallVector<LoopStmt*, 4> nest = {&top};
+    for (;;) {
+      if (nest.back()->loop.ordered) return {};
+      LoopStmt* inner = nullptr;
+      for (Stmt& stmt : nest.back()->body->stmts) {
+        auto* loop = std::get_if<LoopStmt>(&stmt);
+        if (loop != nullptr && inner != nullptr) return {};
+        if (loop != nullptr) inner = loop;
+      }
+      if (inner == nullptr) return nest;
+      for (Stmt& stmt : nest.back()->body->stmts)
+        if (std::holds_alternative<StoreStmt>(stmt) || std::holds_alternative<ReduceStmt>(stmt)) return {};
+      nest.push_back(inner);
+    }
+  }
+
+  /// A loop that runs along memory where the innermost one does not, for loads without masks.
+  LoopId FindTransposed(llvm::ArrayRef<LoopStmt*> nest) const {
+    const LoopStmt& inner = *nest.back();
+    LoopId found = -1;
+    bool reads_output = false;
+    ForEachStmt(*nest.front()->body, [&](Stmt& stmt) {
+      const auto* load = std::get_if<LoadStmt>(&stmt);
+      if (load == nullptr) return;
+      reads_output |= kernel_.buffers[static_cast<size_t>(load->buffer)].written;
+      if (load->mask >= 0 || load->address.FactorOf(inner.loop.id) <= 1) return;
+      for (const LoopStmt* loop : nest.drop_back())
+        if (load->address.FactorOf(loop->loop.id) == 1 && loop->loop.extent >= target_.tile)
+          found = loop->loop.id;
+    });
+    return reads_output ? -1 : found;
+  }
+
+  /// Cuts two loops into tiles that are loaded along one and stored along the other.
+  bool ChooseTiles(LoopStmt& top) {
+    const auto nest = NestOf(top);
+    if (nest.size() < 2 || nest.back()->loop.extent < target_.tile || PrefersReduction(*nest.back()))
+      return false;
+    const LoopId across = FindTransposed(nest), along = nest.back()->loop.id;
+    if (across < 0 || OpCount(*nest.back()->body) > 8) return false;
+    ScheduleStep order{ScheduleStep::Kind::Reorder, {}};
+    llvm::SmallVector<LoopId, 2> inside;
+    for (const LoopStmt* loop : nest) {
+      const LoopId id = loop->loop.id;
+      LoopId block = id;
+      if (id == across || id == along) {
+        LoopId rest = id;
+        if (loop->loop.extent > target_.tile) {
+          block = next_loop_++, rest = next_loop_++;
+          schedule_.push_back({ScheduleStep::Kind::Split, {id, block, rest}, target_.tile});
+        }
+        inside.push_back(rest);
+        if (rest == id) continue;
+      }
+      order.loops.push_back(block);
+    }
+    if (&top == OutermostLoop(kernel_) && !order.loops.empty()) outermost_ = order.loops[0];
+    order.loops.append(inside.begin(), inside.end());
+    schedule_.push_back(order);
+    schedule_.push_back({ScheduleStep::Kind::Unroll, {inside[0]}, target_.tile});
+    schedule_.push_back({ScheduleStep::Kind::Vector, {inside[1]}, target_.tile});
+    return true;
+  }
+
   void ChooseLoop(LoopStmt& stmt, bool in_vector) {
+    if (!in_vector && ChooseTiles(stmt)) return;
     const bool vector = !in_vector && !stmt.loop.ordered && !HasLoops(*stmt.body) &&
                         stmt.loop.extent >= target_.min_vector && !PrefersReduction(stmt);
     if (vector) MakeVector(stmt.loop, *stmt.body);
@@ -133,6 +204,8 @@ class Chooser {
 
   const Kernel& kernel_;
   const ScheduleTarget& target_;
+  LoopId next_loop_;
+  LoopId outermost_ = -1;  // what becomes of the outermost loop, if it changes
   Schedule schedule_;
 };
 

@@ -19,6 +19,13 @@ using llvm::ConstantInt;
 using llvm::Type;
 using llvm::Value;
 
+namespace {
+
+/// Beyond it most of what neighbouring loads bring is not used.
+constexpr int64_t kMaxShuffledStride = 4;
+
+}  // namespace
+
 Status EmitKernel(const kernel::Kernel& kernel, llvm::Module& module) {
   return KernelEmitter(kernel, module).Run();
 }
@@ -128,11 +135,15 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
     if (mask == nullptr) return b_.CreateAlignedLoad(type, pointer, align);
     return b_.CreateMaskedLoad(type, pointer, align, mask, otherwise);
   }
-  if (place.lanes == nullptr && place.stride == -1 && mask == nullptr) {
-    Value* first = b_.CreateSub(place.scalar, Int64(vector_.width - 1));
-    Value* reversed = b_.CreateAlignedLoad(type, Pointer(stmt.buffer, first), align);
-    return b_.CreateVectorReverse(reversed);
+  if (place.lanes == nullptr && place.stride == -1) {
+    Value* first = Pointer(stmt.buffer, b_.CreateSub(place.scalar, Int64(vector_.width - 1)));
+    if (mask == nullptr) return b_.CreateVectorReverse(b_.CreateAlignedLoad(type, first, align));
+    return b_.CreateVectorReverse(b_.CreateMaskedLoad(type, first, align, b_.CreateVectorReverse(mask),
+                                                      b_.CreateVectorReverse(otherwise)));
   }
+  if (mask == nullptr && InTile(stmt, place)) return LoadFromTile(stmt, place, type);
+  if (mask == nullptr && place.lanes == nullptr && place.stride > 1 && place.stride <= kMaxShuffledStride)
+    return LoadStrided(stmt, place, type);
   if (mask == nullptr)
     mask = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(vector_.width), b_.getTrue());
   return b_.CreateMaskedGather(type, Pointers(stmt.buffer, place), align, mask, otherwise);
@@ -167,11 +178,23 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
       b_.CreateMaskedStore(value, pointer, align, mask);
     return {};
   }
+  if (place.lanes == nullptr && place.stride == -1) {
+    Value* first = Pointer(stmt.buffer, b_.CreateSub(place.scalar, Int64(vector_.width - 1)));
+    value = b_.CreateVectorReverse(value);
+    if (mask == nullptr)
+      b_.CreateAlignedStore(value, first, align);
+    else
+      b_.CreateMaskedStore(value, first, align, b_.CreateVectorReverse(mask));
+    return {};
+  }
   b_.CreateMaskedScatter(value, Pointers(stmt.buffer, place), align, mask);
   return {};
 }
 
 Status KernelEmitter::Emit(const LoopStmt& stmt) {
+  if (stmt.loop.width == 1 && stmt.loop.unroll > 1 && stmt.loop.unroll == stmt.loop.extent && !in_vector() &&
+      !stmt.loop.parallel)
+    return EmitUnrolled(stmt);
   Range range = WholeRange(stmt.loop);
   if (stmt.loop.parallel) range = {function_->getArg(1), function_->getArg(2)};
   if (stmt.loop.width == 1) return ScalarLoop(stmt.loop.id, range, 1, [&] { return EmitRegion(*stmt.body); });

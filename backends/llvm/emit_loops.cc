@@ -57,7 +57,8 @@ Status KernelEmitter::VectorLoops(const Dimension& dimension, Range range, Accum
   const auto width = static_cast<unsigned>(dimension.width);
   const int64_t group = static_cast<int64_t>(dimension.width) * dimension.unroll;
   const auto slot = static_cast<size_t>(dimension.id);
-  const bool whole = !dimension.parallel && dimension.outer < 0;
+  const bool in_tile = tile_ != nullptr && dimension.extent == group;
+  const bool whole = !dimension.parallel && (dimension.outer < 0 || in_tile);
   auto one = [&](int number, Value* base, Value* mask) -> Status {
     loop_values_[slot] = base;
     vector_ = {dimension.id, width, mask};
@@ -65,6 +66,11 @@ Status KernelEmitter::VectorLoops(const Dimension& dimension, Range range, Accum
     vector_ = {};
     return {};
   };
+  if (whole && dimension.extent == group) {
+    for (int u = 0; u < dimension.unroll; ++u)
+      HLO_CHECK_OK(one(u, Int64(static_cast<int64_t>(u) * width), nullptr));
+    return {};
+  }
   Value* rest = range.begin;
   if (!whole || dimension.extent >= group) {
     // The last place at which a whole group fits, counted from the beginning.

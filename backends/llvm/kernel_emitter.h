@@ -66,6 +66,14 @@ class KernelEmitter {
   /// The lanes that exist and for which `mask` (a value, or -1) holds; null: all.
   Value* LaneMask(kernel::ValueId mask);
   Value* LoadVector(const kernel::LoadStmt& stmt, const Place& place);
+  /// Elements `stride` apart by loads of neighbours and shuffles.
+  Value* LoadStrided(const kernel::LoadStmt& stmt, const Place& place, llvm::FixedVectorType* type);
+  /// The vector of the iteration of the written-out loop that is being emitted, where that loop runs along
+  /// memory and the lanes do not: the vectors of all its iterations are loaded and transposed at the first.
+  Value* LoadFromTile(const kernel::LoadStmt& stmt, const Place& place, llvm::FixedVectorType* type);
+  [[nodiscard]] bool InTile(const kernel::LoadStmt& stmt, const Place& place) const;
+  /// A loop that is written out.
+  Status EmitUnrolled(const kernel::LoopStmt& stmt);
   Value* LoadScalar(const kernel::LoadStmt& stmt, Value* element);
 
   [[nodiscard]] Emitted& At(kernel::ValueId value) { return values_[static_cast<size_t>(value)]; }
@@ -82,6 +90,13 @@ class KernelEmitter {
   std::vector<Emitted> values_;      // by value
   std::vector<Value*> loop_values_;  // by loop; of a vector loop, that of lane 0
   VectorLoop vector_;
+  /// The innermost written-out loop while its iterations are emitted; the vector loop in it is whole.
+  struct Tile {
+    kernel::LoopId loop = -1;
+    size_t iteration = 0, iterations = 0;
+    llvm::DenseMap<const kernel::LoadStmt*, llvm::SmallVector<Value*, 16>> loaded;
+  };
+  std::unique_ptr<Tile> tile_;
 };
 
 }  // namespace hlo::codegen

@@ -1,0 +1,106 @@
+// Loads whose lanes do not lie side by side: tiles that are transposed in registers, and strides.
+#include "backends/llvm/kernel_emitter.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace hlo::codegen {
+
+using kernel::LoadStmt;
+using kernel::LoopStmt;
+using llvm::Value;
+
+Status KernelEmitter::EmitUnrolled(const LoopStmt& stmt) {
+  const auto plain = [&] {
+    return ScalarLoop(stmt.loop.id, WholeRange(stmt.loop), 1, [&] { return EmitRegion(*stmt.body); });
+  };
+  const auto* inner = stmt.body->stmts.empty() ? nullptr : std::get_if<LoopStmt>(&stmt.body->stmts.back());
+  if (tile_ != nullptr || inner == nullptr ||
+      inner->loop.extent != int64_t{inner->loop.width} * inner->loop.unroll)
+    return plain();
+  // Only whole tiles are written out; what is left over at the edges goes through the plain loops.
+  Value* whole = nullptr;
+  for (const kernel::Dimension* d : {&stmt.loop, &inner->loop}) {
+    if (d->outer < 0) continue;
+    Value* full = b_.CreateICmpEQ(WholeRange(*d).end, Int64(d->extent));
+    whole = whole == nullptr ? full : b_.CreateAnd(whole, full);
+  }
+  llvm::BasicBlock* next = nullptr;
+  if (whole != nullptr) {
+    llvm::BasicBlock *tile = Block("tile"), *edge = Block("edge");
+    next = Block("next");
+    b_.CreateCondBr(whole, tile, edge);
+    b_.SetInsertPoint(edge);
+    HLO_CHECK_OK(plain());
+    b_.CreateBr(next);
+    b_.SetInsertPoint(tile);
+  }
+  tile_ = std::make_unique<Tile>();
+  tile_->loop = stmt.loop.id;
+  tile_->iterations = static_cast<size_t>(stmt.loop.extent);
+  for (size_t u = 0; u < tile_->iterations; ++u) {
+    tile_->iteration = u;
+    loop_values_[static_cast<size_t>(stmt.loop.id)] = Int64(static_cast<int64_t>(u));
+    HLO_CHECK_OK(EmitRegion(*stmt.body));
+  }
+  tile_.reset();
+  if (next != nullptr) {
+    b_.CreateBr(next);
+    b_.SetInsertPoint(next);
+  }
+  return {};
+}
+
+bool KernelEmitter::InTile(const LoadStmt& stmt, const Place& place) const {
+  return tile_ != nullptr && tile_->iterations == vector_.width && place.lanes == nullptr &&
+         place.stride > 1 && llvm::isPowerOf2_64(vector_.width) && stmt.address.FactorOf(tile_->loop) == 1;
+}
+
+Value* KernelEmitter::LoadFromTile(const LoadStmt& stmt, const Place& place, llvm::FixedVectorType* type) {
+  auto& rows = tile_->loaded[&stmt];
+  if (!rows.empty()) return rows[tile_->iteration];
+  assert(tile_->iteration == 0 && "each iteration loads the same");
+  const unsigned width = vector_.width;
+  const llvm::Align align(type->getScalarSizeInBits() / 8);
+  for (unsigned r = 0; r < width; ++r) {
+    Value* element = b_.CreateAdd(place.scalar, Int64(place.stride * r));
+    rows.push_back(b_.CreateAlignedLoad(type, Pointer(stmt.buffer, element), align));
+  }
+  // Blocks of d by d change places, for d = 1, 2, 4, ….
+  for (unsigned d = 1; d < width; d *= 2) {
+    llvm::SmallVector<int, 64> upper, lower;
+    for (unsigned i = 0; i < width; ++i) {
+      upper.push_back(static_cast<int>((i & d) == 0 ? i : width + i - d));
+      lower.push_back(static_cast<int>((i & d) == 0 ? i + d : width + i));
+    }
+    for (unsigned r = 0; r < width; ++r) {
+      if ((r & d) != 0) continue;
+      Value *x = rows[r], *y = rows[r + d];
+      rows[r] = b_.CreateShuffleVector(x, y, upper);
+      rows[r + d] = b_.CreateShuffleVector(x, y, lower);
+    }
+  }
+  return rows[0];
+}
+
+Value* KernelEmitter::LoadStrided(const LoadStmt& stmt, const Place& place, llvm::FixedVectorType* type) {
+  const auto width = static_cast<int64_t>(vector_.width);
+  const llvm::Align align(type->getScalarSizeInBits() / 8);
+  const int64_t last = (width - 1) * place.stride;
+  Value* result = nullptr;
+  for (int64_t begin = 0; begin <= last; begin += width) {
+    // Nothing behind the last element that is wanted is read.
+    const int64_t from = std::min(begin, last - (width - 1));
+    Value* chunk =
+        b_.CreateAlignedLoad(type, Pointer(stmt.buffer, b_.CreateAdd(place.scalar, Int64(from))), align);
+    llvm::SmallVector<int, 64> lanes;
+    for (int64_t i = 0; i < width; ++i) {
+      const int64_t at = i * place.stride;
+      const bool here = at >= begin && at < begin + width;
+      lanes.push_back(static_cast<int>(here ? width + at - from : at < begin ? i : -1));
+    }
+    if (result == nullptr) result = llvm::PoisonValue::get(type);
+    result = b_.CreateShuffleVector(result, chunk, lanes);
+  }
+  return result;
+}
+
+}  // namespace hlo::codegen
