@@ -94,6 +94,23 @@ TEST(KernelIr, SchedulesKeepWhatIsComputed) {
   }
 }
 
+TEST(KernelIr, TransposesAreTiled) {
+  auto kernel = ParseKernel(R"(kernel transpose(b0: f32[1850], out b1: f32[1850]) {
+  for i0 in 37 {
+    for i1 in 50 {
+      %0 = load b0[i0 + i1*37]
+      store b1[i0*50 + i1], %0
+    }
+  }
+})");
+  ASSERT_TRUE(kernel);
+  EXPECT_EQ(ToString(ChooseSchedule(*kernel, {})),
+            "split i0 by 16 into i2, i3\nsplit i1 by 16 into i4, i5\nreorder i2, i4, i3, i5\n"
+            "unroll i3 by 16\nvector i5 by 16\nparallel i2\n");
+  ScheduleLoops(*kernel, {});
+  EXPECT_TRUE(VerifyKernel(*kernel));
+}
+
 TEST(KernelIr, IllegalSchedulesAreRefused) {
   const std::pair<const char*, const char*> cases[] = {
       {"vector i9 by 4", "there is no loop i9"},

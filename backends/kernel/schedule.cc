@@ -1,6 +1,7 @@
 #include "backends/kernel/schedule.h"
 
 #include "backends/kernel/visit.h"
+#include "llvm/Support/ErrorHandling.h"
 
 namespace hlo::kernel {
 namespace {
@@ -73,7 +74,8 @@ int64_t OpCount(const Region& region) {
 /// Walks over a kernel and writes down what to do with its loops.
 class Chooser {
  public:
-  Chooser(const Kernel& kernel, const ScheduleTarget& target) : kernel_(kernel), target_(target) {}
+  Chooser(const Kernel& kernel, const ScheduleTarget& target)
+      : kernel_(kernel), target_(target), next_loop_(kernel.loop_count) {}
 
   Schedule Run() {
     // Statements are looked at, not changed.
@@ -204,7 +206,7 @@ class Chooser {
 
   const Kernel& kernel_;
   const ScheduleTarget& target_;
-  LoopId next_loop_;
+  LoopId next_loop_;       // the first that is free
   LoopId outermost_ = -1;  // what becomes of the outermost loop, if it changes
   Schedule schedule_;
 };
@@ -218,9 +220,9 @@ Schedule ChooseSchedule(const Kernel& kernel, const ScheduleTarget& target) {
 }
 
 void ScheduleLoops(Kernel& kernel, const ScheduleTarget& target) {
-  const Status status = ApplySchedule(kernel, ChooseSchedule(kernel, target));
-  assert(status && "chosen schedules are legal");
-  (void)status;
+  const Schedule schedule = ChooseSchedule(kernel, target);
+  if (const Status status = ApplySchedule(kernel, schedule); !status)
+    llvm::report_fatal_error(llvm::Twine("illegal schedule: ", status.error().message));
 }
 
 }  // namespace hlo::kernel
