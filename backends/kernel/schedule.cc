@@ -71,6 +71,9 @@ int64_t OpCount(const Region& region) {
   return count;
 }
 
+/// Tiles of a transpose that are next to each other in both directions.
+constexpr int64_t kNearTiles = 4;
+
 /// Walks over a kernel and writes down what to do with its loops.
 class Chooser {
  public:
@@ -120,52 +123,72 @@ class Chooser {
     }
   }
 
-  /// A loop that runs along memory where the innermost one does not, for loads without masks.
-  LoopId FindTransposed(llvm::ArrayRef<LoopStmt*> nest) const {
+  /// A loop that runs along memory where the innermost one does not, for loads without masks; null if there
+  /// is none. `tile`: how many of the elements are moved together.
+  const Dimension* FindTransposed(llvm::ArrayRef<LoopStmt*> nest, int64_t& tile) const {
     const LoopStmt& inner = *nest.back();
-    LoopId found = -1;
+    const Dimension* found = nullptr;
     bool reads_output = false;
     ForEachStmt(*nest.front()->body, [&](Stmt& stmt) {
       const auto* load = std::get_if<LoadStmt>(&stmt);
       if (load == nullptr) return;
-      reads_output |= kernel_.buffers[static_cast<size_t>(load->buffer)].written;
+      const Buffer& buffer = kernel_.buffers[static_cast<size_t>(load->buffer)];
+      reads_output |= buffer.written;
       if (load->mask >= 0 || load->address.FactorOf(inner.loop.id) <= 1) return;
       for (const LoopStmt* loop : nest.drop_back())
-        if (load->address.FactorOf(loop->loop.id) == 1 && loop->loop.extent >= target_.tile)
-          found = loop->loop.id;
+        if (load->address.FactorOf(loop->loop.id) == 1) {
+          found = &loop->loop;
+          // The lines of the cache are moved whole, as far as the code stays short.
+          const int64_t bytes = Info(buffer.type).host_bytes();
+          tile = std::clamp<int64_t>(target_.tile * 4 / bytes, 2, target_.tile);
+        }
     });
-    return reads_output ? -1 : found;
+    return reads_output ? nullptr : found;
   }
 
   /// Cuts two loops into tiles that are loaded along one and stored along the other.
   bool ChooseTiles(LoopStmt& top) {
     const auto nest = NestOf(top);
-    if (nest.size() < 2 || nest.back()->loop.extent < target_.tile || PrefersReduction(*nest.back()))
+    if (nest.size() < 2 || PrefersReduction(*nest.back())) return false;
+    const Dimension& along = nest.back()->loop;
+    int64_t tile = 0;
+    const Dimension* across = FindTransposed(nest, tile);
+    if (across == nullptr || across->extent < tile || along.extent < tile || OpCount(*nest.back()->body) > 8)
       return false;
-    const LoopId across = FindTransposed(nest), along = nest.back()->loop.id;
-    if (across < 0 || OpCount(*nest.back()->body) > 8) return false;
-    ScheduleStep order{ScheduleStep::Kind::Reorder, {}};
-    llvm::SmallVector<LoopId, 2> inside;
+    llvm::SmallVector<LoopId, 4> outside, blocks, inside;
     for (const LoopStmt* loop : nest) {
-      const LoopId id = loop->loop.id;
-      LoopId block = id;
-      if (id == across || id == along) {
-        LoopId rest = id;
-        if (loop->loop.extent > target_.tile) {
-          block = next_loop_++, rest = next_loop_++;
-          schedule_.push_back({ScheduleStep::Kind::Split, {id, block, rest}, target_.tile});
-        }
-        inside.push_back(rest);
-        if (rest == id) continue;
+      const Dimension& d = loop->loop;
+      if (&d != across && &d != &along) {
+        outside.push_back(d.id);
+        continue;
       }
-      order.loops.push_back(block);
+      LoopId block = d.id, rest = d.id;
+      if (d.extent > tile) {
+        block = Cut(d.id, tile, rest);
+        // Several tiles side by side use what was loaded of a page before it is left. Where the last tile is
+        // not whole, its size hangs on the block's number, which then stays one loop.
+        LoopId near = block;
+        if (d.extent % tile == 0 && d.extent / tile > kNearTiles) block = Cut(block, kNearTiles, near);
+        outside.push_back(block);
+        if (near != block) blocks.push_back(near);
+      }
+      inside.push_back(rest);
     }
-    if (&top == OutermostLoop(kernel_) && !order.loops.empty()) outermost_ = order.loops[0];
-    order.loops.append(inside.begin(), inside.end());
+    if (&top == OutermostLoop(kernel_) && !outside.empty()) outermost_ = outside[0];
+    ScheduleStep order{ScheduleStep::Kind::Reorder, {}};
+    for (const auto* loops : {&outside, &blocks, &inside}) order.loops.append(loops->begin(), loops->end());
     schedule_.push_back(order);
-    schedule_.push_back({ScheduleStep::Kind::Unroll, {inside[0]}, target_.tile});
-    schedule_.push_back({ScheduleStep::Kind::Vector, {inside[1]}, target_.tile});
+    schedule_.push_back({ScheduleStep::Kind::Unroll, {inside[0]}, tile});
+    schedule_.push_back({ScheduleStep::Kind::Vector, {inside[1]}, tile});
     return true;
+  }
+
+  /// Cuts a loop into blocks of `by`; returns the loop over blocks.
+  LoopId Cut(LoopId loop, int64_t by, LoopId& rest) {
+    const LoopId block = next_loop_++;
+    rest = next_loop_++;
+    schedule_.push_back({ScheduleStep::Kind::Split, {loop, block, rest}, by});
+    return block;
   }
 
   void ChooseLoop(LoopStmt& stmt, bool in_vector) {
