@@ -203,6 +203,7 @@ class OptRun {
     const PrintOptions print = MakePrintOptions(options_, os.is_displayed());
     const auto indent = static_cast<unsigned>(options_.json_indent);
     if (stage_ == OptStage::Buffers) return PrintBuffers(os, *shown, options_.JsonOutput(), indent);
+    if (stage_ == OptStage::Code) return PrintCode(os, module, options_);
     if (stage_ == OptStage::Cost) {
       PrintCost(os, *shown, options_.cost == CostForm::Csv);
       return {};
@@ -226,7 +227,7 @@ bool PrintLists(const OptOptions& options, raw_ostream& out) {
   if (!options.list_ops.empty())
     WriteOpsJson(out, static_cast<unsigned>(options.json_indent));
   else if (options.list_stages)
-    ListStages(out);
+    ListStages(out, options.platform);
   else if (options.passes.list_pipelines)
     ListPipelines(out);
   else if (options.passes.list_passes != ListForm::Unset)
@@ -253,7 +254,10 @@ int HloOptMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
     sink.Report(std::move(stage).error());
     return sink.exit_code();
   }
-  auto passes = PassRunner::Make(options, started.command_line);
+  // The code generator has a pipeline of its own for each level.
+  OptOptions before_code = options;
+  if (*stage == OptStage::Code) before_code.platform = OptPlatform::None, before_code.passes.level.reset();
+  auto passes = PassRunner::Make(before_code, started.command_line);
   if (!passes) {
     sink.Report(std::move(passes).error());
     return sink.exit_code();

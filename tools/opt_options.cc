@@ -7,11 +7,18 @@ using O = OptOptions;
 
 constexpr OptionRow kTargetRows[] = {
     Option<&O::platform>("platform", "NAME", "none", "pipeline and code generator: none, cpu"),
-    Option<&O::stage>(
-        "stage", "STAGE", "hlo",
-        "what to print: parsed, hlo, hlo-scheduled, buffer-assignment, json, pb, dot, html, cost"),
+    Option<&O::stage>("stage", "STAGE", "hlo",
+                      "what to print: parsed, hlo, hlo-scheduled, buffer-assignment, json, pb, dot, html, "
+                      "cost; of platform "
+                      "cpu: kernel-ir, llvm-before-optimizations, llvm, asm, obj"),
+    Option<&O::explain_codegen>("explain-codegen", "", "",
+                                "by which code instructions are computed on cpu, and why"),
+    Option<&O::mcpu>("mcpu", "CPU", "native", "the CPU that code is made for, in LLVM's words").Advanced(),
+    Option<&O::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
+    Option<&O::kernel>("kernel", "RE", "", "only kernels with such a name or of such an instruction")
+        .Advanced(),
     Option<&O::list_stages>("list-stages", "", "", "the stages of the platform").Advanced(),
-    Option<&O::list_ops>("list-ops", "json", "", "the table of opcodes").Bare("json"),
+    Option<&O::list_ops>("list-ops", "json", "", "the table of opcodes").Bare("json").Advanced(),
 };
 constexpr OptionRow kPrintingRows[] = {
     Option<&O::print_style>(
@@ -93,13 +100,10 @@ constexpr OptionAlias kOwnAliases[] = {
 constexpr auto kAliases = WithPassAliases(kOwnAliases);
 
 constexpr UnavailableOption kUnavailableOptions[] = {
-    {"target-triple", "code generation"},
-    {"mcpu", "code generation"},
-    {"mattr", "code generation"},
+    {"target-triple", "code generation for other kinds of machines"},
     {"gpu-arch", "code generation"},
     {"gpu-target-config", "code generation"},
     {"xla-gpu-target-config-filename", "code generation"},
-    {"kernel", "code generation"},
     {"aot", "ahead-of-time output"},
     {"entry-name", "ahead-of-time output"},
 };
@@ -115,6 +119,7 @@ constexpr llvm::StringRef kExamples[] = {
 struct StageRow {
   llvm::StringLiteral name;
   std::optional<OptStage> stage;  // nothing: documented, not available yet
+  std::optional<CodeForm> code{};
 };
 constexpr StageRow kStages[] = {
     {"parsed", OptStage::Parsed},
@@ -122,11 +127,13 @@ constexpr StageRow kStages[] = {
     {"hlo-scheduled", OptStage::Scheduled},
     {"hlo-backend", OptStage::Scheduled},
     {"buffer-assignment", OptStage::Buffers},
-    {"llvm-before-optimizations", {}},
-    {"llvm-after-optimizations", {}},
-    {"llvm", {}},
-    {"asm", {}},
-    {"obj", {}},
+    {"kernel-ir", OptStage::Code, CodeForm::KernelIr},
+    // Kernels are emitted as they shall be: no pass runs over their IR.
+    {"llvm-before-optimizations", OptStage::Code, CodeForm::LlvmIr},
+    {"llvm-after-optimizations", OptStage::Code, CodeForm::LlvmIr},
+    {"llvm", OptStage::Code, CodeForm::LlvmIr},
+    {"asm", OptStage::Code, CodeForm::Assembly},
+    {"obj", OptStage::Code, CodeForm::Object},
     {"ptx", {}},
     {"cubin", {}},
     {"sass", {}},
@@ -139,12 +146,12 @@ constexpr StageRow kStages[] = {
     {"pbtxt", {}},
 };
 
-Result<OptStage> ParseStage(llvm::StringRef name) {
+Result<const StageRow*> ParseStage(llvm::StringRef name) {
   std::vector<llvm::StringRef> words;
   for (const StageRow& row : kStages) {
     words.push_back(row.name);
     if (name != row.name) continue;
-    if (row.stage) return *row.stage;
+    if (row.stage) return &row;
     return Error("unavailable-feature", {}, "stage '{0}' is not available yet", name);
   }
   const std::string hint = DidYouMeanText(name, words);
@@ -189,13 +196,16 @@ constexpr StageInfo kStageInfos[] = {
     {OptStage::Dot, ModuleForm::Dot, ".dot"},
     {OptStage::Html, ModuleForm::Html, ".html", /*hlo=*/false, /*single=*/true},
     {OptStage::Cost, ModuleForm::Text, ".txt"},
+    {OptStage::Code, ModuleForm::Text, ".s"},
 };
 
 }  // namespace
 
-void ListStages(llvm::raw_ostream& os) {
+void ListStages(llvm::raw_ostream& os, OptPlatform platform) {
   for (const StageRow& row : kStages)
-    if (row.stage && row.name != "hlo-backend") os << row.name << '\n';
+    if (row.stage && row.name != "hlo-backend" && row.name != "llvm" &&
+        (!row.code || platform == OptPlatform::Cpu))
+      os << row.name << '\n';
 }
 
 const StageInfo& Info(OptStage stage) { return kStageInfos[static_cast<size_t>(stage)]; }
@@ -224,13 +234,22 @@ std::vector<OptionGroup> OptGroups(OptOptions& options) {
 }
 
 Result<OptStage> CheckOptOptions(OptOptions& options) {
-  HLO_TRY(OptStage stage, ParseStage(options.stage));
+  HLO_TRY(const StageRow* row, ParseStage(options.stage));
+  OptStage stage = *row->stage;
+  options.code = row->code;
   HLO_CHECK_OK(CheckOutputFormat(options, stage));
   if (options.platform == OptPlatform::Gpu)
     return Error("unavailable-feature", {}, "platform 'gpu' is not available yet");
   if (!options.list_ops.empty() && options.list_ops != "json")
     return Error("usage-option", {}, "option '--list-ops': found '{0}', expected json", options.list_ops);
   if (options.cost != CostForm::Unset) stage = OptStage::Cost;
+  if (options.explain_codegen) {
+    stage = OptStage::Code;
+    options.code.reset();
+    if (options.platform == OptPlatform::None) options.platform = OptPlatform::Cpu;
+  }
+  if (stage == OptStage::Code && options.platform == OptPlatform::None)
+    return Error("usage-stage", {}, "stage '{0}' is one of --platform=cpu; found none", options.stage);
   if (options.in_place && !options.update_checks)
     return Error("usage-option", {}, "option '--in-place' needs --update-checks");
   if (options.extract_height < -1)

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/inspect.h"
 #include "ir/print.h"
 #include "tools/common_options.h"
 #include "tools/pass_options.h"
@@ -12,7 +13,7 @@ namespace hlo {
 
 enum class PrintStyle : uint8_t { Long, Short, Canonical };
 /// What is printed at the end.
-enum class OptStage : uint8_t { Parsed, Hlo, Scheduled, Buffers, Json, Proto, Dot, Html, Cost };
+enum class OptStage : uint8_t { Parsed, Hlo, Scheduled, Buffers, Json, Proto, Dot, Html, Cost, Code };
 enum class Boundary : uint8_t { Parameter, Zeros, Random };
 enum class OptPlatform : uint8_t { None, Cpu, Gpu };
 enum class CostForm : uint8_t { Unset, Table, Csv };
@@ -24,6 +25,10 @@ struct OptOptions {
   OptPlatform platform = OptPlatform::None;
   std::string stage = "hlo";
   PassRunOptions passes;
+  std::string mcpu, mattr;
+  std::optional<Regex> kernel;
+  std::optional<CodeForm> code;  // what the stage Code prints; nothing: the paths of --explain-codegen
+  bool explain_codegen = false;
   bool list_stages = false;
   std::string list_ops;
 
@@ -75,8 +80,8 @@ struct StageInfo {
   bool single = false;        // one module per file
 };
 const StageInfo& Info(OptStage stage);
-/// The stages there are, one per line.
-void ListStages(llvm::raw_ostream& os);
+/// The stages of the platform, one per line.
+void ListStages(llvm::raw_ostream& os, OptPlatform platform);
 
 /// The tool's table of aliases, unavailable options and examples.
 const ToolInfo& OptTool();

@@ -58,6 +58,9 @@ class CheckUpdater {
 /// Cost of each instruction of the entry and in all, as an aligned table or CSV.
 void PrintCost(llvm::raw_ostream& os, const Module& module, bool csv);
 
+/// The kernels that the cpu platform makes of the module, or which way it computes what.
+Status PrintCode(llvm::raw_ostream& os, const Module& module, const OptOptions& options);
+
 /// Where every value lies in memory; `json`: as an object. Errors of BufferAssignment::Compute.
 Status PrintBuffers(llvm::raw_ostream& os, const Module& module, bool json, unsigned indent);
 

@@ -70,6 +70,8 @@ Result<std::unique_ptr<Executable>> CompileFor(Platform platform, const Module& 
   CpuOptions cpu;
   cpu.optimization_level = static_cast<int>(options.passes.level.value_or(2));
   cpu.cache = !options.no_cache;
+  cpu.cpu = options.mcpu;
+  cpu.features = options.mattr;
   cpu.report = [&](Diagnostic d) { sink.Report(std::move(d)); };
   return CompileForCpu(module, cpu);
 }

@@ -16,6 +16,8 @@ constexpr OptionRow kPlatformRows[] = {
     Option<&R::despecialize>("despecialize", "", "",
                              "reference without schedule, fusions and mixed precision")
         .Advanced(),
+    Option<&R::mcpu>("mcpu", "CPU", "native", "the CPU that code is made for, in LLVM's words").Advanced(),
+    Option<&R::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
     Option<&R::remove_infeed_outfeed>("remove-infeed-outfeed", "", "", "infeeds become zeros, outfeeds go")
         .Advanced(),
     Option<&R::dump_snapshots>("xla-dump-hlo-snapshots", "", "",
@@ -134,9 +136,7 @@ constexpr auto kAliases = WithPassAliases(kOwnAliases);
 
 // Documented, but of parts that come later.
 constexpr UnavailableOption kLaterOptions[] = {
-    {"target-triple", "code generation"},
-    {"mcpu", "code generation"},
-    {"mattr", "code generation"},
+    {"target-triple", "code generation for other kinds of machines"},
     {"gpu-arch", "code generation"},
     {"gpu-target-config", "code generation"},
     {"xla-gpu-target-config-filename", "code generation"},

@@ -27,6 +27,7 @@ struct RunOptions : CommonOptions {
   RunPasses reference_passes = RunPasses::Auto;
   PassRunOptions passes;
   bool despecialize = false, remove_infeed_outfeed = false, dump_snapshots = false;
+  std::string mcpu, mattr;
   bool compile_only = false;
   bool no_cache = false;
   std::string infeed, outfeed;

@@ -123,15 +123,16 @@ class Builder {
       sequence.push_back(MakeCopyStep(inst, program_, operands[0].leaves[0].slice, result.leaves[0].slice));
       return;
     }
+    std::string why;  // it has no kernel
     if (inst.kind() == OpKind::Fusion) {
       if (auto call = PlanKernel(inst, *program_.jit, operands, result)) {
         sequence.push_back(MakeKernelStep(inst, program_, std::move(*call)));
         return;
-      } else if (std::getenv("HLO_CPU_DEBUG") != nullptr) {
-        llvm::errs() << "no kernel: " << inst.name() << ": " << call.error().message << "\n";
+      } else {
+        why = call.error().message;
       }
     }
-    sequence.push_back(MakeEvalStep(inst, std::move(operands), std::move(result)));
+    sequence.push_back(MakeEvalStep(inst, std::move(operands), std::move(result), std::move(why)));
   }
 
   Program& program_;
@@ -142,13 +143,14 @@ class Builder {
 
 }  // namespace
 
-Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit) {
+Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
+                                              bool compile) {
   auto program = std::make_unique<Program>();
   program->module = std::move(module);
   HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*program->module));
   program->jit = std::move(jit);
   Builder(*program, assignment).Build();
-  HLO_CHECK_OK(program->jit->Compile());
+  if (compile) HLO_CHECK_OK(program->jit->Compile());
   return program;
 }
 

@@ -6,6 +6,7 @@ namespace hlo::cpu {
 
 /// The steps and buffers of a module that Prepare() made ready; kernels are compiled by `jit`. Errors: what
 /// buffer assignment reports.
-Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit);
+Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
+                                              bool compile = true);
 
 }  // namespace hlo::cpu

@@ -146,7 +146,7 @@ class CpuExecutable final : public Executable {
 
 Result<std::unique_ptr<Executable>> CompileForCpu(const Module& module, const CpuOptions& options) {
   std::unique_ptr<Module> copy = module.Clone();
-  cpu::Machine machine = cpu::HostMachine();
+  HLO_TRY(cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/true));
   std::string key = options.cache ? CacheKey(module, options, machine) : "";
   auto jit = std::make_unique<cpu::Jit>(std::move(machine), std::move(key));
   if (options.report && !jit->cache_remark().empty()) {

@@ -7,7 +7,8 @@ namespace hlo {
 struct CpuOptions {
   int optimization_level = 2;  // -O0 … -O3
   bool fast_math = false;
-  bool cache = true;  // compiled kernels are kept on disk and taken from there
+  std::string cpu, features;  // --mcpu, --mattr; empty: this machine
+  bool cache = true;          // compiled kernels are kept on disk and taken from there
   /// Takes remarks: why something was not done as it could have been.
   std::function<void(Diagnostic)> report;
 };

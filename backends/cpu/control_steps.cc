@@ -21,6 +21,10 @@ class WhileStep final : public Step {
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override { return "loop over steps"; }
+  void ForEachPart(Part visit) const override {
+    visit("condition", condition_);
+    visit("body", body_);
+  }
 
  private:
   const Instruction& inst_;
@@ -51,6 +55,9 @@ class ConditionalStep final : public Step {
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override { return "choice between sequences of steps"; }
+  void ForEachPart(Part visit) const override {
+    for (size_t i = 0; i < branches_.size(); ++i) visit("branch " + std::to_string(i), branches_[i]);
+  }
 
  private:
   const Instruction& inst_;

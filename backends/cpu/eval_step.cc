@@ -53,11 +53,12 @@ void Store(Frame& frame, const Leaf*& at, const Literal& literal) {
 
 class EvalStep final : public Step {
  public:
-  EvalStep(const Instruction& inst, std::vector<Value> operands, Value result)
+  EvalStep(const Instruction& inst, std::vector<Value> operands, Value result, std::string why)
       : inst_(inst),
         rule_(EvalRule(inst.kind())),
         operands_(std::move(operands)),
-        result_(std::move(result)) {
+        result_(std::move(result)),
+        why_(std::move(why)) {
     // What other devices or the host get to hold must not be bytes of this frame.
     const OpCategory category = inst.info().category;
     owned_ = category == OpCategory::Communication || category == OpCategory::Async;
@@ -87,7 +88,9 @@ class EvalStep final : public Step {
     return {};
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
-  [[nodiscard]] std::string Explain() const override { return "general loops of the evaluator"; }
+  [[nodiscard]] std::string Explain() const override {
+    return "general loops of the evaluator" + (why_.empty() ? "" : ": " + why_);
+  }
 
  private:
   [[nodiscard]] bool TouchesResult(const Slice& slice) const {
@@ -113,6 +116,7 @@ class EvalStep final : public Step {
   Value result_;
   llvm::SmallVector<bool, 4> writable_;
   bool owned_ = false;
+  std::string why_;
   bool place_ = false;  // the evaluator makes the result where it belongs
 };
 
@@ -128,8 +132,9 @@ void StoreValue(Frame& frame, const Value& value, const Literal& literal) {
   Store(frame, at, literal);
 }
 
-std::unique_ptr<Step> MakeEvalStep(const Instruction& inst, std::vector<Value> operands, Value result) {
-  return std::make_unique<EvalStep>(inst, std::move(operands), std::move(result));
+std::unique_ptr<Step> MakeEvalStep(const Instruction& inst, std::vector<Value> operands, Value result,
+                                   std::string why) {
+  return std::make_unique<EvalStep>(inst, std::move(operands), std::move(result), std::move(why));
 }
 
 }  // namespace hlo::cpu

@@ -32,16 +32,6 @@ Diagnostic CompileError(const std::string& why) { return MakeError("compile-kern
 
 }  // namespace
 
-Machine HostMachine() {
-  Machine machine;
-  // The features count, not the name: virtual machines report names that do not fit.
-  for (const auto& [feature, on] : llvm::sys::getHostCPUFeatures()) {
-    if (!on || feature.starts_with("avx10")) continue;
-    machine.features += (machine.features.empty() ? "+" : ",+") + feature.str();
-  }
-  return machine;
-}
-
 class Jit::State {
  public:
   State(Machine machine, std::string key, ObjectCache cache)
@@ -82,6 +72,34 @@ class Jit::State {
       if (!key_.empty()) cache_.Store(key_, {kernels_, object});
     }
     return Link(object);
+  }
+
+  Result<std::string> Print(CodeForm form, const std::map<int32_t, std::string>& headings) {
+    HLO_CHECK_OK(Start());
+    std::string result;
+    llvm::raw_string_ostream os(result);
+    std::vector<llvm::StringRef> texts(kernels_.size());
+    for (const auto& entry : numbers_) texts[static_cast<size_t>(entry.second)] = entry.first();
+    for (size_t k = 0; k < kernels_.size(); ++k) {
+      const std::string name = "k" + std::to_string(k);
+      const auto heading = headings.find(static_cast<int32_t>(k));
+      llvm::Function* function = module_->getFunction(name);
+      if (heading == headings.end()) {
+        if (function != nullptr) function->eraseFromParent();
+      } else if (form == CodeForm::KernelIr) {
+        os << "// " << heading->second << "\nkernel " << name
+           << texts[k].drop_front(llvm::StringRef("kernel").size()) << '\n';
+      } else if (form == CodeForm::LlvmIr) {
+        os << "; " << heading->second << '\n' << *function << '\n';
+      } else if (form == CodeForm::Assembly) {
+        os << "# " << name << ": " << heading->second << '\n';
+      }
+    }
+    if (form == CodeForm::KernelIr || form == CodeForm::LlvmIr) return result;
+    HLO_TRY(const std::string code,
+            GenerateCode(form == CodeForm::Object ? llvm::CodeGenFileType::ObjectFile
+                                                  : llvm::CodeGenFileType::AssemblyFile));
+    return result + code;
   }
 
   [[nodiscard]] const KernelFn* Function(int32_t kernel) const {
@@ -131,15 +149,15 @@ class Jit::State {
     return {};
   }
 
-  Result<std::string> GenerateCode() {
+  Result<std::string> GenerateCode(llvm::CodeGenFileType type = llvm::CodeGenFileType::ObjectFile) {
 #ifndef NDEBUG
     if (llvm::verifyModule(*module_, &llvm::errs())) llvm::report_fatal_error("invalid LLVM IR");
 #endif
     llvm::SmallVector<char, 0> object;
     llvm::raw_svector_ostream os(object);
     llvm::legacy::PassManager passes;
-    if (target_->addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::ObjectFile))
-      return Error(CompileError("the target cannot emit objects"));
+    if (target_->addPassesToEmitFile(passes, os, nullptr, type))
+      return Error(CompileError("the target cannot emit this form of code"));
     passes.run(*module_);
     module_.reset();
     return std::string(object.begin(), object.end());
@@ -203,6 +221,9 @@ Jit::Jit(Machine machine, std::string cache_key, ObjectCache cache)
 Jit::~Jit() = default;
 Result<int32_t> Jit::Add(kernel::Kernel kernel) { return state_->Add(std::move(kernel)); }
 Status Jit::Compile() { return state_->Compile(); }
+Result<std::string> Jit::Print(CodeForm form, const std::map<int32_t, std::string>& headings) {
+  return state_->Print(form, headings);
+}
 const KernelFn* Jit::FunctionPlace(int32_t kernel) const { return state_->Function(kernel); }
 size_t Jit::kernel_count() const { return state_->kernel_count(); }
 bool Jit::from_cache() const { return state_->from_cache(); }

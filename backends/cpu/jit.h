@@ -1,8 +1,11 @@
 // Kernels to machine code of this process.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 
+#include "backends/cpu/inspect.h"
+#include "backends/cpu/machine.h"
 #include "backends/cpu/object_cache.h"
 #include "backends/kernel/kernel.h"
 
@@ -10,14 +13,6 @@ namespace hlo::cpu {
 
 /// What a compiled kernel is; see codegen::EmitKernel.
 using KernelFn = void (*)(void* const* buffers, int64_t begin, int64_t end);
-
-/// The machine that code is made for.
-struct Machine {
-  std::string cpu = "x86-64";  // LLVM's name
-  std::string features;        // +avx2,…
-};
-/// The machine this process runs on: features as CPUID reports them.
-Machine HostMachine();
 
 /// Compiles kernels together. Equal kernels are compiled once.
 class Jit {
@@ -30,6 +25,9 @@ class Jit {
   Result<int32_t> Add(kernel::Kernel kernel);
   /// Makes code of all that was added. Errors: compile-kernels (LLVM's message).
   Status Compile();
+  /// Instead of Compile(), without cache: the kernels that `headings` has by number, in one form, each headed
+  /// by a comment.
+  Result<std::string> Print(CodeForm form, const std::map<int32_t, std::string>& headings);
   /// After Compile().
   [[nodiscard]] KernelFn Function(int32_t kernel) const { return *FunctionPlace(kernel); }
   /// Where the function will stand after Compile().

@@ -38,6 +38,7 @@ class KernelStep final : public Step {
     return {};
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
+  [[nodiscard]] int32_t kernel() const override { return call_.kernel; }
   [[nodiscard]] std::string Explain() const override { return "kernel k" + std::to_string(call_.kernel); }
 
  private:

@@ -71,6 +71,11 @@ class Step {
   /// The instruction it computes and by which way, for --explain-codegen: `%dot.3: library: …`.
   [[nodiscard]] virtual const Instruction* instruction() const = 0;
   [[nodiscard]] virtual std::string Explain() const = 0;
+  /// The number of its kernel in the program's Jit, if it runs one.
+  [[nodiscard]] virtual int32_t kernel() const { return -1; }
+  /// Calls `visit` with the sequences it runs, each with what it is: `condition`, `body`, `branch 0`.
+  using Part = llvm::function_ref<void(llvm::StringRef name, const std::vector<std::unique_ptr<Step>>&)>;
+  virtual void ForEachPart(Part visit) const { (void)visit; }
 };
 using Sequence = std::vector<std::unique_ptr<Step>>;
 

@@ -1,0 +1,89 @@
+#include "backends/cpu/machine.h"
+
+#include <memory>
+
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+
+namespace hlo::cpu {
+namespace {
+
+/// Features whose names processors of this kind do not have in common with what LLVM wants to be told.
+bool IsVersionFeature(llvm::StringRef feature) { return feature.starts_with("avx10"); }
+
+std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(llvm::StringRef cpu, llvm::StringRef features) {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86TargetMC();
+  const std::string triple = llvm::sys::getProcessTriple();
+  std::string why;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, why);
+  if (target == nullptr) return nullptr;
+  return std::unique_ptr<llvm::MCSubtargetInfo>(target->createMCSubtargetInfo(triple, cpu, features));
+}
+
+Status CheckFeatures(llvm::StringRef features, const llvm::MCSubtargetInfo& generic) {
+  llvm::SmallVector<llvm::StringRef> items;
+  features.split(items, ',', -1, /*KeepEmpty=*/false);
+  for (const llvm::StringRef item : items) {
+    const bool known = llvm::any_of(generic.getAllProcessorFeatures(),
+                                    [&](const auto& f) { return item.drop_front() == f.Key; });
+    if (!item.starts_with("+") && !item.starts_with("-"))
+      return Error("usage-option", {}, "option '--mattr': found '{0}', expected +FEATURE or -FEATURE", item);
+    if (!known)
+      return Error("usage-option", {}, "option '--mattr': unknown feature '{0}'", item.drop_front());
+  }
+  return {};
+}
+
+/// Features that a code generator uses unasked; others need intrinsics.
+bool IsUsedUnasked(llvm::StringRef feature) {
+  constexpr llvm::StringRef kFamilies[] = {"sse",   "ssse",  "avx", "fma", "f16c", "bmi", "popcnt",
+                                           "lzcnt", "movbe", "xop", "tbm", "cx16", "gfni"};
+  return llvm::any_of(kFamilies, [&](llvm::StringRef family) { return feature.starts_with(family); }) &&
+         !feature.starts_with("avx10");
+}
+
+/// What `wanted` has and this machine lacks; empty: nothing.
+std::string MissingHere(const llvm::MCSubtargetInfo& wanted) {
+  std::string missing;
+  for (const auto& [feature, on] : llvm::sys::getHostCPUFeatures()) {
+    if (on || !IsUsedUnasked(feature) || !wanted.checkFeatures("+" + feature.str())) continue;
+    missing += (missing.empty() ? "" : ", ") + feature.str();
+  }
+  return missing;
+}
+
+}  // namespace
+
+Machine HostMachine() {
+  Machine machine;
+  // The features count, not the name: virtual machines report names that do not fit.
+  for (const auto& [feature, on] : llvm::sys::getHostCPUFeatures()) {
+    if (!on || IsVersionFeature(feature)) continue;
+    machine.features += (machine.features.empty() ? "+" : ",+") + feature.str();
+  }
+  return machine;
+}
+
+Result<Machine> MachineFor(llvm::StringRef cpu, llvm::StringRef features, bool runs_here) {
+  const bool native = cpu.empty() || cpu == "native";
+  if (native && features.empty()) return HostMachine();
+  const auto generic = Subtarget("", "");
+  if (!generic)
+    return Error("unavailable-cpu", {}, "code generation for this kind of machine is not built in");
+  if (!native && !generic->isCPUStringValid(cpu))
+    return Error("usage-option", {}, "option '--mcpu': unknown CPU '{0}'", cpu);
+  HLO_CHECK_OK(CheckFeatures(features, *generic));
+  Machine machine = native ? HostMachine() : Machine{cpu.str(), ""};
+  if (!features.empty()) machine.features += (machine.features.empty() ? "" : ",") + features.str();
+  if (!runs_here) return machine;
+  const std::string missing = MissingHere(*Subtarget(machine.cpu, machine.features));
+  if (!missing.empty())
+    return Error("unavailable-cpu", {}, "this machine cannot run code for {0}: it lacks {1}",
+                 native ? features : cpu, missing);
+  return machine;
+}
+
+}  // namespace hlo::cpu
