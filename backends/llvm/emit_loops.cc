@@ -1,6 +1,7 @@
 // Loops and reductions.
 #include "backends/llvm/emit_ops.h"
 #include "backends/llvm/kernel_emitter.h"
+#include "ir/numeric/narrow_float.h"
 #include "llvm/IR/Intrinsics.h"
 
 namespace hlo::codegen {
@@ -100,9 +101,12 @@ Value* KernelEmitter::Neutral(OpKind kind, ElementType type) {
   if (t->isFloatingPointTy()) {
     if (kind == OpKind::Add) return ConstantFP::getNegativeZero(t);
     if (kind == OpKind::Multiply) return ConstantFP::get(t, 1);
-    return ConstantFP::getInfinity(t, /*Negative=*/kind == OpKind::Maximum);
+    // The first in order; types without infinities would make NaN of one.
+    const bool negative = kind == OpKind::Maximum;
+    if (HasInfinity(type)) return ConstantFP::getInfinity(t, negative);
+    return ConstantFP::get(t, negative ? -MaxFinite(type) : MaxFinite(type));
   }
-  const unsigned bits = t->getScalarSizeInBits();
+  const auto bits = static_cast<unsigned>(Info(type).bits);
   const bool is_signed = IsSigned(type);
   llvm::APInt value(bits, 0);
   if (kind == OpKind::Multiply) value = IsPred(type) ? llvm::APInt::getAllOnes(bits) : llvm::APInt(bits, 1);
@@ -110,7 +114,8 @@ Value* KernelEmitter::Neutral(OpKind kind, ElementType type) {
   if (kind == OpKind::Minimum)
     value = is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
   if (kind == OpKind::Maximum && is_signed) value = llvm::APInt::getSignedMinValue(bits);
-  return ConstantInt::get(context_, value);
+  return ConstantInt::get(
+      context_, is_signed ? value.sext(t->getScalarSizeInBits()) : value.zext(t->getScalarSizeInBits()));
 }
 
 Result<KernelEmitter::Accumulators> KernelEmitter::Combine(const ReduceStmt& stmt, llvm::ArrayRef<Value*> x,
@@ -197,6 +202,8 @@ Status KernelEmitter::Emit(const ReduceStmt& stmt) {
   Accumulators accumulators;
   if (last.width > 1) {
     // Partial results in lanes; the init joins at the end.
+    if (kernel_.TypeOf(stmt.inits[0]) == ElementType::F8E8M0FNU)
+      return Error("kernel-unsupported", {}, "f8e8m0fnu has no neutral elements");
     const OpKind op = *kernel::ReductionOp(stmt);
     Value* neutral = Neutral(op, kernel_.TypeOf(stmt.inits[0]));
     accumulators.assign(static_cast<size_t>(last.unroll),

@@ -1,5 +1,7 @@
 #include "backends/llvm/types.h"
 
+#include "backends/llvm/narrow.h"
+
 namespace hlo::codegen {
 namespace {
 
@@ -7,14 +9,15 @@ using llvm::IRBuilderBase;
 using llvm::Type;
 using llvm::Value;
 
-/// f32 to the upper half of its bits, to nearest even; NaNs stay NaNs and become quiet.
+/// f32 to the upper half of its bits, to nearest even; NaNs keep their sign only.
 Value* ToBf16(IRBuilderBase& b, Value* x) {
   Type* wide = SameWidth(b.getInt32Ty(), x->getType());
   Type* narrow = SameWidth(b.getInt16Ty(), x->getType());
   Value* bits = b.CreateBitCast(x, wide);
   Value* odd = b.CreateAnd(b.CreateLShr(bits, 16), llvm::ConstantInt::get(wide, 1));
   Value* rounded = b.CreateAdd(bits, b.CreateAdd(odd, llvm::ConstantInt::get(wide, 0x7fff)));
-  Value* quiet = b.CreateOr(bits, llvm::ConstantInt::get(wide, 0x400000));
+  Value* sign = b.CreateAnd(bits, llvm::ConstantInt::get(wide, 0x80000000));
+  Value* quiet = b.CreateOr(sign, llvm::ConstantInt::get(wide, 0x7fc00000));
   Value* kept = b.CreateSelect(b.CreateFCmpUNO(x, x), quiet, rounded);
   return b.CreateTrunc(b.CreateLShr(kept, 16), narrow);
 }
@@ -63,7 +66,7 @@ const Conversion* FindConversion(ElementType type) {
 }  // namespace
 
 bool IsSupported(ElementType type) {
-  if (IsIntegral(type)) return Info(type).bits >= 8;
+  if (IsIntegral(type) || IsByteFloat(type)) return true;
   return type == ElementType::F32 || type == ElementType::F64 || FindConversion(type) != nullptr;
 }
 
@@ -88,16 +91,27 @@ Value* Splat(IRBuilderBase& b, Value* value, unsigned width) {
   return value->getType()->isVectorTy() ? value : b.CreateVectorSplat(width, value);
 }
 
+Value* Wrap(IRBuilderBase& b, ElementType type, Value* value) {
+  const auto bits = static_cast<unsigned>(Info(type).bits);
+  if (bits >= 8) return value;
+  Value* unused = llvm::ConstantInt::get(value->getType(), 8 - bits);
+  Value* high = b.CreateShl(value, unused);
+  return IsSigned(type) ? b.CreateAShr(high, unused) : b.CreateLShr(high, unused);
+}
+
 Emitted FromStored(IRBuilderBase& b, ElementType type, Value* stored) {
+  if (IsByteFloat(type)) return {DecodeByteFloat(b, type, stored), stored};
   const Conversion* c = FindConversion(type);
   return {c == nullptr ? stored : c->to_compute(b, stored), stored};
 }
 
 Emitted FromCompute(IRBuilderBase& b, ElementType type, Value* compute) {
+  // What was rounded away must not be seen by later operations.
+  if (IsByteFloat(type)) return FromStored(b, type, EncodeByteFloat(b, type, compute));
+  if (IsIntegral(type)) compute = Wrap(b, type, compute);
   const Conversion* c = FindConversion(type);
   if (c == nullptr) return {compute, compute};
   Value* stored = c->to_stored(b, compute);
-  // What was rounded away must not be seen by later operations.
   return {type == ElementType::Pred ? compute : c->to_compute(b, stored), stored};
 }
 

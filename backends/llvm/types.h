@@ -6,9 +6,9 @@
 namespace hlo::codegen {
 
 /// A value of a kernel. `compute` is what operations work on: i1 for pred, integers as they are, f32 and f64,
-/// and f32 for narrower floats, which it holds exactly. `stored` is the form in memory: i8 for pred, the bits
-/// of narrow floats; the same as `compute` elsewhere. Vectors of some width inside vector loops, if they vary
-/// there.
+/// and f32 for narrower floats, which it holds exactly; integers of less than 8 bits are extended to i8.
+/// `stored` is the form in memory: i8 for pred, the bits of narrow floats; the same as `compute` elsewhere.
+/// Vectors of some width inside vector loops, if they vary there.
 struct Emitted {
   llvm::Value* compute = nullptr;
   llvm::Value* stored = nullptr;
@@ -24,6 +24,9 @@ llvm::Type* ComputeType(llvm::LLVMContext& context, ElementType type);
 llvm::Type* SameWidth(llvm::Type* type, llvm::Type* like);
 /// The scalar in every lane; itself if it is a vector already.
 llvm::Value* Splat(llvm::IRBuilderBase& b, llvm::Value* value, unsigned width);
+
+/// An i8 whose low bits are an integer of the type, extended by sign or zeros; other types as they are.
+llvm::Value* Wrap(llvm::IRBuilderBase& b, ElementType type, llvm::Value* value);
 
 /// Both forms from one of them. FromCompute rounds to the type.
 Emitted FromStored(llvm::IRBuilderBase& b, ElementType type, llvm::Value* stored);

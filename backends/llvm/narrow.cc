@@ -1,0 +1,154 @@
+#include "backends/llvm/narrow.h"
+
+#include "ir/numeric/float_format.h"
+
+namespace hlo::codegen {
+namespace {
+
+using llvm::ConstantInt;
+using llvm::IRBuilderBase;
+using llvm::Type;
+using llvm::Value;
+
+/// Integers of one width, scalar or vector.
+struct Integers {
+  IRBuilderBase& b;
+  Type* type;
+  Value* C(uint64_t value) const { return ConstantInt::get(type, value); }
+  Value* And(Value* x, uint64_t y) const { return b.CreateAnd(x, C(y)); }
+  Value* Or(Value* x, uint64_t y) const { return b.CreateOr(x, C(y)); }
+  Value* Add(Value* x, uint64_t y) const { return b.CreateAdd(x, C(y)); }
+  Value* Equal(Value* x, uint64_t y) const { return b.CreateICmpEQ(x, C(y)); }
+  Value* Above(Value* x, uint64_t y) const { return b.CreateICmpUGT(x, C(y)); }
+  Value* Pick(Value* condition, uint64_t x, Value* y) const { return b.CreateSelect(condition, C(x), y); }
+  /// x / 2^drop to nearest even, without the carry's care.
+  Value* RoundingBias(Value* x, int drop) const {
+    Value* odd = And(b.CreateLShr(x, static_cast<uint64_t>(drop)), 1);
+    return Add(b.CreateAdd(x, odd), (uint64_t{1} << (drop - 1)) - 1);
+  }
+};
+
+constexpr uint64_t kInfinity = 0x7F800000, kQuiet = 0x00400000, kSign = 0x80000000;
+
+Integers Wide(IRBuilderBase& b, Value* like) { return {b, SameWidth(b.getInt32Ty(), like->getType())}; }
+Value* AsFloat(IRBuilderBase& b, Value* bits) {
+  return b.CreateBitCast(bits, SameWidth(b.getFloatTy(), bits->getType()));
+}
+
+Value* DecodeScale(const Integers& i, Value* code) {
+  Value* power = i.Pick(i.Equal(code, 0), kQuiet, i.b.CreateShl(code, 23));  // code 0: 2^-127
+  return AsFloat(i.b, i.Pick(i.Equal(code, 0xFF), kInfinity | kQuiet, power));
+}
+
+/// Halves up, what lies between 2^-127 and 2^-126 always up; NaN unless positive and finite.
+Value* EncodeScale(const Integers& i, Value* bits) {
+  Value* tiny = i.b.CreateICmpULT(bits, i.C(0x00800000));
+  Value* rounded = i.b.CreateAdd(bits, i.b.CreateSelect(tiny, i.C(kQuiet - 1), i.C(kQuiet)));
+  Value* code = i.b.CreateLShr(rounded, 23);
+  // From 1 up to the largest finite number.
+  Value* outside = i.Above(i.Add(bits, ~uint64_t{0}), kInfinity - 2);
+  return i.Pick(outside, 0xFF, code);
+}
+
+}  // namespace
+
+bool IsByteFloat(ElementType type) { return IsFloat(type) && Info(type).bits <= 8; }
+
+Value* DecodeByteFloat(IRBuilderBase& b, ElementType type, Value* codes) {
+  const FloatFormat f = Format(type);
+  const Integers i = Wide(b, codes);
+  Value* code = b.CreateZExt(codes, i.type);
+  if (f.special == FloatSpecial::E8M0) return DecodeScale(i, code);
+  if (f.bits < 8) code = i.And(code, f.code_mask());
+  Value* magnitude = i.And(code, f.code_mask() & ~f.sign_mask());
+  Value* sign = b.CreateShl(i.And(code, f.sign_mask()), static_cast<uint64_t>(32 - f.bits));
+  const auto up = static_cast<uint64_t>(23 - f.mantissa_bits);
+  Value* shifted = b.CreateShl(magnitude, up);
+  Value* bits = i.Add(shifted, static_cast<uint64_t>(127 - f.bias) << 23);
+  // Subnormals are whole multiples of the smallest.
+  const auto least = static_cast<uint64_t>(127 + 1 - f.bias - f.mantissa_bits) << 23;
+  Value* number = b.CreateUIToFP(magnitude, SameWidth(b.getFloatTy(), codes->getType()));
+  Value* small = b.CreateBitCast(b.CreateFMul(number, AsFloat(b, i.C(least))), i.type);
+  const uint64_t first_normal = uint64_t{1} << f.mantissa_bits;
+  bits = b.CreateSelect(b.CreateICmpULT(magnitude, i.C(first_normal)), small, bits);
+  if (f.has_infinity()) {
+    Value* nan = i.Above(magnitude, f.exponent_mask());
+    Value* special = b.CreateSelect(nan, i.Or(shifted, kInfinity | kQuiet), i.C(kInfinity));
+    bits = b.CreateSelect(i.Above(magnitude, f.exponent_mask() - 1), special, bits);
+  } else if (f.special == FloatSpecial::Fn) {
+    bits = i.Pick(i.Equal(magnitude, f.exponent_mask() | f.mantissa_mask()), kInfinity | kQuiet, bits);
+  } else if (f.special == FloatSpecial::Fnuz) {
+    bits = i.Pick(i.Equal(code, f.sign_mask()), kInfinity | kQuiet, bits);
+  }
+  return AsFloat(b, b.CreateOr(bits, sign));
+}
+
+Value* EncodeByteFloat(IRBuilderBase& b, ElementType type, Value* x) {
+  const FloatFormat f = Format(type);
+  const Integers i = Wide(b, x);
+  Type* byte = SameWidth(b.getInt8Ty(), x->getType());
+  Value* bits = b.CreateBitCast(x, i.type);
+  if (f.special == FloatSpecial::E8M0) return b.CreateTrunc(EncodeScale(i, bits), byte);
+  Value* magnitude = i.And(bits, ~kSign & 0xFFFFFFFF);
+  const int drop = 23 - f.mantissa_bits;
+  Value* normal = b.CreateLShr(i.RoundingBias(magnitude, drop), static_cast<uint64_t>(drop));
+  normal = i.Add(normal, 0 - (static_cast<uint64_t>(127 - f.bias) << f.mantissa_bits));
+  // A sum with a number whose last place is the smallest subnormal.
+  const auto anchor = static_cast<uint64_t>(127 + 1 - f.bias - f.mantissa_bits + 23) << 23;
+  Value* sum = b.CreateFAdd(AsFloat(b, magnitude), AsFloat(b, i.C(anchor)));
+  Value* small = b.CreateSub(b.CreateBitCast(sum, i.type), i.C(anchor));
+  const auto least_normal = static_cast<uint64_t>(128 - f.bias) << 23;
+  Value* code = b.CreateSelect(b.CreateICmpULT(magnitude, i.C(least_normal)), small, normal);
+  code = i.Pick(i.Above(code, f.max_finite_code()), f.overflow_code(false), code);
+  code = i.Pick(i.Above(magnitude, kInfinity), f.nan_code(false), code);
+  Value* sign = i.And(b.CreateLShr(bits, static_cast<uint64_t>(32 - f.bits)), f.sign_mask());
+  if (!f.has_negative_zero()) sign = b.CreateSelect(i.Equal(code, 0), code, sign);
+  return b.CreateTrunc(b.CreateOr(code, sign), byte);
+}
+
+Value* RoundToOdd(IRBuilderBase& b, Value* x) {
+  Value* rounded = b.CreateFPTrunc(x, SameWidth(b.getFloatTy(), x->getType()));
+  Value* back = b.CreateFPExt(rounded, x->getType());
+  auto absolute = [&](Value* v) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v); };
+  const Integers i = Wide(b, x);
+  Value* bits = b.CreateBitCast(rounded, i.type);
+  Value* above = b.CreateZExt(b.CreateFCmpOGT(absolute(back), absolute(x)), i.type);
+  Value* odd = i.Or(b.CreateSub(bits, above), 1);
+  return AsFloat(b, b.CreateSelect(b.CreateFCmpONE(back, x), odd, bits));
+}
+
+Value* ReducePrecisionOf(IRBuilderBase& b, ElementType type, Value* codes, int64_t exponent_bits,
+                         int64_t mantissa_bits) {
+  const FloatFormat f = Format(type);
+  const Integers i{b, codes->getType()};
+  Value* sign = i.And(codes, f.sign_mask());
+  Value* magnitude = i.And(codes, f.code_mask() & ~f.sign_mask());
+  Value* result = magnitude;
+  if (mantissa_bits < f.mantissa_bits) {
+    const auto drop = static_cast<int>(f.mantissa_bits - mantissa_bits);
+    result = i.And(i.RoundingBias(magnitude, drop), f.code_mask() & ~((uint64_t{1} << drop) - 1));
+  }
+  Value* too_large = i.Above(result, f.max_finite_code());
+  if (exponent_bits < f.exponent_bits) {
+    const int reach = (1 << (exponent_bits - 1)) - 1;
+    Value* exponent = b.CreateLShr(result, static_cast<uint64_t>(f.mantissa_bits));
+    too_large = b.CreateOr(too_large, i.Above(exponent, static_cast<uint64_t>(f.bias + reach)));
+    Value* too_small = b.CreateICmpULE(exponent, i.C(static_cast<uint64_t>(f.bias - reach)));
+    result = i.Pick(too_small, 0, result);
+  }
+  Value* overflow = i.C(f.overflow_code(false));
+  result = b.CreateSelect(too_large, overflow, result);
+  if (!f.has_negative_zero()) sign = b.CreateSelect(i.Equal(result, 0), result, sign);
+  result = b.CreateOr(result, sign);
+  // NaN and infinity stay.
+  Value* keep = nullptr;
+  if (f.has_infinity())
+    keep = i.Above(magnitude, f.exponent_mask() - 1);
+  else if (f.special == FloatSpecial::Fnuz)
+    keep = i.Equal(i.And(codes, f.code_mask()), f.sign_mask());
+  else if (f.has_nan())
+    keep = i.Equal(magnitude, f.exponent_mask() | f.mantissa_mask());
+  return keep == nullptr ? result : b.CreateSelect(keep, codes, result);
+}
+
+}  // namespace hlo::codegen
