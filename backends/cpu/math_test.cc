@@ -12,52 +12,11 @@
 #include <mutex>
 #include <random>
 
-#include "backends/cpu/jit.h"
-#include "backends/kernel/builder.h"
-#include "backends/kernel/schedule.h"
+#include "backends/cpu/compiled_function.h"
 #include "ir/numeric/math.h"
 
 namespace hlo::cpu {
 namespace {
-
-constexpr int64_t kBatch = 65535;  // not a multiple of the vector width
-
-/// out[i] = kind(in0[i], in1[i]…) for i < kBatch.
-kernel::Kernel FunctionKernel(OpKind kind, ElementType type, int operands) {
-  kernel::Kernel k;
-  k.name = "f";
-  for (int i = 0; i < operands; ++i) k.buffers.push_back({type, kBatch, false});
-  k.buffers.push_back({type, kBatch, true});
-  kernel::KernelBuilder builder(k);
-  kernel::LoopStmt loop;
-  loop.loop = {builder.NewLoop(kBatch), kBatch};
-  loop.body = std::make_unique<kernel::Region>();
-  builder.Open(*loop.body, {loop.loop.id});
-  kernel::Address at;
-  at.AddLoop(loop.loop.id, 1);
-  llvm::SmallVector<kernel::ValueId, 2> values;
-  for (int i = 0; i < operands; ++i) values.push_back(builder.Load(i, at));
-  builder.Store(operands, at, builder.Op(kind, type, values));
-  builder.Close();
-  builder.Append(std::move(loop));
-  kernel::ScheduleLoops(k, {});
-  return k;
-}
-
-class Compiled {
- public:
-  Compiled(OpKind kind, ElementType type, int operands) : jit_(HostMachine()) {
-    const auto number = jit_.Add(FunctionKernel(kind, type, operands));
-    if (!number || !jit_.Compile()) return;
-    run_ = *jit_.Function(*number);
-  }
-  explicit operator bool() const { return run_ != nullptr; }
-  void operator()(std::initializer_list<void*> buffers) const { run_(buffers.begin(), 0, kBatch); }
-
- private:
-  Jit jit_;
-  KernelFn run_ = nullptr;
-};
 
 constexpr double kWrong = 1e30;
 
@@ -128,7 +87,7 @@ const std::vector<T>& Specials() {
 }
 
 template <class T, class Wide>
-Worst<T> Try(const Compiled& f, std::vector<T>& x, Wide (*reference)(Wide)) {
+Worst<T> Try(const CompiledFunction& f, std::vector<T>& x, Wide (*reference)(Wide)) {
   std::vector<T> out(x.size());
   f({x.data(), out.data()});
   Worst<T> worst;
@@ -177,12 +136,12 @@ TEST(Math, OneOperand32) {
   const char* only = std::getenv("HLO_MATH_ONLY");
   for (const Row& row : kRows) {
     if (only != nullptr && Info(row.kind).text != only) continue;
-    const Compiled f(row.kind, ElementType::F32, 1);
+    const CompiledFunction f(row.kind, {ElementType::F32}, ElementType::F32);
     ASSERT_TRUE(f) << Info(row.kind).text.str();
     Worst<float> worst;
     std::vector<float> x = Specials<float>();
     for (uint64_t bits = 0; bits <= ~uint32_t{0};) {
-      for (; x.size() < kBatch; bits += stride)
+      for (; x.size() < CompiledFunction::kBatch; bits += stride)
         x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
       const Worst<float> now = Try<float, double>(f, x, row.f32);
       worst.See(now.ulps, now.x, 0, now.got);
@@ -194,13 +153,13 @@ TEST(Math, OneOperand32) {
 
 TEST(Math, OneOperand64) {
   for (const Row& row : kRows) {
-    const Compiled f(row.kind, ElementType::F64, 1);
+    const CompiledFunction f(row.kind, {ElementType::F64}, ElementType::F64);
     if (!f) continue;
     std::mt19937_64 random(7);
     Worst<double> worst;
     for (int round = 0; round < 2; ++round) {
       std::vector<double> x = Specials<double>();
-      while (x.size() < kBatch) {
+      while (x.size() < CompiledFunction::kBatch) {
         // All numbers, and those that matter.
         const uint64_t bits = random();
         const double any = std::bit_cast<double>(bits);
@@ -219,7 +178,7 @@ TEST(Math, OneOperand64) {
 
 template <class T, class Wide>
 void TwoOperands(OpKind kind, ElementType type, Wide (*reference)(Wide, Wide), double bound) {
-  const Compiled f(kind, type, 2);
+  const CompiledFunction f(kind, {type, type}, type);
   if (!f) return;
   std::vector<T> x, y;
   for (const T a : Specials<T>())
@@ -229,7 +188,7 @@ void TwoOperands(OpKind kind, ElementType type, Wide (*reference)(Wide, Wide), d
     }
   std::mt19937_64 random(7);
   std::uniform_real_distribution<T> exponent(-20, 20);
-  while (x.size() < kBatch) {
+  while (x.size() < CompiledFunction::kBatch) {
     // Any bits, and pairs whose powers are of moderate size.
     using Code = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
     const T a = std::bit_cast<T>(static_cast<Code>(random())),
@@ -239,10 +198,10 @@ void TwoOperands(OpKind kind, ElementType type, Wide (*reference)(Wide, Wide), d
     y.push_back(moderate ? exponent(random) * (x.size() % 4 == 1 ? T(8) : T(1)) : b);
     if (x.size() % 8 == 5) y.back() = std::round(y.back()), x.back() = -x.back();
   }
-  std::vector<T> out(kBatch);
+  std::vector<T> out(CompiledFunction::kBatch);
   f({x.data(), y.data(), out.data()});
   Worst<T> worst;
-  for (size_t i = 0; i < kBatch; ++i)
+  for (size_t i = 0; i < CompiledFunction::kBatch; ++i)
     worst.See(Ulps<T, Wide>(out[i], reference(static_cast<Wide>(x[i]), static_cast<Wide>(y[i]))), x[i], y[i],
               out[i]);
   Report(Info(kind).text.str().c_str(), worst, bound);

@@ -19,7 +19,8 @@ template <class Out, class Real>
 Out Saturate(Real x, int bits) {
   // 2^bits or 2^(bits-1): exact, and the first value out of range.
   const int magnitude_bits = std::is_signed_v<Out> ? bits - 1 : bits;
-  const auto limit = static_cast<Real>(uint64_t{1} << (magnitude_bits - 1)) * 2;
+  const auto limit =
+      magnitude_bits == 0 ? Real{1} : static_cast<Real>(uint64_t{1} << (magnitude_bits - 1)) * 2;
   const auto max =
       static_cast<Out>(std::numeric_limits<Out>::max() >> (static_cast<int>(sizeof(Out)) * 8 - bits));
   const auto min = static_cast<Out>(std::is_signed_v<Out> ? -max - 1 : 0);
