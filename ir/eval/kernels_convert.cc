@@ -123,7 +123,8 @@ void LongToNarrow(void* out, const void* const* in, int64_t n, const KernelParam
 void Float4ToInteger(void* out, const void* const* in, int64_t n, const KernelParam& param) {
   const TypeInfo& target = Info(param.to);
   const bool is_signed = target.type_class == TypeClass::Signed;
-  const int64_t max = static_cast<int64_t>(~uint64_t{0} >> (64 - target.bits + (is_signed ? 1 : 0)));
+  const int magnitude_bits = target.bits - (is_signed ? 1 : 0);
+  const auto max = magnitude_bits == 0 ? 0 : static_cast<int64_t>(~uint64_t{0} >> (64 - magnitude_bits));
   std::array<int64_t, 16> table{};
   for (uint64_t code = 0; code < table.size(); ++code) {
     const double value = ToDouble(ElementType::F4E2M1FN, code);
