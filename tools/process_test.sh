@@ -106,6 +106,11 @@ XLA_FLAGS=--print=full "$run" --config=config m.hlo >out 2>err
 XLA_FLAGS=--print=full "$run" --print=none m.hlo >out 2>err
 [ ! -s out ] || { echo "FAIL: command line over XLA_FLAGS"; failures=$((failures + 1)); }
 
+# Times of another module are no baseline.
+sed '1s/^/HloModule other\n/' m.hlo >other.hlo
+"$run" --benchmark=json --repeats=1 --print=none m.hlo >times.json 2>err
+expect 0 '[baseline-missing]' "$run" --baseline=times.json other.hlo
+
 # Compiled kernels on disk: used again, not when damaged or when others may write them.
 export XDG_CACHE_HOME=$dir/cache
 printf 'ENTRY e { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }' >kernel.hlo

@@ -9,9 +9,10 @@ void AddTerm(Terms& terms, Id id, int64_t factor) {
   auto at = llvm::lower_bound(terms, id, [](const auto& term, Id wanted) { return term.id < wanted; });
   if (at == terms.end() || at->id != id) {
     terms.insert(at, {id, factor});
-  } else if ((at->factor += factor) == 0) {
-    terms.erase(at);
+    return;
   }
+  at->factor += factor;
+  if (at->factor == 0) terms.erase(at);
 }
 
 }  // namespace

@@ -129,8 +129,7 @@ Result<Lowering::Values> Lowering::EmitBitcastConvert(const Instruction& inst, c
 
 Result<Lowering::Values> Lowering::EmitBroadcast(const Instruction& inst, const Indices& at, ValueId mask) {
   Indices from;
-  const Dims& dimensions = inst.attr<DimensionsAttrs>().dimensions;
-  for (size_t d = 0; d < dimensions.size(); ++d) from.push_back(at[static_cast<size_t>(dimensions[d])]);
+  for (const int64_t d : inst.attr<DimensionsAttrs>().dimensions) from.push_back(at[static_cast<size_t>(d)]);
   return Emit(*inst.operand(0), from, mask);
 }
 

@@ -196,7 +196,7 @@ class Parser {
         HLO_TRY(loop.loop, ParseDimension());
         loop.body = std::make_unique<Region>();
         HLO_CHECK_OK(ParseRegion(*loop.body));
-        region.stmts.push_back(std::move(loop));
+        region.stmts.emplace_back(std::move(loop));
       } else {
         HLO_CHECK_OK(ParseDefinition(region));
       }
@@ -212,7 +212,7 @@ class Parser {
     if (Take("if")) {
       HLO_TRY(store.mask, Id('%'));
     }
-    region.stmts.push_back(std::move(store));
+    region.stmts.emplace_back(std::move(store));
     return {};
   }
   Status ParseDefinition(Region& region) {
@@ -225,7 +225,7 @@ class Parser {
     if (Take("constant")) return ParseConstant(region, result);
     if (Take("index")) {
       HLO_TRY(Address address, ParseAddress());
-      region.stmts.push_back(IndexStmt{result, std::move(address)});
+      region.stmts.emplace_back(IndexStmt{result, std::move(address)});
       SetType(result, ElementType::S64);
       return {};
     }
@@ -239,7 +239,7 @@ class Parser {
     if (Take(",")) {
       HLO_TRY(constant.bits[1], Hex());
     }
-    region.stmts.push_back(constant);
+    region.stmts.emplace_back(constant);
     SetType(result, constant.type);
     return {};
   }
@@ -253,7 +253,7 @@ class Parser {
       HLO_TRY(load.otherwise, Id('%'));
     }
     SetType(result, kernel_.buffers[static_cast<size_t>(load.buffer)].type);
-    region.stmts.push_back(std::move(load));
+    region.stmts.emplace_back(std::move(load));
     return {};
   }
   Status ParseOp(Region& region, ValueId result) {
@@ -285,7 +285,7 @@ class Parser {
     HLO_TRY(op.type, Type());
     HLO_CHECK_OK(ParseValues(op.operands));
     SetType(result, op.type);
-    region.stmts.push_back(std::move(op));
+    region.stmts.emplace_back(std::move(op));
     return {};
   }
   Status ParseReduce(Region& region, llvm::SmallVector<ValueId, 1> results) {
@@ -316,7 +316,7 @@ class Parser {
     }
     reduce.combiner = std::make_unique<Region>();
     HLO_CHECK_OK(ParseRegion(*reduce.combiner));
-    region.stmts.push_back(std::move(reduce));
+    region.stmts.emplace_back(std::move(reduce));
     return {};
   }
 

@@ -140,7 +140,7 @@ Status Split(Kernel& kernel, const ScheduleStep& step) {
   if (found.loop != nullptr) {
     Substitute(*found.loop->body, whole.id, outer, inner, step.by);
     auto body = std::make_unique<Region>();
-    body->stmts.push_back(LoopStmt{rest, std::move(found.loop->body)});
+    body->stmts.emplace_back(LoopStmt{rest, std::move(found.loop->body)});
     *found.loop = LoopStmt{blocks, std::move(body)};
     return {};
   }
