@@ -2,6 +2,7 @@
 #include "backends/kernel/lowering.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace hlo::kernel {
 
@@ -136,11 +137,55 @@ void Lowering::StoreOutput(int64_t number, const Shape& shape, const Indices& at
   builder_.Store(static_cast<BufferId>(first + number), Linearize(at, shape.dims()), value, mask);
 }
 
+namespace {
+
+/// What an update in place reads of its target besides.
+enum class UpdateReads : uint8_t { Nothing, OwnPlace, Elsewhere, Unknown };
+
+/// Every way from `from` leads through elementwise operations on equal dimensions to `to`.
+bool LeadsElementwise(const Instruction& from, const Instruction& to, const Instruction& root) {
+  llvm::SmallVector<const Instruction*, 8> todo = {&from};
+  llvm::SmallPtrSet<const Instruction*, 8> seen = {&from};
+  while (!todo.empty()) {
+    const Instruction* at = todo.pop_back_val();
+    for (const Instruction* user : at->users()) {
+      if (at == &to && user == &root) continue;
+      if (!user->info().Is(kElementwise) || !SameDims(user->shape(), from.shape())) return false;
+      if (seen.insert(user).second) todo.push_back(user);
+    }
+  }
+  return true;
+}
+
+UpdateReads ReadsOf(const Instruction& target, const Instruction& root) {
+  UpdateReads reads = UpdateReads::Nothing;
+  for (const Instruction* reader : target.users()) {
+    if (reader == &root) continue;
+    const bool slice = reader->kind() == OpKind::DynamicSlice && reader->operand(0) == &target &&
+                       reader->operand_count() + 1 == root.operand_count() &&
+                       SameDims(reader->shape(), root.operand(1)->shape());
+    if (!slice || !LeadsElementwise(*reader, *root.operand(1), root)) return UpdateReads::Elsewhere;
+    reads = UpdateReads::OwnPlace;
+    for (int64_t i = 1; i < reader->operand_count(); ++i) {
+      if (reader->operand(i) != root.operand(i + 1)) return UpdateReads::Unknown;
+      // Bounds of updates wrap in narrow unsigned types, those of slices do not.
+      const ElementType type = reader->operand(i)->shape().element_type();
+      if (IsUnsigned(type) && Info(type).bits < 64) return UpdateReads::Unknown;
+    }
+  }
+  return reads;
+}
+
+}  // namespace
+
 Status Lowering::LowerUpdate(const Instruction& root, int64_t number) {
   const Instruction& target = *root.operand(0);
   const Instruction& update = *root.operand(1);
-  if (target.kind() != OpKind::Parameter || target.users().size() != 1)
-    return Error("kernel-unsupported", root.loc(), "%{0} does not update a parameter in place", root.name());
+  const auto reads = ReadsOf(target, root);
+  if (target.kind() != OpKind::Parameter || reads == UpdateReads::Elsewhere)
+    return LowerNest({&root}, {number});
+  if (reads == UpdateReads::Unknown)
+    return Error("kernel-unsupported", root.loc(), "%{0} reads what it updates", root.name());
   lowered_.in_place.emplace_back(number, target.attr<ParameterAttrs>().number);
   HLO_TRY(const Indices starts, Starts(root, 2, root.shape().dims(), update.shape().dims(), -1));
   return InLoops(update.shape().dims(), [&](const Indices& at) -> Status {

@@ -48,6 +48,7 @@ class Lowering {
   Result<Values> EmitPad(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitDynamicSlice(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitGather(const Instruction& inst, const Indices& at, ValueId mask);
+  Result<Values> EmitDynamicUpdateSlice(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitReduce(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitReduceHere(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitReduceWindowHere(const Instruction& inst, const Indices& at, ValueId mask);

@@ -47,6 +47,7 @@ Lowering::EmitFn Lowering::FindEmitter(const Instruction& inst) {
       {OpKind::Concatenate, &Lowering::EmitConcatenate},
       {OpKind::Pad, &Lowering::EmitPad},
       {OpKind::DynamicSlice, &Lowering::EmitDynamicSlice},
+      {OpKind::DynamicUpdateSlice, &Lowering::EmitDynamicUpdateSlice},
       {OpKind::Gather, &Lowering::EmitGather},
       {OpKind::Reduce, &Lowering::EmitReduce},
       {OpKind::ReduceWindow, &Lowering::EmitReduce},
@@ -223,6 +224,26 @@ Result<Lowering::Values> Lowering::EmitDynamicSlice(const Instruction& inst, con
   HLO_TRY(Indices from, Starts(inst, 1, operand.dims(), inst.shape().dims(), mask));
   for (size_t d = 0; d < at.size(); ++d) from[d].Add(at[d]);
   return Emit(*inst.operand(0), from, mask);
+}
+
+Result<Lowering::Values> Lowering::EmitDynamicUpdateSlice(const Instruction& inst, const Indices& at,
+                                                          ValueId mask) {
+  const Instruction &target = *inst.operand(0), &update = *inst.operand(1);
+  if (update.shape().ElementCount() == 0) return Emit(target, at, mask);
+  HLO_TRY(const Indices starts, Starts(inst, 2, inst.shape().dims(), update.shape().dims(), mask));
+  ValueId inside = -1;
+  Indices from = at;
+  for (size_t d = 0; d < at.size(); ++d) {
+    const int64_t size = update.shape().dims()[d];
+    if (inst.shape().dims()[d] == size) continue;
+    bool never = false;
+    from[d].Add(starts[d], -1);
+    inside = builder_.And(inside, InRange(from[d], 0, size, never));
+  }
+  HLO_TRY(const ValueId value, EmitOne(update, from, builder_.And(mask, inside)));
+  if (inside < 0) return Values{value};
+  HLO_TRY(const ValueId old, EmitOne(target, at, mask));
+  return Values{builder_.Op(OpKind::Select, inst.shape().element_type(), {inside, value, old})};
 }
 
 Result<Lowering::Values> Lowering::EmitTupleElement(const Instruction& inst, const Indices& at,
