@@ -100,11 +100,11 @@ TEST(Types, Conversions) {
 }
 
 TEST(Types, SmallIntegers) {
-  constexpr OpKind kKinds[] = {OpKind::Add,     OpKind::Subtract,          OpKind::Multiply,
-                               OpKind::Divide,  OpKind::Remainder,         OpKind::Maximum,
-                               OpKind::Minimum, OpKind::ShiftLeft,         OpKind::And,
-                               OpKind::Or,      OpKind::ShiftRightLogical, OpKind::ShiftRightArithmetic,
-                               OpKind::Xor};
+  constexpr OpKind kKinds[] = {
+      OpKind::Add,       OpKind::Subtract, OpKind::Multiply,          OpKind::Divide,
+      OpKind::Remainder, OpKind::Maximum,  OpKind::Minimum,           OpKind::ShiftLeft,
+      OpKind::And,       OpKind::Or,       OpKind::ShiftRightLogical, OpKind::ShiftRightArithmetic,
+      OpKind::Xor,       OpKind::MulHi};
   for (const ElementType type : {ElementType::S1, ElementType::U2, ElementType::S4}) {
     for (const OpKind kind : kKinds) ExpectAsEvaluated(kind, {type, type}, type, {});
     for (const OpKind kind : {OpKind::Not, OpKind::Clz, OpKind::PopulationCount})
@@ -136,6 +136,14 @@ TEST(Types, NarrowFloats) {
     attrs.mantissa_bits = 1;
     ExpectAsEvaluated(OpKind::ReducePrecision, {type}, type, attrs);
   }
+}
+
+TEST(Types, FunctionsOfHalves) {
+  for (const OpKind kind :
+       {OpKind::Exp, OpKind::Expm1, OpKind::Logistic, OpKind::Tanh, OpKind::Log, OpKind::Log1p, OpKind::Sin,
+        OpKind::Cos, OpKind::Tan, OpKind::Erf, OpKind::Cbrt, OpKind::Rsqrt, OpKind::Sqrt})
+    for (const ElementType type : {ElementType::F16, ElementType::BF16})
+      ExpectAsEvaluated(kind, {type}, type, {});
 }
 
 }  // namespace

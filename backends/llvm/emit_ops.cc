@@ -50,6 +50,7 @@ Value* EmitDivide(const OpContext& c) {
 }
 /// By 0 the dividend, by -1 zero.
 Value* EmitRemainder(const OpContext& c) {
+  if (IsWide(c)) return c.b.CreateFRem(c.x(0), c.x(1));  // C's fmod
   Value *x = c.x(0), *y = c.x(1), *one = Int(x, 1);
   Value* zero = c.b.CreateICmpEQ(y, Int(y, 0));
   if (!IsSigned(c.type()))
@@ -57,6 +58,16 @@ Value* EmitRemainder(const OpContext& c) {
   Value* minus = c.b.CreateICmpEQ(y, Int(y, -1));
   Value* rest = c.b.CreateSRem(x, c.b.CreateSelect(c.b.CreateOr(zero, minus), one, y));
   return c.b.CreateSelect(zero, x, rest);
+}
+
+/// The upper half of the product.
+Value* EmitMulHi(const OpContext& c) {
+  const auto bits = static_cast<unsigned>(Info(c.type()).bits);
+  Value* x = c.x(0);
+  Type* twice = SameWidth(c.b.getIntNTy(2 * x->getType()->getScalarSizeInBits()), x->getType());
+  auto widen = [&](Value* v) { return c.b.CreateIntCast(v, twice, IsSigned(c.type())); };
+  Value* product = c.b.CreateMul(widen(x), widen(c.x(1)));
+  return c.b.CreateTrunc(c.b.CreateAShr(product, ConstantInt::get(twice, bits)), x->getType());
 }
 
 Value* EmitAnd(const OpContext& c) { return c.b.CreateAnd(c.x(0), c.x(1)); }
@@ -281,7 +292,8 @@ constexpr Row kRows[] = {
     {OpKind::Subtract, EmitSubtract, true, true, false},
     {OpKind::Multiply, EmitMultiply, true, true, true},
     {OpKind::Divide, EmitDivide, true, true, false},
-    {OpKind::Remainder, EmitRemainder, true, false, false},
+    {OpKind::Remainder, EmitRemainder, true, true, false},
+    {OpKind::MulHi, EmitMulHi, true, false, false},
     {OpKind::And, EmitAnd, true, false, true},
     {OpKind::Or, EmitOr, true, false, true},
     {OpKind::Xor, EmitXor, true, false, true},
@@ -356,10 +368,16 @@ std::optional<Emitted> EmitOp(const OpContext& c) {
     return FromCompute(c.b, c.op.type, value);
   }
   if (!IsFloat(c.type())) return {};
-  const MathFn math = FindMath(c.op.kind, c.type() == ElementType::F64);
-  if (math == nullptr) return {};
   llvm::SmallVector<Value*, 2> operands;
   for (const Emitted& operand : c.operands) operands.push_back(operand.compute);
+  // f16 has too many bits of f32 for its errors to vanish in the rounding.
+  if (const MathFn wide = FindMath(c.op.kind, true); wide != nullptr && c.type() == ElementType::F16) {
+    Type* type = SameWidth(c.b.getDoubleTy(), c.x()->getType());
+    for (Value*& operand : operands) operand = c.b.CreateFPExt(operand, type);
+    return FromCompute(c.b, c.op.type, RoundToOdd(c.b, wide(c.b, operands)));
+  }
+  const MathFn math = FindMath(c.op.kind, c.type() == ElementType::F64);
+  if (math == nullptr) return {};
   return FromCompute(c.b, c.op.type, math(c.b, operands));
 }
 

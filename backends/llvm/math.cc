@@ -57,7 +57,7 @@ constexpr Row kRows[] = {
     {OpKind::Tanh, Direct<EmitTanh>, Direct<EmitTanh>},
     {OpKind::Log, Direct<EmitLog>, Direct<EmitLog>},
     {OpKind::Log1p, Direct<EmitLog1p>, Direct<EmitLog1p>},
-    {OpKind::Erf, Direct<EmitErf32>, nullptr},
+    {OpKind::Erf, Direct<EmitErf32>, Direct<EmitErf64>},
     {OpKind::Sin, Direct<EmitSin>, Direct<EmitSin>},
     {OpKind::Cos, Direct<EmitCos>, Direct<EmitCos>},
     {OpKind::Tan, Direct<EmitTan>, Direct<EmitTan>},

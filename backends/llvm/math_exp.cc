@@ -157,4 +157,25 @@ Value* EmitCosh64(Math& m, llvm::ArrayRef<Value*> x) {
   return m.Add(half, m.Div(m.C(0.25), half));
 }
 
+Value* EmitErf64(Math& m, llvm::ArrayRef<Value*> x) {
+  // x + x p(x^2) for |x| < 1.4, else 1 - exp(-q((|x| - 3.7) / 2.3)): near minimax, errors 2^-58.
+  constexpr double kP[] = {
+      0x1.06eba8214db69p-3,  -0x1.812746b0379e7p-2,  0x1.ce2f21a042bd1p-4,  -0x1.b82ce31288704p-6,
+      0x1.565bcd0e60cfep-8,  -0x1.c02db3fea8f4dp-11, 0x1.f9a326ccdda18p-14, -0x1.f4d258d3ff981p-17,
+      0x1.b9e69a484da46p-20, -0x1.5f724af4d51d2p-23, 0x1.fca91cf48db7fp-27, -0x1.513a5f7ee31b0p-30,
+      0x1.997610c5d4557p-34, -0x1.bb7da1958b9cdp-38, 0x1.82e58f29d09a6p-42, -0x1.8dc157bf32710p-47};
+  constexpr double kQ[] = {
+      0x1.f356fb56f8dacp+3,   0x1.19a52926cf2eap+4,   0x1.484c599e55d3fp+2,   0x1.c8b0d58be92d4p-5,
+      -0x1.5348036790968p-6,  0x1.fe9f69f077bf8p-8,   -0x1.7b40ca98cf432p-9,  0x1.111fefae9b4dep-10,
+      -0x1.76d946c6df6e2p-12, 0x1.de91ec313baebp-14,  -0x1.0fb5c493ad6a9p-15, 0x1.e6f1dca20822ep-18,
+      -0x1.47be646426d50p-21, -0x1.4627d8184e546p-21, 0x1.1afbed040242bp-21,  -0x1.3b9ea2bb46440p-22,
+      0x1.2adbc78ff4e3ap-23,  -0x1.dc2d30fe94436p-25, 0x1.01a6786b891f7p-26,  -0x1.1d911d813daedp-28,
+      0x1.e5ee07e04371ap-29,  -0x1.b12e3834ed073p-31, -0x1.22ff3eb0d30d0p-30, 0x1.01123ab33e597p-31};
+  Value* a = m.AtMost(m.Abs(x[0]), 6);
+  Value* near = m.Fma(x[0], m.Poly(m.Mul(x[0], x[0]), kP), x[0]);
+  Value* t = m.Mul(m.Sub(a, m.C(3.7)), 1 / 2.3);
+  Value* far = m.Sub(m.C(1), MiddleExp(m, m.Neg(m.Poly(t, kQ))));
+  return m.Select(m.Less(a, 1.4), near, m.CopySign(far, x[0]));
+}
+
 }  // namespace hlo::codegen
