@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "backends/memory_plan.h"
 #include "ir/literal.h"
 #include "ir/module.h"
 #include "ir/support/result.h"
@@ -41,6 +42,8 @@ class Executable {
   /// Runs the entry computation on arguments[device][parameter]. Errors at run time: id runtime-…, exit 6.
   virtual Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                                       const ExecutionOptions& options) const = 0;
+  /// What a run takes of memory; nothing where that is not planned. Points to instructions of the program.
+  [[nodiscard]] virtual std::optional<MemoryPlan> Memory() const { return std::nullopt; }
 };
 
 }  // namespace hlo

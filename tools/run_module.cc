@@ -10,6 +10,7 @@
 #include "ir/verify.h"
 #include "tools/opt_transform.h"
 #include "tools/process.h"
+#include "tools/run_memory.h"
 
 namespace hlo {
 namespace {
@@ -170,6 +171,7 @@ Status ModuleRunner::Prepare() {
   }
   HLO_CHECK_OK(CheckMemory(bytes, options_.memory_limit.bytes, "arguments"));
   result_.argument_bytes = bytes;
+  HLO_CHECK_OK(CheckProgramMemory());
   FindOutputForm();
   source_.emplace(options_, Original(), devices_);
   HLO_CHECK_OK(source_->Read());
@@ -193,6 +195,20 @@ Status ModuleRunner::Prepare() {
   if (!options_.outfeed.empty() && !HasInstruction(module_, OpKind::Outfeed))
     return Error("usage-option", {}, "option '--outfeed': the module has no outfeed instruction");
   return ReadInfeed();
+}
+
+/// The plan of the program, if something asks for it, against the limit.
+Status ModuleRunner::CheckProgramMemory() {
+  if (options_.memory.empty() && options_.memory_limit.bytes == 0 && options_.result_json.empty()) return {};
+  memory_ = program_->Memory();
+  if (!memory_) {
+    if (options_.memory.empty()) return {};
+    return Error("unavailable-feature", {}, "option '--memory': platform {0} does not plan its memory",
+                 result_.platform);
+  }
+  result_.temp_bytes = memory_->temporaries;
+  result_.peak_bytes = memory_->peak();
+  return CheckMemoryPlan(*memory_, options_.run_device ? 1 : devices_.total(), options_.memory_limit.bytes);
 }
 
 /// Names in --tolerance that name no output; where several modules run, others may have it.
@@ -450,6 +466,8 @@ ModuleResult ModuleRunner::Run(bool heading) {
       if (options_.until_mismatch && result_.status == "MISMATCH") break;
     }
   }
+  if (status && !options_.memory.empty())
+    PrintMemory(text_, module_, result_.platform, *memory_, donated_, options_.memory == "peak");
   if (!status) sink_.Report(status.error());
   result_.exit_code = sink_.module_exit_code();
   if (!status || result_.status.empty()) result_.status = StatusOf(result_.exit_code).str();

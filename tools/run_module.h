@@ -45,6 +45,7 @@ class ModuleRunner {
   [[nodiscard]] Result<ArrayFormat> FormatOf(llvm::StringRef option, llvm::StringRef path) const;
   Status SaveInputs(const Arguments& arguments);
   Status WriteArguments(llvm::StringRef path, ArrayFormat format, const Arguments& arguments);
+  Status CheckProgramMemory();
   void FindOutputForm();
   [[nodiscard]] std::vector<Literal> GlobalResults(std::vector<Literal> results);
   void WarnThatDevicesDiffer(std::string what);
@@ -86,6 +87,7 @@ class ModuleRunner {
   ExpectedSource expected_;
   std::vector<ChainLink> chain_;
   std::vector<bool> donated_;
+  std::optional<MemoryPlan> memory_;  // where a report or a limit asks for it
   int64_t iteration_ = 0;
   ModuleResult result_;
 };

@@ -93,6 +93,9 @@ constexpr OptionRow kDeviceRows[] = {
                       "outputs aliased to arguments not donated: copy, or strict (exit 6)")
         .Advanced(),
     Option<&R::poison_donated>("poison-donated", "", "on", "overwrite donated buffers after use").Advanced(),
+    Option<&R::memory>("memory", "summary|peak", "",
+                       "bytes by kind and the largest; peak: all in use at the peak")
+        .Bare("summary"),
     Option<&R::device_limit>("xla-force-host-platform-device-count", "N", "4096", "devices at most")
         .Advanced(),
 };
@@ -172,7 +175,6 @@ constexpr UnavailableOption kLaterOptions[] = {
     {"num-nodes", "running on several hosts"},
     {"coordinator", "running on several hosts"},
     {"address", "running on several hosts"},
-    {"memory", "the memory report"},
     {"check-memory", "the memory check", /*flag=*/true},
 };
 
@@ -239,6 +241,8 @@ Status CheckRunOptions(const RunOptions& o) {
   if (o.device_limit) HLO_CHECK_OK(AtLeast("--xla_force_host_platform_device_count", *o.device_limit, 1));
   if (o.run_device) HLO_CHECK_OK(AtLeast("--run-device", *o.run_device, 0));
   HLO_TRY([[maybe_unused]] const double slowdown, MaxSlowdown(o));
+  if (!o.memory.empty() && o.memory != "summary" && o.memory != "peak")
+    return Error("usage-option", {}, "option '--memory': found '{0}', expected summary or peak", o.memory);
   uint64_t seed = 0;
   if (o.seed != "time" && llvm::StringRef(o.seed).getAsInteger(0, seed))
     return Error("usage-option", {}, "option '--seed': found '{0}', expected a number or time", o.seed);

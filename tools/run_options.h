@@ -68,6 +68,7 @@ struct RunOptions : CommonOptions {
   std::string donate = "auto";
   AliasMode alias = AliasMode::Copy;
   bool poison_donated = true;
+  std::string memory;  // summary, peak
   // Timing
   ReportForm benchmark = ReportForm::Unset;
   std::string csv, baseline;

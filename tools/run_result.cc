@@ -312,9 +312,12 @@ void WriteModule(llvm::json::OStream& json, const ModuleResult& r) {
   json.attributeObject("memory", [&] {
     json.attribute("argument_bytes", r.argument_bytes);
     json.attribute("result_bytes", r.result_bytes);
-    // Planned by backends that compile.
-    json.attribute("temp_bytes", nullptr);
-    json.attribute("peak_bytes", nullptr);
+    for (const auto& [key, bytes] : {std::pair("temp_bytes", r.temp_bytes), {"peak_bytes", r.peak_bytes}}) {
+      if (bytes)
+        json.attribute(key, *bytes);
+      else
+        json.attribute(key, nullptr);
+    }
   });
   json.attributeArray("diagnostics", [&] {
     for (const std::string& text : r.diagnostics) json.rawValue([&](llvm::raw_ostream& out) { out << text; });

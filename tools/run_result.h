@@ -53,8 +53,9 @@ struct ModuleResult {
   bool compared = false;
   std::vector<OutputComparison> comparisons;  // of the last iteration, or the first with a mismatch
   int64_t argument_bytes = 0, result_bytes = 0;
-  std::string reference_status;          // empty: no reference
-  std::vector<std::string> diagnostics;  // as JSON objects
+  std::optional<int64_t> temp_bytes, peak_bytes;  // of backends that plan their memory
+  std::string reference_status;                   // empty: no reference
+  std::vector<std::string> diagnostics;           // as JSON objects
 };
 void PrintTable(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results);
 std::string ResultJson(llvm::ArrayRef<ModuleResult> results, int64_t indent);

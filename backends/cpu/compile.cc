@@ -4,6 +4,7 @@
 
 #include "backends/cpu/build.h"
 #include "backends/cpu/eval_step.h"
+#include "backends/cpu/memory.h"
 #include "backends/cpu/prepare.h"
 #include "backends/run_devices.h"
 #include "ir/support/buffer.h"
@@ -136,6 +137,10 @@ class CpuExecutable final : public Executable {
       ProgramRun run(*program_, device, options.on_instruction ? &options.on_instruction : nullptr);
       return run.Run(std::move(mine));
     });
+  }
+
+  [[nodiscard]] std::optional<MemoryPlan> Memory() const override {
+    return cpu::PlanMemory(*program_->module);
   }
 
  private:

@@ -1,0 +1,47 @@
+#include "backends/cpu/memory.h"
+
+#include "passes/analysis/buffer_assignment.h"
+
+namespace hlo::cpu {
+namespace {
+
+const char* KindText(const Allocation& allocation) {
+  switch (allocation.kind) {
+    case AllocationKind::Parameter: return "argument";
+    case AllocationKind::Constant: return "constant";
+    case AllocationKind::LiveOut: return "result";
+    default: return "temp";
+  }
+}
+
+}  // namespace
+
+MemoryPlan PlanMemory(const Module& module) {
+  const auto assignment = BufferAssignment::Compute(module);
+  assert(assignment && "the program was built with it");
+  MemoryPlan plan;
+  plan.arguments = assignment->Total(AllocationKind::Parameter);
+  plan.constants = assignment->Total(AllocationKind::Constant);
+  plan.temporaries = assignment->Total(AllocationKind::Temp);
+  plan.results = assignment->Total(AllocationKind::LiveOut);
+  plan.live_temporaries = assignment->peak().bytes;
+  plan.peak_at = assignment->peak().instruction;
+  plan.peak_time = assignment->peak().time;
+  plan.length = assignment->timeline().length();
+  for (const Allocation& allocation : assignment->allocations()) {
+    if (allocation.kind == AllocationKind::ThreadLocal || allocation.kind == AllocationKind::TupleTable)
+      continue;
+    if (allocation.kind == AllocationKind::Parameter && allocation.live_out) plan.aliased += allocation.size;
+    for (const AssignedValue& value : allocation.values)
+      plan.values.push_back({value.instruction, value.index, KindText(allocation), value.size,
+                             value.live.start, value.live.end});
+  }
+  plan.results += plan.aliased;
+  llvm::sort(plan.values, [](const auto& a, const auto& b) {
+    return std::tuple(-a.bytes, a.begin, a.instruction->name(), a.index.size()) <
+           std::tuple(-b.bytes, b.begin, b.instruction->name(), b.index.size());
+  });
+  return plan;
+}
+
+}  // namespace hlo::cpu

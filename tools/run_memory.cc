@@ -1,0 +1,80 @@
+#include "tools/run_memory.h"
+
+#include <sys/resource.h>
+
+#include "ir/module.h"
+#include "llvm/Support/Format.h"
+#include "tools/inputs.h"
+
+namespace hlo {
+namespace {
+
+constexpr size_t kLargest = 10;
+
+const Shape& ShapeOf(const MemoryPlan::Value& value) {
+  return *value.instruction->shape().Subshape(value.index);
+}
+
+std::string NameOf(const MemoryPlan::Value& value) {
+  return "%" + value.instruction->name().str() + (value.index.empty() ? "" : ToString(value.index));
+}
+
+/// `   layers.py:57`; empty if the text does not say.
+std::string SourceOf(const Instruction& inst) {
+  if (inst.metadata() == nullptr || inst.metadata()->source_file.empty()) return "";
+  return llvm::formatv("   {0}:{1}", inst.metadata()->source_file, inst.metadata()->source_line).str();
+}
+
+}  // namespace
+
+void PrintMemory(llvm::raw_ostream& out, const Module& module, llvm::StringRef platform,
+                 const MemoryPlan& plan, const std::vector<bool>& donated, bool peak) {
+  int64_t given = 0;
+  for (size_t p = 0; p < donated.size(); ++p) {
+    if (!donated[p]) continue;
+    ForEachLeaf(module.entry()->parameters()[p]->shape(), [&](const ShapeIndex&, const Shape& leaf) {
+      if (leaf.IsArray()) given += ByteSize(leaf);
+    });
+  }
+  out << llvm::formatv(
+      "memory {0} {1}: arguments {2} (donated {3})  results {4} (aliased {5})  temp {6} (in use {7})  "
+      "constants "
+      "{8}\n",
+      module.name(), platform, FormatBytes(plan.arguments), FormatBytes(given), FormatBytes(plan.results),
+      FormatBytes(plan.aliased), FormatBytes(plan.temporaries), FormatBytes(plan.live_temporaries),
+      FormatBytes(plan.constants));
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  out << "peak " << FormatBytes(plan.peak());
+  if (plan.peak_at != nullptr)
+    out << llvm::formatv(" at %{0} (instruction {1} of {2})", plan.peak_at->name(), plan.peak_time + 1,
+                         plan.length);
+  out << "; process " << FormatBytes(usage.ru_maxrss * 1024) << "; "
+      << (peak ? "in use then:" : "largest temporaries:") << '\n';
+  size_t shown = 0;
+  for (const MemoryPlan::Value& value : plan.values) {
+    const bool in_use = value.begin <= plan.peak_time && plan.peak_time <= value.end;
+    if (peak ? !in_use : llvm::StringRef(value.kind) != "temp" || shown == kLargest) continue;
+    ++shown;
+    out << llvm::formatv("  {0,10}  {1}  {2}   live {3}..{4}{5}{6}\n", FormatBytes(value.bytes),
+                         NameOf(value), ToString(ShapeOf(value), /*with_layout=*/false), value.begin + 1,
+                         value.end + 1, peak ? llvm::StringRef("   ").str() + value.kind : "",
+                         SourceOf(*value.instruction));
+  }
+}
+
+Status CheckMemoryPlan(const MemoryPlan& plan, int64_t devices, int64_t limit) {
+  const int64_t bytes = plan.peak() > INT64_MAX / devices ? INT64_MAX : plan.peak() * devices;
+  Status status = CheckMemory(bytes, limit, "the program");
+  if (status) return status;
+  Diagnostic error = std::move(status).error();
+  for (size_t i = 0; i < std::min(plan.values.size(), size_t{5}); ++i) {
+    const MemoryPlan::Value& value = plan.values[i];
+    error.Note(llvm::formatv("{0} of {1} {2} {3}", FormatBytes(value.bytes), value.kind, NameOf(value),
+                             ToString(ShapeOf(value), /*with_layout=*/false))
+                   .str());
+  }
+  return Error(std::move(error));
+}
+
+}  // namespace hlo
