@@ -61,7 +61,7 @@ constexpr Row kRows[] = {
     {OpKind::Sin, Direct<EmitSin>, Direct<EmitSin>},
     {OpKind::Cos, Direct<EmitCos>, Direct<EmitCos>},
     {OpKind::Tan, Direct<EmitTan>, Direct<EmitTan>},
-    {OpKind::Power, Direct<EmitPower32>, nullptr},
+    {OpKind::Power, Direct<EmitPower32>, Direct<EmitPower64>},
     {OpKind::Cbrt, Through64<EmitCbrt64>, Direct<EmitCbrt64>},
     {OpKind::Atan2, Through64<EmitAtan264>, Direct<EmitAtan264>},
     {OpKind::Asin, Through64<EmitAsin64>, Direct<EmitAsin64>},

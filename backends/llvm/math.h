@@ -91,6 +91,7 @@ HLO_MATH(EmitSin)
 HLO_MATH(EmitCos)
 HLO_MATH(EmitTan)
 HLO_MATH(EmitPower32)
+HLO_MATH(EmitPower64)
 HLO_MATH(EmitCbrt64)
 HLO_MATH(EmitAtan264)
 HLO_MATH(EmitAsin64)
@@ -101,5 +102,8 @@ HLO_MATH(EmitAsinh64)
 HLO_MATH(EmitAcosh64)
 HLO_MATH(EmitAtanh64)
 #undef HLO_MATH
+
+/// exp(high + low), |low| much less than |high|.
+llvm::Value* ExpOfSum64(Math& m, llvm::Value* high, llvm::Value* low);
 
 }  // namespace hlo::codegen

@@ -178,4 +178,10 @@ Value* EmitErf64(Math& m, llvm::ArrayRef<Value*> x) {
   return m.Select(m.Less(a, 1.4), near, m.CopySign(far, x[0]));
 }
 
+Value* ExpOfSum64(Math& m, Value* high, Value* low) {
+  const ExpTable table = TableOf(m);
+  const Reduced reduced = Reduce(m, m.AtMost(m.AtLeast(high, table.low), table.high));
+  return m.Scale(SmallExp(m, m.Add(reduced.r, m.Add(low, reduced.lost))), reduced.k);
+}
+
 }  // namespace hlo::codegen

@@ -36,14 +36,56 @@ Value* WideExp2(Math& m, Value* x) {
   return m.Mul(m.Poly(m.Sub(clamped, k.real), kP), m.PowerOfTwo(k.integer));
 }
 
-}  // namespace
+struct Pair {
+  Value* high;
+  Value* low;
+};
 
-Value* EmitPower32(Math& m, llvm::ArrayRef<Value*> operands) {
-  Value *x = operands[0], *y = operands[1], *a = m.Abs(x);
-  Math wide = m.Wide();
-  Value* log = WideLog2(wide, m.Widen(a));
-  Value* result = m.Narrow(WideExp2(wide, wide.Mul(m.Widen(y), log)));
+/// log of a >= 0 of f64 with twice the precision, error 2^-64.
+Pair PreciseLog(Math& m, Value* a) {
+  Value* small = m.Less(a, 0x1p-1022);
+  Value* bits = m.Bits(m.Select(small, m.Mul(a, 0x1p54), a));
+  Value* e = m.b.CreateAShr(m.b.CreateSub(bits, m.I(0x3fe6a09e667f3bcd)), m.I(52));
+  Value* mantissa = m.FromBits(m.b.CreateSub(bits, m.b.CreateShl(e, m.I(52))));
+  e = m.ToFloat(m.b.CreateSub(e, m.Select(small, m.I(54), m.I(0))));
+  // s = f / (2 + f), z = s^2
+  Value* f = m.Sub(mantissa, m.C(1));
+  Value* sum = m.Add(mantissa, m.C(1));
+  Value* sum_low = m.Sub(mantissa, m.Sub(sum, m.C(1)));
+  Value* inverse = m.Div(m.C(1), sum);
+  Value* s = m.Mul(f, inverse);
+  Value* rest = m.Fma(m.Neg(s), sum_low, m.Fma(m.Neg(s), sum, f));
+  Value* s_low = m.Mul(rest, inverse);
+  Value* z = m.Mul(s, s);
+  Value* z_low = m.Fma(m.Add(s, s), s_low, m.Fma(s, s, m.Neg(z)));
+  // p = 2/3 + 2/5 z + …
+  constexpr double kQ[] = {2.0 / 5,  2.0 / 7,  2.0 / 9,  2.0 / 11, 2.0 / 13, 2.0 / 15,
+                           2.0 / 17, 2.0 / 19, 2.0 / 21, 2.0 / 23, 2.0 / 25};
+  Value* tail = m.Mul(z, m.Poly(z, kQ));
+  Value* p = m.Add(m.C(2.0 / 3), tail);
+  Value* p_low = m.Add(m.Add(m.Sub(m.C(2.0 / 3), p), tail), m.C(0x1.5555555555555p-55));
+  // log(1 + f) = 2 s + s z p
+  Value* t = m.Mul(z, p);
+  Value* t_low = m.Fma(z, p_low, m.Fma(z_low, p, m.Fma(z, p, m.Neg(t))));
+  Value* u = m.Mul(s, t);
+  Value* u_low = m.Fma(s, t_low, m.Fma(s_low, t, m.Fma(s, t, m.Neg(u))));
+  Value* twice = m.Add(s, s);
+  Value* log = m.Add(twice, u);
+  Value* log_low = m.Add(m.Add(m.Sub(twice, log), u), m.Add(m.Add(s_low, s_low), u_low));
+  // + e ln 2
+  Value* whole = m.Mul(e, 0x1.62e42fefa3800p-1);  // exact
+  Value* high = m.Add(whole, log);
+  Value* low = m.Add(m.Add(m.Sub(whole, high), log), m.Fma(e, 0x1.ef35793c76730p-45, log_low));
+  Value* total = m.Add(high, low);
+  low = m.Add(m.Sub(high, total), low);
+  total = m.Select(m.Equal(a, 0.0), m.Neg(m.Inf()), total);
+  return {m.Select(m.b.CreateFCmpULT(a, m.Inf()), m.Select(m.IsNan(a), a, total), a), low};
+}
+
+/// The power of |x| with the sign and the special cases of x^y.
+Value* SignedPower(Math& m, Value* x, Value* y, Value* result) {
   // Negative numbers have powers with whole exponents, and those of odd ones are negative.
+  Value* a = m.Abs(x);
   Value* whole = m.Equal(m.Trunc(y), y);
   Value* half = m.Mul(y, 0.5);
   Value* odd = m.b.CreateAnd(whole, m.b.CreateFCmpONE(m.Trunc(half), half));
@@ -54,6 +96,23 @@ Value* EmitPower32(Math& m, llvm::ArrayRef<Value*> operands) {
   Value* one = m.b.CreateOr(m.Equal(x, 1.0), m.Equal(y, 0.0));
   one = m.b.CreateOr(one, m.b.CreateAnd(m.Equal(x, -1.0), m.Equal(m.Abs(y), m.Inf())));
   return m.Select(one, m.C(1), result);
+}
+
+}  // namespace
+
+Value* EmitPower32(Math& m, llvm::ArrayRef<Value*> x) {
+  Math wide = m.Wide();
+  Value* log = WideLog2(wide, m.Widen(m.Abs(x[0])));
+  return SignedPower(m, x[0], x[1], m.Narrow(WideExp2(wide, wide.Mul(m.Widen(x[1]), log))));
+}
+
+Value* EmitPower64(Math& m, llvm::ArrayRef<Value*> x) {
+  const Pair log = PreciseLog(m, m.Abs(x[0]));
+  Value* high = m.Mul(x[1], log.high);
+  Value* low = m.Fma(x[1], log.low, m.Fma(x[1], log.high, m.Neg(high)));
+  // Beyond, results overflow or vanish whatever the low part.
+  Value* counts = m.Less(m.Abs(high), 800.0);
+  return SignedPower(m, x[0], x[1], ExpOfSum64(m, high, m.Select(counts, low, m.C(0))));
 }
 
 Value* EmitCbrt64(Math& m, llvm::ArrayRef<Value*> x) {
