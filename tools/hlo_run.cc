@@ -155,6 +155,11 @@ Status RunAll(const RunOptions& options, PassRunner& passes, llvm::ArrayRef<std:
   InputReader reader(options, files, stdin_text, sink);
   RunShared shared;
   shared.passes = &passes;
+  RunTrace trace;
+  if (!options.trace.empty()) {
+    HLO_CHECK_OK(CheckNoInput(options.trace, files));
+    shared.trace = &trace;
+  }
   std::vector<ModuleResult> results;
   while (auto input = reader.Next()) {
     if (input->module) {
@@ -168,6 +173,7 @@ Status RunAll(const RunOptions& options, PassRunner& passes, llvm::ArrayRef<std:
   }
   if (results.size() > 1 && !options.quiet)
     PrintTable(DataOnStandardOutput(options) ? sink.err() : out, results);
+  if (shared.trace != nullptr) HLO_CHECK_OK(WriteFile(options.trace, trace.Json(), out, reader.files()));
   HLO_CHECK_OK(ReportTimes(options, results, reader.files(), sink, out));
   if (results.empty() && !options.module.empty())
     return Error("usage-name", {}, "option '--module': no module matches '{0}'", options.module);

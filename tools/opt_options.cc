@@ -28,7 +28,8 @@ constexpr OptionRow kPrintingRows[] = {
     Option<&O::metadata>("print-metadata", "", "by style", "metadata and stack tables"),
     Option<&O::layouts>("print-layouts", "", "by style", "layouts of shapes"),
     Option<&O::operand_shapes>("print-operand-shapes", "", "by style", "shapes before operands"),
-    Option<&O::backend_config>("print-backend-config", "", "by style", "backend_config attributes"),
+    Option<&O::backend_config>("print-backend-config", "", "by style", "backend_config attributes")
+        .Advanced(),
     Option<&O::sharding>("print-sharding", "", "by style", "sharding attributes"),
     Option<&O::large_constants>("print-large-constants", "N", "unlimited; 10 on a terminal",
                                 "larger constants are printed as {...}"),

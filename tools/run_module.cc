@@ -155,7 +155,9 @@ Status ModuleRunner::Prepare() {
   const auto start = Clock::now();
   HLO_CHECK_OK(CheckSupported(module_, run_));
   HLO_TRY(program_, CompileFor(options_.platform, module_, options_, sink_));
-  result_.compile_ns = Nanoseconds(Clock::now() - start);
+  const auto compiled = Clock::now();
+  result_.compile_ns = Nanoseconds(compiled - start);
+  if (shared_.trace != nullptr) shared_.trace->Add("compile " + input_.name, "compilation", start, compiled);
   if (options_.reference != Reference::None) {
     const bool interpreter = options_.reference == Reference::Interpreter;
     HLO_TRY(reference_,
@@ -181,8 +183,9 @@ Status ModuleRunner::Prepare() {
   if (!options_.expected.empty())
     HLO_CHECK_OK(
         expected_.Read(options_.expected, output_form_.shape, leaves_, output_devices_, options_.npy_widen));
-  if (sink_.progress().enabled())
+  if (sink_.progress().enabled() || shared_.trace != nullptr)
     run_.on_instruction = [this](const Instruction& inst) {
+      if (shared_.trace != nullptr) shared_.trace->Begin(inst);
       sink_.progress().Update([&] { return "running " + input_.name + ": %" + inst.name().str(); });
     };
   sink_.Verbose(
@@ -289,8 +292,13 @@ Result<ExecutionResult> ModuleRunner::Execute(const Executable& program, Argumen
         if (donated_[p]) mine[p] = mine[p].Copy();
   const auto start = Clock::now();
   HLO_TRY(ExecutionResult result, program.Run(std::move(arguments), run_));
+  const auto end = Clock::now();
+  if (shared_.trace != nullptr) {
+    shared_.trace->EndExecution();
+    shared_.trace->Add("execute " + input_.name, "execution", start, end);
+  }
   if (times == nullptr) return result;
-  times->push_back(Nanoseconds(Clock::now() - start));
+  times->push_back(Nanoseconds(end - start));
   result_.to_device_ns.push_back(Nanoseconds(start - begin));
   result_.from_device_ns.push_back(0);  // results are made in the memory of this process
   sink_.Verbose(1, llvm::formatv("{0}: iteration {1} ran {2:F3} ms", input_.file, iteration_,

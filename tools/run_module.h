@@ -8,12 +8,14 @@
 #include "tools/run_chain.h"
 #include "tools/run_devices.h"
 #include "tools/run_result.h"
+#include "tools/run_trace.h"
 
 namespace hlo {
 
 /// What the modules of one run share.
 struct RunShared {
   PassRunner* passes = nullptr;
+  RunTrace* trace = nullptr;             // of --trace
   bool several = false;                  // there is more than one module
   llvm::StringMap<std::string> written;  // files, by the module they were written for
 };

@@ -106,6 +106,7 @@ constexpr OptionRow kTimingRows[] = {
     Option<&R::benchmark>("benchmark", "table|json", "",
                           "20 repeats and 3 warm-ups; times of compilation, transfer and execution")
         .Bare("table"),
+    Option<&R::trace>("trace", "FILE", "", "Chrome trace of compilation, executions and instructions"),
     Option<&R::csv>("csv", "FILE", "", "append a row of times per module").Advanced(),
     Option<&R::baseline>("baseline", "FILE", "", "exit 1 if slower than what --benchmark=json printed there"),
     Option<&R::max_slowdown>("max-slowdown", "N%", "5%", "beyond noise, what --baseline lets pass")
@@ -150,7 +151,6 @@ constexpr UnavailableOption kLaterOptions[] = {
     {"group-by", "profiling"},
     {"top", "profiling"},
     {"peaks", "profiling"},
-    {"trace", "tracing"},
     {"find-divergence", "locating faults"},
     {"divergence-feed", "locating faults"},
     {"divergence-budget", "locating faults"},

@@ -71,7 +71,7 @@ struct RunOptions : CommonOptions {
   std::string memory;  // summary, peak
   // Timing
   ReportForm benchmark = ReportForm::Unset;
-  std::string csv, baseline;
+  std::string csv, baseline, trace;
   std::string max_slowdown = "5%";
 
   [[nodiscard]] bool Benchmarking() const { return benchmark != ReportForm::Unset || !baseline.empty(); }
