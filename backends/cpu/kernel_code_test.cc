@@ -6,7 +6,7 @@
 #include "backends/kernel/lower.h"
 #include "backends/kernel/parse.h"
 #include "backends/kernel/schedule.h"
-#include "backends/kernel/visit.h"
+#include "backends/llvm/emit_kernel.h"
 #include "gtest/gtest.h"
 #include "ir/module.h"
 #include "parser/parser.h"
@@ -60,8 +60,7 @@ Bytes Compiled(const kernel::Kernel& kernel) {
   Bytes buffers = MakeBuffers(kernel);
   // As two threads would.
   const int64_t extent = kernel::ParallelExtent(kernel);
-  const kernel::LoopStmt* outer = kernel::OutermostLoop(kernel);
-  const int64_t group = outer == nullptr ? 1 : int64_t{outer->loop.width} * outer->loop.unroll;
+  const int64_t group = codegen::ParallelGrain(kernel);
   const int64_t middle = extent / 2 / group * group;
   if (middle > 0) (*jit.Function(*number))(Pointers(buffers).data(), 0, middle);
   (*jit.Function(*number))(Pointers(buffers).data(), middle, extent);
@@ -142,6 +141,9 @@ ENTRY e { x = s8[6,70] parameter(0)  y = s8[20,70] parameter(1)
     {"borders", R"(HloModule m
 ENTRY e { x = s8[5,40] parameter(0)  z = s8[] parameter(1)
   ROOT p = s8[9,45] pad(x, z), padding=3_1x-2_7 })"},
+    {"parts", R"(HloModule m
+ENTRY e { x = f32[600] parameter(0)  y = f32[7] parameter(1)  n = f32[600] negate(x)
+  ROOT p = f32[1207] concatenate(x, y, n), dimensions={0} })"},
     {"rows_and_parts", R"(HloModule m
 ENTRY e { x = f32[6,50] parameter(0)  y = f32[6,3] parameter(1)  n = f32[6,50] negate(x)
   ROOT p = f32[6,103] concatenate(x, y, n), dimensions={1} })"},

@@ -48,10 +48,9 @@ class KernelStep final : public Step {
   KernelCall call_;
 };
 
-/// What an iteration of the outermost loop costs: bytes moved and operations, transcendentals counted higher.
+/// What an iteration of the outermost loops costs on average: bytes moved and operations, transcendentals
+/// counted higher.
 int64_t IterationCost(const kernel::Kernel& kernel) {
-  const kernel::LoopStmt* outermost = kernel::OutermostLoop(kernel);
-  if (outermost == nullptr) return 1;
   struct Counter {
     int64_t cost = 0;
     void Count(const kernel::Region& region, int64_t times) {
@@ -71,8 +70,8 @@ int64_t IterationCost(const kernel::Kernel& kernel) {
       }
     }
   } counter;
-  counter.Count(*outermost->body, 1);
-  return std::max<int64_t>(counter.cost, 1);
+  counter.Count(kernel.body, 1);
+  return std::max<int64_t>(counter.cost / kernel::ParallelExtent(kernel), 1);
 }
 
 }  // namespace

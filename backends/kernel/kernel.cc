@@ -45,20 +45,23 @@ std::optional<OpKind> ReductionOp(const ReduceStmt& reduce) {
   return op->kind;
 }
 
+llvm::SmallVector<const LoopStmt*, 2> OutermostLoops(const Kernel& kernel) {
+  llvm::SmallVector<const LoopStmt*, 2> loops;
+  for (const Stmt& stmt : kernel.body.stmts)
+    if (const auto* loop = std::get_if<LoopStmt>(&stmt)) loops.push_back(loop);
+  return loops;
+}
+
 const LoopStmt* OutermostLoop(const Kernel& kernel) {
-  const LoopStmt* outermost = nullptr;
-  for (const Stmt& stmt : kernel.body.stmts) {
-    const auto* loop = std::get_if<LoopStmt>(&stmt);
-    if (loop == nullptr) continue;
-    if (outermost != nullptr) return nullptr;
-    outermost = loop;
-  }
-  return outermost;
+  const auto loops = OutermostLoops(kernel);
+  return loops.size() == 1 ? loops[0] : nullptr;
 }
 
 int64_t ParallelExtent(const Kernel& kernel) {
-  const LoopStmt* loop = OutermostLoop(kernel);
-  return loop != nullptr && loop->loop.parallel ? loop->loop.extent : 1;
+  int64_t extent = 0;
+  for (const LoopStmt* loop : OutermostLoops(kernel))
+    if (loop->loop.parallel) extent += loop->loop.extent;
+  return std::max<int64_t>(extent, 1);
 }
 
 }  // namespace hlo::kernel

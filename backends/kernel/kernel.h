@@ -145,7 +145,10 @@ std::optional<OpKind> ReductionOp(const ReduceStmt& reduce);
 
 /// The one loop of the kernel's outermost region; null if there is none or several.
 const LoopStmt* OutermostLoop(const Kernel& kernel);
-/// Iterations of the outermost loop if it is parallel, else 1: what a launch may divide.
+/// The loops of the outermost region.
+llvm::SmallVector<const LoopStmt*, 2> OutermostLoops(const Kernel& kernel);
+/// Iterations of the outermost loops together if they are parallel (all or none are), else 1: what a launch
+/// may divide. Those of a loop follow those of the loop before.
 int64_t ParallelExtent(const Kernel& kernel);
 
 /// The text of a kernel: one statement per line. Equal kernels but for the name have equal texts without

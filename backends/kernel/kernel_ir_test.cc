@@ -116,7 +116,7 @@ TEST(KernelIr, IllegalSchedulesAreRefused) {
       {"vector i9 by 4", "there is no loop i9"},
       {"vector i0 by 3", "vectors of 3 lanes, 1 of them: expected powers of two up to 1024"},
       {"vector i2 by 4\nvector i0 by 4", "i0 holds another vector loop"},
-      {"parallel i1", "i1 is not the outermost loop, or ordered"},
+      {"parallel i1", "i1 is not an outermost loop, or ordered"},
       {"split i0 by 11 into i3, i4", "i0 in 11 cannot be cut into pieces of 11"},
       {"split i0 by 4 into i1, i4", "split i0 into i1 and i4, which are not new"},
       {"split i0 by 4 into i3, i4\nreorder i4, i3", "i4 must stay inside of i3"},

@@ -84,12 +84,23 @@ class Chooser {
     // Statements are looked at, not changed.
     Choose(const_cast<Region&>(kernel_.body), false);
     // Pieces would each repeat a reduction outside of the loop.
-    const LoopStmt* outermost = OutermostLoop(kernel_);
-    const bool repeats = llvm::any_of(kernel_.body.stmts, [](const Stmt& stmt) {
+    bool repeats = llvm::any_of(kernel_.body.stmts, [](const Stmt& stmt) {
       return std::holds_alternative<ReduceStmt>(stmt) || std::holds_alternative<StoreStmt>(stmt);
     });
-    if (outermost != nullptr && outermost->loop.extent > 1 && !outermost->loop.ordered && !repeats)
-      schedule_.push_back({ScheduleStep::Kind::Parallel, {outermost_ < 0 ? outermost->loop.id : outermost_}});
+    const auto loops = OutermostLoops(kernel_);
+    // What a loop writes another must not read.
+    if (loops.size() > 1)
+      ForEachStmt(kernel_.body, [&](const Stmt& stmt) {
+        if (const auto* load = std::get_if<LoadStmt>(&stmt))
+          repeats |= kernel_.buffers[static_cast<size_t>(load->buffer)].written;
+      });
+    repeats |= llvm::any_of(loops, [](const LoopStmt* loop) { return loop->loop.ordered; });
+    if (repeats || (loops.size() == 1 && loops[0]->loop.extent == 1)) return std::move(schedule_);
+    for (const LoopStmt* loop : loops) {
+      const auto it = outermost_.find(loop->loop.id);
+      schedule_.push_back(
+          {ScheduleStep::Kind::Parallel, {it == outermost_.end() ? loop->loop.id : it->second}});
+    }
     return std::move(schedule_);
   }
 
@@ -174,7 +185,7 @@ class Chooser {
       }
       inside.push_back(rest);
     }
-    if (&top == OutermostLoop(kernel_) && !outside.empty()) outermost_ = outside[0];
+    if (!outside.empty()) outermost_[top.loop.id] = outside[0];
     ScheduleStep order{ScheduleStep::Kind::Reorder, {}};
     for (const auto* loops : {&outside, &blocks, &inside}) order.loops.append(loops->begin(), loops->end());
     schedule_.push_back(order);
@@ -229,8 +240,8 @@ class Chooser {
 
   const Kernel& kernel_;
   const ScheduleTarget& target_;
-  LoopId next_loop_;       // the first that is free
-  LoopId outermost_ = -1;  // what becomes of the outermost loop, if it changes
+  LoopId next_loop_;                          // the first that is free
+  llvm::DenseMap<LoopId, LoopId> outermost_;  // of tiled nests: before and after
   Schedule schedule_;
 };
 

@@ -284,11 +284,12 @@ Status Unroll(Kernel& kernel, const ScheduleStep& step) {
 }
 
 Status Parallel(Kernel& kernel, const ScheduleStep& step) {
-  const LoopStmt* outermost = OutermostLoop(kernel);
-  if (outermost == nullptr || outermost->loop.id != step.loops[0] || outermost->loop.ordered)
-    return Fail("i{0} is not the outermost loop, or ordered", step.loops[0]);
-  const_cast<LoopStmt*>(outermost)->loop.parallel = true;
-  return {};
+  for (const LoopStmt* loop : OutermostLoops(kernel)) {
+    if (loop->loop.id != step.loops[0] || loop->loop.ordered) continue;
+    const_cast<LoopStmt*>(loop)->loop.parallel = true;
+    return {};
+  }
+  return Fail("i{0} is not an outermost loop, or ordered", step.loops[0]);
 }
 
 }  // namespace

@@ -31,8 +31,10 @@ Status EmitKernel(const kernel::Kernel& kernel, llvm::Module& module) {
 }
 
 int64_t ParallelGrain(const kernel::Kernel& kernel) {
-  const LoopStmt* loop = kernel::OutermostLoop(kernel);
-  return loop == nullptr ? 1 : static_cast<int64_t>(loop->loop.width) * loop->loop.unroll;
+  int64_t grain = 1;
+  for (const LoopStmt* loop : kernel::OutermostLoops(kernel))
+    grain = std::max(grain, static_cast<int64_t>(loop->loop.width) * loop->loop.unroll);
+  return grain;
 }
 
 Status KernelEmitter::Run() {
@@ -191,12 +193,23 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
   return {};
 }
 
+KernelEmitter::Range KernelEmitter::NextPart(const kernel::Dimension& dimension) {
+  Value *begin = function_->getArg(1), *end = function_->getArg(2);
+  if (kernel::OutermostLoops(kernel_).size() == 1) return {begin, end};
+  Value* before = Int64(parallel_before_);
+  parallel_before_ += dimension.extent;
+  begin = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateSub(begin, before), Int64(0));
+  end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(end, before), Int64(dimension.extent));
+  // An empty part ends where it begins.
+  return {begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, begin, end)};
+}
+
 Status KernelEmitter::Emit(const LoopStmt& stmt) {
   if (stmt.loop.width == 1 && stmt.loop.unroll > 1 && stmt.loop.unroll == stmt.loop.extent && !in_vector() &&
       !stmt.loop.parallel)
     return EmitUnrolled(stmt);
   Range range = WholeRange(stmt.loop);
-  if (stmt.loop.parallel) range = {function_->getArg(1), function_->getArg(2)};
+  if (stmt.loop.parallel) range = NextPart(stmt.loop);
   if (stmt.loop.width == 1) return ScalarLoop(stmt.loop.id, range, 1, [&] { return EmitRegion(*stmt.body); });
   Accumulators none;
   return VectorLoops(stmt.loop, range, none, [&](int) { return EmitRegion(*stmt.body); });

@@ -50,6 +50,8 @@ class KernelEmitter {
                                llvm::ArrayRef<Value*> y);
   Result<Value*> FoldLanes(const kernel::ReduceStmt& stmt, llvm::ArrayRef<Value*> groups);
   Value* Neutral(OpKind kind, ElementType type);
+  /// What of a launch's [begin, end) falls to the next of the parallel loops.
+  Range NextPart(const kernel::Dimension& dimension);
   Range WholeRange(const kernel::Dimension& dimension);
 
   // Addresses. `scalar` is the element number of lane 0; lanes are `stride` apart, or at `lanes` if not null.
@@ -90,6 +92,7 @@ class KernelEmitter {
   std::vector<Emitted> values_;      // by value
   std::vector<Value*> loop_values_;  // by loop; of a vector loop, that of lane 0
   VectorLoop vector_;
+  int64_t parallel_before_ = 0;  // iterations of the parallel loops before
   /// The innermost written-out loop while its iterations are emitted; the vector loop in it is whole.
   struct Tile {
     kernel::LoopId loop = -1;
