@@ -2,6 +2,7 @@
 
 #include "backends/cpu/build.h"
 #include "backends/cpu/prepare.h"
+#include "backends/run_devices.h"
 
 namespace hlo {
 namespace {
@@ -22,6 +23,7 @@ void ForEachStep(const Sequence& sequence, const std::string& path,
 }
 
 Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& options) {
+  HLO_CHECK_OK(CheckSupported(module, {}));
   HLO_TRY(cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/false));
   std::unique_ptr<Module> copy = module.Clone();
   HLO_CHECK_OK(cpu::Prepare(*copy, options));
