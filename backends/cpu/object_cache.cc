@@ -55,6 +55,11 @@ class Reader {
   bool failed_ = false;
 };
 
+/// What cannot be removed stays.
+void Remove(const llvm::Twine& path) {
+  [[maybe_unused]] const std::error_code ignored = llvm::sys::fs::remove(path);
+}
+
 bool BelongsToUs(const std::string& path) {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0 && info.st_uid == ::geteuid() && (info.st_mode & 022) == 0;
@@ -156,11 +161,11 @@ void ObjectCache::Store(llvm::StringRef key, const CachedObject& object) const {
     os.flush();
     if (os.has_error()) {
       os.clear_error();
-      (void)llvm::sys::fs::remove(temporary);
+      Remove(temporary);
       return;
     }
   }
-  if (llvm::sys::fs::rename(temporary, PathOf(key))) (void)llvm::sys::fs::remove(temporary);
+  if (llvm::sys::fs::rename(temporary, PathOf(key))) Remove(temporary);
 }
 
 void ObjectCache::Trim() const {
@@ -185,7 +190,7 @@ void ObjectCache::Trim() const {
   for (const Entry& entry : entries) {
     // Down to three quarters, so that this is rare.
     if (total <= kMostBytes / 4 * 3) break;
-    (void)llvm::sys::fs::remove(entry.path);
+    Remove(entry.path);
     total -= entry.size;
   }
 }
