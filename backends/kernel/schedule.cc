@@ -151,7 +151,7 @@ class Chooser {
           found = &loop->loop;
           // The lines of the cache are moved whole, as far as the code stays short.
           const int64_t bytes = Info(buffer.type).host_bytes();
-          tile = std::clamp<int64_t>(target_.tile * 4 / bytes, 2, target_.tile);
+          tile = std::clamp<int64_t>(int64_t{target_.tile} * 4 / bytes, 2, target_.tile);
         }
     });
     return reads_output ? nullptr : found;

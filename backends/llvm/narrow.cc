@@ -130,10 +130,11 @@ Value* ReducePrecisionOf(IRBuilderBase& b, ElementType type, Value* codes, int64
   }
   Value* too_large = i.Above(result, f.max_finite_code());
   if (exponent_bits < f.exponent_bits) {
-    const int reach = (1 << (exponent_bits - 1)) - 1;
+    const int64_t reach = (int64_t{1} << (exponent_bits - 1)) - 1;
     Value* exponent = b.CreateLShr(result, static_cast<uint64_t>(f.mantissa_bits));
-    too_large = b.CreateOr(too_large, i.Above(exponent, static_cast<uint64_t>(f.bias + reach)));
-    Value* too_small = b.CreateICmpULE(exponent, i.C(static_cast<uint64_t>(f.bias - reach)));
+    const uint64_t largest = f.bias + reach, smallest = f.bias - reach;
+    too_large = b.CreateOr(too_large, i.Above(exponent, largest));
+    Value* too_small = b.CreateICmpULE(exponent, i.C(smallest));
     result = i.Pick(too_small, 0, result);
   }
   Value* overflow = i.C(f.overflow_code(false));
