@@ -47,7 +47,7 @@ class CompiledFunction {
   }
 
   Jit jit_;
-  KernelFn run_ = nullptr;
+  KernelFn run_;
 };
 
 }  // namespace hlo::cpu

@@ -174,7 +174,7 @@ class Jit::State {
       if (!kernels_[i].failure.empty()) continue;
       auto address = jit_->lookup("k" + std::to_string(i));
       if (!address) return Error(CompileError(llvm::toString(address.takeError())));
-      functions_[i] = address->toPtr<KernelFn>();
+      functions_[i] = KernelFn(address->toPtr<KernelFn::Code*>());
     }
     return {};
   }

@@ -12,7 +12,22 @@
 namespace hlo::cpu {
 
 /// What a compiled kernel is; see codegen::EmitKernel.
-using KernelFn = void (*)(void* const* buffers, int64_t begin, int64_t end);
+class KernelFn {
+ public:
+  using Code = void(void* const* buffers, int64_t begin, int64_t end);
+  KernelFn() = default;
+  explicit KernelFn(Code* code) : code_(code) {}
+  /// Generated code does not carry the type hash that a sanitizer looks for.
+#if defined(__clang__)
+  [[clang::no_sanitize("function")]]
+#endif
+  void operator()(void* const* buffers, int64_t begin, int64_t end) const {
+    code_(buffers, begin, end);
+  }
+
+ private:
+  Code* code_ = nullptr;
+};
 
 /// Compiles kernels together. Equal kernels are compiled once.
 class Jit {
