@@ -52,7 +52,7 @@ class Jit::State {
     if (added) {
       const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(text));
       kernels_.push_back({{hash.low64, hash.high64}, ""});
-      functions_.push_back(nullptr);
+      functions_.emplace_back();
       kernel.name = "k" + std::to_string(number);
       waiting_.push_back(std::move(kernel));
       HLO_CHECK_OK(Admit(number));

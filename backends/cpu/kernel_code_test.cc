@@ -62,8 +62,8 @@ Bytes Compiled(const kernel::Kernel& kernel) {
   const int64_t extent = kernel::ParallelExtent(kernel);
   const int64_t group = codegen::ParallelGrain(kernel);
   const int64_t middle = extent / 2 / group * group;
-  if (middle > 0) (*jit.Function(*number))(Pointers(buffers).data(), 0, middle);
-  (*jit.Function(*number))(Pointers(buffers).data(), middle, extent);
+  if (middle > 0) jit.Function (*number)(Pointers(buffers).data(), 0, middle);
+  jit.Function (*number)(Pointers(buffers).data(), middle, extent);
   return buffers;
 }
 
