@@ -17,7 +17,7 @@ class CompiledFunction {
     if (number && jit_.Compile()) run_ = jit_.Function(*number);
   }
   /// Whether there is code for it.
-  explicit operator bool() const { return run_ != nullptr; }
+  explicit operator bool() const { return static_cast<bool>(run_); }
   /// Operands, then the result.
   void operator()(std::initializer_list<void*> buffers) const { run_(buffers.begin(), 0, kBatch); }
 

@@ -24,6 +24,7 @@ class KernelFn {
   void operator()(void* const* buffers, int64_t begin, int64_t end) const {
     code_(buffers, begin, end);
   }
+  explicit operator bool() const { return code_ != nullptr; }
 
  private:
   Code* code_ = nullptr;
