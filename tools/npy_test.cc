@@ -33,7 +33,8 @@ TEST(Npy, ReadsColumnMajorOrder) {
 }
 
 TEST(Npy, SwapsBigEndianNumbers) {
-  const auto arrays = ReadNpy(Npy(">i4", false, "(1,)", llvm::StringRef("\0\0\1\2", 4)), nullptr);
+  const std::string text = Npy(">i4", false, "(1,)", llvm::StringRef("\0\0\1\2", 4));
+  const auto arrays = ReadNpy(text, nullptr);
   ASSERT_TRUE(arrays);
   EXPECT_EQ(ToLiteral(arrays->front(), Array(ElementType::S32, {1})).Data<int32_t>()[0], 258);
 }
@@ -48,7 +49,8 @@ TEST(Npy, ReadsAllVersionsAndConcatenatedArrays) {
 }
 
 TEST(Npy, TakesAnyArrayOfTheItemSizeForTypesNumpyLacks) {
-  const auto arrays = ReadNpy(Npy("<u2", false, "(1,)", llvm::StringRef("\x80\x3f", 2)), nullptr);
+  const std::string text = Npy("<u2", false, "(1,)", llvm::StringRef("\x80\x3f", 2));
+  const auto arrays = ReadNpy(text, nullptr);
   ASSERT_TRUE(arrays);
   EXPECT_TRUE(Fits(arrays->front(), Array(ElementType::BF16, {1})));
   EXPECT_FALSE(Fits(arrays->front(), Array(ElementType::F16, {1})));
@@ -56,7 +58,8 @@ TEST(Npy, TakesAnyArrayOfTheItemSizeForTypesNumpyLacks) {
 }
 
 TEST(Npy, ExtendsTheSignOfSubByteElements) {
-  const auto arrays = ReadNpy(Npy("|V1", false, "(2,)", "\x0f\xf7"), nullptr);
+  const std::string text = Npy("|V1", false, "(2,)", "\x0f\xf7");
+  const auto arrays = ReadNpy(text, nullptr);
   ASSERT_TRUE(arrays);
   const Literal l = ToLiteral(arrays->front(), Array(ElementType::S4, {2}));
   EXPECT_EQ(l.Data<int8_t>()[0], -1);
@@ -86,7 +89,8 @@ std::string Zip() {
 }
 
 TEST(Zip, ReadsWhatItWrites) {
-  const auto members = ReadZip(Zip(), nullptr);
+  const std::string text = Zip();
+  const auto members = ReadZip(text, nullptr);
   ASSERT_TRUE(members);
   ASSERT_EQ(members->size(), 2u);
   EXPECT_EQ(members->front().name, "a");
