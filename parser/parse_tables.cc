@@ -62,6 +62,8 @@ class FrameInterner {
         return Invalidate(chain);
       if (New(id) >= 0) break;
       chain.push_back(id);
+      // Nothing of a chain is kept that does not hold to its end.
+      if (!IsValidLocation(from_.frames[static_cast<size_t>(id) - 1].location)) return Invalidate(chain);
       id = from_.frames[static_cast<size_t>(id) - 1].parent;
     }
     int32_t parent = id == 0 ? 0 : New(id);
@@ -69,7 +71,6 @@ class FrameInterner {
     while (!chain.empty()) {
       const StackTables::Frame& old = from_.frames[static_cast<size_t>(chain.back()) - 1];
       const int32_t location = InternLocation(old.location);
-      if (location == 0) return Invalidate(chain);
       const auto [it, added] =
           frames_.try_emplace({location, parent}, static_cast<int32_t>(to_.frames.size()) + 1);
       if (added) to_.frames.push_back({location, parent});
@@ -87,18 +88,22 @@ class FrameInterner {
   }
   static int32_t InternString(const std::vector<StringRef>& from, int32_t id, std::vector<StringRef>& to,
                               std::map<StringRef, int32_t>& known) {
-    if (id < 1 || static_cast<size_t>(id) > from.size()) return 0;
     const StringRef text = from[static_cast<size_t>(id) - 1];
     const auto [it, added] = known.try_emplace(text, static_cast<int32_t>(to.size()) + 1);
     if (added) to.push_back(text);
     return it->second;
   }
+  static bool IsIndex(int32_t id, size_t count) { return id >= 1 && static_cast<size_t>(id) <= count; }
+  [[nodiscard]] bool IsValidLocation(int32_t id) const {
+    if (!IsIndex(id, from_.locations.size())) return false;
+    const StackTables::Location& l = from_.locations[static_cast<size_t>(id) - 1];
+    return IsIndex(l.file, from_.files.size()) && IsIndex(l.function, from_.functions.size());
+  }
+  /// Of a valid location.
   int32_t InternLocation(int32_t id) {
-    if (id < 1 || static_cast<size_t>(id) > from_.locations.size()) return 0;
     StackTables::Location l = from_.locations[static_cast<size_t>(id) - 1];
     l.file = InternString(from_.files, l.file, to_.files, files_);
     l.function = InternString(from_.functions, l.function, to_.functions, functions_);
-    if (l.file == 0 || l.function == 0) return 0;
     const auto [it, added] =
         locations_.try_emplace({l.file, l.function, l.line, l.end_line, l.column, l.end_column},
                                static_cast<int32_t>(to_.locations.size()) + 1);
