@@ -59,9 +59,8 @@ class Builder {
   }
 
   /// Values that lie in the same bytes have their run-time sizes in the same place.
-  int32_t SizesOf(const BufferSlice& at, const Instruction& inst, llvm::ArrayRef<int64_t> index) {
+  int32_t SizesOf(const BufferSlice& at) {
     if (at.allocation < 0) return program_.sizes_count++;
-    (void)inst, (void)index;
     const auto [it, added] = sizes_.try_emplace({at.allocation, at.offset}, program_.sizes_count);
     if (added) ++program_.sizes_count;
     return it->second;
@@ -77,7 +76,7 @@ class Builder {
       leaf.slice.buffer = static_cast<int32_t>(at.allocation);
       leaf.slice.offset = at.offset;
       leaf.slice.size = at.size;
-      if (shape.IsArray() && shape.HasDynamicDimension()) leaf.slice.sizes = SizesOf(at, inst, index);
+      if (shape.IsArray() && shape.HasDynamicDimension()) leaf.slice.sizes = SizesOf(at);
       value.leaves.push_back(std::move(leaf));
     });
     return value;

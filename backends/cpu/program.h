@@ -43,7 +43,6 @@ class Frame {
   }
   /// The pointers from the given number of Program::pointers on.
   [[nodiscard]] void* const* Pointers(size_t first) const { return pointers_.data() + first; }
-  [[nodiscard]] uint8_t* base(size_t buffer) const { return bases_[buffer]; }
   /// Run-time sizes of a dynamic array, one per dimension; empty: the bounds.
   Dims& Sizes(const Slice& slice) { return sizes_[static_cast<size_t>(slice.sizes)]; }
   /// For ops that are run by the reference evaluator.
