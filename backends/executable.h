@@ -14,6 +14,8 @@
 
 namespace hlo {
 
+class CustomCallLibraries;
+
 /// Options of one run; see tools.md §3.7 and ops-structured §12.4.
 struct ExecutionOptions {
   int64_t replica_count = 1;
@@ -26,6 +28,8 @@ struct ExecutionOptions {
   std::vector<std::vector<Literal>> infeeds;
   /// What to do with custom-call targets nobody implements: error, zeros or identity, by target.
   llvm::StringMap<std::string> missing_custom_calls;
+  /// Libraries that define custom-call targets, or null.
+  std::shared_ptr<const CustomCallLibraries> custom_call_libraries;
   /// Called as work goes on, from any thread, with the instruction that is about to run.
   std::function<void(const Instruction&)> on_instruction;
 };

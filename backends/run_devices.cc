@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "ir/eval/custom_call.h"
+#include "ir/eval/custom_call_library.h"
 
 namespace hlo {
 namespace {
@@ -19,14 +20,24 @@ void Reach(const Computation& from, llvm::DenseMap<const Computation*, bool>& se
   }
 }
 
+Status CheckCustomCall(const Instruction& inst, const ExecutionOptions& options) {
+  const std::string& target = inst.attr<CustomCallAttrs>().custom_call_target;
+  if (FindCustomCallTarget(target)) return {};
+  const CustomCallLibraries* libraries = options.custom_call_libraries.get();
+  if (libraries != nullptr && libraries->Find(target).address != nullptr) return CheckLibraryCall(inst);
+  const auto it = options.missing_custom_calls.find(target);
+  if (it != options.missing_custom_calls.end() && it->second != "error") return {};
+  Diagnostic error = MakeError("unsupported-custom-call", inst.loc(),
+                               "%{0}: no implementation of custom-call target '{1}'", inst.name(), target);
+  if (libraries != nullptr)
+    error.Note(llvm::formatv("there is no symbol '{0}' in {1:$[, ]}", target,
+                             llvm::make_range(libraries->names().begin(), libraries->names().end()))
+                   .str());
+  return Error(std::move(error));
+}
+
 Status CheckInstruction(const Instruction& inst, const ExecutionOptions& options) {
-  if (inst.kind() == OpKind::CustomCall) {
-    const std::string& target = inst.attr<CustomCallAttrs>().custom_call_target;
-    const auto it = options.missing_custom_calls.find(target);
-    if (!FindCustomCallTarget(target) && (it == options.missing_custom_calls.end() || it->second == "error"))
-      return Error("unsupported-custom-call", inst.loc(),
-                   "%{0}: no implementation of custom-call target '{1}'", inst.name(), target);
-  }
+  if (inst.kind() == OpKind::CustomCall) HLO_CHECK_OK(CheckCustomCall(inst, options));
   if (inst.kind() == OpKind::Constant && !inst.attr<ConstantAttrs>().literal)
     return Error("elided-constant", inst.loc(), "%{0} is an elided constant; its value is not known",
                  inst.name());
@@ -60,6 +71,7 @@ Result<ExecutionResult> RunOnDevices(std::vector<std::vector<Literal>> arguments
   DeviceGroup group(options.replica_count, options.partition_count, options.rng_seed,
                     options.collective_timeout);
   group.SetMissingCustomCalls(options.missing_custom_calls);
+  group.SetCustomCallLibraries(options.custom_call_libraries);
   const auto devices = static_cast<size_t>(group.size());
   ExecutionResult result;
   result.results.resize(devices);

@@ -1,4 +1,5 @@
 // hlo-run: executes modules (tools.md §3).
+#include "ir/eval/custom_call_library.h"
 #include "ir/print.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
@@ -155,6 +156,9 @@ Status RunAll(const RunOptions& options, PassRunner& passes, llvm::ArrayRef<std:
   InputReader reader(options, files, stdin_text, sink);
   RunShared shared;
   shared.passes = &passes;
+  if (!options.custom_call_libraries.empty()) {
+    HLO_TRY(shared.libraries, CustomCallLibraries::Load(options.custom_call_libraries));
+  }
   RunTrace trace;
   if (!options.trace.empty()) {
     HLO_CHECK_OK(CheckNoInput(options.trace, files));

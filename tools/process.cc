@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "ir/eval/custom_call_library.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 #include "llvm/Support/FileSystem.h"
@@ -110,12 +111,33 @@ void WriteReproducer(const char* folder, const char* text, size_t size) {
   close(script);
 }
 
-void OnFatalSignal(int signal) {
-  RemoveTemporaryFiles();
-  RawWriter err(STDERR_FILENO);
+/// The first lines about a crash; returns the exit code.
+int ReportSignal(RawWriter& err, int signal) {
+  auto name = [&](const LibraryCall& call) {
+    err << "custom-call target '" << call.target << "' of library '" << call.library << "', called by %"
+        << call.instruction;
+  };
+  if (const LibraryCall* call = CurrentLibraryCall()) {
+    err << "error: signal " << static_cast<long>(signal) << " in ";
+    name(*call);
+    err << " [runtime-custom-call]\n";
+    return kRunTime;
+  }
   const char* phase = crash_phase.load();
   err << "internal error: signal " << static_cast<long>(signal) << " while "
       << (phase == nullptr ? "starting" : phase) << " (version " HLO_VERSION ") [internal-error]\n";
+  if (const LibraryCall* call = OtherLibraryCall()) {
+    err << "note: at that time another thread was in ";
+    name(*call);
+    err << "\n";
+  }
+  return kInternal;
+}
+
+void OnFatalSignal(int signal) {
+  RemoveTemporaryFiles();
+  RawWriter err(STDERR_FILENO);
+  const int code = ReportSignal(err, signal);
   char folder[4200];
   char* end = stpcpy(folder, crash_folder);
   end = stpcpy(end, "/hlo-crash-");
@@ -128,7 +150,7 @@ void OnFatalSignal(int signal) {
   stpcpy(end, at);
   WriteReproducer(folder, crash_text.load(), crash_text_size.load());
   err << "reproducer: " << folder << "\n";
-  _exit(kInternal);
+  _exit(code);
 }
 
 void InstallCrashHandlers() {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What only a process shows of hlo-run: signals, full disks, limits, pipes, start-up. Usage: process_test.sh HLO_RUN
-run=$1
+# What only a process shows of hlo-run: signals, full disks, limits, pipes, start-up. Usage: process_test.sh HLO_RUN TARGETS.so
+run=$1 calls=$2
 dir=$(mktemp -d) && cd "$dir" || exit 1
 trap 'rm -rf "$dir"' EXIT
 failures=0
@@ -69,6 +69,17 @@ fi
 
 sed -i 's/pred\[\] constant(true)/pred[] constant(false)/' "$crash/module.hlo"
 (cd / && "$dir/$crash/run.sh") | grep -q 'output s32\[\] = 17' || { echo "FAIL: run.sh"; cat "$crash/run.sh"; failures=$((failures + 1)); }
+
+# A crash in a library names it, its target and the instruction.
+for crash in 'reads_nothing 11' 'divides_by_zero 8' 'gives_up 6'; do
+  set -- $crash
+  echo "ENTRY e { ROOT %c = f32[1] custom-call(), custom_call_target=\"$1\" }" >crash.hlo
+  for platform in interpreter cpu; do
+    expect 6 "error: signal $2 in custom-call target '$1' of library '$calls', called by %c [runtime-custom-call]" \
+      "$run" --platform=$platform --reproducer-dir="$dir" --custom-call-lib="$calls" crash.hlo
+    grep -q '^reproducer: ' err || { echo "FAIL: no reproducer of a crash in a library"; failures=$((failures + 1)); }
+  done
+done
 
 # Nothing half-written anywhere.
 left=$(find . -name '.*.??????' -o -name 'o.npz')

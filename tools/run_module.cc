@@ -5,6 +5,7 @@
 #include "backends/cpu/compile.h"
 #include "backends/interpreter/interpreter.h"
 #include "backends/run_devices.h"
+#include "ir/eval/custom_call_library.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 #include "ir/verify.h"
@@ -152,6 +153,8 @@ Status ModuleRunner::Prepare() {
                    "option '--custom-call': found '{0}', expected TARGET=error, =zeros or =identity", item);
     run_.missing_custom_calls[target] = what.str();
   }
+  run_.custom_call_libraries = shared_.libraries;
+  if (shared_.libraries) sink_.Report(ShadowedFunctions(module_, *shared_.libraries));
   const auto start = Clock::now();
   HLO_CHECK_OK(CheckSupported(module_, run_));
   HLO_TRY(program_, CompileFor(options_.platform, module_, options_, sink_));

@@ -15,7 +15,8 @@ namespace hlo {
 /// What the modules of one run share.
 struct RunShared {
   PassRunner* passes = nullptr;
-  RunTrace* trace = nullptr;             // of --trace
+  RunTrace* trace = nullptr;  // of --trace
+  std::shared_ptr<const CustomCallLibraries> libraries;
   bool several = false;                  // there is more than one module
   llvm::StringMap<std::string> written;  // files, by the module they were written for
 };

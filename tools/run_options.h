@@ -32,6 +32,7 @@ struct RunOptions : CommonOptions {
   bool no_cache = false;
   std::string infeed, outfeed;
   std::vector<std::string> custom_call;  // TARGET=error|zeros|identity
+  std::vector<std::string> custom_call_libraries;
   std::string show_literal;
   // Arguments
   std::vector<std::string> input;

@@ -99,6 +99,18 @@ void MakeLayoutsDefault(Instruction* inst) {
   inst->set_shape(inst->shape().WithoutLayout().WithDefaultLayouts());
 }
 
+/// What a custom call gets lies in memory as written, whatever becomes of the layouts of its operands.
+void KeepCustomCallLayouts(Module& module) {
+  for (const auto& computation : module.computations())
+    for (Instruction* call : AllOf(*computation, OpKind::CustomCall)) {
+      auto& constraints = call->mutable_attrs().Mutable<CustomCallAttrs>().operand_layout_constraints;
+      if (constraints) continue;
+      constraints.emplace();
+      for (const Instruction* operand : call->operands())
+        constraints->push_back(operand->shape().WithDefaultLayouts());
+    }
+}
+
 Status Normalize(Module& module) {
   for (Computation* computation : module.PostOrder()) {
     for (Instruction* inst : AllOf(*computation, OpKind::AsyncDone)) MakeSynchronous(inst);
@@ -182,6 +194,7 @@ Status RunPipeline(Module& module, llvm::StringRef spec, const CpuOptions& optio
 }  // namespace
 
 Status Prepare(Module& module, const CpuOptions& options) {
+  KeepCustomCallLayouts(module);
   HLO_CHECK_OK(RunPipeline(module, "hlo-descheduler,sharding-remover,flatten-call-graph", options));
   HLO_CHECK_OK(Normalize(module));
   HLO_CHECK_OK(RunPipeline(module, options.optimization_level == 0 ? "@cpu-run-O0" : "@cpu-run", options));

@@ -1,5 +1,6 @@
 #include "ir/eval/custom_call.h"
 
+#include "ir/eval/custom_call_library.h"
 #include "ir/eval/device.h"
 #include "ir/eval/scalar_callee.h"
 #include "ir/eval/strided_copy.h"
@@ -266,6 +267,9 @@ Result<Literal> EvalCustomCall(EvalContext& context, const Instruction& inst, Op
   const std::string& target = inst.attr<CustomCallAttrs>().custom_call_target;
   if (const CustomCallTarget* known = FindCustomCallTarget(target))
     return known->eval(context, inst, operands);
+  if (const CustomCallLibraries* libraries = context.device().group().custom_call_libraries())
+    if (const LibraryFunction function = libraries->Find(target); function.address != nullptr)
+      return CallLibrary(function, inst, operands);
   const std::string fallback = context.device().group().MissingCustomCall(target);
   if (fallback == "zeros") return Literal::Zeros(inst.shape());
   if (fallback == "identity") return EvalMark(context, inst, operands);

@@ -13,6 +13,7 @@
 
 namespace hlo {
 
+class CustomCallLibraries;
 class DeviceGroup;
 
 /// Where devices meet: an instruction, or (with none) a channel.
@@ -64,6 +65,11 @@ class DeviceGroup {
   }
   void SetMissingCustomCalls(llvm::StringMap<std::string> by_target) {
     missing_custom_calls_ = std::move(by_target);
+  }
+  /// Libraries that define custom-call targets, or null.
+  [[nodiscard]] const CustomCallLibraries* custom_call_libraries() const { return libraries_.get(); }
+  void SetCustomCallLibraries(std::shared_ptr<const CustomCallLibraries> libraries) {
+    libraries_ = std::move(libraries);
   }
   /// Only `id` runs: in reductions the others count as absent, elsewhere they bring zeros.
   void RunOnly(int64_t id);
@@ -118,6 +124,7 @@ class DeviceGroup {
   uint64_t rng_seed_;
   std::chrono::milliseconds timeout_;
   llvm::StringMap<std::string> missing_custom_calls_;
+  std::shared_ptr<const CustomCallLibraries> libraries_;
   std::vector<std::unique_ptr<Device>> devices_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -2,36 +2,9 @@
 
 #include <dlfcn.h>
 
+#include "ir/eval/physical_order.h"
+
 namespace hlo::lapack {
-namespace {
-
-/// Calls f(physical offset, logical offset) for all elements, both in elements.
-template <class F>
-void ForEachElement(const Shape& shape, F&& f) {
-  const auto rank = static_cast<size_t>(shape.rank());
-  Dims logical(rank), physical(rank), index(rank, 0);
-  int64_t stride = 1;
-  for (size_t d = rank; d-- > 0;) logical[d] = stride, stride *= shape.dim(static_cast<int64_t>(d));
-  physical = logical;
-  if (shape.has_layout()) {
-    stride = 1;
-    for (int64_t d : shape.layout().minor_to_major)
-      physical[static_cast<size_t>(d)] = stride, stride *= shape.dim(d);
-  }
-  const int64_t count = shape.ElementCount();
-  int64_t p = 0;
-  for (int64_t l = 0; l < count; ++l) {
-    f(p, l);
-    for (size_t d = rank; d-- > 0;) {
-      p += physical[d];
-      if (++index[d] < shape.dim(static_cast<int64_t>(d))) break;
-      p -= index[d] * physical[d];
-      index[d] = 0;
-    }
-  }
-}
-
-}  // namespace
 
 void* FindRoutine(llvm::StringRef name) {
   // OpenBLAS carries LAPACK too; the reference libraries are the fallback.
@@ -48,21 +21,13 @@ void* FindRoutine(llvm::StringRef name) {
 
 std::vector<uint8_t> ToPhysical(const Literal& literal, const Shape& layout_shape) {
   std::vector<uint8_t> bytes(literal.byte_size());
-  const auto width = static_cast<size_t>(Info(literal.shape().element_type()).host_bytes());
-  ForEachElement(layout_shape, [&](int64_t p, int64_t l) {
-    std::memcpy(bytes.data() + static_cast<size_t>(p) * width,
-                literal.data() + static_cast<size_t>(l) * width, width);
-  });
+  CopyToPhysical(literal.data(), layout_shape, bytes.data());
   return bytes;
 }
 
 Literal FromPhysical(const std::vector<uint8_t>& bytes, const Shape& shape) {
   Literal literal = Literal::Make(shape);
-  uint8_t* data = literal.MutableData();
-  const auto width = static_cast<size_t>(Info(shape.element_type()).host_bytes());
-  ForEachElement(shape, [&](int64_t p, int64_t l) {
-    std::memcpy(data + static_cast<size_t>(l) * width, bytes.data() + static_cast<size_t>(p) * width, width);
-  });
+  CopyFromPhysical(bytes.data(), shape, literal.MutableData());
   return literal;
 }
 

@@ -210,6 +210,7 @@ void Runner::RunCommand(const TestCase& test, const RunLine& run, Outcome& outco
   llvm::StringMap<std::string> substitutions;
   substitutions["s"] = module_path_;
   substitutions["t"] = folder_ + "/tmp";
+  substitutions["calls"] = HLO_CUSTOM_CALL_TARGETS;
   substitutions["S"] = llvm::sys::path::parent_path(test.path).str();
   auto stages = ParseCommand(run.command, substitutions);
   if (!stages) {

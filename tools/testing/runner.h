@@ -18,7 +18,7 @@ using ToolTable = llvm::StringMap<std::function<ToolMain>>;
 /// Runs the commands of test cases in process and judges what they print. Besides the tools of the table
 /// there are `FileCheck FILE [--check-prefix=P] [--check-prefixes=P,Q] [--implicit-check-not=T]` and
 /// `cat FILE...`. Substitutions: %s the chunk as a file, %t a path for temporary files, %S the folder of the
-/// test file.
+/// test file, %calls the library made of testdata/custom_calls.
 class Runner {
  public:
   /// `folder` is an existing folder for temporary files.
