@@ -4,6 +4,7 @@
 #include "backends/cpu/copy_step.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/kernel_step.h"
+#include "backends/cpu/routine_step.h"
 #include "passes/analysis/buffer_assignment.h"
 
 namespace hlo::cpu {
@@ -23,6 +24,7 @@ class Builder {
       program_.parameters.push_back(ValueOf(*parameter));
     program_.result = ValueOf(*entry.root());
     program_.entry = BuildSequence(entry);
+    MakeRoutines(program_, program_.entry);
   }
 
  private:

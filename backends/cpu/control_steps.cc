@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "backends/cpu/routine_step.h"
+
 namespace hlo::cpu {
 namespace {
 
@@ -21,10 +23,11 @@ class WhileStep final : public Step {
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override { return "loop over steps"; }
-  void ForEachPart(Part visit) const override {
+  void ForEachPart(Part visit) override {
     visit("condition", condition_);
     visit("body", body_);
   }
+  bool AddTo(RoutineBuilder& routine) const override { return routine.While(predicate_, condition_, body_); }
 
  private:
   const Instruction& inst_;
@@ -55,8 +58,11 @@ class ConditionalStep final : public Step {
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override { return "choice between sequences of steps"; }
-  void ForEachPart(Part visit) const override {
+  void ForEachPart(Part visit) override {
     for (size_t i = 0; i < branches_.size(); ++i) visit("branch " + std::to_string(i), branches_[i]);
+  }
+  bool AddTo(RoutineBuilder& routine) const override {
+    return routine.Branch(selector_, by_predicate_, branches_);
   }
 
  private:

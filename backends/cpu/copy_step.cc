@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "backends/cpu/routine_step.h"
 #include "ir/support/parallel.h"
 
 namespace hlo::cpu {
@@ -12,7 +13,7 @@ constexpr int64_t kPieceBytes = 1 << 20;
 class CopyStep final : public Step {
  public:
   CopyStep(const Instruction& inst, Program& program, const Slice& from, const Slice& to)
-      : inst_(inst), pointers_(program.AddPointers({from, to})), size_(to.size) {}
+      : inst_(inst), from_(from), to_(to), pointers_(program.AddPointers({from, to})), size_(to.size) {}
 
   Status Run(Frame& frame) const override {
     frame.Observe(inst_);
@@ -30,9 +31,11 @@ class CopyStep final : public Step {
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override { return "copy"; }
+  bool AddTo(RoutineBuilder& routine) const override { return routine.Copy(from_, to_); }
 
  private:
   const Instruction& inst_;
+  Slice from_, to_;
   size_t pointers_;  // source, target
   int64_t size_;
 };

@@ -12,11 +12,11 @@ using cpu::Sequence;
 using cpu::Step;
 
 /// Calls `visit` with every step, those of loops and branches behind their own; `path` names these.
-void ForEachStep(const Sequence& sequence, const std::string& path,
+void ForEachStep(Sequence& sequence, const std::string& path,
                  llvm::function_ref<void(const Step&, const std::string& path)> visit) {
   for (const auto& step : sequence) {
     visit(*step, path);
-    step->ForEachPart([&](llvm::StringRef name, const Sequence& part) {
+    step->ForEachPart([&](llvm::StringRef name, Sequence& part) {
       ForEachStep(part, path + "%" + step->instruction()->name().str() + " " + name.str() + " / ", visit);
     });
   }

@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "backends/llvm/emit_kernel.h"
+#include "backends/llvm/emit_routine.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -47,23 +48,31 @@ class Jit::State {
     std::string text;
     llvm::raw_string_ostream os(text);
     kernel::Print(os, kernel, /*with_name=*/false);
-    const auto [it, added] = numbers_.try_emplace(text, static_cast<int32_t>(kernels_.size()));
-    const auto number = static_cast<size_t>(it->second);
-    if (added) {
-      const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(text));
-      kernels_.push_back({{hash.low64, hash.high64}, ""});
-      functions_.emplace_back();
-      kernel.name = "k" + std::to_string(number);
-      waiting_.push_back(std::move(kernel));
-      HLO_CHECK_OK(Admit(number));
-    }
-    if (!kernels_[number].failure.empty())
-      return Error("kernel-unsupported", {}, "{0}", kernels_[number].failure);
-    return it->second;
+    const int32_t number = Number(text, "k", [&](std::string name) {
+      kernel.name = std::move(name);
+      return std::move(kernel);
+    });
+    const auto n = static_cast<size_t>(number);
+    ++uses_[n];
+    if (!kernels_[n].failure.empty()) return Error("kernel-unsupported", {}, "{0}", kernels_[n].failure);
+    return number;
+  }
+
+  int32_t AddRoutine(const kernel::Routine& routine) {
+    const int32_t number =
+        Number("routine\n" + ToString(routine), "r", [&](const std::string&) { return routine; });
+    ++uses_[static_cast<size_t>(number)];
+    ForEachCall(routine.body,
+                [&](const kernel::CallStep& call) { --uses_[static_cast<size_t>(call.kernel)]; });
+    return number;
   }
 
   Status Compile() {
-    if (replaying_ && kernels_.size() != cached_.kernels.size()) HLO_CHECK_OK(StopReplaying());
+    if (replaying_ && kernels_.size() != cached_.kernels.size()) {
+      replaying_ = false;
+      EmitWaiting();
+    }
+    HLO_CHECK_OK(broken_);
     from_cache_ = replaying_;
     if (llvm::all_of(kernels_, [](const auto& kernel) { return !kernel.failure.empty(); })) return {};
     std::string object = replaying_ ? std::move(cached_.object) : "";
@@ -75,20 +84,22 @@ class Jit::State {
   }
 
   Result<std::string> Print(CodeForm form, const std::map<int32_t, std::string>& headings) {
+    HLO_CHECK_OK(broken_);
     HLO_CHECK_OK(Start());
     std::string result;
     llvm::raw_string_ostream os(result);
     std::vector<llvm::StringRef> texts(kernels_.size());
     for (const auto& entry : numbers_) texts[static_cast<size_t>(entry.second)] = entry.first();
     for (size_t k = 0; k < kernels_.size(); ++k) {
-      const std::string name = "k" + std::to_string(k);
+      const std::string& name = names_[k];
       const auto heading = headings.find(static_cast<int32_t>(k));
       llvm::Function* function = module_->getFunction(name);
       if (heading == headings.end()) {
-        if (function != nullptr) function->eraseFromParent();
+        uses_[k] = 0;
       } else if (form == CodeForm::KernelIr) {
-        os << "// " << heading->second << "\nkernel " << name
-           << texts[k].drop_front(llvm::StringRef("kernel").size()) << '\n';
+        const auto [kind, text] = texts[k].split(texts[k].starts_with("routine") ? "routine" : "kernel");
+        os << "// " << heading->second << '\n'
+           << (name[0] == 'r' ? "routine " : "kernel ") << name << text << '\n';
       } else if (form == CodeForm::LlvmIr) {
         os << "; " << heading->second << '\n' << *function << '\n';
       } else if (form == CodeForm::Assembly) {
@@ -113,43 +124,78 @@ class Jit::State {
   [[nodiscard]] const std::string& remark() const { return remark_; }
 
  private:
+  using Waiting = std::variant<kernel::Kernel, kernel::Routine>;
+
+  /// The number of what has this text; if it is new, what `make` says of its name waits for emission.
+  int32_t Number(const std::string& text, const char* prefix,
+                 llvm::function_ref<Waiting(std::string name)> make) {
+    const auto [it, added] = numbers_.try_emplace(text, static_cast<int32_t>(kernels_.size()));
+    if (added) {
+      const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(text));
+      names_.push_back(prefix + std::to_string(kernels_.size()));
+      kernels_.push_back({{hash.low64, hash.high64}, ""});
+      functions_.emplace_back();
+      uses_.push_back(0);
+      waiting_.push_back(make(names_.back()));
+      Admit(kernels_.size() - 1);
+    }
+    return it->second;
+  }
+
   /// Says whether the newest kernel has code: as the cache remembers, as long as it knows all kernels so far.
-  Status Admit(size_t number) {
+  void Admit(size_t number) {
     if (replaying_) {
       if (number < cached_.kernels.size() &&
           cached_.kernels[number].text_hash == kernels_[number].text_hash) {
         kernels_[number].failure = cached_.kernels[number].failure;
-        return {};
+        return;
       }
-      return StopReplaying();
+      replaying_ = false;
     }
-    return EmitWaiting();
+    EmitWaiting();
   }
 
-  Status StopReplaying() {
-    replaying_ = false;
-    return EmitWaiting();
-  }
-
-  Status EmitWaiting() {
-    HLO_CHECK_OK(Start());
-    for (const kernel::Kernel& kernel : waiting_) {
-      CachedObject::Kernel& entry = kernels_[emitted_++];
-      if (Status status = codegen::EmitKernel(kernel, *module_); !status) {
-        if (llvm::Function* half = module_->getFunction(kernel.name)) half->eraseFromParent();
-        entry.failure = status.error().message;
-        continue;
-      }
-      llvm::Function* function = module_->getFunction(kernel.name);
-      function->addFnAttr("target-cpu", machine_.cpu);
-      function->addFnAttr("target-features", machine_.features);
-      function->addFnAttr("prefer-vector-width", "512");
-    }
+  void EmitWaiting() {
+    if (broken_ = Start(); !broken_) return;  // Compile() tells
+    for (const Waiting& waiting : waiting_) std::visit([&](const auto& w) { Emit(w); }, waiting);
     waiting_.clear();
-    return {};
+  }
+
+  void Emit(const kernel::Kernel& kernel) {
+    CachedObject::Kernel& entry = kernels_[emitted_++];
+    const Status status = codegen::EmitKernel(kernel, *module_);
+    llvm::Function* function = module_->getFunction(kernel.name);
+    if (status) return SetTarget(*function);
+    if (function != nullptr) function->eraseFromParent();
+    entry.failure = status.error().message;
+  }
+
+  void Emit(const kernel::Routine& routine) {
+    llvm::Function* function =
+        codegen::EmitRoutine(routine, names_[emitted_++], *module_,
+                             [&](int32_t kernel) { return names_[static_cast<size_t>(kernel)]; });
+    SetTarget(*function);
+    codegen::OptimizeRoutine(*function, *target_);
+  }
+
+  void SetTarget(llvm::Function& function) const {
+    function.addFnAttr("target-cpu", machine_.cpu);
+    function.addFnAttr("target-features", machine_.features);
+    function.addFnAttr("prefer-vector-width", "512");
+  }
+
+  /// Functions that only routines call, or nobody.
+  void HideUnused() {
+    for (size_t i = kernels_.size(); i-- > 0;) {
+      llvm::Function* function = module_->getFunction(names_[i]);
+      if (function == nullptr || uses_[i] > 0) continue;
+      function->setLinkage(llvm::Function::InternalLinkage);
+      if (function->use_empty()) function->eraseFromParent();
+    }
   }
 
   Result<std::string> GenerateCode(llvm::CodeGenFileType type = llvm::CodeGenFileType::ObjectFile) {
+    HideUnused();
 #ifndef NDEBUG
     if (llvm::verifyModule(*module_, &llvm::errs())) llvm::report_fatal_error("invalid LLVM IR");
 #endif
@@ -171,8 +217,8 @@ class Jit::State {
     if (auto error = jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object)))
       return Error(CompileError(llvm::toString(std::move(error))));
     for (size_t i = 0; i < kernels_.size(); ++i) {
-      if (!kernels_[i].failure.empty()) continue;
-      auto address = jit_->lookup("k" + std::to_string(i));
+      if (!kernels_[i].failure.empty() || uses_[i] == 0) continue;
+      auto address = jit_->lookup(names_[i]);
       if (!address) return Error(CompileError(llvm::toString(address.takeError())));
       functions_[i] = KernelFn(address->toPtr<KernelFn::Code*>());
     }
@@ -211,8 +257,11 @@ class Jit::State {
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   llvm::StringMap<int32_t> numbers_;  // by text
   std::vector<CachedObject::Kernel> kernels_;
-  std::deque<kernel::Kernel> waiting_;  // not in module_ yet
+  std::vector<std::string> names_;  // of their functions
+  std::vector<int32_t> uses_;       // those of a number that need its function's address
+  std::deque<Waiting> waiting_;     // not in module_ yet
   size_t emitted_ = 0;
+  Status broken_;  // there is no code generator
   std::deque<KernelFn> functions_;
 };
 
@@ -220,6 +269,7 @@ Jit::Jit(Machine machine, std::string cache_key, ObjectCache cache)
     : state_(std::make_unique<State>(std::move(machine), std::move(cache_key), std::move(cache))) {}
 Jit::~Jit() = default;
 Result<int32_t> Jit::Add(kernel::Kernel kernel) { return state_->Add(std::move(kernel)); }
+int32_t Jit::AddRoutine(const kernel::Routine& routine) { return state_->AddRoutine(routine); }
 Status Jit::Compile() { return state_->Compile(); }
 Result<std::string> Jit::Print(CodeForm form, const std::map<int32_t, std::string>& headings) {
   return state_->Print(form, headings);

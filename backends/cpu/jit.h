@@ -7,7 +7,7 @@
 #include "backends/cpu/inspect.h"
 #include "backends/cpu/machine.h"
 #include "backends/cpu/object_cache.h"
-#include "backends/kernel/kernel.h"
+#include "backends/kernel/routine.h"
 
 namespace hlo::cpu {
 
@@ -30,7 +30,7 @@ class KernelFn {
   Code* code_ = nullptr;
 };
 
-/// Compiles kernels together. Equal kernels are compiled once.
+/// Compiles kernels and routines together. Equal ones are compiled once.
 class Jit {
  public:
   /// With a key, code comes from `cache` if it has an entry for the key that was made of the same kernels,
@@ -39,10 +39,13 @@ class Jit {
   ~Jit();
   /// Adds a kernel, whatever its name; its number for Function(). Errors: kernel-unsupported.
   Result<int32_t> Add(kernel::Kernel kernel);
+  /// Adds a routine over kernels that were added; each of its calls takes the place of one Add(): kernels
+  /// that nobody else calls get no function of their own.
+  int32_t AddRoutine(const kernel::Routine& routine);
   /// Makes code of all that was added. Errors: compile-kernels (LLVM's message).
   Status Compile();
   /// Instead of Compile(), without cache: the kernels that `headings` has by number, in one form, each headed
-  /// by a comment.
+  /// by a comment. A routine is printed under the number that it got here.
   Result<std::string> Print(CodeForm form, const std::map<int32_t, std::string>& headings);
   /// After Compile().
   [[nodiscard]] KernelFn Function(int32_t kernel) const { return *FunctionPlace(kernel); }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "backends/cpu/routine_step.h"
 #include "backends/kernel/lower.h"
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/visit.h"
@@ -40,6 +41,7 @@ class KernelStep final : public Step {
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] int32_t kernel() const override { return call_.kernel; }
   [[nodiscard]] std::string Explain() const override { return "kernel k" + std::to_string(call_.kernel); }
+  bool AddTo(RoutineBuilder& routine) const override { return routine.Call(call_); }
 
  private:
   const Instruction& inst_;
@@ -93,6 +95,7 @@ Result<KernelCall> PlanKernel(const Instruction& fusion, Jit& jit, llvm::ArrayRe
   HLO_TRY(call.kernel, jit.Add(std::move(lowered.kernel)));
   const size_t parameters = fusion.callee()->parameters().size();
   for (size_t i = 0; i < parameters; ++i) call.buffers.push_back(operands[i].leaves[0].slice);
+  call.first_result = parameters;
   for (const Leaf& leaf : result.leaves) call.buffers.push_back(leaf.slice);
   for (const auto& [output, parameter] : lowered.in_place)
     call.copies.emplace_back(operands[static_cast<size_t>(parameter)].leaves[0].slice,

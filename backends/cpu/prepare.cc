@@ -195,11 +195,11 @@ Status RunPipeline(Module& module, llvm::StringRef spec, const CpuOptions& optio
 
 Status Prepare(Module& module, const CpuOptions& options) {
   KeepCustomCallLayouts(module);
-  HLO_CHECK_OK(RunPipeline(module, "hlo-descheduler,sharding-remover,flatten-call-graph", options));
+  HLO_CHECK_OK(RunPipeline(module, "@cpu-start", options));
   HLO_CHECK_OK(Normalize(module));
-  HLO_CHECK_OK(RunPipeline(module, options.optimization_level == 0 ? "@cpu-run-O0" : "@cpu-run", options));
+  HLO_CHECK_OK(RunPipeline(module, "@cpu-run-O" + std::to_string(options.optimization_level), options));
   if (options.optimization_level > 0) {
-    HLO_CHECK_OK(RunPipeline(module, "fusion,dce", options));
+    HLO_CHECK_OK(RunPipeline(module, "@cpu-run-fusion", options));
     WrapInFusions(module);
   }
   MakeReshapesFree(module);

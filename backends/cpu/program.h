@@ -62,6 +62,8 @@ class Frame {
   const Executor::Observer* observer_;
 };
 
+class RoutineBuilder;
+
 /// One thing to do. Immutable; run by several threads at once, each with its frame.
 class Step {
  public:
@@ -73,8 +75,11 @@ class Step {
   /// The number of its kernel in the program's Jit, if it runs one.
   [[nodiscard]] virtual int32_t kernel() const { return -1; }
   /// Calls `visit` with the sequences it runs, each with what it is: `condition`, `body`, `branch 0`.
-  using Part = llvm::function_ref<void(llvm::StringRef name, const std::vector<std::unique_ptr<Step>>&)>;
-  virtual void ForEachPart(Part visit) const { (void)visit; }
+  using Part = llvm::function_ref<void(llvm::StringRef name, std::vector<std::unique_ptr<Step>>&)>;
+  virtual void ForEachPart(Part visit) { (void)visit; }
+  /// Adds itself to a function that does what several steps do; false if it cannot be part of one, and the
+  /// routine is then of no use.
+  virtual bool AddTo(RoutineBuilder& routine) const { return (void)routine, false; }
 };
 using Sequence = std::vector<std::unique_ptr<Step>>;
 

@@ -1,0 +1,144 @@
+#include "backends/cpu/routine_step.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace hlo::cpu {
+namespace {
+
+/// A copy of more bytes deserves several threads, or at least a look at the interrupt flag around it.
+constexpr int64_t kMaxCopy = int64_t{64} << 10;
+constexpr int64_t kMaxScalar = 16;
+
+class RoutineStep final : public Step {
+ public:
+  RoutineStep(std::unique_ptr<Step> loop, const KernelFn* function, int32_t number, size_t slots)
+      : loop_(std::move(loop)), function_(function), number_(number), slots_(slots) {}
+
+  Status Run(Frame& frame) const override {
+    frame.Observe(*instruction());
+    HLO_CHECK_OK(frame.CheckInterrupt());
+    (*function_)(frame.Pointers(slots_), reinterpret_cast<int64_t>(&frame), reinterpret_cast<int64_t>(&Poll));
+    return frame.CheckInterrupt();
+  }
+  [[nodiscard]] const Instruction* instruction() const override { return loop_->instruction(); }
+  [[nodiscard]] std::string Explain() const override { return "routine r" + std::to_string(number_); }
+  [[nodiscard]] int32_t kernel() const override { return number_; }
+  void ForEachPart(Part visit) override { loop_->ForEachPart(visit); }
+
+ private:
+  static int64_t Poll(Frame* frame) { return frame->CheckInterrupt() ? 0 : 1; }
+
+  std::unique_ptr<Step> loop_;  // what the routine does, step by step
+  const KernelFn* function_;
+  int32_t number_;
+  size_t slots_;  // in Program::pointers
+};
+
+}  // namespace
+
+kernel::SlotId RoutineBuilder::SlotOf(const Slice& slice, bool written) {
+  const auto [it, added] = numbers_.try_emplace({slice.buffer, slice.offset, slice.size},
+                                                static_cast<kernel::SlotId>(slices_.size()));
+  if (added) {
+    slices_.push_back(slice);
+    routine_.slots.push_back({slice.size});
+  }
+  routine_.slots[static_cast<size_t>(it->second)].written |= written;
+  return it->second;
+}
+
+bool RoutineBuilder::Copy(const Slice& from, const Slice& to) {
+  if (from.buffer == to.buffer && from.offset == to.offset) return true;
+  if (to.size > kMaxCopy || from.Overlaps(to)) return false;
+  at_->push_back({kernel::CopyStep{SlotOf(from, false), SlotOf(to, true), to.size}});
+  return true;
+}
+
+bool RoutineBuilder::Call(const KernelCall& call) {
+  if (call.extent > call.grain) return false;
+  for (const auto& [from, to] : call.copies)
+    if (!Copy(from, to)) return false;
+  kernel::CallStep step{call.kernel, {}, call.extent};
+  for (size_t i = 0; i < call.buffers.size(); ++i)
+    step.slots.push_back(SlotOf(call.buffers[i], i >= call.first_result));
+  at_->push_back({std::move(step)});
+  return true;
+}
+
+bool RoutineBuilder::AddAll(const Sequence& sequence, kernel::RoutineBody& body) {
+  kernel::RoutineBody* outside = std::exchange(at_, &body);
+  const bool done = llvm::all_of(sequence, [&](const auto& step) { return step->AddTo(*this); });
+  at_ = outside;
+  return done;
+}
+
+bool RoutineBuilder::While(const Slice& predicate, const Sequence& condition, const Sequence& body) {
+  kernel::WhileStep step{SlotOf(predicate, false), {}, {}};
+  if (!AddAll(condition, step.condition) || !AddAll(body, step.body)) return false;
+  at_->push_back({std::move(step)});
+  return true;
+}
+
+bool RoutineBuilder::Branch(const Slice& selector, bool by_predicate, llvm::ArrayRef<Sequence> branches) {
+  kernel::BranchStep step{SlotOf(selector, false), by_predicate, {}};
+  for (const Sequence& branch : branches)
+    if (!AddAll(branch, step.branches.emplace_back())) return false;
+  at_->push_back({std::move(step)});
+  return true;
+}
+
+std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish() && {
+  kernel::Routine routine{{}, std::move(routine_.body)};
+  std::vector<Slice> slices;
+  std::vector<kernel::SlotId> renumbered(slices_.size());
+  const auto add = [&](size_t old) {
+    renumbered[old] = static_cast<kernel::SlotId>(slices.size());
+    slices.push_back(slices_[old]);
+    routine.slots.push_back(routine_.slots[old]);
+  };
+  // In the order of `numbers_` what shares bytes forms a row of neighbours.
+  for (auto begin = numbers_.begin(); begin != numbers_.end();) {
+    const Slice& first = slices_[static_cast<size_t>(begin->second)];
+    int64_t to = first.offset + first.size;
+    bool scalar = first.buffer >= 0;
+    auto end = begin;
+    for (; end != numbers_.end(); ++end) {
+      const Slice& slice = slices_[static_cast<size_t>(end->second)];
+      if (slice.buffer != first.buffer || (end != begin && slice.offset >= to)) break;
+      to = std::max(to, slice.offset + slice.size);
+      scalar &= slice.offset == first.offset;
+    }
+    const int64_t size = to - first.offset;
+    scalar &= size <= kMaxScalar && llvm::isPowerOf2_64(static_cast<uint64_t>(size));
+    const size_t slot = slices.size();
+    for (; begin != end; ++begin) {
+      const auto old = static_cast<size_t>(begin->second);
+      if (!scalar || slices.size() == slot) add(old);
+      renumbered[old] = static_cast<kernel::SlotId>(slices.size()) - 1;
+      if (!scalar) continue;
+      slices[slot].size = routine.slots[slot].size = size;
+      routine.slots[slot].scalar = true;
+      routine.slots[slot].written |= routine_.slots[old].written;
+    }
+  }
+  kernel::ForEachSlot(routine.body, [&](kernel::SlotId& id) { id = renumbered[static_cast<size_t>(id)]; });
+  return {std::move(routine), std::move(slices)};
+}
+
+void MakeRoutines(Program& program, Sequence& sequence) {
+  for (std::unique_ptr<Step>& step : sequence) {
+    RoutineBuilder builder;
+    if (step->instruction()->kind() == OpKind::While && step->AddTo(builder)) {
+      auto [routine, slices] = std::move(builder).Finish();
+      const int32_t number = program.jit->AddRoutine(routine);
+      const size_t slots = program.AddPointers(slices);
+      step =
+          std::make_unique<RoutineStep>(std::move(step), program.jit->FunctionPlace(number), number, slots);
+    } else {
+      step->ForEachPart([&](llvm::StringRef, Sequence& part) { MakeRoutines(program, part); });
+    }
+  }
+}
+
+}  // namespace hlo::cpu

@@ -1,0 +1,36 @@
+// Loops whose steps are all small: one compiled function runs them as a whole.
+#pragma once
+#include <map>
+#include <tuple>
+
+#include "backends/cpu/kernel_step.h"
+#include "backends/kernel/routine.h"
+
+namespace hlo::cpu {
+
+/// Collects what steps do as a routine. Each function adds to the end and returns false if the step cannot be
+/// part of a routine, because it does too much at once.
+class RoutineBuilder {
+ public:
+  bool Call(const KernelCall& call);
+  bool Copy(const Slice& from, const Slice& to);
+  bool While(const Slice& predicate, const Sequence& condition, const Sequence& body);
+  bool Branch(const Slice& selector, bool by_predicate, llvm::ArrayRef<Sequence> branches);
+
+  /// The routine, and the slices of its slots.
+  std::pair<kernel::Routine, std::vector<Slice>> Finish() &&;
+
+ private:
+  kernel::SlotId SlotOf(const Slice& slice, bool written);
+  bool AddAll(const Sequence& sequence, kernel::RoutineBody& body);
+
+  kernel::Routine routine_;
+  kernel::RoutineBody* at_ = &routine_.body;
+  std::vector<Slice> slices_;                                                // by slot
+  std::map<std::tuple<int32_t, int64_t, int64_t>, kernel::SlotId> numbers_;  // by buffer, offset, size
+};
+
+/// Puts one step into the place of each outermost loop of `sequence` that can be a routine.
+void MakeRoutines(Program& program, Sequence& sequence);
+
+}  // namespace hlo::cpu

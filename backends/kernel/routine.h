@@ -1,0 +1,67 @@
+// Routines: loops and branches around kernels, compiled into one function.
+#pragma once
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "backends/kernel/kernel.h"
+
+namespace hlo::kernel {
+
+using SlotId = int32_t;  // s0, s1, …: position among the routine's slots
+
+/// Bytes that the steps of a routine work on.
+struct Slot {
+  int64_t size = 0;
+  /// A scalar that shares no byte with another slot, so that it may stay in a register while the routine
+  /// runs: it is read from memory before and written back after, if the routine writes it. A power of two of
+  /// bytes.
+  bool scalar = false;
+  bool written = false;
+  bool operator==(const Slot&) const = default;
+};
+
+struct RoutineStep;
+using RoutineBody = std::vector<RoutineStep>;
+
+/// call k7(s0, s1): a kernel as a whole; one slot per buffer.
+struct CallStep {
+  int32_t kernel;
+  llvm::SmallVector<SlotId, 4> slots;
+  int64_t extent;  // of the kernel's parallel loops
+};
+/// copy s1 = s0: their first bytes; they may be the same slot, which does nothing.
+struct CopyStep {
+  SlotId from, to;
+  int64_t bytes;
+};
+/// while s3 { condition } do { body }: as long as the pred s3 is true after the condition.
+struct WhileStep {
+  SlotId predicate;
+  RoutineBody condition, body;
+};
+/// branch s2 { … } { … }: by a pred the first branch if it is true, by an s32 the branch with that number and
+/// the last if there is none.
+struct BranchStep {
+  SlotId selector;
+  bool by_predicate;
+  std::vector<RoutineBody> branches;
+};
+
+struct RoutineStep {
+  std::variant<CallStep, CopyStep, WhileStep, BranchStep> step;
+};
+
+struct Routine {
+  std::vector<Slot> slots;
+  RoutineBody body;
+};
+
+/// One step per line; kernels by number.
+std::string ToString(const Routine& routine);
+/// Calls `visit` with every mention of a slot.
+void ForEachSlot(RoutineBody& body, llvm::function_ref<void(SlotId&)> visit);
+/// Calls `visit` with every call of a kernel.
+void ForEachCall(const RoutineBody& body, llvm::function_ref<void(const CallStep&)> visit);
+
+}  // namespace hlo::kernel

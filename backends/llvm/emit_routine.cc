@@ -1,0 +1,199 @@
+#include "backends/llvm/emit_routine.h"
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Scalar.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+namespace hlo::codegen {
+namespace {
+
+using kernel::RoutineBody;
+using kernel::Slot;
+using kernel::SlotId;
+using llvm::BasicBlock;
+using llvm::Type;
+using llvm::Value;
+
+/// Iterations between two polls.
+constexpr uint32_t kPollEvery = 1024;
+/// Kernels with more LLVM instructions are called instead of copied, and calls stay calls once a routine has
+/// grown this much.
+constexpr size_t kMaxInlined = 600, kMaxRoutine = 20000;
+
+class RoutineEmitter {
+ public:
+  RoutineEmitter(const kernel::Routine& routine, llvm::Module& module,
+                 llvm::function_ref<std::string(int32_t)> kernel_name)
+      : routine_(routine),
+        module_(module),
+        kernel_name_(kernel_name),
+        b_(module.getContext()),
+        pointer_(b_.getPtrTy()) {}
+
+  llvm::Function* Run(llvm::StringRef name) {
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer_, pointer_, pointer_}, false);
+    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
+    function_->addFnAttr(llvm::Attribute::NoUnwind);
+    b_.SetInsertPoint(Block("entry"));
+    iterations_ = b_.CreateAlloca(b_.getInt32Ty());
+    b_.CreateStore(b_.getInt32(kPollEvery), iterations_);
+    stopped_ = Block("stopped");
+    EnterSlots();
+    Emit(routine_.body);
+    for (size_t i = 0; i < routine_.slots.size(); ++i)
+      if (routine_.slots[i].scalar && routine_.slots[i].written)
+        CopyBytes(memory_[i], slots_[i], routine_.slots[i].size);
+    b_.CreateRetVoid();
+    b_.SetInsertPoint(stopped_);
+    b_.CreateRetVoid();
+    return function_;
+  }
+
+ private:
+  void EnterSlots() {
+    for (const Slot& slot : routine_.slots) {
+      Value* place = b_.CreateConstInBoundsGEP1_64(pointer_, function_->getArg(0), memory_.size());
+      memory_.push_back(b_.CreateLoad(pointer_, place));
+      slots_.push_back(memory_.back());
+      if (!slot.scalar) continue;
+      llvm::AllocaInst* local = b_.CreateAlloca(b_.getIntNTy(static_cast<unsigned>(slot.size) * 8));
+      local->setAlignment(llvm::Align(16));
+      slots_.back() = local;
+      CopyBytes(local, memory_.back(), slot.size);
+    }
+  }
+
+  void CopyBytes(Value* to, Value* from, int64_t bytes) {
+    if (bytes <= 16 && llvm::isPowerOf2_64(static_cast<uint64_t>(bytes))) {
+      Type* type = b_.getIntNTy(static_cast<unsigned>(bytes) * 8);
+      b_.CreateAlignedStore(b_.CreateAlignedLoad(type, from, llvm::Align(1)), to, llvm::Align(1));
+    } else {
+      b_.CreateMemCpy(to, llvm::Align(1), from, llvm::Align(1), static_cast<uint64_t>(bytes));
+    }
+  }
+
+  void Emit(const RoutineBody& body) {
+    for (const kernel::RoutineStep& s : body) std::visit([&](const auto& step) { EmitStep(step); }, s.step);
+  }
+
+  void EmitStep(const kernel::CallStep& step) {
+    const llvm::IRBuilder<>::InsertPoint here = b_.saveIP();
+    BasicBlock& entry = function_->getEntryBlock();
+    b_.SetInsertPoint(&entry, entry.getFirstInsertionPt());
+    Value* pointers = b_.CreateAlloca(llvm::ArrayType::get(pointer_, step.slots.size()));
+    b_.restoreIP(here);
+    for (size_t i = 0; i < step.slots.size(); ++i)
+      b_.CreateStore(slots_[static_cast<size_t>(step.slots[i])],
+                     b_.CreateConstInBoundsGEP1_64(pointer_, pointers, i));
+    llvm::Function* kernel = module_.getFunction(kernel_name_(step.kernel));
+    assert(kernel != nullptr && "kernels are emitted before the routines that call them");
+    b_.CreateCall(kernel, {pointers, b_.getInt64(0), b_.getInt64(static_cast<uint64_t>(step.extent))});
+  }
+
+  void EmitStep(const kernel::CopyStep& step) {
+    if (step.from == step.to) return;
+    CopyBytes(slots_[static_cast<size_t>(step.to)], slots_[static_cast<size_t>(step.from)], step.bytes);
+  }
+
+  void EmitStep(const kernel::WhileStep& step) {
+    BasicBlock *head = Block("while"), *body = Block("do"), *after = Block("done");
+    b_.CreateBr(head);
+    b_.SetInsertPoint(head);
+    Emit(step.condition);
+    b_.CreateCondBr(IsTrue(step.predicate), body, after);
+    b_.SetInsertPoint(body);
+    Emit(step.body);
+    Poll(head);
+    b_.SetInsertPoint(after);
+  }
+
+  void EmitStep(const kernel::BranchStep& step) {
+    BasicBlock* after = Block("joined");
+    std::vector<BasicBlock*> branches;
+    for (size_t i = 0; i < step.branches.size(); ++i) branches.push_back(Block("branch"));
+    if (step.by_predicate) {
+      b_.CreateCondBr(IsTrue(step.selector), branches[0], branches[1]);
+    } else {
+      Value* selector = b_.CreateLoad(b_.getInt32Ty(), slots_[static_cast<size_t>(step.selector)]);
+      llvm::SwitchInst* choice = b_.CreateSwitch(selector, branches.back());
+      for (size_t i = 0; i + 1 < branches.size(); ++i)
+        choice->addCase(b_.getInt32(static_cast<uint32_t>(i)), branches[i]);
+    }
+    for (size_t i = 0; i < branches.size(); ++i) {
+      b_.SetInsertPoint(branches[i]);
+      Emit(step.branches[i]);
+      b_.CreateBr(after);
+    }
+    b_.SetInsertPoint(after);
+  }
+
+  Value* IsTrue(SlotId predicate) {
+    return b_.CreateICmpNE(b_.CreateLoad(b_.getInt8Ty(), slots_[static_cast<size_t>(predicate)]),
+                           b_.getInt8(0));
+  }
+
+  /// Goes on at `next` unless the caller wants the routine to stop.
+  void Poll(BasicBlock* next) {
+    Value* left = b_.CreateSub(b_.CreateLoad(b_.getInt32Ty(), iterations_), b_.getInt32(1));
+    b_.CreateStore(left, iterations_);
+    BasicBlock* ask = Block("ask");
+    b_.CreateCondBr(b_.CreateICmpEQ(left, b_.getInt32(0)), ask, next);
+    b_.SetInsertPoint(ask);
+    b_.CreateStore(b_.getInt32(kPollEvery), iterations_);
+    auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {pointer_}, false);
+    Value* stop = b_.CreateCall(type, function_->getArg(2), {function_->getArg(1)});
+    b_.CreateCondBr(b_.CreateICmpEQ(stop, b_.getInt64(0)), next, stopped_);
+  }
+
+  BasicBlock* Block(const char* name) { return BasicBlock::Create(module_.getContext(), name, function_); }
+
+  const kernel::Routine& routine_;
+  llvm::Module& module_;
+  llvm::function_ref<std::string(int32_t)> kernel_name_;
+  llvm::IRBuilder<> b_;
+  Type* pointer_;
+  llvm::Function* function_ = nullptr;
+  llvm::AllocaInst* iterations_ = nullptr;  // until the next poll
+  BasicBlock* stopped_ = nullptr;
+  std::vector<Value*> memory_, slots_;  // by slot: where it lies, and where the steps find it
+};
+
+}  // namespace
+
+llvm::Function* EmitRoutine(const kernel::Routine& routine, llvm::StringRef name, llvm::Module& module,
+                            llvm::function_ref<std::string(int32_t kernel)> kernel_name) {
+  return RoutineEmitter(routine, module, kernel_name).Run(name);
+}
+
+void OptimizeRoutine(llvm::Function& routine, const llvm::TargetMachine& target) {
+  std::vector<llvm::CallInst*> calls;
+  for (llvm::Instruction& inst : llvm::instructions(routine))
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&inst); call != nullptr && call->getCalledFunction())
+      if (!call->getCalledFunction()->isDeclaration()) calls.push_back(call);
+  size_t size = 0;
+  for (llvm::CallInst* call : calls) {
+    const size_t more = call->getCalledFunction()->getInstructionCount();
+    if (more > kMaxInlined || size + more > kMaxRoutine) continue;
+    size += more;
+    llvm::InlineFunctionInfo info;
+    llvm::InlineFunction(*call, info);
+  }
+  llvm::legacy::FunctionPassManager passes(routine.getParent());
+  passes.add(llvm::createTargetTransformInfoWrapperPass(target.getTargetIRAnalysis()));
+  // The first frees the arrays of pointers that kernels are handed, the second what these point to.
+  passes.add(llvm::createSROAPass());
+  passes.add(llvm::createSROAPass());
+  passes.add(llvm::createEarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.add(llvm::createCFGSimplificationPass());
+  passes.add(llvm::createLICMPass());
+  passes.doInitialization();
+  passes.run(routine);
+  passes.doFinalization();
+}
+
+}  // namespace hlo::codegen
