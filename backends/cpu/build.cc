@@ -4,6 +4,7 @@
 #include "backends/cpu/copy_step.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/kernel_step.h"
+#include "backends/cpu/product_step.h"
 #include "backends/cpu/routine_step.h"
 #include "passes/analysis/buffer_assignment.h"
 
@@ -133,6 +134,13 @@ class Builder {
         why = call.error().message;
       }
     }
+    if (inst.kind() == OpKind::Dot) {
+      if (!target_) target_ = ProductTarget(program_.jit->machine());
+      if (auto step = MakeProductStep(inst, program_, *target_, operands, result, why)) {
+        sequence.push_back(std::move(step));
+        return;
+      }
+    }
     sequence.push_back(MakeEvalStep(inst, std::move(operands), std::move(result), std::move(why)));
   }
 
@@ -140,6 +148,7 @@ class Builder {
   const BufferAssignment& assignment_;
   const Dataflow& flow_;
   llvm::DenseMap<std::pair<int64_t, int64_t>, int32_t> sizes_;
+  std::optional<gemm::Target> target_;  // of products
 };
 
 }  // namespace

@@ -116,6 +116,7 @@ class Jit::State {
   [[nodiscard]] const KernelFn* Function(int32_t kernel) const {
     return &functions_[static_cast<size_t>(kernel)];
   }
+  [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] size_t kernel_count() const {
     return static_cast<size_t>(
         llvm::count_if(kernels_, [](const auto& kernel) { return kernel.failure.empty(); }));
@@ -275,6 +276,7 @@ Result<std::string> Jit::Print(CodeForm form, const std::map<int32_t, std::strin
   return state_->Print(form, headings);
 }
 const KernelFn* Jit::FunctionPlace(int32_t kernel) const { return state_->Function(kernel); }
+const Machine& Jit::machine() const { return state_->machine(); }
 size_t Jit::kernel_count() const { return state_->kernel_count(); }
 bool Jit::from_cache() const { return state_->from_cache(); }
 const std::string& Jit::cache_remark() const { return state_->remark(); }

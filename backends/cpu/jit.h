@@ -52,6 +52,7 @@ class Jit {
   /// Where the function will stand after Compile().
   [[nodiscard]] const KernelFn* FunctionPlace(int32_t kernel) const;
   [[nodiscard]] size_t kernel_count() const;
+  [[nodiscard]] const Machine& machine() const;
   /// After Compile(): nothing was compiled, the cache had it.
   [[nodiscard]] bool from_cache() const;
   /// Why an entry of the cache was not used; empty if there was none or it was used.

@@ -57,6 +57,11 @@ std::string MissingHere(const llvm::MCSubtargetInfo& wanted) {
 
 }  // namespace
 
+bool HasFeatures(const Machine& machine, llvm::StringRef features) {
+  const auto subtarget = Subtarget(machine.cpu, machine.features);
+  return subtarget && subtarget->checkFeatures(features.str());
+}
+
 Machine HostMachine() {
   Machine machine;
   // The features count, not the name: virtual machines report names that do not fit.

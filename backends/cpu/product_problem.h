@@ -1,0 +1,17 @@
+// Dots and convolutions as problems of backends/gemm.
+#pragma once
+#include "backends/gemm/problem.h"
+#include "ir/instruction.h"
+#include "ir/support/result.h"
+
+namespace hlo::cpu {
+
+/// The problem of a dot with static shapes in row-major storage.
+gemm::Problem DotProblem(const Instruction& dot);
+
+/// The problems of a convolution; each computes some elements of the result, all of them every one. With a
+/// dilated input there is one for every residue class of positions, so that no zeros between elements are
+/// multiplied.
+std::vector<gemm::Problem> ConvolutionProblems(const Instruction& convolution);
+
+}  // namespace hlo::cpu

@@ -1,0 +1,16 @@
+// Instruction sets that kernels are compiled for.
+#pragma once
+#include <cstdint>
+
+namespace hlo::gemm {
+
+enum class Isa : uint8_t { Baseline, Avx2, Avx512 };
+
+/// What kernels may use. `amx_…`: tile registers for products of BF16 and of 8-bit integers.
+struct Target {
+  Isa isa = Isa::Baseline;
+  bool amx_bf16 = false, amx_int8 = false;
+  bool operator==(const Target&) const = default;
+};
+
+}  // namespace hlo::gemm

@@ -1,0 +1,124 @@
+// Register tiles of matrix products, one table of functions per instruction set.
+#pragma once
+#include <cstdint>
+
+#include "backends/gemm/isa.h"
+
+namespace hlo::gemm {
+
+/// c[i][j] (+)= sum over k < depth of a[i][k * a_step] * b[k * b_step + j] for all rows i of the tile and
+/// columns j < columns. Sums run over increasing k, then what `c` held is added.
+template <class T>
+struct TileArgs {
+  int64_t depth;
+  const T* const* a;
+  int64_t a_step;
+  const T* b;
+  int64_t b_step;
+  T* const* c;
+  int columns;      // 1 … Tiles::columns
+  bool padded;      // rows of b may be read up to the next full vector
+  bool accumulate;  // add to what is there
+};
+
+template <class T>
+struct Tiles {
+  static constexpr int kMaxRows = 8;
+  int rows, columns, lanes;
+  /// Rows of b can be read exactly; otherwise args.padded is demanded unless columns fill vectors.
+  bool exact_columns;
+  using Run = void(const TileArgs<T>&);
+  Run* run[kMaxRows];  // by number of rows, less 1
+};
+
+/// Products of few rows, bound by reading the large factor `w` once. W is T, or for float also BF16 codes.
+template <class T, class W>
+struct ThinKernels {
+  /// out[p] = sum over k < count of x[p * x_stride + k] * w[k] for p < rows <= 4, in a fixed order.
+  void (*dot)(const W* w, int64_t count, const T* x, int64_t x_stride, int rows, T* out);
+  /// acc[p * acc_stride + j] += sum over k < depth of x[p * x_stride + k] * w[k * w_stride + j] for j <
+  /// count, p < rows <= 4; k in order.
+  void (*add)(const W* w, int64_t w_stride, int64_t depth, int64_t count, const T* x, int64_t x_stride,
+              int rows, T* acc, int64_t acc_stride);
+  /// acc[j] += sum over k < depth of a[a_offsets[k] + j] * b[b_offsets[k] + j] for j < count; k in order.
+  void (*products)(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets, int64_t depth,
+                   int64_t count, T* acc);
+};
+
+struct KernelSet {
+  Tiles<float> f32;
+  Tiles<double> f64;
+  Tiles<uint32_t> u32;
+  Tiles<uint64_t> u64;
+  ThinKernels<float, float> thin_f32;
+  ThinKernels<float, uint16_t> thin_bf16;
+  ThinKernels<double, double> thin_f64;
+  ThinKernels<uint32_t, uint32_t> thin_u32;
+  ThinKernels<uint64_t, uint64_t> thin_u64;
+  /// out[k * out_stride + i] = in[i][k] for i < width, a multiple of 4, and k < depth; by size of elements.
+  template <class E>
+  using Transpose = void(const E* const* in, int64_t depth, int64_t width, E* out, int64_t out_stride);
+  Transpose<uint8_t>* transpose8;
+  Transpose<uint16_t>* transpose16;
+  Transpose<uint32_t>* transpose32;
+  Transpose<uint64_t>* transpose64;
+  /// out[k * out_stride + i] = in[k * in_stride + i] for i < count, 0 for count <= i < width; k < depth.
+  template <class E>
+  using Copy = void(const E* in, int64_t in_stride, int64_t depth, int64_t count, int64_t width, E* out,
+                    int64_t out_stride);
+  Copy<uint8_t>* copy8;
+  Copy<uint16_t>* copy16;
+  Copy<uint32_t>* copy32;
+  Copy<uint64_t>* copy64;
+  /// BF16 codes to float.
+  void (*widen_bf16)(const uint16_t* in, int64_t count, float* out);
+
+  template <class T>
+  [[nodiscard]] const Tiles<T>& tiles() const;
+  template <class T>
+  [[nodiscard]] const ThinKernels<T, T>& thin() const;
+};
+template <>
+inline const Tiles<float>& KernelSet::tiles<float>() const {
+  return f32;
+}
+template <>
+inline const Tiles<double>& KernelSet::tiles<double>() const {
+  return f64;
+}
+template <>
+inline const Tiles<uint32_t>& KernelSet::tiles<uint32_t>() const {
+  return u32;
+}
+template <>
+inline const Tiles<uint64_t>& KernelSet::tiles<uint64_t>() const {
+  return u64;
+}
+template <>
+inline const ThinKernels<float, float>& KernelSet::thin<float>() const {
+  return thin_f32;
+}
+template <>
+inline const ThinKernels<double, double>& KernelSet::thin<double>() const {
+  return thin_f64;
+}
+template <>
+inline const ThinKernels<uint32_t, uint32_t>& KernelSet::thin<uint32_t>() const {
+  return thin_u32;
+}
+template <>
+inline const ThinKernels<uint64_t, uint64_t>& KernelSet::thin<uint64_t>() const {
+  return thin_u64;
+}
+
+/// The kernels of one instruction set; the processor must have it.
+const KernelSet& KernelsFor(Isa isa);
+
+/// The best instruction set of this processor.
+Isa HostIsa();
+
+namespace internal {
+extern const KernelSet baseline_kernels, avx2_kernels, avx512_kernels;
+}
+
+}  // namespace hlo::gemm

@@ -1,0 +1,53 @@
+// Kernels for processors with AVX2.
+#include <immintrin.h>
+
+#include <bit>
+#include <type_traits>
+#include <utility>
+
+#include "backends/gemm/kernels.h"
+
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
+
+namespace hlo::gemm {
+namespace {
+
+struct Machine {
+  static constexpr int kBytes = 32, kRows = 6, kVectors = 2;
+  static constexpr bool kFused = true, kExact = true;
+};
+
+template <class T>
+[[gnu::always_inline]] inline __m256i MaskOf(int count) {
+  if constexpr (sizeof(T) == 4)
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  else
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+/// The first `count` lanes; the others are zero.
+template <class V, class T>
+[[gnu::always_inline]] inline V LoadPart(const T* p, int count) {
+  const __m256i mask = MaskOf<T>(count);
+  if constexpr (sizeof(T) == 4)
+    return __builtin_bit_cast(V, _mm256_maskload_epi32(reinterpret_cast<const int*>(p), mask));
+  else
+    return __builtin_bit_cast(V, _mm256_maskload_epi64(reinterpret_cast<const long long*>(p), mask));
+}
+template <class V, class T>
+[[gnu::always_inline]] inline void StorePart(T* p, const V& v, int count) {
+  const __m256i mask = MaskOf<T>(count);
+  if constexpr (sizeof(T) == 4)
+    _mm256_maskstore_epi32(reinterpret_cast<int*>(p), mask, __builtin_bit_cast(__m256i, v));
+  else
+    _mm256_maskstore_epi64(reinterpret_cast<long long*>(p), mask, __builtin_bit_cast(__m256i, v));
+}
+
+#include "backends/gemm/kernel_bodies.inc"
+
+}  // namespace
+
+const KernelSet internal::avx2_kernels = MakeKernelSet();
+
+}  // namespace hlo::gemm
+
+#pragma clang attribute pop

@@ -1,0 +1,47 @@
+// Kernels for processors with AVX512.
+#include <immintrin.h>
+
+#include <bit>
+#include <type_traits>
+#include <utility>
+
+#include "backends/gemm/kernels.h"
+
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,f16c"))), \
+                             apply_to = function)
+
+namespace hlo::gemm {
+namespace {
+
+struct Machine {
+  static constexpr int kBytes = 64, kRows = 8, kVectors = 3;
+  static constexpr bool kFused = true, kExact = true;
+};
+
+/// The first `count` lanes; the others are zero.
+template <class V, class T>
+[[gnu::always_inline]] inline V LoadPart(const T* p, int count) {
+  const auto mask = (1U << static_cast<unsigned>(count)) - 1;
+  if constexpr (sizeof(T) == 4)
+    return __builtin_bit_cast(V, _mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), p));
+  else
+    return __builtin_bit_cast(V, _mm512_maskz_loadu_epi64(static_cast<__mmask8>(mask), p));
+}
+template <class V, class T>
+[[gnu::always_inline]] inline void StorePart(T* p, const V& v, int count) {
+  const auto mask = (1U << static_cast<unsigned>(count)) - 1;
+  if constexpr (sizeof(T) == 4)
+    _mm512_mask_storeu_epi32(p, static_cast<__mmask16>(mask), __builtin_bit_cast(__m512i, v));
+  else
+    _mm512_mask_storeu_epi64(p, static_cast<__mmask8>(mask), __builtin_bit_cast(__m512i, v));
+}
+
+#include "backends/gemm/kernel_bodies.inc"
+
+}  // namespace
+
+const KernelSet internal::avx512_kernels = MakeKernelSet();
+
+}  // namespace hlo::gemm
+
+#pragma clang attribute pop

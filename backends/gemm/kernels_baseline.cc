@@ -1,0 +1,36 @@
+// Kernels for every x86-64 processor.
+#include <immintrin.h>
+
+#include <bit>
+#include <type_traits>
+#include <utility>
+
+#include "backends/gemm/kernels.h"
+
+namespace hlo::gemm {
+namespace {
+
+struct Machine {
+  static constexpr int kBytes = 16, kRows = 4, kVectors = 2;
+  static constexpr bool kFused = false, kExact = false;
+};
+
+/// The first `count` lanes; the others are zero.
+template <class V, class T>
+[[gnu::always_inline]] inline V LoadPart(const T* p, int count) {
+  V v = V(T(0));
+  for (int i = 0; i < count; ++i) v[i] = p[i];
+  return v;
+}
+template <class V, class T>
+[[gnu::always_inline]] inline void StorePart(T* p, const V& v, int count) {
+  for (int i = 0; i < count; ++i) p[i] = v[i];
+}
+
+#include "backends/gemm/kernel_bodies.inc"
+
+}  // namespace
+
+const KernelSet internal::baseline_kernels = MakeKernelSet();
+
+}  // namespace hlo::gemm

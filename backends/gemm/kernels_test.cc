@@ -1,0 +1,166 @@
+#include "backends/gemm/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace hlo::gemm {
+namespace {
+
+std::vector<Isa> Isas() {
+  std::vector<Isa> isas = {Isa::Baseline};
+  if (HostIsa() >= Isa::Avx2) isas.push_back(Isa::Avx2);
+  if (HostIsa() >= Isa::Avx512) isas.push_back(Isa::Avx512);
+  return isas;
+}
+
+/// Small whole numbers, so that sums are exact in every type.
+template <class T>
+std::vector<T> Numbers(size_t count, uint32_t seed) {
+  std::vector<T> numbers(count);
+  for (T& x : numbers) {
+    seed = seed * 1664525 + 1013904223;
+    x = static_cast<T>((seed >> 20) % 17);
+  }
+  return numbers;
+}
+
+/// What no result may be made of: NaN, or a number that shows.
+template <class T>
+T Poison() {
+  if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::quiet_NaN();
+  return static_cast<T>(0x5a5a5a5a);
+}
+
+struct TileCase {
+  int rows, columns;
+  int64_t depth, a_step;
+  bool padded, accumulate;
+};
+
+/// Runs one tile between poisoned neighbours and compares every element.
+template <class T>
+void CheckTile(const Tiles<T>& tiles, const TileCase& t) {
+  const int64_t width = tiles.columns, stride = t.padded ? width : t.columns;
+  // Row i of the left factor begins at i (steps far apart) or at i * depth (steps side by side).
+  auto a = Numbers<T>(static_cast<size_t>(t.rows * t.depth + t.a_step * t.depth + t.rows), 1);
+  auto b = Numbers<T>(static_cast<size_t>(stride * t.depth), 2);
+  if (t.padded)
+    for (int64_t k = 0; k < t.depth; ++k)
+      for (int64_t j = t.columns; j < width; ++j) b[static_cast<size_t>(k * stride + j)] = Poison<T>();
+  const int64_t c_stride = width + 5;
+  std::vector<T> c(static_cast<size_t>(t.rows * c_stride), Poison<T>());
+  std::vector<const T*> a_rows;
+  std::vector<T*> c_rows;
+  std::vector<T> expected = c;
+  for (int64_t i = 0; i < t.rows; ++i) {
+    a_rows.push_back(a.data() + (t.a_step == 1 ? i * t.depth : i));
+    c_rows.push_back(c.data() + i * c_stride);
+    for (int64_t j = 0; j < t.columns; ++j) {
+      T sum = T(0);
+      for (int64_t k = 0; k < t.depth; ++k)
+        sum += a_rows.back()[k * t.a_step] * b[static_cast<size_t>(k * stride + j)];
+      if (t.accumulate) c_rows.back()[j] = static_cast<T>(i + j);
+      expected[static_cast<size_t>(i * c_stride + j)] = t.accumulate ? sum + static_cast<T>(i + j) : sum;
+    }
+  }
+  tiles.run[t.rows - 1](
+      {t.depth, a_rows.data(), t.a_step, b.data(), stride, c_rows.data(), t.columns, t.padded, t.accumulate});
+  for (size_t i = 0; i < c.size(); ++i)
+    ASSERT_TRUE(c[i] == expected[i] || (c[i] != c[i] && expected[i] != expected[i]))
+        << "element " << i << ": rows " << t.rows << " columns " << t.columns << " depth " << t.depth
+        << " step " << t.a_step << " padded " << t.padded << " accumulate " << t.accumulate;
+}
+
+template <class T>
+void CheckTiles() {
+  for (const Isa isa : Isas()) {
+    const Tiles<T>& tiles = KernelsFor(isa).tiles<T>();
+    for (int rows = 1; rows <= tiles.rows; ++rows)
+      for (int columns = 1; columns <= tiles.columns; ++columns)
+        for (const bool padded : {false, true}) {
+          if (!padded && !tiles.exact_columns && columns % tiles.lanes != 0) continue;
+          CheckTile<T>(tiles, {rows, columns, 5, 1, padded, false});
+          CheckTile<T>(tiles, {rows, columns, 7, 48, padded, true});
+          CheckTile<T>(tiles, {rows, columns, 1, 1, padded, true});
+        }
+  }
+}
+
+TEST(GemmKernels, TilesOfFloat) { CheckTiles<float>(); }
+TEST(GemmKernels, TilesOfDouble) { CheckTiles<double>(); }
+TEST(GemmKernels, TilesOfUint32) { CheckTiles<uint32_t>(); }
+TEST(GemmKernels, TilesOfUint64) { CheckTiles<uint64_t>(); }
+
+TEST(GemmKernels, TilesPropagateInfinityAndNan) {
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const Isa isa : Isas()) {
+    const Tiles<float>& tiles = KernelsFor(isa).f32;
+    const std::vector<float> a = {0, 1, inf, 2};  // two rows
+    std::vector<float> b(static_cast<size_t>(2 * tiles.columns), 1.0F);
+    b[1] = inf;
+    std::vector<float> c(static_cast<size_t>(2 * tiles.columns));
+    const float* a_rows[] = {a.data(), a.data() + 2};
+    float* c_rows[] = {c.data(), c.data() + tiles.columns};
+    tiles.run[1]({2, a_rows, 1, b.data(), tiles.columns, c_rows, tiles.columns, true, false});
+    EXPECT_EQ(c[0], 1);
+    EXPECT_NE(c[1], c[1]);  // 0 * inf
+    EXPECT_EQ(c_rows[1][0], inf);
+    EXPECT_EQ(c_rows[1][1], inf);
+  }
+}
+
+template <class T>
+void CheckThin() {
+  for (const Isa isa : Isas()) {
+    const ThinKernels<T, T>& thin = KernelsFor(isa).thin<T>();
+    for (const int64_t count : {1, 3, 16, 31, 64, 131, 200})
+      for (int rows = 1; rows <= 4; ++rows) {
+        const int64_t depth = count % 7 + 1;
+        const auto x = Numbers<T>(static_cast<size_t>(4 * count + 32), 3),
+                   w = Numbers<T>(static_cast<size_t>(depth * count), 4);
+        T dots[4] = {};
+        thin.dot(w.data(), count, x.data(), count, rows, dots);
+        std::vector<T> sums(static_cast<size_t>(4 * count), T(1)), expected = sums;
+        thin.add(w.data(), count, depth, count, x.data(), 5, rows, sums.data(), count);
+        for (int64_t p = 0; p < rows; ++p) {
+          T dot = T(0);
+          for (int64_t k = 0; k < count; ++k)
+            dot += w[static_cast<size_t>(k)] * x[static_cast<size_t>(p * count + k)];
+          EXPECT_EQ(dots[p], dot);
+          for (int64_t j = 0; j < count; ++j)
+            for (int64_t k = 0; k < depth; ++k)
+              expected[static_cast<size_t>(p * count + j)] +=
+                  x[static_cast<size_t>(p * 5 + k)] * w[static_cast<size_t>(k * count + j)];
+        }
+        EXPECT_EQ(sums, expected);
+      }
+  }
+}
+
+TEST(GemmKernels, ThinProducts) {
+  CheckThin<float>();
+  CheckThin<double>();
+  CheckThin<uint32_t>();
+  CheckThin<uint64_t>();
+}
+
+TEST(GemmKernels, TransposesAndCopies) {
+  for (const Isa isa : Isas()) {
+    const KernelSet& kernels = KernelsFor(isa);
+    const auto in = Numbers<uint16_t>(40 * 23, 5);
+    std::vector<const uint16_t*> rows;
+    for (size_t i = 0; i < 40; ++i) rows.push_back(in.data() + i * 23);
+    std::vector<uint16_t> out(23 * 44, 7);
+    kernels.transpose16(rows.data(), 23, 40, out.data(), 44);
+    for (size_t k = 0; k < 23; ++k)
+      for (size_t i = 0; i < 44; ++i) EXPECT_EQ(out[k * 44 + i], i < 40 ? in[i * 23 + k] : 7);
+    kernels.copy16(in.data(), 40, 23, 37, 44, out.data(), 44);
+    for (size_t k = 0; k < 23; ++k)
+      for (size_t i = 0; i < 44; ++i) EXPECT_EQ(out[k * 44 + i], i < 37 ? in[k * 40 + i] : 0);
+  }
+}
+
+}  // namespace
+}  // namespace hlo::gemm

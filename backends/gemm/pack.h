@@ -1,0 +1,54 @@
+// Copies parts of operands into the order in which kernels read them.
+#pragma once
+#include <optional>
+
+#include "backends/gemm/kernels.h"
+#include "backends/gemm/problem.h"
+
+namespace hlo::gemm {
+
+inline constexpr int64_t kMaxPanel = 64;    // rows packed at a time
+inline constexpr int64_t kMaxDepth = 1024;  // steps of a block
+
+/// The steps of one block of an operand: what is the same for all its rows.
+class BlockSteps {
+ public:
+  BlockSteps(const Operand& operand, const Block& block, bool channels_outer);
+  [[nodiscard]] const Operand& operand() const { return operand_; }
+  [[nodiscard]] int64_t depth() const { return block_.depth(); }
+  /// If all steps follow one another at one distance and none is out of bounds: the first and the distance.
+  [[nodiscard]] std::optional<std::pair<int64_t, int64_t>> Uniform() const;
+
+ private:
+  friend class Packer;
+  const Operand& operand_;
+  Block block_;
+  bool channels_outer_;
+  llvm::SmallVector<int64_t, 64> taps_;                             // offsets
+  llvm::SmallVector<llvm::SmallVector<int64_t, 64>, 0> positions_;  // of taps, by bound
+};
+
+/// Packs elements as they are, by their size.
+class Packer {
+ public:
+  Packer(const KernelSet& kernels, int element_bytes) : kernels_(kernels), bytes_(element_bytes) {}
+  /// out[i * stride + k] = element (row_begin + i, k) for i < count.
+  void Rows(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count, int64_t stride,
+            void* out) const;
+  /// out[k * width + i] = the same, zero for count <= i < width; count <= width <= kMaxPanel, width a
+  /// multiple of 4.
+  void Panel(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count, int64_t width,
+             void* out) const;
+
+ private:
+  template <class E>
+  void PackRows(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count, int64_t stride,
+                E* out) const;
+  template <class E>
+  void PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count, int64_t width,
+                 E* out) const;
+  const KernelSet& kernels_;
+  int bytes_;
+};
+
+}  // namespace hlo::gemm

@@ -1,0 +1,112 @@
+#include "backends/gemm/product.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/gemm/thin_run.h"
+#include "backends/gemm/tile_run.h"
+
+namespace hlo::gemm {
+namespace {
+
+constexpr int64_t kBlockBytes = 768;  // of a row of steps: a panel of 48 of them stays in the second cache
+constexpr int64_t kRowPiece = 256;    // rows of the result done at a time
+constexpr int64_t kPanelsPerPiece = 8;
+constexpr int64_t kWantedPieces = 8;  // so that several threads end at about the same time
+
+int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+/// The rows, columns and lanes of tiles of a compute type.
+struct TileShape {
+  int64_t rows, columns, lanes, bytes;
+};
+TileShape TileShapeOf(const KernelSet& kernels, ComputeType type) {
+  return VisitComputeType(type, [&](auto tag) {
+    const auto& tiles = kernels.tiles<decltype(tag)>();
+    return TileShape{tiles.rows, tiles.columns, tiles.lanes, sizeof tag};
+  });
+}
+
+}  // namespace
+
+bool IsSupported(ElementType lhs, ElementType rhs, ElementType result) {
+  const auto real_or = [&](ElementType t) {
+    return t != ElementType::F8E8M0FNU && (t == result || !IsComplex(t)) && t != ElementType::C128;
+  };
+  return real_or(lhs) && real_or(rhs) && result != ElementType::C128 &&
+         (!IsComplex(result) || ComputeTypeFor(result, lhs, rhs) == ComputeType::F32);
+}
+
+Product::Product(Problem problem, const Target& target)
+    : problem_(std::move(problem)), target_(target), kernels_(KernelsFor(target.isa)) {
+  if (IsComplex(problem_.type)) parts_ = 2;
+  ChooseMethod();
+  const TileShape shape = TileShapeOf(kernels_, problem_.compute);
+  blocks_ = CutSteps(problem_, kBlockBytes / shape.bytes / parts_);
+  CutResult();
+}
+
+void Product::ChooseMethod() {
+  if (IsThin(problem_)) {
+    method_ = Method::Thin;
+    return;
+  }
+  problem_.Exchange();
+  if (IsThin(problem_)) {
+    method_ = Method::Thin;
+    exchanged_ = true;
+    return;
+  }
+  problem_.Exchange();
+}
+
+void Product::CutResult() {
+  const TileShape shape = TileShapeOf(kernels_, problem_.compute);
+  const int64_t rows = problem_.rows(), columns = problem_.columns(), batches = problem_.batches();
+  if (rows == 0 || columns == 0 || batches == 0) return;
+  panel_ = std::min(shape.columns, RoundUp(columns * parts_, shape.lanes)) / parts_;
+  // The panel's width must suit packing by fours and hold whole complex elements.
+  panel_ = RoundUp(panel_, 4);
+  const auto pieces = [&](int64_t row_piece, int64_t column_piece) {
+    return ((rows + row_piece - 1) / row_piece) * ((columns + column_piece - 1) / column_piece) * batches;
+  };
+  const auto even = [](int64_t count, int64_t most, int64_t unit) {
+    const int64_t parts = (count + most - 1) / most;
+    return RoundUp((count + parts - 1) / parts, unit);
+  };
+  int64_t row_most = rows <= kRowPiece * 3 / 2 ? rows : kRowPiece, panels_most = kPanelsPerPiece;
+  const bool large = static_cast<double>(rows) * static_cast<double>(columns) *
+                         static_cast<double>(problem_.depth()) * static_cast<double>(batches) >
+                     2e6;
+  while (large && pieces(row_most, panels_most * panel_) < kWantedPieces) {
+    if (row_most > 8 * shape.rows && row_most > panels_most * panel_)
+      row_most = (row_most + 1) / 2;
+    else if (panels_most > 1)
+      panels_most /= 2;
+    else
+      break;
+  }
+  row_piece_ = even(rows, row_most, shape.rows);
+  column_piece_ = even(columns, panels_most * panel_, panel_);
+}
+
+void Product::Run(const void* lhs, const void* rhs, void* out) const {
+  if (problem_.rows() == 0 || problem_.columns() == 0 || problem_.batches() == 0) return;
+  if (exchanged_) std::swap(lhs, rhs);
+  if (method_ == Method::Thin) return RunThin(problem_, kernels_, lhs, rhs, out);
+  VisitComputeType(problem_.compute, [&](auto tag) { TileRun<decltype(tag)>(*this, lhs, rhs, out).Run(); });
+}
+
+std::string Product::Describe() const {
+  constexpr const char* kNames[] = {"f32", "f64", "32-bit integers", "64-bit integers"};
+  std::string text = kNames[static_cast<size_t>(problem_.compute)];
+  const TileShape shape = TileShapeOf(kernels_, problem_.compute);
+  switch (method_) {
+    case Method::Thin: return text + ", few rows";
+    case Method::Channelwise: return text + ", channel by channel";
+    case Method::Tiles: break;
+  }
+  return text + ", tiles of " + std::to_string(shape.rows) + "x" + std::to_string(shape.columns);
+}
+
+}  // namespace hlo::gemm

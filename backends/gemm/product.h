@@ -1,0 +1,46 @@
+// Runs problems: cuts them into blocks for the kernels, on all threads.
+#pragma once
+#include <string>
+
+#include "backends/gemm/isa.h"
+#include "backends/gemm/kernels.h"
+#include "backends/gemm/problem.h"
+
+namespace hlo::gemm {
+
+/// The ways in which a product can be computed.
+enum class Method : uint8_t { Tiles, Thin, Channelwise };
+
+/// A problem made ready. Immutable; runs on several threads at once.
+class Product {
+ public:
+  Product(Problem problem, const Target& target);
+  /// Computes the result at `out` from the arrays of the operands. The result does not depend on the number
+  /// of threads. After an interrupt the contents are undefined: the caller checks.
+  void Run(const void* lhs, const void* rhs, void* out) const;
+  /// `f32, tiles of 8x48`, for --explain-codegen.
+  [[nodiscard]] std::string Describe() const;
+
+ private:
+  void ChooseMethod();
+  void CutResult();
+
+  template <class T>
+  friend class TileRun;
+
+  Problem problem_;
+  bool exchanged_ = false;
+  Target target_;
+  const KernelSet& kernels_;
+  Method method_ = Method::Tiles;
+  std::vector<Block> blocks_;
+  int parts_ = 1;                             // 2 for complex elements
+  int64_t panel_ = 1;                         // columns of a panel of the right factor
+  int64_t row_piece_ = 1, column_piece_ = 1;  // of the result, done at a time
+};
+
+/// True if products of these operands can be computed here. The types are those of the arrays and of the
+/// result.
+bool IsSupported(ElementType lhs, ElementType rhs, ElementType result);
+
+}  // namespace hlo::gemm

@@ -1,0 +1,24 @@
+// Between elements of arrays and values in which sums are taken.
+#pragma once
+#include "backends/gemm/kernels.h"
+#include "backends/gemm/problem.h"
+
+namespace hlo::gemm {
+
+/// The operand's elements are values of the compute type as they are.
+bool IsPlain(const Problem& problem, const Operand& operand);
+
+/// Converts `count` elements of an operand (to pairs, if the result is complex).
+template <class T>
+void ToCompute(const Problem& problem, const Operand& operand, const KernelSet& kernels, const void* elements,
+               int64_t count, T* out);
+
+/// A rectangle of the result of one batch.
+struct Rectangle {
+  int64_t batch, row, rows, column, columns;
+};
+/// Rounds and stores sums where the result has them; row i of the rectangle at sums + i * stride.
+template <class T>
+void StoreSums(const Problem& problem, const Rectangle& where, const T* sums, int64_t stride, void* out);
+
+}  // namespace hlo::gemm

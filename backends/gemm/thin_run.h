@@ -1,0 +1,13 @@
+// Products of few rows: bound by reading the right factor once, as it lies in memory.
+#pragma once
+#include "backends/gemm/product.h"
+
+namespace hlo::gemm {
+
+/// True if `problem` has few rows and a right factor that can be read as it is.
+bool IsThin(const Problem& problem);
+
+/// Computes a thin problem.
+void RunThin(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs, void* out);
+
+}  // namespace hlo::gemm

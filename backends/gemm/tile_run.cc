@@ -1,0 +1,245 @@
+#include "backends/gemm/tile_run.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/gemm/pack.h"
+#include "backends/gemm/sums.h"
+#include "ir/support/buffer.h"
+#include "ir/support/interrupt.h"
+#include "ir/support/parallel.h"
+
+namespace hlo::gemm {
+namespace {
+
+constexpr int64_t kLeftPanel = 48;           // rows of a transposed block of the left factor
+constexpr int64_t kDirectRows = 32;          // up to here packing the right factor does not pay
+constexpr int64_t kDirectBytes = 256 << 10;  // or if it has at most so many bytes
+constexpr double kWorkPerTask = 1e6;         // products that are worth waking a thread for
+
+int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace
+
+/// Memory of one thread, grown as needed.
+template <class T>
+class TileRun<T>::Scratch {
+ public:
+  enum Use : uint8_t { LeftBlock, RightBlock, Raw, Expanded, Sums, UseCount };
+  template <class E = T>
+  E* Take(Use use, int64_t count) {
+    const auto bytes = static_cast<size_t>(count) * sizeof(E);
+    if (sizes_[use] < bytes) {
+      buffers_[use] = MakeBuffer<uint8_t>(bytes);
+      sizes_[use] = bytes;
+    }
+    return reinterpret_cast<E*>(buffers_[use].get());
+  }
+  llvm::SmallVector<const T*, 256> rows;
+  llvm::SmallVector<T*, 256> targets;
+  llvm::SmallVector<int64_t, 256> offsets;
+
+ private:
+  Buffer<uint8_t> buffers_[UseCount];
+  size_t sizes_[UseCount] = {};
+};
+
+template <class T>
+TileRun<T>::TileRun(const Product& product, const void* lhs, const void* rhs, void* out)
+    : product_(product),
+      problem_(product.problem_),
+      kernels_(product.kernels_),
+      tiles_(product.kernels_.tiles<T>()),
+      lhs_(static_cast<const uint8_t*>(lhs)),
+      rhs_(static_cast<const uint8_t*>(rhs)),
+      out_(static_cast<uint8_t*>(out)),
+      row_pieces_((problem_.rows() + product.row_piece_ - 1) / product.row_piece_),
+      column_pieces_((problem_.columns() + product.column_piece_ - 1) / product.column_piece_) {}
+
+template <class T>
+void TileRun<T>::Run() {
+  const int64_t pieces = problem_.batches() * row_pieces_ * column_pieces_;
+  const double work = static_cast<double>(std::min(problem_.rows(), product_.row_piece_)) *
+                      static_cast<double>(std::min(problem_.columns(), product_.column_piece_)) *
+                      static_cast<double>(problem_.depth());
+  const auto grain = static_cast<int64_t>(std::clamp(kWorkPerTask / work, 1.0, static_cast<double>(pieces)));
+  ParallelFor(0, pieces, grain, [&](int64_t begin, int64_t end) {
+    Scratch scratch;
+    for (int64_t i = begin; i < end && !Interrupted(); ++i) RunPiece(PieceAt(i), scratch);
+  });
+}
+
+template <class T>
+typename TileRun<T>::Piece TileRun<T>::PieceAt(int64_t number) const {
+  const int64_t row = number % row_pieces_ * product_.row_piece_,
+                column = number / row_pieces_ % column_pieces_ * product_.column_piece_;
+  return {number / row_pieces_ / column_pieces_, row, std::min(problem_.rows(), row + product_.row_piece_),
+          column, std::min(problem_.columns(), column + product_.column_piece_)};
+}
+
+template <class T>
+bool TileRun<T>::IsDirect(const Piece& piece) const {
+  const Index& columns = problem_.out_columns;
+  return IsStoredAs(problem_.type, problem_.compute) &&
+         (columns.IsUniform() ? columns.count() == 1 || columns.stride() == 1
+                              : columns.stride() == 1 &&
+                                    piece.column_begin % columns.run() + piece.columns() <= columns.run());
+}
+
+template <class T>
+void TileRun<T>::RunPiece(const Piece& piece, Scratch& scratch) const {
+  const int64_t rows = piece.rows(), parts = product_.parts_;
+  const bool direct = IsDirect(piece) && !product_.blocks_.empty();
+  scratch.targets.resize(static_cast<size_t>(rows));
+  const int64_t stride = RoundUp(piece.columns() * parts, tiles_.lanes);
+  T* sums = nullptr;
+  if (direct) {
+    scratch.offsets.resize(static_cast<size_t>(rows));
+    problem_.out_rows.Fill(piece.row_begin, rows, scratch.offsets.data());
+    T* base = reinterpret_cast<T*>(out_) + parts * (problem_.out_base + problem_.out_batch.At(piece.batch) +
+                                                    problem_.out_columns.At(piece.column_begin));
+    for (size_t i = 0; i < scratch.targets.size(); ++i)
+      scratch.targets[i] = base + parts * scratch.offsets[i];
+  } else {
+    sums = scratch.Take(Scratch::Sums, rows * stride);
+    for (size_t i = 0; i < scratch.targets.size(); ++i)
+      scratch.targets[i] = sums + static_cast<int64_t>(i) * stride;
+  }
+  bool accumulate = false;
+  for (const Block& block : product_.blocks_) {
+    Left left{};
+    Right right{};
+    MakeLeft(piece, block, scratch, left);
+    MakeRight(piece, block, scratch, right);
+    Multiply(piece, left, right, block.depth() * parts, accumulate, scratch.targets.data());
+    accumulate = true;
+  }
+  if (!accumulate) std::fill_n(sums, rows * stride, T(0));
+  if (!direct)
+    StoreSums(problem_, {piece.batch, piece.row_begin, rows, piece.column_begin, piece.columns()}, sums,
+              stride, out_);
+}
+
+template <class T>
+void TileRun<T>::MakeLeft(const Piece& piece, const Block& block, Scratch& scratch, Left& left) const {
+  const Operand& operand = problem_.lhs;
+  const BlockSteps steps(operand, block, problem_.channels_outer);
+  const int64_t rows = piece.rows(), depth = block.depth(), parts = product_.parts_;
+  const int bytes = Info(operand.type).host_bytes();
+  const uint8_t* data = lhs_ + operand.batch.At(piece.batch) * bytes;
+  const bool plain = IsPlain(problem_, operand);
+  scratch.rows.resize(static_cast<size_t>(rows));
+  left.rows = scratch.rows.data();
+  left.step = 1;
+  const auto uniform = steps.Uniform();
+  if (plain && uniform && (uniform->second == 1 || depth == 1)) {
+    scratch.offsets.resize(static_cast<size_t>(rows));
+    operand.rows.Fill(piece.row_begin, rows, scratch.offsets.data());
+    const T* first = reinterpret_cast<const T*>(data) + parts * uniform->first;
+    for (size_t i = 0; i < scratch.rows.size(); ++i) scratch.rows[i] = first + parts * scratch.offsets[i];
+    return;
+  }
+  const Packer packer(kernels_, bytes);
+  const bool transposed =
+      parts == 1 && operand.channel_stride != 1 && operand.rows.stride() == 1 && operand.rows.run() >= 4;
+  const int64_t stored = transposed ? RoundUp(rows, kLeftPanel) : rows;
+  T* packed = scratch.Take(Scratch::LeftBlock, stored * depth * parts);
+  void* raw = plain ? static_cast<void*>(packed)
+                    : scratch.template Take<uint8_t>(Scratch::Raw, stored * depth * bytes);
+  if (transposed) {
+    for (int64_t i = 0; i < rows; i += kLeftPanel)
+      packer.Panel(steps, data, piece.row_begin + i, std::min(kLeftPanel, rows - i), kLeftPanel,
+                   static_cast<uint8_t*>(raw) + i * depth * bytes);
+    left.step = kLeftPanel;
+    for (int64_t i = 0; i < rows; ++i)
+      scratch.rows[static_cast<size_t>(i)] = packed + i / kLeftPanel * kLeftPanel * depth + i % kLeftPanel;
+  } else {
+    packer.Rows(steps, data, piece.row_begin, rows, depth, raw);
+    for (int64_t i = 0; i < rows; ++i) scratch.rows[static_cast<size_t>(i)] = packed + i * depth * parts;
+  }
+  if (!plain) ToCompute(problem_, operand, kernels_, raw, stored * depth, packed);
+}
+
+/// Rows (re, im) become [re im; -im re], so that complex products are real ones of twice the depth and width.
+template <class T>
+void TileRun<T>::ExpandComplex(const T* in, int64_t depth, int64_t width, T* out) const {
+  if constexpr (std::is_floating_point_v<T>) {
+    for (int64_t k = 0; k < depth; ++k, in += width, out += 2 * width)
+      for (int64_t i = 0; i < width; i += 2) {
+        out[i] = in[i];
+        out[i + 1] = in[i + 1];
+        out[width + i] = -in[i + 1];
+        out[width + i + 1] = in[i];
+      }
+  }
+}
+
+template <class T>
+void TileRun<T>::MakeRight(const Piece& piece, const Block& block, Scratch& scratch, Right& right) const {
+  const Operand& operand = problem_.rhs;
+  const BlockSteps steps(operand, block, problem_.channels_outer);
+  const int64_t columns = piece.columns(), depth = block.depth(), parts = product_.parts_;
+  const int bytes = Info(operand.type).host_bytes();
+  const uint8_t* data = rhs_ + operand.batch.At(piece.batch) * bytes;
+  const bool plain = IsPlain(problem_, operand),
+             side_by_side = operand.rows.IsUniform() && (columns == 1 || operand.rows.stride() == 1);
+  const auto uniform = steps.Uniform();
+  if (plain && parts == 1 && uniform && side_by_side &&
+      (tiles_.exact_columns || columns % tiles_.lanes == 0)) {
+    const int64_t stride = std::abs(uniform->second) * bytes;
+    if (problem_.rows() <= kDirectRows ||
+        (depth * problem_.columns() * bytes <= kDirectBytes && (stride % 4096 != 0 || depth <= 8))) {
+      right = {reinterpret_cast<const T*>(data) + uniform->first + operand.rows.At(piece.column_begin),
+               product_.panel_, uniform->second, false};
+      return;
+    }
+  }
+  const int64_t panel = product_.panel_, panels = (columns + panel - 1) / panel;
+  const Packer packer(kernels_, bytes);
+  T* packed = scratch.Take(Scratch::RightBlock, panels * panel * depth * parts * parts);
+  right = {packed, panel * depth * parts * parts, panel * parts, true};
+  T* converted = parts == 1 ? packed : scratch.Take(Scratch::Expanded, panel * depth * parts);
+  void* raw = plain ? static_cast<void*>(converted)
+                    : scratch.template Take<uint8_t>(Scratch::Raw, panel * depth * bytes);
+  for (int64_t p = 0; p < panels; ++p) {
+    packer.Panel(steps, data, piece.column_begin + p * panel, std::min(panel, columns - p * panel), panel,
+                 plain && parts == 1 ? packed + p * right.panel_distance : raw);
+    T* target = packed + p * right.panel_distance;
+    if (!plain) ToCompute(problem_, operand, kernels_, raw, panel * depth, parts == 1 ? target : converted);
+    if (parts == 2) ExpandComplex(converted, depth, panel * parts, target);
+  }
+}
+
+template <class T>
+void TileRun<T>::Multiply(const Piece& piece, const Left& left, const Right& right, int64_t depth,
+                          bool accumulate, T* const* targets) const {
+  const int64_t rows = piece.rows(), columns = piece.columns() * product_.parts_,
+                panel = product_.panel_ * product_.parts_;
+  // Tiles of nearly equal heights.
+  const int64_t tiles = (rows + tiles_.rows - 1) / tiles_.rows, least = rows / tiles, higher = rows % tiles;
+  for (int64_t p = 0, column = 0; column < columns; ++p, column += panel) {
+    for (int64_t t = 0, row = 0; t < tiles; ++t) {
+      const int64_t height = least + (t < higher ? 1 : 0);
+      T* to[Tiles<T>::kMaxRows];
+      for (int64_t i = 0; i < height; ++i) to[i] = targets[row + i] + column;
+      const TileArgs<T> args{depth,
+                             left.rows + row,
+                             left.step,
+                             right.first + p * right.panel_distance,
+                             right.step,
+                             to,
+                             static_cast<int>(std::min(panel, columns - column)),
+                             right.padded,
+                             accumulate};
+      row += height;
+      tiles_.run[height - 1](args);
+    }
+  }
+}
+
+template class TileRun<float>;
+template class TileRun<double>;
+template class TileRun<uint32_t>;
+template class TileRun<uint64_t>;
+
+}  // namespace hlo::gemm

@@ -1,0 +1,52 @@
+// Products by register tiles.
+#pragma once
+#include "backends/gemm/product.h"
+
+namespace hlo::gemm {
+
+/// One execution of a product with method Tiles; T is the C++ type of its compute type.
+template <class T>
+class TileRun {
+ public:
+  TileRun(const Product& product, const void* lhs, const void* rhs, void* out);
+  void Run();
+
+ private:
+  struct Piece {
+    int64_t batch, row_begin, row_end, column_begin, column_end;
+    [[nodiscard]] int64_t rows() const { return row_end - row_begin; }
+    [[nodiscard]] int64_t columns() const { return column_end - column_begin; }
+  };
+  /// Where the rows of a factor's block are: element (i, k) at at[i][k * step].
+  struct Left {
+    const T* const* rows;
+    int64_t step;
+  };
+  /// Panel p of the other factor: row k at first + p * panel_distance + k * step.
+  struct Right {
+    const T* first;
+    int64_t panel_distance, step;
+    bool padded;
+  };
+  class Scratch;
+
+  [[nodiscard]] Piece PieceAt(int64_t number) const;
+  void RunPiece(const Piece& piece, Scratch& scratch) const;
+  void MakeLeft(const Piece& piece, const Block& block, Scratch& scratch, Left& left) const;
+  void MakeRight(const Piece& piece, const Block& block, Scratch& scratch, Right& right) const;
+  void Multiply(const Piece& piece, const Left& left, const Right& right, int64_t depth, bool accumulate,
+                T* const* targets) const;
+  void ExpandComplex(const T* in, int64_t depth, int64_t width, T* out) const;
+  /// The columns of the piece lie side by side in the result, which stores sums as they are.
+  [[nodiscard]] bool IsDirect(const Piece& piece) const;
+
+  const Product& product_;
+  const Problem& problem_;
+  const KernelSet& kernels_;
+  const Tiles<T>& tiles_;
+  const uint8_t *lhs_, *rhs_;
+  uint8_t* out_;
+  int64_t row_pieces_, column_pieces_;
+};
+
+}  // namespace hlo::gemm
