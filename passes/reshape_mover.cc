@@ -3,6 +3,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "passes/analysis/reshape_facts.h"
+#include "passes/reshape_align.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/maker.h"
@@ -12,9 +13,10 @@ namespace {
 
 using Candidates = llvm::SetVector<Instruction*>;
 
+/// Other than what AlignOnes places.
 bool IsRearrangement(const Instruction& inst) {
   return (inst.kind() == OpKind::Reshape || inst.kind() == OpKind::Transpose) && HasStaticShapes(inst) &&
-         !inst.IsRoot();
+         !inst.IsRoot() && !ChangesOnlyOnes(inst);
 }
 
 /// The same rearrangement of another value; the results have equal sizes.
@@ -101,6 +103,8 @@ Result<bool> RunReshapeMover(Module& module, const NoPassOptions&, PassContext& 
       MoveBelow(inst, gone);
       changed = true;
     }
+    HLO_TRY(const bool aligned, AlignOnes(*c, context));
+    changed |= aligned;
   }
   return changed;
 }
