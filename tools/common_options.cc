@@ -4,6 +4,7 @@
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "tools/explain.h"
 #include "tools/sink.h"
 
 namespace hlo {
@@ -27,7 +28,7 @@ constexpr OptionRow kMessageRows[] = {
     Option<&C::warnings>("W", "ID|no-ID|error=ID", "", "enable, disable or turn into an error one warning")
         .Letter('W'),
     Option<&C::werror>("werror", "", "", "warnings are errors"),
-    Option<&C::explain>("explain", "ID", "", "explain a diagnostic"),
+    Option<&C::explain>("explain", "ID", "", "explain a diagnostic, with an example"),
     Option<&C::color>("color", "WHEN", "auto", "auto, always or never"),
     Option<&C::progress>("progress", "WHEN", "auto", "auto, always or never"),
     Option<&C::quiet>("quiet", "", "", "no warnings, notes, summaries").Letter('q'),
@@ -149,7 +150,8 @@ Result<int> Explain(llvm::StringRef id, llvm::raw_ostream& out) {
     if (info.id == id) {
       out << id << " (" << ToString(info.severity);
       if (info.severity == Severity::Error) out << ", exit code " << ExitCodeOf(id);
-      out << ")\n" << info.explanation << '\n';
+      out << ")\n" << info.explanation << "\n\n";
+      PrintExplanation(FindExplanation(id), out);
       return 0;
     }
     ids.push_back(info.id);

@@ -1,0 +1,10 @@
+# cmake -DOUTPUT=FILE.cc -DINPUTS=A|B... -P embed.cmake: the texts of files as a C++ source (tools/explain.h).
+string(REPLACE "|" ";" INPUTS "${INPUTS}")
+set(code "#include \"tools/explain.h\"\n\nllvm::ArrayRef<llvm::StringRef> hlo::ExplanationTexts() {\n")
+string(APPEND code "  static constexpr llvm::StringRef kTexts[] = {\n")
+foreach(input ${INPUTS})
+  file(READ "${input}" text)
+  string(APPEND code "R\"explain(${text})explain\",\n")
+endforeach()
+string(APPEND code "};\n  return kTexts;\n}\n")
+file(WRITE "${OUTPUT}" "${code}")
