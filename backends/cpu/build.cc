@@ -134,7 +134,7 @@ class Builder {
         why = call.error().message;
       }
     }
-    if (inst.kind() == OpKind::Dot) {
+    if (inst.kind() == OpKind::Dot || inst.kind() == OpKind::Convolution) {
       if (!target_) target_ = ProductTarget(program_.jit->machine());
       if (auto step = MakeProductStep(inst, program_, *target_, operands, result, why)) {
         sequence.push_back(std::move(step));

@@ -1,35 +1,47 @@
 #include "backends/cpu/product_step.h"
 
+#include "backends/cpu/eval_step.h"
 #include "backends/cpu/product_problem.h"
 #include "backends/gemm/product.h"
+#include "backends/gemm/sums.h"
 
 namespace hlo::cpu {
 namespace {
 
 class ProductStep final : public Step {
  public:
+  /// `general` computes the instruction where infinite weights would meet padding, which takes no part.
   ProductStep(const Instruction& inst, Program& program, std::vector<gemm::Product> products,
-              llvm::ArrayRef<Value> operands, const Value& result)
+              llvm::ArrayRef<Value> operands, const Value& result, std::unique_ptr<Step> general)
       : inst_(inst),
         products_(std::move(products)),
+        general_(std::move(general)),
         pointers_(program.AddPointers(
             {operands[0].leaves[0].slice, operands[1].leaves[0].slice, result.leaves[0].slice})) {}
 
   Status Run(Frame& frame) const override {
-    frame.Observe(inst_);
     void* const* arrays = frame.Pointers(pointers_);
+    if (general_ && HasNonFiniteWeights(arrays[1])) return general_->Run(frame);
+    frame.Observe(inst_);
     for (const gemm::Product& product : products_) product.Run(arrays[0], arrays[1], arrays[2]);
     return frame.CheckInterrupt();
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override {
+    if (products_.empty()) return "matrix product: nothing to compute";
     return "matrix product: " + products_.front().Describe() +
            (products_.size() > 1 ? ", " + std::to_string(products_.size()) + " parts" : "");
   }
 
  private:
+  [[nodiscard]] bool HasNonFiniteWeights(const void* weights) const {
+    const Shape& shape = inst_.operand(1)->shape();
+    return gemm::HasNonFinite(shape.element_type(), weights, shape.ElementCount());
+  }
+
   const Instruction& inst_;
   std::vector<gemm::Product> products_;
+  std::unique_ptr<Step> general_;
   size_t pointers_;  // operands and result, in Program::pointers
 };
 
@@ -60,8 +72,21 @@ std::unique_ptr<Step> MakeProductStep(const Instruction& inst, Program& program,
   why = Obstacle(inst);
   if (!why.empty()) return nullptr;
   std::vector<gemm::Product> products;
-  products.emplace_back(DotProblem(inst), target);
-  return std::make_unique<ProductStep>(inst, program, std::move(products), operands, result);
+  if (inst.kind() == OpKind::Dot) {
+    products.emplace_back(DotProblem(inst), target);
+  } else {
+    for (gemm::Problem& problem : ConvolutionProblems(inst))
+      products.emplace_back(std::move(problem), target);
+  }
+  if (llvm::any_of(products, [](const gemm::Product& product) { return product.IsSlow(); })) {
+    why = "groups of few features";
+    return nullptr;
+  }
+  std::unique_ptr<Step> general;
+  if (llvm::any_of(products, [](const gemm::Product& product) { return product.MultipliesPadding(); }))
+    general = MakeEvalStep(inst, operands.vec(), result);
+  return std::make_unique<ProductStep>(inst, program, std::move(products), operands, result,
+                                       std::move(general));
 }
 
 }  // namespace hlo::cpu

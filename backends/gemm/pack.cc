@@ -19,6 +19,12 @@ void VisitSize(int bytes, F&& f) {
   }
 }
 
+/// Rows at one distance of one another, in the array and in the dimensions with bounds.
+struct RowRun {
+  int64_t begin, count;
+  int64_t step;  // between offsets
+};
+
 /// Some rows of an operand.
 struct RowSet {
   int64_t count;
@@ -31,6 +37,53 @@ struct RowSet {
       operand.bounds[b].row.Fill(begin, count, positions[b].data());
       for (int64_t i = 0; i < count; ++i) positions[b][static_cast<size_t>(i)] += operand.bounds[b].base;
     }
+  }
+  [[nodiscard]] int64_t Position(size_t bound, int64_t i) const {
+    return positions[bound][static_cast<size_t>(i)];
+  }
+  /// Row i is as far from i - 1 as that is from i - 2.
+  [[nodiscard]] bool Continues(int64_t i) const {
+    if (offsets[i] - offsets[i - 1] != offsets[i - 1] - offsets[i - 2]) return false;
+    for (size_t b = 0; b < positions.size(); ++b)
+      if (Position(b, i) - Position(b, i - 1) != Position(b, i - 1) - Position(b, i - 2)) return false;
+    return true;
+  }
+  /// Row i lies before row i - 1 in a dimension with bounds.
+  [[nodiscard]] bool TurnsBack(int64_t i) const {
+    for (size_t b = 0; b < positions.size(); ++b)
+      if (Position(b, i) < Position(b, i - 1)) return true;
+    return false;
+  }
+  [[nodiscard]] llvm::SmallVector<RowRun, 8> Runs() const {
+    llvm::SmallVector<RowRun, 8> runs;
+    for (int64_t i = 0; i < count;) {
+      int64_t end = i + 1;
+      if (end < count && !TurnsBack(end)) {
+        ++end;
+        while (end < count && Continues(end)) ++end;
+      }
+      runs.push_back({i, end - i, end - i > 1 ? offsets[i + 1] - offsets[i] : 1});
+      i = end;
+    }
+    return runs;
+  }
+  /// The rows [begin, end) of a run that are inside when positions are shifted; those before and after are
+  /// not.
+  std::pair<int64_t, int64_t> Inside(const RowRun& run, llvm::ArrayRef<Bound> bounds,
+                                     llvm::ArrayRef<llvm::SmallVector<int64_t, 64>> tap_positions,
+                                     size_t tap) const {
+    int64_t begin = 0, end = run.count;
+    for (size_t b = 0; b < bounds.size(); ++b) {
+      const int64_t first = Position(b, run.begin) + tap_positions[b][tap], size = bounds[b].size;
+      const int64_t step = run.count > 1 ? Position(b, run.begin + 1) - Position(b, run.begin) : 0;
+      if (step == 0) {
+        if (first < 0 || first >= size) end = begin;
+        continue;
+      }
+      if (first < 0) begin = std::max(begin, (-first + step - 1) / step);
+      end = std::min(end, first >= size ? 0 : (size - first + step - 1) / step);
+    }
+    return {run.begin + std::min(begin, run.count), run.begin + std::max(std::min(begin, run.count), end)};
   }
 };
 
@@ -49,18 +102,10 @@ KernelSet::Copy<E>* CopyOf(const KernelSet& kernels) {
   if constexpr (sizeof(E) == 8) return kernels.copy64;
 }
 
-/// Rows that lie side by side in memory, or are all out of bounds (no source).
-template <class E>
-struct Run {
-  int64_t begin, count;
-  const E* from;
-};
-
 /// Where the rows of a tap begin; null out of bounds.
 template <class E>
 struct Sources {
   const E* at[kMaxPanel];
-  bool any = false;  // in bounds
 
   void Find(const RowSet& rows, const E* data, llvm::ArrayRef<Bound> bounds,
             llvm::ArrayRef<llvm::SmallVector<int64_t, 64>> tap_positions, size_t tap) {
@@ -72,29 +117,22 @@ struct Sources {
         if (static_cast<uint64_t>(rows.positions[b][static_cast<size_t>(i)] + shift) >= size) at[i] = nullptr;
     }
   }
-  llvm::SmallVector<Run<E>, 8> Runs(int64_t count) const {
-    llvm::SmallVector<Run<E>, 8> runs;
-    for (int64_t i = 0; i < count;) {
-      int64_t end = i + 1;
-      if (at[i] == nullptr)
-        while (end < count && at[end] == nullptr) ++end;
-      else
-        while (end < count && at[end] == at[i] + (end - i)) ++end;
-      runs.push_back({i, end - i, at[i]});
-      i = end;
-    }
-    return runs;
-  }
 };
 
 /// Copies of few elements without a call.
 template <class E>
-[[gnu::always_inline]] inline void CopyFew(E* to, const E* from, int64_t count) {
-  if (count >= 32) {
-    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(E));
-    return;
+[[gnu::always_inline]] inline void CopyFew(E* __restrict to, const E* __restrict from, int64_t count) {
+  const int64_t bytes = count * static_cast<int64_t>(sizeof(E));
+  if (bytes >= 256) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+  } else if (bytes >= 16) {
+    auto* target = reinterpret_cast<uint8_t*>(to);
+    const auto* source = reinterpret_cast<const uint8_t*>(from);
+    for (int64_t i = 0; i + 16 < bytes; i += 16) std::memcpy(target + i, source + i, 16);
+    std::memcpy(target + bytes - 16, source + bytes - 16, 16);
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = from[i];
   }
-  for (int64_t i = 0; i < count; ++i) to[i] = from[i];
 }
 
 }  // namespace
@@ -124,6 +162,13 @@ std::optional<std::pair<int64_t, int64_t>> BlockSteps::Uniform() const {
   return std::nullopt;
 }
 
+int64_t BlockSteps::TapRun(size_t tap) const {
+  const Index& taps = operand_.taps;
+  if (channels_outer_ || operand_.channel_stride != 1 || taps.stride() != block_.channels()) return 1;
+  const int64_t at = (block_.tap_begin + static_cast<int64_t>(tap)) % taps.run();
+  return std::min(taps.run() - at, block_.taps() - static_cast<int64_t>(tap));
+}
+
 template <class E>
 void Packer::PackRows(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count,
                       int64_t stride, E* out) const {
@@ -132,21 +177,71 @@ void Packer::PackRows(const BlockSteps& steps, const E* data, int64_t row_begin,
   const RowSet rows(op, row_begin, count);
   const E* first = data + op.base + steps.block_.channel_begin * op.channel_stride;
   const int64_t tap_step = steps.channels_outer_ ? 1 : channels, step = steps.channels_outer_ ? taps : 1;
-  Sources<E> sources;
+  Sources<E> sources, ends;
+  int64_t skip[kMaxPanel] = {};  // taps of a row that are there already
   for (size_t t = 0; t < steps.taps_.size(); ++t) {
     sources.Find(rows, first + steps.taps_[t], op.bounds, steps.positions_, t);
     E* to = out + static_cast<int64_t>(t) * tap_step;
+    // Neighbouring taps that are inside at both ends are copied together.
+    const int64_t run = steps.TapRun(t);
+    if (run > 1) {
+      const size_t last = t + static_cast<size_t>(run) - 1;
+      ends.Find(rows, first + steps.taps_[last], op.bounds, steps.positions_, last);
+    }
     for (int64_t i = 0; i < count; ++i, to += stride) {
+      if (skip[i] > 0) {
+        --skip[i];
+        continue;
+      }
       const E* from = sources.at[i];
-      if (from == nullptr)
+      if (run > 1 && from != nullptr && ends.at[i] != nullptr) {
+        CopyFew(to, from, run * channels);
+        skip[i] = run - 1;
+      } else if (from == nullptr) {
         for (int64_t c = 0; c < channels; ++c) to[c * step] = 0;
-      else if (step == 1 && op.channel_stride == 1)
+      } else if (step == 1 && op.channel_stride == 1) {
         CopyFew(to, from, channels);
-      else
+      } else {
         for (int64_t c = 0; c < channels; ++c) to[c * step] = from[c * op.channel_stride];
+      }
+    }
+    if (run > 1 && llvm::all_of(llvm::ArrayRef(skip, static_cast<size_t>(count)),
+                                [&](int64_t s) { return s == run - 1; })) {
+      std::fill_n(skip, count, 0);
+      t += static_cast<size_t>(run) - 1;
     }
   }
 }
+
+/// Copies the rows of one tap where they are in bounds: `count` of `width`, `channels` times.
+template <class E>
+struct RunCopier {
+  const RowSet& rows;
+  llvm::ArrayRef<RowRun> runs;
+  KernelSet::Copy<E>* copy;
+  int64_t channels, stride, width, step;  // of the target: between channels
+
+  void Copy(const E* from, const BlockSteps& steps, llvm::ArrayRef<llvm::SmallVector<int64_t, 64>> positions,
+            size_t tap, E* to) const {
+    const auto& bounds = steps.operand().bounds;
+    for (const RowRun& run : runs) {
+      const auto [begin, end] = rows.Inside(run, bounds, positions, tap);
+      // The last run also clears what is beyond the rows.
+      const int64_t stop = run.begin + run.count == rows.count ? width : run.begin + run.count;
+      const E* source = from + rows.offsets[run.begin] + (begin - run.begin) * run.step;
+      if (run.step == 1 && begin == run.begin) {
+        copy(source, stride, channels, end - begin, stop - begin, to + begin, step);
+        continue;
+      }
+      E* target = to;
+      for (int64_t c = 0; c < channels; ++c, target += step, source += stride) {
+        for (int64_t i = run.begin; i < begin; ++i) target[i] = 0;
+        for (int64_t i = begin; i < end; ++i) target[i] = source[(i - begin) * run.step];
+        for (int64_t i = end; i < stop; ++i) target[i] = 0;
+      }
+    }
+  }
+};
 
 template <class E>
 void Packer::PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count,
@@ -157,28 +252,21 @@ void Packer::PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin
   const E* first = data + op.base + steps.block_.channel_begin * stride;
   const int64_t tap_step = (steps.channels_outer_ ? 1 : channels) * width,
                 step = (steps.channels_outer_ ? taps : 1) * width;
+  const auto runs = rows.Runs();
+  const RunCopier<E> copier{rows, runs, CopyOf<E>(kernels_), channels, stride, width, step};
+  const bool transpose = stride == 1 && channels > 1 && (runs.size() > 1 || runs[0].step != 1) &&
+                         (runs[0].step != 1 || 3 * static_cast<int64_t>(runs.size()) > count);
   Sources<E> sources;
   for (size_t t = 0; t < steps.taps_.size(); ++t) {
-    sources.Find(rows, first + steps.taps_[t], op.bounds, steps.positions_, t);
     E* to = out + static_cast<int64_t>(t) * tap_step;
-    const auto runs = sources.Runs(count);
-    if (runs.size() == 1 && runs[0].from != nullptr) {
-      CopyOf<E>(kernels_)(runs[0].from, stride, channels, count, width, to, step);
-    } else if (stride == 1 && 2 * static_cast<int64_t>(runs.size()) > count && channels > 1) {
-      for (int64_t i = 0; i < width; ++i)
-        if (i >= count || sources.at[i] == nullptr) sources.at[i] = reinterpret_cast<const E*>(kZeros);
-      TransposeOf<E>(kernels_)(sources.at, channels, width, to, step);
-    } else {
-      for (int64_t c = 0; c < channels; ++c, to += step) {
-        for (const Run<E>& run : runs) {
-          if (run.from == nullptr)
-            std::fill_n(to + run.begin, run.count, E(0));
-          else
-            CopyFew(to + run.begin, run.from + c * stride, run.count);
-        }
-        std::fill(to + count, to + width, E(0));
-      }
+    if (!transpose) {
+      copier.Copy(first + steps.taps_[t], steps, steps.positions_, t, to);
+      continue;
     }
+    sources.Find(rows, first + steps.taps_[t], op.bounds, steps.positions_, t);
+    for (int64_t i = 0; i < width; ++i)
+      if (i >= count || sources.at[i] == nullptr) sources.at[i] = reinterpret_cast<const E*>(kZeros);
+    TransposeOf<E>(kernels_)(sources.at, channels, width, to, step);
   }
 }
 

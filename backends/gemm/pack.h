@@ -19,6 +19,9 @@ class BlockSteps {
   /// If all steps follow one another at one distance and none is out of bounds: the first and the distance.
   [[nodiscard]] std::optional<std::pair<int64_t, int64_t>> Uniform() const;
 
+  /// How many taps from one on lie side by side in memory, channels and all, if bounds allow it.
+  [[nodiscard]] int64_t TapRun(size_t tap) const;
+
  private:
   friend class Packer;
   const Operand& operand_;

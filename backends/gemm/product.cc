@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/gemm/channelwise_run.h"
+#include "backends/gemm/sums.h"
 #include "backends/gemm/thin_run.h"
 #include "backends/gemm/tile_run.h"
 
@@ -27,6 +29,24 @@ TileShape TileShapeOf(const KernelSet& kernels, ComputeType type) {
   });
 }
 
+/// Steps that are neighbours in memory become channels, where both operands have them so.
+void OrderSteps(Problem& p) {
+  if (!p.lhs.bounds.empty() || !p.rhs.bounds.empty() || p.taps() == 1) return;
+  if (!p.lhs.taps.IsUniform() || !p.rhs.taps.IsUniform()) return;
+  const auto near = [](int64_t a, int64_t b) { return (a == 1 ? 1 : 0) + (b == 1 ? 1 : 0); };
+  if (p.channels > 1 &&
+      near(p.lhs.channel_stride, p.rhs.channel_stride) >= near(p.lhs.taps.stride(), p.rhs.taps.stride()))
+    return;
+  const int64_t channels = p.channels;
+  p.channels = p.taps();
+  p.channels_outer = !p.channels_outer;
+  for (Operand* operand : {&p.lhs, &p.rhs}) {
+    const int64_t stride = operand->taps.stride();
+    operand->taps = Index({Axis{channels, operand->channel_stride}});
+    operand->channel_stride = stride;
+  }
+}
+
 }  // namespace
 
 bool IsSupported(ElementType lhs, ElementType rhs, ElementType result) {
@@ -47,24 +67,44 @@ Product::Product(Problem problem, const Target& target)
 }
 
 void Product::ChooseMethod() {
+  if (problem_.depth() == 0) return;
+  OrderSteps(problem_);
+  if (IsChannelwise(problem_)) {
+    method_ = Method::Channelwise;
+    return;
+  }
   if (IsThin(problem_)) {
     method_ = Method::Thin;
     return;
   }
-  problem_.Exchange();
+  Exchange();
   if (IsThin(problem_)) {
     method_ = Method::Thin;
-    exchanged_ = true;
     return;
   }
+  if (!IsBetterExchanged()) Exchange();
+}
+
+void Product::Exchange() {
   problem_.Exchange();
+  exchanged_ = !exchanged_;
+}
+
+bool Product::IsBetterExchanged() const {
+  // Asked with the factors exchanged. Columns are best neighbours in the result, and enough to fill vectors.
+  const Index &rows = problem_.out_columns, &columns = problem_.out_rows;
+  const int64_t lanes = TileShapeOf(kernels_, problem_.compute).lanes;
+  if (columns.stride() != 1) return rows.stride() == 1 && rows.run() >= 4;
+  return columns.count() * parts_ < lanes / 2 && rows.count() >= 4 * lanes;
 }
 
 void Product::CutResult() {
   const TileShape shape = TileShapeOf(kernels_, problem_.compute);
   const int64_t rows = problem_.rows(), columns = problem_.columns(), batches = problem_.batches();
   if (rows == 0 || columns == 0 || batches == 0) return;
-  panel_ = std::min(shape.columns, RoundUp(columns * parts_, shape.lanes)) / parts_;
+  // Panels of nearly equal widths.
+  const int64_t panels = (columns * parts_ + shape.columns - 1) / shape.columns;
+  panel_ = RoundUp((columns * parts_ + panels - 1) / panels, shape.lanes) / parts_;
   // The panel's width must suit packing by fours and hold whole complex elements.
   panel_ = RoundUp(panel_, 4);
   const auto pieces = [&](int64_t row_piece, int64_t column_piece) {
@@ -79,9 +119,10 @@ void Product::CutResult() {
                          static_cast<double>(problem_.depth()) * static_cast<double>(batches) >
                      2e6;
   while (large && pieces(row_most, panels_most * panel_) < kWantedPieces) {
-    if (row_most > 8 * shape.rows && row_most > panels_most * panel_)
+    // Narrow pieces pack the left factor several times, short ones the right.
+    if (row_most > 6 * shape.rows)
       row_most = (row_most + 1) / 2;
-    else if (panels_most > 1)
+    else if (panels_most > 2)
       panels_most /= 2;
     else
       break;
@@ -93,8 +134,18 @@ void Product::CutResult() {
 void Product::Run(const void* lhs, const void* rhs, void* out) const {
   if (problem_.rows() == 0 || problem_.columns() == 0 || problem_.batches() == 0) return;
   if (exchanged_) std::swap(lhs, rhs);
+  if (method_ == Method::Channelwise) return RunChannelwise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Thin) return RunThin(problem_, kernels_, lhs, rhs, out);
   VisitComputeType(problem_.compute, [&](auto tag) { TileRun<decltype(tag)>(*this, lhs, rhs, out).Run(); });
+}
+
+bool Product::IsSlow() const {
+  return method_ == Method::Tiles && problem_.batches() > 1 && problem_.taps() > 1 &&
+         std::min(problem_.rows(), problem_.columns()) * parts_ < 8;
+}
+
+bool Product::MultipliesPadding() const {
+  return method_ == Method::Tiles && (!problem_.lhs.bounds.empty() || !problem_.rhs.bounds.empty());
 }
 
 std::string Product::Describe() const {

@@ -18,11 +18,17 @@ class Product {
   /// Computes the result at `out` from the arrays of the operands. The result does not depend on the number
   /// of threads. After an interrupt the contents are undefined: the caller checks.
   void Run(const void* lhs, const void* rhs, void* out) const;
+  /// Many small products of windows, for which there is no good way here.
+  [[nodiscard]] bool IsSlow() const;
+  /// Zeros beyond the ends of an operand are multiplied, which gives NaN for infinite factors.
+  [[nodiscard]] bool MultipliesPadding() const;
   /// `f32, tiles of 8x48`, for --explain-codegen.
   [[nodiscard]] std::string Describe() const;
 
  private:
   void ChooseMethod();
+  void Exchange();
+  [[nodiscard]] bool IsBetterExchanged() const;
   void CutResult();
 
   template <class T>

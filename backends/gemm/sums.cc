@@ -1,8 +1,18 @@
 #include "backends/gemm/sums.h"
 
+#include <atomic>
+#include <cmath>
 #include <cstring>
 
+#include "ir/numeric/narrow_float.h"
+#include "ir/support/parallel.h"
+
 namespace hlo::gemm {
+namespace {
+
+constexpr int64_t kScanPiece = 1 << 16;
+
+}  // namespace
 
 bool IsPlain(const Problem& problem, const Operand& operand) {
   return IsStoredAs(operand.type, problem.compute) && IsComplex(operand.type) == IsComplex(problem.type);
@@ -15,6 +25,45 @@ void ToCompute(const Problem& problem, const Operand& operand, const KernelSet& 
     if (operand.type == ElementType::BF16 && !IsComplex(problem.type))
       return kernels.widen_bf16(static_cast<const uint16_t*>(elements), count, out);
   ConvertToCompute(operand.type, elements, problem.type, count, out);
+}
+
+namespace {
+
+/// Whether a masked exponent has all bits set anywhere.
+template <class E>
+bool HasFullExponent(const void* elements, int64_t count, E mask) {
+  const E* codes = static_cast<const E*>(elements);
+  std::atomic<bool> found = false;
+  ParallelFor(0, count, kScanPiece, [&](int64_t begin, int64_t end) {
+    bool any = false;
+    for (int64_t i = begin; i < end; ++i) any |= (codes[i] & mask) == mask;
+    if (any) found = true;
+  });
+  return found;
+}
+
+}  // namespace
+
+bool HasNonFinite(ElementType type, const void* elements, int64_t count) {
+  if (IsComplex(type)) {
+    type = RealPartType(type);
+    count *= 2;
+  }
+  if (!IsFloat(type) || !HasNan(type)) return false;
+  switch (Info(type).host_bytes()) {
+    case 8: return HasFullExponent<uint64_t>(elements, count, 0x7ff0000000000000);
+    case 4: return HasFullExponent<uint32_t>(elements, count, 0x7f800000);
+    case 2: return HasFullExponent<uint16_t>(elements, count, type == ElementType::BF16 ? 0x7f80 : 0x7c00);
+    default: break;
+  }
+  float values[512];
+  for (int64_t i = 0; i < count; i += 512) {
+    const int64_t n = std::min<int64_t>(512, count - i);
+    WidenToFloat(type, static_cast<const uint8_t*>(elements) + i, values, static_cast<size_t>(n));
+    for (int64_t j = 0; j < n; ++j)
+      if (!std::isfinite(values[j])) return true;
+  }
+  return false;
 }
 
 template <class T>

@@ -13,6 +13,9 @@ template <class T>
 void ToCompute(const Problem& problem, const Operand& operand, const KernelSet& kernels, const void* elements,
                int64_t count, T* out);
 
+/// True if an array of `count` elements holds an infinity or a NaN.
+bool HasNonFinite(ElementType type, const void* elements, int64_t count);
+
 /// A rectangle of the result of one batch.
 struct Rectangle {
   int64_t batch, row, rows, column, columns;

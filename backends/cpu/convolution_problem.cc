@@ -1,0 +1,187 @@
+// Convolutions as sums of products: windows are bounds and strides, so that no patch is ever copied whole.
+#include <numeric>
+
+#include "backends/cpu/product_problem.h"
+
+namespace hlo::cpu {
+namespace {
+
+using gemm::Axis;
+using gemm::Index;
+
+/// Outputs begin, begin + step, … of one dimension and the window positions they share: output number i and
+/// window number j read base index base + i * base_per_output + j * base_per_window.
+struct Segment {
+  int64_t out_begin = 0, out_step = 1, out_count = 0;
+  int64_t window_begin = 0, window_step = 1, window_count = 0;
+  int64_t base = 0, base_per_output = 0, base_per_window = 0;
+};
+
+/// Outputs whose window positions hit holes of the dilated base alike form one segment without holes.
+std::vector<Segment> SplitByHoles(const WindowDim& w, int64_t outputs) {
+  const int64_t b = w.base_dilation;
+  const int64_t out_period = b / std::gcd(w.stride, b), window_period = b / std::gcd(w.window_dilation, b);
+  std::vector<Segment> segments;
+  for (int64_t phase = 0; phase < std::min(out_period, outputs); ++phase) {
+    Segment s;
+    s.out_begin = phase;
+    s.out_step = out_period;
+    s.out_count = (outputs - phase + out_period - 1) / out_period;
+    s.window_step = window_period;
+    int64_t k = 0;
+    while (k < window_period && k < w.size && (phase * w.stride + k * w.window_dilation - w.pad_low) % b != 0)
+      ++k;
+    if (k < window_period && k < w.size) {
+      s.window_begin = k;
+      s.window_count = (w.size - k + window_period - 1) / window_period;
+      s.base = (phase * w.stride + k * w.window_dilation - w.pad_low) / b;
+      s.base_per_output = out_period * w.stride / b;
+      s.base_per_window = window_period * w.window_dilation / b;
+    }
+    segments.push_back(s);
+  }
+  return segments;
+}
+
+llvm::SmallVector<int64_t> Strides(const Shape& shape) {
+  llvm::SmallVector<int64_t> strides(static_cast<size_t>(shape.rank()), 1);
+  for (size_t d = strides.size(); d-- > 1;) strides[d - 1] = strides[d] * shape.dims()[d];
+  return strides;
+}
+
+/// A loop over rows or taps, in the arrays it moves through.
+struct WindowAxis {
+  int64_t size, lhs, rhs, out;
+  int64_t position = 0;  // of the spatial dimension, per step
+  int spatial = -1;
+};
+
+Index Along(llvm::ArrayRef<WindowAxis> axes, int64_t WindowAxis::* which) {
+  llvm::SmallVector<Axis> list;
+  for (const WindowAxis& a : axes) list.push_back({a.size, a.*which});
+  return Index(list);
+}
+
+/// The position in one spatial dimension alone.
+Index Position(llvm::ArrayRef<WindowAxis> axes, int spatial) {
+  llvm::SmallVector<Axis> list;
+  for (const WindowAxis& a : axes) list.push_back({a.size, a.spatial == spatial ? a.position : 0});
+  return Index(list);
+}
+
+class Maker {
+ public:
+  explicit Maker(const Instruction& inst)
+      : attrs_(inst.attr<ConvolutionAttrs>()),
+        labels_(*attrs_.dim_labels),
+        lhs_(inst.operand(0)->shape()),
+        rhs_(inst.operand(1)->shape()),
+        out_(inst.shape()),
+        lhs_strides_(Strides(lhs_)),
+        rhs_strides_(Strides(rhs_)),
+        out_strides_(Strides(out_)) {}
+
+  std::vector<gemm::Problem> Make() {
+    std::vector<gemm::Problem> problems;
+    std::vector<std::vector<Segment>> segments;
+    for (size_t t = 0; t < attrs_.window.dims.size(); ++t)
+      segments.push_back(SplitByHoles(attrs_.window.dims[t], out_.dim(labels_.output_spatial[t])));
+    if (out_.ElementCount() == 0) return problems;
+    llvm::SmallVector<size_t> choice(segments.size(), 0);
+    for (;;) {  // all combinations of the dimensions' segments
+      llvm::SmallVector<Segment> chosen;
+      for (size_t t = 0; t < choice.size(); ++t) chosen.push_back(segments[t][choice[t]]);
+      problems.push_back(Part(chosen));
+      size_t t = choice.size();
+      while (t > 0 && ++choice[t - 1] == segments[t - 1].size()) choice[--t] = 0;
+      if (t == 0) return problems;
+    }
+  }
+
+ private:
+  int64_t Lhs(int64_t d) const { return lhs_strides_[static_cast<size_t>(d)]; }
+  int64_t Rhs(int64_t d) const { return rhs_strides_[static_cast<size_t>(d)]; }
+  int64_t Out(int64_t d) const { return out_strides_[static_cast<size_t>(d)]; }
+
+  gemm::Problem Part(llvm::ArrayRef<Segment> segments) const {
+    gemm::Problem p;
+    p.type = out_.element_type();
+    p.lhs.type = lhs_.element_type();
+    p.rhs.type = rhs_.element_type();
+    p.compute = ComputeTypeFor(p.type, p.lhs.type, p.rhs.type);
+    p.channels = rhs_.dim(labels_.kernel_input_feature);
+    p.lhs.channel_stride = Lhs(labels_.input_feature);
+    p.rhs.channel_stride = Rhs(labels_.kernel_input_feature);
+    const int64_t batch = out_.dim(labels_.output_batch);
+    llvm::SmallVector<WindowAxis> rows{{batch, Lhs(labels_.input_batch), 0, Out(labels_.output_batch)}}, taps;
+    for (size_t t = 0; t < segments.size(); ++t) AddSpatial(t, segments[t], p, rows, taps);
+    // Rows follow the memory of the result, taps that of the weights.
+    llvm::sort(rows, [](const WindowAxis& a, const WindowAxis& b) {
+      return std::tuple(a.out, a.lhs, a.spatial) > std::tuple(b.out, b.lhs, b.spatial);
+    });
+    llvm::sort(taps, [](const WindowAxis& a, const WindowAxis& b) {
+      return std::tuple(std::abs(a.rhs), a.spatial) > std::tuple(std::abs(b.rhs), b.spatial);
+    });
+    p.channels_outer = p.lhs.channel_stride != 1 && p.rhs.channel_stride != 1 && !taps.empty() &&
+                       std::abs(taps.front().rhs) < p.rhs.channel_stride;
+    p.lhs.rows = Along(rows, &WindowAxis::lhs);
+    p.out_rows = Along(rows, &WindowAxis::out);
+    p.lhs.taps = Along(taps, &WindowAxis::lhs);
+    p.rhs.taps = Along(taps, &WindowAxis::rhs);
+    for (size_t t = 0; t < segments.size(); ++t) AddBound(t, segments[t], rows, taps, p.lhs);
+    AddGroups(batch, p);
+    return p;
+  }
+
+  void AddSpatial(size_t t, const Segment& s, gemm::Problem& p, llvm::SmallVectorImpl<WindowAxis>& rows,
+                  llvm::SmallVectorImpl<WindowAxis>& taps) const {
+    const WindowDim& w = attrs_.window.dims[t];
+    const int spatial = static_cast<int>(t);
+    const int64_t lhs = Lhs(labels_.input_spatial[t]), out = Out(labels_.output_spatial[t]),
+                  rhs = Rhs(labels_.kernel_spatial[t]) * (w.reversal ? -1 : 1);
+    rows.push_back({s.out_count, s.base_per_output * lhs, 0, s.out_step * out, s.base_per_output, spatial});
+    taps.push_back(
+        {s.window_count, s.base_per_window * lhs, s.window_step * rhs, 0, s.base_per_window, spatial});
+    p.lhs.base += s.base * lhs;
+    p.rhs.base += s.window_begin * rhs + (w.reversal ? (w.size - 1) * -rhs : 0);
+    p.out_base += s.out_begin * out;
+  }
+
+  /// If windows reach beyond the input.
+  void AddBound(size_t t, const Segment& s, llvm::ArrayRef<WindowAxis> rows, llvm::ArrayRef<WindowAxis> taps,
+                gemm::Operand& lhs) const {
+    const int64_t size = lhs_.dim(labels_.input_spatial[t]);
+    const int64_t last =
+        s.base + (s.out_count - 1) * s.base_per_output + (s.window_count - 1) * s.base_per_window;
+    if (s.window_count == 0 || (s.base >= 0 && last < size)) return;
+    const int spatial = static_cast<int>(t);
+    lhs.bounds.push_back({Position(rows, spatial), Position(taps, spatial), s.base, size});
+  }
+
+  /// Group g of the features, or of the batch, meets its share of the output features.
+  void AddGroups(int64_t batch, gemm::Problem& p) const {
+    const int64_t groups = std::max(attrs_.feature_group_count, attrs_.batch_group_count);
+    const int64_t outputs = rhs_.dim(labels_.kernel_output_feature) / groups;
+    const int64_t rhs = Rhs(labels_.kernel_output_feature), out = Out(labels_.output_feature);
+    const int64_t lhs = attrs_.feature_group_count > 1 ? p.channels * Lhs(labels_.input_feature)
+                                                       : batch * Lhs(labels_.input_batch);
+    p.rhs.rows = Index({Axis{outputs, rhs}});
+    p.out_columns = Index({Axis{outputs, out}});
+    p.lhs.batch = Index({Axis{groups, lhs}});
+    p.rhs.batch = Index({Axis{groups, outputs * rhs}});
+    p.out_batch = Index({Axis{groups, outputs * out}});
+  }
+
+  const ConvolutionAttrs& attrs_;
+  const ConvDimLabels& labels_;
+  const Shape &lhs_, &rhs_, &out_;
+  llvm::SmallVector<int64_t> lhs_strides_, rhs_strides_, out_strides_;
+};
+
+}  // namespace
+
+std::vector<gemm::Problem> ConvolutionProblems(const Instruction& convolution) {
+  return Maker(convolution).Make();
+}
+
+}  // namespace hlo::cpu
