@@ -33,9 +33,10 @@ struct Limit {
 template <class T, class W>
 class ChannelwiseRun {
  public:
-  ChannelwiseRun(const Problem& problem, const ThinKernels<T, W>& thin, const void* lhs, const void* rhs,
-                 void* out)
+  ChannelwiseRun(const Problem& problem, const KernelSet& kernels, const ThinKernels<T, W>& thin,
+                 const void* lhs, const void* rhs, void* out)
       : problem_(problem),
+        kernels_(kernels),
         thin_(thin),
         lhs_(static_cast<const W*>(lhs) + problem.lhs.base),
         rhs_(static_cast<const W*>(rhs) + problem.rhs.base + problem.rhs.rows.At(0)),
@@ -94,7 +95,7 @@ class ChannelwiseRun {
         T* sums = run_.direct_ ? reinterpret_cast<T*>(target) : sums_.get();
         std::fill_n(sums, run_.width_, T(0));
         Row(i, run_.lhs_ + from[i], sums);
-        if (!run_.direct_) ConvertFromCompute(sums, problem.type, run_.width_, target);
+        if (!run_.direct_) FromCompute(problem.type, run_.kernels_, sums, run_.width_, target);
       }
     }
 
@@ -133,6 +134,7 @@ class ChannelwiseRun {
   };
 
   const Problem& problem_;
+  const KernelSet& kernels_;
   const ThinKernels<T, W>& thin_;
   const W *lhs_, *rhs_;
   uint8_t* out_;
@@ -154,10 +156,10 @@ bool IsChannelwise(const Problem& problem) {
 void RunChannelwise(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
                     void* out) {
   if (IsBf16(problem))
-    return ChannelwiseRun<float, uint16_t>(problem, kernels.thin_bf16, lhs, rhs, out).Run();
+    return ChannelwiseRun<float, uint16_t>(problem, kernels, kernels.thin_bf16, lhs, rhs, out).Run();
   VisitComputeType(problem.compute, [&](auto tag) {
     using T = decltype(tag);
-    ChannelwiseRun<T, T>(problem, kernels.thin<T>(), lhs, rhs, out).Run();
+    ChannelwiseRun<T, T>(problem, kernels, kernels.thin<T>(), lhs, rhs, out).Run();
   });
 }
 

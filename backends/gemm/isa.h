@@ -6,10 +6,11 @@ namespace hlo::gemm {
 
 enum class Isa : uint8_t { Baseline, Avx2, Avx512 };
 
-/// What kernels may use. `amx_…`: tile registers for products of BF16 and of 8-bit integers.
+/// What kernels may use. `amx`: tile registers for products of BF16 numbers, whose subnormals they take as
+/// zero, and of 8-bit integers.
 struct Target {
   Isa isa = Isa::Baseline;
-  bool amx_bf16 = false, amx_int8 = false;
+  bool amx = false;
   bool operator==(const Target&) const = default;
 };
 

@@ -72,6 +72,8 @@ struct KernelSet {
   Copy<uint64_t>* copy64;
   /// BF16 codes to float.
   void (*widen_bf16)(const uint16_t* in, int64_t count, float* out);
+  /// Float to BF16 codes, rounded to nearest even; NaN keeps its sign alone, as NarrowFromFloat has it.
+  void (*narrow_bf16)(const float* in, int64_t count, uint16_t* out);
 
   template <class T>
   [[nodiscard]] const Tiles<T>& tiles() const;

@@ -5,18 +5,18 @@
 namespace hlo::gemm {
 namespace {
 
-/// [0, count) in equal pieces of at most `most`, by preference multiples of 4.
+/// [0, count) in equal pieces of at most `most`, by preference multiples of `unit`.
 template <class F>
-void Cut(int64_t count, int64_t most, F&& piece) {
+void Cut(int64_t count, int64_t most, int64_t unit, F&& piece) {
   const int64_t pieces = (count + most - 1) / most;
   int64_t length = (count + pieces - 1) / pieces;
-  if ((length + 3) / 4 * 4 <= most) length = (length + 3) / 4 * 4;
+  if (const int64_t round = (length + unit - 1) / unit * unit; round <= most) length = round;
   for (int64_t begin = 0; begin < count; begin += length) piece(begin, std::min(count, begin + length));
 }
 
 }  // namespace
 
-std::vector<Block> CutSteps(const Problem& problem, int64_t depth) {
+std::vector<Block> CutSteps(const Problem& problem, int64_t depth, int64_t unit) {
   std::vector<Block> blocks;
   const int64_t taps = problem.taps(), channels = problem.channels;
   if (taps == 0 || channels == 0) return blocks;
@@ -30,9 +30,10 @@ std::vector<Block> CutSteps(const Problem& problem, int64_t depth) {
   };
   if (inner > depth) {
     for (int64_t o = 0; o < outer; ++o)
-      Cut(inner, depth, [&](int64_t begin, int64_t end) { add(o, o + 1, begin, end); });
+      Cut(inner, depth, unit, [&](int64_t begin, int64_t end) { add(o, o + 1, begin, end); });
   } else {
-    Cut(outer, depth / inner, [&](int64_t begin, int64_t end) { add(begin, end, 0, inner); });
+    Cut(outer, depth / inner, inner == 1 ? unit : 1,
+        [&](int64_t begin, int64_t end) { add(begin, end, 0, inner); });
   }
   return blocks;
 }

@@ -55,7 +55,8 @@ struct Block {
   [[nodiscard]] int64_t depth() const { return taps() * channels(); }
 };
 
-/// All steps of a problem in the order of the sum, in blocks of at most `depth`.
-std::vector<Block> CutSteps(const Problem& problem, int64_t depth);
+/// All steps of a problem in the order of the sum, in blocks of at most `depth`, by preference multiples of
+/// `unit`.
+std::vector<Block> CutSteps(const Problem& problem, int64_t depth, int64_t unit);
 
 }  // namespace hlo::gemm

@@ -62,7 +62,8 @@ Product::Product(Problem problem, const Target& target)
   if (IsComplex(problem_.type)) parts_ = 2;
   ChooseMethod();
   const TileShape shape = TileShapeOf(kernels_, problem_.compute);
-  blocks_ = CutSteps(problem_, kBlockBytes / shape.bytes / parts_);
+  blocks_ = method_ == Method::TileRegisters ? CutSteps(problem_, kAmxDepth, 64)
+                                             : CutSteps(problem_, kBlockBytes / shape.bytes / parts_, 4);
   CutResult();
 }
 
@@ -83,6 +84,8 @@ void Product::ChooseMethod() {
     return;
   }
   if (!IsBetterExchanged()) Exchange();
+  if (target_.amx) amx_ = AmxKindFor(problem_);
+  if (amx_) method_ = Method::TileRegisters;
 }
 
 void Product::Exchange() {
@@ -136,6 +139,7 @@ void Product::Run(const void* lhs, const void* rhs, void* out) const {
   if (exchanged_) std::swap(lhs, rhs);
   if (method_ == Method::Channelwise) return RunChannelwise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Thin) return RunThin(problem_, kernels_, lhs, rhs, out);
+  if (amx_) return RunAmx(problem_, *amx_, blocks_, kernels_, lhs, rhs, out);
   VisitComputeType(problem_.compute, [&](auto tag) { TileRun<decltype(tag)>(*this, lhs, rhs, out).Run(); });
 }
 
@@ -145,7 +149,8 @@ bool Product::IsSlow() const {
 }
 
 bool Product::MultipliesPadding() const {
-  return method_ == Method::Tiles && (!problem_.lhs.bounds.empty() || !problem_.rhs.bounds.empty());
+  return (method_ == Method::Tiles || method_ == Method::TileRegisters) &&
+         (!problem_.lhs.bounds.empty() || !problem_.rhs.bounds.empty());
 }
 
 std::string Product::Describe() const {
@@ -155,6 +160,7 @@ std::string Product::Describe() const {
   switch (method_) {
     case Method::Thin: return text + ", few rows";
     case Method::Channelwise: return text + ", channel by channel";
+    case Method::TileRegisters: return text + ", tile registers";
     case Method::Tiles: break;
   }
   return text + ", tiles of " + std::to_string(shape.rows) + "x" + std::to_string(shape.columns);

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "backends/gemm/amx_run.h"
 #include "backends/gemm/isa.h"
 #include "backends/gemm/kernels.h"
 #include "backends/gemm/problem.h"
@@ -9,7 +10,7 @@
 namespace hlo::gemm {
 
 /// The ways in which a product can be computed.
-enum class Method : uint8_t { Tiles, Thin, Channelwise };
+enum class Method : uint8_t { Tiles, TileRegisters, Thin, Channelwise };
 
 /// A problem made ready. Immutable; runs on several threads at once.
 class Product {
@@ -39,6 +40,7 @@ class Product {
   Target target_;
   const KernelSet& kernels_;
   Method method_ = Method::Tiles;
+  std::optional<AmxKind> amx_;
   std::vector<Block> blocks_;
   int parts_ = 1;                             // 2 for complex elements
   int64_t panel_ = 1;                         // columns of a panel of the right factor

@@ -67,7 +67,15 @@ bool HasNonFinite(ElementType type, const void* elements, int64_t count) {
 }
 
 template <class T>
-void StoreSums(const Problem& problem, const Rectangle& where, const T* sums, int64_t stride, void* out) {
+void FromCompute(ElementType type, const KernelSet& kernels, const T* sums, int64_t count, void* out) {
+  if constexpr (std::is_same_v<T, float>)
+    if (type == ElementType::BF16) return kernels.narrow_bf16(sums, count, static_cast<uint16_t*>(out));
+  ConvertFromCompute(sums, type, count, out);
+}
+
+template <class T>
+void StoreSums(const Problem& problem, const KernelSet& kernels, const Rectangle& where, const T* sums,
+               int64_t stride, void* out) {
   const int64_t bytes = Info(problem.type).host_bytes(), columns = where.columns;
   const int64_t base = problem.out_base + problem.out_batch.At(where.batch);
   llvm::SmallVector<int64_t, 512> offsets(static_cast<size_t>(columns));
@@ -78,7 +86,8 @@ void StoreSums(const Problem& problem, const Rectangle& where, const T* sums, in
   if (!side_by_side) elements.resize(static_cast<size_t>(columns * bytes));
   for (int64_t i = 0; i < where.rows; ++i, sums += stride) {
     uint8_t* to = static_cast<uint8_t*>(out) + (base + problem.out_rows.At(where.row + i)) * bytes;
-    ConvertFromCompute(sums, problem.type, columns, side_by_side ? to + offsets[0] * bytes : elements.data());
+    FromCompute(problem.type, kernels, sums, columns,
+                side_by_side ? to + offsets[0] * bytes : elements.data());
     if (side_by_side) continue;
     for (int64_t j = 0; j < columns; ++j)
       std::memcpy(to + offsets[static_cast<size_t>(j)] * bytes, elements.data() + j * bytes,
@@ -88,7 +97,8 @@ void StoreSums(const Problem& problem, const Rectangle& where, const T* sums, in
 
 #define HLO_INSTANTIATE(T)                                                                                \
   template void ToCompute<T>(const Problem&, const Operand&, const KernelSet&, const void*, int64_t, T*); \
-  template void StoreSums<T>(const Problem&, const Rectangle&, const T*, int64_t, void*);
+  template void FromCompute<T>(ElementType, const KernelSet&, const T*, int64_t, void*);                  \
+  template void StoreSums<T>(const Problem&, const KernelSet&, const Rectangle&, const T*, int64_t, void*);
 HLO_INSTANTIATE(float)
 HLO_INSTANTIATE(double)
 HLO_INSTANTIATE(uint32_t)

@@ -13,6 +13,10 @@ template <class T>
 void ToCompute(const Problem& problem, const Operand& operand, const KernelSet& kernels, const void* elements,
                int64_t count, T* out);
 
+/// Rounds or wraps `count` sums to elements of the result's type.
+template <class T>
+void FromCompute(ElementType type, const KernelSet& kernels, const T* sums, int64_t count, void* out);
+
 /// True if an array of `count` elements holds an infinity or a NaN.
 bool HasNonFinite(ElementType type, const void* elements, int64_t count);
 
@@ -22,6 +26,7 @@ struct Rectangle {
 };
 /// Rounds and stores sums where the result has them; row i of the rectangle at sums + i * stride.
 template <class T>
-void StoreSums(const Problem& problem, const Rectangle& where, const T* sums, int64_t stride, void* out);
+void StoreSums(const Problem& problem, const KernelSet& kernels, const Rectangle& where, const T* sums,
+               int64_t stride, void* out);
 
 }  // namespace hlo::gemm

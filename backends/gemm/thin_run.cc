@@ -53,7 +53,7 @@ class ThinRun {
           Dots(batch, first, count, sums.get());
         else
           Add(batch, first, count, sums.get());
-        StoreSums(problem_, {batch, 0, rows_, first, count}, sums.get(), count, out_);
+        StoreSums(problem_, kernels_, {batch, 0, rows_, first, count}, sums.get(), count, out_);
       }
     });
   }

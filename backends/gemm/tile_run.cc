@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "backends/gemm/pack.h"
+#include "backends/gemm/scratch.h"
 #include "backends/gemm/sums.h"
-#include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 
@@ -21,27 +21,12 @@ int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit 
 
 }  // namespace
 
-/// Memory of one thread, grown as needed.
+/// Tables of one thread.
 template <class T>
-class TileRun<T>::Scratch {
- public:
-  enum Use : uint8_t { LeftBlock, RightBlock, Raw, Expanded, Sums, UseCount };
-  template <class E = T>
-  E* Take(Use use, int64_t count) {
-    const auto bytes = static_cast<size_t>(count) * sizeof(E);
-    if (sizes_[use] < bytes) {
-      buffers_[use] = MakeBuffer<uint8_t>(bytes);
-      sizes_[use] = bytes;
-    }
-    return reinterpret_cast<E*>(buffers_[use].get());
-  }
+struct TileRun<T>::Tables {
   llvm::SmallVector<const T*, 256> rows;
   llvm::SmallVector<T*, 256> targets;
   llvm::SmallVector<int64_t, 256> offsets;
-
- private:
-  Buffer<uint8_t> buffers_[UseCount];
-  size_t sizes_[UseCount] = {};
 };
 
 template <class T>
@@ -64,8 +49,8 @@ void TileRun<T>::Run() {
                       static_cast<double>(problem_.depth());
   const auto grain = static_cast<int64_t>(std::clamp(kWorkPerTask / work, 1.0, static_cast<double>(pieces)));
   ParallelFor(0, pieces, grain, [&](int64_t begin, int64_t end) {
-    Scratch scratch;
-    for (int64_t i = begin; i < end && !Interrupted(); ++i) RunPiece(PieceAt(i), scratch);
+    Tables tables;
+    for (int64_t i = begin; i < end && !Interrupted(); ++i) RunPiece(PieceAt(i), tables);
   });
 }
 
@@ -87,75 +72,73 @@ bool TileRun<T>::IsDirect(const Piece& piece) const {
 }
 
 template <class T>
-void TileRun<T>::RunPiece(const Piece& piece, Scratch& scratch) const {
+void TileRun<T>::RunPiece(const Piece& piece, Tables& tables) const {
   const int64_t rows = piece.rows(), parts = product_.parts_;
   const bool direct = IsDirect(piece) && !product_.blocks_.empty();
-  scratch.targets.resize(static_cast<size_t>(rows));
+  tables.targets.resize(static_cast<size_t>(rows));
   const int64_t stride = RoundUp(piece.columns() * parts, tiles_.lanes);
   T* sums = nullptr;
   if (direct) {
-    scratch.offsets.resize(static_cast<size_t>(rows));
-    problem_.out_rows.Fill(piece.row_begin, rows, scratch.offsets.data());
+    tables.offsets.resize(static_cast<size_t>(rows));
+    problem_.out_rows.Fill(piece.row_begin, rows, tables.offsets.data());
     T* base = reinterpret_cast<T*>(out_) + parts * (problem_.out_base + problem_.out_batch.At(piece.batch) +
                                                     problem_.out_columns.At(piece.column_begin));
-    for (size_t i = 0; i < scratch.targets.size(); ++i)
-      scratch.targets[i] = base + parts * scratch.offsets[i];
+    for (size_t i = 0; i < tables.targets.size(); ++i) tables.targets[i] = base + parts * tables.offsets[i];
   } else {
-    sums = scratch.Take(Scratch::Sums, rows * stride);
-    for (size_t i = 0; i < scratch.targets.size(); ++i)
-      scratch.targets[i] = sums + static_cast<int64_t>(i) * stride;
+    sums = ScratchFor<T>(ScratchUse::Sums, rows * stride);
+    for (size_t i = 0; i < tables.targets.size(); ++i)
+      tables.targets[i] = sums + static_cast<int64_t>(i) * stride;
   }
   bool accumulate = false;
   for (const Block& block : product_.blocks_) {
     Left left{};
     Right right{};
-    MakeLeft(piece, block, scratch, left);
-    MakeRight(piece, block, scratch, right);
-    Multiply(piece, left, right, block.depth() * parts, accumulate, scratch.targets.data());
+    MakeLeft(piece, block, tables, left);
+    MakeRight(piece, block, right);
+    Multiply(piece, left, right, block.depth() * parts, accumulate, tables.targets.data());
     accumulate = true;
   }
   if (!accumulate) std::fill_n(sums, rows * stride, T(0));
   if (!direct)
-    StoreSums(problem_, {piece.batch, piece.row_begin, rows, piece.column_begin, piece.columns()}, sums,
-              stride, out_);
+    StoreSums(problem_, kernels_, {piece.batch, piece.row_begin, rows, piece.column_begin, piece.columns()},
+              sums, stride, out_);
 }
 
 template <class T>
-void TileRun<T>::MakeLeft(const Piece& piece, const Block& block, Scratch& scratch, Left& left) const {
+void TileRun<T>::MakeLeft(const Piece& piece, const Block& block, Tables& tables, Left& left) const {
   const Operand& operand = problem_.lhs;
   const BlockSteps steps(operand, block, problem_.channels_outer);
   const int64_t rows = piece.rows(), depth = block.depth(), parts = product_.parts_;
   const int bytes = Info(operand.type).host_bytes();
   const uint8_t* data = lhs_ + operand.batch.At(piece.batch) * bytes;
   const bool plain = IsPlain(problem_, operand);
-  scratch.rows.resize(static_cast<size_t>(rows));
-  left.rows = scratch.rows.data();
+  tables.rows.resize(static_cast<size_t>(rows));
+  left.rows = tables.rows.data();
   left.step = 1;
   const auto uniform = steps.Uniform();
   if (plain && uniform && (uniform->second == 1 || depth == 1)) {
-    scratch.offsets.resize(static_cast<size_t>(rows));
-    operand.rows.Fill(piece.row_begin, rows, scratch.offsets.data());
+    tables.offsets.resize(static_cast<size_t>(rows));
+    operand.rows.Fill(piece.row_begin, rows, tables.offsets.data());
     const T* first = reinterpret_cast<const T*>(data) + parts * uniform->first;
-    for (size_t i = 0; i < scratch.rows.size(); ++i) scratch.rows[i] = first + parts * scratch.offsets[i];
+    for (size_t i = 0; i < tables.rows.size(); ++i) tables.rows[i] = first + parts * tables.offsets[i];
     return;
   }
   const Packer packer(kernels_, bytes);
   const bool transposed =
       parts == 1 && operand.channel_stride != 1 && operand.rows.stride() == 1 && operand.rows.run() >= 4;
   const int64_t stored = transposed ? RoundUp(rows, kLeftPanel) : rows;
-  T* packed = scratch.Take(Scratch::LeftBlock, stored * depth * parts);
-  void* raw = plain ? static_cast<void*>(packed)
-                    : scratch.template Take<uint8_t>(Scratch::Raw, stored * depth * bytes);
+  T* packed = ScratchFor<T>(ScratchUse::Left, stored * depth * parts);
+  void* raw = plain ? static_cast<void*>(packed) : Scratch(ScratchUse::Raw, stored * depth * bytes);
   if (transposed) {
     for (int64_t i = 0; i < rows; i += kLeftPanel)
       packer.Panel(steps, data, piece.row_begin + i, std::min(kLeftPanel, rows - i), kLeftPanel,
                    static_cast<uint8_t*>(raw) + i * depth * bytes);
     left.step = kLeftPanel;
     for (int64_t i = 0; i < rows; ++i)
-      scratch.rows[static_cast<size_t>(i)] = packed + i / kLeftPanel * kLeftPanel * depth + i % kLeftPanel;
+      tables.rows[static_cast<size_t>(i)] = packed + i / kLeftPanel * kLeftPanel * depth + i % kLeftPanel;
   } else {
     packer.Rows(steps, data, piece.row_begin, rows, depth, raw);
-    for (int64_t i = 0; i < rows; ++i) scratch.rows[static_cast<size_t>(i)] = packed + i * depth * parts;
+    for (int64_t i = 0; i < rows; ++i) tables.rows[static_cast<size_t>(i)] = packed + i * depth * parts;
   }
   if (!plain) ToCompute(problem_, operand, kernels_, raw, stored * depth, packed);
 }
@@ -175,7 +158,7 @@ void TileRun<T>::ExpandComplex(const T* in, int64_t depth, int64_t width, T* out
 }
 
 template <class T>
-void TileRun<T>::MakeRight(const Piece& piece, const Block& block, Scratch& scratch, Right& right) const {
+void TileRun<T>::MakeRight(const Piece& piece, const Block& block, Right& right) const {
   const Operand& operand = problem_.rhs;
   const BlockSteps steps(operand, block, problem_.channels_outer);
   const int64_t columns = piece.columns(), depth = block.depth(), parts = product_.parts_;
@@ -196,11 +179,10 @@ void TileRun<T>::MakeRight(const Piece& piece, const Block& block, Scratch& scra
   }
   const int64_t panel = product_.panel_, panels = (columns + panel - 1) / panel;
   const Packer packer(kernels_, bytes);
-  T* packed = scratch.Take(Scratch::RightBlock, panels * panel * depth * parts * parts);
+  T* packed = ScratchFor<T>(ScratchUse::Right, panels * panel * depth * parts * parts);
   right = {packed, panel * depth * parts * parts, panel * parts, true};
-  T* converted = parts == 1 ? packed : scratch.Take(Scratch::Expanded, panel * depth * parts);
-  void* raw = plain ? static_cast<void*>(converted)
-                    : scratch.template Take<uint8_t>(Scratch::Raw, panel * depth * bytes);
+  T* converted = parts == 1 ? packed : ScratchFor<T>(ScratchUse::Expanded, panel * depth * parts);
+  void* raw = plain ? static_cast<void*>(converted) : Scratch(ScratchUse::Raw, panel * depth * bytes);
   for (int64_t p = 0; p < panels; ++p) {
     packer.Panel(steps, data, piece.column_begin + p * panel, std::min(panel, columns - p * panel), panel,
                  plain && parts == 1 ? packed + p * right.panel_distance : raw);

@@ -28,12 +28,12 @@ class TileRun {
     int64_t panel_distance, step;
     bool padded;
   };
-  class Scratch;
+  struct Tables;
 
   [[nodiscard]] Piece PieceAt(int64_t number) const;
-  void RunPiece(const Piece& piece, Scratch& scratch) const;
-  void MakeLeft(const Piece& piece, const Block& block, Scratch& scratch, Left& left) const;
-  void MakeRight(const Piece& piece, const Block& block, Scratch& scratch, Right& right) const;
+  void RunPiece(const Piece& piece, Tables& tables) const;
+  void MakeLeft(const Piece& piece, const Block& block, Tables& tables, Left& left) const;
+  void MakeRight(const Piece& piece, const Block& block, Right& right) const;
   void Multiply(const Piece& piece, const Left& left, const Right& right, int64_t depth, bool accumulate,
                 T* const* targets) const;
   void ExpandComplex(const T* in, int64_t depth, int64_t width, T* out) const;
