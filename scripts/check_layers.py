@@ -34,8 +34,9 @@ LAYERS = {
     'tools/proto': [*BASE, 'ir'],
     'backends/kernel': [*BASE, 'ir', 'ir/infer', 'ir/eval'],
     'backends/gemm': [*BASE, 'ir', 'ir/eval'],
+    'backends/structured': [*BASE, 'ir', 'ir/eval', 'backends/gemm'],
     'backends/llvm': [*BASE, 'ir', 'backends/kernel'],
-    'backends/cpu': [*BASE, 'backends/kernel', 'backends/llvm', 'backends/gemm', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'backends'],
+    'backends/cpu': [*BASE, 'backends/kernel', 'backends/llvm', 'backends/gemm', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'backends'],
     'tools': ['tools/viz', 'tools/proto', *BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends', 'backends/interpreter', 'backends/cpu'],
 }
 LAYERS['tools/testing'] = [*LAYERS['tools'], 'tools']

@@ -6,6 +6,7 @@
 #include "backends/cpu/kernel_step.h"
 #include "backends/cpu/product_step.h"
 #include "backends/cpu/routine_step.h"
+#include "backends/cpu/structured_step.h"
 #include "passes/analysis/buffer_assignment.h"
 
 namespace hlo::cpu {
@@ -134,12 +135,16 @@ class Builder {
         why = call.error().message;
       }
     }
+    if (!target_) target_ = ProductTarget(program_.jit->machine());
     if (inst.kind() == OpKind::Dot || inst.kind() == OpKind::Convolution) {
-      if (!target_) target_ = ProductTarget(program_.jit->machine());
       if (auto step = MakeProductStep(inst, program_, *target_, operands, result, why)) {
         sequence.push_back(std::move(step));
         return;
       }
+    }
+    if (auto step = MakeStructuredStep(inst, program_, target_->isa, operands, result, why)) {
+      sequence.push_back(std::move(step));
+      return;
     }
     sequence.push_back(MakeEvalStep(inst, std::move(operands), std::move(result), std::move(why)));
   }
@@ -148,7 +153,7 @@ class Builder {
   const BufferAssignment& assignment_;
   const Dataflow& flow_;
   llvm::DenseMap<std::pair<int64_t, int64_t>, int32_t> sizes_;
-  std::optional<gemm::Target> target_;  // of products
+  std::optional<gemm::Target> target_;  // of products and structured ops
 };
 
 }  // namespace

@@ -1,0 +1,64 @@
+#include "backends/cpu/structured_step.h"
+
+#include "backends/structured/plan.h"
+
+namespace hlo::cpu {
+namespace {
+
+class StructuredStep final : public Step {
+ public:
+  StructuredStep(const Instruction& inst, structured::Plan plan, size_t pointers)
+      : inst_(inst), plan_(std::move(plan)), pointers_(pointers) {}
+
+  Status Run(Frame& frame) const override {
+    frame.Observe(inst_);
+    HLO_CHECK_OK(frame.CheckInterrupt());
+    plan_.run(frame.Pointers(pointers_));
+    return frame.CheckInterrupt();
+  }
+  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
+  [[nodiscard]] std::string Explain() const override { return "loops of its own: " + plan_.how; }
+
+ private:
+  const Instruction& inst_;
+  structured::Plan plan_;
+  size_t pointers_;  // operands and results, in Program::pointers
+};
+
+/// What is wrong with where the arrays lie; empty: nothing.
+std::string Obstacle(llvm::ArrayRef<Value> operands, const Value& result) {
+  for (const Leaf& out : result.leaves) {
+    if (!out.shape.IsArray() || out.slice.sizes >= 0) return "dynamic dimensions";
+    if (!out.written) return "results that are other values";
+    for (const Value& operand : operands)
+      for (const Leaf& in : operand.leaves)
+        if (in.slice.Overlaps(out.slice)) return "a result in the place of an operand";
+  }
+  for (const Value& operand : operands)
+    for (const Leaf& in : operand.leaves)
+      if (!in.shape.IsArray() || in.slice.sizes >= 0) return "dynamic dimensions";
+  return "";
+}
+
+}  // namespace
+
+std::unique_ptr<Step> MakeStructuredStep(const Instruction& inst, Program& program, gemm::Isa isa,
+                                         llvm::ArrayRef<Value> operands, const Value& result,
+                                         std::string& why) {
+  structured::Planner* planner = structured::PlannerFor(inst);
+  if (planner == nullptr) return nullptr;
+  why = Obstacle(operands, result);
+  if (!why.empty()) return nullptr;
+  Result<structured::Plan> plan = planner(inst, isa);
+  if (!plan) {
+    why = plan.error().message;
+    return nullptr;
+  }
+  llvm::SmallVector<Slice> slices;
+  for (const Value& operand : operands)
+    for (const Leaf& leaf : operand.leaves) slices.push_back(leaf.slice);
+  for (const Leaf& leaf : result.leaves) slices.push_back(leaf.slice);
+  return std::make_unique<StructuredStep>(inst, std::move(*plan), program.AddPointers(slices));
+}
+
+}  // namespace hlo::cpu

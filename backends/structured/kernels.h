@@ -1,0 +1,52 @@
+// Inner loops of structured ops, one table of functions per instruction set.
+#pragma once
+#include <cstdint>
+
+#include "backends/gemm/isa.h"
+
+namespace hlo::structured {
+
+/// How the bits of elements are ordered.
+enum class BitOrder : uint8_t { Unsigned, Signed, SignMagnitude };
+
+/// The k first of a row of elements; among equal ones the earlier. Entries are a key and a position.
+struct TopKKernel {
+  int entry_bytes;
+  /// Entries that Select needs room for.
+  static int64_t Capacity(int64_t k) { return k + (k < 64 ? 64 : k); }
+  /// The k (or end - begin, if less) first of the elements [begin, end) of a row, in no order; their number.
+  int64_t (*select)(const void* row, int64_t begin, int64_t end, int64_t k, bool largest, void* entries);
+  /// The k first of `count` >= k entries: elements and positions, in order.
+  void (*finish)(const void* row, void* entries, int64_t count, int64_t k, void* values, int32_t* positions);
+};
+
+/// Scans by one associative op of elements of type In, kept in accumulators of type Acc.
+struct ScanKernel {
+  /// y[i] = op(carry, x[0], … x[i]) for i < n (from the end, with `reverse`: y[i] = op(carry, x[n-1], …
+  /// x[i])). `total` gets op(x[0], … x[n-1]), in which each step depends on n alone, not on the carry.
+  /// Without y: only that.
+  void (*line)(const void* x, void* y, int64_t n, bool reverse, const void* carry, void* total);
+  /// For rows r = 0 … count - 1: acc[j] = op(acc[j], x[r * x_step + j]), y[r * y_step + j] = acc[j], j < n.
+  void (*rows)(const void* x, int64_t x_step, void* y, int64_t y_step, int64_t count, int64_t n, void* acc);
+  /// What `total` is of no elements.
+  void (*clear)(void* acc);
+};
+enum class ScanOp : uint8_t { Add, Multiply, Maximum, Minimum, And, Or, Xor };
+enum class ScanType : uint8_t { F32, F64, S32, U32, S64, U64 };
+
+struct KernelSet {
+  /// By bytes of an element (1, 2, 4, 8: their logarithm), and order.
+  TopKKernel top_k[4][3];
+  /// By op and type of accumulators, elements being of that type; members are null where there is no such op.
+  ScanKernel scan[7][6];
+  /// Sums of F32 in F64.
+  ScanKernel sum_f32;
+};
+
+const KernelSet& KernelsFor(gemm::Isa isa);
+
+namespace internal {
+extern const KernelSet baseline_kernels, avx2_kernels, avx512_kernels;
+}
+
+}  // namespace hlo::structured

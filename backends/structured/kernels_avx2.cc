@@ -1,0 +1,30 @@
+// Kernels for processors with AVX2.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "backends/structured/kernels.h"
+
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
+
+namespace hlo::structured {
+namespace {
+
+#include "backends/structured/vectors.inc"
+
+#include "backends/structured/top_k.inc"
+
+#include "backends/structured/scan.inc"
+
+#include "backends/structured/kernel_set.inc"
+
+}  // namespace
+
+const KernelSet internal::avx2_kernels = MakeKernelSet();
+
+}  // namespace hlo::structured
+
+#pragma clang attribute pop

@@ -1,0 +1,31 @@
+// Kernels for processors with AVX512.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "backends/structured/kernels.h"
+
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,f16c"))), \
+                             apply_to = function)
+
+namespace hlo::structured {
+namespace {
+
+#include "backends/structured/vectors.inc"
+
+#include "backends/structured/top_k.inc"
+
+#include "backends/structured/scan.inc"
+
+#include "backends/structured/kernel_set.inc"
+
+}  // namespace
+
+const KernelSet internal::avx512_kernels = MakeKernelSet();
+
+}  // namespace hlo::structured
+
+#pragma clang attribute pop

@@ -1,0 +1,26 @@
+// Kernels for every x86-64 processor.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "backends/structured/kernels.h"
+
+namespace hlo::structured {
+namespace {
+
+#include "backends/structured/vectors.inc"
+
+#include "backends/structured/top_k.inc"
+
+#include "backends/structured/scan.inc"
+
+#include "backends/structured/kernel_set.inc"
+
+}  // namespace
+
+const KernelSet internal::baseline_kernels = MakeKernelSet();
+
+}  // namespace hlo::structured

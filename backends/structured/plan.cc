@@ -1,0 +1,23 @@
+#include "backends/structured/plan.h"
+
+namespace hlo::structured {
+
+tl::unexpected<Diagnostic> Unsupported(const Instruction& inst, llvm::StringRef why) {
+  return Error("kernel-unsupported", inst.loc(), "{0}", why);
+}
+
+Planner* PlannerFor(const Instruction& inst) {
+  static constexpr struct {
+    OpKind op;
+    Planner* planner;
+  } kPlanners[] = {
+      {OpKind::TopK, &PlanTopK},
+      {OpKind::CustomCall, &PlanTopK},
+      {OpKind::ReduceWindow, &PlanPrefixScan},
+  };
+  for (const auto& [op, planner] : kPlanners)
+    if (op == inst.kind()) return planner;
+  return nullptr;
+}
+
+}  // namespace hlo::structured

@@ -1,0 +1,36 @@
+// Ops with loops of their own, prepared to run.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "backends/gemm/isa.h"
+#include "ir/instruction.h"
+#include "ir/support/result.h"
+
+namespace hlo::structured {
+
+/// An instruction prepared to run on arrays with static shapes in row-major storage, elements narrower than a
+/// byte one per byte.
+struct Plan {
+  std::string how;  // for --explain-codegen
+  /// The operands' arrays, then the result's (tuples: the arrays of their elements). They must not overlap
+  /// but where the op says that it works in place.
+  std::function<void(void* const* arrays)> run;
+};
+
+/// What a plan may use, and what it returns where it has no way for the instruction: kernel-unsupported with
+/// the reason.
+using Planner = Result<Plan>(const Instruction& inst, gemm::Isa isa);
+
+/// The k first elements of rows: topk and its custom call.
+Planner PlanTopK;
+/// reduce-window whose windows are all prefixes, or all suffixes, of lines: cumulative sums and the like.
+Planner PlanPrefixScan;
+
+/// kernel-unsupported.
+tl::unexpected<Diagnostic> Unsupported(const Instruction& inst, llvm::StringRef why);
+
+/// The planner of an op, null if the folder has none for it.
+Planner* PlannerFor(const Instruction& inst);
+
+}  // namespace hlo::structured
