@@ -76,7 +76,7 @@ bool IsSortKey(const Computation& comparator, int64_t k) {
 /// Collects the constraints of one leaf.
 class LeafTracer {
  public:
-  LeafTracer(const Shape& leaf, const ValueRule& base) : leaf_(leaf), rule_(base) {}
+  LeafTracer(const Shape& leaf, ValueRule base) : leaf_(leaf), rule_(std::move(base)) {}
 
   ValueRule Trace(const Instruction* parameter, const ShapeIndex& index) {
     Push({parameter, index, true});

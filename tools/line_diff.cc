@@ -30,8 +30,8 @@ std::vector<Edit> ShortestScript(llvm::ArrayRef<StringRef> a, llvm::ArrayRef<Str
   const int n = static_cast<int>(a.size()), m = static_cast<int>(b.size());
   const int most = std::min(n + m, kMaxEdits);
   std::vector<std::vector<int>> trace;  // furthest x by diagonal, per number of edits
-  std::vector<int> furthest(static_cast<size_t>(2 * most + 3), 0);
-  auto at = [&](std::vector<int>& v, int k) -> int& { return v[static_cast<size_t>(k + most + 1)]; };
+  std::vector<int> furthest(2 * static_cast<size_t>(most) + 3, 0);
+  auto at = [&](std::vector<int>& v, int k) -> int& { return v[static_cast<size_t>(int64_t{k} + most + 1)]; };
   int edits = 0;
   bool found = false;
   for (; edits <= most && !found; ++edits) {

@@ -311,7 +311,7 @@ std::string NpyHeader(const Shape& shape, bool widen) {
 }
 
 Literal NpyPayload(const Literal& array, bool widen) {
-  const Literal plain = array.ToStatic().Unpack();
+  Literal plain = array.ToStatic().Unpack();
   const ElementType type = plain.shape().element_type();
   if (!widen || Widened(type) == type) return plain;
   if (!IsFloat(type))

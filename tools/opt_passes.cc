@@ -89,13 +89,14 @@ std::string WriteReproducer(const InputModule& input, llvm::ArrayRef<PipelineIte
           "${{HLO_OPT:-hlo-opt} --passes='{2}' {3}module.hlo\n",
           HLO_VERSION, failed.pass->name, spec, options)
           .str();
-  const std::string folder = ReproducerFolder();
+  std::string folder = ReproducerFolder();
   if (!WriteFile(folder + "/module.hlo", ToString(*parsed.module, print) + "\n", llvm::nulls()) ||
       !WriteFile(folder + "/run.sh", script, llvm::nulls()))
     return "";
-  (void)llvm::sys::fs::setPermissions(folder + "/run.sh", llvm::sys::fs::perms::all_read |
-                                                              llvm::sys::fs::perms::all_exe |
-                                                              llvm::sys::fs::perms::owner_write);
+  // A shell can run it in any case.
+  [[maybe_unused]] const std::error_code error = llvm::sys::fs::setPermissions(
+      folder + "/run.sh",
+      llvm::sys::fs::perms::all_read | llvm::sys::fs::perms::all_exe | llvm::sys::fs::perms::owner_write);
   return folder;
 }
 

@@ -276,7 +276,7 @@ class Parser {
           spellings_.push_back("--no-" + row.name.str());
       }
     for (const OptionAlias& alias : tool_.aliases) spellings_.push_back("--" + alias.alias.str());
-    for (const std::string& spelling : spellings_) candidates_.push_back(spelling);
+    for (const std::string& spelling : spellings_) candidates_.emplace_back(spelling);
     return candidates_;
   }
 

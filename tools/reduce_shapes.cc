@@ -162,7 +162,7 @@ std::vector<ReduceEdit> SmallerShapes(const Module& module) {
   if (arrays) edits.emplace_back(SqueezeRanks);
   for (const int64_t from : sizes)
     for (const int64_t to : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{8}, from / 2})
-      if (to < from && to > 0) edits.push_back([from, to](Module& m) { return ShrinkSize(m, from, to); });
+      if (to < from && to > 0) edits.emplace_back([from, to](Module& m) { return ShrinkSize(m, from, to); });
   return edits;
 }
 
@@ -173,7 +173,7 @@ std::vector<ReduceEdit> SimplerTypes(const Module& module) {
   for (const ElementType from : types) {
     const ElementType to = IsFloat(from) || IsComplex(from) ? ElementType::F32 : ElementType::S32;
     if (from != to && !IsPred(from))
-      edits.push_back([from, to](Module& m) { return ReplaceType(m, from, to); });
+      edits.emplace_back([from, to](Module& m) { return ReplaceType(m, from, to); });
   }
   return edits;
 }

@@ -126,10 +126,10 @@ std::vector<ReduceEdit> EarlierRoots(const Module& module) {
   };
   for (int64_t step = count / 2; step > 0; step /= 2)
     for (const int64_t place : {step - 1, count - 1 - step})
-      if (place >= 0 && place < count - 1) edits.push_back(root_at(place));
+      if (place >= 0 && place < count - 1) edits.emplace_back(root_at(place));
   const Instruction* root = module.entry()->root();
   for (int64_t i = 0; i < root->operand_count(); ++i)
-    edits.push_back([i](Module& m) {
+    edits.emplace_back([i](Module& m) {
       Instruction* operand = m.entry()->root()->operand(i);
       if (operand->shape().IsToken()) return false;
       m.entry()->set_root(operand);

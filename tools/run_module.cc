@@ -221,7 +221,7 @@ Status ModuleRunner::CheckProgramMemory() {
 Status ModuleRunner::CheckToleranceNames() {
   std::vector<StringRef> names;
   for (const OutputLeaf& leaf : leaves_) {
-    names.push_back(leaf.name);
+    names.emplace_back(leaf.name);
     const ElementType type = leaf.shape.element_type();
     if (comparing())
       sink_.Verbose(1, llvm::formatv("{0}: {1} (%{2}): bounds {3}", input_.file, leaf.Label(), leaf.name,

@@ -80,7 +80,7 @@ std::string UlpText(double ulp) {
 /// The options that would have let the mismatching elements pass; empty if none would.
 std::string WouldPass(const Comparison& c) {
   if (c.infinite_mismatches > 0 || c.tolerance.exact) return "";
-  const std::string nan = c.nan_mismatches > 0 ? "--nan=ignore" : "";
+  std::string nan = c.nan_mismatches > 0 ? "--nan=ignore" : "";
   if (c.pass_abs == 0) return nan;
   const std::string prefix = nan.empty() ? "" : nan + " ";
   std::string text = prefix + "--abs-error=" + RoundedUp(c.pass_abs);

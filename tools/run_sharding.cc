@@ -177,7 +177,7 @@ Shape MakeGlobalShape(const Shape& local, const std::vector<std::optional<Tiling
   std::vector<Shape> elements;
   for (const Shape& element : local.tuple_shapes())
     elements.push_back(MakeGlobalShape(element, tilings, leaf));
-  return Shape::MakeTuple(std::move(elements));
+  return Shape::MakeTuple(elements);
 }
 
 const Literal& At(const Literal& value, const ShapeIndex& index) {

@@ -274,7 +274,7 @@ Result<std::vector<std::unique_ptr<Value>>> ReadFileValue(StringRef text, String
     std::vector<StringRef> names;
     for (auto& [name, array] : file.arrays) {
       if (name == key) add(std::move(array));
-      names.push_back(name);
+      names.emplace_back(name);
     }
     if (values.empty()) {
       const std::string hint = DidYouMeanText(key, names);

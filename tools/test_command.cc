@@ -110,7 +110,8 @@ Result<bool> TestCommand::Interesting(const std::string& text) {
   int descriptor = -1;
   if (const std::error_code error = llvm::sys::fs::createTemporaryFile("hlo-test", "hlo", descriptor, path))
     return Error("input-open", {}, "cannot create a temporary file: {0}", error.message());
-  auto remove = llvm::make_scope_exit([&] { llvm::sys::fs::remove(path); });
+  auto remove = llvm::make_scope_exit(
+      [&] { [[maybe_unused]] const std::error_code left = llvm::sys::fs::remove(path); });
   {
     llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
     os << text;

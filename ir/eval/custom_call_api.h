@@ -20,7 +20,8 @@
 extern "C" {
 #endif
 
-typedef struct XlaCustomCallStatus_ XlaCustomCallStatus; /* NOLINT(modernize-use-using): C */
+// NOLINTNEXTLINE(modernize-use-using,readability-identifier-naming): C, and a name of XLA's
+typedef struct XlaCustomCallStatus_ XlaCustomCallStatus;
 /** The call has succeeded; the state before the call. */
 void XlaCustomCallStatusSetSuccess(XlaCustomCallStatus* status);
 /** The call has failed, and so does the execution, with this message (not kept, need not end in a zero). */

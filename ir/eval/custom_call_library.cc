@@ -192,7 +192,7 @@ LibraryFunction CustomCallLibraries::Find(llvm::StringRef target) const {
     link_map* library = nullptr;
     Dl_info info;
     link_map* owner = nullptr;
-    if (address != nullptr && dlinfo(handles_[i], RTLD_DI_LINKMAP, &library) == 0 &&
+    if (address != nullptr && dlinfo(handles_[i], RTLD_DI_LINKMAP, static_cast<void*>(&library)) == 0 &&
         dladdr1(address, &info, reinterpret_cast<void**>(&owner), RTLD_DL_LINKMAP) != 0 && owner == library)
       return {address, &names_[i]};
   }
@@ -257,7 +257,7 @@ Result<Literal> CallLibrary(const LibraryFunction& function, const Instruction& 
   XlaCustomCallStatus status;
   {
     const CallScope scope({function.library->c_str(), target.c_str(), name.c_str()});
-    void* const first = inst.shape().IsArray() ? out[0] : out.data();
+    void* const first = inst.shape().IsArray() ? out[0] : static_cast<void*>(out.data());
     ConventionOf(inst)(function.address, {first, in.data(), inst.extras().backend_config, &status});
   }
   if (status.failed)

@@ -141,7 +141,7 @@ int Main(const Options& options, const char* program) {
   Runner runner(tools, folder.str().str());
   Counts counts;
   for (const std::string& file : options.files) RunFile(runner, file, options, counts);
-  llvm::sys::fs::remove_directories(folder);
+  [[maybe_unused]] const std::error_code left = llvm::sys::fs::remove_directories(folder);
   if (options.update)
     llvm::outs() << counts.updated << " updated, " << counts.failed << " failed\n";
   else if (!options.list)
