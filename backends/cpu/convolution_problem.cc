@@ -114,6 +114,10 @@ class Maker {
     p.rhs.channel_stride = Rhs(labels_.kernel_input_feature);
     const int64_t batch = out_.dim(labels_.output_batch);
     llvm::SmallVector<WindowAxis> rows{{batch, Lhs(labels_.input_batch), 0, Out(labels_.output_batch)}}, taps;
+    p.windows.emplace();
+    p.windows->images = batch;
+    p.windows->lhs_image = Lhs(labels_.input_batch);
+    p.windows->out_image = Out(labels_.output_batch);
     for (size_t t = 0; t < segments.size(); ++t) AddSpatial(t, segments[t], p, rows, taps);
     // Rows follow the memory of the result, taps that of the weights.
     llvm::sort(rows, [](const WindowAxis& a, const WindowAxis& b) {
@@ -142,6 +146,9 @@ class Maker {
     rows.push_back({s.out_count, s.base_per_output * lhs, 0, s.out_step * out, s.base_per_output, spatial});
     taps.push_back(
         {s.window_count, s.base_per_window * lhs, s.window_step * rhs, 0, s.base_per_window, spatial});
+    p.windows->dims.push_back({s.out_count, s.window_count, s.base, s.base_per_output, s.base_per_window,
+                               lhs_.dim(labels_.input_spatial[t]), lhs, s.window_step * rhs,
+                               s.out_step * out});
     p.lhs.base += s.base * lhs;
     p.rhs.base += s.window_begin * rhs + (w.reversal ? (w.size - 1) * -rhs : 0);
     p.out_base += s.out_begin * out;

@@ -45,6 +45,19 @@ struct ThinKernels {
                    int64_t count, T* acc);
 };
 
+/// Sums of shifted lines of an array, for windows over few features.
+template <class T>
+struct ShiftKernels {
+  /// out[j] = sum over t < taps of weights[t] * in[offsets[t] + j] for j < count, t in order. Reads and
+  /// writes up to the next multiple of kShiftPadding.
+  void (*weigh)(const T* in, const int64_t* offsets, const T* weights, int64_t taps, int64_t count, T* out);
+  /// sums[s] += sum over l < lines and j < count of w[l * count + j] * in[line_offsets[l] + shifts[s] + j]
+  /// for s < shift_count, in a fixed order.
+  void (*correlate)(const T* w, int64_t lines, int64_t count, const T* in, const int64_t* line_offsets,
+                    const int64_t* shifts, int64_t shift_count, T* sums);
+};
+inline constexpr int64_t kShiftPadding = 64;
+
 struct KernelSet {
   Tiles<float> f32;
   Tiles<double> f64;
@@ -55,6 +68,10 @@ struct KernelSet {
   ThinKernels<double, double> thin_f64;
   ThinKernels<uint32_t, uint32_t> thin_u32;
   ThinKernels<uint64_t, uint64_t> thin_u64;
+  ShiftKernels<float> shift_f32;
+  ShiftKernels<double> shift_f64;
+  ShiftKernels<uint32_t> shift_u32;
+  ShiftKernels<uint64_t> shift_u64;
   /// out[k * out_stride + i] = in[i][k] for i < width, a multiple of 4, and k < depth; by size of elements.
   template <class E>
   using Transpose = void(const E* const* in, int64_t depth, int64_t width, E* out, int64_t out_stride);
@@ -79,6 +96,8 @@ struct KernelSet {
   [[nodiscard]] const Tiles<T>& tiles() const;
   template <class T>
   [[nodiscard]] const ThinKernels<T, T>& thin() const;
+  template <class T>
+  [[nodiscard]] const ShiftKernels<T>& shift() const;
 };
 template <>
 inline const Tiles<float>& KernelSet::tiles<float>() const {
@@ -111,6 +130,22 @@ inline const ThinKernels<uint32_t, uint32_t>& KernelSet::thin<uint32_t>() const 
 template <>
 inline const ThinKernels<uint64_t, uint64_t>& KernelSet::thin<uint64_t>() const {
   return thin_u64;
+}
+template <>
+inline const ShiftKernels<float>& KernelSet::shift<float>() const {
+  return shift_f32;
+}
+template <>
+inline const ShiftKernels<double>& KernelSet::shift<double>() const {
+  return shift_f64;
+}
+template <>
+inline const ShiftKernels<uint32_t>& KernelSet::shift<uint32_t>() const {
+  return shift_u32;
+}
+template <>
+inline const ShiftKernels<uint64_t>& KernelSet::shift<uint64_t>() const {
+  return shift_u64;
 }
 
 /// The kernels of one instruction set; the processor must have it.

@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/gemm/sums.h"
+
 namespace hlo::gemm {
 namespace {
 
 alignas(64) constexpr uint64_t kZeros[kMaxDepth] = {};
-
-/// Calls f with a null pointer to the unsigned integer type of a size.
-template <class F>
-void VisitSize(int bytes, F&& f) {
-  switch (bytes) {
-    case 1: return f(static_cast<uint8_t*>(nullptr));
-    case 2: return f(static_cast<uint16_t*>(nullptr));
-    case 4: return f(static_cast<uint32_t*>(nullptr));
-    default: return f(static_cast<uint64_t*>(nullptr));
-  }
-}
 
 /// Rows at one distance of one another, in the array and in the dimensions with bounds.
 struct RowRun {
@@ -272,8 +263,8 @@ void Packer::PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin
 
 void Packer::Rows(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count, int64_t stride,
                   void* out) const {
-  VisitSize(bytes_, [&](auto* tag) {
-    using E = std::remove_pointer_t<decltype(tag)>;
+  VisitSize(bytes_, [&](auto tag) {
+    using E = decltype(tag);
     for (int64_t i = 0; i < count; i += kMaxPanel)
       PackRows(steps, static_cast<const E*>(data), row_begin + i, std::min(kMaxPanel, count - i), stride,
                static_cast<E*>(out) + i * stride);
@@ -282,8 +273,8 @@ void Packer::Rows(const BlockSteps& steps, const void* data, int64_t row_begin, 
 
 void Packer::Panel(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count, int64_t width,
                    void* out) const {
-  VisitSize(bytes_, [&](auto* tag) {
-    using E = std::remove_pointer_t<decltype(tag)>;
+  VisitSize(bytes_, [&](auto tag) {
+    using E = decltype(tag);
     PackPanel(steps, static_cast<const E*>(data), row_begin, count, width, static_cast<E*>(out));
   });
 }

@@ -1,5 +1,6 @@
 // What is multiplied and added: sums of products of two operands' elements.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "backends/gemm/index.h"
@@ -24,6 +25,18 @@ struct Operand {
   llvm::SmallVector<Bound, 0> bounds;
 };
 
+/// One spatial dimension of a convolution: output o and tap k read position base + o * per_output + k *
+/// per_tap of `size`. Strides count elements.
+struct WindowDimension {
+  int64_t outputs, taps, base, per_output, per_tap, size;
+  int64_t lhs_stride, rhs_stride, out_stride;
+};
+/// How the rows and taps of a convolution come about: images x outputs, and taps.
+struct Windows {
+  int64_t images = 1, lhs_image = 0, out_image = 0;
+  llvm::SmallVector<WindowDimension, 2> dims;
+};
+
 /// result(row, column) = sum over taps and channels of lhs(row, …) * rhs(column, …), in the arithmetic of
 /// `type` with sums in `compute`, for each batch; it lies at out_base + batch + row + column.
 struct Problem {
@@ -34,6 +47,7 @@ struct Problem {
   int64_t out_base = 0;
   ElementType type = ElementType::F32;
   ComputeType compute = ComputeType::F32;
+  std::optional<Windows> windows;  // convolutions; rows and taps say the same
 
   [[nodiscard]] int64_t taps() const { return lhs.taps.count(); }
   [[nodiscard]] int64_t depth() const { return taps() * channels; }

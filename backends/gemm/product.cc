@@ -7,6 +7,7 @@
 #include "backends/gemm/sums.h"
 #include "backends/gemm/thin_run.h"
 #include "backends/gemm/tile_run.h"
+#include "backends/gemm/window_run.h"
 
 namespace hlo::gemm {
 namespace {
@@ -69,11 +70,15 @@ Product::Product(Problem problem, const Target& target)
 
 void Product::ChooseMethod() {
   if (problem_.depth() == 0) return;
-  OrderSteps(problem_);
   if (IsChannelwise(problem_)) {
     method_ = Method::Channelwise;
     return;
   }
+  if (IsWindowed(problem_)) {
+    method_ = Method::Windowed;
+    return;
+  }
+  OrderSteps(problem_);
   if (IsThin(problem_)) {
     method_ = Method::Thin;
     return;
@@ -139,6 +144,7 @@ void Product::Run(const void* lhs, const void* rhs, void* out) const {
   if (exchanged_) std::swap(lhs, rhs);
   if (method_ == Method::Channelwise) return RunChannelwise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Thin) return RunThin(problem_, kernels_, lhs, rhs, out);
+  if (method_ == Method::Windowed) return RunWindowed(problem_, kernels_, lhs, rhs, out);
   if (amx_) return RunAmx(problem_, *amx_, blocks_, kernels_, lhs, rhs, out);
   VisitComputeType(problem_.compute, [&](auto tag) { TileRun<decltype(tag)>(*this, lhs, rhs, out).Run(); });
 }
@@ -149,7 +155,7 @@ bool Product::IsSlow() const {
 }
 
 bool Product::MultipliesPadding() const {
-  return (method_ == Method::Tiles || method_ == Method::TileRegisters) &&
+  return method_ != Method::Thin && method_ != Method::Channelwise &&
          (!problem_.lhs.bounds.empty() || !problem_.rhs.bounds.empty());
 }
 
@@ -160,6 +166,7 @@ std::string Product::Describe() const {
   switch (method_) {
     case Method::Thin: return text + ", few rows";
     case Method::Channelwise: return text + ", channel by channel";
+    case Method::Windowed: return text + ", shifted lines";
     case Method::TileRegisters: return text + ", tile registers";
     case Method::Tiles: break;
   }

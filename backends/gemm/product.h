@@ -10,7 +10,7 @@
 namespace hlo::gemm {
 
 /// The ways in which a product can be computed.
-enum class Method : uint8_t { Tiles, TileRegisters, Thin, Channelwise };
+enum class Method : uint8_t { Tiles, TileRegisters, Thin, Channelwise, Windowed };
 
 /// A problem made ready. Immutable; runs on several threads at once.
 class Product {

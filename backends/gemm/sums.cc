@@ -89,9 +89,11 @@ void StoreSums(const Problem& problem, const KernelSet& kernels, const Rectangle
     FromCompute(problem.type, kernels, sums, columns,
                 side_by_side ? to + offsets[0] * bytes : elements.data());
     if (side_by_side) continue;
-    for (int64_t j = 0; j < columns; ++j)
-      std::memcpy(to + offsets[static_cast<size_t>(j)] * bytes, elements.data() + j * bytes,
-                  static_cast<size_t>(bytes));
+    VisitSize(bytes, [&](auto tag) {
+      using E = decltype(tag);
+      for (size_t j = 0; j < offsets.size(); ++j)
+        reinterpret_cast<E*>(to)[offsets[j]] = reinterpret_cast<const E*>(elements.data())[j];
+    });
   }
 }
 

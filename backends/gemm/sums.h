@@ -5,6 +5,17 @@
 
 namespace hlo::gemm {
 
+/// Calls f(E{}) with the unsigned integer type of a size.
+template <class F>
+void VisitSize(int64_t bytes, F&& f) {
+  switch (bytes) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    default: return f(uint64_t{});
+  }
+}
+
 /// The operand's elements are values of the compute type as they are.
 bool IsPlain(const Problem& problem, const Operand& operand);
 

@@ -1,0 +1,320 @@
+#include "backends/gemm/window_run.h"
+
+#include <algorithm>
+
+#include "backends/gemm/scratch.h"
+#include "backends/gemm/sums.h"
+#include "ir/support/interrupt.h"
+#include "ir/support/parallel.h"
+
+namespace hlo::gemm {
+namespace {
+
+constexpr int64_t kMostColumns = 8, kMostChannels = 16;
+constexpr int64_t kMostStaged = 1 << 21;  // elements of an image with all that windows reach
+constexpr int64_t kPieceWork = 1 << 16;   // products worth waking a thread for
+
+/// One spatial dimension of the staged copy of an image. Lanes run over outputs or over taps, the others are
+/// shifts. Positions are sorted by their remainder modulo the step of lanes, so that lanes are neighbours.
+struct StagedDim {
+  int64_t lanes, step, others, other_step;
+  int64_t length = 0;  // positions of one remainder
+  int64_t pitch = 0, phase_pitch = 0;
+};
+
+class Staging {
+ public:
+  Staging(const Windows& windows, bool over_taps) : windows_(windows) {
+    for (const WindowDimension& d : windows.dims) {
+      StagedDim s = over_taps ? StagedDim{d.taps, d.per_tap, d.outputs, d.per_output}
+                              : StagedDim{d.outputs, d.per_output, d.taps, d.per_tap};
+      if (s.lanes == 1) s.step = std::max<int64_t>(s.step, 1);
+      s.length = s.lanes + (s.others - 1) * s.other_step / s.step;
+      dims_.push_back(s);
+    }
+    for (size_t t = dims_.size(); t-- > 0;) {
+      dims_[t].pitch = map_;
+      map_ *= dims_[t].length;
+    }
+    size_ = map_;
+    for (size_t t = dims_.size(); t-- > 0;) {
+      dims_[t].phase_pitch = size_;
+      size_ *= dims_[t].step;
+    }
+  }
+
+  /// Elements of a staged image, and how far its lanes reach.
+  [[nodiscard]] int64_t size() const { return size_; }
+  [[nodiscard]] int64_t reach() const {
+    int64_t last = 1;
+    for (const StagedDim& d : dims_) last += (d.lanes - 1) * d.pitch;
+    return last;
+  }
+  [[nodiscard]] llvm::ArrayRef<StagedDim> dims() const { return dims_; }
+
+  /// Where the lanes of each shift begin, the last dimension fastest.
+  [[nodiscard]] llvm::SmallVector<int64_t, 16> Shifts() const {
+    llvm::SmallVector<int64_t, 16> shifts = {0};
+    for (const StagedDim& d : dims_) {
+      llvm::SmallVector<int64_t, 16> next;
+      for (const int64_t base : shifts)
+        for (int64_t k = 0; k < d.others; ++k) {
+          const int64_t at = k * d.other_step;
+          next.push_back(base + at % d.step * d.phase_pitch + at / d.step * d.pitch);
+        }
+      shifts = std::move(next);
+    }
+    return shifts;
+  }
+
+  /// Copies an image, whose position 0 is at `image`, with zeros around.
+  template <class E>
+  void Stage(const E* image, E* out) const {
+    StageDim(image, out, 0);
+  }
+
+ private:
+  template <class E>
+  void StageDim(const E* image, E* out, size_t t) const {
+    if (t == dims_.size()) {
+      *out = image == nullptr ? E(0) : *image;
+      return;
+    }
+    const StagedDim& d = dims_[t];
+    const WindowDimension& w = windows_.dims[t];
+    for (int64_t phase = 0; phase < d.step; ++phase) {
+      E* to = out + phase * d.phase_pitch;
+      if (t + 1 == dims_.size()) {
+        StageLine(image, w.base + phase, d, w, to);
+        continue;
+      }
+      for (int64_t j = 0; j < d.length; ++j) {
+        const int64_t at = w.base + phase + j * d.step;
+        const bool inside = image != nullptr && at >= 0 && at < w.size;
+        StageDim(inside ? image + at * w.lhs_stride : nullptr, to + j * d.pitch, t + 1);
+      }
+    }
+  }
+
+  template <class E>
+  static void StageLine(const E* image, int64_t base, const StagedDim& d, const WindowDimension& w, E* out) {
+    int64_t begin = 0, end = 0;  // inside
+    if (image != nullptr) {
+      begin = base >= 0 ? 0 : std::min(d.length, (-base + d.step - 1) / d.step);
+      end = base >= w.size ? begin : std::clamp((w.size - base + d.step - 1) / d.step, begin, d.length);
+    }
+    const int64_t stride = d.step * w.lhs_stride;
+    const E* from = image + base * w.lhs_stride;
+    std::fill_n(out, begin, E(0));
+    if (stride == 1)
+      std::copy_n(from + begin, end - begin, out + begin);
+    else
+      for (int64_t j = begin; j < end; ++j) out[j] = from[j * stride];
+    std::fill(out + end, out + d.length, E(0));
+  }
+
+  const Windows& windows_;
+  llvm::SmallVector<StagedDim, 2> dims_;
+  int64_t map_ = 1, size_ = 1;
+};
+
+bool IsOverTaps(const Problem& problem) {
+  int64_t outputs = 1, taps = 1;
+  for (const WindowDimension& d : problem.windows->dims) {
+    outputs *= d.outputs;
+    taps *= d.taps;
+  }
+  return taps > outputs;
+}
+
+/// T is the compute type.
+template <class T>
+class WindowRun {
+ public:
+  WindowRun(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs, void* out)
+      : problem_(problem),
+        windows_(*problem.windows),
+        kernels_(kernels),
+        shift_(kernels.shift<T>()),
+        lhs_(static_cast<const uint8_t*>(lhs)),
+        rhs_(static_cast<const uint8_t*>(rhs)),
+        out_(static_cast<uint8_t*>(out)),
+        over_taps_(IsOverTaps(problem)),
+        staging_(windows_, over_taps_),
+        shifts_(staging_.Shifts()),
+        image_size_((staging_.size() + kShiftPadding - 1) / kShiftPadding * kShiftPadding) {
+    lhs_origin_ = problem.lhs.base;
+    for (const WindowDimension& d : windows_.dims) lhs_origin_ -= d.base * d.lhs_stride;
+  }
+
+  void Run() const {
+    const int64_t pieces = problem_.batches() * windows_.images;
+    const int64_t work = problem_.rows() / windows_.images * problem_.depth() * problem_.columns();
+    ParallelFor(0, pieces, std::max<int64_t>(kPieceWork / work, 1), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end && !Interrupted(); ++i) {
+        if (over_taps_)
+          OverTaps(i / windows_.images, i % windows_.images);
+        else
+          OverOutputs(i / windows_.images, i % windows_.images);
+      }
+    });
+  }
+
+ private:
+  /// The channels of an image of a group with all that windows reach, converted.
+  const T* StageImage(int64_t group, int64_t image, int64_t channel_begin, int64_t channel_end) const {
+    const Operand& lhs = problem_.lhs;
+    const int bytes = Info(lhs.type).host_bytes();
+    const int64_t channels = channel_end - channel_begin;
+    const bool plain = IsPlain(problem_, lhs);
+    T* staged = ScratchFor<T>(ScratchUse::Left, channels * image_size_ + 2 * kShiftPadding);
+    uint8_t* raw =
+        plain ? reinterpret_cast<uint8_t*>(staged) : Scratch(ScratchUse::Raw, channels * image_size_ * bytes);
+    const int64_t origin = lhs_origin_ + lhs.batch.At(group) + image * windows_.lhs_image;
+    VisitSize(bytes, [&](auto tag) {
+      using E = decltype(tag);
+      for (int64_t c = 0; c < channels; ++c)
+        staging_.Stage(reinterpret_cast<const E*>(lhs_) + origin + (channel_begin + c) * lhs.channel_stride,
+                       reinterpret_cast<E*>(raw) + c * image_size_);
+    });
+    if (!plain)
+      for (int64_t c = 0; c < channels; ++c)
+        ToCompute(problem_, lhs, kernels_, raw + c * image_size_ * bytes, staging_.size(),
+                  staged + c * image_size_);
+    return staged;
+  }
+
+  /// The weights of one column and channel, the last spatial dimension fastest.
+  void TakeWeights(int64_t group, int64_t column, int64_t channel, T* out) const {
+    const Operand& rhs = problem_.rhs;
+    const int bytes = Info(rhs.type).host_bytes();
+    const int64_t taps = problem_.taps();
+    const int64_t origin =
+        rhs.base + rhs.batch.At(group) + rhs.rows.At(column) + channel * rhs.channel_stride;
+    uint8_t* raw = Scratch(ScratchUse::Expanded, taps * bytes);
+    llvm::SmallVector<Axis, 3> axes;
+    for (const WindowDimension& d : windows_.dims) axes.push_back({d.taps, d.rhs_stride});
+    const Index index(axes);
+    const int64_t run = index.run();
+    VisitSize(bytes, [&](auto tag) {
+      using E = decltype(tag);
+      const E* from = reinterpret_cast<const E*>(rhs_) + origin;
+      E* to = reinterpret_cast<E*>(raw);
+      for (int64_t k = 0; k < taps; k += run) {
+        const E* line = from + index.At(k);
+        for (int64_t i = 0; i < run; ++i) *to++ = line[i * index.stride()];
+      }
+    });
+    ToCompute(problem_, rhs, kernels_, raw, taps, out);
+  }
+
+  [[nodiscard]] uint8_t* Target(int64_t group, int64_t image, int64_t column) const {
+    const int64_t bytes = Info(problem_.type).host_bytes();
+    return out_ + (problem_.out_base + problem_.out_batch.At(group) + image * windows_.out_image +
+                   problem_.out_columns.At(column)) *
+                      bytes;
+  }
+
+  void OverOutputs(int64_t group, int64_t image) const {
+    const int64_t channels = problem_.channels, taps = problem_.taps(), depth = channels * taps;
+    const T* staged = StageImage(group, image, 0, channels);
+    llvm::SmallVector<int64_t, 64> offsets;
+    for (int64_t c = 0; c < channels; ++c)
+      for (const int64_t shift : shifts_) offsets.push_back(c * image_size_ + shift);
+    llvm::SmallVector<T, 64> weights(static_cast<size_t>(depth));
+    const int64_t count = staging_.reach();
+    T* sums = ScratchFor<T>(ScratchUse::Sums, count + kShiftPadding);
+    for (int64_t column = 0; column < problem_.columns(); ++column) {
+      for (int64_t c = 0; c < channels; ++c) TakeWeights(group, column, c, weights.data() + c * taps);
+      shift_.weigh(staged, offsets.data(), weights.data(), depth, count, sums);
+      StoreLines(sums, Target(group, image, column), 0);
+    }
+  }
+
+  /// Takes the outputs out of the staged order.
+  void StoreLines(const T* sums, uint8_t* target, size_t t) const {
+    const int64_t bytes = Info(problem_.type).host_bytes();
+    if (t == windows_.dims.size()) return FromCompute(problem_.type, kernels_, sums, 1, target);
+    const WindowDimension& d = windows_.dims[t];
+    if (t + 1 == windows_.dims.size()) {
+      if (d.out_stride == 1) return FromCompute(problem_.type, kernels_, sums, d.outputs, target);
+      uint8_t* line = Scratch(ScratchUse::Right, d.outputs * bytes);
+      FromCompute(problem_.type, kernels_, sums, d.outputs, line);
+      return VisitSize(bytes, [&](auto tag) {
+        using E = decltype(tag);
+        E* to = reinterpret_cast<E*>(target);
+        for (int64_t i = 0; i < d.outputs; ++i) to[i * d.out_stride] = reinterpret_cast<const E*>(line)[i];
+      });
+    }
+    for (int64_t o = 0; o < d.outputs; ++o)
+      StoreLines(sums + o * staging_.dims()[t].pitch, target + o * d.out_stride * bytes, t + 1);
+  }
+
+  void OverTaps(int64_t group, int64_t image) const {
+    const int64_t taps = problem_.taps(), columns = problem_.columns(),
+                  outputs = static_cast<int64_t>(shifts_.size());
+    llvm::SmallVector<int64_t, 64> lines = {0};
+    for (size_t t = 0; t + 1 < staging_.dims().size(); ++t) {
+      llvm::SmallVector<int64_t, 64> next;
+      for (const int64_t base : lines)
+        for (int64_t k = 0; k < staging_.dims()[t].lanes; ++k)
+          next.push_back(base + k * staging_.dims()[t].pitch);
+      lines = std::move(next);
+    }
+    const auto line_count = static_cast<int64_t>(lines.size());
+    llvm::SmallVector<T, 64> sums(static_cast<size_t>(columns * outputs), T(0));
+    T* weights = ScratchFor<T>(ScratchUse::Sums, taps);
+    for (int64_t c = 0; c < problem_.channels; ++c) {
+      const T* staged = StageImage(group, image, c, c + 1);
+      for (int64_t column = 0; column < columns; ++column) {
+        TakeWeights(group, column, c, weights);
+        shift_.correlate(weights, line_count, taps / line_count, staged, lines.data(), shifts_.data(),
+                         outputs, sums.data() + column * outputs);
+      }
+    }
+    llvm::SmallVector<Axis, 3> axes;
+    for (const WindowDimension& d : windows_.dims) axes.push_back({d.outputs, d.out_stride});
+    const Index index(axes);
+    const int64_t bytes = Info(problem_.type).host_bytes();
+    for (int64_t column = 0; column < columns; ++column)
+      for (int64_t o = 0; o < outputs; ++o)
+        FromCompute(problem_.type, kernels_, sums.data() + column * outputs + o, 1,
+                    Target(group, image, column) + index.At(o) * bytes);
+  }
+
+  const Problem& problem_;
+  const Windows& windows_;
+  const KernelSet& kernels_;
+  const ShiftKernels<T>& shift_;
+  const uint8_t *lhs_, *rhs_;
+  uint8_t* out_;
+  bool over_taps_;
+  Staging staging_;
+  llvm::SmallVector<int64_t, 16> shifts_;
+  int64_t image_size_;      // of the staged copy of one channel
+  int64_t lhs_origin_ = 0;  // of position 0 in all dimensions
+};
+
+}  // namespace
+
+bool IsWindowed(const Problem& problem) {
+  if (!problem.windows || problem.windows->dims.empty() || problem.batches() == 1 ||
+      IsComplex(problem.type) || problem.depth() == 0 || problem.taps() == 1 ||
+      problem.columns() > kMostColumns)
+    return false;
+  for (const WindowDimension& d : problem.windows->dims)
+    if (d.outputs == 0 || (d.per_output == 0 && d.outputs > 1) || (d.per_tap == 0 && d.taps > 1))
+      return false;
+  const bool over_taps = IsOverTaps(problem);
+  // All channels of an image are staged at once, unless each is used up before the next.
+  if (!over_taps && problem.channels > kMostChannels) return false;
+  return Staging(*problem.windows, over_taps).size() * (over_taps ? 1 : problem.channels) <= kMostStaged;
+}
+
+void RunWindowed(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
+                 void* out) {
+  VisitComputeType(problem.compute,
+                   [&](auto tag) { WindowRun<decltype(tag)>(problem, kernels, lhs, rhs, out).Run(); });
+}
+
+}  // namespace hlo::gemm
