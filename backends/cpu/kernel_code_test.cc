@@ -6,6 +6,7 @@
 #include "backends/kernel/lower.h"
 #include "backends/kernel/parse.h"
 #include "backends/kernel/schedule.h"
+#include "backends/kernel/share.h"
 #include "backends/llvm/emit_kernel.h"
 #include "gtest/gtest.h"
 #include "ir/module.h"
@@ -42,11 +43,17 @@ llvm::SmallVector<void*> Pointers(Bytes& buffers) {
   return pointers;
 }
 
+/// What the caller sees.
+Bytes Outer(const kernel::Kernel& kernel, Bytes buffers) {
+  while (kernel.buffers[buffers.size() - 1].local) buffers.pop_back();
+  return buffers;
+}
+
 Bytes Interpreted(const kernel::Kernel& kernel) {
   Bytes buffers = MakeBuffers(kernel);
   const Status status = kernel::Interpret(kernel, Pointers(buffers));
   EXPECT_TRUE(status) << status.error().message;
-  return buffers;
+  return Outer(kernel, std::move(buffers));
 }
 
 Bytes Compiled(const kernel::Kernel& kernel) {
@@ -64,7 +71,7 @@ Bytes Compiled(const kernel::Kernel& kernel) {
   const int64_t middle = extent / 2 / group * group;
   if (middle > 0) jit.Function (*number)(Pointers(buffers).data(), 0, middle);
   jit.Function (*number)(Pointers(buffers).data(), middle, extent);
-  return buffers;
+  return Outer(kernel, std::move(buffers));
 }
 
 struct Case {
@@ -85,12 +92,21 @@ TEST_P(KernelCode, EqualsItsInterpretation) {
     EXPECT_TRUE(kernel::VerifyKernel(lowered->kernel)) << kernel::ToString(lowered->kernel);
     return std::move(lowered->kernel);
   };
+  // Values that are kept for another loop change nothing.
+  const auto lower_sharing = [&] {
+    kernel::Kernel kernel = lower();
+    kernel::ShareBetweenLoops(kernel);
+    EXPECT_TRUE(kernel::VerifyKernel(kernel)) << kernel::ToString(kernel);
+    return kernel;
+  };
+  const kernel::Kernel sharing = lower_sharing();
+  EXPECT_EQ(Compiled(sharing), Interpreted(lower()));
   // Without a schedule, with the chosen ones for wide and for narrow vectors.
   const kernel::Kernel plain = lower();
   EXPECT_EQ(Compiled(plain), Interpreted(plain)) << kernel::ToString(plain);
   for (const kernel::ScheduleTarget& target :
        {kernel::ScheduleTarget{}, kernel::ScheduleTarget{4, 2, 2, 4}, kernel::ScheduleTarget{8, 1, 4, 8}}) {
-    kernel::Kernel scheduled = lower();
+    kernel::Kernel scheduled = lower_sharing();
     kernel::ScheduleLoops(scheduled, target);
     ASSERT_TRUE(kernel::VerifyKernel(scheduled)) << kernel::ToString(scheduled);
     EXPECT_EQ(Compiled(scheduled), Interpreted(scheduled)) << kernel::ToString(scheduled);
@@ -107,6 +123,13 @@ add { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT s = f32[] add(x, y) }
 ENTRY e { x = f32[13,1000] parameter(0)  z = f32[] constant(0.5)
   r = f32[13] reduce(x, z), dimensions={1}, to_apply=add  c = f32[1000] reduce(x, z), dimensions={0}, to_apply=add
   a = f32[] reduce(x, z), dimensions={0,1}, to_apply=add  ROOT t = (f32[13], f32[1000], f32[]) tuple(r, c, a) })"},
+    {"softmax", R"(HloModule m
+add { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT s = f32[] add(x, y) }
+max { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT s = f32[] maximum(x, y) }
+ENTRY e { x = f32[13,100] parameter(0)  z = f32[] constant(0)  i = f32[] constant(-inf)
+  m = f32[13] reduce(x, i), dimensions={1}, to_apply=max  mb = f32[13,100] broadcast(m), dimensions={0}
+  d = f32[13,100] subtract(x, mb)  q = f32[13,100] divide(d, x)  s = f32[13] reduce(q, z), dimensions={1}, to_apply=add
+  sb = f32[13,100] broadcast(s), dimensions={0}  ROOT r = f32[13,100] divide(q, sb) })"},
     {"transpose", R"(HloModule m
 ENTRY e { x = s32[50,37] parameter(0)  y = s32[37,50] parameter(1)
   t = s32[37,50] transpose(x), dimensions={1,0}  ROOT s = s32[37,50] add(t, y) })"},

@@ -5,6 +5,7 @@
 #include "backends/cpu/routine_step.h"
 #include "backends/kernel/lower.h"
 #include "backends/kernel/schedule.h"
+#include "backends/kernel/share.h"
 #include "backends/kernel/visit.h"
 #include "backends/llvm/emit_kernel.h"
 #include "ir/support/parallel.h"
@@ -86,6 +87,7 @@ Result<KernelCall> PlanKernel(const Instruction& fusion, Jit& jit, llvm::ArrayRe
                               const Value& result) {
   HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name()));
   kernel::MergeLoops(lowered.kernel);
+  kernel::ShareBetweenLoops(lowered.kernel);
   kernel::ScheduleLoops(lowered.kernel, {});
   KernelCall call;
   call.extent = kernel::ParallelExtent(lowered.kernel);

@@ -1,9 +1,9 @@
 #include "backends/cpu/prepare.h"
 
+#include "backends/cpu/grouping.h"
 #include "ir/op.h"
 #include "passes/pass_manager.h"
 #include "passes/rewrite/edit.h"
-#include "passes/rewrite/fuse.h"
 #include "passes/rewrite/maker.h"
 
 namespace hlo::cpu {
@@ -124,54 +124,6 @@ Status Normalize(Module& module) {
   return {};
 }
 
-/// Elements of windows and products that a kernel takes one by one; there are better ways for more.
-constexpr int64_t kMaxDirect = 64, kMaxProducts = 4096;
-
-bool HasSmallWindow(const Instruction& inst) {
-  int64_t taps = 1;
-  for (const WindowDim& w : inst.attr<ReduceWindowAttrs>().window.dims)
-    taps = w.size > kMaxDirect ? kMaxDirect + 1 : taps * w.size;
-  return taps <= kMaxDirect;
-}
-
-bool IsSmallDot(const Instruction& inst) {
-  const auto& attrs = inst.attr<DotAttrs>();
-  int64_t products = inst.shape().ElementCount();
-  for (const int64_t d : attrs.lhs_contracting_dims) products *= inst.operand(0)->shape().dim(d);
-  for (const int64_t d : attrs.lhs_batch_dims)
-    products /= std::max<int64_t>(inst.operand(0)->shape().dim(d), 1);
-  return products <= kMaxProducts;
-}
-
-bool NeedsKernel(const Instruction& inst) {
-  constexpr OpKind kOthers[] = {OpKind::Iota,   OpKind::Broadcast,    OpKind::Transpose,
-                                OpKind::Slice,  OpKind::Reverse,      OpKind::Concatenate,
-                                OpKind::Pad,    OpKind::DynamicSlice, OpKind::DynamicUpdateSlice,
-                                OpKind::Reduce, OpKind::Gather,       OpKind::Scatter,
-                                OpKind::Map};
-  if (inst.kind() == OpKind::Copy || inst.has_extras() || inst.shape().HasDynamicDimension()) return false;
-  for (const Instruction* operand : inst.operands())
-    if (operand->shape().HasDynamicDimension()) return false;
-  if (inst.kind() == OpKind::ReduceWindow) return HasSmallWindow(inst);
-  if (inst.kind() == OpKind::Dot) return IsSmallDot(inst);
-  return inst.info().Is(kElementwise) || llvm::is_contained(kOthers, inst.kind());
-}
-
-/// Kernels are made of fusions: what has loops of its own and is in none becomes one.
-void WrapInFusions(Module& module) {
-  for (Computation* computation : module.PostOrder()) {
-    if (computation->IsFusion()) continue;
-    bool called_by_control = computation->IsEntry();
-    for (const Instruction* caller : computation->callers())
-      called_by_control |= caller->info().category == OpCategory::Control;
-    if (!called_by_control) continue;
-    std::vector<Instruction*> wrapped;
-    for (Instruction* inst : computation->instructions())
-      if (NeedsKernel(*inst)) wrapped.push_back(inst);
-    for (Instruction* inst : wrapped) WrapInFusion(inst, FusionKind::Loop);
-  }
-}
-
 /// Row-major storage is not changed by a reshape.
 void MakeReshapesFree(Module& module) {
   for (const auto& computation : module.computations()) {
@@ -199,8 +151,7 @@ Status Prepare(Module& module, const CpuOptions& options) {
   HLO_CHECK_OK(Normalize(module));
   HLO_CHECK_OK(RunPipeline(module, "@cpu-run-O" + std::to_string(options.optimization_level), options));
   if (options.optimization_level > 0) {
-    HLO_CHECK_OK(RunPipeline(module, "@cpu-run-fusion", options));
-    WrapInFusions(module);
+    GroupIntoKernels(module);
   }
   MakeReshapesFree(module);
   return RunPipeline(module, "@cpu-schedule", options);

@@ -27,6 +27,7 @@ struct Buffer {
   ElementType type = ElementType::F32;
   int64_t count = 0;     // elements
   bool written = false;  // the kernel writes it, and may then read what it wrote
+  bool local = false;    // the kernel has one of its own for each call: nobody else sees it
   bool operator==(const Buffer&) const = default;
 };
 

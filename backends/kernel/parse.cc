@@ -138,7 +138,8 @@ class Parser {
   }
   Status ParseBuffer() {
     Buffer buffer;
-    buffer.written = Take("out");
+    buffer.local = Take("local");
+    buffer.written = buffer.local || Take("out");
     HLO_TRY(const BufferId id, Id('b'));
     if (static_cast<size_t>(id) != kernel_.buffers.size()) return Fail("buffers in order");
     HLO_CHECK_OK(Expect(":"));

@@ -14,7 +14,7 @@ class Printer {
     os_ << '(';
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
       const Buffer& buffer = kernel_.buffers[i];
-      os_ << (i == 0 ? "" : ", ") << (buffer.written ? "out " : "") << 'b' << i << ": "
+      os_ << (i == 0 ? "" : ", ") << (buffer.local ? "local " : buffer.written ? "out " : "") << 'b' << i << ": "
           << ToString(buffer.type) << '[' << buffer.count << ']';
     }
     os_ << ") {\n";

@@ -74,6 +74,9 @@ int64_t OpCount(const Region& region) {
 /// Tiles of a transpose that are next to each other in both directions.
 constexpr int64_t kNearTiles = 4;
 
+/// Vectors side by side in which columns are folded, if that takes few operations.
+constexpr int64_t kStrip = 8, kOpsOfStrip = 3;
+
 /// Walks over a kernel and writes down what to do with its loops.
 class Chooser {
  public:
@@ -234,8 +237,16 @@ class Chooser {
   void MakeVector(const Dimension& loop, const Region& body) {
     const int64_t ops = OpCount(body);
     int64_t unroll = ops > 16 ? 1 : ops > 6 ? 2 : target_.unroll;
-    while (unroll > 1 && unroll * target_.width > loop.extent) unroll /= 2;
-    schedule_.push_back({ScheduleStep::Kind::Vector, {loop.id}, target_.width, unroll});
+    int64_t width = target_.width;
+    // Groups of lanes would each walk through a reduction of their own; wider vectors go through it once, and
+    // read more of each line of memory.
+    if (llvm::any_of(body.stmts, [](const Stmt& s) { return std::holds_alternative<ReduceStmt>(s); })) {
+      width *= ops <= kOpsOfStrip ? kStrip : unroll;
+      unroll = 1;
+      while (width > target_.width && width > loop.extent) width /= 2;
+    }
+    while (unroll > 1 && unroll * width > loop.extent) unroll /= 2;
+    schedule_.push_back({ScheduleStep::Kind::Vector, {loop.id}, width, unroll});
   }
 
   const Kernel& kernel_;

@@ -262,13 +262,19 @@ Status Vector(Kernel& kernel, const ScheduleStep& step) {
   if (d.ordered || d.width > 1) return Fail("i{0} is ordered or a vector already", d.id);
   if (found.reduce != nullptr && (!ReductionOp(*found.reduce) || &d != &found.reduce->loops.back()))
     return Fail("i{0} is not the last loop of a reduction whose order is free", d.id);
-  bool wide = false;
+  bool wide = false, shared = false;
   Region& body = found.loop != nullptr ? *found.loop->body : *found.reduce->body;
   ForEachStmt(body, [&](Stmt& stmt) {
     if (const auto* loop = std::get_if<LoopStmt>(&stmt)) wide |= loop->loop.width > 1;
     if (const auto* reduce = std::get_if<ReduceStmt>(&stmt)) wide |= reduce->loops.back().width > 1;
   });
   if (wide) return Fail("i{0} holds another vector loop", d.id);
+  ForEachStmt(body, [&](Stmt& stmt) {
+    const auto* store = std::get_if<StoreStmt>(&stmt);
+    shared |= store != nullptr && kernel.buffers[static_cast<size_t>(store->buffer)].local &&
+              store->address.FactorOf(d.id) == 0;
+  });
+  if (shared) return Fail("iterations of i{0} would write the same place of a local buffer", d.id);
   d.width = static_cast<int32_t>(step.by);
   d.unroll = static_cast<int32_t>(step.unroll);
   return {};

@@ -49,8 +49,17 @@ Status KernelEmitter::Run() {
   values_.resize(kernel_.value_types.size());
   loop_values_.resize(static_cast<size_t>(kernel_.loop_count));
   b_.SetInsertPoint(Block("entry"));
-  for (size_t i = 0; i < kernel_.buffers.size(); ++i)
+  for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
+    const kernel::Buffer& buffer = kernel_.buffers[i];
+    if (buffer.local) {
+      auto* memory = b_.CreateAlloca(
+          llvm::ArrayType::get(StoredType(context_, buffer.type), static_cast<uint64_t>(buffer.count)));
+      memory->setAlignment(llvm::Align(64));
+      bases_.push_back(memory);
+      continue;
+    }
     bases_.push_back(b_.CreateLoad(pointer, b_.CreateConstInBoundsGEP1_64(pointer, function_->getArg(0), i)));
+  }
   HLO_CHECK_OK(EmitRegion(kernel_.body));
   b_.CreateRetVoid();
   return {};

@@ -1,0 +1,295 @@
+#include "backends/cpu/grouping.h"
+
+#include <deque>
+
+#include "backends/cpu/index_maps.h"
+#include "backends/cpu/kernel_ops.h"
+#include "backends/kernel/share.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallSet.h"
+#include "passes/analysis/fusion_facts.h"
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/fuse.h"
+
+namespace hlo::cpu {
+namespace {
+
+/// Limits of one kernel: instructions as often as they are computed, reductions, ways in which one
+/// instruction is computed.
+constexpr size_t kMaxEmitted = 400, kMaxReductions = 8, kMaxMaps = 4;
+constexpr int64_t kMaxConcatenated = 4;  // operands of a concatenate that is no root
+/// What calling a kernel costs, in operations (see CostPerElement).
+constexpr int64_t kLaunch = 8000;
+/// What it costs to keep a value for another loop over the same row (kernel::ShareBetweenLoops).
+constexpr int64_t kShared = 4;
+/// A search for a cycle gives up beyond this many instructions.
+constexpr size_t kMaxSearch = 2000;
+/// Kernels with more operations do not transpose in registers.
+constexpr int64_t kMaxWithTranspose = 6;
+
+/// Operations that fit into the time of moving a byte, by the size of what is moved (caches, memory).
+int64_t OpsPerByte(int64_t bytes) { return bytes <= (1 << 20) ? 2 : bytes <= (32 << 20) ? 8 : 15; }
+
+using Maps = llvm::SmallVector<IndexMap, 2>;
+
+struct Group {
+  explicit Group(Instruction* root_of) : root(root_of), loops(IterationShape(*root_of).dims()) {}
+  Instruction* root;
+  LoopTable loops;
+  std::vector<Instruction*> members;           // but the root, users first
+  llvm::DenseSet<const Instruction*> outputs;  // of the members
+  llvm::DenseMap<const Instruction*, Maps> maps;
+  size_t emitted = 0, reductions = 0;
+  int64_t operations = 0;
+  bool transposes = false;
+  /// What the root changes in place; null if nothing.
+  [[nodiscard]] const Instruction* target() const {
+    const bool in_place = root->kind() == OpKind::DynamicUpdateSlice || root->kind() == OpKind::Scatter;
+    return in_place ? root->operand(0) : nullptr;
+  }
+};
+
+bool MovesMinorDimension(const Instruction& inst) {
+  if (inst.kind() != OpKind::Transpose) return false;
+  const Dims& permutation = inst.attr<DimensionsAttrs>().dimensions;
+  return !permutation.empty() && permutation.back() != inst.shape().rank() - 1 &&
+         inst.shape().ElementCount() >= 4096;
+}
+
+class Grouper {
+ public:
+  explicit Grouper(Computation& computation) : computation_(computation) {}
+
+  void Run() {
+    const std::vector<Instruction*> order = computation_.PostOrder();
+    for (size_t i = 0; i < order.size(); ++i) places_[order[i]] = i;
+    for (Instruction* inst : llvm::reverse(order)) Place(inst);
+    for (Group& group : groups_) Build(group);
+  }
+
+ private:
+  void Place(Instruction* inst) {
+    if (!HasKernel(*inst) || inst->shape().ElementCount() == 0) return;
+    llvm::SmallVector<Group*, 4> into;
+    bool stored = inst->IsRoot() || inst->shape().IsTuple();
+    for (const Instruction* user : inst->users()) {
+      const auto found = of_.find(user);
+      if (found == of_.end())
+        stored = true;
+      else
+        for (Group* group : found->second)
+          if (!llvm::is_contained(into, group)) into.push_back(group);
+    }
+    llvm::SmallVector<std::pair<Group*, Maps>, 4> fitting;
+    for (Group* group : into) {
+      std::optional<Maps> maps = Fits(*inst, *group);
+      if (maps)
+        fitting.emplace_back(group, std::move(*maps));
+      else
+        stored = true;
+    }
+    const bool worth = IsWorthIt(*inst, fitting, stored);
+    if (!fitting.empty() && worth && (!stored || IsFree(*inst))) {
+      for (auto& [group, maps] : fitting) Join(inst, *group, std::move(maps), false);
+      if (!stored) return;
+    } else {
+      for (auto& [group, maps] : fitting)
+        if (MayBeOutput(*inst, *group, maps)) return Join(inst, *group, std::move(maps), true);
+    }
+    if (inst->kind() == OpKind::Reshape) return;  // as a value of its own it costs nothing
+    Group& group = groups_.emplace_back(inst);
+    of_[inst].push_back(&group);
+    group.maps[inst] = {group.loops.nest()};
+    Count(group, *inst, 1);
+  }
+
+  /// Made of next to nothing.
+  static bool IsFree(const Instruction& inst) {
+    return (inst.kind() == OpKind::Broadcast && inst.operand(0)->shape().ElementCount() == 1) ||
+           inst.kind() == OpKind::Iota;
+  }
+
+  /// The ways in which the group would compute it; nothing if it cannot.
+  std::optional<Maps> Fits(const Instruction& inst, Group& group) const {
+    if (inst.shape().IsTuple() || inst.kind() == OpKind::DynamicUpdateSlice || inst.kind() == OpKind::Scatter)
+      return std::nullopt;
+    if (inst.kind() == OpKind::Concatenate && inst.operand_count() > kMaxConcatenated) return std::nullopt;
+    if (group.root->shape().IsTuple() && group.root->kind() != OpKind::Reduce) return std::nullopt;
+    if (inst.kind() == OpKind::Reduce && group.reductions >= kMaxReductions) return std::nullopt;
+    if (MovesMinorDimension(inst) && group.operations > kMaxWithTranspose) return std::nullopt;
+    if (group.transposes && group.operations + CostPerElement(inst) > kMaxWithTranspose) return std::nullopt;
+    Maps maps;
+    for (const Instruction* user : inst.users()) {
+      const auto found = group.maps.find(user);
+      if (found == group.maps.end()) continue;
+      for (int64_t k = 0; k < user->operand_count(); ++k) {
+        if (user->operand(k) != &inst) continue;
+        if (user == group.root && group.target() != nullptr && k == 0) return std::nullopt;
+        if (user->kind() == OpKind::Scatter && 2 * k + 1 < user->operand_count()) return std::nullopt;
+        for (const IndexMap& map : found->second) {
+          const IndexMap& mine = group.loops.OperandMap(*user, k, map);
+          if (!llvm::is_contained(maps, mine)) maps.push_back(mine);
+        }
+      }
+    }
+    if (maps.size() > kMaxMaps || group.emitted + maps.size() > kMaxEmitted) return std::nullopt;
+    if (!MayReadTarget(inst, group, maps)) return std::nullopt;
+    return maps;
+  }
+
+  /// What the root changes in place may be read besides only where it is written.
+  static bool MayReadTarget(const Instruction& inst, const Group& group, const Maps& maps) {
+    const Instruction* target = group.target();
+    if (target == nullptr || !llvm::is_contained(inst.operands(), target)) return true;
+    if (inst.kind() != OpKind::DynamicSlice || group.root->kind() != OpKind::DynamicUpdateSlice ||
+        inst.operand(0) != target || maps.size() != 1 || maps[0] != group.loops.nest() ||
+        inst.operand_count() + 1 != group.root->operand_count())
+      return false;
+    for (int64_t i = 1; i < inst.operand_count(); ++i) {
+      const ElementType type = inst.operand(i)->shape().element_type();
+      if (inst.operand(i) != group.root->operand(i + 1) || IsUnsigned(type)) return false;
+    }
+    return SameDims(inst.shape(), group.root->operand(1)->shape());
+  }
+
+  /// Work of computing it in these ways.
+  static double WorkOf(const Instruction& inst, const Group& group, const Maps& maps) {
+    double work = 0;
+    std::vector<std::vector<int64_t>> rows;
+    for (const IndexMap& map : maps) {
+      std::vector<int64_t> row = group.loops.RowOf(map);
+      const bool again = kernel::IsExpensive(inst.kind()) && llvm::is_contained(rows, row);
+      work += static_cast<double>(again ? kShared : CostPerElement(inst)) *
+              static_cast<double>(group.loops.TimesOf(map));
+      rows.push_back(std::move(row));
+    }
+    return work;
+  }
+
+  /// Computing it in all these groups costs less than to write and read it.
+  static bool IsWorthIt(const Instruction& inst, llvm::ArrayRef<std::pair<Group*, Maps>> fitting,
+                        bool stored) {
+    const int64_t count = inst.shape().ElementCount(), bytes = ByteSize(inst.shape());
+    const int64_t cost = CostPerElement(inst);
+    double work = stored ? 0 : -static_cast<double>(cost) * static_cast<double>(count);
+    for (const auto& [group, maps] : fitting) work += WorkOf(inst, *group, maps);
+    const int64_t reads = static_cast<int64_t>(fitting.size());
+    double saved = static_cast<double>(bytes) * static_cast<double>(OpsPerByte(bytes)) *
+                       static_cast<double>(reads + (stored ? 0 : 1)) +
+                   static_cast<double>(kLaunch);
+    // Every group but one reads again what it is made of.
+    if (const int64_t again = reads - (stored ? 0 : 1); again > 0) {
+      int64_t read = 0;
+      for (const Instruction* operand : inst.operands())
+        if (operand->kind() != OpKind::Constant) read += std::min(ByteSize(operand->shape()), bytes);
+      saved -= static_cast<double>(again) * static_cast<double>(read) * static_cast<double>(OpsPerByte(read));
+    }
+    return work <= saved;
+  }
+
+  /// Whether to compute it again beats reading it once more in a kernel of its own.
+  static bool IsWorthRepeating(const Instruction& inst, const Group& group, const Maps& maps) {
+    const int64_t count = inst.shape().ElementCount(), bytes = ByteSize(inst.shape());
+    return WorkOf(inst, group, maps) - static_cast<double>(CostPerElement(inst) * count) <=
+           static_cast<double>(bytes * OpsPerByte(bytes) + kLaunch);
+  }
+
+  bool MayBeOutput(const Instruction& inst, const Group& group, const Maps& maps) const {
+    return inst.kind() != OpKind::Reshape && !HasOwnNest(*group.root) && !HasOwnNest(inst) &&
+           inst.shape().IsArray() && llvm::is_contained(maps, group.loops.nest()) &&
+           SameDims(inst.shape(), group.root->shape()) && IsWorthRepeating(inst, group, maps) &&
+           !IsReadOnTheWay(inst, group);
+  }
+
+  /// Whether the group needs, from outside, something that is made of the instruction.
+  bool IsReadOnTheWay(const Instruction& inst, const Group& group) const {
+    // What comes later leads back only through groups with several outputs.
+    const size_t last = std::max(places_.lookup(group.root), last_of_several_);
+    llvm::DenseSet<const void*> seen;  // instructions outside of groups, and groups
+    llvm::SmallVector<const Instruction*, 16> todo;
+    bool found = false;
+    const auto visit_users = [&](const Instruction& of, bool own) {
+      for (const Instruction* user : of.users()) {
+        if (places_.lookup(user) > last) continue;
+        const auto groups = of_.find(user);
+        if (groups == of_.end() && seen.insert(user).second) todo.push_back(user);
+        if (groups == of_.end()) continue;
+        for (const Group* other : groups->second) {
+          found |= other == &group && !own;
+          if (other == &group || !seen.insert(other).second) continue;
+          todo.push_back(other->root);
+          todo.append(other->outputs.begin(), other->outputs.end());
+        }
+      }
+    };
+    visit_users(inst, true);
+    while (!todo.empty() && !found) {
+      if (seen.size() > kMaxSearch) return true;
+      visit_users(*todo.pop_back_val(), false);
+    }
+    return found;
+  }
+
+  void Join(Instruction* inst, Group& group, Maps maps, bool output) {
+    Count(group, *inst, maps.size());
+    group.members.push_back(inst);
+    if (output) {
+      group.outputs.insert(inst);
+      last_of_several_ = std::max(last_of_several_, places_.lookup(group.root));
+    }
+    group.maps[inst] = std::move(maps);
+    of_[inst].push_back(&group);
+  }
+
+  static void Count(Group& group, const Instruction& inst, size_t times) {
+    group.emitted += times;
+    group.reductions += inst.kind() == OpKind::Reduce ? times : 0;
+    group.operations += CostPerElement(inst) * static_cast<int64_t>(times);
+    group.transposes |= MovesMinorDimension(inst);
+  }
+
+  static void Build(Group& group) {
+    Instruction* fusion = WrapInFusion(group.root, FusionKind::Loop);
+    for (Instruction* member : group.members) {
+      if (group.outputs.contains(member)) {
+        FuseProducerAsOutput(fusion, member);
+        continue;
+      }
+      FuseProducer(fusion, member);
+      RemoveIfDead(member);
+    }
+    SinkConstants(fusion);
+  }
+
+  /// Scalars are written into the code.
+  static void SinkConstants(Instruction* fusion) {
+    llvm::SmallVector<Instruction*, 4> constants;
+    for (Instruction* operand : fusion->operands())
+      if (operand->kind() == OpKind::Constant && operand->shape().IsArray() &&
+          operand->shape().ElementCount() == 1 && operand->attr<ConstantAttrs>().literal)
+        constants.push_back(operand);
+    for (Instruction* constant : constants) {
+      FuseProducer(fusion, constant);
+      RemoveIfDead(constant);
+    }
+  }
+
+  Computation& computation_;
+  llvm::DenseMap<const Instruction*, size_t> places_;
+  size_t last_of_several_ = 0;  // the last place of a root of a group with several outputs
+  std::deque<Group> groups_;    // users before what they read
+  llvm::DenseMap<const Instruction*, llvm::SmallVector<Group*, 1>> of_;
+};
+
+}  // namespace
+
+void GroupIntoKernels(Module& module) {
+  for (Computation* computation : module.PostOrder()) {
+    bool by_control = computation->IsEntry();
+    for (const Instruction* caller : computation->callers())
+      by_control |= caller->info().category == OpCategory::Control;
+    if (!computation->IsFusion() && by_control) Grouper(*computation).Run();
+  }
+}
+
+}  // namespace hlo::cpu

@@ -1,0 +1,176 @@
+#include "backends/cpu/index_maps.h"
+
+#include "backends/cpu/kernel_ops.h"
+#include "ir/attrs.h"
+#include "ir/op.h"
+#include "passes/analysis/reshape_facts.h"
+
+namespace hlo::cpu {
+
+int64_t LoopTable::TimesOf(const IndexMap& map) const {
+  int64_t times = 1;
+  for (const int32_t loop : map)
+    if (loop != kNoLoop) times = std::max(times, times_[static_cast<size_t>(loop)]);
+  return times;
+}
+
+std::vector<int64_t> LoopTable::RowOf(const IndexMap& map) const {
+  std::vector<int64_t> row;
+  for (const int32_t loop : map) row.push_back(loop == kNoLoop ? 0 : times_[static_cast<size_t>(loop)]);
+  return row;
+}
+
+IndexMap LoopTable::Append(const IndexMap& map, llvm::ArrayRef<int64_t> dims) {
+  int64_t times = TimesOf(map);
+  IndexMap loops;
+  for (const int64_t extent : dims) {
+    if (extent == 1) {
+      loops.push_back(kNoLoop);
+      continue;
+    }
+    times = llvm::SaturatingMultiply<uint64_t>(static_cast<uint64_t>(times), static_cast<uint64_t>(extent));
+    times = std::min<int64_t>(times, int64_t{1} << 60);
+    loops.push_back(static_cast<int32_t>(times_.size()));
+    times_.push_back(times);
+  }
+  return loops;
+}
+
+int32_t LoopTable::Derived(int32_t loop) {
+  if (loop == kNoLoop) return loop;
+  times_.push_back(times_[static_cast<size_t>(loop)]);
+  return static_cast<int32_t>(times_.size()) - 1;
+}
+
+IndexMap LoopTable::Mixed(const IndexMap& map, const Shape& shape) {
+  IndexMap result(static_cast<size_t>(shape.rank()), kNoLoop);
+  const int64_t times = TimesOf(map);
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (shape.dim(d) == 1) continue;
+    result[static_cast<size_t>(d)] = static_cast<int32_t>(times_.size());
+    times_.push_back(times);
+  }
+  return result;
+}
+
+IndexMap LoopTable::Same(const Instruction& user, int64_t k, const IndexMap& map) {
+  return user.operand(k)->shape().rank() == 0 ? IndexMap{} : map;
+}
+
+IndexMap LoopTable::Anywhere(const Instruction& user, int64_t k, const IndexMap& map) {
+  return Mixed(map, user.operand(k)->shape());
+}
+
+IndexMap LoopTable::Broadcast(const Instruction& user, int64_t, const IndexMap& map) {
+  IndexMap result;
+  const Shape& shape = user.operand(0)->shape();
+  const Dims& dims = user.attr<DimensionsAttrs>().dimensions;
+  for (size_t i = 0; i < dims.size(); ++i)
+    result.push_back(shape.dim(static_cast<int64_t>(i)) == 1 ? kNoLoop : map[static_cast<size_t>(dims[i])]);
+  return result;
+}
+
+IndexMap LoopTable::Transpose(const Instruction& user, int64_t, const IndexMap& map) {
+  const Dims& permutation = user.attr<DimensionsAttrs>().dimensions;
+  IndexMap result(map.size(), kNoLoop);
+  for (size_t i = 0; i < map.size(); ++i) result[static_cast<size_t>(permutation[i])] = map[i];
+  return result;
+}
+
+IndexMap LoopTable::Reshape(const Instruction& user, int64_t, const IndexMap& map) {
+  const Shape& from = user.operand(0)->shape();
+  IndexMap result(static_cast<size_t>(from.rank()), kNoLoop);
+  for (const ReshapeGroup& group : ReshapeGroups(from.dims(), user.shape().dims())) {
+    if (group.IsOneToOne()) {
+      result[static_cast<size_t>(group.from_begin)] = map[static_cast<size_t>(group.to_begin)];
+      continue;
+    }
+    IndexMap part(map.begin() + group.to_begin, map.begin() + group.to_end);
+    const int64_t times = TimesOf(part);
+    for (int64_t d = group.from_begin; d < group.from_end; ++d) {
+      if (from.dim(d) == 1) continue;
+      result[static_cast<size_t>(d)] = static_cast<int32_t>(times_.size());
+      times_.push_back(times);
+    }
+  }
+  return result;
+}
+
+/// Slices, pads, concatenations, reversals: dimensions that stay whole keep their loops.
+IndexMap LoopTable::Shifted(const Instruction& user, int64_t k, const IndexMap& map) {
+  const Shape& from = user.operand(k)->shape();
+  if (from.rank() != user.shape().rank()) return Mixed(map, from);  // scalars: start indices, padding values
+  IndexMap result;
+  for (int64_t d = 0; d < from.rank(); ++d) {
+    const bool whole = from.dim(d) == user.shape().dim(d) && user.kind() != OpKind::Reverse;
+    const int32_t loop = map[static_cast<size_t>(d)];
+    result.push_back(from.dim(d) == 1 ? kNoLoop : whole ? loop : Derived(loop));
+  }
+  return result;
+}
+
+IndexMap LoopTable::Reduce(const Instruction& user, int64_t k, const IndexMap& map) {
+  if (2 * k >= user.operand_count()) return {};
+  if (k > 0) return OperandMap(user, 0, map);  // the same loops
+  const Shape& from = user.operand(0)->shape();
+  const Dims& reduced = user.attr<ReduceAttrs>().dimensions;
+  Dims extents;
+  for (int64_t d = 0; d < from.rank(); ++d)
+    if (llvm::is_contained(reduced, d)) extents.push_back(from.dim(d));
+  const IndexMap inner = Append(map, extents);
+  IndexMap result;
+  size_t kept = 0, next = 0;
+  for (int64_t d = 0; d < from.rank(); ++d)
+    result.push_back(llvm::is_contained(reduced, d) ? inner[next++] : map[kept++]);
+  return result;
+}
+
+/// Windows and products read an operand's elements several times.
+IndexMap LoopTable::Repeated(const Instruction& user, int64_t k, const IndexMap& map) {
+  const int64_t per_element = std::max<int64_t>(CostPerElement(user) / 2, 2);
+  return Mixed(Append(map, {per_element}), user.operand(k)->shape());
+}
+
+/// The root's nest does not go over its result but over what is written into it.
+IndexMap LoopTable::Own(const Instruction& user, int64_t k, const IndexMap& map) {
+  const Shape& shape = user.operand(k)->shape();
+  if (user.kind() == OpKind::DynamicUpdateSlice && k == 1) return nest_;
+  if (user.kind() == OpKind::Scatter) return Append({}, shape.dims());
+  return Mixed(map, shape);
+}
+
+LoopTable::MapOf LoopTable::FindRule(OpKind kind) {
+  struct Row {
+    OpKind kind;
+    MapOf rule;
+  };
+  static constexpr Row kRows[] = {
+      {OpKind::Broadcast, &LoopTable::Broadcast},
+      {OpKind::Transpose, &LoopTable::Transpose},
+      {OpKind::Reshape, &LoopTable::Reshape},
+      {OpKind::Slice, &LoopTable::Shifted},
+      {OpKind::Reverse, &LoopTable::Shifted},
+      {OpKind::Pad, &LoopTable::Shifted},
+      {OpKind::Concatenate, &LoopTable::Shifted},
+      {OpKind::DynamicSlice, &LoopTable::Shifted},
+      {OpKind::Reduce, &LoopTable::Reduce},
+      {OpKind::ReduceWindow, &LoopTable::Repeated},
+      {OpKind::Dot, &LoopTable::Repeated},
+      {OpKind::Gather, &LoopTable::Anywhere},
+      {OpKind::DynamicUpdateSlice, &LoopTable::Own},
+      {OpKind::Scatter, &LoopTable::Own},
+      {OpKind::BitcastConvert, &LoopTable::Anywhere},
+  };
+  for (const Row& row : kRows)
+    if (row.kind == kind) return row.rule;
+  return &LoopTable::Same;
+}
+
+const IndexMap& LoopTable::OperandMap(const Instruction& user, int64_t k, const IndexMap& map) {
+  const std::tuple key(&user, k, map);
+  if (const auto it = known_.find(key); it != known_.end()) return it->second;
+  IndexMap result = (this->*FindRule(user.kind()))(user, k, map);
+  return known_.emplace(key, std::move(result)).first->second;
+}
+
+}  // namespace hlo::cpu

@@ -1,0 +1,55 @@
+// Which loops of a kernel an instruction's elements are computed in: what grouping counts with.
+#pragma once
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "ir/module.h"
+
+namespace hlo::cpu {
+
+/// For each dimension of an array the loop that runs along it; kNoLoop where there is one element only.
+using IndexMap = llvm::SmallVector<int32_t, 4>;
+constexpr int32_t kNoLoop = -1;
+
+/// The loops of a kernel to be. An element is computed in the innermost loop that its indices name: as often
+/// as that loop's body runs.
+class LoopTable {
+ public:
+  /// The nest of the root.
+  explicit LoopTable(llvm::ArrayRef<int64_t> dims) : nest_(Append({}, dims)) {}
+  /// The root's own elements.
+  [[nodiscard]] const IndexMap& nest() const { return nest_; }
+  /// How often an element with these indices is computed.
+  [[nodiscard]] int64_t TimesOf(const IndexMap& map) const;
+  /// What is equal for maps that name the same elements in neighbouring loops of the same extents.
+  [[nodiscard]] std::vector<int64_t> RowOf(const IndexMap& map) const;
+  /// The indices with which operand `k` is read if `user` is computed with `map`; equal arguments have equal
+  /// answers.
+  const IndexMap& OperandMap(const Instruction& user, int64_t k, const IndexMap& map);
+
+ private:
+  using MapOf = IndexMap (LoopTable::*)(const Instruction& user, int64_t k, const IndexMap& map);
+  static MapOf FindRule(OpKind kind);
+  /// Loops over `dims`, one in the other, in the loops of `map`.
+  IndexMap Append(const IndexMap& map, llvm::ArrayRef<int64_t> dims);
+  /// Indices that are made of those of `map`, for `shape`: none of them is simply a loop.
+  IndexMap Mixed(const IndexMap& map, const Shape& shape);
+  /// Another index that changes with `loop`.
+  int32_t Derived(int32_t loop);
+  IndexMap Same(const Instruction& user, int64_t k, const IndexMap& map);
+  IndexMap Anywhere(const Instruction& user, int64_t k, const IndexMap& map);
+  IndexMap Broadcast(const Instruction& user, int64_t k, const IndexMap& map);
+  IndexMap Transpose(const Instruction& user, int64_t k, const IndexMap& map);
+  IndexMap Reshape(const Instruction& user, int64_t k, const IndexMap& map);
+  IndexMap Shifted(const Instruction& user, int64_t k, const IndexMap& map);
+  IndexMap Reduce(const Instruction& user, int64_t k, const IndexMap& map);
+  IndexMap Repeated(const Instruction& user, int64_t k, const IndexMap& map);
+  IndexMap Own(const Instruction& user, int64_t k, const IndexMap& map);
+
+  std::vector<int64_t> times_;  // by loop: how often its body runs
+  std::map<std::tuple<const Instruction*, int64_t, IndexMap>, IndexMap> known_;
+  IndexMap nest_;
+};
+
+}  // namespace hlo::cpu

@@ -1,0 +1,18 @@
+// Which instructions are computed in kernels, and what an element costs there.
+#pragma once
+#include "ir/module.h"
+
+namespace hlo::cpu {
+
+/// Kernels have loops for it that are not worse than what else there is.
+bool HasKernel(const Instruction& inst);
+/// What an element of the result costs beyond what its operands cost, in operations of which a core does some
+/// seventy per cycle in vectors (cpu-performance: f32 multiply-adds count two).
+int64_t CostPerElement(const Instruction& inst);
+/// The array whose elements the loops of a kernel go over, if `inst` is its root: the result, or the update
+/// of what is changed in place.
+const Shape& IterationShape(const Instruction& inst);
+/// As a root it has loops of its own kind and shares them with no other output.
+bool HasOwnNest(const Instruction& inst);
+
+}  // namespace hlo::cpu
