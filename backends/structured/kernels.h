@@ -34,6 +34,11 @@ struct ScanKernel {
 enum class ScanOp : uint8_t { Add, Multiply, Maximum, Minimum, And, Or, Xor };
 enum class ScanType : uint8_t { F32, F64, S32, U32, S64, U64 };
 
+/// Solves l x = x in place for `count` rows of x, each of `vectors` * 64 bytes, 1 … 3 vectors; l is
+/// triangular, its elements off the diagonal negated. Sums run from the first row that is solved on.
+template <class T>
+using SolveKernel = void(const T* l, int64_t l_step, T* x, int64_t count, int vectors, bool upper, bool unit);
+
 struct KernelSet {
   /// By bytes of an element (1, 2, 4, 8: their logarithm), and order.
   TopKKernel top_k[4][3];
@@ -41,6 +46,15 @@ struct KernelSet {
   ScanKernel scan[7][6];
   /// Sums of F32 in F64.
   ScanKernel sum_f32;
+  SolveKernel<float>* solve_f32;
+  SolveKernel<double>* solve_f64;
+  template <class T>
+  [[nodiscard]] SolveKernel<T>* solve() const {
+    if constexpr (sizeof(T) == 4)
+      return solve_f32;
+    else
+      return solve_f64;
+  }
 };
 
 const KernelSet& KernelsFor(gemm::Isa isa);

@@ -20,6 +20,8 @@ namespace {
 
 #include "backends/structured/scan.inc"
 
+#include "backends/structured/solve.inc"
+
 #include "backends/structured/kernel_set.inc"
 
 }  // namespace

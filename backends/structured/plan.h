@@ -26,6 +26,8 @@ using Planner = Result<Plan>(const Instruction& inst, gemm::Isa isa);
 Planner PlanTopK;
 /// reduce-window whose windows are all prefixes, or all suffixes, of lines: cumulative sums and the like.
 Planner PlanPrefixScan;
+/// triangular-solve of real numbers.
+Planner PlanTriangularSolve;
 
 /// kernel-unsupported.
 tl::unexpected<Diagnostic> Unsupported(const Instruction& inst, llvm::StringRef why);

@@ -1,0 +1,196 @@
+// triangular-solve (ops-structured §6.3): substitution in blocks, whose products with what is solved already
+// are matrix products.
+#include <type_traits>
+
+#include "backends/gemm/kernels.h"
+#include "backends/structured/kernels.h"
+#include "backends/structured/plan.h"
+#include "ir/support/buffer.h"
+#include "ir/support/interrupt.h"
+#include "ir/support/parallel.h"
+
+namespace hlo::structured {
+namespace {
+
+/// Systems up to this size are solved in double precision, in the order of the evaluator.
+constexpr int64_t kSmall = 64;
+/// Rows of a block in larger ones.
+constexpr int64_t kBlock = 32;
+
+/// op(a) x = b, or x op(a) = b, as m x = b with rows of x being consecutive right-hand sides.
+struct Solve {
+  int64_t batch, m, n;
+  bool left;        // b is m x n; else n x m
+  bool transposed;  // element (i, j) of the system is a[j][i]
+  bool upper;       // of the system
+  bool unit;
+};
+
+/// The triangle of the system, negated but for the diagonal; the rest stays as it is.
+template <class T, class W>
+void LoadTriangle(const Solve& s, const T* a, int64_t begin, int64_t end, W* out) {
+  for (int64_t i = begin; i < end; ++i) {
+    W* to = out + i * s.m;
+    const int64_t first = s.upper ? i + 1 : 0, last = s.upper ? s.m : i;
+    const T* from = s.transposed ? a + i : a + i * s.m;
+    const int64_t step = s.transposed ? s.m : 1;
+    for (int64_t j = first; j < last; ++j) to[j] = -static_cast<W>(from[j * step]);
+    if (!s.unit) to[i] = static_cast<W>(from[i * step]);
+  }
+}
+
+/// Right-hand sides [begin, begin + count) as columns of rows of `width` elements, zeros after them.
+template <class T, class W>
+void LoadColumns(const Solve& s, const T* b, int64_t begin, int64_t count, int64_t width, W* x) {
+  for (int64_t i = 0; i < s.m; ++i) {
+    const T* from = s.left ? b + i * s.n + begin : b + begin * s.m + i;
+    const int64_t step = s.left ? 1 : s.m;
+    for (int64_t c = 0; c < count; ++c) x[i * width + c] = static_cast<W>(from[c * step]);
+    for (int64_t c = count; c < width; ++c) x[i * width + c] = W(0);
+  }
+}
+template <class T, class W>
+void StoreColumns(const Solve& s, const W* x, int64_t begin, int64_t count, int64_t width, T* out) {
+  if (s.left) {
+    for (int64_t i = 0; i < s.m; ++i)
+      for (int64_t c = 0; c < count; ++c) out[i * s.n + begin + c] = static_cast<T>(x[i * width + c]);
+    return;
+  }
+  for (int64_t c = 0; c < count; ++c)
+    for (int64_t i = 0; i < s.m; ++i) out[(begin + c) * s.m + i] = static_cast<T>(x[i * width + c]);
+}
+
+/// x[begin, end) += l[begin, end)[from, to) * x[from, to), l being negated.
+template <class T>
+void Eliminate(const gemm::Tiles<T>& tiles, const T* l, int64_t m, T* x, int64_t width, int64_t begin,
+               int64_t end, int64_t from, int64_t to) {
+  if (from == to) return;
+  const T* a[gemm::Tiles<T>::kMaxRows];
+  T* c[gemm::Tiles<T>::kMaxRows];
+  for (int64_t column = 0; column < width; column += tiles.columns)
+    for (int64_t i = begin; i < end; i += tiles.rows) {
+      const auto rows = static_cast<int>(std::min<int64_t>(tiles.rows, end - i));
+      for (int r = 0; r < rows; ++r) {
+        a[r] = l + (i + r) * m + from;
+        c[r] = x + (i + r) * width + column;
+      }
+      const auto columns = static_cast<int>(std::min<int64_t>(tiles.columns, width - column));
+      tiles.run[rows - 1](gemm::TileArgs<T>{.depth = to - from,
+                                            .a = a,
+                                            .a_step = 1,
+                                            .b = x + from * width + column,
+                                            .b_step = width,
+                                            .c = c,
+                                            .columns = columns,
+                                            .padded = true,
+                                            .accumulate = true});
+    }
+}
+
+template <class W>
+class Solver {
+ public:
+  Solver(const Solve& solve, gemm::Isa isa)
+      : s_(solve),
+        kernel_(structured::KernelsFor(isa).solve<W>()),
+        tiles_(gemm::KernelsFor(isa).tiles<W>()) {}
+
+  /// Columns per strip.
+  [[nodiscard]] int64_t width() const { return std::min<int64_t>(3, (s_.n + kLanes - 1) / kLanes) * kLanes; }
+  [[nodiscard]] int64_t strips() const { return (s_.n + width() - 1) / width(); }
+
+  /// Solves strip number `strip` of a matrix in `x`, which has m rows of width() elements.
+  template <class T>
+  void RunStrip(const W* l, const T* b, T* out, int64_t strip, W* x) const {
+    const int64_t width = this->width(), begin = strip * width, count = std::min(width, s_.n - begin);
+    LoadColumns(s_, b, begin, count, width, x);
+    const int64_t step = s_.m <= kSmall ? s_.m : kBlock;
+    const auto vectors = static_cast<int>(width / kLanes);
+    for (int64_t done = 0; done < s_.m; done += step) {
+      const int64_t rows = std::min(step, s_.m - done), first = s_.upper ? s_.m - done - rows : done;
+      Eliminate(tiles_, l, s_.m, x, width, first, first + rows, s_.upper ? first + rows : 0,
+                s_.upper ? s_.m : first);
+      kernel_(l + first * s_.m + first, s_.m, x + first * width, rows, vectors, s_.upper, s_.unit);
+    }
+    StoreColumns(s_, x, begin, count, width, out);
+  }
+
+ private:
+  static constexpr int64_t kLanes = 64 / sizeof(W);
+  const Solve& s_;
+  SolveKernel<W>* kernel_;
+  const gemm::Tiles<W>& tiles_;
+};
+
+/// Many small systems: each is solved by one thread.
+template <class T>
+void RunSmall(const Solve& s, gemm::Isa isa, const T* a, const T* b, T* out) {
+  const Solver<double> solver(s, isa);
+  const int64_t work = s.m * s.m * s.n / 4 + s.m * (s.m + s.n);
+  ParallelFor(0, s.batch, std::max<int64_t>(1, 40000 / work), [&](int64_t begin, int64_t end) {
+    const auto l = MakeBuffer<double>(static_cast<size_t>(s.m * s.m));
+    const auto x = MakeBuffer<double>(static_cast<size_t>(s.m * solver.width()));
+    for (int64_t k = begin; k < end && !Interrupted(); ++k) {
+      LoadTriangle(s, a + k * s.m * s.m, 0, s.m, l.get());
+      for (int64_t strip = 0; strip < solver.strips(); ++strip)
+        solver.RunStrip(l.get(), b + k * s.m * s.n, out + k * s.m * s.n, strip, x.get());
+    }
+  });
+}
+
+/// Large systems: right-hand sides by threads.
+template <class T>
+void RunLarge(const Solve& s, gemm::Isa isa, const T* a, const T* b, T* out) {
+  const Solver<T> solver(s, isa);
+  const auto l = MakeBuffer<T>(static_cast<size_t>(s.m * s.m));
+  for (int64_t k = 0; k < s.batch && !Interrupted(); ++k, a += s.m * s.m, b += s.m * s.n, out += s.m * s.n) {
+    ParallelFor(0, s.m, std::max<int64_t>(1, (1 << 15) / s.m),
+                [&](int64_t begin, int64_t end) { LoadTriangle(s, a, begin, end, l.get()); });
+    ParallelFor(0, solver.strips(), 1, [&](int64_t begin, int64_t end) {
+      const auto x = MakeBuffer<T>(static_cast<size_t>(s.m * solver.width()));
+      for (int64_t strip = begin; strip < end && !Interrupted(); ++strip)
+        solver.RunStrip(l.get(), b, out, strip, x.get());
+    });
+  }
+}
+
+}  // namespace
+
+Result<Plan> PlanTriangularSolve(const Instruction& inst, gemm::Isa isa) {
+  const auto& attrs = inst.attr<TriangularSolveAttrs>();
+  const Shape &a = inst.operand(0)->shape(), &b = inst.operand(1)->shape();
+  const ElementType type = inst.shape().element_type();
+  if (attrs.transpose_a == TransposeA::Invalid) return Unsupported(inst, "no transpose_a");
+  if ((type != ElementType::F32 && type != ElementType::F64) || a.element_type() != type ||
+      b.element_type() != type)
+    return Unsupported(inst, "element types of triangular solves");
+  Solve s{};
+  s.left = attrs.left_side;
+  s.m = a.dims().back();
+  s.n = s.left ? b.dims().back() : b.dim(b.rank() - 2);
+  s.batch = 1;
+  for (const int64_t d : a.dims().drop_back(2)) s.batch *= d;
+  s.transposed = (attrs.transpose_a != TransposeA::NoTranspose) == s.left;
+  s.upper = attrs.lower == s.transposed;
+  s.unit = attrs.unit_diagonal;
+  if (s.batch * s.m * s.n == 0) return Unsupported(inst, "empty arrays");
+  if (type == ElementType::F64 && s.unit && s.m <= 32)
+    return Unsupported(inst, "small unit-triangular systems in double precision");
+  return Plan{s.m <= kSmall ? "substitution in double precision" : "substitution in blocks",
+              [s, isa, type](void* const* arrays) {
+                const auto run = [&]<class T>(T) {
+                  const auto *from = static_cast<const T*>(arrays[0]),
+                             *rhs = static_cast<const T*>(arrays[1]);
+                  if (s.m <= kSmall)
+                    RunSmall(s, isa, from, rhs, static_cast<T*>(arrays[2]));
+                  else
+                    RunLarge(s, isa, from, rhs, static_cast<T*>(arrays[2]));
+                };
+                if (type == ElementType::F32)
+                  run(float{});
+                else
+                  run(double{});
+              }};
+}
+
+}  // namespace hlo::structured
