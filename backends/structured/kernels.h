@@ -39,6 +39,29 @@ enum class ScanType : uint8_t { F32, F64, S32, U32, S64, U64 };
 template <class T>
 using SolveKernel = void(const T* l, int64_t l_step, T* x, int64_t count, int vectors, bool upper, bool unit);
 
+/// Fourier transforms of kLanes = 64 / sizeof(T) signals side by side: element k of all of them is kLanes
+/// real parts, then kLanes imaginary parts. Elsewhere complex numbers are pairs, and steps count pairs. With
+/// `swap` real and imaginary parts change places on the way.
+template <class T>
+struct FftKernels {
+  /// Stockham's pass: y[q + s * (radix * p + j)] = w[p][j] * sum over k of x[q + s * (p + m * k)] r^(jk) for
+  /// p < m, q < s; twiddles are the w[p][j] for j > 0, roots the powers of r. Radices: 2, 4, 8 and odd ones
+  /// to 13.
+  void (*pass)(int radix, const T* x, T* y, int64_t m, int64_t s, const T* twiddles, const T* roots);
+  /// Lane l of element k is in[k * step + l], for k < n, l < lanes; the others are zero.
+  void (*load_columns)(const T* in, int64_t step, int64_t n, int lanes, bool swap, T* x);
+  void (*store_columns)(const T* x, T* out, int64_t step, int64_t n, int lanes, bool swap, T scale);
+  /// Lane l of element k is in[l * row_step + k].
+  void (*load_rows)(const T* in, int64_t row_step, int64_t n, int lanes, bool swap, T* x);
+  void (*store_rows)(const T* x, T* out, int64_t row_step, int64_t n, int lanes, bool swap, T scale);
+  /// Squares of kLanes elements: lane l of element k becomes lane k of element l. `rows` elements are rounded
+  /// up.
+  void (*transpose_tiles)(const T* x, int64_t rows, T* out, int64_t out_step);
+  /// Element k times the pair scalars[k], times element k of `vectors`.
+  void (*multiply_lanes)(T* x, int64_t n, const T* scalars, const T* vectors);
+  void (*multiply_each)(T* x, int64_t n, const T* scalars, bool conjugate_result);
+};
+
 struct KernelSet {
   /// By bytes of an element (1, 2, 4, 8: their logarithm), and order.
   TopKKernel top_k[4][3];
@@ -48,6 +71,15 @@ struct KernelSet {
   ScanKernel sum_f32;
   SolveKernel<float>* solve_f32;
   SolveKernel<double>* solve_f64;
+  FftKernels<float> fft_f32;
+  FftKernels<double> fft_f64;
+  template <class T>
+  [[nodiscard]] const FftKernels<T>& fft() const {
+    if constexpr (sizeof(T) == 4)
+      return fft_f32;
+    else
+      return fft_f64;
+  }
   template <class T>
   [[nodiscard]] SolveKernel<T>* solve() const {
     if constexpr (sizeof(T) == 4)

@@ -13,6 +13,9 @@
 namespace hlo::structured {
 namespace {
 
+/// There are fused multiply-adds.
+constexpr bool kFused = true;
+
 #include "backends/structured/vectors.inc"
 
 #include "backends/structured/top_k.inc"
@@ -20,6 +23,8 @@ namespace {
 #include "backends/structured/scan.inc"
 
 #include "backends/structured/solve.inc"
+
+#include "backends/structured/fft.inc"
 
 #include "backends/structured/kernel_set.inc"
 

@@ -14,6 +14,7 @@ Planner* PlannerFor(const Instruction& inst) {
       {OpKind::TopK, &PlanTopK},
       {OpKind::CustomCall, &PlanTopK},
       {OpKind::ReduceWindow, &PlanPrefixScan},
+      {OpKind::Fft, &PlanFft},
       {OpKind::TriangularSolve, &PlanTriangularSolve},
   };
   for (const auto& [op, planner] : kPlanners)

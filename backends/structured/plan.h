@@ -26,6 +26,7 @@ using Planner = Result<Plan>(const Instruction& inst, gemm::Isa isa);
 Planner PlanTopK;
 /// reduce-window whose windows are all prefixes, or all suffixes, of lines: cumulative sums and the like.
 Planner PlanPrefixScan;
+Planner PlanFft;
 /// triangular-solve of real numbers.
 Planner PlanTriangularSolve;
 

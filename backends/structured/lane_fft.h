@@ -1,0 +1,94 @@
+// Fourier transforms of one length: of as many signals as vectors have lanes, or of one long signal.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "backends/structured/kernels.h"
+
+namespace hlo::structured {
+
+/// exp(-2 pi i k / n).
+class UnitRoots {
+ public:
+  explicit UnitRoots(int64_t n);
+  /// Real and imaginary part for 0 <= k < n.
+  [[nodiscard]] std::pair<double, double> At(int64_t k) const;
+  template <class T>
+  void Append(int64_t k, std::vector<T>& to) const {
+    const auto [re, im] = At(k);
+    to.push_back(static_cast<T>(re));
+    to.push_back(static_cast<T>(im));
+  }
+
+ private:
+  int64_t fine_size_ = 1;
+  std::vector<std::pair<double, double>> fine_, coarse_;
+};
+
+/// Transforms of length n, unscaled, with the kernel exp(-2 pi i jk / n), of kLanes signals side by side:
+/// element k of all of them is kLanes real, then kLanes imaginary parts. Lengths with prime factors above 13
+/// go through a convolution. Immutable.
+template <class T>
+class LaneFft {
+ public:
+  static constexpr int64_t kLanes = 64 / static_cast<int64_t>(sizeof(T)), kStep = 2 * kLanes;
+  LaneFft(int64_t n, const FftKernels<T>& kernels);
+
+  [[nodiscard]] int64_t size() const { return n_; }
+  /// Elements that each of the two arrays of Run must hold, in steps of kStep numbers.
+  [[nodiscard]] int64_t room() const { return inner_ ? inner_->n_ : n_; }
+  /// Transforms x, with y for scratch; returns where the result is: x or y.
+  T* Run(T* x, T* y) const;
+  [[nodiscard]] std::string Describe() const;
+
+ private:
+  struct Pass {
+    int radix;
+    int64_t m, s;
+    std::vector<T> twiddles, roots;
+  };
+  void MakePasses();
+  void MakeChirp();
+
+  int64_t n_;
+  const FftKernels<T>& kernels_;
+  std::vector<Pass> passes_;
+  std::unique_ptr<LaneFft> inner_;  // of the convolution
+  std::vector<T> chirp_, conjugate_chirp_, spectrum_;
+};
+
+/// The largest prime factor.
+int64_t LargestPrime(int64_t n);
+/// Factors of chirp transforms of length n over convolutions of length m: exp(-pi i k^2 / n), and the
+/// transform of their conjugates divided by m.
+struct Chirp {
+  std::vector<std::pair<double, double>> factors, spectrum;
+};
+Chirp MakeChirp(int64_t n, int64_t m);
+inline constexpr int64_t kLargestRadix = 13;
+
+/// Transforms of one signal of length n at a time.
+template <class T>
+class RowFft {
+ public:
+  RowFft(int64_t n, const FftKernels<T>& kernels);
+  /// `in` and `out` are pairs of numbers and may be the same. With `inverse` the kernel is exp(+2 pi i jk /
+  /// n). The result is multiplied by `scale`. Uses several threads.
+  void Run(const T* in, T* out, bool inverse, T scale) const;
+  [[nodiscard]] std::string Describe() const;
+
+ private:
+  static constexpr int64_t kLanes = LaneFft<T>::kLanes, kStep = LaneFft<T>::kStep;
+  void RunSplit(const T* in, T* out, bool inverse, T scale) const;
+  void RunChirp(const T* in, T* out, bool inverse, T scale) const;
+
+  int64_t n_;
+  const FftKernels<T>& kernels_;
+  // n = columns * rows: transforms over columns of `first`, then over rows of `second`.
+  std::unique_ptr<LaneFft<T>> first_, second_;
+  std::vector<T> lane_twiddles_, block_twiddles_;
+  std::unique_ptr<RowFft> inner_;  // of the convolution
+  std::vector<T> chirp_, spectrum_;
+};
+
+}  // namespace hlo::structured
