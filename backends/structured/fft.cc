@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kPiece = 1 << 13;
 /// Signals longer than this do not fit a cache side by side.
 constexpr int64_t kLongest = 2048;
+/// Transforms in double precision of so few points are expected to be those of FFTPACK nearly bit by bit.
+constexpr int64_t kInOrder = 4096;
 /// A single signal at least this long is cut into a matrix.
 constexpr int64_t kCut = 256;
 
@@ -126,7 +128,10 @@ class RealFft {
       }
     });
     axis_.Rows(line.get(), n_, line.get(), n_, rows_, false, 1);
-    ForEachRow([&](int64_t r) { std::copy_n(line.get() + 2 * r * n_, 2 * bins, out + 2 * r * bins); });
+    ForEachRow([&](int64_t r) {
+      std::copy_n(line.get() + 2 * r * n_, 2 * bins, out + 2 * r * bins);
+      out[2 * r * bins + 1] = 0;
+    });
   }
 
   /// n/2+1 pairs each to n reals.
@@ -285,7 +290,13 @@ Result<Plan> PlanFft(const Instruction& inst, gemm::Isa isa) {
   if (in.ElementCount() == 0 || out.ElementCount() == 0) return Unsupported(inst, "empty arrays");
   int64_t batch = 1;
   for (const int64_t d : in.dims().drop_back(inst.attr<FftAttrs>().fft_length.size())) batch *= d;
-  if (RealPartType(out.element_type()) == ElementType::F64) return MakePlan<double>(inst, batch, isa);
+  if (RealPartType(out.element_type()) == ElementType::F64) {
+    int64_t points = 1;
+    for (const int64_t n : inst.attr<FftAttrs>().fft_length) points *= n;
+    if (points <= kInOrder)
+      return Unsupported(inst, "short transforms in double precision keep the classical order");
+    return MakePlan<double>(inst, batch, isa);
+  }
   return MakePlan<float>(inst, batch, isa);
 }
 
