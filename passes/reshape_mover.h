@@ -4,8 +4,8 @@
 // Changes: an elementwise instruction whose operands are alike rearranged works on the values before, and its
 // result is rearranged, if nobody else uses the rearranged operands. Scalars, broadcast scalars and constants
 // may stand beside them. Groups of elementwise instructions that differ by dimensions of size 1 only take the
-// shape that needs the fewest reshapes (reshape_align.h), upwards too, which XLA's pass does not. To be run with
-// algsimp to a fixed point. Left alone: dynamic shapes.
+// shape that needs the fewest reshapes (reshape_align.h), upwards too, which XLA's pass does not. To be run
+// with algsimp to a fixed point. Left alone: dynamic shapes.
 #pragma once
 #include "passes/pass.h"
 
