@@ -62,6 +62,14 @@ struct FftKernels {
   void (*multiply_each)(T* x, int64_t n, const T* scalars, bool conjugate_result);
 };
 
+/// The comparison by which the element chosen so far stays.
+enum class SelectOrder : uint8_t { Ge, Gt, Le, Lt };
+/// For i < n: chooses one of the x[offsets[k] + i], k < count, count > 0, comparing in order of k, and adds
+/// source[i] to the element of `out` at the same place.
+template <class T>
+using SelectKernel = void(SelectOrder order, const T* x, const int64_t* offsets, int count, int64_t n,
+                          const T* source, T* out);
+
 struct KernelSet {
   /// By bytes of an element (1, 2, 4, 8: their logarithm), and order.
   TopKKernel top_k[4][3];
@@ -69,6 +77,8 @@ struct KernelSet {
   ScanKernel scan[7][6];
   /// Sums of F32 in F64.
   ScanKernel sum_f32;
+  SelectKernel<float>* select_f32;
+  SelectKernel<double>* select_f64;
   SolveKernel<float>* solve_f32;
   SolveKernel<double>* solve_f64;
   FftKernels<float> fft_f32;

@@ -27,6 +27,8 @@ constexpr bool kFused = true;
 
 #include "backends/structured/fft.inc"
 
+#include "backends/structured/select.inc"
+
 #include "backends/structured/kernel_set.inc"
 
 }  // namespace

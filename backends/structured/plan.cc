@@ -14,6 +14,7 @@ Planner* PlannerFor(const Instruction& inst) {
       {OpKind::TopK, &PlanTopK},
       {OpKind::CustomCall, &PlanTopK},
       {OpKind::ReduceWindow, &PlanPrefixScan},
+      {OpKind::SelectAndScatter, &PlanSelectAndScatter},
       {OpKind::Fft, &PlanFft},
       {OpKind::TriangularSolve, &PlanTriangularSolve},
   };

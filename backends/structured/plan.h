@@ -27,6 +27,8 @@ Planner PlanTopK;
 /// reduce-window whose windows are all prefixes, or all suffixes, of lines: cumulative sums and the like.
 Planner PlanPrefixScan;
 Planner PlanFft;
+/// select-and-scatter by a comparison, with sums.
+Planner PlanSelectAndScatter;
 /// triangular-solve of real numbers.
 Planner PlanTriangularSolve;
 

@@ -8,43 +8,6 @@
 namespace hlo {
 namespace {
 
-/// Window positions in the order in which they are looked at, which decides ties. It is row-major, except
-/// that the last position of a dimension is looked at after all others if either it or all before it
-/// are in bounds for every output but not both; the last dimension is divided first (so do XLA's loops).
-std::vector<int64_t> ScanOrder(const Window& window, llvm::ArrayRef<int64_t> base,
-                               llvm::ArrayRef<int64_t> outputs) {
-  const size_t rank = window.dims.size();
-  std::vector<std::vector<int64_t>> piece(rank);  // of each position of each dimension
-  int64_t positions = 1;
-  for (size_t d = 0; d < rank; ++d) {
-    const WindowDim& w = window.dims[d];
-    positions *= w.size;
-    const auto inside = [&](int64_t k) {
-      for (int64_t o = 0; o < outputs[d]; ++o)
-        if (WindowBaseIndex(w, base[d], o, k) < 0) return false;
-      return true;
-    };
-    bool first_inside = true;
-    for (int64_t k = 0; k + 1 < w.size && first_inside; ++k) first_inside = inside(k);
-    piece[d].assign(static_cast<size_t>(w.size), 0);
-    piece[d].back() = w.size > 1 && first_inside != inside(w.size - 1) ? 1 : 0;
-  }
-  std::vector<std::pair<std::vector<int64_t>, int64_t>> keys;  // pieces, last dimension first
-  for (int64_t position = 0; position < positions; ++position) {
-    std::vector<int64_t> key;
-    int64_t rest = position;
-    for (size_t d = rank; d-- > 0;) {
-      key.push_back(piece[d][static_cast<size_t>(rest % window.dims[d].size)]);
-      rest /= window.dims[d].size;
-    }
-    keys.emplace_back(std::move(key), position);
-  }
-  llvm::sort(keys);
-  std::vector<int64_t> order;
-  for (const auto& [key, position] : keys) order.push_back(position);
-  return order;
-}
-
 /// The operand element each window selects; -1 where no position is in bounds.
 Result<std::vector<int64_t>> SelectElements(const ScalarCallee& select, const Window& window,
                                             const Literal& operand, llvm::ArrayRef<int64_t> outputs,
@@ -53,7 +16,7 @@ Result<std::vector<int64_t>> SelectElements(const ScalarCallee& select, const Wi
   const WindowIndex index(window, operand.shape().dims(), outputs);
   const auto width = static_cast<size_t>(Info(operand.shape().element_type()).host_bytes());
   std::vector<int64_t> selected(static_cast<size_t>(count), -1);
-  const std::vector<int64_t> order = ScanOrder(window, operand.shape().dims(), outputs);
+  const std::vector<int64_t> order = SelectionOrder(window, operand.shape().dims(), outputs);
   HLO_CHECK_OK(ForEachPiece(select, 0, count, kOutputs, [&](int64_t begin, int64_t end) -> Status {
     ScalarCaller caller(select);
     WindowIndex::Block block(index, begin, end);

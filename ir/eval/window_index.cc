@@ -44,4 +44,38 @@ llvm::ArrayRef<WindowIndex::Read> WindowIndex::Block::InBounds(int64_t position)
   return reads_;
 }
 
+std::vector<int64_t> SelectionOrder(const Window& window, llvm::ArrayRef<int64_t> base,
+                                    llvm::ArrayRef<int64_t> outputs) {
+  const size_t rank = window.dims.size();
+  std::vector<std::vector<int64_t>> piece(rank);  // of each position of each dimension
+  int64_t positions = 1;
+  for (size_t d = 0; d < rank; ++d) {
+    const WindowDim& w = window.dims[d];
+    positions *= w.size;
+    const auto inside = [&](int64_t k) {
+      for (int64_t o = 0; o < outputs[d]; ++o)
+        if (WindowBaseIndex(w, base[d], o, k) < 0) return false;
+      return true;
+    };
+    bool first_inside = true;
+    for (int64_t k = 0; k + 1 < w.size && first_inside; ++k) first_inside = inside(k);
+    piece[d].assign(static_cast<size_t>(w.size), 0);
+    piece[d].back() = w.size > 1 && first_inside != inside(w.size - 1) ? 1 : 0;
+  }
+  std::vector<std::pair<std::vector<int64_t>, int64_t>> keys;  // pieces, last dimension first
+  for (int64_t position = 0; position < positions; ++position) {
+    std::vector<int64_t> key;
+    int64_t rest = position;
+    for (size_t d = rank; d-- > 0;) {
+      key.push_back(piece[d][static_cast<size_t>(rest % window.dims[d].size)]);
+      rest /= window.dims[d].size;
+    }
+    keys.emplace_back(std::move(key), position);
+  }
+  llvm::sort(keys);
+  std::vector<int64_t> order;
+  for (const auto& [key, position] : keys) order.push_back(position);
+  return order;
+}
+
 }  // namespace hlo

@@ -40,4 +40,11 @@ class WindowIndex {
   int64_t positions_ = 1;
 };
 
+/// Positions of select-and-scatter in the order in which they are looked at, which decides ties. It is
+/// row-major, except that the last position of a dimension is looked at after all others if either it or all
+/// before it are in bounds for every output but not both; the last dimension is divided first (so do XLA's
+/// loops).
+std::vector<int64_t> SelectionOrder(const Window& window, llvm::ArrayRef<int64_t> base,
+                                    llvm::ArrayRef<int64_t> outputs);
+
 }  // namespace hlo
