@@ -126,7 +126,12 @@ class Builder {
       sequence.push_back(MakeCopyStep(inst, program_, operands[0].leaves[0].slice, result.leaves[0].slice));
       return;
     }
-    std::string why;  // it has no kernel
+    if (!target_) target_ = ProductTarget(program_.jit->machine());
+    std::string why;  // it has no faster way
+    if (auto step = MakeStructuredStep(inst, program_, target_->isa, operands, result, why)) {
+      sequence.push_back(std::move(step));
+      return;
+    }
     if (inst.kind() == OpKind::Fusion) {
       if (auto call = PlanKernel(inst, *program_.jit, operands, result)) {
         sequence.push_back(MakeKernelStep(inst, program_, std::move(*call)));
@@ -135,16 +140,11 @@ class Builder {
         why = call.error().message;
       }
     }
-    if (!target_) target_ = ProductTarget(program_.jit->machine());
     if (inst.kind() == OpKind::Dot || inst.kind() == OpKind::Convolution) {
       if (auto step = MakeProductStep(inst, program_, *target_, operands, result, why)) {
         sequence.push_back(std::move(step));
         return;
       }
-    }
-    if (auto step = MakeStructuredStep(inst, program_, target_->isa, operands, result, why)) {
-      sequence.push_back(std::move(step));
-      return;
     }
     sequence.push_back(MakeEvalStep(inst, std::move(operands), std::move(result), std::move(why)));
   }

@@ -25,18 +25,23 @@ class StructuredStep final : public Step {
   size_t pointers_;  // operands and results, in Program::pointers
 };
 
+std::string DynamicParts(llvm::ArrayRef<Value> operands, const Value& result) {
+  const auto is_static = [](const Value& value) {
+    return llvm::all_of(value.leaves,
+                        [](const Leaf& leaf) { return leaf.shape.IsArray() && leaf.slice.sizes < 0; });
+  };
+  return llvm::all_of(operands, is_static) && is_static(result) ? "" : "dynamic dimensions";
+}
+
 /// What is wrong with where the arrays lie; empty: nothing.
-std::string Obstacle(llvm::ArrayRef<Value> operands, const Value& result) {
+std::string Obstacle(llvm::ArrayRef<Value> operands, const Value& result, int64_t in_place) {
   for (const Leaf& out : result.leaves) {
-    if (!out.shape.IsArray() || out.slice.sizes >= 0) return "dynamic dimensions";
     if (!out.written) return "results that are other values";
-    for (const Value& operand : operands)
-      for (const Leaf& in : operand.leaves)
-        if (in.slice.Overlaps(out.slice)) return "a result in the place of an operand";
+    for (size_t i = 0; i < operands.size(); ++i)
+      for (const Leaf& in : operands[i].leaves)
+        if (in.slice.Overlaps(out.slice) && !(static_cast<int64_t>(i) == in_place && in.slice == out.slice))
+          return "a result in the place of an operand";
   }
-  for (const Value& operand : operands)
-    for (const Leaf& in : operand.leaves)
-      if (!in.shape.IsArray() || in.slice.sizes >= 0) return "dynamic dimensions";
   return "";
 }
 
@@ -47,13 +52,11 @@ std::unique_ptr<Step> MakeStructuredStep(const Instruction& inst, Program& progr
                                          std::string& why) {
   structured::Planner* planner = structured::PlannerFor(inst);
   if (planner == nullptr) return nullptr;
-  why = Obstacle(operands, result);
+  why = DynamicParts(operands, result);
   if (!why.empty()) return nullptr;
   Result<structured::Plan> plan = planner(inst, isa);
-  if (!plan) {
-    why = plan.error().message;
-    return nullptr;
-  }
+  why = plan ? Obstacle(operands, result, plan->in_place) : plan.error().message;
+  if (!why.empty()) return nullptr;
   llvm::SmallVector<Slice> slices;
   for (const Value& operand : operands)
     for (const Leaf& leaf : operand.leaves) slices.push_back(leaf.slice);

@@ -1,5 +1,7 @@
 #include "backends/structured/plan.h"
 
+#include "ir/computation.h"
+
 namespace hlo::structured {
 
 tl::unexpected<Diagnostic> Unsupported(const Instruction& inst, llvm::StringRef why) {
@@ -15,9 +17,12 @@ Planner* PlannerFor(const Instruction& inst) {
       {OpKind::CustomCall, &PlanTopK},
       {OpKind::ReduceWindow, &PlanPrefixScan},
       {OpKind::SelectAndScatter, &PlanSelectAndScatter},
+      {OpKind::Fusion, &PlanHistogram},
+      {OpKind::Scatter, &PlanHistogram},
       {OpKind::Fft, &PlanFft},
       {OpKind::TriangularSolve, &PlanTriangularSolve},
   };
+  if (inst.kind() == OpKind::Fusion && inst.callee()->root()->kind() != OpKind::Scatter) return nullptr;
   for (const auto& [op, planner] : kPlanners)
     if (op == inst.kind()) return planner;
   return nullptr;

@@ -13,9 +13,10 @@ namespace hlo::structured {
 /// byte one per byte.
 struct Plan {
   std::string how;  // for --explain-codegen
-  /// The operands' arrays, then the result's (tuples: the arrays of their elements). They must not overlap
-  /// but where the op says that it works in place.
+  /// The operands' arrays, then the result's (tuples: the arrays of their elements); those do not overlap.
   std::function<void(void* const* arrays)> run;
+  /// The operand that the result may lie in the place of; -1: none.
+  int64_t in_place = -1;
 };
 
 /// What a plan may use, and what it returns where it has no way for the instruction: kernel-unsupported with
@@ -29,6 +30,8 @@ Planner PlanPrefixScan;
 Planner PlanFft;
 /// select-and-scatter by a comparison, with sums.
 Planner PlanSelectAndScatter;
+/// scatter of single elements into a vector, alone or as a fusion.
+Planner PlanHistogram;
 /// triangular-solve of real numbers.
 Planner PlanTriangularSolve;
 
