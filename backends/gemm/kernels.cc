@@ -4,11 +4,11 @@ namespace hlo::gemm {
 
 const KernelSet& KernelsFor(Isa isa) {
   switch (isa) {
-    case Isa::Avx512: return internal::avx512_kernels;
-    case Isa::Avx2: return internal::avx2_kernels;
+    case Isa::Avx512: return internal::kAvx512Kernels;
+    case Isa::Avx2: return internal::kAvx2Kernels;
     case Isa::Baseline: break;
   }
-  return internal::baseline_kernels;
+  return internal::kBaselineKernels;
 }
 
 Isa HostIsa() {

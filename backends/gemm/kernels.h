@@ -155,7 +155,7 @@ const KernelSet& KernelsFor(Isa isa);
 Isa HostIsa();
 
 namespace internal {
-extern const KernelSet baseline_kernels, avx2_kernels, avx512_kernels;
+extern const KernelSet kBaselineKernels, kAvx2Kernels, kAvx512Kernels;
 }
 
 }  // namespace hlo::gemm

@@ -46,7 +46,7 @@ template <class V, class T>
 
 }  // namespace
 
-const KernelSet internal::avx2_kernels = MakeKernelSet();
+const KernelSet internal::kAvx2Kernels = MakeKernelSet();
 
 }  // namespace hlo::gemm
 

@@ -40,7 +40,7 @@ template <class V, class T>
 
 }  // namespace
 
-const KernelSet internal::avx512_kernels = MakeKernelSet();
+const KernelSet internal::kAvx512Kernels = MakeKernelSet();
 
 }  // namespace hlo::gemm
 

@@ -31,6 +31,6 @@ template <class V, class T>
 
 }  // namespace
 
-const KernelSet internal::baseline_kernels = MakeKernelSet();
+const KernelSet internal::kBaselineKernels = MakeKernelSet();
 
 }  // namespace hlo::gemm

@@ -156,8 +156,12 @@ std::optional<std::pair<int64_t, int64_t>> BlockSteps::Uniform() const {
 int64_t BlockSteps::TapRun(size_t tap) const {
   const Index& taps = operand_.taps;
   if (channels_outer_ || operand_.channel_stride != 1 || taps.stride() != block_.channels()) return 1;
-  const int64_t at = (block_.tap_begin + static_cast<int64_t>(tap)) % taps.run();
-  return std::min(taps.run() - at, block_.taps() - static_cast<int64_t>(tap));
+  const int64_t at = block_.tap_begin + static_cast<int64_t>(tap);
+  int64_t run = std::min(taps.run() - at % taps.run(), block_.tap_end - at);
+  // Positions must go on as offsets do: where lines of the window are as long as those of the array only the
+  // latter have no end.
+  for (const Bound& bound : operand_.bounds) run = std::min(run, bound.tap.run() - at % bound.tap.run());
+  return run;
 }
 
 template <class E>
@@ -227,7 +231,10 @@ struct RunCopier {
       E* target = to;
       for (int64_t c = 0; c < channels; ++c, target += step, source += stride) {
         for (int64_t i = run.begin; i < begin; ++i) target[i] = 0;
-        for (int64_t i = begin; i < end; ++i) target[i] = source[(i - begin) * run.step];
+        if (run.step == 2)  // in vectors
+          for (int64_t i = begin; i < end; ++i) target[i] = source[(i - begin) * 2];
+        else
+          for (int64_t i = begin; i < end; ++i) target[i] = source[(i - begin) * run.step];
         for (int64_t i = end; i < stop; ++i) target[i] = 0;
       }
     }

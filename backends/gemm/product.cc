@@ -8,14 +8,16 @@
 #include "backends/gemm/thin_run.h"
 #include "backends/gemm/tile_run.h"
 #include "backends/gemm/window_run.h"
+#include "ir/support/parallel.h"
 
 namespace hlo::gemm {
 namespace {
 
-constexpr int64_t kBlockBytes = 768;  // of a row of steps: a panel of 48 of them stays in the second cache
-constexpr int64_t kRowPiece = 256;    // rows of the result done at a time
+constexpr int64_t kBlockSteps =
+    192;                            // multiplied at a time: a panel of so many rows stays in the first cache
+constexpr int64_t kRowPiece = 256;  // rows of the result done at a time
 constexpr int64_t kPanelsPerPiece = 8;
-constexpr int64_t kWantedPieces = 8;  // so that several threads end at about the same time
+constexpr int64_t kPiecesPerThread = 3;  // so that all end at about the same time; sums do not depend on it
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -62,9 +64,8 @@ Product::Product(Problem problem, const Target& target)
     : problem_(std::move(problem)), target_(target), kernels_(KernelsFor(target.isa)) {
   if (IsComplex(problem_.type)) parts_ = 2;
   ChooseMethod();
-  const TileShape shape = TileShapeOf(kernels_, problem_.compute);
   blocks_ = method_ == Method::TileRegisters ? CutSteps(problem_, kAmxDepth, 64)
-                                             : CutSteps(problem_, kBlockBytes / shape.bytes / parts_, 4);
+                                             : CutSteps(problem_, kBlockSteps / parts_, 4);
   CutResult();
 }
 
@@ -126,7 +127,8 @@ void Product::CutResult() {
   const bool large = static_cast<double>(rows) * static_cast<double>(columns) *
                          static_cast<double>(problem_.depth()) * static_cast<double>(batches) >
                      2e6;
-  while (large && pieces(row_most, panels_most * panel_) < kWantedPieces) {
+  const int64_t wanted = ThreadCount() > 1 ? kPiecesPerThread * ThreadCount() : 1;
+  while (large && pieces(row_most, panels_most * panel_) < wanted) {
     // Narrow pieces pack the left factor several times, short ones the right.
     if (row_most > 6 * shape.rows)
       row_most = (row_most + 1) / 2;

@@ -108,6 +108,8 @@ class Staging {
     std::fill_n(out, begin, E(0));
     if (stride == 1)
       std::copy_n(from + begin, end - begin, out + begin);
+    else if (stride == 2)  // in vectors
+      for (int64_t j = begin; j < end; ++j) out[j] = from[j * 2];
     else
       for (int64_t j = begin; j < end; ++j) out[j] = from[j * stride];
     std::fill(out + end, out + d.length, E(0));
@@ -184,28 +186,29 @@ class WindowRun {
     return staged;
   }
 
-  /// The weights of one column and channel, the last spatial dimension fastest.
-  void TakeWeights(int64_t group, int64_t column, int64_t channel, T* out) const {
+  /// The weights of one column and channel, the last spatial dimension fastest: where they lie, or in `out`.
+  const T* TakeWeights(int64_t group, int64_t column, int64_t channel, T* out) const {
     const Operand& rhs = problem_.rhs;
-    const int bytes = Info(rhs.type).host_bytes();
-    const int64_t taps = problem_.taps();
+    const int64_t bytes = Info(rhs.type).host_bytes(), taps = problem_.taps();
     const int64_t origin =
         rhs.base + rhs.batch.At(group) + rhs.rows.At(column) + channel * rhs.channel_stride;
-    uint8_t* raw = Scratch(ScratchUse::Expanded, taps * bytes);
     llvm::SmallVector<Axis, 3> axes;
     for (const WindowDimension& d : windows_.dims) axes.push_back({d.taps, d.rhs_stride});
     const Index index(axes);
-    const int64_t run = index.run();
+    const uint8_t* from = rhs_ + origin * bytes;
+    const bool plain = IsPlain(problem_, rhs);
+    if (plain && index.IsUniform() && index.stride() == 1) return reinterpret_cast<const T*>(from);
+    uint8_t* raw = plain ? reinterpret_cast<uint8_t*>(out) : Scratch(ScratchUse::Expanded, taps * bytes);
     VisitSize(bytes, [&](auto tag) {
       using E = decltype(tag);
-      const E* from = reinterpret_cast<const E*>(rhs_) + origin;
       E* to = reinterpret_cast<E*>(raw);
-      for (int64_t k = 0; k < taps; k += run) {
-        const E* line = from + index.At(k);
-        for (int64_t i = 0; i < run; ++i) *to++ = line[i * index.stride()];
+      for (int64_t k = 0; k < taps; k += index.run()) {
+        const E* line = reinterpret_cast<const E*>(from) + index.At(k);
+        for (int64_t i = 0; i < index.run(); ++i) *to++ = line[i * index.stride()];
       }
     });
-    ToCompute(problem_, rhs, kernels_, raw, taps, out);
+    if (!plain) ToCompute(problem_, rhs, kernels_, raw, taps, out);
+    return out;
   }
 
   [[nodiscard]] uint8_t* Target(int64_t group, int64_t image, int64_t column) const {
@@ -225,8 +228,13 @@ class WindowRun {
     const int64_t count = staging_.reach();
     T* sums = ScratchFor<T>(ScratchUse::Sums, count + kShiftPadding);
     for (int64_t column = 0; column < problem_.columns(); ++column) {
-      for (int64_t c = 0; c < channels; ++c) TakeWeights(group, column, c, weights.data() + c * taps);
-      shift_.weigh(staged, offsets.data(), weights.data(), depth, count, sums);
+      const T* taken = nullptr;
+      for (int64_t c = 0; c < channels; ++c) {
+        taken = TakeWeights(group, column, c, weights.data() + c * taps);
+        if (channels > 1 && taken != weights.data() + c * taps)
+          std::copy_n(taken, taps, weights.data() + c * taps);
+      }
+      shift_.weigh(staged, offsets.data(), channels > 1 ? weights.data() : taken, depth, count, sums);
       StoreLines(sums, Target(group, image, column), 0);
     }
   }
@@ -267,9 +275,8 @@ class WindowRun {
     for (int64_t c = 0; c < problem_.channels; ++c) {
       const T* staged = StageImage(group, image, c, c + 1);
       for (int64_t column = 0; column < columns; ++column) {
-        TakeWeights(group, column, c, weights);
-        shift_.correlate(weights, line_count, taps / line_count, staged, lines.data(), shifts_.data(),
-                         outputs, sums.data() + column * outputs);
+        shift_.correlate(TakeWeights(group, column, c, weights), line_count, taps / line_count, staged,
+                         lines.data(), shifts_.data(), outputs, sums.data() + column * outputs);
       }
     }
     llvm::SmallVector<Axis, 3> axes;
