@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <limits>
 #include <vector>
+
+#include "backends/gemm/amx_kernels.h"
 
 namespace hlo::gemm {
 namespace {
@@ -144,6 +147,91 @@ TEST(GemmKernels, ThinProducts) {
   CheckThin<double>();
   CheckThin<uint32_t>();
   CheckThin<uint64_t>();
+}
+
+template <class T>
+void CheckShifts() {
+  for (const Isa isa : Isas()) {
+    const ShiftKernels<T>& shift = KernelsFor(isa).shift<T>();
+    const auto in = Numbers<T>(1000, 6), w = Numbers<T>(600, 7);
+    const std::vector<int64_t> offsets = {0, 1, 2, 31, 32, 33, 62, 63, 64, 100, 7};
+    for (const int64_t count : {1, 7, 16, 50, 64, 130}) {
+      std::vector<T> out(static_cast<size_t>(count + kShiftPadding));
+      shift.weigh(in.data(), offsets.data(), w.data(), 11, count, out.data());
+      for (int64_t j = 0; j < count; ++j) {
+        T sum = T(0);
+        for (size_t t = 0; t < 11; ++t) sum += w[t] * in[static_cast<size_t>(offsets[t] + j)];
+        EXPECT_EQ(out[static_cast<size_t>(j)], sum);
+      }
+      const int64_t lines[] = {0, 200, 400};
+      for (int64_t shifts = 1; shifts <= 11; ++shifts) {
+        std::vector<T> sums(11, T(2));
+        shift.correlate(w.data(), 3, count, in.data(), lines, offsets.data(), shifts, sums.data());
+        for (int64_t s = 0; s < 11; ++s) {
+          T sum = T(2);
+          for (int64_t l = 0; s < shifts && l < 3; ++l)
+            for (int64_t j = 0; j < count; ++j)
+              sum += w[static_cast<size_t>(l * count + j)] *
+                     in[static_cast<size_t>(lines[l] + offsets[static_cast<size_t>(s)] + j)];
+          EXPECT_EQ(sums[static_cast<size_t>(s)], sum) << shifts << " shifts, number " << s;
+        }
+      }
+    }
+  }
+}
+
+TEST(GemmKernels, ShiftedLines) {
+  CheckShifts<float>();
+  CheckShifts<double>();
+  CheckShifts<uint32_t>();
+  CheckShifts<uint64_t>();
+}
+
+/// BF16 codes of small whole numbers.
+std::vector<uint16_t> Codes(size_t count, uint32_t seed) {
+  std::vector<uint16_t> codes;
+  for (const float x : Numbers<float>(count, seed))
+    codes.push_back(static_cast<uint16_t>(std::bit_cast<uint32_t>(x) >> 16));
+  return codes;
+}
+float Value(uint16_t code) { return std::bit_cast<float>(static_cast<uint32_t>(code) << 16); }
+
+TEST(GemmKernels, TileRegisters) {
+  if (!HasAmx()) GTEST_SKIP() << "no tile registers";
+  constexpr int64_t kDepth = 70, kPadded = 96, kColumns = 32;
+  for (const int64_t rows : {1, 15, 16, 17, 32})
+    for (const int64_t count : {1, 31, 32}) {
+      auto a = Codes(static_cast<size_t>(rows * kPadded), 8);
+      for (int64_t i = 0; i < rows; ++i)
+        std::fill_n(a.begin() + i * kPadded + kDepth, kPadded - kDepth, uint16_t{0});
+      const auto b = Codes(static_cast<size_t>(kDepth * kColumns), 9);
+      std::vector<uint16_t> right(kPadded * kColumns, 0x7fc0);
+      AmxInterleave16(b.data(), kColumns, kDepth, kPadded, count, right.data());
+      std::vector<float> sums(static_cast<size_t>(rows * kColumns), 3.0F);
+      AmxConfigure(rows);
+      AmxMultiply(AmxKind::Bf16, rows,
+                  {kPadded / 32, a.data(), kPadded * 2, right.data(), sums.data(), kColumns * 4, true});
+      AmxRelease();
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < kColumns; ++j) {
+          float sum = 3;
+          for (int64_t k = 0; j < count && k < kDepth; ++k)
+            sum += Value(a[static_cast<size_t>(i * kPadded + k)]) *
+                   Value(b[static_cast<size_t>(k * kColumns + j)]);
+          ASSERT_EQ(sums[static_cast<size_t>(i * kColumns + j)], sum)
+              << rows << ' ' << count << ' ' << i << ' ' << j;
+        }
+    }
+}
+
+TEST(GemmKernels, NarrowingRoundsToEvenAndKeepsNan) {
+  const std::vector<float> in = {1.0F, std::bit_cast<float>(0x3f808000U), std::bit_cast<float>(0x3f818000U),
+                                 std::bit_cast<float>(0xff800001U), std::numeric_limits<float>::infinity()};
+  for (const Isa isa : Isas()) {
+    std::vector<uint16_t> out(in.size());
+    KernelsFor(isa).narrow_bf16(in.data(), static_cast<int64_t>(in.size()), out.data());
+    EXPECT_EQ(out, (std::vector<uint16_t>{0x3f80, 0x3f80, 0x3f82, 0xffc0, 0x7f80}));
+  }
 }
 
 TEST(GemmKernels, TransposesAndCopies) {
