@@ -56,7 +56,7 @@ std::unique_ptr<Step> MakeStructuredStep(const Instruction& inst, Program& progr
   if (!why.empty()) return nullptr;
   Result<structured::Plan> plan = planner(inst, isa);
   why = plan ? Obstacle(operands, result, plan->in_place) : plan.error().message;
-  if (!why.empty()) return nullptr;
+  if (!plan || !why.empty()) return nullptr;
   llvm::SmallVector<Slice> slices;
   for (const Value& operand : operands)
     for (const Leaf& leaf : operand.leaves) slices.push_back(leaf.slice);

@@ -23,6 +23,8 @@ Planner* PlannerFor(const Instruction& inst) {
       {OpKind::TriangularSolve, &PlanTriangularSolve},
   };
   if (inst.kind() == OpKind::Fusion && inst.callee()->root()->kind() != OpKind::Scatter) return nullptr;
+  if (inst.kind() == OpKind::CustomCall && inst.attr<CustomCallAttrs>().custom_call_target != "TopK")
+    return nullptr;
   for (const auto& [op, planner] : kPlanners)
     if (op == inst.kind()) return planner;
   return nullptr;

@@ -83,12 +83,7 @@ void Run(const Rows& rows, void* const* arrays) {
 }  // namespace
 
 Result<Plan> PlanTopK(const Instruction& inst, gemm::Isa isa) {
-  bool largest = true;
-  if (inst.kind() == OpKind::CustomCall) {
-    if (inst.attr<CustomCallAttrs>().custom_call_target != "TopK") return Unsupported(inst, "");
-  } else {
-    largest = inst.attr<TopKAttrs>().largest;
-  }
+  const bool largest = inst.kind() != OpKind::TopK || inst.attr<TopKAttrs>().largest;
   const bool pair = inst.operand_count() == 1 && inst.shape().IsTuple() && inst.shape().tuple_size() == 2;
   if (!pair || !inst.operand(0)->shape().IsArray()) return Unsupported(inst, "not one array and a pair");
   const Shape &in = inst.operand(0)->shape(), &out = inst.shape().tuple_shape(0),
