@@ -1,12 +1,15 @@
 // The stages of hlo-opt behind HLO: kernels, LLVM IR, assembly, objects.
 #include "tools/opt_output.h"
+#include "tools/opt_passes.h"
 
 namespace hlo {
 
 Status PrintCode(llvm::raw_ostream& os, const Module& module, const OptOptions& options) {
   CpuOptions cpu;
   cpu.optimization_level = static_cast<int>(options.passes.level.value_or(2));
-  cpu.fast_math = options.passes.fast_math;
+  HLO_TRY(const PassRunner passes, PassRunner::Make(options));
+  cpu.selection = passes.selection();
+  cpu.controls = passes.BaseControls();
   cpu.cpu = options.mcpu;
   cpu.features = options.mattr;
   const auto wanted = [&](llvm::StringRef name) { return !options.kernel || options.kernel->Matches(name); };

@@ -67,11 +67,16 @@ StringRef StatusOf(int exit_code) {
 
 /// The module made ready for the platform.
 Result<std::unique_ptr<Executable>> CompileFor(Platform platform, const Module& module,
-                                               const RunOptions& options, DiagnosticSink& sink) {
+                                               const RunOptions& options, const PassRunner* passes,
+                                               DiagnosticSink& sink) {
   if (platform == Platform::Interpreter) return MakeInterpreter(module);
   CpuOptions cpu;
   cpu.optimization_level = static_cast<int>(options.passes.level.value_or(2));
   cpu.cache = !options.no_cache;
+  if (passes != nullptr) {
+    cpu.selection = passes->selection();
+    cpu.controls = passes->BaseControls();
+  }
   cpu.cpu = options.mcpu;
   cpu.features = options.mattr;
   cpu.report = [&](Diagnostic d) { sink.Report(std::move(d)); };
@@ -114,11 +119,9 @@ Status ModuleRunner::Transform() {
   Module& module = *input_.module;
   const bool passes = shared_.passes != nullptr && shared_.passes->active();
   if (options_.remove_infeed_outfeed) HLO_CHECK_OK(RemoveInfeedOutfeed(module));
-  if (passes) {
-    original_ = module.Clone();
-    HLO_CHECK_OK(shared_.passes->Run(module, input_, sink_, out_));
-    if (options_.reference_passes == RunPasses::Always) original_ = module.Clone();
-  }
+  if (passes) original_ = module.Clone();
+  if (shared_.passes != nullptr) HLO_CHECK_OK(shared_.passes->Run(module, input_, sink_, out_));
+  if (passes && options_.reference_passes == RunPasses::Always) original_ = module.Clone();
   if (options_.despecialize && options_.reference != Reference::None) {
     if (!original_) original_ = module.Clone();
     HLO_TRY(const std::vector<PipelineItem> despecializer, ParsePipeline("despecializer"));
@@ -157,14 +160,14 @@ Status ModuleRunner::Prepare() {
   if (shared_.libraries) sink_.Report(ShadowedFunctions(module_, *shared_.libraries));
   const auto start = Clock::now();
   HLO_CHECK_OK(CheckSupported(module_, run_));
-  HLO_TRY(program_, CompileFor(options_.platform, module_, options_, sink_));
+  HLO_TRY(program_, CompileFor(options_.platform, module_, options_, shared_.passes, sink_));
   const auto compiled = Clock::now();
   result_.compile_ns = Nanoseconds(compiled - start);
   if (shared_.trace != nullptr) shared_.trace->Add("compile " + input_.name, "compilation", start, compiled);
   if (options_.reference != Reference::None) {
     const bool interpreter = options_.reference == Reference::Interpreter;
-    HLO_TRY(reference_,
-            CompileFor(interpreter ? Platform::Interpreter : Platform::Cpu, Original(), options_, sink_));
+    HLO_TRY(reference_, CompileFor(interpreter ? Platform::Interpreter : Platform::Cpu, Original(), options_,
+                                   shared_.passes, sink_));
   }
   HLO_TRY(donated_, DonatedParameters(module_, options_.donate));
   HLO_TRY(const std::vector<Diagnostic> warnings, CheckAliases(module_, donated_, options_.alias));

@@ -8,7 +8,7 @@ namespace {
 using R = RunOptions;
 
 constexpr OptionRow kPlatformRows[] = {
-    Option<&R::platform>("platform", "NAME", "interpreter", "interpreter, cpu or gpu"),
+    Option<&R::platform>("platform", "NAME", "cpu", "interpreter, cpu or gpu"),
     Option<&R::reference>("reference-platform", "NAME", "", "run there too, without passes, and compare")
         .Bare("interpreter"),
     Option<&R::reference_passes>("run-reference-hlo-passes", "WHEN", "auto", "on the reference platform")

@@ -22,7 +22,7 @@ enum class ReportForm : uint8_t { Unset, Table, Json };
 enum class NanMode : uint8_t { Equal, Never, Ignore };
 
 struct RunOptions : CommonOptions {
-  Platform platform = Platform::Interpreter;
+  Platform platform = Platform::Cpu;
   Reference reference = Reference::None;
   RunPasses reference_passes = RunPasses::Auto;
   PassRunOptions passes;

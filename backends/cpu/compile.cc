@@ -9,6 +9,7 @@
 #include "backends/run_devices.h"
 #include "ir/support/buffer.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
 
 namespace hlo {
@@ -116,14 +117,37 @@ class ProgramRun {
 };
 
 /// What decides which code comes out: the module, the options, the machine, and this program itself.
+/// The options that change what passes do; nothing if the cache had better be left alone.
+std::optional<std::string> PassKey(const CpuOptions& options) {
+  const PassSelection& selection = options.selection;
+  const RewriteControls& controls = options.controls;
+  const bool limited = selection.pass_limit >= 0 || !selection.start_from.empty() || !controls.fuel.empty() ||
+                       !controls.rule_limit.empty() || controls.on_rewrite;
+  if (limited) return std::nullopt;
+  std::vector<std::string> names;
+  const auto add = [&](char what, const llvm::StringSet<>& set) {
+    for (const auto& entry : set) names.push_back(what + entry.first().str());
+  };
+  add('d', selection.disabled);
+  add('e', selection.enabled_only);
+  add('D', controls.disabled_rules);
+  add('E', controls.enabled_rules);
+  add('t', controls.execution_threads);
+  llvm::sort(names);
+  return llvm::formatv("O{0} {1}{2}{3} {4}", options.optimization_level, controls.policy.fast_math,
+                       controls.policy.strict_fp, controls.policy.deterministic, llvm::join(names, ","))
+      .str();
+}
+
 std::string CacheKey(const Module& module, const CpuOptions& options, const cpu::Machine& machine) {
   struct stat self{};
   if (::stat("/proc/self/exe", &self) != 0) return "";
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << Fingerprint(module) << ' ' << options.optimization_level << ' ' << options.fast_math << ' '
-     << machine.cpu << ' ' << machine.features << ' ' << self.st_size << ' ' << self.st_mtim.tv_sec << ' '
-     << self.st_mtim.tv_nsec;
+  const std::optional<std::string> passes = PassKey(options);
+  if (!passes) return "";
+  os << Fingerprint(module) << ' ' << *passes << ' ' << machine.cpu << ' ' << machine.features << ' '
+     << self.st_size << ' ' << self.st_mtim.tv_sec << ' ' << self.st_mtim.tv_nsec;
   const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(text));
   return llvm::utohexstr(hash.high64, /*LowerCase=*/true, 16) + llvm::utohexstr(hash.low64, true, 16);
 }

@@ -1,14 +1,16 @@
 // The CPU backend: from a verified module to an executable.
 #pragma once
 #include "backends/executable.h"
+#include "passes/pass_manager.h"
 
 namespace hlo {
 
 struct CpuOptions {
   int optimization_level = 2;  // -O0 … -O3
-  bool fast_math = false;
-  std::string cpu, features;  // --mcpu, --mattr; empty: this machine
-  bool cache = true;          // compiled kernels are kept on disk and taken from there
+  PassSelection selection;     // of the backend's own pipelines
+  RewriteControls controls;    // limits count what this compilation does
+  std::string cpu, features;   // --mcpu, --mattr; empty: this machine
+  bool cache = true;           // compiled kernels are kept on disk and taken from there
   /// Takes remarks: why something was not done as it could have been.
   std::function<void(Diagnostic)> report;
 };

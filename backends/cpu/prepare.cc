@@ -134,11 +134,10 @@ void MakeReshapesFree(Module& module) {
   }
 }
 
-Status RunPipeline(Module& module, llvm::StringRef spec, const CpuOptions& options) {
+Status RunPipeline(Module& module, llvm::StringRef spec, const CpuOptions& options,
+                   RewriteControls& controls) {
   HLO_TRY(const auto items, ParsePipeline(spec));
-  RewriteControls controls;
-  controls.policy.fast_math = options.fast_math;
-  PassManager manager(controls, {});
+  PassManager manager(controls, options.selection);
   HLO_CHECK_OK(manager.Run(module, items));
   return {};
 }
@@ -146,15 +145,17 @@ Status RunPipeline(Module& module, llvm::StringRef spec, const CpuOptions& optio
 }  // namespace
 
 Status Prepare(Module& module, const CpuOptions& options) {
+  RewriteControls controls = options.controls;
   KeepCustomCallLayouts(module);
-  HLO_CHECK_OK(RunPipeline(module, "@cpu-start", options));
+  HLO_CHECK_OK(RunPipeline(module, "@cpu-start", options, controls));
   HLO_CHECK_OK(Normalize(module));
-  HLO_CHECK_OK(RunPipeline(module, "@cpu-run-O" + std::to_string(options.optimization_level), options));
+  HLO_CHECK_OK(
+      RunPipeline(module, "@cpu-run-O" + std::to_string(options.optimization_level), options, controls));
   if (options.optimization_level > 0) {
     GroupIntoKernels(module);
   }
   MakeReshapesFree(module);
-  return RunPipeline(module, "@cpu-schedule", options);
+  return RunPipeline(module, "@cpu-schedule", options, controls);
 }
 
 }  // namespace hlo::cpu
