@@ -158,6 +158,7 @@ Status ModuleRunner::Prepare() {
   }
   run_.custom_call_libraries = shared_.libraries;
   if (shared_.libraries) sink_.Report(ShadowedFunctions(module_, *shared_.libraries));
+  HLO_CHECK_OK(CountArgumentBytes());
   const auto start = Clock::now();
   HLO_CHECK_OK(CheckSupported(module_, run_));
   HLO_TRY(program_, CompileFor(options_.platform, module_, options_, shared_.passes, sink_));
@@ -172,13 +173,6 @@ Status ModuleRunner::Prepare() {
   HLO_TRY(donated_, DonatedParameters(module_, options_.donate));
   HLO_TRY(const std::vector<Diagnostic> warnings, CheckAliases(module_, donated_, options_.alias));
   sink_.Report(warnings);
-  int64_t bytes = 0;
-  for (const Instruction* parameter : module_.entry()->parameters()) {
-    const int64_t own = ShapeBytes(parameter->shape());
-    bytes = bytes > INT64_MAX - own ? INT64_MAX : bytes + own;
-  }
-  HLO_CHECK_OK(CheckMemory(bytes, options_.memory_limit.bytes, "arguments"));
-  result_.argument_bytes = bytes;
   HLO_CHECK_OK(CheckProgramMemory());
   FindOutputForm();
   source_.emplace(options_, Original(), devices_);
@@ -204,6 +198,17 @@ Status ModuleRunner::Prepare() {
   if (!options_.outfeed.empty() && !HasInstruction(module_, OpKind::Outfeed))
     return Error("usage-option", {}, "option '--outfeed': the module has no outfeed instruction");
   return ReadInfeed();
+}
+
+Status ModuleRunner::CountArgumentBytes() {
+  int64_t bytes = 0;
+  for (const Instruction* parameter : module_.entry()->parameters()) {
+    const int64_t own = ShapeBytes(parameter->shape());
+    bytes = bytes > INT64_MAX - own ? INT64_MAX : bytes + own;
+  }
+  HLO_CHECK_OK(CheckMemory(bytes, options_.memory_limit.bytes, "arguments"));
+  result_.argument_bytes = bytes;
+  return {};
 }
 
 /// The plan of the program, if something asks for it, against the limit.

@@ -48,6 +48,7 @@ class ModuleRunner {
   [[nodiscard]] Result<ArrayFormat> FormatOf(llvm::StringRef option, llvm::StringRef path) const;
   Status SaveInputs(const Arguments& arguments);
   Status WriteArguments(llvm::StringRef path, ArrayFormat format, const Arguments& arguments);
+  Status CountArgumentBytes();
   Status CheckProgramMemory();
   void FindOutputForm();
   [[nodiscard]] std::vector<Literal> GlobalResults(std::vector<Literal> results);

@@ -75,7 +75,13 @@ class ConditionalStep final : public Step {
 }  // namespace
 
 Status RunSequence(const Sequence& sequence, Frame& frame) {
-  for (const auto& step : sequence) HLO_CHECK_OK(step->Run(frame));
+  for (const auto& step : sequence) {
+    Status status = step->Run(frame);
+    if (status) continue;
+    Diagnostic error = std::move(status).error();
+    if (!error.loc.valid()) error.loc = step->instruction()->loc();
+    return Error(std::move(error));
+  }
   return {};
 }
 
