@@ -19,6 +19,7 @@ Planner* PlannerFor(const Instruction& inst) {
       {OpKind::SelectAndScatter, &PlanSelectAndScatter},
       {OpKind::Fusion, &PlanHistogram},
       {OpKind::Scatter, &PlanHistogram},
+      {OpKind::Sort, &PlanSort},
       {OpKind::Fft, &PlanFft},
       {OpKind::TriangularSolve, &PlanTriangularSolve},
   };

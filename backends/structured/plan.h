@@ -32,6 +32,8 @@ Planner PlanFft;
 Planner PlanSelectAndScatter;
 /// scatter of single elements into a vector, alone or as a fusion.
 Planner PlanHistogram;
+/// sort by one key of at most 32 bits.
+Planner PlanSort;
 /// triangular-solve of real numbers.
 Planner PlanTriangularSolve;
 
