@@ -14,7 +14,8 @@ namespace {
 
 /// Shorter rows are sorted by comparisons.
 constexpr int64_t kShort = 128;
-constexpr int kDigitBits = 8, kDigits = 1 << kDigitBits;
+/// Longer ones are worth larger digits.
+constexpr int64_t kLong = 2048;
 
 /// The bits of elements as unsigned numbers in the order of the sort.
 struct Order {
@@ -53,24 +54,39 @@ struct Sort {
   [[nodiscard]] size_t operands() const { return widths.size(); }
 };
 
-/// Sorts by the digits of `bits` bits from `shift` on, stably; returns where the result is.
-template <class E>
-E* RadixSort(E* from, E* to, int64_t n, int shift, int bits) {
-  std::array<std::array<int64_t, kDigits>, 4> counts{};
-  const auto passes = static_cast<size_t>(bits / kDigitBits);
-  const auto digit = [&](E e, size_t pass) {
-    return static_cast<size_t>(e >> (static_cast<size_t>(shift) + pass * kDigitBits)) % kDigits;
+/// Sorts by `Passes` digits from bit `Shift` on, stably; returns where the result is.
+template <class E, int Shift, int DigitBits, int Passes>
+E* SortDigits(E* from, E* to, int64_t n) {
+  constexpr uint32_t kDigits = 1U << DigitBits;
+  std::array<std::array<uint32_t, kDigits>, Passes> counts{};
+  const auto digit = [](E e, int pass) {
+    return static_cast<uint32_t>(e >> (Shift + pass * DigitBits)) % kDigits;
   };
-  for (int64_t i = 0; i < n; ++i)
-    for (size_t pass = 0; pass < passes; ++pass) ++counts[pass][digit(from[i], pass)];
-  for (size_t pass = 0; pass < passes; ++pass) {
-    if (counts[pass][digit(from[0], pass)] == n) continue;
-    int64_t start = 0;
-    for (int64_t& count : counts[pass]) start += std::exchange(count, start);
-    for (int64_t i = 0; i < n; ++i) to[counts[pass][digit(from[i], pass)]++] = from[i];
+  for (int64_t i = 0; i < n; ++i) {
+    const E e = from[i];
+#pragma clang loop unroll(full)
+    for (int pass = 0; pass < Passes; ++pass) ++counts[static_cast<size_t>(pass)][digit(e, pass)];
+  }
+  for (int pass = 0; pass < Passes; ++pass) {
+    auto& count = counts[static_cast<size_t>(pass)];
+    if (count[digit(from[0], pass)] == n) continue;
+    uint32_t start = 0;
+    for (uint32_t& c : count) start += std::exchange(c, start);
+    for (int64_t i = 0; i < n; ++i) {
+      const E e = from[i];
+      to[count[digit(e, pass)]++] = e;
+    }
     std::swap(from, to);
   }
   return from;
+}
+
+/// By the `bits` bits from Shift on, above which there are none.
+template <class E, int Shift>
+E* RadixSort(E* from, E* to, int64_t n, int bits) {
+  if (bits == 8) return SortDigits<E, Shift, 8, 1>(from, to, n);
+  if (bits == 16) return SortDigits<E, Shift, 8, 2>(from, to, n);
+  return n < kLong ? SortDigits<E, Shift, 8, 4>(from, to, n) : SortDigits<E, Shift, 11, 3>(from, to, n);
 }
 
 /// Calls f with a zero of the unsigned type of so many bytes.
@@ -155,7 +171,7 @@ class RowSorter {
     if (s_.with_word && s_.size >= kShort) {
       const auto* words = reinterpret_cast<const uint32_t*>(in[1]);
       ForEachNumber(in, [&](size_t i, uint32_t number) { entries[i] = uint64_t{number} << 32 | words[i]; });
-      entries = RadixSort(entries, entries + n_, s_.size, 32, s_.order.bits);
+      entries = RadixSort<uint64_t, 32>(entries, entries + n_, s_.size, s_.order.bits);
       const Order order = s_.order;
       for (size_t i = 0; i < n_; ++i) {
         reinterpret_cast<uint32_t*>(out[0])[i] = order.Element(static_cast<uint32_t>(entries[i] >> 32));
@@ -167,7 +183,7 @@ class RowSorter {
     if (s_.size < kShort)
       std::sort(entries, entries + n_);
     else
-      entries = RadixSort(entries, entries + n_, s_.size, 32, s_.order.bits);
+      entries = RadixSort<uint64_t, 32>(entries, entries + n_, s_.size, s_.order.bits);
     for (size_t k = 0; k < s_.operands(); ++k)
       VisitWidth(s_.widths[k], [&]<class T>(T) {
         for (size_t i = 0; i < n_; ++i)
@@ -182,7 +198,7 @@ class RowSorter {
     if (s_.size < kShort)
       std::sort(numbers, numbers + n_);
     else
-      numbers = RadixSort(numbers, numbers + n_, s_.size, 0, s_.order.bits);
+      numbers = RadixSort<uint32_t, 0>(numbers, numbers + n_, s_.size, s_.order.bits);
     const Order order = s_.order;
     VisitWidth(s_.widths[0], [&]<class T>(T) {
       if constexpr (std::is_integral_v<T>)
