@@ -16,6 +16,8 @@ struct RowRun {
   int64_t step;  // between offsets
 };
 
+}  // namespace
+
 /// Some rows of an operand.
 struct RowSet {
   int64_t count;
@@ -78,6 +80,8 @@ struct RowSet {
   }
 };
 
+namespace {
+
 template <class E>
 KernelSet::Transpose<E>* TransposeOf(const KernelSet& kernels) {
   if constexpr (sizeof(E) == 1) return kernels.transpose8;
@@ -137,6 +141,7 @@ BlockSteps::BlockSteps(const Operand& operand, const Block& block, bool channels
     positions_[b].resize(taps_.size());
     operand.bounds[b].tap.Fill(block.tap_begin, block.taps(), positions_[b].data());
   }
+  FindRuns();
 }
 
 std::optional<std::pair<int64_t, int64_t>> BlockSteps::Uniform() const {
@@ -164,46 +169,62 @@ int64_t BlockSteps::TapRun(size_t tap) const {
   return run;
 }
 
+void BlockSteps::FindRuns() {
+  for (size_t t = 0; t < taps_.size(); t += static_cast<size_t>(runs_.back().second))
+    runs_.emplace_back(static_cast<int64_t>(t), TapRun(t));
+  for (const auto& positions : positions_) {
+    const auto [least, greatest] = std::minmax_element(positions.begin(), positions.end());
+    reach_.emplace_back(*least, *greatest);
+  }
+}
+
+bool BlockSteps::IsInside(const RowSet& rows, int64_t row) const {
+  for (size_t b = 0; b < reach_.size(); ++b) {
+    const int64_t at = rows.Position(b, row);
+    if (at + reach_[b].first < 0 || at + reach_[b].second >= operand_.bounds[b].size) return false;
+  }
+  return true;
+}
+
+std::pair<int64_t, int64_t> BlockSteps::InsideOfRun(const RowSet& rows, int64_t row, int64_t tap,
+                                                    int64_t count) const {
+  const auto inside = [&](int64_t t) {
+    for (size_t b = 0; b < reach_.size(); ++b) {
+      const int64_t at = rows.Position(b, row) + positions_[b][static_cast<size_t>(t)];
+      if (at < 0 || at >= operand_.bounds[b].size) return false;
+    }
+    return true;
+  };
+  int64_t begin = tap, end = tap + count;
+  while (begin < end && !inside(begin)) ++begin;
+  while (begin < end && !inside(end - 1)) --end;
+  return {begin, end};
+}
+
 template <class E>
 void Packer::PackRows(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count,
                       int64_t stride, E* out) const {
   const Operand& op = steps.operand_;
   const int64_t channels = steps.block_.channels(), taps = steps.block_.taps();
   const RowSet rows(op, row_begin, count);
-  const E* first = data + op.base + steps.block_.channel_begin * op.channel_stride;
   const int64_t tap_step = steps.channels_outer_ ? 1 : channels, step = steps.channels_outer_ ? taps : 1;
-  Sources<E> sources, ends;
-  int64_t skip[kMaxPanel] = {};  // taps of a row that are there already
-  for (size_t t = 0; t < steps.taps_.size(); ++t) {
-    sources.Find(rows, first + steps.taps_[t], op.bounds, steps.positions_, t);
-    E* to = out + static_cast<int64_t>(t) * tap_step;
-    // Neighbouring taps that are inside at both ends are copied together.
-    const int64_t run = steps.TapRun(t);
-    if (run > 1) {
-      const size_t last = t + static_cast<size_t>(run) - 1;
-      ends.Find(rows, first + steps.taps_[last], op.bounds, steps.positions_, last);
-    }
-    for (int64_t i = 0; i < count; ++i, to += stride) {
-      if (skip[i] > 0) {
-        --skip[i];
-        continue;
-      }
-      const E* from = sources.at[i];
-      if (run > 1 && from != nullptr && ends.at[i] != nullptr) {
-        CopyFew(to, from, run * channels);
-        skip[i] = run - 1;
-      } else if (from == nullptr) {
-        for (int64_t c = 0; c < channels; ++c) to[c * step] = 0;
-      } else if (step == 1 && op.channel_stride == 1) {
-        CopyFew(to, from, channels);
-      } else {
+  const bool side_by_side = step == 1 && op.channel_stride == 1;
+  for (int64_t i = 0; i < count; ++i, out += stride) {
+    const E* row = data + op.base + steps.block_.channel_begin * op.channel_stride + rows.offsets[i];
+    const bool row_inside = steps.IsInside(rows, i);
+    for (const auto& [tap, run] : steps.runs_) {
+      const auto [begin, end] = row_inside ? std::pair{tap, tap + run} : steps.InsideOfRun(rows, i, tap, run);
+      for (int64_t t = tap; t < begin; ++t)
+        for (int64_t c = 0; c < channels; ++c) out[t * tap_step + c * step] = 0;
+      for (int64_t t = end; t < tap + run; ++t)
+        for (int64_t c = 0; c < channels; ++c) out[t * tap_step + c * step] = 0;
+      if (begin == end) continue;
+      const E* from = row + steps.taps_[static_cast<size_t>(begin)];
+      E* to = out + begin * tap_step;
+      if (side_by_side)
+        CopyFew(to, from, (end - begin) * channels);
+      else  // runs are single taps
         for (int64_t c = 0; c < channels; ++c) to[c * step] = from[c * op.channel_stride];
-      }
-    }
-    if (run > 1 && llvm::all_of(llvm::ArrayRef(skip, static_cast<size_t>(count)),
-                                [&](int64_t s) { return s == run - 1; })) {
-      std::fill_n(skip, count, 0);
-      t += static_cast<size_t>(run) - 1;
     }
   }
 }

@@ -10,6 +10,8 @@ namespace hlo::gemm {
 inline constexpr int64_t kMaxPanel = 64;    // rows packed at a time
 inline constexpr int64_t kMaxDepth = 1024;  // steps of a block
 
+struct RowSet;
+
 /// The steps of one block of an operand: what is the same for all its rows.
 class BlockSteps {
  public:
@@ -19,16 +21,23 @@ class BlockSteps {
   /// If all steps follow one another at one distance and none is out of bounds: the first and the distance.
   [[nodiscard]] std::optional<std::pair<int64_t, int64_t>> Uniform() const;
 
-  /// How many taps from one on lie side by side in memory, channels and all, if bounds allow it.
-  [[nodiscard]] int64_t TapRun(size_t tap) const;
-
  private:
   friend class Packer;
+  /// How many taps from one on lie side by side in memory, channels and all, if bounds allow it.
+  [[nodiscard]] int64_t TapRun(size_t tap) const;
+  void FindRuns();
+  /// No step of a row is out of bounds.
+  [[nodiscard]] bool IsInside(const RowSet& rows, int64_t row) const;
+  /// The taps of a run that are inside, for a row.
+  [[nodiscard]] std::pair<int64_t, int64_t> InsideOfRun(const RowSet& rows, int64_t row, int64_t tap,
+                                                        int64_t count) const;
   const Operand& operand_;
   Block block_;
   bool channels_outer_;
   llvm::SmallVector<int64_t, 64> taps_;                             // offsets
   llvm::SmallVector<llvm::SmallVector<int64_t, 64>, 0> positions_;  // of taps, by bound
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 16> runs_;         // of taps: first and count
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 2> reach_;         // least and greatest position, by bound
 };
 
 /// Packs elements as they are, by their size.
