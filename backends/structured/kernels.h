@@ -34,10 +34,13 @@ struct ScanKernel {
 enum class ScanOp : uint8_t { Add, Multiply, Maximum, Minimum, And, Or, Xor };
 enum class ScanType : uint8_t { F32, F64, S32, U32, S64, U64 };
 
+/// What the diagonal of a triangular system is: its elements, their reciprocals, or ones that are not read.
+enum class Pivot : uint8_t { Divide, Multiply, One };
 /// Solves l x = x in place for `count` rows of x, each of `vectors` * 64 bytes, 1 … 3 vectors; l is
 /// triangular, its elements off the diagonal negated. Sums run from the first row that is solved on.
 template <class T>
-using SolveKernel = void(const T* l, int64_t l_step, T* x, int64_t count, int vectors, bool upper, bool unit);
+using SolveKernel = void(const T* l, int64_t l_step, T* x, int64_t count, int vectors, bool upper,
+                         Pivot pivot);
 
 /// Fourier transforms of kLanes = 64 / sizeof(T) signals side by side: element k of all of them is kLanes
 /// real parts, then kLanes imaginary parts. Elsewhere complex numbers are pairs, and steps count pairs. With

@@ -26,16 +26,24 @@ struct Solve {
   bool unit;
 };
 
+/// A double times the reciprocal of another, which is a float, is the quotient but for the last bit, which
+/// makes no difference to floats.
+template <class T, class W>
+inline constexpr bool kReciprocals = sizeof(T) < sizeof(W);
+
 /// The triangle of the system, negated but for the diagonal; the rest stays as it is.
 template <class T, class W>
 void LoadTriangle(const Solve& s, const T* a, int64_t begin, int64_t end, W* out) {
   for (int64_t i = begin; i < end; ++i) {
     W* to = out + i * s.m;
     const int64_t first = s.upper ? i + 1 : 0, last = s.upper ? s.m : i;
-    const T* from = s.transposed ? a + i : a + i * s.m;
-    const int64_t step = s.transposed ? s.m : 1;
-    for (int64_t j = first; j < last; ++j) to[j] = -static_cast<W>(from[j * step]);
-    if (!s.unit) to[i] = static_cast<W>(from[i * step]);
+    if (s.transposed)
+      for (int64_t j = first; j < last; ++j) to[j] = -static_cast<W>(a[j * s.m + i]);
+    else
+      for (int64_t j = first; j < last; ++j) to[j] = -static_cast<W>(a[i * s.m + j]);
+    if (s.unit) continue;
+    to[i] = static_cast<W>(a[i * s.m + i]);
+    if constexpr (kReciprocals<T, W>) to[i] = 1 / to[i];
   }
 }
 
@@ -43,10 +51,12 @@ void LoadTriangle(const Solve& s, const T* a, int64_t begin, int64_t end, W* out
 template <class T, class W>
 void LoadColumns(const Solve& s, const T* b, int64_t begin, int64_t count, int64_t width, W* x) {
   for (int64_t i = 0; i < s.m; ++i) {
-    const T* from = s.left ? b + i * s.n + begin : b + begin * s.m + i;
-    const int64_t step = s.left ? 1 : s.m;
-    for (int64_t c = 0; c < count; ++c) x[i * width + c] = static_cast<W>(from[c * step]);
-    for (int64_t c = count; c < width; ++c) x[i * width + c] = W(0);
+    W* to = x + i * width;
+    if (s.left)
+      for (int64_t c = 0; c < count; ++c) to[c] = static_cast<W>(b[i * s.n + begin + c]);
+    else
+      for (int64_t c = 0; c < count; ++c) to[c] = static_cast<W>(b[(begin + c) * s.m + i]);
+    for (int64_t c = count; c < width; ++c) to[c] = W(0);
   }
 }
 template <class T, class W>
@@ -106,11 +116,12 @@ class Solver {
     LoadColumns(s_, b, begin, count, width, x);
     const int64_t step = s_.m <= kSmall ? s_.m : kBlock;
     const auto vectors = static_cast<int>(width / kLanes);
+    const Pivot pivot = s_.unit ? Pivot::One : kReciprocals<T, W> ? Pivot::Multiply : Pivot::Divide;
     for (int64_t done = 0; done < s_.m; done += step) {
       const int64_t rows = std::min(step, s_.m - done), first = s_.upper ? s_.m - done - rows : done;
       Eliminate(tiles_, l, s_.m, x, width, first, first + rows, s_.upper ? first + rows : 0,
                 s_.upper ? s_.m : first);
-      kernel_(l + first * s_.m + first, s_.m, x + first * width, rows, vectors, s_.upper, s_.unit);
+      kernel_(l + first * s_.m + first, s_.m, x + first * width, rows, vectors, s_.upper, pivot);
     }
     StoreColumns(s_, x, begin, count, width, out);
   }
