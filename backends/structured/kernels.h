@@ -84,6 +84,8 @@ struct KernelSet {
   SelectKernel<double>* select_f64;
   SolveKernel<float>* solve_f32;
   SolveKernel<double>* solve_f64;
+  /// The same for l of 8 x 8 elements with reciprocals on its diagonal.
+  void (*solve_eight)(const double* l, double* x, int vectors, bool upper);
   FftKernels<float> fft_f32;
   FftKernels<double> fft_f64;
   template <class T>

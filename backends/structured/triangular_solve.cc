@@ -14,12 +14,15 @@ namespace {
 
 /// Systems up to this size are solved in double precision, in the order of the evaluator.
 constexpr int64_t kSmall = 64;
+/// Rows that fit registers.
+constexpr int64_t kRegisters = 8;
 /// Rows of a block in larger ones.
 constexpr int64_t kBlock = 32;
 
 /// op(a) x = b, or x op(a) = b, as m x = b with rows of x being consecutive right-hand sides.
 struct Solve {
   int64_t batch, m, n;
+  int64_t rows;     // m, or more with ones on the diagonal and nothing else
   bool left;        // b is m x n; else n x m
   bool transposed;  // element (i, j) of the system is a[j][i]
   bool upper;       // of the system
@@ -35,16 +38,22 @@ inline constexpr bool kReciprocals = sizeof(T) < sizeof(W);
 template <class T, class W>
 void LoadTriangle(const Solve& s, const T* a, int64_t begin, int64_t end, W* out) {
   for (int64_t i = begin; i < end; ++i) {
-    W* to = out + i * s.m;
+    W* to = out + i * s.rows;
     const int64_t first = s.upper ? i + 1 : 0, last = s.upper ? s.m : i;
     if (s.transposed)
       for (int64_t j = first; j < last; ++j) to[j] = -static_cast<W>(a[j * s.m + i]);
     else
       for (int64_t j = first; j < last; ++j) to[j] = -static_cast<W>(a[i * s.m + j]);
-    if (s.unit) continue;
-    to[i] = static_cast<W>(a[i * s.m + i]);
+    to[i] = s.unit ? W(1) : static_cast<W>(a[i * s.m + i]);
     if constexpr (kReciprocals<T, W>) to[i] = 1 / to[i];
   }
+}
+
+/// What LoadTriangle leaves as it is in a system with more rows: -0, which no sum is changed by.
+template <class W>
+void PadTriangle(const Solve& s, W* out) {
+  std::fill_n(out, s.rows * s.rows, W(-0.0));
+  for (int64_t i = s.m; i < s.rows; ++i) out[i * s.rows + i] = 1;
 }
 
 /// Right-hand sides [begin, begin + count) as columns of rows of `width` elements, zeros after them.
@@ -58,6 +67,7 @@ void LoadColumns(const Solve& s, const T* b, int64_t begin, int64_t count, int64
       for (int64_t c = 0; c < count; ++c) to[c] = static_cast<W>(b[(begin + c) * s.m + i]);
     for (int64_t c = count; c < width; ++c) to[c] = W(0);
   }
+  std::fill(x + s.m * width, x + s.rows * width, W(0));
 }
 template <class T, class W>
 void StoreColumns(const Solve& s, const W* x, int64_t begin, int64_t count, int64_t width, T* out) {
@@ -103,6 +113,7 @@ class Solver {
   Solver(const Solve& solve, gemm::Isa isa)
       : s_(solve),
         kernel_(structured::KernelsFor(isa).solve<W>()),
+        eight_(structured::KernelsFor(isa).solve_eight),
         tiles_(gemm::KernelsFor(isa).tiles<W>()) {}
 
   /// Columns per strip.
@@ -114,6 +125,11 @@ class Solver {
   void RunStrip(const W* l, const T* b, T* out, int64_t strip, W* x) const {
     const int64_t width = this->width(), begin = strip * width, count = std::min(width, s_.n - begin);
     LoadColumns(s_, b, begin, count, width, x);
+    if constexpr (kReciprocals<T, W>)
+      if (s_.rows == kRegisters) {
+        eight_(l, x, static_cast<int>(width / kLanes), s_.upper);
+        return StoreColumns(s_, x, begin, count, width, out);
+      }
     const int64_t step = s_.m <= kSmall ? s_.m : kBlock;
     const auto vectors = static_cast<int>(width / kLanes);
     const Pivot pivot = s_.unit ? Pivot::One : kReciprocals<T, W> ? Pivot::Multiply : Pivot::Divide;
@@ -130,6 +146,7 @@ class Solver {
   static constexpr int64_t kLanes = 64 / sizeof(W);
   const Solve& s_;
   SolveKernel<W>* kernel_;
+  void (*eight_)(const double* l, double* x, int vectors, bool upper);
   const gemm::Tiles<W>& tiles_;
 };
 
@@ -139,8 +156,9 @@ void RunSmall(const Solve& s, gemm::Isa isa, const T* a, const T* b, T* out) {
   const Solver<double> solver(s, isa);
   const int64_t work = s.m * s.m * s.n / 4 + s.m * (s.m + s.n);
   ParallelFor(0, s.batch, std::max<int64_t>(1, 40000 / work), [&](int64_t begin, int64_t end) {
-    const auto l = MakeBuffer<double>(static_cast<size_t>(s.m * s.m));
-    const auto x = MakeBuffer<double>(static_cast<size_t>(s.m * solver.width()));
+    const auto l = MakeBuffer<double>(static_cast<size_t>(s.rows * s.rows));
+    const auto x = MakeBuffer<double>(static_cast<size_t>(s.rows * solver.width()));
+    PadTriangle(s, l.get());
     for (int64_t k = begin; k < end && !Interrupted(); ++k) {
       LoadTriangle(s, a + k * s.m * s.m, 0, s.m, l.get());
       for (int64_t strip = 0; strip < solver.strips(); ++strip)
@@ -179,6 +197,7 @@ Result<Plan> PlanTriangularSolve(const Instruction& inst, gemm::Isa isa) {
   s.left = attrs.left_side;
   s.m = a.dims().back();
   s.n = s.left ? b.dims().back() : b.dim(b.rank() - 2);
+  s.rows = type == ElementType::F32 && s.m <= kRegisters ? kRegisters : s.m;
   s.batch = 1;
   for (const int64_t d : a.dims().drop_back(2)) s.batch *= d;
   s.transposed = (attrs.transpose_a != TransposeA::NoTranspose) == s.left;
