@@ -133,7 +133,9 @@ class AmxRun {
         Scratch(ScratchUse::Right, RoundUp(piece.columns, kAmxColumns) / kAmxColumns * panel_bytes);
     const auto uniform = steps.Uniform();
     const bool neighbours = uniform && operand.rows.IsUniform() && operand.rows.stride() == 1,
-               rows_of_steps = uniform && uniform->second == 1 && operand.rows.IsUniform();
+               rows_of_words = uniform && uniform->second == 1 && operand.rows.IsUniform() &&
+                               operand.rows.stride() * bytes_ % 4 == 0 &&
+                               reinterpret_cast<uintptr_t>(data + uniform->first * bytes_) % 4 == 0;
     uint8_t* raw = neighbours ? nullptr : Scratch(ScratchUse::Raw, panel_bytes);
     for (int64_t c = 0; c < piece.columns; c += kAmxColumns) {
       uint8_t* to = packed + c / kAmxColumns * panel_bytes;
@@ -141,7 +143,7 @@ class AmxRun {
       if (neighbours) {
         Interleave(data + (uniform->first + operand.rows.At(piece.column + c)) * bytes_, uniform->second,
                    depth, padded, count, to);
-      } else if (rows_of_steps && padded == depth && count == kAmxColumns) {
+      } else if (rows_of_words && padded == depth && count == kAmxColumns) {
         TransposeWords(data + (uniform->first + operand.rows.At(piece.column + c)) * bytes_,
                        operand.rows.stride() * bytes_, depth, to);
       } else {

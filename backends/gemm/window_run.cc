@@ -104,15 +104,16 @@ class Staging {
       end = base >= w.size ? begin : std::clamp((w.size - base + d.step - 1) / d.step, begin, d.length);
     }
     const int64_t stride = d.step * w.lhs_stride;
-    const E* from = image + base * w.lhs_stride;
+    const E* from = image == nullptr ? nullptr : image + base * w.lhs_stride;
     std::fill_n(out, begin, E(0));
+    std::fill(out + end, out + d.length, E(0));
+    if (begin == end) return;
     if (stride == 1)
       std::copy_n(from + begin, end - begin, out + begin);
     else if (stride == 2)  // in vectors
       for (int64_t j = begin; j < end; ++j) out[j] = from[j * 2];
     else
       for (int64_t j = begin; j < end; ++j) out[j] = from[j * stride];
-    std::fill(out + end, out + d.length, E(0));
   }
 
   const Windows& windows_;
