@@ -187,6 +187,17 @@ class Maker {
 
 }  // namespace
 
+double CountConvolutionProblems(const Instruction& convolution) {
+  const auto& attrs = convolution.attr<ConvolutionAttrs>();
+  double count = 1;
+  for (size_t t = 0; t < attrs.window.dims.size(); ++t) {
+    const WindowDim& w = attrs.window.dims[t];
+    count *= static_cast<double>(std::min(w.base_dilation / std::gcd(w.stride, w.base_dilation),
+                                          convolution.shape().dim(attrs.dim_labels->output_spatial[t])));
+  }
+  return count;
+}
+
 std::vector<gemm::Problem> ConvolutionProblems(const Instruction& convolution) {
   return Maker(convolution).Make();
 }

@@ -9,6 +9,8 @@ namespace hlo::cpu {
 /// The problem of a dot with static shapes in row-major storage.
 gemm::Problem DotProblem(const Instruction& dot);
 
+/// How many problems ConvolutionProblems() makes.
+double CountConvolutionProblems(const Instruction& convolution);
 /// The problems of a convolution; each computes some elements of the result, all of them every one. With a
 /// dilated input there is one for every residue class of positions, so that no zeros between elements are
 /// multiplied.

@@ -8,6 +8,9 @@
 namespace hlo::cpu {
 namespace {
 
+/// Of a convolution, one per residue class of positions.
+constexpr double kMostProducts = 256;
+
 class ProductStep final : public Step {
  public:
   /// `general` computes the instruction where infinite weights would meet padding, which takes no part.
@@ -53,6 +56,8 @@ std::string Obstacle(const Instruction& inst) {
     return "dynamic dimensions";
   if (!gemm::IsSupported(lhs.element_type(), rhs.element_type(), inst.shape().element_type()))
     return "element types of products";
+  if (inst.kind() == OpKind::Convolution && CountConvolutionProblems(inst) > kMostProducts)
+    return "an input dilated too much";
   return "";
 }
 
