@@ -69,7 +69,7 @@ class Grouper {
 
  private:
   void Place(Instruction* inst) {
-    if (!HasKernel(*inst) || inst->shape().ElementCount() == 0) return;
+    if (!HasKernel(*inst) || IterationShape(*inst).ElementCount() == 0) return;
     llvm::SmallVector<Group*, 4> into;
     bool stored = inst->IsRoot() || inst->shape().IsTuple();
     for (const Instruction* user : inst->users()) {

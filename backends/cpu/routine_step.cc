@@ -1,14 +1,14 @@
 #include "backends/cpu/routine_step.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace hlo::cpu {
 namespace {
 
 /// A copy of more bytes deserves several threads, or at least a look at the interrupt flag around it.
 constexpr int64_t kMaxCopy = int64_t{64} << 10;
-constexpr int64_t kMaxScalar = 16;
+/// Arrays up to this size may come to lie in registers, element by element.
+constexpr int64_t kMaxScalar = 64;
 
 class RoutineStep final : public Step {
  public:
@@ -110,7 +110,7 @@ std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish() && {
       scalar &= slice.offset == first.offset;
     }
     const int64_t size = to - first.offset;
-    scalar &= size <= kMaxScalar && llvm::isPowerOf2_64(static_cast<uint64_t>(size));
+    scalar &= size <= kMaxScalar;
     const size_t slot = slices.size();
     for (; begin != end; ++begin) {
       const auto old = static_cast<size_t>(begin->second);

@@ -14,8 +14,11 @@ class Printer {
     os_ << '(';
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
       const Buffer& buffer = kernel_.buffers[i];
-      os_ << (i == 0 ? "" : ", ") << (buffer.local ? "local " : buffer.written ? "out " : "") << 'b' << i << ": "
-          << ToString(buffer.type) << '[' << buffer.count << ']';
+      os_ << (i == 0 ? "" : ", ")
+          << (buffer.local     ? "local "
+              : buffer.written ? "out "
+                               : "")
+          << 'b' << i << ": " << ToString(buffer.type) << '[' << buffer.count << ']';
     }
     os_ << ") {\n";
     PrintRegion(kernel_.body, 1);

@@ -74,6 +74,25 @@ int64_t OpCount(const Region& region) {
 /// Tiles of a transpose that are next to each other in both directions.
 constexpr int64_t kNearTiles = 4;
 
+/// Loops that are shorter, in kernels that do no more than this in all, are better off without vectors: what
+/// scalars store can be loaded at once, and in routines stays in registers.
+constexpr int64_t kShort = 8, kSmallKernel = 64, kOpsOfShort = 4;
+
+/// Iterations of all loops of a region, those of inner loops counted with the outer ones.
+int64_t Iterations(const Region& region) {
+  int64_t most = 1;
+  for (const Stmt& stmt : region.stmts) {
+    int64_t here = 1;
+    if (const auto* loop = std::get_if<LoopStmt>(&stmt)) here = loop->loop.extent * Iterations(*loop->body);
+    if (const auto* reduce = std::get_if<ReduceStmt>(&stmt)) {
+      here = Iterations(*reduce->body);
+      for (const Dimension& d : reduce->loops) here *= d.extent;
+    }
+    most = std::max(most, std::min<int64_t>(here, int64_t{1} << 40));
+  }
+  return most;
+}
+
 /// Vectors side by side in which columns are folded, if that takes few operations.
 constexpr int64_t kStrip = 8, kOpsOfStrip = 3;
 
@@ -81,7 +100,10 @@ constexpr int64_t kStrip = 8, kOpsOfStrip = 3;
 class Chooser {
  public:
   Chooser(const Kernel& kernel, const ScheduleTarget& target)
-      : kernel_(kernel), target_(target), next_loop_(kernel.loop_count) {}
+      : kernel_(kernel),
+        target_(target),
+        small_(Iterations(kernel.body) <= kSmallKernel),
+        next_loop_(kernel.loop_count) {}
 
   Schedule Run() {
     // Statements are looked at, not changed.
@@ -99,6 +121,7 @@ class Chooser {
       });
     repeats |= llvm::any_of(loops, [](const LoopStmt* loop) { return loop->loop.ordered; });
     if (repeats || (loops.size() == 1 && loops[0]->loop.extent == 1)) return std::move(schedule_);
+    if (small_) return std::move(schedule_);
     for (const LoopStmt* loop : loops) {
       const auto it = outermost_.find(loop->loop.id);
       schedule_.push_back(
@@ -208,7 +231,7 @@ class Chooser {
   void ChooseLoop(LoopStmt& stmt, bool in_vector) {
     if (!in_vector && ChooseTiles(stmt)) return;
     const bool vector = !in_vector && !stmt.loop.ordered && !HasLoops(*stmt.body) &&
-                        stmt.loop.extent >= target_.min_vector && !PrefersReduction(stmt);
+                        IsLong(stmt.loop, *stmt.body) && !PrefersReduction(stmt);
     if (vector) MakeVector(stmt.loop, *stmt.body);
     Choose(*stmt.body, in_vector || vector);
   }
@@ -228,10 +251,15 @@ class Chooser {
 
   void ChooseReduce(ReduceStmt& stmt, bool in_vector) {
     const Dimension& last = stmt.loops.back();
-    const bool vector = !in_vector && ReductionOp(stmt) && last.extent >= target_.min_vector &&
-                        Contiguity(*stmt.body, last.id) >= 0;
+    const bool vector =
+        !in_vector && ReductionOp(stmt) && IsLong(last, *stmt.body) && Contiguity(*stmt.body, last.id) >= 0;
     if (vector) MakeVector(last, *stmt.body);
     Choose(*stmt.body, in_vector || vector);
+  }
+
+  [[nodiscard]] bool IsLong(const Dimension& loop, const Region& body) const {
+    const bool short_scalars = small_ && loop.extent < kShort && OpCount(body) <= kOpsOfShort;
+    return loop.extent >= target_.min_vector && !short_scalars;
   }
 
   void MakeVector(const Dimension& loop, const Region& body) {
@@ -251,6 +279,7 @@ class Chooser {
 
   const Kernel& kernel_;
   const ScheduleTarget& target_;
+  bool small_;
   LoopId next_loop_;                          // the first that is free
   llvm::DenseMap<LoopId, LoopId> outermost_;  // of tiled nests: before and after
   Schedule schedule_;

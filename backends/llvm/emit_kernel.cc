@@ -219,6 +219,13 @@ Status KernelEmitter::Emit(const LoopStmt& stmt) {
     return EmitUnrolled(stmt);
   Range range = WholeRange(stmt.loop);
   if (stmt.loop.parallel) range = NextPart(stmt.loop);
+  if (IsTiny(stmt.loop, *stmt.body)) {
+    for (int64_t i = 0; i < stmt.loop.extent; ++i) {
+      loop_values_[static_cast<size_t>(stmt.loop.id)] = Int64(i);
+      HLO_CHECK_OK(EmitRegion(*stmt.body));
+    }
+    return {};
+  }
   if (stmt.loop.width == 1) return ScalarLoop(stmt.loop.id, range, 1, [&] { return EmitRegion(*stmt.body); });
   Accumulators none;
   return VectorLoops(stmt.loop, range, none, [&](int) { return EmitRegion(*stmt.body); });

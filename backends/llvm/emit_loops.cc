@@ -1,4 +1,5 @@
 // Loops and reductions.
+#include "backends/kernel/visit.h"
 #include "backends/llvm/emit_ops.h"
 #include "backends/llvm/kernel_emitter.h"
 #include "ir/numeric/narrow_float.h"
@@ -45,6 +46,15 @@ Status KernelEmitter::CarriedLoop(kernel::LoopId loop, Range range, Value* step,
   for (size_t i = 0; i < phis.size(); ++i) carried[i] = phis[i];
   loop_values_[static_cast<size_t>(loop)] = index;
   return {};
+}
+
+bool KernelEmitter::IsTiny(const Dimension& dimension, const kernel::Region& body) {
+  constexpr int64_t kMaxIterations = 8, kMaxStmts = 64;
+  if (dimension.width > 1 || dimension.outer >= 0 || dimension.parallel || dimension.extent > kMaxIterations)
+    return false;
+  int64_t count = 0;
+  kernel::ForEachStmt(body, [&](const kernel::Stmt&) { ++count; });
+  return count * dimension.extent <= kMaxStmts;
 }
 
 Status KernelEmitter::ScalarLoop(kernel::LoopId loop, Range range, int64_t step,
@@ -164,10 +174,18 @@ Status KernelEmitter::ReduceLevel(const ReduceStmt& stmt, size_t level, Accumula
           stmt, llvm::MutableArrayRef(accumulators).slice(static_cast<size_t>(group) * count, count));
     });
   }
-  return CarriedLoop(dimension.id, WholeRange(dimension), Int64(1), accumulators, [&]() -> Status {
+  const auto iteration = [&]() -> Status {
     if (!last) return ReduceLevel(stmt, level + 1, accumulators);
     return FoldElements(stmt, accumulators);
-  });
+  };
+  if (last && IsTiny(dimension, *stmt.body)) {
+    for (int64_t i = 0; i < dimension.extent; ++i) {
+      loop_values_[static_cast<size_t>(dimension.id)] = Int64(i);
+      HLO_CHECK_OK(iteration());
+    }
+    return {};
+  }
+  return CarriedLoop(dimension.id, WholeRange(dimension), Int64(1), accumulators, iteration);
 }
 
 Result<Value*> KernelEmitter::FoldLanes(const ReduceStmt& stmt, llvm::ArrayRef<Value*> groups) {

@@ -61,8 +61,9 @@ class RoutineEmitter {
       memory_.push_back(b_.CreateLoad(pointer_, place));
       slots_.push_back(memory_.back());
       if (!slot.scalar) continue;
-      llvm::AllocaInst* local = b_.CreateAlloca(b_.getIntNTy(static_cast<unsigned>(slot.size) * 8));
-      local->setAlignment(llvm::Align(16));
+      llvm::AllocaInst* local =
+          b_.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<uint64_t>(slot.size)));
+      local->setAlignment(llvm::Align(64));
       slots_.back() = local;
       CopyBytes(local, memory_.back(), slot.size);
     }

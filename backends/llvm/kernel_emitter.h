@@ -74,6 +74,8 @@ class KernelEmitter {
   /// memory and the lanes do not: the vectors of all its iterations are loaded and transposed at the first.
   Value* LoadFromTile(const kernel::LoadStmt& stmt, const Place& place, llvm::FixedVectorType* type);
   [[nodiscard]] bool InTile(const kernel::LoadStmt& stmt, const Place& place) const;
+  /// A short scalar loop whose few iterations are written one behind the other.
+  static bool IsTiny(const kernel::Dimension& dimension, const kernel::Region& body);
   /// A loop that is written out.
   Status EmitUnrolled(const kernel::LoopStmt& stmt);
   Value* LoadScalar(const kernel::LoadStmt& stmt, Value* element);
