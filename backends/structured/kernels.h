@@ -107,7 +107,7 @@ struct KernelSet {
 const KernelSet& KernelsFor(gemm::Isa isa);
 
 namespace internal {
-extern const KernelSet baseline_kernels, avx2_kernels, avx512_kernels;
+extern const KernelSet kBaselineKernels, kAvx2Kernels, kAvx512Kernels;
 }
 
 }  // namespace hlo::structured

@@ -32,7 +32,7 @@ constexpr bool kFused = true;
 
 }  // namespace
 
-const KernelSet internal::avx2_kernels = MakeKernelSet();
+const KernelSet internal::kAvx2Kernels = MakeKernelSet();
 
 }  // namespace hlo::structured
 

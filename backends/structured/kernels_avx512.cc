@@ -33,7 +33,7 @@ constexpr bool kFused = true;
 
 }  // namespace
 
-const KernelSet internal::avx512_kernels = MakeKernelSet();
+const KernelSet internal::kAvx512Kernels = MakeKernelSet();
 
 }  // namespace hlo::structured
 

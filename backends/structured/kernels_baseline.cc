@@ -30,6 +30,6 @@ constexpr bool kFused = false;
 
 }  // namespace
 
-const KernelSet internal::baseline_kernels = MakeKernelSet();
+const KernelSet internal::kBaselineKernels = MakeKernelSet();
 
 }  // namespace hlo::structured

@@ -76,7 +76,8 @@ Plan MakePlan(Windows windows, SelectKernel<T>& kernel) {
             const T init = *static_cast<const T*>(arrays[2]);
             auto* out = static_cast<T*>(arrays[3]);
             // Lanes do not know of each other: fewer at a time where there are few outer positions.
-            const int64_t lanes = w.outer >= 4 * ThreadCount() ? w.inner : std::min<int64_t>(w.inner, 64);
+            const int64_t lanes =
+                w.outer >= int64_t{4} * ThreadCount() ? w.inner : std::min<int64_t>(w.inner, 64);
             const int64_t blocks = (w.inner + lanes - 1) / lanes;
             const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 13) / (w.base_size / w.inner * lanes));
             ParallelFor(0, w.outer * blocks, grain, [&](int64_t begin, int64_t end) {
