@@ -168,8 +168,9 @@ void Run(const Scan& scan, void* const* arrays) {
     return;
   }
   // Narrower strips where there are too few for all threads; columns do not know of each other.
+  const int64_t share = (row + ThreadCount() - 1) / ThreadCount();
   const int64_t narrow =
-      strips * scan.outer >= int64_t{4} * ThreadCount() ? kStrip : std::min(kStrip, int64_t{256});
+      strips * scan.outer >= ThreadCount() ? kStrip : std::clamp<int64_t>(share, 128, kStrip);
   const int64_t columns = (row + narrow - 1) / narrow;
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 15) / work);
   ParallelFor(0, scan.outer * columns, grain, [&](int64_t begin, int64_t end) {
