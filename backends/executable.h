@@ -15,6 +15,7 @@
 namespace hlo {
 
 class CustomCallLibraries;
+class Profile;
 
 /// Options of one run; see tools.md §3.7 and ops-structured §12.4.
 struct ExecutionOptions {
@@ -32,6 +33,8 @@ struct ExecutionOptions {
   std::shared_ptr<const CustomCallLibraries> custom_call_libraries;
   /// Called as work goes on, from any thread, with the instruction that is about to run.
   std::function<void(const Instruction&)> on_instruction;
+  /// Takes the times of the instructions of Executable::module(); or null.
+  Profile* profile = nullptr;
 };
 
 struct ExecutionResult {
@@ -46,6 +49,8 @@ class Executable {
   /// Runs the entry computation on arguments[device][parameter]. Errors at run time: id runtime-…, exit 6.
   virtual Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                                       const ExecutionOptions& options) const = 0;
+  /// Whose instructions are run: what the backend has made of the source.
+  [[nodiscard]] virtual const Module& module() const = 0;
   /// What a run takes of memory; nothing where that is not planned. Points to instructions of the program.
   [[nodiscard]] virtual std::optional<MemoryPlan> Memory() const { return std::nullopt; }
 };

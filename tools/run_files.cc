@@ -31,11 +31,14 @@ Result<ArrayFormat> ModuleRunner::FormatOf(StringRef option, StringRef path) con
 Status ModuleRunner::CheckFiles() {
   const std::pair<const char*, const std::string*> files[] = {{"--output", &options_.output_literal},
                                                               {"--save-inputs", &options_.save_inputs},
-                                                              {"--outfeed", &options_.outfeed}};
+                                                              {"--outfeed", &options_.outfeed},
+                                                              {"--profile-out", &options_.profile_out}};
   for (const auto& [option, pattern] : files) {
     if (pattern->empty()) continue;
     const std::string path = FillName(*pattern);
-    HLO_TRY([[maybe_unused]] const ArrayFormat format, FormatOf(option, path));
+    if (pattern != &options_.profile_out) {
+      HLO_TRY([[maybe_unused]] const ArrayFormat format, FormatOf(option, path));
+    }
     HLO_CHECK_OK(CheckNoInput(path, input_files_));
     if (path == "-" || StringRef(path).starts_with("/dev/")) continue;
     const auto [it, added] = shared_.written.try_emplace(path, input_.name);
@@ -136,6 +139,21 @@ Status ModuleRunner::WriteArguments(StringRef path, ArrayFormat format, const Ar
                    DeviceSuffix(devices_, d, per_device), arrays);
     }
   return WriteArrays(path, format, arrays, whole, /*widen=*/false, out_, input_files_);
+}
+
+/// The table, the object, or both; the object goes to --profile-out if that is given.
+Status ModuleRunner::ReportProfile() {
+  HLO_TRY(const cpu::Peaks peaks, PeaksOf(options_.peaks));
+  const std::vector<ProfileRow> rows = ProfileRows(profile_, program_->module(), peaks, options_.group_by);
+  if (options_.profile == ReportForm::Table)
+    PrintProfile(text_, result_, profile_, peaks, rows, options_.top);
+  if (options_.profile != ReportForm::Json && options_.profile_out.empty()) return {};
+  const std::string json = ProfileJson(result_, profile_, peaks, rows, options_.json_indent);
+  if (options_.profile_out.empty() || options_.profile_out == "-") {
+    out_ << json;
+    return {};
+  }
+  return WriteFile(FillName(options_.profile_out), json, out_, input_files_);
 }
 
 Status ModuleRunner::WriteOutfeed(const ExecutionResult& result) {

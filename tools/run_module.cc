@@ -87,7 +87,8 @@ Result<std::unique_ptr<Executable>> CompileFor(Platform platform, const Module& 
 
 bool DataOnStandardOutput(const RunOptions& options) {
   return StringRef(options.output_literal).ltrim('@') == "-" || options.result_json == "-" ||
-         options.benchmark == ReportForm::Json;
+         options.benchmark == ReportForm::Json || options.profile_out == "-" ||
+         (options.profile == ReportForm::Json && options.profile_out.empty());
 }
 
 ModuleRunner::ModuleRunner(const RunOptions& options, const Tolerances& tolerances, const InputModule& input,
@@ -301,9 +302,12 @@ Result<ExecutionResult> ModuleRunner::Execute(const Executable& program, Argumen
     for (std::vector<Literal>& mine : arguments)
       for (size_t p = 0; p < mine.size(); ++p)
         if (donated_[p]) mine[p] = mine[p].Copy();
+  // Executions that nobody times are not profiled either.
+  run_.profile = options_.Profiling() && times != nullptr ? &profile_ : nullptr;
   const auto start = Clock::now();
   HLO_TRY(ExecutionResult result, program.Run(std::move(arguments), run_));
   const auto end = Clock::now();
+  if (run_.profile != nullptr) profile_.CountRun();
   if (shared_.trace != nullptr) {
     shared_.trace->EndExecution();
     shared_.trace->Add("execute " + input_.name, "execution", start, end);
@@ -454,7 +458,8 @@ Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
     HLO_CHECK_OK(WriteOutfeed(result));
   }
   // Comparisons, and data on standard output, speak for themselves.
-  if (options_.print != PrintMode::Auto || (!comparing() && !options_.Benchmarking() && &text_ == &out_))
+  if (options_.print != PrintMode::Auto ||
+      (!comparing() && !options_.Benchmarking() && !options_.Profiling() && &text_ == &out_))
     Print(result.results, heading && iteration == 0);
   return CompareResults(result.results, arguments);
 }
@@ -487,6 +492,7 @@ ModuleResult ModuleRunner::Run(bool heading) {
   }
   if (status && !options_.memory.empty())
     PrintMemory(text_, module_, result_.platform, *memory_, donated_, options_.memory == "peak");
+  if (status && profile_.runs() > 0) status = ReportProfile();
   if (!status) sink_.Report(status.error());
   result_.exit_code = sink_.module_exit_code();
   if (!status || result_.status.empty()) result_.status = StatusOf(result_.exit_code).str();

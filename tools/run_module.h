@@ -7,6 +7,7 @@
 #include "tools/opt_passes.h"
 #include "tools/run_chain.h"
 #include "tools/run_devices.h"
+#include "tools/run_profile.h"
 #include "tools/run_result.h"
 #include "tools/run_trace.h"
 
@@ -50,6 +51,7 @@ class ModuleRunner {
   Status WriteArguments(llvm::StringRef path, ArrayFormat format, const Arguments& arguments);
   Status CountArgumentBytes();
   Status CheckProgramMemory();
+  Status ReportProfile();
   void FindOutputForm();
   [[nodiscard]] std::vector<Literal> GlobalResults(std::vector<Literal> results);
   void WarnThatDevicesDiffer(std::string what);
@@ -91,6 +93,7 @@ class ModuleRunner {
   ExpectedSource expected_;
   std::vector<ChainLink> chain_;
   std::vector<bool> donated_;
+  Profile profile_;
   std::optional<MemoryPlan> memory_;  // where a report or a limit asks for it
   int64_t iteration_ = 0;
   ModuleResult result_;

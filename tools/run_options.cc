@@ -1,6 +1,7 @@
 #include "tools/run_options.h"
 
 #include "llvm/Support/Format.h"
+#include "tools/run_profile.h"
 
 namespace hlo {
 namespace {
@@ -109,6 +110,17 @@ constexpr OptionRow kTimingRows[] = {
                           "20 repeats and 3 warm-ups; times of compilation, transfer and execution")
         .Bare("table"),
     Option<&R::trace>("trace", "FILE", "", "Chrome trace of compilation, executions and instructions"),
+    Option<&R::profile>("profile", "table|json", "",
+                        "time per instruction beside what the machine allows; one warm-up")
+        .Bare("table"),
+    Option<&R::profile_out>("profile-out", "FILE", "", "the profile as object hlo.profile/1; %m, %i")
+        .Advanced(),
+    Option<&R::group_by>("group-by", "WHAT", "instruction",
+                         "its rows: instruction, opcode, source, op-name or computation"),
+    Option<&R::top>("top", "N", "30", "rows of its table; 0: all").Advanced(),
+    Option<&R::peaks>("peaks", "SPEC", "auto",
+                      "what the machine allows: auto measures, or flops=X,bandwidth=Y")
+        .Advanced(),
     Option<&R::csv>("csv", "FILE", "", "append a row of times per module").Advanced(),
     Option<&R::baseline>("baseline", "FILE", "", "exit 1 if slower than what --benchmark=json printed there"),
     Option<&R::max_slowdown>("max-slowdown", "N%", "5%", "beyond noise, what --baseline lets pass")
@@ -132,6 +144,7 @@ constexpr OptionAlias kOwnAliases[] = {
     {"abs_error_bound", "abs-error"},
     {"rel_error_bound", "rel-error"},
     {"num_repeats", "repeats"},
+    {"profile_execution", "profile", "table"},
     {"append_profile_to_csv_file", "csv"},
     {"is_spmd_partitioned_module", "is-partitioned"},
     {"run_single_shard_id", "run-device"},
@@ -146,12 +159,6 @@ constexpr UnavailableOption kLaterOptions[] = {
     {"gpu-arch", "code generation"},
     {"gpu-target-config", "code generation"},
     {"xla-gpu-target-config-filename", "code generation"},
-    {"profile", "profiling"},
-    {"profile-execution", "profiling"},
-    {"profile-out", "profiling"},
-    {"group-by", "profiling"},
-    {"top", "profiling"},
-    {"peaks", "profiling"},
     {"find-divergence", "locating faults"},
     {"divergence-feed", "locating faults"},
     {"divergence-budget", "locating faults"},
@@ -231,6 +238,7 @@ Status CheckRunOptions(const RunOptions& o) {
   HLO_CHECK_OK(AtLeast("--iterations", o.iterations, 1));
   HLO_CHECK_OK(AtLeast("--repeats", o.Repeats(), 1));
   HLO_CHECK_OK(AtLeast("--warmup", o.Warmup(), 0));
+  HLO_CHECK_OK(AtLeast("--top", o.top, 0));
   HLO_CHECK_OK(AtLeast("--json-indent", o.json_indent, 0));
   for (const auto& [option, bound] :
        {std::pair("--abs-error", o.abs_error), {"--rel-error", o.rel_error}, {"--ulp-error", o.ulp_error}})
@@ -242,6 +250,9 @@ Status CheckRunOptions(const RunOptions& o) {
   if (o.device_limit) HLO_CHECK_OK(AtLeast("--xla_force_host_platform_device_count", *o.device_limit, 1));
   if (o.run_device) HLO_CHECK_OK(AtLeast("--run-device", *o.run_device, 0));
   HLO_TRY([[maybe_unused]] const double slowdown, MaxSlowdown(o));
+  if (o.Profiling() && o.peaks != "auto") {
+    HLO_TRY([[maybe_unused]] const cpu::Peaks peaks, PeaksOf(o.peaks));
+  }
   if (!o.memory.empty() && o.memory != "summary" && o.memory != "peak")
     return Error("usage-option", {}, "option '--memory': found '{0}', expected summary or peak", o.memory);
   uint64_t seed = 0;

@@ -19,6 +19,8 @@ enum class AliasMode : uint8_t { Copy, Strict };
 enum class Reference : uint8_t { None, Interpreter, Cpu, Gpu };
 /// A report that is a table or JSON, if it is asked for.
 enum class ReportForm : uint8_t { Unset, Table, Json };
+/// What the rows of a profile are.
+enum class GroupBy : uint8_t { Instruction, Opcode, Source, OpName, Computation };
 enum class NanMode : uint8_t { Equal, Never, Ignore };
 
 struct RunOptions : CommonOptions {
@@ -74,10 +76,15 @@ struct RunOptions : CommonOptions {
   ReportForm benchmark = ReportForm::Unset;
   std::string csv, baseline, trace;
   std::string max_slowdown = "5%";
+  ReportForm profile = ReportForm::Unset;
+  std::string profile_out, peaks = "auto";
+  GroupBy group_by = GroupBy::Instruction;
+  int64_t top = 30;
 
+  [[nodiscard]] bool Profiling() const { return profile != ReportForm::Unset || !profile_out.empty(); }
   [[nodiscard]] bool Benchmarking() const { return benchmark != ReportForm::Unset || !baseline.empty(); }
   [[nodiscard]] int64_t Repeats() const { return repeats.value_or(Benchmarking() ? 20 : 1); }
-  [[nodiscard]] int64_t Warmup() const { return warmup.value_or(Benchmarking() ? 3 : 0); }
+  [[nodiscard]] int64_t Warmup() const { return warmup.value_or(Benchmarking() ? 3 : Profiling() ? 1 : 0); }
 };
 
 extern const ToolInfo kHloRun;
@@ -110,6 +117,14 @@ template <>
 inline constexpr OptionWord<ReportForm> kOptionWords<ReportForm>[] = {
     {"table", ReportForm::Table},
     {"json", ReportForm::Json},
+};
+template <>
+inline constexpr OptionWord<GroupBy> kOptionWords<GroupBy>[] = {
+    {"instruction", GroupBy::Instruction},
+    {"opcode", GroupBy::Opcode},
+    {"source", GroupBy::Source},
+    {"op-name", GroupBy::OpName},
+    {"computation", GroupBy::Computation},
 };
 template <>
 inline constexpr OptionWord<ArrayFormat> kOptionWords<ArrayFormat>[] = {

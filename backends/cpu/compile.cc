@@ -6,6 +6,7 @@
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/memory.h"
 #include "backends/cpu/prepare.h"
+#include "backends/profile.h"
 #include "backends/run_devices.h"
 #include "ir/support/buffer.h"
 #include "llvm/ADT/StringExtras.h"
@@ -30,10 +31,11 @@ Literal& Part(Literal& value, llvm::ArrayRef<int64_t> index) {
 /// One run of a program on one device.
 class ProgramRun {
  public:
-  ProgramRun(const Program& program, Device& device, const Executor::Observer* observer)
+  ProgramRun(const Program& program, Device& device, const Executor::Observer* observer,
+             InstructionListener* listener)
       : program_(program),
         frame_(program.buffers.size(), static_cast<size_t>(program.sizes_count), program.plans, device,
-               observer) {}
+               observer, listener) {}
 
   Result<Literal> Run(std::vector<Literal> arguments) {
     arguments_ = std::move(arguments);
@@ -158,10 +160,14 @@ class CpuExecutable final : public Executable {
   Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                               const ExecutionOptions& options) const override {
     return RunOnDevices(std::move(arguments), options, [&](Device& device, std::vector<Literal> mine) {
-      ProgramRun run(*program_, device, options.on_instruction ? &options.on_instruction : nullptr);
+      std::optional<Profile::Recorder> recorder;
+      if (options.profile != nullptr) recorder.emplace(*options.profile);
+      ProgramRun run(*program_, device, options.on_instruction ? &options.on_instruction : nullptr,
+                     recorder ? &*recorder : nullptr);
       return run.Run(std::move(mine));
     });
   }
+  [[nodiscard]] const Module& module() const override { return *program_->module; }
 
   [[nodiscard]] std::optional<MemoryPlan> Memory() const override {
     return cpu::PlanMemory(*program_->module);

@@ -72,11 +72,18 @@ class ConditionalStep final : public Step {
   std::vector<Sequence> branches_;
 };
 
+Status RunWatched(const Step& step, Frame& frame, InstructionListener& listener) {
+  const bool listened = listener.Begin(*step.instruction());
+  HLO_CHECK_OK(step.Run(frame));
+  return listened ? listener.End(*step.instruction()) : Status();
+}
+
 }  // namespace
 
 Status RunSequence(const Sequence& sequence, Frame& frame) {
+  InstructionListener* const listener = frame.listener();
   for (const auto& step : sequence) {
-    Status status = step->Run(frame);
+    Status status = listener == nullptr ? step->Run(frame) : RunWatched(*step, frame, *listener);
     if (status) continue;
     Diagnostic error = std::move(status).error();
     if (!error.loc.valid()) error.loc = step->instruction()->loc();

@@ -29,8 +29,12 @@ struct Slice {
 class Frame {
  public:
   Frame(size_t buffer_count, size_t sizes_count, ExecutionPlans& plans, Device& device,
-        const Executor::Observer* observer)
-      : bases_(buffer_count), sizes_(sizes_count), context_(plans, device), observer_(observer) {}
+        const Executor::Observer* observer, InstructionListener* listener = nullptr)
+      : bases_(buffer_count),
+        sizes_(sizes_count),
+        context_(plans, device),
+        observer_(observer),
+        listener_(listener) {}
 
   [[nodiscard]] uint8_t* At(const Slice& slice) const {
     return slice.buffer < 0 ? nullptr : bases_[static_cast<size_t>(slice.buffer)] + slice.offset;
@@ -53,6 +57,8 @@ class Frame {
   void Observe(const Instruction& inst) const {
     if (observer_ != nullptr) (*observer_)(inst);
   }
+  /// Who wants to know when steps begin and end, or null.
+  [[nodiscard]] InstructionListener* listener() const { return listener_; }
 
  private:
   std::vector<uint8_t*> bases_;
@@ -60,6 +66,7 @@ class Frame {
   std::vector<Dims> sizes_;
   Executor context_;
   const Executor::Observer* observer_;
+  InstructionListener* listener_;
 };
 
 class RoutineBuilder;

@@ -1,5 +1,6 @@
 #include "backends/interpreter/interpreter.h"
 
+#include "backends/profile.h"
 #include "backends/run_devices.h"
 #include "ir/eval/executor.h"
 
@@ -13,10 +14,14 @@ class Interpreter final : public Executable {
                               const ExecutionOptions& options) const override {
     ExecutionPlans plans;
     return RunOnDevices(std::move(arguments), options, [&](Device& device, std::vector<Literal> mine) {
-      Executor executor(plans, device, options.on_instruction ? &options.on_instruction : nullptr);
+      std::optional<Profile::Recorder> recorder;
+      if (options.profile != nullptr) recorder.emplace(*options.profile);
+      Executor executor(plans, device, options.on_instruction ? &options.on_instruction : nullptr,
+                        recorder ? &*recorder : nullptr);
       return executor.Call(*module_.entry(), std::move(mine));
     });
   }
+  [[nodiscard]] const Module& module() const override { return module_; }
 
  private:
   const Module& module_;

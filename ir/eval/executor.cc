@@ -106,12 +106,14 @@ Result<Literal> Executor::Call(const Computation& computation, std::vector<Liter
       // The same value may stand twice among the operands; only its last mention takes it.
       operands.push_back(step.last_use[i] ? std::move(value) : value);
     }
+    const bool listened = listener_ != nullptr && listener_->Begin(*step.inst);
     Result<Literal> evaluated = step.eval(*this, *step.inst, operands);
     if (!evaluated) {
       Diagnostic error = std::move(evaluated).error();
       if (!error.loc.valid()) error.loc = step.inst->loc();
       return Error(std::move(error));
     }
+    if (listened) HLO_CHECK_OK(listener_->End(*step.inst));
     result = std::move(*evaluated);
   }
   return std::move(values[static_cast<size_t>(plan.root_slot)]);

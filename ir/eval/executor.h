@@ -35,13 +35,26 @@ class ExecutionPlans {
   llvm::DenseMap<const Computation*, std::unique_ptr<Plan>> plans_;
 };
 
+/// Is told about the instructions that one device runs, in pairs that may nest: those of loop bodies, branches
+/// and called computations within their caller.
+class InstructionListener {
+ public:
+  virtual ~InstructionListener() = default;
+  /// False: it does not want to know the end of this one. From within computations that ops apply to elements
+  /// it may be called on several threads at once.
+  virtual bool Begin(const Instruction& inst) = 0;
+  /// An error ends the run.
+  virtual Status End(const Instruction& inst) = 0;
+};
+
 /// An EvalContext that evaluates every instruction by its rule. Values are freed at their last use
 /// and handed over to that use, so that ops can work in place.
 class Executor final : public EvalContext {
  public:
   using Observer = std::function<void(const Instruction&)>;
-  Executor(ExecutionPlans& plans, Device& device, const Observer* observer = nullptr)
-      : plans_(plans), device_(device), observer_(observer) {}
+  Executor(ExecutionPlans& plans, Device& device, const Observer* observer = nullptr,
+           InstructionListener* listener = nullptr)
+      : plans_(plans), device_(device), observer_(observer), listener_(listener) {}
 
   Result<Literal> Call(const Computation& computation, std::vector<Literal> arguments) override;
   Device& device() override { return device_; }
@@ -51,6 +64,7 @@ class Executor final : public EvalContext {
   ExecutionPlans& plans_;
   Device& device_;
   const Observer* observer_;
+  InstructionListener* listener_;
 };
 
 }  // namespace hlo

@@ -1,0 +1,170 @@
+#include "backends/cpu/peaks.h"
+
+#include <immintrin.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "backends/gemm/amx_kernels.h"
+#include "backends/gemm/kernels.h"
+#include "ir/support/buffer.h"
+#include "ir/support/parallel.h"
+
+namespace hlo::cpu {
+namespace {
+
+constexpr int kChains = 12;
+/// Rounds of a measurement, of which the best counts, and what one of them should take.
+constexpr int kRounds = 3;
+constexpr double kRoundSeconds = 2e-3;
+
+struct Loops {
+  size_t bytes;
+  void (*f32)(int64_t steps);
+  void (*f64)(int64_t steps);
+  void (*triad)(float* a, const float* b, const float* c, int64_t n, int64_t repeats);
+};
+
+namespace baseline {
+constexpr size_t kBytes = 16;
+#include "backends/cpu/peak_loops.inc"
+}  // namespace baseline
+
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+namespace avx2 {
+constexpr size_t kBytes = 32;
+#include "backends/cpu/peak_loops.inc"
+}  // namespace avx2
+#pragma clang attribute pop
+
+#pragma clang attribute push(__attribute__((target("avx512f"))), apply_to = function)
+namespace avx512 {
+constexpr size_t kBytes = 64;
+#include "backends/cpu/peak_loops.inc"
+}  // namespace avx512
+#pragma clang attribute pop
+
+#pragma clang attribute push(__attribute__((target("amx-tile,amx-bf16,amx-int8"))), apply_to = function)
+struct alignas(64) TileConfig {
+  uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  uint16_t bytes_per_row[16] = {64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16};
+};
+void TileProducts(bool bf16, int64_t steps) {
+  const TileConfig config;
+  _tile_loadconfig(&config);
+  _tile_zero(0), _tile_zero(1), _tile_zero(2), _tile_zero(3), _tile_zero(4), _tile_zero(5);
+  for (int64_t s = 0; s < steps; ++s) {
+    if (bf16)
+      _tile_dpbf16ps(0, 4, 5), _tile_dpbf16ps(1, 4, 5), _tile_dpbf16ps(2, 4, 5), _tile_dpbf16ps(3, 4, 5);
+    else
+      _tile_dpbssd(0, 4, 5), _tile_dpbssd(1, 4, 5), _tile_dpbssd(2, 4, 5), _tile_dpbssd(3, 4, 5);
+  }
+  _tile_release();
+}
+#pragma clang attribute pop
+
+const Loops& HostLoops() {
+  switch (gemm::HostIsa()) {
+    case gemm::Isa::Avx512: return avx512::kLoops;
+    case gemm::Isa::Avx2: return avx2::kLoops;
+    default: return baseline::kLoops;
+  }
+}
+
+double SecondsOf(llvm::function_ref<void()> f) {
+  const auto start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The best rate of a loop that does `work` per step, on one thread or all of them together. `run` makes a
+/// number of steps on one thread.
+double Rate(double work, llvm::function_ref<void(int64_t thread, int64_t steps)> run) {
+  const int64_t few = 1;
+  run(0, few);
+  int64_t steps = few;
+  double seconds = 0;
+  while ((seconds = SecondsOf([&] { run(0, steps); })) < kRoundSeconds / 4) steps *= 2;
+  steps = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(steps) * kRoundSeconds / seconds));
+  double best = 0;
+  const int64_t all = ThreadCount();
+  for (const int64_t threads : {int64_t{1}, all}) {
+    if (threads == 1 && all > 2) continue;
+    for (int round = 0; round < kRounds; ++round) {
+      const double time = SecondsOf([&] {
+        ParallelFor(0, threads, 1, [&](int64_t begin, int64_t end) {
+          for (int64_t t = begin; t < end; ++t) run(t, steps);
+        });
+      });
+      best = std::max(best, work * static_cast<double>(steps * threads) / time);
+    }
+  }
+  return best;
+}
+
+/// Bytes per second over three arrays that take `bytes` together, per thread.
+double Bandwidth(const Loops& loops, int64_t bytes) {
+  const int64_t n = bytes / 3 / 4 / 64 * 64, threads = ThreadCount();
+  const auto memory = MakeBuffer<float>(static_cast<size_t>(3 * n * threads));
+  ParallelFor(0, threads, 1, [&](int64_t begin, int64_t end) {
+    std::fill(memory.get() + 3 * n * begin, memory.get() + 3 * n * end, 1.0F);
+  });
+  return Rate(12.0 * static_cast<double>(n), [&](int64_t t, int64_t steps) {
+    float* mine = memory.get() + 3 * n * t;
+    loops.triad(mine, mine + n, mine + 2 * n, n, steps);
+  });
+}
+
+Peaks Measure() {
+  const Loops& loops = HostLoops();
+  Peaks peaks;
+  const auto multiply_adds = [&](size_t size, void (*loop)(int64_t)) {
+    constexpr int64_t kStep = 1024;
+    return Rate(2.0 * static_cast<double>(loops.bytes / size) * kChains * kStep,
+                [&](int64_t, int64_t steps) { loop(steps * kStep); });
+  };
+  peaks.f32 = multiply_adds(sizeof(float), loops.f32);
+  peaks.f64 = multiply_adds(sizeof(double), loops.f64);
+  peaks.bf16 = peaks.s8 = peaks.f32;
+  if (gemm::HasAmx()) {
+    constexpr int64_t kStep = 64;
+    const auto tiles = [&](bool bf16) {
+      return Rate(4.0 * kStep * 2 * 16 * 16 * (bf16 ? 32 : 64),
+                  [&](int64_t, int64_t steps) { TileProducts(bf16, steps * kStep); });
+    };
+    peaks.bf16 = std::max(peaks.f32, tiles(true));
+    peaks.s8 = std::max(peaks.f32, tiles(false));
+  }
+  const int64_t threads = ThreadCount();
+  const auto size = [](int name, int64_t otherwise) {
+    const int64_t found = sysconf(name);
+    return found > 0 ? found : otherwise;
+  };
+  const int64_t l1 = size(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), l2 = size(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
+  // Virtual machines report the cache of the whole processor; a share of it is what they get.
+  constexpr int64_t kShare = 48 << 20, kMemory = 192 << 20;
+  const int64_t l3 =
+      std::clamp(size(_SC_LEVEL3_CACHE_SIZE, 16 << 20), l2 * threads * 2, kShare + l2 * threads);
+  peaks.levels = {{"L1", l1 * threads, Bandwidth(loops, l1 * 2 / 3)},
+                  {"L2", l2 * threads, Bandwidth(loops, l2 / 2)},
+                  {"L3", l3, Bandwidth(loops, l3 / 2 / threads)},
+                  {"memory", INT64_MAX, Bandwidth(loops, kMemory / threads)}};
+  return peaks;
+}
+
+}  // namespace
+
+const Peaks::Level& Peaks::LevelOf(double bytes) const {
+  for (const Level& level : levels)
+    if (bytes <= static_cast<double>(level.bytes)) return level;
+  return levels.back();
+}
+
+const Peaks& MeasuredPeaks() {
+  static const Peaks kPeaks = Measure();
+  return kPeaks;
+}
+
+}  // namespace hlo::cpu

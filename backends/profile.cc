@@ -1,0 +1,52 @@
+#include "backends/profile.h"
+
+#include "ir/op.h"
+
+namespace hlo {
+namespace {
+
+/// Its computations run once after the other, as instructions of the program.
+bool IsControl(const Instruction& inst) {
+  return inst.kind() == OpKind::While || inst.kind() == OpKind::Conditional || inst.kind() == OpKind::Call;
+}
+
+int64_t Nanoseconds(std::chrono::steady_clock::duration d) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count();
+}
+
+}  // namespace
+
+Profile::Recorder::~Recorder() {
+  const int64_t total = Nanoseconds(Clock::now() - start_);
+  const std::lock_guard lock(profile_.mutex_);
+  profile_.device_ns_ += total;
+  for (const auto& [inst, mine] : entries_) {
+    Entry& entry = profile_.entries_[inst];
+    entry.calls += mine.calls;
+    entry.time_ns += mine.time_ns;
+    entry.has_parts |= mine.has_parts;
+  }
+}
+
+bool Profile::Recorder::Begin(const Instruction& inst) {
+  if (within_op_) return false;
+  if (!open_.empty()) open_.back().has_parts = true;
+  within_op_ = !IsControl(inst);
+  open_.push_back({Clock::now()});
+  return true;
+}
+
+Status Profile::Recorder::End(const Instruction& inst) {
+  const Open open = open_.back();
+  const int64_t time = Nanoseconds(Clock::now() - open.begin);
+  open_.pop_back();
+  within_op_ = false;
+  if (!open_.empty()) open_.back().inner_ns += time;
+  Entry& entry = entries_[&inst];
+  ++entry.calls;
+  entry.time_ns += time - open.inner_ns;
+  entry.has_parts |= open.has_parts;
+  return {};
+}
+
+}  // namespace hlo

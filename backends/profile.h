@@ -1,0 +1,59 @@
+// Where the time of executions goes, by instruction (tools.md §3.5, --profile).
+#pragma once
+#include <chrono>
+#include <mutex>
+#include <vector>
+
+#include "ir/eval/executor.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace hlo {
+
+/// Times of instructions, summed over calls, devices and runs. Devices may add theirs at the same time.
+class Profile {
+ public:
+  struct Entry {
+    int64_t calls = 0;
+    int64_t time_ns = 0;     // without the instructions that have entries of their own
+    bool has_parts = false;  // loops, branches, calls: some of what it does stands in other entries
+  };
+  using Entries = llvm::DenseMap<const Instruction*, Entry>;
+
+  /// Measures one run on one device, and adds what it found when it goes.
+  class Recorder final : public InstructionListener {
+   public:
+    explicit Recorder(Profile& profile) : profile_(profile) {}
+    ~Recorder() override;
+    Recorder(const Recorder&) = delete;
+    Recorder& operator=(const Recorder&) = delete;
+    bool Begin(const Instruction& inst) override;
+    Status End(const Instruction& inst) override;
+
+   private:
+    using Clock = std::chrono::steady_clock;
+    struct Open {
+      Clock::time_point begin;
+      int64_t inner_ns = 0;  // of instructions within
+      bool has_parts = false;
+    };
+    Profile& profile_;
+    Clock::time_point start_ = Clock::now();
+    std::vector<Open> open_;
+    bool within_op_ = false;  // computations that an op applies are part of it
+    Entries entries_;
+  };
+
+  [[nodiscard]] const Entries& entries() const { return entries_; }
+  /// Time that the devices took from beginning to end.
+  [[nodiscard]] int64_t device_ns() const { return device_ns_; }
+  [[nodiscard]] int64_t runs() const { return runs_; }
+  /// One more run is over, on however many devices.
+  void CountRun() { ++runs_; }
+
+ private:
+  std::mutex mutex_;
+  Entries entries_;
+  int64_t device_ns_ = 0, runs_ = 0;
+};
+
+}  // namespace hlo
