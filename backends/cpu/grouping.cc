@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kMaxEmitted = 400, kMaxReductions = 8, kMaxMaps = 4;
 constexpr int64_t kMaxConcatenated = 4;  // operands of a concatenate that is no root
 /// What calling a kernel costs, in operations (see CostPerElement).
-constexpr int64_t kLaunch = 8000;
+constexpr int64_t kLaunch = 4000;
 /// What it costs to keep a value for another loop over the same row (kernel::ShareBetweenLoops).
 constexpr int64_t kShared = 4;
 /// A search for a cycle gives up beyond this many instructions.
@@ -125,6 +125,8 @@ class Grouper {
       for (int64_t k = 0; k < user->operand_count(); ++k) {
         if (user->operand(k) != &inst) continue;
         if (user == group.root && group.target() != nullptr && k == 0) return std::nullopt;
+        // One of its operands is read as scalars, once for every row or column of the other.
+        if (user->kind() == OpKind::Dot && CostPerElement(inst) > 0) return std::nullopt;
         if (user->kind() == OpKind::Scatter && 2 * k + 1 < user->operand_count()) return std::nullopt;
         for (const IndexMap& map : found->second) {
           const IndexMap& mine = group.loops.OperandMap(*user, k, map);

@@ -2,6 +2,7 @@
 
 #include "backends/kernel/visit.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace hlo::kernel {
 namespace {
@@ -265,13 +266,15 @@ class Chooser {
   void MakeVector(const Dimension& loop, const Region& body) {
     const int64_t ops = OpCount(body);
     int64_t unroll = ops > 16 ? 1 : ops > 6 ? 2 : target_.unroll;
-    int64_t width = target_.width;
+    // Short loops get short vectors: what fills them needs no masks.
+    int64_t width = std::min<int64_t>(
+        target_.width, static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(loop.extent))));
     // Groups of lanes would each walk through a reduction of their own; wider vectors go through it once, and
     // read more of each line of memory.
     if (llvm::any_of(body.stmts, [](const Stmt& s) { return std::holds_alternative<ReduceStmt>(s); })) {
       width *= ops <= kOpsOfStrip ? kStrip : unroll;
       unroll = 1;
-      while (width > target_.width && width > loop.extent) width /= 2;
+      while (width / 2 >= loop.extent || (width > target_.width && width > loop.extent)) width /= 2;
     }
     while (unroll > 1 && unroll * width > loop.extent) unroll /= 2;
     schedule_.push_back({ScheduleStep::Kind::Vector, {loop.id}, width, unroll});
