@@ -2,6 +2,7 @@
 #include <random>
 
 #include "backends/cpu/jit.h"
+#include "backends/kernel/dedupe.h"
 #include "backends/kernel/interpret.h"
 #include "backends/kernel/lower.h"
 #include "backends/kernel/parse.h"
@@ -95,6 +96,7 @@ TEST_P(KernelCode, EqualsItsInterpretation) {
   // Values that are kept for another loop change nothing.
   const auto lower_sharing = [&] {
     kernel::Kernel kernel = lower();
+    kernel::RemoveDuplicates(kernel);
     kernel::ShareBetweenLoops(kernel);
     EXPECT_TRUE(kernel::VerifyKernel(kernel)) << kernel::ToString(kernel);
     return kernel;

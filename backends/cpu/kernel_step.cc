@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backends/cpu/routine_step.h"
+#include "backends/kernel/dedupe.h"
 #include "backends/kernel/lower.h"
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/share.h"
@@ -87,6 +88,7 @@ Result<KernelCall> PlanKernel(const Instruction& fusion, Jit& jit, llvm::ArrayRe
                               const Value& result) {
   HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name()));
   kernel::MergeLoops(lowered.kernel);
+  kernel::RemoveDuplicates(lowered.kernel);
   kernel::ShareBetweenLoops(lowered.kernel);
   kernel::ScheduleLoops(lowered.kernel, {});
   KernelCall call;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/gemm/subnormals.h"
 #include "backends/gemm/sums.h"
 #include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
@@ -51,6 +52,7 @@ class ChannelwiseRun {
   void Run() const {
     const int64_t grain = std::max<int64_t>(kPieceWork / (steps_ * width_ + 1), 1);
     ParallelFor(0, problem_.rows(), grain, [&](int64_t begin, int64_t end) {
+      const FlushSubnormals flush;
       Worker worker(*this);
       for (int64_t row = begin; row < end && !Interrupted(); row += kRowsAtOnce)
         worker.Rows(row, std::min(kRowsAtOnce, end - row));

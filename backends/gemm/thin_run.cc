@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/gemm/pack.h"
+#include "backends/gemm/subnormals.h"
 #include "backends/gemm/sums.h"
 #include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
@@ -45,6 +46,7 @@ class ThinRun {
     const int64_t grain = std::max<int64_t>(kPieceBytes / (std::min(piece, columns) * row_bytes), 1);
     MakeLeft();
     ParallelFor(0, batches * pieces, grain, [&](int64_t begin, int64_t end) {
+      const FlushSubnormals flush;
       auto sums = MakeBuffer<T>(static_cast<size_t>(rows_ * piece));
       for (int64_t i = begin; i < end && !Interrupted(); ++i) {
         const int64_t batch = i / pieces, first = i % pieces * piece,

@@ -5,6 +5,7 @@
 
 #include "backends/gemm/pack.h"
 #include "backends/gemm/scratch.h"
+#include "backends/gemm/subnormals.h"
 #include "backends/gemm/sums.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
@@ -49,6 +50,7 @@ void TileRun<T>::Run() {
                       static_cast<double>(problem_.depth());
   const auto grain = static_cast<int64_t>(std::clamp(kWorkPerTask / work, 1.0, static_cast<double>(pieces)));
   ParallelFor(0, pieces, grain, [&](int64_t begin, int64_t end) {
+    const FlushSubnormals flush;
     Tables tables;
     for (int64_t i = begin; i < end && !Interrupted(); ++i) RunPiece(PieceAt(i), tables);
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/gemm/scratch.h"
+#include "backends/gemm/subnormals.h"
 #include "backends/gemm/sums.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
@@ -154,6 +155,7 @@ class WindowRun {
     const int64_t pieces = problem_.batches() * windows_.images;
     const int64_t work = problem_.rows() / windows_.images * problem_.depth() * problem_.columns();
     ParallelFor(0, pieces, std::max<int64_t>(kPieceWork / work, 1), [&](int64_t begin, int64_t end) {
+      const FlushSubnormals flush;
       for (int64_t i = begin; i < end && !Interrupted(); ++i) {
         if (over_taps_)
           OverTaps(i / windows_.images, i % windows_.images);

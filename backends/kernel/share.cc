@@ -21,14 +21,6 @@ Body BodyOf(Stmt& stmt) {
   return {reduce->loops.data(), reduce->body.get()};
 }
 
-ValueId ResultOf(const Stmt& stmt) {
-  if (const auto* s = std::get_if<ConstantStmt>(&stmt)) return s->result;
-  if (const auto* s = std::get_if<IndexStmt>(&stmt)) return s->result;
-  if (const auto* s = std::get_if<OpStmt>(&stmt)) return s->result;
-  if (const auto* s = std::get_if<LoadStmt>(&stmt)) return s->result;
-  return -1;
-}
-
 /// Compares what two bodies compute in iterations of the same number.
 class Comparison {
  public:

@@ -17,6 +17,14 @@ void ForEachStmt(const Region& region, llvm::function_ref<void(const Stmt&)> f) 
   ForEachStmt(const_cast<Region&>(region), [&](Stmt& stmt) { f(stmt); });
 }
 
+ValueId ResultOf(const Stmt& stmt) {
+  if (const auto* s = std::get_if<ConstantStmt>(&stmt)) return s->result;
+  if (const auto* s = std::get_if<IndexStmt>(&stmt)) return s->result;
+  if (const auto* s = std::get_if<OpStmt>(&stmt)) return s->result;
+  if (const auto* s = std::get_if<LoadStmt>(&stmt)) return s->result;
+  return -1;
+}
+
 void ForEachAddress(Region& region, llvm::function_ref<void(Address&)> f) {
   ForEachStmt(region, [&](Stmt& stmt) {
     if (auto* index = std::get_if<IndexStmt>(&stmt)) f(index->address);

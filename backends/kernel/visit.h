@@ -8,6 +8,8 @@ namespace hlo::kernel {
 /// Calls `f` for each statement of the region and of those below, a loop before what is in it.
 void ForEachStmt(Region& region, llvm::function_ref<void(Stmt&)> f);
 void ForEachStmt(const Region& region, llvm::function_ref<void(const Stmt&)> f);
+/// The one value that a statement computes; -1 for those that compute none or several.
+ValueId ResultOf(const Stmt& stmt);
 /// Calls `f` for each address of the region and of those below.
 void ForEachAddress(Region& region, llvm::function_ref<void(Address&)> f);
 

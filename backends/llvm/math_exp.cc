@@ -67,8 +67,11 @@ Value* PreciseQuotient(Math& m, Value* numerator, Value* e, double one) {
 
 Value* EmitExp(Math& m, llvm::ArrayRef<Value*> x) {
   const ExpTable table = TableOf(m);
-  const Reduced reduced = Reduce(m, m.AtMost(m.AtLeast(x[0], table.low), table.high));
-  return m.Scale(SmallExp(m, reduced.r), reduced.k);
+  // What gives zero is not computed: processors are slow with results that underflow, and masks of attention
+  // consist of such arguments.
+  Value* zero = m.Less(x[0], table.low);
+  const Reduced reduced = Reduce(m, m.AtMost(m.Select(zero, m.C(0), x[0]), table.high));
+  return m.Select(zero, m.C(0), m.Scale(SmallExp(m, reduced.r), reduced.k));
 }
 
 Value* EmitExpm1(Math& m, llvm::ArrayRef<Value*> x) {
