@@ -75,6 +75,7 @@ constexpr ExitCodeRow kExitCodeRows[] = {
     {"bisect-", kNegative},
     {"interrupted", 130},
     {"mismatch", kNegative},
+    {"memory-", kNegative},
 };
 
 llvm::StringRef Environment(const char* name) {

@@ -51,24 +51,10 @@ bool HasInstruction(const Module& module, OpKind kind) {
   });
 }
 
-/// What a failure with this exit code is called in tables.
-StringRef StatusOf(int exit_code) {
-  switch (exit_code) {
-    case kSuccess: return "RAN";
-    case kNegative: return "MISMATCH";
-    case kRunTime:
-    case kLimit: return "RUNTIME-ERROR";
-    case kUnavailable: return "SKIPPED";
-    case kVerification:
-    case kCompilation: return "COMPILE-ERROR";
-    default: return "NOT-RUN";
-  }
-}
-
 /// The module made ready for the platform.
 Result<std::unique_ptr<Executable>> CompileFor(Platform platform, const Module& module,
                                                const RunOptions& options, const PassRunner* passes,
-                                               DiagnosticSink& sink) {
+                                               DiagnosticSink& sink, bool check_memory) {
   if (platform == Platform::Interpreter) return MakeInterpreter(module);
   CpuOptions cpu;
   cpu.optimization_level = static_cast<int>(options.passes.level.value_or(2));
@@ -80,6 +66,7 @@ Result<std::unique_ptr<Executable>> CompileFor(Platform platform, const Module& 
   cpu.cpu = options.mcpu;
   cpu.features = options.mattr;
   cpu.report = [&](Diagnostic d) { sink.Report(std::move(d)); };
+  cpu.check_memory = check_memory;
   return CompileForCpu(module, cpu);
 }
 
@@ -160,16 +147,20 @@ Status ModuleRunner::Prepare() {
   run_.custom_call_libraries = shared_.libraries;
   if (shared_.libraries) sink_.Report(ShadowedFunctions(module_, *shared_.libraries));
   HLO_CHECK_OK(CountArgumentBytes());
+  if (options_.check_memory && options_.platform != Platform::Cpu)
+    return Error("unavailable-feature", {},
+                 "option '--check-memory': platform {0} has no memory plan to check", result_.platform);
   const auto start = Clock::now();
   HLO_CHECK_OK(CheckSupported(module_, run_));
-  HLO_TRY(program_, CompileFor(options_.platform, module_, options_, shared_.passes, sink_));
+  HLO_TRY(program_,
+          CompileFor(options_.platform, module_, options_, shared_.passes, sink_, options_.check_memory));
   const auto compiled = Clock::now();
   result_.compile_ns = Nanoseconds(compiled - start);
   if (shared_.trace != nullptr) shared_.trace->Add("compile " + input_.name, "compilation", start, compiled);
   if (options_.reference != Reference::None) {
     const bool interpreter = options_.reference == Reference::Interpreter;
     HLO_TRY(reference_, CompileFor(interpreter ? Platform::Interpreter : Platform::Cpu, Original(), options_,
-                                   shared_.passes, sink_));
+                                   shared_.passes, sink_, /*check_memory=*/false));
   }
   HLO_TRY(donated_, DonatedParameters(module_, options_.donate));
   HLO_TRY(const std::vector<Diagnostic> warnings, CheckAliases(module_, donated_, options_.alias));
@@ -495,7 +486,7 @@ ModuleResult ModuleRunner::Run(bool heading) {
   if (status && profile_.runs() > 0) status = ReportProfile();
   if (!status) sink_.Report(status.error());
   result_.exit_code = sink_.module_exit_code();
-  if (!status || result_.status.empty()) result_.status = StatusOf(result_.exit_code).str();
+  if (!status || result_.status.empty()) result_.status = StatusOf(result_.exit_code, !status).str();
   for (const Diagnostic& d : sink_.module_diagnostics())
     result_.diagnostics.push_back(RenderJson(d, input_.name));
   return std::move(result_);

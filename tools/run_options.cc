@@ -99,6 +99,8 @@ constexpr OptionRow kDeviceRows[] = {
     Option<&R::memory>("memory", "summary|peak", "",
                        "bytes by kind and the largest; peak: all in use at the peak")
         .Bare("summary"),
+    Option<&R::check_memory>("check-memory", "", "",
+                             "cpu: find writes outside of buffers and reads of unwritten memory"),
     Option<&R::device_limit>("xla-force-host-platform-device-count", "N", "4096", "devices at most")
         .Advanced(),
 };
@@ -183,7 +185,6 @@ constexpr UnavailableOption kLaterOptions[] = {
     {"num-nodes", "running on several hosts"},
     {"coordinator", "running on several hosts"},
     {"address", "running on several hosts"},
-    {"check-memory", "the memory check", /*flag=*/true},
 };
 
 constexpr llvm::StringRef kExamples[] = {
@@ -255,6 +256,8 @@ Status CheckRunOptions(const RunOptions& o) {
   }
   if (!o.memory.empty() && o.memory != "summary" && o.memory != "peak")
     return Error("usage-option", {}, "option '--memory': found '{0}', expected summary or peak", o.memory);
+  if (o.check_memory && (o.Profiling() || o.Benchmarking()))
+    return Error("usage-option", {}, "option '--check-memory': its runs have no times to report");
   uint64_t seed = 0;
   if (o.seed != "time" && llvm::StringRef(o.seed).getAsInteger(0, seed))
     return Error("usage-option", {}, "option '--seed': found '{0}', expected a number or time", o.seed);

@@ -70,7 +70,7 @@ struct RunOptions : CommonOptions {
   std::chrono::milliseconds collective_timeout{30000};
   std::string donate = "auto";
   AliasMode alias = AliasMode::Copy;
-  bool poison_donated = true;
+  bool poison_donated = true, check_memory = false;
   std::string memory;  // summary, peak
   // Timing
   ReportForm benchmark = ReportForm::Unset;

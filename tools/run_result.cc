@@ -341,4 +341,17 @@ std::string ResultJson(llvm::ArrayRef<ModuleResult> results, int64_t indent) {
   return text + "\n";
 }
 
+llvm::StringRef StatusOf(int exit_code, bool failed) {
+  switch (exit_code) {
+    case kSuccess: return "RAN";
+    case kNegative: return failed ? "RUNTIME-ERROR" : "MISMATCH";
+    case kRunTime:
+    case kLimit: return "RUNTIME-ERROR";
+    case kUnavailable: return "SKIPPED";
+    case kVerification:
+    case kCompilation: return "COMPILE-ERROR";
+    default: return "NOT-RUN";
+  }
+}
+
 }  // namespace hlo

@@ -58,6 +58,8 @@ struct ModuleResult {
   std::vector<std::string> diagnostics;           // as JSON objects
 };
 void PrintTable(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results);
+/// The status of a module with this exit code; `failed`: its run did not come to an end.
+llvm::StringRef StatusOf(int exit_code, bool failed);
 std::string ResultJson(llvm::ArrayRef<ModuleResult> results, int64_t indent);
 
 }  // namespace hlo

@@ -19,14 +19,14 @@ class Builder {
   Builder(Program& program, const BufferAssignment& assignment)
       : program_(program), assignment_(assignment), flow_(assignment.flow()) {}
 
-  void Build() {
+  void Build(bool routines) {
     MakeBuffers();
     const Computation& entry = *program_.module->entry();
     for (const Instruction* parameter : entry.parameters())
       program_.parameters.push_back(ValueOf(*parameter));
     program_.result = ValueOf(*entry.root());
     program_.entry = BuildSequence(entry);
-    MakeRoutines(program_, program_.entry);
+    if (routines) MakeRoutines(program_, program_.entry);
   }
 
  private:
@@ -159,12 +159,14 @@ class Builder {
 }  // namespace
 
 Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
-                                              bool compile) {
+                                              bool compile, int64_t red_zone) {
   auto program = std::make_unique<Program>();
   program->module = std::move(module);
-  HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*program->module));
+  BufferOptions options;
+  options.red_zone = red_zone;
+  HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*program->module, options));
   program->jit = std::move(jit);
-  Builder(*program, assignment).Build();
+  Builder(*program, assignment).Build(/*routines=*/red_zone == 0);
   if (compile) HLO_CHECK_OK(program->jit->Compile());
   return program;
 }

@@ -5,10 +5,12 @@
 #include "backends/cpu/build.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/memory.h"
+#include "backends/cpu/memory_check.h"
 #include "backends/cpu/prepare.h"
 #include "backends/profile.h"
 #include "backends/run_devices.h"
 #include "ir/support/buffer.h"
+#include "ir/support/buffer_fill.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
@@ -32,8 +34,9 @@ Literal& Part(Literal& value, llvm::ArrayRef<int64_t> index) {
 class ProgramRun {
  public:
   ProgramRun(const Program& program, Device& device, const Executor::Observer* observer,
-             InstructionListener* listener)
+             InstructionListener* listener, cpu::MemoryCheck* check = nullptr)
       : program_(program),
+        check_(check),
         frame_(program.buffers.size(), static_cast<size_t>(program.sizes_count), program.plans, device,
                observer, listener) {}
 
@@ -45,12 +48,26 @@ class ProgramRun {
     frame_.ResolvePointers(program_.pointers);
     TakeSizes();
     HLO_CHECK_OK(cpu::RunSequence(program_.entry, frame_));
+    if (check_ != nullptr) HLO_CHECK_OK(check_->Finish());
     const Leaf* at = program_.result.leaves.begin();
     return ResultPart(program_.result.shape, at);
   }
 
  private:
+  /// Puts a buffer between red zones; arguments are copied there.
+  void BindChecked(size_t i) {
+    const Buffer& buffer = program_.buffers[i];
+    if (buffer.kind == BufferKind::Parameter) {
+      owners_[i] = Part(arguments_[static_cast<size_t>(buffer.parameter)], buffer.index);
+      if (!owners_[i].shape().IsArray()) return;
+    } else if (buffer.kind == BufferKind::Constant) {
+      owners_[i] = buffer.constant;
+    }
+    frame_.SetBase(i, check_->Place(i, owners_[i]));
+  }
+
   void Bind(size_t i) {
+    if (check_ != nullptr) return BindChecked(i);
     const Buffer& buffer = program_.buffers[i];
     switch (buffer.kind) {
       case BufferKind::Parameter: {
@@ -104,6 +121,7 @@ class ProgramRun {
     uint8_t* data = frame_.At(leaf.slice);
     Literal part = writable ? Literal::Adopt(shape, data, std::move(owner))
                             : Literal::Borrow(shape, data, std::move(owner));
+    if (check_ != nullptr) part = part.Copy();  // the red zones go with the run
     if (leaf.slice.sizes >= 0) {
       const Dims& sizes = frame_.Sizes(leaf.slice);
       for (size_t d = 0; d < sizes.size(); ++d)
@@ -113,12 +131,12 @@ class ProgramRun {
   }
 
   const Program& program_;
+  cpu::MemoryCheck* check_;
   Frame frame_;
   std::vector<Literal> arguments_, owners_;  // owners_: by buffer
   std::shared_ptr<void> arena_;
 };
 
-/// What decides which code comes out: the module, the options, the machine, and this program itself.
 /// The options that change what passes do; nothing if the cache had better be left alone.
 std::optional<std::string> PassKey(const CpuOptions& options) {
   const PassSelection& selection = options.selection;
@@ -141,6 +159,7 @@ std::optional<std::string> PassKey(const CpuOptions& options) {
       .str();
 }
 
+/// What decides which code comes out: the module, the options, the machine, and this program itself.
 std::string CacheKey(const Module& module, const CpuOptions& options, const cpu::Machine& machine) {
   struct stat self{};
   if (::stat("/proc/self/exe", &self) != 0) return "";
@@ -177,12 +196,57 @@ class CpuExecutable final : public Executable {
   std::unique_ptr<Program> program_;
 };
 
+/// Runs a program twice, with different bytes in all memory that nobody has written. Any difference is a read
+/// of such memory; a third run tells which element it reached first.
+class CheckedExecutable final : public Executable {
+ public:
+  CheckedExecutable(std::unique_ptr<Program> program, BufferAssignment assignment)
+      : program_(std::move(program)), assignment_(std::move(assignment)) {}
+
+  Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
+                              const ExecutionOptions& options) const override {
+    using enum cpu::MemoryCheck::Mode;
+    std::vector<cpu::StepLog> logs(arguments.size());
+    Result<ExecutionResult> first = RunOnce(arguments, options, logs, Record);
+    if (!first && first.error().id == "memory-changed") {
+      Result<ExecutionResult> again = RunOnce(std::move(arguments), options, logs, Thorough);
+      return again ? first : again;
+    }
+    if (!first) return first;
+    Result<ExecutionResult> second = RunOnce(arguments, options, logs, Compare);
+    if (second || second.error().id != "memory-unwritten") return second;
+    Result<ExecutionResult> third = RunOnce(std::move(arguments), options, logs, Explain);
+    return third ? second : third;
+  }
+  [[nodiscard]] const Module& module() const override { return *program_->module; }
+  [[nodiscard]] std::optional<MemoryPlan> Memory() const override {
+    return cpu::PlanMemory(*program_->module);
+  }
+
+ private:
+  Result<ExecutionResult> RunOnce(std::vector<std::vector<Literal>> arguments,
+                                  const ExecutionOptions& options, std::vector<cpu::StepLog>& logs,
+                                  cpu::MemoryCheck::Mode mode) const {
+    const BufferFill fill(cpu::MemoryCheck::Filling(mode));
+    return RunOnDevices(std::move(arguments), options, [&](Device& device, std::vector<Literal> mine) {
+      const auto number = static_cast<size_t>(device.id());
+      cpu::MemoryCheck check(*program_, assignment_, mode, logs[number]);
+      ProgramRun run(*program_, device, options.on_instruction ? &options.on_instruction : nullptr, &check,
+                     &check);
+      return run.Run(std::move(mine));
+    });
+  }
+
+  std::unique_ptr<Program> program_;
+  BufferAssignment assignment_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<Executable>> CompileForCpu(const Module& module, const CpuOptions& options) {
   std::unique_ptr<Module> copy = module.Clone();
   HLO_TRY(cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/true));
-  std::string key = options.cache ? CacheKey(module, options, machine) : "";
+  std::string key = options.cache && !options.check_memory ? CacheKey(module, options, machine) : "";
   auto jit = std::make_unique<cpu::Jit>(std::move(machine), std::move(key));
   if (options.report && !jit->cache_remark().empty()) {
     Diagnostic remark = MakeError("kernel-cache", {}, "{0}", jit->cache_remark());
@@ -190,7 +254,14 @@ Result<std::unique_ptr<Executable>> CompileForCpu(const Module& module, const Cp
     options.report(std::move(remark));
   }
   HLO_CHECK_OK(cpu::Prepare(*copy, options));
-  HLO_TRY(auto program, cpu::BuildProgram(std::move(copy), std::move(jit)));
+  const int64_t red_zone = options.check_memory ? cpu::MemoryCheck::kRedZone : 0;
+  HLO_TRY(auto program, cpu::BuildProgram(std::move(copy), std::move(jit), /*compile=*/true, red_zone));
+  if (options.check_memory) {
+    BufferOptions buffers;
+    buffers.red_zone = red_zone;
+    HLO_TRY(BufferAssignment assignment, BufferAssignment::Compute(*program->module, buffers));
+    return std::make_unique<CheckedExecutable>(std::move(program), std::move(assignment));
+  }
   return std::make_unique<CpuExecutable>(std::move(program));
 }
 

@@ -3,11 +3,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <bit>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
 #include <vector>
+
+#include "ir/support/buffer_fill.h"
 
 namespace hlo {
 namespace {
@@ -96,11 +100,23 @@ BlockCache& Cache() {
   return *cache;
 }
 
-}  // namespace
+std::atomic<int> filling{-1};  // -1: none
 
-internal::Block internal::TakeBlock(size_t bytes) {
+internal::Block NewBlock(size_t bytes) {
   if (IsLarge(bytes)) return Cache().Take(RoundToClass(bytes));
   return {::operator new(bytes == 0 ? 1 : bytes, std::align_val_t(64)), bytes};
+}
+
+}  // namespace
+
+BufferFill::BufferFill(uint8_t byte) { filling = byte; }
+BufferFill::~BufferFill() { filling = -1; }
+
+internal::Block internal::TakeBlock(size_t bytes) {
+  const Block block = NewBlock(bytes);
+  if (const int byte = filling.load(std::memory_order_relaxed); byte >= 0) [[unlikely]]
+    std::memset(block.data, byte, block.bytes);
+  return block;
 }
 
 void BufferDeleter::operator()(void* p) const {

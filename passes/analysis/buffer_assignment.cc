@@ -229,13 +229,17 @@ void BufferAssigner::Fixed() {
 
 Status BufferAssigner::PackHeap(AllocationKind kind, int64_t memory_space, llvm::ArrayRef<Group> members) {
   std::vector<HeapBuffer> buffers;
-  for (const Group& group : members) buffers.push_back({group.size, group.live});
+  const int64_t zone = kind == AllocationKind::Temp ? options_.red_zone : 0;
+  for (const Group& group : members) {
+    if (group.size > INT64_MAX - 2 * zone) return TooLarge();
+    buffers.push_back({group.size + 2 * zone, group.live});
+  }
   const auto heap = PlaceBuffers(buffers, options_.alignment);
   if (!heap) return TooLarge();
   const size_t at = AddAllocation(kind, heap->size, memory_space);
   result_.allocations_[at].heap_order = heap->order;
   result_.allocations_[at].lower_bound = LiveBytesPeak(buffers).bytes;
-  for (size_t i = 0; i < members.size(); ++i) Assign(members[i], at, heap->offsets[i]);
+  for (size_t i = 0; i < members.size(); ++i) Assign(members[i], at, heap->offsets[i] + zone);
   return {};
 }
 

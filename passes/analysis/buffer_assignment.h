@@ -23,6 +23,8 @@ struct BufferOptions {
   /// there is none). Dependency: what shares bytes may do so in every legal order.
   Ordering::Kind order = Ordering::Kind::Sequential;
   int64_t alignment = 64;
+  /// Bytes before and after each temporary that nothing lies in while it is in use; a multiple of alignment.
+  int64_t red_zone = 0;
   /// Results may take the place of operands that die and are read elementwise.
   bool share_operands = true;
 };

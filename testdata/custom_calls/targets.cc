@@ -80,4 +80,26 @@ void gives_up(void*, const void**) { std::abort(); }
 
 /// Has the name of a target with a meaning.
 void Sharding(void*, const void**) { std::abort(); }
+// For --check-memory.
+
+/// f32[n] with n > 3 -> f32[4]; one element too many.
+void writes_too_much(void* out, const void** in) {
+  for (int i = 0; i < 5; ++i) static_cast<float*>(out)[i] = In<float>(in, 0)[i % 4];
+}
+
+/// f32[4] -> f32[4]; the last element of the result comes from behind the operand.
+void reads_too_far(void* out, const void** in) {
+  for (int i = 0; i < 4; ++i) static_cast<float*>(out)[i] = In<float>(in, 0)[i + 1];
+}
+
+/// f32[4] -> f32[4]; sums of neighbours, the last one with what lies behind the operand.
+void adds_too_far(void* out, const void** in) {
+  for (int i = 0; i < 4; ++i) static_cast<float*>(out)[i] = In<float>(in, 0)[i] + In<float>(in, 0)[i + 1];
+}
+
+/// f32[4] -> f32[4]; changes its operand.
+void writes_to_operand(void* out, const void** in) {
+  std::memcpy(out, in[0], 4 * sizeof(float));
+  static_cast<float*>(const_cast<void*>(in[0]))[1] = 0;
+}
 }
