@@ -2,46 +2,13 @@
 #include <numeric>
 
 #include "backends/cpu/product_problem.h"
+#include "ir/eval/window_segments.h"
 
 namespace hlo::cpu {
 namespace {
 
 using gemm::Axis;
 using gemm::Index;
-
-/// Outputs begin, begin + step, … of one dimension and the window positions they share: output number i and
-/// window number j read base index base + i * base_per_output + j * base_per_window.
-struct Segment {
-  int64_t out_begin = 0, out_step = 1, out_count = 0;
-  int64_t window_begin = 0, window_step = 1, window_count = 0;
-  int64_t base = 0, base_per_output = 0, base_per_window = 0;
-};
-
-/// Outputs whose window positions hit holes of the dilated base alike form one segment without holes.
-std::vector<Segment> SplitByHoles(const WindowDim& w, int64_t outputs) {
-  const int64_t b = w.base_dilation;
-  const int64_t out_period = b / std::gcd(w.stride, b), window_period = b / std::gcd(w.window_dilation, b);
-  std::vector<Segment> segments;
-  for (int64_t phase = 0; phase < std::min(out_period, outputs); ++phase) {
-    Segment s;
-    s.out_begin = phase;
-    s.out_step = out_period;
-    s.out_count = (outputs - phase + out_period - 1) / out_period;
-    s.window_step = window_period;
-    int64_t k = 0;
-    while (k < window_period && k < w.size && (phase * w.stride + k * w.window_dilation - w.pad_low) % b != 0)
-      ++k;
-    if (k < window_period && k < w.size) {
-      s.window_begin = k;
-      s.window_count = (w.size - k + window_period - 1) / window_period;
-      s.base = (phase * w.stride + k * w.window_dilation - w.pad_low) / b;
-      s.base_per_output = out_period * w.stride / b;
-      s.base_per_window = window_period * w.window_dilation / b;
-    }
-    segments.push_back(s);
-  }
-  return segments;
-}
 
 llvm::SmallVector<int64_t> Strides(const Shape& shape) {
   llvm::SmallVector<int64_t> strides(static_cast<size_t>(shape.rank()), 1);
@@ -83,13 +50,13 @@ class Maker {
 
   std::vector<gemm::Problem> Make() {
     std::vector<gemm::Problem> problems;
-    std::vector<std::vector<Segment>> segments;
+    std::vector<std::vector<WindowSegment>> segments;
     for (size_t t = 0; t < attrs_.window.dims.size(); ++t)
       segments.push_back(SplitByHoles(attrs_.window.dims[t], out_.dim(labels_.output_spatial[t])));
     if (out_.ElementCount() == 0) return problems;
     llvm::SmallVector<size_t> choice(segments.size(), 0);
     for (;;) {  // all combinations of the dimensions' segments
-      llvm::SmallVector<Segment> chosen;
+      llvm::SmallVector<WindowSegment> chosen;
       for (size_t t = 0; t < choice.size(); ++t) chosen.push_back(segments[t][choice[t]]);
       problems.push_back(Part(chosen));
       size_t t = choice.size();
@@ -103,7 +70,7 @@ class Maker {
   int64_t Rhs(int64_t d) const { return rhs_strides_[static_cast<size_t>(d)]; }
   int64_t Out(int64_t d) const { return out_strides_[static_cast<size_t>(d)]; }
 
-  gemm::Problem Part(llvm::ArrayRef<Segment> segments) const {
+  gemm::Problem Part(llvm::ArrayRef<WindowSegment> segments) const {
     gemm::Problem p;
     p.type = out_.element_type();
     p.lhs.type = lhs_.element_type();
@@ -137,7 +104,7 @@ class Maker {
     return p;
   }
 
-  void AddSpatial(size_t t, const Segment& s, gemm::Problem& p, llvm::SmallVectorImpl<WindowAxis>& rows,
+  void AddSpatial(size_t t, const WindowSegment& s, gemm::Problem& p, llvm::SmallVectorImpl<WindowAxis>& rows,
                   llvm::SmallVectorImpl<WindowAxis>& taps) const {
     const WindowDim& w = attrs_.window.dims[t];
     const int spatial = static_cast<int>(t);
@@ -155,8 +122,8 @@ class Maker {
   }
 
   /// If windows reach beyond the input.
-  void AddBound(size_t t, const Segment& s, llvm::ArrayRef<WindowAxis> rows, llvm::ArrayRef<WindowAxis> taps,
-                gemm::Operand& lhs) const {
+  void AddBound(size_t t, const WindowSegment& s, llvm::ArrayRef<WindowAxis> rows,
+                llvm::ArrayRef<WindowAxis> taps, gemm::Operand& lhs) const {
     const int64_t size = lhs_.dim(labels_.input_spatial[t]);
     const int64_t last =
         s.base + (s.out_count - 1) * s.base_per_output + (s.window_count - 1) * s.base_per_window;

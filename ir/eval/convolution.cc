@@ -1,55 +1,21 @@
 // convolution (ops-structured §3.4), lowered to matrix products: the window is part of the offset
 // tables, so that no patch matrix is ever formed.
-#include <numeric>
 
 #include "ir/eval/contraction.h"
 #include "ir/eval/eval.h"
 #include "ir/eval/scalar_callee.h"
+#include "ir/eval/window_segments.h"
 #include "ir/numeric/narrow_float.h"
 #include "ir/support/parallel.h"
 
 namespace hlo {
 namespace {
 
-/// Outputs begin, begin+step, … of one dimension and the window positions they share: output number i and
-/// window number j read base index base + i * base_per_output + j * base_per_window.
-struct Segment {
-  int64_t out_begin = 0, out_step = 1, out_count = 0;
-  int64_t window_begin = 0, window_step = 1, window_count = 0;
-  int64_t base = 0, base_per_output = 0, base_per_window = 0;
-};
-
 int64_t CeilDivide(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
-/// Outputs whose window positions hit holes of the dilated base alike form one segment without holes.
-std::vector<Segment> SplitByHoles(const WindowDim& w, int64_t outputs) {
-  const int64_t b = w.base_dilation;
-  const int64_t out_period = b / std::gcd(w.stride, b), window_period = b / std::gcd(w.window_dilation, b);
-  std::vector<Segment> segments;
-  for (int64_t phase = 0; phase < std::min(out_period, outputs); ++phase) {
-    Segment s;
-    s.out_begin = phase;
-    s.out_step = out_period;
-    s.out_count = (outputs - phase + out_period - 1) / out_period;
-    s.window_step = window_period;
-    int64_t k = 0;
-    while (k < window_period && k < w.size && (phase * w.stride + k * w.window_dilation - w.pad_low) % b != 0)
-      ++k;
-    if (k < window_period && k < w.size) {
-      s.window_begin = k;
-      s.window_count = (w.size - k + window_period - 1) / window_period;
-      s.base = (phase * w.stride + k * w.window_dilation - w.pad_low) / b;
-      s.base_per_output = out_period * w.stride / b;
-      s.base_per_window = window_period * w.window_dilation / b;
-    }
-    segments.push_back(s);
-  }
-  return segments;
-}
-
 /// Divides a segment so that each part's windows lie entirely within a base of `size` elements.
-void SplitByBounds(const Segment& s, int64_t size, std::vector<Segment>& parts) {
-  Segment part;
+void SplitByBounds(const WindowSegment& s, int64_t size, std::vector<WindowSegment>& parts) {
+  WindowSegment part;
   for (int64_t i = 0; i < s.out_count; ++i) {
     const int64_t first = s.base + i * s.base_per_output;
     int64_t low = 0, high = s.window_count;
@@ -209,7 +175,7 @@ class Convolution {
       const int64_t size = lhs_.shape().dim(labels_.input_spatial[t]);
       segments_.push_back(SplitByHoles(attrs_.window.dims[t], shape_.dim(labels_.output_spatial[t])));
       int64_t &below = low[At(labels_.input_spatial[t])], &above = high[At(labels_.input_spatial[t])];
-      for (const Segment& s : segments_.back()) {
+      for (const WindowSegment& s : segments_.back()) {
         if (s.window_count == 0) continue;
         const int64_t last =
             s.base + (s.out_count - 1) * s.base_per_output + (s.window_count - 1) * s.base_per_window;
@@ -228,13 +194,13 @@ class Convolution {
     if (padded > limit || HasNonFinite(rhs_)) return DivideWindows();
     lhs_ = PadWithZeros(lhs_, low, high);
     for (size_t t = 0; t < SpatialRank(); ++t)
-      for (Segment& s : segments_[t]) s.base += low[At(labels_.input_spatial[t])];
+      for (WindowSegment& s : segments_[t]) s.base += low[At(labels_.input_spatial[t])];
   }
 
   void DivideWindows() {
     for (size_t t = 0; t < SpatialRank(); ++t) {
-      std::vector<Segment> parts;
-      for (const Segment& s : segments_[t])
+      std::vector<WindowSegment> parts;
+      for (const WindowSegment& s : segments_[t])
         SplitByBounds(s, lhs_.shape().dim(labels_.input_spatial[t]), parts);
       segments_[t] = std::move(parts);
     }
@@ -253,7 +219,7 @@ class Convolution {
         steps{{features, lhs_feature, rhs_feature, 0}};
     int64_t lhs_base = 0, rhs_base = 0, out_base = 0;
     for (size_t t = 0; t < choice.size(); ++t) {
-      const Segment& s = segments_[t][choice[t]];
+      const WindowSegment& s = segments_[t][choice[t]];
       const WindowDim& w = attrs_.window.dims[t];
       const int64_t lhs_stride = lhs_strides_[At(labels_.input_spatial[t])],
                     out_stride = out_strides_[At(labels_.output_spatial[t])];
@@ -296,7 +262,7 @@ class Convolution {
   const Literal& rhs_;
   Shape shape_;
   int64_t outputs_per_group_ = 1;
-  std::vector<std::vector<Segment>> segments_;  // per spatial dimension
+  std::vector<std::vector<WindowSegment>> segments_;  // per spatial dimension
   llvm::SmallVector<int64_t> lhs_strides_, rhs_strides_, out_strides_;
 };
 
