@@ -120,11 +120,8 @@ inline constexpr OptionWord<ReportForm> kOptionWords<ReportForm>[] = {
 };
 template <>
 inline constexpr OptionWord<GroupBy> kOptionWords<GroupBy>[] = {
-    {"instruction", GroupBy::Instruction},
-    {"opcode", GroupBy::Opcode},
-    {"source", GroupBy::Source},
-    {"op-name", GroupBy::OpName},
-    {"computation", GroupBy::Computation},
+    {"instruction", GroupBy::Instruction}, {"opcode", GroupBy::Opcode},           {"source", GroupBy::Source},
+    {"op-name", GroupBy::OpName},          {"computation", GroupBy::Computation},
 };
 template <>
 inline constexpr OptionWord<ArrayFormat> kOptionWords<ArrayFormat>[] = {

@@ -5,7 +5,8 @@
 namespace hlo::cpu {
 
 /// The steps and buffers of a module that Prepare() made ready; kernels are compiled by `jit`. Errors: what
-/// buffer assignment reports. With a `red_zone` temporaries lie so far apart, and loops stay sequences of steps.
+/// buffer assignment reports. With a `red_zone` temporaries lie so far apart, and loops stay sequences of
+/// steps.
 Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
                                               bool compile = true, int64_t red_zone = 0);
 

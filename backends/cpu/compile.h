@@ -11,8 +11,8 @@ struct CpuOptions {
   RewriteControls controls;    // limits count what this compilation does
   std::string cpu, features;   // --mcpu, --mattr; empty: this machine
   bool cache = true;           // compiled kernels are kept on disk and taken from there
-  /// Runs look for writes outside of buffers and reads of unwritten memory (tools.md §3.7, --check-memory); they
-  /// give errors memory-….
+  /// Runs look for writes outside of buffers and reads of unwritten memory (tools.md §3.7, --check-memory);
+  /// they give errors memory-….
   bool check_memory = false;
   /// Takes remarks: why something was not done as it could have been.
   std::function<void(Diagnostic)> report;

@@ -8,8 +8,8 @@
 namespace hlo::gemm {
 
 /// While it lives the calling thread's multiplications and additions treat subnormal operands and results as
-/// zero. Processors take a hundred cycles and more for each vector with a subnormal in it, which makes products
-/// with the small probabilities of a softmax twenty times slower; XLA's products flush them too.
+/// zero. Processors take a hundred cycles and more for each vector with a subnormal in it, which makes
+/// products with the small probabilities of a softmax twenty times slower; XLA's products flush them too.
 class FlushSubnormals {
  public:
 #if defined(__x86_64__)

@@ -4,10 +4,10 @@
 
 namespace hlo::kernel {
 
-/// Runs all of `kernel` on `buffers`, one pointer per buffer (of local ones, to memory for it), elements in unpacked storage. Elements are
-/// computed by the evaluator's elementwise kernels; partial results of wide reductions are made and folded as
-/// kernel.h says, so that compiled kernels give the same bits. Errors: kernel-unsupported for operations the
-/// evaluator does not know.
+/// Runs all of `kernel` on `buffers`, one pointer per buffer (of local ones, to memory for it), elements in
+/// unpacked storage. Elements are computed by the evaluator's elementwise kernels; partial results of wide
+/// reductions are made and folded as kernel.h says, so that compiled kernels give the same bits. Errors:
+/// kernel-unsupported for operations the evaluator does not know.
 Status Interpret(const Kernel& kernel, llvm::ArrayRef<void*> buffers);
 
 }  // namespace hlo::kernel

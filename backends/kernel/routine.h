@@ -13,8 +13,8 @@ using SlotId = int32_t;  // s0, s1, …: position among the routine's slots
 /// Bytes that the steps of a routine work on.
 struct Slot {
   int64_t size = 0;
-  /// A scalar or small array that shares no byte with another slot, so that it may stay in registers while the
-  /// routine runs: it is read from memory before and written back after, if the routine writes it.
+  /// A scalar or small array that shares no byte with another slot, so that it may stay in registers while
+  /// the routine runs: it is read from memory before and written back after, if the routine writes it.
   bool scalar = false;
   bool written = false;
   bool operator==(const Slot&) const = default;

@@ -35,8 +35,8 @@ class ExecutionPlans {
   llvm::DenseMap<const Computation*, std::unique_ptr<Plan>> plans_;
 };
 
-/// Is told about the instructions that one device runs, in pairs that may nest: those of loop bodies, branches
-/// and called computations within their caller.
+/// Is told about the instructions that one device runs, in pairs that may nest: those of loop bodies,
+/// branches and called computations within their caller.
 class InstructionListener {
  public:
   virtual ~InstructionListener() = default;
