@@ -36,7 +36,7 @@ class MemoryCheck final : public InstructionListener {
   /// Errors memory-overrun, memory-unwritten, memory-changed.
   Status End(const Instruction& inst) override;
   /// Once all steps are done. Error memory-changed.
-  Status Finish() const;
+  Status Finish();
 
  private:
   /// Red zones around a place that holds, or held last, what `instruction` computed.
@@ -49,15 +49,20 @@ class MemoryCheck final : public InstructionListener {
     uint8_t* data;
     Shape shape;
     int64_t bytes;
+    int64_t room;  // bytes up to the red zone
     bool temporary;
+    bool in_place;  // lies on an operand
   };
   void SetGuard(uint8_t* begin, int64_t size, const Instruction& inst, const char* kind);
   Status CheckZones(const Instruction& inst) const;
   Status CheckReadOnly(const Instruction* inst) const;
-  Status CheckResults(const Instruction& inst);
+  Status CheckResults(const Instruction& inst, llvm::ArrayRef<Output> outputs);
   Status ExplainResults(const Instruction& inst, llvm::ArrayRef<Output> outputs) const;
-  /// The arrays that a step writes; those that lie on operands only with `in_place`.
-  [[nodiscard]] std::vector<Output> OutputsOf(const Instruction& inst, bool in_place) const;
+  /// What is compared of a step's results. Large arrays that loops update in place are looked at less and
+  /// less often: all of one at each step would make loops quadratic.
+  std::vector<Output> ComparedOutputs(const Instruction& inst);
+  /// The arrays that a step writes.
+  const std::vector<Output>& OutputsOf(const Instruction& inst);
   [[nodiscard]] bool LiesOnOperand(const Instruction& inst, const BufferSlice& slice) const;
 
   const Program& program_;
@@ -66,7 +71,9 @@ class MemoryCheck final : public InstructionListener {
   uint8_t filling_;
   StepLog& log_;
   size_t step_ = 0;
-  std::vector<std::shared_ptr<void>> memory_;  // by buffer
+  llvm::DenseMap<const Instruction*, std::vector<Output>> outputs_;
+  llvm::DenseMap<const Instruction*, uint64_t> updates_;  // in place, of large arrays
+  std::vector<std::shared_ptr<void>> memory_;             // by buffer
   std::vector<uint8_t*> bases_;
   std::vector<Literal> read_only_;          // by buffer: what it must still hold at the end
   std::map<const uint8_t*, Guard> guards_;  // by their beginning; none overlap
