@@ -15,12 +15,13 @@ using C = CommonOptions;
 constexpr OptionRow kInputRows[] = {
     Option<&C::input_format>("input-format", "FORMAT", "auto", "encoding of the inputs: auto, hlo, json"),
     Option<&C::module>("module", "RE|N", "", "only modules whose name matches, or the one with this index"),
-    Option<&C::stage_in>("stage-in", "STAGE", "before", "of dump directories: before, after, pass:RE or all"),
+    Option<&C::stage_in>("stage-in", "STAGE", "before", "of dump directories: before, after, pass:RE or all")
+        .Advanced(),
     Option<&C::split_input_file>("split-input-file", "", "on", "`// -----` lines separate modules"),
     Option<&C::elided_constants>("elided-constants", "POLICY", "",
                                  "`constant({...})`: keep, error, zeros, iota, random"),
     Option<&C::verify>("verify", "WHEN", "", "none, input, each or final"),
-    Option<&C::unknown_attributes>("unknown-attributes", "WHAT", "error", "error, warn or keep"),
+    Option<&C::unknown_attributes>("unknown-attributes", "WHAT", "error", "error, warn or keep").Advanced(),
 };
 constexpr OptionRow kMessageRows[] = {
     Option<&C::diagnostics_format>("diagnostics-format", "FORM", "text", "text or json (an object per line)"),
@@ -38,7 +39,7 @@ constexpr OptionRow kGeneralRows[] = {
     Option<&C::threads>("threads", "N", "all", "threads to use; never affects results").Letter('j'),
     Option<&C::timeout>("timeout", "DURATION", "", "give up with exit code 8"),
     Option<&C::memory_limit>("memory-limit", "SIZE", "", "give up with exit code 8"),
-    Option<&C::fail_fast>("fail-fast", "", "", "stop at the first failing module"),
+    Option<&C::fail_fast>("fail-fast", "", "", "stop at the first failing module").Advanced(),
     Option<&C::skip_unavailable>("skip-unavailable", "", "", "exit code 77 instead of 7"),
     Option<&C::config>("config", "FILE", "",
                        "options, one `name=value` per line; below XLA_FLAGS and the command line"),
