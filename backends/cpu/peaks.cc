@@ -122,7 +122,8 @@ Peaks Measure() {
   Peaks peaks;
   const auto multiply_adds = [&](size_t size, void (*loop)(int64_t)) {
     constexpr int64_t kStep = 1024;
-    return Rate(2.0 * static_cast<double>(loops.bytes / size) * kChains * kStep,
+    const size_t lanes = loops.bytes / size;
+    return Rate(2.0 * static_cast<double>(lanes) * kChains * kStep,
                 [&](int64_t, int64_t steps) { loop(steps * kStep); });
   };
   peaks.f32 = multiply_adds(sizeof(float), loops.f32);
