@@ -23,12 +23,12 @@ int64_t Damage(const uint8_t* begin, uint8_t filling) {
 
 std::string ElementText(const Shape& shape, int64_t linear) {
   if (shape.rank() == 0) return "its value";
-  std::string text = "]";
+  llvm::SmallVector<int64_t> index(static_cast<size_t>(shape.rank()));
   for (int64_t d = shape.rank() - 1; d >= 0; --d) {
-    text = (d == 0 ? "" : ",") + std::to_string(linear % shape.dim(d)) + text;
+    index[static_cast<size_t>(d)] = linear % shape.dim(d);
     linear /= shape.dim(d);
   }
-  return "element [" + text;
+  return llvm::formatv("element [{0:$[,]}]", llvm::make_range(index.begin(), index.end())).str();
 }
 
 const char* KindOf(const Buffer& buffer) {

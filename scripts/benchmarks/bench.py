@@ -1,6 +1,6 @@
 """Measures the cpu platform beside XLA and the machine: see scripts/bench --help."""
 import argparse, glob, json, math, os, re, signal, subprocess, sys, tempfile, time
-import workloads
+import workloads, xla_worker
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -15,9 +15,11 @@ def arguments():
     parser.add_argument('--rounds', type=int, default=2, help='turns that each side takes')
     parser.add_argument('--seconds', type=float, default=1, help='of measurement per turn')
     parser.add_argument('--timeout', type=float, default=120, help='seconds for one process')
+    parser.add_argument('--row-limit', type=float, default=300, help='seconds after which a row takes no further turn')
     parser.add_argument('--platform', default='cpu')
     parser.add_argument('--extra', default='', help='more options of hlo-run')
     parser.add_argument('--json', metavar='FILE'); parser.add_argument('--markdown', metavar='FILE')
+    parser.add_argument('--hlo-opt', help='fills elided constants; default: beside hlo-run')
     parser.add_argument('--hlo-run', default=os.environ.get('HLO_RUN', os.path.join(ROOT, 'build/release/bin/hlo-run')))
     return parser.parse_args()
 
@@ -43,7 +45,7 @@ class Bench:
             if process.returncode:
                 lines = err.read().decode(errors='replace').strip().splitlines() or ['']
                 errors = [line for line in lines if 'rror' in line]
-                raise RuntimeError(f'exit {process.returncode}: {(errors or lines)[-1][:100]}' if process.returncode > 0 else 'timeout' if process.returncode == -9 else f'signal {-process.returncode}')
+                raise RuntimeError(f'exit {process.returncode}: {(errors or lines)[-1][:200]}' if process.returncode > 0 else f'no end within {self.options.timeout:g} s' if process.returncode == -9 else f'signal {-process.returncode}')
             return out.read().decode(), seconds, usage.ru_maxrss * 1024
 
     def measure_machine(self):
@@ -76,23 +78,49 @@ class Bench:
         seconds = max(workload.flops / flops + special * workload.special / self.peaks['flops']['f32'], workload.bytes / level['rate'])
         return seconds or None
 
+    def same_for_both(self, path, folder):
+        """A module of others: without elided constants, which each side would fill in its own way, and without aliases, by which
+        only one side would save copies."""
+        with open(path) as file: text = file.read()
+        if '{...}' in text:
+            filled = os.path.join(folder, 'filled.hlo')
+            tool = self.options.hlo_opt or os.path.join(os.path.dirname(self.options.hlo_run), 'hlo-opt')
+            if not os.path.exists(tool): raise RuntimeError(f'elided constants, and no {tool} to fill them')
+            self.spawn([tool, '-q', '--elided-constants=random', '-o', filled, path])
+            with open(filled) as file: text = file.read()
+        copy = os.path.join(folder, os.path.basename(path))
+        with open(copy, 'w') as file: file.write(xla_worker.without_aliases(text))
+        return copy
+
     def row(self, name, path, workload):
         row = {'name': name, 'number': workload.number if workload else None}
         with tempfile.TemporaryDirectory() as folder:
             inputs = os.path.join(folder, 'inputs.npz')
+            try:
+                if workload is None: path = self.same_for_both(path, folder)
+            except RuntimeError as error:
+                row['ours_error'] = str(error); return row
             busy = subprocess.Popen([sys.executable, '-c', 'while True: pass'], preexec_fn=lambda: os.sched_setaffinity(0, self.cpus[-1:])) if workload and workload.contended else None
             try:
                 self.measure(row, path, inputs)
             finally:
                 if busy: busy.kill(); busy.wait()
-        limit = self.limit(workload)
+            limit = self.limit(workload) if workload else self.limit_of_module(row, path, inputs)
         if limit and 'ours' in row: row['percent_of_limit'] = 100 * limit / row['ours']['run']
         if 'ours' in row and 'xla' in row:
             for key in ('run', 'compile', 'first', 'memory'): row[key + '_ratio'] = row['ours'][key] / max(row['xla'][key], 1e-9)
             row['first_cached_ratio'] = row['ours']['first_cached'] / row['xla']['first']
         return row
 
+    def limit_of_module(self, row, path, inputs):
+        """The same for a module of others: the sum over the instructions that its compilation left."""
+        if 'ours' not in row: return None
+        try: profile = json.loads(self.spawn(self.ours(path, f'--inputs=@{inputs}', '--profile-out=-'))[0])
+        except RuntimeError: return None
+        return sum(line['roofline_fraction'] * line['time_ns'] for line in profile['rows']) / profile['runs'] / 1e9 or None
+
     def measure(self, row, path, inputs):
+        start = time.perf_counter()
         try:
             self.spawn(self.ours(path, f'--save-inputs=@{inputs}'))
         except RuntimeError as error:
@@ -100,10 +128,12 @@ class Bench:
         def keep_best(side, found):
             best = row.setdefault(side, found)
             for key in found: best[key] = min(best[key], found[key])
-        for _ in range(self.options.rounds):
-            try: keep_best('ours', self.measure_ours(path, inputs))
+        for turn in range(self.options.rounds):
+            if turn and time.perf_counter() - start > self.options.row_limit: break
+            try:
+                if 'ours_error' not in row: keep_best('ours', self.measure_ours(path, inputs))
             except RuntimeError as error: row['ours_error'] = str(error)
-            if not self.options.xla_python: continue
+            if not self.options.xla_python or 'xla_error' in row: continue
             try: keep_best('xla', json.loads(self.spawn([self.options.xla_python, os.path.join(HERE, 'xla_worker.py'), path, inputs, str(self.options.seconds)])[0]))
             except RuntimeError as error: row['xla_error'] = str(error)
 
@@ -143,9 +173,13 @@ def cells(row):
     ours, xla = row.get('ours'), row.get('xla')
     def pair(key, text): return [text(ours[key]) if ours else '', text(xla[key]) if xla else '']
     def memory(b): return f'{b / 2**20:.0f} MiB'
-    first = [time_text(ours['run']) if ours else row['ours_error'], time_text(xla['run']) if xla else row.get('xla_error', '')]
+    first = [time_text(ours['run']) if ours else 'failed', time_text(xla['run']) if xla else 'failed' if 'xla_error' in row else '']
     return [row['name'], *first, f"{row['run_ratio']:.2f}" if 'run_ratio' in row else '', f"{row['percent_of_limit']:.0f}" if 'percent_of_limit' in row else '',
             *pair('compile', time_text), *pair('first', time_text), *pair('memory', memory)]
+
+def reasons(row):
+    """Why a side has no times."""
+    return [f'{side} skipped: {row[key]}' for side, key in (('ours', 'ours_error'), ('XLA', 'xla_error')) if key in row]
 
 def summary(rows):
     both = [row for row in rows if 'run_ratio' in row]
@@ -175,6 +209,7 @@ def main():
             if not re.search(options.only, name): continue
             row = bench.row(name, path, workload); rows.append(row)
             print(('{:44.44}' + ' {:>10}' * 10).format(*cells(row)), flush=True)
+            for reason in reasons(row): print(f'  {reason}', flush=True)
     for line in summary(rows): print(line)
     if options.json:
         with open(options.json, 'w') as file: json.dump({'machine': machine_text(bench), 'threads': options.threads, 'peaks': bench.peaks, 'startup': bench.startup, 'rows': rows}, file, indent=1)
@@ -182,6 +217,8 @@ def main():
         with open(options.markdown, 'w') as file:
             print(machine_text(bench) + '\n', file=file)
             for cells_ in (COLUMNS, ['---'] * len(COLUMNS), *map(cells, rows)): print('| ' + ' | '.join(cells_) + ' |', file=file)
+            for row in rows:
+                for reason in reasons(row): print(f"\n{row['name']}: {reason}", file=file)
             print('\n' + '\n'.join(summary(rows)), file=file)
 
 if __name__ == '__main__': main()
