@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kChains = 12;
 /// Rounds of a measurement, of which the best counts, and what one of them should take.
-constexpr int kRounds = 3;
-constexpr double kRoundSeconds = 2e-3;
+constexpr int kRounds = 4;
+constexpr double kRoundSeconds = 1e-3;
 
 struct Loops {
   size_t bytes;
@@ -82,24 +82,19 @@ double SecondsOf(llvm::function_ref<void()> f) {
 /// The best rate of a loop that does `work` per step, on one thread or all of them together. `run` makes a
 /// number of steps on one thread.
 double Rate(double work, llvm::function_ref<void(int64_t thread, int64_t steps)> run) {
-  const int64_t few = 1;
-  run(0, few);
-  int64_t steps = few;
+  int64_t steps = 1;
   double seconds = 0;
   while ((seconds = SecondsOf([&] { run(0, steps); })) < kRoundSeconds / 4) steps *= 2;
+  double best = work * static_cast<double>(steps) / seconds;
   steps = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(steps) * kRoundSeconds / seconds));
-  double best = 0;
-  const int64_t all = ThreadCount();
-  for (const int64_t threads : {int64_t{1}, all}) {
-    if (threads == 1 && all > 2) continue;
-    for (int round = 0; round < kRounds; ++round) {
-      const double time = SecondsOf([&] {
-        ParallelFor(0, threads, 1, [&](int64_t begin, int64_t end) {
-          for (int64_t t = begin; t < end; ++t) run(t, steps);
-        });
+  const int64_t threads = ThreadCount();
+  for (int round = 0; round < (seconds > kRoundSeconds ? kRounds / 2 : kRounds); ++round) {
+    const double time = SecondsOf([&] {
+      ParallelFor(0, threads, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t t = begin; t < end; ++t) run(t, steps);
       });
-      best = std::max(best, work * static_cast<double>(steps * threads) / time);
-    }
+    });
+    best = std::max(best, work * static_cast<double>(steps * threads) / time);
   }
   return best;
 }
@@ -145,7 +140,7 @@ Peaks Measure() {
   };
   const int64_t l1 = size(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), l2 = size(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
   // Virtual machines report the cache of the whole processor; a share of it is what they get.
-  constexpr int64_t kShare = 48 << 20, kMemory = 192 << 20;
+  constexpr int64_t kShare = 48 << 20, kMemory = 64 << 20;
   const int64_t l3 =
       std::clamp(size(_SC_LEVEL3_CACHE_SIZE, 16 << 20), l2 * threads * 2, kShare + l2 * threads);
   peaks.levels = {{"L1", l1 * threads, Bandwidth(loops, l1 * 2 / 3)},
