@@ -16,6 +16,7 @@ constexpr int64_t kMostRows = 16;
 constexpr int64_t kRowsAtOnce = 4;          // of the kernels
 constexpr int64_t kLeastBytes = 32 << 10;   // of the right factor; tiles are as good for less
 constexpr int64_t kPieceBytes = 128 << 10;  // of the right factor, worth waking a thread for
+constexpr int64_t kLeastColumns = 64;       // where the right factor is read by rows
 constexpr int64_t kColumns = 1024, kSteps = 64;
 
 bool IsBf16(const Problem& problem, const Operand& operand) {
@@ -123,7 +124,9 @@ bool IsThin(const Problem& problem) {
     return false;
   if (problem.columns() * problem.depth() * Info(right.type).host_bytes() < kLeastBytes) return false;
   if (!IsPlain(problem, right) && !IsBf16(problem, right)) return false;
-  return right.channel_stride == 1 || (right.rows.IsUniform() && right.rows.stride() == 1);
+  // Rows shorter than some vectors are added one element at a time; tiles take them whole.
+  return right.channel_stride == 1 ||
+         (right.rows.IsUniform() && right.rows.stride() == 1 && problem.columns() >= kLeastColumns);
 }
 
 void RunThin(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs, void* out) {
