@@ -29,6 +29,15 @@ void InitializeLlvm() {
   (void)done;
 }
 
+/// Only objects are linked: LLJIT need not find out about the machine, nor make a code generator for it.
+class NoCompiler final : public llvm::orc::IRCompileLayer::IRCompiler {
+ public:
+  NoCompiler() : IRCompiler(llvm::orc::IRSymbolMapper::ManglingOptions()) {}
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> operator()(llvm::Module&) override {
+    return llvm::createStringError("there is nothing to compile");
+  }
+};
+
 Diagnostic CompileError(const std::string& why) { return MakeError("compile-kernels", {}, "LLVM: {0}", why); }
 
 }  // namespace
@@ -212,7 +221,12 @@ class Jit::State {
 
   Status Link(llvm::StringRef object) {
     InitializeLlvm();
-    auto jit = llvm::orc::LLJITBuilder().create();
+    llvm::orc::JITTargetMachineBuilder target((llvm::Triple(llvm::sys::getProcessTriple())));
+    auto jit = llvm::orc::LLJITBuilder()
+                   .setJITTargetMachineBuilder(std::move(target))
+                   .setCompileFunctionCreator(
+                       [](llvm::orc::JITTargetMachineBuilder) { return std::make_unique<NoCompiler>(); })
+                   .create();
     if (!jit) return Error(CompileError(llvm::toString(jit.takeError())));
     jit_ = std::move(*jit);
     if (auto error = jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object)))

@@ -10,9 +10,6 @@
 namespace hlo::cpu {
 namespace {
 
-/// Features whose names processors of this kind do not have in common with what LLVM wants to be told.
-bool IsVersionFeature(llvm::StringRef feature) { return feature.starts_with("avx10"); }
-
 std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(llvm::StringRef cpu, llvm::StringRef features) {
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86TargetMC();
@@ -58,15 +55,23 @@ std::string MissingHere(const llvm::MCSubtargetInfo& wanted) {
 }  // namespace
 
 bool HasFeatures(const Machine& machine, llvm::StringRef features) {
+  // What is named needs no table of what implies what.
+  llvm::SmallVector<llvm::StringRef> wanted, named;
+  features.split(wanted, ',');
+  llvm::StringRef(machine.features).split(named, ',');
+  const bool takes_away = llvm::any_of(named, [](llvm::StringRef f) { return f.starts_with("-"); });
+  if (!takes_away && llvm::all_of(wanted, [&](llvm::StringRef f) { return llvm::is_contained(named, f); }))
+    return true;
   const auto subtarget = Subtarget(machine.cpu, machine.features);
   return subtarget && subtarget->checkFeatures(features.str());
 }
 
 Machine HostMachine() {
   Machine machine;
-  // The features count, not the name: virtual machines report names that do not fit.
+  // The features count, not the name: virtual machines report names that do not fit. Only those that matter
+  // to code: LLVM takes microseconds for each, several times.
   for (const auto& [feature, on] : llvm::sys::getHostCPUFeatures()) {
-    if (!on || IsVersionFeature(feature)) continue;
+    if (!on || !(IsUsedUnasked(feature) || feature.starts_with("amx"))) continue;
     machine.features += (machine.features.empty() ? "+" : ",+") + feature.str();
   }
   return machine;
