@@ -224,8 +224,9 @@ class Jit::State {
     llvm::orc::JITTargetMachineBuilder target((llvm::Triple(llvm::sys::getProcessTriple())));
     auto jit = llvm::orc::LLJITBuilder()
                    .setJITTargetMachineBuilder(std::move(target))
-                   .setCompileFunctionCreator(
-                       [](llvm::orc::JITTargetMachineBuilder) { return std::make_unique<NoCompiler>(); })
+                   .setCompileFunctionCreator([](const llvm::orc::JITTargetMachineBuilder&) {
+                     return std::make_unique<NoCompiler>();
+                   })
                    .create();
     if (!jit) return Error(CompileError(llvm::toString(jit.takeError())));
     jit_ = std::move(*jit);
