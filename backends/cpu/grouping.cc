@@ -22,6 +22,8 @@ constexpr int64_t kMaxConcatenated = 4;  // operands of a concatenate that is no
 constexpr int64_t kLaunch = 4000;
 /// What it costs to keep a value for another loop over the same row (kernel::ShareBetweenLoops).
 constexpr int64_t kShared = 4;
+/// Operations that are worth several threads.
+constexpr int64_t kMinParallel = int64_t{1} << 18;
 /// A search for a cycle gives up beyond this many instructions.
 constexpr size_t kMaxSearch = 2000;
 /// Kernels with more operations do not transpose in registers.
@@ -116,6 +118,11 @@ class Grouper {
     if (inst.kind() == OpKind::Concatenate && inst.operand_count() > kMaxConcatenated) return std::nullopt;
     if (group.root->shape().IsTuple() && group.root->kind() != OpKind::Reduce) return std::nullopt;
     if (inst.kind() == OpKind::Reduce && group.reductions >= kMaxReductions) return std::nullopt;
+    // Several threads can make it, but not the group.
+    const int64_t count = inst.shape().ElementCount();
+    if (inst.kind() == OpKind::Reduce && count > IterationShape(*group.root).ElementCount() &&
+        CostPerElement(inst) * count > kMinParallel)
+      return std::nullopt;
     if (MovesMinorDimension(inst) && group.operations > kMaxWithTranspose) return std::nullopt;
     if (group.transposes && group.operations + CostPerElement(inst) > kMaxWithTranspose) return std::nullopt;
     Maps maps;

@@ -1,6 +1,7 @@
 #include "backends/cpu/prepare.h"
 
 #include "backends/cpu/grouping.h"
+#include "backends/cpu/split_reductions.h"
 #include "ir/op.h"
 #include "passes/pass_manager.h"
 #include "passes/rewrite/edit.h"
@@ -152,6 +153,7 @@ Status Prepare(Module& module, const CpuOptions& options) {
   HLO_CHECK_OK(
       RunPipeline(module, "@cpu-run-O" + std::to_string(options.optimization_level), options, controls));
   if (options.optimization_level > 0) {
+    SplitFullReductions(module);
     GroupIntoKernels(module);
   }
   MakeReshapesFree(module);
