@@ -130,10 +130,13 @@ void Product::CutResult() {
   const int64_t wanted = ThreadCount() > 1 ? kPiecesPerThread * ThreadCount() : 1;
   while (large && pieces(row_most, panels_most * panel_) < wanted) {
     // Narrow pieces pack the left factor several times, short ones the right.
-    if (row_most > 6 * shape.rows)
+    const bool by_columns = panels_most > 2 && columns > rows / 2 && batches == 1 && problem_.taps() == 1;
+    if (!by_columns && row_most > 6 * shape.rows)
       row_most = (row_most + 1) / 2;
     else if (panels_most > 2)
       panels_most /= 2;
+    else if (row_most > 6 * shape.rows)
+      row_most = (row_most + 1) / 2;
     else
       break;
   }
