@@ -114,7 +114,7 @@ void WriteReproducer(const char* folder, const char* text, size_t size) {
 /// The first lines about a crash; returns the exit code.
 int ReportSignal(RawWriter& err, int signal) {
   auto name = [&](const LibraryCall& call) {
-    err << "custom-call target '" << call.target << "' of library '" << call.library << "', called by %"
+    err << "custom-call target '" << call.target << "' of library '" << call.file << "', called by %"
         << call.instruction;
   };
   if (const LibraryCall* call = CurrentLibraryCall()) {

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "backends/cpu/product_problem.h"
+#include "ir/eval/strided_copy.h"
 #include "ir/eval/window_segments.h"
 
 namespace hlo::cpu {
@@ -9,12 +10,6 @@ namespace {
 
 using gemm::Axis;
 using gemm::Index;
-
-llvm::SmallVector<int64_t> Strides(const Shape& shape) {
-  llvm::SmallVector<int64_t> strides(static_cast<size_t>(shape.rank()), 1);
-  for (size_t d = strides.size(); d-- > 1;) strides[d - 1] = strides[d] * shape.dims()[d];
-  return strides;
-}
 
 /// A loop over rows or taps, in the arrays it moves through.
 struct WindowAxis {
@@ -44,9 +39,9 @@ class Maker {
         lhs_(inst.operand(0)->shape()),
         rhs_(inst.operand(1)->shape()),
         out_(inst.shape()),
-        lhs_strides_(Strides(lhs_)),
-        rhs_strides_(Strides(rhs_)),
-        out_strides_(Strides(out_)) {}
+        lhs_strides_(RowMajorStrides(lhs_.dims())),
+        rhs_strides_(RowMajorStrides(rhs_.dims())),
+        out_strides_(RowMajorStrides(out_.dims())) {}
 
   std::vector<gemm::Problem> Make() {
     std::vector<gemm::Problem> problems;

@@ -1,17 +1,11 @@
 #include "backends/cpu/product_problem.h"
+#include "ir/eval/strided_copy.h"
 
 namespace hlo::cpu {
 namespace {
 
 using gemm::Axis;
 using gemm::Index;
-
-/// Row-major strides, in elements.
-llvm::SmallVector<int64_t> Strides(const Shape& shape) {
-  llvm::SmallVector<int64_t> strides(static_cast<size_t>(shape.rank()), 1);
-  for (size_t d = strides.size(); d-- > 1;) strides[d - 1] = strides[d] * shape.dims()[d];
-  return strides;
-}
 
 /// A loop over two arrays.
 struct PairAxis {
@@ -23,7 +17,7 @@ struct PairAxis {
 llvm::SmallVector<PairAxis> SummedAxes(const Instruction& dot) {
   const auto& attrs = dot.attr<DotAttrs>();
   const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
-  const auto lhs_strides = Strides(lhs), rhs_strides = Strides(rhs);
+  const auto lhs_strides = RowMajorStrides(lhs.dims()), rhs_strides = RowMajorStrides(rhs.dims());
   llvm::SmallVector<PairAxis> axes;
   for (size_t i = 0; i < attrs.lhs_contracting_dims.size(); ++i) {
     const int64_t l = attrs.lhs_contracting_dims[i], r = attrs.rhs_contracting_dims[i];
@@ -48,7 +42,7 @@ llvm::SmallVector<PairAxis> SummedAxes(const Instruction& dot) {
 
 /// The dimensions that are neither batch nor summed.
 Index FreeIndex(const Shape& shape, llvm::ArrayRef<int64_t> batch, llvm::ArrayRef<int64_t> summed) {
-  const auto strides = Strides(shape);
+  const auto strides = RowMajorStrides(shape.dims());
   llvm::SmallVector<Axis> axes;
   for (int64_t d = 0; d < shape.rank(); ++d)
     if (!llvm::is_contained(batch, d) && !llvm::is_contained(summed, d))
@@ -57,7 +51,7 @@ Index FreeIndex(const Shape& shape, llvm::ArrayRef<int64_t> batch, llvm::ArrayRe
 }
 
 Index BatchIndex(const Shape& shape, llvm::ArrayRef<int64_t> batch) {
-  const auto strides = Strides(shape);
+  const auto strides = RowMajorStrides(shape.dims());
   llvm::SmallVector<Axis> axes;
   for (const int64_t d : batch) axes.push_back({shape.dim(d), strides[static_cast<size_t>(d)]});
   return Index(axes);

@@ -6,7 +6,6 @@
 #include "backends/cpu/kernel_ops.h"
 #include "backends/kernel/share.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/SmallSet.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/fuse.h"
@@ -293,12 +292,8 @@ class Grouper {
 }  // namespace
 
 void GroupIntoKernels(Module& module) {
-  for (Computation* computation : module.PostOrder()) {
-    bool by_control = computation->IsEntry();
-    for (const Instruction* caller : computation->callers())
-      by_control |= caller->info().category == OpCategory::Control;
-    if (!computation->IsFusion() && by_control) Grouper(*computation).Run();
-  }
+  for (Computation* computation : module.PostOrder())
+    if (RunsOnWholeValues(*computation)) Grouper(*computation).Run();
 }
 
 }  // namespace hlo::cpu

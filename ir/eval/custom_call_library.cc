@@ -224,7 +224,7 @@ std::vector<Diagnostic> ShadowedFunctions(const Module& module, const CustomCall
       warnings.push_back(MakeError("custom-call-builtin", inst->loc(),
                                    "%{0}: '{1}' is a built-in target; the function of that name in library "
                                    "'{2}' is not called",
-                                   inst->name(), target, *function.library));
+                                   inst->name(), target, *function.file));
       warnings.back().severity = Severity::Warning;
     }
   return warnings;
@@ -256,13 +256,13 @@ Result<Literal> CallLibrary(const LibraryFunction& function, const Instruction& 
   const std::string name = inst.name().str();
   XlaCustomCallStatus status;
   {
-    const CallScope scope({function.library->c_str(), target.c_str(), name.c_str()});
+    const CallScope scope({function.file->c_str(), target.c_str(), name.c_str()});
     void* const first = inst.shape().IsArray() ? out[0] : static_cast<void*>(out.data());
     ConventionOf(inst)(function.address, {first, in.data(), inst.extras().backend_config, &status});
   }
   if (status.failed)
     return Error("runtime-custom-call", inst.loc(), "%{0}: target '{1}' of library '{2}' failed: {3}", name,
-                 target, *function.library, status.message);
+                 target, *function.file, status.message);
   size_t at = 0;
   ForEachLeaf(inst.shape(), [&](const ShapeIndex&, const Shape& leaf) {
     Literal& result = results[at++];

@@ -13,7 +13,7 @@ namespace hlo {
 /// A function in a library.
 struct LibraryFunction {
   void* address = nullptr;
-  const std::string* library = nullptr;  // as the user named it
+  const std::string* file = nullptr;  // as the user named it
 };
 
 /// Loaded libraries. They stay loaded until the process ends: threads of theirs may outlive a run.
@@ -44,7 +44,7 @@ Result<Literal> CallLibrary(const LibraryFunction& function, const Instruction& 
 
 /// A call that is under way, for crash reports; all texts end in a zero.
 struct LibraryCall {
-  const char* library;
+  const char* file;  // the library's
   const char* target;
   const char* instruction;
 };

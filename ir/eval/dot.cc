@@ -1,6 +1,7 @@
 // dot: batched contraction of two arrays (ops-structured §3.1).
 #include "ir/eval/contraction.h"
 #include "ir/eval/eval.h"
+#include "ir/eval/strided_copy.h"
 
 namespace hlo {
 namespace {
@@ -9,20 +10,14 @@ struct DotAxes {
   llvm::SmallVector<Axis> batch_lhs, batch_rhs, lhs_m, lhs_k, rhs_k, rhs_n;
 };
 
-/// Row-major strides of a shape, in elements.
-llvm::SmallVector<int64_t> Strides(const Shape& shape) {
-  llvm::SmallVector<int64_t> strides(static_cast<size_t>(shape.rank()), 1);
-  for (size_t d = strides.size(); d-- > 1;) strides[d - 1] = strides[d] * shape.dims()[d];
-  return strides;
-}
-
 Axis AxisOf(const Literal& literal, llvm::ArrayRef<int64_t> strides, int64_t d) {
   return {literal.shape().dim(d), strides[static_cast<size_t>(d)]};
 }
 
 DotAxes CollectAxes(const DotDims& dims, const Literal& lhs, const Literal& rhs) {
   DotAxes axes;
-  const auto lhs_strides = Strides(lhs.shape()), rhs_strides = Strides(rhs.shape());
+  const auto lhs_strides = RowMajorStrides(lhs.shape().dims()),
+             rhs_strides = RowMajorStrides(rhs.shape().dims());
   for (const int64_t d : dims.lhs_batch) axes.batch_lhs.push_back(AxisOf(lhs, lhs_strides, d));
   for (const int64_t d : dims.rhs_batch) axes.batch_rhs.push_back(AxisOf(rhs, rhs_strides, d));
   // The sum may run in any order: follow the memory of the larger operand.

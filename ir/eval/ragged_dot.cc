@@ -2,6 +2,7 @@
 #include "ir/eval/contraction.h"
 #include "ir/eval/eval.h"
 #include "ir/eval/scalar_callee.h"
+#include "ir/eval/strided_copy.h"
 #include "ir/numeric/narrow_float.h"
 
 namespace hlo {
@@ -13,12 +14,6 @@ struct Loop {
   bool ragged = false;
 };
 using Loops = llvm::SmallVector<Loop>;
-
-llvm::SmallVector<int64_t> Strides(const Shape& shape) {
-  llvm::SmallVector<int64_t> strides(static_cast<size_t>(shape.rank()), 1);
-  for (size_t d = strides.size(); d-- > 1;) strides[d - 1] = strides[d] * shape.dims()[d];
-  return strides;
-}
 
 /// Offsets of all positions of some loops, in elements of one of the arrays.
 Offsets Table(const Loops& loops, int64_t Loop::* which, int64_t base = 0) {
@@ -57,7 +52,8 @@ class RaggedDot {
 
  private:
   void CollectLoops() {
-    const auto lhs = Strides(lhs_.shape()), rhs = Strides(rhs_.shape()), out = Strides(result_.shape());
+    const auto lhs = RowMajorStrides(lhs_.shape().dims()), rhs = RowMajorStrides(rhs_.shape().dims()),
+               out = RowMajorStrides(result_.shape().dims());
     const int64_t ragged = a_.lhs_ragged_dims[0];
     contracting_ragged_ = llvm::is_contained(a_.lhs_contracting_dims, ragged);
     size_t at = 0;
@@ -221,7 +217,7 @@ Literal Scale(const Literal& operand, const Literal& scale, ElementType work) {
   Literal result = WithElementType(operand, work);
   const Literal factors = WithElementType(scale, work);
   const auto dims = operand.shape().dims(), scale_dims = scale.shape().dims();
-  const auto strides = Strides(scale.shape());
+  const auto strides = RowMajorStrides(scale.shape().dims());
   Offsets at{0};  // the scale's element for each of the operand's
   for (size_t d = 0; d < dims.size(); ++d) {
     Offsets next;
