@@ -126,7 +126,7 @@ expect 0 '[baseline-missing]' "$run" --baseline=times.json other.hlo
 export XDG_CACHE_HOME=$dir/cache
 printf 'ENTRY e { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }' >kernel.hlo
 "$run" --platform=cpu kernel.hlo >first 2>err
-entry=$(echo cache/hlo-toolkit/*.kernels)
+entry=$(echo cache/hlo-toolkit/*/*.kernels)
 [ -f "$entry" ] || { echo "FAIL: no kernels in the cache"; failures=$((failures + 1)); }
 printf garbage | dd of="$entry" conv=notrunc bs=1 seek=40 2>/dev/null
 expect 0 'is damaged; not used [kernel-cache]' "$run" --platform=cpu kernel.hlo

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -17,7 +18,6 @@ namespace hlo::cpu {
 namespace {
 
 constexpr llvm::StringLiteral kMagic = "hlo-kernels 1\n";
-constexpr uint64_t kMostBytes = uint64_t{512} << 20;  // of all entries together
 constexpr llvm::StringLiteral kSuffix = ".kernels";
 
 /// Numbers and strings in a row, little-endian.
@@ -118,11 +118,17 @@ std::optional<CachedObject> Decode(llvm::StringRef text) {
 
 }  // namespace
 
-ObjectCache::ObjectCache(std::string folder)
-    : folder_(folder.empty() ? DefaultFolder() : std::move(folder)) {}
+ObjectCache::ObjectCache(std::string folder) : ObjectCache(std::move(folder), Limits{}) {}
+ObjectCache::ObjectCache(std::string folder, Limits limits)
+    : folder_(folder.empty() ? DefaultFolder() : std::move(folder)), limits_(limits) {}
+
+std::string ObjectCache::FolderOf(llvm::StringRef key) const {
+  const uint64_t number = llvm::xxh3_64bits(key) % kFolders;
+  return folder_ + "/" + llvm::utohexstr(number, /*LowerCase=*/true, 2);
+}
 
 std::string ObjectCache::PathOf(llvm::StringRef key) const {
-  return folder_ + "/" + key.str() + kSuffix.str();
+  return FolderOf(key) + "/" + key.str() + kSuffix.str();
 }
 
 std::optional<CachedObject> ObjectCache::Load(llvm::StringRef key, std::string& remark) const {
@@ -130,7 +136,7 @@ std::optional<CachedObject> ObjectCache::Load(llvm::StringRef key, std::string& 
   const std::string path = PathOf(key);
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file) return {};
-  if (!BelongsToUs(folder_) || !BelongsToUs(path)) {
+  if (!BelongsToUs(folder_) || !BelongsToUs(FolderOf(key)) || !BelongsToUs(path)) {
     remark = "'" + path + "' may be written by others; not used";
     return {};
   }
@@ -146,18 +152,20 @@ std::optional<CachedObject> ObjectCache::Load(llvm::StringRef key, std::string& 
 
 void ObjectCache::Store(llvm::StringRef key, const CachedObject& object) const {
   if (folder_.empty()) return;
-  if (llvm::sys::fs::create_directories(folder_, true, llvm::sys::fs::perms::owner_all)) return;
-  if (!BelongsToUs(folder_)) return;
-  Trim();
+  const std::string folder = FolderOf(key);
+  if (llvm::sys::fs::create_directories(folder, true, llvm::sys::fs::perms::owner_all)) return;
+  if (!BelongsToUs(folder_) || !BelongsToUs(folder)) return;
+  const std::string text = Encode(object);
+  if (text.size() > limits_.bytes / kFolders) return;
+  Trim(folder, text.size());
   llvm::SmallString<128> temporary;
   int descriptor = -1;
-  if (llvm::sys::fs::createUniqueFile(folder_ + "/%%%%%%%%.tmp", descriptor, temporary,
-                                      llvm::sys::fs::OF_None,
+  if (llvm::sys::fs::createUniqueFile(folder + "/%%%%%%%%.tmp", descriptor, temporary, llvm::sys::fs::OF_None,
                                       llvm::sys::fs::owner_read | llvm::sys::fs::owner_write))
     return;
   {
     llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
-    os << Encode(object);
+    os << text;
     os.flush();
     if (os.has_error()) {
       os.clear_error();
@@ -168,16 +176,17 @@ void ObjectCache::Store(llvm::StringRef key, const CachedObject& object) const {
   if (llvm::sys::fs::rename(temporary, PathOf(key))) Remove(temporary);
 }
 
-void ObjectCache::Trim() const {
+void ObjectCache::Trim(const std::string& folder, uint64_t bytes) const {
   struct Entry {
     std::string path;
     llvm::sys::TimePoint<> used;
     uint64_t size;
   };
+  const uint64_t most_bytes = limits_.bytes / kFolders, most_entries = limits_.entries / kFolders;
   std::vector<Entry> entries;
-  uint64_t total = 0;
+  uint64_t total = bytes;
   std::error_code error;
-  for (llvm::sys::fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+  for (llvm::sys::fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const llvm::StringRef path = at->path();
     if (!path.ends_with(kSuffix) && !path.ends_with(".tmp")) continue;
     const auto status = at->status();
@@ -185,13 +194,15 @@ void ObjectCache::Trim() const {
     entries.push_back({path.str(), status->getLastModificationTime(), status->getSize()});
     total += status->getSize();
   }
-  if (total <= kMostBytes) return;
+  uint64_t count = entries.size() + 1;
+  if (total <= most_bytes && count <= most_entries) return;
   llvm::sort(entries, [](const Entry& x, const Entry& y) { return x.used < y.used; });
   for (const Entry& entry : entries) {
     // Down to three quarters, so that this is rare.
-    if (total <= kMostBytes / 4 * 3) break;
+    if (total <= most_bytes / 4 * 3 && count <= most_entries / 4 * 3) break;
     Remove(entry.path);
     total -= entry.size;
+    --count;
   }
 }
 

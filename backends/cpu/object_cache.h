@@ -22,20 +22,32 @@ struct CachedObject {
 
 /// A folder of such entries, one file each, for any number of processes: files appear whole or not at all,
 /// carry a checksum, and count only if they and the folder belong to this user and nobody else may write
-/// them. When the folder grows beyond a limit the entries that were not used for longest go.
+/// them. The files are spread over folders by their keys; when one of these holds more than its share, the
+/// entries that were not used for longest go, so that storing costs the same however much is kept.
 class ObjectCache {
  public:
+  /// Of all entries together. An entry with more than a folder's share of the bytes is not kept.
+  struct Limits {
+    uint64_t bytes = uint64_t{512} << 20;
+    uint64_t entries = 16384;
+  };
+  static constexpr uint64_t kFolders = 64;
+
   /// `folder` empty: $XDG_CACHE_HOME/hlo-toolkit or ~/.cache/hlo-toolkit.
   explicit ObjectCache(std::string folder = "");
+  ObjectCache(std::string folder, Limits limits);
   /// The entry, if there is one that is whole and trustworthy. `remark` says why one was left aside.
   std::optional<CachedObject> Load(llvm::StringRef key, std::string& remark) const;
   /// Failures are silent: a cache that cannot be written is none.
   void Store(llvm::StringRef key, const CachedObject& object) const;
 
  private:
+  [[nodiscard]] std::string FolderOf(llvm::StringRef key) const;
   [[nodiscard]] std::string PathOf(llvm::StringRef key) const;
-  void Trim() const;
+  /// Makes room for `bytes` more in the folder.
+  void Trim(const std::string& folder, uint64_t bytes) const;
   std::string folder_;
+  Limits limits_;
 };
 
 }  // namespace hlo::cpu

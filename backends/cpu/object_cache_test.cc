@@ -1,0 +1,125 @@
+#include "backends/cpu/object_cache.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <map>
+#include <thread>
+
+#include "gtest/gtest.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+namespace hlo::cpu {
+namespace {
+
+class ObjectCacheTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("object_cache", folder_)); }
+  void TearDown() override { llvm::sys::fs::remove_directories(folder_); }
+
+  [[nodiscard]] std::string folder() const { return folder_.str().str(); }
+  static CachedObject Entry(size_t bytes) { return {{{{1, 2}, ""}}, std::string(bytes, 'x')}; }
+  static bool Has(const ObjectCache& cache, const std::string& key) {
+    std::string remark;
+    const bool found = cache.Load(key, remark).has_value();
+    EXPECT_EQ(remark, "");
+    return found;
+  }
+  /// Entries by the folder they lie in, with their paths.
+  [[nodiscard]] std::map<std::string, std::vector<std::string>> Files() const {
+    std::map<std::string, std::vector<std::string>> files;
+    std::error_code error;
+    for (llvm::sys::fs::recursive_directory_iterator at(folder_, error), end; !error && at != end;
+         at.increment(error))
+      if (at->type() == llvm::sys::fs::file_type::regular_file)
+        files[llvm::sys::path::parent_path(at->path()).str()].push_back(at->path());
+    return files;
+  }
+
+  llvm::SmallString<128> folder_;
+};
+
+TEST_F(ObjectCacheTest, GivesBackWhatItGot) {
+  const ObjectCache cache(folder());
+  CachedObject entry = Entry(100);
+  entry.kernels.push_back({{3, 4}, "no code for it"});
+  cache.Store("key", entry);
+  std::string remark;
+  const auto loaded = cache.Load("key", remark);
+  ASSERT_TRUE(loaded.has_value());
+  EXPECT_EQ(loaded->object, entry.object);
+  ASSERT_EQ(loaded->kernels.size(), 2U);
+  EXPECT_EQ(loaded->kernels[1].failure, "no code for it");
+  EXPECT_FALSE(Has(cache, "other"));
+}
+
+TEST_F(ObjectCacheTest, KeepsItsLimits) {
+  const ObjectCache cache(folder(),
+                          {.bytes = ObjectCache::kFolders * 4096, .entries = ObjectCache::kFolders * 8});
+  for (int i = 0; i < 2000; ++i) cache.Store("small" + std::to_string(i), Entry(1));
+  for (const auto& [at, files] : Files()) EXPECT_LE(files.size(), 8U) << at;
+  EXPECT_EQ(Files().size(), ObjectCache::kFolders);
+  EXPECT_TRUE(Has(cache, "small1999"));
+  for (int i = 0; i < 500; ++i) cache.Store("big" + std::to_string(i), Entry(1500));
+  for (const auto& [at, files] : Files()) EXPECT_LE(files.size(), 8U) << at;
+  uint64_t bytes = 0;
+  for (const auto& [at, files] : Files())
+    for (const std::string& file : files) {
+      uint64_t size = 0;
+      ASSERT_FALSE(llvm::sys::fs::file_size(file, size));
+      bytes += size;
+    }
+  EXPECT_LE(bytes, ObjectCache::kFolders * 4096);
+  EXPECT_TRUE(Has(cache, "big499"));
+  cache.Store("huge", Entry(5000));
+  EXPECT_FALSE(Has(cache, "huge"));
+}
+
+TEST_F(ObjectCacheTest, WhatWasUsedLatelyStays) {
+  const ObjectCache cache(folder(), {.bytes = uint64_t{1} << 30, .entries = ObjectCache::kFolders * 4});
+  cache.Store("old", Entry(1));
+  for (int i = 0; i < 100; ++i) {
+    // Ages all but the one that is asked for.
+    for (const auto& [at, files] : Files())
+      for (const std::string& file : files)
+        if (const timespec times[2] = {{1000 + i, 0}, {1000 + i, 0}}; file.find("/old.") == std::string::npos)
+          ::utimensat(AT_FDCWD, file.c_str(), times, 0);
+    ASSERT_TRUE(Has(cache, "old"));
+    cache.Store("new" + std::to_string(i), Entry(1));
+  }
+}
+
+TEST_F(ObjectCacheTest, ManyAtOnce) {
+  const ObjectCache::Limits limits{.bytes = uint64_t{1} << 30, .entries = ObjectCache::kFolders * 2};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      const ObjectCache cache(folder(), limits);
+      for (int i = 0; i < 100; ++i) {
+        const std::string key = std::to_string(i % 10);
+        cache.Store(key, Entry(static_cast<size_t>(i % 10) + 1));
+        std::string remark;
+        if (const auto found = cache.Load(key, remark)) {
+          EXPECT_EQ(found->object.size(), static_cast<size_t>(i % 10) + 1);
+        }
+        EXPECT_EQ(remark, "");
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(ObjectCacheTest, FoldersThatOthersMayWriteDoNotCount) {
+  const ObjectCache cache(folder());
+  cache.Store("key", Entry(10));
+  const auto files = Files();
+  ASSERT_EQ(files.size(), 1U);
+  ::chmod(files.begin()->first.c_str(), 0777);
+  std::string remark;
+  EXPECT_FALSE(cache.Load("key", remark).has_value());
+  EXPECT_NE(remark.find("may be written by others"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hlo::cpu
