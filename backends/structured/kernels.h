@@ -73,6 +73,17 @@ template <class T>
 using SelectKernel = void(SelectOrder order, const T* x, const int64_t* offsets, int count, int64_t n,
                           const T* source, T* out);
 
+/// Random bits of counter blocks (ir/numeric/random_bits.h), 16 of ThreeFry or 8 of Philox for each of
+/// `vectors`: 32 words.
+struct RandomKernels {
+  /// Block after block, its words in order.
+  void (*three_fry)(const uint32_t key[2], uint64_t counter, int64_t vectors, uint32_t* out);
+  /// The first words of blocks, and the second ones.
+  void (*three_fry_halves)(const uint32_t key[2], uint64_t counter, int64_t vectors, uint32_t* first,
+                           uint32_t* second);
+  void (*philox)(const uint32_t key[2], uint64_t low, uint64_t high, int64_t vectors, uint32_t* out);
+};
+
 struct KernelSet {
   /// By bytes of an element (1, 2, 4, 8: their logarithm), and order.
   TopKKernel top_k[4][3];
@@ -88,6 +99,7 @@ struct KernelSet {
   void (*solve_eight)(const double* l, double* x, int vectors, bool upper);
   FftKernels<float> fft_f32;
   FftKernels<double> fft_f64;
+  RandomKernels random;
   template <class T>
   [[nodiscard]] const FftKernels<T>& fft() const {
     if constexpr (sizeof(T) == 4)

@@ -29,6 +29,8 @@ constexpr bool kFused = true;
 
 #include "backends/structured/select.inc"
 
+#include "backends/structured/random.inc"
+
 #include "backends/structured/kernel_set.inc"
 
 }  // namespace

@@ -26,6 +26,8 @@ constexpr bool kFused = false;
 
 #include "backends/structured/select.inc"
 
+#include "backends/structured/random.inc"
+
 #include "backends/structured/kernel_set.inc"
 
 }  // namespace

@@ -22,6 +22,7 @@ Planner* PlannerFor(const Instruction& inst) {
       {OpKind::Sort, &PlanSort},
       {OpKind::Fft, &PlanFft},
       {OpKind::TriangularSolve, &PlanTriangularSolve},
+      {OpKind::RngBitGenerator, &PlanRandomBits},
   };
   if (inst.kind() == OpKind::Fusion && inst.callee()->root()->kind() != OpKind::Scatter) return nullptr;
   if (inst.kind() == OpKind::CustomCall && inst.attr<CustomCallAttrs>().custom_call_target != "TopK")

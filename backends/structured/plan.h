@@ -34,6 +34,8 @@ Planner PlanSelectAndScatter;
 Planner PlanHistogram;
 /// sort by one key of at most 32 bits.
 Planner PlanSort;
+/// rng-bit-generator.
+Planner PlanRandomBits;
 /// triangular-solve of real numbers.
 Planner PlanTriangularSolve;
 

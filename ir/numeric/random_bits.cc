@@ -106,24 +106,6 @@ class NarrowWriter {
   uint32_t mask_;
 };
 
-/// The array seen as [outer, split, inner] around the dimension that is halved: the first of even
-/// size, else the first of maximal size.
-struct SplitDims {
-  size_t outer = 1, split = 1, inner = 1;
-  [[nodiscard]] size_t half() const { return (split + 1) / 2; }
-};
-
-SplitDims SplitForPairs(std::span<const int64_t> dims) {
-  if (dims.empty()) return {};
-  auto split = std::find_if(dims.begin(), dims.end(), [](int64_t d) { return d % 2 == 0; });
-  if (split == dims.end()) split = std::max_element(dims.begin(), dims.end());
-  SplitDims s;
-  s.split = static_cast<size_t>(*split);
-  for (auto d = dims.begin(); d != dims.end(); ++d)
-    if (d != split) (d < split ? s.outer : s.inner) *= static_cast<size_t>(*d);
-  return s;
-}
-
 void GenerateThreeFry(std::span<uint64_t> state, int element_bits, std::span<const int64_t> dims, void* out) {
   assert(state.size() == 2);
   const SplitDims s = SplitForPairs(dims);
@@ -136,7 +118,7 @@ void GenerateThreeFry(std::span<uint64_t> state, int element_bits, std::span<con
     return;
   }
   const NarrowWriter writer(out, element_bits);
-  const size_t blocks = s.outer * s.half() * s.inner;
+  const size_t blocks = s.blocks();
   ThreeFryBlocks(state[0], state[1], blocks, [&](size_t i, uint32_t x0, uint32_t x1) {
     const size_t row = i / s.inner;
     const size_t position = 2 * (row % s.half());
@@ -204,6 +186,17 @@ std::array<uint32_t, 4> Philox4x32(std::array<uint32_t, 2> key, std::array<uint3
   std::array<std::array<uint32_t, 1>, 4> c = {{{counter[0]}, {counter[1]}, {counter[2]}, {counter[3]}}};
   PhiloxRounds<1>(key, c);
   return {c[0][0], c[1][0], c[2][0], c[3][0]};
+}
+
+SplitDims SplitForPairs(std::span<const int64_t> dims) {
+  if (dims.empty()) return {};
+  auto split = std::find_if(dims.begin(), dims.end(), [](int64_t d) { return d % 2 == 0; });
+  if (split == dims.end()) split = std::max_element(dims.begin(), dims.end());
+  SplitDims s;
+  s.split = static_cast<size_t>(*split);
+  for (auto d = dims.begin(); d != dims.end(); ++d)
+    if (d != split) (d < split ? s.outer : s.inner) *= static_cast<size_t>(*d);
+  return s;
 }
 
 void Counter128::Add(int64_t delta) {

@@ -32,6 +32,16 @@ enum class Algorithm : uint8_t { ThreeFry, Philox };
 void GenerateBits(Algorithm algorithm, std::span<uint64_t> state, int element_bits,
                   std::span<const int64_t> dims, void* out);
 
+/// How ThreeFry fills an array with elements of at most 32 bits: the array seen as [outer, split, inner]
+/// around the dimension that is halved, the first of even size, else the first of the largest. Block
+/// (o * half + s) * inner + i gives its first word to element (o, 2s, i) and its second to (o, 2s + 1, i).
+struct SplitDims {
+  size_t outer = 1, split = 1, inner = 1;
+  [[nodiscard]] size_t half() const { return (split + 1) / 2; }
+  [[nodiscard]] size_t blocks() const { return outer * half() * inner; }
+};
+SplitDims SplitForPairs(std::span<const int64_t> dims);
+
 /// Words of consecutive Philox blocks: what `rng` draws from. The same key and counter give the same
 /// words on every machine.
 class Stream {
