@@ -19,6 +19,8 @@ struct TileArgs {
   int columns;      // 1 … Tiles::columns
   bool padded;      // rows of b may be read up to the next full vector
   bool accumulate;  // add to what is there
+  /// Rows that will be wanted soon, fetched into the second cache as this tile goes on; may be null.
+  const T* const* next_a = nullptr;
 };
 
 template <class T>

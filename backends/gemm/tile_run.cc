@@ -206,6 +206,8 @@ void TileRun<T>::Multiply(const Piece& piece, const Left& left, const Right& rig
       const int64_t height = least + (t < higher ? 1 : 0);
       T* to[Tiles<T>::kMaxRows];
       for (int64_t i = 0; i < height; ++i) to[i] = targets[row + i] + column;
+      // The first panel meets rows that are still far away.
+      const bool fetches = p == 0 && left.step == 1 && row + 2 * height <= rows;
       const TileArgs<T> args{depth,
                              left.rows + row,
                              left.step,
@@ -214,7 +216,8 @@ void TileRun<T>::Multiply(const Piece& piece, const Left& left, const Right& rig
                              to,
                              static_cast<int>(std::min(panel, columns - column)),
                              right.padded,
-                             accumulate};
+                             accumulate,
+                             fetches ? left.rows + row + height : nullptr};
       row += height;
       tiles_.run[height - 1](args);
     }

@@ -4,24 +4,33 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <fstream>
 #include <mutex>
 #include <thread>
 
-#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace hlo {
 namespace {
 
 thread_local bool in_parallel_region = false;
 
+/// How often an idle thread looks for work before it sleeps: about 50 us, longer than most steps that run on
+/// one thread alone, and short beside a time slice that it might keep from others.
+constexpr int kSpins = 1000;
+
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
 /// One ParallelFor call; lives on the stack of its caller.
 struct Job {
   int64_t begin, end, grain, pieces;
   llvm::function_ref<void(int64_t, int64_t)> body;
   std::atomic<int64_t> next{0};
-  int helpers = 0;  // pool threads inside; guarded by the pool's mutex
 
   [[nodiscard]] bool exhausted() const { return next.load(std::memory_order_relaxed) >= pieces; }
 
@@ -35,67 +44,90 @@ struct Job {
   }
 };
 
+/// A place where callers offer their jobs. A thread counts itself as a visitor before it reads `job`, and a
+/// caller withdraws the job before it waits for the visitors to leave: so no thread works on a job that is
+/// gone.
+struct alignas(64) Slot {
+  std::atomic<Job*> job{nullptr};
+  std::atomic<int> visitors{0};
+};
+
 class Pool {
  public:
-  void SetTarget(int count) {
-    const std::lock_guard lock(mutex_);
-    target_ = count > 0 ? count : AvailableThreads();
-  }
-
-  int target() {
-    const std::lock_guard lock(mutex_);
-    return target_;
-  }
+  void SetTarget(int count) { target_.store(count > 0 ? count : AvailableThreads()); }
+  [[nodiscard]] int target() const { return target_.load(std::memory_order_relaxed); }
 
   void Run(Job& job) {
-    {
-      const std::lock_guard lock(mutex_);
-      StartThreads();
-      jobs_.push_back(&job);
-      const int64_t wanted = std::min<int64_t>(job.pieces, target_) - 1;
-      for (int64_t i = 0; i < wanted; ++i) work_.notify_one();
-    }
+    if (started_.load(std::memory_order_relaxed) < target() - 1) StartThreads();
+    Slot* slot = Offer(job);
     job.Work();
-    std::unique_lock lock(mutex_);
-    llvm::erase(jobs_, &job);  // no thread enters from here on
-    done_.wait(lock, [&] { return job.helpers == 0; });
+    if (slot != nullptr) Withdraw(*slot);
   }
 
  private:
+  static constexpr int kSlots = 8;  // callers beyond so many at once work alone
+
   // Threads are never joined: the pool outlives main, and idle threads do not hinder exit.
   void StartThreads() {
-    for (; started_ < target_ - 1; ++started_) std::thread([this] { Loop(); }).detach();
+    const std::lock_guard lock(starting_);
+    for (int started = started_.load(); started < target() - 1; started_.store(++started))
+      std::thread([this, number = started] { Loop(number); }).detach();
   }
 
-  Job* FindJob() {
-    // Threads beyond a lowered target stay idle.
-    if (busy_ >= target_ - 1) return nullptr;
-    for (Job* job : jobs_)
-      if (!job->exhausted()) return job;
+  Slot* Offer(Job& job) {
+    for (Slot& slot : slots_) {
+      Job* none = nullptr;
+      if (slot.job.load(std::memory_order_relaxed) != nullptr ||
+          !slot.job.compare_exchange_strong(none, &job))
+        continue;
+      offers_.fetch_add(1);
+      if (sleepers_.load() > 0) offers_.notify_all();
+      return &slot;
+    }
     return nullptr;
   }
 
-  void Loop() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      Job* job = nullptr;
-      work_.wait(lock, [&] { return (job = FindJob()) != nullptr; });
-      ++busy_;
-      ++job->helpers;
-      lock.unlock();
-      job->Work();
-      lock.lock();
-      --busy_;
-      if (--job->helpers == 0) done_.notify_all();
+  /// Waits for those who still work on a piece.
+  static void Withdraw(Slot& slot) {
+    slot.job.store(nullptr);
+    for (int spins = 0; int visitors = slot.visitors.load(); ++spins)
+      if (spins < kSpins)
+        Pause();
+      else
+        slot.visitors.wait(visitors);
+  }
+
+  void Visit(Slot& slot) {
+    if (slot.job.load(std::memory_order_relaxed) == nullptr) return;
+    slot.visitors.fetch_add(1);
+    if (Job* job = slot.job.load(); job != nullptr && !job->exhausted()) job->Work();
+    if (slot.visitors.fetch_sub(1) == 1) slot.visitors.notify_all();
+  }
+
+  void Loop(int number) {
+    for (uint32_t seen = 0;;) {
+      WaitForOffer(seen, number);
+      seen = offers_.load();
+      for (Slot& slot : slots_) Visit(slot);
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable work_, done_;
-  llvm::SmallVector<Job*> jobs_;
-  int target_ = AvailableThreads();
-  int started_ = 0;
-  int busy_ = 0;
+  /// Returns when the number of offers is not `seen`; threads beyond a lowered target stay idle.
+  void WaitForOffer(uint32_t seen, int number) {
+    const auto is_wanted = [&](uint32_t offers) { return offers != seen && number < target() - 1; };
+    for (int spins = 0; spins < kSpins; ++spins, Pause())
+      if (is_wanted(offers_.load())) return;
+    sleepers_.fetch_add(1);
+    for (uint32_t offers; !is_wanted(offers = offers_.load());) offers_.wait(offers);
+    sleepers_.fetch_sub(1);
+  }
+
+  Slot slots_[kSlots];
+  alignas(64) std::atomic<uint32_t> offers_{0};  // so far
+  std::atomic<int> sleepers_{0};
+  alignas(64) std::atomic<int> target_{AvailableThreads()};
+  std::atomic<int> started_{0};
+  std::mutex starting_;
 };
 
 Pool& ThePool() {

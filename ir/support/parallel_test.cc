@@ -1,6 +1,7 @@
 #include "ir/support/parallel.h"
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -81,13 +82,26 @@ TEST(ParallelFor, ManyCallersAtOnce) {
   SetThreadCount(3);
   std::vector<std::thread> callers;
   std::atomic<int64_t> total = 0;
-  for (int t = 0; t < 8; ++t)
+  for (int t = 0; t < 12; ++t)  // more than the pool has places for
     callers.emplace_back([&] {
       for (int round = 0; round < 200; ++round)
         ParallelFor(0, 100, 7, [&](int64_t b, int64_t e) { total += e - b; });
     });
   for (std::thread& caller : callers) caller.join();
-  EXPECT_EQ(total, 8 * 200 * 100);
+  EXPECT_EQ(total, 12 * 200 * 100);
+}
+
+TEST(ParallelFor, ThreadsSleepWakeAndRetire) {
+  const ThreadCountGuard guard;
+  for (const int threads : {4, 2, 1, 3}) {
+    SetThreadCount(threads);
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<int> calls = 0;
+      ParallelFor(0, 8, 1, [&](int64_t, int64_t) { ++calls; });
+      EXPECT_EQ(calls, 8);
+      if (round % 5 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
 }
 
 }  // namespace
