@@ -7,6 +7,7 @@
 #include "backends/kernel/lower.h"
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/share.h"
+#include "backends/kernel/trim.h"
 #include "backends/kernel/visit.h"
 #include "backends/llvm/emit_kernel.h"
 #include "ir/support/parallel.h"
@@ -90,17 +91,25 @@ Result<KernelCall> PlanKernel(const Instruction& fusion, Jit& jit, llvm::ArrayRe
   kernel::MergeLoops(lowered.kernel);
   kernel::RemoveDuplicates(lowered.kernel);
   kernel::ShareBetweenLoops(lowered.kernel);
+  const auto moved = kernel::TrimBuffers(lowered.kernel, kMaxScalar);
   kernel::ScheduleLoops(lowered.kernel, {});
   KernelCall call;
   call.extent = kernel::ParallelExtent(lowered.kernel);
   const int64_t group = codegen::ParallelGrain(lowered.kernel);
   const int64_t iterations = std::max<int64_t>(kPieceCost / IterationCost(lowered.kernel), 1);
   call.grain = (iterations + group - 1) / group * group;
+  const std::vector<kernel::Buffer> buffers = lowered.kernel.buffers;
   HLO_TRY(call.kernel, jit.Add(std::move(lowered.kernel)));
   const size_t parameters = fusion.callee()->parameters().size();
   for (size_t i = 0; i < parameters; ++i) call.buffers.push_back(operands[i].leaves[0].slice);
   call.first_result = parameters;
   for (const Leaf& leaf : result.leaves) call.buffers.push_back(leaf.slice);
+  for (size_t i = 0; i < call.buffers.size(); ++i) {
+    const int64_t bytes = Info(buffers[i].type).host_bytes(), size = buffers[i].count * bytes;
+    if (call.buffers[i].size == size || call.buffers[i].buffer < 0) continue;
+    call.buffers[i].offset += moved[i] * bytes;
+    call.buffers[i].size = size;
+  }
   for (const auto& [output, parameter] : lowered.in_place)
     call.copies.emplace_back(operands[static_cast<size_t>(parameter)].leaves[0].slice,
                              result.leaves[static_cast<size_t>(output)].slice);

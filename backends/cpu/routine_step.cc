@@ -7,8 +7,6 @@ namespace {
 
 /// A copy of more bytes deserves several threads, or at least a look at the interrupt flag around it.
 constexpr int64_t kMaxCopy = int64_t{64} << 10;
-/// Arrays up to this size may come to lie in registers, element by element.
-constexpr int64_t kMaxScalar = 64;
 
 class RoutineStep final : public Step {
  public:

@@ -8,6 +8,9 @@
 
 namespace hlo::cpu {
 
+/// Arrays up to this size may come to lie in registers, element by element.
+constexpr int64_t kMaxScalar = 64;
+
 /// Collects what steps do as a routine. Each function adds to the end and returns false if the step cannot be
 /// part of a routine, because it does too much at once.
 class RoutineBuilder {

@@ -2,6 +2,7 @@
 #include "backends/kernel/lower.h"
 #include "backends/kernel/parse.h"
 #include "backends/kernel/schedule.h"
+#include "backends/kernel/trim.h"
 #include "gtest/gtest.h"
 #include "ir/module.h"
 #include "parser/parser.h"
@@ -45,6 +46,44 @@ TEST(KernelIr, TextIsReadAsItIsWritten) {
   const auto again = ParseKernel(text);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(ToString(*again), text);
+}
+
+TEST(KernelIr, ArraysAreTrimmedToWhatIsTouched) {
+  auto kernel =
+      ParseKernel(R"(kernel k(b0: f32[900], b1: s32[64], b2: f32[500], out b3: f32[300], b4: f32[4]) {
+  %0 = load b1[63]
+  %1 = convert s64 %0
+  for i0 in 10 {
+    for i1 in 5 {
+      %2 = load b0[i0*20 + i1*-2 + 500]
+      %3 = load b2[i1 + %1*5 + 7]
+      %4 = load b4[3]
+      %5 = add f32 %2, %3
+      %6 = add f32 %5, %4
+      store b3[i0*5 + i1 + 100], %6
+    }
+  }
+}
+)");
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  EXPECT_EQ(TrimBuffers(*kernel, 16), (llvm::SmallVector<int64_t, 8>{492, 63, 0, 100, 0}));
+  ASSERT_TRUE(VerifyKernel(*kernel));
+  EXPECT_EQ(ToString(*kernel),
+            R"(kernel k(b0: f32[189], b1: s32[1], b2: f32[500], out b3: f32[50], b4: f32[4]) {
+  %0 = load b1[0]
+  %1 = convert s64 %0
+  for i0 in 10 {
+    for i1 in 5 {
+      %2 = load b0[i0*20 + i1*-2 + 8]
+      %3 = load b2[i1 + %1*5 + 7]
+      %4 = load b4[3]
+      %5 = add f32 %2, %3
+      %6 = add f32 %5, %4
+      store b3[i0*5 + i1], %6
+    }
+  }
+}
+)");
 }
 
 TEST(KernelIr, BrokenKernelsAreRefused) {

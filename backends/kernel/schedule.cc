@@ -63,6 +63,18 @@ int64_t Contiguity(Region& region, LoopId loop) {
   return score;
 }
 
+/// Whether neighbouring iterations of `loop` load what does not lie side by side.
+bool Jumps(const Region& region, LoopId loop) {
+  bool jumps = false;
+  ForEachStmt(region, [&](const Stmt& stmt) {
+    const auto* load = std::get_if<LoadStmt>(&stmt);
+    if (load == nullptr) return;
+    const int64_t factor = load->address.FactorOf(loop);
+    jumps |= factor != 0 && factor != 1;
+  });
+  return jumps;
+}
+
 int64_t OpCount(const Region& region) {
   int64_t count = 0;
   ForEachStmt(region, [&](const Stmt& stmt) {
@@ -272,7 +284,8 @@ class Chooser {
     // Groups of lanes would each walk through a reduction of their own; wider vectors go through it once, and
     // read more of each line of memory.
     if (llvm::any_of(body.stmts, [](const Stmt& s) { return std::holds_alternative<ReduceStmt>(s); })) {
-      width *= ops <= kOpsOfStrip ? kStrip : unroll;
+      const bool strip = ops <= kOpsOfStrip && !Jumps(body, loop.id);
+      width *= strip ? kStrip : unroll;
       unroll = 1;
       while (width / 2 >= loop.extent || (width > target_.width && width > loop.extent)) width /= 2;
     }

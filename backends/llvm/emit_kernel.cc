@@ -204,6 +204,8 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
 
 KernelEmitter::Range KernelEmitter::NextPart(const kernel::Dimension& dimension) {
   Value *begin = function_->getArg(1), *end = function_->getArg(2);
+  const int64_t group = int64_t{dimension.width} * dimension.unroll;
+  whole_groups_ = dimension.extent % group == 0 && parallel_before_ % group == 0;
   if (kernel::OutermostLoops(kernel_).size() == 1) return {begin, end};
   Value* before = Int64(parallel_before_);
   parallel_before_ += dimension.extent;

@@ -48,13 +48,44 @@ Status KernelEmitter::CarriedLoop(kernel::LoopId loop, Range range, Value* step,
   return {};
 }
 
-bool KernelEmitter::IsTiny(const Dimension& dimension, const kernel::Region& body) {
-  constexpr int64_t kMaxIterations = 8, kMaxStmts = 64;
-  if (dimension.width > 1 || dimension.outer >= 0 || dimension.parallel || dimension.extent > kMaxIterations)
-    return false;
+namespace {
+
+constexpr int64_t kMaxTinyIterations = 8, kMaxTinyStmts = 64, kLanes = 16;
+
+int64_t WrittenStmts(const kernel::Region& region);
+
+/// Whether a loop around so many statements is written out.
+bool IsTinyAround(const Dimension& dimension, int64_t stmts) {
+  return dimension.width == 1 && dimension.outer < 0 && !dimension.parallel &&
+         dimension.extent <= kMaxTinyIterations && stmts * dimension.extent <= kMaxTinyStmts;
+}
+
+int64_t TimesWritten(const Dimension& dimension, int64_t stmts) {
+  if (IsTinyAround(dimension, stmts)) return dimension.extent;
+  return dimension.unroll * std::max<int64_t>(dimension.width / kLanes, 1);
+}
+
+/// Statements of a region, those of loops that are written out once for each iteration.
+int64_t WrittenStmts(const kernel::Region& region) {
   int64_t count = 0;
-  kernel::ForEachStmt(body, [&](const kernel::Stmt&) { ++count; });
-  return count * dimension.extent <= kMaxStmts;
+  for (const kernel::Stmt& stmt : region.stmts) {
+    ++count;
+    if (const auto* loop = std::get_if<kernel::LoopStmt>(&stmt)) {
+      const int64_t inside = WrittenStmts(*loop->body);
+      count += inside * TimesWritten(loop->loop, inside);
+    }
+    if (const auto* reduce = std::get_if<ReduceStmt>(&stmt)) {
+      const int64_t inside = WrittenStmts(*reduce->body) + WrittenStmts(*reduce->combiner);
+      count += inside * TimesWritten(reduce->loops.back(), inside);
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+bool KernelEmitter::IsTiny(const Dimension& dimension, const kernel::Region& body) const {
+  return IsTinyAround(dimension, WrittenStmts(body) * std::max<int64_t>(vector_.width / kLanes, 1));
 }
 
 Status KernelEmitter::ScalarLoop(kernel::LoopId loop, Range range, int64_t step,
@@ -82,18 +113,22 @@ Status KernelEmitter::VectorLoops(const Dimension& dimension, Range range, Accum
       HLO_CHECK_OK(one(u, Int64(static_cast<int64_t>(u) * width), nullptr));
     return {};
   }
+  const auto groups = [&](Range part) {
+    return CarriedLoop(dimension.id, part, Int64(group), carried, [&]() -> Status {
+      Value* base = loop_values_[slot];
+      for (int u = 0; u < dimension.unroll; ++u)
+        HLO_CHECK_OK(one(u, b_.CreateAdd(base, Int64(static_cast<int64_t>(u) * width)), nullptr));
+      return {};
+    });
+  };
+  if (dimension.parallel && whole_groups_) return groups(range);
   Value* rest = range.begin;
   if (!whole || dimension.extent >= group) {
     // The last place at which a whole group fits, counted from the beginning.
     Value* length = b_.CreateSub(range.end, range.begin);
     Value* covered = b_.CreateSub(length, b_.CreateURem(length, Int64(group)));
     Value* end = b_.CreateAdd(range.begin, covered);
-    HLO_CHECK_OK(CarriedLoop(dimension.id, {range.begin, end}, Int64(group), carried, [&]() -> Status {
-      Value* base = loop_values_[slot];
-      for (int u = 0; u < dimension.unroll; ++u)
-        HLO_CHECK_OK(one(u, b_.CreateAdd(base, Int64(static_cast<int64_t>(u) * width)), nullptr));
-      return {};
-    }));
+    HLO_CHECK_OK(groups({range.begin, end}));
     rest = end;
   }
   if (whole && dimension.extent % group == 0) return {};

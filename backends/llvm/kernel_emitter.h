@@ -50,7 +50,7 @@ class KernelEmitter {
                                llvm::ArrayRef<Value*> y);
   Result<Value*> FoldLanes(const kernel::ReduceStmt& stmt, llvm::ArrayRef<Value*> groups);
   Value* Neutral(OpKind kind, ElementType type);
-  /// What of a launch's [begin, end) falls to the next of the parallel loops.
+  /// What of a launch's [begin, end) falls to the next of the parallel loops; sets whole_groups_.
   Range NextPart(const kernel::Dimension& dimension);
   Range WholeRange(const kernel::Dimension& dimension);
 
@@ -74,8 +74,9 @@ class KernelEmitter {
   /// memory and the lanes do not: the vectors of all its iterations are loaded and transposed at the first.
   Value* LoadFromTile(const kernel::LoadStmt& stmt, const Place& place, llvm::FixedVectorType* type);
   [[nodiscard]] bool InTile(const kernel::LoadStmt& stmt, const Place& place) const;
-  /// A short scalar loop whose few iterations are written one behind the other.
-  static bool IsTiny(const kernel::Dimension& dimension, const kernel::Region& body);
+  /// A short scalar loop whose few iterations are written one behind the other: few statements, too,
+  /// those of inner loops counted as often as they are written.
+  [[nodiscard]] bool IsTiny(const kernel::Dimension& dimension, const kernel::Region& body) const;
   /// A loop that is written out.
   Status EmitUnrolled(const kernel::LoopStmt& stmt);
   Value* LoadScalar(const kernel::LoadStmt& stmt, Value* element);
@@ -95,6 +96,7 @@ class KernelEmitter {
   std::vector<Value*> loop_values_;  // by loop; of a vector loop, that of lane 0
   VectorLoop vector_;
   int64_t parallel_before_ = 0;  // iterations of the parallel loops before
+  bool whole_groups_ = false;    // parts of the parallel loop begin and end with groups of its lanes
   /// The innermost written-out loop while its iterations are emitted; the vector loop in it is whole.
   struct Tile {
     kernel::LoopId loop = -1;
