@@ -153,6 +153,7 @@ Status Prepare(Module& module, const CpuOptions& options) {
   HLO_CHECK_OK(
       RunPipeline(module, "@cpu-run-O" + std::to_string(options.optimization_level), options, controls));
   if (options.optimization_level > 0) {
+    WidenSums(module);
     SplitFullReductions(module);
     GroupIntoKernels(module);
   }

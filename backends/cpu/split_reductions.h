@@ -1,4 +1,4 @@
-// Reductions to one element as reductions of parts, so that several threads can work on them.
+// Reductions in forms that several threads and wide registers like better.
 #pragma once
 #include "ir/module.h"
 
@@ -8,5 +8,8 @@ namespace hlo::cpu {
 /// the shape only, never on threads. Only for combiners that are one associative operation and initial values
 /// that may join twice.
 void SplitFullReductions(Module& module);
+
+/// Sums of floats narrower than f32 are added in f32 and rounded once.
+void WidenSums(Module& module);
 
 }  // namespace hlo::cpu

@@ -21,8 +21,9 @@ using llvm::Value;
 
 namespace {
 
-/// Beyond it most of what neighbouring loads bring is not used.
-constexpr int64_t kMaxShuffledStride = 4;
+/// The largest stride at which neighbours are loaded and shuffled: beyond it most of what they bring is not
+/// used. Machines gather no elements of less than 4 bytes.
+int64_t MaxShuffledStride(const Type* element) { return element->getScalarSizeInBits() < 32 ? 8 : 4; }
 
 }  // namespace
 
@@ -95,6 +96,11 @@ Status KernelEmitter::Emit(const OpStmt& stmt) {
     types.push_back(kernel_.TypeOf(operand));
     vector |= At(operand).IsVector();
   }
+  if (DividesByInvariant(stmt)) {
+    At(stmt.result) =
+        FromCompute(b_, stmt.type, DivideByInvariant(b_, operands[0].compute, operands[1].compute));
+    return {};
+  }
   if (vector)
     for (Emitted& operand : operands)
       operand = {Splat(b_, operand.compute, vector_.width), Splat(b_, operand.stored, vector_.width)};
@@ -107,6 +113,11 @@ Status KernelEmitter::Emit(const OpStmt& stmt) {
   }
   At(stmt.result) = *result;
   return {};
+}
+
+bool KernelEmitter::DividesByInvariant(const OpStmt& stmt) {
+  return stmt.kind == OpKind::Divide && IsFloat(stmt.type) && At(stmt.operands[0]).IsVector() &&
+         !At(stmt.operands[1]).IsVector() && IsSupported(stmt.type) && stmt.type != ElementType::F8E8M0FNU;
 }
 
 Status KernelEmitter::Emit(const LoadStmt& stmt) {
@@ -153,7 +164,8 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
                                                       b_.CreateVectorReverse(otherwise)));
   }
   if (mask == nullptr && InTile(stmt, place)) return LoadFromTile(stmt, place, type);
-  if (mask == nullptr && place.lanes == nullptr && place.stride > 1 && place.stride <= kMaxShuffledStride)
+  if (stmt.mask < 0 && place.lanes == nullptr && place.stride > 1 &&
+      place.stride <= MaxShuffledStride(element))
     return LoadStrided(stmt, place, type);
   if (mask == nullptr)
     mask = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(vector_.width), b_.getTrue());

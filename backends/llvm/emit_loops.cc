@@ -184,6 +184,7 @@ Result<KernelEmitter::Accumulators> KernelEmitter::Combine(const ReduceStmt& stm
 
 Status KernelEmitter::FoldElements(const ReduceStmt& stmt, llvm::MutableArrayRef<Value*> accumulators) {
   HLO_CHECK_OK(EmitRegion(*stmt.body));
+  if (FoldsBits(stmt)) return FoldBits(stmt, accumulators), Status();
   llvm::SmallVector<Value*, 2> elements;
   for (size_t i = 0; i < stmt.inits.size(); ++i) {
     Value* element = At(stmt.body->yields[i]).compute;
@@ -205,6 +206,7 @@ Status KernelEmitter::ReduceLevel(const ReduceStmt& stmt, size_t level, Accumula
   if (last && dimension.width > 1) {
     const size_t count = stmt.inits.size();
     return VectorLoops(dimension, WholeRange(dimension), accumulators, [&](int group) {
+      if (FoldsBits(stmt)) return FoldElements(stmt, accumulators);
       return FoldElements(
           stmt, llvm::MutableArrayRef(accumulators).slice(static_cast<size_t>(group) * count, count));
     });
@@ -253,7 +255,12 @@ Status KernelEmitter::Emit(const ReduceStmt& stmt) {
   const size_t count = stmt.inits.size();
   const Dimension& last = stmt.loops.back();
   Accumulators accumulators;
-  if (last.width > 1) {
+  if (FoldsBits(stmt)) {
+    HLO_TRY(Value * folded, ReduceBits(stmt));
+    Value* init = At(stmt.inits[0]).compute;
+    if (in_vector()) init = Splat(b_, init, vector_.width);
+    HLO_TRY(accumulators, Combine(stmt, init, folded));
+  } else if (last.width > 1) {
     // Partial results in lanes; the init joins at the end.
     if (kernel_.TypeOf(stmt.inits[0]) == ElementType::F8E8M0FNU)
       return Error("kernel-unsupported", {}, "f8e8m0fnu has no neutral elements");

@@ -365,6 +365,7 @@ std::optional<Emitted> EmitOp(const OpContext& c) {
   if (const Row* row = FindRow(c)) {
     Value* value = row->emit(c);
     if (value == nullptr) return {};
+    if (c.op.kind == OpKind::Convert && c.op.type == ElementType::BF16) return ConvertedToBf16(c.b, value);
     return FromCompute(c.b, c.op.type, value);
   }
   if (!IsFloat(c.type())) return {};

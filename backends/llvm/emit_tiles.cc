@@ -89,8 +89,18 @@ Value* KernelEmitter::LoadStrided(const LoadStmt& stmt, const Place& place, llvm
   for (int64_t begin = 0; begin <= last; begin += width) {
     // Nothing behind the last element that is wanted is read.
     const int64_t from = std::min(begin, last - (width - 1));
-    Value* chunk =
-        b_.CreateAlignedLoad(type, Pointer(stmt.buffer, b_.CreateAdd(place.scalar, Int64(from))), align);
+    Value* pointer = Pointer(stmt.buffer, b_.CreateAdd(place.scalar, Int64(from)));
+    Value* chunk = nullptr;
+    if (vector_.mask == nullptr) {
+      chunk = b_.CreateAlignedLoad(type, pointer, align);
+    } else {
+      // What lies between the lanes that exist belongs to the next: behind the last of them memory may end.
+      llvm::SmallVector<int, 64> owners;
+      for (int64_t j = 0; j < width; ++j)
+        owners.push_back(static_cast<int>((from + j + place.stride - 1) / place.stride));
+      Value* mask = b_.CreateShuffleVector(vector_.mask, owners);
+      chunk = b_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type));
+    }
     llvm::SmallVector<int, 64> lanes;
     for (int64_t i = 0; i < width; ++i) {
       const int64_t at = i * place.stride;

@@ -36,6 +36,9 @@ class KernelEmitter {
   Status Emit(const kernel::LoopStmt& stmt);
   Status Emit(const kernel::ReduceStmt& stmt);
 
+  /// A vector by a scalar, in floats.
+  bool DividesByInvariant(const kernel::OpStmt& stmt);
+
   // Loops.
   Status ScalarLoop(kernel::LoopId loop, Range range, int64_t step, llvm::function_ref<Status()> body);
   /// `body(group)` emits one group of lanes; `group` counts those that are interleaved.
@@ -48,6 +51,10 @@ class KernelEmitter {
   Status FoldElements(const kernel::ReduceStmt& stmt, llvm::MutableArrayRef<Value*> accumulators);
   Result<Accumulators> Combine(const kernel::ReduceStmt& stmt, llvm::ArrayRef<Value*> x,
                                llvm::ArrayRef<Value*> y);
+  /// Maxima and minima of floats in vectors: by three folds of their bits, see emit_extremes.cc.
+  [[nodiscard]] bool FoldsBits(const kernel::ReduceStmt& stmt) const;
+  void FoldBits(const kernel::ReduceStmt& stmt, llvm::MutableArrayRef<Value*> accumulators);
+  Result<Value*> ReduceBits(const kernel::ReduceStmt& stmt);
   Result<Value*> FoldLanes(const kernel::ReduceStmt& stmt, llvm::ArrayRef<Value*> groups);
   Value* Neutral(OpKind kind, ElementType type);
   /// What of a launch's [begin, end) falls to the next of the parallel loops; sets whole_groups_.
@@ -105,5 +112,8 @@ class KernelEmitter {
   };
   std::unique_ptr<Tile> tile_;
 };
+
+/// x / divisor, a float vector by one number, to the last bit what division instructions give.
+llvm::Value* DivideByInvariant(llvm::IRBuilderBase& b, llvm::Value* x, llvm::Value* divisor);
 
 }  // namespace hlo::codegen

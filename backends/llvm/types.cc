@@ -9,17 +9,20 @@ using llvm::IRBuilderBase;
 using llvm::Type;
 using llvm::Value;
 
-/// f32 to the upper half of its bits, to nearest even; NaNs keep their sign only.
-Value* ToBf16(IRBuilderBase& b, Value* x) {
+/// f32 to the upper half of its bits, to nearest even; what NaNs become is given.
+Value* RoundToBf16(IRBuilderBase& b, Value* x, llvm::function_ref<Value*(Value* bits)> nans) {
   Type* wide = SameWidth(b.getInt32Ty(), x->getType());
   Type* narrow = SameWidth(b.getInt16Ty(), x->getType());
   Value* bits = b.CreateBitCast(x, wide);
   Value* odd = b.CreateAnd(b.CreateLShr(bits, 16), llvm::ConstantInt::get(wide, 1));
   Value* rounded = b.CreateAdd(bits, b.CreateAdd(odd, llvm::ConstantInt::get(wide, 0x7fff)));
-  Value* sign = b.CreateAnd(bits, llvm::ConstantInt::get(wide, 0x80000000));
-  Value* quiet = b.CreateOr(sign, llvm::ConstantInt::get(wide, 0x7fc00000));
-  Value* kept = b.CreateSelect(b.CreateFCmpUNO(x, x), quiet, rounded);
+  Value* kept = b.CreateSelect(b.CreateFCmpUNO(x, x), nans(bits), rounded);
   return b.CreateTrunc(b.CreateLShr(kept, 16), narrow);
+}
+
+/// Of what an operation gave: its NaNs have the quiet bit set, which lies in the upper half.
+Value* ToBf16(IRBuilderBase& b, Value* x) {
+  return RoundToBf16(b, x, [](Value* bits) { return bits; });
 }
 
 Value* FromBf16(IRBuilderBase& b, Value* bits) {
@@ -103,6 +106,13 @@ Emitted FromStored(IRBuilderBase& b, ElementType type, Value* stored) {
   if (IsByteFloat(type)) return {DecodeByteFloat(b, type, stored), stored};
   const Conversion* c = FindConversion(type);
   return {c == nullptr ? stored : c->to_compute(b, stored), stored};
+}
+
+Emitted ConvertedToBf16(IRBuilderBase& b, Value* f32) {
+  return FromStored(b, ElementType::BF16, RoundToBf16(b, f32, [&](Value* bits) {
+                      Value* sign = b.CreateAnd(bits, llvm::ConstantInt::get(bits->getType(), 0x80000000));
+                      return b.CreateOr(sign, llvm::ConstantInt::get(bits->getType(), 0x7fc00000));
+                    }));
 }
 
 Emitted FromCompute(IRBuilderBase& b, ElementType type, Value* compute) {

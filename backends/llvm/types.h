@@ -28,7 +28,10 @@ llvm::Value* Splat(llvm::IRBuilderBase& b, llvm::Value* value, unsigned width);
 /// An i8 whose low bits are an integer of the type, extended by sign or zeros; other types as they are.
 llvm::Value* Wrap(llvm::IRBuilderBase& b, ElementType type, llvm::Value* value);
 
-/// Both forms from one of them. FromCompute rounds to the type.
+/// bf16 of f32 from anywhere: NaNs keep their sign only, as some have nothing but low bits.
+Emitted ConvertedToBf16(llvm::IRBuilderBase& b, llvm::Value* f32);
+
+/// Both forms from one of them. FromCompute rounds to the type what an operation gave.
 Emitted FromStored(llvm::IRBuilderBase& b, ElementType type, llvm::Value* stored);
 Emitted FromCompute(llvm::IRBuilderBase& b, ElementType type, llvm::Value* compute);
 
