@@ -3,6 +3,7 @@
 
 #include "backends/cpu/jit.h"
 #include "backends/kernel/dedupe.h"
+#include "backends/kernel/fold.h"
 #include "backends/kernel/interpret.h"
 #include "backends/kernel/lower.h"
 #include "backends/kernel/parse.h"
@@ -96,6 +97,8 @@ TEST_P(KernelCode, EqualsItsInterpretation) {
   // Values that are kept for another loop change nothing.
   const auto lower_sharing = [&] {
     kernel::Kernel kernel = lower();
+    kernel::FoldConstants(kernel);
+    EXPECT_TRUE(kernel::VerifyKernel(kernel)) << kernel::ToString(kernel);
     kernel::RemoveDuplicates(kernel);
     kernel::ShareBetweenLoops(kernel);
     EXPECT_TRUE(kernel::VerifyKernel(kernel)) << kernel::ToString(kernel);

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/routine_step.h"
 #include "backends/kernel/dedupe.h"
+#include "backends/kernel/fold.h"
 #include "backends/kernel/lower.h"
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/share.h"
@@ -88,6 +89,7 @@ std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, Program& program, 
 Result<KernelCall> PlanKernel(const Instruction& fusion, Jit& jit, llvm::ArrayRef<Value> operands,
                               const Value& result) {
   HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name()));
+  kernel::FoldConstants(lowered.kernel);
   kernel::MergeLoops(lowered.kernel);
   kernel::RemoveDuplicates(lowered.kernel);
   kernel::ShareBetweenLoops(lowered.kernel);

@@ -1,3 +1,4 @@
+#include "backends/kernel/fold.h"
 #include "backends/kernel/interpret.h"
 #include "backends/kernel/lower.h"
 #include "backends/kernel/parse.h"
@@ -46,6 +47,43 @@ TEST(KernelIr, TextIsReadAsItIsWritten) {
   const auto again = ParseKernel(text);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(ToString(*again), text);
+}
+
+TEST(KernelIr, ConstantsAreFolded) {
+  auto kernel = ParseKernel(R"(kernel k(b0: f32[100], out b1: f32[100]) {
+  %0 = constant s32 0xfffffffd
+  %1 = convert s64 %0
+  %2 = constant s64 0x0
+  %3 = constant s64 0x7
+  %4 = clamp s64 %2, %1, %3
+  %5 = compare LE pred %4, %3
+  %6 = constant f32 0x0
+  %7 = load b0[%3*5 + %4 + 1] if %5 else %6
+  %8 = load b0[3]
+  for i0 in 4 {
+    %9 = index i0
+    %10 = compare LT pred %9, %3
+    %11 = and pred %5, %10
+    %12 = select f32 %5, %7, %8
+    store b1[i0 + %3*2], %12 if %11
+  }
+  %13 = compare GT pred %2, %3
+  store b1[0], %6 if %13
+}
+)");
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  FoldConstants(*kernel);
+  ASSERT_TRUE(VerifyKernel(*kernel));
+  EXPECT_EQ(ToString(*kernel), R"(kernel k(b0: f32[100], out b1: f32[100]) {
+  %0 = constant s64 0x7
+  %1 = load b0[36]
+  for i0 in 4 {
+    %2 = index i0
+    %3 = compare LT pred %2, %0
+    store b1[i0 + 14], %1 if %3
+  }
+}
+)");
 }
 
 TEST(KernelIr, ArraysAreTrimmedToWhatIsTouched) {
