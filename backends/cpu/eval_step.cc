@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "ir/eval/custom_call.h"
 #include "ir/op.h"
 
 namespace hlo::cpu {
@@ -89,6 +90,10 @@ class EvalStep final : public Step {
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override {
+    if (inst_.kind() == OpKind::CustomCall) {
+      const auto* target = FindCustomCallTarget(inst_.attr<CustomCallAttrs>().custom_call_target);
+      if (target != nullptr && target->explain != nullptr) return target->explain(inst_);
+    }
     return "general loops of the evaluator" + (why_.empty() ? "" : ": " + why_);
   }
 

@@ -17,7 +17,9 @@ class StructuredStep final : public Step {
     return frame.CheckInterrupt();
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
-  [[nodiscard]] std::string Explain() const override { return "loops of its own: " + plan_.how; }
+  [[nodiscard]] std::string Explain() const override {
+    return (plan_.library ? "" : "loops of its own: ") + plan_.how;
+  }
 
  private:
   const Instruction& inst_;

@@ -17,6 +17,8 @@ struct Plan {
   std::function<void(void* const* arrays)> run;
   /// The operand that the result may lie in the place of; -1: none.
   int64_t in_place = -1;
+  /// `how` names the library that does the work.
+  bool library = false;
 };
 
 /// What a plan may use, and what it returns where it has no way for the instruction: kernel-unsupported with
@@ -36,8 +38,11 @@ Planner PlanHistogram;
 Planner PlanSort;
 /// rng-bit-generator.
 Planner PlanRandomBits;
-/// triangular-solve of real numbers.
+/// cholesky with a library.
+Planner PlanCholesky;
+/// triangular-solve of real numbers; of complex ones with a library.
 Planner PlanTriangularSolve;
+Planner PlanComplexTriangularSolve;
 
 /// kernel-unsupported.
 tl::unexpected<Diagnostic> Unsupported(const Instruction& inst, llvm::StringRef why);

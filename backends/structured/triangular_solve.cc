@@ -190,6 +190,8 @@ Result<Plan> PlanTriangularSolve(const Instruction& inst, gemm::Isa isa) {
   const Shape &a = inst.operand(0)->shape(), &b = inst.operand(1)->shape();
   const ElementType type = inst.shape().element_type();
   if (attrs.transpose_a == TransposeA::Invalid) return Unsupported(inst, "no transpose_a");
+  if (IsComplex(type) && a.element_type() == type && b.element_type() == type)
+    return PlanComplexTriangularSolve(inst, isa);
   if ((type != ElementType::F32 && type != ElementType::F64) || a.element_type() != type ||
       b.element_type() != type)
     return Unsupported(inst, "element types of triangular solves");

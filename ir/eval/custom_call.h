@@ -8,6 +8,8 @@ namespace hlo {
 struct CustomCallTarget {
   llvm::StringRef name;
   EvalFn eval;
+  /// How a call of it is computed, for --explain-codegen; null: there is nothing to say.
+  std::string (*explain)(const Instruction& inst) = nullptr;
 };
 /// The built-in target of that name, or null.
 const CustomCallTarget* FindCustomCallTarget(llvm::StringRef name);

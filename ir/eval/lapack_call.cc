@@ -1,23 +1,8 @@
 #include "ir/eval/lapack_call.h"
 
-#include <dlfcn.h>
-
 #include "ir/eval/physical_order.h"
 
 namespace hlo::lapack {
-
-void* FindRoutine(llvm::StringRef name) {
-  // OpenBLAS carries LAPACK too; the reference libraries are the fallback.
-  static const std::vector<void*> libraries = [] {
-    std::vector<void*> found;
-    for (const char* file : {"libopenblas.so.0", "liblapack.so.3", "libblas.so.3"})
-      if (void* library = dlopen(file, RTLD_NOW | RTLD_GLOBAL)) found.push_back(library);
-    return found;
-  }();
-  for (void* library : libraries)
-    if (void* routine = dlsym(library, name.str().c_str())) return routine;
-  return nullptr;
-}
 
 std::vector<uint8_t> ToPhysical(const Literal& literal, const Shape& layout_shape) {
   std::vector<uint8_t> bytes(literal.byte_size());
@@ -88,13 +73,10 @@ Status Call::Expect(size_t operands, size_t results, int64_t core) const {
   return {};
 }
 
-Status Call::LoadRoutine(const std::string& name) {
-  routine_ = FindRoutine(name);
-  if (routine_) return {};
-  return Error("unavailable-library", inst_.loc(),
-               "no LAPACK library with routine '{0}' is installed (tried libopenblas.so.0, liblapack.so.3, "
-               "libblas.so.3)",
-               name);
+int64_t Call::SizeOf(const Shape& shape) {
+  int64_t size = 1;
+  for (const int64_t d : shape.dims().take_back(2)) size = std::max(size, d);
+  return size;
 }
 
 Result<Literal> Call::Finish() {

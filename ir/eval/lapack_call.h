@@ -4,39 +4,11 @@
 #include <vector>
 
 #include "ir/eval/custom_call.h"
+#include "ir/eval/lapack_library.h"
+#include "ir/support/interrupt.h"
+#include "ir/support/parallel.h"
 
 namespace hlo::lapack {
-
-/// The LAPACK routine `name` (Fortran spelling, e.g. "dpotrf_"), loaded on first use; null if no
-/// LAPACK library is installed or it lacks the routine.
-void* FindRoutine(llvm::StringRef name);
-
-template <class T>
-struct Traits;
-template <>
-struct Traits<float> {
-  using Real = float;
-  static constexpr char kPrefix = 's';
-};
-template <>
-struct Traits<double> {
-  using Real = double;
-  static constexpr char kPrefix = 'd';
-};
-template <>
-struct Traits<std::complex<float>> {
-  using Real = float;
-  static constexpr char kPrefix = 'c';
-};
-template <>
-struct Traits<std::complex<double>> {
-  using Real = double;
-  static constexpr char kPrefix = 'z';
-};
-template <class T>
-using Real = typename Traits<T>::Real;
-template <class T>
-inline constexpr bool kIsComplex = !std::is_same_v<T, Real<T>>;
 
 /// Elements of a literal in the order of its shape's layout, as a custom call sees them.
 std::vector<uint8_t> ToPhysical(const Literal& literal, const Shape& layout_shape);
@@ -79,45 +51,71 @@ class Call {
   [[nodiscard]] Status Expect(size_t operands, size_t results, int64_t core) const;
   Result<Literal> Finish();
 
-  /// Loads `?name_` for element type T; the error names the routine.
-  template <class T>
-  Status Load(llvm::StringRef name) {
-    return LoadRoutine((llvm::Twine(Traits<T>::kPrefix) + name + "_").str());
+  /// The routine for element type T and matrices of the size of operand 0.
+  template <Routine routine, class T>
+  Function<routine, T>* Load() {
+    return Find<routine, T>(SizeOf(in_[0].shape));
   }
-  /// Calls the loaded routine.
-  template <class... Args>
-  void Run(Args... args) {
-    reinterpret_cast<void (*)(Args...)>(routine_)(args...);
+  /// Calls run(entry, work) for all entries of the batch, which have `core` dimensions; threads share them.
+  template <class Space, class F>
+  void ForEachEntry(int64_t core, F run) const {
+    int64_t elements = 1;
+    for (int64_t d = 0; d < core; ++d) elements *= std::max(1, in_[0].Dim(d));
+    const int64_t grain = kEntryWork / (elements * SizeOf(in_[0].shape));
+    ParallelFor(0, Batch(core), grain, [&](int64_t begin, int64_t end) {
+      Space work;
+      for (int64_t b = begin; b < end && !Interrupted(); ++b) run(b, work);
+    });
   }
+  /// The larger dimension of matrices.
+  static int64_t SizeOf(const Shape& shape);
 
  private:
-  Status LoadRoutine(const std::string& name);
+  static constexpr int64_t kEntryWork = 20000;  // operations of a piece for a thread
   const Instruction& inst_;
   std::vector<Buffer> in_, out_;
-  void* routine_ = nullptr;
 };
 
-/// Copies operand `i` to result `o` (declared as aliased).
-inline void Alias(Call& call, size_t i, size_t o) { call.out(o).bytes = call.in(i).bytes; }
+/// Operand `i` becomes result `o`, which the routine overwrites.
+inline void Alias(Call& call, size_t i, size_t o) { call.out(o).bytes = std::move(call.in(i).bytes); }
 
-/// A routine's work space: run once with lwork = -1 to learn the size, then again.
+/// A routine's work space. The first call of `run` has lwork = -1 and learns the size.
 template <class T>
 struct Work {
   std::vector<T> data = std::vector<T>(1);
   int size = -1;
+  T* get() { return data.data(); }
   void Grow() {
     size = std::max(1, static_cast<int>(std::real(std::complex<double>(data[0]))));
     data.resize(static_cast<size_t>(size));
   }
+  template <class F>
+  void Run(F run) {
+    if (size < 0) {
+      run();
+      Grow();
+    }
+    run();
+  }
 };
+/// For routines without.
+struct NoWork {};
+
+/// Where the routine of a call comes from, for --explain-codegen.
+template <Routine routine, class T>
+std::string Explain(const Instruction& inst) {
+  const Shape none;
+  const Shape& shape = inst.operand_count() > 0 ? inst.operand(0)->shape() : none;
+  return FindRoutine(routine, Traits<T>::kPrefix, shape.IsArray() ? Call::SizeOf(shape) : 0).how;
+}
 
 /// Rows of a table of targets, one per element type; real and complex routines may have other names.
 // clang-format off
-#define HLO_LAPACK_ROWS(real_name, complex_name, Function)           \
-  {"lapack_s" real_name "_ffi", Function<float>},                    \
-  {"lapack_d" real_name "_ffi", Function<double>},                   \
-  {"lapack_c" complex_name "_ffi", Function<std::complex<float>>},   \
-  {"lapack_z" complex_name "_ffi", Function<std::complex<double>>}
+#define HLO_LAPACK_ROWS(real_name, complex_name, Id)                                                         \
+  {"lapack_s" real_name "_ffi", Id<float>, Explain<Routine::Id, float>},                                     \
+  {"lapack_d" real_name "_ffi", Id<double>, Explain<Routine::Id, double>},                                   \
+  {"lapack_c" complex_name "_ffi", Id<std::complex<float>>, Explain<Routine::Id, std::complex<float>>},      \
+  {"lapack_z" complex_name "_ffi", Id<std::complex<double>>, Explain<Routine::Id, std::complex<double>>}
 // clang-format on
 
 llvm::ArrayRef<CustomCallTarget> FactorTargets();  // lapack_factor.cc

@@ -12,33 +12,31 @@ template <class T>
 Result<Literal> Gesdd(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(1, 5, kMatrix));
-  HLO_CHECK_OK(call.Load<T>("gesdd"));
+  auto* const gesdd = call.Load<Routine::Gesdd, T>();
   Alias(call, 0, 0);
   const char mode = call.Letter("mode", 'S');
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), lda = std::max(1, m);
   const int ldu = std::max(1, call.out(2).Dim(1)), ldvt = std::max(1, call.out(3).Dim(1));
   const int small = std::min(m, n), large = std::max(m, n);
-  std::vector<int> int_work(static_cast<size_t>(8 * std::max(1, small)));
   const int64_t rwork = mode == 'N' ? 7 * int64_t{small}
                                     : int64_t{small} * std::max(5 * int64_t{small} + 7,
                                                                 2 * int64_t{large} + 2 * int64_t{small} + 1);
-  std::vector<Real<T>> real_work(static_cast<size_t>(kIsComplex<T> ? std::max<int64_t>(1, rwork) : 1));
-  Work<T> work;
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
+  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+    std::vector<int> int_work(static_cast<size_t>(8 * std::max(1, small)));
+    std::vector<Real<T>> real_work(static_cast<size_t>(kIsComplex<T> ? std::max<int64_t>(1, rwork) : 1));
+    work.Run([&] {
       T* a = call.out(0).At<T>(b, kMatrix);
       Real<T>* s = call.out(1).At<Real<T>>(b, kVector);
       T* u = call.out(2).At<T>(b, kMatrix);
       T* vt = call.out(3).At<T>(b, kMatrix);
       int* info = call.out(4).At<int>(b, 0);
       if constexpr (kIsComplex<T>)
-        call.Run(&mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size,
-                 real_work.data(), int_work.data(), info);
+        gesdd(&mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.get(), &work.size, real_work.data(),
+              int_work.data(), info);
       else
-        call.Run(&mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size, int_work.data(),
-                 info);
-      if (round == 0) work.Grow();
-    }
+        gesdd(&mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.get(), &work.size, int_work.data(), info);
+    });
+  });
   return call.Finish();
 }
 
@@ -47,63 +45,64 @@ template <class T>
 Result<Literal> Gesvd(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(1, 5, kMatrix));
-  HLO_CHECK_OK(call.Load<T>("gesvd"));
+  auto* const gesvd = call.Load<Routine::Gesvd, T>();
   Alias(call, 0, 0);
   const char mode = call.Letter("mode", 'S');
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), lda = std::max(1, m);
   const int ldu = std::max(1, call.out(2).Dim(1)), ldvt = std::max(1, call.out(3).Dim(1));
-  std::vector<Real<T>> real_work(static_cast<size_t>(5 * std::max(1, std::min(m, n))));
-  Work<T> work;
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
+  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+    std::vector<Real<T>> real_work(static_cast<size_t>(5 * std::max(1, std::min(m, n))));
+    work.Run([&] {
       T* a = call.out(0).At<T>(b, kMatrix);
       Real<T>* s = call.out(1).At<Real<T>>(b, kVector);
       T* u = call.out(2).At<T>(b, kMatrix);
       T* vt = call.out(3).At<T>(b, kMatrix);
       int* info = call.out(4).At<int>(b, 0);
       if constexpr (kIsComplex<T>)
-        call.Run(&mode, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size,
-                 real_work.data(), info);
+        gesvd(&mode, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.get(), &work.size, real_work.data(),
+              info);
       else
-        call.Run(&mode, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.data.data(), &work.size, info);
-      if (round == 0) work.Grow();
-    }
+        gesvd(&mode, &mode, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work.get(), &work.size, info);
+    });
+  });
   return call.Finish();
 }
 
-/// Hermitian eigenvalues of the matrix `a` in place; used by the target of LAPACK and by `Eigh`.
+/// The work space of Hermitian eigenvalues.
 template <class T>
-void RunSyevd(Call& call, char mode, char uplo, int n, T* a, Real<T>* w, int* info) {
-  const int ld = std::max(1, n);
-  Work<T> work;
-  Work<Real<T>> real_work;
-  std::vector<int> int_work(1);
-  int int_size = -1;
-  for (int round = 0; round < 2; ++round) {
-    if constexpr (kIsComplex<T>)
-      call.Run(&mode, &uplo, &n, a, &ld, w, work.data.data(), &work.size, real_work.data.data(),
-               &real_work.size, int_work.data(), &int_size, info);
-    else
-      call.Run(&mode, &uplo, &n, a, &ld, w, work.data.data(), &work.size, int_work.data(), &int_size, info);
-    if (round == 1) break;
-    work.Grow();
-    real_work.Grow();
-    int_size = std::max(1, int_work[0]);
-    int_work.resize(static_cast<size_t>(int_size));
-  }
-}
+struct HermitianWork {
+  Work<T> main;
+  Work<Real<T>> real;
+  Work<int> integer;
+};
 
 /// a -> (vectors, ascending values, info)
 template <class T>
 Result<Literal> Syevd(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(1, 3, kMatrix));
-  HLO_CHECK_OK(call.Load<T>(kIsComplex<T> ? "heevd" : "syevd"));
+  auto* const syevd = call.Load<Routine::Syevd, T>();
   Alias(call, 0, 0);
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    RunSyevd<T>(call, call.Letter("mode", 'V'), call.Letter("uplo", 'L'), call.in(0).Dim(0),
-                call.out(0).At<T>(b, kMatrix), call.out(1).At<Real<T>>(b, kVector),
-                call.out(2).At<int>(b, 0));
+  const char mode = call.Letter("mode", 'V'), uplo = call.Letter("uplo", 'L');
+  const int n = call.in(0).Dim(0), ld = std::max(1, n);
+  call.ForEachEntry<HermitianWork<T>>(kMatrix, [&](int64_t b, HermitianWork<T>& work) {
+    T* a = call.out(0).At<T>(b, kMatrix);
+    Real<T>* w = call.out(1).At<Real<T>>(b, kVector);
+    int* info = call.out(2).At<int>(b, 0);
+    const bool first = work.main.size < 0;
+    work.main.Run([&] {
+      if (first && work.main.size > 0) {
+        work.real.Grow();
+        work.integer.Grow();
+      }
+      if constexpr (kIsComplex<T>)
+        syevd(&mode, &uplo, &n, a, &ld, w, work.main.get(), &work.main.size, work.real.get(), &work.real.size,
+              work.integer.get(), &work.integer.size, info);
+      else
+        syevd(&mode, &uplo, &n, a, &ld, w, work.main.get(), &work.main.size, work.integer.get(),
+              &work.integer.size, info);
+    });
+  });
   return call.Finish();
 }
 
@@ -129,31 +128,30 @@ template <class T>
 Result<Literal> Geev(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(1, kIsComplex<T> ? 4 : 5, kMatrix));
-  HLO_CHECK_OK(call.Load<T>("geev"));
+  auto* const geev = call.Load<Routine::Geev, T>();
   const char left = call.Letter("compute_left", 'V'), right = call.Letter("compute_right", 'V');
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
   const auto count = static_cast<size_t>(n) * static_cast<size_t>(n);
-  Work<T> work;
-  std::vector<Real<T>> real_work(static_cast<size_t>(2 * n + 1));
-  std::vector<T> vl(count + 1), vr(count + 1);
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
+  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+    std::vector<Real<T>> real_work(static_cast<size_t>(2 * n + 1));
+    std::vector<T> vl(count + 1), vr(count + 1);
+    work.Run([&] {
       T* a = call.in(0).At<T>(b, kMatrix);
       if constexpr (kIsComplex<T>) {
-        call.Run(&left, &right, &n, a, &ld, call.out(0).At<T>(b, kVector), call.out(1).At<T>(b, kMatrix), &ld,
-                 call.out(2).At<T>(b, kMatrix), &ld, work.data.data(), &work.size, real_work.data(),
-                 call.out(3).At<int>(b, 0));
+        geev(&left, &right, &n, a, &ld, call.out(0).At<T>(b, kVector), call.out(1).At<T>(b, kMatrix), &ld,
+             call.out(2).At<T>(b, kMatrix), &ld, work.get(), &work.size, real_work.data(),
+             call.out(3).At<int>(b, 0));
       } else {
         T* wi = call.out(1).At<T>(b, kVector);
-        call.Run(&left, &right, &n, a, &ld, call.out(0).At<T>(b, kVector), wi, vl.data(), &ld, vr.data(), &ld,
-                 work.data.data(), &work.size, call.out(4).At<int>(b, 0));
-        if (round == 1) {
+        geev(&left, &right, &n, a, &ld, call.out(0).At<T>(b, kVector), wi, vl.data(), &ld, vr.data(), &ld,
+             work.get(), &work.size, call.out(4).At<int>(b, 0));
+        if (work.size > 0) {
           ExpandEigenvectors<T>(n, wi, vl, call.out(2).At<std::complex<T>>(b, kMatrix));
           ExpandEigenvectors<T>(n, wi, vr, call.out(3).At<std::complex<T>>(b, kMatrix));
         }
       }
-      if (round == 0) work.Grow();
-    }
+    });
+  });
   return call.Finish();
 }
 
@@ -162,28 +160,26 @@ template <class T>
 Result<Literal> Gees(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(1, kIsComplex<T> ? 5 : 6, kMatrix));
-  HLO_CHECK_OK(call.Load<T>("gees"));
+  auto* const gees = call.Load<Routine::Gees, T>();
   Alias(call, 0, 0);
   const char mode = call.Letter("mode", 'V'), sort = 'N';  // no target sorts by a callback
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
-  Work<T> work;
-  std::vector<Real<T>> real_work(static_cast<size_t>(n + 1));
-  std::vector<int> bool_work(static_cast<size_t>(n + 1));
   int (*const no_select)() = nullptr;
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
+  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+    std::vector<Real<T>> real_work(static_cast<size_t>(n + 1));
+    std::vector<int> bool_work(static_cast<size_t>(n + 1));
+    work.Run([&] {
       T* a = call.out(0).At<T>(b, kMatrix);
       T* vs = call.out(1).At<T>(b, kMatrix);
       T* w = call.out(2).At<T>(b, kVector);
       if constexpr (kIsComplex<T>)
-        call.Run(&mode, &sort, no_select, &n, a, &ld, call.out(3).At<int>(b, 0), w, vs, &ld, work.data.data(),
-                 &work.size, real_work.data(), bool_work.data(), call.out(4).At<int>(b, 0));
+        gees(&mode, &sort, no_select, &n, a, &ld, call.out(3).At<int>(b, 0), w, vs, &ld, work.get(),
+             &work.size, real_work.data(), bool_work.data(), call.out(4).At<int>(b, 0));
       else
-        call.Run(&mode, &sort, no_select, &n, a, &ld, call.out(4).At<int>(b, 0), w,
-                 call.out(3).At<T>(b, kVector), vs, &ld, work.data.data(), &work.size, bool_work.data(),
-                 call.out(5).At<int>(b, 0));
-      if (round == 0) work.Grow();
-    }
+        gees(&mode, &sort, no_select, &n, a, &ld, call.out(4).At<int>(b, 0), w, call.out(3).At<T>(b, kVector),
+             vs, &ld, work.get(), &work.size, bool_work.data(), call.out(5).At<int>(b, 0));
+    });
+  });
   return call.Finish();
 }
 
@@ -192,18 +188,17 @@ template <class T>
 Result<Literal> Gehrd(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(1, 3, kMatrix));
-  HLO_CHECK_OK(call.Load<T>("gehrd"));
+  auto* const gehrd = call.Load<Routine::Gehrd, T>();
   Alias(call, 0, 0);
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
   const int low = static_cast<int>(call.Attribute("low", 1)),
             high = static_cast<int>(call.Attribute("high", n));
-  Work<T> work;
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
-      call.Run(&n, &low, &high, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<T>(b, kVector),
-               work.data.data(), &work.size, call.out(2).At<int>(b, 0));
-      if (round == 0) work.Grow();
-    }
+  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+    work.Run([&] {
+      gehrd(&n, &low, &high, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<T>(b, kVector), work.get(),
+            &work.size, call.out(2).At<int>(b, 0));
+    });
+  });
   return call.Finish();
 }
 
@@ -212,18 +207,17 @@ template <class T>
 Result<Literal> Sytrd(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(1, 5, kMatrix));
-  HLO_CHECK_OK(call.Load<T>(kIsComplex<T> ? "hetrd" : "sytrd"));
+  auto* const sytrd = call.Load<Routine::Sytrd, T>();
   Alias(call, 0, 0);
   const char uplo = call.Letter("uplo", 'L');
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
-  Work<T> work;
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
-      call.Run(&uplo, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<Real<T>>(b, kVector),
-               call.out(2).At<Real<T>>(b, kVector), call.out(3).At<T>(b, kVector), work.data.data(),
-               &work.size, call.out(4).At<int>(b, 0));
-      if (round == 0) work.Grow();
-    }
+  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+    work.Run([&] {
+      sytrd(&uplo, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<Real<T>>(b, kVector),
+            call.out(2).At<Real<T>>(b, kVector), call.out(3).At<T>(b, kVector), work.get(), &work.size,
+            call.out(4).At<int>(b, 0));
+    });
+  });
   return call.Finish();
 }
 

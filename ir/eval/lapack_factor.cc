@@ -12,12 +12,13 @@ template <class T>
 Result<Literal> Potrf(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(1, 2, kMatrix));
-  HLO_CHECK_OK(call.Load<T>("potrf"));
+  auto* const potrf = call.Load<Routine::Potrf, T>();
   Alias(call, 0, 0);
   const char uplo = call.Letter("uplo", 'L');
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    call.Run(&uplo, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<int>(b, 0));
+  call.ForEachEntry<NoWork>(kMatrix, [&](int64_t b, NoWork&) {
+    potrf(&uplo, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<int>(b, 0));
+  });
   return call.Finish();
 }
 
@@ -26,12 +27,13 @@ template <class T>
 Result<Literal> Getrf(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(1, 3, kMatrix));
-  HLO_CHECK_OK(call.Load<T>("getrf"));
+  auto* const getrf = call.Load<Routine::Getrf, T>();
   Alias(call, 0, 0);
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), ld = std::max(1, m);
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    call.Run(&m, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<int>(b, kVector),
-             call.out(2).At<int>(b, 0));
+  call.ForEachEntry<NoWork>(kMatrix, [&](int64_t b, NoWork&) {
+    getrf(&m, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<int>(b, kVector),
+          call.out(2).At<int>(b, 0));
+  });
   return call.Finish();
 }
 
@@ -40,20 +42,16 @@ template <class T>
 Result<Literal> Geqrf(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(1, 2, kMatrix));
-  HLO_CHECK_OK(call.Load<T>("geqrf"));
+  auto* const geqrf = call.Load<Routine::Geqrf, T>();
   Alias(call, 0, 0);
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), ld = std::max(1, m);
-  int info = 0;
-  Work<T> work;
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b) {
-    T* a = call.out(0).At<T>(b, kMatrix);
-    T* tau = call.out(1).At<T>(b, kVector);
-    if (work.size < 0) {
-      call.Run(&m, &n, a, &ld, tau, work.data.data(), &work.size, &info);
-      work.Grow();
-    }
-    call.Run(&m, &n, a, &ld, tau, work.data.data(), &work.size, &info);
-  }
+  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+    int info = 0;
+    work.Run([&] {
+      geqrf(&m, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<T>(b, kVector), work.get(), &work.size,
+            &info);
+    });
+  });
   return call.Finish();
 }
 
@@ -62,24 +60,23 @@ template <class T>
 Result<Literal> Geqp3(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(2, 3, kMatrix));
-  HLO_CHECK_OK(call.Load<T>("geqp3"));
+  auto* const geqp3 = call.Load<Routine::Geqp3, T>();
   Alias(call, 0, 0);
   Alias(call, 1, 1);
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), ld = std::max(1, m);
-  int info = 0;
-  Work<T> work;
-  std::vector<Real<T>> real_work(static_cast<size_t>(2 * n + 1));
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
+  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+    std::vector<Real<T>> real_work(static_cast<size_t>(2 * n + 1));
+    int info = 0;
+    work.Run([&] {
       T* a = call.out(0).At<T>(b, kMatrix);
       int* pivots = call.out(1).At<int>(b, kVector);
       T* tau = call.out(2).At<T>(b, kVector);
       if constexpr (kIsComplex<T>)
-        call.Run(&m, &n, a, &ld, pivots, tau, work.data.data(), &work.size, real_work.data(), &info);
+        geqp3(&m, &n, a, &ld, pivots, tau, work.get(), &work.size, real_work.data(), &info);
       else
-        call.Run(&m, &n, a, &ld, pivots, tau, work.data.data(), &work.size, &info);
-      if (round == 0) work.Grow();
-    }
+        geqp3(&m, &n, a, &ld, pivots, tau, work.get(), &work.size, &info);
+    });
+  });
   return call.Finish();
 }
 
@@ -88,17 +85,16 @@ template <class T>
 Result<Literal> Orgqr(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(2, 1, kMatrix));
-  HLO_CHECK_OK(call.Load<T>(kIsComplex<T> ? "ungqr" : "orgqr"));
+  auto* const orgqr = call.Load<Routine::Orgqr, T>();
   Alias(call, 0, 0);
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), k = call.in(1).Dim(0), ld = std::max(1, m);
-  int info = 0;
-  Work<T> work;
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
-      call.Run(&m, &n, &k, call.out(0).At<T>(b, kMatrix), &ld, call.in(1).At<T>(b, kVector), work.data.data(),
-               &work.size, &info);
-      if (round == 0) work.Grow();
-    }
+  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+    int info = 0;
+    work.Run([&] {
+      orgqr(&m, &n, &k, call.out(0).At<T>(b, kMatrix), &ld, call.in(1).At<T>(b, kVector), work.get(),
+            &work.size, &info);
+    });
+  });
   return call.Finish();
 }
 
@@ -107,20 +103,19 @@ template <class T>
 Result<Literal> Ormqr(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(3, 1, kMatrix));
-  HLO_CHECK_OK(call.Load<T>(kIsComplex<T> ? "unmqr" : "ormqr"));
+  auto* const ormqr = call.Load<Routine::Ormqr, T>();
   Alias(call, 2, 0);
   const char side = call.Flag("left") ? 'L' : 'R';
   const char trans = !call.Flag("transpose") ? 'N' : kIsComplex<T> ? 'C' : 'T';
   const int m = call.in(2).Dim(1), n = call.in(2).Dim(0), k = call.in(1).Dim(0);
   const int lda = std::max(1, call.in(0).Dim(1)), ldc = std::max(1, m);
-  int info = 0;
-  Work<T> work;
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    for (int round = work.size < 0 ? 0 : 1; round < 2; ++round) {
-      call.Run(&side, &trans, &m, &n, &k, call.in(0).At<T>(b, kMatrix), &lda, call.in(1).At<T>(b, kVector),
-               call.out(0).At<T>(b, kMatrix), &ldc, work.data.data(), &work.size, &info);
-      if (round == 0) work.Grow();
-    }
+  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+    int info = 0;
+    work.Run([&] {
+      ormqr(&side, &trans, &m, &n, &k, call.in(0).At<T>(b, kMatrix), &lda, call.in(1).At<T>(b, kVector),
+            call.out(0).At<T>(b, kMatrix), &ldc, work.get(), &work.size, &info);
+    });
+  });
   return call.Finish();
 }
 
@@ -129,16 +124,17 @@ template <class T>
 Result<Literal> Trsm(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(2, 1, kMatrix));
-  HLO_CHECK_OK(call.Load<T>("trsm"));
+  auto* const trsm = call.Load<Routine::Trsm, T>();
   Alias(call, 1, 0);
   const char side = call.Letter("side", 'L'), uplo = call.Letter("uplo", 'L'),
              trans = call.Letter("trans_x", 'N'), diag = call.Letter("diag", 'N');
   const int m = call.in(1).Dim(1), n = call.in(1).Dim(0);
   const int lda = std::max(1, side == 'L' ? m : n), ldb = std::max(1, m);
   const T one(1);
-  for (int64_t b = 0; b < call.Batch(kMatrix); ++b)
-    call.Run(&side, &uplo, &trans, &diag, &m, &n, &one, call.in(0).At<T>(b, kMatrix), &lda,
-             call.out(0).At<T>(b, kMatrix), &ldb);
+  call.ForEachEntry<NoWork>(kMatrix, [&](int64_t b, NoWork&) {
+    trsm(&side, &uplo, &trans, &diag, &m, &n, &one, call.in(0).At<T>(b, kMatrix), &lda,
+         call.out(0).At<T>(b, kMatrix), &ldb);
+  });
   return call.Finish();
 }
 
@@ -147,12 +143,13 @@ template <class T>
 Result<Literal> Gtsv(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   HLO_CHECK_OK(call.Expect(4, 5, kVector));
-  HLO_CHECK_OK(call.Load<T>("gtsv"));
+  auto* const gtsv = call.Load<Routine::Gtsv, T>();
   for (size_t i = 0; i < 4; ++i) Alias(call, i, i);
   const int n = call.in(0).Dim(0), right_hand_sides = call.in(3).Dim(0), ld = std::max(1, n);
-  for (int64_t b = 0; b < call.Batch(kVector); ++b)
-    call.Run(&n, &right_hand_sides, call.out(0).At<T>(b, kVector) + 1, call.out(1).At<T>(b, kVector),
-             call.out(2).At<T>(b, kVector), call.out(3).At<T>(b, kMatrix), &ld, call.out(4).At<int>(b, 0));
+  call.ForEachEntry<NoWork>(kVector, [&](int64_t b, NoWork&) {
+    gtsv(&n, &right_hand_sides, call.out(0).At<T>(b, kVector) + 1, call.out(1).At<T>(b, kVector),
+         call.out(2).At<T>(b, kVector), call.out(3).At<T>(b, kMatrix), &ld, call.out(4).At<int>(b, 0));
+  });
   return call.Finish();
 }
 

@@ -5,54 +5,14 @@
 #include <array>
 #include <cmath>
 #include <complex>
-#include <limits>
 #include <vector>
 
-#include "ir/numeric/complex_math.h"
+#include "ir/numeric/working_number.h"
 
 namespace hlo {
 namespace {
 
 constexpr size_t kBlock = 64;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-/// A complex number with plain arithmetic, which compilers can vectorise.
-struct Cx {
-  double re = 0, im = 0;
-  Cx() = default;
-  Cx(double r, double i) : re(r), im(i) {}
-  friend Cx operator+(Cx a, Cx b) { return {a.re + b.re, a.im + b.im}; }
-  friend Cx operator-(Cx a, Cx b) { return {a.re - b.re, a.im - b.im}; }
-  friend Cx operator*(Cx a, Cx b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
-  friend Cx operator/(Cx a, Cx b) {
-    const std::complex<double> q = math::Divide(math::Complex128(a.re, a.im), math::Complex128(b.re, b.im));
-    return {q.real(), q.imag()};
-  }
-};
-double Conj(double x) { return x; }
-Cx Conj(Cx x) { return {x.re, -x.im}; }
-double DivideByReal(double x, double y) { return x / y; }
-Cx DivideByReal(Cx x, double y) { return {x.re / y, x.im / y}; }
-double RealPart(double x) { return x; }
-double RealPart(Cx x) { return x.re; }
-
-/// How elements of T are computed with.
-template <class T>
-struct Traits {
-  using W = double;
-  static W Load(T x) { return static_cast<double>(x); }
-  static T Store(W x) { return static_cast<T>(x); }
-  static W FromReal(double x) { return x; }
-  static W Nan() { return kNan; }
-};
-template <class R>
-struct Traits<std::complex<R>> {
-  using W = Cx;
-  static W Load(std::complex<R> x) { return {static_cast<double>(x.real()), static_cast<double>(x.imag())}; }
-  static std::complex<R> Store(W x) { return {static_cast<R>(x.re), static_cast<R>(x.im)}; }
-  static W FromReal(double x) { return {x, 0}; }
-  static W Nan() { return {kNan, kNan}; }
-};
 
 /// sum over k of a[k] conj(b[k]), in several partial sums.
 template <class W>
@@ -71,8 +31,8 @@ W DotConj(const W* a, const W* b, size_t n) {
 /// Replaces the lower triangle of the Hermitian matrix in `l` by its factor; false if it is not
 /// positive definite. Column blocks bound the memory that one row sweeps over.
 template <class T>
-bool FactorLower(std::vector<typename Traits<T>::W>& l, size_t n) {
-  using W = typename Traits<T>::W;
+bool FactorLower(std::vector<typename Working<T>::W>& l, size_t n) {
+  using W = typename Working<T>::W;
   for (size_t begin = 0; begin < n; begin += kBlock) {
     const size_t end = std::min(n, begin + kBlock);
     for (size_t i = begin; i < n; ++i) {
@@ -87,7 +47,7 @@ bool FactorLower(std::vector<typename Traits<T>::W>& l, size_t n) {
         }
         const double square = RealPart(rest);
         if (!(square > 0)) return false;
-        row[j] = Traits<T>::FromReal(std::sqrt(square));
+        row[j] = Working<T>::FromReal(std::sqrt(square));
       }
     }
   }
@@ -125,14 +85,14 @@ void ForwardSubstitute(const std::vector<W>& l, size_t m, bool unit_diagonal, st
 struct SplitSum {
   double rr = 0, ii = 0, ri = 0, ir = 0;
   void Add(double a, double b) { rr += a * b; }
-  void Add(Cx a, Cx b) {
+  void Add(PlainComplex a, PlainComplex b) {
     rr += a.re * b.re;
     ii += a.im * b.im;
     ri += a.re * b.im;
     ir += a.im * b.re;
   }
   void Get(double& x) const { x = rr; }
-  void Get(Cx& x) const { x = {rr - ii, ri + ir}; }
+  void Get(PlainComplex& x) const { x = {rr - ii, ri + ir}; }
 };
 
 /// Small unit-triangular systems in double precision: x = op(a)^-1 b through the inverse of a, all sums
@@ -140,7 +100,7 @@ struct SplitSum {
 template <class T>
 void SolveByInverse(size_t m, size_t n, const TriangularSolveOptions& options, const T* a, const T* b,
                     T* out) {
-  using Tr = Traits<T>;
+  using Tr = Working<T>;
   using W = typename Tr::W;
   std::vector<W> inverse(m * m);
   for (size_t step = 0; step < m; ++step) {
@@ -174,7 +134,7 @@ void SolveByInverse(size_t m, size_t n, const TriangularSolveOptions& options, c
 
 template <class T>
 void Cholesky(size_t batch, size_t n, bool lower, const T* a, T* out) {
-  using Tr = Traits<T>;
+  using Tr = Working<T>;
   using W = typename Tr::W;
   std::vector<W> l(n * n);
   for (size_t b = 0; b < batch; ++b, a += n * n, out += n * n) {
@@ -201,7 +161,7 @@ void Cholesky(size_t batch, size_t n, bool lower, const T* a, T* out) {
 template <class T>
 void TriangularSolve(size_t batch, size_t m, size_t n, const TriangularSolveOptions& options, const T* a,
                      const T* b, T* out) {
-  using Tr = Traits<T>;
+  using Tr = Working<T>;
   using W = typename Tr::W;
   constexpr bool kDouble = sizeof(T) == sizeof(W);
   constexpr size_t kSmall = 32;

@@ -1,0 +1,89 @@
+// cholesky (ops-structured §6.2) with LAPACK, where one is installed.
+#include <cmath>
+#include <cstring>
+
+#include "backends/structured/lapack.h"
+#include "backends/structured/plan.h"
+#include "ir/support/interrupt.h"
+#include "ir/support/parallel.h"
+
+namespace hlo::structured {
+namespace {
+
+using lapack::Real;
+using lapack::Routine;
+
+struct Factor {
+  int64_t batch, n;
+  bool lower;
+};
+
+/// Copies the triangle that is read, its diagonal as real numbers, and clears the other one.
+template <class T>
+void CopyTriangle(const Factor& f, const T* from, T* to) {
+  for (int64_t i = 0; i < f.n; ++i, from += f.n, to += f.n) {
+    const int64_t begin = f.lower ? 0 : i, end = f.lower ? i + 1 : f.n;
+    std::fill(to, to + begin, T{});
+    std::memmove(to + begin, from + begin, static_cast<size_t>(end - begin) * sizeof(T));
+    std::fill(to + end, to + f.n, T{});
+    if constexpr (lapack::kIsComplex<T>) to[i] = to[i].real();
+  }
+}
+
+/// Not all libraries call a matrix with NaN on its diagonal indefinite.
+template <class T>
+bool HasFactor(const Factor& f, int info, const T* l) {
+  bool finite = info == 0;
+  for (int64_t i = 0; finite && i < f.n; ++i) finite = !std::isnan(std::real(l[i * f.n + i]));
+  return finite;
+}
+
+template <class T>
+T NotANumber() {
+  constexpr auto kNan = std::numeric_limits<Real<T>>::quiet_NaN();
+  if constexpr (lapack::kIsComplex<T>)
+    return {kNan, kNan};
+  else
+    return kNan;
+}
+
+template <class T>
+void Run(const Factor& f, lapack::Function<Routine::Potrf, T>* potrf, const T* from, T* to) {
+  const int64_t work = f.n * f.n * f.n / 3, size = f.n * f.n;
+  ParallelFor(0, f.batch, std::max<int64_t>(1, 200000 / work), [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end && !Interrupted(); ++k) {
+      T* l = to + k * size;
+      CopyTriangle(f, from + k * size, l);
+      // Column by column the arrays are their transposes, hence the other triangle.
+      const char triangle = f.lower ? 'U' : 'L';
+      const int n = static_cast<int>(f.n);
+      int info = 0;
+      potrf(&triangle, &n, l, &n, &info);
+      if (!HasFactor(f, info, l)) std::fill(l, l + size, NotANumber<T>());
+    }
+  });
+}
+
+}  // namespace
+
+Result<Plan> PlanCholesky(const Instruction& inst, gemm::Isa) {
+  const Shape& shape = inst.operand(0)->shape();
+  const char prefix = LapackPrefix(shape.element_type());
+  if (prefix == 0) return Unsupported(inst, "element types of factorisations");
+  Factor f{.batch = 1, .n = shape.dims().back(), .lower = inst.attr<CholeskyAttrs>().lower};
+  for (const int64_t d : shape.dims().drop_back(2)) f.batch *= d;
+  if (f.batch * f.n == 0) return Unsupported(inst, "empty arrays");
+  if (f.n > kLapackMax) return Unsupported(inst, "dimensions beyond 32 bits");
+  const lapack::Found found = lapack::FindRoutine(Routine::Potrf, prefix, f.n);
+  if (!found.library) return Unsupported(inst, found.how);
+  return Plan{found.how,
+              [f, prefix, function = found.function](void* const* arrays) {
+                VisitLapackType(prefix, [&]<class T>() {
+                  Run(f, reinterpret_cast<lapack::Function<Routine::Potrf, T>*>(function),
+                      static_cast<const T*>(arrays[0]), static_cast<T*>(arrays[1]));
+                });
+              },
+              /*in_place=*/0, /*library=*/true};
+}
+
+}  // namespace hlo::structured

@@ -1,0 +1,76 @@
+// triangular-solve of complex numbers with LAPACK's trsm, right-hand sides by threads.
+#include "backends/structured/lapack.h"
+#include "backends/structured/plan.h"
+#include "ir/support/interrupt.h"
+#include "ir/support/parallel.h"
+
+namespace hlo::structured {
+namespace {
+
+using lapack::Routine;
+
+/// op(a) x = b, or x op(a) = b.
+struct System {
+  int64_t batch, m, n;  // a is m x m; n right-hand sides
+  bool left;            // b is m x n; else n x m
+  // Column by column the arrays are their transposes: the sides and triangles change places.
+  char side, triangle, op, diagonal;
+};
+
+template <class T>
+void Run(const System& s, lapack::Function<Routine::Trsm, T>* trsm, const T* a, const T* b, T* out) {
+  const int64_t size = s.m * s.n;
+  // Enough work for each piece, and vectors that are not cut.
+  const int64_t grain = std::max<int64_t>(64, (400000 / (s.m * s.m) + 15) / 16 * 16);
+  const int64_t pieces = (s.n + grain - 1) / grain;
+  ParallelFor(0, s.batch * pieces, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end && !Interrupted(); ++p) {
+      const int64_t k = p / pieces, first = p % pieces * grain, count = std::min(grain, s.n - first);
+      const int m = static_cast<int>(s.m), n = static_cast<int>(s.n), some = static_cast<int>(count);
+      const T one(1);
+      T* x = out + k * size + first * (s.left ? 1 : s.m);
+      const T* from = b + (x - out);
+      for (int64_t row = 0; row < (s.left ? s.m : count); ++row)
+        std::copy_n(from + row * (s.left ? s.n : s.m), s.left ? count : s.m, x + row * (s.left ? s.n : s.m));
+      trsm(&s.side, &s.triangle, &s.op, &s.diagonal, s.left ? &some : &m, s.left ? &m : &some, &one,
+           a + k * s.m * s.m, &m, x, s.left ? &n : &m);
+    }
+  });
+}
+
+}  // namespace
+
+Result<Plan> PlanComplexTriangularSolve(const Instruction& inst, gemm::Isa) {
+  const auto& attrs = inst.attr<TriangularSolveAttrs>();
+  const Shape &a = inst.operand(0)->shape(), &b = inst.operand(1)->shape();
+  const char prefix = LapackPrefix(inst.shape().element_type());
+  System s{};
+  s.batch = 1;
+  s.m = a.dims().back();
+  s.left = attrs.left_side;
+  s.n = s.left ? b.dims().back() : b.dim(b.rank() - 2);
+  for (const int64_t d : a.dims().drop_back(2)) s.batch *= d;
+  s.side = s.left ? 'R' : 'L';
+  s.triangle = attrs.lower ? 'U' : 'L';
+  s.op = attrs.transpose_a == TransposeA::Adjoint     ? 'C'
+         : attrs.transpose_a == TransposeA::Transpose ? 'T'
+                                                      : 'N';
+  s.diagonal = attrs.unit_diagonal ? 'U' : 'N';
+  if (s.batch * s.m * s.n == 0) return Unsupported(inst, "empty arrays");
+  if (std::max(s.m, s.n) > kLapackMax) return Unsupported(inst, "dimensions beyond 32 bits");
+  if (prefix == 'z' && attrs.unit_diagonal && s.m <= 32)
+    return Unsupported(inst, "small unit-triangular systems in double precision");
+  const lapack::Found found = lapack::FindRoutine(Routine::Trsm, prefix, s.m);
+  if (!found.library) return Unsupported(inst, found.how);
+  return Plan{found.how,
+              [s, prefix, function = found.function](void* const* arrays) {
+                VisitLapackType(prefix, [&]<class T>() {
+                  Run(s, reinterpret_cast<lapack::Function<Routine::Trsm, T>*>(function),
+                      static_cast<const T*>(arrays[0]), static_cast<const T*>(arrays[1]),
+                      static_cast<T*>(arrays[2]));
+                });
+              },
+              /*in_place=*/-1, /*library=*/true};
+}
+
+}  // namespace hlo::structured
