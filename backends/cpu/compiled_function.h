@@ -11,8 +11,9 @@ class CompiledFunction {
  public:
   static constexpr int64_t kBatch = 65535;
 
-  CompiledFunction(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result, Attrs attrs = {})
-      : jit_(HostMachine()) {
+  CompiledFunction(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result, Attrs attrs = {},
+                   Machine machine = HostMachine())
+      : jit_(std::move(machine)) {
     const auto number = jit_.Add(MakeKernel(kind, operands, result, std::move(attrs)));
     if (number && jit_.Compile()) run_ = jit_.Function(*number);
   }
@@ -20,6 +21,8 @@ class CompiledFunction {
   explicit operator bool() const { return static_cast<bool>(run_); }
   /// Operands, then the result.
   void operator()(std::initializer_list<void*> buffers) const { run_(buffers.begin(), 0, kBatch); }
+  /// Of the first `count` elements, at most kBatch.
+  void Run(std::initializer_list<void*> buffers, int64_t count) const { run_(buffers.begin(), 0, count); }
 
  private:
   static kernel::Kernel MakeKernel(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result,

@@ -4,11 +4,13 @@
 
 #include "backends/llvm/emit_kernel.h"
 #include "backends/llvm/emit_routine.h"
+#include "backends/llvm/types.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/xxhash.h"
@@ -257,6 +259,10 @@ class Jit::State {
                                               llvm::CodeGenOptLevel::Less, /*JIT=*/true));
     module_->setTargetTriple(triple);
     module_->setDataLayout(target_->createDataLayout());
+    const llvm::MCSubtargetInfo& has = *target_->getMCSubtargetInfo();
+    codegen::SetVectorUnit(*module_, has.checkFeatures("+avx512f") ? codegen::VectorUnit::Avx512
+                                     : has.checkFeatures("+avx2")  ? codegen::VectorUnit::Avx2
+                                                                   : codegen::VectorUnit::Common);
     return {};
   }
 

@@ -8,7 +8,12 @@ namespace hlo::codegen {
 class Math {
  public:
   using Value = llvm::Value;
-  Math(llvm::IRBuilderBase& builder, llvm::Type* type) : b(builder), type_(type) {}
+  Math(llvm::IRBuilderBase& builder, llvm::Type* type)
+      : b(builder), type_(type), unit_(VectorUnitOf(*b.GetInsertBlock()->getModule())) {
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+    avx512_ =
+        unit_ == VectorUnit::Avx512 && vector != nullptr && llvm::isPowerOf2_32(vector->getNumElements());
+  }
 
   [[nodiscard]] bool f64() const { return type_->getScalarType()->isDoubleTy(); }
   Value* C(double value) { return llvm::ConstantFP::get(type_, value); }
@@ -62,6 +67,24 @@ class Math {
   /// x * 2^k rounded once, if x is near 1 and |k| < 2 * bias.
   Value* Scale(Value* x, Value* k);
 
+  // What vector units have instructions for.
+
+  /// Whether the instructions of AVX-512 may be named.
+  [[nodiscard]] bool avx512() const { return avx512_; }
+  /// Scale() where `keep` holds, else 0. With AVX-512 k may be anything where it does not.
+  Value* ScaleOrZero(Value* keep, Value* x, const Rounded& k);
+  /// x = 2^exponent * mantissa of f32 with the mantissa in [3/4, 3/2); subnormals count as normal numbers.
+  struct Parts {
+    Value* exponent;  // a float
+    Value* mantissa;
+    Value* integer;  // the exponent; null with AVX-512
+  };
+  /// Of AVX-512: NaN gives NaN twice, negative numbers a NaN as mantissa, 0 and infinity the exponents -inf
+  /// and inf with a finite mantissa. Else those have to be replaced.
+  Parts Split(Value* x);
+  /// table[index modulo 16] of f32.
+  Value* Lookup(llvm::ArrayRef<double> table, Value* index);
+
   /// This arithmetic on f64 and back.
   Math Wide() { return {b, SameWidth(b.getDoubleTy(), type_)}; }
   Value* Widen(Value* x) { return b.CreateFPExt(x, SameWidth(b.getDoubleTy(), type_)); }
@@ -74,7 +97,15 @@ class Math {
   llvm::IRBuilderBase& b;
 
  private:
+  [[nodiscard]] unsigned lanes() const { return llvm::cast<llvm::FixedVectorType>(type_)->getNumElements(); }
+  /// `instruction` on vectors of `width` lanes for each part of the operands, which have a power of two.
+  Value* InRegisters(unsigned width, llvm::ArrayRef<Value*> operands,
+                     llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> instruction);
+  Value* LookupInMemory(llvm::ArrayRef<double> table, Value* index);
+
   llvm::Type* type_;
+  VectorUnit unit_;
+  bool avx512_;
 };
 
 // One function per opcode: for both floating types, or the one in its name.
@@ -82,9 +113,12 @@ class Math {
 HLO_MATH(EmitExp)
 HLO_MATH(EmitExpm1)
 HLO_MATH(EmitLogistic)
-HLO_MATH(EmitTanh)
-HLO_MATH(EmitLog)
-HLO_MATH(EmitLog1p)
+HLO_MATH(EmitTanh32)
+HLO_MATH(EmitTanh64)
+HLO_MATH(EmitLog32)
+HLO_MATH(EmitLog64)
+HLO_MATH(EmitLog1p32)
+HLO_MATH(EmitLog1p64)
 HLO_MATH(EmitErf32)
 HLO_MATH(EmitErf64)
 HLO_MATH(EmitSin)

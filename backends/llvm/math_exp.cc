@@ -29,7 +29,7 @@ ExpTable TableOf(const Math& m) {
 }
 
 struct Reduced {
-  Value* k;  // integer
+  Math::Rounded k;
   Value* r;
   Value* lost;  // what rounding r cut off
 };
@@ -38,7 +38,7 @@ Reduced Reduce(Math& m, Value* x) {
   const Math::Rounded k = m.RoundProduct(x, kLog2E);
   Value* high = m.Fma(k.real, -table.ln2_high, x);
   Value* r = m.Fma(k.real, -table.ln2_low, high);
-  return {k.integer, r, m.Fma(k.real, -table.ln2_low, m.Sub(high, r))};
+  return {k, r, m.Fma(k.real, -table.ln2_low, m.Sub(high, r))};
 }
 
 /// exp(r), |r| <= ln 2 / 2.
@@ -50,7 +50,7 @@ Value* SmallExp(Math& m, Value* r) {
 /// exp(x) of x that neither overflows nor gives subnormals.
 Value* MiddleExp(Math& m, Value* x) {
   const Reduced reduced = Reduce(m, x);
-  return m.Mul(SmallExp(m, reduced.r), m.PowerOfTwo(reduced.k));
+  return m.Mul(SmallExp(m, reduced.r), m.PowerOfTwo(reduced.k.integer));
 }
 
 /// numerator / (e + one): the quotient is corrected by its remainder. The sum is exact but for e > one.
@@ -69,16 +69,17 @@ Value* EmitExp(Math& m, llvm::ArrayRef<Value*> x) {
   const ExpTable table = TableOf(m);
   // What gives zero is not computed: processors are slow with results that underflow, and masks of attention
   // consist of such arguments.
-  Value* zero = m.Less(x[0], table.low);
-  const Reduced reduced = Reduce(m, m.AtMost(m.Select(zero, m.C(0), x[0]), table.high));
-  return m.Select(zero, m.C(0), m.Scale(SmallExp(m, reduced.r), reduced.k));
+  Value* keep = m.b.CreateFCmpUGE(x[0], m.C(table.low));
+  Value* safe = m.avx512() ? x[0] : m.Select(keep, x[0], m.C(0));
+  const Reduced reduced = Reduce(m, m.AtMost(safe, table.high));
+  return m.ScaleOrZero(keep, SmallExp(m, reduced.r), reduced.k);
 }
 
 Value* EmitExpm1(Math& m, llvm::ArrayRef<Value*> x) {
   // Below -38 the result is -1.
   const Reduced reduced = Reduce(m, m.AtMost(m.AtLeast(x[0], -38), TableOf(m).high));
   // 2^k (exp(r) - 1) + 2^k - 1, halved because 2^k may be too large.
-  Value* half = m.PowerOfTwo(m.b.CreateSub(reduced.k, m.I(1)));
+  Value* half = m.PowerOfTwo(m.b.CreateSub(reduced.k.integer, m.I(1)));
   Value* high = m.Fma(half, reduced.r, m.Sub(half, m.C(0.5)));
   Value* low = m.Fma(m.Mul(reduced.r, reduced.r), m.Poly(reduced.r, TableOf(m).q), reduced.lost);
   Value* sum = m.Fma(half, low, high);
@@ -88,41 +89,19 @@ Value* EmitExpm1(Math& m, llvm::ArrayRef<Value*> x) {
 
 /// exp(-|x|) over 1 + exp(-|x|), or 1 over it.
 Value* EmitLogistic(Math& m, llvm::ArrayRef<Value*> x) {
-  const ExpTable table = TableOf(m);
-  const Reduced reduced = Reduce(m, m.AtLeast(m.Neg(m.Abs(x[0])), table.low));
-  Value* e = m.Scale(SmallExp(m, reduced.r), reduced.k);
-  return PreciseQuotient(m, m.Select(m.Negative(x[0]), e, m.C(1)), e, 1);
+  Value* e = EmitExp(m, {m.Neg(m.Abs(x[0]))});
+  Value* numerator = m.Select(m.Negative(x[0]), e, m.C(1));
+  if (m.f64()) return PreciseQuotient(m, numerator, e, 1);
+  // 1 - q or e - e q with q = e / (1 + e), which is less than 1/2: so are its errors.
+  Value* q = m.Div(e, m.Add(e, m.C(1)));
+  return m.Fma(m.Neg(numerator), q, numerator);
 }
 
-Value* EmitTanh(Math& m, llvm::ArrayRef<Value*> x) {
+Value* EmitTanh64(Math& m, llvm::ArrayRef<Value*> x) {
+  // expm1(2a) / (expm1(2a) + 2)
   Value* a = m.Abs(x[0]);
-  if (m.f64()) {
-    // expm1(2a) / (expm1(2a) + 2)
-    Value* twice = m.AtMost(m.Add(a, a), 44);
-    Value* e = EmitExpm1(m, {twice});
-    return m.CopySign(PreciseQuotient(m, e, e, 2), x[0]);
-  }
-  Value* e = MiddleExp(m, m.AtMost(m.Add(a, a), 20));
-  Value* far = m.Sub(m.C(1), m.Div(m.C(2), m.Add(e, m.C(1))));
-  // x + x^3 p(x^2) for |x| < 0.65: minimax, error 2^-32.
-  constexpr double kP[] = {-0x1.555552p-2, 0x1.111026p-3,  -0x1.b9e190p-5,
-                           0x1.62fb3cp-6,  -0x1.092852p-7, 0x1.0e9e90p-9};
-  Value* s = m.Mul(x[0], x[0]);
-  Value* near = m.Fma(m.Mul(x[0], s), m.Poly(s, kP), x[0]);
-  return m.CopySign(m.Select(m.Less(a, 0.625), near, far), x[0]);
-}
-
-Value* EmitErf32(Math& m, llvm::ArrayRef<Value*> x) {
-  // x + x p(x^2) for |x| < 0.92, else 1 - exp(-q(|x|)): minimax, errors 2^-31 and 2^-32.
-  constexpr double kP[] = {0x1.06eba8p-3, -0x1.812744p-2,  0x1.ce2e1cp-4, -0x1.b80ff2p-6,
-                           0x1.54d42ap-8, -0x1.aaa2d6p-11, 0x1.5e062cp-14};
-  constexpr double kQ[] = {-0x1.6ea536p-13, 0x1.212804p+0, 0x1.444538p-1,   0x1.bb8e20p-4,
-                           -0x1.9bb0d0p-6,  0x1.119b12p-8, -0x1.c88dfap-12, 0x1.638116p-16};
-  Value* a = m.Abs(x[0]);
-  Value* s = m.Mul(x[0], x[0]);
-  Value* near = m.Fma(x[0], m.Poly(s, kP), x[0]);
-  Value* far = m.Sub(m.C(1), MiddleExp(m, m.Neg(m.Poly(m.AtMost(a, 4), kQ))));
-  return m.Select(m.Less(a, 0.92), near, m.CopySign(far, x[0]));
+  Value* e = EmitExpm1(m, {m.AtMost(m.Add(a, a), 44)});
+  return m.CopySign(PreciseQuotient(m, e, e, 2), x[0]);
 }
 
 namespace {
@@ -130,7 +109,7 @@ namespace {
 /// exp(a) / 2, a >= 0.
 Value* HalfExp(Math& m, Value* a) {
   const Reduced reduced = Reduce(m, m.AtMost(a, 720));
-  return m.Scale(SmallExp(m, reduced.r), m.b.CreateSub(reduced.k, m.I(1)));
+  return m.Scale(SmallExp(m, reduced.r), m.b.CreateSub(reduced.k.integer, m.I(1)));
 }
 
 }  // namespace
@@ -161,12 +140,13 @@ Value* EmitCosh64(Math& m, llvm::ArrayRef<Value*> x) {
 }
 
 Value* EmitErf64(Math& m, llvm::ArrayRef<Value*> x) {
-  // x + x p(x^2) for |x| < 1.4, else 1 - exp(-q((|x| - 3.7) / 2.3)): near minimax, errors 2^-58.
-  constexpr double kP[] = {
-      0x1.06eba8214db69p-3,  -0x1.812746b0379e7p-2,  0x1.ce2f21a042bd1p-4,  -0x1.b82ce31288704p-6,
-      0x1.565bcd0e60cfep-8,  -0x1.c02db3fea8f4dp-11, 0x1.f9a326ccdda18p-14, -0x1.f4d258d3ff981p-17,
-      0x1.b9e69a484da46p-20, -0x1.5f724af4d51d2p-23, 0x1.fca91cf48db7fp-27, -0x1.513a5f7ee31b0p-30,
-      0x1.997610c5d4557p-34, -0x1.bb7da1958b9cdp-38, 0x1.82e58f29d09a6p-42, -0x1.8dc157bf32710p-47};
+  // x + x p(x^2 - 1.375) for |x| < 1.65, else 1 - exp(-q((|x| - 3.7) / 2.3)): near minimax, errors 2^-58.
+  constexpr double kP[] = {-0x1.d75189af75cc7p-3,  -0x1.68de6b8f696b4p-3,  0x1.6a690ea8c8b24p-5,
+                           -0x1.37fbf66c6a20dp-7,  0x1.c71c4e3b046eep-10,  -0x1.1d062471ee5e4p-12,
+                           0x1.37690bc32112ep-15,  -0x1.2d0878d321b17p-18, 0x1.049b6be503eecp-21,
+                           -0x1.983d15acf0abdp-25, 0x1.23cce603950aep-28,  -0x1.7f7d4cb5327e9p-32,
+                           0x1.d2416aa1d8a35p-36,  -0x1.0790591f2f145p-39, 0x1.1687f75496405p-43,
+                           -0x1.1b99a3cc332a7p-47, 0x1.0b756737049a0p-51};
   constexpr double kQ[] = {
       0x1.f356fb56f8dacp+3,   0x1.19a52926cf2eap+4,   0x1.484c599e55d3fp+2,   0x1.c8b0d58be92d4p-5,
       -0x1.5348036790968p-6,  0x1.fe9f69f077bf8p-8,   -0x1.7b40ca98cf432p-9,  0x1.111fefae9b4dep-10,
@@ -175,16 +155,17 @@ Value* EmitErf64(Math& m, llvm::ArrayRef<Value*> x) {
       0x1.2adbc78ff4e3ap-23,  -0x1.dc2d30fe94436p-25, 0x1.01a6786b891f7p-26,  -0x1.1d911d813daedp-28,
       0x1.e5ee07e04371ap-29,  -0x1.b12e3834ed073p-31, -0x1.22ff3eb0d30d0p-30, 0x1.01123ab33e597p-31};
   Value* a = m.AtMost(m.Abs(x[0]), 6);
-  Value* near = m.Fma(x[0], m.Poly(m.Mul(x[0], x[0]), kP), x[0]);
+  Value* p = m.Poly(m.Fma(x[0], x[0], m.C(-1.375)), kP);
+  Value* near = m.Fma(x[0], p, x[0]);
   Value* t = m.Mul(m.Sub(a, m.C(3.7)), 1 / 2.3);
   Value* far = m.Sub(m.C(1), MiddleExp(m, m.Neg(m.Poly(t, kQ))));
-  return m.Select(m.Less(a, 1.4), near, m.CopySign(far, x[0]));
+  return m.Select(m.Less(a, 1.65), near, m.CopySign(far, x[0]));
 }
 
 Value* ExpOfSum64(Math& m, Value* high, Value* low) {
   const ExpTable table = TableOf(m);
   const Reduced reduced = Reduce(m, m.AtMost(m.AtLeast(high, table.low), table.high));
-  return m.Scale(SmallExp(m, m.Add(reduced.r, m.Add(low, reduced.lost))), reduced.k);
+  return m.Scale(SmallExp(m, m.Add(reduced.r, m.Add(low, reduced.lost))), reduced.k.integer);
 }
 
 }  // namespace hlo::codegen

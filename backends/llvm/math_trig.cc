@@ -1,4 +1,4 @@
-// sin, cos and tan: x = k pi/2 + r with |r| <= pi/4, found in f64.
+// sin, cos and tan: x = k pi/2 + r with |r| <= pi/4 found in f64, or x = k pi + r.
 #include "backends/llvm/math.h"
 #include "llvm/IR/MDBuilder.h"
 
@@ -78,17 +78,75 @@ llvm::SmallVector<Value*, 2> InRareCase(Math& m, Value* condition, llvm::ArrayRe
   return values;
 }
 
-Reduced Reduce32(Math& m, Value* x32) {
-  Math wide = m.Wide();
-  Value* x = m.Widen(x32);
+/// Of f32 beyond kLarge what SmallCongruent() says, else x; of f64.
+Product Congruent(Math& wide, Value* x) {
   Value* large = wide.b.CreateFCmpOGE(wide.Abs(x), wide.C(kLarge));
   const auto parts = InRareCase(wide, large, {x, wide.C(0)}, [&]() -> llvm::SmallVector<Value*, 2> {
     const Product product = SmallCongruent(wide, x);
     return {product.high, product.low};
   });
-  const Math::Rounded k = wide.RoundProduct(parts[0], kTwoOverPi);
-  Value* r = wide.Fma(k.real, -kP2, wide.Fma(k.real, -kP1, parts[0]));
-  return {wide.b.CreateTrunc(k.integer, m.IntType()), wide.Add(r, parts[1])};
+  return {parts[0], parts[1]};
+}
+
+Reduced Reduce32(Math& m, Value* x32) {
+  Math wide = m.Wide();
+  const Product x = Congruent(wide, m.Widen(x32));
+  const Math::Rounded k = wide.RoundProduct(x.high, kTwoOverPi);
+  Value* r = wide.Fma(k.real, -kP2, wide.Fma(k.real, -kP1, x.high));
+  return {wide.b.CreateTrunc(k.integer, m.IntType()), wide.Add(r, x.low)};
+}
+
+/// x = k pi + r, or (k + 1/2) pi - r for the cosine, |r| <= pi / 2 and a little: the function is sin(r),
+/// negated if k is odd.
+struct HalfTurns {
+  Value* r;
+  Value* k;  // integer; the lowest bit counts
+};
+HalfTurns ReduceToHalfTurn(Math& m, Value* x, bool cosine, llvm::ArrayRef<double> pi) {
+  Value* low = nullptr;
+  const bool wide = m.f64();
+  if (wide) {
+    const Product parts = Congruent(m, x);
+    x = parts.high;
+    low = parts.low;
+  }
+  Value* magic = m.C(wide ? 0x1.8p52 : 0x1.8p23);
+  Value* sum = cosine ? m.Add(m.Fma(x, kTwoOverPi / 2, m.C(-0.5)), magic) : m.Fma(x, kTwoOverPi / 2, magic);
+  Value* k = m.Sub(sum, magic);
+  if (cosine) k = m.Add(k, m.C(0.5));
+  Value* r = cosine ? m.Neg(x) : x;
+  for (const double part : pi) r = m.Fma(k, cosine ? part : -part, r);
+  if (wide) r = cosine ? m.Sub(r, low) : m.Add(r, low);
+  return {r, m.Bits(sum)};
+}
+
+/// The first difference is exact below this: x and k times the first part are whole multiples of 2^-23.
+constexpr double kSmall32 = 0x1p16;
+
+HalfTurns ReduceToHalfTurn32(Math& m, Value* x, bool cosine) {
+  // Rounded towards 0: with k = 0 they leave -0 as it is.
+  constexpr double kPi32[] = {0x1.921fb4p+1, 0x1.4442dp-23, 0x1.846988p-47};
+  constexpr double kPi64[] = {2 * kP1, 2 * kP2};
+  const HalfTurns small = ReduceToHalfTurn(m, x, cosine, kPi32);
+  Value* large = m.b.CreateFCmpOGE(m.Abs(x), m.C(kSmall32));
+  const auto any = InRareCase(m, large, {small.r, small.k}, [&]() -> llvm::SmallVector<Value*, 2> {
+    Math wide = m.Wide();
+    const HalfTurns turns = ReduceToHalfTurn(wide, m.Widen(x), cosine, kPi64);
+    return {m.Narrow(turns.r), m.b.CreateTrunc(turns.k, m.IntType())};
+  });
+  return {any[0], any[1]};
+}
+
+/// sin(x), or cos(x), of f32.
+Value* Sin32(Math& m, Value* x, bool cosine) {
+  // sin(r) = r + r w(r^2 - 1): minimax up to pi / 2, error 2^-32. Polynomials of r^2 itself lose half a unit
+  // more where r is large; w(-1) is exactly 0, computed as it is here, so that zeros and subnormals stay.
+  constexpr double kW[] = {-0x1.44aadcp-3,  -0x1.34659p-3,  0x1.fc30eep-8,
+                           -0x1.898112p-13, 0x1.616866p-19, -0x1.9a6476p-26};
+  const HalfTurns turns = ReduceToHalfTurn32(m, x, cosine);
+  Value* w = m.Poly(m.Fma(turns.r, turns.r, m.C(-1)), kW);
+  Value* sin = m.Fma(turns.r, w, turns.r);
+  return m.FromBits(m.b.CreateXor(m.Bits(sin), m.b.CreateShl(turns.k, m.I(31))));
 }
 
 Reduced Reduce64(Math& m, Value* x) {
@@ -135,18 +193,16 @@ SinCos Both64(Math& m, const Reduced& reduced) {
   return {sin, cos, m.Add(m.Sub(r, sin), sin_rest), m.Add(m.Sub(head, cos), tail)};
 }
 
-/// sin(x + quarters pi/2)
-Value* SinOf(Math& m, Value* x, int quarters, llvm::Intrinsic::ID exact) {
-  const Reduced reduced = m.f64() ? Reduce64(m, x) : Reduce32(m, x);
-  const SinCos both = m.f64() ? Both64(m, reduced) : Both32(m, m.Narrow(reduced.r));
+/// sin(x + quarters pi/2) of f64
+Value* Sin64(Math& m, Value* x, int quarters, llvm::Intrinsic::ID exact) {
+  const Reduced reduced = Reduce64(m, x);
+  const SinCos both = Both64(m, reduced);
   Value* quadrant = quarters == 0 ? reduced.quadrant : m.b.CreateAdd(reduced.quadrant, m.I(quarters));
   Value* odd = m.b.CreateICmpNE(m.b.CreateAnd(quadrant, m.I(1)), m.I(0));
   Value* magnitude = m.Select(odd, both.cos, both.sin);
-  const int sign_bit = m.f64() ? 63 : 31;
-  Value* sign = m.b.CreateShl(m.b.CreateLShr(quadrant, m.I(1)), m.I(sign_bit));
+  Value* sign = m.b.CreateShl(m.b.CreateLShr(quadrant, m.I(1)), m.I(63));
   Value* result = m.FromBits(m.b.CreateXor(m.Bits(magnitude), sign));
   if (quarters == 0) result = m.Select(m.Equal(x, 0.0), x, result);
-  if (!m.f64()) return result;
   Value* large = m.b.CreateFCmpOGE(m.Abs(x), m.C(kLarge));
   return InRareCase(m, large, {result},
                     [&]() -> llvm::SmallVector<Value*, 2> { return {m.Call(exact, {x})}; })[0];
@@ -154,8 +210,12 @@ Value* SinOf(Math& m, Value* x, int quarters, llvm::Intrinsic::ID exact) {
 
 }  // namespace
 
-Value* EmitSin(Math& m, llvm::ArrayRef<Value*> x) { return SinOf(m, x[0], 0, llvm::Intrinsic::sin); }
-Value* EmitCos(Math& m, llvm::ArrayRef<Value*> x) { return SinOf(m, x[0], 1, llvm::Intrinsic::cos); }
+Value* EmitSin(Math& m, llvm::ArrayRef<Value*> x) {
+  return m.f64() ? Sin64(m, x[0], 0, llvm::Intrinsic::sin) : Sin32(m, x[0], false);
+}
+Value* EmitCos(Math& m, llvm::ArrayRef<Value*> x) {
+  return m.f64() ? Sin64(m, x[0], 1, llvm::Intrinsic::cos) : Sin32(m, x[0], true);
+}
 
 Value* EmitTan(Math& m, llvm::ArrayRef<Value*> x) {
   const Reduced reduced = m.f64() ? Reduce64(m, x[0]) : Reduce32(m, x[0]);

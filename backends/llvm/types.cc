@@ -1,6 +1,7 @@
 #include "backends/llvm/types.h"
 
 #include "backends/llvm/narrow.h"
+#include "llvm/IR/Module.h"
 
 namespace hlo::codegen {
 namespace {
@@ -60,6 +61,8 @@ constexpr Conversion kConversions[] = {
     {ElementType::F16, ToF16, FromF16},
 };
 
+constexpr llvm::StringLiteral kVectorUnit = "hlo.vector-unit";
+
 const Conversion* FindConversion(ElementType type) {
   for (const Conversion& c : kConversions)
     if (c.type == type) return &c;
@@ -71,6 +74,15 @@ const Conversion* FindConversion(ElementType type) {
 bool IsSupported(ElementType type) {
   if (IsIntegral(type) || IsByteFloat(type)) return true;
   return type == ElementType::F32 || type == ElementType::F64 || FindConversion(type) != nullptr;
+}
+
+void SetVectorUnit(llvm::Module& module, VectorUnit unit) {
+  module.addModuleFlag(llvm::Module::Max, kVectorUnit, static_cast<uint32_t>(unit));
+}
+
+VectorUnit VectorUnitOf(const llvm::Module& module) {
+  const auto* unit = llvm::mdconst::extract_or_null<llvm::ConstantInt>(module.getModuleFlag(kVectorUnit));
+  return unit == nullptr ? VectorUnit::Common : static_cast<VectorUnit>(unit->getZExtValue());
 }
 
 Type* StoredType(llvm::LLVMContext& context, ElementType type) {
