@@ -203,7 +203,7 @@ std::pair<int64_t, int64_t> BlockSteps::InsideOfRun(const RowSet& rows, int64_t 
 
 template <class E>
 void Packer::PackRows(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count,
-                      int64_t stride, E* out) const {
+                      int64_t stride, E* out, const void** at) const {
   const Operand& op = steps.operand_;
   const int64_t channels = steps.block_.channels(), taps = steps.block_.taps();
   const RowSet rows(op, row_begin, count);
@@ -212,6 +212,11 @@ void Packer::PackRows(const BlockSteps& steps, const E* data, int64_t row_begin,
   for (int64_t i = 0; i < count; ++i, out += stride) {
     const E* row = data + op.base + steps.block_.channel_begin * op.channel_stride + rows.offsets[i];
     const bool row_inside = steps.IsInside(rows, i);
+    if (at != nullptr) {
+      const bool stays = row_inside && side_by_side && steps.runs_.size() == 1;
+      at[i] = stays ? row + steps.taps_[0] : out;
+      if (stays) continue;
+    }
     for (const auto& [tap, run] : steps.runs_) {
       const auto [begin, end] = row_inside ? std::pair{tap, tap + run} : steps.InsideOfRun(rows, i, tap, run);
       for (int64_t t = tap; t < begin; ++t)
@@ -291,11 +296,16 @@ void Packer::PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin
 
 void Packer::Rows(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count, int64_t stride,
                   void* out) const {
+  RowsOrPointers(steps, data, row_begin, count, stride, out, nullptr);
+}
+
+void Packer::RowsOrPointers(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count,
+                            int64_t stride, void* out, const void** at) const {
   VisitSize(bytes_, [&](auto tag) {
     using E = decltype(tag);
     for (int64_t i = 0; i < count; i += kMaxPanel)
       PackRows(steps, static_cast<const E*>(data), row_begin + i, std::min(kMaxPanel, count - i), stride,
-               static_cast<E*>(out) + i * stride);
+               static_cast<E*>(out) + i * stride, at == nullptr ? nullptr : at + i);
   });
 }
 

@@ -47,6 +47,10 @@ class Packer {
   /// out[i * stride + k] = element (row_begin + i, k) for i < count.
   void Rows(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count, int64_t stride,
             void* out) const;
+  /// Rows with neighbouring steps in memory are left there: at[i] points to row row_begin + i, in the array
+  /// or, packed as by Rows(), in `out`.
+  void RowsOrPointers(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count,
+                      int64_t stride, void* out, const void** at) const;
   /// out[k * width + i] = the same, zero for count <= i < width; count <= width <= kMaxPanel, width a
   /// multiple of 4.
   void Panel(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count, int64_t width,
@@ -55,7 +59,7 @@ class Packer {
  private:
   template <class E>
   void PackRows(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count, int64_t stride,
-                E* out) const;
+                E* out, const void** at) const;
   template <class E>
   void PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count, int64_t width,
                  E* out) const;

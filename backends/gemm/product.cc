@@ -17,6 +17,8 @@ constexpr int64_t kBlockSteps =
     192;                            // multiplied at a time: a panel of so many rows stays in the first cache
 constexpr int64_t kRowPiece = 256;  // rows of the result done at a time
 constexpr int64_t kPanelsPerPiece = 8;
+constexpr int64_t kFewSums = 16 << 10;  // results that are worth cutting their sums, if those have
+constexpr size_t kManyBlocks = 16, kBlocksPerPart = 8, kMostParts = 16;  // so many blocks
 constexpr int64_t kPiecesPerThread = 3;  // so that all end at about the same time; sums do not depend on it
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -64,8 +66,13 @@ Product::Product(Problem problem, const Target& target)
     : problem_(std::move(problem)), target_(target), kernels_(KernelsFor(target.isa)) {
   if (IsComplex(problem_.type)) parts_ = 2;
   ChooseMethod();
-  blocks_ = method_ == Method::TileRegisters ? CutSteps(problem_, kAmxDepth, 64)
-                                             : CutSteps(problem_, kBlockSteps / parts_, 4);
+  blocks_ = method_ == Method::TileRegisters
+                ? CutSteps(problem_, kAmxDepthBytes / Info(problem_.lhs.type).host_bytes(), 64)
+                : CutSteps(problem_, kBlockSteps / parts_, 4);
+  blocks_per_part_ = blocks_.size();
+  if (method_ == Method::Tiles && blocks_.size() >= kManyBlocks &&
+      problem_.rows() * problem_.columns() * problem_.batches() <= kFewSums)
+    blocks_per_part_ = std::max(kBlocksPerPart, (blocks_.size() + kMostParts - 1) / kMostParts);
   CutResult();
 }
 

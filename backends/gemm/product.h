@@ -42,6 +42,8 @@ class Product {
   Method method_ = Method::Tiles;
   std::optional<AmxKind> amx_;
   std::vector<Block> blocks_;
+  /// Long sums of few elements are made of parts, one per so many blocks, that are added in order.
+  size_t blocks_per_part_ = 0;
   int parts_ = 1;                             // 2 for complex elements
   int64_t panel_ = 1;                         // columns of a panel of the right factor
   int64_t row_piece_ = 1, column_piece_ = 1;  // of the result, done at a time

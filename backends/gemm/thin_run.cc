@@ -17,7 +17,7 @@ constexpr int64_t kRowsAtOnce = 4;          // of the kernels
 constexpr int64_t kLeastBytes = 32 << 10;   // of the right factor; tiles are as good for less
 constexpr int64_t kPieceBytes = 128 << 10;  // of the right factor, worth waking a thread for
 constexpr int64_t kLeastColumns = 64;       // where the right factor is read by rows
-constexpr int64_t kColumns = 1024, kSteps = 64;
+constexpr int64_t kColumns = 1024, kFewColumns = 512, kSteps = 64;
 
 bool IsBf16(const Problem& problem, const Operand& operand) {
   return problem.compute == ComputeType::F32 && operand.type == ElementType::BF16 && !IsComplex(problem.type);
@@ -42,7 +42,8 @@ class ThinRun {
     const int64_t columns = problem_.columns(), batches = problem_.batches();
     const bool by_dots = problem_.rhs.channel_stride == 1;
     const int64_t row_bytes = depth_ * static_cast<int64_t>(sizeof(W));
-    const int64_t piece = by_dots ? std::max<int64_t>(kPieceBytes / row_bytes, 1) : kColumns,
+    const int64_t width = columns * batches > kColumns ? kColumns : kFewColumns;
+    const int64_t piece = by_dots ? std::max<int64_t>(kPieceBytes / row_bytes, 1) : width,
                   pieces = (columns + piece - 1) / piece;
     const int64_t grain = std::max<int64_t>(kPieceBytes / (std::min(piece, columns) * row_bytes), 1);
     MakeLeft();
@@ -124,6 +125,10 @@ bool IsThin(const Problem& problem) {
     return false;
   if (problem.columns() * problem.depth() * Info(right.type).host_bytes() < kLeastBytes) return false;
   if (!IsPlain(problem, right) && !IsBf16(problem, right)) return false;
+  // Few columns do not pay for turning the left factor round.
+  if (right.channel_stride == 1 && problem.columns() < kLeastColumns && problem.rows() >= kRowsAtOnce &&
+      problem.lhs.channel_stride != 1)
+    return false;
   // Rows shorter than some vectors are added one element at a time; tiles take them whole.
   return right.channel_stride == 1 ||
          (right.rows.IsUniform() && right.rows.stride() == 1 && problem.columns() >= kLeastColumns);

@@ -7,6 +7,7 @@
 #include "backends/gemm/scratch.h"
 #include "backends/gemm/subnormals.h"
 #include "backends/gemm/sums.h"
+#include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 
@@ -45,6 +46,7 @@ TileRun<T>::TileRun(const Product& product, const void* lhs, const void* rhs, vo
 template <class T>
 void TileRun<T>::Run() {
   const int64_t pieces = problem_.batches() * row_pieces_ * column_pieces_;
+  if (product_.blocks_per_part_ < product_.blocks_.size()) return RunInParts(pieces);
   const double work = static_cast<double>(std::min(problem_.rows(), product_.row_piece_)) *
                       static_cast<double>(std::min(problem_.columns(), product_.column_piece_)) *
                       static_cast<double>(problem_.depth());
@@ -74,36 +76,78 @@ bool TileRun<T>::IsDirect(const Piece& piece) const {
 }
 
 template <class T>
+int64_t TileRun<T>::Stride(const Piece& piece) const {
+  return RoundUp(piece.columns() * product_.parts_, tiles_.lanes);
+}
+
+template <class T>
+void TileRun<T>::StorePiece(const Piece& piece, const T* sums) const {
+  StoreSums(problem_, kernels_,
+            {piece.batch, piece.row_begin, piece.rows(), piece.column_begin, piece.columns()}, sums,
+            Stride(piece), out_);
+}
+
+template <class T>
+void TileRun<T>::Sum(const Piece& piece, llvm::ArrayRef<Block> blocks, Tables& tables) const {
+  bool accumulate = false;
+  for (const Block& block : blocks) {
+    Left left{};
+    Right right{};
+    MakeLeft(piece, block, tables, left);
+    MakeRight(piece, block, right);
+    Multiply(piece, left, right, block.depth() * product_.parts_, accumulate, tables.targets.data());
+    accumulate = true;
+  }
+}
+
+template <class T>
 void TileRun<T>::RunPiece(const Piece& piece, Tables& tables) const {
-  const int64_t rows = piece.rows(), parts = product_.parts_;
-  const bool direct = IsDirect(piece) && !product_.blocks_.empty();
+  const int64_t rows = piece.rows(), parts = product_.parts_, stride = Stride(piece);
   tables.targets.resize(static_cast<size_t>(rows));
-  const int64_t stride = RoundUp(piece.columns() * parts, tiles_.lanes);
-  T* sums = nullptr;
-  if (direct) {
+  if (IsDirect(piece) && !product_.blocks_.empty()) {
     tables.offsets.resize(static_cast<size_t>(rows));
     problem_.out_rows.Fill(piece.row_begin, rows, tables.offsets.data());
     T* base = reinterpret_cast<T*>(out_) + parts * (problem_.out_base + problem_.out_batch.At(piece.batch) +
                                                     problem_.out_columns.At(piece.column_begin));
     for (size_t i = 0; i < tables.targets.size(); ++i) tables.targets[i] = base + parts * tables.offsets[i];
-  } else {
-    sums = ScratchFor<T>(ScratchUse::Sums, rows * stride);
-    for (size_t i = 0; i < tables.targets.size(); ++i)
-      tables.targets[i] = sums + static_cast<int64_t>(i) * stride;
+    return Sum(piece, product_.blocks_, tables);
   }
-  bool accumulate = false;
-  for (const Block& block : product_.blocks_) {
-    Left left{};
-    Right right{};
-    MakeLeft(piece, block, tables, left);
-    MakeRight(piece, block, right);
-    Multiply(piece, left, right, block.depth() * parts, accumulate, tables.targets.data());
-    accumulate = true;
+  T* sums = ScratchFor<T>(ScratchUse::Sums, rows * stride);
+  for (size_t i = 0; i < tables.targets.size(); ++i)
+    tables.targets[i] = sums + static_cast<int64_t>(i) * stride;
+  if (product_.blocks_.empty()) std::fill_n(sums, rows * stride, T(0));
+  Sum(piece, product_.blocks_, tables);
+  StorePiece(piece, sums);
+}
+
+template <class T>
+void TileRun<T>::RunInParts(int64_t pieces) const {
+  const llvm::ArrayRef<Block> blocks = product_.blocks_;
+  const auto per_part = product_.blocks_per_part_;
+  const auto parts = static_cast<int64_t>((blocks.size() + per_part - 1) / per_part);
+  const int64_t rows = product_.row_piece_,
+                size = rows * RoundUp(product_.column_piece_ * product_.parts_, tiles_.lanes);
+  const auto sums = MakeBuffer<T>(static_cast<size_t>(pieces * parts * size));
+  ParallelFor(0, pieces * parts, 1, [&](int64_t begin, int64_t end) {
+    const FlushSubnormals flush;
+    Tables tables;
+    for (int64_t i = begin; i < end && !Interrupted(); ++i) {
+      const Piece piece = PieceAt(i / parts);
+      tables.targets.clear();
+      for (int64_t r = 0; r < piece.rows(); ++r)
+        tables.targets.push_back(sums.get() + i * size + r * Stride(piece));
+      const auto first = static_cast<size_t>(i % parts) * per_part;
+      Sum(piece, blocks.slice(first, std::min(per_part, blocks.size() - first)), tables);
+    }
+  });
+  const FlushSubnormals flush;
+  for (int64_t p = 0; p < pieces && !Interrupted(); ++p) {
+    const Piece piece = PieceAt(p);
+    T* total = sums.get() + p * parts * size;
+    for (int64_t part = 1; part < parts; ++part)
+      for (int64_t i = 0; i < piece.rows() * Stride(piece); ++i) total[i] += total[part * size + i];
+    StorePiece(piece, total);
   }
-  if (!accumulate) std::fill_n(sums, rows * stride, T(0));
-  if (!direct)
-    StoreSums(problem_, kernels_, {piece.batch, piece.row_begin, rows, piece.column_begin, piece.columns()},
-              sums, stride, out_);
 }
 
 template <class T>
@@ -138,6 +182,9 @@ void TileRun<T>::MakeLeft(const Piece& piece, const Block& block, Tables& tables
     left.step = kLeftPanel;
     for (int64_t i = 0; i < rows; ++i)
       tables.rows[static_cast<size_t>(i)] = packed + i / kLeftPanel * kLeftPanel * depth + i % kLeftPanel;
+  } else if (plain) {
+    packer.RowsOrPointers(steps, data, piece.row_begin, rows, depth, packed,
+                          reinterpret_cast<const void**>(tables.rows.data()));
   } else {
     packer.Rows(steps, data, piece.row_begin, rows, depth, raw);
     for (int64_t i = 0; i < rows; ++i) tables.rows[static_cast<size_t>(i)] = packed + i * depth * parts;

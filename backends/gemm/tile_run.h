@@ -32,6 +32,10 @@ class TileRun {
 
   [[nodiscard]] Piece PieceAt(int64_t number) const;
   void RunPiece(const Piece& piece, Tables& tables) const;
+  /// The sums of a piece over some blocks, at `targets`.
+  void Sum(const Piece& piece, llvm::ArrayRef<Block> blocks, Tables& tables) const;
+  /// The same for pieces whose sums are made of parts.
+  void RunInParts(int64_t pieces) const;
   void MakeLeft(const Piece& piece, const Block& block, Tables& tables, Left& left) const;
   void MakeRight(const Piece& piece, const Block& block, Right& right) const;
   void Multiply(const Piece& piece, const Left& left, const Right& right, int64_t depth, bool accumulate,
@@ -39,6 +43,9 @@ class TileRun {
   void ExpandComplex(const T* in, int64_t depth, int64_t width, T* out) const;
   /// The columns of the piece lie side by side in the result, which stores sums as they are.
   [[nodiscard]] bool IsDirect(const Piece& piece) const;
+  void StorePiece(const Piece& piece, const T* sums) const;
+  /// Between rows of sums of a piece that is not direct.
+  [[nodiscard]] int64_t Stride(const Piece& piece) const;
 
   const Product& product_;
   const Problem& problem_;
