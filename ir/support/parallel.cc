@@ -26,22 +26,55 @@ void Pause() {
 #endif
 }
 
-/// One ParallelFor call; lives on the stack of its caller.
-struct Job {
-  int64_t begin, end, grain, pieces;
-  llvm::function_ref<void(int64_t, int64_t)> body;
-  std::atomic<int64_t> next{0};
-
-  [[nodiscard]] bool exhausted() const { return next.load(std::memory_order_relaxed) >= pieces; }
-
-  void Work() {
-    in_parallel_region = true;
-    for (int64_t piece; (piece = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
-      const int64_t b = begin + piece * grain;
-      body(b, end - b < grain ? end : b + grain);
+/// One ParallelFor call; lives on the stack of its caller. Each thread begins with a share of its own, the
+/// same in each call of that size: what it has written last time, or in the step before, is in its cache. Who
+/// is done helps the others.
+class Job {
+ public:
+  Job(int64_t begin, int64_t end, int64_t grain, int64_t pieces, int threads,
+      llvm::function_ref<void(int64_t, int64_t)> body)
+      : begin_(begin),
+        end_(end),
+        grain_(grain),
+        body_(body),
+        shares_(static_cast<int>(std::min<int64_t>({threads, pieces, kMaxShares}))) {
+    for (int i = 0; i < shares_; ++i) {
+      share_[i].next.store(pieces * i / shares_, std::memory_order_relaxed);
+      share_[i].end = pieces * (i + 1) / shares_;
     }
+  }
+
+  [[nodiscard]] bool exhausted() const {
+    for (int i = 0; i < shares_; ++i)
+      if (share_[i].next.load(std::memory_order_relaxed) < share_[i].end) return false;
+    return true;
+  }
+
+  /// `thread`: 0 for the caller.
+  void Work(int thread) {
+    in_parallel_region = true;
+    for (int i = 0; i < shares_; ++i) Finish(share_[(thread + i) % shares_]);
     in_parallel_region = false;
   }
+
+ private:
+  static constexpr int kMaxShares = 16;  // threads beyond begin with a share of others
+  struct alignas(64) Share {
+    std::atomic<int64_t> next;
+    int64_t end;
+  };
+
+  void Finish(Share& share) {
+    for (int64_t piece; (piece = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
+      const int64_t b = begin_ + piece * grain_;
+      body_(b, end_ - b < grain_ ? end_ : b + grain_);
+    }
+  }
+
+  int64_t begin_, end_, grain_;
+  llvm::function_ref<void(int64_t, int64_t)> body_;
+  int shares_;
+  Share share_[kMaxShares];
 };
 
 /// A place where callers offer their jobs. A thread counts itself as a visitor before it reads `job`, and a
@@ -60,7 +93,7 @@ class Pool {
   void Run(Job& job) {
     if (started_.load(std::memory_order_relaxed) < target() - 1) StartThreads();
     Slot* slot = Offer(job);
-    job.Work();
+    job.Work(0);
     if (slot != nullptr) Withdraw(*slot);
   }
 
@@ -97,10 +130,10 @@ class Pool {
         slot.visitors.wait(visitors);
   }
 
-  void Visit(Slot& slot) {
+  void Visit(Slot& slot, int thread) {
     if (slot.job.load(std::memory_order_relaxed) == nullptr) return;
     slot.visitors.fetch_add(1);
-    if (Job* job = slot.job.load(); job != nullptr && !job->exhausted()) job->Work();
+    if (Job* job = slot.job.load(); job != nullptr && !job->exhausted()) job->Work(thread);
     if (slot.visitors.fetch_sub(1) == 1) slot.visitors.notify_all();
   }
 
@@ -108,7 +141,7 @@ class Pool {
     for (uint32_t seen = 0;;) {
       WaitForOffer(seen, number);
       seen = offers_.load();
-      for (Slot& slot : slots_) Visit(slot);
+      for (Slot& slot : slots_) Visit(slot, number + 1);
     }
   }
 
@@ -202,7 +235,7 @@ void ParallelFor(int64_t begin, int64_t end, int64_t grain, llvm::function_ref<v
   grain = std::max<int64_t>(grain, 1);
   const int64_t pieces = (end - begin - 1) / grain + 1;
   if (pieces > 1 && !in_parallel_region && ThreadCount() > 1) {
-    Job job{begin, end, grain, pieces, body};
+    Job job(begin, end, grain, pieces, ThreadCount(), body);
     ThePool().Run(job);
     return;
   }
