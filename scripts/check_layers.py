@@ -36,7 +36,8 @@ LAYERS = {
     'backends/gemm': [*BASE, 'ir', 'ir/eval'],
     'backends/structured': [*BASE, 'ir', 'ir/eval', 'backends/gemm'],
     'backends/llvm': [*BASE, 'ir', 'backends/kernel'],
-    'backends/cpu': [*BASE, 'backends/kernel', 'backends/llvm', 'backends/gemm', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'backends'],
+    'backends/tile': [*BASE, 'ir', 'ir/eval', 'backends/kernel', 'backends/llvm'],
+    'backends/cpu': [*BASE, 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/gemm', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'backends'],
     'tools': ['tools/viz', 'tools/proto', *BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends', 'backends/interpreter', 'backends/cpu'],
 }
 LAYERS['tools/testing'] = [*LAYERS['tools'], 'tools']

@@ -12,6 +12,9 @@ Status PrintCode(llvm::raw_ostream& os, const Module& module, const OptOptions& 
   cpu.controls = passes.BaseControls();
   cpu.cpu = options.mcpu;
   cpu.features = options.mattr;
+  // Code that is looked at is all there; --explain-codegen also tells what one run of hlo-run would do.
+  cpu.tier = options.code ? Tier::Compile : options.tier;
+  cpu.executions = 1;
   const auto wanted = [&](llvm::StringRef name) { return !options.kernel || options.kernel->Matches(name); };
   if (options.code == CodeForm::Object && os.is_displayed())
     return Error("usage-option", {}, "binary output is not written to a terminal; -o names a file");

@@ -13,6 +13,7 @@ constexpr OptionRow kTargetRows[] = {
                       "cpu: kernel-ir, llvm-before-optimizations, llvm, asm, obj"),
     Option<&O::explain_codegen>("explain-codegen", "", "",
                                 "by which code instructions are computed on cpu, and why"),
+    Option<&O::tier>("tier", "TIER", "compile", "with --explain-codegen: as in hlo-run").Advanced(),
     Option<&O::mcpu>("mcpu", "CPU", "native", "the CPU that code is made for, in LLVM's words").Advanced(),
     Option<&O::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
     Option<&O::kernel>("kernel", "RE", "", "only kernels with such a name or of such an instruction")

@@ -8,6 +8,7 @@
 #include "ir/print.h"
 #include "tools/common_options.h"
 #include "tools/pass_options.h"
+#include "tools/tier_option.h"
 
 namespace hlo {
 
@@ -26,6 +27,7 @@ struct OptOptions {
   std::string stage = "hlo";
   PassRunOptions passes;
   std::string mcpu, mattr;
+  Tier tier = Tier::Compile;
   std::optional<Regex> kernel;
   std::optional<CodeForm> code;  // what the stage Code prints; nothing: the paths of --explain-codegen
   bool explain_codegen = false;

@@ -125,17 +125,17 @@ expect 0 '[baseline-missing]' "$run" --baseline=times.json other.hlo
 # Compiled kernels on disk: used again, not when damaged or when others may write them.
 export XDG_CACHE_HOME=$dir/cache
 printf 'ENTRY e { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }' >kernel.hlo
-"$run" --platform=cpu kernel.hlo >first 2>err
+"$run" --platform=cpu --tier=compile kernel.hlo >first 2>err
 entry=$(echo cache/hlo-toolkit/*/*.kernels)
 [ -f "$entry" ] || { echo "FAIL: no kernels in the cache"; failures=$((failures + 1)); }
 printf garbage | dd of="$entry" conv=notrunc bs=1 seek=40 2>/dev/null
-expect 0 'is damaged; not used [kernel-cache]' "$run" --platform=cpu kernel.hlo
+expect 0 'is damaged; not used [kernel-cache]' "$run" --platform=cpu --tier=compile kernel.hlo
 chmod a+w "$entry"
-expect 0 'may be written by others; not used [kernel-cache]' "$run" --platform=cpu kernel.hlo
-"$run" --platform=cpu kernel.hlo >second 2>err
+expect 0 'may be written by others; not used [kernel-cache]' "$run" --platform=cpu --tier=compile kernel.hlo
+"$run" --platform=cpu --tier=compile kernel.hlo >second 2>err
 cmp -s first second || { echo "FAIL: results with and without the cache differ"; failures=$((failures + 1)); }
 rm -r cache
-"$run" --platform=cpu --no-cache kernel.hlo >out 2>err
+"$run" --platform=cpu --tier=compile --no-cache kernel.hlo >out 2>err
 [ ! -e cache ] || { echo "FAIL: --no-cache"; failures=$((failures + 1)); }
 
 [ "$failures" = 0 ] && echo "all passed"

@@ -59,6 +59,10 @@ Result<std::unique_ptr<Executable>> CompileFor(Platform platform, const Module& 
   CpuOptions cpu;
   cpu.optimization_level = static_cast<int>(options.passes.level.value_or(2));
   cpu.cache = !options.no_cache;
+  cpu.tier = options.tier;
+  // Whoever measures wants to know what many runs would take.
+  if (!options.Benchmarking() && !options.Profiling())
+    cpu.executions = (options.Warmup() + options.Repeats()) * options.iterations;
   if (passes != nullptr) {
     cpu.selection = passes->selection();
     cpu.controls = passes->BaseControls();

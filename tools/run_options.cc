@@ -24,6 +24,7 @@ constexpr OptionRow kPlatformRows[] = {
     Option<&R::dump_snapshots>("xla-dump-hlo-snapshots", "", "",
                                "arguments and results into the folder of --dump-to")
         .Advanced(),
+    Option<&R::tier>("tier", "TIER", "auto", "cpu: interpret kernels, compile them, or auto: what is faster"),
     Option<&R::no_cache>("no-cache", "", "", "cpu: compile kernels anew, do not keep them on disk"),
     Option<&R::compile_only>("compile-only", "", "", "check that the module can be run, do not run it"),
     Option<&R::infeed>("infeed", "@f.npz", "", "feeds infeed instructions, members in file order"),
@@ -87,7 +88,8 @@ constexpr OptionRow kDeviceRows[] = {
     Option<&R::launcher>("launcher", "HOW", "auto", "threads: all devices in this process"),
     Option<&R::run_device>("run-device", "D", "", "run one device only").Advanced(),
     Option<&R::input_scope>("input-scope", "SCOPE", "global",
-                            "global arrays are cut by sharding; or per-device"),
+                            "global arrays are cut by sharding; or per-device")
+        .Advanced(),
     Option<&R::collective_timeout>("collective-timeout", "DURATION", "30s",
                                    "then tell which device waits where")
         .Advanced(),

@@ -5,6 +5,7 @@
 #include "tools/array_file.h"
 #include "tools/common_options.h"
 #include "tools/pass_options.h"
+#include "tools/tier_option.h"
 
 namespace hlo {
 
@@ -31,6 +32,7 @@ struct RunOptions : CommonOptions {
   bool despecialize = false, remove_infeed_outfeed = false, dump_snapshots = false;
   std::string mcpu, mattr;
   bool compile_only = false;
+  Tier tier = Tier::Auto;
   bool no_cache = false;
   std::string infeed, outfeed;
   std::vector<std::string> custom_call;  // TARGET=error|zeros|identity

@@ -7,6 +7,7 @@
 #include "backends/cpu/product_step.h"
 #include "backends/cpu/routine_step.h"
 #include "backends/cpu/structured_step.h"
+#include "backends/cpu/tiers.h"
 #include "passes/analysis/buffer_assignment.h"
 
 namespace hlo::cpu {
@@ -19,14 +20,17 @@ class Builder {
   Builder(Program& program, const BufferAssignment& assignment)
       : program_(program), assignment_(assignment), flow_(assignment.flow()) {}
 
-  void Build(bool routines) {
+  Status Build(const CpuOptions& options, bool routines) {
     MakeBuffers();
     const Computation& entry = *program_.module->entry();
     for (const Instruction* parameter : entry.parameters())
       program_.parameters.push_back(ValueOf(*parameter));
     program_.result = ValueOf(*entry.root());
     program_.entry = BuildSequence(entry);
+    HLO_CHECK_OK(ChooseTiers(program_, options));
+    program_.kernels.Compile(*program_.jit);
     if (routines) MakeRoutines(program_, program_.entry);
+    return {};
   }
 
  private:
@@ -133,7 +137,7 @@ class Builder {
       return;
     }
     if (inst.kind() == OpKind::Fusion) {
-      if (auto call = PlanKernel(inst, *program_.jit, operands, result)) {
+      if (auto call = PlanKernel(inst, program_.kernels, operands, result)) {
         sequence.push_back(MakeKernelStep(inst, program_, std::move(*call)));
         return;
       } else {
@@ -159,15 +163,18 @@ class Builder {
 }  // namespace
 
 Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
-                                              bool compile, int64_t red_zone) {
+                                              const CpuOptions& options, bool compile, int64_t red_zone) {
   auto program = std::make_unique<Program>();
   program->module = std::move(module);
-  BufferOptions options;
-  options.red_zone = red_zone;
-  HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*program->module, options));
+  BufferOptions buffers;
+  buffers.red_zone = red_zone;
+  HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*program->module, buffers));
   program->jit = std::move(jit);
-  Builder(*program, assignment).Build(/*routines=*/red_zone == 0);
-  if (compile) HLO_CHECK_OK(program->jit->Compile());
+  HLO_CHECK_OK(Builder(*program, assignment).Build(options, /*routines=*/red_zone == 0));
+  if (compile) {
+    HLO_CHECK_OK(program->jit->Compile());
+    program->kernels.Link(*program->jit);
+  }
   return program;
 }
 

@@ -1,5 +1,6 @@
 // Turns a scheduled module into a program.
 #pragma once
+#include "backends/cpu/compile.h"
 #include "backends/cpu/program.h"
 
 namespace hlo::cpu {
@@ -8,6 +9,7 @@ namespace hlo::cpu {
 /// buffer assignment reports. With a `red_zone` temporaries lie so far apart, and loops stay sequences of
 /// steps.
 Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
-                                              bool compile = true, int64_t red_zone = 0);
+                                              const CpuOptions& options, bool compile = true,
+                                              int64_t red_zone = 0);
 
 }  // namespace hlo::cpu

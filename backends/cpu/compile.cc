@@ -246,16 +246,18 @@ class CheckedExecutable final : public Executable {
 Result<std::unique_ptr<Executable>> CompileForCpu(const Module& module, const CpuOptions& options) {
   std::unique_ptr<Module> copy = module.Clone();
   HLO_TRY(cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/true));
-  std::string key = options.cache && !options.check_memory ? CacheKey(module, options, machine) : "";
-  auto jit = std::make_unique<cpu::Jit>(std::move(machine), std::move(key));
-  if (options.report && !jit->cache_remark().empty()) {
-    Diagnostic remark = MakeError("kernel-cache", {}, "{0}", jit->cache_remark());
+  const bool cache = options.cache && !options.check_memory;
+  auto jit = std::make_unique<cpu::Jit>(
+      machine, [&] { return cache ? CacheKey(module, options, machine) : std::string(); });
+  HLO_CHECK_OK(cpu::Prepare(*copy, options));
+  const int64_t red_zone = options.check_memory ? cpu::MemoryCheck::kRedZone : 0;
+  HLO_TRY(auto program,
+          cpu::BuildProgram(std::move(copy), std::move(jit), options, /*compile=*/true, red_zone));
+  if (options.report && !program->jit->cache_remark().empty()) {
+    Diagnostic remark = MakeError("kernel-cache", {}, "{0}", program->jit->cache_remark());
     remark.severity = Severity::Remark;
     options.report(std::move(remark));
   }
-  HLO_CHECK_OK(cpu::Prepare(*copy, options));
-  const int64_t red_zone = options.check_memory ? cpu::MemoryCheck::kRedZone : 0;
-  HLO_TRY(auto program, cpu::BuildProgram(std::move(copy), std::move(jit), /*compile=*/true, red_zone));
   if (options.check_memory) {
     BufferOptions buffers;
     buffers.red_zone = red_zone;

@@ -5,12 +5,21 @@
 
 namespace hlo {
 
+/// How kernels run: as machine code made at run time or from the cache, or by interpretation of their loops,
+/// with the same results.
+enum class Tier : uint8_t { Auto, Interpret, Compile };
+
 struct CpuOptions {
   int optimization_level = 2;  // -O0 … -O3
   PassSelection selection;     // of the backend's own pipelines
   RewriteControls controls;    // limits count what this compilation does
   std::string cpu, features;   // --mcpu, --mattr; empty: this machine
-  bool cache = true;           // compiled kernels are kept on disk and taken from there
+  Tier tier = Tier::Auto;
+  /// How often the executable is going to run, about: what runs seldom and does little is interpreted, unless
+  /// `cpu` or `features` ask for code.
+  int64_t executions = kManyExecutions;
+  static constexpr int64_t kManyExecutions = 1000;
+  bool cache = true;  // compiled kernels are kept on disk and taken from there
   /// Runs look for writes outside of buffers and reads of unwritten memory (tools.md §3.7, --check-memory);
   /// they give errors memory-….
   bool check_memory = false;

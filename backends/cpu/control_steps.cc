@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backends/cpu/routine_step.h"
+#include "llvm/Support/JSON.h"
 
 namespace hlo::cpu {
 namespace {
@@ -23,6 +24,18 @@ class WhileStep final : public Step {
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override { return "loop over steps"; }
+  [[nodiscard]] std::optional<int64_t> Trips() const override {
+    auto config = llvm::json::parse(inst_.extras().backend_config);
+    if (!config) {
+      llvm::consumeError(config.takeError());
+      return std::nullopt;
+    }
+    const llvm::json::Object* object = config->getAsObject();
+    if (object != nullptr) object = object->getObject("known_trip_count");
+    int64_t trips = 0;
+    if (object == nullptr || object->getString("n").value_or("").getAsInteger(10, trips)) return std::nullopt;
+    return trips;
+  }
   void ForEachPart(Part visit) override {
     visit("condition", condition_);
     visit("body", body_);

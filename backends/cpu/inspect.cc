@@ -27,7 +27,7 @@ Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& o
   HLO_TRY(cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/false));
   std::unique_ptr<Module> copy = module.Clone();
   HLO_CHECK_OK(cpu::Prepare(*copy, options));
-  return cpu::BuildProgram(std::move(copy), std::make_unique<cpu::Jit>(std::move(machine)),
+  return cpu::BuildProgram(std::move(copy), std::make_unique<cpu::Jit>(std::move(machine)), options,
                            /*compile=*/false);
 }
 
@@ -38,15 +38,15 @@ Result<std::string> GenerateCode(const Module& module, const CpuOptions& options
   HLO_TRY(const auto program, Build(module, options));
   std::map<int32_t, std::string> headings;
   ForEachStep(program->entry, "", [&](const Step& step, const std::string&) {
-    if (step.kernel() < 0) return;
-    std::string& heading = headings[step.kernel()];
+    if (step.code() < 0) return;
+    std::string& heading = headings[step.code()];
     heading += (heading.empty() ? "%" : ", %") + step.instruction()->name().str();
   });
   std::map<int32_t, std::string> chosen;
   ForEachStep(program->entry, "", [&](const Step& step, const std::string&) {
-    if (step.kernel() < 0) return;
-    if (wanted(step.instruction()->name()) || wanted("k" + std::to_string(step.kernel())))
-      chosen[step.kernel()] = headings[step.kernel()];
+    if (step.code() < 0) return;
+    if (wanted(step.instruction()->name()) || wanted("k" + std::to_string(step.code())))
+      chosen[step.code()] = headings[step.code()];
   });
   return program->jit->Print(form, chosen);
 }

@@ -46,14 +46,8 @@ Diagnostic CompileError(const std::string& why) { return MakeError("compile-kern
 
 class Jit::State {
  public:
-  State(Machine machine, std::string key, ObjectCache cache)
-      : machine_(std::move(machine)), key_(std::move(key)), cache_(std::move(cache)) {
-    if (key_.empty()) return;
-    if (auto entry = cache_.Load(key_, remark_)) {
-      cached_ = std::move(*entry);
-      replaying_ = true;
-    }
-  }
+  State(Machine machine, CacheKey key, ObjectCache cache)
+      : machine_(std::move(machine)), find_key_(std::move(key)), cache_(std::move(cache)) {}
 
   Result<int32_t> Add(kernel::Kernel kernel) {
     std::string text;
@@ -143,6 +137,7 @@ class Jit::State {
                  llvm::function_ref<Waiting(std::string name)> make) {
     const auto [it, added] = numbers_.try_emplace(text, static_cast<int32_t>(kernels_.size()));
     if (added) {
+      if (kernels_.empty()) LoadCache();
       const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(text));
       names_.push_back(prefix + std::to_string(kernels_.size()));
       kernels_.push_back({{hash.low64, hash.high64}, ""});
@@ -152,6 +147,15 @@ class Jit::State {
       Admit(kernels_.size() - 1);
     }
     return it->second;
+  }
+
+  void LoadCache() {
+    if (find_key_) key_ = find_key_();
+    if (key_.empty()) return;
+    if (auto entry = cache_.Load(key_, remark_)) {
+      cached_ = std::move(*entry);
+      replaying_ = true;
+    }
   }
 
   /// Says whether the newest kernel has code: as the cache remembers, as long as it knows all kernels so far.
@@ -267,6 +271,7 @@ class Jit::State {
   }
 
   Machine machine_;
+  CacheKey find_key_;
   std::string key_;  // empty: no cache
   ObjectCache cache_;
   CachedObject cached_;     // while replaying
@@ -287,7 +292,7 @@ class Jit::State {
   std::deque<KernelFn> functions_;
 };
 
-Jit::Jit(Machine machine, std::string cache_key, ObjectCache cache)
+Jit::Jit(Machine machine, CacheKey cache_key, ObjectCache cache)
     : state_(std::make_unique<State>(std::move(machine), std::move(cache_key), std::move(cache))) {}
 Jit::~Jit() = default;
 Result<int32_t> Jit::Add(kernel::Kernel kernel) { return state_->Add(std::move(kernel)); }

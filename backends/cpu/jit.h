@@ -1,5 +1,6 @@
 // Kernels to machine code of this process.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,9 +34,11 @@ class KernelFn {
 /// Compiles kernels and routines together. Equal ones are compiled once.
 class Jit {
  public:
+  /// Asked for a key before the first kernel; with an empty one there is no cache.
+  using CacheKey = std::function<std::string()>;
   /// With a key, code comes from `cache` if it has an entry for the key that was made of the same kernels,
   /// and goes there otherwise.
-  explicit Jit(Machine machine, std::string cache_key = "", ObjectCache cache = ObjectCache());
+  explicit Jit(Machine machine, CacheKey cache_key = nullptr, ObjectCache cache = ObjectCache());
   ~Jit();
   /// Adds a kernel, whatever its name; its number for Function(). Errors: kernel-unsupported.
   Result<int32_t> Add(kernel::Kernel kernel);

@@ -1,4 +1,4 @@
-// Compiled kernels against interpreted ones, under several schedules.
+// Compiled kernels and those run in tiles against interpreted ones, under several schedules.
 #include <random>
 
 #include "backends/cpu/jit.h"
@@ -10,6 +10,7 @@
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/share.h"
 #include "backends/llvm/emit_kernel.h"
+#include "backends/tile/program.h"
 #include "gtest/gtest.h"
 #include "ir/module.h"
 #include "parser/parser.h"
@@ -76,6 +77,18 @@ Bytes Compiled(const kernel::Kernel& kernel) {
   return Outer(kernel, std::move(buffers));
 }
 
+Bytes Tiled(const kernel::Kernel& kernel) {
+  Bytes buffers = MakeBuffers(kernel);
+  const auto program = tile::Program::Make(kernel);
+  EXPECT_TRUE(program) << program.error().message;
+  const int64_t extent = kernel::ParallelExtent(kernel);
+  const int64_t group = codegen::ParallelGrain(kernel);
+  const int64_t middle = extent / 2 / group * group;
+  if (middle > 0) program->Run(Pointers(buffers).data(), 0, middle);
+  program->Run(Pointers(buffers).data(), middle, extent);
+  return Outer(kernel, std::move(buffers));
+}
+
 struct Case {
   const char* name;
   const char* text;
@@ -109,12 +122,15 @@ TEST_P(KernelCode, EqualsItsInterpretation) {
   // Without a schedule, with the chosen ones for wide and for narrow vectors.
   const kernel::Kernel plain = lower();
   EXPECT_EQ(Compiled(plain), Interpreted(plain)) << kernel::ToString(plain);
+  EXPECT_EQ(Tiled(plain), Interpreted(plain)) << kernel::ToString(plain);
+  EXPECT_EQ(Tiled(sharing), Interpreted(plain)) << kernel::ToString(sharing);
   for (const kernel::ScheduleTarget& target :
        {kernel::ScheduleTarget{}, kernel::ScheduleTarget{4, 2, 2, 4}, kernel::ScheduleTarget{8, 1, 4, 8}}) {
     kernel::Kernel scheduled = lower_sharing();
     kernel::ScheduleLoops(scheduled, target);
     ASSERT_TRUE(kernel::VerifyKernel(scheduled)) << kernel::ToString(scheduled);
     EXPECT_EQ(Compiled(scheduled), Interpreted(scheduled)) << kernel::ToString(scheduled);
+    EXPECT_EQ(Tiled(scheduled), Interpreted(scheduled)) << kernel::ToString(scheduled);
   }
 }
 
@@ -166,6 +182,18 @@ ENTRY e { x = f32[5,6,7] parameter(0)  y = f32[7,5,20] parameter(1)
     {"integer_dot", R"(HloModule m
 ENTRY e { x = s8[6,70] parameter(0)  y = s8[20,70] parameter(1)
   ROOT d = s32[6,20] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1} })"},
+    {"argmax", R"(HloModule m
+best { a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)  j = s32[] parameter(3)
+  g = pred[] compare(a, b), direction=GE  v = f32[] select(g, a, b)  k = s32[] select(g, i, j)
+  ROOT t = (f32[], s32[]) tuple(v, k) }
+ENTRY e { x = f32[7,90] parameter(0)  i = s32[7,90] iota(), iota_dimension=1  z = f32[] constant(-inf)  n = s32[] constant(0)
+  r = (f32[7], s32[7]) reduce(x, i, z, n), dimensions={1}, to_apply=best
+  ROOT c = (f32[90], s32[90]) reduce(x, i, z, n), dimensions={0}, to_apply=best })"},
+    {"scatter_rows", R"(HloModule m
+add { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT s = f32[] add(x, y) }
+ENTRY e { x = f32[9,70] parameter(0)  i = s32[6,1] parameter(1)  u = f32[6,70] parameter(2)
+  ROOT s = f32[9,70] scatter(x, i, u), to_apply=add, update_window_dims={1}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=1 })"},
     {"borders", R"(HloModule m
 ENTRY e { x = s8[5,40] parameter(0)  z = s8[] parameter(1)
   ROOT p = s8[9,45] pad(x, z), padding=3_1x-2_7 })"},

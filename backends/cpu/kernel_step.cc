@@ -23,7 +23,7 @@ class KernelStep final : public Step {
  public:
   KernelStep(const Instruction& inst, Program& program, KernelCall call)
       : inst_(inst),
-        function_(program.jit->FunctionPlace(call.kernel)),
+        entry_(program.kernels.At(call.kernel)),
         buffers_(program.AddPointers(call.buffers)),
         call_(std::move(call)) {}
 
@@ -33,23 +33,28 @@ class KernelStep final : public Step {
       if (uint8_t *source = frame.At(from), *target = frame.At(to); source != target)
         std::memmove(target, source, static_cast<size_t>(to.size));
     void* const* buffers = frame.Pointers(buffers_);
-    const KernelFn run = *function_;
     if (call_.extent <= call_.grain) {
-      run(buffers, 0, call_.extent);
+      entry_.Run(buffers, 0, call_.extent);
     } else {
       ParallelFor(0, call_.extent, call_.grain,
-                  [&](int64_t begin, int64_t end) { run(buffers, begin, end); });
+                  [&](int64_t begin, int64_t end) { entry_.Run(buffers, begin, end); });
     }
     return {};
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] int32_t kernel() const override { return call_.kernel; }
-  [[nodiscard]] std::string Explain() const override { return "kernel k" + std::to_string(call_.kernel); }
-  bool AddTo(RoutineBuilder& routine) const override { return routine.Call(call_); }
+  [[nodiscard]] int32_t code() const override { return entry_.compiled; }
+  [[nodiscard]] std::string Explain() const override {
+    if (entry_.program != nullptr) return "interpreted kernel: " + entry_.why;
+    return "kernel k" + std::to_string(entry_.compiled) + (entry_.why.empty() ? "" : ": " + entry_.why);
+  }
+  bool AddTo(RoutineBuilder& routine) const override {
+    return entry_.program == nullptr && routine.Call(call_, entry_.compiled);
+  }
 
  private:
   const Instruction& inst_;
-  const KernelFn* function_;
+  const KernelEntry& entry_;
   size_t buffers_;  // in Program::pointers
   KernelCall call_;
 };
@@ -86,7 +91,7 @@ std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, Program& program, 
   return std::make_unique<KernelStep>(inst, program, std::move(call));
 }
 
-Result<KernelCall> PlanKernel(const Instruction& fusion, Jit& jit, llvm::ArrayRef<Value> operands,
+Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, llvm::ArrayRef<Value> operands,
                               const Value& result) {
   HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name()));
   kernel::FoldConstants(lowered.kernel);
@@ -101,7 +106,7 @@ Result<KernelCall> PlanKernel(const Instruction& fusion, Jit& jit, llvm::ArrayRe
   const int64_t iterations = std::max<int64_t>(kPieceCost / IterationCost(lowered.kernel), 1);
   call.grain = (iterations + group - 1) / group * group;
   const std::vector<kernel::Buffer> buffers = lowered.kernel.buffers;
-  HLO_TRY(call.kernel, jit.Add(std::move(lowered.kernel)));
+  HLO_TRY(call.kernel, kernels.Add(std::move(lowered.kernel)));
   const size_t parameters = fusion.callee()->parameters().size();
   for (size_t i = 0; i < parameters; ++i) call.buffers.push_back(operands[i].leaves[0].slice);
   call.first_result = parameters;

@@ -152,6 +152,8 @@ Status Prepare(Module& module, const CpuOptions& options) {
   HLO_CHECK_OK(Normalize(module));
   HLO_CHECK_OK(
       RunPipeline(module, "@cpu-run-O" + std::to_string(options.optimization_level), options, controls));
+  // Conditions can be read before they are kernels.
+  HLO_CHECK_OK(RunPipeline(module, "while-loop-trip-count-annotator", options, controls));
   if (options.optimization_level > 0) {
     WidenSums(module);
     SplitFullReductions(module);

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/cpu/jit.h"
+#include "backends/cpu/kernel_table.h"
 #include "ir/eval/executor.h"
 #include "ir/module.h"
 #include "ir/support/result.h"
@@ -79,8 +79,12 @@ class Step {
   /// The instruction it computes and by which way, for --explain-codegen: `%dot.3: library: …`.
   [[nodiscard]] virtual const Instruction* instruction() const = 0;
   [[nodiscard]] virtual std::string Explain() const = 0;
-  /// The number of its kernel in the program's Jit, if it runs one.
+  /// The number of its kernel in Program::kernels, if it runs one.
   [[nodiscard]] virtual int32_t kernel() const { return -1; }
+  /// The number of its code in Program::jit, if it runs some.
+  [[nodiscard]] virtual int32_t code() const { return -1; }
+  /// Loops: how often the body runs; nothing if that is not known.
+  [[nodiscard]] virtual std::optional<int64_t> Trips() const { return std::nullopt; }
   /// Calls `visit` with the sequences it runs, each with what it is: `condition`, `body`, `branch 0`.
   using Part = llvm::function_ref<void(llvm::StringRef name, std::vector<std::unique_ptr<Step>>&)>;
   virtual void ForEachPart(Part visit) { (void)visit; }
@@ -121,6 +125,7 @@ struct Program {
   std::vector<Buffer> buffers;
   int64_t arena_bytes = 0;
   int32_t sizes_count = 0;
+  KernelTable kernels;
   std::unique_ptr<Jit> jit;
   Sequence entry;
   std::vector<Value> parameters;  // of the entry computation

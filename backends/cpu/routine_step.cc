@@ -21,7 +21,7 @@ class RoutineStep final : public Step {
   }
   [[nodiscard]] const Instruction* instruction() const override { return loop_->instruction(); }
   [[nodiscard]] std::string Explain() const override { return "routine r" + std::to_string(number_); }
-  [[nodiscard]] int32_t kernel() const override { return number_; }
+  [[nodiscard]] int32_t code() const override { return number_; }
   void ForEachPart(Part visit) override { loop_->ForEachPart(visit); }
 
  private:
@@ -53,11 +53,11 @@ bool RoutineBuilder::Copy(const Slice& from, const Slice& to) {
   return true;
 }
 
-bool RoutineBuilder::Call(const KernelCall& call) {
+bool RoutineBuilder::Call(const KernelCall& call, int32_t code) {
   if (call.extent > call.grain) return false;
   for (const auto& [from, to] : call.copies)
     if (!Copy(from, to)) return false;
-  kernel::CallStep step{call.kernel, {}, call.extent};
+  kernel::CallStep step{code, {}, call.extent};
   for (size_t i = 0; i < call.buffers.size(); ++i)
     step.slots.push_back(SlotOf(call.buffers[i], i >= call.first_result));
   at_->push_back({std::move(step)});

@@ -15,7 +15,8 @@ constexpr int64_t kMaxScalar = 64;
 /// part of a routine, because it does too much at once.
 class RoutineBuilder {
  public:
-  bool Call(const KernelCall& call);
+  /// `code`: the kernel's number in the Jit.
+  bool Call(const KernelCall& call, int32_t code);
   bool Copy(const Slice& from, const Slice& to);
   bool While(const Slice& predicate, const Sequence& condition, const Sequence& body);
   bool Branch(const Slice& selector, bool by_predicate, llvm::ArrayRef<Sequence> branches);

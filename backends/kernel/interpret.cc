@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ir/eval/kernel.h"
+#include "ir/numeric/narrow_float.h"
 
 namespace hlo::kernel {
 namespace {
@@ -22,35 +23,6 @@ Scalar FromBits(ElementType type, const uint64_t bits[2]) {
     std::memcpy(scalar.bytes, bits, width);
   }
   return scalar;
-}
-
-/// What folding with anything leaves as it is: the code of wide reductions starts with it.
-Scalar Neutral(OpKind kind, ElementType type) {
-  const TypeInfo& info = Info(type);
-  const double infinity = std::numeric_limits<double>::infinity();
-  uint64_t bits[2] = {0, 0};
-  if (IsFloat(type)) {
-    const double value = kind == OpKind::Add        ? -0.0
-                         : kind == OpKind::Multiply ? 1
-                         : kind == OpKind::Maximum  ? -infinity
-                                                    : infinity;
-    const void* in = &value;
-    Scalar result;
-    FindKernel(OpKind::Convert, ElementType::F64, type)->Run(result.bytes, &in, 1);
-    return result;
-  }
-  const uint64_t ones = info.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << info.bits) - 1;
-  const uint64_t top = IsSigned(type) ? uint64_t{1} << (info.bits - 1) : 0;
-  switch (kind) {
-    case OpKind::Multiply: bits[0] = 1; break;
-    case OpKind::And: bits[0] = ones; break;
-    case OpKind::Minimum: bits[0] = ones ^ top; break;
-    case OpKind::Maximum: bits[0] = top; break;
-    default: break;
-  }
-  // Narrow integers are stored with their sign.
-  if (IsSigned(type) && (bits[0] & top) != 0) bits[0] |= ~ones;
-  return FromBits(type, bits);
 }
 
 class Interpreter {
@@ -178,40 +150,26 @@ class Interpreter {
     }
     return {};
   }
-  /// The second half of a list is folded into the first until one value is left.
-  Status FoldList(const ReduceStmt& s, std::vector<Scalars>& list) {
-    for (size_t size = list.size(); size > 1;) {
-      const size_t half = (size + 1) / 2;
-      for (size_t i = 0; i + half < size; ++i) {
-        HLO_TRY(list[i], Combine(s, list[i], list[i + half]));
-      }
-      size = half;
-    }
-    return {};
-  }
-  Status RunPairwise(const ReduceStmt& s) {
-    std::vector<Scalars> list = {{At(s.inits[0])}};
-    int64_t& i = loops_[static_cast<size_t>(s.loops[0].id)];
-    for (i = 0; i < s.loops[0].extent; ++i) {
-      HLO_CHECK_OK(Run(*s.body));
-      list.push_back({At(s.body->yields[0])});
-    }
-    HLO_CHECK_OK(FoldList(s, list));
-    At(s.results[0]) = list[0][0];
-    return {};
-  }
   Status Run(const ReduceStmt& s) {
-    if (FoldsPairwise(s)) return RunPairwise(s);
     Scalars inits;
     for (const ValueId init : s.inits) inits.push_back(At(init));
     const Dimension& last = s.loops.back();
     std::vector<Scalars> accumulators = {inits};
-    if (last.width > 1)
-      accumulators.assign(static_cast<size_t>(last.width) * static_cast<size_t>(last.unroll),
-                          {Neutral(*ReductionOp(s), kernel_.TypeOf(s.inits[0]))});
+    if (last.width > 1) {
+      const auto neutral = NeutralElement(*ReductionOp(s), kernel_.TypeOf(s.inits[0]));
+      if (!neutral)
+        return Error("kernel-unsupported", {}, "{0} has no neutral elements",
+                     ToString(kernel_.TypeOf(s.inits[0])));
+      Scalar scalar;
+      llvm::copy(*neutral, scalar.bytes);
+      accumulators.assign(static_cast<size_t>(last.width) * static_cast<size_t>(last.unroll), {scalar});
+    }
     HLO_CHECK_OK(Fold(s, 0, accumulators));
     if (last.width > 1) {
-      HLO_CHECK_OK(FoldList(s, accumulators));
+      for (size_t half = accumulators.size() / 2; half > 0; half /= 2)
+        for (size_t i = 0; i < half; ++i) {
+          HLO_TRY(accumulators[i], Combine(s, accumulators[i], accumulators[i + half]));
+        }
       HLO_TRY(accumulators[0], Combine(s, inits, accumulators[0]));
     }
     for (size_t i = 0; i < s.results.size(); ++i) At(s.results[i]) = accumulators[0][i];
@@ -226,6 +184,34 @@ class Interpreter {
 };
 
 }  // namespace
+
+std::optional<std::array<uint8_t, 16>> NeutralElement(OpKind op, ElementType type) {
+  std::array<uint8_t, 16> element{};
+  if (type == ElementType::F8E8M0FNU || IsComplex(type)) return std::nullopt;
+  if (IsFloat(type)) {
+    // Types without infinities would make NaN of one.
+    const double most = HasInfinity(type) ? std::numeric_limits<double>::infinity() : MaxFinite(type);
+    const double value = op == OpKind::Add        ? -0.0
+                         : op == OpKind::Multiply ? 1
+                         : op == OpKind::Maximum  ? -most
+                                                  : most;
+    const void* in = &value;
+    FindKernel(OpKind::Convert, ElementType::F64, type)->Run(element.data(), &in, 1);
+    return element;
+  }
+  const auto bits = static_cast<unsigned>(Info(type).bits);
+  const uint64_t ones = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+  const uint64_t top = IsSigned(type) ? uint64_t{1} << (bits - 1) : 0;
+  uint64_t value = 0;
+  if (op == OpKind::Multiply) value = 1;
+  if (op == OpKind::And) value = ones;
+  if (op == OpKind::Minimum) value = ones ^ top;
+  if (op == OpKind::Maximum) value = top;
+  // Narrow integers are stored with their sign.
+  if (IsSigned(type) && (value & top) != 0) value |= ~ones;
+  std::memcpy(element.data(), &value, static_cast<size_t>(Info(type).host_bytes()));
+  return element;
+}
 
 Status Interpret(const Kernel& kernel, llvm::ArrayRef<void*> buffers) {
   return Interpreter(kernel, buffers).Run();

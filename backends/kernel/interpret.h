@@ -1,5 +1,7 @@
 // Runs kernels by walking over their statements: slow, and the meaning of Kernel IR.
 #pragma once
+#include <array>
+
 #include "backends/kernel/kernel.h"
 
 namespace hlo::kernel {
@@ -9,5 +11,9 @@ namespace hlo::kernel {
 /// reductions are made and folded as kernel.h says, so that compiled kernels give the same bits. Errors:
 /// kernel-unsupported for operations the evaluator does not know.
 Status Interpret(const Kernel& kernel, llvm::ArrayRef<void*> buffers);
+
+/// What folding with anything leaves as it is, in unpacked storage: wide reductions start with it. Nothing
+/// for types without it.
+std::optional<std::array<uint8_t, 16>> NeutralElement(OpKind op, ElementType type);
 
 }  // namespace hlo::kernel

@@ -1,6 +1,7 @@
 // Statements.
 #include "backends/llvm/emit_kernel.h"
 
+#include "backends/kernel/visit.h"
 #include "backends/llvm/emit_ops.h"
 #include "backends/llvm/kernel_emitter.h"
 
@@ -27,7 +28,40 @@ int64_t MaxShuffledStride(const Type* element) { return element->getScalarSizeIn
 
 }  // namespace
 
+namespace {
+
+Status CheckOp(const kernel::Kernel& kernel, const OpStmt& stmt) {
+  llvm::SmallVector<ElementType, 3> types;
+  for (const kernel::ValueId operand : stmt.operands) types.push_back(kernel.TypeOf(operand));
+  if (HasCode(stmt.kind, types, stmt.type)) return {};
+  std::string on;
+  for (const ElementType type : types) on += (on.empty() ? "" : ", ") + ToString(type).str();
+  return Error("kernel-unsupported", {}, "no code for {0} of {1} to {2}", Info(stmt.kind).text, on,
+               ToString(stmt.type));
+}
+
+}  // namespace
+
+Status CheckKernel(const kernel::Kernel& kernel) {
+  for (const ElementType type : kernel.value_types)
+    if (!IsSupported(type)) return Error("kernel-unsupported", {}, "no code for {0}", ToString(type));
+  for (const kernel::Buffer& buffer : kernel.buffers)
+    if (!IsSupported(buffer.type))
+      return Error("kernel-unsupported", {}, "no code for {0}", ToString(buffer.type));
+  Status status;
+  kernel::ForEachStmt(kernel.body, [&](const Stmt& stmt) {
+    if (!status) return;
+    if (const auto* op = std::get_if<OpStmt>(&stmt)) status = CheckOp(kernel, *op);
+    const auto* reduce = std::get_if<ReduceStmt>(&stmt);
+    if (reduce != nullptr && reduce->loops.back().width > 1 &&
+        kernel.TypeOf(reduce->inits[0]) == ElementType::F8E8M0FNU)
+      status = Error("kernel-unsupported", {}, "f8e8m0fnu has no neutral elements");
+  });
+  return status;
+}
+
 Status EmitKernel(const kernel::Kernel& kernel, llvm::Module& module) {
+  HLO_CHECK_OK(CheckKernel(kernel));
   return KernelEmitter(kernel, module).Run();
 }
 
@@ -39,9 +73,6 @@ int64_t ParallelGrain(const kernel::Kernel& kernel) {
 }
 
 Status KernelEmitter::Run() {
-  for (const kernel::Buffer& buffer : kernel_.buffers)
-    if (!IsSupported(buffer.type))
-      return Error("kernel-unsupported", {}, "no code for {0}", ToString(buffer.type));
   Type* pointer = llvm::PointerType::getUnqual(context_);
   Type* i64 = Type::getInt64Ty(context_);
   auto* type = llvm::FunctionType::get(Type::getVoidTy(context_), {pointer, i64, i64}, false);
@@ -73,7 +104,6 @@ Status KernelEmitter::EmitRegion(const Region& region) {
 }
 
 Status KernelEmitter::Emit(const ConstantStmt& stmt) {
-  if (!IsSupported(stmt.type)) return Error("kernel-unsupported", {}, "no code for {0}", ToString(stmt.type));
   Type* type = StoredType(context_, stmt.type);
   llvm::Constant* bits = ConstantInt::get(context_, llvm::APInt(type->getScalarSizeInBits(), stmt.bits[0]));
   At(stmt.result) = FromStored(b_, stmt.type, type->isIntegerTy() ? bits : b_.CreateBitCast(bits, type));
@@ -104,14 +134,7 @@ Status KernelEmitter::Emit(const OpStmt& stmt) {
   if (vector)
     for (Emitted& operand : operands)
       operand = {Splat(b_, operand.compute, vector_.width), Splat(b_, operand.stored, vector_.width)};
-  const auto result = EmitOp({b_, stmt, operands, types});
-  if (!result) {
-    std::string on;
-    for (const ElementType type : types) on += (on.empty() ? "" : ", ") + ToString(type).str();
-    return Error("kernel-unsupported", {}, "no code for {0} of {1} to {2}", Info(stmt.kind).text, on,
-                 ToString(stmt.type));
-  }
-  At(stmt.result) = *result;
+  At(stmt.result) = EmitOp({b_, stmt, operands, types});
   return {};
 }
 

@@ -14,6 +14,9 @@ namespace hlo::codegen {
 /// opcodes without emission.
 Status EmitKernel(const kernel::Kernel& kernel, llvm::Module& module);
 
+/// The errors of EmitKernel(), without emitting anything.
+Status CheckKernel(const kernel::Kernel& kernel);
+
 /// Iterations that belong together when the outermost loop is divided.
 int64_t ParallelGrain(const kernel::Kernel& kernel);
 

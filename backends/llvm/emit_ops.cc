@@ -321,21 +321,14 @@ constexpr Row kRows[] = {
     {OpKind::Convert, EmitConvert, true, true, true},
 };
 
-const Row* FindRow(const OpContext& c) {
+const Row* FindRow(OpKind kind, ElementType type) {
   for (const Row& row : kRows)
-    if (row.kind == c.op.kind)
-      return (IsFloat(c.type()) ? row.floats : IsPred(c.type()) ? row.preds : row.integers) ? &row : nullptr;
+    if (row.kind == kind)
+      return (IsFloat(type) ? row.floats : IsPred(type) ? row.preds : row.integers) ? &row : nullptr;
   return nullptr;
 }
 
-/// f8e8m0fnu computes in f32 with zeros of its own (ir/numeric/narrow_float.h, FlushToZero): no code yet but
-/// for what moves, converts and compares it.
-bool LacksCode(const OpContext& c) {
-  return (c.op.type == ElementType::F8E8M0FNU || c.type() == ElementType::F8E8M0FNU) &&
-         c.op.kind != OpKind::Convert && c.op.kind != OpKind::Compare && c.op.kind != OpKind::IsFinite;
-}
-
-std::optional<Emitted> EmitReducePrecision(const OpContext& c) {
+Emitted EmitReducePrecision(const OpContext& c) {
   const auto& attrs = c.op.attrs.Get<ReducePrecisionAttrs>();
   Value* stored = c.operands[0].stored;
   Type* type = SameWidth(c.b.getIntNTy(stored->getType()->getScalarSizeInBits()), stored->getType());
@@ -344,8 +337,7 @@ std::optional<Emitted> EmitReducePrecision(const OpContext& c) {
   return FromStored(c.b, c.op.type, c.b.CreateBitCast(codes, stored->getType()));
 }
 
-std::optional<Emitted> EmitBitcast(const OpContext& c) {
-  if (Info(c.op.type).bits < 8 || Info(c.type()).bits < 8) return {};
+Emitted EmitBitcast(const OpContext& c) {
   Value* stored = c.operands[0].stored;
   Type* type = SameWidth(StoredType(c.b.getContext(), c.op.type), stored->getType());
   return FromStored(c.b, c.op.type, c.b.CreateBitCast(stored, type));
@@ -353,22 +345,32 @@ std::optional<Emitted> EmitBitcast(const OpContext& c) {
 
 }  // namespace
 
-std::optional<Emitted> EmitOp(const OpContext& c) {
-  if (!IsSupported(c.op.type) || !llvm::all_of(c.types, IsSupported)) return {};
+bool HasCode(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result) {
+  if (!IsSupported(result) || !llvm::all_of(operands, IsSupported)) return false;
+  const ElementType type = operands[0];
+  if (kind == OpKind::BitcastConvert) return Info(result).bits >= 8 && Info(type).bits >= 8;
+  if (kind == OpKind::Select) return true;
+  // f8e8m0fnu computes in f32 with zeros of its own (ir/numeric/narrow_float.h, FlushToZero): no code yet but
+  // for what moves, converts and compares it.
+  if ((result == ElementType::F8E8M0FNU || type == ElementType::F8E8M0FNU) && kind != OpKind::Convert &&
+      kind != OpKind::Compare && kind != OpKind::IsFinite)
+    return false;
+  if (kind == OpKind::ReducePrecision) return IsFloat(type) && result == type;
+  if (FindRow(kind, type) != nullptr) return true;
+  return IsFloat(type) && FindMath(kind, type == ElementType::F64) != nullptr;
+}
+
+Emitted EmitOp(const OpContext& c) {
   if (c.op.kind == OpKind::BitcastConvert) return EmitBitcast(c);
   if (c.op.kind == OpKind::Select)
     // Moves bits as they are.
-    return Emitted{EmitSelect(c), c.b.CreateSelect(c.x(0), c.operands[1].stored, c.operands[2].stored)};
-  if (LacksCode(c)) return {};
-  if (c.op.kind == OpKind::ReducePrecision && IsFloat(c.type()) && c.op.type == c.type())
-    return EmitReducePrecision(c);
-  if (const Row* row = FindRow(c)) {
+    return {EmitSelect(c), c.b.CreateSelect(c.x(0), c.operands[1].stored, c.operands[2].stored)};
+  if (c.op.kind == OpKind::ReducePrecision) return EmitReducePrecision(c);
+  if (const Row* row = FindRow(c.op.kind, c.type())) {
     Value* value = row->emit(c);
-    if (value == nullptr) return {};
     if (c.op.kind == OpKind::Convert && c.op.type == ElementType::BF16) return ConvertedToBf16(c.b, value);
     return FromCompute(c.b, c.op.type, value);
   }
-  if (!IsFloat(c.type())) return {};
   llvm::SmallVector<Value*, 2> operands;
   for (const Emitted& operand : c.operands) operands.push_back(operand.compute);
   // f16 has too many bits of f32 for its errors to vanish in the rounding; quotients of narrower types come
@@ -382,7 +384,6 @@ std::optional<Emitted> EmitOp(const OpContext& c) {
     return FromCompute(c.b, c.op.type, RoundToOdd(c.b, wide(c.b, operands)));
   }
   const MathFn math = FindMath(c.op.kind, c.type() == ElementType::F64);
-  if (math == nullptr) return {};
   return FromCompute(c.b, c.op.type, math(c.b, operands));
 }
 

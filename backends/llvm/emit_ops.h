@@ -15,8 +15,10 @@ struct OpContext {
   [[nodiscard]] ElementType type() const { return types[0]; }
 };
 
-/// The result; nothing if the opcode has no emission for these types.
-std::optional<Emitted> EmitOp(const OpContext& context);
+/// Whether the opcode has an emission for these types.
+bool HasCode(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result);
+/// The result of an operation that has code.
+Emitted EmitOp(const OpContext& context);
 
 /// Transcendental functions in the compute form of their type (f32 or f64); null where there is none.
 using MathFn = llvm::Value* (*)(llvm::IRBuilderBase& b, llvm::ArrayRef<llvm::Value*> operands);

@@ -52,8 +52,9 @@ bool FlushesScales(OpKind kind) {
 
 class KernelFinder {
  public:
-  KernelFinder(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result, const Attrs& attrs)
-      : kind_(kind), operands_(operands), result_(result), attrs_(attrs) {}
+  KernelFinder(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result, const Attrs& attrs,
+               FloatFunctions functions)
+      : kind_(kind), operands_(operands), result_(result), attrs_(attrs), functions_(functions) {}
 
   std::optional<Kernel> Find() {
     if (operands_.empty() || operands_.size() > Kernel::kMaxOperands) return std::nullopt;
@@ -103,6 +104,8 @@ class KernelFinder {
       if (!IsFloat(type)) continue;
       // Functions of F16 in float would show the double rounding; those of BF16 and F8 do not.
       any_double |= type == ElementType::F64 || (type == ElementType::F16 && kernel_.expensive_);
+      // Quotients of narrower types come close to the middle of two numbers.
+      any_double |= kind_ == OpKind::Atan2 && type != ElementType::F32;
       any_other |= !IsNative(type);
       differ |= type != operands_.back();
     }
@@ -123,8 +126,10 @@ class KernelFinder {
     }
     if (IsFloat(type)) {
       const ElementType compute = Widen(/*narrow_result=*/IsFloat(result_));
-      kernel_.fn_ =
-          kind_ == OpKind::Clamp ? kernels::ClampKernel(compute) : kernels::FloatKernel(kind_, compute);
+      if (functions_ != nullptr) kernel_.fn_ = functions_(kind_, compute);
+      if (kernel_.fn_ == nullptr)
+        kernel_.fn_ =
+            kind_ == OpKind::Clamp ? kernels::ClampKernel(compute) : kernels::FloatKernel(kind_, compute);
       kernel_.flush_ = FlushesScales(kind_) && result_ == ElementType::F8E8M0FNU;
       return;
     }
@@ -199,6 +204,7 @@ class KernelFinder {
   llvm::ArrayRef<ElementType> operands_;
   ElementType result_;
   const Attrs& attrs_;
+  FloatFunctions functions_;
   Kernel kernel_;
 };
 
@@ -260,8 +266,8 @@ void Kernel::Run(void* out, const void* const* in, int64_t n) const {
 }
 
 std::optional<Kernel> FindKernel(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result,
-                                 const Attrs& attrs) {
-  return KernelFinder(kind, operands, result, attrs).Find();
+                                 const Attrs& attrs, FloatFunctions functions) {
+  return KernelFinder(kind, operands, result, attrs, functions).Find();
 }
 
 std::optional<Kernel> FindKernel(const Instruction& inst) {

@@ -55,10 +55,13 @@ class Kernel {
   bool expensive_ = false;
 };
 
+/// Functions of F32 or F64 that take the place of the evaluator's; null where it has none.
+using FloatFunctions = KernelFn (*)(OpKind kind, ElementType type);
+
 /// The kernel of an op for these operand and result types. `attrs` of compare and reduce-precision
 /// matter. Nothing if the op is not elementwise or not defined for the types.
 std::optional<Kernel> FindKernel(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result,
-                                 const Attrs& attrs = {});
+                                 const Attrs& attrs = {}, FloatFunctions functions = nullptr);
 /// The kernel of an elementwise instruction (of arrays).
 std::optional<Kernel> FindKernel(const Instruction& inst);
 

@@ -1,0 +1,27 @@
+#include "backends/cpu/kernel_table.h"
+
+#include "backends/llvm/emit_kernel.h"
+
+namespace hlo::cpu {
+
+Result<int32_t> KernelTable::Add(kernel::Kernel kernel) {
+  HLO_CHECK_OK(codegen::CheckKernel(kernel));
+  entries_.emplace_back().kernel = std::move(kernel);
+  return static_cast<int32_t>(entries_.size()) - 1;
+}
+
+void KernelTable::Compile(Jit& jit) {
+  for (KernelEntry& entry : entries_) {
+    if (entry.program != nullptr) continue;
+    const auto number = jit.Add(std::move(entry.kernel));
+    assert(number && "kernels are checked before they come here");
+    entry.compiled = *number;
+  }
+}
+
+void KernelTable::Link(const Jit& jit) {
+  for (KernelEntry& entry : entries_)
+    if (entry.compiled >= 0) entry.function = jit.Function(entry.compiled);
+}
+
+}  // namespace hlo::cpu

@@ -1,0 +1,40 @@
+// The kernels of a program, and which of them are compiled.
+#pragma once
+#include <deque>
+
+#include "backends/cpu/jit.h"
+#include "backends/tile/program.h"
+
+namespace hlo::cpu {
+
+/// A kernel that steps run, by code or by interpretation.
+struct KernelEntry {
+  kernel::Kernel kernel;                   // until code is made of it
+  std::unique_ptr<tile::Program> program;  // the kernel is interpreted
+  KernelFn function;                       // it is compiled
+  int32_t compiled = -1;                   // its number in the Jit
+  std::string why;                         // for --explain-codegen
+
+  void Run(void* const* buffers, int64_t begin, int64_t end) const {
+    if (program != nullptr) return program->Run(buffers, begin, end);
+    function(buffers, begin, end);
+  }
+};
+
+class KernelTable {
+ public:
+  /// Errors: kernel-unsupported, where there is no code for an operation. That is the same for kernels that
+  /// are interpreted, as the alternatives give other bits.
+  Result<int32_t> Add(kernel::Kernel kernel);
+  [[nodiscard]] KernelEntry& At(int32_t number) { return entries_[static_cast<size_t>(number)]; }
+  [[nodiscard]] size_t size() const { return entries_.size(); }
+  /// Gives all kernels to `jit` that are not interpreted.
+  void Compile(Jit& jit);
+  /// Takes the functions of those, after Jit::Compile().
+  void Link(const Jit& jit);
+
+ private:
+  std::deque<KernelEntry> entries_;
+};
+
+}  // namespace hlo::cpu

@@ -1,0 +1,92 @@
+#include "backends/tile/functions.h"
+
+// NOLINTBEGIN(readability-identifier-naming): names of generated code
+#define HLO_TILE_MATH(Kind, operands)                                                     \
+  extern "C" void hlo_tile_baseline_##Kind##_f32(void* const* buffers, int64_t, int64_t); \
+  extern "C" void hlo_tile_baseline_##Kind##_f64(void* const* buffers, int64_t, int64_t); \
+  extern "C" void hlo_tile_avx2_##Kind##_f32(void* const* buffers, int64_t, int64_t);     \
+  extern "C" void hlo_tile_avx2_##Kind##_f64(void* const* buffers, int64_t, int64_t);     \
+  extern "C" void hlo_tile_avx512_##Kind##_f32(void* const* buffers, int64_t, int64_t);   \
+  extern "C" void hlo_tile_avx512_##Kind##_f64(void* const* buffers, int64_t, int64_t);
+#include "backends/tile/math_ops.inc"
+#undef HLO_TILE_MATH
+// NOLINTEND(readability-identifier-naming)
+
+namespace hlo::tile {
+namespace {
+
+using Code = void(void* const* buffers, int64_t begin, int64_t end);
+
+/// Generated code in the form of the evaluator's loops.
+template <Code* code, int operands>
+#if defined(__clang__)
+[[clang::no_sanitize("function")]]
+#endif
+void Run(void* out, const void* const* in, int64_t n, const KernelParam&) {
+  void* buffers[operands + 1];
+  for (int i = 0; i < operands; ++i) buffers[i] = const_cast<void*>(in[i]);
+  buffers[operands] = out;
+  code(buffers, 0, n);
+}
+
+enum class InstructionSet : uint8_t { Baseline, Avx2, Avx512 };
+
+InstructionSet BestSet() {
+  const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+                    __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("lzcnt") != 0 &&
+                    __builtin_cpu_supports("f16c") != 0;
+  const bool avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+                      __builtin_cpu_supports("avx512cd") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+                      __builtin_cpu_supports("avx512vl") != 0;
+  return !avx2 ? InstructionSet::Baseline : avx512 ? InstructionSet::Avx512 : InstructionSet::Avx2;
+}
+
+struct Row {
+  OpKind kind;
+  KernelFn f32[3], f64[3];  // by instruction set
+};
+constexpr Row kRows[] = {
+#define HLO_TILE_MATH(Kind, operands)                                                         \
+  {OpKind::Kind,                                                                              \
+   {Run<hlo_tile_baseline_##Kind##_f32, operands>, Run<hlo_tile_avx2_##Kind##_f32, operands>, \
+    Run<hlo_tile_avx512_##Kind##_f32, operands>},                                             \
+   {Run<hlo_tile_baseline_##Kind##_f64, operands>, Run<hlo_tile_avx2_##Kind##_f64, operands>, \
+    Run<hlo_tile_avx512_##Kind##_f64, operands>}},
+#include "backends/tile/math_ops.inc"
+#undef HLO_TILE_MATH
+};
+
+KernelFn FindMath(OpKind kind, ElementType type) {
+  static const auto set = static_cast<size_t>(BestSet());
+  for (const Row& row : kRows)
+    if (row.kind == kind) return type == ElementType::F64 ? row.f64[set] : row.f32[set];
+  return nullptr;
+}
+
+/// Measured; most operations take as long as their operands and results take to be moved.
+double NanosecondsOf(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result) {
+  double bytes = Info(result).host_bytes();
+  double narrow = 0;
+  for (const ElementType type : operands) {
+    bytes += Info(type).host_bytes();
+    if (IsFloat(type) && Info(type).bits < 32) narrow += 1;
+  }
+  if (IsFloat(result) && Info(result).bits < 32) narrow += 1;
+  double ns = 0.02 * bytes + 0.4 * narrow;
+  const bool is_double = operands[0] == ElementType::F64 || operands[0] == ElementType::F16;
+  if (Info(kind).category == OpCategory::Transcendental) ns += is_double ? 2 : 0.6;
+  if (kind == OpKind::Divide || kind == OpKind::Remainder) ns += IsFloat(operands[0]) ? 0.4 : 3;
+  if (kind == OpKind::Remainder && IsFloat(operands[0])) ns += 10;
+  return ns;
+}
+
+}  // namespace
+
+std::optional<Function> FindFunction(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result,
+                                     const Attrs& attrs) {
+  const auto kernel = FindKernel(kind, operands, result, attrs, FindMath);
+  if (!kernel) return std::nullopt;
+  return Function{*kernel, NanosecondsOf(kind, operands, result)};
+}
+
+}  // namespace hlo::tile
