@@ -212,6 +212,9 @@ class Jit::State {
 
   Result<std::string> GenerateCode(llvm::CodeGenFileType type = llvm::CodeGenFileType::ObjectFile) {
     HideUnused();
+    // Functions that kernels share were made on the way.
+    for (llvm::Function& function : *module_)
+      if (!function.isDeclaration() && !function.hasFnAttribute("target-cpu")) SetTarget(function);
 #ifndef NDEBUG
     if (llvm::verifyModule(*module_, &llvm::errs())) llvm::report_fatal_error("invalid LLVM IR");
 #endif

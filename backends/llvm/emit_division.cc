@@ -25,6 +25,44 @@ Value* IsWithin(Math& m, Value* x, int64_t low, int64_t high) {
   return b.CreateICmpULT(above, b.CreateSub(power(high), power(low)));
 }
 
+/// x / y of f32, without instructions that take or give subnormals unless y is one: 53 bits are enough for
+/// the rounding of a quotient to 24 or fewer.
+Value* DivideThrough64(Math& m, Value* x, Value* y) {
+  llvm::IRBuilderBase& b = m.b;
+  Math wide = m.Wide();
+  constexpr double kSmallest = 0x1p-149, kNormal = 0x1p-126;
+  Value* magnitude = b.CreateAnd(m.Bits(x), m.I(INT32_MAX));
+  Value* small = b.CreateICmpULT(magnitude, m.Bits(m.C(kNormal)));
+  Value* units = b.CreateSIToFP(magnitude, SameWidth(b.getDoubleTy(), x->getType()));
+  Value* scaled = wide.Mul(units, wide.Select(m.Negative(x), wide.C(-kSmallest), wide.C(kSmallest)));
+  Value* dividend = wide.Select(small, scaled, m.Widen(m.Select(small, m.C(1), x)));
+  Value* quotient = wide.Div(dividend, m.Widen(y));
+  Value* tiny = wide.Less(wide.Abs(quotient), kNormal);
+  Value* many = m.Narrow(wide.Select(tiny, wide.C(1), quotient));
+  Value* few = wide.Mul(wide.Abs(wide.Select(tiny, quotient, wide.C(0))), 1 / kSmallest);
+  Value* few_bits = b.CreateFPToSI(wide.Call(llvm::Intrinsic::roundeven, {few}), m.IntType());
+  Value* sign = b.CreateAnd(b.CreateXor(m.Bits(x), m.Bits(y)), m.I(INT32_MIN));
+  return m.Select(tiny, m.FromBits(b.CreateOr(few_bits, sign)), many);
+}
+
+/// Calls the function of the module that is DivideThrough64() of this type: it is seldom wanted, and large.
+Value* CallDivideThrough64(llvm::IRBuilderBase& b, Value* x, Value* y) {
+  llvm::Module& module = *b.GetInsertBlock()->getModule();
+  auto* type = llvm::cast<llvm::FixedVectorType>(x->getType());
+  const std::string name = "divide.f32x" + std::to_string(type->getNumElements());
+  llvm::Function* function = module.getFunction(name);
+  if (function == nullptr) {
+    function = llvm::Function::Create(llvm::FunctionType::get(type, {type, type}, false),
+                                      llvm::Function::InternalLinkage, name, module);
+    function->addFnAttr(llvm::Attribute::NoInline);
+    function->addFnAttr(llvm::Attribute::Cold);
+    llvm::IRBuilder<> inside(llvm::BasicBlock::Create(module.getContext(), "", function));
+    Math m(inside, type);
+    inside.CreateRet(DivideThrough64(m, function->getArg(0), function->getArg(1)));
+  }
+  return b.CreateCall(function, {x, y});
+}
+
 }  // namespace
 
 Value* DivideByInvariant(llvm::IRBuilderBase& b, Value* x, Value* divisor) {
@@ -50,7 +88,7 @@ Value* DivideByInvariant(llvm::IRBuilderBase& b, Value* x, Value* divisor) {
   auto* next = llvm::BasicBlock::Create(b.getContext(), "next", from->getParent());
   b.CreateCondBr(usual, next, rare, llvm::MDBuilder(b.getContext()).createLikelyBranchWeights());
   b.SetInsertPoint(rare);
-  Value* divided = m.Div(x, y);
+  Value* divided = m.f64() ? m.Div(x, y) : CallDivideThrough64(b, x, y);
   b.CreateBr(next);
   b.SetInsertPoint(next);
   llvm::PHINode* phi = b.CreatePHI(x->getType(), 2);

@@ -2,6 +2,7 @@
 #include "backends/llvm/math.h"
 
 #include "backends/llvm/emit_ops.h"
+#include "llvm/IR/MDBuilder.h"
 
 namespace hlo::codegen {
 
@@ -25,6 +26,29 @@ Math::Rounded Math::RoundProduct(Value* x, double factor) {
 Value* Math::Scale(Value* x, Value* k) {
   Value* half = b.CreateAShr(k, I(1));
   return Mul(Mul(x, PowerOfTwo(half)), PowerOfTwo(b.CreateSub(k, half)));
+}
+
+llvm::SmallVector<Value*, 2> Math::InRareCase(Value* condition, llvm::ArrayRef<Value*> usual,
+                                              llvm::function_ref<llvm::SmallVector<Value*, 2>()> rare) {
+  Value* any = condition->getType()->isVectorTy() ? b.CreateOrReduce(condition) : condition;
+  llvm::BasicBlock* from = b.GetInsertBlock();
+  llvm::Function* function = from->getParent();
+  auto* inside = llvm::BasicBlock::Create(b.getContext(), "rare", function);
+  auto* next = llvm::BasicBlock::Create(b.getContext(), "next", function);
+  b.CreateCondBr(any, inside, next, llvm::MDBuilder(b.getContext()).createUnlikelyBranchWeights());
+  b.SetInsertPoint(inside);
+  llvm::SmallVector<Value*, 2> values = rare();
+  for (size_t i = 0; i < values.size(); ++i) values[i] = b.CreateSelect(condition, values[i], usual[i]);
+  llvm::BasicBlock* to = b.GetInsertBlock();
+  b.CreateBr(next);
+  b.SetInsertPoint(next);
+  for (size_t i = 0; i < values.size(); ++i) {
+    llvm::PHINode* phi = b.CreatePHI(values[i]->getType(), 2);
+    phi->addIncoming(usual[i], from);
+    phi->addIncoming(values[i], to);
+    values[i] = phi;
+  }
+  return values;
 }
 
 namespace {

@@ -85,6 +85,16 @@ class Math {
   /// table[index modulo 16] of f32.
   Value* Lookup(llvm::ArrayRef<double> table, Value* index);
 
+  /// Emits `rare` into a block of its own that runs if `condition` holds in any lane; there the lanes where
+  /// it holds take its values, elsewhere they keep `usual`.
+  llvm::SmallVector<Value*, 2> InRareCase(Value* condition, llvm::ArrayRef<Value*> usual,
+                                          llvm::function_ref<llvm::SmallVector<Value*, 2>()> rare);
+  /// The f32 with x units of the smallest subnormal, 0 <= x < 2^24, rounded: no instruction gives a
+  /// subnormal, which processors are slow with.
+  Value* Subnormal(Value* x) {
+    return FromBits(b.CreateFPToSI(Call(llvm::Intrinsic::roundeven, {x}), IntType()));
+  }
+
   /// This arithmetic on f64 and back.
   Math Wide() { return {b, SameWidth(b.getDoubleTy(), type_)}; }
   Value* Widen(Value* x) { return b.CreateFPExt(x, SameWidth(b.getDoubleTy(), type_)); }

@@ -21,6 +21,8 @@ constexpr double kExp32[] = {0x1p-1, 0x1.55548ep-3, 0x1.55545cp-5, 0x1.123c78p-7
 constexpr double kQ64[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
                            1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
                            1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
+constexpr double kNormal32 = -87.3;   // from here on exp(x) of f32 is a normal number
+constexpr int64_t kSmallest32 = 149;  // the smallest subnormal is 2^-149
 constexpr double kLog2E = 0x1.71547652b82fep+0;
 
 ExpTable TableOf(const Math& m) {
@@ -71,8 +73,16 @@ Value* EmitExp(Math& m, llvm::ArrayRef<Value*> x) {
   // consist of such arguments.
   Value* keep = m.b.CreateFCmpUGE(x[0], m.C(table.low));
   Value* safe = m.avx512() ? x[0] : m.Select(keep, x[0], m.C(0));
-  const Reduced reduced = Reduce(m, m.AtMost(safe, table.high));
-  return m.ScaleOrZero(keep, SmallExp(m, reduced.r), reduced.k);
+  Reduced reduced = Reduce(m, m.AtMost(safe, table.high));
+  Value* e = SmallExp(m, reduced.r);
+  if (m.f64()) return m.ScaleOrZero(keep, e, reduced.k);
+  Value* is_normal = m.b.CreateFCmpUGE(x[0], m.C(kNormal32));
+  Value* units = m.b.CreateAdd(reduced.k.integer, m.I(kSmallest32));
+  if (!m.avx512()) reduced.k.integer = m.Select(is_normal, reduced.k.integer, m.I(0));
+  Value* usual = m.ScaleOrZero(is_normal, e, reduced.k);
+  return m.InRareCase(m.b.CreateXor(keep, is_normal), {usual}, [&]() -> llvm::SmallVector<Value*, 2> {
+    return {m.Subnormal(m.Mul(e, m.PowerOfTwo(units)))};
+  })[0];
 }
 
 Value* EmitExpm1(Math& m, llvm::ArrayRef<Value*> x) {

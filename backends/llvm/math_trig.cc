@@ -1,6 +1,5 @@
 // sin, cos and tan: x = k pi/2 + r with |r| <= pi/4 found in f64, or x = k pi + r.
 #include "backends/llvm/math.h"
-#include "llvm/IR/MDBuilder.h"
 
 namespace hlo::codegen {
 namespace {
@@ -52,36 +51,10 @@ Product SmallCongruent(Math& m, Value* x) {
   return {product, m.Fma(whole, low, m.Fma(whole, high, m.Neg(product)))};
 }
 
-/// Emits `rare` into a block of its own that runs if `condition` holds in any lane; there the lanes where it
-/// holds take its values, elsewhere they keep `usual`.
-llvm::SmallVector<Value*, 2> InRareCase(Math& m, Value* condition, llvm::ArrayRef<Value*> usual,
-                                        llvm::function_ref<llvm::SmallVector<Value*, 2>()> rare) {
-  llvm::IRBuilderBase& b = m.b;
-  Value* any = condition->getType()->isVectorTy() ? b.CreateOrReduce(condition) : condition;
-  llvm::BasicBlock* from = b.GetInsertBlock();
-  llvm::Function* function = from->getParent();
-  auto* inside = llvm::BasicBlock::Create(b.getContext(), "rare", function);
-  auto* next = llvm::BasicBlock::Create(b.getContext(), "next", function);
-  b.CreateCondBr(any, inside, next, llvm::MDBuilder(b.getContext()).createUnlikelyBranchWeights());
-  b.SetInsertPoint(inside);
-  llvm::SmallVector<Value*, 2> values = rare();
-  for (size_t i = 0; i < values.size(); ++i) values[i] = b.CreateSelect(condition, values[i], usual[i]);
-  llvm::BasicBlock* to = b.GetInsertBlock();
-  b.CreateBr(next);
-  b.SetInsertPoint(next);
-  for (size_t i = 0; i < values.size(); ++i) {
-    llvm::PHINode* phi = b.CreatePHI(values[i]->getType(), 2);
-    phi->addIncoming(usual[i], from);
-    phi->addIncoming(values[i], to);
-    values[i] = phi;
-  }
-  return values;
-}
-
 /// Of f32 beyond kLarge what SmallCongruent() says, else x; of f64.
 Product Congruent(Math& wide, Value* x) {
   Value* large = wide.b.CreateFCmpOGE(wide.Abs(x), wide.C(kLarge));
-  const auto parts = InRareCase(wide, large, {x, wide.C(0)}, [&]() -> llvm::SmallVector<Value*, 2> {
+  const auto parts = wide.InRareCase(large, {x, wide.C(0)}, [&]() -> llvm::SmallVector<Value*, 2> {
     const Product product = SmallCongruent(wide, x);
     return {product.high, product.low};
   });
@@ -129,7 +102,7 @@ HalfTurns ReduceToHalfTurn32(Math& m, Value* x, bool cosine) {
   constexpr double kPi64[] = {2 * kP1, 2 * kP2};
   const HalfTurns small = ReduceToHalfTurn(m, x, cosine, kPi32);
   Value* large = m.b.CreateFCmpOGE(m.Abs(x), m.C(kSmall32));
-  const auto any = InRareCase(m, large, {small.r, small.k}, [&]() -> llvm::SmallVector<Value*, 2> {
+  const auto any = m.InRareCase(large, {small.r, small.k}, [&]() -> llvm::SmallVector<Value*, 2> {
     Math wide = m.Wide();
     const HalfTurns turns = ReduceToHalfTurn(wide, m.Widen(x), cosine, kPi64);
     return {m.Narrow(turns.r), m.b.CreateTrunc(turns.k, m.IntType())};
@@ -204,8 +177,8 @@ Value* Sin64(Math& m, Value* x, int quarters, llvm::Intrinsic::ID exact) {
   Value* result = m.FromBits(m.b.CreateXor(m.Bits(magnitude), sign));
   if (quarters == 0) result = m.Select(m.Equal(x, 0.0), x, result);
   Value* large = m.b.CreateFCmpOGE(m.Abs(x), m.C(kLarge));
-  return InRareCase(m, large, {result},
-                    [&]() -> llvm::SmallVector<Value*, 2> { return {m.Call(exact, {x})}; })[0];
+  return m.InRareCase(large, {result},
+                      [&]() -> llvm::SmallVector<Value*, 2> { return {m.Call(exact, {x})}; })[0];
 }
 
 }  // namespace
@@ -239,7 +212,7 @@ Value* EmitTan(Math& m, llvm::ArrayRef<Value*> x) {
   Value* result = m.Select(m.Equal(x[0], 0.0), x[0], quotient);
   if (!m.f64()) return result;
   Value* large = m.b.CreateFCmpOGE(m.Abs(x[0]), m.C(kLarge));
-  return InRareCase(m, large, {result}, [&]() -> llvm::SmallVector<Value*, 2> {
+  return m.InRareCase(large, {result}, [&]() -> llvm::SmallVector<Value*, 2> {
     return {m.Call(llvm::Intrinsic::tan, {x[0]})};
   })[0];
 }
