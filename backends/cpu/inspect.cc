@@ -27,8 +27,9 @@ Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& o
   HLO_TRY(cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/false));
   std::unique_ptr<Module> copy = module.Clone();
   HLO_CHECK_OK(cpu::Prepare(*copy, options));
-  return cpu::BuildProgram(std::move(copy), std::make_unique<cpu::Jit>(std::move(machine)), options,
-                           /*compile=*/false);
+  auto jit = std::make_unique<cpu::Jit>(std::move(machine));
+  jit->KeepTogether();
+  return cpu::BuildProgram(std::move(copy), std::move(jit), options, /*compile=*/false);
 }
 
 }  // namespace

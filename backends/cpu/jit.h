@@ -47,6 +47,8 @@ class Jit {
   int32_t AddRoutine(const kernel::Routine& routine);
   /// Makes code of all that was added. Errors: compile-kernels (LLVM's message).
   Status Compile();
+  /// Before the first Add(): all code comes in one piece, for Print().
+  void KeepTogether();
   /// Instead of Compile(), without cache: the kernels that `headings` has by number, in one form, each headed
   /// by a comment. A routine is printed under the number that it got here.
   Result<std::string> Print(CodeForm form, const std::map<int32_t, std::string>& headings);

@@ -17,7 +17,7 @@
 namespace hlo::cpu {
 namespace {
 
-constexpr llvm::StringLiteral kMagic = "hlo-kernels 1\n";
+constexpr llvm::StringLiteral kMagic = "hlo-kernels 2\n";
 constexpr llvm::StringLiteral kSuffix = ".kernels";
 
 /// Numbers and strings in a row, little-endian.
@@ -84,8 +84,19 @@ std::string Encode(const CachedObject& entry) {
     body.Number(kernel.text_hash[0]);
     body.Number(kernel.text_hash[1]);
     body.String(kernel.failure);
+    body.Number(kernel.place);
   }
-  body.String(entry.object);
+  body.String(entry.image.bytes);
+  body.Number(entry.image.imports.size());
+  for (const CodeImage::Import& import : entry.image.imports) {
+    body.Number(import.at);
+    body.String(import.function);
+  }
+  body.Number(entry.image.pointers.size());
+  for (const CodeImage::Pointer& pointer : entry.image.pointers) {
+    body.Number(pointer.at);
+    body.Number(pointer.target);
+  }
   Writer whole;
   whole.text_ = kMagic.str();
   const llvm::XXH128_hash_t sum = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(body.text_));
@@ -109,9 +120,18 @@ std::optional<CachedObject> Decode(llvm::StringRef text) {
     CachedObject::Kernel kernel;
     kernel.text_hash = {body.Number(), body.Number()};
     kernel.failure = body.String().str();
+    kernel.place = body.Number();
     entry.kernels.push_back(std::move(kernel));
   }
-  entry.object = body.String().str();
+  entry.image.bytes = body.String().str();
+  for (uint64_t left = body.Number(); left > 0 && !body.failed(); --left) {
+    const uint64_t at = body.Number();
+    entry.image.imports.push_back({at, body.String().str()});
+  }
+  for (uint64_t left = body.Number(); left > 0 && !body.failed(); --left) {
+    const uint64_t at = body.Number();
+    entry.image.pointers.push_back({at, body.Number()});
+  }
   if (body.failed() || !body.at_end()) return {};
   return entry;
 }

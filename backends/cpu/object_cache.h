@@ -4,20 +4,23 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/code_image.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace hlo::cpu {
 
-/// What was compiled for one module: every different kernel in the order in which it was added, and one
-/// object with the code of those that have some.
+/// What was compiled for one module: every different kernel in the order in which it was added, and the code
+/// of those that have some.
 struct CachedObject {
+  static constexpr uint64_t kNoCode = ~uint64_t{0};
   struct Kernel {
     std::array<uint64_t, 2> text_hash{};  // of its text, with whose name left out
     std::string failure;                  // why it has no code; empty if it has
+    uint64_t place = kNoCode;             // where its function begins in the image, if anybody calls it
   };
   std::vector<Kernel> kernels;
-  std::string object;  // ELF
+  CodeImage image;
 };
 
 /// A folder of such entries, one file each, for any number of processes: files appear whole or not at all,

@@ -20,7 +20,7 @@ class ObjectCacheTest : public testing::Test {
   void TearDown() override { llvm::sys::fs::remove_directories(folder_); }
 
   [[nodiscard]] std::string folder() const { return folder_.str().str(); }
-  static CachedObject Entry(size_t bytes) { return {{{{1, 2}, ""}}, std::string(bytes, 'x')}; }
+  static CachedObject Entry(size_t bytes) { return {{{{1, 2}, "", 0}}, {std::string(bytes, 'x'), {}, {}}}; }
   static bool Has(const ObjectCache& cache, const std::string& key) {
     std::string remark;
     const bool found = cache.Load(key, remark).has_value();
@@ -45,11 +45,20 @@ TEST_F(ObjectCacheTest, GivesBackWhatItGot) {
   const ObjectCache cache(folder());
   CachedObject entry = Entry(100);
   entry.kernels.push_back({{3, 4}, "no code for it"});
+  entry.image.imports.push_back({8, "memcpy"});
+  entry.image.pointers.push_back({16, 3});
   cache.Store("key", entry);
   std::string remark;
   const auto loaded = cache.Load("key", remark);
   ASSERT_TRUE(loaded.has_value());
-  EXPECT_EQ(loaded->object, entry.object);
+  EXPECT_EQ(loaded->image.bytes, entry.image.bytes);
+  ASSERT_EQ(loaded->image.imports.size(), 1U);
+  EXPECT_EQ(loaded->image.imports[0].at, 8U);
+  EXPECT_EQ(loaded->image.imports[0].function, "memcpy");
+  ASSERT_EQ(loaded->image.pointers.size(), 1U);
+  EXPECT_EQ(loaded->image.pointers[0].target, 3U);
+  EXPECT_EQ(loaded->kernels[0].place, 0U);
+  EXPECT_EQ(loaded->kernels[1].place, CachedObject::kNoCode);
   ASSERT_EQ(loaded->kernels.size(), 2U);
   EXPECT_EQ(loaded->kernels[1].failure, "no code for it");
   EXPECT_FALSE(Has(cache, "other"));
@@ -102,7 +111,7 @@ TEST_F(ObjectCacheTest, ManyAtOnce) {
         cache.Store(key, Entry(static_cast<size_t>(i % 10) + 1));
         std::string remark;
         if (const auto found = cache.Load(key, remark)) {
-          EXPECT_EQ(found->object.size(), static_cast<size_t>(i % 10) + 1);
+          EXPECT_EQ(found->image.bytes.size(), static_cast<size_t>(i % 10) + 1);
         }
         EXPECT_EQ(remark, "");
       }

@@ -1,0 +1,246 @@
+#include "backends/cpu/code_generator.h"
+
+#include <mutex>
+#include <numeric>
+
+#include "backends/llvm/emit_kernel.h"
+#include "backends/llvm/emit_routine.h"
+#include "backends/llvm/types.h"
+#include "ir/support/parallel.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+namespace hlo::cpu {
+namespace {
+
+/// LLVM instructions in a part: some milliseconds of work, many times what a part costs by itself.
+constexpr size_t kPartSize = 500;
+
+Diagnostic CompileError(const std::string& why) { return MakeError("compile-kernels", {}, "LLVM: {0}", why); }
+
+void InitializeLlvm() {
+  static const bool done = [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    return true;
+  }();
+  (void)done;
+}
+
+Result<std::string> EmitCode(llvm::Module& module, llvm::TargetMachine& target, bool assembly) {
+#ifndef NDEBUG
+  if (llvm::verifyModule(module, &llvm::errs())) llvm::report_fatal_error("invalid LLVM IR");
+#endif
+  llvm::SmallVector<char, 0> code;
+  llvm::raw_svector_ostream os(code);
+  llvm::legacy::PassManager passes;
+  if (target.addPassesToEmitFile(
+          passes, os, nullptr,
+          assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile))
+    return Error(CompileError("the target cannot emit this form of code"));
+  passes.run(module);
+  return std::string(code.begin(), code.end());
+}
+
+}  // namespace
+
+struct CodeGenerator::Part {
+  llvm::LLVMContext context;
+  llvm::Module module{"kernels", context};
+  size_t size = 0;  // instructions
+  std::vector<llvm::Function*> routines;
+};
+
+/// Code generators that nobody uses now; one serves one thread at a time.
+class CodeGenerator::Targets {
+ public:
+  static Result<std::unique_ptr<Targets>> Create(const Machine& machine) {
+    InitializeLlvm();
+    auto targets = std::make_unique<Targets>(machine);
+    std::string why;
+    targets->target_ = llvm::TargetRegistry::lookupTarget(targets->triple_, why);
+    if (targets->target_ == nullptr) return Error(CompileError(why));
+    targets->free_.push_back(targets->Make());
+    return targets;
+  }
+  explicit Targets(const Machine& machine) : machine_(machine) {}
+
+  void Prepare(llvm::Module& module) const {
+    module.setTargetTriple(triple_);
+    const llvm::TargetMachine& target = *free_.front();
+    module.setDataLayout(target.createDataLayout());
+    const llvm::MCSubtargetInfo& has = *target.getMCSubtargetInfo();
+    codegen::SetVectorUnit(module, has.checkFeatures("+avx512f") ? codegen::VectorUnit::Avx512
+                                   : has.checkFeatures("+avx2")  ? codegen::VectorUnit::Avx2
+                                                                 : codegen::VectorUnit::Common);
+  }
+
+  std::unique_ptr<llvm::TargetMachine> Take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        auto target = std::move(free_.back());
+        free_.pop_back();
+        return target;
+      }
+    }
+    return Make();
+  }
+  void GiveBack(std::unique_ptr<llvm::TargetMachine> target) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(target));
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<llvm::TargetMachine> Make() const {
+    return std::unique_ptr<llvm::TargetMachine>(
+        target_->createTargetMachine(triple_, machine_.cpu, machine_.features, {}, llvm::Reloc::PIC_,
+                                     llvm::CodeModel::Small, llvm::CodeGenOptLevel::Less, /*JIT=*/true));
+  }
+
+  const Machine& machine_;
+  std::string triple_ = llvm::sys::getProcessTriple();
+  const llvm::Target* target_ = nullptr;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<llvm::TargetMachine>> free_;
+};
+
+CodeGenerator::CodeGenerator(Machine machine, bool together)
+    : machine_(std::move(machine)), together_(together) {}
+CodeGenerator::~CodeGenerator() = default;
+
+Status CodeGenerator::Start() {
+  if (targets_) return {};
+  HLO_TRY(targets_, Targets::Create(machine_));
+  return {};
+}
+
+CodeGenerator::Part& CodeGenerator::OpenPart() {
+  if (parts_.empty() || (!together_ && parts_.back()->size >= kPartSize)) {
+    parts_.push_back(std::make_unique<Part>());
+    targets_->Prepare(parts_.back()->module);
+  }
+  return *parts_.back();
+}
+
+void CodeGenerator::SetTarget(llvm::Function& function) const {
+  function.addFnAttr("target-cpu", machine_.cpu);
+  function.addFnAttr("target-features", machine_.features);
+  function.addFnAttr("prefer-vector-width", "512");
+}
+
+Status CodeGenerator::Add(CodeSource source, std::string name) {
+  HLO_CHECK_OK(Start());
+  const size_t number = functions_.size();
+  functions_.push_back({std::move(name), std::move(source)});
+  Function& function = functions_.back();
+  if (const auto* routine = std::get_if<kernel::Routine>(&function.source))
+    return AddRoutine(*routine, number);
+  auto& kernel = std::get<kernel::Kernel>(function.source);
+  kernel.name = function.name;
+  Part& part = OpenPart();
+  const Status status = codegen::EmitKernel(kernel, part.module);
+  llvm::Function* code = part.module.getFunction(function.name);
+  if (!status) {
+    if (code != nullptr) code->eraseFromParent();
+    return status;
+  }
+  SetTarget(*code);
+  part.size += code->getInstructionCount();
+  function.part = &part;
+  return {};
+}
+
+/// A routine is where the first of its kernels is; of others it gets copies.
+Status CodeGenerator::AddRoutine(const kernel::Routine& routine, size_t number) {
+  Part* part = nullptr;
+  ForEachCall(routine.body, [&](const kernel::CallStep& call) {
+    if (part == nullptr) part = functions_[static_cast<size_t>(call.kernel)].part;
+  });
+  if (part == nullptr) part = &OpenPart();
+  Status status;
+  ForEachCall(routine.body, [&](const kernel::CallStep& call) {
+    const Function& callee = functions_[static_cast<size_t>(call.kernel)];
+    if (part->module.getFunction(callee.name) != nullptr || !status) return;
+    status = codegen::EmitKernel(std::get<kernel::Kernel>(callee.source), part->module);
+    if (!status) return;
+    llvm::Function& copy = *part->module.getFunction(callee.name);
+    SetTarget(copy);
+    copy.setLinkage(llvm::Function::InternalLinkage);
+  });
+  HLO_CHECK_OK(status);
+  Function& function = functions_[number];
+  llvm::Function* code = codegen::EmitRoutine(routine, function.name, part->module, [&](int32_t kernel) {
+    return functions_[static_cast<size_t>(kernel)].name;
+  });
+  SetTarget(*code);
+  part->size += code->getInstructionCount();
+  part->routines.push_back(code);
+  function.part = part;
+  return {};
+}
+
+void CodeGenerator::Optimize(Part& part, const llvm::TargetMachine& target) const {
+  for (llvm::Function* routine : part.routines) codegen::OptimizeRoutine(*routine, target);
+  part.routines.clear();
+}
+
+std::string CodeGenerator::PrintFunction(size_t number) {
+  const Function& function = functions_[number];
+  if (function.part == nullptr) return "";
+  auto target = targets_->Take();
+  Optimize(*function.part, *target);
+  targets_->GiveBack(std::move(target));
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << *function.part->module.getFunction(function.name);
+  return text;
+}
+
+Result<std::vector<std::string>> CodeGenerator::Generate(bool assembly,
+                                                         llvm::function_ref<bool(size_t number)> is_called) {
+  for (size_t i = 0; i < functions_.size(); ++i)
+    if (functions_[i].part != nullptr && !is_called(i))
+      functions_[i].part->module.getFunction(functions_[i].name)->setLinkage(llvm::Function::InternalLinkage);
+  const size_t count = parts_.size();
+  std::vector<std::string> code(count);
+  std::vector<Status> status(count);
+  const auto generate = [&](size_t p) -> Status {
+    Part& part = *parts_[p];
+    auto target = targets_->Take();
+    Optimize(part, *target);
+    for (llvm::Function& function : llvm::make_early_inc_range(llvm::reverse(part.module)))
+      if (function.hasLocalLinkage() && function.use_empty()) function.eraseFromParent();
+    // Functions that kernels share were made on the way.
+    for (llvm::Function& function : part.module)
+      if (!function.isDeclaration() && !function.hasFnAttribute("target-cpu")) SetTarget(function);
+    HLO_TRY(code[p], EmitCode(part.module, *target, assembly));
+    parts_[p].reset();
+    targets_->GiveBack(std::move(target));
+    return {};
+  };
+  // The big ones first.
+  std::vector<size_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order, [&](size_t x, size_t y) {
+    return std::pair(parts_[y]->size, x) < std::pair(parts_[x]->size, y);
+  });
+  ParallelFor(0, static_cast<int64_t>(count), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const size_t p = order[static_cast<size_t>(i)];
+      status[p] = generate(p);
+    }
+  });
+  for (const Status& s : status) HLO_CHECK_OK(s);
+  return code;
+}
+
+}  // namespace hlo::cpu

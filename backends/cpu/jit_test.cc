@@ -1,0 +1,95 @@
+#include "backends/cpu/jit.h"
+
+#include <numeric>
+
+#include "backends/kernel/parse.h"
+#include "gtest/gtest.h"
+#include "ir/support/parallel.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+namespace hlo::cpu {
+namespace {
+
+constexpr int32_t kKernels = 200;
+
+/// b1[i] = b0[i] * number + 1
+kernel::Kernel MakeKernel(int32_t number) {
+  return std::move(*kernel::ParseKernel("kernel k(b0: s32[64], out b1: s32[64]) {\n  %0 = constant s32 0x" +
+                                        llvm::utohexstr(static_cast<uint64_t>(number), true) +
+                                        "\n  %1 = constant s32 0x1\n  for i0 in 64 vector(16, 1) {\n"
+                                        "    %2 = load b0[i0]\n    %3 = multiply s32 %2, %0\n"
+                                        "    %4 = add s32 %3, %1\n    store b1[i0], %4\n  }\n}\n"));
+}
+
+/// Copies 64 KiB from slot 0 to slot 1, and calls the first and the last kernel on slots 2, 3 and 4.
+kernel::Routine MakeRoutine() {
+  kernel::Routine routine;
+  routine.slots = {{65536}, {65536, false, true}, {256}, {256, false, true}, {256, false, true}};
+  routine.body.push_back({kernel::CopyStep{0, 1, 65536}});
+  routine.body.push_back({kernel::CallStep{0, {2, 3}, 1}});
+  routine.body.push_back({kernel::CallStep{kKernels - 1, {3, 4}, 1}});
+  return routine;
+}
+
+/// Adds all kernels and the routine, and looks at what they compute.
+void CheckAll(Jit& jit) {
+  for (int32_t k = 0; k < kKernels; ++k) {
+    const auto number = jit.Add(MakeKernel(k + 2));
+    ASSERT_TRUE(number) << number.error().message;
+    ASSERT_EQ(*number, k);
+  }
+  ASSERT_EQ(*jit.Add(MakeKernel(7)), 5);
+  const int32_t routine = jit.AddRoutine(MakeRoutine());
+  const Status status = jit.Compile();
+  ASSERT_TRUE(status) << status.error().message;
+  std::vector<int32_t> in(64), out(64), last(64), from(16384, 42), to(16384);
+  std::iota(in.begin(), in.end(), -3);
+  for (int32_t k = 1; k + 1 < kKernels; ++k) {
+    void* buffers[] = {in.data(), out.data()};
+    jit.Function(k)(buffers, 0, 1);
+    for (size_t i = 0; i < 64; ++i) ASSERT_EQ(out[i], in[i] * (k + 2) + 1) << k;
+  }
+  void* slots[] = {from.data(), to.data(), in.data(), out.data(), last.data()};
+  jit.Function(routine)(slots, 0, 0);
+  EXPECT_EQ(from, to);
+  for (size_t i = 0; i < 64; ++i) EXPECT_EQ(last[i], (in[i] * 2 + 1) * (kKernels + 1) + 1);
+}
+
+TEST(Jit, CodeOfManyPartsIsTheSameForAllThreadCounts) {
+  llvm::SmallString<128> folder;
+  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("jit", folder));
+  const ObjectCache cache(folder.str().str());
+  std::vector<std::string> images;
+  for (const int threads : {1, 2, 3}) {
+    SetThreadCount(threads);
+    Jit jit(HostMachine(), [&] { return "threads" + std::to_string(threads); }, cache);
+    CheckAll(jit);
+    EXPECT_FALSE(jit.from_cache());
+    std::string remark;
+    images.push_back(cache.Load("threads" + std::to_string(threads), remark)->image.bytes);
+  }
+  SetThreadCount(0);
+  EXPECT_EQ(images[0], images[1]);
+  EXPECT_EQ(images[0], images[2]);
+  Jit jit(HostMachine(), [] { return "threads1"; }, cache);
+  CheckAll(jit);
+  EXPECT_TRUE(jit.from_cache());
+  llvm::sys::fs::remove_directories(folder);
+}
+
+TEST(CodeImage, MissingFunctionsAreNamed) {
+  CodeImage image{std::string(16, '\0'), {{8, "no_such_function"}}, {}};
+  const auto loaded = LoadedCode::Load(image);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().message, "LLVM: function 'no_such_function' is missing");
+}
+
+TEST(CodeImage, WhatIsNoObjectIsRefused) {
+  llvm::StringMap<uint64_t> functions;
+  EXPECT_FALSE(LinkObjects({"garbage"}, functions));
+}
+
+}  // namespace
+}  // namespace hlo::cpu
