@@ -4,6 +4,7 @@
 #include "backends/cpu/copy_step.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/kernel_step.h"
+#include "backends/cpu/library_convolution.h"
 #include "backends/cpu/product_step.h"
 #include "backends/cpu/routine_step.h"
 #include "backends/cpu/structured_step.h"
@@ -146,6 +147,8 @@ class Builder {
     }
     if (inst.kind() == OpKind::Dot || inst.kind() == OpKind::Convolution) {
       if (auto step = MakeProductStep(inst, program_, *target_, operands, result, why)) {
+        if (inst.kind() == OpKind::Convolution)
+          step = PreferLibrary(inst, program_, *target_, operands, result, std::move(step));
         sequence.push_back(std::move(step));
         return;
       }

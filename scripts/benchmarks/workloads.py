@@ -288,6 +288,22 @@ def convolutions():
     m = Module(); convolve(m, m.parameter(S('f32', 1, 64, 56, 56)), m.parameter(S('f32', 64, 64, 3, 3)), 56, 3, 1, 64, 64, labels='bf01_oi01->bf01')
     yield m.make(30, 'conv NCHW 64, 56x56', flops=2 * 56 * 56 * 64 * 64 * 9)
 
+def eigenvalues(n):
+    """jax.numpy.linalg.eigh: of the symmetric part, NaN where LAPACK fails."""
+    m = Module(); f, v = S('f32', n, n), S('f32', n)
+    x = m.parameter(f)
+    symmetric = m('multiply', f, m('add', f, x, m('transpose', f, x, attributes='dimensions={1,0}')), m.scalar('f32', 0.5, n, n))
+    call = m('custom-call', f'({f}{{0,1}}, {v}{{0}}, s32[])', symmetric, attributes=
+             'custom_call_target="lapack_ssyevd_ffi", operand_layout_constraints={' + f + '{0,1}}, output_to_operand_aliasing={{0}: (0, {})}, '
+             'api_version=API_VERSION_TYPED_FFI, backend_config={mode = 86 : ui8, uplo = 76 : ui8}')
+    vectors, values, info = (m('get-tuple-element', shape, call, attributes=f'index={i}') for i, shape in enumerate((f + '{0,1}', v, 's32[]')))
+    good = m('compare', 'pred[]', info, m.constant('s32', 0), attributes='direction=EQ')
+    results = [m('select', shape, m('broadcast', S('pred', *dims_of(shape)), good, attributes='dimensions={}'), y, m.scalar('f32', 'nan', *dims_of(shape)))
+               for shape, y in ((v, values), (f, vectors))]
+    m('tuple', f'({v}, {f})', *results)
+    # Reduction to three diagonals, divide and conquer without deflation, back transformation.
+    return m.make(31, f'eigh {n}', flops=n**3 * (4 / 3 + 4 / 3 + 2))
+
 def linear_algebra():
     for batch, n in ((1, 512), (1000, 8)):
         f = S('f32', batch, n, n)
@@ -300,6 +316,7 @@ def linear_algebra():
         yield m.make(31, f'cholesky {batch} x {n}', flops=batch * (n**3 / 3 + 2 * n**3))
         m = Module(); m('triangular-solve', f, positive(m), m.parameter(f), attributes='left_side=true, lower=true, unit_diagonal=false, transpose_a=NO_TRANSPOSE')
         yield m.make(31, f'triangular-solve {batch} x {n}', flops=batch * 3 * n**3)
+    yield eigenvalues(512)
     for n in (Ki, 64 * Ki, Mi):
         m = Module(); c = S('c64', n); m('fft', c, m.parameter(c), attributes=f'fft_type=FFT, fft_length={{{n}}}')
         yield m.make(32, f'fft c64 {n}', flops=5 * n * math.log2(n))

@@ -26,6 +26,8 @@ def leaves(shapes):
 def main():
     import jax, jaxlib.xla_client as xc, numpy as np
     from jaxlib import _hlo, _jax
+    from jaxlib import lapack
+    lapack._lapack.initialize()  # JAX does it when it traces linear algebra
     path, inputs, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
     text = without_aliases(open(path).read())
     client = jax.devices('cpu')[0].client
