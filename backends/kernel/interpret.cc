@@ -150,7 +150,30 @@ class Interpreter {
     }
     return {};
   }
+  /// The second half of a list is folded into the first until one value is left.
+  Status FoldList(const ReduceStmt& s, std::vector<Scalars>& list) {
+    for (size_t size = list.size(); size > 1;) {
+      const size_t half = (size + 1) / 2;
+      for (size_t i = 0; i + half < size; ++i) {
+        HLO_TRY(list[i], Combine(s, list[i], list[i + half]));
+      }
+      size = half;
+    }
+    return {};
+  }
+  Status RunPairwise(const ReduceStmt& s) {
+    std::vector<Scalars> list = {{At(s.inits[0])}};
+    int64_t& i = loops_[static_cast<size_t>(s.loops[0].id)];
+    for (i = 0; i < s.loops[0].extent; ++i) {
+      HLO_CHECK_OK(Run(*s.body));
+      list.push_back({At(s.body->yields[0])});
+    }
+    HLO_CHECK_OK(FoldList(s, list));
+    At(s.results[0]) = list[0][0];
+    return {};
+  }
   Status Run(const ReduceStmt& s) {
+    if (FoldsPairwise(s)) return RunPairwise(s);
     Scalars inits;
     for (const ValueId init : s.inits) inits.push_back(At(init));
     const Dimension& last = s.loops.back();
@@ -166,10 +189,7 @@ class Interpreter {
     }
     HLO_CHECK_OK(Fold(s, 0, accumulators));
     if (last.width > 1) {
-      for (size_t half = accumulators.size() / 2; half > 0; half /= 2)
-        for (size_t i = 0; i < half; ++i) {
-          HLO_TRY(accumulators[i], Combine(s, accumulators[i], accumulators[i + half]));
-        }
+      HLO_CHECK_OK(FoldList(s, accumulators));
       HLO_TRY(accumulators[0], Combine(s, inits, accumulators[0]));
     }
     for (size_t i = 0; i < s.results.size(); ++i) At(s.results[i]) = accumulators[0][i];

@@ -45,6 +45,10 @@ std::optional<OpKind> ReductionOp(const ReduceStmt& reduce) {
   return op->kind;
 }
 
+bool FoldsPairwise(const ReduceStmt& reduce) {
+  return reduce.loops.size() == 1 && reduce.loops[0].width == 1 && reduce.loops[0].unroll > 1;
+}
+
 llvm::SmallVector<const LoopStmt*, 2> OutermostLoops(const Kernel& kernel) {
   llvm::SmallVector<const LoopStmt*, 2> loops;
   for (const Stmt& stmt : kernel.body.stmts)

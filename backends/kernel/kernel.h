@@ -110,7 +110,8 @@ struct LoopStmt {
 /// %results = reduce i, j, … init %inits { body yields elements } by (accumulators, elements) { combiner }:
 /// folds the elements of all iterations into the inits. In order, unless the combiner is one operation with a
 /// neutral element (ReductionOp): then a wide dimension folds into width * unroll partial results, which are
-/// folded pairwise, neighbours last.
+/// folded pairwise, neighbours last; and the inits and elements of a single dimension that is written out
+/// (unroll = extent) are folded like a list of such partial results (FoldsPairwise).
 struct ReduceStmt {
   llvm::SmallVector<ValueId, 1> results;
   llvm::SmallVector<Dimension, 2> loops;  // outermost first; only the last may be wider than 1
@@ -143,6 +144,9 @@ struct Kernel {
 /// The single operation of a combiner `op(accumulator, element)`, if it is one whose operands commute and
 /// that has a neutral element: add, multiply, maximum, minimum, and, or, xor.
 std::optional<OpKind> ReductionOp(const ReduceStmt& reduce);
+
+/// Whether the elements of a reduce are all made before any is folded.
+bool FoldsPairwise(const ReduceStmt& reduce);
 
 /// The one loop of the kernel's outermost region; null if there is none or several.
 const LoopStmt* OutermostLoop(const Kernel& kernel);

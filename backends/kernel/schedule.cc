@@ -106,6 +106,9 @@ int64_t Iterations(const Region& region) {
   return most;
 }
 
+/// Elements of a reduction, and statements of all its iterations, that are written out.
+constexpr int64_t kPairwise = 8, kWrittenOut = 64;
+
 /// Vectors side by side in which columns are folded, if that takes few operations.
 constexpr int64_t kStrip = 8, kOpsOfStrip = 3;
 
@@ -266,8 +269,22 @@ class Chooser {
     const Dimension& last = stmt.loops.back();
     const bool vector =
         !in_vector && ReductionOp(stmt) && IsLong(last, *stmt.body) && Contiguity(*stmt.body, last.id) >= 0;
-    if (vector) MakeVector(last, *stmt.body);
+    if (vector)
+      MakeVector(last, *stmt.body);
+    else if (IsPairwise(stmt))
+      schedule_.push_back({ScheduleStep::Kind::Unroll, {last.id}, last.extent});
     Choose(*stmt.body, in_vector || vector);
+  }
+
+  /// Few elements: one addition after the other would wait longer than it takes to make them all.
+  static bool IsPairwise(const ReduceStmt& stmt) {
+    const Dimension& last = stmt.loops.back();
+    const auto has_loops = [](const Stmt& s) {
+      return std::holds_alternative<LoopStmt>(s) || std::holds_alternative<ReduceStmt>(s);
+    };
+    return stmt.loops.size() == 1 && last.extent > 2 && last.extent <= kPairwise && last.outer < 0 &&
+           ReductionOp(stmt) && static_cast<int64_t>(stmt.body->stmts.size()) * last.extent <= kWrittenOut &&
+           !llvm::any_of(stmt.body->stmts, has_loops);
   }
 
   [[nodiscard]] bool IsLong(const Dimension& loop, const Region& body) const {

@@ -19,7 +19,9 @@ struct ScheduleTarget {
 ///   reorder i6, i5               nested loops, one directly in the other but for statements that may as well
 ///                                be in the innermost, in a new order (all of them, outermost first)
 ///   vector i6 by 16 unroll 4     16 iterations are lanes, 4 vectors interleaved (a power of two of both)
-///   unroll i5 by 16              iterations that are written out
+///   unroll i5 by 16              iterations that are written out; those of a reduction that keeps no order
+///   are
+///                                folded pairwise
 ///   parallel i5                  pieces on several threads: the outermost loops, all or none
 struct ScheduleStep {
   enum class Kind : uint8_t { Split, Reorder, Vector, Unroll, Parallel };

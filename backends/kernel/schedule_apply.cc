@@ -282,8 +282,9 @@ Status Vector(Kernel& kernel, const ScheduleStep& step) {
 
 Status Unroll(Kernel& kernel, const ScheduleStep& step) {
   const Found found = Find(kernel, step.loops[0]);
-  if (found.loop == nullptr || found.dimension->width > 1 || step.by != found.dimension->extent ||
-      step.by > kMaxLanes)
+  const bool is_free =
+      found.reduce == nullptr || (found.reduce->loops.size() == 1 && ReductionOp(*found.reduce));
+  if (!is_free || found.dimension->width > 1 || step.by != found.dimension->extent || step.by > kMaxLanes)
     return Fail("i{0} cannot be written out {1} times", step.loops[0], step.by);
   found.dimension->unroll = static_cast<int32_t>(step.by);
   return {};

@@ -128,6 +128,8 @@ class Verifier {
       HLO_CHECK_OK(Open(d));
       if (d.width > 1 && (&d != &s.loops.back() || !ReductionOp(s)))
         return Fail("i{0} is a vector, but its reduce has an order", d.id);
+      if (d.width == 1 && d.unroll > 1 && (s.loops.size() > 1 || !ReductionOp(s) || d.unroll != d.extent))
+        return Fail("i{0} is written out, but its reduce has an order or other loops", d.id);
     }
     HLO_CHECK_OK(Verify(*s.body));
     for (const Dimension& d : s.loops) Close(d);

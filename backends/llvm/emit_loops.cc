@@ -225,6 +225,25 @@ Status KernelEmitter::ReduceLevel(const ReduceStmt& stmt, size_t level, Accumula
   return CarriedLoop(dimension.id, WholeRange(dimension), Int64(1), accumulators, iteration);
 }
 
+Result<Value*> KernelEmitter::FoldPairwise(const ReduceStmt& stmt) {
+  const auto in_lanes = [&](Value* value) { return in_vector() ? Splat(b_, value, vector_.width) : value; };
+  llvm::SmallVector<Value*, 9> list = {in_lanes(At(stmt.inits[0]).compute)};
+  for (int64_t i = 0; i < stmt.loops[0].extent; ++i) {
+    loop_values_[static_cast<size_t>(stmt.loops[0].id)] = Int64(i);
+    HLO_CHECK_OK(EmitRegion(*stmt.body));
+    list.push_back(in_lanes(At(stmt.body->yields[0]).compute));
+  }
+  while (list.size() > 1) {
+    const size_t half = (list.size() + 1) / 2;
+    for (size_t i = 0; i + half < list.size(); ++i) {
+      HLO_TRY(const Accumulators sum, Combine(stmt, list[i], list[i + half]));
+      list[i] = sum[0];
+    }
+    list.resize(half);
+  }
+  return list[0];
+}
+
 Result<Value*> KernelEmitter::FoldLanes(const ReduceStmt& stmt, llvm::ArrayRef<Value*> groups) {
   llvm::SmallVector<Value*, 4> values(groups);
   const auto width = static_cast<unsigned>(stmt.loops.back().width);
@@ -255,7 +274,10 @@ Status KernelEmitter::Emit(const ReduceStmt& stmt) {
   const size_t count = stmt.inits.size();
   const Dimension& last = stmt.loops.back();
   Accumulators accumulators;
-  if (FoldsBits(stmt)) {
+  if (kernel::FoldsPairwise(stmt)) {
+    HLO_TRY(Value * folded, FoldPairwise(stmt));
+    accumulators.push_back(folded);
+  } else if (FoldsBits(stmt)) {
     HLO_TRY(Value * folded, ReduceBits(stmt));
     Value* init = At(stmt.inits[0]).compute;
     if (in_vector()) init = Splat(b_, init, vector_.width);

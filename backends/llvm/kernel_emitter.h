@@ -55,6 +55,7 @@ class KernelEmitter {
   [[nodiscard]] bool FoldsBits(const kernel::ReduceStmt& stmt) const;
   void FoldBits(const kernel::ReduceStmt& stmt, llvm::MutableArrayRef<Value*> accumulators);
   Result<Value*> ReduceBits(const kernel::ReduceStmt& stmt);
+  Result<Value*> FoldPairwise(const kernel::ReduceStmt& stmt);
   Result<Value*> FoldLanes(const kernel::ReduceStmt& stmt, llvm::ArrayRef<Value*> groups);
   Value* Neutral(OpKind kind, ElementType type);
   /// What of a launch's [begin, end) falls to the next of the parallel loops; sets whole_groups_.
