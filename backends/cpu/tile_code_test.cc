@@ -181,7 +181,9 @@ INSTANTIATE_TEST_SUITE_P(, TileOps, testing::ValuesIn(ComputedTypes()),
 kernel::Kernel RowFold(OpKind fold, ElementType type, int64_t extent) {
   const auto ceil = static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(extent)));
   const int64_t width = std::min<int64_t>(16, ceil), unroll = extent >= 64 ? 4 : 1;
-  const std::string wide = extent < 4 ? "" : llvm::formatv(" vector({0}, {1})", width, unroll).str();
+  const std::string wide = extent < 2   ? ""
+                           : extent < 8 ? llvm::formatv(" unroll({0})", extent).str()
+                                        : llvm::formatv(" vector({0}, {1})", width, unroll).str();
   const std::string text = llvm::formatv(R"(kernel rows(b0: {0}[{1}], b1: {0}[1], out b2: {0}[5]) {{
   %0 = load b1[0]
   for i0 in 5 {{
@@ -205,8 +207,39 @@ constexpr OpKind kFolds[] = {OpKind::Add, OpKind::Multiply, OpKind::Maximum, OpK
                              OpKind::And, OpKind::Or,       OpKind::Xor};
 
 TEST(TileReductions, OfAnyExtent) {
-  for (const int64_t extent : {1, 3, 15, 16, 17, 63, 64, 65, 129, 511, 512, 513, 1237})
+  for (const int64_t extent : {1, 2, 3, 7, 8, 15, 16, 17, 63, 64, 65, 129, 511, 512, 513, 1237})
     ExpectSameBits(RowFold(OpKind::Add, ElementType::F32, extent));
+}
+
+TEST(TileReductions, OfFewElementsInLanes) {
+  for (const int64_t extent : {2, 5, 7, 8}) {
+    const std::string text =
+        llvm::formatv(R"(kernel columns(b0: f32[{0}], b1: f32[1], out b2: f32[70], out b3: f32[70]) {{
+  %0 = load b1[0]
+  for i0 in 70 vector(16, 1) {{
+    %1 = reduce i1 in {1} unroll({1}) init %0 {{
+      %2 = load b0[i0 + i1*70]
+      yield %2
+    } by (%3, %4) {{
+      %5 = add f32 %3, %4
+      yield %5
+    }
+    store b2[i0], %1
+    %6 = reduce i2 in {1} unroll({1}) init %1 {{
+      %7 = load b0[i2*70]
+      yield %7
+    } by (%8, %9) {{
+      %10 = multiply f32 %8, %9
+      yield %10
+    }
+    store b3[i0], %6
+  }
+})",
+                      70 * extent, extent);
+    auto kernel = kernel::ParseKernel(text);
+    ASSERT_TRUE(kernel) << kernel.error().message << text;
+    ExpectSameBits(std::move(*kernel));
+  }
 }
 
 TEST(TileReductions, OfManyTypes) {

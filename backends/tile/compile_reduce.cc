@@ -16,8 +16,10 @@ Status Compiler::Compile(const ReduceStmt& stmt, size_t) {
   ReducePlan plan;
   for (const kernel::Dimension& loop : stmt.loops) plan.loops.push_back({loop.id, ExtentOf(loop)});
   const kernel::Dimension& last = stmt.loops.back();
-  const bool tiles = BecomesTiles(last, *stmt.body);
-  plan.fold = !tiles           ? ReducePlan::Fold::Each
+  const bool list = kernel::FoldsPairwise(stmt);
+  const bool tiles = !list && BecomesTiles(last, *stmt.body);
+  plan.fold = list             ? ReducePlan::Fold::List
+              : !tiles         ? ReducePlan::Fold::Each
               : last.width > 1 ? ReducePlan::Fold::Groups
                                : ReducePlan::Fold::InOrder;
   if (!tiles && last.width > 1)
@@ -25,6 +27,7 @@ Status Compiler::Compile(const ReduceStmt& stmt, size_t) {
   switch (plan.fold) {
     case ReducePlan::Fold::Each: HLO_CHECK_OK(FoldEach(stmt, plan)); break;
     case ReducePlan::Fold::InOrder: HLO_CHECK_OK(FoldInOrder(stmt, plan)); break;
+    case ReducePlan::Fold::List: HLO_CHECK_OK(FoldList(stmt, plan)); break;
     case ReducePlan::Fold::Groups: HLO_CHECK_OK(FoldGroups(stmt, plan)); break;
   }
   Append(MakeReduce(std::move(plan)));
@@ -137,17 +140,47 @@ Status Compiler::FoldInOrder(const ReduceStmt& stmt, ReducePlan& plan) {
   return {};
 }
 
+Status Compiler::FindFold(const ReduceStmt& stmt, ReducePlan& plan) const {
+  const auto& op = std::get<OpStmt>(stmt.combiner->stmts[0]);
+  const ElementType type = types_[static_cast<size_t>(stmt.inits[0])];
+  const auto function = FindFunction(op.kind, {type, type}, type, op.attrs);
+  if (!function)
+    return Error("kernel-unsupported", {}, "no code for {0} of {1}", Info(op.kind).text, ToString(type));
+  plan.function = *function;
+  plan.swapped = op.operands[0] == stmt.parameters[1];
+  return {};
+}
+
+Status Compiler::FoldList(const ReduceStmt& stmt, ReducePlan& plan) {
+  HLO_CHECK_OK(FindFold(stmt, plan));
+  const Lanes most = tiled_ >= 0 ? Lanes::All : Lanes::One;
+  const ValueId result = stmt.results[0], init = stmt.inits[0];
+  const size_t width = Width(result);
+  Hold(result, most);
+  plan.list.push_back(result);
+  for (int64_t i = 0; i < stmt.loops[0].extent; ++i) {
+    plan.list.push_back(NewValue(types_[static_cast<size_t>(result)]));
+    Hold(plan.list.back(), most);
+  }
+  HLO_CHECK_OK(CompileRegion(*stmt.body, plan.body));
+  const bool vary = Varies(init) || Varies(stmt.body->yields[0]);
+  plan.lanes = vary ? Lanes::All : Lanes::One;
+  plan.start.push_back(vary && !Varies(init) ? MakeSplat(result, init, width, 0)
+                                             : MakeCopy(result, init, width, plan.lanes));
+  plan.folded.push_back({result, width, InLanes(stmt.body->yields[0], plan.lanes), -1, false});
+  EndScope();
+  Mark(result, plan.lanes);
+  return {};
+}
+
 Status Compiler::FoldGroups(const ReduceStmt& stmt, ReducePlan& plan) {
   const auto& op = std::get<OpStmt>(stmt.combiner->stmts[0]);
   const kernel::Dimension& last = stmt.loops.back();
   const ElementType type = types_[static_cast<size_t>(stmt.inits[0])];
   const auto neutral = kernel::NeutralElement(op.kind, type);
-  const auto function = FindFunction(op.kind, {type, type}, type, op.attrs);
-  if (!neutral || !function)
-    return Error("kernel-unsupported", {}, "{0} has no neutral elements", ToString(type));
+  HLO_CHECK_OK(FindFold(stmt, plan));
+  if (!neutral) return Error("kernel-unsupported", {}, "{0} has no neutral elements", ToString(type));
   plan.neutral = *neutral;
-  plan.function = *function;
-  plan.swapped = op.operands[0] == stmt.parameters[1];
   plan.width = last.width;
   plan.group = int64_t{last.width} * last.unroll;
   if (Program::kLanes % plan.group != 0)

@@ -45,6 +45,9 @@ class Compiler {
   // Reductions: one function per way to fold.
   Status FoldEach(const kernel::ReduceStmt& stmt, ReducePlan& plan);
   Status FoldInOrder(const kernel::ReduceStmt& stmt, ReducePlan& plan);
+  Status FoldList(const kernel::ReduceStmt& stmt, ReducePlan& plan);
+  /// The operation that folds two values, into plan.function.
+  Status FindFold(const kernel::ReduceStmt& stmt, ReducePlan& plan) const;
   Status FoldGroups(const kernel::ReduceStmt& stmt, ReducePlan& plan);
   /// The combiner, into plan.combine; parameters have their places.
   Status Combine(const kernel::ReduceStmt& stmt, ReducePlan& plan, Lanes lanes);

@@ -70,6 +70,7 @@ class ReduceNode final : public Node {
       return;
     }
     RunBlock(plan_.start, state);
+    if (plan_.fold == ReducePlan::Fold::List) return RunList(state);
     Level(state, 0);
   }
   [[nodiscard]] double Nanoseconds(int64_t lanes) const override {
@@ -85,6 +86,9 @@ class ReduceNode final : public Node {
         return start + times * n * (tile::Nanoseconds(plan_.body, lanes) + combine);
       case ReducePlan::Fold::InOrder:
         return start + times * (TilesNanoseconds(plan_.body, last) + n * (combine + 4));
+      case ReducePlan::Fold::List:
+        return start + n * (tile::Nanoseconds(plan_.body, lanes) + 12 +
+                            plan_.function.nanoseconds * static_cast<double>(lanes));
       case ReducePlan::Fold::Groups: break;
     }
     const auto group = static_cast<double>(plan_.group);
@@ -116,6 +120,22 @@ class ReduceNode final : public Node {
       }
       RunBlock(plan_.body, state);
       RunBlock(plan_.combine, state);
+    }
+  }
+
+  void RunList(State& state) const {
+    const auto& [element, bytes] = std::pair(plan_.folded[0].element, plan_.folded[0].width);
+    const int64_t lanes = plan_.lanes == Lanes::All ? state.lanes : 1;
+    for (size_t i = 1; i < plan_.list.size(); ++i) {
+      state.loops[plan_.loops[0].loop] = static_cast<int64_t>(i) - 1;
+      RunBlock(plan_.body, state);
+      std::memcpy(state.at[plan_.list[i]], state.at[element], static_cast<size_t>(lanes) * bytes);
+    }
+    for (size_t size = plan_.list.size(); size > 1;) {
+      const size_t half = (size + 1) / 2;
+      for (size_t i = 0; i + half < size; ++i)
+        Fold(state.at[plan_.list[i]], state.at[plan_.list[i]], state.at[plan_.list[i + half]], lanes);
+      size = half;
     }
   }
 

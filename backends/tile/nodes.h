@@ -110,6 +110,7 @@ struct ReducePlan {
     Each,     // `combine` after each iteration of the body, in all lanes
     InOrder,  // iterations of the last loop are lanes; `combine` for one after the other
     Groups,   // the same; one function folds groups of them into as many partial results
+    List,     // init and elements are put into a list, whose second half one function folds into the first
   };
   struct Loop {
     LoopId loop;
@@ -125,13 +126,15 @@ struct ReducePlan {
   llvm::SmallVector<Loop, 2> loops;
   Block start;  // puts the inits into the accumulators
   Block body;
-  Block combine;  // accumulators and elements to accumulators; unless Groups
+  Block combine;  // accumulators and elements to accumulators; Each and InOrder
   llvm::SmallVector<Folded, 2> folded;
-  // Groups: of one value.
+  // Groups and List: of one value.
   Function function;
   bool swapped = false;  // function(element, accumulator)
   ValueId partial = -1, init = -1;
   int64_t width = 1, group = 1;
+  llvm::SmallVector<ValueId, 9> list;  // init, then the elements
+  Lanes lanes = Lanes::One;
   std::array<uint8_t, 16> neutral{};
 };
 std::unique_ptr<Node> MakeReduce(ReducePlan plan);
