@@ -373,16 +373,11 @@ Emitted EmitOp(const OpContext& c) {
   }
   llvm::SmallVector<Value*, 2> operands;
   for (const Emitted& operand : c.operands) operands.push_back(operand.compute);
-  // f16 has too many bits of f32 for its errors to vanish in the rounding; quotients of narrower types come
-  // close to the middle of two numbers.
-  const bool through_f64 =
-      c.type() == ElementType::F16 ||
-      (c.op.kind == OpKind::Atan2 && c.type() != ElementType::F32 && c.type() != ElementType::F64);
-  if (const MathFn wide = FindMath(c.op.kind, true); wide != nullptr && through_f64) {
-    Type* type = SameWidth(c.b.getDoubleTy(), c.x()->getType());
-    for (Value*& operand : operands) operand = c.b.CreateFPExt(operand, type);
-    return FromCompute(c.b, c.op.type, RoundToOdd(c.b, wide(c.b, operands)));
-  }
+  // Quotients of narrow types come close to the middle of two numbers.
+  const bool by_f16 =
+      c.type() == ElementType::F16 || (c.op.kind == OpKind::Atan2 && Info(c.type()).bits < 32);
+  if (by_f16 && FindMath(c.op.kind, true) != nullptr)
+    return FromCompute(c.b, c.op.type, EmitMathForF16(c.op.kind, c.b, operands));
   const MathFn math = FindMath(c.op.kind, c.type() == ElementType::F64);
   return FromCompute(c.b, c.op.type, math(c.b, operands));
 }

@@ -2,6 +2,7 @@
 #include "backends/llvm/math.h"
 
 #include "backends/llvm/emit_ops.h"
+#include "backends/llvm/narrow.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace hlo::codegen {
@@ -73,6 +74,7 @@ Value* Through64(llvm::IRBuilderBase& b, llvm::ArrayRef<Value*> operands) {
 struct Row {
   OpKind kind;
   MathFn f32, f64;
+  bool through64 = false;  // f32
 };
 constexpr Row kRows[] = {
     {OpKind::Exp, Direct<EmitExp>, Direct<EmitExp>},
@@ -86,23 +88,49 @@ constexpr Row kRows[] = {
     {OpKind::Cos, Direct<EmitCos>, Direct<EmitCos>},
     {OpKind::Tan, Direct<EmitTan>, Direct<EmitTan>},
     {OpKind::Power, Direct<EmitPower32>, Direct<EmitPower64>},
-    {OpKind::Cbrt, Through64<EmitCbrt64>, Direct<EmitCbrt64>},
-    {OpKind::Atan2, Through64<EmitAtan264>, Direct<EmitAtan264>},
-    {OpKind::Asin, Through64<EmitAsin64>, Direct<EmitAsin64>},
-    {OpKind::Acos, Through64<EmitAcos64>, Direct<EmitAcos64>},
-    {OpKind::Sinh, Through64<EmitSinh64>, Direct<EmitSinh64>},
-    {OpKind::Cosh, Through64<EmitCosh64>, Direct<EmitCosh64>},
-    {OpKind::Asinh, Through64<EmitAsinh64>, Direct<EmitAsinh64>},
-    {OpKind::Acosh, Through64<EmitAcosh64>, Direct<EmitAcosh64>},
-    {OpKind::Atanh, Through64<EmitAtanh64>, Direct<EmitAtanh64>},
+    {OpKind::Cbrt, Through64<EmitCbrt64>, Direct<EmitCbrt64>, true},
+    {OpKind::Atan2, Through64<EmitAtan264>, Direct<EmitAtan264>, true},
+    {OpKind::Asin, Through64<EmitAsin64>, Direct<EmitAsin64>, true},
+    {OpKind::Acos, Through64<EmitAcos64>, Direct<EmitAcos64>, true},
+    {OpKind::Sinh, Through64<EmitSinh64>, Direct<EmitSinh64>, true},
+    {OpKind::Cosh, Through64<EmitCosh64>, Direct<EmitCosh64>, true},
+    {OpKind::Asinh, Through64<EmitAsinh64>, Direct<EmitAsinh64>, true},
+    {OpKind::Acosh, Through64<EmitAcosh64>, Direct<EmitAcosh64>, true},
+    {OpKind::Atanh, Through64<EmitAtanh64>, Direct<EmitAtanh64>, true},
 };
+
+const Row* FindRow(OpKind kind) {
+  for (const Row& row : kRows)
+    if (row.kind == kind) return &row;
+  return nullptr;
+}
 
 }  // namespace
 
 MathFn FindMath(OpKind kind, bool f64) {
-  for (const Row& row : kRows)
-    if (row.kind == kind) return f64 ? row.f64 : row.f32;
-  return nullptr;
+  const Row* row = FindRow(kind);
+  return row == nullptr ? nullptr : f64 ? row->f64 : row->f32;
+}
+
+Value* EmitMathForF16(OpKind kind, llvm::IRBuilderBase& b, llvm::ArrayRef<Value*> operands) {
+  const Row& row = *FindRow(kind);
+  Math m(b, operands[0]->getType());
+  auto precise = [&]() -> llvm::SmallVector<Value*, 2> {
+    llvm::SmallVector<Value*, 2> wide;
+    for (Value* operand : operands) wide.push_back(m.Widen(operand));
+    return {RoundToOdd(b, row.f64(b, wide))};
+  };
+  if (row.through64) return precise()[0];
+  Value* result = row.f32(b, operands);
+  // What f32's errors may move across the middle of two numbers of f16, at bit 12 of the mantissa: 9 of 8192
+  // codes. Subnormals of f16 have their middles elsewhere; below 2^-26 they are 0.
+  Value* bits = m.Bits(result);
+  Value* distance = b.CreateAnd(b.CreateSub(bits, m.I(0x1000 - 4)), m.I(0x1fff));
+  Value* magnitude = b.CreateAnd(bits, m.I(0x7fffffff));
+  constexpr int64_t kLeast = 0x32800000, kNormal = 0x38800000;  // 2^-26, 2^-14
+  Value* subnormal = b.CreateICmpULT(b.CreateSub(magnitude, m.I(kLeast)), m.I(kNormal - kLeast));
+  Value* close = b.CreateOr(b.CreateICmpULE(distance, m.I(8)), subnormal);
+  return m.InRareCase(close, {result}, precise)[0];
 }
 
 }  // namespace hlo::codegen
