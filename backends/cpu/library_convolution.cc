@@ -18,13 +18,13 @@ using onednn::Descriptor;
 using onednn::Functions;
 using onednn::Primitive;
 
-/// Operations below which making the primitive costs more than some hundred runs save: of bytes moved rather
-/// than computed (depthwise) and of BF16, of others, and of single taps, where both are nearly as fast.
-constexpr double kLeastWork = 2e7, kLeastWorkF32 = 1e8, kLeastWorkSingle = 4e8;
+/// Operations below which making the primitive costs more than a thousand runs save: of depthwise ones, of
+/// others, and of single taps in F32, where our own loops are nearly as fast.
+constexpr double kLeastDepthwise = 2e7, kLeastWork = 1e8, kLeastSingle = 4e8;
 /// Positions of the result per channel, below which reordering the weights takes the time that is saved.
 constexpr int64_t kLeastPositions = 512;
 /// Operations of a piece for a thread.
-constexpr double kPieceWork = 2.5e7, kPieceWorkBf16 = 5e7;
+constexpr double kPieceWork = 2.5e7, kPieceWorkBf16 = 5e7, kPieceWorkDepthwise = 5e6;
 constexpr uint64_t kMostBands = 16;
 
 /// A two-dimensional convolution, in elements. Dimension 0 is the outer one.
@@ -96,9 +96,11 @@ Form FormOf(const Instruction& inst) {
   return f;
 }
 
+bool IsDepthwise(const Form& f) { return f.in_features * f.out_features == 1; }
+
 double LeastWork(const Form& f) {
-  if (f.in_type == onednn::kBf16 || f.in_features * f.out_features == 1) return kLeastWork;
-  return f.taps[0] * f.taps[1] == 1 ? kLeastWorkSingle : kLeastWorkF32;
+  if (IsDepthwise(f)) return kLeastDepthwise;
+  return f.in_type == onednn::kF32 && f.taps[0] * f.taps[1] == 1 ? kLeastSingle : kLeastWork;
 }
 
 /// Rows of the result that are computed at a time, and the rows they are computed from.
@@ -186,7 +188,9 @@ class LibraryConvolution final : public Step {
   /// Cuts the result into pieces of whole images, or images into bands of rows.
   void CutResult() {
     const double per_image = form_.Work() / static_cast<double>(form_.images);
-    const double piece = form_.in_type == onednn::kBf16 ? kPieceWorkBf16 : kPieceWork;
+    const double piece = IsDepthwise(form_)               ? kPieceWorkDepthwise
+                         : form_.in_type == onednn::kBf16 ? kPieceWorkBf16
+                                                          : kPieceWork;
     const auto images = std::clamp<int64_t>(static_cast<int64_t>(piece / per_image), 1, form_.images);
     // A power of two: pieces are alike, and few kinds of primitives have to be made.
     const auto wanted =
