@@ -17,7 +17,9 @@ namespace {
 constexpr int64_t kLeftPanel = 48;           // rows of a transposed block of the left factor
 constexpr int64_t kDirectRows = 32;          // up to here packing the right factor does not pay
 constexpr int64_t kDirectBytes = 256 << 10;  // or if it has at most so many bytes
-constexpr double kWorkPerTask = 1e6;         // products that are worth waking a thread for
+constexpr size_t kFewBlocks = 4;
+constexpr int64_t kRowsCopied = 8;    // of the right factor at a time
+constexpr double kWorkPerTask = 1e6;  // products that are worth waking a thread for
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -69,6 +71,10 @@ typename TileRun<T>::Piece TileRun<T>::PieceAt(int64_t number) const {
 template <class T>
 bool TileRun<T>::IsDirect(const Piece& piece) const {
   const Index& columns = problem_.out_columns;
+  // Rows a multiple of pages apart would push one another out of the caches between blocks.
+  if (product_.blocks_.size() > kFewBlocks && piece.rows() > kDirectRows &&
+      problem_.out_rows.stride() * static_cast<int64_t>(sizeof(T)) % 4096 == 0)
+    return false;
   return IsStoredAs(problem_.type, problem_.compute) &&
          (columns.IsUniform() ? columns.count() == 1 || columns.stride() == 1
                               : columns.stride() == 1 &&
@@ -206,6 +212,22 @@ void TileRun<T>::ExpandComplex(const T* in, int64_t depth, int64_t width, T* out
   }
 }
 
+/// Some rows of all panels at a time, since neighbours in memory are fetched together.
+template <class T>
+void TileRun<T>::CopyPanels(const T* first, int64_t stride, int64_t columns, int64_t depth, T* out) const {
+  using E = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  const int64_t panel = product_.panel_;
+  KernelSet::Copy<E>* copy;
+  if constexpr (sizeof(T) == 4)
+    copy = kernels_.copy32;
+  else
+    copy = kernels_.copy64;
+  for (int64_t k = 0; k < depth; k += kRowsCopied)
+    for (int64_t c = 0; c < columns; c += panel)
+      copy(reinterpret_cast<const E*>(first + k * stride + c), stride, std::min(kRowsCopied, depth - k),
+           std::min(panel, columns - c), panel, reinterpret_cast<E*>(out + c * depth + k * panel), panel);
+}
+
 template <class T>
 void TileRun<T>::MakeRight(const Piece& piece, const Block& block, Right& right) const {
   const Operand& operand = problem_.rhs;
@@ -227,9 +249,12 @@ void TileRun<T>::MakeRight(const Piece& piece, const Block& block, Right& right)
     }
   }
   const int64_t panel = product_.panel_, panels = (columns + panel - 1) / panel;
-  const Packer packer(kernels_, bytes);
   T* packed = ScratchFor<T>(ScratchUse::Right, panels * panel * depth * parts * parts);
   right = {packed, panel * depth * parts * parts, panel * parts, true};
+  if (plain && parts == 1 && uniform && side_by_side)
+    return CopyPanels(reinterpret_cast<const T*>(data) + uniform->first + operand.rows.At(piece.column_begin),
+                      uniform->second, columns, depth, packed);
+  const Packer packer(kernels_, bytes);
   T* converted = parts == 1 ? packed : ScratchFor<T>(ScratchUse::Expanded, panel * depth * parts);
   void* raw = plain ? static_cast<void*>(converted) : Scratch(ScratchUse::Raw, panel * depth * bytes);
   for (int64_t p = 0; p < panels; ++p) {

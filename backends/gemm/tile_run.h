@@ -40,6 +40,7 @@ class TileRun {
   void MakeRight(const Piece& piece, const Block& block, Right& right) const;
   void Multiply(const Piece& piece, const Left& left, const Right& right, int64_t depth, bool accumulate,
                 T* const* targets) const;
+  void CopyPanels(const T* first, int64_t stride, int64_t columns, int64_t depth, T* out) const;
   void ExpandComplex(const T* in, int64_t depth, int64_t width, T* out) const;
   /// The columns of the piece lie side by side in the result, which stores sums as they are.
   [[nodiscard]] bool IsDirect(const Piece& piece) const;
