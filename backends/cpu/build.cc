@@ -14,8 +14,6 @@
 namespace hlo::cpu {
 namespace {
 
-constexpr int64_t kAlignment = 64;
-
 class Builder {
  public:
   Builder(Program& program, const BufferAssignment& assignment)
@@ -85,6 +83,11 @@ class Builder {
       leaf.slice.buffer = static_cast<int32_t>(at.allocation);
       leaf.slice.offset = at.offset;
       leaf.slice.size = at.size;
+      if (at.allocation >= 0) {
+        const BufferKind kind = program_.buffers[static_cast<size_t>(at.allocation)].kind;
+        leaf.aligned =
+            (kind == BufferKind::Output || kind == BufferKind::Temporary) && at.offset % kAlignment == 0;
+      }
       if (shape.IsArray() && shape.HasDynamicDimension()) leaf.slice.sizes = SizesOf(at);
       value.leaves.push_back(std::move(leaf));
     });

@@ -8,6 +8,7 @@
 #include "backends/kernel/lower.h"
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/share.h"
+#include "backends/kernel/stream.h"
 #include "backends/kernel/trim.h"
 #include "backends/kernel/visit.h"
 #include "backends/llvm/emit_kernel.h"
@@ -100,6 +101,10 @@ Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, l
   kernel::ShareBetweenLoops(lowered.kernel);
   const auto moved = kernel::TrimBuffers(lowered.kernel, kMaxScalar);
   kernel::ScheduleLoops(lowered.kernel, {});
+  const size_t parameters = fusion.callee()->parameters().size();
+  for (size_t i = 0; i < result.leaves.size(); ++i)
+    if (const size_t buffer = parameters + i; result.leaves[i].aligned && moved[buffer] == 0)
+      kernel::StreamStores(lowered.kernel, static_cast<kernel::BufferId>(buffer));
   KernelCall call;
   call.extent = kernel::ParallelExtent(lowered.kernel);
   const int64_t group = codegen::ParallelGrain(lowered.kernel);
@@ -107,7 +112,6 @@ Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, l
   call.grain = (iterations + group - 1) / group * group;
   const std::vector<kernel::Buffer> buffers = lowered.kernel.buffers;
   HLO_TRY(call.kernel, kernels.Add(std::move(lowered.kernel)));
-  const size_t parameters = fusion.callee()->parameters().size();
   for (size_t i = 0; i < parameters; ++i) call.buffers.push_back(operands[i].leaves[0].slice);
   call.first_result = parameters;
   for (const Leaf& leaf : result.leaves) call.buffers.push_back(leaf.slice);

@@ -96,11 +96,15 @@ using Sequence = std::vector<std::unique_ptr<Step>>;
 
 Status RunSequence(const Sequence& sequence, Frame& frame);
 
+/// Of buffers that a run allocates.
+inline constexpr int64_t kAlignment = 64;
+
 /// An array of a value with its place; a tuple's arrays stand in depth-first order.
 struct Leaf {
   Shape shape;
   Slice slice;
-  bool written = true;  // results: false for parts that are other values
+  bool written = true;   // results: false for parts that are other values
+  bool aligned = false;  // begins at a multiple of kAlignment
 };
 /// A value: its shape and its leaves (tokens are leaves without bytes).
 struct Value {

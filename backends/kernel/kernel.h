@@ -82,12 +82,14 @@ struct LoadStmt {
   ValueId mask = -1;
   ValueId otherwise = -1;
 };
-/// store buffer[address], value; with a mask only where it is true.
+/// store buffer[address], value; with a mask only where it is true. `stream` instead of store: what is
+/// written is not read soon, and vectors begin at multiples of their size, or of 64 bytes.
 struct StoreStmt {
   BufferId buffer;
   Address address;
   ValueId value;
   ValueId mask = -1;
+  bool streaming = false;
 };
 /// A loop variable, 0 <= i < extent. Iterations are independent of each other but for what a reduce folds and
 /// where the loop is `ordered`. How they are run is for a schedule to set: `width` of them at once in the

@@ -191,7 +191,9 @@ class Parser {
       if (Take("yield")) {
         HLO_CHECK_OK(ParseValues(region.yields));
       } else if (Take("store")) {
-        HLO_CHECK_OK(ParseStore(region));
+        HLO_CHECK_OK(ParseStore(region, false));
+      } else if (Take("stream")) {
+        HLO_CHECK_OK(ParseStore(region, true));
       } else if (Take("for")) {
         LoopStmt loop{};
         HLO_TRY(loop.loop, ParseDimension());
@@ -205,8 +207,9 @@ class Parser {
     --depth_;
     return {};
   }
-  Status ParseStore(Region& region) {
+  Status ParseStore(Region& region, bool streaming) {
     StoreStmt store{};
+    store.streaming = streaming;
     HLO_TRY(store.buffer, ParsePlace(store.address));
     HLO_CHECK_OK(Expect(","));
     HLO_TRY(store.value, Id('%'));

@@ -98,7 +98,7 @@ class Printer {
   }
 
   void PrintStmt(const StoreStmt& s, int depth) {
-    Line(depth) << "store b" << s.buffer << '[';
+    Line(depth) << (s.streaming ? "stream b" : "store b") << s.buffer << '[';
     PrintAddress(s.address);
     os_ << "], %" << s.value;
     if (s.mask >= 0) os_ << " if %" << s.mask;

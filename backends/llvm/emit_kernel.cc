@@ -93,6 +93,8 @@ Status KernelEmitter::Run() {
     bases_.push_back(b_.CreateLoad(pointer, b_.CreateConstInBoundsGEP1_64(pointer, function_->getArg(0), i)));
   }
   HLO_CHECK_OK(EmitRegion(kernel_.body));
+  // Other threads learn by ordinary stores that the kernel is done.
+  if (streams_) b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
   b_.CreateRetVoid();
   return {};
 }
@@ -218,7 +220,9 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
   Value* mask = LaneMask(stmt.mask);
   if (place.lanes == nullptr && place.stride == 1) {
     Value* pointer = Pointer(stmt.buffer, place.scalar);
-    if (mask == nullptr)
+    if (mask == nullptr && stmt.streaming)
+      StreamVector(value, pointer);
+    else if (mask == nullptr)
       b_.CreateAlignedStore(value, pointer, align);
     else
       b_.CreateMaskedStore(value, pointer, align, mask);
@@ -235,6 +239,15 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
   }
   b_.CreateMaskedScatter(value, Pointers(stmt.buffer, place), align, mask);
   return {};
+}
+
+void KernelEmitter::StreamVector(Value* value, Value* pointer) {
+  constexpr uint64_t kLine = 64;
+  const uint64_t bytes = value->getType()->getPrimitiveSizeInBits() / 8;
+  auto* store = b_.CreateAlignedStore(value, pointer, llvm::Align(std::min(bytes, kLine)));
+  auto* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+  store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context_, one));
+  streams_ = true;
 }
 
 KernelEmitter::Range KernelEmitter::NextPart(const kernel::Dimension& dimension) {

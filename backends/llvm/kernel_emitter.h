@@ -81,6 +81,8 @@ class KernelEmitter {
   /// The vector of the iteration of the written-out loop that is being emitted, where that loop runs along
   /// memory and the lanes do not: the vectors of all its iterations are loaded and transposed at the first.
   Value* LoadFromTile(const kernel::LoadStmt& stmt, const Place& place, llvm::FixedVectorType* type);
+  /// Past the caches.
+  void StreamVector(Value* value, Value* pointer);
   [[nodiscard]] bool InTile(const kernel::LoadStmt& stmt, const Place& place) const;
   /// A short scalar loop whose few iterations are written one behind the other: few statements, too,
   /// those of inner loops counted as often as they are written.
@@ -103,6 +105,7 @@ class KernelEmitter {
   std::vector<Emitted> values_;      // by value
   std::vector<Value*> loop_values_;  // by loop; of a vector loop, that of lane 0
   VectorLoop vector_;
+  bool streams_ = false;         // some stores go past the caches
   int64_t parallel_before_ = 0;  // iterations of the parallel loops before
   bool whole_groups_ = false;    // parts of the parallel loop begin and end with groups of its lanes
   /// The innermost written-out loop while its iterations are emitted; the vector loop in it is whole.
