@@ -54,7 +54,7 @@ bool ConcernsScales(const Instruction& inst) {
 
 RuleIndex::RuleIndex(const std::vector<llvm::ArrayRef<Rule>>& tables) {
   for (const auto& table : tables)
-    for (const Rule& rule : table) entries_.push_back({&rule, rule.pattern.Commuted()});
+    for (const Rule& rule : table) entries_.emplace_back(rule);
   by_kind_.resize(AllOps().size());
   for (const Entry& entry : entries_) {
     const auto kinds = entry.rule->pattern.kinds();
@@ -125,7 +125,7 @@ bool RewriteDriver::Visit(Instruction* inst) {
 }
 
 bool RewriteDriver::Try(const RuleIndex::Entry& entry, Instruction* inst) {
-  for (const Pattern& variant : entry.variants) {
+  for (const Pattern& variant : entry.Variants()) {
     std::array<Instruction*, Pattern::kSlots> bound{};
     if (!variant.Matches(*inst, bound)) continue;
     const Rule& rule = *entry.rule;

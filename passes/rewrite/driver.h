@@ -1,5 +1,8 @@
 // Applies rules to computations until none fits.
 #pragma once
+#include <deque>
+#include <mutex>
+
 #include "ir/support/result.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/rewrite/rule.h"
@@ -10,17 +13,28 @@ namespace hlo {
 class RuleIndex {
  public:
   explicit RuleIndex(const std::vector<llvm::ArrayRef<Rule>>& tables);
-  struct Entry {
-    const Rule* rule;
-    std::vector<Pattern> variants;  // the pattern with operands of commutative ops in both orders
+  class Entry {
+   public:
+    explicit Entry(const Rule& r) : rule(&r) {}
+    const Rule* const rule;
+    /// The pattern with operands of commutative ops in both orders. Made when first asked for: most modules
+    /// have few of the opcodes.
+    [[nodiscard]] llvm::ArrayRef<Pattern> Variants() const {
+      std::call_once(made_, [this] { variants_ = rule->pattern.Commuted(); });
+      return variants_;
+    }
+
+   private:
+    mutable std::once_flag made_;
+    mutable std::vector<Pattern> variants_;
   };
   [[nodiscard]] llvm::ArrayRef<const Entry*> For(OpKind kind) const {
     return by_kind_[static_cast<size_t>(kind)];
   }
-  [[nodiscard]] llvm::ArrayRef<Entry> entries() const { return entries_; }
+  [[nodiscard]] const std::deque<Entry>& entries() const { return entries_; }
 
  private:
-  std::vector<Entry> entries_;
+  std::deque<Entry> entries_;
   std::vector<std::vector<const Entry*>> by_kind_;
 };
 
