@@ -81,8 +81,9 @@ template <class T>
 void CompareBits(llvm::ArrayRef<T> native, llvm::ArrayRef<T> haswell, Finding& finding,
                  llvm::function_ref<std::array<double, 2>(size_t)> operands) {
   if (std::memcmp(native.data(), haswell.data(), native.size() * sizeof(T)) == 0) return;
+  using Code = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   for (size_t i = 0; i < native.size(); ++i)
-    if (std::memcmp(&native[i], &haswell[i], sizeof(T)) != 0 &&
+    if (std::bit_cast<Code>(native[i]) != std::bit_cast<Code>(haswell[i]) &&
         !(std::isnan(native[i]) && std::isnan(haswell[i])))
       if (finding.other_bits++ == 0) finding.other_at = operands(i);
 }
