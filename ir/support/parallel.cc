@@ -37,7 +37,7 @@ class Job {
         end_(end),
         grain_(grain),
         body_(body),
-        shares_(static_cast<int>(std::min<int64_t>({threads, pieces, kMaxShares}))) {
+        shares_(static_cast<int>(std::min<int64_t>(pieces, threads < kMaxShares ? threads : kMaxShares))) {
     for (int i = 0; i < shares_; ++i) {
       share_[i].next.store(pieces * i / shares_, std::memory_order_relaxed);
       share_[i].end = pieces * (i + 1) / shares_;
@@ -123,7 +123,8 @@ class Pool {
   /// Waits for those who still work on a piece.
   static void Withdraw(Slot& slot) {
     slot.job.store(nullptr);
-    for (int spins = 0; int visitors = slot.visitors.load(); ++spins)
+    int visitors = slot.visitors.load();
+    for (int spins = 0; visitors != 0; visitors = slot.visitors.load(), ++spins)
       if (spins < kSpins)
         Pause();
       else
