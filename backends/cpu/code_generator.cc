@@ -147,7 +147,7 @@ Status CodeGenerator::Add(CodeSource source, std::string name) {
   auto& kernel = std::get<kernel::Kernel>(function.source);
   kernel.name = function.name;
   Part& part = OpenPart();
-  const Status status = codegen::EmitKernel(kernel, part.module);
+  Status status = codegen::EmitKernel(kernel, part.module);
   llvm::Function* code = part.module.getFunction(function.name);
   if (!status) {
     if (code != nullptr) code->eraseFromParent();

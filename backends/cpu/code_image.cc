@@ -173,7 +173,7 @@ Result<LoadedCode> LoadedCode::Load(const CodeImage& image) {
   LoadedCode code;
   auto* memory = static_cast<uint8_t*>(mapped);
   code.memory_ = {memory, Unmap{size}};
-  std::memcpy(memory, image.bytes.data(), image.bytes.size());
+  std::copy(image.bytes.begin(), image.bytes.end(), memory);
   const auto put = [&](uint64_t at, uint64_t value) { std::memcpy(memory + at, &value, sizeof value); };
   for (const CodeImage::Pointer& pointer : image.pointers)
     put(pointer.at, reinterpret_cast<uint64_t>(memory) + pointer.target);
