@@ -61,6 +61,14 @@ IndexMap LoopTable::Anywhere(const Instruction& user, int64_t k, const IndexMap&
   return Mixed(map, user.operand(k)->shape());
 }
 
+/// Narrower elements are read or written along a dimension of their own.
+IndexMap LoopTable::Bitcast(const Instruction& user, int64_t, const IndexMap& map) {
+  const Shape& from = user.operand(0)->shape();
+  if (from.rank() == user.shape().rank()) return map;
+  if (from.rank() > user.shape().rank()) return Append(map, {from.dims().back()});
+  return IndexMap(map.begin(), map.end() - 1);
+}
+
 IndexMap LoopTable::Broadcast(const Instruction& user, int64_t, const IndexMap& map) {
   IndexMap result;
   const Shape& shape = user.operand(0)->shape();
@@ -145,21 +153,14 @@ LoopTable::MapOf LoopTable::FindRule(OpKind kind) {
     MapOf rule;
   };
   static constexpr Row kRows[] = {
-      {OpKind::Broadcast, &LoopTable::Broadcast},
-      {OpKind::Transpose, &LoopTable::Transpose},
-      {OpKind::Reshape, &LoopTable::Reshape},
-      {OpKind::Slice, &LoopTable::Shifted},
-      {OpKind::Reverse, &LoopTable::Shifted},
-      {OpKind::Pad, &LoopTable::Shifted},
-      {OpKind::Concatenate, &LoopTable::Shifted},
-      {OpKind::DynamicSlice, &LoopTable::Shifted},
-      {OpKind::Reduce, &LoopTable::Reduce},
-      {OpKind::ReduceWindow, &LoopTable::Repeated},
-      {OpKind::Dot, &LoopTable::Repeated},
-      {OpKind::Gather, &LoopTable::Anywhere},
-      {OpKind::DynamicUpdateSlice, &LoopTable::Own},
-      {OpKind::Scatter, &LoopTable::Own},
-      {OpKind::BitcastConvert, &LoopTable::Anywhere},
+      {OpKind::Broadcast, &LoopTable::Broadcast},    {OpKind::Transpose, &LoopTable::Transpose},
+      {OpKind::Reshape, &LoopTable::Reshape},        {OpKind::Slice, &LoopTable::Shifted},
+      {OpKind::Reverse, &LoopTable::Shifted},        {OpKind::Pad, &LoopTable::Shifted},
+      {OpKind::Concatenate, &LoopTable::Shifted},    {OpKind::DynamicSlice, &LoopTable::Shifted},
+      {OpKind::Reduce, &LoopTable::Reduce},          {OpKind::ReduceWindow, &LoopTable::Repeated},
+      {OpKind::Dot, &LoopTable::Repeated},           {OpKind::Gather, &LoopTable::Anywhere},
+      {OpKind::DynamicUpdateSlice, &LoopTable::Own}, {OpKind::Scatter, &LoopTable::Own},
+      {OpKind::BitcastConvert, &LoopTable::Bitcast},
   };
   for (const Row& row : kRows)
     if (row.kind == kind) return row.rule;

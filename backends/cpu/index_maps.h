@@ -39,6 +39,7 @@ class LoopTable {
   int32_t Derived(int32_t loop);
   IndexMap Same(const Instruction& user, int64_t k, const IndexMap& map);
   IndexMap Anywhere(const Instruction& user, int64_t k, const IndexMap& map);
+  IndexMap Bitcast(const Instruction& user, int64_t k, const IndexMap& map);
   IndexMap Broadcast(const Instruction& user, int64_t k, const IndexMap& map);
   IndexMap Transpose(const Instruction& user, int64_t k, const IndexMap& map);
   IndexMap Reshape(const Instruction& user, int64_t k, const IndexMap& map);

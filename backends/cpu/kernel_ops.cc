@@ -23,6 +23,13 @@ int64_t ContractedElements(const Instruction& inst) {
 }
 
 bool IsSmallDot(const Instruction& inst) {
+  const auto is_plain = [](const Shape& shape) {
+    return !IsPred(shape.element_type()) && Info(shape.element_type()).bits >= 8;
+  };
+  if (inst.attr<DotAttrs>().algorithm != DotAlgorithm::Unset ||
+      inst.shape().element_type() == ElementType::C128 || !is_plain(inst.shape()) ||
+      !is_plain(inst.operand(0)->shape()) || !is_plain(inst.operand(1)->shape()))
+    return false;
   return inst.shape().ElementCount() * ContractedElements(inst) <= kMaxProducts;
 }
 
@@ -42,6 +49,19 @@ int64_t DivisionCost(const Instruction&) { return kDivision; }
 int64_t SlowFunctionCost(const Instruction&) { return kSlowFunction; }
 int64_t ReduceCost(const Instruction& inst) { return kPlain * ReducedElements(inst); }
 int64_t ReduceWindowCost(const Instruction& inst) { return kPlain * Taps(inst); }
+/// Neither bits of bytes nor complex numbers, whose halves have an order of their own.
+bool IsWholeBytes(const Instruction& inst) {
+  for (const Shape* shape : {&inst.shape(), &inst.operand(0)->shape()}) {
+    const ElementType type = shape->element_type();
+    if (IsComplex(type) || IsPred(type) || Info(type).bits < 8) return false;
+  }
+  return true;
+}
+/// Elements are made of several narrower ones.
+int64_t BitcastCost(const Instruction& inst) {
+  const int64_t from = Info(inst.operand(0)->shape().element_type()).bits;
+  return kPlain * std::max<int64_t>(1, 2 * Info(inst.shape().element_type()).bits / from);
+}
 int64_t DotCost(const Instruction& inst) { return kPlain * ContractedElements(inst); }
 
 struct Row {
@@ -65,6 +85,7 @@ constexpr Row kRows[] = {
     {OpKind::Reduce, true, ReduceCost},
     {OpKind::ReduceWindow, true, ReduceWindowCost},
     {OpKind::Dot, true, DotCost},
+    {OpKind::BitcastConvert, true, BitcastCost},
     {OpKind::Gather, true, DivisionCost},
     {OpKind::Scatter, true, DivisionCost},
     {OpKind::Map, true, SlowFunctionCost},
@@ -82,15 +103,13 @@ const Row* FindRow(OpKind kind) {
 }  // namespace
 
 bool HasKernel(const Instruction& inst) {
-  // Complex arithmetic has no vector code yet: the evaluator's loops do it.
-  const auto fits = [](const Shape& shape) {
-    return !shape.HasDynamicDimension() && !(shape.IsArray() && IsComplex(shape.element_type()));
-  };
+  const auto fits = [](const Shape& shape) { return !shape.HasDynamicDimension(); };
   if (inst.has_extras() || !fits(inst.shape())) return false;
   for (const Instruction* operand : inst.operands())
     if (!fits(operand->shape())) return false;
   if (inst.kind() == OpKind::ReduceWindow) return Taps(inst) <= kMaxDirect;
   if (inst.kind() == OpKind::Dot) return IsSmallDot(inst);
+  if (inst.kind() == OpKind::BitcastConvert) return IsWholeBytes(inst);
   const Row* row = FindRow(inst.kind());
   return row != nullptr ? row->in_kernels : inst.info().Is(kElementwise);
 }

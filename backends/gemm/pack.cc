@@ -8,7 +8,7 @@
 namespace hlo::gemm {
 namespace {
 
-alignas(64) constexpr uint64_t kZeros[kMaxDepth] = {};
+alignas(64) constexpr uint64_t kZeros[2 * kMaxDepth] = {};
 
 /// Rows at one distance of one another, in the array and in the dimensions with bounds.
 struct RowRun {
@@ -82,12 +82,26 @@ struct RowSet {
 
 namespace {
 
+/// What kernels do for narrower elements.
+void TransposeWide(const Uint128* const* rows, int64_t count, int64_t width, Uint128* out, int64_t step) {
+  for (int64_t i = 0; i < width; ++i)
+    for (int64_t c = 0; c < count; ++c) std::memcpy(out + c * step + i, rows[i] + c, sizeof(Uint128));
+}
+void CopyWide(const Uint128* from, int64_t stride, int64_t channels, int64_t count, int64_t width,
+              Uint128* to, int64_t step) {
+  for (int64_t c = 0; c < channels; ++c, from += stride, to += step) {
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(Uint128));
+    std::fill(to + count, to + width, Uint128());
+  }
+}
+
 template <class E>
 KernelSet::Transpose<E>* TransposeOf(const KernelSet& kernels) {
   if constexpr (sizeof(E) == 1) return kernels.transpose8;
   if constexpr (sizeof(E) == 2) return kernels.transpose16;
   if constexpr (sizeof(E) == 4) return kernels.transpose32;
   if constexpr (sizeof(E) == 8) return kernels.transpose64;
+  if constexpr (sizeof(E) == 16) return &TransposeWide;
 }
 template <class E>
 KernelSet::Copy<E>* CopyOf(const KernelSet& kernels) {
@@ -95,6 +109,7 @@ KernelSet::Copy<E>* CopyOf(const KernelSet& kernels) {
   if constexpr (sizeof(E) == 2) return kernels.copy16;
   if constexpr (sizeof(E) == 4) return kernels.copy32;
   if constexpr (sizeof(E) == 8) return kernels.copy64;
+  if constexpr (sizeof(E) == 16) return &CopyWide;
 }
 
 /// Where the rows of a tap begin; null out of bounds.

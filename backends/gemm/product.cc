@@ -56,10 +56,10 @@ void OrderSteps(Problem& p) {
 
 bool IsSupported(ElementType lhs, ElementType rhs, ElementType result) {
   const auto real_or = [&](ElementType t) {
-    return t != ElementType::F8E8M0FNU && (t == result || !IsComplex(t)) && t != ElementType::C128;
+    return t != ElementType::F8E8M0FNU && (t == result || !IsComplex(t));
   };
-  return real_or(lhs) && real_or(rhs) && result != ElementType::C128 &&
-         (!IsComplex(result) || ComputeTypeFor(result, lhs, rhs) == ComputeType::F32);
+  const auto compute = result == ElementType::C128 ? ComputeType::F64 : ComputeType::F32;
+  return real_or(lhs) && real_or(rhs) && (!IsComplex(result) || ComputeTypeFor(result, lhs, rhs) == compute);
 }
 
 Product::Product(Problem problem, const Target& target)
@@ -121,8 +121,8 @@ void Product::CutResult() {
   // Panels of nearly equal widths.
   const int64_t panels = (columns * parts_ + shape.columns - 1) / shape.columns;
   panel_ = RoundUp((columns * parts_ + panels - 1) / panels, shape.lanes) / parts_;
-  // The panel's width must suit packing by fours and hold whole complex elements.
-  panel_ = RoundUp(panel_, 4);
+  // Packing goes by fours, but for elements of two doubles, four of which may be more than a tile has.
+  if (problem_.type != ElementType::C128) panel_ = RoundUp(panel_, 4);
   const auto pieces = [&](int64_t row_piece, int64_t column_piece) {
     return ((rows + row_piece - 1) / row_piece) * ((columns + column_piece - 1) / column_piece) * batches;
   };

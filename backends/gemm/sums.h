@@ -5,13 +5,22 @@
 
 namespace hlo::gemm {
 
-/// Calls f(E{}) with the unsigned integer type of a size.
+/// The bits of a complex number in double precision.
+struct Uint128 {
+  uint64_t low = 0, high = 0;
+  Uint128() = default;
+  Uint128(int value)
+      : low(static_cast<uint64_t>(value)) {}  // NOLINT(google-explicit-constructor): like others
+};
+
+/// Calls f(E{}) with an unsigned integer type of a size.
 template <class F>
 void VisitSize(int64_t bytes, F&& f) {
   switch (bytes) {
     case 1: return f(uint8_t{});
     case 2: return f(uint16_t{});
     case 4: return f(uint32_t{});
+    case 16: return f(Uint128{});
     default: return f(uint64_t{});
   }
 }

@@ -207,7 +207,14 @@ class Interpreter {
 
 std::optional<std::array<uint8_t, 16>> NeutralElement(OpKind op, ElementType type) {
   std::array<uint8_t, 16> element{};
-  if (type == ElementType::F8E8M0FNU || IsComplex(type)) return std::nullopt;
+  if (type == ElementType::F8E8M0FNU) return std::nullopt;
+  if (IsComplex(type)) {
+    if (op != OpKind::Add) return std::nullopt;
+    const auto part = *NeutralElement(op, RealPartType(type));
+    const auto width = static_cast<size_t>(Info(type).host_bytes()) / 2;
+    for (size_t i = 0; i < 2; ++i) std::memcpy(element.data() + i * width, part.data(), width);
+    return element;
+  }
   if (IsFloat(type)) {
     // Types without infinities would make NaN of one.
     const double most = HasInfinity(type) ? std::numeric_limits<double>::infinity() : MaxFinite(type);

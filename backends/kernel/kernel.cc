@@ -42,6 +42,8 @@ std::optional<OpKind> ReductionOp(const ReduceStmt& reduce) {
   constexpr OpKind kFolding[] = {OpKind::Add, OpKind::Multiply, OpKind::Maximum, OpKind::Minimum,
                                  OpKind::And, OpKind::Or,       OpKind::Xor};
   if (!both || !llvm::is_contained(kFolding, op->kind)) return {};
+  // One times an infinite complex number is not that number.
+  if (IsComplex(op->type) && op->kind != OpKind::Add) return {};
   return op->kind;
 }
 

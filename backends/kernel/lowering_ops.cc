@@ -119,13 +119,51 @@ Result<Lowering::Values> Lowering::EmitIdentity(const Instruction& inst, const I
   return Emit(*inst.operand(0), at, mask);
 }
 
+/// The unsigned type of as many bits.
+static ElementType UnsignedOfBits(int bits) {
+  return bits == 8    ? ElementType::U8
+         : bits == 16 ? ElementType::U16
+         : bits == 32 ? ElementType::U32
+                      : ElementType::U64;
+}
+
 Result<Lowering::Values> Lowering::EmitBitcastConvert(const Instruction& inst, const Indices& at,
                                                       ValueId mask) {
   const ElementType from = inst.operand(0)->shape().element_type(), to = inst.shape().element_type();
-  if (Info(from).bits != Info(to).bits)
+  const int wide = std::max(Info(from).bits, Info(to).bits),
+            narrow = std::min(Info(from).bits, Info(to).bits);
+  if (wide == narrow) {
+    HLO_TRY(const ValueId value, EmitOne(*inst.operand(0), at, mask));
+    return Values{builder_.Op(OpKind::BitcastConvert, to, {value})};
+  }
+  if (narrow < 8 || wide > 64)
     return Error("kernel-unsupported", inst.loc(), "%{0} changes the element size", inst.name());
-  HLO_TRY(const ValueId value, EmitOne(*inst.operand(0), at, mask));
-  return Values{builder_.Op(OpKind::BitcastConvert, to, {value})};
+  // Narrow elements are parts of wide ones along a last dimension, the lowest bits first.
+  const ElementType part = UnsignedOfBits(narrow), whole = UnsignedOfBits(wide);
+  if (Info(to).bits == narrow) {
+    HLO_TRY(const ValueId value, EmitOne(*inst.operand(0), Indices(llvm::ArrayRef(at).drop_back()), mask));
+    Address shift;
+    shift.Add(at.back(), narrow);
+    const ValueId by = builder_.Op(OpKind::Convert, whole, {builder_.Index(shift)});
+    const ValueId bits = builder_.Op(OpKind::BitcastConvert, whole, {value});
+    const ValueId low = builder_.Op(OpKind::ShiftRightLogical, whole, {bits, by});
+    return Values{builder_.Op(OpKind::BitcastConvert, to, {builder_.Op(OpKind::Convert, part, {low})})};
+  }
+  ValueId all = -1;
+  for (int k = 0; k < wide / narrow; ++k) {
+    Indices element = at;
+    element.push_back({});
+    element.back().offset = k;
+    HLO_TRY(const ValueId value, EmitOne(*inst.operand(0), element, mask));
+    const ValueId bits = builder_.Op(OpKind::BitcastConvert, part, {value});
+    ValueId moved = builder_.Op(OpKind::Convert, whole, {bits});
+    if (k > 0) {
+      const ValueId by = builder_.Constant(whole, static_cast<uint64_t>(k * narrow));
+      moved = builder_.Op(OpKind::ShiftLeft, whole, {moved, by});
+    }
+    all = all < 0 ? moved : builder_.Op(OpKind::Or, whole, {all, moved});
+  }
+  return Values{builder_.Op(OpKind::BitcastConvert, to, {all})};
 }
 
 Result<Lowering::Values> Lowering::EmitBroadcast(const Instruction& inst, const Indices& at, ValueId mask) {

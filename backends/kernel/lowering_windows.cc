@@ -237,8 +237,8 @@ Result<Lowering::Values> Lowering::EmitDotHere(const Instruction& inst, const In
   const Instruction &lhs = *inst.operand(0), &rhs = *inst.operand(1);
   const ElementType type = inst.shape().element_type();
   const auto narrow = [](const Instruction& x) { return Info(x.shape().element_type()).bits < 8; };
-  if (attrs.algorithm != DotAlgorithm::Unset || inst.operand_count() != 2 || IsPred(type) ||
-      IsComplex(type) || narrow(lhs) || narrow(rhs))
+  if (attrs.algorithm != DotAlgorithm::Unset || inst.operand_count() != 2 || IsPred(type) || narrow(lhs) ||
+      narrow(rhs))
     return Error("kernel-unsupported", inst.loc(), "%{0} is no plain dot", inst.name());
   int64_t products = 1;
   for (const int64_t d : attrs.lhs_contracting_dims) products *= lhs.shape().dim(d);

@@ -26,6 +26,9 @@ namespace {
 /// used. Machines gather no elements of less than 4 bytes.
 int64_t MaxShuffledStride(const Type* element) { return element->getScalarSizeInBits() < 32 ? 8 : 4; }
 
+/// Elements lie at multiples of their size, complex numbers at those of their parts.
+llvm::Align AlignOf(const Type* type) { return llvm::Align(std::min(type->getScalarSizeInBits() / 8, 8U)); }
+
 }  // namespace
 
 namespace {
@@ -108,6 +111,12 @@ Status KernelEmitter::EmitRegion(const Region& region) {
 Status KernelEmitter::Emit(const ConstantStmt& stmt) {
   Type* type = StoredType(context_, stmt.type);
   llvm::Constant* bits = ConstantInt::get(context_, llvm::APInt(type->getScalarSizeInBits(), stmt.bits[0]));
+  if (IsComplex(stmt.type)) {
+    const unsigned part = type->getScalarSizeInBits() / 2;
+    llvm::APInt both(2 * part, stmt.bits[0]);
+    both.insertBits(stmt.bits[1], part, part);
+    bits = ConstantInt::get(context_, both);
+  }
   At(stmt.result) = FromStored(b_, stmt.type, type->isIntegerTy() ? bits : b_.CreateBitCast(bits, type));
   return {};
 }
@@ -157,11 +166,11 @@ Status KernelEmitter::Emit(const LoadStmt& stmt) {
 
 Value* KernelEmitter::LoadScalar(const LoadStmt& stmt, Value* element) {
   Type* type = StoredType(context_, kernel_.TypeOf(stmt.result));
-  if (stmt.mask < 0) return b_.CreateLoad(type, Pointer(stmt.buffer, element));
+  if (stmt.mask < 0) return b_.CreateAlignedLoad(type, Pointer(stmt.buffer, element), AlignOf(type));
   llvm::BasicBlock *from = b_.GetInsertBlock(), *read = Block("read"), *next = Block("next");
   b_.CreateCondBr(At(stmt.mask).compute, read, next);
   b_.SetInsertPoint(read);
-  Value* value = b_.CreateLoad(type, Pointer(stmt.buffer, element));
+  Value* value = b_.CreateAlignedLoad(type, Pointer(stmt.buffer, element), AlignOf(type));
   b_.CreateBr(next);
   b_.SetInsertPoint(next);
   llvm::PHINode* phi = b_.CreatePHI(type, 2);
@@ -173,14 +182,17 @@ Value* KernelEmitter::LoadScalar(const LoadStmt& stmt, Value* element) {
 Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
   Type* element = StoredType(context_, kernel_.TypeOf(stmt.result));
   auto* type = llvm::FixedVectorType::get(element, vector_.width);
-  const llvm::Align align(element->getScalarSizeInBits() / 8);
+  const llvm::Align align = AlignOf(element);
   Value* mask = LaneMask(stmt.mask);
   Value* otherwise = stmt.otherwise < 0 ? llvm::Constant::getNullValue(type)
                                         : Splat(b_, At(stmt.otherwise).stored, vector_.width);
   if (place.lanes == nullptr && place.stride == 1) {
     Value* pointer = Pointer(stmt.buffer, place.scalar);
     if (mask == nullptr) return b_.CreateAlignedLoad(type, pointer, align);
-    return b_.CreateMaskedLoad(type, pointer, align, mask, otherwise);
+    Type* moved = MovedType(type);
+    Value* loaded =
+        b_.CreateMaskedLoad(moved, pointer, align, MovedMask(mask, type), b_.CreateBitCast(otherwise, moved));
+    return b_.CreateBitCast(loaded, type);
   }
   if (place.lanes == nullptr && place.stride == -1) {
     Value* first = Pointer(stmt.buffer, b_.CreateSub(place.scalar, Int64(vector_.width - 1)));
@@ -200,7 +212,7 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
 Status KernelEmitter::Emit(const StoreStmt& stmt) {
   const Place place = PlaceOf(stmt.address);
   Value* value = At(stmt.value).stored;
-  const llvm::Align align(value->getType()->getScalarSizeInBits() / 8);
+  const llvm::Align align = AlignOf(value->getType());
   if (!in_vector()) {
     llvm::BasicBlock* next = nullptr;
     if (stmt.mask >= 0) {
@@ -225,7 +237,8 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
     else if (mask == nullptr)
       b_.CreateAlignedStore(value, pointer, align);
     else
-      b_.CreateMaskedStore(value, pointer, align, mask);
+      b_.CreateMaskedStore(b_.CreateBitCast(value, MovedType(value->getType())), pointer, align,
+                           MovedMask(mask, value->getType()));
     return {};
   }
   if (place.lanes == nullptr && place.stride == -1) {
@@ -330,6 +343,19 @@ Value* KernelEmitter::Pointer(kernel::BufferId buffer, Value* element) {
 
 Value* KernelEmitter::Pointers(kernel::BufferId buffer, const Place& place) {
   return Pointer(buffer, LaneOffsets(place));
+}
+
+Type* KernelEmitter::MovedType(Type* type) {
+  if (type->getScalarSizeInBits() <= 64) return type;
+  return llvm::FixedVectorType::get(b_.getDoubleTy(),
+                                    2 * llvm::cast<llvm::FixedVectorType>(type)->getNumElements());
+}
+
+Value* KernelEmitter::MovedMask(Value* mask, Type* type) {
+  if (MovedType(type) == type) return mask;
+  llvm::SmallVector<int, 32> twice;
+  for (unsigned i = 0; i < vector_.width; ++i) twice.append(2, static_cast<int>(i));
+  return b_.CreateShuffleVector(mask, twice);
 }
 
 Value* KernelEmitter::LaneMask(kernel::ValueId mask) {

@@ -142,6 +142,10 @@ Status KernelEmitter::VectorLoops(const Dimension& dimension, Range range, Accum
 // Reductions.
 
 Value* KernelEmitter::Neutral(OpKind kind, ElementType type) {
+  if (IsComplex(type)) {
+    Value* part = Neutral(kind, RealPartType(type));
+    return MakeComplex(b_, part, part);
+  }
   Type* t = ComputeType(context_, type);
   if (t->isFloatingPointTy()) {
     if (kind == OpKind::Add) return ConstantFP::getNegativeZero(t);
@@ -176,7 +180,7 @@ Result<KernelEmitter::Accumulators> KernelEmitter::Combine(const ReduceStmt& stm
   for (size_t i = 0; i < count; ++i) {
     Value* value = At(stmt.combiner->yields[i]).compute;
     // A combiner that hands on a constant.
-    if (x[i]->getType()->isVectorTy()) value = Splat(b_, value, vector_.width);
+    if (PartType(x[i]->getType())->isVectorTy()) value = Splat(b_, value, vector_.width);
     results.push_back(value);
   }
   return results;
@@ -195,7 +199,10 @@ Status KernelEmitter::FoldElements(const ReduceStmt& stmt, llvm::MutableArrayRef
   const bool own_lanes = in_vector() && vector_.loop == stmt.loops.back().id;
   for (size_t i = 0; i < folded.size(); ++i)
     accumulators[i] = own_lanes && vector_.mask != nullptr
-                          ? b_.CreateSelect(vector_.mask, folded[i], accumulators[i])
+                          ? ForEachPart(b_, {folded[i], accumulators[i]},
+                                        [&](llvm::ArrayRef<Value*> part) {
+                                          return b_.CreateSelect(vector_.mask, part[0], part[1]);
+                                        })
                           : folded[i];
   return {};
 }
@@ -260,14 +267,19 @@ Result<Value*> KernelEmitter::FoldLanes(const ReduceStmt& stmt, llvm::ArrayRef<V
       low.push_back(static_cast<int>(i));
       high.push_back(static_cast<int>(i + half));
     }
-    Value* upper = b_.CreateShuffleVector(value, high);
-    Value* lower = b_.CreateShuffleVector(value, low);
+    const auto half_of = [&](llvm::ArrayRef<int> lanes) {
+      return ForEachPart(b_, {value},
+                         [&](llvm::ArrayRef<Value*> part) { return b_.CreateShuffleVector(part[0], lanes); });
+    };
+    Value *upper = half_of(high), *lower = half_of(low);
     vector_.width = half;
     HLO_TRY(const Accumulators sum, Combine(stmt, lower, upper));
     value = sum[0];
   }
   vector_ = {};
-  return b_.CreateExtractElement(value, uint64_t{0});
+  return ForEachPart(b_, {value}, [&](llvm::ArrayRef<Value*> part) {
+    return b_.CreateExtractElement(part[0], uint64_t{0});
+  });
 }
 
 Status KernelEmitter::Emit(const ReduceStmt& stmt) {
@@ -287,7 +299,7 @@ Status KernelEmitter::Emit(const ReduceStmt& stmt) {
     const OpKind op = *kernel::ReductionOp(stmt);
     Value* neutral = Neutral(op, kernel_.TypeOf(stmt.inits[0]));
     accumulators.assign(static_cast<size_t>(last.unroll),
-                        b_.CreateVectorSplat(static_cast<unsigned>(last.width), neutral));
+                        Splat(b_, neutral, static_cast<unsigned>(last.width)));
     HLO_CHECK_OK(ReduceLevel(stmt, 0, accumulators));
     HLO_TRY(Value * folded, FoldLanes(stmt, accumulators));
     HLO_TRY(accumulators, Combine(stmt, At(stmt.inits[0]).compute, folded));

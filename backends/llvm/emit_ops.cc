@@ -1,5 +1,6 @@
 #include "backends/llvm/emit_ops.h"
 
+#include "backends/llvm/complex_ops.h"
 #include "backends/llvm/narrow.h"
 #include "ir/numeric/narrow_float.h"
 #include "llvm/IR/Intrinsics.h"
@@ -122,7 +123,10 @@ Value* EmitClamp(const OpContext& c) {
   const Emitted second[] = {{low, nullptr}, c.operands[2]};
   return EmitMinimum({c.b, c.op, second, c.types.take_front(2)});
 }
-Value* EmitSelect(const OpContext& c) { return c.b.CreateSelect(c.x(0), c.x(1), c.x(2)); }
+Value* EmitSelect(const OpContext& c) {
+  return ForEachPart(c.b, {c.x(1), c.x(2)},
+                     [&](llvm::ArrayRef<Value*> part) { return c.b.CreateSelect(c.x(0), part[0], part[1]); });
+}
 
 /// A total order of floats as integers: -NaN < -inf < … < -0 < 0 < … < inf < NaN.
 Value* TotalOrderKey(const OpContext& c, size_t i) {
@@ -350,6 +354,7 @@ bool HasCode(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType resu
   const ElementType type = operands[0];
   if (kind == OpKind::BitcastConvert) return Info(result).bits >= 8 && Info(type).bits >= 8;
   if (kind == OpKind::Select) return true;
+  if (IsComplex(result) || IsComplex(type)) return HasComplexCode(kind, type, result);
   // f8e8m0fnu computes in f32 with zeros of its own (ir/numeric/narrow_float.h, FlushToZero): no code yet but
   // for what moves, converts and compares it.
   if ((result == ElementType::F8E8M0FNU || type == ElementType::F8E8M0FNU) && kind != OpKind::Convert &&
@@ -365,6 +370,7 @@ Emitted EmitOp(const OpContext& c) {
   if (c.op.kind == OpKind::Select)
     // Moves bits as they are.
     return {EmitSelect(c), c.b.CreateSelect(c.x(0), c.operands[1].stored, c.operands[2].stored)};
+  if (IsComplex(c.op.type) || IsComplex(c.type())) return EmitComplexOp(c);
   if (c.op.kind == OpKind::ReducePrecision) return EmitReducePrecision(c);
   if (const Row* row = FindRow(c.op.kind, c.type())) {
     Value* value = row->emit(c);

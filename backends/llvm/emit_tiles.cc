@@ -59,7 +59,7 @@ Value* KernelEmitter::LoadFromTile(const LoadStmt& stmt, const Place& place, llv
   if (!rows.empty()) return rows[tile_->iteration];
   assert(tile_->iteration == 0 && "each iteration loads the same");
   const unsigned width = vector_.width;
-  const llvm::Align align(type->getScalarSizeInBits() / 8);
+  const llvm::Align align(std::min(type->getScalarSizeInBits() / 8, 8U));
   for (unsigned r = 0; r < width; ++r) {
     Value* element = b_.CreateAdd(place.scalar, Int64(place.stride * r));
     rows.push_back(b_.CreateAlignedLoad(type, Pointer(stmt.buffer, element), align));
@@ -83,7 +83,7 @@ Value* KernelEmitter::LoadFromTile(const LoadStmt& stmt, const Place& place, llv
 
 Value* KernelEmitter::LoadStrided(const LoadStmt& stmt, const Place& place, llvm::FixedVectorType* type) {
   const auto width = static_cast<int64_t>(vector_.width);
-  const llvm::Align align(type->getScalarSizeInBits() / 8);
+  const llvm::Align align(std::min(type->getScalarSizeInBits() / 8, 8U));
   const int64_t last = (width - 1) * place.stride;
   Value* result = nullptr;
   for (int64_t begin = 0; begin <= last; begin += width) {

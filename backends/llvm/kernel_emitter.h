@@ -76,6 +76,9 @@ class KernelEmitter {
   /// The lanes that exist and for which `mask` (a value, or -1) holds; null: all.
   Value* LaneMask(kernel::ValueId mask);
   Value* LoadVector(const kernel::LoadStmt& stmt, const Place& place);
+  /// Vectors of i128 move under masks as vectors of twice as many doubles, for which there are instructions.
+  llvm::Type* MovedType(llvm::Type* type);
+  Value* MovedMask(Value* mask, llvm::Type* type);
   /// Elements `stride` apart by loads of neighbours and shuffles.
   Value* LoadStrided(const kernel::LoadStmt& stmt, const Place& place, llvm::FixedVectorType* type);
   /// The vector of the iteration of the written-out loop that is being emitted, where that loop runs along

@@ -49,6 +49,45 @@ Value* FromPredByte(IRBuilderBase& b, Value* x) {
   return b.CreateICmpNE(x, llvm::Constant::getNullValue(x->getType()));
 }
 
+/// The parts one after the other, as a vector of twice the lanes.
+Value* SideBySide(IRBuilderBase& b, Value* complex) {
+  Value *re = RealPart(b, complex), *im = ImaginaryPart(b, complex);
+  if (!re->getType()->isVectorTy()) {
+    Type* pair = llvm::FixedVectorType::get(re->getType(), 2);
+    Value* first = b.CreateInsertElement(llvm::PoisonValue::get(pair), re, uint64_t{0});
+    return b.CreateInsertElement(first, im, uint64_t{1});
+  }
+  const auto lanes = static_cast<int>(llvm::cast<llvm::FixedVectorType>(re->getType())->getNumElements());
+  llvm::SmallVector<int, 32> order;
+  for (int i = 0; i < lanes; ++i) order.append({i, lanes + i});
+  return b.CreateShuffleVector(re, im, order);
+}
+
+Value* ToComplexBits(IRBuilderBase& b, Value* x) {
+  Value* parts = SideBySide(b, x);
+  const auto* type = llvm::cast<llvm::FixedVectorType>(parts->getType());
+  Type* bits = b.getIntNTy(2 * type->getScalarSizeInBits());
+  const bool vector = PartType(x->getType())->isVectorTy();
+  return b.CreateBitCast(parts, vector ? llvm::FixedVectorType::get(bits, type->getNumElements() / 2) : bits);
+}
+
+Value* FromComplexBits(IRBuilderBase& b, Value* bits) {
+  const bool wide = bits->getType()->getScalarSizeInBits() == 128;
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(bits->getType());
+  const unsigned lanes = vector == nullptr ? 1 : vector->getNumElements();
+  Type* part = wide ? b.getDoubleTy() : b.getFloatTy();
+  Value* parts = b.CreateBitCast(bits, llvm::FixedVectorType::get(part, 2 * lanes));
+  if (vector == nullptr)
+    return MakeComplex(b, b.CreateExtractElement(parts, uint64_t{0}),
+                       b.CreateExtractElement(parts, uint64_t{1}));
+  llvm::SmallVector<int, 16> even, odd;
+  for (unsigned i = 0; i < lanes; ++i) {
+    even.push_back(static_cast<int>(2 * i));
+    odd.push_back(static_cast<int>(2 * i + 1));
+  }
+  return MakeComplex(b, b.CreateShuffleVector(parts, even), b.CreateShuffleVector(parts, odd));
+}
+
 /// Types whose forms differ.
 struct Conversion {
   ElementType type;
@@ -59,6 +98,8 @@ constexpr Conversion kConversions[] = {
     {ElementType::Pred, ToPredByte, FromPredByte},
     {ElementType::BF16, ToBf16, FromBf16},
     {ElementType::F16, ToF16, FromF16},
+    {ElementType::C64, ToComplexBits, FromComplexBits},
+    {ElementType::C128, ToComplexBits, FromComplexBits},
 };
 
 constexpr llvm::StringLiteral kVectorUnit = "hlo.vector-unit";
@@ -94,16 +135,50 @@ Type* StoredType(llvm::LLVMContext& context, ElementType type) {
 Type* ComputeType(llvm::LLVMContext& context, ElementType type) {
   if (type == ElementType::Pred) return Type::getInt1Ty(context);
   if (IsFloat(type) && type != ElementType::F64) return Type::getFloatTy(context);
+  if (IsComplex(type)) {
+    Type* part = ComputeType(context, RealPartType(type));
+    return llvm::StructType::get(part, part);
+  }
   return StoredType(context, type);
 }
 
+Type* PartType(Type* type) {
+  const auto* complex = llvm::dyn_cast<llvm::StructType>(type);
+  return complex == nullptr ? type : complex->getElementType(0);
+}
+
+Value* MakeComplex(IRBuilderBase& b, Value* real, Value* imaginary) {
+  Value* none = llvm::PoisonValue::get(llvm::StructType::get(real->getType(), imaginary->getType()));
+  return b.CreateInsertValue(b.CreateInsertValue(none, real, 0), imaginary, 1);
+}
+Value* RealPart(IRBuilderBase& b, Value* complex) { return b.CreateExtractValue(complex, 0); }
+Value* ImaginaryPart(IRBuilderBase& b, Value* complex) { return b.CreateExtractValue(complex, 1); }
+
+Value* ForEachPart(IRBuilderBase& b, llvm::ArrayRef<Value*> values,
+                   llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> f) {
+  if (!values[0]->getType()->isStructTy()) return f(values);
+  llvm::SmallVector<Value*, 2> real, imaginary;
+  for (Value* value : values) {
+    real.push_back(RealPart(b, value));
+    imaginary.push_back(ImaginaryPart(b, value));
+  }
+  Value* first = f(real);
+  return MakeComplex(b, first, f(imaginary));
+}
+
 Type* SameWidth(Type* type, Type* like) {
-  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like);
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(PartType(like));
+  if (vector != nullptr && type->isStructTy()) {
+    Type* part = SameWidth(PartType(type), like);
+    return llvm::StructType::get(part, part);
+  }
   return vector == nullptr ? type : llvm::FixedVectorType::get(type, vector->getNumElements());
 }
 
 Value* Splat(IRBuilderBase& b, Value* value, unsigned width) {
-  return value->getType()->isVectorTy() ? value : b.CreateVectorSplat(width, value);
+  if (PartType(value->getType())->isVectorTy()) return value;
+  return ForEachPart(
+      b, {value}, [&](llvm::ArrayRef<Value*> part) -> Value* { return b.CreateVectorSplat(width, part[0]); });
 }
 
 Value* Wrap(IRBuilderBase& b, ElementType type, Value* value) {

@@ -8,11 +8,12 @@ namespace hlo::codegen {
 /// A value of a kernel. `compute` is what operations work on: i1 for pred, integers as they are, f32 and f64,
 /// and f32 for narrower floats, which it holds exactly; integers of less than 8 bits are extended to i8.
 /// `stored` is the form in memory: i8 for pred, the bits of narrow floats; the same as `compute` elsewhere.
-/// Vectors of some width inside vector loops, if they vary there.
+/// Vectors of some width inside vector loops, if they vary there. Complex numbers compute as a structure of
+/// real and imaginary part and are stored as i64 and i128, which hold them side by side.
 struct Emitted {
   llvm::Value* compute = nullptr;
   llvm::Value* stored = nullptr;
-  [[nodiscard]] bool IsVector() const { return compute->getType()->isVectorTy(); }
+  [[nodiscard]] bool IsVector() const { return stored->getType()->isVectorTy(); }
 };
 
 /// Whether kernels can compute with the type.
@@ -20,8 +21,17 @@ bool IsSupported(ElementType type);
 /// The scalar type in memory and in `compute` form.
 llvm::Type* StoredType(llvm::LLVMContext& context, ElementType type);
 llvm::Type* ComputeType(llvm::LLVMContext& context, ElementType type);
-/// `type` or a vector of `width` of it, as `like` is.
+/// `type` or a vector of `width` of it, as `like` is. Vectors of complex numbers have vectors of each part.
 llvm::Type* SameWidth(llvm::Type* type, llvm::Type* like);
+/// The type of the real part of a complex number in `compute` form; others as they are.
+llvm::Type* PartType(llvm::Type* type);
+/// A complex number in `compute` form, and its parts.
+llvm::Value* MakeComplex(llvm::IRBuilderBase& b, llvm::Value* real, llvm::Value* imaginary);
+llvm::Value* RealPart(llvm::IRBuilderBase& b, llvm::Value* complex);
+llvm::Value* ImaginaryPart(llvm::IRBuilderBase& b, llvm::Value* complex);
+/// `f` of values in `compute` form, part by part if they are complex.
+llvm::Value* ForEachPart(llvm::IRBuilderBase& b, llvm::ArrayRef<llvm::Value*> values,
+                         llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*> parts)> f);
 /// The scalar in every lane; itself if it is a vector already.
 llvm::Value* Splat(llvm::IRBuilderBase& b, llvm::Value* value, unsigned width);
 

@@ -80,10 +80,19 @@ double NanosecondsOf(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementT
   return ns;
 }
 
+/// Complex operations that the evaluator computes with the bits of compiled code.
+bool HasSameBits(OpKind kind) {
+  constexpr OpKind kKinds[] = {OpKind::Add,     OpKind::Subtract, OpKind::Negate,  OpKind::Multiply,
+                               OpKind::Real,    OpKind::Imag,     OpKind::Complex, OpKind::Compare,
+                               OpKind::Convert, OpKind::Select};
+  return llvm::is_contained(kKinds, kind);
+}
+
 }  // namespace
 
 std::optional<Function> FindFunction(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result,
                                      const Attrs& attrs) {
+  if (IsComplex(operands[0]) && !HasSameBits(kind)) return std::nullopt;
   const auto kernel = FindKernel(kind, operands, result, attrs, FindMath);
   if (!kernel) return std::nullopt;
   return Function{*kernel, NanosecondsOf(kind, operands, result)};
