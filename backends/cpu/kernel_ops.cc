@@ -94,6 +94,29 @@ constexpr Row kRows[] = {
     {OpKind::Power, true, SlowFunctionCost},
     {OpKind::Atan2, true, SlowFunctionCost},
 };
+/// Edges that are no operands, which fusions do not have.
+bool HasOrder(const Instruction& inst) {
+  return !inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty();
+}
+bool HasDynamicDimensions(const Instruction& inst) {
+  return inst.shape().HasDynamicDimension() ||
+         llvm::any_of(inst.operands(), [](const Instruction* x) { return x->shape().HasDynamicDimension(); });
+}
+
+/// Why ops are left to the evaluator, by category.
+constexpr struct {
+  OpCategory category;
+  const char* why;
+} kReasons[] = {
+    {OpCategory::Communication, "other devices or the host take part"},
+    {OpCategory::Async, "other devices or the host take part"},
+    {OpCategory::Custom, "a function of a library"},
+    {OpCategory::Control, "a token, or an order that is no operand"},
+    {OpCategory::Random, "numbers that depend on those drawn before"},
+    {OpCategory::Dynamic, "dynamic dimensions"},
+    {OpCategory::Source, "a property of the device"},
+};
+
 const Row* FindRow(OpKind kind) {
   for (const Row& row : kRows)
     if (row.kind == kind) return &row;
@@ -103,15 +126,24 @@ const Row* FindRow(OpKind kind) {
 }  // namespace
 
 bool HasKernel(const Instruction& inst) {
-  const auto fits = [](const Shape& shape) { return !shape.HasDynamicDimension(); };
-  if (inst.has_extras() || !fits(inst.shape())) return false;
-  for (const Instruction* operand : inst.operands())
-    if (!fits(operand->shape())) return false;
+  if (HasOrder(inst) || HasDynamicDimensions(inst) || !inst.extras().result_accuracy.is_default())
+    return false;
   if (inst.kind() == OpKind::ReduceWindow) return Taps(inst) <= kMaxDirect;
   if (inst.kind() == OpKind::Dot) return IsSmallDot(inst);
   if (inst.kind() == OpKind::BitcastConvert) return IsWholeBytes(inst);
   const Row* row = FindRow(inst.kind());
   return row != nullptr ? row->in_kernels : inst.info().Is(kElementwise);
+}
+
+std::string WhyNoKernel(const Instruction& inst) {
+  if (HasDynamicDimensions(inst)) return "dynamic dimensions";
+  if (HasOrder(inst)) return "control predecessors or successors";
+  if (!inst.extras().result_accuracy.is_default()) return "an accuracy that is asked for";
+  if (inst.kind() == OpKind::ReduceWindow) return "windows of many elements";
+  if (inst.shape().IsArray() && inst.shape().ElementCount() == 0) return "no elements";
+  for (const auto& [category, why] : kReasons)
+    if (category == inst.info().category) return why;
+  return "an op without code of its own";
 }
 
 int64_t CostPerElement(const Instruction& inst) {

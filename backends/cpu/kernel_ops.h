@@ -6,6 +6,8 @@ namespace hlo::cpu {
 
 /// Kernels have loops for it that are not worse than what else there is.
 bool HasKernel(const Instruction& inst);
+/// Why an instruction for which nothing else is known has none, for --explain-codegen.
+std::string WhyNoKernel(const Instruction& inst);
 /// What an element of the result costs beyond what its operands cost, in operations of which a core does some
 /// seventy per cycle in vectors (cpu-performance: f32 multiply-adds count two).
 int64_t CostPerElement(const Instruction& inst);

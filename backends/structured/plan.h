@@ -34,7 +34,7 @@ Planner PlanFft;
 Planner PlanSelectAndScatter;
 /// scatter of single elements into a vector, alone or as a fusion.
 Planner PlanHistogram;
-/// sort by one key of at most 32 bits.
+/// sort by one key.
 Planner PlanSort;
 /// rng-bit-generator.
 Planner PlanRandomBits;
