@@ -96,20 +96,25 @@ E* SortDigits(E* from, E* to, int64_t n, bool shared) {
   const int64_t pieces = shared ? ThreadCount() : 1, piece = (n + pieces - 1) / pieces;
   std::vector<std::array<Counts, Passes>> counts(static_cast<size_t>(pieces));
   std::vector<Counts> places(static_cast<size_t>(pieces));
-  const auto count_pass = [&](int first, int last) {
+  const auto count_all = [&, from] {
+    auto& mine = counts[0];
+    for (int64_t i = 0; i < n; ++i) {
+      const E e = from[i];
+#pragma clang loop unroll(full)
+      for (int pass = 0; pass < Passes; ++pass) ++mine[static_cast<size_t>(pass)][digit(e, pass)];
+    }
+  };
+  const auto count_pass = [&](int pass) {
     InPieces(n, piece, shared, [&](int64_t begin, int64_t end) {
-      auto& mine = counts[static_cast<size_t>(begin / piece)];
-      for (int pass = first; pass < last; ++pass) mine[static_cast<size_t>(pass)].fill(0);
-      for (int64_t i = begin; i < end; ++i) {
-        const E e = from[i];
-        for (int pass = first; pass < last; ++pass) ++mine[static_cast<size_t>(pass)][digit(e, pass)];
-      }
+      auto& mine = counts[static_cast<size_t>(begin / piece)][static_cast<size_t>(pass)];
+      const E* source = from;
+      for (int64_t i = begin; i < end; ++i) ++mine[digit(source[i], pass)];
     });
   };
   // What is in a piece changes with every pass.
-  if (!shared) count_pass(0, Passes);
+  if (!shared) count_all();
   for (int pass = 0; pass < Passes; ++pass) {
-    if (shared) count_pass(pass, pass + 1);
+    if (shared) count_pass(pass);
     uint32_t start = 0;
     bool sorted = false;
     for (uint32_t d = 0; d < kDigits; ++d) {
@@ -123,9 +128,11 @@ E* SortDigits(E* from, E* to, int64_t n, bool shared) {
     if (sorted) continue;
     InPieces(n, piece, shared, [&](int64_t begin, int64_t end) {
       Counts& place = places[static_cast<size_t>(begin / piece)];
+      const E* source = from;
+      E* target = to;
       for (int64_t i = begin; i < end; ++i) {
-        const E e = from[i];
-        to[place[digit(e, pass)]++] = e;
+        const E e = source[i];
+        target[place[digit(e, pass)]++] = e;
       }
     });
     std::swap(from, to);
@@ -217,13 +224,14 @@ class RowSorter {
     const Order order = s_.order;
     VisitWidth(order.bits / 8, [&]<class T>(T) {
       if constexpr (std::is_integral_v<T> && sizeof(T) <= sizeof(N))
-        ForAll([&](size_t i) { f(i, order.Number(static_cast<N>(reinterpret_cast<const T*>(keys)[i]))); });
+        ForAll([=](size_t i) { f(i, order.Number(static_cast<N>(reinterpret_cast<const T*>(keys)[i]))); });
     });
   }
   template <class F>
   void ForAll(F f) {
-    InPieces(s_.size, shared_ ? kShared / 2 : s_.size, shared_, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) f(static_cast<size_t>(i));
+    InPieces(s_.size, shared_ ? kShared / 2 : s_.size, shared_, [&f](int64_t begin, int64_t end) {
+      const F mine = f;  // no store can change a part of it
+      for (int64_t i = begin; i < end; ++i) mine(static_cast<size_t>(i));
     });
   }
 
@@ -234,31 +242,32 @@ class RowSorter {
     if (s_.with_word && s_.size >= kShort) {
       const auto* words = reinterpret_cast<const uint32_t*>(in[1]);
       ForEachNumber<uint32_t>(
-          in, [&](size_t i, uint32_t number) { entries[i] = uint64_t{number} << 32 | words[i]; });
+          in, [=](size_t i, uint32_t number) { entries[i] = uint64_t{number} << 32 | words[i]; });
       entries = RadixSort<uint64_t, 32>(entries, entries + n_, s_.size, s_.order.bits, shared_);
       const Order order = s_.order;
-      ForAll([&](size_t i) {
-        reinterpret_cast<uint32_t*>(out[0])[i] = order.Element(static_cast<uint32_t>(entries[i] >> 32));
-        reinterpret_cast<uint32_t*>(out[1])[i] = static_cast<uint32_t>(entries[i]);
+      auto *numbers = reinterpret_cast<uint32_t*>(out[0]), *others = reinterpret_cast<uint32_t*>(out[1]);
+      ForAll([=](size_t i) {
+        numbers[i] = order.Element(static_cast<uint32_t>(entries[i] >> 32));
+        others[i] = static_cast<uint32_t>(entries[i]);
       });
       return;
     }
-    ForEachNumber<uint32_t>(in, [&](size_t i, uint32_t number) { entries[i] = uint64_t{number} << 32 | i; });
+    ForEachNumber<uint32_t>(in, [=](size_t i, uint32_t number) { entries[i] = uint64_t{number} << 32 | i; });
     if (s_.size < kShort)
       std::sort(entries, entries + n_);
     else
       entries = RadixSort<uint64_t, 32>(entries, entries + n_, s_.size, s_.order.bits, shared_);
-    Permute(in, out, [&](size_t i) { return static_cast<uint32_t>(entries[i]); });
+    Permute(in, out, [=](size_t i) { return static_cast<uint32_t>(entries[i]); });
   }
 
   void SortWide(llvm::ArrayRef<const uint8_t*> in, llvm::ArrayRef<uint8_t*> out) {
     auto* entries = Entries<WideEntry>();
-    ForEachNumber<uint64_t>(in, [&](size_t i, uint64_t number) { entries[i] = {number, i}; });
+    ForEachNumber<uint64_t>(in, [=](size_t i, uint64_t number) { entries[i] = {number, i}; });
     if (s_.size < kLong)
       std::sort(entries, entries + n_);
     else
       entries = RadixSort<WideEntry, 0>(entries, entries + n_, s_.size, 64, shared_);
-    Permute(in, out, [&](size_t i) { return entries[i].index; });
+    Permute(in, out, [=](size_t i) { return entries[i].index; });
   }
 
   /// Element i of the results is element source(i) of the operands.
@@ -266,25 +275,26 @@ class RowSorter {
   void Permute(llvm::ArrayRef<const uint8_t*> in, llvm::ArrayRef<uint8_t*> out, F source) {
     for (size_t k = 0; k < s_.operands(); ++k)
       VisitWidth(s_.widths[k], [&]<class T>(T) {
-        ForAll([&](size_t i) {
-          reinterpret_cast<T*>(out[k])[i] = reinterpret_cast<const T*>(in[k])[source(i)];
-        });
+        const auto* from = reinterpret_cast<const T*>(in[k]);
+        auto* to = reinterpret_cast<T*>(out[k]);
+        ForAll([=](size_t i) { to[i] = from[source(i)]; });
       });
   }
 
   template <class N>
   void SortNumbers(llvm::ArrayRef<const uint8_t*> in, llvm::ArrayRef<uint8_t*> out) {
     auto* numbers = Entries<N>();
-    ForEachNumber<N>(in, [&](size_t i, N number) { numbers[i] = number; });
+    ForEachNumber<N>(in, [=](size_t i, N number) { numbers[i] = number; });
     if (s_.size < (sizeof(N) == 8 ? kLong : kShort))
       std::sort(numbers, numbers + n_);
     else
       numbers = RadixSort<N, 0>(numbers, numbers + n_, s_.size, s_.order.bits, shared_);
     const Order order = s_.order;
     VisitWidth(s_.widths[0], [&]<class T>(T) {
-      if constexpr (std::is_integral_v<T>)
-        ForAll(
-            [&](size_t i) { reinterpret_cast<T*>(out[0])[i] = static_cast<T>(order.Element(numbers[i])); });
+      if constexpr (std::is_integral_v<T>) {
+        auto* to = reinterpret_cast<T*>(out[0]);
+        ForAll([=](size_t i) { to[i] = static_cast<T>(order.Element(numbers[i])); });
+      }
     });
   }
 
