@@ -86,35 +86,54 @@ void InPieces(int64_t n, int64_t piece, bool shared, llvm::function_ref<void(int
 
 /// Sorts by `Passes` digits from bit `Shift` on, stably; returns where the result is.
 template <class E, int Shift, int DigitBits, int Passes>
+E* SortDigitsAlone(E* from, E* to, int64_t n) {
+  constexpr uint32_t kDigits = 1U << DigitBits;
+  std::array<std::array<uint32_t, kDigits>, Passes> counts{};
+  const auto digit = [](const E& e, int pass) {
+    return static_cast<uint32_t>(NumberOf(e) >> (Shift + pass * DigitBits)) % kDigits;
+  };
+  for (int64_t i = 0; i < n; ++i) {
+    const E e = from[i];
+#pragma clang loop unroll(full)
+    for (int pass = 0; pass < Passes; ++pass) ++counts[static_cast<size_t>(pass)][digit(e, pass)];
+  }
+  for (int pass = 0; pass < Passes; ++pass) {
+    auto& count = counts[static_cast<size_t>(pass)];
+    if (count[digit(from[0], pass)] == n) continue;
+    uint32_t start = 0;
+    for (uint32_t& c : count) start += std::exchange(c, start);
+    for (int64_t i = 0; i < n; ++i) {
+      const E e = from[i];
+      to[count[digit(e, pass)]++] = e;
+    }
+    std::swap(from, to);
+  }
+  return from;
+}
+
+/// The same, by all threads if `shared`.
+template <class E, int Shift, int DigitBits, int Passes>
 E* SortDigits(E* from, E* to, int64_t n, bool shared) {
+  if (!shared) return SortDigitsAlone<E, Shift, DigitBits, Passes>(from, to, n);
   constexpr uint32_t kDigits = 1U << DigitBits;
   using Counts = std::array<uint32_t, kDigits>;
   const auto digit = [](const E& e, int pass) {
     return static_cast<uint32_t>(NumberOf(e) >> (Shift + pass * DigitBits)) % kDigits;
   };
   // Each piece has places of its own among the elements with a digit.
-  const int64_t pieces = shared ? ThreadCount() : 1, piece = (n + pieces - 1) / pieces;
+  const int64_t pieces = ThreadCount(), piece = (n + pieces - 1) / pieces;
   std::vector<std::array<Counts, Passes>> counts(static_cast<size_t>(pieces));
   std::vector<Counts> places(static_cast<size_t>(pieces));
-  const auto count_all = [&, from] {
-    auto& mine = counts[0];
-    for (int64_t i = 0; i < n; ++i) {
-      const E e = from[i];
-#pragma clang loop unroll(full)
-      for (int pass = 0; pass < Passes; ++pass) ++mine[static_cast<size_t>(pass)][digit(e, pass)];
-    }
-  };
   const auto count_pass = [&](int pass) {
-    InPieces(n, piece, shared, [&](int64_t begin, int64_t end) {
+    InPieces(n, piece, /*shared=*/true, [&](int64_t begin, int64_t end) {
       auto& mine = counts[static_cast<size_t>(begin / piece)][static_cast<size_t>(pass)];
       const E* source = from;
       for (int64_t i = begin; i < end; ++i) ++mine[digit(source[i], pass)];
     });
   };
-  // What is in a piece changes with every pass.
-  if (!shared) count_all();
   for (int pass = 0; pass < Passes; ++pass) {
-    if (shared) count_pass(pass);
+    // What is in a piece changes with every pass.
+    count_pass(pass);
     uint32_t start = 0;
     bool sorted = false;
     for (uint32_t d = 0; d < kDigits; ++d) {
@@ -126,7 +145,7 @@ E* SortDigits(E* from, E* to, int64_t n, bool shared) {
       sorted |= start - before == n;
     }
     if (sorted) continue;
-    InPieces(n, piece, shared, [&](int64_t begin, int64_t end) {
+    InPieces(n, piece, /*shared=*/true, [&](int64_t begin, int64_t end) {
       Counts& place = places[static_cast<size_t>(begin / piece)];
       const E* source = from;
       E* target = to;
