@@ -31,6 +31,36 @@ Index Position(llvm::ArrayRef<WindowAxis> axes, int spatial) {
   return Index(list);
 }
 
+/// Cuts a segment where other taps begin or cease to lie inside a dimension of `size` elements: none of the
+/// parts reads beyond it.
+std::vector<WindowSegment> SplitAtEdges(const WindowSegment& s, int64_t size) {
+  std::vector<WindowSegment> parts;
+  int64_t begin = 0, end = 0;  // taps of the part before
+  for (int64_t o = 0; o < s.out_count; ++o) {
+    const int64_t base = s.base + o * s.base_per_output;
+    int64_t first = 0, last = s.window_count;
+    while (first < last && (base + first * s.base_per_window < 0 || base + first * s.base_per_window >= size))
+      ++first;
+    while (first < last &&
+           (base + (last - 1) * s.base_per_window < 0 || base + (last - 1) * s.base_per_window >= size))
+      --last;
+    if (!parts.empty() && first == begin && last == end) {
+      ++parts.back().out_count;
+      continue;
+    }
+    WindowSegment part = s;
+    part.out_begin += o * s.out_step;
+    part.out_count = 1;
+    part.window_begin += first * s.window_step;
+    part.window_count = last - first;
+    part.base = base + first * s.base_per_window;
+    parts.push_back(part);
+    begin = first;
+    end = last;
+  }
+  return parts;
+}
+
 class Maker {
  public:
   explicit Maker(const Instruction& inst)
@@ -43,11 +73,28 @@ class Maker {
         rhs_strides_(RowMajorStrides(rhs_.dims())),
         out_strides_(RowMajorStrides(out_.dims())) {}
 
-  std::vector<gemm::Problem> Make() {
+  /// Of one spatial dimension; with `whole`, no segment reaches beyond the input.
+  [[nodiscard]] std::vector<WindowSegment> Segments(size_t t, bool whole) const {
+    std::vector<WindowSegment> segments =
+        SplitByHoles(attrs_.window.dims[t], out_.dim(labels_.output_spatial[t]));
+    if (!whole) return segments;
+    std::vector<WindowSegment> parts;
+    for (const WindowSegment& segment : segments)
+      for (const WindowSegment& part : SplitAtEdges(segment, lhs_.dim(labels_.input_spatial[t])))
+        parts.push_back(part);
+    return parts;
+  }
+
+  /// Nothing if there would be more than `most`.
+  std::vector<gemm::Problem> Make(bool whole, size_t most) {
     std::vector<gemm::Problem> problems;
     std::vector<std::vector<WindowSegment>> segments;
-    for (size_t t = 0; t < attrs_.window.dims.size(); ++t)
-      segments.push_back(SplitByHoles(attrs_.window.dims[t], out_.dim(labels_.output_spatial[t])));
+    size_t count = 1;
+    for (size_t t = 0; t < attrs_.window.dims.size(); ++t) {
+      segments.push_back(Segments(t, whole));
+      count *= segments.back().size();
+      if (count > most) return problems;
+    }
     if (out_.ElementCount() == 0) return problems;
     llvm::SmallVector<size_t> choice(segments.size(), 0);
     for (;;) {  // all combinations of the dimensions' segments
@@ -161,7 +208,11 @@ double CountConvolutionProblems(const Instruction& convolution) {
 }
 
 std::vector<gemm::Problem> ConvolutionProblems(const Instruction& convolution) {
-  return Maker(convolution).Make();
+  return Maker(convolution).Make(/*whole=*/false, SIZE_MAX);
+}
+
+std::vector<gemm::Problem> UnpaddedConvolutionProblems(const Instruction& convolution, size_t most) {
+  return Maker(convolution).Make(/*whole=*/true, most);
 }
 
 }  // namespace hlo::cpu

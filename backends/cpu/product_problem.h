@@ -15,5 +15,8 @@ double CountConvolutionProblems(const Instruction& convolution);
 /// dilated input there is one for every residue class of positions, so that no zeros between elements are
 /// multiplied.
 std::vector<gemm::Problem> ConvolutionProblems(const Instruction& convolution);
+/// The same where no window reaches beyond the input: one for each set of taps that lie inside. None if there
+/// would be more than `most`.
+std::vector<gemm::Problem> UnpaddedConvolutionProblems(const Instruction& convolution, size_t most);
 
 }  // namespace hlo::cpu

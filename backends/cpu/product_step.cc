@@ -10,6 +10,8 @@ namespace {
 
 /// Of a convolution, one per residue class of positions.
 constexpr double kMostProducts = 256;
+/// Of a convolution cut where windows begin to reach beyond the input.
+constexpr size_t kMostUnpadded = 1024;
 /// Multiplications of complex numbers in double precision that are worth another order of their sums.
 constexpr int64_t kFewestComplex = int64_t{1} << 17;
 
@@ -73,6 +75,19 @@ std::string Obstacle(const Instruction& inst) {
   return "";
 }
 
+/// The convolution without products with padding, which infinite weights make NaN.
+std::unique_ptr<Step> MakeUnpaddedStep(const Instruction& inst, Program& program, const gemm::Target& target,
+                                       llvm::ArrayRef<Value> operands, const Value& result) {
+  std::vector<gemm::Product> products;
+  for (gemm::Problem& problem : UnpaddedConvolutionProblems(inst, kMostUnpadded))
+    products.emplace_back(std::move(problem), target);
+  if (products.empty() || llvm::any_of(products, [](const gemm::Product& product) {
+        return product.IsSlow() || product.MultipliesPadding();
+      }))
+    return MakeEvalStep(inst, operands.vec(), result);
+  return std::make_unique<ProductStep>(inst, program, std::move(products), operands, result, nullptr);
+}
+
 }  // namespace
 
 gemm::Target ProductTarget(const Machine& machine) {
@@ -103,7 +118,7 @@ std::unique_ptr<Step> MakeProductStep(const Instruction& inst, Program& program,
   }
   std::unique_ptr<Step> general;
   if (llvm::any_of(products, [](const gemm::Product& product) { return product.MultipliesPadding(); }))
-    general = MakeEvalStep(inst, operands.vec(), result);
+    general = MakeUnpaddedStep(inst, program, target, operands, result);
   return std::make_unique<ProductStep>(inst, program, std::move(products), operands, result,
                                        std::move(general));
 }
