@@ -1,6 +1,7 @@
 #include "backends/gemm/tile_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "backends/gemm/pack.h"
@@ -19,6 +20,7 @@ constexpr int64_t kDirectRows = 32;          // up to here packing the right fac
 constexpr int64_t kDirectBytes = 256 << 10;  // or if it has at most so many bytes
 constexpr size_t kFewBlocks = 4;
 constexpr int64_t kRowsCopied = 8;    // of the right factor at a time
+constexpr double kWorkInPlace = 1e5;  // the same for small products of a batch
 constexpr double kWorkPerTask = 1e6;  // products that are worth waking a thread for
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -49,6 +51,7 @@ template <class T>
 void TileRun<T>::Run() {
   const int64_t pieces = problem_.batches() * row_pieces_ * column_pieces_;
   if (product_.blocks_per_part_ < product_.blocks_.size()) return RunInParts(pieces);
+  if (pieces > 1 && pieces == problem_.batches() && RunInPlace()) return;
   const double work = static_cast<double>(std::min(problem_.rows(), product_.row_piece_)) *
                       static_cast<double>(std::min(problem_.columns(), product_.column_piece_)) *
                       static_cast<double>(problem_.depth());
@@ -58,6 +61,47 @@ void TileRun<T>::Run() {
     Tables tables;
     for (int64_t i = begin; i < end && !Interrupted(); ++i) RunPiece(PieceAt(i), tables);
   });
+}
+
+template <class T>
+bool TileRun<T>::RunInPlace() const {
+  if (product_.blocks_.size() != 1 || product_.parts_ != 1 || problem_.rows() > kDirectRows) return false;
+  const Operand &lhs = problem_.lhs, &rhs = problem_.rhs;
+  const Piece piece = PieceAt(0);
+  const Block& block = product_.blocks_[0];
+  const auto left = BlockSteps(lhs, block, problem_.channels_outer).Uniform();
+  const auto right = BlockSteps(rhs, block, problem_.channels_outer).Uniform();
+  const bool side_by_side = rhs.rows.IsUniform() && (piece.columns() == 1 || rhs.rows.stride() == 1);
+  if (!left || !right || !side_by_side || !IsPlain(problem_, lhs) || !IsPlain(problem_, rhs) ||
+      !IsDirect(piece) || !(tiles_.exact_columns || piece.columns() % tiles_.lanes == 0))
+    return false;
+  const auto rows = static_cast<size_t>(piece.rows());
+  llvm::SmallVector<int64_t, kDirectRows> left_offsets(rows), out_offsets(rows);
+  lhs.rows.Fill(0, piece.rows(), left_offsets.data());
+  problem_.out_rows.Fill(0, piece.rows(), out_offsets.data());
+  const T* left_first = reinterpret_cast<const T*>(lhs_) + left->first;
+  const T* right_first = reinterpret_cast<const T*>(rhs_) + right->first + rhs.rows.At(0);
+  T* out_first = reinterpret_cast<T*>(out_) + problem_.out_base + problem_.out_columns.At(0);
+  const double work = static_cast<double>(piece.rows() * piece.columns()) *
+                      static_cast<double>(block.depth()) * static_cast<double>(problem_.batches());
+  const auto tasks = static_cast<int64_t>(std::ceil(work / kWorkInPlace));
+  ParallelFor(0, problem_.batches(), (problem_.batches() + tasks - 1) / tasks,
+              [&](int64_t begin, int64_t end) {
+                const FlushSubnormals flush;
+                const T* left_rows[kDirectRows];
+                T* targets[kDirectRows];
+                for (int64_t b = begin; b < end && !Interrupted(); ++b) {
+                  const int64_t left_batch = lhs.batch.At(b), out_batch = problem_.out_batch.At(b);
+                  for (size_t i = 0; i < rows; ++i) {
+                    left_rows[i] = left_first + left_batch + left_offsets[i];
+                    targets[i] = out_first + out_batch + out_offsets[i];
+                  }
+                  Multiply(piece, {left_rows, left->second},
+                           {right_first + rhs.batch.At(b), product_.panel_, right->second, false},
+                           block.depth(), false, targets);
+                }
+              });
+  return true;
 }
 
 template <class T>

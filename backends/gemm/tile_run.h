@@ -30,6 +30,8 @@ class TileRun {
   };
   struct Tables;
 
+  /// A batch of small products whose operands lie as the tiles read them; false: it is none.
+  bool RunInPlace() const;
   [[nodiscard]] Piece PieceAt(int64_t number) const;
   void RunPiece(const Piece& piece, Tables& tables) const;
   /// The sums of a piece over some blocks, at `targets`.
