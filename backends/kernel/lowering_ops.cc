@@ -5,7 +5,7 @@ namespace hlo::kernel {
 
 namespace {
 
-/// Elements this deep are recomputed for every user in another place; deeper chains are left to the caller.
+/// An element of a constant, as it lies in memory.
 uint64_t BitsOf(const Literal& literal, int64_t element, uint64_t* high) {
   const auto bytes = static_cast<size_t>(Info(literal.shape().element_type()).host_bytes());
   uint64_t bits[2] = {0, 0};

@@ -16,6 +16,8 @@ using lapack::Routine;
 struct Factor {
   int64_t batch, n;
   bool lower;
+  template <class T>
+  void Run(lapack::Function<Routine::Potrf, T>* potrf, void* const* arrays) const;
 };
 
 /// Copies the triangle that is read, its diagonal as real numbers, and clears the other one.
@@ -48,18 +50,20 @@ T NotANumber() {
 }
 
 template <class T>
-void Run(const Factor& f, lapack::Function<Routine::Potrf, T>* potrf, const T* from, T* to) {
-  const int64_t work = f.n * f.n * f.n / 3, size = f.n * f.n;
-  ParallelFor(0, f.batch, std::max<int64_t>(1, 200000 / work), [&](int64_t begin, int64_t end) {
+void Factor::Run(lapack::Function<Routine::Potrf, T>* potrf, void* const* arrays) const {
+  const auto* from = static_cast<const T*>(arrays[0]);
+  auto* to = static_cast<T*>(arrays[1]);
+  const int64_t work = n * n * n / 3, size = n * n;
+  ParallelFor(0, batch, std::max<int64_t>(1, 200000 / work), [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end && !Interrupted(); ++k) {
       T* l = to + k * size;
-      CopyTriangle(f, from + k * size, l);
+      CopyTriangle(*this, from + k * size, l);
       // Column by column the arrays are their transposes, hence the other triangle.
-      const char triangle = f.lower ? 'U' : 'L';
-      const int n = static_cast<int>(f.n);
+      const char triangle = lower ? 'U' : 'L';
+      const int rows = static_cast<int>(n);
       int info = 0;
-      potrf(&triangle, &n, l, &n, &info);
-      if (!HasFactor(f, info, l)) std::fill(l, l + size, NotANumber<T>());
+      potrf(&triangle, &rows, l, &rows, &info);
+      if (!HasFactor(*this, info, l)) std::fill(l, l + size, NotANumber<T>());
     }
   });
 }
@@ -74,16 +78,7 @@ Result<Plan> PlanCholesky(const Instruction& inst, gemm::Isa) {
   for (const int64_t d : shape.dims().drop_back(2)) f.batch *= d;
   if (f.batch * f.n == 0) return Unsupported(inst, "empty arrays");
   if (f.n > kLapackMax) return Unsupported(inst, "dimensions beyond 32 bits");
-  const lapack::Found found = lapack::FindRoutine(Routine::Potrf, prefix, f.n);
-  if (!found.library) return Unsupported(inst, found.how);
-  return Plan{found.how,
-              [f, prefix, function = found.function](void* const* arrays) {
-                VisitLapackType(prefix, [&]<class T>() {
-                  Run(f, reinterpret_cast<lapack::Function<Routine::Potrf, T>*>(function),
-                      static_cast<const T*>(arrays[0]), static_cast<T*>(arrays[1]));
-                });
-              },
-              /*in_place=*/0, /*library=*/true};
+  return PlanWithLibrary<Routine::Potrf>(inst, prefix, f.n, f, /*in_place=*/0);
 }
 
 }  // namespace hlo::structured

@@ -2,6 +2,7 @@
 #pragma once
 #include <limits>
 
+#include "backends/structured/plan.h"
 #include "ir/eval/lapack_library.h"
 #include "ir/types.h"
 
@@ -30,6 +31,21 @@ void VisitLapackType(char prefix, F f) {
     case 'c': return f.template operator()<std::complex<float>>();
     default: return f.template operator()<std::complex<double>>();
   }
+}
+
+/// A plan that calls problem.Run<T>(function, arrays) with the library's routine for elements of this prefix
+/// and matrices of this size; kernel-unsupported where loops of our own are to be taken.
+template <lapack::Routine routine, class Problem>
+Result<Plan> PlanWithLibrary(const Instruction& inst, char prefix, int64_t size, const Problem& problem,
+                             int64_t in_place) {
+  const lapack::Found found = lapack::FindRoutine(routine, prefix, size);
+  if (!found.library) return Unsupported(inst, found.how);
+  auto run = [problem, prefix, function = found.function](void* const* arrays) {
+    VisitLapackType(prefix, [&]<class T>() {
+      problem.template Run<T>(reinterpret_cast<lapack::Function<routine, T>*>(function), arrays);
+    });
+  };
+  return Plan{found.how, std::move(run), in_place, /*library=*/true};
 }
 
 }  // namespace hlo::structured

@@ -15,25 +15,29 @@ struct System {
   bool left;            // b is m x n; else n x m
   // Column by column the arrays are their transposes: the sides and triangles change places.
   char side, triangle, op, diagonal;
+  template <class T>
+  void Run(lapack::Function<Routine::Trsm, T>* trsm, void* const* arrays) const;
 };
 
 template <class T>
-void Run(const System& s, lapack::Function<Routine::Trsm, T>* trsm, const T* a, const T* b, T* out) {
-  const int64_t size = s.m * s.n;
+void System::Run(lapack::Function<Routine::Trsm, T>* trsm, void* const* arrays) const {
+  const T *a = static_cast<const T*>(arrays[0]), *b = static_cast<const T*>(arrays[1]);
+  T* out = static_cast<T*>(arrays[2]);
+  const int64_t size = m * n;
   // Enough work for each piece, and vectors that are not cut.
-  const int64_t grain = std::max<int64_t>(64, (400000 / (s.m * s.m) + 15) / 16 * 16);
-  const int64_t pieces = (s.n + grain - 1) / grain;
-  ParallelFor(0, s.batch * pieces, 1, [&](int64_t begin, int64_t end) {
+  const int64_t grain = std::max<int64_t>(64, (400000 / (m * m) + 15) / 16 * 16);
+  const int64_t pieces = (n + grain - 1) / grain;
+  ParallelFor(0, batch * pieces, 1, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end && !Interrupted(); ++p) {
-      const int64_t k = p / pieces, first = p % pieces * grain, count = std::min(grain, s.n - first);
-      const int m = static_cast<int>(s.m), n = static_cast<int>(s.n), some = static_cast<int>(count);
+      const int64_t k = p / pieces, first = p % pieces * grain, count = std::min(grain, n - first);
+      const int rows = static_cast<int>(m), columns = static_cast<int>(n), some = static_cast<int>(count);
       const T one(1);
-      T* x = out + k * size + first * (s.left ? 1 : s.m);
+      T* x = out + k * size + first * (left ? 1 : m);
       const T* from = b + (x - out);
-      for (int64_t row = 0; row < (s.left ? s.m : count); ++row)
-        std::copy_n(from + row * (s.left ? s.n : s.m), s.left ? count : s.m, x + row * (s.left ? s.n : s.m));
-      trsm(&s.side, &s.triangle, &s.op, &s.diagonal, s.left ? &some : &m, s.left ? &m : &some, &one,
-           a + k * s.m * s.m, &m, x, s.left ? &n : &m);
+      for (int64_t row = 0; row < (left ? m : count); ++row)
+        std::copy_n(from + row * (left ? n : m), left ? count : m, x + row * (left ? n : m));
+      trsm(&side, &triangle, &op, &diagonal, left ? &some : &rows, left ? &rows : &some, &one, a + k * m * m,
+           &rows, x, left ? &columns : &rows);
     }
   });
 }
@@ -60,17 +64,7 @@ Result<Plan> PlanComplexTriangularSolve(const Instruction& inst, gemm::Isa) {
   if (std::max(s.m, s.n) > kLapackMax) return Unsupported(inst, "dimensions beyond 32 bits");
   if (prefix == 'z' && attrs.unit_diagonal && s.m <= 32)
     return Unsupported(inst, "small unit-triangular systems in double precision");
-  const lapack::Found found = lapack::FindRoutine(Routine::Trsm, prefix, s.m);
-  if (!found.library) return Unsupported(inst, found.how);
-  return Plan{found.how,
-              [s, prefix, function = found.function](void* const* arrays) {
-                VisitLapackType(prefix, [&]<class T>() {
-                  Run(s, reinterpret_cast<lapack::Function<Routine::Trsm, T>*>(function),
-                      static_cast<const T*>(arrays[0]), static_cast<const T*>(arrays[1]),
-                      static_cast<T*>(arrays[2]));
-                });
-              },
-              /*in_place=*/-1, /*library=*/true};
+  return PlanWithLibrary<Routine::Trsm>(inst, prefix, s.m, s, /*in_place=*/-1);
 }
 
 }  // namespace hlo::structured
