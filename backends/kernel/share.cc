@@ -85,6 +85,13 @@ class Comparison {
   llvm::DenseMap<std::pair<ValueId, ValueId>, bool> known_;
 };
 
+/// Rounding to a type that processors do not compute with takes more operations than what is rounded.
+bool RoundsToNarrow(const OpStmt& op) {
+  constexpr OpKind kKinds[] = {OpKind::Add, OpKind::Subtract, OpKind::Multiply, OpKind::Sqrt,
+                               OpKind::Convert};
+  return IsFloat(op.type) && Info(op.type).bits < 32 && llvm::is_contained(kKinds, op.kind);
+}
+
 class Sharer {
  public:
   explicit Sharer(Kernel& kernel) : kernel_(kernel) {}
@@ -116,7 +123,9 @@ class Sharer {
     // From the end: what the shared values were made of is gone then.
     for (size_t i = second.region->stmts.size(); i-- > 0;) {
       const auto* op = std::get_if<OpStmt>(&second.region->stmts[i]);
-      if (op == nullptr || !IsExpensive(op->kind) || !IsUsed(*second.region, op->result)) continue;
+      if (op == nullptr || !(IsExpensive(op->kind) || RoundsToNarrow(*op)) ||
+          !IsUsed(*second.region, op->result))
+        continue;
       for (size_t j = 0; j < first.region->stmts.size(); ++j) {
         const auto* other = std::get_if<OpStmt>(&first.region->stmts[j]);
         if (other == nullptr || other->kind != op->kind || !comparison.Equal(other->result, op->result))
@@ -133,7 +142,8 @@ class Sharer {
     auto [it, added] = buffers_.try_emplace(value, static_cast<BufferId>(kernel_.buffers.size()));
     if (added) {
       const ElementType type = kernel_.TypeOf(value);
-      const int64_t bytes = first.loop->extent * Info(type).host_bytes();
+      const int64_t bytes = first.loop->extent *
+                            (IsFloat(type) ? std::max(Info(type).host_bytes(), 4) : Info(type).host_bytes());
       if (local_bytes_ + bytes > kMaxLocalBytes) {
         buffers_.erase(it);
         return false;

@@ -87,8 +87,8 @@ Status KernelEmitter::Run() {
   for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
     const kernel::Buffer& buffer = kernel_.buffers[i];
     if (buffer.local) {
-      auto* memory = b_.CreateAlloca(
-          llvm::ArrayType::get(StoredType(context_, buffer.type), static_cast<uint64_t>(buffer.count)));
+      auto* memory = b_.CreateAlloca(llvm::ArrayType::get(TypeInMemory(static_cast<kernel::BufferId>(i)),
+                                                          static_cast<uint64_t>(buffer.count)));
       memory->setAlignment(llvm::Align(64));
       bases_.push_back(memory);
       continue;
@@ -160,12 +160,28 @@ Status KernelEmitter::Emit(const LoadStmt& stmt) {
   const bool scalar =
       place.stride == 0 && place.lanes == nullptr && (stmt.mask < 0 || !At(stmt.mask).IsVector());
   Value* stored = scalar ? LoadScalar(stmt, place.scalar) : LoadVector(stmt, place);
-  At(stmt.result) = FromStored(b_, type, stored);
+  At(stmt.result) = IsKeptAsComputed(stmt.buffer) ? Emitted{stored, FromCompute(b_, type, stored).stored}
+                                                  : FromStored(b_, type, stored);
   return {};
 }
 
+bool KernelEmitter::IsKeptAsComputed(kernel::BufferId id) const {
+  const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(id)];
+  return buffer.local && StoredType(context_, buffer.type)->isIntegerTy() &&
+         ComputeType(context_, buffer.type)->isFloatTy();
+}
+
+Type* KernelEmitter::TypeInMemory(kernel::BufferId id) const {
+  const ElementType type = kernel_.buffers[static_cast<size_t>(id)].type;
+  return IsKeptAsComputed(id) ? ComputeType(context_, type) : StoredType(context_, type);
+}
+
+Value* KernelEmitter::FormInMemory(kernel::BufferId id, const Emitted& value) const {
+  return IsKeptAsComputed(id) ? value.compute : value.stored;
+}
+
 Value* KernelEmitter::LoadScalar(const LoadStmt& stmt, Value* element) {
-  Type* type = StoredType(context_, kernel_.TypeOf(stmt.result));
+  Type* type = TypeInMemory(stmt.buffer);
   if (stmt.mask < 0) return b_.CreateAlignedLoad(type, Pointer(stmt.buffer, element), AlignOf(type));
   llvm::BasicBlock *from = b_.GetInsertBlock(), *read = Block("read"), *next = Block("next");
   b_.CreateCondBr(At(stmt.mask).compute, read, next);
@@ -175,17 +191,18 @@ Value* KernelEmitter::LoadScalar(const LoadStmt& stmt, Value* element) {
   b_.SetInsertPoint(next);
   llvm::PHINode* phi = b_.CreatePHI(type, 2);
   phi->addIncoming(value, read);
-  phi->addIncoming(At(stmt.otherwise).stored, from);
+  phi->addIncoming(FormInMemory(stmt.buffer, At(stmt.otherwise)), from);
   return phi;
 }
 
 Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
-  Type* element = StoredType(context_, kernel_.TypeOf(stmt.result));
+  Type* element = TypeInMemory(stmt.buffer);
   auto* type = llvm::FixedVectorType::get(element, vector_.width);
   const llvm::Align align = AlignOf(element);
   Value* mask = LaneMask(stmt.mask);
-  Value* otherwise = stmt.otherwise < 0 ? llvm::Constant::getNullValue(type)
-                                        : Splat(b_, At(stmt.otherwise).stored, vector_.width);
+  Value* otherwise = stmt.otherwise < 0
+                         ? llvm::Constant::getNullValue(type)
+                         : Splat(b_, FormInMemory(stmt.buffer, At(stmt.otherwise)), vector_.width);
   if (place.lanes == nullptr && place.stride == 1) {
     Value* pointer = Pointer(stmt.buffer, place.scalar);
     if (mask == nullptr) return b_.CreateAlignedLoad(type, pointer, align);
@@ -211,7 +228,7 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
 
 Status KernelEmitter::Emit(const StoreStmt& stmt) {
   const Place place = PlaceOf(stmt.address);
-  Value* value = At(stmt.value).stored;
+  Value* value = FormInMemory(stmt.buffer, At(stmt.value));
   const llvm::Align align = AlignOf(value->getType());
   if (!in_vector()) {
     llvm::BasicBlock* next = nullptr;
@@ -338,7 +355,7 @@ Value* KernelEmitter::LaneOffsets(const Place& place) {
 
 Value* KernelEmitter::Pointer(kernel::BufferId buffer, Value* element) {
   const auto i = static_cast<size_t>(buffer);
-  return b_.CreateGEP(StoredType(context_, kernel_.buffers[i].type), bases_[i], element);
+  return b_.CreateGEP(TypeInMemory(buffer), bases_[i], element);
 }
 
 Value* KernelEmitter::Pointers(kernel::BufferId buffer, const Place& place) {

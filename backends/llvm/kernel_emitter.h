@@ -92,6 +92,11 @@ class KernelEmitter {
   [[nodiscard]] bool IsTiny(const kernel::Dimension& dimension, const kernel::Region& body) const;
   /// A loop that is written out.
   Status EmitUnrolled(const kernel::LoopStmt& stmt);
+  /// Narrow floats of the kernel's own buffers lie there as f32: what is rounded need not be narrowed and
+  /// widened.
+  [[nodiscard]] bool IsKeptAsComputed(kernel::BufferId id) const;
+  [[nodiscard]] llvm::Type* TypeInMemory(kernel::BufferId id) const;
+  [[nodiscard]] llvm::Value* FormInMemory(kernel::BufferId id, const Emitted& value) const;
   Value* LoadScalar(const kernel::LoadStmt& stmt, Value* element);
 
   [[nodiscard]] Emitted& At(kernel::ValueId value) { return values_[static_cast<size_t>(value)]; }
