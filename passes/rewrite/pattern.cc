@@ -10,12 +10,12 @@ Pattern Pattern::Bind(int slot) {
   return p;
 }
 
-Pattern Pattern::Op(OpKind kind, std::vector<Pattern> operands) { return OneOf({kind}, std::move(operands)); }
+Pattern Pattern::Op(OpKind kind, llvm::ArrayRef<Pattern> operands) { return OneOf(kind, operands); }
 
-Pattern Pattern::OneOf(std::vector<OpKind> kinds, std::vector<Pattern> operands) {
+Pattern Pattern::OneOf(llvm::ArrayRef<OpKind> kinds, llvm::ArrayRef<Pattern> operands) {
   Pattern p;
-  p.kinds_ = std::move(kinds);
-  p.operands_ = std::move(operands);
+  p.kinds_.assign(kinds.begin(), kinds.end());
+  if (!operands.empty()) p.operands_ = std::make_shared<const std::vector<Pattern>>(operands);
   return p;
 }
 
@@ -46,12 +46,13 @@ Pattern Pattern::OneUse() const {
 
 bool Pattern::Matches(Instruction& inst, llvm::MutableArrayRef<Instruction*> bound) const {
   if (!kinds_.empty() && !llvm::is_contained(kinds_, inst.kind())) return false;
-  if (!operands_.empty()) {
+  const llvm::ArrayRef<Pattern> patterns = operands();
+  if (!patterns.empty()) {
     const auto operands = inst.operands();
-    if (operands.size() != operands_.size()) return false;
+    if (operands.size() != patterns.size()) return false;
     // Opcodes first: most candidates fail there.
     for (size_t i = 0; i < operands.size(); ++i)
-      if (!operands_[i].kinds_.empty() && !llvm::is_contained(operands_[i].kinds_, operands[i]->kind()))
+      if (!patterns[i].kinds_.empty() && !llvm::is_contained(patterns[i].kinds_, operands[i]->kind()))
         return false;
   }
   if (one_use_ && !HasOneUse(inst)) return false;
@@ -60,31 +61,33 @@ bool Pattern::Matches(Instruction& inst, llvm::MutableArrayRef<Instruction*> bou
     if (place && place != &inst) return false;
     place = &inst;
   }
-  for (size_t i = 0; i < operands_.size(); ++i)
-    if (!operands_[i].Matches(*inst.operands()[i], bound)) return false;
+  for (size_t i = 0; i < patterns.size(); ++i)
+    if (!patterns[i].Matches(*inst.operands()[i], bound)) return false;
   if (has_value_ && !IsAll(inst, value_)) return false;
   return llvm::all_of(tests_, [&](Test test) { return test(inst); });
 }
 
 std::vector<Pattern> Pattern::Commuted() const {
   std::vector<Pattern> variants = {*this};
-  for (size_t i = 0; i < operands_.size(); ++i) {
-    const std::vector<Pattern> choices = operands_[i].Commuted();
+  // Adds what `edit` makes of the operands of a variant.
+  auto add = [&](size_t v, auto edit) {
+    std::vector<Pattern> changed = *variants[v].operands_;
+    edit(changed);
+    variants.push_back(variants[v]);
+    variants.back().operands_ = std::make_shared<const std::vector<Pattern>>(std::move(changed));
+  };
+  for (size_t i = 0; i < operands().size(); ++i) {
+    const std::vector<Pattern> choices = operands()[i].Commuted();
     const size_t count = variants.size();
     for (size_t c = 1; c < choices.size(); ++c)
-      for (size_t v = 0; v < count; ++v) {
-        variants.push_back(variants[v]);
-        variants.back().operands_[i] = choices[c];
-      }
+      for (size_t v = 0; v < count; ++v) add(v, [&](std::vector<Pattern>& list) { list[i] = choices[c]; });
   }
-  const bool commutes = operands_.size() == 2 && !kinds_.empty() &&
+  const bool commutes = operands().size() == 2 && !kinds_.empty() &&
                         llvm::all_of(kinds_, [](OpKind kind) { return Info(kind).Is(kCommutative); });
   if (commutes) {
     const size_t count = variants.size();
-    for (size_t v = 0; v < count; ++v) {
-      variants.push_back(variants[v]);
-      std::swap(variants.back().operands_[0], variants.back().operands_[1]);
-    }
+    for (size_t v = 0; v < count; ++v)
+      add(v, [](std::vector<Pattern>& list) { std::swap(list[0], list[1]); });
   }
   return variants;
 }

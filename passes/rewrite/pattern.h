@@ -1,14 +1,17 @@
 // Patterns over instructions as values: what a rule looks for, and what it puts in its place.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "ir/instruction.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace hlo {
 
 /// A tree of tests on an instruction and its operands. In a rule's replacement the same tree says what to
 /// make: slots stand for what was bound, opcodes (without attributes) for new instructions, values for
-/// constants of the root's shape.
+/// constants of the root's shape. Copies share their operand patterns, as the tables of rules are built from
+/// many of them.
 class Pattern {
  public:
   using Test = bool (*)(const Instruction& inst);
@@ -19,9 +22,9 @@ class Pattern {
   /// Any instruction.
   static Pattern Any() { return {}; }
   /// This opcode; without operand patterns the operands may be anything.
-  static Pattern Op(OpKind kind, std::vector<Pattern> operands = {});
+  static Pattern Op(OpKind kind, llvm::ArrayRef<Pattern> operands = {});
   /// One of several opcodes with the same operand patterns.
-  static Pattern OneOf(std::vector<OpKind> kinds, std::vector<Pattern> operands = {});
+  static Pattern OneOf(llvm::ArrayRef<OpKind> kinds, llvm::ArrayRef<Pattern> operands = {});
   /// A value all of whose elements equal `value`: a constant, or broadcasts of one.
   static Pattern All(double value);
 
@@ -33,7 +36,9 @@ class Pattern {
   [[nodiscard]] Pattern OneUse() const;
 
   [[nodiscard]] llvm::ArrayRef<OpKind> kinds() const { return kinds_; }  // empty: any
-  [[nodiscard]] llvm::ArrayRef<Pattern> operands() const { return operands_; }
+  [[nodiscard]] llvm::ArrayRef<Pattern> operands() const {
+    return operands_ ? llvm::ArrayRef<Pattern>(*operands_) : llvm::ArrayRef<Pattern>();
+  }
   [[nodiscard]] int slot() const { return slot_; }
   [[nodiscard]] bool has_value() const { return has_value_; }
   [[nodiscard]] double value() const { return value_; }
@@ -44,9 +49,9 @@ class Pattern {
   [[nodiscard]] std::vector<Pattern> Commuted() const;
 
  private:
-  std::vector<OpKind> kinds_;
-  std::vector<Pattern> operands_;
-  std::vector<Test> tests_;
+  llvm::SmallVector<OpKind, 8> kinds_;
+  std::shared_ptr<const std::vector<Pattern>> operands_;  // null: none
+  llvm::SmallVector<Test, 1> tests_;
   double value_ = 0;
   bool has_value_ = false;
   bool one_use_ = false;
@@ -67,10 +72,13 @@ inline const Pattern Any = Pattern::Any();
 inline const Pattern Zero = Pattern::All(0), One = Pattern::All(1);
 // NOLINTEND(readability-identifier-naming)
 // One function per opcode: Add(A, B), Negate(A), Reshape(A); Dot() for any operands.
-#define HLO_OP(Kind, ...)                                     \
-  template <class... Operands>                                \
-  Pattern Kind(const Operands&... operands) {                 \
-    return Pattern::Op(OpKind::Kind, {Pattern(operands)...}); \
+#define HLO_OP(Kind, ...)                              \
+  template <class... Operands>                         \
+  Pattern Kind(const Operands&... operands) {          \
+    if constexpr (sizeof...(operands) == 0)            \
+      return Pattern::Op(OpKind::Kind);                \
+    else                                               \
+      return Pattern::Op(OpKind::Kind, {operands...}); \
   }
 #include "ir/ops.def"
 

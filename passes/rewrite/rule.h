@@ -67,7 +67,7 @@ struct Rule {
   Pattern pattern;
   std::variant<Pattern, ReplacementFn> replacement;
   Licence licence = Exact;
-  std::vector<Guard> guards = {};
+  llvm::SmallVector<Guard, 2> guards = {};
 };
 
 /// The rules with one more guard each.
