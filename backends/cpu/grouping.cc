@@ -4,7 +4,7 @@
 
 #include "backends/cpu/index_maps.h"
 #include "backends/cpu/kernel_ops.h"
-#include "backends/kernel/share.h"
+#include "backends/kernel/op_cost.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/rewrite/edit.h"

@@ -1,5 +1,7 @@
 #include "backends/cpu/kernel_ops.h"
 
+#include "backends/kernel/lower.h"
+#include "backends/kernel/op_cost.h"
 #include "ir/attrs.h"
 #include "ir/op.h"
 
@@ -39,14 +41,14 @@ int64_t ReducedElements(const Instruction& inst) {
   return count;
 }
 
-// Costs as measured on the reference machine, where one vector of 16 divisions takes 16 cycles.
-constexpr int64_t kPlain = 2, kDivision = 60, kFunction = 60, kSlowFunction = 200, kRead = 2;
+/// Of what is no operation on elements, in the unit of kernel::OpCost::operations.
+constexpr int64_t kPlain = 2, kRead = 2, kIndexed = 60, kCalled = 200;
 
 int64_t PlainCost(const Instruction&) { return kPlain; }
 int64_t NoCost(const Instruction&) { return 0; }
 int64_t ReadCost(const Instruction&) { return kRead; }
-int64_t DivisionCost(const Instruction&) { return kDivision; }
-int64_t SlowFunctionCost(const Instruction&) { return kSlowFunction; }
+int64_t IndexedCost(const Instruction&) { return kIndexed; }
+int64_t CalledCost(const Instruction&) { return kCalled; }
 int64_t ReduceCost(const Instruction& inst) { return kPlain * ReducedElements(inst); }
 int64_t ReduceWindowCost(const Instruction& inst) { return kPlain * Taps(inst); }
 /// Neither bits of bytes nor complex numbers, whose halves have an order of their own.
@@ -60,40 +62,39 @@ bool IsWholeBytes(const Instruction& inst) {
 /// Elements are made of several narrower ones.
 int64_t BitcastCost(const Instruction& inst) {
   const int64_t from = Info(inst.operand(0)->shape().element_type()).bits;
-  return kPlain * std::max<int64_t>(1, 2 * Info(inst.shape().element_type()).bits / from);
+  return kPlain * std::max<int64_t>(1, 2 * int64_t{Info(inst.shape().element_type()).bits} / from);
 }
 int64_t DotCost(const Instruction& inst) { return kPlain * ContractedElements(inst); }
 
 struct Row {
   OpKind kind;
-  bool in_kernels;
   int64_t (*cost)(const Instruction&);
 };
-/// What is no elementwise operation, and elementwise operations that cost more than others.
+/// What moves elements or takes several for one of the result.
 constexpr Row kRows[] = {
-    {OpKind::Copy, false, NoCost},
-    {OpKind::Iota, true, PlainCost},
-    {OpKind::Broadcast, true, NoCost},
-    {OpKind::Transpose, true, ReadCost},
-    {OpKind::Reshape, true, NoCost},
-    {OpKind::Slice, true, NoCost},
-    {OpKind::Reverse, true, ReadCost},
-    {OpKind::Concatenate, true, PlainCost},
-    {OpKind::Pad, true, PlainCost},
-    {OpKind::DynamicSlice, true, ReadCost},
-    {OpKind::DynamicUpdateSlice, true, ReadCost},
-    {OpKind::Reduce, true, ReduceCost},
-    {OpKind::ReduceWindow, true, ReduceWindowCost},
-    {OpKind::Dot, true, DotCost},
-    {OpKind::BitcastConvert, true, BitcastCost},
-    {OpKind::Gather, true, DivisionCost},
-    {OpKind::Scatter, true, DivisionCost},
-    {OpKind::Map, true, SlowFunctionCost},
-    {OpKind::Divide, true, DivisionCost},
-    {OpKind::Remainder, true, DivisionCost},
-    {OpKind::Power, true, SlowFunctionCost},
-    {OpKind::Atan2, true, SlowFunctionCost},
+    {OpKind::Copy, NoCost},
+    {OpKind::Iota, PlainCost},
+    {OpKind::Broadcast, NoCost},
+    {OpKind::Transpose, ReadCost},
+    {OpKind::Reshape, NoCost},
+    {OpKind::Slice, NoCost},
+    {OpKind::Reverse, ReadCost},
+    {OpKind::Concatenate, PlainCost},
+    {OpKind::Pad, PlainCost},
+    {OpKind::DynamicSlice, ReadCost},
+    {OpKind::DynamicUpdateSlice, ReadCost},
+    {OpKind::Reduce, ReduceCost},
+    {OpKind::ReduceWindow, ReduceWindowCost},
+    {OpKind::Dot, DotCost},
+    {OpKind::BitcastConvert, BitcastCost},
+    {OpKind::Gather, IndexedCost},
+    {OpKind::Scatter, IndexedCost},
+    {OpKind::Map, CalledCost},
 };
+/// Ops that kernels contain but that are no reason to make one: there is nothing to compute.
+constexpr OpKind kWithoutWork[] = {OpKind::Parameter, OpKind::Constant, OpKind::Copy, OpKind::Bitcast,
+                                   OpKind::GetTupleElement};
+
 /// Edges that are no operands, which fusions do not have.
 bool HasOrder(const Instruction& inst) {
   return !inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty();
@@ -117,12 +118,6 @@ constexpr struct {
     {OpCategory::Source, "a property of the device"},
 };
 
-const Row* FindRow(OpKind kind) {
-  for (const Row& row : kRows)
-    if (row.kind == kind) return &row;
-  return nullptr;
-}
-
 }  // namespace
 
 bool HasKernel(const Instruction& inst) {
@@ -131,8 +126,7 @@ bool HasKernel(const Instruction& inst) {
   if (inst.kind() == OpKind::ReduceWindow) return Taps(inst) <= kMaxDirect;
   if (inst.kind() == OpKind::Dot) return IsSmallDot(inst);
   if (inst.kind() == OpKind::BitcastConvert) return IsWholeBytes(inst);
-  const Row* row = FindRow(inst.kind());
-  return row != nullptr ? row->in_kernels : inst.info().Is(kElementwise);
+  return !llvm::is_contained(kWithoutWork, inst.kind()) && kernel::HasLoops(inst.kind());
 }
 
 std::string WhyNoKernel(const Instruction& inst) {
@@ -147,8 +141,9 @@ std::string WhyNoKernel(const Instruction& inst) {
 }
 
 int64_t CostPerElement(const Instruction& inst) {
-  if (const Row* row = FindRow(inst.kind())) return row->cost(inst);
-  return inst.info().category == OpCategory::Transcendental ? kFunction : kPlain;
+  for (const Row& row : kRows)
+    if (row.kind == inst.kind()) return row.cost(inst);
+  return kernel::CostOf(inst.kind()).operations;
 }
 
 const Shape& IterationShape(const Instruction& inst) {

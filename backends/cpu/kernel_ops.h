@@ -8,8 +8,8 @@ namespace hlo::cpu {
 bool HasKernel(const Instruction& inst);
 /// Why an instruction for which nothing else is known has none, for --explain-codegen.
 std::string WhyNoKernel(const Instruction& inst);
-/// What an element of the result costs beyond what its operands cost, in operations of which a core does some
-/// seventy per cycle in vectors (cpu-performance: f32 multiply-adds count two).
+/// What an element of the result costs beyond what its operands cost, in the unit of
+/// kernel::OpCost::operations.
 int64_t CostPerElement(const Instruction& inst);
 /// The array whose elements the loops of a kernel go over, if `inst` is its root: the result, or the update
 /// of what is changed in place.

@@ -6,6 +6,7 @@
 #include "backends/kernel/dedupe.h"
 #include "backends/kernel/fold.h"
 #include "backends/kernel/lower.h"
+#include "backends/kernel/op_cost.h"
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/share.h"
 #include "backends/kernel/stream.h"
@@ -60,8 +61,7 @@ class KernelStep final : public Step {
   KernelCall call_;
 };
 
-/// What an iteration of the outermost loops costs on average: bytes moved and operations, transcendentals
-/// counted higher.
+/// What an iteration of the outermost loops costs on average: bytes moved and instructions.
 int64_t IterationCost(const kernel::Kernel& kernel) {
   struct Counter {
     int64_t cost = 0;
@@ -70,7 +70,7 @@ int64_t IterationCost(const kernel::Kernel& kernel) {
         if (std::holds_alternative<kernel::LoadStmt>(stmt) || std::holds_alternative<kernel::StoreStmt>(stmt))
           cost += 4 * times;
         if (const auto* op = std::get_if<kernel::OpStmt>(&stmt))
-          cost += times * (Info(op->kind).category == OpCategory::Transcendental ? 8 : 1);
+          cost += times * kernel::CostOf(op->kind).instructions;
         if (const auto* loop = std::get_if<kernel::LoopStmt>(&stmt))
           Count(*loop->body, times * loop->loop.extent);
         if (const auto* reduce = std::get_if<kernel::ReduceStmt>(&stmt)) {

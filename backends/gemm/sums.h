@@ -9,8 +9,8 @@ namespace hlo::gemm {
 struct Uint128 {
   uint64_t low = 0, high = 0;
   Uint128() = default;
-  Uint128(int value)
-      : low(static_cast<uint64_t>(value)) {}  // NOLINT(google-explicit-constructor): like others
+  // NOLINTNEXTLINE(google-explicit-constructor): like others
+  Uint128(int value) : low(static_cast<uint64_t>(value)) {}
 };
 
 /// Calls f(E{}) with an unsigned integer type of a size.

@@ -12,6 +12,8 @@ constexpr int kMaxAttempts = 64;
 
 }  // namespace
 
+bool HasLoops(OpKind kind) { return Lowering::Has(kind); }
+
 Result<LoweredKernel> Lower(const Computation& fused, llvm::StringRef name) {
   LoopSplits splits;
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {

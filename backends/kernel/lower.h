@@ -14,6 +14,9 @@ struct LoweredKernel {
   llvm::SmallVector<std::pair<int64_t, int64_t>, 1> in_place;
 };
 
+/// Whether fused computations may contain the op, as far as its kind goes (some only as their root).
+bool HasLoops(OpKind kind);
+
 /// Errors: kernel-unsupported, naming the instruction that has no loops yet and why.
 Result<LoweredKernel> Lower(const Computation& fused, llvm::StringRef name);
 

@@ -23,6 +23,8 @@ class Lowering {
       : fused_(fused), splits_(splits), divide_(divide), builder_(lowered_.kernel) {}
   Result<LoweredKernel> Run(llvm::StringRef name);
   [[nodiscard]] bool wants_split() const { return wants_split_; }
+  /// See HasLoops.
+  static bool Has(OpKind kind) { return kind == OpKind::Scatter || FindEmitter(kind) != nullptr; }
 
  private:
   using Values = llvm::SmallVector<ValueId, 1>;
@@ -32,7 +34,7 @@ class Lowering {
 
   // One function per kind of op, found by table.
   using EmitFn = Result<Values> (Lowering::*)(const Instruction& inst, const Indices& at, ValueId mask);
-  static EmitFn FindEmitter(const Instruction& inst);
+  static EmitFn FindEmitter(OpKind kind);
   Result<Values> EmitParameter(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitConstant(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitIota(const Instruction& inst, const Indices& at, ValueId mask);

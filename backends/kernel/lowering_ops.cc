@@ -27,7 +27,7 @@ bool AllElementsEqual(const Literal& literal) {
 
 }  // namespace
 
-Lowering::EmitFn Lowering::FindEmitter(const Instruction& inst) {
+Lowering::EmitFn Lowering::FindEmitter(OpKind kind) {
   struct Row {
     OpKind kind;
     EmitFn emit;
@@ -56,8 +56,8 @@ Lowering::EmitFn Lowering::FindEmitter(const Instruction& inst) {
       {OpKind::Map, &Lowering::EmitCall},
   };
   for (const Row& row : kRows)
-    if (row.kind == inst.kind()) return row.emit;
-  return inst.info().Is(kElementwise) ? &Lowering::EmitElementwise : nullptr;
+    if (row.kind == kind) return row.emit;
+  return Info(kind).Is(kElementwise) ? &Lowering::EmitElementwise : nullptr;
 }
 
 Result<Lowering::Values> Lowering::Emit(const Instruction& inst, const Indices& at, ValueId mask) {
@@ -67,7 +67,7 @@ Result<Lowering::Values> Lowering::Emit(const Instruction& inst, const Indices& 
     for (const Memo& memo : it->second)
       if (memo.mask == mask && memo.at == at) return memo.values;
   }
-  const EmitFn emit = FindEmitter(inst);
+  const EmitFn emit = FindEmitter(inst.kind());
   if (emit == nullptr || inst.shape().HasDynamicDimension())
     return Error("kernel-unsupported", inst.loc(), "%{0} = {1} has no loops", inst.name(), inst.info().text);
   HLO_TRY(Values values, (this->*emit)(inst, at, mask));
@@ -158,7 +158,7 @@ Result<Lowering::Values> Lowering::EmitBitcastConvert(const Instruction& inst, c
     const ValueId bits = builder_.Op(OpKind::BitcastConvert, part, {value});
     ValueId moved = builder_.Op(OpKind::Convert, whole, {bits});
     if (k > 0) {
-      const ValueId by = builder_.Constant(whole, static_cast<uint64_t>(k * narrow));
+      const ValueId by = builder_.Constant(whole, static_cast<uint64_t>(k) * static_cast<uint64_t>(narrow));
       moved = builder_.Op(OpKind::ShiftLeft, whole, {moved, by});
     }
     all = all < 0 ? moved : builder_.Op(OpKind::Or, whole, {all, moved});

@@ -1,5 +1,6 @@
 #include "backends/kernel/schedule.h"
 
+#include "backends/kernel/op_cost.h"
 #include "backends/kernel/visit.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
@@ -78,8 +79,7 @@ bool Jumps(const Region& region, LoopId loop) {
 int64_t OpCount(const Region& region) {
   int64_t count = 0;
   ForEachStmt(region, [&](const Stmt& stmt) {
-    if (const auto* op = std::get_if<OpStmt>(&stmt))
-      count += Info(op->kind).category == OpCategory::Transcendental ? 8 : 1;
+    if (const auto* op = std::get_if<OpStmt>(&stmt)) count += CostOf(op->kind).instructions;
   });
   return count;
 }

@@ -1,5 +1,6 @@
 #include "backends/kernel/share.h"
 
+#include "backends/kernel/op_cost.h"
 #include "backends/kernel/visit.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -227,11 +228,6 @@ class Sharer {
 };
 
 }  // namespace
-
-bool IsExpensive(OpKind kind) {
-  return Info(kind).category == OpCategory::Transcendental || kind == OpKind::Divide ||
-         kind == OpKind::Remainder || kind == OpKind::Power;
-}
 
 int64_t ShareBetweenLoops(Kernel& kernel) { return Sharer(kernel).Run(); }
 

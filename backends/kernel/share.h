@@ -12,7 +12,4 @@ int64_t ShareBetweenLoops(Kernel& kernel);
 /// Bytes of local buffers that a kernel may have.
 constexpr int64_t kMaxLocalBytes = int64_t{256} << 10;
 
-/// Operations that are worth storing and loading.
-bool IsExpensive(OpKind kind);
-
 }  // namespace hlo::kernel

@@ -1,5 +1,7 @@
 #include "backends/tile/functions.h"
 
+#include "backends/kernel/op_cost.h"
+
 // NOLINTBEGIN(readability-identifier-naming): names of generated code
 #define HLO_TILE_MATH(Kind, operands)                                                     \
   extern "C" void hlo_tile_baseline_##Kind##_f32(void* const* buffers, int64_t, int64_t); \
@@ -72,12 +74,7 @@ double NanosecondsOf(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementT
     if (IsFloat(type) && Info(type).bits < 32) narrow += 1;
   }
   if (IsFloat(result) && Info(result).bits < 32) narrow += 1;
-  double ns = 0.02 * bytes + 0.4 * narrow;
-  const bool is_double = operands[0] == ElementType::F64 || operands[0] == ElementType::F16;
-  if (Info(kind).category == OpCategory::Transcendental) ns += is_double ? 2 : 0.6;
-  if (kind == OpKind::Divide || kind == OpKind::Remainder) ns += IsFloat(operands[0]) ? 0.4 : 3;
-  if (kind == OpKind::Remainder && IsFloat(operands[0])) ns += 10;
-  return ns;
+  return 0.02 * bytes + 0.4 * narrow + kernel::TileNanoseconds(kind, operands[0]);
 }
 
 /// Complex operations that the evaluator computes with the bits of compiled code.
