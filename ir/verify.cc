@@ -322,6 +322,8 @@ class Walk {
     bool in_order = true;  // numbers are positions, and larger than those of operands and predecessors
     for (const Instruction* inst : computation.instructions()) {
       names_.Add(inst->name());
+      // Names lie far apart, in the text of the module.
+      if (const Instruction* next = inst->next()) __builtin_prefetch(next->name().data());
       in_order &= inst->number() == number++;
       for (const Instruction* operand : inst->operands()) in_order &= operand->number() < number - 1;
       if (inst->has_extras()) in_order &= PredecessorsInOrder(*inst);

@@ -84,20 +84,33 @@ void VerifyNoRecursion(llvm::ArrayRef<const Instruction*> callers, Report& repor
 class NameCheck {
  public:
   explicit NameCheck(int64_t count);
+  /// The slot is fetched until the next name is added.
   void Add(llvm::StringRef name) {
-    const uint64_t hash = HashName(name);
-    const uint32_t rest = static_cast<uint32_t>(hash) | 1;  // 0 marks a free slot
-    size_t at = hash >> shift_;
+    Enter();
+    waiting_ = HashName(name);
+    waits_ = true;
+    __builtin_prefetch(&slots_[waiting_ >> shift_], /*rw=*/1);
+  }
+  /// Some name may repeat.
+  [[nodiscard]] bool suspicious() {
+    Enter();
+    return suspicious_;
+  }
+
+ private:
+  void Enter() {
+    if (!std::exchange(waits_, false)) return;
+    const uint32_t rest = static_cast<uint32_t>(waiting_) | 1;  // 0 marks a free slot
+    size_t at = waiting_ >> shift_;
     while (slots_[at] != 0 && slots_[at] != rest) at = (at + 1) & (slots_.size() - 1);
     suspicious_ |= slots_[at] == rest;
     slots_[at] = rest;
   }
-  /// Some name may repeat.
-  [[nodiscard]] bool suspicious() const { return suspicious_; }
 
- private:
   std::vector<uint32_t> slots_;  // low halves of hashes, whose high bits give the place; a power of two
   int shift_ = 0;
+  uint64_t waiting_ = 0;  // hash of the name added last, if waits_
+  bool waits_ = false;
   bool suspicious_ = false;
 };
 /// Reports the names that repeat.

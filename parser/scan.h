@@ -78,10 +78,13 @@ inline size_t FindPair(llvm::StringRef text, size_t at, char first, llvm::String
 #if defined(__SSE2__)
   const auto choice = [&](size_t i) { return next[std::min(i, next.size() - 1)]; };
   for (; at + 17 <= text.size(); at += 16) {
+    const __m128i here = Equal(Load(text.data() + at), first);
+    // Of several pairs to look for the first byte is rare enough for a branch.
+    if (next.size() > 1 && Bits(here) == 0) continue;
     const __m128i behind = Load(text.data() + at + 1);
     const __m128i either = _mm_or_si128(_mm_or_si128(Equal(behind, choice(0)), Equal(behind, choice(1))),
                                         _mm_or_si128(Equal(behind, choice(2)), Equal(behind, choice(3))));
-    if (const uint32_t found = Bits(_mm_and_si128(Equal(Load(text.data() + at), first), either)))
+    if (const uint32_t found = Bits(_mm_and_si128(here, either)))
       return at + static_cast<size_t>(std::countr_zero(found));
   }
 #endif
