@@ -132,7 +132,9 @@ class Grouper {
         if (user->operand(k) != &inst) continue;
         if (user == group.root && group.target() != nullptr && k == 0) return std::nullopt;
         // One of its operands is read as scalars, once for every row or column of the other.
-        if (user->kind() == OpKind::Dot && CostPerElement(inst) > 0) return std::nullopt;
+        if (user->kind() == OpKind::Dot && CostPerElement(inst) > 0 &&
+            user->shape().ElementCount() * ContractedElements(*user) != inst.shape().ElementCount())
+          return std::nullopt;
         if (user->kind() == OpKind::Scatter && 2 * k + 1 < user->operand_count()) return std::nullopt;
         for (const IndexMap& map : found->second) {
           const IndexMap& mine = group.loops.OperandMap(*user, k, map);

@@ -18,10 +18,17 @@ int64_t Taps(const Instruction& inst) {
   return taps;
 }
 
-int64_t ContractedElements(const Instruction& inst) {
-  int64_t count = 1;
-  for (const int64_t d : inst.attr<DotAttrs>().lhs_contracting_dims) count *= inst.operand(0)->shape().dim(d);
-  return count;
+/// A vector times a matrix that is widened on the way: reading it is all the work, so it is never stored
+/// wide.
+bool ReadsNarrowWeights(const Instruction& inst) {
+  if (inst.shape().element_type() != ElementType::F32) return false;
+  for (const int i : {0, 1}) {
+    const Instruction &weights = *inst.operand(i), &vector = *inst.operand(1 - i);
+    if (weights.kind() != OpKind::Convert || weights.users().size() != 1) continue;
+    if (Info(weights.operand(0)->shape().element_type()).bits > 8) continue;
+    if (vector.shape().ElementCount() == ContractedElements(inst)) return true;
+  }
+  return false;
 }
 
 bool IsSmallDot(const Instruction& inst) {
@@ -32,7 +39,7 @@ bool IsSmallDot(const Instruction& inst) {
       inst.shape().element_type() == ElementType::C128 || !is_plain(inst.shape()) ||
       !is_plain(inst.operand(0)->shape()) || !is_plain(inst.operand(1)->shape()))
     return false;
-  return inst.shape().ElementCount() * ContractedElements(inst) <= kMaxProducts;
+  return inst.shape().ElementCount() * ContractedElements(inst) <= kMaxProducts || ReadsNarrowWeights(inst);
 }
 
 int64_t ReducedElements(const Instruction& inst) {
@@ -119,6 +126,12 @@ constexpr struct {
 };
 
 }  // namespace
+
+int64_t ContractedElements(const Instruction& dot) {
+  int64_t count = 1;
+  for (const int64_t d : dot.attr<DotAttrs>().lhs_contracting_dims) count *= dot.operand(0)->shape().dim(d);
+  return count;
+}
 
 bool HasKernel(const Instruction& inst) {
   if (HasOrder(inst) || HasDynamicDimensions(inst) || !inst.extras().result_accuracy.is_default())

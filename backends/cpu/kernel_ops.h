@@ -11,6 +11,8 @@ std::string WhyNoKernel(const Instruction& inst);
 /// What an element of the result costs beyond what its operands cost, in the unit of
 /// kernel::OpCost::operations.
 int64_t CostPerElement(const Instruction& inst);
+/// How many products an element of a dot is the sum of.
+int64_t ContractedElements(const Instruction& dot);
 /// The array whose elements the loops of a kernel go over, if `inst` is its root: the result, or the update
 /// of what is changed in place.
 const Shape& IterationShape(const Instruction& inst);
