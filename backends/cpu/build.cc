@@ -101,31 +101,42 @@ class Builder {
     return sequence;
   }
 
+  void AppendNothing(const Instruction&, Sequence&) {}
+  void AppendCall(const Instruction& call, Sequence& sequence) {
+    Sequence body = BuildSequence(*call.callee());
+    std::move(body.begin(), body.end(), std::back_inserter(sequence));
+  }
+  void AppendWhile(const Instruction& loop, Sequence& sequence) {
+    const Computation& condition = *loop.callee(1);
+    Sequence test = BuildSequence(condition);
+    sequence.push_back(MakeWhileStep(loop, std::move(test), ValueOf(*condition.root()).leaves[0].slice,
+                                     BuildSequence(*loop.callee(0))));
+  }
+  void AppendConditional(const Instruction& inst, Sequence& sequence) {
+    std::vector<Sequence> branches;
+    for (const Computation* branch : inst.callees()) branches.push_back(BuildSequence(*branch));
+    sequence.push_back(
+        MakeConditionalStep(inst, ValueOf(*inst.operand(0)).leaves[0].slice, std::move(branches)));
+  }
+
   void Append(const Instruction& inst, Sequence& sequence) {
-    switch (inst.kind()) {
-      case OpKind::Parameter:
-      case OpKind::Constant: return;
-      case OpKind::Call: {
-        Sequence body = BuildSequence(*inst.callee());
-        std::move(body.begin(), body.end(), std::back_inserter(sequence));
-        return;
-      }
-      case OpKind::While: {
-        const Computation& condition = *inst.callee(1);
-        Sequence test = BuildSequence(condition);
-        sequence.push_back(MakeWhileStep(inst, std::move(test), ValueOf(*condition.root()).leaves[0].slice,
-                                         BuildSequence(*inst.callee(0))));
-        return;
-      }
-      case OpKind::Conditional: {
-        std::vector<Sequence> branches;
-        for (const Computation* branch : inst.callees()) branches.push_back(BuildSequence(*branch));
-        sequence.push_back(
-            MakeConditionalStep(inst, ValueOf(*inst.operand(0)).leaves[0].slice, std::move(branches)));
-        return;
-      }
-      default: break;
-    }
+    // What is no step, or steps around others.
+    static constexpr struct {
+      OpKind kind;
+      void (Builder::*append)(const Instruction&, Sequence&);
+    } kRows[] = {
+        {OpKind::Parameter, &Builder::AppendNothing},
+        {OpKind::Constant, &Builder::AppendNothing},
+        {OpKind::Call, &Builder::AppendCall},
+        {OpKind::While, &Builder::AppendWhile},
+        {OpKind::Conditional, &Builder::AppendConditional},
+    };
+    for (const auto& row : kRows)
+      if (row.kind == inst.kind()) return (this->*row.append)(inst, sequence);
+    AppendStep(inst, sequence);
+  }
+
+  void AppendStep(const Instruction& inst, Sequence& sequence) {
     Value result = ValueOf(inst);
     const bool writes = llvm::any_of(result.leaves, [](const Leaf& leaf) { return leaf.written; });
     if (!writes && !inst.info().Is(kSideEffect)) return;

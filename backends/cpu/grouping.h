@@ -1,4 +1,4 @@
-// Groups of instructions that become kernels (cpu-performance §2.6).
+// Groups of instructions that become kernels.
 #pragma once
 #include "ir/module.h"
 
