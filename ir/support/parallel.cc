@@ -1,10 +1,13 @@
 #include "ir/support/parallel.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <fstream>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 
@@ -169,21 +172,38 @@ Pool& ThePool() {
   return *pool;
 }
 
+/// What a small file says; empty if it cannot be read. Every program reads some at its start: without the
+/// buffers and locales of a stream.
+std::string ReadSmallFile(const std::string& path) {
+  std::string text;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  char piece[1024];
+  for (ssize_t count; (count = read(file, piece, sizeof piece)) > 0 || (count < 0 && errno == EINTR);)
+    if (count > 0) text.append(piece, static_cast<size_t>(count));
+  close(file);
+  return text;
+}
+
+/// The number at the start of the text; 0 if there is none.
+double LeadingNumber(llvm::StringRef text) { return std::strtod(text.str().c_str(), nullptr); }
+
+/// CPUs granted by that quota per period; 0 if unlimited or unknown.
+int GrantedCpus(double quota, double period) {
+  return quota > 0 && period > 0 ? static_cast<int>(std::ceil(quota / period)) : 0;
+}
+
 /// CPUs granted by the quota of a cgroup v2 folder; 0 if unlimited or unknown.
 int CgroupV2Quota(const std::string& folder) {
-  std::ifstream file(folder + "/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 0;
-  return static_cast<int>(std::ceil(std::strtod(quota.c_str(), nullptr) / period));
+  const std::string text = ReadSmallFile(folder + "/cpu.max");
+  const auto [quota, period] = llvm::StringRef(text).split(' ');
+  return quota == "max" ? 0 : GrantedCpus(LeadingNumber(quota), LeadingNumber(period));
 }
 
 /// The same for cgroup v1.
 int CgroupV1Quota(const std::string& folder) {
-  std::ifstream quota_file(folder + "/cpu.cfs_quota_us"), period_file(folder + "/cpu.cfs_period_us");
-  double quota = 0, period = 0;
-  if (!(quota_file >> quota) || !(period_file >> period) || quota <= 0 || period <= 0) return 0;
-  return static_cast<int>(std::ceil(quota / period));
+  const double quota = LeadingNumber(ReadSmallFile(folder + "/cpu.cfs_quota_us"));
+  return quota > 0 ? GrantedCpus(quota, LeadingNumber(ReadSmallFile(folder + "/cpu.cfs_period_us"))) : 0;
 }
 
 /// The tightest CPU quota of the groups this process is in, from its own group up to the root.
@@ -192,19 +212,20 @@ int CgroupQuota() {
   auto tighten = [&](int quota) {
     if (quota > 0 && (best == 0 || quota < best)) best = quota;
   };
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    const auto [number, rest] = llvm::StringRef(line).split(':');
+  const std::string groups = ReadSmallFile("/proc/self/cgroup");
+  for (const llvm::StringRef line : llvm::split(groups, '\n')) {
+    const auto [number, rest] = line.split(':');
+    if (line.empty()) continue;
     const auto [controllers, path] = rest.split(':');
     if (!controllers.empty() && !llvm::is_contained(llvm::split(controllers, ','), "cpu")) continue;
-    llvm::StringRef at = path;
+    llvm::StringRef at = path.rtrim('/');
     for (;;) {
       if (controllers.empty())
         tighten(CgroupV2Quota("/sys/fs/cgroup" + at.str()));
       else
         tighten(CgroupV1Quota("/sys/fs/cgroup/cpu" + at.str()));
       if (at.empty()) break;
-      at = at.rsplit('/').first;
+      at = at.take_front(at.contains('/') ? at.rfind('/') : 0);
     }
   }
   return best;
