@@ -43,6 +43,23 @@ bool ReachesElementwise(const Instruction& from, const Instruction& to) {
   return true;
 }
 
+/// Whether every way from `from` leads through elementwise operations on equal dimensions to elements of the
+/// tuple `root`, one of them `to`.
+bool ReachesElements(const Instruction& from, const Instruction& to, const Instruction& root) {
+  llvm::SmallVector<const Instruction*, 8> todo = {&from};
+  llvm::DenseSet<const Instruction*> seen = {&from, &root};
+  while (!todo.empty()) {
+    const Instruction* at = todo.pop_back_val();
+    for (const Instruction* user : at->users()) {
+      if (user == &root && at == &from) return false;
+      if (!seen.insert(user).second) continue;
+      if (!user->info().Is(kElementwise) || !SameDims(user->shape(), from.shape())) return false;
+      todo.push_back(user);
+    }
+  }
+  return seen.contains(&to);
+}
+
 /// The slice begins at `start` in dimension `i` and leaves nothing out.
 bool SameStart(const Instruction& slice, int64_t i, const Instruction& start) {
   const std::optional<int64_t> known = ScalarIntValue(start);
@@ -211,25 +228,28 @@ const llvm::SmallVector<OutputOperandAlias, 1>& SharingRules::InPlace(const Inst
 
 bool SharingRules::MayShare(const Instruction& user, int64_t operand, llvm::ArrayRef<int64_t> index,
                             llvm::ArrayRef<int64_t> output) {
-  // Elementwise results are single arrays; fusions with several results may still read when the first is
-  // written.
-  if (!index.empty() || !output.empty()) return false;
+  if (!index.empty() || output.size() > 1) return false;
   const Shape& from = user.operand(operand)->shape();
-  if (!from.IsArray() || !user.shape().IsArray() || !(from == user.shape())) return false;
+  const Shape* to = user.shape().Subshape(output);
+  if (!from.IsArray() || !to || !to->IsArray() || !(from == *to)) return false;
   if (user.kind() == OpKind::Copy) return false;
-  if (user.kind() == OpKind::Fusion) return FusionMayShare(user, operand);
-  return user.info().Is(kElementwise);
+  if (user.kind() == OpKind::Fusion) return FusionMayShare(user, operand, output.empty() ? -1 : output[0]);
+  return output.empty() && user.info().Is(kElementwise);
 }
 
-bool SharingRules::FusionMayShare(const Instruction& fusion, int64_t operand) {
-  const auto [it, fresh] = fusions_.try_emplace({&fusion, operand}, false);
+bool SharingRules::FusionMayShare(const Instruction& fusion, int64_t operand, int64_t output) {
+  const auto [it, fresh] = fusions_.try_emplace({&fusion, {operand, output}}, false);
   if (!fresh || fusion.callees().empty()) return it->second;
   const Computation& body = *fusion.callee();
   const Instruction* root = body.root();
   if (operand >= static_cast<int64_t>(body.parameters().size()) || !root) return false;
   const Instruction& parameter = *body.parameter(operand);
   const FusionKind kind = fusion.attr<FusionAttrs>().kind;
-  if (kind == FusionKind::Loop || kind == FusionKind::Input) {
+  if (output >= 0) {
+    // One loop computes all elements of a place, also those of other results, before it writes them.
+    it->second = kind == FusionKind::Loop && root->kind() == OpKind::Tuple &&
+                 ReachesElements(parameter, *root->operand(output), *root);
+  } else if (kind == FusionKind::Loop || kind == FusionKind::Input) {
     it->second = &parameter != root && root->info().Is(kElementwise) &&
                  SameDims(root->shape(), parameter.shape()) && ReachesElementwise(parameter, *root);
   } else if (kind == FusionKind::Output && root->kind() == OpKind::Add) {

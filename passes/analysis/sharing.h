@@ -24,8 +24,9 @@ class SharingRules {
   const llvm::SmallVector<OutputOperandAlias, 1>& InPlace(const Instruction& instruction);
 
  private:
-  bool FusionMayShare(const Instruction& fusion, int64_t operand);
-  llvm::DenseMap<std::pair<const Instruction*, int64_t>, bool> fusions_;
+  /// `output`: the element of the result, or -1 if it is an array.
+  bool FusionMayShare(const Instruction& fusion, int64_t operand, int64_t output);
+  llvm::DenseMap<std::pair<const Instruction*, std::pair<int64_t, int64_t>>, bool> fusions_;
   llvm::DenseMap<const Instruction*, llvm::SmallVector<OutputOperandAlias, 1>> in_place_;
 };
 
