@@ -13,8 +13,8 @@ struct OpCost {
   /// Roughly the instructions of its code, which say how much unrolling is worth: a division is one.
   int64_t instructions;
   /// Nanoseconds in interpreted tiles beyond those of moving operands and result: integers, what is computed
-  /// in f32, what is computed in f64.
-  double tile_integer, tile_single, tile_double;
+  /// in f32, what is computed in f64, complex numbers.
+  double tile_integer, tile_single, tile_double, tile_complex;
 };
 
 const OpCost& CostOf(OpKind kind);

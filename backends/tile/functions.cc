@@ -3,15 +3,11 @@
 #include "backends/kernel/op_cost.h"
 
 // NOLINTBEGIN(readability-identifier-naming): names of generated code
-#define HLO_TILE_MATH(Kind, operands)                                                     \
-  extern "C" void hlo_tile_baseline_##Kind##_f32(void* const* buffers, int64_t, int64_t); \
-  extern "C" void hlo_tile_baseline_##Kind##_f64(void* const* buffers, int64_t, int64_t); \
-  extern "C" void hlo_tile_avx2_##Kind##_f32(void* const* buffers, int64_t, int64_t);     \
-  extern "C" void hlo_tile_avx2_##Kind##_f64(void* const* buffers, int64_t, int64_t);     \
-  extern "C" void hlo_tile_avx512_##Kind##_f32(void* const* buffers, int64_t, int64_t);   \
-  extern "C" void hlo_tile_avx512_##Kind##_f64(void* const* buffers, int64_t, int64_t);
+#define HLO_TILE_CODE(Kind, operands, Type, type)                                            \
+  extern "C" void hlo_tile_baseline_##Kind##_##type(void* const* buffers, int64_t, int64_t); \
+  extern "C" void hlo_tile_avx2_##Kind##_##type(void* const* buffers, int64_t, int64_t);     \
+  extern "C" void hlo_tile_avx512_##Kind##_##type(void* const* buffers, int64_t, int64_t);
 #include "backends/tile/math_ops.inc"
-#undef HLO_TILE_MATH
 // NOLINTEND(readability-identifier-naming)
 
 namespace hlo::tile {
@@ -45,23 +41,22 @@ InstructionSet BestSet() {
 
 struct Row {
   OpKind kind;
-  KernelFn f32[3], f64[3];  // by instruction set
+  ElementType type;
+  KernelFn functions[3];  // by instruction set
 };
 constexpr Row kRows[] = {
-#define HLO_TILE_MATH(Kind, operands)                                                         \
-  {OpKind::Kind,                                                                              \
-   {Run<hlo_tile_baseline_##Kind##_f32, operands>, Run<hlo_tile_avx2_##Kind##_f32, operands>, \
-    Run<hlo_tile_avx512_##Kind##_f32, operands>},                                             \
-   {Run<hlo_tile_baseline_##Kind##_f64, operands>, Run<hlo_tile_avx2_##Kind##_f64, operands>, \
-    Run<hlo_tile_avx512_##Kind##_f64, operands>}},
+#define HLO_TILE_CODE(Kind, operands, Type, type)                                                   \
+  {OpKind::Kind,                                                                                    \
+   ElementType::Type,                                                                               \
+   {Run<hlo_tile_baseline_##Kind##_##type, operands>, Run<hlo_tile_avx2_##Kind##_##type, operands>, \
+    Run<hlo_tile_avx512_##Kind##_##type, operands>}},
 #include "backends/tile/math_ops.inc"
-#undef HLO_TILE_MATH
 };
 
 KernelFn FindMath(OpKind kind, ElementType type) {
   static const auto set = static_cast<size_t>(BestSet());
   for (const Row& row : kRows)
-    if (row.kind == kind) return type == ElementType::F64 ? row.f64[set] : row.f32[set];
+    if (row.kind == kind && row.type == type) return row.functions[set];
   return nullptr;
 }
 
@@ -79,9 +74,9 @@ double NanosecondsOf(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementT
 
 /// Complex operations that the evaluator computes with the bits of compiled code.
 bool HasSameBits(OpKind kind) {
-  constexpr OpKind kKinds[] = {OpKind::Add,     OpKind::Subtract, OpKind::Negate,  OpKind::Multiply,
-                               OpKind::Real,    OpKind::Imag,     OpKind::Complex, OpKind::Compare,
-                               OpKind::Convert, OpKind::Select};
+  constexpr OpKind kKinds[] = {OpKind::Add,     OpKind::Subtract, OpKind::Negate,        OpKind::Multiply,
+                               OpKind::Real,    OpKind::Imag,     OpKind::Complex,       OpKind::Compare,
+                               OpKind::Convert, OpKind::Select,   OpKind::BitcastConvert};
   return llvm::is_contained(kKinds, kind);
 }
 
@@ -89,7 +84,8 @@ bool HasSameBits(OpKind kind) {
 
 std::optional<Function> FindFunction(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result,
                                      const Attrs& attrs) {
-  if (IsComplex(operands[0]) && !HasSameBits(kind)) return std::nullopt;
+  if (IsComplex(operands[0]) && !HasSameBits(kind) && FindMath(kind, operands[0]) == nullptr)
+    return std::nullopt;
   const auto kernel = FindKernel(kind, operands, result, attrs, FindMath);
   if (!kernel) return std::nullopt;
   return Function{*kernel, NanosecondsOf(kind, operands, result)};

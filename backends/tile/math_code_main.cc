@@ -3,6 +3,7 @@
 //
 // Usage: tile_math_code baseline|avx2|avx512 FILE
 #include "backends/kernel/builder.h"
+#include "backends/llvm/complex_math.h"
 #include "backends/llvm/emit_kernel.h"
 #include "backends/llvm/emit_ops.h"
 #include "backends/llvm/types.h"
@@ -20,38 +21,41 @@ namespace {
 struct InstructionSet {
   const char *name, *features;
   codegen::VectorUnit unit;
-  int32_t lanes;  // where there is no fused multiply-add, each of a vector would be a call
+  int32_t lanes;          // where there is no fused multiply-add, each of a vector would be a call
+  int32_t complex_lanes;  // they compute in f64: as many as fill a vector
 };
 constexpr InstructionSet kSets[] = {
-    {"baseline", "", codegen::VectorUnit::Common, 1},
-    {"avx2", "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+popcnt", codegen::VectorUnit::Avx2, 16},
+    {"baseline", "", codegen::VectorUnit::Common, 1, 1},
+    {"avx2", "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+popcnt", codegen::VectorUnit::Avx2, 16, 4},
     {"avx512",
      "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+popcnt,+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl",
-     codegen::VectorUnit::Avx512, 16},
+     codegen::VectorUnit::Avx512, 16, 8},
 };
 
 struct Operation {
   OpKind kind;
   const char* name;
   int operands;
+  ElementType type;
 };
 constexpr Operation kOperations[] = {
-#define HLO_TILE_MATH(Kind, operands) {OpKind::Kind, #Kind, operands},
+#define HLO_TILE_CODE(Kind, operands, Type, type) {OpKind::Kind, #Kind, operands, ElementType::Type},
 #include "backends/tile/math_ops.inc"
-#undef HLO_TILE_MATH
 };
 
 /// out[i] = op(in[i], …) for the iterations that the caller names.
-kernel::Kernel MakeKernel(const Operation& op, ElementType type, const InstructionSet& set) {
+kernel::Kernel MakeKernel(const Operation& op, const InstructionSet& set) {
   // Not a multiple of the lanes: callers name any number of iterations.
   constexpr int64_t kMost = (int64_t{1} << 20) + 1;
   kernel::Kernel kernel;
-  kernel.name = (llvm::Twine("hlo_tile_") + set.name + "_" + op.name + "_" + ToString(type)).str();
-  for (int i = 0; i <= op.operands; ++i) kernel.buffers.push_back({type, kMost, i == op.operands});
+  kernel.name = (llvm::Twine("hlo_tile_") + set.name + "_" + op.name + "_" + ToString(op.type)).str();
+  const ElementType result = op.kind == OpKind::Abs ? RealPartType(op.type) : op.type;
+  for (int i = 0; i < op.operands; ++i) kernel.buffers.push_back({op.type, kMost, false});
+  kernel.buffers.push_back({result, kMost, true});
   kernel::KernelBuilder builder(kernel);
   kernel::LoopStmt loop;
   loop.loop = {builder.NewLoop(kMost), kMost};
-  loop.loop.width = set.lanes;
+  loop.loop.width = IsComplex(op.type) ? set.complex_lanes : set.lanes;
   loop.loop.parallel = true;
   loop.body = std::make_unique<kernel::Region>();
   builder.Open(*loop.body, {loop.loop.id});
@@ -59,7 +63,7 @@ kernel::Kernel MakeKernel(const Operation& op, ElementType type, const Instructi
   at.AddLoop(loop.loop.id, 1);
   llvm::SmallVector<kernel::ValueId, 2> operands;
   for (int i = 0; i < op.operands; ++i) operands.push_back(builder.Load(i, at));
-  builder.Store(op.operands, at, builder.Op(op.kind, type, operands));
+  builder.Store(op.operands, at, builder.Op(op.kind, result, operands));
   builder.Close();
   builder.Append(std::move(loop));
   return kernel;
@@ -70,15 +74,22 @@ int Fail(const llvm::Twine& why) {
   return 1;
 }
 
-bool IsListed(OpKind kind) {
-  return llvm::any_of(kOperations, [&](const Operation& op) { return op.kind == kind; });
+bool IsListed(OpKind kind, ElementType type) {
+  return llvm::any_of(kOperations, [&](const Operation& op) { return op.kind == kind && op.type == type; });
+}
+
+/// Whether compiled code differs from the evaluator's, which multiplies complex numbers alike.
+bool IsWanted(OpKind kind, ElementType type) {
+  if (!IsComplex(type)) return codegen::FindMath(kind, false) != nullptr;
+  const auto range = type == ElementType::C128 ? codegen::PartRange::OfF64 : codegen::PartRange::OfF32;
+  return kind != OpKind::Multiply && codegen::FindComplexMath(kind, range) != nullptr;
 }
 
 int Generate(const InstructionSet& set, llvm::StringRef file) {
   for (size_t i = 0; i < AllOps().size(); ++i)
-    if (const auto kind = static_cast<OpKind>(i);
-        codegen::FindMath(kind, false) != nullptr && !IsListed(kind))
-      return Fail("math_ops.inc lacks " + Info(kind).text);
+    for (const ElementType type : {ElementType::F32, ElementType::F64, ElementType::C64, ElementType::C128})
+      if (const auto kind = static_cast<OpKind>(i); IsWanted(kind, type) && !IsListed(kind, type))
+        return Fail("math_ops.inc lacks " + Info(kind).text + " of " + ToString(type));
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();
@@ -97,9 +108,8 @@ int Generate(const InstructionSet& set, llvm::StringRef file) {
   codegen::SetVectorUnit(module, set.unit);
   module.setPICLevel(llvm::PICLevel::SmallPIC);
   for (const Operation& op : kOperations)
-    for (const ElementType type : {ElementType::F32, ElementType::F64})
-      if (const Status status = codegen::EmitKernel(MakeKernel(op, type, set), module); !status)
-        return Fail(status.error().message);
+    if (const Status status = codegen::EmitKernel(MakeKernel(op, set), module); !status)
+      return Fail(status.error().message);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     function.addFnAttr("target-cpu", "x86-64");

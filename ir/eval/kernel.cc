@@ -121,7 +121,8 @@ class KernelFinder {
   void Arithmetic() {
     const ElementType type = operands_[0];
     if (IsComplex(type)) {
-      kernel_.fn_ = kernels::ComplexKernel(kind_, type);
+      if (functions_ != nullptr) kernel_.fn_ = functions_(kind_, type);
+      if (kernel_.fn_ == nullptr) kernel_.fn_ = kernels::ComplexKernel(kind_, type);
       return;
     }
     if (IsFloat(type)) {

@@ -55,7 +55,7 @@ class Kernel {
   bool expensive_ = false;
 };
 
-/// Functions of F32 or F64 that take the place of the evaluator's; null where it has none.
+/// Functions of F32, F64, C64 or C128 that take the place of the evaluator's; null where it has none.
 using FloatFunctions = KernelFn (*)(OpKind kind, ElementType type);
 
 /// The kernel of an op for these operand and result types. `attrs` of compare and reduce-precision
