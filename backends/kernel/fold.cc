@@ -58,7 +58,7 @@ class Folder {
 
  private:
   /// In unpacked storage.
-  using Bits = std::array<uint8_t, 16>;
+  struct alignas(16) Bits : std::array<uint8_t, 16> {};
 
   const std::optional<Bits>& Known(ValueId value) const { return known_[static_cast<size_t>(value)]; }
 
