@@ -18,7 +18,7 @@ class StructuredStep final : public Step {
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override {
-    return (plan_.library ? "" : "loops of its own: ") + plan_.how;
+    return (plan_.uses_library ? "" : "loops of its own: ") + plan_.how;
   }
 
  private:

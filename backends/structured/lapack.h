@@ -39,13 +39,13 @@ template <lapack::Routine routine, class Problem>
 Result<Plan> PlanWithLibrary(const Instruction& inst, char prefix, int64_t size, const Problem& problem,
                              int64_t in_place) {
   const lapack::Found found = lapack::FindRoutine(routine, prefix, size);
-  if (!found.library) return Unsupported(inst, found.how);
+  if (!found.uses_library) return Unsupported(inst, found.how);
   auto run = [problem, prefix, function = found.function](void* const* arrays) {
     VisitLapackType(prefix, [&]<class T>() {
       problem.template Run<T>(reinterpret_cast<lapack::Function<routine, T>*>(function), arrays);
     });
   };
-  return Plan{found.how, std::move(run), in_place, /*library=*/true};
+  return Plan{found.how, std::move(run), in_place, /*uses_library=*/true};
 }
 
 }  // namespace hlo::structured

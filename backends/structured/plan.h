@@ -18,7 +18,7 @@ struct Plan {
   /// The operand that the result may lie in the place of; -1: none.
   int64_t in_place = -1;
   /// `how` names the library that does the work.
-  bool library = false;
+  bool uses_library = false;
 };
 
 /// What a plan may use, and what it returns where it has no way for the instruction: kernel-unsupported with

@@ -55,7 +55,7 @@ using Function = typename Prototype<routine, T>::Of;
 /// Where a routine comes from.
 struct Found {
   void* function;
-  bool library;
+  bool uses_library;
   std::string how;  // for --explain-codegen: "library: openblas spotrf", or "own loops: …" with the reason
 };
 
