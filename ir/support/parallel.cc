@@ -1,11 +1,8 @@
 #include "ir/support/parallel.h"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <mutex>
@@ -13,6 +10,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace hlo {
 namespace {
@@ -172,17 +170,10 @@ Pool& ThePool() {
   return *pool;
 }
 
-/// What a small file says; empty if it cannot be read. Every program reads some at its start: without the
-/// buffers and locales of a stream.
-std::string ReadSmallFile(const std::string& path) {
-  std::string text;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return text;
-  char piece[1024];
-  for (ssize_t count; (count = read(file, piece, sizeof piece)) > 0 || (count < 0 && errno == EINTR);)
-    if (count > 0) text.append(piece, static_cast<size_t>(count));
-  close(file);
-  return text;
+/// What a file of the system says; empty if it cannot be read.
+std::string ReadSystemFile(const std::string& path) {
+  const auto file = llvm::MemoryBuffer::getFileAsStream(path);
+  return file ? (*file)->getBuffer().str() : "";
 }
 
 /// The number at the start of the text; 0 if there is none.
@@ -195,15 +186,15 @@ int GrantedCpus(double quota, double period) {
 
 /// CPUs granted by the quota of a cgroup v2 folder; 0 if unlimited or unknown.
 int CgroupV2Quota(const std::string& folder) {
-  const std::string text = ReadSmallFile(folder + "/cpu.max");
+  const std::string text = ReadSystemFile(folder + "/cpu.max");
   const auto [quota, period] = llvm::StringRef(text).split(' ');
   return quota == "max" ? 0 : GrantedCpus(LeadingNumber(quota), LeadingNumber(period));
 }
 
 /// The same for cgroup v1.
 int CgroupV1Quota(const std::string& folder) {
-  const double quota = LeadingNumber(ReadSmallFile(folder + "/cpu.cfs_quota_us"));
-  return quota > 0 ? GrantedCpus(quota, LeadingNumber(ReadSmallFile(folder + "/cpu.cfs_period_us"))) : 0;
+  const double quota = LeadingNumber(ReadSystemFile(folder + "/cpu.cfs_quota_us"));
+  return quota > 0 ? GrantedCpus(quota, LeadingNumber(ReadSystemFile(folder + "/cpu.cfs_period_us"))) : 0;
 }
 
 /// The tightest CPU quota of the groups this process is in, from its own group up to the root.
@@ -212,7 +203,7 @@ int CgroupQuota() {
   auto tighten = [&](int quota) {
     if (quota > 0 && (best == 0 || quota < best)) best = quota;
   };
-  const std::string groups = ReadSmallFile("/proc/self/cgroup");
+  const std::string groups = ReadSystemFile("/proc/self/cgroup");
   for (const llvm::StringRef line : llvm::split(groups, '\n')) {
     const auto [number, rest] = line.split(':');
     if (line.empty()) continue;
