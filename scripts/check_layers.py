@@ -30,7 +30,8 @@ LAYERS = {
     'passes/rewrite': [*BASE, 'ir', 'passes/analysis', 'ir/infer', 'ir/verify', 'ir/eval'],
     'passes/rules': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'ir/infer', 'ir/verify', 'ir/eval'],
     'passes': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'ir/infer', 'ir/verify', 'ir/eval'],
-    'tools/viz': [*BASE, 'ir'],
+    'tools/viz': [*BASE, 'ir', 'ir/infer', 'ir/eval', 'passes/analysis'],
+    'tools/diff': [*BASE, 'ir', 'ir/infer', 'ir/eval', 'passes/analysis', 'tools/viz'],
     'tools/proto': [*BASE, 'ir'],
     'backends/kernel': [*BASE, 'ir', 'ir/infer', 'ir/eval'],
     'backends/gemm': [*BASE, 'ir', 'ir/eval'],
@@ -38,7 +39,7 @@ LAYERS = {
     'backends/llvm': [*BASE, 'ir', 'backends/kernel'],
     'backends/tile': [*BASE, 'ir', 'ir/eval', 'backends/kernel', 'backends/llvm'],
     'backends/cpu': [*BASE, 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/gemm', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'backends'],
-    'tools': ['tools/viz', 'tools/proto', *BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends', 'backends/interpreter', 'backends/cpu'],
+    'tools': ['tools/viz', 'tools/diff', 'tools/proto', *BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends', 'backends/interpreter', 'backends/cpu'],
 }
 LAYERS['tools/testing'] = [*LAYERS['tools'], 'tools']
 # Tests of any layer may parse and verify text.

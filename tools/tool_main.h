@@ -18,5 +18,7 @@ using ToolMain = int(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_tex
 
 ToolMain HloOptMain;
 ToolMain HloRunMain;
+ToolMain HloDiffMain;
+ToolMain HloVizMain;
 
 }  // namespace hlo

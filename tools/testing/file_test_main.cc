@@ -138,6 +138,8 @@ int Main(const Options& options, const char* program) {
   ToolTable tools;
   tools["hlo-opt"] = HloOptMain;
   tools["hlo-run"] = HloRunMain;
+  tools["hlo-diff"] = HloDiffMain;
+  tools["hlo-viz"] = HloVizMain;
   Runner runner(tools, folder.str().str());
   Counts counts;
   for (const std::string& file : options.files) RunFile(runner, file, options, counts);

@@ -1,0 +1,3 @@
+#include "tools/process.h"
+
+int main(int argc, char** argv) { return hlo::RunToolProcess(hlo::HloVizMain, argc, argv); }
