@@ -23,19 +23,34 @@ Result<std::unique_ptr<Module>> ReadSide(const HloDiffOptions& options, const st
   return module;
 }
 
+/// --output-format, or what the extension of the output says.
+Result<const DiffFormatInfo*> FindFormat(const HloDiffOptions& options) {
+  std::vector<llvm::StringRef> words;
+  const llvm::StringRef extension =
+      options.output == "-" ? llvm::StringRef() : llvm::StringRef(options.output).rsplit('.').second;
+  const DiffFormatInfo* by_extension = AllDiffFormats().data();
+  for (const DiffFormatInfo& format : AllDiffFormats()) {
+    words.push_back(format.word);
+    if (!format.extension.empty() && format.extension == extension) by_extension = &format;
+  }
+  if (options.output_format.empty()) return by_extension;
+  if (const DiffFormatInfo* format = FindDiffFormat(options.output_format)) return format;
+  return UnknownWord({"--output-format", options.output_format}, words);
+}
+
 Status Compare(const HloDiffOptions& options, llvm::ArrayRef<std::string> files, llvm::StringRef stdin_text,
                DiagnosticSink& sink, llvm::raw_ostream& out) {
   if (files.size() != 2)
     return Error("usage-option", {}, "found {0} inputs, expected two: OLD NEW", files.size());
+  HLO_TRY(const DiffFormatInfo* format, FindFormat(options));
   HLO_TRY(const auto left, ReadSide(options, files[0], stdin_text, sink));
   if (!left) return {};
   HLO_TRY(const auto right, ReadSide(options, files[1], stdin_text, sink));
   if (!right) return {};
-  const ModuleDiff diff = CompareModules(*left, *right);
-  out << files[0] << " -> " << files[1] << ':';
-  for (int k = 0; k < kDiffKindCount; ++k)
-    out << ' ' << diff.counts[k] << ' ' << ToString(static_cast<DiffKind>(k))
-        << (k + 1 < kDiffKindCount ? "," : "\n");
+  const ModuleDiff diff = CompareModules(*left, *right, options.compare);
+  HLO_TRY(OutputFile file, OutputFile::Open(options.output, out, files));
+  HLO_CHECK_OK(format->write(file.stream(), {diff, files[0], files[1], options.report}));
+  HLO_CHECK_OK(file.Commit());
   if (!diff.Equal() && options.exit_code) sink.Raise(kNegative);
   return {};
 }

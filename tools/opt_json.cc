@@ -1,5 +1,6 @@
 #include "tools/opt_json.h"
 
+#include "ir/support/line_table.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/JSON.h"
 
@@ -19,24 +20,6 @@ std::string Text(F&& print) {
   print(os);
   return Utf8(text);
 }
-
-/// Line numbers of many positions.
-class LineTable {
- public:
-  int64_t Line(const Loc& loc) {
-    std::vector<uint32_t>& starts = starts_[loc.source];
-    if (starts.empty()) {
-      starts.push_back(0);
-      const StringRef text = loc.source->text();
-      for (size_t at = text.find('\n'); at != StringRef::npos; at = text.find('\n', at + 1))
-        starts.push_back(static_cast<uint32_t>(at + 1));
-    }
-    return llvm::upper_bound(starts, loc.begin) - starts.begin();
-  }
-
- private:
-  llvm::DenseMap<const SourceBuffer*, std::vector<uint32_t>> starts_;
-};
 
 /// How a computation is used; the first caller decides.
 StringRef KindOf(const Computation& computation) {

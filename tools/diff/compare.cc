@@ -66,7 +66,8 @@ ModuleDiff CompareModules(const Module& left, const Module& right, const DiffOpt
   diff.left = &left;
   diff.right = &right;
   llvm::DenseSet<const Computation*> seen;
-  for (const Computation* r : llvm::reverse(right.PostOrder())) {
+  const std::vector<Computation*> left_order = left.PostOrder(), right_order = right.PostOrder();
+  for (const Computation* r : llvm::reverse(right_order)) {
     const Computation* l = r->IsEntry() ? left.entry() : left.FindComputation(r->name());
     if (l && !seen.insert(l).second) l = nullptr;
     diff.computations.push_back({l, r, l ? MatchedBy::Similarity : MatchedBy::Nothing});
@@ -75,7 +76,7 @@ ModuleDiff CompareModules(const Module& left, const Module& right, const DiffOpt
     else
       AddAll(diff, *r, /*left=*/false);
   }
-  for (const Computation* l : llvm::reverse(left.PostOrder()))
+  for (const Computation* l : llvm::reverse(left_order))
     if (!seen.contains(l)) {
       diff.computations.push_back({l, nullptr, MatchedBy::Nothing});
       AddAll(diff, *l, /*left=*/true);

@@ -55,7 +55,7 @@ struct DiffOptions {
   uint32_t ignored =
       1u << static_cast<int>(DiffProperty::Metadata) | 1u << static_cast<int>(DiffProperty::Names);
   bool strict_order = false;  // operands of commutative operations in another order are a change
-  /// Steps after which matching gets cheaper; DiffResult::cut_short tells. Never makes "equal" wrong.
+  /// Steps after which matching gets cheaper; ModuleDiff::cut_short tells. Never makes "equal" wrong.
   int64_t max_effort = 200'000'000;
   std::vector<std::pair<const Instruction*, const Instruction*>> hints;  // left, right: certainly the same
 
@@ -76,8 +76,9 @@ struct DiffEntry {
   const Instruction* left = nullptr;    // null: added
   const Instruction* right = nullptr;   // null: removed
   std::vector<PropertyChange> changes;  // in the order of printing
-  std::string note;    // what a move is: `fused`, `hoisted`, `outlined`, `later in the schedule`
-  int32_t group = -1;  // entries that are the same change in several places share a number
+  std::string note;     // what a move is: `fused`, `hoisted`, `outlined`, `later in the schedule`
+  int32_t group = -1;   // entries that are the same change in several places share a number
+  bool hidden = false;  // counted, but left out of the report by --only, --opcode or --computation
 };
 
 /// Two computations that correspond, or one that has no counterpart (the other is null).

@@ -1,0 +1,50 @@
+// How a comparison is told: what the writers of all formats share.
+#pragma once
+#include <string>
+
+#include "ir/support/result.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include "tools/diff/module_diff.h"
+
+namespace hlo {
+
+/// Options of the report; they change what is shown, never what is found.
+struct DiffReportOptions {
+  int64_t context = 1;       // unchanged neighbours shown around a change
+  int64_t max_entries = 50;  // shown per kind; 0: all
+  bool group = true;         // changes that repeat are told once
+  bool show_renames = false;
+  bool color = false;
+  int64_t json_indent = 0;
+};
+
+/// What a writer gets; everything in it outlives the call.
+struct DiffReport {
+  const ModuleDiff& diff;
+  std::string left_file, right_file;  // as diagnostics name them
+  DiffReportOptions options;
+};
+
+/// A form of the report. Writers read `report`, write to `os` and keep nothing.
+struct DiffFormatInfo {
+  llvm::StringRef word;       // of --output-format
+  llvm::StringRef extension;  // of files that -o names, without a dot; empty: none
+  bool single;                // a document: one comparison per file
+  Status (*write)(llvm::raw_ostream& os, const DiffReport& report);
+};
+/// The first is the default.
+llvm::ArrayRef<DiffFormatInfo> AllDiffFormats();
+/// By word; null if there is none.
+const DiffFormatInfo* FindDiffFormat(llvm::StringRef word);
+
+// Writers, one per file of the same stem.
+Status WriteDiffText(llvm::raw_ostream& os, const DiffReport& report);
+Status WriteDiffSummary(llvm::raw_ostream& os, const DiffReport& report);
+Status WriteDiffJson(llvm::raw_ostream& os, const DiffReport& report);
+
+/// `a.hlo -> b.hlo: 391 vs 363 instructions; 301 unchanged, …` without line end: what text and summary
+/// begin with.
+void WriteDiffHeading(llvm::raw_ostream& os, const DiffReport& report);
+
+}  // namespace hlo
