@@ -32,7 +32,10 @@ Status WriteDrawing(llvm::raw_ostream& os, const Module& module, const FormOptio
 }
 
 Status WriteHtml(llvm::raw_ostream& os, const Module& module, const FormOptions& options) {
-  WritePage(os, module, {options.print, options.fusion_bodies});
+  PageInput page;
+  page.module = &module;
+  page.fusion_bodies = options.fusion_bodies;
+  WritePage(os, page);
   return {};
 }
 

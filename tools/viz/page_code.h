@@ -1,0 +1,12 @@
+// The code of pages: the files of tools/viz/page, embedded in the program.
+#pragma once
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace hlo {
+
+/// The scripts in the order of tools/viz/page/files.txt; together they are one classic script.
+llvm::ArrayRef<llvm::StringRef> PageScripts();
+llvm::ArrayRef<llvm::StringRef> PageStyles();
+
+}  // namespace hlo
