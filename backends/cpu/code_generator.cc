@@ -3,6 +3,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "backends/llvm/deferred.h"
 #include "backends/llvm/emit_kernel.h"
 #include "backends/llvm/emit_routine.h"
 #include "backends/llvm/types.h"
@@ -26,6 +27,7 @@ Diagnostic CompileError(const std::string& why) { return MakeError("compile-kern
 
 void InitializeLlvm() {
   static const bool done = [] {
+    codegen::RunDeferredInitializers();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();

@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "backends/llvm/deferred.h"
+#include "ir/support/cpu_features.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -11,6 +13,7 @@ namespace hlo::cpu {
 namespace {
 
 std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(llvm::StringRef cpu, llvm::StringRef features) {
+  codegen::RunDeferredInitializers();
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86TargetMC();
   const std::string triple = llvm::sys::getProcessTriple();
@@ -70,10 +73,9 @@ Machine HostMachine() {
   Machine machine;
   // The features count, not the name: virtual machines report names that do not fit. Only those that matter
   // to code: LLVM takes microseconds for each, several times.
-  for (const auto& [feature, on] : llvm::sys::getHostCPUFeatures()) {
-    if (!on || !(IsUsedUnasked(feature) || feature.starts_with("amx"))) continue;
-    machine.features += (machine.features.empty() ? "+" : ",+") + feature.str();
-  }
+  for (const llvm::StringRef feature : KnownCpuFeatures())
+    if (HasCpuFeatures({feature}))
+      machine.features += (machine.features.empty() ? "+" : ",+") + feature.str();
   return machine;
 }
 

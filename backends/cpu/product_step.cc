@@ -95,7 +95,7 @@ gemm::Target ProductTarget(const Machine& machine) {
   if (gemm::HostIsa() >= gemm::Isa::Avx512 && HasFeatures(machine, "+avx512f,+avx512dq,+avx512bw,+avx512vl"))
     target.isa = gemm::Isa::Avx512;
   if (target.isa == gemm::Isa::Avx512)
-    target.amx = HasFeatures(machine, "+amx-tile,+amx-bf16,+amx-int8") && gemm::HasAmx();
+    target.amx = gemm::HasAmx() && HasFeatures(machine, "+amx-tile,+amx-bf16,+amx-int8");
   else if (gemm::HostIsa() >= gemm::Isa::Avx2 && HasFeatures(machine, "+avx2,+fma"))
     target.isa = gemm::Isa::Avx2;
   return target;

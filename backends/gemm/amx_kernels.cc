@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "ir/support/cpu_features.h"
+
 #pragma clang attribute push( \
     __attribute__((target("amx-tile,amx-bf16,amx-int8,avx512f,avx512bw,avx512vl"))), apply_to = function)
 
@@ -112,12 +114,8 @@ void MultiplyRows(int64_t rows, const AmxArgs& args) {
 
 bool AskForTiles() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
-  __builtin_cpu_init();
-  if (!__builtin_cpu_supports("amx-tile") || !__builtin_cpu_supports("amx-bf16") ||
-      !__builtin_cpu_supports("amx-int8") || !__builtin_cpu_supports("avx512bw") ||
-      !__builtin_cpu_supports("avx512vl"))
-    return false;
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return HasCpuFeatures({"amx-tile", "amx-bf16", "amx-int8", "avx512bw", "avx512vl"}) &&
+         syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
 template <class E, int Group>

@@ -1,5 +1,7 @@
 #include "backends/gemm/kernels.h"
 
+#include "ir/support/cpu_features.h"
+
 namespace hlo::gemm {
 
 const KernelSet& KernelsFor(Isa isa) {
@@ -13,11 +15,8 @@ const KernelSet& KernelsFor(Isa isa) {
 
 Isa HostIsa() {
   static const Isa isa = [] {
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-      return Isa::Avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Isa::Avx2;
+    if (HasCpuFeatures({"avx512f", "avx512dq", "avx512bw", "avx512vl"})) return Isa::Avx512;
+    if (HasCpuFeatures({"avx2", "fma"})) return Isa::Avx2;
     return Isa::Baseline;
   }();
   return isa;

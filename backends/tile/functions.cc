@@ -1,6 +1,7 @@
 #include "backends/tile/functions.h"
 
 #include "backends/kernel/op_cost.h"
+#include "ir/support/cpu_features.h"
 
 // NOLINTBEGIN(readability-identifier-naming): names of generated code
 #define HLO_TILE_CODE(Kind, operands, Type, type)                                            \
@@ -30,12 +31,8 @@ void Run(void* out, const void* const* in, int64_t n, const KernelParam&) {
 enum class InstructionSet : uint8_t { Baseline, Avx2, Avx512 };
 
 InstructionSet BestSet() {
-  const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-                    __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("lzcnt") != 0 &&
-                    __builtin_cpu_supports("f16c") != 0;
-  const bool avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-                      __builtin_cpu_supports("avx512cd") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
-                      __builtin_cpu_supports("avx512vl") != 0;
+  const bool avx2 = HasCpuFeatures({"avx2", "fma", "bmi2", "lzcnt", "f16c"});
+  const bool avx512 = HasCpuFeatures({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
   return !avx2 ? InstructionSet::Baseline : avx512 ? InstructionSet::Avx512 : InstructionSet::Avx2;
 }
 

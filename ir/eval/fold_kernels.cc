@@ -6,6 +6,7 @@
 
 #include "ir/eval/compute_type.h"
 #include "ir/numeric/narrow_float.h"
+#include "ir/support/cpu_features.h"
 
 namespace hlo {
 namespace {
@@ -141,7 +142,7 @@ void Clear(void* acc, int64_t n) {
 }
 
 bool HasAvx2() {
-  static const bool has = (__builtin_cpu_init(), __builtin_cpu_supports("avx2") != 0);
+  static const bool has = HasCpuFeatures({"avx2"});
   return has;
 }
 

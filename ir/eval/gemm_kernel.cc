@@ -4,6 +4,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "ir/support/cpu_features.h"
+
 namespace hlo {
 namespace {
 
@@ -13,11 +15,8 @@ enum class Isa { Baseline, Avx2, Avx512 };
 #define HLO_TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")))
 
 Isa DetectIsa() {
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-    return Isa::Avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Isa::Avx2;
+  if (HasCpuFeatures({"avx512f", "avx512dq", "avx512bw", "avx512vl"})) return Isa::Avx512;
+  if (HasCpuFeatures({"avx2", "fma"})) return Isa::Avx2;
   return Isa::Baseline;
 }
 

@@ -6,16 +6,13 @@
 #include "ir/eval/flush.h"
 #include "ir/eval/kernel_loops.h"
 #include "ir/numeric/narrow_float.h"
+#include "ir/support/cpu_features.h"
 
 namespace hlo {
 namespace kernels {
 
 KernelFn Pick(const Loops& loops) {
-#if defined(__x86_64__)
-  static const bool wide = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("lzcnt") != 0;
-#else
-  static const bool wide = false;
-#endif
+  static const bool wide = HasCpuFeatures({"avx2", "lzcnt"});
   return wide && loops.wide != nullptr ? loops.wide : loops.base;
 }
 

@@ -13,6 +13,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+
+#include "ir/support/cpu_features.h"
 #endif
 
 namespace hlo {
@@ -100,7 +102,7 @@ bool WorthATable(size_t n) {
 
 #if defined(__x86_64__)
 bool HasF16C() {
-  static const bool has = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("f16c") != 0;
+  static const bool has = HasCpuFeatures({"avx2", "f16c"});
   return has;
 }
 

@@ -88,8 +88,12 @@ struct alignas(64) Slot {
 
 class Pool {
  public:
-  void SetTarget(int count) { target_.store(count > 0 ? count : AvailableThreads()); }
-  [[nodiscard]] int target() const { return target_.load(std::memory_order_relaxed); }
+  void SetTarget(int count) { target_.store(std::max(count, 0)); }
+  /// What the system grants is asked only where nobody has said a number.
+  [[nodiscard]] int target() const {
+    const int count = target_.load(std::memory_order_relaxed);
+    return count > 0 ? count : AvailableThreads();
+  }
 
   void Run(Job& job) {
     if (started_.load(std::memory_order_relaxed) < target() - 1) StartThreads();
@@ -160,7 +164,7 @@ class Pool {
   Slot slots_[kSlots];
   alignas(64) std::atomic<uint32_t> offers_{0};  // so far
   std::atomic<int> sleepers_{0};
-  alignas(64) std::atomic<int> target_{AvailableThreads()};
+  alignas(64) std::atomic<int> target_{0};  // 0: as many as there are
   std::atomic<int> started_{0};
   std::mutex starting_;
 };
