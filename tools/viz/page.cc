@@ -142,7 +142,7 @@ void WriteOptions(OStream& json, const PageInput& input) {
     });
   const bool compared = input.left || !input.diff.empty();
   json.attribute("groupBy", !input.group_by.empty() ? input.group_by : compared ? "diff" : "op-name");
-  json.attribute("colorBy", input.color_by.empty() ? "opcode" : input.color_by);
+  json.attribute("colorBy", !input.color_by.empty() ? input.color_by : compared ? "diff" : "opcode");
   json.attribute("heatBy", input.heat_by);
   json.attributeArray("show", [&] {
     for (const std::string& word : input.show) json.value(word);

@@ -37,7 +37,7 @@ struct PageInput {
   const Instruction* selected = nullptr;     // opens with this one selected and centred
   std::vector<const Instruction*> only;      // not empty: opens with these alone; of one computation
   std::string group_by;                      // a word of --group-by; empty: `op-name`, `diff` with a diff
-  std::string color_by;                      // a word of --color-by; empty: `opcode`
+  std::string color_by;                      // a word of --color-by; empty: `opcode`, `diff` with a diff
   std::string heat_by;                       // the name of a heat to open with; empty: none
   std::vector<std::string> show = {"shape", "layout", "control", "constants"};  // words of --show
   bool fusion_bodies = true;  // false: only what runs as steps of the program

@@ -1,10 +1,121 @@
-// Starts the page.
+// Starts the page, and shows tests what it does (README.md).
 
-const data = id => {
-  const element = document.getElementById(id);
-  return element ? JSON.parse(element.textContent) : null;
-};
-const module = new Module(data('module-text') ?? '');
-const list = document.createElement('pre');
-list.textContent = module.computations.map(c => c.text).join('\n\n');
-document.body.append(list);
+function startPage() {
+  const read = id => {
+    const element = document.getElementById(id);
+    return element ? JSON.parse(element.textContent) : null;
+  };
+  const begin = now();
+  const page = new Page(read('page-data'), read('module-text'), read('left-text'));
+  build(page);
+  const {right} = page;
+  const inst = key => right.module.find(key);
+  const start = right.module.computationOf.get(page.data.computation) ?? right.module.entry;
+  for (const pane of page.panes) {
+    const opened = pane === right ? start : pane.module.computationOf.get(start.name) ?? pane.module.entry;
+    pane.show(opened, null, page.settings);
+    page.updateCrumbs(pane);
+  }
+  const only = (page.data.only ?? []).map(inst).filter(Boolean);
+  if (only.length) page.showOnly(right, only, 'selection', inst(page.data.selected));
+  else page.remember();
+  if (!page.openFragment(location.hash) && inst(page.data.selected)) page.open(right, inst(page.data.selected), {quiet: true});
+  page.showDetails();
+  page.bar.update();
+  addEventListener('popstate', e => { if (e.state && e.state.at !== page.stateAt) page.restore(e.state.at); });
+  addEventListener('hashchange', () => {
+    const inst0 = page.states[page.stateAt];
+    if (fragmentOf(inst0?.inst?.key ?? inst0?.computation.name ?? '') !== location.hash) page.openFragment(location.hash);
+  });
+  listenToKeys(page);
+  for (const pane of page.panes) pane.paintNow();
+  window.hloPage = testInterface(page, now() - begin);
+  // The first search need not wait for what can be prepared.
+  setTimeout(() => { for (const p of page.panes) p.module.instructions.forEach(lowerLine); }, 50);
+}
+
+/** Puts the parts together. */
+function build(page) {
+  page.live = make('div', {id: 'live', class: 'unseen', role: 'status', 'aria-live': 'polite'});
+  page.tip = make('div', {class: 'tip', role: 'tooltip', hidden: true});
+  page.message = make('div', {class: 'message', hidden: true});
+  page.panel = make('aside', {class: 'panel', tabindex: '0', 'aria-label': 'Details'});
+  page.help = makeHelp();
+  page.bar = new Bar(page);
+  page.lists = page.panes.map(p => new ListView(page, p));
+  page.panes.forEach((p, n) => p.element.append(page.lists[n].element));
+  const edge = make('div', {class: 'edge', role: 'separator', 'aria-label': 'Width of the panel', 'aria-orientation': 'vertical'});
+  edge.addEventListener('pointerdown', e => edge.setPointerCapture(e.pointerId));
+  edge.addEventListener('pointermove', e => { if (e.buttons) page.panel.style.width = Math.max(180, innerWidth - e.clientX) + 'px'; });
+  const stage = make('main', {}, ...page.panes.map(p => p.element), page.message, page.bar.legend);
+  document.body.append(page.bar.element, make('div', {class: 'middle'}, stage, edge, page.panel), page.tip, page.live, page.help);
+  page.setDark(page.dark);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', e => page.setDark(e.matches));
+  for (const pane of page.panes) pane.resize();
+}
+
+/** What tests may use; README.md describes it. */
+function testInterface(page, openMs) {
+  const paneOf = side => (side === 'left' && page.left) || page.right;
+  const visible = pane => { const items = new Map(); pane.scene.walk(box => { items.set(box.item.key, box.item); }); return items; };
+  const item = (id, side) => visible(paneOf(side)).get(id) ?? null;
+  return {
+    ready: true,
+    openMs,
+    page,
+    nodes(side) {
+      const list = [];
+      paneOf(side).scene.walk((box, x, y) => list.push({id: box.item.key, x, y, w: box.w, h: box.h, label: box.label.title, kind: box.item.kind,
+                                                        open: Boolean(box.level), parent: box.item.parent?.key ?? ''}));
+      return list;
+    },
+    edges(side) {
+      const list = [];
+      const end = e => typeof e === 'string' ? e : e.key;
+      const walk = level => { list.push(...level.edges.map(e => ({from: end(e.from), to: end(e.to), drawn: Boolean(e.route), control: e.control})));
+                              for (const b of level.boxes) if (b.level) walk(b.level); };
+      walk(paneOf(side).scene.root);
+      return list;
+    },
+    selected(side) { return paneOf(side).selected?.key ?? null; },
+    select(id, side) {
+      const pane = paneOf(side);
+      const inst = pane.module.find(id);
+      if (inst) page.open(pane, inst, {quiet: true}); else if (item(id, side)) page.select(pane, item(id, side)); else return false;
+      return true;
+    },
+    expand(id, side) { const i = item(id, side); if (i) page.toggle(paneOf(side), i, true); return Boolean(i?.expanded); },
+    collapse(id, side) { const i = item(id, side); if (i) page.toggle(paneOf(side), i, false); return Boolean(i && !i.expanded); },
+    search(text) {
+      page.bar.search.input.value = text;
+      const count = page.bar.search.run();
+      return {count, ms: page.bar.search.ms, found: page.bar.search.found.map(f => f.inst.key)};
+    },
+    path(a, b) {
+      const {right} = page;
+      const from = right.module.find(a), to = right.module.find(b);
+      return Boolean(from && to) && page.showPath(right, from, to);
+    },
+    highlighted(side) { return [...paneOf(side).highlight?.keys() ?? []].map(i => i.key); },
+    copyText(side) { return page.copyText(paneOf(side)); },
+    svg(side) { return page.svg(paneOf(side)); },
+    screen(id, side) {
+      const pane = paneOf(side), i = item(id, side), box = i && pane.scene.boxOf(i);
+      if (!box) return null;
+      const r = pane.canvas.getBoundingClientRect(), {x, y, scale} = pane.camera;
+      return {x: r.left + (box.x - x) * scale + pane.w / 2, y: r.top + (box.y - y) * scale + pane.h / 2, w: box.w * scale, h: box.h * scale};
+    },
+    camera(side) { return {...paneOf(side).camera}; },
+    frames(side) { return paneOf(side).statistics(); },
+    /** Paints `count` frames while moving; the times in ms. */
+    measurePan(count = 60, side) {
+      const pane = paneOf(side);
+      const times = [];
+      for (let n = 0; n < count; ++n) { pane.camera.x += 10; const t = now(); pane.paintNow(); times.push(now() - t); }
+      return times;
+    },
+  };
+}
+
+// Tests read the parts without a page.
+if (typeof document !== 'undefined' && document.getElementById('module-text')) startPage();

@@ -1,0 +1,98 @@
+// Ways to group the instructions of a computation: for each instruction the names of the groups it is in.
+
+/** What all paths have in common at the front. */
+function commonPrefix(paths) {
+  if (!paths.length) return [];
+  let length = Math.min(...paths.map(p => p.length));
+  for (let n = 0; n < length; ++n) if (paths.some(p => p[n] !== paths[0][n])) length = n;
+  return paths[0].slice(0, length);
+}
+
+/**
+ * Paths by `own(instruction)`; those for which it is null stand with their users, else with their operands.
+ * What has no operands stands in the innermost group that holds all its users.
+ */
+function inheritedPaths(instructions, own) {
+  const path = new Map();
+  for (const inst of instructions) {
+    const mine = inst.operands.length || inst.control.length ? own(inst) : null;
+    if (mine) path.set(inst, mine);
+  }
+  const through = inst => inst.users.flatMap(u => isWrittenIntoUsers(u) ? u.users : [u]);
+  for (let n = instructions.length - 1; n >= 0; --n) {
+    const inst = instructions[n];
+    if (path.has(inst)) continue;
+    const users = through(inst).map(u => path.get(u)).filter(Boolean);
+    if (users.length) path.set(inst, inst.operands.length ? users[0] : commonPrefix(users));
+  }
+  for (const inst of instructions)
+    if (!path.has(inst)) path.set(inst, inst.operands.map(o => path.get(o)).find(Boolean) ?? []);
+  return instructions.map(i => path.get(i));
+}
+
+/** Unchanged instructions that are far from every change, as groups; `marked` tells of changes. */
+function unchangedPaths(instructions, {marked}) {
+  const here = new Set(instructions);
+  const changed = instructions.filter(i => marked(i));
+  if (!changed.length) return inheritedPaths(instructions, kGroupings['op-name'].own);
+  const near = new Set(changed);
+  for (const inst of changed) for (const n of [...inst.operands, ...inst.users]) near.add(standIn(n));
+  const above = reached(changed, i => i.operands), below = reached(changed, i => i.users);
+  const side = i => (above.has(i) ? 1 : 0) + (below.has(i) ? 2 : 0);
+  // Connected regions of what is on the same side of the changes.
+  const region = new Map();
+  const sizes = [];
+  for (const start of instructions) {
+    if (near.has(start) || region.has(start)) continue;
+    const id = sizes.length;
+    const next = i => [...i.operands, ...i.users].filter(n => here.has(n) ? !near.has(n) && side(n) === side(start) : isWrittenIntoUsers(n));
+    const all = reached([start], next);
+    for (const i of all) if (here.has(i)) region.set(i, id);
+    sizes.push([...all].filter(i => here.has(i)).length);
+  }
+  return instructions.map(i => {
+    const id = region.get(i);
+    return id === undefined || sizes[id] < 3 ? [] : [`${sizes[id]} unchanged` + '\u200b'.repeat(id)];
+  });
+}
+
+/** The value of an attribute, `otherwise` without it. */
+function attributeValue(inst, name, otherwise = '') {
+  if (!inst.line.includes(name + '=', inst.argumentsEnd)) return otherwise;
+  return attributesOf(inst).find(([n]) => n === name)?.[1] ?? otherwise;
+}
+
+/** By the words of --group-by. `paths(instructions, options)` has one path for each instruction. */
+const kGroupings = {
+  'op-name': {
+    title: 'op_name',
+    own: inst => {
+      const name = inst.opName;
+      return name.includes('/') ? name.split('/').slice(0, -1).filter(Boolean) : name ? [] : null;
+    },
+    paths: instructions => inheritedPaths(instructions, kGroupings['op-name'].own),
+  },
+  computation: {title: 'computation', paths: instructions => instructions.map(() => [])},
+  source: {
+    title: 'source',
+    paths: instructions => inheritedPaths(instructions, inst => {
+      const source = inst.source;
+      const colon = source.lastIndexOf(':');
+      return source ? [source.slice(0, colon).split('/').slice(-2).join('/'), 'line ' + source.slice(colon + 1)] : null;
+    }),
+  },
+  schedule: {
+    title: 'schedule',
+    paths: instructions => instructions.map((_, n) =>
+      instructions.length <= 40 ? [] : [`steps ${n - n % 25}–${n - n % 25 + 24}`]),
+  },
+  device: {
+    title: 'device',
+    paths: instructions => instructions.map(i => {
+      const sharding = attributeValue(i, 'sharding');
+      return sharding ? [sharding] : [];
+    }),
+  },
+  none: {title: 'nothing', paths: instructions => instructions.map(() => [])},
+  diff: {title: 'changes', paths: unchangedPaths},
+};

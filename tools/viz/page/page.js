@@ -1,0 +1,399 @@
+// The page: panes, what is selected, history, what the parts do to each other.
+
+/** The fragment of an instruction or computation. */
+const fragmentOf = key => '#' + key.split('::').map(encodeURIComponent).join('::');
+
+class Page {
+  constructor(data, rightText, leftText) {
+    this.data = data;
+    this.right = new Pane(this, new Module(rightText), 'right');
+    this.left = leftText === null ? null : new Pane(this, new Module(leftText), 'left');
+    this.panes = this.left ? [this.left, this.right] : [this.right];
+    this.active = this.right;
+    this.settings = {groupBy: data.groupBy, colorBy: data.colorBy, heatBy: data.heatBy, show: new Set(data.show)};
+    this.radius = 2;
+    this.states = [];
+    this.stateAt = -1;
+    this.ends = new Set(data.ends);
+    this.notes = new Map();
+    for (const [key, text] of data.notes ?? []) {
+      const inst = this.right.module.find(key);
+      if (inst) this.notes.set(inst, [...this.notes.get(inst) ?? [], text]);
+    }
+    this.readDiff(data.diff);
+    this.dark = matchMedia('(prefers-color-scheme: dark)').matches;
+    this.colouring = new Map(this.panes.map(p => [p, new Colours({...data, heat: p === this.right ? data.heat : []}, this.settings, i => this.diffOf(i))]));
+  }
+
+  // --- comparison ---
+
+  readDiff(entries) {
+    this.diff = new Map();
+    this.hasDiff = Boolean(entries);
+    this.diffOf = inst => this.diff.get(inst) ?? null;
+    for (const [kind, leftKey, rightKey, changes] of entries ?? []) {
+      const left = this.left?.module.find(leftKey) ?? null, right = this.right.module.find(rightKey);
+      const entry = {kind, left, right, changes: changes ?? []};
+      if (left) this.diff.set(left, entry);
+      if (right) this.diff.set(right, entry);
+    }
+  }
+
+  /** What an instruction corresponds to on the other side; pairs of one name that are unchanged go unsaid. */
+  counterpart(inst) {
+    if (!this.left) return null;
+    const isRight = inst.computation.module === this.right.module;
+    const entry = this.diff.get(inst);
+    if (entry) return isRight ? entry.left : entry.right;
+    return (isRight ? this.left : this.right).module.find(inst.key);
+  }
+  paneOf(inst) { return this.panes.find(p => p.module === inst.computation.module); }
+
+  // --- looks ---
+
+  get theme() { return this.dark ? kThemes.dark : kThemes.light; }
+  colours(pane) {
+    const colours = this.colouring.get(pane);
+    colours.stamp = this.settings.colorBy + '|' + this.settings.heatBy;
+    return colours;
+  }
+
+  repaint() { for (const p of this.panes) p.repaint(); }
+
+  /** Changes a setting; those that move boxes begin the drawing anew. */
+  set(name, value) {
+    this.settings[name] = value;
+    if (name === 'groupBy') for (const p of this.panes) { const {selected} = p; this.redraw(p); if (selected?.instruction) this.open(p, selected.instruction, {quiet: true, silent: true}); }
+    for (const p of this.panes) p.mapStale = true;
+    this.bar.update();
+    this.lists.forEach(l => l.render());
+    this.repaint();
+  }
+  setShown(word, on) {
+    if (on) this.settings.show.add(word); else this.settings.show.delete(word);
+    for (const p of this.panes) { forgetLayouts(p.tree.root); p.mapStale = true; }
+    this.repaint();
+  }
+  setDark(dark) {
+    this.dark = dark;
+    document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+    this.repaint();
+  }
+
+  // --- selection ---
+
+  activate(pane) {
+    if (this.active === pane) return;
+    this.active = pane;
+    for (const p of this.panes) p.element.classList.toggle('active', p === pane && this.panes.length > 1);
+    this.bar.update();
+  }
+
+  /** Selects an item of a pane; `silent` leaves history alone, `quiet` the other things that follow. */
+  select(pane, item, {silent = false} = {}) {
+    if (this.pathFrom && item?.instruction) { this.endPath(pane, item.instruction); return; }
+    this.activate(pane);
+    pane.selected = item;
+    pane.extra.clear();
+    pane.highlight = null;
+    this.showDetails();
+    if (item) this.announce(describe(item));
+    if (!silent) this.remember();
+    this.link(pane, item);
+    this.repaint();
+  }
+
+  /** Adds an instruction to what copying takes. */
+  selectAlso(pane, item) {
+    if (pane.selected?.instruction) pane.extra.add(pane.selected.instruction);
+    pane.extra.add(item.instruction);
+    pane.highlight = new Map([...pane.extra].map(i => [i, 'path']));
+    this.announce(`${pane.extra.size} instructions selected`);
+    pane.repaint();
+  }
+
+  /** The other pane follows. */
+  link(pane, item) {
+    if (!this.left || !item) return;
+    const other = pane === this.left ? this.right : this.left;
+    const inst = item.instruction ? this.counterpart(item.instruction) : null;
+    if (!inst) { other.selected = null; return; }
+    const target = this.reveal(other, inst);
+    other.selected = target;
+    if (target) other.centre(target);
+  }
+
+  /** Opens what hides an instruction; the pane changes to its computation if need be. */
+  reveal(pane, inst) {
+    let {tree} = pane;
+    const before = new Set(tree.expanded);
+    let item = tree.reveal(inst);
+    if (!item || pane.only && !pane.only.has(standIn(inst))) {
+      pane.show(callChain(inst.computation)[0]?.computation ?? inst.computation, null, this.settings);
+      ({tree} = pane);
+      item = tree.reveal(inst);
+      forgetLayouts(tree.root);
+    } else if (tree.expanded.size !== before.size) {
+      for (let at = item; at; at = at.parent) at.level = null;
+    }
+    pane.mapStale = true;
+    return item;
+  }
+
+  /** Shows and selects an instruction. */
+  open(pane, inst, {quiet = false, silent = false} = {}) {
+    const item = this.reveal(pane, inst);
+    if (!item) return;
+    this.select(pane, item, {silent});
+    pane.centre(item, !quiet);
+    if (!quiet && this.listMode) this.lists[this.panes.indexOf(pane)].reveal(inst);
+  }
+
+  toggle(pane, item, open = !item.expanded) {
+    if (!item.expandable) return;
+    pane.keeping(item, () => pane.scene.toggle(item, open));
+    if (pane.selected && !pane.tree.isVisible(pane.selected)) pane.selected = item;
+    this.announce(`${item.label} ${open ? `opened, ${item.children.length} boxes` : 'closed'}`);
+    this.showDetails();
+  }
+
+  // --- what is drawn ---
+
+  redraw(pane) { pane.show(pane.tree.root.computation, pane.only, this.settings); this.updateCrumbs(pane); }
+  openComputation(pane, computation) {
+    pane.title = '';
+    pane.show(computation, null, this.settings);
+    this.afterShow(pane, `%${computation.name}, ${computation.instructions.length} instructions`);
+  }
+  showOnly(pane, instructions, title, centre = null) {
+    const all = new Set(instructions);
+    for (const inst of instructions) for (const o of inst.operands) if (isWrittenIntoUsers(o)) all.add(o);
+    pane.title = title;
+    pane.show(instructions[0].computation, new Set([...all].filter(i => !isWrittenIntoUsers(i) || i === centre)), this.settings);
+    if (centre) pane.selected = pane.tree.reveal(centre);
+    this.afterShow(pane, `${title}: ${instructions.length} instructions`);
+  }
+  afterShow(pane, text) {
+    this.updateCrumbs(pane);
+    this.showDetails();
+    this.announce(text);
+    this.remember();
+  }
+  showNeighbourhood(pane, inst) {
+    this.showOnly(pane, [...neighbourhood(inst, this.radius)], `neighbourhood of %${inst.name} (${this.radius})`, inst);
+  }
+  showReached(pane, inst, kind) {
+    const found = kind === 'operand' ? transitiveOperands(inst) : transitiveUsers(inst);
+    pane.highlight = new Map([...found].map(i => [i, kind]));
+    pane.highlight.set(inst, 'path');
+    this.announce(`${found.size - 1} instructions ${kind === 'operand' ? 'are needed by' : 'depend on'} %${inst.name}`);
+    this.repaint();
+  }
+  startPath(pane, inst) {
+    this.pathFrom = inst;
+    this.say(`Path from %${inst.name}: select the other end, Escape to leave`);
+  }
+  endPath(pane, to) {
+    const from = this.pathFrom;
+    this.pathFrom = null;
+    this.say('');
+    return this.showPath(pane, from, to);
+  }
+  /** Highlights what lies between two instructions; false if nothing does. */
+  showPath(pane, from, to) {
+    const between = from.computation === to.computation ? onPaths(from, to) : new Set();
+    if (!between.size) { this.say(`No path between %${from.name} and %${to.name}`, 4000); return false; }
+    const item = this.reveal(pane, to);
+    pane.selected = item;
+    pane.highlight = new Map([...between].map(i => [i, 'path']));
+    const shortest = shortestPath(from, to);
+    this.say(`${between.size} instructions on paths, the shortest has ${shortest.length}`, 8000,
+             make('button', {onclick: () => { this.showOnly(pane, [...between], `paths %${from.name} – %${to.name}`, to); this.say(''); }}, 'Show alone'));
+    if (item) pane.centre(item);
+    this.showDetails();
+    this.repaint();
+    return true;
+  }
+
+  updateCrumbs(pane) {
+    const {root} = pane.tree;
+    const entry = pane.module.entry;
+    const button = (text, computation) => make('button', {class: 'link', onclick: () => this.openComputation(pane, computation)}, text);
+    const parts = this.left ? [make('b', {}, pane.side === 'left' ? 'old' : 'new')] : [];
+    if (root.computation !== entry) parts.push(button('%' + entry.name, entry), '›');
+    parts.push(pane.only ? button('%' + root.computation.name, root.computation) : make('span', {}, '%' + root.computation.name));
+    if (pane.only) parts.push('›', make('span', {}, pane.title ?? 'selection'));
+    pane.crumbs.replaceChildren(...parts);
+  }
+
+  // --- history ---
+
+  get state() {
+    const pane = this.active;
+    return {pane, computation: pane.tree.root.computation, only: pane.only, title: pane.title,
+            inst: pane.selected?.instruction ?? null, camera: pane.camera};
+  }
+  remember() {
+    const {state} = this;
+    const last = this.states[this.stateAt];
+    if (last && ['pane', 'computation', 'only', 'inst'].every(k => last[k] === state[k])) return;
+    this.states.splice(++this.stateAt, Infinity, state);
+    const fragment = state.inst ? fragmentOf(state.inst.key) : fragmentOf(state.computation.name);
+    // The browser's own buttons work too, where it lets local files have a history.
+    try { history[this.stateAt ? 'pushState' : 'replaceState']({at: this.stateAt}, '', fragment); } catch { /* only our own buttons then */ }
+    this.bar.update();
+  }
+  go(step) {
+    const at = this.stateAt + step;
+    if (at < 0 || at >= this.states.length) return;
+    this.restore(at);
+    try { history.replaceState({at}, '', fragmentOf(this.states[at].inst?.key ?? this.states[at].computation.name)); } catch { /* as above */ }
+  }
+  restore(at) {
+    const state = this.states[at];
+    if (!state) return;
+    this.stateAt = at;
+    const {pane} = state;
+    if (pane.tree.root.computation !== state.computation || pane.only !== state.only) {
+      pane.title = state.title;
+      pane.show(state.computation, state.only, this.settings);
+      this.updateCrumbs(pane);
+    }
+    this.activate(pane);
+    if (state.inst) this.open(pane, state.inst, {silent: true});
+    else { pane.selected = null; pane.moveTo(state.camera); this.showDetails(); }
+    this.bar.update();
+    this.repaint();
+  }
+
+  /** Opens what a fragment names: `main::dot.12`, `%dot.12`, a computation. False if there is none. */
+  openFragment(hash) {
+    let text = hash.replace(/^#/, '');
+    try { text = decodeURIComponent(text); } catch { /* not encoded: as it stands */ }
+    if (!text) return false;
+    const plain = text.replace(/^%/, '').replace('::%', '::');
+    for (const pane of [this.right, this.left].filter(Boolean)) {
+      const {module} = pane;
+      const inst = module.find(plain) ?? module.instructions.find(i => i.name === plain);
+      if (inst) { this.open(pane, inst, {quiet: true}); return true; }
+      const computation = module.computationOf.get(plain);
+      if (computation) { this.openComputation(pane, computation); return true; }
+    }
+    return false;
+  }
+
+  // --- messages ---
+
+  announce(text) { this.live.textContent = text; }
+  /** A line above the drawing; 0: until it is replaced. */
+  say(text, ms = 0, ...more) {
+    clearTimeout(this.saying);
+    this.message.replaceChildren(text, ...more);
+    this.message.hidden = !text;
+    if (text) this.announce(text);
+    if (ms) this.saying = setTimeout(() => this.say(''), ms);
+  }
+
+  showDetails() {
+    const pane = this.active, item = pane.selected;
+    const content = !item ? moduleDetails(this, pane) : item.kind === 'instruction' ? instructionDetails(this, pane, item) : groupDetails(this, pane, item);
+    this.panel.replaceChildren(...content.filter(Boolean));
+    this.panel.scrollTop = 0;
+  }
+
+  showTip(pane, item, event) {
+    clearTimeout(this.tipTimer);
+    if (!item || item !== this.tipItem) this.tip.hidden = true;
+    this.tipItem = item;
+    if (!item) return;
+    this.tipTimer = setTimeout(() => {
+      this.tip.textContent = tipText(this, item);
+      this.tip.hidden = false;
+      const {offsetWidth: w, offsetHeight: h} = this.tip;
+      this.tip.style.left = Math.max(4, Math.min(innerWidth - w - 8, event.clientX + 14)) + 'px';
+      this.tip.style.top = Math.max(4, event.clientY + 18 + h > innerHeight ? event.clientY - h - 10 : event.clientY + 18) + 'px';
+    }, 320);
+  }
+  hideTip() { clearTimeout(this.tipTimer); this.tip.hidden = true; this.tipItem = null; }
+
+  // --- list, copies, files ---
+
+  setListMode(on) {
+    this.listMode = on;
+    this.panes.forEach((p, n) => { p.canvas.hidden = on; p.map.hidden = on; this.lists[n].element.hidden = !on; });
+    const n = this.panes.indexOf(this.active);
+    if (on) {
+      this.lists.forEach(l => l.render());
+      if (this.active.selected?.instruction) this.lists[n].reveal(this.active.selected.instruction);
+      this.lists[n].element.focus();
+    } else {
+      this.active.canvas.focus();
+      this.repaint();
+    }
+    this.bar.update();
+  }
+
+  /** HLO text of what is selected; null without a selection. */
+  copyText(pane = this.active) {
+    const chosen = pane.extra.size ? [...pane.extra] : pane.selected ? instructionsIn(pane.selected) : pane.only ? [...pane.only] : null;
+    return chosen?.length ? extractText(chosen, this.ends) : null;
+  }
+  async copy(pane = this.active) {
+    const text = this.copyText(pane);
+    if (!text) { this.say('Nothing is selected', 3000); return; }
+    const done = await writeClipboard(text);
+    this.say(done ? `Copied: a module of ${text.split('\n').length} lines` : 'The browser did not allow copying', 4000);
+  }
+  svg(pane = this.active) { return sceneSvg(pane.scene, {...pane.look, selected: null}); }
+  saveSvg() { saveFile(`${this.active.module.name || 'module'}.svg`, this.svg(), 'image/svg+xml'); }
+}
+
+/** Layouts are made anew; what is open stays open. */
+function forgetLayouts(item) {
+  item.level = null;
+  for (const kid of item.kids ?? []) forgetLayouts(kid);
+}
+
+/** What a screen reader says of an item. */
+function describe(item) {
+  const inst = item.instruction;
+  const many = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`;
+  if (inst)
+    return `%${inst.name}, ${inst.opcode}, ${shapeLabel(inst.shape, false)}, ${many(inst.operands.length, 'operand')}, ${many(inst.users.length, 'user')}` +
+      (item.expandable ? (item.expanded ? ', open' : ', can be opened') : '');
+  return `${item.kind === 'group' ? 'group' : 'computation'} ${item.label.replace(/\u200b/g, '')}, ${many(item.size, 'instruction')}, ${item.expanded ? 'open' : 'closed'}`;
+}
+
+function tipText(page, item) {
+  const inst = item.instruction;
+  if (!inst) return `${item.label}\n${item.size} instructions: ${opcodeSummary(instructionsIn(item))}`;
+  const lines = [`%${inst.name} = ${shapeLabel(inst.shape, true)} ${inst.opcode}`];
+  if (inst.opName) lines.push(inst.opName);
+  if (inst.source) lines.push(inst.source);
+  for (const f of inst.computation.module.frames(inst).slice(0, 4)) lines.push(`  at ${f.file}:${f.line} ${f.function}`);
+  for (const note of page.notes.get(inst) ?? []) lines.push('! ' + note);
+  for (const c of page.hasDiff ? page.diffOf(inst)?.changes ?? [] : []) lines.push(`${c.path}: ${c.left || '–'} → ${c.right || '–'}`);
+  return lines.map(l => cut(l, 160)).join('\n');
+}
+
+async function writeClipboard(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Local files may lack the clipboard of the new kind.
+    const area = make('textarea', {class: 'unseen'});
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    return done;
+  }
+}
+
+function saveFile(name, text, type) {
+  const url = URL.createObjectURL(new Blob([text], {type}));
+  make('a', {href: url, download: name}).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
