@@ -3,6 +3,7 @@
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "tools/dump_directory.h"
 #include "tools/inputs.h"
 
 namespace hlo {
@@ -142,55 +143,6 @@ tl::unexpected<Diagnostic> Refuse(Content content) {
   return Error(std::move(error));
 }
 
-/// The parts of a dump file's name that matter.
-struct DumpFile {
-  std::string path;
-  std::string module;      // NAME
-  int64_t number = 0;      // NNNN
-  std::string pass_order;  // SSSS of files between passes
-};
-
-enum class Stage : uint8_t { None, Before, After, Pass };
-
-/// Takes `[TIMESTAMP.]module_NNNN.NAME.SUFFIX` apart; Stage::None for other files.
-Stage ParseDumpName(llvm::StringRef name, const Regex& pass, DumpFile& dump) {
-  const size_t at = name.find("module_");
-  if (at == llvm::StringRef::npos || (at > 0 && name[at - 1] != '.')) return Stage::None;
-  llvm::StringRef rest = name.drop_front(at + 7);
-  const llvm::StringRef digits = rest.take_while(llvm::isDigit);
-  if (digits.empty() || digits.getAsInteger(10, dump.number) ||
-      !rest.drop_front(digits.size()).starts_with("."))
-    return Stage::None;
-  rest = rest.drop_front(digits.size() + 1);
-  if (rest.consume_back(".before_optimizations.txt")) {
-    dump.module = rest.str();
-    return Stage::Before;
-  }
-  if (!rest.consume_back(".txt")) return Stage::None;
-  if (rest.ends_with("after_optimizations")) {
-    // NAME.cpu_after_optimizations, NAME.sm_8.0_gpu_after_optimizations
-    rest.consume_back("after_optimizations");
-    if (rest.consume_back(".cpu_")) {
-    } else if (rest.consume_back("_gpu_")) {
-      rest = rest.take_front(rest.rfind(".sm_"));
-    } else if (!rest.consume_back(".")) {
-      return Stage::None;
-    }
-    dump.module = rest.str();
-    return Stage::After;
-  }
-  // NAME.SSSS.PIPELINE.after_A.before_B
-  const size_t after = rest.rfind(".after_");
-  if (after == llvm::StringRef::npos || !rest.drop_front(after).contains(".before_")) return Stage::None;
-  const llvm::StringRef passes = rest.drop_front(after + 1);
-  auto [head, pipeline] = rest.take_front(after).rsplit('.');
-  auto [module, order] = head.rsplit('.');
-  if (order.empty() || !llvm::all_of(order, llvm::isDigit) || !pass.Matches(passes)) return Stage::None;
-  dump.module = module.str();
-  dump.pass_order = order.str();
-  return Stage::Pass;
-}
-
 }  // namespace
 
 Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wanted,
@@ -228,33 +180,22 @@ Result<std::vector<std::string>> ListDumps(llvm::StringRef directory, llvm::Stri
   if (!llvm::is_contained({"before", "after", "pass", "all"}, word))
     return Error("usage-option", {},
                  "option '--stage-in': found '{0}', expected before, after, pass:RE or all", stage);
-  std::vector<DumpFile> dumps;
-  std::error_code error;
-  for (llvm::sys::fs::directory_iterator it(directory, error), end; it != end && !error;
-       it.increment(error)) {
-    DumpFile dump;
-    const Stage found = ParseDumpName(llvm::sys::path::filename(it->path()), pass, dump);
-    const bool wanted =
-        found != Stage::None &&
-        (word == "all" || (word == "before" && found == Stage::Before) ||
-         (word == "after" && found == Stage::After) || (word == "pass" && found == Stage::Pass));
-    if (!wanted) continue;
-    dump.path = it->path();
-    if (found == Stage::After) dump.pass_order = "~";  // after all passes
-    dumps.push_back(std::move(dump));
-  }
-  Diagnostic problem;
-  problem.file = directory.str();
-  problem.id = error ? "input-open" : "input-empty";
-  problem.message = error ? "cannot open: " + error.message()
-                          : llvm::formatv("no HLO module in dump directory (stage '{0}')", stage).str();
-  if (error || dumps.empty()) return Error(std::move(problem));
-  std::sort(dumps.begin(), dumps.end(), [](const DumpFile& a, const DumpFile& b) {
-    return std::tie(a.module, a.number, a.pass_order, a.path) <
-           std::tie(b.module, b.number, b.pass_order, b.path);
-  });
+  HLO_TRY(const std::vector<DumpFile> dumps, ReadDumpDirectory(directory));
   std::vector<std::string> paths;
-  for (DumpFile& dump : dumps) paths.push_back(std::move(dump.path));
+  for (const DumpFile& dump : dumps) {
+    const bool wanted = word == "all" || (word == "before" && dump.stage == DumpStage::Before) ||
+                        (word == "after" && dump.stage == DumpStage::After) ||
+                        (word == "pass" && dump.stage == DumpStage::Pass &&
+                         pass.Matches("after_" + dump.pass + ".before_" + dump.next));
+    if (wanted) paths.push_back(dump.path);
+  }
+  if (paths.empty()) {
+    Diagnostic problem;
+    problem.file = directory.str();
+    problem.id = "input-empty";
+    problem.message = llvm::formatv("no HLO module in dump directory (stage '{0}')", stage).str();
+    return Error(std::move(problem));
+  }
   return paths;
 }
 

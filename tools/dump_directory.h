@@ -1,0 +1,43 @@
+// Dump directories: what XLA's and our own dumps are called, and which of them belong together (tools.md
+// §1.2).
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/support/result.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace hlo {
+
+/// Where in a compilation a module was dumped; in the order of time.
+enum class DumpStage : uint8_t { Before, Pass, After };
+
+/// One module dump, `[TIMESTAMP.]module_NNNN.NAME.SUFFIX.txt`, its name taken apart.
+struct DumpFile {
+  std::string path;
+  std::string module;  // NAME
+  int64_t number = 0;  // NNNN
+  DumpStage stage = DumpStage::Before;
+  std::string target;  // After: `cpu`, `sm_8.0_gpu`; may be empty
+  // Of a dump between two passes, SSSS.PIPELINE.after_PASS.before_NEXT:
+  std::string order, pipeline, pass, next;
+};
+
+/// Takes a file name apart; nothing for files that are no module dumps.
+std::optional<DumpFile> ParseDumpName(llvm::StringRef path);
+/// The module dumps of a directory, by module name, number and order of time. Error input-open.
+Result<std::vector<DumpFile>> ReadDumpDirectory(llvm::StringRef directory);
+
+/// The dumps of one compilation in the order of time.
+struct DumpSeries {
+  std::string module;
+  size_t occurrence = 0;  // among the compilations of modules of that name, from 0
+  std::vector<DumpFile> steps;
+};
+/// Finds out which dumps show the same compilation: those of one module name and number, and, as numbers may
+/// differ between stages, the n-th of one stage with the n-th of another. `files` as ReadDumpDirectory() has
+/// them.
+std::vector<DumpSeries> GroupDumps(llvm::ArrayRef<DumpFile> files);
+
+}  // namespace hlo
