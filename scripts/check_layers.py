@@ -31,6 +31,7 @@ LAYERS = {
     'passes/rules': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'ir/infer', 'ir/verify', 'ir/eval'],
     'passes': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'ir/infer', 'ir/verify', 'ir/eval'],
     'tools/viz': [*BASE, 'ir', 'ir/infer', 'ir/eval', 'passes/analysis'],
+    'tools/viz/index': ['ir/support', 'tools/viz'],
     'tools/diff': [*BASE, 'ir', 'ir/infer', 'ir/eval', 'passes/analysis', 'tools/viz'],
     'tools/proto': [*BASE, 'ir'],
     'backends/kernel': [*BASE, 'ir', 'ir/infer', 'ir/eval'],
@@ -39,7 +40,7 @@ LAYERS = {
     'backends/llvm': [*BASE, 'ir', 'backends/kernel'],
     'backends/tile': [*BASE, 'ir', 'ir/eval', 'backends/kernel', 'backends/llvm'],
     'backends/cpu': [*BASE, 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/gemm', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'backends'],
-    'tools': ['tools/viz', 'tools/diff', 'tools/proto', *BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends', 'backends/interpreter', 'backends/cpu'],
+    'tools': ['tools/viz', 'tools/viz/index', 'tools/diff', 'tools/proto', *BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends', 'backends/interpreter', 'backends/cpu'],
 }
 LAYERS['tools/testing'] = [*LAYERS['tools'], 'tools']
 # Tests of any layer may parse and verify text.

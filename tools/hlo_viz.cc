@@ -1,5 +1,7 @@
 // hlo-viz: draws modules (tools.md §5).
 #include "ir/support/interrupt.h"
+#include "llvm/Support/FileSystem.h"
+#include "tools/dump_index.h"
 #include "tools/inputs.h"
 #include "tools/module_form.h"
 #include "tools/output_file.h"
@@ -11,8 +13,15 @@
 namespace hlo {
 namespace {
 
+/// A dump directory as a page that leads through it, unless another form is asked for.
+bool IsDumpIndex(const VizOptions& options, llvm::ArrayRef<std::string> files) {
+  return files.size() == 1 && llvm::sys::fs::is_directory(files.front()) &&
+         (options.output_format.empty() || options.output_format == "html");
+}
+
 Status Draw(const VizOptions& options, llvm::ArrayRef<std::string> files, llvm::StringRef stdin_text,
             DiagnosticSink& sink, llvm::raw_ostream& out) {
+  if (IsDumpIndex(options, files)) return WriteDumpIndex(options, files.front(), sink, out);
   InputReader reader(options, files, stdin_text, sink);
   HLO_TRY(OutputFile file, OutputFile::Open(options.output, out, files));
   while (auto input = reader.Next())

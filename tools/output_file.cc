@@ -16,7 +16,7 @@ namespace {
 
 // Names of uncommitted files, for signal handlers: a fixed table of atomics. More files than slots at
 // once are merely not cleaned up after a crash.
-constexpr size_t kSlots = 32;
+constexpr size_t kSlots = 512;
 std::atomic<const char*> temporary_names[kSlots];
 
 void Register(const std::string& name) {
@@ -141,9 +141,9 @@ Status OutputFile::Check() {
   return FileError("output-write", path_, "cannot write", error);
 }
 
-Status OutputFile::Commit() {
+Status OutputFile::Close() {
   if (!file_) {
-    stream_->flush();
+    if (stream_) stream_->flush();
     return {};
   }
   file_->flush();
@@ -151,6 +151,12 @@ Status OutputFile::Commit() {
   file_->close();
   HLO_CHECK_OK(Check());
   file_.reset();
+  stream_ = nullptr;
+  return {};
+}
+
+Status OutputFile::Commit() {
+  HLO_CHECK_OK(Close());
   if (temporary_.empty()) return {};
   if (rename(temporary_.c_str(), path_.c_str()) != 0) {
     const std::error_code error = Errno();

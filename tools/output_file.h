@@ -24,6 +24,9 @@ class OutputFile {
   llvm::raw_ostream& stream() { return *stream_; }
   /// Error output-write if the file cannot take more; for writers of large files.
   Status Check();
+  /// Flushes and closes but keeps the temporary name, for many files that appear together. Error
+  /// output-write.
+  Status Close();
   /// Flushes, closes and renames. Error output-write.
   Status Commit();
 

@@ -10,6 +10,10 @@ constexpr OptionRow kSelectionRows[] = {
     Option<&V::all_computations>("all-computations", "", "", "draw all of them"),
 };
 
+constexpr OptionRow kOutputRows[] = {
+    Option<&CommonOptions::output>("output", "FILE", "-", "main output; `-` is standard output").Letter('o'),
+};
+
 constexpr llvm::StringRef kExamples[] = {
     "hlo-viz m.hlo | dot -Tsvg > m.svg",
 };
@@ -18,6 +22,8 @@ constexpr llvm::StringRef kExamples[] = {
 
 const ToolInfo kHloViz = {"hlo-viz", "draws HLO modules", "[options] FILE... -o OUT", {}, {}, kExamples};
 
-std::vector<OptionGroup> VizGroups(VizOptions& options) { return {{"Selection", kSelectionRows, &options}}; }
+std::vector<OptionGroup> VizGroups(VizOptions& options) {
+  return {{"Selection", kSelectionRows, &options}, {"Output", kOutputRows, &options}};
+}
 
 }  // namespace hlo

@@ -1,0 +1,43 @@
+#include "tools/viz/index/index_page.h"
+
+#include "tools/viz/quote.h"
+
+namespace hlo {
+namespace {
+
+constexpr size_t kLongestTitle = 4096;
+
+/// Writes a part of index.html, in which only what is to be put in stands between two `@`.
+void WriteFrame(llvm::raw_ostream& os, llvm::StringRef frame, llvm::StringRef title) {
+  const llvm::ArrayRef<llvm::StringRef> texts = IndexPageTexts();
+  llvm::SmallVector<llvm::StringRef> parts;
+  frame.split(parts, '@');
+  for (const llvm::StringRef part : parts) {
+    if (part == "TITLE") {
+      std::string text;
+      AppendHtml(text, PrintableText(title, kLongestTitle));
+      os << text;
+    } else {
+      os << (part == "STYLE" ? texts[1] : part == "SCRIPT" ? texts[2] : part);
+    }
+  }
+}
+
+}  // namespace
+
+void BeginIndexPage(llvm::raw_ostream& os, llvm::StringRef title) {
+  WriteFrame(os, IndexPageTexts()[0].split("@DATA@").first, title);
+}
+
+void WriteIndexData(llvm::raw_ostream& os, llvm::StringRef json) {
+  for (const char c : json) {
+    if (c == '<')
+      os << "\\u003c";
+    else
+      os << c;
+  }
+}
+
+void EndIndexPage(llvm::raw_ostream& os) { WriteFrame(os, IndexPageTexts()[0].split("@DATA@").second, ""); }
+
+}  // namespace hlo

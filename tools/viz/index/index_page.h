@@ -1,0 +1,19 @@
+// The page that leads through a dump directory: its frame, style and script.
+#pragma once
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace hlo {
+
+/// The texts of index.html, index.css and index.js.
+llvm::ArrayRef<llvm::StringRef> IndexPageTexts();
+
+/// Writes what comes before the data: an array of JSON objects, one per compilation (README.md). `title` is
+/// any text.
+void BeginIndexPage(llvm::raw_ostream& os, llvm::StringRef title);
+/// Writes JSON so that nothing in it ends the element it stands in.
+void WriteIndexData(llvm::raw_ostream& os, llvm::StringRef json);
+/// Writes what comes after the data.
+void EndIndexPage(llvm::raw_ostream& os);
+
+}  // namespace hlo
