@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "ir/print.h"
 #include "ir/support/interrupt.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
