@@ -58,6 +58,9 @@ class Colours {
   }
   get heat() { return this.heats.get(this.settings.heatBy) ?? null; }
 
+  /** Changes whenever colours do. */
+  get stamp() { return this.settings.colorBy + '|' + this.settings.heatBy; }
+
   /** [fill, border, text] */
   of(inst) {
     const {heat} = this;

@@ -131,7 +131,7 @@ const measure = (() => {
 
 /** Adds {w, h} to a label: the size of a box that is not expanded. */
 function sizeLabel(label, item) {
-  let width = measure(label.title, kTitleFont) + (item.expandable ? 20 : 0);
+  let width = measure(label.title, kTitleFont) + (item.expandable ? 28 : 0);
   for (const line of label.lines) width = Math.max(width, measure(line, kTextFont));
   label.w = Math.max(64, Math.ceil(width) + 2 * kPadding + (item.instruction?.opcode === 'while' ? 12 : 0));
   label.h = kTitleHeight + label.lines.length * kLineHeight + 2 * kPadding - 4 + (item.kind === 'instruction' ? 0 : 7);

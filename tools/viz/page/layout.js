@@ -206,7 +206,7 @@ function stackRows(rows) {
 function spreadEnds(paths) {
   const ends = new Map();
   for (const path of paths) {
-    if (!path || path.toX) continue;
+    if (!path || path.hasPort) continue;
     const node = path.slots[path.slots.length - 1];
     if (ends.has(node)) ends.get(node).push(path); else ends.set(node, [path]);
   }

@@ -52,11 +52,7 @@ class Page {
   // --- looks ---
 
   get theme() { return this.dark ? kThemes.dark : kThemes.light; }
-  colours(pane) {
-    const colours = this.colouring.get(pane);
-    colours.stamp = this.settings.colorBy + '|' + this.settings.heatBy;
-    return colours;
-  }
+  colours(pane) { return this.colouring.get(pane); }
 
   repaint() { for (const p of this.panes) p.repaint(); }
 
@@ -170,7 +166,7 @@ class Page {
     for (const inst of instructions) for (const o of inst.operands) if (isWrittenIntoUsers(o)) all.add(o);
     pane.title = title;
     pane.show(instructions[0].computation, new Set([...all].filter(i => !isWrittenIntoUsers(i) || i === centre)), this.settings);
-    if (centre) pane.selected = pane.tree.reveal(centre);
+    if (centre) { pane.selected = pane.tree.reveal(centre); if (pane.selected) pane.centre(pane.selected, false); }
     this.afterShow(pane, `${title}: ${instructions.length} instructions`);
   }
   afterShow(pane, text) {
@@ -320,7 +316,8 @@ class Page {
 
   setListMode(on) {
     this.listMode = on;
-    this.panes.forEach((p, n) => { p.canvas.hidden = on; p.map.hidden = on; this.lists[n].element.hidden = !on; });
+    this.panes.forEach((p, n) => { p.canvas.hidden = on; p.map.classList.toggle('gone', on); this.lists[n].element.hidden = !on; });
+    this.bar.legend.hidden = on;
     const n = this.panes.indexOf(this.active);
     if (on) {
       this.lists.forEach(l => l.render());

@@ -56,7 +56,8 @@ class Painter {
 
   /** Text that gets larger than its place in the drawing if that would be unreadable, as far as it fits. */
   text(text, x, y, font, colour, width, height) {
-    const {c, look: {scale}} = this;
+    const {c, look: {scale, plain}} = this;
+    if (plain) return;
     const normal = font === kTitleFont ? 13 : 11;
     let size = normal;
     // Letters grow on the screen as far as the whole text still fits, at least to what can be guessed.
@@ -241,12 +242,13 @@ class Painter {
     c.strokeStyle = colour;
     c.lineWidth = width;
     c.beginPath();
-    for (const edge of edges) tracePath(c, edge.route ?? straightRoute(edge, level), x, y);
+    const drawn = new Set();
+    for (const edge of edges) tracePath(c, edge.route ?? straightRoute(edge, level), x, y, drawn);
     c.stroke();
     if (scale < 0.28) return;
     for (const edge of edges) {
       const route = edge.route ?? straightRoute(edge, level);
-      if (typeof edge.to !== 'string') this.paintHead(route, x, y, colour, edge, edge.elements >= this.look.colours.tables.largeElements);
+      if (typeof edge.to !== 'string' && !edge.goesOn) this.paintHead(route, x, y, colour, edge, edge.elements >= this.look.colours.tables.largeElements);
     }
   }
 
@@ -298,11 +300,16 @@ class Painter {
   }
 }
 
-/** Points of a route as a path: lines and curves in turn. */
-function tracePath(c, route, x, y) {
-  c.moveTo(route[0] + x, route[1] + y);
+/** Points of a route as a path: lines and curves in turn. What edges share is drawn once. */
+function tracePath(c, route, x, y, drawn) {
+  let away = true;
   for (let n = 2; n < route.length; n += 2) {
     const px = route[n] + x, py = route[n + 1] + y;
+    const piece = `${route[n - 2]},${route[n - 1]},${route[n]},${route[n + 1]}`;
+    if (drawn.has(piece)) { away = true; continue; }
+    drawn.add(piece);
+    if (away) c.moveTo(route[n - 2] + x, route[n - 1] + y);
+    away = false;
     if (n % 4 === 2) { if (route[n] !== route[n - 2] || route[n + 1] !== route[n - 1]) c.lineTo(px, py); continue; }
     const middle = (route[n - 1] + route[n + 1]) / 2 + y;
     c.bezierCurveTo(route[n - 2] + x, middle, px, middle, px, py);
@@ -339,7 +346,7 @@ function edgeState(edge, highlight, selected) {
 
 /** True if operands or users of an instruction are left out of the drawing. */
 function isCutOff(inst, only) {
-  return Boolean(only) && (inst.operands.some(o => !only.has(o) && o.opcode !== 'constant') || inst.users.some(u => !only.has(u)));
+  return Boolean(only) && only.has(inst) && (inst.operands.some(o => !only.has(o) && o.opcode !== 'constant') || inst.users.some(u => !only.has(u)));
 }
 
 /** Marks of an item: {mark, count, colours} by kind. */

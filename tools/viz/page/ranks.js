@@ -74,6 +74,10 @@ function assignRows(nodes, links) {
     if (users.length) row[n] = Math.max(row[n], Math.min(...users.map(b => row[b])) - 1);
   }
   limitWidth(nodes, graph, row, first);
+  // Rows that stay empty take no room.
+  const used = [...new Set([...row].filter((_, n) => nodes[n].side !== 'bottom'))].sort((a, b) => a - b);
+  const dense = new Map(used.map((r, n) => [r, n]));
+  nodes.forEach((n, i) => { if (n.side !== 'bottom') row[i] = dense.get(row[i]); });
   const last = Math.max(0, ...nodes.map((n, i) => n.side === 'bottom' ? 0 : row[i])) + 1;
   nodes.forEach((n, i) => { if (n.side === 'bottom') row[i] = last; });
   return row;
@@ -141,7 +145,8 @@ function makeRows(nodes, edges, links, row) {
     if (path.length !== row[link.to] - row[link.from]) continue;
     join(path[path.length - 1], slots[link.to], path.length === 1 ? fromX : 0, toX);
     path.push(slots[link.to]);
-    paths[link.edge] = {slots: path, fromX, toX, turned: link.turned};
+    const hasPort = (link.turned ? edge.fromX : edge.toX) ?? null;
+    paths[link.edge] = {slots: path, fromX, toX, turned: link.turned, hasPort: hasPort !== null};
   }
   for (let r = 0; r < rows.length; ++r) rows[r] ??= [];
   return {rows, slots, paths};

@@ -112,7 +112,15 @@ class Scene {
     const layout = layoutGraph(nodes, lines);
     level.boxes.forEach((b, n) => { b.x = layout.x[n] - b.w / 2; b.y = layout.y[n]; });
     nodes.forEach((n, i) => { if (n.side) (n.side === 'top' ? level.inPorts : level.outPorts).set(n.key, layout.x[i]); });
-    edges.forEach((e, n) => { e.route = layout.routes[n]; e.bounds = e.route && boundsOf(e.route); });
+    edges.forEach((e, n) => {
+      e.route = layout.routes[n];
+      e.goesOn = lines[n].toX !== null;
+      if (!e.route) return;
+      // Edges from the sides begin at the border: above lies the title, below the inset.
+      if (typeof e.from === 'string') e.route[1] -= kHeadHeight;
+      if (typeof e.to === 'string') e.route[e.route.length - 1] += kInset;
+      e.bounds = boundsOf(e.route);
+    });
     level.edges = edges;
     level.w = layout.width;
     level.h = layout.height;
@@ -157,14 +165,13 @@ const now = () => performance.now();
 /** Where the coordinates of an open box's children begin. */
 const innerCorner = box => [(box.w - box.level.w) / 2, kHeadHeight];
 
-/** How far from the centre of a box an edge ends: at a port if the box is open and has one. */
+/** How far from the centre of a box an edge ends: at a port if the box is open and has one, else null. */
 function attachment(level, end, other, ports) {
-  if (typeof end === 'string') return 0;
-  const box = level.boxOf.get(end);
-  if (!box.level) return 0;
+  const box = typeof end === 'string' ? null : level.boxOf.get(end);
+  if (!box?.level) return null;
   const key = typeof other === 'string' ? other : other.key;
   const x = box.level[ports].get(key) ?? box.level[ports].get('*');
-  return x === undefined ? 0 : x - box.level.w / 2;
+  return x === undefined ? null : x - box.level.w / 2;
 }
 
 function boundsOf(route) {

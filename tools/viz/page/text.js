@@ -1,5 +1,7 @@
 // Reading the HLO text that the page carries: our printer's, one instruction per line.
 
+const kNone = Object.freeze([]);
+
 /** An instruction. `operands`, `users`, `control` and `called` refer to objects of the same module. */
 class Instruction {
   constructor(id, computation, name, shape, opcode, line) {
@@ -14,8 +16,8 @@ class Instruction {
     this.argumentsEnd = 0;
     this.operands = [];
     this.users = [];                 // each once, in the order of the text
-    this.control = [];               // control predecessors
-    this.called = [];
+    this.control = kNone;            // control predecessors
+    this.called = kNone;
   }
   /** What stands between the parentheses: operands, a literal, a parameter's number. */
   get argumentText() { return this.line.slice(this.argumentsAt, this.argumentsEnd); }
@@ -46,6 +48,7 @@ class Computation {
     this.head = head;                // the line that opens it
     this.isEntry = head.startsWith('ENTRY ');
     this.instructions = [];
+    this.instructionOf = new Map();  // by name
     this.root = null;
     this.callers = [];
     this.text = '';
@@ -59,14 +62,20 @@ class Module {
     this.computations = [];
     this.computationOf = new Map();  // by name
     this.instructions = [];
-    this.instructionOf = new Map();  // by `computation::name`
     readLines(this, text);
     for (const c of this.computations) linkComputation(c);
     this.entry = this.computations.find(c => c.isEntry) ?? this.computations[0];
     this.name = /^HloModule ([^,\s]*)/.exec(this.header[0] ?? '')?.[1] ?? '';
     this.tables = null;
   }
-  find(key) { return this.instructionOf.get(key) ?? null; }
+  /** By `computation::name`; null if there is none. */
+  find(key) {
+    for (let at = key?.indexOf('::') ?? -1; at >= 0; at = key.indexOf('::', at + 1)) {
+      const found = this.computationOf.get(key.slice(0, at))?.instructionOf.get(key.slice(at + 2));
+      if (found) return found;
+    }
+    return null;
+  }
   /** Stack frames of an instruction, innermost first: {file, function, line}. */
   frames(instruction) {
     const id = numberAfter(instruction.line, 'stack_frame_id=', instruction.argumentsEnd);
@@ -202,12 +211,12 @@ function readInstruction(computation, line) {
   if (isRoot) computation.root = instruction;
   computation.instructions.push(instruction);
   module.instructions.push(instruction);
-  module.instructionOf.set(computation.name + '::' + name, instruction);
+  computation.instructionOf.set(name, instruction);
 }
 
 /** Resolves the names in the instructions of a computation. */
 function linkComputation(computation) {
-  const here = new Map(computation.instructions.map(i => [i.name, i]));
+  const here = computation.instructionOf;
   for (const inst of computation.instructions) {
     if (inst.opcode !== 'constant' && inst.opcode !== 'parameter')
       for (const name of namesIn(inst.line, inst.argumentsAt, inst.argumentsEnd)) {
@@ -224,16 +233,18 @@ function linkComputation(computation) {
 /** Names after `%` between two positions, outside of strings. */
 function namesIn(text, from, to) {
   const names = [];
-  for (let i = from; i < to; ++i) {
-    const c = text.charCodeAt(i);
-    if (c === 34) {
-      i = endOfString(text, i + 1);
-    } else if (c === 37) {
-      let end = i + 1;
-      while (end < to && !' ,)}]'.includes(text[end])) ++end;
-      names.push(text.slice(i + 1, end));
-      i = end;
+  let quote = text.indexOf('"', from);
+  for (let at = text.indexOf('%', from); at >= 0 && at < to; at = text.indexOf('%', at)) {
+    while (quote >= 0 && quote < at) {
+      const end = endOfString(text, quote + 1);
+      if (end > at) at = end;
+      quote = text.indexOf('"', end + 1);
     }
+    if (text.charCodeAt(at) !== 37) continue;
+    let end = at + 1;
+    for (let c = text.charCodeAt(end); end < to && c !== 32 && c !== 44 && c !== 41 && c !== 93 && c !== 125;) c = text.charCodeAt(++end);
+    names.push(text.slice(at + 1, end));
+    at = end;
   }
   return names;
 }
@@ -244,13 +255,13 @@ function linkAttributes(inst, here) {
   const control = line.indexOf('control-predecessors={', argumentsEnd);
   const controlEnd = control < 0 ? -1 : line.indexOf('}', control);
   if (control >= 0)
-    for (const name of namesIn(line, control, controlEnd)) if (here.has(name)) inst.control.push(here.get(name));
+    for (const name of namesIn(line, control, controlEnd)) if (here.has(name)) inst.control = [...inst.control, here.get(name)];
   const names = control < 0 ? namesIn(line, argumentsEnd, line.length)
     : [...namesIn(line, argumentsEnd, control), ...namesIn(line, controlEnd, line.length)];
   for (const name of names) {
     const callee = inst.computation.module.computationOf.get(name);
     if (!callee || inst.called.includes(callee)) continue;
-    inst.called.push(callee);
+    inst.called = [...inst.called, callee];
     callee.callers.push(inst);
   }
 }

@@ -125,6 +125,7 @@ class Tree {
     }
     const group = new Item(this, parent, 'group', key + '/' + label, label);
     group.region = region;
+    group.isParameters = child.isParameters ?? false;
     group.kids = this.fill(group, region, child, group.key);
     group.members = group.kids.flatMap(membersOf);
     items.push(group);
@@ -144,7 +145,8 @@ class Tree {
   /** Runs of consecutive items as groups, until a level is small. */
   chunk(parent, region, items, key) {
     const size = Math.max(12, Math.ceil(items.length / 32));
-    const groups = [];
+    const groups = items.filter(i => i.isParameters);
+    items = items.filter(i => !i.isParameters);
     for (let from = 0; from < items.length; from += size) {
       const run = items.slice(from, from + size);
       const group = new Item(this, parent, 'group', `${key}/${from}+${run.length}`,
@@ -205,7 +207,9 @@ class Tree {
   /** Opens groups, the largest first, while at most `budget` boxes are seen. */
   openWithin(budget) {
     let shown = this.root.children.length;
-    const closed = [...this.root.children].filter(i => i.expandable);
+    // What runs and parameters hold is not worth the room.
+    const worthwhile = i => i.expandable && !i.isRun && !i.isParameters;
+    const closed = [...this.root.children].filter(worthwhile);
     while (closed.length) {
       // Groups first, then bodies; fusions only where little else is to be seen.
       const cost = i => (i.kind === 'group' ? 0 : i.instruction?.opcode === 'fusion' ? 2e6 : 1e6) - i.size;
@@ -217,7 +221,7 @@ class Tree {
       this.expanded.add(item.key);
       shown += more - 1;
       for (const kid of item.children)
-        for (const inner of kid.kind === 'body' ? kid.children : [kid]) if (inner.expandable) closed.push(inner);
+        for (const inner of kid.kind === 'body' ? kid.children : [kid]) if (worthwhile(inner)) closed.push(inner);
     }
   }
 }
@@ -237,7 +241,7 @@ function gatherParameters(node) {
   const parameters = node.instructions.filter(i => i.opcode === 'parameter');
   if (parameters.length <= 8 || parameters.length === node.instructions.length && !node.children.size) return;
   node.instructions = node.instructions.filter(i => i.opcode !== 'parameter');
-  node.children.set('parameters', {children: new Map(), instructions: parameters});
+  node.children.set('parameters', {children: new Map(), instructions: parameters, isParameters: true});
 }
 
 /** `body`, `condition`, `branch 2`: what a computation is to its caller. */

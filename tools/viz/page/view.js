@@ -28,9 +28,10 @@ class Pane {
   /** Shows a computation, or some of its instructions. */
   show(computation, only, settings) {
     this.settings = settings;
-    this.tree = new Tree({computation, only, groupBy: settings.groupBy, marked: i => this.page.diffOf(i) && this.page.diffOf(i).kind !== 'unchanged'});
+    // A small selection needs no groups.
+    this.tree = new Tree({computation, only, groupBy: only && only.size <= 80 ? 'none' : settings.groupBy, marked: i => this.page.diffOf(i) && this.page.diffOf(i).kind !== 'unchanged'});
     if (this.page.hasDiff) this.openChanges(60);
-    this.tree.openWithin(only ? 150 : 56);
+    if (!only || only.size > 80) this.tree.openWithin(110);
     this.scene = new Scene(this.tree, settings.show);
     this.selected = null;
     this.highlight = null;
@@ -196,7 +197,7 @@ class Pane {
       this.mapImage.width = mw * 2; this.mapImage.height = mh * 2;
       const mc = this.mapImage.getContext('2d');
       mc.setTransform(scale * 2, 0, 0, scale * 2, 0, 0);
-      new Painter(mc, this.scene, {...look, scale, view: null, selected: null, highlight: null}).paint();
+      new Painter(mc, this.scene, {...look, scale, plain: true, view: null, selected: null, highlight: null}).paint();
       this.mapStale = false;
       this.mapFor = this.scene.root;
       this.mapTheme = look.theme;
