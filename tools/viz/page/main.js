@@ -6,6 +6,7 @@ function startPage() {
     return element ? JSON.parse(element.textContent) : null;
   };
   const begin = now();
+  const fragment = location.hash;  // before history writes its own
   const page = new Page(read('page-data'), read('module-text'), read('left-text'));
   build(page);
   const {right} = page;
@@ -19,13 +20,13 @@ function startPage() {
   const only = (page.data.only ?? []).map(inst).filter(Boolean);
   if (only.length) page.showOnly(right, only, 'selection', inst(page.data.selected));
   else page.remember();
-  if (!page.openFragment(location.hash) && inst(page.data.selected)) page.open(right, inst(page.data.selected), {quiet: true});
+  if (!page.openFragment(fragment) && inst(page.data.selected)) page.open(right, inst(page.data.selected), {quiet: true});
   page.showDetails();
   page.bar.update();
   addEventListener('popstate', e => { if (e.state && e.state.at !== page.stateAt) page.restore(e.state.at); });
   addEventListener('hashchange', () => {
     const inst0 = page.states[page.stateAt];
-    if (fragmentOf(inst0?.inst?.key ?? inst0?.computation.name ?? '') !== location.hash) page.openFragment(location.hash);
+    if (fragmentOf(inst0?.inst?.key ?? inst0?.computation.name ?? '') !== location.hash) page.adopt(location.hash);
   });
   listenToKeys(page);
   for (const pane of page.panes) pane.paintNow();

@@ -235,15 +235,24 @@ class Page {
     if (last && ['pane', 'computation', 'only', 'inst'].every(k => last[k] === state[k])) return;
     this.states.splice(++this.stateAt, Infinity, state);
     const fragment = state.inst ? fragmentOf(state.inst.key) : fragmentOf(state.computation.name);
-    // The browser's own buttons work too, where it lets local files have a history.
-    try { history[this.stateAt ? 'pushState' : 'replaceState']({at: this.stateAt}, '', fragment); } catch { /* only our own buttons then */ }
+    // The browser's own buttons work too, where it lets local files have a history: it holds one entry per state.
+    try {
+      history[this.stateAt && !this.adopting ? 'pushState' : 'replaceState']({at: this.stateAt}, '', fragment);
+    } catch {
+      this.ownHistory = true;
+    }
     this.bar.update();
   }
   go(step) {
     const at = this.stateAt + step;
     if (at < 0 || at >= this.states.length) return;
-    this.restore(at);
-    try { history.replaceState({at}, '', fragmentOf(this.states[at].inst?.key ?? this.states[at].computation.name)); } catch { /* as above */ }
+    if (this.ownHistory) this.restore(at); else history.go(step);
+  }
+  /** Opens a fragment that came with a history entry of its own. */
+  adopt(hash) {
+    this.adopting = true;
+    this.openFragment(hash);
+    this.adopting = false;
   }
   restore(at) {
     const state = this.states[at];

@@ -98,6 +98,7 @@ class Pane {
   }
 
   zoom(factor, px = this.w / 2, py = this.h / 2) {
+    this.moving?.();
     const [x, y] = this.toScene(px, py);
     const scale = Math.min(kNearest, Math.max(kFarthest, this.camera.scale * factor));
     this.camera = {scale, x: x - (px - this.w / 2) / scale, y: y - (py - this.h / 2) / scale};
@@ -105,6 +106,7 @@ class Pane {
   }
 
   pan(dx, dy) {
+    this.moving?.();
     this.camera = {...this.camera, x: this.camera.x - dx / this.camera.scale, y: this.camera.y - dy / this.camera.scale};
     this.repaint();
   }
