@@ -30,8 +30,8 @@ def chain(count):
 def wide(count):
     """One parameter with that many users, all gathered in one tuple."""
     lines = ['  p = f32[16] parameter(0)']
-    lines += [f'  u{i} = f32[16] tanh(p){metadata(f"jit(f)/branch_{i}/tanh", i)}' for i in range(count - 2)]
-    names = ', '.join(f'u{i}' for i in range(count - 2))
+    lines += [f'  branch.{i} = f32[16] tanh(p){metadata(f"jit(f)/branch_{i}/tanh", i)}' for i in range(count - 2)]
+    names = ', '.join(f'branch.{i}' for i in range(count - 2))
     shapes = ', '.join(['f32[16]'] * (count - 2))
     lines.append(f'  ROOT t = ({shapes}) tuple({names})')
     return 'HloModule wide\n\nENTRY main {\n' + '\n'.join(lines) + '\n}\n'
@@ -155,9 +155,9 @@ def hostile(count):
            '__proto__/constructor/toString', '\\u2028\\u2029', '\u202eright to left\u202c', '\u00e9\u4e16\u754c\U0001f600',
            'a//b///c', '/', '', ' ', 'x' * 10240, '/'.join('d' * 3 for _ in range(300)), '.*+?^()[]{}|\\\\', '%00%2F#main::p',
            'url(https://example.com/x.png)', '@import \'https://example.com\';', '</style><link rel=stylesheet href=//example.com>']
-    lines = ['  __proto__ = f32[16] parameter(0)']
+    lines = ['  p = f32[16] parameter(0)']
     names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'length', 'prototype', 'then', 'undefined', 'null', 'NaN']
-    before = '__proto__'
+    before = 'p'
     for i, text in enumerate(bad):
         name = names[i] if i < len(names) else f'n.{i}'
         root = 'ROOT ' if i == len(bad) - 1 else ''
