@@ -22,7 +22,7 @@ NOT_FUNCTION = re.compile(r'\b(namespace|class|struct|enum|union|extern\s+"C")\b
 
 
 def files():
-    out = subprocess.run(['git', '-C', ROOT, 'ls-files', '-co', '--exclude-standard', '*.cc', '*.h', '*.py', '*.def'],
+    out = subprocess.run(['git', '-C', ROOT, 'ls-files', '-co', '--exclude-standard', '*.cc', '*.h', '*.py', '*.js', '*.def'],
                          capture_output=True, text=True, check=True).stdout
     return [f for f in out.split('\n') if f and os.path.exists(os.path.join(ROOT, f))]
 
@@ -55,10 +55,18 @@ def cpp_functions(text):
     return found
 
 
+def javascript_functions(text):
+    text = re.sub(r"//[^\n]*|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`", lambda m: re.sub(r'[^\n]', ' ', m.group()), text)
+    return cpp_functions(text)
+
+
 def python_functions(text):
     import ast
     return [(n.name, n.lineno, n.end_lineno - n.lineno + 1) for n in ast.walk(ast.parse(text))
             if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+
+FUNCTIONS = {'py': python_functions, 'js': javascript_functions}
 
 
 def main():
@@ -73,7 +81,7 @@ def main():
         sizes.append((lines, path))
         if lines > FILE_WISH:
             (failures if lines > FILE_LIMIT else warnings).append(f'{path}: {lines} lines')
-        for name, line, length in (python_functions if path.endswith('.py') else cpp_functions)(text):
+        for name, line, length in FUNCTIONS.get(path.rsplit('.', 1)[-1], cpp_functions)(text):
             if length > FUNCTION_WISH:
                 (failures if length > FUNCTION_LIMIT else warnings).append(f'{path}:{line}: {name} has {length} lines')
     for text in [] if quiet else warnings:

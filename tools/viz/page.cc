@@ -1,7 +1,7 @@
 #include "tools/viz/page.h"
 
 #include "ir/print.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/JSON.h"
 #include "tools/viz/page_code.h"
 #include "tools/viz/palette.h"
@@ -101,10 +101,7 @@ void WriteHeat(OStream& json, const PageInput& input) {
 /// Of every entry what the page uses: [kind, left, right, changes]. Unchanged pairs of one name go unsaid.
 void WriteDiff(OStream& json, llvm::StringRef text) {
   llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(text);
-  if (!parsed) {
-    llvm::consumeError(parsed.takeError());
-    return;
-  }
+  if (!parsed) llvm::report_fatal_error(parsed.takeError());
   const llvm::json::Object* top = parsed->getAsObject();
   const llvm::json::Array* entries = top ? top->getArray("entries") : nullptr;
   if (!entries) return;
@@ -134,6 +131,7 @@ void WriteDiff(OStream& json, llvm::StringRef text) {
 
 void WriteOptions(OStream& json, const PageInput& input) {
   const Computation& computation = input.computation ? *input.computation : *input.module->entry();
+  if (!input.title.empty()) json.attribute("title", llvm::json::fixUTF8(input.title));
   json.attribute("computation", llvm::json::fixUTF8(computation.name()));
   if (input.selected) json.attribute("selected", Fragment(*input.selected));
   if (!input.only.empty())

@@ -30,7 +30,7 @@ class Bar {
       this.showMenu(), button('Fit', 'Fit the drawing (f)', () => page.panes.forEach(p => p.fit(true))), this.listButton,
       button('SVG', 'Save the drawing as SVG', () => page.saveSvg()),
       button('◐', 'Light or dark (t)', () => page.setDark(!page.dark)), button('?', 'Keys (?)', () => page.help.showModal()));
-    this.legend = make('details', {class: 'legend', open: innerWidth > 900}, make('summary', {}, 'Legend'), make('div', {}));
+    this.legend = make('details', {class: 'legend', open: innerWidth > 900 && !page.left}, make('summary', {}, 'Legend'), make('div', {}));
   }
 
   showMenu() {
@@ -52,7 +52,8 @@ class Bar {
     this.legendFor = stamp;
     const rows = page.colours(page.active).legend(page.active.module);
     this.legend.lastChild.replaceChildren(...rows.map(({colours: [fill, border], text}) =>
-      make('p', {}, make('i', {class: 'swatch', style: `background:${fill};border-color:${border}`}), text)));
+      make('p', {}, make('i', {class: 'swatch', style: `background:${fill};border-color:${border}`}), text)),
+      make('p', {class: 'quiet'}, 'dotted stubs: many edges, drawn when selected'));
   }
 }
 

@@ -108,7 +108,7 @@ class Colours {
   legend(module) {
     const {heat} = this;
     if (heat) {
-      const label = f => `${formatValue(heat.most * f)} ${heat.unit}`.trim();
+      const label = f => formatMeasure(heat.most * f, heat.unit);
       return [0, 0.25, 0.5, 0.75, 1].map(f => ({colours: heatColours(f), text: label(f)}))
         .concat({colours: kUnmeasured, text: 'not measured'});
     }
@@ -130,6 +130,16 @@ class Colours {
       return {colours, text: cut(common.slice(0, 3).join(', ') + (common.length > 3 ? ' …' : ''), 48)};
     }).slice(0, 14);
   }
+}
+
+/** A value with its unit: times and bytes in the largest unit that fits. */
+function formatMeasure(value, unit) {
+  if (unit === 'B') return bytesLabel(Math.round(value));
+  const times = ['ns', 'µs', 'ms', 's'];
+  let n = times.indexOf(unit);
+  if (n < 0) return `${formatValue(value)} ${unit}`.trim();
+  while (value >= 1000 && n < times.length - 1) { value /= 1000; ++n; }
+  return `${Number(value.toPrecision(3))} ${times[n]}`;
 }
 
 /** Three digits, with powers of thousand as letters. */

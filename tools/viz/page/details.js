@@ -59,7 +59,7 @@ function changesSection(page, inst) {
 
 function measuresSection(page, inst) {
   const rows = (page.data.heat ?? []).filter(h => h.values[inst.key] !== undefined && inst.computation.module === page.right.module)
-    .map(h => [h.name, `${formatValue(h.values[inst.key])} ${h.unit}`]);
+    .map(h => [h.name, formatMeasure(h.values[inst.key], h.unit)]);
   const notes = page.notes.get(inst);
   return rows.length || notes ? section('Measured', notes ? make('p', {class: 'warning'}, notes.join('\n')) : '', table(rows)) : null;
 }
@@ -124,9 +124,9 @@ function moduleDetails(page, pane) {
     make('h2', {}, module.name || 'module', make('span', {class: 'chip'}, pane.side === 'left' ? 'old' : page.left ? 'new' : 'module')),
     table([['instructions', String(module.instructions.length)], ['computations', String(module.computations.length)],
            ['entry', '%' + (module.entry?.name ?? '')]]),
-    section('Header', make('pre', {class: 'text'}, cut(header, 4000))),
     section('Computations', make('ul', {}, [...module.computations].sort((a, b) => b.instructions.length - a.instructions.length).slice(0, 100)
       .map(c => make('li', {}, make('button', {class: 'link', onclick: () => page.openComputation(pane, c)}, (c.isEntry ? 'ENTRY ' : '') + '%' + c.name),
                      make('span', {class: 'quiet'}, ` ${c.instructions.length} instructions`))))),
+    section('Header', make('pre', {class: 'text'}, cut(header, 4000))),
   ];
 }

@@ -62,7 +62,7 @@ function instructionLines(item, show) {
   if (show.has('shape')) lines.push(shapeLabel(inst.shape, layout));
   if (inst.opcode === 'constant') lines.push(literalLabel(inst));
   if (inst.opcode === 'fusion' && !item.expanded) lines.push(`${inst.called[0]?.instructions.length ?? '?'} instructions`);
-  if (show.has('schedule') && inst.computation.scheduled) lines.push(`step ${inst.computation.instructions.indexOf(inst)}`);
+  if (show.has('schedule') && inst.computation.module.isScheduled) lines.push(`step ${inst.id - inst.computation.instructions[0].id}`);
   if (show.has('bytes')) lines.push(bytesLabel(bytesOf(inst.shape)));
   lines.push(...attributeLines(item, show));
   if (show.has('constants')) {

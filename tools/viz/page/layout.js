@@ -175,7 +175,7 @@ function straighten(rows) {
     for (const s of row) {
       if (s.node >= 0) continue;
       const above = s.up[0]?.slot;
-      s.run = above && above.node < 0 && above.down.length === 1 ? above.run : (runs.set(s, []), s);
+      s.run = above && above.node < 0 ? above.run : (runs.set(s, []), s);
       runs.get(s.run).push(s.x);
     }
   for (const xs of runs.values()) { xs.sort((a, b) => a - b); xs.middle = xs[xs.length >> 1]; }

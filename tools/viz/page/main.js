@@ -58,65 +58,77 @@ function build(page) {
 /** What tests may use; README.md describes it. */
 function testInterface(page, openMs) {
   const paneOf = side => (side === 'left' && page.left) || page.right;
-  const visible = pane => { const items = new Map(); pane.scene.walk(box => { items.set(box.item.key, box.item); }); return items; };
-  const item = (id, side) => visible(paneOf(side)).get(id) ?? null;
-  return {
-    ready: true,
-    openMs,
-    page,
-    nodes(side) {
-      const list = [];
-      paneOf(side).scene.walk((box, x, y) => list.push({id: box.item.key, x, y, w: box.w, h: box.h, label: box.label.title, kind: box.item.kind,
-                                                        open: Boolean(box.level), parent: box.item.parent?.key ?? ''}));
-      return list;
-    },
-    edges(side) {
-      const list = [];
-      const end = e => typeof e === 'string' ? e : e.key;
-      const walk = level => { list.push(...level.edges.map(e => ({from: end(e.from), to: end(e.to), drawn: Boolean(e.route), control: e.control})));
-                              for (const b of level.boxes) if (b.level) walk(b.level); };
-      walk(paneOf(side).scene.root);
-      return list;
-    },
-    selected(side) { return paneOf(side).selected?.key ?? null; },
-    select(id, side) {
-      const pane = paneOf(side);
-      const inst = pane.module.find(id);
-      if (inst) page.open(pane, inst, {quiet: true}); else if (item(id, side)) page.select(pane, item(id, side)); else return false;
-      return true;
-    },
-    expand(id, side) { const i = item(id, side); if (i) page.toggle(paneOf(side), i, true); return Boolean(i?.expanded); },
-    collapse(id, side) { const i = item(id, side); if (i) page.toggle(paneOf(side), i, false); return Boolean(i && !i.expanded); },
-    search(text) {
-      page.bar.search.input.value = text;
-      const count = page.bar.search.run();
-      return {count, ms: page.bar.search.ms, found: page.bar.search.found.map(f => f.inst.key)};
-    },
-    path(a, b) {
-      const {right} = page;
-      const from = right.module.find(a), to = right.module.find(b);
-      return Boolean(from && to) && page.showPath(right, from, to);
-    },
-    highlighted(side) { return [...paneOf(side).highlight?.keys() ?? []].map(i => i.key); },
-    copyText(side) { return page.copyText(paneOf(side)); },
-    svg(side) { return page.svg(paneOf(side)); },
-    screen(id, side) {
-      const pane = paneOf(side), i = item(id, side), box = i && pane.scene.boxOf(i);
-      if (!box) return null;
-      const r = pane.canvas.getBoundingClientRect(), {x, y, scale} = pane.camera;
-      return {x: r.left + (box.x - x) * scale + pane.w / 2, y: r.top + (box.y - y) * scale + pane.h / 2, w: box.w * scale, h: box.h * scale};
-    },
-    camera(side) { return {...paneOf(side).camera}; },
-    frames(side) { return paneOf(side).statistics(); },
-    /** Paints `count` frames while moving; the times in ms. */
-    measurePan(count = 60, side) {
-      const pane = paneOf(side);
-      const times = [];
-      for (let n = 0; n < count; ++n) { pane.camera.x += 10; const t = now(); pane.paintNow(); times.push(now() - t); }
-      return times;
-    },
+  const itemOf = (id, side) => {
+    let found = null;
+    paneOf(side).scene.walk(box => { if (box.item.key === id) found = box.item; });
+    return found;
   };
+  return {ready: true, openMs, page, ...testActions(page, paneOf, itemOf), ...testQuestions(page, paneOf, itemOf)};
 }
+
+const testActions = (page, paneOf, itemOf) => ({
+  select(id, side) {
+    const pane = paneOf(side);
+    const inst = pane.module.find(id), item = itemOf(id, side);
+    if (inst) page.open(pane, inst, {quiet: true});
+    else if (item) page.select(pane, item);
+    return Boolean(inst || item);
+  },
+  expand: (id, side) => toggleItem(page, paneOf(side), itemOf(id, side), true),
+  collapse: (id, side) => toggleItem(page, paneOf(side), itemOf(id, side), false),
+  search(text) {
+    page.bar.search.input.value = text;
+    const count = page.bar.search.run();
+    return {count, ms: page.bar.search.ms, found: page.bar.search.found.map(f => f.inst.key)};
+  },
+  path(a, b) {
+    const {right} = page;
+    const from = right.module.find(a), to = right.module.find(b);
+    return Boolean(from && to) && page.showPath(right, from, to);
+  },
+  /** Paints `count` frames while moving; the times in ms. */
+  measurePan(count = 60, side) {
+    const pane = paneOf(side), times = [];
+    for (let n = 0; n < count; ++n) { pane.camera.x += 10; const t = now(); pane.paintNow(); times.push(now() - t); }
+    return times;
+  },
+});
+
+function toggleItem(page, pane, item, open) {
+  if (item) page.toggle(pane, item, open);
+  return item !== null && item.expanded === open;
+}
+
+const testQuestions = (page, paneOf, itemOf) => ({
+  nodes(side) {
+    const list = [];
+    paneOf(side).scene.walk((box, x, y) => list.push({id: box.item.key, x, y, w: box.w, h: box.h, label: box.label.title, kind: box.item.kind,
+                                                      open: Boolean(box.level), parent: box.item.parent?.key ?? ''}));
+    return list;
+  },
+  edges(side) {
+    const list = [];
+    const end = e => typeof e === 'string' ? e : e.key;
+    const walk = level => {
+      list.push(...level.edges.map(e => ({from: end(e.from), to: end(e.to), drawn: Boolean(e.route), control: e.control})));
+      for (const box of level.boxes) if (box.level) walk(box.level);
+    };
+    walk(paneOf(side).scene.root);
+    return list;
+  },
+  selected: side => paneOf(side).selected?.key ?? null,
+  highlighted: side => [...paneOf(side).highlight?.keys() ?? []].map(i => i.key),
+  copyText: side => page.copyText(paneOf(side)),
+  svg: side => page.svg(paneOf(side)),
+  screen(id, side) {
+    const pane = paneOf(side), item = itemOf(id, side), box = item && pane.scene.boxOf(item);
+    if (!box) return null;
+    const r = pane.canvas.getBoundingClientRect(), {x, y, scale} = pane.camera;
+    return {x: r.left + (box.x - x) * scale + pane.w / 2, y: r.top + (box.y - y) * scale + pane.h / 2, w: box.w * scale, h: box.h * scale};
+  },
+  camera: side => ({...paneOf(side).camera}),
+  frames: side => paneOf(side).statistics(),
+});
 
 // Tests read the parts without a page.
 if (typeof document !== 'undefined' && document.getElementById('module-text')) startPage();

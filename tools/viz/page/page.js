@@ -93,6 +93,7 @@ class Page {
     pane.extra.clear();
     pane.highlight = null;
     this.showDetails();
+    pane.tellFocus(item ? describe(item) : '', item);
     if (item) this.announce(describe(item));
     if (!silent) this.remember();
     this.link(pane, item);
@@ -149,6 +150,7 @@ class Page {
     if (!item.expandable) return;
     pane.keeping(item, () => pane.scene.toggle(item, open));
     if (pane.selected && !pane.tree.isVisible(pane.selected)) pane.selected = item;
+    if (pane.selected) pane.tellFocus(describe(pane.selected), pane.selected);
     this.announce(`${item.label} ${open ? `opened, ${item.children.length} boxes` : 'closed'}`);
     this.showDetails();
   }
@@ -227,12 +229,12 @@ class Page {
   get state() {
     const pane = this.active;
     return {pane, computation: pane.tree.root.computation, only: pane.only, title: pane.title,
-            inst: pane.selected?.instruction ?? null, camera: pane.camera};
+            item: pane.selected, inst: pane.selected?.instruction ?? null, camera: pane.camera};
   }
   remember() {
     const {state} = this;
     const last = this.states[this.stateAt];
-    if (last && ['pane', 'computation', 'only', 'inst'].every(k => last[k] === state[k])) return;
+    if (last && ['pane', 'computation', 'only', 'inst', 'item'].every(k => last[k] === state[k])) return;
     this.states.splice(++this.stateAt, Infinity, state);
     const fragment = state.inst ? fragmentOf(state.inst.key) : fragmentOf(state.computation.name);
     // The browser's own buttons work too, where it lets local files have a history: it holds one entry per state.
@@ -265,7 +267,9 @@ class Page {
       this.updateCrumbs(pane);
     }
     this.activate(pane);
+    const {item} = state;
     if (state.inst) this.open(pane, state.inst, {silent: true});
+    else if (item && item.tree === pane.tree && pane.tree.isVisible(item)) { this.select(pane, item, {silent: true}); pane.centre(item); }
     else { pane.selected = null; pane.moveTo(state.camera); this.showDetails(); }
     this.bar.update();
     this.repaint();

@@ -12,6 +12,7 @@ class Painter {
     this.scene = scene;
     this.look = look;
     this.drawn = 0;
+    this.taken = [];                 // where enlarged texts stand
   }
 
   paint() { this.paintLevel(this.scene.root, 0, 0, 0); }
@@ -74,10 +75,19 @@ class Painter {
         shown = text.slice(0, letters) + '…';
       }
     }
+    if (size > normal && !this.take(x, y, Math.min(width, measure(shown, font) * size / normal), size)) return;
     c.font = size === normal ? font : font.replace(/\d+px/, size.toFixed(2) + 'px');
     c.fillStyle = colour;
     c.textBaseline = 'middle';
     c.fillText(shown, x, y);
+  }
+
+  /** False if an enlarged text stands there already. */
+  take(x, y, w, h) {
+    const mine = {left: x, right: x + w, top: y - h * 0.45, bottom: y + h * 0.45};
+    if (this.taken.some(t => mine.left < t.right && t.left < mine.right && mine.top < t.bottom && t.top < mine.bottom)) return false;
+    this.taken.push(mine);
+    return true;
   }
 
   paintOpen(box, x, y, depth) {
@@ -86,10 +96,12 @@ class Painter {
     const colours = item.kind === 'instruction' ? this.look.colours.of(item.instruction) : null;
     c.globalAlpha = this.isDimmed(item) ? 0.5 : 1;
     this.box(x, y, box.w, box.h, item.kind === 'instruction' ? 16 : 9, depth % 2 ? theme.groupDeep : theme.group,
-             colours ? colours[1] : theme.groupBorder, colours ? 2 : 1.2);
+             colours ? colours[1] : theme.groupBorder, Math.max(colours ? 2 : 1.2, 0.8 / scale));
     const kind = item.kind === 'instruction' ? '' : item.kind === 'body' ? '' : `   ${item.size}`;
     const height = Math.min(box.h * 0.25, Math.max(kHeadHeight, 14 / scale));
-    this.text(box.label.title + kind, x + 30, y + Math.min(kHeadHeight / 2, height / 2) + 1, kTitleFont, theme.text, box.w - 44, height);
+    // A title stays in sight while its box is.
+    const shift = this.look.view ? Math.max(0, Math.min(this.look.view.left - x - 16, box.w - measure(box.label.title, kTitleFont) - 90)) : 0;
+    this.text(box.label.title + kind, x + 30 + shift, y + Math.min(kHeadHeight / 2, height / 2) + 1, kTitleFont, theme.text, box.w - 44 - shift, height);
     if (scale > 0.3) this.paintToggle(x + 16, y + kHeadHeight / 2, '−');
     if (this.look.selected === item) this.outline(x, y, box.w, box.h, 12);
     c.globalAlpha = 1;
@@ -127,7 +139,7 @@ class Painter {
     const {item} = box;
     c.globalAlpha = this.isDimmed(item) ? 0.22 : 1;
     const isGroup = item.kind !== 'instruction';
-    const colours = isGroup ? look.colours.ofGroup(instructionsIn(item)) ?? [look.theme.closed, look.theme.closedBorder, look.theme.text]
+    const colours = isGroup ? this.groupHeat(item) ?? [look.theme.closed, look.theme.closedBorder, look.theme.text]
       : look.colours.of(item.instruction);
     if (box.w * look.scale < 6) {
       c.fillStyle = isGroup && !look.colours.heat ? look.theme.closedBorder : colours[0];
@@ -135,9 +147,9 @@ class Painter {
     } else {
       this.paintShape(box, x, y, colours, isGroup);
       this.paintLabel(box, x, y, colours);
-      this.paintBadges(box, x, y);
     }
     if (look.selected === item) this.outline(x, y, box.w, box.h, isGroup ? 9 : kRound);
+    if (box.w * look.scale >= 6) this.paintBadges(box, x, y);
     c.globalAlpha = 1;
   }
 
@@ -152,6 +164,13 @@ class Painter {
     const round = isGroup ? 9 : inst.opcode === 'while' ? box.h / 2 : inst.opcode === 'fusion' ? 14 : kRound;
     this.box(x, y, box.w, box.h, round, colours[0], colours[1], isGroup ? 1.3 : 1.2, isCut ? [5, 3] : null);
     if (isGroup && !this.look.colours.heat) this.paintShares(box, x, y);
+  }
+
+  groupHeat(item) {
+    const {colours} = this.look;
+    if (!colours.heat) return null;
+    if (item.heat?.stamp !== colours.stamp) item.heat = {stamp: colours.stamp, colours: colours.ofGroup(instructionsIn(item))};
+    return item.heat.colours;
   }
 
   /** A strip that tells what a group holds. */
@@ -201,7 +220,7 @@ class Painter {
       c.textBaseline = 'middle';
       c.fillText(text, cx - measure(text, kTextFont) / 2, cy + 0.5);
     };
-    if (item.instruction?.isRoot) badge('ROOT', x + box.w - 22, y + box.h, '#bcaaa4', 'black', '#8c7b75');
+    if (item.instruction?.isRoot) badge('ROOT', x + box.w - 22, y + box.h + 3, '#bcaaa4', 'black', '#8c7b75');
     const marks = look.diffOf ? diffMarks(item, look.diffOf) : [];
     let left = x + 4;
     for (const {mark, count, colours} of marks) {
@@ -210,7 +229,7 @@ class Painter {
       badge(text, left + width / 2, y - 1, colours[1], 'white');
       left += width + 3;
     }
-    if (instructionsIn(item).some(i => look.notes.has(i))) badge('!', x + box.w - 4, y, '#b00020', 'white');
+    if (look.notes.size && instructionsIn(item).some(i => look.notes.has(i))) badge('!', x + box.w - 4, y, '#b00020', 'white');
   }
 
   // --- edges ---
@@ -324,8 +343,13 @@ function straightRoute(edge, level) {
   return [fx, fy, fx, fy, tx, ty, tx, ty];
 }
 
-/** What a highlighting says of a box: of itself or of anything inside. */
+/** What a highlighting says of a box: of itself or of anything inside. Kept: every frame asks for all boxes. */
 function highlighted(item, highlight) {
+  if (item.highlight?.of !== highlight || item.highlight.open !== item.expanded)
+    item.highlight = {of: highlight, open: item.expanded, state: findHighlight(item, highlight)};
+  return item.highlight.state;
+}
+function findHighlight(item, highlight) {
   if (item.kind === 'instruction' && !item.expanded) return highlight.get(item.instruction);
   for (const inst of instructionsIn(item)) { const state = highlight.get(inst); if (state) return state; }
   if (item.kind === 'instruction')

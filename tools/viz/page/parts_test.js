@@ -166,6 +166,11 @@ test('labels: what is written into users; cuts', () => {
   equal(lines('main::s').slice(1), ['operand 1 = %pair.1']);
   equal(bytesLabel(bytesOf('(f32[8,4]{1,0}, pred[1024], token[])')), '1.1 KiB');
 });
+test('heat: units, steps', () => {
+  equal([formatMeasure(0, 'ns'), formatMeasure(1770, 'ns'), formatMeasure(2.5e9, 'ns'), formatMeasure(2048, 'B'), formatMeasure(3e9, '')],
+        ['0 ns', '1.77 µs', '2.5 s', '2.0 KiB', '3G']);
+  equal([heatColours(0)[0], heatColours(0.05)[0], heatColours(1)[0], heatColours(0.59)[2], heatColours(0.6)[2]], ['#f5f5f5', '#f7d4cc', '#ff2d00', 'black', 'white']);
+});
 test('groups: levels of many children are cut into runs', () => {
   const lines = Array.from({length: 5000}, (_, n) => `  %n.${n} = f32[] ${n ? `negate(%n.${n - 1})` : 'parameter(0)'}`);
   lines[4999] = lines[4999].replace('%n', 'ROOT %n');

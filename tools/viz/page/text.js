@@ -66,6 +66,7 @@ class Module {
     for (const c of this.computations) linkComputation(c);
     this.entry = this.computations.find(c => c.isEntry) ?? this.computations[0];
     this.name = /^HloModule ([^,\s]*)/.exec(this.header[0] ?? '')?.[1] ?? '';
+    this.isScheduled = (this.header[0] ?? '').includes(', is_scheduled=true');
     this.tables = null;
   }
   /** By `computation::name`; null if there is none. */
@@ -135,6 +136,13 @@ function closingBracket(text, from) {
     else if ((c === 41 || c === 93 || c === 125) && --depth === 0) return i;
   }
   return text.length;
+}
+
+/** The same for a parenthesis, fast where there is nothing inside. */
+function closingParenthesis(text, from) {
+  const end = text.indexOf(')', from);
+  const inner = text.indexOf('(', from + 1), quote = text.indexOf('"', from);
+  return (inner >= 0 && inner < end) || (quote >= 0 && quote < end) || end < 0 ? closingBracket(text, from) : end;
 }
 
 /** Splits at commas outside of brackets and strings. */
@@ -207,7 +215,7 @@ function readInstruction(computation, line) {
                                       text.slice(shapeAt, space), text.slice(space + 1, open), text);
   instruction.isRoot = isRoot;
   instruction.argumentsAt = open + 1;
-  instruction.argumentsEnd = closingBracket(text, open);
+  instruction.argumentsEnd = closingParenthesis(text, open);
   if (isRoot) computation.root = instruction;
   computation.instructions.push(instruction);
   module.instructions.push(instruction);

@@ -208,12 +208,12 @@ class Tree {
   openWithin(budget) {
     let shown = this.root.children.length;
     // What runs and parameters hold is not worth the room.
-    const worthwhile = i => i.expandable && !i.isRun && !i.isParameters;
+    const worthwhile = i => i.expandable && !i.isParameters && !(i.isRun && i.kids[0].isRun);
     const closed = [...this.root.children].filter(worthwhile);
     while (closed.length) {
       // Groups first, then bodies; fusions only where little else is to be seen.
-      const cost = i => (i.kind === 'group' ? 0 : i.instruction?.opcode === 'fusion' ? 2e6 : 1e6) - i.size;
-      closed.sort((a, b) => cost(a) - cost(b));
+      const cost = i => (i.isRun ? 1e6 : i.kind === 'group' ? 0 : i.instruction?.opcode === 'fusion' ? 3e6 : 2e6) - i.size;
+      closed.sort((a, b) => cost(a) - cost(b) || firstId(a) - firstId(b));
       const item = closed.shift();
       const isFusion = item.instruction?.opcode === 'fusion';
       const more = leavesShown(item);

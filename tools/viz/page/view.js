@@ -1,6 +1,6 @@
 // A pane: a canvas with a camera, its drawing, the mouse and fingers on it.
 
-const kNearest = 4, kFarthest = 0.01;
+const kNearest = 4, kFarthest = 0.002;
 const reducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 /** `page` is told of what happens: onSelect(pane, item), onToggle(pane, item), onOver(pane, item, event). */
@@ -12,7 +12,7 @@ class Pane {
     this.element = make('section', {class: 'pane', 'aria-label': `Graph of ${module.name}`});
     this.canvas = make('canvas', {tabindex: '0', role: 'application', 'aria-roledescription': 'graph',
       'aria-label': `Graph of ${module.name}: arrow keys follow operands and users, Enter opens and closes, ? shows all keys`,
-      'aria-describedby': 'live'});
+      'aria-activedescendant': `focus-${side}`}, make('div', {id: `focus-${side}`, role: 'button'}));
     this.map = make('canvas', {class: 'map', 'aria-hidden': 'true'});
     this.crumbs = make('nav', {class: 'crumbs', 'aria-label': 'What is drawn'});
     this.element.append(this.canvas, this.map, this.crumbs);
@@ -23,6 +23,13 @@ class Pane {
     this.frames = [];                        // times of painting, ms
     this.listen();
     new ResizeObserver(() => this.resize()).observe(this.element);
+  }
+
+  /** What screen readers find inside the canvas: the selected box. */
+  tellFocus(text, item) {
+    const focus = this.canvas.firstChild;
+    focus.setAttribute('aria-label', text);
+    if (item?.expandable) focus.setAttribute('aria-expanded', String(item.expanded)); else focus.removeAttribute('aria-expanded');
   }
 
   /** Shows a computation, or some of its instructions. */
@@ -83,18 +90,25 @@ class Pane {
     this.camera = {x: w / 2, y: h / 2, scale};
     if (scale > full) {
       if (h * scale > this.h - 90) this.camera.y = (this.h / 2 - 60) / scale;
-      if (w * scale > this.w - 60) this.camera.x = this.middleOfTop(this.w / scale);
+      if (w * scale > this.w - 60) this.camera.x = this.middleOfTop(this.w / scale, this.h / scale);
     }
     this.placed = true;
     this.repaint();
   }
 
-  /** Where most of the upper boxes stand. */
-  middleOfTop(width) {
-    const {boxes, w} = this.scene.root;
-    const top = boxes.filter(b => b.y < 600).map(b => b.x + b.w / 2).sort((a, b) => a - b);
-    const middle = top.length ? top[top.length >> 1] : w / 2;
-    return Math.min(Math.max(middle, width / 2 - 30), Math.max(w - width / 2 + 30, width / 2));
+  /** The middle of the part, as wide as the pane, that shows most boxes of the upper end. */
+  middleOfTop(width, height) {
+    const found = [];
+    this.scene.walk((box, x, y) => { if (!box.level && y < height) found.push([x, x + box.w]); });
+    found.sort((a, b) => a[0] - b[0]);
+    let best = 0, middle = this.scene.root.w / 2;
+    for (const [left] of found) {
+      const inside = found.filter(([l, r]) => l >= left && r <= left + width - 40);
+      if (inside.length <= best) continue;
+      best = inside.length;
+      middle = (left + Math.max(...inside.map(([, r]) => r))) / 2;
+    }
+    return middle;
   }
 
   zoom(factor, px = this.w / 2, py = this.h / 2) {
