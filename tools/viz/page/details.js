@@ -30,6 +30,7 @@ function actionButtons(page, pane, item) {
   const inst = item.instruction;
   const buttons = [];
   if (item.expandable) buttons.push(button(item.expanded ? 'Close' : 'Open', 'Enter', () => page.toggle(pane, item)));
+  if (item.kind === 'group') buttons.push(button('Open all inside', 'x', () => page.openInside(pane, item)));
   if (inst) {
     const radius = make('input', {type: 'number', min: '1', max: '9', value: page.radius, 'aria-label': 'radius',
                                   onchange: e => { page.radius = Math.min(9, Math.max(1, Number(e.target.value) || 2)); }});

@@ -5,6 +5,7 @@ const kKeyHelp = [
   ['↑ ↓', 'first operand, first user of what is selected'],
   ['← →', 'neighbours in the drawing'],
   ['Enter, Space', 'open or close a group, fusion or call'],
+  ['x, z', 'open what is inside as well, close everything'],
   ['Shift+arrows, w a s d', 'move the drawing'],
   ['+ − 0', 'larger, smaller, natural size'],
   ['f', 'fit everything; again: readable'],
@@ -21,6 +22,8 @@ const kKeyHelp = [
   ['t', 'light or dark'],
   ['Escape', 'clear highlighting, then the selection'],
   ['Shift+click', 'select several, for copying'],
+  ['Mouse', 'drag moves, the wheel zooms, a double click opens and closes'],
+  ['Fingers', 'one moves, two zoom'],
 ];
 
 function makeHelp() {
@@ -83,6 +86,8 @@ function moveSelection(page, pane, key) {
 const kKeys = {
   'Enter': (page, pane) => pane.selected && page.toggle(pane, pane.selected),
   ' ': (page, pane) => pane.selected && page.toggle(pane, pane.selected),
+  'x': (page, pane) => page.openInside(pane, pane.selected ?? pane.tree.root),
+  'z': (page, pane) => page.closeAll(pane),
   'w': (_, pane) => pane.pan(0, 80), 's': (_, pane) => pane.pan(0, -80),
   'a': (_, pane) => pane.pan(80, 0), 'd': (_, pane) => pane.pan(-80, 0),
   '+': (_, pane) => pane.zoom(1.25), '=': (_, pane) => pane.zoom(1.25), '-': (_, pane) => pane.zoom(0.8),

@@ -155,6 +155,29 @@ class Page {
     this.showDetails();
   }
 
+  /** Opens a box and what is in it, as far as the drawing stays readable. */
+  openInside(pane, item) {
+    pane.keeping(item, () => {
+      const boxes = [item];
+      for (let n = 0; n < boxes.length && boxes.length < kMostOpened; ++n) {
+        if (boxes[n] !== pane.tree.root) pane.scene.toggle(boxes[n], true);
+        boxes.push(...boxes[n].children.filter(c => c.expandable));
+      }
+      pane.scene.changed(item);
+    });
+    this.announce(`${item.label} opened`);
+    this.showDetails();
+  }
+  closeAll(pane) {
+    pane.tree.expanded = new Set(['']);
+    forgetLayouts(pane.tree.root);
+    pane.selected = pane.selected && pane.tree.visibleOf(pane.selected);
+    pane.mapStale = true;
+    pane.fit();
+    this.announce('closed');
+    this.showDetails();
+  }
+
   // --- what is drawn ---
 
   redraw(pane) { pane.show(pane.tree.root.computation, pane.only, this.settings); this.updateCrumbs(pane); }
@@ -357,6 +380,9 @@ class Page {
   svg(pane = this.active) { return sceneSvg(pane.scene, {...pane.look, selected: null}); }
   saveSvg() { saveFile(`${this.active.module.name || 'module'}.svg`, this.svg(), 'image/svg+xml'); }
 }
+
+/** Boxes that `openInside` opens at most. */
+const kMostOpened = 120;
 
 /** Layouts are made anew; what is open stays open. */
 function forgetLayouts(item) {

@@ -74,6 +74,8 @@ class Scene {
     const {expanded} = this.tree;
     if (open === expanded.has(item.key) || !item.expandable) return;
     if (open) expanded.add(item.key); else expanded.delete(item.key);
+    // The bodies of a call open with it.
+    if (open) for (const child of item.children) if (child.kind === 'body') expanded.add(child.key);
     this.changed(item);
   }
 
