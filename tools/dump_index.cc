@@ -9,7 +9,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "passes/analysis/cost.h"
-#include "tools/diff/module_diff.h"
+#include "tools/diff/report.h"
 #include "tools/dump_directory.h"
 #include "tools/inputs.h"
 #include "tools/output_file.h"
@@ -183,14 +183,11 @@ class IndexWriter {
       json.attribute("moved_bytes", cost.bytes);
     }
     WriteOpcodes(json, module);
-    const bool same_text = before.module && before.text == now.text;
-    bool changed = !same_text;
-    if (before.module && !same_text) {
-      const ModuleDiff diff = CompareModules(*before.module, module);
-      changed = !diff.Equal();
-      WriteDiff(json, diff);
-    }
-    return changed ? WriteDrawing(json, file, module) : Status();
+    if (!before.module) return WriteDrawing(json, file, module, "");
+    if (before.text == now.text) return {};
+    ModuleDiff diff = CompareModules(*before.module, module);
+    WriteDiff(json, diff);
+    return diff.Equal() ? Status() : WriteDrawing(json, file, module, ChangesOf(diff));
   }
 
   /// The opcodes whose number is another than at the step before.
@@ -222,6 +219,15 @@ class IndexWriter {
     if (listed < differing) json.attribute("more", static_cast<int64_t>(differing - listed));
   }
 
+  /// What differs, as `hlo.diff/1`.
+  static std::string ChangesOf(ModuleDiff& diff) {
+    for (DiffEntry& entry : diff.entries) entry.hidden = entry.kind == DiffKind::Unchanged;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    if (!WriteDiffJson(os, {diff, "", "", {}})) text.clear();
+    return text;
+  }
+
   static void WriteEntry(Json& json, const DiffEntry& entry) {
     const Instruction& inst = entry.right ? *entry.right : *entry.left;
     json.attribute("mark", std::string(1, MarkOf(entry.kind)));
@@ -241,11 +247,16 @@ class IndexWriter {
       });
   }
 
-  Status WriteDrawing(Json& json, const DumpFile& file, const Module& module) {
+  /// The module with marks at what `changes` tells; the page's reader finds both sides by name.
+  Status WriteDrawing(Json& json, const DumpFile& file, const Module& module, const std::string& changes) {
     const std::string name = (llvm::sys::path::stem(file.path) + ".html").str();
     HLO_TRY(OutputFile drawing, OutputFile::Open(FolderPath() + "/" + name, standard_output_));
     PageInput input;
     input.module = &module;
+    input.diff = changes;
+    input.title = file.module + (file.stage == DumpStage::Pass    ? " after " + file.pass
+                                 : file.stage == DumpStage::After ? " after optimizations"
+                                                                  : "");
     WritePage(drawing.stream(), input);
     HLO_CHECK_OK(drawing.Close());
     drawings_.push_back(std::move(drawing));

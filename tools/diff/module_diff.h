@@ -57,7 +57,9 @@ struct DiffOptions {
   bool strict_order = false;  // operands of commutative operations in another order are a change
   /// Steps after which matching gets cheaper; ModuleDiff::cut_short tells. Never makes "equal" wrong.
   int64_t max_effort = 200'000'000;
-  std::vector<std::pair<const Instruction*, const Instruction*>> hints;  // left, right: certainly the same
+  // Left, right: certainly the same.
+  std::vector<std::pair<const Instruction*, const Instruction*>> hints;
+  std::vector<std::pair<const Computation*, const Computation*>> computation_hints;
 
   [[nodiscard]] bool Ignores(DiffProperty p) const { return (ignored >> static_cast<int>(p) & 1u) != 0; }
 };
@@ -69,6 +71,8 @@ struct PropertyChange {
   std::string note;         // why, if that is known: `transpose folded`
 };
 
+/// An unchanged entry has both sides, but for further copies of a computation that the other module has in
+/// fewer: these have one side, and a note.
 struct DiffEntry {
   DiffKind kind = DiffKind::Unchanged;
   MatchedBy matched_by = MatchedBy::Nothing;

@@ -1,0 +1,183 @@
+// Matching by hashes, and from matched instructions along edges.
+#include "tools/diff/matching.h"
+
+namespace hlo {
+
+static size_t Index(DiffId id) { return static_cast<size_t>(id); }
+
+uint64_t HashMatcher::KeyOf(const DiffHashes& hashes, DiffId id, Key key) const {
+  switch (key) {
+    case Key::Up: return hashes.up[Index(id)];
+    case Key::Down: return hashes.down[Index(id)];
+    case Key::UpDown: break;
+  }
+  return CombineHashes(hashes.up[Index(id)], hashes.down[Index(id)]);
+}
+
+HashMatcher::Keys HashMatcher::SortedKeys(const DiffHashes& hashes, llvm::ArrayRef<DiffId> ids, Key key,
+                                          bool left) const {
+  Keys keys;
+  for (const DiffId id : ids)
+    if ((left ? m_.ToRight(id) : m_.ToLeft(id)) == kNoDiffId) keys.emplace_back(KeyOf(hashes, id, key), id);
+  llvm::sort(keys);
+  return keys;
+}
+
+void HashMatcher::Take(DiffId l, DiffId r, MatchedBy by) {
+  m_.Match(l, r, by);
+  work_.push_back(l);
+}
+
+void HashMatcher::MatchUnique(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids, Key key) {
+  const Keys a = SortedKeys(left_, left_ids, key, true), b = SortedKeys(right_, right_ids, key, false);
+  const auto unique = [](const Keys& keys, size_t i) {
+    return (i == 0 || keys[i - 1].first != keys[i].first) &&
+           (i + 1 == keys.size() || keys[i + 1].first != keys[i].first);
+  };
+  std::vector<std::pair<DiffId, DiffId>> found;
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i].first < b[j].first) {
+      ++i;
+    } else if (b[j].first < a[i].first) {
+      ++j;
+    } else {
+      if (unique(a, i) && unique(b, j) && left_.own[Index(a[i].second)] == right_.own[Index(b[j].second)])
+        found.emplace_back(a[i].second, b[j].second);
+      ++i;
+      ++j;
+    }
+  }
+  // In an order that does not depend on hashes.
+  llvm::sort(found);
+  for (const auto& [l, r] : found) Take(l, r, MatchedBy::Fingerprint);
+}
+
+void HashMatcher::MatchInOrder(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids, Key key) {
+  struct Group {
+    std::vector<DiffId> members;
+    size_t next = 0;
+  };
+  llvm::DenseMap<uint64_t, Group> groups;
+  for (const DiffId r : right_ids)
+    if (m_.ToLeft(r) == kNoDiffId) groups[KeyOf(right_, r, key)].members.push_back(r);
+  if (groups.empty()) return;
+  for (auto& entry : groups) std::reverse(entry.second.members.begin(), entry.second.members.end());
+  // Users first: what they take as operands follows from them.
+  for (const DiffId l : llvm::reverse(left_ids)) {
+    if (m_.ToRight(l) != kNoDiffId) continue;
+    const auto found = groups.find(KeyOf(left_, l, key));
+    if (found == groups.end()) continue;
+    Group& group = found->second;
+    while (group.next < group.members.size() && m_.ToLeft(group.members[group.next]) != kNoDiffId)
+      ++group.next;
+    if (group.next == group.members.size()) continue;
+    Take(l, group.members[group.next++], MatchedBy::Fingerprint);
+    Propagate(/*strict=*/true);
+  }
+}
+
+bool HashMatcher::Acceptable(DiffId l, DiffId r, bool strict) const {
+  if (!m_.Free(l, r) || left_.own[Index(l)] != right_.own[Index(r)]) return false;
+  if (!across_ && !m_.SamePlace(l, r)) return false;
+  return !strict || left_.up[Index(l)] == right_.up[Index(r)] ||
+         left_.down[Index(l)] == right_.down[Index(r)];
+}
+
+void HashMatcher::PropagateToOperands(DiffId l, DiffId r, bool strict) {
+  const llvm::ArrayRef<DiffId> a = m_.left.Operands(l), b = m_.right.Operands(r);
+  const bool commutes =
+      !m_.options.strict_order && m_.left[l].info().Is(kCommutative) && a.size() >= 2 && b.size() >= 2;
+  const auto left_at = [&](size_t k) { return across_ ? m_.left.Source(a[k]) : a[k]; };
+  const auto right_at = [&](size_t k) { return across_ ? m_.right.Source(b[k]) : b[k]; };
+  if (commutes && !Acceptable(left_at(0), right_at(0), strict) &&
+      !Acceptable(left_at(1), right_at(1), strict)) {
+    for (size_t k = 0; k < 2; ++k)
+      if (Acceptable(left_at(k), right_at(1 - k), strict))
+        Take(left_at(k), right_at(1 - k), MatchedBy::Operands);
+  }
+  for (size_t k = 0; k < std::min(a.size(), b.size()); ++k)
+    if (Acceptable(left_at(k), right_at(k), strict)) Take(left_at(k), right_at(k), MatchedBy::Operands);
+}
+
+void HashMatcher::PropagateToUsers(DiffId l, DiffId r, bool strict) {
+  const auto keys = [&](const DiffGraph& graph, const DiffHashes& hashes, DiffId id, bool left, Key key) {
+    Keys found;
+    for (const DiffUse& use : graph.Uses(id)) {
+      if ((left ? m_.ToRight(use.user) : m_.ToLeft(use.user)) != kNoDiffId) continue;
+      const bool any_order = !m_.options.strict_order && graph[use.user].info().Is(kCommutative);
+      uint64_t h =
+          CombineHashes(hashes.own[Index(use.user)], any_order ? 0 : static_cast<uint64_t>(use.position));
+      if (strict) h = CombineHashes(h, KeyOf(hashes, use.user, key));
+      found.emplace_back(h, use.user);
+    }
+    llvm::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  };
+  for (const Key key : {Key::Up, Key::Down}) {
+    const Keys a = keys(m_.left, left_, l, true, key);
+    if (a.empty()) return;
+    const Keys b = keys(m_.right, right_, r, false, key);
+    std::vector<std::pair<DiffId, DiffId>> found;
+    for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+      size_t i_end = i, j_end = j;
+      while (i_end < a.size() && a[i_end].first == a[i].first) ++i_end;
+      while (j_end < b.size() && b[j_end].first == b[j].first) ++j_end;
+      if (a[i].first == b[j].first) {
+        if (i_end == i + 1 && j_end == j + 1) found.emplace_back(a[i].second, b[j].second);
+        i = i_end;
+        j = j_end;
+      } else if (a[i].first < b[j].first) {
+        i = i_end;
+      } else {
+        j = j_end;
+      }
+    }
+    llvm::sort(found);
+    for (const auto& [x, y] : found)
+      if (Acceptable(x, y, strict)) Take(x, y, MatchedBy::Operands);
+    if (!strict) return;
+  }
+}
+
+void HashMatcher::Propagate(bool strict) {
+  while (!work_.empty()) {
+    const DiffId l = work_.back();
+    work_.pop_back();
+    const DiffId r = m_.ToRight(l);
+    PropagateToOperands(l, r, strict);
+    PropagateToUsers(l, r, strict);
+  }
+}
+
+void HashMatcher::MatchWithin(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids) {
+  const auto all_pairs = [&] {
+    work_.clear();
+    for (const DiffId l : left_ids)
+      if (m_.ToRight(l) != kNoDiffId && m_.SamePlace(l, m_.ToRight(l))) work_.push_back(l);
+  };
+  across_ = false;
+  all_pairs();
+  Propagate(/*strict=*/true);
+  MatchUnique(left_ids, right_ids, Key::UpDown);
+  Propagate(/*strict=*/true);
+  MatchInOrder(left_ids, right_ids, Key::UpDown);
+  for (const Key key : {Key::Up, Key::Down}) {
+    MatchUnique(left_ids, right_ids, key);
+    Propagate(/*strict=*/true);
+  }
+  all_pairs();
+  Propagate(/*strict=*/false);
+}
+
+void HashMatcher::MatchAcross(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids) {
+  across_ = true;
+  work_.clear();
+  MatchUnique(left_ids, right_ids, Key::UpDown);
+  Propagate(/*strict=*/true);
+  MatchInOrder(left_ids, right_ids, Key::UpDown);
+  MatchUnique(left_ids, right_ids, Key::Up);
+  Propagate(/*strict=*/true);
+}
+
+}  // namespace hlo

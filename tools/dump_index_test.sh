@@ -1,0 +1,62 @@
+#!/bin/bash
+# What only a process shows of `hlo-viz DUMPDIR -o FILE`: signals, full disks, many files. Usage: dump_index_test.sh HLO_VIZ
+viz=$1
+dir=$(mktemp -d) && cd "$dir" || exit 1
+trap 'rm -rf "$dir"' EXIT
+failures=0
+fail() {
+  echo "FAIL: $*"
+  failures=$((failures + 1))
+}
+# expect CODE TEXT COMMAND...: the exit code, and a line on stderr that contains TEXT.
+expect() {
+  local code=$1 text=$2 got
+  shift 2
+  "$@" >out.txt 2>err.txt
+  got=$?
+  [ "$got" = "$code" ] && grep -qF -- "$text" err.txt || fail "$* -> $got, expected $code with '$text': $(cat err.txt)"
+}
+# chain FILE LENGTH OPCODE: a module of that many instructions.
+chain() {
+  awk -v n="$2" -v op="$3" 'BEGIN { print "HloModule m\nENTRY e {\n  i0 = f32[8] parameter(0)"
+    for (k = 1; k < n; k++) print "  i" k " = f32[8] " op "(i" k - 1 ")"
+    print "  ROOT r = f32[8] " op "(i" n - 1 ")\n}" }' >"$1"
+}
+left_over() { find "$1" -mindepth 1 2>/dev/null; }
+
+# 500 dumps of ten compilations.
+mkdir many
+for op in negate abs; do chain "$op.txt" 40 $op; done
+for m in 0 1 2 3 4 5 6 7 8 9; do
+  for s in $(seq 10 59); do
+    cp "$([ $((s % 5)) = 0 ] && echo abs || echo negate).txt" "many/module_000$m.jit_f.00$s.simplify.after_a.before_b.txt"
+  done
+done
+"$viz" many -o many.html || fail "500 dumps"
+[ "$(grep -o '"file":' many.html | wc -l)" = 500 ] || fail "$(grep -o '"file":' many.html | wc -l) of 500 dumps on the page"
+# Each compilation: the first, and two drawings for each of the nine or ten times the opcode changes and changes back.
+drawings=$(ls many_files | wc -l)
+[ "$drawings" -ge 190 ] && [ "$drawings" -le 210 ] || fail "$drawings drawings"
+"$viz" many -o again.html && cmp -s <(sed s/again_files/many_files/g again.html) many.html || fail "another page the second time"
+"$viz" --module=3 many -o one.html && [ "$(grep -o '"file":' one.html | wc -l)" = 50 ] || fail "one compilation by its number"
+expect 3 'no HLO module in dump directory [input-empty]' "$viz" --module=nobody many -o none.html
+
+# Interrupted: nothing is left.
+mkdir large
+chain large/module_0001.m.before_optimizations.txt 20000 negate
+for s in $(seq 10 99); do
+  ln large/module_0001.m.before_optimizations.txt "large/module_0001.m.00$s.p.after_a.before_b.txt"
+done
+mkdir out
+expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 0.4 "$viz" large -o out/index.html
+[ -z "$(left_over out)" ] || fail "left after an interrupt: $(left_over out)"
+expect 8 'time limit exceeded [limit-timeout]' "$viz" --timeout=300ms large -o out/index.html
+[ -z "$(left_over out)" ] || fail "left after the time limit: $(left_over out)"
+expect 6 'cannot write: No space left on device [output-write]' "$viz" many -o /dev/full
+# What stood there before stays.
+mkdir -p out/index_files && echo mine >out/index_files/mine.txt
+expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 0.4 "$viz" large -o out/index.html
+[ "$(left_over out | wc -l)" = 2 ] || fail "files of others: $(left_over out)"
+
+[ "$failures" = 0 ] && echo ok
+exit "$failures"
