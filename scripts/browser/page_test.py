@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The interactive page of a module (hlo-viz M.hlo -o m.html) in a browser."""
+"""The interactive page of a module in a browser."""
 import json, os
 import xml.etree.ElementTree
 

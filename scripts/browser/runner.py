@@ -56,11 +56,11 @@ class Pages:
         return path if os.path.exists(path) else self.write(os.path.basename(path), models.KINDS[kind](count))
 
     def html(self, module_file, *options):
-        """The page that hlo-viz makes of a module; made once."""
+        """The page of a module; made once."""
         stem = os.path.splitext(os.path.basename(module_file))[0]
         path = self.path('_'.join([stem, *(o.strip('-').replace('=', '_').replace('/', '_') for o in options)]) + '.html')
         if not os.path.exists(path):
-            self.tool('hlo-viz', *options, module_file, '-o', path)
+            self.tool('hlo-opt', '--stage=html', *options, module_file, '-o', path)
         return path
 
     def open(self, path, fragment='', **options):
