@@ -66,6 +66,22 @@ def entries_agree_with_counts(pages):
 
 
 @case
+def merged_computations_are_told(pages):
+    reducer = '{ x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT s = f32[] add(x, y) }\n'
+    module = pages.write('twice.hlo', 'HloModule twice\na ' + reducer + 'b ' + reducer + '''ENTRY e {
+  p = f32[4,8] parameter(0)
+  z = f32[] constant(0)
+  r = f32[4] reduce(p, z), dimensions={1}, to_apply=a
+  q = f32[8] reduce(p, z), dimensions={0}, to_apply=b
+  ROOT t = (f32[4], f32[8]) tuple(r, q)
+}''')
+    page = pages.open(index(pages, 'twice', module))
+    page.click_on('#steps tbody tr:nth-child(2)')
+    expect_equal(page.evaluate(CHOSEN), 'computation-deduplicator')
+    expect('The same graph' in page.evaluate('document.getElementById("entries").textContent'), 'why there are fewer instructions')
+
+
+@case
 def slider_and_keys_move_through_steps(pages):
     page = small(pages)
     page.key('Home')

@@ -48,6 +48,9 @@ function complete(m) {
     step.total = {__proto__: null, ...opcodes};
     if (step.graph) graph = step.graph;
     step.shows = step.instructions === undefined ? null : graph;
+    // Computations that are the same count once in a comparison, so graphs can be equal and their sizes not.
+    const before = m.steps[i - 1];
+    step.resized = Boolean(before && step.instructions !== undefined && before.instructions !== undefined && step.instructions !== before.instructions);
     step.from = i === 0 ? null : m.steps[i - 1].shows;
   });
   const good = readable(m);
@@ -225,13 +228,13 @@ function drawChart() {
 // The steps.
 
 /** Whether the table has a row for a step. */
-const listed = step => $('all').checked || changes(step) > 0 || step.error || step.number === 0 || step.number === module.steps.length - 1;
+const listed = step => $('all').checked || changes(step) > 0 || step.resized || step.error || step.number === 0 || step.number === module.steps.length - 1;
 
 function drawSteps() {
   const heads = [['', 'number of the dump'], ['pipeline', ''], ['after pass', ''], ...MARKS.map(([m, word]) => [m, word]), ['instrs', 'instructions']];
   $('steps').tHead.replaceChildren(make('tr', {}, ...heads.map(([h, t], i) => make('th', {scope: 'col', class: i < 3 ? 'text' : 'm' + h, title: t || null}, h))));
   const rows = module.steps.filter(listed).map(step => {
-    step.row = make('tr', {class: step.error ? 'bad' : changes(step) ? null : 'same', onclick: () => go(module, step.number)},
+    step.row = make('tr', {class: step.error ? 'bad' : changes(step) || step.resized ? null : 'same', onclick: () => go(module, step.number)},
       make('td', {class: 'number'}, step.order || ''),
       make('td', {class: 'text'}, step.pipeline || ''),
       make('td', {class: 'text'}, make('a', {href: fragment(module, step.number)}, what(step))),
@@ -290,7 +293,7 @@ function drawEntries(step) {
   }
   const total = changes(step) - (step.header || []).length;
   if (step.more) parts.push(make('p', {}, step.more + ' more changes are counted and not listed here'));
-  if (!parts.length) parts.push(make('p', {}, step.error ? '' : at === 0 ? 'The first dump: nothing to compare with.' : total ? 'No change of this step is selected.' : 'No changes.'));
+  if (!parts.length) parts.push(make('p', {}, step.error ? '' : at === 0 ? 'The first dump: nothing to compare with.' : total ? 'No change of this step is selected.' : step.resized ? 'The same graph: only copies of identical computations came or went.' : 'No changes.'));
   $('entries').replaceChildren(...parts);
   $('found').textContent = entries.length === total ? '' : entries.length + ' of ' + total;
 }
