@@ -312,4 +312,19 @@ Result<std::string> GraphJsonToHlo(StringRef json) {
   return text;
 }
 
+Result<llvm::json::Object> ParseJsonObject(StringRef text, StringRef file, StringRef schema) {
+  const auto wrong = [&](const std::string& message) {
+    Diagnostic error = MakeError("input-format", {}, "{0}", message);
+    error.file = file.str();
+    return Error(std::move(error));
+  };
+  if (IsTooDeep(text)) return wrong("JSON is nested more than " + std::to_string(kMaxDepth) + " levels deep");
+  auto parsed = llvm::json::parse(text);
+  if (!parsed) return wrong("JSON: " + llvm::toString(parsed.takeError()));
+  Object* object = parsed->getAsObject();
+  if (!object || object->getString("schema") != schema)
+    return wrong(llvm::formatv("found no object of schema '{0}'", schema).str());
+  return std::move(*object);
+}
+
 }  // namespace hlo

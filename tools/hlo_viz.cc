@@ -3,31 +3,84 @@
 #include "llvm/Support/FileSystem.h"
 #include "tools/dump_index.h"
 #include "tools/inputs.h"
-#include "tools/module_form.h"
 #include "tools/output_file.h"
 #include "tools/process.h"
 #include "tools/tool_main.h"
-#include "tools/viz/dot.h"
-#include "tools/viz_options.h"
+#include "tools/viz_formats.h"
+#include "tools/viz_text.h"
 
 namespace hlo {
 namespace {
 
 /// A dump directory as a page that leads through it, unless another form is asked for.
-bool IsDumpIndex(const VizOptions& options, llvm::ArrayRef<std::string> files) {
+bool IsDumpIndex(const VizOptions& options, llvm::ArrayRef<std::string> files, const VizFormat& format) {
+  const bool any_form = options.output_format.empty() && options.output == "-";
   return files.size() == 1 && llvm::sys::fs::is_directory(files.front()) &&
-         (options.output_format.empty() || options.output_format == "html");
+         (any_form || format.word == "html") && options.list.empty() && options.info.empty();
 }
 
-Status Draw(const VizOptions& options, llvm::ArrayRef<std::string> files, llvm::StringRef stdin_text,
-            DiagnosticSink& sink, llvm::raw_ostream& out) {
-  if (IsDumpIndex(options, files)) return WriteDumpIndex(options, files.front(), sink, out);
-  InputReader reader(options, files, stdin_text, sink);
-  HLO_TRY(OutputFile file, OutputFile::Open(options.output, out, files));
-  while (auto input = reader.Next())
-    if (input->module) WriteDot(file.stream(), *input->module);
-  return file.Commit();
-}
+/// One run of the tool.
+class VizRun {
+ public:
+  VizRun(const VizOptions& options, llvm::ArrayRef<std::string> files, llvm::StringRef stdin_text,
+         DiagnosticSink& sink, llvm::raw_ostream& out)
+      : options_(options), files_(files), sink_(sink), out_(out), reader_(options, files, stdin_text, sink) {}
+
+  Status Run() {
+    HLO_TRY(const VizFormat* format, FindVizFormat(options_));
+    if (IsDumpIndex(options_, files_, *format)) return WriteDumpIndex(options_, files_.front(), sink_, out_);
+    HLO_TRY(parts_, PartsOf(options_));
+    if (options_.max_nodes < 0)
+      return Error("usage-option", {}, "option '--max-nodes': found {0}, expected 0 or more",
+                   options_.max_nodes);
+    const bool text = !options_.list.empty() || !options_.info.empty();
+    while (auto input = reader_.Next()) {
+      if (!input->module) continue;
+      HLO_CHECK_OK(Begin(text ? nullptr : format));
+      const CrashScope scope("drawing", input->source->text().slice(input->begin, input->end));
+      HLO_CHECK_OK(text ? Answer(*input->module) : Draw(*input->module, *format));
+      if (Interrupted()) return Error(InterruptedError());
+      if (reader_.at_end()) LeaveToProcessEnd(std::move(input->module));
+      if (sink_.stopped()) break;
+    }
+    return file_ ? file_->Commit() : Status();
+  }
+
+ private:
+  /// Opens the output with the first module. `format` is null for text.
+  Status Begin(const VizFormat* format) {
+    if (file_ && format && format->single)
+      return Error("usage-option", {}, "a file of this form holds one module; --module chooses one");
+    if (!file_) {
+      HLO_TRY(file_, OutputFile::Open(options_.output, out_, reader_.files()));
+    }
+    if (format && format->binary && file_->stream().is_displayed())
+      return Error("usage-option", {}, "binary output is not written to a terminal; -o names a file");
+    return {};
+  }
+
+  Status Answer(const Module& module) {
+    if (!options_.list.empty()) HLO_CHECK_OK(PrintList(file_->stream(), module, options_));
+    if (!options_.info.empty()) HLO_CHECK_OK(PrintInfo(file_->stream(), module, options_.info));
+    return {};
+  }
+
+  Status Draw(const Module& module, const VizFormat& format) {
+    const auto report = [&](Diagnostic d) { sink_.Report(std::move(d)); };
+    HLO_TRY(const VizOverlay overlay, ReadOverlay(module, options_, report));
+    HLO_TRY(VizDrawing selected, SelectDrawing(module, options_, parts_.control, report));
+    VizTask task{module, options_, overlay, parts_, selected, report};
+    return format.write(file_->stream(), task);
+  }
+
+  const VizOptions& options_;
+  llvm::ArrayRef<std::string> files_;
+  DiagnosticSink& sink_;
+  llvm::raw_ostream& out_;
+  InputReader reader_;
+  ShownParts parts_;
+  std::optional<OutputFile> file_;
+};
 
 }  // namespace
 
@@ -46,7 +99,7 @@ int HloVizMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
   {
     std::optional<TimeLimit> limit;
     if (options.timeout.count() > 0) limit.emplace(options.timeout);
-    status = Draw(options, started.command_line.positional, stdin_text, sink, out);
+    status = VizRun(options, started.command_line.positional, stdin_text, sink, out).Run();
   }
   if (!status) sink.Report(status.error());
   if (WhyInterrupted() == InterruptCause::Timeout) ClearInterrupt();

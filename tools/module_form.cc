@@ -25,9 +25,9 @@ Status WriteProto(llvm::raw_ostream& os, const Module& module, const FormOptions
 }
 
 Status WriteDrawing(llvm::raw_ostream& os, const Module& module, const FormOptions& options) {
-  DotOptions dot;
-  if (options.called) dot.expand = kExpandAll;
-  WriteDot(os, module, dot);
+  DrawingScope scope;
+  if (options.called) scope.expand = kExpandAll;
+  WriteDot(os, MakeDrawing(module, scope));
   return {};
 }
 

@@ -21,23 +21,6 @@ std::string Text(F&& print) {
   return Utf8(text);
 }
 
-/// How a computation is used; the first caller decides.
-StringRef KindOf(const Computation& computation) {
-  if (computation.IsEntry()) return "entry";
-  if (computation.callers().empty()) return "called";
-  const Instruction& caller = *computation.callers().front();
-  switch (caller.kind()) {
-    case OpKind::Fusion: return "fusion";
-    case OpKind::While: return caller.callee(0) == &computation ? "while_body" : "while_cond";
-    case OpKind::Conditional: return "branch";
-    default: break;
-  }
-  for (const FieldInfo& field : caller.attrs().info().fields)
-    if (field.kind == FieldKind::Callee && field.name == "to_apply" && caller.kind() != OpKind::Call)
-      return "to_apply";
-  return "called";
-}
-
 void WriteIndex(Json& json, const ShapeIndex& index) {
   json.array([&] {
     for (int64_t i : index) json.value(i);
@@ -209,27 +192,46 @@ std::vector<const Instruction*> InOrder(const Computation& computation) {
 
 }  // namespace
 
-void WriteGraphJson(llvm::raw_ostream& os, const Module& module, const PrintOptions& options,
-                    unsigned indent) {
+StringRef ComputationKind(const Computation& computation) {
+  // The first caller decides.
+  if (computation.IsEntry()) return "entry";
+  if (computation.callers().empty()) return "called";
+  const Instruction& caller = *computation.callers().front();
+  switch (caller.kind()) {
+    case OpKind::Fusion: return "fusion";
+    case OpKind::While: return caller.callee(0) == &computation ? "while_body" : "while_cond";
+    case OpKind::Conditional: return "branch";
+    default: break;
+  }
+  for (const FieldInfo& field : caller.attrs().info().fields)
+    if (field.kind == FieldKind::Callee && field.name == "to_apply" && caller.kind() != OpKind::Call)
+      return "to_apply";
+  return "called";
+}
+
+void WriteGraphJson(llvm::raw_ostream& os, const Module& module, const PrintOptions& options, unsigned indent,
+                    llvm::function_ref<bool(const Instruction&)> selected, llvm::StringRef tool) {
+  const auto is_selected = [&](const Instruction* inst) { return !selected || selected(*inst); };
   Json json(os, indent);
   LineTable lines;
   json.object([&] {
     json.attribute("schema", "hlo.graph/1");
-    json.attribute("tool", "hlo-opt");
+    json.attribute("tool", tool);
     json.attribute("version", HLO_VERSION);
     json.attributeObject("module", [&] { WriteConfig(json, module, options); });
     json.attributeArray("computations", [&] {
       // Their order in the module, on which that of the printed text depends.
       for (const auto& computation : module.computations()) {
+        if (llvm::none_of(computation->instructions(), is_selected)) continue;
         json.object([&] {
           json.attribute("name", Utf8(computation->name()));
-          json.attribute("kind", KindOf(*computation));
+          json.attribute("kind", ComputationKind(*computation));
           if (computation->execution_thread() != "main")
             json.attribute("execution_thread", Utf8(computation->execution_thread()));
           if (computation->root()) json.attribute("root", Utf8(computation->root()->name()));
           json.attributeArray("instructions", [&] {
             for (const Instruction* inst : InOrder(*computation))
-              json.object([&] { WriteInstruction(json, *inst, options, lines); });
+              if (is_selected(inst)) json.object([&] { WriteInstruction(json, *inst, options, lines); });
           });
         });
       }

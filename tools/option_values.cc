@@ -66,6 +66,20 @@ std::string FormatBytes(int64_t bytes, bool decimal) {
   return llvm::formatv("{0:F1} {1}", value, decimal ? kDecimal[unit] : kBinary[unit]).str();
 }
 
+std::string FormatTime(double ns) {
+  constexpr std::pair<double, const char*> kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+  for (const auto& [scale, unit] : kUnits)
+    if (ns >= scale) return llvm::formatv("{0:F3} {1}", ns / scale, unit).str();
+  return llvm::formatv("{0:F0} ns", ns).str();
+}
+
+std::string FormatScaled(double value, llvm::StringRef unit) {
+  constexpr std::pair<double, const char*> kUnits[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
+  for (const auto& [scale, prefix] : kUnits)
+    if (value >= scale) return llvm::formatv("{0:F2} {1}{2}", value / scale, prefix, unit).str();
+  return llvm::formatv("{0:F0} {1}", value, unit).str();
+}
+
 Result<Regex> Regex::Compile(llvm::StringRef pattern) {
   re2::RE2::Options options;
   options.set_log_errors(false);

@@ -233,5 +233,9 @@ std::optional<int64_t> ParseByteCount(llvm::StringRef text);
 std::optional<std::chrono::milliseconds> ParseDuration(llvm::StringRef text);
 /// Text of a number of bytes: `512 B`, `64.0 MiB`, or in powers of 1000 `67.1 MB`.
 std::string FormatBytes(int64_t bytes, bool decimal = false);
+/// `1.904 ms`, from nanoseconds.
+std::string FormatTime(double ns);
+/// `1.31 TFLOP/s`: a number in powers of 1000 and its unit.
+std::string FormatScaled(double value, llvm::StringRef unit);
 
 }  // namespace hlo

@@ -120,24 +120,11 @@ void Merge(ProfileRow& row, const ProfileRow& other) {
   row.work.Add(other.work);
 }
 
-std::string TimeText(double ns) {
-  constexpr std::pair<double, const char*> kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
-  for (const auto& [scale, unit] : kUnits)
-    if (ns >= scale) return llvm::formatv("{0:F3} {1}", ns / scale, unit).str();
-  return llvm::formatv("{0:F0} ns", ns).str();
-}
-
-std::string RateText(double rate, StringRef unit) {
-  constexpr std::pair<double, const char*> kUnits[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
-  for (const auto& [scale, prefix] : kUnits)
-    if (rate >= scale) return llvm::formatv("{0:F2} {1}{2}", rate / scale, prefix, unit).str();
-  return llvm::formatv("{0:F0} {1}", rate, unit).str();
-}
-
 std::string PeaksText(const cpu::Peaks& peaks) {
-  std::string text = RateText(peaks.f32, "FLOP/s") + " f32, " + RateText(peaks.f64, "FLOP/s") + " f64";
+  std::string text =
+      FormatScaled(peaks.f32, "FLOP/s") + " f32, " + FormatScaled(peaks.f64, "FLOP/s") + " f64";
   for (const cpu::Peaks::Level& level : peaks.levels)
-    text += std::string(", ") + RateText(level.bandwidth, "B/s") + " " + level.name;
+    text += std::string(", ") + FormatScaled(level.bandwidth, "B/s") + " " + level.name;
   return text;
 }
 
@@ -274,7 +261,7 @@ void PrintProfile(llvm::raw_ostream& out, const ModuleResult& result, const Prof
   for (const ProfileRow& row : rows) covered += row.time_ns;
   const auto median = static_cast<double>(Summarize(result.execute_ns).median);
   out << llvm::formatv("{0} on {1} ({2} threads): median {3} of {4}, rows cover {5:F1}%; peaks {6}\n",
-                       result.module, result.platform, ThreadCount(), TimeText(median), profile.runs(),
+                       result.module, result.platform, ThreadCount(), FormatTime(median), profile.runs(),
                        100 * static_cast<double>(covered) / total, PeaksText(peaks));
   Table table = {{"time", "%", "cum%", "calls", "GFLOP", "MB", "GFLOP/s", "GB/s", "%roof", "bound",
                   "instruction", "source"}};
@@ -287,7 +274,7 @@ void PrintProfile(llvm::raw_ostream& out, const ModuleResult& result, const Prof
     sum += time;
     const double work = row.work.flops + row.work.transcendentals;
     const double bytes = row.work.bytes_read + row.work.bytes_written;
-    table.push_back({TimeText(time / runs), Fixed(100 * time / total, 1), Fixed(100 * sum / total, 1),
+    table.push_back({FormatTime(time / runs), Fixed(100 * time / total, 1), Fixed(100 * sum / total, 1),
                      Fixed(static_cast<double>(row.calls) / runs, row.calls % profile.runs() == 0 ? 0 : 1),
                      Fixed(work / runs * 1e-9, 3), Fixed(bytes / runs * 1e-6, 2), Fixed(work / time, 1),
                      Fixed(bytes / time, 1), Fixed(100 * row.Roofline(), 1), row.Bound(),

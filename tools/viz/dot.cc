@@ -1,218 +1,304 @@
 #include "tools/viz/dot.h"
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
+#include <map>
+
+#include "tools/viz/groups.h"
 #include "tools/viz/palette.h"
 #include "tools/viz/quote.h"
 
 namespace hlo {
 namespace {
 
-constexpr int kDeepestCluster = 64;
-constexpr int kMostParallelEdges = 64;
+constexpr size_t kMostOpcodes = 5;  // named in a collapsed group
+constexpr llvm::StringLiteral kGrey = "#757575";
 
-/// The bit that decides about the computations an instruction calls.
-DotExpand ExpandBit(OpKind kind) {
-  static constexpr std::pair<OpKind, DotExpand> kBits[] = {{OpKind::Fusion, kExpandFusion},
-                                                           {OpKind::While, kExpandWhile},
-                                                           {OpKind::Conditional, kExpandConditional},
-                                                           {OpKind::Call, kExpandCall},
-                                                           {OpKind::AsyncStart, kExpandCall}};
-  for (const auto& [op, bit] : kBits)
-    if (op == kind) return bit;
-  return kExpandReduce;
+size_t At(int32_t index) { return static_cast<size_t>(index); }
+
+std::string InstructionId(const Instruction& inst) {
+  return DotQuoted((inst.parent()->name() + "::" + inst.name()).str());
 }
 
-/// Draws one module.
+/// Writes one drawing.
 class DotWriter {
  public:
-  DotWriter(llvm::raw_ostream& os, const Module& module, const DotOptions& options)
-      : os_(os), module_(module), options_(options) {}
+  DotWriter(llvm::raw_ostream& os, const Drawing& drawing, const DotStyle& style)
+      : os_(os), d_(drawing), style_(style), shown_(drawing) {}
 
   void Write() {
-    os_ << "digraph " << DotQuoted(module_.name()) << " {\n"
-        << "rankdir=TB;\ncompound=true;\nlabelloc=t;\nlabel=" << DotQuoted(Title())
+    os_ << "digraph " << DotQuoted(d_.module->name()) << " {\n"
+        << "rankdir=TB;\ncompound=true;\nlabelloc=t;\nlabel=" << DotQuoted(d_.title)
         << ";\nnode [fontname=\"Helvetica\", fontsize=10, style=filled];\n"
         << "edge [fontname=\"Helvetica\", fontsize=8];\n";
-    const Computation* start = options_.computation ? options_.computation : module_.entry();
-    Plan(*start, 0);
-    if (options_.all_computations)
-      for (const Computation* c : module_.PrintOrder())
-        if (!places_.contains(c)) Plan(*c, 0);
-    const std::vector<const Computation*> tops = tops_;
-    for (const Computation* top : tops) Cluster(*top, nullptr, 0);
-    for (const Computation* c : drawn_) Edges(*c);
+    Arrange();
+    for (const Item& item : top_) Show(item);
+    Edges();
+    Legend();
     os_ << "}\n";
   }
 
  private:
-  /// Where a computation is drawn: in the cluster of its only caller, or beside the others.
-  struct Place {
-    const Instruction* caller = nullptr;
-    bool fused = false;  // stands in the caller's place
+  /// A node, or a group with what is in it.
+  struct Item {
+    int32_t node = -1, group = -1;
+  };
+  /// What a collapsed group holds.
+  struct Contents {
+    std::vector<const Instruction*> instructions;
+    std::map<llvm::StringRef, int64_t> opcodes;
   };
 
-  [[nodiscard]] std::string Title() const {
-    const Computation& start = *(options_.computation ? options_.computation : module_.entry());
-    return "computation " + start.name().str() + " of module " + module_.name().str();
-  }
-
-  /// Decides what is drawn, callers first.
-  void Plan(const Computation& top, int depth) {
-    if (depth == 0) {
-      places_[&top] = {};
-      tops_.push_back(&top);
-    }
-    drawn_.push_back(&top);
-    for (const Instruction* inst : top.instructions()) {
-      const DotExpand bit = ExpandBit(inst->kind());
-      if ((options_.expand & bit) == 0) continue;
-      for (const Computation* callee : inst->callees()) {
-        if (places_.contains(callee) || (bit == kExpandReduce && !NamedReducer(*callee).empty())) continue;
-        const bool alone = callee->callers().size() == 1 && llvm::count(inst->callees(), callee) == 1;
-        if (bit == kExpandFusion && (!alone || depth >= kDeepestCluster)) continue;
-        const bool inside = alone && depth < kDeepestCluster;
-        places_[callee] = {inside ? inst : nullptr, bit == kExpandFusion};
-        if (!inside) tops_.push_back(callee);
-        Plan(*callee, inside ? depth + 1 : 1);
+  /// Where everything stands: groups where their first node does.
+  void Arrange() {
+    items_.resize(d_.groups.size());
+    std::vector<bool> placed(d_.groups.size(), false);
+    for (size_t i = 0; i < d_.nodes.size(); ++i) {
+      const DrawnNode& node = d_.nodes[i];
+      if (shown_.IsLeftOut(node.group)) continue;
+      int32_t at = node.group;
+      Item item{static_cast<int32_t>(i), -1};
+      if (const int32_t stand_in = shown_.StandIn(node.group); stand_in >= 0) {
+        if (node.instruction) {
+          Contents& contents = contents_[stand_in];
+          contents.instructions.push_back(node.instruction);
+          ++contents.opcodes[node.instruction->info().text];
+        }
+        if (placed[At(stand_in)]) continue;
+        placed[At(stand_in)] = true;
+        at = d_.groups[At(stand_in)].parent;
+        item = {-1, stand_in};
       }
-    }
-  }
-
-  [[nodiscard]] bool IsDrawn(const Computation& c) const { return places_.contains(&c); }
-  [[nodiscard]] bool IsExpandedFusion(const Instruction& inst) const {
-    if (inst.kind() != OpKind::Fusion || inst.callees().empty()) return false;
-    const auto at = places_.find(inst.callee());
-    return at != places_.end() && at->second.caller == &inst;
-  }
-
-  static std::string Id(const Instruction& inst) {
-    return DotQuoted((inst.parent()->name() + "::" + inst.name()).str());
-  }
-  static std::string RootTagId(const Computation& c) { return DotQuoted((c.name() + "::<root>").str()); }
-
-  /// The node whose result a value is; null if there is none.
-  const Instruction* NodeOf(const Instruction* value) const {
-    while (true) {
-      if (IsWrittenIntoUsers(*value)) {
-        if (value->kind() == OpKind::Constant) return nullptr;
-        value = value->operand(0);
-      } else if (IsExpandedFusion(*value)) {
-        value = value->callee()->root();
-      } else {
-        return value;
+      // Groups around it that nothing has stood in so far.
+      for (; at >= 0; at = d_.groups[At(at)].parent) {
+        items_[At(at)].push_back(item);
+        if (placed[At(at)]) break;
+        placed[At(at)] = true;
+        item = {-1, at};
       }
+      if (at < 0) top_.push_back(item);
     }
   }
 
-  void Cluster(const Computation& c, const Instruction* fusion, int depth) {
-    const bool outermost = depth == 0 && &c == tops_.front();
-    if (!outermost) {
-      const SchemeColours& colours = ColoursOf(Scheme::Grey);
-      os_ << "subgraph " << DotQuoted(("cluster_" + c.name()).str())
-          << " {\nstyle=\"rounded,filled\";\nfillcolor=\"" << (fusion ? "#f5f5f5" : "white")
-          << "\";\ncolor=" << DotQuoted(colours.border) << ";\nlabel="
-          << DotQuoted(fusion ? NodeLabel(*fusion, options_.labels,
-                                          [&](const Computation& x) { return IsDrawn(x); })
-                              : "computation " + c.name().str())
-          << ";\nlabelloc=t;\n";
-      if (fusion)
-        if (const std::string tip = NodeTooltip(*fusion); !tip.empty())
-          os_ << "tooltip=" << DotQuoted(tip) << ";\n";
-    }
-    // Operands before users, so that files compare well.
-    const std::vector<Instruction*> order = c.PostOrder();
-    for (const Instruction* inst : order) {
-      if (!IsWrittenIntoUsers(*inst) && !IsExpandedFusion(*inst)) Node(*inst);
-      for (const Computation* callee : inst->callees()) {
-        const auto at = places_.find(callee);
-        if (at != places_.end() && at->second.caller == inst)
-          Cluster(*callee, at->second.fused ? inst : nullptr, depth + 1);
+  void Show(const Item& item) {
+    if (item.node >= 0)
+      Node(item.node);
+    else if (shown_.StandIn(item.group) == item.group)
+      CollapsedNode(item.group);
+    else
+      Cluster(item.group);
+  }
+
+  void Cluster(int32_t at) {
+    const DrawnGroup& group = d_.groups[At(at)];
+    const bool framed = at != 0;  // the drawing is about the first one
+    if (framed) {
+      NodeLook look{group.kind == GroupKind::Fusion ? "#f5f5f5"
+                    : group.kind == GroupKind::Part ? "#fafafa"
+                                                    : "white",
+                    ColoursOf(Scheme::Grey).border.str(),
+                    "black",
+                    "",
+                    {},
+                    false};
+      std::string label =
+          group.kind == GroupKind::Part ? group.label : "computation " + group.computation->name().str();
+      if (group.kind == GroupKind::Fusion) {
+        if (style_.paint) {
+          NodeLook painted = look;
+          style_.paint(*group.caller, painted);
+          if (painted.painted) look = painted;
+        }
+        label = Label(*group.caller, look);
       }
+      if (group.requested) look.border = "#b71c1c";
+      os_ << "subgraph " << DotQuoted("cluster_" + GroupName(at))
+          << " {\nstyle=\"rounded,filled\";\nfillcolor=\"" << look.fill
+          << "\";\ncolor=" << DotQuoted(look.border) << ";\n";
+      if (look.text != "black") os_ << "fontcolor=" << DotQuoted(look.text) << ";\n";
+      if (group.requested) os_ << "penwidth=3;\n";
+      os_ << "label=" << DotQuoted(label) << ";\nlabelloc=t;\n";
+      const std::string tip = group.kind == GroupKind::Fusion ? NodeTooltip(*group.caller) : group.name;
+      if (!tip.empty()) os_ << "tooltip=" << DotQuoted(tip) << ";\n";
     }
-    if (c.root() && !fusion) RootTag(c);
-    if (!outermost) os_ << "}\n";
+    for (const Item& item : items_[At(at)]) Show(item);
+    if (framed) os_ << "}\n";
   }
 
-  void Node(const Instruction& inst) {
+  std::string Label(const Instruction& inst, const NodeLook& look) const {
+    std::string label = NodeLabel(
+        inst, style_.labels, [&](const Computation& c) { return IsDrawn(c); },
+        [&](const Instruction& i) { return d_.IsWritten(i); });
+    if (!look.mark.empty()) label = look.mark + " " + label;
+    for (const std::string& line : look.lines) label += "\n" + line;
+    return label;
+  }
+
+  [[nodiscard]] bool IsDrawn(const Computation& c) const {
+    const auto at = d_.group_of.find(&c);
+    return at != d_.group_of.end() && shown_.StandIn(at->second) < 0;
+  }
+
+  void Node(int32_t at) {
+    const DrawnNode& node = d_.nodes[At(at)];
+    if (!node.instruction) {
+      RootTag(at);
+      return;
+    }
+    const Instruction& inst = *node.instruction;
     const SchemeColours& colours = ColoursOf(SchemeOf(inst));
-    os_ << Id(inst) << " [label="
-        << DotQuoted(NodeLabel(inst, options_.labels, [&](const Computation& c) { return IsDrawn(c); }))
-        << ", shape=" << (inst.kind() == OpKind::While ? "ellipse" : "box") << ", fillcolor=\""
-        << colours.fill << "\", color=\"" << colours.border << "\", fontcolor=\"" << colours.text << '"';
+    NodeLook look{colours.fill.str(), colours.border.str(), colours.text.str(), "", {}, false};
+    if (style_.paint) style_.paint(inst, look);
+    llvm::StringRef shape = inst.kind() == OpKind::While ? "ellipse" : "box";
+    if (node.requested) {
+      shape = "diamond";
+      look.fill = "#b71c1c", look.border = "#7f0000", look.text = "white";
+    } else if (node.omitted) {
+      look.border = look.text = kGrey.str();
+      if (!look.painted) look.fill = "white";
+    }
+    os_ << Id(at) << " [label=" << DotQuoted(Label(inst, look)) << ", shape=" << shape;
+    Colours(look, node.omitted && !node.requested ? "filled,dashed" : "");
     if (const std::string tip = NodeTooltip(inst); !tip.empty()) os_ << ", tooltip=" << DotQuoted(tip);
     os_ << "];\n";
   }
 
-  void RootTag(const Computation& c) {
-    const SchemeColours& colours = ColoursOf(Scheme::Brown);
-    os_ << RootTagId(c) << " [label=\"ROOT\", shape=circle, fillcolor=\"" << colours.fill << "\", color=\""
-        << colours.border << "\", fontcolor=\"" << colours.text << "\"];\n";
+  void Colours(const NodeLook& look, llvm::StringRef style) {
+    if (!style.empty()) os_ << ", style=" << DotQuoted(style);
+    os_ << ", fillcolor=\"" << look.fill << "\", color=\"" << look.border << "\", fontcolor=\"" << look.text
+        << '"';
   }
 
-  /// One arrow; `number`: of the operand, where there are several.
-  void Edge(const Instruction& from, const std::string& to, const Shape& value,
-            std::optional<int64_t> number) {
-    os_ << Id(from) << " -> " << to
-        << " [arrowhead=" << (TotalElements(value) < kLargeElements ? "empty" : "normal");
-    if (number) os_ << ", headlabel=\"" << *number << "\", labeldistance=2";
+  void RootTag(int32_t at) {
+    const SchemeColours& colours = ColoursOf(Scheme::Brown);
+    os_ << Id(at) << " [label=\"ROOT\", shape=circle";
+    Colours({colours.fill.str(), colours.border.str(), colours.text.str(), "", {}, false}, "");
     os_ << "];\n";
   }
 
-  void Edges(const Computation& c) {
-    const auto place = places_.find(&c);
-    const std::vector<Instruction*> order = c.PostOrder();
-    for (const Instruction* inst : order) {
-      if (IsExpandedFusion(*inst)) {
-        const auto inner = static_cast<int64_t>(inst->callee()->parameters().size());
-        for (int64_t i = 0; i < std::min(inner, inst->operand_count()); ++i)
-          if (const Instruction* from = NodeOf(inst->operand(i)))
-            Edge(*from, Id(*inst->callee()->parameter(i)), inst->operand(i)->shape(), {});
-      } else if (!IsWrittenIntoUsers(*inst)) {
-        OperandEdges(*inst);
+  /// A fusion's node, or a box with what is in the group.
+  void CollapsedNode(int32_t at) {
+    const DrawnGroup& group = d_.groups[At(at)];
+    const SchemeColours& colours = ColoursOf(Scheme::Grey);
+    NodeLook look{colours.fill.str(), colours.border.str(), colours.text.str(), "", {}, false};
+    if (group.kind == GroupKind::Fusion) {
+      if (style_.paint) style_.paint(*group.caller, look);
+      os_ << GroupId(at) << " [label=" << DotQuoted(Label(*group.caller, look)) << ", shape=box";
+      Colours(look, "");
+      if (const std::string tip = NodeTooltip(*group.caller); !tip.empty())
+        os_ << ", tooltip=" << DotQuoted(tip);
+      os_ << "];\n";
+      return;
+    }
+    const Contents& contents = contents_[at];
+    if (style_.paint_group) style_.paint_group(contents.instructions, look);
+    std::string label =
+        group.kind == GroupKind::Part ? group.label : "computation " + group.computation->name().str();
+    if (!look.mark.empty()) label = look.mark + " " + label;
+    label += llvm::formatv("\n{0} instructions", contents.instructions.size()).str() + OpcodesText(contents);
+    for (const std::string& line : look.lines) label += "\n" + line;
+    os_ << GroupId(at) << " [label=" << DotQuoted(label) << ", shape=box, peripheries=2";
+    Colours(look, "rounded,filled");
+    if (!group.name.empty()) os_ << ", tooltip=" << DotQuoted(group.name);
+    os_ << "];\n";
+  }
+
+  /// The most frequent opcodes, two in a line.
+  static std::string OpcodesText(const Contents& contents) {
+    std::vector<std::pair<int64_t, llvm::StringRef>> counts;
+    for (const auto& [opcode, count] : contents.opcodes) counts.emplace_back(-count, opcode);
+    llvm::sort(counts);
+    std::string text;
+    for (size_t i = 0; i < std::min(counts.size(), kMostOpcodes); ++i)
+      text += llvm::formatv("{0}{1} {2}", i % 2 == 0 ? "\n" : ", ", -counts[i].first, counts[i].second).str();
+    return text + (counts.size() > kMostOpcodes ? ", ..." : "");
+  }
+
+  [[nodiscard]] std::string GroupName(int32_t at) const {
+    const DrawnGroup& group = d_.groups[At(at)];
+    const std::string computation = group.computation ? group.computation->name().str() : "";
+    return group.kind == GroupKind::Part ? computation + "::<" + group.name + ">" : computation;
+  }
+  [[nodiscard]] std::string GroupId(int32_t at) const {
+    const DrawnGroup& group = d_.groups[At(at)];
+    if (group.kind == GroupKind::Fusion) return InstructionId(*group.caller);
+    return DotQuoted(group.kind == GroupKind::Part ? GroupName(at) : GroupName(at) + "::<all>");
+  }
+  [[nodiscard]] std::string Id(int32_t at) const {
+    const DrawnNode& node = d_.nodes[At(at)];
+    if (node.instruction) return InstructionId(*node.instruction);
+    return DotQuoted((d_.groups[At(node.group)].computation->name() + "::<root>").str());
+  }
+
+  void Edges() {
+    struct Merged {
+      DrawnEdge edge;
+      int64_t count = 0;
+    };
+    std::map<std::tuple<std::string, std::string, EdgeKind>, size_t> index;
+    std::vector<std::pair<std::pair<std::string, std::string>, Merged>> merged;
+    for (const DrawnEdge& edge : d_.edges) {
+      const int32_t from_group = d_.nodes[At(edge.from)].group, to_group = d_.nodes[At(edge.to)].group;
+      const int32_t from = shown_.StandIn(from_group), to = shown_.StandIn(to_group);
+      if (from < 0 && to < 0) {
+        Edge(Id(edge.from), Id(edge.to), edge, 1);
+        continue;
       }
-      if (options_.control) ControlEdges(*inst);
+      if (from == to || shown_.IsLeftOut(from_group) || shown_.IsLeftOut(to_group)) continue;
+      std::string from_id = from < 0 ? Id(edge.from) : GroupId(from),
+                  to_id = to < 0 ? Id(edge.to) : GroupId(to);
+      const auto [at, added] = index.try_emplace({from_id, to_id, edge.kind}, merged.size());
+      if (added) merged.push_back({{std::move(from_id), std::move(to_id)}, {edge}});
+      Merged& m = merged[at->second].second;
+      m.edge.large |= edge.large;
+      if (++m.count > 1) m.edge.operand = -1;
     }
-    if (!c.root() || place->second.fused) return;
-    const Instruction* root = NodeOf(c.root());
-    if (!root) return;
-    Edge(*root, RootTagId(c), c.root()->shape(), {});
-    if (&c == tops_.front()) return;
-    for (const Instruction* caller : c.callers())
-      if (IsDrawn(*caller->parent())) os_ << RootTagId(c) << " -> " << Id(*caller) << " [style=dashed];\n";
+    for (const auto& [ids, m] : merged) Edge(ids.first, ids.second, m.edge, m.count);
   }
 
-  void OperandEdges(const Instruction& inst) {
-    llvm::SmallDenseMap<const Instruction*, int, 4> parallel;
-    for (int64_t i = 0; i < inst.operand_count(); ++i) {
-      const Instruction* from = NodeOf(inst.operand(i));
-      if (!from || ++parallel[from] > kMostParallelEdges) continue;
-      Edge(*from, Id(inst), inst.operand(i)->shape(),
-           inst.operand_count() > 1 ? std::optional<int64_t>(i) : std::nullopt);
+  /// One arrow for `count` values.
+  void Edge(const std::string& from, const std::string& to, const DrawnEdge& edge, int64_t count) {
+    os_ << from << " -> " << to;
+    switch (edge.kind) {
+      case EdgeKind::Value:
+        os_ << " [arrowhead=" << (edge.large ? "normal" : "empty");
+        if (edge.operand >= 0) os_ << ", headlabel=\"" << edge.operand << "\", labeldistance=2";
+        // A label would take a rank of its own.
+        if (count > 1)
+          os_ << ", tooltip=\"" << count << " values\", penwidth=" << (count < 10 ? "1.5" : "2.5");
+        os_ << "];\n";
+        return;
+      case EdgeKind::Control:
+        os_ << " [style=dotted, color=\"gray\", label=\"ctrl\", fontcolor=\"gray\"];\n";
+        return;
+      case EdgeKind::Result: os_ << " [style=dashed];\n"; return;
     }
   }
 
-  void ControlEdges(const Instruction& inst) {
-    for (const Instruction* before : inst.extras().control_predecessors) {
-      const Instruction* from = NodeOf(before);
-      const Instruction* to = NodeOf(&inst);
-      if (from && to)
-        os_ << Id(*from) << " -> " << Id(*to)
-            << " [style=dotted, color=\"gray\", label=\"ctrl\", fontcolor=\"gray\"];\n";
+  void Legend() {
+    if (style_.legend.empty()) return;
+    os_ << "subgraph \"cluster_<legend>\" {\nstyle=filled;\nfillcolor=\"white\";\ncolor=\"#9e9e9e\";\nlabel="
+        << DotQuoted(style_.legend_title) << ";\n";
+    for (size_t i = 0; i < style_.legend.size(); ++i) {
+      const LegendEntry& entry = style_.legend[i];
+      os_ << "\"<legend>::" << i << "\" [label=" << DotQuoted(entry.text)
+          << ", shape=box, height=0.2, width=0.3, fillcolor=\"" << entry.fill << "\", color=\""
+          << entry.border << "\", fontcolor=\"" << entry.font << "\"];\n";
     }
+    os_ << "}\n";
   }
 
   llvm::raw_ostream& os_;
-  const Module& module_;
-  const DotOptions& options_;
-  llvm::DenseMap<const Computation*, Place> places_;  // of what is drawn
-  std::vector<const Computation*> drawn_, tops_;      // in order; tops: in no other's cluster
+  const Drawing& d_;
+  const DotStyle& style_;
+  ShownItems shown_;
+  std::vector<Item> top_;
+  std::vector<std::vector<Item>> items_;  // of each group
+  std::map<int32_t, Contents> contents_;  // of collapsed groups
 };
 
 }  // namespace
 
-void WriteDot(llvm::raw_ostream& os, const Module& module, const DotOptions& options) {
-  DotWriter(os, module, options).Write();
+void WriteDot(llvm::raw_ostream& os, const Drawing& drawing, const DotStyle& style) {
+  DotWriter(os, drawing, style).Write();
 }
 
 }  // namespace hlo

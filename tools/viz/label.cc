@@ -98,11 +98,12 @@ void AppendExtras(std::string& label, const Instruction& inst, const LabelOption
     label += "\nop_name=" + PrintableText(inst.metadata()->op_name, kLongestAttribute);
 }
 
-void AppendOperands(std::string& label, const Instruction& inst, bool layout) {
+void AppendOperands(std::string& label, const Instruction& inst, bool layout,
+                    llvm::function_ref<bool(const Instruction&)> is_written) {
   int64_t written = 0;
   for (int64_t i = 0; i < inst.operand_count(); ++i) {
     const Instruction& operand = *inst.operand(i);
-    if (!IsWrittenIntoUsers(operand)) continue;
+    if (!is_written(operand)) continue;
     if (written++ == kMostWrittenOperands) {
       label += "\n...";
       return;
@@ -138,7 +139,8 @@ std::string ShapeLabel(const Shape& shape, bool layout) {
 }
 
 std::string NodeLabel(const Instruction& inst, const LabelOptions& options,
-                      llvm::function_ref<bool(const Computation&)> drawn) {
+                      llvm::function_ref<bool(const Computation&)> drawn,
+                      llvm::function_ref<bool(const Instruction&)> written) {
   std::string label = inst.name().starts_with(inst.info().text)
                           ? inst.name().str()
                           : (inst.info().text + " " + inst.name()).str();
@@ -150,7 +152,7 @@ std::string NodeLabel(const Instruction& inst, const LabelOptions& options,
   AppendAttributes(label, inst, drawn);
   AppendExtras(label, inst, options);
   if (options.shape) label += "\n" + ShapeLabel(inst.shape(), options.layout);
-  if (options.constants) AppendOperands(label, inst, options.layout);
+  if (options.constants) AppendOperands(label, inst, options.layout, written);
   return label;
 }
 

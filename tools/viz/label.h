@@ -17,9 +17,10 @@ bool IsWrittenIntoUsers(const Instruction& instruction);
 llvm::StringRef NamedReducer(const Computation& computation);
 
 /// The lines of a node: name, attributes, shape, operands without nodes. Computations that `drawn` confirms
-/// are not mentioned.
+/// are not mentioned; operands that `written` confirms have no nodes.
 std::string NodeLabel(const Instruction& instruction, const LabelOptions& options,
-                      llvm::function_ref<bool(const Computation&)> drawn);
+                      llvm::function_ref<bool(const Computation&)> drawn,
+                      llvm::function_ref<bool(const Instruction&)> written = IsWrittenIntoUsers);
 
 /// Metadata and stack frames, as lines; empty if there are none.
 std::string NodeTooltip(const Instruction& instruction);

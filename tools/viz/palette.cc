@@ -12,6 +12,17 @@ constexpr SchemeColours kColours[] = {
 #include "tools/viz/palette.def"
 };
 
+constexpr std::pair<llvm::StringLiteral, SchemeColours> kMarkColours[] = {
+#define HLO_MARK(word, fill, border) {word, {fill, border, "black"}},
+#include "tools/viz/palette.def"
+};
+
+constexpr SchemeColours kClassColourRows[] = {
+#define HLO_CLASS(fill, border) {fill, border, "black"},
+#include "tools/viz/palette.def"
+};
+static_assert(std::size(kClassColourRows) == kClassColours);
+
 constexpr std::array<Scheme, 256> kByKind = [] {
   std::array<Scheme, 256> schemes{};
 #define HLO_COLOUR(Kind, Name) schemes[static_cast<size_t>(OpKind::Kind)] = Scheme::Name;
@@ -47,6 +58,34 @@ Scheme SchemeOf(const Instruction& instruction) {
   if (inst.kind() == OpKind::Bitcast && !inst.parent()->IsFusion()) return Scheme::Plain;
   if (scheme == Scheme::Orange && TotalElements(inst.shape()) >= kLargeElements) return Scheme::DarkOrange;
   return scheme;
+}
+
+const SchemeColours* ColoursOfMark(llvm::StringRef word) {
+  const auto* row = llvm::find_if(kMarkColours, [&](const auto& r) { return r.first == word; });
+  return row == std::end(kMarkColours) ? nullptr : &row->second;
+}
+
+const SchemeColours& ColoursOfClass(size_t index) {
+  return kClassColourRows[std::min(index, kClassColours - 1)];
+}
+
+int HeatStep(double share) {
+  if (!(share > 0)) return 0;
+  return std::clamp(static_cast<int>(std::ceil(share * kHeatSteps)), 1, kHeatSteps);
+}
+
+HeatColours ColoursOfHeat(int step) {
+  if (step <= 0) return {"#f5f5f5", "#c2c2c2", "black"};
+  // Between the first and the last colour in equal steps; borders are a third darker.
+  constexpr int kFirst[] = {0xf7, 0xd4, 0xcc}, kLast[] = {0xff, 0x2d, 0x00};
+  constexpr int kWhiteText = 6;
+  HeatColours colours{"#", "#", step > kWhiteText ? "white" : "black"};
+  for (int i = 0; i < 3; ++i) {
+    const int value = kFirst[i] + (kLast[i] - kFirst[i]) * (step - 1) / (kHeatSteps - 1);
+    colours.fill += llvm::utohexstr(static_cast<uint64_t>(value), /*LowerCase=*/true, /*Width=*/2);
+    colours.border += llvm::utohexstr(static_cast<uint64_t>(value * 2 / 3), /*LowerCase=*/true, /*Width=*/2);
+  }
+  return colours;
 }
 
 }  // namespace hlo

@@ -1,0 +1,107 @@
+#include "tools/viz_formats.h"
+
+#include "llvm/Support/Path.h"
+#include "tools/opt_json.h"
+#include "tools/viz/page.h"
+
+namespace hlo {
+namespace {
+
+Status WriteDrawing(llvm::raw_ostream& os, VizTask& task) {
+  GroupDrawing(task);
+  WriteDot(os, task.selected.drawing,
+           MakeDotStyle(task.selected.drawing, task.parts, task.overlay, task.options));
+  return {};
+}
+
+/// The instructions of the drawing that stand beside the first requested one, or the first of all.
+std::vector<const Instruction*> OfOneComputation(const Drawing& drawing, const Instruction* requested) {
+  std::vector<const Instruction*> list;
+  const Computation* home = requested ? requested->parent() : nullptr;
+  for (const DrawnNode& node : drawing.nodes) {
+    if (!node.instruction) continue;
+    if (!home) home = node.instruction->parent();
+    if (node.instruction->parent() == home) list.push_back(node.instruction);
+  }
+  return list;
+}
+
+Status WriteHtml(llvm::raw_ostream& os, VizTask& task) {
+  const VizOptions& options = task.options;
+  PageInput page;
+  page.module = &task.module;
+  for (const Heat& heat : task.overlay.heats)
+    page.heat.push_back({heat.name.str(), heat.unit.str(), heat.values});
+  if (const Heat* heat = ChosenHeat(task.overlay, options)) page.heat_by = heat->name.str();
+  for (const InstructionMark& mark : task.overlay.marks)
+    if (mark.letter == "!") page.notes.push_back({mark.instruction, llvm::join(mark.lines, "\n")});
+  page.diff = task.overlay.diff;
+  const Drawing& drawing = task.selected.drawing;
+  if (const Computation* first = drawing.groups.front().computation; !first->IsEntry()) page.computation = first;
+  if (!task.selected.requested.empty()) page.selected = task.selected.requested.front();
+  if (task.selected.partial) page.only = OfOneComputation(drawing, page.selected);
+  if (options.group_by != GroupNodesBy::Unset) page.group_by = WordOf(options.group_by).str();
+  if (options.color_by != ColorBy::Opcode) page.color_by = WordOf(options.color_by).str();
+  page.show = WordsOf(task.parts);
+  WritePage(os, page);
+  return {};
+}
+
+/// The modules of the selection: without one everything.
+Status WriteJson(llvm::raw_ostream& os, VizTask& task) {
+  llvm::DenseSet<const Instruction*> kept;
+  if (task.selected.partial || !task.options.computation.empty())
+    for (const DrawnNode& node : task.selected.drawing.nodes) kept.insert(node.instruction);
+  const auto is_kept = [&](const Instruction& inst) { return kept.empty() || kept.contains(&inst); };
+  WriteGraphJson(os, task.module, PrintOptions::ModuleDump(), static_cast<unsigned>(task.options.json_indent),
+                 is_kept, "hlo-viz");
+  return {};
+}
+
+constexpr VizFormat kFormats[] = {
+    {"dot", /*binary=*/false, /*single=*/false, &WriteDrawing},
+    {"html", /*binary=*/false, /*single=*/true, &WriteHtml},
+    {"json", /*binary=*/false, /*single=*/false, &WriteJson},
+    // Not available yet.
+    {"svg", false, true, nullptr},
+    {"png", true, true, nullptr},
+    {"pdf", true, true, nullptr},
+    {"ascii", false, false, nullptr},
+};
+
+}  // namespace
+
+void GroupDrawing(VizTask& task) {
+  Drawing& drawing = task.selected.drawing;
+  GroupNodes(drawing, task.options.group_by);
+  if (task.options.max_nodes == 0) return;
+  const Collapsed collapsed = CollapseGroups(drawing, task.options.max_nodes);
+  if (collapsed.groups == 0) return;
+  Diagnostic warning =
+      MakeError("graph-simplified", {},
+                "{0} nodes are more than --max-nodes={1}: {2} groups are drawn as one node each",
+                collapsed.nodes, task.options.max_nodes, collapsed.groups);
+  warning.severity = Severity::Warning;
+  task.report(std::move(warning));
+}
+
+Result<const VizFormat*> FindVizFormat(const VizOptions& options) {
+  const bool named = !options.output_format.empty();
+  llvm::StringRef word = options.output_format;
+  if (!named && options.output != "-") {
+    word = llvm::sys::path::extension(options.output);
+    word.consume_front(".");
+  }
+  const auto* row = llvm::find_if(kFormats, [&](const VizFormat& f) { return f.word == word; });
+  if (row == std::end(kFormats)) {
+    if (!named) return &kFormats[0];
+    std::vector<llvm::StringRef> words;
+    for (const VizFormat& known : kFormats) words.push_back(known.word);
+    return UnknownWord({"--output-format", word}, words);
+  }
+  if (row->write == nullptr)
+    return Error("unavailable-feature", {}, "output format '{0}' is not available yet", word);
+  return row;
+}
+
+}  // namespace hlo
