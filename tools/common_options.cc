@@ -6,6 +6,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "tools/explain.h"
 #include "tools/sink.h"
+#include "tools/viz/graphviz.h"
 
 namespace hlo {
 namespace {
@@ -133,16 +134,19 @@ Result<OptionSources> FindSources(llvm::ArrayRef<const char*> args) {
 }
 
 void PrintVersion(const ToolInfo& tool, bool json, llvm::raw_ostream& out) {
-  constexpr llvm::StringLiteral kFeatures[] = {"cpu", "interpreter", "zlib"};
+  std::vector<llvm::StringRef> features = {"cpu", "interpreter", "zlib"};
+  // Present where the library is.
+  std::string why;
+  if (tool.name == "hlo-viz" && HasGraphviz(why)) features.insert(features.begin() + 1, "graphviz");
   if (json) {
     out << "{\"schema\":\"hlo.version/1\",\"tool\":\"" << tool.name << "\",\"version\":\"" HLO_VERSION
         << "\",\"llvm\":\"" LLVM_VERSION_STRING "\",\"features\":[";
-    llvm::interleave(kFeatures, out, [&](llvm::StringRef f) { out << '"' << f << '"'; }, ",");
+    llvm::interleave(features, out, [&](llvm::StringRef f) { out << '"' << f << '"'; }, ",");
     out << "]}\n";
     return;
   }
   out << tool.name << " " HLO_VERSION " (LLVM " LLVM_VERSION_STRING ")\nfeatures: ";
-  llvm::interleave(kFeatures, out, [&](llvm::StringRef f) { out << f; }, " ");
+  llvm::interleave(features, out, [&](llvm::StringRef f) { out << f; }, " ");
   out << '\n';
 }
 

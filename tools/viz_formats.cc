@@ -2,10 +2,17 @@
 
 #include "llvm/Support/Path.h"
 #include "tools/opt_json.h"
+#include "tools/viz/graphviz.h"
 #include "tools/viz/page.h"
 
 namespace hlo {
 namespace {
+
+void Warn(VizTask& task, const std::string& message) {
+  Diagnostic warning = MakeError("graph-simplified", {}, "{0}", message);
+  warning.severity = Severity::Warning;
+  task.report(std::move(warning));
+}
 
 Status WriteDrawing(llvm::raw_ostream& os, VizTask& task) {
   GroupDrawing(task);
@@ -37,7 +44,8 @@ Status WriteHtml(llvm::raw_ostream& os, VizTask& task) {
     if (mark.letter == "!") page.notes.push_back({mark.instruction, llvm::join(mark.lines, "\n")});
   page.diff = task.overlay.diff;
   const Drawing& drawing = task.selected.drawing;
-  if (const Computation* first = drawing.groups.front().computation; !first->IsEntry()) page.computation = first;
+  if (const Computation* first = drawing.groups.front().computation; !first->IsEntry())
+    page.computation = first;
   if (!task.selected.requested.empty()) page.selected = task.selected.requested.front();
   if (task.selected.partial) page.only = OfOneComputation(drawing, page.selected);
   if (options.group_by != GroupNodesBy::Unset) page.group_by = WordOf(options.group_by).str();
@@ -58,14 +66,52 @@ Status WriteJson(llvm::raw_ostream& os, VizTask& task) {
   return {};
 }
 
+/// The limit of a layout is shared by attempts with ever fewer nodes.
+struct Attempt {
+  int64_t most_nodes;  // -1: as --max-nodes says
+  double share;        // of the time
+  bool quick;
+};
+constexpr Attempt kAttempts[] = {{-1, 0.5, false}, {120, 0.25, true}, {40, 0.25, true}};
+
+template <const char* kFormat>
+Status WritePicture(llvm::raw_ostream& os, VizTask& task) {
+  std::string why;
+  if (!HasGraphviz(why)) return Error("unavailable-library", {}, "{0} needs Graphviz: {1}", kFormat, why);
+  GroupDrawing(task);
+  Drawing& drawing = task.selected.drawing;
+  for (const Attempt& attempt : kAttempts) {
+    if (attempt.most_nodes >= 0) CollapseGroups(drawing, attempt.most_nodes);
+    std::string dot;
+    llvm::raw_string_ostream text(dot);
+    WriteDot(text, drawing, MakeDotStyle(drawing, task.parts, task.overlay, task.options));
+    const LayoutEffort effort{
+        std::chrono::duration_cast<std::chrono::milliseconds>(task.options.layout_timeout * attempt.share),
+        attempt.quick};
+    HLO_TRY(const Picture picture, RenderDot(dot, kFormat, effort));
+    if (!picture.timed_out) {
+      os << picture.bytes;
+      return {};
+    }
+    Warn(task, llvm::formatv("the layout takes longer than {0} ms: {1}", effort.limit.count(),
+                             &attempt + 1 == std::end(kAttempts)
+                                 ? "there is no simpler one"
+                                 : "it is made again of fewer groups, with straight edges"));
+  }
+  return Error("limit-timeout", {}, "no layout within --layout-timeout={0}ms",
+               task.options.layout_timeout.count());
+}
+
+constexpr char kSvg[] = "svg", kPng[] = "png", kPdf[] = "pdf";
+
 constexpr VizFormat kFormats[] = {
     {"dot", /*binary=*/false, /*single=*/false, &WriteDrawing},
     {"html", /*binary=*/false, /*single=*/true, &WriteHtml},
     {"json", /*binary=*/false, /*single=*/false, &WriteJson},
+    {kSvg, /*binary=*/false, /*single=*/true, &WritePicture<kSvg>},
+    {kPng, /*binary=*/true, /*single=*/true, &WritePicture<kPng>},
+    {kPdf, /*binary=*/true, /*single=*/true, &WritePicture<kPdf>},
     // Not available yet.
-    {"svg", false, true, nullptr},
-    {"png", true, true, nullptr},
-    {"pdf", true, true, nullptr},
     {"ascii", false, false, nullptr},
 };
 
@@ -77,12 +123,8 @@ void GroupDrawing(VizTask& task) {
   if (task.options.max_nodes == 0) return;
   const Collapsed collapsed = CollapseGroups(drawing, task.options.max_nodes);
   if (collapsed.groups == 0) return;
-  Diagnostic warning =
-      MakeError("graph-simplified", {},
-                "{0} nodes are more than --max-nodes={1}: {2} groups are drawn as one node each",
-                collapsed.nodes, task.options.max_nodes, collapsed.groups);
-  warning.severity = Severity::Warning;
-  task.report(std::move(warning));
+  Warn(task, llvm::formatv("{0} nodes are more than --max-nodes={1}: {2} groups are drawn as one node each",
+                           collapsed.nodes, task.options.max_nodes, collapsed.groups));
 }
 
 Result<const VizFormat*> FindVizFormat(const VizOptions& options) {

@@ -60,6 +60,7 @@ struct DrawnGroup {
   std::string name;  // of parts, unique within the computation
   std::string label;
   bool collapsed = false;  // drawn as one node
+  bool closed = false;     // stays collapsed: what is in it says little
   bool requested = false;  // a fusion that the user named
 };
 

@@ -21,7 +21,9 @@ class NameTree {
     int32_t parent = -1, depth = 0;
     std::string name;
     int64_t members = 0;  // below it too
-    int32_t group = -1;
+    int32_t group = -1;   // that its members belong to
+    bool owns = false;    // the group is its own
+    bool shared = false;  // nearly all names begin with it
   };
 
   int32_t Add(llvm::ArrayRef<std::string> path) {
@@ -139,30 +141,32 @@ class Divider {
   }
 
   void MakeGroups() {
-    int64_t all = 0;
+    int64_t named = 0;
     ForEachMember([&](const Instruction& inst, int32_t&) {
-      ++all;
-      for (int32_t p = part_of_.lookup(&inst); p >= 0; p = tree_.parts[At(p)].parent)
-        ++tree_.parts[At(p)].members;
+      const int32_t part = part_of_.lookup(&inst);
+      named += part != 0;
+      for (int32_t p = part; p >= 0; p = tree_.parts[At(p)].parent) ++tree_.parts[At(p)].members;
     });
-    tree_.parts[0].group = group_;
-    std::vector<DrawnGroup> added;
-    const auto first = static_cast<int32_t>(d_.groups.size());
     std::vector<int64_t> largest_child(tree_.parts.size(), 0);
     for (size_t i = 1; i < tree_.parts.size(); ++i) {
       int64_t& largest = largest_child[At(tree_.parts[i].parent)];
       largest = std::max(largest, tree_.parts[i].members);
     }
+    const auto first = static_cast<int32_t>(d_.groups.size());
+    std::vector<DrawnGroup> added;
+    tree_.parts[0].group = group_;
     for (size_t i = 1; i < tree_.parts.size(); ++i) {
       NameTree::Part& part = tree_.parts[i];
-      const int32_t above = tree_.parts[At(part.parent)].group;
-      part.group = above;
-      // No group for one node, for what one group below holds too, nor for nearly everything.
-      const bool nearly_all = above == group_ && part.members * 10 >= all * 9;
-      if (part.members < 2 || largest_child[i] == part.members || nearly_all) continue;
-      part.group = first + static_cast<int32_t>(added.size());
-      added.push_back({GroupKind::Part, above, d_.groups[At(group_)].computation, nullptr,
-                       NameOf(static_cast<int32_t>(i), -1), NameOf(static_cast<int32_t>(i), above)});
+      part.group = tree_.parts[At(part.parent)].group;
+      // No group for one node, for what one group below holds too, nor for the beginning that nearly all
+      // share.
+      part.shared = part.group == group_ && part.members * 10 >= named * 9;
+      if (part.members < 2 || largest_child[i] == part.members || part.shared) continue;
+      const auto at = static_cast<int32_t>(i);
+      added.push_back({GroupKind::Part, part.group, d_.groups[At(group_)].computation, nullptr, FullName(at),
+                       PrintableText(NameBelow(at), kLongestLabel)});
+      part.group = first + static_cast<int32_t>(added.size()) - 1;
+      part.owns = true;
     }
     ForEachMember([&](const Instruction& inst, int32_t& belongs) {
       belongs = tree_.parts[At(part_of_.lookup(&inst))].group;
@@ -170,22 +174,23 @@ class Divider {
     llvm::append_range(d_.groups, added);
   }
 
-  /// The parts of a name below a group (-1: all of them).
-  std::string NameOf(int32_t part, int32_t above) const {
-    std::string name;
-    for (int32_t p = part; p > 0 && (p == part || above < 0 || tree_.parts[At(p)].group == above);
-         p = tree_.parts[At(p)].parent) {
-      if (above >= 0 && above == group_ && p != part && Skipped(p)) break;
-      name.insert(0, tree_.parts[At(p)].name + (name.empty() ? "" : "/"));
+  /// The name up to the group around this part.
+  [[nodiscard]] std::string NameBelow(int32_t part) const {
+    std::string name = tree_.parts[At(part)].name;
+    for (int32_t p = tree_.parts[At(part)].parent; p > 0; p = tree_.parts[At(p)].parent) {
+      if (tree_.parts[At(p)].owns || tree_.parts[At(p)].shared) break;
+      name.insert(0, tree_.parts[At(p)].name + "/");
     }
-    if (above >= 0) return PrintableText(name, kLongestLabel);
+    return name;
+  }
+  /// All of it, cut so that it stays unique.
+  [[nodiscard]] std::string FullName(int32_t part) const {
+    std::string name = tree_.parts[At(part)].name;
+    for (int32_t p = tree_.parts[At(part)].parent; p > 0 && name.size() <= kLongestName;
+         p = tree_.parts[At(p)].parent)
+      name.insert(0, tree_.parts[At(p)].name + "/");
     const bool cut = name.size() > kLongestName;
     return PrintableText(name, kLongestName) + (cut ? "#" + std::to_string(part) : "");
-  }
-
-  /// True for the beginning that nearly all names share.
-  [[nodiscard]] bool Skipped(int32_t part) const {
-    return tree_.parts[At(part)].members * 10 >= tree_.parts[0].members * 9;
   }
 
   Drawing& d_;
@@ -241,6 +246,7 @@ class Collapser {
   std::vector<int32_t> Open(llvm::ArrayRef<int32_t> level) {
     std::map<std::string, std::vector<int32_t>> alike;
     for (const int32_t group : level) {
+      if (d_.groups[At(group)].closed) continue;
       Divide(group);
       alike[Kind(group)].push_back(group);
     }
@@ -286,8 +292,8 @@ class Collapser {
     if (Cost(group) > most_) DivideInOrder(group);
   }
 
-  /// Nodes beside groups go into the one that all their users, or all their operands, are in; sources that several
-  /// groups use get groups of their own. This repeats as groups grow.
+  /// Nodes beside groups go into the one that all their users, or all their operands, are in; sources that
+  /// several groups use get groups of their own. This repeats as groups grow.
   void Absorb(int32_t group) {
     std::vector<std::vector<int32_t>> users(d_.nodes.size()), operands(d_.nodes.size());
     for (const DrawnEdge& edge : d_.edges) {
@@ -333,8 +339,9 @@ class Collapser {
       }
       if (nodes.size() < 2) continue;
       for (DrawnNode* node : nodes) node->group = static_cast<int32_t>(d_.groups.size());
-      d_.groups.push_back(
-          {GroupKind::Part, group, d_.groups[At(group)].computation, nullptr, label, label, true});
+      d_.groups.push_back({GroupKind::Part, group, d_.groups[At(group)].computation, nullptr, label, label,
+                           true,
+                           /*closed=*/true});
     }
     Added(before);
   }

@@ -82,8 +82,8 @@ HeatColours ColoursOfHeat(int step) {
   HeatColours colours{"#", "#", step > kWhiteText ? "white" : "black"};
   for (int i = 0; i < 3; ++i) {
     const int value = kFirst[i] + (kLast[i] - kFirst[i]) * (step - 1) / (kHeatSteps - 1);
-    colours.fill += llvm::utohexstr(static_cast<uint64_t>(value), /*LowerCase=*/true, /*Width=*/2);
-    colours.border += llvm::utohexstr(static_cast<uint64_t>(value * 2 / 3), /*LowerCase=*/true, /*Width=*/2);
+    colours.fill += llvm::formatv("{0:x-2}", value).str();
+    colours.border += llvm::formatv("{0:x-2}", value * 2 / 3).str();
   }
   return colours;
 }
