@@ -3,6 +3,7 @@
 #include <map>
 
 #include "ir/print.h"
+#include "llvm/Support/Path.h"
 #include "tools/viz/quote.h"
 
 namespace hlo {
@@ -77,7 +78,7 @@ Path SourcePath(const Instruction& inst) {
   const OpMetadata* m = inst.metadata();
   if (!m || m->source_file.empty()) return {};
   return {m->source_file.str(),
-          (m->source_file.rsplit('/').second + ":" + llvm::Twine(m->source_line)).str()};
+          (llvm::sys::path::filename(m->source_file) + ":" + llvm::Twine(m->source_line)).str()};
 }
 
 Path DevicePath(const Instruction& inst) {
@@ -123,7 +124,7 @@ class Divider {
           common = common < 0 ? at->second : tree_.Common(common, at->second);
       part_of_[inst] = std::max(common, 0);
     }
-    MakeGroups();
+    MakeGroups(by == GroupNodesBy::OpName || by == GroupNodesBy::Source);
   }
 
  private:
@@ -140,7 +141,8 @@ class Divider {
       if (group.parent == group_ && group.caller) f(*group.caller, group.parent);
   }
 
-  void MakeGroups() {
+  /// `nested`: names have a beginning that says little if nearly all share it.
+  void MakeGroups(bool nested) {
     int64_t named = 0;
     ForEachMember([&](const Instruction& inst, int32_t&) {
       const int32_t part = part_of_.lookup(&inst);
@@ -160,7 +162,7 @@ class Divider {
       part.group = tree_.parts[At(part.parent)].group;
       // No group for one node, for what one group below holds too, nor for the beginning that nearly all
       // share.
-      part.shared = part.group == group_ && part.members * 10 >= named * 9;
+      part.shared = nested && part.group == group_ && part.members * 10 >= named * 9;
       if (part.members < 2 || largest_child[i] == part.members || part.shared) continue;
       const auto at = static_cast<int32_t>(i);
       added.push_back({GroupKind::Part, part.group, d_.groups[At(group_)].computation, nullptr, FullName(at),
