@@ -96,9 +96,10 @@ std::set<std::string> ExpectedIds() {
     ForEachFile(folder, [&](llvm::StringRef path, llvm::StringRef text) {
       if (!path.ends_with("_test.hlo")) return;
       const std::string comments = Comments(text);
-      for (llvm::StringRef rest = comments; rest.contains('[');) {
-        const auto [id, after] = rest.split('[').second.split(']');
-        ids.insert(id.str());
+      // Between a bracket that closes and the last one that opens before it.
+      for (llvm::StringRef rest = comments; rest.contains(']');) {
+        const auto [before, after] = rest.split(']');
+        ids.insert(before.rsplit('[').second.str());
         rest = after;
       }
     });

@@ -251,19 +251,26 @@ class DotWriter {
       m.edge.large |= edge.large;
       if (++m.count > 1) m.edge.operand = -1;
     }
-    for (const auto& [ids, m] : merged) Edge(ids.first, ids.second, m.edge, m.count);
+    for (const auto& [ids, m] : merged) {
+      const int32_t from = shown_.StandIn(d_.nodes[At(m.edge.from)].group);
+      Edge(ids.first, ids.second, m.edge, m.count, from >= 0 && d_.groups[At(from)].closed);
+    }
   }
 
-  /// One arrow for `count` values.
-  void Edge(const std::string& from, const std::string& to, const DrawnEdge& edge, int64_t count) {
+  /// One arrow for `count` values; `faint`: from what everything uses.
+  void Edge(const std::string& from, const std::string& to, const DrawnEdge& edge, int64_t count,
+            bool faint = false) {
     os_ << from << " -> " << to;
     switch (edge.kind) {
       case EdgeKind::Value:
         os_ << " [arrowhead=" << (edge.large ? "normal" : "empty");
         if (edge.operand >= 0) os_ << ", headlabel=\"" << edge.operand << "\", labeldistance=2";
         // A label would take a rank of its own.
-        if (count > 1)
-          os_ << ", tooltip=\"" << count << " values\", penwidth=" << (count < 10 ? "1.5" : "2.5");
+        if (count > 1) os_ << ", tooltip=\"" << count << " values\"";
+        if (faint)
+          os_ << ", color=\"#bdbdbd\", penwidth=0.7";
+        else if (count > 1)
+          os_ << ", penwidth=" << (count < 10 ? "1.5" : "2.5");
         os_ << "];\n";
         return;
       case EdgeKind::Control:
