@@ -61,7 +61,7 @@ function instructionLines(item, show) {
   const layout = show.has('layout');
   if (show.has('shape')) lines.push(shapeLabel(inst.shape, layout));
   if (inst.opcode === 'constant') lines.push(literalLabel(inst));
-  if (inst.opcode === 'fusion' && !item.expanded) lines.push(`${inst.called[0]?.instructions.length ?? '?'} instructions`);
+  if (inst.opcode === 'fusion' && inst.called.length && !item.expanded) lines.push(`${inst.called[0].instructions.length} instructions`);
   if (show.has('schedule') && inst.computation.module.isScheduled) lines.push(`step ${inst.id - inst.computation.instructions[0].id}`);
   if (show.has('bytes')) lines.push(bytesLabel(bytesOf(inst.shape)));
   lines.push(...attributeLines(item, show));

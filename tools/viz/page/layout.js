@@ -162,26 +162,32 @@ function placeRows(rows) {
     for (let r = 1; r < rows.length; ++r) { wishRow(rows[r], ['up']); settleRow(rows[r]); }
     for (let r = rows.length - 2; r >= 0; --r) { wishRow(rows[r], ['down']); settleRow(rows[r]); }
   }
-  for (let n = 0; n < 6; ++n) {
+  for (let n = 0; n < passes; ++n) {
     for (let r = 0; r < rows.length; ++r) { wishRow(rows[r], ['up', 'down']); settleRow(rows[r]); }
     if (n >= 2) straighten(rows);
   }
 }
 
-/** Lanes that follow each other want to stand below each other: all of a run at its middle. */
+/** True if a slot wants to stand right below the one above: lanes of one edge, and links of a chain. */
+function continues(slot) {
+  const [joint] = slot.up;
+  if (slot.up.length !== 1 || joint.mine || joint.theirs) return false;
+  return slot.node < 0 && joint.slot.node < 0 || joint.slot.down.length === 1;
+}
+
+/** Runs of such slots get straight: all go to the middle of their run. */
 function straighten(rows) {
   const runs = new Map();
   for (const row of rows)
     for (const s of row) {
-      if (s.node >= 0) continue;
-      const above = s.up[0]?.slot;
-      s.run = above && above.node < 0 ? above.run : (runs.set(s, []), s);
+      s.run = continues(s) ? s.up[0].slot.run : s;
+      if (s.run === s) runs.set(s, []);
       runs.get(s.run).push(s.x);
     }
   for (const xs of runs.values()) { xs.sort((a, b) => a - b); xs.middle = xs[xs.length >> 1]; }
   for (const row of rows) {
     wishRow(row, ['up', 'down']);
-    for (const s of row) if (s.node < 0 && runs.get(s.run).length > 1) { s.wish = runs.get(s.run).middle; s.pull = 30; }
+    for (const s of row) if (runs.get(s.run).length > 1) { s.wish = runs.get(s.run).middle; s.pull = s.node < 0 ? 30 : 8; }
     settleRow(row);
   }
 }

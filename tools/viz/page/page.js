@@ -125,11 +125,17 @@ class Page {
     let {tree} = pane;
     const before = new Set(tree.expanded);
     let item = tree.reveal(inst);
-    if (!item || pane.only && !pane.only.has(standIn(inst))) {
-      pane.show(callChain(inst.computation)[0]?.computation ?? inst.computation, null, this.settings);
-      ({tree} = pane);
-      item = tree.reveal(inst);
+    if (!item) {
+      // From the entry, else (what is never drawn in place, as reducers) alone.
+      for (const start of [callChain(inst.computation)[0]?.computation, inst.computation]) {
+        if (!start) continue;
+        pane.show(start, null, this.settings);
+        ({tree} = pane);
+        item = tree.reveal(inst);
+        if (item) break;
+      }
       forgetLayouts(tree.root);
+      this.updateCrumbs(pane);
     } else if (tree.expanded.size !== before.size) {
       for (let at = item; at; at = at.parent) at.level = null;
     }

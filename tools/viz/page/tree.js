@@ -211,13 +211,12 @@ class Tree {
     const worthwhile = i => i.expandable && !i.isParameters && !(i.isRun && i.kids[0].isRun);
     const closed = [...this.root.children].filter(worthwhile);
     while (closed.length) {
-      // Groups first, then bodies; fusions only where little else is to be seen.
-      const cost = i => (i.isRun ? 1e6 : i.kind === 'group' ? 0 : i.instruction?.opcode === 'fusion' ? 3e6 : 2e6) - i.size;
+      // Groups first, then runs from the start, then bodies where little else is to be seen, fusions last.
+      const cost = i => i.isRun ? 0 : (i.kind === 'group' ? -1e7 : i.instruction?.opcode === 'fusion' ? 3e7 : 2e7) - i.size;
       closed.sort((a, b) => cost(a) - cost(b) || firstId(a) - firstId(b));
       const item = closed.shift();
-      const isFusion = item.instruction?.opcode === 'fusion';
       const more = leavesShown(item);
-      if (shown + more - 1 > (isFusion ? budget / 2 : budget)) continue;
+      if (shown + more - 1 > (item.instruction ? budget / 2 : budget)) continue;
       this.expanded.add(item.key);
       shown += more - 1;
       for (const kid of item.children)
