@@ -98,7 +98,15 @@ void WriteHeat(OStream& json, const PageInput& input) {
   });
 }
 
-/// Of every entry what the page uses: [kind, left, right, changes]. Unchanged pairs of one name go unsaid.
+/// What is said of an entry besides its changes.
+std::string NoteOf(const llvm::json::Object& entry) {
+  const llvm::StringRef note = entry.getString("note").value_or("");
+  if (!entry.getBoolean("moved").value_or(false)) return note.str();
+  return note.empty() ? "moved" : ("moved, " + note).str();
+}
+
+/// Of every entry what the page uses: [kind, left, right, changes, note]. Unchanged pairs of one name go
+/// unsaid.
 void WriteDiff(OStream& json, llvm::StringRef text) {
   llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(text);
   if (!parsed) llvm::report_fatal_error(parsed.takeError());
@@ -122,8 +130,10 @@ void WriteDiff(OStream& json, llvm::StringRef text) {
         json.value(kind);
         json.value(left);
         json.value(right);
-        if (const llvm::json::Array* changes = entry->getArray("changes"))
-          json.value(llvm::json::Array(*changes));
+        const llvm::json::Array* changes = entry->getArray("changes");
+        const std::string note = NoteOf(*entry);
+        if (changes || !note.empty()) json.value(changes ? llvm::json::Array(*changes) : llvm::json::Array());
+        if (!note.empty()) json.value(note);
       });
     }
   });

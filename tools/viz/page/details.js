@@ -53,7 +53,7 @@ function changesSection(page, inst) {
     make('td', {}, make('del', {}, c.left || '–'), ' → ', make('ins', {}, c.right || '–'), c.note ? ` (${c.note})` : '')));
   const other = page.counterpart(inst);
   return section('Comparison',
-    make('p', {}, make('b', {class: 'mark', style: `background:${kind.colours[1]}`}, kind.mark), ` ${entry.kind}`,
+    make('p', {}, make('b', {class: 'mark', style: `background:${kind.colours[1]}`}, kind.mark), ` ${entry.kind}${entry.note ? `, ${entry.note}` : ''}`,
          other ? make('span', {}, ' – other side: ', make('button', {class: 'link', onclick: () => page.open(page.paneOf(other), other)}, '%' + other.name)) : ''),
     rows.length ? make('table', {class: 'changes'}, rows) : '');
 }

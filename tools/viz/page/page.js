@@ -31,9 +31,9 @@ class Page {
     this.diff = new Map();
     this.hasDiff = Boolean(entries);
     this.diffOf = inst => this.diff.get(inst) ?? null;
-    for (const [kind, leftKey, rightKey, changes] of entries ?? []) {
+    for (const [kind, leftKey, rightKey, changes, note] of entries ?? []) {
       const left = this.left?.module.find(leftKey) ?? null, right = this.right.module.find(rightKey);
-      const entry = {kind, left, right, changes: changes ?? []};
+      const entry = {kind, left, right, changes: changes ?? [], note: note ?? ''};
       if (left) this.diff.set(left, entry);
       if (right) this.diff.set(right, entry);
     }
