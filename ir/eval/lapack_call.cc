@@ -95,6 +95,7 @@ llvm::ArrayRef<CustomCallTarget> LapackTargets() {
   static const std::vector<CustomCallTarget> all = [] {
     std::vector<CustomCallTarget> table(lapack::FactorTargets().begin(), lapack::FactorTargets().end());
     llvm::append_range(table, lapack::EigenTargets());
+    llvm::append_range(table, lapack::HermitianTargets());
     llvm::append_range(table, lapack::NamedTargets());
     return table;
   }();

@@ -118,8 +118,9 @@ std::string Explain(const Instruction& inst) {
   {"lapack_z" complex_name "_ffi", Id<std::complex<double>>, Explain<Routine::Id, std::complex<double>>}
 // clang-format on
 
-llvm::ArrayRef<CustomCallTarget> FactorTargets();  // lapack_factor.cc
-llvm::ArrayRef<CustomCallTarget> EigenTargets();   // lapack_eigen.cc
-llvm::ArrayRef<CustomCallTarget> NamedTargets();   // lapack_named.cc
+llvm::ArrayRef<CustomCallTarget> FactorTargets();     // lapack_factor.cc
+llvm::ArrayRef<CustomCallTarget> EigenTargets();      // lapack_eigen.cc
+llvm::ArrayRef<CustomCallTarget> HermitianTargets();  // lapack_hermitian.cc
+llvm::ArrayRef<CustomCallTarget> NamedTargets();      // lapack_named.cc
 
 }  // namespace hlo::lapack

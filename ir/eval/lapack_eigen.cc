@@ -68,44 +68,6 @@ Result<Literal> Gesvd(EvalContext&, const Instruction& inst, Operands operands) 
   return call.Finish();
 }
 
-/// The work space of Hermitian eigenvalues.
-template <class T>
-struct HermitianWork {
-  Work<T> main;
-  Work<Real<T>> real;
-  Work<int> integer;
-};
-
-/// a -> (vectors, ascending values, info)
-template <class T>
-Result<Literal> Syevd(EvalContext&, const Instruction& inst, Operands operands) {
-  Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(1, 3, kMatrix));
-  auto* const syevd = call.Load<Routine::Syevd, T>();
-  Alias(call, 0, 0);
-  const char mode = call.Letter("mode", 'V'), uplo = call.Letter("uplo", 'L');
-  const int n = call.in(0).Dim(0), ld = std::max(1, n);
-  call.ForEachEntry<HermitianWork<T>>(kMatrix, [&](int64_t b, HermitianWork<T>& work) {
-    T* a = call.out(0).At<T>(b, kMatrix);
-    Real<T>* w = call.out(1).At<Real<T>>(b, kVector);
-    int* info = call.out(2).At<int>(b, 0);
-    const bool first = work.main.size < 0;
-    work.main.Run([&] {
-      if (first && work.main.size > 0) {
-        work.real.Grow();
-        work.integer.Grow();
-      }
-      if constexpr (kIsComplex<T>)
-        syevd(&mode, &uplo, &n, a, &ld, w, work.main.get(), &work.main.size, work.real.get(), &work.real.size,
-              work.integer.get(), &work.integer.size, info);
-      else
-        syevd(&mode, &uplo, &n, a, &ld, w, work.main.get(), &work.main.size, work.integer.get(),
-              &work.integer.size, info);
-    });
-  });
-  return call.Finish();
-}
-
 /// LAPACK's real form of complex eigenvectors: pairs (re, im) of columns where wi is not 0.
 template <class R>
 void ExpandEigenvectors(int n, const R* wi, const std::vector<R>& packed, std::complex<R>* vectors) {
@@ -202,30 +164,10 @@ Result<Literal> Gehrd(EvalContext&, const Instruction& inst, Operands operands) 
   return call.Finish();
 }
 
-/// a -> (packed, d, e, tau, info)
-template <class T>
-Result<Literal> Sytrd(EvalContext&, const Instruction& inst, Operands operands) {
-  Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(1, 5, kMatrix));
-  auto* const sytrd = call.Load<Routine::Sytrd, T>();
-  Alias(call, 0, 0);
-  const char uplo = call.Letter("uplo", 'L');
-  const int n = call.in(0).Dim(0), ld = std::max(1, n);
-  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
-    work.Run([&] {
-      sytrd(&uplo, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<Real<T>>(b, kVector),
-            call.out(2).At<Real<T>>(b, kVector), call.out(3).At<T>(b, kVector), work.get(), &work.size,
-            call.out(4).At<int>(b, 0));
-    });
-  });
-  return call.Finish();
-}
-
 constexpr CustomCallTarget kTargets[] = {
     HLO_LAPACK_ROWS("gesdd", "gesdd", Gesdd), HLO_LAPACK_ROWS("gesvd", "gesvd", Gesvd),
     HLO_LAPACK_ROWS("geev", "geev", Geev),    HLO_LAPACK_ROWS("gees", "gees", Gees),
-    HLO_LAPACK_ROWS("gehrd", "gehrd", Gehrd), HLO_LAPACK_ROWS("syevd", "heevd", Syevd),
-    HLO_LAPACK_ROWS("sytrd", "hetrd", Sytrd),
+    HLO_LAPACK_ROWS("gehrd", "gehrd", Gehrd),
 };
 
 }  // namespace

@@ -231,6 +231,29 @@ void Syevd(const char* mode, const char* uplo, const int* n, T* a, const int* ld
   Syevd<T>(mode, uplo, n, a, lda, values, work, lwork, iwork, liwork, info);
 }
 
+/// Of a symmetric matrix with three diagonals; the mode is I: its vectors are wanted.
+template <class T>
+void Stedc(const char* /*mode*/, const int* n, Real<T>* d, Real<T>* e, T* z, const int* ldz, T* work,
+           const int* lwork, int* iwork, const int* /*liwork*/, int* info) {
+  *info = 0;
+  if (AsksForWork(work, lwork)) {
+    iwork[0] = 1;
+    return;
+  }
+  const int64_t stride = *ldz;
+  for (int64_t j = 0; j < *n; ++j) {
+    for (int64_t i = j; i < *n; ++i) z[j * stride + i] = T(i == j ? d[j] : i == j + 1 ? e[j] : Real<T>(0));
+  }
+  Hermitian('V', 'L', *n, z, *ldz, d, info);
+}
+template <class T>
+void Stedc(const char* mode, const int* n, Real<T>* d, Real<T>* e, T* z, const int* ldz, T* work,
+           const int* lwork, Real<T>* rwork, const int* /*lrwork*/, int* iwork, const int* liwork,
+           int* info) {
+  if (*lwork == -1) rwork[0] = 1;
+  Stedc<T>(mode, n, d, e, z, ldz, work, lwork, iwork, liwork, info);
+}
+
 /// Eigenvalues and eigenvectors as complex numbers, those that are wanted.
 template <class T>
 struct Eigenpairs {
