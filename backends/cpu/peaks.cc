@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "backends/gemm/amx_kernels.h"
+#include "backends/gemm/group_kernels.h"
 #include "backends/gemm/kernels.h"
 #include "ir/support/buffer.h"
 #include "ir/support/parallel.h"
@@ -65,6 +65,25 @@ void TileProducts(bool bf16, int64_t steps) {
 }
 #pragma clang attribute pop
 
+/// Sums of `add`, whose registers are so wide, in independent chains.
+#define HLO_CHAINS(Sum, add)                                                                               \
+  Sum sums[kChains] = {};                                                                                  \
+  __m512i x = _mm512_setzero_si512();                                                                      \
+  asm volatile("" : "+v"(x));                                                                              \
+  for (int64_t s = 0; s < steps; ++s) _Pragma("clang loop unroll(full)") for (Sum & sum : sums) sum = add; \
+  for (Sum & sum : sums) asm volatile("" : : "v"(sum))
+
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bf16"))), apply_to = function)
+void PairProducts(int64_t steps) {
+  HLO_CHAINS(__m512, _mm512_dpbf16_ps(sum, __builtin_bit_cast(__m512bh, x), __builtin_bit_cast(__m512bh, x)));
+}
+#pragma clang attribute pop
+
+#pragma clang attribute push(__attribute__((target("avx512f,avx512vnni"))), apply_to = function)
+void FourProducts(int64_t steps) { HLO_CHAINS(__m512i, _mm512_dpbusd_epi32(sum, x, x)); }
+#pragma clang attribute pop
+#undef HLO_CHAINS
+
 const Loops& HostLoops() {
   switch (gemm::HostIsa()) {
     case gemm::Isa::Avx512: return avx512::kLoops;
@@ -115,23 +134,23 @@ double Bandwidth(const Loops& loops, int64_t bytes) {
 Peaks Measure() {
   const Loops& loops = HostLoops();
   Peaks peaks;
-  const auto multiply_adds = [&](size_t size, void (*loop)(int64_t)) {
+  const auto multiply_adds = [&](size_t lanes, void (*loop)(int64_t)) {
     constexpr int64_t kStep = 1024;
-    const size_t lanes = loops.bytes / size;
     return Rate(2.0 * static_cast<double>(lanes) * kChains * kStep,
                 [&](int64_t, int64_t steps) { loop(steps * kStep); });
   };
-  peaks.f32 = multiply_adds(sizeof(float), loops.f32);
-  peaks.f64 = multiply_adds(sizeof(double), loops.f64);
-  peaks.bf16 = peaks.s8 = peaks.f32;
-  if (gemm::HasAmx()) {
+  peaks.f32 = multiply_adds(loops.bytes / sizeof(float), loops.f32);
+  peaks.f64 = multiply_adds(loops.bytes / sizeof(double), loops.f64);
+  peaks.bf16 = gemm::PairKernels() != nullptr ? multiply_adds(32, &PairProducts) : peaks.f32;
+  peaks.s8 = gemm::FourKernels() != nullptr ? multiply_adds(64, &FourProducts) : peaks.f32;
+  if (gemm::TileRegisterKernels() != nullptr) {
     constexpr int64_t kStep = 64;
     const auto tiles = [&](bool bf16) {
       return Rate(4.0 * kStep * 2 * 16 * 16 * (bf16 ? 32 : 64),
                   [&](int64_t, int64_t steps) { TileProducts(bf16, steps * kStep); });
     };
-    peaks.bf16 = std::max(peaks.f32, tiles(true));
-    peaks.s8 = std::max(peaks.f32, tiles(false));
+    peaks.bf16 = std::max(peaks.bf16, tiles(true));
+    peaks.s8 = std::max(peaks.s8, tiles(false));
   }
   const int64_t threads = ThreadCount();
   const auto size = [](int name, int64_t otherwise) {

@@ -94,9 +94,12 @@ gemm::Target ProductTarget(const Machine& machine) {
   gemm::Target target;
   if (gemm::HostIsa() >= gemm::Isa::Avx512 && HasFeatures(machine, "+avx512f,+avx512dq,+avx512bw,+avx512vl"))
     target.isa = gemm::Isa::Avx512;
-  if (target.isa == gemm::Isa::Avx512)
-    target.amx = gemm::HasAmx() && HasFeatures(machine, "+amx-tile,+amx-bf16,+amx-int8");
-  else if (gemm::HostIsa() >= gemm::Isa::Avx2 && HasFeatures(machine, "+avx2,+fma"))
+  if (target.isa == gemm::Isa::Avx512) {
+    target.amx =
+        gemm::TileRegisterKernels() != nullptr && HasFeatures(machine, "+amx-tile,+amx-bf16,+amx-int8");
+    target.pairs = gemm::PairKernels() != nullptr && HasFeatures(machine, "+avx512bf16");
+    target.fours = gemm::FourKernels() != nullptr && HasFeatures(machine, "+avx512vnni");
+  } else if (gemm::HostIsa() >= gemm::Isa::Avx2 && HasFeatures(machine, "+avx2,+fma"))
     target.isa = gemm::Isa::Avx2;
   return target;
 }

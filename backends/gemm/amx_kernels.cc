@@ -1,10 +1,8 @@
-#include "backends/gemm/amx_kernels.h"
+#include "backends/gemm/group_kernels.h"
 
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cstring>
 
 #include "ir/support/cpu_features.h"
 
@@ -23,18 +21,18 @@ struct alignas(64) TileConfig {
 };
 
 // Registers 0 … 3 are sums, 4 and 5 rows of the left factor, 6 and 7 columns of the right one.
-template <AmxKind Kind>
+template <GroupKind Kind>
 [[gnu::always_inline]] inline void MultiplyUpper() {
-  if constexpr (Kind == AmxKind::Bf16) {
+  if constexpr (Kind == GroupKind::Bf16) {
     _tile_dpbf16ps(0, 4, 6);
     _tile_dpbf16ps(1, 4, 7);
-  } else if constexpr (Kind == AmxKind::SS) {
+  } else if constexpr (Kind == GroupKind::SS) {
     _tile_dpbssd(0, 4, 6);
     _tile_dpbssd(1, 4, 7);
-  } else if constexpr (Kind == AmxKind::SU) {
+  } else if constexpr (Kind == GroupKind::SU) {
     _tile_dpbsud(0, 4, 6);
     _tile_dpbsud(1, 4, 7);
-  } else if constexpr (Kind == AmxKind::US) {
+  } else if constexpr (Kind == GroupKind::US) {
     _tile_dpbusd(0, 4, 6);
     _tile_dpbusd(1, 4, 7);
   } else {
@@ -42,18 +40,18 @@ template <AmxKind Kind>
     _tile_dpbuud(1, 4, 7);
   }
 }
-template <AmxKind Kind>
+template <GroupKind Kind>
 [[gnu::always_inline]] inline void MultiplyLower() {
-  if constexpr (Kind == AmxKind::Bf16) {
+  if constexpr (Kind == GroupKind::Bf16) {
     _tile_dpbf16ps(2, 5, 6);
     _tile_dpbf16ps(3, 5, 7);
-  } else if constexpr (Kind == AmxKind::SS) {
+  } else if constexpr (Kind == GroupKind::SS) {
     _tile_dpbssd(2, 5, 6);
     _tile_dpbssd(3, 5, 7);
-  } else if constexpr (Kind == AmxKind::SU) {
+  } else if constexpr (Kind == GroupKind::SU) {
     _tile_dpbsud(2, 5, 6);
     _tile_dpbsud(3, 5, 7);
-  } else if constexpr (Kind == AmxKind::US) {
+  } else if constexpr (Kind == GroupKind::US) {
     _tile_dpbusd(2, 5, 6);
     _tile_dpbusd(3, 5, 7);
   } else {
@@ -62,14 +60,14 @@ template <AmxKind Kind>
   }
 }
 
-template <AmxKind Kind, bool Both>
-void Multiply(const AmxArgs& args) {
+template <GroupKind Kind, bool Both>
+void Multiply(const GroupArgs& args) {
   const auto* left = static_cast<const uint8_t*>(args.left);
   const auto* right = static_cast<const uint8_t*>(args.right);
   auto* sums = static_cast<uint8_t*>(args.sums);
   const auto left_stride = static_cast<size_t>(args.left_stride),
              sums_stride = static_cast<size_t>(args.sums_stride);
-  constexpr int64_t kColumnBytes = kAmxColumns * 4, kHalf = kAmxRows / 2;
+  constexpr int64_t kColumnBytes = kGroupColumns * 4, kHalf = kGroupRows / 2;
   uint8_t* lower = sums + kHalf * args.sums_stride;
   if (args.accumulate) {
     _tile_loadd(0, sums, sums_stride);
@@ -86,7 +84,7 @@ void Multiply(const AmxArgs& args) {
       _tile_zero(3);
     }
   }
-  for (int64_t k = 0; k < args.steps; ++k, left += kAmxStepBytes, right += kHalf * kColumnBytes) {
+  for (int64_t k = 0; k < args.steps; ++k, left += kGroupStepBytes, right += kHalf * kColumnBytes) {
     _tile_loadd(6, right, static_cast<size_t>(kColumnBytes));
     _tile_loadd(7, right + 64, static_cast<size_t>(kColumnBytes));
     _tile_loadd(4, left, left_stride);
@@ -104,9 +102,9 @@ void Multiply(const AmxArgs& args) {
   }
 }
 
-template <AmxKind Kind>
-void MultiplyRows(int64_t rows, const AmxArgs& args) {
-  if (rows > kAmxRows / 2)
+template <GroupKind Kind>
+void MultiplyRows(int64_t rows, const GroupArgs& args) {
+  if (rows > kGroupRows / 2)
     Multiply<Kind, true>(args);
   else
     Multiply<Kind, false>(args);
@@ -118,25 +116,9 @@ bool AskForTiles() {
          syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-template <class E, int Group>
-void InterleaveAny(const E* in, int64_t in_stride, int64_t depth, int64_t padded_depth, int64_t count,
-                   E* out) {
-  for (int64_t k = 0; k < padded_depth; k += Group)
-    for (int64_t i = 0; i < kAmxColumns; ++i)
-      for (int64_t g = 0; g < Group; ++g)
-        *out++ = k + g < depth && i < count ? in[(k + g) * in_stride + i] : E(0);
-}
-
-}  // namespace
-
-bool HasAmx() {
-  static const bool has = AskForTiles();
-  return has;
-}
-
-void AmxConfigure(int64_t rows) {
+void Configure(int64_t rows) {
   TileConfig config;
-  const auto upper = static_cast<uint8_t>(rows < kAmxRows / 2 ? rows : kAmxRows / 2),
+  const auto upper = static_cast<uint8_t>(rows < kGroupRows / 2 ? rows : kGroupRows / 2),
              lower = static_cast<uint8_t>(rows - upper > 0 ? rows - upper : 1);
   for (int t = 0; t < 8; ++t) {
     config.bytes_per_row[t] = 64;
@@ -147,54 +129,25 @@ void AmxConfigure(int64_t rows) {
   _tile_loadconfig(&config);
 }
 
-void AmxRelease() { _tile_release(); }
+void Release() { _tile_release(); }
 
-void AmxMultiply(AmxKind kind, int64_t rows, const AmxArgs& args) {
+void MultiplyTiles(GroupKind kind, int64_t rows, const GroupArgs& args) {
   switch (kind) {
-    case AmxKind::Bf16: return MultiplyRows<AmxKind::Bf16>(rows, args);
-    case AmxKind::SS: return MultiplyRows<AmxKind::SS>(rows, args);
-    case AmxKind::SU: return MultiplyRows<AmxKind::SU>(rows, args);
-    case AmxKind::US: return MultiplyRows<AmxKind::US>(rows, args);
-    case AmxKind::UU: return MultiplyRows<AmxKind::UU>(rows, args);
+    case GroupKind::Bf16: return MultiplyRows<GroupKind::Bf16>(rows, args);
+    case GroupKind::SS: return MultiplyRows<GroupKind::SS>(rows, args);
+    case GroupKind::SU: return MultiplyRows<GroupKind::SU>(rows, args);
+    case GroupKind::US: return MultiplyRows<GroupKind::US>(rows, args);
+    case GroupKind::UU: return MultiplyRows<GroupKind::UU>(rows, args);
   }
 }
 
-void AmxInterleave16(const uint16_t* in, int64_t in_stride, int64_t depth, int64_t padded_depth,
-                     int64_t count, uint16_t* out) {
-  using Row = uint16_t __attribute__((ext_vector_type(32)));
-  int64_t k = 0;
-  if (count == kAmxColumns)
-    for (; k + 2 <= depth; k += 2, in += 2 * in_stride, out += 2 * kAmxColumns) {
-      Row a, b;
-      std::memcpy(&a, in, sizeof a);
-      std::memcpy(&b, in + in_stride, sizeof b);
-      const Row low = __builtin_shufflevector(a, b, 0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39, 8,
-                                              40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47),
-                high = __builtin_shufflevector(a, b, 16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54,
-                                               23, 55, 24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62,
-                                               31, 63);
-      std::memcpy(out, &low, sizeof low);
-      std::memcpy(out + kAmxColumns, &high, sizeof high);
-    }
-  InterleaveAny<uint16_t, 2>(in, in_stride, depth - k, padded_depth - k, count, out);
-}
+constexpr GroupKernels kKernels = {"tile registers", &MultiplyTiles, &Configure, &Release, 512, 256, 1e7};
 
-void AmxInterleave8(const uint8_t* in, int64_t in_stride, int64_t depth, int64_t padded_depth, int64_t count,
-                    uint8_t* out) {
-  int64_t k = 0;
-  if (count == kAmxColumns)
-    for (; k + 4 <= depth; k += 4, in += 4 * in_stride, out += 4 * kAmxColumns) {
-      using Row = uint8_t __attribute__((ext_vector_type(32)));
-      using Wide = uint32_t __attribute__((ext_vector_type(32)));
-      Wide words = Wide(0U);
-      for (int g = 0; g < 4; ++g) {
-        Row row;
-        std::memcpy(&row, in + g * in_stride, sizeof row);
-        words |= __builtin_convertvector(row, Wide) << static_cast<uint32_t>(8 * g);
-      }
-      std::memcpy(out, &words, sizeof words);
-    }
-  InterleaveAny<uint8_t, 4>(in, in_stride, depth - k, padded_depth - k, count, out);
+}  // namespace
+
+const GroupKernels* TileRegisterKernels() {
+  static const bool has = AskForTiles();
+  return has ? &kKernels : nullptr;
 }
 
 }  // namespace hlo::gemm

@@ -6,11 +6,11 @@ namespace hlo::gemm {
 
 enum class Isa : uint8_t { Baseline, Avx2, Avx512 };
 
-/// What kernels may use. `amx`: tile registers for products of BF16 numbers, whose subnormals they take as
-/// zero, and of 8-bit integers.
+/// What kernels may use. For products of BF16 numbers, whose subnormals they take as zero, and of 8-bit
+/// integers: `amx`, tile registers; `pairs`, AVX512-BF16; `fours`, AVX512-VNNI.
 struct Target {
   Isa isa = Isa::Baseline;
-  bool amx = false;
+  bool amx = false, pairs = false, fours = false;
   bool operator==(const Target&) const = default;
 };
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "backends/gemm/amx_kernels.h"
+#include "backends/gemm/group_kernels.h"
 
 namespace hlo::gemm {
 namespace {
@@ -196,32 +196,69 @@ std::vector<uint16_t> Codes(size_t count, uint32_t seed) {
 }
 float Value(uint16_t code) { return std::bit_cast<float>(static_cast<uint32_t>(code) << 16); }
 
-TEST(GemmKernels, TileRegisters) {
-  if (!HasAmx()) GTEST_SKIP() << "no tile registers";
-  constexpr int64_t kDepth = 70, kPadded = 96, kColumns = 32;
-  for (const int64_t rows : {1, 15, 16, 17, 32})
-    for (const int64_t count : {1, 31, 32}) {
-      auto a = Codes(static_cast<size_t>(rows * kPadded), 8);
-      for (int64_t i = 0; i < rows; ++i)
-        std::fill_n(a.begin() + i * kPadded + kDepth, kPadded - kDepth, uint16_t{0});
-      const auto b = Codes(static_cast<size_t>(kDepth * kColumns), 9);
-      std::vector<uint16_t> right(kPadded * kColumns, 0x7fc0);
-      AmxInterleave16(b.data(), kColumns, kDepth, kPadded, count, right.data());
-      std::vector<float> sums(static_cast<size_t>(rows * kColumns), 3.0F);
-      AmxConfigure(rows);
-      AmxMultiply(AmxKind::Bf16, rows,
-                  {kPadded / 32, a.data(), kPadded * 2, right.data(), sums.data(), kColumns * 4, true});
-      AmxRelease();
-      for (int64_t i = 0; i < rows; ++i)
-        for (int64_t j = 0; j < kColumns; ++j) {
-          float sum = 3;
-          for (int64_t k = 0; j < count && k < kDepth; ++k)
-            sum += Value(a[static_cast<size_t>(i * kPadded + k)]) *
-                   Value(b[static_cast<size_t>(k * kColumns + j)]);
-          ASSERT_EQ(sums[static_cast<size_t>(i * kColumns + j)], sum)
-              << rows << ' ' << count << ' ' << i << ' ' << j;
+std::vector<const GroupKernels*> GroupKernelsHere(GroupKind kind) {
+  std::vector<const GroupKernels*> here;
+  for (const GroupKernels* kernels :
+       {TileRegisterKernels(), kind == GroupKind::Bf16 ? PairKernels() : FourKernels()})
+    if (kernels != nullptr) here.push_back(kernels);
+  return here;
+}
+
+/// Runs tiles of all heights over E's whose values are Value(left) and Value(right), with exact sums in T.
+template <class E, class T, class Left, class Right>
+void CheckGroups(GroupKind kind, const std::vector<E>& a, const std::vector<E>& b, Left left_value,
+                 Right right_value) {
+  constexpr int64_t kDepth = 70, kPadded = sizeof(E) == 2 ? 96 : 128, kColumns = kGroupColumns;
+  for (const GroupKernels* kernels : GroupKernelsHere(kind))
+    for (int64_t rows = 1; rows <= kGroupRows; ++rows)
+      for (const int64_t count : {1, 31, 32}) {
+        std::vector<E> left(static_cast<size_t>(rows * kPadded), E(0));
+        for (int64_t i = 0; i < rows; ++i)
+          std::copy_n(a.begin() + i * kDepth, kDepth, left.begin() + i * kPadded);
+        std::vector<E> right(kPadded * kColumns, E(0x7f));
+        if constexpr (sizeof(E) == 2)
+          Interleave16(b.data(), kColumns, kDepth, kPadded, count, right.data());
+        else
+          Interleave8(b.data(), kColumns, kDepth, kPadded, count, right.data());
+        std::vector<T> sums(static_cast<size_t>(rows * kColumns), T(-3));
+        for (const bool accumulate : {true, false}) {
+          if (kernels->prepare != nullptr) kernels->prepare(rows);
+          kernels->multiply(kind, rows,
+                            {kPadded * static_cast<int64_t>(sizeof(E)) / kGroupStepBytes, left.data(),
+                             kPadded * static_cast<int64_t>(sizeof(E)), right.data(), sums.data(),
+                             kColumns * 4, accumulate});
+          if (kernels->release != nullptr) kernels->release();
+          for (int64_t i = 0; i < rows; ++i)
+            for (int64_t j = 0; j < kColumns; ++j) {
+              T sum = accumulate ? T(-3) : T(0);
+              for (int64_t k = 0; j < count && k < kDepth; ++k)
+                sum += left_value(a[static_cast<size_t>(i * kDepth + k)]) *
+                       right_value(b[static_cast<size_t>(k * kColumns + j)]);
+              ASSERT_EQ(sums[static_cast<size_t>(i * kColumns + j)], sum)
+                  << kernels->name << ' ' << rows << ' ' << count << ' ' << i << ' ' << j;
+            }
         }
-    }
+      }
+}
+
+TEST(GemmKernels, PairsOfBf16) {
+  if (GroupKernelsHere(GroupKind::Bf16).empty()) GTEST_SKIP() << "no instructions for pairs";
+  CheckGroups<uint16_t, float>(GroupKind::Bf16, Codes(kGroupRows * 70, 8), Codes(kGroupColumns * 70, 9),
+                               Value, Value);
+}
+
+TEST(GemmKernels, FoursOfBytes) {
+  if (GroupKernelsHere(GroupKind::SS).empty()) GTEST_SKIP() << "no instructions for bytes";
+  std::vector<uint8_t> a(kGroupRows * 70), b(kGroupColumns * 70);
+  uint32_t seed = 10;
+  for (auto* bytes : {&a, &b})
+    for (uint8_t& x : *bytes) x = static_cast<uint8_t>((seed = seed * 1664525 + 1013904223) >> 24);
+  const auto s = [](uint8_t x) { return int32_t{static_cast<int8_t>(x)}; };
+  const auto u = [](uint8_t x) { return int32_t{x}; };
+  CheckGroups<uint8_t, int32_t>(GroupKind::SS, a, b, s, s);
+  CheckGroups<uint8_t, int32_t>(GroupKind::SU, a, b, s, u);
+  CheckGroups<uint8_t, int32_t>(GroupKind::US, a, b, u, s);
+  CheckGroups<uint8_t, int32_t>(GroupKind::UU, a, b, u, u);
 }
 
 TEST(GemmKernels, NarrowingRoundsToEvenAndKeepsNan) {

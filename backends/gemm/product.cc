@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kBlockSteps =
     192;                            // multiplied at a time: a panel of so many rows stays in the first cache
 constexpr int64_t kRowPiece = 256;  // rows of the result done at a time
-constexpr int64_t kPanelsPerPiece = 8;
+constexpr int64_t kPanelsPerPiece = 8, kPanelsPerCutPiece = 16;  // the latter if rows are cut
 constexpr int64_t kFewSums = 16 << 10;  // results that are worth cutting their sums, if those have
 constexpr size_t kManyBlocks = 16, kBlocksPerPart = 8, kMostParts = 16;  // so many blocks
 constexpr int64_t kPiecesPerThread = 3;  // so that all end at about the same time; sums do not depend on it
@@ -66,8 +66,8 @@ Product::Product(Problem problem, const Target& target)
     : problem_(std::move(problem)), target_(target), kernels_(KernelsFor(target.isa)) {
   if (IsComplex(problem_.type)) parts_ = 2;
   ChooseMethod();
-  blocks_ = method_ == Method::TileRegisters
-                ? CutSteps(problem_, kAmxDepthBytes / Info(problem_.lhs.type).host_bytes(), 64)
+  blocks_ = method_ == Method::Groups
+                ? CutSteps(problem_, kGroupDepthBytes / Info(problem_.lhs.type).host_bytes(), 64)
                 : CutSteps(problem_, kBlockSteps / parts_, 4);
   blocks_per_part_ = blocks_.size();
   if (method_ == Method::Tiles && blocks_.size() >= kManyBlocks &&
@@ -97,8 +97,9 @@ void Product::ChooseMethod() {
     return;
   }
   if (!IsBetterExchanged()) Exchange();
-  if (target_.amx) amx_ = AmxKindFor(problem_);
-  if (amx_) method_ = Method::TileRegisters;
+  kind_ = GroupKindFor(problem_);
+  if (kind_) groups_ = GroupKernelsFor(*kind_, target_);
+  if (groups_ != nullptr) method_ = Method::Groups;
 }
 
 void Product::Exchange() {
@@ -130,14 +131,17 @@ void Product::CutResult() {
     const int64_t parts = (count + most - 1) / most;
     return RoundUp((count + parts - 1) / parts, unit);
   };
-  int64_t row_most = rows <= kRowPiece * 3 / 2 ? rows : kRowPiece, panels_most = kPanelsPerPiece;
+  // Each piece but the first of its rows meets the left factor in the second cache or beyond: wide ones do so
+  // less often. The right factor is packed once for all pieces.
+  const bool cut = rows > kRowPiece * 3 / 2;
+  int64_t row_most = cut ? kRowPiece : rows, panels_most = cut ? kPanelsPerCutPiece : kPanelsPerPiece;
   const bool large = static_cast<double>(rows) * static_cast<double>(columns) *
                          static_cast<double>(problem_.depth()) * static_cast<double>(batches) >
                      2e6;
   const int64_t wanted = ThreadCount() > 1 ? kPiecesPerThread * ThreadCount() : 1;
   while (large && pieces(row_most, panels_most * panel_) < wanted) {
-    // Narrow pieces pack the left factor several times, short ones the right.
-    const bool by_columns = panels_most > 2 && columns > rows / 2 && batches == 1 && problem_.taps() == 1;
+    const bool by_columns =
+        !cut && panels_most > 2 && columns > rows / 2 && batches == 1 && problem_.taps() == 1;
     if (!by_columns && row_most > 6 * shape.rows)
       row_most = (row_most + 1) / 2;
     else if (panels_most > 2)
@@ -157,7 +161,8 @@ void Product::Run(const void* lhs, const void* rhs, void* out) const {
   if (method_ == Method::Channelwise) return RunChannelwise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Thin) return RunThin(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Windowed) return RunWindowed(problem_, kernels_, lhs, rhs, out);
-  if (amx_) return RunAmx(problem_, *amx_, blocks_, kernels_, lhs, rhs, out);
+  if (method_ == Method::Groups)
+    return RunGroups(problem_, *kind_, *groups_, blocks_, kernels_, lhs, rhs, out);
   VisitComputeType(problem_.compute, [&](auto tag) { TileRun<decltype(tag)>(*this, lhs, rhs, out).Run(); });
 }
 
@@ -179,7 +184,7 @@ std::string Product::Describe() const {
     case Method::Thin: return text + ", few rows";
     case Method::Channelwise: return text + ", channel by channel";
     case Method::Windowed: return text + ", shifted lines";
-    case Method::TileRegisters: return text + ", tile registers";
+    case Method::Groups: return text + ", " + groups_->name;
     case Method::Tiles: break;
   }
   return text + ", tiles of " + std::to_string(shape.rows) + "x" + std::to_string(shape.columns);

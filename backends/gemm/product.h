@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "backends/gemm/amx_run.h"
+#include "backends/gemm/group_run.h"
 #include "backends/gemm/isa.h"
 #include "backends/gemm/kernels.h"
 #include "backends/gemm/problem.h"
@@ -10,7 +10,7 @@
 namespace hlo::gemm {
 
 /// The ways in which a product can be computed.
-enum class Method : uint8_t { Tiles, TileRegisters, Thin, Channelwise, Windowed };
+enum class Method : uint8_t { Tiles, Groups, Thin, Channelwise, Windowed };
 
 /// A problem made ready. Immutable; runs on several threads at once.
 class Product {
@@ -40,7 +40,8 @@ class Product {
   Target target_;
   const KernelSet& kernels_;
   Method method_ = Method::Tiles;
-  std::optional<AmxKind> amx_;
+  std::optional<GroupKind> kind_;  // of method Groups
+  const GroupKernels* groups_ = nullptr;
   std::vector<Block> blocks_;
   /// Long sums of few elements are made of parts, one per so many blocks, that are added in order.
   size_t blocks_per_part_ = 0;

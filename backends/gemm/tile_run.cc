@@ -19,9 +19,11 @@ constexpr int64_t kLeftPanel = 48;           // rows of a transposed block of th
 constexpr int64_t kDirectRows = 32;          // up to here packing the right factor does not pay
 constexpr int64_t kDirectBytes = 256 << 10;  // or if it has at most so many bytes
 constexpr size_t kFewBlocks = 4;
-constexpr int64_t kRowsCopied = 8;    // of the right factor at a time
-constexpr double kWorkInPlace = 1e5;  // the same for small products of a batch
-constexpr double kWorkPerTask = 1e6;  // products that are worth waking a thread for
+constexpr int64_t kRowsCopied = 8;        // of the right factor at a time
+constexpr int64_t kPanelsPacked = 4;      // by a thread at a time
+constexpr double kMostShared = 32 << 20;  // bytes of a right factor that is packed as a whole
+constexpr double kWorkInPlace = 1e5;      // the same for small products of a batch
+constexpr double kWorkPerTask = 1e6;      // products that are worth waking a thread for
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -45,13 +47,20 @@ TileRun<T>::TileRun(const Product& product, const void* lhs, const void* rhs, vo
       rhs_(static_cast<const uint8_t*>(rhs)),
       out_(static_cast<uint8_t*>(out)),
       row_pieces_((problem_.rows() + product.row_piece_ - 1) / product.row_piece_),
-      column_pieces_((problem_.columns() + product.column_piece_ - 1) / product.column_piece_) {}
+      column_pieces_((problem_.columns() + product.column_piece_ - 1) / product.column_piece_) {
+  int64_t start = 0;
+  for (const Block& block : product.blocks_) {
+    starts_.push_back(start);
+    start += block.depth();
+  }
+}
 
 template <class T>
 void TileRun<T>::Run() {
   const int64_t pieces = problem_.batches() * row_pieces_ * column_pieces_;
   if (product_.blocks_per_part_ < product_.blocks_.size()) return RunInParts(pieces);
   if (pieces > 1 && pieces == problem_.batches() && RunInPlace()) return;
+  ShareRight();
   const double work = static_cast<double>(std::min(problem_.rows(), product_.row_piece_)) *
                       static_cast<double>(std::min(problem_.columns(), product_.column_piece_)) *
                       static_cast<double>(problem_.depth());
@@ -138,13 +147,14 @@ void TileRun<T>::StorePiece(const Piece& piece, const T* sums) const {
 }
 
 template <class T>
-void TileRun<T>::Sum(const Piece& piece, llvm::ArrayRef<Block> blocks, Tables& tables) const {
+void TileRun<T>::Sum(const Piece& piece, size_t first, size_t end, Tables& tables) const {
   bool accumulate = false;
-  for (const Block& block : blocks) {
+  for (size_t b = first; b < end; ++b) {
+    const Block& block = product_.blocks_[b];
     Left left{};
     Right right{};
     MakeLeft(piece, block, tables, left);
-    MakeRight(piece, block, right);
+    MakeRight(piece, b, right);
     Multiply(piece, left, right, block.depth() * product_.parts_, accumulate, tables.targets.data());
     accumulate = true;
   }
@@ -160,21 +170,20 @@ void TileRun<T>::RunPiece(const Piece& piece, Tables& tables) const {
     T* base = reinterpret_cast<T*>(out_) + parts * (problem_.out_base + problem_.out_batch.At(piece.batch) +
                                                     problem_.out_columns.At(piece.column_begin));
     for (size_t i = 0; i < tables.targets.size(); ++i) tables.targets[i] = base + parts * tables.offsets[i];
-    return Sum(piece, product_.blocks_, tables);
+    return Sum(piece, 0, product_.blocks_.size(), tables);
   }
   T* sums = ScratchFor<T>(ScratchUse::Sums, rows * stride);
   for (size_t i = 0; i < tables.targets.size(); ++i)
     tables.targets[i] = sums + static_cast<int64_t>(i) * stride;
   if (product_.blocks_.empty()) std::fill_n(sums, rows * stride, T(0));
-  Sum(piece, product_.blocks_, tables);
+  Sum(piece, 0, product_.blocks_.size(), tables);
   StorePiece(piece, sums);
 }
 
 template <class T>
 void TileRun<T>::RunInParts(int64_t pieces) const {
-  const llvm::ArrayRef<Block> blocks = product_.blocks_;
-  const auto per_part = product_.blocks_per_part_;
-  const auto parts = static_cast<int64_t>((blocks.size() + per_part - 1) / per_part);
+  const size_t blocks = product_.blocks_.size(), per_part = product_.blocks_per_part_;
+  const auto parts = static_cast<int64_t>((blocks + per_part - 1) / per_part);
   const int64_t rows = product_.row_piece_,
                 size = rows * RoundUp(product_.column_piece_ * product_.parts_, tiles_.lanes);
   const auto sums = MakeBuffer<T>(static_cast<size_t>(pieces * parts * size));
@@ -187,7 +196,7 @@ void TileRun<T>::RunInParts(int64_t pieces) const {
       for (int64_t r = 0; r < piece.rows(); ++r)
         tables.targets.push_back(sums.get() + i * size + r * Stride(piece));
       const auto first = static_cast<size_t>(i % parts) * per_part;
-      Sum(piece, blocks.slice(first, std::min(per_part, blocks.size() - first)), tables);
+      Sum(piece, first, std::min(first + per_part, blocks), tables);
     }
   });
   const FlushSubnormals flush;
@@ -273,41 +282,93 @@ void TileRun<T>::CopyPanels(const T* first, int64_t stride, int64_t columns, int
 }
 
 template <class T>
-void TileRun<T>::MakeRight(const Piece& piece, const Block& block, Right& right) const {
+bool TileRun<T>::StaysInPlace(const BlockSteps& steps, int64_t columns) const {
   const Operand& operand = problem_.rhs;
-  const BlockSteps steps(operand, block, problem_.channels_outer);
-  const int64_t columns = piece.columns(), depth = block.depth(), parts = product_.parts_;
+  const auto uniform = steps.Uniform();
+  if (!IsPlain(problem_, operand) || product_.parts_ != 1 || !uniform || !operand.rows.IsUniform() ||
+      (columns != 1 && operand.rows.stride() != 1) || !(tiles_.exact_columns || columns % tiles_.lanes == 0))
+    return false;
+  const int64_t bytes = sizeof(T), stride = std::abs(uniform->second) * bytes;
+  return problem_.rows() <= kDirectRows || (steps.depth() * problem_.columns() * bytes <= kDirectBytes &&
+                                            (stride % 4096 != 0 || steps.depth() <= 8));
+}
+
+template <class T>
+void TileRun<T>::PackRight(const BlockSteps& steps, int64_t batch, int64_t column, int64_t columns,
+                           T* packed) const {
+  const Operand& operand = problem_.rhs;
+  const int64_t depth = steps.depth(), parts = product_.parts_, panel = product_.panel_,
+                panels = (columns + panel - 1) / panel, distance = panel * depth * parts * parts;
   const int bytes = Info(operand.type).host_bytes();
-  const uint8_t* data = rhs_ + operand.batch.At(piece.batch) * bytes;
+  const uint8_t* data = rhs_ + operand.batch.At(batch) * bytes;
   const bool plain = IsPlain(problem_, operand),
              side_by_side = operand.rows.IsUniform() && (columns == 1 || operand.rows.stride() == 1);
   const auto uniform = steps.Uniform();
-  if (plain && parts == 1 && uniform && side_by_side &&
-      (tiles_.exact_columns || columns % tiles_.lanes == 0)) {
-    const int64_t stride = std::abs(uniform->second) * bytes;
-    if (problem_.rows() <= kDirectRows ||
-        (depth * problem_.columns() * bytes <= kDirectBytes && (stride % 4096 != 0 || depth <= 8))) {
-      right = {reinterpret_cast<const T*>(data) + uniform->first + operand.rows.At(piece.column_begin),
-               product_.panel_, uniform->second, false};
-      return;
-    }
-  }
-  const int64_t panel = product_.panel_, panels = (columns + panel - 1) / panel;
-  T* packed = ScratchFor<T>(ScratchUse::Right, panels * panel * depth * parts * parts);
-  right = {packed, panel * depth * parts * parts, panel * parts, true};
   if (plain && parts == 1 && uniform && side_by_side)
-    return CopyPanels(reinterpret_cast<const T*>(data) + uniform->first + operand.rows.At(piece.column_begin),
+    return CopyPanels(reinterpret_cast<const T*>(data) + uniform->first + operand.rows.At(column),
                       uniform->second, columns, depth, packed);
   const Packer packer(kernels_, bytes);
   T* converted = parts == 1 ? packed : ScratchFor<T>(ScratchUse::Expanded, panel * depth * parts);
   void* raw = plain ? static_cast<void*>(converted) : Scratch(ScratchUse::Raw, panel * depth * bytes);
   for (int64_t p = 0; p < panels; ++p) {
-    packer.Panel(steps, data, piece.column_begin + p * panel, std::min(panel, columns - p * panel), panel,
-                 plain && parts == 1 ? packed + p * right.panel_distance : raw);
-    T* target = packed + p * right.panel_distance;
+    T* target = packed + p * distance;
+    packer.Panel(steps, data, column + p * panel, std::min(panel, columns - p * panel), panel,
+                 plain && parts == 1 ? target : raw);
     if (!plain) ToCompute(problem_, operand, kernels_, raw, panel * depth, parts == 1 ? target : converted);
     if (parts == 2) ExpandComplex(converted, depth, panel * parts, target);
   }
+}
+
+template <class T>
+void TileRun<T>::ShareRight() {
+  if (row_pieces_ < 2 || product_.blocks_.empty()) return;
+  const int64_t panel = product_.panel_, panels = (problem_.columns() + panel - 1) / panel,
+                parts = product_.parts_, depth = problem_.depth(), batches = problem_.batches(),
+                row = panels * panel * parts * parts;
+  if (static_cast<double>(row) * static_cast<double>(depth * batches) * sizeof(T) > kMostShared ||
+      StaysInPlace(BlockSteps(problem_.rhs, product_.blocks_[0], problem_.channels_outer),
+                   std::min(problem_.columns(), product_.column_piece_)))
+    return;
+  shared_ = MakeBuffer<T>(static_cast<size_t>(row * depth * batches));
+  const int64_t groups = (panels + kPanelsPacked - 1) / kPanelsPacked,
+                blocks = static_cast<int64_t>(product_.blocks_.size());
+  ParallelFor(0, batches * blocks * groups, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end && !Interrupted(); ++i) {
+      const int64_t batch = i / groups / blocks, first = i % groups * kPanelsPacked * panel;
+      const auto b = static_cast<size_t>(i / groups % blocks);
+      const Block& block = product_.blocks_[b];
+      PackRight(
+          BlockSteps(problem_.rhs, block, problem_.channels_outer), batch, first,
+          std::min(kPanelsPacked * panel, problem_.columns() - first),
+          shared_.get() + batch * depth * row + starts_[b] * row + first * block.depth() * parts * parts);
+    }
+  });
+}
+
+template <class T>
+void TileRun<T>::MakeRight(const Piece& piece, size_t number, Right& right) const {
+  const Operand& operand = problem_.rhs;
+  const Block& block = product_.blocks_[number];
+  const int64_t columns = piece.columns(), depth = block.depth(), parts = product_.parts_,
+                panel = product_.panel_;
+  right = {nullptr, panel * depth * parts * parts, panel * parts, true};
+  if (shared_) {
+    const int64_t row = (problem_.columns() + panel - 1) / panel * panel * parts * parts;
+    right.first = shared_.get() + (piece.batch * problem_.depth() + starts_[number]) * row +
+                  piece.column_begin * depth * parts * parts;
+    return;
+  }
+  const BlockSteps steps(operand, block, problem_.channels_outer);
+  if (StaysInPlace(steps, columns)) {
+    const auto uniform = steps.Uniform();
+    right = {reinterpret_cast<const T*>(rhs_ + operand.batch.At(piece.batch) * int64_t{sizeof(T)}) +
+                 uniform->first + operand.rows.At(piece.column_begin),
+             panel, uniform->second, false};
+    return;
+  }
+  T* packed = ScratchFor<T>(ScratchUse::Right, (columns + panel - 1) / panel * right.panel_distance);
+  PackRight(steps, piece.batch, piece.column_begin, columns, packed);
+  right.first = packed;
 }
 
 template <class T>

@@ -1,6 +1,8 @@
 // Products by register tiles.
 #pragma once
+#include "backends/gemm/pack.h"
 #include "backends/gemm/product.h"
+#include "ir/support/buffer.h"
 
 namespace hlo::gemm {
 
@@ -34,12 +36,18 @@ class TileRun {
   bool RunInPlace() const;
   [[nodiscard]] Piece PieceAt(int64_t number) const;
   void RunPiece(const Piece& piece, Tables& tables) const;
-  /// The sums of a piece over some blocks, at `targets`.
-  void Sum(const Piece& piece, llvm::ArrayRef<Block> blocks, Tables& tables) const;
+  /// The sums of a piece over the blocks [first, end), at `targets`.
+  void Sum(const Piece& piece, size_t first, size_t end, Tables& tables) const;
   /// The same for pieces whose sums are made of parts.
   void RunInParts(int64_t pieces) const;
   void MakeLeft(const Piece& piece, const Block& block, Tables& tables, Left& left) const;
-  void MakeRight(const Piece& piece, const Block& block, Right& right) const;
+  void MakeRight(const Piece& piece, size_t block, Right& right) const;
+  /// The steps of the right factor lie as tiles read them, and are not worth a copy.
+  [[nodiscard]] bool StaysInPlace(const BlockSteps& steps, int64_t columns) const;
+  /// Panels of some columns of a block, one after the other.
+  void PackRight(const BlockSteps& steps, int64_t batch, int64_t column, int64_t columns, T* packed) const;
+  /// Packs the right factor once for all pieces, if several would do so.
+  void ShareRight();
   void Multiply(const Piece& piece, const Left& left, const Right& right, int64_t depth, bool accumulate,
                 T* const* targets) const;
   void CopyPanels(const T* first, int64_t stride, int64_t columns, int64_t depth, T* out) const;
@@ -57,6 +65,8 @@ class TileRun {
   const uint8_t *lhs_, *rhs_;
   uint8_t* out_;
   int64_t row_pieces_, column_pieces_;
+  llvm::SmallVector<int64_t, 16> starts_;  // the first step of each block
+  Buffer<T> shared_;                       // the packed right factor: by batch, block and panel; or null
 };
 
 }  // namespace hlo::gemm

@@ -103,14 +103,38 @@ double TilePeak(int threads, bool bf16) {
 double TilePeak(int, bool) { return 0; }
 #endif
 
+/// Products of pairs of BF16 numbers or fours of bytes.
+#if defined(__AVX512BF16__) && defined(__AVX512VNNI__)
+double GroupPeak(int threads, bool bf16) {
+  constexpr int kChains = 12, kSteps = 4'000'000;
+  return Rate(threads, 2.0 * kChains * kSteps * (bf16 ? 32 : 64), [bf16](int) {
+    __m512i x = _mm512_setzero_si512(), words[kChains] = {};
+    __m512 floats[kChains] = {};
+    asm volatile("" : "+v"(x));
+    if (bf16) {
+      for (int s = 0; s < kSteps; ++s)
+#pragma clang loop unroll(full)
+        for (__m512& v : floats) v = _mm512_dpbf16_ps(v, (__m512bh)x, (__m512bh)x);
+    } else {
+      for (int s = 0; s < kSteps; ++s)
+#pragma clang loop unroll(full)
+        for (__m512i& v : words) v = _mm512_dpbusd_epi32(v, x, x);
+    }
+    for (int i = 0; i < kChains; ++i) asm volatile("" : : "v"(floats[i]), "v"(words[i]));
+  });
+}
+#else
+double GroupPeak(int, bool) { return 0; }
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
   const double f32 = FmaPeak<float>(threads);
   std::printf("{\"flops\":{\"f32\":%.4g,\"f64\":%.4g,\"bf16\":%.4g,\"s8\":%.4g},\"bandwidth\":[", f32,
-              FmaPeak<double>(threads), std::max(f32, TilePeak(threads, true)),
-              std::max(f32, TilePeak(threads, false)));
+              FmaPeak<double>(threads), std::max({f32, GroupPeak(threads, true), TilePeak(threads, true)}),
+              std::max({f32, GroupPeak(threads, false), TilePeak(threads, false)}));
   const char* separator = "";
   for (const size_t bytes : {size_t{32} << 10, size_t{1} << 20, size_t{24} << 20, size_t{768} << 20}) {
     std::printf("%s{\"bytes\":%zu,\"rate\":%.4g}", separator, bytes, Triad(threads, bytes));

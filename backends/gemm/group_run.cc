@@ -1,4 +1,4 @@
-#include "backends/gemm/amx_run.h"
+#include "backends/gemm/group_run.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,53 +12,55 @@
 namespace hlo::gemm {
 namespace {
 
-constexpr int64_t kRowPiece = 512, kColumnPiece = 256;  // of the result, done at a time
-constexpr double kWorkPerTask = 1e7;                    // products worth waking a thread for
-constexpr double kLeastWork = 1 << 17;                  // tiles of vectors are as good for less
+constexpr int64_t kLeastColumns = 64;   // of pieces that are cut for threads
+constexpr double kLeastWork = 1 << 17;  // tiles of vectors are as good for less
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 /// T is float or uint32_t, the type of sums.
 template <class T>
-class AmxRun {
+class GroupRun {
  public:
-  AmxRun(const Problem& problem, AmxKind kind, const std::vector<Block>& blocks, const KernelSet& kernels,
-         const void* lhs, const void* rhs, void* out)
+  GroupRun(const Problem& problem, GroupKind kind, const GroupKernels& groups,
+           const std::vector<Block>& blocks, const KernelSet& kernels, const void* lhs, const void* rhs,
+           void* out)
       : problem_(problem),
         kind_(kind),
+        groups_(groups),
         blocks_(blocks),
         kernels_(kernels),
         lhs_(static_cast<const uint8_t*>(lhs)),
         rhs_(static_cast<const uint8_t*>(rhs)),
         out_(static_cast<uint8_t*>(out)),
         bytes_(Info(problem.lhs.type).host_bytes()) {
-    const auto even = [](int64_t count, int64_t most, int64_t unit) {
-      const int64_t parts = (count + most - 1) / most;
-      return RoundUp((count + parts - 1) / parts, unit);
-    };
-    row_piece_ = even(problem.rows(), kRowPiece, kAmxRows);
-    column_piece_ = even(problem.columns(), kColumnPiece, kAmxColumns);
-    row_pieces_ = (problem.rows() + row_piece_ - 1) / row_piece_;
-    column_pieces_ = (problem.columns() + column_piece_ - 1) / column_piece_;
+    CutResult(groups.row_piece, groups.column_piece);
+    // Narrow pieces bring no more of the right factor into order than wide ones.
+    const double work = static_cast<double>(problem.rows()) * static_cast<double>(problem.columns()) *
+                        static_cast<double>(problem.depth() * problem.batches());
+    const auto wanted =
+        static_cast<int64_t>(std::min(work / groups.work_per_task, static_cast<double>(ThreadCount())));
+    for (int64_t columns = groups.column_piece / 2; columns >= kLeastColumns && Pieces() < wanted;
+         columns /= 2)
+      CutResult(groups.row_piece, columns);
   }
 
   void Run() {
-    const int64_t pieces = problem_.batches() * row_pieces_ * column_pieces_;
+    const int64_t pieces = Pieces();
     const double work = static_cast<double>(std::min(problem_.rows(), row_piece_)) *
                         static_cast<double>(std::min(problem_.columns(), column_piece_)) *
                         static_cast<double>(problem_.depth());
     const auto grain =
-        static_cast<int64_t>(std::clamp(kWorkPerTask / work, 1.0, static_cast<double>(pieces)));
+        static_cast<int64_t>(std::clamp(groups_.work_per_task / work, 1.0, static_cast<double>(pieces)));
     ParallelFor(0, pieces, grain, [&](int64_t begin, int64_t end) {
-      int64_t configured = 0;
+      int64_t prepared = 0;
       for (int64_t i = begin; i < end && !Interrupted(); ++i) {
         const int64_t row = i % row_pieces_ * row_piece_,
                       column = i / row_pieces_ % column_pieces_ * column_piece_;
         RunPiece({i / row_pieces_ / column_pieces_, row, std::min(row_piece_, problem_.rows() - row), column,
                   std::min(column_piece_, problem_.columns() - column)},
-                 configured);
+                 prepared);
       }
-      AmxRelease();
+      if (groups_.release != nullptr) groups_.release();
     });
   }
 
@@ -68,9 +70,21 @@ class AmxRun {
     int64_t stride;  // bytes
   };
 
-  /// `configured`: rows the tile registers are ready for.
-  void RunPiece(const Rectangle& piece, int64_t& configured) const {
-    const int64_t stride = RoundUp(piece.columns, kAmxColumns);
+  void CutResult(int64_t row_most, int64_t column_most) {
+    const auto even = [](int64_t count, int64_t most, int64_t unit) {
+      const int64_t parts = (count + most - 1) / most;
+      return RoundUp((count + parts - 1) / parts, unit);
+    };
+    row_piece_ = even(problem_.rows(), row_most, kGroupRows);
+    column_piece_ = even(problem_.columns(), column_most, kGroupColumns);
+    row_pieces_ = (problem_.rows() + row_piece_ - 1) / row_piece_;
+    column_pieces_ = (problem_.columns() + column_piece_ - 1) / column_piece_;
+  }
+  [[nodiscard]] int64_t Pieces() const { return problem_.batches() * row_pieces_ * column_pieces_; }
+
+  /// `prepared`: rows this thread is ready for.
+  void RunPiece(const Rectangle& piece, int64_t& prepared) const {
+    const int64_t stride = RoundUp(piece.columns, kGroupColumns);
     uint8_t* sums = nullptr;
     int64_t sums_stride = stride * 4;
     const bool direct = IsDirect(piece);
@@ -84,16 +98,17 @@ class AmxRun {
     }
     bool accumulate = false;
     for (const Block& block : blocks_) {
-      const int64_t padded = RoundUp(block.depth() * bytes_, kAmxStepBytes) / bytes_;
+      const int64_t padded = RoundUp(block.depth() * bytes_, kGroupStepBytes) / bytes_;
       const Left left = MakeLeft(piece, block, padded);
       const uint8_t* right = MakeRight(piece, block, padded);
-      for (int64_t c = 0; c < piece.columns; c += kAmxColumns)
-        for (int64_t r = 0; r < piece.rows; r += kAmxRows) {
-          const int64_t rows = std::min(kAmxRows, piece.rows - r);
-          if (rows != configured) AmxConfigure(configured = rows);
-          AmxMultiply(kind_, rows,
-                      {padded * bytes_ / kAmxStepBytes, left.first + r * left.stride, left.stride,
-                       right + c * padded * bytes_, sums + r * sums_stride + c * 4, sums_stride, accumulate});
+      for (int64_t c = 0; c < piece.columns; c += kGroupColumns)
+        for (int64_t r = 0; r < piece.rows; r += kGroupRows) {
+          const int64_t rows = std::min(kGroupRows, piece.rows - r);
+          if (rows != prepared && groups_.prepare != nullptr) groups_.prepare(prepared = rows);
+          groups_.multiply(
+              kind_, rows,
+              {padded * bytes_ / kGroupStepBytes, left.first + r * left.stride, left.stride,
+               right + c * padded * bytes_, sums + r * sums_stride + c * 4, sums_stride, accumulate});
         }
       accumulate = true;
     }
@@ -102,7 +117,7 @@ class AmxRun {
 
   /// Sums can be made where the result has them.
   [[nodiscard]] bool IsDirect(const Rectangle& piece) const {
-    return IsStoredAs(problem_.type, problem_.compute) && piece.columns % kAmxColumns == 0 &&
+    return IsStoredAs(problem_.type, problem_.compute) && piece.columns % kGroupColumns == 0 &&
            problem_.out_columns.IsUniform() && problem_.out_columns.stride() == 1 &&
            problem_.out_rows.IsUniform();
   }
@@ -127,28 +142,28 @@ class AmxRun {
   const uint8_t* MakeRight(const Rectangle& piece, const Block& block, int64_t padded) const {
     const Operand& operand = problem_.rhs;
     const BlockSteps steps(operand, block, problem_.channels_outer);
-    const int64_t depth = block.depth(), panel_bytes = padded * kAmxColumns * bytes_;
+    const int64_t depth = block.depth(), panel_bytes = padded * kGroupColumns * bytes_;
     const uint8_t* data = rhs_ + operand.batch.At(piece.batch) * bytes_;
     uint8_t* packed =
-        Scratch(ScratchUse::Right, RoundUp(piece.columns, kAmxColumns) / kAmxColumns * panel_bytes);
+        Scratch(ScratchUse::Right, RoundUp(piece.columns, kGroupColumns) / kGroupColumns * panel_bytes);
     const auto uniform = steps.Uniform();
     const bool neighbours = uniform && operand.rows.IsUniform() && operand.rows.stride() == 1,
                rows_of_words = uniform && uniform->second == 1 && operand.rows.IsUniform() &&
                                operand.rows.stride() * bytes_ % 4 == 0 &&
                                reinterpret_cast<uintptr_t>(data + uniform->first * bytes_) % 4 == 0;
     uint8_t* raw = neighbours ? nullptr : Scratch(ScratchUse::Raw, panel_bytes);
-    for (int64_t c = 0; c < piece.columns; c += kAmxColumns) {
-      uint8_t* to = packed + c / kAmxColumns * panel_bytes;
-      const int64_t count = std::min(kAmxColumns, piece.columns - c);
+    for (int64_t c = 0; c < piece.columns; c += kGroupColumns) {
+      uint8_t* to = packed + c / kGroupColumns * panel_bytes;
+      const int64_t count = std::min(kGroupColumns, piece.columns - c);
       if (neighbours) {
         Interleave(data + (uniform->first + operand.rows.At(piece.column + c)) * bytes_, uniform->second,
                    depth, padded, count, to);
-      } else if (rows_of_words && padded == depth && count == kAmxColumns) {
+      } else if (rows_of_words && padded == depth && count == kGroupColumns) {
         TransposeWords(data + (uniform->first + operand.rows.At(piece.column + c)) * bytes_,
                        operand.rows.stride() * bytes_, depth, to);
       } else {
-        Packer(kernels_, bytes_).Panel(steps, data, piece.column + c, count, kAmxColumns, raw);
-        Interleave(raw, kAmxColumns, depth, padded, kAmxColumns, to);
+        Packer(kernels_, bytes_).Panel(steps, data, piece.column + c, count, kGroupColumns, raw);
+        Interleave(raw, kGroupColumns, depth, padded, kGroupColumns, to);
       }
     }
     return packed;
@@ -157,22 +172,24 @@ class AmxRun {
   void Interleave(const uint8_t* in, int64_t in_stride, int64_t depth, int64_t padded, int64_t count,
                   uint8_t* out) const {
     if (bytes_ == 2)
-      AmxInterleave16(reinterpret_cast<const uint16_t*>(in), in_stride, depth, padded, count,
-                      reinterpret_cast<uint16_t*>(out));
+      Interleave16(reinterpret_cast<const uint16_t*>(in), in_stride, depth, padded, count,
+                   reinterpret_cast<uint16_t*>(out));
     else
-      AmxInterleave8(in, in_stride, depth, padded, count, out);
+      Interleave8(in, in_stride, depth, padded, count, out);
   }
 
   /// Columns whose steps are neighbours already have groups of steps in words.
   void TransposeWords(const uint8_t* in, int64_t stride, int64_t depth, uint8_t* out) const {
-    const uint32_t* columns[kAmxColumns];
-    for (int64_t i = 0; i < kAmxColumns; ++i) columns[i] = reinterpret_cast<const uint32_t*>(in + i * stride);
-    kernels_.transpose32(columns, depth * bytes_ / 4, kAmxColumns, reinterpret_cast<uint32_t*>(out),
-                         kAmxColumns);
+    const uint32_t* columns[kGroupColumns];
+    for (int64_t i = 0; i < kGroupColumns; ++i)
+      columns[i] = reinterpret_cast<const uint32_t*>(in + i * stride);
+    kernels_.transpose32(columns, depth * bytes_ / 4, kGroupColumns, reinterpret_cast<uint32_t*>(out),
+                         kGroupColumns);
   }
 
   const Problem& problem_;
-  AmxKind kind_;
+  GroupKind kind_;
+  const GroupKernels& groups_;
   const std::vector<Block>& blocks_;
   const KernelSet& kernels_;
   const uint8_t *lhs_, *rhs_;
@@ -183,29 +200,36 @@ class AmxRun {
 
 }  // namespace
 
-std::optional<AmxKind> AmxKindFor(const Problem& problem) {
+std::optional<GroupKind> GroupKindFor(const Problem& problem) {
   const double work = static_cast<double>(problem.rows()) * static_cast<double>(problem.columns()) *
                       static_cast<double>(problem.depth());
   if (work < kLeastWork || problem.depth() < 16 || problem.columns() < 12 || problem.rows() < 4)
     return std::nullopt;
   const ElementType left = problem.lhs.type, right = problem.rhs.type;
   if (problem.compute == ComputeType::F32 && !IsComplex(problem.type))
-    return left == ElementType::BF16 && right == ElementType::BF16 ? std::optional(AmxKind::Bf16)
+    return left == ElementType::BF16 && right == ElementType::BF16 ? std::optional(GroupKind::Bf16)
                                                                    : std::nullopt;
   // Bytes widen to the result as they are, unless it is PRED.
   if (problem.compute != ComputeType::U32 || IsPred(problem.type)) return std::nullopt;
   const auto is_byte = [](ElementType t) { return t == ElementType::S8 || t == ElementType::U8; };
   if (!is_byte(left) || !is_byte(right)) return std::nullopt;
-  if (left == ElementType::S8) return right == ElementType::S8 ? AmxKind::SS : AmxKind::SU;
-  return right == ElementType::S8 ? AmxKind::US : AmxKind::UU;
+  if (left == ElementType::S8) return right == ElementType::S8 ? GroupKind::SS : GroupKind::SU;
+  return right == ElementType::S8 ? GroupKind::US : GroupKind::UU;
 }
 
-void RunAmx(const Problem& problem, AmxKind kind, const std::vector<Block>& blocks, const KernelSet& kernels,
-            const void* lhs, const void* rhs, void* out) {
-  if (kind == AmxKind::Bf16)
-    AmxRun<float>(problem, kind, blocks, kernels, lhs, rhs, out).Run();
+const GroupKernels* GroupKernelsFor(GroupKind kind, const Target& target) {
+  if (target.amx) return TileRegisterKernels();
+  if (kind == GroupKind::Bf16) return target.pairs ? PairKernels() : nullptr;
+  return target.fours ? FourKernels() : nullptr;
+}
+
+void RunGroups(const Problem& problem, GroupKind kind, const GroupKernels& groups,
+               const std::vector<Block>& blocks, const KernelSet& kernels, const void* lhs, const void* rhs,
+               void* out) {
+  if (kind == GroupKind::Bf16)
+    GroupRun<float>(problem, kind, groups, blocks, kernels, lhs, rhs, out).Run();
   else
-    AmxRun<uint32_t>(problem, kind, blocks, kernels, lhs, rhs, out).Run();
+    GroupRun<uint32_t>(problem, kind, groups, blocks, kernels, lhs, rhs, out).Run();
 }
 
 }  // namespace hlo::gemm

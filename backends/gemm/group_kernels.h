@@ -1,0 +1,51 @@
+// Products of BF16 numbers and of 8-bit integers, a word of neighbouring steps at a time: pairs or fours.
+#pragma once
+#include <cstdint>
+
+namespace hlo::gemm {
+
+/// What is multiplied: BF16 numbers into float sums, or signed (S) and unsigned (U) bytes into 32-bit sums.
+enum class GroupKind : uint8_t { Bf16, SS, SU, US, UU };
+
+inline constexpr int64_t kGroupRows = 32, kGroupColumns = 32;  // of the result at a time
+inline constexpr int64_t kGroupStepBytes = 64;                 // of a row of the left factor, used at a time
+
+struct GroupArgs {
+  int64_t steps;  // of kGroupStepBytes
+  const void* left;
+  int64_t left_stride;  // between rows, bytes
+  /// As Interleave writes it.
+  const void* right;
+  void* sums;           // float or int32_t
+  int64_t sums_stride;  // bytes
+  bool accumulate;
+};
+
+/// What multiplies groups.
+struct GroupKernels {
+  const char* name;
+  /// rows x kGroupColumns sums; rows <= kGroupRows, as prepared.
+  void (*multiply)(GroupKind kind, int64_t rows, const GroupArgs& args);
+  /// Makes this thread ready for so many rows, and gives back what that took; may be null.
+  void (*prepare)(int64_t rows);
+  void (*release)();
+  /// Rows and columns of the result done at a time, and products worth waking a thread for.
+  int64_t row_piece, column_piece;
+  double work_per_task;
+};
+
+/// Tile registers (AMX), for all kinds; the instructions of AVX512-BF16, for pairs; those of AVX512-VNNI, for
+/// bytes. Null if this processor lacks them, the system does not let us use them, or they are slow.
+const GroupKernels* TileRegisterKernels();
+const GroupKernels* PairKernels();
+const GroupKernels* FourKernels();
+
+/// Brings rows k of a right factor into the order of `multiply`: groups of 4 / sizeof(E) rows interleaved,
+/// kGroupColumns columns, zero beyond `count` columns and from `depth` to `padded_depth` rows. The processor
+/// must have AVX512.
+void Interleave16(const uint16_t* in, int64_t in_stride, int64_t depth, int64_t padded_depth, int64_t count,
+                  uint16_t* out);
+void Interleave8(const uint8_t* in, int64_t in_stride, int64_t depth, int64_t padded_depth, int64_t count,
+                 uint8_t* out);
+
+}  // namespace hlo::gemm

@@ -1,0 +1,25 @@
+// Products of BF16 numbers and of 8-bit integers by groups of steps.
+#pragma once
+#include <optional>
+
+#include "backends/gemm/group_kernels.h"
+#include "backends/gemm/isa.h"
+#include "backends/gemm/kernels.h"
+#include "backends/gemm/problem.h"
+
+namespace hlo::gemm {
+
+/// What a problem multiplies in groups, if it does and is large enough to be worth it.
+std::optional<GroupKind> GroupKindFor(const Problem& problem);
+
+/// The best that a machine has for products of a kind; null: nothing.
+const GroupKernels* GroupKernelsFor(GroupKind kind, const Target& target);
+
+/// Computes a problem of that kind. `blocks`: its steps, cut in pieces of at most kGroupDepthBytes.
+void RunGroups(const Problem& problem, GroupKind kind, const GroupKernels& groups,
+               const std::vector<Block>& blocks, const KernelSet& kernels, const void* lhs, const void* rhs,
+               void* out);
+
+inline constexpr int64_t kGroupDepthBytes = 1024;  // of a row of steps that are multiplied at a time
+
+}  // namespace hlo::gemm

@@ -1,0 +1,53 @@
+// Products of pairs of BF16 numbers in vector registers.
+#include <immintrin.h>
+
+#include <utility>
+
+#include "backends/gemm/group_kernels.h"
+#include "ir/support/cpu_features.h"
+
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))), \
+                             apply_to = function)
+
+namespace hlo::gemm {
+namespace {
+
+struct Pairs {
+  using Sum = __m512;
+  static constexpr bool kMoved = false;
+  [[gnu::always_inline]] static Sum Load(const void* p) { return _mm512_loadu_ps(p); }
+  [[gnu::always_inline]] static Sum Plus(Sum a, Sum b) { return _mm512_add_ps(a, b); }
+  [[gnu::always_inline]] static void Store(void* p, Sum sum) { _mm512_storeu_ps(p, sum); }
+  [[gnu::always_inline]] static __m512i LoadRight(const void* p) { return _mm512_loadu_si512(p); }
+  [[gnu::always_inline]] static __m512i LoadLeft(const void* p) {
+    int word;
+    __builtin_memcpy(&word, p, sizeof word);
+    return _mm512_set1_epi32(word);
+  }
+  [[gnu::always_inline]] static void Add(Sum& sum, __m512i left, __m512i right) {
+    sum = _mm512_dpbf16_ps(sum, __builtin_bit_cast(__m512bh, left), __builtin_bit_cast(__m512bh, right));
+  }
+};
+
+#include "backends/gemm/group_tiles.inc"
+
+void Multiply(GroupKind, int64_t rows, const GroupArgs& args) { MultiplyRows<Pairs>(rows, args); }
+
+constexpr GroupKernels kKernels = {"pairs in vectors", &Multiply, nullptr, nullptr, 256, 256, 1e6};
+
+}  // namespace
+
+const GroupKernels* PairKernels() {
+  static const bool has = [] {
+    if (!HasCpuFeatures({"avx512bf16", "avx512bw", "avx512vl"})) return false;
+    // Intel's later ones, made for tile registers, take four times as long as for a multiply-add of floats.
+    if (!HasCpuFeatures({"avx512fp16"})) return true;
+    __builtin_cpu_init();
+    return !__builtin_cpu_is("intel");
+  }();
+  return has ? &kKernels : nullptr;
+}
+
+}  // namespace hlo::gemm
+
+#pragma clang attribute pop
