@@ -1,4 +1,5 @@
 // Eigenvalues of Hermitian matrices as custom calls.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,7 +13,8 @@ namespace {
 using Operands = llvm::MutableArrayRef<Literal>;
 constexpr int64_t kMatrix = 2, kVector = 1;
 /// Rows from which on the steps of syevd are called one by one, and eigenvectors transformed back at a time.
-constexpr int kLeastRows = 128, kVectorsPerPiece = 256;
+constexpr int kLeastRows = 128, kVectorsPerPiece = 128;
+constexpr int kBlock = 64;  // reflectors that are applied at a time
 
 /// The work space of Hermitian eigenvalues.
 template <class T>
@@ -33,6 +35,84 @@ struct HermitianWork {
   }
 };
 
+/// A product of reflectors H(0) H(1) … = (I - V T V^H) …, a block of them at a time. Column i below the
+/// diagonal of a is the vector of H(i) behind its leading one, as in LAPACK.
+template <class T>
+class ReflectorBlocks {
+ public:
+  ReflectorBlocks(int rows, const T* a, int stride, const T* tau)
+      : rows_(rows),
+        blocks_((rows + kBlock - 1) / kBlock),
+        vectors_(MakeBuffer<T>(Count(blocks_) * kBlock * Count(rows))),
+        factors_(MakeBuffer<T>(Count(blocks_) * kBlock * kBlock)),
+        gemm_(Find<Routine::Gemm, T>(rows)) {
+    ParallelFor(0, blocks_, 1, [&](int64_t begin, int64_t end) {
+      for (auto b = static_cast<int>(begin); b < end; ++b) {
+        CopyVectors(b, a, stride);
+        MakeFactor(b, tau + Begin(b));
+      }
+    });
+  }
+
+  /// c := (H(0) H(1) …) c for so many columns.
+  void MultiplyFromLeft(T* c, int stride, int columns) const {
+    const auto products = MakeBuffer<T>(2 * kBlock * Count(columns));
+    T *first = products.get(), *second = first + kBlock * columns;
+    const T one(1), minus_one(-1), zero(0);
+    for (int b = blocks_; b-- > 0;) {
+      const int height = Height(b), width = Width(b);
+      gemm_(kConjugated, "N", &width, &columns, &height, &one, Vectors(b), &height, c + Begin(b), &stride,
+            &zero, first, &kBlock);
+      gemm_("N", "N", &width, &columns, &width, &one, Factor(b), &kBlock, first, &kBlock, &zero, second,
+            &kBlock);
+      gemm_("N", "N", &height, &columns, &width, &minus_one, Vectors(b), &height, second, &kBlock, &one,
+            c + Begin(b), &stride);
+    }
+  }
+
+ private:
+  static constexpr const char* kConjugated = kIsComplex<T> ? "C" : "T";
+  static size_t Count(int n) { return static_cast<size_t>(n); }
+  static int Begin(int block) { return block * kBlock; }
+  [[nodiscard]] int Width(int block) const { return std::min(kBlock, rows_ - Begin(block)); }
+  [[nodiscard]] int Height(int block) const { return rows_ - Begin(block); }
+  [[nodiscard]] T* Vectors(int block) const { return vectors_.get() + Count(block) * kBlock * Count(rows_); }
+  [[nodiscard]] T* Factor(int block) const { return factors_.get() + Count(block) * kBlock * kBlock; }
+
+  /// With the ones and zeros that LAPACK leaves out.
+  void CopyVectors(int block, const T* a, int stride) {
+    for (int j = 0; j < Width(block); ++j) {
+      T* v = Vectors(block) + static_cast<int64_t>(j) * Height(block);
+      const T* from = a + static_cast<int64_t>(Begin(block) + j) * stride + Begin(block);
+      std::fill_n(v, j, T(0));
+      v[j] = T(1);
+      std::copy(from + j + 1, from + Height(block), v + j + 1);
+    }
+  }
+
+  /// Column j of T is -tau(j) T V^H v(j) above tau(j).
+  void MakeFactor(int block, const T* tau) {
+    const int height = Height(block), width = Width(block);
+    const T one(1), zero(0);
+    std::vector<T> overlaps(kBlock * Count(kBlock));
+    gemm_(kConjugated, "N", &width, &width, &height, &one, Vectors(block), &height, Vectors(block), &height,
+          &zero, overlaps.data(), &kBlock);
+    T* factor = Factor(block);
+    std::fill_n(factor, kBlock * kBlock, T(0));
+    for (int j = 0; j < width; ++j) {
+      for (int k = 0; k < j; ++k) {
+        const T by = -tau[j] * overlaps[Count(j * kBlock + k)];
+        for (int i = 0; i <= k; ++i) factor[j * kBlock + i] += factor[k * kBlock + i] * by;
+      }
+      factor[j * kBlock + j] = tau[j];
+    }
+  }
+
+  int rows_, blocks_;
+  hlo::Buffer<T> vectors_, factors_;
+  Function<Routine::Gemm, T>* gemm_;
+};
+
 /// What syevd does for the lower half with vectors, step by step, so that all threads bring the vectors of
 /// the reduced matrix back to those of the matrix: two fifths of its time.
 template <class T>
@@ -41,7 +121,7 @@ class SyevdInSteps {
   /// True if there are routines for all steps that are worth it.
   static bool Suits(char mode, char uplo, int n) {
     return mode == 'V' && uplo == 'L' && n >= kLeastRows && Has(Routine::Sytrd, n) &&
-           Has(Routine::Stedc, n) && Has(Routine::Ormqr, n);
+           Has(Routine::Stedc, n) && Has(Routine::Gemm, n);
   }
 
   explicit SyevdInSteps(int n) : n_(n), vectors_(MakeBuffer<T>(Square())), tau_(Rows()), beside_(Rows()) {}
@@ -96,18 +176,12 @@ class SyevdInSteps {
     });
   }
 
-  /// The reflectors leave the first row as it is.
+  /// Multiplies the vectors by the reflectors, which leave the first row as it is.
   void TransformBack(const T* a) {
-    auto* const ormqr = Find<Routine::Ormqr, T>(n_);
-    const int pieces = (n_ + kVectorsPerPiece - 1) / kVectorsPerPiece, rows = n_ - 1;
+    const ReflectorBlocks<T> reflectors(n_ - 1, a + 1, n_, tau_.data());
+    const int pieces = (n_ + kVectorsPerPiece - 1) / kVectorsPerPiece;
     ParallelFor(0, n_, (n_ + pieces - 1) / pieces, [&](int64_t begin, int64_t end) {
-      const int count = static_cast<int>(end - begin);
-      Work<T> work;
-      int info = 0;
-      work.Run([&] {
-        ormqr("L", "N", &rows, &count, &rows, a + 1, &n_, tau_.data(), vectors_.get() + begin * n_ + 1, &n_,
-              work.get(), &work.size, &info);
-      });
+      reflectors.MultiplyFromLeft(vectors_.get() + begin * n_ + 1, n_, static_cast<int>(end - begin));
     });
   }
 

@@ -126,6 +126,25 @@ void Ormqr(const char* side, const char* trans, const int* m, const int* n, cons
   product.Store(c, *ldc);
 }
 
+template <class T>
+void Gemm(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k, const T* alpha,
+          const T* a, const int* lda, const T* b, const int* ldb, const T* beta, T* c, const int* ldc) {
+  const auto at = [](const T* matrix, int64_t stride, char trans, int64_t i, int64_t j) {
+    const T x = trans == 'N' ? matrix[j * stride + i] : matrix[i * stride + j];
+    if constexpr (kIsComplex<T>)
+      return trans == 'C' ? std::conj(x) : x;
+    else
+      return x;
+  };
+  for (int64_t j = 0; j < *n; ++j)
+    for (int64_t i = 0; i < *m; ++i) {
+      T sum(0);
+      for (int64_t l = 0; l < *k; ++l) sum += at(a, *lda, *trans_a, i, l) * at(b, *ldb, *trans_b, l, j);
+      T& to = c[j * *ldc + i];
+      to = *alpha * sum + (*beta == T(0) ? T(0) : *beta * to);
+    }
+}
+
 /// alpha is 1, and rows of the arrays lie without gaps: nothing else is called.
 template <class T>
 void Trsm(const char* side, const char* uplo, const char* trans, const char* diag, const int* m, const int* n,
