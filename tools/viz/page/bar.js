@@ -100,7 +100,7 @@ class Search {
       id: 'result-' + n, role: 'option', 'aria-selected': String(n === this.at), onmousedown: e => { e.preventDefault(); this.choose(n); }},
       make('i', {class: 'swatch', style: `background:${page.colours(pane).of(inst)[0]}`}),
       page.left ? make('b', {}, pane.side === 'left' ? 'old ' : 'new ') : '', make('b', {}, '%' + inst.name),
-      make('span', {class: 'quiet'}, ` ${inst.opcode} ${shapeLabel(inst.shape, false)}`),
+      make('span', {class: 'quiet'}, ` ${inst.opcode} ${shapeLabel(inst.shape, false)}` + (inst.computation.isEntry ? '' : ` in %${inst.computation.name}`)),
       make('small', {class: 'quiet'}, cut(inst.opName || inst.source, 90))));
     const total = make('li', {class: 'total', role: 'presentation'}, this.count === 0 ? 'nothing found' : `${this.count} found` + (this.count > rows.length ? `, the first ${rows.length} shown` : ''));
     this.list.replaceChildren(total, ...rows);

@@ -30,6 +30,7 @@ class Page {
   readDiff(entries) {
     this.diff = new Map();
     this.hasDiff = Boolean(entries);
+    this.hasChanges = (entries ?? []).some(([kind]) => kind !== 'unchanged');
     this.diffOf = inst => this.diff.get(inst) ?? null;
     for (const [kind, leftKey, rightKey, changes, note] of entries ?? []) {
       const left = this.left?.module.find(leftKey) ?? null, right = this.right.module.find(rightKey);

@@ -37,8 +37,9 @@ class Pane {
     this.settings = settings;
     // A small selection needs no groups.
     this.tree = new Tree({computation, only, groupBy: only && only.size <= 80 ? 'none' : settings.groupBy, marked: i => this.page.diffOf(i) && this.page.diffOf(i).kind !== 'unchanged'});
-    if (this.page.hasDiff) this.openChanges(60);
-    if (!only || only.size > 80) this.tree.openWithin(110);
+    // What is unchanged stays closed, unless there is nothing else.
+    if (this.page.hasChanges) this.openChanges(90);
+    else if (!only || only.size > 80) this.tree.openWithin(110);
     this.scene = new Scene(this.tree, settings.show);
     this.selected = null;
     this.highlight = null;
