@@ -137,14 +137,13 @@ function formatMeasure(value, unit) {
   if (unit === 'B') return bytesLabel(Math.round(value));
   const times = ['ns', 'µs', 'ms', 's'];
   let n = times.indexOf(unit);
-  if (n < 0) return `${formatValue(value)} ${unit}`.trim();
+  if (n < 0) return unit ? formatValue(value).replace(/[a-zA-Z]?$/, prefix => `\u00a0${prefix}${unit}`) : formatValue(value);
   while (value >= 1000 && n < times.length - 1) { value /= 1000; ++n; }
-  return `${Number(value.toPrecision(3))} ${times[n]}`;
+  return `${Number(value.toPrecision(3))}\u00a0${times[n]}`;
 }
 
 /** Three digits, with powers of thousand as letters. */
 function formatValue(value) {
-  if (value === 0) return '0';
   const units = ['', 'k', 'M', 'G', 'T', 'P'];
   let n = 0;
   while (Math.abs(value) >= 1000 && n < units.length - 1) { value /= 1000; ++n; }

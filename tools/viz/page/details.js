@@ -117,6 +117,20 @@ function groupDetails(page, pane, item) {
   ];
 }
 
+/** The instructions that cost most by the heat in use. */
+function hottest(page, pane) {
+  const heat = page.colours(pane).heat;
+  if (!heat) return null;
+  const found = pane.module.instructions.filter(i => heat.values[i.key] > 0).sort((a, b) => heat.values[b.key] - heat.values[a.key]).slice(0, 50);
+  return linkList(page, pane, `Most ${heat.name}`, found, i => ` · ${formatMeasure(heat.values[i.key], heat.unit)}`);
+}
+
+/** Everything that differs on the side of a pane. */
+function changes(page, pane) {
+  const found = page.hasChanges ? pane.module.instructions.filter(i => kDiffKinds[page.diffOf(i)?.kind]) : [];
+  return linkList(page, pane, 'Changes', found, i => ` · ${kDiffKinds[page.diffOf(i).kind].mark} ${page.diffOf(i).kind}`);
+}
+
 /** What the panel shows while nothing is selected. */
 function moduleDetails(page, pane) {
   const {module} = pane;
@@ -125,6 +139,8 @@ function moduleDetails(page, pane) {
     make('h2', {}, module.name || 'module', make('span', {class: 'chip'}, pane.side === 'left' ? 'old' : page.left ? 'new' : 'module')),
     table([['instructions', String(module.instructions.length)], ['computations', String(module.computations.length)],
            ['entry', '%' + (module.entry?.name ?? '')]]),
+    hottest(page, pane),
+    changes(page, pane),
     section('Computations', make('ul', {}, [...module.computations].sort((a, b) => b.instructions.length - a.instructions.length).slice(0, 100)
       .map(c => make('li', {}, make('button', {class: 'link', onclick: () => page.openComputation(pane, c)}, (c.isEntry ? 'ENTRY ' : '') + '%' + c.name),
                      make('span', {class: 'quiet'}, ` ${c.instructions.length} instructions`))))),

@@ -62,6 +62,7 @@ class Page {
     this.settings[name] = value;
     if (name === 'groupBy') for (const p of this.panes) { const {selected} = p; this.redraw(p); if (selected?.instruction) this.open(p, selected.instruction, {quiet: true, silent: true}); }
     for (const p of this.panes) p.mapStale = true;
+    if (!this.active.selected) this.showDetails();
     this.bar.update();
     this.lists.forEach(l => l.render());
     this.repaint();

@@ -167,8 +167,8 @@ test('labels: what is written into users; cuts', () => {
   equal(bytesLabel(bytesOf('(f32[8,4]{1,0}, pred[1024], token[])')), '1.1 KiB');
 });
 test('heat: units, steps', () => {
-  equal([formatMeasure(0, 'ns'), formatMeasure(1770, 'ns'), formatMeasure(2.5e9, 'ns'), formatMeasure(2048, 'B'), formatMeasure(3e9, '')],
-        ['0 ns', '1.77 µs', '2.5 s', '2.0 KiB', '3G']);
+  equal([formatMeasure(0, 'ns'), formatMeasure(1770, 'ns'), formatMeasure(2.5e9, 'ns'), formatMeasure(2048, 'B'), formatMeasure(3e9, ''), formatMeasure(14300, 'FLOP'), formatMeasure(7, 'FLOP')],
+        ['0\u00a0ns', '1.77\u00a0µs', '2.5\u00a0s', '2.0 KiB', '3G', '14.3\u00a0kFLOP', '7\u00a0FLOP']);
   equal([heatColours(0)[0], heatColours(0.05)[0], heatColours(1)[0], heatColours(0.59)[2], heatColours(0.6)[2]], ['#f5f5f5', '#f7d4cc', '#ff2d00', 'black', 'white']);
 });
 test('groups: levels of many children are cut into runs', () => {
