@@ -1,27 +1,13 @@
 // hlo-diff: compares modules as graphs (tools.md §4).
 #include "ir/support/interrupt.h"
-#include "tools/diff_options.h"
-#include "tools/inputs.h"
+#include "tools/diff_prepare.h"
+#include "tools/diff_sides.h"
 #include "tools/output_file.h"
 #include "tools/process.h"
 #include "tools/tool_main.h"
 
 namespace hlo {
 namespace {
-
-/// The only module of one side; null after errors, which have been reported.
-Result<std::unique_ptr<Module>> ReadSide(const HloDiffOptions& options, const std::string& file,
-                                         llvm::StringRef stdin_text, DiagnosticSink& sink) {
-  InputReader reader(options, {file}, stdin_text, sink);
-  std::unique_ptr<Module> module;
-  while (auto input = reader.Next()) {
-    if (module) return Error("usage-option", {}, "'{0}' holds several modules, expected one", file);
-    if (!input->module) return nullptr;
-    module = std::move(input->module);
-  }
-  if (!module) return Error("input-empty", {}, "'{0}': no HLO module in input", file);
-  return module;
-}
 
 /// --output-format, or what the extension of the output says.
 Result<const DiffFormatInfo*> FindFormat(const HloDiffOptions& options) {
@@ -38,20 +24,77 @@ Result<const DiffFormatInfo*> FindFormat(const HloDiffOptions& options) {
   return UnknownWord({"--output-format", options.output_format}, words);
 }
 
+/// A form of the report and the file it goes to.
+struct DiffOutput {
+  const DiffFormatInfo* format;
+  OutputFile file;
+};
+
+/// One pair of modules, told in all outputs. True if they are equal as far as the exit code goes.
+Result<bool> ComparePair(const HloDiffOptions& options, const DiffSides& sides, DiffModulePair& pair,
+                         std::vector<DiffOutput>& outputs, DiagnosticSink& sink) {
+  InlineForDiff(*pair.left, options.inlined);
+  InlineForDiff(*pair.right, options.inlined);
+  if (options.mode != DiffMode::Semantic)
+    return CompareLines(options, *pair.left, *pair.right, sides.left_file, sides.right_file,
+                        outputs.front().file.stream());
+  HLO_CHECK_OK(CheckDiffFilters(options, *pair.left, *pair.right));
+  HLO_TRY(const DiffOptions compare, ResolveHints(options, *pair.left, *pair.right));
+  ModuleDiff diff = CompareModules(*pair.left, *pair.right, compare);
+  if (Interrupted()) return Error(InterruptedError());
+  if (auto remark = EffortRemark(diff)) sink.Report(std::move(*remark));
+  HideEntries(options, diff);
+  for (DiffOutput& output : outputs) {
+    DiffReportOptions report = options.report;
+    report.color = UseColor(options.color, output.file.stream());
+    HLO_CHECK_OK(
+        output.format->write(output.file.stream(), {diff, sides.left_file, sides.right_file, report}));
+    HLO_CHECK_OK(output.file.Check());
+  }
+  return CountsAsEqual(options, diff) && !pair.only_left && !pair.only_right;
+}
+
+/// The main output, and those that --text_output and --html_output name.
+Result<std::vector<DiffOutput>> OpenOutputs(const HloDiffOptions& options, llvm::ArrayRef<std::string> inputs,
+                                            llvm::raw_ostream& out) {
+  HLO_TRY(const DiffFormatInfo* format, FindFormat(options));
+  std::vector<DiffOutput> outputs;
+  const auto open = [&](const DiffFormatInfo* as, llvm::StringRef path) -> Status {
+    HLO_TRY(OutputFile file, OutputFile::Open(path, out, inputs));
+    outputs.push_back({as, std::move(file)});
+    return {};
+  };
+  HLO_CHECK_OK(open(format, options.output));
+  if (!options.text_output.empty()) HLO_CHECK_OK(open(FindDiffFormat("text"), options.text_output));
+  if (!options.html_output.empty()) {
+    const DiffFormatInfo* html = FindDiffFormat("html");
+    if (html == nullptr)
+      return Error("unavailable-feature", {}, "option '--html_output': html is not available yet");
+    HLO_CHECK_OK(open(html, options.html_output));
+  }
+  return outputs;
+}
+
 Status Compare(const HloDiffOptions& options, llvm::ArrayRef<std::string> files, llvm::StringRef stdin_text,
                DiagnosticSink& sink, llvm::raw_ostream& out) {
-  if (files.size() != 2)
-    return Error("usage-option", {}, "found {0} inputs, expected two: OLD NEW", files.size());
   HLO_TRY(const DiffFormatInfo* format, FindFormat(options));
-  HLO_TRY(const auto left, ReadSide(options, files[0], stdin_text, sink));
-  if (!left) return {};
-  HLO_TRY(const auto right, ReadSide(options, files[1], stdin_text, sink));
-  if (!right) return {};
-  const ModuleDiff diff = CompareModules(*left, *right, options.compare);
-  HLO_TRY(OutputFile file, OutputFile::Open(options.output, out, files));
-  HLO_CHECK_OK(format->write(file.stream(), {diff, files[0], files[1], options.report}));
-  HLO_CHECK_OK(file.Commit());
-  if (!diff.Equal() && options.exit_code) sink.Raise(kNegative);
+  if (options.mode != DiffMode::Semantic && (format->word != "text" || !options.html_output.empty()))
+    return Error("usage-option", {}, "option '--mode': lines are compared as text, not as {0}", format->word);
+  HLO_TRY(auto sides, ReadSides(options, files, stdin_text, sink));
+  if (!sides) return {};
+  if (sides->pairs.size() > 1 && format->single)
+    return Error("usage-option", {}, "a file of this form holds one comparison; --module chooses one");
+  HLO_TRY(auto outputs, OpenOutputs(options, sides->inputs, out));
+  bool equal = true;
+  for (DiffModulePair& pair : sides->pairs) {
+    sink.BeginModule(pair.right->name());
+    HLO_TRY(const bool same, ComparePair(options, *sides, pair, outputs, sink));
+    equal &= same;
+    LeaveToProcessEnd(std::move(pair.left));
+    LeaveToProcessEnd(std::move(pair.right));
+  }
+  for (DiffOutput& output : outputs) HLO_CHECK_OK(output.file.Commit());
+  if (!equal && options.exit_code) sink.Raise(kNegative);
   return {};
 }
 

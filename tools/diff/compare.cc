@@ -94,7 +94,7 @@ class Comparer {
       entry.note = MoveNote(*entry.left->parent(), *entry.right->parent());
     } else if (moved_in_schedule_[Index(l)]) {
       entry.moved = true;
-      entry.note = "in the schedule";
+      entry.note = kMovedInSchedule;
     }
     if (!entry.changes.empty())
       entry.kind = DiffKind::Changed;

@@ -18,6 +18,12 @@ class Steps {
   explicit Steps(DiffMatching& m) : m_(m) {}
 
   void Run() {
+    MatchAll();
+    PairCopies();
+  }
+
+ private:
+  void MatchAll() {
     exact_ = Local(DiffLevel::Exact);
     FindCopies(m_, exact_.left, exact_.right, exact_.left_computations, exact_.right_computations);
     TakeHints();
@@ -48,7 +54,22 @@ class Steps {
     }
   }
 
- private:
+  /// Copies that no matched instruction calls any more, or not yet.
+  void PairCopies() {
+    llvm::DenseMap<int32_t, std::vector<DiffId>> by_class;
+    for (DiffId cl = m_.left.computation_count() - 1; cl >= 0; --cl)
+      if (m_.ComputationToRight(cl) == kNoDiffId) by_class[m_.left_class[Index(cl)]].push_back(cl);
+    for (DiffId cr = 0; cr < m_.right.computation_count(); ++cr) {
+      if (m_.ComputationToLeft(cr) != kNoDiffId) continue;
+      const auto found = by_class.find(m_.right_class[Index(cr)]);
+      if (found == by_class.end() || found->second.empty()) continue;
+      const DiffId cl = found->second.back();
+      found->second.pop_back();
+      m_.MatchComputations(cl, cr, MatchedBy::Fingerprint);
+      TakeCopy(cl, cr);
+    }
+  }
+
   [[nodiscard]] bool Done() const { return m_.FreeLeft() == 0 || m_.FreeRight() == 0 || Interrupted(); }
 
   [[nodiscard]] LevelHashes Local(DiffLevel level) const {

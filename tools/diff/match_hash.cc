@@ -28,9 +28,10 @@ void HashMatcher::Take(DiffId l, DiffId r, MatchedBy by) {
   work_.push_back(l);
 }
 
-void HashMatcher::MatchUnique(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids, Key key) {
-  const Keys a = SortedKeys(left_, left_ids, key, true), b = SortedKeys(right_, right_ids, key, false);
-  const auto unique = [](const Keys& keys, size_t i) {
+/// The ids whose key only they have, on both sides; in an order that does not depend on hashes.
+static std::vector<std::pair<DiffId, DiffId>> UniquePairs(const HashMatcher::Keys& a,
+                                                          const HashMatcher::Keys& b) {
+  const auto unique = [](const HashMatcher::Keys& keys, size_t i) {
     return (i == 0 || keys[i - 1].first != keys[i].first) &&
            (i + 1 == keys.size() || keys[i + 1].first != keys[i].first);
   };
@@ -41,15 +42,19 @@ void HashMatcher::MatchUnique(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<Di
     } else if (b[j].first < a[i].first) {
       ++j;
     } else {
-      if (unique(a, i) && unique(b, j) && left_.own[Index(a[i].second)] == right_.own[Index(b[j].second)])
-        found.emplace_back(a[i].second, b[j].second);
+      if (unique(a, i) && unique(b, j)) found.emplace_back(a[i].second, b[j].second);
       ++i;
       ++j;
     }
   }
-  // In an order that does not depend on hashes.
   llvm::sort(found);
-  for (const auto& [l, r] : found) Take(l, r, MatchedBy::Fingerprint);
+  return found;
+}
+
+void HashMatcher::MatchUnique(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids, Key key) {
+  const Keys a = SortedKeys(left_, left_ids, key, true), b = SortedKeys(right_, right_ids, key, false);
+  for (const auto& [l, r] : UniquePairs(a, b))
+    if (left_.own[Index(l)] == right_.own[Index(r)]) Take(l, r, MatchedBy::Fingerprint);
 }
 
 void HashMatcher::MatchInOrder(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids, Key key) {
@@ -118,36 +123,21 @@ void HashMatcher::PropagateToUsers(DiffId l, DiffId r, bool strict) {
     const Keys a = keys(m_.left, left_, l, true, key);
     if (a.empty()) return;
     const Keys b = keys(m_.right, right_, r, false, key);
-    std::vector<std::pair<DiffId, DiffId>> found;
-    for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-      size_t i_end = i, j_end = j;
-      while (i_end < a.size() && a[i_end].first == a[i].first) ++i_end;
-      while (j_end < b.size() && b[j_end].first == b[j].first) ++j_end;
-      if (a[i].first == b[j].first) {
-        if (i_end == i + 1 && j_end == j + 1) found.emplace_back(a[i].second, b[j].second);
-        i = i_end;
-        j = j_end;
-      } else if (a[i].first < b[j].first) {
-        i = i_end;
-      } else {
-        j = j_end;
-      }
-    }
-    llvm::sort(found);
-    for (const auto& [x, y] : found)
+    for (const auto& [x, y] : UniquePairs(a, b))
       if (Acceptable(x, y, strict)) Take(x, y, MatchedBy::Operands);
     if (!strict) return;
   }
 }
 
 void HashMatcher::Propagate(bool strict) {
-  while (!work_.empty()) {
-    const DiffId l = work_.back();
-    work_.pop_back();
+  // First come, first served: where values are alike, those of earlier users get the earlier ones.
+  for (size_t i = 0; i < work_.size(); ++i) {
+    const DiffId l = work_[i];
     const DiffId r = m_.ToRight(l);
     PropagateToOperands(l, r, strict);
     PropagateToUsers(l, r, strict);
   }
+  work_.clear();
 }
 
 void HashMatcher::MatchWithin(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids) {

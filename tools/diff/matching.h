@@ -83,6 +83,7 @@ void FindCopies(DiffMatching& matching, const DiffHashes& left, const DiffHashes
 /// Matches by hashes and along edges.
 class HashMatcher {
  public:
+  using Keys = std::vector<std::pair<uint64_t, DiffId>>;
   HashMatcher(DiffMatching& matching, const DiffHashes& left, const DiffHashes& right)
       : m_(matching), left_(left), right_(right) {}
   // Candidates stand operands before users.
@@ -92,7 +93,6 @@ class HashMatcher {
   void MatchAcross(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids);
 
  private:
-  using Keys = std::vector<std::pair<uint64_t, DiffId>>;
   enum class Key : uint8_t { UpDown, Up, Down };
   [[nodiscard]] uint64_t KeyOf(const DiffHashes& hashes, DiffId id, Key key) const;
   Keys SortedKeys(const DiffHashes& hashes, llvm::ArrayRef<DiffId> ids, Key key, bool left) const;

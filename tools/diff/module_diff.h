@@ -50,6 +50,9 @@ enum class DiffProperty : uint8_t {
 };
 inline constexpr int kDiffPropertyCount = static_cast<int>(DiffProperty::ChannelId) + 1;
 
+/// DiffEntry::note of an instruction that stays in its computation but not at its place of the schedule.
+inline constexpr llvm::StringLiteral kMovedInSchedule = "in the schedule";
+
 struct DiffOptions {
   /// Bits of DiffProperty.
   uint32_t ignored =
@@ -80,8 +83,8 @@ struct DiffEntry {
   const Instruction* left = nullptr;    // null: added
   const Instruction* right = nullptr;   // null: removed
   std::vector<PropertyChange> changes;  // in the order of printing
-  std::string note;     // what a move is: `fused`, `hoisted`, `outlined`, `later in the schedule`
-  int32_t group = -1;   // entries that are the same change in several places share a number
+  std::string note;                     // what a move is: `fused`, `hoisted`, `outlined`, kMovedInSchedule
+  int32_t group = -1;                   // entries that are the same change in several places share a number
   bool hidden = false;  // counted, but left out of the report by --only, --opcode or --computation
 };
 

@@ -135,7 +135,7 @@ Result<std::vector<TestCase>> ParseTestFile(llvm::StringRef path, llvm::StringRe
       text = text.drop_front(length);
       ++line;
       if (IsSplitMarker(this_line)) break;
-      test.text += this_line;
+      test.text += this_line.trim() == "// AND" ? "// -----\n" : this_line;
     }
     HLO_CHECK_OK(ChunkReader(test).Read());
     if (!test.runs.empty()) inherited = test.runs;

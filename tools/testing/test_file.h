@@ -14,6 +14,7 @@
 //   // EXPECT: value                             an hlo-run --expected, in order
 //   // EXIT: n                                   the exit code of every command; without it 0, or any
 //                                                other code where errors are expected
+//   // AND                                       between the modules of a case: the commands see `// -----`
 //   // NOUPDATE                                  --update leaves the checks alone
 //   // RULE: name                                the case shows this rule of algsimp
 //   // NOEXEC: reason                            not executed before and after the passes
