@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The interactive page of a module in a browser."""
+"""The interactive page (hlo-viz M.hlo -o m.html) in a browser."""
 import json, os
 import xml.etree.ElementTree
 
@@ -352,6 +352,19 @@ def hostile_names_stay_text(pages):
     for query in ('__proto__', '.*+?^(', '/[/', 'op:', 'shape:', '\\', '<b>', '%'):
         call(page, 'search', query)
     expect(nodes, 'boxes')
+
+
+@case
+def options_say_how_a_page_opens(pages):
+    module = pages.model('transformer', 120)
+    page = open_page(pages, module, options=('--around=main::scores.1,1',))
+    drawn = {n['id'] for n in call(page, 'nodes') if n['kind'] == 'instruction'}
+    expect('main::scores.1' in drawn and 'main::exp.1' in drawn and 'main::down.1' not in drawn, f'neighbourhood: {drawn}')
+    page = open_page(pages, module, options=('--group-by=none', '--color-by=type'))
+    values = page.evaluate('[...document.querySelectorAll("header select")].map(s => s.value)')
+    expect('none' in values and 'type' in values, f'choices: {values}')
+    page = open_page(pages, module, options=('--heat=static',))
+    expect(page.evaluate('[...document.querySelectorAll("header label")].some(l => l.textContent.startsWith("heat"))'), 'a choice of heats')
 
 
 @case

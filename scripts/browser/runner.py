@@ -60,7 +60,7 @@ class Pages:
         stem = os.path.splitext(os.path.basename(module_file))[0]
         path = self.path('_'.join([stem, *(o.strip('-').replace('=', '_').replace('/', '_') for o in options)]) + '.html')
         if not os.path.exists(path):
-            self.tool('hlo-opt', '--stage=html', *options, module_file, '-o', path)
+            self.tool('hlo-viz', *options, module_file, '-o', path)
         return path
 
     def open(self, path, fragment='', **options):
