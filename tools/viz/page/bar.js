@@ -24,7 +24,7 @@ class Bar {
     const heats = (page.data.heat ?? []).map(h => [h.name, h.name]);
     this.heat = heats.length ? choice('heat', [['', 'off'], ...heats], v => page.set('heatBy', v)) : null;
     this.listButton = button('☰ Text', 'Text list (l)', () => page.setListMode(!page.listMode));
-    this.element = make('header', {role: 'toolbar', 'aria-label': 'Page'},
+    this.element = make('header', {'aria-label': 'Tools'},
       make('h1', {title: page.right.module.name}, cut(page.data.title || page.right.module.name || 'HLO', 40)),
       this.back, this.forward, this.search.element, this.group.element, this.colour.element, this.heat?.element ?? '',
       this.showMenu(), button('Fit', 'Fit the drawing (f)', () => page.panes.forEach(p => p.fit(true))), this.listButton,

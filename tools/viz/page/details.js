@@ -121,8 +121,9 @@ function groupDetails(page, pane, item) {
 function hottest(page, pane) {
   const heat = page.colours(pane).heat;
   if (!heat) return null;
-  const found = pane.module.instructions.filter(i => heat.values[i.key] > 0).sort((a, b) => heat.values[b.key] - heat.values[a.key]).slice(0, 50);
-  return linkList(page, pane, `Most ${heat.name}`, found, i => ` · ${formatMeasure(heat.values[i.key], heat.unit)}`);
+  const found = Object.entries(heat.values).filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]).slice(0, 50)
+    .map(([key, value]) => [pane.module.find(key), value]).filter(([inst]) => inst);
+  return linkList(page, pane, `Most ${heat.name}`, found.map(([inst]) => inst), (_, n) => ` · ${formatMeasure(found[n][1], heat.unit)}`);
 }
 
 /** Everything that differs on the side of a pane. */

@@ -45,13 +45,12 @@ class ListView {
     const {scrollTop, clientHeight} = this.element;
     const first = Math.max(0, Math.floor(scrollTop / this.step) - 5);
     const count = Math.ceil(clientHeight / kRowHeight) + 10;
-    const rows = this.rows.slice(first, first + count).map((row, n) => this.row(row, first + n));
+    const rows = this.rows.slice(first, first + count).map((row, n) => this.row(row, first + n, first * this.step + n * kRowHeight));
     this.space.replaceChildren(...rows);
   }
 
-  row(row, n) {
+  row(row, n, top) {
     const inst = row instanceof Instruction ? row : null;
-    const top = n * this.step;
     const entry = inst && this.page.hasDiff ? kDiffKinds[this.page.diffOf(inst)?.kind] : null;
     return make('div', {id: `row-${this.pane.side}-${n}`, role: 'option', 'data-n': n, class: inst ? 'row' : 'row head', 'aria-selected': String(n === this.at),
                         'aria-setsize': this.rows.length, 'aria-posinset': n + 1, style: `top:${top}px`},
