@@ -36,7 +36,9 @@ class Bar {
   showMenu() {
     const {page} = this;
     const box = word => make('label', {}, make('input', {type: 'checkbox', checked: page.settings.show.has(word), onchange: e => page.setShown(word, e.target.checked)}), ' ' + word);
-    return make('details', {class: 'menu'}, make('summary', {role: 'button'}, 'Show'), make('div', {}, kShowWords.map(box)));
+    const menu = make('details', {class: 'menu'}, make('summary', {role: 'button'}, 'Show'), make('div', {}, kShowWords.map(box)));
+    document.addEventListener('pointerdown', e => { if (!menu.contains(e.target)) menu.open = false; });
+    return menu;
   }
 
   update() {

@@ -222,7 +222,7 @@ class Painter {
     };
     if (item.instruction?.isRoot) badge('ROOT', x + box.w - 22, y + box.h + 3, '#bcaaa4', 'black', '#8c7b75');
     const marks = look.diffOf ? diffMarks(item, look.diffOf) : [];
-    let left = x + 4;
+    let left = x - 6;
     for (const {mark, count, colours} of marks) {
       const text = count > 1 ? mark + count : mark;
       const width = Math.max(16, measure(text, kTextFont) + 8);
