@@ -17,26 +17,84 @@ namespace {
 
 class Builder {
  public:
-  Builder(Program& program, const BufferAssignment& assignment)
-      : program_(program), assignment_(assignment), flow_(assignment.flow()) {}
+  Builder(Program& program, BuildRecord& record) : program_(program), record_(record) {}
 
-  Status Build(const CpuOptions& options, bool routines) {
+  /// Makes the record too.
+  Status Build(const BufferAssignment& assignment, const CpuOptions& options, bool routines) {
+    assignment_ = &assignment;
     MakeBuffers();
+    BuildSteps();
+    HLO_CHECK_OK(ChooseTiers(program_, options));
+    RecordInterpreted();
+    program_.kernels.Compile(*program_.jit);
+    for (size_t i = 0; i < record_.kernels.size(); ++i)
+      record_.kernels[i].compiled = program_.kernels.At(static_cast<int32_t>(i)).compiled;
+    record_.arena_bytes = program_.arena_bytes;
+    record_.sizes_count = program_.sizes_count;
+    if (routines) MakeRoutines(program_, program_.entry);
+    return {};
+  }
+
+  /// By a record; false if it does not fit the module.
+  bool Rebuild() {
+    for (const BuildRecord::RecordedKernel& kernel : record_.kernels)
+      if (!program_.kernels.Restore(kernel.compiled, kernel.text, kernel.why)) return false;
+    if (!RestoreBuffers()) return false;
+    program_.arena_bytes = record_.arena_bytes;
+    program_.sizes_count = record_.sizes_count;
+    BuildSteps();
+    if (misfit_ || leaf_ != record_.leaves.size() || call_ != record_.calls.size()) return false;
+    MakeRoutines(program_, program_.entry);
+    return true;
+  }
+
+ private:
+  void BuildSteps() {
     const Computation& entry = *program_.module->entry();
     for (const Instruction* parameter : entry.parameters())
       program_.parameters.push_back(ValueOf(*parameter));
     program_.result = ValueOf(*entry.root());
     program_.entry = BuildSequence(entry);
-    HLO_CHECK_OK(ChooseTiers(program_, options));
-    program_.kernels.Compile(*program_.jit);
-    if (routines) MakeRoutines(program_, program_.entry);
-    return {};
   }
 
- private:
+  void RecordInterpreted() {
+    for (size_t i = 0; i < program_.kernels.size(); ++i) {
+      const KernelEntry& entry = program_.kernels.At(static_cast<int32_t>(i));
+      record_.kernels.push_back({-1, entry.program ? ToString(entry.kernel) : "", entry.why});
+    }
+  }
+
+  /// Constants of computations that are run, in order.
+  [[nodiscard]] std::vector<const Instruction*> Constants() const {
+    std::vector<const Instruction*> constants;
+    for (const auto& computation : program_.module->computations())
+      for (const Instruction* inst : computation->InstructionsOf(OpKind::Constant)) constants.push_back(inst);
+    return constants;
+  }
+
+  static Literal PartOf(const Instruction& constant, llvm::ArrayRef<int64_t> index) {
+    const Literal* literal = constant.attr<ConstantAttrs>().literal.get();
+    for (const int64_t i : index) literal = &literal->element(i);
+    return literal->Unpack();
+  }
+
+  bool RestoreBuffers() {
+    const std::vector<const Instruction*> constants = Constants();
+    for (const BuildRecord::RecordedBuffer& r : record_.buffers) {
+      program_.buffers.push_back({r.kind, r.size, r.offset, r.parameter, r.index, r.written, {}});
+      if (r.kind != BufferKind::Constant) continue;
+      if (r.constant >= constants.size()) return false;
+      program_.buffers.back().constant = PartOf(*constants[r.constant], r.part);
+    }
+    return true;
+  }
+
   void MakeBuffers() {
-    for (const Allocation& allocation : assignment_.allocations()) {
+    llvm::DenseMap<const Instruction*, uint64_t> constants;
+    for (const Instruction* constant : Constants()) constants.try_emplace(constant, constants.size());
+    for (const Allocation& allocation : assignment_->allocations()) {
       Buffer buffer;
+      BuildRecord::RecordedBuffer recorded;
       buffer.size = allocation.size;
       switch (allocation.kind) {
         case AllocationKind::Parameter:
@@ -48,9 +106,9 @@ class Builder {
         case AllocationKind::Constant: {
           buffer.kind = BufferKind::Constant;
           const AssignedValue& value = allocation.values.front();
-          const Literal* literal = value.instruction->attr<ConstantAttrs>().literal.get();
-          for (const int64_t i : value.index) literal = &literal->element(i);
-          buffer.constant = literal->Unpack();
+          buffer.constant = PartOf(*value.instruction, value.index);
+          recorded.constant = constants.lookup(value.instruction);
+          recorded.part = value.index;
           break;
         }
         case AllocationKind::LiveOut: buffer.kind = BufferKind::Output; break;
@@ -62,6 +120,8 @@ class Builder {
         buffer.offset = program_.arena_bytes;
         program_.arena_bytes += (buffer.size + kAlignment - 1) / kAlignment * kAlignment;
       }
+      record_.buffers.push_back({buffer.kind, buffer.size, buffer.offset, buffer.parameter, buffer.index,
+                                 buffer.written, recorded.constant, recorded.part});
       program_.buffers.push_back(std::move(buffer));
     }
   }
@@ -77,22 +137,50 @@ class Builder {
   Value ValueOf(const Instruction& inst) {
     Value value{inst.shape(), {}};
     ForEachLeaf(inst.shape(), [&](const ShapeIndex& index, const Shape& shape) {
-      Leaf leaf{shape, {}, true};
-      const Place place = flow_.Of(inst, index);
-      leaf.written = place != kNoPlace && flow_.Defines(place);
-      const BufferSlice at = assignment_.Of(inst, index);
-      leaf.slice.buffer = static_cast<int32_t>(at.allocation);
-      leaf.slice.offset = at.offset;
-      leaf.slice.size = at.size;
-      if (at.allocation >= 0) {
-        const BufferKind kind = program_.buffers[static_cast<size_t>(at.allocation)].kind;
-        leaf.aligned =
-            (kind == BufferKind::Output || kind == BufferKind::Temporary) && at.offset % kAlignment == 0;
-      }
-      if (shape.IsArray() && shape.HasDynamicDimension()) leaf.slice.sizes = SizesOf(at);
-      value.leaves.push_back(std::move(leaf));
+      value.leaves.push_back(assignment_ != nullptr ? AssignedLeaf(inst, index, shape) : NextLeaf(shape));
     });
     return value;
+  }
+
+  Leaf AssignedLeaf(const Instruction& inst, const ShapeIndex& index, const Shape& shape) {
+    Leaf leaf{shape, {}, true};
+    const Dataflow& flow = assignment_->flow();
+    const Place place = flow.Of(inst, index);
+    leaf.written = place != kNoPlace && flow.Defines(place);
+    const BufferSlice at = assignment_->Of(inst, index);
+    leaf.slice.buffer = static_cast<int32_t>(at.allocation);
+    leaf.slice.offset = at.offset;
+    leaf.slice.size = at.size;
+    if (at.allocation >= 0) {
+      const BufferKind kind = program_.buffers[static_cast<size_t>(at.allocation)].kind;
+      leaf.aligned =
+          (kind == BufferKind::Output || kind == BufferKind::Temporary) && at.offset % kAlignment == 0;
+    }
+    if (shape.IsArray() && shape.HasDynamicDimension()) leaf.slice.sizes = SizesOf(at);
+    record_.leaves.push_back({leaf.slice, leaf.written, leaf.aligned});
+    return leaf;
+  }
+
+  Leaf NextLeaf(const Shape& shape) {
+    misfit_ |= leaf_ == record_.leaves.size();
+    if (misfit_) return {shape, {}, true, false};
+    const BuildRecord::RecordedLeaf& leaf = record_.leaves[leaf_++];
+    return {shape, leaf.slice, leaf.written, leaf.aligned};
+  }
+
+  Result<KernelCall> CallOf(const Instruction& fusion, llvm::ArrayRef<Value> operands, const Value& result) {
+    if (assignment_ != nullptr) {
+      Result<KernelCall> call = PlanKernel(fusion, program_.kernels, operands, result);
+      record_.calls.push_back({call ? *call : KernelCall(), call ? "" : call.error().message});
+      return call;
+    }
+    misfit_ |= call_ == record_.calls.size();
+    if (misfit_) return Error("kernel-unsupported", fusion.loc(), "");
+    BuildRecord::RecordedCall& call = record_.calls[call_++];
+    if (call.call.kernel < 0) return Error("kernel-unsupported", fusion.loc(), "{0}", call.why);
+    misfit_ |= static_cast<size_t>(call.call.kernel) >= program_.kernels.size();
+    if (misfit_) return Error("kernel-unsupported", fusion.loc(), "");
+    return std::move(call.call);
   }
 
   Sequence BuildSequence(const Computation& computation) {
@@ -153,7 +241,7 @@ class Builder {
       return;
     }
     if (inst.kind() == OpKind::Fusion) {
-      if (auto call = PlanKernel(inst, program_.kernels, operands, result)) {
+      if (auto call = CallOf(inst, operands, result)) {
         sequence.push_back(MakeKernelStep(inst, program_, std::move(*call)));
         return;
       } else {
@@ -173,8 +261,10 @@ class Builder {
   }
 
   Program& program_;
-  const BufferAssignment& assignment_;
-  const Dataflow& flow_;
+  BuildRecord& record_;
+  const BufferAssignment* assignment_ = nullptr;  // null: what the record says counts
+  size_t leaf_ = 0, call_ = 0;                    // the next of the record
+  bool misfit_ = false;
   llvm::DenseMap<std::pair<int64_t, int64_t>, int32_t> sizes_;
   std::optional<gemm::Target> target_;  // of products and structured ops
 };
@@ -182,18 +272,29 @@ class Builder {
 }  // namespace
 
 Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
-                                              const CpuOptions& options, bool compile, int64_t red_zone) {
+                                              const CpuOptions& options, BuildRecord& record, bool compile,
+                                              int64_t red_zone) {
   auto program = std::make_unique<Program>();
   program->module = std::move(module);
   BufferOptions buffers;
   buffers.red_zone = red_zone;
   HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*program->module, buffers));
   program->jit = std::move(jit);
-  HLO_CHECK_OK(Builder(*program, assignment).Build(options, /*routines=*/red_zone == 0));
+  HLO_CHECK_OK(Builder(*program, record).Build(assignment, options, /*routines=*/red_zone == 0));
   if (compile) {
     HLO_CHECK_OK(program->jit->Compile());
     program->kernels.Link(*program->jit);
   }
+  return program;
+}
+
+std::unique_ptr<Program> RebuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
+                                        BuildRecord record, CompiledCode code) {
+  auto program = std::make_unique<Program>();
+  program->module = std::move(module);
+  program->jit = std::move(jit);
+  if (!program->jit->Restore(std::move(code)) || !Builder(*program, record).Rebuild()) return nullptr;
+  program->kernels.Link(*program->jit);
   return program;
 }
 

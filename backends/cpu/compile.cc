@@ -1,19 +1,15 @@
 #include "backends/cpu/compile.h"
 
-#include <sys/stat.h>
-
 #include "backends/cpu/build.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/memory.h"
 #include "backends/cpu/memory_check.h"
 #include "backends/cpu/prepare.h"
+#include "backends/cpu/program_cache.h"
 #include "backends/profile.h"
 #include "backends/run_devices.h"
 #include "ir/support/buffer.h"
 #include "ir/support/buffer_fill.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/xxhash.h"
 
 namespace hlo {
 namespace {
@@ -137,42 +133,6 @@ class ProgramRun {
   std::shared_ptr<void> arena_;
 };
 
-/// The options that change what passes do; nothing if the cache had better be left alone.
-std::optional<std::string> PassKey(const CpuOptions& options) {
-  const PassSelection& selection = options.selection;
-  const RewriteControls& controls = options.controls;
-  const bool limited = selection.pass_limit >= 0 || !selection.start_from.empty() || !controls.fuel.empty() ||
-                       !controls.rule_limit.empty() || controls.on_rewrite;
-  if (limited) return std::nullopt;
-  std::vector<std::string> names;
-  const auto add = [&](char what, const llvm::StringSet<>& set) {
-    for (const auto& entry : set) names.push_back(what + entry.first().str());
-  };
-  add('d', selection.disabled);
-  add('e', selection.enabled_only);
-  add('D', controls.disabled_rules);
-  add('E', controls.enabled_rules);
-  add('t', controls.execution_threads);
-  llvm::sort(names);
-  return llvm::formatv("O{0} {1}{2}{3} {4}", options.optimization_level, controls.policy.fast_math,
-                       controls.policy.strict_fp, controls.policy.deterministic, llvm::join(names, ","))
-      .str();
-}
-
-/// What decides which code comes out: the module, the options, the machine, and this program itself.
-std::string CacheKey(const Module& module, const CpuOptions& options, const cpu::Machine& machine) {
-  struct stat self{};
-  if (::stat("/proc/self/exe", &self) != 0) return "";
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  const std::optional<std::string> passes = PassKey(options);
-  if (!passes) return "";
-  os << Fingerprint(module) << ' ' << *passes << ' ' << machine.cpu << ' ' << machine.features << ' '
-     << self.st_size << ' ' << self.st_mtim.tv_sec << ' ' << self.st_mtim.tv_nsec;
-  const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(text));
-  return llvm::utohexstr(hash.high64, /*LowerCase=*/true, 16) + llvm::utohexstr(hash.low64, true, 16);
-}
-
 class CpuExecutable final : public Executable {
  public:
   explicit CpuExecutable(std::unique_ptr<Program> program) : program_(std::move(program)) {}
@@ -241,26 +201,43 @@ class CheckedExecutable final : public Executable {
   BufferAssignment assignment_;
 };
 
-}  // namespace
-
-Result<std::unique_ptr<Executable>> CompileForCpu(const Module& module, const CpuOptions& options) {
-  std::unique_ptr<Module> copy = module.Clone();
-  HLO_TRY(cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/true));
-  const bool cache = options.cache && !options.check_memory;
-  auto jit = std::make_unique<cpu::Jit>(
-      machine, [&] { return cache ? CacheKey(module, options, machine) : std::string(); });
-  HLO_CHECK_OK(cpu::Prepare(*copy, options));
-  const int64_t red_zone = options.check_memory ? cpu::MemoryCheck::kRedZone : 0;
-  HLO_TRY(auto program,
-          cpu::BuildProgram(std::move(copy), std::move(jit), options, /*compile=*/true, red_zone));
-  if (options.report && !program->jit->cache_remark().empty()) {
-    Diagnostic remark = MakeError("kernel-cache", {}, "{0}", program->jit->cache_remark());
+/// The program of a module, made anew or as the cache has it.
+Result<std::unique_ptr<Program>> CompileProgram(const Module& module, const CpuOptions& options,
+                                                const cpu::Machine& machine) {
+  cpu::ProgramCache cache(module, options, machine);
+  std::string why;
+  std::unique_ptr<Program> cached = cache.Load(why);
+  if (options.report && !why.empty()) {
+    Diagnostic remark = MakeError("kernel-cache", {}, "{0}", why);
     remark.severity = Severity::Remark;
     options.report(std::move(remark));
   }
+  if (cached != nullptr) return cached;
+  std::unique_ptr<Module> copy = module.Clone();
+  bool reported = false;
+  CpuOptions watched = options;
+  watched.controls.report = [&](Diagnostic d) {
+    reported = true;
+    if (options.controls.report) options.controls.report(std::move(d));
+  };
+  HLO_CHECK_OK(cpu::Prepare(*copy, watched));
+  cache.KeepModule(*copy);
+  cpu::BuildRecord record;
+  const int64_t red_zone = options.check_memory ? cpu::MemoryCheck::kRedZone : 0;
+  HLO_TRY(auto program, cpu::BuildProgram(std::move(copy), std::make_unique<cpu::Jit>(machine), options,
+                                          record, /*compile=*/true, red_zone));
+  if (!reported) cache.Store(*program, record);
+  return program;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Executable>> CompileForCpu(const Module& module, const CpuOptions& options) {
+  HLO_TRY(const cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/true));
+  HLO_TRY(auto program, CompileProgram(module, options, machine));
   if (options.check_memory) {
     BufferOptions buffers;
-    buffers.red_zone = red_zone;
+    buffers.red_zone = cpu::MemoryCheck::kRedZone;
     HLO_TRY(BufferAssignment assignment, BufferAssignment::Compute(*program->module, buffers));
     return std::make_unique<CheckedExecutable>(std::move(program), std::move(assignment));
   }

@@ -29,7 +29,8 @@ Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& o
   HLO_CHECK_OK(cpu::Prepare(*copy, options));
   auto jit = std::make_unique<cpu::Jit>(std::move(machine));
   jit->KeepTogether();
-  return cpu::BuildProgram(std::move(copy), std::move(jit), options, /*compile=*/false);
+  cpu::BuildRecord record;
+  return cpu::BuildProgram(std::move(copy), std::move(jit), options, record, /*compile=*/false);
 }
 
 }  // namespace

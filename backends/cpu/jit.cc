@@ -4,14 +4,12 @@
 
 #include "backends/cpu/code_generator.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/xxhash.h"
 
 namespace hlo::cpu {
 
 class Jit::State {
  public:
-  State(Machine machine, CacheKey key, ObjectCache cache)
-      : machine_(std::move(machine)), find_key_(std::move(key)), cache_(std::move(cache)) {}
+  explicit State(Machine machine) : machine_(std::move(machine)) {}
 
   Result<int32_t> Add(kernel::Kernel kernel) {
     std::string text;
@@ -20,38 +18,35 @@ class Jit::State {
     const int32_t number = Number(text, "k", [&] { return std::move(kernel); });
     const auto n = static_cast<size_t>(number);
     ++uses_[n];
-    if (!kernels_[n].failure.empty()) return Error("kernel-unsupported", {}, "{0}", kernels_[n].failure);
+    if (!failures_[n].empty()) return Error("kernel-unsupported", {}, "{0}", failures_[n]);
     return number;
   }
 
   int32_t AddRoutine(const kernel::Routine& routine) {
+    if (restored_) return code_.routines[routines_++];
     const int32_t number = Number("routine\n" + ToString(routine), "r", [&] { return routine; });
     ++uses_[static_cast<size_t>(number)];
     ForEachCall(routine.body,
                 [&](const kernel::CallStep& call) { --uses_[static_cast<size_t>(call.kernel)]; });
+    code_.routines.push_back(number);
     return number;
   }
 
   Status Compile() {
-    if (replaying_ && kernels_.size() != cached_.kernels.size()) {
-      replaying_ = false;
-      EmitWaiting();
-    }
     HLO_CHECK_OK(broken_);
-    from_cache_ = replaying_;
-    if (llvm::all_of(kernels_, [](const auto& kernel) { return !kernel.failure.empty(); })) return {};
-    if (!replaying_) {
-      HLO_CHECK_OK(GenerateCode());
-      if (!key_.empty()) cache_.Store(key_, {kernels_, cached_.image});
-    }
-    HLO_TRY(code_, LoadedCode::Load(cached_.image));
-    for (size_t i = 0; i < kernels_.size(); ++i) {
-      const uint64_t place = replaying_ ? cached_.kernels[i].place : kernels_[i].place;
-      if (place == CachedObject::kNoCode || uses_[i] == 0) continue;
-      functions_[i] = KernelFn(reinterpret_cast<KernelFn::Code*>(code_.begin() + place));
-    }
-    cached_ = {};
-    return {};
+    code_.places.assign(functions_.size(), CompiledCode::kNoCode);
+    if (llvm::all_of(failures_, [](const std::string& failure) { return !failure.empty(); })) return {};
+    HLO_CHECK_OK(GenerateCode());
+    return Link();
+  }
+
+  CompiledCode TakeCode() { return std::move(code_); }
+
+  Status Restore(CompiledCode code) {
+    restored_ = true;
+    code_ = std::move(code);
+    functions_.resize(code_.places.size());
+    return code_.image.bytes.empty() ? Status() : Link();
   }
 
   void KeepTogether() { together_ = true; }
@@ -60,9 +55,9 @@ class Jit::State {
     HLO_CHECK_OK(broken_);
     std::string result;
     llvm::raw_string_ostream os(result);
-    std::vector<llvm::StringRef> texts(kernels_.size());
+    std::vector<llvm::StringRef> texts(functions_.size());
     for (const auto& entry : numbers_) texts[static_cast<size_t>(entry.second)] = entry.first();
-    for (size_t k = 0; k < kernels_.size(); ++k) {
+    for (size_t k = 0; k < functions_.size(); ++k) {
       const std::string& name = names_[k];
       const auto heading = headings.find(static_cast<int32_t>(k));
       if (heading == headings.end()) {
@@ -87,63 +82,24 @@ class Jit::State {
     return &functions_[static_cast<size_t>(kernel)];
   }
   [[nodiscard]] const Machine& machine() const { return machine_; }
-  [[nodiscard]] size_t kernel_count() const {
-    return static_cast<size_t>(
-        llvm::count_if(kernels_, [](const auto& kernel) { return kernel.failure.empty(); }));
-  }
-  [[nodiscard]] bool from_cache() const { return from_cache_; }
-  [[nodiscard]] const std::string& remark() const { return remark_; }
 
  private:
-  /// The number of what has this text; if it is new, what `make` says of its name waits for emission.
+  /// The number of what has this text; if it is new, what `make` says of its name is given to the generator.
   int32_t Number(const std::string& text, const char* prefix, llvm::function_ref<CodeSource()> make) {
-    const auto [it, added] = numbers_.try_emplace(text, static_cast<int32_t>(kernels_.size()));
+    const auto [it, added] = numbers_.try_emplace(text, static_cast<int32_t>(functions_.size()));
     if (added) {
-      if (kernels_.empty()) LoadCache();
-      const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(text));
-      names_.push_back(prefix + std::to_string(kernels_.size()));
-      kernels_.push_back({{hash.low64, hash.high64}, "", CachedObject::kNoCode});
+      names_.push_back(prefix + std::to_string(functions_.size()));
       functions_.emplace_back();
       uses_.push_back(0);
-      waiting_.push_back(make());
-      Admit(kernels_.size() - 1);
-    }
-    return it->second;
-  }
-
-  void LoadCache() {
-    if (find_key_) key_ = find_key_();
-    if (key_.empty()) return;
-    if (auto entry = cache_.Load(key_, remark_)) {
-      cached_ = std::move(*entry);
-      replaying_ = true;
-    }
-  }
-
-  /// Says whether the newest kernel has code: as the cache remembers, as long as it knows all kernels so far.
-  void Admit(size_t number) {
-    if (replaying_) {
-      if (number < cached_.kernels.size() &&
-          cached_.kernels[number].text_hash == kernels_[number].text_hash) {
-        kernels_[number].failure = cached_.kernels[number].failure;
-        return;
-      }
-      replaying_ = false;
-    }
-    EmitWaiting();
-  }
-
-  void EmitWaiting() {
-    if (!generator_) generator_ = std::make_unique<CodeGenerator>(machine_, together_);
-    for (CodeSource& waiting : waiting_) {
-      const Status status = generator_->Add(std::move(waiting), names_[emitted_]);
+      std::string& failure = failures_.emplace_back();
+      if (!generator_) generator_ = std::make_unique<CodeGenerator>(machine_, together_);
+      const Status status = generator_->Add(make(), names_.back());
       if (!status && status.error().id == "kernel-unsupported")
-        kernels_[emitted_].failure = status.error().message;
+        failure = status.error().message;
       else if (!status)
         broken_ = status;  // Compile() tells
-      ++emitted_;
     }
-    waiting_.clear();
+    return it->second;
   }
 
   Result<std::vector<std::string>> GenerateParts(bool assembly) {
@@ -154,47 +110,48 @@ class Jit::State {
   Status GenerateCode() {
     HLO_TRY(const auto objects, GenerateParts(/*assembly=*/false));
     llvm::StringMap<uint64_t> functions;
-    HLO_TRY(cached_.image, LinkObjects(objects, functions));
-    for (size_t i = 0; i < kernels_.size(); ++i)
-      if (const auto it = functions.find(names_[i]); it != functions.end()) kernels_[i].place = it->second;
+    HLO_TRY(code_.image, LinkObjects(objects, functions));
+    for (size_t i = 0; i < functions_.size(); ++i)
+      if (const auto it = functions.find(names_[i]); it != functions.end() && uses_[i] > 0)
+        code_.places[i] = it->second;
+    return {};
+  }
+
+  Status Link() {
+    HLO_TRY(loaded_, LoadedCode::Load(code_.image));
+    for (size_t i = 0; i < functions_.size(); ++i)
+      if (code_.places[i] < code_.image.bytes.size())
+        functions_[i] = KernelFn(reinterpret_cast<KernelFn::Code*>(loaded_.begin() + code_.places[i]));
     return {};
   }
 
   Machine machine_;
-  CacheKey find_key_;
-  std::string key_;  // empty: no cache
-  ObjectCache cache_;
-  CachedObject cached_;
-  bool replaying_ = false;  // all kernels so far are those of the cached object
-  bool from_cache_ = false;
-  std::string remark_;
   bool together_ = false;
-  std::unique_ptr<CodeGenerator> generator_;  // from the first kernel on that the cache does not have
-  LoadedCode code_;
-  llvm::StringMap<int32_t> numbers_;  // by text
-  std::vector<CachedObject::Kernel> kernels_;
-  std::vector<std::string> names_;  // of their functions
-  std::vector<int32_t> uses_;       // those of a number that need its function's address
-  std::deque<CodeSource> waiting_;  // for generator_
-  size_t emitted_ = 0;
-  Status broken_;  // there is no code generator
+  bool restored_ = false;
+  size_t routines_ = 0;                       // how many were asked for since then
+  std::unique_ptr<CodeGenerator> generator_;  // from the first kernel on
+  CompiledCode code_;
+  LoadedCode loaded_;
+  llvm::StringMap<int32_t> numbers_;   // by text
+  std::vector<std::string> failures_;  // why there is no code; by number, empty if there is
+  std::vector<std::string> names_;     // of their functions
+  std::vector<int32_t> uses_;          // those of a number that need its function's address
+  Status broken_;                      // there is no code generator
   std::deque<KernelFn> functions_;
 };
 
-Jit::Jit(Machine machine, CacheKey cache_key, ObjectCache cache)
-    : state_(std::make_unique<State>(std::move(machine), std::move(cache_key), std::move(cache))) {}
+Jit::Jit(Machine machine) : state_(std::make_unique<State>(std::move(machine))) {}
 Jit::~Jit() = default;
 Result<int32_t> Jit::Add(kernel::Kernel kernel) { return state_->Add(std::move(kernel)); }
 int32_t Jit::AddRoutine(const kernel::Routine& routine) { return state_->AddRoutine(routine); }
 Status Jit::Compile() { return state_->Compile(); }
+CompiledCode Jit::TakeCode() { return state_->TakeCode(); }
+Status Jit::Restore(CompiledCode code) { return state_->Restore(std::move(code)); }
 void Jit::KeepTogether() { state_->KeepTogether(); }
 Result<std::string> Jit::Print(CodeForm form, const std::map<int32_t, std::string>& headings) {
   return state_->Print(form, headings);
 }
 const KernelFn* Jit::FunctionPlace(int32_t kernel) const { return state_->Function(kernel); }
 const Machine& Jit::machine() const { return state_->machine(); }
-size_t Jit::kernel_count() const { return state_->kernel_count(); }
-bool Jit::from_cache() const { return state_->from_cache(); }
-const std::string& Jit::cache_remark() const { return state_->remark(); }
 
 }  // namespace hlo::cpu

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "backends/cpu/code_image.h"
 #include "backends/cpu/inspect.h"
 #include "backends/cpu/machine.h"
-#include "backends/cpu/object_cache.h"
 #include "backends/kernel/routine.h"
 
 namespace hlo::cpu {
@@ -31,14 +31,18 @@ class KernelFn {
   Code* code_ = nullptr;
 };
 
+/// What a Jit compiled.
+struct CompiledCode {
+  static constexpr uint64_t kNoCode = ~uint64_t{0};
+  std::vector<uint64_t> places;   // by number: where the function begins in the image, if anybody calls it
+  std::vector<int32_t> routines;  // the number that each AddRoutine() gave
+  CodeImage image;
+};
+
 /// Compiles kernels and routines together. Equal ones are compiled once.
 class Jit {
  public:
-  /// Asked for a key before the first kernel; with an empty one there is no cache.
-  using CacheKey = std::function<std::string()>;
-  /// With a key, code comes from `cache` if it has an entry for the key that was made of the same kernels,
-  /// and goes there otherwise.
-  explicit Jit(Machine machine, CacheKey cache_key = nullptr, ObjectCache cache = ObjectCache());
+  explicit Jit(Machine machine);
   ~Jit();
   /// Adds a kernel, whatever its name; its number for Function(). Errors: kernel-unsupported.
   Result<int32_t> Add(kernel::Kernel kernel);
@@ -47,21 +51,21 @@ class Jit {
   int32_t AddRoutine(const kernel::Routine& routine);
   /// Makes code of all that was added. Errors: compile-kernels (LLVM's message).
   Status Compile();
+  /// After Compile(): what Restore() takes, once.
+  CompiledCode TakeCode();
+  /// Instead of Add() and Compile(): takes what another Jit compiled. Routines are added as they were there.
+  /// Errors: compile-kernels.
+  Status Restore(CompiledCode code);
   /// Before the first Add(): all code comes in one piece, for Print().
   void KeepTogether();
   /// Instead of Compile(), without cache: the kernels that `headings` has by number, in one form, each headed
   /// by a comment. A routine is printed under the number that it got here.
   Result<std::string> Print(CodeForm form, const std::map<int32_t, std::string>& headings);
-  /// After Compile().
+  /// After Compile() or Restore().
   [[nodiscard]] KernelFn Function(int32_t kernel) const { return *FunctionPlace(kernel); }
   /// Where the function will stand after Compile().
   [[nodiscard]] const KernelFn* FunctionPlace(int32_t kernel) const;
-  [[nodiscard]] size_t kernel_count() const;
   [[nodiscard]] const Machine& machine() const;
-  /// After Compile(): nothing was compiled, the cache had it.
-  [[nodiscard]] bool from_cache() const;
-  /// Why an entry of the cache was not used; empty if there was none or it was used.
-  [[nodiscard]] const std::string& cache_remark() const;
 
  private:
   class State;

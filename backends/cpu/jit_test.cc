@@ -5,9 +5,7 @@
 #include "backends/kernel/parse.h"
 #include "gtest/gtest.h"
 #include "ir/support/parallel.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 
 namespace hlo::cpu {
 namespace {
@@ -33,17 +31,18 @@ kernel::Routine MakeRoutine() {
   return routine;
 }
 
-/// Adds all kernels and the routine, and looks at what they compute.
-void CheckAll(Jit& jit) {
+/// Adds all kernels and the routine, whose number is given.
+int32_t AddAll(Jit& jit) {
   for (int32_t k = 0; k < kKernels; ++k) {
     const auto number = jit.Add(MakeKernel(k + 2));
-    ASSERT_TRUE(number) << number.error().message;
-    ASSERT_EQ(*number, k);
+    EXPECT_TRUE(number && *number == k) << k;
   }
-  ASSERT_EQ(*jit.Add(MakeKernel(7)), 5);
-  const int32_t routine = jit.AddRoutine(MakeRoutine());
-  const Status status = jit.Compile();
-  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(*jit.Add(MakeKernel(7)), 5);
+  return jit.AddRoutine(MakeRoutine());
+}
+
+/// Looks at what they compute.
+void CheckCode(const Jit& jit, int32_t routine) {
   std::vector<int32_t> in(64), out(64), last(64), from(16384, 42), to(16384);
   std::iota(in.begin(), in.end(), -3);
   for (int32_t k = 1; k + 1 < kKernels; ++k) {
@@ -58,25 +57,31 @@ void CheckAll(Jit& jit) {
 }
 
 TEST(Jit, CodeOfManyPartsIsTheSameForAllThreadCounts) {
-  llvm::SmallString<128> folder;
-  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("jit", folder));
-  const ObjectCache cache(folder.str().str());
+  CompiledCode code;
   std::vector<std::string> images;
   for (const int threads : {1, 2, 3}) {
     SetThreadCount(threads);
-    Jit jit(HostMachine(), [&] { return "threads" + std::to_string(threads); }, cache);
-    CheckAll(jit);
-    EXPECT_FALSE(jit.from_cache());
-    std::string remark;
-    images.push_back(cache.Load("threads" + std::to_string(threads), remark)->image.bytes);
+    Jit jit(HostMachine());
+    const int32_t routine = AddAll(jit);
+    const Status status = jit.Compile();
+    ASSERT_TRUE(status) << status.error().message;
+    CheckCode(jit, routine);
+    code = jit.TakeCode();
+    images.push_back(code.image.bytes);
   }
   SetThreadCount(0);
   EXPECT_EQ(images[0], images[1]);
   EXPECT_EQ(images[0], images[2]);
-  Jit jit(HostMachine(), [] { return "threads1"; }, cache);
-  CheckAll(jit);
-  EXPECT_TRUE(jit.from_cache());
-  llvm::sys::fs::remove_directories(folder);
+}
+
+TEST(Jit, CodeIsRestored) {
+  Jit compiled(HostMachine());
+  const int32_t routine = AddAll(compiled);
+  ASSERT_TRUE(compiled.Compile());
+  Jit restored(HostMachine());
+  ASSERT_TRUE(restored.Restore(compiled.TakeCode()));
+  EXPECT_EQ(restored.AddRoutine(MakeRoutine()), routine);
+  CheckCode(restored, routine);
 }
 
 TEST(CodeImage, MissingFunctionsAreNamed) {

@@ -1,5 +1,6 @@
 #include "backends/cpu/kernel_table.h"
 
+#include "backends/kernel/parse.h"
 #include "backends/llvm/emit_kernel.h"
 
 namespace hlo::cpu {
@@ -17,6 +18,18 @@ void KernelTable::Compile(Jit& jit) {
     assert(number && "kernels are checked before they come here");
     entry.compiled = *number;
   }
+}
+
+bool KernelTable::Restore(int32_t compiled, llvm::StringRef text, std::string why) {
+  KernelEntry& entry = entries_.emplace_back();
+  entry.compiled = compiled;
+  entry.why = std::move(why);
+  if (compiled >= 0) return true;
+  const auto kernel = kernel::ParseKernel(text);
+  if (!kernel) return false;
+  auto program = tile::Program::Make(*kernel);
+  if (program) entry.program = std::make_unique<tile::Program>(std::move(*program));
+  return entry.program != nullptr;
 }
 
 void KernelTable::Link(const Jit& jit) {

@@ -30,7 +30,10 @@ class KernelTable {
   [[nodiscard]] size_t size() const { return entries_.size(); }
   /// Gives all kernels to `jit` that are not interpreted.
   void Compile(Jit& jit);
-  /// Takes the functions of those, after Jit::Compile().
+  /// Adds a kernel that was compiled as `compiled`, or, of a table before it was compiled, one that is
+  /// interpreted: its text. False if it is none.
+  bool Restore(int32_t compiled, llvm::StringRef text, std::string why);
+  /// Takes the functions of those that are compiled, after Jit::Compile() or Jit::Restore().
   void Link(const Jit& jit);
 
  private:

@@ -7,53 +7,31 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/support/binary.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 
 namespace hlo::cpu {
+
+HLO_BINARY_MEMBERS(CodeImage::Import, v.at, v.function)
+HLO_BINARY_MEMBERS(CodeImage::Pointer, v.at, v.target)
+HLO_BINARY_MEMBERS(CodeImage, v.bytes, v.imports, v.pointers)
+HLO_BINARY_MEMBERS(CompiledCode, v.places, v.routines, v.image)
+
 namespace {
 
-constexpr llvm::StringLiteral kMagic = "hlo-kernels 2\n";
+constexpr llvm::StringLiteral kMagic = "hlo-program 1\n";
 constexpr llvm::StringLiteral kSuffix = ".kernels";
 
-/// Numbers and strings in a row, little-endian.
-class Writer {
- public:
-  void Number(uint64_t value) { text_.append(reinterpret_cast<const char*>(&value), sizeof value); }
-  void String(llvm::StringRef text) {
-    Number(text.size());
-    text_ += text;
-  }
-  std::string text_;
-};
-class Reader {
- public:
-  explicit Reader(llvm::StringRef text) : text_(text) {}
-  uint64_t Number() {
-    uint64_t value = 0;
-    const llvm::StringRef bytes = Take(sizeof value);
-    if (bytes.size() == sizeof value) std::memcpy(&value, bytes.data(), sizeof value);
-    return value;
-  }
-  llvm::StringRef String() { return Take(Number()); }
-  [[nodiscard]] bool failed() const { return failed_; }
-  [[nodiscard]] bool at_end() const { return text_.empty(); }
-
- private:
-  llvm::StringRef Take(uint64_t size) {
-    failed_ |= size > text_.size();
-    if (failed_) return {};
-    const llvm::StringRef taken = text_.take_front(size);
-    text_ = text_.drop_front(size);
-    return taken;
-  }
-  llvm::StringRef text_;
-  bool failed_ = false;
-};
+template <class A>
+void ArchiveEntry(A& a, CachedProgram& v) {
+  ArchiveAll(a, v.module, v.build, v.code);
+}
 
 /// What cannot be removed stays.
 void Remove(const llvm::Twine& path) {
@@ -77,62 +55,32 @@ std::string DefaultFolder() {
   return folder.str().str();
 }
 
-std::string Encode(const CachedObject& entry) {
-  Writer body;
-  body.Number(entry.kernels.size());
-  for (const CachedObject::Kernel& kernel : entry.kernels) {
-    body.Number(kernel.text_hash[0]);
-    body.Number(kernel.text_hash[1]);
-    body.String(kernel.failure);
-    body.Number(kernel.place);
+/// Of what follows.
+struct Checksum {
+  uint64_t low, high;
+  explicit Checksum(llvm::StringRef text) {
+    const llvm::XXH128_hash_t sum = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(text));
+    low = sum.low64;
+    high = sum.high64;
   }
-  body.String(entry.image.bytes);
-  body.Number(entry.image.imports.size());
-  for (const CodeImage::Import& import : entry.image.imports) {
-    body.Number(import.at);
-    body.String(import.function);
-  }
-  body.Number(entry.image.pointers.size());
-  for (const CodeImage::Pointer& pointer : entry.image.pointers) {
-    body.Number(pointer.at);
-    body.Number(pointer.target);
-  }
-  Writer whole;
-  whole.text_ = kMagic.str();
-  const llvm::XXH128_hash_t sum = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(body.text_));
-  whole.Number(sum.low64);
-  whole.Number(sum.high64);
-  whole.text_ += body.text_;
-  return std::move(whole.text_);
+  [[nodiscard]] llvm::StringRef bytes() const { return {reinterpret_cast<const char*>(this), sizeof *this}; }
+};
+
+std::string Encode(const CachedProgram& entry) {
+  BinaryWriter body;
+  ArchiveEntry(body, const_cast<CachedProgram&>(entry));
+  const std::string text = std::move(body).Take();
+  return (kMagic + Checksum(text).bytes() + text).str();
 }
 
-std::optional<CachedObject> Decode(llvm::StringRef text) {
-  if (!text.consume_front(kMagic)) return {};
-  Reader head(text);
-  const uint64_t low = head.Number(), high = head.Number();
-  if (head.failed()) return {};
-  text = text.drop_front(16);
-  const llvm::XXH128_hash_t sum = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(text));
-  if (sum.low64 != low || sum.high64 != high) return {};
-  Reader body(text);
-  CachedObject entry;
-  for (uint64_t left = body.Number(); left > 0 && !body.failed(); --left) {
-    CachedObject::Kernel kernel;
-    kernel.text_hash = {body.Number(), body.Number()};
-    kernel.failure = body.String().str();
-    kernel.place = body.Number();
-    entry.kernels.push_back(std::move(kernel));
-  }
-  entry.image.bytes = body.String().str();
-  for (uint64_t left = body.Number(); left > 0 && !body.failed(); --left) {
-    const uint64_t at = body.Number();
-    entry.image.imports.push_back({at, body.String().str()});
-  }
-  for (uint64_t left = body.Number(); left > 0 && !body.failed(); --left) {
-    const uint64_t at = body.Number();
-    entry.image.pointers.push_back({at, body.Number()});
-  }
-  if (body.failed() || !body.at_end()) return {};
+std::optional<CachedProgram> Decode(llvm::StringRef text) {
+  if (!text.consume_front(kMagic) || text.size() < sizeof(Checksum)) return {};
+  const llvm::StringRef body = text.drop_front(sizeof(Checksum));
+  if (!text.starts_with(Checksum(body).bytes())) return {};
+  BinaryReader reader(body);
+  CachedProgram entry;
+  ArchiveEntry(reader, entry);
+  if (reader.failed() || !reader.at_end()) return {};
   return entry;
 }
 
@@ -151,7 +99,7 @@ std::string ObjectCache::PathOf(llvm::StringRef key) const {
   return FolderOf(key) + "/" + key.str() + kSuffix.str();
 }
 
-std::optional<CachedObject> ObjectCache::Load(llvm::StringRef key, std::string& remark) const {
+std::optional<CachedProgram> ObjectCache::Load(llvm::StringRef key, std::string& remark) const {
   if (folder_.empty()) return {};
   const std::string path = PathOf(key);
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -167,15 +115,16 @@ std::optional<CachedObject> ObjectCache::Load(llvm::StringRef key, std::string& 
   }
   // Marks the entry as used.
   ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+  entry->file = std::move(*file);
   return entry;
 }
 
-void ObjectCache::Store(llvm::StringRef key, const CachedObject& object) const {
+void ObjectCache::Store(llvm::StringRef key, const CachedProgram& program) const {
   if (folder_.empty()) return;
   const std::string folder = FolderOf(key);
   if (llvm::sys::fs::create_directories(folder, true, llvm::sys::fs::perms::owner_all)) return;
   if (!BelongsToUs(folder_) || !BelongsToUs(folder)) return;
-  const std::string text = Encode(object);
+  const std::string text = Encode(program);
   if (text.size() > limits_.bytes / kFolders) return;
   Trim(folder, text.size());
   llvm::SmallString<128> temporary;

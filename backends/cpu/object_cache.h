@@ -1,26 +1,24 @@
-// Compiled kernels on disk, so that a module that ran before starts without LLVM.
+// Compiled programs on disk, so that a module that ran before starts without passes and without LLVM.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "backends/cpu/code_image.h"
-#include "llvm/ADT/ArrayRef.h"
+#include "backends/cpu/jit.h"
 #include "llvm/ADT/StringRef.h"
+
+namespace llvm {
+class MemoryBuffer;
+}  // namespace llvm
 
 namespace hlo::cpu {
 
-/// What was compiled for one module: every different kernel in the order in which it was added, and the code
-/// of those that have some.
-struct CachedObject {
-  static constexpr uint64_t kNoCode = ~uint64_t{0};
-  struct Kernel {
-    std::array<uint64_t, 2> text_hash{};  // of its text, with whose name left out
-    std::string failure;                  // why it has no code; empty if it has
-    uint64_t place = kNoCode;             // where its function begins in the image, if anybody calls it
-  };
-  std::vector<Kernel> kernels;
-  CodeImage image;
+/// What was made of one module: the module that the passes left (ir/binary.h), how a program is built of it
+/// (BuildRecord), and the code of its kernels.
+struct CachedProgram {
+  llvm::StringRef module, build;
+  CompiledCode code;
+  std::shared_ptr<llvm::MemoryBuffer> file;  // an entry that was loaded: where `module` and `build` lie
 };
 
 /// A folder of such entries, one file each, for any number of processes: files appear whole or not at all,
@@ -40,9 +38,9 @@ class ObjectCache {
   explicit ObjectCache(std::string folder = "");
   ObjectCache(std::string folder, Limits limits);
   /// The entry, if there is one that is whole and trustworthy. `remark` says why one was left aside.
-  std::optional<CachedObject> Load(llvm::StringRef key, std::string& remark) const;
+  std::optional<CachedProgram> Load(llvm::StringRef key, std::string& remark) const;
   /// Failures are silent: a cache that cannot be written is none.
-  void Store(llvm::StringRef key, const CachedObject& object) const;
+  void Store(llvm::StringRef key, const CachedProgram& program) const;
 
  private:
   [[nodiscard]] std::string FolderOf(llvm::StringRef key) const;

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 namespace hlo::cpu {
@@ -20,7 +21,9 @@ class ObjectCacheTest : public testing::Test {
   void TearDown() override { llvm::sys::fs::remove_directories(folder_); }
 
   [[nodiscard]] std::string folder() const { return folder_.str().str(); }
-  static CachedObject Entry(size_t bytes) { return {{{{1, 2}, "", 0}}, {std::string(bytes, 'x'), {}, {}}}; }
+  static CachedProgram Entry(size_t bytes) {
+    return {"module", "build", {{0}, {}, {std::string(bytes, 'x'), {}, {}}}, nullptr};
+  }
   static bool Has(const ObjectCache& cache, const std::string& key) {
     std::string remark;
     const bool found = cache.Load(key, remark).has_value();
@@ -43,24 +46,26 @@ class ObjectCacheTest : public testing::Test {
 
 TEST_F(ObjectCacheTest, GivesBackWhatItGot) {
   const ObjectCache cache(folder());
-  CachedObject entry = Entry(100);
-  entry.kernels.push_back({{3, 4}, "no code for it"});
-  entry.image.imports.push_back({8, "memcpy"});
-  entry.image.pointers.push_back({16, 3});
+  CachedProgram entry = Entry(100);
+  entry.code.places.push_back(CompiledCode::kNoCode);
+  entry.code.routines = {1};
+  entry.code.image.imports.push_back({8, "memcpy"});
+  entry.code.image.pointers.push_back({16, 3});
   cache.Store("key", entry);
   std::string remark;
   const auto loaded = cache.Load("key", remark);
   ASSERT_TRUE(loaded.has_value());
-  EXPECT_EQ(loaded->image.bytes, entry.image.bytes);
-  ASSERT_EQ(loaded->image.imports.size(), 1U);
-  EXPECT_EQ(loaded->image.imports[0].at, 8U);
-  EXPECT_EQ(loaded->image.imports[0].function, "memcpy");
-  ASSERT_EQ(loaded->image.pointers.size(), 1U);
-  EXPECT_EQ(loaded->image.pointers[0].target, 3U);
-  EXPECT_EQ(loaded->kernels[0].place, 0U);
-  EXPECT_EQ(loaded->kernels[1].place, CachedObject::kNoCode);
-  ASSERT_EQ(loaded->kernels.size(), 2U);
-  EXPECT_EQ(loaded->kernels[1].failure, "no code for it");
+  EXPECT_EQ(loaded->module, "module");
+  EXPECT_EQ(loaded->build, "build");
+  const CodeImage& image = loaded->code.image;
+  EXPECT_EQ(image.bytes, entry.code.image.bytes);
+  ASSERT_EQ(image.imports.size(), 1U);
+  EXPECT_EQ(image.imports[0].at, 8U);
+  EXPECT_EQ(image.imports[0].function, "memcpy");
+  ASSERT_EQ(image.pointers.size(), 1U);
+  EXPECT_EQ(image.pointers[0].target, 3U);
+  EXPECT_EQ(loaded->code.places, entry.code.places);
+  EXPECT_EQ(loaded->code.routines, entry.code.routines);
   EXPECT_FALSE(Has(cache, "other"));
 }
 
@@ -111,12 +116,36 @@ TEST_F(ObjectCacheTest, ManyAtOnce) {
         cache.Store(key, Entry(static_cast<size_t>(i % 10) + 1));
         std::string remark;
         if (const auto found = cache.Load(key, remark)) {
-          EXPECT_EQ(found->image.bytes.size(), static_cast<size_t>(i % 10) + 1);
+          EXPECT_EQ(found->code.image.bytes.size(), static_cast<size_t>(i % 10) + 1);
         }
         EXPECT_EQ(remark, "");
       }
     });
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(ObjectCacheTest, DamagedFilesAreLeftAside) {
+  const ObjectCache cache(folder());
+  cache.Store("key", Entry(40));
+  const std::string path = Files().begin()->second.front();
+  const std::string whole = (*llvm::MemoryBuffer::getFile(path))->getBuffer().str();
+  const auto expect_damaged = [&](llvm::StringRef bytes) {
+    {
+      std::error_code error;
+      llvm::raw_fd_ostream os(path, error);
+      os << bytes;
+    }
+    std::string remark;
+    EXPECT_FALSE(cache.Load("key", remark).has_value());
+    EXPECT_NE(remark.find("is damaged; not used"), std::string::npos);
+  };
+  for (size_t i = 0; i < whole.size(); ++i) {
+    std::string damaged = whole;
+    damaged[i] = static_cast<char>(damaged[i] ^ (1 << i % 8));
+    expect_damaged(damaged);
+  }
+  for (size_t size = 0; size < whole.size(); ++size) expect_damaged(llvm::StringRef(whole).take_front(size));
+  expect_damaged(whole + "x");
 }
 
 TEST_F(ObjectCacheTest, FoldersThatOthersMayWriteDoNotCount) {
