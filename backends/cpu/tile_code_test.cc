@@ -173,6 +173,9 @@ TEST_P(TileOps, GiveTheBitsOfCompiledCode) {
     if (!codegen::IsSupported(to)) continue;
     ops.Add(OpKind::Convert, {type}, to);
     if (Info(to).bits == Info(type).bits) ops.Add(OpKind::BitcastConvert, {type}, to);
+    for (const ElementType random : kTypes)
+      if (codegen::IsSupported(random) && Info(random).bits == Info(type).bits)
+        ops.Add(OpKind::StochasticConvert, {type, random}, to);
   }
   ops.Check();
 }

@@ -286,6 +286,68 @@ Value* EmitConvert(const OpContext& c) {
   return Call(c, llvm::Intrinsic::smax, {result, Int(result, -(1 << (bits - 1)))});
 }
 
+/// By squaring, in a loop of as many rounds as the largest exponent has bits. Negative exponents give 0 but
+/// for 1 and -1 (ops-elementwise: integer power).
+Value* EmitIntegerPower(const OpContext& c) {
+  Value *x = c.x(0), *y = c.x(1), *one = Int(x, 1), *zero = Int(x, 0);
+  llvm::BasicBlock* before = c.b.GetInsertBlock();
+  const auto block = [&](const char* name) {
+    return llvm::BasicBlock::Create(c.b.getContext(), name, before->getParent());
+  };
+  llvm::BasicBlock *loop = block("power"), *done = block("powered");
+  Value* negative = IsSigned(c.type()) ? c.b.CreateICmpSLT(y, zero) : nullptr;
+  Value* exponent = negative == nullptr ? y : c.b.CreateSelect(negative, zero, y);
+  c.b.CreateBr(loop);
+  c.b.SetInsertPoint(loop);
+  const auto carried = [&](Value* first) {
+    llvm::PHINode* phi = c.b.CreatePHI(x->getType(), 2);
+    phi->addIncoming(first, before);
+    return phi;
+  };
+  llvm::PHINode *result = carried(one), *square = carried(x), *left = carried(exponent);
+  Value* odd = c.b.CreateICmpNE(c.b.CreateAnd(left, one), zero);
+  Value* product = c.b.CreateSelect(odd, c.b.CreateMul(result, square), result);
+  Value* rest = c.b.CreateLShr(left, 1);
+  result->addIncoming(product, loop);
+  square->addIncoming(c.b.CreateMul(square, square), loop);
+  left->addIncoming(rest, loop);
+  Value* all = rest->getType()->isVectorTy() ? c.b.CreateOrReduce(rest) : rest;
+  c.b.CreateCondBr(c.b.CreateIsNotNull(all), loop, done);
+  c.b.SetInsertPoint(done);
+  if (negative == nullptr) return product;
+  Value* minus = Int(x, -1);
+  Value* signs = c.b.CreateSelect(c.b.CreateIsNull(c.b.CreateAnd(y, one)), one, minus);
+  Value* inverse = c.b.CreateSelect(c.b.CreateICmpEQ(x, minus), signs, zero);
+  inverse = c.b.CreateSelect(c.b.CreateICmpEQ(x, one), one, inverse);
+  return c.b.CreateSelect(negative, inverse, product);
+}
+
+/// Away from zero if the random bits are fewer than what is cut off, as a part of all that there are.
+Value* EmitStochasticConvert(const OpContext& c) {
+  const int target = Info(c.op.type).bits;
+  Type* f64 = SameWidth(c.b.getDoubleTy(), c.x()->getType());
+  Type* integers = SameWidth(c.b.getIntNTy(target > 32 ? 64 : 32), c.x()->getType());
+  Value *x = c.b.CreateFPCast(c.x(), f64), *random = c.x(1);
+  const auto max = static_cast<int64_t>(~uint64_t{0} >> (65 - target));
+  Value* inside = c.b.CreateAnd(c.b.CreateFCmpOLT(x, Fp(x, static_cast<double>(max))),
+                                c.b.CreateFCmpOGT(x, Fp(x, -static_cast<double>(max) - 1)));
+  Value* magnitude = Call(c, llvm::Intrinsic::fabs, {c.b.CreateSelect(inside, x, Fp(x, 0))});
+  Value* whole = Call(c, llvm::Intrinsic::trunc, {magnitude});
+  const auto bits = static_cast<int>(random->getType()->getScalarSizeInBits());
+  Value* rest = c.b.CreateFMul(c.b.CreateFSub(magnitude, whole), Fp(x, std::ldexp(1.0, bits)));
+  // Numbers of up to 32 bits compare as well in f64.
+  Value* up = bits > 32
+                  ? c.b.CreateICmpULT(random, c.b.CreateFPToUI(rest, random->getType()))
+                  : c.b.CreateFCmpOLT(c.b.CreateUIToFP(random, f64), Call(c, llvm::Intrinsic::trunc, {rest}));
+  Value* count = c.b.CreateAdd(c.b.CreateFPToSI(whole, integers), c.b.CreateZExt(up, integers));
+  Value* negative = c.b.CreateFCmpOLT(x, Fp(x, 0));
+  Value* rounded = c.b.CreateSelect(negative, c.b.CreateNeg(count), count);
+  Value* limit = c.b.CreateSelect(negative, Int(count, -max - 1), Int(count, max));
+  limit = c.b.CreateSelect(c.b.CreateFCmpUNO(x, x), Int(count, 0), limit);
+  return c.b.CreateTrunc(c.b.CreateSelect(inside, rounded, limit),
+                         SameWidth(ComputeType(c.b.getContext(), c.op.type), x->getType()));
+}
+
 struct Row {
   OpKind kind;
   EmitFn emit;
@@ -323,6 +385,8 @@ constexpr Row kRows[] = {
     {OpKind::IsFinite, EmitIsFinite, false, true, false},
     {OpKind::Real, EmitIdentity, false, true, false},
     {OpKind::Convert, EmitConvert, true, true, true},
+    {OpKind::Power, EmitIntegerPower, true, false, false},
+    {OpKind::StochasticConvert, EmitStochasticConvert, false, true, false},
 };
 
 const Row* FindRow(OpKind kind, ElementType type) {
@@ -361,6 +425,9 @@ bool HasCode(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType resu
       kind != OpKind::Compare && kind != OpKind::IsFinite)
     return false;
   if (kind == OpKind::ReducePrecision) return IsFloat(type) && result == type;
+  if (kind == OpKind::StochasticConvert)
+    return IsFloat(type) && IsUnsigned(operands[1]) && Info(operands[1]).bits >= 8 && IsSigned(result) &&
+           Info(result).bits > 1;
   if (FindRow(kind, type) != nullptr) return true;
   return IsFloat(type) && FindMath(kind, type == ElementType::F64) != nullptr;
 }

@@ -68,10 +68,11 @@ struct FftKernels {
 /// The comparison by which the element chosen so far stays.
 enum class SelectOrder : uint8_t { Ge, Gt, Le, Lt };
 /// For i < n: chooses one of the x[offsets[k] + i], k < count, count > 0, comparing in order of k, and adds
-/// source[i] to the element of `out` at the same place.
-template <class T>
-using SelectKernel = void(SelectOrder order, const T* x, const int64_t* offsets, int count, int64_t n,
-                          const T* source, T* out);
+/// source[i] to the element of `out` at the same place. Sums are rounded to the type of the elements, wrap
+/// around if that is an integer.
+using SelectKernel = void(SelectOrder order, const void* x, const int64_t* offsets, int count, int64_t n,
+                          const void* source, void* out);
+enum class SelectType : uint8_t { F32, F64, S32, S64, U32, U64, BF16, F16 };
 
 /// Random bits of counter blocks (ir/numeric/random_bits.h), 16 of ThreeFry or 8 of Philox for each of
 /// `vectors`: 32 words.
@@ -91,8 +92,7 @@ struct KernelSet {
   ScanKernel scan[7][6];
   /// Sums of F32 in F64.
   ScanKernel sum_f32;
-  SelectKernel<float>* select_f32;
-  SelectKernel<double>* select_f64;
+  SelectKernel* select[8];  // by SelectType
   SolveKernel<float>* solve_f32;
   SolveKernel<double>* solve_f64;
   /// The same for l of 8 x 8 elements with reciprocals on its diagonal.

@@ -49,9 +49,9 @@ void FindOffsets(const Windows& w, llvm::ArrayRef<int64_t> output, std::vector<i
   }
 }
 
-/// Lanes [begin, end) of one outer position.
+/// Lanes [begin, end) of one outer position; T has the size of the elements.
 template <class T>
-void RunLanes(const Windows& w, SelectKernel<T>& kernel, const T* x, const T* source, T init, T* out,
+void RunLanes(const Windows& w, SelectKernel& kernel, const T* x, const T* source, T init, T* out,
               int64_t begin, int64_t end) {
   for (int64_t i = 0; i < w.base_size; i += w.inner) std::fill(out + i + begin, out + i + end, init);
   Dims output(w.base.size(), 0);
@@ -69,7 +69,7 @@ void RunLanes(const Windows& w, SelectKernel<T>& kernel, const T* x, const T* so
 }
 
 template <class T>
-Plan MakePlan(Windows windows, SelectKernel<T>& kernel) {
+Plan MakePlan(Windows windows, SelectKernel& kernel) {
   return {"windows in lanes of " + std::to_string(windows.inner),
           [w = std::move(windows), &kernel](void* const* arrays) {
             const auto *x = static_cast<const T*>(arrays[0]), *source = static_cast<const T*>(arrays[1]);
@@ -89,6 +89,12 @@ Plan MakePlan(Windows windows, SelectKernel<T>& kernel) {
             });
           }};
 }
+
+constexpr std::pair<ElementType, SelectType> kTypes[] = {
+    {ElementType::F32, SelectType::F32},   {ElementType::F64, SelectType::F64},
+    {ElementType::S32, SelectType::S32},   {ElementType::S64, SelectType::S64},
+    {ElementType::U32, SelectType::U32},   {ElementType::U64, SelectType::U64},
+    {ElementType::BF16, SelectType::BF16}, {ElementType::F16, SelectType::F16}};
 
 /// The comparison of its first with its second parameter that a computation is.
 std::optional<SelectOrder> ComparisonOf(const Computation& computation) {
@@ -158,11 +164,15 @@ Result<Plan> PlanSelectAndScatter(const Instruction& inst, gemm::Isa isa) {
   if (base.ElementCount() == 0 || source.ElementCount() == 0) return Unsupported(inst, "empty arrays");
   for (const WindowDim& dim : inst.attr<SelectAndScatterAttrs>().window.dims)
     if (dim.size == 0 || dim.reversal) return Unsupported(inst, "windows without elements");
-  const KernelSet& kernels = KernelsFor(isa);
   Windows w = FindWindows(inst.attr<SelectAndScatterAttrs>().window, base, source);
   w.select = *select;
-  if (type == ElementType::F32) return MakePlan<float>(std::move(w), *kernels.select_f32);
-  if (type == ElementType::F64) return MakePlan<double>(std::move(w), *kernels.select_f64);
+  for (const auto& [known, row] : kTypes) {
+    if (known != type) continue;
+    SelectKernel& kernel = *KernelsFor(isa).select[static_cast<size_t>(row)];
+    const int bytes = Info(type).host_bytes();
+    if (bytes == 2) return MakePlan<uint16_t>(std::move(w), kernel);
+    return bytes == 4 ? MakePlan<uint32_t>(std::move(w), kernel) : MakePlan<uint64_t>(std::move(w), kernel);
+  }
   return Unsupported(inst, "element types of select-and-scatter");
 }
 
