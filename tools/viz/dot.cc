@@ -92,15 +92,14 @@ class DotWriter {
     const bool framed = at != 0;  // the drawing is about the first one
     if (framed) {
       NodeLook look{group.kind == GroupKind::Fusion ? "#f5f5f5"
-                    : group.kind == GroupKind::Part ? "#fafafa"
+                    : IsPart(group.kind)            ? "#fafafa"
                                                     : "white",
                     ColoursOf(Scheme::Grey).border.str(),
                     "black",
                     "",
                     {},
                     false};
-      std::string label =
-          group.kind == GroupKind::Part ? group.label : "computation " + group.computation->name().str();
+      std::string label = IsPart(group.kind) ? group.label : "computation " + group.computation->name().str();
       if (group.kind == GroupKind::Fusion) {
         if (style_.paint) {
           NodeLook painted = look;
@@ -190,8 +189,7 @@ class DotWriter {
     }
     const Contents& contents = contents_[at];
     if (style_.paint_group) style_.paint_group(contents.instructions, look);
-    std::string label =
-        group.kind == GroupKind::Part ? group.label : "computation " + group.computation->name().str();
+    std::string label = IsPart(group.kind) ? group.label : "computation " + group.computation->name().str();
     if (!look.mark.empty()) label = look.mark + " " + label;
     label += llvm::formatv("\n{0} instructions", contents.instructions.size()).str() + OpcodesText(contents);
     for (const std::string& line : look.lines) label += "\n" + line;
@@ -215,12 +213,12 @@ class DotWriter {
   [[nodiscard]] std::string GroupName(int32_t at) const {
     const DrawnGroup& group = d_.groups[At(at)];
     const std::string computation = group.computation ? group.computation->name().str() : "";
-    return group.kind == GroupKind::Part ? computation + "::<" + group.name + ">" : computation;
+    return IsPart(group.kind) ? computation + "::<" + group.name + ">" : computation;
   }
   [[nodiscard]] std::string GroupId(int32_t at) const {
     const DrawnGroup& group = d_.groups[At(at)];
     if (group.kind == GroupKind::Fusion) return InstructionId(*group.caller);
-    return DotQuoted(group.kind == GroupKind::Part ? GroupName(at) : GroupName(at) + "::<all>");
+    return DotQuoted(IsPart(group.kind) ? GroupName(at) : GroupName(at) + "::<all>");
   }
   [[nodiscard]] std::string Id(int32_t at) const {
     const DrawnNode& node = d_.nodes[At(at)];
@@ -249,11 +247,13 @@ class DotWriter {
       if (added) merged.push_back({{std::move(from_id), std::move(to_id)}, {edge}});
       Merged& m = merged[at->second].second;
       m.edge.large |= edge.large;
-      if (++m.count > 1) m.edge.operand = -1;
+      // Numbers are those of one instruction.
+      if (++m.count > 1 || to >= 0) m.edge.operand = -1;
     }
     for (const auto& [ids, m] : merged) {
       const int32_t from = shown_.StandIn(d_.nodes[At(m.edge.from)].group);
-      Edge(ids.first, ids.second, m.edge, m.count, from >= 0 && d_.groups[At(from)].closed);
+      Edge(ids.first, ids.second, m.edge, m.count,
+           from >= 0 && d_.groups[At(from)].kind == GroupKind::Sources);
     }
   }
 

@@ -50,8 +50,12 @@ struct DrawnEdge {
 enum class GroupKind : uint8_t {
   Computation,  // beside its caller, if it has one
   Fusion,       // stands in the place of its caller
-  Part          // of a computation: by name, source, …
+  Part,         // of a computation: by name, source, …
+  Piece,        // of what has no better order than that of the program; stays closed
+  Sources       // parameters, or values that depend on nothing drawn; stays closed
 };
+/// True for groups that have names of their own.
+inline bool IsPart(GroupKind kind) { return kind >= GroupKind::Part; }
 struct DrawnGroup {
   GroupKind kind = GroupKind::Computation;
   int32_t parent = -1;                       // -1: of the drawing
@@ -60,7 +64,6 @@ struct DrawnGroup {
   std::string name;  // of parts, unique within the computation
   std::string label;
   bool collapsed = false;  // drawn as one node
-  bool closed = false;     // stays collapsed: what is in it says little
   bool requested = false;  // a fusion that the user named
 };
 

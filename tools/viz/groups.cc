@@ -248,7 +248,7 @@ class Collapser {
   std::vector<int32_t> Open(llvm::ArrayRef<int32_t> level) {
     std::map<std::string, std::vector<int32_t>> alike;
     for (const int32_t group : level) {
-      if (d_.groups[At(group)].closed) continue;
+      if (d_.groups[At(group)].kind > GroupKind::Part) continue;
       Divide(group);
       alike[Kind(group)].push_back(group);
     }
@@ -276,7 +276,7 @@ class Collapser {
     const DrawnGroup& g = d_.groups[At(group)];
     std::string kind = std::to_string(static_cast<int>(g.kind)) + ":";
     if (g.kind == GroupKind::Fusion) return kind;
-    const llvm::StringRef name = g.kind == GroupKind::Part ? llvm::StringRef(g.label) : g.computation->name();
+    const llvm::StringRef name = IsPart(g.kind) ? llvm::StringRef(g.label) : g.computation->name();
     for (const char c : name)
       if (!llvm::isDigit(c)) kind += c;
     return kind;
@@ -291,6 +291,8 @@ class Collapser {
       Added(before);
       Absorb(group);
     }
+    if (Cost(group) <= most_) return;
+    GroupSources(group);
     if (Cost(group) > most_) DivideInOrder(group);
   }
 
@@ -325,25 +327,26 @@ class Collapser {
       for (size_t i = d_.nodes.size(); i-- > 0;) changed |= absorb(i);
       for (size_t i = 0; i < d_.nodes.size(); ++i) changed |= absorb(i);
     }
-    GroupSources(group, operands);
+    GroupSources(group);
   }
 
   /// What is left of parameters and of values that depend on nothing drawn.
-  void GroupSources(int32_t group, llvm::ArrayRef<std::vector<int32_t>> operands) {
+  void GroupSources(int32_t group) {
     const size_t before = d_.groups.size();
+    std::vector<bool> depends(d_.nodes.size(), false);
+    for (const DrawnEdge& edge : d_.edges) depends[At(edge.to)] = true;
     for (const auto& [label, parameters] : {std::pair("parameters", true), {"constants", false}}) {
       std::vector<DrawnNode*> nodes;
       for (size_t i = 0; i < d_.nodes.size(); ++i) {
         const Instruction* inst = d_.nodes[i].instruction;
-        if (d_.nodes[i].group == group && inst && operands[i].empty() &&
+        if (d_.nodes[i].group == group && inst && !depends[i] &&
             (inst->kind() == OpKind::Parameter) == parameters)
           nodes.push_back(&d_.nodes[i]);
       }
       if (nodes.size() < 2) continue;
       for (DrawnNode* node : nodes) node->group = static_cast<int32_t>(d_.groups.size());
-      d_.groups.push_back({GroupKind::Part, group, d_.groups[At(group)].computation, nullptr, label, label,
-                           true,
-                           /*closed=*/true});
+      d_.groups.push_back(
+          {GroupKind::Sources, group, d_.groups[At(group)].computation, nullptr, label, label, true});
     }
     Added(before);
   }
@@ -383,7 +386,7 @@ class Collapser {
         const std::string label =
             llvm::formatv("part {0} of {1}", i / size + 1, (count + size - 1) / size).str();
         const DrawnGroup& whole = d_.groups[At(group)];
-        added.push_back({GroupKind::Part, group, whole.computation, nullptr,
+        added.push_back({GroupKind::Piece, group, whole.computation, nullptr,
                          whole.name + (whole.name.empty() ? "" : "/") + label, label, true});
       }
       *items[static_cast<size_t>(i)].second = static_cast<int32_t>(before + added.size() - 1);
@@ -403,7 +406,7 @@ class Collapser {
       if (i % size == 0) {
         const std::string label =
             llvm::formatv("computations {0} to {1}", i + 1, std::min(i + size, count)).str();
-        d_.groups.push_back({GroupKind::Part, -1, nullptr, nullptr, label, label, true});
+        d_.groups.push_back({GroupKind::Piece, -1, nullptr, nullptr, label, label, true});
       }
       d_.groups[At(tops[static_cast<size_t>(i)])].parent = static_cast<int32_t>(d_.groups.size() - 1);
     }
