@@ -45,6 +45,7 @@ class DotWriter {
   struct Contents {
     std::vector<const Instruction*> instructions;
     std::map<llvm::StringRef, int64_t> opcodes;
+    std::map<llvm::StringRef, size_t> sources;  // that are used, by the name of their group
   };
 
   /// Where everything stands: groups where their first node does.
@@ -76,6 +77,17 @@ class DotWriter {
       }
       if (at < 0) top_.push_back(item);
     }
+    CountSources();
+  }
+
+  void CountSources() {
+    std::map<std::pair<int32_t, llvm::StringRef>, llvm::DenseSet<int32_t>> used;
+    for (const DrawnEdge& edge : d_.edges) {
+      const int32_t from = shown_.StandIn(d_.nodes[At(edge.from)].group);
+      const int32_t to = shown_.StandIn(d_.nodes[At(edge.to)].group);
+      if (IsSources(from) && to >= 0) used[{to, d_.groups[At(from)].label}].insert(edge.from);
+    }
+    for (const auto& [place, nodes] : used) contents_[place.first].sources[place.second] = nodes.size();
   }
 
   void Show(const Item& item) {
@@ -125,10 +137,20 @@ class DotWriter {
   std::string Label(const Instruction& inst, const NodeLook& look) const {
     std::string label = NodeLabel(
         inst, style_.labels, [&](const Computation& c) { return IsDrawn(c); },
-        [&](const Instruction& i) { return d_.IsWritten(i); });
+        [&](const Instruction& i) { return d_.IsWritten(i) || IsSource(i); });
     if (!look.mark.empty()) label = look.mark + " " + label;
     for (const std::string& line : look.lines) label += "\n" + line;
     return label;
+  }
+
+  /// True for what stands in a collapsed group of sources: it is written into its users, as edges from there
+  /// would lead everywhere.
+  [[nodiscard]] bool IsSource(const Instruction& inst) const {
+    const auto node = d_.node_of.find(&inst);
+    return node != d_.node_of.end() && IsSources(shown_.StandIn(d_.nodes[At(node->second)].group));
+  }
+  [[nodiscard]] bool IsSources(int32_t group) const {
+    return group >= 0 && d_.groups[At(group)].kind == GroupKind::Sources;
   }
 
   [[nodiscard]] bool IsDrawn(const Computation& c) const {
@@ -192,6 +214,9 @@ class DotWriter {
     std::string label = IsPart(group.kind) ? group.label : "computation " + group.computation->name().str();
     if (!look.mark.empty()) label = look.mark + " " + label;
     label += llvm::formatv("\n{0} instructions", contents.instructions.size()).str() + OpcodesText(contents);
+    if (IsSources(at)) label += "\nwritten into their users";
+    for (const auto& [sources, count] : contents.sources)
+      label += llvm::formatv("\nuses {0} {1}", count, sources);
     for (const std::string& line : look.lines) label += "\n" + line;
     os_ << GroupId(at) << " [label=" << DotQuoted(label) << ", shape=box, peripheries=2";
     Colours(look, "rounded,filled");
@@ -240,7 +265,8 @@ class DotWriter {
         Edge(Id(edge.from), Id(edge.to), edge, 1);
         continue;
       }
-      if (from == to || shown_.IsLeftOut(from_group) || shown_.IsLeftOut(to_group)) continue;
+      if (from == to || IsSources(from) || shown_.IsLeftOut(from_group) || shown_.IsLeftOut(to_group))
+        continue;
       std::string from_id = from < 0 ? Id(edge.from) : GroupId(from),
                   to_id = to < 0 ? Id(edge.to) : GroupId(to);
       const auto [at, added] = index.try_emplace({from_id, to_id, edge.kind}, merged.size());
@@ -250,27 +276,19 @@ class DotWriter {
       // Numbers are those of one instruction.
       if (++m.count > 1 || to >= 0) m.edge.operand = -1;
     }
-    for (const auto& [ids, m] : merged) {
-      const int32_t from = shown_.StandIn(d_.nodes[At(m.edge.from)].group);
-      Edge(ids.first, ids.second, m.edge, m.count,
-           from >= 0 && d_.groups[At(from)].kind == GroupKind::Sources);
-    }
+    for (const auto& [ids, m] : merged) Edge(ids.first, ids.second, m.edge, m.count);
   }
 
-  /// One arrow for `count` values; `faint`: from what everything uses.
-  void Edge(const std::string& from, const std::string& to, const DrawnEdge& edge, int64_t count,
-            bool faint = false) {
+  /// One arrow for `count` values.
+  void Edge(const std::string& from, const std::string& to, const DrawnEdge& edge, int64_t count) {
     os_ << from << " -> " << to;
     switch (edge.kind) {
       case EdgeKind::Value:
         os_ << " [arrowhead=" << (edge.large ? "normal" : "empty");
         if (edge.operand >= 0) os_ << ", headlabel=\"" << edge.operand << "\", labeldistance=2";
         // A label would take a rank of its own.
-        if (count > 1) os_ << ", tooltip=\"" << count << " values\"";
-        if (faint)
-          os_ << ", color=\"#bdbdbd\", penwidth=0.7";
-        else if (count > 1)
-          os_ << ", penwidth=" << (count < 10 ? "1.5" : "2.5");
+        if (count > 1)
+          os_ << ", tooltip=\"" << count << " values\", penwidth=" << (count < 10 ? "1.5" : "2.5");
         os_ << "];\n";
         return;
       case EdgeKind::Control:

@@ -45,6 +45,7 @@ std::string WrittenValue(const Instruction& inst) {
     const std::string literal = LiteralLabel(inst);
     return literal.empty() ? ("%" + inst.name()).str() : literal;
   }
+  if (inst.kind() != OpKind::GetTupleElement) return ("%" + inst.name()).str();
   std::string path;
   const Instruction* at = &inst;
   while (at->kind() == OpKind::GetTupleElement && at->operand_count() == 1) {
