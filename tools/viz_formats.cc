@@ -72,7 +72,7 @@ struct Attempt {
   double share;        // of the time
   bool quick;
 };
-constexpr Attempt kAttempts[] = {{-1, 0.5, false}, {120, 0.25, true}, {40, 0.25, true}};
+constexpr Attempt kAttempts[] = {{-1, 0.4, false}, {-1, 0.2, true}, {120, 0.2, true}, {40, 0.2, true}};
 
 template <const char* kFormat>
 Status WritePicture(llvm::raw_ostream& os, VizTask& task) {
@@ -93,10 +93,11 @@ Status WritePicture(llvm::raw_ostream& os, VizTask& task) {
       os << picture.bytes;
       return {};
     }
-    Warn(task, llvm::formatv("the layout takes longer than {0} ms: {1}", effort.limit.count(),
-                             &attempt + 1 == std::end(kAttempts)
-                                 ? "there is no simpler one"
-                                 : "it is made again of fewer groups, with straight edges"));
+    const Attempt* next = &attempt + 1;
+    if (next != std::end(kAttempts))
+      Warn(task,
+           llvm::formatv("the layout takes longer than {0} ms: it is made again {1}", effort.limit.count(),
+                         next->most_nodes < 0 ? "with straight edges" : "of fewer groups"));
   }
   return Error("limit-timeout", {}, "no layout within --layout-timeout={0}ms",
                task.options.layout_timeout.count());

@@ -302,13 +302,17 @@ class DotWriter {
     if (style_.legend.empty()) return;
     os_ << "subgraph \"cluster_<legend>\" {\nstyle=filled;\nfillcolor=\"white\";\ncolor=\"#9e9e9e\";\nlabel="
         << DotQuoted(style_.legend_title) << ";\n";
+    // Edges that are not seen keep the entries in their order.
+    os_ << "{ rank=same;\n";
     for (size_t i = 0; i < style_.legend.size(); ++i) {
       const LegendEntry& entry = style_.legend[i];
       os_ << "\"<legend>::" << i << "\" [label=" << DotQuoted(entry.text)
           << ", shape=box, height=0.2, width=0.3, fillcolor=\"" << entry.fill << "\", color=\""
           << entry.border << "\", fontcolor=\"" << entry.font << "\"];\n";
     }
-    os_ << "}\n";
+    for (size_t i = 1; i < style_.legend.size(); ++i)
+      os_ << "\"<legend>::" << i - 1 << "\" -> \"<legend>::" << i << "\" [style=invis];\n";
+    os_ << "}\n}\n";
   }
 
   llvm::raw_ostream& os_;

@@ -85,7 +85,7 @@ bool WriteAll(int to, const char* bytes, size_t size) {
   void* graph = context == nullptr ? nullptr : f.read(dot.c_str());
   if (graph == nullptr) _exit(1);
   // Bounds on the search for good ranks and places: beyond them little gets better.
-  const std::pair<const char*, const char*> usual[] = {{"nslimit", "4"}, {"nslimit1", "4"}};
+  const std::pair<const char*, const char*> usual[] = {{"nslimit", "1"}, {"nslimit1", "1"}};
   const std::pair<const char*, const char*> cheap[] = {
       {"nslimit", "1"}, {"nslimit1", "1"}, {"mclimit", "0.3"}, {"splines", "line"}};
   const auto attributes = quick ? llvm::ArrayRef(cheap) : llvm::ArrayRef(usual);

@@ -364,7 +364,7 @@ class Collapser {
 
   /// Pieces of consecutive nodes and groups.
   void DivideInOrder(int32_t group) {
-    constexpr int64_t kPiece = 50, kMostPieces = 40;
+    constexpr int64_t kPiece = 16, kMostPieces = 40;
     const size_t before = d_.groups.size();
     // Groups stand where their first node does.
     std::map<int32_t, int32_t> first_of;
