@@ -216,7 +216,7 @@ class Tree {
       closed.sort((a, b) => cost(a) - cost(b) || firstId(a) - firstId(b));
       const item = closed.shift();
       const more = leavesShown(item);
-      if (shown + more - 1 > (item.instruction ? budget / 2 : budget)) continue;
+      if (shown + more - 1 > (item.instruction && shown > 12 ? budget / 2 : budget)) continue;
       this.expanded.add(item.key);
       shown += more - 1;
       for (const kid of item.children)
