@@ -3,8 +3,13 @@
 /** What all paths have in common at the front. */
 function commonPrefix(paths) {
   if (!paths.length) return [];
-  let length = Math.min(...paths.map(p => p.length));
-  for (let n = 0; n < length; ++n) if (paths.some(p => p[n] !== paths[0][n])) length = n;
+  let {length} = paths[0];
+  for (const path of paths) {
+    if (path === paths[0]) continue;
+    let n = 0;
+    while (n < length && path[n] === paths[0][n]) ++n;
+    length = n;
+  }
   return paths[0].slice(0, length);
 }
 
@@ -18,11 +23,12 @@ function inheritedPaths(instructions, own) {
     const mine = inst.operands.length || inst.control.length ? own(inst) : null;
     if (mine) path.set(inst, mine);
   }
-  const through = inst => inst.users.flatMap(u => isWrittenIntoUsers(u) ? u.users : [u]);
   for (let n = instructions.length - 1; n >= 0; --n) {
     const inst = instructions[n];
     if (path.has(inst)) continue;
-    const users = through(inst).map(u => path.get(u)).filter(Boolean);
+    const users = [];
+    for (const u of inst.users)
+      for (const through of isWrittenIntoUsers(u) ? u.users : [u]) if (path.has(through)) users.push(path.get(through));
     if (users.length) path.set(inst, inst.operands.length ? users[0] : commonPrefix(users));
   }
   for (const inst of instructions)
@@ -62,13 +68,24 @@ function attributeValue(inst, name, otherwise = '') {
   return attributesOf(inst).find(([n]) => n === name)?.[1] ?? otherwise;
 }
 
+/** The parts of a name between `/` but the last; the same array for the same front. */
+const frontParts = (() => {
+  const known = new Map();
+  return name => {
+    const front = name.slice(0, Math.max(0, name.lastIndexOf('/')));
+    let parts = known.get(front);
+    if (!parts) known.set(front, parts = front.split('/').filter(Boolean));
+    return parts;
+  };
+})();
+
 /** By the words of --group-by. `paths(instructions, options)` has one path for each instruction. */
 const kGroupings = {
   'op-name': {
     title: 'op_name',
     own: inst => {
       const name = inst.opName;
-      return name.includes('/') ? name.split('/').slice(0, -1).filter(Boolean) : name ? [] : null;
+      return name ? frontParts(name) : null;
     },
     paths: instructions => inheritedPaths(instructions, kGroupings['op-name'].own),
   },

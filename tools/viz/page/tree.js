@@ -13,7 +13,6 @@ class Item {
     this.label = label;
     this.instruction = null;     // of kind 'instruction'
     this.region = null;          // what its own instructions belong to
-    this.members = null;         // instructions of a group, in the order of the text
     this.kids = null;
   }
   get expandable() {
@@ -21,6 +20,17 @@ class Item {
   }
   get expanded() { return this.tree.expanded.has(this.key); }
   get children() { return this.kids ??= this.tree.makeChildren(this); }
+  /** The instructions of a group, in the order of the drawing. */
+  get members() {
+    if (!this.found) {
+      this.found = [];
+      for (const kid of this.kids) {
+        if (kid.kind === 'instruction') this.found.push(kid.instruction);
+        else for (const inst of kid.members) this.found.push(inst);
+      }
+    }
+    return this.found;
+  }
   /** Instructions inside, those of called computations included. */
   get size() {
     return this.count ??= this.kind === 'instruction'
@@ -127,7 +137,6 @@ class Tree {
     group.region = region;
     group.isParameters = child.isParameters ?? false;
     group.kids = this.fill(group, region, child, group.key);
-    group.members = group.kids.flatMap(membersOf);
     items.push(group);
   }
 
@@ -155,7 +164,6 @@ class Tree {
       group.isRun = true;
       group.kids = run.length > kMostChildren ? this.chunk(group, region, run, group.key) : run;
       for (const kid of group.kids) kid.parent = group;
-      group.members = group.kids.flatMap(membersOf);
       groups.push(group);
     }
     return groups;
@@ -226,8 +234,7 @@ class Tree {
 }
 
 const leavesShown = item => item.children.reduce((n, c) => n + (c.kind === 'body' ? c.children.length : 1), 0);
-const membersOf = item => item.kind === 'instruction' ? [item.instruction] : item.members ?? [];
-const firstId = item => item.kind === 'instruction' ? item.instruction.id : item.members[0]?.id ?? 0;
+const firstId = item => item.kind === 'instruction' ? item.instruction.id : firstId(item.kids[0]);
 
 /** The instruction in whose node a constant or tuple element is written. */
 function standIn(inst) {
