@@ -44,18 +44,18 @@ expect 3 'no HLO module in dump directory [input-empty]' "$viz" --module=nobody 
 # Interrupted: nothing is left.
 mkdir large
 chain large/module_0001.m.before_optimizations.txt 20000 negate
-for s in $(seq 10 99); do
-  ln large/module_0001.m.before_optimizations.txt "large/module_0001.m.00$s.p.after_a.before_b.txt"
+for s in $(seq 1000 1899); do
+  ln large/module_0001.m.before_optimizations.txt "large/module_0001.m.$s.p.after_a.before_b.txt"
 done
 mkdir out
-expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 0.4 "$viz" large -o out/index.html
+expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 1 "$viz" large -o out/index.html
 [ -z "$(left_over out)" ] || fail "left after an interrupt: $(left_over out)"
 expect 8 'time limit exceeded [limit-timeout]' "$viz" --timeout=300ms large -o out/index.html
 [ -z "$(left_over out)" ] || fail "left after the time limit: $(left_over out)"
-expect 6 'cannot write: No space left on device [output-write]' "$viz" many -o /dev/full
+expect 6 'cannot write: No space left on device [output-write]' "$viz" -T html many -o /dev/full
 # What stood there before stays.
 mkdir -p out/index_files && echo mine >out/index_files/mine.txt
-expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 0.4 "$viz" large -o out/index.html
+expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 1 "$viz" large -o out/index.html
 [ "$(left_over out | wc -l)" = 2 ] || fail "files of others: $(left_over out)"
 
 [ "$failures" = 0 ] && echo ok
