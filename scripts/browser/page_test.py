@@ -217,6 +217,7 @@ def the_keyboard_is_enough(pages):
         page.settle()
         seen.add(call(page, 'selected'))
     expect(len(seen) > 1, f'arrows move: {seen}')
+    page.evaluate('new Promise(f => setTimeout(f, 400))')  # the drawing comes to rest
     before = call(page, 'camera')
     page.key('+')
     page.settle()
