@@ -20,6 +20,11 @@ class Steps {
   void Run() {
     MatchAll();
     PairCopies();
+    if (Done()) return;
+    MatchByContent(m_, /*copies_too=*/true);
+    Within(exact_, /*take_copies=*/true);
+    Within(Through(DiffLevel::Opcode, opcode()));
+    Likely();
   }
 
  private:
@@ -34,22 +39,20 @@ class Steps {
       m_.MatchComputations(left_entry, right_entry, MatchedBy::Fingerprint);
     Within(exact_, /*take_copies=*/true);
     if (Done()) return;
-    meaning_ = Local(DiffLevel::Meaning);
-    const LevelHashes opcode = Local(DiffLevel::Opcode);
     MatchThrough(DiffLevel::Exact, exact_);
-    MatchThrough(DiffLevel::Meaning, meaning_);
+    MatchThrough(DiffLevel::Meaning, meaning());
     MatchByContent(m_);
     Within(exact_, /*take_copies=*/true);
-    Within(meaning_);
+    Within(meaning());
     MatchThrough(DiffLevel::Exact, exact_);
-    Within(Through(DiffLevel::Opcode, opcode));
+    Within(Through(DiffLevel::Opcode, opcode()));
     // Likely matches make more computations known, these more instructions.
     for (int round = 0; round < 3 && !Done(); ++round) {
       const DiffId before = m_.FreeLeft();
       Likely();
       MatchByContent(m_);
       Within(exact_, /*take_copies=*/true);
-      Within(Through(DiffLevel::Opcode, opcode));
+      Within(Through(DiffLevel::Opcode, opcode()));
       if (m_.FreeLeft() == before) break;
     }
   }
@@ -71,6 +74,16 @@ class Steps {
   }
 
   [[nodiscard]] bool Done() const { return m_.FreeLeft() == 0 || m_.FreeRight() == 0 || Interrupted(); }
+
+  /// Made when first needed.
+  const LevelHashes& meaning() {
+    if (!meaning_) meaning_ = Local(DiffLevel::Meaning);
+    return *meaning_;
+  }
+  const LevelHashes& opcode() {
+    if (!opcode_) opcode_ = Local(DiffLevel::Opcode);
+    return *opcode_;
+  }
 
   [[nodiscard]] LevelHashes Local(DiffLevel level) const {
     LevelHashes hashes;
@@ -174,13 +187,14 @@ class Steps {
 
   void Likely() {
     ForEachPair([&](DiffId cl, DiffId cr) {
-      MatchLikely(m_, m_.left.TopologicalOrder(cl), m_.right.TopologicalOrder(cr), meaning_.left,
-                  meaning_.right);
+      MatchLikely(m_, m_.left.TopologicalOrder(cl), m_.right.TopologicalOrder(cr), meaning().left,
+                  meaning().right);
     });
   }
 
   DiffMatching& m_;
-  LevelHashes exact_, meaning_;
+  LevelHashes exact_;
+  std::optional<LevelHashes> meaning_, opcode_;
 };
 
 }  // namespace

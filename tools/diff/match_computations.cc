@@ -69,12 +69,14 @@ void MatchCalled(DiffMatching& m, DiffId cr) {
     m.MatchComputations(cl, cr, m.SameClass(cl, cr) ? MatchedBy::Fingerprint : MatchedBy::Operands);
 }
 
-void MatchByContent(DiffMatching& m) {
+void MatchByContent(DiffMatching& m, bool copies_too) {
   std::vector<DiffId> left_free, right_free;
   for (DiffId c = 0; c < m.left.computation_count(); ++c)
-    if (m.ComputationToRight(c) == kNoDiffId && m.LeftOriginal(c) == kNoDiffId) left_free.push_back(c);
+    if (m.ComputationToRight(c) == kNoDiffId && (copies_too || m.LeftOriginal(c) == kNoDiffId))
+      left_free.push_back(c);
   for (DiffId c = 0; c < m.right.computation_count(); ++c)
-    if (m.ComputationToLeft(c) == kNoDiffId && m.RightOriginal(c) == kNoDiffId) right_free.push_back(c);
+    if (m.ComputationToLeft(c) == kNoDiffId && (copies_too || m.RightOriginal(c) == kNoDiffId))
+      right_free.push_back(c);
   // The same contents.
   llvm::DenseMap<int32_t, std::vector<DiffId>> by_class;
   for (const DiffId cl : llvm::reverse(left_free)) by_class[m.left_class[Index(cl)]].push_back(cl);
@@ -117,6 +119,8 @@ void MatchByContent(DiffMatching& m) {
     const auto found = by_use.find(use);
     if (found == by_use.end()) continue;
     for (const DiffId cl : found->second) {
+      // Called ones have been settled by their callers.
+      if (copies_too && !(m.left.Callers(cl).empty() && m.right.Callers(cr).empty())) continue;
       const bool only = found->second.size() == 1 && right_uses[use] == 1;
       if (m.ComputationToRight(cl) != kNoDiffId ||
           !(only || m.left.computation(cl).name() == m.right.computation(cr).name()))

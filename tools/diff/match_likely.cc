@@ -87,6 +87,9 @@ class LikelyMatcher {
     }
   }
 
+  /// A name without its number.
+  static llvm::StringRef Stem(llvm::StringRef name) { return name.rtrim("0123456789."); }
+
   static llvm::StringRef OpName(const Instruction& inst) {
     return inst.metadata() ? inst.metadata()->op_name : llvm::StringRef();
   }
@@ -108,8 +111,11 @@ class LikelyMatcher {
     const bool named_alike = a.name() == b.name();
     if (near == 0 && !named_alike) return 0;
     int score = std::min(near, 9) + (named_alike ? 2 : 0);
-    if (Compatible(a.shape(), b.shape())) score += 2;
+    if (Compatible(a.shape(), b.shape()) ||
+        (near > 0 && a.shape().IsArray() && b.shape().IsArray() && SameDims(a.shape(), b.shape())))
+      score += 2;
     if (a.shape() == b.shape()) score += 1;
+    if (near > 0 && !named_alike && Stem(a.name()) == Stem(b.name())) score += 1;
     if (left_.own[Index(l)] == right_.own[Index(r)]) score += 2;
     if (a.kind() == OpKind::Parameter && a.attr<ParameterAttrs>().number == b.attr<ParameterAttrs>().number)
       score += 3;

@@ -114,8 +114,9 @@ class HashMatcher {
 
 /// Finds the counterpart of a free right computation among those that the counterparts of its callers call.
 void MatchCalled(DiffMatching& matching, DiffId cr);
-/// Pairs computations that hold the same or much of it.
-void MatchByContent(DiffMatching& matching);
+/// Pairs computations that hold the same or much of it; or that are used alike. Further copies of paired ones
+/// only if `copies_too`.
+void MatchByContent(DiffMatching& matching, bool copies_too = false);
 /// Within a pair of computations, what hashes do not bring together: by place among what is matched, then by
 /// likeness. `left`, `right`: hashes that know meanings.
 void MatchLikely(DiffMatching& matching, llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids,

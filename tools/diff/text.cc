@@ -298,7 +298,7 @@ class DiffText {
       os_ << llvm::join(names, ", ") << (members.size() > names.size() ? ", ..." : "");
     }
     NoColor();
-    os_ << '\n';
+    os_ << "  " << Place(one, FileOf(first)) << ", ...\n";
     if (!one_line) WriteChanges(first.changes);
   }
 
