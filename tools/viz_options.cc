@@ -27,7 +27,7 @@ constexpr OptionRow kDrawingRows[] = {
                          "computation, op-name, source, schedule, device or none"),
     Option<&V::max_nodes>("max-nodes", "N", "400; html: all", "collapse groups of larger drawings; 0: never"),
     Option<&V::layout_timeout>("layout-timeout", "DURATION", "20s",
-                               "for the layout of svg, png, pdf; then it becomes simpler"),
+                               "computing time for the layout of svg, png, pdf; then it becomes simpler"),
     Option<&V::color_by>("color-by", "WHAT", "opcode",
                          "opcode, type, sharding, memory (space), computation or none"),
     Option<&V::show>("show", "LIST", "shape,layout,control,constants",

@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <thread>
 
 #include "ir/support/interrupt.h"
@@ -116,14 +117,25 @@ std::string Contents(int file) {
   return text;
 }
 
-/// Waits for the child; nothing if it was ended before it was done.
-std::optional<int> Wait(pid_t child, Clock::time_point deadline) {
+/// Processor time that a child has used.
+std::chrono::nanoseconds TimeOf(pid_t child) {
+  clockid_t clock = 0;
+  timespec used = {};
+  if (clock_getcpuclockid(child, &clock) != 0 || clock_gettime(clock, &used) != 0) return {};
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+/// Waits for the child; nothing if it was ended before it was done. Its own time counts, so that pictures do
+/// not depend on what else the machine does; but never much more than that.
+std::optional<int> Wait(pid_t child, std::chrono::milliseconds limit) {
+  constexpr int kPatience = 4;
+  const Clock::time_point deadline = Clock::now() + limit * kPatience;
   std::chrono::microseconds pause{500};
   int status = 0;
   while (true) {
     const pid_t ended = waitpid(child, &status, WNOHANG);
     if (ended == child || (ended < 0 && errno != EINTR)) return status;
-    if (Interrupted() || Clock::now() >= deadline) {
+    if (Interrupted() || TimeOf(child) >= limit || Clock::now() >= deadline) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
       return std::nullopt;
@@ -153,7 +165,7 @@ Result<Picture> RenderDot(llvm::StringRef dot, llvm::StringRef format, const Lay
   if (child < 0)
     return Error("unavailable-library", {}, "{0}: cannot start a process: {1}", format, std::strerror(errno));
   if (child == 0) Render(f, text, form, effort.quick, out, messages);
-  const auto status = Wait(child, Clock::now() + effort.limit);
+  const auto status = Wait(child, effort.limit);
   if (Interrupted()) return Error(InterruptedError());
   if (!status) return Picture{"", true};
   if (WIFEXITED(*status) && WEXITSTATUS(*status) == 0) return Picture{Contents(out), false};

@@ -13,8 +13,8 @@ struct Picture {
 };
 
 struct LayoutEffort {
-  std::chrono::milliseconds limit{20'000};
-  bool quick = false;  // straight edges, fewer attempts to avoid crossings
+  std::chrono::milliseconds limit{20'000};  // of processor time
+  bool quick = false;                       // straight edges, fewer attempts to avoid crossings
 };
 
 /// True if the library can be loaded; otherwise why not. HLO_GRAPHVIZ in the environment names another one,
