@@ -134,6 +134,11 @@ chmod a+w "$entry"
 expect 0 'may be written by others; not used [kernel-cache]' "$run" --platform=cpu --tier=compile kernel.hlo
 "$run" --platform=cpu --tier=compile kernel.hlo >second 2>err
 cmp -s first second || { echo "FAIL: results with and without the cache differ"; failures=$((failures + 1)); }
+# A program that is interpreted comes back as well.
+printf 'ENTRY e { p = f32[4] parameter(0)  b = u32[4] bitcast-convert(p)  ROOT n = u32[4] not(b) }' >bits.hlo
+"$run" --platform=cpu --tier=interpret bits.hlo >first 2>err
+"$run" --platform=cpu --tier=interpret bits.hlo >second 2>err
+cmp -s first second && [ ! -s err ] || { echo "FAIL: interpreted kernels from the cache"; failures=$((failures + 1)); }
 rm -r cache
 "$run" --platform=cpu --tier=compile --no-cache kernel.hlo >out 2>err
 [ ! -e cache ] || { echo "FAIL: --no-cache"; failures=$((failures + 1)); }

@@ -49,6 +49,15 @@ TEST(KernelIr, TextIsReadAsItIsWritten) {
   EXPECT_EQ(ToString(*again), text);
 }
 
+TEST(KernelIr, TextHasBitcasts) {
+  constexpr llvm::StringLiteral kText =
+      "kernel k(b0: f32[8], out b1: u32[8]) {\n  for i0 in 8 {\n    %0 = load b0[i0]\n"
+      "    %1 = bitcast-convert u32 %0\n    store b1[i0], %1\n  }\n}\n";
+  const auto kernel = ParseKernel(kText);
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  EXPECT_EQ(ToString(*kernel), kText);
+}
+
 TEST(KernelIr, ConstantsAreFolded) {
   auto kernel = ParseKernel(R"(kernel k(b0: f32[100], out b1: f32[100]) {
   %0 = constant s32 0xfffffffd

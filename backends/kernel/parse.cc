@@ -266,7 +266,7 @@ class Parser {
     Skip();
     const llvm::StringRef before = rest_;
     const auto kind = ParseOpKind(Word());
-    if (!kind || !Info(*kind).Is(kElementwise)) {
+    if (!kind || !MayCompute(*kind)) {
       rest_ = before;
       return Fail("an elementwise opcode");
     }

@@ -81,8 +81,7 @@ class Verifier {
   Status Verify(const OpStmt& s) {
     HLO_CHECK_OK(Use(s.operands));
     const OpInfo& info = Info(s.kind);
-    const bool per_element = info.Is(kElementwise) || s.kind == OpKind::BitcastConvert;
-    if (!per_element) return Fail("%{0}: {1} is not elementwise", s.result, info.text);
+    if (!MayCompute(s.kind)) return Fail("%{0}: {1} is not elementwise", s.result, info.text);
     if (s.kind == OpKind::Compare && s.attrs.GetIf<CompareAttrs>() == nullptr)
       return Fail("%{0}: compare has no direction", s.result);
     return DefineAs(s.result, s.type);
@@ -152,6 +151,8 @@ class Verifier {
 };
 
 }  // namespace
+
+bool MayCompute(OpKind kind) { return Info(kind).Is(kElementwise) || kind == OpKind::BitcastConvert; }
 
 Status VerifyKernel(const Kernel& kernel) { return Verifier(kernel).Run(); }
 
