@@ -69,6 +69,25 @@ void MatchCalled(DiffMatching& m, DiffId cr) {
     m.MatchComputations(cl, cr, m.SameClass(cl, cr) ? MatchedBy::Fingerprint : MatchedBy::Operands);
 }
 
+/// Much of the same contents, as far as instructions are matched already.
+static void MatchBySharedContent(DiffMatching& m, llvm::ArrayRef<DiffId> right_free) {
+  for (const DiffId cr : right_free) {
+    if (m.ComputationToLeft(cr) != kNoDiffId) continue;
+    llvm::SmallVector<std::pair<DiffId, Vote>, 4> votes;
+    for (const DiffId r : m.right.TopologicalOrder(cr)) {
+      if (m.ToLeft(r) == kNoDiffId) continue;
+      const DiffId cl = m.left.ComputationOf(m.ToLeft(r));
+      if (m.ComputationToRight(cl) == kNoDiffId && UseOf(m.left, cl) == UseOf(m.right, cr))
+        AddVote(votes, cl, false);
+    }
+    const DiffId cl = Winner(votes);
+    if (cl == kNoDiffId) continue;
+    const int64_t shared = llvm::find_if(votes, [&](const auto& v) { return v.first == cl; })->second.count;
+    if (2 * shared >= std::min(m.left.count(cl), m.right.count(cr)))
+      m.MatchComputations(cl, cr, MatchedBy::Similarity);
+  }
+}
+
 void MatchByContent(DiffMatching& m, bool copies_too) {
   std::vector<DiffId> left_free, right_free;
   for (DiffId c = 0; c < m.left.computation_count(); ++c)
@@ -86,22 +105,7 @@ void MatchByContent(DiffMatching& m, bool copies_too) {
     m.MatchComputations(found->second.back(), cr, MatchedBy::Fingerprint);
     found->second.pop_back();
   }
-  // Much of the same contents, as far as instructions are matched already.
-  for (const DiffId cr : right_free) {
-    if (m.ComputationToLeft(cr) != kNoDiffId) continue;
-    llvm::SmallVector<std::pair<DiffId, Vote>, 4> votes;
-    for (const DiffId r : m.right.TopologicalOrder(cr)) {
-      if (m.ToLeft(r) == kNoDiffId) continue;
-      const DiffId cl = m.left.ComputationOf(m.ToLeft(r));
-      if (m.ComputationToRight(cl) == kNoDiffId && UseOf(m.left, cl) == UseOf(m.right, cr))
-        AddVote(votes, cl, false);
-    }
-    const DiffId cl = Winner(votes);
-    if (cl == kNoDiffId) continue;
-    const int64_t shared = llvm::find_if(votes, [&](const auto& v) { return v.first == cl; })->second.count;
-    if (2 * shared >= std::min(m.left.count(cl), m.right.count(cr)))
-      m.MatchComputations(cl, cr, MatchedBy::Similarity);
-  }
+  MatchBySharedContent(m, right_free);
   // The same use, shape and name, or the only ones of that use and shape.
   llvm::StringMap<std::vector<DiffId>> by_use;
   const auto key = [](const DiffGraph& graph, DiffId c) {

@@ -131,8 +131,9 @@ void HashMatcher::PropagateToUsers(DiffId l, DiffId r, bool strict) {
 
 void HashMatcher::Propagate(bool strict) {
   // First come, first served: where values are alike, those of earlier users get the earlier ones.
-  for (size_t i = 0; i < work_.size(); ++i) {
-    const DiffId l = work_[i];
+  size_t next = 0;
+  while (next < work_.size()) {
+    const DiffId l = work_[next++];
     const DiffId r = m_.ToRight(l);
     PropagateToOperands(l, r, strict);
     PropagateToUsers(l, r, strict);
