@@ -64,9 +64,21 @@ constexpr OptionRow kReportRows[] = {
                                                          "show unchanged instructions that have a new name"),
     Option<&D::exit_code>("exit-code", "", "on", "exit 1 if the modules differ"),
 };
+constexpr OptionRow kBesidesRows[] = {
+    Option<&D::cost>("cost", "", "off", "append the change of FLOPs, bytes, planned memory and kernels"),
+    Option<&D::verify_equivalence>("verify-equivalence", "", "off",
+                                   "if graphs differ, run both on the same fake data and append the verdict"),
+    Option<&D::accept_equivalent>("accept-equivalent", "", "off",
+                                  "with --verify-equivalence: exit 0 if the results agree"),
+    Option<&D::series>("series", "DIR", "", "compare the consecutive dumps of a dump directory"),
+    Option<&D::find>("find", "EXPR", "",
+                     "with --series: where an opcode, a name (RE) or opcode=RE,shape=RE,name=RE appears or "
+                     "disappears"),
+};
 constexpr OptionRow kOutputRows[] = {
     Option<&D::output>("output", "FILE", "-", "main output; `-` is standard output").Letter('o'),
-    Option<&D::output_format>("output-format", "FORMAT", "extension of -o, else text", "text, summary, json")
+    Option<&D::output_format>("output-format", "FORMAT", "extension of -o, else text",
+                              "text, summary, side-by-side, json, dot, html")
         .Letter('T'),
     Option<&D::text_output>("text-output", "FILE", "", "also write text there").Advanced(),
     Option<&D::html_output>("html-output", "FILE", "", "also write html there").Advanced(),
@@ -109,13 +121,18 @@ constexpr llvm::StringRef kExamples[] = {
     "hlo-diff before.hlo after.hlo",
     "hlo-diff --ignore=layout,sharding --only=added,removed before.hlo after.hlo",
     "hlo-diff --inline=all --output-format=summary fused_one_way.hlo fused_another_way.hlo",
+    "hlo-diff --cost -o diff.html before.hlo after.hlo",
+    "hlo-diff --series /tmp/dump --find=opcode=fusion",
 };
 
 }  // namespace
 
-const ToolInfo kHloDiff = {
-    "hlo-diff", "shows what differs between two HLO modules as graphs", "[options] OLD NEW", kAliases, {},
-    kExamples};
+const ToolInfo kHloDiff = {"hlo-diff",
+                           "shows what differs between two HLO modules as graphs",
+                           "[options] OLD NEW | [options] --series DIR [--module NAME]",
+                           kAliases,
+                           {},
+                           kExamples};
 
 Status ParseIgnored(const OptionUse& use, uint32_t& ignored, bool ignore) {
   NameList words;
@@ -134,6 +151,7 @@ Status ParseIgnored(const OptionUse& use, uint32_t& ignored, bool ignore) {
 std::vector<OptionGroup> DiffGroups(HloDiffOptions& options) {
   return {{"Comparison", kComparisonRows, &options},
           {"Report", kReportRows, &options},
+          {"Beyond one comparison", kBesidesRows, &options},
           {"XLA's inputs", kInputRows, &options, /*advanced=*/true},
           {"Output", kOutputRows, &options}};
 }

@@ -21,6 +21,10 @@ struct HloDiffOptions : CommonOptions {
   bool filter_exit = false;
   bool exit_code = true;
   std::string text_output, html_output;
+  // Dumps of one compilation after the other.
+  std::string series, find;
+  // What is told besides.
+  bool cost = false, verify_equivalence = false, accept_equivalent = false;
   // Inputs as XLA's tool names them.
   std::string first_hlo_text, second_hlo_text, first_hlo_proto, second_hlo_proto, first_hlo_module_proto,
       second_hlo_module_proto, first_hlo_snapshot, second_hlo_snapshot;

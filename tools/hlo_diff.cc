@@ -1,6 +1,12 @@
 // hlo-diff: compares modules as graphs (tools.md §4).
 #include "ir/support/interrupt.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Process.h"
+#include "tools/diff_cost.h"
+#include "tools/diff_equivalence.h"
+#include "tools/diff_inputs.h"
 #include "tools/diff_prepare.h"
+#include "tools/diff_series.h"
 #include "tools/diff_sides.h"
 #include "tools/output_file.h"
 #include "tools/process.h"
@@ -33,6 +39,8 @@ struct DiffOutput {
 /// One pair of modules, told in all outputs. True if they are equal as far as the exit code goes.
 Result<bool> ComparePair(const HloDiffOptions& options, const DiffSides& sides, DiffModulePair& pair,
                          std::vector<DiffOutput>& outputs, DiagnosticSink& sink) {
+  std::optional<std::pair<DiffCost, DiffCost>> cost;
+  if (options.cost) cost = {CountCost(*pair.left, sink), CountCost(*pair.right, sink)};
   InlineForDiff(*pair.left, options.inlined);
   InlineForDiff(*pair.right, options.inlined);
   if (options.mode != DiffMode::Semantic)
@@ -44,14 +52,26 @@ Result<bool> ComparePair(const HloDiffOptions& options, const DiffSides& sides, 
   if (Interrupted()) return Error(InterruptedError());
   if (auto remark = EffortRemark(diff)) sink.Report(std::move(*remark));
   HideEntries(options, diff);
+  std::optional<DiffEquivalence> equivalence;
+  if (options.verify_equivalence && !diff.Equal()) {
+    HLO_TRY(equivalence, CheckEquivalence(*pair.left, *pair.right, sink));
+  }
   for (DiffOutput& output : outputs) {
+    llvm::raw_ostream& os = output.file.stream();
     DiffReportOptions report = options.report;
-    report.color = UseColor(options.color, output.file.stream());
+    report.color = UseColor(options.color, os);
+    if (const unsigned columns = os.is_displayed() ? llvm::sys::Process::StandardOutColumns() : 0;
+        columns > 0)
+      report.width = static_cast<int>(columns);
     HLO_CHECK_OK(
-        output.format->write(output.file.stream(), {diff, sides.left_file, sides.right_file, report}));
+        output.format->write(os, {diff, sides.left_file, sides.right_file, report, cost, equivalence}));
+    if (output.format->lines && cost) WriteDiffCost(os, cost->first, cost->second);
+    if (output.format->lines && equivalence) WriteEquivalence(os, *equivalence);
     HLO_CHECK_OK(output.file.Check());
   }
-  return CountsAsEqual(options, diff) && !pair.only_left && !pair.only_right;
+  const bool accepted =
+      options.accept_equivalent && equivalence && equivalence->verdict == DiffVerdict::Equal;
+  return (CountsAsEqual(options, diff) || accepted) && !pair.only_left && !pair.only_right;
 }
 
 /// The main output, and those that --text_output and --html_output name.
@@ -66,33 +86,105 @@ Result<std::vector<DiffOutput>> OpenOutputs(const HloDiffOptions& options, llvm:
   };
   HLO_CHECK_OK(open(format, options.output));
   if (!options.text_output.empty()) HLO_CHECK_OK(open(FindDiffFormat("text"), options.text_output));
-  if (!options.html_output.empty()) {
-    const DiffFormatInfo* html = FindDiffFormat("html");
-    if (html == nullptr)
-      return Error("unavailable-feature", {}, "option '--html_output': html is not available yet");
-    HLO_CHECK_OK(open(html, options.html_output));
-  }
+  if (!options.html_output.empty()) HLO_CHECK_OK(open(FindDiffFormat("html"), options.html_output));
   return outputs;
+}
+
+/// All pairs of two inputs. True if they are equal.
+Result<bool> CompareSides(const HloDiffOptions& options, DiffSides& sides, std::vector<DiffOutput>& outputs,
+                          DiagnosticSink& sink) {
+  bool equal = true;
+  for (DiffModulePair& pair : sides.pairs) {
+    sink.BeginModule(pair.right->name());
+    HLO_TRY(const bool same, ComparePair(options, sides, pair, outputs, sink));
+    equal &= same;
+    LeaveToProcessEnd(std::move(pair.left));
+    LeaveToProcessEnd(std::move(pair.right));
+  }
+  return equal;
+}
+
+/// The modules of two dump directories; those without counterpart are differences.
+Result<bool> CompareDirectories(const HloDiffOptions& options, llvm::ArrayRef<std::string> directories,
+                                std::vector<DiffOutput>& outputs, DiagnosticSink& sink) {
+  HLO_TRY(const std::vector<DiffPair> pairs, PairDumps(directories[0], directories[1], options));
+  const int64_t unpaired =
+      llvm::count_if(pairs, [](const DiffPair& p) { return p.left.empty() || p.right.empty(); });
+  const int64_t paired = static_cast<int64_t>(pairs.size()) - unpaired;
+  if (outputs.front().format->single && paired > 1)
+    return Error(
+        "usage-option", {},
+        "a file of this form holds one comparison, found {0} pairs of modules; --module and --stage-in "
+        "choose",
+        paired);
+  HloDiffOptions reading = options;
+  reading.module.clear();  // PairDumps() has chosen
+  int64_t equal = 0, different = 0;
+  for (const DiffPair& pair : pairs) {
+    if (Interrupted()) return Error(InterruptedError());
+    if (pair.left.empty() || pair.right.empty()) {
+      Diagnostic warning = MakeError("diff-unpaired", {}, "module '{0}' has no counterpart in '{1}'",
+                                     pair.module, directories[pair.left.empty() ? 0 : 1]);
+      warning.severity = Severity::Warning;
+      warning.file = pair.left.empty() ? pair.right : pair.left;
+      sink.Report(std::move(warning));
+      continue;
+    }
+    HLO_TRY(auto sides, ReadSides(reading, {pair.left, pair.right}, {}, sink));
+    if (!sides) continue;  // reported
+    HLO_TRY(const bool same, CompareSides(reading, *sides, outputs, sink));
+    ++(same ? equal : different);
+  }
+  if (outputs.front().format->lines && pairs.size() > 1)
+    outputs.front().file.stream() << pairs.size() << " modules: " << equal << " equal, " << different
+                                  << " different, " << unpaired << " without counterpart\n";
+  return different + unpaired == 0;
+}
+
+/// What --series asks for.
+Status CompareSeries(const HloDiffOptions& options, llvm::ArrayRef<std::string> files,
+                     const DiffFormatInfo& format, DiagnosticSink& sink, llvm::raw_ostream& out) {
+  if (!files.empty())
+    return Error("usage-option", {}, "option '--series': found {0} more inputs, expected none", files.size());
+  const bool json = format.word == "json";
+  if (!json && format.word != "text" && format.word != "summary")
+    return Error("usage-option", {}, "option '--series': format {0} is not for series, expected text or json",
+                 format.word);
+  HLO_TRY(OutputFile file, OutputFile::Open(options.output, out));
+  HLO_CHECK_OK(DiffSeries(options, options.series, json, sink, file.stream()));
+  return file.Commit();
+}
+
+/// Combinations of options that make no sense.
+Status CheckOptions(const HloDiffOptions& options, const DiffFormatInfo& format) {
+  if (options.mode != DiffMode::Semantic && (format.word != "text" || !options.html_output.empty()))
+    return Error("usage-option", {}, "option '--mode': lines are compared as text, not as {0}", format.word);
+  if (options.series.empty() && !options.find.empty())
+    return Error("usage-option", {}, "option '--find' asks about the dumps of --series");
+  if (options.accept_equivalent && !options.verify_equivalence)
+    return Error("usage-option", {}, "option '--accept-equivalent' needs --verify-equivalence");
+  return {};
 }
 
 Status Compare(const HloDiffOptions& options, llvm::ArrayRef<std::string> files, llvm::StringRef stdin_text,
                DiagnosticSink& sink, llvm::raw_ostream& out) {
   HLO_TRY(const DiffFormatInfo* format, FindFormat(options));
-  if (options.mode != DiffMode::Semantic && (format->word != "text" || !options.html_output.empty()))
-    return Error("usage-option", {}, "option '--mode': lines are compared as text, not as {0}", format->word);
-  HLO_TRY(auto sides, ReadSides(options, files, stdin_text, sink));
-  if (!sides) return {};
-  if (sides->pairs.size() > 1 && format->single)
-    return Error("usage-option", {}, "a file of this form holds one comparison; --module chooses one");
-  HLO_TRY(auto outputs, OpenOutputs(options, sides->inputs, out));
-  bool equal = true;
-  for (DiffModulePair& pair : sides->pairs) {
-    sink.BeginModule(pair.right->name());
-    HLO_TRY(const bool same, ComparePair(options, *sides, pair, outputs, sink));
-    equal &= same;
-    LeaveToProcessEnd(std::move(pair.left));
-    LeaveToProcessEnd(std::move(pair.right));
+  HLO_CHECK_OK(CheckOptions(options, *format));
+  if (!options.series.empty()) return CompareSeries(options, files, *format, sink, out);
+  const auto directories = llvm::count_if(
+      files, [](const std::string& path) { return path != "-" && llvm::sys::fs::is_directory(path); });
+  if (directories == 1 && files.size() == 2)
+    return Error("usage-option", {}, "found a directory and a file, expected two of either kind");
+  std::optional<DiffSides> sides;
+  if (directories != 2) {
+    HLO_TRY(sides, ReadSides(options, files, stdin_text, sink));
+    if (!sides) return {};
+    if (sides->pairs.size() > 1 && format->single)
+      return Error("usage-option", {}, "a file of this form holds one comparison; --module chooses one");
   }
+  HLO_TRY(auto outputs, OpenOutputs(options, sides ? llvm::ArrayRef(sides->inputs) : files, out));
+  HLO_TRY(const bool equal, sides ? CompareSides(options, *sides, outputs, sink)
+                                  : CompareDirectories(options, files, outputs, sink));
   for (DiffOutput& output : outputs) HLO_CHECK_OK(output.file.Commit());
   if (!equal && options.exit_code) sink.Raise(kNegative);
   return {};

@@ -5,18 +5,22 @@
 
 namespace hlo {
 
-Status PrepareStage(Module& module, OptStage stage, const OptOptions& options, DiagnosticSink& sink) {
-  const bool schedules = stage == OptStage::Scheduled || stage == OptStage::Buffers;
+Status MakeSchedule(Module& module, VerifyMode verify, DiagnosticSink& sink) {
   // A schedule is the last word on order and copies.
-  if (!schedules || module.config.is_scheduled) return {};
+  if (module.config.is_scheduled) return {};
   HLO_TRY(const auto pipeline, ParsePipeline("copy-insertion,hlo-memory-scheduler"));
   RewriteControls controls;
   controls.report = [&](Diagnostic d) { sink.Report(std::move(d)); };
   PassManager manager(controls, {});
-  VerifyObserver verifier(manager, options.common.verify);
+  VerifyObserver verifier(manager, verify);
   manager.AddObserver(verifier);
   HLO_CHECK_OK(manager.Run(module, pipeline));
   return {};
+}
+
+Status PrepareStage(Module& module, OptStage stage, const OptOptions& options, DiagnosticSink& sink) {
+  const bool schedules = stage == OptStage::Scheduled || stage == OptStage::Buffers;
+  return schedules ? MakeSchedule(module, options.common.verify, sink) : Status();
 }
 
 Status PrintBuffers(llvm::raw_ostream& os, const Module& module, bool json, unsigned indent) {

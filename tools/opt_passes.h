@@ -47,6 +47,9 @@ class PassRunner {
   int64_t modules_ = 0;
 };
 
+/// Copy insertion and a schedule for a module that has none; verified as wanted.
+Status MakeSchedule(Module& module, VerifyMode verify, DiagnosticSink& sink);
+
 /// Does what a stage needs after all passes: copies and a schedule where the module has none yet.
 Status PrepareStage(Module& module, OptStage stage, const OptOptions& options, DiagnosticSink& sink);
 

@@ -27,13 +27,13 @@ bool TakeDevice(StringRef& name, std::optional<int64_t>& replica, std::optional<
   return true;
 }
 
-const Literal& At(const Literal& value, const ShapeIndex& index) {
+}  // namespace
+
+const Literal& PartAt(const Literal& value, const ShapeIndex& index) {
   const Literal* at = &value;
   for (const int64_t i : index) at = &at->element(i);
   return *at;
 }
-
-}  // namespace
 
 std::vector<OutputLeaf> OutputLeaves(const Module& module) {
   std::vector<OutputLeaf> leaves;
@@ -179,7 +179,7 @@ Result<std::optional<Literal>> ExpectedSource::For(size_t leaf, int64_t device) 
     if ((entry.replica && *entry.replica != r) || (entry.partition && *entry.partition != p)) continue;
     const std::string what = leaves_[leaf].Label() + ": result";
     if (!entry.part.empty()) {
-      const Literal& part = At(std::get<Literal>(entry.value->what), entry.part);
+      const Literal& part = PartAt(std::get<Literal>(entry.value->what), entry.part);
       Value value;
       value.file = entry.value->file;
       value.what = part;

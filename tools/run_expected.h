@@ -17,6 +17,8 @@ struct OutputLeaf {
   [[nodiscard]] std::string Label() const { return index.empty() ? "output" : "output " + ToString(index); }
 };
 std::vector<OutputLeaf> OutputLeaves(const Module& module);
+/// The part of a value at an index.
+const Literal& PartAt(const Literal& value, const ShapeIndex& index);
 
 /// Expected values by output and device.
 class ExpectedSource {

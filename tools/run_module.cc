@@ -23,12 +23,6 @@ int64_t Nanoseconds(Clock::duration d) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count();
 }
 
-const Literal& At(const Literal& value, const ShapeIndex& index) {
-  const Literal* at = &value;
-  for (const int64_t i : index) at = &at->element(i);
-  return *at;
-}
-
 int64_t LiteralBytes(const Literal& value) {
   int64_t bytes = static_cast<int64_t>(value.byte_size());
   for (const Literal& element : value.elements()) bytes += LiteralBytes(element);
@@ -357,7 +351,7 @@ void ModuleRunner::Print(llvm::ArrayRef<Literal> results, bool heading) {
                          .str()
                    : "";
     for (const OutputLeaf& leaf : leaves_)
-      PrintOutput(text_, device + leaf.Label(), At(results[static_cast<size_t>(d)], leaf.index),
+      PrintOutput(text_, device + leaf.Label(), PartAt(results[static_cast<size_t>(d)], leaf.index),
                   options_.print);
     if (leaves_.empty())
       text_ << device << "output " << ToString(module_.entry()->root()->shape(), /*with_layout=*/false)
@@ -381,7 +375,7 @@ Status ModuleRunner::CompareWith(
                                 d % output_devices_.partitions)
                       .str() +
                   c.label;
-      c.actual = At(results[static_cast<size_t>(d)], leaves_[i].index);
+      c.actual = PartAt(results[static_cast<size_t>(d)], leaves_[i].index);
       c.expected = std::move(*value);
       for (int64_t k = 0; k < c.actual.shape().rank(); ++k)
         if (c.actual.DynamicSize(k) != c.expected.DynamicSize(k))
@@ -418,7 +412,7 @@ Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Argum
     HLO_CHECK_OK(CompareWith(
         "reference", results,
         [&](size_t leaf, int64_t d) -> Result<std::optional<Literal>> {
-          return std::optional(At(expected[static_cast<size_t>(d)], leaves_[leaf].index));
+          return std::optional(PartAt(expected[static_cast<size_t>(d)], leaves_[leaf].index));
         },
         comparisons));
   }
@@ -446,7 +440,7 @@ Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
     for (const Literal& value : result.results) result_.result_bytes += LiteralBytes(value);
     if (!options_.result_json.empty())
       for (const OutputLeaf& leaf : leaves_) {
-        const Literal& value = At(result.results.front(), leaf.index);
+        const Literal& value = PartAt(result.results.front(), leaf.index);
         result_.outputs.push_back({leaf.index, leaf.shape, Summarize(value)});
       }
     HLO_CHECK_OK(WriteOutputs(result.results));

@@ -217,12 +217,12 @@ EDITS = [swap_operands, change_attribute, change_constant, exchange_opcode, dele
 
 
 def random_edit(module, rng, edits=None, tries=200):
-    """A copy with one edit, or None where none of the kinds fits anywhere."""
+    """A copy with one edit of one of the kinds, or None where it fits nowhere."""
+    edit = rng.choice(edits or EDITS)
+    copy = module.copy()
     for _ in range(tries):
-        edit = rng.choice(edits or EDITS)
-        copy = module.copy()
         c = rng.choices(copy.computations, [len(x.instructions) for x in copy.computations])[0]
-        fitting = c.instructions if edit is not change_constant else [i for i in c.instructions if i.opcode == 'constant']
+        fitting = [i for i in c.instructions if edit is not change_constant or i.opcode == 'constant']
         done = fitting and edit(copy, c, rng.choice(fitting), rng)
         if done:
             return done

@@ -1,6 +1,8 @@
 // --output-format=json: `hlo.diff/1` (tools.md §4.3).
-#include "llvm/Support/JSON.h"
+#include <cmath>
+
 #include "ir/support/line_table.h"
+#include "llvm/Support/JSON.h"
 #include "tools/diff/report.h"
 
 namespace hlo {
@@ -41,10 +43,47 @@ class DiffJson {
             json_.attribute("match", ToString(match.matched_by));
           });
       });
+      if (report_.cost) WriteCosts(*report_.cost);
+      if (report_.equivalence) WriteEquivalence(*report_.equivalence);
     });
   }
 
  private:
+  void WriteCosts(const std::pair<DiffCost, DiffCost>& cost) {
+    json_.attributeObject("cost", [&] {
+      for (const auto& [side, c] : {std::pair("left", &cost.first), std::pair("right", &cost.second)})
+        json_.attributeObject(side, [&, own = c] {
+          json_.attribute("flops", own->flops);
+          json_.attribute("transcendentals", own->transcendentals);
+          json_.attribute("accessed_bytes", static_cast<int64_t>(own->bytes));
+          if (own->memory_bytes >= 0) json_.attribute("memory_bytes", own->memory_bytes);
+          json_.attribute("kernels", own->kernels);
+        });
+    });
+  }
+
+  void WriteEquivalence(const DiffEquivalence& e) {
+    json_.attributeObject("equivalence", [&] {
+      json_.attribute("verdict", ToString(e.verdict));
+      if (e.verdict == DiffVerdict::NotRun) {
+        json_.attribute("reason", Utf8(e.reason));
+        return;
+      }
+      json_.attribute("seed", static_cast<int64_t>(e.seed));
+      json_.attribute("outputs", e.outputs);
+      WriteNumber("max_abs", e.max_abs);
+      WriteNumber("max_rel", e.max_rel);
+    });
+  }
+
+  /// NaN and infinities are strings.
+  void WriteNumber(StringRef key, double value) {
+    if (std::isfinite(value))
+      json_.attribute(key, value);
+    else
+      json_.attribute(key, std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+  }
+
   void WriteModule(const Module& module, StringRef file) {
     json_.attribute("file", Utf8(file));
     json_.attribute("module", Utf8(module.name()));

@@ -1,5 +1,6 @@
 // How a comparison is told: what the writers of all formats share.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "ir/support/result.h"
@@ -16,7 +17,26 @@ struct DiffReportOptions {
   bool group = true;         // changes that repeat are told once
   bool show_renames = false;
   bool color = false;
+  int width = 100;  // of lines, in characters, for side-by-side
   int64_t json_indent = 0;
+};
+
+/// What --cost tells of one module; -1: unknown.
+struct DiffCost {
+  double flops = 0, transcendentals = 0, bytes = 0;
+  int64_t memory_bytes = -1, kernels = 0;
+};
+
+/// What --verify-equivalence found.
+enum class DiffVerdict : uint8_t { NotRun, Equal, Different };
+llvm::StringRef ToString(DiffVerdict verdict);
+struct DiffEquivalence {
+  DiffVerdict verdict = DiffVerdict::NotRun;
+  std::string reason;               // why it was not run
+  uint64_t seed = 0;                // of the arguments
+  int64_t outputs = 0;              // arrays that were compared
+  double max_abs = 0, max_rel = 0;  // largest errors in any of them
+  std::string details;              // lines about outputs that differ
 };
 
 /// What a writer gets; everything in it outlives the call.
@@ -24,6 +44,8 @@ struct DiffReport {
   const ModuleDiff& diff;
   std::string left_file, right_file;  // as diagnostics name them
   DiffReportOptions options;
+  std::optional<std::pair<DiffCost, DiffCost>> cost = {};  // left, right
+  std::optional<DiffEquivalence> equivalence = {};
 };
 
 /// A form of the report. Writers read `report`, write to `os` and keep nothing.
@@ -31,6 +53,7 @@ struct DiffFormatInfo {
   llvm::StringRef word;       // of --output-format
   llvm::StringRef extension;  // of files that -o names, without a dot; empty: none
   bool single;                // a document: one comparison per file
+  bool lines;                 // text for people: verdicts and costs are appended
   Status (*write)(llvm::raw_ostream& os, const DiffReport& report);
 };
 /// The first is the default.
@@ -42,6 +65,9 @@ const DiffFormatInfo* FindDiffFormat(llvm::StringRef word);
 Status WriteDiffText(llvm::raw_ostream& os, const DiffReport& report);
 Status WriteDiffSummary(llvm::raw_ostream& os, const DiffReport& report);
 Status WriteDiffJson(llvm::raw_ostream& os, const DiffReport& report);
+Status WriteDiffSideBySide(llvm::raw_ostream& os, const DiffReport& report);
+Status WriteDiffDot(llvm::raw_ostream& os, const DiffReport& report);
+Status WriteDiffHtml(llvm::raw_ostream& os, const DiffReport& report);
 
 /// `a.hlo -> b.hlo: 391 vs 363 instructions; 301 unchanged, …` without line end: what text and summary
 /// begin with.

@@ -1,0 +1,17 @@
+// Whether two modules compute the same, as far as one run on made-up data shows (hlo-diff
+// --verify-equivalence).
+#pragma once
+#include "tools/diff/report.h"
+#include "tools/sink.h"
+
+namespace hlo {
+
+/// Runs both modules on the cpu platform, on the arguments that hlo-run would make up for the left one
+/// (--fake=random, --seed=0), and compares all outputs within hlo-run's tolerances. Modules that cannot be
+/// run, or not on the same arguments, give DiffVerdict::NotRun with the reason; errors: interrupted.
+Result<DiffEquivalence> CheckEquivalence(const Module& left, const Module& right, DiagnosticSink& sink);
+
+/// The verdict as lines: `equivalence: …`.
+void WriteEquivalence(llvm::raw_ostream& os, const DiffEquivalence& equivalence);
+
+}  // namespace hlo

@@ -1,0 +1,84 @@
+#include "tools/diff_inputs.h"
+
+#include <map>
+
+#include "llvm/ADT/StringSet.h"
+
+namespace hlo {
+namespace {
+
+/// One dump that --stage-in selects, and what it has in common with its counterpart.
+struct SelectedDump {
+  using Key = std::tuple<std::string, size_t, DumpStage, std::string, size_t>;
+  Key key;
+  std::string path;
+};
+
+Result<std::vector<SelectedDump>> SelectDumps(llvm::StringRef directory, const CommonOptions& options) {
+  HLO_TRY(const std::vector<DumpFile> files, ReadDumpDirectory(directory));
+  HLO_TRY(const std::vector<std::string> paths, ListDumps(directory, options.stage_in));
+  const llvm::StringSet<> wanted = [&] {
+    llvm::StringSet<> set;
+    for (const std::string& path : paths) set.insert(path);
+    return set;
+  }();
+  std::vector<SelectedDump> selected;
+  size_t index = 0;
+  for (const DumpSeries& series : GroupDumps(files)) {
+    HLO_TRY(const bool chosen, SelectsDump(options, series.module, index++));
+    if (!chosen) continue;
+    // A pass may run several times.
+    std::map<std::pair<DumpStage, std::string>, size_t> times;
+    for (const DumpFile& file : series.steps) {
+      if (!wanted.contains(file.path)) continue;
+      const std::string step = file.pipeline + "." + file.pass + "." + file.next;
+      selected.push_back(
+          {{series.module, series.occurrence, file.stage, step, times[{file.stage, step}]++}, file.path});
+    }
+  }
+  return selected;
+}
+
+}  // namespace
+
+Result<bool> SelectsDump(const CommonOptions& options, llvm::StringRef module, size_t index) {
+  size_t wanted = 0;
+  if (options.module.empty()) return true;
+  if (!llvm::StringRef(options.module).getAsInteger(10, wanted)) return wanted == index;
+  HLO_TRY(const Regex regex, Regex::Compile(options.module));
+  return regex.Matches(module);
+}
+
+Result<std::vector<DiffPair>> PairDumps(llvm::StringRef left, llvm::StringRef right,
+                                        const CommonOptions& options) {
+  HLO_TRY(const std::vector<SelectedDump> old_dumps, SelectDumps(left, options));
+  HLO_TRY(const std::vector<SelectedDump> new_dumps, SelectDumps(right, options));
+  std::map<SelectedDump::Key, std::string> new_paths;
+  for (const SelectedDump& dump : new_dumps) new_paths[dump.key] = dump.path;
+  std::vector<DiffPair> pairs;
+  for (const SelectedDump& dump : old_dumps) {
+    const auto match = new_paths.find(dump.key);
+    pairs.push_back({dump.path, match == new_paths.end() ? "" : match->second, std::get<0>(dump.key)});
+    if (match != new_paths.end()) new_paths.erase(match);
+  }
+  for (const SelectedDump& dump : new_dumps)
+    if (new_paths.contains(dump.key)) pairs.push_back({"", dump.path, std::get<0>(dump.key)});
+  if (pairs.empty() && !options.module.empty())
+    return Error("usage-name", {}, "option '--module': no module matches '{0}'", options.module);
+  return pairs;
+}
+
+Result<std::unique_ptr<Module>> ReadOneModule(const CommonOptions& options, const std::string& file,
+                                              llvm::StringRef stdin_text, DiagnosticSink& sink) {
+  InputReader reader(options, {file}, stdin_text, sink);
+  std::unique_ptr<Module> module;
+  while (auto input = reader.Next()) {
+    if (module) return Error("usage-option", {}, "'{0}' holds several modules, expected one", file);
+    if (!input->module) return nullptr;
+    module = std::move(input->module);
+  }
+  if (!module) return Error("input-empty", {}, "'{0}': no HLO module in input", file);
+  return module;
+}
+
+}  // namespace hlo
