@@ -28,8 +28,10 @@ class DrawingMaker {
  private:
   /// A computation on its own, and those that could not be drawn inside of others.
   void Start(const Computation& c) {
-    for (tops_ = {&c}; next_top_ < tops_.size(); ++next_top_)
-      if (const Computation* top = tops_[next_top_]; !d_.group_of.contains(top))
+    tops_ = {&c};
+    // It grows as computations are added.
+    while (next_top_ < tops_.size())
+      if (const Computation* top = tops_[next_top_++]; !d_.group_of.contains(top))
         Add(*top, {GroupKind::Computation, -1, top, nullptr, "", ""}, 0);
     next_top_ = 0;
   }
