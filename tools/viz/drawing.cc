@@ -19,7 +19,7 @@ class DrawingMaker {
       for (const Computation* c : scope_.computations) Start(*c);
     if (scope_.all_computations)
       for (const Computation* c : d_.module->PrintOrder()) Start(*c);
-    for (size_t i = 0; i < drawn_.size(); ++i) Edges(*drawn_[i].first, drawn_[i].second);
+    for (const auto& [computation, order] : drawn_) Edges(*computation, order);
     const Computation& first = *d_.groups.front().computation;
     d_.title = "computation " + first.name().str() + " of module " + d_.module->name().str();
     return std::move(d_);
