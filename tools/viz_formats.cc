@@ -55,12 +55,29 @@ Status WriteHtml(llvm::raw_ostream& os, VizTask& task) {
   return {};
 }
 
-/// The modules of the selection: without one everything.
+/// What a drawing shows: its nodes, the constants and tuple elements written into them, fusions around them.
+llvm::DenseSet<const Instruction*> Shown(const Drawing& drawing) {
+  llvm::DenseSet<const Instruction*> shown;
+  std::vector<const Instruction*> list;
+  const auto add = [&](const Instruction* inst) {
+    if (inst && shown.insert(inst).second) list.push_back(inst);
+  };
+  for (const DrawnNode& node : drawing.nodes) {
+    add(node.instruction);
+    const DrawnGroup& group = drawing.groups[static_cast<size_t>(node.group)];
+    if (group.kind == GroupKind::Fusion) add(group.caller);
+  }
+  for (size_t i = 0; i < list.size(); ++i)
+    for (const Instruction* operand : list[i]->operands())
+      if (drawing.IsWritten(*operand)) add(operand);
+  return shown;
+}
+
+/// The instructions of the selection; without one all of them.
 Status WriteJson(llvm::raw_ostream& os, VizTask& task) {
-  llvm::DenseSet<const Instruction*> kept;
-  if (task.selected.partial || !task.options.computation.empty())
-    for (const DrawnNode& node : task.selected.drawing.nodes) kept.insert(node.instruction);
-  const auto is_kept = [&](const Instruction& inst) { return kept.empty() || kept.contains(&inst); };
+  const bool all = !task.selected.partial && task.options.computation.empty();
+  const auto kept = all ? llvm::DenseSet<const Instruction*>() : Shown(task.selected.drawing);
+  const auto is_kept = [&](const Instruction& inst) { return all || kept.contains(&inst); };
   WriteGraphJson(os, task.module, PrintOptions::ModuleDump(), static_cast<unsigned>(task.options.json_indent),
                  is_kept, "hlo-viz");
   return {};
