@@ -56,7 +56,7 @@ class ReflectorBlocks {
 
   /// c := (H(0) H(1) …) c for so many columns.
   void MultiplyFromLeft(T* c, int stride, int columns) const {
-    const auto products = MakeBuffer<T>(2 * kBlock * Count(columns));
+    const auto products = MakeBuffer<T>(Count(columns) * 2 * kBlock);
     T *first = products.get(), *second = first + kBlock * columns;
     const T one(1), minus_one(-1), zero(0);
     for (int b = blocks_; b-- > 0;) {
