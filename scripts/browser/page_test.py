@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The interactive page (hlo-viz M.hlo -o m.html) in a browser."""
+"""The interactive page (hlo-viz M.hlo -o m.html, hlo-diff --output-format=html) in a browser."""
 import json, os
 import xml.etree.ElementTree
 
@@ -366,6 +366,32 @@ def options_say_how_a_page_opens(pages):
     expect('none' in values and 'type' in values, f'choices: {values}')
     page = open_page(pages, module, options=('--heat=static',))
     expect(page.evaluate('[...document.querySelectorAll("header label")].some(l => l.textContent.startsWith("heat"))'), 'a choice of heats')
+
+
+def diff_page(pages):
+    path = pages.path('nested_diff.html')
+    if not os.path.exists(path):
+        old = pages.model('nested')
+        with open(old, encoding='utf-8') as f:
+            new = f.read().replace('exponential(v)', 'tanh(v)').replace('n = s32[] constant(7)', 'n = s32[] constant(9)')
+        pages.tool('hlo-diff', '--output-format=html', '-o', path, old, pages.write('nested_new.hlo', new), status=1)
+    page = pages.open(path)
+    page.wait_for(f'{PAGE} && {PAGE}.ready')
+    page.settle()
+    return page
+
+
+@case
+def comparisons_have_two_linked_panes(pages):
+    page = diff_page(pages)
+    for side in ('left', 'right'):
+        expect(call(page, 'nodes', side), f'boxes on the {side}')
+        expect(not overlaps(call(page, 'nodes', side)), f'overlap on the {side}')
+    expect(call(page, 'select', 'main::loop', 'right'), 'the loop')
+    page.settle()
+    expect_equal(call(page, 'selected', 'left'), 'main::loop', 'selected on the left')
+    share = png.painted_share(page.screenshot(scale=0.25))
+    expect(share > 0.05, f'painted: {share:.3f}')
 
 
 @case
