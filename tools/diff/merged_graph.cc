@@ -230,9 +230,9 @@ class GraphMerger {
   void MakeEdges() {
     std::map<std::tuple<int32_t, int32_t, bool>, MergedEdge> edges;
     const auto add = [&](const Instruction* value, int32_t to, bool left, bool control) {
-      const int32_t entry = ValueEntry(value);
-      if (entry < 0) return;
-      const int32_t from = graph_.NodeOf(left ? entries_[At(entry)].left : entries_[At(entry)].right);
+      const int32_t i = ValueEntry(value);
+      if (i < 0) return;
+      const int32_t from = graph_.NodeOf(left ? entries_[At(i)].left : entries_[At(i)].right);
       if (from < 0 || from == to) return;
       MergedEdge& edge = edges[{to, from, control}];
       edge.from = from;
@@ -240,9 +240,9 @@ class GraphMerger {
       edge.control = control;
       (left ? edge.in_left : edge.in_right) = true;
     };
-    for (size_t i = 0; i < entries_.size(); ++i)
+    for (const DiffEntry& entry : entries_)
       for (const bool left : {true, false}) {
-        const Instruction* inst = left ? entries_[i].left : entries_[i].right;
+        const Instruction* inst = left ? entry.left : entry.right;
         const int32_t to = inst ? graph_.NodeOf(inst) : -1;
         if (to < 0) continue;
         for (const Instruction* operand : inst->operands()) add(operand, to, left, /*control=*/false);
