@@ -1,5 +1,7 @@
 // The options of hlo-diff (tools.md §4.2).
 #pragma once
+#include <optional>
+
 #include "tools/common_options.h"
 #include "tools/diff/report.h"
 
@@ -16,7 +18,8 @@ struct HloDiffOptions : CommonOptions {
   DiffInline inlined = DiffInline::None;
   std::vector<std::string> map;  // OLD=NEW
   DiffReportOptions report;
-  NameList only;  // words of kinds
+  std::optional<int64_t> max_entries;  // that of the form without it
+  NameList only;                       // words of kinds
   Regex opcode, computation;
   bool filter_exit = false;
   bool exit_code = true;

@@ -59,6 +59,7 @@ Result<bool> ComparePair(const HloDiffOptions& options, const DiffSides& sides, 
   for (DiffOutput& output : outputs) {
     llvm::raw_ostream& os = output.file.stream();
     DiffReportOptions report = options.report;
+    report.max_entries = options.max_entries.value_or(output.format->entries);
     report.color = UseColor(options.color, os);
     if (const unsigned columns = os.is_displayed() ? llvm::sys::Process::StandardOutColumns() : 0;
         columns > 0)

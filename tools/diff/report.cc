@@ -3,13 +3,17 @@
 
 namespace hlo {
 
+static constexpr int64_t kMostEntries = 50;
+// Graphviz lays out a hundred nodes at once, three hundred in minutes.
+static constexpr int64_t kMostDrawn = 20;
+
 static constexpr DiffFormatInfo kFormats[] = {
-    {"text", "txt", /*single=*/false, /*lines=*/true, &WriteDiffText},
-    {"summary", "", /*single=*/false, /*lines=*/true, &WriteDiffSummary},
-    {"side-by-side", "", /*single=*/false, /*lines=*/true, &WriteDiffSideBySide},
-    {"json", "json", /*single=*/false, /*lines=*/false, &WriteDiffJson},
-    {"dot", "dot", /*single=*/true, /*lines=*/false, &WriteDiffDot},
-    {"html", "html", /*single=*/true, /*lines=*/false, &WriteDiffHtml},
+    {"text", "txt", /*single=*/false, /*lines=*/true, kMostEntries, &WriteDiffText},
+    {"summary", "", /*single=*/false, /*lines=*/true, kMostEntries, &WriteDiffSummary},
+    {"side-by-side", "", /*single=*/false, /*lines=*/true, kMostEntries, &WriteDiffSideBySide},
+    {"json", "json", /*single=*/false, /*lines=*/false, kMostEntries, &WriteDiffJson},
+    {"dot", "dot", /*single=*/true, /*lines=*/false, kMostDrawn, &WriteDiffDot},
+    {"html", "html", /*single=*/true, /*lines=*/false, kMostEntries, &WriteDiffHtml},
 };
 
 llvm::StringRef ToString(DiffVerdict verdict) {

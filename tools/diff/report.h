@@ -54,6 +54,7 @@ struct DiffFormatInfo {
   llvm::StringRef extension;  // of files that -o names, without a dot; empty: none
   bool single;                // a document: one comparison per file
   bool lines;                 // text for people: verdicts and costs are appended
+  int64_t entries;            // shown per kind unless --max-entries says otherwise
   Status (*write)(llvm::raw_ostream& os, const DiffReport& report);
 };
 /// The first is the default.
