@@ -15,6 +15,10 @@ struct SafeRange {
   int64_t dividend_low, dividend_high, divisor_low, divisor_high;
 };
 constexpr SafeRange kSafe32{-100, 100, -24, 24}, kSafe64{-960, 960, -50, 50};
+/// Where reciprocal and quotient are normal; what overflows does so as the quotient would.
+constexpr SafeRange kSafeBf16{-95, 129, -126, 31};
+/// Bits one of which is set in what is as large as that dividend_low, be it infinite or NaN.
+constexpr int64_t kFromDividendLow = 0x70000000;
 
 /// Whether the magnitude of x lies in [2^low, 2^high).
 Value* IsWithin(Math& m, Value* x, int64_t low, int64_t high) {
@@ -65,22 +69,27 @@ Value* CallDivideThrough64(llvm::IRBuilderBase& b, Value* x, Value* y) {
 
 }  // namespace
 
-Value* DivideByInvariant(llvm::IRBuilderBase& b, Value* x, Value* divisor) {
+Value* DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, Value* x, Value* divisor) {
   Math m(b, x->getType());
   Math scalar(b, divisor->getType());
-  const SafeRange& safe = m.f64() ? kSafe64 : kSafe32;
+  const bool bf16 = type == ElementType::BF16;
+  const SafeRange& safe = m.f64() ? kSafe64 : bf16 ? kSafeBf16 : kSafe32;
   const unsigned width = llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements();
   // With the reciprocal rounded to nearest, and a quotient that is off by no more than a unit in the last
   // place, one correction by the exact remainder rounds correctly (Markstein). For f32 the first quotient is
-  // good enough: all pairs were looked at whose quotients are so near a tie that it could matter.
+  // good enough: all pairs were looked at whose quotients are so near a tie that it could matter. Quotients
+  // of numbers of 8 bits are no nearer to the middle of two such numbers than 2^-17 of themselves, and never
+  // there: its 9 bits times 8 are more than 8. They need no correction.
   Value* y = b.CreateVectorSplat(width, divisor);
   Value* reciprocal = b.CreateVectorSplat(width, scalar.Div(scalar.C(1), divisor));
   Value* quotient = m.Mul(x, reciprocal);
-  for (int i = 0; i < (m.f64() ? 2 : 1); ++i)
+  for (int i = 0; i < (m.f64() ? 2 : bf16 ? 0 : 1); ++i)
     quotient = m.Fma(m.Fma(m.Neg(quotient), y, x), reciprocal, quotient);
-  // +0 is as good as what lies in the range: sums and maxima leave it in many lanes.
-  Value* good =
-      b.CreateOr(IsWithin(m, x, safe.dividend_low, safe.dividend_high), b.CreateICmpEQ(m.Bits(x), m.I(0)));
+  // 0 is as good as what lies in the range: sums and maxima leave it in many lanes.
+  Value* good = bf16 ? b.CreateOr(b.CreateICmpNE(b.CreateAnd(m.Bits(x), m.I(kFromDividendLow)), m.I(0)),
+                                  b.CreateICmpEQ(b.CreateAnd(m.Bits(x), m.I(INT32_MAX)), m.I(0)))
+                     : b.CreateOr(IsWithin(m, x, safe.dividend_low, safe.dividend_high),
+                                  b.CreateICmpEQ(m.Bits(x), m.I(0)));
   Value* usual =
       b.CreateAnd(IsWithin(scalar, divisor, safe.divisor_low, safe.divisor_high), b.CreateAndReduce(good));
   llvm::BasicBlock* from = b.GetInsertBlock();

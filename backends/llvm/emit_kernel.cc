@@ -138,8 +138,8 @@ Status KernelEmitter::Emit(const OpStmt& stmt) {
     vector |= At(operand).IsVector();
   }
   if (DividesByInvariant(stmt)) {
-    At(stmt.result) =
-        FromCompute(b_, stmt.type, DivideByInvariant(b_, operands[0].compute, operands[1].compute));
+    At(stmt.result) = FromCompute(b_, stmt.type,
+                                  DivideByInvariant(b_, stmt.type, operands[0].compute, operands[1].compute));
     return {};
   }
   if (vector)

@@ -126,6 +126,7 @@ class KernelEmitter {
 };
 
 /// x / divisor, a float vector by one number, to the last bit what division instructions give.
-llvm::Value* DivideByInvariant(llvm::IRBuilderBase& b, llvm::Value* x, llvm::Value* divisor);
+llvm::Value* DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, llvm::Value* x,
+                               llvm::Value* divisor);
 
 }  // namespace hlo::codegen
