@@ -26,8 +26,8 @@ class DotWriter {
 
   void Write() {
     os_ << "digraph " << DotQuoted(d_.module->name()) << " {\n"
-        << "rankdir=TB;\ncompound=true;\nlabelloc=t;\nlabel=" << DotQuoted(d_.title)
-        << ";\nnode [fontname=\"Helvetica\", fontsize=10, style=filled];\n"
+        << "fontname=\"Helvetica\";\nfontsize=10;\nrankdir=TB;\ncompound=true;\nlabelloc=t;\nlabel="
+        << DotQuoted(d_.title) << ";\nnode [fontname=\"Helvetica\", fontsize=10, style=filled];\n"
         << "edge [fontname=\"Helvetica\", fontsize=8];\n";
     Arrange();
     for (const Item& item : top_) Show(item);
