@@ -145,12 +145,8 @@ class ModuleReader : public BinaryReader {
     return metadata_.emplace_back(module_.Save(metadata));
   }
 
-  llvm::ArrayRef<int32_t> SaveList(llvm::ArrayRef<int32_t> list) {
-    const llvm::StringRef bytes(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(int32_t));
-    return list.empty()
-               ? llvm::ArrayRef<int32_t>()
-               : llvm::ArrayRef(reinterpret_cast<const int32_t*>(module_.Save(bytes).data()), list.size());
-  }
+  /// Valid until the next one: saving the metadata copies it.
+  llvm::ArrayRef<int32_t> KeepList(llvm::SmallVector<int32_t, 4> list) { return list_ = std::move(list); }
 
   void Module(std::shared_ptr<hlo::Module>& module) {
     const llvm::StringRef bytes = Text();
@@ -230,6 +226,7 @@ class ModuleReader : public BinaryReader {
   const BinaryLiterals* literals_;
   std::vector<Shape> shapes_;
   std::vector<const OpMetadata*> metadata_;
+  llvm::SmallVector<int32_t, 4> list_;
 };
 
 template <class A>

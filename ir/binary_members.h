@@ -43,7 +43,7 @@ void Archive(A& a, OpMetadata& v) {
              v.unknown_fields);
   llvm::SmallVector<int32_t, 4> types(v.profile_type.begin(), v.profile_type.end());
   Archive(a, types);
-  if constexpr (A::kReads) v.profile_type = a.SaveList(types);
+  if constexpr (A::kReads) v.profile_type = a.KeepList(std::move(types));
 }
 HLO_BINARY_MEMBERS(Statistic, v.name, v.value)
 HLO_BINARY_MEMBERS(Statistics, v.visualizing_index, v.values)
