@@ -181,7 +181,9 @@ class ModuleReader : public BinaryReader {
     llvm::SmallVector<bool, 4> dynamic;
     std::optional<Layout> layout;
     ArchiveAll(*this, dims, dynamic, layout);
-    if (!IsArrayType(type) || (!dynamic.empty() && dynamic.size() != dims.size())) Fail();
+    if (!IsArrayType(type) || (!dynamic.empty() && dynamic.size() != dims.size()) ||
+        llvm::any_of(dims, [](int64_t dim) { return dim < 0 && dim != kUnboundedSize; }))
+      Fail();
     if (failed()) return {};
     Shape shape = Shape::Array(type, dims, dynamic);
     return layout ? shape.WithLayout(std::move(*layout)) : shape;
@@ -209,7 +211,8 @@ class ModuleReader : public BinaryReader {
   }
 
   Literal ArrayOf(const Shape& shape, LiteralForm form) {
-    const int64_t size = ByteSize(shape);
+    const bool unbounded = llvm::is_contained(shape.dims(), kUnboundedSize);
+    const int64_t size = unbounded ? -1 : ByteSize(shape);
     const char* data = size < 0 ? nullptr : Bytes(static_cast<uint64_t>(size));
     if (data == nullptr) Fail();
     if (failed()) return {};
