@@ -214,6 +214,28 @@ void WriteJson(llvm::json::OStream& json, const Series& series, const HloDiffOpt
   });
 }
 
+void WriteJson(llvm::raw_ostream& os, llvm::ArrayRef<Series> all, const HloDiffOptions& options) {
+  llvm::json::OStream json(os, static_cast<unsigned>(options.report.json_indent));
+  json.object([&] {
+    json.attribute("schema", "hlo.series/1");
+    json.attribute("tool", "hlo-diff");
+    json.attribute("version", HLO_VERSION);
+    if (!options.find.empty()) json.attribute("find", options.find);
+    json.attributeArray("modules", [&] {
+      for (const Series& series : all) WriteJson(json, series, options);
+    });
+  });
+  os << '\n';
+}
+
+void WriteTables(llvm::raw_ostream& os, llvm::ArrayRef<Series> all, const HloDiffOptions& options) {
+  for (const Series& series : all) {
+    if (all.size() > 1)
+      os << (&series == all.data() ? "" : "\n") << "module " << series.dumps->module << '\n';
+    SeriesTable(os, options).Write(series);
+  }
+}
+
 }  // namespace
 
 Status DiffSeries(const HloDiffOptions& options, llvm::StringRef directory, bool as_json,
@@ -229,37 +251,23 @@ Status DiffSeries(const HloDiffOptions& options, llvm::StringRef directory, bool
   }
   if (chosen.empty())
     return Error("usage-name", {}, "option '--module': no module matches '{0}'", options.module);
-  llvm::json::OStream json(os, static_cast<unsigned>(options.report.json_indent));
-  if (as_json) {
-    json.objectBegin();
-    json.attribute("schema", "hlo.series/1");
-    json.attribute("tool", "hlo-diff");
-    json.attribute("version", HLO_VERSION);
-    if (!options.find.empty()) json.attribute("find", options.find);
-    json.attributeBegin("modules");
-    json.arrayBegin();
-  }
+  // All are read before anything is written: errors leave no half of a table.
   SeriesReader reader(options, sink);
-  bool answer = false;
+  std::vector<Series> all;
   for (const DumpSeries& dumps : chosen) {
-    HLO_TRY(const Series series, reader.Read(dumps, find));
-    sink.progress().Erase();
-    if (as_json) {
-      WriteJson(json, series, options);
-    } else {
-      if (chosen.size() > 1) os << (&dumps == chosen.data() ? "" : "\n") << "module " << dumps.module << '\n';
-      SeriesTable(os, options).Write(series);
-    }
-    answer |= llvm::any_of(series.steps, [&](const SeriesStep& step) {
+    HLO_TRY(Series series, reader.Read(dumps, find));
+    all.push_back(std::move(series));
+  }
+  sink.progress().Erase();
+  if (as_json)
+    WriteJson(os, all, options);
+  else
+    WriteTables(os, all, options);
+  const bool answer = llvm::any_of(all, [&](const Series& series) {
+    return llvm::any_of(series.steps, [&](const SeriesStep& step) {
       return find.empty() ? step.changed : step.event != FindEvent::None;
     });
-  }
-  if (as_json) {
-    json.arrayEnd();
-    json.attributeEnd();
-    json.objectEnd();
-    os << '\n';
-  }
+  });
   if (answer && options.exit_code) sink.Raise(kNegative);
   return {};
 }

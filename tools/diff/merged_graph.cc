@@ -184,7 +184,7 @@ class GraphMerger {
               levels_[At(from)] != levels_[i])
             continue;
           // The smaller number stands for both, whatever the order of visits.
-          const auto [a, b] = std::minmax(Find(i), Find(At(from)));
+          const auto [a, b] = std::minmax({Find(i), Find(At(from))});
           parent_[b] = a;
         }
       }
