@@ -135,7 +135,16 @@ class Sharer {
         break;
       }
     }
+    InsertStores(*first.region);
     if (any) RemoveUnused(*second.region);
+  }
+
+  /// Only now: the comparison looks at statements where they were.
+  void InsertStores(Region& region) {
+    llvm::sort(stores_, [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (auto& [position, store] : stores_)
+      region.stmts.insert(region.stmts.begin() + static_cast<int64_t>(position), std::move(store));
+    stores_.clear();
   }
 
   bool Replace(const Body& first, size_t stored, const Body& second, size_t loaded) {
@@ -153,8 +162,7 @@ class Sharer {
       kernel_.buffers.push_back({type, first.loop->extent, /*written=*/true, /*local=*/true});
       StoreStmt store{it->second, {}, value};
       store.address.AddLoop(first.loop->id, 1);
-      first.region->stmts.insert(first.region->stmts.begin() + static_cast<int64_t>(stored) + 1,
-                                 std::move(store));
+      stores_.emplace_back(stored + 1, std::move(store));
     }
     LoadStmt load{std::get<OpStmt>(second.region->stmts[loaded]).result, it->second, {}};
     load.address.AddLoop(second.loop->id, 1);
@@ -223,7 +231,8 @@ class Sharer {
   }
 
   Kernel& kernel_;
-  llvm::DenseMap<ValueId, BufferId> buffers_;  // of shared values
+  std::vector<std::pair<size_t, StoreStmt>> stores_;  // positions in the first body and what goes there
+  llvm::DenseMap<ValueId, BufferId> buffers_;         // of shared values
   int64_t local_bytes_ = 0, shared_ = 0;
 };
 
