@@ -170,7 +170,13 @@ LoopTable::MapOf LoopTable::FindRule(OpKind kind) {
 const IndexMap& LoopTable::OperandMap(const Instruction& user, int64_t k, const IndexMap& map) {
   const std::tuple key(&user, k, map);
   if (const auto it = known_.find(key); it != known_.end()) return it->second;
-  IndexMap result = (this->*FindRule(user.kind()))(user, k, map);
+  // Rules that rearrange dimensions need one loop for each; users of another rank had none to give.
+  static constexpr OpKind kRearranging[] = {OpKind::Broadcast, OpKind::Transpose, OpKind::Reshape,
+                                            OpKind::BitcastConvert};
+  const bool fits = map.size() == static_cast<size_t>(user.shape().rank());
+  IndexMap result = !fits && llvm::is_contained(kRearranging, user.kind())
+                        ? Mixed(map, user.operand(k)->shape())
+                        : (this->*FindRule(user.kind()))(user, k, map);
   return known_.emplace(key, std::move(result)).first->second;
 }
 
