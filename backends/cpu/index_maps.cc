@@ -65,8 +65,10 @@ IndexMap LoopTable::Anywhere(const Instruction& user, int64_t k, const IndexMap&
 IndexMap LoopTable::Bitcast(const Instruction& user, int64_t, const IndexMap& map) {
   const Shape& from = user.operand(0)->shape();
   if (from.rank() == user.shape().rank()) return map;
-  if (from.rank() > user.shape().rank()) return Append(map, {from.dims().back()});
-  return IndexMap(map.begin(), map.end() - 1);
+  if (from.rank() < user.shape().rank()) return IndexMap(map.begin(), map.end() - 1);
+  IndexMap result = map;
+  llvm::append_range(result, Append(map, {from.dims().back()}));
+  return result;
 }
 
 IndexMap LoopTable::Broadcast(const Instruction& user, int64_t, const IndexMap& map) {
@@ -170,13 +172,7 @@ LoopTable::MapOf LoopTable::FindRule(OpKind kind) {
 const IndexMap& LoopTable::OperandMap(const Instruction& user, int64_t k, const IndexMap& map) {
   const std::tuple key(&user, k, map);
   if (const auto it = known_.find(key); it != known_.end()) return it->second;
-  // Rules that rearrange dimensions need one loop for each; users of another rank had none to give.
-  static constexpr OpKind kRearranging[] = {OpKind::Broadcast, OpKind::Transpose, OpKind::Reshape,
-                                            OpKind::BitcastConvert};
-  const bool fits = map.size() == static_cast<size_t>(user.shape().rank());
-  IndexMap result = !fits && llvm::is_contained(kRearranging, user.kind())
-                        ? Mixed(map, user.operand(k)->shape())
-                        : (this->*FindRule(user.kind()))(user, k, map);
+  IndexMap result = (this->*FindRule(user.kind()))(user, k, map);
   return known_.emplace(key, std::move(result)).first->second;
 }
 
