@@ -58,7 +58,7 @@ Status WriteHtml(llvm::raw_ostream& os, VizTask& task) {
 /// What a drawing shows: its nodes, the constants and tuple elements written into them, fusions around them.
 llvm::DenseSet<const Instruction*> Shown(const Drawing& drawing) {
   llvm::DenseSet<const Instruction*> shown;
-  std::vector<const Instruction*> list;
+  llvm::SmallVector<const Instruction*> list;
   const auto add = [&](const Instruction* inst) {
     if (inst && shown.insert(inst).second) list.push_back(inst);
   };
@@ -67,8 +67,9 @@ llvm::DenseSet<const Instruction*> Shown(const Drawing& drawing) {
     const DrawnGroup& group = drawing.groups[static_cast<size_t>(node.group)];
     if (group.kind == GroupKind::Fusion) add(group.caller);
   }
-  for (size_t i = 0; i < list.size(); ++i)
-    for (const Instruction* operand : list[i]->operands())
+  // What is written into a node may have something written into itself: the list grows while it is read.
+  while (!list.empty())
+    for (const Instruction* operand : list.pop_back_val()->operands())
       if (drawing.IsWritten(*operand)) add(operand);
   return shown;
 }
