@@ -76,7 +76,7 @@ class OptRun {
         out_(out),
         output_(options, command_line.positional, out) {}
 
-  int Run() {
+  Status Run() {
     if (options_.verify_diagnostics) reader_.set_report(false);
     if (options_.update_checks) reader_.KeepOriginals();
     while (auto input = reader_.Next()) {
@@ -95,8 +95,7 @@ class OptRun {
     }
     if (options_.update_checks) Report(updater_.Write(options_.in_place, output_), {});
     Report(passes_.Finish(sink_, out_), {});
-    Report(output_.Finish(), {});
-    return sink_.exit_code();
+    return output_.Finish();
   }
 
  private:
@@ -267,12 +266,9 @@ int HloOptMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
     return sink.exit_code();
   }
   if (PrintLists(options, out)) return sink.exit_code();
-  std::optional<TimeLimit> time_limit;
-  if (options.common.timeout.count() > 0) time_limit.emplace(options.common.timeout);
-  if (options.common.memory_limit.bytes > 0) LimitProcessMemory(options.common.memory_limit.bytes);
-  SetReproducerDirectory(options.common.reproducer_dir);
-  SetCrashCommand(started.command_line);
-  return OptRun(options, *stage, *passes, started.command_line, stdin_text, out, sink).Run();
+  return RunUnderLimits(options.common, started.command_line, sink, [&] {
+    return OptRun(options, *stage, *passes, started.command_line, stdin_text, out, sink).Run();
+  });
 }
 
 }  // namespace hlo

@@ -2,7 +2,6 @@
 #include "ir/eval/custom_call_library.h"
 #include "ir/print.h"
 #include "ir/support/interrupt.h"
-#include "ir/support/parallel.h"
 #include "tools/inputs.h"
 #include "tools/output_file.h"
 #include "tools/process.h"
@@ -237,20 +236,8 @@ int HloRunMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
     return sink.exit_code();
   }
   if (PrintPassLists(options, *passes, out)) return sink.exit_code();
-  constexpr int64_t kMostThreads = 1024;
-  SetThreadCount(static_cast<int>(std::min(options.threads, kMostThreads)));
-  SetReproducerDirectory(options.reproducer_dir);
-  SetCrashCommand(started.command_line);
-  LimitProcessMemory(options.memory_limit.bytes);
-  Status status;
-  {
-    std::optional<TimeLimit> limit;
-    if (options.timeout.count() > 0) limit.emplace(options.timeout);
-    status = RunAll(options, *passes, started.command_line.positional, stdin_text, sink, out);
-  }
-  if (!status) sink.Report(status.error());
-  if (WhyInterrupted() == InterruptCause::Timeout) ClearInterrupt();
-  return sink.exit_code();
+  return RunUnderLimits(options, started.command_line, sink,
+                        [&] { return RunAll(options, *passes, started.command_line.positional, stdin_text, sink, out); });
 }
 
 }  // namespace hlo

@@ -92,18 +92,8 @@ int HloVizMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
   if (started.exit_code) return *started.exit_code;
   DiagnosticSink sink(kHloViz.name, options, err);
   sink.Report(started.command_line.warnings);
-  SetReproducerDirectory(options.reproducer_dir);
-  SetCrashCommand(started.command_line);
-  LimitProcessMemory(options.memory_limit.bytes);
-  Status status;
-  {
-    std::optional<TimeLimit> limit;
-    if (options.timeout.count() > 0) limit.emplace(options.timeout);
-    status = VizRun(options, started.command_line.positional, stdin_text, sink, out).Run();
-  }
-  if (!status) sink.Report(status.error());
-  if (WhyInterrupted() == InterruptCause::Timeout) ClearInterrupt();
-  return sink.exit_code();
+  return RunUnderLimits(options, started.command_line, sink,
+                        [&] { return VizRun(options, started.command_line.positional, stdin_text, sink, out).Run(); });
 }
 
 }  // namespace hlo

@@ -18,7 +18,6 @@
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 #include "llvm/Support/FileSystem.h"
-#include "tools/common_options.h"
 #include "tools/output_file.h"
 
 namespace hlo {
@@ -218,6 +217,24 @@ void LimitProcessMemory(int64_t bytes) {
   memory_limit = bytes;
   const rlimit limit = {static_cast<rlim_t>(bytes), RLIM_INFINITY};
   setrlimit(RLIMIT_AS, &limit);
+}
+
+int RunUnderLimits(const CommonOptions& options, const CommandLine& command_line, DiagnosticSink& sink,
+                   llvm::function_ref<Status()> work) {
+  constexpr int64_t kMostThreads = 1024;
+  SetThreadCount(static_cast<int>(std::min(options.threads, kMostThreads)));
+  SetReproducerDirectory(options.reproducer_dir);
+  SetCrashCommand(command_line);
+  LimitProcessMemory(options.memory_limit.bytes);
+  Status status;
+  {
+    std::optional<TimeLimit> limit;
+    if (options.timeout.count() > 0) limit.emplace(options.timeout);
+    status = work();
+  }
+  if (!status) sink.Report(status.error());
+  if (WhyInterrupted() == InterruptCause::Timeout) ClearInterrupt();
+  return sink.exit_code();
 }
 
 void ExpectAllocations(size_t bytes) {

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "ir/module.h"
+#include "tools/common_options.h"
+#include "tools/sink.h"
 #include "tools/options.h"
 #include "tools/tool_main.h"
 
@@ -17,6 +19,11 @@ int RunToolProcess(ToolMain& tool, int argc, char** argv);
 /// Limits the address space of the process: going beyond ends it with exit code 8. Only within
 /// RunToolProcess, where the process is the tool's; elsewhere no effect.
 void LimitProcessMemory(int64_t bytes);
+
+/// Runs what a tool is for under what the common options say: threads, time and memory limits, where crash
+/// reports go. Reports an error of `work`; returns the exit code.
+int RunUnderLimits(const CommonOptions& options, const CommandLine& command_line, DiagnosticSink& sink,
+                   llvm::function_ref<Status()> work);
 
 /// Prepares the heap for about so many more bytes, so that growing costs few page faults. Only within
 /// RunToolProcess.
