@@ -201,8 +201,9 @@ int HloDiffMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, ll
   if (started.exit_code) return *started.exit_code;
   DiagnosticSink sink(kHloDiff.name, options, err);
   sink.Report(started.command_line.warnings);
-  return RunUnderLimits(options, started.command_line, sink,
-                        [&] { return Compare(options, started.command_line.positional, stdin_text, sink, out); });
+  return RunUnderLimits(options, started.command_line, sink, [&] {
+    return Compare(options, started.command_line.positional, stdin_text, sink, out);
+  });
 }
 
 }  // namespace hlo

@@ -236,8 +236,9 @@ int HloRunMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
     return sink.exit_code();
   }
   if (PrintPassLists(options, *passes, out)) return sink.exit_code();
-  return RunUnderLimits(options, started.command_line, sink,
-                        [&] { return RunAll(options, *passes, started.command_line.positional, stdin_text, sink, out); });
+  return RunUnderLimits(options, started.command_line, sink, [&] {
+    return RunAll(options, *passes, started.command_line.positional, stdin_text, sink, out);
+  });
 }
 
 }  // namespace hlo

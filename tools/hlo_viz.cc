@@ -92,8 +92,9 @@ int HloVizMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
   if (started.exit_code) return *started.exit_code;
   DiagnosticSink sink(kHloViz.name, options, err);
   sink.Report(started.command_line.warnings);
-  return RunUnderLimits(options, started.command_line, sink,
-                        [&] { return VizRun(options, started.command_line.positional, stdin_text, sink, out).Run(); });
+  return RunUnderLimits(options, started.command_line, sink, [&] {
+    return VizRun(options, started.command_line.positional, stdin_text, sink, out).Run();
+  });
 }
 
 }  // namespace hlo

@@ -5,8 +5,8 @@
 
 #include "ir/module.h"
 #include "tools/common_options.h"
-#include "tools/sink.h"
 #include "tools/options.h"
+#include "tools/sink.h"
 #include "tools/tool_main.h"
 
 namespace hlo {
