@@ -1,6 +1,8 @@
 // Field tables of the attribute structs, and the generic operations over them.
 #include "ir/attrs.h"
 
+#include <bit>
+
 #include "llvm/ADT/Hashing.h"
 
 namespace hlo {
@@ -85,33 +87,62 @@ struct KindOps {
   llvm::hash_code (*hash)(const void*);
 };
 
-// Hashes may be coarse where a kind is rare: equality decides.
-template <class T>
-llvm::hash_code HashOf(const T&) {
-  return llvm::hash_value(0);
-}
-llvm::hash_code HashOf(bool v) { return llvm::hash_value(v); }
-llvm::hash_code HashOf(int64_t v) { return llvm::hash_value(v); }
-llvm::hash_code HashOf(const std::optional<bool>& v) {
-  return llvm::hash_combine(v.has_value(), v.value_or(false));
-}
-llvm::hash_code HashOf(const std::optional<int64_t>& v) {
-  return llvm::hash_combine(v.has_value(), v.value_or(0));
-}
-llvm::hash_code HashOf(const std::string& v) { return llvm::hash_value(v); }
-llvm::hash_code HashOf(const Dims& v) { return llvm::hash_combine_range(v.begin(), v.end()); }
-llvm::hash_code HashOf(uint8_t v) { return llvm::hash_value(v); }
-llvm::hash_code HashOf(const LiteralPtr& v) { return v ? hash_value(*v) : llvm::hash_value(1); }
-llvm::hash_code HashOf(const SliceRanges& v) {
-  llvm::hash_code h = llvm::hash_value(v.size());
-  for (const SliceRange& r : v) h = llvm::hash_combine(h, r.start, r.limit, r.stride);
-  return h;
-}
-llvm::hash_code HashOf(const Padding& v) {
-  llvm::hash_code h = llvm::hash_value(v.size());
-  for (const PaddingDim& p : v) h = llvm::hash_combine(h, p.low, p.high, p.interior);
-  return h;
-}
+/// Hashes of members, overloaded by type.
+struct Hashes {
+  using Code = llvm::hash_code;
+  template <class T>
+    requires std::is_integral_v<T> || std::is_enum_v<T>
+  static Code Of(T v) {
+    return llvm::hash_value(v);
+  }
+  static Code Of(float v) { return llvm::hash_value(v == 0 ? 0 : std::bit_cast<uint32_t>(v)); }
+  static Code Of(const std::string& v) { return llvm::hash_value(v); }
+  static Code Of(const LiteralPtr& v) { return v ? hash_value(*v) : llvm::hash_value(1); }
+  static Code Of(const Shape& v) { return hash_value(v); }
+  template <class T>
+  static Code Of(const std::optional<T>& v) {
+    return v ? llvm::hash_combine(true, Of(*v)) : llvm::hash_value(false);
+  }
+  template <class T>
+  static Code Of(const std::vector<T>& v) {
+    return OfList(v);
+  }
+  template <class T, unsigned N>
+  static Code Of(const llvm::SmallVector<T, N>& v) {
+    return OfList(v);
+  }
+  static Code Of(const SliceRange& v) { return llvm::hash_combine(v.start, v.limit, v.stride); }
+  static Code Of(const PaddingDim& v) { return llvm::hash_combine(v.low, v.high, v.interior); }
+  static Code Of(const WindowDim& v) {
+    return llvm::hash_combine(v.size, v.stride, v.pad_low, v.pad_high, v.base_dilation, v.window_dilation,
+                              v.reversal);
+  }
+  static Code Of(const Window& v) { return Of(v.dims); }
+  static Code Of(const ConvDimLabels& v) {
+    return llvm::hash_combine(v.input_batch, v.input_feature, v.kernel_input_feature, v.kernel_output_feature,
+                              v.output_batch, v.output_feature, Of(v.input_spatial), Of(v.kernel_spatial),
+                              Of(v.output_spatial));
+  }
+  static Code Of(const OutputOperandAlias& v) {
+    return llvm::hash_combine(Of(v.output), v.operand, Of(v.operand_index));
+  }
+  static Code Of(const ReplicaGroups::Iota& v) {
+    return llvm::hash_combine(v.group_count, v.group_size, Of(v.devices.reshape_dims),
+                              Of(v.devices.permutation));
+  }
+  // Coarse where rare: equality decides.
+  static Code Of(const ReplicaGroups& v) { return llvm::hash_combine(Of(v.groups), Of(v.iota)); }
+  static Code Of(const SparsityConfig& v) { return Of(v.lhs.has_value()); }
+  static Code Of(const DomainSpec& v) { return Of(v.kind); }
+
+ private:
+  template <class List>
+  static Code OfList(const List& list) {
+    Code h = llvm::hash_value(list.size());
+    for (const auto& v : list) h = llvm::hash_combine(h, Of(v));
+    return h;
+  }
+};
 
 template <class T>
 bool EqualOf(const T& a, const T& b) {
@@ -124,7 +155,7 @@ constexpr KindOps OpsFor() {
   return {[](const void* a, const void* b) {
             return EqualOf(*static_cast<const T*>(a), *static_cast<const T*>(b));
           },
-          [](const void* a) { return HashOf(*static_cast<const T*>(a)); }};
+          [](const void* a) { return Hashes::Of(*static_cast<const T*>(a)); }};
 }
 
 // One row per FieldKind, in its order; the two callee kinds have no member.

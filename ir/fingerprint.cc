@@ -6,6 +6,7 @@
 // so that their order does not matter.
 #include "ir/module.h"
 #include "ir/print.h"
+#include "ir/support/hash.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/xxhash.h"
@@ -13,28 +14,18 @@
 namespace hlo {
 namespace {
 
-uint64_t HashText(llvm::StringRef text) { return llvm::xxh3_64bits(text); }
-
-/// Depends on the order of its arguments.
-uint64_t Combine(uint64_t a, uint64_t b) {
-  uint64_t x = a * 0x9e3779b97f4a7c15u ^ (b + 0x2545f4914f6cdd1du);
-  x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-  x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-  return x ^ x >> 32;
-}
-
 uint64_t HashLiteral(const Literal& literal) {
   if (literal.shape().IsTuple()) {
     uint64_t h = 1;
-    for (const Literal& element : literal.elements()) h = Combine(h, HashLiteral(element));
+    for (const Literal& element : literal.elements()) h = CombineHashes(h, HashLiteral(element));
     return h;
   }
   const Literal dense = literal.Pack();
   uint64_t h = HashText(ToString(dense.shape()));
   if (dense.HasDynamicSizes())
     for (int64_t d = 0; d < dense.shape().rank(); ++d)
-      h = Combine(h, static_cast<uint64_t>(dense.DynamicSize(d)));
-  return Combine(h, llvm::xxh3_64bits(llvm::ArrayRef(dense.data(), dense.byte_size())));
+      h = CombineHashes(h, static_cast<uint64_t>(dense.DynamicSize(d)));
+  return CombineHashes(h, llvm::xxh3_64bits(llvm::ArrayRef(dense.data(), dense.byte_size())));
 }
 
 class Hasher {
@@ -63,10 +54,10 @@ class Hasher {
     up.reserve(static_cast<unsigned>(order.size()));
     for (const Instruction* i : order) {
       uint64_t h = HashOwn(*i);
-      for (const Instruction* operand : i->operands()) h = Combine(h, up.lookup(operand));
+      for (const Instruction* operand : i->operands()) h = CombineHashes(h, up.lookup(operand));
       uint64_t before = 0;
-      for (const Instruction* p : i->extras().control_predecessors) before += Combine(up.lookup(p), 7);
-      up[i] = Combine(h, before);
+      for (const Instruction* p : i->extras().control_predecessors) before += CombineHashes(up.lookup(p), 7);
+      up[i] = CombineHashes(h, before);
     }
     return up;
   }
@@ -82,14 +73,14 @@ class Hasher {
       uint64_t uses = i == computation.root() ? 1 : 0;
       for (const Instruction* user : i->users())
         for (int64_t k = 0; k < user->operand_count(); ++k)
-          if (user->operand(k) == i) uses += Combine(down.lookup(user), static_cast<uint64_t>(k));
+          if (user->operand(k) == i) uses += CombineHashes(down.lookup(user), static_cast<uint64_t>(k));
       for (const Instruction* after : i->extras().control_successors)
-        uses += Combine(down.lookup(after), ~uint64_t{0});
-      const uint64_t h = Combine(up.lookup(i), uses);
+        uses += CombineHashes(down.lookup(after), ~uint64_t{0});
+      const uint64_t h = CombineHashes(up.lookup(i), uses);
       down[i] = h;
-      sum += Combine(h, 3);
+      sum += CombineHashes(h, 3);
     }
-    return Combine(sum, HashText(computation.execution_thread()));
+    return CombineHashes(sum, HashText(computation.execution_thread()));
   }
 
   /// The instruction by itself and its callees.
@@ -106,7 +97,7 @@ class Hasher {
       if (field.kind != FieldKind::Literal)
         PrintField(os, instruction, field, options_);
       else if (const auto& literal = field.Get<LiteralPtr>(attrs.data()))
-        h = Combine(h, HashLiteral(*literal));
+        h = CombineHashes(h, HashLiteral(*literal));
     }
     const InstructionExtras& extras = instruction.extras();
     if (extras.sharding) PrintSharding(os << " sharding=", *extras.sharding, /*with_metadata=*/false);
@@ -115,8 +106,9 @@ class Hasher {
       os << " accuracy=" << extras.result_accuracy.highest << ' ' << extras.result_accuracy.atol << ' '
          << extras.result_accuracy.rtol << ' ' << extras.result_accuracy.ulps;
     os << '|' << extras.backend_config << '|' << extras.unknown_attributes;
-    for (const Computation* callee : instruction.callees()) h = Combine(h, computations_.lookup(callee));
-    return Combine(h, HashText(text));
+    for (const Computation* callee : instruction.callees())
+      h = CombineHashes(h, computations_.lookup(callee));
+    return CombineHashes(h, HashText(text));
   }
 
   const PrintOptions options_;
@@ -157,9 +149,9 @@ uint64_t Fingerprint(const Module& module) {
   uint64_t uncalled = 0;
   for (const auto& computation : module.computations())
     if (computation.get() != module.entry() && computation->callers().empty())
-      uncalled += Combine(hasher.Hash(*computation), 5);
+      uncalled += CombineHashes(hasher.Hash(*computation), 5);
   const uint64_t entry = module.entry() ? hasher.Hash(*module.entry()) : 0;
-  return Combine(Combine(entry, uncalled), HashConfig(module.config));
+  return CombineHashes(CombineHashes(entry, uncalled), HashConfig(module.config));
 }
 
 }  // namespace hlo

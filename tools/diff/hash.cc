@@ -2,15 +2,10 @@
 
 #include "ir/print.h"
 #include "llvm/ADT/SmallString.h"
-#include "llvm/Support/xxhash.h"
 #include "tools/diff/properties.h"
 
 namespace hlo {
 namespace {
-
-size_t Index(DiffId id) { return static_cast<size_t>(id); }
-
-uint64_t HashText(llvm::StringRef text) { return llvm::xxh3_64bits(text); }
 
 uint64_t HashLayout(const Shape& shape, bool with_memory_space) {
   uint64_t h = 0;
@@ -26,31 +21,7 @@ uint64_t HashLayout(const Shape& shape, bool with_memory_space) {
   return h;
 }
 
-/// Kinds whose values FieldHash() tells apart; the others are rare and hashed as text.
-constexpr bool HasGoodHash(FieldKind kind) {
-  switch (kind) {
-    case FieldKind::Bool:
-    case FieldKind::Int:
-    case FieldKind::OptInt:
-    case FieldKind::OptBool:
-    case FieldKind::String:
-    case FieldKind::DimList:
-    case FieldKind::Enum:
-    case FieldKind::SliceRanges:
-    case FieldKind::Padding:
-    case FieldKind::Literal: return true;
-    default: return false;
-  }
-}
-
 }  // namespace
-
-uint64_t CombineHashes(uint64_t a, uint64_t b) {
-  uint64_t x = a * 0x9e3779b97f4a7c15u ^ (b + 0x2545f4914f6cdd1du);
-  x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-  x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-  return x ^ x >> 32;
-}
 
 bool DiffHasher::Commutes(const Instruction& inst) const {
   return !options.strict_order && inst.info().Is(kCommutative);
@@ -91,16 +62,9 @@ uint64_t DiffHasher::Own(const Instruction& inst) const {
     if (!field.access || IsIgnored(field, options) || (level != DiffLevel::Exact && IsAnnotation(field)))
       continue;
     if (FieldIsDefault(attrs.info(), field, attrs.data())) continue;
-    uint64_t value = 0;
-    if (HasGoodHash(field.kind)) {
-      value = FieldHash(field, attrs.data());
-    } else if (field.kind != FieldKind::Shape && field.kind != FieldKind::OptShapeList) {
-      llvm::SmallString<128> text;
-      llvm::raw_svector_ostream os(text);
-      static const PrintOptions kPlain;
-      PrintField(os, inst, field, kPlain);
-      value = HashText(text);
-    }
+    // Shapes among attributes may differ in what is ignored.
+    const bool shape = field.kind == FieldKind::Shape || field.kind == FieldKind::OptShapeList;
+    const uint64_t value = shape ? 0 : static_cast<uint64_t>(FieldHash(field, attrs.data()));
     h = CombineHashes(CombineHashes(h, HashText(field.name)), value);
   }
   return level == DiffLevel::Exact ? CombineHashes(h, Annotations(inst)) : h;

@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "ir/support/hash.h"
 #include "tools/diff/graph.h"
 #include "tools/diff/module_diff.h"
 
@@ -21,9 +22,6 @@ struct DiffHashes {
   std::vector<uint64_t> up;    // with what its value is computed from
   std::vector<uint64_t> down;  // with what becomes of its value
 };
-
-/// Depends on the order of its arguments.
-uint64_t CombineHashes(uint64_t a, uint64_t b);
 
 /// `tags` numbers computations (by DiffId) whose parameters may be the same: equal on both sides for
 /// counterparts.
