@@ -4,8 +4,10 @@
 
 #include "passes/analysis/cost.h"
 #include "passes/analysis/live_range.h"
+#include "tools/diff/module_diff.h"
 #include "tools/graph_input.h"
 #include "tools/inputs.h"
+#include "tools/viz/quote.h"
 
 namespace hlo {
 namespace {
@@ -15,6 +17,7 @@ using llvm::json::Array;
 using llvm::json::Object;
 
 constexpr size_t kMostChangeLines = 4;
+constexpr size_t kLongestWord = 40;  // quoted of a file
 
 /// Instructions by the names that files give them.
 class NameIndex {
@@ -169,15 +172,22 @@ class OverlayReader {
     int64_t unknown = 0, absent = 0;
     for (const auto& value : *entries) {
       const Object* entry = value.getAsObject();
-      const auto kind = entry ? entry->getString("kind") : std::nullopt;
-      if (!kind || *kind == "unchanged") continue;
+      const StringRef word = entry ? entry->getString("kind").value_or("") : "";
+      const std::optional<DiffKind> kind = ParseDiffKind(word);
+      if (!kind) {
+        Diagnostic error = MakeError("input-format", {}, "entries[{0}].kind: found '{1}', expected {2}",
+                                     &value - &entries->front(), PrintableText(word, kLongestWord), Kinds());
+        error.file = options_.diff;
+        return Error(std::move(error));
+      }
+      if (*kind == DiffKind::Unchanged) continue;
       const Object* place = entry->getObject(side);
       const Instruction* inst = index_.Find(place);
       if (!inst) {
         ++(place ? unknown : absent);
         continue;
       }
-      overlay_.marks.push_back({inst, WordOfMark(*kind), Letter(*kind), ChangeLines(*entry)});
+      overlay_.marks.push_back({inst, ToString(*kind), std::string(1, MarkOf(*kind)), ChangeLines(*entry)});
     }
     if (absent > 0)
       overlay_.notes.push_back(llvm::formatv("{0} {1} instructions are not in this module", absent,
@@ -187,26 +197,21 @@ class OverlayReader {
     return {};
   }
 
+  /// The words that an entry's kind may be.
+  static std::string Kinds() {
+    std::string words;
+    for (int kind = 0; kind < kDiffKindCount; ++kind) {
+      if (kind > 0) words += kind + 1 < kDiffKindCount ? ", " : " or ";
+      words += ToString(static_cast<DiffKind>(kind));
+    }
+    return words;
+  }
+
   int64_t Found(const Array& entries, StringRef side) {
     int64_t found = 0;
     for (const auto& value : entries)
       if (const Object* entry = value.getAsObject()) found += index_.Find(entry->getObject(side)) != nullptr;
     return found;
-  }
-
-  static constexpr std::pair<llvm::StringLiteral, const char*> kLetters[] = {
-      {"added", "+"}, {"removed", "-"}, {"changed", "~"}, {"moved", ">"}};
-
-  /// The kind as a text that stays.
-  static StringRef WordOfMark(StringRef kind) {
-    for (const auto& [word, letter] : kLetters)
-      if (word == kind) return word;
-    return "changed";
-  }
-  static std::string Letter(StringRef kind) {
-    for (const auto& [word, letter] : kLetters)
-      if (word == kind) return letter;
-    return "~";
   }
 
   static std::vector<std::string> ChangeLines(const Object& entry) {

@@ -1,5 +1,6 @@
 // What differs between two modules, seen as graphs (tools.md §4.1).
 #pragma once
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,8 @@ inline constexpr int kDiffKindCount = static_cast<int>(DiffKind::Added) + 1;
 llvm::StringRef ToString(DiffKind kind);
 /// The mark of a kind in texts and drawings: ` `, `>`, `~`, `-`, `+`.
 char MarkOf(DiffKind kind);
+/// The kind of that word; nothing if there is none.
+std::optional<DiffKind> ParseDiffKind(llvm::StringRef word);
 
 /// How two instructions found each other.
 enum class MatchedBy : uint8_t {

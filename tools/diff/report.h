@@ -70,6 +70,10 @@ Status WriteDiffSideBySide(llvm::raw_ostream& os, const DiffReport& report);
 Status WriteDiffDot(llvm::raw_ostream& os, const DiffReport& report);
 Status WriteDiffHtml(llvm::raw_ostream& os, const DiffReport& report);
 
+/// The escape sequence that colours a line about a kind, empty for unchanged; and the one that ends colours.
+llvm::StringRef AnsiColorOf(DiffKind kind);
+inline constexpr llvm::StringLiteral kNoAnsiColor = "\x1b[0m";
+
 /// `a.hlo -> b.hlo: 391 vs 363 instructions; 301 unchanged, …` without line end: what text and summary
 /// begin with.
 void WriteDiffHeading(llvm::raw_ostream& os, const DiffReport& report);

@@ -9,11 +9,6 @@ namespace {
 
 constexpr int kNarrowestColumn = 16;
 
-llvm::StringRef ColourOf(DiffKind kind) {
-  static constexpr llvm::StringLiteral kColours[] = {"", "\x1b[34m", "\x1b[33m", "\x1b[31m", "\x1b[32m"};
-  return kColours[static_cast<size_t>(kind)];
-}
-
 /// Characters, as far as the first byte of each tells.
 size_t Width(llvm::StringRef text) {
   return static_cast<size_t>(llvm::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
@@ -141,13 +136,13 @@ class SideBySide {
 
   void Line(DiffKind kind, llvm::StringRef left, llvm::StringRef right) {
     const bool colour = report_.options.color && kind != DiffKind::Unchanged;
-    if (colour) os_ << ColourOf(kind);
+    if (colour) os_ << AnsiColorOf(kind);
     const std::string clean_left = PrintableText(left, left.size());
     const std::string clean_right = PrintableText(right, right.size());
     std::string line = Fitted(clean_left, column_) + ' ' + MarkOf(kind) + ' ';
     if (!right.empty()) line += Fitted(clean_right, column_);
     os_ << llvm::StringRef(line).rtrim();
-    if (colour) os_ << "\x1b[0m";
+    if (colour) os_ << kNoAnsiColor;
     os_ << '\n';
   }
 

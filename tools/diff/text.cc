@@ -14,9 +14,7 @@ constexpr size_t kMostOfValue = 60;      // of a property
 constexpr size_t kPlaceColumn = 70;
 constexpr size_t kMostNames = 6;  // in a list
 
-/// Colours by DiffKind, of lines with `@@`, and back to none.
-constexpr StringRef kColors[] = {"", "\x1b[34m", "\x1b[33m", "\x1b[31m", "\x1b[32m"};
-constexpr StringRef kSectionColor = "\x1b[36m", kNoColor = "\x1b[0m";
+constexpr StringRef kSectionColor = "\x1b[36m";  // of lines with `@@`
 
 std::string Cut(StringRef text, size_t most) {
   if (text.size() <= most) return text.str();
@@ -95,10 +93,10 @@ class DiffText {
   }
 
   void Color(DiffKind kind) {
-    if (options_.color) os_ << kColors[static_cast<size_t>(kind)];
+    if (options_.color) os_ << AnsiColorOf(kind);
   }
   void NoColor() {
-    if (options_.color) os_ << kNoColor;
+    if (options_.color) os_ << kNoAnsiColor;
   }
   void Section(const llvm::Twine& text) {
     if (options_.color) os_ << kSectionColor;
