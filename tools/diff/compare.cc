@@ -4,8 +4,6 @@
 namespace hlo {
 namespace {
 
-size_t Index(DiffId id) { return static_cast<size_t>(id); }
-
 class Comparer {
  public:
   explicit Comparer(const DiffMatching& matching) : m_(matching) {}

@@ -5,8 +5,6 @@
 namespace hlo {
 namespace {
 
-size_t Index(DiffId id) { return static_cast<size_t>(id); }
-
 /// Pairs two computations step by step, from the root and from other instructions without users to operands.
 class Isomorphism {
  public:

@@ -67,7 +67,8 @@ class MatchedComparison {
     if (x == kNoDiffId || y == kNoDiffId) return "";
     if (m_.ToRight(x) == kNoDiffId)
       for (const DiffId behind : m_.left.Operands(x))
-        if (SameValue(behind, y)) return m_.left[x].info().text.str() + " folded";
+        if (SameValue(behind, y))
+          return m_.left[x].info().text.str() + (Reshapes(m_.left[x]) ? " folded" : " removed");
     if (m_.ToLeft(y) == kNoDiffId)
       for (const DiffId behind : m_.right.Operands(y))
         if (SameValue(x, behind)) return m_.right[y].info().text.str() + " inserted";

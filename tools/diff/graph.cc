@@ -2,6 +2,12 @@
 
 namespace hlo {
 
+bool Reshapes(const Instruction& inst) {
+  const OpInfo& op = inst.info();
+  return inst.operand_count() == 1 && (op.category == OpCategory::Conversion ||
+                                       (op.category == OpCategory::Movement && op.Is(kReshapesLayout)));
+}
+
 DiffGraph::DiffGraph(const Module& module) : module_(module) {
   NumberAll();
   FindEdges();

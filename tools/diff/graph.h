@@ -10,6 +10,11 @@ namespace hlo {
 /// Number of an instruction or computation in its DiffGraph.
 using DiffId = int32_t;
 inline constexpr DiffId kNoDiffId = -1;
+/// Its place in an array of all of them.
+inline size_t Index(DiffId id) { return static_cast<size_t>(id); }
+
+/// Whether the instruction only gives its operand another form: passes move such about.
+bool Reshapes(const Instruction& inst);
 
 /// A value at a place of the operands of its user.
 struct DiffUse {
@@ -64,7 +69,6 @@ class DiffGraph {
   [[nodiscard]] DiffId InlineBody(DiffId id) const;
 
  private:
-  static size_t Index(DiffId id) { return static_cast<size_t>(id); }
   template <class T>
   static llvm::ArrayRef<T> Slice(const std::vector<T>& all, const std::vector<uint32_t>& begin, DiffId id) {
     return llvm::ArrayRef(all).slice(begin[Index(id)], begin[Index(id) + 1] - begin[Index(id)]);

@@ -5,8 +5,6 @@
 namespace hlo {
 namespace {
 
-size_t Index(DiffId id) { return static_cast<size_t>(id); }
-
 /// Hashes of one level over both modules.
 struct LevelHashes {
   DiffHashes left, right;

@@ -5,8 +5,6 @@
 namespace hlo {
 namespace {
 
-size_t Index(DiffId id) { return static_cast<size_t>(id); }
-
 /// Of free computations the one with the most votes; more certain votes first, then the earlier.
 struct Vote {
   int64_t certain = 0, count = 0;

@@ -3,8 +3,6 @@
 
 namespace hlo {
 
-static size_t Index(DiffId id) { return static_cast<size_t>(id); }
-
 uint64_t HashMatcher::KeyOf(const DiffHashes& hashes, DiffId id, Key key) const {
   switch (key) {
     case Key::Up: return hashes.up[Index(id)];
@@ -77,34 +75,34 @@ void HashMatcher::MatchInOrder(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<D
       ++group.next;
     if (group.next == group.members.size()) continue;
     Take(l, group.members[group.next++], MatchedBy::Fingerprint);
-    Propagate(/*strict=*/true);
+    Propagate(Trust::Either);
   }
 }
 
-bool HashMatcher::Acceptable(DiffId l, DiffId r, bool strict) const {
+bool HashMatcher::Acceptable(DiffId l, DiffId r, Trust trust) const {
   if (!m_.Free(l, r) || left_.own[Index(l)] != right_.own[Index(r)]) return false;
   if (!across_ && !m_.SamePlace(l, r)) return false;
-  return !strict || left_.up[Index(l)] == right_.up[Index(r)] ||
-         left_.down[Index(l)] == right_.down[Index(r)];
+  return trust == Trust::Own || left_.up[Index(l)] == right_.up[Index(r)] ||
+         (trust == Trust::Either && left_.down[Index(l)] == right_.down[Index(r)]);
 }
 
-void HashMatcher::PropagateToOperands(DiffId l, DiffId r, bool strict) {
+void HashMatcher::PropagateToOperands(DiffId l, DiffId r, Trust trust) {
   const llvm::ArrayRef<DiffId> a = m_.left.Operands(l), b = m_.right.Operands(r);
   const bool commutes =
       !m_.options.strict_order && m_.left[l].info().Is(kCommutative) && a.size() >= 2 && b.size() >= 2;
   const auto left_at = [&](size_t k) { return across_ ? m_.left.Source(a[k]) : a[k]; };
   const auto right_at = [&](size_t k) { return across_ ? m_.right.Source(b[k]) : b[k]; };
-  if (commutes && !Acceptable(left_at(0), right_at(0), strict) &&
-      !Acceptable(left_at(1), right_at(1), strict)) {
+  if (commutes && !Acceptable(left_at(0), right_at(0), trust) &&
+      !Acceptable(left_at(1), right_at(1), trust)) {
     for (size_t k = 0; k < 2; ++k)
-      if (Acceptable(left_at(k), right_at(1 - k), strict))
+      if (Acceptable(left_at(k), right_at(1 - k), trust))
         Take(left_at(k), right_at(1 - k), MatchedBy::Operands);
   }
   for (size_t k = 0; k < std::min(a.size(), b.size()); ++k)
-    if (Acceptable(left_at(k), right_at(k), strict)) Take(left_at(k), right_at(k), MatchedBy::Operands);
+    if (Acceptable(left_at(k), right_at(k), trust)) Take(left_at(k), right_at(k), MatchedBy::Operands);
 }
 
-void HashMatcher::PropagateToUsers(DiffId l, DiffId r, bool strict) {
+void HashMatcher::PropagateToUsers(DiffId l, DiffId r, Trust trust) {
   const auto keys = [&](const DiffGraph& graph, const DiffHashes& hashes, DiffId id, bool left, Key key) {
     Keys found;
     for (const DiffUse& use : graph.Uses(id)) {
@@ -112,7 +110,7 @@ void HashMatcher::PropagateToUsers(DiffId l, DiffId r, bool strict) {
       const bool any_order = !m_.options.strict_order && graph[use.user].info().Is(kCommutative);
       uint64_t h =
           CombineHashes(hashes.own[Index(use.user)], any_order ? 0 : static_cast<uint64_t>(use.position));
-      if (strict) h = CombineHashes(h, KeyOf(hashes, use.user, key));
+      if (trust != Trust::Own) h = CombineHashes(h, KeyOf(hashes, use.user, key));
       found.emplace_back(h, use.user);
     }
     llvm::sort(found);
@@ -124,19 +122,19 @@ void HashMatcher::PropagateToUsers(DiffId l, DiffId r, bool strict) {
     if (a.empty()) return;
     const Keys b = keys(m_.right, right_, r, false, key);
     for (const auto& [x, y] : UniquePairs(a, b))
-      if (Acceptable(x, y, strict)) Take(x, y, MatchedBy::Operands);
-    if (!strict) return;
+      if (Acceptable(x, y, trust)) Take(x, y, MatchedBy::Operands);
+    if (trust != Trust::Either) return;
   }
 }
 
-void HashMatcher::Propagate(bool strict) {
+void HashMatcher::Propagate(Trust trust) {
   // First come, first served: where values are alike, those of earlier users get the earlier ones.
   size_t next = 0;
   while (next < work_.size()) {
     const DiffId l = work_[next++];
     const DiffId r = m_.ToRight(l);
-    PropagateToOperands(l, r, strict);
-    PropagateToUsers(l, r, strict);
+    PropagateToOperands(l, r, trust);
+    PropagateToUsers(l, r, trust);
   }
   work_.clear();
 }
@@ -148,27 +146,32 @@ void HashMatcher::MatchWithin(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<Di
       if (m_.ToRight(l) != kNoDiffId && m_.SamePlace(l, m_.ToRight(l))) work_.push_back(l);
   };
   across_ = false;
+  // The same value first: what becomes of a value tells less, as it does not look at what else its users
+  // take.
   all_pairs();
-  Propagate(/*strict=*/true);
+  Propagate(Trust::Value);
+  MatchUnique(left_ids, right_ids, Key::Up);
+  Propagate(Trust::Value);
   MatchUnique(left_ids, right_ids, Key::UpDown);
-  Propagate(/*strict=*/true);
-  MatchInOrder(left_ids, right_ids, Key::UpDown);
-  for (const Key key : {Key::Up, Key::Down}) {
-    MatchUnique(left_ids, right_ids, key);
-    Propagate(/*strict=*/true);
-  }
   all_pairs();
-  Propagate(/*strict=*/false);
+  Propagate(Trust::Either);
+  MatchInOrder(left_ids, right_ids, Key::UpDown);
+  MatchUnique(left_ids, right_ids, Key::Up);
+  Propagate(Trust::Either);
+  MatchUnique(left_ids, right_ids, Key::Down);
+  Propagate(Trust::Either);
+  all_pairs();
+  Propagate(Trust::Own);
 }
 
 void HashMatcher::MatchAcross(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids) {
   across_ = true;
   work_.clear();
   MatchUnique(left_ids, right_ids, Key::UpDown);
-  Propagate(/*strict=*/true);
+  Propagate(Trust::Either);
   MatchInOrder(left_ids, right_ids, Key::UpDown);
   MatchUnique(left_ids, right_ids, Key::Up);
-  Propagate(/*strict=*/true);
+  Propagate(Trust::Either);
 }
 
 }  // namespace hlo

@@ -5,8 +5,6 @@
 namespace hlo {
 namespace {
 
-size_t Index(DiffId id) { return static_cast<size_t>(id); }
-
 constexpr int kEnough = 6;              // points that two instructions need to be a pair
 constexpr size_t kMostCandidates = 64;  // per instruction
 
@@ -17,9 +15,11 @@ class LikelyMatcher {
       : m_(m), left_ids_(left_ids), right_ids_(right_ids), left_(left), right_(right) {}
 
   void Run() {
-    MatchByOperands();
-    MatchInPlace();
-    while (MatchByScore()) MatchInPlace();
+    MatchByOperands(/*reshaped=*/false);
+    Follow();
+    MatchByOperands(/*reshaped=*/true);
+    Follow();
+    while (MatchByScore()) Follow();
   }
 
  private:
@@ -29,34 +29,114 @@ class LikelyMatcher {
     return m_.ToRight(m_.left.Source(l)) == m_.right.Source(r);
   }
 
-  /// Instructions of one opcode that take the same values, in order.
-  void MatchByOperands() {
+  /// What stands behind free instructions that only reshape, or take apart a tuple made here.
+  template <class F>
+  static DiffId Behind(const DiffGraph& graph, DiffId id, F&& is_free) {
+    while (is_free(id)) {
+      const DiffId source = graph[id].kind() == OpKind::GetTupleElement ? graph.Source(id) : id;
+      if (source != id && graph.ComputationOf(source) == graph.ComputationOf(id))
+        id = source;
+      else if (Reshapes(graph[id]))
+        id = graph.Operands(id)[0];
+      else
+        break;
+    }
+    return id;
+  }
+  [[nodiscard]] DiffId LeftBehind(DiffId l) const {
+    return Behind(m_.left, l, [&](DiffId id) { return LeftFree(id); });
+  }
+  [[nodiscard]] DiffId RightBehind(DiffId r) const {
+    return Behind(m_.right, r, [&](DiffId id) { return RightFree(id); });
+  }
+
+  void Take(DiffId l, DiffId r, MatchedBy by) {
+    m_.Match(l, r, by);
+    work_.push_back(l);
+  }
+
+  /// A number for the opcode and the values that an instruction takes, as ids of the right side; 0 if not all
+  /// of them have a counterpart.
+  template <class F>
+  static uint64_t OperandKey(const DiffGraph& graph, DiffId id, F&& pair_of) {
+    uint64_t h = static_cast<uint64_t>(graph[id].kind());
+    if (graph.Operands(id).empty()) return 0;
+    for (const DiffId operand : graph.Operands(id)) {
+      const DiffId pair = pair_of(operand);
+      if (pair == kNoDiffId) return 0;
+      h = CombineHashes(h, Index(pair));
+    }
+    return h | 1;
+  }
+  [[nodiscard]] uint64_t LeftKey(DiffId l, bool reshaped) const {
+    return OperandKey(m_.left, l, [&](DiffId o) { return m_.ToRight(reshaped ? LeftBehind(o) : o); });
+  }
+  [[nodiscard]] uint64_t RightKey(DiffId r, bool reshaped) const {
+    return OperandKey(m_.right, r, [&](DiffId o) {
+      if (reshaped) o = RightBehind(o);
+      return RightFree(o) ? kNoDiffId : o;
+    });
+  }
+
+  /// Instructions of one opcode that take the same values, in order; `reshaped`: or these in another form.
+  void MatchByOperands(bool reshaped) {
     llvm::DenseMap<uint64_t, std::vector<DiffId>> waiting;
-    const auto key = [&](const DiffGraph& graph, DiffId id, auto&& pair_of) -> uint64_t {
-      uint64_t h = static_cast<uint64_t>(graph[id].kind());
-      if (graph.Operands(id).empty()) return 0;
-      for (const DiffId operand : graph.Operands(id)) {
-        const DiffId pair = pair_of(operand);
-        if (pair == kNoDiffId) return 0;
-        h = CombineHashes(h, Index(pair));
-      }
-      return h | 1;
-    };
     for (const DiffId r : llvm::reverse(right_ids_)) {
-      if (!RightFree(r)) continue;
-      const uint64_t h = key(m_.right, r, [&](DiffId o) { return RightFree(o) ? kNoDiffId : o; });
-      if (h != 0) waiting[h].push_back(r);
+      if (!RightFree(r) || (reshaped && Reshapes(m_.right[r]))) continue;
+      if (const uint64_t h = RightKey(r, reshaped); h != 0) waiting[h].push_back(r);
     }
     if (waiting.empty()) return;
     for (const DiffId l : left_ids_) {
       if (!LeftFree(l)) continue;
-      const auto found = waiting.find(key(m_.left, l, [&](DiffId o) { return m_.ToRight(o); }));
+      const auto found = waiting.find(LeftKey(l, reshaped));
       if (found == waiting.end() || found->second.empty()) continue;
       const DiffId r = found->second.back();
       if (left_.own[Index(l)] != right_.own[Index(r)] && found->second.size() > 1) continue;
       if (m_.left[l].kind() != m_.right[r].kind()) continue;
       found->second.pop_back();
-      m_.Match(l, r, MatchedBy::Operands);
+      Take(l, r, MatchedBy::Operands);
+    }
+  }
+
+  /// From what has been matched to what takes it and is taken by it, until nothing is found any more.
+  void Follow() {
+    do {
+      MatchInPlace();
+      for (size_t next = 0; next < work_.size(); ++next) FollowUsers(work_[next]);
+    } while (!std::exchange(work_, {}).empty());
+  }
+
+  /// Free instructions that take the value, in another form too; not those that take very many.
+  template <class F>
+  static llvm::SmallVector<DiffId, 8> FreeUsers(const DiffGraph& graph, DiffId id, F&& is_free) {
+    llvm::SmallVector<DiffId, 8> users, todo = {id};
+    while (!todo.empty() && users.size() < kMostCandidates) {
+      for (const DiffUse& use : graph.Uses(todo.pop_back_val()).take_front(kMostCandidates)) {
+        if (!is_free(use.user) || graph.Operands(use.user).size() > kMostCandidates) continue;
+        (Reshapes(graph[use.user]) ? todo : users).push_back(use.user);
+      }
+    }
+    llvm::sort(users);
+    users.erase(std::unique(users.begin(), users.end()), users.end());
+    return users;
+  }
+
+  /// Users of a pair that take the same values otherwise, too.
+  void FollowUsers(DiffId l) {
+    const DiffId r = m_.ToRight(l);
+    const auto right_users = FreeUsers(m_.right, r, [&](DiffId id) { return RightFree(id); });
+    if (right_users.empty()) return;
+    llvm::SmallVector<std::pair<uint64_t, DiffId>, 8> keys;
+    for (const DiffId y : right_users)
+      if (const uint64_t key = RightKey(y, /*reshaped=*/true); key != 0) keys.emplace_back(key, y);
+    if (keys.empty()) return;
+    for (const DiffId x : FreeUsers(m_.left, l, [&](DiffId id) { return LeftFree(id); })) {
+      const uint64_t key = LeftKey(x, /*reshaped=*/true);
+      for (const auto& [right_key, y] : keys) {
+        if (right_key != key || !RightFree(y) || !m_.SamePlace(x, y)) continue;
+        Take(x, y, MatchedBy::Operands);
+        break;
+      }
     }
   }
 
@@ -77,14 +157,25 @@ class LikelyMatcher {
     const DiffId left_root = m_.left.root(m_.left.ComputationOf(left_ids_.front()));
     const DiffId right_root = m_.right.root(m_.right.ComputationOf(right_ids_.front()));
     if (left_root != kNoDiffId && right_root != kNoDiffId && Replaces(left_root, right_root))
-      m_.Match(left_root, right_root, MatchedBy::Operands);
+      Take(left_root, right_root, MatchedBy::Operands);
     for (const DiffId u : llvm::reverse(left_ids_)) {
       if (LeftFree(u)) continue;
       const llvm::ArrayRef<DiffId> a = m_.left.Operands(u), b = m_.right.Operands(m_.ToRight(u));
       if (a.size() != b.size()) continue;
-      for (size_t k = 0; k < a.size(); ++k)
-        if (Replaces(a[k], b[k])) m_.Match(a[k], b[k], MatchedBy::Operands);
+      for (size_t k = 0; k < a.size(); ++k) MatchOperand(a[k], b[k]);
     }
+  }
+
+  /// Two values at one place of matched users; behind what only reshapes if they are not of one opcode.
+  void MatchOperand(DiffId l, DiffId r) {
+    if (!LeftFree(l) || !RightFree(r) || m_.left[l].kind() != m_.right[r].kind()) {
+      const DiffId x = LeftBehind(l), y = RightBehind(r);
+      if ((x != l || y != r) && m_.left[x].kind() == m_.right[y].kind() && Replaces(x, y)) {
+        l = x;
+        r = y;
+      }
+    }
+    if (Replaces(l, r)) Take(l, r, MatchedBy::Operands);
   }
 
   /// A name without its number.
@@ -161,7 +252,7 @@ class LikelyMatcher {
     bool any = false;
     for (const Candidate& c : found)
       if (m_.Free(c.l, c.r)) {
-        m_.Match(c.l, c.r, MatchedBy::Similarity);
+        Take(c.l, c.r, MatchedBy::Similarity);
         any = true;
       }
     return any;
@@ -189,6 +280,7 @@ class LikelyMatcher {
   DiffMatching& m_;
   llvm::ArrayRef<DiffId> left_ids_, right_ids_;
   const DiffHashes &left_, &right_;
+  std::vector<DiffId> work_;  // left ids of new pairs
 };
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 namespace hlo {
 
-static size_t Index(DiffId id) { return static_cast<size_t>(id); }
-
 DiffMatching::DiffMatching(const DiffGraph& left_graph, const DiffGraph& right_graph,
                            const DiffOptions& diff_options)
     : left(left_graph),

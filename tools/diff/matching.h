@@ -99,12 +99,17 @@ class HashMatcher {
   void MatchUnique(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids, Key key);
   void MatchInOrder(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids, Key key);
   void Take(DiffId l, DiffId r, MatchedBy by);
-  /// Follows operands and users of all pairs that are new. Strictly: what they lead to must also agree in
-  /// what it is computed from or in what becomes of it.
-  void Propagate(bool strict);
-  void PropagateToOperands(DiffId l, DiffId r, bool strict);
-  void PropagateToUsers(DiffId l, DiffId r, bool strict);
-  [[nodiscard]] bool Acceptable(DiffId l, DiffId r, bool strict) const;
+  /// What two instructions by the side of a pair must have in common besides themselves to be a pair, too.
+  enum class Trust : uint8_t {
+    Value,   // what they are computed from
+    Either,  // that, or what becomes of them
+    Own      // nothing
+  };
+  /// Follows operands and users of all pairs that are new.
+  void Propagate(Trust trust);
+  void PropagateToOperands(DiffId l, DiffId r, Trust trust);
+  void PropagateToUsers(DiffId l, DiffId r, Trust trust);
+  [[nodiscard]] bool Acceptable(DiffId l, DiffId r, Trust trust) const;
 
   DiffMatching& m_;
   const DiffHashes &left_, &right_;
