@@ -102,7 +102,7 @@ class LikelyMatcher {
   void Follow() {
     do {
       MatchInPlace();
-      for (size_t next = 0; next < work_.size(); ++next) FollowUsers(work_[next]);
+      for (size_t next = 0; next < work_.size();) FollowUsers(work_[next++]);
     } while (!std::exchange(work_, {}).empty());
   }
 
