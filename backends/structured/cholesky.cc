@@ -1,7 +1,8 @@
-// cholesky (ops-structured §6.2) with LAPACK, where one is installed.
+// cholesky (ops-structured §6.2): small matrices in lanes, others with LAPACK where one is installed.
 #include <cmath>
 #include <cstring>
 
+#include "backends/structured/lane_systems.h"
 #include "backends/structured/lapack.h"
 #include "backends/structured/plan.h"
 #include "ir/support/interrupt.h"
@@ -70,7 +71,8 @@ void Factor::Run(lapack::Function<Routine::Potrf, T>* potrf, void* const* arrays
 
 }  // namespace
 
-Result<Plan> PlanCholesky(const Instruction& inst, gemm::Isa) {
+Result<Plan> PlanCholesky(const Instruction& inst, gemm::Isa isa) {
+  if (std::optional<Plan> lanes = PlanLaneCholesky(inst, isa)) return *std::move(lanes);
   const Shape& shape = inst.operand(0)->shape();
   const char prefix = LapackPrefix(shape.element_type());
   if (prefix == 0) return Unsupported(inst, "element types of factorisations");

@@ -42,6 +42,46 @@ template <class T>
 using SolveKernel = void(const T* l, int64_t l_step, T* x, int64_t count, int vectors, bool upper,
                          Pivot pivot);
 
+/// Where number (i, j) of a matrix stands, in numbers.
+struct LanePlaces {
+  int64_t first, row, column;
+};
+/// l x = b for kLanes = 64 / sizeof(part) triangular matrices of size m and right-hand sides of n columns,
+/// each number being kLanes real parts, then those of imaginary ones if it is complex.
+struct LaneSystems {
+  int64_t m, n;
+  LanePlaces l, x;   // in an order in which l is lower triangular
+  bool unit;         // ones on the diagonal, which is not read
+  bool conjugate;    // of what stands in l
+  bool reciprocals;  // solve multiplies by reciprocals of real pivots
+  // What l is made of: a, its transpose or, not to the left of x, the transpose of those.
+  bool left, lower, transposed;
+};
+/// out = a b for matrices of kLanes products: a is m x k, b is k x n; out is row-major.
+struct LaneProduct {
+  int64_t m, n, k;
+  LanePlaces a, b;
+};
+/// For numbers with parts of type T.
+template <class T>
+struct LaneSystemKernels {
+  /// Lane l of number k < count is in[l * step + k] (steps count numbers), for l < lanes; the others are
+  /// zero.
+  void (*load)(const void* in, int64_t step, int64_t count, int lanes, T* x);
+  void (*store)(const T* x, void* out, int64_t step, int64_t count, int lanes);
+  /// Makes what `solve` takes of a matrix.
+  void (*prepare)(const LaneSystems& systems, T* l);
+  void (*solve)(const LaneSystems& systems, const T* l, T* x);
+  /// The inverses of unit-triangular matrices (prepared ones, in row-major order), then y = op(inverse) x,
+  /// sums in the order of the evaluator and without fused operations.
+  void (*invert)(const LaneSystems& systems, const T* a, T* inverse);
+  void (*multiply)(const LaneSystems& systems, const T* inverse, const T* x, T* y);
+  /// Cholesky factors of n x n matrices in place, all NaN where there is none.
+  void (*factor)(int64_t n, bool lower, T* a);
+  /// Sums from the first product on; null for complex numbers.
+  void (*product)(const LaneProduct& product, const T* a, const T* b, T* out);
+};
+
 /// Fourier transforms of kLanes = 64 / sizeof(T) signals side by side: element k of all of them is kLanes
 /// real parts, then kLanes imaginary parts. Elsewhere complex numbers are pairs, and steps count pairs. With
 /// `swap` real and imaginary parts change places on the way.
@@ -97,6 +137,8 @@ struct KernelSet {
   SolveKernel<double>* solve_f64;
   /// The same for l of 8 x 8 elements with reciprocals on its diagonal.
   void (*solve_eight)(const double* l, double* x, int vectors, bool upper);
+  LaneSystemKernels<float> lanes_f32, lanes_c64;
+  LaneSystemKernels<double> lanes_f64, lanes_f32_in_f64, lanes_c128;
   FftKernels<float> fft_f32;
   FftKernels<double> fft_f64;
   RandomKernels random;

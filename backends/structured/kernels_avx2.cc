@@ -26,6 +26,8 @@ constexpr bool kFused = true;
 
 #include "backends/structured/fft.inc"
 
+#include "backends/structured/lane_systems.inc"
+
 #include "backends/structured/select.inc"
 
 #include "backends/structured/random.inc"

@@ -24,6 +24,8 @@ constexpr bool kFused = false;
 
 #include "backends/structured/fft.inc"
 
+#include "backends/structured/lane_systems.inc"
+
 #include "backends/structured/select.inc"
 
 #include "backends/structured/random.inc"

@@ -21,6 +21,7 @@ Planner* PlannerFor(const Instruction& inst) {
       {OpKind::Scatter, &PlanHistogram},
       {OpKind::Sort, &PlanSort},
       {OpKind::Fft, &PlanFft},
+      {OpKind::Dot, &PlanLaneProduct},
       {OpKind::Cholesky, &PlanCholesky},
       {OpKind::TriangularSolve, &PlanTriangularSolve},
       {OpKind::RngBitGenerator, &PlanRandomBits},

@@ -38,11 +38,14 @@ Planner PlanHistogram;
 Planner PlanSort;
 /// rng-bit-generator.
 Planner PlanRandomBits;
-/// cholesky with a library.
+/// cholesky, of large matrices with a library.
 Planner PlanCholesky;
 /// triangular-solve of real numbers; of complex ones with a library.
 Planner PlanTriangularSolve;
 Planner PlanComplexTriangularSolve;
+
+/// dot of many small matrices of F32 or F64 with transposed right factors.
+Planner PlanLaneProduct;
 
 /// kernel-unsupported.
 tl::unexpected<Diagnostic> Unsupported(const Instruction& inst, llvm::StringRef why);

@@ -62,8 +62,6 @@ Result<Plan> PlanComplexTriangularSolve(const Instruction& inst, gemm::Isa) {
   s.diagonal = attrs.unit_diagonal ? 'U' : 'N';
   if (s.batch * s.m * s.n == 0) return Unsupported(inst, "empty arrays");
   if (std::max(s.m, s.n) > kLapackMax) return Unsupported(inst, "dimensions beyond 32 bits");
-  if (prefix == 'z' && attrs.unit_diagonal && s.m <= 32)
-    return Unsupported(inst, "small unit-triangular systems in double precision");
   return PlanWithLibrary<Routine::Trsm>(inst, prefix, s.m, s, /*in_place=*/-1);
 }
 

@@ -4,6 +4,7 @@
 
 #include "backends/gemm/kernels.h"
 #include "backends/structured/kernels.h"
+#include "backends/structured/lane_systems.h"
 #include "backends/structured/plan.h"
 #include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
@@ -190,6 +191,7 @@ Result<Plan> PlanTriangularSolve(const Instruction& inst, gemm::Isa isa) {
   const Shape &a = inst.operand(0)->shape(), &b = inst.operand(1)->shape();
   const ElementType type = inst.shape().element_type();
   if (attrs.transpose_a == TransposeA::Invalid) return Unsupported(inst, "no transpose_a");
+  if (std::optional<Plan> lanes = PlanLaneSolve(inst, isa)) return *std::move(lanes);
   if (IsComplex(type) && a.element_type() == type && b.element_type() == type)
     return PlanComplexTriangularSolve(inst, isa);
   if ((type != ElementType::F32 && type != ElementType::F64) || a.element_type() != type ||
@@ -206,8 +208,6 @@ Result<Plan> PlanTriangularSolve(const Instruction& inst, gemm::Isa isa) {
   s.upper = attrs.lower == s.transposed;
   s.unit = attrs.unit_diagonal;
   if (s.batch * s.m * s.n == 0) return Unsupported(inst, "empty arrays");
-  if (type == ElementType::F64 && s.unit && s.m <= 32)
-    return Unsupported(inst, "small unit-triangular systems in double precision");
   return Plan{s.m <= kSmall ? "substitution in double precision" : "substitution in blocks",
               [s, isa, type](void* const* arrays) {
                 const auto run = [&]<class T>(T) {

@@ -16,8 +16,6 @@ using Path = std::pair<std::string, std::string>;  // opcode, reason
 
 /// Of a fusion the opcode without code and the type of its first operand count.
 Path PathOf(llvm::StringRef opcode, llvm::StringRef reason) {
-  constexpr llvm::StringLiteral kOwn = "own loops";
-  if (reason.starts_with(kOwn)) return {opcode.str(), kOwn.str()};
   if (!reason.consume_front("no code for ")) return {opcode.str(), reason.str()};
   const auto [op, types] = reason.split(" of ");
   return {op.str(), "no code for " + types.take_until([](char c) { return c == ' ' || c == ','; }).str()};
