@@ -282,13 +282,17 @@ void TileRun<T>::CopyPanels(const T* first, int64_t stride, int64_t columns, int
 }
 
 template <class T>
-bool TileRun<T>::StaysInPlace(const BlockSteps& steps, int64_t columns) const {
+bool TileRun<T>::IsReadable(const BlockSteps& steps, int64_t columns) const {
   const Operand& operand = problem_.rhs;
-  const auto uniform = steps.Uniform();
-  if (!IsPlain(problem_, operand) || product_.parts_ != 1 || !uniform || !operand.rows.IsUniform() ||
-      (columns != 1 && operand.rows.stride() != 1) || !(tiles_.exact_columns || columns % tiles_.lanes == 0))
-    return false;
-  const int64_t bytes = sizeof(T), stride = std::abs(uniform->second) * bytes;
+  return IsPlain(problem_, operand) && product_.parts_ == 1 && steps.Uniform() && operand.rows.IsUniform() &&
+         (columns == 1 || operand.rows.stride() == 1) &&
+         (tiles_.exact_columns || columns % tiles_.lanes == 0);
+}
+
+template <class T>
+bool TileRun<T>::StaysInPlace(const BlockSteps& steps, int64_t columns) const {
+  if (!IsReadable(steps, columns)) return false;
+  const int64_t bytes = sizeof(T), stride = std::abs(steps.Uniform()->second) * bytes;
   return problem_.rows() <= kDirectRows || (steps.depth() * problem_.columns() * bytes <= kDirectBytes &&
                                             (stride % 4096 != 0 || steps.depth() <= 8));
 }
@@ -326,8 +330,8 @@ void TileRun<T>::ShareRight() {
                 parts = product_.parts_, depth = problem_.depth(), batches = problem_.batches(),
                 row = panels * panel * parts * parts;
   if (static_cast<double>(row) * static_cast<double>(depth * batches) * sizeof(T) > kMostShared ||
-      StaysInPlace(BlockSteps(problem_.rhs, product_.blocks_[0], problem_.channels_outer),
-                   std::min(problem_.columns(), product_.column_piece_)))
+      IsReadable(BlockSteps(problem_.rhs, product_.blocks_[0], problem_.channels_outer),
+                    std::min(problem_.columns(), product_.column_piece_)))
     return;
   shared_ = MakeBuffer<T>(static_cast<size_t>(row * depth * batches));
   const int64_t groups = (panels + kPanelsPacked - 1) / kPanelsPacked,
@@ -359,11 +363,12 @@ void TileRun<T>::MakeRight(const Piece& piece, size_t number, Right& right) cons
     return;
   }
   const BlockSteps steps(operand, block, problem_.channels_outer);
-  if (StaysInPlace(steps, columns)) {
+  if (IsReadable(steps, columns)) {
     const auto uniform = steps.Uniform();
     right = {reinterpret_cast<const T*>(rhs_ + operand.batch.At(piece.batch) * int64_t{sizeof(T)}) +
                  uniform->first + operand.rows.At(piece.column_begin),
              panel, uniform->second, false};
+    if (!StaysInPlace(steps, columns)) right.pack = ScratchFor<T>(ScratchUse::Right, panel * depth);
     return;
   }
   T* packed = ScratchFor<T>(ScratchUse::Right, (columns + panel - 1) / panel * right.panel_distance);
@@ -384,17 +389,20 @@ void TileRun<T>::Multiply(const Piece& piece, const Left& left, const Right& rig
       T* to[Tiles<T>::kMaxRows];
       for (int64_t i = 0; i < height; ++i) to[i] = targets[row + i] + column;
       // The first panel meets rows that are still far away.
-      const bool fetches = p == 0 && left.step == 1 && row + 2 * height <= rows;
+      const bool fetches = p == 0 && left.step == 1 && row + 2 * height <= rows,
+                 packed = right.pack != nullptr && t > 0;
       const TileArgs<T> args{depth,
                              left.rows + row,
                              left.step,
-                             right.first + p * right.panel_distance,
-                             right.step,
+                             packed ? right.pack : right.first + p * right.panel_distance,
+                             packed ? panel : right.step,
                              to,
                              static_cast<int>(std::min(panel, columns - column)),
-                             right.padded,
+                             right.padded || packed,
                              accumulate,
-                             fetches ? left.rows + row + height : nullptr};
+                             fetches ? left.rows + row + height : nullptr,
+                             t > 0 || tiles == 1 ? nullptr : right.pack,
+                             panel};
       row += height;
       tiles_.run[height - 1](args);
     }

@@ -29,6 +29,7 @@ class TileRun {
     const T* first;
     int64_t panel_distance, step;
     bool padded;
+    T* pack = nullptr;  // where the first tile of each panel copies it for the others; may be null
   };
   struct Tables;
 
@@ -44,6 +45,8 @@ class TileRun {
   void MakeRight(const Piece& piece, size_t block, Right& right) const;
   /// The steps of the right factor lie as tiles read them, and are not worth a copy.
   [[nodiscard]] bool StaysInPlace(const BlockSteps& steps, int64_t columns) const;
+  /// The steps of the right factor are rows of neighbours that tiles can read, though far apart.
+  [[nodiscard]] bool IsReadable(const BlockSteps& steps, int64_t columns) const;
   /// Panels of some columns of a block, one after the other.
   void PackRight(const BlockSteps& steps, int64_t batch, int64_t column, int64_t columns, T* packed) const;
   /// Packs the right factor once for all pieces, if several would do so.
