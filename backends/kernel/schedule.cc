@@ -259,8 +259,8 @@ class Chooser {
       auto* reduce = std::get_if<ReduceStmt>(&inner);
       if (reduce == nullptr || !ReductionOp(*reduce)) return;
       const Dimension& last = reduce->loops.back();
-      prefers |=
-          last.extent >= 16 && Contiguity(*reduce->body, last.id) > Contiguity(*reduce->body, stmt.loop.id);
+      prefers |= last.extent > kPairwise &&
+                 Contiguity(*reduce->body, last.id) > Contiguity(*reduce->body, stmt.loop.id);
     });
     return prefers;
   }
@@ -299,8 +299,12 @@ class Chooser {
     int64_t width = std::min<int64_t>(
         target_.width, static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(loop.extent))));
     // Groups of lanes would each walk through a reduction of their own; wider vectors go through it once, and
-    // read more of each line of memory.
-    if (llvm::any_of(body.stmts, [](const Stmt& s) { return std::holds_alternative<ReduceStmt>(s); })) {
+    // read more of each line of memory. What is written out needs all registers for its elements.
+    const auto walks = [&](const Stmt& s) {
+      const auto* reduce = std::get_if<ReduceStmt>(&s);
+      return reduce != nullptr && !(IsPairwise(*reduce) && Jumps(*reduce->body, loop.id));
+    };
+    if (llvm::any_of(body.stmts, walks)) {
       const bool strip = ops <= kOpsOfStrip && !Jumps(body, loop.id);
       width *= strip ? kStrip : unroll;
       unroll = 1;

@@ -22,9 +22,8 @@ using llvm::Value;
 
 namespace {
 
-/// The largest stride at which neighbours are loaded and shuffled: beyond it most of what they bring is not
-/// used. Machines gather no elements of less than 4 bytes.
-int64_t MaxShuffledStride(const Type* element) { return element->getScalarSizeInBits() < 32 ? 8 : 4; }
+/// The largest stride at which neighbours are loaded and shuffled: a vector for each element of the stride.
+int64_t MaxShuffledStride(const Type* element) { return element->getScalarSizeInBits() <= 32 ? 8 : 4; }
 
 /// Elements lie at multiples of their size, complex numbers at those of their parts.
 llvm::Align AlignOf(const Type* type) { return llvm::Align(std::min(type->getScalarSizeInBits() / 8, 8U)); }

@@ -235,11 +235,19 @@ Status KernelEmitter::ReduceLevel(const ReduceStmt& stmt, size_t level, Accumula
 Result<Value*> KernelEmitter::FoldPairwise(const ReduceStmt& stmt) {
   const auto in_lanes = [&](Value* value) { return in_vector() ? Splat(b_, value, vector_.width) : value; };
   llvm::SmallVector<Value*, 9> list = {in_lanes(At(stmt.inits[0]).compute)};
+  const bool tiles = in_vector() && tile_ == nullptr;
+  if (tiles) {
+    tile_ = std::make_unique<Tile>();
+    tile_->loop = stmt.loops[0].id;
+    tile_->iterations = static_cast<size_t>(stmt.loops[0].extent);
+  }
   for (int64_t i = 0; i < stmt.loops[0].extent; ++i) {
+    if (tiles) tile_->iteration = static_cast<size_t>(i);
     loop_values_[static_cast<size_t>(stmt.loops[0].id)] = Int64(i);
     HLO_CHECK_OK(EmitRegion(*stmt.body));
     list.push_back(in_lanes(At(stmt.body->yields[0]).compute));
   }
+  if (tiles) tile_.reset();
   while (list.size() > 1) {
     const size_t half = (list.size() + 1) / 2;
     for (size_t i = 0; i + half < list.size(); ++i) {

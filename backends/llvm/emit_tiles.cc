@@ -50,8 +50,28 @@ Status KernelEmitter::EmitUnrolled(const LoopStmt& stmt) {
 }
 
 bool KernelEmitter::InTile(const LoadStmt& stmt, const Place& place) const {
-  return tile_ != nullptr && tile_->iterations == vector_.width && place.lanes == nullptr &&
-         place.stride > 1 && llvm::isPowerOf2_64(vector_.width) && stmt.address.FactorOf(tile_->loop) == 1;
+  return tile_ != nullptr && place.lanes == nullptr && place.stride > 1 &&
+         stmt.address.FactorOf(tile_->loop) == 1 &&
+         (tile_->iterations == vector_.width || place.stride == static_cast<int64_t>(tile_->iterations)) &&
+         llvm::isPowerOf2_64(tile_->iterations) && llvm::isPowerOf2_64(vector_.width);
+}
+
+/// Of neighbours in memory those that are `step` apart, from `first` on: by halves, so that each vector is
+/// made of two.
+void KernelEmitter::Deinterleave(llvm::ArrayRef<Value*> neighbours, size_t first, size_t step,
+                                 llvm::MutableArrayRef<Value*> rows) {
+  if (neighbours.size() == 1) {
+    rows[first] = neighbours[0];
+    return;
+  }
+  for (const unsigned odd : {0U, 1U}) {
+    llvm::SmallVector<int, 64> lanes;
+    for (unsigned i = 0; i < vector_.width; ++i) lanes.push_back(static_cast<int>(2 * i + odd));
+    llvm::SmallVector<Value*, 8> half;
+    for (size_t i = 0; i < neighbours.size(); i += 2)
+      half.push_back(b_.CreateShuffleVector(neighbours[i], neighbours[i + 1], lanes));
+    Deinterleave(half, first + odd * step, 2 * step, rows);
+  }
 }
 
 Value* KernelEmitter::LoadFromTile(const LoadStmt& stmt, const Place& place, llvm::FixedVectorType* type) {
@@ -60,6 +80,16 @@ Value* KernelEmitter::LoadFromTile(const LoadStmt& stmt, const Place& place, llv
   assert(tile_->iteration == 0 && "each iteration loads the same");
   const unsigned width = vector_.width;
   const llvm::Align align(std::min(type->getScalarSizeInBits() / 8, 8U));
+  if (place.stride == static_cast<int64_t>(tile_->iterations)) {
+    llvm::SmallVector<Value*, 16> neighbours;
+    for (int64_t i = 0; i < place.stride; ++i) {
+      Value* element = b_.CreateAdd(place.scalar, Int64(i * width));
+      neighbours.push_back(b_.CreateAlignedLoad(type, Pointer(stmt.buffer, element), align));
+    }
+    rows.resize(neighbours.size());
+    Deinterleave(neighbours, 0, 1, rows);
+    return rows[0];
+  }
   for (unsigned r = 0; r < width; ++r) {
     Value* element = b_.CreateAdd(place.scalar, Int64(place.stride * r));
     rows.push_back(b_.CreateAlignedLoad(type, Pointer(stmt.buffer, element), align));

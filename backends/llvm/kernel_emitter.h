@@ -84,6 +84,8 @@ class KernelEmitter {
   /// The vector of the iteration of the written-out loop that is being emitted, where that loop runs along
   /// memory and the lanes do not: the vectors of all its iterations are loaded and transposed at the first.
   Value* LoadFromTile(const kernel::LoadStmt& stmt, const Place& place, llvm::FixedVectorType* type);
+  void Deinterleave(llvm::ArrayRef<Value*> neighbours, size_t first, size_t step,
+                    llvm::MutableArrayRef<Value*> rows);
   /// Past the caches.
   void StreamVector(Value* value, Value* pointer);
   [[nodiscard]] bool InTile(const kernel::LoadStmt& stmt, const Place& place) const;
