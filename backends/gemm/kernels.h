@@ -21,8 +21,8 @@ struct TileArgs {
   bool accumulate;  // add to what is there
   /// Rows that will be wanted soon, fetched into the second cache as this tile goes on; may be null.
   const T* const* next_a = nullptr;
-  /// If not null, rows of b, up to the next full vector, are written here as they are read, `pack_step` apart:
-  /// for tiles of more than half of Tiles::rows.
+  /// If not null, rows of b, up to the next full vector, are written here as they are read, `pack_step`
+  /// apart: for tiles of more than half of Tiles::rows.
   T* pack = nullptr;
   int64_t pack_step = 0;
 };

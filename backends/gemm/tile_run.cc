@@ -331,7 +331,7 @@ void TileRun<T>::ShareRight() {
                 row = panels * panel * parts * parts;
   if (static_cast<double>(row) * static_cast<double>(depth * batches) * sizeof(T) > kMostShared ||
       IsReadable(BlockSteps(problem_.rhs, product_.blocks_[0], problem_.channels_outer),
-                    std::min(problem_.columns(), product_.column_piece_)))
+                 std::min(problem_.columns(), product_.column_piece_)))
     return;
   shared_ = MakeBuffer<T>(static_cast<size_t>(row * depth * batches));
   const int64_t groups = (panels + kPanelsPacked - 1) / kPanelsPacked,
