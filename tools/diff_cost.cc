@@ -13,11 +13,13 @@ namespace {
 
 /// Ways into computations that run step by step; what they start costs nothing itself.
 constexpr OpKind kControlFlow[] = {OpKind::While, OpKind::Conditional, OpKind::Call, OpKind::AsyncStart};
-/// What runs nothing.
-constexpr OpKind kFree[] = {OpKind::Parameter,          OpKind::Constant, OpKind::Tuple,
-                            OpKind::GetTupleElement,    OpKind::Bitcast,  OpKind::AfterAll,
-                            OpKind::AddDependency,      OpKind::Domain,   OpKind::AsyncUpdate,
-                            OpKind::OptimizationBarrier};
+/// What moves no data though it has operands and results.
+constexpr OpKind kMovesNothing[] = {OpKind::Tuple, OpKind::AsyncUpdate, OpKind::OptimizationBarrier};
+
+bool RunsKernel(const Instruction& inst) {
+  return !CostsNothing(inst.kind()) && !inst.info().Is(kDone) &&
+         !llvm::is_contained(kMovesNothing, inst.kind());
+}
 
 void CountKernels(const Computation& computation, llvm::DenseSet<const Computation*>& seen,
                   int64_t& kernels) {
@@ -25,7 +27,7 @@ void CountKernels(const Computation& computation, llvm::DenseSet<const Computati
   for (const Instruction* inst : computation.instructions()) {
     if (llvm::is_contained(kControlFlow, inst->kind()))
       for (const Computation* callee : inst->callees()) CountKernels(*callee, seen, kernels);
-    else if (!llvm::is_contained(kFree, inst->kind()) && !inst->info().Is(kDone))
+    else if (RunsKernel(*inst))
       ++kernels;
   }
 }

@@ -331,16 +331,22 @@ RuleTable MakeRules() {
   return rules;
 }
 
+CostRule RuleOf(OpKind kind) {
+  static const RuleTable kRules = MakeRules();
+  return kRules[static_cast<size_t>(kind)];
+}
+
 }  // namespace
 
+bool CostsNothing(OpKind kind) { return RuleOf(kind) == &Nothing; }
+
 CostAnalysis::CostAnalysis(const Module& module) {
-  static const RuleTable kRules = MakeRules();
   for (const Computation* computation : module.PostOrder()) {
     Cost total;
     for (const Instruction* inst : computation->instructions()) {
       const bool enough = inst->operand_count() >= inst->info().min_operands;
       const CostArgs args{*inst, computations_};
-      const Cost cost = enough ? kRules[static_cast<size_t>(inst->kind())](args) : Cost{};
+      const Cost cost = enough ? RuleOf(inst->kind())(args) : Cost{};
       instructions_[inst] = cost;
       total.flops += std::max(cost.flops, 0.0);
       total.transcendentals += std::max(cost.transcendentals, 0.0);

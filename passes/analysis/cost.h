@@ -12,6 +12,10 @@ struct Cost {
   double bytes = 0;  // read and written
 };
 
+/// True for opcodes that cost nothing whatever they are applied to: parameters, bitcasts and the like run
+/// nothing.
+bool CostsNothing(OpKind kind);
+
 /// The costs of a module's instructions. Computations called by others are counted through their
 /// callers; a loop's body counts once, a conditional as its dearest branch.
 class CostAnalysis {
