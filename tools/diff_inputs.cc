@@ -14,8 +14,9 @@ struct SelectedDump {
   std::string path;
 };
 
-Result<std::vector<SelectedDump>> SelectDumps(llvm::StringRef directory, const CommonOptions& options) {
-  HLO_TRY(const std::vector<DumpFile> files, ReadDumpDirectory(directory));
+/// The dumps of `all` that --module and --stage-in select.
+Result<std::vector<SelectedDump>> SelectSteps(llvm::StringRef directory, const std::vector<DumpSeries>& all,
+                                              const CommonOptions& options) {
   HLO_TRY(const std::vector<std::string> paths, ListDumps(directory, options.stage_in));
   const llvm::StringSet<> wanted = [&] {
     llvm::StringSet<> set;
@@ -23,10 +24,8 @@ Result<std::vector<SelectedDump>> SelectDumps(llvm::StringRef directory, const C
     return set;
   }();
   std::vector<SelectedDump> selected;
-  size_t index = 0;
-  for (const DumpSeries& series : GroupDumps(files)) {
-    HLO_TRY(const bool chosen, SelectsDump(options, series.module, index++));
-    if (!chosen) continue;
+  HLO_TRY(const std::vector<DumpSeries> chosen, SelectDumps(all, options.module));
+  for (const DumpSeries& series : chosen) {
     // A pass may run several times.
     std::map<std::pair<DumpStage, std::string>, size_t> times;
     for (const DumpFile& file : series.steps) {
@@ -41,18 +40,14 @@ Result<std::vector<SelectedDump>> SelectDumps(llvm::StringRef directory, const C
 
 }  // namespace
 
-Result<bool> SelectsDump(const CommonOptions& options, llvm::StringRef module, size_t index) {
-  size_t wanted = 0;
-  if (options.module.empty()) return true;
-  if (!llvm::StringRef(options.module).getAsInteger(10, wanted)) return wanted == index;
-  HLO_TRY(const Regex regex, Regex::Compile(options.module));
-  return regex.Matches(module);
-}
-
 Result<std::vector<DiffPair>> PairDumps(llvm::StringRef left, llvm::StringRef right,
                                         const CommonOptions& options) {
-  HLO_TRY(const std::vector<SelectedDump> old_dumps, SelectDumps(left, options));
-  HLO_TRY(const std::vector<SelectedDump> new_dumps, SelectDumps(right, options));
+  HLO_TRY(const std::vector<DumpFile> old_files, ReadDumpDirectory(left));
+  HLO_TRY(const std::vector<DumpFile> new_files, ReadDumpDirectory(right));
+  std::vector<DumpSeries> all = GroupDumps(old_files);
+  HLO_TRY(const std::vector<SelectedDump> old_dumps, SelectSteps(left, all, options));
+  const std::vector<DumpSeries> new_series = GroupDumps(new_files);
+  HLO_TRY(const std::vector<SelectedDump> new_dumps, SelectSteps(right, new_series, options));
   std::map<SelectedDump::Key, std::string> new_paths;
   for (const SelectedDump& dump : new_dumps) new_paths[dump.key] = dump.path;
   std::vector<DiffPair> pairs;
@@ -63,8 +58,10 @@ Result<std::vector<DiffPair>> PairDumps(llvm::StringRef left, llvm::StringRef ri
   }
   for (const SelectedDump& dump : new_dumps)
     if (new_paths.contains(dump.key)) pairs.push_back({"", dump.path, std::get<0>(dump.key)});
-  if (pairs.empty() && !options.module.empty())
-    return Error("usage-name", {}, "option '--module': no module matches '{0}'", options.module);
+  if (pairs.empty() && !options.module.empty()) {
+    llvm::append_range(all, new_series);
+    return Error(NoSuchDump(options.module, all));
+  }
   return pairs;
 }
 

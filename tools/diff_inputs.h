@@ -21,8 +21,4 @@ Result<std::vector<DiffPair>> PairDumps(llvm::StringRef left, llvm::StringRef ri
 Result<std::unique_ptr<Module>> ReadOneModule(const CommonOptions& options, const std::string& file,
                                               llvm::StringRef stdin_text, DiagnosticSink& sink);
 
-/// Whether --module, a regular expression or the index of a compilation, selects this one. Errors:
-/// usage-option.
-Result<bool> SelectsDump(const CommonOptions& options, llvm::StringRef module, size_t index);
-
 }  // namespace hlo

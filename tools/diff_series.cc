@@ -243,14 +243,9 @@ Status DiffSeries(const HloDiffOptions& options, llvm::StringRef directory, bool
   HLO_TRY(const InstructionFilter find, InstructionFilter::Parse(options.find, "--find"));
   HLO_TRY(const std::vector<DumpFile> files, ReadDumpDirectory(directory));
   if (files.empty()) return Error("input-empty", {}, "'{0}': no HLO module in dump directory", directory);
-  std::vector<DumpSeries> chosen;
-  size_t index = 0;
-  for (DumpSeries& dumps : GroupDumps(files)) {
-    HLO_TRY(const bool selected, SelectsDump(options, dumps.module, index++));
-    if (selected) chosen.push_back(std::move(dumps));
-  }
-  if (chosen.empty())
-    return Error("usage-name", {}, "option '--module': no module matches '{0}'", options.module);
+  const std::vector<DumpSeries> present = GroupDumps(files);
+  HLO_TRY(const std::vector<DumpSeries> chosen, SelectDumps(present, options.module));
+  if (chosen.empty()) return Error(NoSuchDump(options.module, present));
   // All are read before anything is written: errors leave no half of a table.
   SeriesReader reader(options, sink);
   std::vector<Series> all;

@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "tools/options.h"
 
 namespace hlo {
 namespace {
@@ -126,6 +127,25 @@ std::vector<DumpSeries> GroupDumps(llvm::ArrayRef<DumpFile> files) {
       });
   }
   return result;
+}
+
+Result<std::vector<DumpSeries>> SelectDumps(std::vector<DumpSeries> all, llvm::StringRef module) {
+  if (module.empty()) return all;
+  if (size_t index = 0; !module.getAsInteger(10, index)) {
+    if (index >= all.size()) return std::vector<DumpSeries>();
+    return std::vector{std::move(all[index])};
+  }
+  HLO_TRY(const Regex wanted, Regex::Compile(module));
+  llvm::erase_if(all, [&](const DumpSeries& series) { return !wanted.Matches(series.module); });
+  return all;
+}
+
+Diagnostic NoSuchDump(llvm::StringRef module, llvm::ArrayRef<DumpSeries> all) {
+  std::vector<llvm::StringRef> names;
+  for (const DumpSeries& series : all) names.push_back(series.module);
+  const std::string hint = DidYouMeanText(module, names);
+  return MakeError("usage-name", {}, "option '--module': no module matches '{0}'{1}{2}", module,
+                   hint.empty() ? "" : "; ", hint);
 }
 
 }  // namespace hlo

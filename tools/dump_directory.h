@@ -39,5 +39,10 @@ struct DumpSeries {
 /// differ between stages, the n-th of one stage with the n-th of another. `files` as ReadDumpDirectory() has
 /// them.
 std::vector<DumpSeries> GroupDumps(llvm::ArrayRef<DumpFile> files);
+/// The compilations that --module selects: by a regular expression for names, or by an index among all; all
+/// of them if it is empty. Error usage-option for a bad expression.
+Result<std::vector<DumpSeries>> SelectDumps(std::vector<DumpSeries> all, llvm::StringRef module);
+/// The error usage-name, with suggestions, that --module selects none of these.
+Diagnostic NoSuchDump(llvm::StringRef module, llvm::ArrayRef<DumpSeries> all);
 
 }  // namespace hlo

@@ -91,15 +91,10 @@ class IndexWriter {
   /// The compilations that --module selects.
   Result<std::vector<DumpSeries>> Select(llvm::StringRef directory) {
     HLO_TRY(const std::vector<DumpFile> files, ReadDumpDirectory(directory));
-    std::vector<DumpSeries> all = GroupDumps(files);
-    if (int64_t index = 0; !llvm::StringRef(options_.module).getAsInteger(10, index)) {
-      all = index >= 0 && index < static_cast<int64_t>(all.size()) ? std::vector{all[index]}
-                                                                   : std::vector<DumpSeries>{};
-    } else if (!options_.module.empty()) {
-      HLO_TRY(const Regex wanted, Regex::Compile(options_.module));
-      llvm::erase_if(all, [&](const DumpSeries& series) { return !wanted.Matches(series.module); });
-    }
-    if (!all.empty()) return all;
+    const std::vector<DumpSeries> all = GroupDumps(files);
+    HLO_TRY(std::vector<DumpSeries> chosen, SelectDumps(all, options_.module));
+    if (!chosen.empty()) return chosen;
+    if (!all.empty()) return Error(NoSuchDump(options_.module, all));
     Diagnostic problem = MakeError("input-empty", {}, "no HLO module in dump directory");
     problem.file = directory.str();
     return Error(std::move(problem));

@@ -39,7 +39,10 @@ drawings=$(ls many_files | wc -l)
 [ "$drawings" -ge 190 ] && [ "$drawings" -le 210 ] || fail "$drawings drawings"
 "$viz" many -o again.html && cmp -s <(sed s/again_files/many_files/g again.html) many.html || fail "another page the second time"
 "$viz" --module=3 many -o one.html && [ "$(grep -o '"file":' one.html | wc -l)" = 50 ] || fail "one compilation by its number"
-expect 3 'no HLO module in dump directory [input-empty]' "$viz" --module=nobody many -o none.html
+expect 2 "option '--module': no module matches 'jit_g'; did you mean 'jit_f'? [usage-name]" "$viz" --module=jit_g many -o none.html
+expect 2 "option '--module': no module matches '10' [usage-name]" "$viz" --module=10 many -o none.html
+mkdir empty
+expect 3 'no HLO module in dump directory [input-empty]' "$viz" empty -o none.html
 
 # Interrupted: nothing is left.
 mkdir large
