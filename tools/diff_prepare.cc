@@ -10,7 +10,27 @@ namespace {
 
 using llvm::StringRef;
 
-constexpr int64_t kMostInstructions = int64_t{1} << 22;  // of a computation: nested calls may double its size
+constexpr int64_t kMostInlined = int64_t{1}
+                                 << 22;  // instructions: each level of calls may double their number
+
+bool IsInlined(OpKind kind, DiffInline what) {
+  return (kind == OpKind::Fusion && what != DiffInline::Call) ||
+         (kind == OpKind::Call && what != DiffInline::Fusion);
+}
+
+/// Instructions of all computations after inlining, before those that nothing calls any more are removed.
+double InlinedSize(const Module& module, DiffInline what) {
+  llvm::DenseMap<const Computation*, double> sizes;
+  double total = 0;
+  for (const Computation* c : module.PostOrder()) {
+    double size = 0;
+    for (const Instruction* inst : c->instructions())
+      size += IsInlined(inst->kind(), what) ? sizes.lookup(inst->callee()) : 1;
+    sizes[c] = size;
+    total += size;
+  }
+  return total;
+}
 
 /// What an inlined tuple is taken apart into replaces its elements.
 void TakeApart(Instruction* tuple) {
@@ -61,15 +81,17 @@ bool Knows(const HloDiffOptions& options, const Module& module) {
 
 }  // namespace
 
-void InlineForDiff(Module& module, DiffInline what) {
-  if (what == DiffInline::None) return;
+Status InlineForDiff(Module& module, DiffInline what) {
+  if (what == DiffInline::None) return {};
+  if (const double size = InlinedSize(module, what); size > static_cast<double>(kMostInlined))
+    return Error("limit-inline", {},
+                 "inlining the calls of module {0} would make {1:E2} instructions, more than {2}",
+                 module.name(), size, kMostInlined);
   for (Computation* c : module.PostOrder()) {
     if (!c->has_calls()) continue;
     for (const OpKind kind : {OpKind::Fusion, OpKind::Call}) {
-      const DiffInline word = kind == OpKind::Fusion ? DiffInline::Fusion : DiffInline::Call;
-      if (what != word && what != DiffInline::All) continue;
+      if (!IsInlined(kind, what)) continue;
       for (Instruction* call : c->InstructionsOf(kind)) {
-        if (c->instruction_count() + call->callee()->instruction_count() > kMostInstructions) continue;
         Instruction* root = InlineCall(call);
         if (root->kind() == OpKind::Tuple) TakeApart(root);
         c->set_schedule({});
@@ -77,6 +99,7 @@ void InlineForDiff(Module& module, DiffInline what) {
     }
   }
   RemoveUnreachableComputations(module);
+  return {};
 }
 
 Result<DiffOptions> ResolveHints(const HloDiffOptions& options, const Module& left, const Module& right) {

@@ -5,8 +5,9 @@
 namespace hlo {
 
 /// Puts the bodies of fusions or calls in the places of these, as --inline says. Instructions keep their
-/// positions in the text.
-void InlineForDiff(Module& module, DiffInline what);
+/// positions in the text. Error limit-inline if calls within calls would make too many instructions; the
+/// module is as it was then.
+Status InlineForDiff(Module& module, DiffInline what);
 
 /// The options of a comparison with the hints of --map for these modules. Error usage-name, with
 /// suggestions, for names that a module does not have.

@@ -41,8 +41,8 @@ Result<bool> ComparePair(const HloDiffOptions& options, const DiffSides& sides, 
                          std::vector<DiffOutput>& outputs, DiagnosticSink& sink) {
   std::optional<std::pair<DiffCost, DiffCost>> cost;
   if (options.cost) cost = {CountCost(*pair.left, sink), CountCost(*pair.right, sink)};
-  InlineForDiff(*pair.left, options.inlined);
-  InlineForDiff(*pair.right, options.inlined);
+  HLO_CHECK_OK(InlineForDiff(*pair.left, options.inlined));
+  HLO_CHECK_OK(InlineForDiff(*pair.right, options.inlined));
   if (options.mode != DiffMode::Semantic)
     return CompareLines(options, *pair.left, *pair.right, sides.left_file, sides.right_file,
                         outputs.front().file.stream());
