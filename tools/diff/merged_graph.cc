@@ -50,8 +50,9 @@ class GraphMerger {
   }
   /// Unchanged constants and tuple elements have no nodes: their users' texts hold them.
   [[nodiscard]] bool IsWritten(size_t i) const {
-    const DiffEntry& e = entries_[i];
-    return e.kind == DiffKind::Unchanged && IsWrittenIntoUsers(*e.left) && IsWrittenIntoUsers(*e.right);
+    // Further copies of a computation have one side.
+    return entries_[i].kind == DiffKind::Unchanged &&
+           llvm::all_of(Sides(i), [](const Instruction* side) { return !side || IsWrittenIntoUsers(*side); });
   }
   /// The entry whose value an operand is, tuple elements looked through; -1: a constant.
   [[nodiscard]] int32_t ValueEntry(const Instruction* value) const {

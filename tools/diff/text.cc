@@ -215,7 +215,10 @@ class DiffText {
         return WriteText(*entry.right, report_.right_file);
       os_ << '%' << entry.left->name() << "  " << Place(*entry.left, report_.left_file) << " -> %"
           << entry.right->name() << "  " << Place(*entry.right, report_.right_file);
-      if (entry.moved) WriteMove(NameOf(*entry.left->parent()), NameOf(*entry.right->parent()), entry);
+      if (entry.moved) {
+        os_ << "  ";
+        WriteMove(NameOf(*entry.left->parent()), NameOf(*entry.right->parent()), entry);
+      }
       NoColor();
       os_ << '\n';
       return WriteChanges(entry.changes);
@@ -224,7 +227,6 @@ class DiffText {
   }
 
   void WriteMove(StringRef from, StringRef to, const DiffEntry& entry) {
-    os_ << "  ";
     const bool elsewhere = entry.note != kMovedInSchedule;
     if (elsewhere) os_ << from << " -> " << to << (entry.note.empty() ? "" : " ");
     if (!entry.note.empty()) os_ << '(' << entry.note << ')';
