@@ -142,7 +142,7 @@ Result<std::vector<DumpSeries>> SelectDumps(std::vector<DumpSeries> all, llvm::S
 
 Diagnostic NoSuchDump(llvm::StringRef module, llvm::ArrayRef<DumpSeries> all) {
   std::vector<llvm::StringRef> names;
-  for (const DumpSeries& series : all) names.push_back(series.module);
+  for (const DumpSeries& series : all) names.emplace_back(series.module);
   const std::string hint = DidYouMeanText(module, names);
   return MakeError("usage-name", {}, "option '--module': no module matches '{0}'{1}{2}", module,
                    hint.empty() ? "" : "; ", hint);
