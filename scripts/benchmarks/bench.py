@@ -1,6 +1,6 @@
 """Measures the cpu platform beside XLA and the machine: see scripts/bench --help."""
 import argparse, glob, json, math, os, re, signal, subprocess, sys, tempfile, time
-import workloads, xla_worker
+import limits, workloads, xla_worker
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -30,6 +30,7 @@ class Bench:
         self.pinned = lambda: os.sched_setaffinity(0, self.cpus)
         self.peaks = self.measure_machine()
         self.startup = self.measure_startup()
+        self.call = self.measure_call()
 
     def spawn(self, command):
         """Output, seconds and peak memory of a process; raises RuntimeError with the last line of its errors."""
@@ -58,6 +59,10 @@ class Bench:
             if best is None: best = found; continue
             for type, rate in found['flops'].items(): best['flops'][type] = max(rate, best['flops'][type])
             for i, level in enumerate(found['bandwidth']): best['bandwidth'][i]['rate'] = max(level['rate'], best['bandwidth'][i]['rate'])
+            for op, seconds in found['latency'].items(): best['latency'][op] = min(seconds, best['latency'][op])
+            for name, rate in found['rates'].items():
+                if name != 'radix': best['rates'][name] = max(rate, best['rates'][name]); continue
+                for old, new in zip(best['rates']['radix'], rate): old.update({key: max(old[key], new[key]) for key in old})
         return best
 
     def measure_startup(self):
@@ -66,17 +71,15 @@ class Bench:
             empty = min(self.spawn(['/bin/true'])[1] for _ in range(10))
             return min(self.spawn(self.ours(file.name))[1] for _ in range(10)) - empty
 
+    def measure_call(self):
+        """Seconds of a module that does nothing to speak of."""
+        with tempfile.NamedTemporaryFile('w', suffix='.hlo') as file:
+            file.write('HloModule t\nENTRY e {\n  x = f32[] parameter(0)\n  ROOT r = f32[] negate(x)\n}\n'); file.flush()
+            text = self.spawn(self.ours(file.name, '--benchmark=json', '--repeats=1000', '--warmup=10'))[0]
+            return json.loads(text)['modules'][0]['execute_ns']['min'] / 1e9
+
     def ours(self, path, *more):
         return [self.options.hlo_run, f'--platform={self.options.platform}', f'--threads={self.options.threads}', '--print=none', '-q', *self.options.extra.split(), *more, path]
-
-    def limit(self, workload):
-        """Seconds that the machine needs at least: the slowest of arithmetic, functions and memory."""
-        if workload is None: return None
-        flops = self.peaks['flops'].get(workload.peak, self.peaks['flops']['f32'])
-        level = next((level for level in self.peaks['bandwidth'][:-1] if workload.bytes <= 2 * level['bytes']), self.peaks['bandwidth'][-1])
-        special = 36  # a transcendental costs about as much as so many operations
-        seconds = max(workload.flops / flops + special * workload.special / self.peaks['flops']['f32'], workload.bytes / level['rate'])
-        return seconds or None
 
     def same_for_both(self, path, folder):
         """A module of others: without elided constants, which each side would fill in its own way, and without aliases, by which
@@ -105,8 +108,9 @@ class Bench:
                 self.measure(row, path, inputs)
             finally:
                 if busy: busy.kill(); busy.wait()
-            limit = self.limit(workload) if workload else self.limit_of_module(row, path, inputs)
-        if limit and 'ours' in row: row['percent_of_limit'] = 100 * limit / row['ours']['run']
+            limit, bound = limits.limit(workload, self.peaks) if workload else (self.limit_of_module(row, path, inputs), 'as profiled')
+        if workload and workload.compiles: row['compiles'] = True
+        if limit and 'ours' in row: row.update(percent_of_limit=100 * limit / row['ours']['run'], limit=limit, bound=bound)
         if 'ours' in row and 'xla' in row:
             for key in ('run', 'compile', 'first', 'memory'): row[key + '_ratio'] = row['ours'][key] / max(row['xla'][key], 1e-9)
             row['first_cached_ratio'] = row['ours']['first_cached'] / row['xla']['first']
@@ -168,27 +172,25 @@ def time_text(seconds):
         if seconds >= scale: return f'{seconds / scale:.3g} {unit}'
     return f'{seconds * 1e9:.0f} ns'
 
-COLUMNS = ('row', 'ours', 'XLA', 'ratio', '% of limit', 'compile', 'XLA', 'first result', 'XLA', 'memory', 'XLA')
+COLUMNS = ('row', 'ours', 'XLA', 'ratio', '% of limit', 'bound', 'compile', 'XLA', 'first result', 'XLA', 'memory', 'XLA')
 def cells(row):
     ours, xla = row.get('ours'), row.get('xla')
     def pair(key, text): return [text(ours[key]) if ours else '', text(xla[key]) if xla else '']
     def memory(b): return f'{b / 2**20:.0f} MiB'
     first = [time_text(ours['run']) if ours else 'failed', time_text(xla['run']) if xla else 'failed' if 'xla_error' in row else '']
-    return [row['name'], *first, f"{row['run_ratio']:.2f}" if 'run_ratio' in row else '', f"{row['percent_of_limit']:.0f}" if 'percent_of_limit' in row else '',
+    return [row['name'], *first, f"{row['run_ratio']:.2f}" if 'run_ratio' in row else '', f"{row['percent_of_limit']:.0f}" if 'percent_of_limit' in row else '', row.get('bound', 'compilation' if row.get('compiles') else ''),
             *pair('compile', time_text), *pair('first', time_text), *pair('memory', memory)]
 
 def reasons(row):
     """Why a side has no times."""
     return [f'{side} skipped: {row[key]}' for side, key in (('ours', 'ours_error'), ('XLA', 'xla_error')) if key in row]
 
-def summary(rows):
+def summary(rows, call):
     both = [row for row in rows if 'run_ratio' in row]
     mean = lambda key: math.exp(sum(math.log(max(row[key], 1e-9)) for row in both) / len(both))
-    limited = [row for row in rows if 'percent_of_limit' in row]
     lines = []
     if both: lines.append(f"{len(both)} of {len(rows)} rows beside XLA; ratios, geometric means: run {mean('run_ratio'):.2f} (worst {max(row['run_ratio'] for row in both):.1f}), compile {mean('compile_ratio'):.2f}, first result {mean('first_ratio'):.2f} ({mean('first_cached_ratio'):.2f} with cached kernels), memory {mean('memory_ratio'):.2f}")
-    if limited: lines.append(f"{sum(row['percent_of_limit'] >= 70 for row in limited)} of {len(limited)} rows reach 70 % of what the machine allows")
-    return lines
+    return lines + limits.explain(rows, call)
 
 def machine_text(bench):
     model = next((line.split(':', 1)[1].strip() for line in open('/proc/cpuinfo') if line.startswith('model name')), 'unknown CPU')
@@ -196,7 +198,9 @@ def machine_text(bench):
     features = ' '.join(f for f in ('avx2', 'avx512f', 'avx512_bf16', 'avx512_vnni', 'amx_bf16', 'amx_int8') if f in flags)
     peaks = ', '.join(f'{type} {rate / 1e9:.0f} GFLOP/s' for type, rate in bench.peaks['flops'].items())
     levels = ', '.join(f"{level['rate'] / 1e9:.1f} GB/s at {level['bytes'] // 1024} KiB" for level in bench.peaks['bandwidth'])
-    return f'{model} ({features}), {bench.options.threads} threads; {peaks}; {levels}; start-up of hlo-run {bench.startup * 1e3:.1f} ms'
+    latencies = ', '.join(f'{op} {seconds * 1e9:.2g} ns' for op, seconds in bench.peaks['latency'].items())
+    rates = ', '.join(f'{name} {rate / 1e9:.2g} G/s' for name, rate in bench.peaks['rates'].items() if name != 'radix')
+    return f'{model} ({features}), {bench.options.threads} threads; {peaks}; {levels}; latencies: {latencies}; rates: {rates}; start-up of hlo-run {bench.startup * 1e3:.1f} ms, call {bench.call * 1e9:.0f} ns'
 
 def main():
     options = arguments()
@@ -204,21 +208,21 @@ def main():
     print(machine_text(bench), flush=True)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        print(('{:44}' + ' {:>10}' * 10).format(*COLUMNS))
+        print(('{:44}' + ' {:>11}' * 11).format(*COLUMNS))
         for name, path, workload in rows_to_run(options, folder):
             if not re.search(options.only, name): continue
             row = bench.row(name, path, workload); rows.append(row)
-            print(('{:44.44}' + ' {:>10}' * 10).format(*cells(row)), flush=True)
+            print(('{:44.44}' + ' {:>11}' * 11).format(*cells(row)), flush=True)
             for reason in reasons(row): print(f'  {reason}', flush=True)
-    for line in summary(rows): print(line)
+    for line in summary(rows, bench.call): print(line)
     if options.json:
-        with open(options.json, 'w') as file: json.dump({'machine': machine_text(bench), 'threads': options.threads, 'peaks': bench.peaks, 'startup': bench.startup, 'rows': rows}, file, indent=1)
+        with open(options.json, 'w') as file: json.dump({'machine': machine_text(bench), 'threads': options.threads, 'peaks': bench.peaks, 'startup': bench.startup, 'call': bench.call, 'rows': rows}, file, indent=1)
     if options.markdown:
         with open(options.markdown, 'w') as file:
             print(machine_text(bench) + '\n', file=file)
             for cells_ in (COLUMNS, ['---'] * len(COLUMNS), *map(cells, rows)): print('| ' + ' | '.join(cells_) + ' |', file=file)
             for row in rows:
                 for reason in reasons(row): print(f"\n{row['name']}: {reason}", file=file)
-            print('\n' + '\n'.join(summary(rows)), file=file)
+            print('\n' + '\n'.join(summary(rows, bench.call)), file=file)
 
 if __name__ == '__main__': main()

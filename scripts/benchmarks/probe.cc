@@ -1,4 +1,5 @@
-// What this machine can do at most: multiply-adds per type, bandwidth per level of the memory. Prints JSON.
+// What this machine can do at most: multiply-adds per type, bandwidth per level of the memory, latencies, and
+// rates of what sorts, histograms and random numbers consist of. Prints JSON.
 // Usage: probe THREADS
 #include <immintrin.h>
 #include <sys/syscall.h>
@@ -127,6 +128,119 @@ double GroupPeak(int threads, bool bf16) {
 double GroupPeak(int, bool) { return 0; }
 #endif
 
+/// Quotients of vectors per second.
+double DivisionPeak(int threads) {
+  typedef float V __attribute__((vector_size(kBytes)));
+  constexpr int kChains = 12, kSteps = 400'000;
+  return Rate(threads, static_cast<double>(kBytes / sizeof(float)) * kChains * kSteps, [](int) {
+    V x[kChains], a = {};
+    a += 1.0001F;
+    for (V& v : x) v = a;
+    asm volatile("" : "+v"(a));
+    for (int s = 0; s < kSteps; ++s)
+#pragma clang loop unroll(full)
+      for (V& v : x) {
+        v = v / a;
+        asm volatile("" : "+v"(v));
+      }
+    for (V& v : x) asm volatile("" : : "v"(v));
+  });
+}
+
+/// Seconds from an operand to the result of one scalar operation, by a chain of them.
+template <class T, class F>
+double Latency(F step) {
+  constexpr int kSteps = 250'000, kUnrolled = 8;  // so that branches do not count
+  const double rate = Rate(1, kSteps * kUnrolled, [&](int) {
+    T x = 1;
+    for (int s = 0; s < kSteps; ++s)
+#pragma clang loop unroll(full)
+      for (int k = 0; k < kUnrolled; ++k) {
+        x = step(x);
+        if constexpr (sizeof(T) == 8)
+          asm volatile("" : "+r"(x));
+        else
+          asm volatile("" : "+x"(x));
+      }
+  });
+  return 1 / rate;
+}
+
+/// Items per second of one pass of a radix sort with digits of 11 bits over arrays of n items: the counts of
+/// all digits, which one reading gives for all passes, do not count.
+template <class T>
+double RadixPass(int threads, size_t n) {
+  constexpr size_t kDigits = 2048;
+  std::vector<std::vector<T>> from(static_cast<size_t>(threads), std::vector<T>(n)), to = from;
+  std::vector<uint32_t> first(kDigits, 0);
+  uint32_t state = 1;
+  for (T& x : from[0]) x = static_cast<T>((state = state * 1664525 + 1013904223) >> 12);
+  for (const T x : from[0]) ++first[x % kDigits];
+  for (uint32_t digit = 0, sum = 0; digit < kDigits; ++digit) {
+    const uint32_t count = first[digit];
+    first[digit] = sum;
+    sum += count;
+  }
+  for (auto& items : from) items = from[0];
+  const int repeats = static_cast<int>(std::max<size_t>(1, (size_t{1} << 22) / n));
+  return Rate(threads, static_cast<double>(n) * repeats, [&](int t) {
+    const T* in = from[static_cast<size_t>(t)].data();
+    T* out = to[static_cast<size_t>(t)].data();
+    std::vector<uint32_t> next(kDigits);
+    for (int r = 0; r < repeats; ++r) {
+      next = first;
+      for (size_t i = 0; i < n; ++i) out[next[in[i] % kDigits]++] = in[i];
+      asm volatile("" : : "r"(out) : "memory");
+    }
+  });
+}
+
+/// Counters in the first cache incremented per second, at random places, in eight tables by turns.
+double Updates(int threads) {
+  constexpr size_t kCount = 1 << 12, kRepeats = 512;
+  std::vector<uint32_t> places(kCount);
+  uint32_t state = 1;
+  for (uint32_t& x : places) x = (state = state * 1664525 + 1013904223) >> 22;
+  return Rate(threads, static_cast<double>(kCount * kRepeats), [&](int) {
+    std::vector<uint32_t> counters(8 << 10);
+    uint32_t* table = counters.data();
+    for (size_t r = 0; r < kRepeats; ++r) {
+      for (size_t i = 0; i < kCount; i += 8)
+#pragma clang loop unroll(full)
+        for (size_t k = 0; k < 8; ++k) ++table[(k << 10) + places[i + k]];
+      asm volatile("" : : "r"(table) : "memory");
+    }
+  });
+}
+
+/// Words per second of Philox 4x32-10, which stay in registers.
+double PhiloxWords(int threads) {
+  typedef uint64_t V __attribute__((vector_size(kBytes)));  // a word of a block in the low half of each lane
+  constexpr int kSteps = 200'000, kLanes = kBytes / 8;
+  return Rate(threads, 4.0 * kLanes * kSteps, [](int) {
+    V counter = {}, used = {};
+    for (int i = 0; i < kLanes; ++i) counter[i] = static_cast<uint64_t>(i);
+    const V low = V{} + 0xffffffffULL;
+    for (int s = 0; s < kSteps; ++s) {
+      V x0 = counter & low, x1 = counter >> 32, x2 = {}, x3 = {};
+      uint64_t key0 = 1, key1 = 2;
+#pragma clang loop unroll(full)
+      for (int round = 0; round < 10; ++round) {
+        const V p0 = x0 * 0xD2511F53ULL, p1 = x2 * 0xCD9E8D57ULL;
+        x0 = (p1 >> 32) ^ x1 ^ key0;
+        x2 = (p0 >> 32) ^ x3 ^ key1;
+        x1 = p1 & low;
+        x3 = p0 & low;
+        key0 = (key0 + 0x9E3779B9) & 0xffffffff;
+        key1 = (key1 + 0xBB67AE85) & 0xffffffff;
+      }
+      used ^= x0 ^ x1 ^ x2 ^ x3;
+      counter += static_cast<uint64_t>(kLanes);
+    }
+    asm volatile("" : : "v"(used));
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -140,5 +254,19 @@ int main(int argc, char** argv) {
     std::printf("%s{\"bytes\":%zu,\"rate\":%.4g}", separator, bytes, Triad(threads, bytes));
     separator = ",";
   }
-  std::printf("]}\n");
+  std::printf("],\"latency\":{\"add\":%.4g,\"multiply\":%.4g,\"fma\":%.4g,\"divide\":%.4g,\"integer\":%.4g},",
+              Latency<float>([](float x) { return x + 1.0F; }),
+              Latency<float>([](float x) { return x * 1.0000001F; }),
+              Latency<float>([](float x) { return __builtin_fmaf(x, 0.999F, 0.5F); }),
+              Latency<float>([](float x) { return 1.5F / x; }),
+              Latency<uint64_t>([](uint64_t x) { return x + 1; }));
+  std::printf("\"rates\":{\"division\":%.4g,\"update\":%.4g,\"philox\":%.4g,\"radix\":[",
+              DivisionPeak(threads), Updates(threads), PhiloxWords(threads));
+  separator = "";
+  for (const size_t n : {size_t{1} << 12, size_t{1} << 20}) {
+    std::printf("%s{\"items\":%zu,\"4\":%.4g,\"8\":%.4g}", separator, n, RadixPass<uint32_t>(threads, n),
+                RadixPass<uint64_t>(threads, n));
+    separator = ",";
+  }
+  std::printf("]}}\n");
 }

@@ -1,5 +1,6 @@
 """The workloads of scripts/bench: each a small HLO text made from a table, with what it costs at least."""
 import dataclasses, math
+import limits
 
 BITS = {'pred': 8, 's4': 4, 'u4': 4, 's8': 8, 'f8e4m3fn': 8, 'f8e5m2': 8, 'bf16': 16, 'f16': 16, 's32': 32, 'u32': 32,
         'f32': 32, 'u64': 64, 's64': 64, 'f64': 64, 'c64': 64}
@@ -14,6 +15,14 @@ class Workload:
     special: float = 0     # transcendentals
     bytes: float = 0       # compulsory: each argument read and each result written once
     peak: str = 'f32'      # the element type whose peak counts
+    sweeps: int = 1        # times that all bytes go through the memory
+    steps: float = 0       # of a loop, each waiting for the one before
+    chain: dict = dataclasses.field(default_factory=dict)  # operations from one step to the next, one after the other
+    divisions: float = 0   # of numbers that differ
+    updates: float = 0     # of counters, in order
+    random_words: float = 0  # of 32 bits, by Philox
+    sort_rows: tuple = ()  # (rows, keys of 32 bits in each, bytes of what moves with a key)
+    compiles: bool = False  # measures compilation: running it takes next to nothing
     contended: bool = False
 
 def S(type, *dims):
@@ -106,7 +115,8 @@ def elementwise():
     for op in ('exponential', 'tanh', 'log', 'erf', 'sine', 'power'):
         m = Module(); f = S('f32', 64 * Ki)
         m(op, f, *(m.parameter(f) for _ in range(2 if op == 'power' else 1)))
-        yield m.make(4, f'{op} 64 Ki', special=64 * Ki)
+        # A power is a logarithm in two words, products with it and an exponential: three functions.
+        yield m.make(4, f'{op} 64 Ki', special=64 * Ki * (3 if op == 'power' else 1))
     n = 16 * Mi
     m = Module(); b = S('bf16', n); m('add', b, m.parameter(b), m.parameter(b)); yield m.make(5, 'add bf16 16 Mi')
     for source, target in (('f32', 'bf16'), ('f8e4m3fn', 'f32'), ('s4', 'f32')):
@@ -195,7 +205,7 @@ def movement():
     m = Module()
     m('scatter', S('s32', Ki), m.scalar('s32', 0, Ki), m.parameter(S('s32', 16 * Mi, 1)), m.scalar('s32', 1, 16 * Mi),
       attributes='update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=' + m.combiner('add', 's32'))
-    yield m.make(15, 'histogram 16 Mi to 1 Ki')
+    yield m.make(15, 'histogram 16 Mi to 1 Ki', updates=16 * Mi)
 
 def window(m, x, shape, opcode, init, attributes):
     return m('reduce-window', shape, x, m.constant(shape[:shape.index('[')], init), attributes=f'window={{{attributes}}}, to_apply={m.combiner(opcode, "f32")}')
@@ -222,14 +232,14 @@ def sorting():
     for dims, axis in (((Mi,), 0), ((1024, 4096), 1)):
         m = Module(); m.computation(less('f32')); f = S('f32', *dims)
         m('sort', f, m.parameter(f), attributes=f'dimensions={{{axis}}}, to_apply=less')
-        yield m.make(18, f'sort {"x".join(map(str, dims))}')
+        yield m.make(18, f'sort {"x".join(map(str, dims))}', sort_rows=(math.prod(dims[:-1]), dims[-1], 4))
     m = Module(); m.computation(less('f32', 's32')); f, i = S('f32', Mi), S('s32', Mi)
     m('sort', f'({f}, {i})', m.parameter(f), m('iota', i, attributes='iota_dimension=0'), attributes='dimensions={0}, is_stable=true, to_apply=less')
-    yield m.make(19, 'stable argsort 1 Mi')
+    yield m.make(19, 'stable argsort 1 Mi', sort_rows=(1, Mi, 8))
     m = Module(); m('topk', '(f32[64,10], s32[64,10])', m.parameter(S('f32', 64, 50000)), attributes='k=10, largest=true')
     yield m.make(20, 'top 10 of 64x50000')
     m = Module(); m('rng-bit-generator', f'(u64[2], {S("u32", 16 * Mi)})', m.parameter(S('u64', 2)), attributes='algorithm=rng_philox')
-    yield m.make(21, 'random bits 16 Mi u32')
+    yield m.make(21, 'random bits 16 Mi u32', random_words=16 * Mi)
 
 def cube(number, name, m_, n, k, type='f32', out=None, **more):
     m = Module(); m.dot(m.parameter(S(type, m_, k)), m.parameter(S(type, k, n)), S(out or type, m_, n))
@@ -319,7 +329,7 @@ def linear_algebra():
     yield eigenvalues(512)
     for n in (Ki, 64 * Ki, Mi):
         m = Module(); c = S('c64', n); m('fft', c, m.parameter(c), attributes=f'fft_type=FFT, fft_length={{{n}}}')
-        yield m.make(32, f'fft c64 {n}', flops=5 * n * math.log2(n))
+        yield m.make(32, f'fft c64 {n}', flops=5 * n * math.log2(n), sweeps=limits.sweeps_of_transform(n, 8))
 
 def loop(state, init, body, steps):
     """A while loop from 0 to `steps`; `body` has lines that end in one for each `nextK`."""
@@ -355,6 +365,10 @@ ENTRY e {{
 }}
 '''
 
+# Sums of three products, one of another element, and tanh: the square, a fraction of polynomials of which the longer
+# has seven terms, times the argument, divided.
+STEP_OF_SCAN = {'multiply': 1 + 2, 'fma': 2 + 6, 'add': 1, 'divide': 1}
+
 def loops():
     yield Workload(33, 'scan 2000x3', loop(['s32[]', 'f32[3]', 'f32[2000,3]', 'f32[3,3]'],
         '  p1 = f32[3] parameter(0)\n  p2 = f32[2000,3] parameter(1)\n  p3 = f32[3,3] parameter(2)\n',
@@ -366,22 +380,22 @@ def loops():
   next1 = f32[3] tanh(w)
   next2 = f32[2000,3] copy(x2)
   next3 = f32[3,3] copy(x3)
-''', 2000), special=6000)
+''', 2000), steps=2000, chain=STEP_OF_SCAN)
     yield Workload(33, 'while of 4 Mi scalar steps', loop(['s32[]', 'f32[]'], '  p1 = f32[] parameter(0)\n',
-        '  c = f32[] constant(0.999)\n  m = f32[] multiply(x1, c)\n  f = f32[] convert(x0)\n  next1 = f32[] add(m, f)\n', 4 * Mi), flops=8 * Mi)
+        '  c = f32[] constant(0.999)\n  m = f32[] multiply(x1, c)\n  f = f32[] convert(x0)\n  next1 = f32[] add(m, f)\n', 4 * Mi), steps=4 * Mi, chain={'multiply': 1, 'add': 1})
     n = 400000
     yield Workload(34, 'loop that writes 1 of 400 k', loop(['s32[]', f'f32[{n}]'], f'  p1 = f32[{n}] parameter(0)\n',
-        f'  v = f32[] convert(x0)\n  u = f32[1] reshape(v)\n  next1 = f32[{n}] dynamic-update-slice(x1, u, x0)\n', n), bytes=8 * n)
+        f'  v = f32[] convert(x0)\n  u = f32[1] reshape(v)\n  next1 = f32[{n}] dynamic-update-slice(x1, u, x0)\n', n), bytes=8 * n, steps=n, chain={'integer': 1})
     m = Module(); f = S('f64', 6, 6); x, w = m.parameter(f), m.parameter(f)
     for _ in range(100): x = m('add', f, m.dot(x, w, f), w)
-    yield m.make(35, '200 chained 6x6 f64 ops', flops=100 * 2 * 216, peak='f64')
+    yield m.make(35, '200 chained 6x6 f64 ops', flops=100 * 2 * 216, peak='f64', steps=100, chain={'multiply': 1, 'fma': 5, 'add': 1})
     m = Module(); f = S('f32', 64); level = [m.parameter(f) for _ in range(8)]
     for step in range(2 * Ki): level = [m(('add', 'multiply', 'subtract', 'maximum')[(step + i) % 4], f, level[i], level[(i + step) % 8]) for i in range(8)]
     m('tuple', '(' + ', '.join([f] * 8) + ')', *level); yield m.make(35, '16 Ki nodes of 64 elements', flops=16 * Ki * 64)
     n = 16 * Ki; m = Module(); f, r = S('f32', n, n), S('f32', n); x, y = m.parameter(r), m.parameter(r)
     d = m('subtract', f, m.along(x, f, 0), m.along(y, f, 1))
     q = m('add', f, m('multiply', f, d, d), m.scalar('f32', 0.01, n, n))
-    m.reduce(m('divide', f, d, q), r, 'add', 0, 1); yield m.make(36, 'N-body reduce 16 Ki', flops=5 * n * n)
+    m.reduce(m('divide', f, d, q), r, 'add', 0, 1); yield m.make(36, 'N-body reduce 16 Ki', flops=5 * n * n, divisions=n * n)
 
 def resnet(batch):
     m = Module(); flops = 0; n = 224
@@ -449,12 +463,12 @@ def compilation():
             f = S('f32', 256)
             for j in range(4): x = m(('tanh', 'exponential', 'negate', 'sqrt')[(k >> j) % 4], f, m('add', f, x, m.scalar('f32', k + j + 1, 256)))
             x = m('sort', f, x, attributes='dimensions={0}, to_apply=lt'); m.computation('lt {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = pred[] compare(a, b), direction=LT\n}\n')
-        yield m.make(41, f'compile {kernels} kernel(s)')
+        yield m.make(41, f'compile {kernels} kernel(s)', compiles=True)
     for number, label, steps in ((41, 'compile 5 k instructions', 1250), (41, 'compile 16 k instructions', 4000), (42, 'compile 200 unrolled steps', 200), (42, 'compile 800 unrolled steps', 800)):
         m = Module(); f = S('f32', 8, 8); x, w = m.parameter(f), m.parameter(f)
         # Not tanh: values would fade into subnormals, which only one side keeps.
         for _ in range(steps): x = m('add', f, m('logistic', f, m.dot(x, w, f)), m('multiply', f, x, w))
-        yield m.make(number, label)
+        yield m.make(number, label, compiles=True)
 
 def contended():
     for other in (*elementwise(), *dots(), *loops()):
