@@ -1,4 +1,5 @@
 // Products of pairs of BF16 numbers in vector registers.
+#include <cpuid.h>
 #include <immintrin.h>
 
 #include <utility>
@@ -42,8 +43,9 @@ const GroupKernels* PairKernels() {
     if (!HasCpuFeatures({"avx512bf16", "avx512bw", "avx512vl"})) return false;
     // Intel's later ones, made for tile registers, take four times as long as for a multiply-add of floats.
     if (!HasCpuFeatures({"avx512fp16"})) return true;
-    __builtin_cpu_init();
-    return !__builtin_cpu_is("intel");
+    // __builtin_cpu_is would make each start of the programs ask the processor some dozen questions.
+    unsigned highest, vendor, rest[2];
+    return __get_cpuid(0, &highest, &vendor, &rest[0], &rest[1]) == 0 || vendor != signature_INTEL_ebx;
   }();
   return has ? &kKernels : nullptr;
 }

@@ -1,8 +1,10 @@
 #include "ir/support/buffer.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstring>
@@ -16,8 +18,9 @@
 namespace hlo {
 namespace {
 
-[[maybe_unused]] constexpr size_t kLarge = size_t{1} << 20;  // smaller blocks are the heap's business
+[[maybe_unused]] constexpr size_t kLarge = size_t{1} << 15;  // smaller blocks are the heap's business
 constexpr size_t kHugePage = size_t{1} << 21;
+constexpr size_t kShared = kHugePage / 2;  // up to this size blocks share huge pages
 
 /// Bytes kept for reuse: a quarter of the memory.
 size_t CacheLimit() {
@@ -40,10 +43,25 @@ bool IsLarge(size_t bytes) {
 #endif
 }
 
-/// Sizes of large blocks: eight per power of two, so that slightly different arrays share blocks.
+/// Sizes of large blocks: eight per power of two, so that slightly different arrays share blocks, and whole huge
+/// pages, as to fill one takes the time of 30 small ones.
 size_t RoundToClass(size_t bytes) {
-  const size_t step = std::bit_floor(bytes) / 8;
+  size_t step = std::bit_floor(bytes) / 8;
+  if (bytes > kShared) step = std::max(step, kHugePage);
   return (bytes + step - 1) / step * step;
+}
+
+/// Fresh memory in huge pages.
+void* NewPages(size_t size) {
+  void* block = ::operator new(size, std::align_val_t(kHugePage));
+  madvise(block, size, MADV_HUGEPAGE);
+  return block;
+}
+
+/// Address space has a limit: memory that is reserved for later counts.
+bool AddressSpaceIsLimited() {
+  rlimit limit;
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 class BlockCache {
@@ -59,18 +77,18 @@ class BlockCache {
         cached_ -= block.bytes;
         return block;
       }
+      if (void* part = size <= kShared ? TakePart(size) : nullptr) return {part, size};
     }
-    const size_t alignment = size >= kHugePage ? kHugePage : 4096;
-    void* block = ::operator new(size, std::align_val_t(alignment));
-    if (size >= kHugePage) madvise(block, size, MADV_HUGEPAGE);
-    return {block, size};
+    return {size <= kShared ? ::operator new(size, std::align_val_t(kAlignment)) : NewPages(size), size};
   }
 
   void Give(void* block, size_t size) {
     std::vector<std::pair<void*, size_t>> released;
     {
       const std::lock_guard lock(mutex_);
-      if (size <= CacheLimit() / 2) {
+      // Parts of shared pages stay; blocks of the heap go back to it.
+      const bool keep = size <= kShared ? IsPart(block) : size <= CacheLimit() / 2;
+      if (keep) {
         free_[size].push_back(block);
         cached_ += size;
       } else {
@@ -79,6 +97,7 @@ class BlockCache {
       // Make room by giving up the largest blocks.
       for (auto it = free_.end(); cached_ > CacheLimit() && it != free_.begin();) {
         --it;
+        if (it->first <= kShared) break;
         for (; cached_ > CacheLimit() && !it->second.empty(); it->second.pop_back()) {
           released.emplace_back(it->second.back(), it->first);
           cached_ -= it->first;
@@ -86,13 +105,44 @@ class BlockCache {
       }
     }
     for (const auto& [p, bytes] : released)
-      ::operator delete(p, std::align_val_t(bytes >= kHugePage ? kHugePage : 4096));
+      ::operator delete(p, std::align_val_t(bytes <= kShared ? kAlignment : kHugePage));
   }
 
  private:
+  static constexpr size_t kAlignment = 64;
+  /// What is shared stays: this bounds it.
+  static constexpr size_t kMostPages = 16;
+
+  /// The next bytes of a shared huge page; null if there had better be none, or none is left.
+  void* TakePart(size_t size) {
+    for (size_t i = 0; i < page_count_; ++i)
+      if (size <= pages_[i].left) return CutPart(pages_[i], size);
+    if (page_count_ == kMostPages || AddressSpaceIsLimited()) return nullptr;
+    pages_[page_count_] = {static_cast<char*>(NewPages(kHugePage)), kHugePage};
+    return CutPart(pages_[page_count_++], size);
+  }
+
+  struct Page {
+    char* begin;
+    size_t left;
+  };
+  static void* CutPart(Page& page, size_t size) {
+    void* part = page.begin + (kHugePage - page.left);
+    page.left -= size;
+    return part;
+  }
+
+  bool IsPart(const void* block) const {
+    const auto* at = static_cast<const char*>(block);
+    return std::any_of(pages_, pages_ + page_count_,
+                       [at](const Page& page) { return at >= page.begin && at < page.begin + kHugePage; });
+  }
+
   std::mutex mutex_;
   std::map<size_t, std::vector<void*>> free_;
   size_t cached_ = 0;
+  Page pages_[kMostPages];
+  size_t page_count_ = 0;
 };
 
 BlockCache& Cache() {

@@ -5,8 +5,9 @@
 
 namespace hlo {
 
-/// Uninitialised memory of at least `bytes` bytes (0 is allowed), aligned to 64. Large blocks come from
-/// and go back to a cache of bounded size, because fresh pages cost more than most array ops.
+/// Uninitialised memory of at least `bytes` bytes (0 is allowed), aligned to 64. Large blocks, from 32 KiB on,
+/// come from and go back to a cache of bounded size, because fresh pages cost more than most array ops; those of
+/// up to 1 MiB lie side by side in huge pages, 32 MiB at most.
 std::shared_ptr<void> AllocateBuffer(size_t bytes);
 
 /// The same with a single owner, for scratch memory.
