@@ -10,6 +10,7 @@
 #include "backends/run_devices.h"
 #include "ir/support/buffer.h"
 #include "ir/support/buffer_fill.h"
+#include "ir/support/buffer_warm_up.h"
 
 namespace hlo {
 namespace {
@@ -136,8 +137,17 @@ class ProgramRun {
 class CpuExecutable final : public Executable {
  public:
   explicit CpuExecutable(std::unique_ptr<Program> program) : program_(std::move(program)) {}
+
+  void Expect() override {
+    std::vector<size_t> sizes = {static_cast<size_t>(program_->arena_bytes)};
+    for (const Buffer& buffer : program_->buffers)
+      if (buffer.kind == BufferKind::Output) sizes.push_back(static_cast<size_t>(buffer.size));
+    warm_up_.emplace(std::move(sizes));
+  }
+
   Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                               const ExecutionOptions& options) const override {
+    std::call_once(first_run_, [this] { warm_up_.reset(); });
     return RunOnDevices(std::move(arguments), options, [&](Device& device, std::vector<Literal> mine) {
       std::optional<Profile::Recorder> recorder;
       if (options.profile != nullptr) recorder.emplace(*options.profile);
@@ -154,6 +164,8 @@ class CpuExecutable final : public Executable {
 
  private:
   std::unique_ptr<Program> program_;
+  mutable std::optional<BufferWarmUp> warm_up_;  // until the first run
+  mutable std::once_flag first_run_;
 };
 
 /// Runs a program twice, with different bytes in all memory that nobody has written. Any difference is a read

@@ -45,14 +45,19 @@ std::optional<std::string> PassKey(const CpuOptions& options) {
       .str();
 }
 
-/// The module as bytes, of large literals only hashes.
+/// The module as bytes, of large literals only hashes: 128 bits of each, as another literal would give wrong
+/// results.
 std::string ModuleText(const Module& module) {
+  std::string high;  // the halves that do not fit a number
   BinaryLiterals literals;
-  literals.number_of = [](const LiteralPtr& literal) -> std::optional<uint64_t> {
+  literals.number_of = [&](const LiteralPtr& literal) -> std::optional<uint64_t> {
     if (literal->byte_size() < kLarge) return std::nullopt;
-    return llvm::xxh3_64bits(llvm::ArrayRef(literal->data(), literal->byte_size()));
+    const llvm::XXH128_hash_t hash =
+        llvm::xxh3_128bits(llvm::ArrayRef(literal->data(), literal->byte_size()));
+    high.append(reinterpret_cast<const char*>(&hash.high64), sizeof hash.high64);
+    return hash.low64;
   };
-  return ToBinary(module, &literals);
+  return ToBinary(module, &literals) + high;
 }
 
 /// What decides which program comes out: the module, the options, the machine, and this program itself.

@@ -20,7 +20,8 @@ namespace {
 
 [[maybe_unused]] constexpr size_t kLarge = size_t{1} << 15;  // smaller blocks are the heap's business
 constexpr size_t kHugePage = size_t{1} << 21;
-constexpr size_t kShared = kHugePage / 2;  // up to this size blocks share huge pages
+constexpr size_t kShared = kHugePage / 2;      // up to this size blocks share areas of 2 MiB
+constexpr size_t kHugeFrom = size_t{1} << 18;  // below it small pages are there sooner than a huge one
 
 /// Bytes kept for reuse: a quarter of the memory.
 size_t CacheLimit() {
@@ -43,18 +44,18 @@ bool IsLarge(size_t bytes) {
 #endif
 }
 
-/// Sizes of large blocks: eight per power of two, so that slightly different arrays share blocks, and whole huge
-/// pages, as to fill one takes the time of 30 small ones.
+/// Sizes of large blocks: eight per power of two, so that slightly different arrays share blocks, and whole
+/// huge pages, as to get one takes the time of a hundred small ones.
 size_t RoundToClass(size_t bytes) {
   size_t step = std::bit_floor(bytes) / 8;
   if (bytes > kShared) step = std::max(step, kHugePage);
   return (bytes + step - 1) / step * step;
 }
 
-/// Fresh memory in huge pages.
-void* NewPages(size_t size) {
+/// Fresh memory for whole huge pages, to be filled with such or with small ones.
+void* NewPages(size_t size, bool huge = true) {
   void* block = ::operator new(size, std::align_val_t(kHugePage));
-  madvise(block, size, MADV_HUGEPAGE);
+  if (huge) madvise(block, size, MADV_HUGEPAGE);
   return block;
 }
 
@@ -75,6 +76,7 @@ class BlockCache {
         const internal::Block block{it->second.back(), it->first};
         it->second.pop_back();
         cached_ -= block.bytes;
+        if (Area* area = AreaOf(block.data)) ++area->taken;
         return block;
       }
       if (void* part = size <= kShared ? TakePart(size) : nullptr) return {part, size};
@@ -86,9 +88,10 @@ class BlockCache {
     std::vector<std::pair<void*, size_t>> released;
     {
       const std::lock_guard lock(mutex_);
-      // Parts of shared pages stay; blocks of the heap go back to it.
-      const bool keep = size <= kShared ? IsPart(block) : size <= CacheLimit() / 2;
-      if (keep) {
+      // Parts of shared areas stay; blocks of the heap go back to it.
+      Area* const area = size <= kShared ? AreaOf(block) : nullptr;
+      if (area != nullptr) --area->taken;
+      if (area != nullptr || (size > kShared && size <= CacheLimit() / 2)) {
         free_[size].push_back(block);
         cached_ += size;
       } else {
@@ -111,38 +114,60 @@ class BlockCache {
  private:
   static constexpr size_t kAlignment = 64;
   /// What is shared stays: this bounds it.
-  static constexpr size_t kMostPages = 16;
+  static constexpr size_t kMostAreas = 16;
 
-  /// The next bytes of a shared huge page; null if there had better be none, or none is left.
+  struct Area {
+    char* begin;
+    bool huge;
+    size_t left;
+    int taken;  // parts
+  };
+
+  /// The next bytes of a shared area; null if there had better be none, or none is left.
   void* TakePart(size_t size) {
-    for (size_t i = 0; i < page_count_; ++i)
-      if (size <= pages_[i].left) return CutPart(pages_[i], size);
-    if (page_count_ == kMostPages || AddressSpaceIsLimited()) return nullptr;
-    pages_[page_count_] = {static_cast<char*>(NewPages(kHugePage)), kHugePage};
-    return CutPart(pages_[page_count_++], size);
+    const bool huge = size >= kHugeFrom;
+    const llvm::MutableArrayRef<Area> areas(areas_, area_count_);
+    for (Area& area : areas)
+      if (size <= area.left && area.huge == huge) return CutPart(area, size);
+    for (Area& area : areas) {
+      if (area.taken > 0 || area.huge != huge) continue;
+      Clear(area);
+      return CutPart(area, size);
+    }
+    if (area_count_ == kMostAreas || AddressSpaceIsLimited()) return nullptr;
+    areas_[area_count_] = {static_cast<char*>(NewPages(kHugePage, huge)), huge, kHugePage, 0};
+    return CutPart(areas_[area_count_++], size);
   }
 
-  struct Page {
-    char* begin;
-    size_t left;
-  };
-  static void* CutPart(Page& page, size_t size) {
-    void* part = page.begin + (kHugePage - page.left);
-    page.left -= size;
+  static void* CutPart(Area& area, size_t size) {
+    void* part = area.begin + (kHugePage - area.left);
+    area.left -= size;
+    ++area.taken;
     return part;
   }
 
-  bool IsPart(const void* block) const {
+  /// Joins the parts of an area, all of them free.
+  void Clear(Area& area) {
+    for (auto& [size, blocks] : free_) {
+      if (size > kShared) break;
+      cached_ -= size * llvm::count_if(blocks, [&](void* block) { return AreaOf(block) == &area; });
+      llvm::erase_if(blocks, [&](void* block) { return AreaOf(block) == &area; });
+    }
+    area.left = kHugePage;
+  }
+
+  Area* AreaOf(const void* block) {
     const auto* at = static_cast<const char*>(block);
-    return std::any_of(pages_, pages_ + page_count_,
-                       [at](const Page& page) { return at >= page.begin && at < page.begin + kHugePage; });
+    for (Area& area : llvm::MutableArrayRef(areas_, area_count_))
+      if (at >= area.begin && at < area.begin + kHugePage) return &area;
+    return nullptr;
   }
 
   std::mutex mutex_;
   std::map<size_t, std::vector<void*>> free_;
   size_t cached_ = 0;
-  Page pages_[kMostPages];
-  size_t page_count_ = 0;
+  Area areas_[kMostAreas];
+  size_t area_count_ = 0;
 };
 
 BlockCache& Cache() {
@@ -167,6 +192,11 @@ internal::Block internal::TakeBlock(size_t bytes) {
   if (const int byte = filling.load(std::memory_order_relaxed); byte >= 0) [[unlikely]]
     std::memset(block.data, byte, block.bytes);
   return block;
+}
+
+bool internal::IsKept(size_t bytes) {
+  return IsLarge(bytes) && RoundToClass(bytes) > kShared && RoundToClass(bytes) <= CacheLimit() / 2 &&
+         !AddressSpaceIsLimited();
 }
 
 void BufferDeleter::operator()(void* p) const {

@@ -5,9 +5,9 @@
 
 namespace hlo {
 
-/// Uninitialised memory of at least `bytes` bytes (0 is allowed), aligned to 64. Large blocks, from 32 KiB on,
-/// come from and go back to a cache of bounded size, because fresh pages cost more than most array ops; those of
-/// up to 1 MiB lie side by side in huge pages, 32 MiB at most.
+/// Uninitialised memory of at least `bytes` bytes (0 is allowed), aligned to 64. Large blocks, from 32 KiB
+/// on, come from and go back to a cache of bounded size, because fresh pages cost more than most array ops;
+/// those of up to 1 MiB lie side by side in areas that are never given back, 32 MiB at most.
 std::shared_ptr<void> AllocateBuffer(size_t bytes);
 
 /// The same with a single owner, for scratch memory.
@@ -25,6 +25,8 @@ struct Block {
   size_t bytes;
 };
 Block TakeBlock(size_t bytes);
+/// A block of that size has pages of its own and is kept for reuse.
+bool IsKept(size_t bytes);
 }  // namespace internal
 
 /// `count` uninitialised T of a trivial type.
