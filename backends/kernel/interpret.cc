@@ -145,7 +145,7 @@ class Interpreter {
       HLO_CHECK_OK(Run(*s.body));
       Scalars elements;
       for (const ValueId yield : s.body->yields) elements.push_back(At(yield));
-      Scalars& into = accumulators[d.width > 1 ? LaneOf(d, extent, i) : 0];
+      Scalars& into = accumulators[accumulators.size() > 1 ? LaneOf(d, extent, i) : 0];
       HLO_TRY(into, Combine(s, into, elements));
     }
     return {};
@@ -178,7 +178,8 @@ class Interpreter {
     for (const ValueId init : s.inits) inits.push_back(At(init));
     const Dimension& last = s.loops.back();
     std::vector<Scalars> accumulators = {inits};
-    if (last.width > 1) {
+    const bool in_lanes = last.width > 1 && ReductionOp(s);
+    if (in_lanes) {
       const auto neutral = NeutralElement(*ReductionOp(s), kernel_.TypeOf(s.inits[0]));
       if (!neutral)
         return Error("kernel-unsupported", {}, "{0} has no neutral elements",
@@ -188,7 +189,7 @@ class Interpreter {
       accumulators.assign(static_cast<size_t>(last.width) * static_cast<size_t>(last.unroll), {scalar});
     }
     HLO_CHECK_OK(Fold(s, 0, accumulators));
-    if (last.width > 1) {
+    if (in_lanes) {
       HLO_CHECK_OK(FoldList(s, accumulators));
       HLO_TRY(accumulators[0], Combine(s, inits, accumulators[0]));
     }

@@ -113,7 +113,8 @@ struct LoopStmt {
 /// folds the elements of all iterations into the inits. In order, unless the combiner is one operation with a
 /// neutral element (ReductionOp): then a wide dimension folds into width * unroll partial results, which are
 /// folded pairwise, neighbours last; and the inits and elements of a single dimension that is written out
-/// (unroll = extent) are folded like a list of such partial results (FoldsPairwise).
+/// (unroll = extent) are folded like a list of such partial results (FoldsPairwise). Lanes of a wide
+/// dimension that selects (selection.h) find what an order finds.
 struct ReduceStmt {
   llvm::SmallVector<ValueId, 1> results;
   llvm::SmallVector<Dimension, 2> loops;  // outermost first; only the last may be wider than 1

@@ -1,6 +1,7 @@
 #include "backends/kernel/schedule.h"
 
 #include "backends/kernel/op_cost.h"
+#include "backends/kernel/selection.h"
 #include "backends/kernel/visit.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
@@ -253,11 +254,11 @@ class Chooser {
   }
 
   /// Whether a reduction in the body runs along memory better than the loop does.
-  static bool PrefersReduction(LoopStmt& stmt) {
+  [[nodiscard]] bool PrefersReduction(LoopStmt& stmt) const {
     bool prefers = false;
     ForEachStmt(*stmt.body, [&](Stmt& inner) {
       auto* reduce = std::get_if<ReduceStmt>(&inner);
-      if (reduce == nullptr || !ReductionOp(*reduce)) return;
+      if (reduce == nullptr || !HasPartialResults(*reduce, kernel_)) return;
       const Dimension& last = reduce->loops.back();
       prefers |= last.extent > kPairwise &&
                  Contiguity(*reduce->body, last.id) > Contiguity(*reduce->body, stmt.loop.id);
@@ -267,8 +268,8 @@ class Chooser {
 
   void ChooseReduce(ReduceStmt& stmt, bool in_vector) {
     const Dimension& last = stmt.loops.back();
-    const bool vector =
-        !in_vector && ReductionOp(stmt) && IsLong(last, *stmt.body) && Contiguity(*stmt.body, last.id) >= 0;
+    const bool vector = !in_vector && HasPartialResults(stmt, kernel_) && IsLong(last, *stmt.body) &&
+                        Contiguity(*stmt.body, last.id) >= 0;
     if (vector)
       MakeVector(last, *stmt.body);
     else if (IsPairwise(stmt))

@@ -1,5 +1,6 @@
 // Schedules: text and application.
 #include "backends/kernel/schedule.h"
+#include "backends/kernel/selection.h"
 #include "backends/kernel/visit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -260,7 +261,8 @@ Status Vector(Kernel& kernel, const ScheduleStep& step) {
     return Fail("vectors of {0} lanes, {1} of them: expected powers of two up to {2}", step.by, step.unroll,
                 kMaxLanes);
   if (d.ordered || d.width > 1) return Fail("i{0} is ordered or a vector already", d.id);
-  if (found.reduce != nullptr && (!ReductionOp(*found.reduce) || &d != &found.reduce->loops.back()))
+  if (found.reduce != nullptr &&
+      (!HasPartialResults(*found.reduce, kernel) || &d != &found.reduce->loops.back()))
     return Fail("i{0} is not the last loop of a reduction whose order is free", d.id);
   bool wide = false, shared = false;
   Region& body = found.loop != nullptr ? *found.loop->body : *found.reduce->body;

@@ -1,4 +1,5 @@
 #include "backends/kernel/parse.h"
+#include "backends/kernel/selection.h"
 
 namespace hlo::kernel {
 namespace {
@@ -126,7 +127,7 @@ class Verifier {
       return Fail("a reduce of {0} values has other numbers of results, elements or parameters", count);
     for (const Dimension& d : s.loops) {
       HLO_CHECK_OK(Open(d));
-      if (d.width > 1 && (&d != &s.loops.back() || !ReductionOp(s)))
+      if (d.width > 1 && (&d != &s.loops.back() || !HasPartialResults(s, kernel_)))
         return Fail("i{0} is a vector, but its reduce has an order", d.id);
       if (d.width == 1 && d.unroll > 1 && (s.loops.size() > 1 || !ReductionOp(s) || d.unroll != d.extent))
         return Fail("i{0} is written out, but its reduce has an order or other loops", d.id);

@@ -210,12 +210,16 @@ Status KernelEmitter::FoldElements(const ReduceStmt& stmt, llvm::MutableArrayRef
 Status KernelEmitter::ReduceLevel(const ReduceStmt& stmt, size_t level, Accumulators& accumulators) {
   const Dimension& dimension = stmt.loops[level];
   const bool last = level + 1 == stmt.loops.size();
-  if (last && dimension.width > 1) {
+  if (last && dimension.width > 1 && !in_order_) {
     const size_t count = stmt.inits.size();
+    const auto selection = kernel::FindSelection(stmt, kernel_);
     return VectorLoops(dimension, WholeRange(dimension), accumulators, [&](int group) {
       if (FoldsBits(stmt)) return FoldElements(stmt, accumulators);
-      return FoldElements(
-          stmt, llvm::MutableArrayRef(accumulators).slice(static_cast<size_t>(group) * count, count));
+      const llvm::MutableArrayRef<Value*> all(accumulators);
+      const auto of_group = all.slice(static_cast<size_t>(group) * count, count);
+      if (!selection) return FoldElements(stmt, of_group);
+      return SelectElements(stmt, *selection, of_group,
+                            all.drop_front(static_cast<size_t>(dimension.unroll) * count));
     });
   }
   const auto iteration = [&]() -> Status {
@@ -302,6 +306,8 @@ Status KernelEmitter::Emit(const ReduceStmt& stmt) {
     Value* init = At(stmt.inits[0]).compute;
     if (in_vector()) init = Splat(b_, init, vector_.width);
     HLO_TRY(accumulators, Combine(stmt, init, folded));
+  } else if (const auto selection = kernel::FindSelection(stmt, kernel_); selection && last.width > 1) {
+    HLO_TRY(accumulators, FoldSelection(stmt, *selection));
   } else if (last.width > 1) {
     // Partial results in lanes; the init joins at the end.
     const OpKind op = *kernel::ReductionOp(stmt);

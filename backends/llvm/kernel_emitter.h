@@ -1,6 +1,7 @@
 // The walk over a kernel's statements: what emit_kernel.cc and its parts share.
 #pragma once
 #include "backends/kernel/kernel.h"
+#include "backends/kernel/selection.h"
 #include "backends/llvm/types.h"
 #include "llvm/IR/Module.h"
 
@@ -55,6 +56,18 @@ class KernelEmitter {
   [[nodiscard]] bool FoldsBits(const kernel::ReduceStmt& stmt) const;
   void FoldBits(const kernel::ReduceStmt& stmt, llvm::MutableArrayRef<Value*> accumulators);
   Result<Value*> ReduceBits(const kernel::ReduceStmt& stmt);
+  // Reductions that select, see emit_selection.cc.
+  Result<Accumulators> FoldSelection(const kernel::ReduceStmt& stmt, const kernel::Selection& selection);
+  /// `best`: what lanes have found. `rare`, of floats: lanes that have met NaN, and keys that are small where
+  /// they have met zeros and subnormals that only an order tells apart.
+  Status SelectElements(const kernel::ReduceStmt& stmt, const kernel::Selection& selection,
+                        llvm::MutableArrayRef<Value*> best, llvm::MutableArrayRef<Value*> rare);
+  Value* ComesBefore(const kernel::ReduceStmt& stmt, const kernel::Selection& selection,
+                     llvm::ArrayRef<Value*> x, llvm::ArrayRef<Value*> y);
+  Value* IsRare(Value* value, llvm::ArrayRef<Value*> rare);
+  /// `best`, or what an order makes of `folded`.
+  Result<Accumulators> FoldRareInOrder(const kernel::ReduceStmt& stmt, Value* rare, Accumulators folded,
+                                       llvm::ArrayRef<Value*> best);
   Result<Value*> FoldPairwise(const kernel::ReduceStmt& stmt);
   Result<Value*> FoldLanes(const kernel::ReduceStmt& stmt, llvm::ArrayRef<Value*> groups);
   Value* Neutral(OpKind kind, ElementType type);
@@ -115,6 +128,7 @@ class KernelEmitter {
   std::vector<Emitted> values_;      // by value
   std::vector<Value*> loop_values_;  // by loop; of a vector loop, that of lane 0
   VectorLoop vector_;
+  bool in_order_ = false;        // wide reductions are emitted as if they were not
   bool streams_ = false;         // some stores go past the caches
   int64_t parallel_before_ = 0;  // iterations of the parallel loops before
   bool whole_groups_ = false;    // parts of the parallel loop begin and end with groups of its lanes

@@ -17,12 +17,13 @@ Status Compiler::Compile(const ReduceStmt& stmt, size_t) {
   for (const kernel::Dimension& loop : stmt.loops) plan.loops.push_back({loop.id, ExtentOf(loop)});
   const kernel::Dimension& last = stmt.loops.back();
   const bool list = kernel::FoldsPairwise(stmt);
-  const bool tiles = !list && BecomesTiles(last, *stmt.body);
-  plan.fold = list             ? ReducePlan::Fold::List
-              : !tiles         ? ReducePlan::Fold::Each
-              : last.width > 1 ? ReducePlan::Fold::Groups
-                               : ReducePlan::Fold::InOrder;
-  if (!tiles && last.width > 1)
+  const bool tiles = !list && BecomesTiles(last, *stmt.body),
+             groups = last.width > 1 && kernel::ReductionOp(stmt);
+  plan.fold = list     ? ReducePlan::Fold::List
+              : !tiles ? ReducePlan::Fold::Each
+              : groups ? ReducePlan::Fold::Groups
+                       : ReducePlan::Fold::InOrder;
+  if (!tiles && groups)
     return Error("kernel-unsupported", {}, "loop i{0} is wide inside of another wide loop", last.id);
   switch (plan.fold) {
     case ReducePlan::Fold::Each: HLO_CHECK_OK(FoldEach(stmt, plan)); break;
