@@ -1,6 +1,7 @@
 #include "backends/cpu/prepare.h"
 
 #include "backends/cpu/grouping.h"
+#include "backends/cpu/narrow_weights.h"
 #include "backends/cpu/split_reductions.h"
 #include "ir/op.h"
 #include "passes/pass_manager.h"
@@ -165,6 +166,7 @@ Status Prepare(Module& module, const CpuOptions& options) {
   // Conditions can be read before they are kernels.
   HLO_CHECK_OK(RunPipeline(module, "while-loop-trip-count-annotator", options, controls));
   if (options.optimization_level > 0) {
+    ReadWeightsAsStored(module);
     WidenSums(module);
     SplitFullReductions(module);
     GroupIntoKernels(module);

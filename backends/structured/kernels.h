@@ -24,10 +24,11 @@ struct TopKKernel {
 struct ScanKernel {
   /// y[i] = op(carry, x[0], … x[i]) for i < n (from the end, with `reverse`: y[i] = op(carry, x[n-1], …
   /// x[i])). `total` gets op(x[0], … x[n-1]), in which each step depends on n alone, not on the carry.
-  /// Without y: only that.
-  void (*line)(const void* x, void* y, int64_t n, bool reverse, const void* carry, void* total);
+  /// Without y: only that. With `stream` aligned vectors are written past the caches; the caller fences.
+  void (*line)(const void* x, void* y, int64_t n, bool reverse, bool stream, const void* carry, void* total);
   /// For rows r = 0 … count - 1: acc[j] = op(acc[j], x[r * x_step + j]), y[r * y_step + j] = acc[j], j < n.
-  void (*rows)(const void* x, int64_t x_step, void* y, int64_t y_step, int64_t count, int64_t n, void* acc);
+  void (*rows)(const void* x, int64_t x_step, void* y, int64_t y_step, int64_t count, int64_t n, bool stream,
+               void* acc);
   /// What `total` is of no elements.
   void (*clear)(void* acc);
 };

@@ -1,5 +1,6 @@
 // reduce-window (ops-structured §4.2) whose windows are the prefixes or the suffixes of lines.
 #include <array>
+#include <atomic>
 #include <cstring>
 
 #include "backends/structured/kernels.h"
@@ -19,6 +20,13 @@ namespace {
 constexpr int64_t kChunk = 1 << 15;
 /// Columns that are scanned side by side.
 constexpr int64_t kStrip = 1 << 11;
+/// Larger results are written past the caches.
+constexpr int64_t kStreamed = int64_t{32} << 20;
+
+/// Other threads learn by ordinary stores that a piece is done.
+void FinishStreams(bool stream) {
+  if (stream) std::atomic_thread_fence(std::memory_order_seq_cst);
+}
 
 struct Scan {
   const ScanKernel* kernel;
@@ -28,6 +36,7 @@ struct Scan {
   bool direct;    // the kernel reads and writes elements as they are
   bool in_order;  // no totals of chunks: each element is folded after the other
   bool reverse;
+  bool stream;
   int64_t outer, n, outputs, inner;  // elements of a line: [outer, n, inner] -> [outer, outputs, inner]
   int64_t parts;                     // per element
   int64_t skip;                      // outputs that no element has been folded into
@@ -41,11 +50,11 @@ using Accumulator = std::array<uint8_t, 8>;
 /// The scan of one chunk: converts where the kernel cannot read the elements.
 void ScanChunk(const Scan& scan, const uint8_t* x, uint8_t* y, int64_t n, const Accumulator& carry,
                Accumulator& total) {
-  if (scan.direct) return scan.kernel->line(x, y, n, scan.reverse, carry.data(), total.data());
+  if (scan.direct) return scan.kernel->line(x, y, n, scan.reverse, scan.stream, carry.data(), total.data());
   const auto scratch = MakeBuffer<uint8_t>(static_cast<size_t>(n * scan.width()));
   LoadAccumulators(*scan.fold, scan.type, x, n, scratch.get());
-  scan.kernel->line(scratch.get(), y == nullptr ? nullptr : scratch.get(), n, scan.reverse, carry.data(),
-                    total.data());
+  scan.kernel->line(scratch.get(), y == nullptr ? nullptr : scratch.get(), n, scan.reverse, false,
+                    carry.data(), total.data());
   if (y != nullptr) StoreFolded(*scan.fold, scratch.get(), scan.type, n, y);
 }
 
@@ -93,6 +102,7 @@ class Line {
         Accumulator total;
         for (int64_t c = begin; c < end; ++c)
           ScanChunk(scan_, x_ + At(c), y_ + At(c), Size(c), carries[static_cast<size_t>(c - first)], total);
+        FinishStreams(scan_.stream);
       });
     }
   }
@@ -128,13 +138,13 @@ void RunColumns(const Scan& scan, const uint8_t* in, uint8_t* out, int64_t begin
     constexpr int64_t kRows = 256;
     for (int64_t r = 0; r < rows && !Interrupted(); r += kRows)
       scan.kernel->rows(x + r * step * element, step, y + r * step * element, step, std::min(kRows, rows - r),
-                        n, acc.get());
+                        n, scan.stream, acc.get());
     return;
   }
   const auto scratch = MakeBuffer<uint8_t>(static_cast<size_t>(n * width));
   for (int64_t r = 0; r < rows && !Interrupted(); ++r) {
     LoadAccumulators(*scan.fold, scan.type, x + r * step * element, n, scratch.get());
-    scan.kernel->rows(scratch.get(), n, scratch.get(), n, 1, n, acc.get());
+    scan.kernel->rows(scratch.get(), n, scratch.get(), n, 1, n, false, acc.get());
     StoreFolded(*scan.fold, scratch.get(), scan.type, n, y + r * step * element);
   }
 }
@@ -183,6 +193,7 @@ void Run(const Scan& scan, void* const* arrays) {
         RunColumns(scan, in + o * in_bytes, out + o * out_bytes, c * narrow, std::min(row, (c + 1) * narrow),
                    inits);
     }
+    FinishStreams(scan.stream);
   });
 }
 
@@ -269,6 +280,7 @@ Result<Plan> PlanPrefixScan(const Instruction& inst, gemm::Isa isa) {
   scan.inner = scan.n == 0 ? 0 : scan.inner / scan.n;
   scan.outputs = out.dims()[window->dim];
   if (out.ElementCount() == 0 || in.ElementCount() == 0) return Unsupported(inst, "empty arrays");
+  scan.stream = scan.direct && out.ElementCount() * Info(in.element_type()).host_bytes() >= kStreamed;
   const bool minor = scan.inner * scan.parts == 1;
   return Plan{std::string("prefix scan along ") + (minor ? "lines" : "columns"),
               [scan](void* const* arrays) { Run(scan, arrays); }};

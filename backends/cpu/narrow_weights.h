@@ -1,0 +1,11 @@
+// Products that read weights as they are stored.
+#pragma once
+#include "ir/module.h"
+
+namespace hlo::cpu {
+
+/// dot(x, convert(w)) of few rows and BF16 weights that are widened to F32 becomes dot(x, w): such products
+/// take as long as it takes to read the weights, which they widen on the way. Exact.
+void ReadWeightsAsStored(Module& module);
+
+}  // namespace hlo::cpu
