@@ -21,8 +21,11 @@ constexpr int64_t kCut = 256;
 template <class T>
 class AxisFft {
  public:
-  AxisFft(int64_t n, int64_t rows, const FftKernels<T>& kernels) : n_(n), kernels_(kernels) {
-    if (n > kLongest || (n >= kCut && rows < kLanes / 2))
+  AxisFft(int64_t n, int64_t rows, const FftKernels<T>& kernels, bool in_order = false)
+      : n_(n), kernels_(kernels) {
+    if (in_order)
+      lanes_ = std::make_unique<LaneFft<T>>(n, kernels, true);
+    else if (n > kLongest || (n >= kCut && rows < kLanes / 2))
       row_ = std::make_unique<RowFft<T>>(n, kernels);
     else
       lanes_ = std::make_unique<LaneFft<T>>(n, kernels);
@@ -217,16 +220,18 @@ class RealFft {
 template <class T>
 class Transform {
  public:
-  Transform(FftType type, llvm::ArrayRef<int64_t> lengths, int64_t batch, const FftKernels<T>& kernels)
+  Transform(FftType type, llvm::ArrayRef<int64_t> lengths, int64_t batch, const FftKernels<T>& kernels,
+            bool in_order)
       : type_(type), lengths_(lengths), batch_(batch) {
     stored_ = lengths_;
     if (type == FftType::RFFT || type == FftType::IRFFT) stored_.back() = lengths.back() / 2 + 1;
     int64_t rows = batch;
     for (const int64_t n : lengths.drop_back()) rows *= n;
     for (const int64_t n : lengths) points_ *= n;
-    for (size_t d = 0; d + 1 < lengths.size(); ++d) axes_.emplace_back(lengths[d], INT64_MAX, kernels);
+    for (size_t d = 0; d + 1 < lengths.size(); ++d)
+      axes_.emplace_back(lengths[d], INT64_MAX, kernels, in_order);
     if (stored_ == lengths_ && type != FftType::RFFT && type != FftType::IRFFT)
-      last_ = std::make_unique<AxisFft<T>>(lengths.back(), rows, kernels);
+      last_ = std::make_unique<AxisFft<T>>(lengths.back(), rows, kernels, in_order);
     else
       real_ = std::make_unique<RealFft<T>>(lengths.back(), rows, kernels);
     rows_ = rows;
@@ -276,11 +281,20 @@ class Transform {
 };
 
 template <class T>
-Plan MakePlan(const Instruction& inst, int64_t batch, gemm::Isa isa) {
+Plan MakePlan(const Instruction& inst, int64_t batch, gemm::Isa isa, bool in_order = false) {
   const auto& [type, lengths] = inst.attr<FftAttrs>();
-  const auto transform = std::make_shared<const Transform<T>>(type, lengths, batch, KernelsFor(isa).fft<T>());
+  const auto transform =
+      std::make_shared<const Transform<T>>(type, lengths, batch, KernelsFor(isa).fft<T>(), in_order);
   return {"Fourier transforms in lanes: " + transform->Describe(),
           [transform](void* const* arrays) { transform->Run(arrays); }};
+}
+
+/// Whether complex transforms of these lengths can be those of the evaluator, with enough signals for lanes.
+bool FillsLanesInOrder(const FftAttrs& attrs, int64_t signals) {
+  if (attrs.fft_type != FftType::FFT && attrs.fft_type != FftType::IFFT) return false;
+  return llvm::all_of(attrs.fft_length, [&](int64_t n) {
+    return signals / n >= LaneFft<double>::kLanes / 2 && LaneFft<double>::HasPassesInOrder(n);
+  });
 }
 
 }  // namespace
@@ -293,6 +307,8 @@ Result<Plan> PlanFft(const Instruction& inst, gemm::Isa isa) {
   if (RealPartType(out.element_type()) == ElementType::F64) {
     int64_t points = 1;
     for (const int64_t n : inst.attr<FftAttrs>().fft_length) points *= n;
+    if (points <= kInOrder && FillsLanesInOrder(inst.attr<FftAttrs>(), batch * points))
+      return MakePlan<double>(inst, batch, isa, /*in_order=*/true);
     if (points <= kInOrder)
       return Unsupported(inst, "short transforms in double precision keep the classical order");
     return MakePlan<double>(inst, batch, isa);

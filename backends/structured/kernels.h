@@ -104,6 +104,8 @@ struct FftKernels {
   /// Element k times the pair scalars[k], times element k of `vectors`.
   void (*multiply_lanes)(T* x, int64_t n, const T* scalars, const T* vectors);
   void (*multiply_each)(T* x, int64_t n, const T* scalars, bool conjugate_result);
+  /// `pass` by the operations of ir/numeric/fft_plan.h. Radices: 2, 4, 8 and odd ones to 11.
+  void (*pass_in_order)(int radix, const T* x, T* y, int64_t m, int64_t s, const T* twiddles, const T* roots);
 };
 
 /// The comparison by which the element chosen so far stays.

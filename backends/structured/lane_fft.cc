@@ -77,8 +77,11 @@ Chirp MakeChirp(int64_t n, int64_t m) {
 }
 
 template <class T>
-LaneFft<T>::LaneFft(int64_t n, const FftKernels<T>& kernels) : n_(n), kernels_(kernels) {
-  if (LargestPrime(n) <= kLargestRadix)
+LaneFft<T>::LaneFft(int64_t n, const FftKernels<T>& kernels, bool in_order)
+    : n_(n), kernels_(kernels), in_order_(in_order) {
+  if (in_order)
+    MakePassesInOrder();
+  else if (LargestPrime(n) <= kLargestRadix)
     MakePasses();
   else
     MakeChirp();
@@ -95,6 +98,32 @@ void LaneFft<T>::MakePasses() {
     for (int64_t j = 0; j < radix; ++j) own.Append(j, pass.roots);
     rest = pass.m;
     s *= radix;
+    passes_.push_back(std::move(pass));
+  }
+}
+
+template <class T>
+bool LaneFft<T>::HasPassesInOrder(int64_t n) {
+  constexpr int64_t kLargest = 11;
+  return n == 1 || (LargestPrime(n) <= kLargest && !fft::Plan(static_cast<size_t>(n)).radices().empty());
+}
+
+template <class T>
+void LaneFft<T>::MakePassesInOrder() {
+  const fft::Plan plan(static_cast<size_t>(n_));
+  const auto append = [](const fft::Cx& root, std::vector<T>& to) {
+    to.push_back(static_cast<T>(root.re));
+    to.push_back(static_cast<T>(root.im));
+  };
+  int64_t rest = n_, s = 1;
+  for (const size_t radix : plan.radices()) {
+    rest /= static_cast<int64_t>(radix);
+    Pass pass{static_cast<int>(radix), rest, s, {}, {}};
+    for (int64_t p = 0; p < rest; ++p)
+      for (size_t j = 1; j < radix; ++j)
+        append(plan.roots()[static_cast<size_t>(p) * j * static_cast<size_t>(s)], pass.twiddles);
+    for (const fft::Cx& root : fft::ExactRoots(radix)) append(root, pass.roots);
+    s *= static_cast<int64_t>(radix);
     passes_.push_back(std::move(pass));
   }
 }
@@ -120,8 +149,9 @@ void LaneFft<T>::MakeChirp() {
 template <class T>
 T* LaneFft<T>::Run(T* x, T* y) const {
   if (!inner_) {
+    const auto run = in_order_ ? kernels_.pass_in_order : kernels_.pass;
     for (const Pass& pass : passes_) {
-      kernels_.pass(pass.radix, x, y, pass.m, pass.s, pass.twiddles.data(), pass.roots.data());
+      run(pass.radix, x, y, pass.m, pass.s, pass.twiddles.data(), pass.roots.data());
       std::swap(x, y);
     }
     return x;

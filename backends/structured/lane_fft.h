@@ -32,7 +32,9 @@ template <class T>
 class LaneFft {
  public:
   static constexpr int64_t kLanes = 64 / static_cast<int64_t>(sizeof(T)), kStep = 2 * kLanes;
-  LaneFft(int64_t n, const FftKernels<T>& kernels);
+  /// With `in_order` results have the bits of fft::Plan; HasPassesInOrder(n) must hold.
+  LaneFft(int64_t n, const FftKernels<T>& kernels, bool in_order = false);
+  static bool HasPassesInOrder(int64_t n);
 
   [[nodiscard]] int64_t size() const { return n_; }
   /// Elements that each of the two arrays of Run must hold, in steps of kStep numbers.
@@ -48,10 +50,12 @@ class LaneFft {
     std::vector<T> twiddles, roots;
   };
   void MakePasses();
+  void MakePassesInOrder();
   void MakeChirp();
 
   int64_t n_;
   const FftKernels<T>& kernels_;
+  bool in_order_;
   std::vector<Pass> passes_;
   std::unique_ptr<LaneFft> inner_;  // of the convolution
   std::vector<T> chirp_, conjugate_chirp_, spectrum_;

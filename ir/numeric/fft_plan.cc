@@ -121,6 +121,12 @@ void StoreMirrored(Cx* half, size_t n, size_t i, Cx value) {
 
 }  // namespace
 
+std::vector<Cx> ExactRoots(size_t n) {
+  std::vector<Cx> roots;
+  for (size_t k = 0; k < n; ++k) roots.push_back(UnitRoot<long double>(k, n));
+  return roots;
+}
+
 Plan::Plan(size_t n) : n_(n) {
   if (n_ <= 1) return;
   const double cost = Cost(n_);
@@ -209,9 +215,9 @@ void Plan::ForwardMixedRadix(std::vector<Cx>& data) {
 /// exp(-2 pi i k / radix): correctly rounded, or taken from the roots of the whole length.
 const Cx* Plan::OddRoots(size_t radix, bool exact) {
   std::vector<Cx>& roots = odd_roots_[2 * radix + (exact ? 1 : 0)];
+  if (roots.empty() && exact) roots = ExactRoots(radix);
   if (roots.empty())
-    for (size_t k = 0; k < radix; ++k)
-      roots.push_back(exact ? UnitRoot<long double>(k, radix) : roots_[k * (n_ / radix)]);
+    for (size_t k = 0; k < radix; ++k) roots.push_back(roots_[k * (n_ / radix)]);
   return roots.data();
 }
 

@@ -15,6 +15,9 @@ struct Cx {
 };
 inline Cx Conj(Cx a) { return {a.re, -a.im}; }
 
+/// exp(-2 pi i k / n) for k < n, correctly rounded but for rare ties: for short odd passes.
+std::vector<Cx> ExactRoots(size_t n);
+
 /// Transforms of length n, unscaled, with kernel exp(-2 pi i jk / n); lengths with large prime factors
 /// go through a convolution, so that the time is O(n log n) always. The order of the operations is the
 /// classical one of FFTPACK and its successors (decimation in frequency; real transforms by decimation
@@ -23,6 +26,11 @@ inline Cx Conj(Cx a) { return {a.re, -a.im}; }
 class Plan {
  public:
   explicit Plan(size_t n);
+
+  /// The radices of the passes of Forward, first to last; empty where it goes through a convolution.
+  [[nodiscard]] const std::vector<size_t>& radices() const { return radices_; }
+  /// exp(-2 pi i k / n) for k < n, where there are passes: what results of passes are multiplied by.
+  [[nodiscard]] const std::vector<Cx>& roots() const { return roots_; }
 
   /// In place, n values.
   void Forward(std::vector<Cx>& data);
