@@ -1,0 +1,26 @@
+"""Whether a comparison explains how one module became the other, checked without the comparison's own means."""
+from module_text import COMMUTATIVE
+
+
+def named(module):
+    return {i.name: i for i in module.instructions()}
+
+
+def explains(result, left, right):
+    """True if all that is called unchanged is: the same opcode, shape and attributes, and operands that are pairs.
+    What is added, removed and changed then turns the one module into the other, all of it and nothing else."""
+    before, after = named(left), named(right)
+    pairs = {e['left']['name']: e['right']['name'] for e in result['entries'] if 'left' in e and 'right' in e}
+    for entry in result['entries']:
+        if entry['kind'] not in ('unchanged', 'moved') or 'left' not in entry or 'right' not in entry:
+            continue
+        a, b = before[entry['left']['name']], after[entry['right']['name']]
+        if a.meaning() != b.meaning():
+            return False
+        if isinstance(a.operands, str):
+            continue
+        operands = [pairs.get(o) for o in a.operands]
+        crossed = a.opcode in COMMUTATIVE and operands == b.operands[::-1]
+        if operands != b.operands and not crossed:
+            return False
+    return True
