@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "ir/support/edit_script.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -11,9 +12,7 @@ namespace {
 
 using llvm::StringRef;
 
-constexpr int kMaxEdits = 3000;
-
-enum class Edit : char { Keep = ' ', Remove = '-', Insert = '+' };
+constexpr size_t kMaxEdits = 3000;
 
 std::vector<StringRef> Lines(StringRef text) {
   std::vector<StringRef> lines;
@@ -25,45 +24,16 @@ std::vector<StringRef> Lines(StringRef text) {
   return lines;
 }
 
-/// The edits that turn `a` into `b`, by Myers' greedy algorithm.
-std::vector<Edit> ShortestScript(llvm::ArrayRef<StringRef> a, llvm::ArrayRef<StringRef> b) {
-  const int n = static_cast<int>(a.size()), m = static_cast<int>(b.size());
-  const int most = std::min(n + m, kMaxEdits);
-  std::vector<std::vector<int>> trace;  // furthest x by diagonal, per number of edits
-  std::vector<int> furthest(2 * static_cast<size_t>(most) + 3, 0);
-  auto at = [&](std::vector<int>& v, int k) -> int& { return v[static_cast<size_t>(int64_t{k} + most + 1)]; };
-  int edits = 0;
-  bool found = false;
-  for (; edits <= most && !found; ++edits) {
-    trace.push_back(furthest);
-    for (int k = -edits; k <= edits && !found; k += 2) {
-      const bool down = k == -edits || (k != edits && at(furthest, k - 1) < at(furthest, k + 1));
-      int x = down ? at(furthest, k + 1) : at(furthest, k - 1) + 1;
-      while (x < n && x - k < m && a[static_cast<size_t>(x)] == b[static_cast<size_t>(x - k)]) ++x;
-      at(furthest, k) = x;
-      found = x >= n && x - k >= m;
-    }
-  }
-  std::vector<Edit> script;
-  if (!found) {
-    script.assign(a.size(), Edit::Remove);
-    script.insert(script.end(), b.size(), Edit::Insert);
-    return script;
-  }
-  int x = n, y = m;
-  for (int d = edits - 1; d >= 0; --d) {
-    std::vector<int>& v = trace[static_cast<size_t>(d)];
-    const int k = x - y;
-    const bool down = k == -d || (k != d && at(v, k - 1) < at(v, k + 1));
-    const int from_x = d == 0 ? 0 : down ? at(v, k + 1) : at(v, k - 1);
-    const int from_y = d == 0 ? 0 : from_x - (down ? k + 1 : k - 1);
-    const int start_x = d == 0 ? 0 : down ? from_x : from_x + 1;
-    for (; x > start_x; --x, --y) script.push_back(Edit::Keep);
-    if (d > 0) script.push_back(down ? Edit::Insert : Edit::Remove);
-    x = from_x;
-    y = from_y;
-  }
-  std::reverse(script.begin(), script.end());
+/// Everything between what is equal at both ends replaced.
+std::vector<Edit> Replacement(llvm::ArrayRef<StringRef> a, llvm::ArrayRef<StringRef> b) {
+  size_t head = 0, tail = 0;
+  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
+  while (tail < a.size() - head && tail < b.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
+    ++tail;
+  std::vector<Edit> script(head, Edit::Keep);
+  script.insert(script.end(), a.size() - head - tail, Edit::Remove);
+  script.insert(script.end(), b.size() - head - tail, Edit::Insert);
+  script.insert(script.end(), tail, Edit::Keep);
   return script;
 }
 
@@ -71,16 +41,9 @@ std::vector<Edit> ShortestScript(llvm::ArrayRef<StringRef> a, llvm::ArrayRef<Str
 
 std::string LineDiff(StringRef before, StringRef after, int context, bool color) {
   const std::vector<StringRef> a = Lines(before), b = Lines(after);
-  // What is equal at both ends needs no search.
-  size_t head = 0, tail = 0;
-  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
-  while (tail < a.size() - head && tail < b.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
-    ++tail;
-  std::vector<Edit> script(head, Edit::Keep);
-  const std::vector<Edit> middle = ShortestScript(llvm::ArrayRef(a).slice(head, a.size() - head - tail),
-                                                  llvm::ArrayRef(b).slice(head, b.size() - head - tail));
-  script.insert(script.end(), middle.begin(), middle.end());
-  script.insert(script.end(), tail, Edit::Keep);
+  auto shortest =
+      ShortestEditScript(a.size(), b.size(), kMaxEdits, [&](size_t i, size_t j) { return a[i] == b[j]; });
+  const std::vector<Edit> script = shortest ? std::move(*shortest) : Replacement(a, b);
 
   std::string out;
   const auto around = static_cast<size_t>(context);
