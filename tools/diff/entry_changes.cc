@@ -5,6 +5,8 @@
 namespace hlo {
 namespace {
 
+constexpr size_t kMostEdits = 1000;  // between the operands of two instructions
+
 std::string NameOf(const Instruction& inst) { return "%" + inst.name().str(); }
 
 class MatchedComparison {
@@ -33,7 +35,7 @@ class MatchedComparison {
   }
 
   void CompareOperands() {
-    llvm::ArrayRef<DiffId> a = m_.left.Operands(l_), b = m_.right.Operands(r_);
+    const llvm::ArrayRef<DiffId> a = m_.left.Operands(l_), b = m_.right.Operands(r_);
     const bool commutes = !m_.options.strict_order && m_.left[l_].info().Is(kCommutative) &&
                           m_.right[r_].info().Is(kCommutative) && a.size() == 2 && b.size() == 2;
     if (commutes && SameValue(a[0], b[1]) && SameValue(a[1], b[0])) return;
@@ -42,18 +44,19 @@ class MatchedComparison {
       if (SameValue(a[0], b[1])) return AddOperand(1, a[1], b[0]);
       if (SameValue(a[1], b[0])) return AddOperand(0, a[0], b[1]);
     }
-    size_t first = 0;
-    if (a.size() != b.size()) {
-      // Some came or went: what stands before and after them is compared place by place.
-      while (first < std::min(a.size(), b.size()) && SameValue(a[first], b[first])) ++first;
-      while (a.size() > first && b.size() > first && SameValue(a.back(), b.back())) {
-        a = a.drop_back();
-        b = b.drop_back();
+    // Some may have come or gone: what stands between those that stay is compared place by place.
+    auto kept = a.size() == b.size() ? std::vector<std::pair<size_t, size_t>>()
+                                     : KeptPairs(a.size(), b.size(), kMostEdits,
+                                                 [&](size_t i, size_t j) { return SameValue(a[i], b[j]); });
+    kept.emplace_back(a.size(), b.size());
+    size_t i = 0, j = 0;
+    for (const auto& [end_i, end_j] : kept) {
+      for (; i < end_i || j < end_j; i += i < end_i, j += j < end_j) {
+        const DiffId x = i < end_i ? a[i] : kNoDiffId, y = j < end_j ? b[j] : kNoDiffId;
+        if (x == kNoDiffId || y == kNoDiffId || !SameValue(x, y)) AddOperand(x == kNoDiffId ? j : i, x, y);
       }
-    }
-    for (size_t k = first; k < std::max(a.size(), b.size()); ++k) {
-      const DiffId x = k < a.size() ? a[k] : kNoDiffId, y = k < b.size() ? b[k] : kNoDiffId;
-      if (x == kNoDiffId || y == kNoDiffId || !SameValue(x, y)) AddOperand(k, x, y);
+      i = end_i + 1;
+      j = end_j + 1;
     }
   }
 

@@ -13,14 +13,14 @@ struct LevelHashes {
 
 class Steps {
  public:
-  explicit Steps(DiffMatching& m) : m_(m) {}
+  explicit Steps(DiffMatching& m) : m_(m), seen_(Index(m.right.computation_count())) {}
 
   void Run() {
     MatchAll();
     PairCopies();
     if (Done()) return;
     MatchByContent(m_, /*copies_too=*/true);
-    Within(exact_, /*take_copies=*/true);
+    Within(exact_, /*exact=*/true);
     Within(Through(DiffLevel::Opcode, opcode()));
     Likely();
   }
@@ -35,12 +35,12 @@ class Steps {
     if (left_entry != kNoDiffId && right_entry != kNoDiffId &&
         m_.ComputationToRight(left_entry) == kNoDiffId && m_.ComputationToLeft(right_entry) == kNoDiffId)
       m_.MatchComputations(left_entry, right_entry, MatchedBy::Fingerprint);
-    Within(exact_, /*take_copies=*/true);
+    Within(exact_, /*exact=*/true);
     if (Done()) return;
     MatchThrough(DiffLevel::Exact, exact_);
     MatchThrough(DiffLevel::Meaning, meaning());
     MatchByContent(m_);
-    Within(exact_, /*take_copies=*/true);
+    Within(exact_, /*exact=*/true);
     Within(meaning());
     MatchThrough(DiffLevel::Exact, exact_);
     Within(Through(DiffLevel::Opcode, opcode()));
@@ -49,7 +49,7 @@ class Steps {
       const DiffId before = m_.FreeLeft();
       Likely();
       MatchByContent(m_);
-      Within(exact_, /*take_copies=*/true);
+      Within(exact_, /*exact=*/true);
       Within(Through(DiffLevel::Opcode, opcode()));
       if (m_.FreeLeft() == before) break;
     }
@@ -130,11 +130,18 @@ class Steps {
     }
   }
 
-  void Within(const LevelHashes& hashes, bool take_copies = false) {
+  /// `exact`: by the hashes of that level, and copies as wholes.
+  void Within(const LevelHashes& hashes, bool exact = false) {
     HashMatcher matcher(m_, hashes.left, hashes.right);
     ForEachPair([&](DiffId cl, DiffId cr) {
-      if (take_copies && m_.SameClass(cl, cr) && TakeCopy(cl, cr)) return;
       const auto left = m_.left.TopologicalOrder(cl), right = m_.right.TopologicalOrder(cr);
+      if (exact && m_.SameClass(cl, cr) && TakeCopy(cl, cr)) return;
+      if (!exact) {
+        MatchTupleElements(m_, cl, cr);
+        // A pair that this level has brought about: what is more certain comes first here, too.
+        if (!seen_[Index(cr)]) HashMatcher(m_, exact_.left, exact_.right).MatchWithin(left, right);
+      }
+      seen_[Index(cr)] = true;
       const bool left_done = llvm::none_of(left, [&](DiffId l) { return m_.ToRight(l) == kNoDiffId; });
       const bool right_done = llvm::none_of(right, [&](DiffId r) { return m_.ToLeft(r) == kNoDiffId; });
       if (!left_done && !right_done) matcher.MatchWithin(left, right);
@@ -185,6 +192,7 @@ class Steps {
 
   void Likely() {
     ForEachPair([&](DiffId cl, DiffId cr) {
+      MatchTupleElements(m_, cl, cr);
       MatchLikely(m_, m_.left.TopologicalOrder(cl), m_.right.TopologicalOrder(cr), meaning().left,
                   meaning().right);
     });
@@ -192,6 +200,7 @@ class Steps {
 
   DiffMatching& m_;
   LevelHashes exact_;
+  std::vector<bool> seen_;  // right computations whose pairs have been through the exact level
   std::optional<LevelHashes> meaning_, opcode_;
 };
 

@@ -3,6 +3,8 @@
 
 namespace hlo {
 
+static constexpr size_t kMostEdits = 64;  // between the operands of two instructions
+
 uint64_t HashMatcher::KeyOf(const DiffHashes& hashes, DiffId id, Key key) const {
   switch (key) {
     case Key::Up: return hashes.up[Index(id)];
@@ -52,7 +54,7 @@ static std::vector<std::pair<DiffId, DiffId>> UniquePairs(const HashMatcher::Key
 void HashMatcher::MatchUnique(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids, Key key) {
   const Keys a = SortedKeys(left_, left_ids, key, true), b = SortedKeys(right_, right_ids, key, false);
   for (const auto& [l, r] : UniquePairs(a, b))
-    if (left_.own[Index(l)] == right_.own[Index(r)]) Take(l, r, MatchedBy::Fingerprint);
+    if (SameOwn(l, r)) Take(l, r, MatchedBy::Fingerprint);
 }
 
 void HashMatcher::MatchInOrder(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<DiffId> right_ids, Key key) {
@@ -73,14 +75,24 @@ void HashMatcher::MatchInOrder(llvm::ArrayRef<DiffId> left_ids, llvm::ArrayRef<D
     Group& group = found->second;
     while (group.next < group.members.size() && m_.ToLeft(group.members[group.next]) != kNoDiffId)
       ++group.next;
-    if (group.next == group.members.size()) continue;
+    if (group.next == group.members.size() || !SameOwn(l, group.members[group.next])) continue;
     Take(l, group.members[group.next++], MatchedBy::Fingerprint);
     Propagate(Trust::Either);
   }
 }
 
+bool HashMatcher::SameOwn(DiffId l, DiffId r) const {
+  if (left_.own[Index(l)] != right_.own[Index(r)]) return false;
+  if (m_.left[l].kind() != OpKind::GetTupleElement) return true;
+  // Elements of tuples that won or lost some are not known by their numbers.
+  const llvm::ArrayRef<DiffId> a = m_.left.Operands(l), b = m_.right.Operands(r);
+  return a.size() == b.size() && llvm::equal(a, b, [&](DiffId x, DiffId y) {
+           return m_.left[x].shape().tuple_shapes().size() == m_.right[y].shape().tuple_shapes().size();
+         });
+}
+
 bool HashMatcher::Acceptable(DiffId l, DiffId r, Trust trust) const {
-  if (!m_.Free(l, r) || left_.own[Index(l)] != right_.own[Index(r)]) return false;
+  if (!m_.Free(l, r) || !SameOwn(l, r)) return false;
   if (!across_ && !m_.SamePlace(l, r)) return false;
   return trust == Trust::Own || left_.up[Index(l)] == right_.up[Index(r)] ||
          (trust == Trust::Either && left_.down[Index(l)] == right_.down[Index(r)]);
@@ -98,8 +110,18 @@ void HashMatcher::PropagateToOperands(DiffId l, DiffId r, Trust trust) {
       if (Acceptable(left_at(k), right_at(1 - k), trust))
         Take(left_at(k), right_at(1 - k), MatchedBy::Operands);
   }
-  for (size_t k = 0; k < std::min(a.size(), b.size()); ++k)
-    if (Acceptable(left_at(k), right_at(k), trust)) Take(left_at(k), right_at(k), MatchedBy::Operands);
+  if (a.size() == b.size()) {
+    for (size_t k = 0; k < a.size(); ++k)
+      if (Acceptable(left_at(k), right_at(k), trust)) Take(left_at(k), right_at(k), MatchedBy::Operands);
+    return;
+  }
+  if (llvm::none_of(a, [&](DiffId id) { return m_.ToRight(id) == kNoDiffId; })) return;
+  // Where operands came or went, places have shifted.
+  const auto same = [&](size_t i, size_t j) {
+    return m_.ToRight(left_at(i)) == right_at(j) || Acceptable(left_at(i), right_at(j), trust);
+  };
+  for (const auto& [i, j] : KeptPairs(a.size(), b.size(), kMostEdits, same))
+    if (Acceptable(left_at(i), right_at(j), trust)) Take(left_at(i), right_at(j), MatchedBy::Operands);
 }
 
 void HashMatcher::PropagateToUsers(DiffId l, DiffId r, Trust trust) {

@@ -7,6 +7,8 @@ namespace {
 
 constexpr int kEnough = 6;              // points that two instructions need to be a pair
 constexpr size_t kMostCandidates = 64;  // per instruction
+constexpr size_t kMostEdits = 64;       // between the operands of two instructions
+constexpr int kMostForms = 16;          // that a value takes one after the other
 
 class LikelyMatcher {
  public:
@@ -32,7 +34,7 @@ class LikelyMatcher {
   /// What stands behind free instructions that only reshape, or take apart a tuple made here.
   template <class F>
   static DiffId Behind(const DiffGraph& graph, DiffId id, F&& is_free) {
-    while (is_free(id)) {
+    for (int step = 0; step < kMostForms && is_free(id); ++step) {
       const DiffId source = graph[id].kind() == OpKind::GetTupleElement ? graph.Source(id) : id;
       if (source != id && graph.ComputationOf(source) == graph.ComputationOf(id))
         id = source;
@@ -156,19 +158,22 @@ class LikelyMatcher {
     if (left_ids_.empty() || right_ids_.empty()) return;
     const DiffId left_root = m_.left.root(m_.left.ComputationOf(left_ids_.front()));
     const DiffId right_root = m_.right.root(m_.right.ComputationOf(right_ids_.front()));
-    if (left_root != kNoDiffId && right_root != kNoDiffId && Replaces(left_root, right_root))
-      Take(left_root, right_root, MatchedBy::Operands);
+    if (left_root != kNoDiffId && right_root != kNoDiffId) MatchOperand(left_root, right_root);
     for (const DiffId u : llvm::reverse(left_ids_)) {
       if (LeftFree(u)) continue;
       const llvm::ArrayRef<DiffId> a = m_.left.Operands(u), b = m_.right.Operands(m_.ToRight(u));
-      if (a.size() != b.size()) continue;
-      for (size_t k = 0; k < a.size(); ++k) MatchOperand(a[k], b[k]);
+      if (a.size() == b.size())
+        for (size_t k = 0; k < a.size(); ++k) MatchOperand(a[k], b[k]);
+      else
+        MatchOperandList(a, b);
     }
   }
 
   /// Two values at one place of matched users; behind what only reshapes if they are not of one opcode.
   void MatchOperand(DiffId l, DiffId r) {
+    if (m_.ToRight(l) == r) return;
     if (!LeftFree(l) || !RightFree(r) || m_.left[l].kind() != m_.right[r].kind()) {
+      MatchForms(l, r);
       const DiffId x = LeftBehind(l), y = RightBehind(r);
       if ((x != l || y != r) && m_.left[x].kind() == m_.right[y].kind() && Replaces(x, y)) {
         l = x;
@@ -176,6 +181,25 @@ class LikelyMatcher {
       }
     }
     if (Replaces(l, r)) Take(l, r, MatchedBy::Operands);
+  }
+
+  /// What only reshapes on the ways from a pair to two values: steps that changed places.
+  void MatchForms(DiffId l, DiffId r) {
+    const DiffId left_end = LeftBehind(l), right_end = RightBehind(r);
+    if (m_.ToRight(left_end) != right_end || !m_.SamePlace(left_end, right_end)) return;
+    for (DiffId x = l; x != left_end && Reshapes(m_.left[x]); x = m_.left.Operands(x)[0])
+      for (DiffId y = r; y != right_end && Reshapes(m_.right[y]); y = m_.right.Operands(y)[0])
+        if (m_.Free(x, y) && m_.left[x].kind() == m_.right[y].kind()) Take(x, y, MatchedBy::Operands);
+  }
+
+  /// Operands of which some came or went.
+  void MatchOperandList(llvm::ArrayRef<DiffId> a, llvm::ArrayRef<DiffId> b) {
+    const auto free = [&](size_t i, size_t j) { return LeftFree(a[i]) && RightFree(b[j]); };
+    if (llvm::none_of(a, [&](DiffId l) { return LeftFree(l); })) return;
+    const auto pairs = KeptPairs(a.size(), b.size(), kMostEdits, [&](size_t i, size_t j) {
+      return m_.ToRight(a[i]) == b[j] || (free(i, j) && left_.own[Index(a[i])] == right_.own[Index(b[j])]);
+    });
+    for (const auto& [i, j] : pairs) MatchOperand(a[i], b[j]);
   }
 
   /// A name without its number.
@@ -191,7 +215,7 @@ class LikelyMatcher {
     int near = 0;
     const llvm::ArrayRef<DiffId> x = m_.left.Operands(l), y = m_.right.Operands(r);
     for (size_t k = 0; k < std::min({x.size(), y.size(), size_t{4}}); ++k)
-      near += SameSource(x[k], y[k]) ? 3 : 0;
+      near += SameSource(x[k], y[k]) ? 3 : m_.ToRight(LeftBehind(x[k])) == RightBehind(y[k]) ? 2 : 0;
     for (const DiffUse& use : m_.left.Uses(l).take_front(4)) {
       const DiffId user = m_.ToRight(use.user);
       if (user == kNoDiffId || use.position >= static_cast<int32_t>(m_.right.Operands(user).size())) continue;
@@ -262,8 +286,13 @@ class LikelyMatcher {
   void Gather(DiffId l, llvm::SmallVectorImpl<DiffId>& candidates) const {
     const DiffId cr = m_.ComputationToRight(m_.left.ComputationOf(l));
     for (const DiffId operand : m_.left.Operands(l)) {
-      const DiffId r = m_.ToRight(operand);
-      if (r == kNoDiffId) continue;
+      DiffId r = m_.ToRight(operand);
+      if (r == kNoDiffId) {
+        r = m_.ToRight(LeftBehind(operand));
+        if (r == kNoDiffId) continue;
+        for (const DiffId user : FreeUsers(m_.right, r, [&](DiffId id) { return RightFree(id); }))
+          if (m_.right.ComputationOf(user) == cr) candidates.push_back(user);
+      }
       for (const DiffUse& use : m_.right.Uses(r).take_front(4 * kMostCandidates)) {
         if (candidates.size() >= kMostCandidates) return;
         if (RightFree(use.user) && m_.right.ComputationOf(use.user) == cr) candidates.push_back(use.user);

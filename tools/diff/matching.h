@@ -110,6 +110,7 @@ class HashMatcher {
   void PropagateToOperands(DiffId l, DiffId r, Trust trust);
   void PropagateToUsers(DiffId l, DiffId r, Trust trust);
   [[nodiscard]] bool Acceptable(DiffId l, DiffId r, Trust trust) const;
+  [[nodiscard]] bool SameOwn(DiffId l, DiffId r) const;
 
   DiffMatching& m_;
   const DiffHashes &left_, &right_;
@@ -117,6 +118,13 @@ class HashMatcher {
   bool across_ = false;
 };
 
+/// Places of two sequences that stay in the shortest edit script between them; none if it has more than
+/// `most_edits` edits.
+std::vector<std::pair<size_t, size_t>> KeptPairs(size_t n, size_t m, size_t most_edits,
+                                                 llvm::function_ref<bool(size_t, size_t)> same);
+/// Within a pair of computations: the parameter, if each has one, and the elements of matched tuples of which
+/// one has more elements than the other.
+void MatchTupleElements(DiffMatching& matching, DiffId cl, DiffId cr);
 /// Finds the counterpart of a free right computation among those that the counterparts of its callers call.
 void MatchCalled(DiffMatching& matching, DiffId cr);
 /// Pairs computations that hold the same or much of it; or that are used alike. Further copies of paired ones
