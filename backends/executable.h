@@ -49,8 +49,9 @@ class Executable {
   /// Runs the entry computation on arguments[device][parameter]. Errors at run time: id runtime-…, exit 6.
   virtual Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                                       const ExecutionOptions& options) const = 0;
-  /// A run is to follow: what can be done before its arguments are there may begin now, beside the caller.
-  virtual void Expect() {}
+  /// A run on arguments of so many bytes is to follow: what can be done before they are there may begin now,
+  /// beside the caller.
+  virtual void Expect(int64_t argument_bytes) { (void)argument_bytes; }
   /// Whose instructions are run: what the backend has made of the source.
   [[nodiscard]] virtual const Module& module() const = 0;
   /// What a run takes of memory; nothing where that is not planned. Points to instructions of the program.

@@ -164,9 +164,7 @@ Status ModuleRunner::Prepare() {
   HLO_TRY(const std::vector<Diagnostic> warnings, CheckAliases(module_, donated_, options_.alias));
   sink_.Report(warnings);
   HLO_CHECK_OK(CheckProgramMemory());
-  // As long as arguments are read or made there is something to do beside it.
-  constexpr int64_t kManyBytes = 1 << 20;
-  if (!options_.compile_only && result_.argument_bytes >= kManyBytes) program_->Expect();
+  if (!options_.compile_only) program_->Expect(result_.argument_bytes);
   FindOutputForm();
   source_.emplace(options_, Original(), devices_);
   HLO_CHECK_OK(source_->Read());

@@ -11,6 +11,7 @@
 #include "ir/support/buffer.h"
 #include "ir/support/buffer_fill.h"
 #include "ir/support/buffer_warm_up.h"
+#include "ir/support/parallel.h"
 
 namespace hlo {
 namespace {
@@ -134,15 +135,39 @@ class ProgramRun {
   std::shared_ptr<void> arena_;
 };
 
+/// What steps, and those within them, can do before their first run.
+void CollectPreparations(cpu::Sequence& sequence, std::vector<std::function<void()>>& all) {
+  for (const auto& step : sequence) {
+    if (auto preparation = step->Preparation()) all.push_back(std::move(preparation));
+    step->ForEachPart([&](llvm::StringRef, cpu::Sequence& part) { CollectPreparations(part, all); });
+  }
+}
+
 class CpuExecutable final : public Executable {
  public:
   explicit CpuExecutable(std::unique_ptr<Program> program) : program_(std::move(program)) {}
 
-  void Expect() override {
-    std::vector<size_t> sizes = {static_cast<size_t>(program_->arena_bytes)};
-    for (const Buffer& buffer : program_->buffers)
-      if (buffer.kind == BufferKind::Output) sizes.push_back(static_cast<size_t>(buffer.size));
-    warm_up_.emplace(std::move(sizes));
+  ~CpuExecutable() override {
+    if (preparing_.joinable()) preparing_.join();
+  }
+  CpuExecutable(const CpuExecutable&) = delete;
+  CpuExecutable& operator=(const CpuExecutable&) = delete;
+
+  void Expect(int64_t argument_bytes) override {
+    // Clearing memory needs some time beside that of the arguments.
+    constexpr int64_t kManyBytes = 1 << 20;
+    if (argument_bytes >= kManyBytes) {
+      std::vector<size_t> sizes = {static_cast<size_t>(program_->arena_bytes)};
+      for (const Buffer& buffer : program_->buffers)
+        if (buffer.kind == BufferKind::Output) sizes.push_back(static_cast<size_t>(buffer.size));
+      warm_up_.emplace(std::move(sizes));
+    }
+    std::vector<std::function<void()>> preparations;
+    CollectPreparations(program_->entry, preparations);
+    if (preparations.empty() || ThreadCount() == 1) return;
+    preparing_ = QuietThread([all = std::move(preparations)] {
+      for (const auto& prepare : all) prepare();
+    });
   }
 
   Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
@@ -166,6 +191,7 @@ class CpuExecutable final : public Executable {
   std::unique_ptr<Program> program_;
   mutable std::optional<BufferWarmUp> warm_up_;  // until the first run
   mutable std::once_flag first_run_;
+  std::thread preparing_;
 };
 
 /// Runs a program twice, with different bytes in all memory that nobody has written. Any difference is a read

@@ -122,17 +122,12 @@ struct Kind {
   Primitive primitive;
 };
 
-class LibraryConvolution final : public Step {
+class LibraryConvolution {
  public:
-  LibraryConvolution(const Instruction& inst, Program& program, const Functions& dnn, const Form& form,
-                     llvm::ArrayRef<Value> operands, const Value& result, std::unique_ptr<Step> own)
-      : inst_(inst),
-        dnn_(dnn),
-        form_(form),
-        own_(std::move(own)),
-        reorder_(dnn),
-        pointers_(program.AddPointers(
-            {operands[0].leaves[0].slice, operands[1].leaves[0].slice, result.leaves[0].slice})) {}
+  /// `pointers`: of the operands and the result, by the number of the first.
+  LibraryConvolution(const Instruction& inst, const Functions& dnn, const Form& form, size_t pointers,
+                     const Step& own)
+      : inst_(inst), dnn_(dnn), form_(form), own_(own), reorder_(dnn), pointers_(pointers) {}
 
   /// Chooses how; returns why it cannot be done.
   std::string Plan() {
@@ -154,13 +149,13 @@ class LibraryConvolution final : public Step {
     return IsSlow(reorder_.Name()) ? "libdnnl has no fast way to reorder the weights" : "";
   }
 
-  Status Run(Frame& frame) const override {
+  Status Run(Frame& frame) const {
     void* const* arrays = frame.Pointers(pointers_);
     const Shape& weights = inst_.operand(1)->shape();
     const bool padded = form_.low[0] + form_.low[1] + form_.high[0] + form_.high[1] > 0;
     if (!IsReady() ||
         (padded && gemm::HasNonFinite(weights.element_type(), arrays[1], weights.ElementCount())))
-      return own_->Run(frame);
+      return own_.Run(frame);
     frame.Observe(inst_);
     HLO_CHECK_OK(frame.CheckInterrupt());
     uint8_t* packed =
@@ -171,14 +166,27 @@ class LibraryConvolution final : public Step {
       for (int64_t u = begin; u < end && good; ++u)
         if (!RunUnit(units_[static_cast<size_t>(u)], arrays[0], packed, arrays[2])) good = false;
     });
-    return good ? frame.CheckInterrupt() : own_->Run(frame);
+    return good ? frame.CheckInterrupt() : own_.Run(frame);
   }
-  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
-  [[nodiscard]] std::string Explain() const override {
+  [[nodiscard]] std::string Explain() const {
     return "library: onednn " + kinds_[0].primitive.Name() +
            (units_.size() > 1 ? ", " + std::to_string(units_.size()) + " pieces" : "");
   }
-  [[nodiscard]] std::unique_ptr<Step> TakeOwn() { return std::move(own_); }
+
+  /// Generates code once; false if that failed.
+  bool IsReady() const {
+    std::call_once(once_, [this] {
+      std::atomic<bool> good = true;
+      ParallelFor(0, static_cast<int64_t>(kinds_.size()) + 1, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; ++k) {
+          Primitive& primitive = k == 0 ? reorder_ : kinds_[static_cast<size_t>(k - 1)].primitive;
+          if (!primitive.Generate()) good = false;
+        }
+      });
+      ready_ = good;
+    });
+    return ready_;
+  }
 
  private:
   static bool IsSlow(llvm::StringRef name) {
@@ -245,20 +253,6 @@ class LibraryConvolution final : public Step {
     return IsSlow(kind.primitive.Name()) ? "libdnnl has only " + kind.primitive.Name() : "";
   }
 
-  /// Generates code with the first run; false if that failed.
-  bool IsReady() const {
-    std::call_once(once_, [this] {
-      std::atomic<bool> good = true;
-      ParallelFor(0, static_cast<int64_t>(kinds_.size()) + 1, 1, [&](int64_t begin, int64_t end) {
-        for (int64_t k = begin; k < end; ++k) {
-          Primitive& primitive = k == 0 ? reorder_ : kinds_[static_cast<size_t>(k - 1)].primitive;
-          if (!primitive.Generate()) good = false;
-        }
-      });
-      ready_ = good;
-    });
-    return ready_;
-  }
   static Argument ScratchFor(const Primitive& primitive) {
     const auto bytes = static_cast<int64_t>(primitive.Bytes(onednn::kQueryScratch));
     return {onednn::kScratch, primitive.Query(onednn::kQueryScratch),
@@ -278,7 +272,7 @@ class LibraryConvolution final : public Step {
   const Instruction& inst_;
   const Functions& dnn_;
   Form form_;
-  std::unique_ptr<Step> own_;
+  const Step& own_;
   Descriptor plain_;  // of the weights as they come
   const void* weights_ = nullptr;
   mutable Primitive reorder_;
@@ -289,17 +283,47 @@ class LibraryConvolution final : public Step {
   mutable bool ready_ = false;
 };
 
-/// A convolution that the library would have computed.
-class OwnConvolution final : public Step {
+/// A convolution that the library computes if it can. It is loaded and asked when it is needed first, or when
+/// there is time for it before.
+class PreferLibraryStep final : public Step {
  public:
-  OwnConvolution(std::unique_ptr<Step> own, std::string why) : own_(std::move(own)), why_(std::move(why)) {}
-  Status Run(Frame& frame) const override { return own_->Run(frame); }
-  [[nodiscard]] const Instruction* instruction() const override { return own_->instruction(); }
-  [[nodiscard]] std::string Explain() const override { return own_->Explain() + "; own loops: " + why_; }
+  PreferLibraryStep(const Instruction& inst, const Form& form, size_t pointers, std::unique_ptr<Step> own)
+      : inst_(inst), form_(form), pointers_(pointers), own_(std::move(own)) {}
+  Status Run(Frame& frame) const override {
+    const LibraryConvolution* library = Chosen();
+    return library != nullptr ? library->Run(frame) : own_->Run(frame);
+  }
+  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
+  [[nodiscard]] std::string Explain() const override {
+    const LibraryConvolution* library = Chosen();
+    return library != nullptr ? library->Explain() : own_->Explain() + "; own loops: " + why_;
+  }
+  [[nodiscard]] std::function<void()> Preparation() const override {
+    return [this] {
+      if (const LibraryConvolution* library = Chosen()) library->IsReady();
+    };
+  }
 
  private:
+  /// Null if own loops compute it.
+  [[nodiscard]] const LibraryConvolution* Chosen() const {
+    std::call_once(once_, [this] {
+      const Functions* dnn = onednn::Library(why_);
+      if (dnn == nullptr) return;
+      library_ = std::make_unique<LibraryConvolution>(inst_, *dnn, form_, pointers_, *own_);
+      why_ = library_->Plan();
+      if (!why_.empty()) library_.reset();
+    });
+    return library_.get();
+  }
+
+  const Instruction& inst_;
+  Form form_;
+  size_t pointers_;
   std::unique_ptr<Step> own_;
-  std::string why_;
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<LibraryConvolution> library_;
+  mutable std::string why_;  // it is not asked
 };
 
 }  // namespace
@@ -310,14 +334,9 @@ std::unique_ptr<Step> PreferLibrary(const Instruction& convolution, Program& pro
   if (!IsSuited(convolution, target)) return own;
   const Form form = FormOf(convolution);
   if (form.Work() < LeastWork(form) || form.images * form.out[0] * form.out[1] < kLeastPositions) return own;
-  std::string why;
-  const Functions* dnn = onednn::Library(why);
-  if (dnn == nullptr) return std::make_unique<OwnConvolution>(std::move(own), std::move(why));
-  auto step = std::make_unique<LibraryConvolution>(convolution, program, *dnn, form, operands, result,
-                                                   std::move(own));
-  why = step->Plan();
-  if (!why.empty()) return std::make_unique<OwnConvolution>(step->TakeOwn(), std::move(why));
-  return step;
+  const size_t pointers =
+      program.AddPointers({operands[0].leaves[0].slice, operands[1].leaves[0].slice, result.leaves[0].slice});
+  return std::make_unique<PreferLibraryStep>(convolution, form, pointers, std::move(own));
 }
 
 }  // namespace hlo::cpu

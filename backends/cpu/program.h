@@ -1,5 +1,6 @@
 // A compiled program: buffers, and the steps that fill them.
 #pragma once
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -88,6 +89,8 @@ class Step {
   /// Calls `visit` with the sequences it runs, each with what it is: `condition`, `body`, `branch 0`.
   using Part = llvm::function_ref<void(llvm::StringRef name, std::vector<std::unique_ptr<Step>>&)>;
   virtual void ForEachPart(Part visit) { (void)visit; }
+  /// What lengthens its first run and can be done before it, on another thread; null if there is nothing.
+  [[nodiscard]] virtual std::function<void()> Preparation() const { return {}; }
   /// Adds itself to a function that does what several steps do; false if it cannot be part of one, and the
   /// routine is then of no use.
   virtual bool AddTo(RoutineBuilder& routine) const { return (void)routine, false; }

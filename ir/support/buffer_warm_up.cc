@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <csignal>
 
 #include "ir/support/buffer.h"
 #include "ir/support/parallel.h"
@@ -33,12 +32,7 @@ BufferWarmUp::BufferWarmUp(std::vector<size_t> sizes) : sizes_(std::move(sizes))
   size_t total = 0;
   for (const size_t size : sizes_) total += size;
   if (total < kLeast || ThreadCount() == 1) return;
-  // Signals are for the other threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { Run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = QuietThread([this] { Run(); });
 }
 
 BufferWarmUp::~BufferWarmUp() {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
@@ -261,6 +262,15 @@ void ParallelFor(int64_t begin, int64_t end, int64_t grain, llvm::function_ref<v
     body(b, e);
     b = e;
   }
+}
+
+std::thread QuietThread(std::function<void()> body) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(std::move(body));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
 }
 
 }  // namespace hlo

@@ -1,6 +1,8 @@
 // Data-parallel loops on one process-wide pool of threads.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <thread>
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -25,5 +27,8 @@ void ParallelFor(int64_t begin, int64_t end, int64_t grain, llvm::function_ref<v
 
 /// True while the calling thread executes a body of ParallelFor.
 bool InParallelRegion();
+
+/// A thread beside the pool, for what need not be waited for; signals are left to the others.
+std::thread QuietThread(std::function<void()> body);
 
 }  // namespace hlo
