@@ -43,7 +43,7 @@ class ThinRun {
     const bool by_dots = problem_.rhs.channel_stride == 1;
     const int64_t row_bytes = depth_ * static_cast<int64_t>(sizeof(W));
     const int64_t width = columns * batches > kColumns ? kColumns : kFewColumns;
-    const int64_t piece = by_dots ? std::max<int64_t>(kPieceBytes / row_bytes, 1) : width,
+    const int64_t piece = by_dots ? std::max<int64_t>(kPieceBytes / row_bytes, 1) : EvenWidth(width),
                   pieces = (columns + piece - 1) / piece;
     const int64_t grain = std::max<int64_t>(kPieceBytes / (std::min(piece, columns) * row_bytes), 1);
     MakeLeft();
@@ -63,6 +63,15 @@ class ThinRun {
   }
 
  private:
+  /// Columns of pieces that are as many for each thread; sums do not depend on them.
+  [[nodiscard]] int64_t EvenWidth(int64_t most) const {
+    const int64_t columns = problem_.columns(), threads = ThreadCount();
+    int64_t pieces = (columns + most - 1) / most;
+    if (pieces > 1 && problem_.batches() == 1) pieces = (pieces + threads - 1) / threads * threads;
+    const int64_t share = (columns + pieces - 1) / pieces;
+    return (share + kLeastColumns - 1) / kLeastColumns * kLeastColumns;
+  }
+
   /// The rows of all batches, converted, each in one piece.
   void MakeLeft() {
     const Operand& operand = problem_.lhs;
