@@ -25,13 +25,22 @@ class MatchedComparison {
   }
 
  private:
-  /// The same value: a pair, or what a pair hands on through computations or tuples that came or went.
+  /// The same value: a pair, equal constants, or what a pair hands on through computations or tuples that
+  /// came or went.
   [[nodiscard]] bool SameValue(DiffId a, DiffId b) const {
-    if (m_.ToRight(a) == b) return true;
+    if (m_.ToRight(a) == b || SameConstant(a, b)) return true;
     const bool both_stay = m_.ToRight(a) != kNoDiffId && m_.ToLeft(b) != kNoDiffId &&
                            m_.SamePlace(a, m_.ToRight(a)) && m_.SamePlace(m_.ToLeft(b), b) &&
                            m_.SamePlace(l_, r_);
     return !both_stay && m_.ToRight(m_.left.Source(a)) == m_.right.Source(b);
+  }
+
+  /// Equal constants of which one came or went: users that take the copy have not changed.
+  [[nodiscard]] bool SameConstant(DiffId a, DiffId b) const {
+    const Instruction &left = m_.left[a], &right = m_.right[b];
+    return left.kind() == OpKind::Constant && right.kind() == OpKind::Constant &&
+           (m_.ToRight(a) == kNoDiffId || m_.ToLeft(b) == kNoDiffId) &&
+           CompareProperties(left, right, m_.options, nullptr);
   }
 
   void CompareOperands() {
