@@ -384,6 +384,7 @@ def diff_page(pages):
 @case
 def comparisons_have_two_linked_panes(pages):
     page = diff_page(pages)
+    call(page, 'view', 'sides')
     for side in ('left', 'right'):
         expect(call(page, 'nodes', side), f'boxes on the {side}')
         expect(not overlaps(call(page, 'nodes', side)), f'overlap on the {side}')
@@ -392,6 +393,76 @@ def comparisons_have_two_linked_panes(pages):
     expect_equal(call(page, 'selected', 'left'), 'main::loop', 'selected on the left')
     share = png.painted_share(page.screenshot(scale=0.25))
     expect(share > 0.05, f'painted: {share:.3f}')
+
+
+@case
+def linked_panes_look_at_the_same_place(pages):
+    page = diff_page(pages)
+    call(page, 'view', 'sides')
+    call(page, 'select', 'main::either', 'right')
+    page.settle()
+    page.evaluate('new Promise(f => setTimeout(f, 400))')  # it comes to rest
+
+    def apart():
+        places = [call(page, 'screen', 'main::either', side) for side in ('left', 'right')]
+        width = page.evaluate('document.querySelector(".pane").clientWidth')
+        return abs(places[1]['x'] + places[1]['w'] / 2 - places[0]['x'] - places[0]['w'] / 2 - width) + abs(places[1]['y'] - places[0]['y'])
+    expect(apart() < 4, f'{apart():.1f} pixels apart after selecting')
+    page.evaluate('document.querySelector("canvas").focus()')
+    for key in ('w', 'a', 'a', '-'):
+        page.key(key)
+    page.settle()
+    expect(apart() < 4, f'{apart():.1f} pixels apart after moving')
+    expect_equal(call(page, 'camera', 'left')['scale'], call(page, 'camera', 'right')['scale'], 'scale')
+    call(page, 'link', False)
+    page.key('s')
+    page.settle()
+    expect(apart() > 40, f'{apart():.1f} pixels apart without the link')
+
+
+@case
+def comparisons_are_drawn_as_one_graph(pages):
+    old = """HloModule m
+ENTRY main {
+  x = f32[8,64] parameter(0)
+  w = f32[128,64] parameter(1)
+  t = f32[64,128] transpose(w), dimensions={1,0}
+  d = f32[8,128] dot(x, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  y = f32[8,128] parameter(2)
+  e = f32[8,128] exponential(y)
+  s = f32[8,128] sine(e)
+  j = f32[8,128] add(d, s)
+""" + ''.join(f'  c{n} = f32[8,128] cosine({"j" if n == 0 else f"c{n - 1}"})\n' for n in range(6)) + '  ROOT r = f32[8,128] negate(c5)\n}\n'
+    new = ('HloModule m\nfused {\n  q = f32[8,128] parameter(0)\n  fe = f32[8,128] exponential(q)\n  ROOT fs = f32[8,128] sine(fe)\n}\n' +
+           old.split('\n', 1)[1].replace('dot(x, t)', 'dot(x, w)').replace('rhs_contracting_dims={0}', 'rhs_contracting_dims={1}')
+           .replace('  t = f32[64,128] transpose(w), dimensions={1,0}\n', '').replace('  e = f32[8,128] exponential(y)\n', '')
+           .replace('sine(e)', 'fusion(y), kind=kLoop, calls=fused', 1))
+    path = pages.path('merged.html')
+    pages.tool('hlo-diff', '-T', 'html', '-o', path, pages.write('merged_old.hlo', old), pages.write('merged_new.hlo', new), status=1)
+    page = pages.open(path)
+    page.wait_for(f'{PAGE} && {PAGE}.ready')
+    nodes = {n['id']: n for n in call(page, 'nodes')}
+    expect(not overlaps(list(nodes.values())), 'overlap')
+    for name in ('main::t (old)', 'main::d', 'main::s', 'main::s>fused::fe', 'main::s>fused::fs'):
+        expect(name in nodes, f'{name} in {list(nodes)}')
+    expect(nodes['main::s']['open'], 'the fusion is open')
+    marks = page.evaluate(f"""Object.fromEntries(['main::t (old)', 'main::d', 'main::s', 'fused::fe'].map(
+        k => [k, {PAGE}.page.diffOf({PAGE}.page.merged.module.find(k)).kind]))""")
+    expect_equal(marks, {'main::t (old)': 'removed', 'main::d': 'changed', 'main::s': 'added', 'fused::fe': 'moved'}, 'kinds')
+    regions = [n['label'] for n in nodes.values() if n['kind'] == 'group']
+    expect(any(label.endswith('unchanged') for label in regions), f'regions: {regions}')
+    ends = {(e['from'], e['to']): e['side'] for e in call(page, 'edges')}
+    expect_equal([ends['main::t (old)', 'main::d'], ends['main::w', 'main::d'], ends['main::x', 'main::d']], ['old', 'new', 'both'], 'sides of edges')
+    svg = call(page, 'svg')
+    xml.etree.ElementTree.fromstring(svg)
+    for mark in '+->~':
+        expect(f'>{"&gt;" if mark == ">" else mark}</text>' in svg, f'mark {mark}')
+    call(page, 'select', 'main::d')
+    expect('dot(%x, %w)' in call(page, 'copyText'), 'the copy is of the new module')
+    call(page, 'view', 'sides')
+    expect_equal([call(page, 'selected', 'left'), call(page, 'selected', 'right')], ['main::d', 'main::d'], 'selected on both sides')
+    call(page, 'view', 'merged')
+    expect_equal(call(page, 'selected'), 'main::d', 'selected')
 
 
 @case

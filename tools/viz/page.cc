@@ -39,6 +39,20 @@ void WriteData(llvm::raw_ostream& os, llvm::StringRef id, llvm::function_ref<voi
   os << "<script type=\"application/json\" id=\"" << id << "\">" << ForScript(json) << "</script>\n";
 }
 
+/// The computations in the order of the text; with or without bodies of fusions.
+std::vector<const Computation*> TextOrder(const Module& module, bool fusion_bodies) {
+  std::vector<const Computation*> order;
+  for (const Computation* computation : module.PrintOrder())
+    if (fusion_bodies || !computation->IsFusion()) order.push_back(computation);
+  return order;
+}
+
+/// The instructions of a computation in the order of the text.
+std::vector<Instruction*> TextOrder(const Computation& computation) {
+  return computation.has_schedule() && !computation.IsFusion() ? computation.schedule()
+                                                               : computation.PostOrder();
+}
+
 /// The text of a module that the page reads: one line per instruction.
 std::string PageText(const Module& module, bool fusion_bodies) {
   PrintOptions options = PrintOptions::ModuleDump();
@@ -52,8 +66,7 @@ std::string PageText(const Module& module, bool fusion_bodies) {
     PrintStackTables(os, module.stack_tables);
     os << "\n\n";
   }
-  for (const Computation* computation : module.PrintOrder()) {
-    if (!fusion_bodies && computation->IsFusion()) continue;
+  for (const Computation* computation : TextOrder(module, fusion_bodies)) {
     Print(os, *computation, options);
     os << "\n\n";
   }
@@ -105,6 +118,20 @@ std::string NoteOf(const llvm::json::Object& entry) {
   return note.empty() ? "moved" : ("moved, " + note).str();
 }
 
+/// The pairs of computations whose names differ, or that have no counterpart, as [left, right].
+void WritePairs(OStream& json, const llvm::json::Object& diff) {
+  const llvm::json::Array* matches = diff.getArray("computations");
+  json.attributeArray("pairs", [&] {
+    for (const llvm::json::Value& value : matches ? *matches : llvm::json::Array()) {
+      const llvm::json::Object* match = value.getAsObject();
+      if (!match) continue;
+      const llvm::StringRef left = match->getString("left").value_or("");
+      const llvm::StringRef right = match->getString("right").value_or("");
+      if (left != right) json.value(llvm::json::Array{left, right});
+    }
+  });
+}
+
 /// Of every entry what the page uses: [kind, left, right, changes, note]. Unchanged pairs of one name go
 /// unsaid.
 void WriteDiff(OStream& json, llvm::StringRef text) {
@@ -135,6 +162,50 @@ void WriteDiff(OStream& json, llvm::StringRef text) {
         if (changes || !note.empty()) json.value(changes ? llvm::json::Array(*changes) : llvm::json::Array());
         if (!note.empty()) json.value(note);
       });
+    }
+  });
+  WritePairs(json, *top);
+}
+
+/// Numbers of the instructions of a module in the order of its text, as runs [how many, number, …]: 0 where
+/// nothing is known, 1 for what is drawn one by one, then one for each region.
+void WriteRegions(OStream& json, const Module& module, bool fusion_bodies,
+                  const llvm::DenseMap<const Instruction*, int64_t>& numbers) {
+  int64_t length = 0, last = 0;
+  const auto end_run = [&] {
+    if (length == 0) return;
+    json.value(length);
+    json.value(last);
+  };
+  json.array([&] {
+    for (const Computation* computation : TextOrder(module, fusion_bodies))
+      for (const Instruction* inst : TextOrder(*computation)) {
+        const int64_t number = numbers.lookup(inst);
+        if (number != last) {
+          end_run();
+          length = 0;
+          last = number;
+        }
+        ++length;
+      }
+    end_run();
+  });
+}
+
+void WriteMerge(OStream& json, const PageInput& input) {
+  llvm::DenseMap<const Instruction*, int64_t> numbers;
+  for (const Computation* computation : input.merge->computations)
+    for (const Instruction* inst : computation->instructions()) numbers[inst] = 1;
+  for (size_t r = 0; r < input.merge->regions.size(); ++r)
+    for (const Instruction* inst : input.merge->regions[r]) numbers[inst] = static_cast<int64_t>(r) + 2;
+  json.attributeArray("regions", [&] {
+    for (const Module* side : {input.left, input.module})
+      WriteRegions(json, *side, input.fusion_bodies, numbers);
+  });
+  json.attributeArray("repeats", [&] {
+    for (const auto& [inst, count] : input.merge->repeats) {
+      const bool is_left = inst->parent()->module() == input.left;
+      json.value(llvm::json::Array{is_left ? "left" : "right", Fragment(*inst), count});
     }
   });
 }
@@ -182,6 +253,7 @@ void WritePage(llvm::raw_ostream& os, const PageInput& input) {
       WriteOptions(json, input);
       WriteHeat(json, input);
       if (!input.diff.empty()) WriteDiff(json, input.diff);
+      if (input.left && input.merge) WriteMerge(json, input);
     });
   });
   os << "<script>\n\"use strict\";\n";

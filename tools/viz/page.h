@@ -1,5 +1,6 @@
 // A module, or what became of one, as one interactive HTML file without outside references (tools.md §5.3).
 #pragma once
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,16 @@ struct PageNote {
   std::string text;
 };
 
+/// How both modules of a comparison are drawn as one.
+struct PageMerge {
+  /// The regions that are closed, in no order: their instructions, of the right module where there is one.
+  std::vector<std::vector<const Instruction*>> regions;
+  /// Computations in which all else is drawn one by one; those that are not named are grouped by op_name.
+  std::vector<const Computation*> computations;
+  /// Instructions that stand for a change of several places, with the number of places.
+  std::vector<std::pair<const Instruction*, int64_t>> repeats;
+};
+
 /// What a page shows and how it opens; readers can switch everything in the page.
 struct PageInput {
   const Module* module = nullptr;  // the right one of a comparison
@@ -29,6 +40,7 @@ struct PageInput {
   /// A `hlo.diff/1` object (tools.md §4.3) or empty. Its names are those of `left` and `module`; without
   /// `left` its right sides mark the instructions of `module`.
   std::string diff;
+  std::optional<PageMerge> merge;  // with `left` and `diff`: opens with both modules as one drawing
   std::vector<PageHeat> heat;
   std::vector<PageNote> notes;
   std::string title;  // empty: the module's name

@@ -26,11 +26,21 @@ class Bar {
     this.listButton = button('☰ Text', 'Text list (l)', () => page.setListMode(!page.listMode));
     this.element = make('header', {'aria-label': 'Tools'},
       make('h1', {title: page.right.module.name}, cut(page.data.title || page.right.module.name || 'HLO', 40)),
-      this.back, this.forward, this.search.element, this.group.element, this.colour.element, this.heat?.element ?? '',
-      this.showMenu(), button('Fit', 'Fit the drawing (f)', () => page.panes.forEach(p => p.fit(true))), this.listButton,
+      this.back, this.forward, this.search.element, this.viewButtons(), this.group.element, this.colour.element, this.heat?.element ?? '',
+      this.showMenu(), button('Fit', 'Fit the drawing (f)', () => page.shown.forEach(p => p.fit(true))), this.listButton,
       button('SVG', 'Save the drawing as SVG', () => page.saveSvg()),
       button('◐', 'Light or dark (t)', () => page.setDark(!page.dark)), button('?', 'Keys (?)', () => page.help.showModal()));
-    this.legend = make('details', {class: 'legend', open: innerWidth > 900 && !page.left}, make('summary', {}, 'Legend'), make('div', {}));
+    this.legend = make('details', {class: 'legend', open: innerWidth > 900 && page.shown.length === 1}, make('summary', {}, 'Legend'), make('div', {}));
+  }
+
+  /** How a comparison is shown. */
+  viewButtons() {
+    const {page} = this;
+    if (!page.merged) return '';
+    const way = (text, title, view) => make('button', {title, 'aria-label': title, 'data-view': view, onclick: () => page.setView(view)}, text);
+    this.views = [way('Merged', 'Both modules as one drawing (m)', 'merged'), way('Side by side', 'Both modules side by side (m)', 'sides')];
+    this.link = make('button', {title: 'The panes move together (k)', onclick: () => page.setLinked(!page.linked)}, 'Linked');
+    return make('span', {class: 'switch', role: 'group', 'aria-label': 'Comparison'}, this.views, this.link);
   }
 
   showMenu() {
@@ -49,12 +59,18 @@ class Bar {
     this.colour.select.value = page.settings.colorBy;
     if (this.heat) this.heat.select.value = page.settings.heatBy;
     this.listButton.setAttribute('aria-pressed', String(Boolean(page.listMode)));
+    for (const button of this.views ?? []) button.setAttribute('aria-pressed', String(button.dataset.view === page.view));
+    if (this.link) {
+      this.link.hidden = page.view === 'merged';
+      this.link.setAttribute('aria-pressed', String(page.linked));
+    }
     const stamp = page.settings.colorBy + '|' + page.settings.heatBy + '|' + page.active.side;
     if (this.legendFor === stamp) return;
     this.legendFor = stamp;
     const rows = page.colours(page.active).legend(page.active.module);
     this.legend.lastChild.replaceChildren(...rows.map(({colours: [fill, border], text}) =>
       make('p', {}, make('i', {class: 'swatch', style: `background:${fill};border-color:${border}`}), text)),
+      page.active === page.merged ? make('p', {class: 'quiet'}, 'lines: green only new, dashed red only old') : '',
       make('p', {class: 'quiet'}, 'dotted stubs: many edges, drawn when selected'));
   }
 }
@@ -81,7 +97,7 @@ class Search {
     const begin = now();
     this.found = [];
     let count = 0;
-    for (const pane of page.panes) {
+    for (const pane of page.shown) {
       const result = searchModule(pane.module, text);
       count += result.count;
       this.found.push(...result.found.map(inst => ({pane, inst})));
@@ -101,7 +117,7 @@ class Search {
     const rows = this.found.slice(0, 100).map(({pane, inst}, n) => make('li', {
       id: 'result-' + n, role: 'option', 'aria-selected': String(n === this.at), onmousedown: e => { e.preventDefault(); this.choose(n); }},
       make('i', {class: 'swatch', style: `background:${page.colours(pane).of(inst)[0]}`}),
-      page.left ? make('b', {}, pane.side === 'left' ? 'old ' : 'new ') : '', make('b', {}, '%' + inst.name),
+      page.shown.length > 1 ? make('b', {}, kSideTitles[pane.side] + ' ') : '', make('b', {}, '%' + inst.name),
       make('span', {class: 'quiet'}, ` ${inst.opcode} ${shapeLabel(inst.shape, false)}` + (inst.computation.isEntry ? '' : ` in %${inst.computation.name}`)),
       make('small', {class: 'quiet'}, cut(inst.opName || inst.source, 90))));
     const total = make('li', {class: 'total', role: 'presentation'}, this.count === 0 ? 'nothing found' : `${this.count} found` + (this.count > rows.length ? `, the first ${rows.length} shown` : ''));

@@ -3,18 +3,21 @@
 const kThemes = {
   light: {background: '#fbfbfc', group: '#eef1f6', groupDeep: '#ffffff', groupBorder: '#b6bfcc', closed: '#f7f9fc', closedBorder: '#8492a6',
           edge: '#7d8794', control: '#a0a0a0', text: '#1c2128', quiet: '#57606a', accent: '#d6246e', operand: '#0b62d6', user: '#c2560c',
-          badge: '#ffffff', hub: '#9aa4b1'},
+          badge: '#ffffff', hub: '#9aa4b1', old: '#c62828', new: '#1a7f37'},
   dark: {background: '#16191e', group: '#1f242c', groupDeep: '#262c36', groupBorder: '#495362', closed: '#2b323d', closedBorder: '#6b788c',
          edge: '#8b96a5', control: '#7d7d7d', text: '#e6eaf0', quiet: '#a9b4c2', accent: '#ff6aa8', operand: '#6fb1ff', user: '#ffab66',
-         badge: '#16191e', hub: '#5c6673'},
+         badge: '#16191e', hub: '#5c6673', old: '#ff7b72', new: '#4cc46a'},
 };
+
+/** How panes of a comparison are called. */
+const kSideTitles = {left: 'old', right: 'new', merged: 'old and new'};
 
 /** fill, border, text of what differs (tools.md §4.3), with the mark and a word for it. */
 const kDiffKinds = {
   added: {mark: '+', colours: ['#c5efc9', '#1a7f37', 'black']},
-  removed: {mark: '−', colours: ['#ffd3cf', '#c62828', 'black']},
+  removed: {mark: '-', colours: ['#ffd3cf', '#c62828', 'black']},
   changed: {mark: '~', colours: ['#ffe3a6', '#a86400', 'black']},
-  moved: {mark: '›', colours: ['#cfe3ff', '#1f5fbf', 'black']},
+  moved: {mark: '>', colours: ['#cfe3ff', '#1f5fbf', 'black']},
 };
 const kUnchanged = ['#f4f5f7', '#b4bac2', 'black'];
 const kUnmeasured = ['#d9d9d9', '#9e9e9e', 'black'];

@@ -39,7 +39,7 @@ function actionButtons(page, pane, item) {
       button('All users', 'u', () => page.showReached(pane, inst, 'user')),
       button('Path to …', 'p', () => page.startPath(pane, inst)));
   } else {
-    buttons.push(button('Show alone', '', () => page.showOnly(pane, instructionsIn(item), item.label)));
+    buttons.push(button('Show alone', '', () => page.showOnly(pane, instructionsIn(item), item.title)));
   }
   buttons.push(button('Copy as HLO', 'c', () => page.copy(pane)));
   return make('div', {class: 'actions', role: 'group', 'aria-label': 'Actions'}, buttons);
@@ -65,6 +65,12 @@ function measuresSection(page, inst) {
   return rows.length || notes ? section('Measured', notes ? make('p', {class: 'warning'}, notes.join('\n')) : '', table(rows)) : null;
 }
 
+/** `operand 2`; in merged drawings also whether only one module has it. */
+function operandNote(inst, n) {
+  const side = inst.left && inst.right ? inst.sides[n] : 'both';
+  return side === 'old' ? ' · before' : ` · operand ${n}` + (side === 'new' ? ', new' : '');
+}
+
 /** The contents of the panel for an instruction. */
 function instructionDetails(page, pane, item) {
   const inst = item.instruction;
@@ -82,16 +88,19 @@ function instructionDetails(page, pane, item) {
            ...inst.called.map(c => [roleOf(inst, c), make('button', {class: 'link', onclick: () => page.openComputation(pane, c)},
                                                           `%${c.name} (${c.instructions.length} instructions)`)])]),
     inst.opcode === 'constant' ? section('Literal', make('pre', {}, cut(text, 4000)), literalSummary(inst)) : null,
-    linkList(page, pane, 'Operands', inst.operands, (o, n) => ` · operand ${n}` + (isWrittenIntoUsers(o) && o.opcode === 'constant' ? ` = ${literalLabel(o)}` : '')),
+    linkList(page, pane, 'Operands', inst.operands, (o, n) => operandNote(inst, n) + (isWrittenIntoUsers(o) && o.opcode === 'constant' ? ` = ${literalLabel(o)}` : '')),
     linkList(page, pane, 'Users', inst.users),
     linkList(page, pane, 'Control predecessors', inst.control),
     linkList(page, pane, 'Called from', inst.opcode === 'parameter' || inst.isRoot ? inst.computation.callers : []),
     metadata.length ? section('Metadata', table(metadata)) : null,
     frames.length ? section('Stack', make('ol', {class: 'stack'}, frames.map(f => make('li', {}, `${f.file}:${f.line} `, make('b', {}, f.function))))) : null,
     attributes.length ? section('Attributes', table(attributes.map(([n, v]) => [n, cut(v, 2000)]))) : null,
-    section('Text', make('pre', {class: 'text', tabindex: '0'}, cut((inst.isRoot ? 'ROOT ' : '') + inst.line, 20000))),
+    section('Text', textBlock(inst)),
+    inst.right && inst.left && inst.left.line !== inst.line ? section('Text before', textBlock(inst.left)) : null,
   ];
 }
+
+const textBlock = inst => make('pre', {class: 'text', tabindex: '0'}, cut((inst.isRoot ? 'ROOT ' : '') + inst.line, 20000));
 
 /** Least, greatest and mean of the numbers that stand in a literal. */
 function literalSummary(inst) {
@@ -109,7 +118,7 @@ function groupDetails(page, pane, item) {
   const rows = [...counts].sort((a, b) => b[1] - a[1]).map(([op, n]) => [op, String(n)]);
   const marks = page.hasDiff ? diffMarks(item, page.diffOf) : [];
   return [
-    make('h2', {}, item.label.replace(/\u200b/g, ''), make('span', {class: 'chip'}, item.kind === 'group' ? 'group' : 'computation')),
+    make('h2', {}, item.title, make('span', {class: 'chip'}, item.kind === 'group' ? 'group' : 'computation')),
     actionButtons(page, pane, item),
     marks.length ? section('Comparison', make('p', {}, marks.map(m => `${m.mark}${m.count} `).join(' '))) : null,
     section(`Opcodes (${inside.length} instructions)`, table(rows)),
@@ -137,7 +146,7 @@ function moduleDetails(page, pane) {
   const {module} = pane;
   const header = module.header[0] ?? '';
   return [
-    make('h2', {}, module.name || 'module', make('span', {class: 'chip'}, pane.side === 'left' ? 'old' : page.left ? 'new' : 'module')),
+    make('h2', {}, module.name || 'module', make('span', {class: 'chip'}, page.left ? kSideTitles[pane.side] : 'module')),
     table([['instructions', String(module.instructions.length)], ['computations', String(module.computations.length)],
            ['entry', '%' + (module.entry?.name ?? '')]]),
     hottest(page, pane),

@@ -36,8 +36,39 @@ function inheritedPaths(instructions, own) {
   return instructions.map(i => path.get(i));
 }
 
+/** What follows tells groups of one name apart and is not shown. */
+const kApart = '\u200b';
+
+/** Instructions in one region stay a group; in large ones they are grouped by op_name. */
+const kLargeRegion = 60;
+
+/** The regions of a merged drawing: what `hlo-diff` does not draw one by one. */
+function regionPaths(instructions, diffOf) {
+  const regions = new Map();
+  for (const inst of instructions) {
+    if (!(inst.region > kDrawnAlone)) continue;
+    let kinds = regions.get(inst.region);
+    if (!kinds) regions.set(inst.region, kinds = new Map());
+    const kind = diffOf(inst)?.kind ?? 'unchanged';
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  }
+  const names = new Map();
+  let isLarge = false;
+  for (const [region, kinds] of regions) {
+    const total = [...kinds.values()].reduce((a, b) => a + b, 0);
+    isLarge ||= total > kLargeRegion;
+    names.set(region, {path: [[...kinds].map(([kind, n]) => `${n} ${kind}`).join(', ') + kApart + region], total});
+  }
+  const inside = isLarge ? inheritedPaths(instructions, kGroupings['op-name'].own) : null;
+  return instructions.map((inst, n) => {
+    const found = names.get(inst.region);
+    return !found ? [] : found.total > kLargeRegion ? [...found.path, ...inside[n]] : found.path;
+  });
+}
+
 /** Unchanged instructions that are far from every change, as groups; `marked` tells of changes. */
-function unchangedPaths(instructions, {marked}) {
+function unchangedPaths(instructions, {marked, diffOf}) {
+  if (instructions.some(i => i.region)) return regionPaths(instructions, diffOf);
   const here = new Set(instructions);
   const changed = instructions.filter(i => marked(i));
   if (!changed.length) return inheritedPaths(instructions, kGroupings['op-name'].own);
@@ -58,7 +89,7 @@ function unchangedPaths(instructions, {marked}) {
   }
   return instructions.map(i => {
     const id = region.get(i);
-    return id === undefined || sizes[id] < 3 ? [] : [`${sizes[id]} unchanged` + '\u200b'.repeat(id)];
+    return id === undefined || sizes[id] < 3 ? [] : [`${sizes[id]} unchanged` + kApart + id];
   });
 }
 

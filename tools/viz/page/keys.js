@@ -18,6 +18,7 @@ const kKeyHelp = [
   ['Backspace, Alt+← →', 'back, forward'],
   ['g', 'next way of grouping'],
   ['l', 'text list and back'],
+  ['m, k', 'of comparisons: merged or side by side, panes linked or not'],
   ['Tab', 'next pane, panel'],
   ['t', 'light or dark'],
   ['Escape', 'clear highlighting, then the selection'],
@@ -103,6 +104,8 @@ const kKeys = {
   'Backspace': page => page.go(-1),
   'g': page => { const words = [...page.bar.group.select.options].map(o => o.value); page.set('groupBy', words[(words.indexOf(page.settings.groupBy) + 1) % words.length]); },
   'l': page => page.setListMode(!page.listMode),
+  'm': page => page.setView(page.view === 'merged' ? 'sides' : 'merged'),
+  'k': page => page.left && page.setLinked(!page.linked),
   't': page => page.setDark(!page.dark),
   '?': page => page.help.showModal(),
   'Escape': (page, pane) => {

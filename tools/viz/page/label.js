@@ -3,7 +3,7 @@
 const kTitleFont = '600 13px system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const kTextFont = '11px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace';
 const kTitleHeight = 18, kLineHeight = 14, kPadding = 7;
-const kMostAttributes = 5, kMostWritten = 6, kLongestLine = 40, kLongestShape = 64, kLongestTitle = 44;
+const kMostAttributes = 5, kMostWritten = 6, kLongestLine = 40, kLongestShape = 64, kLongestTitle = 44, kMostChangeLines = 4, kLongestChange = 56;
 
 /** Attributes that have an option of their own or say nothing in a drawing. */
 const kQuietAttributes = new Set(['metadata', 'backend_config', 'frontend_attributes', 'sharding', 'origin', 'statistics',
@@ -55,6 +55,16 @@ function attributeLines(item, show) {
   return lines;
 }
 
+/** What a merged drawing tells of a change inside of the box. */
+function changeLines(entry) {
+  if (!entry || entry.kind === 'unchanged') return [];
+  const home = entry.left.computation, lines = [];
+  if (entry.note) lines.push(cut(entry.note.startsWith('moved') || entry.kind === 'moved' ? `${entry.note}, was in %${home.name}` : entry.note, kLongestLine));
+  for (const c of entry.changes.slice(0, kMostChangeLines)) lines.push(cut(`${c.path}: ${c.left || '–'} → ${c.right || '–'}`, kLongestChange));
+  if (entry.changes.length > kMostChangeLines) lines.push(`… ${entry.changes.length - kMostChangeLines} more changes`);
+  return lines;
+}
+
 function instructionLines(item, show) {
   const inst = item.instruction;
   const lines = [];
@@ -62,6 +72,8 @@ function instructionLines(item, show) {
   if (show.has('shape')) lines.push(shapeLabel(inst.shape, layout));
   if (inst.opcode === 'constant') lines.push(literalLabel(inst));
   if (inst.opcode === 'fusion' && inst.called.length && !item.expanded) lines.push(`${inst.called[0].instructions.length} instructions`);
+  if (inst.repeats > 1) lines.push(`x${inst.repeats} the same change`);
+  if (inst.left && inst.right) lines.push(...changeLines(item.tree.options.diffOf(inst)));
   if (show.has('schedule') && inst.computation.module.isScheduled) lines.push(`step ${inst.id - inst.computation.instructions[0].id}`);
   if (show.has('bytes')) lines.push(bytesLabel(bytesOf(inst.shape)));
   lines.push(...attributeLines(item, show));
@@ -108,7 +120,7 @@ function instructionsIn(item) {
 function labelOf(item, show) {
   if (item.kind === 'instruction') return {title: titleOf(item.instruction), lines: instructionLines(item, show)};
   const inside = instructionsIn(item);
-  const title = item.isRun ? item.label : item.label.replace(/\u200b/g, '');
+  const {title} = item;
   return {title: title.length <= kLongestTitle ? title : '…' + title.slice(title.length - kLongestTitle + 1),
           lines: [`${item.size} instructions`, cut(opcodeSummary(inside), kLongestLine)]};
 }
@@ -136,4 +148,26 @@ function sizeLabel(label, item) {
   label.w = Math.max(64, Math.ceil(width) + 2 * kPadding + (item.instruction?.opcode === 'while' ? 12 : 0));
   label.h = kTitleHeight + label.lines.length * kLineHeight + 2 * kPadding - 4 + (item.kind === 'instruction' ? 0 : 7);
   return label;
+}
+
+/** What a screen reader says of an item. */
+function describe(item) {
+  const inst = item.instruction;
+  const many = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`;
+  if (inst)
+    return `%${inst.name}, ${inst.opcode}, ${shapeLabel(inst.shape, false)}, ${many(inst.operands.length, 'operand')}, ${many(inst.users.length, 'user')}` +
+      (item.expandable ? (item.expanded ? ', open' : ', can be opened') : '');
+  return `${item.kind === 'group' ? 'group' : 'computation'} ${item.title}, ${many(item.size, 'instruction')}, ${item.expanded ? 'open' : 'closed'}`;
+}
+
+function tipText(page, item) {
+  const inst = item.instruction;
+  if (!inst) return `${item.title}\n${item.size} instructions: ${opcodeSummary(instructionsIn(item))}`;
+  const lines = [`%${inst.name} = ${shapeLabel(inst.shape, true)} ${inst.opcode}`];
+  if (inst.opName) lines.push(inst.opName);
+  if (inst.source) lines.push(inst.source);
+  for (const f of inst.computation.module.frames(inst).slice(0, 4)) lines.push(`  at ${f.file}:${f.line} ${f.function}`);
+  for (const note of page.notes.get(inst) ?? []) lines.push('! ' + note);
+  for (const c of page.hasDiff ? page.diffOf(inst)?.changes ?? [] : []) lines.push(`${c.path}: ${c.left || '–'} → ${c.right || '–'}`);
+  return lines.map(l => cut(l, 160)).join('\n');
 }

@@ -11,12 +11,7 @@ function startPage() {
   build(page);
   const {right} = page;
   const inst = key => right.module.find(key);
-  const start = right.module.computationOf.get(page.data.computation) ?? right.module.entry;
-  for (const pane of page.panes) {
-    const opened = pane === right ? start : pane.module.computationOf.get(start.name) ?? pane.module.entry;
-    pane.show(opened, null, page.settings);
-    page.updateCrumbs(pane);
-  }
+  page.applyView();
   const only = (page.data.only ?? []).map(inst).filter(Boolean);
   if (only.length) page.showOnly(right, only, 'selection', inst(page.data.selected));
   else page.remember();
@@ -29,10 +24,10 @@ function startPage() {
     if (fragmentOf(inst0?.inst?.key ?? inst0?.computation.name ?? '') !== location.hash) page.adopt(location.hash);
   });
   listenToKeys(page);
-  for (const pane of page.panes) pane.paintNow();
+  for (const pane of page.shown) pane.paintNow();
   window.hloPage = testInterface(page, now() - begin);
   // The first search need not wait for what can be prepared.
-  setTimeout(() => { for (const p of page.panes) p.module.instructions.forEach(lowerLine); }, 50);
+  setTimeout(() => { for (const p of page.shown) p.module.instructions.forEach(lowerLine); }, 50);
 }
 
 /** Puts the parts together. */
@@ -57,7 +52,11 @@ function build(page) {
 
 /** What tests may use; README.md describes it. */
 function testInterface(page, openMs) {
-  const paneOf = side => (side === 'left' && page.left) || page.right;
+  const paneOf = side => {
+    const pane = page[side] ?? page.merged ?? page.right;
+    page.ensure(pane);
+    return pane;
+  };
   const itemOf = (id, side) => {
     let found = null;
     paneOf(side).scene.walk(box => { if (box.item.key === id) found = box.item; });
@@ -74,6 +73,8 @@ const testActions = (page, paneOf, itemOf) => ({
     else if (item) page.select(pane, item);
     return Boolean(inst || item);
   },
+  view: word => page.setView(word),
+  link: on => page.setLinked(on),
   expand: (id, side) => toggleItem(page, paneOf(side), itemOf(id, side), true),
   collapse: (id, side) => toggleItem(page, paneOf(side), itemOf(id, side), false),
   search(text) {
@@ -82,9 +83,9 @@ const testActions = (page, paneOf, itemOf) => ({
     return {count, ms: page.bar.search.ms, found: page.bar.search.found.map(f => f.inst.key)};
   },
   path(a, b) {
-    const {right} = page;
-    const from = right.module.find(a), to = right.module.find(b);
-    return Boolean(from && to) && page.showPath(right, from, to);
+    const pane = page.shown[page.shown.length - 1];
+    const from = pane.module.find(a), to = pane.module.find(b);
+    return Boolean(from && to) && page.showPath(pane, from, to);
   },
   /** Paints `count` frames while moving; the times in ms. */
   measurePan(count = 60, side) {
@@ -110,7 +111,7 @@ const testQuestions = (page, paneOf, itemOf) => ({
     const list = [];
     const end = e => typeof e === 'string' ? e : e.key;
     const walk = level => {
-      list.push(...level.edges.map(e => ({from: end(e.from), to: end(e.to), drawn: Boolean(e.route), control: e.control})));
+      list.push(...level.edges.map(e => ({from: end(e.from), to: end(e.to), drawn: Boolean(e.route), control: e.control, side: e.side})));
       for (const box of level.boxes) if (box.level) walk(box.level);
     };
     walk(paneOf(side).scene.root);

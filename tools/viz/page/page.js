@@ -8,8 +8,6 @@ class Page {
     this.data = data;
     this.right = new Pane(this, new Module(rightText), 'right');
     this.left = leftText === null ? null : new Pane(this, new Module(leftText), 'left');
-    this.panes = this.left ? [this.left, this.right] : [this.right];
-    this.active = this.right;
     this.settings = {groupBy: data.groupBy, colorBy: data.colorBy, heatBy: data.heatBy, show: new Set(data.show)};
     this.radius = 2;
     this.states = [];
@@ -21,6 +19,11 @@ class Page {
       if (inst) this.notes.set(inst, [...this.notes.get(inst) ?? [], text]);
     }
     this.readDiff(data.diff);
+    this.merged = this.left && data.regions ? this.merge(data) : null;
+    this.panes = [this.left, this.right, this.merged].filter(Boolean);
+    this.view = this.merged ? 'merged' : 'sides';
+    this.linked = true;
+    this.active = this.merged ?? this.right;
     this.dark = matchMedia('(prefers-color-scheme: dark)').matches;
     this.colouring = new Map(this.panes.map(p => [p, new Colours({...data, heat: p === this.right ? data.heat : []}, this.settings, i => this.diffOf(i))]));
   }
@@ -40,9 +43,75 @@ class Page {
     }
   }
 
+  /** A pane of both modules as one, of which the regions and repetitions are known. */
+  merge({regions, repeats, pairs}) {
+    [this.left, this.right].forEach((p, n) => readRegions(p.module, regions[n]));
+    for (const [side, key, count] of repeats) { const inst = this[side].module.find(key); if (inst) inst.repeats = count; }
+    for (const inst of this.left.module.instructions) inst.region = this.counterpart(inst)?.region ?? inst.region;
+    const module = new MergedModule(this.left.module, this.right.module, i => this.counterpart(i), pairs);
+    for (const inst of module.instructions) { const entry = this.diff.get(inst.origin); if (entry) this.diff.set(inst, entry); }
+    return new Pane(this, module, 'merged');
+  }
+
+  /** The panes in sight: both modules as one, or side by side. */
+  get shown() { return this.view === 'merged' ? [this.merged] : this.left ? [this.left, this.right] : [this.right]; }
+  viewOf(pane) { return pane === this.merged ? 'merged' : 'sides'; }
+
+  /** The other way to show a comparison; what is selected stays selected. */
+  setView(view) {
+    if (!this.merged || view === this.view) return;
+    const inst = this.active.selected?.instruction ?? null;
+    this.view = view;
+    this.applyView();
+    const pane = this.shown[this.shown.length - 1];
+    const target = !inst ? null : view === 'merged' ? this.merged.module.mergedOf.get(inst) : inst.origin;
+    this.activate(target ? this.paneOf(target) : pane);
+    if (target) this.open(this.paneOf(target), target, {quiet: true});
+    else { this.showDetails(); this.remember(); }
+    this.bar.update();
+    this.announce(view === 'merged' ? 'both modules as one drawing' : 'both modules side by side');
+  }
+  applyView() {
+    for (const p of this.panes) p.element.classList.toggle('gone', !this.shown.includes(p));
+    for (const p of this.shown) { p.resize(); this.ensure(p); }
+  }
+  /** Draws a pane that was not needed so far. */
+  ensure(pane) {
+    if (pane.tree) return;
+    const {computation} = this.data;
+    pane.show(pane === this.merged ? pane.module.entry : pane.module.computationOf.get(computation) ?? pane.module.entry, null, this.settings);
+    if (this.hasChanges) pane.lookAtChange();
+    this.updateCrumbs(pane);
+  }
+
+  // --- cameras ---
+
+  setLinked(on) {
+    this.linked = on;
+    if (on) this.follow(this.active);
+    this.bar.update();
+    this.announce(on ? 'the panes move together' : 'the panes move on their own');
+  }
+  otherPane(pane) { return pane === this.left ? this.right : pane === this.right ? this.left : null; }
+
+  /** The other pane looks where a pane looks. */
+  follow(pane) {
+    const other = this.linked ? this.otherPane(pane) : null;
+    const camera = other && other.tree && matchingCamera(pane.camera, this.places(pane, other), pane.selected);
+    if (!camera) return;
+    other.moving?.();
+    other.camera = camera;
+    other.repaint();
+  }
+  places(pane, other) {
+    const mine = pane.scene.root, theirs = other.scene.root;
+    if (pane.places?.mine !== mine || pane.places.theirs !== theirs) pane.places = {mine, theirs, list: matchingPlaces(this, pane, other)};
+    return pane.places.list;
+  }
+
   /** What an instruction corresponds to on the other side; pairs of one name that are unchanged go unsaid. */
   counterpart(inst) {
-    if (!this.left) return null;
+    if (!this.left || inst instanceof MergedInstruction) return null;
     const isRight = inst.computation.module === this.right.module;
     const entry = this.diff.get(inst);
     if (entry) return isRight ? entry.left : entry.right;
@@ -55,21 +124,29 @@ class Page {
   get theme() { return this.dark ? kThemes.dark : kThemes.light; }
   colours(pane) { return this.colouring.get(pane); }
 
-  repaint() { for (const p of this.panes) p.repaint(); }
+  repaint() { for (const p of this.shown) p.repaint(); }
 
   /** Changes a setting; those that move boxes begin the drawing anew. */
   set(name, value) {
     this.settings[name] = value;
-    if (name === 'groupBy') for (const p of this.panes) { const {selected} = p; this.redraw(p); if (selected?.instruction) this.open(p, selected.instruction, {quiet: true, silent: true}); }
+    if (name === 'groupBy') this.regroup();
     for (const p of this.panes) p.mapStale = true;
     if (!this.active.selected) this.showDetails();
     this.bar.update();
     this.lists.forEach(l => l.render());
     this.repaint();
   }
+  regroup() {
+    for (const p of this.panes) if (!this.shown.includes(p)) p.tree = null;
+    for (const p of this.shown) {
+      const {selected} = p;
+      this.redraw(p);
+      if (selected?.instruction) this.open(p, selected.instruction, {quiet: true, silent: true});
+    }
+  }
   setShown(word, on) {
     if (on) this.settings.show.add(word); else this.settings.show.delete(word);
-    for (const p of this.panes) { forgetLayouts(p.tree.root); p.mapStale = true; }
+    for (const p of this.panes) { if (p.tree) forgetLayouts(p.tree.root); p.mapStale = true; }
     this.repaint();
   }
   setDark(dark) {
@@ -83,7 +160,7 @@ class Page {
   activate(pane) {
     if (this.active === pane) return;
     this.active = pane;
-    for (const p of this.panes) p.element.classList.toggle('active', p === pane && this.panes.length > 1);
+    for (const p of this.panes) p.element.classList.toggle('active', p === pane && this.shown.length > 1);
     this.bar.update();
   }
 
@@ -113,13 +190,15 @@ class Page {
 
   /** The other pane follows. */
   link(pane, item) {
-    if (!this.left || !item) return;
-    const other = pane === this.left ? this.right : this.left;
+    const other = this.otherPane(pane);
+    if (!other || !item) return;
     const inst = item.instruction ? this.counterpart(item.instruction) : null;
     if (!inst) { other.selected = null; return; }
     const target = this.reveal(other, inst);
     other.selected = target;
-    if (target) other.centre(target);
+    const camera = this.linked && target && matchingCamera(pane.camera, this.places(pane, other).filter(p => p[4] === item), item);
+    if (camera) other.moveTo(camera);
+    else if (target) other.centre(target);
   }
 
   /** Opens what hides an instruction; the pane changes to its computation if need be. */
@@ -159,7 +238,7 @@ class Page {
     pane.keeping(item, () => pane.scene.toggle(item, open));
     if (pane.selected && !pane.tree.isVisible(pane.selected)) pane.selected = item;
     if (pane.selected) pane.tellFocus(describe(pane.selected), pane.selected);
-    this.announce(`${item.label} ${open ? `opened, ${item.children.length} boxes` : 'closed'}`);
+    this.announce(`${item.title} ${open ? `opened, ${item.children.length} boxes` : 'closed'}`);
     this.showDetails();
   }
 
@@ -173,7 +252,7 @@ class Page {
       }
       pane.scene.changed(item);
     });
-    this.announce(`${item.label} opened`);
+    this.announce(`${item.title} opened`);
     this.showDetails();
   }
   closeAll(pane) {
@@ -248,7 +327,7 @@ class Page {
     const {root} = pane.tree;
     const entry = pane.module.entry;
     const button = (text, computation) => make('button', {class: 'link', onclick: () => this.openComputation(pane, computation)}, text);
-    const parts = this.left ? [make('b', {}, pane.side === 'left' ? 'old' : 'new')] : [];
+    const parts = this.left ? [make('b', {}, kSideTitles[pane.side])] : [];
     if (root.computation !== entry) parts.push(button('%' + entry.name, entry), '›');
     parts.push(pane.only ? button('%' + root.computation.name, root.computation) : make('span', {}, '%' + root.computation.name));
     if (pane.only) parts.push('›', make('span', {}, pane.title ?? 'selection'));
@@ -292,6 +371,7 @@ class Page {
     if (!state) return;
     this.stateAt = at;
     const {pane} = state;
+    if (!this.shown.includes(pane)) { this.view = this.viewOf(pane); this.applyView(); }
     if (pane.tree.root.computation !== state.computation || pane.only !== state.only) {
       pane.title = state.title;
       pane.show(state.computation, state.only, this.settings);
@@ -312,9 +392,9 @@ class Page {
     try { text = decodeURIComponent(text); } catch { /* not encoded: as it stands */ }
     if (!text) return false;
     const plain = text.replace(/^%/, '').replace('::%', '::');
-    for (const pane of [this.right, this.left].filter(Boolean)) {
+    for (const pane of [...this.shown].reverse()) {
       const {module} = pane;
-      const inst = module.find(plain) ?? module.instructions.find(i => i.name === plain);
+      const inst = module.find(plain) ?? module.find(plain + kOldKey) ?? module.instructions.find(i => i.name === plain);
       if (inst) { this.open(pane, inst, {quiet: true}); return true; }
       const computation = module.computationOf.get(plain);
       if (computation) { this.openComputation(pane, computation); return true; }
@@ -376,8 +456,13 @@ class Page {
 
   /** HLO text of what is selected; null without a selection. */
   copyText(pane = this.active) {
-    const chosen = pane.extra.size ? [...pane.extra] : pane.selected ? instructionsIn(pane.selected) : pane.only ? [...pane.only] : null;
-    return chosen?.length ? extractText(chosen, this.ends) : null;
+    let chosen = pane.extra.size ? [...pane.extra] : pane.selected ? instructionsIn(pane.selected) : pane.only ? [...pane.only] : [];
+    if (pane === this.merged) {
+      // A module that runs holds only what is new, or only what was.
+      const side = chosen.some(i => i.right) ? 'right' : 'left';
+      chosen = chosen.map(i => i[side]).filter(Boolean);
+    }
+    return chosen.length ? extractText(chosen, this.ends) : null;
   }
   async copy(pane = this.active) {
     const text = this.copyText(pane);
@@ -396,48 +481,4 @@ const kMostOpened = 120;
 function forgetLayouts(item) {
   item.level = null;
   for (const kid of item.kids ?? []) forgetLayouts(kid);
-}
-
-/** What a screen reader says of an item. */
-function describe(item) {
-  const inst = item.instruction;
-  const many = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`;
-  if (inst)
-    return `%${inst.name}, ${inst.opcode}, ${shapeLabel(inst.shape, false)}, ${many(inst.operands.length, 'operand')}, ${many(inst.users.length, 'user')}` +
-      (item.expandable ? (item.expanded ? ', open' : ', can be opened') : '');
-  return `${item.kind === 'group' ? 'group' : 'computation'} ${item.label.replace(/\u200b/g, '')}, ${many(item.size, 'instruction')}, ${item.expanded ? 'open' : 'closed'}`;
-}
-
-function tipText(page, item) {
-  const inst = item.instruction;
-  if (!inst) return `${item.label}\n${item.size} instructions: ${opcodeSummary(instructionsIn(item))}`;
-  const lines = [`%${inst.name} = ${shapeLabel(inst.shape, true)} ${inst.opcode}`];
-  if (inst.opName) lines.push(inst.opName);
-  if (inst.source) lines.push(inst.source);
-  for (const f of inst.computation.module.frames(inst).slice(0, 4)) lines.push(`  at ${f.file}:${f.line} ${f.function}`);
-  for (const note of page.notes.get(inst) ?? []) lines.push('! ' + note);
-  for (const c of page.hasDiff ? page.diffOf(inst)?.changes ?? [] : []) lines.push(`${c.path}: ${c.left || '–'} → ${c.right || '–'}`);
-  return lines.map(l => cut(l, 160)).join('\n');
-}
-
-async function writeClipboard(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    // Local files may lack the clipboard of the new kind.
-    const area = make('textarea', {class: 'unseen'});
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    const done = document.execCommand('copy');
-    area.remove();
-    return done;
-  }
-}
-
-function saveFile(name, text, type) {
-  const url = URL.createObjectURL(new Blob([text], {type}));
-  make('a', {href: url, download: name}).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
 }

@@ -236,17 +236,21 @@ class Painter {
 
   paintEdges(level, x, y) {
     const {c, look: {theme, scale, highlight, selected}} = this;
-    const plain = [], control = [], marked = [];
+    const plain = [], control = [], marked = [], one = {old: [], new: []};
     for (const edge of level.edges) {
       const state = edgeState(edge, highlight, selected);
       if (!edge.route) { if (state && scale > 0.05) marked.push([edge, state]); continue; }
       const b = edge.bounds;
       if (!this.inView(x + b.left, y + b.top, x + b.right, y + b.bottom)) continue;
       if (state) marked.push([edge, state]);
-      else (edge.control ? control : plain).push(edge);
+      else (edge.control ? control : one[edge.side] ?? plain).push(edge);
     }
     c.globalAlpha = highlight ? 0.25 : 1;
     this.strokeEdges(plain, x, y, theme.edge, scale < 0.3 ? 0.7 / Math.max(scale, 0.12) * 0.6 : 1.2);
+    this.strokeEdges(one.new, x, y, theme.new, Math.max(1.5, 1 / scale));
+    c.setLineDash([7, 4]);
+    this.strokeEdges(one.old, x, y, theme.old, Math.max(1.5, 1 / scale));
+    for (const edge of [...one.new, ...one.old]) this.paintSide(edge, x, y);
     c.setLineDash([2, 4]);
     this.strokeEdges(control, x, y, theme.control, 1.2);
     c.setLineDash([]);
@@ -269,6 +273,19 @@ class Painter {
       const route = edge.route ?? straightRoute(edge, level);
       if (typeof edge.to !== 'string' && !edge.goesOn) this.paintHead(route, x, y, colour, edge, edge.elements >= this.look.colours.tables.largeElements);
     }
+  }
+
+  /** The letter of an edge that only one module has, where neither end tells. */
+  paintSide(edge, x, y) {
+    const {c, look: {scale, diffOf, theme}} = this;
+    const kind = edge.side === 'old' ? 'removed' : 'added';
+    const tells = end => typeof end !== 'string' && end.instruction && diffOf?.(end.instruction)?.kind === kind;
+    if (scale < 0.4 || tells(edge.from) || tells(edge.to)) return;
+    const n = edge.route.length;
+    c.font = kTitleFont;
+    c.fillStyle = theme[edge.side];
+    c.textBaseline = 'middle';
+    c.fillText(kDiffKinds[kind].mark, edge.route[n - 2] + x - 14, edge.route[n - 1] + y - 12);
   }
 
   /** Hollow below 4096 elements, filled from there; operand numbers beside it. */
@@ -377,8 +394,10 @@ function isCutOff(inst, only) {
 function diffMarks(item, diffOf) {
   if (item.marks?.by === diffOf) return item.marks.list;
   const counts = new Map();
-  const all = item.kind === 'instruction' && item.expandable ? [item.instruction, ...item.instruction.called.flatMap(c => c.instructions)] : instructionsIn(item);
-  for (const inst of all) { const kind = diffOf(inst)?.kind; if (kDiffKinds[kind]) counts.set(kind, (counts.get(kind) ?? 0) + 1); }
+  const add = inst => { const kind = diffOf(inst)?.kind; if (kDiffKinds[kind]) counts.set(kind, (counts.get(kind) ?? 0) + 1); };
+  const inside = instructionsIn(item);
+  inside.forEach(add);
+  for (const c of calleesOf(inside)) c.instructions.forEach(add);
   const list = Object.keys(kDiffKinds).filter(k => counts.has(k)).map(k => ({...kDiffKinds[k], count: counts.get(k)}));
   item.marks = {by: diffOf, list};
   return list;

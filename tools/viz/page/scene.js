@@ -208,11 +208,13 @@ function outsideKey(item, inst) {
 /** Collects edges between the children of one box; equal ends make one edge. */
 class EdgeList {
   constructor() { this.byEnds = new Map(); }
-  add(from, to, control, operand) {
+  /** `side`: of merged modules, which of them has the edge. */
+  add(from, to, control, operand, side = 'both') {
     if (!from || !to || from === to) return;
     const id = (from.key ?? from) + '\u0000' + (to.key ?? to);
     let edge = this.byEnds.get(id);
-    if (!edge) this.byEnds.set(id, edge = {from, to, control: true, operands: [], count: 0, hidden: false, elements: 0});
+    if (!edge) this.byEnds.set(id, edge = {from, to, control: true, operands: [], count: 0, hidden: false, elements: 0, side});
+    if (edge.side !== side) edge.side = 'both';
     edge.control &&= control;
     ++edge.count;
     if (operand >= 0 && edge.operands.length < 4) edge.operands.push(operand);
@@ -233,12 +235,15 @@ function regionEdges(item, region, list, control) {
   const held = inst => { const leaf = region.leafOf.get(inst); return leaf ? childHolding(item, leaf) : null; };
   for (const inst of members) {
     const mine = held(inst);
-    const use = (source, isControl, operand) => {
+    const use = (source, isControl, operand, side) => {
       if (!source) return;
-      const edge = list.add(held(source) ?? outsideKey(item, source), mine, isControl, operand);
+      const edge = list.add(held(source) ?? outsideKey(item, source), mine, isControl, operand, side);
       if (edge && !isControl) edge.elements = Math.max(edge.elements, source.elements ??= elementsOf(source.shape));
     };
-    sourcesOf(inst).forEach((source, n) => use(source, false, n));
+    sourcesOf(inst).forEach((source, n) => {
+      const side = inst.sides?.[n];
+      use(source, false, side === 'old' && inst.right ? -1 : n, side);
+    });
     if (control) for (const source of inst.control) use(standIn(source), true, -1);
     if (item.kind !== 'group') continue;
     for (const target of targetsOf(inst))

@@ -53,6 +53,8 @@ class Computation {
     this.callers = [];
     this.text = '';
   }
+  /** How those who call it write it. */
+  get writtenNames() { return [this.name]; }
 }
 
 /** A parsed module. */

@@ -15,6 +15,8 @@ class Item {
     this.region = null;          // what its own instructions belong to
     this.kids = null;
   }
+  /** The label without what only tells it from others. */
+  get title() { return this.isRun ? this.label : this.label.replace(/\u200b\d*/, ''); }
   get expandable() {
     return this.kind !== 'instruction' || this.tree.canExpand(this.instruction);
   }
@@ -136,6 +138,7 @@ class Tree {
     const group = new Item(this, parent, 'group', key + '/' + label, label);
     group.region = region;
     group.isParameters = child.isParameters ?? false;
+    group.isRegion = step.includes(kApart);
     group.kids = this.fill(group, region, child, group.key);
     items.push(group);
   }
@@ -252,8 +255,9 @@ function gatherParameters(node) {
 
 /** `body`, `condition`, `branch 2`: what a computation is to its caller. */
 function roleOf(caller, computation) {
-  for (const [name, value] of attributesOf(caller))
-    if (namesIn(value, 0, value.length).includes(computation.name))
-      return name === 'branch_computations' ? 'branch ' + namesIn(value, 0, value.length).indexOf(computation.name) : name;
+  for (const [name, value] of attributesOf(caller)) {
+    const at = namesIn(value, 0, value.length).findIndex(n => computation.writtenNames.includes(n));
+    if (at >= 0) return name === 'branch_computations' ? 'branch ' + at : name;
+  }
   return 'calls';
 }

@@ -8,7 +8,7 @@ class Pane {
   constructor(page, module, side) {
     this.page = page;
     this.module = module;
-    this.side = side;                        // 'left' or 'right'
+    this.side = side;                        // 'left', 'right', 'merged'
     this.element = make('section', {class: 'pane', 'aria-label': `Graph of ${module.name}`});
     this.canvas = make('canvas', {tabindex: '0', role: 'application', 'aria-roledescription': 'graph',
       'aria-label': `Graph of ${module.name}: arrow keys follow operands and users, Enter opens and closes, ? shows all keys`,
@@ -36,7 +36,8 @@ class Pane {
   show(computation, only, settings) {
     this.settings = settings;
     // A small selection needs no groups.
-    this.tree = new Tree({computation, only, groupBy: only && only.size <= 80 ? 'none' : settings.groupBy, marked: i => this.page.diffOf(i) && this.page.diffOf(i).kind !== 'unchanged'});
+    this.tree = new Tree({computation, only, groupBy: only && only.size <= 80 ? 'none' : settings.groupBy, 
+      diffOf: this.page.diffOf, marked: i => this.page.diffOf(i) && this.page.diffOf(i).kind !== 'unchanged'});
     // What is unchanged stays closed, unless there is nothing else.
     if (this.page.hasChanges) this.openChanges(90);
     else if (!only || only.size > 80) this.tree.openWithin(110);
@@ -54,13 +55,26 @@ class Pane {
     let shown = closed.length;
     for (let n = 0; n < closed.length; ++n) {
       const item = closed[n];
-      if (!item.expandable || !diffMarks(item, this.page.diffOf).length || isWhole(item, this.page.diffOf)) continue;
+      if (!item.expandable || item.isRegion || !diffMarks(item, this.page.diffOf).length || isWhole(item, this.page.diffOf)) continue;
       const more = leavesShown(item);
       if (shown + more > budget) continue;
       shown += more;
       this.tree.expanded.add(item.key);
       for (const kid of item.children) closed.push(...(kid.kind === 'body' ? kid.children : [kid]));
     }
+  }
+
+  /** Moves to the first change if none is in sight. */
+  lookAtChange() {
+    if (!this.w) return;
+    const [left, top] = this.toScene(0, 0), [right, bottom] = this.toScene(this.w, this.h);
+    let first = null, seen = false;
+    this.scene.walk((box, x, y) => {
+      if (box.level || seen || box.item.isRegion || !diffMarks(box.item, this.page.diffOf).length) return;
+      if (!first || y < first.y) first = {y, item: box.item};
+      seen = x + box.w > left && x < right && y + box.h > top && y < bottom;
+    });
+    if (first && !seen) this.centre(first.item, false);
   }
 
   // --- camera ---
@@ -118,12 +132,14 @@ class Pane {
     const scale = Math.min(kNearest, Math.max(kFarthest, this.camera.scale * factor));
     this.camera = {scale, x: x - (px - this.w / 2) / scale, y: y - (py - this.h / 2) / scale};
     this.repaint();
+    this.page.follow(this);
   }
 
   pan(dx, dy) {
     this.moving?.();
     this.camera = {...this.camera, x: this.camera.x - dx / this.camera.scale, y: this.camera.y - dy / this.camera.scale};
     this.repaint();
+    this.page.follow(this);
   }
 
   /** Moves smoothly so that a box is in the middle and readable. */
@@ -133,21 +149,22 @@ class Pane {
     const fits = Math.min((this.w - 80) / box.w, (this.h - 120) / box.h);
     const scale = Math.min(Math.max(this.camera.scale, 0.75), Math.max(fits, 0.1), 1.5);
     const tall = box.h * scale > this.h - 120;
-    this.moveTo({x: box.x + box.w / 2, y: tall ? box.y + (this.h / 2 - 60) / scale : box.y + box.h / 2, scale}, gently);
+    this.moveTo({x: box.x + box.w / 2, y: tall ? box.y + (this.h / 2 - 60) / scale : box.y + box.h / 2, scale}, gently, true);
   }
 
-  moveTo(target, gently = true) {
+  /** `leads`: a pane that is linked follows. */
+  moveTo(target, gently = true, leads = false) {
     this.moving?.();
     const from = this.camera, begin = now();
-    if (!gently || reducedMotion()) { this.camera = target; this.repaint(); return; }
+    const move = camera => { this.camera = camera; this.repaint(); if (leads) this.page.follow(this); };
+    if (!gently || reducedMotion()) { move(target); return; }
     let stopped = false;
     this.moving = () => { stopped = true; };
     const step = () => {
       if (stopped) return;
       const t = Math.min(1, (now() - begin) / 220), s = t * t * (3 - 2 * t);
       const mix = k => from[k] + (target[k] - from[k]) * s;
-      this.camera = {x: mix('x'), y: mix('y'), scale: mix('scale')};
-      this.repaint();
+      move({x: mix('x'), y: mix('y'), scale: mix('scale')});
       if (t < 1) requestAnimationFrame(step);
     };
     step();
@@ -285,7 +302,7 @@ class Pane {
     const jump = e => {
       if (!e.buttons) return;
       const r = this.map.getBoundingClientRect();
-      this.moveTo({...this.camera, x: (e.clientX - r.left) / this.mapScale, y: (e.clientY - r.top) / this.mapScale}, false);
+      this.moveTo({...this.camera, x: (e.clientX - r.left) / this.mapScale, y: (e.clientY - r.top) / this.mapScale}, false, true);
     };
     this.map.addEventListener('pointerdown', e => { this.map.setPointerCapture(e.pointerId); jump(e); });
     this.map.addEventListener('pointermove', jump);
@@ -320,8 +337,7 @@ class Pane {
 
 /** True if everything inside an item is of one kind of change: opening it would tell nothing. */
 function isWhole(item, diffOf) {
-  if (item.kind === 'instruction' && ['added', 'removed'].includes(diffOf(item.instruction)?.kind)) return true;
-  return false;
+  return item.kind === 'instruction' && ['added', 'removed'].includes(diffOf(item.instruction)?.kind) && diffMarks(item, diffOf).length === 1;
 }
 
 /** An element with attributes and children. */
