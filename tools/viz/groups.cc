@@ -4,6 +4,7 @@
 
 #include "ir/print.h"
 #include "llvm/Support/Path.h"
+#include "tools/viz/layers.h"
 #include "tools/viz/quote.h"
 
 namespace hlo {
@@ -107,13 +108,33 @@ class Divider {
   void ByPath(GroupNodesBy by) {
     const auto* row = llvm::find_if(kPaths, [&](const auto& p) { return p.first == by; });
     if (row == std::end(kPaths)) return;
-    const Computation& c = *d_.groups[At(group_)].computation;
+    int64_t step = computation().instruction_count();
+    Assign([&](const Instruction& inst) {
+      return by == GroupNodesBy::Schedule ? Path{StepsText(--step)} : row->second(inst);
+    });
+    MakeGroups(by == GroupNodesBy::OpName || by == GroupNodesBy::Source);
+  }
+
+  /// By parts that repeat.
+  void ByLayers() {
+    const Layers layers = FindLayers(computation());
+    if (layers.labels.empty()) return;
+    Assign([&](const Instruction& inst) {
+      const auto at = layers.label_of.find(&inst);
+      return at == layers.label_of.end() ? Path{} : Path{layers.labels[At(at->second)]};
+    });
+    MakeGroups(/*nested=*/false);
+  }
+
+ private:
+  [[nodiscard]] const Computation& computation() const { return *d_.groups[At(group_)].computation; }
+
+  void Assign(llvm::function_ref<Path(const Instruction&)> path_of) {
+    const Computation& c = computation();
     const std::vector<Instruction*> order = c.has_schedule() ? c.schedule() : c.PostOrder();
-    int64_t step = 0;
     // Users first: they decide about what has no name of its own.
     for (const Instruction* inst : llvm::reverse(order)) {
-      Path path = row->second(*inst);
-      if (by == GroupNodesBy::Schedule) path = {StepsText(static_cast<int64_t>(order.size()) - ++step)};
+      const Path path = path_of(*inst);
       if (!path.empty()) {
         part_of_[inst] = tree_.Add(path);
         continue;
@@ -124,10 +145,8 @@ class Divider {
           common = common < 0 ? at->second : tree_.Common(common, at->second);
       part_of_[inst] = std::max(common, 0);
     }
-    MakeGroups(by == GroupNodesBy::OpName || by == GroupNodesBy::Source);
   }
 
- private:
   static std::string StepsText(int64_t step) {
     const int64_t first = step / kSteps * kSteps;
     return llvm::formatv("steps {0} to {1}", first, first + kSteps - 1).str();
@@ -282,11 +301,15 @@ class Collapser {
     return kind;
   }
 
-  /// A group that would not fit even alone is divided: computations by name first, then everything in order.
+  /// A group that would not fit even alone is divided: computations by
+  /// name or by what repeats first, then everything in order.
   void Divide(int32_t group) {
     if (Cost(group) <= most_ || d_.groups[At(group)].kind == GroupKind::Fusion) return;
     const size_t before = d_.groups.size();
-    if (d_.groups[At(group)].kind == GroupKind::Computation) Divider(d_, group).ByPath(GroupNodesBy::OpName);
+    if (d_.groups[At(group)].kind == GroupKind::Computation) {
+      Divider(d_, group).ByPath(GroupNodesBy::OpName);
+      if (d_.groups.size() == before) Divider(d_, group).ByLayers();
+    }
     if (d_.groups.size() > before) {
       Added(before);
       Absorb(group);

@@ -3,6 +3,7 @@
 #include "ir/print.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/JSON.h"
+#include "tools/viz/layers.h"
 #include "tools/viz/page_code.h"
 #include "tools/viz/palette.h"
 #include "tools/viz/quote.h"
@@ -167,40 +168,64 @@ void WriteDiff(OStream& json, llvm::StringRef text) {
   WritePairs(json, *top);
 }
 
-/// Numbers of the instructions of a module in the order of its text, as runs [how many, number, …]: 0 where
-/// nothing is known, 1 for what is drawn one by one, then one for each region.
-void WriteRegions(OStream& json, const Module& module, bool fusion_bodies,
-                  const llvm::DenseMap<const Instruction*, int64_t>& numbers) {
+using Numbers = llvm::DenseMap<const Instruction*, int64_t>;
+
+/// Numbers of the instructions of a module in the order of its text, as runs [how many, number, …]; 0 is that
+/// of others.
+void WriteNumbers(OStream& json, const Module& module, bool fusion_bodies, const Numbers& numbers) {
   int64_t length = 0, last = 0;
   const auto end_run = [&] {
     if (length == 0) return;
     json.value(length);
     json.value(last);
   };
-  json.array([&] {
-    for (const Computation* computation : TextOrder(module, fusion_bodies))
-      for (const Instruction* inst : TextOrder(*computation)) {
-        const int64_t number = numbers.lookup(inst);
-        if (number != last) {
-          end_run();
-          length = 0;
-          last = number;
-        }
-        ++length;
+  for (const Computation* computation : TextOrder(module, fusion_bodies))
+    for (const Instruction* inst : TextOrder(*computation)) {
+      const int64_t number = numbers.lookup(inst);
+      if (number != last) {
+        end_run();
+        length = 0;
+        last = number;
       }
-    end_run();
+      ++length;
+    }
+  end_run();
+}
+
+/// Of each side: labels of layers where names do not help, and which instruction is in which, from 1.
+void WriteLayers(OStream& json, const PageInput& input) {
+  constexpr int64_t kSmallest = 100;  // smaller computations are drawn whole
+  json.attributeArray("layers", [&] {
+    for (const Module* side : {input.left, input.module}) {
+      if (!side) continue;
+      Numbers numbers;
+      json.object([&] {
+        int64_t base = 1;
+        json.attributeArray("labels", [&] {
+          for (const Computation* computation : TextOrder(*side, input.fusion_bodies)) {
+            if (computation->instruction_count() <= kSmallest || NamesTell(*computation)) continue;
+            const Layers layers = FindLayers(*computation);
+            for (const std::string& label : layers.labels) json.value(label);
+            for (const auto& [inst, label] : layers.label_of) numbers[inst] = base + label;
+            base += static_cast<int64_t>(layers.labels.size());
+          }
+        });
+        json.attributeArray("runs", [&] { WriteNumbers(json, *side, input.fusion_bodies, numbers); });
+      });
+    }
   });
 }
 
 void WriteMerge(OStream& json, const PageInput& input) {
-  llvm::DenseMap<const Instruction*, int64_t> numbers;
+  // 0: nothing is known; 1: drawn one by one; then the regions.
+  Numbers numbers;
   for (const Computation* computation : input.merge->computations)
     for (const Instruction* inst : computation->instructions()) numbers[inst] = 1;
   for (size_t r = 0; r < input.merge->regions.size(); ++r)
     for (const Instruction* inst : input.merge->regions[r]) numbers[inst] = static_cast<int64_t>(r) + 2;
   json.attributeArray("regions", [&] {
     for (const Module* side : {input.left, input.module})
-      WriteRegions(json, *side, input.fusion_bodies, numbers);
+      json.array([&] { WriteNumbers(json, *side, input.fusion_bodies, numbers); });
   });
   json.attributeArray("repeats", [&] {
     for (const auto& [inst, count] : input.merge->repeats) {
@@ -252,6 +277,7 @@ void WritePage(llvm::raw_ostream& os, const PageInput& input) {
       WriteTables(json);
       WriteOptions(json, input);
       WriteHeat(json, input);
+      WriteLayers(json, input);
       if (!input.diff.empty()) WriteDiff(json, input.diff);
       if (input.left && input.merge) WriteMerge(json, input);
     });

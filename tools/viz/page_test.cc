@@ -83,6 +83,27 @@ TEST(Page, ComparisonsKeepWhatThePageUses) {
   EXPECT_TRUE(DataOf(input, "left-text").getAsString()->starts_with("HloModule m"));
 }
 
+TEST(Page, MergedComparisonsNumberInstructionsInTheOrderOfTheText) {
+  const auto left = Parsed(kText), right = Parsed(kText);
+  const Instruction* c = right->entry()->root();
+  PageInput input;
+  input.module = right.get();
+  input.left = left.get();
+  input.diff = R"({"schema":"hlo.diff/1","entries":[],"computations":[
+    {"left":"e","right":"e"},{"left":"f","right":"g"},{"left":"h"},{"right":"i"}]})";
+  input.merge.emplace();
+  input.merge->computations = {right->entry()};
+  input.merge->regions = {{c->operand(0)->operand(0)}, {c}};
+  input.merge->repeats = {{left->entry()->root(), 3}};
+  const llvm::json::Value data = DataOf(input, "page-data");
+  const llvm::json::Object& page = *data.getAsObject();
+  using llvm::json::Array;
+  EXPECT_EQ(*page.get("pairs"), llvm::json::Value(Array{Array{"f", "g"}, Array{"h", ""}, Array{"", "i"}}));
+  EXPECT_EQ(*page.get("regions"), llvm::json::Value(Array{Array{3, 0}, Array{1, 2, 1, 1, 1, 3}}));
+  ASSERT_EQ(page.getArray("repeats")->size(), 1U);
+  EXPECT_EQ(*page.getArray("repeats")->front().getAsArray(), (Array{"left", "e::c", 3}));
+}
+
 TEST(Page, TheBytesDependOnTheInputAlone) {
   const auto module = Parsed(kText);
   PageInput input;

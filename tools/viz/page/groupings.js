@@ -116,7 +116,7 @@ const kGroupings = {
     title: 'op_name',
     own: inst => {
       const name = inst.opName;
-      return name ? frontParts(name) : null;
+      return name ? frontParts(name) : inst.layer ? [inst.layer] : null;
     },
     paths: instructions => inheritedPaths(instructions, kGroupings['op-name'].own),
   },

@@ -2,13 +2,14 @@
 
 /**
  * Lays out a graph from top to bottom (Sugiyama's method).
- * nodes: {w, h, side?: 'top'|'bottom'} (sides: ports of the surrounding box); edges: {from, to, fromX?, toX?,
+ * nodes: {w, h, at?, mass?, side?: 'top'|'bottom'} (at: where in the program; mass: how much it holds; sides:
+ * ports of the surrounding box); edges: {from, to, fromX?, toX?,
  * hidden?}: attachments are offsets from the centre; hidden edges only say what stands below what.
  * Returns {x, y, width, height, routes}: x are centres, y tops; a route is a list of points, in turn joined
  * by a straight line and by a curve, or null if the edge is not drawn.
  */
 function layoutGraph(nodes, edges) {
-  const links = withoutCycles(nodes.length, edges);
+  const links = withoutCycles(nodes, edges);
   const row = assignRows(nodes, links);
   const {rows, slots, paths} = makeRows(nodes, edges, links, row);
   orderRows(rows);
@@ -168,26 +169,55 @@ function placeRows(rows) {
   }
 }
 
-/** True if a slot wants to stand right below the one above: lanes of one edge, and links of a chain. */
-function continues(slot) {
-  const [joint] = slot.up;
-  if (slot.up.length !== 1 || joint.mine || joint.theirs) return false;
-  return slot.node < 0 && joint.slot.node < 0 || joint.slot.down.length === 1;
+/** Of several neighbours one leads a chain on if it holds so many times what any other does. */
+const kChainMass = 3;
+
+/** The joint to the only node on a side, or to one that holds far more than the others; lanes do not count. */
+function leadingJoint(joints) {
+  let first = null, second = 0;
+  for (const j of joints) {
+    if (j.slot.node < 0) continue;
+    if (!first || j.slot.mass > first.slot.mass) { second = Math.max(second, first?.slot.mass ?? 0); first = j; }
+    else second = Math.max(second, j.slot.mass);
+  }
+  return first && first.slot.mass >= second * kChainMass ? first : null;
 }
 
-/** Runs of such slots get straight: all go to the middle of their run. */
+/** The slot right below which a slot wants to stand: for lanes of one edge, and links of a chain. */
+function chainAbove(slot) {
+  if (slot.node < 0) return slot.up.length === 1 && slot.up[0].slot.node < 0 ? slot.up[0].slot : null;
+  const joint = leadingJoint(slot.up);
+  return joint && !joint.mine && !joint.theirs && leadingJoint(joint.slot.down)?.slot === slot ? joint.slot : null;
+}
+
+/** Runs of such slots get straight: all go to the middle of their run, lanes not further aside than their ends. */
 function straighten(rows) {
   const runs = new Map();
   for (const row of rows)
     for (const s of row) {
-      s.run = continues(s) ? s.up[0].slot.run : s;
-      if (s.run === s) runs.set(s, []);
-      runs.get(s.run).push(s.x);
+      s.run = chainAbove(s)?.run ?? s;
+      if (s.run === s) runs.set(s, {xs: [], left: Infinity, right: -Infinity});
+      const run = runs.get(s.run);
+      run.xs.push(s.x);
+      if (s.node >= 0) continue;
+      for (const j of [...s.up, ...s.down])
+        if (j.slot.node >= 0) { run.left = Math.min(run.left, j.slot.x + j.theirs); run.right = Math.max(run.right, j.slot.x + j.theirs); }
     }
-  for (const xs of runs.values()) { xs.sort((a, b) => a - b); xs.middle = xs[xs.length >> 1]; }
+  for (const run of runs.values()) {
+    run.xs.sort((a, b) => a - b);
+    const middle = run.xs[run.xs.length >> 1];
+    run.middle = run.left > run.right ? middle : Math.min(run.right, Math.max(run.left, middle));
+    run.isAside = run.middle !== middle;
+  }
   for (const row of rows) {
     wishRow(row, ['up', 'down']);
-    for (const s of row) if (runs.get(s.run).length > 1) { s.wish = runs.get(s.run).middle; s.pull = s.node < 0 ? 30 : 8; }
+    for (const s of row) {
+      const run = runs.get(s.run);
+      if (run.xs.length < 2) continue;
+      s.wish = run.middle;
+      // Lanes that cannot stand between their ends do not push chains out of line.
+      s.pull = s.node >= 0 ? 8 + 2 * Math.min(run.xs.length, 20) : run.isAside ? 0.5 : 30;
+    }
     settleRow(row);
   }
 }

@@ -12,7 +12,8 @@ class MergedInstruction extends Instruction {
     this.argumentsEnd = shown.argumentsEnd;
     this.sides = [];                 // of operands: 'both', 'old', 'new'
     this.values = new Set();         // operands, for questions
-    this.region = shown.region ?? 0;
+    this.region = shown.region;
+    this.layer = shown.layer;
     this.repeats = shown.repeats ?? 1;
   }
   /** An added and a removed instruction may share a name. */
@@ -158,9 +159,3 @@ function meetingEnds(value, user) {
 /** Instruction.region: 0 where nothing is known, this number for what is drawn one by one, then regions. */
 const kDrawnAlone = 1;
 
-/** Regions of the instructions of a module, written as [how many, number, …]. */
-function readRegions(module, runs) {
-  let n = 0;
-  for (let at = 0; at + 1 < runs.length; at += 2)
-    for (const end = Math.min(n + runs[at], module.instructions.length); n < end; ++n) module.instructions[n].region = runs[at + 1];
-}

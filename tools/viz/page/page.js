@@ -18,6 +18,10 @@ class Page {
       const inst = this.right.module.find(key);
       if (inst) this.notes.set(inst, [...this.notes.get(inst) ?? [], text]);
     }
+    (data.layers ?? []).forEach(({labels, runs}, n) => {
+      const {module} = this.left && n === 0 ? this.left : this.right;
+      readNumbers(module, runs, (inst, number) => { if (number) inst.layer = labels[number - 1]; });
+    });
     this.readDiff(data.diff);
     this.merged = this.left && data.regions ? this.merge(data) : null;
     this.panes = [this.left, this.right, this.merged].filter(Boolean);
@@ -45,7 +49,7 @@ class Page {
 
   /** A pane of both modules as one, of which the regions and repetitions are known. */
   merge({regions, repeats, pairs}) {
-    [this.left, this.right].forEach((p, n) => readRegions(p.module, regions[n]));
+    [this.left, this.right].forEach((p, n) => readNumbers(p.module, regions[n], (inst, number) => { inst.region = number; }));
     for (const [side, key, count] of repeats) { const inst = this[side].module.find(key); if (inst) inst.repeats = count; }
     for (const inst of this.left.module.instructions) inst.region = this.counterpart(inst)?.region ?? inst.region;
     const module = new MergedModule(this.left.module, this.right.module, i => this.counterpart(i), pairs);

@@ -180,3 +180,48 @@ test('groups: levels of many children are cut into runs', () => {
   holds(widest(tree.root) <= 100, `${widest(tree.root)} children`);
   equal(tree.reveal(m.find('e::n.4321')).instruction.name, 'n.4321');
 });
+test('groups: layers where there are no names', () => {
+  const m = new Module(kText.replace(/, metadata=\{op_name=(?:"(?:\\.|[^"])*"| |\w|=)*\}/g, ''));
+  readNumbers(m, [8, 0, 3, 1, 3, 2], (inst, number) => { inst.layer = ['', 'layer 1 of 2', 'layer 2 of 2'][number]; });
+  const tree = new Tree({computation: m.entry, only: null, groupBy: 'op-name', marked: () => false});
+  equal(tree.root.children.map(c => c.label), ['layer 1 of 2', 'layer 2 of 2']);
+});
+test('layout: in cycles what comes first in the program stands above', () => {
+  // Of three that form a cycle the second in the program is reached first.
+  const nodes = [{w: 40, h: 20, at: 30}, {w: 40, h: 20, at: 20}, {w: 40, h: 20, at: 10}];
+  const {y, routes} = layoutGraph(nodes, [{from: 0, to: 2}, {from: 2, to: 1}, {from: 1, to: 0}]);
+  holds(y[2] < y[1] && y[1] < y[0], `${y}`);
+  equal(routes.every(Boolean), true);
+});
+test('layout: a chain of groups is straight beside what each of them gives', () => {
+  const nodes = [], edges = [];
+  for (let n = 0; n < 20; ++n) {
+    nodes.push({w: 100, h: 40, mass: 50}, {w: 140, h: 20});
+    edges.push({from: 2 * n, to: 2 * n + 1}, {from: 2 * n + 1, to: 40});
+    if (n) edges.push({from: 2 * n - 2, to: 2 * n});
+  }
+  nodes.push({w: 40, h: 20});
+  const {x} = layoutGraph(nodes, edges);
+  const chain = Array.from({length: 18}, (_, n) => x[2 * n + 2]);
+  holds(Math.max(...chain) - Math.min(...chain) < 120, `${chain}`);
+});
+test('groups: alike ones open together or not at all', () => {
+  const lines = Array.from({length: 120}, (_, n) => `  %n.${n} = f32[] ${n ? `negate(%n.${n - 1}), metadata={op_name="f/layer_${Math.floor(n / 30)}/neg"}` : 'parameter(0)'}`);
+  const m = new Module(`HloModule alike\n\nENTRY %e (n.0: f32[]) -> f32[] {\n${lines.join('\n')}\n}\n`);
+  for (const [budget, open] of [[60, 0], [200, 4]]) {
+    const tree = new Tree({computation: m.entry, only: null, groupBy: 'op-name', marked: () => false});
+    tree.openWithin(budget);
+    equal(tree.root.children.filter(c => c.expanded).length, open);
+  }
+});
+test('merged: both modules as one, edges of either', () => {
+  const read = lines => new Module(`HloModule m\n\nENTRY %e (x: f32[]) -> f32[] {\n  %x = f32[] parameter(0)\n${lines.join('\n')}\n}\n`);
+  const left = read(['  %a = f32[] negate(%x)', '  %b = f32[] abs(%a)', '  ROOT %c = f32[] add(%b, %x)']);
+  const right = read(['  %a = f32[] tanh(%x)', '  ROOT %c = f32[] add(%x, %a)']);
+  const pairs = new Map([['e::x', 'e::x'], ['e::c', 'e::c']]);
+  const merged = new MergedModule(left, right, i => (i.computation.module === left ? right : left).find(pairs.get(i.key) ?? 'e::'), []);
+  equal(merged.instructions.map(i => i.key), ['e::x', 'e::a (old)', 'e::b (old)', 'e::a', 'e::c']);
+  const c = merged.find('e::c');
+  equal([c.operands.map(o => o.key), c.sides], [['e::x', 'e::a', 'e::b (old)'], ['both', 'new', 'old']]);
+  equal([merged.find('e::x').users.map(i => i.key), merged.entry.root.key], [['e::a (old)', 'e::a', 'e::c'], 'e::c']);
+});

@@ -5,37 +5,49 @@ const kNodeGap = 26, kLaneGap = 9, kLaneWidth = 3;
 /** Points of edges between rows, in one drawing; longer edges beyond are not routed. */
 const kMostLanes = 6000;
 
-/**
- * Turns edges so that there are no cycles. Returns {from, to, edge, turned}; loops are left out. Nodes are
- * visited in their order, so that edges against it are the ones turned.
- */
-function withoutCycles(count, edges) {
-  const out = Array.from({length: count}, () => []);
-  edges.forEach((e, n) => { if (e.from !== e.to) out[e.from].push(n); });
-  const state = new Uint8Array(count);   // 1: on the stack, 2: done
-  const turned = new Set();
+/** The number of the strongly connected part of every node (Tarjan's method, without recursion). */
+function connectedParts(out) {
+  const count = out.length;
+  const part = new Int32Array(count).fill(-1), index = new Int32Array(count).fill(-1), low = new Int32Array(count);
+  const open = [];
+  let next = 0, parts = 0;
   for (let start = 0; start < count; ++start) {
-    if (state[start]) continue;
+    if (index[start] >= 0) continue;
     const stack = [[start, 0]];
-    state[start] = 1;
     while (stack.length) {
-      const top = stack[stack.length - 1];
-      const next = out[top[0]][top[1]++];
-      if (next === undefined) {
-        state[top[0]] = 2;
+      const top = stack[stack.length - 1], [node] = top;
+      if (top[1] === 0) { index[node] = low[node] = next++; open.push(node); }
+      const to = out[node][top[1]++];
+      if (to === undefined) {
         stack.pop();
-      } else if (state[edges[next].to] === 1) {
-        turned.add(next);
-      } else if (state[edges[next].to] === 0) {
-        state[edges[next].to] = 1;
-        stack.push([edges[next].to, 0]);
+        if (stack.length) { const above = stack[stack.length - 1][0]; low[above] = Math.min(low[above], low[node]); }
+        if (low[node] !== index[node]) continue;
+        let member;
+        do { member = open.pop(); part[member] = parts; } while (member !== node);
+        ++parts;
+      } else if (index[to] < 0) {
+        stack.push([to, 0]);
+      } else if (part[to] < 0) {
+        low[node] = Math.min(low[node], index[to]);
       }
     }
   }
+  return part;
+}
+
+/**
+ * Turns edges so that there are no cycles. Returns {from, to, edge, turned}; loops are left out. Within a cycle
+ * nodes stand in the order of `at`, then of their numbers, and edges against it are turned.
+ */
+function withoutCycles(nodes, edges) {
+  const out = nodes.map(() => []);
+  for (const e of edges) if (e.from !== e.to) out[e.from].push(e.to);
+  const part = connectedParts(out);
+  const place = n => nodes[n].at ?? 0;
   const links = [];
   edges.forEach((e, n) => {
     if (e.from === e.to) return;
-    const turn = turned.has(n);
+    const turn = part[e.from] === part[e.to] && (place(e.from) - place(e.to) || e.from - e.to) > 0;
     links.push({from: turn ? e.to : e.from, to: turn ? e.from : e.to, edge: n, turned: turn});
   });
   return links;
@@ -116,7 +128,7 @@ function limitWidth(nodes, graph, row, first) {
  * rows, paths[edge] are the slots from top to bottom, null for edges that are not routed.
  */
 function makeRows(nodes, edges, links, row) {
-  const slots = nodes.map((n, i) => ({w: n.w, h: n.h, row: row[i], node: i, up: [], down: []}));
+  const slots = nodes.map((n, i) => ({w: n.w, h: n.h, mass: n.mass ?? 1, row: row[i], node: i, up: [], down: []}));
   const rows = [];
   const place = slot => { (rows[slot.row] ??= []).push(slot); };
   slots.forEach(place);

@@ -97,7 +97,7 @@ class Scene {
   }
 
   place(level, edges) {
-    const nodes = level.boxes.map(b => ({w: b.w, h: b.h}));
+    const nodes = level.boxes.map(b => ({w: b.w, h: b.h, at: b.item.middle, mass: b.item.kind === 'group' ? b.item.size : 1}));
     const index = new Map(level.boxes.map((b, n) => [b.item, n]));
     const portNode = (key, side) => {
       const id = side + key;

@@ -18,6 +18,8 @@ class Instruction {
     this.users = [];                 // each once, in the order of the text
     this.control = kNone;            // control predecessors
     this.called = kNone;
+    this.layer = '';                 // `layer 3 of 32`, where names do not tell
+    this.region = 0;                 // of a comparison: kDrawnAlone, or the region of the merged drawing
   }
   /** What stands between the parentheses: operands, a literal, a parameter's number. */
   get argumentText() { return this.line.slice(this.argumentsAt, this.argumentsEnd); }
@@ -98,6 +100,13 @@ class Module {
     }
     return frames;
   }
+}
+
+/** Calls `set(instruction, number)` for numbers of all instructions, written as [how many, number, …]. */
+function readNumbers(module, runs, set) {
+  let n = 0;
+  for (let at = 0; at + 1 < runs.length; at += 2)
+    for (const end = Math.min(n + runs[at], module.instructions.length); n < end; ++n) set(module.instructions[n], runs[at + 1]);
 }
 
 /** The number that follows a word, or null. */

@@ -33,6 +33,11 @@ class Item {
     }
     return this.found;
   }
+  /** Where in the program it is: of groups the middle one of their instructions, which a stray one does not move. */
+  get middle() {
+    if (this.kind === 'instruction') return this.instruction.id;
+    return this.median ??= Int32Array.from(instructionsIn(this), i => i.id).sort()[instructionsIn(this).length >> 1];
+  }
   /** Instructions inside, those of called computations included. */
   get size() {
     return this.count ??= this.kind === 'instruction'
@@ -215,25 +220,35 @@ class Tree {
     return shown;
   }
 
-  /** Opens groups, the largest first, while at most `budget` boxes are seen. */
+  /** Opens groups, the largest first, while at most `budget` boxes are seen; those that are alike together. */
   openWithin(budget) {
     let shown = this.root.children.length;
     // What runs and parameters hold is not worth the room.
     const worthwhile = i => i.expandable && !i.isParameters && !(i.isRun && i.kids[0].isRun);
-    const closed = [...this.root.children].filter(worthwhile);
+    const closed = groupsOfAlike(this.root.children.filter(worthwhile));
     while (closed.length) {
       // Groups first, then runs from the start, then bodies where little else is to be seen, fusions last.
-      const cost = i => i.isRun ? 0 : (i.kind === 'group' ? -1e7 : i.instruction?.opcode === 'fusion' ? 3e7 : 2e7) - i.size;
-      closed.sort((a, b) => cost(a) - cost(b) || firstId(a) - firstId(b));
-      const item = closed.shift();
-      const more = leavesShown(item);
-      if (shown + more - 1 > (item.instruction && shown > 12 ? budget / 2 : budget)) continue;
-      this.expanded.add(item.key);
-      shown += more - 1;
-      for (const kid of item.children)
-        for (const inner of kid.kind === 'body' ? kid.children : [kid]) if (worthwhile(inner)) closed.push(inner);
+      const cost = ([i]) => i.isRun ? 0 : (i.kind === 'group' ? -1e7 : i.instruction?.opcode === 'fusion' ? 3e7 : 2e7) - i.size;
+      closed.sort((a, b) => cost(a) - cost(b) || firstId(a[0]) - firstId(b[0]));
+      const items = closed.shift();
+      const more = items.reduce((n, i) => n + leavesShown(i) - 1, 0);
+      if (shown + more > (items[0].instruction && shown > 12 ? budget / 2 : budget)) continue;
+      shown += more;
+      for (const item of items) this.expanded.add(item.key);
+      const inside = items.flatMap(i => i.children).flatMap(kid => kid.kind === 'body' ? kid.children : [kid]);
+      closed.push(...groupsOfAlike(inside.filter(worthwhile)));
     }
   }
+}
+
+/** Groups whose names differ in numbers alone, as `layer_1` and `layer_2`, together; everything else by itself. */
+function groupsOfAlike(items) {
+  const alike = new Map();
+  for (const item of items) {
+    const key = item.kind === 'group' && !item.isRun ? item.label.replace(/\d+/g, '0') : item.key;
+    if (alike.has(key)) alike.get(key).push(item); else alike.set(key, [item]);
+  }
+  return [...alike.values()];
 }
 
 const leavesShown = item => item.children.reduce((n, c) => n + (c.kind === 'body' ? c.children.length : 1), 0);
