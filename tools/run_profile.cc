@@ -3,6 +3,7 @@
 #include <map>
 
 #include "ir/op.h"
+#include "ir/support/line_table.h"
 #include "ir/support/parallel.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -81,6 +82,23 @@ const OpMetadata* MetadataOf(const Instruction& inst) {
   };
   if (says(inst.metadata()) || inst.kind() != OpKind::Fusion) return inst.metadata();
   return inst.callee()->root()->metadata();
+}
+
+/// What an instruction computes, as lines and opcodes; passes keep positions where they change the rest.
+std::vector<std::pair<int64_t, StringRef>> OriginsOf(const Instruction& inst, LineTable& lines) {
+  std::vector<std::pair<int64_t, StringRef>> origins;
+  const auto add = [&](const Instruction& part) {
+    if (const int64_t line = lines.Line(part.loc()); line > 0) origins.emplace_back(line, part.info().text);
+  };
+  if (inst.kind() == OpKind::Fusion && !inst.callees().empty()) {
+    for (const Instruction* part : inst.callee()->instructions())
+      if (part->kind() != OpKind::Parameter && part->kind() != OpKind::Constant) add(*part);
+  } else {
+    add(inst);
+  }
+  llvm::sort(origins);
+  origins.erase(llvm::unique(origins), origins.end());
+  return origins;
 }
 
 ProfileRow RowOf(const Instruction& inst, const Profile::Entry& entry) {
@@ -184,6 +202,11 @@ void WriteRow(llvm::json::OStream& json, const ProfileRow& row) {
   json.attribute("roofline_fraction", row.Roofline());
   json.attribute("bound", row.Bound());
   if (!row.source.empty()) json.attribute("source", llvm::json::fixUTF8(row.source));
+  if (row.origins.empty()) return;
+  json.attributeArray("origins", [&] {
+    for (const auto& [line, opcode] : row.origins)
+      json.value(llvm::json::Object{{"line", line}, {"opcode", opcode}});
+  });
 }
 
 }  // namespace
@@ -229,6 +252,7 @@ Result<cpu::Peaks> PeaksOf(StringRef option) {
 std::vector<ProfileRow> ProfileRows(const Profile& profile, const Module& module, const cpu::Peaks& peaks,
                                     GroupBy group) {
   const CostAnalysis costs(module);
+  LineTable lines;
   std::map<std::string, ProfileRow> groups;
   // In the order of the module: sums of floats must not depend on addresses.
   for (const Computation* computation : module.PostOrder())
@@ -238,7 +262,9 @@ std::vector<ProfileRow> ProfileRows(const Profile& profile, const Module& module
       ProfileRow row = RowOf(*inst, it->second);
       row.work = WorkOf(*inst, it->second, costs, peaks);
       std::string key = GroupOf(*inst, row, group);
-      if (group != GroupBy::Instruction) {
+      if (group == GroupBy::Instruction) {
+        row.origins = OriginsOf(*inst, lines);
+      } else {
         row.name = key;
         row.shape.clear();
       }

@@ -23,6 +23,8 @@ struct ProfileRow {
   std::string computation, name, opcode, shape, source;  // groups: what all have in common, else empty
   int64_t calls = 0, time_ns = 0;
   ProfileWork work;
+  /// Lines of the input, and opcodes, of what a row of one instruction computes: all parts of a fusion.
+  std::vector<std::pair<int64_t, llvm::StringRef>> origins;
 
   /// Share of the time that the machine needs at least; 0 if it does nothing that is counted.
   [[nodiscard]] double Roofline() const;

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "ir/support/line_table.h"
 #include "passes/analysis/cost.h"
 #include "passes/analysis/live_range.h"
 #include "tools/diff/module_diff.h"
@@ -49,6 +50,42 @@ std::string BytesValue(double value) { return FormatBytes(static_cast<int64_t>(v
 std::string FlopsValue(double value) { return FormatScaled(value, "FLOP"); }
 std::string ShareValue(double value) { return llvm::formatv("{0:F1} %", 100 * value).str(); }
 
+double BytesWeight(const Instruction& inst, const CostAnalysis& costs) { return costs.Of(inst).bytes; }
+double FlopsWeight(const Instruction& inst, const CostAnalysis& costs) { return costs.Of(inst).flops; }
+
+/// Instructions by the lines that they were read from.
+class LineIndex {
+ public:
+  explicit LineIndex(const Module& module) : module_(module) {}
+
+  /// Those of a row of hlo.profile/1 about an instruction that a pass made.
+  std::vector<const Instruction*> Find(const Array* origins) {
+    std::vector<const Instruction*> found;
+    if (!origins) return found;
+    if (by_line_.empty()) Read();
+    for (const auto& value : *origins) {
+      const Object* origin = value.getAsObject();
+      if (!origin) continue;
+      const auto at = by_line_.find(origin->getInteger("line").value_or(0));
+      if (at == by_line_.end()) continue;
+      for (const Instruction* inst : at->second)
+        if (inst->info().text == origin->getString("opcode").value_or("")) found.push_back(inst);
+    }
+    return found;
+  }
+
+ private:
+  void Read() {
+    LineTable lines;
+    for (const auto& computation : module_.computations())
+      for (const Instruction* inst : computation->instructions())
+        by_line_[lines.Line(inst->loc())].push_back(inst);
+  }
+
+  const Module& module_;
+  std::map<int64_t, std::vector<const Instruction*>> by_line_;
+};
+
 /// What is measured, where it comes from, and how it is said.
 struct MetricRow {
   HeatMetric metric;
@@ -58,6 +95,8 @@ struct MetricRow {
   std::optional<double> (*profiled)(const Object& row, double runs);
   /// Without a profile; null: only with one.
   std::optional<double> (*counted)(const Instruction& inst, const CostAnalysis& costs);
+  /// How instructions that ran as one share its value; null: each has all of it.
+  double (*weight)(const Instruction& inst, const CostAnalysis& costs);
 };
 
 std::optional<double> Known(double value) { return value < 0 ? std::nullopt : std::optional(value); }
@@ -68,31 +107,34 @@ constexpr MetricRow kMetrics[] = {
        const auto ns = row.getNumber("time_ns");
        return ns ? std::optional(*ns / runs) : std::nullopt;
      },
-     nullptr},
+     nullptr, &BytesWeight},
     {HeatMetric::Flops, "flops", "FLOP", &FlopsValue,
      [](const Object& row, double runs) -> std::optional<double> {
        const auto flops = row.getNumber("flops");
        return flops ? std::optional(*flops / runs) : std::nullopt;
      },
-     [](const Instruction& inst, const CostAnalysis& costs) { return Known(costs.Of(inst).flops); }},
+     [](const Instruction& inst, const CostAnalysis& costs) { return Known(costs.Of(inst).flops); },
+     &FlopsWeight},
     {HeatMetric::Bytes, "bytes", "B", &BytesValue,
      [](const Object& row, double runs) -> std::optional<double> {
        const auto read = row.getNumber("bytes_read"), written = row.getNumber("bytes_written");
        if (!read && !written) return std::nullopt;
        return (read.value_or(0) + written.value_or(0)) / runs;
      },
-     [](const Instruction& inst, const CostAnalysis& costs) { return Known(costs.Of(inst).bytes); }},
+     [](const Instruction& inst, const CostAnalysis& costs) { return Known(costs.Of(inst).bytes); },
+     &BytesWeight},
     {HeatMetric::Roofline, "roofline", "", &ShareValue,
-     [](const Object& row, double /*runs*/) { return row.getNumber("roofline_fraction"); }, nullptr},
+     [](const Object& row, double /*runs*/) { return row.getNumber("roofline_fraction"); }, nullptr, nullptr},
     {HeatMetric::Memory, "memory", "B", &BytesValue, nullptr,
-     [](const Instruction& inst, const CostAnalysis& /*costs*/) { return Known(ResultBytes(inst)); }},
+     [](const Instruction& inst, const CostAnalysis& /*costs*/) { return Known(ResultBytes(inst)); },
+     nullptr},
 };
 
 /// Reads the files, one after another.
 class OverlayReader {
  public:
   OverlayReader(const Module& module, const VizOptions& options, llvm::function_ref<void(Diagnostic)> report)
-      : module_(module), options_(options), report_(report), index_(module) {}
+      : module_(module), options_(options), report_(report), index_(module), lines_(module) {}
 
   Result<VizOverlay> Read() {
     if (!options_.heat.empty()) HLO_CHECK_OK(ReadHeat());
@@ -113,7 +155,7 @@ class OverlayReader {
     for (const MetricRow& row : kMetrics) {
       Heat heat{row.metric, row.name, row.unit, row.text, {}};
       if (!counted_only && row.profiled)
-        Profiled(profile, row, heat);
+        Profiled(profile, row, costs, heat);
       else if (row.counted)
         ForEachInstruction([&](const Instruction& inst) {
           if (const auto value = row.counted(inst, costs)) heat.values.emplace_back(&inst, *value);
@@ -132,7 +174,7 @@ class OverlayReader {
       for (const Instruction* inst : computation->instructions()) f(*inst);
   }
 
-  void Profiled(const Object& profile, const MetricRow& row, Heat& heat) {
+  void Profiled(const Object& profile, const MetricRow& row, const CostAnalysis& costs, Heat& heat) {
     const double runs = std::max(profile.getNumber("runs").value_or(1), 1.0);
     const Array* rows = profile.getArray("rows");
     if (!rows) return;
@@ -140,16 +182,38 @@ class OverlayReader {
     int64_t unknown = 0;
     for (const auto& value : *rows) {
       const Object* object = value.getAsObject();
-      const Instruction* inst = index_.Find(object);
-      if (!inst)
+      const std::vector<const Instruction*> found =
+          object ? Profiled(*object) : std::vector<const Instruction*>();
+      if (found.empty())
         ++unknown;
       else if (const auto number = row.profiled(*object, runs))
-        values[inst] = *number;
+        Share(*number, found, row, costs, values);
     }
     if (row.metric == HeatMetric::Time) Unknown(options_.heat, unknown, static_cast<int64_t>(rows->size()));
     ForEachInstruction([&](const Instruction& inst) {
       if (const auto at = values.find(&inst); at != values.end()) heat.values.emplace_back(&inst, at->second);
     });
+  }
+
+  /// The instruction that a row names; if a pass made that one, the instructions it was made of.
+  std::vector<const Instruction*> Profiled(const Object& row) {
+    const Instruction* named = index_.Find(&row);
+    if (named && row.getString("opcode").value_or(named->info().text) == named->info().text) return {named};
+    return lines_.Find(row.getArray("origins"));
+  }
+
+  static void Share(double value, llvm::ArrayRef<const Instruction*> among, const MetricRow& row,
+                    const CostAnalysis& costs, llvm::DenseMap<const Instruction*, double>& values) {
+    const auto weight = [&](const Instruction* inst) { return std::max(row.weight(*inst, costs), 0.0); };
+    double sum = 0;
+    if (row.weight)
+      for (const Instruction* inst : among) sum += weight(inst);
+    for (const Instruction* inst : among) {
+      if (!row.weight)
+        values[inst] = std::max(values[inst], value);
+      else
+        values[inst] += sum > 0 ? value * weight(inst) / sum : value / static_cast<double>(among.size());
+    }
   }
 
   void Unknown(StringRef file, int64_t unknown, int64_t all) {
@@ -297,6 +361,7 @@ class OverlayReader {
   const VizOptions& options_;
   llvm::function_ref<void(Diagnostic)> report_;
   NameIndex index_;
+  LineIndex lines_;
   VizOverlay overlay_;
 };
 

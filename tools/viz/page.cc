@@ -192,25 +192,36 @@ void WriteNumbers(OStream& json, const Module& module, bool fusion_bodies, const
   end_run();
 }
 
-/// Of each side: labels of layers where names do not help, and which instruction is in which, from 1.
-void WriteLayers(OStream& json, const PageInput& input) {
+/// Of one module: labels of layers where names do not help, and which instruction is in which, from 1.
+struct LayerTable {
+  llvm::json::Array labels;
+  Numbers numbers;
+};
+
+LayerTable LayersOf(const Module& module, bool fusion_bodies) {
   constexpr int64_t kSmallest = 100;  // smaller computations are drawn whole
-  json.attributeArray("layers", [&] {
-    for (const Module* side : {input.left, input.module}) {
-      if (!side) continue;
-      Numbers numbers;
-      json.object([&] {
-        int64_t base = 1;
-        json.attributeArray("labels", [&] {
-          for (const Computation* computation : TextOrder(*side, input.fusion_bodies)) {
-            if (computation->instruction_count() <= kSmallest || NamesTell(*computation)) continue;
-            const Layers layers = FindLayers(*computation);
-            for (const std::string& label : layers.labels) json.value(label);
-            for (const auto& [inst, label] : layers.label_of) numbers[inst] = base + label;
-            base += static_cast<int64_t>(layers.labels.size());
-          }
-        });
-        json.attributeArray("runs", [&] { WriteNumbers(json, *side, input.fusion_bodies, numbers); });
+  LayerTable table;
+  for (const Computation* computation : TextOrder(module, fusion_bodies)) {
+    if (computation->instruction_count() <= kSmallest || NamesTell(*computation)) continue;
+    const Layers layers = FindLayers(*computation);
+    const auto base = static_cast<int64_t>(table.labels.size()) + 1;
+    for (const auto& [inst, label] : layers.label_of) table.numbers[inst] = base + label;
+    for (const std::string& label : layers.labels) table.labels.push_back(label);
+  }
+  return table;
+}
+
+/// Of the sides that have layers.
+void WriteLayers(OStream& json, const PageInput& input) {
+  json.attributeObject("layers", [&] {
+    for (const auto& [side, of_side] : {std::pair("left", input.left), {"right", input.module}}) {
+      const Module* module = of_side;
+      if (!module) continue;
+      const LayerTable table = LayersOf(*module, input.fusion_bodies);
+      if (table.labels.empty()) continue;
+      json.attributeObject(side, [&] {
+        json.attribute("labels", llvm::json::Array(table.labels));
+        json.attributeArray("runs", [&] { WriteNumbers(json, *module, input.fusion_bodies, table.numbers); });
       });
     }
   });

@@ -18,10 +18,8 @@ class Page {
       const inst = this.right.module.find(key);
       if (inst) this.notes.set(inst, [...this.notes.get(inst) ?? [], text]);
     }
-    (data.layers ?? []).forEach(({labels, runs}, n) => {
-      const {module} = this.left && n === 0 ? this.left : this.right;
-      readNumbers(module, runs, (inst, number) => { if (number) inst.layer = labels[number - 1]; });
-    });
+    for (const [side, {labels, runs}] of Object.entries(data.layers ?? {}))
+      readNumbers(this[side].module, runs, (inst, number) => { if (number) inst.layer = labels[number - 1]; });
     this.readDiff(data.diff);
     this.merged = this.left && data.regions ? this.merge(data) : null;
     this.panes = [this.left, this.right, this.merged].filter(Boolean);
