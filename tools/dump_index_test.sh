@@ -1,5 +1,5 @@
 #!/bin/bash
-# What only a process shows of `hlo-viz DUMPDIR -o FILE`: signals, full disks, many files. Usage: dump_index_test.sh HLO_VIZ
+# What only a process shows of hlo-viz: dump directories with many files, signals, full disks, no Graphviz. Usage: dump_index_test.sh HLO_VIZ
 viz=$1
 dir=$(mktemp -d) && cd "$dir" || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -60,6 +60,16 @@ expect 6 'cannot write: No space left on device [output-write]' "$viz" -T html m
 mkdir -p out/index_files && echo mine >out/index_files/mine.txt
 expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 1 "$viz" large -o out/index.html
 [ "$(left_over out | wc -l)" = 2 ] || fail "files of others: $(left_over out)"
+
+# Without Graphviz: pictures are not to be had, everything else is.
+export HLO_GRAPHVIZ=none
+for form in svg png pdf; do
+  expect 7 "error: $form needs Graphviz: " "$viz" negate.txt -o "picture.$form"
+  [ ! -e "picture.$form" ] || fail "picture.$form without Graphviz"
+done
+expect 77 'error: svg needs Graphviz: ' "$viz" --skip-unavailable negate.txt -o picture.svg
+expect 7 'Graphviz: ' env HLO_GRAPHVIZ=/nowhere/libgvc.so "$viz" negate.txt -o picture.png
+for form in dot html json; do "$viz" negate.txt -o "picture.$form" || fail "$form without Graphviz"; done
 
 [ "$failures" = 0 ] && echo ok
 exit "$failures"

@@ -16,7 +16,7 @@ namespace {
 bool IsDumpIndex(const VizOptions& options, llvm::ArrayRef<std::string> files, const VizFormat& format) {
   const bool any_form = options.output_format.empty() && options.output == "-";
   return files.size() == 1 && llvm::sys::fs::is_directory(files.front()) &&
-         (any_form || format.word == "html") && options.list.empty() && options.info.empty();
+         (any_form || format.word == "html");
 }
 
 /// One run of the tool.
@@ -27,16 +27,19 @@ class VizRun {
       : options_(options), files_(files), sink_(sink), out_(out), reader_(options, files, stdin_text, sink) {}
 
   Status Run() {
-    HLO_TRY(const VizFormat* format, FindVizFormat(options_));
-    if (IsDumpIndex(options_, files_, *format)) return WriteDumpIndex(options_, files_.front(), sink_, out_);
+    const bool text = !options_.list.empty() || !options_.info.empty();
+    const VizFormat* format = nullptr;
+    if (!text) {
+      HLO_TRY(format, FindVizFormat(options_));
+    }
+    if (!text && IsDumpIndex(options_, files_, *format)) return WriteDumpIndex(options_, files_.front(), sink_, out_);
     HLO_TRY(parts_, PartsOf(options_));
     if (options_.max_nodes < 0)
       return Error("usage-option", {}, "option '--max-nodes': found {0}, expected 0 or more",
                    options_.max_nodes);
-    const bool text = !options_.list.empty() || !options_.info.empty();
     while (auto input = reader_.Next()) {
       if (!input->module) continue;
-      HLO_CHECK_OK(Begin(text ? nullptr : format));
+      HLO_CHECK_OK(Begin(format));
       const CrashScope scope("drawing", input->source->text().slice(input->begin, input->end));
       HLO_CHECK_OK(text ? Answer(*input->module) : Draw(*input->module, *format));
       if (Interrupted()) return Error(InterruptedError());

@@ -153,12 +153,17 @@ Result<const VizFormat*> FindVizFormat(const VizOptions& options) {
     word = llvm::sys::path::extension(options.output);
     word.consume_front(".");
   }
+  // Files that are no pictures by their names hold DOT, as standard output does.
+  if (!named && (word.empty() || word == "gv")) return &kFormats[0];
   const auto* row = llvm::find_if(kFormats, [&](const VizFormat& f) { return f.word == word; });
   if (row == std::end(kFormats)) {
-    if (!named) return &kFormats[0];
     std::vector<llvm::StringRef> words;
-    for (const VizFormat& known : kFormats) words.push_back(known.word);
-    return UnknownWord({"--output-format", word}, words);
+    for (const VizFormat& known : kFormats)
+      if (known.write) words.push_back(known.word);
+    if (named) return UnknownWord({"--output-format", word}, words);
+    return Error("usage-option", {},
+                 "output '{0}': no format has the extension '.{1}'; expected one of {2}, or --output-format",
+                 options.output, word, llvm::join(words, ", "));
   }
   if (row->write == nullptr)
     return Error("unavailable-feature", {}, "output format '{0}' is not available yet", word);
