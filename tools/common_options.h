@@ -38,7 +38,7 @@ struct CommonOptions {
   InputFormat input_format = InputFormat::Auto;
   std::string output_format;
   std::string module;  // regular expression, or an index
-  std::string stage_in = "before";
+  std::string stage_in;  // empty: `before`, of pages of dump directories `all`
   bool split_input_file = true;
   ElidedPolicy elided_constants = ElidedPolicy::Keep;
   VerifyMode verify = VerifyMode::Each;

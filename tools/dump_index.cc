@@ -5,6 +5,7 @@
 
 #include "ir/print.h"
 #include "ir/support/interrupt.h"
+#include "ir/support/parallel.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
@@ -16,6 +17,7 @@
 #include "tools/viz/index/index_page.h"
 #include "tools/viz/page.h"
 #include "tools/viz/quote.h"
+#include "tools/viz_options.h"
 
 namespace hlo {
 namespace {
@@ -56,6 +58,7 @@ class IndexWriter {
 
   Status Write(llvm::StringRef directory) {
     HLO_TRY(const std::vector<DumpSeries> all, Select(directory));
+    stale_ = DrawingsOfOldPage();
     HLO_TRY(OutputFile page, OutputFile::Open(options_.output, standard_output_));
     for (const DumpSeries& series : all) count_ += series.steps.size();
     BeginIndexPage(page.stream(), directory);
@@ -69,7 +72,9 @@ class IndexWriter {
     EndIndexPage(page.stream());
     HLO_CHECK_OK(page.Close());
     for (OutputFile& drawing : drawings_) HLO_CHECK_OK(drawing.Commit());
-    return page.Commit();
+    HLO_CHECK_OK(page.Commit());
+    RemoveStale();
+    return {};
   }
 
  private:
@@ -81,6 +86,16 @@ class IndexWriter {
     SourcePtr source;
     llvm::StringRef text;
   };
+  /// One dump on the way to the page.
+  struct Step {
+    const DumpFile* file = nullptr;
+    Loaded now;
+    const Loaded* before = nullptr;  // the last one that could be read; without module: there is none
+    std::string error;               // why it could not be read
+    SourcePtr source;                // what the diagnostics point into
+    std::vector<Diagnostic> diagnostics;
+    std::string json, drawing;  // what the page tells; the page of the module, empty: as the step before
+  };
 
   [[nodiscard]] std::string FolderPath() const {
     llvm::SmallString<128> path(llvm::sys::path::parent_path(options_.output));
@@ -91,7 +106,14 @@ class IndexWriter {
   /// The compilations that --module selects.
   Result<std::vector<DumpSeries>> Select(llvm::StringRef directory) {
     HLO_TRY(const std::vector<DumpFile> files, ReadDumpDirectory(directory));
-    const std::vector<DumpSeries> all = GroupDumps(files);
+    std::vector<DumpSeries> all = GroupDumps(files);
+    if (!options_.stage_in.empty()) {
+      HLO_TRY(const std::vector<std::string> paths, ListDumps(directory, options_.stage_in));
+      const std::set<llvm::StringRef> wanted(paths.begin(), paths.end());
+      for (DumpSeries& series : all)
+        llvm::erase_if(series.steps, [&](const DumpFile& file) { return !wanted.contains(file.path); });
+      llvm::erase_if(all, [](const DumpSeries& series) { return series.steps.empty(); });
+    }
     HLO_TRY(std::vector<DumpSeries> chosen, SelectDumps(all, options_.module));
     if (!chosen.empty()) return chosen;
     if (!all.empty()) return Error(NoSuchDump(options_.module, all));
@@ -101,41 +123,52 @@ class IndexWriter {
   }
 
   Status WriteSeries(llvm::raw_ostream& os, const DumpSeries& series) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    Json json(stream);
+    os << "{\"name\":";
+    WriteIndexData(os, llvm::formatv("{0}", llvm::json::Value(Shown(series.module))).str());
+    if (series.occurrence > 0) os << ",\"occurrence\":" << series.occurrence + 1;
+    os << ",\"steps\":[";
     Loaded before;
-    opcodes_.clear();
-    Status status;
-    json.object([&] {
-      json.attribute("name", Shown(series.module));
-      if (series.occurrence > 0) json.attribute("occurrence", static_cast<int64_t>(series.occurrence) + 1);
-      json.attributeArray("steps", [&] {
-        for (const DumpFile& file : series.steps) {
-          if (status = WriteStep(json, file, before); !status) return;
-        }
-      });
-    });
-    HLO_CHECK_OK(status);
-    WriteIndexData(os, text);
+    // So many are in memory at once; what is written does not depend on it.
+    const size_t batch = static_cast<size_t>(ThreadCount()) * 2;
+    for (size_t from = 0; from < series.steps.size(); from += batch) {
+      std::vector<Step> steps;
+      for (const DumpFile& file : llvm::ArrayRef(series.steps).slice(from).take_front(batch))
+        steps.emplace_back().file = &file;
+      HLO_CHECK_OK(WriteSteps(os, steps, before, from == 0));
+    }
+    os << "]}";
     return {};
   }
 
-  Status WriteStep(Json& json, const DumpFile& file, Loaded& before) {
-    if (Interrupted()) return Error(InterruptedError());
-    sink_.progress().Update(
-        [&] { return llvm::formatv("reading {0}/{1} {2}", done_ + 1, count_, file.module).str(); });
-    ++done_;
-    json.objectBegin();
-    WriteName(json, file);
-    Loaded now = Load(file, json);
-    Status status;
-    if (now.module) {
-      status = WriteModuleFacts(json, file, now, before);
-      before = std::move(now);
+  /// Reads and compares by all threads, reports and writes in order. `before` is the last module that could
+  /// be read.
+  Status WriteSteps(llvm::raw_ostream& os, std::vector<Step>& steps, Loaded& before, bool first) {
+    const auto in_parallel = [&](llvm::function_ref<void(Step&)> run) {
+      ParallelFor(0, static_cast<int64_t>(steps.size()), 1, [&](int64_t from, int64_t to) {
+        for (int64_t i = from; i < to && !Interrupted(); ++i) run(steps[static_cast<size_t>(i)]);
+      });
+    };
+    sink_.progress().Update([&] {
+      return llvm::formatv("reading {0}/{1} {2}", done_ + 1, count_, steps.front().file->module).str();
+    });
+    in_parallel([&](Step& step) { Load(step); });
+    Step* last = nullptr;
+    for (Step& step : steps) {
+      step.before = last ? &last->now : &before;
+      if (step.now.module) last = &step;
     }
-    json.objectEnd();
-    return status;
+    in_parallel([&](Step& step) { Describe(step); });
+    if (Interrupted()) return Error(InterruptedError());
+    for (Step& step : steps) {
+      sink_.Report(step.diagnostics);
+      os << (first ? "" : ",");
+      first = false;
+      WriteIndexData(os, step.json);
+      if (!step.drawing.empty()) HLO_CHECK_OK(WriteDrawing(step));
+      ++done_;
+    }
+    if (last) before = std::move(last->now);
+    return {};
   }
 
   static void WriteName(Json& json, const DumpFile& file) {
@@ -150,25 +183,42 @@ class IndexWriter {
     json.attribute("next", Shown(file.next));
   }
 
-  /// Reads a dump; without module if that failed, which is reported.
-  Loaded Load(const DumpFile& file, Json& json) {
+  /// Reads a dump; without module if that failed.
+  void Load(Step& step) const {
     CommonOptions one = options_;
     one.module.clear();  // selected already
-    InputReader reader(one, {file.path}, {}, sink_);
+    DiagnosticSink silent(kHloViz.name, one, llvm::nulls());
+    InputReader reader(one, {step.file->path}, {}, silent);
+    reader.set_report(false);
     auto input = reader.Next();
-    if (!input || !input->module) {
-      llvm::StringRef why = "no module";
-      for (const Diagnostic& d : input ? input->diagnostics : std::vector<Diagnostic>())
-        if (d.severity == Severity::Error) json.attribute("error", Shown(d.message));
-      if (!input || input->diagnostics.empty()) json.attribute("error", why);
-      return {};
+    if (input) {
+      step.diagnostics = input->diagnostics;
+      step.source = input->source;
     }
-    return {std::move(input->module), input->source, input->source->text().slice(input->begin, input->end)};
+    if (!input || !input->module) {
+      step.error = "no module";
+      for (const Diagnostic& d : step.diagnostics)
+        if (d.severity == Severity::Error) step.error = d.message;
+      return;
+    }
+    step.now = {std::move(input->module), input->source,
+                input->source->text().slice(input->begin, input->end)};
   }
 
-  Status WriteModuleFacts(Json& json, const DumpFile& file, const Loaded& now, const Loaded& before) {
-    const Module& module = *now.module;
-    json.attribute("bytes", static_cast<int64_t>(now.text.size()));
+  /// Makes what the page tells of a step, and its drawing.
+  void Describe(Step& step) const {
+    llvm::raw_string_ostream os(step.json);
+    Json json(os);
+    json.object([&] {
+      WriteName(json, *step.file);
+      if (!step.error.empty()) json.attribute("error", Shown(step.error));
+      if (step.now.module) WriteModuleFacts(json, step);
+    });
+  }
+
+  void WriteModuleFacts(Json& json, Step& step) const {
+    const Module& module = *step.now.module;
+    json.attribute("bytes", static_cast<int64_t>(step.now.text.size()));
     json.attribute("instructions", module.InstructionCount());
     json.attribute("computations", static_cast<int64_t>(module.computations().size()));
     if (module.entry()) {
@@ -177,25 +227,31 @@ class IndexWriter {
       json.attribute("flops", cost.flops);
       json.attribute("moved_bytes", cost.bytes);
     }
-    WriteOpcodes(json, module);
-    if (!before.module) return WriteDrawing(json, file, module, "");
-    if (before.text == now.text) return {};
-    ModuleDiff diff = CompareModules(*before.module, module);
-    WriteDiff(json, diff);
-    return diff.Equal() ? Status() : WriteDrawing(json, file, module, ChangesOf(diff));
+    const Loaded& before = *step.before;
+    WriteOpcodes(json, before.module ? Opcodes(*before.module) : std::map<llvm::StringRef, int64_t>(),
+                 Opcodes(module));
+    std::string changes;
+    if (before.module) {
+      if (before.text == step.now.text) return;
+      ModuleDiff diff = CompareModules(*before.module, module);
+      WriteDiff(json, diff);
+      if (diff.Equal()) return;
+      changes = ChangesOf(diff);
+    }
+    json.attribute("graph", folder_ + "/" + DrawingName(*step.file));
+    MakeDrawing(step, changes);
   }
 
   /// The opcodes whose number is another than at the step before.
-  void WriteOpcodes(Json& json, const Module& module) {
-    auto now = Opcodes(module);
+  static void WriteOpcodes(Json& json, const std::map<llvm::StringRef, int64_t>& before,
+                           const std::map<llvm::StringRef, int64_t>& now) {
     json.attributeObject("opcodes", [&] {
       for (const auto& [opcode, count] : now)
-        if (const auto it = opcodes_.find(opcode); it == opcodes_.end() || it->second != count)
+        if (const auto it = before.find(opcode); it == before.end() || it->second != count)
           json.attribute(opcode, count);
-      for (const auto& [opcode, count] : opcodes_)
+      for (const auto& [opcode, count] : before)
         if (!now.contains(opcode)) json.attribute(opcode, 0);
     });
-    opcodes_ = std::move(now);
   }
 
   static void WriteDiff(Json& json, const ModuleDiff& diff) {
@@ -242,21 +298,59 @@ class IndexWriter {
       });
   }
 
+  static std::string DrawingName(const DumpFile& file) {
+    return (llvm::sys::path::stem(file.path) + ".html").str();
+  }
+
   /// The module with marks at what `changes` tells; the page's reader finds both sides by name.
-  Status WriteDrawing(Json& json, const DumpFile& file, const Module& module, const std::string& changes) {
-    const std::string name = (llvm::sys::path::stem(file.path) + ".html").str();
-    HLO_TRY(OutputFile drawing, OutputFile::Open(FolderPath() + "/" + name, standard_output_));
+  static void MakeDrawing(Step& step, const std::string& changes) {
+    const DumpFile& file = *step.file;
     PageInput input;
-    input.module = &module;
+    input.module = step.now.module.get();
     input.diff = changes;
     input.title = file.module + (file.stage == DumpStage::Pass    ? " after " + file.pass
                                  : file.stage == DumpStage::After ? " after optimizations"
                                                                   : "");
-    WritePage(drawing.stream(), input);
+    llvm::raw_string_ostream os(step.drawing);
+    WritePage(os, input);
+  }
+
+  Status WriteDrawing(Step& step) {
+    const std::string name = DrawingName(*step.file);
+    HLO_TRY(OutputFile drawing, OutputFile::Open(FolderPath() + "/" + name, standard_output_));
+    drawing.stream() << step.drawing;
+    step.drawing = std::string();
     HLO_CHECK_OK(drawing.Close());
     drawings_.push_back(std::move(drawing));
-    json.attribute("graph", folder_ + "/" + name);
+    written_.insert(name);
     return {};
+  }
+
+  /// Takes away drawings that the page that stood here before had, and this one has not.
+  void RemoveStale() const {
+    for (const std::string& name : stale_)
+      if (!written_.contains(name)) {
+        [[maybe_unused]] const std::error_code gone = llvm::sys::fs::remove(FolderPath() + "/" + name);
+      }
+  }
+
+  /// The drawings of the page that stands where this one is written, if one does.
+  [[nodiscard]] std::vector<std::string> DrawingsOfOldPage() const {
+    std::vector<std::string> names;
+    if (!llvm::sys::fs::is_regular_file(options_.output)) return names;
+    const Result<std::string> page = ReadInputText(options_.output, "");
+    if (!page) return names;
+    const std::string begin = "\"graph\":\"" + folder_ + "/";
+    for (size_t at = page->find(begin); at != std::string::npos; at = page->find(begin, at)) {
+      at += begin.size();
+      const size_t end = page->find('"', at);
+      if (end == std::string::npos) break;
+      std::string name = page->substr(at, end - at);
+      // Nothing but files right in the folder, whatever the page says.
+      if (name.find_first_of("/\\") == std::string::npos && llvm::StringRef(name).ends_with(".html"))
+        names.push_back(std::move(name));
+    }
+    return names;
   }
 
   const CommonOptions& options_;
@@ -264,7 +358,8 @@ class IndexWriter {
   llvm::raw_ostream& standard_output_;
   std::string folder_;  // of the drawings, beside the page
   std::vector<OutputFile> drawings_;
-  std::map<llvm::StringRef, int64_t> opcodes_;  // of the module before
+  std::set<std::string> written_;  // names in the folder
+  std::vector<std::string> stale_;
   size_t done_ = 0, count_ = 0;
 };
 

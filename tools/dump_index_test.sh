@@ -43,6 +43,14 @@ expect 2 "option '--module': no module matches 'jit_g'; did you mean 'jit_f'? [u
 expect 2 "option '--module': no module matches '10' [usage-name]" "$viz" --module=10 many -o none.html
 mkdir empty
 expect 3 'no HLO module in dump directory [input-empty]' "$viz" empty -o none.html
+cp many.html before.html
+"$viz" -j 1 many -o many.html && cmp -s many.html before.html || fail "another page with one thread"
+# Written again with less: drawings that the page no longer leads to go, files of others stay.
+echo mine >many_files/mine.html
+"$viz" --stage-in=pass:after_a --module=3 many -o many.html || fail "some stages of one compilation"
+[ "$(grep -o '"file":' many.html | wc -l)" = 50 ] || fail "$(grep -o '"file":' many.html | wc -l) steps of one compilation"
+[ "$(ls many_files | grep -vc '^module_0003')" = 1 ] || fail "drawings of the page before: $(ls many_files | grep -v '^module_0003' | head -3)"
+expect 3 "no HLO module in dump directory (stage 'after') [input-empty]" "$viz" --stage-in=after many -o none.html
 
 # Interrupted: nothing is left.
 mkdir large

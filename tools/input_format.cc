@@ -172,6 +172,7 @@ Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wante
 
 Result<std::vector<std::string>> ListDumps(llvm::StringRef directory, llvm::StringRef stage) {
   Regex pass;
+  if (stage.empty()) stage = "before";
   llvm::StringRef word = stage;
   if (word.consume_front("pass:")) {
     HLO_TRY(pass, Regex::Compile(word));
