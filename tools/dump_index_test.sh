@@ -69,6 +69,12 @@ mkdir -p out/index_files && echo mine >out/index_files/mine.txt
 expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 1 "$viz" large -o out/index.html
 [ "$(left_over out | wc -l)" = 2 ] || fail "files of others: $(left_over out)"
 
+# The view of hlo-opt is that of hlo-viz, with its limit.
+opt=$(dirname "$viz")/hlo-opt
+chain long.txt 1000 negate
+expect 0 '1002 nodes are more than 400 (hlo-viz --max-nodes): ' "$opt" --stage=dot long.txt -o long.opt.dot
+"$viz" long.txt -o long.viz.dot 2>err.txt && cmp long.opt.dot long.viz.dot || fail "hlo-opt --stage=dot is not the view of hlo-viz"
+
 # Without Graphviz: pictures are not to be had, everything else is.
 export HLO_GRAPHVIZ=none
 for form in svg png pdf; do

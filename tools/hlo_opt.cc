@@ -208,7 +208,8 @@ class OptRun {
       return {};
     }
     return WriteModule(os, *shown, Info(stage_).form,
-                       {print, indent, /*called=*/false, /*fusion_bodies=*/true, /*hlo_proto=*/false});
+                       {print, indent, /*called=*/false, /*fusion_bodies=*/true, /*hlo_proto=*/false,
+                        [this](Diagnostic d) { sink_.Report(std::move(d)); }});
   }
 
   const OptOptions& options_;

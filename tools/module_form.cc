@@ -4,6 +4,7 @@
 #include "tools/proto/module_proto.h"
 #include "tools/viz/dot.h"
 #include "tools/viz/page.h"
+#include "tools/viz_formats.h"
 
 namespace hlo {
 namespace {
@@ -27,7 +28,12 @@ Status WriteProto(llvm::raw_ostream& os, const Module& module, const FormOptions
 Status WriteDrawing(llvm::raw_ostream& os, const Module& module, const FormOptions& options) {
   DrawingScope scope;
   if (options.called) scope.expand = kExpandAll;
-  WriteDot(os, MakeDrawing(module, scope));
+  Drawing drawing = MakeDrawing(module, scope);
+  if (options.report) {
+    const int64_t most = VizOptions().max_nodes;
+    CollapseLarge(drawing, most, llvm::formatv("{0} (hlo-viz --max-nodes)", most).str(), options.report);
+  }
+  WriteDot(os, drawing);
   return {};
 }
 

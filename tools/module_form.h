@@ -1,5 +1,6 @@
 // The forms in which a whole module can be written.
 #pragma once
+#include <functional>
 #include <optional>
 
 #include "ir/print.h"
@@ -15,6 +16,8 @@ struct FormOptions {
   bool called = true;         // drawings hold all called computations, not only fusions
   bool fusion_bodies = true;  // pages hold the bodies of fusions
   bool hlo_proto = true;      // protos are HloProto as in XLA's dumps, else HloModuleProto
+  /// Set: drawings are hlo-viz's, which collapses groups of large ones and tells here.
+  std::function<void(Diagnostic)> report = {};
 };
 
 struct ModuleFormInfo {

@@ -8,10 +8,10 @@
 namespace hlo {
 namespace {
 
-void Warn(VizTask& task, const std::string& message) {
+void Warn(llvm::function_ref<void(Diagnostic)> report, const std::string& message) {
   Diagnostic warning = MakeError("graph-simplified", {}, "{0}", message);
   warning.severity = Severity::Warning;
-  task.report(std::move(warning));
+  report(std::move(warning));
 }
 
 Status WriteDrawing(llvm::raw_ostream& os, VizTask& task) {
@@ -113,7 +113,7 @@ Status WritePicture(llvm::raw_ostream& os, VizTask& task) {
     }
     const Attempt* next = &attempt + 1;
     if (next != std::end(kAttempts))
-      Warn(task,
+      Warn(task.report,
            llvm::formatv("the layout takes longer than {0} ms: it is made again {1}", effort.limit.count(),
                          next->most_nodes < 0 ? "with straight edges" : "of fewer groups"));
   }
@@ -136,14 +136,20 @@ constexpr VizFormat kFormats[] = {
 
 }  // namespace
 
+void CollapseLarge(Drawing& drawing, int64_t most, llvm::StringRef limit,
+                   llvm::function_ref<void(Diagnostic)> report) {
+  if (most == 0) return;
+  const Collapsed collapsed = CollapseGroups(drawing, most);
+  if (collapsed.groups > 0)
+    Warn(report, llvm::formatv("{0} nodes are more than {1}: {2} groups are drawn as one node each",
+                               collapsed.nodes, limit, collapsed.groups));
+}
+
 void GroupDrawing(VizTask& task) {
   Drawing& drawing = task.selected.drawing;
   GroupNodes(drawing, task.options.group_by);
-  if (task.options.max_nodes == 0) return;
-  const Collapsed collapsed = CollapseGroups(drawing, task.options.max_nodes);
-  if (collapsed.groups == 0) return;
-  Warn(task, llvm::formatv("{0} nodes are more than --max-nodes={1}: {2} groups are drawn as one node each",
-                           collapsed.nodes, task.options.max_nodes, collapsed.groups));
+  const int64_t most = task.options.max_nodes;
+  CollapseLarge(drawing, most, "--max-nodes=" + std::to_string(most), task.report);
 }
 
 Result<const VizFormat*> FindVizFormat(const VizOptions& options) {

@@ -26,6 +26,10 @@ struct VizFormat {
 /// --output-format, else the extension of the output, else dot. Errors: usage-option, unavailable-feature.
 Result<const VizFormat*> FindVizFormat(const VizOptions& options);
 
+/// Collapses groups of a drawing of more than `most` nodes (0: never), with a warning that names the limit.
+void CollapseLarge(Drawing& drawing, int64_t most, llvm::StringRef limit,
+                   llvm::function_ref<void(Diagnostic)> report);
+
 /// Groups nodes as --group-by says and collapses groups beyond --max-nodes, with a warning.
 void GroupDrawing(VizTask& task);
 
