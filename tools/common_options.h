@@ -37,7 +37,7 @@ struct CommonOptions {
   std::string output = "-";
   InputFormat input_format = InputFormat::Auto;
   std::string output_format;
-  std::string module;  // regular expression, or an index
+  std::string module;    // regular expression, or an index
   std::string stage_in;  // empty: `before`, of pages of dump directories `all`
   bool split_input_file = true;
   ElidedPolicy elided_constants = ElidedPolicy::Keep;

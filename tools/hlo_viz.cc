@@ -32,7 +32,8 @@ class VizRun {
     if (!text) {
       HLO_TRY(format, FindVizFormat(options_));
     }
-    if (!text && IsDumpIndex(options_, files_, *format)) return WriteDumpIndex(options_, files_.front(), sink_, out_);
+    if (!text && IsDumpIndex(options_, files_, *format))
+      return WriteDumpIndex(options_, files_.front(), sink_, out_);
     HLO_TRY(parts_, PartsOf(options_));
     if (options_.max_nodes < 0)
       return Error("usage-option", {}, "option '--max-nodes': found {0}, expected 0 or more",

@@ -1,4 +1,5 @@
 // --output-format=html: both modules as one drawing and in linked panes of one page (tools.md §4.3, §5.3).
+#include "llvm/Support/Path.h"
 #include "tools/diff/merged_graph.h"
 #include "tools/diff/report.h"
 #include "tools/viz/page.h"
@@ -52,7 +53,9 @@ Status WriteDiffHtml(llvm::raw_ostream& os, const DiffReport& report) {
   PageInput page;
   page.module = report.diff.right;
   page.left = report.diff.left;
-  page.title = report.left_file + " -> " + report.right_file;
+  page.title =
+      (llvm::sys::path::filename(report.left_file) + " -> " + llvm::sys::path::filename(report.right_file))
+          .str();
   page.merge = MergeOf(report);
   const ModuleDiff shown = WithoutHidden(report.diff);
   DiffReport compact{shown, report.left_file, report.right_file, report.options};

@@ -30,7 +30,7 @@ class Bar {
       this.showMenu(), button('Fit', 'Fit the drawing (f)', () => page.shown.forEach(p => p.fit(true))), this.listButton,
       button('SVG', 'Save the drawing as SVG', () => page.saveSvg()),
       button('◐', 'Light or dark (t)', () => page.setDark(!page.dark)), button('?', 'Keys (?)', () => page.help.showModal()));
-    this.legend = make('details', {class: 'legend', open: innerWidth > 900 && page.shown.length === 1}, make('summary', {}, 'Legend'), make('div', {}));
+    this.legend = make('details', {class: 'legend', open: innerWidth > 1200 && page.shown.length === 1}, make('summary', {}, 'Legend'), make('div', {}));
   }
 
   /** How a comparison is shown. */

@@ -56,7 +56,7 @@ class Colours {
     this.settings = settings;
     this.diffOf = diffOf;            // instruction -> {kind, …} or null
     this.words = new Map();          // mode -> Map(word -> colour)
-    this.heats = new Map((tables.heat ?? []).map(h => [h.name, {...h, most: Math.max(...Object.values(h.values), 0),
+    this.heats = new Map((tables.heat ?? []).map(h => [h.name, {...h, most: Object.values(h.values).reduce((a, b) => Math.max(a, b), 0),
                                                                total: Object.values(h.values).reduce((a, b) => a + b, 0)}]));
   }
   get heat() { return this.heats.get(this.settings.heatBy) ?? null; }

@@ -40,14 +40,32 @@ function build(page) {
   page.bar = new Bar(page);
   page.lists = page.panes.map(p => new ListView(page, p));
   page.panes.forEach((p, n) => p.element.append(page.lists[n].element));
-  const edge = make('div', {class: 'edge', role: 'separator', 'aria-label': 'Width of the panel', 'aria-orientation': 'vertical'});
-  edge.addEventListener('pointerdown', e => edge.setPointerCapture(e.pointerId));
-  edge.addEventListener('pointermove', e => { if (e.buttons) page.panel.style.width = Math.max(180, innerWidth - e.clientX) + 'px'; });
+  const edge = panelEdge(page.panel);
   const stage = make('main', {}, ...page.panes.map(p => p.element), page.message, page.bar.legend);
   document.body.append(page.bar.element, make('div', {class: 'middle'}, stage, edge, page.panel), page.tip, page.live, page.help);
   page.setDark(page.dark);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', e => page.setDark(e.matches));
   for (const pane of page.panes) pane.resize();
+}
+
+/** What changes the width of the panel: dragged, or by arrows. */
+function panelEdge(panel) {
+  const edge = make('div', {class: 'edge', role: 'separator', tabindex: '0', 'aria-label': 'Width of the panel', 'aria-orientation': 'vertical',
+                            'aria-valuemin': 180, 'aria-valuenow': 340});
+  const resize = width => {
+    panel.style.width = Math.max(180, width) + 'px';
+    edge.setAttribute('aria-valuenow', Math.round(panel.offsetWidth));
+  };
+  edge.addEventListener('pointerdown', e => edge.setPointerCapture(e.pointerId));
+  edge.addEventListener('pointermove', e => { if (e.buttons) resize(innerWidth - e.clientX); });
+  edge.addEventListener('keydown', e => {
+    const step = {ArrowLeft: 20, ArrowRight: -20}[e.key];
+    if (!step || e.altKey) return;
+    resize(panel.offsetWidth + step);
+    e.preventDefault();
+    e.stopPropagation();
+  });
+  return edge;
 }
 
 /** What tests may use; README.md describes it. */
