@@ -71,7 +71,7 @@ function panelEdge(panel) {
 /** What tests may use; README.md describes it. */
 function testInterface(page, openMs) {
   const paneOf = side => {
-    const pane = page[side] ?? page.merged ?? page.right;
+    const pane = page[side] ?? page.shown[page.shown.length - 1];
     page.ensure(pane);
     return pane;
   };

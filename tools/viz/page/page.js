@@ -69,7 +69,7 @@ class Page {
     const target = !inst ? null : view === 'merged' ? this.merged.module.mergedOf.get(inst) : inst.origin;
     this.activate(target ? this.paneOf(target) : pane);
     if (target) this.open(this.paneOf(target), target, {quiet: true});
-    else { this.showDetails(); this.remember(); }
+    else { this.follow(pane); this.showDetails(); this.remember(); }
     this.bar.update();
     this.announce(view === 'merged' ? 'both modules as one drawing' : 'both modules side by side');
   }

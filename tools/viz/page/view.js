@@ -72,7 +72,7 @@ class Pane {
     this.scene.walk((box, x, y) => {
       if (box.level || seen || box.item.isRegion || !diffMarks(box.item, this.page.diffOf).length) return;
       if (!first || y < first.y) first = {y, item: box.item};
-      seen = x + box.w > left && x < right && y + box.h > top && y < bottom;
+      seen = x > left && x + box.w < right && y > top && y + box.h < bottom;
     });
     if (first && !seen) this.centre(first.item, false);
   }
