@@ -105,7 +105,8 @@ std::optional<CachedProgram> ObjectCache::Load(llvm::StringRef key, std::string&
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file) return {};
   if (!BelongsToUs(folder_) || !BelongsToUs(FolderOf(key)) || !BelongsToUs(path)) {
-    remark = "'" + path + "' may be written by others; not used";
+    // Another process may have taken it away meanwhile.
+    if (llvm::sys::fs::exists(path)) remark = "'" + path + "' may be written by others; not used";
     return {};
   }
   auto entry = Decode((*file)->getBuffer());
