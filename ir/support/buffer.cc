@@ -21,7 +21,7 @@ namespace {
 [[maybe_unused]] constexpr size_t kLarge = size_t{1} << 15;  // smaller blocks are the heap's business
 constexpr size_t kHugePage = size_t{1} << 21;
 constexpr size_t kShared = kHugePage / 2;      // up to this size blocks share areas of 2 MiB
-constexpr size_t kHugeFrom = size_t{1} << 18;  // below it small pages are there sooner than a huge one
+constexpr size_t kHugeFrom = size_t{1} << 19;  // below it small pages are there sooner than a huge one
 
 /// Bytes kept for reuse: a quarter of the memory.
 size_t CacheLimit() {
