@@ -111,16 +111,17 @@ class Pane {
     this.repaint();
   }
 
-  /** The middle of the part, as wide as the pane, that shows most boxes of the upper end. */
+  /** The middle of the part, as wide as the pane, that shows most boxes of the upper end; the higher, the more. */
   middleOfTop(width, height) {
     const found = [];
-    this.scene.walk((box, x, y) => { if (!box.level && y < height) found.push([x, x + box.w]); });
+    this.scene.walk((box, x, y) => { if (!box.level && y < height) found.push([x, x + box.w, (1 - y / height) ** 2]); });
     found.sort((a, b) => a[0] - b[0]);
     let best = 0, middle = this.scene.root.w / 2;
     for (const [left] of found) {
       const inside = found.filter(([l, r]) => l >= left && r <= left + width - 40);
-      if (inside.length <= best) continue;
-      best = inside.length;
+      const sum = inside.reduce((all, [, , weight]) => all + weight, 0);
+      if (sum <= best) continue;
+      best = sum;
       middle = (left + Math.max(...inside.map(([, r]) => r))) / 2;
     }
     return middle;
