@@ -1,5 +1,6 @@
 #include "backends/cpu/build.h"
 
+#include "backends/cpu/chain_step.h"
 #include "backends/cpu/control_steps.h"
 #include "backends/cpu/copy_step.h"
 #include "backends/cpu/eval_step.h"
@@ -168,9 +169,9 @@ class Builder {
     return {shape, leaf.slice, leaf.written, leaf.aligned};
   }
 
-  Result<KernelCall> CallOf(const Instruction& fusion, llvm::ArrayRef<Value> operands, const Value& result) {
+  Result<KernelCall> CallOf(const Instruction& fusion, llvm::function_ref<Result<KernelCall>()> plan) {
     if (assignment_ != nullptr) {
-      Result<KernelCall> call = PlanKernel(fusion, program_.kernels, operands, result);
+      Result<KernelCall> call = plan();
       record_.calls.push_back({call ? *call : KernelCall(), call ? "" : call.error().message});
       return call;
     }
@@ -240,8 +241,19 @@ class Builder {
       sequence.push_back(std::move(step));
       return;
     }
+    if (const std::optional<Chain> chain = ChainOf(inst)) {
+      auto call = CallOf(inst, [&] {
+        return PlanRowKernel(*chain->middle, chain->rows, &program_.kernels, KernelSlices(*chain, operands));
+      });
+      // Prepare() has tried it.
+      assert((call || misfit_) && "chains have kernels");
+      if (call)
+        sequence.push_back(
+            MakeChainStep(inst, *chain, program_, *target_, operands, result, std::move(*call)));
+      return;
+    }
     if (inst.kind() == OpKind::Fusion) {
-      if (auto call = CallOf(inst, operands, result)) {
+      if (auto call = CallOf(inst, [&] { return PlanKernel(inst, program_.kernels, operands, result); })) {
         sequence.push_back(MakeKernelStep(inst, program_, std::move(*call)));
         return;
       } else {

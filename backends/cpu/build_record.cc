@@ -2,10 +2,14 @@
 
 #include "ir/support/binary.h"
 
+namespace hlo::kernel {
+HLO_BINARY_MEMBERS(OuterLoop, v.extent, v.strides)
+}  // namespace hlo::kernel
+
 namespace hlo::cpu {
 
 HLO_BINARY_MEMBERS(Slice, v.buffer, v.sizes, v.offset, v.size)
-HLO_BINARY_MEMBERS(KernelCall, v.kernel, v.buffers, v.first_result, v.copies, v.extent, v.grain)
+HLO_BINARY_MEMBERS(KernelCall, v.kernel, v.buffers, v.first_result, v.copies, v.extent, v.grain, v.outer)
 HLO_BINARY_MEMBERS(BuildRecord::RecordedBuffer, v.kind, v.size, v.offset, v.parameter, v.index, v.written,
                    v.constant, v.part)
 HLO_BINARY_MEMBERS(BuildRecord::RecordedLeaf, v.slice, v.written, v.aligned)

@@ -1,6 +1,7 @@
 #include "backends/cpu/kernel_step.h"
 
 #include <cstring>
+#include <numeric>
 
 #include "backends/cpu/routine_step.h"
 #include "backends/kernel/dedupe.h"
@@ -92,15 +93,36 @@ std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, Program& program, 
   return std::make_unique<KernelStep>(inst, program, std::move(call));
 }
 
+namespace {
+
+/// Makes its loops fast. Returns by buffer what went in front, as TrimBuffers().
+llvm::SmallVector<int64_t, 8> Optimize(kernel::Kernel& kernel) {
+  kernel::MergeLoops(kernel);
+  kernel::RemoveDuplicates(kernel);
+  kernel::ShareBetweenLoops(kernel);
+  auto moved = kernel::TrimBuffers(kernel, kMaxScalar);
+  kernel::ScheduleLoops(kernel, {});
+  return moved;
+}
+
+/// The slices of what the kernel touches of arrays.
+void TrimSlices(llvm::ArrayRef<kernel::Buffer> buffers, llvm::ArrayRef<int64_t> moved,
+                llvm::MutableArrayRef<Slice> slices) {
+  for (size_t i = 0; i < slices.size(); ++i) {
+    const int64_t bytes = Info(buffers[i].type).host_bytes(), size = buffers[i].count * bytes;
+    if (slices[i].size == size || slices[i].buffer < 0) continue;
+    slices[i].offset += moved[i] * bytes;
+    slices[i].size = size;
+  }
+}
+
+}  // namespace
+
 Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, llvm::ArrayRef<Value> operands,
                               const Value& result) {
   HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name()));
   kernel::FoldConstants(lowered.kernel);
-  kernel::MergeLoops(lowered.kernel);
-  kernel::RemoveDuplicates(lowered.kernel);
-  kernel::ShareBetweenLoops(lowered.kernel);
-  const auto moved = kernel::TrimBuffers(lowered.kernel, kMaxScalar);
-  kernel::ScheduleLoops(lowered.kernel, {});
+  const auto moved = Optimize(lowered.kernel);
   const size_t parameters = fusion.callee()->parameters().size();
   for (size_t i = 0; i < result.leaves.size(); ++i)
     if (const size_t buffer = parameters + i; result.leaves[i].aligned && moved[buffer] == 0)
@@ -115,15 +137,62 @@ Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, l
   for (size_t i = 0; i < parameters; ++i) call.buffers.push_back(operands[i].leaves[0].slice);
   call.first_result = parameters;
   for (const Leaf& leaf : result.leaves) call.buffers.push_back(leaf.slice);
-  for (size_t i = 0; i < call.buffers.size(); ++i) {
-    const int64_t bytes = Info(buffers[i].type).host_bytes(), size = buffers[i].count * bytes;
-    if (call.buffers[i].size == size || call.buffers[i].buffer < 0) continue;
-    call.buffers[i].offset += moved[i] * bytes;
-    call.buffers[i].size = size;
-  }
+  TrimSlices(buffers, moved, call.buffers);
   for (const auto& [output, parameter] : lowered.in_place)
     call.copies.emplace_back(operands[static_cast<size_t>(parameter)].leaves[0].slice,
                              result.leaves[static_cast<size_t>(output)].slice);
+  return call;
+}
+
+Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& rows, KernelTable* kernels,
+                                 llvm::ArrayRef<Slice> operands) {
+  const auto refuse = [&](llvm::StringRef why) {
+    return Error("kernel-unsupported", fusion.loc(), "{0}", why);
+  };
+  HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name()));
+  kernel::Kernel& kernel = lowered.kernel;
+  const auto input = static_cast<kernel::BufferId>(rows.input);
+  const auto output = static_cast<kernel::BufferId>(fusion.callee()->parameters().size());
+  if (!lowered.in_place.empty()) return refuse("it changes an operand");
+  kernel::FoldConstants(kernel);
+  auto outer = kernel::TakeOuterLoops(kernel, output, rows.result_row);
+  if (!outer) return refuse("its rows depend on where they are");
+  int64_t slabs = 1;
+  for (kernel::OuterLoop& loop : *outer) {
+    // The rows of the operand go with those of the result.
+    if (loop.strides[static_cast<size_t>(input)] * rows.result_row !=
+        loop.strides[static_cast<size_t>(output)] * rows.input_row)
+      return refuse("its rows are those of its operand in another order");
+    loop.strides[static_cast<size_t>(input)] = loop.strides[static_cast<size_t>(output)] = 0;
+    slabs *= loop.extent;
+  }
+  const auto moved = Optimize(kernel);
+  KernelCall call;
+  call.outer = std::move(*outer);
+  for (kernel::OuterLoop& loop : call.outer)
+    for (size_t i = 0; i < loop.strides.size(); ++i)
+      loop.strides[i] *= Info(kernel.buffers[i].type).host_bytes();
+  call.extent = kernel::ParallelExtent(kernel);
+  call.grain = codegen::ParallelGrain(kernel);
+  const int64_t in_slab = rows.count / slabs, per_row = call.extent / std::max<int64_t>(in_slab, 1);
+  if (rows.count % slabs != 0 || per_row == 0 || call.extent % in_slab != 0 ||
+      rows.input_row % per_row != 0 || rows.result_row % per_row != 0 ||
+      !KeepsToRows(kernel, input, rows.input_row / per_row) ||
+      !KeepsToRows(kernel, output, rows.result_row / per_row) || moved[input] != 0 || moved[output] != 0)
+    return refuse("it has no rows of its own");
+  if (const int64_t unit = std::gcd(in_slab, rows.unit); unit != in_slab && unit * per_row % call.grain != 0)
+    return refuse("its vectors belong to several blocks of rows");
+  const std::vector<kernel::Buffer> buffers = kernel.buffers;
+  if (kernels == nullptr) {
+    HLO_CHECK_OK(codegen::CheckKernel(kernel));
+    return call;
+  }
+  HLO_TRY(call.kernel, kernels->Add(std::move(kernel)));
+  call.buffers.assign(operands.begin(), operands.end());
+  call.buffers[rows.input] = {};
+  call.buffers.push_back({});
+  call.first_result = operands.size();
+  TrimSlices(buffers, moved, call.buffers);
   return call;
 }
 

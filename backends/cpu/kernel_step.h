@@ -1,6 +1,7 @@
 // Steps that run compiled kernels.
 #pragma once
 #include "backends/cpu/program.h"
+#include "backends/kernel/outer_loops.h"
 
 namespace hlo::cpu {
 
@@ -13,6 +14,18 @@ struct KernelCall {
   llvm::SmallVector<std::pair<Slice, Slice>, 1> copies;  // (from, to)
   int64_t extent = 1;                                    // of the parallel loop
   int64_t grain = 1;                                     // iterations per piece
+  /// Of a kernel of rows: loops that its caller runs around it, outermost first; strides in bytes, none of
+  /// the two arrays of rows.
+  llvm::SmallVector<kernel::OuterLoop, 2> outer;
+};
+
+/// Of a fusion: which rows it reads and writes. Rows are what of an array lies at one place of all dimensions
+/// but the last ones.
+struct FusedRows {
+  int64_t count;                  // in all
+  int64_t input;                  // the operand that is read by rows
+  int64_t input_row, result_row;  // their lengths, in elements
+  int64_t unit;                   // so many belong together: blocks of rows begin at its multiples too
 };
 
 std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, Program& program, KernelCall call);
@@ -21,5 +34,11 @@ std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, Program& program, 
 /// yet.
 Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, llvm::ArrayRef<Value> operands,
                               const Value& result);
+/// The same for a fusion that makes each row of its result of the same row of one operand, and of nothing
+/// else of that: a range of its iterations is a range of rows, and no other elements of the two arrays are
+/// touched. `operands` are without those of that operand and of the result, whose slices stay empty. Without
+/// `kernels` it is only tried. Errors: kernel-unsupported.
+Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& rows, KernelTable* kernels,
+                                 llvm::ArrayRef<Slice> operands);
 
 }  // namespace hlo::cpu

@@ -1,5 +1,6 @@
 #include "backends/cpu/prepare.h"
 
+#include "backends/cpu/chains.h"
 #include "backends/cpu/grouping.h"
 #include "backends/cpu/narrow_weights.h"
 #include "backends/cpu/split_reductions.h"
@@ -172,6 +173,7 @@ Status Prepare(Module& module, const CpuOptions& options) {
     GroupIntoKernels(module);
   }
   MakeReshapesFree(module);
+  if (options.optimization_level > 0) FormChains(module);
   return RunPipeline(module, "@cpu-schedule", options, controls);
 }
 

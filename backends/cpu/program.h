@@ -82,6 +82,8 @@ class Step {
   [[nodiscard]] virtual std::string Explain() const = 0;
   /// The number of its kernel in Program::kernels, if it runs one.
   [[nodiscard]] virtual int32_t kernel() const { return -1; }
+  /// How often it runs that kernel, or pieces of it that are as much together.
+  [[nodiscard]] virtual int64_t KernelRuns() const { return 1; }
   /// The number of its code in Program::jit, if it runs some.
   [[nodiscard]] virtual int32_t code() const { return -1; }
   /// Loops: how often the body runs; nothing if that is not known.

@@ -19,7 +19,7 @@ class Counter {
     for (const auto& step : sequence) {
       if (const int32_t kernel = step->kernel(); kernel >= 0) {
         const auto k = static_cast<size_t>(kernel);
-        runs_[k] += times;
+        runs_[k] += times * static_cast<double>(step->KernelRuns());
         users_[k] = step->instruction();
         if (in_loop) in_loop_[k] = true;
       }

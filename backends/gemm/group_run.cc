@@ -64,6 +64,17 @@ class GroupRun {
     });
   }
 
+  /// All columns of some rows, in the calling thread.
+  void RunRows(const Rows& rows) const {
+    int64_t prepared = 0;
+    for (int64_t row = rows.begin; row < rows.end; row += row_piece_)
+      for (int64_t column = 0; column < problem_.columns(); column += column_piece_)
+        RunPiece({rows.batch, row, std::min(row_piece_, rows.end - row), column,
+                  std::min(column_piece_, problem_.columns() - column)},
+                 prepared);
+    if (groups_.release != nullptr) groups_.release();
+  }
+
  private:
   struct Left {
     const uint8_t* first;
@@ -230,6 +241,15 @@ void RunGroups(const Problem& problem, GroupKind kind, const GroupKernels& group
     GroupRun<float>(problem, kind, groups, blocks, kernels, lhs, rhs, out).Run();
   else
     GroupRun<uint32_t>(problem, kind, groups, blocks, kernels, lhs, rhs, out).Run();
+}
+
+void RunGroupRows(const Problem& problem, GroupKind kind, const GroupKernels& groups,
+                  const std::vector<Block>& blocks, const KernelSet& kernels, const Rows& rows,
+                  const void* lhs, const void* rhs, void* out) {
+  if (kind == GroupKind::Bf16)
+    GroupRun<float>(problem, kind, groups, blocks, kernels, lhs, rhs, out).RunRows(rows);
+  else
+    GroupRun<uint32_t>(problem, kind, groups, blocks, kernels, lhs, rhs, out).RunRows(rows);
 }
 
 }  // namespace hlo::gemm

@@ -20,6 +20,11 @@ void RunGroups(const Problem& problem, GroupKind kind, const GroupKernels& group
                const std::vector<Block>& blocks, const KernelSet& kernels, const void* lhs, const void* rhs,
                void* out);
 
+/// The same for some rows of the result, in the calling thread.
+void RunGroupRows(const Problem& problem, GroupKind kind, const GroupKernels& groups,
+                  const std::vector<Block>& blocks, const KernelSet& kernels, const Rows& rows,
+                  const void* lhs, const void* rhs, void* out);
+
 inline constexpr int64_t kGroupDepthBytes = 1024;  // of a row of steps that are multiplied at a time
 
 }  // namespace hlo::gemm

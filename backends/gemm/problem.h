@@ -61,6 +61,11 @@ struct Problem {
   }
 };
 
+/// Rows [begin, end) of the result of one batch.
+struct Rows {
+  int64_t batch, begin, end;
+};
+
 /// A box of steps that are multiplied at a time.
 struct Block {
   int64_t tap_begin, tap_end, channel_begin, channel_end;

@@ -166,6 +166,18 @@ void Product::Run(const void* lhs, const void* rhs, void* out) const {
   VisitComputeType(problem_.compute, [&](auto tag) { TileRun<decltype(tag)>(*this, lhs, rhs, out).Run(); });
 }
 
+bool Product::RunsByRows() const {
+  return !exchanged_ && (method_ == Method::Tiles || method_ == Method::Groups) && !problem_.windows &&
+         blocks_per_part_ == blocks_.size();
+}
+
+void Product::RunRows(const Rows& rows, const void* lhs, const void* rhs, void* out) const {
+  if (method_ == Method::Groups)
+    return RunGroupRows(problem_, *kind_, *groups_, blocks_, kernels_, rows, lhs, rhs, out);
+  VisitComputeType(problem_.compute,
+                   [&](auto tag) { TileRun<decltype(tag)>(*this, lhs, rhs, out).RunRows(rows); });
+}
+
 bool Product::IsSlow() const {
   return method_ == Method::Tiles && problem_.batches() > 1 && problem_.taps() > 1 &&
          std::min(problem_.rows(), problem_.columns()) * parts_ < 8;

@@ -19,6 +19,11 @@ class Product {
   /// Computes the result at `out` from the arrays of the operands. The result does not depend on the number
   /// of threads. After an interrupt the contents are undefined: the caller checks.
   void Run(const void* lhs, const void* rhs, void* out) const;
+  /// Whether some rows of the result can be computed apart from others, by RunRows().
+  [[nodiscard]] bool RunsByRows() const;
+  /// The same bits as Run() for some rows, in the calling thread. Only they are read and written: of the left
+  /// factor and the result no more needs to be there. Demands RunsByRows().
+  void RunRows(const Rows& rows, const void* lhs, const void* rhs, void* out) const;
   /// Many small products of windows, for which there is no good way here.
   [[nodiscard]] bool IsSlow() const;
   /// Zeros beyond the ends of an operand are multiplied, which gives NaN for infinite factors.

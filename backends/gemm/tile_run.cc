@@ -73,6 +73,17 @@ void TileRun<T>::Run() {
 }
 
 template <class T>
+void TileRun<T>::RunRows(const Rows& rows) {
+  const FlushSubnormals flush;
+  Tables tables;
+  for (int64_t row = rows.begin; row < rows.end; row += product_.row_piece_)
+    for (int64_t column = 0; column < problem_.columns(); column += product_.column_piece_)
+      RunPiece({rows.batch, row, std::min(rows.end, row + product_.row_piece_), column,
+                std::min(problem_.columns(), column + product_.column_piece_)},
+               tables);
+}
+
+template <class T>
 bool TileRun<T>::RunInPlace() const {
   if (product_.blocks_.size() != 1 || product_.parts_ != 1 || problem_.rows() > kDirectRows) return false;
   const Operand &lhs = problem_.lhs, &rhs = problem_.rhs;

@@ -12,6 +12,8 @@ class TileRun {
  public:
   TileRun(const Product& product, const void* lhs, const void* rhs, void* out);
   void Run();
+  /// All columns of some rows, in the calling thread.
+  void RunRows(const Rows& rows);
 
  private:
   struct Piece {

@@ -1,0 +1,27 @@
+// Chains: a matrix product, a kernel over its rows and a product of these rows, as in attention.
+#pragma once
+#include "backends/cpu/kernel_step.h"
+#include "backends/gemm/product.h"
+
+namespace hlo::cpu {
+
+/// A fusion `last(middle(first, …), …)` of kind Custom, whose parts stay what they are: some rows after the
+/// other go through all three, so that nobody needs room for all of what lies between them.
+struct Chain {
+  const Instruction* first = nullptr;   // a dot, of which nothing but `middle` is made
+  const Instruction* middle = nullptr;  // a fusion, of which nothing but the left factor of `last` is made
+  const Instruction* last = nullptr;    // a dot
+  FusedRows rows;                       // of `middle`
+};
+
+/// Makes chains of products and kernels that allow it, where it costs less to read the right factors once for
+/// each block of rows than to write and read the rows. After grouping.
+void FormChains(Module& module);
+
+/// What FormChains() made; nothing for other fusions.
+std::optional<Chain> ChainOf(const Instruction& fusion);
+
+/// Rows of a chain that go through it together, by preference: as many as the second cache holds.
+int64_t RowsOfBlock(const Chain& chain);
+
+}  // namespace hlo::cpu
