@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "ir/binary_members.h"
 #include "llvm/ADT/Hashing.h"
 
 namespace hlo {
@@ -87,62 +88,31 @@ struct KindOps {
   llvm::hash_code (*hash)(const void*);
 };
 
-/// Hashes of members, overloaded by type.
-struct Hashes {
-  using Code = llvm::hash_code;
-  template <class T>
-    requires std::is_integral_v<T> || std::is_enum_v<T>
-  static Code Of(T v) {
-    return llvm::hash_value(v);
-  }
-  static Code Of(float v) { return llvm::hash_value(v == 0 ? 0 : std::bit_cast<uint32_t>(v)); }
-  static Code Of(const std::string& v) { return llvm::hash_value(v); }
-  static Code Of(const LiteralPtr& v) { return v ? hash_value(*v) : llvm::hash_value(1); }
-  static Code Of(const Shape& v) { return hash_value(v); }
-  template <class T>
-  static Code Of(const std::optional<T>& v) {
-    return v ? llvm::hash_combine(true, Of(*v)) : llvm::hash_value(false);
-  }
-  template <class T>
-  static Code Of(const std::vector<T>& v) {
-    return OfList(v);
-  }
-  template <class T, unsigned N>
-  static Code Of(const llvm::SmallVector<T, N>& v) {
-    return OfList(v);
-  }
-  static Code Of(const SliceRange& v) { return llvm::hash_combine(v.start, v.limit, v.stride); }
-  static Code Of(const PaddingDim& v) { return llvm::hash_combine(v.low, v.high, v.interior); }
-  static Code Of(const WindowDim& v) {
-    return llvm::hash_combine(v.size, v.stride, v.pad_low, v.pad_high, v.base_dilation, v.window_dilation,
-                              v.reversal);
-  }
-  static Code Of(const Window& v) { return Of(v.dims); }
-  static Code Of(const ConvDimLabels& v) {
-    return llvm::hash_combine(v.input_batch, v.input_feature, v.kernel_input_feature, v.kernel_output_feature,
-                              v.output_batch, v.output_feature, Of(v.input_spatial), Of(v.kernel_spatial),
-                              Of(v.output_spatial));
-  }
-  static Code Of(const OutputOperandAlias& v) {
-    return llvm::hash_combine(Of(v.output), v.operand, Of(v.operand_index));
-  }
-  static Code Of(const ReplicaGroups::Iota& v) {
-    return llvm::hash_combine(v.group_count, v.group_size, Of(v.devices.reshape_dims),
-                              Of(v.devices.permutation));
-  }
-  // Coarse where rare: equality decides.
-  static Code Of(const ReplicaGroups& v) { return llvm::hash_combine(Of(v.groups), Of(v.iota)); }
-  static Code Of(const SparsityConfig& v) { return Of(v.lhs.has_value()); }
-  static Code Of(const DomainSpec& v) { return Of(v.kind); }
+/// Hashes what a value archives (ir/binary_members.h), so that its members are listed once.
+class Hasher {
+ public:
+  static constexpr bool kReads = false;
+  void Number(uint64_t value) { code_ = llvm::hash_combine(code_, value); }
+  void Text(StringRef text) { code_ = llvm::hash_combine(code_, text); }
+  [[nodiscard]] llvm::hash_code code() const { return code_; }
 
  private:
-  template <class List>
-  static Code OfList(const List& list) {
-    Code h = llvm::hash_value(list.size());
-    for (const auto& v : list) h = llvm::hash_combine(h, Of(v));
-    return h;
-  }
+  llvm::hash_code code_{0};
 };
+using hlo::Archive;
+// Equal values that differ in bits, and those that have hashes of their own.
+void Archive(Hasher& a, float& v) { a.Number(v == 0 ? 0 : std::bit_cast<uint32_t>(v)); }
+void Archive(Hasher& a, uint8_t& v) { a.Number(v); }
+void Archive(Hasher& a, Shape& v) { a.Number(hash_value(v)); }
+void Archive(Hasher& a, LiteralPtr& v) { a.Number(v ? static_cast<size_t>(hash_value(*v)) : 1); }
+void Archive(Hasher& a, DomainSpec& v) { Archive(a, v.kind); }  // equality compares what is pointed to
+
+template <class T>
+llvm::hash_code HashOf(const T& value) {
+  Hasher hasher;
+  Archive(hasher, const_cast<T&>(value));  // which only reads it
+  return hasher.code();
+}
 
 template <class T>
 bool EqualOf(const T& a, const T& b) {
@@ -155,7 +125,7 @@ constexpr KindOps OpsFor() {
   return {[](const void* a, const void* b) {
             return EqualOf(*static_cast<const T*>(a), *static_cast<const T*>(b));
           },
-          [](const void* a) { return Hashes::Of(*static_cast<const T*>(a)); }};
+          [](const void* a) { return HashOf(*static_cast<const T*>(a)); }};
 }
 
 // One row per FieldKind, in its order; the two callee kinds have no member.
