@@ -145,13 +145,6 @@ Status RunPipeline(Module& module, llvm::StringRef spec, const CpuOptions& optio
   return {};
 }
 
-bool HasDynamicDimensions(const Module& module) {
-  for (const auto& computation : module.computations())
-    for (const Instruction* inst : computation->instructions())
-      if (inst->shape().HasDynamicDimension()) return true;
-  return false;
-}
-
 }  // namespace
 
 Status Prepare(Module& module, const CpuOptions& options) {
@@ -159,9 +152,6 @@ Status Prepare(Module& module, const CpuOptions& options) {
   KeepCustomCallLayouts(module);
   HLO_CHECK_OK(RunPipeline(module, "@cpu-start", options, controls));
   HLO_CHECK_OK(Normalize(module));
-  // Kernels and products are of static arrays: of the bounds, with the sizes beside them.
-  if (options.optimization_level > 0 && HasDynamicDimensions(module))
-    HLO_CHECK_OK(RunPipeline(module, "dynamic_padder", options, controls));
   HLO_CHECK_OK(
       RunPipeline(module, "@cpu-run-O" + std::to_string(options.optimization_level), options, controls));
   // Conditions can be read before they are kernels.
