@@ -77,4 +77,18 @@ std::optional<std::vector<Edit>> ShortestEditScript(size_t n, size_t m, size_t m
   return script;
 }
 
+std::vector<std::pair<size_t, size_t>> KeptPairs(size_t n, size_t m, size_t most,
+                                                 llvm::function_ref<bool(size_t, size_t)> same) {
+  std::vector<std::pair<size_t, size_t>> pairs;
+  const auto script = ShortestEditScript(n, m, most, same);
+  if (!script) return pairs;
+  size_t i = 0, j = 0;
+  for (const Edit edit : *script) {
+    if (edit == Edit::Keep) pairs.emplace_back(i, j);
+    i += edit != Edit::Insert;
+    j += edit != Edit::Remove;
+  }
+  return pairs;
+}
+
 }  // namespace hlo

@@ -1,4 +1,5 @@
 // What differs between two matched instructions.
+#include "ir/support/edit_script.h"
 #include "tools/diff/entries.h"
 #include "tools/diff/properties.h"
 

@@ -1,4 +1,5 @@
 // Matching by hashes, and from matched instructions along edges.
+#include "ir/support/edit_script.h"
 #include "tools/diff/matching.h"
 
 namespace hlo {

@@ -1,4 +1,5 @@
 // Matching what was edited: by its place among what is matched, then by likeness.
+#include "ir/support/edit_script.h"
 #include "llvm/ADT/StringMap.h"
 #include "tools/diff/matching.h"
 

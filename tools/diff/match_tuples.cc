@@ -94,20 +94,6 @@ class TupleMatcher {
 
 }  // namespace
 
-std::vector<std::pair<size_t, size_t>> KeptPairs(size_t n, size_t m, size_t most_edits,
-                                                 llvm::function_ref<bool(size_t, size_t)> same) {
-  std::vector<std::pair<size_t, size_t>> pairs;
-  const auto script = ShortestEditScript(n, m, most_edits, same);
-  if (!script) return pairs;
-  size_t i = 0, j = 0;
-  for (const Edit edit : *script) {
-    if (edit == Edit::Keep) pairs.emplace_back(i, j);
-    i += edit != Edit::Insert;
-    j += edit != Edit::Remove;
-  }
-  return pairs;
-}
-
 void MatchTupleElements(DiffMatching& matching, DiffId cl, DiffId cr) { TupleMatcher(matching).Run(cl, cr); }
 
 }  // namespace hlo

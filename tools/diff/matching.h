@@ -118,10 +118,6 @@ class HashMatcher {
   bool across_ = false;
 };
 
-/// Places of two sequences that stay in the shortest edit script between them; none if it has more than
-/// `most_edits` edits.
-std::vector<std::pair<size_t, size_t>> KeptPairs(size_t n, size_t m, size_t most_edits,
-                                                 llvm::function_ref<bool(size_t, size_t)> same);
 /// Within a pair of computations: the parameter, if each has one, and the elements of matched tuples of which
 /// one has more elements than the other.
 void MatchTupleElements(DiffMatching& matching, DiffId cl, DiffId cr);
