@@ -50,7 +50,7 @@ class Executable {
   virtual Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                                       const ExecutionOptions& options) const = 0;
   /// A run on arguments of so many bytes is to follow: what can be done before they are there may begin now,
-  /// beside the caller.
+  /// beside the caller. Only the first call counts, and only before the first run.
   virtual void Expect(int64_t argument_bytes) { (void)argument_bytes; }
   /// Whose instructions are run: what the backend has made of the source.
   [[nodiscard]] virtual const Module& module() const = 0;

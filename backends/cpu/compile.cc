@@ -154,6 +154,7 @@ class CpuExecutable final : public Executable {
   CpuExecutable& operator=(const CpuExecutable&) = delete;
 
   void Expect(int64_t argument_bytes) override {
+    if (std::exchange(expected_, true)) return;
     // Clearing memory needs some time beside that of the arguments.
     constexpr int64_t kManyBytes = 1 << 20;
     if (argument_bytes >= kManyBytes) {
@@ -191,6 +192,7 @@ class CpuExecutable final : public Executable {
   std::unique_ptr<Program> program_;
   mutable std::optional<BufferWarmUp> warm_up_;  // until the first run
   mutable std::once_flag first_run_;
+  bool expected_ = false;
   std::thread preparing_;
 };
 
