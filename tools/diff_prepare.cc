@@ -10,8 +10,8 @@ namespace {
 
 using llvm::StringRef;
 
-constexpr int64_t kMostInlined = int64_t{1}
-                                 << 22;  // instructions: each level of calls may double their number
+/// Instructions: each level of calls may double their number.
+constexpr int64_t kMostInlined = 1 << 22;
 
 bool IsInlined(OpKind kind, DiffInline what) {
   return (kind == OpKind::Fusion && what != DiffInline::Call) ||

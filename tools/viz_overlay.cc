@@ -254,8 +254,9 @@ class OverlayReader {
       overlay_.marks.push_back({inst, ToString(*kind), std::string(1, MarkOf(*kind)), ChangeLines(*entry)});
     }
     if (absent > 0)
-      overlay_.notes.push_back(llvm::formatv("{0} {1} instructions are not in this module", absent,
-                                             side == "left" ? "added" : "removed")
+      overlay_.notes.push_back(llvm::formatv("{0} {1} {2} not in this module", absent,
+                                             side == "left" ? "added" : "removed",
+                                             absent == 1 ? "instruction is" : "instructions are")
                                    .str());
     Unknown(options_.diff, unknown, static_cast<int64_t>(entries->size()));
     return {};

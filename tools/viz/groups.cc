@@ -301,8 +301,8 @@ class Collapser {
     return kind;
   }
 
-  /// A group that would not fit even alone is divided: computations by
-  /// name or by what repeats first, then everything in order.
+  /// A group that would not fit even alone is divided: computations by name or by what repeats first, then
+  /// everything in order.
   void Divide(int32_t group) {
     if (Cost(group) <= most_ || d_.groups[At(group)].kind == GroupKind::Fusion) return;
     const size_t before = d_.groups.size();
