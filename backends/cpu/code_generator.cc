@@ -80,9 +80,11 @@ class CodeGenerator::Targets {
     const llvm::TargetMachine& target = *free_.front();
     module.setDataLayout(target.createDataLayout());
     const llvm::MCSubtargetInfo& has = *target.getMCSubtargetInfo();
-    codegen::SetVectorUnit(module, has.checkFeatures("+avx512f") ? codegen::VectorUnit::Avx512
-                                   : has.checkFeatures("+avx2")  ? codegen::VectorUnit::Avx2
-                                                                 : codegen::VectorUnit::Common);
+    using codegen::VectorUnit;
+    codegen::SetVectorUnit(module, has.checkFeatures("+avx512bf16,+avx512dq") ? VectorUnit::Avx512Bf16
+                                   : has.checkFeatures("+avx512f")            ? VectorUnit::Avx512
+                                   : has.checkFeatures("+avx2")               ? VectorUnit::Avx2
+                                                                              : VectorUnit::Common);
   }
 
   std::unique_ptr<llvm::TargetMachine> Take() {

@@ -184,30 +184,7 @@ class Sharer {
   /// Values that a statement, or one below it, reads.
   static llvm::DenseSet<ValueId> UsesOf(const Stmt& stmt) {
     llvm::DenseSet<ValueId> uses;
-    const auto address = [&](const Address& a) {
-      for (const auto& term : a.values) uses.insert(term.id);
-    };
-    const auto one = [&](const Stmt& s) {
-      if (const auto* x = std::get_if<IndexStmt>(&s)) address(x->address);
-      if (const auto* x = std::get_if<OpStmt>(&s)) uses.insert(x->operands.begin(), x->operands.end());
-      if (const auto* x = std::get_if<LoadStmt>(&s)) {
-        address(x->address);
-        uses.insert(x->mask);
-        uses.insert(x->otherwise);
-      }
-      if (const auto* x = std::get_if<StoreStmt>(&s)) {
-        address(x->address);
-        uses.insert(x->mask);
-        uses.insert(x->value);
-      }
-      if (const auto* x = std::get_if<LoopStmt>(&s))
-        uses.insert(x->body->yields.begin(), x->body->yields.end());
-      if (const auto* x = std::get_if<ReduceStmt>(&s)) {
-        uses.insert(x->inits.begin(), x->inits.end());
-        for (const Region* r : {x->body.get(), x->combiner.get()})
-          uses.insert(r->yields.begin(), r->yields.end());
-      }
-    };
+    const auto one = [&](const Stmt& s) { ForEachUse(s, [&](ValueId value) { uses.insert(value); }); };
     one(stmt);
     if (const auto* x = std::get_if<LoopStmt>(&stmt)) ForEachStmt(std::as_const(*x->body), one);
     if (const auto* x = std::get_if<ReduceStmt>(&stmt)) {

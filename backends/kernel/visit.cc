@@ -25,6 +25,36 @@ ValueId ResultOf(const Stmt& stmt) {
   return -1;
 }
 
+void ForEachUse(const Stmt& stmt, llvm::function_ref<void(ValueId)> f) {
+  const auto all = [&](const auto& values) {
+    for (const ValueId value : values) f(value);
+  };
+  const auto of_address = [&](const Address& address) {
+    for (const auto& term : address.values) f(term.id);
+  };
+  const auto optional = [&](ValueId value) {
+    if (value >= 0) f(value);
+  };
+  if (const auto* x = std::get_if<IndexStmt>(&stmt)) of_address(x->address);
+  if (const auto* x = std::get_if<OpStmt>(&stmt)) all(x->operands);
+  if (const auto* x = std::get_if<LoadStmt>(&stmt)) {
+    of_address(x->address);
+    optional(x->mask);
+    optional(x->otherwise);
+  }
+  if (const auto* x = std::get_if<StoreStmt>(&stmt)) {
+    of_address(x->address);
+    optional(x->mask);
+    f(x->value);
+  }
+  if (const auto* x = std::get_if<LoopStmt>(&stmt)) all(x->body->yields);
+  if (const auto* x = std::get_if<ReduceStmt>(&stmt)) {
+    all(x->inits);
+    all(x->body->yields);
+    all(x->combiner->yields);
+  }
+}
+
 void ForEachAddress(Region& region, llvm::function_ref<void(Address&)> f) {
   ForEachStmt(region, [&](Stmt& stmt) {
     if (auto* index = std::get_if<IndexStmt>(&stmt)) f(index->address);

@@ -10,6 +10,9 @@ void ForEachStmt(Region& region, llvm::function_ref<void(Stmt&)> f);
 void ForEachStmt(const Region& region, llvm::function_ref<void(const Stmt&)> f);
 /// The one value that a statement computes; -1 for those that compute none or several.
 ValueId ResultOf(const Stmt& stmt);
+/// Calls `f` for each value that the statement itself reads, yields of its regions included; what is in these
+/// does not count.
+void ForEachUse(const Stmt& stmt, llvm::function_ref<void(ValueId)> f);
 /// Calls `f` for each address of the region and of those below.
 void ForEachAddress(Region& region, llvm::function_ref<void(Address&)> f);
 

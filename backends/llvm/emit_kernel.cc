@@ -81,6 +81,7 @@ Status KernelEmitter::Run() {
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, kernel_.name, module_);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   values_.resize(kernel_.value_types.size());
+  FindOnlyStored();
   loop_values_.resize(static_cast<size_t>(kernel_.loop_count));
   b_.SetInsertPoint(Block("entry"));
   for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
@@ -99,6 +100,17 @@ Status KernelEmitter::Run() {
   if (streams_) b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
   b_.CreateRetVoid();
   return {};
+}
+
+void KernelEmitter::FindOnlyStored() {
+  only_stored_.assign(kernel_.value_types.size(), true);
+  kernel::ForEachStmt(kernel_.body, [&](const Stmt& stmt) {
+    const auto* store = std::get_if<StoreStmt>(&stmt);
+    const bool kept = store != nullptr && IsKeptAsComputed(store->buffer);
+    kernel::ForEachUse(stmt, [&](kernel::ValueId value) {
+      if (store == nullptr || kept || value != store->value) only_stored_[static_cast<size_t>(value)] = false;
+    });
+  });
 }
 
 Status KernelEmitter::EmitRegion(const Region& region) {
@@ -144,7 +156,7 @@ Status KernelEmitter::Emit(const OpStmt& stmt) {
   if (vector)
     for (Emitted& operand : operands)
       operand = {Splat(b_, operand.compute, vector_.width), Splat(b_, operand.stored, vector_.width)};
-  At(stmt.result) = EmitOp({b_, stmt, operands, types});
+  At(stmt.result) = EmitOp({b_, stmt, operands, types, only_stored_[static_cast<size_t>(stmt.result)]});
   return {};
 }
 

@@ -441,8 +441,11 @@ Emitted EmitOp(const OpContext& c) {
   if (c.op.kind == OpKind::ReducePrecision) return EmitReducePrecision(c);
   if (const Row* row = FindRow(c.op.kind, c.type())) {
     Value* value = row->emit(c);
-    if (c.op.kind == OpKind::Convert && c.op.type == ElementType::BF16) return ConvertedToBf16(c.b, value);
-    return FromCompute(c.b, c.op.type, value);
+    const bool converts_to_bf16 = c.op.kind == OpKind::Convert && c.op.type == ElementType::BF16;
+    if (c.only_stored && c.op.type == ElementType::BF16)
+      if (Value* stored = StoredAsBf16(c.b, value, converts_to_bf16))
+        return FromStored(c.b, c.op.type, stored);
+    return converts_to_bf16 ? ConvertedToBf16(c.b, value) : FromCompute(c.b, c.op.type, value);
   }
   llvm::SmallVector<Value*, 2> operands;
   for (const Emitted& operand : c.operands) operands.push_back(operand.compute);

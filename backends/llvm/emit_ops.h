@@ -11,6 +11,7 @@ struct OpContext {
   const kernel::OpStmt& op;
   llvm::ArrayRef<Emitted> operands;
   llvm::ArrayRef<ElementType> types;  // of the operands
+  bool only_stored = false;           // the result goes into memory, in its stored form, and nowhere else
   [[nodiscard]] llvm::Value* x(size_t i = 0) const { return operands[i].compute; }
   [[nodiscard]] ElementType type() const { return types[0]; }
 };

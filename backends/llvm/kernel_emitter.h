@@ -37,6 +37,7 @@ class KernelEmitter {
   Status Emit(const kernel::LoopStmt& stmt);
   Status Emit(const kernel::ReduceStmt& stmt);
 
+  void FindOnlyStored();
   /// A vector by a scalar, in floats.
   bool DividesByInvariant(const kernel::OpStmt& stmt);
 
@@ -126,6 +127,7 @@ class KernelEmitter {
   llvm::Function* function_ = nullptr;
   std::vector<Value*> bases_;        // by buffer
   std::vector<Emitted> values_;      // by value
+  std::vector<bool> only_stored_;    // by value: goes into the caller's memory and nowhere else
   std::vector<Value*> loop_values_;  // by loop; of a vector loop, that of lane 0
   VectorLoop vector_;
   bool in_order_ = false;        // wide reductions are emitted as if they were not

@@ -12,7 +12,7 @@ class Math {
       : b(builder), type_(type), unit_(VectorUnitOf(*b.GetInsertBlock()->getModule())) {
     const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
     avx512_ =
-        unit_ == VectorUnit::Avx512 && vector != nullptr && llvm::isPowerOf2_32(vector->getNumElements());
+        unit_ >= VectorUnit::Avx512 && vector != nullptr && llvm::isPowerOf2_32(vector->getNumElements());
   }
 
   [[nodiscard]] bool f64() const { return type_->getScalarType()->isDoubleTy(); }

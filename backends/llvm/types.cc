@@ -1,6 +1,8 @@
 #include "backends/llvm/types.h"
 
 #include "backends/llvm/narrow.h"
+#include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 
 namespace hlo::codegen {
@@ -24,6 +26,14 @@ Value* RoundToBf16(IRBuilderBase& b, Value* x, llvm::function_ref<Value*(Value* 
 /// Of what an operation gave: its NaNs have the quiet bit set, which lies in the upper half.
 Value* ToBf16(IRBuilderBase& b, Value* x) {
   return RoundToBf16(b, x, [](Value* bits) { return bits; });
+}
+
+/// Of f32 from anywhere: some NaNs have nothing but low bits.
+Value* AnyToBf16(IRBuilderBase& b, Value* x) {
+  return RoundToBf16(b, x, [&](Value* bits) {
+    Value* sign = b.CreateAnd(bits, llvm::ConstantInt::get(bits->getType(), 0x80000000));
+    return b.CreateOr(sign, llvm::ConstantInt::get(bits->getType(), 0x7fc00000));
+  });
 }
 
 Value* FromBf16(IRBuilderBase& b, Value* bits) {
@@ -196,10 +206,34 @@ Emitted FromStored(IRBuilderBase& b, ElementType type, Value* stored) {
 }
 
 Emitted ConvertedToBf16(IRBuilderBase& b, Value* f32) {
-  return FromStored(b, ElementType::BF16, RoundToBf16(b, f32, [&](Value* bits) {
-                      Value* sign = b.CreateAnd(bits, llvm::ConstantInt::get(bits->getType(), 0x80000000));
-                      return b.CreateOr(sign, llvm::ConstantInt::get(bits->getType(), 0x7fc00000));
-                    }));
+  return FromStored(b, ElementType::BF16, AnyToBf16(b, f32));
+}
+
+Value* StoredAsBf16(IRBuilderBase& b, Value* f32, bool converted) {
+  constexpr unsigned kLanes = 16, kNanOrSubnormal = 0xa1;
+  llvm::BasicBlock* from = b.GetInsertBlock();
+  auto* type = llvm::dyn_cast<llvm::FixedVectorType>(f32->getType());
+  if (type == nullptr || type->getNumElements() != kLanes ||
+      VectorUnitOf(*from->getModule()) < VectorUnit::Avx512Bf16)
+    return nullptr;
+  Type* stored = SameWidth(b.getInt16Ty(), type);
+  // The instruction takes subnormals as zeros, and NaNs keep other bits than ours.
+  Value* special =
+      b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_fpclass_ps_512, {}, {f32, b.getInt32(kNanOrSubnormal)});
+  auto* rare = llvm::BasicBlock::Create(b.getContext(), "rare", from->getParent());
+  auto* next = llvm::BasicBlock::Create(b.getContext(), "next", from->getParent());
+  Value* rounded =
+      b.CreateBitCast(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {f32}), stored);
+  Value* any = b.CreateICmpNE(b.CreateBitCast(special, b.getInt16Ty()), b.getInt16(0));
+  b.CreateCondBr(any, rare, next, llvm::MDBuilder(b.getContext()).createUnlikelyBranchWeights());
+  b.SetInsertPoint(rare);
+  Value* by_integers = converted ? AnyToBf16(b, f32) : ToBf16(b, f32);
+  b.CreateBr(next);
+  b.SetInsertPoint(next);
+  llvm::PHINode* phi = b.CreatePHI(stored, 2);
+  phi->addIncoming(rounded, from);
+  phi->addIncoming(by_integers, rare);
+  return phi;
 }
 
 Emitted FromCompute(IRBuilderBase& b, ElementType type, Value* compute) {

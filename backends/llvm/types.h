@@ -37,7 +37,7 @@ llvm::Value* Splat(llvm::IRBuilderBase& b, llvm::Value* value, unsigned width);
 
 /// Vector instructions that emitted code names itself; others LLVM takes as it sees fit. What code computes
 /// is the same, bit for bit.
-enum class VectorUnit : uint8_t { Common, Avx2, Avx512 };
+enum class VectorUnit : uint8_t { Common, Avx2, Avx512, Avx512Bf16 };  // each has what those before have
 /// For all code that is emitted into the module from now on; modules begin with Common.
 void SetVectorUnit(llvm::Module& module, VectorUnit unit);
 VectorUnit VectorUnitOf(const llvm::Module& module);
@@ -47,6 +47,10 @@ llvm::Value* Wrap(llvm::IRBuilderBase& b, ElementType type, llvm::Value* value);
 
 /// bf16 of f32 from anywhere: NaNs keep their sign only, as some have nothing but low bits.
 Emitted ConvertedToBf16(llvm::IRBuilderBase& b, llvm::Value* f32);
+/// The same by the processor's instruction, where it has one for such vectors; else null. For what goes into
+/// memory as bf16: what goes on as f32 is faster without. `converted`: from anywhere, else of what an
+/// operation gave.
+llvm::Value* StoredAsBf16(llvm::IRBuilderBase& b, llvm::Value* f32, bool converted);
 
 /// Both forms from one of them. FromCompute rounds to the type what an operation gave.
 Emitted FromStored(llvm::IRBuilderBase& b, ElementType type, llvm::Value* stored);

@@ -1,8 +1,10 @@
 #include "ir/support/parallel.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
@@ -52,10 +54,11 @@ class Job {
     return true;
   }
 
-  /// `thread`: 0 for the caller.
-  void Work(int thread) {
+  /// `thread`: 0 for the caller, who is called back after each piece while not all others have come.
+  void Work(int thread, llvm::function_ref<void()> others_missing) {
+    if (thread > 0) helpers_.fetch_add(1, std::memory_order_relaxed);
     in_parallel_region = true;
-    for (int i = 0; i < shares_; ++i) Finish(share_[(thread + i) % shares_]);
+    for (int i = 0; i < shares_; ++i) Finish(share_[(thread + i) % shares_], thread == 0, others_missing);
     in_parallel_region = false;
   }
 
@@ -66,16 +69,18 @@ class Job {
     int64_t end;
   };
 
-  void Finish(Share& share) {
+  void Finish(Share& share, bool caller, llvm::function_ref<void()> others_missing) {
     for (int64_t piece; (piece = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
       const int64_t b = begin_ + piece * grain_;
       body_(b, end_ - b < grain_ ? end_ : b + grain_);
+      if (caller && helpers_.load(std::memory_order_relaxed) < shares_ - 1) others_missing();
     }
   }
 
   int64_t begin_, end_, grain_;
   llvm::function_ref<void(int64_t, int64_t)> body_;
   int shares_;
+  std::atomic<int> helpers_{0};
   Share share_[kMaxShares];
 };
 
@@ -85,6 +90,48 @@ class Job {
 struct alignas(64) Slot {
   std::atomic<Job*> job{nullptr};
   std::atomic<int> visitors{0};
+};
+
+/// Gets a thread that waits for the caller's CPU to another: some schedulers wake threads where somebody else
+/// runs, and leave them there for tens of milliseconds though other CPUs have nothing to do.
+void MoveAwayFromHere(pid_t thread) {
+  cpu_set_t allowed, others;
+  const int here = sched_getcpu();
+  if (here < 0 || here >= CPU_SETSIZE || sched_getaffinity(thread, sizeof allowed, &allowed) != 0) return;
+  others = allowed;
+  CPU_CLR(static_cast<size_t>(here), &others);
+  if (CPU_COUNT(&others) == 0) return;
+  sched_setaffinity(thread, sizeof others, &others);
+  sched_setaffinity(thread, sizeof allowed, &allowed);
+}
+
+/// What callers know of a thread of the pool.
+class alignas(64) Helper {
+ public:
+  void Start() { thread_.store(gettid(), std::memory_order_relaxed); }
+  /// By the thread itself, whenever it has looked for work.
+  void Saw(uint32_t offers) { seen_.store(offers, std::memory_order_relaxed); }
+
+  /// By a caller who misses it: gets the thread away from here if it has seen nothing for kLate.
+  void LookAfter(uint32_t offer) {
+    const uint32_t seen = seen_.load(std::memory_order_relaxed);
+    const pid_t thread = thread_.load(std::memory_order_relaxed);
+    if (static_cast<int32_t>(offer - seen) <= 0 || thread == 0) return;
+    const int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::microseconds(1);
+    if (missed_seen_.exchange(seen, std::memory_order_relaxed) != seen) {
+      missed_at_.store(now, std::memory_order_relaxed);
+    } else if (now - missed_at_.load(std::memory_order_relaxed) > kLate) {
+      missed_at_.store(now, std::memory_order_relaxed);
+      MoveAwayFromHere(thread);
+    }
+  }
+
+ private:
+  static constexpr int64_t kLate = 150;  // us; threads wake up within 100
+  std::atomic<pid_t> thread_{0};
+  std::atomic<uint32_t> seen_{0};
+  std::atomic<uint32_t> missed_seen_{~0U};  // what it had seen when it was first missed
+  std::atomic<int64_t> missed_at_{0};
 };
 
 class Pool {
@@ -98,13 +145,18 @@ class Pool {
 
   void Run(Job& job) {
     if (started_.load(std::memory_order_relaxed) < target() - 1) StartThreads();
-    Slot* slot = Offer(job);
-    job.Work(0);
+    uint32_t offer = 0;
+    Slot* slot = Offer(job, offer);
+    job.Work(0, [&] {
+      const int wanted = std::min({started_.load(std::memory_order_relaxed), target() - 1, kWatched});
+      for (int i = 0; slot != nullptr && i < wanted; ++i) helpers_[i].LookAfter(offer);
+    });
     if (slot != nullptr) Withdraw(*slot);
   }
 
  private:
   static constexpr int kSlots = 8;  // callers beyond so many at once work alone
+  static constexpr int kWatched = 64;
 
   // Threads are never joined: the pool outlives main, and idle threads do not hinder exit.
   void StartThreads() {
@@ -113,13 +165,13 @@ class Pool {
       std::thread([this, number = started] { Loop(number); }).detach();
   }
 
-  Slot* Offer(Job& job) {
+  Slot* Offer(Job& job, uint32_t& offer) {
     for (Slot& slot : slots_) {
       Job* none = nullptr;
       if (slot.job.load(std::memory_order_relaxed) != nullptr ||
           !slot.job.compare_exchange_strong(none, &job))
         continue;
-      offers_.fetch_add(1);
+      offer = offers_.fetch_add(1) + 1;
       if (sleepers_.load() > 0) offers_.notify_all();
       return &slot;
     }
@@ -140,14 +192,16 @@ class Pool {
   void Visit(Slot& slot, int thread) {
     if (slot.job.load(std::memory_order_relaxed) == nullptr) return;
     slot.visitors.fetch_add(1);
-    if (Job* job = slot.job.load(); job != nullptr && !job->exhausted()) job->Work(thread);
+    if (Job* job = slot.job.load(); job != nullptr && !job->exhausted()) job->Work(thread, [] {});
     if (slot.visitors.fetch_sub(1) == 1) slot.visitors.notify_all();
   }
 
   void Loop(int number) {
+    if (number < kWatched) helpers_[number].Start();
     for (uint32_t seen = 0;;) {
       WaitForOffer(seen, number);
       seen = offers_.load();
+      if (number < kWatched) helpers_[number].Saw(seen);
       for (Slot& slot : slots_) Visit(slot, number + 1);
     }
   }
@@ -163,6 +217,7 @@ class Pool {
   }
 
   Slot slots_[kSlots];
+  Helper helpers_[kWatched];
   alignas(64) std::atomic<uint32_t> offers_{0};  // so far
   std::atomic<int> sleepers_{0};
   alignas(64) std::atomic<int> target_{0};  // 0: as many as there are

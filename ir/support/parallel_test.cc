@@ -1,5 +1,8 @@
 #include "ir/support/parallel.h"
 
+#include <dirent.h>
+#include <sched.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -102,6 +105,37 @@ TEST(ParallelFor, ThreadsSleepWakeAndRetire) {
       if (round % 5 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
+}
+
+/// Threads of this process, and how many of them may run on the CPUs that this one may run on.
+std::pair<int, int> ThreadsAndThoseAllowedAsThis() {
+  cpu_set_t here;
+  EXPECT_EQ(sched_getaffinity(0, sizeof here, &here), 0);
+  std::pair<int, int> counts = {0, 0};
+  DIR* threads = opendir("/proc/self/task");
+  if (threads == nullptr) return counts;
+  while (const dirent* entry = readdir(threads)) {
+    if (entry->d_name[0] == '.') continue;
+    cpu_set_t set;
+    const bool same =
+        sched_getaffinity(std::atoi(entry->d_name), sizeof set, &set) == 0 && CPU_EQUAL(&set, &here);
+    ++counts.first;
+    counts.second += same ? 1 : 0;
+  }
+  closedir(threads);
+  return counts;
+}
+
+TEST(ParallelFor, MissedThreadsMayRunWhereTheyMightBefore) {
+  const ThreadCountGuard guard;
+  SetThreadCount(AvailableThreads() + 5);  // some are late
+  for (int job = 0; job < 20; ++job)
+    ParallelFor(0, 200, 1, [](int64_t, int64_t) {
+      const auto start = std::chrono::steady_clock::now();
+      while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(20)) {}
+    });
+  const auto [threads, same] = ThreadsAndThoseAllowedAsThis();
+  EXPECT_EQ(same, threads);
 }
 
 }  // namespace
