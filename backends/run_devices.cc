@@ -81,6 +81,7 @@ Result<ExecutionResult> RunOnDevices(std::vector<std::vector<Literal>> arguments
     if (d < options.infeeds.size())
       device.infeed.assign(options.infeeds[d].begin(), options.infeeds[d].end());
     std::vector<Literal> mine;
+    mine.reserve(arguments[d].size());
     for (Literal& a : arguments[d]) mine.push_back(std::exchange(a, {}).Unpack());
     Result<Literal> value = program(device, std::move(mine));
     if (value) {

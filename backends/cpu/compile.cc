@@ -41,7 +41,7 @@ class ProgramRun {
   Result<Literal> Run(std::vector<Literal> arguments) {
     arguments_ = std::move(arguments);
     owners_.resize(program_.buffers.size());
-    arena_ = AllocateBuffer(static_cast<size_t>(program_.arena_bytes));
+    if (program_.arena_bytes > 0) arena_ = AllocateBuffer(static_cast<size_t>(program_.arena_bytes));
     for (size_t i = 0; i < program_.buffers.size(); ++i) Bind(i);
     frame_.ResolvePointers(program_.pointers);
     TakeSizes();
@@ -55,13 +55,15 @@ class ProgramRun {
   /// Puts a buffer between red zones; arguments are copied there.
   void BindChecked(size_t i) {
     const Buffer& buffer = program_.buffers[i];
+    static const Literal none;
+    const Literal* literal = &none;
     if (buffer.kind == BufferKind::Parameter) {
-      owners_[i] = Part(arguments_[static_cast<size_t>(buffer.parameter)], buffer.index);
-      if (!owners_[i].shape().IsArray()) return;
+      literal = owners_[i].literal = &Part(arguments_[static_cast<size_t>(buffer.parameter)], buffer.index);
+      if (!literal->shape().IsArray()) return;
     } else if (buffer.kind == BufferKind::Constant) {
-      owners_[i] = buffer.constant;
+      literal = owners_[i].literal = &buffer.constant;
     }
-    frame_.SetBase(i, check_->Place(i, owners_[i]));
+    frame_.SetBase(i, check_->Place(i, *literal));
   }
 
   void Bind(size_t i) {
@@ -71,20 +73,17 @@ class ProgramRun {
       case BufferKind::Parameter: {
         Literal& argument = Part(arguments_[static_cast<size_t>(buffer.parameter)], buffer.index);
         if (!argument.shape().IsArray()) return;
-        if (buffer.written) argument.MutableData();
-        owners_[i] = argument;
-        // The last holder of the bytes: what is written over must not seem shared.
-        if (buffer.written) argument = Literal();
-        frame_.SetBase(i, const_cast<uint8_t*>(owners_[i].data()));
+        owners_[i].literal = &argument;
+        frame_.SetBase(i, buffer.written ? argument.MutableData() : const_cast<uint8_t*>(argument.data()));
         return;
       }
       case BufferKind::Constant:
-        owners_[i] = buffer.constant;
+        owners_[i].literal = &buffer.constant;
         frame_.SetBase(i, const_cast<uint8_t*>(buffer.constant.data()));
         return;
       case BufferKind::Output:
-        owners_[i] = Literal::Make(Shape::ArrayWithDefaultLayout(ElementType::U8, {buffer.size}));
-        frame_.SetBase(i, owners_[i].MutableData());
+        owners_[i].memory = AllocateBuffer(static_cast<size_t>(buffer.size));
+        frame_.SetBase(i, static_cast<uint8_t*>(owners_[i].memory.get()));
         return;
       case BufferKind::Temporary:
         frame_.SetBase(i, static_cast<uint8_t*>(arena_.get()) + buffer.offset);
@@ -97,7 +96,7 @@ class ProgramRun {
     for (const cpu::Value& parameter : program_.parameters)
       for (const Leaf& leaf : parameter.leaves) {
         if (leaf.slice.sizes < 0 || leaf.slice.buffer < 0) continue;
-        const Literal& argument = owners_[static_cast<size_t>(leaf.slice.buffer)];
+        const Literal& argument = *owners_[static_cast<size_t>(leaf.slice.buffer)].literal;
         if (!argument.HasDynamicSizes()) continue;
         Dims& sizes = frame_.Sizes(leaf.slice);
         sizes.clear();
@@ -114,7 +113,8 @@ class ProgramRun {
     const Leaf& leaf = *at++;
     if (!shape.IsArray() || leaf.slice.buffer < 0) return Literal::Make(shape);
     const auto b = static_cast<size_t>(leaf.slice.buffer);
-    auto owner = std::make_shared<Literal>(owners_[b]);
+    std::shared_ptr<const void> owner = owners_[b].memory;
+    if (const Literal* literal = owners_[b].literal) owner = std::make_shared<Literal>(*literal);
     const bool writable = program_.buffers[b].kind == BufferKind::Output;
     uint8_t* data = frame_.At(leaf.slice);
     Literal part = writable ? Literal::Adopt(shape, data, std::move(owner))
@@ -131,7 +131,13 @@ class ProgramRun {
   const Program& program_;
   cpu::MemoryCheck* check_;
   Frame frame_;
-  std::vector<Literal> arguments_, owners_;  // owners_: by buffer
+  /// Who holds the bytes of a buffer.
+  struct Owner {
+    const Literal* literal = nullptr;  // an argument or a constant
+    std::shared_ptr<void> memory;      // of outputs
+  };
+  std::vector<Literal> arguments_;
+  llvm::SmallVector<Owner, 8> owners_;  // by buffer
   std::shared_ptr<void> arena_;
 };
 

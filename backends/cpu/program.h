@@ -62,8 +62,8 @@ class Frame {
   [[nodiscard]] InstructionListener* listener() const { return listener_; }
 
  private:
-  std::vector<uint8_t*> bases_;
-  std::vector<void*> pointers_;
+  llvm::SmallVector<uint8_t*, 16> bases_;
+  llvm::SmallVector<void*, 32> pointers_;
   std::vector<Dims> sizes_;
   Executor context_;
   const Executor::Observer* observer_;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -39,7 +40,7 @@ class Device {
   /// How often this device has come to this meeting point.
   int64_t NextOccurrence(const MeetingPoint& key) { return occurrences_[key]++; }
 
-  std::deque<Literal> infeed;
+  std::list<Literal> infeed;  // without memory as long as it is empty
   std::vector<Literal> outfeed;
 
  private:
@@ -125,13 +126,13 @@ class DeviceGroup {
   std::chrono::milliseconds timeout_;
   llvm::StringMap<std::string> missing_custom_calls_;
   std::shared_ptr<const CustomCallLibraries> libraries_;
-  std::vector<std::unique_ptr<Device>> devices_;
+  llvm::SmallVector<std::unique_ptr<Device>, 1> devices_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<Key, Meeting> meetings_;
   std::map<std::tuple<int64_t, int64_t, int64_t>, std::deque<Literal>> channels_;
-  std::vector<const Instruction*> waiting_;  // by device: where it is blocked
-  std::vector<bool> finished_;
+  llvm::SmallVector<const Instruction*, 1> waiting_;  // by device: where it is blocked
+  llvm::SmallVector<bool, 1> finished_;
   uint64_t progress_ = 0;  // grows with every arrival, send and completion
   bool alone_ = false;
   std::atomic<bool> failed_ = false;

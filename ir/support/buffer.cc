@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "ir/support/buffer_fill.h"
@@ -18,6 +19,7 @@
 namespace hlo {
 namespace {
 
+constexpr size_t kAlignment = 64;
 [[maybe_unused]] constexpr size_t kLarge = size_t{1} << 15;  // smaller blocks are the heap's business
 constexpr size_t kHugePage = size_t{1} << 21;
 constexpr size_t kShared = kHugePage / 2;      // up to this size blocks share areas of 2 MiB
@@ -44,10 +46,10 @@ bool IsLarge(size_t bytes) {
 #endif
 }
 
-/// Sizes of large blocks: eight per power of two, so that slightly different arrays share blocks, and whole
-/// huge pages, as to get one takes the time of a hundred small ones.
+/// Sizes of blocks: eight per power of two, so that slightly different arrays share blocks, and whole huge
+/// pages, as to get one takes the time of a hundred small ones.
 size_t RoundToClass(size_t bytes) {
-  size_t step = std::bit_floor(bytes) / 8;
+  size_t step = std::max(std::bit_floor(bytes) / 8, kAlignment);
   if (bytes > kShared) step = std::max(step, kHugePage);
   return (bytes + step - 1) / step * step;
 }
@@ -112,7 +114,6 @@ class BlockCache {
   }
 
  private:
-  static constexpr size_t kAlignment = 64;
   /// What is shared stays: this bounds it.
   static constexpr size_t kMostAreas = 16;
 
@@ -175,11 +176,72 @@ BlockCache& Cache() {
   return *cache;
 }
 
+/// A few blocks of each small size that this thread has given back: a call of a small program takes and gives
+/// some, and the heap needs ten times as long for aligned ones.
+class SmallBlocks {
+ public:
+  constexpr SmallBlocks() = default;
+  ~SmallBlocks() {
+    closed = true;
+    for (Class& list : classes_)
+      while (void* block = Pop(list)) ::operator delete(block, std::align_val_t(kAlignment));
+  }
+  SmallBlocks(const SmallBlocks&) = delete;
+  SmallBlocks& operator=(const SmallBlocks&) = delete;
+
+  /// Of a size that RoundToClass() gives.
+  static void* Take(size_t size) {
+    void* block = closed ? nullptr : Pop(OfThread().ClassOf(size));
+    return block != nullptr ? block : ::operator new(size, std::align_val_t(kAlignment));
+  }
+  static void Give(void* block, size_t size) {
+    if (!closed)
+      if (Class& list = OfThread().ClassOf(size); list.count < kMost) {
+        *static_cast<void**>(block) = std::exchange(list.first, block);
+        ++list.count;
+        return;
+      }
+    ::operator delete(block, std::align_val_t(kAlignment));
+  }
+
+ private:
+  static constexpr size_t kMost = 2;  // with all sizes no more than 300 KiB for a thread
+  struct Class {
+    void* first = nullptr;  // each begins with a pointer to the next
+    size_t count = 0;
+  };
+
+  static SmallBlocks& OfThread() {
+    thread_local constinit SmallBlocks blocks;
+    return blocks;
+  }
+  static void* Pop(Class& list) {
+    if (list.count == 0) return nullptr;
+    --list.count;
+    return std::exchange(list.first, *static_cast<void**>(list.first));
+  }
+  /// Multiples of 64 to 512, then eight for each power of two.
+  Class& ClassOf(size_t size) {
+    const auto power = static_cast<size_t>(std::bit_width(size | 512)) - 10;
+    const size_t step = kAlignment << power;
+    return classes_[power * 8 + size / step];
+  }
+
+  static thread_local constinit bool closed;  // the thread is at its end
+  Class classes_[8 * 6 + 16];
+};
+thread_local constinit bool SmallBlocks::closed = false;
+
 std::atomic<int> filling{-1};  // -1: none
 
 internal::Block NewBlock(size_t bytes) {
-  if (IsLarge(bytes)) return Cache().Take(RoundToClass(bytes));
-  return {::operator new(bytes == 0 ? 1 : bytes, std::align_val_t(64)), bytes};
+#ifdef HLO_PLAIN_BUFFERS
+  return {::operator new(bytes == 0 ? 1 : bytes, std::align_val_t(kAlignment)), bytes};
+#else
+  const size_t size = RoundToClass(std::max<size_t>(bytes, 1));
+  if (IsLarge(size)) return Cache().Take(size);
+  return {SmallBlocks::Take(size), size};
+#endif
 }
 
 }  // namespace
@@ -200,8 +262,11 @@ bool internal::IsKept(size_t bytes) {
 }
 
 void BufferDeleter::operator()(void* p) const {
-  if (IsLarge(bytes)) return Cache().Give(p, bytes);
-  ::operator delete(p, std::align_val_t(64));
+#ifdef HLO_PLAIN_BUFFERS
+  ::operator delete(p, std::align_val_t(kAlignment));
+#else
+  IsLarge(bytes) ? Cache().Give(p, bytes) : SmallBlocks::Give(p, bytes);
+#endif
 }
 
 std::shared_ptr<void> AllocateBuffer(size_t bytes) {

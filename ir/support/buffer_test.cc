@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "ir/support/buffer_warm_up.h"
@@ -76,6 +78,25 @@ TEST(BufferWarmUp, BlocksAreInMemoryBeforeTheyAreTaken) {
   }
 }
 #endif
+
+TEST(Buffer, SmallBlocksMayEndOnOtherThreads) {
+  std::vector<Buffer<uint8_t>> blocks;
+  for (int round = 0; round < 3; ++round) {
+    for (size_t size : {0, 1, 63, 64, 65, 511, 512, 513, 1000, 1024, 4097, 30000, 31743, 32767, 32768, 40000})
+      for (int copy = 0; copy < 5; ++copy) {
+        blocks.push_back(MakeBuffer<uint8_t>(size));
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(blocks.back().get()) % 64, 0);
+        std::memset(blocks.back().get(), static_cast<int>(blocks.size()), size);
+      }
+    std::thread([&] {
+      for (Buffer<uint8_t>& block : blocks) block.reset();
+      thread_local const auto late = MakeBuffer<uint8_t>(100);  // ends with the thread
+      blocks.clear();
+      blocks.push_back(MakeBuffer<uint8_t>(100));
+    }).join();
+    EXPECT_NE(blocks[0].get(), nullptr);
+  }
+}
 
 TEST(BufferWarmUp, EndsAtOnce) {
   for (int i = 0; i < 20; ++i) const BufferWarmUp warm_up({64 * kMiB, size_t{1} << 40});
