@@ -1,6 +1,8 @@
 // fft (ops-structured §6.1) over the trailing axes of arrays.
 #include "backends/structured/lane_fft.h"
 #include "backends/structured/plan.h"
+#include "backends/structured/real_passes.h"
+#include "backends/structured/row_passes.h"
 #include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
@@ -17,13 +19,21 @@ constexpr int64_t kInOrder = 4096;
 /// A single signal at least this long is cut into a matrix.
 constexpr int64_t kCut = 256;
 
+/// Rows longer than this leave the second cache.
+constexpr int64_t kLongestRow = 1 << 14;
+
+/// Where the signals of an axis lie: their elements side by side, or those of different signals.
+enum class Along : uint8_t { Rows, Columns };
+
 /// Transforms along one axis of complex arrays.
 template <class T>
 class AxisFft {
  public:
-  AxisFft(int64_t n, int64_t rows, const FftKernels<T>& kernels, bool in_order = false)
+  AxisFft(int64_t n, Along along, int64_t rows, const FftKernels<T>& kernels, bool in_order = false)
       : n_(n), kernels_(kernels) {
-    if (in_order)
+    if (along == Along::Rows && n <= kLongestRow && RowPassesFft<T>::Has(n, in_order))
+      passes_ = std::make_unique<RowPassesFft<T>>(n, kernels, in_order);
+    else if (in_order)
       lanes_ = std::make_unique<LaneFft<T>>(n, kernels, true);
     else if (n > kLongest || (n >= kCut && rows < kLanes / 2))
       row_ = std::make_unique<RowFft<T>>(n, kernels);
@@ -31,13 +41,29 @@ class AxisFft {
       lanes_ = std::make_unique<LaneFft<T>>(n, kernels);
   }
 
-  /// Consecutive signals; steps from row to row in pairs.
-  void Rows(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t count, bool inverse,
-            T scale) const {
+  using EachRow = llvm::function_ref<void(int64_t row)>;
+  static void Nothing(int64_t) {}
+  /// Consecutive signals; steps from row to row in pairs. What comes before and after is called for each row.
+  void Rows(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t count, bool inverse, T scale,
+            EachRow before = &Nothing, EachRow after = &Nothing) const {
+    if (passes_) {
+      ParallelFor(0, count, std::max<int64_t>(1, kPiece / n_), [&](int64_t begin, int64_t end) {
+        const auto scratch = MakeBuffer<T>(static_cast<size_t>(passes_->scratch()));
+        for (int64_t r = begin; r < end && !Interrupted(); ++r) {
+          before(r);
+          passes_->Run(in + 2 * r * in_step, out + 2 * r * out_step, inverse, scale, scratch.get());
+          after(r);
+        }
+      });
+      return;
+    }
     if (row_) {
       ParallelFor(0, count, count >= ThreadCount() ? 1 : count, [&](int64_t begin, int64_t end) {
-        for (int64_t r = begin; r < end && !Interrupted(); ++r)
+        for (int64_t r = begin; r < end && !Interrupted(); ++r) {
+          before(r);
           row_->Run(in + 2 * r * in_step, out + 2 * r * out_step, inverse, scale);
+          after(r);
+        }
       });
       return;
     }
@@ -47,9 +73,11 @@ class AxisFft {
       for (int64_t b = begin; b < end && !Interrupted(); ++b) {
         const auto lanes = static_cast<int>(std::min(kLanes, count - b * kLanes));
         const int64_t row = b * kLanes;
+        for (int64_t r = row; r < row + lanes; ++r) before(r);
         kernels_.load_rows(in + 2 * row * in_step, in_step, n_, lanes, inverse, scratch.x.get());
         const T* at = lanes_->Run(scratch.x.get(), scratch.y.get());
         kernels_.store_rows(at, out + 2 * row * out_step, out_step, n_, lanes, inverse, scale);
+        for (int64_t r = row; r < row + lanes; ++r) after(r);
       }
     });
   }
@@ -71,7 +99,9 @@ class AxisFft {
                   }
                 });
   }
-  [[nodiscard]] std::string Describe() const { return row_ ? row_->Describe() : lanes_->Describe(); }
+  [[nodiscard]] std::string Describe() const {
+    return passes_ ? passes_->Describe() : row_ ? row_->Describe() : lanes_->Describe();
+  }
 
  private:
   static constexpr int64_t kLanes = LaneFft<T>::kLanes;
@@ -100,6 +130,8 @@ class AxisFft {
 
   int64_t n_;
   const FftKernels<T>& kernels_;
+  // One of these.
+  std::unique_ptr<RowPassesFft<T>> passes_;
   std::unique_ptr<LaneFft<T>> lanes_;
   std::unique_ptr<RowFft<T>> row_;
 };
@@ -110,7 +142,11 @@ template <class T>
 class RealFft {
  public:
   RealFft(int64_t n, int64_t rows, const FftKernels<T>& kernels)
-      : n_(n), rows_(rows), half_(n % 2 == 0), axis_(half_ ? n / 2 : n, rows, kernels) {
+      : n_(n),
+        rows_(rows),
+        kernels_(kernels),
+        half_(n % 2 == 0),
+        axis_(half_ ? n / 2 : n, Along::Rows, rows, kernels) {
     if (!half_) return;
     const UnitRoots roots(n);
     for (int64_t k = 0; k <= n / 4; ++k) roots.Append(k, roots_);
@@ -120,8 +156,8 @@ class RealFft {
   void Forward(const T* in, T* out) const {
     const int64_t bins = n_ / 2 + 1;
     if (half_) {
-      axis_.Rows(in, n_ / 2, out, bins, rows_, false, 1);
-      return ForEachRow([&](int64_t r) { Untangle(out + 2 * r * bins); });
+      return axis_.Rows(in, n_ / 2, out, bins, rows_, false, 1, &axis_.Nothing,
+                        [&](int64_t r) { Untangle(out + 2 * r * bins); });
     }
     const auto line = MakeBuffer<T>(static_cast<size_t>(2 * rows_ * n_));
     ForEachRow([&](int64_t r) {
@@ -142,8 +178,8 @@ class RealFft {
     const int64_t bins = n_ / 2 + 1, length = half_ ? n_ / 2 : n_;
     const auto line = MakeBuffer<T>(static_cast<size_t>(2 * rows_ * length));
     if (half_) {
-      ForEachRow([&](int64_t r) { Tangle(in + 2 * r * bins, line.get() + 2 * r * length); });
-      return axis_.Rows(line.get(), length, out, length, rows_, true, scale);
+      return axis_.Rows(line.get(), length, out, length, rows_, true, scale,
+                        [&](int64_t r) { Tangle(in + 2 * r * bins, line.get() + 2 * r * length); });
     }
     ForEachRow([&](int64_t r) {
       const T* from = in + 2 * r * bins;
@@ -178,17 +214,7 @@ class RealFft {
     z[0] = re + im;
     z[2 * h] = re - im;
     z[1] = z[2 * h + 1] = 0;
-    for (int64_t k = 1; 2 * k <= h; ++k) {
-      T *a = z + 2 * k, *b = z + 2 * (h - k);
-      const T c = roots_[static_cast<size_t>(2 * k)], s = roots_[static_cast<size_t>(2 * k + 1)];
-      const T even_re = (a[0] + b[0]) / 2, even_im = (a[1] - b[1]) / 2;
-      const T odd_re = (a[1] + b[1]) / 2, odd_im = (b[0] - a[0]) / 2;
-      const T turned_re = odd_re * c - odd_im * s, turned_im = odd_re * s + odd_im * c;
-      a[0] = even_re + turned_re;
-      a[1] = even_im + turned_im;
-      b[0] = even_re - turned_re;
-      b[1] = turned_im - even_im;
-    }
+    kernels_.untangle(z, h, roots_.data());
   }
 
   /// Twice the spectrum of the complex signal; imaginary parts of the first and last bin do not count.
@@ -196,43 +222,37 @@ class RealFft {
     const int64_t h = n_ / 2;
     z[0] = x[0] + x[2 * h];
     z[1] = x[0] - x[2 * h];
-    for (int64_t k = 1; 2 * k <= h; ++k) {
-      const T *a = x + 2 * k, *b = x + 2 * (h - k);
-      const T c = roots_[static_cast<size_t>(2 * k)], s = -roots_[static_cast<size_t>(2 * k + 1)];
-      const T even_re = a[0] + b[0], even_im = a[1] - b[1];
-      const T difference_re = a[0] - b[0], difference_im = a[1] + b[1];
-      const T odd_re = difference_re * c - difference_im * s, odd_im = difference_re * s + difference_im * c;
-      T *to = z + 2 * k, *mirror = z + 2 * (h - k);
-      mirror[0] = even_re + odd_im;
-      mirror[1] = odd_re - even_im;
-      to[0] = even_re - odd_im;
-      to[1] = even_im + odd_re;
-    }
+    kernels_.tangle(x, z, h, roots_.data());
   }
 
   int64_t n_, rows_;
+  const FftKernels<T>& kernels_;
   bool half_;
   AxisFft<T> axis_;
   std::vector<T> roots_;
 };
 
+bool IsReal(FftType type) { return type == FftType::RFFT || type == FftType::IRFFT; }
+
 /// A whole instruction.
 template <class T>
 class Transform {
  public:
+  /// With `in_order`, which CanBeInOrder allows, results have the bits of the evaluator; `real` transforms
+  /// the last axis then if it is one of real numbers.
   Transform(FftType type, llvm::ArrayRef<int64_t> lengths, int64_t batch, const FftKernels<T>& kernels,
-            bool in_order)
-      : type_(type), lengths_(lengths), batch_(batch) {
+            bool in_order, std::optional<RealPassesFft> real)
+      : type_(type), lengths_(lengths), batch_(batch), real_in_order_(std::move(real)) {
     stored_ = lengths_;
-    if (type == FftType::RFFT || type == FftType::IRFFT) stored_.back() = lengths.back() / 2 + 1;
+    if (IsReal(type)) stored_.back() = lengths.back() / 2 + 1;
     int64_t rows = batch;
     for (const int64_t n : lengths.drop_back()) rows *= n;
     for (const int64_t n : lengths) points_ *= n;
     for (size_t d = 0; d + 1 < lengths.size(); ++d)
-      axes_.emplace_back(lengths[d], INT64_MAX, kernels, in_order);
-    if (stored_ == lengths_ && type != FftType::RFFT && type != FftType::IRFFT)
-      last_ = std::make_unique<AxisFft<T>>(lengths.back(), rows, kernels, in_order);
-    else
+      axes_.emplace_back(lengths[d], Along::Columns, INT64_MAX, kernels, in_order);
+    if (!IsReal(type))
+      last_ = std::make_unique<AxisFft<T>>(lengths.back(), Along::Rows, rows, kernels, in_order);
+    else if (!real_in_order_)
       real_ = std::make_unique<RealFft<T>>(lengths.back(), rows, kernels);
     rows_ = rows;
   }
@@ -242,13 +262,13 @@ class Transform {
     T* out = static_cast<T*>(arrays[1]);
     const T scale = static_cast<T>(1 / static_cast<double>(points_));
     if (type_ == FftType::IRFFT) {
-      if (axes_.empty()) return real_->Inverse(in, out, scale);
+      if (axes_.empty()) return RealInverse(in, out, scale);
       const auto middle = MakeBuffer<T>(static_cast<size_t>(2 * rows_ * stored_.back()));
       OuterAxes(in, middle.get(), true);
-      return real_->Inverse(middle.get(), out, scale);
+      return RealInverse(middle.get(), out, scale);
     }
     if (type_ == FftType::RFFT)
-      real_->Forward(in, out);
+      RealForward(in, out);
     else
       last_->Rows(in, lengths_.back(), out, lengths_.back(), rows_, type_ == FftType::IFFT,
                   type_ == FftType::IFFT ? scale : T(1));
@@ -258,17 +278,32 @@ class Transform {
   [[nodiscard]] std::string Describe() const {
     std::string text;
     for (const AxisFft<T>& axis : axes_) text += axis.Describe() + " by ";
-    return text + (last_ ? last_->Describe() : real_->Describe());
+    return text + (last_ ? last_->Describe() : real_ ? real_->Describe() : real_in_order_->Describe());
   }
 
  private:
-  /// All but the last one, from `in` to `out`.
+  void RealForward(const T* in, T* out) const {
+    if constexpr (std::is_same_v<T, double>)
+      if (real_in_order_) return real_in_order_->Forward(in, out);
+    real_->Forward(in, out);
+  }
+  void RealInverse(const T* in, T* out, T scale) const {
+    if constexpr (std::is_same_v<T, double>)
+      if (real_in_order_) return real_in_order_->Inverse(in, out, scale);
+    real_->Inverse(in, out, scale);
+  }
+
+  /// All but the last one, from `in` to `out`; like the evaluator outermost first if the last one is real.
   void OuterAxes(const T* in, T* out, bool inverse) const {
-    int64_t inner = stored_.back(), outer = rows_;
-    for (size_t d = axes_.size(); d-- > 0; in = out) {
-      outer /= lengths_[d];
+    const size_t count = axes_.size();
+    for (size_t k = 0; k < count; ++k, in = out) {
+      const size_t d = IsReal(type_) ? k : count - 1 - k;
+      int64_t inner = stored_.back(), outer = rows_;
+      for (size_t e = count; e-- > d;) {
+        outer /= lengths_[e];
+        if (e > d) inner *= lengths_[e];
+      }
       axes_[d].Columns(in, out, outer, inner, inverse, 1);
-      inner *= lengths_[d];
     }
   }
 
@@ -278,23 +313,39 @@ class Transform {
   std::vector<AxisFft<T>> axes_;
   std::unique_ptr<AxisFft<T>> last_;
   std::unique_ptr<RealFft<T>> real_;
+  std::optional<RealPassesFft> real_in_order_;
 };
 
 template <class T>
-Plan MakePlan(const Instruction& inst, int64_t batch, gemm::Isa isa, bool in_order = false) {
+Plan MakePlan(const Instruction& inst, int64_t batch, gemm::Isa isa, bool in_order = false,
+              std::optional<RealPassesFft> real = {}) {
   const auto& [type, lengths] = inst.attr<FftAttrs>();
-  const auto transform =
-      std::make_shared<const Transform<T>>(type, lengths, batch, KernelsFor(isa).fft<T>(), in_order);
+  const auto transform = std::make_shared<const Transform<T>>(type, lengths, batch, KernelsFor(isa).fft<T>(),
+                                                              in_order, std::move(real));
   return {"Fourier transforms in lanes: " + transform->Describe(),
           [transform](void* const* arrays) { transform->Run(arrays); }};
 }
 
-/// Whether complex transforms of these lengths can be those of the evaluator, with enough signals for lanes.
-bool FillsLanesInOrder(const FftAttrs& attrs, int64_t signals) {
-  if (attrs.fft_type != FftType::FFT && attrs.fft_type != FftType::IFFT) return false;
-  return llvm::all_of(attrs.fft_length, [&](int64_t n) {
-    return signals / n >= LaneFft<double>::kLanes / 2 && LaneFft<double>::HasPassesInOrder(n);
-  });
+/// Short transforms with the bits of the evaluator, where there are such for all axes, with enough signals to
+/// fill vectors.
+std::optional<Plan> PlanInOrder(const Instruction& inst, int64_t batch, gemm::Isa isa) {
+  const auto& [type, lengths] = inst.attr<FftAttrs>();
+  const llvm::ArrayRef<int64_t> all = lengths;
+  int64_t stored = IsReal(type) ? all.back() / 2 + 1 : all.back(), rows = batch;
+  for (const int64_t n : all.drop_back()) rows *= n;
+  const auto fills = [](int64_t n, int64_t signals) {
+    return signals >= LaneFft<double>::kLanes / 2 && LaneFft<double>::HasPassesInOrder(n);
+  };
+  for (const int64_t n : all.drop_back())
+    if (!fills(n, rows / n * stored)) return std::nullopt;
+  const int64_t n = all.back();
+  if (!IsReal(type)) {
+    if (!fills(n, rows) && !RowPassesFft<double>::Has(n, true)) return std::nullopt;
+    return MakePlan<double>(inst, batch, isa, true);
+  }
+  std::optional<RealPassesFft> real = RealPassesFft::Make(n, rows, KernelsFor(isa).fft<double>());
+  if (!real) return std::nullopt;
+  return MakePlan<double>(inst, batch, isa, true, std::move(real));
 }
 
 }  // namespace
@@ -307,11 +358,9 @@ Result<Plan> PlanFft(const Instruction& inst, gemm::Isa isa) {
   if (RealPartType(out.element_type()) == ElementType::F64) {
     int64_t points = 1;
     for (const int64_t n : inst.attr<FftAttrs>().fft_length) points *= n;
-    if (points <= kInOrder && FillsLanesInOrder(inst.attr<FftAttrs>(), batch * points))
-      return MakePlan<double>(inst, batch, isa, /*in_order=*/true);
-    if (points <= kInOrder)
-      return Unsupported(inst, "short transforms in double precision keep the classical order");
-    return MakePlan<double>(inst, batch, isa);
+    if (points > kInOrder) return MakePlan<double>(inst, batch, isa);
+    if (std::optional<Plan> plan = PlanInOrder(inst, batch, isa)) return *std::move(plan);
+    return Unsupported(inst, "short transforms in double precision keep the classical order");
   }
   return MakePlan<float>(inst, batch, isa);
 }

@@ -83,14 +83,72 @@ struct LaneSystemKernels {
   void (*product)(const LaneProduct& product, const T* a, const T* b, T* out);
 };
 
+/// A pass of Stockham's over one signal: y[q + s * (radix * p + j)] = w[p][j] * sum over k of
+/// x[q + s * (p + m * k)] r^(jk) for p < m, q < s.
+template <class T>
+struct RowPass {
+  int radix;
+  int64_t m, s;
+  /// The w[p][j] for j > 0. Of heads: real parts for all p, then imaginary ones, for one j after the other;
+  /// of others pairs, j by j for one p after the other.
+  const T* twiddles;
+  const T* roots;  // the powers of r
+};
+/// All passes, first to last. The first `heads`, at least one, have vectors over p: m >= kLanes; the others,
+/// at least one, over q: s >= kLanes.
+template <class T>
+struct RowPasses {
+  const RowPass<T>* passes;
+  int count, heads;
+  int64_t plane;  // room for the real parts of all elements
+};
+
+template <class T>
+using RowKernel = void(const RowPasses<T>& row, const T* in, T* out, bool swap, T scale, T* scratch);
+
+/// A pass over the spectra of real signals: `radix` of length m each become one of l longer ones; or back.
+template <class T>
+struct RealPass {
+  int radix;
+  int64_t m, l;
+  /// Factors w^(ic), w = exp(-2 pi i / (m * radix)), for 2 i < m and 0 < c < radix: pairs, c by c for one i
+  /// after the other; or real parts for all i, then imaginary ones, for one c after the other.
+  const T *scalars, *vectors;
+  const T* roots;  // exp(-2 pi i k / radix)
+};
+/// The first `across` passes, at least one, have vectors across spectra: l >= kLanes; the others, at least
+/// one, along them: (m + 1) / 2 >= kLanes. With signals side by side it does not matter.
+template <class T>
+struct RealPasses {
+  const RealPass<T>* passes;
+  int count, across;
+  int64_t n, plane;
+};
+
+/// Transforms by the operations of ir/numeric/fft_plan.h in their order; all null in single precision.
+template <class T>
+struct InOrderFftKernels {
+  /// As in FftKernels. Radices: 2, 4, 8 and odd ones to 11.
+  void (*pass)(int radix, const T* x, T* y, int64_t m, int64_t s, const T* twiddles, const T* roots);
+  RowKernel<T>* row;
+  /// A real signal of n numbers to n / 2 + 1 pairs, and the unscaled inverse multiplied by `scale`. Radices:
+  /// 2, 4 and odd ones to 7. `scratch` has room for four planes.
+  void (*real_forward)(const RealPasses<T>& signal, const T* in, T* out, T* scratch);
+  void (*real_inverse)(const RealPasses<T>& signal, const T* in, T* out, T scale, T* scratch);
+  /// Of `lanes` <= kLanes consecutive signals. `scratch` has room for 6 * n * kLanes numbers.
+  void (*real_signals_forward)(const RealPasses<T>& signal, const T* in, T* out, int lanes, T* scratch);
+  void (*real_signals_inverse)(const RealPasses<T>& signal, const T* in, T* out, T scale, int lanes,
+                               T* scratch);
+};
+
 /// Fourier transforms of kLanes = 64 / sizeof(T) signals side by side: element k of all of them is kLanes
 /// real parts, then kLanes imaginary parts. Elsewhere complex numbers are pairs, and steps count pairs. With
 /// `swap` real and imaginary parts change places on the way.
 template <class T>
 struct FftKernels {
   /// Stockham's pass: y[q + s * (radix * p + j)] = w[p][j] * sum over k of x[q + s * (p + m * k)] r^(jk) for
-  /// p < m, q < s; twiddles are the w[p][j] for j > 0, roots the powers of r. Radices: 2, 4, 8 and odd ones
-  /// to 13.
+  /// p < m, q < s; twiddles are the w[p][j] for j > 0, roots the powers of r. Radices: 2, 4, 8, 16 and odd
+  /// ones to 13.
   void (*pass)(int radix, const T* x, T* y, int64_t m, int64_t s, const T* twiddles, const T* roots);
   /// Lane l of element k is in[k * step + l], for k < n, l < lanes; the others are zero.
   void (*load_columns)(const T* in, int64_t step, int64_t n, int lanes, bool swap, T* x);
@@ -104,8 +162,14 @@ struct FftKernels {
   /// Element k times the pair scalars[k], times element k of `vectors`.
   void (*multiply_lanes)(T* x, int64_t n, const T* scalars, const T* vectors);
   void (*multiply_each)(T* x, int64_t n, const T* scalars, bool conjugate_result);
-  /// `pass` by the operations of ir/numeric/fft_plan.h. Radices: 2, 4, 8 and odd ones to 11.
-  void (*pass_in_order)(int radix, const T* x, T* y, int64_t m, int64_t s, const T* twiddles, const T* roots);
+  /// A whole signal of pairs; `in` and `out` may be the same. `scratch` has room for four planes.
+  RowKernel<T>* row;
+  /// Bins 0 < k < h of a real spectrum of length 2 h, in place, from those of the complex signal whose real
+  /// and imaginary parts are its even and odd elements; and twice these from those. Roots: exp(-pi i k / h),
+  /// k <= h / 2.
+  void (*untangle)(T* z, int64_t h, const T* roots);
+  void (*tangle)(const T* x, T* z, int64_t h, const T* roots);
+  InOrderFftKernels<T> in_order;
 };
 
 /// The comparison by which the element chosen so far stays.

@@ -24,7 +24,11 @@ constexpr bool kFused = false;
 
 #include "backends/structured/fft.inc"
 
+#include "backends/structured/row_passes.inc"
+
 #include "backends/structured/lane_systems.inc"
+
+#include "backends/structured/real_passes.inc"
 
 #include "backends/structured/select.inc"
 

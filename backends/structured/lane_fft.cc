@@ -149,7 +149,7 @@ void LaneFft<T>::MakeChirp() {
 template <class T>
 T* LaneFft<T>::Run(T* x, T* y) const {
   if (!inner_) {
-    const auto run = in_order_ ? kernels_.pass_in_order : kernels_.pass;
+    const auto run = in_order_ ? kernels_.in_order.pass : kernels_.pass;
     for (const Pass& pass : passes_) {
       run(pass.radix, x, y, pass.m, pass.s, pass.twiddles.data(), pass.roots.data());
       std::swap(x, y);

@@ -29,6 +29,8 @@ class Plan {
 
   /// The radices of the passes of Forward, first to last; empty where it goes through a convolution.
   [[nodiscard]] const std::vector<size_t>& radices() const { return radices_; }
+  /// Those of HermitianForward; RealForward takes them last to first.
+  [[nodiscard]] const std::vector<size_t>& real_radices() const { return real_radices_; }
   /// exp(-2 pi i k / n) for k < n, where there are passes: what results of passes are multiplied by.
   [[nodiscard]] const std::vector<Cx>& roots() const { return roots_; }
 

@@ -1,0 +1,105 @@
+#include "backends/structured/real_passes.h"
+
+#include "ir/numeric/fft_plan.h"
+#include "ir/support/buffer.h"
+#include "ir/support/interrupt.h"
+#include "ir/support/parallel.h"
+
+namespace hlo::structured {
+namespace {
+
+/// Points that are worth waking a thread for.
+constexpr int64_t kPiece = 1 << 13;
+constexpr size_t kLargestRealRadix = 7;
+/// So that parts of a number are not in the same set of a cache.
+constexpr int64_t kApart = 40;
+
+}  // namespace
+
+std::optional<RealPassesFft> RealPassesFft::Make(int64_t n, int64_t rows, const FftKernels<double>& kernels) {
+  const fft::Plan plan(static_cast<size_t>(n));
+  const std::vector<size_t>& radices = plan.real_radices();
+  if (radices.empty() || *std::max_element(radices.begin(), radices.end()) > kLargestRealRadix)
+    return std::nullopt;
+  RealPassesFft fft(n, rows, kernels.in_order);
+  int64_t m = 1;
+  for (size_t k = radices.size(); k-- > 0;) {
+    const auto radix = static_cast<int64_t>(radices[k]), l = n / (m * radix);
+    // Vectors run across spectra while these are many.
+    if (l >= kLanes)
+      ++fft.across_;
+    else if ((m + 1) / 2 < kLanes)
+      fft.side_by_side_ = true;
+    m *= radix;
+  }
+  fft.side_by_side_ |= fft.across_ == 0;
+  if (fft.side_by_side_ && rows < kLanes / 2) return std::nullopt;
+  m = 1;
+  for (size_t k = radices.size(); k-- > 0; m *= static_cast<int64_t>(radices[k])) {
+    const size_t radix = radices[k];
+    const int64_t longer = m * static_cast<int64_t>(radix), l = n / longer, count = (m + 1) / 2;
+    std::vector<double> scalars, roots;
+    std::vector<double> vectors(2 * static_cast<size_t>(count) * (radix - 1));
+    for (int64_t i = 0; i < count; ++i)
+      for (size_t c = 1; c < radix; ++c) {
+        const fft::Cx& root = plan.roots()[static_cast<size_t>(i * l) * c];
+        scalars.insert(scalars.end(), {root.re, root.im});
+        const size_t at = 2 * static_cast<size_t>(count) * (c - 1) + static_cast<size_t>(i);
+        vectors[at] = root.re;
+        vectors[at + static_cast<size_t>(count)] = root.im;
+      }
+    const std::vector<fft::Cx> exact = fft::ExactRoots(radix);
+    for (size_t j = 0; j < radix; ++j) {
+      // Like the evaluator's.
+      const fft::Cx& root = radix <= 5 ? exact[j] : plan.roots()[j * (static_cast<size_t>(n) / radix)];
+      roots.insert(roots.end(), {root.re, root.im});
+    }
+    fft.passes_.push_back({static_cast<int>(radix), m, l, scalars.data(), vectors.data(), roots.data()});
+    for (std::vector<double>* table : {&scalars, &vectors, &roots}) fft.tables_.push_back(std::move(*table));
+  }
+  return fft;
+}
+
+RealPasses<double> RealPassesFft::passes() const {
+  return {passes_.data(), static_cast<int>(passes_.size()), across_, n_, n_ + kApart};
+}
+
+template <class F>
+void RealPassesFft::ForEachGroup(F body) const {
+  const int64_t width = side_by_side_ ? kLanes : 1;
+  const int64_t room = side_by_side_ ? 6 * n_ * kLanes : 4 * passes().plane;
+  ParallelFor(0, (rows_ + width - 1) / width, std::max<int64_t>(1, kPiece / (n_ * width)),
+              [&](int64_t begin, int64_t end) {
+                const auto scratch = MakeBuffer<double>(static_cast<size_t>(room));
+                for (int64_t g = begin; g < end && !Interrupted(); ++g)
+                  body(g * width, static_cast<int>(std::min(width, rows_ - g * width)), scratch.get());
+              });
+}
+
+void RealPassesFft::Forward(const double* in, double* out) const {
+  const int64_t bins = n_ / 2 + 1;
+  ForEachGroup([&](int64_t first, int lanes, double* scratch) {
+    if (side_by_side_)
+      kernels_.real_signals_forward(passes(), in + first * n_, out + 2 * first * bins, lanes, scratch);
+    else
+      kernels_.real_forward(passes(), in + first * n_, out + 2 * first * bins, scratch);
+  });
+}
+
+void RealPassesFft::Inverse(const double* in, double* out, double scale) const {
+  const int64_t bins = n_ / 2 + 1;
+  ForEachGroup([&](int64_t first, int lanes, double* scratch) {
+    if (side_by_side_)
+      kernels_.real_signals_inverse(passes(), in + 2 * first * bins, out + first * n_, scale, lanes, scratch);
+    else
+      kernels_.real_inverse(passes(), in + 2 * first * bins, out + first * n_, scale, scratch);
+  });
+}
+
+std::string RealPassesFft::Describe() const {
+  std::string text = "real ";
+  for (const RealPass<double>& pass : passes_) text += (pass.m == 1 ? "" : "*") + std::to_string(pass.radix);
+  return text + (side_by_side_ ? "" : " in rows");
+}
+
+}  // namespace hlo::structured

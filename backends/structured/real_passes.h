@@ -1,0 +1,40 @@
+// Fourier transforms of short real signals in double precision, with the bits of fft::Plan.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "backends/structured/kernels.h"
+
+namespace hlo::structured {
+
+/// `rows` consecutive real signals of length n. Immutable.
+class RealPassesFft {
+ public:
+  /// Nothing where there are no passes for this length, or too few signals to fill vectors.
+  static std::optional<RealPassesFft> Make(int64_t n, int64_t rows, const FftKernels<double>& kernels);
+
+  /// n reals each to n / 2 + 1 pairs.
+  void Forward(const double* in, double* out) const;
+  /// n / 2 + 1 pairs each to n reals, multiplied by `scale`.
+  void Inverse(const double* in, double* out, double scale) const;
+  [[nodiscard]] std::string Describe() const;
+
+ private:
+  static constexpr int64_t kLanes = 64 / sizeof(double);
+
+  RealPassesFft(int64_t n, int64_t rows, const InOrderFftKernels<double>& kernels)
+      : n_(n), rows_(rows), kernels_(kernels) {}
+  [[nodiscard]] RealPasses<double> passes() const;
+  /// Calls body(first, lanes, scratch) for groups of signals.
+  template <class F>
+  void ForEachGroup(F body) const;
+
+  int64_t n_, rows_;
+  const InOrderFftKernels<double>& kernels_;
+  bool side_by_side_ = false;
+  int across_ = 0;
+  std::vector<RealPass<double>> passes_;
+  std::vector<std::vector<double>> tables_;  // what the passes point to
+};
+
+}  // namespace hlo::structured
