@@ -141,7 +141,16 @@ void MultiplyTiles(GroupKind kind, int64_t rows, const GroupArgs& args) {
   }
 }
 
-constexpr GroupKernels kKernels = {"tile registers", &MultiplyTiles, &Configure, &Release, 512, 256, 1e7};
+constexpr GroupKernels kKernels = {.name = "tile registers",
+                                   .multiply = &MultiplyTiles,
+                                   .prepare = &Configure,
+                                   .release = &Release,
+                                   .row_piece = 512,
+                                   .column_piece = 512,
+                                   .work_per_task = 1e7,
+                                   .long_row_piece = 2048,
+                                   .long_column_piece = 1024,
+                                   .rows_stay = true};
 
 }  // namespace
 

@@ -32,6 +32,11 @@ struct GroupKernels {
   /// Rows and columns of the result done at a time, and products worth waking a thread for.
   int64_t row_piece, column_piece;
   double work_per_task;
+  /// The same of results whose sums and left factor are used where they lie; zero: as above.
+  int64_t long_row_piece = 0, long_column_piece = 0;
+  /// All columns of a piece pass by the rows that `multiply` takes, which stay in the first cache; else all
+  /// rows by its columns.
+  bool rows_stay = false;
 };
 
 /// Tile registers (AMX), for all kinds; the instructions of AVX512-BF16, for pairs; those of AVX512-VNNI, for

@@ -12,8 +12,9 @@
 namespace hlo::gemm {
 namespace {
 
-constexpr int64_t kLeastColumns = 64;   // of pieces that are cut for threads
-constexpr double kLeastWork = 1 << 17;  // tiles of vectors are as good for less
+constexpr int64_t kLeastColumns = 64, kLeastRows = 128;  // of pieces that are cut for threads
+constexpr int64_t kFewColumns = 256;                     // rows are cut before columns become fewer
+constexpr double kLeastWork = 1 << 17;                   // tiles of vectors are as good for less
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -33,15 +34,12 @@ class GroupRun {
         rhs_(static_cast<const uint8_t*>(rhs)),
         out_(static_cast<uint8_t*>(out)),
         bytes_(Info(problem.lhs.type).host_bytes()) {
-    CutResult(groups.row_piece, groups.column_piece);
-    // Narrow pieces bring no more of the right factor into order than wide ones.
-    const double work = static_cast<double>(problem.rows()) * static_cast<double>(problem.columns()) *
-                        static_cast<double>(problem.depth() * problem.batches());
-    const auto wanted =
-        static_cast<int64_t>(std::min(work / groups.work_per_task, static_cast<double>(ThreadCount())));
-    for (int64_t columns = groups.column_piece / 2; columns >= kLeastColumns && Pieces() < wanted;
-         columns /= 2)
-      CutResult(groups.row_piece, columns);
+    const bool in_place = groups.long_row_piece > 0 && problem.columns() >= kFewColumns &&
+                          IsStoredAs(problem.type, problem.compute) &&
+                          blocks.front().depth() * bytes_ % kGroupStepBytes == 0 &&
+                          IsLeftInPlace(blocks.front());
+    CutForThreads(in_place ? groups.long_row_piece : groups.row_piece,
+                  in_place ? groups.long_column_piece : groups.column_piece);
   }
 
   void Run() {
@@ -93,6 +91,31 @@ class GroupRun {
   }
   [[nodiscard]] int64_t Pieces() const { return problem_.batches() * row_pieces_ * column_pieces_; }
 
+  /// Narrow pieces bring no more of the right factor into order than wide ones, short ones do; but columns
+  /// that pass by rows should be some.
+  void CutForThreads(int64_t rows, int64_t columns) {
+    const double work = static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns()) *
+                        static_cast<double>(problem_.depth() * problem_.batches());
+    const auto wanted =
+        static_cast<int64_t>(std::min(work / groups_.work_per_task, static_cast<double>(ThreadCount())));
+    CutResult(rows, columns);
+    while (Pieces() < wanted) {
+      if (groups_.rows_stay && column_piece_ < 2 * kFewColumns && row_piece_ > kLeastRows)
+        rows = row_piece_ / 2;
+      else if (column_piece_ >= 2 * kLeastColumns)
+        columns = column_piece_ / 2;
+      else
+        break;
+      CutResult(rows, columns);
+    }
+  }
+
+  /// The left factor has groups of steps as `multiply` reads them.
+  [[nodiscard]] bool IsLeftInPlace(const Block& block) const {
+    const auto uniform = BlockSteps(problem_.lhs, block, problem_.channels_outer).Uniform();
+    return uniform && uniform->second == 1 && problem_.lhs.rows.IsUniform();
+  }
+
   /// `prepared`: rows this thread is ready for.
   void RunPiece(const Rectangle& piece, int64_t& prepared) const {
     const int64_t stride = RoundUp(piece.columns, kGroupColumns);
@@ -112,15 +135,21 @@ class GroupRun {
       const int64_t padded = RoundUp(block.depth() * bytes_, kGroupStepBytes) / bytes_;
       const Left left = MakeLeft(piece, block, padded);
       const uint8_t* right = MakeRight(piece, block, padded);
-      for (int64_t c = 0; c < piece.columns; c += kGroupColumns)
-        for (int64_t r = 0; r < piece.rows; r += kGroupRows) {
-          const int64_t rows = std::min(kGroupRows, piece.rows - r);
-          if (rows != prepared && groups_.prepare != nullptr) groups_.prepare(prepared = rows);
-          groups_.multiply(
-              kind_, rows,
-              {padded * bytes_ / kGroupStepBytes, left.first + r * left.stride, left.stride,
-               right + c * padded * bytes_, sums + r * sums_stride + c * 4, sums_stride, accumulate});
-        }
+      const auto multiply = [&](int64_t r, int64_t c) {
+        const int64_t rows = std::min(kGroupRows, piece.rows - r);
+        if (rows != prepared && groups_.prepare != nullptr) groups_.prepare(prepared = rows);
+        groups_.multiply(
+            kind_, rows,
+            {padded * bytes_ / kGroupStepBytes, left.first + r * left.stride, left.stride,
+             right + c * padded * bytes_, sums + r * sums_stride + c * 4, sums_stride, accumulate});
+      };
+      if (groups_.rows_stay && piece.columns >= kFewColumns) {
+        for (int64_t r = 0; r < piece.rows; r += kGroupRows)
+          for (int64_t c = 0; c < piece.columns; c += kGroupColumns) multiply(r, c);
+      } else {
+        for (int64_t c = 0; c < piece.columns; c += kGroupColumns)
+          for (int64_t r = 0; r < piece.rows; r += kGroupRows) multiply(r, c);
+      }
       accumulate = true;
     }
     if (!direct) StoreSums(problem_, kernels_, piece, reinterpret_cast<const T*>(sums), stride, out_);
