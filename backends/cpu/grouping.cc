@@ -135,6 +135,10 @@ class Grouper {
         if (user->kind() == OpKind::Dot && CostPerElement(inst) > 0 &&
             user->shape().ElementCount() * ContractedElements(*user) != inst.shape().ElementCount())
           return std::nullopt;
+        // Lanes would make its sums at all elements of the concatenation.
+        if (user->kind() == OpKind::Concatenate && user != group.root &&
+            (inst.kind() == OpKind::Dot || inst.kind() == OpKind::Reduce))
+          return std::nullopt;
         if (user->kind() == OpKind::Scatter && 2 * k + 1 < user->operand_count()) return std::nullopt;
         for (const IndexMap& map : found->second) {
           const IndexMap& mine = group.loops.OperandMap(*user, k, map);

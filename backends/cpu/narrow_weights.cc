@@ -15,7 +15,7 @@ bool Widens(const Instruction& dot, int64_t i) {
       convert.shape().element_type() != ElementType::F32 || dot.shape().element_type() != ElementType::F32)
     return false;
   const Shape& stored = convert.operand(0)->shape();
-  return stored.element_type() == ElementType::BF16 && !stored.HasDynamicDimension() &&
+  return gemm::IsWidenedWhenRead(stored.element_type()) && !stored.HasDynamicDimension() &&
          !other.shape().HasDynamicDimension() && stored.ElementCount() > other.shape().ElementCount();
 }
 

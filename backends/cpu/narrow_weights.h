@@ -4,8 +4,9 @@
 
 namespace hlo::cpu {
 
-/// dot(x, convert(w)) of few rows and BF16 weights that are widened to F32 becomes dot(x, w): such products
-/// take as long as it takes to read the weights, which they widen on the way. Exact.
+/// dot(x, convert(w)) of few rows and weights of BF16 or integers of at most 8 bits that are widened to F32
+/// becomes dot(x, w): such products take as long as it takes to read the weights, which they widen on the
+/// way. Exact.
 void ReadWeightsAsStored(Module& module);
 
 }  // namespace hlo::cpu

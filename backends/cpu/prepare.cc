@@ -3,6 +3,7 @@
 #include "backends/cpu/chains.h"
 #include "backends/cpu/grouping.h"
 #include "backends/cpu/narrow_weights.h"
+#include "backends/cpu/split_products.h"
 #include "backends/cpu/split_reductions.h"
 #include "ir/op.h"
 #include "passes/pass_manager.h"
@@ -158,6 +159,7 @@ Status Prepare(Module& module, const CpuOptions& options) {
   HLO_CHECK_OK(RunPipeline(module, "while-loop-trip-count-annotator", options, controls));
   if (options.optimization_level > 0) {
     ReadWeightsAsStored(module);
+    SplitConcatenatedProducts(module);
     WidenSums(module);
     SplitFullReductions(module);
     GroupIntoKernels(module);

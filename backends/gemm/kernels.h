@@ -37,7 +37,8 @@ struct Tiles {
   Run* run[kMaxRows];  // by number of rows, less 1
 };
 
-/// Products of few rows, bound by reading the large factor `w` once. W is T, or for float also BF16 codes.
+/// Products of few rows, bound by reading the large factor `w` once. W is T, or for float also BF16 codes and
+/// integers of a byte.
 template <class T, class W>
 struct ThinKernels {
   /// out[p] = sum over k < count of x[p * x_stride + k] * w[k] for p < rows <= 4, in a fixed order.
@@ -71,6 +72,8 @@ struct KernelSet {
   Tiles<uint64_t> u64;
   ThinKernels<float, float> thin_f32;
   ThinKernels<float, uint16_t> thin_bf16;
+  ThinKernels<float, int8_t> thin_s8;
+  ThinKernels<float, uint8_t> thin_u8;
   ThinKernels<double, double> thin_f64;
   ThinKernels<uint32_t, uint32_t> thin_u32;
   ThinKernels<uint64_t, uint64_t> thin_u64;

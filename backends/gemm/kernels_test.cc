@@ -114,39 +114,44 @@ TEST(GemmKernels, TilesPropagateInfinityAndNan) {
   }
 }
 
-template <class T>
-void CheckThin() {
-  for (const Isa isa : Isas()) {
-    const ThinKernels<T, T>& thin = KernelsFor(isa).thin<T>();
-    for (const int64_t count : {1, 3, 16, 31, 64, 131, 200})
-      for (int rows = 1; rows <= 4; ++rows) {
-        const int64_t depth = count % 7 + 1;
-        const auto x = Numbers<T>(static_cast<size_t>(4 * count + 32), 3),
-                   w = Numbers<T>(static_cast<size_t>(depth * count), 4);
-        T dots[4] = {};
-        thin.dot(w.data(), count, x.data(), count, rows, dots);
-        std::vector<T> sums(static_cast<size_t>(4 * count), T(1)), expected = sums;
-        thin.add(w.data(), count, depth, count, x.data(), 5, rows, sums.data(), count);
-        for (int64_t p = 0; p < rows; ++p) {
-          T dot = T(0);
-          for (int64_t k = 0; k < count; ++k)
-            dot += w[static_cast<size_t>(k)] * x[static_cast<size_t>(p * count + k)];
-          EXPECT_EQ(dots[p], dot);
-          for (int64_t j = 0; j < count; ++j)
-            for (int64_t k = 0; k < depth; ++k)
-              expected[static_cast<size_t>(p * count + j)] +=
-                  x[static_cast<size_t>(p * 5 + k)] * w[static_cast<size_t>(k * count + j)];
-        }
-        EXPECT_EQ(sums, expected);
+/// W is how the large factor is stored: numbers as they are, or bytes of any value.
+template <class T, class W>
+void CheckThin(const ThinKernels<T, W>& thin) {
+  for (const int64_t count : {1, 3, 16, 31, 64, 131, 200})
+    for (int rows = 1; rows <= 4; ++rows) {
+      const int64_t depth = count % 7 + 1;
+      const auto x = Numbers<T>(static_cast<size_t>(4 * count + 32), 3);
+      auto w = Numbers<W>(static_cast<size_t>(depth * count), 4);
+      if constexpr (sizeof(W) == 1)
+        for (W& code : w) code = static_cast<W>(code * 15);
+      T dots[4] = {};
+      thin.dot(w.data(), count, x.data(), count, rows, dots);
+      std::vector<T> sums(static_cast<size_t>(4 * count), T(1)), expected = sums;
+      thin.add(w.data(), count, depth, count, x.data(), 5, rows, sums.data(), count);
+      for (int64_t p = 0; p < rows; ++p) {
+        T dot = T(0);
+        for (int64_t k = 0; k < count; ++k)
+          dot += static_cast<T>(w[static_cast<size_t>(k)]) * x[static_cast<size_t>(p * count + k)];
+        EXPECT_EQ(dots[p], dot);
+        for (int64_t j = 0; j < count; ++j)
+          for (int64_t k = 0; k < depth; ++k)
+            expected[static_cast<size_t>(p * count + j)] +=
+                x[static_cast<size_t>(p * 5 + k)] * static_cast<T>(w[static_cast<size_t>(k * count + j)]);
       }
-  }
+      EXPECT_EQ(sums, expected);
+    }
 }
 
 TEST(GemmKernels, ThinProducts) {
-  CheckThin<float>();
-  CheckThin<double>();
-  CheckThin<uint32_t>();
-  CheckThin<uint64_t>();
+  for (const Isa isa : Isas()) {
+    const KernelSet& kernels = KernelsFor(isa);
+    CheckThin(kernels.thin_f32);
+    CheckThin(kernels.thin_f64);
+    CheckThin(kernels.thin_u32);
+    CheckThin(kernels.thin_u64);
+    CheckThin(kernels.thin_s8);
+    CheckThin(kernels.thin_u8);
+  }
 }
 
 template <class T>

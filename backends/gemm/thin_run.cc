@@ -17,10 +17,12 @@ constexpr int64_t kRowsAtOnce = 4;          // of the kernels
 constexpr int64_t kLeastBytes = 32 << 10;   // of the right factor; tiles are as good for less
 constexpr int64_t kPieceBytes = 128 << 10;  // of the right factor, worth waking a thread for
 constexpr int64_t kLeastColumns = 64;       // where the right factor is read by rows
-constexpr int64_t kColumns = 1024, kFewColumns = 512, kSteps = 64;
+constexpr int64_t kColumns = 1024, kFewColumns = 512;
+constexpr int64_t kSteps = 64, kFewSteps = 8;  // of all columns of a piece at a time; of a batch of pieces
 
-bool IsBf16(const Problem& problem, const Operand& operand) {
-  return problem.compute == ComputeType::F32 && operand.type == ElementType::BF16 && !IsComplex(problem.type);
+/// The kernels widen its elements as they read them.
+bool IsWidened(const Problem& problem, const Operand& operand) {
+  return problem.compute == ComputeType::F32 && !IsComplex(problem.type) && IsWidenedWhenRead(operand.type);
 }
 
 /// T is the compute type, W how the right factor is stored.
@@ -42,6 +44,11 @@ class ThinRun {
     const int64_t columns = problem_.columns(), batches = problem_.batches();
     const bool by_dots = problem_.rhs.channel_stride == 1;
     const int64_t row_bytes = depth_ * static_cast<int64_t>(sizeof(W));
+    if (IsInterleaved()) {
+      MakeLeft();
+      return by_dots ? DotsOfBatches(std::max<int64_t>(kPieceBytes / (row_bytes * batches), 1))
+                     : AddBatches();
+    }
     const int64_t width = columns * batches > kColumns ? kColumns : kFewColumns;
     const int64_t piece = by_dots ? std::max<int64_t>(kPieceBytes / row_bytes, 1) : EvenWidth(width),
                   pieces = (columns + piece - 1) / piece;
@@ -63,6 +70,50 @@ class ThinRun {
   }
 
  private:
+  /// The right factors of a batch lie within each other's rows, as those of attention heads do.
+  [[nodiscard]] bool IsInterleaved() const {
+    const Operand& right = problem_.rhs;
+    if (problem_.batches() == 1 || !right.batch.IsUniform() || !right.rows.IsUniform()) return false;
+    const int64_t rows = right.channel_stride == 1 ? right.rows.stride() : right.channel_stride;
+    return right.batch.stride() > 0 && right.batch.stride() < rows &&
+           (right.channel_stride == 1 || problem_.columns() <= kFewColumns);
+  }
+
+  /// Reads the right factors in the order of memory, `piece` columns of all at a time.
+  void DotsOfBatches(int64_t piece) const {
+    const int64_t columns = problem_.columns(), batches = problem_.batches(),
+                  pieces = (columns + piece - 1) / piece;
+    ParallelFor(0, pieces, 1, [&](int64_t begin, int64_t end) {
+      const FlushSubnormals flush;
+      auto sums = MakeBuffer<T>(static_cast<size_t>(batches * rows_ * piece));
+      for (int64_t i = begin; i < end && !Interrupted(); ++i) {
+        const int64_t first = i * piece, count = std::min(piece, columns - first);
+        for (int64_t j = 0; j < count; ++j)
+          for (int64_t b = 0; b < batches; ++b) Dot(b, first + j, sums.get() + b * rows_ * count + j, count);
+        for (int64_t b = 0; b < batches; ++b)
+          StoreSums(problem_, kernels_, {b, 0, rows_, first, count}, sums.get() + b * rows_ * count, count,
+                    out_);
+      }
+    });
+  }
+
+  /// The same by rows: each thread has a share of the batch.
+  void AddBatches() const {
+    const int64_t columns = problem_.columns(), batches = problem_.batches(), size = rows_ * columns,
+                  threads = ThreadCount();
+    ParallelFor(0, batches, (batches + threads - 1) / threads, [&](int64_t begin, int64_t end) {
+      const FlushSubnormals flush;
+      auto sums = MakeBuffer<T>(static_cast<size_t>((end - begin) * size));
+      std::fill_n(sums.get(), (end - begin) * size, T(0));
+      for (int64_t k = 0; k < depth_ && !Interrupted(); k += kFewSteps)
+        for (int64_t b = begin; b < end; ++b)
+          AddSteps(b, 0, columns, k, std::min(kFewSteps, depth_ - k), sums.get() + (b - begin) * size);
+      for (int64_t b = begin; b < end; ++b)
+        StoreSums(problem_, kernels_, {b, 0, rows_, 0, columns}, sums.get() + (b - begin) * size, columns,
+                  out_);
+    });
+  }
+
   /// Columns of pieces that are as many for each thread; sums do not depend on them.
   [[nodiscard]] int64_t EvenWidth(int64_t most) const {
     const int64_t columns = problem_.columns(), threads = ThreadCount();
@@ -90,29 +141,36 @@ class ThinRun {
     }
   }
 
-  void Dots(int64_t batch, int64_t first, int64_t count, T* sums) const {
+  /// The sums of one column, `stride` apart.
+  void Dot(int64_t batch, int64_t column, T* sums, int64_t stride) const {
     const T* x = left_.get() + batch * rows_ * depth_;
-    const W* base = rhs_ + problem_.rhs.batch.At(batch);
-    for (int64_t j = 0; j < count; ++j) {
-      const W* w = base + problem_.rhs.rows.At(first + j);
-      for (int64_t p = 0; p < rows_; p += kRowsAtOnce) {
-        T results[kRowsAtOnce];
-        const int rows = static_cast<int>(std::min(kRowsAtOnce, rows_ - p));
-        thin_.dot(w, depth_, x + p * depth_, depth_, rows, results);
-        for (int i = 0; i < rows; ++i) sums[(p + i) * count + j] = results[i];
-      }
+    const W* w = rhs_ + problem_.rhs.batch.At(batch) + problem_.rhs.rows.At(column);
+    for (int64_t p = 0; p < rows_; p += kRowsAtOnce) {
+      T results[kRowsAtOnce];
+      const int rows = static_cast<int>(std::min(kRowsAtOnce, rows_ - p));
+      thin_.dot(w, depth_, x + p * depth_, depth_, rows, results);
+      for (int i = 0; i < rows; ++i) sums[(p + i) * stride] = results[i];
     }
   }
 
-  void Add(int64_t batch, int64_t first, int64_t count, T* sums) const {
-    const T* x = left_.get() + batch * rows_ * depth_;
-    const W* w = rhs_ + problem_.rhs.batch.At(batch) + problem_.rhs.rows.At(first);
+  void Dots(int64_t batch, int64_t first, int64_t count, T* sums) const {
+    for (int64_t j = 0; j < count; ++j) Dot(batch, first + j, sums + j, count);
+  }
+
+  /// Adds `steps` steps from `k` on to the sums of some columns.
+  void AddSteps(int64_t batch, int64_t first, int64_t count, int64_t k, int64_t steps, T* sums) const {
+    const T* x = left_.get() + batch * rows_ * depth_ + k;
     const int64_t stride = problem_.rhs.channel_stride;
+    const W* w = rhs_ + problem_.rhs.batch.At(batch) + problem_.rhs.rows.At(first) + k * stride;
+    for (int64_t p = 0; p < rows_; p += kRowsAtOnce)
+      thin_.add(w, stride, steps, count, x + p * depth_, depth_,
+                static_cast<int>(std::min(kRowsAtOnce, rows_ - p)), sums + p * count, count);
+  }
+
+  void Add(int64_t batch, int64_t first, int64_t count, T* sums) const {
     std::fill_n(sums, rows_ * count, T(0));
     for (int64_t k = 0; k < depth_; k += kSteps)
-      for (int64_t p = 0; p < rows_; p += kRowsAtOnce)
-        thin_.add(w + k * stride, stride, std::min(kSteps, depth_ - k), count, x + p * depth_ + k, depth_,
-                  static_cast<int>(std::min(kRowsAtOnce, rows_ - p)), sums + p * count, count);
+      AddSteps(batch, first, count, k, std::min(kSteps, depth_ - k), sums);
   }
 
   const Problem& problem_;
@@ -127,13 +185,17 @@ class ThinRun {
 
 }  // namespace
 
+bool IsWidenedWhenRead(ElementType type) {
+  return type == ElementType::BF16 || (IsIntegral(type) && Info(type).bits <= 8);
+}
+
 bool IsThin(const Problem& problem) {
   const Operand& right = problem.rhs;
   if (problem.rows() > kMostRows || problem.taps() != 1 || problem.depth() == 0 || IsComplex(problem.type) ||
       !right.bounds.empty() || !problem.lhs.bounds.empty())
     return false;
   if (problem.columns() * problem.depth() * Info(right.type).host_bytes() < kLeastBytes) return false;
-  if (!IsPlain(problem, right) && !IsBf16(problem, right)) return false;
+  if (!IsPlain(problem, right) && !IsWidened(problem, right)) return false;
   // Few columns do not pay for turning the left factor round.
   if (right.channel_stride == 1 && problem.columns() < kLeastColumns && problem.rows() >= kRowsAtOnce &&
       problem.lhs.channel_stride != 1)
@@ -144,8 +206,13 @@ bool IsThin(const Problem& problem) {
 }
 
 void RunThin(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs, void* out) {
-  if (IsBf16(problem, problem.rhs))
-    return ThinRun<float, uint16_t>(problem, kernels, kernels.thin_bf16, lhs, rhs, out).Run();
+  if (IsWidened(problem, problem.rhs)) {
+    const ElementType type = problem.rhs.type;
+    if (type == ElementType::BF16)
+      return ThinRun<float, uint16_t>(problem, kernels, kernels.thin_bf16, lhs, rhs, out).Run();
+    if (IsSigned(type)) return ThinRun<float, int8_t>(problem, kernels, kernels.thin_s8, lhs, rhs, out).Run();
+    return ThinRun<float, uint8_t>(problem, kernels, kernels.thin_u8, lhs, rhs, out).Run();
+  }
   VisitComputeType(problem.compute, [&](auto tag) {
     using T = decltype(tag);
     ThinRun<T, T>(problem, kernels, kernels.thin<T>(), lhs, rhs, out).Run();

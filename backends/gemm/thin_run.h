@@ -4,6 +4,9 @@
 
 namespace hlo::gemm {
 
+/// Right factors of this type need no copy in F32: BF16, and integers of a byte or less.
+bool IsWidenedWhenRead(ElementType type);
+
 /// True if `problem` has few rows and a right factor that can be read as it is.
 bool IsThin(const Problem& problem);
 
