@@ -27,6 +27,20 @@ struct TileArgs {
   int64_t pack_step = 0;
 };
 
+/// A batch of products of few rows and columns: c[p][i][j] = sum over k < depth of a[p][i][k] * b[p][k][j], k
+/// in order, where [p] steps by a_batch, b_batch, c_batch. Columns lie side by side.
+template <class T>
+struct BatchArgs {
+  int64_t count, depth;
+  int columns;  // 1 … Tiles::columns
+  const T* a;
+  int64_t a_batch, a_row, a_step;
+  const T* b;
+  int64_t b_batch, b_step;
+  T* c;
+  int64_t c_batch, c_row;
+};
+
 template <class T>
 struct Tiles {
   static constexpr int kMaxRows = 8;
@@ -35,6 +49,8 @@ struct Tiles {
   bool exact_columns;
   using Run = void(const TileArgs<T>&);
   Run* run[kMaxRows];  // by number of rows, less 1
+  using RunBatch = void(const BatchArgs<T>&);
+  RunBatch* batch[kMaxRows];  // the same; columns fill vectors unless exact_columns
 };
 
 /// Products of few rows, bound by reading the large factor `w` once. W is T, or for float also BF16 codes and

@@ -104,23 +104,39 @@ bool TileRun<T>::RunInPlace() const {
   T* out_first = reinterpret_cast<T*>(out_) + problem_.out_base + problem_.out_columns.At(0);
   const double work = static_cast<double>(piece.rows() * piece.columns()) *
                       static_cast<double>(block.depth()) * static_cast<double>(problem_.batches());
-  const auto tasks = static_cast<int64_t>(std::ceil(work / kWorkInPlace));
-  ParallelFor(0, problem_.batches(), (problem_.batches() + tasks - 1) / tasks,
-              [&](int64_t begin, int64_t end) {
-                const FlushSubnormals flush;
-                const T* left_rows[kDirectRows];
-                T* targets[kDirectRows];
-                for (int64_t b = begin; b < end && !Interrupted(); ++b) {
-                  const int64_t left_batch = lhs.batch.At(b), out_batch = problem_.out_batch.At(b);
-                  for (size_t i = 0; i < rows; ++i) {
-                    left_rows[i] = left_first + left_batch + left_offsets[i];
-                    targets[i] = out_first + out_batch + out_offsets[i];
-                  }
-                  Multiply(piece, {left_rows, left->second},
-                           {right_first + rhs.batch.At(b), product_.panel_, right->second, false},
-                           block.depth(), false, targets);
-                }
-              });
+  auto tasks = static_cast<int64_t>(std::ceil(work / kWorkInPlace));
+  if (tasks > 1) tasks = RoundUp(tasks, ThreadCount());
+  const int64_t grain = (problem_.batches() + tasks - 1) / tasks;
+  if (piece.rows() <= tiles_.rows && piece.columns() <= tiles_.columns && lhs.rows.IsUniform() &&
+      lhs.batch.IsUniform() && rhs.batch.IsUniform() && problem_.out_rows.IsUniform() &&
+      problem_.out_batch.IsUniform()) {
+    const int64_t left_row = lhs.rows.stride(), left_batch = lhs.batch.stride(),
+                  right_batch = rhs.batch.stride(), out_batch = problem_.out_batch.stride();
+    ParallelFor(0, problem_.batches(), grain, [&](int64_t begin, int64_t end) {
+      const FlushSubnormals flush;
+      tiles_.batch[piece.rows() - 1]({end - begin, block.depth(), static_cast<int>(piece.columns()),
+                                      left_first + lhs.rows.At(0) + begin * left_batch, left_batch, left_row,
+                                      left->second, right_first + begin * right_batch, right_batch,
+                                      right->second, out_first + problem_.out_rows.At(0) + begin * out_batch,
+                                      out_batch, problem_.out_rows.stride()});
+    });
+    return true;
+  }
+  ParallelFor(0, problem_.batches(), grain, [&](int64_t begin, int64_t end) {
+    const FlushSubnormals flush;
+    const T* left_rows[kDirectRows];
+    T* targets[kDirectRows];
+    for (int64_t b = begin; b < end && !Interrupted(); ++b) {
+      const int64_t left_batch = lhs.batch.At(b), out_batch = problem_.out_batch.At(b);
+      for (size_t i = 0; i < rows; ++i) {
+        left_rows[i] = left_first + left_batch + left_offsets[i];
+        targets[i] = out_first + out_batch + out_offsets[i];
+      }
+      Multiply(piece, {left_rows, left->second},
+               {right_first + rhs.batch.At(b), product_.panel_, right->second, false}, block.depth(), false,
+               targets);
+    }
+  });
   return true;
 }
 
