@@ -96,6 +96,49 @@ TEST(GemmKernels, TilesOfDouble) { CheckTiles<double>(); }
 TEST(GemmKernels, TilesOfUint32) { CheckTiles<uint32_t>(); }
 TEST(GemmKernels, TilesOfUint64) { CheckTiles<uint64_t>(); }
 
+/// Batches of products side by side, and with gaps between rows and factors, between poisoned neighbours.
+template <class T>
+void CheckBatch(const Tiles<T>& tiles, int rows, int columns, int64_t gap) {
+  constexpr int64_t kCount = 5, kDepth = 3;
+  const int64_t a_row = kDepth + gap, b_row = columns + gap, c_row = columns + gap,
+                a_batch = rows * a_row + gap, b_batch = kDepth * b_row + gap, c_batch = rows * c_row + gap;
+  const auto a = Numbers<T>(static_cast<size_t>(kCount * a_batch), 1),
+             b = Numbers<T>(static_cast<size_t>(kCount * b_batch), 2);
+  std::vector<T> c(static_cast<size_t>(kCount * c_batch + tiles.columns), Poison<T>()), expected = c;
+  for (int64_t p = 0; p < kCount; ++p)
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j) {
+        T sum = T(0);
+        for (int64_t k = 0; k < kDepth; ++k)
+          sum += a[static_cast<size_t>(p * a_batch + i * a_row + k)] *
+                 b[static_cast<size_t>(p * b_batch + k * b_row + j)];
+        expected[static_cast<size_t>(p * c_batch + i * c_row + j)] = sum;
+      }
+  tiles.batch[rows - 1]({kCount, kDepth, columns, a.data(), a_batch, a_row, 1, b.data(), b_batch, b_row,
+                         c.data(), c_batch, c_row});
+  for (size_t i = 0; i < c.size(); ++i)
+    ASSERT_TRUE(c[i] == expected[i] || (c[i] != c[i] && expected[i] != expected[i]))
+        << "element " << i << ": rows " << rows << " columns " << columns << " gap " << gap;
+}
+
+template <class T>
+void CheckBatches() {
+  for (const Isa isa : Isas()) {
+    const Tiles<T>& tiles = KernelsFor(isa).tiles<T>();
+    for (int rows = 1; rows <= tiles.rows; ++rows)
+      for (int columns = 1; columns <= tiles.columns; ++columns)
+        if (tiles.exact_columns || columns % tiles.lanes == 0)
+          for (const int64_t gap : {0, 2}) CheckBatch<T>(tiles, rows, columns, gap);
+  }
+}
+
+TEST(GemmKernels, Batches) {
+  CheckBatches<float>();
+  CheckBatches<double>();
+  CheckBatches<uint32_t>();
+  CheckBatches<uint64_t>();
+}
+
 TEST(GemmKernels, TilesPropagateInfinityAndNan) {
   const float inf = std::numeric_limits<float>::infinity();
   for (const Isa isa : Isas()) {
