@@ -107,21 +107,8 @@ bool TileRun<T>::RunInPlace() const {
   auto tasks = static_cast<int64_t>(std::ceil(work / kWorkInPlace));
   if (tasks > 1) tasks = RoundUp(tasks, ThreadCount());
   const int64_t grain = (problem_.batches() + tasks - 1) / tasks;
-  if (piece.rows() <= tiles_.rows && piece.columns() <= tiles_.columns && lhs.rows.IsUniform() &&
-      lhs.batch.IsUniform() && rhs.batch.IsUniform() && problem_.out_rows.IsUniform() &&
-      problem_.out_batch.IsUniform()) {
-    const int64_t left_row = lhs.rows.stride(), left_batch = lhs.batch.stride(),
-                  right_batch = rhs.batch.stride(), out_batch = problem_.out_batch.stride();
-    ParallelFor(0, problem_.batches(), grain, [&](int64_t begin, int64_t end) {
-      const FlushSubnormals flush;
-      tiles_.batch[piece.rows() - 1]({end - begin, block.depth(), static_cast<int>(piece.columns()),
-                                      left_first + lhs.rows.At(0) + begin * left_batch, left_batch, left_row,
-                                      left->second, right_first + begin * right_batch, right_batch,
-                                      right->second, out_first + problem_.out_rows.At(0) + begin * out_batch,
-                                      out_batch, problem_.out_rows.stride()});
-    });
+  if (RunBatch(piece, block.depth(), grain, left_first, left->second, right_first, right->second, out_first))
     return true;
-  }
   ParallelFor(0, problem_.batches(), grain, [&](int64_t begin, int64_t end) {
     const FlushSubnormals flush;
     const T* left_rows[kDirectRows];
@@ -136,6 +123,26 @@ bool TileRun<T>::RunInPlace() const {
                {right_first + rhs.batch.At(b), product_.panel_, right->second, false}, block.depth(), false,
                targets);
     }
+  });
+  return true;
+}
+
+template <class T>
+bool TileRun<T>::RunBatch(const Piece& piece, int64_t depth, int64_t grain, const T* left, int64_t left_step,
+                          const T* right, int64_t right_step, T* out) const {
+  const Index &left_rows = problem_.lhs.rows, &left_batch = problem_.lhs.batch,
+              &right_batch = problem_.rhs.batch, &out_rows = problem_.out_rows,
+              &out_batch = problem_.out_batch;
+  for (const Index* index : {&left_rows, &left_batch, &right_batch, &out_rows, &out_batch})
+    if (!index->IsUniform()) return false;
+  if (piece.rows() > tiles_.rows || piece.columns() > tiles_.columns) return false;
+  ParallelFor(0, problem_.batches(), grain, [&](int64_t begin, int64_t end) {
+    const FlushSubnormals flush;
+    tiles_.batch[piece.rows() - 1](
+        {end - begin, depth, static_cast<int>(piece.columns()), left + left_rows.At(0) + left_batch.At(begin),
+         left_batch.stride(), left_rows.stride(), left_step, right + right_batch.At(begin),
+         right_batch.stride(), right_step, out + out_rows.At(0) + out_batch.At(begin), out_batch.stride(),
+         out_rows.stride()});
   });
   return true;
 }

@@ -37,6 +37,9 @@ class TileRun {
 
   /// A batch of small products whose operands lie as the tiles read them; false: it is none.
   bool RunInPlace() const;
+  /// The same if each product is one tile: `grain` of them in one call. Pointers as the kernel reads them.
+  bool RunBatch(const Piece& piece, int64_t depth, int64_t grain, const T* left, int64_t left_step,
+                const T* right, int64_t right_step, T* out) const;
   [[nodiscard]] Piece PieceAt(int64_t number) const;
   void RunPiece(const Piece& piece, Tables& tables) const;
   /// The sums of a piece over the blocks [first, end), at `targets`.
