@@ -243,7 +243,8 @@ class Builder {
     }
     if (const std::optional<Chain> chain = ChainOf(inst)) {
       auto call = CallOf(inst, [&] {
-        return PlanRowKernel(*chain->middle, chain->rows, &program_.kernels, KernelSlices(*chain, operands));
+        return PlanRowKernel(*chain->middle, chain->rows, &program_.kernels, KernelSlices(*chain, operands),
+                             chain->last == nullptr && result.leaves[0].aligned);
       });
       // Prepare() has tried it.
       assert((call || misfit_) && "chains have kernels");

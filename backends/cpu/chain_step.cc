@@ -31,17 +31,21 @@ class ChainStep final : public Step {
         rows_(chain.rows),
         entry_(program.kernels.At(call.kernel)),
         first_(DotProblem(*chain.first), target),
-        last_(DotProblem(*chain.last), target),
         first_rows_(DotProblem(*chain.first).rows()),
-        last_rows_(DotProblem(*chain.last).rows()),
         scores_row_(rows_.input_row * Info(chain.first->shape().element_type()).host_bytes()),
         weights_row_(rows_.result_row * Info(chain.middle->shape().element_type()).host_bytes()),
         block_(RowsOfBlock(chain)),
         pointers_(program.AddPointers(
             {OutsideSlice(chain.first->operand(0), operands), OutsideSlice(chain.first->operand(1), operands),
-             OutsideSlice(chain.last->operand(1), operands), result.leaves[0].slice})),
+             chain.last != nullptr ? OutsideSlice(chain.last->operand(1), operands) : Slice(),
+             result.leaves[0].slice})),
         buffers_(program.AddPointers(call.buffers)),
         call_(std::move(call)) {
+    if (chain.last != nullptr) {
+      const gemm::Problem problem = DotProblem(*chain.last);
+      last_rows_ = problem.rows();
+      last_.emplace(problem, target);
+    }
     for (const kernel::OuterLoop& loop : call_.outer) slabs_ *= loop.extent;
     slab_rows_ = rows_.count / slabs_;
     // No block lies in two slabs, or in two batches of a product.
@@ -67,7 +71,7 @@ class ChainStep final : public Step {
     return "chain, " + std::to_string(block_) + " rows at a time: matrix product: " + first_.Describe() +
            "; " +
            (entry_.program != nullptr ? "interpreted kernel" : "kernel k" + std::to_string(entry_.compiled)) +
-           "; matrix product: " + last_.Describe();
+           (last_ ? "; matrix product: " + last_->Describe() : "");
   }
 
  private:
@@ -86,13 +90,14 @@ class ChainStep final : public Step {
   void RunBlock(Frame& frame, int64_t row, int64_t count) const {
     void* const* arrays = frame.Pointers(pointers_);
     uint8_t* scores = gemm::Scratch(gemm::ScratchUse::ChainFirst, count * scores_row_);
-    uint8_t* weights = gemm::Scratch(gemm::ScratchUse::ChainLast, count * weights_row_);
+    uint8_t* weights = last_ ? gemm::Scratch(gemm::ScratchUse::ChainLast, count * weights_row_)
+                             : static_cast<uint8_t*>(arrays[3]) + row * weights_row_;
     const auto rows_of = [&](int64_t in_batch) {
       return gemm::Rows{row / in_batch, row % in_batch, row % in_batch + count};
     };
     first_.RunRows(rows_of(first_rows_), arrays[0], arrays[1], Before(scores, row * scores_row_));
     RunKernel(frame, row, count, scores, weights);
-    last_.RunRows(rows_of(last_rows_), Before(weights, row * weights_row_), arrays[2], arrays[3]);
+    if (last_) last_->RunRows(rows_of(last_rows_), Before(weights, row * weights_row_), arrays[2], arrays[3]);
   }
 
   void RunKernel(Frame& frame, int64_t row, int64_t count, uint8_t* scores, uint8_t* weights) const {
@@ -114,9 +119,10 @@ class ChainStep final : public Step {
   const Instruction& inst_;
   FusedRows rows_;
   const KernelEntry& entry_;
-  gemm::Product first_, last_;
-  int64_t first_rows_, last_rows_;    // of a batch
-  int64_t scores_row_, weights_row_;  // bytes of a row between the products
+  gemm::Product first_;
+  std::optional<gemm::Product> last_;
+  int64_t first_rows_, last_rows_ = 0;  // of a batch
+  int64_t scores_row_, weights_row_;    // bytes of a row between the products
   int64_t slabs_ = 1, slab_rows_ = 1, unit_ = 1;
   int64_t block_;
   size_t pointers_;  // left and right factor, right factor, result, in Program::pointers

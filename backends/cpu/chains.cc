@@ -12,9 +12,11 @@
 namespace hlo::cpu {
 namespace {
 
-constexpr int64_t kBlockBytes = 1 << 20;                 // of rows, before and after the kernel
-constexpr int64_t kLeastRows = 64, kRowUnit = 16;        // of a block
-constexpr int64_t kLeastBytes = 512 << 10;               // of all rows
+constexpr int64_t kBlockBytes = 1 << 20;           // of rows, before and after the kernel
+constexpr int64_t kLeastRows = 64, kRowUnit = 16;  // of a block
+constexpr int64_t kLeastBytes = 512 << 10;         // of all rows
+/// The same without a second product: rows that caches hold are as good in memory.
+constexpr int64_t kLeastBytesOfKernel = 48 << 20;
 constexpr int64_t kLeastColumns = 16, kFewestRows = 32;  // of products
 
 /// Storage is row-major: these change nothing in memory.
@@ -47,28 +49,44 @@ bool ReadsRowsInOrder(const Instruction& dot) {
   });
 }
 
-/// The chain that ends in `last`, if there is one.
-std::optional<Chain> FindChain(const Instruction& last) {
-  if (!IsRowProduct(last) || !ReadsRowsInOrder(last) || last.operand(0)->users().size() != 1) return {};
-  const auto only_user = [](const Instruction& inst) { return inst.users().size() == 1 && !inst.IsRoot(); };
-  Chain chain;
-  chain.last = &last;
-  chain.middle = BehindBitcasts(last.operand(0));
-  if (chain.middle->kind() != OpKind::Fusion || !chain.middle->shape().IsArray() || !only_user(*chain.middle))
+bool HasOneUser(const Instruction& inst) { return inst.users().size() == 1 && !inst.IsRoot(); }
+
+/// The chain of a product and a kernel that takes its rows, if `middle` is such a kernel.
+std::optional<Chain> FindKernel(const Instruction& middle) {
+  if (middle.kind() != OpKind::Fusion || middle.attr<FusionAttrs>().kind == FusionKind::Custom ||
+      !middle.shape().IsArray() || middle.shape().HasDynamicDimension())
     return {};
-  for (int64_t i = 0; i < chain.middle->operand_count() && chain.first == nullptr; ++i) {
-    const Instruction* first = BehindBitcasts(chain.middle->operand(i));
-    if (!only_user(*first) || !only_user(*chain.middle->operand(i)) || !IsRowProduct(*first)) continue;
+  Chain chain;
+  chain.middle = &middle;
+  for (int64_t i = 0; i < middle.operand_count() && chain.first == nullptr; ++i) {
+    const Instruction* first = BehindBitcasts(middle.operand(i));
+    if (!HasOneUser(*first) || !HasOneUser(*middle.operand(i)) || !IsRowProduct(*first)) continue;
     chain.first = first;
     chain.rows.input = i;
   }
   if (chain.first == nullptr) return {};
-  const gemm::Problem one = DotProblem(*chain.first), two = DotProblem(last);
-  chain.rows.count = one.batches() * one.rows();
-  chain.rows.input_row = one.columns();
-  chain.rows.result_row = two.depth();
-  chain.rows.unit = std::gcd(one.rows(), two.rows());
-  if (two.batches() * two.rows() != chain.rows.count) return {};
+  const gemm::Problem product = DotProblem(*chain.first);
+  chain.rows.count = product.batches() * product.rows();
+  chain.rows.input_row = product.columns();
+  chain.rows.result_row = middle.shape().ElementCount() / chain.rows.count;
+  chain.rows.unit = product.rows();
+  if (chain.rows.result_row * chain.rows.count != middle.shape().ElementCount()) return {};
+  return chain;
+}
+
+/// The chain that ends in `last`, a dot or a fusion, if there is one.
+std::optional<Chain> FindChain(const Instruction& last) {
+  if (last.kind() == OpKind::Fusion) return FindKernel(last);
+  if (!IsRowProduct(last) || !ReadsRowsInOrder(last) || last.operand(0)->users().size() != 1) return {};
+  const Instruction& middle = *BehindBitcasts(last.operand(0));
+  if (!HasOneUser(middle)) return {};
+  std::optional<Chain> chain = FindKernel(middle);
+  if (!chain) return {};
+  const gemm::Problem product = DotProblem(last);
+  if (product.batches() * product.rows() != chain->rows.count || product.depth() != chain->rows.result_row)
+    return {};
+  chain->last = &last;
+  chain->rows.unit = std::gcd(chain->rows.unit, product.rows());
   return chain;
 }
 
@@ -79,20 +97,24 @@ int64_t RowBytes(const Chain& chain) {
 
 /// Reading the right factors once for each block costs less than to write and read the rows.
 bool IsWorthIt(const Chain& chain) {
-  if (chain.rows.count * RowBytes(chain) < kLeastBytes) return false;
+  const int64_t least = chain.last != nullptr ? kLeastBytes : kLeastBytesOfKernel;
+  if (chain.rows.count * RowBytes(chain) < least) return false;
   const auto bytes = [](const Instruction& dot) {
     const Shape& right = dot.operand(1)->shape();
     return right.ElementCount() / DotProblem(dot).batches() * Info(right.element_type()).host_bytes();
   };
-  return bytes(*chain.first) + bytes(*chain.last) <= 2 * RowsOfBlock(chain) * RowBytes(chain);
+  const int64_t rights = bytes(*chain.first) + (chain.last != nullptr ? bytes(*chain.last) : 0);
+  return rights <= 2 * RowsOfBlock(chain) * RowBytes(chain);
 }
 
 void Form(const Chain& chain) {
-  auto* last = const_cast<Instruction*>(chain.last);
   std::vector<Instruction*> members;  // users first
-  for (Instruction* at = last->operand(0); at != chain.middle; at = at->operand(0)) members.push_back(at);
   auto* middle = const_cast<Instruction*>(chain.middle);
-  members.push_back(middle);
+  auto* last = chain.last != nullptr ? const_cast<Instruction*>(chain.last) : middle;
+  if (last != middle) {
+    for (Instruction* at = last->operand(0); at != middle; at = at->operand(0)) members.push_back(at);
+    members.push_back(middle);
+  }
   for (Instruction* at = middle->operand(chain.rows.input); at != chain.first; at = at->operand(0))
     members.push_back(at);
   members.push_back(const_cast<Instruction*>(chain.first));
@@ -118,17 +140,21 @@ std::optional<Chain> ChainOf(const Instruction& fusion) {
 void FormChains(Module& module) {
   for (Computation* computation : module.PostOrder()) {
     if (!RunsOnWholeValues(*computation)) continue;
-    std::vector<const Instruction*> dots;
-    for (const Instruction* inst : computation->instructions())
+    // Those with two products first.
+    std::vector<const Instruction*> dots, fusions;
+    for (const Instruction* inst : computation->instructions()) {
       if (inst->kind() == OpKind::Dot) dots.push_back(inst);
+      if (inst->kind() == OpKind::Fusion) fusions.push_back(inst);
+    }
     llvm::DenseSet<const Instruction*> taken;
-    for (const Instruction* dot : dots) {
-      if (taken.contains(dot)) continue;
-      const std::optional<Chain> chain = FindChain(*dot);
+    for (const Instruction* last : llvm::concat<const Instruction* const>(dots, fusions)) {
+      if (taken.contains(last)) continue;
+      const std::optional<Chain> chain = FindChain(*last);
       if (!chain || taken.contains(chain->first) || !IsWorthIt(*chain) ||
           !PlanRowKernel(*chain->middle, chain->rows, nullptr, {}))
         continue;
       taken.insert(chain->first);
+      taken.insert(chain->middle);
       Form(*chain);
     }
   }

@@ -145,7 +145,7 @@ Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, l
 }
 
 Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& rows, KernelTable* kernels,
-                                 llvm::ArrayRef<Slice> operands) {
+                                 llvm::ArrayRef<Slice> operands, bool aligned) {
   const auto refuse = [&](llvm::StringRef why) {
     return Error("kernel-unsupported", fusion.loc(), "{0}", why);
   };
@@ -182,6 +182,7 @@ Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& row
     return refuse("it has no rows of its own");
   if (const int64_t unit = std::gcd(in_slab, rows.unit); unit != in_slab && unit * per_row % call.grain != 0)
     return refuse("its vectors belong to several blocks of rows");
+  if (aligned && call.outer.empty()) kernel::StreamStores(kernel, output);
   const std::vector<kernel::Buffer> buffers = kernel.buffers;
   if (kernels == nullptr) {
     HLO_CHECK_OK(codegen::CheckKernel(kernel));

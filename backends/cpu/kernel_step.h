@@ -37,8 +37,9 @@ Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, l
 /// The same for a fusion that makes each row of its result of the same row of one operand, and of nothing
 /// else of that: a range of its iterations is a range of rows, and no other elements of the two arrays are
 /// touched. `operands` are without those of that operand and of the result, whose slices stay empty. Without
-/// `kernels` it is only tried. Errors: kernel-unsupported.
+/// `kernels` it is only tried. `aligned`: rows of the result lie one after the other in an array that begins
+/// at a multiple of kAlignment. Errors: kernel-unsupported.
 Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& rows, KernelTable* kernels,
-                                 llvm::ArrayRef<Slice> operands);
+                                 llvm::ArrayRef<Slice> operands, bool aligned = false);
 
 }  // namespace hlo::cpu
