@@ -21,6 +21,8 @@ constexpr int64_t kCut = 256;
 
 /// Rows longer than this leave the second cache.
 constexpr int64_t kLongestRow = 1 << 14;
+/// A single one this long is worth two threads.
+constexpr int64_t kLongestAlone = 1 << 13;
 
 /// Where the signals of an axis lie: their elements side by side, or those of different signals.
 enum class Along : uint8_t { Rows, Columns };
@@ -31,7 +33,8 @@ class AxisFft {
  public:
   AxisFft(int64_t n, Along along, int64_t rows, const FftKernels<T>& kernels, bool in_order = false)
       : n_(n), kernels_(kernels) {
-    if (along == Along::Rows && n <= kLongestRow && RowPassesFft<T>::Has(n, in_order))
+    if (along == Along::Rows && n <= (rows == 1 ? kLongestAlone : kLongestRow) &&
+        RowPassesFft<T>::Has(n, in_order))
       passes_ = std::make_unique<RowPassesFft<T>>(n, kernels, in_order);
     else if (in_order)
       lanes_ = std::make_unique<LaneFft<T>>(n, kernels, true);
@@ -86,6 +89,7 @@ class AxisFft {
   void Columns(const T* in, T* out, int64_t outer, int64_t inner, bool inverse, T scale) const {
     if (row_) return LongColumns(in, out, outer, inner, inverse, scale);
     const int64_t blocks = (inner + kLanes - 1) / kLanes;
+    const auto passes = lanes_->column_passes();
     ParallelFor(0, outer * blocks, std::max<int64_t>(1, kPiece / (n_ * kLanes)),
                 [&](int64_t begin, int64_t end) {
                   const Scratch scratch(*lanes_);
@@ -93,6 +97,11 @@ class AxisFft {
                     const int64_t column = task % blocks * kLanes;
                     const auto lanes = static_cast<int>(std::min(kLanes, inner - column));
                     const int64_t offset = 2 * (task / blocks * n_ * inner + column);
+                    if (passes && lanes == kLanes) {
+                      kernels_.columns(*passes, in + offset, out + offset, inner, inverse, scale,
+                                       scratch.x.get(), scratch.y.get());
+                      continue;
+                    }
                     kernels_.load_columns(in + offset, inner, n_, lanes, inverse, scratch.x.get());
                     const T* at = lanes_->Run(scratch.x.get(), scratch.y.get());
                     kernels_.store_columns(at, out + offset, inner, n_, lanes, inverse, scale);

@@ -83,7 +83,7 @@ struct LaneSystemKernels {
   void (*product)(const LaneProduct& product, const T* a, const T* b, T* out);
 };
 
-/// A pass of Stockham's over one signal: y[q + s * (radix * p + j)] = w[p][j] * sum over k of
+/// A pass of Stockham's: y[q + s * (radix * p + j)] = w[p][j] * sum over k of
 /// x[q + s * (p + m * k)] r^(jk) for p < m, q < s.
 template <class T>
 struct RowPass {
@@ -94,7 +94,14 @@ struct RowPass {
   const T* twiddles;
   const T* roots;  // the powers of r
 };
-/// All passes, first to last. The first `heads`, at least one, have vectors over p: m >= kLanes; the others,
+/// All passes over signals of length n side by side, first to last.
+template <class T>
+struct LanePasses {
+  const RowPass<T>* passes;
+  int count;
+  int64_t n;
+};
+/// All passes over one signal. The first `heads`, at least one, have vectors over p: m >= kLanes; the others,
 /// at least one, over q: s >= kLanes.
 template <class T>
 struct RowPasses {
@@ -129,7 +136,7 @@ struct RealPasses {
 template <class T>
 struct InOrderFftKernels {
   /// As in FftKernels. Radices: 2, 4, 8 and odd ones to 11.
-  void (*pass)(int radix, const T* x, T* y, int64_t m, int64_t s, const T* twiddles, const T* roots);
+  void (*pass)(const RowPass<T>& pass, const T* x, T* y);
   RowKernel<T>* row;
   /// A real signal of n numbers to n / 2 + 1 pairs, and the unscaled inverse multiplied by `scale`. Radices:
   /// 2, 4 and odd ones to 7. `scratch` has room for four planes.
@@ -146,19 +153,27 @@ struct InOrderFftKernels {
 /// `swap` real and imaginary parts change places on the way.
 template <class T>
 struct FftKernels {
-  /// Stockham's pass: y[q + s * (radix * p + j)] = w[p][j] * sum over k of x[q + s * (p + m * k)] r^(jk) for
-  /// p < m, q < s; twiddles are the w[p][j] for j > 0, roots the powers of r. Radices: 2, 4, 8, 16 and odd
-  /// ones to 13.
-  void (*pass)(int radix, const T* x, T* y, int64_t m, int64_t s, const T* twiddles, const T* roots);
+  /// One pass. Radices: 2, 4, 8, 16 and odd ones to 13.
+  void (*pass)(const RowPass<T>& pass, const T* x, T* y);
+  /// All passes, at least two, of the columns of an array, which `out` may be as well, `step` pairs from row
+  /// to row. x and y are scratch memory for n elements of kLanes signals.
+  void (*columns)(const LanePasses<T>& passes, const T* in, T* out, int64_t step, bool swap, T scale, T* x,
+                  T* y);
+  /// The same to squares: multiply_lanes and transpose_tiles of the result.
+  void (*first_columns)(const LanePasses<T>& passes, const T* in, int64_t step, bool swap, const T* scalars,
+                        const T* vectors, T* x, T* y, T* out, int64_t tile_step, int64_t element_step);
+  /// From signals side by side, whose elements are in_step numbers apart, perhaps in the same place.
+  void (*last_columns)(const LanePasses<T>& passes, const T* in, int64_t in_step, T* out, int64_t step,
+                       bool swap, T scale, T* x, T* y);
   /// Lane l of element k is in[k * step + l], for k < n, l < lanes; the others are zero.
   void (*load_columns)(const T* in, int64_t step, int64_t n, int lanes, bool swap, T* x);
   void (*store_columns)(const T* x, T* out, int64_t step, int64_t n, int lanes, bool swap, T scale);
   /// Lane l of element k is in[l * row_step + k].
   void (*load_rows)(const T* in, int64_t row_step, int64_t n, int lanes, bool swap, T* x);
   void (*store_rows)(const T* x, T* out, int64_t row_step, int64_t n, int lanes, bool swap, T scale);
-  /// Squares of kLanes elements: lane l of element k becomes lane k of element l. `rows` elements are rounded
-  /// up.
-  void (*transpose_tiles)(const T* x, int64_t rows, T* out, int64_t out_step);
+  /// Squares of kLanes elements, tile_step numbers apart in the result: lane l of element k becomes lane k of
+  /// element l. `rows` elements are rounded up.
+  void (*transpose_tiles)(const T* x, int64_t rows, T* out, int64_t tile_step, int64_t element_step);
   /// Element k times the pair scalars[k], times element k of `vectors`.
   void (*multiply_lanes)(T* x, int64_t n, const T* scalars, const T* vectors);
   void (*multiply_each)(T* x, int64_t n, const T* scalars, bool conjugate_result);

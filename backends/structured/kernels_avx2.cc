@@ -28,6 +28,8 @@ constexpr bool kFused = true;
 
 #include "backends/structured/row_passes.inc"
 
+#include "backends/structured/column_passes.inc"
+
 #include "backends/structured/lane_systems.inc"
 
 #include "backends/structured/real_passes.inc"

@@ -26,6 +26,8 @@ constexpr bool kFused = false;
 
 #include "backends/structured/row_passes.inc"
 
+#include "backends/structured/column_passes.inc"
+
 #include "backends/structured/lane_systems.inc"
 
 #include "backends/structured/real_passes.inc"

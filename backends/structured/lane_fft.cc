@@ -27,16 +27,17 @@ std::pair<double, double> ExactRoot(int64_t k, int64_t n) {
   }
 }
 
-/// Radices from the last pass to the first; large ones where the stride is large.
+/// Odd ones first; of powers of two 8, and the rest last: 16 needs more registers than there are, so that few
+/// passes are worth it only where the stride is large.
 std::vector<int> Radices(int64_t n) {
   std::vector<int> radices;
   for (const int odd : {3, 5, 7, 11, 13})
     for (; n % odd == 0; n /= odd) radices.push_back(odd);
   int twos = 0;
   for (; n % 2 == 0; n /= 2) ++twos;
-  for (; twos % 3 != 0 && twos > 1; twos -= 2) radices.push_back(4);
-  if (twos == 1) radices.push_back(2), twos = 0;
-  for (; twos > 0; twos -= 3) radices.push_back(8);
+  if (twos == 4) return radices.insert(radices.end(), {4, 4}), radices;
+  for (; twos > 4 || twos == 3; twos -= 3) radices.push_back(8);
+  if (twos > 0) radices.push_back(1 << twos);
   return radices;
 }
 
@@ -91,15 +92,28 @@ template <class T>
 void LaneFft<T>::MakePasses() {
   int64_t rest = n_, s = 1;
   for (const int radix : Radices(n_)) {
-    Pass pass{radix, rest / radix, s, {}, {}};
-    const UnitRoots roots(rest), own(radix);
-    for (int64_t p = 0; p < pass.m; ++p)
-      for (int64_t j = 1; j < radix; ++j) roots.Append(j * p, pass.twiddles);
-    for (int64_t j = 0; j < radix; ++j) own.Append(j, pass.roots);
-    rest = pass.m;
+    std::vector<T> twiddles, own;
+    const UnitRoots roots(rest), own_roots(radix);
+    rest /= radix;
+    for (int64_t p = 0; p < rest; ++p)
+      for (int64_t j = 1; j < radix; ++j) roots.Append(j * p, twiddles);
+    for (int64_t j = 0; j < radix; ++j) own_roots.Append(j, own);
+    AddPass(radix, rest, s, std::move(twiddles), std::move(own));
     s *= radix;
-    passes_.push_back(std::move(pass));
   }
+}
+
+template <class T>
+void LaneFft<T>::AddPass(int64_t radix, int64_t m, int64_t s, std::vector<T> twiddles, std::vector<T> roots) {
+  passes_.push_back({static_cast<int>(radix), m, s, twiddles.data(), roots.data()});
+  tables_.push_back(std::move(twiddles));
+  tables_.push_back(std::move(roots));
+}
+
+template <class T>
+std::optional<LanePasses<T>> LaneFft<T>::column_passes() const {
+  if (in_order_ || passes_.size() < 2) return std::nullopt;
+  return LanePasses<T>{passes_.data(), static_cast<int>(passes_.size()), n_};
 }
 
 template <class T>
@@ -118,13 +132,13 @@ void LaneFft<T>::MakePassesInOrder() {
   int64_t rest = n_, s = 1;
   for (const size_t radix : plan.radices()) {
     rest /= static_cast<int64_t>(radix);
-    Pass pass{static_cast<int>(radix), rest, s, {}, {}};
+    std::vector<T> twiddles, own;
     for (int64_t p = 0; p < rest; ++p)
       for (size_t j = 1; j < radix; ++j)
-        append(plan.roots()[static_cast<size_t>(p) * j * static_cast<size_t>(s)], pass.twiddles);
-    for (const fft::Cx& root : fft::ExactRoots(radix)) append(root, pass.roots);
+        append(plan.roots()[static_cast<size_t>(p) * j * static_cast<size_t>(s)], twiddles);
+    for (const fft::Cx& root : fft::ExactRoots(radix)) append(root, own);
+    AddPass(static_cast<int64_t>(radix), rest, s, std::move(twiddles), std::move(own));
     s *= static_cast<int64_t>(radix);
-    passes_.push_back(std::move(pass));
   }
 }
 
@@ -150,8 +164,8 @@ template <class T>
 T* LaneFft<T>::Run(T* x, T* y) const {
   if (!inner_) {
     const auto run = in_order_ ? kernels_.in_order.pass : kernels_.pass;
-    for (const Pass& pass : passes_) {
-      run(pass.radix, x, y, pass.m, pass.s, pass.twiddles.data(), pass.roots.data());
+    for (const RowPass<T>& pass : passes_) {
+      run(pass, x, y);
       std::swap(x, y);
     }
     return x;
@@ -170,7 +184,7 @@ template <class T>
 std::string LaneFft<T>::Describe() const {
   if (inner_) return "convolution of " + std::to_string(inner_->n_);
   std::string text;
-  for (const Pass& pass : passes_) text += (text.empty() ? "" : "*") + std::to_string(pass.radix);
+  for (const RowPass<T>& pass : passes_) text += (text.empty() ? "" : "*") + std::to_string(pass.radix);
   return text.empty() ? "1" : text;
 }
 

@@ -1,6 +1,7 @@
 // Fourier transforms of one length: of as many signals as vectors have lanes, or of one long signal.
 #pragma once
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "backends/structured/kernels.h"
@@ -41,14 +42,12 @@ class LaneFft {
   [[nodiscard]] int64_t room() const { return inner_ ? inner_->n_ : n_; }
   /// Transforms x, with y for scratch; returns where the result is: x or y.
   T* Run(T* x, T* y) const;
+  /// For the kernels that read and write columns; nothing where they do not serve.
+  [[nodiscard]] std::optional<LanePasses<T>> column_passes() const;
   [[nodiscard]] std::string Describe() const;
 
  private:
-  struct Pass {
-    int radix;
-    int64_t m, s;
-    std::vector<T> twiddles, roots;
-  };
+  void AddPass(int64_t radix, int64_t m, int64_t s, std::vector<T> twiddles, std::vector<T> roots);
   void MakePasses();
   void MakePassesInOrder();
   void MakeChirp();
@@ -56,8 +55,9 @@ class LaneFft {
   int64_t n_;
   const FftKernels<T>& kernels_;
   bool in_order_;
-  std::vector<Pass> passes_;
-  std::unique_ptr<LaneFft> inner_;  // of the convolution
+  std::vector<RowPass<T>> passes_;
+  std::vector<std::vector<T>> tables_;  // what the passes point to
+  std::unique_ptr<LaneFft> inner_;      // of the convolution
   std::vector<T> chirp_, conjugate_chirp_, spectrum_;
 };
 

@@ -59,26 +59,42 @@ void RowFft<T>::RunSplit(const T* in, T* out, bool inverse, T scale) const {
   const int64_t column_blocks = RoundUp(columns, kLanes) / kLanes,
                 row_blocks = RoundUp(rows, kLanes) / kLanes;
   const int64_t padded_rows = row_blocks * kLanes, slab = column_blocks * kLanes * kStep;
-  const auto middle =
-      MakeBuffer<T>(static_cast<size_t>(row_blocks * slab));  // [row block][column][lane: row]
-  ParallelFor(0, column_blocks, std::max<int64_t>(1, 2048 / rows), [&](int64_t begin, int64_t end) {
+  const auto first_passes = first_->column_passes(), last_passes = second_->column_passes();
+  // [row block][column][lane: row]; where all blocks are full in the places of the results, which are
+  // [column][row].
+  const bool in_place = in != out && rows % kLanes == 0 && columns % kLanes == 0 && last_passes;
+  const auto own = MakeBuffer<T>(static_cast<size_t>(in_place ? 0 : row_blocks * slab));
+  T* middle = in_place ? out : own.get();
+  const int64_t tile_step = in_place ? kStep : slab, element_step = in_place ? 2 * rows : kStep;
+  ParallelFor(0, column_blocks, std::max<int64_t>(1, 512 / rows), [&](int64_t begin, int64_t end) {
     const auto x = MakeBuffer<T>(static_cast<size_t>(padded_rows * kStep)),
                y = MakeBuffer<T>(static_cast<size_t>(padded_rows * kStep));
     std::fill(x.get() + rows * kStep, x.get() + padded_rows * kStep, T(0));
     std::fill(y.get() + rows * kStep, y.get() + padded_rows * kStep, T(0));
     for (int64_t b = begin; b < end; ++b) {
       const auto lanes = static_cast<int>(std::min(kLanes, columns - b * kLanes));
+      if (first_passes && lanes == kLanes) {
+        kernels_.first_columns(*first_passes, in + 2 * b * kLanes, columns, inverse,
+                               block_twiddles_.data() + 2 * b * rows, lane_twiddles_.data(), x.get(), y.get(),
+                               middle + b * kLanes * element_step, tile_step, element_step);
+        continue;
+      }
       kernels_.load_columns(in + 2 * b * kLanes, columns, rows, lanes, inverse, x.get());
       T* at = first_->Run(x.get(), y.get());
       kernels_.multiply_lanes(at, rows, block_twiddles_.data() + 2 * b * rows, lane_twiddles_.data());
-      kernels_.transpose_tiles(at, rows, middle.get() + b * kLanes * kStep, slab);
+      kernels_.transpose_tiles(at, rows, middle + b * kLanes * element_step, tile_step, element_step);
     }
   });
-  ParallelFor(0, row_blocks, std::max<int64_t>(1, 2048 / columns), [&](int64_t begin, int64_t end) {
-    const auto y = MakeBuffer<T>(static_cast<size_t>(slab));
+  ParallelFor(0, row_blocks, std::max<int64_t>(1, 512 / columns), [&](int64_t begin, int64_t end) {
+    const auto x = MakeBuffer<T>(static_cast<size_t>(slab)), y = MakeBuffer<T>(static_cast<size_t>(slab));
     for (int64_t b = begin; b < end; ++b) {
       const auto lanes = static_cast<int>(std::min(kLanes, rows - b * kLanes));
-      const T* at = second_->Run(middle.get() + b * slab, y.get());
+      if (last_passes && lanes == kLanes) {
+        kernels_.last_columns(*last_passes, middle + b * tile_step, element_step, out + 2 * b * kLanes, rows,
+                              inverse, scale, x.get(), y.get());
+        continue;
+      }
+      const T* at = second_->Run(middle + b * slab, y.get());
       kernels_.store_columns(at, out + 2 * b * kLanes, rows, columns, lanes, inverse, scale);
     }
   });

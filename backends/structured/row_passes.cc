@@ -6,7 +6,7 @@
 namespace hlo::structured {
 namespace {
 
-/// Powers of two first, in few passes.
+/// Powers of two first, in few passes; 16 first, as many results as lanes need no other transpose.
 std::vector<int> FusedRadices(int64_t n) {
   std::vector<int> radices;
   int twos = 0;
@@ -21,7 +21,6 @@ std::vector<int> FusedRadices(int64_t n) {
 }
 
 }  // namespace
-
 template <class T>
 std::optional<typename RowPassesFft<T>::Order> RowPassesFft<T>::OrderOf(int64_t n, bool in_order) {
   if (n < kLanes * kLanes || LargestPrime(n) > kLargestRadix) return std::nullopt;
