@@ -449,11 +449,13 @@ Emitted EmitOp(const OpContext& c) {
   }
   llvm::SmallVector<Value*, 2> operands;
   for (const Emitted& operand : c.operands) operands.push_back(operand.compute);
-  // Quotients of narrow types come close to the middle of two numbers.
-  const bool by_f16 =
-      c.type() == ElementType::F16 || (c.op.kind == OpKind::Atan2 && Info(c.type()).bits < 32);
-  if (by_f16 && FindMath(c.op.kind, true) != nullptr)
-    return FromCompute(c.b, c.op.type, EmitMathForF16(c.op.kind, c.b, operands));
+  // Quotients of narrow types come close to the middle of two numbers, and pairs are too many to look at all
+  // their powers.
+  const bool narrow = c.type() == ElementType::F16 ||
+                      (c.op.kind == OpKind::Atan2 && Info(c.type()).bits < 32) ||
+                      (c.op.kind == OpKind::Power && c.type() == ElementType::BF16);
+  if (narrow && FindMath(c.op.kind, true) != nullptr)
+    return FromCompute(c.b, c.op.type, EmitMathFor(c.type(), c.op.kind, c.b, operands));
   const MathFn math = FindMath(c.op.kind, c.type() == ElementType::F64);
   return FromCompute(c.b, c.op.type, math(c.b, operands));
 }

@@ -24,8 +24,9 @@ Emitted EmitOp(const OpContext& context);
 /// Transcendental functions in the compute form of their type (f32 or f64); null where there is none.
 using MathFn = llvm::Value* (*)(llvm::IRBuilderBase& b, llvm::ArrayRef<llvm::Value*> operands);
 MathFn FindMath(OpKind kind, bool f64);
-/// A function that FindMath() has, of f32 operands that are f16: a f32 that rounds to the f16 nearest to the
-/// exact result.
-llvm::Value* EmitMathForF16(OpKind kind, llvm::IRBuilderBase& b, llvm::ArrayRef<llvm::Value*> operands);
+/// A function that FindMath() has, of f32 operands that are f16 or bf16 (`narrow`): a f32 that rounds to the
+/// narrow number nearest to the exact result.
+llvm::Value* EmitMathFor(ElementType narrow, OpKind kind, llvm::IRBuilderBase& b,
+                         llvm::ArrayRef<llvm::Value*> operands);
 
 }  // namespace hlo::codegen

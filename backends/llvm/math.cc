@@ -17,6 +17,15 @@ Value* Math::Poly(Value* x, llvm::ArrayRef<double> c) {
   return sum;
 }
 
+Value* Math::PolyByPairs(Value* x, Value* square, llvm::ArrayRef<double> c) {
+  Value* sum = nullptr;
+  for (size_t i = c.size(); i > 0; i -= 2) {
+    Value* pair = Fma(x, c[i - 1], C(c[i - 2]));
+    sum = sum == nullptr ? pair : Fma(sum, square, pair);
+  }
+  return sum;
+}
+
 Math::Rounded Math::RoundProduct(Value* x, double factor) {
   // Adding 1.5 * 2^mantissa_bits leaves the integer in the low bits.
   const double magic = f64() ? 0x1.8p52 : 0x1.8p23;
@@ -112,7 +121,7 @@ MathFn FindMath(OpKind kind, bool f64) {
   return row == nullptr ? nullptr : f64 ? row->f64 : row->f32;
 }
 
-Value* EmitMathForF16(OpKind kind, llvm::IRBuilderBase& b, llvm::ArrayRef<Value*> operands) {
+Value* EmitMathFor(ElementType narrow, OpKind kind, llvm::IRBuilderBase& b, llvm::ArrayRef<Value*> operands) {
   const Row& row = *FindRow(kind);
   Math m(b, operands[0]->getType());
   auto precise = [&]() -> llvm::SmallVector<Value*, 2> {
@@ -122,14 +131,19 @@ Value* EmitMathForF16(OpKind kind, llvm::IRBuilderBase& b, llvm::ArrayRef<Value*
   };
   if (row.through64) return precise()[0];
   Value* result = row.f32(b, operands);
-  // What f32's errors may move across the middle of two numbers of f16, at bit 12 of the mantissa: 9 of 8192
-  // codes. Subnormals of f16 have their middles elsewhere; below 2^-26 they are 0.
+  // What f32's errors may move across the middle of two narrow numbers, at bit 12 of the mantissa for f16 and
+  // at bit 15 for bf16: 9 of 8192 or of 65536 codes.
+  const bool f16 = narrow == ElementType::F16;
+  const int64_t middle = f16 ? 0x1000 : 0x8000;
   Value* bits = m.Bits(result);
-  Value* distance = b.CreateAnd(b.CreateSub(bits, m.I(0x1000 - 4)), m.I(0x1fff));
-  Value* magnitude = b.CreateAnd(bits, m.I(0x7fffffff));
-  constexpr int64_t kLeast = 0x32800000, kNormal = 0x38800000;  // 2^-26, 2^-14
-  Value* subnormal = b.CreateICmpULT(b.CreateSub(magnitude, m.I(kLeast)), m.I(kNormal - kLeast));
-  Value* close = b.CreateOr(b.CreateICmpULE(distance, m.I(8)), subnormal);
+  Value* distance = b.CreateAnd(b.CreateSub(bits, m.I(middle - 4)), m.I(2 * middle - 1));
+  Value* close = b.CreateICmpULE(distance, m.I(8));
+  if (f16) {
+    // Subnormals of f16 have their middles elsewhere; below 2^-26 they are 0.
+    Value* magnitude = b.CreateAnd(bits, m.I(0x7fffffff));
+    constexpr int64_t kLeast = 0x32800000, kNormal = 0x38800000;  // 2^-26, 2^-14
+    close = b.CreateOr(close, b.CreateICmpULT(b.CreateSub(magnitude, m.I(kLeast)), m.I(kNormal - kLeast)));
+  }
   return m.InRareCase(close, {result}, precise)[0];
 }
 

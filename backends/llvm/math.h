@@ -37,6 +37,9 @@ class Math {
   /// The same with a last step c0 that is a value.
   Value* Poly(Value* x, llvm::ArrayRef<double> c, Value* c0) { return Fma(Poly(x, c), x, c0); }
 
+  /// The same of an even number of coefficients in steps that wait less for each other.
+  Value* PolyByPairs(Value* x, Value* square, llvm::ArrayRef<double> c);
+
   Value* Select(Value* condition, Value* x, Value* y) { return b.CreateSelect(condition, x, y); }
   Value* Less(Value* x, Value* y) { return b.CreateFCmpOLT(x, y); }
   Value* Less(Value* x, double y) { return Less(x, C(y)); }
@@ -149,5 +152,7 @@ HLO_MATH(EmitAtanh64)
 
 /// exp(high + low), |low| much less than |high|.
 llvm::Value* ExpOfSum64(Math& m, llvm::Value* high, llvm::Value* low);
+/// The same of f32; error 0.7 units of the last place. If `high` is infinite or NaN, `low` may be anything.
+llvm::Value* ExpOfSum32(Math& m, llvm::Value* high, llvm::Value* low);
 
 }  // namespace hlo::codegen

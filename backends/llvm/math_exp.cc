@@ -67,22 +67,50 @@ Value* PreciseQuotient(Math& m, Value* numerator, Value* e, double one) {
 
 }  // namespace
 
-Value* EmitExp(Math& m, llvm::ArrayRef<Value*> x) {
-  const ExpTable table = TableOf(m);
-  // What gives zero is not computed: processors are slow with results that underflow, and masks of attention
-  // consist of such arguments.
-  Value* keep = m.b.CreateFCmpUGE(x[0], m.C(table.low));
-  Value* safe = m.avx512() ? x[0] : m.Select(keep, x[0], m.C(0));
-  Reduced reduced = Reduce(m, m.AtMost(safe, table.high));
-  Value* e = SmallExp(m, reduced.r);
-  if (m.f64()) return m.ScaleOrZero(keep, e, reduced.k);
-  Value* is_normal = m.b.CreateFCmpUGE(x[0], m.C(kNormal32));
-  Value* units = m.b.CreateAdd(reduced.k.integer, m.I(kSmallest32));
-  if (!m.avx512()) reduced.k.integer = m.Select(is_normal, reduced.k.integer, m.I(0));
-  Value* usual = m.ScaleOrZero(is_normal, e, reduced.k);
+namespace {
+
+/// x with its sign, subnormal results and what vanishes, of e = exp(r) and x = k ln 2 + r. What gives zero is
+/// not computed: processors are slow with results that underflow, and masks of attention consist of such
+/// arguments.
+Value* ScaledExp(Math& m, Value* x, Value* keep, Value* e, Math::Rounded k) {
+  Value* is_normal = m.b.CreateFCmpUGE(x, m.C(kNormal32));
+  Value* units = m.b.CreateAdd(k.integer, m.I(kSmallest32));
+  if (!m.avx512()) k.integer = m.Select(is_normal, k.integer, m.I(0));
+  Value* usual = m.ScaleOrZero(is_normal, e, k);
   return m.InRareCase(m.b.CreateXor(keep, is_normal), {usual}, [&]() -> llvm::SmallVector<Value*, 2> {
     return {m.Subnormal(m.Mul(e, m.PowerOfTwo(units)))};
   })[0];
+}
+
+}  // namespace
+
+Value* EmitExp(Math& m, llvm::ArrayRef<Value*> x) {
+  const ExpTable table = TableOf(m);
+  Value* keep = m.b.CreateFCmpUGE(x[0], m.C(table.low));
+  Value* safe = m.avx512() ? x[0] : m.Select(keep, x[0], m.C(0));
+  const Reduced reduced = Reduce(m, m.AtMost(safe, table.high));
+  Value* e = SmallExp(m, reduced.r);
+  return m.f64() ? m.ScaleOrZero(keep, e, reduced.k) : ScaledExp(m, x[0], keep, e, reduced.k);
+}
+
+Value* ExpOfSum32(Math& m, Value* high, Value* low) {
+  const ExpTable table = TableOf(m);
+  Value* keep = m.b.CreateFCmpUGE(high, m.C(table.low));
+  Value* safe = m.avx512() ? high : m.Select(keep, high, m.C(0));
+  // What overflows does so whatever the low part, which may be NaN there.
+  Value* overflows = m.b.CreateFCmpOGT(high, m.C(table.high));
+  low = m.Select(overflows, m.C(0), low);
+  safe = m.Select(overflows, m.C(table.high), safe);
+  const Math::Rounded k = m.RoundProduct(safe, kLog2E);
+  Value* rest = m.Fma(k.real, -table.ln2_high, safe);
+  low = m.Fma(k.real, -table.ln2_low, low);
+  Value* r = m.Add(rest, low);
+  Value* r_low = m.Add(m.Sub(rest, r), low);
+  // 1 + (r + (r_low + r^2 q)): errors before the last rounding are less than half a unit, so that results
+  // that are numbers of f32 come out as such.
+  Value* square = m.Mul(r, r);
+  Value* e = m.Add(m.Add(m.Fma(square, m.PolyByPairs(r, square, kQ32), r_low), r), m.C(1));
+  return ScaledExp(m, high, keep, e, k);
 }
 
 Value* EmitExpm1(Math& m, llvm::ArrayRef<Value*> x) {

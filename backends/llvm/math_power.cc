@@ -7,39 +7,77 @@ using llvm::Value;
 
 namespace {
 
-/// log2 of a >= 0 of f64 that is an f32: error 2^-40.
-Value* WideLog2(Math& m, Value* a) {
-  Value* bits = m.Bits(a);
-  Value* e = m.b.CreateAShr(m.b.CreateSub(bits, m.I(0x3fe6a09e667f3bcd)), m.I(52));
-  Value* mantissa = m.FromBits(m.b.CreateSub(bits, m.b.CreateShl(e, m.I(52))));
-  // 2 atanh(s) / ln 2 by an odd polynomial.
-  constexpr double kP[] = {0x1.71547652b8250p+1, 0x1.ec709dc53e155p-1, 0x1.2776c290c2449p-1,
-                           0x1.a61a3127f9858p-2, 0x1.4794e6127b0dep-2, 0x1.21b7f057b2a99p-2};
-  Value* s = m.Div(m.Sub(mantissa, m.C(1)), m.Add(mantissa, m.C(1)));
-  Value* log = m.Fma(s, m.Poly(m.Mul(s, s), kP), m.ToFloat(e));
-  log = m.Select(m.Equal(a, 0.0), m.Neg(m.Inf()), log);
-  return m.Select(m.b.CreateFCmpULT(a, m.Inf()), m.Select(m.IsNan(a), a, log), a);
-}
-
-/// 2^x for f32 results: error 2^-32.
-Value* WideExp2(Math& m, Value* x) {
-  constexpr double kP[] = {1,
-                           0x1.62e42fefa35edp-1,
-                           0x1.ebfbe046792c5p-3,
-                           0x1.c6b08d89e68a4p-5,
-                           0x1.3b2a1ac108b5fp-7,
-                           0x1.5d879bc1e3763p-10,
-                           0x1.4440afe4a7658p-13,
-                           0x1.00a7eb86c0febp-16};
-  Value* clamped = m.AtMost(m.AtLeast(x, -200), 200);
-  const Math::Rounded k = m.RoundProduct(clamped, 1);
-  return m.Mul(m.Poly(m.Sub(clamped, k.real), kP), m.PowerOfTwo(k.integer));
-}
-
 struct Pair {
   Value* high;
   Value* low;
 };
+
+/// Of f32: 1 / r[j] near the middle of 16 parts of [3/4, 3/2), told by the leading bits of a mantissa, and
+/// -log(r[j]), 16 bits behind the point and the rest.
+constexpr double kInverse[16] = {0x1p+0,        0x1.d41d42p-1, 0x1.bacf92p-1, 0x1.a41a42p-1,
+                                 0x1.8f9c18p-1, 0x1.7d05f4p-1, 0x1.6c16c2p-1, 0x1.5c9882p-1,
+                                 0x1.4e5e0ap+0, 0x1.414142p+0, 0x1.3521dp+0,  0x1.29e412p+0,
+                                 0x1.1f7048p+0, 0x1.15b1e6p+0, 0x1.0c9714p+0, 0x1p+0};
+constexpr double kLogHigh[16] = {0,
+                                 0x1.6f1p-4,
+                                 0x1.2958p-3,
+                                 0x1.9528p-3,
+                                 0x1.fb9p-3,
+                                 0x1.2e9p-2,
+                                 0x1.5d1cp-2,
+                                 0x1.89a4p-2,
+                                 -0x1.1178p-2,
+                                 -0x1.d1p-3,
+                                 -0x1.824p-3,
+                                 -0x1.366p-3,
+                                 -0x1.da7p-4,
+                                 -0x1.4d3p-4,
+                                 -0x1.894p-5,
+                                 0};
+constexpr double kLogLow[16] = {0,
+                                -0x1.6c68d4p-19,
+                                -0x1.69dfp-18,
+                                -0x1.2bf85ep-18,
+                                0x1.8bd5e4p-19,
+                                -0x1.d411eep-18,
+                                -0x1.2d53fcp-21,
+                                -0x1.8ae7d8p-19,
+                                -0x1.cd84fcp-19,
+                                -0x1.c1f32ap-18,
+                                0x1.f3d572p-18,
+                                0x1.c9f538p-22,
+                                -0x1.3c1c22p-19,
+                                -0x1.165208p-20,
+                                -0x1.506940p-18,
+                                0};
+
+/// log of a >= 0 of f32 with a second word of less than 2^-9 of the first: error 2^-32; NaN of 0 and
+/// infinity.
+Pair PreciseLog32(Math& m, Value* a) {
+  // log(1 + f) = f - f^2/2 + f^3 q(f), |f| <= 1/16: minimax, error 2^-33 f.
+  constexpr double kQ[] = {0x1.555558p-2, -0x1.000316p-2, 0x1.99b5d8p-3, -0x1.401892p-3};
+  const Math::Parts parts = m.Split(a);
+  Value* index = m.b.CreateLShr(m.Bits(parts.mantissa), m.I(19));
+  Value* inverse = m.Lookup(kInverse, index);
+  // mantissa * inverse = 1 + f + f_low exactly.
+  Value* product = m.Mul(parts.mantissa, inverse);
+  Value* f_low = m.Fma(parts.mantissa, inverse, m.Neg(product));
+  Value* f = m.Sub(product, m.C(1));
+  Value* square = m.Mul(f, f);
+  Value* square_low = m.Fma(f, f, m.Neg(square));
+  Value* near = m.Fma(square, -0.5, f);
+  Value* low = m.Fma(square, -0.5, m.Sub(f, near));
+  low = m.Fma(m.Mul(square, f), m.PolyByPairs(f, square, kQ), m.Fma(square_low, -0.5, low));
+  low = m.Fma(m.Neg(f), f_low, m.Add(low, f_low));
+  // + e ln 2 - log(inverse), whose high words are short: their sum is exact.
+  Value* far = m.Fma(parts.exponent, 0x1.62e4p-1, m.Lookup(kLogHigh, index));
+  Value* far_low = m.Fma(parts.exponent, 0x1.7f7d1cp-20, m.Lookup(kLogLow, index));
+  Value* high = m.Add(far, near);
+  low = m.Add(m.Add(m.Sub(near, m.Sub(high, far)), far_low), low);
+  if (m.avx512()) return {high, low};
+  Value* has_log = m.b.CreateAnd(m.Less(m.C(0), a), m.Less(a, m.Inf()));
+  return {m.Select(has_log, high, m.NaN()), low};
+}
 
 /// log of a >= 0 of f64 with twice the precision, error 2^-64.
 Pair PreciseLog(Math& m, Value* a) {
@@ -82,28 +120,40 @@ Pair PreciseLog(Math& m, Value* a) {
   return {m.Select(m.b.CreateFCmpULT(a, m.Inf()), m.Select(m.IsNan(a), a, total), a), low};
 }
 
-/// The power of |x| with the sign and the special cases of x^y.
-Value* SignedPower(Math& m, Value* x, Value* y, Value* result) {
-  // Negative numbers have powers with whole exponents, and those of odd ones are negative.
-  Value* a = m.Abs(x);
+/// The power of x that is no negative number is `result`; of others: numbers below 0 have powers with whole
+/// exponents, and those of odd ones are negative.
+Value* OfNegative(Math& m, Value* x, Value* y, Value* result) {
   Value* whole = m.Equal(m.Trunc(y), y);
   Value* half = m.Mul(y, 0.5);
   Value* odd = m.b.CreateAnd(whole, m.b.CreateFCmpONE(m.Trunc(half), half));
-  Value* finite_negative = m.b.CreateAnd(m.Less(x, 0.0), m.Less(a, m.Inf()));
-  result = m.Select(m.b.CreateAnd(finite_negative, m.b.CreateNot(whole)), m.NaN(), result);
-  result = m.Select(m.b.CreateAnd(odd, m.Negative(x)), m.Neg(result), result);
-  // 1^y, x^0 and (-1)^inf are 1, also of NaN.
-  Value* one = m.b.CreateOr(m.Equal(x, 1.0), m.Equal(y, 0.0));
-  one = m.b.CreateOr(one, m.b.CreateAnd(m.Equal(x, -1.0), m.Equal(m.Abs(y), m.Inf())));
-  return m.Select(one, m.C(1), result);
+  Value* finite = m.b.CreateAnd(m.Less(x, 0.0), m.b.CreateFCmpOGT(x, m.Neg(m.Inf())));
+  result = m.Select(m.b.CreateAnd(finite, m.b.CreateNot(whole)), m.NaN(), result);
+  return m.Select(odd, m.Neg(result), result);
+}
+
+/// The power of |x| with the sign and the special cases of x^y. `exponent`: y log|x|, or NaN if |x| is 0 or
+/// infinite.
+Value* SignedPower(Math& m, Value* x, Value* y, Value* exponent, Value* result) {
+  result = m.InRareCase(m.IsNan(exponent), {result}, [&]() -> llvm::SmallVector<Value*, 2> {
+    Value *zero = m.Equal(x, 0.0), *infinite = m.Equal(m.Abs(x), m.Inf());
+    Value* vanishes = m.b.CreateXor(zero, m.Less(y, 0.0));
+    Value* end = m.Select(m.IsNan(y), y, m.Select(vanishes, m.C(0), m.Inf()));
+    // 1^y, x^0 and (-1)^inf are 1, also of NaN.
+    Value* one = m.b.CreateOr(m.Equal(x, 1.0), m.Equal(y, 0.0));
+    one = m.b.CreateOr(one, m.b.CreateAnd(m.Equal(x, -1.0), m.Equal(m.Abs(y), m.Inf())));
+    return {m.Select(one, m.C(1), m.Select(m.b.CreateOr(zero, infinite), end, result))};
+  })[0];
+  return m.InRareCase(m.Negative(x), {result},
+                      [&]() -> llvm::SmallVector<Value*, 2> { return {OfNegative(m, x, y, result)}; })[0];
 }
 
 }  // namespace
 
 Value* EmitPower32(Math& m, llvm::ArrayRef<Value*> x) {
-  Math wide = m.Wide();
-  Value* log = WideLog2(wide, m.Widen(m.Abs(x[0])));
-  return SignedPower(m, x[0], x[1], m.Narrow(WideExp2(wide, wide.Mul(m.Widen(x[1]), log))));
+  const Pair log = PreciseLog32(m, m.Abs(x[0]));
+  Value* high = m.Mul(x[1], log.high);
+  Value* low = m.Fma(x[1], log.low, m.Fma(x[1], log.high, m.Neg(high)));
+  return SignedPower(m, x[0], x[1], high, ExpOfSum32(m, high, low));
 }
 
 Value* EmitPower64(Math& m, llvm::ArrayRef<Value*> x) {
@@ -112,7 +162,7 @@ Value* EmitPower64(Math& m, llvm::ArrayRef<Value*> x) {
   Value* low = m.Fma(x[1], log.low, m.Fma(x[1], log.high, m.Neg(high)));
   // Beyond, results overflow or vanish whatever the low part.
   Value* counts = m.Less(m.Abs(high), 800.0);
-  return SignedPower(m, x[0], x[1], ExpOfSum64(m, high, m.Select(counts, low, m.C(0))));
+  return SignedPower(m, x[0], x[1], high, ExpOfSum64(m, high, m.Select(counts, low, m.C(0))));
 }
 
 Value* EmitCbrt64(Math& m, llvm::ArrayRef<Value*> x) {
