@@ -23,14 +23,14 @@ struct TopKKernel {
 /// Scans by one associative op of elements of type In, kept in accumulators of type Acc.
 struct ScanKernel {
   /// y[i] = op(carry, x[0], … x[i]) for i < n (from the end, with `reverse`: y[i] = op(carry, x[n-1], …
-  /// x[i])). `total` gets op(x[0], … x[n-1]), in which each step depends on n alone, not on the carry.
-  /// Without y: only that. With `stream` aligned vectors are written past the caches; the caller fences.
-  void (*line)(const void* x, void* y, int64_t n, bool reverse, bool stream, const void* carry, void* total);
+  /// x[i])); `last` gets op(carry, x[0], … x[n-1]). With `stream` aligned vectors are written past the
+  /// caches; the caller fences.
+  void (*line)(const void* x, void* y, int64_t n, bool reverse, bool stream, const void* carry, void* last);
+  /// `total` gets op(x[0], … x[n-1]), rounded in an order that n alone tells.
+  void (*fold)(const void* x, int64_t n, void* total);
   /// For rows r = 0 … count - 1: acc[j] = op(acc[j], x[r * x_step + j]), y[r * y_step + j] = acc[j], j < n.
   void (*rows)(const void* x, int64_t x_step, void* y, int64_t y_step, int64_t count, int64_t n, bool stream,
                void* acc);
-  /// What `total` is of no elements.
-  void (*clear)(void* acc);
 };
 enum class ScanOp : uint8_t { Add, Multiply, Maximum, Minimum, And, Or, Xor };
 enum class ScanType : uint8_t { F32, F64, S32, U32, S64, U64 };

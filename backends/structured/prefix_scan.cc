@@ -2,6 +2,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <thread>
 
 #include "backends/structured/kernels.h"
 #include "backends/structured/plan.h"
@@ -49,21 +50,20 @@ using Accumulator = std::array<uint8_t, 8>;
 
 /// The scan of one chunk: converts where the kernel cannot read the elements.
 void ScanChunk(const Scan& scan, const uint8_t* x, uint8_t* y, int64_t n, const Accumulator& carry,
-               Accumulator& total) {
-  if (scan.direct) return scan.kernel->line(x, y, n, scan.reverse, scan.stream, carry.data(), total.data());
+               Accumulator& last) {
+  if (scan.direct) return scan.kernel->line(x, y, n, scan.reverse, scan.stream, carry.data(), last.data());
   const auto scratch = MakeBuffer<uint8_t>(static_cast<size_t>(n * scan.width()));
   LoadAccumulators(*scan.fold, scan.type, x, n, scratch.get());
-  scan.kernel->line(scratch.get(), y == nullptr ? nullptr : scratch.get(), n, scan.reverse, false,
-                    carry.data(), total.data());
-  if (y != nullptr) StoreFolded(*scan.fold, scratch.get(), scan.type, n, y);
+  scan.kernel->line(scratch.get(), scratch.get(), n, scan.reverse, false, carry.data(), last.data());
+  StoreFolded(*scan.fold, scratch.get(), scan.type, n, y);
 }
 
-/// carry = op(carry, total).
-void Advance(const Scan& scan, Accumulator& carry, const Accumulator& total) {
-  if (scan.in_order)
-    carry = total;
-  else
-    scan.fold->merge(carry.data(), total.data(), 1);
+/// The fold of one chunk.
+void FoldChunk(const Scan& scan, const uint8_t* x, int64_t n, Accumulator& total) {
+  if (scan.direct) return scan.kernel->fold(x, n, total.data());
+  const auto scratch = MakeBuffer<uint8_t>(static_cast<size_t>(n * scan.width()));
+  LoadAccumulators(*scan.fold, scan.type, x, n, scratch.get());
+  scan.kernel->fold(scratch.get(), n, total.data());
 }
 
 /// One line of single elements whose first (or last) outputs are filled already.
@@ -77,38 +77,49 @@ class Line {
   }
 
   void Run() {
-    Accumulator total;
     for (int64_t c = 0; c < chunks_ && !Interrupted(); ++c) {
-      ScanChunk(scan_, x_ + At(c), y_ + At(c), Size(c), carry_, total);
-      Advance(scan_, carry_, total);
+      Accumulator last;
+      const Accumulator carry = scan_.in_order ? carry_ : TakeCarry(c, TotalOf(c));
+      ScanChunk(scan_, x_ + At(c), y_ + At(c), Size(c), carry, last);
+      if (scan_.in_order) carry_ = last;
     }
   }
 
-  /// The same for a long line: the totals of some chunks, then the chunks, which are still in the cache.
+  /// The same for a long line: each thread takes the next chunk, reads its total, and scans it when its turn
+  /// has come to know the carry, while the chunk is still in its cache.
   void RunParallel() {
-    const int64_t group = 8 * static_cast<int64_t>(ThreadCount());
-    std::vector<Accumulator> carries(static_cast<size_t>(group)), totals(carries.size());
-    for (int64_t first = 0; first < chunks_ && !Interrupted(); first += group) {
-      const int64_t last = std::min(chunks_, first + group);
-      ParallelFor(first, last, 1, [&](int64_t begin, int64_t end) {
-        for (int64_t c = begin; c < end; ++c)
-          ScanChunk(scan_, x_ + At(c), nullptr, Size(c), carry_, totals[static_cast<size_t>(c - first)]);
-      });
-      for (int64_t c = first; c < last; ++c) {
-        carries[static_cast<size_t>(c - first)] = carry_;
-        Advance(scan_, carry_, totals[static_cast<size_t>(c - first)]);
+    std::atomic<int64_t> next = 0, turn = 0;
+    ParallelFor(0, ThreadCount(), 1, [&](int64_t, int64_t) {
+      for (int64_t c; (c = next.fetch_add(1, std::memory_order_relaxed)) < chunks_ && !Interrupted();) {
+        const Accumulator total = TotalOf(c);
+        for (int64_t spins = 0; turn.load(std::memory_order_acquire) != c; ++spins) {
+          if (Interrupted()) return;
+          if (spins > kSpins) std::this_thread::yield();
+        }
+        const Accumulator carry = TakeCarry(c, total);
+        turn.store(c + 1, std::memory_order_release);
+        Accumulator last;
+        ScanChunk(scan_, x_ + At(c), y_ + At(c), Size(c), carry, last);
       }
-      ParallelFor(first, last, 1, [&](int64_t begin, int64_t end) {
-        Accumulator total;
-        for (int64_t c = begin; c < end; ++c)
-          ScanChunk(scan_, x_ + At(c), y_ + At(c), Size(c), carries[static_cast<size_t>(c - first)], total);
-        FinishStreams(scan_.stream);
-      });
-    }
+      FinishStreams(scan_.stream);
+    });
   }
-  [[nodiscard]] int64_t chunks() const { return chunks_; }
 
  private:
+  static constexpr int64_t kSpins = 1000;
+
+  /// Of the last chunk nobody wants to know it.
+  Accumulator TotalOf(int64_t c) {
+    Accumulator total{};
+    if (c + 1 < chunks_) FoldChunk(scan_, x_ + At(c), Size(c), total);
+    return total;
+  }
+  /// The carry of chunk c, whose turn it is; that of the next is op(carry, total).
+  Accumulator TakeCarry(int64_t c, const Accumulator& total) {
+    const Accumulator carry = carry_;
+    if (c + 1 < chunks_) scan_.fold->merge(carry_.data(), total.data(), 1);
+    return carry;
+  }
   [[nodiscard]] int64_t Size(int64_t c) const { return std::min(kChunk, n_ - c * kChunk); }
   /// Bytes before chunk c, the first one being the one that is scanned first.
   [[nodiscard]] int64_t At(int64_t c) const {
