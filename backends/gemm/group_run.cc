@@ -12,6 +12,7 @@
 namespace hlo::gemm {
 namespace {
 
+constexpr int64_t kLeastRun = 4;  // of rows that are copied together
 constexpr int64_t kLeastColumns = 64, kLeastRows = 128;  // of pieces that are cut for threads
 constexpr int64_t kFewColumns = 256;                     // rows are cut before columns become fewer
 constexpr double kLeastWork = 1 << 17;                   // tiles of vectors are as good for less
@@ -172,11 +173,34 @@ class GroupRun {
       return {data + (uniform->first + operand.rows.At(piece.row)) * bytes_, operand.rows.stride() * bytes_};
     const int64_t stride = padded * bytes_, used = block.depth() * bytes_;
     uint8_t* packed = Scratch(ScratchUse::Left, piece.rows * stride);
+    if (operand.channel_stride != 1 && operand.rows.stride() == 1 && operand.rows.run() >= kLeastRun) {
+      if (bytes_ == 2)
+        TransposeLeft(steps, data, piece, padded, kernels_.transpose16, packed);
+      else
+        TransposeLeft(steps, data, piece, padded, kernels_.transpose8, packed);
+      return {packed, stride};
+    }
     Packer(kernels_, bytes_).Rows(steps, data, piece.row, piece.rows, padded, packed);
     if (used < stride)
       for (int64_t i = 0; i < piece.rows; ++i)
         std::memset(packed + i * stride + used, 0, static_cast<size_t>(stride - used));
     return {packed, stride};
+  }
+
+  /// Rows are neighbours in memory, steps are not.
+  template <class E>
+  void TransposeLeft(const BlockSteps& steps, const uint8_t* data, const Rectangle& piece, int64_t padded,
+                     KernelSet::Transpose<E>* transpose, uint8_t* packed) const {
+    const int64_t depth = steps.depth();
+    E* raw = ScratchFor<E>(ScratchUse::Raw, kMaxPanel * padded);
+    std::fill_n(raw + kMaxPanel * depth, kMaxPanel * (padded - depth), E(0));
+    llvm::SmallVector<const E*, kGroupDepthBytes> lines;
+    for (int64_t k = 0; k < padded; ++k) lines.push_back(raw + k * kMaxPanel);
+    for (int64_t i = 0; i < piece.rows; i += kMaxPanel) {
+      const int64_t count = std::min(kMaxPanel, piece.rows - i);
+      Packer(kernels_, bytes_).Panel(steps, data, piece.row + i, count, kMaxPanel, raw);
+      transpose(lines.data(), count, padded, reinterpret_cast<E*>(packed) + i * padded, padded);
+    }
   }
 
   const uint8_t* MakeRight(const Rectangle& piece, const Block& block, int64_t padded) const {

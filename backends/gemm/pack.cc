@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/gemm/scratch.h"
 #include "backends/gemm/sums.h"
 
 namespace hlo::gemm {
 namespace {
 
 alignas(64) constexpr uint64_t kZeros[2 * kMaxDepth] = {};
+constexpr int64_t kLongLine = 8;  // of taps, or rows, that are copied together
 
 /// Rows at one distance of one another, in the array and in the dimensions with bounds.
 struct RowRun {
@@ -175,13 +177,18 @@ std::optional<std::pair<int64_t, int64_t>> BlockSteps::Uniform() const {
 
 int64_t BlockSteps::TapRun(size_t tap) const {
   const Index& taps = operand_.taps;
-  if (channels_outer_ || operand_.channel_stride != 1 || taps.stride() != block_.channels()) return 1;
+  const bool whole = !channels_outer_ && operand_.channel_stride == 1 && taps.stride() == block_.channels();
+  if (!whole && !HasLines()) return 1;
   const int64_t at = block_.tap_begin + static_cast<int64_t>(tap);
   int64_t run = std::min(taps.run() - at % taps.run(), block_.tap_end - at);
   // Positions must go on as offsets do: where lines of the window are as long as those of the array only the
   // latter have no end.
   for (const Bound& bound : operand_.bounds) run = std::min(run, bound.tap.run() - at % bound.tap.run());
   return run;
+}
+
+bool BlockSteps::HasLongLines() const {
+  return HasLines() && block_.taps() >= kLongLine * static_cast<int64_t>(runs_.size());
 }
 
 void BlockSteps::FindRuns() {
@@ -223,7 +230,8 @@ void Packer::PackRows(const BlockSteps& steps, const E* data, int64_t row_begin,
   const int64_t channels = steps.block_.channels(), taps = steps.block_.taps();
   const RowSet rows(op, row_begin, count);
   const int64_t tap_step = steps.channels_outer_ ? 1 : channels, step = steps.channels_outer_ ? taps : 1;
-  const bool side_by_side = step == 1 && op.channel_stride == 1;
+  const bool lines = steps.HasLines(),
+             side_by_side = channels == 1 ? lines : step == 1 && op.channel_stride == 1;
   for (int64_t i = 0; i < count; ++i, out += stride) {
     const E* row = data + op.base + steps.block_.channel_begin * op.channel_stride + rows.offsets[i];
     const bool row_inside = steps.IsInside(rows, i);
@@ -243,6 +251,9 @@ void Packer::PackRows(const BlockSteps& steps, const E* data, int64_t row_begin,
       E* to = out + begin * tap_step;
       if (side_by_side)
         CopyFew(to, from, (end - begin) * channels);
+      else if (lines)
+        for (int64_t c = 0; c < channels; ++c)
+          CopyFew(to + c * step, from + c * op.channel_stride, end - begin);
       else  // runs are single taps
         for (int64_t c = 0; c < channels; ++c) to[c * step] = from[c * op.channel_stride];
     }
@@ -283,6 +294,24 @@ struct RunCopier {
 };
 
 template <class E>
+void Packer::TransposeLines(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count,
+                            int64_t width, E* out) const {
+  const int64_t depth = steps.depth();
+  const void* at[kMaxPanel];
+  if (const auto uniform = steps.Uniform(); uniform && uniform->second == 1) {
+    int64_t offsets[kMaxPanel];
+    steps.operand_.rows.Fill(row_begin, count, offsets);
+    for (int64_t i = 0; i < count; ++i) at[i] = data + uniform->first + offsets[i];
+  } else {
+    PackRows(steps, data, row_begin, count, depth, ScratchFor<E>(ScratchUse::Lines, count * depth), at);
+  }
+  const E* rows[kMaxPanel];
+  for (int64_t i = 0; i < width; ++i)
+    rows[i] = static_cast<const E*>(i < count ? at[i] : static_cast<const void*>(kZeros));
+  TransposeOf<E>(kernels_)(rows, depth, width, out, width);
+}
+
+template <class E>
 void Packer::PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count,
                        int64_t width, E* out) const {
   const Operand& op = steps.operand_;
@@ -292,6 +321,8 @@ void Packer::PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin
   const int64_t tap_step = (steps.channels_outer_ ? 1 : channels) * width,
                 step = (steps.channels_outer_ ? taps : 1) * width;
   const auto runs = rows.Runs();
+  if (steps.HasLongLines() && (runs[0].step != 1 || count < kLongLine * static_cast<int64_t>(runs.size())))
+    return TransposeLines(steps, data, row_begin, count, width, out);
   const RunCopier<E> copier{rows, runs, CopyOf<E>(kernels_), channels, stride, width, step};
   const bool transpose = stride == 1 && channels > 1 && (runs.size() > 1 || runs[0].step != 1) &&
                          (runs[0].step != 1 || 3 * static_cast<int64_t>(runs.size()) > count);

@@ -23,7 +23,13 @@ class BlockSteps {
 
  private:
   friend class Packer;
-  /// How many taps from one on lie side by side in memory, channels and all, if bounds allow it.
+  /// Taps are neighbours in memory where they are neighbours in a block.
+  [[nodiscard]] bool HasLines() const {
+    return (channels_outer_ || block_.channels() == 1) && operand_.taps.stride() == 1;
+  }
+  [[nodiscard]] bool HasLongLines() const;
+  /// How many taps from one on lie side by side in memory, channels and all or channel by channel, if
+  /// bounds allow it.
   [[nodiscard]] int64_t TapRun(size_t tap) const;
   void FindRuns();
   /// No step of a row is out of bounds.
@@ -63,6 +69,10 @@ class Packer {
   template <class E>
   void PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count, int64_t width,
                  E* out) const;
+  /// PackPanel() of rows whose steps are neighbours, by way of rows.
+  template <class E>
+  void TransposeLines(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count, int64_t width,
+                      E* out) const;
   const KernelSet& kernels_;
   int bytes_;
 };

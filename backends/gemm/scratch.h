@@ -4,7 +4,7 @@
 
 namespace hlo::gemm {
 
-enum class ScratchUse : uint8_t { Left, Right, Raw, Expanded, Sums, ChainFirst, ChainLast, Count };
+enum class ScratchUse : uint8_t { Left, Right, Raw, Expanded, Lines, Sums, ChainFirst, ChainLast, Count };
 
 /// At least `bytes` bytes for one use, aligned to 64, until the next call for that use by this thread.
 /// Contents are arbitrary.
