@@ -31,6 +31,13 @@ constexpr int64_t kMaxWithTranspose = 6;
 /// Operations that fit into the time of moving a byte, by the size of what is moved (caches, memory).
 int64_t OpsPerByte(int64_t bytes) { return bytes <= (1 << 20) ? 2 : bytes <= (32 << 20) ? 8 : 15; }
 
+/// What is read for an operand, which its reader computes if it is made of next to nothing.
+int64_t BytesBehind(const Instruction& operand) {
+  const Instruction* at = &operand;
+  while (at->kind() == OpKind::Broadcast) at = at->operand(0);
+  return at->kind() == OpKind::Constant || at->kind() == OpKind::Iota ? 0 : ByteSize(at->shape());
+}
+
 using Maps = llvm::SmallVector<IndexMap, 2>;
 
 struct Group {
@@ -194,8 +201,7 @@ class Grouper {
     // Every group but one reads again what it is made of.
     if (const int64_t again = reads - (stored ? 0 : 1); again > 0) {
       int64_t read = 0;
-      for (const Instruction* operand : inst.operands())
-        if (operand->kind() != OpKind::Constant) read += std::min(ByteSize(operand->shape()), bytes);
+      for (const Instruction* operand : inst.operands()) read += std::min(BytesBehind(*operand), bytes);
       saved -= static_cast<double>(again) * static_cast<double>(read) * static_cast<double>(OpsPerByte(read));
     }
     return work <= saved;
