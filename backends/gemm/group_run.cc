@@ -12,7 +12,7 @@
 namespace hlo::gemm {
 namespace {
 
-constexpr int64_t kLeastRun = 4;  // of rows that are copied together
+constexpr int64_t kLeastRun = 4;                         // of rows that are copied together
 constexpr int64_t kLeastColumns = 64, kLeastRows = 128;  // of pieces that are cut for threads
 constexpr int64_t kFewColumns = 256;                     // rows are cut before columns become fewer
 constexpr double kLeastWork = 1 << 17;                   // tiles of vectors are as good for less

@@ -81,6 +81,32 @@ struct ShiftKernels {
 };
 inline constexpr int64_t kShiftPadding = 64;
 
+/// Windows over groups of few features: lanes are the features of several groups of the result. T is the
+/// compute type, W how both factors are stored.
+template <class T, class W>
+struct FeatureArgs {
+  int64_t taps;
+  /// Where the features of tap t for row p begin, at in[t * kFeatureRows + p]; may be zeros.
+  const W* const* in;
+  /// The weights of tap t and channel c begin at weights + tap_offsets[t] + c * channel_stride.
+  const W* weights;
+  const int64_t* tap_offsets;
+  int64_t channel_stride;
+  /// Of a group: features of the input, at most as many as of the result, which fill vectors: a power of two
+  /// up to the lanes of one.
+  int channels, outputs;
+  int64_t count;  // features of the result
+  T* const* out;  // by row: count elements
+};
+inline constexpr int kFeatureRows = 8;
+template <class T, class W>
+struct FeatureKernels {
+  int lanes;
+  /// out[p][g * outputs + o] = sum over taps t and channels c of in[t, p][g * channels + c] *
+  /// weights[t, c][g * outputs + o] for p < kFeatureRows; in the order of t, then c.
+  void (*run)(const FeatureArgs<T, W>& args);
+};
+
 struct KernelSet {
   Tiles<float> f32;
   Tiles<double> f64;
@@ -93,6 +119,9 @@ struct KernelSet {
   ThinKernels<double, double> thin_f64;
   ThinKernels<uint32_t, uint32_t> thin_u32;
   ThinKernels<uint64_t, uint64_t> thin_u64;
+  FeatureKernels<float, float> features_f32;
+  FeatureKernels<float, uint16_t> features_bf16;
+  FeatureKernels<double, double> features_f64;
   ShiftKernels<float> shift_f32;
   ShiftKernels<double> shift_f64;
   ShiftKernels<uint32_t> shift_u32;

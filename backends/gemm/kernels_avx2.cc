@@ -1,6 +1,7 @@
 // Kernels for processors with AVX2.
 #include <immintrin.h>
 
+#include <algorithm>
 #include <bit>
 #include <type_traits>
 #include <utility>
@@ -40,6 +41,23 @@ template <class V, class T>
     _mm256_maskstore_epi32(reinterpret_cast<int*>(p), mask, __builtin_bit_cast(__m256i, v));
   else
     _mm256_maskstore_epi64(reinterpret_cast<long long*>(p), mask, __builtin_bit_cast(__m256i, v));
+}
+
+template <class V>
+[[gnu::always_inline]] inline V LoadCodes(const uint16_t* p, int count) {
+  V v = V(0);
+  for (int i = 0; i < count; ++i) v[i] = p[i];
+  return v;
+}
+/// Lane i of the result is lane lanes[i] of `v`.
+template <class V, class L>
+[[gnu::always_inline]] inline V Permute(const V& v, const L& lanes) {
+  __m256i words = __builtin_bit_cast(__m256i, lanes);
+  if constexpr (sizeof(v[0]) == 8) {
+    const __m256i low = _mm256_slli_epi64(words, 1);
+    words = _mm256_or_si256(low, _mm256_slli_epi64(_mm256_add_epi64(low, _mm256_set1_epi64x(1)), 32));
+  }
+  return __builtin_bit_cast(V, _mm256_permutevar8x32_epi32(__builtin_bit_cast(__m256i, v), words));
 }
 
 #include "backends/gemm/kernel_bodies.inc"

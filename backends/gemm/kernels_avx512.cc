@@ -1,6 +1,7 @@
 // Kernels for processors with AVX512.
 #include <immintrin.h>
 
+#include <algorithm>
 #include <bit>
 #include <type_traits>
 #include <utility>
@@ -34,6 +35,22 @@ template <class V, class T>
     _mm512_mask_storeu_epi32(p, static_cast<__mmask16>(mask), __builtin_bit_cast(__m512i, v));
   else
     _mm512_mask_storeu_epi64(p, static_cast<__mmask8>(mask), __builtin_bit_cast(__m512i, v));
+}
+
+template <class V>
+[[gnu::always_inline]] inline V LoadCodes(const uint16_t* p, int count) {
+  const auto mask = (1U << static_cast<unsigned>(count)) - 1;
+  return __builtin_bit_cast(V, _mm256_maskz_loadu_epi16(static_cast<__mmask16>(mask), p));
+}
+/// Lane i of the result is lane lanes[i] of `v`.
+template <class V, class L>
+[[gnu::always_inline]] inline V Permute(const V& v, const L& lanes) {
+  if constexpr (sizeof(v[0]) == 4)
+    return __builtin_bit_cast(
+        V, _mm512_permutexvar_epi32(__builtin_bit_cast(__m512i, lanes), __builtin_bit_cast(__m512i, v)));
+  else
+    return __builtin_bit_cast(
+        V, _mm512_permutexvar_epi64(__builtin_bit_cast(__m512i, lanes), __builtin_bit_cast(__m512i, v)));
 }
 
 #include "backends/gemm/kernel_bodies.inc"

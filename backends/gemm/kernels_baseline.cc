@@ -1,6 +1,7 @@
 // Kernels for every x86-64 processor.
 #include <immintrin.h>
 
+#include <algorithm>
 #include <bit>
 #include <type_traits>
 #include <utility>
@@ -25,6 +26,20 @@ template <class V, class T>
 template <class V, class T>
 [[gnu::always_inline]] inline void StorePart(T* p, const V& v, int count) {
   for (int i = 0; i < count; ++i) p[i] = v[i];
+}
+
+template <class V>
+[[gnu::always_inline]] inline V LoadCodes(const uint16_t* p, int count) {
+  V v = V(0);
+  for (int i = 0; i < count; ++i) v[i] = p[i];
+  return v;
+}
+/// Lane i of the result is lane lanes[i] of `v`.
+template <class V, class L>
+[[gnu::always_inline]] inline V Permute(const V& v, const L& lanes) {
+  V result;
+  for (int i = 0; i < static_cast<int>(sizeof v / sizeof v[0]); ++i) result[i] = v[lanes[i]];
+  return result;
 }
 
 #include "backends/gemm/kernel_bodies.inc"

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/gemm/channelwise_run.h"
+#include "backends/gemm/feature_run.h"
 #include "backends/gemm/sums.h"
 #include "backends/gemm/thin_run.h"
 #include "backends/gemm/tile_run.h"
@@ -78,6 +79,10 @@ Product::Product(Problem problem, const Target& target)
 
 void Product::ChooseMethod() {
   if (problem_.depth() == 0) return;
+  if (IsFeaturewise(problem_, kernels_)) {
+    method_ = Method::Featurewise;
+    return;
+  }
   if (IsChannelwise(problem_)) {
     method_ = Method::Channelwise;
     return;
@@ -158,6 +163,7 @@ void Product::CutResult() {
 void Product::Run(const void* lhs, const void* rhs, void* out) const {
   if (problem_.rows() == 0 || problem_.columns() == 0 || problem_.batches() == 0) return;
   if (exchanged_) std::swap(lhs, rhs);
+  if (method_ == Method::Featurewise) return RunFeaturewise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Channelwise) return RunChannelwise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Thin) return RunThin(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Windowed) return RunWindowed(problem_, kernels_, lhs, rhs, out);
@@ -194,6 +200,7 @@ std::string Product::Describe() const {
   const TileShape shape = TileShapeOf(kernels_, problem_.compute);
   switch (method_) {
     case Method::Thin: return text + ", few rows";
+    case Method::Featurewise: return text + ", lanes of features";
     case Method::Channelwise: return text + ", channel by channel";
     case Method::Windowed: return text + ", shifted lines";
     case Method::Groups: return text + ", " + groups_->name;
