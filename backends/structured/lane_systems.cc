@@ -186,8 +186,8 @@ void RunProduct(const Product& product, gemm::Isa isa, void* const* arrays) {
   ForEachGroup<L>(product.batch, left * p.n * 3 / 2 + 4 * (left + right + size), [&] {
     return [&, a = L::Make(left), b = L::Make(right), out = L::Make(size)](int64_t first, int lanes) {
       kernels.load(lhs + first * left, left, left, lanes, a.get());
-      kernels.load(rhs + first * right, right, right, lanes, b.get());
-      kernels.product(p, a.get(), b.get(), out.get());
+      if (lhs != rhs) kernels.load(rhs + first * right, right, right, lanes, b.get());
+      kernels.product(p, a.get(), lhs == rhs ? a.get() : b.get(), out.get());
       kernels.store(out.get(), to + first * size, size, size, lanes);
     };
   });
