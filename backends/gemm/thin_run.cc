@@ -12,7 +12,10 @@
 namespace hlo::gemm {
 namespace {
 
-constexpr int64_t kMostRows = 16;
+/// Beyond these rows tiles take less time: of a right factor that a cache holds, of one that is read by
+/// columns or from memory, of one that tiles would have to widen first.
+constexpr int64_t kMostRowsCached = 4, kMostRows = 8, kMostRowsWidened = 16;
+constexpr int64_t kCachedBytes = 16 << 20;
 constexpr int64_t kRowsAtOnce = 4;          // of the kernels
 constexpr int64_t kLeastBytes = 32 << 10;   // of the right factor; tiles are as good for less
 constexpr int64_t kPieceBytes = 128 << 10;  // of the right factor, worth waking a thread for
@@ -183,6 +186,15 @@ class ThinRun {
   Buffer<T> left_;
 };
 
+/// The most rows for which reading the right factor is most of the work.
+int64_t MostRows(const Problem& problem) {
+  const Operand& right = problem.rhs;
+  // Two BF16 factors are multiplied as they are.
+  if (IsWidened(problem, right)) return problem.lhs.type == right.type ? kMostRows : kMostRowsWidened;
+  const int64_t bytes = problem.columns() * problem.depth() * Info(right.type).host_bytes();
+  return right.channel_stride == 1 || bytes > kCachedBytes ? kMostRows : kMostRowsCached;
+}
+
 }  // namespace
 
 bool IsWidenedWhenRead(ElementType type) {
@@ -191,8 +203,8 @@ bool IsWidenedWhenRead(ElementType type) {
 
 bool IsThin(const Problem& problem) {
   const Operand& right = problem.rhs;
-  if (problem.rows() > kMostRows || problem.taps() != 1 || problem.depth() == 0 || IsComplex(problem.type) ||
-      !right.bounds.empty() || !problem.lhs.bounds.empty())
+  if (problem.rows() > MostRows(problem) || problem.taps() != 1 || problem.depth() == 0 ||
+      IsComplex(problem.type) || !right.bounds.empty() || !problem.lhs.bounds.empty())
     return false;
   if (problem.columns() * problem.depth() * Info(right.type).host_bytes() < kLeastBytes) return false;
   if (!IsPlain(problem, right) && !IsWidened(problem, right)) return false;
