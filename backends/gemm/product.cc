@@ -14,9 +14,9 @@
 namespace hlo::gemm {
 namespace {
 
-constexpr int64_t kBlockSteps =
-    192;                            // multiplied at a time: a panel of so many rows stays in the first cache
-constexpr int64_t kRowPiece = 256;  // rows of the result done at a time
+/// Multiplied at a time: a panel of so many rows stays in the first cache.
+constexpr int64_t kBlockSteps = 192;
+constexpr int64_t kRowPiece = 256;                               // rows of the result done at a time
 constexpr int64_t kPanelsPerPiece = 8, kPanelsPerCutPiece = 16;  // the latter if rows are cut
 constexpr int64_t kFewSums = 16 << 10;  // results that are worth cutting their sums, if those have
 constexpr size_t kManyBlocks = 16, kBlocksPerPart = 8, kMostParts = 16;  // so many blocks
@@ -69,12 +69,19 @@ Product::Product(Problem problem, const Target& target)
   ChooseMethod();
   blocks_ = method_ == Method::Groups
                 ? CutSteps(problem_, kGroupDepthBytes / Info(problem_.lhs.type).host_bytes(), 64)
-                : CutSteps(problem_, kBlockSteps / parts_, 4);
+                : CutSteps(problem_, StepsPerBlock(), 4);
   blocks_per_part_ = blocks_.size();
   if (method_ == Method::Tiles && blocks_.size() >= kManyBlocks &&
       problem_.rows() * problem_.columns() * problem_.batches() <= kFewSums)
     blocks_per_part_ = std::max(kBlocksPerPart, (blocks_.size() + kMostParts - 1) / kMostParts);
   CutResult();
+}
+
+int64_t Product::StepsPerBlock() const {
+  const TileShape shape = TileShapeOf(kernels_, problem_.compute);
+  const int64_t widest = shape.columns / shape.lanes, columns = problem_.columns() * parts_,
+                vectors = std::clamp<int64_t>((columns + shape.lanes - 1) / shape.lanes, 1, widest);
+  return kBlockSteps / parts_ * widest / vectors;
 }
 
 void Product::ChooseMethod() {

@@ -33,6 +33,8 @@ class Product {
 
  private:
   void ChooseMethod();
+  /// Steps multiplied at a time by tiles; more where the right factor has few columns.
+  [[nodiscard]] int64_t StepsPerBlock() const;
   void Exchange();
   [[nodiscard]] bool IsBetterExchanged() const;
   void CutResult();
