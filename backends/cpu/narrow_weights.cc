@@ -8,6 +8,10 @@
 namespace hlo::cpu {
 namespace {
 
+/// Products of so many rows read each weight once or twice: to widen them all first is a way through memory
+/// more, where caches do not hold them.
+constexpr int64_t kMostRows = 256, kManyBytes = 16 << 20;
+
 /// Operand `i` of a dot widens weights.
 bool Widens(const Instruction& dot, int64_t i) {
   const Instruction &convert = *dot.operand(i), &other = *dot.operand(1 - i);
@@ -27,6 +31,13 @@ bool IsThinProduct(const Instruction& dot) {
   return gemm::IsThin(problem);
 }
 
+/// A product of weights as the right factor that are packed in any case, and widened then.
+bool IsWidenedWhilePacked(const Instruction& dot, const Instruction& convert) {
+  const gemm::Problem problem = DotProblem(dot);
+  return dot.operand(1) == convert.operand(0) && convert.users().empty() && problem.batches() == 1 &&
+         problem.rows() <= kMostRows && ByteSize(convert.shape()) >= kManyBytes;
+}
+
 }  // namespace
 
 void ReadWeightsAsStored(Module& module) {
@@ -42,7 +53,7 @@ void ReadWeightsAsStored(Module& module) {
         if (!Widens(*dot, i)) continue;
         Instruction* convert = dot->operand(i);
         dot->SetOperand(i, convert->operand(0));
-        if (IsThinProduct(*dot))
+        if (IsThinProduct(*dot) || IsWidenedWhilePacked(*dot, *convert))
           RemoveIfDead(convert);
         else
           dot->SetOperand(i, convert);
