@@ -199,7 +199,7 @@ class Builder {
     const Computation& condition = *loop.callee(1);
     Sequence test = BuildSequence(condition);
     sequence.push_back(MakeWhileStep(loop, std::move(test), ValueOf(*condition.root()).leaves[0].slice,
-                                     BuildSequence(*loop.callee(0))));
+                                     BuildSequence(*loop.callee(0)), ValueOf(loop)));
   }
   void AppendConditional(const Instruction& inst, Sequence& sequence) {
     std::vector<Sequence> branches;

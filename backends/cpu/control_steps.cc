@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backends/cpu/routine_step.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/JSON.h"
 
 namespace hlo::cpu {
@@ -10,8 +11,12 @@ namespace {
 
 class WhileStep final : public Step {
  public:
-  WhileStep(const Instruction& inst, Sequence condition, Slice predicate, Sequence body)
-      : inst_(inst), condition_(std::move(condition)), predicate_(predicate), body_(std::move(body)) {}
+  WhileStep(const Instruction& inst, Sequence condition, Slice predicate, Sequence body, const Value& result)
+      : inst_(inst),
+        condition_(std::move(condition)),
+        predicate_(predicate),
+        body_(std::move(body)),
+        results_(llvm::map_to_vector<4>(result.leaves, [](const Leaf& leaf) { return leaf.slice; })) {}
 
   Status Run(Frame& frame) const override {
     frame.Observe(inst_);
@@ -40,13 +45,16 @@ class WhileStep final : public Step {
     visit("condition", condition_);
     visit("body", body_);
   }
-  bool AddTo(RoutineBuilder& routine) const override { return routine.While(predicate_, condition_, body_); }
+  bool AddTo(RoutineBuilder& routine) const override {
+    return routine.While(predicate_, condition_, body_, results_);
+  }
 
  private:
   const Instruction& inst_;
   Sequence condition_;
   Slice predicate_;
   Sequence body_;
+  llvm::SmallVector<Slice, 4> results_;
 };
 
 class ConditionalStep final : public Step {
@@ -106,8 +114,8 @@ Status RunSequence(const Sequence& sequence, Frame& frame) {
 }
 
 std::unique_ptr<Step> MakeWhileStep(const Instruction& inst, Sequence condition, Slice predicate,
-                                    Sequence body) {
-  return std::make_unique<WhileStep>(inst, std::move(condition), predicate, std::move(body));
+                                    Sequence body, const Value& result) {
+  return std::make_unique<WhileStep>(inst, std::move(condition), predicate, std::move(body), result);
 }
 
 std::unique_ptr<Step> MakeConditionalStep(const Instruction& inst, Slice selector,

@@ -6,7 +6,7 @@ namespace hlo::cpu {
 
 /// Runs `body` as long as `condition` leaves true in `predicate`.
 std::unique_ptr<Step> MakeWhileStep(const Instruction& inst, Sequence condition, Slice predicate,
-                                    Sequence body);
+                                    Sequence body, const Value& result);
 /// Runs the branch that the value at `selector` chooses; as ops-structured says for selectors out of range.
 std::unique_ptr<Step> MakeConditionalStep(const Instruction& inst, Slice selector,
                                           std::vector<Sequence> branches);

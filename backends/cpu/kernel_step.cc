@@ -122,12 +122,14 @@ Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, l
                               const Value& result) {
   HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name()));
   kernel::FoldConstants(lowered.kernel);
-  const auto moved = Optimize(lowered.kernel);
   const size_t parameters = fusion.callee()->parameters().size();
+  KernelCall call;
+  for (size_t i = parameters; i < std::min<size_t>(parameters + result.leaves.size(), 64); ++i)
+    if (kernel::Defines(lowered.kernel, static_cast<kernel::BufferId>(i))) call.defined |= uint64_t{1} << i;
+  const auto moved = Optimize(lowered.kernel);
   for (size_t i = 0; i < result.leaves.size(); ++i)
     if (const size_t buffer = parameters + i; result.leaves[i].aligned && moved[buffer] == 0)
       kernel::StreamStores(lowered.kernel, static_cast<kernel::BufferId>(buffer));
-  KernelCall call;
   call.extent = kernel::ParallelExtent(lowered.kernel);
   const int64_t group = codegen::ParallelGrain(lowered.kernel);
   const int64_t iterations = std::max<int64_t>(kPieceCost / IterationCost(lowered.kernel), 1);

@@ -10,6 +10,7 @@ struct KernelCall {
   int32_t kernel = -1;                  // in Program::kernels
   llvm::SmallVector<Slice, 8> buffers;  // as the kernel numbers them
   size_t first_result = 0;              // buffers from here on are written
+  uint64_t defined = 0;                 // bit i: buffer i is written as a whole and not read
   /// Before the call bytes are copied from one slice to another, unless they lie in the same place.
   llvm::SmallVector<std::pair<Slice, Slice>, 1> copies;  // (from, to)
   int64_t extent = 1;                                    // of the parallel loop

@@ -57,9 +57,11 @@ bool RoutineBuilder::Call(const KernelCall& call, int32_t code) {
   if (call.extent > call.grain) return false;
   for (const auto& [from, to] : call.copies)
     if (!Copy(from, to)) return false;
-  kernel::CallStep step{code, {}, call.extent};
-  for (size_t i = 0; i < call.buffers.size(); ++i)
+  kernel::CallStep step{code, {}, call.extent, {}, call.defined};
+  for (size_t i = 0; i < call.buffers.size(); ++i) {
     step.slots.push_back(SlotOf(call.buffers[i], i >= call.first_result));
+    step.bytes.push_back(call.buffers[i].size);
+  }
   at_->push_back({std::move(step)});
   return true;
 }
@@ -71,7 +73,9 @@ bool RoutineBuilder::AddAll(const Sequence& sequence, kernel::RoutineBody& body)
   return done;
 }
 
-bool RoutineBuilder::While(const Slice& predicate, const Sequence& condition, const Sequence& body) {
+bool RoutineBuilder::While(const Slice& predicate, const Sequence& condition, const Sequence& body,
+                           llvm::ArrayRef<Slice> results) {
+  if (at_ == &routine_.body) results_.assign(results.begin(), results.end());
   kernel::WhileStep step{SlotOf(predicate, false), {}, {}};
   if (!AddAll(condition, step.condition) || !AddAll(body, step.body)) return false;
   at_->push_back({std::move(step)});
@@ -95,6 +99,9 @@ std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish() && {
     slices.push_back(slices_[old]);
     routine.slots.push_back(routine_.slots[old]);
   };
+  for (size_t slot = 0; slot < slices_.size(); ++slot)
+    routine_.slots[slot].written &=
+        llvm::any_of(results_, [&](const Slice& result) { return result.Overlaps(slices_[slot]); });
   // In the order of `numbers_` what shares bytes forms a row of neighbours.
   for (auto begin = numbers_.begin(); begin != numbers_.end();) {
     const Slice& first = slices_[static_cast<size_t>(begin->second)];
@@ -121,6 +128,7 @@ std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish() && {
     }
   }
   kernel::ForEachSlot(routine.body, [&](kernel::SlotId& id) { id = renumbered[static_cast<size_t>(id)]; });
+  kernel::SplitSlots(routine);
   return {std::move(routine), std::move(slices)};
 }
 

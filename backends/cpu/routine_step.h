@@ -18,7 +18,9 @@ class RoutineBuilder {
   /// `code`: the kernel's number in the Jit.
   bool Call(const KernelCall& call, int32_t code);
   bool Copy(const Slice& from, const Slice& to);
-  bool While(const Slice& predicate, const Sequence& condition, const Sequence& body);
+  /// `results`: what anybody reads afterwards of all that the loop writes.
+  bool While(const Slice& predicate, const Sequence& condition, const Sequence& body,
+             llvm::ArrayRef<Slice> results);
   bool Branch(const Slice& selector, bool by_predicate, llvm::ArrayRef<Sequence> branches);
 
   /// The routine, and the slices of its slots.
@@ -31,6 +33,7 @@ class RoutineBuilder {
   kernel::Routine routine_;
   kernel::RoutineBody* at_ = &routine_.body;
   std::vector<Slice> slices_;                                                // by slot
+  std::vector<Slice> results_;                                               // of the outermost loop
   std::map<std::tuple<int32_t, int64_t, int64_t>, kernel::SlotId> numbers_;  // by buffer, offset, size
 };
 

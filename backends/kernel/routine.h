@@ -14,9 +14,12 @@ using SlotId = int32_t;  // s0, s1, …: position among the routine's slots
 struct Slot {
   int64_t size = 0;
   /// A scalar or small array that shares no byte with another slot, so that it may stay in registers while
-  /// the routine runs: it is read from memory before and written back after, if the routine writes it.
+  /// the routine runs: it is read from memory before and written back after, if the routine writes it and
+  /// somebody may read it then.
   bool scalar = false;
   bool written = false;
+  /// Scalar and for the routine alone: nothing of it lies in memory. Such slots come last.
+  bool local = false;
   bool operator==(const Slot&) const = default;
 };
 
@@ -27,7 +30,9 @@ using RoutineBody = std::vector<RoutineStep>;
 struct CallStep {
   int32_t kernel;
   llvm::SmallVector<SlotId, 4> slots;
-  int64_t extent;  // of the kernel's parallel loops
+  int64_t extent;                            // of the kernel's parallel loops
+  llvm::SmallVector<int64_t, 4> bytes = {};  // of the buffers; only SplitSlots() reads them
+  uint64_t defined = 0;  // bit i: buffer i is written as a whole and not read (Defines() in visit.h)
 };
 /// copy s1 = s0: their first bytes; they may be the same slot, which does nothing.
 struct CopyStep {
@@ -55,6 +60,11 @@ struct Routine {
   std::vector<Slot> slots;
   RoutineBody body;
 };
+
+/// Gives each value that comes and goes in a scalar slot a slot of its own, so that a register holds numbers
+/// of one type: memory plans put a counter where a float was. Values that the routine finds in memory or
+/// leaves there keep theirs; the others' slots are local.
+void SplitSlots(Routine& routine);
 
 /// One step per line; kernels by number.
 std::string ToString(const Routine& routine);

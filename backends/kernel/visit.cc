@@ -63,4 +63,51 @@ void ForEachAddress(Region& region, llvm::function_ref<void(Address&)> f) {
   });
 }
 
+namespace {
+
+/// The address takes each value below `count`, once for each round of the loops that it does not name.
+bool IsDense(const Address& address, llvm::ArrayRef<Dimension> loops, int64_t count) {
+  if (address.offset != 0 || !address.values.empty()) return false;
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 3> steps;  // factor, extent
+  for (const auto& term : address.loops) {
+    const auto* loop = llvm::find_if(loops, [&](const Dimension& d) { return d.id == term.id; });
+    if (loop == loops.end() || loop->limit != 0) return false;
+    steps.emplace_back(term.factor, loop->extent);
+  }
+  llvm::sort(steps);
+  int64_t covered = 1;
+  for (const auto& [factor, extent] : steps) {
+    if (factor != covered) return false;
+    covered *= extent;
+  }
+  return covered == count;
+}
+
+bool HasDenseStore(const Kernel& kernel, BufferId buffer, const Region& region,
+                   llvm::SmallVectorImpl<Dimension>& loops) {
+  for (const Stmt& stmt : region.stmts) {
+    if (const auto* store = std::get_if<StoreStmt>(&stmt)) {
+      const int64_t count = kernel.buffers[static_cast<size_t>(buffer)].count;
+      if (store->buffer == buffer && store->mask < 0 && IsDense(store->address, loops, count)) return true;
+    } else if (const auto* loop = std::get_if<LoopStmt>(&stmt)) {
+      loops.push_back(loop->loop);
+      if (HasDenseStore(kernel, buffer, *loop->body, loops)) return true;
+      loops.pop_back();
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Defines(const Kernel& kernel, BufferId buffer) {
+  bool read = false;
+  ForEachStmt(kernel.body, [&](const Stmt& stmt) {
+    const auto* load = std::get_if<LoadStmt>(&stmt);
+    read |= load != nullptr && load->buffer == buffer;
+  });
+  llvm::SmallVector<Dimension, 4> loops;
+  return !read && HasDenseStore(kernel, buffer, kernel.body, loops);
+}
+
 }  // namespace hlo::kernel

@@ -13,6 +13,8 @@ ValueId ResultOf(const Stmt& stmt);
 /// Calls `f` for each value that the statement itself reads, yields of its regions included; what is in these
 /// does not count.
 void ForEachUse(const Stmt& stmt, llvm::function_ref<void(ValueId)> f);
+/// Whether the kernel writes each element of the buffer and reads none. Before a schedule is applied.
+bool Defines(const Kernel& kernel, BufferId buffer);
 /// Calls `f` for each address of the region and of those below.
 void ForEachAddress(Region& region, llvm::function_ref<void(Address&)> f);
 

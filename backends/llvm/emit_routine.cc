@@ -46,7 +46,7 @@ class RoutineEmitter {
     EnterSlots();
     Emit(routine_.body);
     for (size_t i = 0; i < routine_.slots.size(); ++i)
-      if (routine_.slots[i].scalar && routine_.slots[i].written)
+      if (routine_.slots[i].scalar && routine_.slots[i].written && !routine_.slots[i].local)
         CopyBytes(memory_[i], slots_[i], routine_.slots[i].size);
     b_.CreateRetVoid();
     b_.SetInsertPoint(stopped_);
@@ -57,25 +57,27 @@ class RoutineEmitter {
  private:
   void EnterSlots() {
     for (const Slot& slot : routine_.slots) {
-      Value* place = b_.CreateConstInBoundsGEP1_64(pointer_, function_->getArg(0), memory_.size());
-      memory_.push_back(b_.CreateLoad(pointer_, place));
-      slots_.push_back(memory_.back());
-      if (!slot.scalar) continue;
+      if (!slot.local) {
+        Value* place = b_.CreateConstInBoundsGEP1_64(pointer_, function_->getArg(0), memory_.size());
+        memory_.push_back(b_.CreateLoad(pointer_, place));
+        slots_.push_back(memory_.back());
+        if (!slot.scalar) continue;
+      }
       llvm::AllocaInst* local =
           b_.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<uint64_t>(slot.size)));
       local->setAlignment(llvm::Align(64));
-      slots_.back() = local;
-      CopyBytes(local, memory_.back(), slot.size);
+      if (slot.local) {
+        slots_.push_back(local);
+      } else {
+        slots_.back() = local;
+        CopyBytes(local, memory_.back(), slot.size);
+      }
     }
   }
 
   void CopyBytes(Value* to, Value* from, int64_t bytes) {
-    if (bytes <= 16 && llvm::isPowerOf2_64(static_cast<uint64_t>(bytes))) {
-      Type* type = b_.getIntNTy(static_cast<unsigned>(bytes) * 8);
-      b_.CreateAlignedStore(b_.CreateAlignedLoad(type, from, llvm::Align(1)), to, llvm::Align(1));
-    } else {
-      b_.CreateMemCpy(to, llvm::Align(1), from, llvm::Align(1), static_cast<uint64_t>(bytes));
-    }
+    // Without a type of its own, so that slots become registers of the type that kernels use.
+    b_.CreateMemCpy(to, llvm::Align(1), from, llvm::Align(1), static_cast<uint64_t>(bytes));
   }
 
   void Emit(const RoutineBody& body) {
@@ -161,7 +163,8 @@ class RoutineEmitter {
   llvm::Function* function_ = nullptr;
   llvm::AllocaInst* iterations_ = nullptr;  // until the next poll
   BasicBlock* stopped_ = nullptr;
-  std::vector<Value*> memory_, slots_;  // by slot: where it lies, and where the steps find it
+  std::vector<Value*> memory_,
+      slots_;  // by slot: where it lies (none of local ones), where the steps find it
 };
 
 }  // namespace

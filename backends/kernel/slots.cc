@@ -1,0 +1,209 @@
+// Slots of routines by value.
+#include <algorithm>
+#include <numeric>
+
+#include "backends/kernel/routine.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace hlo::kernel {
+namespace {
+
+bool IsDefined(const CallStep& step, size_t i) { return i < 64 && ((step.defined >> i) & 1) != 0; }
+
+/// Which slots hold values that somebody may read, where ways through a routine meet: before the condition of
+/// a loop, behind branches.
+class Liveness {
+ public:
+  using Set = llvm::BitVector;
+
+  explicit Liveness(const Routine& routine) : slots_(static_cast<unsigned>(routine.slots.size())) {
+    Set kept(slots_);
+    for (unsigned slot = 0; slot < slots_; ++slot)
+      if (routine.slots[slot].written) kept.set(slot);
+    at_entry_ = Walk(routine.body, std::move(kept));
+  }
+  [[nodiscard]] const Set& at_entry() const { return at_entry_; }
+  /// `step`: a WhileStep or BranchStep.
+  [[nodiscard]] const Set& AtMeeting(const void* step) const { return meetings_.find(step)->second; }
+
+ private:
+  Set Walk(const RoutineBody& body, Set live) {
+    for (const RoutineStep& s : llvm::reverse(body))
+      live = std::visit([&](const auto& step) { return Before(step, std::move(live)); }, s.step);
+    return live;
+  }
+  static void Add(Set& live, SlotId slot) { live.set(static_cast<unsigned>(slot)); }
+
+  Set Before(const CallStep& step, Set live) {
+    for (size_t i = 0; i < step.slots.size(); ++i)
+      if (IsDefined(step, i)) live.reset(static_cast<unsigned>(step.slots[i]));
+    for (size_t i = 0; i < step.slots.size(); ++i)
+      if (!IsDefined(step, i)) Add(live, step.slots[i]);
+    return live;
+  }
+  Set Before(const CopyStep& step, Set live) {
+    if (step.from == step.to) return live;
+    live.reset(static_cast<unsigned>(step.to));
+    Add(live, step.from);
+    return live;
+  }
+  Set Before(const WhileStep& step, Set live) {
+    // What the second round reads is read in the first, unless the condition writes it.
+    Add(live, step.predicate);
+    const Set once = Walk(step.condition, live);
+    Set more = Walk(step.body, once);
+    more |= live;
+    Set head = Walk(step.condition, std::move(more));
+    Walk(step.body, head);  // for what lies in it, with all that is read
+    return meetings_[&step] = std::move(head);
+  }
+  Set Before(const BranchStep& step, Set live) {
+    meetings_[&step] = live;
+    Set before(slots_);
+    for (const RoutineBody& branch : step.branches) before |= Walk(branch, live);
+    Add(before, step.selector);
+    return before;
+  }
+
+  unsigned slots_;
+  Set at_entry_;
+  llvm::DenseMap<const void*, Set> meetings_;
+};
+
+/// Finds which mentions of a slot may mean the same value: those that a definition reaches. Control flow is a
+/// tree, so one walk finds all.
+class Splitter {
+ public:
+  explicit Splitter(Routine& routine) : routine_(routine), live_(routine) {
+    now_.resize(routine.slots.size());
+    for (size_t slot = 0; slot < now_.size(); ++slot) now_[slot] = Define(slot, routine.slots[slot].size);
+  }
+
+  void Run() {
+    const std::vector<int> before = now_;
+    Walk(routine_.body);
+    Join(before, live_.at_entry());  // found in memory and left there: in the same slot
+    KeepWholeWhatIsReadInParts();
+    std::vector<SlotId> slot_of(groups_.size(), -1);
+    for (size_t slot = 0; slot < now_.size(); ++slot)
+      slot_of[static_cast<size_t>(Find(now_[slot]))] = static_cast<SlotId>(slot);
+    for (auto& [place, group] : mentions_) {
+      SlotId& slot = slot_of[static_cast<size_t>(Find(group))];
+      if (slot < 0) {
+        slot = static_cast<SlotId>(routine_.slots.size());
+        routine_.slots.push_back({groups_[static_cast<size_t>(Find(group))].most, true, true, true});
+      }
+      *place = slot;
+    }
+  }
+
+ private:
+  /// Values of a slot that some mention may mean. Of groups that were joined one stands for all.
+  struct Group {
+    int joined;
+    size_t slot;
+    int64_t least, most;  // bytes of definitions; of all mentions
+  };
+
+  int Define(size_t slot, int64_t bytes) {
+    const int group = static_cast<int>(groups_.size());
+    groups_.push_back({group, slot, bytes, bytes});
+    return group;
+  }
+  int Find(int group) {
+    while (groups_[static_cast<size_t>(group)].joined != group)
+      group = groups_[static_cast<size_t>(group)].joined =
+          groups_[static_cast<size_t>(groups_[static_cast<size_t>(group)].joined)].joined;
+    return group;
+  }
+  void Join(int a, int b) {
+    a = Find(a);
+    b = Find(b);
+    if (a == b) return;
+    Group &to = groups_[static_cast<size_t>(std::min(a, b))],
+          &from = groups_[static_cast<size_t>(std::max(a, b))];
+    from.joined = to.joined;
+    to.least = std::min(to.least, from.least);
+    to.most = std::max(to.most, from.most);
+  }
+  void Join(const std::vector<int>& others, const Liveness::Set& live) {
+    for (const unsigned slot : live.set_bits()) Join(now_[slot], others[slot]);
+  }
+
+  [[nodiscard]] bool IsScalar(SlotId slot) const { return routine_.slots[static_cast<size_t>(slot)].scalar; }
+  void Read(SlotId& slot, int64_t bytes) {
+    if (!IsScalar(slot)) return;
+    const int group = Find(now_[static_cast<size_t>(slot)]);
+    groups_[static_cast<size_t>(group)].most = std::max(groups_[static_cast<size_t>(group)].most, bytes);
+    mentions_.emplace_back(&slot, group);
+  }
+  void Write(SlotId& slot, int64_t bytes) {
+    if (!IsScalar(slot)) return;
+    const int group = now_[static_cast<size_t>(slot)] = Define(static_cast<size_t>(slot), bytes);
+    mentions_.emplace_back(&slot, group);
+  }
+
+  void Walk(RoutineBody& body) {
+    for (RoutineStep& s : body) std::visit([&](auto& step) { Step(step); }, s.step);
+  }
+  void Step(CallStep& step) {
+    for (size_t i = 0; i < step.slots.size(); ++i)
+      if (!IsDefined(step, i)) Read(step.slots[i], i < step.bytes.size() ? step.bytes[i] : 0);
+    for (size_t i = 0; i < step.slots.size(); ++i)
+      if (IsDefined(step, i)) Write(step.slots[i], step.bytes[i]);
+  }
+  void Step(CopyStep& step) {
+    if (step.from == step.to) return;
+    Read(step.from, step.bytes);
+    Write(step.to, step.bytes);
+  }
+  void Step(WhileStep& step) {
+    const std::vector<int> head = now_;
+    Walk(step.condition);
+    Read(step.predicate, 1);
+    const std::vector<int> exit = now_;
+    Walk(step.body);
+    Join(head, live_.AtMeeting(&step));
+    now_ = exit;
+  }
+  void Step(BranchStep& step) {
+    Read(step.selector, step.by_predicate ? 1 : 4);
+    const std::vector<int> before = now_;
+    std::vector<int> after;
+    for (RoutineBody& branch : step.branches) {
+      now_ = before;
+      Walk(branch);
+      if (!after.empty()) Join(after, live_.AtMeeting(&step));
+      after = now_;
+    }
+  }
+
+  /// A value of which somebody reads more than one definition writes is made of several: their slot stays
+  /// one.
+  void KeepWholeWhatIsReadInParts() {
+    std::vector<bool> whole(routine_.slots.size());
+    for (size_t i = 0; i < groups_.size(); ++i)
+      if (const Group& group = groups_[static_cast<size_t>(Find(static_cast<int>(i)))];
+          group.least < group.most)
+        whole[group.slot] = true;
+    std::vector<int> first(routine_.slots.size(), -1);
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      const size_t slot = groups_[i].slot;
+      if (first[slot] < 0) first[slot] = static_cast<int>(i);
+      if (whole[slot]) Join(first[slot], static_cast<int>(i));
+    }
+  }
+
+  Routine& routine_;
+  Liveness live_;
+  std::vector<Group> groups_;
+  std::vector<int> now_;                           // by slot
+  std::vector<std::pair<SlotId*, int>> mentions_;  // and the groups they mean
+};
+
+}  // namespace
+
+void SplitSlots(Routine& routine) { Splitter(routine).Run(); }
+
+}  // namespace hlo::kernel
