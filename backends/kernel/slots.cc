@@ -87,7 +87,8 @@ class Splitter {
     KeepWholeWhatIsReadInParts();
     std::vector<SlotId> slot_of(groups_.size(), -1);
     for (size_t slot = 0; slot < now_.size(); ++slot)
-      slot_of[static_cast<size_t>(Find(now_[slot]))] = static_cast<SlotId>(slot);
+      if (routine_.slots[slot].written || live_.at_entry().test(static_cast<unsigned>(slot)))
+        slot_of[static_cast<size_t>(Find(now_[slot]))] = static_cast<SlotId>(slot);
     for (auto& [place, group] : mentions_) {
       SlotId& slot = slot_of[static_cast<size_t>(Find(group))];
       if (slot < 0) {

@@ -65,37 +65,36 @@ void ForEachAddress(Region& region, llvm::function_ref<void(Address&)> f) {
 
 namespace {
 
-/// The address takes each value below `count`, once for each round of the loops that it does not name.
-bool IsDense(const Address& address, llvm::ArrayRef<Dimension> loops, int64_t count) {
-  if (address.offset != 0 || !address.values.empty()) return false;
+/// How many neighbours from its offset on the address takes in loops, if it takes nothing else; else 0.
+int64_t NeighboursOf(const Address& address, llvm::ArrayRef<Dimension> loops) {
+  if (!address.values.empty()) return 0;
   llvm::SmallVector<std::pair<int64_t, int64_t>, 3> steps;  // factor, extent
   for (const auto& term : address.loops) {
     const auto* loop = llvm::find_if(loops, [&](const Dimension& d) { return d.id == term.id; });
-    if (loop == loops.end() || loop->limit != 0) return false;
+    if (loop == loops.end() || loop->limit != 0) return 0;
     steps.emplace_back(term.factor, loop->extent);
   }
   llvm::sort(steps);
   int64_t covered = 1;
   for (const auto& [factor, extent] : steps) {
-    if (factor != covered) return false;
+    if (factor != covered) return 0;
     covered *= extent;
   }
-  return covered == count;
+  return covered;
 }
 
-bool HasDenseStore(const Kernel& kernel, BufferId buffer, const Region& region,
-                   llvm::SmallVectorImpl<Dimension>& loops) {
+/// Adds offsets and lengths of what stores write without condition.
+void FindStored(BufferId buffer, const Region& region, llvm::SmallVectorImpl<Dimension>& loops,
+                llvm::SmallVectorImpl<std::pair<int64_t, int64_t>>& stored) {
   for (const Stmt& stmt : region.stmts) {
-    if (const auto* store = std::get_if<StoreStmt>(&stmt)) {
-      const int64_t count = kernel.buffers[static_cast<size_t>(buffer)].count;
-      if (store->buffer == buffer && store->mask < 0 && IsDense(store->address, loops, count)) return true;
+    if (const auto* store = std::get_if<StoreStmt>(&stmt); store != nullptr && store->buffer == buffer) {
+      if (store->mask < 0) stored.emplace_back(store->address.offset, NeighboursOf(store->address, loops));
     } else if (const auto* loop = std::get_if<LoopStmt>(&stmt)) {
       loops.push_back(loop->loop);
-      if (HasDenseStore(kernel, buffer, *loop->body, loops)) return true;
+      FindStored(buffer, *loop->body, loops, stored);
       loops.pop_back();
     }
   }
-  return false;
 }
 
 }  // namespace
@@ -106,8 +105,15 @@ bool Defines(const Kernel& kernel, BufferId buffer) {
     const auto* load = std::get_if<LoadStmt>(&stmt);
     read |= load != nullptr && load->buffer == buffer;
   });
+  if (read) return false;
   llvm::SmallVector<Dimension, 4> loops;
-  return !read && HasDenseStore(kernel, buffer, kernel.body, loops);
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 4> stored;
+  FindStored(buffer, kernel.body, loops, stored);
+  llvm::sort(stored);
+  int64_t end = 0;
+  for (const auto& [offset, length] : stored)
+    if (offset <= end) end = std::max(end, offset + length);
+  return end >= kernel.buffers[static_cast<size_t>(buffer)].count;
 }
 
 }  // namespace hlo::kernel

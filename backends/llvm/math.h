@@ -15,6 +15,7 @@ class Math {
         unit_ >= VectorUnit::Avx512 && vector != nullptr && llvm::isPowerOf2_32(vector->getNumElements());
   }
 
+  [[nodiscard]] bool IsVector() const { return type_->isVectorTy(); }
   [[nodiscard]] bool f64() const { return type_->getScalarType()->isDoubleTy(); }
   Value* C(double value) { return llvm::ConstantFP::get(type_, value); }
   Value* Inf() { return llvm::ConstantFP::getInfinity(type_); }

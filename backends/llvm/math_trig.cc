@@ -96,9 +96,10 @@ HalfTurns ReduceToHalfTurn(Math& m, Value* x, bool cosine, llvm::ArrayRef<double
 /// The first difference is exact below this: x and k times the first part are whole multiples of 2^-23.
 constexpr double kSmall32 = 0x1p16;
 
-HalfTurns ReduceToHalfTurn32(Math& m, Value* x, bool cosine) {
-  // Rounded towards 0: with k = 0 they leave -0 as it is.
-  constexpr double kPi32[] = {0x1.921fb4p+1, 0x1.4442dp-23, 0x1.846988p-47};
+// Rounded towards 0: with k = 0 they leave -0 as it is.
+constexpr double kPi32[] = {0x1.921fb4p+1, 0x1.4442dp-23, 0x1.846988p-47};
+
+HalfTurns ReduceAnyToHalfTurn32(Math& m, Value* x, bool cosine) {
   constexpr double kPi64[] = {2 * kP1, 2 * kP2};
   const HalfTurns small = ReduceToHalfTurn(m, x, cosine, kPi32);
   Value* large = m.b.CreateFCmpOGE(m.Abs(x), m.C(kSmall32));
@@ -107,6 +108,24 @@ HalfTurns ReduceToHalfTurn32(Math& m, Value* x, bool cosine) {
     const HalfTurns turns = ReduceToHalfTurn(wide, m.Widen(x), cosine, kPi64);
     return {m.Narrow(turns.r), m.b.CreateTrunc(turns.k, m.IntType())};
   });
+  return {any[0], any[1]};
+}
+
+/// The same. Where one number waits for the one before, as in steps of a differential equation, the processor
+/// guesses that k = 0 (|x| < pi / 2, or 0 < x < pi for the cosine) and need not wait for k: same bits, as the
+/// products with k are exact.
+HalfTurns ReduceToHalfTurn32(Math& m, Value* x, bool cosine) {
+  if (m.IsVector()) return ReduceAnyToHalfTurn32(m, x, cosine);
+  Value* magic = m.C(0x1.8p23);
+  Value* sum = cosine ? m.Add(m.Fma(x, kTwoOverPi / 2, m.C(-0.5)), magic) : m.Fma(x, kTwoOverPi / 2, magic);
+  Value* r = cosine ? m.Neg(x) : x;
+  if (cosine)
+    for (const double part : kPi32) r = m.Add(r, m.C(part / 2));
+  const auto any =
+      m.InRareCase(m.b.CreateFCmpUNE(sum, magic), {r, m.Bits(magic)}, [&]() -> llvm::SmallVector<Value*, 2> {
+        const HalfTurns turns = ReduceAnyToHalfTurn32(m, x, cosine);
+        return {turns.r, turns.k};
+      });
   return {any[0], any[1]};
 }
 
