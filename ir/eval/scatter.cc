@@ -2,6 +2,8 @@
 // (ops-elementwise §10.7). Windows that do not fit are skipped whole.
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <numeric>
 
 #include "ir/eval/elementwise.h"
 #include "ir/eval/eval.h"
@@ -151,11 +153,24 @@ class Scatter {
   llvm::ArrayRef<CopyDim> dims() const { return dims_; }
 
  private:
+  /// Whether runs of so many elements are the same or do not meet: no element is in different columns of two.
+  [[nodiscard]] bool HasColumns(int64_t run) {
+    int64_t first = -1, apart = 0;  // all starts are multiples of it away from the first
+    auto look = [&](int64_t to, int64_t) {
+      if (first < 0) first = to;
+      apart = std::gcd(apart, to - first);
+    };
+    const Status status = ForEachWindow([&](int64_t to, int64_t from) {
+      ForEachPosition(llvm::ArrayRef(dims_).drop_back(), to, from, look);
+    });
+    return status && (apart == 0 || apart >= run);
+  }
+
   /// Long runs are combined where they lie; threads share them by columns, so that each element sees its
   /// updates in order.
   Status CombineRuns(const ScalarFunction& function) {
     const int64_t run = dims_.back().size;
-    const bool much = run * windows_.row_count() > 1 << 17;
+    const bool much = run * windows_.row_count() > 1 << 17 && ThreadCount() > 1 && HasColumns(run);
     const int64_t pieces = int64_t{2} * ThreadCount();
     const int64_t grain = much ? std::max<int64_t>(128, (run + pieces - 1) / pieces) : run;
     std::optional<Diagnostic> stopped;

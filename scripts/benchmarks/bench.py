@@ -61,8 +61,8 @@ class Bench:
             for i, level in enumerate(found['bandwidth']): best['bandwidth'][i]['rate'] = max(level['rate'], best['bandwidth'][i]['rate'])
             for op, seconds in found['latency'].items(): best['latency'][op] = min(seconds, best['latency'][op])
             for name, rate in found['rates'].items():
-                if name != 'radix': best['rates'][name] = max(rate, best['rates'][name]); continue
-                for old, new in zip(best['rates']['radix'], rate): old.update({key: max(old[key], new[key]) for key in old})
+                if not isinstance(rate, list): best['rates'][name] = max(rate, best['rates'][name]); continue
+                for old, new in zip(best['rates'][name], rate): old.update({key: max(old[key], new[key]) for key in old})
         return best
 
     def measure_startup(self):
@@ -207,7 +207,7 @@ def machine_text(bench):
     peaks = ', '.join(f'{type} {rate / 1e9:.0f} GFLOP/s' for type, rate in bench.peaks['flops'].items())
     levels = ', '.join(f"{level['rate'] / 1e9:.1f} GB/s at {level['bytes'] // 1024} KiB" for level in bench.peaks['bandwidth'])
     latencies = ', '.join(f'{op} {seconds * 1e9:.2g} ns' for op, seconds in bench.peaks['latency'].items())
-    rates = ', '.join(f'{name} {rate / 1e9:.2g} G/s' for name, rate in bench.peaks['rates'].items() if name != 'radix')
+    rates = ', '.join(f'{name} {rate / 1e9:.2g} G/s' for name, rate in bench.peaks['rates'].items() if not isinstance(rate, list))
     return f'{model} ({features}), {bench.options.threads} threads; {peaks}; {levels}; latencies: {latencies}; rates: {rates}; start-up of hlo-run {bench.startup * 1e3:.1f} ms, call {bench.call * 1e9:.0f} ns'
 
 def main():

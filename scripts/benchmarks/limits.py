@@ -16,6 +16,7 @@ def bounds(work, peaks):
         'division': work.divisions / rates['division'],
         'update': work.updates / rates['update'],
         'random words': work.random_words / rates['philox'],
+        'random reads': random_reads(work, rates['reads']),
         'sort passes': sort_passes(work, rates['radix'])}
     return {bound: seconds for bound, seconds in found.items() if seconds > 0}
 
@@ -23,6 +24,12 @@ def bandwidth(bytes, peaks):
     """Of the level of the memory that holds so much."""
     levels = peaks['bandwidth']
     return next((level for level in levels[:-1] if bytes <= 2 * level['bytes']), levels[-1])['rate']
+
+def random_reads(work, measured):
+    """Of an array so large: most of them bring a line of the cache each."""
+    if not work.reads: return 0
+    count, bytes = work.reads
+    return count / next((m for m in measured if bytes <= m['bytes']), measured[-1])['rate']
 
 def sort_passes(work, measured):
     """Keys of 32 bits, alone or with positions of as many, by digits; rows are sorted one by one."""

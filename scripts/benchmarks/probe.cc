@@ -2,6 +2,7 @@
 // rates of what sorts, histograms and random numbers consist of. Prints JSON.
 // Usage: probe THREADS
 #include <immintrin.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -224,6 +225,33 @@ double Updates(int threads) {
   });
 }
 
+/// Elements of 4 bytes per second that are read at random places, none waiting for another, of one array of
+/// `bytes` that all threads share, written side by side.
+double RandomReads(int threads, size_t bytes) {
+  constexpr size_t kCount = 1 << 18, kHugePage = 1 << 21;
+  const size_t n = bytes / sizeof(uint32_t);
+  auto* array = static_cast<uint32_t*>(std::aligned_alloc(kHugePage, std::max(bytes, kHugePage)));
+  madvise(array, bytes, MADV_HUGEPAGE);
+  std::memset(array, 1, bytes);
+  std::vector<std::vector<uint32_t>> places(static_cast<size_t>(threads), std::vector<uint32_t>(kCount)),
+      out = places;
+  uint64_t state = 1;
+  for (auto& own : places)
+    for (uint32_t& x : own)
+      x = static_cast<uint32_t>((state = state * 6364136223846793005ULL + 1442695040888963407ULL) >> 33) % n;
+  constexpr int kRepeats = 8;
+  const double rate = Rate(threads, static_cast<double>(kCount) * kRepeats, [&](int t) {
+    const uint32_t* from = places[static_cast<size_t>(t)].data();
+    uint32_t* to = out[static_cast<size_t>(t)].data();
+    for (int r = 0; r < kRepeats; ++r) {
+      for (size_t i = 0; i < kCount; ++i) to[i] = array[from[i]];
+      asm volatile("" : : "r"(to) : "memory");
+    }
+  });
+  std::free(array);
+  return rate;
+}
+
 /// Words per second of Philox 4x32-10, which stay in registers.
 double PhiloxWords(int threads) {
   typedef uint64_t V __attribute__((vector_size(kBytes)));  // a word of a block in the low half of each lane
@@ -277,6 +305,12 @@ int main(int argc, char** argv) {
   for (const size_t n : {size_t{1} << 12, size_t{1} << 20}) {
     std::printf("%s{\"items\":%zu,\"4\":%.4g,\"8\":%.4g}", separator, n, RadixPass<uint32_t>(threads, n),
                 RadixPass<uint64_t>(threads, n));
+    separator = ",";
+  }
+  std::printf("],\"reads\":[");
+  separator = "";
+  for (const size_t bytes : {size_t{256} << 10, size_t{4} << 20, size_t{64} << 20}) {
+    std::printf("%s{\"bytes\":%zu,\"rate\":%.4g}", separator, bytes, RandomReads(threads, bytes));
     separator = ",";
   }
   std::printf("]}}\n");

@@ -21,6 +21,7 @@ class Workload:
     divisions: float = 0   # of numbers that differ
     updates: float = 0     # of counters, in order
     random_words: float = 0  # of 32 bits, by Philox
+    reads: tuple = ()      # (elements read at random places, bytes of the array in which they lie)
     sort_rows: tuple = ()  # (rows, keys of 32 bits in each, bytes of what moves with a key)
     compiles: bool = False  # measures compilation: running it takes next to nothing
     contended: bool = False
@@ -197,7 +198,7 @@ def movement():
     m = Module()
     m('gather', S('f32', Mi), m.parameter(S('f32', Mi)), m.parameter(S('s32', Mi, 1)), attributes=
       'offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}')
-    yield m.make(14, 'gather 1 Mi elements')
+    yield m.make(14, 'gather 1 Mi elements', reads=(Mi, 4 * Mi))
     m = Module()
     m('scatter', S('f32', 64 * Ki, 64), m.parameter(S('f32', 64 * Ki, 64)), m.parameter(S('s32', 256 * Ki, 1)), m.parameter(S('f32', 256 * Ki, 64)),
       attributes='update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=' + m.combiner('add', 'f32'))
