@@ -58,7 +58,7 @@ class Liveness {
     Walk(step.body, head);  // for what lies in it, with all that is read
     return meetings_[&step] = std::move(head);
   }
-  Set Before(const BranchStep& step, Set live) {
+  Set Before(const BranchStep& step, const Set& live) {
     meetings_[&step] = live;
     Set before(slots_);
     for (const RoutineBody& branch : step.branches) before |= Walk(branch, live);
