@@ -171,7 +171,7 @@ class BlockCache {
   size_t area_count_ = 0;
 };
 
-BlockCache& Cache() {
+[[maybe_unused]] BlockCache& Cache() {  // not with plain buffers
   static auto* cache = new BlockCache;  // never destroyed: literals may outlive static objects
   return *cache;
 }
