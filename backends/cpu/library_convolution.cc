@@ -24,7 +24,7 @@ constexpr double kLeastDepthwise = 2e7, kLeastWork = 1e8, kLeastSingle = 4e8;
 /// Positions of the result per channel, below which reordering the weights takes the time that is saved.
 constexpr int64_t kLeastPositions = 512;
 /// Operations of a piece for a thread.
-constexpr double kPieceWork = 2.5e7, kPieceWorkBf16 = 5e7, kPieceWorkDepthwise = 5e6;
+constexpr double kPieceWork = 2.5e7, kPieceWorkTiles = 5e7, kPieceWorkDepthwise = 5e6;
 constexpr uint64_t kMostBands = 16;
 
 /// A two-dimensional convolution, in elements. Dimension 0 is the outer one.
@@ -33,6 +33,7 @@ struct Form {
   int64_t in[2], out[2], taps[2], stride[2], dilation[2], low[2], high[2];
   int64_t in_strides[4], out_strides[4], weight_strides[5];  // n c h w; g o i h w
   int in_type, out_type;
+  bool tile_registers;  // multiply
   [[nodiscard]] double Work() const {
     return 2.0 * static_cast<double>(images * groups * in_features * out_features) *
            static_cast<double>(out[0] * out[1] * taps[0] * taps[1]);
@@ -50,7 +51,8 @@ bool IsSuited(const Instruction& inst, const gemm::Target& target) {
   const bool types = inst.operand(1)->shape().element_type() == type && TypeCode(type) != 0 &&
                      (out == type || (type == ElementType::BF16 && out == ElementType::F32)) &&
                      attrs.algorithm == DotAlgorithm::Unset;
-  const bool processor = type == ElementType::BF16 ? target.amx : target.isa == gemm::Isa::Avx512;
+  const bool processor =
+      type == ElementType::BF16 ? target.amx || target.pairs : target.isa == gemm::Isa::Avx512;
   if (!types || !processor || !attrs.dim_labels || attrs.window.dims.size() != 2) return false;
   const auto& labels = *attrs.dim_labels;
   return attrs.batch_group_count == 1 && labels.input_rank == 4 && labels.input_feature == 3 &&
@@ -196,9 +198,9 @@ class LibraryConvolution {
   /// Cuts the result into pieces of whole images, or images into bands of rows.
   void CutResult() {
     const double per_image = form_.Work() / static_cast<double>(form_.images);
-    const double piece = IsDepthwise(form_)               ? kPieceWorkDepthwise
-                         : form_.in_type == onednn::kBf16 ? kPieceWorkBf16
-                                                          : kPieceWork;
+    const double piece = IsDepthwise(form_)     ? kPieceWorkDepthwise
+                         : form_.tile_registers ? kPieceWorkTiles
+                                                : kPieceWork;
     const auto images = std::clamp<int64_t>(static_cast<int64_t>(piece / per_image), 1, form_.images);
     // A power of two: pieces are alike, and few kinds of primitives have to be made.
     const auto wanted =
@@ -332,7 +334,8 @@ std::unique_ptr<Step> PreferLibrary(const Instruction& convolution, Program& pro
                                     const gemm::Target& target, llvm::ArrayRef<Value> operands,
                                     const Value& result, std::unique_ptr<Step> own) {
   if (!IsSuited(convolution, target)) return own;
-  const Form form = FormOf(convolution);
+  Form form = FormOf(convolution);
+  form.tile_registers = target.amx && form.in_type == onednn::kBf16;
   if (form.Work() < LeastWork(form) || form.images * form.out[0] * form.out[1] < kLeastPositions) return own;
   const size_t pointers =
       program.AddPointers({operands[0].leaves[0].slice, operands[1].leaves[0].slice, result.leaves[0].slice});

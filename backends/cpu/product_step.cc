@@ -32,15 +32,21 @@ class ProductStep final : public Step {
       : inst_(inst),
         products_(std::move(products)),
         general_(std::move(general)),
+        looks_at_result_(ShowsNan(inst)),
         pointers_(program.AddPointers(
             {operands[0].leaves[0].slice, operands[1].leaves[0].slice, result.leaves[0].slice})) {}
 
   Status Run(Frame& frame) const override {
     void* const* arrays = frame.Pointers(pointers_);
-    if (general_ && HasNonFiniteWeights(arrays[1])) return general_->Run(frame);
+    if (general_ && !looks_at_result_ && HasNonFinite(*inst_.operand(1), arrays[1]))
+      return general_->Run(frame);
     frame.Observe(inst_);
     for (const gemm::Product& product : products_) product.Run(arrays[0], arrays[1], arrays[2]);
-    return frame.CheckInterrupt();
+    HLO_CHECK_OK(frame.CheckInterrupt());
+    if (general_ && looks_at_result_ && HasNonFinite(inst_, arrays[2]) &&
+        HasNonFinite(*inst_.operand(1), arrays[1]))
+      return general_->Run(frame);
+    return {};
   }
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override {
@@ -50,15 +56,23 @@ class ProductStep final : public Step {
   }
 
  private:
-  [[nodiscard]] bool HasNonFiniteWeights(const void* weights) const {
-    const Shape& shape = inst_.operand(1)->shape();
-    return gemm::HasNonFinite(shape.element_type(), weights, shape.ElementCount());
+  static bool HasNonFinite(const Instruction& of, const void* array) {
+    return gemm::HasNonFinite(of.shape().element_type(), array, of.shape().ElementCount());
+  }
+
+  /// Weights that met padding and should not have are seen in the result, as NaN, with less to look at.
+  static bool ShowsNan(const Instruction& inst) {
+    constexpr ElementType kWithNan[] = {ElementType::F64, ElementType::F32, ElementType::BF16,
+                                        ElementType::F16};
+    return llvm::is_contained(kWithNan, inst.shape().element_type()) &&
+           2 * ByteSize(inst.shape()) <= ByteSize(inst.operand(1)->shape());
   }
 
   const Instruction& inst_;
   std::vector<gemm::Product> products_;
   std::unique_ptr<Step> general_;
-  size_t pointers_;  // operands and result, in Program::pointers
+  bool looks_at_result_;  // to find out whether `general_` is needed, not at the weights
+  size_t pointers_;       // operands and result, in Program::pointers
 };
 
 /// Why the step cannot be made; empty: it can.
