@@ -317,7 +317,11 @@ Status KernelEmitter::Emit(const LoopStmt& stmt) {
     }
     return {};
   }
-  if (stmt.loop.width == 1) return ScalarLoop(stmt.loop.id, range, 1, [&] { return EmitRegion(*stmt.body); });
+  if (stmt.loop.width == 1)
+    return ScalarLoop(stmt.loop.id, range, 1, [&]() -> Status {
+      if (stmt.loop.ordered && !in_vector()) HLO_CHECK_OK(FetchRowsToCome(stmt, range));
+      return EmitRegion(*stmt.body);
+    });
   Accumulators none;
   return VectorLoops(stmt.loop, range, none, [&](int) { return EmitRegion(*stmt.body); });
 }

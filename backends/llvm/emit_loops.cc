@@ -94,6 +94,59 @@ Status KernelEmitter::ScalarLoop(kernel::LoopId loop, Range range, int64_t step,
   return CarriedLoop(loop, range, Int64(step), none, body);
 }
 
+namespace {
+
+/// Of an ordered loop around one that goes along rows: a load from the row that its other statements tell, if
+/// that is in what the kernel writes, and in an array larger than the second cache; else null.
+const kernel::LoadStmt* FindRow(const kernel::Kernel& kernel, const kernel::LoopStmt& ordered) {
+  constexpr int64_t kMinBytes = int64_t{1} << 20;
+  const auto written = [&](kernel::BufferId id) { return kernel.buffers[static_cast<size_t>(id)].written; };
+  const llvm::ArrayRef<kernel::Stmt> stmts(ordered.body->stmts);
+  const auto* inner = stmts.empty() ? nullptr : std::get_if<kernel::LoopStmt>(&stmts.back());
+  if (inner == nullptr || inner->loop.ordered) return nullptr;
+  for (const kernel::Stmt& stmt : stmts.drop_back()) {
+    const auto* load = std::get_if<kernel::LoadStmt>(&stmt);
+    if (load != nullptr ? load->mask >= 0 || written(load->buffer) : kernel::ResultOf(stmt) < 0)
+      return nullptr;
+  }
+  for (const kernel::Stmt& stmt : inner->body->stmts) {
+    const auto* load = std::get_if<kernel::LoadStmt>(&stmt);
+    if (load == nullptr || !written(load->buffer) || load->address.values.empty()) continue;
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<size_t>(load->buffer)];
+    if (load->address.FactorOf(inner->loop.id) == 1 &&
+        buffer.count * Info(buffer.type).host_bytes() >= kMinBytes)
+      return load;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Status KernelEmitter::FetchRowsToCome(const kernel::LoopStmt& stmt, Range range) {
+  constexpr int64_t kAhead = 8, kLine = 64, kMostLines = 8;
+  const kernel::LoadStmt* row = FindRow(kernel_, stmt);
+  if (row == nullptr) return {};
+  const Dimension& along = std::get<kernel::LoopStmt>(stmt.body->stmts.back()).loop;
+  Value*& number = loop_values_[static_cast<size_t>(stmt.loop.id)];
+  Value* now = number;
+  number = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(now, Int64(kAhead)),
+                                    b_.CreateSub(range.end, Int64(1)));
+  loop_values_[static_cast<size_t>(along.id)] = Int64(0);
+  for (const kernel::Stmt& before : llvm::ArrayRef(stmt.body->stmts).drop_back())
+    HLO_CHECK_OK(std::visit([&](const auto& s) { return Emit(s); }, before));
+  const int64_t bytes = Info(kernel_.buffers[static_cast<size_t>(row->buffer)].type).host_bytes();
+  Value* begin = Pointer(row->buffer, PlaceOf(row->address).scalar);
+  const int64_t lines = std::min((along.extent * bytes + kLine - 1) / kLine, kMostLines);
+  for (int64_t line = 0; line < lines; ++line) {
+    constexpr uint32_t kWrite = 1, kKeep = 3, kData = 1;
+    Value* at = b_.CreateGEP(b_.getInt8Ty(), begin, Int64(line * kLine));
+    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()},
+                       {at, b_.getInt32(kWrite), b_.getInt32(kKeep), b_.getInt32(kData)});
+  }
+  number = now;
+  return {};
+}
+
 Status KernelEmitter::VectorLoops(const Dimension& dimension, Range range, Accumulators& carried,
                                   llvm::function_ref<Status(int)> body) {
   const auto width = static_cast<unsigned>(dimension.width);

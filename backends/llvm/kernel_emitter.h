@@ -49,6 +49,9 @@ class KernelEmitter {
   /// A loop with values carried from one iteration to the next: `body` changes them in place.
   Status CarriedLoop(kernel::LoopId loop, Range range, Value* step, Accumulators& carried,
                      llvm::function_ref<Status()> body);
+  /// Rows of iterations to come are fetched while an ordered loop goes from row to row by numbers that it
+  /// reads: no processor foresees them.
+  Status FetchRowsToCome(const kernel::LoopStmt& stmt, Range range);
   Status ReduceLevel(const kernel::ReduceStmt& stmt, size_t level, Accumulators& accumulators);
   Status FoldElements(const kernel::ReduceStmt& stmt, llvm::MutableArrayRef<Value*> accumulators);
   Result<Accumulators> Combine(const kernel::ReduceStmt& stmt, llvm::ArrayRef<Value*> x,
