@@ -15,7 +15,9 @@ namespace {
 constexpr int64_t kLeastRun = 4;                         // of rows that are copied together
 constexpr int64_t kLeastColumns = 64, kLeastRows = 128;  // of pieces that are cut for threads
 constexpr int64_t kFewColumns = 256;                     // rows are cut before columns become fewer
-constexpr double kLeastWork = 1 << 17;                   // tiles of vectors are as good for less
+constexpr int64_t kRowsTurned = 32;     // of the left factor at a time: their lines stay in the first cache
+constexpr int64_t kStepsTurned = 64;    // while those to come are fetched
+constexpr double kLeastWork = 1 << 17;  // tiles of vectors are as good for less
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -200,6 +202,26 @@ class GroupRun {
       const int64_t count = std::min(kMaxPanel, piece.rows - i);
       Packer(kernels_, bytes_).Panel(steps, data, piece.row + i, count, kMaxPanel, raw);
       transpose(lines.data(), count, padded, reinterpret_cast<E*>(packed) + i * padded, padded);
+    }
+  }
+
+  /// out[row * out_stride + k] = in[k * in_stride + row].
+  template <class E>
+  static void TurnRound(const E* in, int64_t in_stride, int64_t depth, int64_t rows, int64_t out_stride,
+                        KernelSet::Transpose<E>* transpose, E* out) {
+    llvm::SmallVector<const E*, kGroupDepthBytes / sizeof(E)> steps(static_cast<size_t>(depth));
+    const int64_t whole = depth / 4 * 4;
+    for (int64_t r = 0; r < rows; r += kRowsTurned) {
+      const int64_t count = std::min(kRowsTurned, rows - r);
+      for (int64_t k = 0; k < depth; ++k) steps[static_cast<size_t>(k)] = in + k * in_stride + r;
+      E* to = out + r * out_stride;
+      for (int64_t k = 0; k < whole; k += kStepsTurned) {
+        for (int64_t ahead = k + kStepsTurned; ahead < std::min(whole, k + 2 * kStepsTurned); ++ahead)
+          __builtin_prefetch(steps[static_cast<size_t>(ahead)]);
+        transpose(steps.data() + k, count, std::min(kStepsTurned, whole - k), to + k, out_stride);
+      }
+      for (int64_t k = whole; k < depth; ++k)
+        for (int64_t i = 0; i < count; ++i) to[i * out_stride + k] = steps[static_cast<size_t>(k)][i];
     }
   }
 

@@ -20,6 +20,7 @@ constexpr int64_t kRowPiece = 256;                               // rows of the 
 constexpr int64_t kPanelsPerPiece = 8, kPanelsPerCutPiece = 16;  // the latter if rows are cut
 constexpr int64_t kFewSums = 16 << 10;  // results that are worth cutting their sums, if those have
 constexpr size_t kManyBlocks = 16, kBlocksPerPart = 8, kMostParts = 16;  // so many blocks
+constexpr int64_t kFewColumns = 32;      // not worth turning the left factor round
 constexpr int64_t kPiecesPerThread = 3;  // so that all end at about the same time; sums do not depend on it
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -124,6 +125,12 @@ bool Product::IsBetterExchanged() const {
   const Index &rows = problem_.out_columns, &columns = problem_.out_rows;
   const int64_t lanes = TileShapeOf(kernels_, problem_.compute).lanes;
   if (columns.stride() != 1) return rows.stride() == 1 && rows.run() >= 4;
+  // A left factor of steps far apart would be turned round; as the right one it is read as it lies.
+  const Operand& left = problem_.rhs;
+  if (problem_.taps() == 1 && left.bounds.empty() && columns.count() * parts_ <= kFewColumns &&
+      rows.count() >= 4 * lanes && left.rows.stride() == 1 && left.rows.run() >= lanes &&
+      left.channel_stride > 1)
+    return true;
   return columns.count() * parts_ < lanes / 2 && rows.count() >= 4 * lanes;
 }
 
