@@ -156,7 +156,7 @@ void Product::CutResult() {
   int64_t row_most = cut ? kRowPiece : rows, panels_most = cut ? kPanelsPerCutPiece : kPanelsPerPiece;
   const bool large = static_cast<double>(rows) * static_cast<double>(columns) *
                          static_cast<double>(problem_.depth()) * static_cast<double>(batches) >
-                     2e6;
+                     2.5e5;
   const int64_t wanted = ThreadCount() > 1 ? kPiecesPerThread * ThreadCount() : 1;
   while (large && pieces(row_most, panels_most * panel_) < wanted) {
     const bool by_columns =

@@ -23,7 +23,7 @@ constexpr int64_t kRowsCopied = 8;        // of the right factor at a time
 constexpr int64_t kPanelsPacked = 4;      // by a thread at a time
 constexpr double kMostShared = 32 << 20;  // bytes of a right factor that is packed as a whole
 constexpr double kWorkInPlace = 1e5;      // the same for small products of a batch
-constexpr double kWorkPerTask = 1e6;      // products that are worth waking a thread for
+constexpr double kWorkPerTask = 1.2e5;    // products that are worth waking a thread for
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
