@@ -83,6 +83,11 @@ struct LaneSystemKernels {
   void (*product)(const LaneProduct& product, const T* a, const T* b, T* out);
 };
 
+/// Of passes over signals side by side.
+inline constexpr int kLargestOdd = 255;
+/// fft::Plan adds so many products of real transforms with radices above 5 at a time.
+inline constexpr int kRealGroup = 4;
+
 /// A pass of Stockham's: y[q + s * (radix * p + j)] = w[p][j] * sum over k of
 /// x[q + s * (p + m * k)] r^(jk) for p < m, q < s.
 template <class T>
@@ -135,7 +140,7 @@ struct RealPasses {
 /// Transforms by the operations of ir/numeric/fft_plan.h in their order; all null in single precision.
 template <class T>
 struct InOrderFftKernels {
-  /// As in FftKernels. Radices: 2, 4, 8 and odd ones to 11.
+  /// As in FftKernels. Radices: 2, 4, 8 and odd ones to kLargestOdd; in rows those to 11.
   void (*pass)(const RowPass<T>& pass, const T* x, T* y);
   RowKernel<T>* row;
   /// A real signal of n numbers to n / 2 + 1 pairs, and the unscaled inverse multiplied by `scale`. Radices:
@@ -153,7 +158,7 @@ struct InOrderFftKernels {
 /// `swap` real and imaginary parts change places on the way.
 template <class T>
 struct FftKernels {
-  /// One pass. Radices: 2, 4, 8, 16 and odd ones to 13.
+  /// One pass. Radices: 2, 4, 8, 16 and odd ones to kLargestOdd; elsewhere those to 13.
   void (*pass)(const RowPass<T>& pass, const T* x, T* y);
   /// All passes, at least two, of the columns of an array, which `out` may be as well, `step` pairs from row
   /// to row. x and y are scratch memory for n elements of kLanes signals.

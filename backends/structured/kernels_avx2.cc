@@ -26,6 +26,8 @@ constexpr bool kFused = true;
 
 #include "backends/structured/fft.inc"
 
+#include "backends/structured/odd_passes.inc"
+
 #include "backends/structured/row_passes.inc"
 
 #include "backends/structured/column_passes.inc"

@@ -8,6 +8,9 @@
 namespace hlo::structured {
 namespace {
 
+/// Larger prime factors are slower than convolutions.
+constexpr int64_t kLargestBesides = 61;
+
 std::pair<double, double> Multiply(std::pair<double, double> a, std::pair<double, double> b) {
   return {a.first * b.first - a.second * b.second, a.first * b.second + a.second * b.first};
 }
@@ -31,7 +34,7 @@ std::pair<double, double> ExactRoot(int64_t k, int64_t n) {
 /// passes are worth it only where the stride is large.
 std::vector<int> Radices(int64_t n) {
   std::vector<int> radices;
-  for (const int odd : {3, 5, 7, 11, 13})
+  for (int odd = 3; odd <= kLargestBesides; odd += 2)
     for (; n % odd == 0; n /= odd) radices.push_back(odd);
   int twos = 0;
   for (; n % 2 == 0; n /= 2) ++twos;
@@ -82,7 +85,7 @@ LaneFft<T>::LaneFft(int64_t n, const FftKernels<T>& kernels, bool in_order)
     : n_(n), kernels_(kernels), in_order_(in_order) {
   if (in_order)
     MakePassesInOrder();
-  else if (LargestPrime(n) <= kLargestRadix)
+  else if (LargestPrime(n) <= kLargestBesides)
     MakePasses();
   else
     MakeChirp();
@@ -105,6 +108,7 @@ void LaneFft<T>::MakePasses() {
 
 template <class T>
 void LaneFft<T>::AddPass(int64_t radix, int64_t m, int64_t s, std::vector<T> twiddles, std::vector<T> roots) {
+  largest_radix_ = std::max(largest_radix_, radix);
   passes_.push_back({static_cast<int>(radix), m, s, twiddles.data(), roots.data()});
   tables_.push_back(std::move(twiddles));
   tables_.push_back(std::move(roots));
@@ -112,14 +116,13 @@ void LaneFft<T>::AddPass(int64_t radix, int64_t m, int64_t s, std::vector<T> twi
 
 template <class T>
 std::optional<LanePasses<T>> LaneFft<T>::column_passes() const {
-  if (in_order_ || passes_.size() < 2) return std::nullopt;
+  if (in_order_ || passes_.size() < 2 || largest_radix_ > 16) return std::nullopt;
   return LanePasses<T>{passes_.data(), static_cast<int>(passes_.size()), n_};
 }
 
 template <class T>
 bool LaneFft<T>::HasPassesInOrder(int64_t n) {
-  constexpr int64_t kLargest = 11;
-  return n == 1 || (LargestPrime(n) <= kLargest && !fft::Plan(static_cast<size_t>(n)).radices().empty());
+  return n == 1 || (LargestPrime(n) <= kLargestOdd && !fft::Plan(static_cast<size_t>(n)).radices().empty());
 }
 
 template <class T>
@@ -136,7 +139,10 @@ void LaneFft<T>::MakePassesInOrder() {
     for (int64_t p = 0; p < rest; ++p)
       for (size_t j = 1; j < radix; ++j)
         append(plan.roots()[static_cast<size_t>(p) * j * static_cast<size_t>(s)], twiddles);
-    for (const fft::Cx& root : fft::ExactRoots(radix)) append(root, own);
+    constexpr size_t kLargestExact = 11;  // as in fft::Plan
+    const std::vector<fft::Cx> exact = fft::ExactRoots(radix);
+    for (size_t k = 0; k < radix; ++k)
+      append(radix <= kLargestExact ? exact[k] : plan.roots()[k * (static_cast<size_t>(n_) / radix)], own);
     AddPass(static_cast<int64_t>(radix), rest, s, std::move(twiddles), std::move(own));
     s *= static_cast<int64_t>(radix);
   }

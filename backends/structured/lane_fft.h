@@ -27,8 +27,8 @@ class UnitRoots {
 };
 
 /// Transforms of length n, unscaled, with the kernel exp(-2 pi i jk / n), of kLanes signals side by side:
-/// element k of all of them is kLanes real, then kLanes imaginary parts. Lengths with prime factors above 13
-/// go through a convolution. Immutable.
+/// element k of all of them is kLanes real, then kLanes imaginary parts. Lengths with large prime factors go
+/// through a convolution. Immutable.
 template <class T>
 class LaneFft {
  public:
@@ -56,6 +56,7 @@ class LaneFft {
   const FftKernels<T>& kernels_;
   bool in_order_;
   std::vector<RowPass<T>> passes_;
+  int64_t largest_radix_ = 1;
   std::vector<std::vector<T>> tables_;  // what the passes point to
   std::unique_ptr<LaneFft> inner_;      // of the convolution
   std::vector<T> chirp_, conjugate_chirp_, spectrum_;
@@ -69,6 +70,7 @@ struct Chirp {
   std::vector<std::pair<double, double>> factors, spectrum;
 };
 Chirp MakeChirp(int64_t n, int64_t m);
+/// Of passes that have code of their own, as all but those over signals side by side must.
 inline constexpr int64_t kLargestRadix = 13;
 
 /// Transforms of one signal of length n at a time.

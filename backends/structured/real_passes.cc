@@ -10,7 +10,8 @@ namespace {
 
 /// Points that are worth waking a thread for.
 constexpr int64_t kPiece = 1 << 13;
-constexpr size_t kLargestRealRadix = 7;
+/// Of signals one by one.
+constexpr size_t kLargestInRows = 7;
 /// So that parts of a number are not in the same set of a cache.
 constexpr int64_t kApart = 40;
 
@@ -19,9 +20,11 @@ constexpr int64_t kApart = 40;
 std::optional<RealPassesFft> RealPassesFft::Make(int64_t n, int64_t rows, const FftKernels<double>& kernels) {
   const fft::Plan plan(static_cast<size_t>(n));
   const std::vector<size_t>& radices = plan.real_radices();
-  if (radices.empty() || *std::max_element(radices.begin(), radices.end()) > kLargestRealRadix)
-    return std::nullopt;
+  if (radices.empty()) return std::nullopt;
+  const size_t largest = *std::max_element(radices.begin(), radices.end());
+  if (largest > kLargestOdd) return std::nullopt;
   RealPassesFft fft(n, rows, kernels.in_order);
+  fft.side_by_side_ = largest > kLargestInRows;
   int64_t m = 1;
   for (size_t k = radices.size(); k-- > 0;) {
     const auto radix = static_cast<int64_t>(radices[k]), l = n / (m * radix);

@@ -28,7 +28,8 @@ std::optional<typename RowPassesFft<T>::Order> RowPassesFft<T>::OrderOf(int64_t 
   if (!in_order) {
     order.radices = FusedRadices(n);
   } else {
-    if (!LaneFft<T>::HasPassesInOrder(n)) return std::nullopt;
+    constexpr int64_t kLargestInOrder = 11;
+    if (LargestPrime(n) > kLargestInOrder || !LaneFft<T>::HasPassesInOrder(n)) return std::nullopt;
     const fft::Plan plan(static_cast<size_t>(n));
     for (const size_t radix : plan.radices()) order.radices.push_back(static_cast<int>(radix));
   }
