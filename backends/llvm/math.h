@@ -155,5 +155,8 @@ HLO_MATH(EmitAtanh64)
 llvm::Value* ExpOfSum64(Math& m, llvm::Value* high, llvm::Value* low);
 /// The same of f32; error 0.7 units of the last place. If `high` is infinite or NaN, `low` may be anything.
 llvm::Value* ExpOfSum32(Math& m, llvm::Value* high, llvm::Value* low);
+/// The same for |high| < kMiddle32, where results are normal numbers.
+constexpr double kMiddle32 = 87;
+llvm::Value* MiddleExpOfSum32(Math& m, llvm::Value* high, llvm::Value* low);
 
 }  // namespace hlo::codegen

@@ -93,6 +93,33 @@ Value* EmitExp(Math& m, llvm::ArrayRef<Value*> x) {
   return m.f64() ? m.ScaleOrZero(keep, e, reduced.k) : ScaledExp(m, x[0], keep, e, reduced.k);
 }
 
+namespace {
+
+struct SumExp {
+  Value* e;  // exp(r), high + low = k ln 2 + r
+  Math::Rounded k;
+};
+SumExp SmallExpOfSum(Math& m, Value* high, Value* low) {
+  const ExpTable table = TableOf(m);
+  const Math::Rounded k = m.RoundProduct(high, kLog2E);
+  Value* rest = m.Fma(k.real, -table.ln2_high, high);
+  low = m.Fma(k.real, -table.ln2_low, low);
+  Value* r = m.Add(rest, low);
+  Value* r_low = m.Add(m.Sub(rest, r), low);
+  // 1 + (r + (r_low + r^2 q)): errors before the last rounding are less than half a unit, so that results
+  // that are numbers of f32 come out as such.
+  Value* square = m.Mul(r, r);
+  return {m.Add(m.Add(m.Fma(square, m.PolyByPairs(r, square, kQ32), r_low), r), m.C(1)), k};
+}
+
+}  // namespace
+
+Value* MiddleExpOfSum32(Math& m, Value* high, Value* low) {
+  const SumExp sum = SmallExpOfSum(m, high, low);
+  if (!m.avx512()) return m.Mul(sum.e, m.PowerOfTwo(sum.k.integer));
+  return m.ScaleOrZero(m.b.CreateICmpEQ(m.I(0), m.I(0)), sum.e, sum.k);
+}
+
 Value* ExpOfSum32(Math& m, Value* high, Value* low) {
   const ExpTable table = TableOf(m);
   Value* keep = m.b.CreateFCmpUGE(high, m.C(table.low));
@@ -100,17 +127,8 @@ Value* ExpOfSum32(Math& m, Value* high, Value* low) {
   // What overflows does so whatever the low part, which may be NaN there.
   Value* overflows = m.b.CreateFCmpOGT(high, m.C(table.high));
   low = m.Select(overflows, m.C(0), low);
-  safe = m.Select(overflows, m.C(table.high), safe);
-  const Math::Rounded k = m.RoundProduct(safe, kLog2E);
-  Value* rest = m.Fma(k.real, -table.ln2_high, safe);
-  low = m.Fma(k.real, -table.ln2_low, low);
-  Value* r = m.Add(rest, low);
-  Value* r_low = m.Add(m.Sub(rest, r), low);
-  // 1 + (r + (r_low + r^2 q)): errors before the last rounding are less than half a unit, so that results
-  // that are numbers of f32 come out as such.
-  Value* square = m.Mul(r, r);
-  Value* e = m.Add(m.Add(m.Fma(square, m.PolyByPairs(r, square, kQ32), r_low), r), m.C(1));
-  return ScaledExp(m, high, keep, e, k);
+  const SumExp sum = SmallExpOfSum(m, m.Select(overflows, m.C(table.high), safe), low);
+  return ScaledExp(m, high, keep, sum.e, sum.k);
 }
 
 Value* EmitExpm1(Math& m, llvm::ArrayRef<Value*> x) {

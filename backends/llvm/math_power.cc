@@ -131,18 +131,20 @@ Value* OfNegative(Math& m, Value* x, Value* y, Value* result) {
   return m.Select(odd, m.Neg(result), result);
 }
 
-/// The power of |x| with the sign and the special cases of x^y. `exponent`: y log|x|, or NaN if |x| is 0 or
-/// infinite.
-Value* SignedPower(Math& m, Value* x, Value* y, Value* exponent, Value* result) {
-  result = m.InRareCase(m.IsNan(exponent), {result}, [&]() -> llvm::SmallVector<Value*, 2> {
-    Value *zero = m.Equal(x, 0.0), *infinite = m.Equal(m.Abs(x), m.Inf());
-    Value* vanishes = m.b.CreateXor(zero, m.Less(y, 0.0));
-    Value* end = m.Select(m.IsNan(y), y, m.Select(vanishes, m.C(0), m.Inf()));
-    // 1^y, x^0 and (-1)^inf are 1, also of NaN.
-    Value* one = m.b.CreateOr(m.Equal(x, 1.0), m.Equal(y, 0.0));
-    one = m.b.CreateOr(one, m.b.CreateAnd(m.Equal(x, -1.0), m.Equal(m.Abs(y), m.Inf())));
-    return {m.Select(one, m.C(1), m.Select(m.b.CreateOr(zero, infinite), end, result))};
-  })[0];
+/// The power of |x| where y log|x| is NaN, or would be with logarithms of 0 and infinity; elsewhere, or where
+/// x or y is NaN, `result`.
+Value* AtEnds(Math& m, Value* x, Value* y, Value* result) {
+  Value *zero = m.Equal(x, 0.0), *infinite = m.Equal(m.Abs(x), m.Inf());
+  Value* vanishes = m.b.CreateXor(zero, m.Less(y, 0.0));
+  Value* end = m.Select(m.IsNan(y), y, m.Select(vanishes, m.C(0), m.Inf()));
+  // 1^y, x^0 and (-1)^inf are 1, also of NaN.
+  Value* one = m.b.CreateOr(m.Equal(x, 1.0), m.Equal(y, 0.0));
+  one = m.b.CreateOr(one, m.b.CreateAnd(m.Equal(x, -1.0), m.Equal(m.Abs(y), m.Inf())));
+  return m.Select(one, m.C(1), m.Select(m.b.CreateOr(zero, infinite), end, result));
+}
+
+/// The power of x with that of |x|.
+Value* Signed(Math& m, Value* x, Value* y, Value* result) {
   return m.InRareCase(m.Negative(x), {result},
                       [&]() -> llvm::SmallVector<Value*, 2> { return {OfNegative(m, x, y, result)}; })[0];
 }
@@ -153,7 +155,14 @@ Value* EmitPower32(Math& m, llvm::ArrayRef<Value*> x) {
   const Pair log = PreciseLog32(m, m.Abs(x[0]));
   Value* high = m.Mul(x[1], log.high);
   Value* low = m.Fma(x[1], log.low, m.Fma(x[1], log.high, m.Neg(high)));
-  return SignedPower(m, x[0], x[1], high, ExpOfSum32(m, high, low));
+  // What overflows, vanishes, is subnormal or NaN.
+  Value* far = m.b.CreateFCmpUGE(m.Abs(high), m.C(kMiddle32));
+  Value* usual = MiddleExpOfSum32(m, high, low);
+  Value* power = m.InRareCase(far, {usual}, [&]() -> llvm::SmallVector<Value*, 2> {
+    Value* result = ExpOfSum32(m, high, low);
+    return {m.Select(m.IsNan(high), AtEnds(m, x[0], x[1], result), result)};
+  })[0];
+  return Signed(m, x[0], x[1], power);
 }
 
 Value* EmitPower64(Math& m, llvm::ArrayRef<Value*> x) {
@@ -162,7 +171,10 @@ Value* EmitPower64(Math& m, llvm::ArrayRef<Value*> x) {
   Value* low = m.Fma(x[1], log.low, m.Fma(x[1], log.high, m.Neg(high)));
   // Beyond, results overflow or vanish whatever the low part.
   Value* counts = m.Less(m.Abs(high), 800.0);
-  return SignedPower(m, x[0], x[1], high, ExpOfSum64(m, high, m.Select(counts, low, m.C(0))));
+  Value* power = ExpOfSum64(m, high, m.Select(counts, low, m.C(0)));
+  power = m.InRareCase(m.IsNan(high), {power},
+                       [&]() -> llvm::SmallVector<Value*, 2> { return {AtEnds(m, x[0], x[1], power)}; })[0];
+  return Signed(m, x[0], x[1], power);
 }
 
 Value* EmitCbrt64(Math& m, llvm::ArrayRef<Value*> x) {
