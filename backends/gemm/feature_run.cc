@@ -15,16 +15,36 @@ namespace {
 constexpr int64_t kPieceWork = 1 << 15;  // products worth waking a thread for
 constexpr int64_t kMostTaps = 512, kFewestRows = 16, kRowsAtOnce = 64;
 
-bool IsBf16(const Problem& problem) {
-  return problem.compute == ComputeType::F32 && problem.lhs.type == ElementType::BF16 &&
-         problem.rhs.type == ElementType::BF16 && !IsComplex(problem.type);
+/// Calls f with the kernels for how both factors are stored and sums are taken; not, if there are none.
+template <class F>
+void VisitFeatures(const Problem& problem, const KernelSet& kernels, F&& f) {
+  const ElementType type = problem.lhs.type;
+  // Where PRED is added, other elements than 0 are 1.
+  if (IsComplex(problem.type) || IsPred(problem.type)) return;
+  if (IsPlain(problem, problem.lhs) && IsPlain(problem, problem.rhs)) {
+    switch (problem.compute) {
+      case ComputeType::F32: return f(kernels.features_f32);
+      case ComputeType::F64: return f(kernels.features_f64);
+      case ComputeType::U32: return f(kernels.features_u32);
+      case ComputeType::U64: return f(kernels.features_u64);
+    }
+  }
+  if (problem.rhs.type != type || IsPred(type)) return;
+  if (problem.compute == ComputeType::F32) {
+    if (type == ElementType::BF16) f(kernels.features_bf16);
+    if (type == ElementType::F16) f(kernels.features_f16);
+  } else if (problem.compute == ComputeType::U32 && IsIntegral(type)) {
+    // Elements of less than a byte are stored in one, extended.
+    const int bytes = Info(type).host_bytes();
+    if (bytes == 1) return IsSigned(type) ? f(kernels.features_s8) : f(kernels.features_u8);
+    if (bytes == 2) return IsSigned(type) ? f(kernels.features_s16) : f(kernels.features_u16);
+  }
 }
 
 int LanesOf(const Problem& problem, const KernelSet& kernels) {
-  if (IsBf16(problem)) return kernels.features_bf16.lanes;
-  if (!IsPlain(problem, problem.lhs) || !IsPlain(problem, problem.rhs) || IsComplex(problem.type)) return 0;
-  if (problem.compute == ComputeType::F32) return kernels.features_f32.lanes;
-  return problem.compute == ComputeType::F64 ? kernels.features_f64.lanes : 0;
+  int lanes = 0;
+  VisitFeatures(problem, kernels, [&](const auto& features) { lanes = features.lanes; });
+  return lanes;
 }
 
 /// Neighbours at a distance of `stride`, or nothing that has neighbours.
@@ -156,11 +176,9 @@ bool IsFeaturewise(const Problem& problem, const KernelSet& kernels) {
 
 void RunFeaturewise(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
                     void* out) {
-  if (IsBf16(problem))
-    return FeatureRun<float, uint16_t>(problem, kernels, kernels.features_bf16, lhs, rhs, out).Run();
-  if (problem.compute == ComputeType::F64)
-    return FeatureRun<double, double>(problem, kernels, kernels.features_f64, lhs, rhs, out).Run();
-  FeatureRun<float, float>(problem, kernels, kernels.features_f32, lhs, rhs, out).Run();
+  VisitFeatures(problem, kernels, [&]<class T, class W>(const FeatureKernels<T, W>& features) {
+    FeatureRun<T, W>(problem, kernels, features, lhs, rhs, out).Run();
+  });
 }
 
 }  // namespace hlo::gemm

@@ -101,7 +101,7 @@ struct FeatureArgs {
 inline constexpr int kFeatureRows = 8;
 template <class T, class W>
 struct FeatureKernels {
-  int lanes;
+  int lanes;  // 0 where the instruction set lacks what they take
   /// out[p][g * outputs + o] = sum over taps t and channels c of in[t, p][g * channels + c] *
   /// weights[t, c][g * outputs + o] for p < kFeatureRows; in the order of t, then c.
   void (*run)(const FeatureArgs<T, W>& args);
@@ -121,7 +121,14 @@ struct KernelSet {
   ThinKernels<uint64_t, uint64_t> thin_u64;
   FeatureKernels<float, float> features_f32;
   FeatureKernels<float, uint16_t> features_bf16;
+  FeatureKernels<float, _Float16> features_f16;
   FeatureKernels<double, double> features_f64;
+  FeatureKernels<uint32_t, uint32_t> features_u32;
+  FeatureKernels<uint32_t, int8_t> features_s8;
+  FeatureKernels<uint32_t, uint8_t> features_u8;
+  FeatureKernels<uint32_t, int16_t> features_s16;
+  FeatureKernels<uint32_t, uint16_t> features_u16;
+  FeatureKernels<uint64_t, uint64_t> features_u64;
   ShiftKernels<float> shift_f32;
   ShiftKernels<double> shift_f64;
   ShiftKernels<uint32_t> shift_u32;

@@ -15,7 +15,7 @@ namespace {
 
 struct Machine {
   static constexpr int kBytes = 32, kRows = 6, kVectors = 2;
-  static constexpr bool kFused = true, kExact = true;
+  static constexpr bool kFused = true, kExact = true, kHalves = true;
 };
 
 template <class T>
@@ -43,9 +43,10 @@ template <class V, class T>
     _mm256_maskstore_epi64(reinterpret_cast<long long*>(p), mask, __builtin_bit_cast(__m256i, v));
 }
 
-template <class V>
-[[gnu::always_inline]] inline V LoadCodes(const uint16_t* p, int count) {
-  V v = V(0);
+/// The same of elements of one or two bytes.
+template <class V, class W>
+[[gnu::always_inline]] inline V LoadCodes(const W* p, int count) {
+  V v = V(W(0));
   for (int i = 0; i < count; ++i) v[i] = p[i];
   return v;
 }

@@ -16,7 +16,7 @@ namespace {
 
 struct Machine {
   static constexpr int kBytes = 64, kRows = 8, kVectors = 3;
-  static constexpr bool kFused = true, kExact = true;
+  static constexpr bool kFused = true, kExact = true, kHalves = true;
 };
 
 /// The first `count` lanes; the others are zero.
@@ -37,10 +37,14 @@ template <class V, class T>
     _mm512_mask_storeu_epi64(p, static_cast<__mmask8>(mask), __builtin_bit_cast(__m512i, v));
 }
 
-template <class V>
-[[gnu::always_inline]] inline V LoadCodes(const uint16_t* p, int count) {
-  const auto mask = (1U << static_cast<unsigned>(count)) - 1;
-  return __builtin_bit_cast(V, _mm256_maskz_loadu_epi16(static_cast<__mmask16>(mask), p));
+/// The same of elements of one or two bytes.
+template <class V, class W>
+[[gnu::always_inline]] inline V LoadCodes(const W* p, int count) {
+  const auto mask = static_cast<__mmask16>((1U << static_cast<unsigned>(count)) - 1);
+  if constexpr (sizeof(W) == 1)
+    return __builtin_bit_cast(V, _mm_maskz_loadu_epi8(mask, p));
+  else
+    return __builtin_bit_cast(V, _mm256_maskz_loadu_epi16(mask, p));
 }
 /// Lane i of the result is lane lanes[i] of `v`.
 template <class V, class L>

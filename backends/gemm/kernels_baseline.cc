@@ -13,7 +13,7 @@ namespace {
 
 struct Machine {
   static constexpr int kBytes = 16, kRows = 4, kVectors = 2;
-  static constexpr bool kFused = false, kExact = false;
+  static constexpr bool kFused = false, kExact = false, kHalves = false;
 };
 
 /// The first `count` lanes; the others are zero.
@@ -28,9 +28,10 @@ template <class V, class T>
   for (int i = 0; i < count; ++i) p[i] = v[i];
 }
 
-template <class V>
-[[gnu::always_inline]] inline V LoadCodes(const uint16_t* p, int count) {
-  V v = V(0);
+/// The same of elements of one or two bytes.
+template <class V, class W>
+[[gnu::always_inline]] inline V LoadCodes(const W* p, int count) {
+  V v = V(W(0));
   for (int i = 0; i < count; ++i) v[i] = p[i];
   return v;
 }

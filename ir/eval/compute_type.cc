@@ -80,6 +80,10 @@ void ConvertComplex(const Part* in, ElementType to, int64_t count, T* out) {
 template <class T, class E>
 void StoreIntegers(const T* in, ElementType type, int64_t count, E* out) {
   const int unused = static_cast<int>(sizeof(E)) * 8 - Info(type).bits;
+  if (unused == 0 && !IsPred(type)) {
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<E>(in[i]);
+    return;
+  }
   for (int64_t i = 0; i < count; ++i) {
     if (IsPred(type)) {
       out[i] = static_cast<E>(in[i] != 0);
