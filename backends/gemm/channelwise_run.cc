@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/gemm/channelwise_sums.h"
 #include "backends/gemm/subnormals.h"
 #include "backends/gemm/sums.h"
 #include "ir/support/buffer.h"
@@ -12,7 +13,6 @@ namespace hlo::gemm {
 namespace {
 
 constexpr int64_t kPieceWork = 1 << 15;  // products worth waking a thread for
-constexpr int64_t kMostSteps = 4096;
 constexpr int64_t kRowsAtOnce = 64;
 
 bool IsSideBySide(const Index& index) {
@@ -150,19 +150,19 @@ class ChannelwiseRun {
 bool IsChannelwise(const Problem& problem) {
   const auto plain = [&](const Operand& operand) { return IsPlain(problem, operand); };
   return problem.columns() == 1 && problem.batches() >= 4 && problem.rhs.bounds.empty() &&
-         !IsComplex(problem.type) && problem.depth() > 0 && problem.depth() <= kMostSteps &&
-         IsSideBySide(problem.lhs.batch) && IsSideBySide(problem.rhs.batch) &&
-         IsSideBySide(problem.out_batch) && ((plain(problem.lhs) && plain(problem.rhs)) || IsBf16(problem));
+         !IsComplex(problem.type) && problem.depth() > 0 && IsSideBySide(problem.lhs.batch) &&
+         IsSideBySide(problem.rhs.batch) && IsSideBySide(problem.out_batch) &&
+         ((plain(problem.lhs) && plain(problem.rhs)) || IsBf16(problem));
 }
 
 void RunChannelwise(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
                     void* out) {
-  if (IsBf16(problem))
-    return ChannelwiseRun<float, uint16_t>(problem, kernels, kernels.thin_bf16, lhs, rhs, out).Run();
-  VisitComputeType(problem.compute, [&](auto tag) {
-    using T = decltype(tag);
-    ChannelwiseRun<T, T>(problem, kernels, kernels.thin<T>(), lhs, rhs, out).Run();
-  });
+  const auto run = [&]<class T, class W>(const ThinKernels<T, W>& thin) {
+    if (HasLongSums(problem)) return RunChannelwiseSums(problem, kernels, thin, lhs, rhs, out);
+    ChannelwiseRun<T, W>(problem, kernels, thin, lhs, rhs, out).Run();
+  };
+  if (IsBf16(problem)) return run(kernels.thin_bf16);
+  VisitComputeType(problem.compute, [&](auto tag) { run(kernels.thin<decltype(tag)>()); });
 }
 
 }  // namespace hlo::gemm

@@ -1,0 +1,17 @@
+// Sums over many positions channel by channel: gradients by the weights of depthwise convolutions.
+#pragma once
+#include "backends/gemm/kernels.h"
+#include "backends/gemm/problem.h"
+
+namespace hlo::gemm {
+
+/// True if a problem that goes channel by channel has so many steps for so few rows that its sums are cut
+/// into parts, rather than its rows.
+bool HasLongSums(const Problem& problem);
+
+/// Computes such a problem. T is the compute type, W how both factors are stored.
+template <class T, class W>
+void RunChannelwiseSums(const Problem& problem, const KernelSet& kernels, const ThinKernels<T, W>& thin,
+                        const void* lhs, const void* rhs, void* out);
+
+}  // namespace hlo::gemm
