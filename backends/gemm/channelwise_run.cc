@@ -149,10 +149,12 @@ class ChannelwiseRun {
 
 bool IsChannelwise(const Problem& problem) {
   const auto plain = [&](const Operand& operand) { return IsPlain(problem, operand); };
+  if (IsComplex(problem.type) || !((plain(problem.lhs) && plain(problem.rhs)) || IsBf16(problem)))
+    return false;
+  if (IsSumOfNeighbours(problem)) return true;
   return problem.columns() == 1 && problem.batches() >= 4 && problem.rhs.bounds.empty() &&
-         !IsComplex(problem.type) && problem.depth() > 0 && IsSideBySide(problem.lhs.batch) &&
-         IsSideBySide(problem.rhs.batch) && IsSideBySide(problem.out_batch) &&
-         ((plain(problem.lhs) && plain(problem.rhs)) || IsBf16(problem));
+         problem.depth() > 0 && IsSideBySide(problem.lhs.batch) && IsSideBySide(problem.rhs.batch) &&
+         IsSideBySide(problem.out_batch);
 }
 
 void RunChannelwise(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

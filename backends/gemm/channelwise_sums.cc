@@ -12,6 +12,7 @@ namespace hlo::gemm {
 namespace {
 
 constexpr int64_t kManySteps = 512, kFewRows = 64, kMostSteps = 4096;
+constexpr int64_t kMostColumns = 8, kFewestChannels = 16;
 constexpr int64_t kPartSteps = 512, kMostParts = 16;
 constexpr int64_t kMostSums = 1 << 20;                  // of all parts
 constexpr int64_t kTapsAtOnce = 128, kRowsAtOnce = 16;  // what those read stays in the second cache
@@ -27,11 +28,14 @@ class SumRun {
         lhs_(static_cast<const W*>(lhs) + problem.lhs.base),
         rhs_(static_cast<const W*>(rhs) + problem.rhs.base + problem.rhs.rows.At(0)),
         out_(static_cast<uint8_t*>(out)),
-        width_(problem.batches()),
-        rows_(problem.rows()),
-        parts_(std::clamp<int64_t>(std::min(problem.depth() / kPartSteps, kMostSums / (rows_ * width_)), 1,
+        group_(problem.columns()),
+        shifts_(2 * group_ - 1),
+        width_(problem.batches() * group_),
+        rows_(problem.rows() / group_),
+        size_(rows_ * shifts_ * width_),
+        parts_(std::clamp<int64_t>(std::min(problem.depth() / kPartSteps, kMostSums / size_), 1,
                                    std::min(kMostParts, problem.taps()))),
-        sums_(MakeBuffer<T>(static_cast<size_t>(parts_ * rows_ * width_))) {}
+        sums_(MakeBuffer<T>(static_cast<size_t>(parts_ * size_))) {}
 
   void Run() const {
     const int64_t groups = (rows_ + kRowsAtOnce - 1) / kRowsAtOnce;
@@ -53,19 +57,33 @@ class SumRun {
   void Piece(int64_t part, int64_t row) const {
     const int64_t taps = problem_.taps(), first = taps * part / parts_, last = taps * (part + 1) / parts_;
     const int64_t rows = std::min(kRowsAtOnce, rows_ - row);
-    T* sums = sums_.get() + (part * rows_ + row) * width_;
-    std::fill_n(sums, rows * width_, T(0));
+    T* sums = sums_.get() + part * size_ + row * shifts_ * width_;
+    std::fill_n(sums, rows * shifts_ * width_, T(0));
     int64_t from[kRowsAtOnce];
-    problem_.lhs.rows.Fill(row, rows, from);
+    FillRows(problem_.lhs.rows, row, rows, from);
     Steps steps[kRowsAtOnce];
     for (int64_t tap = first; tap < last; tap += kTapsAtOnce) {
       FillSteps(tap, std::min(kTapsAtOnce, last - tap), row, rows, steps);
       for (int64_t c = 0; c < problem_.channels; ++c)
         for (int64_t i = 0; i < rows; ++i)
-          thin_.products(lhs_ + from[i] + c * problem_.lhs.channel_stride, steps[i].lhs,
-                         rhs_ + c * problem_.rhs.channel_stride, steps[i].rhs, steps[i].count, width_,
-                         sums + i * width_);
+          AddShifts(lhs_ + from[i] + c * problem_.lhs.channel_stride, rhs_ + c * problem_.rhs.channel_stride,
+                    steps[i], sums + i * shifts_ * width_);
     }
+  }
+
+  /// Channel j of one side meets channels j - group_ + 1 … j + group_ - 1 of the other.
+  void AddShifts(const W* lhs, const W* rhs, const Steps& steps, T* sums) const {
+    for (int64_t s = 0; s < shifts_; ++s) {
+      const int64_t lhs_ahead = std::max<int64_t>(group_ - 1 - s, 0),
+                    rhs_ahead = std::max<int64_t>(s - group_ + 1, 0);
+      thin_.products(lhs + lhs_ahead, steps.lhs, rhs + rhs_ahead, steps.rhs, steps.count,
+                     width_ - lhs_ahead - rhs_ahead, sums + s * width_);
+    }
+  }
+
+  /// Of the first image of a group.
+  void FillRows(const Index& index, int64_t row, int64_t rows, int64_t* out) const {
+    for (int64_t i = 0; i < rows; ++i) out[i] = index.At((row + i) * group_);
   }
 
   void FillSteps(int64_t tap, int64_t taps, int64_t row, int64_t rows, Steps* steps) const {
@@ -77,7 +95,7 @@ class SumRun {
     std::fill_n(&inside[0][0], kRowsAtOnce * kTapsAtOnce, true);
     for (const Bound& bound : lhs.bounds) {
       bound.tap.Fill(tap, taps, positions);
-      bound.row.Fill(row, rows, at);
+      FillRows(bound.row, row, rows, at);
       for (int64_t i = 0; i < rows; ++i)
         for (int64_t t = 0; t < taps; ++t)
           inside[i][t] &=
@@ -96,11 +114,24 @@ class SumRun {
 
   /// Adds the parts of a row in their order.
   void Store(int64_t row) const {
-    T* sums = sums_.get() + row * width_;
+    T* sums = sums_.get() + row * shifts_ * width_;
     for (int64_t part = 1; part < parts_; ++part) {
-      const T* more = sums + part * rows_ * width_;
-      for (int64_t i = 0; i < width_; ++i) sums[i] += more[i];
+      const T* more = sums + part * size_;
+      for (int64_t i = 0; i < shifts_ * width_; ++i) sums[i] += more[i];
     }
+    if (group_ == 1) return StoreRow(row, sums);
+    const Buffer<T> line = MakeBuffer<T>(static_cast<size_t>(width_));
+    for (int64_t image = 0; image < group_; ++image) {
+      for (int64_t j = 0; j < width_; ++j) {
+        const int64_t column = j % group_;
+        line[static_cast<size_t>(j)] =
+            sums[(column - image + group_ - 1) * width_ + j - column + std::min(image, column)];
+      }
+      StoreRow(row * group_ + image, line.get());
+    }
+  }
+
+  void StoreRow(int64_t row, const T* sums) const {
     const int64_t to = problem_.out_base + problem_.out_columns.At(0) + problem_.out_rows.At(row);
     FromCompute(problem_.type, kernels_, sums, width_, out_ + to * Info(problem_.type).host_bytes());
   }
@@ -110,13 +141,31 @@ class SumRun {
   const ThinKernels<T, W>& thin_;
   const W *lhs_, *rhs_;
   uint8_t* out_;
-  int64_t width_, rows_, parts_;
-  Buffer<T> sums_;  // by part, row and channel
+  int64_t group_, shifts_, width_, rows_;  // rows of one image of a group
+  int64_t size_, parts_;                   // sums of a part
+  Buffer<T> sums_;                         // by part, row, shift and channel
 };
 
 }  // namespace
 
+bool IsSumOfNeighbours(const Problem& problem) {
+  const int64_t group = problem.columns(), batches = problem.batches();
+  const auto strides = [](const Index& index, int64_t stride) {
+    return index.IsUniform() && index.stride() == stride;
+  };
+  if (!problem.windows || problem.windows->images != group || group < 2 || group > kMostColumns ||
+      batches < 2 || batches * group < kFewestChannels || problem.depth() < kManySteps)
+    return false;
+  const int64_t positions = problem.rows() / group;
+  return positions > 0 && positions <= kFewRows && problem.rhs.bounds.empty() &&
+         problem.windows->lhs_image == 1 && problem.lhs.rows.At(1) == 1 &&
+         problem.out_rows.At(1) == problem.windows->out_image && strides(problem.lhs.batch, group) &&
+         strides(problem.rhs.batch, group) && strides(problem.rhs.rows, 1) &&
+         strides(problem.out_batch, group) && strides(problem.out_columns, 1);
+}
+
 bool HasLongSums(const Problem& problem) {
+  if (problem.columns() > 1) return true;
   return problem.depth() > kMostSteps || (problem.depth() >= kManySteps && problem.rows() <= kFewRows);
 }
 
