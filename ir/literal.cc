@@ -106,7 +106,7 @@ Literal Literal::Adopt(const Shape& shape, void* data, std::shared_ptr<const voi
 Literal Literal::Copy() const {
   Literal l = *this;
   for (Literal& e : l.elements_) e = e.Copy();
-  if (l.buffer_) {
+  if (l.data_ != nullptr) {
     l.borrowed_ = true;  // MutableData() copies
     l.MutableData();
   }
