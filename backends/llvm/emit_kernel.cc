@@ -206,6 +206,11 @@ Value* KernelEmitter::LoadScalar(const LoadStmt& stmt, Value* element) {
   return phi;
 }
 
+Value* KernelEmitter::WithinReach(kernel::ValueId mask, const kernel::Address& address, Value* element) {
+  if (mask < 0 || address.values.empty() || At(mask).IsVector()) return element;
+  return b_.CreateSelect(At(mask).compute, element, Int64(0));
+}
+
 Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
   Type* element = TypeInMemory(stmt.buffer);
   auto* type = llvm::FixedVectorType::get(element, vector_.width);
@@ -215,7 +220,7 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
                          ? llvm::Constant::getNullValue(type)
                          : Splat(b_, FormInMemory(stmt.buffer, At(stmt.otherwise)), vector_.width);
   if (place.lanes == nullptr && place.stride == 1) {
-    Value* pointer = Pointer(stmt.buffer, place.scalar);
+    Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.mask, stmt.address, place.scalar));
     if (mask == nullptr) return b_.CreateAlignedLoad(type, pointer, align);
     Type* moved = MovedType(type);
     Value* loaded =
@@ -259,7 +264,7 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
   value = Splat(b_, value, vector_.width);
   Value* mask = LaneMask(stmt.mask);
   if (place.lanes == nullptr && place.stride == 1) {
-    Value* pointer = Pointer(stmt.buffer, place.scalar);
+    Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.mask, stmt.address, place.scalar));
     if (mask == nullptr && stmt.streaming)
       StreamVector(value, pointer);
     else if (mask == nullptr)

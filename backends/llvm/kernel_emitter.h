@@ -88,6 +88,9 @@ class KernelEmitter {
   Place PlaceOf(const kernel::Address& address);
   Value* LaneOffsets(const Place& place);  // element numbers of all lanes
   Value* Pointer(kernel::BufferId buffer, Value* element);
+  /// `element`, or the first one where one mask for all lanes forbids it: an address that was computed may be
+  /// far from any memory, for which processors take hundreds of cycles even if nothing is moved.
+  Value* WithinReach(kernel::ValueId mask, const kernel::Address& address, Value* element);
   Value* Pointers(kernel::BufferId buffer, const Place& place);
   Value* Iota(unsigned width);
   /// The lanes that exist and for which `mask` (a value, or -1) holds; null: all.
