@@ -4,6 +4,7 @@
 #include "backends/cpu/product_problem.h"
 #include "backends/gemm/product.h"
 #include "backends/gemm/sums.h"
+#include "ir/numeric/narrow_float.h"
 
 namespace hlo::cpu {
 namespace {
@@ -62,10 +63,8 @@ class ProductStep final : public Step {
 
   /// Weights that met padding and should not have are seen in the result, as NaN, with less to look at.
   static bool ShowsNan(const Instruction& inst) {
-    constexpr ElementType kWithNan[] = {ElementType::F64, ElementType::F32, ElementType::BF16,
-                                        ElementType::F16};
-    return llvm::is_contained(kWithNan, inst.shape().element_type()) &&
-           2 * ByteSize(inst.shape()) <= ByteSize(inst.operand(1)->shape());
+    const ElementType type = inst.shape().element_type();
+    return IsFloat(type) && HasNan(type) && 2 * ByteSize(inst.shape()) <= ByteSize(inst.operand(1)->shape());
   }
 
   const Instruction& inst_;
