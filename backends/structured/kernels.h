@@ -85,7 +85,7 @@ struct LaneSystemKernels {
 
 /// Of passes over signals side by side.
 inline constexpr int kLargestOdd = 255;
-/// fft::Plan adds so many products of real transforms with radices above 5 at a time.
+/// fft::kRealGroup, without what a header of templates would bring into code for one instruction set.
 inline constexpr int kRealGroup = 4;
 
 /// A pass of Stockham's: y[q + s * (radix * p + j)] = w[p][j] * sum over k of

@@ -139,10 +139,11 @@ void LaneFft<T>::MakePassesInOrder() {
     for (int64_t p = 0; p < rest; ++p)
       for (size_t j = 1; j < radix; ++j)
         append(plan.roots()[static_cast<size_t>(p) * j * static_cast<size_t>(s)], twiddles);
-    constexpr size_t kLargestExact = 11;  // as in fft::Plan
     const std::vector<fft::Cx> exact = fft::ExactRoots(radix);
     for (size_t k = 0; k < radix; ++k)
-      append(radix <= kLargestExact ? exact[k] : plan.roots()[k * (static_cast<size_t>(n_) / radix)], own);
+      append(
+          radix <= fft::kLargestExactRadix ? exact[k] : plan.roots()[k * (static_cast<size_t>(n_) / radix)],
+          own);
     AddPass(static_cast<int64_t>(radix), rest, s, std::move(twiddles), std::move(own));
     s *= static_cast<int64_t>(radix);
   }

@@ -14,6 +14,7 @@ constexpr int64_t kPiece = 1 << 13;
 constexpr size_t kLargestInRows = 7;
 /// So that parts of a number are not in the same set of a cache.
 constexpr int64_t kApart = 40;
+static_assert(kRealGroup == fft::kRealGroup);
 
 }  // namespace
 

@@ -10,6 +10,8 @@ namespace hlo::structured {
 /// `rows` consecutive real signals of length n. Immutable.
 class RealPassesFft {
  public:
+  RealPassesFft(RealPassesFft&&) = default;  // passes point to tables: not to be copied
+
   /// Nothing where there are no passes for this length, or too few signals to fill vectors.
   static std::optional<RealPassesFft> Make(int64_t n, int64_t rows, const FftKernels<double>& kernels);
 

@@ -171,8 +171,8 @@ void Plan::Forward(std::vector<Cx>& data) {
 /// One self-sorting pass: n = radix * rest * stride.
 template <size_t Radix>
 void Plan::Pass(const Cx* in, Cx* out, size_t radix, size_t rest, size_t stride) {
-  const Cx* odd_roots = Radix == 0 ? OddRoots(radix, radix <= 11) : nullptr;
-  const size_t group = radix <= 11 ? 1 : 2;
+  const Cx* odd_roots = Radix == 0 ? OddRoots(radix, radix <= kLargestExactRadix) : nullptr;
+  const size_t group = radix <= kLargestExactRadix ? 1 : 2;
   for (size_t p = 0; p < rest; ++p) {
     for (size_t q = 0; q < stride; ++q) {
       Cx small[Radix == 0 ? 1 : Radix];
@@ -264,7 +264,7 @@ void Plan::RealButterfly(Cx* a, size_t radix) {
   else if (radix == 4)
     FourButterfly(a);
   else
-    OddButterfly(a, radix, OddRoots(radix, radix <= 5), radix <= 5 ? 1 : 4);
+    OddButterfly(a, radix, OddRoots(radix, radix <= 5), radix <= 5 ? 1 : kRealGroup);
 }
 
 void Plan::RealForward(const double* in, Cx* spectrum) {

@@ -18,6 +18,12 @@ inline Cx Conj(Cx a) { return {a.re, -a.im}; }
 /// exp(-2 pi i k / n) for k < n, correctly rounded but for rare ties: for short odd passes.
 std::vector<Cx> ExactRoots(size_t n);
 
+/// Passes of Forward with radices up to this take ExactRoots(radix) for their own roots, others those of the
+/// plan.
+inline constexpr size_t kLargestExactRadix = 11;
+/// Real transforms with radices above 5 add so many products at a time.
+inline constexpr size_t kRealGroup = 4;
+
 /// Transforms of length n, unscaled, with kernel exp(-2 pi i jk / n); lengths with large prime factors
 /// go through a convolution, so that the time is O(n log n) always. The order of the operations is the
 /// classical one of FFTPACK and its successors (decimation in frequency; real transforms by decimation
