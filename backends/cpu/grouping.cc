@@ -21,6 +21,8 @@ constexpr int64_t kMaxConcatenated = 4;  // operands of a concatenate that is no
 constexpr int64_t kLaunch = 4000;
 /// What it costs to keep a value for another loop over the same row (kernel::ShareBetweenLoops).
 constexpr int64_t kShared = 4;
+/// Operations per element of values of which many may be computed by several groups.
+constexpr int64_t kCheap = 2;
 /// Operations that are worth several threads.
 constexpr int64_t kMinParallel = int64_t{1} << 18;
 /// A search for a cycle gives up beyond this many instructions.
@@ -49,6 +51,7 @@ struct Group {
   llvm::DenseMap<const Instruction*, Maps> maps;
   size_t emitted = 0, reductions = 0;
   int64_t operations = 0;
+  double repeated = 0;  // work of cheap members that other groups compute as well
   bool transposes = false;
   /// What the root changes in place; null if nothing.
   [[nodiscard]] const Instruction* target() const {
@@ -98,7 +101,10 @@ class Grouper {
     }
     const bool worth = IsWorthIt(*inst, fitting, stored);
     if (!fitting.empty() && worth && (!stored || IsFree(*inst))) {
-      for (auto& [group, maps] : fitting) Join(inst, *group, std::move(maps), false);
+      for (auto& [group, maps] : fitting) {
+        if (fitting.size() > 1 && IsCheap(*inst)) group->repeated += WorkOf(*inst, *group, maps);
+        Join(inst, *group, std::move(maps), false);
+      }
       if (!stored) return;
     } else {
       for (auto& [group, maps] : fitting)
@@ -115,6 +121,12 @@ class Grouper {
   static bool IsFree(const Instruction& inst) {
     return (inst.kind() == OpKind::Broadcast && inst.operand(0)->shape().ElementCount() == 1) ||
            inst.kind() == OpKind::Iota;
+  }
+
+  /// May be one of many values that several groups compute.
+  static bool IsCheap(const Instruction& inst) {
+    const int64_t cost = CostPerElement(inst);
+    return cost > 0 && cost <= kCheap;
   }
 
   /// The ways in which the group would compute it; nothing if it cannot.
@@ -193,11 +205,17 @@ class Grouper {
     const int64_t count = inst.shape().ElementCount(), bytes = ByteSize(inst.shape());
     const int64_t cost = CostPerElement(inst);
     double work = stored ? 0 : -static_cast<double>(cost) * static_cast<double>(count);
-    for (const auto& [group, maps] : fitting) work += WorkOf(inst, *group, maps);
+    double repeated = 0;
+    for (const auto& [group, maps] : fitting) {
+      work += WorkOf(inst, *group, maps);
+      if (IsCheap(inst)) repeated = std::max(repeated, group->repeated);
+    }
     const int64_t reads = static_cast<int64_t>(fitting.size());
     double saved = static_cast<double>(bytes) * static_cast<double>(OpsPerByte(bytes)) *
                        static_cast<double>(reads + (stored ? 0 : 1)) +
                    static_cast<double>(kLaunch);
+    // Storing one value spares all that it is made of: once as much was computed again, it is time.
+    saved -= repeated;
     // Every group but one reads again what it is made of.
     if (const int64_t again = reads - (stored ? 0 : 1); again > 0) {
       int64_t read = 0;

@@ -1,6 +1,7 @@
 #include "backends/llvm/emit_ops.h"
 
 #include "backends/llvm/complex_ops.h"
+#include "backends/llvm/extremes.h"
 #include "backends/llvm/narrow.h"
 #include "ir/numeric/narrow_float.h"
 #include "llvm/IR/Intrinsics.h"
@@ -96,12 +97,12 @@ Value* EmitSign(const OpContext& c) {
 
 Value* EmitMaximum(const OpContext& c) {
   if (IsPred(c.type())) return EmitOr(c);
-  if (IsWide(c)) return Call(c, llvm::Intrinsic::maximum, {c.x(0), c.x(1)});
+  if (IsWide(c)) return EmitExtreme(c.b, /*maximum=*/true, c.x(0), c.x(1));
   return Call(c, IsSigned(c.type()) ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, {c.x(0), c.x(1)});
 }
 Value* EmitMinimum(const OpContext& c) {
   if (IsPred(c.type())) return EmitAnd(c);
-  if (IsWide(c)) return Call(c, llvm::Intrinsic::minimum, {c.x(0), c.x(1)});
+  if (IsWide(c)) return EmitExtreme(c.b, /*maximum=*/false, c.x(0), c.x(1));
   return Call(c, IsSigned(c.type()) ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, {c.x(0), c.x(1)});
 }
 /// Compare and clamp take subnormals of f32, f64 and bf16 as zeros of their sign (errata-ops).
@@ -115,8 +116,8 @@ Value* Flushed(const OpContext& c, Value* x) {
 /// min(max(low, x), high)
 Value* EmitClamp(const OpContext& c) {
   if (IsFloat(c.type())) {
-    Value* low = Call(c, llvm::Intrinsic::maximum, {Flushed(c, c.x(0)), Flushed(c, c.x(1))});
-    return Call(c, llvm::Intrinsic::minimum, {low, Flushed(c, c.x(2))});
+    Value* low = EmitExtreme(c.b, /*maximum=*/true, Flushed(c, c.x(0)), Flushed(c, c.x(1)));
+    return EmitExtreme(c.b, /*maximum=*/false, low, Flushed(c, c.x(2)));
   }
   const Emitted first[] = {c.operands[0], c.operands[1]};
   Value* low = EmitMaximum({c.b, c.op, first, c.types.take_front(2)});
