@@ -20,6 +20,30 @@ struct TopKKernel {
   void (*finish)(const void* row, void* entries, int64_t count, int64_t k, void* values, int32_t* positions);
 };
 
+/// How elements become unsigned numbers in the order of a sort: negative ones, with the bit `top`, exchange
+/// the bits `inverted`, then all exchange the bits `flip`. If `merged`, all NaNs (magnitudes above
+/// `infinity`) become `nan`, and -0 becomes +0.
+struct NumberOrder {
+  uint64_t top, inverted, flip;
+  bool merged;
+  uint64_t infinity, nan;
+};
+/// Numbers have 32 bits, those of wider elements 64.
+struct NumberKernel {
+  /// Tells whether elements that differ may have got the same number.
+  bool (*numbers)(const NumberOrder& order, const void* elements, int64_t n, void* numbers);
+  /// Back; merged numbers do not tell which element they were.
+  void (*elements)(const NumberOrder& order, const void* numbers, int64_t n, void* elements);
+};
+/// Null where vectors cannot be compressed. Both use x and as much scratch memory.
+template <class T>
+struct SortKernel {
+  void (*sort)(T* x, int64_t n, T* scratch);
+  /// Brings x into `parts` parts: part p has sizes[p] numbers, above splitters[p - 1] and up to splitters[p],
+  /// which are sorted.
+  void (*split)(T* x, int64_t n, T* scratch, const T* splitters, int64_t parts, int64_t* sizes);
+};
+
 /// Scans by one associative op of elements of type In, kept in accumulators of type Acc.
 struct ScanKernel {
   /// y[i] = op(carry, x[0], … x[i]) for i < n (from the end, with `reverse`: y[i] = op(carry, x[n-1], …
@@ -215,6 +239,9 @@ struct RandomKernels {
 struct KernelSet {
   /// By bytes of an element (1, 2, 4, 8: their logarithm), and order.
   TopKKernel top_k[4][3];
+  NumberKernel numbers[4];  // by the logarithm of an element's bytes
+  SortKernel<uint32_t> sort_u32;
+  SortKernel<uint64_t> sort_u64;
   /// By op and type of accumulators, elements being of that type; members are null where there is no such op.
   ScanKernel scan[7][6];
   /// Sums of F32 in F64.
@@ -235,6 +262,13 @@ struct KernelSet {
       return fft_f32;
     else
       return fft_f64;
+  }
+  template <class T>
+  [[nodiscard]] const SortKernel<T>& sort() const {
+    if constexpr (sizeof(T) == 4)
+      return sort_u32;
+    else
+      return sort_u64;
   }
   template <class T>
   [[nodiscard]] SolveKernel<T>* solve() const {

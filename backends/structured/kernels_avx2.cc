@@ -16,9 +16,17 @@ namespace {
 /// There are fused multiply-adds.
 constexpr bool kFused = true;
 
+/// No instruction compresses vectors.
+template <class T>
+constexpr SortKernel<T> MakeSort() {
+  return {};
+}
+
 #include "backends/structured/vectors.inc"
 
 #include "backends/structured/top_k.inc"
+
+#include "backends/structured/numbers.inc"
 
 #include "backends/structured/scan.inc"
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "backends/structured/kernels.h"
 
@@ -21,6 +22,8 @@ constexpr bool kFused = true;
 
 #include "backends/structured/top_k.inc"
 
+#include "backends/structured/numbers.inc"
+
 #include "backends/structured/scan.inc"
 
 #include "backends/structured/solve.inc"
@@ -32,6 +35,8 @@ constexpr bool kFused = true;
 #include "backends/structured/row_passes.inc"
 
 #include "backends/structured/column_passes.inc"
+
+#include "backends/structured/quicksort.inc"
 
 #include "backends/structured/lane_systems.inc"
 

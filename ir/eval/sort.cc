@@ -137,7 +137,7 @@ class Sorter {
         ScalarRunner(*key.function).Run(arguments, {computed.get()}, size_);
         values = computed.get();
       }
-      OrderedNumbers(key.type, values, size_, key.total_order, key.descending, row.numbers.get());
+      OrderedNumbers(key, values, size_, row.numbers.get());
       // Positions are ranks of the previous pass, so that ties keep its order.
       for (int64_t i = 0; i < size_; ++i)
         row.entries[static_cast<size_t>(i)] = {
@@ -232,6 +232,10 @@ Result<Literal> EvalTopK(EvalContext& context, const Instruction& inst,
   uint8_t* out_values = values.MutableData();
   auto* out_indices = reinterpret_cast<int32_t*>(indices.MutableData());
   const int64_t rows = size == 0 ? 0 : input.shape().ElementCount() / size;
+  SortKey key;
+  key.type = type;
+  key.total_order = true;
+  key.descending = attrs.largest;
   ParallelFor(0, rows, std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(size, 1)),
               [&](int64_t begin, int64_t end) {
                 auto numbers = MakeBuffer<uint64_t>(static_cast<size_t>(size));
@@ -241,7 +245,7 @@ Result<Literal> EvalTopK(EvalContext& context, const Instruction& inst,
                 };
                 for (int64_t r = begin; r < end && !Interrupted(); ++r) {
                   const uint8_t* row = input.data() + r * size * width;
-                  OrderedNumbers(type, row, size, true, attrs.largest, numbers.get());
+                  OrderedNumbers(key, row, size, numbers.get());
                   for (int64_t i = 0; i < size; ++i)
                     entries[static_cast<size_t>(i)] = {numbers[static_cast<size_t>(i)], i};
                   if (k < size)

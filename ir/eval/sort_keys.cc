@@ -70,6 +70,74 @@ std::optional<KeyComparison> MatchComparison(const Instruction* inst) {
   return KeyComparison{inst->operand(1), swapped};
 }
 
+/// The value of a scalar constant as a code.
+std::optional<uint64_t> ConstantCode(const Instruction* inst) {
+  if (inst->kind() != OpKind::Constant || !inst->attr<ConstantAttrs>().literal) return std::nullopt;
+  return inst->attr<ConstantAttrs>().literal->Bits(0);
+}
+
+/// y, if `inst` is its bits as a signed integer that is ordered as y is totally: negative ones have the
+/// other bits inverted.
+const Instruction* MatchTotalOrder(const Instruction* inst) {
+  if (inst->kind() != OpKind::Select) return nullptr;
+  const Instruction *test = inst->operand(0), *inverted = inst->operand(1), *bits = inst->operand(2);
+  const ElementType type = bits->shape().element_type();
+  if (bits->kind() != OpKind::BitcastConvert || Info(type).type_class != TypeClass::Signed) return nullptr;
+  if (test->kind() != OpKind::Compare || test->attr<CompareAttrs>().direction != Direction::LT ||
+      test->operand(0) != bits || ConstantCode(test->operand(1)) != uint64_t{0})
+    return nullptr;
+  const uint64_t others = (uint64_t{1} << (Info(type).bits - 1)) - 1;
+  if (inverted->kind() != OpKind::Xor || inverted->operand(0) != bits ||
+      ConstantCode(inverted->operand(1)) != others)
+    return nullptr;
+  const Instruction* y = bits->operand(0);
+  return IsFloat(y->shape().element_type()) && Info(y->shape().element_type()).bits == Info(type).bits
+             ? y
+             : nullptr;
+}
+
+/// A parameter; or one whose NaNs have become one and whose zeros +0.
+struct MergedParameter {
+  const Instruction* parameter;
+  bool merged;
+};
+std::optional<MergedParameter> MatchMerged(const Instruction* inst) {
+  const FloatFormat format = Format(inst->shape().element_type());
+  llvm::SmallVector<const Instruction*> tested;
+  bool nans = false, zeros = false;
+  while (inst->kind() == OpKind::Select) {
+    const Instruction* test = inst->operand(0);
+    if (test->kind() != OpKind::Compare) return std::nullopt;
+    const auto& attrs = test->attr<CompareAttrs>();
+    const bool equal = attrs.direction == Direction::EQ;
+    if ((!equal && attrs.direction != Direction::NE) || attrs.type == CompareType::TotalOrder)
+      return std::nullopt;
+    const Instruction *x = test->operand(0), *y = test->operand(1);
+    const bool of_nan = x == y;
+    if (!of_nan) {
+      const std::optional<uint64_t> code = ConstantCode(y);
+      const FloatFormat other = Format(y->shape().element_type());
+      if (!code || (*code & ~other.sign_mask()) != 0 || other.is_nan(*code)) return std::nullopt;
+    }
+    // What the test is true for is taken from the other side if it tests for not being equal.
+    const bool constant_first = equal != of_nan;
+    const std::optional<uint64_t> constant = ConstantCode(inst->operand(constant_first ? 1 : 2));
+    if (!constant ||
+        (of_nan ? !format.is_nan(*constant) || (*constant & format.sign_mask()) != 0 : *constant != 0))
+      return std::nullopt;
+    (of_nan ? nans : zeros) = true;
+    // Widening keeps NaNs and zeros.
+    const bool widened = x->kind() == OpKind::Convert && IsFloat(x->operand(0)->shape().element_type()) &&
+                         Info(x->shape().element_type()).bits > format.bits;
+    tested.push_back(widened ? x->operand(0) : x);
+    inst = inst->operand(constant_first ? 2 : 1);
+  }
+  if (inst->kind() != OpKind::Parameter || nans != zeros) return std::nullopt;
+  for (const Instruction* x : tested)
+    if (x != inst) return std::nullopt;
+  return MergedParameter{inst, nans};
+}
+
 std::optional<SortKey> MakeKey(const KeyComparison& comparison, const CompareAttrs& attrs) {
   if (comparison.direction != Direction::LT && comparison.direction != Direction::GT) return std::nullopt;
   SortKey key;
@@ -77,7 +145,15 @@ std::optional<SortKey> MakeKey(const KeyComparison& comparison, const CompareAtt
   if (IsComplex(key.type)) return std::nullopt;
   key.total_order = attrs.type == CompareType::TotalOrder;
   key.descending = comparison.direction == Direction::GT;
-  if (comparison.left->kind() == OpKind::Parameter) {
+  const Instruction* ordered = key.total_order ? comparison.left : MatchTotalOrder(comparison.left);
+  const auto merged =
+      ordered && IsFloat(ordered->shape().element_type()) ? MatchMerged(ordered) : std::nullopt;
+  if (merged) {
+    key.type = ordered->shape().element_type();
+    key.operand = static_cast<int>(merged->parameter->attr<ParameterAttrs>().number / 2);
+    key.total_order = true;
+    key.merged = merged->merged;
+  } else if (comparison.left->kind() == OpKind::Parameter) {
     key.operand = static_cast<int>(comparison.left->attr<ParameterAttrs>().number / 2);
   } else {
     key.function = CompileKey(comparison.left);
@@ -109,9 +185,9 @@ std::optional<Level> MatchLevel(const Instruction* inst) {
 }
 
 template <class T>
-void NumbersOf(ElementType type, const T* elements, int64_t n, bool total_order, bool descending,
-               uint64_t* out) {
-  const uint64_t invert = descending ? ~uint64_t{0} : 0;
+void NumbersOf(const SortKey& sort, const T* elements, int64_t n, uint64_t* out) {
+  const ElementType type = sort.type;
+  const uint64_t invert = sort.descending ? ~uint64_t{0} : 0;
   if (!IsFloat(type)) {
     const uint64_t flip = IsSigned(type) ? uint64_t{1} << 63 : 0;
     for (int64_t i = 0; i < n; ++i) {
@@ -126,15 +202,19 @@ void NumbersOf(ElementType type, const T* elements, int64_t n, bool total_order,
   const uint64_t sign = format.sign_mask(), mask = format.code_mask();
   for (int64_t i = 0; i < n; ++i) {
     uint64_t code = elements[i] & mask;
-    if (!total_order) {
-      if (format.is_nan(code)) {
+    if (!sort.total_order || sort.merged) {
+      const bool is_nan = format.is_nan(code);
+      if (is_nan && !sort.merged) {
         out[i] = ~uint64_t{0};
         continue;
       }
-      if (code == sign) code = 0;
+      if (is_nan)
+        code = format.nan_code(false);
+      else if (code == sign)
+        code = 0;
     }
     const uint64_t key = (code & sign) != 0 ? ~code & mask : code | sign;
-    out[i] = key ^ (descending ? mask : 0);
+    out[i] = key ^ (sort.descending ? mask : 0);
   }
 }
 
@@ -154,13 +234,12 @@ std::vector<SortKey> FindSortKeys(const Computation& comparator) {
   }
 }
 
-void OrderedNumbers(ElementType type, const void* elements, int64_t n, bool total_order, bool descending,
-                    uint64_t* out) {
-  switch (Info(type).host_bytes()) {
-    case 1: return NumbersOf(type, static_cast<const uint8_t*>(elements), n, total_order, descending, out);
-    case 2: return NumbersOf(type, static_cast<const uint16_t*>(elements), n, total_order, descending, out);
-    case 4: return NumbersOf(type, static_cast<const uint32_t*>(elements), n, total_order, descending, out);
-    default: return NumbersOf(type, static_cast<const uint64_t*>(elements), n, total_order, descending, out);
+void OrderedNumbers(const SortKey& key, const void* elements, int64_t n, uint64_t* out) {
+  switch (Info(key.type).host_bytes()) {
+    case 1: return NumbersOf(key, static_cast<const uint8_t*>(elements), n, out);
+    case 2: return NumbersOf(key, static_cast<const uint16_t*>(elements), n, out);
+    case 4: return NumbersOf(key, static_cast<const uint32_t*>(elements), n, out);
+    default: return NumbersOf(key, static_cast<const uint64_t*>(elements), n, out);
   }
 }
 

@@ -14,6 +14,7 @@ struct SortKey {
   std::shared_ptr<const ScalarFunction> function;  // a function of all operands' elements
   ElementType type = ElementType::Pred;            // of the key
   bool total_order = false;                        // floats by bits: -NaN < -inf … -0 < +0 … < NaN
+  bool merged = false;                             // then all NaNs count as one of these, last, and -0 as +0
   bool descending = false;
 };
 
@@ -21,11 +22,12 @@ struct SortKey {
 ///   compare(k(left), k(right)), direction=LT or GT, or
 ///   or(compare(k(left), k(right)), and(compare(k(left), k(right)), direction=EQ, …next level…))
 /// with the same k on both sides; empty if it is anything else. The functions refer to nothing of the module.
+/// A total order is known by its attribute or by the integers that passes make of it, a merged one by
+/// selects of constants where k differs from itself or equals zero.
 std::vector<SortKey> FindSortKeys(const Computation& comparator);
 
-/// Maps n elements to unsigned numbers ordered as the elements are (descending: reversed). Elements that
-/// compare as equal get equal numbers; in the partial order of floats NaNs come last.
-void OrderedNumbers(ElementType type, const void* elements, int64_t n, bool total_order, bool descending,
-                    uint64_t* out);
+/// Maps n elements of the key to unsigned numbers ordered as the elements are (descending: reversed).
+/// Elements that compare as equal get equal numbers; in the partial order of floats NaNs come last.
+void OrderedNumbers(const SortKey& key, const void* elements, int64_t n, uint64_t* out);
 
 }  // namespace hlo
