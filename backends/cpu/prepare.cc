@@ -3,6 +3,7 @@
 #include "backends/cpu/chains.h"
 #include "backends/cpu/grouping.h"
 #include "backends/cpu/narrow_weights.h"
+#include "backends/cpu/operand_types.h"
 #include "backends/cpu/split_products.h"
 #include "backends/cpu/split_reductions.h"
 #include "ir/op.h"
@@ -159,6 +160,7 @@ Status Prepare(Module& module, const CpuOptions& options) {
   HLO_CHECK_OK(RunPipeline(module, "while-loop-trip-count-annotator", options, controls));
   if (options.optimization_level > 0) {
     ReadWeightsAsStored(module);
+    WidenConvolutionOperands(module);
     SplitConcatenatedProducts(module);
     WidenSums(module);
     SplitFullReductions(module);
