@@ -27,15 +27,13 @@ bool IsPlainConvolution(const Instruction& inst) {
 
 void Widen(Instruction* convolution) {
   const ElementType result = convolution->shape().element_type();
-  const bool in_f32 =
-      !IsComplex(result) && ComputeTypeFor(result, convolution->operand(0)->shape().element_type(),
-                                           convolution->operand(1)->shape().element_type()) ==
-                                ComputeType::F32;
+  const bool in_f32 = !IsComplex(result) &&
+                      ComputeTypeFor(result, convolution->operand(0)->shape().element_type(),
+                                     convolution->operand(1)->shape().element_type()) == ComputeType::F32;
   for (const int64_t i : {0, 1}) {
     Instruction* x = convolution->operand(i);
     const ElementType from = x->shape().element_type(), to = MultipliedType(from);
-    if (to != from && (in_f32 || !IsFloat(to)))
-      convolution->SetOperand(i, Maker(convolution).Convert(x, to));
+    if (to != from && (in_f32 || !IsFloat(to))) convolution->SetOperand(i, Maker(convolution).Convert(x, to));
   }
   // Kernels round faster than what stores sums.
   if (!in_f32 || !IsFloat(result) || MultipliedType(result) == result) return;

@@ -6,8 +6,8 @@ namespace hlo::cpu {
 
 /// convolution(x, w) of elements of at most 8 bits that kernels and libraries do not multiply becomes
 /// convolution(convert(x), convert(w)): floats are read as BF16, which holds all their values, integers of
-/// less than a byte as bytes of the same sign. Results that are such floats become convert(convolution) of F32.
-/// Exact: sums are taken and rounded as before.
+/// less than a byte as bytes of the same sign. Results that are such floats become convert(convolution) of
+/// F32. Exact: sums are taken and rounded as before.
 void WidenConvolutionOperands(Module& module);
 
 }  // namespace hlo::cpu

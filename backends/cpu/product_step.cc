@@ -19,9 +19,14 @@ constexpr int64_t kFewestComplex = int64_t{1} << 17;
 /// The evaluator's sums of few such numbers are those of other implementations to the last bit.
 bool KeepsOrder(const Instruction& inst) {
   if (inst.shape().element_type() != ElementType::C128) return false;
-  if (inst.kind() != OpKind::Dot) return true;
   int64_t count = inst.shape().ElementCount();
-  for (const int64_t d : inst.attr<DotAttrs>().lhs_contracting_dims) count *= inst.operand(0)->shape().dim(d);
+  if (inst.kind() == OpKind::Dot) {
+    for (const int64_t d : inst.attr<DotAttrs>().lhs_contracting_dims) count *= inst.operand(0)->shape().dim(d);
+  } else {
+    const auto& attrs = inst.attr<ConvolutionAttrs>();
+    count *= inst.operand(1)->shape().dim(attrs.dim_labels->kernel_input_feature);
+    for (const WindowDim& d : attrs.window.dims) count *= d.size;
+  }
   return count < kFewestComplex;
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "backends/gemm/channelwise_sums.h"
+#include "backends/gemm/factors.h"
 #include "backends/gemm/subnormals.h"
-#include "backends/gemm/sums.h"
 #include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
@@ -18,10 +18,6 @@ constexpr int64_t kRowsAtOnce = 64;
 bool IsSideBySide(const Index& index) {
   return index.count() > 1 && index.IsUniform() && index.stride() == 1;
 }
-bool IsBf16(const Problem& problem) {
-  return problem.compute == ComputeType::F32 && problem.lhs.type == ElementType::BF16 &&
-         problem.rhs.type == ElementType::BF16 && !IsComplex(problem.type);
-}
 
 /// One dimension in which windows reach beyond the input.
 struct Limit {
@@ -30,15 +26,15 @@ struct Limit {
   int64_t rows[kRowsAtOnce];
 };
 
-/// T is the compute type, W how both factors are stored.
+/// T is the type of sums, W how both factors are stored.
 template <class T, class W>
 class ChannelwiseRun {
  public:
-  ChannelwiseRun(const Problem& problem, const KernelSet& kernels, const ThinKernels<T, W>& thin,
+  ChannelwiseRun(const Problem& problem, const KernelSet& kernels, const FactorKernels<T, W>& factors,
                  const void* lhs, const void* rhs, void* out)
       : problem_(problem),
         kernels_(kernels),
-        thin_(thin),
+        factors_(factors),
         lhs_(static_cast<const W*>(lhs) + problem.lhs.base),
         rhs_(static_cast<const W*>(rhs) + problem.rhs.base + problem.rhs.rows.At(0)),
         out_(static_cast<uint8_t*>(out)),
@@ -97,7 +93,7 @@ class ChannelwiseRun {
         T* sums = run_.direct_ ? reinterpret_cast<T*>(target) : sums_.get();
         std::fill_n(sums, run_.width_, T(0));
         Row(i, run_.lhs_ + from[i], sums);
-        if (!run_.direct_) FromCompute(problem.type, run_.kernels_, sums, run_.width_, target);
+        if (!run_.direct_) FromNumbers(problem.type, run_.kernels_, sums, run_.width_, target);
       }
     }
 
@@ -108,8 +104,8 @@ class ChannelwiseRun {
         inside &= limits_[b].rows[i] + limits_[b].least >= 0 &&
                   limits_[b].rows[i] + limits_[b].greatest < run_.problem_.lhs.bounds[b].size;
       if (inside)
-        return run_.thin_.products(from, run_.lhs_steps_.data(), run_.rhs_, run_.rhs_steps_.data(),
-                                   run_.steps_, run_.width_, sums);
+        return run_.factors_.products(from, run_.lhs_steps_.data(), run_.rhs_, run_.rhs_steps_.data(),
+                                      run_.steps_, run_.width_, sums);
       lhs_steps_.clear();
       rhs_steps_.clear();
       const auto channels = static_cast<size_t>(run_.problem_.channels);
@@ -125,8 +121,8 @@ class ChannelwiseRun {
         rhs_steps_.append(run_.rhs_steps_.begin() + t * channels,
                           run_.rhs_steps_.begin() + (t + 1) * channels);
       }
-      run_.thin_.products(from, lhs_steps_.data(), run_.rhs_, rhs_steps_.data(),
-                          static_cast<int64_t>(lhs_steps_.size()), run_.width_, sums);
+      run_.factors_.products(from, lhs_steps_.data(), run_.rhs_, rhs_steps_.data(),
+                             static_cast<int64_t>(lhs_steps_.size()), run_.width_, sums);
     }
 
     const ChannelwiseRun& run_;
@@ -137,7 +133,7 @@ class ChannelwiseRun {
 
   const Problem& problem_;
   const KernelSet& kernels_;
-  const ThinKernels<T, W>& thin_;
+  const FactorKernels<T, W>& factors_;
   const W *lhs_, *rhs_;
   uint8_t* out_;
   int64_t width_, steps_;
@@ -147,10 +143,10 @@ class ChannelwiseRun {
 
 }  // namespace
 
-bool IsChannelwise(const Problem& problem) {
-  const auto plain = [&](const Operand& operand) { return IsPlain(problem, operand); };
-  if (IsComplex(problem.type) || !((plain(problem.lhs) && plain(problem.rhs)) || IsBf16(problem)))
-    return false;
+bool IsChannelwise(const Problem& problem, const KernelSet& kernels) {
+  bool has_kernels = false;
+  VisitFactors(problem, kernels, [&](const auto&) { has_kernels = true; });
+  if (!has_kernels) return false;
   if (IsSumOfNeighbours(problem)) return true;
   return problem.columns() == 1 && problem.batches() >= 4 && problem.rhs.bounds.empty() &&
          problem.depth() > 0 && IsSideBySide(problem.lhs.batch) && IsSideBySide(problem.rhs.batch) &&
@@ -159,12 +155,10 @@ bool IsChannelwise(const Problem& problem) {
 
 void RunChannelwise(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
                     void* out) {
-  const auto run = [&]<class T, class W>(const ThinKernels<T, W>& thin) {
-    if (HasLongSums(problem)) return RunChannelwiseSums(problem, kernels, thin, lhs, rhs, out);
-    ChannelwiseRun<T, W>(problem, kernels, thin, lhs, rhs, out).Run();
-  };
-  if (IsBf16(problem)) return run(kernels.thin_bf16);
-  VisitComputeType(problem.compute, [&](auto tag) { run(kernels.thin<decltype(tag)>()); });
+  if (HasLongSums(problem)) return RunChannelwiseSums(problem, kernels, lhs, rhs, out);
+  VisitFactors(problem, kernels, [&]<class T, class W>(const FactorKernels<T, W>& factors) {
+    ChannelwiseRun<T, W>(problem, kernels, factors, lhs, rhs, out).Run();
+  });
 }
 
 }  // namespace hlo::gemm

@@ -5,8 +5,8 @@
 
 namespace hlo::gemm {
 
-/// True if each batch has one column and the batches are neighbours in all three arrays.
-bool IsChannelwise(const Problem& problem);
+/// True if each batch has one column, the batches are neighbours in all three arrays, and there are kernels.
+bool IsChannelwise(const Problem& problem, const KernelSet& kernels);
 
 /// Computes a channelwise problem, lanes over batches.
 void RunChannelwise(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "backends/gemm/factors.h"
 #include "backends/gemm/subnormals.h"
-#include "backends/gemm/sums.h"
 #include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
@@ -20,11 +20,11 @@ constexpr int64_t kTapsAtOnce = 128, kRowsAtOnce = 16;  // what those read stays
 template <class T, class W>
 class SumRun {
  public:
-  SumRun(const Problem& problem, const KernelSet& kernels, const ThinKernels<T, W>& thin, const void* lhs,
-         const void* rhs, void* out)
+  SumRun(const Problem& problem, const KernelSet& kernels, const FactorKernels<T, W>& factors,
+         const void* lhs, const void* rhs, void* out)
       : problem_(problem),
         kernels_(kernels),
-        thin_(thin),
+        factors_(factors),
         lhs_(static_cast<const W*>(lhs) + problem.lhs.base),
         rhs_(static_cast<const W*>(rhs) + problem.rhs.base + problem.rhs.rows.At(0)),
         out_(static_cast<uint8_t*>(out)),
@@ -76,8 +76,8 @@ class SumRun {
     for (int64_t s = 0; s < shifts_; ++s) {
       const int64_t lhs_ahead = std::max<int64_t>(group_ - 1 - s, 0),
                     rhs_ahead = std::max<int64_t>(s - group_ + 1, 0);
-      thin_.products(lhs + lhs_ahead, steps.lhs, rhs + rhs_ahead, steps.rhs, steps.count,
-                     width_ - lhs_ahead - rhs_ahead, sums + s * width_);
+      factors_.products(lhs + lhs_ahead, steps.lhs, rhs + rhs_ahead, steps.rhs, steps.count,
+                        width_ - lhs_ahead - rhs_ahead, sums + s * width_);
     }
   }
 
@@ -133,12 +133,12 @@ class SumRun {
 
   void StoreRow(int64_t row, const T* sums) const {
     const int64_t to = problem_.out_base + problem_.out_columns.At(0) + problem_.out_rows.At(row);
-    FromCompute(problem_.type, kernels_, sums, width_, out_ + to * Info(problem_.type).host_bytes());
+    FromNumbers(problem_.type, kernels_, sums, width_, out_ + to * Info(problem_.type).host_bytes());
   }
 
   const Problem& problem_;
   const KernelSet& kernels_;
-  const ThinKernels<T, W>& thin_;
+  const FactorKernels<T, W>& factors_;
   const W *lhs_, *rhs_;
   uint8_t* out_;
   int64_t group_, shifts_, width_, rows_;  // rows of one image of a group
@@ -169,20 +169,11 @@ bool HasLongSums(const Problem& problem) {
   return problem.depth() > kMostSteps || (problem.depth() >= kManySteps && problem.rows() <= kFewRows);
 }
 
-template <class T, class W>
-void RunChannelwiseSums(const Problem& problem, const KernelSet& kernels, const ThinKernels<T, W>& thin,
-                        const void* lhs, const void* rhs, void* out) {
-  SumRun<T, W>(problem, kernels, thin, lhs, rhs, out).Run();
+void RunChannelwiseSums(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
+                        void* out) {
+  VisitFactors(problem, kernels, [&]<class T, class W>(const FactorKernels<T, W>& factors) {
+    SumRun<T, W>(problem, kernels, factors, lhs, rhs, out).Run();
+  });
 }
-
-#define HLO_INSTANTIATE(T, W)                                                                        \
-  template void RunChannelwiseSums<T, W>(const Problem&, const KernelSet&, const ThinKernels<T, W>&, \
-                                         const void*, const void*, void*);
-HLO_INSTANTIATE(float, float)
-HLO_INSTANTIATE(float, uint16_t)
-HLO_INSTANTIATE(double, double)
-HLO_INSTANTIATE(uint32_t, uint32_t)
-HLO_INSTANTIATE(uint64_t, uint64_t)
-#undef HLO_INSTANTIATE
 
 }  // namespace hlo::gemm

@@ -14,9 +14,8 @@ bool IsSumOfNeighbours(const Problem& problem);
 /// into parts, rather than its rows.
 bool HasLongSums(const Problem& problem);
 
-/// Computes such a problem. T is the compute type, W how both factors are stored.
-template <class T, class W>
-void RunChannelwiseSums(const Problem& problem, const KernelSet& kernels, const ThinKernels<T, W>& thin,
-                        const void* lhs, const void* rhs, void* out);
+/// Computes such a problem, for which there are kernels (VisitFactors).
+void RunChannelwiseSums(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
+                        void* out);
 
 }  // namespace hlo::gemm

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/gemm/factors.h"
 #include "backends/gemm/subnormals.h"
-#include "backends/gemm/sums.h"
 #include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
@@ -15,35 +15,9 @@ namespace {
 constexpr int64_t kPieceWork = 1 << 15;  // products worth waking a thread for
 constexpr int64_t kMostTaps = 512, kFewestRows = 16, kRowsAtOnce = 64;
 
-/// Calls f with the kernels for how both factors are stored and sums are taken; not, if there are none.
-template <class F>
-void VisitFeatures(const Problem& problem, const KernelSet& kernels, F&& f) {
-  const ElementType type = problem.lhs.type;
-  // Where PRED is added, other elements than 0 are 1.
-  if (IsComplex(problem.type) || IsPred(problem.type)) return;
-  if (IsPlain(problem, problem.lhs) && IsPlain(problem, problem.rhs)) {
-    switch (problem.compute) {
-      case ComputeType::F32: return f(kernels.features_f32);
-      case ComputeType::F64: return f(kernels.features_f64);
-      case ComputeType::U32: return f(kernels.features_u32);
-      case ComputeType::U64: return f(kernels.features_u64);
-    }
-  }
-  if (problem.rhs.type != type || IsPred(type)) return;
-  if (problem.compute == ComputeType::F32) {
-    if (type == ElementType::BF16) f(kernels.features_bf16);
-    if (type == ElementType::F16) f(kernels.features_f16);
-  } else if (problem.compute == ComputeType::U32 && IsIntegral(type)) {
-    // Elements of less than a byte are stored in one, extended.
-    const int bytes = Info(type).host_bytes();
-    if (bytes == 1) return IsSigned(type) ? f(kernels.features_s8) : f(kernels.features_u8);
-    if (bytes == 2) return IsSigned(type) ? f(kernels.features_s16) : f(kernels.features_u16);
-  }
-}
-
 int LanesOf(const Problem& problem, const KernelSet& kernels) {
   int lanes = 0;
-  VisitFeatures(problem, kernels, [&](const auto& features) { lanes = features.lanes; });
+  VisitFactors(problem, kernels, [&](const auto& features) { lanes = features.lanes; });
   return lanes;
 }
 
@@ -52,11 +26,11 @@ bool HasStride(const Index& index, int64_t stride) {
   return index.count() == 1 || (index.IsUniform() && index.stride() == stride);
 }
 
-/// T is the compute type, W how both factors are stored.
+/// T is the type of sums, W how both factors are stored.
 template <class T, class W>
 class FeatureRun {
  public:
-  FeatureRun(const Problem& problem, const KernelSet& kernels, const FeatureKernels<T, W>& features,
+  FeatureRun(const Problem& problem, const KernelSet& kernels, const FactorKernels<T, W>& features,
              const void* lhs, const void* rhs, void* out)
       : problem_(problem),
         kernels_(kernels),
@@ -136,7 +110,7 @@ class FeatureRun {
     features_.run({problem_.taps(), tables.in.data(), rhs_, rhs_taps_.data(), problem_.rhs.channel_stride,
                    static_cast<int>(problem_.channels), static_cast<int>(problem_.columns()), count_, out});
     for (int64_t p = 0; p < rows && !direct_; ++p)
-      FromCompute(problem_.type, kernels_, out[p], count_, out_ + (problem_.out_base + to[p]) * bytes);
+      FromNumbers(problem_.type, kernels_, out[p], count_, out_ + (problem_.out_base + to[p]) * bytes);
   }
 
   /// Zeros take the place of what a row at `position` would read outside of a dimension.
@@ -152,7 +126,7 @@ class FeatureRun {
 
   const Problem& problem_;
   const KernelSet& kernels_;
-  const FeatureKernels<T, W>& features_;
+  const FactorKernels<T, W>& features_;
   const W *lhs_, *rhs_;
   uint8_t* out_;
   int64_t count_;  // features of the result
@@ -176,7 +150,7 @@ bool IsFeaturewise(const Problem& problem, const KernelSet& kernels) {
 
 void RunFeaturewise(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
                     void* out) {
-  VisitFeatures(problem, kernels, [&]<class T, class W>(const FeatureKernels<T, W>& features) {
+  VisitFactors(problem, kernels, [&]<class T, class W>(const FactorKernels<T, W>& features) {
     FeatureRun<T, W>(problem, kernels, features, lhs, rhs, out).Run();
   });
 }

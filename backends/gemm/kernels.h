@@ -1,5 +1,6 @@
 // Register tiles of matrix products, one table of functions per instruction set.
 #pragma once
+#include <complex>
 #include <cstdint>
 
 #include "backends/gemm/isa.h"
@@ -63,9 +64,6 @@ struct ThinKernels {
   /// count, p < rows <= 4; k in order.
   void (*add)(const W* w, int64_t w_stride, int64_t depth, int64_t count, const T* x, int64_t x_stride,
               int rows, T* acc, int64_t acc_stride);
-  /// acc[j] += sum over k < depth of a[a_offsets[k] + j] * b[b_offsets[k] + j] for j < count; k in order.
-  void (*products)(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets, int64_t depth,
-                   int64_t count, T* acc);
 };
 
 /// Sums of shifted lines of an array, for windows over few features.
@@ -99,13 +97,39 @@ struct FeatureArgs {
   T* const* out;  // by row: count elements
 };
 inline constexpr int kFeatureRows = 8;
+/// Windows over few features by how both factors are stored, W, and what sums are taken in, T.
 template <class T, class W>
-struct FeatureKernels {
-  int lanes;  // 0 where the instruction set lacks what they take
+struct FactorKernels {
+  int lanes;  // numbers; 0 where the instruction set lacks what they take
   /// out[p][g * outputs + o] = sum over taps t and channels c of in[t, p][g * channels + c] *
   /// weights[t, c][g * outputs + o] for p < kFeatureRows; in the order of t, then c.
   void (*run)(const FeatureArgs<T, W>& args);
+  /// acc[j] += sum over k < depth of a[a_offsets[k] + j] * b[b_offsets[k] + j] for j < count; k in order.
+  void (*products)(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets, int64_t depth,
+                   int64_t count, T* acc);
 };
+/// All of them: HLO_FACTORS(name, T, W). For float, uint16_t are BF16 codes.
+#define HLO_FACTOR_TYPES(HLO_FACTORS)                        \
+  HLO_FACTORS(f32, float, float)                             \
+  HLO_FACTORS(bf16, float, uint16_t)                         \
+  HLO_FACTORS(f16, float, _Float16)                          \
+  HLO_FACTORS(f64, double, double)                           \
+  HLO_FACTORS(u32, uint32_t, uint32_t)                       \
+  HLO_FACTORS(s8, uint32_t, int8_t)                          \
+  HLO_FACTORS(u8, uint32_t, uint8_t)                         \
+  HLO_FACTORS(s16, uint32_t, int16_t)                        \
+  HLO_FACTORS(u16, uint32_t, uint16_t)                       \
+  HLO_FACTORS(u64, uint64_t, uint64_t)                       \
+  HLO_FACTORS(c64, std::complex<float>, std::complex<float>) \
+  HLO_FACTORS(c128, std::complex<double>, std::complex<double>)
+/// HLO_SHIFTS(name, T)
+#define HLO_SHIFT_TYPES(HLO_SHIFTS)    \
+  HLO_SHIFTS(f32, float)               \
+  HLO_SHIFTS(f64, double)              \
+  HLO_SHIFTS(u32, uint32_t)            \
+  HLO_SHIFTS(u64, uint64_t)            \
+  HLO_SHIFTS(c64, std::complex<float>) \
+  HLO_SHIFTS(c128, std::complex<double>)
 
 struct KernelSet {
   Tiles<float> f32;
@@ -119,20 +143,12 @@ struct KernelSet {
   ThinKernels<double, double> thin_f64;
   ThinKernels<uint32_t, uint32_t> thin_u32;
   ThinKernels<uint64_t, uint64_t> thin_u64;
-  FeatureKernels<float, float> features_f32;
-  FeatureKernels<float, uint16_t> features_bf16;
-  FeatureKernels<float, _Float16> features_f16;
-  FeatureKernels<double, double> features_f64;
-  FeatureKernels<uint32_t, uint32_t> features_u32;
-  FeatureKernels<uint32_t, int8_t> features_s8;
-  FeatureKernels<uint32_t, uint8_t> features_u8;
-  FeatureKernels<uint32_t, int16_t> features_s16;
-  FeatureKernels<uint32_t, uint16_t> features_u16;
-  FeatureKernels<uint64_t, uint64_t> features_u64;
-  ShiftKernels<float> shift_f32;
-  ShiftKernels<double> shift_f64;
-  ShiftKernels<uint32_t> shift_u32;
-  ShiftKernels<uint64_t> shift_u64;
+#define HLO_FACTORS(name, T, W) FactorKernels<T, W> factors_##name;
+  HLO_FACTOR_TYPES(HLO_FACTORS)
+#undef HLO_FACTORS
+#define HLO_SHIFTS(name, T) ShiftKernels<T> shift_##name;
+  HLO_SHIFT_TYPES(HLO_SHIFTS)
+#undef HLO_SHIFTS
   /// out[k * out_stride + i] = in[i][k] for i < width, a multiple of 4, and k < depth; by size of elements.
   template <class E>
   using Transpose = void(const E* const* in, int64_t depth, int64_t width, E* out, int64_t out_stride);
@@ -192,22 +208,13 @@ template <>
 inline const ThinKernels<uint64_t, uint64_t>& KernelSet::thin<uint64_t>() const {
   return thin_u64;
 }
-template <>
-inline const ShiftKernels<float>& KernelSet::shift<float>() const {
-  return shift_f32;
-}
-template <>
-inline const ShiftKernels<double>& KernelSet::shift<double>() const {
-  return shift_f64;
-}
-template <>
-inline const ShiftKernels<uint32_t>& KernelSet::shift<uint32_t>() const {
-  return shift_u32;
-}
-template <>
-inline const ShiftKernels<uint64_t>& KernelSet::shift<uint64_t>() const {
-  return shift_u64;
-}
+#define HLO_SHIFTS(name, T)                                   \
+  template <>                                                 \
+  inline const ShiftKernels<T>& KernelSet::shift<T>() const { \
+    return shift_##name;                                      \
+  }
+HLO_SHIFT_TYPES(HLO_SHIFTS)
+#undef HLO_SHIFTS
 
 /// The kernels of one instruction set; the processor must have it.
 const KernelSet& KernelsFor(Isa isa);

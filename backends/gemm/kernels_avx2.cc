@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <complex>
 #include <type_traits>
 #include <utility>
 

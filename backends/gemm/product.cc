@@ -91,7 +91,7 @@ void Product::ChooseMethod() {
     method_ = Method::Featurewise;
     return;
   }
-  if (IsChannelwise(problem_)) {
+  if (IsChannelwise(problem_, kernels_)) {
     method_ = Method::Channelwise;
     return;
   }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "backends/gemm/factors.h"
 #include "backends/gemm/scratch.h"
 #include "backends/gemm/subnormals.h"
-#include "backends/gemm/sums.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 
@@ -131,7 +131,7 @@ bool IsOverTaps(const Problem& problem) {
   return taps > outputs;
 }
 
-/// T is the compute type.
+/// T is the type of sums.
 template <class T>
 class WindowRun {
  public:
@@ -184,7 +184,7 @@ class WindowRun {
     });
     if (!plain)
       for (int64_t c = 0; c < channels; ++c)
-        ToCompute(problem_, lhs, kernels_, raw + c * image_size_ * bytes, staging_.size(),
+        ToNumbers(problem_, lhs, kernels_, raw + c * image_size_ * bytes, staging_.size(),
                   staged + c * image_size_);
     return staged;
   }
@@ -210,7 +210,7 @@ class WindowRun {
         for (int64_t i = 0; i < index.run(); ++i) *to++ = line[i * index.stride()];
       }
     });
-    if (!plain) ToCompute(problem_, rhs, kernels_, raw, taps, out);
+    if (!plain) ToNumbers(problem_, rhs, kernels_, raw, taps, out);
     return out;
   }
 
@@ -245,12 +245,12 @@ class WindowRun {
   /// Takes the outputs out of the staged order.
   void StoreLines(const T* sums, uint8_t* target, size_t t) const {
     const int64_t bytes = Info(problem_.type).host_bytes();
-    if (t == windows_.dims.size()) return FromCompute(problem_.type, kernels_, sums, 1, target);
+    if (t == windows_.dims.size()) return FromNumbers(problem_.type, kernels_, sums, 1, target);
     const WindowDimension& d = windows_.dims[t];
     if (t + 1 == windows_.dims.size()) {
-      if (d.out_stride == 1) return FromCompute(problem_.type, kernels_, sums, d.outputs, target);
+      if (d.out_stride == 1) return FromNumbers(problem_.type, kernels_, sums, d.outputs, target);
       uint8_t* line = Scratch(ScratchUse::Right, d.outputs * bytes);
-      FromCompute(problem_.type, kernels_, sums, d.outputs, line);
+      FromNumbers(problem_.type, kernels_, sums, d.outputs, line);
       return VisitSize(bytes, [&](auto tag) {
         using E = decltype(tag);
         E* to = reinterpret_cast<E*>(target);
@@ -288,7 +288,7 @@ class WindowRun {
     const int64_t bytes = Info(problem_.type).host_bytes();
     for (int64_t column = 0; column < columns; ++column)
       for (int64_t o = 0; o < outputs; ++o)
-        FromCompute(problem_.type, kernels_, sums.data() + column * outputs + o, 1,
+        FromNumbers(problem_.type, kernels_, sums.data() + column * outputs + o, 1,
                     Target(group, image, column) + index.At(o) * bytes);
   }
 
@@ -308,9 +308,8 @@ class WindowRun {
 }  // namespace
 
 bool IsWindowed(const Problem& problem) {
-  if (!problem.windows || problem.windows->dims.empty() || problem.batches() == 1 ||
-      IsComplex(problem.type) || problem.depth() == 0 || problem.taps() == 1 ||
-      problem.columns() > kMostColumns)
+  if (!problem.windows || problem.windows->dims.empty() || problem.batches() == 1 || problem.depth() == 0 ||
+      problem.taps() == 1 || problem.columns() > kMostColumns)
     return false;
   for (const WindowDimension& d : problem.windows->dims)
     if (d.outputs == 0 || (d.per_output == 0 && d.outputs > 1) || (d.per_tap == 0 && d.taps > 1))
@@ -323,8 +322,7 @@ bool IsWindowed(const Problem& problem) {
 
 void RunWindowed(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
                  void* out) {
-  VisitComputeType(problem.compute,
-                   [&](auto tag) { WindowRun<decltype(tag)>(problem, kernels, lhs, rhs, out).Run(); });
+  VisitNumber(problem, [&](auto tag) { WindowRun<decltype(tag)>(problem, kernels, lhs, rhs, out).Run(); });
 }
 
 }  // namespace hlo::gemm
