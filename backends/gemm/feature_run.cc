@@ -21,6 +21,11 @@ int LanesOf(const Problem& problem, const KernelSet& kernels) {
   return lanes;
 }
 
+/// Lanes that groups fill with what they make.
+int64_t UsedLanes(const Problem& problem, int64_t lanes) {
+  return lanes / std::max(problem.channels, problem.columns()) * problem.columns();
+}
+
 /// Neighbours at a distance of `stride`, or nothing that has neighbours.
 bool HasStride(const Index& index, int64_t stride) {
   return index.count() == 1 || (index.IsUniform() && index.stride() == stride);
@@ -142,7 +147,7 @@ bool IsFeaturewise(const Problem& problem, const KernelSet& kernels) {
   const int64_t outputs = problem.columns(), channels = problem.channels, lanes = LanesOf(problem, kernels);
   return lanes > 0 && problem.batches() * outputs >= lanes && problem.rhs.bounds.empty() &&
          problem.rows() >= kFewestRows && problem.taps() > 0 && problem.taps() <= kMostTaps && channels > 0 &&
-         channels <= outputs && lanes % outputs == 0 && (channels == 1 || problem.lhs.channel_stride == 1) &&
+         2 * UsedLanes(problem, lanes) >= lanes && (channels == 1 || problem.lhs.channel_stride == 1) &&
          HasStride(problem.lhs.batch, channels) && HasStride(problem.rhs.rows, 1) &&
          HasStride(problem.rhs.batch, outputs) && HasStride(problem.out_columns, 1) &&
          HasStride(problem.out_batch, outputs);

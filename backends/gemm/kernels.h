@@ -90,8 +90,7 @@ struct FeatureArgs {
   const W* weights;
   const int64_t* tap_offsets;
   int64_t channel_stride;
-  /// Of a group: features of the input, at most as many as of the result, which fill vectors: a power of two
-  /// up to the lanes of one.
+  /// Features of a group of the input and of the result: each at most as many as lanes.
   int channels, outputs;
   int64_t count;  // features of the result
   T* const* out;  // by row: count elements
