@@ -12,7 +12,9 @@ namespace hlo::gemm {
 namespace {
 
 constexpr int64_t kMostColumns = 8, kMostChannels = 16;
-constexpr int64_t kMostStaged = 1 << 21;  // elements of an image with all that windows reach
+constexpr int64_t kMostStaged = 1 << 21;  // elements of an image, or a band of it, with all that windows reach
+constexpr int64_t kBandStaged = 1 << 15;  // of a band of outputs
+constexpr int64_t kMostOfOne = 4;         // channels and columns where there is but one group
 constexpr int64_t kPieceWork = 1 << 16;   // products worth waking a thread for
 
 /// One spatial dimension of the staged copy of an image. Lanes run over outputs or over taps, the others are
@@ -68,15 +70,16 @@ class Staging {
     return shifts;
   }
 
-  /// Copies an image, whose position 0 is at `image`, with zeros around.
+  /// Copies an image, whose position 0 is at `image`, with zeros around: what windows reach from `ahead`
+  /// positions of the first dimension on.
   template <class E>
-  void Stage(const E* image, E* out) const {
-    StageDim(image, out, 0);
+  void Stage(const E* image, int64_t ahead, E* out) const {
+    StageDim(image, ahead, out, 0);
   }
 
  private:
   template <class E>
-  void StageDim(const E* image, E* out, size_t t) const {
+  void StageDim(const E* image, int64_t ahead, E* out, size_t t) const {
     if (t == dims_.size()) {
       *out = image == nullptr ? E(0) : *image;
       return;
@@ -86,13 +89,13 @@ class Staging {
     for (int64_t phase = 0; phase < d.step; ++phase) {
       E* to = out + phase * d.phase_pitch;
       if (t + 1 == dims_.size()) {
-        StageLine(image, w.base + phase, d, w, to);
+        StageLine(image, w.base + ahead + phase, d, w, to);
         continue;
       }
       for (int64_t j = 0; j < d.length; ++j) {
-        const int64_t at = w.base + phase + j * d.step;
+        const int64_t at = w.base + ahead + phase + j * d.step;
         const bool inside = image != nullptr && at >= 0 && at < w.size;
-        StageDim(inside ? image + at * w.lhs_stride : nullptr, to + j * d.pitch, t + 1);
+        StageDim(inside ? image + at * w.lhs_stride : nullptr, 0, to + j * d.pitch, t + 1);
       }
     }
   }
@@ -131,43 +134,64 @@ bool IsOverTaps(const Problem& problem) {
   return taps > outputs;
 }
 
+/// Outputs in the first dimension that are made at a time, from a copy that stays in the second cache.
+int64_t BandOf(const Problem& problem) {
+  const WindowDimension& d = problem.windows->dims[0];
+  const int64_t size = Staging(*problem.windows, false).size() * problem.channels;
+  int64_t bands = std::min((size + kBandStaged - 1) / kBandStaged, d.outputs);
+  // Bands that begin with what the one before ended with are a few times as high as that.
+  if (d.taps * d.per_tap > 1) bands = std::min(bands, d.outputs * d.per_output / (2 * d.taps * d.per_tap) + 1);
+  return (d.outputs + bands - 1) / bands;
+}
+/// The same windows with fewer outputs in the first dimension.
+Windows CutBand(const Problem& problem, bool over_taps) {
+  Windows windows = *problem.windows;
+  if (!over_taps) windows.dims[0].outputs = BandOf(problem);
+  return windows;
+}
+
 /// T is the type of sums.
 template <class T>
 class WindowRun {
  public:
   WindowRun(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs, void* out)
       : problem_(problem),
-        windows_(*problem.windows),
         kernels_(kernels),
         shift_(kernels.shift<T>()),
         lhs_(static_cast<const uint8_t*>(lhs)),
         rhs_(static_cast<const uint8_t*>(rhs)),
         out_(static_cast<uint8_t*>(out)),
         over_taps_(IsOverTaps(problem)),
+        windows_(CutBand(problem, over_taps_)),
+        bands_(1),
         staging_(windows_, over_taps_),
         shifts_(staging_.Shifts()),
         image_size_((staging_.size() + kShiftPadding - 1) / kShiftPadding * kShiftPadding) {
     lhs_origin_ = problem.lhs.base;
     for (const WindowDimension& d : windows_.dims) lhs_origin_ -= d.base * d.lhs_stride;
+    const int64_t outputs = problem.windows->dims[0].outputs, band = windows_.dims[0].outputs;
+    bands_ = (outputs + band - 1) / band;
   }
 
   void Run() const {
-    const int64_t pieces = problem_.batches() * windows_.images;
-    const int64_t work = problem_.rows() / windows_.images * problem_.depth() * problem_.columns();
+    const int64_t pieces = problem_.batches() * windows_.images * bands_;
+    const int64_t work =
+        problem_.rows() / windows_.images / bands_ * problem_.depth() * problem_.columns() + 1;
     ParallelFor(0, pieces, std::max<int64_t>(kPieceWork / work, 1), [&](int64_t begin, int64_t end) {
       const FlushSubnormals flush;
       for (int64_t i = begin; i < end && !Interrupted(); ++i) {
         if (over_taps_)
           OverTaps(i / windows_.images, i % windows_.images);
         else
-          OverOutputs(i / windows_.images, i % windows_.images);
+          OverOutputs(i / bands_ / windows_.images, i / bands_ % windows_.images, i % bands_);
       }
     });
   }
 
  private:
   /// The channels of an image of a group with all that windows reach, converted.
-  const T* StageImage(int64_t group, int64_t image, int64_t channel_begin, int64_t channel_end) const {
+  const T* StageImage(int64_t group, int64_t image, int64_t ahead, int64_t channel_begin,
+                      int64_t channel_end) const {
     const Operand& lhs = problem_.lhs;
     const int bytes = Info(lhs.type).host_bytes();
     const int64_t channels = channel_end - channel_begin;
@@ -180,7 +204,7 @@ class WindowRun {
       using E = decltype(tag);
       for (int64_t c = 0; c < channels; ++c)
         staging_.Stage(reinterpret_cast<const E*>(lhs_) + origin + (channel_begin + c) * lhs.channel_stride,
-                       reinterpret_cast<E*>(raw) + c * image_size_);
+                       ahead, reinterpret_cast<E*>(raw) + c * image_size_);
     });
     if (!plain)
       for (int64_t c = 0; c < channels; ++c)
@@ -221,9 +245,11 @@ class WindowRun {
                       bytes;
   }
 
-  void OverOutputs(int64_t group, int64_t image) const {
+  void OverOutputs(int64_t group, int64_t image, int64_t band) const {
+    const int64_t first = band * windows_.dims[0].outputs,
+                  outputs = std::min(windows_.dims[0].outputs, problem_.windows->dims[0].outputs - first);
     const int64_t channels = problem_.channels, taps = problem_.taps(), depth = channels * taps;
-    const T* staged = StageImage(group, image, 0, channels);
+    const T* staged = StageImage(group, image, first * windows_.dims[0].per_output, 0, channels);
     llvm::SmallVector<int64_t, 64> offsets;
     for (int64_t c = 0; c < channels; ++c)
       for (const int64_t shift : shifts_) offsets.push_back(c * image_size_ + shift);
@@ -238,27 +264,30 @@ class WindowRun {
           std::copy_n(taken, taps, weights.data() + c * taps);
       }
       shift_.weigh(staged, offsets.data(), channels > 1 ? weights.data() : taken, depth, count, sums);
-      StoreLines(sums, Target(group, image, column), 0);
+      StoreLines(sums,
+                 Target(group, image, column) +
+                     first * windows_.dims[0].out_stride * Info(problem_.type).host_bytes(),
+                 0, outputs);
     }
   }
 
-  /// Takes the outputs out of the staged order.
-  void StoreLines(const T* sums, uint8_t* target, size_t t) const {
+  /// Takes `outputs` outputs of dimension t, and all of those after it, out of the staged order.
+  void StoreLines(const T* sums, uint8_t* target, size_t t, int64_t outputs) const {
     const int64_t bytes = Info(problem_.type).host_bytes();
-    if (t == windows_.dims.size()) return FromNumbers(problem_.type, kernels_, sums, 1, target);
     const WindowDimension& d = windows_.dims[t];
     if (t + 1 == windows_.dims.size()) {
-      if (d.out_stride == 1) return FromNumbers(problem_.type, kernels_, sums, d.outputs, target);
-      uint8_t* line = Scratch(ScratchUse::Right, d.outputs * bytes);
-      FromNumbers(problem_.type, kernels_, sums, d.outputs, line);
+      if (d.out_stride == 1) return FromNumbers(problem_.type, kernels_, sums, outputs, target);
+      uint8_t* line = Scratch(ScratchUse::Right, outputs * bytes);
+      FromNumbers(problem_.type, kernels_, sums, outputs, line);
       return VisitSize(bytes, [&](auto tag) {
         using E = decltype(tag);
         E* to = reinterpret_cast<E*>(target);
-        for (int64_t i = 0; i < d.outputs; ++i) to[i * d.out_stride] = reinterpret_cast<const E*>(line)[i];
+        for (int64_t i = 0; i < outputs; ++i) to[i * d.out_stride] = reinterpret_cast<const E*>(line)[i];
       });
     }
-    for (int64_t o = 0; o < d.outputs; ++o)
-      StoreLines(sums + o * staging_.dims()[t].pitch, target + o * d.out_stride * bytes, t + 1);
+    for (int64_t o = 0; o < outputs; ++o)
+      StoreLines(sums + o * staging_.dims()[t].pitch, target + o * d.out_stride * bytes, t + 1,
+                 windows_.dims[t + 1].outputs);
   }
 
   void OverTaps(int64_t group, int64_t image) const {
@@ -276,7 +305,7 @@ class WindowRun {
     llvm::SmallVector<T, 64> sums(static_cast<size_t>(columns * outputs), T(0));
     T* weights = ScratchFor<T>(ScratchUse::Sums, taps);
     for (int64_t c = 0; c < problem_.channels; ++c) {
-      const T* staged = StageImage(group, image, c, c + 1);
+      const T* staged = StageImage(group, image, 0, c, c + 1);
       for (int64_t column = 0; column < columns; ++column) {
         shift_.correlate(TakeWeights(group, column, c, weights), line_count, taps / line_count, staged,
                          lines.data(), shifts_.data(), outputs, sums.data() + column * outputs);
@@ -293,12 +322,13 @@ class WindowRun {
   }
 
   const Problem& problem_;
-  const Windows& windows_;
   const KernelSet& kernels_;
   const ShiftKernels<T>& shift_;
   const uint8_t *lhs_, *rhs_;
   uint8_t* out_;
   bool over_taps_;
+  Windows windows_;  // of a band
+  int64_t bands_;
   Staging staging_;
   llvm::SmallVector<int64_t, 16> shifts_;
   int64_t image_size_;      // of the staged copy of one channel
@@ -308,16 +338,20 @@ class WindowRun {
 }  // namespace
 
 bool IsWindowed(const Problem& problem) {
-  if (!problem.windows || problem.windows->dims.empty() || problem.batches() == 1 || problem.depth() == 0 ||
-      problem.taps() == 1 || problem.columns() > kMostColumns)
+  if (!problem.windows || problem.windows->dims.empty() || problem.depth() == 0 || problem.taps() == 1 ||
+      problem.columns() > kMostColumns)
     return false;
   for (const WindowDimension& d : problem.windows->dims)
     if (d.outputs == 0 || (d.per_output == 0 && d.outputs > 1) || (d.per_tap == 0 && d.taps > 1))
       return false;
   const bool over_taps = IsOverTaps(problem);
-  // All channels of an image are staged at once, unless each is used up before the next.
+  if (problem.batches() == 1 &&
+      (over_taps || problem.columns() > kMostOfOne || problem.channels > kMostOfOne))
+    return false;
+  // All channels of a band are staged at once, unless each is used up before the next.
   if (!over_taps && problem.channels > kMostChannels) return false;
-  return Staging(*problem.windows, over_taps).size() * (over_taps ? 1 : problem.channels) <= kMostStaged;
+  return Staging(CutBand(problem, over_taps), over_taps).size() * (over_taps ? 1 : problem.channels) <=
+         kMostStaged;
 }
 
 void RunWindowed(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
