@@ -23,6 +23,8 @@ using onednn::Primitive;
 constexpr double kLeastDepthwise = 2e7, kLeastWork = 1e8, kLeastSingle = 4e8;
 /// Positions of the result per channel, below which reordering the weights takes the time that is saved.
 constexpr int64_t kLeastPositions = 512;
+/// Features of both sides up to which lines of images that are shifted take less time.
+constexpr int64_t kFewFeatures = 4;
 /// Operations of a piece for a thread.
 constexpr double kPieceWork = 2.5e7, kPieceWorkTiles = 5e7, kPieceWorkDepthwise = 5e6;
 constexpr uint64_t kMostBands = 16;
@@ -336,6 +338,7 @@ std::unique_ptr<Step> PreferLibrary(const Instruction& convolution, Program& pro
   if (!IsSuited(convolution, target)) return own;
   Form form = FormOf(convolution);
   form.tile_registers = target.amx && form.in_type == onednn::kBf16;
+  if (form.groups == 1 && std::max(form.in_features, form.out_features) <= kFewFeatures) return own;
   if (form.Work() < LeastWork(form) || form.images * form.out[0] * form.out[1] < kLeastPositions) return own;
   const size_t pointers =
       program.AddPointers({operands[0].leaves[0].slice, operands[1].leaves[0].slice, result.leaves[0].slice});

@@ -21,7 +21,8 @@ bool KeepsOrder(const Instruction& inst) {
   if (inst.shape().element_type() != ElementType::C128) return false;
   int64_t count = inst.shape().ElementCount();
   if (inst.kind() == OpKind::Dot) {
-    for (const int64_t d : inst.attr<DotAttrs>().lhs_contracting_dims) count *= inst.operand(0)->shape().dim(d);
+    for (const int64_t d : inst.attr<DotAttrs>().lhs_contracting_dims)
+      count *= inst.operand(0)->shape().dim(d);
   } else {
     const auto& attrs = inst.attr<ConvolutionAttrs>();
     count *= inst.operand(1)->shape().dim(attrs.dim_labels->kernel_input_feature);

@@ -355,6 +355,22 @@ void Packer::RowsOrPointers(const BlockSteps& steps, const void* data, int64_t r
   });
 }
 
+void Packer::RowsByPanels(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count,
+                          int64_t stride, void* out) const {
+  VisitSize(bytes_, [&](auto tag) {
+    using E = decltype(tag);
+    const int64_t depth = steps.depth(), padded = (depth + 3) / 4 * 4;
+    E* panel = ScratchFor<E>(ScratchUse::Expanded, kMaxPanel * padded);
+    llvm::SmallVector<const E*, kMaxDepth> lines;
+    for (int64_t k = 0; k < padded; ++k) lines.push_back(panel + std::min(k, depth - 1) * kMaxPanel);
+    for (int64_t i = 0; i < count; i += kMaxPanel) {
+      const int64_t rows = std::min(kMaxPanel, count - i);
+      PackPanel(steps, static_cast<const E*>(data), row_begin + i, rows, kMaxPanel, panel);
+      TransposeOf<E>(kernels_)(lines.data(), rows, padded, static_cast<E*>(out) + i * stride, stride);
+    }
+  });
+}
+
 void Packer::Panel(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count, int64_t width,
                    void* out) const {
   VisitSize(bytes_, [&](auto tag) {

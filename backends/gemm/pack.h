@@ -57,6 +57,10 @@ class Packer {
   /// or, packed as by Rows(), in `out`.
   void RowsOrPointers(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count,
                       int64_t stride, void* out, const void** at) const;
+  /// The same as Rows() of rows that are neighbours in memory while their steps are not, by way of panels;
+  /// `stride` is at least the depth, rounded up to a multiple of 4.
+  void RowsByPanels(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count,
+                    int64_t stride, void* out) const;
   /// out[k * width + i] = the same, zero for count <= i < width; count <= width <= kMaxPanel, width a
   /// multiple of 4.
   void Panel(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count, int64_t width,

@@ -263,12 +263,17 @@ void TileRun<T>::MakeLeft(const Piece& piece, const Block& block, Tables& tables
     return;
   }
   const Packer packer(kernels_, bytes);
-  const bool transposed =
-      parts == 1 && operand.channel_stride != 1 && operand.rows.stride() == 1 && operand.rows.run() >= 4;
-  const int64_t stored = transposed ? RoundUp(rows, kLeftPanel) : rows;
-  T* packed = ScratchFor<T>(ScratchUse::Left, stored * depth * parts);
-  void* raw = plain ? static_cast<void*>(packed) : Scratch(ScratchUse::Raw, stored * depth * bytes);
-  if (transposed) {
+  const bool neighbours =
+                 operand.channel_stride != 1 && operand.rows.stride() == 1 && operand.rows.run() >= 4,
+             transposed = neighbours && parts == 1;
+  const int64_t stored = transposed ? RoundUp(rows, kLeftPanel) : rows,
+                stride = neighbours && !transposed ? RoundUp(depth, 4) : depth;
+  T* packed = ScratchFor<T>(ScratchUse::Left, stored * stride * parts);
+  void* raw = plain ? static_cast<void*>(packed) : Scratch(ScratchUse::Raw, stored * stride * bytes);
+  if (neighbours && !transposed) {
+    packer.RowsByPanels(steps, data, piece.row_begin, rows, stride, raw);
+    for (int64_t i = 0; i < rows; ++i) tables.rows[static_cast<size_t>(i)] = packed + i * stride * parts;
+  } else if (transposed) {
     for (int64_t i = 0; i < rows; i += kLeftPanel)
       packer.Panel(steps, data, piece.row_begin + i, std::min(kLeftPanel, rows - i), kLeftPanel,
                    static_cast<uint8_t*>(raw) + i * depth * bytes);
@@ -282,7 +287,7 @@ void TileRun<T>::MakeLeft(const Piece& piece, const Block& block, Tables& tables
     packer.Rows(steps, data, piece.row_begin, rows, depth, raw);
     for (int64_t i = 0; i < rows; ++i) tables.rows[static_cast<size_t>(i)] = packed + i * depth * parts;
   }
-  if (!plain) ToCompute(problem_, operand, kernels_, raw, stored * depth, packed);
+  if (!plain) ToCompute(problem_, operand, kernels_, raw, stored * stride, packed);
 }
 
 /// Rows (re, im) become [re im; -im re], so that complex products are real ones of twice the depth and width.

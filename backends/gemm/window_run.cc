@@ -12,7 +12,8 @@ namespace hlo::gemm {
 namespace {
 
 constexpr int64_t kMostColumns = 8, kMostChannels = 16;
-constexpr int64_t kMostStaged = 1 << 21;  // elements of an image, or a band of it, with all that windows reach
+constexpr int64_t kMostStaged =
+    1 << 21;  // elements of an image, or a band of it, with all that windows reach
 constexpr int64_t kBandStaged = 1 << 15;  // of a band of outputs
 constexpr int64_t kMostOfOne = 4;         // channels and columns where there is but one group
 constexpr int64_t kPieceWork = 1 << 16;   // products worth waking a thread for
@@ -140,7 +141,8 @@ int64_t BandOf(const Problem& problem) {
   const int64_t size = Staging(*problem.windows, false).size() * problem.channels;
   int64_t bands = std::min((size + kBandStaged - 1) / kBandStaged, d.outputs);
   // Bands that begin with what the one before ended with are a few times as high as that.
-  if (d.taps * d.per_tap > 1) bands = std::min(bands, d.outputs * d.per_output / (2 * d.taps * d.per_tap) + 1);
+  if (d.taps * d.per_tap > 1)
+    bands = std::min(bands, d.outputs * d.per_output / (2 * d.taps * d.per_tap) + 1);
   return (d.outputs + bands - 1) / bands;
 }
 /// The same windows with fewer outputs in the first dimension.
@@ -245,23 +247,29 @@ class WindowRun {
                       bytes;
   }
 
+  /// The number of a step in the order of the sum.
+  [[nodiscard]] size_t Step(int64_t tap, int64_t channel) const {
+    return static_cast<size_t>(problem_.channels_outer ? channel * problem_.taps() + tap
+                                                       : tap * problem_.channels + channel);
+  }
+
   void OverOutputs(int64_t group, int64_t image, int64_t band) const {
     const int64_t first = band * windows_.dims[0].outputs,
                   outputs = std::min(windows_.dims[0].outputs, problem_.windows->dims[0].outputs - first);
     const int64_t channels = problem_.channels, taps = problem_.taps(), depth = channels * taps;
     const T* staged = StageImage(group, image, first * windows_.dims[0].per_output, 0, channels);
-    llvm::SmallVector<int64_t, 64> offsets;
+    llvm::SmallVector<int64_t, 64> offsets(static_cast<size_t>(depth));
     for (int64_t c = 0; c < channels; ++c)
-      for (const int64_t shift : shifts_) offsets.push_back(c * image_size_ + shift);
-    llvm::SmallVector<T, 64> weights(static_cast<size_t>(depth));
+      for (int64_t t = 0; t < taps; ++t)
+        offsets[Step(t, c)] = c * image_size_ + shifts_[static_cast<size_t>(t)];
+    llvm::SmallVector<T, 64> weights(static_cast<size_t>(depth)), line(static_cast<size_t>(taps));
     const int64_t count = staging_.reach();
     T* sums = ScratchFor<T>(ScratchUse::Sums, count + kShiftPadding);
     for (int64_t column = 0; column < problem_.columns(); ++column) {
       const T* taken = nullptr;
       for (int64_t c = 0; c < channels; ++c) {
-        taken = TakeWeights(group, column, c, weights.data() + c * taps);
-        if (channels > 1 && taken != weights.data() + c * taps)
-          std::copy_n(taken, taps, weights.data() + c * taps);
+        taken = TakeWeights(group, column, c, line.data());
+        for (int64_t t = 0; t < taps && channels > 1; ++t) weights[Step(t, c)] = taken[t];
       }
       shift_.weigh(staged, offsets.data(), channels > 1 ? weights.data() : taken, depth, count, sums);
       StoreLines(sums,
