@@ -165,7 +165,6 @@ class WindowRun {
         out_(static_cast<uint8_t*>(out)),
         over_taps_(IsOverTaps(problem)),
         windows_(CutBand(problem, over_taps_)),
-        bands_(1),
         staging_(windows_, over_taps_),
         shifts_(staging_.Shifts()),
         image_size_((staging_.size() + kShiftPadding - 1) / kShiftPadding * kShiftPadding) {
@@ -336,7 +335,7 @@ class WindowRun {
   uint8_t* out_;
   bool over_taps_;
   Windows windows_;  // of a band
-  int64_t bands_;
+  int64_t bands_ = 1;
   Staging staging_;
   llvm::SmallVector<int64_t, 16> shifts_;
   int64_t image_size_;      // of the staged copy of one channel
