@@ -22,6 +22,9 @@ struct TileArgs {
   bool accumulate;  // add to what is there
   /// Rows that will be wanted soon, fetched into the second cache as this tile goes on; may be null.
   const T* const* next_a = nullptr;
+  /// The same of rows of b, `next_b_step` apart: `next_b_rows` for each 64 bytes of a row of a.
+  const T* next_b = nullptr;
+  int64_t next_b_step = 0, next_b_rows = 0;
   /// If not null, rows of b, up to the next full vector, are written here as they are read, `pack_step`
   /// apart: for tiles of more than half of Tiles::rows.
   T* pack = nullptr;

@@ -14,14 +14,20 @@
 namespace hlo::gemm {
 namespace {
 
-/// Multiplied at a time: a panel of so many rows stays in the first cache.
-constexpr int64_t kBlockSteps = 192;
-constexpr int64_t kRowPiece = 256;                               // rows of the result done at a time
-constexpr int64_t kPanelsPerPiece = 8, kPanelsPerCutPiece = 16;  // the latter if rows are cut
+/// Of a row of the left factor, multiplied at a time. The panel that this makes of the right one comes from
+/// the second cache, which feeds tiles as well as the first; longer ones begin and end fewer tiles.
+constexpr int64_t kBlockBytes = 2048;
+/// The same where the right factor is read as it lies, whose rows may share few sets of the caches.
+constexpr int64_t kStepsInPlace = 192;
+constexpr int64_t kRowPiece = 256;  // rows of the result done at a time
+/// The latter if rows are cut, of a right factor whose columns lie side by side.
+constexpr int64_t kPanelsPerPiece = 8, kPanelsPerCutPiece = 16, kPanelsPerWidePiece = 64;
 constexpr int64_t kFewSums = 16 << 10;  // results that are worth cutting their sums, if those have
 constexpr size_t kManyBlocks = 16, kBlocksPerPart = 8, kMostParts = 16;  // so many blocks
-constexpr int64_t kFewColumns = 32;      // not worth turning the left factor round
-constexpr int64_t kPiecesPerThread = 3;  // so that all end at about the same time; sums do not depend on it
+constexpr int64_t kFewColumns = 32;         // not worth turning the left factor round
+constexpr int64_t kFewPiecesPerThread = 8;  // as many for each thread
+// So that all end at about the same time; the latter if rows are cut. Sums do not depend on it.
+constexpr int64_t kPiecesPerThread = 3, kCutPiecesPerThread = 2;
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -82,7 +88,8 @@ int64_t Product::StepsPerBlock() const {
   const TileShape shape = TileShapeOf(kernels_, problem_.compute);
   const int64_t widest = shape.columns / shape.lanes, columns = problem_.columns() * parts_,
                 vectors = std::clamp<int64_t>((columns + shape.lanes - 1) / shape.lanes, 1, widest);
-  return kBlockSteps / parts_ * widest / vectors;
+  const int64_t steps = problem_.rows() <= kDirectRows ? kStepsInPlace : kBlockBytes / shape.bytes;
+  return std::min(steps / parts_ * widest / vectors, kMaxDepth);
 }
 
 void Product::ChooseMethod() {
@@ -153,11 +160,15 @@ void Product::CutResult() {
   // Each piece but the first of its rows meets the left factor in the second cache or beyond: wide ones do so
   // less often. The right factor is packed once for all pieces.
   const bool cut = rows > kRowPiece * 3 / 2;
-  int64_t row_most = cut ? kRowPiece : rows, panels_most = cut ? kPanelsPerCutPiece : kPanelsPerPiece;
+  const bool wide = problem_.rhs.rows.stride() == 1 && problem_.rhs.rows.IsUniform();
+  int64_t row_most = cut ? kRowPiece : rows, panels_most = !cut   ? kPanelsPerPiece
+                                                           : wide ? kPanelsPerWidePiece
+                                                                  : kPanelsPerCutPiece;
   const bool large = static_cast<double>(rows) * static_cast<double>(columns) *
                          static_cast<double>(problem_.depth()) * static_cast<double>(batches) >
                      2.5e5;
-  const int64_t wanted = ThreadCount() > 1 ? kPiecesPerThread * ThreadCount() : 1;
+  const int64_t wanted =
+      ThreadCount() > 1 ? (cut ? kCutPiecesPerThread : kPiecesPerThread) * ThreadCount() : 1;
   while (large && pieces(row_most, panels_most * panel_) < wanted) {
     const bool by_columns =
         !cut && panels_most > 2 && columns > rows / 2 && batches == 1 && problem_.taps() == 1;
@@ -172,6 +183,11 @@ void Product::CutResult() {
   }
   row_piece_ = even(rows, row_most, shape.rows);
   column_piece_ = even(columns, panels_most * panel_, panel_);
+  const int64_t threads = ThreadCount(), all = pieces(row_piece_, column_piece_);
+  if (large && cut && all % threads != 0 && all < kFewPiecesPerThread * threads) {
+    const int64_t parts = RoundUp((rows + row_piece_ - 1) / row_piece_, threads);
+    row_piece_ = RoundUp((rows + parts - 1) / parts, shape.rows);
+  }
 }
 
 void Product::Run(const void* lhs, const void* rhs, void* out) const {

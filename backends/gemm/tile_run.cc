@@ -16,7 +16,6 @@ namespace hlo::gemm {
 namespace {
 
 constexpr int64_t kLeftPanel = 48;           // rows of a transposed block of the left factor
-constexpr int64_t kDirectRows = 32;          // up to here packing the right factor does not pay
 constexpr int64_t kDirectBytes = 256 << 10;  // or if it has at most so many bytes
 constexpr size_t kFewBlocks = 4;
 constexpr int64_t kRowsCopied = 8;        // of the right factor at a time
@@ -416,6 +415,20 @@ void TileRun<T>::MakeRight(const Piece& piece, size_t number, Right& right) cons
 }
 
 template <class T>
+void TileRun<T>::FetchRight(const Right& right, int64_t panel, int64_t depth, int64_t tile, int64_t tiles,
+                            TileArgs<T>& args) const {
+  const int64_t lines = depth * static_cast<int64_t>(sizeof(T)) / 64;
+  // The first tile waits for its own panel.
+  if (lines == 0 || tile == 0) return;
+  const int64_t rows = (depth + (tiles - 1) * lines - 1) / ((tiles - 1) * lines),
+                first = (tile - 1) * lines * rows;
+  if (first >= depth) return;
+  args.next_b = right.first + panel * right.panel_distance + first * right.step;
+  args.next_b_step = right.step;
+  args.next_b_rows = rows;
+}
+
+template <class T>
 void TileRun<T>::Multiply(const Piece& piece, const Left& left, const Right& right, int64_t depth,
                           bool accumulate, T* const* targets) const {
   const int64_t rows = piece.rows(), columns = piece.columns() * product_.parts_,
@@ -430,18 +443,20 @@ void TileRun<T>::Multiply(const Piece& piece, const Left& left, const Right& rig
       // The first panel meets rows that are still far away.
       const bool fetches = p == 0 && left.step == 1 && row + 2 * height <= rows,
                  packed = right.pack != nullptr && t > 0;
-      const TileArgs<T> args{depth,
-                             left.rows + row,
-                             left.step,
-                             packed ? right.pack : right.first + p * right.panel_distance,
-                             packed ? panel : right.step,
-                             to,
-                             static_cast<int>(std::min(panel, columns - column)),
-                             right.padded || packed,
-                             accumulate,
-                             fetches ? left.rows + row + height : nullptr,
-                             t > 0 || tiles == 1 ? nullptr : right.pack,
-                             panel};
+      TileArgs<T> args{.depth = depth,
+                       .a = left.rows + row,
+                       .a_step = left.step,
+                       .b = packed ? right.pack : right.first + p * right.panel_distance,
+                       .b_step = packed ? panel : right.step,
+                       .c = to,
+                       .columns = static_cast<int>(std::min(panel, columns - column)),
+                       .padded = right.padded || packed,
+                       .accumulate = accumulate,
+                       .next_a = fetches ? left.rows + row + height : nullptr,
+                       .pack = t > 0 || tiles == 1 ? nullptr : right.pack,
+                       .pack_step = panel};
+      if ((right.padded || right.pack != nullptr) && column + panel < columns)
+        FetchRight(right, p + 1, depth, t, tiles, args);
       row += height;
       tiles_.run[height - 1](args);
     }

@@ -6,6 +6,8 @@
 
 namespace hlo::gemm {
 
+inline constexpr int64_t kDirectRows = 32;  // up to here packing the right factor does not pay
+
 /// One execution of a product with method Tiles; T is the C++ type of its compute type.
 template <class T>
 class TileRun {
@@ -58,6 +60,9 @@ class TileRun {
   void ShareRight();
   void Multiply(const Piece& piece, const Left& left, const Right& right, int64_t depth, bool accumulate,
                 T* const* targets) const;
+  /// Has tile `tile` of `tiles` fetch its share of panel `panel`, which comes next.
+  void FetchRight(const Right& right, int64_t panel, int64_t depth, int64_t tile, int64_t tiles,
+                  TileArgs<T>& args) const;
   void CopyPanels(const T* first, int64_t stride, int64_t columns, int64_t depth, T* out) const;
   void ExpandComplex(const T* in, int64_t depth, int64_t width, T* out) const;
   /// The columns of the piece lie side by side in the result, which stores sums as they are.
