@@ -25,7 +25,13 @@ struct Fours {
   [[gnu::always_inline]] static __m512i LoadLeft(const void* p) {
     int word;
     __builtin_memcpy(&word, p, sizeof word);
-    return _mm512_set1_epi32(kMoved ? word ^ static_cast<int>(0x80808080) : word);
+    __m512i words = _mm512_set1_epi32(word);
+    if constexpr (kMoved) {
+      // Loads bring a word to all lanes; moved before, it would have to come from another register file.
+      asm("" : "+v"(words));
+      words = _mm512_xor_si512(words, _mm512_set1_epi8(-128));
+    }
+    return words;
   }
   [[gnu::always_inline]] static void Add(Sum& sum, __m512i left, __m512i right) {
     if constexpr (Kind == GroupKind::SS || Kind == GroupKind::US)
