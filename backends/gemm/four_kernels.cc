@@ -61,7 +61,14 @@ void Multiply(GroupKind kind, int64_t rows, const GroupArgs& args) {
   }
 }
 
-constexpr GroupKernels kKernels = {"fours in vectors", &Multiply, nullptr, nullptr, 256, 256, 1e6};
+constexpr GroupKernels kKernels = {.name = "fours in vectors",
+                                   .multiply = &Multiply,
+                                   .prepare = nullptr,
+                                   .release = nullptr,
+                                   .row_piece = 256,
+                                   .column_piece = 256,
+                                   .work_per_task = 1e6,
+                                   .rows = 256};
 
 }  // namespace
 

@@ -24,7 +24,7 @@ struct GroupArgs {
 /// What multiplies groups.
 struct GroupKernels {
   const char* name;
-  /// rows x kGroupColumns sums; rows <= kGroupRows, as prepared.
+  /// rows x kGroupColumns sums; rows <= `rows`, as prepared.
   void (*multiply)(GroupKind kind, int64_t rows, const GroupArgs& args);
   /// Makes this thread ready for so many rows, and gives back what that took; may be null.
   void (*prepare)(int64_t rows);
@@ -37,6 +37,8 @@ struct GroupKernels {
   /// All columns of a piece pass by the rows that `multiply` takes, which stay in the first cache; else all
   /// rows by its columns.
   bool rows_stay = false;
+  /// The most that `multiply` takes: multiples of kGroupRows.
+  int64_t rows = kGroupRows;
 };
 
 /// Tile registers (AMX), for all kinds; the instructions of AVX512-BF16, for pairs; those of AVX512-VNNI, for

@@ -139,7 +139,7 @@ class GroupRun {
       const Left left = MakeLeft(piece, block, padded);
       const uint8_t* right = MakeRight(piece, block, padded);
       const auto multiply = [&](int64_t r, int64_t c) {
-        const int64_t rows = std::min(kGroupRows, piece.rows - r);
+        const int64_t rows = std::min(groups_.rows, piece.rows - r);
         if (rows != prepared && groups_.prepare != nullptr) groups_.prepare(prepared = rows);
         groups_.multiply(
             kind_, rows,
@@ -147,11 +147,11 @@ class GroupRun {
              right + c * padded * bytes_, sums + r * sums_stride + c * 4, sums_stride, accumulate});
       };
       if (groups_.rows_stay && piece.columns >= kFewColumns) {
-        for (int64_t r = 0; r < piece.rows; r += kGroupRows)
+        for (int64_t r = 0; r < piece.rows; r += groups_.rows)
           for (int64_t c = 0; c < piece.columns; c += kGroupColumns) multiply(r, c);
       } else {
         for (int64_t c = 0; c < piece.columns; c += kGroupColumns)
-          for (int64_t r = 0; r < piece.rows; r += kGroupRows) multiply(r, c);
+          for (int64_t r = 0; r < piece.rows; r += groups_.rows) multiply(r, c);
       }
       accumulate = true;
     }

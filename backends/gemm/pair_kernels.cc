@@ -34,7 +34,14 @@ struct Pairs {
 
 void Multiply(GroupKind, int64_t rows, const GroupArgs& args) { MultiplyRows<Pairs>(rows, args); }
 
-constexpr GroupKernels kKernels = {"pairs in vectors", &Multiply, nullptr, nullptr, 256, 256, 1e6};
+constexpr GroupKernels kKernels = {.name = "pairs in vectors",
+                                   .multiply = &Multiply,
+                                   .prepare = nullptr,
+                                   .release = nullptr,
+                                   .row_piece = 256,
+                                   .column_piece = 256,
+                                   .work_per_task = 1e6,
+                                   .rows = 256};
 
 }  // namespace
 
