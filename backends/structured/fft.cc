@@ -10,8 +10,6 @@
 namespace hlo::structured {
 namespace {
 
-/// Points that are worth waking a thread for.
-constexpr int64_t kPiece = 1 << 13;
 /// Signals longer than this do not fit a cache side by side.
 constexpr int64_t kLongest = 2048;
 /// Transforms in double precision of so few points are expected to be those of FFTPACK nearly bit by bit.
@@ -50,7 +48,7 @@ class AxisFft {
   void Rows(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t count, bool inverse, T scale,
             EachRow before = &Nothing, EachRow after = &Nothing) const {
     if (passes_) {
-      ParallelFor(0, count, std::max<int64_t>(1, kPiece / n_), [&](int64_t begin, int64_t end) {
+      ParallelFor(0, count, std::max<int64_t>(1, kFftPiece / n_), [&](int64_t begin, int64_t end) {
         const auto scratch = MakeBuffer<T>(static_cast<size_t>(passes_->scratch()));
         for (int64_t r = begin; r < end && !Interrupted(); ++r) {
           before(r);
@@ -71,7 +69,7 @@ class AxisFft {
       return;
     }
     const int64_t blocks = (count + kLanes - 1) / kLanes;
-    ParallelFor(0, blocks, std::max<int64_t>(1, kPiece / (n_ * kLanes)), [&](int64_t begin, int64_t end) {
+    ParallelFor(0, blocks, std::max<int64_t>(1, kFftPiece / (n_ * kLanes)), [&](int64_t begin, int64_t end) {
       const Scratch scratch(*lanes_);
       for (int64_t b = begin; b < end && !Interrupted(); ++b) {
         const auto lanes = static_cast<int>(std::min(kLanes, count - b * kLanes));
@@ -90,7 +88,7 @@ class AxisFft {
     if (row_) return LongColumns(in, out, outer, inner, inverse, scale);
     const int64_t blocks = (inner + kLanes - 1) / kLanes;
     const auto passes = lanes_->column_passes();
-    ParallelFor(0, outer * blocks, std::max<int64_t>(1, kPiece / (n_ * kLanes)),
+    ParallelFor(0, outer * blocks, std::max<int64_t>(1, kFftPiece / (n_ * kLanes)),
                 [&](int64_t begin, int64_t end) {
                   const Scratch scratch(*lanes_);
                   for (int64_t task = begin; task < end && !Interrupted(); ++task) {
@@ -211,7 +209,7 @@ class RealFft {
  private:
   template <class F>
   void ForEachRow(F f) const {
-    ParallelFor(0, rows_, std::max<int64_t>(1, kPiece / n_), [&](int64_t begin, int64_t end) {
+    ParallelFor(0, rows_, std::max<int64_t>(1, kFftPiece / n_), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end && !Interrupted(); ++r) f(r);
     });
   }
@@ -247,23 +245,21 @@ bool IsReal(FftType type) { return type == FftType::RFFT || type == FftType::IRF
 template <class T>
 class Transform {
  public:
-  /// With `in_order`, which CanBeInOrder allows, results have the bits of the evaluator; `real` transforms
-  /// the last axis then if it is one of real numbers.
+  /// With `in_order`, which PlanInOrder allows, results have the bits of the evaluator. `real` transforms the
+  /// last axis, if it is one of real numbers; it is needed for that in order.
   Transform(FftType type, llvm::ArrayRef<int64_t> lengths, int64_t batch, const FftKernels<T>& kernels,
-            bool in_order, std::optional<RealPassesFft> real)
-      : type_(type), lengths_(lengths), batch_(batch), real_in_order_(std::move(real)) {
+            bool in_order, std::optional<RealPassesFft<T>> real)
+      : type_(type), lengths_(lengths), batch_(batch), real_passes_(std::move(real)) {
     stored_ = lengths_;
     if (IsReal(type)) stored_.back() = lengths.back() / 2 + 1;
-    int64_t rows = batch;
-    for (const int64_t n : lengths.drop_back()) rows *= n;
     for (const int64_t n : lengths) points_ *= n;
+    rows_ = batch * points_ / lengths.back();
     for (size_t d = 0; d + 1 < lengths.size(); ++d)
       axes_.emplace_back(lengths[d], Along::Columns, INT64_MAX, kernels, in_order);
     if (!IsReal(type))
-      last_ = std::make_unique<AxisFft<T>>(lengths.back(), Along::Rows, rows, kernels, in_order);
-    else if (!real_in_order_)
-      real_ = std::make_unique<RealFft<T>>(lengths.back(), rows, kernels);
-    rows_ = rows;
+      last_ = std::make_unique<AxisFft<T>>(lengths.back(), Along::Rows, rows_, kernels, in_order);
+    else if (!real_passes_)
+      real_ = std::make_unique<RealFft<T>>(lengths.back(), rows_, kernels);
   }
 
   void Run(void* const* arrays) const {
@@ -287,18 +283,16 @@ class Transform {
   [[nodiscard]] std::string Describe() const {
     std::string text;
     for (const AxisFft<T>& axis : axes_) text += axis.Describe() + " by ";
-    return text + (last_ ? last_->Describe() : real_ ? real_->Describe() : real_in_order_->Describe());
+    return text + (last_ ? last_->Describe() : real_ ? real_->Describe() : real_passes_->Describe());
   }
 
  private:
   void RealForward(const T* in, T* out) const {
-    if constexpr (std::is_same_v<T, double>)
-      if (real_in_order_) return real_in_order_->Forward(in, out);
+    if (real_passes_) return real_passes_->Forward(in, out);
     real_->Forward(in, out);
   }
   void RealInverse(const T* in, T* out, T scale) const {
-    if constexpr (std::is_same_v<T, double>)
-      if (real_in_order_) return real_in_order_->Inverse(in, out, scale);
+    if (real_passes_) return real_passes_->Inverse(in, out, scale);
     real_->Inverse(in, out, scale);
   }
 
@@ -322,12 +316,12 @@ class Transform {
   std::vector<AxisFft<T>> axes_;
   std::unique_ptr<AxisFft<T>> last_;
   std::unique_ptr<RealFft<T>> real_;
-  std::optional<RealPassesFft> real_in_order_;
+  std::optional<RealPassesFft<T>> real_passes_;
 };
 
 template <class T>
 Plan MakePlan(const Instruction& inst, int64_t batch, gemm::Isa isa, bool in_order = false,
-              std::optional<RealPassesFft> real = {}) {
+              std::optional<RealPassesFft<T>> real = {}) {
   const auto& [type, lengths] = inst.attr<FftAttrs>();
   const auto transform = std::make_shared<const Transform<T>>(type, lengths, batch, KernelsFor(isa).fft<T>(),
                                                               in_order, std::move(real));
@@ -335,13 +329,33 @@ Plan MakePlan(const Instruction& inst, int64_t batch, gemm::Isa isa, bool in_ord
           [transform](void* const* arrays) { transform->Run(arrays); }};
 }
 
+int64_t SignalsOf(int64_t batch, llvm::ArrayRef<int64_t> lengths) {
+  for (const int64_t n : lengths.drop_back()) batch *= n;
+  return batch;
+}
+
+/// Whether real signals go through passes of their own if there are such: those of odd length are no complex
+/// ones of half the length. Long ones one by one use all threads, side by side only where they are many.
+template <class T>
+bool PrefersRealPasses(int64_t n, int64_t signals) {
+  return n % 2 != 0 &&
+         (n <= kLongest || signals >= 2 * LaneFft<T>::kLanes || LargestPrime(n) > kLargestBesides);
+}
+
+template <class T>
+Plan PlanAnyOrder(const Instruction& inst, int64_t batch, gemm::Isa isa) {
+  const auto& [type, lengths] = inst.attr<FftAttrs>();
+  const int64_t n = lengths.back(), rows = SignalsOf(batch, lengths);
+  if (!IsReal(type) || !PrefersRealPasses<T>(n, rows)) return MakePlan<T>(inst, batch, isa);
+  return MakePlan<T>(inst, batch, isa, false, RealPassesFft<T>::Make(n, rows, KernelsFor(isa).fft<T>()));
+}
+
 /// Short transforms with the bits of the evaluator, where there are such for all axes, with enough signals to
 /// fill vectors.
 std::optional<Plan> PlanInOrder(const Instruction& inst, int64_t batch, gemm::Isa isa) {
   const auto& [type, lengths] = inst.attr<FftAttrs>();
   const llvm::ArrayRef<int64_t> all = lengths;
-  int64_t stored = IsReal(type) ? all.back() / 2 + 1 : all.back(), rows = batch;
-  for (const int64_t n : all.drop_back()) rows *= n;
+  const int64_t stored = IsReal(type) ? all.back() / 2 + 1 : all.back(), rows = SignalsOf(batch, lengths);
   const auto fills = [](int64_t n, int64_t signals) {
     return signals >= LaneFft<double>::kLanes / 2 && LaneFft<double>::HasPassesInOrder(n);
   };
@@ -352,7 +366,8 @@ std::optional<Plan> PlanInOrder(const Instruction& inst, int64_t batch, gemm::Is
     if (!fills(n, rows) && !RowPassesFft<double>::Has(n, true)) return std::nullopt;
     return MakePlan<double>(inst, batch, isa, true);
   }
-  std::optional<RealPassesFft> real = RealPassesFft::Make(n, rows, KernelsFor(isa).fft<double>());
+  std::optional<RealPassesFft<double>> real =
+      RealPassesFft<double>::Make(n, rows, KernelsFor(isa).fft<double>());
   if (!real) return std::nullopt;
   return MakePlan<double>(inst, batch, isa, true, std::move(real));
 }
@@ -367,11 +382,11 @@ Result<Plan> PlanFft(const Instruction& inst, gemm::Isa isa) {
   if (RealPartType(out.element_type()) == ElementType::F64) {
     int64_t points = 1;
     for (const int64_t n : inst.attr<FftAttrs>().fft_length) points *= n;
-    if (points > kInOrder) return MakePlan<double>(inst, batch, isa);
+    if (points > kInOrder) return PlanAnyOrder<double>(inst, batch, isa);
     if (std::optional<Plan> plan = PlanInOrder(inst, batch, isa)) return *std::move(plan);
     return Unsupported(inst, "short transforms in double precision keep the classical order");
   }
-  return MakePlan<float>(inst, batch, isa);
+  return PlanAnyOrder<float>(inst, batch, isa);
 }
 
 }  // namespace hlo::structured

@@ -171,10 +171,6 @@ struct InOrderFftKernels {
   /// 2, 4 and odd ones to 7. `scratch` has room for four planes.
   void (*real_forward)(const RealPasses<T>& signal, const T* in, T* out, T* scratch);
   void (*real_inverse)(const RealPasses<T>& signal, const T* in, T* out, T scale, T* scratch);
-  /// Of `lanes` <= kLanes consecutive signals. `scratch` has room for 6 * n * kLanes numbers.
-  void (*real_signals_forward)(const RealPasses<T>& signal, const T* in, T* out, int lanes, T* scratch);
-  void (*real_signals_inverse)(const RealPasses<T>& signal, const T* in, T* out, T scale, int lanes,
-                               T* scratch);
 };
 
 /// Fourier transforms of kLanes = 64 / sizeof(T) signals side by side: element k of all of them is kLanes
@@ -213,6 +209,12 @@ struct FftKernels {
   /// k <= h / 2.
   void (*untangle)(T* z, int64_t h, const T* roots);
   void (*tangle)(const T* x, T* z, int64_t h, const T* roots);
+  /// `lanes` <= kLanes consecutive real signals of n numbers to n / 2 + 1 pairs each, and the unscaled
+  /// inverse multiplied by `scale`. In double precision radices are 2, 4 and odd ones to kLargestOdd, with
+  /// the bits of fft::Plan, in single precision odd ones. `scratch` has room for 6 * n * kLanes numbers.
+  void (*real_signals_forward)(const RealPasses<T>& signal, const T* in, T* out, int lanes, T* scratch);
+  void (*real_signals_inverse)(const RealPasses<T>& signal, const T* in, T* out, T scale, int lanes,
+                               T* scratch);
   InOrderFftKernels<T> in_order;
 };
 

@@ -8,9 +8,6 @@
 namespace hlo::structured {
 namespace {
 
-/// Larger prime factors are slower than convolutions.
-constexpr int64_t kLargestBesides = 61;
-
 std::pair<double, double> Multiply(std::pair<double, double> a, std::pair<double, double> b) {
   return {a.first * b.first - a.second * b.second, a.first * b.second + a.second * b.first};
 }

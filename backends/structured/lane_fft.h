@@ -8,6 +8,13 @@
 
 namespace hlo::structured {
 
+/// Points that are worth waking a thread for.
+inline constexpr int64_t kFftPiece = 1 << 13;
+/// Numbers between planes of real and imaginary parts: so that both of an element are not in one set of a
+/// cache.
+template <class T>
+inline constexpr int64_t kPlanesApart = 5 * (64 / static_cast<int64_t>(sizeof(T)));
+
 /// exp(-2 pi i k / n).
 class UnitRoots {
  public:
@@ -72,6 +79,8 @@ struct Chirp {
 Chirp MakeChirp(int64_t n, int64_t m);
 /// Of passes that have code of their own, as all but those over signals side by side must.
 inline constexpr int64_t kLargestRadix = 13;
+/// Passes over signals side by side with larger prime factors are slower than convolutions.
+inline constexpr int64_t kLargestBesides = 61;
 
 /// Transforms of one signal of length n at a time.
 template <class T>

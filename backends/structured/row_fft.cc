@@ -20,7 +20,7 @@ int64_t RoundUp(int64_t n, int64_t step) { return (n + step - 1) / step * step; 
 
 template <class T>
 RowFft<T>::RowFft(int64_t n, const FftKernels<T>& kernels) : n_(n), kernels_(kernels) {
-  if (LargestPrime(n) > kLargestRadix) {
+  if (LargestPrime(n) > kLargestBesides) {
     int64_t m = 1;
     while (m < 2 * n - 1) m *= 2;
     inner_ = std::make_unique<RowFft>(m, kernels);

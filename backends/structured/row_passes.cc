@@ -47,9 +47,7 @@ bool RowPassesFft<T>::Has(int64_t n, bool in_order) {
 template <class T>
 RowPassesFft<T>::RowPassesFft(int64_t n, const FftKernels<T>& kernels, bool in_order)
     : run_(in_order ? kernels.in_order.row : kernels.row) {
-  constexpr int64_t kApart =
-      64 / sizeof(T) * 5;  // so that parts of a number are not in the same set of a cache
-  plane_ = (n + kLanes - 1) / kLanes * kLanes + kApart;
+  plane_ = (n + kLanes - 1) / kLanes * kLanes + kPlanesApart<T>;
   const Order order = *OrderOf(n, in_order);
   heads_ = static_cast<int>(order.heads);
   std::vector<std::pair<double, double>> roots;
