@@ -38,7 +38,10 @@ Status KernelEmitter::CarriedLoop(kernel::LoopId loop, Range range, Value* step,
   b_.CreateCondBr(b_.CreateICmpSLT(index, range.end), inside, after);
   b_.SetInsertPoint(inside);
   loop_values_[static_cast<size_t>(loop)] = index;
+  Tile* around = tile_.get();
+  if (around != nullptr) ++around->loops;
   HLO_CHECK_OK(body());
+  if (around != nullptr) --around->loops;
   index->addIncoming(b_.CreateAdd(index, step), b_.GetInsertBlock());
   for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(carried[i], b_.GetInsertBlock());
   b_.CreateBr(head);
@@ -299,7 +302,7 @@ Result<Value*> KernelEmitter::FoldPairwise(const ReduceStmt& stmt) {
     tile_->iterations = static_cast<size_t>(stmt.loops[0].extent);
   }
   for (int64_t i = 0; i < stmt.loops[0].extent; ++i) {
-    if (tiles) tile_->iteration = static_cast<size_t>(i);
+    if (tiles) tile_->Begin(static_cast<size_t>(i));
     loop_values_[static_cast<size_t>(stmt.loops[0].id)] = Int64(i);
     HLO_CHECK_OK(EmitRegion(*stmt.body));
     list.push_back(in_lanes(At(stmt.body->yields[0]).compute));
@@ -326,6 +329,13 @@ Result<Value*> KernelEmitter::FoldLanes(const ReduceStmt& stmt, llvm::ArrayRef<V
       values[i] = sum[0];
     }
   Value* value = values[0];
+  // LLVM recognises sums of products of bytes and takes halves of halves for all of them; not so its own
+  // form.
+  if (kernel::ReductionOp(stmt) == OpKind::Add && value->getType()->isIntOrIntVectorTy() &&
+      !IsPred(kernel_.TypeOf(stmt.results[0]))) {
+    vector_ = {};
+    return b_.CreateAddReduce(value);
+  }
   for (unsigned half = width / 2; half > 0; half /= 2) {
     llvm::SmallVector<int, 16> low, high;
     for (unsigned i = 0; i < half; ++i) {

@@ -37,7 +37,7 @@ Status KernelEmitter::EmitUnrolled(const LoopStmt& stmt) {
   tile_->loop = stmt.loop.id;
   tile_->iterations = static_cast<size_t>(stmt.loop.extent);
   for (size_t u = 0; u < tile_->iterations; ++u) {
-    tile_->iteration = u;
+    tile_->Begin(u);
     loop_values_[static_cast<size_t>(stmt.loop.id)] = Int64(static_cast<int64_t>(u));
     HLO_CHECK_OK(EmitRegion(*stmt.body));
   }
@@ -50,7 +50,7 @@ Status KernelEmitter::EmitUnrolled(const LoopStmt& stmt) {
 }
 
 bool KernelEmitter::InTile(const LoadStmt& stmt, const Place& place) const {
-  return tile_ != nullptr && place.lanes == nullptr && place.stride > 1 &&
+  return tile_ != nullptr && tile_->loops == 0 && place.lanes == nullptr && place.stride > 1 &&
          stmt.address.FactorOf(tile_->loop) == 1 &&
          (tile_->iterations == vector_.width || place.stride == static_cast<int64_t>(tile_->iterations)) &&
          llvm::isPowerOf2_64(tile_->iterations) && llvm::isPowerOf2_64(vector_.width);
@@ -75,9 +75,11 @@ void KernelEmitter::Deinterleave(llvm::ArrayRef<Value*> neighbours, size_t first
 }
 
 Value* KernelEmitter::LoadFromTile(const LoadStmt& stmt, const Place& place, llvm::FixedVectorType* type) {
-  auto& rows = tile_->loaded[&stmt];
-  if (!rows.empty()) return rows[tile_->iteration];
+  auto& tiles = tile_->loaded[&stmt];
+  const size_t number = tile_->met[&stmt]++;
+  if (number < tiles.size()) return tiles[number][tile_->iteration];
   assert(tile_->iteration == 0 && "each iteration loads the same");
+  auto& rows = tiles.emplace_back();
   const unsigned width = vector_.width;
   const llvm::Align align(std::min(type->getScalarSizeInBits() / 8, 8U));
   if (place.stride == static_cast<int64_t>(tile_->iterations)) {

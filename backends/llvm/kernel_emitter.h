@@ -144,7 +144,15 @@ class KernelEmitter {
   struct Tile {
     kernel::LoopId loop = -1;
     size_t iteration = 0, iterations = 0;
-    llvm::DenseMap<const kernel::LoadStmt*, llvm::SmallVector<Value*, 16>> loaded;
+    int loops = 0;  // being emitted inside of it: what they load is not there for the next iteration
+    /// A load that is written several times in an iteration, as in inner loops that are written out too, has
+    /// a tile for each: `met` counts them.
+    llvm::DenseMap<const kernel::LoadStmt*, llvm::SmallVector<llvm::SmallVector<Value*, 16>, 1>> loaded;
+    llvm::DenseMap<const kernel::LoadStmt*, size_t> met;
+    void Begin(size_t number) {
+      iteration = number;
+      met.clear();
+    }
   };
   std::unique_ptr<Tile> tile_;
 };

@@ -15,7 +15,7 @@ struct Bytes16 {
   uint64_t low, high;
 };
 
-using Dims = llvm::SmallVector<CopyDim, 6>;
+using CopyDims = llvm::SmallVector<CopyDim, 6>;
 
 template <class T>
 void CopyRun(T* to, const T* from, const CopyDim& d) {
@@ -71,7 +71,7 @@ void CopyTransposed(T* to, const T* from, const CopyDim& rows, const CopyDim& co
 template <class T>
 class Copier {
  public:
-  Copier(T* to, const T* from, Dims dims) : to_(to), from_(from), dims_(std::move(dims)) {
+  Copier(T* to, const T* from, CopyDims dims) : to_(to), from_(from), dims_(std::move(dims)) {
     // A transpose: the source runs fastest along another dimension than the target. That one is
     // moved next to the last.
     const size_t last = dims_.size() - 1;
@@ -142,13 +142,13 @@ class Copier {
 
   T* to_;
   const T* from_;
-  Dims dims_;
+  CopyDims dims_;
   size_t outer_ = 0;
   bool transpose_ = false;
 };
 
 template <class T>
-void Copy(void* to, const void* from, Dims dims) {
+void Copy(void* to, const void* from, CopyDims dims) {
   if (dims.empty()) dims.push_back({1, 1, 1});
   Copier<T>(static_cast<T*>(to), static_cast<const T*>(from), std::move(dims)).Run();
 }
@@ -163,13 +163,13 @@ void Fill(void* out, const void* value, int64_t n) {
 }  // namespace
 
 llvm::SmallVector<CopyDim, 6> NormaliseCopy(llvm::ArrayRef<CopyDim> dims) {
-  Dims sorted;
+  CopyDims sorted;
   for (const CopyDim& d : dims)
     if (d.size != 1) sorted.push_back(d);
   llvm::sort(sorted, [](const CopyDim& a, const CopyDim& b) {
     return std::abs(a.to_stride) > std::abs(b.to_stride);
   });
-  Dims merged;
+  CopyDims merged;
   for (const CopyDim& d : sorted) {
     if (!merged.empty() && merged.back().to_stride == d.size * d.to_stride &&
         merged.back().from_stride == d.size * d.from_stride)

@@ -159,10 +159,14 @@ bool RewriteDriver::Try(const RuleIndex::Entry& entry, Instruction* inst) {
         }
       return true;
     }
-    // Take back what was made, users before operands.
+    // Take back what was made, users before operands. It may have lived where a removed one lived that is
+    // queued.
     for (Instruction* i = inst->prev(); i != before;) {
       Instruction* const earlier = i->prev();
-      if (i->users().empty()) inst->parent()->Remove(i);
+      if (i->users().empty()) {
+        removed_.insert(i);
+        inst->parent()->Remove(i);
+      }
       i = earlier;
     }
     while (module.computations().size() > computations && module.computations().back()->callers().empty())
