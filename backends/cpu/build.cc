@@ -198,8 +198,27 @@ class Builder {
   void AppendWhile(const Instruction& loop, Sequence& sequence) {
     const Computation& condition = *loop.callee(1);
     Sequence test = BuildSequence(condition);
-    sequence.push_back(MakeWhileStep(loop, std::move(test), ValueOf(*condition.root()).leaves[0].slice,
-                                     BuildSequence(*loop.callee(0)), ValueOf(loop)));
+    const Slice predicate = ValueOf(*condition.root()).leaves[0].slice;
+    Sequence body = BuildSequence(*loop.callee(0));
+    const Value result = ValueOf(loop);
+    sequence.push_back(MakeWhileStep(loop, std::move(test), predicate, std::move(body), result,
+                                     ConstantsAtBegin(loop, result)));
+  }
+  /// Integers of a loop's state that begin as constants: (where the constant lies, where the integer does).
+  llvm::SmallVector<std::pair<Slice, Slice>, 1> ConstantsAtBegin(const Instruction& loop,
+                                                                 const Value& state) {
+    llvm::SmallVector<std::pair<Slice, Slice>, 1> constants;
+    if (loop.operand(0)->kind() != OpKind::Tuple) return constants;
+    size_t leaf = 0;
+    for (const Instruction* element : loop.operand(0)->operands()) {
+      const size_t at = leaf;
+      ForEachLeaf(element->shape(), [&](const ShapeIndex&, const Shape&) { ++leaf; });
+      while (element->kind() == OpKind::Copy) element = element->operand(0);
+      if (element->kind() == OpKind::Constant && element->shape().IsArray() &&
+          IsIntegral(element->shape().element_type()) && ByteSize(element->shape()) <= kMaxConstant)
+        constants.emplace_back(ValueOf(*element).leaves[0].slice, state.leaves[at].slice);
+    }
+    return constants;
   }
   void AppendConditional(const Instruction& inst, Sequence& sequence) {
     std::vector<Sequence> branches;

@@ -11,12 +11,14 @@ namespace {
 
 class WhileStep final : public Step {
  public:
-  WhileStep(const Instruction& inst, Sequence condition, Slice predicate, Sequence body, const Value& result)
+  WhileStep(const Instruction& inst, Sequence condition, Slice predicate, Sequence body, const Value& result,
+            llvm::ArrayRef<std::pair<Slice, Slice>> constants)
       : inst_(inst),
         condition_(std::move(condition)),
         predicate_(predicate),
         body_(std::move(body)),
-        results_(llvm::map_to_vector<4>(result.leaves, [](const Leaf& leaf) { return leaf.slice; })) {}
+        results_(llvm::map_to_vector<4>(result.leaves, [](const Leaf& leaf) { return leaf.slice; })),
+        constants_(constants) {}
 
   Status Run(Frame& frame) const override {
     frame.Observe(inst_);
@@ -46,7 +48,7 @@ class WhileStep final : public Step {
     visit("body", body_);
   }
   bool AddTo(RoutineBuilder& routine) const override {
-    return routine.While(predicate_, condition_, body_, results_);
+    return routine.While(predicate_, condition_, body_, results_, constants_);
   }
 
  private:
@@ -55,6 +57,7 @@ class WhileStep final : public Step {
   Slice predicate_;
   Sequence body_;
   llvm::SmallVector<Slice, 4> results_;
+  llvm::SmallVector<std::pair<Slice, Slice>, 1> constants_;
 };
 
 class ConditionalStep final : public Step {
@@ -114,8 +117,10 @@ Status RunSequence(const Sequence& sequence, Frame& frame) {
 }
 
 std::unique_ptr<Step> MakeWhileStep(const Instruction& inst, Sequence condition, Slice predicate,
-                                    Sequence body, const Value& result) {
-  return std::make_unique<WhileStep>(inst, std::move(condition), predicate, std::move(body), result);
+                                    Sequence body, const Value& result,
+                                    llvm::ArrayRef<std::pair<Slice, Slice>> constants) {
+  return std::make_unique<WhileStep>(inst, std::move(condition), predicate, std::move(body), result,
+                                     constants);
 }
 
 std::unique_ptr<Step> MakeConditionalStep(const Instruction& inst, Slice selector,

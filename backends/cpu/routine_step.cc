@@ -1,6 +1,9 @@
 #include "backends/cpu/routine_step.h"
 
+#include <cstring>
+
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace hlo::cpu {
 namespace {
@@ -74,8 +77,14 @@ bool RoutineBuilder::AddAll(const Sequence& sequence, kernel::RoutineBody& body)
 }
 
 bool RoutineBuilder::While(const Slice& predicate, const Sequence& condition, const Sequence& body,
-                           llvm::ArrayRef<Slice> results) {
-  if (at_ == &routine_.body) results_.assign(results.begin(), results.end());
+                           llvm::ArrayRef<Slice> results, llvm::ArrayRef<std::pair<Slice, Slice>> constants) {
+  if (at_ == &routine_.body) {
+    results_.assign(results.begin(), results.end());
+    for (const auto& [from, to] : constants) {
+      if (!Copy(from, to)) return false;
+      constants_.push_back(from);
+    }
+  }
   kernel::WhileStep step{SlotOf(predicate, false), {}, {}};
   if (!AddAll(condition, step.condition) || !AddAll(body, step.body)) return false;
   at_->push_back({std::move(step)});
@@ -90,7 +99,23 @@ bool RoutineBuilder::Branch(const Slice& selector, bool by_predicate, llvm::Arra
   return true;
 }
 
-std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish() && {
+namespace {
+
+/// What the slice always holds, if it lies in a constant and has the size of a number.
+std::optional<uint64_t> ConstantOf(const Slice& slice, llvm::ArrayRef<Buffer> buffers) {
+  if (slice.buffer < 0 || slice.size > kMaxConstant ||
+      !llvm::isPowerOf2_64(static_cast<uint64_t>(slice.size)))
+    return std::nullopt;
+  const Buffer& buffer = buffers[static_cast<size_t>(slice.buffer)];
+  if (buffer.kind != BufferKind::Constant) return std::nullopt;
+  uint64_t bits = 0;
+  std::memcpy(&bits, buffer.constant.data() + slice.offset, static_cast<size_t>(slice.size));
+  return bits;
+}
+
+}  // namespace
+
+std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish(llvm::ArrayRef<Buffer> buffers) && {
   kernel::Routine routine{{}, std::move(routine_.body)};
   std::vector<Slice> slices;
   std::vector<kernel::SlotId> renumbered(slices_.size());
@@ -127,6 +152,10 @@ std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish() && {
       routine.slots[slot].written |= routine_.slots[old].written;
     }
   }
+  for (size_t slot = 0; slot < slices.size(); ++slot)
+    if (routine.slots[slot].scalar && !routine.slots[slot].written &&
+        llvm::is_contained(constants_, slices[slot]))
+      routine.slots[slot].constant = ConstantOf(slices[slot], buffers);
   kernel::ForEachSlot(routine.body, [&](kernel::SlotId& id) { id = renumbered[static_cast<size_t>(id)]; });
   kernel::SplitSlots(routine);
   return {std::move(routine), std::move(slices)};
@@ -136,7 +165,7 @@ void MakeRoutines(Program& program, Sequence& sequence) {
   for (std::unique_ptr<Step>& step : sequence) {
     RoutineBuilder builder;
     if (step->instruction()->kind() == OpKind::While && step->AddTo(builder)) {
-      auto [routine, slices] = std::move(builder).Finish();
+      auto [routine, slices] = std::move(builder).Finish(program.buffers);
       const int32_t number = program.jit->AddRoutine(routine);
       const size_t slots = program.AddPointers(slices);
       step =

@@ -10,6 +10,8 @@ namespace hlo::cpu {
 
 /// Arrays up to this size may come to lie in registers, element by element.
 constexpr int64_t kMaxScalar = 64;
+/// Constants up to this size are part of the code.
+constexpr int64_t kMaxConstant = 8;
 
 /// Collects what steps do as a routine. Each function adds to the end and returns false if the step cannot be
 /// part of a routine, because it does too much at once.
@@ -18,13 +20,14 @@ class RoutineBuilder {
   /// `code`: the kernel's number in the Jit.
   bool Call(const KernelCall& call, int32_t code);
   bool Copy(const Slice& from, const Slice& to);
-  /// `results`: what anybody reads afterwards of all that the loop writes.
+  /// `results`: what anybody reads afterwards of all that the loop writes. `constants`: (from, to), counters
+  /// that begin as constants, and where they do; only those of outermost loops are used.
   bool While(const Slice& predicate, const Sequence& condition, const Sequence& body,
-             llvm::ArrayRef<Slice> results);
+             llvm::ArrayRef<Slice> results, llvm::ArrayRef<std::pair<Slice, Slice>> constants);
   bool Branch(const Slice& selector, bool by_predicate, llvm::ArrayRef<Sequence> branches);
 
-  /// The routine, and the slices of its slots.
-  std::pair<kernel::Routine, std::vector<Slice>> Finish() &&;
+  /// The routine, and the slices of its slots. `buffers`: of the program.
+  std::pair<kernel::Routine, std::vector<Slice>> Finish(llvm::ArrayRef<Buffer> buffers) &&;
 
  private:
   kernel::SlotId SlotOf(const Slice& slice, bool written);
@@ -34,6 +37,7 @@ class RoutineBuilder {
   kernel::RoutineBody* at_ = &routine_.body;
   std::vector<Slice> slices_;                                                // by slot
   std::vector<Slice> results_;                                               // of the outermost loop
+  std::vector<Slice> constants_;                                             // that it begins with
   std::map<std::tuple<int32_t, int64_t, int64_t>, kernel::SlotId> numbers_;  // by buffer, offset, size
 };
 

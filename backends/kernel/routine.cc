@@ -14,7 +14,9 @@ class Printer {
     for (size_t i = 0; i < routine.slots.size(); ++i) {
       const Slot& slot = routine.slots[i];
       os_ << "  s" << i << ": " << slot.size << (slot.scalar ? " scalar" : "")
-          << (slot.written ? " written" : "") << (slot.local ? " local" : "") << '\n';
+          << (slot.written ? " written" : "") << (slot.local ? " local" : "");
+      if (slot.constant) os_ << " = " << *slot.constant;
+      os_ << '\n';
     }
     Body(routine.body, 1);
   }

@@ -1,6 +1,7 @@
 // Routines: loops and branches around kernels, compiled into one function.
 #pragma once
 #include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Slot {
   bool written = false;
   /// Scalar and for the routine alone: nothing of it lies in memory. Such slots come last.
   bool local = false;
+  /// Scalar and not written: what it always holds, if that is known, in 1, 2, 4 or 8 bytes.
+  std::optional<uint64_t> constant = {};
   bool operator==(const Slot&) const = default;
 };
 

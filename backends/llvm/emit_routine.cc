@@ -1,5 +1,6 @@
 #include "backends/llvm/emit_routine.h"
 
+#include "backends/llvm/routine_loops.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -19,8 +20,6 @@ using llvm::BasicBlock;
 using llvm::Type;
 using llvm::Value;
 
-/// Iterations between two polls.
-constexpr uint32_t kPollEvery = 1024;
 /// Kernels with more LLVM instructions are called instead of copied, and calls stay calls once a routine has
 /// grown this much.
 constexpr size_t kMaxInlined = 600, kMaxRoutine = 20000;
@@ -40,16 +39,11 @@ class RoutineEmitter {
     function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
     function_->addFnAttr(llvm::Attribute::NoUnwind);
     b_.SetInsertPoint(Block("entry"));
-    iterations_ = b_.CreateAlloca(b_.getInt32Ty());
-    b_.CreateStore(b_.getInt32(kPollEvery), iterations_);
-    stopped_ = Block("stopped");
     EnterSlots();
     Emit(routine_.body);
     for (size_t i = 0; i < routine_.slots.size(); ++i)
       if (routine_.slots[i].scalar && routine_.slots[i].written && !routine_.slots[i].local)
         CopyBytes(memory_[i], slots_[i], routine_.slots[i].size);
-    b_.CreateRetVoid();
-    b_.SetInsertPoint(stopped_);
     b_.CreateRetVoid();
     return function_;
   }
@@ -68,6 +62,9 @@ class RoutineEmitter {
       local->setAlignment(llvm::Align(64));
       if (slot.local) {
         slots_.push_back(local);
+      } else if (slot.constant) {
+        slots_.back() = local;
+        b_.CreateStore(b_.getIntN(static_cast<unsigned>(slot.size) * 8, *slot.constant), local);
       } else {
         slots_.back() = local;
         CopyBytes(local, memory_.back(), slot.size);
@@ -111,7 +108,8 @@ class RoutineEmitter {
     b_.CreateCondBr(IsTrue(step.predicate), body, after);
     b_.SetInsertPoint(body);
     Emit(step.body);
-    Poll(head);
+    b_.CreateCall(PollMarker(module_));
+    b_.CreateBr(head);
     b_.SetInsertPoint(after);
   }
 
@@ -140,19 +138,6 @@ class RoutineEmitter {
                            b_.getInt8(0));
   }
 
-  /// Goes on at `next` unless the caller wants the routine to stop.
-  void Poll(BasicBlock* next) {
-    Value* left = b_.CreateSub(b_.CreateLoad(b_.getInt32Ty(), iterations_), b_.getInt32(1));
-    b_.CreateStore(left, iterations_);
-    BasicBlock* ask = Block("ask");
-    b_.CreateCondBr(b_.CreateICmpEQ(left, b_.getInt32(0)), ask, next);
-    b_.SetInsertPoint(ask);
-    b_.CreateStore(b_.getInt32(kPollEvery), iterations_);
-    auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {pointer_}, false);
-    Value* stop = b_.CreateCall(type, function_->getArg(2), {function_->getArg(1)});
-    b_.CreateCondBr(b_.CreateICmpEQ(stop, b_.getInt64(0)), next, stopped_);
-  }
-
   BasicBlock* Block(const char* name) { return BasicBlock::Create(module_.getContext(), name, function_); }
 
   const kernel::Routine& routine_;
@@ -161,11 +146,19 @@ class RoutineEmitter {
   llvm::IRBuilder<> b_;
   Type* pointer_;
   llvm::Function* function_ = nullptr;
-  llvm::AllocaInst* iterations_ = nullptr;  // until the next poll
-  BasicBlock* stopped_ = nullptr;
   std::vector<Value*> memory_,
       slots_;  // by slot: where it lies (none of local ones), where the steps find it
 };
+
+void RunPasses(llvm::Function& routine, const llvm::TargetMachine& target,
+               std::initializer_list<llvm::Pass*> list) {
+  llvm::legacy::FunctionPassManager passes(routine.getParent());
+  passes.add(llvm::createTargetTransformInfoWrapperPass(target.getTargetIRAnalysis()));
+  for (llvm::Pass* pass : list) passes.add(pass);
+  passes.doInitialization();
+  passes.run(routine);
+  passes.doFinalization();
+}
 
 }  // namespace
 
@@ -187,17 +180,14 @@ void OptimizeRoutine(llvm::Function& routine, const llvm::TargetMachine& target)
     llvm::InlineFunctionInfo info;
     llvm::InlineFunction(*call, info);
   }
-  llvm::legacy::FunctionPassManager passes(routine.getParent());
-  passes.add(llvm::createTargetTransformInfoWrapperPass(target.getTargetIRAnalysis()));
   // The first frees the arrays of pointers that kernels are handed, the second what these point to.
-  passes.add(llvm::createSROAPass());
-  passes.add(llvm::createSROAPass());
-  passes.add(llvm::createEarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.add(llvm::createCFGSimplificationPass());
-  passes.add(llvm::createLICMPass());
-  passes.doInitialization();
-  passes.run(routine);
-  passes.doFinalization();
+  RunPasses(routine, target,
+            {llvm::createSROAPass(), llvm::createSROAPass(), llvm::createEarlyCSEPass(/*UseMemorySSA=*/true),
+             llvm::createCFGSimplificationPass()});
+  TurnLoops(routine, target);
+  RunPasses(routine, target, {llvm::createLICMPass()});
+  UnrollShortLoops(routine, target);
+  ExpandPolls(routine);
 }
 
 }  // namespace hlo::codegen
