@@ -14,11 +14,17 @@ namespace {
 using lapack::Real;
 using lapack::Routine;
 
+/// Matrices of so many rows are factored in blocks, whose products all threads share.
+constexpr int64_t kLeastRows = 256;
+constexpr int kBlock = 64;
+
 struct Factor {
   int64_t batch, n;
   bool lower;
   template <class T>
   void Run(lapack::Function<Routine::Potrf, T>* potrf, void* const* arrays) const;
+  template <class T>
+  void RunOne(lapack::Function<Routine::Potrf, T>* potrf, const T* from, T* to) const;
 };
 
 /// Copies the triangle that is read, its diagonal as real numbers, and clears the other one.
@@ -50,23 +56,109 @@ T NotANumber() {
     return kNan;
 }
 
+/// Rows in LAPACK's sense: column by column the arrays are their transposes, hence the other triangle.
+template <class T>
+class BlockedFactor {
+ public:
+  BlockedFactor(char triangle, int n, T* a, lapack::Function<Routine::Potrf, T>* potrf)
+      : upper_(triangle == 'U'),
+        triangle_(triangle),
+        n_(n),
+        a_(a),
+        potrf_(potrf),
+        trsm_(lapack::Find<Routine::Trsm, T>(n)),
+        gemm_(lapack::Find<Routine::Gemm, T>(n)) {}
+
+  /// As potrf; within blocks on the diagonal the other triangle changes too.
+  int Run() {
+    for (int k = 0; k < n_ && !Interrupted(); k += kBlock) {
+      const int width = std::min(kBlock, n_ - k), next = k + width;
+      int info = 0;
+      potrf_(&triangle_, &width, At(k, k), &n_, &info);
+      if (info != 0) return info;
+      const int pieces = (n_ - next + kBlock - 1) / kBlock;
+      ParallelFor(0, pieces, 1, [&](int64_t begin, int64_t end) {
+        for (auto p = static_cast<int>(begin); p < end; ++p) SolvePiece(k, width, next + p * kBlock);
+      });
+      // The largest first.
+      ParallelFor(0, pieces, 1, [&](int64_t begin, int64_t end) {
+        for (auto p = static_cast<int>(begin); p < end; ++p)
+          UpdatePiece(k, width, next, next + (upper_ ? pieces - 1 - p : p) * kBlock);
+      });
+    }
+    return 0;
+  }
+
+ private:
+  static constexpr const char* kConjugated = lapack::kIsComplex<T> ? "C" : "T";
+  [[nodiscard]] T* At(int row, int column) const { return a_ + static_cast<int64_t>(column) * n_ + row; }
+
+  /// The block of the factor beside the one at (k, k), from row or column `at` on.
+  void SolvePiece(int k, int width, int at) const {
+    const int count = std::min(kBlock, n_ - at);
+    const T one(1);
+    if (upper_)
+      trsm_("L", "U", kConjugated, "N", &width, &count, &one, At(k, k), &n_, At(k, at), &n_);
+    else
+      trsm_("R", "L", kConjugated, "N", &count, &width, &one, At(k, k), &n_, At(at, k), &n_);
+  }
+
+  /// Takes its products off the columns from `at` on.
+  void UpdatePiece(int k, int width, int next, int at) const {
+    const int count = std::min(kBlock, n_ - at), above = at + count - next, below = n_ - at;
+    const T one(1), minus_one(-1);
+    if (upper_)
+      gemm_(kConjugated, "N", &above, &count, &width, &minus_one, At(k, next), &n_, At(k, at), &n_, &one,
+            At(next, at), &n_);
+    else
+      gemm_("N", kConjugated, &below, &count, &width, &minus_one, At(at, k), &n_, At(at, k), &n_, &one,
+            At(at, at), &n_);
+  }
+
+  bool upper_;
+  char triangle_;
+  int n_;
+  T* a_;
+  lapack::Function<Routine::Potrf, T>* potrf_;
+  lapack::Function<Routine::Trsm, T>* trsm_;
+  lapack::Function<Routine::Gemm, T>* gemm_;
+};
+
+/// Clears the triangle that has nothing of the factor.
+template <class T>
+void ClearOther(const Factor& f, T* l) {
+  for (int64_t i = 0; i < f.n; ++i, l += f.n)
+    std::fill(l + (f.lower ? i + 1 : 0), l + (f.lower ? f.n : i), T{});
+}
+
+template <class T>
+void Factor::RunOne(lapack::Function<Routine::Potrf, T>* potrf, const T* from, T* l) const {
+  CopyTriangle(*this, from, l);
+  const char triangle = lower ? 'U' : 'L';
+  const int rows = static_cast<int>(n);
+  int info = 0;
+  if (n < kLeastRows) {
+    potrf(&triangle, &rows, l, &rows, &info);
+  } else {
+    info = BlockedFactor<T>(triangle, rows, l, potrf).Run();
+    ClearOther(*this, l);
+  }
+  if (!HasFactor(*this, info, l)) std::fill(l, l + n * n, NotANumber<T>());
+}
+
 template <class T>
 void Factor::Run(lapack::Function<Routine::Potrf, T>* potrf, void* const* arrays) const {
   const auto* from = static_cast<const T*>(arrays[0]);
   auto* to = static_cast<T*>(arrays[1]);
   const int64_t work = n * n * n / 3, size = n * n;
-  ParallelFor(0, batch, std::max<int64_t>(1, 200000 / work), [&](int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end && !Interrupted(); ++k) {
-      T* l = to + k * size;
-      CopyTriangle(*this, from + k * size, l);
-      // Column by column the arrays are their transposes, hence the other triangle.
-      const char triangle = lower ? 'U' : 'L';
-      const int rows = static_cast<int>(n);
-      int info = 0;
-      potrf(&triangle, &rows, l, &rows, &info);
-      if (!HasFactor(*this, info, l)) std::fill(l, l + size, NotANumber<T>());
-    }
-  });
+  const auto run = [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end && !Interrupted(); ++k) RunOne(potrf, from + k * size, to + k * size);
+  };
+  // Matrices or the blocks of one: where threads share does not change what they compute.
+  if (n >= kLeastRows && batch < ThreadCount())
+    run(0, batch);
+  else
+    ParallelFor(0, batch, std::max<int64_t>(1, 200000 / work), run);
 }
 
 }  // namespace
