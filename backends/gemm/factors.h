@@ -1,8 +1,32 @@
-// Which kernels of few features a problem has, by the types of its factors and sums.
+// Which kernels a problem has, by the types of its factors and sums.
 #pragma once
 #include "backends/gemm/sums.h"
 
 namespace hlo::gemm {
+
+/// Calls f.operator()<T, W>() with the type T of real sums and the type W as which kernels read elements: T,
+/// or narrower ones that they widen; not, if they never do. For sums of float, uint16_t are BF16 codes.
+template <class F>
+void VisitStored(ComputeType compute, ElementType type, F&& f) {
+  const auto bytes = [&]<class T>() {
+    return IsSigned(type) ? f.template operator()<T, int8_t>() : f.template operator()<T, uint8_t>();
+  };
+  if (IsComplex(type)) return;
+  if (IsStoredAs(type, compute))
+    return VisitComputeType(compute, [&]<class T>(T) { f.template operator()<T, T>(); });
+  // Elements of less than a byte are stored in one, extended.
+  const int size = Info(type).host_bytes();
+  if (compute == ComputeType::F32) {
+    if (type == ElementType::BF16) return f.template operator()<float, uint16_t>();
+    if (type == ElementType::F16) return f.template operator()<float, _Float16>();
+    if (IsIntegral(type) && size == 1) return bytes.template operator()<float>();
+  } else if (compute == ComputeType::U32 && IsIntegral(type)) {
+    if (size == 1) return bytes.template operator()<uint32_t>();
+    if (size != 2) return;
+    return IsSigned(type) ? f.template operator()<uint32_t, int16_t>()
+                          : f.template operator()<uint32_t, uint16_t>();
+  }
+}
 
 /// Calls f with the kernels (FactorKernels) for how both factors are stored and sums are taken; not, if there
 /// are none on this instruction set.
@@ -13,27 +37,15 @@ void VisitFactors(const Problem& problem, const KernelSet& kernels, F&& f) {
   };
   // Where PRED is added, other elements than 0 are 1.
   if (IsPred(problem.type)) return;
-  if (IsPlain(problem, problem.lhs) && IsPlain(problem, problem.rhs)) {
-    switch (problem.compute) {
-      case ComputeType::F32:
-        return IsComplex(problem.type) ? visit(kernels.factors_c64) : visit(kernels.factors_f32);
-      case ComputeType::F64:
-        return IsComplex(problem.type) ? visit(kernels.factors_c128) : visit(kernels.factors_f64);
-      case ComputeType::U32: return visit(kernels.factors_u32);
-      case ComputeType::U64: return visit(kernels.factors_u64);
-    }
+  const bool plain = IsPlain(problem, problem.lhs) && IsPlain(problem, problem.rhs);
+  if (IsComplex(problem.type)) {
+    if (!plain) return;
+    return problem.compute == ComputeType::F64 ? visit(kernels.factors_c128) : visit(kernels.factors_c64);
   }
-  const ElementType type = problem.lhs.type;
-  if (problem.rhs.type != type || IsPred(type) || IsComplex(problem.type)) return;
-  if (problem.compute == ComputeType::F32) {
-    if (type == ElementType::BF16) visit(kernels.factors_bf16);
-    if (type == ElementType::F16) visit(kernels.factors_f16);
-  } else if (problem.compute == ComputeType::U32 && IsIntegral(type)) {
-    // Elements of less than a byte are stored in one, extended.
-    const int bytes = Info(type).host_bytes();
-    if (bytes == 1) return IsSigned(type) ? visit(kernels.factors_s8) : visit(kernels.factors_u8);
-    if (bytes == 2) return IsSigned(type) ? visit(kernels.factors_s16) : visit(kernels.factors_u16);
-  }
+  if (!plain && problem.lhs.type != problem.rhs.type) return;
+  VisitStored(problem.compute, problem.lhs.type, [&]<class T, class W>() {
+    if constexpr (kExists<FactorKernels<T, W>>) visit(kernels.of<FactorKernels<T, W>>());
+  });
 }
 
 /// Calls f(T{}) with the type of a number of the sums, complex ones too.

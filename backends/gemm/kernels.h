@@ -68,6 +68,15 @@ struct ThinKernels {
   void (*add)(const W* w, int64_t w_stride, int64_t depth, int64_t count, const T* x, int64_t x_stride,
               int rows, T* acc, int64_t acc_stride);
 };
+/// All of them: HLO_THIN(name, T, W). For float, uint16_t are BF16 codes.
+#define HLO_THIN_TYPES(HLO_THIN)    \
+  HLO_THIN(f32, float, float)       \
+  HLO_THIN(bf16, float, uint16_t)   \
+  HLO_THIN(s8, float, int8_t)       \
+  HLO_THIN(u8, float, uint8_t)      \
+  HLO_THIN(f64, double, double)     \
+  HLO_THIN(u32, uint32_t, uint32_t) \
+  HLO_THIN(u64, uint64_t, uint64_t)
 
 /// Sums of shifted lines of an array, for windows over few features.
 template <class T>
@@ -138,13 +147,9 @@ struct KernelSet {
   Tiles<double> f64;
   Tiles<uint32_t> u32;
   Tiles<uint64_t> u64;
-  ThinKernels<float, float> thin_f32;
-  ThinKernels<float, uint16_t> thin_bf16;
-  ThinKernels<float, int8_t> thin_s8;
-  ThinKernels<float, uint8_t> thin_u8;
-  ThinKernels<double, double> thin_f64;
-  ThinKernels<uint32_t, uint32_t> thin_u32;
-  ThinKernels<uint64_t, uint64_t> thin_u64;
+#define HLO_THIN(name, T, W) ThinKernels<T, W> thin_##name;
+  HLO_THIN_TYPES(HLO_THIN)
+#undef HLO_THIN
 #define HLO_FACTORS(name, T, W) FactorKernels<T, W> factors_##name;
   HLO_FACTOR_TYPES(HLO_FACTORS)
 #undef HLO_FACTORS
@@ -173,8 +178,9 @@ struct KernelSet {
 
   template <class T>
   [[nodiscard]] const Tiles<T>& tiles() const;
-  template <class T>
-  [[nodiscard]] const ThinKernels<T, T>& thin() const;
+  /// The ThinKernels or FactorKernels of that type, if kExists<Kernels>.
+  template <class Kernels>
+  [[nodiscard]] const Kernels& of() const;
   template <class T>
   [[nodiscard]] const ShiftKernels<T>& shift() const;
 };
@@ -194,22 +200,23 @@ template <>
 inline const Tiles<uint64_t>& KernelSet::tiles<uint64_t>() const {
   return u64;
 }
-template <>
-inline const ThinKernels<float, float>& KernelSet::thin<float>() const {
-  return thin_f32;
-}
-template <>
-inline const ThinKernels<double, double>& KernelSet::thin<double>() const {
-  return thin_f64;
-}
-template <>
-inline const ThinKernels<uint32_t, uint32_t>& KernelSet::thin<uint32_t>() const {
-  return thin_u32;
-}
-template <>
-inline const ThinKernels<uint64_t, uint64_t>& KernelSet::thin<uint64_t>() const {
-  return thin_u64;
-}
+/// There are kernels of that type.
+template <class Kernels>
+inline constexpr bool kExists = false;
+#define HLO_KERNELS(member, ...)                                 \
+  template <>                                                    \
+  inline constexpr bool kExists<__VA_ARGS__> = true;             \
+  template <>                                                    \
+  inline const __VA_ARGS__& KernelSet::of<__VA_ARGS__>() const { \
+    return member;                                               \
+  }
+#define HLO_THIN(name, T, W) HLO_KERNELS(thin_##name, ThinKernels<T, W>)
+HLO_THIN_TYPES(HLO_THIN)
+#undef HLO_THIN
+#define HLO_FACTORS(name, T, W) HLO_KERNELS(factors_##name, FactorKernels<T, W>)
+HLO_FACTOR_TYPES(HLO_FACTORS)
+#undef HLO_FACTORS
+#undef HLO_KERNELS
 #define HLO_SHIFTS(name, T)                                   \
   template <>                                                 \
   inline const ShiftKernels<T>& KernelSet::shift<T>() const { \

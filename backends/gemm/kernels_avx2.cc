@@ -44,13 +44,8 @@ template <class V, class T>
     _mm256_maskstore_epi64(reinterpret_cast<long long*>(p), mask, __builtin_bit_cast(__m256i, v));
 }
 
-/// The same of elements of one or two bytes.
-template <class V, class W>
-[[gnu::always_inline]] inline V LoadCodes(const W* p, int count) {
-  V v = V(W(0));
-  for (int i = 0; i < count; ++i) v[i] = p[i];
-  return v;
-}
+#include "backends/gemm/load_codes.inc"
+
 /// Lane i of the result is lane lanes[i] of `v`.
 template <class V, class L>
 [[gnu::always_inline]] inline V Permute(const V& v, const L& lanes) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/gemm/factors.h"
 #include "backends/gemm/pack.h"
 #include "backends/gemm/subnormals.h"
 #include "backends/gemm/sums.h"
@@ -198,7 +199,10 @@ int64_t MostRows(const Problem& problem) {
 }  // namespace
 
 bool IsWidenedWhenRead(ElementType type) {
-  return type == ElementType::BF16 || (IsIntegral(type) && Info(type).bits <= 8);
+  bool is_widened = false;
+  VisitStored(ComputeType::F32, type,
+              [&]<class T, class W>() { is_widened = !std::is_same_v<T, W> && kExists<ThinKernels<T, W>>; });
+  return is_widened;
 }
 
 bool IsThin(const Problem& problem) {
@@ -218,16 +222,9 @@ bool IsThin(const Problem& problem) {
 }
 
 void RunThin(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs, void* out) {
-  if (IsWidened(problem, problem.rhs)) {
-    const ElementType type = problem.rhs.type;
-    if (type == ElementType::BF16)
-      return ThinRun<float, uint16_t>(problem, kernels, kernels.thin_bf16, lhs, rhs, out).Run();
-    if (IsSigned(type)) return ThinRun<float, int8_t>(problem, kernels, kernels.thin_s8, lhs, rhs, out).Run();
-    return ThinRun<float, uint8_t>(problem, kernels, kernels.thin_u8, lhs, rhs, out).Run();
-  }
-  VisitComputeType(problem.compute, [&](auto tag) {
-    using T = decltype(tag);
-    ThinRun<T, T>(problem, kernels, kernels.thin<T>(), lhs, rhs, out).Run();
+  VisitStored(problem.compute, problem.rhs.type, [&]<class T, class W>() {
+    if constexpr (kExists<ThinKernels<T, W>>)
+      ThinRun<T, W>(problem, kernels, kernels.of<ThinKernels<T, W>>(), lhs, rhs, out).Run();
   });
 }
 
