@@ -20,7 +20,7 @@ constexpr int64_t kBlockBytes = 2048;
 /// The same where the right factor is read as it lies, whose rows may share few sets of the caches.
 constexpr int64_t kStepsInPlace = 192;
 constexpr int64_t kRowPiece = 256;  // rows of the result done at a time
-/// The latter if rows are cut, of a right factor whose columns lie side by side.
+/// The latter if rows are cut, of a right factor whose columns lie side by side as tiles read them.
 constexpr int64_t kPanelsPerPiece = 8, kPanelsPerCutPiece = 16, kPanelsPerWidePiece = 64;
 constexpr int64_t kFewSums = 16 << 10;  // results that are worth cutting their sums, if those have
 constexpr size_t kManyBlocks = 16, kBlocksPerPart = 8, kMostParts = 16;  // so many blocks
@@ -160,10 +160,11 @@ void Product::CutResult() {
   // Each piece but the first of its rows meets the left factor in the second cache or beyond: wide ones do so
   // less often. The right factor is packed once for all pieces.
   const bool cut = rows > kRowPiece * 3 / 2;
-  const bool wide = problem_.rhs.rows.stride() == 1 && problem_.rhs.rows.IsUniform();
-  int64_t row_most = cut ? kRowPiece : rows, panels_most = !cut   ? kPanelsPerPiece
-                                                           : wide ? kPanelsPerWidePiece
-                                                                  : kPanelsPerCutPiece;
+  const Operand& right = problem_.rhs;
+  const bool wide =
+      IsPlain(problem_, right) && right.bounds.empty() && right.rows.IsUniform() && right.rows.stride() == 1;
+  int64_t row_most = cut ? kRowPiece : rows, panels_most = kPanelsPerPiece;
+  if (cut) panels_most = wide ? kPanelsPerWidePiece : kPanelsPerCutPiece;
   const bool large = static_cast<double>(rows) * static_cast<double>(columns) *
                          static_cast<double>(problem_.depth()) * static_cast<double>(batches) >
                      2.5e5;
