@@ -81,10 +81,11 @@ class CodeGenerator::Targets {
     module.setDataLayout(target.createDataLayout());
     const llvm::MCSubtargetInfo& has = *target.getMCSubtargetInfo();
     using codegen::VectorUnit;
-    codegen::SetVectorUnit(module, has.checkFeatures("+avx512bf16,+avx512dq") ? VectorUnit::Avx512Bf16
-                                   : has.checkFeatures("+avx512f")            ? VectorUnit::Avx512
-                                   : has.checkFeatures("+avx2")               ? VectorUnit::Avx2
-                                                                              : VectorUnit::Common);
+    codegen::SetVectorUnit(module, has.checkFeatures("+avx512bf16,+avx512vnni,+avx512dq")
+                                       ? VectorUnit::Avx512Bf16
+                                   : has.checkFeatures("+avx512f") ? VectorUnit::Avx512
+                                   : has.checkFeatures("+avx2")    ? VectorUnit::Avx2
+                                                                   : VectorUnit::Common);
   }
 
   std::unique_ptr<llvm::TargetMachine> Take() {

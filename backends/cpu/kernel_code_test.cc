@@ -134,6 +134,36 @@ TEST_P(KernelCode, EqualsItsInterpretation) {
   }
 }
 
+TEST(RowsSideBySide, HaveBuffersOfTheirOwn) {
+  const auto parsed = kernel::ParseKernel(R"(kernel k(b0: f32[1400], out b1: f32[1400], local b2: f32[100]) {
+  %0 = constant f32 0x0
+  for i0 in 14 {
+    %1 = reduce i1 in 100 vector(16, 4) init %0 {
+      %2 = load b0[i0*100 + i1]
+      %3 = multiply f32 %2, %2
+      store b2[i1], %3
+      yield %3
+    } by (%4, %5) {
+      %6 = add f32 %4, %5
+      yield %6
+    }
+    for i2 in 100 vector(16, 4) {
+      %7 = load b2[i2]
+      %8 = divide f32 %7, %1
+      store b1[i0*100 + i2], %8
+    }
+  }
+})");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  for (const char* text : {"unroll i0 by 2\nparallel i0", "unroll i0 by 7\nparallel i0"}) {
+    auto kernel = kernel::ParseKernel(kernel::ToString(*parsed));
+    ASSERT_TRUE(kernel::ApplySchedule(*kernel, *kernel::ParseSchedule(text))) << text;
+    ASSERT_TRUE(kernel::VerifyKernel(*kernel)) << text;
+    EXPECT_EQ(Compiled(*kernel), Interpreted(*parsed)) << text;
+    EXPECT_EQ(Tiled(*kernel), Interpreted(*parsed)) << text;
+  }
+}
+
 constexpr Case kCases[] = {
     {"chain", R"(HloModule m
 ENTRY e { x = f32[37,19] parameter(0)  b = f32[19] parameter(1)

@@ -168,7 +168,7 @@ TEST(KernelIr, SchedulesKeepWhatIsComputed) {
        {"vector i2 by 4", "vector i2 by 2 unroll 4", "vector i1 by 2", "reorder i1, i0",
         "split i0 by 3 into i3, i4", "split i0 by 3 into i3, i4\nreorder i3, i1, i4\nvector i4 by 4",
         "split i2 by 2 into i3, i4\nvector i4 by 2", "unroll i1 by 3\nparallel i0",
-        "split i1 by 2 into i3, i4\nreorder i3, i0, i4\nunroll i4 by 2"}) {
+        "split i1 by 2 into i3, i4\nreorder i3, i0, i4\nunroll i4 by 2", "unroll i0 by 11\nparallel i0"}) {
     auto kernel = ParseKernel(kSums);
     const auto schedule = ParseSchedule(text);
     ASSERT_TRUE(schedule) << schedule.error().message;

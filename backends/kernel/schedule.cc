@@ -113,6 +113,10 @@ constexpr int64_t kPairwise = 8, kWrittenOut = 64;
 /// Vectors side by side in which columns are folded, if that takes few operations.
 constexpr int64_t kStrip = 8, kOpsOfStrip = 3;
 
+/// Rows that are computed side by side, how long they may be, how many elements there must be in all to be
+/// worth the longer code, and how much there may be to do for each.
+constexpr int64_t kRowsSideBySide = 2, kMaxPairedRow = 2048, kMinPaired = 1 << 16, kOpsOfPair = 64;
+
 /// Walks over a kernel and writes down what to do with its loops.
 class Chooser {
  public:
@@ -139,6 +143,8 @@ class Chooser {
     repeats |= llvm::any_of(loops, [](const LoopStmt* loop) { return loop->loop.ordered; });
     if (repeats || (loops.size() == 1 && loops[0]->loop.extent == 1)) return std::move(schedule_);
     if (small_) return std::move(schedule_);
+    if (loops.size() == 1 && IsPaired(*loops[0]))
+      schedule_.push_back({ScheduleStep::Kind::Unroll, {loops[0]->loop.id}, kRowsSideBySide});
     for (const LoopStmt* loop : loops) {
       const auto it = outermost_.find(loop->loop.id);
       schedule_.push_back(
@@ -275,6 +281,33 @@ class Chooser {
     else if (IsPairwise(stmt))
       schedule_.push_back({ScheduleStep::Kind::Unroll, {last.id}, last.extent});
     Choose(*stmt.body, in_vector || vector);
+  }
+
+  /// Whether the loop goes from row to row, folding each: what comes next waits for the fold to end, which
+  /// the next row hides.
+  [[nodiscard]] bool IsPaired(const LoopStmt& rows) const {
+    if (rows.loop.extent % kRowsSideBySide != 0) return false;
+    const auto is_vector = [&](const ScheduleStep& step) {
+      return step.kind == ScheduleStep::Kind::Vector && step.loops[0] == rows.loop.id;
+    };
+    if (llvm::any_of(schedule_, is_vector)) return false;
+    bool folds = false, fits = true;
+    int64_t longest = 0;
+    for (const Stmt& stmt : rows.body->stmts) {
+      const auto* reduce = std::get_if<ReduceStmt>(&stmt);
+      const auto* loop = std::get_if<LoopStmt>(&stmt);
+      if (reduce != nullptr) {
+        folds |= HasPartialResults(*reduce, kernel_) && IsLong(reduce->loops.back(), *reduce->body);
+        fits &= reduce->loops.size() == 1;
+        longest = std::max(longest, reduce->loops.back().extent);
+      }
+      if (loop != nullptr) {
+        fits &= !HasLoops(*loop->body);
+        longest = std::max(longest, loop->loop.extent);
+      }
+    }
+    return folds && fits && longest <= kMaxPairedRow && longest * rows.loop.extent >= kMinPaired &&
+           OpCount(*rows.body) <= kOpsOfPair;
   }
 
   /// Few elements: one addition after the other would wait longer than it takes to make them all.

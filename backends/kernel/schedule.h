@@ -22,6 +22,8 @@ struct ScheduleTarget {
 ///   unroll i5 by 16              iterations that are written out; those of a reduction that keeps no order
 ///   are
 ///                                folded pairwise
+///   unroll i0 by 2               of the one outermost loop: iterations side by side, each statement for one
+///                                after the other, with local buffers of their own; 2 must divide it
 ///   parallel i5                  pieces on several threads: the outermost loops, all or none
 struct ScheduleStep {
   enum class Kind : uint8_t { Split, Reorder, Vector, Unroll, Parallel };

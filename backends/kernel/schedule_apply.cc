@@ -282,8 +282,23 @@ Status Vector(Kernel& kernel, const ScheduleStep& step) {
   return {};
 }
 
+/// Whether it is the one outermost loop, not ordered, and nothing outside of it reads or writes: its
+/// iterations may have local buffers of their own.
+bool HoldsAll(const Kernel& kernel, const LoopStmt& loop) {
+  return OutermostLoop(kernel) == &loop && !loop.loop.ordered &&
+         llvm::none_of(kernel.body.stmts, [](const Stmt& stmt) {
+           return std::holds_alternative<LoadStmt>(stmt) || std::holds_alternative<StoreStmt>(stmt) ||
+                  std::holds_alternative<ReduceStmt>(stmt);
+         });
+}
+
 Status Unroll(Kernel& kernel, const ScheduleStep& step) {
   const Found found = Find(kernel, step.loops[0]);
+  if (found.loop != nullptr && HoldsAll(kernel, *found.loop) && step.by <= kMaxLanes &&
+      found.loop->loop.width == 1 && found.loop->loop.extent % step.by == 0) {
+    found.loop->loop.unroll = static_cast<int32_t>(step.by);
+    return {};
+  }
   const bool is_free =
       found.reduce == nullptr || (found.reduce->loops.size() == 1 && ReductionOp(*found.reduce));
   if (!is_free || found.dimension->width > 1 || step.by != found.dimension->extent || step.by > kMaxLanes)

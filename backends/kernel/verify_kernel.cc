@@ -115,6 +115,9 @@ class Verifier {
   void Close(const Dimension& d) { open_[static_cast<size_t>(d.id)] = false; }
   Status Verify(const LoopStmt& s) {
     HLO_CHECK_OK(Open(s.loop));
+    if (s.loop.width == 1 && s.loop.extent % s.loop.unroll != 0)
+      return Fail("{0} iterations of i{1} at once do not divide {2}", s.loop.unroll, s.loop.id,
+                  s.loop.extent);
     HLO_CHECK_OK(Verify(*s.body));
     Close(s.loop);
     return {};

@@ -67,9 +67,22 @@ Value* CallDivideThrough64(llvm::IRBuilderBase& b, Value* x, Value* y) {
   return b.CreateCall(function, {x, y});
 }
 
+/// Whether no quotient is subnormal but for zeros, which sums and maxima leave in many lanes.
+Value* AllSafe(Math& m, ElementType type, const SafeRange& safe, Value* x, Value* quotient) {
+  llvm::IRBuilderBase& b = m.b;
+  if (type != ElementType::BF16)
+    return b.CreateAndReduce(
+        b.CreateOr(IsWithin(m, x, safe.dividend_low, safe.dividend_high), b.CreateICmpEQ(m.Bits(x), m.I(0))));
+  if (Value* any = AnySubnormal(b, quotient)) return b.CreateNot(any);
+  Value* small = b.CreateICmpEQ(b.CreateAnd(m.Bits(x), m.I(kFromDividendLow)), m.I(0));
+  Value* not_zero = b.CreateICmpNE(b.CreateAnd(m.Bits(x), m.I(INT32_MAX)), m.I(0));
+  return b.CreateNot(b.CreateOrReduce(b.CreateAnd(small, not_zero)));
+}
+
 }  // namespace
 
-Value* DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, Value* x, Value* divisor) {
+Emitted DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, Value* x, Value* divisor,
+                          bool only_stored) {
   Math m(b, x->getType());
   Math scalar(b, divisor->getType());
   const bool bf16 = type == ElementType::BF16;
@@ -80,30 +93,33 @@ Value* DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, Value* x, Val
   // good enough: all pairs were looked at whose quotients are so near a tie that it could matter. Quotients
   // of numbers of 8 bits are no nearer to the middle of two such numbers than 2^-17 of themselves, and never
   // there: its 9 bits times 8 are more than 8. They need no correction.
-  Value* y = b.CreateVectorSplat(width, divisor);
+  const auto divisors = [&] { return b.CreateVectorSplat(width, divisor); };
   Value* reciprocal = b.CreateVectorSplat(width, scalar.Div(scalar.C(1), divisor));
   Value* quotient = m.Mul(x, reciprocal);
   for (int i = 0; i < (m.f64() ? 2 : bf16 ? 0 : 1); ++i)
-    quotient = m.Fma(m.Fma(m.Neg(quotient), y, x), reciprocal, quotient);
-  // 0 is as good as what lies in the range: sums and maxima leave it in many lanes.
-  Value* good = bf16 ? b.CreateOr(b.CreateICmpNE(b.CreateAnd(m.Bits(x), m.I(kFromDividendLow)), m.I(0)),
-                                  b.CreateICmpEQ(b.CreateAnd(m.Bits(x), m.I(INT32_MAX)), m.I(0)))
-                     : b.CreateOr(IsWithin(m, x, safe.dividend_low, safe.dividend_high),
-                                  b.CreateICmpEQ(m.Bits(x), m.I(0)));
-  Value* usual =
-      b.CreateAnd(IsWithin(scalar, divisor, safe.divisor_low, safe.divisor_high), b.CreateAndReduce(good));
+    quotient = m.Fma(m.Fma(m.Neg(quotient), divisors(), x), reciprocal, quotient);
+  // Usual quotients are not subnormal.
+  const auto form = [&](Value* value, bool usual) {
+    if (!bf16 || !only_stored) return value;
+    return usual ? NormalToBf16(b, value) : ComputedInBf16(b, value).stored;
+  };
+  Value* result = form(quotient, true);
+  Value* usual = b.CreateAnd(IsWithin(scalar, divisor, safe.divisor_low, safe.divisor_high),
+                             AllSafe(m, type, safe, x, quotient));
   llvm::BasicBlock* from = b.GetInsertBlock();
   auto* rare = llvm::BasicBlock::Create(b.getContext(), "rare", from->getParent());
   auto* next = llvm::BasicBlock::Create(b.getContext(), "next", from->getParent());
   b.CreateCondBr(usual, next, rare, llvm::MDBuilder(b.getContext()).createLikelyBranchWeights());
   b.SetInsertPoint(rare);
-  Value* divided = m.f64() ? m.Div(x, y) : CallDivideThrough64(b, x, y);
+  Value* divided = m.f64() ? m.Div(x, divisors()) : CallDivideThrough64(b, x, divisors());
+  divided = form(divided, false);
   b.CreateBr(next);
   b.SetInsertPoint(next);
-  llvm::PHINode* phi = b.CreatePHI(x->getType(), 2);
-  phi->addIncoming(quotient, from);
+  llvm::PHINode* phi = b.CreatePHI(result->getType(), 2);
+  phi->addIncoming(result, from);
   phi->addIncoming(divided, rare);
-  return phi;
+  if (!bf16) return FromCompute(b, type, phi);
+  return only_stored ? FromStored(b, type, phi) : ComputedInBf16(b, phi);
 }
 
 }  // namespace hlo::codegen

@@ -87,10 +87,7 @@ Status KernelEmitter::Run() {
   for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
     const kernel::Buffer& buffer = kernel_.buffers[i];
     if (buffer.local) {
-      auto* memory = b_.CreateAlloca(llvm::ArrayType::get(TypeInMemory(static_cast<kernel::BufferId>(i)),
-                                                          static_cast<uint64_t>(buffer.count)));
-      memory->setAlignment(llvm::Align(64));
-      bases_.push_back(memory);
+      bases_.push_back(LocalBuffer(static_cast<kernel::BufferId>(i)));
       continue;
     }
     bases_.push_back(b_.CreateLoad(pointer, b_.CreateConstInBoundsGEP1_64(pointer, function_->getArg(0), i)));
@@ -100,6 +97,15 @@ Status KernelEmitter::Run() {
   if (streams_) b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
   b_.CreateRetVoid();
   return {};
+}
+
+Value* KernelEmitter::LocalBuffer(kernel::BufferId id) {
+  const auto count = static_cast<uint64_t>(kernel_.buffers[static_cast<size_t>(id)].count);
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  llvm::IRBuilder<> b(&entry, entry.begin());
+  auto* memory = b.CreateAlloca(llvm::ArrayType::get(TypeInMemory(id), count));
+  memory->setAlignment(llvm::Align(64));
+  return memory;
 }
 
 void KernelEmitter::FindOnlyStored() {
@@ -149,8 +155,8 @@ Status KernelEmitter::Emit(const OpStmt& stmt) {
     vector |= At(operand).IsVector();
   }
   if (DividesByInvariant(stmt)) {
-    At(stmt.result) = FromCompute(b_, stmt.type,
-                                  DivideByInvariant(b_, stmt.type, operands[0].compute, operands[1].compute));
+    At(stmt.result) = DivideByInvariant(b_, stmt.type, operands[0].compute, operands[1].compute,
+                                        only_stored_[static_cast<size_t>(stmt.result)]);
     return {};
   }
   if (vector)
@@ -322,6 +328,7 @@ Status KernelEmitter::Emit(const LoopStmt& stmt) {
     }
     return {};
   }
+  if (stmt.loop.width == 1 && stmt.loop.unroll > 1 && stmt.loop.parallel) return EmitSideBySide(stmt, range);
   if (stmt.loop.width == 1)
     return ScalarLoop(stmt.loop.id, range, 1, [&]() -> Status {
       if (stmt.loop.ordered && !in_vector()) HLO_CHECK_OK(FetchRowsToCome(stmt, range));

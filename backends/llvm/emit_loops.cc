@@ -97,6 +97,34 @@ Status KernelEmitter::ScalarLoop(kernel::LoopId loop, Range range, int64_t step,
   return CarriedLoop(loop, range, Int64(step), none, body);
 }
 
+Status KernelEmitter::EmitSideBySide(const kernel::LoopStmt& stmt, Range range) {
+  struct Iteration {
+    Value* number;
+    std::vector<Emitted> values;
+    std::vector<Value*> bases;
+  };
+  return ScalarLoop(stmt.loop.id, range, stmt.loop.unroll, [&]() -> Status {
+    Value*& number = loop_values_[static_cast<size_t>(stmt.loop.id)];
+    std::vector<Iteration> iterations;
+    for (int64_t u = 0; u < stmt.loop.unroll; ++u) {
+      iterations.push_back({b_.CreateAdd(number, Int64(u)), values_, bases_});
+      for (size_t i = 0; u > 0 && i < bases_.size(); ++i)
+        if (kernel_.buffers[i].local)
+          iterations.back().bases[i] = LocalBuffer(static_cast<kernel::BufferId>(i));
+    }
+    for (const kernel::Stmt& one : stmt.body->stmts)
+      for (Iteration& iteration : iterations) {
+        number = iteration.number;
+        values_.swap(iteration.values);
+        bases_.swap(iteration.bases);
+        HLO_CHECK_OK(std::visit([&](const auto& s) { return Emit(s); }, one));
+        values_.swap(iteration.values);
+        bases_.swap(iteration.bases);
+      }
+    return {};
+  });
+}
+
 namespace {
 
 /// Of an ordered loop around one that goes along rows: a load from the row that its other statements tell, if

@@ -446,7 +446,9 @@ Emitted EmitOp(const OpContext& c) {
     if (c.only_stored && c.op.type == ElementType::BF16)
       if (Value* stored = StoredAsBf16(c.b, value, converts_to_bf16))
         return FromStored(c.b, c.op.type, stored);
-    return converts_to_bf16 ? ConvertedToBf16(c.b, value) : FromCompute(c.b, c.op.type, value);
+    if (converts_to_bf16) return ConvertedToBf16(c.b, value);
+    const bool in_bf16 = c.op.type == ElementType::BF16 && c.type() == ElementType::BF16;
+    return in_bf16 ? ComputedInBf16(c.b, value) : FromCompute(c.b, c.op.type, value);
   }
   llvm::SmallVector<Value*, 2> operands;
   for (const Emitted& operand : c.operands) operands.push_back(operand.compute);

@@ -114,6 +114,10 @@ class KernelEmitter {
   [[nodiscard]] bool IsTiny(const kernel::Dimension& dimension, const kernel::Region& body) const;
   /// A loop that is written out.
   Status EmitUnrolled(const kernel::LoopStmt& stmt);
+  /// `unroll` iterations at once, each statement for one after the other, so that what one waits for is
+  /// hidden behind the others; each has local buffers of its own.
+  Status EmitSideBySide(const kernel::LoopStmt& stmt, Range range);
+  Value* LocalBuffer(kernel::BufferId id);
   /// Narrow floats of the kernel's own buffers lie there as f32: what is rounded need not be narrowed and
   /// widened.
   [[nodiscard]] bool IsKeptAsComputed(kernel::BufferId id) const;
@@ -157,8 +161,9 @@ class KernelEmitter {
   std::unique_ptr<Tile> tile_;
 };
 
-/// x / divisor, a float vector by one number, to the last bit what division instructions give.
-llvm::Value* DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, llvm::Value* x,
-                               llvm::Value* divisor);
+/// x / divisor, a float vector by one number, to the last bit what division instructions give. `only_stored`:
+/// the result goes into memory and nowhere else.
+Emitted DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, llvm::Value* x, llvm::Value* divisor,
+                          bool only_stored);
 
 }  // namespace hlo::codegen

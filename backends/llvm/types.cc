@@ -23,6 +23,15 @@ Value* RoundToBf16(IRBuilderBase& b, Value* x, llvm::function_ref<Value*(Value* 
   return b.CreateTrunc(b.CreateLShr(kept, 16), narrow);
 }
 
+constexpr unsigned kLanes = 16;  // of a whole register of f32
+
+/// Whether the processor's instructions for bf16 take such vectors.
+bool HasBf16Unit(IRBuilderBase& b, const Value* f32) {
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(f32->getType());
+  return type != nullptr && type->getNumElements() == kLanes &&
+         VectorUnitOf(*b.GetInsertBlock()->getModule()) >= VectorUnit::Avx512Bf16;
+}
+
 /// Of what an operation gave: its NaNs have the quiet bit set, which lies in the upper half.
 Value* ToBf16(IRBuilderBase& b, Value* x) {
   return RoundToBf16(b, x, [](Value* bits) { return bits; });
@@ -209,28 +218,60 @@ Emitted ConvertedToBf16(IRBuilderBase& b, Value* f32) {
   return FromStored(b, ElementType::BF16, AnyToBf16(b, f32));
 }
 
+Emitted ComputedInBf16(IRBuilderBase& b, Value* f32) {
+  constexpr uint64_t kLast = 0x10000, kBelow = 0x7fff;
+  Type* wide = SameWidth(b.getInt32Ty(), f32->getType());
+  const auto number = [&](uint64_t n) { return llvm::ConstantInt::get(wide, n); };
+  Value* bits = b.CreateBitCast(f32, wide);
+  Value* last = b.CreateAnd(bits, number(kLast));
+  Value* rounded = nullptr;
+  if (HasBf16Unit(b, f32))
+    // bits + 1 * 0x7fff + (bit 16) * 1, in pairs of halves.
+    rounded = b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpdpwssd_512, {},
+                                {bits, b.CreateOr(last, number(1)), number(kLast | kBelow)});
+  else
+    rounded = b.CreateAdd(bits, b.CreateAdd(b.CreateLShr(last, 16), number(kBelow)));
+  Value* stored = b.CreateTrunc(b.CreateLShr(rounded, 16), SameWidth(b.getInt16Ty(), wide));
+  return FromStored(b, ElementType::BF16, stored);
+}
+
+Value* NormalToBf16(IRBuilderBase& b, Value* f32) {
+  if (!HasBf16Unit(b, f32)) return ComputedInBf16(b, f32).stored;
+  return b.CreateBitCast(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {f32}),
+                         SameWidth(b.getInt16Ty(), f32->getType()));
+}
+
+namespace {
+
+constexpr uint32_t kNan = 0x81, kSubnormal = 0x20;
+
+/// Whether any lane belongs to the classes; of vectors that HasBf16Unit() takes.
+Value* AnyOfClass(IRBuilderBase& b, Value* f32, uint32_t classes) {
+  Value* lanes =
+      b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_fpclass_ps_512, {}, {f32, b.getInt32(classes)});
+  return b.CreateOrReduce(lanes);
+}
+
+}  // namespace
+
+Value* AnySubnormal(IRBuilderBase& b, Value* f32) {
+  return HasBf16Unit(b, f32) ? AnyOfClass(b, f32, kSubnormal) : nullptr;
+}
+
 Value* StoredAsBf16(IRBuilderBase& b, Value* f32, bool converted) {
-  constexpr unsigned kLanes = 16, kNanOrSubnormal = 0xa1;
+  if (!HasBf16Unit(b, f32)) return nullptr;
   llvm::BasicBlock* from = b.GetInsertBlock();
-  auto* type = llvm::dyn_cast<llvm::FixedVectorType>(f32->getType());
-  if (type == nullptr || type->getNumElements() != kLanes ||
-      VectorUnitOf(*from->getModule()) < VectorUnit::Avx512Bf16)
-    return nullptr;
-  Type* stored = SameWidth(b.getInt16Ty(), type);
-  // The instruction takes subnormals as zeros, and NaNs keep other bits than ours.
-  Value* special =
-      b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_fpclass_ps_512, {}, {f32, b.getInt32(kNanOrSubnormal)});
+  // The instruction takes subnormals as zeros, and NaNs keep what they have in their upper half.
+  Value* any = AnyOfClass(b, f32, converted ? kNan | kSubnormal : kSubnormal);
   auto* rare = llvm::BasicBlock::Create(b.getContext(), "rare", from->getParent());
   auto* next = llvm::BasicBlock::Create(b.getContext(), "next", from->getParent());
-  Value* rounded =
-      b.CreateBitCast(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {f32}), stored);
-  Value* any = b.CreateICmpNE(b.CreateBitCast(special, b.getInt16Ty()), b.getInt16(0));
+  Value* rounded = NormalToBf16(b, f32);
   b.CreateCondBr(any, rare, next, llvm::MDBuilder(b.getContext()).createUnlikelyBranchWeights());
   b.SetInsertPoint(rare);
   Value* by_integers = converted ? AnyToBf16(b, f32) : ToBf16(b, f32);
   b.CreateBr(next);
   b.SetInsertPoint(next);
-  llvm::PHINode* phi = b.CreatePHI(stored, 2);
+  llvm::PHINode* phi = b.CreatePHI(rounded->getType(), 2);
   phi->addIncoming(rounded, from);
   phi->addIncoming(by_integers, rare);
   return phi;

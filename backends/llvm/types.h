@@ -45,6 +45,13 @@ VectorUnit VectorUnitOf(const llvm::Module& module);
 /// An i8 whose low bits are an integer of the type, extended by sign or zeros; other types as they are.
 llvm::Value* Wrap(llvm::IRBuilderBase& b, ElementType type, llvm::Value* value);
 
+/// bf16 of the f32 that arithmetic on bf16 numbers gave: a NaN is one of theirs, or the default one, and has
+/// nothing in its lower half, so that rounding needs no care for it.
+Emitted ComputedInBf16(llvm::IRBuilderBase& b, llvm::Value* f32);
+/// The same in the form in memory, of f32 that are not subnormal.
+llvm::Value* NormalToBf16(llvm::IRBuilderBase& b, llvm::Value* f32);
+/// Whether any of the vector's f32 is subnormal, where the processor has one instruction to ask; else null.
+llvm::Value* AnySubnormal(llvm::IRBuilderBase& b, llvm::Value* f32);
 /// bf16 of f32 from anywhere: NaNs keep their sign only, as some have nothing but low bits.
 Emitted ConvertedToBf16(llvm::IRBuilderBase& b, llvm::Value* f32);
 /// The same by the processor's instruction, where it has one for such vectors; else null. For what goes into
