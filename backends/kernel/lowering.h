@@ -88,6 +88,8 @@ class Lowering {
   /// Element `component` of the index vector of a gather or scatter at batch indices, as s64.
   Result<ValueId> IndexComponent(const Instruction& indices, const Indices& batch, int64_t vector_dim,
                                  int64_t component, ValueId mask);
+  /// A value that changes no fold which began with `init`, if the combiner is one operation that has such.
+  std::optional<ValueId> NeutralIn(const Computation& combiner, ValueId init);
   /// The loops of a dimension of nest `nest`, made but not opened, and the index they form.
   Address MakeLoops(int nest, int64_t dimension, int64_t extent, llvm::SmallVectorImpl<LoopId>& loops);
   /// Values of a scalar computation; arguments by parameter.

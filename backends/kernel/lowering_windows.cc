@@ -151,6 +151,40 @@ Status Lowering::EmitScatterRow(const Instruction& root, llvm::ArrayRef<int64_t>
   });
 }
 
+namespace {
+
+/// The bits of 1; 0 for types of whose operations no code is made here.
+uint64_t BitsOfOne(ElementType type) {
+  switch (type) {
+    case ElementType::F64: return 0x3ff0000000000000;
+    case ElementType::F32: return 0x3f800000;
+    case ElementType::BF16: return 0x3f80;
+    case ElementType::F16: return 0x3c00;
+    default: return IsIntegral(type) && !IsPred(type) ? 1 : 0;
+  }
+}
+
+}  // namespace
+
+std::optional<ValueId> Lowering::NeutralIn(const Computation& combiner, ValueId init) {
+  const Instruction& root = *combiner.root();
+  const ElementType type = lowered_.kernel.TypeOf(init);
+  const auto is_parameter = [](const Instruction* x) { return x->kind() == OpKind::Parameter; };
+  if (root.operand_count() != 2 || root.operand(0) == root.operand(1) ||
+      !llvm::all_of(root.operands(), is_parameter) || BitsOfOne(type) == 0)
+    return {};
+  switch (root.kind()) {
+    case OpKind::Maximum:
+    case OpKind::Minimum:
+    case OpKind::And:
+    case OpKind::Or: return init;  // once more changes nothing
+    case OpKind::Multiply: return builder_.Constant(type, BitsOfOne(type));
+    case OpKind::Add:  // -0 of floats: 0 + -0 is 0
+      return builder_.Constant(type, IsFloat(type) ? uint64_t{1} << (Info(type).bits - 1) : 0);
+    default: return {};
+  }
+}
+
 Result<Lowering::Values> Lowering::EmitReduceWindowHere(const Instruction& inst, const Indices& at,
                                                         ValueId mask) {
   const auto count = static_cast<size_t>(inst.operand_count() / 2);
@@ -182,14 +216,16 @@ Result<Lowering::Values> Lowering::EmitReduceWindowHere(const Instruction& inst,
       return Error("kernel-unsupported", inst.loc(), "%{0} converts its operands", inst.name());
     inits.push_back(init);
   }
-  // Positions in the padding take no part: a last element says which.
+  // Positions in the padding take no part: they count as what changes nothing, or a last element says which.
   bool bounded = false, never = false;
   for (size_t d = 0; d < positions.size(); ++d) {
     const WindowDim& w = window.dims[d];
     const auto range = RangeOf(positions[d]);
     bounded |= !range || range->first < 0 || range->second >= base.dims()[d] || w.base_dilation > 1;
   }
-  if (bounded) inits.push_back(builder_.Constant(ElementType::Pred, 1));
+  const auto neutral = bounded && count == 1 ? NeutralIn(*inst.callee(), inits[0]) : std::nullopt;
+  const bool flags = bounded && !neutral;
+  if (flags) inits.push_back(builder_.Constant(ElementType::Pred, 1));
   const auto elements = [&]() -> Result<Values> {
     ValueId inside = -1;
     Indices from = positions;
@@ -211,11 +247,14 @@ Result<Lowering::Values> Lowering::EmitReduceWindowHere(const Instruction& inst,
               EmitOne(*inst.operand(static_cast<int64_t>(i)), from, builder_.And(mask, inside)));
       values.push_back(element);
     }
-    if (bounded) values.push_back(inside >= 0 ? inside : builder_.Constant(ElementType::Pred, 1));
+    if (neutral && inside >= 0)
+      values[0] =
+          builder_.Op(OpKind::Select, lowered_.kernel.TypeOf(values[0]), {inside, values[0], *neutral});
+    if (flags) values.push_back(inside >= 0 ? inside : builder_.Constant(ElementType::Pred, 1));
     return values;
   };
   const auto combine = [&](llvm::ArrayRef<ValueId> parameters) -> Result<Values> {
-    if (!bounded) return InlineScalars(*inst.callee(), parameters);
+    if (!flags) return InlineScalars(*inst.callee(), parameters);
     // Accumulators, a flag, elements, a flag.
     Values arguments(parameters.take_front(count));
     arguments.append(parameters.begin() + count + 1, parameters.end() - 1);

@@ -15,8 +15,8 @@ using llvm::Value;
 
 namespace {
 
-/// Fewer elements are compared one by one.
-constexpr int64_t kMinElements = 16;
+/// Fewer elements are compared one by one; in columns there are no lanes left to fold at the end.
+constexpr int64_t kMinElements = 16, kMinElementsOfColumns = 6;
 
 enum : size_t { kSignedMax, kUnsignedMin, kUnsignedMax, kFolds };
 constexpr llvm::Intrinsic::ID kFold[kFolds] = {llvm::Intrinsic::smax, llvm::Intrinsic::umin,
@@ -49,7 +49,8 @@ bool KernelEmitter::FoldsBits(const ReduceStmt& stmt) const {
   if (FindFormat(kernel_.TypeOf(stmt.inits[0])) == nullptr) return false;
   int64_t count = 1;
   for (const kernel::Dimension& d : stmt.loops) count *= d.extent;
-  return count >= kMinElements && (in_vector() || stmt.loops.back().width > 1);
+  if (in_vector()) return count >= kMinElementsOfColumns;
+  return count >= kMinElements && stmt.loops.back().width > 1;
 }
 
 void KernelEmitter::FoldBits(const ReduceStmt& stmt, llvm::MutableArrayRef<Value*> accumulators) {

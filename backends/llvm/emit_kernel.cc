@@ -332,7 +332,10 @@ Status KernelEmitter::Emit(const LoopStmt& stmt) {
   if (stmt.loop.width == 1)
     return ScalarLoop(stmt.loop.id, range, 1, [&]() -> Status {
       if (stmt.loop.ordered && !in_vector()) HLO_CHECK_OK(FetchRowsToCome(stmt, range));
-      return EmitRegion(*stmt.body);
+      around_.push_back(stmt.loop.id);
+      HLO_CHECK_OK(EmitRegion(*stmt.body));
+      around_.pop_back();
+      return {};
     });
   Accumulators none;
   return VectorLoops(stmt.loop, range, none, [&](int) { return EmitRegion(*stmt.body); });

@@ -153,6 +153,13 @@ const kernel::LoadStmt* FindRow(const kernel::Kernel& kernel, const kernel::Loop
 
 }  // namespace
 
+void KernelEmitter::Fetch(Value* pointer, int64_t bytes, bool write) {
+  constexpr uint32_t kKeep = 3, kData = 1;
+  Value* at = b_.CreateGEP(b_.getInt8Ty(), pointer, Int64(bytes));
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()},
+                     {at, b_.getInt32(write ? 1 : 0), b_.getInt32(kKeep), b_.getInt32(kData)});
+}
+
 Status KernelEmitter::FetchRowsToCome(const kernel::LoopStmt& stmt, Range range) {
   constexpr int64_t kAhead = 8, kLine = 64, kMostLines = 8;
   const kernel::LoadStmt* row = FindRow(kernel_, stmt);
@@ -168,12 +175,7 @@ Status KernelEmitter::FetchRowsToCome(const kernel::LoopStmt& stmt, Range range)
   const int64_t bytes = Info(kernel_.buffers[static_cast<size_t>(row->buffer)].type).host_bytes();
   Value* begin = Pointer(row->buffer, PlaceOf(row->address).scalar);
   const int64_t lines = std::min((along.extent * bytes + kLine - 1) / kLine, kMostLines);
-  for (int64_t line = 0; line < lines; ++line) {
-    constexpr uint32_t kWrite = 1, kKeep = 3, kData = 1;
-    Value* at = b_.CreateGEP(b_.getInt8Ty(), begin, Int64(line * kLine));
-    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()},
-                       {at, b_.getInt32(kWrite), b_.getInt32(kKeep), b_.getInt32(kData)});
-  }
+  for (int64_t line = 0; line < lines; ++line) Fetch(begin, line * kLine, /*write=*/true);
   number = now;
   return {};
 }
@@ -291,6 +293,23 @@ Status KernelEmitter::FoldElements(const ReduceStmt& stmt, llvm::MutableArrayRef
   return {};
 }
 
+void KernelEmitter::FetchWindowsToCome(const ReduceStmt& stmt) {
+  constexpr int64_t kMinBytes = int64_t{2} << 20, kLine = 64, kMaxStep = 1024, kAhead = 2048;
+  if (!in_vector() || around_.empty()) return;
+  for (const kernel::Stmt& inner : stmt.body->stmts) {
+    const auto* load = std::get_if<kernel::LoadStmt>(&inner);
+    if (load == nullptr || !load->address.values.empty() || load->address.FactorOf(vector_.loop) != 1)
+      continue;
+    const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(load->buffer)];
+    const int64_t bytes = Info(buffer.type).host_bytes();
+    const int64_t step = load->address.FactorOf(around_.back()) * bytes;
+    if (buffer.written || buffer.count * bytes < kMinBytes || step < kLine || step > kMaxStep) continue;
+    loop_values_[static_cast<size_t>(stmt.loops.back().id)] = Int64(0);
+    Value* begin = Pointer(load->buffer, PlaceOf(load->address).scalar);
+    for (int64_t line = 0; line < step; line += kLine) Fetch(begin, kAhead + line, /*write=*/false);
+  }
+}
+
 Status KernelEmitter::ReduceLevel(const ReduceStmt& stmt, size_t level, Accumulators& accumulators) {
   const Dimension& dimension = stmt.loops[level];
   const bool last = level + 1 == stmt.loops.size();
@@ -310,6 +329,7 @@ Status KernelEmitter::ReduceLevel(const ReduceStmt& stmt, size_t level, Accumula
     if (!last) return ReduceLevel(stmt, level + 1, accumulators);
     return FoldElements(stmt, accumulators);
   };
+  if (last && level > 0) FetchWindowsToCome(stmt);
   if (last && IsTiny(dimension, *stmt.body)) {
     for (int64_t i = 0; i < dimension.extent; ++i) {
       loop_values_[static_cast<size_t>(dimension.id)] = Int64(i);

@@ -49,10 +49,15 @@ class KernelEmitter {
   /// A loop with values carried from one iteration to the next: `body` changes them in place.
   Status CarriedLoop(kernel::LoopId loop, Range range, Value* step, Accumulators& carried,
                      llvm::function_ref<Status()> body);
+  /// Asks for the line of memory so many bytes behind the pointer, to read or to write it.
+  void Fetch(Value* pointer, int64_t bytes, bool write);
   /// Rows of iterations to come are fetched while an ordered loop goes from row to row by numbers that it
   /// reads: no processor foresees them.
   Status FetchRowsToCome(const kernel::LoopStmt& stmt, Range range);
   Status ReduceLevel(const kernel::ReduceStmt& stmt, size_t level, Accumulators& accumulators);
+  /// Of windows that slide along memory, several rows at a time: what the innermost loop around comes to
+  /// soon. Processors foresee little of so many short runs.
+  void FetchWindowsToCome(const kernel::ReduceStmt& stmt);
   Status FoldElements(const kernel::ReduceStmt& stmt, llvm::MutableArrayRef<Value*> accumulators);
   Result<Accumulators> Combine(const kernel::ReduceStmt& stmt, llvm::ArrayRef<Value*> x,
                                llvm::ArrayRef<Value*> y);
@@ -140,10 +145,11 @@ class KernelEmitter {
   std::vector<bool> only_stored_;    // by value: goes into the caller's memory and nowhere else
   std::vector<Value*> loop_values_;  // by loop; of a vector loop, that of lane 0
   VectorLoop vector_;
-  bool in_order_ = false;        // wide reductions are emitted as if they were not
-  bool streams_ = false;         // some stores go past the caches
-  int64_t parallel_before_ = 0;  // iterations of the parallel loops before
-  bool whole_groups_ = false;    // parts of the parallel loop begin and end with groups of its lanes
+  llvm::SmallVector<kernel::LoopId, 4> around_;  // the scalar loops that are being emitted
+  bool in_order_ = false;                        // wide reductions are emitted as if they were not
+  bool streams_ = false;                         // some stores go past the caches
+  int64_t parallel_before_ = 0;                  // iterations of the parallel loops before
+  bool whole_groups_ = false;  // parts of the parallel loop begin and end with groups of its lanes
   /// The innermost written-out loop while its iterations are emitted; the vector loop in it is whole.
   struct Tile {
     kernel::LoopId loop = -1;
