@@ -49,8 +49,8 @@ bool KernelEmitter::FoldsBits(const ReduceStmt& stmt) const {
   if (FindFormat(kernel_.TypeOf(stmt.inits[0])) == nullptr) return false;
   int64_t count = 1;
   for (const kernel::Dimension& d : stmt.loops) count *= d.extent;
-  if (in_vector()) return count >= kMinElementsOfColumns;
-  return count >= kMinElements && stmt.loops.back().width > 1;
+  if (stmt.loops.back().width > 1) return count >= kMinElements;
+  return in_vector() && count >= kMinElementsOfColumns;
 }
 
 void KernelEmitter::FoldBits(const ReduceStmt& stmt, llvm::MutableArrayRef<Value*> accumulators) {

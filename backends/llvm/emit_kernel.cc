@@ -227,7 +227,10 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
                          : Splat(b_, FormInMemory(stmt.buffer, At(stmt.otherwise)), vector_.width);
   if (place.lanes == nullptr && place.stride == 1) {
     Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.mask, stmt.address, place.scalar));
-    if (mask == nullptr) return b_.CreateAlignedLoad(type, pointer, align);
+    if (mask == nullptr) {
+      FetchNextRow(stmt, pointer);
+      return b_.CreateAlignedLoad(type, pointer, align);
+    }
     Type* moved = MovedType(type);
     Value* loaded =
         b_.CreateMaskedLoad(moved, pointer, align, MovedMask(mask, type), b_.CreateBitCast(otherwise, moved));
@@ -332,7 +335,8 @@ Status KernelEmitter::Emit(const LoopStmt& stmt) {
   if (stmt.loop.width == 1)
     return ScalarLoop(stmt.loop.id, range, 1, [&]() -> Status {
       if (stmt.loop.ordered && !in_vector()) HLO_CHECK_OK(FetchRowsToCome(stmt, range));
-      around_.push_back(stmt.loop.id);
+      around_.push_back({stmt.loop.id, 1});
+      passes_.clear();
       HLO_CHECK_OK(EmitRegion(*stmt.body));
       around_.pop_back();
       return {};

@@ -58,6 +58,11 @@ class KernelEmitter {
   /// Of windows that slide along memory, several rows at a time: what the innermost loop around comes to
   /// soon. Processors foresee little of so many short runs.
   void FetchWindowsToCome(const kernel::ReduceStmt& stmt);
+  /// Where a row is read once more, from a cache, memory has time to bring the next one. `pointer`: where the
+  /// load of whole neighbours begins.
+  void FetchNextRow(const kernel::LoadStmt& load, Value* pointer);
+  /// How many elements the innermost scalar loop around moves the address from iteration to iteration.
+  [[nodiscard]] int64_t StepAround(const kernel::Address& address) const;
   Status FoldElements(const kernel::ReduceStmt& stmt, llvm::MutableArrayRef<Value*> accumulators);
   Result<Accumulators> Combine(const kernel::ReduceStmt& stmt, llvm::ArrayRef<Value*> x,
                                llvm::ArrayRef<Value*> y);
@@ -145,11 +150,24 @@ class KernelEmitter {
   std::vector<bool> only_stored_;    // by value: goes into the caller's memory and nowhere else
   std::vector<Value*> loop_values_;  // by loop; of a vector loop, that of lane 0
   VectorLoop vector_;
-  llvm::SmallVector<kernel::LoopId, 4> around_;  // the scalar loops that are being emitted
-  bool in_order_ = false;                        // wide reductions are emitted as if they were not
-  bool streams_ = false;                         // some stores go past the caches
-  int64_t parallel_before_ = 0;                  // iterations of the parallel loops before
-  bool whole_groups_ = false;  // parts of the parallel loop begin and end with groups of its lanes
+  int group_ = 0;  // of the interleaved ones
+  struct Around {
+    kernel::LoopId id;
+    int64_t step;  // iterations at once
+  };
+  llvm::SmallVector<Around, 4> around_;  // the scalar loops that are being emitted
+  /// Rows that loops in the innermost of these read: the first that did, and the one that fetches the next
+  /// row.
+  struct Pass {
+    kernel::BufferId buffer;
+    kernel::Address row;
+    kernel::LoopId first, second = -1;
+  };
+  llvm::SmallVector<Pass, 4> passes_;
+  bool in_order_ = false;        // wide reductions are emitted as if they were not
+  bool streams_ = false;         // some stores go past the caches
+  int64_t parallel_before_ = 0;  // iterations of the parallel loops before
+  bool whole_groups_ = false;    // parts of the parallel loop begin and end with groups of its lanes
   /// The innermost written-out loop while its iterations are emitted; the vector loop in it is whole.
   struct Tile {
     kernel::LoopId loop = -1;
