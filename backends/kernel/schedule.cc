@@ -85,6 +85,9 @@ int64_t OpCount(const Region& region) {
   return count;
 }
 
+/// Bytes of an array, and iterations of its loops, from which tiles of a transpose are as wide as lines.
+constexpr int64_t kLargeArray = 4 << 20, kLargeExtent = 256;
+
 /// Tiles of a transpose that are next to each other in both directions.
 constexpr int64_t kNearTiles = 4;
 
@@ -198,9 +201,13 @@ class Chooser {
       for (const LoopStmt* loop : nest.drop_back())
         if (load->address.FactorOf(loop->loop.id) == 1) {
           found = &loop->loop;
-          // The lines of the cache are moved whole, as far as the code stays short.
+          // The lines of the cache are moved whole, as far as the code stays short: larger tiles are for
+          // arrays that no cache holds and elements that are moved only.
           const int64_t bytes = Info(buffer.type).host_bytes();
-          tile = std::clamp<int64_t>(int64_t{target_.tile} * 4 / bytes, 2, target_.tile);
+          const bool large = buffer.count * bytes >= kLargeArray && OpCount(*inner.body) == 0 &&
+                             std::min(loop->loop.extent, inner.loop.extent) >= kLargeExtent;
+          tile = std::clamp<int64_t>(int64_t{target_.tile} * 4 / bytes, 2,
+                                     large && bytes == 2 ? 2 * target_.tile : target_.tile);
         }
     });
     return reads_output ? nullptr : found;

@@ -49,15 +49,42 @@ void FindOffsets(const Windows& w, llvm::ArrayRef<int64_t> output, std::vector<i
   }
 }
 
+/// The elements of the base behind the last one that windows see up to the one at `output`.
+int64_t EndOf(const Windows& w, llvm::ArrayRef<int64_t> output) {
+  if (output.empty()) return w.base_size;
+  const WindowDim& dim = w.window.dims[0];
+  const int64_t last = output[0] * dim.stride - dim.pad_low + (dim.size - 1) * dim.window_dilation;
+  return std::clamp<int64_t>(last / dim.base_dilation + 1, 0, w.base[0]) * w.strides[0];
+}
+
+/// What windows come to soon, in each of their rows: processors foresee little of so many short runs.
+/// `offsets` are those of a window inside the base.
+template <class T>
+void FetchWindows(const Windows& w, const T* x, llvm::ArrayRef<int64_t> offsets) {
+  constexpr int64_t kAhead = 2048, kLine = 64, kMaxStep = 1024;
+  const int64_t step = w.window.dims.back().stride * w.strides.back() * static_cast<int64_t>(sizeof(T));
+  const auto columns = static_cast<size_t>(w.window.dims.back().size);
+  if (step < kLine || step > kMaxStep || w.base.size() < 2) return;
+  for (size_t i = 0; i < offsets.size(); i += columns)
+    for (int64_t line = 0; line < step; line += kLine)
+      __builtin_prefetch(reinterpret_cast<const char*>(x + offsets[i]) + kAhead + line);
+}
+
 /// Lanes [begin, end) of one outer position; T has the size of the elements.
 template <class T>
 void RunLanes(const Windows& w, SelectKernel& kernel, const T* x, const T* source, T init, T* out,
               int64_t begin, int64_t end) {
-  for (int64_t i = 0; i < w.base_size; i += w.inner) std::fill(out + i + begin, out + i + end, init);
+  // What is filled shortly before windows reach it is still in a cache.
+  int64_t filled = 0;
+  const auto fill = [&](int64_t until) {
+    for (; filled < until; filled += w.inner) std::fill(out + filled + begin, out + filled + end, init);
+  };
   Dims output(w.base.size(), 0);
   std::vector<int64_t> offsets;
   for (int64_t o = 0; o < w.output_size && !Interrupted(); o += w.inner) {
     FindOffsets(w, output, offsets);
+    fill(EndOf(w, output));
+    if (offsets.size() == w.inside.size()) FetchWindows(w, x + begin, offsets);
     if (!offsets.empty())
       kernel(w.select, x + begin, offsets.data(), static_cast<int>(offsets.size()), end - begin,
              source + o + begin, out + begin);
@@ -66,6 +93,7 @@ void RunLanes(const Windows& w, SelectKernel& kernel, const T* x, const T* sourc
       output[d] = 0;
     }
   }
+  fill(w.base_size);
 }
 
 template <class T>
