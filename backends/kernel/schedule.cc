@@ -328,6 +328,18 @@ class Chooser {
            !llvm::any_of(stmt.body->stmts, has_loops);
   }
 
+  /// Whether a vector of each result is half a line of memory.
+  [[nodiscard]] bool StoresHalfLines(const Region& body) const {
+    bool stores = false, half = true;
+    ForEachStmt(body, [&](const Stmt& stmt) {
+      const auto* store = std::get_if<StoreStmt>(&stmt);
+      if (store == nullptr) return;
+      stores = true;
+      half &= kernel_.buffers[static_cast<size_t>(store->buffer)].type == ElementType::BF16;
+    });
+    return stores && half;
+  }
+
   [[nodiscard]] bool IsLong(const Dimension& loop, const Region& body) const {
     const bool short_scalars = small_ && loop.extent < kShort && OpCount(body) <= kOpsOfShort;
     return loop.extent >= target_.min_vector && !short_scalars;
@@ -352,6 +364,7 @@ class Chooser {
       while (width / 2 >= loop.extent || (width > target_.width && width > loop.extent)) width /= 2;
     }
     while (unroll > 1 && unroll * width > loop.extent) unroll /= 2;
+    if (unroll > 1 && width == target_.width && StoresHalfLines(body)) width *= 2, unroll /= 2;
     schedule_.push_back({ScheduleStep::Kind::Vector, {loop.id}, width, unroll});
   }
 

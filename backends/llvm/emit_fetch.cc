@@ -12,8 +12,8 @@ using llvm::Value;
 namespace {
 
 constexpr int64_t kLine = 64;
-/// Smaller arrays are in a cache.
-constexpr int64_t kMinBytes = int64_t{2} << 20;
+/// Smaller arrays are in the second cache.
+constexpr int64_t kMinBytes = int64_t{1} << 20;
 
 }  // namespace
 

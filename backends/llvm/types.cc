@@ -1,5 +1,7 @@
 #include "backends/llvm/types.h"
 
+#include <numeric>
+
 #include "backends/llvm/narrow.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
@@ -25,11 +27,32 @@ Value* RoundToBf16(IRBuilderBase& b, Value* x, llvm::function_ref<Value*(Value* 
 
 constexpr unsigned kLanes = 16;  // of a whole register of f32
 
-/// Whether the processor's instructions for bf16 take such vectors.
+unsigned LanesOf(const Value* value) {
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return type == nullptr ? 1 : type->getNumElements();
+}
+
+/// Whether the processor's instructions for bf16 take such vectors: whole registers, or two side by side.
 bool HasBf16Unit(IRBuilderBase& b, const Value* f32) {
-  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(f32->getType());
-  return type != nullptr && type->getNumElements() == kLanes &&
+  return (LanesOf(f32) == kLanes || LanesOf(f32) == 2 * kLanes) &&
          VectorUnitOf(*b.GetInsertBlock()->getModule()) >= VectorUnit::Avx512Bf16;
+}
+
+/// The registers of such a vector.
+llvm::SmallVector<Value*, 2> Registers(IRBuilderBase& b, Value* x) {
+  if (LanesOf(x) == kLanes) return {x};
+  llvm::SmallVector<int, 16> low(kLanes), high(kLanes);
+  std::iota(low.begin(), low.end(), 0);
+  std::iota(high.begin(), high.end(), kLanes);
+  return {b.CreateShuffleVector(x, low), b.CreateShuffleVector(x, high)};
+}
+
+/// The vector of these registers.
+Value* SideBySideRegisters(IRBuilderBase& b, llvm::ArrayRef<Value*> registers) {
+  if (registers.size() == 1) return registers[0];
+  llvm::SmallVector<int, 32> all(size_t{2} * kLanes);
+  std::iota(all.begin(), all.end(), 0);
+  return b.CreateShuffleVector(registers[0], registers[1], all);
 }
 
 /// Of what an operation gave: its NaNs have the quiet bit set, which lies in the upper half.
@@ -225,20 +248,28 @@ Emitted ComputedInBf16(IRBuilderBase& b, Value* f32) {
   Value* bits = b.CreateBitCast(f32, wide);
   Value* last = b.CreateAnd(bits, number(kLast));
   Value* rounded = nullptr;
-  if (HasBf16Unit(b, f32))
+  if (HasBf16Unit(b, f32)) {
     // bits + 1 * 0x7fff + (bit 16) * 1, in pairs of halves.
-    rounded = b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpdpwssd_512, {},
-                                {bits, b.CreateOr(last, number(1)), number(kLast | kBelow)});
-  else
+    auto sums = Registers(b, bits);
+    const auto ones = Registers(b, b.CreateOr(last, number(1)));
+    Value* by = Registers(b, number(kLast | kBelow))[0];
+    for (size_t i = 0; i < sums.size(); ++i)
+      sums[i] = b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpdpwssd_512, {}, {sums[i], ones[i], by});
+    rounded = SideBySideRegisters(b, sums);
+  } else {
     rounded = b.CreateAdd(bits, b.CreateAdd(b.CreateLShr(last, 16), number(kBelow)));
+  }
   Value* stored = b.CreateTrunc(b.CreateLShr(rounded, 16), SameWidth(b.getInt16Ty(), wide));
   return FromStored(b, ElementType::BF16, stored);
 }
 
 Value* NormalToBf16(IRBuilderBase& b, Value* f32) {
   if (!HasBf16Unit(b, f32)) return ComputedInBf16(b, f32).stored;
-  return b.CreateBitCast(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {f32}),
-                         SameWidth(b.getInt16Ty(), f32->getType()));
+  const auto x = Registers(b, f32);
+  Value* rounded =
+      x.size() == 1 ? b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {x[0]})
+                    : b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512, {}, {x[1], x[0]});
+  return b.CreateBitCast(rounded, SameWidth(b.getInt16Ty(), f32->getType()));
 }
 
 namespace {
@@ -247,8 +278,12 @@ constexpr uint32_t kNan = 0x81, kSubnormal = 0x20;
 
 /// Whether any lane belongs to the classes; of vectors that HasBf16Unit() takes.
 Value* AnyOfClass(IRBuilderBase& b, Value* f32, uint32_t classes) {
-  Value* lanes =
-      b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_fpclass_ps_512, {}, {f32, b.getInt32(classes)});
+  Value* lanes = nullptr;
+  for (Value* x : Registers(b, f32)) {
+    Value* of_one =
+        b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_fpclass_ps_512, {}, {x, b.getInt32(classes)});
+    lanes = lanes == nullptr ? of_one : b.CreateOr(lanes, of_one);
+  }
   return b.CreateOrReduce(lanes);
 }
 
