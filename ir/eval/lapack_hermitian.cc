@@ -15,6 +15,8 @@ constexpr int64_t kMatrix = 2, kVector = 1;
 /// Rows from which on the steps of syevd are called one by one, and eigenvectors transformed back at a time.
 constexpr int kLeastRows = 128, kVectorsPerPiece = 128;
 constexpr int kBlock = 64;  // reflectors that are applied at a time
+/// And the tridiagonal matrix is taken in two halves, one for each of two threads.
+constexpr int kLeastHalved = 256;
 
 /// The work space of Hermitian eigenvalues.
 template <class T>
@@ -113,6 +115,73 @@ class ReflectorBlocks {
   Function<Routine::Gemm, T>* gemm_;
 };
 
+/// Eigenvalues and vectors of a matrix with three diagonals: by stedc of its halves at a time, which are then
+/// joined as stedc would.
+template <class R>
+class Halves {
+ public:
+  static bool Suits(int n, const R* values, const R* beside) {
+    bool finite = n >= kLeastHalved && FindRoutine(Routine::Laed1, Traits<R>::kPrefix, n).uses_library;
+    for (int i = 0; finite && i < n; ++i)
+      finite = std::isfinite(values[i]) && (i + 1 == n || std::isfinite(beside[i]));
+    return finite;
+  }
+
+  /// As stedc, but in the order that order() tells; the numbers are changed. n x n vectors.
+  void Run(int n, R* values, R* beside, R* vectors, int* info) {
+    const int first = n / 2;
+    const R scale = Scale(n, values, beside);
+    std::fill_n(vectors, static_cast<int64_t>(n) * n, R(0));
+    R coupling = beside[first - 1];
+    values[first - 1] -= std::abs(coupling);
+    values[first] -= std::abs(coupling);
+    int infos[2] = {};
+    ParallelFor(0, 2, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t half = begin; half < end; ++half) {
+        const int at = half == 0 ? 0 : first, rows = half == 0 ? first : n - first;
+        Part(rows, values + at, beside + at, vectors + static_cast<int64_t>(at) * n + at, n, &infos[half]);
+      }
+    });
+    for (int j = 0; j < n; ++j) order_.push_back(j < first ? j + 1 : j - first + 1);
+    std::vector<R> work(static_cast<size_t>(n) * static_cast<size_t>(n + 4));
+    std::vector<int> integers(static_cast<size_t>(n) * 4);
+    Find<Routine::Laed1, R>(n)(&n, values, vectors, &n, order_.data(), &coupling, &first, work.data(),
+                               integers.data(), info);
+    *info = std::max({*info, infos[0], infos[1]});
+    for (int j = 0; j < n; ++j) values[j] /= scale;
+  }
+  /// By place in ascending order: the column, from 1 on.
+  [[nodiscard]] const std::vector<int>& order() const { return order_; }
+
+ private:
+  /// Brings the largest number below 1 by a power of 2, as the routine that joins expects; by which.
+  static R Scale(int n, R* values, R* beside) {
+    R largest = 0;
+    for (int i = 0; i < n; ++i)
+      largest = std::max({largest, std::abs(values[i]), i + 1 < n ? std::abs(beside[i]) : R(0)});
+    if (largest == 0) return 1;
+    int exponent = 0;
+    std::frexp(largest, &exponent);
+    const R scale = std::ldexp(R(1), -exponent);
+    for (int i = 0; i < n; ++i) {
+      values[i] *= scale;
+      if (i + 1 < n) beside[i] *= scale;
+    }
+    return scale;
+  }
+
+  static void Part(int n, R* values, R* beside, R* vectors, int stride, int* info) {
+    auto* const stedc = Find<Routine::Stedc, R>(n);
+    HermitianWork<R> work;
+    work.Run([&] {
+      stedc("I", &n, values, beside, vectors, &stride, work.main.get(), &work.main.size, work.integer.get(),
+            &work.integer.size, info);
+    });
+  }
+
+  std::vector<int> order_;
+};
+
 /// What syevd does for the lower half with vectors, step by step, so that all threads bring the vectors of
 /// the reduced matrix back to those of the matrix: two fifths of its time.
 template <class T>
@@ -131,7 +200,7 @@ class SyevdInSteps {
     Reduce(a, values, info);
     Diagonalise(values, info);
     TransformBack(a);
-    std::memcpy(a, vectors_.get(), Square() * sizeof(T));
+    TakeInOrder(a, values);
     if (scale != 1)
       for (int i = 0; i < n_; ++i) values[i] /= scale;
   }
@@ -164,6 +233,19 @@ class SyevdInSteps {
   }
 
   void Diagonalise(Real<T>* values, int* info) {
+    if (!Halves<Real<T>>::Suits(n_, values, beside_.data())) return DiagonaliseAtOnce(values, info);
+    Halves<Real<T>> halves;
+    if constexpr (kIsComplex<T>) {
+      const auto real = MakeBuffer<Real<T>>(Square());
+      halves.Run(n_, values, beside_.data(), real.get(), info);
+      std::copy_n(real.get(), Square(), vectors_.get());
+    } else {
+      halves.Run(n_, values, beside_.data(), vectors_.get(), info);
+    }
+    order_ = halves.order();
+  }
+
+  void DiagonaliseAtOnce(Real<T>* values, int* info) {
     auto* const stedc = Find<Routine::Stedc, T>(n_);
     HermitianWork<T> work;
     work.Run([&] {
@@ -185,10 +267,25 @@ class SyevdInSteps {
     });
   }
 
+  /// The vectors, and their values, ascending.
+  void TakeInOrder(T* a, Real<T>* values) const {
+    if (order_.empty()) {
+      std::memcpy(a, vectors_.get(), Square() * sizeof(T));
+      return;
+    }
+    const std::vector<Real<T>> found(values, values + n_);
+    for (int j = 0; j < n_; ++j) {
+      const int from = order_[static_cast<size_t>(j)] - 1;
+      values[j] = found[static_cast<size_t>(from)];
+      std::copy_n(vectors_.get() + static_cast<int64_t>(from) * n_, n_, a + static_cast<int64_t>(j) * n_);
+    }
+  }
+
   int n_;
   hlo::Buffer<T> vectors_;
   std::vector<T> tau_;
   std::vector<Real<T>> beside_;
+  std::vector<int> order_;  // of the vectors, from 1 on; empty: as they are
 };
 
 /// a -> (vectors, ascending values, info)

@@ -379,6 +379,31 @@ void Gehrd(const int* n, const int* low, const int* high, T* a, const int* lda, 
   factors.Store(tau, 1);
 }
 
+/// From the eigenvalues and vectors of the two parts of a tridiagonal matrix to its own: `beside` is what
+/// couples the parts, whose magnitude was taken off the two numbers beside it, the first part has `cut` rows.
+/// Ascending.
+template <class T>
+void Laed1(const int* n, Real<T>* d, Real<T>* q, const int* ldq, int* order, Real<T>* beside, const int* cut,
+           Real<T>* /*work*/, int* /*iwork*/, int* info) {
+  using R = Real<T>;
+  const auto rows = static_cast<size_t>(*n), first = static_cast<size_t>(*cut),
+             stride = static_cast<size_t>(*ldq);
+  std::vector<R> coupling(rows), sum(rows * rows), product(rows * rows);
+  for (size_t j = 0; j < rows; ++j)
+    coupling[j] =
+        j < first ? q[j * stride + first - 1] : std::copysign(R(1), *beside) * q[j * stride + first];
+  for (size_t j = 0; j < rows; ++j) {
+    order[j] = static_cast<int>(j) + 1;
+    for (size_t i = 0; i < rows; ++i)
+      sum[j * rows + i] = (i == j ? d[j] : R(0)) + std::abs(*beside) * coupling[i] * coupling[j];
+  }
+  Hermitian('V', 'L', *n, sum.data(), *n, d, info);
+  for (size_t j = 0; j < rows; ++j)
+    for (size_t k = 0; k < rows; ++k)
+      for (size_t i = 0; i < rows; ++i) product[j * rows + i] += q[k * stride + i] * sum[j * rows + k];
+  for (size_t j = 0; j < rows; ++j) std::copy_n(&product[j * rows], rows, q + j * stride);
+}
+
 template <class T>
 void Sytrd(const char* uplo, const int* n, T* a, const int* lda, Real<T>* d, Real<T>* e, T* tau, T* work,
            const int* lwork, int* info) {
