@@ -14,6 +14,20 @@ int64_t MiddleDivisor(int64_t n) {
   return best;
 }
 
+/// Blocks of kLanes columns that are written side by side: rows a multiple of 2 KiB apart share few sets of
+/// the first cache, whose lines come and go one by one then. The blocks must stay in the second cache.
+template <class T>
+int64_t BlocksTogether(int64_t rows, int64_t columns) {
+  constexpr int64_t kFew = 512, kSets = 2048, kPair = 2 * static_cast<int64_t>(sizeof(T));
+  return rows * kPair % kSets == 0 && columns <= kFew ? 2 : 1;
+}
+
+/// `count` dense rows of `width` numbers to rows that are `step` apart.
+template <class T>
+void CopyRows(const T* rows, int64_t width, int64_t count, T* out, int64_t step) {
+  for (int64_t r = 0; r < count; ++r) std::copy_n(rows + r * width, width, out + r * step);
+}
+
 int64_t RoundUp(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
 }  // namespace
@@ -85,9 +99,19 @@ void RowFft<T>::RunSplit(const T* in, T* out, bool inverse, T scale) const {
       kernels_.transpose_tiles(at, rows, middle + b * kLanes * element_step, tile_step, element_step);
     }
   });
-  ParallelFor(0, row_blocks, std::max<int64_t>(1, 512 / columns), [&](int64_t begin, int64_t end) {
+  const int64_t together = last_passes ? BlocksTogether<T>(rows, columns) : 1;
+  ParallelFor(0, row_blocks, std::max<int64_t>(together, 512 / columns), [&](int64_t begin, int64_t end) {
     const auto x = MakeBuffer<T>(static_cast<size_t>(slab)), y = MakeBuffer<T>(static_cast<size_t>(slab));
+    const auto stage = MakeBuffer<T>(static_cast<size_t>(together == 1 ? 0 : together * slab));
     for (int64_t b = begin; b < end; ++b) {
+      if (together > 1 && b + together <= std::min(end, rows / kLanes)) {
+        for (int64_t k = 0; k < together; ++k)
+          kernels_.last_columns(*last_passes, middle + (b + k) * tile_step, element_step,
+                                stage.get() + k * kStep, together * kLanes, inverse, scale, x.get(), y.get());
+        CopyRows(stage.get(), together * kStep, columns, out + b * kStep, 2 * rows);
+        b += together - 1;
+        continue;
+      }
       const auto lanes = static_cast<int>(std::min(kLanes, rows - b * kLanes));
       if (last_passes && lanes == kLanes) {
         kernels_.last_columns(*last_passes, middle + b * tile_step, element_step, out + 2 * b * kLanes, rows,
