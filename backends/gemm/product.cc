@@ -25,6 +25,7 @@ constexpr int64_t kPanelsPerPiece = 8, kPanelsPerCutPiece = 16, kPanelsPerWidePi
 constexpr int64_t kFewSums = 16 << 10;  // results that are worth cutting their sums, if those have
 constexpr size_t kManyBlocks = 16, kBlocksPerPart = 8, kMostParts = 16;  // so many blocks
 constexpr int64_t kFewColumns = 32;         // not worth turning the left factor round
+constexpr int64_t kLongChannels = 64;       // of windows, read where they lie
 constexpr int64_t kFewPiecesPerThread = 8;  // as many for each thread
 // So that all end at about the same time; the latter if rows are cut. Sums do not depend on it.
 constexpr int64_t kPiecesPerThread = 3, kCutPiecesPerThread = 2;
@@ -168,6 +169,7 @@ void Product::CutResult() {
   const bool large = static_cast<double>(rows) * static_cast<double>(columns) *
                          static_cast<double>(problem_.depth()) * static_cast<double>(batches) >
                      2.5e5;
+  if (large && !cut && CutWindowsByColumns(shape.lanes, shape.columns)) return;
   const int64_t wanted =
       ThreadCount() > 1 ? (cut ? kCutPiecesPerThread : kPiecesPerThread) * ThreadCount() : 1;
   while (large && pieces(row_most, panels_most * panel_) < wanted) {
@@ -189,6 +191,28 @@ void Product::CutResult() {
     const int64_t parts = RoundUp((rows + row_piece_ - 1) / row_piece_, threads);
     row_piece_ = RoundUp((rows + parts - 1) / parts, shape.rows);
   }
+}
+
+bool Product::CutWindowsByColumns(int64_t lanes, int64_t widest) {
+  const int64_t columns = problem_.columns(), threads = ThreadCount();
+  if (threads == 1 || !problem_.windows || problem_.batches() > 1 || parts_ > 1 ||
+      columns < problem_.rows() / 2 || problem_.lhs.channel_stride != 1 || problem_.channels < kLongChannels)
+    return false;
+  int64_t least = columns + 1;
+  for (int64_t per_thread = 1; per_thread <= kPiecesPerThread; ++per_thread) {
+    const int64_t parts = per_thread * threads,
+                  piece = std::max(RoundUp((columns + parts - 1) / parts, lanes), 2 * lanes),
+                  pieces = (columns + piece - 1) / piece,
+                  share = (pieces + threads - 1) / threads * piece;  // of the thread that has most
+    if (share >= least) continue;
+    least = share;
+    column_piece_ = piece;
+  }
+  if (least * threads > columns * 9 / 8) return false;
+  row_piece_ = problem_.rows();
+  const int64_t panels = (column_piece_ + widest - 1) / widest;
+  panel_ = RoundUp((column_piece_ + panels - 1) / panels, lanes);
+  return true;
 }
 
 void Product::Run(const void* lhs, const void* rhs, void* out) const {

@@ -38,6 +38,9 @@ class Product {
   void Exchange();
   [[nodiscard]] bool IsBetterExchanged() const;
   void CutResult();
+  /// Cuts windows of few positions into columns alone, the same for all threads: each part of the weights is
+  /// read once. False if that is no better.
+  bool CutWindowsByColumns(int64_t lanes, int64_t widest);
 
   template <class T>
   friend class TileRun;
