@@ -77,4 +77,16 @@ void FromNumbers(ElementType type, const KernelSet& kernels, const std::complex<
   FromCompute(type, kernels, reinterpret_cast<const R*>(sums), count, out);
 }
 
+/// The same as StoreSums(), by numbers.
+template <class T>
+void StoreNumbers(const Problem& problem, const KernelSet& kernels, const Rectangle& where, const T* sums,
+                  int64_t stride, void* out) {
+  StoreSums(problem, kernels, where, sums, stride, out);
+}
+template <class R>
+void StoreNumbers(const Problem& problem, const KernelSet& kernels, const Rectangle& where,
+                  const std::complex<R>* sums, int64_t stride, void* out) {
+  StoreSums(problem, kernels, where, reinterpret_cast<const R*>(sums), 2 * stride, out);
+}
+
 }  // namespace hlo::gemm

@@ -108,6 +108,19 @@ struct FeatureArgs {
   T* const* out;  // by row: count elements
 };
 inline constexpr int kFeatureRows = 8;
+/// Windows that make few features of many: lanes are features of the input.
+template <class T, class W>
+struct DotArgs {
+  int64_t taps;
+  /// Where the features of tap t for row p begin, at in[t * kFeatureRows + p]; may be zeros.
+  const W* const* in;
+  int64_t channels;
+  /// By feature of the result and tap: as many numbers as channels, rounded up to whole vectors.
+  const T* weights;
+  int columns;  // features of the result
+  T* sums;      // by row and column
+};
+
 /// Windows over few features by how both factors are stored, W, and what sums are taken in, T.
 template <class T, class W>
 struct FactorKernels {
@@ -115,6 +128,9 @@ struct FactorKernels {
   /// out[p][g * outputs + o] = sum over taps t and channels c of in[t, p][g * channels + c] *
   /// weights[t, c][g * outputs + o] for p < kFeatureRows; in the order of t, then c.
   void (*run)(const FeatureArgs<T, W>& args);
+  /// sums[p * columns + j] = sum over taps t and channels c of in[t, p][c] * weights[j, t][c] for p <
+  /// kFeatureRows, in a fixed order.
+  void (*dots)(const DotArgs<T, W>& args);
   /// acc[j] += sum over k < depth of a[a_offsets[k] + j] * b[b_offsets[k] + j] for j < count; k in order.
   void (*products)(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets, int64_t depth,
                    int64_t count, T* acc);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/gemm/channelwise_run.h"
+#include "backends/gemm/column_run.h"
 #include "backends/gemm/feature_run.h"
 #include "backends/gemm/sums.h"
 #include "backends/gemm/thin_run.h"
@@ -101,6 +102,10 @@ void Product::ChooseMethod() {
   }
   if (IsChannelwise(problem_, kernels_)) {
     method_ = Method::Channelwise;
+    return;
+  }
+  if (IsOfFewColumns(problem_, kernels_)) {
+    method_ = Method::FewColumns;
     return;
   }
   if (IsWindowed(problem_)) {
@@ -220,6 +225,7 @@ void Product::Run(const void* lhs, const void* rhs, void* out) const {
   if (exchanged_) std::swap(lhs, rhs);
   if (method_ == Method::Featurewise) return RunFeaturewise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Channelwise) return RunChannelwise(problem_, kernels_, lhs, rhs, out);
+  if (method_ == Method::FewColumns) return RunFewColumns(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Thin) return RunThin(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Windowed) return RunWindowed(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Groups)
@@ -257,6 +263,7 @@ std::string Product::Describe() const {
     case Method::Thin: return text + ", few rows";
     case Method::Featurewise: return text + ", lanes of features";
     case Method::Channelwise: return text + ", channel by channel";
+    case Method::FewColumns: return text + ", lanes of input features";
     case Method::Windowed: return text + ", shifted lines";
     case Method::Groups: return text + ", " + groups_->name;
     case Method::Tiles: break;

@@ -10,7 +10,7 @@
 namespace hlo::gemm {
 
 /// The ways in which a product can be computed.
-enum class Method : uint8_t { Tiles, Groups, Thin, Featurewise, Channelwise, Windowed };
+enum class Method : uint8_t { Tiles, Groups, Thin, Featurewise, Channelwise, FewColumns, Windowed };
 
 /// A problem made ready. Immutable; runs on several threads at once.
 class Product {

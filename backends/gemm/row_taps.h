@@ -1,0 +1,94 @@
+// Where windows of some rows of a problem find their taps: pointers, to zeros where they reach beyond the
+// input.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "backends/gemm/kernels.h"
+#include "backends/gemm/problem.h"
+
+namespace hlo::gemm {
+
+/// W is how elements of the left factor are stored.
+template <class W>
+class RowTaps {
+ public:
+  static constexpr int64_t kRowsAtOnce = 64;
+  /// Of one thread.
+  struct Tables {
+    std::vector<const W*> in;                            // by tap and row of a block
+    int64_t from[kRowsAtOnce];                           // of rows
+    std::vector<std::array<int64_t, kRowsAtOnce>> rows;  // their positions, by limit
+  };
+
+  /// `lhs` is the array; taps outside of it read `zeros` zeros.
+  RowTaps(const Problem& problem, const void* lhs, int64_t zeros)
+      : operand_(problem.lhs),
+        lhs_(static_cast<const W*>(lhs) + problem.lhs.base),
+        taps_(static_cast<size_t>(problem.taps())),
+        zeros_(static_cast<size_t>(zeros), W(0)) {
+    operand_.taps.Fill(0, problem.taps(), taps_.data());
+    for (const Bound& bound : operand_.bounds) {
+      std::vector<int64_t> taps(taps_.size());
+      bound.tap.Fill(0, problem.taps(), taps.data());
+      const auto [least, greatest] = std::minmax_element(taps.begin(), taps.end());
+      limits_.push_back({taps, *least, *greatest});
+    }
+  }
+
+  [[nodiscard]] Tables MakeTables() const {
+    Tables tables;
+    tables.in.resize(taps_.size() * kFeatureRows);
+    tables.rows.resize(limits_.size());
+    return tables;
+  }
+
+  /// Begins with `count` <= kRowsAtOnce rows from `row` on.
+  void Find(int64_t row, int64_t count, Tables& tables) const {
+    operand_.rows.Fill(row, count, tables.from);
+    for (size_t b = 0; b < limits_.size(); ++b)
+      operand_.bounds[b].row.Fill(row, count, tables.rows[b].data());
+  }
+
+  /// The taps of rows [first, first + rows) of those, rows <= kFeatureRows, at [tap * kFeatureRows + row],
+  /// `offset` elements on. Rows that are not there read what the first one reads.
+  const W* const* Block(int64_t first, int64_t rows, int64_t offset, Tables& tables) const {
+    const W* from[kFeatureRows];
+    for (int64_t p = 0; p < kFeatureRows; ++p)
+      from[p] = lhs_ + offset + tables.from[first + (p < rows ? p : 0)];
+    const W** in = tables.in.data();
+    for (size_t t = 0; t < taps_.size(); ++t, in += kFeatureRows)
+      for (int p = 0; p < kFeatureRows; ++p) in[p] = from[p] + taps_[t];
+    for (size_t b = 0; b < limits_.size(); ++b)
+      for (int64_t p = 0; p < kFeatureRows; ++p)
+        Cut(b, tables.rows[b][static_cast<size_t>(first + (p < rows ? p : 0))], tables.in.data() + p);
+    return tables.in.data();
+  }
+
+ private:
+  /// Positions of taps in a dimension that windows reach beyond.
+  struct Limit {
+    std::vector<int64_t> taps;
+    int64_t least, greatest;  // of them
+  };
+
+  /// Zeros take the place of what a row at `position` would read outside of a dimension.
+  void Cut(size_t b, int64_t position, const W** in) const {
+    const Limit& limit = limits_[b];
+    const Bound& bound = operand_.bounds[b];
+    const int64_t at = bound.base + position;
+    if (at + limit.least >= 0 && at + limit.greatest < bound.size) return;
+    for (size_t t = 0; t < limit.taps.size(); ++t)
+      if (static_cast<uint64_t>(at + limit.taps[t]) >= static_cast<uint64_t>(bound.size))
+        in[t * kFeatureRows] = zeros_.data();
+  }
+
+  const Operand& operand_;
+  const W* lhs_;
+  std::vector<int64_t> taps_;  // offsets
+  std::vector<Limit> limits_;  // by bound
+  std::vector<W> zeros_;
+};
+
+}  // namespace hlo::gemm
