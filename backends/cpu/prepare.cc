@@ -1,9 +1,9 @@
 #include "backends/cpu/prepare.h"
 
+#include "backends/cpu/adapt_convolutions.h"
 #include "backends/cpu/chains.h"
 #include "backends/cpu/grouping.h"
 #include "backends/cpu/narrow_weights.h"
-#include "backends/cpu/operand_types.h"
 #include "backends/cpu/split_products.h"
 #include "backends/cpu/split_reductions.h"
 #include "ir/op.h"
@@ -160,7 +160,7 @@ Status Prepare(Module& module, const CpuOptions& options) {
   HLO_CHECK_OK(RunPipeline(module, "while-loop-trip-count-annotator", options, controls));
   if (options.optimization_level > 0) {
     ReadWeightsAsStored(module);
-    WidenConvolutionOperands(module);
+    AdaptConvolutions(module);
     SplitConcatenatedProducts(module);
     WidenSums(module);
     SplitFullReductions(module);

@@ -14,8 +14,10 @@ namespace {
 constexpr int64_t kManySteps = 512, kFewRows = 64, kMostSteps = 4096;
 constexpr int64_t kMostColumns = 8, kFewestChannels = 16;
 constexpr int64_t kPartSteps = 512, kMostParts = 16;
-constexpr int64_t kMostSums = 1 << 20;                  // of all parts
-constexpr int64_t kTapsAtOnce = 128, kRowsAtOnce = 16;  // what those read stays in the second cache
+constexpr int64_t kMostSums = 1 << 20;  // of all parts
+constexpr int64_t kMostTapsAtOnce = 128, kFewestTapsAtOnce = 16;
+constexpr int64_t kRowsAtOnce = 16;         // what those read stays in the second cache,
+constexpr int64_t kBytesAtOnce = 16 << 10;  // and of each factor in the first what one of them reads
 
 template <class T, class W>
 class SumRun {
@@ -31,6 +33,8 @@ class SumRun {
         group_(problem.columns()),
         shifts_(2 * group_ - 1),
         width_(problem.batches() * group_),
+        taps_at_once_(std::clamp<int64_t>(kBytesAtOnce / (width_ * static_cast<int64_t>(sizeof(W))),
+                                          kFewestTapsAtOnce, kMostTapsAtOnce)),
         rows_(problem.rows() / group_),
         size_(rows_ * shifts_ * width_),
         parts_(std::clamp<int64_t>(std::min(problem.depth() / kPartSteps, kMostSums / size_), 1,
@@ -50,7 +54,7 @@ class SumRun {
  private:
   /// Offsets of the steps of one row that lie inside the input.
   struct Steps {
-    int64_t count, lhs[kTapsAtOnce], rhs[kTapsAtOnce];
+    int64_t count, lhs[kMostTapsAtOnce], rhs[kMostTapsAtOnce];
   };
 
   /// One part of the taps for the rows from `row` on.
@@ -62,8 +66,8 @@ class SumRun {
     int64_t from[kRowsAtOnce];
     FillRows(problem_.lhs.rows, row, rows, from);
     Steps steps[kRowsAtOnce];
-    for (int64_t tap = first; tap < last; tap += kTapsAtOnce) {
-      FillSteps(tap, std::min(kTapsAtOnce, last - tap), row, rows, steps);
+    for (int64_t tap = first; tap < last; tap += taps_at_once_) {
+      FillSteps(tap, std::min(taps_at_once_, last - tap), row, rows, steps);
       for (int64_t c = 0; c < problem_.channels; ++c)
         for (int64_t i = 0; i < rows; ++i)
           AddShifts(lhs_ + from[i] + c * problem_.lhs.channel_stride, rhs_ + c * problem_.rhs.channel_stride,
@@ -88,11 +92,11 @@ class SumRun {
 
   void FillSteps(int64_t tap, int64_t taps, int64_t row, int64_t rows, Steps* steps) const {
     const Operand& lhs = problem_.lhs;
-    int64_t lhs_taps[kTapsAtOnce], rhs_taps[kTapsAtOnce], positions[kTapsAtOnce], at[kRowsAtOnce];
+    int64_t lhs_taps[kMostTapsAtOnce], rhs_taps[kMostTapsAtOnce], positions[kMostTapsAtOnce], at[kRowsAtOnce];
     lhs.taps.Fill(tap, taps, lhs_taps);
     problem_.rhs.taps.Fill(tap, taps, rhs_taps);
-    bool inside[kRowsAtOnce][kTapsAtOnce];
-    std::fill_n(&inside[0][0], kRowsAtOnce * kTapsAtOnce, true);
+    bool inside[kRowsAtOnce][kMostTapsAtOnce];
+    std::fill_n(&inside[0][0], kRowsAtOnce * kMostTapsAtOnce, true);
     for (const Bound& bound : lhs.bounds) {
       bound.tap.Fill(tap, taps, positions);
       FillRows(bound.row, row, rows, at);
@@ -141,9 +145,9 @@ class SumRun {
   const FactorKernels<T, W>& factors_;
   const W *lhs_, *rhs_;
   uint8_t* out_;
-  int64_t group_, shifts_, width_, rows_;  // rows of one image of a group
-  int64_t size_, parts_;                   // sums of a part
-  Buffer<T> sums_;                         // by part, row, shift and channel
+  int64_t group_, shifts_, width_, taps_at_once_, rows_;  // rows of one image of a group
+  int64_t size_, parts_;                                  // sums of a part
+  Buffer<T> sums_;                                        // by part, row, shift and channel
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Convolutions of element types that have no kernels of their own.
+// Convolutions in the types and orders that have fast kernels.
 #pragma once
 #include "ir/module.h"
 
@@ -8,6 +8,8 @@ namespace hlo::cpu {
 /// convolution(convert(x), convert(w)): floats are read as BF16, which holds all their values, integers of
 /// less than a byte as bytes of the same sign. Results that are such floats become convert(convolution) of
 /// F32. Exact: sums are taken and rounded as before.
-void WidenConvolutionOperands(Module& module);
+/// Images whose positions are minor, as in bf01, become transpose(convolution(transpose(x), w)) with their
+/// features minor where windows make enough of each element to pay for it.
+void AdaptConvolutions(Module& module);
 
 }  // namespace hlo::cpu
