@@ -9,6 +9,14 @@
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/MathExtras.h"
 
+// Of the compiler's library: what LLVM calls for halves where processors cannot convert them (no F16C). Only
+// their addresses are wanted here.
+extern "C" {
+void __extendhfsf2();
+void __truncsfhf2();
+void __truncdfhf2();
+}
+
 namespace hlo::cpu {
 namespace {
 
@@ -156,6 +164,15 @@ class Linker {
   std::map<uint32_t, uint64_t> slots_, stubs_;  // by symbol
 };
 
+/// A function that code calls; null if there is none.
+void* AddressOf(const std::string& function) {
+  static constexpr std::pair<llvm::StringRef, void (*)()> kOwn[] = {
+      {"__extendhfsf2", &__extendhfsf2}, {"__truncsfhf2", &__truncsfhf2}, {"__truncdfhf2", &__truncdfhf2}};
+  for (const auto& [name, address] : kOwn)
+    if (name == function) return reinterpret_cast<void*>(address);
+  return llvm::sys::DynamicLibrary::SearchForAddressOfSymbol(function);
+}
+
 }  // namespace
 
 Result<CodeImage> LinkObjects(llvm::ArrayRef<std::string> objects, llvm::StringMap<uint64_t>& functions) {
@@ -179,7 +196,7 @@ Result<LoadedCode> LoadedCode::Load(const CodeImage& image) {
     put(pointer.at, reinterpret_cast<uint64_t>(memory) + pointer.target);
   if (!image.imports.empty()) llvm::sys::DynamicLibrary::LoadLibraryPermanently(nullptr);
   for (const CodeImage::Import& import : image.imports) {
-    void* address = llvm::sys::DynamicLibrary::SearchForAddressOfSymbol(import.function);
+    void* address = AddressOf(import.function);
     if (address == nullptr) return Error(LinkError("function '" + import.function + "' is missing"));
     put(import.at, reinterpret_cast<uint64_t>(address));
   }
