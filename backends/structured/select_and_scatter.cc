@@ -62,9 +62,10 @@ int64_t EndOf(const Windows& w, llvm::ArrayRef<int64_t> output) {
 template <class T>
 void FetchWindows(const Windows& w, const T* x, llvm::ArrayRef<int64_t> offsets) {
   constexpr int64_t kAhead = 2048, kLine = 64, kMaxStep = 1024;
+  if (w.base.size() < 2) return;
   const int64_t step = w.window.dims.back().stride * w.strides.back() * static_cast<int64_t>(sizeof(T));
   const auto columns = static_cast<size_t>(w.window.dims.back().size);
-  if (step < kLine || step > kMaxStep || w.base.size() < 2) return;
+  if (step < kLine || step > kMaxStep) return;
   for (size_t i = 0; i < offsets.size(); i += columns)
     for (int64_t line = 0; line < step; line += kLine)
       __builtin_prefetch(reinterpret_cast<const char*>(x + offsets[i]) + kAhead + line);
