@@ -35,6 +35,7 @@ const char* crash_cwd = "/";
 const char* crash_program = "";
 std::string crash_options, crash_inputs;  // words of a shell command
 WriteCrashArguments write_crash_arguments;
+std::string memory_notes;
 
 /// Text into a descriptor with async-signal-safe calls only.
 class RawWriter {
@@ -170,7 +171,8 @@ void OnOutOfMemory() {
   const bool limited = memory_limit.load() > 0;
   RawWriter err(STDERR_FILENO);
   err << (limited ? "error: memory limit exceeded [limit-memory]\n"
-                  : "error: out of memory [runtime-memory]\n");
+                  : "error: out of memory [runtime-memory]\n")
+      << memory_notes.c_str();
   _exit(limited ? kLimit : kRunTime);
 }
 
@@ -182,6 +184,8 @@ void SetReproducerDirectory(llvm::StringRef directory) {
 }
 
 void SetCrashPhase(const char* phase) { crash_phase = phase; }
+
+void SetMemoryNotes(std::string notes) { memory_notes = std::move(notes); }
 
 std::string ReproducerFolder() { return llvm::formatv("{0}/hlo-crash-{1}", crash_folder, getpid()).str(); }
 

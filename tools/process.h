@@ -48,6 +48,8 @@ class CrashScope {
 };
 /// Names what is being done within the present scope; the text must stay alive like the scope's.
 void SetCrashPhase(const char* phase);
+/// Lines that are printed, from the next one on, should memory end: about what needs most of it.
+void SetMemoryNotes(std::string notes);
 /// Where a reproducer of this process goes: `hlo-crash-PID` under the folder for crash reports.
 std::string ReproducerFolder();
 /// Where crash reports go; empty: $TMPDIR, else /tmp.

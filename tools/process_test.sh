@@ -42,6 +42,12 @@ awk 'BEGIN { for (i = 0; i < 40000; i++) print "c" i " { x = s32[] parameter(0) 
 cat m.hlo >>many.hlo
 expect 8 'time limit exceeded [limit-timeout]' "$run" --timeout=1ms many.hlo
 expect 8 '[limit-memory]' "$run" --memory-limit=1G large.hlo
+printf '%s\n' 'HloModule h' 'ENTRY e {' '  a = f32[4] parameter(0)' '  z = f32[4,9000000000000] broadcast(a), dimensions={0}' \
+  '  ROOT r = f32[9000000000000,4] transpose(z), dimensions={1,0}' '}' >huge.hlo
+expect 6 '[runtime-memory]' "$run" huge.hlo
+expect 6 'f32[9000000000000,4]' "$run" huge.hlo
+sed 's/9000000000000/100000000/' huge.hlo >half.hlo
+expect 6 'note: 1.5 GiB of result' bash -c 'ulimit -v 1500000; "$@"' - "$run" --input=ones half.hlo
 expect 6 '/dev/full: error: cannot write: No space left on device [output-write]' "$run" --output=@/dev/full --input=ones m.hlo
 expect 3 'cut.npz: error: no end of a zip archive found' "$run" --inputs=@cut.npz m.hlo
 expect 2 "is an input of the same run [output-overwrite]" "$run" --input=@in.npy --output=@in.npy m.hlo

@@ -63,17 +63,22 @@ void PrintMemory(llvm::raw_ostream& out, const Module& module, llvm::StringRef p
   }
 }
 
+std::vector<std::string> LargestBuffers(const MemoryPlan& plan) {
+  std::vector<std::string> lines;
+  for (const MemoryPlan::Value& value : llvm::ArrayRef(plan.values).take_front(5))
+    lines.push_back(llvm::formatv("{0} of {1} {2} {3}", FormatBytes(value.bytes), value.kind, NameOf(value),
+                                  ToString(ShapeOf(value), /*with_layout=*/false)));
+  return lines;
+}
+
 Status CheckMemoryPlan(const MemoryPlan& plan, int64_t devices, int64_t limit) {
   const int64_t bytes = plan.peak() > INT64_MAX / devices ? INT64_MAX : plan.peak() * devices;
   Status status = CheckMemory(bytes, limit, "the program");
   if (status) return status;
-  Diagnostic error = std::move(status).error();
-  for (size_t i = 0; i < std::min(plan.values.size(), size_t{5}); ++i) {
-    const MemoryPlan::Value& value = plan.values[i];
-    error.Note(llvm::formatv("{0} of {1} {2} {3}", FormatBytes(value.bytes), value.kind, NameOf(value),
-                             ToString(ShapeOf(value), /*with_layout=*/false))
-                   .str());
-  }
+  Diagnostic error = limit > 0 ? std::move(status).error()
+                               : MakeError("runtime-memory", {}, "out of memory: the program would take {0}",
+                                           FormatBytes(bytes));
+  for (const std::string& line : LargestBuffers(plan)) error.Note(line);
   return Error(std::move(error));
 }
 
