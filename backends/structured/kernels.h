@@ -22,11 +22,11 @@ struct TopKKernel {
 
 /// How elements become unsigned numbers in the order of a sort: negative ones, with the bit `top`, exchange
 /// the bits `inverted`, then all exchange the bits `flip`. If `merged`, all NaNs (magnitudes above
-/// `infinity`) become `nan`, and -0 becomes +0.
+/// `infinity`) become `nan`, and magnitudes below `least` become +0.
 struct NumberOrder {
   uint64_t top, inverted, flip;
   bool merged;
-  uint64_t infinity, nan;
+  uint64_t infinity, nan, least;
 };
 /// Numbers have 32 bits, those of wider elements 64.
 struct NumberKernel {

@@ -309,12 +309,13 @@ class RowSorter {
       return out + (std::lower_bound(numbers, numbers + n_, static_cast<N>(number)) - numbers);
     };
     T *nan = first(s_.order.nan), *zero = first(s_.order.flip);
-    const auto others = static_cast<T>(~s_.order.top), infinity = static_cast<T>(s_.order.infinity);
+    const auto others = static_cast<T>(~s_.order.top), infinity = static_cast<T>(s_.order.infinity),
+               least = static_cast<T>(s_.order.least);
     for (size_t i = 0; i < n_; ++i) {
       const auto magnitude = static_cast<T>(in[i] & others);
       if (magnitude > infinity)
         *nan++ = in[i];
-      else if (magnitude == 0)
+      else if (magnitude < least)
         *zero++ = in[i];
     }
   }
@@ -344,6 +345,7 @@ std::optional<NumberOrder> OrderOf(const SortKey& key) {
   order.merged = !key.total_order || key.merged;
   const FloatFormat format = Format(key.type);
   order.infinity = format.exponent_mask();
+  order.least = LeastAboveZero(key);
   order.nan = key.merged ? format.nan_code(false) ^ order.flip : all;
   return order;
 }

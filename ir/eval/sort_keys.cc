@@ -96,6 +96,13 @@ const Instruction* MatchTotalOrder(const Instruction* inst) {
              : nullptr;
 }
 
+/// Whether subnormals of a type are those of F32 or F64, as which it is compared; other types' are normal
+/// there.
+bool HasSubnormalsCompared(ElementType type) {
+  const ElementType compared = type == ElementType::F64 ? ElementType::F64 : ElementType::F32;
+  return Format(type).exponent_bits == Format(compared).exponent_bits;
+}
+
 /// A parameter; or one whose NaNs have become one and whose zeros +0.
 struct MergedParameter {
   const Instruction* parameter;
@@ -103,6 +110,7 @@ struct MergedParameter {
 };
 std::optional<MergedParameter> MatchMerged(const Instruction* inst) {
   const FloatFormat format = Format(inst->shape().element_type());
+  if (inst->shape().element_type() == ElementType::F8E8M0FNU) return std::nullopt;  // has no zero
   llvm::SmallVector<const Instruction*> tested;
   bool nans = false, zeros = false;
   while (inst->kind() == OpKind::Select) {
@@ -126,9 +134,9 @@ std::optional<MergedParameter> MatchMerged(const Instruction* inst) {
         (of_nan ? !format.is_nan(*constant) || (*constant & format.sign_mask()) != 0 : *constant != 0))
       return std::nullopt;
     (of_nan ? nans : zeros) = true;
-    // Widening keeps NaNs and zeros.
-    const bool widened = x->kind() == OpKind::Convert && IsFloat(x->operand(0)->shape().element_type()) &&
-                         Info(x->shape().element_type()).bits > format.bits;
+    // Widening keeps NaNs and zeros; what is subnormal stays so in F32, not in F64.
+    const bool widened = x->kind() == OpKind::Convert && x->shape().element_type() == ElementType::F32 &&
+                         IsFloat(x->operand(0)->shape().element_type()) && format.bits < 32;
     tested.push_back(widened ? x->operand(0) : x);
     inst = inst->operand(constant_first ? 2 : 1);
   }
@@ -200,6 +208,7 @@ void NumbersOf(const SortKey& sort, const T* elements, int64_t n, uint64_t* out)
   }
   const FloatFormat format = Format(type);
   const uint64_t sign = format.sign_mask(), mask = format.code_mask();
+  const uint64_t least = LeastAboveZero(sort);
   for (int64_t i = 0; i < n; ++i) {
     uint64_t code = elements[i] & mask;
     if (!sort.total_order || sort.merged) {
@@ -210,7 +219,7 @@ void NumbersOf(const SortKey& sort, const T* elements, int64_t n, uint64_t* out)
       }
       if (is_nan)
         code = format.nan_code(false);
-      else if (code == sign)
+      else if ((code & ~sign) < least)
         code = 0;
     }
     const uint64_t key = (code & sign) != 0 ? ~code & mask : code | sign;
@@ -232,6 +241,10 @@ std::vector<SortKey> FindSortKeys(const Computation& comparator) {
     if (!level) return keys;
     at = level->rest;
   }
+}
+
+uint64_t LeastAboveZero(const SortKey& key) {
+  return key.merged && HasSubnormalsCompared(key.type) ? uint64_t{1} << Format(key.type).mantissa_bits : 1;
 }
 
 void OrderedNumbers(const SortKey& key, const void* elements, int64_t n, uint64_t* out) {

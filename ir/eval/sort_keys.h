@@ -14,7 +14,7 @@ struct SortKey {
   std::shared_ptr<const ScalarFunction> function;  // a function of all operands' elements
   ElementType type = ElementType::Pred;            // of the key
   bool total_order = false;                        // floats by bits: -NaN < -inf … -0 < +0 … < NaN
-  bool merged = false;                             // then all NaNs count as one of these, last, and -0 as +0
+  bool merged = false;  // then all NaNs count as one of these, last, and what compares as zero as +0
   bool descending = false;
 };
 
@@ -25,6 +25,10 @@ struct SortKey {
 /// A total order is known by its attribute or by the integers that passes make of it, a merged one by
 /// selects of constants where k differs from itself or equals zero.
 std::vector<SortKey> FindSortKeys(const Computation& comparator);
+
+/// The least magnitude, as a code, that counts as above zero in the key: of merged ones comparisons decide,
+/// for which subnormals of F32, F64 and BF16 are zeros.
+uint64_t LeastAboveZero(const SortKey& key);
 
 /// Maps n elements of the key to unsigned numbers ordered as the elements are (descending: reversed).
 /// Elements that compare as equal get equal numbers; in the partial order of floats NaNs come last.
