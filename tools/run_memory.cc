@@ -63,12 +63,31 @@ void PrintMemory(llvm::raw_ostream& out, const Module& module, llvm::StringRef p
   }
 }
 
-std::vector<std::string> LargestBuffers(const MemoryPlan& plan) {
+bool HasLargeArray(const Module& module) {
+  constexpr int64_t kLargeBytes = int64_t{1} << 28;
+  return llvm::any_of(module.computations(), [](const auto& computation) {
+    return llvm::any_of(computation->instructions(), [](const Instruction* inst) {
+      return inst->shape().IsArray() && ByteSize(inst->shape()) >= kLargeBytes;
+    });
+  });
+}
+
+namespace {
+
+std::vector<std::string> LargestOf(const MemoryPlan& plan) {
   std::vector<std::string> lines;
   for (const MemoryPlan::Value& value : llvm::ArrayRef(plan.values).take_front(5))
     lines.push_back(llvm::formatv("{0} of {1} {2} {3}", FormatBytes(value.bytes), value.kind, NameOf(value),
                                   ToString(ShapeOf(value), /*with_layout=*/false)));
   return lines;
+}
+
+}  // namespace
+
+std::string LargestBuffers(const MemoryPlan& plan, llvm::StringRef prefix) {
+  std::string text;
+  for (const std::string& line : LargestOf(plan)) text += prefix.str() + line + "\n";
+  return text;
 }
 
 Status CheckMemoryPlan(const MemoryPlan& plan, int64_t devices, int64_t limit) {
@@ -78,7 +97,7 @@ Status CheckMemoryPlan(const MemoryPlan& plan, int64_t devices, int64_t limit) {
   Diagnostic error = limit > 0 ? std::move(status).error()
                                : MakeError("runtime-memory", {}, "out of memory: the program would take {0}",
                                            FormatBytes(bytes));
-  for (const std::string& line : LargestBuffers(plan)) error.Note(line);
+  for (const std::string& line : LargestOf(plan)) error.Note(line);
   return Error(std::move(error));
 }
 

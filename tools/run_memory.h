@@ -9,8 +9,11 @@ namespace hlo {
 /// `donated`: by parameter number.
 void PrintMemory(llvm::raw_ostream& out, const Module& module, llvm::StringRef platform,
                  const MemoryPlan& plan, const std::vector<bool>& donated, bool peak);
-/// The largest buffers, a line each: `29.8 GiB of result %fusion f32[2000000000,4]`.
-std::vector<std::string> LargestBuffers(const MemoryPlan& plan);
+/// An array of which a few could take all memory of a machine.
+bool HasLargeArray(const Module& module);
+
+/// The largest buffers, a line each, after `prefix`: `29.8 GiB of result %fusion f32[2000000000,4]`.
+std::string LargestBuffers(const MemoryPlan& plan, llvm::StringRef prefix);
 
 /// Error limit-memory if `devices` such programs exceed `limit`, runtime-memory if they exceed the machine
 /// where there is none (0), with notes about the largest buffers.

@@ -38,16 +38,6 @@ int64_t ShapeBytes(const Shape& shape) {
   return total;
 }
 
-/// An array with which memory may end.
-bool HasLargeArray(const Module& module) {
-  constexpr int64_t kLargeBytes = int64_t{1} << 28;
-  return llvm::any_of(module.computations(), [](const auto& computation) {
-    return llvm::any_of(computation->instructions(), [](const Instruction* inst) {
-      return inst->shape().IsArray() && ByteSize(inst->shape()) >= kLargeBytes;
-    });
-  });
-}
-
 bool HasInstruction(const Module& module, OpKind kind) {
   return llvm::any_of(module.PostOrder(), [kind](const Computation* computation) {
     return llvm::any_of(computation->instructions(),
@@ -219,11 +209,7 @@ Status ModuleRunner::CheckProgramMemory() {
   if (!large && options_.memory.empty() && options_.memory_limit.bytes == 0 && options_.result_json.empty())
     return {};
   memory_ = program_->Memory();
-  if (memory_ && large) {
-    std::string notes;
-    for (const std::string& line : LargestBuffers(*memory_)) notes += "note: " + line + "\n";
-    SetMemoryNotes(std::move(notes));
-  }
+  if (memory_ && large) SetMemoryNotes(LargestBuffers(*memory_, "note: "));
   if (!memory_) {
     if (options_.memory.empty()) return {};
     return Error("unavailable-feature", {}, "option '--memory': platform {0} does not plan its memory",

@@ -12,8 +12,7 @@ namespace hlo::gemm {
 namespace {
 
 constexpr int64_t kMostColumns = 8, kMostChannels = 16;
-constexpr int64_t kMostStaged =
-    1 << 21;  // elements of an image, or a band of it, with all that windows reach
+constexpr int64_t kMostStaged = 1 << 21;  // elements of a band of an image with all that windows reach
 constexpr int64_t kBandStaged = 1 << 15;  // of a band of outputs
 constexpr int64_t kMostOfOne = 4;         // channels and columns where there is but one group
 constexpr int64_t kPieceWork = 1 << 16;   // products worth waking a thread for

@@ -1,5 +1,6 @@
 // Windows at indices, windows that slide, products: what reads several elements for one.
 #include "backends/kernel/lowering.h"
+#include "ir/numeric/narrow_float.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace hlo::kernel {
@@ -153,15 +154,11 @@ Status Lowering::EmitScatterRow(const Instruction& root, llvm::ArrayRef<int64_t>
 
 namespace {
 
-/// The bits of 1; 0 for types of whose operations no code is made here.
-uint64_t BitsOfOne(ElementType type) {
-  switch (type) {
-    case ElementType::F64: return 0x3ff0000000000000;
-    case ElementType::F32: return 0x3f800000;
-    case ElementType::BF16: return 0x3f80;
-    case ElementType::F16: return 0x3c00;
-    default: return IsIntegral(type) && !IsPred(type) ? 1 : 0;
-  }
+/// The code of 1 or -0 (of integers 0) in a type; nothing for types of whose operations no code is made here.
+std::optional<uint64_t> CodeOf(ElementType type, double number) {
+  if (IsFloat(type) && Info(type).special == FloatSpecial::Ieee) return FromDouble(type, number);
+  if (!IsIntegral(type) || IsPred(type)) return std::nullopt;
+  return static_cast<uint64_t>(number);
 }
 
 }  // namespace
@@ -171,16 +168,15 @@ std::optional<ValueId> Lowering::NeutralIn(const Computation& combiner, ValueId 
   const ElementType type = lowered_.kernel.TypeOf(init);
   const auto is_parameter = [](const Instruction* x) { return x->kind() == OpKind::Parameter; };
   if (root.operand_count() != 2 || root.operand(0) == root.operand(1) ||
-      !llvm::all_of(root.operands(), is_parameter) || BitsOfOne(type) == 0)
+      !llvm::all_of(root.operands(), is_parameter) || !CodeOf(type, 1))
     return {};
   switch (root.kind()) {
     case OpKind::Maximum:
     case OpKind::Minimum:
     case OpKind::And:
     case OpKind::Or: return init;  // once more changes nothing
-    case OpKind::Multiply: return builder_.Constant(type, BitsOfOne(type));
-    case OpKind::Add:  // -0 of floats: 0 + -0 is 0
-      return builder_.Constant(type, IsFloat(type) ? uint64_t{1} << (Info(type).bits - 1) : 0);
+    case OpKind::Multiply: return builder_.Constant(type, *CodeOf(type, 1));
+    case OpKind::Add: return builder_.Constant(type, *CodeOf(type, -0.0));  // 0 + -0 is 0
     default: return {};
   }
 }

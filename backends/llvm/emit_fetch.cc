@@ -15,10 +15,6 @@ constexpr int64_t kLine = 64;
 /// Smaller arrays are in the second cache.
 constexpr int64_t kMinBytes = int64_t{1} << 20;
 
-}  // namespace
-
-namespace {
-
 /// Of an ordered loop around one that goes along rows: a load from the row that its other statements tell, if
 /// that is in what the kernel writes, and in an array larger than the second cache; else null.
 const kernel::LoadStmt* FindRow(const kernel::Kernel& kernel, const kernel::LoopStmt& ordered) {

@@ -43,14 +43,14 @@ struct Analyses {
       : dominators(function),
         loops(dominators),
         assumptions(function),
-        library(known),
+        functions(known),
         costs(target.getTargetTransformInfo(function)),
-        evolution(function, library, assumptions, dominators, loops) {}
+        evolution(function, functions, assumptions, dominators, loops) {}
   llvm::DominatorTree dominators;
   llvm::LoopInfo loops;
   llvm::AssumptionCache assumptions;
   llvm::TargetLibraryInfoImpl known;
-  llvm::TargetLibraryInfo library;
+  llvm::TargetLibraryInfo functions;
   llvm::TargetTransformInfo costs;
   ScalarEvolution evolution;
 };
@@ -135,7 +135,7 @@ llvm::FunctionCallee PollMarker(llvm::Module& module) {
 
 void TurnLoops(Function& routine, const llvm::TargetMachine& target) {
   Analyses a(routine, target);
-  const llvm::SimplifyQuery query(routine.getDataLayout(), &a.library, &a.dominators, &a.assumptions);
+  const llvm::SimplifyQuery query(routine.getDataLayout(), &a.functions, &a.dominators, &a.assumptions);
   for (Loop* loop : a.loops.getLoopsInPreorder()) {
     if (MarkersOf(*loop).empty()) continue;
     llvm::simplifyLoop(loop, &a.dominators, &a.loops, &a.evolution, &a.assumptions, nullptr,
