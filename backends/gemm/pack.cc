@@ -72,7 +72,7 @@ struct RowSet {
       const int64_t first = Position(b, run.begin) + tap_positions[b][tap], size = bounds[b].size;
       const int64_t step = run.count > 1 ? Position(b, run.begin + 1) - Position(b, run.begin) : 0;
       if (step == 0) {
-        if (first < 0 || first >= size) end = begin;
+        if (first < 0 || first >= size) end = 0;  // begin may be beyond the run
         continue;
       }
       if (first < 0) begin = std::max(begin, (-first + step - 1) / step);
