@@ -1,6 +1,7 @@
 #include "passes/rewrite/expander.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
@@ -36,7 +37,10 @@ Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matc
     for (Instruction* inst : c->instructions())
       if (matches(*inst)) found.push_back(inst);
   bool changed = false;
+  // A match may be an operand of one before it: passes append, so lists need not run from operands to users.
+  llvm::SmallPtrSet<const Instruction*, 8> gone;
   for (Instruction* inst : found) {
+    if (gone.contains(inst)) continue;
     HLO_CHECK_OK(context.CheckInterrupt());
     if (!context.TakeRewrite()) break;
     HLO_TRY(Instruction * by, expand(inst));
@@ -48,7 +52,8 @@ Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matc
     llvm::SmallVector<Instruction*, 4> operands(inst->operands().begin(), inst->operands().end());
     inst->parent()->Remove(inst);
     for (size_t i = 0; i < operands.size(); ++i)
-      if (!llvm::is_contained(llvm::ArrayRef(operands).take_front(i), operands[i])) RemoveIfDead(operands[i]);
+      if (!llvm::is_contained(llvm::ArrayRef(operands).take_front(i), operands[i]))
+        RemoveIfDead(operands[i], [&](const Instruction* dead) { gone.insert(dead); });
   }
   return changed;
 }
