@@ -1,5 +1,6 @@
 // Index arithmetic of the lowering.
 #include "backends/kernel/lowering.h"
+#include "ir/start_bounds.h"
 
 namespace hlo::kernel {
 
@@ -22,10 +23,8 @@ Result<Indices> Lowering::Starts(const Instruction& inst, int64_t first_index, l
     const ElementType type = lowered_.kernel.TypeOf(start);
     start = AsIndex(start);
     int64_t most = dims[d] - sizes[d];
-    // XLA computes the bound of updates in the type of the indices: in unsigned types too narrow for it, it
-    // wraps.
-    if (inst.kind() == OpKind::DynamicUpdateSlice && IsUnsigned(type) && Info(type).bits < 64)
-      most &= (int64_t{1} << Info(type).bits) - 1;
+    if (inst.kind() == OpKind::DynamicUpdateSlice && UpdateBoundBits(type) < 64)
+      most &= (int64_t{1} << UpdateBoundBits(type)) - 1;
     start =
         builder_.Op(OpKind::Clamp, ElementType::S64, {builder_.Integer(0), start, builder_.Integer(most)});
     starts[d].AddValue(start, 1);

@@ -4,6 +4,7 @@
 #include "ir/eval/elementwise.h"
 #include "ir/eval/eval.h"
 #include "ir/eval/strided_copy.h"
+#include "ir/start_bounds.h"
 
 namespace hlo {
 namespace {
@@ -55,10 +56,8 @@ Result<Literal> EvalDynamicUpdateSlice(EvalContext&, const Instruction& inst,
   Literal result = std::move(operands[0]);
   const Shape shape = result.shape();
   const llvm::ArrayRef<int64_t> dims = shape.dims(), sizes = update.shape().dims();
-  // XLA computes the bound in the type of the indices here: in unsigned types too narrow for it, it wraps.
   const ElementType type = operands.size() > 2 ? operands[2].shape().element_type() : ElementType::S64;
-  const Dims starts =
-      ClampedStarts(operands.drop_front(2), dims, sizes, IsUnsigned(type) ? Info(type).bits : 64);
+  const Dims starts = ClampedStarts(operands.drop_front(2), dims, sizes, UpdateBoundBits(type));
   const auto to = RowMajorStrides(dims), from = RowMajorStrides(sizes);
   llvm::SmallVector<CopyDim, 6> copy;
   for (size_t d = 0; d < dims.size(); ++d)

@@ -60,7 +60,7 @@ Instruction* ConstantMinus(Match& m) {
 
 Instruction* AddIntoUpdate(Match& m) {
   Instruction* dus = m[B];
-  if (!IsAll(*dus->operand(0), 0)) return nullptr;
+  if (!IsAll(*dus->operand(0), 0) || !BoundsFitIndices(*dus)) return nullptr;
   Instruction* update = dus->operand(1);
   const llvm::SmallVector<Instruction*, 4> indices(llvm::drop_begin(dus->operands(), 2));
   Instruction* old = m.make.DynamicSlice(m[A], indices, update->shape().dims());

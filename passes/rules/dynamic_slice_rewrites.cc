@@ -1,6 +1,7 @@
 #include "llvm/ADT/Sequence.h"
 #include "passes/analysis/value_facts.h"
 #include "passes/rules/slice_rewrites.h"
+#include "passes/rules/value_tests.h"
 
 namespace hlo {
 namespace {
@@ -169,7 +170,7 @@ Instruction* DynamicSliceOfDynamicSlice(Match& m) {
 Instruction* UpdateOfSplat(Match& m) {
   Instruction *splat = m.root->operand(0), *update = m.root->operand(1);
   if (splat->kind() != OpKind::Broadcast || splat->operand(0)->shape().rank() != 0 ||
-      !HasScalarIndices(*m.root))
+      !HasScalarIndices(*m.root) || !BoundsFitIndices(*m.root))
     return nullptr;
   if (update->shape().layout().memory_space != m.shape().layout().memory_space) return nullptr;
   Padding padding;

@@ -66,6 +66,7 @@ Instruction* SelectIntoUpdate(Match& m) {
   Instruction* dus = mirrored ? a : b;
   Instruction* x = mirrored ? b : a;
   if (dus->kind() != OpKind::DynamicUpdateSlice || dus->operand(0) != x || !HasOneUse(*dus)) return nullptr;
+  if (!BoundsFitIndices(*dus)) return nullptr;
   Instruction* update = dus->operand(1);
   const llvm::SmallVector<Instruction*, 4> indices(llvm::drop_begin(dus->operands(), 2));
   const auto sizes = update->shape().dims();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ir/numeric/narrow_float.h"
+#include "ir/start_bounds.h"
 #include "passes/analysis/value_facts.h"
 
 namespace hlo {
@@ -73,6 +74,20 @@ std::optional<int64_t> LogOfPowerOfTwo(const Instruction& inst) {
   if (!bits || !std::has_single_bit(*bits)) return std::nullopt;
   if (IsSigned(type) && *bits >> (Info(type).bits - 1) != 0) return std::nullopt;
   return std::countr_zero(*bits);
+}
+
+bool BoundsFitIndices(const Instruction& update) {
+  for (size_t d = 0; d + 2 < update.operands().size(); ++d) {
+    const Shape& index = update.operand(static_cast<int64_t>(d) + 2)->shape();
+    const int bits = UpdateBoundBits(index.element_type());
+    if (bits == 64) continue;
+    // An old form has all indices in one array.
+    for (int64_t k = 0; k < update.shape().rank(); ++k) {
+      if (index.rank() == 0 && k != static_cast<int64_t>(d)) continue;
+      if ((update.shape().dim(k) - update.operand(1)->shape().dim(k)) >> bits != 0) return false;
+    }
+  }
+  return true;
 }
 
 bool IsLess(const Instruction& inst) { return HasDirection(inst, Direction::LT); }

@@ -19,6 +19,9 @@ bool IsAllOnes(const Instruction& inst);
 /// The base-2 logarithm of an integer splat that is a positive power of two.
 std::optional<int64_t> LogOfPowerOfTwo(const Instruction& inst);
 
+/// The starts of a dynamic-update-slice have the bounds that those of a dynamic-slice have (UpdateBoundBits).
+bool BoundsFitIndices(const Instruction& update);
+
 // Compares of a direction; not in total order.
 bool IsLess(const Instruction& inst);
 bool IsGreater(const Instruction& inst);
