@@ -1,52 +1,88 @@
-"""Operations that combine elements, and control flow."""
-from elementwise import OPS as BY_ELEMENT
-from elementwise import placed
-from values import braced
+"""Operations that combine elements: folds, windows, scatters, and orders."""
+from movement import batched, indices_of, placed
+from values import bits_of, braced, text_of
 
-REDUCING = {'pred': ['and', 'or'], 'float': ['maximum', 'minimum', 'add'],
-            'signed': ['add', 'maximum', 'minimum', 'multiply', 'and', 'or', 'xor'],
-            'unsigned': ['add', 'maximum', 'minimum', 'multiply', 'and', 'or', 'xor']}
+FOLDS = {'pred': ['and', 'or', 'xor'], 'float': ['maximum', 'minimum', 'add'], 'complex': ['add'],
+         'signed': ['add', 'maximum', 'minimum', 'multiply', 'and', 'or', 'xor'],
+         'unsigned': ['add', 'maximum', 'minimum', 'multiply', 'and', 'or', 'xor']}
 
-def reducing(c, type_or_value):
-    return c.combiner(type_or_value.type, c.choice.choice(REDUCING[type_or_value.kind]))
+def fold_for(c, v):
+    """An operation, and whether its results are approximate."""
+    op = c.choice.choice(FOLDS[v.kind])
+    if op == 'add' and v.type in ('bf16', 'f16') and c.settings.peer: op = 'maximum'  # XLA rounds after each step
+    return op, op == 'add' and v.kind in ('float', 'complex')
+
+def foldable(v):
+    """Not what is so coarse that the order of a sum decides everything."""
+    return v.rank and not (v.type.startswith('f8') or v.type.startswith('f4'))
+
+def dims_gone(c, v):
+    return sorted(c.choice.sample(range(v.rank), c.choice.randint(1, v.rank)))
 
 def reduce(c):
-    v = c.pick(lambda v: v.rank)
+    v = c.pick(foldable, empty=True)
     if not v: return
-    gone = sorted(c.choice.sample(range(v.rank), c.choice.randint(1, v.rank)))
+    gone, (op, noisy) = dims_gone(c, v), fold_for(c, v)
     dims = [size for d, size in enumerate(v.dims) if d not in gone]
-    c.add(v.type, dims, f'reduce({v.name}, {c.constant(v.type).name}), dimensions={braced(gone)}, to_apply={reducing(c, v)}')
+    if c.choice.random() < .2: c.choice.shuffle(gone)
+    c.add(v.type, dims, f'reduce({v.name}, {c.neutral(v.type, op).name}), dimensions={braced(gone)}, '
+          f'to_apply={c.combiner(v.type, op)}', noisy=noisy)
+
+def several(c, v):
+    """`v` and others of its dims, each with an operation to fold it with."""
+    # XLA computes elements of less than a byte side by side in some other way.
+    types = [t for t in c.types if t[0] in 'su' and (bits_of(t) >= 8 or not c.settings.peer)]
+    values = [v] + [c.like(c.choice.choice(types), v.dims) for _ in range(c.choice.choice([1, 1, 2]))]
+    return values, [fold_for(c, x) for x in values]
+
+def variadic(c, name, values, folds, dims, text):
+    starts = [c.neutral(v.type, op) for v, (op, _) in zip(values, folds)]
+    both = c.combiners([v.type for v in values], [op for op, _ in folds])
+    c.add_tuple([(v.type, dims) for v in values], f"{name}({', '.join(x.name for x in [*values, *starts])}), {text}, to_apply={both}",
+                noisy=any(noisy for _, noisy in folds))
+
+def reduce_several(c):
+    v = c.pick(foldable, empty=True)
+    if not v: return
+    values, folds = several(c, v)
+    gone = dims_gone(c, v)
+    variadic(c, 'reduce', values, folds, [size for d, size in enumerate(v.dims) if d not in gone], f'dimensions={braced(gone)}')
 
 def arg_extreme(c):
-    v = c.pick(lambda v: v.rank and v.kind != 'pred')
+    v = c.pick(lambda v: v.rank and v.exact and v.kind not in ('pred', 'complex'))
     if not v: return
-    along, best = c.choice.randrange(v.rank), c.choice.choice(['GT', 'LT'])
+    along, best = c.choice.randrange(v.rank), c.choice.choice(['GT', 'LT', 'GE', 'LE'])
+    # JAX lets not-a-numbers win; where none can be, it leaves that out.
+    nan = '  not_one = pred[] compare(a, a), direction=NE\n  better = pred[] or(more, not_one)\n' if v.kind == 'float' else '  better = pred[] copy(more)\n'
     combiner = c.called(f'arg_{best}_{v.type}', f'''  a = {v.type}[] parameter(0)
   i = s32[] parameter(1)
   b = {v.type}[] parameter(2)
   j = s32[] parameter(3)
-  better = pred[] compare(a, b), direction={best}
-  same = pred[] compare(a, b), direction=EQ
+  more = pred[] compare(a, b), direction={best[0]}T
+{nan}  same = pred[] compare(a, b), direction=EQ
   before = pred[] compare(i, j), direction=LT
   first = pred[] and(same, before)
   wins = pred[] or(better, first)
-  x = {v.type}[] select(wins, a, b)
+  x = {v.type}[] select({'better' if best[1] == 'E' else 'wins'}, a, b)
   y = s32[] select(wins, i, j)
   ROOT r = ({v.type}[], s32[]) tuple(x, y)
 ''')
     places = c.add('s32', v.dims, f'iota(), iota_dimension={along}', hidden=True)
-    init, zero = c.constant(v.type), c.add('s32', (), 'constant(0)', hidden=True)
+    init, zero = c.neutral(v.type, 'maximum' if best[0] == 'G' else 'minimum'), c.add('s32', (), 'constant(0)', hidden=True)
     dims = v.dims[:along] + v.dims[along + 1:]
     c.add_tuple([(v.type, dims), ('s32', dims)],
                 f'reduce({v.name}, {places.name}, {init.name}, {zero.name}), dimensions={{{along}}}, to_apply={combiner}')
 
-def window(c, dims, plain=False):
-    """(result dims, sizes, strides, text)"""
+def window(c, dims, plain=False, cut=False):
+    """(result dims, sizes, text); `cut`: paddings may be negative."""
     rows = []
     for size in dims:
         taps, stride, dilation = c.choice.choice([1, 1, 2, 3, 5]), c.choice.choice([1, 1, 2, 3]), c.choice.choice([1, 1, 2])
-        low, high, base = c.choice.choice([0, 0, 1, 2]), c.choice.choice([0, 0, 1, 3]), c.choice.choice([1, 1, 1, 2])
+        low, high, base = c.choice.choice([0, 0, 1, 2, 5]), c.choice.choice([0, 0, 1, 3]), c.choice.choice([1, 1, 1, 2])
+        if cut and c.choice.random() < .1: low = -1
+        if cut and c.choice.random() < .1: high = -1
         if plain: low, high, base, dilation = 0, 0, 1, 1
+        if (size - 1) * base + 1 + low + high < 1: low = high = 0
         span = (size - 1) * base + 1 + low + high
         if (taps - 1) * dilation + 1 > span: taps = 1
         rows.append(((span - (taps - 1) * dilation - 1) // stride + 1, taps, stride, f'{low}_{high}', base, dilation))
@@ -54,136 +90,158 @@ def window(c, dims, plain=False):
     row = lambda name, values: f"{name}={'x'.join(map(str, values))}"
     text = ' '.join([row('size', sizes), row('stride', strides)])
     if not plain: text += ' ' + ' '.join([row('pad', pads), row('lhs_dilate', bases), row('rhs_dilate', dilations)])
-    return result, sizes, strides, text
+    return result, sizes, text
 
 def reduce_window(c):
-    v = c.pick(lambda v: v.rank)
+    v = c.pick(lambda v: foldable(v) and v.rank < 6)
     if not v: return
-    dims, _, _, text = window(c, v.dims)
-    if c.fits(dims): c.add(v.type, dims, f'reduce-window({v.name}, {c.constant(v.type).name}), window={{{text}}}, to_apply={reducing(c, v)}')
+    (dims, _, text), (op, noisy) = window(c, v.dims, cut=True), fold_for(c, v)
+    if c.fits(dims):
+        c.add(v.type, dims, f'reduce-window({v.name}, {c.neutral(v.type, op).name}), window={{{text}}}, '
+              f'to_apply={c.combiner(v.type, op)}', noisy=noisy)
+
+def reduce_window_several(c):
+    v = c.pick(lambda v: foldable(v) and v.rank < 5)
+    if not v: return
+    values, folds = several(c, v)
+    dims, _, text = window(c, v.dims)
+    if c.fits(dims): variadic(c, 'reduce-window', values, folds, dims, f'window={{{text}}}')
 
 def scan(c):
-    v = c.pick(lambda v: v.rank)
+    v = c.pick(foldable)
     if not v: return
     along, back = c.choice.randrange(v.rank), c.choice.random() < .3
     sizes = 'x'.join(str(n if d == along else 1) for d, n in enumerate(v.dims))
     reach = v.dims[along] - 1
     pads = 'x'.join((f'0_{reach}' if back else f'{reach}_0') if d == along else '0_0' for d in range(v.rank))
-    c.add(v.type, v.dims, f'reduce-window({v.name}, {c.constant(v.type).name}), window={{size={sizes} pad={pads}}}, to_apply={reducing(c, v)}')
+    op, noisy = fold_for(c, v)
+    c.add(v.type, v.dims, f'reduce-window({v.name}, {c.neutral(v.type, op).name}), window={{size={sizes} pad={pads}}}, '
+          f'to_apply={c.combiner(v.type, op)}', noisy=noisy)
+
+def carried_scan(c):
+    v = c.pick(lambda v: v.rank and v.integral and not c.settings.peer)
+    if not v: return
+    along = c.choice.randrange(v.rank)
+    rest = v.dims[:along] + v.dims[along + 1:]
+    row = text_of(v.type, rest)
+    first, second = c.choice.choice(['add', 'xor', 'maximum']), c.choice.choice(['add', 'subtract', 'multiply'])
+    step = c.called(c.fresh('step'), f'''  x = {row} parameter(0)
+  s = {row} parameter(1)
+  y = {row} {first}(x, s)
+  z = {row} {second}(x, s)
+  ROOT r = ({row}, {row}) tuple(y, z)
+''')
+    back = 'is_reverse=true, ' if c.choice.random() < .5 else ''
+    c.add_tuple([(v.type, v.dims), (v.type, rest)],
+                f'scan({v.name}, {c.like(v.type, rest).name}), dimensions={{{along}}}, {back}num_carries=1, to_apply={step}')
 
 def select_and_scatter(c):
-    v = c.pick(lambda v: v.rank and v.kind in ('signed', 'unsigned'))
+    v = c.pick(lambda v: v.rank and v.rank < 6 and v.exact and v.kind not in ('pred', 'complex') and (v.integral or foldable(v)))
     if not v: return
-    dims, _, _, text = window(c, v.dims, plain=True)
-    source, zero = c.like(v.type, dims), c.add(v.type, (), 'constant(0)')
+    # XLA takes the elements of padded windows in an order of its own.
+    dims, _, text = window(c, v.dims, plain=True)
+    if not c.settings.peer and c.choice.random() < .5:
+        text += ' pad=' + 'x'.join('0_0' for _ in dims)
+    source, zero = c.like(v.type, dims), c.constant(v.type, text='0')
     c.add(v.type, v.dims, f"select-and-scatter({v.name}, {source.name}, {zero.name}), window={{{text}}}, "
-          f"select={c.comparator(v.type, 'GE')}, scatter={c.combiner(v.type, 'add')}")
+          f"select={greater(c, v.type)}, scatter={c.combiner(v.type, 'add')}", noisy=not v.integral)
+
+def greater(c, type):
+    direction = c.choice.choice(['GE', 'LE', 'GT'])
+    return c.called(f'picks_{direction}_{type}', f'  a = {type}[] parameter(0)\n  b = {type}[] parameter(1)\n'
+                                                 f'  ROOT r = pred[] compare(a, b), direction={direction}\n')
+
+def jax_order(c, type, payloads):
+    """JAX's comparator of floats: zeros are merged and not-a-numbers last."""
+    bits = {'f64': 's64', 'f32': 's32', 'f16': 's16', 'bf16': 's16'}[type]
+    lines = [f'  {x} = {type}[] parameter({i})' for i, x in enumerate('ab')]
+    for i, payload in enumerate(payloads):
+        lines += [f'  p{i} = {payload}[] parameter({2 * i + 2})', f'  q{i} = {payload}[] parameter({2 * i + 3})']
+    lines += [f'  zero = {type}[] constant(0)', f'  no_number = {type}[] constant(nan)']
+    for x in 'ab':
+        lines += [f'  is_zero_{x} = pred[] compare({x}, zero), direction=EQ', f'  merged_{x} = {type}[] select(is_zero_{x}, zero, {x})',
+                  f'  is_nan_{x} = pred[] compare({x}, {x}), direction=NE', f'  key_{x} = {type}[] select(is_nan_{x}, no_number, merged_{x})']
+    lines.append('  ROOT r = pred[] compare(key_a, key_b), direction=LT, type=TOTALORDER\n')
+    return c.called('_'.join(['jax', bits, type, *payloads]), '\n'.join(lines))
+
+def sortable(c, v):
+    # Elements of less than a byte XLA leaves in some order.
+    return v.rank and v.exact and v.kind not in ('pred', 'complex') and (bits_of(v.type) >= 8 or not c.settings.peer)
 
 def sort(c):
-    v = c.pick(lambda v: v.rank and v.kind != 'pred')
+    v = c.pick(lambda v: sortable(c, v))
     if not v: return
     along, direction = c.choice.randrange(v.rank), c.choice.choice(['LT', 'GT'])
     payloads = [c.pick(lambda w: w.dims == v.dims) for _ in range(c.choice.choice([0, 0, 1, 2]))]
-    order = c.comparator(v.type, direction, [p.type for p in payloads])
-    text = f"sort({', '.join(x.name for x in [v, *payloads])}), dimensions={{{along}}}, is_stable=true, to_apply={order}"
+    types = [p.type for p in payloads]
+    if v.type in ('f64', 'f32', 'f16', 'bf16') and c.choice.random() < .5: order = jax_order(c, v.type, types)
+    else: order = c.comparator(v.type, direction, types)
+    stable = 'true' if payloads or c.choice.random() < .8 else 'false'
+    text = f"sort({', '.join(x.name for x in [v, *payloads])}), dimensions={{{along}}}, is_stable={stable}, to_apply={order}"
     if payloads: c.add_tuple([(x.type, x.dims) for x in [v, *payloads]], text)
     else: c.add(v.type, v.dims, text)
 
-def scatter(c):
-    v = c.pick(lambda v: v.rank and v.kind != 'float')  # whose order of additions is not given
+def sort_two_keys(c):
+    v = c.pick(lambda v: sortable(c, v) and v.integral)
     if not v: return
-    inserted = [d for d in range(v.rank) if c.choice.random() < .5]
-    window_dims = [d for d in range(v.rank) if d not in inserted]
-    mapped = c.choice.sample(range(v.rank), c.choice.randint(1, v.rank))
-    batch = [c.choice.choice([1, 2, 3, 8, 40]) for _ in range(c.choice.choice([0, 1, 1, 2]))]
-    indices = c.like('s32', batch + [len(mapped)])
+    w = c.like(c.choice.choice([t for t in c.types if t[0] in 'su']), v.dims)
+    order = c.called(f'both_{v.type}_{w.type}', f'''  a = {v.type}[] parameter(0)
+  b = {v.type}[] parameter(1)
+  x = {w.type}[] parameter(2)
+  y = {w.type}[] parameter(3)
+  less = pred[] compare(a, b), direction=LT
+  same = pred[] compare(a, b), direction=EQ
+  then = pred[] compare(x, y), direction=GT
+  both = pred[] and(same, then)
+  ROOT r = pred[] or(less, both)
+''')
+    along = c.choice.randrange(v.rank)
+    c.add_tuple([(v.type, v.dims), (w.type, w.dims)], f'sort({v.name}, {w.name}), dimensions={{{along}}}, is_stable=true, to_apply={order}')
+
+def top_k(c):
+    v = c.pick(lambda v: v.rank and v.exact and v.kind not in ('pred', 'complex'))
+    if not v: return
+    k = c.choice.choice([1, v.dims[-1], c.choice.randint(0, v.dims[-1]), min(8, v.dims[-1])])
+    dims = (*v.dims[:-1], k)
+    largest = 'true' if c.choice.random() < .7 else 'false'
+    c.add_tuple([(v.type, dims), ('s32', dims)], f'topk({v.name}), k={k}, largest={largest}')
+
+def scatter(c):
+    v = c.pick(lambda v: v.rank and v.integral or v.rank and v.kind == 'pred')  # the order of additions of floats is not given
+    if not v: return
+    common = batched(c, v)
+    free = [d for d in range(v.rank) if d not in common]
+    inserted = [d for d in free if c.choice.random() < .5]
+    window_dims = [d for d in free if d not in inserted]
+    mapped = c.choice.sample(free, c.choice.randint(1, len(free)))
+    batch = [v.dims[d] for d in common] + [c.choice.choice([1, 2, 3, 8, 40]) for _ in range(c.choice.choice([0, 1, 1, 2]))]
+    vector = c.choice.randint(0, len(batch))
+    index_dims = batch[:vector] + [len(mapped)] + batch[vector:]
+    if len(mapped) == 1 and c.choice.random() < .4: index_dims, vector = batch, len(batch)
+    if not c.fits(index_dims, 1): return
+    at = [i + (i >= vector and len(index_dims) > len(batch)) for i in range(len(common))]
+    both = f'input_batching_dims={braced(common)}, scatter_indices_batching_dims={braced(at)}, ' if common else ''
     sizes = [c.choice.choice([v.dims[d], c.choice.randint(1, v.dims[d])]) for d in window_dims]
     places = sorted(c.choice.sample(range(len(batch) + len(sizes)), len(sizes)))
     dims = placed(batch, places, sizes)
     if not c.fits(dims): return
-    c.add(v.type, v.dims, f'scatter({v.name}, {indices.name}, {c.like(v.type, dims).name}), update_window_dims={braced(places)}, '
-          f'inserted_window_dims={braced(inserted)}, scatter_dims_to_operand_dims={braced(mapped)}, '
-          f'index_vector_dim={len(batch)}, to_apply={reducing(c, v)}')
+    indices = indices_of(c, index_dims, max(v.dims))
+    values = [v]
+    if c.choice.random() < .15:
+        other = c.like(c.choice.choice([t for t in c.types if t[0] in 'su']), v.dims)
+        # XLA takes one operand given twice for one result.
+        if other is not v or not c.settings.peer: values.append(other)
+    ops = [fold_for(c, x)[0] for x in values]
+    text = (f'update_window_dims={braced(places)}, inserted_window_dims={braced(inserted)}, scatter_dims_to_operand_dims={braced(mapped)}, '
+            f'{both}index_vector_dim={vector}')
+    operands = ', '.join(x.name for x in [*values, indices, *[c.like(x.type, dims) for x in values]])
+    if len(values) == 1: c.add(v.type, v.dims, f'scatter({operands}), {text}, to_apply={setter(c, v, ops[0])}')
+    else: c.add_tuple([(x.type, x.dims) for x in values], f'scatter({operands}), {text}, to_apply={c.combiners([x.type for x in values], ops)}')
 
-def dot(c):
-    v = c.pick(lambda v: v.rank and v.type in ('s8', 'u8', 's16', 's32', 'u32', 's64', 'f32', 'bf16', 'f16'))
-    if not v: return
-    order = c.choice.sample(range(v.rank), v.rank)
-    batches = min(c.choice.choice([0, 0, 1]), v.rank - 1)
-    summed = c.choice.randint(1, min(2, v.rank - batches))
-    free = [c.choice.choice([1, 3, 8, 16, 33]) for _ in range(c.choice.choice([0, 1, 1, 2]))]
-    left_batch, left_summed = order[:batches], order[batches:batches + summed]
-    roles = [('batch', d) for d in left_batch] + [('summed', d) for d in left_summed] + [('free', size) for size in free]
-    c.choice.shuffle(roles)
-    dims = [size if role == 'free' else v.dims[size] for role, size in roles]
-    result = ([v.dims[d] for d in left_batch] + [v.dims[d] for d in range(v.rank) if d not in left_batch + left_summed]
-              + [size for role, size in roles if role == 'free'])
-    if not c.fits(dims, 1) or not c.fits(result): return
-    type = 's32' if v.type in ('s8', 'u8', 's16') and c.choice.random() < .7 else v.type
-    c.add(type, result, f'dot({v.name}, {c.like(v.type, dims).name}), lhs_batch_dims={braced(left_batch)}, '
-          f"rhs_batch_dims={braced([roles.index(('batch', d)) for d in left_batch])}, lhs_contracting_dims={braced(left_summed)}, "
-          f"rhs_contracting_dims={braced([roles.index(('summed', d)) for d in left_summed])}")
+def setter(c, v, op):
+    """What a scatter does with its updates: as often as not it stores them."""
+    if c.choice.random() < .5: return c.combiner(v.type, op)
+    return c.called(f'set_{v.type}', f'  a = {v.type}[] parameter(0)\n  ROOT b = {v.type}[] parameter(1)\n')
 
-def convolution(c):
-    floats = any(v.kind == 'float' for v in c.values)
-    type = c.choice.choice(['f32', 'bf16'] if floats else ['s8', 'u8', 's16', 's32'])
-    spatial, groups, images = c.choice.choice([1, 2, 2, 3]), c.choice.choice([1, 1, 1, 2, 4]), c.choice.choice([1, 2, 4])
-    inputs, outputs = c.choice.choice([1, 2, 3, 8, 17]), c.choice.choice([1, 2, 5, 8, 33]) * groups
-    image_groups = images if groups == 1 and c.choice.random() < .3 else 1
-    outputs *= image_groups
-    sizes = [c.choice.choice([3, 5, 8, 12]) for _ in range(spatial)]
-    places, taps, _, text = window(c, sizes)
-    if c.choice.random() < .2: text += ' rhs_reversal=' + 'x'.join(c.choice.choice('01') for _ in sizes)
-    numbers = '012'[:spatial]
-    labels = [''.join(c.choice.sample(names + numbers, spatial + 2)) for names in ('bf', 'io', 'bf')]
-    extents = [{'b': images, 'f': inputs * groups, **dict(zip(numbers, sizes))},
-               {'i': inputs, 'o': outputs, **dict(zip(numbers, taps))},
-               {'b': images // image_groups, 'f': outputs, **dict(zip(numbers, places))}]
-    left, right, dims = ([extent[name] for name in label] for extent, label in zip(extents, labels))
-    if not all(map(c.fits, (left, right, dims))): return
-    c.add(type if floats else 's32', dims, f'convolution({c.like(type, left).name}, {c.like(type, right).name}), window={{{text}}}, '
-          f'dim_labels={labels[0]}_{labels[1]}->{labels[2]}, feature_group_count={groups}, batch_group_count={image_groups}')
-
-def some(c, count, ops=None):
-    ops = ops or OPS
-    for op in c.choice.choices([op for op, _ in ops], [weight for _, weight in ops], k=count): op(c)
-
-def loop(c):
-    if c.own or c.loops == 0: return
-    c.loops -= 1
-    carried = [c.pick() for _ in range(c.choice.choice([1, 2, 3]))]
-    shape = f"(s32[], {', '.join(v.shape for v in carried)})"
-    body = c.nested()
-    body.lines.append(f'  state = {shape} parameter(0)')
-    number = body.add('s32', (), 'get-tuple-element(state), index=0')
-    before = [body.add(v.type, v.dims, f'get-tuple-element(state), index={i + 1}') for i, v in enumerate(carried)]
-    some(body, c.choice.choice([2, 4, 6]))
-    after = [body.pick(lambda w, v=v: w.type == v.type and w.dims == v.dims) for v in before]
-    one = body.add('s32', (), 'constant(1)', hidden=True)
-    following = body.add('s32', (), f'add({number.name}, {one.name})', hidden=True)
-    name = c.fresh('body')
-    c.computations[name] = body.text(name, f"r = {shape} tuple({', '.join(x.name for x in [following, *after])})")
-    condition = c.called(f'until_{name}', f'''  state = {shape} parameter(0)
-  i = s32[] get-tuple-element(state), index=0
-  n = s32[] constant({c.choice.choice([0, 1, 2, 5, 20])})
-  ROOT r = pred[] compare(i, n), direction=LT
-''')
-    zero, start = c.add('s32', (), 'constant(0)', hidden=True), c.fresh()
-    c.lines.append(f"  {start} = {shape} tuple({', '.join(x.name for x in [zero, *carried])})")
-    c.add_tuple([('s32', ())] + [(v.type, v.dims) for v in carried], f'while({start}), condition={condition}, body={name}')
-
-def conditional(c):
-    if c.own or c.loops == 0: return
-    c.loops -= 1
-    v, chosen, names = c.pick(), c.like('pred', ()), []
-    for _ in range(2):
-        branch = c.nested()
-        given = branch.add(v.type, v.dims, 'parameter(0)')
-        some(branch, 3)
-        result = branch.pick(lambda w: w.type == given.type and w.dims == given.dims)
-        names.append(c.fresh('branch'))
-        c.computations[names[-1]] = branch.text(names[-1], f'r = {v.shape} copy({result.name})')
-    c.add(v.type, v.dims, f'conditional({chosen.name}, {v.name}, {v.name}), true_computation={names[0]}, false_computation={names[1]}')
-
-OPS = BY_ELEMENT + [(reduce, 3), (arg_extreme, 1), (reduce_window, 1), (scan, 1), (select_and_scatter, 1), (sort, 1), (scatter, 1),
-                    (dot, 2), (convolution, 1), (loop, 1), (conditional, 1)]
+OPS = [(reduce, 3), (reduce_several, 1), (arg_extreme, 1), (reduce_window, 1), (reduce_window_several, .5), (scan, 1), (carried_scan, .5),
+       (select_and_scatter, 1), (sort, 1), (sort_two_keys, .5), (top_k, .7), (scatter, 1.5)]
