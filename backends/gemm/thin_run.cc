@@ -20,6 +20,7 @@ constexpr int64_t kCachedBytes = 16 << 20;
 constexpr int64_t kRowsAtOnce = 4;          // of the kernels
 constexpr int64_t kLeastBytes = 32 << 10;   // of the right factor; tiles are as good for less
 constexpr int64_t kPieceBytes = 128 << 10;  // of the right factor, worth waking a thread for
+constexpr int64_t kPiecesRead = 8;          // as one, where threads have enough to read in order
 constexpr int64_t kLeastColumns = 64;       // where the right factor is read by rows
 constexpr int64_t kColumns = 1024, kFewColumns = 512;
 constexpr int64_t kSteps = 64, kFewSteps = 8;  // of all columns of a piece at a time; of a batch of pieces
@@ -50,8 +51,7 @@ class ThinRun {
     const int64_t row_bytes = depth_ * static_cast<int64_t>(sizeof(W));
     if (IsInterleaved()) {
       MakeLeft();
-      return by_dots ? DotsOfBatches(std::max<int64_t>(kPieceBytes / (row_bytes * batches), 1))
-                     : AddBatches();
+      return by_dots ? DotsOfBatches(row_bytes * batches) : AddBatches();
     }
     const int64_t width = columns * batches > kColumns ? kColumns : kFewColumns;
     const int64_t piece = by_dots ? std::max<int64_t>(kPieceBytes / row_bytes, 1) : EvenWidth(width),
@@ -83,9 +83,12 @@ class ThinRun {
            (right.channel_stride == 1 || problem_.columns() <= kFewColumns);
   }
 
-  /// Reads the right factors in the order of memory, `piece` columns of all at a time.
-  void DotsOfBatches(int64_t piece) const {
+  /// Reads the right factors in the order of memory, a column of all after the other: `column_bytes`.
+  void DotsOfBatches(int64_t column_bytes) const {
     const int64_t columns = problem_.columns(), batches = problem_.batches(),
+                  least = std::max<int64_t>(kPieceBytes / column_bytes, 1),
+                  share = (columns + ThreadCount() - 1) / ThreadCount(),
+                  piece = EvenShare(std::clamp(share, least, kPiecesRead * least)),
                   pieces = (columns + piece - 1) / piece;
     ParallelFor(0, pieces, 1, [&](int64_t begin, int64_t end) {
       const FlushSubnormals flush;
@@ -119,11 +122,16 @@ class ThinRun {
   }
 
   /// Columns of pieces that are as many for each thread; sums do not depend on them.
-  [[nodiscard]] int64_t EvenWidth(int64_t most) const {
+  [[nodiscard]] int64_t EvenShare(int64_t most) const {
     const int64_t columns = problem_.columns(), threads = ThreadCount();
     int64_t pieces = (columns + most - 1) / most;
-    if (pieces > 1 && problem_.batches() == 1) pieces = (pieces + threads - 1) / threads * threads;
-    const int64_t share = (columns + pieces - 1) / pieces;
+    if (pieces > 1) pieces = (pieces + threads - 1) / threads * threads;
+    return (columns + pieces - 1) / pieces;
+  }
+  /// The same of one product, or of each of a batch for itself, in vectors.
+  [[nodiscard]] int64_t EvenWidth(int64_t most) const {
+    const int64_t columns = problem_.columns(), pieces = (columns + most - 1) / most,
+                  share = problem_.batches() == 1 ? EvenShare(most) : (columns + pieces - 1) / pieces;
     return (share + kLeastColumns - 1) / kLeastColumns * kLeastColumns;
   }
 
