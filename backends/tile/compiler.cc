@@ -300,7 +300,35 @@ void Compiler::EndTiles() {
   lanes_ = 1;
 }
 
+std::unique_ptr<Node> Compiler::MoveOf(const LoopStmt& stmt) {
+  const Region& outer = *stmt.body;
+  if (tiled_ >= 0 || stmt.loop.parallel || stmt.loop.outer >= 0 || outer.stmts.size() != 1) return nullptr;
+  const auto* inner = std::get_if<LoopStmt>(&outer.stmts[0]);
+  if (inner == nullptr || inner->loop.outer >= 0 || inner->body->stmts.size() != 2) return nullptr;
+  const auto* load = std::get_if<LoadStmt>(&inner->body->stmts[0]);
+  const auto* store = std::get_if<StoreStmt>(&inner->body->stmts[1]);
+  if (load == nullptr || store == nullptr || store->value != load->result || load->mask >= 0 ||
+      store->mask >= 0 || load->buffer == store->buffer || !load->address.values.empty() ||
+      !store->address.values.empty())
+    return nullptr;
+  llvm::SmallVector<CopyDim, 2> dims;
+  for (const Dimension* loop : {&stmt.loop, &inner->loop})
+    dims.push_back({loop->extent, store->address.FactorOf(loop->id), load->address.FactorOf(loop->id)});
+  if (dims[0].to_stride == 0 || dims[1].to_stride == 0) return nullptr;
+  const auto access = [&](BufferId buffer, const kernel::Address& address) {
+    Access made = AccessOf(buffer, address, -1, Lanes::One);
+    llvm::erase_if(made.place.loops,
+                   [&](const auto& term) { return term.id == stmt.loop.id || term.id == inner->loop.id; });
+    return made;
+  };
+  return MakeMove(access(store->buffer, store->address), access(load->buffer, load->address), dims);
+}
+
 Status Compiler::Compile(const LoopStmt& stmt, size_t) {
+  if (auto move = MoveOf(stmt)) {
+    Append(std::move(move));
+    return {};
+  }
   LoopPlan plan;
   plan.loop = stmt.loop.id;
   plan.extent = ExtentOf(stmt.loop);

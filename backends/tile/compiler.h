@@ -56,6 +56,8 @@ class Compiler {
   [[nodiscard]] bool CombinerVaries(const kernel::ReduceStmt& stmt) const;
 
   // Loops.
+  /// Two loops that do nothing but copy elements to other places, as those of transposed tiles, as one node.
+  [[nodiscard]] std::unique_ptr<Node> MoveOf(const kernel::LoopStmt& stmt);
   [[nodiscard]] bool BecomesTiles(const kernel::Dimension& loop, const Region& body) const;
   /// Between the two, iterations of the loop are lanes. `prologue` is for what stays the same.
   void BeginTiles(const kernel::Dimension& loop, Block& prologue);

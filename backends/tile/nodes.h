@@ -2,6 +2,7 @@
 #pragma once
 #include "backends/tile/functions.h"
 #include "backends/tile/program.h"
+#include "ir/eval/strided_copy.h"
 
 namespace hlo::tile {
 
@@ -81,6 +82,8 @@ std::unique_ptr<Node> MakeStore(Access access, ValueId value, Lanes lanes);
 /// The one element of `from` in `count` lanes (0: in those there are).
 std::unique_ptr<Node> MakeSplat(ValueId to, ValueId from, size_t width, int64_t count);
 std::unique_ptr<Node> MakeCopy(ValueId to, ValueId from, size_t width, Lanes lanes);
+/// Copies a block of elements between buffers: what lies at the places, and `dims` further on.
+std::unique_ptr<Node> MakeMove(Access to, Access from, llvm::ArrayRef<CopyDim> dims);
 /// `to` is from now on where `from` is.
 std::unique_ptr<Node> MakeAlias(ValueId to, ValueId from);
 

@@ -210,6 +210,8 @@ void CopyWindow(void* to, const void* from, llvm::ArrayRef<CopyDim> dims) {
     *static_cast<T*>(to) = *static_cast<const T*>(from);
   } else if (dims.size() == 1) {
     CopyRun(static_cast<T*>(to), static_cast<const T*>(from), dims[0]);
+  } else if (dims.size() == 2 && dims[0].from_stride == 1 && dims[1].from_stride > 1) {
+    CopyTransposed(static_cast<T*>(to), static_cast<const T*>(from), dims[0], dims[1]);
   } else {
     const CopyDim& d = dims[0];
     for (int64_t i = 0; i < d.size; ++i)
