@@ -42,47 +42,107 @@ void Widen(Instruction* convolution) {
   ReplaceAndRemove(convolution, Maker(convolution).Convert(sums, result));
 }
 
+/// Old dimensions in their new order.
+using Order = Dims;
+
+int64_t PlaceIn(const Order& order, int64_t dim) { return llvm::find(order, dim) - order.begin(); }
+
+Instruction* Ordered(Instruction* x, const Order& order, Instruction* user) {
+  return llvm::is_sorted(order) ? x : Maker(user).Transpose(x, order);
+}
+
+/// convolution(x, w) becomes transpose(convolution(transpose(x), transpose(w))).
+void Reorder(Instruction* convolution, const Order& lhs, const Order& rhs, const Order& out) {
+  ConvDimLabels labels = *convolution->attr<ConvolutionAttrs>().dim_labels;
+  for (int64_t* dim : {&labels.input_batch, &labels.input_feature}) *dim = PlaceIn(lhs, *dim);
+  for (int64_t* dim : {&labels.kernel_input_feature, &labels.kernel_output_feature})
+    *dim = PlaceIn(rhs, *dim);
+  for (int64_t* dim : {&labels.output_batch, &labels.output_feature}) *dim = PlaceIn(out, *dim);
+  for (int64_t& dim : labels.input_spatial) dim = PlaceIn(lhs, dim);
+  for (int64_t& dim : labels.kernel_spatial) dim = PlaceIn(rhs, dim);
+  for (int64_t& dim : labels.output_spatial) dim = PlaceIn(out, dim);
+  Order dims, back(out.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    dims.push_back(convolution->shape().dim(out[i]));
+    back[static_cast<size_t>(out[i])] = static_cast<int64_t>(i);
+  }
+  Instruction* made = CloneWith(*convolution, *convolution->parent(),
+                                {Ordered(convolution->operand(0), lhs, convolution),
+                                 Ordered(convolution->operand(1), rhs, convolution)});
+  made->mutable_attrs().Mutable<ConvolutionAttrs>().dim_labels = labels;
+  made->set_shape(Shape::Array(convolution->shape().element_type(), dims));
+  ReplaceAndRemove(convolution, Ordered(made, back, convolution));
+}
+
 /// Worth bringing features together: results of at least so many features, each a sum of so many products, by
 /// windows that are small beside the image; and worth two more kernels.
 constexpr int64_t kFewestFeatures = 16, kFewestProducts = 64, kFewestTaps = 4, kMostTaps = 128;
 constexpr int64_t kLeastWork = 1 << 23;
+constexpr int64_t kNarrow = 2;  // bytes of elements that are soon moved; lines of them have to be converted
+constexpr int64_t kLeastWorkOfCheap = 1 << 21;
+constexpr int64_t kFewestTapsOfGradient = 64;  // positions
+
+int64_t Taps(const ConvolutionAttrs& attrs) {
+  int64_t taps = 1;
+  for (const WindowDim& d : attrs.window.dims) taps *= d.size;
+  return taps;
+}
 
 bool GainsByFeaturesLast(const Instruction& convolution) {
   const auto& attrs = convolution.attr<ConvolutionAttrs>();
-  if (!attrs.dim_labels || attrs.feature_group_count != 1 || attrs.batch_group_count != 1) return false;
+  if (!attrs.dim_labels || attrs.batch_group_count != 1) return false;
   const ConvDimLabels& labels = *attrs.dim_labels;
-  int64_t taps = 1;
-  for (const WindowDim& d : attrs.window.dims) taps *= d.size;
   const Shape& weights = convolution.operand(1)->shape();
-  const int64_t minor = labels.input_rank - 1, products = weights.dim(labels.kernel_input_feature) * taps;
-  return labels.input_feature != minor && labels.input_batch != minor && taps >= kFewestTaps &&
-         taps <= kMostTaps && weights.dim(labels.kernel_output_feature) >= kFewestFeatures &&
-         products >= kFewestProducts && convolution.shape().ElementCount() * products >= kLeastWork;
+  const int64_t minor = labels.input_rank - 1, taps = Taps(attrs), groups = attrs.feature_group_count,
+                channels = weights.dim(labels.kernel_input_feature), products = channels * taps,
+                features = weights.dim(labels.kernel_output_feature) / groups;
+  if (labels.input_feature == minor || labels.input_batch == minor || taps < kFewestTaps || taps > kMostTaps)
+    return false;
+  const int64_t work = convolution.shape().ElementCount() * products;
+  if (features >= kFewestFeatures && products >= kFewestProducts && work >= kLeastWork) return true;
+  // Moving costs little beside the other ways.
+  const bool narrow = Info(convolution.operand(0)->shape().element_type()).host_bytes() <= kNarrow;
+  return narrow && (groups > 1 || channels >= kFewestFeatures) && work >= kLeastWorkOfCheap;
 }
 
 void OrderFeaturesLast(Instruction* convolution) {
-  const ConvDimLabels labels = *convolution->attr<ConvolutionAttrs>().dim_labels;
-  const int64_t rank = labels.input_rank;
-  Maker make(convolution);
-  Dims order = {labels.input_batch}, dims = {convolution->shape().dim(labels.output_batch)},
-       back(static_cast<size_t>(rank));
-  ConvDimLabels last = labels;
-  for (int64_t t = 0; t < rank - 2; ++t) {
-    const auto i = static_cast<size_t>(t);
-    order.push_back(labels.input_spatial[i]);
-    dims.push_back(convolution->shape().dim(labels.output_spatial[i]));
-    back[static_cast<size_t>(labels.output_spatial[i])] = t + 1;
-    last.input_spatial[i] = last.output_spatial[i] = t + 1;
-  }
-  order.push_back(labels.input_feature);
-  dims.push_back(convolution->shape().dim(labels.output_feature));
-  back[static_cast<size_t>(labels.output_batch)] = last.input_batch = last.output_batch = 0;
-  back[static_cast<size_t>(labels.output_feature)] = last.input_feature = last.output_feature = rank - 1;
-  Instruction* x = make.Transpose(convolution->operand(0), order);
-  Instruction* made = CloneWith(*convolution, *convolution->parent(), {x, convolution->operand(1)});
-  made->mutable_attrs().Mutable<ConvolutionAttrs>().dim_labels = last;
-  made->set_shape(Shape::Array(convolution->shape().element_type(), dims));
-  ReplaceAndRemove(convolution, Maker(convolution).Transpose(made, back));
+  const ConvDimLabels& labels = *convolution->attr<ConvolutionAttrs>().dim_labels;
+  Order in = {labels.input_batch}, weights = labels.kernel_spatial, out = {labels.output_batch};
+  in.append(labels.input_spatial.begin(), labels.input_spatial.end());
+  out.append(labels.output_spatial.begin(), labels.output_spatial.end());
+  in.push_back(labels.input_feature);
+  out.push_back(labels.output_feature);
+  weights.push_back(labels.kernel_input_feature);
+  weights.push_back(labels.kernel_output_feature);
+  // Of one group they are read as they lie.
+  if (convolution->attr<ConvolutionAttrs>().feature_group_count == 1) llvm::sort(weights);
+  Reorder(convolution, in, weights, out);
+}
+
+/// The same for gradients by weights, whose windows are as large as images: what are weights of the result
+/// lie as batch and features of the operands, with positions minor in both.
+bool GainsByBatchLast(const Instruction& convolution) {
+  const auto& attrs = convolution.attr<ConvolutionAttrs>();
+  if (!attrs.dim_labels || attrs.feature_group_count != 1) return false;
+  const ConvDimLabels& labels = *attrs.dim_labels;
+  const int64_t minor = labels.input_rank - 1, taps = Taps(attrs),
+                products = convolution.operand(1)->shape().dim(labels.kernel_input_feature) * taps;
+  return labels.input_feature != minor && labels.input_batch != minor &&
+         labels.kernel_input_feature != minor && labels.kernel_output_feature != minor &&
+         taps >= kFewestTapsOfGradient && convolution.shape().ElementCount() * products >= kLeastWorkOfCheap;
+}
+
+void OrderBatchLast(Instruction* convolution) {
+  const ConvDimLabels& labels = *convolution->attr<ConvolutionAttrs>().dim_labels;
+  Order in = {labels.input_feature}, weights = {labels.kernel_input_feature},
+        out(labels.output_spatial.begin(), labels.output_spatial.end());
+  in.append(labels.input_spatial.begin(), labels.input_spatial.end());
+  weights.append(labels.kernel_spatial.begin(), labels.kernel_spatial.end());
+  in.push_back(labels.input_batch);
+  weights.push_back(labels.kernel_output_feature);
+  out.push_back(labels.output_batch);
+  out.push_back(labels.output_feature);
+  Reorder(convolution, in, weights, out);
 }
 
 /// All convolutions that `wanted` holds for.
@@ -101,6 +161,7 @@ void AdaptConvolutions(Module& module) {
     if (computation->IsFusion()) continue;
     for (Instruction* convolution : Convolutions(*computation, GainsByFeaturesLast))
       OrderFeaturesLast(convolution);
+    for (Instruction* convolution : Convolutions(*computation, GainsByBatchLast)) OrderBatchLast(convolution);
     for (Instruction* convolution : Convolutions(*computation, [](const Instruction&) { return true; }))
       Widen(convolution);
   }

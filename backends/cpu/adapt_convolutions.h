@@ -9,7 +9,8 @@ namespace hlo::cpu {
 /// less than a byte as bytes of the same sign. Results that are such floats become convert(convolution) of
 /// F32. Exact: sums are taken and rounded as before.
 /// Images whose positions are minor, as in bf01, become transpose(convolution(transpose(x), w)) with their
-/// features minor where windows make enough of each element to pay for it.
+/// features minor where windows make enough of each element to pay for it; so do gradients by weights, both
+/// of whose operands are such images.
 void AdaptConvolutions(Module& module);
 
 }  // namespace hlo::cpu

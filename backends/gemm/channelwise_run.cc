@@ -147,7 +147,7 @@ bool IsChannelwise(const Problem& problem, const KernelSet& kernels) {
   bool has_kernels = false;
   VisitFactors(problem, kernels, [&](const auto&) { has_kernels = true; });
   if (!has_kernels) return false;
-  if (IsSumOfNeighbours(problem)) return true;
+  if (IsSumOfGroups(problem)) return true;
   return problem.columns() == 1 && problem.batches() >= 4 && problem.rhs.bounds.empty() &&
          problem.depth() > 0 && IsSideBySide(problem.lhs.batch) && IsSideBySide(problem.rhs.batch) &&
          IsSideBySide(problem.out_batch);

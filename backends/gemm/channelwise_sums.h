@@ -6,9 +6,9 @@
 
 namespace hlo::gemm {
 
-/// True if rows are images next to each other in memory, as many as columns, for each of several groups,
-/// which are neighbours, too: each channel is multiplied by those near it.
-bool IsSumOfNeighbours(const Problem& problem);
+/// True if rows are images next to each other in memory for each of several groups, which are neighbours, as
+/// columns are: each feature of a group is multiplied by each of the same group of the other side.
+bool IsSumOfGroups(const Problem& problem);
 
 /// True if a problem that goes channel by channel has so many steps for so few rows that its sums are cut
 /// into parts, rather than its rows.

@@ -21,9 +21,17 @@ int LanesOf(const Problem& problem, const KernelSet& kernels) {
   return lanes;
 }
 
-/// Lanes that groups fill with what they make.
-int64_t UsedLanes(const Problem& problem, int64_t lanes) {
-  return lanes / std::max(problem.channels, problem.columns()) * problem.columns();
+/// Features of the input that one group may have where there is no other, and of the result for which lines
+/// of outputs take less time; products of a sum, and vectors of results, beyond which tiles take less time.
+constexpr int64_t kMostOfOne = 4, kFewProducts = 12, kMostVectors = 4;
+
+/// At least half of the lanes make something, and groups are not worth tiles.
+bool FillsLanes(const Problem& problem, int64_t lanes) {
+  const int64_t channels = problem.channels, outputs = problem.columns(), most = std::max(channels, outputs);
+  if (problem.batches() == 1 && channels <= kMostOfOne)
+    return 2 * outputs >= lanes && (outputs >= lanes || outputs > kMostOfOne) &&
+           outputs <= (problem.depth() <= kFewProducts ? kMostVectors * lanes : lanes);
+  return problem.batches() * outputs >= lanes && most <= lanes && 2 * (lanes / most * outputs) >= lanes;
 }
 
 /// Neighbours at a distance of `stride`, or nothing that has neighbours.
@@ -87,8 +95,12 @@ class FeatureRun {
     features_.run({problem_.taps(), taps_.Block(first, rows, 0, tables.taps), rhs_, rhs_taps_.data(),
                    problem_.rhs.channel_stride, static_cast<int>(problem_.channels),
                    static_cast<int>(problem_.columns()), count_, out});
-    for (int64_t p = 0; p < rows && !direct_; ++p)
-      FromNumbers(problem_.type, kernels_, out[p], count_, out_ + (problem_.out_base + to[p]) * bytes);
+    if (direct_) return;
+    for (int64_t p = 0, end = 0; p < rows; p = end) {  // neighbours at once
+      for (end = p + 1; end < rows && to[end] == to[end - 1] + count_;) ++end;
+      FromNumbers(problem_.type, kernels_, out[p], (end - p) * count_,
+                  out_ + (problem_.out_base + to[p]) * bytes);
+    }
   }
 
   const Problem& problem_;
@@ -106,12 +118,11 @@ class FeatureRun {
 
 bool IsFeaturewise(const Problem& problem, const KernelSet& kernels) {
   const int64_t outputs = problem.columns(), channels = problem.channels, lanes = LanesOf(problem, kernels);
-  return lanes > 0 && problem.batches() * outputs >= lanes && problem.rhs.bounds.empty() &&
-         problem.rows() >= kFewestRows && problem.taps() > 0 && problem.taps() <= kMostTaps && channels > 0 &&
-         2 * UsedLanes(problem, lanes) >= lanes && (channels == 1 || problem.lhs.channel_stride == 1) &&
-         HasStride(problem.lhs.batch, channels) && HasStride(problem.rhs.rows, 1) &&
-         HasStride(problem.rhs.batch, outputs) && HasStride(problem.out_columns, 1) &&
-         HasStride(problem.out_batch, outputs);
+  return lanes > 0 && problem.rhs.bounds.empty() && problem.rows() >= kFewestRows && problem.taps() > 0 &&
+         problem.taps() <= kMostTaps && channels > 0 && outputs > 0 && FillsLanes(problem, lanes) &&
+         (channels == 1 || problem.lhs.channel_stride == 1) && HasStride(problem.lhs.batch, channels) &&
+         HasStride(problem.rhs.rows, 1) && HasStride(problem.rhs.batch, outputs) &&
+         HasStride(problem.out_columns, 1) && HasStride(problem.out_batch, outputs);
 }
 
 void RunFeaturewise(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

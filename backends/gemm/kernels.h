@@ -102,7 +102,8 @@ struct FeatureArgs {
   const W* weights;
   const int64_t* tap_offsets;
   int64_t channel_stride;
-  /// Features of a group of the input and of the result: each at most as many as lanes.
+  /// Features of a group of the input and of the result: at most as many as lanes where several groups are to
+  /// share a vector.
   int channels, outputs;
   int64_t count;  // features of the result
   T* const* out;  // by row: count elements
@@ -121,6 +122,18 @@ struct DotArgs {
   T* sums;      // by row and column
 };
 
+/// Products of each feature of a group with each of the same group of another array, summed over positions:
+/// gradients by weights. Lanes are features of b.
+template <class T, class W>
+struct OuterArgs {
+  const W *a, *b;
+  const int64_t *a_offsets, *b_offsets;  // of positions
+  int64_t depth;                         // positions
+  int64_t a_features, b_features;        // of a group
+  int64_t groups;
+  T* acc;  // by feature of a in its group, group, feature of b in it
+};
+
 /// Windows over few features by how both factors are stored, W, and what sums are taken in, T.
 template <class T, class W>
 struct FactorKernels {
@@ -134,6 +147,9 @@ struct FactorKernels {
   /// acc[j] += sum over k < depth of a[a_offsets[k] + j] * b[b_offsets[k] + j] for j < count; k in order.
   void (*products)(const W* a, const int64_t* a_offsets, const W* b, const int64_t* b_offsets, int64_t depth,
                    int64_t count, T* acc);
+  /// acc[i][g * b_features + j] += sum over k < depth of a[a_offsets[k] + g * a_features + i] *
+  /// b[b_offsets[k] + g * b_features + j]; k in order.
+  void (*outer)(const OuterArgs<T, W>& args);
 };
 /// All of them: HLO_FACTORS(name, T, W). For float, uint16_t are BF16 codes.
 #define HLO_FACTOR_TYPES(HLO_FACTORS)                        \
@@ -157,6 +173,16 @@ struct FactorKernels {
   HLO_SHIFTS(u64, uint64_t)            \
   HLO_SHIFTS(c64, std::complex<float>) \
   HLO_SHIFTS(c128, std::complex<double>)
+
+/// Lines copied with zeros around: element `before` + i of line l of `out` is element i * in_step of line l
+/// of `in` for i < count. Lines are `in_stride` and `out_stride` elements apart.
+struct Lines {
+  const void* in;
+  int64_t in_stride, in_step;
+  int64_t lines, before, count, after;
+  void* out;
+  int64_t out_stride;
+};
 
 struct KernelSet {
   Tiles<float> f32;
@@ -187,6 +213,8 @@ struct KernelSet {
   Copy<uint16_t>* copy16;
   Copy<uint32_t>* copy32;
   Copy<uint64_t>* copy64;
+  /// Elements of `bytes` bytes.
+  void (*take_lines)(const Lines& lines, int64_t bytes);
   /// BF16 codes to float.
   void (*widen_bf16)(const uint16_t* in, int64_t count, float* out);
   /// Float to BF16 codes, rounded to nearest even; NaN keeps its sign alone, as NarrowFromFloat has it.

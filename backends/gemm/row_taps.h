@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <vector>
 
 #include "backends/gemm/kernels.h"
@@ -20,6 +21,8 @@ class RowTaps {
     std::vector<const W*> in;                            // by tap and row of a block
     int64_t from[kRowsAtOnce];                           // of rows
     std::vector<std::array<int64_t, kRowsAtOnce>> rows;  // their positions, by limit
+    /// Taps that lie outside for a row at some position, found when first wanted, by limit and position.
+    std::vector<std::vector<std::vector<size_t>>> outside;
   };
 
   /// `lhs` is the array; taps outside of it read `zeros` zeros.
@@ -41,6 +44,7 @@ class RowTaps {
     Tables tables;
     tables.in.resize(taps_.size() * kFeatureRows);
     tables.rows.resize(limits_.size());
+    tables.outside.resize(limits_.size());
     return tables;
   }
 
@@ -54,15 +58,19 @@ class RowTaps {
   /// The taps of rows [first, first + rows) of those, rows <= kFeatureRows, at [tap * kFeatureRows + row],
   /// `offset` elements on. Rows that are not there read what the first one reads.
   const W* const* Block(int64_t first, int64_t rows, int64_t offset, Tables& tables) const {
-    const W* from[kFeatureRows];
+    const auto size = static_cast<int64_t>(sizeof(W));
+    std::array<intptr_t, kFeatureRows> from;
     for (int64_t p = 0; p < kFeatureRows; ++p)
-      from[p] = lhs_ + offset + tables.from[first + (p < rows ? p : 0)];
+      from[static_cast<size_t>(p)] =
+          reinterpret_cast<intptr_t>(lhs_) + (offset + tables.from[first + (p < rows ? p : 0)]) * size;
     const W** in = tables.in.data();
-    for (size_t t = 0; t < taps_.size(); ++t, in += kFeatureRows)
-      for (int p = 0; p < kFeatureRows; ++p) in[p] = from[p] + taps_[t];
-    for (size_t b = 0; b < limits_.size(); ++b)
-      for (int64_t p = 0; p < kFeatureRows; ++p)
-        Cut(b, tables.rows[b][static_cast<size_t>(first + (p < rows ? p : 0))], tables.in.data() + p);
+    for (const int64_t tap : taps_) {
+      std::array<intptr_t, kFeatureRows> at;  // in vectors
+      for (size_t p = 0; p < kFeatureRows; ++p) at[p] = from[p] + tap * size;
+      std::memcpy(in, at.data(), sizeof at);
+      in += kFeatureRows;
+    }
+    for (size_t b = 0; b < limits_.size(); ++b) CutRows(b, first, rows, tables);
     return tables.in.data();
   }
 
@@ -73,15 +81,28 @@ class RowTaps {
     int64_t least, greatest;  // of them
   };
 
-  /// Zeros take the place of what a row at `position` would read outside of a dimension.
-  void Cut(size_t b, int64_t position, const W** in) const {
+  /// Zeros take the place of what rows would read outside of a dimension.
+  void CutRows(size_t b, int64_t first, int64_t rows, Tables& tables) const {
     const Limit& limit = limits_[b];
     const Bound& bound = operand_.bounds[b];
-    const int64_t at = bound.base + position;
-    if (at + limit.least >= 0 && at + limit.greatest < bound.size) return;
+    const int64_t* positions = tables.rows[b].data() + first;
+    const auto [low, high] = std::minmax_element(positions, positions + rows);
+    if (bound.base + *low + limit.least >= 0 && bound.base + *high + limit.greatest < bound.size) return;
+    std::vector<std::vector<size_t>>& outside = tables.outside[b];
+    for (int64_t p = 0; p < kFeatureRows; ++p) {
+      const int64_t position = positions[p < rows ? p : 0], at = bound.base + position;
+      if (at + limit.least >= 0 && at + limit.greatest < bound.size) continue;
+      const auto place = static_cast<size_t>(position);
+      if (outside.size() <= place) outside.resize(place + 1);
+      if (outside[place].empty()) FindOutside(limit, at, bound.size, outside[place]);
+      const W** in = tables.in.data() + p;
+      for (const size_t t : outside[place]) in[t * kFeatureRows] = zeros_.data();
+    }
+  }
+
+  static void FindOutside(const Limit& limit, int64_t at, int64_t size, std::vector<size_t>& outside) {
     for (size_t t = 0; t < limit.taps.size(); ++t)
-      if (static_cast<uint64_t>(at + limit.taps[t]) >= static_cast<uint64_t>(bound.size))
-        in[t * kFeatureRows] = zeros_.data();
+      if (static_cast<uint64_t>(at + limit.taps[t]) >= static_cast<uint64_t>(size)) outside.push_back(t);
   }
 
   const Operand& operand_;

@@ -82,10 +82,20 @@ void StoreSums(const Problem& problem, const KernelSet& kernels, const Rectangle
   problem.out_columns.Fill(where.column, columns, offsets.data());
   bool side_by_side = true;
   for (size_t j = 1; j < offsets.size(); ++j) side_by_side &= offsets[j] == offsets[j - 1] + 1;
+  const auto out_row = [&](int64_t i) { return problem.out_rows.At(where.row + i); };
   llvm::SmallVector<uint8_t, 4096> elements;
   if (!side_by_side) elements.resize(static_cast<size_t>(columns * bytes));
   for (int64_t i = 0; i < where.rows; ++i, sums += stride) {
-    uint8_t* to = static_cast<uint8_t*>(out) + (base + problem.out_rows.At(where.row + i)) * bytes;
+    const int64_t row = out_row(i);
+    uint8_t* to = static_cast<uint8_t*>(out) + (base + row) * bytes;
+    if (side_by_side && stride == columns) {  // neighbouring rows at once
+      int64_t count = 1;
+      while (i + count < where.rows && out_row(i + count) == row + count * columns) ++count;
+      FromCompute(problem.type, kernels, sums, count * columns, to + offsets[0] * bytes);
+      sums += (count - 1) * stride;
+      i += count - 1;
+      continue;
+    }
     FromCompute(problem.type, kernels, sums, columns,
                 side_by_side ? to + offsets[0] * bytes : elements.data());
     if (side_by_side) continue;

@@ -12,6 +12,7 @@ namespace hlo::gemm {
 namespace {
 
 constexpr int64_t kMostColumns = 8, kMostChannels = 16;
+constexpr int64_t kMostPlanes = 512;      // channels in planes, for as few columns as of one group
 constexpr int64_t kMostStaged = 1 << 21;  // elements of a band of an image with all that windows reach
 constexpr int64_t kBandStaged = 1 << 15;  // of a band of outputs
 constexpr int64_t kMostOfOne = 4;         // channels and columns where there is but one group
@@ -70,54 +71,69 @@ class Staging {
     return shifts;
   }
 
-  /// Copies an image, whose position 0 is at `image`, with zeros around: what windows reach from `ahead`
-  /// positions of the first dimension on.
-  template <class E>
-  void Stage(const E* image, int64_t ahead, E* out) const {
-    StageDim(image, ahead, out, 0);
+  /// Copies an image of elements of `bytes` bytes, whose position 0 is at `image`, with zeros around: what
+  /// windows reach from `ahead` positions of the first dimension on.
+  void Stage(const KernelSet& kernels, const uint8_t* image, int64_t ahead, int64_t bytes,
+             uint8_t* out) const {
+    StageDim({kernels, bytes}, image, ahead, out, 0);
   }
 
  private:
-  template <class E>
-  void StageDim(const E* image, int64_t ahead, E* out, size_t t) const {
-    if (t == dims_.size()) {
-      *out = image == nullptr ? E(0) : *image;
-      return;
+  struct How {
+    const KernelSet& kernels;
+    int64_t bytes;  // of an element
+  };
+  /// Positions begin <= j < end of `length` for which base + j * step is one of `size`.
+  struct Inside {
+    int64_t begin = 0, end = 0;
+    Inside(int64_t base, int64_t step, int64_t length, int64_t size) {
+      if (base < 0) begin = std::min(length, (-base + step - 1) / step);
+      end = base >= size ? begin : std::clamp((size - base + step - 1) / step, begin, length);
     }
+  };
+
+  void StageDim(const How& how, const uint8_t* image, int64_t ahead, uint8_t* out, size_t t) const {
     const StagedDim& d = dims_[t];
     const WindowDimension& w = windows_.dims[t];
+    if (t + 1 == dims_.size()) return StageLines(how, image, 1, 0, 0, ahead, out);
     for (int64_t phase = 0; phase < d.step; ++phase) {
-      E* to = out + phase * d.phase_pitch;
-      if (t + 1 == dims_.size()) {
-        StageLine(image, w.base + ahead + phase, d, w, to);
+      uint8_t* to = out + phase * d.phase_pitch * how.bytes;
+      const int64_t base = w.base + ahead + phase;
+      Inside inside(base, d.step, d.length, w.size);
+      if (image == nullptr) inside.end = inside.begin;
+      const auto line = [&](int64_t j) { return image + (base + j * d.step) * w.lhs_stride * how.bytes; };
+      if (t + 2 == dims_.size()) {
+        const auto zeros = [&](int64_t begin, int64_t end) {
+          StageLines(how, nullptr, end - begin, 0, d.pitch, 0, to + begin * d.pitch * how.bytes);
+        };
+        zeros(0, inside.begin);
+        if (inside.begin < inside.end)
+          StageLines(how, line(inside.begin), inside.end - inside.begin, d.step * w.lhs_stride, d.pitch, 0,
+                     to + inside.begin * d.pitch * how.bytes);
+        zeros(inside.end, d.length);
         continue;
       }
-      for (int64_t j = 0; j < d.length; ++j) {
-        const int64_t at = w.base + ahead + phase + j * d.step;
-        const bool inside = image != nullptr && at >= 0 && at < w.size;
-        StageDim(inside ? image + at * w.lhs_stride : nullptr, 0, to + j * d.pitch, t + 1);
-      }
+      for (int64_t j = 0; j < d.length; ++j)
+        StageDim(how, j >= inside.begin && j < inside.end ? line(j) : nullptr, 0,
+                 to + j * d.pitch * how.bytes, t + 1);
     }
   }
 
-  template <class E>
-  static void StageLine(const E* image, int64_t base, const StagedDim& d, const WindowDimension& w, E* out) {
-    int64_t begin = 0, end = 0;  // inside
-    if (image != nullptr) {
-      begin = base >= 0 ? 0 : std::min(d.length, (-base + d.step - 1) / d.step);
-      end = base >= w.size ? begin : std::clamp((w.size - base + d.step - 1) / d.step, begin, d.length);
+  /// Lines of the last dimension, `stride` and `pitch` elements apart.
+  void StageLines(const How& how, const uint8_t* image, int64_t lines, int64_t stride, int64_t pitch,
+                  int64_t ahead, uint8_t* out) const {
+    const StagedDim& d = dims_.back();
+    const WindowDimension& w = windows_.dims.back();
+    for (int64_t phase = 0; phase < d.step; ++phase) {
+      const int64_t base = w.base + ahead + phase;
+      Inside inside(base, d.step, d.length, w.size);
+      if (image == nullptr) inside.begin = inside.end = d.length;
+      const int64_t first = inside.begin < inside.end ? base + inside.begin * d.step : 0;
+      how.kernels.take_lines({image == nullptr ? nullptr : image + first * w.lhs_stride * how.bytes, stride,
+                              d.step * w.lhs_stride, lines, inside.begin, inside.end - inside.begin,
+                              d.length - inside.end, out + phase * d.phase_pitch * how.bytes, pitch},
+                             how.bytes);
     }
-    const int64_t stride = d.step * w.lhs_stride;
-    const E* from = image == nullptr ? nullptr : image + base * w.lhs_stride;
-    std::fill_n(out, begin, E(0));
-    std::fill(out + end, out + d.length, E(0));
-    if (begin == end) return;
-    if (stride == 1)
-      std::copy_n(from + begin, end - begin, out + begin);
-    else if (stride == 2)  // in vectors
-      for (int64_t j = begin; j < end; ++j) out[j] = from[j * 2];
-    else
-      for (int64_t j = begin; j < end; ++j) out[j] = from[j * stride];
   }
 
   const Windows& windows_;
@@ -200,12 +216,9 @@ class WindowRun {
     uint8_t* raw =
         plain ? reinterpret_cast<uint8_t*>(staged) : Scratch(ScratchUse::Raw, channels * image_size_ * bytes);
     const int64_t origin = lhs_origin_ + lhs.batch.At(group) + image * windows_.lhs_image;
-    VisitSize(bytes, [&](auto tag) {
-      using E = decltype(tag);
-      for (int64_t c = 0; c < channels; ++c)
-        staging_.Stage(reinterpret_cast<const E*>(lhs_) + origin + (channel_begin + c) * lhs.channel_stride,
-                       ahead, reinterpret_cast<E*>(raw) + c * image_size_);
-    });
+    for (int64_t c = 0; c < channels; ++c)
+      staging_.Stage(kernels_, lhs_ + (origin + (channel_begin + c) * lhs.channel_stride) * bytes, ahead,
+                     bytes, raw + c * image_size_ * bytes);
     if (!plain)
       for (int64_t c = 0; c < channels; ++c)
         ToNumbers(problem_, lhs, kernels_, raw + c * image_size_ * bytes, staging_.size(),
@@ -261,7 +274,7 @@ class WindowRun {
       for (int64_t t = 0; t < taps; ++t)
         offsets[Step(t, c)] = c * image_size_ + shifts_[static_cast<size_t>(t)];
     llvm::SmallVector<T, 64> weights(static_cast<size_t>(depth)), line(static_cast<size_t>(taps));
-    const int64_t count = staging_.reach();
+    const int64_t count = staging_.reach(), size = Info(problem_.type).host_bytes();
     T* sums = ScratchFor<T>(ScratchUse::Sums, count + kShiftPadding);
     for (int64_t column = 0; column < problem_.columns(); ++column) {
       const T* taken = nullptr;
@@ -270,30 +283,37 @@ class WindowRun {
         for (int64_t t = 0; t < taps && channels > 1; ++t) weights[Step(t, c)] = taken[t];
       }
       shift_.weigh(staged, offsets.data(), channels > 1 ? weights.data() : taken, depth, count, sums);
-      StoreLines(sums,
-                 Target(group, image, column) +
-                     first * windows_.dims[0].out_stride * Info(problem_.type).host_bytes(),
-                 0, outputs);
+      StoreLines(Elements(sums, count),
+                 Target(group, image, column) + first * windows_.dims[0].out_stride * size, 0, outputs);
     }
   }
 
+  /// Sums as the result stores them: where they are, or converted.
+  const uint8_t* Elements(const T* sums, int64_t count) const {
+    if (IsStoredAs(problem_.type, problem_.compute)) return reinterpret_cast<const uint8_t*>(sums);
+    uint8_t* elements = Scratch(ScratchUse::Right, count * Info(problem_.type).host_bytes());
+    FromNumbers(problem_.type, kernels_, sums, count, elements);
+    return elements;
+  }
+
   /// Takes `outputs` outputs of dimension t, and all of those after it, out of the staged order.
-  void StoreLines(const T* sums, uint8_t* target, size_t t, int64_t outputs) const {
-    const int64_t bytes = Info(problem_.type).host_bytes();
+  void StoreLines(const uint8_t* elements, uint8_t* target, size_t t, int64_t outputs) const {
+    const int64_t bytes = Info(problem_.type).host_bytes(), pitch = staging_.dims()[t].pitch;
     const WindowDimension& d = windows_.dims[t];
-    if (t + 1 == windows_.dims.size()) {
-      if (d.out_stride == 1) return FromNumbers(problem_.type, kernels_, sums, outputs, target);
-      uint8_t* line = Scratch(ScratchUse::Right, outputs * bytes);
-      FromNumbers(problem_.type, kernels_, sums, outputs, line);
+    const bool last = t + 1 == windows_.dims.size();
+    if (last && d.out_stride != 1)
       return VisitSize(bytes, [&](auto tag) {
         using E = decltype(tag);
         E* to = reinterpret_cast<E*>(target);
-        for (int64_t i = 0; i < outputs; ++i) to[i * d.out_stride] = reinterpret_cast<const E*>(line)[i];
+        for (int64_t i = 0; i < outputs; ++i) to[i * d.out_stride] = reinterpret_cast<const E*>(elements)[i];
       });
-    }
+    if (last) return kernels_.take_lines({elements, 0, 1, 1, 0, outputs, 0, target, 0}, bytes);
+    const WindowDimension& next = windows_.dims[t + 1];
+    if (t + 2 == windows_.dims.size() && next.out_stride == 1)
+      return kernels_.take_lines({elements, pitch, 1, outputs, 0, next.outputs, 0, target, d.out_stride},
+                                 bytes);
     for (int64_t o = 0; o < outputs; ++o)
-      StoreLines(sums + o * staging_.dims()[t].pitch, target + o * d.out_stride * bytes, t + 1,
-                 windows_.dims[t + 1].outputs);
+      StoreLines(elements + o * pitch * bytes, target + o * d.out_stride * bytes, t + 1, next.outputs);
   }
 
   void OverTaps(int64_t group, int64_t image) const {
@@ -351,11 +371,15 @@ bool IsWindowed(const Problem& problem) {
     if (d.outputs == 0 || (d.per_output == 0 && d.outputs > 1) || (d.per_tap == 0 && d.taps > 1))
       return false;
   const bool over_taps = IsOverTaps(problem);
+  // Planes of features are staged by lines.
+  const WindowDimension& last = problem.windows->dims.back();
+  const bool planes = !over_taps && last.lhs_stride == 1 && last.out_stride == 1 &&
+                      problem.columns() <= kMostOfOne && problem.channels <= kMostPlanes;
   if (problem.batches() == 1 &&
-      (over_taps || problem.columns() > kMostOfOne || problem.channels > kMostOfOne))
+      (over_taps || problem.columns() > kMostOfOne || (problem.channels > kMostOfOne && !planes)))
     return false;
   // All channels of a band are staged at once, unless each is used up before the next.
-  if (!over_taps && problem.channels > kMostChannels) return false;
+  if (!over_taps && problem.channels > kMostChannels && !planes) return false;
   return Staging(CutBand(problem, over_taps), over_taps).size() * (over_taps ? 1 : problem.channels) <=
          kMostStaged;
 }
