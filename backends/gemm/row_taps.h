@@ -67,7 +67,7 @@ class RowTaps {
     for (const int64_t tap : taps_) {
       std::array<intptr_t, kFeatureRows> at;  // in vectors
       for (size_t p = 0; p < kFeatureRows; ++p) at[p] = from[p] + tap * size;
-      std::memcpy(in, at.data(), sizeof at);
+      std::memcpy(static_cast<void*>(in), at.data(), sizeof at);
       in += kFeatureRows;
     }
     for (size_t b = 0; b < limits_.size(); ++b) CutRows(b, first, rows, tables);
