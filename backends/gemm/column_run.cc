@@ -100,9 +100,12 @@ bool IsOfFewColumns(const Problem& problem, const KernelSet& kernels) {
   // Groups of so few are slow as tiles (Product::IsSlow).
   if (lanes == 0 || columns == 0 || !(2 * columns <= lanes || (problem.batches() > 1 && columns * parts < 8)))
     return false;
-  return problem.windows && problem.taps() > 1 && problem.taps() <= kMostTaps && problem.rhs.bounds.empty() &&
-         problem.channels >= lanes && problem.lhs.channel_stride == 1 && problem.rows() >= kFewestRows &&
-         problem.depth() >= kFewestSteps * lanes;
+  // Single taps of plain elements are read as they lie by what is for few rows.
+  const bool single = problem.taps() == 1 && (IsComplex(problem.type) || !IsPlain(problem, problem.lhs)) &&
+                      problem.lhs.type != ElementType::BF16;
+  return problem.windows && (problem.taps() > 1 || single) && problem.taps() <= kMostTaps &&
+         problem.rhs.bounds.empty() && problem.channels >= lanes && problem.lhs.channel_stride == 1 &&
+         problem.rows() >= kFewestRows && problem.depth() >= kFewestSteps * lanes;
 }
 
 void RunFewColumns(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

@@ -26,6 +26,7 @@ constexpr int64_t kPanelsPerPiece = 8, kPanelsPerCutPiece = 16, kPanelsPerWidePi
 constexpr int64_t kFewSums = 16 << 10;  // results that are worth cutting their sums, if those have
 constexpr size_t kManyBlocks = 16, kBlocksPerPart = 8, kMostParts = 16;  // so many blocks
 constexpr int64_t kFewColumns = 32;         // not worth turning the left factor round
+constexpr int64_t kManyChannels = 16;       // of bytes, which instructions multiply by fours
 constexpr int64_t kLongChannels = 64;       // of windows, read where they lie
 constexpr int64_t kFewPiecesPerThread = 8;  // as many for each thread
 // So that all end at about the same time; the latter if rows are cut. Sums do not depend on it.
@@ -96,7 +97,7 @@ int64_t Product::StepsPerBlock() const {
 
 void Product::ChooseMethod() {
   if (problem_.depth() == 0) return;
-  if (IsFeaturewise(problem_, kernels_)) {
+  if (!IsBetterInGroups() && IsFeaturewise(problem_, kernels_)) {
     method_ = Method::Featurewise;
     return;
   }
@@ -126,6 +127,12 @@ void Product::ChooseMethod() {
   kind_ = GroupKindFor(problem_);
   if (kind_) groups_ = GroupKernelsFor(*kind_, target_);
   if (groups_ != nullptr) method_ = Method::Groups;
+}
+
+bool Product::IsBetterInGroups() const {
+  if (problem_.batches() > 1 || problem_.channels < kManyChannels) return false;
+  const auto kind = GroupKindFor(problem_);
+  return kind && *kind != GroupKind::Bf16 && GroupKernelsFor(*kind, target_) != nullptr;
 }
 
 void Product::Exchange() {

@@ -35,6 +35,8 @@ class Product {
   void ChooseMethod();
   /// Steps multiplied at a time by tiles; more where the right factor has few columns.
   [[nodiscard]] int64_t StepsPerBlock() const;
+  /// Bytes of one group with enough channels to be multiplied by fours rather than in lanes of features.
+  [[nodiscard]] bool IsBetterInGroups() const;
   void Exchange();
   [[nodiscard]] bool IsBetterExchanged() const;
   void CutResult();
