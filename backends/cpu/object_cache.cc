@@ -38,10 +38,29 @@ void Remove(const llvm::Twine& path) {
   [[maybe_unused]] const std::error_code ignored = llvm::sys::fs::remove(path);
 }
 
+bool IsOurs(const struct stat& info) { return info.st_uid == ::geteuid() && (info.st_mode & 022) == 0; }
+
 bool BelongsToUs(const std::string& path) {
-  struct stat info;
-  return ::stat(path.c_str(), &info) == 0 && info.st_uid == ::geteuid() && (info.st_mode & 022) == 0;
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && IsOurs(info);
 }
+
+/// A file, asked about what was opened: another may have the name by now, and what is no file may never end.
+struct OpenedFile {
+  explicit OpenedFile(const std::string& path)
+      : descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    if (descriptor >= 0) regular = ::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
+  }
+  ~OpenedFile() {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+  OpenedFile(const OpenedFile&) = delete;
+  OpenedFile& operator=(const OpenedFile&) = delete;
+
+  int descriptor;
+  bool regular = false;
+  struct stat info{};
+};
 
 std::string DefaultFolder() {
   llvm::SmallString<128> folder;
@@ -102,13 +121,17 @@ std::string ObjectCache::PathOf(llvm::StringRef key) const {
 std::optional<CachedProgram> ObjectCache::Load(llvm::StringRef key, std::string& remark) const {
   if (folder_.empty()) return {};
   const std::string path = PathOf(key);
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!file) return {};
-  if (!BelongsToUs(folder_) || !BelongsToUs(FolderOf(key)) || !BelongsToUs(path)) {
+  const OpenedFile opened(path);
+  if (!opened.regular) return {};
+  if (!BelongsToUs(folder_) || !BelongsToUs(FolderOf(key)) || !IsOurs(opened.info)) {
     // Another process may have taken it away meanwhile.
     if (llvm::sys::fs::exists(path)) remark = "'" + path + "' may be written by others; not used";
     return {};
   }
+  auto file =
+      llvm::MemoryBuffer::getOpenFile(opened.descriptor, path, static_cast<uint64_t>(opened.info.st_size),
+                                      /*RequiresNullTerminator=*/false);
+  if (!file) return {};
   auto entry = Decode((*file)->getBuffer());
   if (!entry) {
     remark = "'" + path + "' is damaged; not used";

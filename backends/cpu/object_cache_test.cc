@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <map>
 #include <thread>
@@ -18,7 +19,9 @@ namespace {
 class ObjectCacheTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("object_cache", folder_)); }
-  void TearDown() override { llvm::sys::fs::remove_directories(folder_); }
+  void TearDown() override {
+    [[maybe_unused]] const std::error_code ignored = llvm::sys::fs::remove_directories(folder_);
+  }
 
   [[nodiscard]] std::string folder() const { return folder_.str().str(); }
   static CachedProgram Entry(size_t bytes) {
@@ -157,6 +160,29 @@ TEST_F(ObjectCacheTest, FoldersThatOthersMayWriteDoNotCount) {
   std::string remark;
   EXPECT_FALSE(cache.Load("key", remark).has_value());
   EXPECT_NE(remark.find("may be written by others"), std::string::npos);
+}
+
+TEST_F(ObjectCacheTest, OnlyFilesOfOursCount) {
+  const ObjectCache cache(folder());
+  cache.Store("key", Entry(10));
+  const std::string path = Files().begin()->second.front();
+  std::string remark;
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(path.c_str(), 1, 1), 0);
+    EXPECT_FALSE(cache.Load("key", remark).has_value());
+    EXPECT_NE(remark.find("may be written by others"), std::string::npos);
+  }
+  // What never ends is not even read.
+  ASSERT_EQ(::unlink(path.c_str()), 0);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_FALSE(Has(cache, "key"));
+  ASSERT_EQ(::unlink(path.c_str()), 0);
+  ASSERT_EQ(::symlink("/dev/zero", path.c_str()), 0);
+  EXPECT_FALSE(Has(cache, "key"));
+  // A new entry takes the place.
+  ASSERT_EQ(::unlink(path.c_str()), 0);
+  cache.Store("key", Entry(10));
+  EXPECT_TRUE(Has(cache, "key"));
 }
 
 }  // namespace
