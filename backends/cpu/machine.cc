@@ -39,8 +39,9 @@ Status CheckFeatures(llvm::StringRef features, const llvm::MCSubtargetInfo& gene
 
 /// Features that a code generator uses unasked; others need intrinsics.
 bool IsUsedUnasked(llvm::StringRef feature) {
-  constexpr llvm::StringRef kFamilies[] = {"sse",   "ssse",  "avx", "fma", "f16c", "bmi", "popcnt",
-                                           "lzcnt", "movbe", "xop", "tbm", "cx16", "gfni"};
+  constexpr llvm::StringRef kFamilies[] = {"sse",       "ssse",  "avx", "fma",  "f16c", "bmi",  "popcnt",
+                                           "lzcnt",     "movbe", "xop", "tbm",  "cx16", "gfni", "egpr",
+                                           "push2pop2", "ppx",   "ndd", "ccmp", "cf",   "nf",   "zu"};
   return llvm::any_of(kFamilies, [&](llvm::StringRef family) { return feature.starts_with(family); }) &&
          !feature.starts_with("avx10");
 }
@@ -90,8 +91,12 @@ Result<Machine> MachineFor(llvm::StringRef cpu, llvm::StringRef features, bool r
   HLO_CHECK_OK(CheckFeatures(features, *generic));
   Machine machine = native ? HostMachine() : Machine{cpu.str(), ""};
   if (!features.empty()) machine.features += (machine.features.empty() ? "" : ",") + features.str();
+  const auto wanted = Subtarget(machine.cpu, machine.features);
+  if (!wanted->checkFeatures("+64bit,+sse2,-soft-float"))
+    return Error("usage-option", {}, "option '{0}': code is made for 64 bits and SSE2, which {1} has not",
+                 native ? "--mattr" : "--mcpu", native ? features : cpu);
   if (!runs_here) return machine;
-  const std::string missing = MissingHere(*Subtarget(machine.cpu, machine.features));
+  const std::string missing = MissingHere(*wanted);
   if (!missing.empty())
     return Error("unavailable-cpu", {}, "this machine cannot run code for {0}: it lacks {1}",
                  native ? features : cpu, missing);
