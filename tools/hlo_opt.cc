@@ -136,7 +136,9 @@ class OptRun {
     if (!options_.bisect_passes.empty()) return BisectPasses(input, options_, passes_, sink_, out_);
     return Transformed(input, [&](const Module& module) -> Status {
       HLO_TRY(raw_ostream * os, output_.Begin(module, stage_, reader_.files()));
-      return Emit(module, *os);
+      Status status = Emit(module, *os);
+      if (!status) output_.Drop();
+      return status;
     });
   }
 

@@ -18,8 +18,9 @@ Status PrintCode(llvm::raw_ostream& os, const Module& module, const OptOptions& 
   const auto wanted = [&](llvm::StringRef name) { return !options.kernel || options.kernel->Matches(name); };
   if (options.code == CodeForm::Object && os.is_displayed())
     return Error("usage-option", {}, "binary output is not written to a terminal; -o names a file");
-  HLO_TRY(const std::string text,
-          options.code ? GenerateCode(module, cpu, *options.code, wanted) : ExplainCode(module, cpu, wanted));
+  HLO_TRY(const std::string text, options.code
+                                      ? GenerateCode(module, cpu, *options.code, wanted, options.debug_lines)
+                                      : ExplainCode(module, cpu, wanted));
   os << text;
   return {};
 }

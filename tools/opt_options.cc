@@ -18,6 +18,9 @@ constexpr OptionRow kTargetRows[] = {
     Option<&O::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
     Option<&O::kernel>("kernel", "RE", "", "only kernels with such a name or of such an instruction")
         .Advanced(),
+    Option<&O::debug_lines>("debug-info", "", "", "lines of the HLO text in LLVM IR, assembly and objects")
+        .Letter('g')
+        .Advanced(),
     Option<&O::list_stages>("list-stages", "", "", "the stages of the platform").Advanced(),
     Option<&O::list_ops>("list-ops", "json", "", "the table of opcodes").Bare("json").Advanced(),
 };
@@ -131,9 +134,9 @@ constexpr StageRow kStages[] = {
     {"buffer-assignment", OptStage::Buffers},
     {"kernel-ir", OptStage::Code, CodeForm::KernelIr},
     // Kernels are emitted as they shall be: no pass runs over their IR.
-    {"llvm-before-optimizations", OptStage::Code, CodeForm::LlvmIr},
-    {"llvm-after-optimizations", OptStage::Code, CodeForm::LlvmIr},
-    {"llvm", OptStage::Code, CodeForm::LlvmIr},
+    {"llvm-before-optimizations", OptStage::Code, CodeForm::LlvmBefore},
+    {"llvm-after-optimizations", OptStage::Code, CodeForm::LlvmAfter},
+    {"llvm", OptStage::Code, CodeForm::LlvmAfter},
     {"asm", OptStage::Code, CodeForm::Assembly},
     {"obj", OptStage::Code, CodeForm::Object},
     {"ptx", {}},

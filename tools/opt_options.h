@@ -29,6 +29,7 @@ struct OptOptions {
   std::string mcpu, mattr;
   Tier tier = Tier::Compile;
   std::optional<Regex> kernel;
+  bool debug_lines = false;      // of the text, in code
   std::optional<CodeForm> code;  // what the stage Code prints; nothing: the paths of --explain-codegen
   bool explain_codegen = false;
   bool list_stages = false;

@@ -37,13 +37,20 @@ Result<llvm::raw_ostream*> OptOutput::Begin(const Module& module, OptStage stage
   }
   if (!file_) HLO_CHECK_OK(Open(options_.common.output, inputs));
   const bool whole = !options_.print_fingerprint;
-  if (modules_ > 0 && whole && Info(stage).single)
+  const bool object = stage == OptStage::Code && options_.code == CodeForm::Object;
+  if (modules_ > 0 && whole && (Info(stage).single || object))
     return Error("usage-option", {}, "a file of this form holds one module; --module chooses one");
   if (modules_ == 0 && whole && Info(Info(stage).form).binary && file_->stream().is_displayed())
     return Error("usage-option", {}, "binary output is not written to a terminal; -o names a file");
   if (modules_++ > 0 && Info(stage).hlo && !options_.print_fingerprint)
     file_->stream() << options_.split_marker << '\n';
   return &file_->stream();
+}
+
+void OptOutput::Drop() {
+  if (!file_ || file_->stream().tell() > 0) return;
+  file_.reset();
+  modules_ = 0;
 }
 
 Status OptOutput::Write(llvm::StringRef text, llvm::ArrayRef<std::string> inputs) {

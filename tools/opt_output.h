@@ -17,6 +17,8 @@ class OptOutput {
       : options_(options), arguments_(arguments), out_(out) {}
   /// The stream for the next module, behind a marker if need be.
   Result<llvm::raw_ostream*> Begin(const Module& module, OptStage stage, llvm::ArrayRef<std::string> inputs);
+  /// The module could not be written: a file that holds nothing yet is not made for it.
+  void Drop();
   /// Text that is no module.
   Status Write(llvm::StringRef text, llvm::ArrayRef<std::string> inputs);
   /// Renames what has been written to its final name.

@@ -198,20 +198,42 @@ void CodeGenerator::Optimize(Part& part, const llvm::TargetMachine& target) cons
   part.routines.clear();
 }
 
-std::string CodeGenerator::PrintFunction(size_t number) {
-  const Function& function = functions_[number];
-  if (function.part == nullptr) return "";
+std::vector<NotedFunction> CodeGenerator::Rename(Part& part, const Notes& notes) {
+  std::vector<NotedFunction> noted;
+  for (const auto& [number, note] : notes.by_number) {
+    if (functions_[number].part != &part) continue;
+    llvm::Function* function = part.module.getFunction(functions_[number].name);
+    if (function == nullptr) continue;  // a part of its routine by now
+    function->setName(SymbolOf(functions_[number].name, note));
+    noted.push_back({function, &note});
+  }
+  return noted;
+}
+
+Result<std::string> CodeGenerator::GeneratePart(Part& part, Form form, const Notes& notes) {
   auto target = targets_->Take();
-  Optimize(*function.part, *target);
-  targets_->GiveBack(std::move(target));
+  if (form != Form::LlvmBefore) Optimize(part, *target);
+  for (llvm::Function& function : llvm::make_early_inc_range(llvm::reverse(part.module)))
+    if (function.hasLocalLinkage() && function.use_empty()) function.eraseFromParent();
+  // Functions that kernels share were made on the way.
+  for (llvm::Function& function : part.module)
+    if (!function.isDeclaration() && !function.hasFnAttribute("target-cpu")) SetTarget(function);
+  const std::vector<NotedFunction> noted = Rename(part, notes);
+  if (notes.lines) AddLines(part.module, noted);
   std::string text;
-  llvm::raw_string_ostream os(text);
-  os << *function.part->module.getFunction(function.name);
+  if (form == Form::LlvmBefore || form == Form::LlvmAfter) {
+    llvm::raw_string_ostream os(text);
+    PrintWithHeadings(os, part.module, noted);
+  } else {
+    HLO_TRY(text, EmitCode(part.module, *target, form == Form::Assembly));
+  }
+  targets_->GiveBack(std::move(target));
   return text;
 }
 
-Result<std::vector<std::string>> CodeGenerator::Generate(bool assembly,
-                                                         llvm::function_ref<bool(size_t number)> is_called) {
+Result<std::vector<std::string>> CodeGenerator::Generate(Form form,
+                                                         llvm::function_ref<bool(size_t number)> is_called,
+                                                         const Notes& notes) {
   for (size_t i = 0; i < functions_.size(); ++i)
     if (functions_[i].part != nullptr && !is_called(i))
       functions_[i].part->module.getFunction(functions_[i].name)->setLinkage(llvm::Function::InternalLinkage);
@@ -219,17 +241,8 @@ Result<std::vector<std::string>> CodeGenerator::Generate(bool assembly,
   std::vector<std::string> code(count);
   std::vector<Status> status(count);
   const auto generate = [&](size_t p) -> Status {
-    Part& part = *parts_[p];
-    auto target = targets_->Take();
-    Optimize(part, *target);
-    for (llvm::Function& function : llvm::make_early_inc_range(llvm::reverse(part.module)))
-      if (function.hasLocalLinkage() && function.use_empty()) function.eraseFromParent();
-    // Functions that kernels share were made on the way.
-    for (llvm::Function& function : part.module)
-      if (!function.isDeclaration() && !function.hasFnAttribute("target-cpu")) SetTarget(function);
-    HLO_TRY(code[p], EmitCode(part.module, *target, assembly));
+    HLO_TRY(code[p], GeneratePart(*parts_[p], form, notes));
     parts_[p].reset();
-    targets_->GiveBack(std::move(target));
     return {};
   };
   // The big ones first.

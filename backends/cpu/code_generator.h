@@ -1,11 +1,13 @@
 // LLVM: from kernels and routines to object files, on several threads.
 #pragma once
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "backends/cpu/code_notes.h"
 #include "backends/cpu/machine.h"
 #include "backends/kernel/routine.h"
 
@@ -29,16 +31,24 @@ class CodeGenerator {
   /// added before, whether there is code for them or not. Errors: kernel-unsupported (the number is taken),
   /// compile-kernels, if there is no code generator.
   Status Add(CodeSource source, std::string name);
-  /// The LLVM IR of a function.
-  std::string PrintFunction(size_t number);
-  /// The parts, as objects or as assembly. Functions that `is_called` says nothing of from outside are only
-  /// there for routines. Once only. Errors: compile-kernels.
-  Result<std::vector<std::string>> Generate(bool assembly, llvm::function_ref<bool(size_t number)> is_called);
+  /// What the parts are given as.
+  enum class Form : uint8_t { Object, Assembly, LlvmBefore, LlvmAfter };
+  /// The parts. Functions that `is_called` says nothing of from outside are only there for routines; those
+  /// that `notes` has are called as it says, with lines if asked for. Once only. Errors: compile-kernels.
+  struct Notes {
+    std::map<size_t, CodeNote> by_number;
+    bool lines = false;  // debug information
+  };
+  Result<std::vector<std::string>> Generate(Form form, llvm::function_ref<bool(size_t number)> is_called,
+                                            const Notes& notes);
 
  private:
   struct Part;
   class Targets;
   Status Start();
+  Result<std::string> GeneratePart(Part& part, Form form, const Notes& notes);
+  /// Renames the functions of a part that have notes.
+  std::vector<NotedFunction> Rename(Part& part, const Notes& notes);
   Part& OpenPart();
   void SetTarget(llvm::Function& function) const;
   Status AddRoutine(const kernel::Routine& routine, size_t number);

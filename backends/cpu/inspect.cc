@@ -3,10 +3,15 @@
 #include "backends/cpu/build.h"
 #include "backends/cpu/prepare.h"
 #include "backends/run_devices.h"
+#include "ir/support/line_table.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace hlo {
 namespace {
 
+using cpu::CodeNote;
 using cpu::Program;
 using cpu::Sequence;
 using cpu::Step;
@@ -33,24 +38,90 @@ Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& o
   return cpu::BuildProgram(std::move(copy), std::move(jit), options, record, /*compile=*/false);
 }
 
+/// Which steps compute what stands at a place of the text; what has none goes by its name.
+class Whereabouts {
+ public:
+  /// What the step `label` computes: its instruction and, in place of a fusion or a reduction, its parts.
+  void Add(const Instruction& inst, const std::string& label) {
+    // Loops, branches and calls have steps for their parts.
+    const bool control =
+        inst.kind() == OpKind::While || inst.kind() == OpKind::Conditional || inst.kind() == OpKind::Call;
+    if (inst.kind() != OpKind::Parameter) {
+      std::vector<std::string>& labels = labels_[KeyOf(inst)];
+      if (labels.empty() || labels.back() != label) labels.push_back(label);
+    }
+    for (const Computation* callee : inst.callees())
+      for (const Instruction* part : callee->instructions())
+        if (!control) Add(*part, label);
+  }
+
+  /// The steps, or why there are none.
+  [[nodiscard]] std::string Of(const Instruction& inst, const llvm::StringSet<>& kept) const {
+    const auto it = labels_.find(KeyOf(inst));
+    if (it == labels_.end()) return kept.contains(KeyOf(inst)) ? "no code" : "removed or replaced by passes";
+    constexpr size_t kShown = 4;
+    const llvm::ArrayRef<std::string> labels = it->second;
+    std::string text = "in " + llvm::join(labels.take_front(kShown), ", ");
+    if (labels.size() > kShown) text += llvm::formatv(" and {0} more", labels.size() - kShown).str();
+    return text;
+  }
+
+  static std::string KeyOf(const Instruction& inst) {
+    return inst.loc().valid() ? "@" + std::to_string(inst.loc().begin) : inst.name().str();
+  }
+
+ private:
+  llvm::StringMap<std::vector<std::string>> labels_;
+};
+
+/// Where the instructions of the module went that are no steps of their own.
+void ExplainOthers(const Module& module, Program& program, const KernelFilter& wanted,
+                   llvm::raw_ostream& os) {
+  Whereabouts places;
+  llvm::StringSet<> steps, kept;
+  ForEachStep(program.entry, "", [&](const Step& step, const std::string& path) {
+    const Instruction& inst = *step.instruction();
+    steps.insert(Whereabouts::KeyOf(inst) + " " + inst.name().str());
+    places.Add(inst, path + "%" + inst.name().str());
+  });
+  for (const auto& computation : program.module->computations())
+    for (const Instruction* inst : computation->instructions()) kept.insert(Whereabouts::KeyOf(*inst));
+  bool heading = false;
+  for (const Computation* computation : module.PostOrder())
+    for (const Instruction* inst : computation->instructions()) {
+      if (!wanted(inst->name()) || steps.contains(Whereabouts::KeyOf(*inst) + " " + inst->name().str()))
+        continue;
+      if (!std::exchange(heading, true)) os << "instructions without steps of their own:\n";
+      os << "  %" << inst->name() << ' ' << inst->info().text << ": " << places.Of(*inst, kept) << '\n';
+    }
+}
+
 }  // namespace
 
 Result<std::string> GenerateCode(const Module& module, const CpuOptions& options, CodeForm form,
-                                 KernelFilter wanted) {
+                                 KernelFilter wanted, bool lines) {
   HLO_TRY(const auto program, Build(module, options));
-  std::map<int32_t, std::string> headings;
+  LineTable table;
+  std::map<int32_t, CodeNote> all, chosen;
   ForEachStep(program->entry, "", [&](const Step& step, const std::string&) {
     if (step.code() < 0) return;
-    std::string& heading = headings[step.code()];
-    heading += (heading.empty() ? "%" : ", %") + step.instruction()->name().str();
+    const Instruction& inst = *step.instruction();
+    CodeNote& note = all[step.code()];
+    note.heading += (note.heading.empty() ? "%" : ", %") + inst.name().str();
+    if (!note.name.empty()) return;
+    note.name = inst.name().str();
+    note.line = table.Line(inst.loc());
+    if (note.line == 0) return;
+    note.file = inst.loc().source->name().str();
+    const llvm::StringRef before = inst.loc().source->text().take_front(inst.loc().begin);
+    note.column = static_cast<int64_t>(before.size() - (before.rfind('\n') + 1)) + 1;
   });
-  std::map<int32_t, std::string> chosen;
   ForEachStep(program->entry, "", [&](const Step& step, const std::string&) {
     if (step.code() < 0) return;
     if (wanted(step.instruction()->name()) || wanted("k" + std::to_string(step.code())))
-      chosen[step.code()] = headings[step.code()];
+      chosen[step.code()] = all[step.code()];
   });
-  return program->jit->Print(form, chosen);
+  return program->jit->Print(form, chosen, lines);
 }
 
 Result<std::string> ExplainCode(const Module& module, const CpuOptions& options, KernelFilter wanted) {
@@ -63,6 +134,7 @@ Result<std::string> ExplainCode(const Module& module, const CpuOptions& options,
     os << path << '%' << inst.name() << " = " << ToString(inst.shape(), /*with_layout=*/false) << ' '
        << inst.info().text << ": " << step.Explain() << '\n';
   });
+  ExplainOthers(module, *program, wanted, os);
   return text;
 }
 

@@ -5,16 +5,18 @@
 
 namespace hlo {
 
-enum class CodeForm : uint8_t { KernelIr, LlvmIr, Assembly, Object };
+enum class CodeForm : uint8_t { KernelIr, LlvmBefore, LlvmAfter, Assembly, Object };
 
 /// Chooses kernels by `k0` or by the name of an instruction they compute.
 using KernelFilter = llvm::function_ref<bool(llvm::StringRef name)>;
 
 /// The kernels of a module in one form, each of a text headed by the instructions that it computes. Objects
-/// hold bytes. Errors: those of CompileForCpu.
+/// hold bytes. `lines`: with the lines of the module's text as debug information. Errors: those of
+/// CompileForCpu.
 Result<std::string> GenerateCode(const Module& module, const CpuOptions& options, CodeForm form,
-                                 KernelFilter wanted);
+                                 KernelFilter wanted, bool lines = false);
 /// One line per step in the order of execution: the instruction, the way it is computed, and why not faster.
+/// Then one for each other instruction of the module: the steps that compute it, or why there are none.
 Result<std::string> ExplainCode(const Module& module, const CpuOptions& options, KernelFilter wanted);
 
 }  // namespace hlo

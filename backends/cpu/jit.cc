@@ -51,30 +51,36 @@ class Jit::State {
 
   void KeepTogether() { together_ = true; }
 
-  Result<std::string> Print(CodeForm form, const std::map<int32_t, std::string>& headings) {
+  Result<std::string> Print(CodeForm form, const std::map<int32_t, CodeNote>& shown, bool lines) {
     HLO_CHECK_OK(broken_);
     std::string result;
     llvm::raw_string_ostream os(result);
     std::vector<llvm::StringRef> texts(functions_.size());
     for (const auto& entry : numbers_) texts[static_cast<size_t>(entry.second)] = entry.first();
+    CodeGenerator::Notes notes;
+    notes.lines = lines;
+    std::vector<NotedSymbol> symbols;
     for (size_t k = 0; k < functions_.size(); ++k) {
       const std::string& name = names_[k];
-      const auto heading = headings.find(static_cast<int32_t>(k));
-      if (heading == headings.end()) {
+      const auto note = shown.find(static_cast<int32_t>(k));
+      if (note == shown.end()) {
         uses_[k] = 0;
       } else if (form == CodeForm::KernelIr) {
         const auto [kind, text] = texts[k].split(texts[k].starts_with("routine") ? "routine" : "kernel");
-        os << "// " << heading->second << '\n'
+        os << "// " << note->second.heading << '\n'
            << (name[0] == 'r' ? "routine " : "kernel ") << name << text << '\n';
-      } else if (form == CodeForm::LlvmIr) {
-        os << "; " << heading->second << '\n' << generator_->PrintFunction(k) << '\n';
-      } else if (form == CodeForm::Assembly) {
-        os << "# " << name << ": " << heading->second << '\n';
+      } else {
+        notes.by_number.emplace(k, note->second);
+        symbols.push_back({name, SymbolOf(name, note->second), note->second.heading});
       }
     }
-    if (form == CodeForm::KernelIr || form == CodeForm::LlvmIr) return result;
-    HLO_TRY(const auto code, GenerateParts(form == CodeForm::Assembly));
-    for (const std::string& part : code) os << part;
+    if (form == CodeForm::KernelIr) return result;
+    // By CodeForm; the first is no form of code.
+    using enum CodeGenerator::Form;
+    constexpr CodeGenerator::Form kForms[] = {Object, LlvmBefore, LlvmAfter, Assembly, Object};
+    HLO_TRY(const auto code, GenerateParts(kForms[static_cast<size_t>(form)], notes));
+    for (const std::string& part : code)
+      os << (form == CodeForm::Assembly ? WithHeadings(part, symbols) : part);
     return result;
   }
 
@@ -102,13 +108,14 @@ class Jit::State {
     return it->second;
   }
 
-  Result<std::vector<std::string>> GenerateParts(bool assembly) {
+  Result<std::vector<std::string>> GenerateParts(CodeGenerator::Form form,
+                                                 const CodeGenerator::Notes& notes) {
     if (!generator_) return std::vector<std::string>();
-    return generator_->Generate(assembly, [&](size_t number) { return uses_[number] > 0; });
+    return generator_->Generate(form, [&](size_t number) { return uses_[number] > 0; }, notes);
   }
 
   Status GenerateCode() {
-    HLO_TRY(const auto objects, GenerateParts(/*assembly=*/false));
+    HLO_TRY(const auto objects, GenerateParts(CodeGenerator::Form::Object, {}));
     llvm::StringMap<uint64_t> functions;
     HLO_TRY(code_.image, LinkObjects(objects, functions));
     for (size_t i = 0; i < functions_.size(); ++i)
@@ -148,8 +155,8 @@ Status Jit::Compile() { return state_->Compile(); }
 CompiledCode Jit::TakeCode() { return state_->TakeCode(); }
 Status Jit::Restore(CompiledCode code) { return state_->Restore(std::move(code)); }
 void Jit::KeepTogether() { state_->KeepTogether(); }
-Result<std::string> Jit::Print(CodeForm form, const std::map<int32_t, std::string>& headings) {
-  return state_->Print(form, headings);
+Result<std::string> Jit::Print(CodeForm form, const std::map<int32_t, CodeNote>& shown, bool lines) {
+  return state_->Print(form, shown, lines);
 }
 const KernelFn* Jit::FunctionPlace(int32_t kernel) const { return state_->Function(kernel); }
 const Machine& Jit::machine() const { return state_->machine(); }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "backends/cpu/code_image.h"
+#include "backends/cpu/code_notes.h"
 #include "backends/cpu/inspect.h"
 #include "backends/cpu/machine.h"
 #include "backends/kernel/routine.h"
@@ -58,9 +59,9 @@ class Jit {
   Status Restore(CompiledCode code);
   /// Before the first Add(): all code comes in one piece, for Print().
   void KeepTogether();
-  /// Instead of Compile(), without cache: the kernels that `headings` has by number, in one form, each headed
-  /// by a comment. A routine is printed under the number that it got here.
-  Result<std::string> Print(CodeForm form, const std::map<int32_t, std::string>& headings);
+  /// Instead of Compile(), without cache: the kernels that `shown` has by number, in one form, each headed
+  /// by a comment; with debug information if `lines`. A routine is printed under the number that it got here.
+  Result<std::string> Print(CodeForm form, const std::map<int32_t, CodeNote>& shown, bool lines);
   /// After Compile() or Restore().
   [[nodiscard]] KernelFn Function(int32_t kernel) const { return *FunctionPlace(kernel); }
   /// Where the function will stand after Compile().
