@@ -4,6 +4,7 @@
 
 #include "ir/eval/custom_call.h"
 #include "ir/eval/custom_call_library.h"
+#include "ir/support/parallel.h"
 
 namespace hlo {
 namespace {
@@ -97,8 +98,14 @@ Result<ExecutionResult> RunOnDevices(std::vector<std::vector<Literal>> arguments
     group.RunOnly(*options.only_device);
     run(static_cast<size_t>(*options.only_device));
   } else {
-    for (size_t d = 1; d < devices; ++d) others.emplace_back(run, d);
-    run(0);
+    // Each needs a thread of its own: they wait for each other.
+    for (size_t d = 1; d < devices && !group.failed(); ++d) {
+      others.push_back(TryThread([&run, d] { run(d); }));
+      if (others.back().joinable()) continue;
+      others.pop_back();
+      group.Fail(MakeError("runtime-memory", {}, "out of threads: device {0} of {1} has none", d, devices));
+    }
+    if (!group.failed()) run(0);
   }
   for (std::thread& t : others) t.join();
   if (group.failed()) return Error(group.failure());

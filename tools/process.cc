@@ -17,6 +17,7 @@
 #include "ir/eval/custom_call_library.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "tools/output_file.h"
 
@@ -111,30 +112,37 @@ void WriteReproducer(const char* folder, const char* text, size_t size) {
   close(script);
 }
 
+RawWriter& operator<<(RawWriter& err, const LibraryCall& call) {
+  return err << "custom-call target '" << call.target << "' of library '" << call.file << "', called by %"
+             << call.instruction;
+}
+
 /// The first lines about a crash; returns the exit code.
 int ReportSignal(RawWriter& err, int signal) {
-  auto name = [&](const LibraryCall& call) {
-    err << "custom-call target '" << call.target << "' of library '" << call.file << "', called by %"
-        << call.instruction;
-  };
   if (const LibraryCall* call = CurrentLibraryCall()) {
-    err << "error: signal " << static_cast<long>(signal) << " in ";
-    name(*call);
-    err << " [runtime-custom-call]\n";
+    err << "error: signal " << static_cast<long>(signal) << " in " << *call << " [runtime-custom-call]\n";
     return kRunTime;
   }
   const char* phase = crash_phase.load();
   err << "internal error: signal " << static_cast<long>(signal) << " while "
       << (phase == nullptr ? "starting" : phase) << " (version " HLO_VERSION ") [internal-error]\n";
-  if (const LibraryCall* call = OtherLibraryCall()) {
-    err << "note: at that time another thread was in ";
-    name(*call);
-    err << "\n";
-  }
+  if (const LibraryCall* call = OtherLibraryCall())
+    err << "note: at that time another thread was in " << *call << "\n";
   return kInternal;
 }
 
+/// The thread that reports a crash; 0: none yet.
+std::atomic<pid_t> crashing{0};
+
 void OnFatalSignal(int signal) {
+  pid_t nobody = 0;
+  if (!crashing.compare_exchange_strong(nobody, gettid())) {
+    // Threads that run the same code crash together: one report is enough.
+    while (crashing != gettid()) pause();
+    ::signal(signal, SIG_DFL);
+    raise(signal);
+    return;
+  }
   RemoveTemporaryFiles();
   RawWriter err(STDERR_FILENO);
   const int code = ReportSignal(err, signal);
@@ -160,9 +168,42 @@ void InstallCrashHandlers() {
   sigaltstack(&alternative, nullptr);
   struct sigaction action = {};
   action.sa_handler = OnFatalSignal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_ONSTACK);
+  action.sa_flags = SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(signal, &action, nullptr);
+}
+
+/// How long work has to notice that it shall stop: a library, say, never does.
+constexpr unsigned kGraceSeconds = 3;
+
+void OnInterruptSignal(bool last) {
+  if (last)
+    RemoveTemporaryFiles();
+  else
+    alarm(kGraceSeconds);
+}
+
+/// Nothing has stopped although it was asked to.
+void OnGraceOver(int /*signal*/) {
+  RemoveTemporaryFiles();
+  RawWriter err(STDERR_FILENO);
+  const long signal = InterruptSignal();
+  if (signal > 0)
+    err << "error: interrupted by signal " << signal << " [interrupted]\n";
+  else
+    err << "error: time limit exceeded [limit-timeout]\n";
+  if (const LibraryCall* call = OtherLibraryCall()) err << "note: " << *call << ", did not return\n";
+  _exit(signal > 0 ? static_cast<int>(128 + signal) : kLimit);
+}
+
+/// A library that ends the process takes our results with it.
+void OnExit() {
+  const LibraryCall* call = OtherLibraryCall();
+  if (call == nullptr) return;
+  RemoveTemporaryFiles();
+  RawWriter err(STDERR_FILENO);
+  err << "error: exit() in " << *call << " [runtime-custom-call]\n";
+  _exit(kRunTime);
 }
 
 /// Memory that cannot be had ends the process: nothing of ours works on without it.
@@ -233,9 +274,11 @@ int RunUnderLimits(const CommonOptions& options, const CommandLine& command_line
   Status status;
   {
     std::optional<TimeLimit> limit;
-    if (options.timeout.count() > 0) limit.emplace(options.timeout);
+    if (options.timeout.count() > 0)
+      limit.emplace(options.timeout, owns_process ? [] { alarm(kGraceSeconds); } : nullptr);
     status = work();
   }
+  if (owns_process) alarm(0);
   if (!status) sink.Report(status.error());
   if (WhyInterrupted() == InterruptCause::Timeout) ClearInterrupt();
   return sink.exit_code();
@@ -281,9 +324,13 @@ int RunToolProcess(ToolMain& tool, int argc, char** argv) {
   if (!llvm::sys::fs::current_path(cwd)) start = Quoted(cwd);
   crash_cwd = start.c_str();
   if (const char* folder = std::getenv("TMPDIR")) SetReproducerDirectory(folder);
-  InstallInterruptHandlers();
+  InstallInterruptHandlers(OnInterruptSignal);
+  std::signal(SIGALRM, OnGraceOver);
   InstallCrashHandlers();
+  std::atexit(OnExit);
   std::set_new_handler(OnOutOfMemory);
+  // LLVM's containers ask malloc.
+  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { OnOutOfMemory(); });
   llvm::raw_fd_ostream out(STDOUT_FILENO, /*shouldClose=*/false);
   llvm::raw_fd_ostream err(STDERR_FILENO, /*shouldClose=*/false, /*unbuffered=*/true);
   int code = tool(llvm::ArrayRef<const char*>(argv + 1, argv + argc), llvm::StringRef(), out, err);

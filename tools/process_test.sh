@@ -87,10 +87,45 @@ for crash in 'reads_nothing 11' 'divides_by_zero 8' 'gives_up 6'; do
   done
 done
 
+# One that ends the process is named, too; one that does not return holds up neither limits nor users for ever.
+calls() { echo "ENTRY e { ROOT %c = f32[1] custom-call(), custom_call_target=\"$1\" }"; }
+calls leaves >leaves.hlo
+calls does_not_return >stuck.hlo
+for platform in interpreter cpu; do
+  expect 6 "error: exit() in custom-call target 'leaves' of library '$calls', called by %c [runtime-custom-call]" \
+    "$run" --platform=$platform --custom-call-lib="$calls" --output=@o.npz leaves.hlo
+done
+"$run" --timeout=100ms --custom-call-lib="$calls" stuck.hlo >/dev/null 2>stuck.err &
+stuck=$!
+expect 130 'interrupted by signal 2 [interrupted]' timeout -s INT --preserve-status 1 "$run" --custom-call-lib="$calls" stuck.hlo
+wait $stuck
+[ $? = 8 ] && grep -q "note: custom-call target 'does_not_return' of .*, called by %c, did not return" stuck.err ||
+  { echo "FAIL: a library that does not return"; cat stuck.err; failures=$((failures + 1)); }
+
+# Threads that the system does not grant: fewer do the work, if memory is left; devices need theirs.
+echo 'ENTRY e { p = f32[1000000] parameter(0)  ROOT n = f32[1000000] sine(p) }' >sines.hlo
+"$run" --print=summary sines.hlo >first 2>err
+for megabytes in 60 70 80 100 1500; do
+  (ulimit -v $((megabytes * 1000)) && "$run" --no-cache --threads=1024 --print=summary sines.hlo) >second 2>err
+  code=$?
+  [ "$code" = 6 ] || { [ "$code" = 0 ] && cmp -s first second; } ||
+    { echo "FAIL: fewer threads than asked for (exit code $code)"; cat err; failures=$((failures + 1)); }
+done
+expect 6 'out of threads: device ' bash -c 'ulimit -v 3000000; "$@"' - "$run" --threads=1 --num-replicas=4000 --print=none m.hlo
+
+# Code that is no good crashes all threads at once: one reports.
+grep -q ' apx' /proc/cpuinfo || expect 7 'it lacks egpr' "$run" --mattr=+egpr m.hlo
+
 # Nothing half-written anywhere.
 left=$(find . -name '.*.??????' -o -name 'o.npz')
 [ -z "$left" ] || { echo "FAIL: left behind: $left"; failures=$((failures + 1)); }
 "$run" --help | awk 'END { exit !(NR < 100) }' || { echo "FAIL: help of 100 lines or more"; failures=$((failures + 1)); }
+
+# A row of a table is appended as a whole, the heading once.
+for i in 1 2; do "$run" --csv=times.csv --print=none m.hlo m.hlo >out 2>err; done
+[ "$(wc -l <times.csv)" = 5 ] && [ "$(grep -c ^file, times.csv)" = 1 ] || { echo "FAIL: --csv"; cat times.csv; failures=$((failures + 1)); }
+expect 6 '/dev/full: error: cannot write: No space left on device [output-write]' "$run" --csv=/dev/full m.hlo
+[ -c /dev/full ] || { echo "FAIL: /dev/full is gone"; failures=$((failures + 1)); }
 
 # Several modules: all run, the highest code wins, a table ends the output.
 cat m.hlo <(echo '// -----') <(echo 'ENTRY f { ROOT p = f32[4] oops(0) }') <(echo '// -----') m.hlo >three.hlo
@@ -140,6 +175,16 @@ chmod a+w "$entry"
 expect 0 'may be written by others; not used [kernel-cache]' "$run" --platform=cpu --tier=compile kernel.hlo
 "$run" --platform=cpu --tier=compile kernel.hlo >second 2>err
 cmp -s first second || { echo "FAIL: results with and without the cache differ"; failures=$((failures + 1)); }
+# Many processes at once, while entries vanish.
+for i in 1 2 3 4 5 6 7 8; do
+  (for j in 1 2 3; do "$run" --platform=cpu --tier=compile kernel.hlo 2>&1 | cmp -s - first || echo "$i.$j" >>races; done) &
+  rm -f cache/hlo-toolkit/*/*.kernels
+done
+wait
+[ ! -e races ] || { echo "FAIL: a cache that many use"; failures=$((failures + 1)); }
+# A folder that cannot be written is none.
+XDG_CACHE_HOME=/proc/none "$run" --platform=cpu --tier=compile kernel.hlo >second 2>err
+cmp -s first second && [ ! -s err ] || { echo "FAIL: a cache that cannot be written"; cat err; failures=$((failures + 1)); }
 # A program that is interpreted comes back as well.
 printf 'ENTRY e { p = f32[4] parameter(0)  b = u32[4] bitcast-convert(p)  ROOT n = u32[4] not(b) }' >bits.hlo
 "$run" --platform=cpu --tier=interpret bits.hlo >first 2>err

@@ -3,6 +3,8 @@
 #include <csignal>
 #include <ctime>
 
+#include "ir/support/parallel.h"
+
 namespace hlo {
 namespace internal {
 std::atomic<InterruptCause> interrupt_cause{InterruptCause::None};
@@ -13,6 +15,7 @@ static_assert(std::atomic<InterruptCause>::is_always_lock_free, "set in signal h
 std::atomic<int> interrupt_signal{0};
 
 std::atomic<int64_t> first_signal_ns{0};
+void (*signal_observer)(bool last) = nullptr;
 
 int64_t MonotonicNs() {
   timespec now = {};
@@ -28,8 +31,10 @@ void OnSignal(int signal) {
   const int64_t now = MonotonicNs();
   if (first_signal_ns.compare_exchange_strong(unset, now) || now - unset < 250'000'000) {
     RequestInterrupt(InterruptCause::Signal, signal);
+    if (signal_observer != nullptr) signal_observer(/*last=*/false);
     return;
   }
+  if (signal_observer != nullptr) signal_observer(/*last=*/true);
   ::signal(signal, SIG_DFL);
   raise(signal);
 }
@@ -59,19 +64,24 @@ Diagnostic InterruptedError(Loc loc) {
   return MakeError("interrupted", loc, "interrupted by signal {0}", InterruptSignal());
 }
 
-void InstallInterruptHandlers() {
+void InstallInterruptHandlers(void (*on_signal)(bool last)) {
+  signal_observer = on_signal;
   struct sigaction action = {};
   action.sa_handler = OnSignal;
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
-TimeLimit::TimeLimit(std::chrono::milliseconds limit)
-    : thread_([this, limit] {
+TimeLimit::TimeLimit(std::chrono::milliseconds limit, void (*expired)())
+    : thread_(TryThread([this, limit, expired] {
         std::unique_lock lock(mutex_);
-        if (!cancelled_.wait_for(lock, limit, [this] { return cancel_; }))
-          RequestInterrupt(InterruptCause::Timeout);
-      }) {}
+        if (cancelled_.wait_for(lock, limit, [this] { return cancel_; })) return;
+        RequestInterrupt(InterruptCause::Timeout);
+        if (expired != nullptr) expired();
+      })) {
+  // Nobody watches the clock: better no result than one that may take for ever.
+  if (!thread_.joinable()) RequestInterrupt(InterruptCause::Timeout);
+}
 
 TimeLimit::~TimeLimit() {
   {
@@ -79,7 +89,7 @@ TimeLimit::~TimeLimit() {
     cancel_ = true;
   }
   cancelled_.notify_one();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 }  // namespace hlo

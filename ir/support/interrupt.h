@@ -36,13 +36,15 @@ void ClearInterrupt();
 Diagnostic InterruptedError(Loc loc = {});
 
 /// Makes SIGINT and SIGTERM set the flag. A second signal, sent a quarter of a second later or more,
-/// ends the process as usual.
-void InstallInterruptHandlers();
+/// ends the process as usual. `on_signal` is called with each, `last` with the one that ends it; only
+/// async-signal-safe calls.
+void InstallInterruptHandlers(void (*on_signal)(bool last) = nullptr);
 
 /// Sets the flag after `limit` unless destroyed before.
 class TimeLimit {
  public:
-  explicit TimeLimit(std::chrono::milliseconds limit);
+  /// `expired`, if any, is called then, on a thread of its own.
+  explicit TimeLimit(std::chrono::milliseconds limit, void (*expired)() = nullptr);
   ~TimeLimit();
   TimeLimit(const TimeLimit&) = delete;
   TimeLimit& operator=(const TimeLimit&) = delete;

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "llvm/ADT/STLExtras.h"
@@ -144,7 +145,7 @@ class Pool {
   }
 
   void Run(Job& job) {
-    if (started_.load(std::memory_order_relaxed) < target() - 1) StartThreads();
+    if (started_.load(std::memory_order_relaxed) < target() - 1 && !refused_) StartThreads();
     uint32_t offer = 0;
     Slot* slot = Offer(job, offer);
     job.Work(0, [&] {
@@ -161,8 +162,15 @@ class Pool {
   // Threads are never joined: the pool outlives main, and idle threads do not hinder exit.
   void StartThreads() {
     const std::lock_guard lock(starting_);
-    for (int started = started_.load(); started < target() - 1; started_.store(++started))
-      std::thread([this, number = started] { Loop(number); }).detach();
+    for (int started = started_.load(); started < target() - 1 && !refused_;) {
+      std::thread thread = TryThread([this, number = started] { Loop(number); });
+      if (thread.joinable()) {
+        thread.detach();
+        started_.store(++started);
+      } else {
+        refused_ = true;
+      }
+    }
   }
 
   Slot* Offer(Job& job, uint32_t& offer) {
@@ -222,6 +230,7 @@ class Pool {
   std::atomic<int> sleepers_{0};
   alignas(64) std::atomic<int> target_{0};  // 0: as many as there are
   std::atomic<int> started_{0};
+  std::atomic<bool> refused_{false};  // the system grants no more threads: those there are have to do
   std::mutex starting_;
 };
 
@@ -319,11 +328,19 @@ void ParallelFor(int64_t begin, int64_t end, int64_t grain, llvm::function_ref<v
   }
 }
 
+std::thread TryThread(std::function<void()> body) {
+  try {
+    return std::thread(std::move(body));
+  } catch (const std::system_error&) {
+    return {};
+  }
+}
+
 std::thread QuietThread(std::function<void()> body) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(std::move(body));
+  std::thread thread = TryThread(std::move(body));
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;
 }
