@@ -71,12 +71,14 @@ ValueRule RuleOf(ElidedPolicy policy) {
 }  // namespace
 
 Status CheckMemory(int64_t bytes, int64_t limit, llvm::StringRef what) {
+  if (limit > 0 && bytes > limit)
+    return Error("limit-memory", {}, "{0} would take {1}, the limit is {2}", what, FormatBytes(bytes),
+                 FormatBytes(limit));
   const auto physical =
       static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<int64_t>(sysconf(_SC_PAGESIZE));
-  const int64_t bound = limit > 0 ? std::min(limit, physical) : physical;
-  if (bytes <= bound) return {};
-  return Error("limit-memory", {}, "{0} would take {1}, the limit is {2}", what, FormatBytes(bytes),
-               FormatBytes(bound));
+  if (bytes <= physical) return {};
+  return Error("runtime-memory", {}, "out of memory: {0} would take {1}, the machine has {2}", what,
+               FormatBytes(bytes), FormatBytes(physical));
 }
 
 Result<std::optional<Diagnostic>> FillElidedConstants(Module& module, ElidedPolicy policy,
@@ -92,7 +94,16 @@ Result<std::optional<Diagnostic>> FillElidedConstants(Module& module, ElidedPoli
   int64_t bytes = 0;
   for (const ElidedValue& e : elided)
     if (llvm::AddOverflow(bytes, ElidedBytes(e.known), bytes)) bytes = INT64_MAX;
-  HLO_CHECK_OK(CheckMemory(bytes, 0, "filling elided constants"));
+  if (Status status = CheckMemory(bytes, 0, "filling elided constants"); !status) {
+    const auto largest = llvm::max_element(elided, [](const ElidedValue& x, const ElidedValue& y) {
+      return ElidedBytes(x.known) < ElidedBytes(y.known);
+    });
+    Diagnostic error = std::move(status).error();
+    error.Note(llvm::formatv("{0} of %{1} {2}", FormatBytes(ElidedBytes(largest->known)),
+                             largest->inst->name(), ToString(largest->inst->shape(), /*with_layout=*/false))
+                   .str());
+    return Error(std::move(error));
+  }
   for (size_t i = 0; i < elided.size(); ++i) {
     ValueSeed seed{.seed = 0x656c6964, .parameter = static_cast<int64_t>(i)};
     SetLiteral(*elided[i].inst, Filled(elided[i].known, RuleOf(policy), seed));

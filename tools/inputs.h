@@ -83,10 +83,10 @@ Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wante
 /// module name and order of appearance; id input-empty if there are none.
 Result<std::vector<std::string>> ListDumps(llvm::StringRef directory, llvm::StringRef stage);
 /// Fills elided constants; returns the warning to show, if any were filled. Errors: elided-constant for
-/// the policy `error`, limit-memory.
+/// the policy `error`, runtime-memory.
 Result<std::optional<Diagnostic>> FillElidedConstants(Module& module, ElidedPolicy policy,
                                                       llvm::StringRef file);
-/// Error limit-memory if so many bytes more than half exceed the machine's memory or the limit (0: none).
+/// Error limit-memory if so many bytes exceed the limit (0: none), runtime-memory if the machine's memory.
 Status CheckMemory(int64_t bytes, int64_t limit, llvm::StringRef what);
 
 }  // namespace hlo

@@ -10,6 +10,7 @@ namespace hlo {
 namespace {
 
 constexpr size_t kLargest = 10;
+constexpr size_t kShown = 5;  // in errors
 
 const Shape& ShapeOf(const MemoryPlan::Value& value) {
   return *value.instruction->shape().Subshape(value.index);
@@ -63,11 +64,17 @@ void PrintMemory(llvm::raw_ostream& out, const Module& module, llvm::StringRef p
   }
 }
 
-bool HasLargeArray(const Module& module) {
-  constexpr int64_t kLargeBytes = int64_t{1} << 28;
-  return llvm::any_of(module.computations(), [](const auto& computation) {
-    return llvm::any_of(computation->instructions(), [](const Instruction* inst) {
-      return inst->shape().IsArray() && ByteSize(inst->shape()) >= kLargeBytes;
+bool HasManyBytes(const Module& module) {
+  constexpr int64_t kManyBytes = int64_t{1} << 28;
+  int64_t left = kManyBytes;
+  return llvm::any_of(module.computations(), [&](const auto& computation) {
+    return llvm::any_of(computation->instructions(), [&](const Instruction* inst) {
+      if (!inst->shape().IsArray()) return false;
+      // Below 0: too many to count.
+      const int64_t bytes = ByteSize(inst->shape());
+      if (bytes < 0 || bytes >= left) return true;
+      left -= bytes;
+      return false;
     });
   });
 }
@@ -76,13 +83,37 @@ namespace {
 
 std::vector<std::string> LargestOf(const MemoryPlan& plan) {
   std::vector<std::string> lines;
-  for (const MemoryPlan::Value& value : llvm::ArrayRef(plan.values).take_front(5))
+  for (const MemoryPlan::Value& value : llvm::ArrayRef(plan.values).take_front(kShown))
     lines.push_back(llvm::formatv("{0} of {1} {2} {3}", FormatBytes(value.bytes), value.kind, NameOf(value),
                                   ToString(ShapeOf(value), /*with_layout=*/false)));
   return lines;
 }
 
 }  // namespace
+
+int64_t ShapeBytes(const Shape& shape) {
+  int64_t total = 0;
+  ForEachLeaf(shape, [&](const ShapeIndex&, const Shape& leaf) {
+    const int64_t bytes = leaf.IsArray() ? ByteSize(leaf) : 0;
+    total = bytes < 0 || total > INT64_MAX - bytes ? INT64_MAX : total + bytes;
+  });
+  return total;
+}
+
+Status CheckArgumentMemory(const Module& module, int64_t bytes, int64_t limit) {
+  Status status = CheckMemory(bytes, limit, "arguments");
+  if (status) return status;
+  Diagnostic error = std::move(status).error();
+  const auto& parameters = module.entry()->parameters();
+  llvm::SmallVector<std::pair<int64_t, size_t>> sizes;  // largest first
+  for (size_t p = 0; p < parameters.size(); ++p) sizes.emplace_back(-ShapeBytes(parameters[p]->shape()), p);
+  llvm::sort(sizes);
+  for (const auto& [size, p] : llvm::ArrayRef(sizes).take_front(kShown))
+    error.Note(llvm::formatv("{0} of argument %{1} {2}", FormatBytes(-size), parameters[p]->name(),
+                             ToString(parameters[p]->shape(), /*with_layout=*/false))
+                   .str());
+  return Error(std::move(error));
+}
 
 std::string LargestBuffers(const MemoryPlan& plan, llvm::StringRef prefix) {
   std::string text;
@@ -94,9 +125,7 @@ Status CheckMemoryPlan(const MemoryPlan& plan, int64_t devices, int64_t limit) {
   const int64_t bytes = plan.peak() > INT64_MAX / devices ? INT64_MAX : plan.peak() * devices;
   Status status = CheckMemory(bytes, limit, "the program");
   if (status) return status;
-  Diagnostic error = limit > 0 ? std::move(status).error()
-                               : MakeError("runtime-memory", {}, "out of memory: the program would take {0}",
-                                           FormatBytes(bytes));
+  Diagnostic error = std::move(status).error();
   for (const std::string& line : LargestOf(plan)) error.Note(line);
   return Error(std::move(error));
 }
