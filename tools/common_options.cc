@@ -19,9 +19,9 @@ constexpr OptionRow kInputRows[] = {
     Option<&C::stage_in>("stage-in", "STAGE", "before", "of dump directories: before, after, pass:RE or all")
         .Advanced(),
     Option<&C::split_input_file>("split-input-file", "", "on", "`// -----` lines separate modules"),
-    Option<&C::elided_constants>("elided-constants", "POLICY", "",
+    Option<&C::elided_constants>("elided-constants", "POLICY", "keep; hlo-run: random",
                                  "`constant({...})`: keep, error, zeros, iota, random"),
-    Option<&C::verify>("verify", "WHEN", "", "none, input, each or final"),
+    Option<&C::verify>("verify", "WHEN", "input; hlo-opt: each", "none, input, each or final"),
     Option<&C::unknown_attributes>("unknown-attributes", "WHAT", "error", "error, warn or keep").Advanced(),
 };
 constexpr OptionRow kMessageRows[] = {

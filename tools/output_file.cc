@@ -109,7 +109,7 @@ Result<OutputFile> OutputFile::Open(llvm::StringRef path, llvm::raw_ostream& sta
   HLO_CHECK_OK(CheckNoInput(path, inputs));
   const llvm::StringRef folder = llvm::sys::path::parent_path(path);
   if (!folder.empty())
-    if (const std::error_code error = llvm::sys::fs::create_directories(folder))
+    if (const std::error_code error = llvm::sys::fs::create_directories(folder, true, llvm::sys::fs::all_all))
       return FileError("output-open", path, "cannot create folder", error);
   struct stat status = {};
   const bool exists = stat(output.path_.c_str(), &status) == 0;

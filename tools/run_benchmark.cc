@@ -1,10 +1,14 @@
 #include "tools/run_benchmark.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cmath>
 #include <numeric>
 
 #include "ir/support/parallel.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -149,12 +153,24 @@ std::string BenchmarkJson(llvm::ArrayRef<ModuleResult> results, int64_t indent) 
   return text + "\n";
 }
 
+namespace {
+
+/// What errno says.
+tl::unexpected<Diagnostic> CsvError(StringRef id, StringRef path) {
+  Diagnostic error = MakeError(id, {}, "cannot write: {0}", llvm::sys::StrError());
+  error.file = path.str();
+  return Error(std::move(error));
+}
+
+}  // namespace
+
 Status AppendCsv(StringRef path, llvm::ArrayRef<ModuleResult> results) {
-  std::error_code error;
-  llvm::raw_fd_ostream out(path, error, llvm::sys::fs::CD_OpenAlways, llvm::sys::fs::FA_Write,
-                           llvm::sys::fs::OF_Append);
-  if (error) return Error("output-open", {}, "'{0}': {1}", path, error.message());
-  if (out.tell() == 0)
+  const int file = ::open(path.str().c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0) return CsvError("output-open", path);
+  const off_t before = ::lseek(file, 0, SEEK_END);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (before <= 0)
     out << "file,module,platform,device,threads,version,parse_ns,compile_ns,to_device_ns,from_device_ns,"
            "runs,min_ns,median_ns,mean_ns,stddev_ns,p95_ns\n";
   const StringRef device = llvm::sys::getHostCPUName();
@@ -167,11 +183,16 @@ Status AppendCsv(StringRef path, llvm::ArrayRef<ModuleResult> results) {
         << r.execute_ns.size() << ',' << s.min << ',' << s.median << ',' << s.mean << ',' << s.stddev << ','
         << s.p95 << '\n';
   }
-  out.close();
-  if (!out.has_error()) return {};
-  const std::string why = out.error().message();
-  out.clear_error();
-  return Error("output-write", {}, "'{0}': {1}", path, why);
+  // At once, for the sake of others who append; half of it is none.
+  const ssize_t written = ::write(file, text.data(), text.size());
+  Status status;
+  if (written != static_cast<ssize_t>(text.size())) {
+    if (written >= 0) errno = ENOSPC;
+    status = CsvError("output-write", path);
+    if (before >= 0) (void)!::ftruncate(file, before);
+  }
+  ::close(file);
+  return status;
 }
 
 Status CompareWithBaseline(StringRef path, double max_slowdown, llvm::ArrayRef<ModuleResult> results,

@@ -29,15 +29,6 @@ int64_t LiteralBytes(const Literal& value) {
   return bytes;
 }
 
-int64_t ShapeBytes(const Shape& shape) {
-  int64_t total = 0;
-  ForEachLeaf(shape, [&](const ShapeIndex&, const Shape& leaf) {
-    const int64_t bytes = leaf.IsArray() ? ByteSize(leaf) : 0;
-    total = bytes < 0 || total > INT64_MAX - bytes ? INT64_MAX : total + bytes;
-  });
-  return total;
-}
-
 bool HasInstruction(const Module& module, OpKind kind) {
   return llvm::any_of(module.PostOrder(), [kind](const Computation* computation) {
     return llvm::any_of(computation->instructions(),
@@ -192,24 +183,22 @@ Status ModuleRunner::Prepare() {
 }
 
 Status ModuleRunner::CountArgumentBytes() {
-  int64_t bytes = 0;
-  for (const Instruction* parameter : module_.entry()->parameters()) {
-    const int64_t own = ShapeBytes(parameter->shape());
-    bytes = bytes > INT64_MAX - own ? INT64_MAX : bytes + own;
-  }
-  result_.argument_bytes = bytes;
-  if (!options_.compile_only) HLO_CHECK_OK(CheckMemory(bytes, options_.memory_limit.bytes, "arguments"));
-  return {};
+  result_.argument_bytes = 0;
+  for (const Instruction* parameter : module_.entry()->parameters())
+    if (llvm::AddOverflow(result_.argument_bytes, ShapeBytes(parameter->shape()), result_.argument_bytes))
+      result_.argument_bytes = INT64_MAX;
+  if (options_.compile_only) return {};
+  return CheckArgumentMemory(module_, result_.argument_bytes, options_.memory_limit.bytes);
 }
 
 /// The plan of the program, if something asks for it or arrays are large, against limit and machine.
 Status ModuleRunner::CheckProgramMemory() {
-  const bool large = !options_.compile_only && HasLargeArray(module_);
+  const bool large = !options_.compile_only && HasManyBytes(module_);
   SetMemoryNotes({});
   if (!large && options_.memory.empty() && options_.memory_limit.bytes == 0 && options_.result_json.empty())
     return {};
   memory_ = program_->Memory();
-  if (memory_ && large) SetMemoryNotes(LargestBuffers(*memory_, "note: "));
+  if (memory_) SetMemoryNotes(LargestBuffers(*memory_, "note: "));
   if (!memory_) {
     if (options_.memory.empty()) return {};
     return Error("unavailable-feature", {}, "option '--memory': platform {0} does not plan its memory",
@@ -304,6 +293,7 @@ Result<ExecutionResult> ModuleRunner::Execute(const Executable& program, Argumen
   if (run_.profile != nullptr) profile_.CountRun();
   if (shared_.trace != nullptr) {
     shared_.trace->EndExecution();
+    shared_.trace->Add("arguments of " + input_.name, "transfer", begin, start);
     shared_.trace->Add("execute " + input_.name, "execution", start, end);
   }
   if (times == nullptr) return result;
@@ -415,7 +405,7 @@ Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Argum
     result_.reference_status = "RAN";
     const std::vector<Literal> expected = GlobalResults(std::move(reference->results));
     HLO_CHECK_OK(CompareWith(
-        "reference", results,
+        result_.reference == result_.platform ? "reference" : StringRef(result_.reference), results,
         [&](size_t leaf, int64_t d) -> Result<std::optional<Literal>> {
           return std::optional(PartAt(expected[static_cast<size_t>(d)], leaves_[leaf].index));
         },

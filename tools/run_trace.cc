@@ -1,7 +1,10 @@
 #include "tools/run_trace.h"
 
+#include <unistd.h>
+
 #include "ir/op.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace hlo {
 
@@ -13,6 +16,7 @@ void RunTrace::Add(llvm::StringRef name, llvm::StringRef category, Clock::time_p
                    Clock::time_point end) {
   const std::lock_guard lock(mutex_);
   events_.push_back({name.str(), category.str(), Thread(), begin, end});
+  CountMemory(Clock::now());
 }
 
 void RunTrace::Close(std::thread::id thread, Clock::time_point now) {
@@ -22,11 +26,21 @@ void RunTrace::Close(std::thread::id thread, Clock::time_point now) {
   open_.erase(it);
 }
 
+void RunTrace::CountMemory(Clock::time_point now) {
+  constexpr auto kInterval = std::chrono::microseconds(500);
+  if (!memory_.empty() && now - memory_.back().at < kInterval) return;
+  const auto text = llvm::MemoryBuffer::getFileAsStream("/proc/self/statm");
+  int64_t pages = 0;
+  if (!text || (*text)->getBuffer().split(' ').second.split(' ').first.getAsInteger(10, pages)) return;
+  memory_.push_back({now, pages * ::sysconf(_SC_PAGESIZE)});
+}
+
 void RunTrace::Begin(const Instruction& inst) {
   const auto now = Clock::now();
   const std::lock_guard lock(mutex_);
   Thread();
   Close(std::this_thread::get_id(), now);
+  CountMemory(now);
   open_[std::this_thread::get_id()] = {"%" + inst.name().str(), inst.info().text.str(), now};
 }
 
@@ -56,6 +70,14 @@ std::string RunTrace::Json() const {
           json.attribute("tid", event.thread);
           json.attribute("ts", microseconds(event.begin - start_));
           json.attribute("dur", microseconds(event.end - event.begin));
+        });
+      for (const Memory& memory : memory_)
+        json.object([&] {
+          json.attribute("name", "memory");
+          json.attribute("ph", "C");
+          json.attribute("pid", 1);
+          json.attribute("ts", microseconds(memory.at - start_));
+          json.attributeObject("args", [&] { json.attribute("resident_bytes", memory.bytes); });
         });
     });
   });

@@ -34,6 +34,8 @@ class RunTrace {
     Clock::time_point begin;
   };
   int Thread();
+  /// A value of the memory counter; seldom enough not to disturb.
+  void CountMemory(Clock::time_point now);
   void Close(std::thread::id thread, Clock::time_point now);
 
   mutable std::mutex mutex_;
@@ -41,6 +43,11 @@ class RunTrace {
   std::map<std::thread::id, int> threads_;
   std::map<std::thread::id, Open> open_;
   std::vector<Event> events_;
+  struct Memory {
+    Clock::time_point at;
+    int64_t bytes;
+  };
+  std::vector<Memory> memory_;
 };
 
 }  // namespace hlo
