@@ -87,6 +87,11 @@ for crash in 'reads_nothing 11' 'divides_by_zero 8' 'gives_up 6'; do
   done
 done
 
+# A stack that runs out does so on any thread.
+echo 'ENTRY e { ROOT %c = f32[1] custom-call(), custom_call_target="recurses" }' >deep.hlo
+expect 6 "error: signal 11 in custom-call target 'recurses' of library '$calls', called by %c [runtime-custom-call]" \
+  "$run" --num-replicas=4 --reproducer-dir="$dir" --custom-call-lib="$calls" deep.hlo
+
 # One that ends the process is named, too; one that does not return holds up neither limits nor users for ever.
 calls() { echo "ENTRY e { ROOT %c = f32[1] custom-call(), custom_call_target=\"$1\" }"; }
 calls leaves >leaves.hlo

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -239,6 +240,23 @@ Pool& ThePool() {
   return *pool;
 }
 
+/// A stack for the signal handlers of a thread: that its own has run out can be reported, too.
+class SignalStack {
+ public:
+  SignalStack() {
+    const stack_t stack = {memory_.get(), 0, kSize};
+    sigaltstack(&stack, &before_);
+  }
+  ~SignalStack() { sigaltstack(&before_, nullptr); }
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+
+ private:
+  static constexpr size_t kSize = 64 << 10;
+  std::unique_ptr<char[]> memory_{new char[kSize]};  // not cleared: seldom used
+  stack_t before_{};
+};
+
 /// What a file of the system says; empty if it cannot be read.
 std::string ReadSystemFile(const std::string& path) {
   const auto file = llvm::MemoryBuffer::getFileAsStream(path);
@@ -330,7 +348,10 @@ void ParallelFor(int64_t begin, int64_t end, int64_t grain, llvm::function_ref<v
 
 std::thread TryThread(std::function<void()> body) {
   try {
-    return std::thread(std::move(body));
+    return std::thread([body = std::move(body)] {
+      const SignalStack stack;
+      body();
+    });
   } catch (const std::system_error&) {
     return {};
   }

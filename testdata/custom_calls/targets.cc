@@ -77,6 +77,12 @@ void divides_by_zero(void* out, const void**) {
   *static_cast<int*>(out) = 5000 / zero;
 }
 void gives_up(void*, const void**) { std::abort(); }
+/// NOLINTNEXTLINE(misc-no-recursion)
+int recurses(void* out, const void** in) {
+  volatile char frame[4096];
+  frame[0] = 1;
+  return recurses(out, in) + frame[0];
+}
 /// And what is worse.
 void leaves(void*, const void**) { std::exit(0); }
 void does_not_return(void*, const void**) {
