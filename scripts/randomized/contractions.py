@@ -1,5 +1,5 @@
 """Products of matrices, and convolutions."""
-from structured import window
+from structured import foldable, window
 from values import braced
 
 def dot_type(c, v):
@@ -9,7 +9,7 @@ def dot_type(c, v):
     return v.type
 
 def dot(c):
-    v = c.pick(lambda v: v.rank and not v.type.startswith('f4') and (v.kind != 'float' or v.type[0:2] != 'f8'), empty=True)
+    v = c.pick(foldable, empty=True)
     if not v: return
     order = c.choice.sample(range(v.rank), v.rank)
     batches = min(c.choice.choice([0, 0, 1, 2]), v.rank - 1)
@@ -53,7 +53,9 @@ def convolution(c):
     if not all(map(c.fits, (left, right, dims))): return
     result = type if type not in ('s8', 'u8', 's16') or c.choice.random() < .3 else 's32'
     window_text = f'window={{{text}}}, ' if spatial else ''
-    c.add(result, dims, f'convolution({c.like(type, left).name}, {c.like(type, right).name}), {window_text}'
+    # Padding times what is not finite is NaN in XLA.
+    kernel = c.parameter(type, right) if c.settings.peer else c.like(type, right)
+    c.add(result, dims, f'convolution({c.like(type, left).name}, {kernel.name}), {window_text}'
           f'dim_labels={labels[0]}_{labels[1]}->{labels[2]}, feature_group_count={groups}, batch_group_count={image_groups}', noisy=True)
 
 OPS = [(dot, 2), (convolution, 1)]

@@ -7,7 +7,7 @@ import elementwise
 import movement
 import numeric
 import structured
-from values import kind_of, least_and_most
+from values import bits_of, kind_of, least_and_most
 
 def some(c, count):
     for op in c.choice.choices([op for op, _ in operations(c)], [weight for _, weight in operations(c)], k=count): op(c)
@@ -49,7 +49,7 @@ def data_loop(c):
     """One that ends when a value says so."""
     if c.loops == 0: return
     c.loops -= 1
-    v = c.pick(lambda v: v.integral and v.type not in ('s2', 'u2') and not v.rank)
+    v = c.pick(lambda v: v.integral and bits_of(v.type) > 2 and not v.rank)
     if not v: return
     body = c.called(c.fresh('halves'), f'  x = {v.type}[] parameter(0)\n  one = {v.type}[] constant(1)\n  ROOT r = {v.type}[] shift-right-logical(x, one)\n')
     condition = c.called(c.fresh('left'), f'  x = {v.type}[] parameter(0)\n  k = {v.type}[] constant(3)\n  ROOT r = pred[] compare(x, k), direction=NE\n')

@@ -1,5 +1,5 @@
 """Operations by element, and conversions."""
-from values import COMPLEX, NARROW_FLOATS, WIDE_FLOATS, bits_of, braced
+from values import COMPLEX, FLOATS, WIDE_FLOATS, bits_of, braced
 
 UNARY = {'pred': ['not'], 'signed': ['negate', 'abs', 'not', 'sign', 'popcnt', 'count-leading-zeros'],
          'unsigned': ['not', 'popcnt', 'count-leading-zeros', 'negate'],
@@ -57,7 +57,7 @@ def power(c):
 def binary(c):
     v = c.pick(empty=True)
     op = c.choice.choice(BINARY[v.kind])
-    if op in ('multiply', 'divide') and v.type in NARROW_FLOATS: op = 'maximum'
+    if op in ('multiply', 'divide') and v.type in FLOATS and v.type not in WIDE_FLOATS: op = 'maximum'
     # Quotients of quotients are rounded once, and XLA contracts products and sums.
     noisy = op == 'divide' or op == 'multiply' and (v.kind == 'complex' or c.settings.peer)
     c.add(v.type, v.dims, f'{op}({v.name}, {c.like(v.type, v.dims).name})', noisy=noisy)

@@ -1,6 +1,6 @@
 """Operations that combine elements: folds, windows, scatters, and orders."""
 from movement import batched, indices_of, placed
-from values import bits_of, braced, text_of
+from values import WIDE_FLOATS, bits_of, braced, text_of
 
 FOLDS = {'pred': ['and', 'or', 'xor'], 'float': ['maximum', 'minimum', 'add'], 'complex': ['add'],
          'signed': ['add', 'maximum', 'minimum', 'multiply', 'and', 'or', 'xor'],
@@ -14,7 +14,7 @@ def fold_for(c, v):
 
 def foldable(v):
     """Not what is so coarse that the order of a sum decides everything."""
-    return v.rank and not (v.type.startswith('f8') or v.type.startswith('f4'))
+    return v.rank and (v.kind != 'float' or v.type in WIDE_FLOATS)
 
 def dims_gone(c, v):
     return sorted(c.choice.sample(range(v.rank), c.choice.randint(1, v.rank)))
@@ -73,15 +73,16 @@ def arg_extreme(c):
     c.add_tuple([(v.type, dims), ('s32', dims)],
                 f'reduce({v.name}, {places.name}, {init.name}, {zero.name}), dimensions={{{along}}}, to_apply={combiner}')
 
-def window(c, dims, plain=False, cut=False):
-    """(result dims, sizes, text); `cut`: paddings may be negative."""
+def window(c, dims, plain=False, cut=False, dense=False):
+    """(result dims, sizes, text); `plain`: nothing but sizes and strides, `dense`: and paddings, `cut`: which may be negative."""
     rows = []
     for size in dims:
-        taps, stride, dilation = c.choice.choice([1, 1, 2, 3, 5]), c.choice.choice([1, 1, 2, 3]), c.choice.choice([1, 1, 2])
-        low, high, base = c.choice.choice([0, 0, 1, 2, 5]), c.choice.choice([0, 0, 1, 3]), c.choice.choice([1, 1, 1, 2])
-        if cut and c.choice.random() < .1: low = -1
-        if cut and c.choice.random() < .1: high = -1
-        if plain: low, high, base, dilation = 0, 0, 1, 1
+        taps, stride, dilation = c.choice.choice([1, 1, 2, 3, 5, 9]), c.choice.choice([1, 1, 2, 3, 7]), c.choice.choice([1, 1, 2, 3])
+        low, high, base = c.choice.choice([0, 0, 1, 2, 5, 11]), c.choice.choice([0, 0, 1, 3, 8]), c.choice.choice([1, 1, 1, 2, 3])
+        if cut and c.choice.random() < .1: low = c.choice.choice([-1, -2])
+        if cut and c.choice.random() < .1: high = c.choice.choice([-1, -3])
+        if plain: low, high = 0, 0
+        if plain or dense: base, dilation = 1, 1
         if (size - 1) * base + 1 + low + high < 1: low = high = 0
         span = (size - 1) * base + 1 + low + high
         if (taps - 1) * dilation + 1 > span: taps = 1
@@ -139,9 +140,8 @@ def select_and_scatter(c):
     v = c.pick(lambda v: v.rank and v.rank < 6 and v.exact and v.kind not in ('pred', 'complex') and (v.integral or foldable(v)))
     if not v: return
     # XLA takes the elements of padded windows in an order of its own.
-    dims, _, text = window(c, v.dims, plain=True)
-    if not c.settings.peer and c.choice.random() < .5:
-        text += ' pad=' + 'x'.join('0_0' for _ in dims)
+    dims, _, text = window(c, v.dims, plain=c.settings.peer, dense=True)
+    if not c.fits(dims): return
     source, zero = c.like(v.type, dims), c.constant(v.type, text='0')
     c.add(v.type, v.dims, f"select-and-scatter({v.name}, {source.name}, {zero.name}), window={{{text}}}, "
           f"select={greater(c, v.type)}, scatter={c.combiner(v.type, 'add')}", noisy=not v.integral)

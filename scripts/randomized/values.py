@@ -3,10 +3,13 @@ import math
 import random
 import re
 
-INTEGERS = ['s8', 's16', 's32', 's64', 'u8', 'u16', 'u32', 'u64', 's4', 'u4', 's2', 'u2']
+INTEGERS = ['s8', 's16', 's32', 's64', 'u8', 'u16', 'u32', 'u64', 's4', 'u4']
+# Which XLA has not, or computes as bytes in places.
+NARROWEST = ['s2', 'u2', 's1', 'u1']
 WIDE_FLOATS = ['f32', 'bf16', 'f16', 'f64']
 NARROW_FLOATS = ['f8e5m2', 'f8e4m3fn', 'f8e4m3', 'f8e3m4', 'f8e4m3b11fnuz', 'f8e5m2fnuz', 'f8e4m3fnuz', 'f4e2m1fn']
-FLOATS = WIDE_FLOATS + NARROW_FLOATS
+UNCOMMON_FLOATS = ['f6e2m3fn', 'f6e3m2fn', 'f8e8m0fnu']
+FLOATS = WIDE_FLOATS + NARROW_FLOATS + UNCOMMON_FLOATS
 COMPLEX = ['c64', 'c128']
 # Around powers of two, where vectors and blocks end.
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32, 33, 64, 65, 100, 128, 300, 1030]
@@ -88,9 +91,9 @@ class Computation:
         """A new instruction; `hidden` ones are not operands of others, the values of `noisy` floats are approximate."""
         exact = kind_of(type) not in ('float', 'complex') or not noisy and self.exact(text)
         value = Value(self.fresh(), type, dims, exact, layout)
-        # XLA's client takes arguments in the usual order only.
-        laid_out = r'(copy|transpose|broadcast|dot)\(' if self.settings.peer else r'(copy|transpose|broadcast|dot|parameter)\('
-        if not layout and not self.own and value.rank > 1 and re.match(laid_out, text) and self.choice.random() < .06:
+        # XLA's client takes arguments in the usual order only, and keeps no others on the way.
+        laid_out = r'(copy|transpose|broadcast|dot|parameter)\('
+        if not (layout or self.own or self.settings.peer) and value.rank > 1 and re.match(laid_out, text) and self.choice.random() < .06:
             layout = braced(self.choice.sample(range(value.rank), value.rank))
         self.lines.append(f'  {value.name} = {value.shape}{layout} {text}')
         self.named[value.name] = value
@@ -119,6 +122,7 @@ class Computation:
 
     def some_number(self, type):
         number = self.choice.choice(CONSTANTS[kind_of(type)])
+        if type == 'f8e8m0fnu': return self.choice.choice(['0.25', '1', '2'])
         if kind_of(type) not in ('signed', 'unsigned'): return number
         least, most = least_and_most(type)
         return str(min(max(int(number), least), most))
