@@ -15,7 +15,10 @@ namespace {
 
 /// Limits of one kernel: instructions as often as they are computed, reductions, ways in which one
 /// instruction is computed.
-constexpr size_t kMaxEmitted = 400, kMaxReductions = 8, kMaxMaps = 4;
+constexpr size_t kMaxEmitted = 400, kMaxReductions = 8;
+constexpr int64_t kMaxMaps = 4;
+/// Ways in which an instruction is computed if some are single elements.
+constexpr size_t kMaxPositions = 16;
 constexpr int64_t kMaxConcatenated = 4;  // operands of a concatenate that is no root
 /// What calling a kernel costs, in operations (see CostPerElement).
 constexpr int64_t kLaunch = 4000;
@@ -165,7 +168,9 @@ class Grouper {
         }
       }
     }
-    if (maps.size() > kMaxMaps || group.emitted + maps.size() > kMaxEmitted) return std::nullopt;
+    const int64_t in_loops = llvm::count_if(maps, [](const IndexMap& map) { return llvm::any_of(map, IsLoop); });
+    if (in_loops > kMaxMaps || maps.size() > kMaxPositions || group.emitted + maps.size() > kMaxEmitted)
+      return std::nullopt;
     if (!MayReadTarget(inst, group, maps)) return std::nullopt;
     return maps;
   }

@@ -10,13 +10,13 @@ namespace hlo::cpu {
 int64_t LoopTable::TimesOf(const IndexMap& map) const {
   int64_t times = 1;
   for (const int32_t loop : map)
-    if (loop != kNoLoop) times = std::max(times, times_[static_cast<size_t>(loop)]);
+    if (IsLoop(loop)) times = std::max(times, times_[static_cast<size_t>(loop)]);
   return times;
 }
 
 std::vector<int64_t> LoopTable::RowOf(const IndexMap& map) const {
   std::vector<int64_t> row;
-  for (const int32_t loop : map) row.push_back(loop == kNoLoop ? 0 : times_[static_cast<size_t>(loop)]);
+  for (const int32_t loop : map) row.push_back(IsLoop(loop) ? times_[static_cast<size_t>(loop)] : 0);
   return row;
 }
 
@@ -37,7 +37,6 @@ IndexMap LoopTable::Append(const IndexMap& map, llvm::ArrayRef<int64_t> dims) {
 }
 
 int32_t LoopTable::Derived(int32_t loop) {
-  if (loop == kNoLoop) return loop;
   times_.push_back(times_[static_cast<size_t>(loop)]);
   return static_cast<int32_t>(times_.size()) - 1;
 }
@@ -113,8 +112,15 @@ IndexMap LoopTable::Shifted(const Instruction& user, int64_t k, const IndexMap& 
   IndexMap result;
   for (int64_t d = 0; d < from.rank(); ++d) {
     const bool whole = from.dim(d) == user.shape().dim(d) && user.kind() != OpKind::Reverse;
-    const int32_t loop = map[static_cast<size_t>(d)];
-    result.push_back(from.dim(d) == 1 ? kNoLoop : whole ? loop : Derived(loop));
+    const int32_t index = map[static_cast<size_t>(d)];
+    if (from.dim(d) == 1)
+      result.push_back(kNoLoop);
+    else if (!whole && !IsLoop(index) && user.kind() == OpKind::Slice)
+      result.push_back(
+          AtPosition(user.attr<SliceAttrs>().slice[static_cast<size_t>(d)].start +
+                     PositionOf(index) * user.attr<SliceAttrs>().slice[static_cast<size_t>(d)].stride));
+    else
+      result.push_back(whole || !IsLoop(index) ? index : Derived(index));
   }
   return result;
 }

@@ -1,5 +1,6 @@
 // Which loops of a kernel an instruction's elements are computed in: what grouping counts with.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <vector>
@@ -8,9 +9,14 @@
 
 namespace hlo::cpu {
 
-/// For each dimension of an array the loop that runs along it; kNoLoop where there is one element only.
+/// For each dimension of an array the loop that runs along it, or AtPosition where one element only is read.
 using IndexMap = llvm::SmallVector<int32_t, 4>;
-constexpr int32_t kNoLoop = -1;
+constexpr int32_t AtPosition(int64_t position) {
+  return static_cast<int32_t>(-1 - std::clamp<int64_t>(position, 0, INT32_MAX - 1));
+}
+constexpr bool IsLoop(int32_t index) { return index >= 0; }
+constexpr int64_t PositionOf(int32_t index) { return -1 - int64_t{index}; }
+constexpr int32_t kNoLoop = AtPosition(0);  // all there is in a dimension of size one
 
 /// The loops of a kernel to be. An element is computed in the innermost loop that its indices name: as often
 /// as that loop's body runs.

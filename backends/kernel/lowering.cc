@@ -72,50 +72,6 @@ Status Lowering::LowerOutputs(llvm::ArrayRef<const Instruction*> outputs) {
   return {};
 }
 
-Address Lowering::MakeLoops(int nest, int64_t dimension, int64_t extent,
-                            llvm::SmallVectorImpl<LoopId>& loops) {
-  Address index;
-  if (extent == 1) return index;
-  const auto split = splits_.find({nest, dimension});
-  llvm::SmallVector<int64_t, 2> parts = {extent};
-  if (split != splits_.end()) parts = split->second;
-  int64_t factor = 1;
-  llvm::SmallVector<LoopId, 2> made;
-  for (size_t p = parts.size(); p-- > 0;) {
-    const LoopId loop = builder_.NewLoop(parts[p]);
-    origins_.push_back({nest, dimension, p});
-    index.AddLoop(loop, factor);
-    factor *= parts[p];
-    made.push_back(loop);
-  }
-  loops.append(made.rbegin(), made.rend());
-  return index;
-}
-
-Status Lowering::InLoops(llvm::ArrayRef<int64_t> dims, llvm::function_ref<Status(const Indices&)> body,
-                         bool ordered) {
-  const int nest = nests_++;
-  Indices at;
-  llvm::SmallVector<LoopId, 4> loops;
-  for (size_t d = 0; d < dims.size(); ++d)
-    at.push_back(MakeLoops(nest, static_cast<int64_t>(d), dims[d], loops));
-  std::vector<std::unique_ptr<Region>> regions;
-  for (const LoopId loop : loops) {
-    regions.push_back(std::make_unique<Region>());
-    builder_.Open(*regions.back(), loop);
-    memo_.emplace_back();
-  }
-  HLO_CHECK_OK(body(at));
-  for (size_t l = loops.size(); l-- > 0;) {
-    builder_.Close();
-    memo_.pop_back();
-    Dimension loop{loops[l], builder_.Extent(loops[l])};
-    loop.ordered = ordered;
-    builder_.Append(LoopStmt{loop, std::move(regions[l])});
-  }
-  return {};
-}
-
 Status Lowering::LowerNest(llvm::ArrayRef<const Instruction*> outputs, llvm::ArrayRef<int64_t> numbers) {
   const Shape& shape =
       outputs[0]->shape().IsTuple() ? outputs[0]->shape().tuple_shape(0) : outputs[0]->shape();
@@ -225,7 +181,7 @@ Result<Lowering::Values> Lowering::EmitReduceHere(const Instruction& inst, const
   Indices from;
   size_t kept = 0;
   for (int64_t d = 0; d < operand.rank(); ++d)
-    from.push_back(llvm::is_contained(reduced, d) ? MakeLoops(nest, d, operand.dim(d), loops) : at[kept++]);
+    from.push_back(llvm::is_contained(reduced, d) ? MakeLoops({nest, d}, operand.dim(d), loops) : at[kept++]);
   if (operand.ElementCount() == 0)
     return Error("kernel-unsupported", inst.loc(), "%{0} reduces nothing", inst.name());
   Values inits;

@@ -1,6 +1,7 @@
 // One attempt at lowering a fused computation: what lower.cc and its parts share.
 #pragma once
 #include <map>
+#include <set>
 
 #include "backends/kernel/builder.h"
 #include "backends/kernel/lower.h"
@@ -10,23 +11,42 @@ namespace hlo::kernel {
 /// One index per dimension.
 using Indices = llvm::SmallVector<Address, 4>;
 
-/// Dimensions of loop nests that have to be several loops so that indices behind a reshape stay sums: by
-/// (nest, dimension) the extents of the loops, outermost first.
-using LoopSplits = std::map<std::pair<int, int64_t>, llvm::SmallVector<int64_t, 2>>;
+/// A dimension of a loop nest: (number of the nest, dimension).
+using NestDimension = std::pair<int, int64_t>;
+
+/// How loops have to be made, found out by attempts at lowering.
+struct LoopPlan {
+  /// Dimensions that have to be several loops so that indices behind a reshape stay sums: the extents of the
+  /// loops, outermost first.
+  std::map<NestDimension, llvm::SmallVector<int64_t, 2>> splits;
+  /// Dimensions whose iterations are several loops, one behind the other, so that each knows which part of a
+  /// concatenation or padding it reads: where all but the first begin, ascending.
+  std::map<NestDimension, std::set<int64_t>> cuts;
+};
 
 /// Walks from the outputs to the parameters, making loops for outputs and reductions. Where a reshape needs a
-/// finer loop than there is, it adds to `splits`: then the result is of no use and the next attempt succeeds.
+/// finer loop than there is, it adds to the plan's splits: then the result is of no use and the next attempt
+/// succeeds.
 class Lowering {
  public:
   /// With `divide` indices are divided where a split would do better.
-  Lowering(const Computation& fused, LoopSplits& splits, bool divide)
-      : fused_(fused), splits_(splits), divide_(divide), builder_(lowered_.kernel) {}
+  Lowering(const Computation& fused, LoopPlan& plan, bool divide)
+      : fused_(fused), plan_(plan), divide_(divide), builder_(lowered_.kernel) {}
   Result<LoweredKernel> Run(llvm::StringRef name);
   [[nodiscard]] bool wants_split() const { return wants_split_; }
+  /// Whether Run failed because the kernel has more values than kernels may have.
+  [[nodiscard]] bool too_long() const { return too_long_; }
+  /// Cuts that would spare masks, as far as they leave loops worth having.
+  [[nodiscard]] std::map<NestDimension, std::set<int64_t>> WorthyCuts() const;
+  /// Whether a loop that was cut has its index divided, which is dearer than what the cut spares.
+  [[nodiscard]] bool divides_cut() const { return divides_cut_; }
   /// See HasLoops.
   static bool Has(OpKind kind) { return kind == OpKind::Scatter || FindEmitter(kind) != nullptr; }
 
  private:
+  /// Values of a kernel; more take LLVM minutes.
+  static constexpr size_t kMostValues = 1 << 14;
+
   using Values = llvm::SmallVector<ValueId, 1>;
   /// The value or (variadic reductions) values of an element of `inst`; read only where `mask` is true.
   Result<Values> Emit(const Instruction& inst, const Indices& at, ValueId mask);
@@ -90,8 +110,20 @@ class Lowering {
                                  int64_t component, ValueId mask);
   /// A value that changes no fold which began with `init`, if the combiner is one operation that has such.
   std::optional<ValueId> NeutralIn(const Computation& combiner, ValueId init);
-  /// The loops of a dimension of nest `nest`, made but not opened, and the index they form.
-  Address MakeLoops(int nest, int64_t dimension, int64_t extent, llvm::SmallVectorImpl<LoopId>& loops);
+  /// The loops of a dimension of nest `nest`, made but not opened, and the index they form. An extent of one
+  /// needs no loop, but may have one.
+  Address MakeLoops(NestDimension dimension, int64_t extent, llvm::SmallVectorImpl<LoopId>& loops,
+                    bool always = false);
+  /// Loops over the dimensions from `at.size()` on, once for each part of those that are cut.
+  struct Nest {
+    int number;
+    llvm::ArrayRef<int64_t> dims;
+    llvm::function_ref<Result<void>(const Indices& at)> body;
+    bool ordered;
+  };
+  Result<void> InDimension(const Nest& nest, Indices& at);
+  /// Notes that a cut of the loop would tell whether low <= address < high.
+  void WantCuts(const Address& address, int64_t low, int64_t high);
   /// Values of a scalar computation; arguments by parameter.
   Result<Values> InlineScalars(const Computation& computation, llvm::ArrayRef<ValueId> arguments);
   /// Clamped start indices of a dynamic slice or update.
@@ -117,13 +149,12 @@ class Lowering {
   };
   using MemoLevel = llvm::DenseMap<const Instruction*, llvm::SmallVector<Memo, 1>>;
   struct LoopOrigin {
-    int nest;
-    int64_t dimension;
+    NestDimension dimension;
     size_t part;
   };
 
   const Computation& fused_;
-  LoopSplits& splits_;
+  LoopPlan& plan_;
   bool divide_;
   LoweredKernel lowered_;
   KernelBuilder builder_;
@@ -131,7 +162,10 @@ class Lowering {
   /// By level of the regions: elements computed there.
   std::vector<MemoLevel> memo_;
   int nests_ = 0;
-  bool wants_split_ = false;
+  bool wants_split_ = false, divides_cut_ = false, too_long_ = false;
+  /// Nests of outputs, whose loops may be cut: the extents of their dimensions, and where cuts would help.
+  std::map<int, llvm::SmallVector<int64_t, 4>> nest_dims_;
+  std::map<NestDimension, std::set<int64_t>> wanted_cuts_;
 };
 
 /// The row-major number of an element.

@@ -49,6 +49,7 @@ ValueId Lowering::InRange(const Address& address, int64_t low, int64_t high, boo
   ValueId inside = -1;
   const bool check_low = !range || range->first < low, check_high = !range || range->second >= high;
   if (!check_low && !check_high) return -1;
+  WantCuts(address, low, high);
   const ValueId index = builder_.Index(address);
   if (check_low) inside = builder_.Compare(Direction::GE, index, builder_.Integer(low));
   if (check_high)
@@ -79,7 +80,11 @@ std::optional<Address> Lowering::DigitOf(const Address& linear, int64_t unit, in
       if (!divide_ && cut % term.factor == 0 && extent_of_loop % (cut / term.factor) == 0 &&
           extent_of_loop != cut / term.factor) {
         const LoopOrigin origin = origins_[static_cast<size_t>(term.id)];
-        auto& parts = splits_[{origin.nest, origin.dimension}];
+        if (plan_.cuts.contains(origin.dimension)) {
+          divides_cut_ = true;
+          return {};
+        }
+        auto& parts = plan_.splits[origin.dimension];
         if (parts.empty()) parts = {extent_of_loop};
         if (!wants_split_) {
           const int64_t inner = cut / term.factor;
@@ -103,6 +108,8 @@ std::optional<Address> Lowering::DigitOf(const Address& linear, int64_t unit, in
 }
 
 Address Lowering::Divided(const Address& linear, int64_t unit, int64_t extent) {
+  for (const auto& term : linear.loops)
+    divides_cut_ |= plan_.cuts.contains(origins_[static_cast<size_t>(term.id)].dimension);
   ValueId value = builder_.Index(linear);
   if (unit != 1) value = builder_.Op(OpKind::Divide, ElementType::S64, {value, builder_.Integer(unit)});
   if (extent > 0) value = builder_.Op(OpKind::Remainder, ElementType::S64, {value, builder_.Integer(extent)});

@@ -65,7 +65,12 @@ Result<Lowering::Values> Lowering::Emit(const Instruction& inst, const Indices& 
     const auto it = level.find(&inst);
     if (it == level.end()) continue;
     for (const Memo& memo : it->second)
-      if (memo.mask == mask && memo.at == at) return memo.values;
+      if ((memo.mask == mask || memo.mask < 0) && memo.at == at) return memo.values;
+  }
+  if (lowered_.kernel.value_types.size() > kMostValues) {
+    too_long_ = true;
+    return Error("kernel-unsupported", inst.loc(), "what %{0} is made of is computed in too many ways",
+                 inst.name());
   }
   const EmitFn emit = FindEmitter(inst.kind());
   if (emit == nullptr || inst.shape().HasDynamicDimension())

@@ -199,7 +199,7 @@ Result<Lowering::Values> Lowering::EmitReduceWindowHere(const Instruction& inst,
     Address position;
     position.offset = -w.pad_low;
     position.Add(at[d], w.stride);
-    position.Add(MakeLoops(nest, static_cast<int64_t>(d), w.size, loops), w.window_dilation);
+    position.Add(MakeLoops({nest, static_cast<int64_t>(d)}, w.size, loops), w.window_dilation);
     positions.push_back(position);
   }
   Values inits;
@@ -289,7 +289,7 @@ Result<Lowering::Values> Lowering::EmitDotHere(const Instruction& inst, const In
   for (size_t i = 0; i < attrs.lhs_contracting_dims.size(); ++i) {
     const int64_t d = attrs.lhs_contracting_dims[i];
     left[static_cast<size_t>(d)] = right[static_cast<size_t>(attrs.rhs_contracting_dims[i])] =
-        MakeLoops(nest, d, lhs.shape().dim(d), loops);
+        MakeLoops({nest, d}, lhs.shape().dim(d), loops);
   }
   const auto fill = [&](Indices& side, const Dims& batch, const Dims& contracting) {
     for (size_t d = 0; d < side.size(); ++d)

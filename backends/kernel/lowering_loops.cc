@@ -1,0 +1,130 @@
+// Loops of nests, and where they are cut.
+#include <numeric>
+
+#include "backends/kernel/lowering.h"
+
+namespace hlo::kernel {
+namespace {
+
+/// Parts of the innermost dimension shorter than this (on average) stay one loop with masks, which fill
+/// vectors better; but for nests too small for vectors, and for dimensions that vanish as a loop.
+constexpr int64_t kShortPart = 16, kSmallNest = 64;
+
+/// Iterations of a nest from which threads may share it.
+constexpr int64_t kShared = 1024;
+
+/// Parts of one nest beyond which there are none.
+constexpr int64_t kMostParts = 32;
+
+int64_t Product(llvm::ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+}
+
+}  // namespace
+
+Address Lowering::MakeLoops(NestDimension dimension, int64_t extent, llvm::SmallVectorImpl<LoopId>& loops,
+                            bool always) {
+  Address index;
+  if (extent == 1 && !always) return index;
+  const auto split = plan_.splits.find(dimension);
+  llvm::SmallVector<int64_t, 2> parts = {extent};
+  if (split != plan_.splits.end()) {
+    const auto& wanted = split->second;
+    // Parts of a nest that leave out operands may number the nests below otherwise.
+    if (Product(wanted) == extent)
+      parts = wanted;
+    else
+      divides_cut_ = true;
+  }
+  int64_t factor = 1;
+  llvm::SmallVector<LoopId, 2> made;
+  for (size_t p = parts.size(); p-- > 0;) {
+    const LoopId loop = builder_.NewLoop(parts[p]);
+    origins_.push_back({dimension, p});
+    index.AddLoop(loop, factor);
+    factor *= parts[p];
+    made.push_back(loop);
+  }
+  loops.append(made.rbegin(), made.rend());
+  return index;
+}
+
+Status Lowering::InLoops(llvm::ArrayRef<int64_t> dims, llvm::function_ref<Status(const Indices&)> body,
+                         bool ordered) {
+  const int number = nests_++;
+  if (!ordered) nest_dims_[number].assign(dims.begin(), dims.end());
+  Indices at;
+  return InDimension({number, dims, body, ordered}, at);
+}
+
+Status Lowering::InDimension(const Nest& nest, Indices& at) {
+  const size_t d = at.size();
+  if (d == nest.dims.size()) return nest.body(at);
+  const NestDimension dimension(nest.number, static_cast<int64_t>(d));
+  const auto cuts = plan_.cuts.find(dimension);
+  llvm::SmallVector<int64_t, 4> ends;
+  if (cuts != plan_.cuts.end() && *cuts->second.rbegin() < nest.dims[d])
+    ends.append(cuts->second.begin(), cuts->second.end());
+  ends.push_back(nest.dims[d]);
+  const int inner = nests_;
+  const bool shared = Product(nest.dims) >= kShared;
+  int64_t begin = 0;
+  for (const int64_t end : ends) {
+    nests_ = inner;  // nests below have the same numbers in each part
+    // Outermost loops of one iteration count like those beside them where pieces are cut. Small nests have
+    // none, and share what they compute.
+    llvm::SmallVector<LoopId, 2> loops;
+    at.push_back(MakeLoops(dimension, end - begin, loops, d == 0 && ends.size() > 1 && shared));
+    at.back().offset = begin;
+    std::vector<std::unique_ptr<Region>> regions;
+    for (const LoopId loop : loops) {
+      regions.push_back(std::make_unique<Region>());
+      builder_.Open(*regions.back(), loop);
+      memo_.emplace_back();
+    }
+    HLO_CHECK_OK(InDimension(nest, at));
+    for (size_t l = loops.size(); l-- > 0;) {
+      builder_.Close();
+      memo_.pop_back();
+      Dimension loop{loops[l], builder_.Extent(loops[l])};
+      loop.ordered = nest.ordered;
+      builder_.Append(LoopStmt{loop, std::move(regions[l])});
+    }
+    at.pop_back();
+    begin = end;
+  }
+  return {};
+}
+
+void Lowering::WantCuts(const Address& address, int64_t low, int64_t high) {
+  if (address.loops.size() != 1 || !address.values.empty()) return;
+  const auto [loop, factor] = address.loops[0];
+  const NestDimension dimension = origins_[static_cast<size_t>(loop)].dimension;
+  if (!nest_dims_.contains(dimension.first) || plan_.splits.contains(dimension)) return;
+  if (factor != 1 && factor != -1) return;
+  for (const int64_t bound : {low, high}) {
+    // The first iteration on the other side of the bound.
+    const int64_t at = factor > 0 ? bound - address.offset : address.offset - bound + 1;
+    if (at > 0 && at < builder_.Extent(loop)) wanted_cuts_[dimension].insert(at);
+  }
+}
+
+std::map<NestDimension, std::set<int64_t>> Lowering::WorthyCuts() const {
+  std::map<NestDimension, std::set<int64_t>> worthy;
+  std::map<int, int64_t> parts;  // by nest
+  for (const auto& [dimension, cuts] : wanted_cuts_) {
+    const auto& dims = nest_dims_.at(dimension.first);
+    const auto count = static_cast<int64_t>(cuts.size()) + 1;
+    const bool innermost =
+        llvm::all_of(llvm::drop_begin(dims, dimension.second + 1), [](int64_t size) { return size == 1; });
+    const int64_t size = dims[static_cast<size_t>(dimension.second)];
+    if (innermost && size < count * kShortPart && size != count && Product(dims) > kSmallNest) continue;
+    int64_t& of_nest = parts.try_emplace(dimension.first, 1).first->second;
+    of_nest *= count;
+    if (of_nest > kMostParts) return {};
+    worthy[dimension] = cuts;
+  }
+  return worthy;
+}
+
+}  // namespace hlo::kernel
