@@ -168,7 +168,8 @@ class Grouper {
         }
       }
     }
-    const int64_t in_loops = llvm::count_if(maps, [](const IndexMap& map) { return llvm::any_of(map, IsLoop); });
+    const int64_t in_loops =
+        llvm::count_if(maps, [](const IndexMap& map) { return llvm::any_of(map, IsLoop); });
     if (in_loops > kMaxMaps || maps.size() > kMaxPositions || group.emitted + maps.size() > kMaxEmitted)
       return std::nullopt;
     if (!MayReadTarget(inst, group, maps)) return std::nullopt;

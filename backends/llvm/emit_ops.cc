@@ -1,5 +1,7 @@
 #include "backends/llvm/emit_ops.h"
 
+#include <cmath>
+
 #include "backends/llvm/complex_ops.h"
 #include "backends/llvm/extremes.h"
 #include "backends/llvm/narrow.h"
@@ -257,6 +259,23 @@ Value* ToFloat(const OpContext& c, Type* type) {
   return IsSigned(from) ? c.b.CreateSIToFP(x, type) : c.b.CreateUIToFP(x, type);
 }
 
+/// A float to an integer, in vectors: LLVM's saturating conversions are scalars on x86.
+Value* ToInteger(const OpContext& c, Value* x, ElementType to, Type* type) {
+  const int bits = Info(to).bits, value_bits = IsSigned(to) ? bits - 1 : bits;
+  const double end = std::ldexp(1.0, value_bits), least = IsSigned(to) ? -end : 0;
+  Value* low = c.b.CreateFCmpOLT(x, Fp(x, least));
+  Value* high = c.b.CreateFCmpOGE(x, Fp(x, end));
+  // NaN and what would be undefined.
+  Value* outside = c.b.CreateOr(c.b.CreateFCmpUNO(x, x), c.b.CreateOr(low, high));
+  x = c.b.CreateSelect(outside, Fp(x, 0), x);
+  Type* words = bits < 32 ? SameWidth(c.b.getInt32Ty(), x->getType()) : type;
+  Value* whole = IsSigned(to) || bits < 32 ? c.b.CreateFPToSI(x, words) : c.b.CreateFPToUI(x, words);
+  const uint64_t largest = (value_bits < 64 ? uint64_t{1} << value_bits : 0) - 1;
+  whole = c.b.CreateSelect(high, ConstantInt::get(words, largest), whole);
+  if (IsSigned(to)) whole = c.b.CreateSelect(low, ConstantInt::get(words, ~largest), whole);
+  return c.b.CreateTrunc(whole, type);
+}
+
 /// Numbers to numbers: out of range saturates, NaN gives 0 (errata-ops: conversions).
 Value* EmitConvert(const OpContext& c) {
   const ElementType from = c.type(), to = c.op.type;
@@ -278,13 +297,7 @@ Value* EmitConvert(const OpContext& c) {
     Value* largest = c.b.CreateFCmpOEQ(Call(c, llvm::Intrinsic::fabs, {x}), Fp(x, 6));
     x = c.b.CreateSelect(largest, c.b.CreateFMul(x, ConstantFP::getInfinity(x->getType())), x);
   }
-  const ID id = IsSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-  Value* result = c.b.CreateIntrinsic(id, {type, x->getType()}, {x});
-  const int bits = Info(to).bits;
-  if (bits >= 8) return result;
-  if (!IsSigned(to)) return Call(c, llvm::Intrinsic::umin, {result, Int(result, (1 << bits) - 1)});
-  result = Call(c, llvm::Intrinsic::smin, {result, Int(result, (1 << (bits - 1)) - 1)});
-  return Call(c, llvm::Intrinsic::smax, {result, Int(result, -(1 << (bits - 1)))});
+  return ToInteger(c, x, to, type);
 }
 
 /// By squaring, in a loop of as many rounds as the largest exponent has bits. Negative exponents give 0 but
