@@ -63,6 +63,9 @@ template <class T, class W>
 struct ThinKernels {
   /// out[p] = sum over k < count of x[p * x_stride + k] * w[k] for p < rows <= 4, in a fixed order.
   void (*dot)(const W* w, int64_t count, const T* x, int64_t x_stride, int rows, T* out);
+  /// out[j] = sum over k < count of x[k] * w[j * w_stride + k] for j < columns, in a fixed order: for short
+  /// sums, several of which are taken side by side.
+  void (*dots)(const W* w, int64_t w_stride, int64_t columns, int64_t count, const T* x, T* out);
   /// acc[p * acc_stride + j] += sum over k < depth of x[p * x_stride + k] * w[k * w_stride + j] for j <
   /// count, p < rows <= 4; k in order.
   void (*add)(const W* w, int64_t w_stride, int64_t depth, int64_t count, const T* x, int64_t x_stride,

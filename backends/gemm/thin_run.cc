@@ -22,6 +22,7 @@ constexpr int64_t kLeastBytes = 32 << 10;   // of the right factor; tiles are as
 constexpr int64_t kPieceBytes = 128 << 10;  // of the right factor, worth waking a thread for
 constexpr int64_t kPiecesRead = 8;          // as one, where threads have enough to read in order
 constexpr int64_t kLeastColumns = 64;       // where the right factor is read by rows
+constexpr int64_t kShortSums = 128;         // several of which are taken side by side
 constexpr int64_t kColumns = 1024, kFewColumns = 512;
 constexpr int64_t kSteps = 64, kFewSteps = 8;  // of all columns of a piece at a time; of a batch of pieces
 
@@ -166,6 +167,11 @@ class ThinRun {
   }
 
   void Dots(int64_t batch, int64_t first, int64_t count, T* sums) const {
+    const Index& rows = problem_.rhs.rows;
+    if (rows_ == 1 && depth_ <= kShortSums && rows.IsUniform()) {
+      const W* w = rhs_ + problem_.rhs.batch.At(batch) + rows.At(first);
+      return thin_.dots(w, rows.stride(), count, depth_, left_.get() + batch * depth_, sums);
+    }
     for (int64_t j = 0; j < count; ++j) Dot(batch, first + j, sums + j, count);
   }
 
