@@ -28,7 +28,7 @@ Result<LoweredKernel> Lower(const Computation& fused, llvm::StringRef name) {
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     Lowering lowering(fused, plan, /*divide=*/attempt + 1 == kMaxAttempts);
     Result<LoweredKernel> lowered = lowering.Run(name);
-    if (!lowered && !lowering.too_long()) return lowered;
+    if (!lowered && !whole && !lowering.too_long()) return lowered;
     if (lowering.wants_split()) continue;
     if (whole) {
       const bool better =
