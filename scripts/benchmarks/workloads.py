@@ -120,7 +120,7 @@ def elementwise():
         yield m.make(4, f'{op} 64 Ki', special=64 * Ki * (3 if op == 'power' else 1))
     n = 16 * Mi
     m = Module(); b = S('bf16', n); m('add', b, m.parameter(b), m.parameter(b)); yield m.make(5, 'add bf16 16 Mi')
-    for source, target in (('f32', 'bf16'), ('f8e4m3fn', 'f32'), ('s4', 'f32')):
+    for source, target in (('f32', 'bf16'), ('f32', 's8'), ('f8e4m3fn', 'f32'), ('s4', 'f32')):
         m = Module(); m('convert', S(target, n), m.parameter(S(source, n)))
         yield m.make(5, f'{source} to {target} 16 Mi')
 
@@ -191,6 +191,14 @@ def movement():
     m('concatenate', f, m('slice', S('f32', 2048, 96), x, attributes='slice={[0:2048], [4000:4096]}'),
       m('slice', S('f32', 2048, 4000), x, attributes='slice={[0:2048], [0:4000]}'), attributes='dimensions={1}')
     yield m.make(13, 'roll 2048x4096')
+    m = Module(); f = S('f32', 2048, 2048); x = m.parameter(f)
+    def rolled(axis, seam):
+        parts = [m('slice', S('f32', *(end - begin if d == axis else 2048 for d in (0, 1))), x, attributes='slice={' + ', '.join(f'[{begin}:{end}]' if d == axis else '[0:2048]' for d in (0, 1)) + '}')
+                 for begin, end in ((seam, 2048), (0, seam))]
+        return m('concatenate', f, *parts, attributes=f'dimensions={{{axis}}}')
+    a, b, c, d = (rolled(axis, seam) for axis in (0, 1) for seam in (1, 2047))
+    m('add', f, x, m('multiply', f, m('add', f, m('add', f, a, b), m('add', f, c, d)), m.scalar('f32', 0.1, 2048, 2048)))
+    yield m.make(13, 'neighbours on a ring 2048x2048')
     m = Module()
     m('gather', S('f32', Mi, 64), m.parameter(S('f32', 64 * Ki, 64)), m.parameter(S('s32', Mi, 1)), attributes=
       'offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,64}')
