@@ -114,72 +114,74 @@ void InputReader::Deliver(InputModule& module, size_t from) {
   for (size_t i = from; i < module.diagnostics.size(); ++i) sink_.Report(module.diagnostics[i]);
 }
 
-/// Makes chunks_ those of the next file. False at the end of the inputs; a file that fails leaves no
-/// chunks and its error in `failed`.
-bool InputReader::OpenNextFile(InputModule& failed) {
-  if (!std::exchange(expanded_, true)) {
-    if (arguments_.empty()) {
-      if (stdin_text_.data() == nullptr && isatty(STDIN_FILENO) != 0) {
-        Fail(failed, MakeError("usage-input", {},
-                               "no input: name a file, '-' for standard input, or a dump directory"));
-        return true;
-      }
-      arguments_.emplace_back("-");
-    }
-    if (!wanted_index_ && !options_.module.empty()) {
-      auto regex = Regex::Compile(options_.module);
-      if (!regex) {
-        arguments_.clear();
-        Fail(failed, std::move(regex).error());
-        return true;
-      }
-      wanted_name_ = std::move(*regex);
-    }
+/// Standard input if there are no arguments, and what --module looks for; once.
+Status InputReader::ReadArguments() {
+  if (std::exchange(expanded_, true)) return {};
+  if (arguments_.empty()) {
+    if (stdin_text_.data() == nullptr && isatty(STDIN_FILENO) != 0)
+      return Error("usage-input", {}, "no input: name a file, '-' for standard input, or a dump directory");
+    arguments_.emplace_back("-");
   }
+  if (wanted_index_ || options_.module.empty()) return {};
+  auto regex = Regex::Compile(options_.module);
+  if (!regex) {
+    arguments_.clear();
+    return Error(std::move(regex).error());
+  }
+  wanted_name_ = std::move(*regex);
+  return {};
+}
+
+/// The next file, of directories their dumps; nothing at the end of the inputs.
+Result<std::optional<std::string>> InputReader::NextPath() {
+  HLO_CHECK_OK(ReadArguments());
   while (next_file_ == files_.size()) {
-    if (next_argument_ == arguments_.size()) return false;
+    if (next_argument_ == arguments_.size()) return std::nullopt;
     const std::string& argument = arguments_[next_argument_++];
     if (argument == "-" || !llvm::sys::fs::is_directory(argument)) {
       files_.push_back(argument);
       break;
     }
-    auto dumps = ListDumps(argument, options_.stage_in);
-    if (!dumps) {
-      Fail(failed, std::move(dumps).error());
-      return true;
-    }
-    llvm::append_range(files_, *dumps);
+    HLO_TRY(const std::vector<std::string> dumps, ListDumps(argument, options_.stage_in));
+    llvm::append_range(files_, dumps);
   }
-  const std::string path = files_[next_file_++];
-  failed.file = DisplayName(path);
-  auto text = ReadInputText(path, stdin_text_);
-  if (!text) {
-    Fail(failed, std::move(text).error());
-    return true;
-  }
+  return files_[next_file_++];
+}
+
+/// Makes source_ and chunks_ those of a file.
+Status InputReader::ReadChunks(const std::string& path) {
+  HLO_TRY(std::string text, ReadInputText(path, stdin_text_));
   const bool json = options_.input_format == InputFormat::Json ||
-                    (options_.input_format == InputFormat::Auto && LooksLikeJson(*text));
-  if (json) text = GraphJsonToHlo(*text);
-  if (!text) {
-    Diagnostic error = std::move(text).error();
-    error.file = failed.file;
-    Fail(failed, std::move(error));
-    return true;
+                    (options_.input_format == InputFormat::Auto && LooksLikeJson(text));
+  if (json) {
+    HLO_TRY(text, GraphJsonToHlo(text));
+  } else {
+    HLO_CHECK_OK(CheckFormat(path, text, options_.input_format, file_warnings_));
   }
-  if (auto status = json ? Status{} : CheckFormat(path, *text, options_.input_format, file_warnings_);
-      !status) {
-    Diagnostic error = std::move(status).error();
-    error.file = failed.file;
-    Fail(failed, std::move(error));
-    return true;
-  }
-  original_ = keep_originals_ && !json ? std::make_shared<const std::string>(*text) : nullptr;
-  source_ = std::make_shared<SourceBuffer>(DisplayName(path), BlankLogPrefixes(std::move(*text)));
+  original_ = keep_originals_ && !json ? std::make_shared<const std::string>(text) : nullptr;
+  source_ = std::make_shared<SourceBuffer>(DisplayName(path), BlankLogPrefixes(std::move(text)));
   chunks_ = options_.split_input_file ? SplitChunks(*source_, file_warnings_)
                                       : std::vector<Chunk>{{0, source_->text().size()}};
-  if (chunks_.empty()) {
+  return {};
+}
+
+/// Makes chunks_ those of the next file. False at the end of the inputs; a file that fails leaves no
+/// chunks and its error in `failed`.
+bool InputReader::OpenNextFile(InputModule& failed) {
+  auto path = NextPath();
+  if (!path) {
+    Fail(failed, std::move(path).error());
+    return true;
+  }
+  if (!*path) return false;
+  failed.file = DisplayName(**path);
+  if (auto status = ReadChunks(**path); !status) {
+    Diagnostic error = std::move(status).error();
+    if (error.file.empty()) error.file = failed.file;
+    Fail(failed, std::move(error));
+  } else if (chunks_.empty()) {
     // Nothing but comments: a module was expected where they end.
-    Diagnostic error = FileError("input-empty", path, "no HLO module in input");
+    Diagnostic error = FileError("input-empty", **path, "no HLO module in input");
     const auto end = static_cast<uint32_t>(source_->text().size());
     error.loc = {source_.get(), end, end};
     failed.source = source_;

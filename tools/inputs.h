@@ -52,6 +52,9 @@ class InputReader {
   }
 
  private:
+  Status ReadArguments();
+  Result<std::optional<std::string>> NextPath();
+  Status ReadChunks(const std::string& path);
   bool OpenNextFile(InputModule& failed);
   bool Selected(llvm::StringRef name, int64_t index) const;
   void Fail(InputModule& module, Diagnostic error);

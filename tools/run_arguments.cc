@@ -191,36 +191,56 @@ Status ArgumentSource::AddInput(StringRef text, Cursor& cursor) {
   return {};
 }
 
-/// Assigns a member named after a parameter, `arg0_1_0_r0_p1` or `arr_0`. The archive's assignments begin at
-/// number `first`.
-Status ArgumentSource::AddMember(StringRef name, const NpyArray& array, StringRef path, size_t first,
-                                 llvm::StringMap<int64_t>& parameters) {
-  Assignment a;
-  StringRef rest = name;
-  std::optional<int64_t> number;
-  if (const auto it = parameters.find(name); it != parameters.end()) {
-    a.parameter = it->second;
-    rest = "";
-  } else {
-    const bool numbered = rest.consume_front("arg") || rest.consume_front("arr_");
-    if (numbered) number = TakeNumber(rest);
-    if (!number || *number >= static_cast<int64_t>(module_.entry()->parameters().size())) {
-      // The device suffix may also follow a parameter's name.
-      const size_t suffix = name.rfind("_r");
-      const auto named =
-          suffix == StringRef::npos ? parameters.end() : parameters.find(name.take_front(suffix));
-      if (named == parameters.end()) {
-        Diagnostic error = MakeError(
-            "input-array", {}, "member '{0}' is no parameter; expected a name such as arg0, arr_0 or %{1}",
-            name, parameters.empty() ? "p" : module_.entry()->parameter(0)->name());
-        error.file = path.str();
-        return Error(std::move(error));
-      }
-      number = named->second;
-      rest = name.drop_front(suffix);
-    }
-    a.parameter = *number;
+/// The parameter that member `name` begins with, as `arg0_1_0_r0_p1`, `arr_0` or `weights_r0` do, and what
+/// follows it.
+std::optional<int64_t> ArgumentSource::TakeParameter(StringRef name,
+                                                     const llvm::StringMap<int64_t>& parameters,
+                                                     StringRef& rest) const {
+  rest = "";
+  if (const auto it = parameters.find(name); it != parameters.end()) return it->second;
+  rest = name;
+  if (rest.consume_front("arg") || rest.consume_front("arr_")) {
+    const auto number = TakeNumber(rest);
+    if (number && *number < static_cast<int64_t>(module_.entry()->parameters().size())) return number;
   }
+  const size_t suffix = name.rfind("_r");
+  if (suffix == StringRef::npos) return std::nullopt;
+  rest = name.drop_front(suffix);
+  const auto named = parameters.find(name.take_front(suffix));
+  return named == parameters.end() ? std::nullopt : std::optional<int64_t>(named->second);
+}
+
+/// What member `name` cannot be assigned for, `rest` of whose name is left; empty if it can.
+std::string ArgumentSource::MemberError(StringRef name, StringRef rest, const Assignment& a,
+                                        size_t first) const {
+  for (const Assignment& other : llvm::ArrayRef(assignments_).drop_front(first))
+    if (other.parameter == a.parameter && other.index == a.index && other.replica == a.replica &&
+        other.partition == a.partition)
+      return llvm::formatv("members '{0}' and '{1}' are for the same argument", other.value->text, name);
+  if (!rest.empty() || ParameterShape(a.parameter).Subshape(a.index) == nullptr)
+    return llvm::formatv("member '{0}': parameter {1} is {2} and has no such part", name, a.parameter,
+                         ParameterShape(a.parameter));
+  if ((a.replica && *a.replica >= devices_.replicas) || (a.partition && *a.partition >= devices_.partitions))
+    return llvm::formatv("member '{0}' names a device beyond {1} replicas and {2} partitions", name,
+                         devices_.replicas, devices_.partitions);
+  return "";
+}
+
+/// Assigns a member named after a parameter. The archive's assignments begin at number `first`.
+Status ArgumentSource::AddMember(StringRef name, const NpyArray& array, StringRef path, size_t first,
+                                 const llvm::StringMap<int64_t>& parameters) {
+  Diagnostic error;
+  error.file = path.str();
+  error.id = "input-array";
+  StringRef rest;
+  const auto parameter = TakeParameter(name, parameters, rest);
+  if (!parameter) {
+    error.message = llvm::formatv("member '{0}' is no parameter; expected a name such as arg0, arr_0 or %{1}",
+                                  name, parameters.empty() ? "p" : module_.entry()->parameter(0)->name());
+    return Error(std::move(error));
+  }
+  Assignment a;
+  a.parameter = *parameter;
   while (!rest.empty()) {
     if (!rest.consume_front("_")) break;
     if (rest.consume_front("r"))
@@ -232,24 +252,7 @@ Status ArgumentSource::AddMember(StringRef name, const NpyArray& array, StringRe
     else
       break;
   }
-  const Shape* target = ParameterShape(a.parameter).Subshape(a.index);
-  Diagnostic error;
-  error.file = path.str();
-  error.id = "input-array";
-  if (!rest.empty() || target == nullptr)
-    error.message = llvm::formatv("member '{0}': parameter {1} is {2} and has no such part", name,
-                                  a.parameter, ParameterShape(a.parameter))
-                        .str();
-  else if ((a.replica && *a.replica >= devices_.replicas) ||
-           (a.partition && *a.partition >= devices_.partitions))
-    error.message = llvm::formatv("member '{0}' names a device beyond {1} replicas and {2} partitions", name,
-                                  devices_.replicas, devices_.partitions)
-                        .str();
-  for (const Assignment& other : llvm::ArrayRef(assignments_).drop_front(first))
-    if (other.parameter == a.parameter && other.index == a.index && other.replica == a.replica &&
-        other.partition == a.partition)
-      error.message =
-          llvm::formatv("members '{0}' and '{1}' are for the same argument", other.value->text, name).str();
+  error.message = MemberError(name, rest, a, first);
   if (!error.message.empty()) return Error(std::move(error));
   auto value = std::make_unique<Value>();
   value->text = name.str();

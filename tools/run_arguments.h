@@ -55,8 +55,12 @@ class ArgumentSource {
   Status AddInput(llvm::StringRef text, Cursor& cursor);
   Status AddPositional(const Value& value, bool leaf_wise, Cursor& cursor, llvm::StringRef text);
   Status AddArchive(const ArrayFile& file, bool all);
+  std::optional<int64_t> TakeParameter(llvm::StringRef name, const llvm::StringMap<int64_t>& parameters,
+                                       llvm::StringRef& rest) const;
+  [[nodiscard]] std::string MemberError(llvm::StringRef name, llvm::StringRef rest, const Assignment& a,
+                                        size_t first) const;
   Status AddMember(llvm::StringRef name, const NpyArray& array, llvm::StringRef path, size_t first,
-                   llvm::StringMap<int64_t>& parameters);
+                   const llvm::StringMap<int64_t>& parameters);
   Result<Assignment> ParseSelector(llvm::StringRef selector) const;
   Result<int64_t> FindParameter(llvm::StringRef name) const;
   Result<Literal> MakeParameter(int64_t parameter, int64_t device, uint64_t seed) const;

@@ -139,18 +139,7 @@ Status ModuleRunner::Prepare() {
   if (options_.check_memory && options_.platform != Platform::Cpu)
     return Error("unavailable-feature", {},
                  "option '--check-memory': platform {0} has no memory plan to check", result_.platform);
-  const auto start = Clock::now();
-  HLO_CHECK_OK(CheckSupported(module_, run_));
-  HLO_TRY(program_,
-          CompileFor(options_.platform, module_, options_, shared_.passes, sink_, options_.check_memory));
-  const auto compiled = Clock::now();
-  result_.compile_ns = Nanoseconds(compiled - start);
-  if (shared_.trace != nullptr) shared_.trace->Add("compile " + input_.name, "compilation", start, compiled);
-  if (options_.reference != Reference::None) {
-    const bool interpreter = options_.reference == Reference::Interpreter;
-    HLO_TRY(reference_, CompileFor(interpreter ? Platform::Interpreter : Platform::Cpu, Original(), options_,
-                                   shared_.passes, sink_, /*check_memory=*/false));
-  }
+  HLO_CHECK_OK(CompilePrograms());
   HLO_TRY(donated_, DonatedParameters(module_, options_.donate));
   HLO_TRY(const std::vector<Diagnostic> warnings, CheckAliases(module_, donated_, options_.alias));
   sink_.Report(warnings);
@@ -189,6 +178,23 @@ Status ModuleRunner::CountArgumentBytes() {
       result_.argument_bytes = INT64_MAX;
   if (options_.compile_only) return {};
   return CheckArgumentMemory(module_, result_.argument_bytes, options_.memory_limit.bytes);
+}
+
+/// For the platform and, with --reference-platform, for that which it is compared with.
+Status ModuleRunner::CompilePrograms() {
+  const auto start = Clock::now();
+  HLO_CHECK_OK(CheckSupported(module_, run_));
+  HLO_TRY(program_,
+          CompileFor(options_.platform, module_, options_, shared_.passes, sink_, options_.check_memory));
+  const auto compiled = Clock::now();
+  result_.compile_ns = Nanoseconds(compiled - start);
+  if (shared_.trace != nullptr) shared_.trace->Add("compile " + input_.name, "compilation", start, compiled);
+  if (options_.reference != Reference::None) {
+    const bool interpreter = options_.reference == Reference::Interpreter;
+    HLO_TRY(reference_, CompileFor(interpreter ? Platform::Interpreter : Platform::Cpu, Original(), options_,
+                                   shared_.passes, sink_, /*check_memory=*/false));
+  }
+  return {};
 }
 
 /// The plan of the program, if something asks for it or arrays are large, against limit and machine.

@@ -50,6 +50,7 @@ class ModuleRunner {
   Status SaveInputs(const Arguments& arguments);
   Status WriteArguments(llvm::StringRef path, ArrayFormat format, const Arguments& arguments);
   Status CountArgumentBytes();
+  Status CompilePrograms();
   Status CheckProgramMemory();
   Status ReportProfile();
   void FindOutputForm();

@@ -108,6 +108,15 @@ class Lowering {
   /// Element `component` of the index vector of a gather or scatter at batch indices, as s64.
   Result<ValueId> IndexComponent(const Instruction& indices, const Indices& batch, int64_t vector_dim,
                                  int64_t component, ValueId mask);
+  /// The positions in the operands that a window at `at` reads, with loops over its elements (not opened).
+  Result<Indices> WindowPositions(const Instruction& inst, const Indices& at,
+                                  llvm::SmallVectorImpl<LoopId>& loops);
+  /// The initial values of a reduce-window.
+  Result<Values> WindowInits(const Instruction& inst, ValueId mask);
+  /// Whether window positions may lie in the padding or between dilated elements.
+  [[nodiscard]] bool MayLeaveBase(const Instruction& inst, const Indices& positions) const;
+  /// Makes window positions indices of the operands; whether there is an element, -1 if always.
+  Result<ValueId> IndexBase(const Instruction& inst, Indices& positions);
   /// A value that changes no fold which began with `init`, if the combiner is one operation that has such.
   std::optional<ValueId> NeutralIn(const Computation& combiner, ValueId init);
   /// The loops of a dimension of nest `nest`, made but not opened, and the index they form. An extent of one

@@ -181,17 +181,14 @@ std::optional<ValueId> Lowering::NeutralIn(const Computation& combiner, ValueId 
   }
 }
 
-Result<Lowering::Values> Lowering::EmitReduceWindowHere(const Instruction& inst, const Indices& at,
-                                                        ValueId mask) {
-  const auto count = static_cast<size_t>(inst.operand_count() / 2);
+Result<Indices> Lowering::WindowPositions(const Instruction& inst, const Indices& at,
+                                          llvm::SmallVectorImpl<LoopId>& loops) {
   const Window& window = inst.attr<ReduceWindowAttrs>().window;
-  const Shape& base = inst.operand(0)->shape();
   int64_t taps = 1;
   for (const WindowDim& w : window.dims) taps = w.size > kMaxTaps ? kMaxTaps + 1 : taps * w.size;
-  if (taps > kMaxTaps || taps == 0 || base.ElementCount() == 0)
+  if (taps > kMaxTaps || taps == 0 || inst.operand(0)->shape().ElementCount() == 0)
     return Error("kernel-unsupported", inst.loc(), "%{0} has windows of {1} elements", inst.name(), taps);
   const int nest = nests_++;
-  llvm::SmallVector<LoopId, 4> loops;
   Indices positions;
   for (size_t d = 0; d < window.dims.size(); ++d) {
     const WindowDim& w = window.dims[d];
@@ -202,41 +199,68 @@ Result<Lowering::Values> Lowering::EmitReduceWindowHere(const Instruction& inst,
     position.Add(MakeLoops({nest, static_cast<int64_t>(d)}, w.size, loops), w.window_dilation);
     positions.push_back(position);
   }
+  return positions;
+}
+
+Result<Lowering::Values> Lowering::WindowInits(const Instruction& inst, ValueId mask) {
+  const int64_t count = inst.operand_count() / 2;
   Values inits;
-  for (size_t i = 0; i < count; ++i) {
-    HLO_TRY(const ValueId init, EmitOne(*inst.operand(static_cast<int64_t>(count + i)), {}, mask));
-    const auto number = static_cast<int64_t>(i);
+  for (int64_t i = 0; i < count; ++i) {
+    HLO_TRY(const ValueId init, EmitOne(*inst.operand(count + i), {}, mask));
     const ElementType type = lowered_.kernel.TypeOf(init);
-    if (inst.callee()->parameter(number)->shape().element_type() != type ||
-        inst.operand(number)->shape().element_type() != type)
+    if (inst.callee()->parameter(i)->shape().element_type() != type ||
+        inst.operand(i)->shape().element_type() != type)
       return Error("kernel-unsupported", inst.loc(), "%{0} converts its operands", inst.name());
     inits.push_back(init);
   }
-  // Positions in the padding take no part: they count as what changes nothing, or a last element says which.
-  bool bounded = false, never = false;
+  return inits;
+}
+
+bool Lowering::MayLeaveBase(const Instruction& inst, const Indices& positions) const {
+  const Window& window = inst.attr<ReduceWindowAttrs>().window;
   for (size_t d = 0; d < positions.size(); ++d) {
-    const WindowDim& w = window.dims[d];
     const auto range = RangeOf(positions[d]);
-    bounded |= !range || range->first < 0 || range->second >= base.dims()[d] || w.base_dilation > 1;
+    if (!range || range->first < 0 || range->second >= inst.operand(0)->shape().dims()[d] ||
+        window.dims[d].base_dilation > 1)
+      return true;
   }
+  return false;
+}
+
+Result<ValueId> Lowering::IndexBase(const Instruction& inst, Indices& positions) {
+  const Window& window = inst.attr<ReduceWindowAttrs>().window;
+  ValueId inside = -1;
+  for (size_t d = 0; d < positions.size(); ++d) {
+    const int64_t step = window.dims[d].base_dilation;
+    bool never = false;
+    const int64_t end = (inst.operand(0)->shape().dims()[d] - 1) * step + 1;
+    inside = builder_.And(inside, InRange(positions[d], 0, end, never));
+    if (never)
+      return Error("kernel-unsupported", inst.loc(), "%{0} has windows in the padding only", inst.name());
+    if (step == 1) continue;
+    const ValueId index = builder_.Index(positions[d]), by = builder_.Integer(step);
+    const ValueId rest = builder_.Op(OpKind::Remainder, ElementType::S64, {index, by});
+    inside = builder_.And(inside, builder_.Compare(Direction::EQ, rest, builder_.Integer(0)));
+    positions[d] = Address();
+    positions[d].AddValue(builder_.Op(OpKind::Divide, ElementType::S64, {index, by}), 1);
+  }
+  return inside;
+}
+
+Result<Lowering::Values> Lowering::EmitReduceWindowHere(const Instruction& inst, const Indices& at,
+                                                        ValueId mask) {
+  llvm::SmallVector<LoopId, 4> loops;
+  HLO_TRY(const Indices positions, WindowPositions(inst, at, loops));
+  HLO_TRY(Values inits, WindowInits(inst, mask));
+  const size_t count = inits.size();
+  // Positions in the padding take no part: they count as what changes nothing, or a last element says which.
+  const bool bounded = MayLeaveBase(inst, positions);
   const auto neutral = bounded && count == 1 ? NeutralIn(*inst.callee(), inits[0]) : std::nullopt;
   const bool flags = bounded && !neutral;
   if (flags) inits.push_back(builder_.Constant(ElementType::Pred, 1));
   const auto elements = [&]() -> Result<Values> {
-    ValueId inside = -1;
     Indices from = positions;
-    for (size_t d = 0; bounded && d < positions.size() && !never; ++d) {
-      const int64_t step = window.dims[d].base_dilation;
-      inside = builder_.And(inside, InRange(positions[d], 0, (base.dims()[d] - 1) * step + 1, never));
-      if (step == 1 || never) continue;
-      const ValueId index = builder_.Index(positions[d]), by = builder_.Integer(step);
-      const ValueId rest = builder_.Op(OpKind::Remainder, ElementType::S64, {index, by});
-      inside = builder_.And(inside, builder_.Compare(Direction::EQ, rest, builder_.Integer(0)));
-      from[d] = Address();
-      from[d].AddValue(builder_.Op(OpKind::Divide, ElementType::S64, {index, by}), 1);
-    }
-    if (never)
-      return Error("kernel-unsupported", inst.loc(), "%{0} has windows in the padding only", inst.name());
+    HLO_TRY(const ValueId inside, IndexBase(inst, from));
     Values values;
     for (size_t i = 0; i < count; ++i) {
       HLO_TRY(const ValueId element,
