@@ -256,7 +256,8 @@ Result<Lowering::Values> Lowering::InlineScalars(const Computation& computation,
       HLO_TRY(const Values constant, EmitConstant(*inst, {}, -1));
       values[inst] = constant[0];
     } else if (inst->kind() == OpKind::Call) {
-      HLO_TRY(const Values called, InlineScalars(*inst->callee(), operands));
+      HLO_TRY(Values called, InlineScalars(*inst->callee(), operands));
+      if (inst->IsRoot()) return called;
       values[inst] = called[0];
     } else if (inst->shape().IsScalar() && inst->info().Is(kElementwise) && inst->callees().empty()) {
       values[inst] = inst->kind() == OpKind::Copy
