@@ -52,7 +52,6 @@ class Frame {
   Dims& Sizes(const Slice& slice) { return sizes_[static_cast<size_t>(slice.sizes)]; }
   /// For ops that are run by the reference evaluator.
   EvalContext& context() { return context_; }
-  Device& device() { return context_.device(); }
   Status CheckInterrupt() { return context_.CheckInterrupt(); }
   /// Tells the observer, if there is one, that `inst` is about to run.
   void Observe(const Instruction& inst) const {

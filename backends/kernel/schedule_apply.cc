@@ -35,7 +35,6 @@ class Line {
  public:
   Line(llvm::StringRef text, int number) : number_(number) { llvm::SplitString(text, words_, " ,\t\r"); }
   bool Done() const { return next_ == words_.size(); }
-  llvm::StringRef Next() { return Done() ? "" : words_[next_++]; }
   bool Take(llvm::StringRef word) {
     if (Done() || words_[next_] != word) return false;
     ++next_;

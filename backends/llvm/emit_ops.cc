@@ -88,7 +88,6 @@ Value* EmitAbs(const OpContext& c) {
 Value* EmitSign(const OpContext& c) {
   Value* x = c.x();
   if (!IsWide(c)) {
-    if (!IsSigned(c.type())) return c.b.CreateZExt(c.b.CreateICmpNE(x, Int(x, 0)), x->getType());
     Value* positive = c.b.CreateZExt(c.b.CreateICmpSGT(x, Int(x, 0)), x->getType());
     return c.b.CreateOr(positive, c.b.CreateAShr(x, Int(x, Info(c.type()).bits - 1)));
   }

@@ -35,8 +35,6 @@ class Math {
   Value* Sqrt(Value* x) { return Call(llvm::Intrinsic::sqrt, {x}); }
   /// c[0] + c[1] x + c[2] x^2 + …
   Value* Poly(Value* x, llvm::ArrayRef<double> c);
-  /// The same with a last step c0 that is a value.
-  Value* Poly(Value* x, llvm::ArrayRef<double> c, Value* c0) { return Fma(Poly(x, c), x, c0); }
 
   /// The same of an even number of coefficients in steps that wait less for each other.
   Value* PolyByPairs(Value* x, Value* square, llvm::ArrayRef<double> c);

@@ -52,7 +52,6 @@ struct Place {
   [[nodiscard]] int64_t First(const State& state) const;
   void All(const State& state, int64_t* numbers) const;
   [[nodiscard]] bool IsRun() const { return stride == 1 && lanes.empty(); }
-  [[nodiscard]] bool IsUniform() const { return stride == 0 && lanes.empty(); }
 };
 
 /// Which memory a load or store is about, and which lanes.
