@@ -164,6 +164,21 @@ TEST(RowsSideBySide, HaveBuffersOfTheirOwn) {
   }
 }
 
+TEST(Stores, GoBackwards) {
+  const auto kernel =
+      kernel::ParseKernel(R"(kernel k(b0: s32[100], b1: pred[100], out b2: s32[100], out b3: s32[100]) {
+  for i0 in 100 vector(16, 1) {
+    %0 = load b0[i0]
+    %1 = load b1[i0]
+    store b2[i0*-1 + 99], %0
+    store b3[i0*-1 + 99], %0 if %1
+  }
+})");
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  EXPECT_EQ(Compiled(*kernel), Interpreted(*kernel));
+  EXPECT_EQ(Tiled(*kernel), Interpreted(*kernel));
+}
+
 constexpr Case kCases[] = {
     {"chain", R"(HloModule m
 ENTRY e { x = f32[37,19] parameter(0)  b = f32[19] parameter(1)

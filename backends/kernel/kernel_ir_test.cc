@@ -58,6 +58,20 @@ TEST(KernelIr, TextHasBitcasts) {
   EXPECT_EQ(ToString(*kernel), kText);
 }
 
+TEST(KernelIr, TextHasStreamsAndPrecisions) {
+  constexpr llvm::StringLiteral kText = R"(kernel k(b0: f32[64], out b1: f32[64]) {
+  for i0 in 64 vector(16, 1) {
+    %0 = load b0[i0]
+    %1 = reduce-precision e5m10 f32 %0
+    stream b1[i0], %1
+  }
+}
+)";
+  const auto kernel = ParseKernel(kText);
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  EXPECT_EQ(ToString(*kernel), kText);
+}
+
 TEST(KernelIr, ConstantsAreFolded) {
   auto kernel = ParseKernel(R"(kernel k(b0: f32[100], out b1: f32[100]) {
   %0 = constant s32 0xfffffffd
@@ -148,6 +162,19 @@ TEST(KernelIr, BrokenKernelsAreRefused) {
             "%0 is s64, expected f32");
   EXPECT_EQ(ErrorOf("kernel k() {\n  %0 = frobnicate s32 %1\n}"),
             "line 2: found 'frobnicate s32 %1', expected an elementwise opcode");
+  EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  store b0[0], i1\n}"),
+            "line 2: found 'i1', expected a value like %0");
+  EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  for b1 in 4 {\n  }\n}"),
+            "line 2: found 'b1 in 4 {', expected a loop like i0");
+  EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  store i1[0], %0\n}"),
+            "line 2: found 'i1[0], %0', expected a buffer like b0");
+  EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  %0 = constant f32 0x0\n  %1 = reduce i0 in 4 init %0 {\n"
+                    "    yield %0, %0\n  } by (%2, %3) {\n    yield %2\n  }\n}"),
+            "line 5: found '{', expected a result, an element and two parameters for each init");
+  EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  for i0 in 4 ordered parallel {\n  }\n}"),
+            "i0 is ordered, but vector or parallel");
+  EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  for i0 in 4 unroll(3) {\n  }\n}"),
+            "3 iterations of i0 at once do not divide 4");
 }
 
 std::vector<int32_t> RunSums(const Kernel& kernel) {
@@ -180,6 +207,61 @@ TEST(KernelIr, SchedulesKeepWhatIsComputed) {
   }
 }
 
+TEST(KernelIr, ReductionsOfFreeOrderAreReordered) {
+  auto kernel = ParseKernel(R"(kernel k(b0: s32[77], out b1: s32[1]) {
+  %0 = constant s32 0x5
+  %1 = reduce i0 in 7, i1 in 11 init %0 {
+    %2 = load b0[i0*11 + i1]
+    yield %2
+  } by (%3, %4) {
+    %5 = add s32 %3, %4
+    yield %5
+  }
+  store b1[0], %1
+})");
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  ASSERT_TRUE(ApplySchedule(*kernel, *ParseSchedule("reorder i1, i0")));
+  EXPECT_NE(ToString(*kernel).find("reduce i1 in 11, i0 in 7 init"), std::string::npos) << ToString(*kernel);
+  ASSERT_TRUE(VerifyKernel(*kernel));
+  std::vector<int32_t> x(77, 3), sum(1);
+  void* buffers[] = {x.data(), sum.data()};
+  ASSERT_TRUE(Interpret(*kernel, buffers));
+  EXPECT_EQ(sum[0], 5 + 77 * 3);
+}
+
+TEST(KernelIr, LoopsOfSeveralNestsAreNotReordered) {
+  constexpr llvm::StringLiteral kText = R"(kernel k(b0: s32[12], out b1: s32[12]) {
+  for i0 in 3 {
+    for i1 in 4 {
+      %0 = load b0[i0*4 + i1]
+      store b1[i0*4 + i1], %0
+    }
+    for i2 in 4 {
+      %1 = load b0[i0*4 + i2]
+      store b1[i0*4 + i2], %1
+    }
+    store b1[i0], %2
+  }
+})";
+  const std::string text = kText.str(), value = "  %2 = constant s32 0x1\n  for i0";
+  const std::string whole = std::string(text).replace(text.find("  for i0"), 8, value);
+  const size_t second = whole.find("    for i2"), last = whole.find("    store b1[i0], %2");
+  std::string one = whole;
+  one.erase(second, last - second);  // i1 and a store
+  const std::pair<std::string, std::pair<const char*, const char*>> cases[] = {
+      {whole, {"reorder i1, i0", "i0 holds other loops too"}},
+      {whole, {"reorder i1, i2", "the loops to reorder are not nested in each other"}},
+      {one, {"reorder i1, i0", "i0 holds statements that cannot move into an inner loop"}},
+  };
+  for (const auto& [kernel_text, expected] : cases) {
+    auto kernel = ParseKernel(kernel_text);
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    const Status status = ApplySchedule(*kernel, *ParseSchedule(expected.first));
+    ASSERT_FALSE(status) << expected.first;
+    EXPECT_EQ(status.error().message, expected.second);
+  }
+}
+
 TEST(KernelIr, TransposesAreTiled) {
   auto kernel = ParseKernel(R"(kernel transpose(b0: f32[1850], out b1: f32[1850]) {
   for i0 in 37 {
@@ -207,6 +289,10 @@ TEST(KernelIr, IllegalSchedulesAreRefused) {
       {"split i0 by 4 into i1, i4", "split i0 into i1 and i4, which are not new"},
       {"split i0 by 4 into i3, i4\nreorder i4, i3", "i4 must stay inside of i3"},
       {"unroll i0 by 3", "i0 cannot be written out 3 times"},
+      {"split i0 by 4 into i3, i4\nsplit i3 by 2 into i5, i6",
+       "i3 is half of a cut whose pieces are not all whole"},
+      {"split i0 by 4 into i3, i16777215", "i16777215 is too large a number"},
+      {"reorder i2, i0", "reorder must name all loops of the reduction"},
   };
   for (const auto& [text, message] : cases) {
     auto kernel = ParseKernel(kSums);
