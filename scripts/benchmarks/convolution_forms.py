@@ -1,5 +1,5 @@
 """Forms of convolutions: a table of names, shapes, dimension labels and windows, and what each computes."""
-import math, re
+import collections, math, re
 
 TYPES = ['f32', 'f64', 'f16', 'bf16', 'f8e4m3fn', 'f8e5m2', 'c64', 'c128', 's8', 'u8', 's16', 's32', 's64']
 
@@ -149,6 +149,8 @@ gradient by weights, groups of 16, NCHW: 4,64,28,28 * 4,64,28,28 fb01_io01->fb01
 2 batch groups, NCHW: 4,32,28,28 * 32,32,3,3 bf01_oi01->bf01 pad=1_1x1_1 batch_groups=2
 '''
 
+Dim = collections.namedtuple('Dim', 'size taps result stride left_by right_by low high')  # of space
+
 class Form:
     """One convolution, without its element type."""
     def __init__(self, line):
@@ -164,7 +166,9 @@ class Form:
         split = lambda key, default: [tuple(int(n) for n in part.split('_')) for part in attrs.get(key, 'x'.join([default] * rank)).split('x')] if rank else []
         stride, left_by, right_by = ([n for n, in split(key, '1')] for key in ('stride', 'lhs_dilate', 'rhs_dilate'))
         pad = split('pad', '0_0')
-        self.taps, self.products, out = 1, 1, {}
+        self.images, self.inputs = (size(self.left, labels[0], label) for label in 'bf')
+        self.kernel_inputs, self.outputs = (size(self.right, labels[1], label) for label in 'io')
+        self.dims, self.taps, self.products, out = [], 1, 1, {}
         for t in range(rank):
             n = size(self.left, labels[0], str(t))
             span, reach = (n - 1) * left_by[t] + 1, (taps[t] - 1) * right_by[t] + 1
@@ -173,9 +177,10 @@ class Form:
             # Taps that meet an element, not padding and not a gap between elements.
             self.products *= sum(0 <= at(o, k) < span and at(o, k) % left_by[t] == 0 for o in range(out[str(t)]) for k in range(taps[t]))
             self.taps *= taps[t]
-        out['b'] = size(self.left, labels[0], 'b') // self.batch_groups
-        out['f'] = size(self.right, labels[1], 'o')
-        self.products *= out['b'] * out['f'] * size(self.right, labels[1], 'i')
+            self.dims.append(Dim(n, taps[t], out[str(t)], stride[t], left_by[t], right_by[t], *pad[t]))
+        out['b'] = self.images // self.batch_groups
+        out['f'] = self.outputs
+        self.products *= out['b'] * out['f'] * self.kernel_inputs
         self.result = [out[label] for label in labels[2]]
         self.window = ' '.join([f"size={'x'.join(map(str, taps))}"] * bool(rank) + [f'{key}={value}' for key, value in attrs.items()])
 
@@ -210,3 +215,31 @@ def plain_form(form):
     width = 4 * min(8, max(1, round(math.sqrt(positions / images) / 4)))
     return Form(f'plain: {images},{width},{width},{features} * {window},{window},{features},{features} b01f_01io->b01f pad={window // 2}_{window // 2}x{window // 2}_{window // 2}')
 
+
+LIBRARY_TYPES = ['f32', 'bf16', 's8', 'u8']
+
+def library_form(form, type):
+    """The nearest form that a library has, as a line for library_convolutions.cc; None if it has none. Orders of dimensions,
+    reversal and padding that takes elements away count as if they were not there. Windows of more than half the image make
+    it a gradient by weights, whose batch are the features of the images; batch groups are groups."""
+    if type not in LIBRARY_TYPES or not 1 <= len(form.dims) <= 3: return None
+    if any(d.left_by > 1 for d in form.dims) and any(d.stride > 1 for d in form.dims): return None
+    groups = form.groups * form.batch_groups
+    if any((d.taps - 1) * d.right_by + 1 > ((d.size - 1) * d.left_by + 1) / 2 for d in form.dims):
+        numbers = ['weights', type, form.inputs, groups, form.images // groups, form.outputs // groups, len(form.dims)]
+        for d in form.dims:
+            high = (d.taps - 1) * d.right_by + (d.result - 1) * d.stride + 1 - d.size - d.low
+            numbers += uncropped(Dim(d.size, d.result, d.taps, d.right_by, 1, d.stride, d.low, high))
+    else:
+        numbers = ['forward', type, form.images // form.batch_groups, groups, form.kernel_inputs, form.outputs // groups, len(form.dims)]
+        for d in form.dims: numbers += uncropped(d)
+    return ' '.join(map(str, numbers))
+
+def uncropped(dim):
+    """Size, taps, stride, dilations and padding without elements that negative padding takes away."""
+    size, pads = dim.size, []
+    for pad in (dim.low, dim.high):
+        away = max(0, math.ceil(-pad / dim.left_by))
+        size -= away
+        pads.append(pad + away * dim.left_by)
+    return [size, dim.taps, dim.stride, dim.left_by, dim.right_by, *pads]
