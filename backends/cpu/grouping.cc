@@ -28,6 +28,10 @@ constexpr int64_t kShared = 4;
 constexpr int64_t kCheap = 2;
 /// Operations that are worth several threads.
 constexpr int64_t kMinParallel = int64_t{1} << 18;
+/// Reductions over rows of more elements have these as lanes (kernel::ChooseSchedule).
+constexpr int64_t kMinAlong = 8;
+/// Instructions of a function that is more than a few operations.
+constexpr int64_t kFunction = 8;
 /// A search for a cycle gives up beyond this many instructions.
 constexpr size_t kMaxSearch = 2000;
 /// Kernels with more operations do not transpose in registers.
@@ -68,6 +72,19 @@ bool MovesMinorDimension(const Instruction& inst) {
   const Dims& permutation = inst.attr<DimensionsAttrs>().dimensions;
   return !permutation.empty() && permutation.back() != inst.shape().rank() - 1 &&
          inst.shape().ElementCount() >= 4096;
+}
+
+/// Whether its lanes are elements that are folded, as these lie side by side in memory.
+bool FoldsAlongMemory(const Instruction& inst) {
+  const auto is_last = [](const Shape& shape, llvm::ArrayRef<int64_t> folded) {
+    return folded.size() == 1 && folded[0] == shape.rank() - 1 && shape.dim(folded[0]) > kMinAlong;
+  };
+  const Shape& x = inst.operand(0)->shape();
+  if (inst.kind() == OpKind::Reduce) return is_last(x, inst.attr<ReduceAttrs>().dimensions);
+  if (inst.kind() != OpKind::Dot) return false;
+  const auto& attrs = inst.attr<DotAttrs>();
+  return is_last(x, attrs.lhs_contracting_dims) &&
+         is_last(inst.operand(1)->shape(), attrs.rhs_contracting_dims);
 }
 
 class Grouper {
@@ -172,8 +189,22 @@ class Grouper {
         llvm::count_if(maps, [](const IndexMap& map) { return llvm::any_of(map, IsLoop); });
     if (in_loops > kMaxMaps || maps.size() > kMaxPositions || group.emitted + maps.size() > kMaxEmitted)
       return std::nullopt;
-    if (!MayReadTarget(inst, group, maps)) return std::nullopt;
+    if (!MayReadTarget(inst, group, maps) || KeepsFunctionsFromLanes(inst, group, maps)) return std::nullopt;
     return maps;
+  }
+
+  /// Whether functions of each of its results would be computed one by one, its lanes being folded elements:
+  /// a loop of their own has results as lanes.
+  static bool KeepsFunctionsFromLanes(const Instruction& inst, const Group& group, const Maps& maps) {
+    const IndexMap& nest = group.loops.nest();
+    if (maps.size() != 1 || maps[0] != nest || inst.shape().ElementCount() < kMinAlong ||
+        !FoldsAlongMemory(inst))
+      return false;
+    const auto is_function = [&](const Instruction* member) {
+      return kernel::CostOf(member->kind()).instructions >= kFunction &&
+             llvm::is_contained(group.maps.lookup(member), nest);
+    };
+    return is_function(group.root) || llvm::any_of(group.members, is_function);
   }
 
   /// What the root changes in place may be read besides only where it is written.

@@ -10,6 +10,8 @@ namespace {
 
 /// Elements of windows and products that a kernel takes one by one; there are better ways for more.
 constexpr int64_t kMaxDirect = 64, kMaxProducts = 4096;
+/// The latter of a matrix and a vector in loops, where what follows in the same kernel counts every time.
+constexpr int64_t kMaxProductsInLoops = int64_t{32} << 10;
 
 int64_t Taps(const Instruction& inst) {
   int64_t taps = 1;
@@ -31,6 +33,24 @@ bool ReadsNarrowWeights(const Instruction& inst) {
   return false;
 }
 
+/// Whether a loop runs the computation.
+bool RunsInLoop(const Computation& computation) {
+  return llvm::any_of(computation.callers(), [](const Instruction* caller) {
+    return caller->kind() == OpKind::While || RunsInLoop(*caller->parent());
+  });
+}
+
+/// Of numbers that kernels compute with as they are.
+bool IsMatrixVectorInLoop(const Instruction& inst) {
+  const ElementType type = inst.shape().element_type();
+  const auto is_plain = [&](const Instruction* factor) { return factor->shape().element_type() == type; };
+  const auto is_vector = [&](const Instruction* factor) {
+    return factor->shape().ElementCount() == ContractedElements(inst);
+  };
+  return (type == ElementType::F32 || type == ElementType::F64) && llvm::all_of(inst.operands(), is_plain) &&
+         llvm::any_of(inst.operands(), is_vector) && RunsInLoop(*inst.parent());
+}
+
 bool IsSmallDot(const Instruction& inst) {
   const auto is_plain = [](const Shape& shape) {
     return !IsPred(shape.element_type()) && Info(shape.element_type()).bits >= 8;
@@ -39,7 +59,9 @@ bool IsSmallDot(const Instruction& inst) {
       inst.shape().element_type() == ElementType::C128 || !is_plain(inst.shape()) ||
       !is_plain(inst.operand(0)->shape()) || !is_plain(inst.operand(1)->shape()))
     return false;
-  return inst.shape().ElementCount() * ContractedElements(inst) <= kMaxProducts || ReadsNarrowWeights(inst);
+  const int64_t products = inst.shape().ElementCount() * ContractedElements(inst);
+  return products <= kMaxProducts || (products <= kMaxProductsInLoops && IsMatrixVectorInLoop(inst)) ||
+         ReadsNarrowWeights(inst);
 }
 
 int64_t ReducedElements(const Instruction& inst) {

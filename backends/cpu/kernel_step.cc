@@ -6,6 +6,7 @@
 #include "backends/cpu/routine_step.h"
 #include "backends/kernel/dedupe.h"
 #include "backends/kernel/fold.h"
+#include "backends/kernel/interleave.h"
 #include "backends/kernel/lower.h"
 #include "backends/kernel/op_cost.h"
 #include "backends/kernel/schedule.h"
@@ -63,29 +64,51 @@ class KernelStep final : public Step {
 };
 
 /// What an iteration of the outermost loops costs on average: bytes moved and instructions.
-int64_t IterationCost(const kernel::Kernel& kernel) {
-  struct Counter {
-    int64_t cost = 0;
-    void Count(const kernel::Region& region, int64_t times) {
-      for (const kernel::Stmt& stmt : region.stmts) {
-        if (std::holds_alternative<kernel::LoadStmt>(stmt) || std::holds_alternative<kernel::StoreStmt>(stmt))
-          cost += 4 * times;
-        if (const auto* op = std::get_if<kernel::OpStmt>(&stmt))
-          cost += times * kernel::CostOf(op->kind).instructions;
-        if (const auto* loop = std::get_if<kernel::LoopStmt>(&stmt))
-          Count(*loop->body, times * loop->loop.extent);
-        if (const auto* reduce = std::get_if<kernel::ReduceStmt>(&stmt)) {
-          int64_t inner = times;
-          for (const auto& loop : reduce->loops) inner *= loop.extent;
-          Count(*reduce->body, inner);
-          Count(*reduce->combiner, inner);
-        }
+class CostCounter {
+ public:
+  int64_t PerIteration(const kernel::Kernel& kernel) {
+    Count(kernel.body, 1, false);
+    return std::max<int64_t>(eighths_ / 8 / kernel::ParallelExtent(kernel), 1);
+  }
+
+ private:
+  /// `folds`: of a reduction in lanes, whose instructions are few and whose loads may find in the first cache
+  /// what they found before.
+  void Count(const kernel::Region& region, int64_t times, bool folds) {
+    for (const kernel::Stmt& stmt : region.stmts) {
+      const auto* load = std::get_if<kernel::LoadStmt>(&stmt);
+      if (load != nullptr) eighths_ += (folds && IsRepeated(*load) ? 1 : 32) * times;
+      if (std::holds_alternative<kernel::StoreStmt>(stmt)) eighths_ += 32 * times;
+      if (const auto* op = std::get_if<kernel::OpStmt>(&stmt))
+        eighths_ += (folds ? 1 : 8) * times * kernel::CostOf(op->kind).instructions;
+      if (const auto* loop = std::get_if<kernel::LoopStmt>(&stmt)) {
+        around_.push_back(loop->loop);
+        Count(*loop->body, times * loop->loop.extent, folds);
+        around_.pop_back();
+      }
+      if (const auto* reduce = std::get_if<kernel::ReduceStmt>(&stmt)) {
+        int64_t inner = times;
+        for (const auto& loop : reduce->loops) inner *= loop.extent;
+        const auto is_wide = [](const kernel::Dimension& d) { return d.width > 1; };
+        const bool lanes = llvm::any_of(reduce->loops, is_wide) || llvm::any_of(around_, is_wide);
+        Count(*reduce->body, inner, lanes);
+        Count(*reduce->combiner, inner, lanes);
       }
     }
-  } counter;
-  counter.Count(kernel.body, 1);
-  return std::max<int64_t>(counter.cost / kernel::ParallelExtent(kernel), 1);
-}
+  }
+
+  /// Each iteration of the loops around the reduction loads the same.
+  [[nodiscard]] bool IsRepeated(const kernel::LoadStmt& load) const {
+    return load.address.values.empty() && llvm::none_of(around_, [&](const kernel::Dimension& d) {
+             return load.address.FactorOf(d.id) != 0;
+           });
+  }
+
+  llvm::SmallVector<kernel::Dimension, 4> around_;
+  int64_t eighths_ = 0;
+};
+
+int64_t IterationCost(const kernel::Kernel& kernel) { return CostCounter().PerIteration(kernel); }
 
 }  // namespace
 
@@ -102,6 +125,7 @@ llvm::SmallVector<int64_t, 8> Optimize(kernel::Kernel& kernel) {
   kernel::ShareBetweenLoops(kernel);
   auto moved = kernel::TrimBuffers(kernel, kMaxScalar);
   kernel::ScheduleLoops(kernel, {});
+  kernel::InterleaveSums(kernel);
   return moved;
 }
 
