@@ -13,13 +13,19 @@ constexpr int64_t kMaxCopy = int64_t{64} << 10;
 
 class RoutineStep final : public Step {
  public:
-  RoutineStep(std::unique_ptr<Step> loop, const KernelFn* function, int32_t number, size_t slots)
-      : loop_(std::move(loop)), function_(function), number_(number), slots_(slots) {}
+  RoutineStep(std::unique_ptr<Step> loop, const KernelFn* function, int32_t number, size_t slots,
+              std::vector<kernel::HostCall> calls)
+      : loop_(std::move(loop)),
+        function_(function),
+        number_(number),
+        slots_(slots),
+        calls_(std::move(calls)) {}
 
   Status Run(Frame& frame) const override {
     frame.Observe(*instruction());
     HLO_CHECK_OK(frame.CheckInterrupt());
-    (*function_)(frame.Pointers(slots_), reinterpret_cast<int64_t>(&frame), reinterpret_cast<int64_t>(&Poll));
+    const kernel::RoutineHost host{&Poll, calls_.data()};
+    (*function_)(frame.Pointers(slots_), reinterpret_cast<int64_t>(&frame), reinterpret_cast<int64_t>(&host));
     return frame.CheckInterrupt();
   }
   [[nodiscard]] const Instruction* instruction() const override { return loop_->instruction(); }
@@ -28,12 +34,13 @@ class RoutineStep final : public Step {
   void ForEachPart(Part visit) override { loop_->ForEachPart(visit); }
 
  private:
-  static int64_t Poll(Frame* frame) { return frame->CheckInterrupt() ? 0 : 1; }
+  static int64_t Poll(void* frame) { return static_cast<Frame*>(frame)->CheckInterrupt() ? 0 : 1; }
 
   std::unique_ptr<Step> loop_;  // what the routine does, step by step
   const KernelFn* function_;
   int32_t number_;
   size_t slots_;  // in Program::pointers
+  std::vector<kernel::HostCall> calls_;
 };
 
 }  // namespace
@@ -64,6 +71,18 @@ bool RoutineBuilder::Call(const KernelCall& call, int32_t code) {
   for (size_t i = 0; i < call.buffers.size(); ++i) {
     step.slots.push_back(SlotOf(call.buffers[i], i >= call.first_result));
     step.bytes.push_back(call.buffers[i].size);
+  }
+  at_->push_back({std::move(step)});
+  return true;
+}
+
+bool RoutineBuilder::Host(kernel::HostCall call, llvm::ArrayRef<Slice> slices, size_t first_result) {
+  kernel::HostStep step{static_cast<int32_t>(hosts_.size()), {}, {}, 0};
+  hosts_.push_back(call);
+  for (size_t i = 0; i < slices.size(); ++i) {
+    step.slots.push_back(SlotOf(slices[i], i >= first_result));
+    step.bytes.push_back(slices[i].size);
+    if (i >= first_result && i < 64) step.defined |= uint64_t{1} << i;
   }
   at_->push_back({std::move(step)});
   return true;
@@ -165,11 +184,12 @@ void MakeRoutines(Program& program, Sequence& sequence) {
   for (std::unique_ptr<Step>& step : sequence) {
     RoutineBuilder builder;
     if (step->instruction()->kind() == OpKind::While && step->AddTo(builder)) {
+      std::vector<kernel::HostCall> calls = builder.TakeHostCalls();
       auto [routine, slices] = std::move(builder).Finish(program.buffers);
       const int32_t number = program.jit->AddRoutine(routine);
       const size_t slots = program.AddPointers(slices);
-      step =
-          std::make_unique<RoutineStep>(std::move(step), program.jit->FunctionPlace(number), number, slots);
+      step = std::make_unique<RoutineStep>(std::move(step), program.jit->FunctionPlace(number), number, slots,
+                                           std::move(calls));
     } else {
       step->ForEachPart([&](llvm::StringRef, Sequence& part) { MakeRoutines(program, part); });
     }

@@ -20,6 +20,9 @@ class RoutineBuilder {
   /// `code`: the kernel's number in the Jit.
   bool Call(const KernelCall& call, int32_t code);
   bool Copy(const Slice& from, const Slice& to);
+  /// A function on the bytes of `slices`, those from `first_result` on written as a whole and not read (or
+  /// also operands). `call` must outlive the routine.
+  bool Host(kernel::HostCall call, llvm::ArrayRef<Slice> slices, size_t first_result);
   /// `results`: what anybody reads afterwards of all that the loop writes. `constants`: (from, to), counters
   /// that begin as constants, and where they do; only those of outermost loops are used.
   bool While(const Slice& predicate, const Sequence& condition, const Sequence& body,
@@ -28,6 +31,8 @@ class RoutineBuilder {
 
   /// The routine, and the slices of its slots. `buffers`: of the program.
   std::pair<kernel::Routine, std::vector<Slice>> Finish(llvm::ArrayRef<Buffer> buffers) &&;
+  /// By the numbers of the routine's host steps.
+  std::vector<kernel::HostCall> TakeHostCalls() { return std::move(hosts_); }
 
  private:
   kernel::SlotId SlotOf(const Slice& slice, bool written);
@@ -35,6 +40,7 @@ class RoutineBuilder {
 
   kernel::Routine routine_;
   kernel::RoutineBody* at_ = &routine_.body;
+  std::vector<kernel::HostCall> hosts_;                                      // by number
   std::vector<Slice> slices_;                                                // by slot
   std::vector<Slice> results_;                                               // of the outermost loop
   std::vector<Slice> constants_;                                             // that it begins with

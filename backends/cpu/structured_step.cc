@@ -1,14 +1,24 @@
 #include "backends/cpu/structured_step.h"
 
+#include "backends/cpu/routine_step.h"
 #include "backends/structured/plan.h"
 
 namespace hlo::cpu {
 namespace {
 
+/// A compiled loop looks at the interrupt flag once in a thousand rounds.
+constexpr int64_t kMostInRoutine = 200000;
+
 class StructuredStep final : public Step {
  public:
-  StructuredStep(const Instruction& inst, structured::Plan plan, size_t pointers)
-      : inst_(inst), plan_(std::move(plan)), pointers_(pointers) {}
+  /// `slices`: operands, then from `first_result` on results.
+  StructuredStep(const Instruction& inst, Program& program, structured::Plan plan,
+                 llvm::ArrayRef<Slice> slices, size_t first_result)
+      : inst_(inst),
+        plan_(std::move(plan)),
+        pointers_(program.AddPointers(slices)),
+        slices_(slices),
+        first_result_(first_result) {}
 
   Status Run(Frame& frame) const override {
     frame.Observe(inst_);
@@ -20,11 +30,20 @@ class StructuredStep final : public Step {
   [[nodiscard]] std::string Explain() const override {
     return (plan_.uses_library ? "" : "loops of its own: ") + plan_.how;
   }
+  bool AddTo(RoutineBuilder& routine) const override {
+    if (plan_.operations == 0 || plan_.operations > kMostInRoutine) return false;
+    const auto run = [](const void* plan, void* const* arrays) {
+      static_cast<const structured::Plan*>(plan)->run(arrays);
+    };
+    return routine.Host({run, &plan_}, slices_, first_result_);
+  }
 
  private:
   const Instruction& inst_;
   structured::Plan plan_;
-  size_t pointers_;  // operands and results, in Program::pointers
+  size_t pointers_;  // of `slices_`, in Program::pointers
+  llvm::SmallVector<Slice, 4> slices_;
+  size_t first_result_;
 };
 
 std::string DynamicParts(llvm::ArrayRef<Value> operands, const Value& result) {
@@ -62,8 +81,9 @@ std::unique_ptr<Step> MakeStructuredStep(const Instruction& inst, Program& progr
   llvm::SmallVector<Slice> slices;
   for (const Value& operand : operands)
     for (const Leaf& leaf : operand.leaves) slices.push_back(leaf.slice);
+  const size_t first_result = slices.size();
   for (const Leaf& leaf : result.leaves) slices.push_back(leaf.slice);
-  return std::make_unique<StructuredStep>(inst, std::move(*plan), program.AddPointers(slices));
+  return std::make_unique<StructuredStep>(inst, program, std::move(*plan), slices, first_result);
 }
 
 }  // namespace hlo::cpu

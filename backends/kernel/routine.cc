@@ -33,6 +33,11 @@ class Printer {
     if (step.extent != 1) os_ << " for " << step.extent;
     os_ << '\n';
   }
+  void Print(const HostStep& step, int depth) {
+    Line(depth) << "host " << step.number << '(';
+    llvm::interleaveComma(step.slots, os_, [&](SlotId slot) { os_ << 's' << slot; });
+    os_ << ")\n";
+  }
   void Print(const CopyStep& step, int depth) {
     Line(depth) << "copy s" << step.to << " = s" << step.from << " bytes " << step.bytes << '\n';
   }
@@ -68,6 +73,9 @@ std::string ToString(const Routine& routine) {
 namespace {
 
 void VisitSlots(CallStep& step, llvm::function_ref<void(SlotId&)> visit) {
+  llvm::for_each(step.slots, visit);
+}
+void VisitSlots(HostStep& step, llvm::function_ref<void(SlotId&)> visit) {
   llvm::for_each(step.slots, visit);
 }
 void VisitSlots(CopyStep& step, llvm::function_ref<void(SlotId&)> visit) {

@@ -37,6 +37,13 @@ struct CallStep {
   llvm::SmallVector<int64_t, 4> bytes = {};  // of the buffers; only SplitSlots() reads them
   uint64_t defined = 0;  // bit i: buffer i is written as a whole and not read (Defines() in visit.h)
 };
+/// host 2(s0, s1): a function of whoever runs the routine, by number; the rest is as in CallStep.
+struct HostStep {
+  int32_t number;
+  llvm::SmallVector<SlotId, 4> slots;
+  llvm::SmallVector<int64_t, 4> bytes = {};
+  uint64_t defined = 0;
+};
 /// copy s1 = s0: their first bytes; they may be the same slot, which does nothing.
 struct CopyStep {
   SlotId from, to;
@@ -56,7 +63,18 @@ struct BranchStep {
 };
 
 struct RoutineStep {
-  std::variant<CallStep, CopyStep, WhileStep, BranchStep> step;
+  std::variant<CallStep, HostStep, CopyStep, WhileStep, BranchStep> step;
+};
+
+/// What a routine may call of whoever runs it. `poll` says whether to stop; host steps call the function of
+/// their number with `what` and the pointers of their slots.
+struct HostCall {
+  void (*run)(const void* what, void* const* arrays);
+  const void* what;
+};
+struct RoutineHost {
+  int64_t (*poll)(void* context);
+  const HostCall* calls;
 };
 
 struct Routine {

@@ -38,6 +38,27 @@ TEST(SplitSlots, ValuesThatTakeTurnsAreApart) {
 )");
 }
 
+TEST(SplitSlots, HostsWriteValuesOfTheirOwn) {
+  Routine routine;
+  routine.slots = {Scalar(4, true), Scalar(1, false)};
+  WhileStep loop{1, {}, {}};
+  loop.condition.push_back(Call({0, 1}, {4, 1}));
+  loop.body.push_back({HostStep{3, {0, 0}, {4, 4}, 2}});
+  loop.body.push_back(Call({0, 0}, {4, 4}));
+  routine.body.push_back({std::move(loop)});
+  EXPECT_EQ(Split(std::move(routine)), R"(  s0: 4 scalar written
+  s1: 1 scalar
+  s2: 1 scalar written local
+  s3: 4 scalar written local
+  while s2 {
+    call k0(s0, s2)
+  } do {
+    host 3(s0, s3)
+    call k0(s3, s0)
+  }
+)");
+}
+
 TEST(SplitSlots, WhatTheNextRoundReadsIsOneValue) {
   Routine routine;
   routine.slots = {Scalar(4, true), Scalar(1, false), Scalar(4, false)};

@@ -9,7 +9,11 @@
 namespace hlo::kernel {
 namespace {
 
-bool IsDefined(const CallStep& step, size_t i) { return i < 64 && ((step.defined >> i) & 1) != 0; }
+/// Steps that take slots for arguments.
+template <class Step>
+concept IsCall = std::is_same_v<Step, CallStep> || std::is_same_v<Step, HostStep>;
+
+bool IsDefined(const IsCall auto& step, size_t i) { return i < 64 && ((step.defined >> i) & 1) != 0; }
 
 /// Which slots hold values that somebody may read, where ways through a routine meet: before the condition of
 /// a loop, behind branches.
@@ -35,7 +39,7 @@ class Liveness {
   }
   static void Add(Set& live, SlotId slot) { live.set(static_cast<unsigned>(slot)); }
 
-  Set Before(const CallStep& step, Set live) {
+  Set Before(const IsCall auto& step, Set live) {
     for (size_t i = 0; i < step.slots.size(); ++i)
       if (IsDefined(step, i)) live.reset(static_cast<unsigned>(step.slots[i]));
     for (size_t i = 0; i < step.slots.size(); ++i)
@@ -148,7 +152,7 @@ class Splitter {
   void Walk(RoutineBody& body) {
     for (RoutineStep& s : body) std::visit([&](auto& step) { Step(step); }, s.step);
   }
-  void Step(CallStep& step) {
+  void Step(IsCall auto& step) {
     for (size_t i = 0; i < step.slots.size(); ++i)
       if (!IsDefined(step, i)) Read(step.slots[i], i < step.bytes.size() ? step.bytes[i] : 0);
     for (size_t i = 0; i < step.slots.size(); ++i)

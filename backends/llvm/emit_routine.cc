@@ -81,15 +81,30 @@ class RoutineEmitter {
     for (const kernel::RoutineStep& s : body) std::visit([&](const auto& step) { EmitStep(step); }, s.step);
   }
 
-  void EmitStep(const kernel::CallStep& step) {
+  /// An array of the pointers to slots.
+  Value* PointersTo(llvm::ArrayRef<SlotId> slots) {
     const llvm::IRBuilder<>::InsertPoint here = b_.saveIP();
     BasicBlock& entry = function_->getEntryBlock();
     b_.SetInsertPoint(&entry, entry.getFirstInsertionPt());
-    Value* pointers = b_.CreateAlloca(llvm::ArrayType::get(pointer_, step.slots.size()));
+    Value* pointers = b_.CreateAlloca(llvm::ArrayType::get(pointer_, slots.size()));
     b_.restoreIP(here);
-    for (size_t i = 0; i < step.slots.size(); ++i)
-      b_.CreateStore(slots_[static_cast<size_t>(step.slots[i])],
+    for (size_t i = 0; i < slots.size(); ++i)
+      b_.CreateStore(slots_[static_cast<size_t>(slots[i])],
                      b_.CreateConstInBoundsGEP1_64(pointer_, pointers, i));
+    return pointers;
+  }
+
+  void EmitStep(const kernel::HostStep& step) {
+    Value* calls = b_.CreateLoad(pointer_, b_.CreateConstInBoundsGEP1_64(pointer_, function_->getArg(2), 1));
+    const auto entry = static_cast<uint64_t>(step.number) * 2;
+    Value* run = b_.CreateLoad(pointer_, b_.CreateConstInBoundsGEP1_64(pointer_, calls, entry));
+    Value* what = b_.CreateLoad(pointer_, b_.CreateConstInBoundsGEP1_64(pointer_, calls, entry + 1));
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer_, pointer_}, false);
+    b_.CreateCall(type, run, {what, PointersTo(step.slots)});
+  }
+
+  void EmitStep(const kernel::CallStep& step) {
+    Value* pointers = PointersTo(step.slots);
     llvm::Function* kernel = module_.getFunction(kernel_name_(step.kernel));
     assert(kernel != nullptr && "kernels are emitted before the routines that call them");
     b_.CreateCall(kernel, {pointers, b_.getInt64(0), b_.getInt64(static_cast<uint64_t>(step.extent))});

@@ -183,7 +183,8 @@ void ExpandPolls(Function& routine) {
     b.SetInsertPoint(ask);
     b.CreateStore(b.getInt32(kPollEvery), rounds);
     auto* type = llvm::FunctionType::get(b.getInt64Ty(), {b.getPtrTy()}, false);
-    Value* stop = b.CreateCall(type, routine.getArg(2), {routine.getArg(1)});
+    Value* poll = b.CreateLoad(b.getPtrTy(), routine.getArg(2));
+    Value* stop = b.CreateCall(type, poll, {routine.getArg(1)});
     b.CreateCondBr(b.CreateICmpEQ(stop, b.getInt64(0)), next, stopped);
   }
   llvm::DominatorTree dominators(routine);

@@ -1,10 +1,14 @@
-// cholesky (ops-structured §6.2): small matrices in lanes, others with LAPACK where one is installed.
+// cholesky (ops-structured §6.2): small matrices in lanes, others with LAPACK where one is installed; and the
+// factors that LAPACK's calls ask for.
 #include <cmath>
 #include <cstring>
 
+#include "backends/structured/factors.h"
 #include "backends/structured/lane_systems.h"
 #include "backends/structured/lapack.h"
 #include "backends/structured/plan.h"
+#include "ir/numeric/dense.h"
+#include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 
@@ -75,7 +79,7 @@ class BlockedFactor {
       const int width = std::min(kBlock, n_ - k), next = k + width;
       int info = 0;
       potrf_(&triangle_, &width, At(k, k), &n_, &info);
-      if (info != 0) return info;
+      if (info != 0) return k + info;
       const int pieces = (n_ - next + kBlock - 1) / kBlock;
       ParallelFor(0, pieces, 1, [&](int64_t begin, int64_t end) {
         for (auto p = static_cast<int>(begin); p < end; ++p) SolvePiece(k, width, next + p * kBlock);
@@ -161,7 +165,83 @@ void Factor::Run(lapack::Function<Routine::Potrf, T>* potrf, void* const* arrays
     ParallelFor(0, batch, std::max<int64_t>(1, 200000 / work), run);
 }
 
+/// The same for LAPACK's call, which has its triangle alone and tells where it fails.
+struct CalledFactor {
+  /// Larger matrices are LAPACK's; work of a piece for a thread.
+  static constexpr int64_t kSmall = 16, kPiece = 20000;
+  int64_t batch, n;
+  bool lower;
+
+  template <class T>
+  void Run(lapack::Function<Routine::Potrf, T>* potrf, void* const* arrays) const {
+    const auto* from = static_cast<const T*>(arrays[0]);
+    auto* to = static_cast<T*>(arrays[1]);
+    auto* info = static_cast<int*>(arrays[2]);
+    const int64_t size = n * n;
+    const auto run = [&](int64_t begin, int64_t end) {
+      for (int64_t k = begin; k < end && !Interrupted(); ++k) {
+        if (from != to) std::copy_n(from + k * size, size, to + k * size);
+        info[k] = n <= kSmall ? FactorSmall(to + k * size) : FactorLarge(potrf, to + k * size);
+      }
+    };
+    if (n >= kLeastRows && batch < ThreadCount())
+      run(0, batch);
+    else
+      ParallelFor(0, batch, std::max<int64_t>(1, kPiece / (size * (n / 6 + 8))), run);
+  }
+
+ private:
+  template <class T>
+  int FactorSmall(T* a) const {
+    using W = typename Working<T>::W;
+    W place[kSmall * kSmall];
+    const dense::Matrix<W> l{place, n, n, n};
+    // An upper triangle is the lower one of the conjugate matrix.
+    const int64_t row = lower ? n : 1, column = lower ? 1 : n;
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t i = j; i < n; ++i) l(i, j) = Working<T>::Load(a[i * row + j * column]);
+    const int64_t info = dense::FactorCholesky(l);
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t i = j; i < n; ++i) a[i * row + j * column] = Working<T>::Store(l(i, j));
+    return static_cast<int>(info);
+  }
+
+  template <class T>
+  int FactorLarge(lapack::Function<Routine::Potrf, T>* potrf, T* a) const {
+    const char triangle = lower ? 'U' : 'L';
+    const int rows = static_cast<int>(n);
+    int info = 0;
+    if (n < kLeastRows) {
+      potrf(&triangle, &rows, a, &rows, &info);
+      return info;
+    }
+    // Blocks on the diagonal are factored and updated whole.
+    const auto work = MakeBuffer<T>(static_cast<size_t>(n * n));
+    std::copy_n(a, n * n, work.get());
+    info = BlockedFactor<T>(triangle, rows, work.get(), potrf).Run();
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t begin = lower ? 0 : i, end = lower ? i + 1 : n;
+      std::copy(work.get() + i * n + begin, work.get() + i * n + end, a + i * n + begin);
+    }
+    return info;
+  }
+};
+
 }  // namespace
+
+Result<Plan> PlanCholeskyFactor(const Instruction& inst, const Matrices& matrices, bool lower) {
+  const int64_t n = matrices.rows;
+  if (matrices.batch * n == 0) return Unsupported(inst, "empty arrays");
+  if (n > kLapackMax) return Unsupported(inst, "dimensions beyond 32 bits");
+  const CalledFactor factor{matrices.batch, n, lower};
+  const char prefix = LapackPrefix(matrices.type);
+  if (n > CalledFactor::kSmall)
+    return PlanWithLibrary<Routine::Potrf>(inst, prefix, n, factor, /*in_place=*/0);
+  auto run = [factor, prefix](void* const* arrays) {
+    VisitLapackType(prefix, [&]<class T>() { factor.Run<T>(nullptr, arrays); });
+  };
+  return Plan{"factors in double precision", std::move(run), /*in_place=*/0};
+}
 
 Result<Plan> PlanCholesky(const Instruction& inst, gemm::Isa isa) {
   if (std::optional<Plan> lanes = PlanLaneCholesky(inst, isa)) return *std::move(lanes);

@@ -3,6 +3,7 @@
 
 #include "backends/structured/kernels.h"
 #include "backends/structured/lapack.h"
+#include "backends/structured/triangular.h"
 #include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
@@ -235,25 +236,22 @@ std::optional<Plan> PlanLaneCholesky(const Instruction& inst, gemm::Isa isa) {
   return plan;
 }
 
-std::optional<Plan> PlanLaneSolve(const Instruction& inst, gemm::Isa isa) {
-  const auto& attrs = inst.attr<TriangularSolveAttrs>();
-  const Shape &a = inst.operand(0)->shape(), &b = inst.shape();
-  const ElementType type = b.element_type();
+std::optional<Plan> PlanLaneSolve(const TriangularSystem& system, gemm::Isa isa) {
+  const ElementType type = system.type;
   const char prefix = LapackPrefix(type);
   Solve solve{};
-  solve.batch = MatrixCount(a);
+  solve.batch = system.batch;
   LaneSystems& s = solve.systems;
-  s.m = a.dims().back();
-  s.left = attrs.left_side;
-  s.n = s.left ? b.dims().back() : b.dim(b.rank() - 2);
-  s.lower = attrs.lower;
-  s.unit = attrs.unit_diagonal;
-  s.transposed = attrs.transpose_a != TransposeA::NoTranspose;
-  s.conjugate = attrs.transpose_a == TransposeA::Adjoint;
-  if (prefix == 0 || a.element_type() != type || inst.operand(1)->shape().element_type() != type)
-    return std::nullopt;
-  if (attrs.transpose_a == TransposeA::Invalid || solve.batch * s.m * s.n == 0) return std::nullopt;
-  solve.by_inverse = s.unit && s.m <= kLargest && RealPartType(type) == ElementType::F64;
+  s.m = system.m;
+  s.n = system.n;
+  s.left = system.left;
+  s.lower = system.lower;
+  s.unit = system.unit;
+  s.transposed = system.op != TransposeA::NoTranspose;
+  s.conjugate = system.op == TransposeA::Adjoint;
+  if (prefix == 0 || solve.batch * s.m * s.n == 0) return std::nullopt;
+  solve.by_inverse =
+      system.exact_units && s.unit && s.m <= kLargest && RealPartType(type) == ElementType::F64;
   // Many right-hand sides of few real systems fill lanes of their own.
   const bool small = s.m <= kAlways && (IsComplex(type) || s.n < kAlways);
   if (!solve.by_inverse && !small && !FillLanes(solve.batch, s.m, type)) return std::nullopt;

@@ -6,10 +6,8 @@
 
 namespace hlo::structured {
 
-/// Plans of cholesky and triangular-solve with a lane of vectors for each matrix of the batch; nothing where
-/// matrices are too large, too few, or of other types than F32, F64, C64 and C128. Unit-triangular systems in
-/// double precision have the bits of the evaluator.
+/// A plan of cholesky with a lane of vectors for each matrix of the batch; nothing where matrices are too
+/// large, too few, or of other types than F32, F64, C64 and C128.
 std::optional<Plan> PlanLaneCholesky(const Instruction& inst, gemm::Isa isa);
-std::optional<Plan> PlanLaneSolve(const Instruction& inst, gemm::Isa isa);
 
 }  // namespace hlo::structured

@@ -14,7 +14,6 @@ Planner* PlannerFor(const Instruction& inst) {
     Planner* planner;
   } kPlanners[] = {
       {OpKind::TopK, &PlanTopK},
-      {OpKind::CustomCall, &PlanTopK},
       {OpKind::ReduceWindow, &PlanPrefixScan},
       {OpKind::SelectAndScatter, &PlanSelectAndScatter},
       {OpKind::Fusion, &PlanHistogram},
@@ -27,8 +26,11 @@ Planner* PlannerFor(const Instruction& inst) {
       {OpKind::RngBitGenerator, &PlanRandomBits},
   };
   if (inst.kind() == OpKind::Fusion && inst.callee()->root()->kind() != OpKind::Scatter) return nullptr;
-  if (inst.kind() == OpKind::CustomCall && inst.attr<CustomCallAttrs>().custom_call_target != "TopK")
-    return nullptr;
+  if (inst.kind() == OpKind::CustomCall) {
+    const llvm::StringRef target = inst.attr<CustomCallAttrs>().custom_call_target;
+    if (target == "TopK") return &PlanTopK;
+    return target.starts_with("lapack_") ? &PlanLapackCall : nullptr;
+  }
   for (const auto& [op, planner] : kPlanners)
     if (op == inst.kind()) return planner;
   return nullptr;

@@ -19,6 +19,9 @@ struct Plan {
   int64_t in_place = -1;
   /// `how` names the library that does the work.
   bool uses_library = false;
+  /// Operations of a run that one thread does at once, writing results as a whole; 0: more than a step within
+  /// a compiled loop may do.
+  int64_t operations = 0;
 };
 
 /// What a plan may use, and what it returns where it has no way for the instruction: kernel-unsupported with
@@ -40,9 +43,10 @@ Planner PlanSort;
 Planner PlanRandomBits;
 /// cholesky, of large matrices with a library.
 Planner PlanCholesky;
-/// triangular-solve of real numbers; of complex ones with a library.
+/// triangular-solve; of complex numbers with a library.
 Planner PlanTriangularSolve;
-Planner PlanComplexTriangularSolve;
+/// Calls of LAPACK's factorisations and solves (`lapack_spotrf_ffi` and the like).
+Planner PlanLapackCall;
 
 /// dot of many small matrices of F32 or F64 with transposed right factors.
 Planner PlanLaneProduct;

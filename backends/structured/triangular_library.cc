@@ -1,6 +1,6 @@
 // triangular-solve of complex numbers with LAPACK's trsm, right-hand sides by threads.
 #include "backends/structured/lapack.h"
-#include "backends/structured/plan.h"
+#include "backends/structured/triangular.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 
@@ -44,25 +44,18 @@ void System::Run(lapack::Function<Routine::Trsm, T>* trsm, void* const* arrays) 
 
 }  // namespace
 
-Result<Plan> PlanComplexTriangularSolve(const Instruction& inst, gemm::Isa) {
-  const auto& attrs = inst.attr<TriangularSolveAttrs>();
-  const Shape &a = inst.operand(0)->shape(), &b = inst.operand(1)->shape();
-  const char prefix = LapackPrefix(inst.shape().element_type());
+Result<Plan> PlanComplexSystem(const Instruction& inst, const TriangularSystem& system) {
   System s{};
-  s.batch = 1;
-  s.m = a.dims().back();
-  s.left = attrs.left_side;
-  s.n = s.left ? b.dims().back() : b.dim(b.rank() - 2);
-  for (const int64_t d : a.dims().drop_back(2)) s.batch *= d;
+  s.batch = system.batch;
+  s.m = system.m;
+  s.n = system.n;
+  s.left = system.left;
   s.side = s.left ? 'R' : 'L';
-  s.triangle = attrs.lower ? 'U' : 'L';
-  s.op = attrs.transpose_a == TransposeA::Adjoint     ? 'C'
-         : attrs.transpose_a == TransposeA::Transpose ? 'T'
-                                                      : 'N';
-  s.diagonal = attrs.unit_diagonal ? 'U' : 'N';
-  if (s.batch * s.m * s.n == 0) return Unsupported(inst, "empty arrays");
+  s.triangle = system.lower ? 'U' : 'L';
+  s.op = system.op == TransposeA::Adjoint ? 'C' : system.op == TransposeA::Transpose ? 'T' : 'N';
+  s.diagonal = system.unit ? 'U' : 'N';
   if (std::max(s.m, s.n) > kLapackMax) return Unsupported(inst, "dimensions beyond 32 bits");
-  return PlanWithLibrary<Routine::Trsm>(inst, prefix, s.m, s, /*in_place=*/-1);
+  return PlanWithLibrary<Routine::Trsm>(inst, LapackPrefix(system.type), s.m, s, /*in_place=*/1);
 }
 
 }  // namespace hlo::structured

@@ -4,8 +4,7 @@
 
 #include "backends/gemm/kernels.h"
 #include "backends/structured/kernels.h"
-#include "backends/structured/lane_systems.h"
-#include "backends/structured/plan.h"
+#include "backends/structured/triangular.h"
 #include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
@@ -186,28 +185,27 @@ void RunLarge(const Solve& s, gemm::Isa isa, const T* a, const T* b, T* out) {
 
 }  // namespace
 
-Result<Plan> PlanTriangularSolve(const Instruction& inst, gemm::Isa isa) {
-  const auto& attrs = inst.attr<TriangularSolveAttrs>();
-  const Shape &a = inst.operand(0)->shape(), &b = inst.operand(1)->shape();
-  const ElementType type = inst.shape().element_type();
-  if (attrs.transpose_a == TransposeA::Invalid) return Unsupported(inst, "no transpose_a");
-  if (std::optional<Plan> lanes = PlanLaneSolve(inst, isa)) return *std::move(lanes);
-  if (IsComplex(type) && a.element_type() == type && b.element_type() == type)
-    return PlanComplexTriangularSolve(inst, isa);
-  if ((type != ElementType::F32 && type != ElementType::F64) || a.element_type() != type ||
-      b.element_type() != type)
+Result<Plan> PlanSystem(const Instruction& inst, const TriangularSystem& system, gemm::Isa isa) {
+  const ElementType type = system.type;
+  if (system.op == TransposeA::Invalid) return Unsupported(inst, "no transpose_a");
+  if (system.batch * system.m * system.n == 0) return Unsupported(inst, "empty arrays");
+  std::optional<Plan> plan = PlanLaneSolve(system, isa);
+  if (!plan && IsComplex(type)) return PlanComplexSystem(inst, system);
+  if (plan) {
+    plan->in_place = 1;
+    return *std::move(plan);
+  }
+  if (type != ElementType::F32 && type != ElementType::F64)
     return Unsupported(inst, "element types of triangular solves");
   Solve s{};
-  s.left = attrs.left_side;
-  s.m = a.dims().back();
-  s.n = s.left ? b.dims().back() : b.dim(b.rank() - 2);
+  s.batch = system.batch;
+  s.m = system.m;
+  s.n = system.n;
+  s.left = system.left;
   s.rows = type == ElementType::F32 && s.m <= kRegisters ? kRegisters : s.m;
-  s.batch = 1;
-  for (const int64_t d : a.dims().drop_back(2)) s.batch *= d;
-  s.transposed = (attrs.transpose_a != TransposeA::NoTranspose) == s.left;
-  s.upper = attrs.lower == s.transposed;
-  s.unit = attrs.unit_diagonal;
-  if (s.batch * s.m * s.n == 0) return Unsupported(inst, "empty arrays");
+  s.transposed = (system.op != TransposeA::NoTranspose) == s.left;
+  s.upper = system.lower == s.transposed;
+  s.unit = system.unit;
   return Plan{s.m <= kSmall ? "substitution in double precision" : "substitution in blocks",
               [s, isa, type](void* const* arrays) {
                 const auto run = [&]<class T>(T) {
@@ -222,7 +220,27 @@ Result<Plan> PlanTriangularSolve(const Instruction& inst, gemm::Isa isa) {
                   run(float{});
                 else
                   run(double{});
-              }};
+              },
+              /*in_place=*/1};
+}
+
+Result<Plan> PlanTriangularSolve(const Instruction& inst, gemm::Isa isa) {
+  const auto& attrs = inst.attr<TriangularSolveAttrs>();
+  const Shape &a = inst.operand(0)->shape(), &b = inst.operand(1)->shape();
+  const ElementType type = inst.shape().element_type();
+  if (a.element_type() != type || b.element_type() != type)
+    return Unsupported(inst, "element types of triangular solves");
+  TriangularSystem system{.type = type,
+                          .batch = 1,
+                          .m = a.dims().back(),
+                          .n = attrs.left_side ? b.dims().back() : b.dim(b.rank() - 2),
+                          .left = attrs.left_side,
+                          .lower = attrs.lower,
+                          .unit = attrs.unit_diagonal,
+                          .op = attrs.transpose_a,
+                          .exact_units = true};
+  for (const int64_t d : a.dims().drop_back(2)) system.batch *= d;
+  return PlanSystem(inst, system, isa);
 }
 
 }  // namespace hlo::structured

@@ -37,9 +37,9 @@ int64_t Call::Batch(int64_t core) const {
   return batch;
 }
 
-int64_t Call::Attribute(llvm::StringRef key, int64_t otherwise) const {
+int64_t AttributeOf(const Instruction& call, llvm::StringRef key, int64_t otherwise) {
   llvm::SmallVector<llvm::StringRef, 8> items;
-  inst_.extras().backend_config.trim("{} \n\t").split(items, ',');
+  llvm::StringRef(call.extras().backend_config).trim("{} \n\t").split(items, ',');
   for (llvm::StringRef item : items) {
     const auto [name, value] = item.split('=');
     int64_t number = 0;

@@ -31,6 +31,9 @@ struct Buffer {
   }
 };
 
+/// Letter or number of the dictionary `{uplo = 76 : ui8}` of a call; `otherwise` if absent.
+int64_t AttributeOf(const Instruction& call, llvm::StringRef key, int64_t otherwise);
+
 /// One execution of a target: operands as buffers, results to be filled in.
 class Call {
  public:
@@ -41,8 +44,9 @@ class Call {
   [[nodiscard]] size_t out_count() const { return out_.size(); }
   /// Product of the leading dimensions of operand 0, whose entries have `core` dimensions.
   [[nodiscard]] int64_t Batch(int64_t core) const;
-  /// Letter or number of the dictionary `{uplo = 76 : ui8}`; `otherwise` if absent.
-  [[nodiscard]] int64_t Attribute(llvm::StringRef key, int64_t otherwise) const;
+  [[nodiscard]] int64_t Attribute(llvm::StringRef key, int64_t otherwise) const {
+    return AttributeOf(inst_, key, otherwise);
+  }
   [[nodiscard]] char Letter(llvm::StringRef key, char otherwise) const {
     return static_cast<char>(Attribute(key, otherwise));
   }

@@ -1,0 +1,20 @@
+// Factorisations as LAPACK's calls want them, of row-major matrices.
+#pragma once
+#include "backends/structured/plan.h"
+
+namespace hlo::structured {
+
+/// `batch` matrices, one after the other.
+struct Matrices {
+  ElementType type;
+  int64_t batch, rows, columns;
+};
+
+/// Plans on arrays (a, factor, info): the Cholesky factor in one triangle, the other one as it was; info is 0
+/// or the 1-based row of the first pivot that is not positive. Errors: kernel-unsupported, at `inst`.
+Result<Plan> PlanCholeskyFactor(const Instruction& inst, const Matrices& matrices, bool lower);
+/// On arrays (a, factors, pivots, info): a = P L U; row i was exchanged with row pivots[i], 1-based; info is
+/// 0 or the 1-based place of the first pivot of zero. Errors: kernel-unsupported, at `inst`.
+Result<Plan> PlanLuFactors(const Instruction& inst, const Matrices& matrices, gemm::Isa isa);
+
+}  // namespace hlo::structured

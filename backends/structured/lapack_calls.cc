@@ -1,0 +1,113 @@
+// Custom calls of LAPACK routines (ir/eval/lapack_factor.cc) without the evaluator's way around them:
+// matrices are worked on as they lie, in row-major order.
+#include "backends/structured/factors.h"
+#include "backends/structured/lapack.h"
+#include "backends/structured/triangular.h"
+#include "ir/eval/lapack_call.h"
+
+namespace hlo::structured {
+namespace {
+
+/// Whether a matrix of the call is column by column what LAPACK sees, so that its rows and columns are those
+/// of the array.
+bool IsColumnMajor(const Shape& shape) {
+  if (!shape.IsArray() || shape.rank() < 2 || !shape.has_layout()) return false;
+  const auto rank = static_cast<size_t>(shape.rank());
+  const auto& order = shape.layout().minor_to_major;
+  if (order.size() != rank || order[0] != shape.rank() - 2 || order[1] != shape.rank() - 1) return false;
+  for (size_t i = 2; i < rank; ++i)
+    if (order[i] != static_cast<int64_t>(rank - 1 - i)) return false;
+  return true;
+}
+
+/// As the call sees it.
+const Shape& OperandShape(const Instruction& call, int64_t i) {
+  const auto& constraints = call.attr<CustomCallAttrs>().operand_layout_constraints;
+  const auto place = static_cast<size_t>(i);
+  return constraints && place < constraints->size() ? (*constraints)[place] : call.operand(i)->shape();
+}
+const Shape& ResultShape(const Instruction& call) {
+  return call.shape().IsTuple() ? call.shape().tuple_shape(0) : call.shape();
+}
+
+Matrices MatricesOf(const Shape& shape) {
+  Matrices matrices{shape.element_type(), 1, shape.dim(shape.rank() - 2), shape.dim(shape.rank() - 1)};
+  for (const int64_t d : shape.dims().drop_back(2)) matrices.batch *= d;
+  return matrices;
+}
+
+Result<Plan> PlanPotrf(const Instruction& inst, gemm::Isa) {
+  const Matrices matrices = MatricesOf(inst.operand(0)->shape());
+  if (matrices.rows != matrices.columns) return Unsupported(inst, "matrices that are not square");
+  return PlanCholeskyFactor(inst, matrices, lapack::AttributeOf(inst, "uplo", 'L') == 'L');
+}
+
+Result<Plan> PlanGetrf(const Instruction& inst, gemm::Isa isa) {
+  return PlanLuFactors(inst, MatricesOf(inst.operand(0)->shape()), isa);
+}
+
+Result<Plan> PlanTrsm(const Instruction& inst, gemm::Isa isa) {
+  const Matrices a = MatricesOf(inst.operand(0)->shape()), b = MatricesOf(inst.operand(1)->shape());
+  const bool left = lapack::AttributeOf(inst, "side", 'L') == 'L';
+  const int64_t op = lapack::AttributeOf(inst, "trans_x", 'N');
+  if (a.rows != a.columns || a.batch != b.batch || a.rows != (left ? b.rows : b.columns) || a.type != b.type)
+    return Unsupported(inst, "systems that do not fit");
+  return PlanSystem(inst,
+                    {.type = a.type,
+                     .batch = a.batch,
+                     .m = a.rows,
+                     .n = left ? b.columns : b.rows,
+                     .left = left,
+                     .lower = lapack::AttributeOf(inst, "uplo", 'L') == 'L',
+                     .unit = lapack::AttributeOf(inst, "diag", 'N') == 'U',
+                     .op = op == 'C'   ? TransposeA::Adjoint
+                           : op == 'T' ? TransposeA::Transpose
+                                       : TransposeA::NoTranspose,
+                     .exact_units = false},
+                    isa);
+}
+
+/// Multiply-adds, of a product of the first operand and the result at most.
+int64_t Operations(const Instruction& call) {
+  const Matrices a = MatricesOf(call.operand(0)->shape());
+  const double most = static_cast<double>(ResultShape(call).ElementCount()) *
+                      static_cast<double>(std::max(a.rows, a.columns));
+  return static_cast<int64_t>(std::clamp(most / 2, 1.0, 1e18));
+}
+
+constexpr struct {
+  llvm::StringRef routine;
+  int64_t operands, results;
+  Planner* planner;
+} kCalls[] = {
+    {"potrf", 1, 2, &PlanPotrf},
+    {"getrf", 1, 3, &PlanGetrf},
+    {"trsm", 2, 1, &PlanTrsm},
+};
+
+}  // namespace
+
+Result<Plan> PlanLapackCall(const Instruction& inst, gemm::Isa isa) {
+  llvm::StringRef name = inst.attr<CustomCallAttrs>().custom_call_target;
+  name.consume_front("lapack_");
+  name.consume_back("_ffi");
+  const int64_t results = inst.shape().IsTuple() ? inst.shape().tuple_size() : 1;
+  for (const auto& call : kCalls) {
+    if (name.drop_front(1) != call.routine || inst.operand_count() != call.operands ||
+        results != call.results)
+      continue;
+    bool as_written = IsColumnMajor(ResultShape(inst));
+    for (int64_t i = 0; i < call.operands; ++i) {
+      const Shape& seen = OperandShape(inst, i);
+      as_written &= IsColumnMajor(seen) && LapackPrefix(seen.element_type()) == name[0];
+    }
+    if (!as_written) return Unsupported(inst, "matrices in an order of their own");
+    Result<Plan> plan = call.planner(inst, isa);
+    // Whether a loop is compiled must not depend on what is installed: its code may come from a cache.
+    if (plan && !plan->uses_library) plan->operations = Operations(inst);
+    return plan;
+  }
+  return Unsupported(inst, "a routine without loops of its own");
+}
+
+}  // namespace hlo::structured
