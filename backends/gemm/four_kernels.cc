@@ -1,6 +1,7 @@
 // Products of fours of bytes in vector registers.
 #include <immintrin.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "backends/gemm/group_kernels.h"
@@ -50,6 +51,7 @@ struct Fours {
 };
 
 #include "backends/gemm/group_tiles.inc"
+#include "backends/gemm/word_tiles.inc"
 
 void Multiply(GroupKind kind, int64_t rows, const GroupArgs& args) {
   switch (kind) {
@@ -61,6 +63,17 @@ void Multiply(GroupKind kind, int64_t rows, const GroupArgs& args) {
   }
 }
 
+/// Left factors of kinds that are moved have been moved before.
+void MultiplyWords(GroupKind kind, const WordArgs& args) {
+  switch (kind) {
+    case GroupKind::Bf16: return;
+    case GroupKind::SS:
+    case GroupKind::US: return RunWords<Fours<GroupKind::US>>(args);
+    case GroupKind::UU:
+    case GroupKind::SU: return RunWords<Fours<GroupKind::SU>>(args);
+  }
+}
+
 constexpr GroupKernels kKernels = {.name = "fours in vectors",
                                    .multiply = &Multiply,
                                    .prepare = nullptr,
@@ -68,6 +81,7 @@ constexpr GroupKernels kKernels = {.name = "fours in vectors",
                                    .row_piece = 256,
                                    .column_piece = 256,
                                    .work_per_task = 1e6,
+                                   .words = &MultiplyWords,
                                    .rows = 256};
 
 }  // namespace

@@ -21,6 +21,27 @@ struct GroupArgs {
   bool accumulate;
 };
 
+inline constexpr int kWordRows = 8, kWordLanes = 16;
+inline constexpr int64_t kWordVectorBytes = 64;
+
+/// Windows over few features of kWordRows rows, groups of steps being words: neighbouring features.
+struct WordArgs {
+  const uint8_t* const* rows;  // where the features of the first group begin for the first tap
+  int64_t taps;
+  const int64_t* tap_offsets;            // bytes
+  int64_t words;                         // of a group and tap
+  bool half;                             // the last of them has one BF16 number; only where `together` is 1
+  int64_t groups, group_bytes, outputs;  // group_bytes: of the input; outputs: of a group
+  /// Groups that share a vector of results, each with `outputs` lanes that find the group's first word at
+  /// `lanes` of theirs, at most 16 together; 1: each has vectors of its own.
+  int64_t together;
+  const int32_t* lanes;
+  /// By vector, tap and word: kWordLanes words. Sums start from the values of `start`, by vector.
+  const void* weights;
+  const int32_t* start;
+  uint8_t* const* out;  // by row: groups * outputs float or int32_t
+};
+
 /// What multiplies groups.
 struct GroupKernels {
   const char* name;
@@ -34,6 +55,8 @@ struct GroupKernels {
   double work_per_task;
   /// The same of results whose sums and left factor are used where they lie; zero: as above.
   int64_t long_row_piece = 0, long_column_piece = 0;
+  /// Sums of windows; may be null.
+  void (*words)(GroupKind kind, const WordArgs& args) = nullptr;
   /// All columns of a piece pass by the rows that `multiply` takes, which stay in the first cache; else all
   /// rows by its columns.
   bool rows_stay = false;

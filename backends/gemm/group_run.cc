@@ -291,6 +291,10 @@ std::optional<GroupKind> GroupKindFor(const Problem& problem) {
                       static_cast<double>(problem.depth());
   if (work < kLeastWork || problem.depth() < 16 || problem.columns() < 12 || problem.rows() < 4)
     return std::nullopt;
+  return GroupKindOf(problem);
+}
+
+std::optional<GroupKind> GroupKindOf(const Problem& problem) {
   const ElementType left = problem.lhs.type, right = problem.rhs.type;
   if (problem.compute == ComputeType::F32 && !IsComplex(problem.type))
     return left == ElementType::BF16 && right == ElementType::BF16 ? std::optional(GroupKind::Bf16)

@@ -9,7 +9,9 @@
 
 namespace hlo::gemm {
 
-/// What a problem multiplies in groups, if it does and is large enough to be worth it.
+/// What a problem multiplies, if that has groups.
+std::optional<GroupKind> GroupKindOf(const Problem& problem);
+/// The same if it is large enough to be worth it.
 std::optional<GroupKind> GroupKindFor(const Problem& problem);
 
 /// The best that a machine has for products of a kind; null: nothing.

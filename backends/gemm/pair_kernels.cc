@@ -2,6 +2,7 @@
 #include <cpuid.h>
 #include <immintrin.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "backends/gemm/group_kernels.h"
@@ -31,8 +32,11 @@ struct Pairs {
 };
 
 #include "backends/gemm/group_tiles.inc"
+#include "backends/gemm/word_tiles.inc"
 
 void Multiply(GroupKind, int64_t rows, const GroupArgs& args) { MultiplyRows<Pairs>(rows, args); }
+
+void MultiplyWords(GroupKind, const WordArgs& args) { RunWords<Pairs>(args); }
 
 constexpr GroupKernels kKernels = {.name = "pairs in vectors",
                                    .multiply = &Multiply,
@@ -41,6 +45,7 @@ constexpr GroupKernels kKernels = {.name = "pairs in vectors",
                                    .row_piece = 256,
                                    .column_piece = 256,
                                    .work_per_task = 1e6,
+                                   .words = &MultiplyWords,
                                    .rows = 256};
 
 }  // namespace

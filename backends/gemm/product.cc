@@ -10,6 +10,7 @@
 #include "backends/gemm/thin_run.h"
 #include "backends/gemm/tile_run.h"
 #include "backends/gemm/window_run.h"
+#include "backends/gemm/word_run.h"
 #include "ir/support/parallel.h"
 
 namespace hlo::gemm {
@@ -97,6 +98,11 @@ int64_t Product::StepsPerBlock() const {
 
 void Product::ChooseMethod() {
   if (problem_.depth() == 0) return;
+  words_ = WordWayFor(problem_, target_);
+  if (words_) {
+    method_ = Method::Words;
+    return;
+  }
   if (!IsBetterInGroups() && IsFeaturewise(problem_, kernels_)) {
     method_ = Method::Featurewise;
     return;
@@ -230,6 +236,7 @@ bool Product::CutWindowsByColumns(int64_t lanes, int64_t widest) {
 void Product::Run(const void* lhs, const void* rhs, void* out) const {
   if (problem_.rows() == 0 || problem_.columns() == 0 || problem_.batches() == 0) return;
   if (exchanged_) std::swap(lhs, rhs);
+  if (method_ == Method::Words) return RunByWords(problem_, *words_, kernels_, lhs, rhs, out);
   if (method_ == Method::Featurewise) return RunFeaturewise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Channelwise) return RunChannelwise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::FewColumns) return RunFewColumns(problem_, kernels_, lhs, rhs, out);
@@ -268,6 +275,7 @@ std::string Product::Describe() const {
   const TileShape shape = TileShapeOf(kernels_, problem_.compute);
   switch (method_) {
     case Method::Thin: return text + ", few rows";
+    case Method::Words: return text + ", words of features";
     case Method::Featurewise: return text + ", lanes of features";
     case Method::Channelwise: return text + ", channel by channel";
     case Method::FewColumns: return text + ", lanes of input features";

@@ -1,0 +1,23 @@
+// Convolutions of few features per group in BF16 or bytes, words of neighbouring features at a time.
+#pragma once
+#include "backends/gemm/group_kernels.h"
+#include "backends/gemm/isa.h"
+#include "backends/gemm/kernels.h"
+#include "backends/gemm/problem.h"
+
+namespace hlo::gemm {
+
+/// What multiplies the words of a problem, and what they are.
+struct WordWay {
+  const GroupKernels* kernels;
+  GroupKind kind;
+};
+
+/// Set if features of the input are neighbours, and fewer per group than are worth packing windows.
+std::optional<WordWay> WordWayFor(const Problem& problem, const Target& target);
+
+/// Computes such a problem. Zeros beyond the ends of the input are multiplied.
+void RunByWords(const Problem& problem, const WordWay& way, const KernelSet& kernels, const void* lhs,
+                const void* rhs, void* out);
+
+}  // namespace hlo::gemm
