@@ -44,7 +44,7 @@ class Lowering {
   static bool Has(OpKind kind) { return kind == OpKind::Scatter || FindEmitter(kind) != nullptr; }
 
  private:
-  /// Values of a kernel; more take LLVM minutes.
+  /// Values of a kernel: beyond these, elements are being computed in ever more ways.
   static constexpr size_t kMostValues = 1 << 14;
 
   using Values = llvm::SmallVector<ValueId, 1>;
@@ -143,7 +143,8 @@ class Lowering {
   /// The part of `linear` that counts units of `unit`, below `unit * extent`; nothing if it is no sum yet (a
   /// split has then been asked for, or there is none that helps).
   std::optional<Address> DigitOf(const Address& linear, int64_t unit, int64_t extent);
-  Address Divided(const Address& linear, int64_t unit, int64_t extent);
+  /// The same by divisions, of numbers below `count`.
+  Address Divided(const Address& linear, int64_t unit, int64_t extent, int64_t count);
   /// Smallest and largest value; nothing if it depends on values.
   [[nodiscard]] std::optional<std::pair<int64_t, int64_t>> RangeOf(const Address& address) const;
   /// low <= address < high as a pred; -1 if that is always so. `never` tells if it never is.

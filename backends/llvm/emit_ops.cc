@@ -271,7 +271,8 @@ Value* ToInteger(const OpContext& c, Value* x, ElementType to, Type* type) {
   Value* whole = IsSigned(to) || bits < 32 ? c.b.CreateFPToSI(x, words) : c.b.CreateFPToUI(x, words);
   const uint64_t largest = (value_bits < 64 ? uint64_t{1} << value_bits : 0) - 1;
   whole = c.b.CreateSelect(high, ConstantInt::get(words, largest), whole);
-  if (IsSigned(to)) whole = c.b.CreateSelect(low, ConstantInt::get(words, ~largest), whole);
+  if (IsSigned(to))
+    whole = c.b.CreateSelect(low, ConstantInt::get(words, ~largest, /*IsSigned=*/true), whole);
   return c.b.CreateTrunc(whole, type);
 }
 
