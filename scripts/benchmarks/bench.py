@@ -10,6 +10,7 @@ def arguments():
                                      "XLA's interleaved on the same inputs and threads, and what the machine allows.")
     parser.add_argument('files', nargs='*', help='modules instead of the workloads and the corpus ($HLO_CORPUS)')
     parser.add_argument('--xla-python', metavar='PYTHON', help='with jaxlib; none: without XLA; default: a virtual environment in build/')
+    parser.add_argument('--functions', nargs='?', const='', metavar='RE', help='instead: ordinary functions written with JAX (functions.py), compared as well; those whose names match')
     parser.add_argument('--only', metavar='RE', default='', help='rows whose number and name match')
     parser.add_argument('--threads', type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument('--rounds', type=int, default=2, help='turns that each side takes')
@@ -17,6 +18,7 @@ def arguments():
     parser.add_argument('--timeout', type=float, default=120, help='seconds for one process')
     parser.add_argument('--row-limit', type=float, default=300, help='seconds after which a row takes no further turn')
     parser.add_argument('--platform', default='cpu')
+    parser.add_argument('--compare', action='store_true', help="hold our results against XLA's, within hlo-run's bounds")
     parser.add_argument('--extra', default='', help='more options of hlo-run')
     parser.add_argument('--json', metavar='FILE'); parser.add_argument('--markdown', metavar='FILE')
     parser.add_argument('--hlo-opt', help='fills elided constants; default: beside hlo-run')
@@ -104,7 +106,8 @@ class Bench:
     def row(self, name, path, workload):
         row = {'name': name, 'number': workload.number if workload else None}
         with tempfile.TemporaryDirectory() as folder:
-            inputs = os.path.join(folder, 'inputs.npz')
+            inputs, beside = os.path.join(folder, 'inputs.npz'), os.path.splitext(path)[0] + '.npz'
+            if os.path.exists(beside): inputs = beside
             try:
                 if workload is None: path = self.same_for_both(path, folder)
             except RuntimeError as error:
@@ -132,7 +135,7 @@ class Bench:
     def measure(self, row, path, inputs):
         start = time.perf_counter()
         try:
-            self.spawn(self.ours(path, f'--save-inputs=@{inputs}'))
+            if not os.path.exists(inputs): self.spawn(self.ours(path, f'--save-inputs=@{inputs}'))
         except RuntimeError as error:
             row['ours_error'] = str(error); return
         def keep_best(side, found):
@@ -146,6 +149,15 @@ class Bench:
             if not self.options.xla_python or 'xla_error' in row: continue
             try: keep_best('xla', json.loads(self.spawn([self.options.xla_python, os.path.join(HERE, 'xla_worker.py'), path, inputs, str(self.options.seconds)])[0]))
             except RuntimeError as error: row['xla_error'] = str(error)
+        if self.options.compare and 'ours' in row and 'xla' in row: self.compare(row, path, inputs)
+
+    def compare(self, row, path, inputs):
+        with tempfile.TemporaryDirectory() as folder:
+            results = os.path.join(folder, 'results.npz')
+            self.spawn([self.options.xla_python, os.path.join(HERE, 'xla_worker.py'), path, inputs, '0', results])
+            command = self.ours(path, f'--inputs=@{inputs}', f'--expected=@{results}')
+            found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # saves mismatches there
+            if found.returncode: row['differs'] = ((found.stdout + found.stderr).strip().splitlines() or [f'exit {found.returncode}'])[0]
 
     def measure_ours(self, path, inputs):
         """The first execution of a process that compiles all; as many as fit the time; the first one of a process that
@@ -164,6 +176,9 @@ class Bench:
                 'first_cached': self.startup + (again['parse_ns'] + again['compile_ns'] + again['execute_ns']['min']) / 1e9, 'memory': memory}
 
 def rows_to_run(options, folder):
+    if options.functions is not None:
+        subprocess.run([options.xla_python, os.path.join(HERE, 'functions.py'), folder, options.functions], check=True)
+        options.files, options.compare = [folder], True
     if options.files:
         for path in options.files:
             for file in sorted(glob.glob(path + '/**/*.hlo', recursive=True)) if os.path.isdir(path) else [path]: yield os.path.basename(file), file, None
@@ -190,14 +205,16 @@ def cells(row):
             *pair('compile', time_text), *pair('first', time_text), *pair('memory', memory)]
 
 def reasons(row):
-    """Why a side has no times."""
-    return [f'{side} skipped: {row[key]}' for side, key in (('ours', 'ours_error'), ('XLA', 'xla_error')) if key in row]
+    """Why a side has no times; what compared unequal."""
+    return [f'{side}: {row[key]}' for side, key in (('ours skipped', 'ours_error'), ('XLA skipped', 'xla_error'), ('results differ', 'differs')) if key in row]
 
 def summary(rows, call):
     both = [row for row in rows if 'run_ratio' in row]
     mean = lambda key: math.exp(sum(math.log(max(row[key], 1e-9)) for row in both) / len(both))
     lines = []
     if both: lines.append(f"{len(both)} of {len(rows)} rows beside XLA; ratios, geometric means: run {mean('run_ratio'):.2f} (worst {max(row['run_ratio'] for row in both):.1f}), compile {mean('compile_ratio'):.2f}, first result {mean('first_ratio'):.2f} ({mean('first_cached_ratio'):.2f} with cached kernels), memory {mean('memory_ratio'):.2f}")
+    slower = sorted((row for row in both if row['run_ratio'] > 1), key=lambda row: -row['run_ratio'])
+    if slower: lines.append('slower than XLA: ' + ', '.join(f"{row['name']} {row['run_ratio']:.2f}" for row in slower))
     return lines + limits.explain(rows, call)
 
 def machine_text(bench):

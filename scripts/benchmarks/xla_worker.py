@@ -1,4 +1,4 @@
-"""One measurement of XLA's CPU backend: xla_worker.py FILE INPUTS.npz SECONDS prints JSON.
+"""One measurement of XLA's CPU backend: xla_worker.py FILE INPUTS.npz SECONDS [RESULTS.npz] prints JSON and writes results.
 
 Inputs are the members of the file in order; types NumPy lacks are taken bit by bit.
 """
@@ -52,6 +52,9 @@ def main():
     first = run()
     samples, end = [], time.perf_counter() + seconds
     while len(samples) < 3 or time.perf_counter() < end: samples.append(run())
+    if len(sys.argv) > 4:
+        results = [np.asarray(result) for result in executable.execute(arrays)]
+        np.savez(sys.argv[4], **{f'out{i}': x.view(np.uint16) if x.dtype.name == 'bfloat16' else x for i, x in enumerate(results)})
     print(json.dumps({'run': min(samples), 'median': sorted(samples)[len(samples) // 2], 'compile': compiled - converted,
                       'first': parsed - start + compiled - converted + first,
                       'memory': (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) * 1024}))
