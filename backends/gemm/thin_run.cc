@@ -23,6 +23,7 @@ constexpr int64_t kPieceBytes = 128 << 10;  // of the right factor, worth waking
 constexpr int64_t kPiecesRead = 8;          // as one, where threads have enough to read in order
 constexpr int64_t kLeastColumns = 64;       // where the right factor is read by rows
 constexpr int64_t kShortSums = 128;         // several of which are taken side by side
+constexpr int64_t kStepsPerRow = 16;        // for fewer, sums across a vector take longer than tiles
 constexpr int64_t kColumns = 1024, kFewColumns = 512;
 constexpr int64_t kSteps = 64, kFewSteps = 8;  // of all columns of a piece at a time; of a batch of pieces
 
@@ -229,6 +230,8 @@ bool IsThin(const Problem& problem) {
   // Few columns do not pay for turning the left factor round.
   if (right.channel_stride == 1 && problem.columns() < kLeastColumns && problem.rows() >= kRowsAtOnce &&
       problem.lhs.channel_stride != 1)
+    return false;
+  if (right.channel_stride == 1 && problem.rows() > 1 && problem.depth() <= kStepsPerRow * problem.rows())
     return false;
   // Rows shorter than some vectors are added one element at a time; tiles take them whole.
   return right.channel_stride == 1 ||
