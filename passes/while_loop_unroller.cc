@@ -15,6 +15,8 @@ constexpr PassOptionRow kRows[] = {
                                                                  "instructions of its body"),
     PassOption<&WhileLoopUnrollerOptions::max_instructions>("max_instructions",
                                                             "instructions of all copies together"),
+    PassOption<&WhileLoopUnrollerOptions::only_elementwise>("only_elementwise",
+                                                            "loops that compute element by element"),
 };
 
 bool HasTransfers(const Computation& computation) {
@@ -26,6 +28,20 @@ bool HasControlEdges(const Instruction& inst) {
   return !inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty();
 }
 
+/// What becomes one with arithmetic on elements, before and after it.
+constexpr OpKind kNamesElements[] = {
+    OpKind::Parameter,    OpKind::Constant,    OpKind::Tuple,     OpKind::GetTupleElement,
+    OpKind::Iota,         OpKind::Broadcast,   OpKind::Reshape,   OpKind::Slice,
+    OpKind::DynamicSlice, OpKind::Concatenate, OpKind::Transpose,
+};
+
+bool IsElementwise(const Computation& computation) {
+  return !AnyInstruction(computation, [](const Instruction& inst) {
+    return HasControlEdges(inst) ||
+           (!inst.info().Is(kElementwise) && !llvm::is_contained(kNamesElements, inst.kind()));
+  });
+}
+
 /// The loop's count if it is to be unrolled.
 std::optional<LoopCount> UnrollCount(const TupleLoop& loop, const WhileLoopUnrollerOptions& options) {
   const int64_t size = loop.body->instruction_count();
@@ -34,7 +50,8 @@ std::optional<LoopCount> UnrollCount(const TupleLoop& loop, const WhileLoopUnrol
     return std::nullopt;
   for (const Instruction* inst : loop.condition->instructions())
     if (HasSideEffect(*inst)) return std::nullopt;
-  if (HasTransfers(*loop.body)) return std::nullopt;
+  if (HasTransfers(*loop.body) || (options.only_elementwise && !IsElementwise(*loop.body)))
+    return std::nullopt;
   const auto counted = CountTrips(loop, /*max_evaluated=*/0);
   if (!counted || !counted->init || counted->count > options.max_trip_count ||
       counted->count * size > options.max_instructions)

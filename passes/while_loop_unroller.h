@@ -13,6 +13,7 @@ struct WhileLoopUnrollerOptions {
   int64_t max_trip_count = 64;
   int64_t max_body_instructions = 800;
   int64_t max_instructions = 10000;
+  bool only_elementwise = false;
   static llvm::ArrayRef<PassOptionRow> Rows();
 };
 
