@@ -5,6 +5,7 @@
 #include "backends/cpu/index_maps.h"
 #include "backends/cpu/kernel_ops.h"
 #include "backends/kernel/op_cost.h"
+#include "backends/kernel/schedule.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/rewrite/edit.h"
@@ -189,7 +190,9 @@ class Grouper {
         llvm::count_if(maps, [](const IndexMap& map) { return llvm::any_of(map, IsLoop); });
     if (in_loops > kMaxMaps || maps.size() > kMaxPositions || group.emitted + maps.size() > kMaxEmitted)
       return std::nullopt;
-    if (!MayReadTarget(inst, group, maps) || KeepsFunctionsFromLanes(inst, group, maps)) return std::nullopt;
+    if (!MayReadTarget(inst, group, maps) || KeepsFunctionsFromLanes(inst, group, maps) ||
+        IsLongBefore(inst, group, maps))
+      return std::nullopt;
     return maps;
   }
 
@@ -205,6 +208,16 @@ class Grouper {
              llvm::is_contained(group.maps.lookup(member), nest);
     };
     return is_function(group.root) || llvm::any_of(group.members, is_function);
+  }
+
+  /// A reduction that one thread would make before the nest of the root, which would then be left to it, too.
+  static bool IsLongBefore(const Instruction& inst, const Group& group, const Maps& maps) {
+    const auto in_nest = [&](const IndexMap& map) { return group.loops.IsInNest(map); };
+    if (inst.kind() != OpKind::Reduce || !in_nest(group.loops.nest()) || llvm::any_of(maps, in_nest))
+      return false;
+    const int64_t work = CostPerElement(inst) * inst.shape().ElementCount();
+    return work > kernel::kMostRepeated &&
+           std::max(work, group.operations * IterationShape(*group.root).ElementCount()) > kMinParallel;
   }
 
   /// What the root changes in place may be read besides only where it is written.

@@ -14,6 +14,16 @@ int64_t LoopTable::TimesOf(const IndexMap& map) const {
   return times;
 }
 
+bool LoopTable::IsInNest(const IndexMap& map) const {
+  return llvm::any_of(map, [&](int32_t loop) { return IsLoop(loop) && in_nest_[static_cast<size_t>(loop)]; });
+}
+
+int32_t LoopTable::AddLoop(const IndexMap& map, int64_t times) {
+  times_.push_back(times);
+  in_nest_.push_back(IsInNest(map));
+  return static_cast<int32_t>(times_.size()) - 1;
+}
+
 std::vector<int64_t> LoopTable::RowOf(const IndexMap& map) const {
   std::vector<int64_t> row;
   for (const int32_t loop : map) row.push_back(IsLoop(loop) ? times_[static_cast<size_t>(loop)] : 0);
@@ -30,15 +40,13 @@ IndexMap LoopTable::Append(const IndexMap& map, llvm::ArrayRef<int64_t> dims) {
     }
     times = llvm::SaturatingMultiply<uint64_t>(static_cast<uint64_t>(times), static_cast<uint64_t>(extent));
     times = std::min<int64_t>(times, int64_t{1} << 60);
-    loops.push_back(static_cast<int32_t>(times_.size()));
-    times_.push_back(times);
+    loops.push_back(AddLoop(map, times));
   }
   return loops;
 }
 
 int32_t LoopTable::Derived(int32_t loop) {
-  times_.push_back(times_[static_cast<size_t>(loop)]);
-  return static_cast<int32_t>(times_.size()) - 1;
+  return AddLoop({loop}, IsLoop(loop) ? times_[static_cast<size_t>(loop)] : 1);
 }
 
 IndexMap LoopTable::Mixed(const IndexMap& map, const Shape& shape) {
@@ -46,8 +54,7 @@ IndexMap LoopTable::Mixed(const IndexMap& map, const Shape& shape) {
   const int64_t times = TimesOf(map);
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (shape.dim(d) == 1) continue;
-    result[static_cast<size_t>(d)] = static_cast<int32_t>(times_.size());
-    times_.push_back(times);
+    result[static_cast<size_t>(d)] = AddLoop(map, times);
   }
   return result;
 }
@@ -98,8 +105,7 @@ IndexMap LoopTable::Reshape(const Instruction& user, int64_t, const IndexMap& ma
     const int64_t times = TimesOf(part);
     for (int64_t d = group.from_begin; d < group.from_end; ++d) {
       if (from.dim(d) == 1) continue;
-      result[static_cast<size_t>(d)] = static_cast<int32_t>(times_.size());
-      times_.push_back(times);
+      result[static_cast<size_t>(d)] = AddLoop(part, times);
     }
   }
   return result;
@@ -115,12 +121,18 @@ IndexMap LoopTable::Shifted(const Instruction& user, int64_t k, const IndexMap& 
     const int32_t index = map[static_cast<size_t>(d)];
     if (from.dim(d) == 1)
       result.push_back(kNoLoop);
-    else if (!whole && !IsLoop(index) && user.kind() == OpKind::Slice)
-      result.push_back(
-          AtPosition(user.attr<SliceAttrs>().slice[static_cast<size_t>(d)].start +
-                     PositionOf(index) * user.attr<SliceAttrs>().slice[static_cast<size_t>(d)].stride));
     else
-      result.push_back(whole || !IsLoop(index) ? index : Derived(index));
+      result.push_back(whole ? index : Derived(index));
+  }
+  return result;
+}
+
+/// A slice of a single place reads a single place, known beforehand.
+IndexMap LoopTable::Sliced(const Instruction& user, int64_t k, const IndexMap& map) {
+  IndexMap result = Shifted(user, k, map);
+  for (size_t d = 0; d < map.size(); ++d) {
+    const SliceRange& slice = user.attr<SliceAttrs>().slice[d];
+    if (!IsLoop(map[d])) result[d] = AtPosition(slice.start + PositionOf(map[d]) * slice.stride);
   }
   return result;
 }
@@ -151,7 +163,12 @@ IndexMap LoopTable::Repeated(const Instruction& user, int64_t k, const IndexMap&
 IndexMap LoopTable::Own(const Instruction& user, int64_t k, const IndexMap& map) {
   const Shape& shape = user.operand(k)->shape();
   if (user.kind() == OpKind::DynamicUpdateSlice && k == 1) return nest_;
-  if (user.kind() == OpKind::Scatter) return Append({}, shape.dims());
+  if (user.kind() == OpKind::Scatter) {
+    const IndexMap loops = Append({}, shape.dims());
+    for (const int32_t loop : loops)
+      if (IsLoop(loop)) in_nest_[static_cast<size_t>(loop)] = true;
+    return loops;
+  }
   return Mixed(map, shape);
 }
 
@@ -162,7 +179,7 @@ LoopTable::MapOf LoopTable::FindRule(OpKind kind) {
   };
   static constexpr Row kRows[] = {
       {OpKind::Broadcast, &LoopTable::Broadcast},    {OpKind::Transpose, &LoopTable::Transpose},
-      {OpKind::Reshape, &LoopTable::Reshape},        {OpKind::Slice, &LoopTable::Shifted},
+      {OpKind::Reshape, &LoopTable::Reshape},        {OpKind::Slice, &LoopTable::Sliced},
       {OpKind::Reverse, &LoopTable::Shifted},        {OpKind::Pad, &LoopTable::Shifted},
       {OpKind::Concatenate, &LoopTable::Shifted},    {OpKind::DynamicSlice, &LoopTable::Shifted},
       {OpKind::Reduce, &LoopTable::Reduce},          {OpKind::ReduceWindow, &LoopTable::Repeated},

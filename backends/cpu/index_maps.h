@@ -23,9 +23,13 @@ constexpr int32_t kNoLoop = AtPosition(0);  // all there is in a dimension of si
 class LoopTable {
  public:
   /// The nest of the root.
-  explicit LoopTable(llvm::ArrayRef<int64_t> dims) : nest_(Append({}, dims)) {}
+  explicit LoopTable(llvm::ArrayRef<int64_t> dims) : nest_(Append({}, dims)) {
+    in_nest_.assign(times_.size(), true);
+  }
   /// The root's own elements.
   [[nodiscard]] const IndexMap& nest() const { return nest_; }
+  /// Whether an element with these indices is computed in the nest of the root, not before it.
+  [[nodiscard]] bool IsInNest(const IndexMap& map) const;
   /// How often an element with these indices is computed.
   [[nodiscard]] int64_t TimesOf(const IndexMap& map) const;
   /// What is equal for maps that name the same elements in neighbouring loops of the same extents.
@@ -41,7 +45,7 @@ class LoopTable {
   IndexMap Append(const IndexMap& map, llvm::ArrayRef<int64_t> dims);
   /// Indices that are made of those of `map`, for `shape`: none of them is simply a loop.
   IndexMap Mixed(const IndexMap& map, const Shape& shape);
-  /// Another index that changes with `loop`.
+  /// Another index that changes with `loop`, or one place that only the running program knows.
   int32_t Derived(int32_t loop);
   IndexMap Same(const Instruction& user, int64_t k, const IndexMap& map);
   IndexMap Anywhere(const Instruction& user, int64_t k, const IndexMap& map);
@@ -50,11 +54,16 @@ class LoopTable {
   IndexMap Transpose(const Instruction& user, int64_t k, const IndexMap& map);
   IndexMap Reshape(const Instruction& user, int64_t k, const IndexMap& map);
   IndexMap Shifted(const Instruction& user, int64_t k, const IndexMap& map);
+  IndexMap Sliced(const Instruction& user, int64_t k, const IndexMap& map);
   IndexMap Reduce(const Instruction& user, int64_t k, const IndexMap& map);
   IndexMap Repeated(const Instruction& user, int64_t k, const IndexMap& map);
   IndexMap Own(const Instruction& user, int64_t k, const IndexMap& map);
 
+  /// A loop in those of `map`; how often its body runs.
+  int32_t AddLoop(const IndexMap& map, int64_t times);
+
   std::vector<int64_t> times_;  // by loop: how often its body runs
+  std::vector<bool> in_nest_;   // by loop: whether it is one of the nest of the root, or in one
   std::map<std::tuple<const Instruction*, int64_t, IndexMap>, IndexMap> known_;
   IndexMap nest_;
 };

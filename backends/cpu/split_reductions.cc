@@ -3,6 +3,7 @@
 #include "ir/eval/elementwise.h"
 #include "ir/op.h"
 #include "passes/analysis/reducers.h"
+#include "passes/rewrite/dots.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
@@ -12,30 +13,56 @@ namespace {
 /// Elements below which one thread is done before another one has started.
 constexpr int64_t kMinElements = int64_t{1} << 18;
 constexpr int64_t kMostParts = 64;
+/// Elements of a part.
+constexpr int64_t kMinPart = 64;
 
-/// How many parts of equal length; 1: none.
-int64_t PartsOf(const Instruction& inst) {
-  if (inst.kind() != OpKind::Reduce || inst.has_extras()) return 1;
+bool MayBeSplit(const Instruction& inst) {
+  if (inst.kind() != OpKind::Reduce || inst.has_extras()) return false;
   const std::optional<OpKind> op = PlainReductionOp(inst);
-  if (!op || inst.shape().rank() != 0 || !MayRepeatInit(*op, *inst.operand(1))) return 1;
+  if (!op || inst.shape().rank() != 0 || !MayRepeatInit(*op, *inst.operand(1))) return false;
   const Shape& x = inst.operand(0)->shape();
   const ElementType type = x.element_type();
   // Narrow floats that are not widened are rounded at every step: products would come out differently.
-  if (x.HasDynamicDimension() || (IsFloat(type) && Info(type).bits < 32) || IsComplex(type)) return 1;
-  const int64_t count = x.ElementCount();
-  if (count < kMinElements) return 1;
-  int64_t parts = kMostParts;
-  while (count % parts != 0) parts /= 2;
-  return parts;
+  if (x.HasDynamicDimension() || (IsFloat(type) && Info(type).bits < 32) || IsComplex(type)) return false;
+  return x.ElementCount() >= kMinElements;
 }
 
-void Split(Instruction* reduce, int64_t parts) {
+int64_t LargestDivisor(int64_t n, int64_t most) {
+  int64_t divisor = std::min(n, most);
+  while (n % divisor != 0) --divisor;
+  return divisor;
+}
+
+/// Dimensions of `dims` with at most one of them cut in two, and how many of the first ones count the parts.
+/// Several are never merged: their elements would have to be found by divisions.
+std::pair<Dims, int64_t> PartsOf(llvm::ArrayRef<int64_t> dims, int64_t count) {
+  Dims result(dims.begin(), dims.end());
+  int64_t parts = 1;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const int64_t q = LargestDivisor(dims[d], kMostParts / parts), here = static_cast<int64_t>(d);
+    if (q == dims[d]) {
+      parts *= q;
+      continue;
+    }
+    if (parts * q < kMostParts / 8 && parts * dims[d] * kMinPart <= count) return {result, here + 1};
+    if (q == 1) return {result, parts > 1 ? here : 0};
+    result[d] = dims[d] / q;
+    result.insert(result.begin() + here, q);
+    return {result, here + 1};
+  }
+  return {result, 0};
+}
+
+void Split(Instruction* reduce) {
   Maker make(reduce);
   Instruction* x = reduce->operand(0);
   Instruction* init = reduce->operand(1);
-  Instruction* rows = make.Reshape(x, Dims{parts, x->shape().ElementCount() / parts});
-  Instruction* sums = make.Reduce(rows, init, {1}, reduce->callee());
-  ReplaceAndRemove(reduce, make.Reduce(sums, init, {0}, reduce->callee()));
+  const auto [dims, kept] = PartsOf(x->shape().dims(), x->shape().ElementCount());
+  if (kept == 0) return;
+  Instruction* parts = make.Reshape(x, dims);
+  Instruction* sums =
+      make.Reduce(parts, init, Range(kept, static_cast<int64_t>(dims.size()) - kept), reduce->callee());
+  ReplaceAndRemove(reduce, make.Reduce(sums, init, Range(0, kept), reduce->callee()));
 }
 
 /// A sum whose steps would each be rounded to a narrow type.
@@ -72,10 +99,10 @@ void WidenSums(Module& module) {
 void SplitFullReductions(Module& module) {
   for (Computation* computation : module.PostOrder()) {
     if (computation->IsFusion()) continue;
-    std::vector<std::pair<Instruction*, int64_t>> found;
+    std::vector<Instruction*> found;
     for (Instruction* inst : computation->instructions())
-      if (const int64_t parts = PartsOf(*inst); parts > 1) found.emplace_back(inst, parts);
-    for (const auto& [reduce, parts] : found) Split(reduce, parts);
+      if (MayBeSplit(*inst)) found.push_back(inst);
+    for (Instruction* reduce : found) Split(reduce);
   }
 }
 

@@ -4,7 +4,7 @@
 
 namespace hlo::cpu {
 
-/// reduce(x) -> scalar of many elements becomes reduce(reduce(reshape(x)) -> [parts]). The parts depend on
+/// reduce(x) -> scalar of many elements becomes reduce(reduce(reshape(x)) -> parts). The parts depend on
 /// the shape only, never on threads. Only for combiners that are one associative operation and initial values
 /// that may join twice.
 void SplitFullReductions(Module& module);

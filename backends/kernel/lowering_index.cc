@@ -1,4 +1,6 @@
 // Index arithmetic of the lowering.
+#include <numeric>
+
 #include "backends/kernel/lowering.h"
 #include "ir/start_bounds.h"
 
@@ -107,12 +109,19 @@ std::optional<Address> Lowering::DigitOf(const Address& linear, int64_t unit, in
   return digit;
 }
 
-Address Lowering::Divided(const Address& linear, int64_t unit, int64_t extent) {
+Address Lowering::Divided(const Address& linear, int64_t unit, int64_t extent, int64_t count) {
   for (const auto& term : linear.loops)
     divides_cut_ |= plan_.cuts.contains(origins_[static_cast<size_t>(term.id)].dimension);
-  ValueId value = builder_.Index(linear);
-  if (unit != 1) value = builder_.Op(OpKind::Divide, ElementType::S64, {value, builder_.Integer(unit)});
-  if (extent > 0) value = builder_.Op(OpKind::Remainder, ElementType::S64, {value, builder_.Integer(extent)});
+  // Few processors divide vectors of 64 bits.
+  const ElementType type = count <= INT32_MAX ? ElementType::U32 : ElementType::S64;
+  const auto convert = [&](ElementType from, ElementType to, ValueId value) {
+    return from == to ? value : builder_.Op(OpKind::Convert, to, {value});
+  };
+  const auto number = [&](int64_t n) { return builder_.Constant(type, static_cast<uint64_t>(n)); };
+  ValueId value = convert(ElementType::S64, type, builder_.Index(linear));
+  if (unit != 1) value = builder_.Op(OpKind::Divide, type, {value, number(unit)});
+  if (extent > 0) value = builder_.Op(OpKind::Remainder, type, {value, number(extent)});
+  value = convert(type, ElementType::S64, value);
   Address digit;
   digit.AddValue(value, 1);
   return digit;
@@ -120,6 +129,7 @@ Address Lowering::Divided(const Address& linear, int64_t unit, int64_t extent) {
 
 Indices Lowering::Delinearize(const Address& linear, llvm::ArrayRef<int64_t> dims) {
   Indices at(dims.size());
+  const int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
   int64_t unit = 1;
   size_t outermost = 0;
   while (outermost < dims.size() && dims[outermost] == 1) ++outermost;
@@ -128,7 +138,7 @@ Indices Lowering::Delinearize(const Address& linear, llvm::ArrayRef<int64_t> dim
     if (auto digit = DigitOf(linear, unit, dims[d])) {
       at[d] = std::move(*digit);
     } else {
-      at[d] = Divided(linear, unit, d == outermost ? 0 : dims[d]);
+      at[d] = Divided(linear, unit, d == outermost ? 0 : dims[d], count);
     }
     unit *= dims[d];
   }

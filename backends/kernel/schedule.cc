@@ -96,17 +96,21 @@ constexpr int64_t kNearTiles = 4;
 constexpr int64_t kShort = 8, kSmallKernel = 64, kOpsOfShort = 4;
 
 /// Iterations of all loops of a region, those of inner loops counted with the outer ones.
+bool IsReduce(const Stmt& stmt) { return std::holds_alternative<ReduceStmt>(stmt); }
+
+int64_t Iterations(const Region& region);
+int64_t Iterations(const Stmt& stmt) {
+  int64_t count = 1;
+  if (const auto* loop = std::get_if<LoopStmt>(&stmt)) count = loop->loop.extent * Iterations(*loop->body);
+  if (const auto* reduce = std::get_if<ReduceStmt>(&stmt)) {
+    count = Iterations(*reduce->body);
+    for (const Dimension& d : reduce->loops) count *= d.extent;
+  }
+  return std::min<int64_t>(count, int64_t{1} << 40);
+}
 int64_t Iterations(const Region& region) {
   int64_t most = 1;
-  for (const Stmt& stmt : region.stmts) {
-    int64_t here = 1;
-    if (const auto* loop = std::get_if<LoopStmt>(&stmt)) here = loop->loop.extent * Iterations(*loop->body);
-    if (const auto* reduce = std::get_if<ReduceStmt>(&stmt)) {
-      here = Iterations(*reduce->body);
-      for (const Dimension& d : reduce->loops) here *= d.extent;
-    }
-    most = std::max(most, std::min<int64_t>(here, int64_t{1} << 40));
-  }
+  for (const Stmt& stmt : region.stmts) most = std::max(most, Iterations(stmt));
   return most;
 }
 
@@ -132,9 +136,9 @@ class Chooser {
   Schedule Run() {
     // Statements are looked at, not changed.
     Choose(const_cast<Region&>(kernel_.body), false);
-    // Pieces would each repeat a reduction outside of the loop.
+    // Pieces would each repeat what is outside of the loop.
     bool repeats = llvm::any_of(kernel_.body.stmts, [](const Stmt& stmt) {
-      return std::holds_alternative<ReduceStmt>(stmt) || std::holds_alternative<StoreStmt>(stmt);
+      return std::holds_alternative<StoreStmt>(stmt) || (IsReduce(stmt) && Iterations(stmt) > kMostRepeated);
     });
     const auto loops = OutermostLoops(kernel_);
     // What a loop writes another must not read.
@@ -146,7 +150,7 @@ class Chooser {
     repeats |= llvm::any_of(loops, [](const LoopStmt* loop) { return loop->loop.ordered; });
     if (repeats || (loops.size() == 1 && loops[0]->loop.extent == 1)) return std::move(schedule_);
     if (small_) return std::move(schedule_);
-    if (loops.size() == 1 && IsPaired(*loops[0]))
+    if (loops.size() == 1 && llvm::none_of(kernel_.body.stmts, IsReduce) && IsPaired(*loops[0]))
       schedule_.push_back({ScheduleStep::Kind::Unroll, {loops[0]->loop.id}, kRowsSideBySide});
     for (const LoopStmt* loop : loops) {
       const auto it = outermost_.find(loop->loop.id);

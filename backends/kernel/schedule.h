@@ -43,6 +43,9 @@ std::string ToString(const Schedule& schedule);
 /// reductions fold. Errors: kernel-schedule, for steps that are not legal; `kernel` is then spoilt.
 Status ApplySchedule(Kernel& kernel, const Schedule& schedule);
 
+/// Iterations of a reduction before the outermost loops that every piece of these may repeat.
+constexpr int64_t kMostRepeated = 256;
+
 /// Makes one loop of two nested ones wherever every address treats them as one. Returns how many.
 int64_t MergeLoops(Kernel& kernel);
 
