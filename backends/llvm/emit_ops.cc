@@ -456,6 +456,7 @@ Emitted EmitOp(const OpContext& c) {
   if (const Row* row = FindRow(c.op.kind, c.type())) {
     Value* value = row->emit(c);
     const bool converts_to_bf16 = c.op.kind == OpKind::Convert && c.op.type == ElementType::BF16;
+    if (converts_to_bf16 && IsByteFloat(c.type())) return ExactInBf16(c.b, c.type(), value);
     if (c.only_stored && c.op.type == ElementType::BF16)
       if (Value* stored = StoredAsBf16(c.b, value, converts_to_bf16))
         return FromStored(c.b, c.op.type, stored);

@@ -50,12 +50,44 @@ Value* EncodeScale(const Integers& i, Value* bits) {
   return i.Pick(outside, 0xFF, code);
 }
 
+/// Whether codes, moved up, are F16 numbers but for a power of two and special ones.
+bool IsPartOfF16(const FloatFormat& f) {
+  return f.special != FloatSpecial::E8M0 &&
+         (f.exponent_bits < 5 || (f.exponent_bits == 5 && f.has_infinity()));
+}
+
+/// By way of F16, which processors widen: subnormals too.
+Value* DecodeByF16(IRBuilderBase& b, const FloatFormat& f, Value* codes) {
+  const Integers i{b, SameWidth(b.getInt16Ty(), codes->getType())};
+  Value* code = i.And(b.CreateZExt(codes, i.type), f.code_mask());
+  Value* magnitude = i.And(code, f.code_mask() & ~f.sign_mask());
+  Value* bits = b.CreateShl(magnitude, static_cast<uint64_t>(10 - f.mantissa_bits));
+  constexpr uint64_t kHalfInfinity = 0x7C00, kHalfNan = 0x7E00;
+  if (f.has_infinity()) {
+    if (f.exponent_bits < 5)
+      bits = b.CreateSelect(i.Above(magnitude, f.exponent_mask() - 1), i.Or(bits, kHalfInfinity), bits);
+    bits = b.CreateSelect(i.Above(magnitude, f.exponent_mask()), i.Or(bits, kHalfNan), bits);
+  } else if (f.special == FloatSpecial::Fn) {
+    bits = i.Pick(i.Equal(magnitude, f.exponent_mask() | f.mantissa_mask()), kHalfNan, bits);
+  } else if (f.special == FloatSpecial::Fnuz) {
+    bits = i.Pick(i.Equal(code, f.sign_mask()), kHalfNan, bits);
+  }
+  Value* sign = b.CreateShl(i.And(code, f.sign_mask()), static_cast<uint64_t>(16 - f.bits));
+  Value* half = b.CreateBitCast(b.CreateOr(bits, sign), SameWidth(b.getHalfTy(), codes->getType()));
+  Value* number = b.CreateFPExt(half, SameWidth(b.getFloatTy(), codes->getType()));
+  const int64_t power = 15 - static_cast<int64_t>(f.bias);
+  if (power == 0) return number;
+  return b.CreateFMul(number, AsFloat(b, Wide(b, codes).C(static_cast<uint64_t>(127 + power) << 23)));
+}
+
 }  // namespace
 
 bool IsByteFloat(ElementType type) { return IsFloat(type) && Info(type).bits <= 8; }
 
 Value* DecodeByteFloat(IRBuilderBase& b, ElementType type, Value* codes) {
   const FloatFormat f = Format(type);
+  if (IsPartOfF16(f) && VectorUnitOf(*b.GetInsertBlock()->getModule()) >= VectorUnit::Avx512)
+    return DecodeByF16(b, f, codes);
   const Integers i = Wide(b, codes);
   Value* code = b.CreateZExt(codes, i.type);
   if (f.special == FloatSpecial::E8M0) return DecodeScale(i, code);

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "backends/llvm/narrow.h"
+#include "ir/numeric/float_format.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -235,6 +236,18 @@ Emitted FromStored(IRBuilderBase& b, ElementType type, Value* stored) {
   if (IsByteFloat(type)) return {DecodeByteFloat(b, type, stored), stored};
   const Conversion* c = FindConversion(type);
   return {c == nullptr ? stored : c->to_compute(b, stored), stored};
+}
+
+Emitted ExactInBf16(IRBuilderBase& b, ElementType type, Value* f32) {
+  Type* wide = SameWidth(b.getInt32Ty(), f32->getType());
+  const auto number = [&](uint64_t n) { return llvm::ConstantInt::get(wide, n); };
+  Value* bits = b.CreateBitCast(f32, wide);
+  if (Format(type).has_infinity()) {  // and several NaNs, of which the sign stays
+    Value* nan = b.CreateOr(b.CreateAnd(bits, number(0x80000000)), number(0x7fc00000));
+    bits = b.CreateSelect(b.CreateFCmpUNO(f32, f32), nan, bits);
+  }
+  return FromStored(b, ElementType::BF16,
+                    b.CreateTrunc(b.CreateLShr(bits, 16), SameWidth(b.getInt16Ty(), wide)));
 }
 
 Emitted ConvertedToBf16(IRBuilderBase& b, Value* f32) {

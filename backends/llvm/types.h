@@ -45,6 +45,9 @@ VectorUnit VectorUnitOf(const llvm::Module& module);
 /// An i8 whose low bits are an integer of the type, extended by sign or zeros; other types as they are.
 llvm::Value* Wrap(llvm::IRBuilderBase& b, ElementType type, llvm::Value* value);
 
+/// bf16 of the f32 of a number of at most 8 bits.
+Emitted ExactInBf16(llvm::IRBuilderBase& b, ElementType type, llvm::Value* f32);
+
 /// bf16 of the f32 that arithmetic on bf16 numbers gave: a NaN is one of theirs, or the default one, and has
 /// nothing in its lower half, so that rounding needs no care for it.
 Emitted ComputedInBf16(llvm::IRBuilderBase& b, llvm::Value* f32);
