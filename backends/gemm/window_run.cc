@@ -150,10 +150,25 @@ bool IsOverTaps(const Problem& problem) {
   return taps > outputs;
 }
 
+/// Images that lie side by side at each position of a line make that as many times as long, and the taps in
+/// it lie as many times as far apart.
+Windows WindowsOf(const Problem& problem, bool over_taps) {
+  Windows windows = *problem.windows;
+  WindowDimension& d = windows.dims.back();
+  const int64_t images = windows.images;
+  if (over_taps || images == 1 || windows.lhs_image != 1 || windows.out_image != 1 ||
+      d.lhs_stride != images || d.out_stride != images || d.per_output != 1)
+    return windows;
+  d = {d.outputs * images, d.taps, d.base * images, 1, d.per_tap * images,
+       d.size * images,    1,      d.rhs_stride,    1};
+  windows.images = 1;
+  return windows;
+}
+
 /// Outputs in the first dimension that are made at a time, from a copy that stays in the second cache.
-int64_t BandOf(const Problem& problem) {
-  const WindowDimension& d = problem.windows->dims[0];
-  const int64_t size = Staging(*problem.windows, false).size() * problem.channels;
+int64_t BandOf(const Windows& windows, int64_t channels) {
+  const WindowDimension& d = windows.dims[0];
+  const int64_t size = Staging(windows, false).size() * channels;
   int64_t bands = std::min((size + kBandStaged - 1) / kBandStaged, d.outputs);
   // Bands that begin with what the one before ended with are a few times as high as that.
   if (d.taps * d.per_tap > 1)
@@ -162,8 +177,8 @@ int64_t BandOf(const Problem& problem) {
 }
 /// The same windows with fewer outputs in the first dimension.
 Windows CutBand(const Problem& problem, bool over_taps) {
-  Windows windows = *problem.windows;
-  if (!over_taps) windows.dims[0].outputs = BandOf(problem);
+  Windows windows = WindowsOf(problem, over_taps);
+  if (!over_taps) windows.dims[0].outputs = BandOf(windows, problem.channels);
   return windows;
 }
 
@@ -372,7 +387,8 @@ bool IsWindowed(const Problem& problem) {
       return false;
   const bool over_taps = IsOverTaps(problem);
   // Planes of features are staged by lines.
-  const WindowDimension& last = problem.windows->dims.back();
+  const Windows windows = WindowsOf(problem, over_taps);
+  const WindowDimension& last = windows.dims.back();
   const bool planes = !over_taps && last.lhs_stride == 1 && last.out_stride == 1 &&
                       problem.columns() <= kMostOfOne && problem.channels <= kMostPlanes;
   if (problem.batches() == 1 &&
