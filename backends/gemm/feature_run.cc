@@ -55,6 +55,7 @@ class FeatureRun {
         rhs_taps_(static_cast<size_t>(problem.taps())),
         direct_(IsStoredAs(problem.type, problem.compute)) {
     problem.rhs.taps.Fill(0, problem.taps(), rhs_taps_.data());
+    if (problem.windows && !problem.windows->dims.empty()) line_taps_ = problem.windows->dims.back().taps;
   }
 
   void Run() const {
@@ -94,7 +95,7 @@ class FeatureRun {
                                    : tables.sums.get() + p * count_;
     features_.run({problem_.taps(), taps_.Block(first, rows, 0, tables.taps), rhs_, rhs_taps_.data(),
                    problem_.rhs.channel_stride, static_cast<int>(problem_.channels),
-                   static_cast<int>(problem_.columns()), count_, out});
+                   static_cast<int>(problem_.columns()), count_, out, line_taps_});
     if (direct_) return;
     for (int64_t p = 0, end = 0; p < rows; p = end) {  // neighbours at once
       for (end = p + 1; end < rows && to[end] == to[end - 1] + count_;) ++end;
@@ -112,6 +113,7 @@ class FeatureRun {
   int64_t count_;  // features of the result
   std::vector<int64_t> rhs_taps_;
   bool direct_;
+  int64_t line_taps_ = 1;
 };
 
 }  // namespace

@@ -110,6 +110,9 @@ struct FeatureArgs {
   int channels, outputs;
   int64_t count;  // features of the result
   T* const* out;  // by row: count elements
+  /// So many taps follow one another along a line, where the next row may read for one what this row reads
+  /// for the one after; it is looked whether it does.
+  int64_t line_taps = 1;
 };
 inline constexpr int kFeatureRows = 8;
 /// Windows that make few features of many: lanes are features of the input.
