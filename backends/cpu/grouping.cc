@@ -6,6 +6,7 @@
 #include "backends/cpu/kernel_ops.h"
 #include "backends/kernel/op_cost.h"
 #include "backends/kernel/schedule.h"
+#include "backends/structured/histogram.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/rewrite/edit.h"
@@ -179,7 +180,8 @@ class Grouper {
         if (user->kind() == OpKind::Concatenate && user != group.root &&
             (inst.kind() == OpKind::Dot || inst.kind() == OpKind::Reduce))
           return std::nullopt;
-        if (user->kind() == OpKind::Scatter && 2 * k + 1 < user->operand_count()) return std::nullopt;
+        if (user->kind() == OpKind::Scatter && (2 * k + 1 < user->operand_count() || IsArrayOfBins(*user, k)))
+          return std::nullopt;
         for (const IndexMap& map : found->second) {
           const IndexMap& mine = group.loops.OperandMap(*user, k, map);
           if (!llvm::is_contained(maps, mine)) maps.push_back(mine);
@@ -218,6 +220,11 @@ class Grouper {
     const int64_t work = CostPerElement(inst) * inst.shape().ElementCount();
     return work > kernel::kMostRepeated &&
            std::max(work, group.operations * IterationShape(*group.root).ElementCount()) > kMinParallel;
+  }
+
+  /// Whether loops of its own compute the scatter if its operand is an array.
+  static bool IsArrayOfBins(const Instruction& scatter, int64_t operand) {
+    return structured::FillsBins(scatter) && !(operand == 2 && structured::MayBeUniform(scatter));
   }
 
   /// What the root changes in place may be read besides only where it is written.

@@ -35,7 +35,7 @@ Planner PlanPrefixScan;
 Planner PlanFft;
 /// select-and-scatter by a comparison, with sums.
 Planner PlanSelectAndScatter;
-/// scatter of single elements into a vector, alone or as a fusion.
+/// scatter of single elements or short rows by one operation, alone or as a fusion.
 Planner PlanHistogram;
 /// sort by one key.
 Planner PlanSort;
