@@ -17,4 +17,9 @@ Result<Plan> PlanCholeskyFactor(const Instruction& inst, const Matrices& matrice
 /// 0 or the 1-based place of the first pivot of zero. Errors: kernel-unsupported, at `inst`.
 Result<Plan> PlanLuFactors(const Instruction& inst, const Matrices& matrices, gemm::Isa isa);
 
+/// On arrays (a, packed, tau): a = Q R, with R above the diagonal and the reflectors of Q below it.
+Result<Plan> PlanQrFactors(const Instruction& inst, const Matrices& matrices, gemm::Isa isa);
+/// On arrays (packed, tau, q): the first columns of the product of `count` reflectors.
+Result<Plan> PlanReflectors(const Instruction& inst, const Matrices& matrices, int64_t count, gemm::Isa isa);
+
 }  // namespace hlo::structured

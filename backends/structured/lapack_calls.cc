@@ -20,6 +20,12 @@ bool IsColumnMajor(const Shape& shape) {
   return true;
 }
 
+/// Whether vectors lie one after the other.
+bool IsRowMajor(const Shape& shape) {
+  return shape.IsArray() && shape.has_layout() &&
+         shape.layout().minor_to_major == Layout::Default(shape.rank()).minor_to_major;
+}
+
 /// As the call sees it.
 const Shape& OperandShape(const Instruction& call, int64_t i) {
   const auto& constraints = call.attr<CustomCallAttrs>().operand_layout_constraints;
@@ -67,6 +73,18 @@ Result<Plan> PlanTrsm(const Instruction& inst, gemm::Isa isa) {
                     isa);
 }
 
+Result<Plan> PlanGeqrf(const Instruction& inst, gemm::Isa isa) {
+  return PlanQrFactors(inst, MatricesOf(inst.operand(0)->shape()), isa);
+}
+
+Result<Plan> PlanOrgqr(const Instruction& inst, gemm::Isa isa) {
+  const Shape& tau = inst.operand(1)->shape();
+  const Matrices matrices = MatricesOf(inst.operand(0)->shape());
+  if (tau.rank() < 1 || tau.ElementCount() != matrices.batch * tau.dims().back())
+    return Unsupported(inst, "reflectors that do not fit");
+  return PlanReflectors(inst, matrices, tau.dims().back(), isa);
+}
+
 /// Multiply-adds, of a product of the first operand and the result at most.
 int64_t Operations(const Instruction& call) {
   const Matrices a = MatricesOf(call.operand(0)->shape());
@@ -77,12 +95,11 @@ int64_t Operations(const Instruction& call) {
 
 constexpr struct {
   llvm::StringRef routine;
-  int64_t operands, results;
+  int64_t matrices, vectors, results;  // operands: matrices, then vectors
   Planner* planner;
 } kCalls[] = {
-    {"potrf", 1, 2, &PlanPotrf},
-    {"getrf", 1, 3, &PlanGetrf},
-    {"trsm", 2, 1, &PlanTrsm},
+    {"potrf", 1, 0, 2, &PlanPotrf}, {"getrf", 1, 0, 3, &PlanGetrf}, {"trsm", 2, 0, 1, &PlanTrsm},
+    {"geqrf", 1, 0, 2, &PlanGeqrf}, {"orgqr", 1, 1, 1, &PlanOrgqr}, {"ungqr", 1, 1, 1, &PlanOrgqr},
 };
 
 }  // namespace
@@ -93,13 +110,14 @@ Result<Plan> PlanLapackCall(const Instruction& inst, gemm::Isa isa) {
   name.consume_back("_ffi");
   const int64_t results = inst.shape().IsTuple() ? inst.shape().tuple_size() : 1;
   for (const auto& call : kCalls) {
-    if (name.drop_front(1) != call.routine || inst.operand_count() != call.operands ||
-        results != call.results)
+    const int64_t operands = call.matrices + call.vectors;
+    if (name.drop_front(1) != call.routine || inst.operand_count() != operands || results != call.results)
       continue;
     bool as_written = IsColumnMajor(ResultShape(inst));
-    for (int64_t i = 0; i < call.operands; ++i) {
+    for (int64_t i = 0; i < operands; ++i) {
       const Shape& seen = OperandShape(inst, i);
-      as_written &= IsColumnMajor(seen) && LapackPrefix(seen.element_type()) == name[0];
+      as_written &= (i < call.matrices ? IsColumnMajor(seen) : IsRowMajor(seen)) &&
+                    LapackPrefix(seen.element_type()) == name[0];
     }
     if (!as_written) return Unsupported(inst, "matrices in an order of their own");
     Result<Plan> plan = call.planner(inst, isa);

@@ -1,10 +1,8 @@
 // LU factors of row-major matrices: small ones in double precision, others with LAPACK, transposed on the
 // way.
-#include <cstring>
-
 #include "backends/structured/factors.h"
-#include "backends/structured/kernels.h"
 #include "backends/structured/lapack.h"
+#include "backends/structured/transpose.h"
 #include "ir/numeric/dense.h"
 #include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
@@ -32,33 +30,6 @@ void FactorSmall(int64_t rows, int64_t columns, T* a, int* pivots, int* info) {
     for (int64_t j = 0; j < columns; ++j) a[i * columns + j] = Working<T>::Store(lu(i, j));
 }
 
-/// Element (i, j) of rows x columns to place (j, i) of columns x rows. `strip` has room for 64 / sizeof(T)
-/// rows.
-template <class T>
-void Transpose(const KernelSet& kernels, const T* from, int64_t rows, int64_t columns, T* to, T* strip) {
-  if constexpr (sizeof(T) > sizeof(double)) {
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
-  } else {
-    // Pairs of floats move as doubles do.
-    using Part = std::conditional_t<sizeof(T) == sizeof(float), float, double>;
-    constexpr int64_t kLanes = 64 / sizeof(T);
-    const auto load = [&](const T* in, int some) {
-      if constexpr (sizeof(T) == sizeof(float))
-        kernels.lanes_f32.load(in, columns, columns, some, reinterpret_cast<Part*>(strip));
-      else
-        kernels.lanes_f64.load(in, columns, columns, some, reinterpret_cast<Part*>(strip));
-    };
-    for (int64_t i = 0; i < rows; i += kLanes) {
-      const int64_t some = std::min(kLanes, rows - i);
-      load(from + i * columns, static_cast<int>(some));
-      for (int64_t j = 0; j < columns; ++j)
-        std::memcpy(static_cast<void*>(to + j * rows + i), strip + j * kLanes,
-                    static_cast<size_t>(some) * sizeof(T));
-    }
-  }
-}
-
 struct Lu {
   Matrices matrices;
   gemm::Isa isa;
@@ -71,33 +42,31 @@ struct Lu {
     auto* to = static_cast<T*>(arrays[1]);
     auto *pivots = static_cast<int*>(arrays[2]), *info = static_cast<int*>(arrays[3]);
     const bool small = std::max(rows, columns) <= kSmall;
-    ParallelFor(
-        0, matrices.batch, std::max<int64_t>(1, kPiece / (size * (least / 3 + 4))),
-        [&](int64_t begin, int64_t end) {
-          const auto work = MakeBuffer<T>(small ? 0 : static_cast<size_t>(size));
-          const auto strip =
-              MakeBuffer<T>(small ? 0 : static_cast<size_t>(std::max(rows, columns)) * 64 / sizeof(T));
-          for (int64_t k = begin; k < end && !Interrupted(); ++k) {
-            T* out = to + k * size;
-            if (!small) {
-              FactorLarge(getrf, from + k * size, out, pivots + k * least, info + k, work.get(), strip.get());
-              continue;
-            }
-            if (from != to) std::copy_n(from + k * size, size, out);
-            FactorSmall(rows, columns, out, pivots + k * least, info + k);
-          }
-        });
+    ParallelFor(0, matrices.batch, std::max<int64_t>(1, kPiece / (size * (least / 3 + 4))),
+                [&](int64_t begin, int64_t end) {
+                  const auto work = MakeBuffer<T>(small ? 0 : static_cast<size_t>(size));
+                  const Transposer<T> transposer(isa, small ? 0 : rows, small ? 0 : columns);
+                  for (int64_t k = begin; k < end && !Interrupted(); ++k) {
+                    T* out = to + k * size;
+                    if (!small) {
+                      FactorLarge(getrf, from + k * size, out, pivots + k * least, info + k, work.get(),
+                                  transposer);
+                      continue;
+                    }
+                    if (from != to) std::copy_n(from + k * size, size, out);
+                    FactorSmall(rows, columns, out, pivots + k * least, info + k);
+                  }
+                });
   }
 
  private:
   template <class T>
   void FactorLarge(lapack::Function<Routine::Getrf, T>* getrf, const T* from, T* to, int* pivots, int* info,
-                   T* work, T* strip) const {
-    const KernelSet& kernels = KernelsFor(isa);
+                   T* work, const Transposer<T>& transposer) const {
     const int m = static_cast<int>(matrices.rows), n = static_cast<int>(matrices.columns);
-    Transpose(kernels, from, m, n, work, strip);
+    transposer.Run(from, m, n, work);
     getrf(&m, &n, work, &m, pivots, info);
-    Transpose(kernels, static_cast<const T*>(work), n, m, to, strip);
+    transposer.Run(work, n, m, to);
   }
 };
 
