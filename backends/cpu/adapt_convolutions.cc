@@ -77,6 +77,7 @@ void Reorder(Instruction* convolution, const Order& lhs, const Order& rhs, const
 /// Worth bringing features together: results of at least so many features, each a sum of so many products, by
 /// windows that are small beside the image; and worth two more kernels.
 constexpr int64_t kFewestFeatures = 16, kFewestProducts = 64, kFewestTaps = 4, kMostTaps = 128;
+constexpr int64_t kMostTapsOfBatchGroups = 27;
 constexpr int64_t kLeastWork = 1 << 23;
 constexpr int64_t kNarrow = 2;  // bytes of elements that are soon moved; lines of them have to be converted
 constexpr int64_t kLeastWorkOfCheap = 1 << 21;
@@ -90,15 +91,19 @@ int64_t Taps(const ConvolutionAttrs& attrs) {
 
 bool GainsByFeaturesLast(const Instruction& convolution) {
   const auto& attrs = convolution.attr<ConvolutionAttrs>();
-  if (!attrs.dim_labels || attrs.batch_group_count != 1) return false;
+  if (!attrs.dim_labels) return false;
   const ConvDimLabels& labels = *attrs.dim_labels;
   const Shape& weights = convolution.operand(1)->shape();
-  const int64_t minor = labels.input_rank - 1, taps = Taps(attrs), groups = attrs.feature_group_count,
+  const int64_t minor = labels.input_rank - 1, taps = Taps(attrs),
+                groups = attrs.feature_group_count * attrs.batch_group_count,
                 channels = weights.dim(labels.kernel_input_feature), products = channels * taps,
                 features = weights.dim(labels.kernel_output_feature) / groups;
   if (labels.input_feature == minor || labels.input_batch == minor || taps < kFewestTaps || taps > kMostTaps)
     return false;
   const int64_t work = convolution.shape().ElementCount() * products;
+  // Gradients by the weights of groups have more taps.
+  if (attrs.batch_group_count > 1 && (taps > kMostTapsOfBatchGroups || channels < kFewestFeatures))
+    return false;
   if (features >= kFewestFeatures && products >= kFewestProducts && work >= kLeastWork) return true;
   // Moving costs little beside the other ways.
   const bool narrow = Info(convolution.operand(0)->shape().element_type()).host_bytes() <= kNarrow;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/gemm/channelwise_lines.h"
 #include "backends/gemm/channelwise_sums.h"
 #include "backends/gemm/factors.h"
 #include "backends/gemm/subnormals.h"
@@ -155,6 +156,7 @@ bool IsChannelwise(const Problem& problem, const KernelSet& kernels) {
 
 void RunChannelwise(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
                     void* out) {
+  if (IsSumOfLines(problem)) return RunSumOfLines(problem, kernels, lhs, rhs, out);
   if (HasLongSums(problem)) return RunChannelwiseSums(problem, kernels, lhs, rhs, out);
   VisitFactors(problem, kernels, [&]<class T, class W>(const FactorKernels<T, W>& factors) {
     ChannelwiseRun<T, W>(problem, kernels, factors, lhs, rhs, out).Run();

@@ -140,6 +140,19 @@ struct OuterArgs {
   T* acc;  // by feature of a in its group, group, feature of b in it
 };
 
+/// Products of a line with another one, shifted by 0, 1 and 2 positions.
+template <class T, class W>
+struct ShiftedArgs {
+  const W* a;
+  int64_t a_step;  // to the next position
+  const W* b;
+  int64_t b_step;
+  int64_t count;  // positions; of a there are two more
+  int64_t width;  // numbers at each
+  T* acc;         // by shift, `acc_stride` apart
+  int64_t acc_stride;
+};
+
 /// Windows over few features by how both factors are stored, W, and what sums are taken in, T.
 template <class T, class W>
 struct FactorKernels {
@@ -156,6 +169,9 @@ struct FactorKernels {
   /// acc[i][g * b_features + j] += sum over k < depth of a[a_offsets[k] + g * a_features + i] *
   /// b[b_offsets[k] + g * b_features + j]; k in order.
   void (*outer)(const OuterArgs<T, W>& args);
+  /// acc[s][j] += sum over k < count of a[(k + s) * a_step + j] * b[k * b_step + j] for s < 3, j < width; k
+  /// in order.
+  void (*shifted)(const ShiftedArgs<T, W>& args);
 };
 /// All of them: HLO_FACTORS(name, T, W). For float, uint16_t are BF16 codes.
 #define HLO_FACTOR_TYPES(HLO_FACTORS)                        \

@@ -1,0 +1,150 @@
+#include "backends/gemm/channelwise_lines.h"
+
+#include <algorithm>
+
+#include "backends/gemm/factors.h"
+#include "backends/gemm/subnormals.h"
+#include "ir/support/buffer.h"
+#include "ir/support/interrupt.h"
+#include "ir/support/parallel.h"
+
+namespace hlo::gemm {
+namespace {
+
+constexpr int64_t kShifts = 3;  // of a line, as ShiftedArgs has them
+constexpr int64_t kPartSteps = 512, kMostParts = 16;
+constexpr int64_t kMostRows = 64, kFewestSteps = 512;
+constexpr int64_t kShortLine = 4;
+
+/// The dimensions but the last one, as loops over windows or over taps.
+llvm::SmallVector<Axis, 3> Outer(const Windows& windows, bool taps, int64_t WindowDimension::* per,
+                                 int64_t WindowDimension::* stride) {
+  llvm::SmallVector<Axis, 3> axes;
+  for (const WindowDimension& d : llvm::ArrayRef(windows.dims).drop_back())
+    axes.push_back({taps ? d.taps : d.outputs, (per == nullptr ? 1 : d.*per) * d.*stride});
+  return axes;
+}
+
+/// T is the type of sums, W how both factors are stored.
+template <class T, class W>
+class LineRun {
+ public:
+  LineRun(const Problem& problem, const KernelSet& kernels, const FactorKernels<T, W>& factors,
+          const void* lhs, const void* rhs, void* out)
+      : problem_(problem),
+        kernels_(kernels),
+        factors_(factors),
+        windows_(*problem.windows),
+        last_(windows_.dims.back()),
+        lhs_(static_cast<const W*>(lhs) + problem.lhs.base),
+        rhs_(static_cast<const W*>(rhs) + problem.rhs.base + problem.rhs.rows.At(0)),
+        out_(static_cast<uint8_t*>(out)),
+        width_(problem.batches()),
+        row_lhs_(Outer(windows_, false, &WindowDimension::per_output, &WindowDimension::lhs_stride)),
+        row_out_(Outer(windows_, false, nullptr, &WindowDimension::out_stride)),
+        tap_lhs_(Outer(windows_, true, &WindowDimension::per_tap, &WindowDimension::lhs_stride)),
+        tap_rhs_(Outer(windows_, true, nullptr, &WindowDimension::rhs_stride)),
+        lines_(tap_lhs_.count() * problem.channels),
+        parts_(std::clamp<int64_t>(problem.depth() / kPartSteps, 1, std::min(kMostParts, lines_))),
+        size_(row_lhs_.count() * kShifts * width_),
+        sums_(MakeBuffer<T>(static_cast<size_t>(parts_ * size_))) {
+    // Steps of a line that lie inside for all shifts.
+    begin_ = std::clamp<int64_t>(-last_.base, 0, last_.taps);
+    end_ = std::clamp<int64_t>(last_.size - last_.base - (kShifts - 1), begin_, last_.taps);
+  }
+
+  void Run() const {
+    const int64_t rows = row_lhs_.count();
+    ParallelFor(0, parts_ * rows, 1, [&](int64_t begin, int64_t end) {
+      const FlushSubnormals flush;
+      for (int64_t i = begin; i < end && !Interrupted(); ++i) Part(i / rows, i % rows);
+    });
+    const FlushSubnormals flush;
+    for (int64_t row = 0; row < rows * kShifts; ++row) Store(row);
+  }
+
+ private:
+  /// The sums of one part of the lines for all shifts of row `row` of the other dimensions.
+  void Part(int64_t part, int64_t row) const {
+    T* sums = sums_.get() + part * size_ + row * kShifts * width_;
+    std::fill_n(sums, kShifts * width_, T(0));
+    const int64_t outer = tap_lhs_.count();
+    for (int64_t line = lines_ * part / parts_; line < lines_ * (part + 1) / parts_; ++line) {
+      const int64_t channel = line / outer, tap = line % outer;
+      if (!IsInside(row, tap)) continue;
+      AddLine(lhs_ + row_lhs_.At(row) + tap_lhs_.At(tap) + channel * problem_.lhs.channel_stride,
+              rhs_ + tap_rhs_.At(tap) + channel * problem_.rhs.channel_stride, sums);
+    }
+  }
+
+  /// In all dimensions but the last.
+  [[nodiscard]] bool IsInside(int64_t row, int64_t tap) const {
+    for (size_t d = windows_.dims.size() - 1; d-- > 0;) {
+      const WindowDimension& w = windows_.dims[d];
+      const int64_t at = w.base + row % w.outputs * w.per_output + tap % w.taps * w.per_tap;
+      if (at < 0 || at >= w.size) return false;
+      row /= w.outputs;
+      tap /= w.taps;
+    }
+    return true;
+  }
+
+  void AddLine(const W* a, const W* b, T* sums) const {
+    const int64_t step = last_.lhs_stride;
+    if (begin_ < end_)
+      factors_.shifted({a + begin_ * step, step, b + begin_ * last_.rhs_stride, last_.rhs_stride,
+                        end_ - begin_, width_, sums, width_});
+    const auto add = [&](int64_t k) {
+      const int64_t zero = 0;
+      for (int64_t s = 0; s < kShifts; ++s)
+        if (last_.base + k + s >= 0 && last_.base + k + s < last_.size)
+          factors_.products(a + (k + s) * step, &zero, b + k * last_.rhs_stride, &zero, 1, width_,
+                            sums + s * width_);
+    };
+    for (int64_t k = 0; k < begin_; ++k) add(k);
+    for (int64_t k = end_; k < last_.taps; ++k) add(k);
+  }
+
+  /// Adds the parts of a row in their order.
+  void Store(int64_t row) const {
+    T* sums = sums_.get() + row * width_;
+    for (int64_t part = 1; part < parts_; ++part)
+      for (int64_t i = 0; i < width_; ++i) sums[i] += sums[part * size_ + i];
+    const int64_t to = problem_.out_base + problem_.out_columns.At(0) + row_out_.At(row / kShifts) +
+                       row % kShifts * last_.out_stride;
+    FromNumbers(problem_.type, kernels_, sums, width_, out_ + to * Info(problem_.type).host_bytes());
+  }
+
+  const Problem& problem_;
+  const KernelSet& kernels_;
+  const FactorKernels<T, W>& factors_;
+  const Windows& windows_;
+  const WindowDimension& last_;
+  const W *lhs_, *rhs_;
+  uint8_t* out_;
+  int64_t width_;
+  Index row_lhs_, row_out_, tap_lhs_, tap_rhs_;  // of all dimensions but the last
+  int64_t lines_, parts_, size_;                 // size_: sums of a part
+  Buffer<T> sums_;                               // by part, row, shift and channel
+  int64_t begin_, end_;
+};
+
+}  // namespace
+
+bool IsSumOfLines(const Problem& problem) {
+  if (!problem.windows || problem.windows->dims.empty() || problem.windows->images != 1 ||
+      problem.columns() != 1)
+    return false;
+  const WindowDimension& last = problem.windows->dims.back();
+  return last.outputs == kShifts && last.per_output == 1 && last.per_tap == 1 && last.taps >= kShortLine &&
+         problem.rows() <= kMostRows && problem.depth() >= kFewestSteps && problem.rhs.bounds.empty();
+}
+
+void RunSumOfLines(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
+                   void* out) {
+  VisitFactors(problem, kernels, [&]<class T, class W>(const FactorKernels<T, W>& factors) {
+    LineRun<T, W>(problem, kernels, factors, lhs, rhs, out).Run();
+  });
+}
+
+}  // namespace hlo::gemm
