@@ -53,6 +53,17 @@ Status KernelEmitter::CarriedLoop(kernel::LoopId loop, Range range, Value* step,
 
 namespace {
 
+/// Vectors at the end of a loop that are written out, as it is known which of their lanes exist.
+constexpr int64_t kMostLeft = 2;
+
+/// Null if these are all.
+Value* MaskOfFirst(llvm::IRBuilderBase& b, unsigned width, int64_t lanes) {
+  if (lanes >= width) return nullptr;
+  llvm::SmallVector<llvm::Constant*, 16> exists;
+  for (int64_t lane = 0; lane < width; ++lane) exists.push_back(b.getInt1(lane < lanes));
+  return llvm::ConstantVector::get(exists);
+}
+
 constexpr int64_t kMaxTinyIterations = 8, kMaxTinyStmts = 64, kLanes = 16;
 
 int64_t WrittenStmts(const kernel::Region& region);
@@ -166,7 +177,13 @@ Status KernelEmitter::VectorLoops(const Dimension& dimension, Range range, Accum
     HLO_CHECK_OK(groups({range.begin, end}));
     rest = end;
   }
-  if (whole && dimension.extent % group == 0) return {};
+  const int64_t left = dimension.extent % group;
+  if (whole && left == 0) return {};
+  if (whole && left <= kMostLeft * int64_t{width}) {
+    for (int64_t base = dimension.extent - left; base < dimension.extent; base += width)
+      HLO_CHECK_OK(one(0, Int64(base), MaskOfFirst(b_, width, dimension.extent - base)));
+    return {};
+  }
   return CarriedLoop(dimension.id, {rest, range.end}, Int64(width), carried, [&]() -> Status {
     Value* base = loop_values_[slot];
     Value* left = b_.CreateVectorSplat(width, b_.CreateSub(range.end, base));
