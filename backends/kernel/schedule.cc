@@ -85,6 +85,34 @@ int64_t OpCount(const Region& region) {
   return count;
 }
 
+/// Whether the loop's body ends with a loop shorter than a vector, a row of what the results hold side by
+/// side: lanes of the outer loop go through the rows together. `least`: iterations of a vector. `most`:
+/// statements of a row that are written out.
+bool HoldsShortRows(const LoopStmt& outer, int64_t least, int64_t most) {
+  const auto* row = outer.body->stmts.empty() ? nullptr : std::get_if<LoopStmt>(&outer.body->stmts.back());
+  if (row == nullptr || row->loop.ordered || row->loop.extent < 2 || row->loop.extent >= least ||
+      row->loop.outer >= 0 || static_cast<int64_t>(row->body->stmts.size()) * row->loop.extent > most)
+    return false;
+  const auto is_value = [](const Stmt& stmt) { return ResultOf(stmt) >= 0; };
+  if (!llvm::all_of(llvm::ArrayRef(outer.body->stmts).drop_back(), is_value)) return false;
+  llvm::SmallVector<BufferId, 4> written;
+  for (const Stmt& stmt : row->body->stmts) {
+    const auto* store = std::get_if<StoreStmt>(&stmt);
+    if (store == nullptr && !is_value(stmt)) return false;
+    if (store == nullptr) continue;
+    written.push_back(store->buffer);
+    if (store->mask >= 0 || !store->address.values.empty() || store->address.FactorOf(row->loop.id) != 1 ||
+        store->address.FactorOf(outer.loop.id) != row->loop.extent)
+      return false;
+  }
+  bool reads = false;
+  ForEachStmt(*outer.body, [&](const Stmt& stmt) {
+    const auto* load = std::get_if<LoadStmt>(&stmt);
+    reads |= load != nullptr && llvm::is_contained(written, load->buffer);
+  });
+  return !written.empty() && !reads;
+}
+
 /// Bytes of an array, and iterations of its loops, from which tiles of a transpose are as wide as lines.
 constexpr int64_t kLargeArray = 4 << 20, kLargeExtent = 256;
 
@@ -114,8 +142,8 @@ int64_t Iterations(const Region& region) {
   return most;
 }
 
-/// Elements of a reduction, and statements of all its iterations, that are written out.
-constexpr int64_t kPairwise = 8, kWrittenOut = 64;
+/// Elements of a reduction, and statements of all its iterations, that are written out; those of a short row.
+constexpr int64_t kPairwise = 8, kWrittenOut = 64, kWrittenRow = 512;
 
 /// Vectors side by side in which columns are folded, if that takes few operations.
 constexpr int64_t kStrip = 8, kOpsOfStrip = 3;
@@ -264,8 +292,9 @@ class Chooser {
 
   void ChooseLoop(LoopStmt& stmt, bool in_vector) {
     if (!in_vector && ChooseTiles(stmt)) return;
-    const bool vector = !in_vector && !stmt.loop.ordered && !HasLoops(*stmt.body) &&
-                        IsLong(stmt.loop, *stmt.body) && !PrefersReduction(stmt);
+    const bool flat = !HasLoops(*stmt.body) || HoldsShortRows(stmt, target_.min_vector, kWrittenRow);
+    const bool vector =
+        !in_vector && !stmt.loop.ordered && flat && IsLong(stmt.loop, *stmt.body) && !PrefersReduction(stmt);
     if (vector) MakeVector(stmt.loop, *stmt.body);
     Choose(*stmt.body, in_vector || vector);
   }

@@ -271,6 +271,10 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
     return {};
   }
   value = Splat(b_, value, vector_.width);
+  if (row_stores_ != nullptr) {
+    (*row_stores_)[&stmt].push_back(value);
+    return {};
+  }
   Value* mask = LaneMask(stmt.mask);
   if (place.lanes == nullptr && place.stride == 1) {
     Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.mask, stmt.address, place.scalar));
@@ -324,6 +328,7 @@ Status KernelEmitter::Emit(const LoopStmt& stmt) {
     return EmitUnrolled(stmt);
   Range range = WholeRange(stmt.loop);
   if (stmt.loop.parallel) range = NextPart(stmt.loop);
+  if (IsShortRow(stmt)) return EmitShortRow(stmt);
   if (IsTiny(stmt.loop, *stmt.body)) {
     for (int64_t i = 0; i < stmt.loop.extent; ++i) {
       loop_values_[static_cast<size_t>(stmt.loop.id)] = Int64(i);

@@ -1,4 +1,4 @@
-// Loads whose lanes do not lie side by side: tiles that are transposed in registers, and strides.
+// Loads and stores whose lanes do not lie side by side: tiles that are transposed in registers, and strides.
 #include "backends/llvm/kernel_emitter.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -47,6 +47,71 @@ Status KernelEmitter::EmitUnrolled(const LoopStmt& stmt) {
     b_.SetInsertPoint(next);
   }
   return {};
+}
+
+bool KernelEmitter::IsShortRow(const LoopStmt& stmt) const {
+  constexpr int64_t kMostStmts = 512, kMostExtent = 4;
+  if (!in_vector() || vector_.mask != nullptr || tile_ != nullptr || row_stores_ != nullptr) return false;
+  if (stmt.loop.extent > kMostExtent || stmt.loop.outer >= 0 || stmt.loop.ordered ||
+      static_cast<int64_t>(stmt.body->stmts.size()) * stmt.loop.extent > kMostStmts)
+    return false;
+  llvm::SmallVector<kernel::BufferId, 4> written;
+  for (const kernel::Stmt& inner : stmt.body->stmts) {
+    if (std::holds_alternative<LoopStmt>(inner) || std::holds_alternative<kernel::ReduceStmt>(inner))
+      return false;
+    const auto* store = std::get_if<kernel::StoreStmt>(&inner);
+    if (store == nullptr) continue;
+    if (store->mask >= 0 || store->streaming || !store->address.values.empty() ||
+        store->address.FactorOf(stmt.loop.id) != 1 ||
+        store->address.FactorOf(vector_.loop) != stmt.loop.extent)
+      return false;
+    written.push_back(store->buffer);
+  }
+  const bool reads_written = llvm::any_of(stmt.body->stmts, [&](const kernel::Stmt& inner) {
+    const auto* load = std::get_if<LoadStmt>(&inner);
+    return load != nullptr && llvm::is_contained(written, load->buffer);
+  });
+  return !written.empty() && !reads_written;
+}
+
+Status KernelEmitter::EmitShortRow(const LoopStmt& stmt) {
+  Value*& number = loop_values_[static_cast<size_t>(stmt.loop.id)];
+  row_stores_ = std::make_unique<std::remove_reference_t<decltype(*row_stores_)>>();
+  if (llvm::isPowerOf2_64(static_cast<uint64_t>(stmt.loop.extent))) {
+    tile_ = std::make_unique<Tile>();
+    tile_->loop = stmt.loop.id;
+    tile_->iterations = static_cast<size_t>(stmt.loop.extent);
+  }
+  for (int64_t i = 0; i < stmt.loop.extent; ++i) {
+    if (tile_ != nullptr) tile_->Begin(static_cast<size_t>(i));
+    number = Int64(i);
+    HLO_CHECK_OK(EmitRegion(*stmt.body));
+  }
+  tile_.reset();
+  number = Int64(0);
+  const auto stores = std::move(row_stores_);
+  for (const auto& [store, rows] : *stores) {
+    const llvm::Align align(std::min(rows[0]->getType()->getScalarSizeInBits() / 8, 8U));
+    StoreByTurns(rows, Pointer(store->buffer, PlaceOf(store->address).scalar), align);
+  }
+  return {};
+}
+
+void KernelEmitter::StoreByTurns(llvm::ArrayRef<Value*> rows, Value* pointer, llvm::Align align) {
+  // One vector of all, then its lanes in another order.
+  llvm::SmallVector<Value*, 4> parts(rows);
+  parts.resize(llvm::PowerOf2Ceil(parts.size()), llvm::PoisonValue::get(rows[0]->getType()));
+  for (unsigned width = vector_.width; parts.size() > 1; width *= 2) {
+    llvm::SmallVector<int, 64> both;
+    for (unsigned i = 0; i < 2 * width; ++i) both.push_back(static_cast<int>(i));
+    for (size_t i = 0; 2 * i < parts.size(); ++i)
+      parts[i] = b_.CreateShuffleVector(parts[2 * i], parts[2 * i + 1], both);
+    parts.resize(parts.size() / 2);
+  }
+  llvm::SmallVector<int, 64> turns;
+  for (unsigned i = 0; i < vector_.width; ++i)
+    for (size_t r = 0; r < rows.size(); ++r) turns.push_back(static_cast<int>(r * vector_.width + i));
+  b_.CreateAlignedStore(b_.CreateShuffleVector(parts[0], turns), pointer, align);
 }
 
 bool KernelEmitter::InTile(const LoadStmt& stmt, const Place& place) const {

@@ -3,6 +3,7 @@
 #include "backends/kernel/kernel.h"
 #include "backends/kernel/selection.h"
 #include "backends/llvm/types.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/IR/Module.h"
 
 namespace hlo::codegen {
@@ -124,6 +125,12 @@ class KernelEmitter {
   [[nodiscard]] bool IsTiny(const kernel::Dimension& dimension, const kernel::Region& body) const;
   /// A loop that is written out.
   Status EmitUnrolled(const kernel::LoopStmt& stmt);
+  /// Whether the loop is a short row within lanes, which writes what lies side by side when all its
+  /// iterations are done.
+  [[nodiscard]] bool IsShortRow(const kernel::LoopStmt& stmt) const;
+  Status EmitShortRow(const kernel::LoopStmt& stmt);
+  /// `rows` by turns, one vector after the other in memory.
+  void StoreByTurns(llvm::ArrayRef<Value*> rows, Value* pointer, llvm::Align align);
   /// `unroll` iterations at once, each statement for one after the other, so that what one waits for is
   /// hidden behind the others; each has local buffers of its own.
   Status EmitSideBySide(const kernel::LoopStmt& stmt, Range range);
@@ -183,6 +190,8 @@ class KernelEmitter {
     }
   };
   std::unique_ptr<Tile> tile_;
+  /// Of the short row that is being emitted: what each store has got, iteration by iteration.
+  std::unique_ptr<llvm::MapVector<const kernel::StoreStmt*, llvm::SmallVector<Value*, 4>>> row_stores_;
 };
 
 /// x / divisor, a float vector by one number, to the last bit what division instructions give. `only_stored`:
