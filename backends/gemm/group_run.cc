@@ -303,6 +303,8 @@ std::optional<GroupKind> GroupKindOf(const Problem& problem) {
   if (problem.compute != ComputeType::U32 || IsPred(problem.type)) return std::nullopt;
   const auto is_byte = [](ElementType t) { return t == ElementType::S8 || t == ElementType::U8; };
   if (!is_byte(left) || !is_byte(right)) return std::nullopt;
+  // Results of a byte wrap, so that signs do not matter; nothing has to be moved to another one for these.
+  if (Info(problem.type).host_bytes() == 1) return GroupKind::US;
   if (left == ElementType::S8) return right == ElementType::S8 ? GroupKind::SS : GroupKind::SU;
   return right == ElementType::S8 ? GroupKind::US : GroupKind::UU;
 }

@@ -307,18 +307,11 @@ class WordRun {
   Buffer<int32_t> start_;
 };
 
-/// BF16 numbers or bytes; those of results of a byte wrap, so that signs do not matter.
-std::optional<GroupKind> KindOf(const Problem& problem) {
-  const auto kind = GroupKindOf(problem);
-  if (kind && *kind != GroupKind::Bf16 && Info(problem.type).host_bytes() == 1) return GroupKind::US;
-  return kind;
-}
-
 }  // namespace
 
 std::optional<WordWay> WordWayFor(const Problem& problem, const Target& target) {
   if (!problem.windows || problem.windows->dims.empty()) return std::nullopt;
-  const auto kind = KindOf(problem);
+  const auto kind = GroupKindOf(problem);
   if (!kind) return std::nullopt;
   const GroupKernels* kernels = nullptr;
   if (*kind == GroupKind::Bf16 ? target.pairs : target.fours)
