@@ -37,7 +37,8 @@ Result<LoweredKernel> Lower(const Computation& fused, llvm::StringRef name) {
       return better ? std::move(lowered) : std::move(*whole);
     }
     plan.cuts = lowering.WorthyCuts();
-    if (plan.cuts.empty() || attempt + 1 == kMaxAttempts) return lowered;
+    plan.written_out = lowering.WantedWrittenOut();
+    if ((plan.cuts.empty() && plan.written_out.empty()) || attempt + 1 == kMaxAttempts) return lowered;
     whole = std::move(lowered);
   }
   llvm_unreachable("the last attempt asks for no split");

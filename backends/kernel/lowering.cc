@@ -132,6 +132,9 @@ UpdateReads ReadsOf(const Instruction& target, const Instruction& root) {
   return reads;
 }
 
+/// Elements of a reduction that may do without a loop.
+constexpr int64_t kWrittenOut = 8;
+
 }  // namespace
 
 Status Lowering::LowerUpdate(const Instruction& root, int64_t number) {
@@ -177,11 +180,19 @@ Result<Lowering::Values> Lowering::EmitReduceHere(const Instruction& inst, const
   const Shape& operand = inst.operand(0)->shape();
   const Dims& reduced = inst.attr<ReduceAttrs>().dimensions;
   const int nest = nests_++;
+  const NestDimension first(nest, reduced.empty() ? 0 : reduced[0]);
+  const bool written_out = plan_.written_out.contains(first);
   llvm::SmallVector<LoopId, 4> loops;
   Indices from;
   size_t kept = 0;
-  for (int64_t d = 0; d < operand.rank(); ++d)
-    from.push_back(llvm::is_contained(reduced, d) ? MakeLoops({nest, d}, operand.dim(d), loops) : at[kept++]);
+  for (int64_t d = 0; d < operand.rank(); ++d) {
+    const bool folded = llvm::is_contained(reduced, d);
+    if (folded && written_out)
+      from.emplace_back();
+    else
+      from.push_back(folded ? MakeLoops({nest, d}, operand.dim(d), loops) : at[kept++]);
+  }
+  if (reduced.size() == 1 && operand.dim(reduced[0]) <= kWrittenOut) short_reductions_.insert(first);
   if (operand.ElementCount() == 0)
     return Error("kernel-unsupported", inst.loc(), "%{0} reduces nothing", inst.name());
   Values inits;
@@ -197,13 +208,26 @@ Result<Lowering::Values> Lowering::EmitReduceHere(const Instruction& inst, const
     }
     return values;
   };
-  return Fold(loops, inits, elements,
-              [&](llvm::ArrayRef<ValueId> values) { return InlineScalars(*inst.callee(), values); });
+  const auto combine = [&](llvm::ArrayRef<ValueId> values) { return InlineScalars(*inst.callee(), values); };
+  if (!written_out) return Fold(loops, inits, elements, combine);
+  return FoldWrittenOut(from[static_cast<size_t>(reduced[0])], operand.dim(reduced[0]), inits, elements,
+                        combine);
 }
 
-Result<Lowering::Values> Lowering::Fold(
-    llvm::ArrayRef<LoopId> loops, const Values& inits, llvm::function_ref<Result<Values>()> elements,
-    llvm::function_ref<Result<Values>(llvm::ArrayRef<ValueId> parameters)> combine) {
+Result<Lowering::Values> Lowering::FoldWrittenOut(Address& index, int64_t extent, Values inits,
+                                                  Elements elements, Combine combine) {
+  const int inner = nests_;
+  for (index.offset = 0; index.offset < extent; ++index.offset) {
+    nests_ = inner;  // nests below have the same numbers for each element
+    HLO_TRY(const Values element, elements());
+    inits.append(element.begin(), element.end());
+    HLO_TRY(inits, combine(inits));
+  }
+  return inits;
+}
+
+Result<Lowering::Values> Lowering::Fold(llvm::ArrayRef<LoopId> loops, const Values& inits, Elements elements,
+                                        Combine combine) {
   if (loops.empty()) {
     // One element per result.
     Values arguments(inits);

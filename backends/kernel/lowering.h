@@ -22,6 +22,8 @@ struct LoopPlan {
   /// Dimensions whose iterations are several loops, one behind the other, so that each knows which part of a
   /// concatenation or padding it reads: where all but the first begin, ascending.
   std::map<NestDimension, std::set<int64_t>> cuts;
+  /// Reduced dimensions of few elements, each of which is read from another part: folded without a loop.
+  std::set<NestDimension> written_out;
 };
 
 /// Walks from the outputs to the parameters, making loops for outputs and reductions. Where a reshape needs a
@@ -38,6 +40,8 @@ class Lowering {
   [[nodiscard]] bool too_long() const { return too_long_; }
   /// Cuts that would spare masks, as far as they leave loops worth having.
   [[nodiscard]] std::map<NestDimension, std::set<int64_t>> WorthyCuts() const;
+  /// Reductions whose elements come from different parts of concatenations.
+  [[nodiscard]] const std::set<NestDimension>& WantedWrittenOut() const { return wanted_written_out_; }
   /// Whether a loop that was cut has its index divided, which is dearer than what the cut spares.
   [[nodiscard]] bool divides_cut() const { return divides_cut_; }
   /// See HasLoops.
@@ -48,6 +52,8 @@ class Lowering {
   static constexpr size_t kMostValues = 1 << 14;
 
   using Values = llvm::SmallVector<ValueId, 1>;
+  using Elements = llvm::function_ref<Result<Values>()>;
+  using Combine = llvm::function_ref<Result<Values>(llvm::ArrayRef<ValueId> parameters)>;
   /// The value or (variadic reductions) values of an element of `inst`; read only where `mask` is true.
   Result<Values> Emit(const Instruction& inst, const Indices& at, ValueId mask);
   Result<ValueId> EmitOne(const Instruction& inst, const Indices& at, ValueId mask);
@@ -100,9 +106,10 @@ class Lowering {
   Result<void> InLoops(llvm::ArrayRef<int64_t> dims, llvm::function_ref<Result<void>(const Indices& at)> body,
                        bool ordered = false);
   /// Folds what `elements` makes of an iteration of `loops` (made, not opened) into `inits`.
-  Result<Values> Fold(llvm::ArrayRef<LoopId> loops, const Values& inits,
-                      llvm::function_ref<Result<Values>()> elements,
-                      llvm::function_ref<Result<Values>(llvm::ArrayRef<ValueId> parameters)> combine);
+  Result<Values> Fold(llvm::ArrayRef<LoopId> loops, const Values& inits, Elements elements, Combine combine);
+  /// The same without a loop, `extent` elements one after the other, which `index` counts.
+  Result<Values> FoldWrittenOut(Address& index, int64_t extent, Values inits, Elements elements,
+                                Combine combine);
   /// An index of any integer type as s64; u64 beyond it as the largest.
   ValueId AsIndex(ValueId value);
   /// Element `component` of the index vector of a gather or scatter at batch indices, as s64.
@@ -176,6 +183,8 @@ class Lowering {
   /// Nests of outputs, whose loops may be cut: the extents of their dimensions, and where cuts would help.
   std::map<int, llvm::SmallVector<int64_t, 4>> nest_dims_;
   std::map<NestDimension, std::set<int64_t>> wanted_cuts_;
+  std::set<NestDimension> short_reductions_;  // loops that may be written out
+  std::set<NestDimension> wanted_written_out_;
 };
 
 /// The row-major number of an element.

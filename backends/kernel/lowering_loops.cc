@@ -100,7 +100,9 @@ void Lowering::WantCuts(const Address& address, int64_t low, int64_t high) {
   if (address.loops.size() != 1 || !address.values.empty()) return;
   const auto [loop, factor] = address.loops[0];
   const NestDimension dimension = origins_[static_cast<size_t>(loop)].dimension;
-  if (!nest_dims_.contains(dimension.first) || plan_.splits.contains(dimension)) return;
+  if (plan_.splits.contains(dimension)) return;
+  if (short_reductions_.contains(dimension)) wanted_written_out_.insert(dimension);
+  if (!nest_dims_.contains(dimension.first)) return;
   if (factor != 1 && factor != -1) return;
   for (const int64_t bound : {low, high}) {
     // The first iteration on the other side of the bound.

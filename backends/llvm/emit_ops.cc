@@ -4,6 +4,7 @@
 
 #include "backends/llvm/complex_ops.h"
 #include "backends/llvm/extremes.h"
+#include "backends/llvm/integers.h"
 #include "backends/llvm/narrow.h"
 #include "ir/numeric/narrow_float.h"
 #include "llvm/IR/Intrinsics.h"
@@ -46,10 +47,10 @@ Value* EmitDivide(const OpContext& c) {
   Value *x = c.x(0), *y = c.x(1), *one = Int(x, 1);
   Value* zero = c.b.CreateICmpEQ(y, Int(y, 0));
   if (!IsSigned(c.type()))
-    return c.b.CreateSelect(zero, Int(x, -1), c.b.CreateUDiv(x, c.b.CreateSelect(zero, one, y)));
+    return c.b.CreateSelect(zero, Int(x, -1), Quotient(c.b, x, c.b.CreateSelect(zero, one, y), false));
   Value* minus = c.b.CreateICmpEQ(y, Int(y, -1));
   Value* safe = c.b.CreateSelect(c.b.CreateOr(zero, minus), one, y);
-  Value* quotient = c.b.CreateSelect(minus, c.b.CreateNeg(x), c.b.CreateSDiv(x, safe));
+  Value* quotient = c.b.CreateSelect(minus, c.b.CreateNeg(x), Quotient(c.b, x, safe, true));
   return c.b.CreateSelect(zero, Int(x, -1), quotient);
 }
 /// By 0 the dividend, by -1 zero.
@@ -58,9 +59,9 @@ Value* EmitRemainder(const OpContext& c) {
   Value *x = c.x(0), *y = c.x(1), *one = Int(x, 1);
   Value* zero = c.b.CreateICmpEQ(y, Int(y, 0));
   if (!IsSigned(c.type()))
-    return c.b.CreateSelect(zero, x, c.b.CreateURem(x, c.b.CreateSelect(zero, one, y)));
+    return c.b.CreateSelect(zero, x, Remainder(c.b, x, c.b.CreateSelect(zero, one, y), false));
   Value* minus = c.b.CreateICmpEQ(y, Int(y, -1));
-  Value* rest = c.b.CreateSRem(x, c.b.CreateSelect(c.b.CreateOr(zero, minus), one, y));
+  Value* rest = Remainder(c.b, x, c.b.CreateSelect(c.b.CreateOr(zero, minus), one, y), true);
   return c.b.CreateSelect(zero, x, rest);
 }
 

@@ -7,8 +7,9 @@ The table is what people write when they do not think of a compiler: each row a 
 import os, re, sys
 os.environ.setdefault('JAX_PLATFORMS', 'cpu')
 import jax, jax.numpy as jnp, numpy as np
-import jax.scipy as jsp
+import jax.scipy as jsp, jax.scipy.optimize
 from jax import lax, nn, random
+from function_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 # name | arguments | expression of a, b, c, d and e
 TABLE = '''
@@ -201,184 +202,76 @@ vectors by jvp | 100 100,100 | jax.jvp(lambda x: nn.softmax(b @ x), (a,), (a,))
 f64 statistics | f64:1000,300 | a.mean(0), a.var(0), jnp.exp(a - a.max()).sum(1)
 half activations | bf16:512,1024 | nn.gelu(a) * nn.sigmoid(a)
 half softmax | f16:256,1024 | nn.softmax(a)
+transformer block | 2,64,128 128,384 128,128 128,512 512,128 | block(a, b, c, d, e)
+transformer block gradient | 2,64,128 128,384 128,128 128,512 512,128 | jax.grad(lambda *w: (block(a, *w) ** 2).mean(), (0, 1, 2, 3))(b, c, d, e)
+half transformer block gradient | bf16:2,64,128 bf16:128,384 bf16:128,128 bf16:128,512 bf16:512,128 | jax.grad(lambda *w: (block(a, *w).astype(jnp.float32) ** 2).mean(), (0, 1, 2, 3))(b, c, d, e)
+image classifier step | 16,28,28,1 3,3,1,16 3,3,16,32 1568,10 s32:10:16 | classifier_step(a, b, c, d, e)
+residual block gradient | 4,16,16,32 3,3,32,32 3,3,32,32 | jax.grad(lambda u, v: (nn.relu(a + conv(nn.relu(conv(a, u)), v)) ** 2).mean(), (0, 1))(b, c)
+patches of an image | 4,64,64,3 768,64 | a.reshape(4, 4, 16, 4, 16, 3).transpose(0, 1, 3, 2, 4, 5).reshape(4, 16, 768) @ b
+upsample and join | 2,16,16,32 2,32,32,16 | jnp.concatenate([a.repeat(2, 1).repeat(2, 2), b], -1)
+embedding gradient | 5000,32 s32:5000:500,20 | jax.grad(lambda t: (t[b] ** 2).sum())(a)
+layer norm gradient | 512,256 256 256 | jax.grad(lambda x, g: (((x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5) * g + c) ** 3).sum(), (0, 1))(a, b)
+lstm gradient | 30,16,64 128,256 256 | jax.grad(lambda w: (lstm(a, w, c) ** 2).sum())(b / 8)
+autoencoder step | 64,256 256,32 32,256 | jax.value_and_grad(lambda w: ((nn.sigmoid(nn.relu(a @ w[0]) @ w[1]) - a) ** 2).mean())((b, c))
+sample by nucleus | 8,5000 | nucleus(a)
+beam step | 4,8,1000 4,8 | lax.top_k((nn.log_softmax(a) + b[..., None]).reshape(4, 8000), 8)
+gumbel softmax | 200,100 | nn.softmax((a - jnp.log(-jnp.log(random.uniform(random.key(1), a.shape) + 1e-9))) / .5)
+advantages | 500,16 500,16 | lax.scan(lambda g, x: (x[0] + .95 * g,) * 2, jnp.zeros(16), (a, b), reverse=True)[1]
+value iteration | 100,4,100 100,4 | lax.fori_loop(0, 50, lambda i, v: (b + .9 * jnp.einsum('saj,j->sa', nn.softmax(a), v)).max(1), jnp.zeros(100))
+ctc loss | 4,50,20 s32:19:4,10 | ctc(nn.log_softmax(a), b + 1)
+dynamic time warping | 150 150 | warp(a, b)
+smith waterman | s32:4:150 s32:4:150 | align(a, b)
+sinkhorn | 150,150 | lax.fori_loop(0, 50, lambda i, f: -jsp.special.logsumexp(a - jsp.special.logsumexp(a + f[:, None], axis=0), axis=1), jnp.zeros(150))
+gaussian mixture step | 2000,4 8,4 8 | mixture_step(a, b, c)
+kernel density | 2000 500 | jnp.exp(-((b[:, None] - a) ** 2) * 10).mean(1)
+ridge regression | 500,30 500 | jnp.linalg.solve(a.T @ a + .1 * jnp.eye(30), a.T @ b)
+lasso by coordinates | 200,30 200 | lasso(a, b)
+principal axes | 500,20 | jnp.abs(jnp.linalg.svd(a - a.mean(0), full_matrices=False)[2])
+bfgs | 10 | jsp.optimize.minimize(lambda x: ((x[1:] - x[:-1] ** 2) ** 2).sum() + ((1 - x) ** 2).sum(), a * .1, method='BFGS', options={'maxiter': 30}).x
+adaptive steps | 100,2 | adaptive(a)
+crank nicolson | 200 | lax.fori_loop(0, 20, lambda i, u: tridiagonal(jnp.full(200, -.1), jnp.full(200, 1.2), jnp.full(200, -.1), u), a)
+poisson by fft | 128,128 | jnp.fft.irfft2(jnp.fft.rfft2(a) / (1 + (jnp.fft.fftfreq(128)[:, None] * 128) ** 2 + jnp.arange(65) ** 2.))
+lattice boltzmann | 9,64,64 | lax.fori_loop(0, 10, lambda i, f: boltzmann(f), jnp.abs(a) + 1)
+recursive filter | 20000 | lax.scan(lambda s, x: ((y := x + 1.6 * s[0] - .8 * s[1], s[0]), y), (0., 0.), a)[1]
+autocorrelation | 4096 | jnp.fft.irfft(jnp.abs(jnp.fft.rfft(a, 8192)) ** 2)[:100]
+median filter | 128,128 | jnp.median(jnp.stack([jnp.roll(a, (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1)]), 0)
+bilateral filter | 128,128 | bilateral(a)
+histogram equalisation | u8:256:256,256 | (lambda h: (jnp.cumsum(h) * 255 // h.sum()).astype(jnp.uint8)[a])(jnp.bincount(a.ravel(), length=256))
+connected components | u8:2:64,64 | components(a)
+warp by affine maps | 8,64,64 8,2,3 | jax.vmap(affine)(a, b)
+ray marching | 64,64 | march(a)
+value noise | 200,200 | noise(a * 8)
+quaternions | 10000,4 10000,3 | rotate(a / jnp.linalg.norm(a, axis=1, keepdims=True), b)
+small products | 5000,3,3 5000,3,3 | a @ b
+small products of vectors | 5000,4,4 5000,4 | jnp.einsum('nij,nj->ni', a, b)
+small inverses | 1000,3,3 | jnp.linalg.inv(a + 3 * jnp.eye(3))
+small eigenvalues | 500,3,3 | jnp.linalg.eigvalsh(a + a.transpose(0, 2, 1))
+cross products | 10000,3 10000,3 | jnp.cross(a, b)
+sparse product | 5000 s32:1000:5000,2 1000,16 | jnp.zeros((1000, 16)).at[b[:, 0]].add(a[:, None] * c[b[:, 1]])
+label spreading | 300,300 300,5 | lax.fori_loop(0, 10, lambda i, y: nn.softmax(nn.softmax(a) @ y + b), b)
+breadth first search | u8:20:300,300 | lax.fori_loop(0, 10, lambda i, s: s | ((s.astype(jnp.float32) @ (a == 0).astype(jnp.float32)) > 0), jnp.arange(300) == 0)
+bitonic sort | 4096 | bitonic(a)
+prefix of lengths | s32:50:2000 | jnp.repeat(jnp.arange(2000), a, total_repeat_length=60000)
+compact | 20000 | a[jnp.nonzero(a > 0, size=12000)[0]]
+group by sorting | s32:100:20000 20000 | (lambda o: jnp.cumsum(b[o])[jnp.searchsorted(a[o], jnp.arange(100), side='right') - 1])(jnp.argsort(a))
+running median | 2000 | jnp.median(a[jnp.arange(1900)[:, None] + jnp.arange(101)], 1)
+sets | s32:5000:3000 s32:5000:3000 | jnp.isin(a, b)
+time of day | s32:86400:50000 | jnp.stack([a // 3600, a // 60 % 60, a % 60], 1)
+decimal digits | u32:1000000:20000 | (a[:, None] // 10 ** jnp.arange(6, dtype=jnp.uint32)) % 10
+checksum | u8:256:100000 | lax.fori_loop(0, 100, lambda i, s: (s * 31 + a.reshape(100, 1000)[i].astype(jnp.uint32)) % 65521, jnp.zeros(1000, jnp.uint32))
+long integers | s64:1000000:200,200 s64:1000000:200,200 | (a @ b) % 1000003
+half sums | bf16:1000,1000 | a.sum(0), a.sum(1), a.mean()
+half convolution | bf16:4,32,32,32 bf16:3,3,32,64 | conv(a, b)
+f16 matrix product | f16:256,256 f16:256,256 | a @ b
+f64 layer norm | f64:256,512 | (a - a.mean(-1, keepdims=True)) / jnp.sqrt(a.var(-1, keepdims=True) + 1e-5)
+f64 special functions | f64:100,100 | jsp.special.erf(a) + jnp.exp(a) * jnp.sin(a) + jnp.log1p(jnp.abs(a))
+f64 solve | f64:100,100 f64:100,3 | jnp.linalg.solve(a, b)
+complex fft filter | c64:32,512 | jnp.fft.ifft(jnp.fft.fft(a) * jnp.exp(-jnp.arange(512) / 100))
+quantum gates | c64:4096 c64:2,2 | gates(a, b)
 complex arithmetic | c64:300,300 c64:300,300 | a * b / (1 + jnp.abs(a)) + jnp.exp(1j * b.real)
 '''
 
-def conv(x, w): return lax.conv_general_dilated(x, w, (1, 1), 'SAME', dimension_numbers=('NHWC', 'HWIO', 'NHWC'))
-def nn_pool(x, init, op): return lax.reduce_window(x, init, op, (1, 2, 2, 1), (1, 2, 2, 1), 'VALID')
-def laplacian(u): return sum(jnp.roll(u, s, d) for s in (1, -1) for d in (0, 1)) - 4 * u
-
-def group_norm(x, groups):
-    y = x.reshape(*x.shape[:-1], groups, -1)
-    return ((y - y.mean((1, 2, 4), keepdims=True)) * lax.rsqrt(y.var((1, 2, 4), keepdims=True) + 1e-5)).reshape(x.shape)
-
-def black_scholes(s, k, r=.02, v=.3):
-    d = (jnp.log(s / k) + (r + v * v / 2)) / v
-    return s * jsp.stats.norm.cdf(d) - k * jnp.exp(-r) * jsp.stats.norm.cdf(d - v)
-
-def k_means(x, centres):
-    nearest = ((x[:, None] - centres) ** 2).sum(-1).argmin(1)
-    return jax.ops.segment_sum(x, nearest, 20) / jnp.maximum(jnp.bincount(nearest, length=20), 1)[:, None]
-
-def segment_softmax(x, s, n):
-    e = jnp.exp(x - jax.ops.segment_max(x, s, n)[s])
-    return e / jax.ops.segment_sum(e, s, n)[s]
-
-def focal_loss(x, y):
-    p = nn.sigmoid(x)
-    q = jnp.where(y == 1, p, 1 - p)
-    return -((1 - q) ** 2 * jnp.log(q + 1e-7)).mean()
-
-def boxes_iou(a, b):
-    low, high = jnp.maximum(a[:, None, :2], b[None, :, :2]), jnp.minimum((a[:, :2] + a[:, 2:])[:, None], (b[:, :2] + b[:, 2:])[None])
-    both = jnp.prod(jnp.maximum(high - low, 0), -1)
-    return both / (jnp.prod(a[:, 2:], -1)[:, None] + jnp.prod(b[:, 2:], -1) - both)
-
-def suppress(boxes, scores):
-    order = jnp.argsort(-scores)
-    overlap = boxes_iou(boxes[order], boxes[order]) > .5
-    return lax.fori_loop(0, 200, lambda i, keep: keep & ~(overlap[i] & keep[i] & (jnp.arange(200) > i)), jnp.ones(200, bool))
-
-def spectrogram(x):
-    frames = x[jnp.arange(0, 49000, 256)[:, None] + jnp.arange(512)] * jnp.hanning(512)
-    return jnp.log1p(jnp.abs(jnp.fft.rfft(frames)))
-
-def rotated(n):
-    y, x = jnp.mgrid[:n, :n] - n / 2
-    return [x * .6 + y * .8 + n / 2, y * .6 - x * .8 + n / 2]
-
-def attention(q, k, v, causal=False):
-    s = jnp.einsum('bhqd,bhkd->bhqk', q, k) / q.shape[-1] ** .5
-    if causal: s = jnp.where(jnp.tril(jnp.ones(s.shape[-2:], bool)), s, -jnp.inf)
-    return jnp.einsum('bhqk,bhkd->bhqd', nn.softmax(s), v)
-
-def decode(q, k, v, length):
-    s = jnp.einsum('hd,hsd->hs', q[0][None].repeat(64, 0), k[0]) / 8
-    s = jnp.where(jnp.arange(512) <= length[0], s, -jnp.inf)
-    return jnp.einsum('hs,hsd->hd', nn.softmax(s), v[0])
-
-def rotary(x):
-    angles = jnp.arange(x.shape[1])[:, None] / 10000 ** (jnp.arange(32) / 32)
-    sin, cos = jnp.sin(angles)[:, None], jnp.cos(angles)[:, None]
-    left, right = jnp.split(x, 2, -1)
-    return jnp.concatenate([left * cos - right * sin, right * cos + left * sin], -1)
-
-def experts(x, gate, up, down):
-    weights, chosen = lax.top_k(nn.softmax(x @ gate), 2)
-    mixed = jnp.einsum('nk,nke->ne', weights, nn.one_hot(chosen, 8))
-    return jnp.einsum('ne,nef,efd->nd', mixed, nn.relu(jnp.einsum('nd,edf->nef', x, up)), down)
-
-def lstm(xs, w, b):
-    def step(state, x):
-        h, c = state
-        i, f, g, o = jnp.split(jnp.concatenate([x, h], 1) @ w + b, 4, 1)
-        c = nn.sigmoid(f) * c + nn.sigmoid(i) * jnp.tanh(g)
-        h = nn.sigmoid(o) * jnp.tanh(c)
-        return (h, c), h
-    return lax.scan(step, (jnp.zeros((16, 64)),) * 2, xs)[1]
-
-def gru(xs, w):
-    def step(h, x):
-        r, z, n = jnp.split(jnp.concatenate([x, h], 1) @ w, 3, 1)
-        h = (1 - nn.sigmoid(z)) * jnp.tanh(n * nn.sigmoid(r)) + nn.sigmoid(z) * h
-        return h, h
-    return lax.scan(step, jnp.zeros((16, 64)), xs)[1]
-
-def adam(w, g, m, v):
-    m, v = .9 * m + .1 * g, .999 * v + .001 * g * g
-    return w - 1e-3 * (m / .1) / (jnp.sqrt(v / .001) + 1e-8), m, v
-
-def logistic_regression(x, y):
-    return lax.fori_loop(0, 100, lambda i, w: w - .1 * x.T @ (nn.sigmoid(x @ w) - y) / 200, jnp.zeros(10))
-
-def gaussian_process(x, y, at):
-    kernel = lambda p, q: jnp.exp(-((p[:, None] - q) ** 2).sum(-1) / 2)
-    factor = jsp.linalg.cho_factor(kernel(x, x) + .1 * jnp.eye(len(x)))
-    return kernel(at, x) @ jsp.linalg.cho_solve(factor, y)
-
-def kalman(zs, f):
-    f, eye = jnp.eye(4) + f / 50, jnp.eye(4)
-    def step(state, z):
-        x, p = f @ state[0], f @ state[1] @ f.T + .01 * eye
-        gain = jnp.linalg.solve(p + .1 * eye, p).T
-        return (x + gain @ (z - x), (eye - gain) @ p), x
-    return lax.scan(step, (jnp.zeros(4), eye), zs)[1]
-
-def viterbi(scores, moves):
-    def step(p, x):
-        every = p[:, None] + moves
-        return every.max(0) + x, every.argmax(0)
-    best, back = lax.scan(step, jnp.zeros(32), scores)
-    return lax.scan(lambda s, b: (b[s], s), best.argmax(), back, reverse=True)[1]
-
-def particles(observed, start):
-    def step(state, z):
-        key, x, w = state
-        key, noise = random.split(key)
-        x = x + .1 * random.normal(noise, x.shape)
-        w = nn.log_softmax(w - (x - z) ** 2)
-        return (key, x, w), (x * jnp.exp(w)).sum()
-    return lax.scan(step, (random.key(0), start, jnp.zeros(1000)), observed)[1]
-
-def metropolis(start):
-    def step(state, key):
-        proposed = state + .5 * random.normal(key, (2,))
-        better = jnp.log(random.uniform(random.fold_in(key, 1))) < (state ** 2).sum() - (proposed ** 2).sum()
-        state = jnp.where(better, proposed, state)
-        return state, state
-    return lax.scan(step, start, random.split(random.key(0), 500))[1].mean(0)
-
-def life(u):
-    n = sum(jnp.roll(jnp.roll(u, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1)) - u
-    return ((n == 3) | ((n == 2) & (u == 1))).astype(jnp.uint8)
-
-def n_bodies(x, v):
-    def step(i, s):
-        d = s[0][:, None] - s[0]
-        force = -(d / ((d * d).sum(-1, keepdims=True) + .01) ** 1.5).sum(1)
-        return s[0] + .01 * s[1], s[1] + .01 * force
-    return lax.fori_loop(0, 10, step, (x, v))
-
-def lorenz(y): return jnp.stack([10 * (y[1] - y[0]), y[0] * (28 - y[2]) - y[1], y[0] * y[1] - 8 / 3 * y[2]])
-
-def runge_kutta(f, y, h):
-    k1 = f(y)
-    k2 = f(y + h / 2 * k1)
-    k3 = f(y + h / 2 * k2)
-    return y + h / 6 * (k1 + 2 * k2 + 2 * k3 + f(y + h * k3))
-
-def mandelbrot(a):
-    y, x = jnp.mgrid[-1.2:1.2:200j, -2:.6:300j]
-    c = x + 1j * y + 0 * a[0]
-    def step(i, s):
-        z = s[0] * s[0] + c
-        return z, s[1] + jnp.exp(-jnp.abs(z))
-    return lax.fori_loop(0, 10, step, (c, jnp.zeros(c.shape)))[1]
-
-def bisection(a):
-    def step(s):
-        low, high, i = s
-        mid = (low + high) / 2
-        left = mid ** 3 + mid > a
-        return jnp.where(left, low, mid), jnp.where(left, mid, high), i + 1
-    return lax.while_loop(lambda s: (s[2] < 60) & jnp.any(s[1] - s[0] > 1e-5), step, (jnp.full_like(a, -10), jnp.full_like(a, 10), 0))[0]
-
-def edit_distance(p, q):
-    def row(before, x):
-        def cell(left, inputs):
-            up, corner, y = inputs
-            best = jnp.minimum(jnp.minimum(left, up) + 1, corner + (x != y))
-            return best, best
-        _, rest = lax.scan(cell, before[0] + 1, (before[1:], before[:-1], q))
-        return jnp.concatenate([before[:1] + 1, rest]), None
-    return lax.scan(row, jnp.arange(len(q) + 1), p)[0][-1]
-
-def hash32(x):
-    for shift, factor in ((16, 0x7feb352d), (15, 0x846ca68b), (16, 1)):
-        x = (x ^ (x >> shift)) * jnp.uint32(factor)
-    return x
-
-TYPES = {'f64': np.float64, 'f16': np.float16, 'bf16': jnp.bfloat16, 's8': np.int8, 'u8': np.uint8, 's32': np.int32, 'u32': np.uint32, 'c64': np.complex64}
+TYPES = {'f64': np.float64, 'f16': np.float16, 'bf16': jnp.bfloat16, 's8': np.int8, 'u8': np.uint8, 's32': np.int32, 's64': np.int64, 'u32': np.uint32, 'c64': np.complex64}
 
 def argument(text, numbers):
     """One argument: normally distributed floats, integers below their bound."""
@@ -399,7 +292,7 @@ def main():
         name, shapes, body = (part.strip() for part in line.split(' | ', 2))
         if not re.search(wanted, name): continue
         numbers = np.random.default_rng(1)
-        jax.config.update('jax_enable_x64', 'f64' in shapes)
+        jax.config.update('jax_enable_x64', '64:' in shapes.replace('c64:', ''))
         arguments = [argument(text, numbers) for text in shapes.split()]
         function = eval(f"lambda {', '.join('abcde'[:len(arguments)])}: ({body})", globals())  # pylint: disable=eval-used
         lowered = jax.jit(function, keep_unused=True).lower(*arguments)
