@@ -81,9 +81,9 @@ bool FoldsAlongMemory(const Instruction& inst) {
   const auto is_last = [](const Shape& shape, llvm::ArrayRef<int64_t> folded) {
     return folded.size() == 1 && folded[0] == shape.rank() - 1 && shape.dim(folded[0]) > kMinAlong;
   };
+  if (inst.kind() != OpKind::Reduce && inst.kind() != OpKind::Dot) return false;
   const Shape& x = inst.operand(0)->shape();
   if (inst.kind() == OpKind::Reduce) return is_last(x, inst.attr<ReduceAttrs>().dimensions);
-  if (inst.kind() != OpKind::Dot) return false;
   const auto& attrs = inst.attr<DotAttrs>();
   return is_last(x, attrs.lhs_contracting_dims) &&
          is_last(inst.operand(1)->shape(), attrs.rhs_contracting_dims);
