@@ -11,7 +11,7 @@ namespace {
 /// Elements of windows and products that a kernel takes one by one; there are better ways for more.
 constexpr int64_t kMaxDirect = 64, kMaxProducts = 4096;
 /// The latter of a matrix and a vector in loops, where what follows in the same kernel counts every time.
-constexpr int64_t kMaxProductsInLoops = int64_t{32} << 10;
+constexpr int64_t kMaxProductsInLoops = int64_t{64} << 10;
 
 int64_t Taps(const Instruction& inst) {
   int64_t taps = 1;

@@ -248,7 +248,7 @@ class Chooser {
   /// Cuts two loops into tiles that are loaded along one and stored along the other.
   bool ChooseTiles(LoopStmt& top) {
     const auto nest = NestOf(top);
-    if (nest.size() < 2 || PrefersReduction(*nest.back())) return false;
+    if (nest.size() < 2 || PrefersReduction(*nest.back()->body, nest.back()->loop.id)) return false;
     const Dimension& along = nest.back()->loop;
     int64_t tile = 0;
     const Dimension* across = FindTransposed(nest, tile);
@@ -293,21 +293,21 @@ class Chooser {
   void ChooseLoop(LoopStmt& stmt, bool in_vector) {
     if (!in_vector && ChooseTiles(stmt)) return;
     const bool flat = !HasLoops(*stmt.body) || HoldsShortRows(stmt, target_.min_vector, kWrittenRow);
-    const bool vector =
-        !in_vector && !stmt.loop.ordered && flat && IsLong(stmt.loop, *stmt.body) && !PrefersReduction(stmt);
+    const bool vector = !in_vector && !stmt.loop.ordered && flat && IsLong(stmt.loop, *stmt.body) &&
+                        !PrefersReduction(*stmt.body, stmt.loop.id);
     if (vector) MakeVector(stmt.loop, *stmt.body);
     Choose(*stmt.body, in_vector || vector);
   }
 
-  /// Whether a reduction in the body runs along memory better than the loop does.
-  [[nodiscard]] bool PrefersReduction(LoopStmt& stmt) const {
+  /// Whether a reduction in the body of a loop runs along memory better than the loop does.
+  [[nodiscard]] bool PrefersReduction(Region& body, LoopId loop) const {
     bool prefers = false;
-    ForEachStmt(*stmt.body, [&](Stmt& inner) {
+    ForEachStmt(body, [&](Stmt& inner) {
       auto* reduce = std::get_if<ReduceStmt>(&inner);
       if (reduce == nullptr || !HasPartialResults(*reduce, kernel_)) return;
       const Dimension& last = reduce->loops.back();
-      prefers |= last.extent > kPairwise &&
-                 Contiguity(*reduce->body, last.id) > Contiguity(*reduce->body, stmt.loop.id);
+      prefers |=
+          last.extent > kPairwise && Contiguity(*reduce->body, last.id) > Contiguity(*reduce->body, loop);
     });
     return prefers;
   }
@@ -315,7 +315,7 @@ class Chooser {
   void ChooseReduce(ReduceStmt& stmt, bool in_vector) {
     const Dimension& last = stmt.loops.back();
     const bool vector = !in_vector && HasPartialResults(stmt, kernel_) && IsLong(last, *stmt.body) &&
-                        Contiguity(*stmt.body, last.id) >= 0;
+                        Contiguity(*stmt.body, last.id) >= 0 && !PrefersReduction(*stmt.body, last.id);
     if (vector)
       MakeVector(last, *stmt.body);
     else if (IsPairwise(stmt))
