@@ -105,12 +105,14 @@ bool HoldsShortRows(const LoopStmt& outer, int64_t least, int64_t most) {
         store->address.FactorOf(outer.loop.id) != row->loop.extent)
       return false;
   }
-  bool reads = false;
+  bool suits = true;
   ForEachStmt(*outer.body, [&](const Stmt& stmt) {
     const auto* load = std::get_if<LoadStmt>(&stmt);
-    reads |= load != nullptr && llvm::is_contained(written, load->buffer);
+    if (load == nullptr) return;
+    // Lanes that go backwards are gathered one by one.
+    suits &= !llvm::is_contained(written, load->buffer) && load->address.FactorOf(outer.loop.id) >= 0;
   });
-  return !written.empty() && !reads;
+  return !written.empty() && suits;
 }
 
 /// Bytes of an array, and iterations of its loops, from which tiles of a transpose are as wide as lines.
