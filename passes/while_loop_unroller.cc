@@ -16,7 +16,7 @@ constexpr PassOptionRow kRows[] = {
     PassOption<&WhileLoopUnrollerOptions::max_instructions>("max_instructions",
                                                             "instructions of all copies together"),
     PassOption<&WhileLoopUnrollerOptions::only_elementwise>("only_elementwise",
-                                                            "loops that compute element by element"),
+                                                            "loops that compute arrays element by element"),
 };
 
 bool HasTransfers(const Computation& computation) {
@@ -35,7 +35,18 @@ constexpr OpKind kNamesElements[] = {
     OpKind::DynamicSlice, OpKind::Concatenate, OpKind::Transpose,
 };
 
+/// Elements of an array that an iteration makes from which on writing the loop out is worth it: scalars stay
+/// in registers from one iteration to the next, and their loops are shorter code.
+constexpr int64_t kMinElements = 64;
+
 bool IsElementwise(const Computation& computation) {
+  const auto is_new_array = [](const Instruction* part) {
+    while (part->kind() == OpKind::GetTupleElement && part->operand(0)->kind() == OpKind::Tuple)
+      part = part->operand(0)->operand(part->attr<GetTupleElementAttrs>().index);
+    return part->kind() != OpKind::GetTupleElement && part->shape().IsArray() &&
+           part->shape().ElementCount() >= kMinElements;
+  };
+  if (llvm::none_of(computation.root()->operands(), is_new_array)) return false;
   return !AnyInstruction(computation, [](const Instruction& inst) {
     return HasControlEdges(inst) ||
            (!inst.info().Is(kElementwise) && !llvm::is_contained(kNamesElements, inst.kind()));
