@@ -115,16 +115,31 @@ void JoinRow(N* to, const N* update) {
   }
 }
 
-template <class I, class N, class Op, int kWidth, bool kUniform>
+/// Rows that updates [begin, begin + count) join, whatever the type of their indices; none: kNoRow.
+constexpr uint32_t kNoRow = UINT32_MAX;
+constexpr int64_t kRowsAtOnce = 512;
+template <class I>
+void ReadRows(const BinUpdates& b, const void* indices, int64_t begin, int64_t count, uint32_t* rows) {
+  const auto bins = static_cast<uint64_t>(b.bins);
+  const I* index = static_cast<const I*>(indices) + begin;
+  for (int64_t i = 0; i < count; ++i) {
+    // Negative numbers are out of bounds, too.
+    const uint64_t row = static_cast<std::make_unsigned_t<I>>(index[i]);
+    rows[i] = row < bins ? static_cast<uint32_t>(row) : kNoRow;
+  }
+}
+
+template <class N, class Op, int kWidth, bool kUniform>
 class Joiner {
  public:
   Joiner(const BinUpdates& b, const void* indices, const void* updates, void* out)
       : b_(b),
-        indices_(static_cast<const I*>(indices)),
+        indices_(indices),
         updates_(static_cast<const N*>(updates)),
         out_(static_cast<N*>(out)),
         numbers_(b.bins * kWidth),
-        table_(numbers_ + kSideBySide * kWidth) {
+        table_(numbers_ + int64_t{kSideBySide} * kWidth),
+        read_rows_(b.index_type == ElementType::S64 ? ReadRows<int64_t> : ReadRows<int32_t>) {
     const bool few = numbers_ <= kFewNumbers;
     turns_ = few ? kTurns : 1;
     parts_ = std::min(b.count * kWidth / kPart, b.count / (b.bins * (few ? kWorthTurns : kWorthTable)));
@@ -136,8 +151,7 @@ class Joiner {
     const auto tables = MakeBuffer<N>(static_cast<size_t>(parts_ * turns_ * table_));
     ParallelFor(0, parts_, 1, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end && !Interrupted(); ++p)
-        turns_ == 1 ? FillTables<1>(p, tables.get() + p * table_)
-                    : FillTables<kTurns>(p, tables.get() + p * kTurns * table_);
+        FillTables(p, tables.get() + p * turns_ * table_);
     });
     if (Interrupted()) return;
     ParallelFor(0, numbers_, kPart, [&](int64_t begin, int64_t end) {
@@ -152,60 +166,64 @@ class Joiner {
   }
 
  private:
-  /// Negative numbers are out of bounds, too.
-  static uint64_t RowOf(const I* indices, int64_t i) {
-    return static_cast<std::make_unsigned_t<I>>(indices[i]);
+  /// body(rows, begin, count) for updates [begin, begin + count), a few at a time.
+  template <class F>
+  void EachPiece(int64_t begin, int64_t end, F&& body) const {
+    uint32_t rows[kRowsAtOnce];
+    for (; begin < end && !Interrupted(); begin += kRowsAtOnce) {
+      const int64_t count = std::min(kRowsAtOnce, end - begin);
+      read_rows_(b_, indices_, begin, count, rows);
+      body(rows, begin, count);
+    }
   }
 
   void JoinInPlace() const {
-    constexpr int64_t kPiece = 1 << 20;
-    const auto bins = static_cast<uint64_t>(b_.bins);
-    for (int64_t begin = 0; begin < b_.count && !Interrupted(); begin += kPiece)
-      for (int64_t i = begin; i < std::min(b_.count, begin + kPiece); ++i)
-        if (const uint64_t row = RowOf(indices_, i); row < bins)
-          JoinRow<Op, kWidth>(out_ + row * kWidth, updates_ + (kUniform ? 0 : i * kWidth));
+    EachPiece(0, b_.count, [this](const uint32_t* rows, int64_t begin, int64_t count) {
+      for (int64_t i = 0; i < count; ++i)
+        if (rows[i] != kNoRow)
+          JoinRow<Op, kWidth>(out_ + int64_t{rows[i]} * kWidth,
+                              updates_ + (kUniform ? 0 : (begin + i) * kWidth));
+    });
   }
 
-  template <int kTables>
   void FillTables(int64_t part, N* tables) const {
-    std::fill_n(tables, kTables * table_, Op::template kNeutral<N>);
+    std::fill_n(tables, turns_ * table_, Op::template kNeutral<N>);
     // In registers: what is stored could be a member, as far as compilers know.
-    N* table[kTables];
-    for (int t = 0; t < kTables; ++t) table[t] = tables + t * table_;
-    const auto bins = static_cast<uint64_t>(b_.bins);
-    const auto join = [table, bins, indices = indices_, updates = updates_](int place, int64_t i) {
-      const uint64_t row = RowOf(indices, i), spare = bins + static_cast<uint64_t>(place);
-      JoinRow<Op, kWidth>(table[place % kTables] + (row < bins ? row : spare) * kWidth,
+    N* table[kTurns];
+    for (int t = 0; t < kTurns; ++t) table[t] = tables + t % turns_ * table_;
+    const auto join = [table, bins = b_.bins, updates = updates_](int place, uint32_t row, int64_t i) {
+      JoinRow<Op, kWidth>(table[place % kTurns] + (row != kNoRow ? int64_t{row} : bins + place) * kWidth,
                           updates + (kUniform ? 0 : i * kWidth));
     };
-    int64_t i = b_.count * part / parts_;
-    const int64_t end = b_.count * (part + 1) / parts_;
-    for (; i + kSideBySide <= end; i += kSideBySide)
+    EachPiece(b_.count * part / parts_, b_.count * (part + 1) / parts_,
+              [&](const uint32_t* rows, int64_t begin, int64_t count) {
+                int64_t i = 0;
+                for (; i + kSideBySide <= count; i += kSideBySide)
 #pragma clang loop unroll(full)
-      for (int place = 0; place < kSideBySide; ++place) join(place, i + place);
-    for (; i < end; ++i) join(0, i);
+                  for (int place = 0; place < kSideBySide; ++place)
+                    join(place, rows[i + place], begin + i + place);
+                for (; i < count; ++i) join(0, rows[i], begin + i);
+              });
   }
 
   const BinUpdates& b_;
-  const I* indices_;
+  const void* indices_;
   const N* updates_;
   N* out_;
   int64_t numbers_, table_;  // of the array; of a table, with spare rows
   int64_t parts_;            // 0: tables are not worth it
-  int turns_;                // tables of a part
+  void (*read_rows_)(const BinUpdates& b, const void* indices, int64_t begin, int64_t count, uint32_t* rows);
+  int turns_;  // tables of a part
 };
 
 using JoinFn = void(const BinUpdates& b, const void* indices, const void* updates, void* out);
 
 template <class N, class Op, int kWidth>
 void RunJoiner(const BinUpdates& b, const void* indices, const void* updates, void* out) {
-  const auto run = [&]<class I>(I) {
-    // Counts are sums of ones.
-    if constexpr (kWidth == 1 && std::is_same_v<Op, Add>)
-      if (b.uniform) return Joiner<I, N, Op, 1, true>(b, indices, updates, out).Run();
-    Joiner<I, N, Op, kWidth, false>(b, indices, updates, out).Run();
-  };
-  b.index_type == ElementType::S64 ? run(int64_t{}) : run(int32_t{});
+  // Counts are sums of ones.
+  if constexpr (kWidth == 1 && std::is_same_v<Op, Add>)
+    if (b.uniform) return Joiner<N, Op, 1, true>(b, indices, updates, out).Run();
+  Joiner<N, Op, kWidth, false>(b, indices, updates, out).Run();
 }
 
 constexpr int64_t kWidths[] = {1, 2, 4, 8};
