@@ -115,18 +115,12 @@ void JoinRow(N* to, const N* update) {
   }
 }
 
-/// Rows that updates [begin, begin + count) join, whatever the type of their indices; none: kNoRow.
-constexpr uint32_t kNoRow = UINT32_MAX;
+/// Indices of 64 bits are brought to 32 so many at a time; what does not fit is out of bounds as kMostBins
+/// is.
 constexpr int64_t kRowsAtOnce = 512;
-template <class I>
-void ReadRows(const BinUpdates& b, const void* indices, int64_t begin, int64_t count, uint32_t* rows) {
-  const auto bins = static_cast<uint64_t>(b.bins);
-  const I* index = static_cast<const I*>(indices) + begin;
-  for (int64_t i = 0; i < count; ++i) {
-    // Negative numbers are out of bounds, too.
-    const uint64_t row = static_cast<std::make_unsigned_t<I>>(index[i]);
-    rows[i] = row < bins ? static_cast<uint32_t>(row) : kNoRow;
-  }
+void NarrowRows(const uint64_t* indices, int64_t count, uint32_t* rows) {
+  for (int64_t i = 0; i < count; ++i)
+    rows[i] = indices[i] < kMostBins ? static_cast<uint32_t>(indices[i]) : static_cast<uint32_t>(kMostBins);
 }
 
 template <class N, class Op, int kWidth, bool kUniform>
@@ -138,8 +132,7 @@ class Joiner {
         updates_(static_cast<const N*>(updates)),
         out_(static_cast<N*>(out)),
         numbers_(b.bins * kWidth),
-        table_(numbers_ + int64_t{kSideBySide} * kWidth),
-        read_rows_(b.index_type == ElementType::S64 ? ReadRows<int64_t> : ReadRows<int32_t>) {
+        table_(numbers_ + int64_t{kSideBySide} * kWidth) {
     const bool few = numbers_ <= kFewNumbers;
     turns_ = few ? kTurns : 1;
     parts_ = std::min(b.count * kWidth / kPart, b.count / (b.bins * (few ? kWorthTurns : kWorthTable)));
@@ -166,23 +159,25 @@ class Joiner {
   }
 
  private:
-  /// body(rows, begin, count) for updates [begin, begin + count), a few at a time.
+  /// body(rows, begin, count) for updates [begin, end), some at a time. Negative rows are out of bounds, too.
   template <class F>
   void EachPiece(int64_t begin, int64_t end, F&& body) const {
-    uint32_t rows[kRowsAtOnce];
-    for (; begin < end && !Interrupted(); begin += kRowsAtOnce) {
-      const int64_t count = std::min(kRowsAtOnce, end - begin);
-      read_rows_(b_, indices_, begin, count, rows);
-      body(rows, begin, count);
+    constexpr int64_t kPiece = 1 << 20;
+    const bool wide = b_.index_type == ElementType::S64;
+    for (const int64_t step = wide ? kRowsAtOnce : kPiece; begin < end && !Interrupted(); begin += step) {
+      const int64_t count = std::min(step, end - begin);
+      uint32_t narrowed[kRowsAtOnce];
+      if (wide) NarrowRows(static_cast<const uint64_t*>(indices_) + begin, count, narrowed);
+      body(wide ? narrowed : static_cast<const uint32_t*>(indices_) + begin, begin, count);
     }
   }
 
   void JoinInPlace() const {
     EachPiece(0, b_.count, [this](const uint32_t* rows, int64_t begin, int64_t count) {
+      const N* update = updates_ + (kUniform ? 0 : begin * kWidth);
       for (int64_t i = 0; i < count; ++i)
-        if (rows[i] != kNoRow)
-          JoinRow<Op, kWidth>(out_ + int64_t{rows[i]} * kWidth,
-                              updates_ + (kUniform ? 0 : (begin + i) * kWidth));
+        if (rows[i] < b_.bins)
+          JoinRow<Op, kWidth>(out_ + int64_t{rows[i]} * kWidth, update + (kUniform ? 0 : i * kWidth));
     });
   }
 
@@ -191,18 +186,20 @@ class Joiner {
     // In registers: what is stored could be a member, as far as compilers know.
     N* table[kTurns];
     for (int t = 0; t < kTurns; ++t) table[t] = tables + t % turns_ * table_;
-    const auto join = [table, bins = b_.bins, updates = updates_](int place, uint32_t row, int64_t i) {
-      JoinRow<Op, kWidth>(table[place % kTurns] + (row != kNoRow ? int64_t{row} : bins + place) * kWidth,
-                          updates + (kUniform ? 0 : i * kWidth));
-    };
     EachPiece(b_.count * part / parts_, b_.count * (part + 1) / parts_,
-              [&](const uint32_t* rows, int64_t begin, int64_t count) {
+              [table, bins = static_cast<uint32_t>(b_.bins), updates = updates_](
+                  const uint32_t* rows, int64_t begin, int64_t count) {
+                const N* update = updates + (kUniform ? 0 : begin * kWidth);
+                const auto join = [=](int place, int64_t i) {
+                  const uint32_t row = rows[i], spare = bins + static_cast<uint32_t>(place);
+                  JoinRow<Op, kWidth>(table[place % kTurns] + int64_t{row < bins ? row : spare} * kWidth,
+                                      update + (kUniform ? 0 : i * kWidth));
+                };
                 int64_t i = 0;
                 for (; i + kSideBySide <= count; i += kSideBySide)
 #pragma clang loop unroll(full)
-                  for (int place = 0; place < kSideBySide; ++place)
-                    join(place, rows[i + place], begin + i + place);
-                for (; i < count; ++i) join(0, rows[i], begin + i);
+                  for (int place = 0; place < kSideBySide; ++place) join(place, i + place);
+                for (; i < count; ++i) join(0, i);
               });
   }
 
@@ -212,8 +209,7 @@ class Joiner {
   N* out_;
   int64_t numbers_, table_;  // of the array; of a table, with spare rows
   int64_t parts_;            // 0: tables are not worth it
-  void (*read_rows_)(const BinUpdates& b, const void* indices, int64_t begin, int64_t count, uint32_t* rows);
-  int turns_;  // tables of a part
+  int turns_;                // tables of a part
 };
 
 using JoinFn = void(const BinUpdates& b, const void* indices, const void* updates, void* out);

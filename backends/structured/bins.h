@@ -16,6 +16,9 @@ struct BinUpdates {
   bool uniform;
 };
 
+/// Rows of an array, at most.
+constexpr int64_t kMostBins = UINT32_MAX - 8;
+
 /// Whether there are loops for rows of this width: 1, 2, 4 or 8.
 bool HasBinLoops(int64_t width);
 

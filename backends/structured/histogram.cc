@@ -71,7 +71,7 @@ std::optional<BinUpdates> UpdatesOf(const Instruction& scatter) {
   rows->op = op->kind;
   const bool number = (IsFloat(type) || IsIntegral(type)) && !IsPred(type) && Info(type).bits >= 32;
   if (!number || !HasBinLoops(rows->width)) return std::nullopt;
-  if (rows->count * rows->width < kFewest || rows->bins < 1 || rows->bins >= UINT32_MAX) return std::nullopt;
+  if (rows->count * rows->width < kFewest || rows->bins < 1 || rows->bins > kMostBins) return std::nullopt;
   // Both are out of bounds beyond 2^63.
   if (rows->index_type == ElementType::U64) rows->index_type = ElementType::S64;
   constexpr ElementType kIndexTypes[] = {ElementType::S32, ElementType::U32, ElementType::S64};
