@@ -22,7 +22,7 @@ struct GroupArgs {
 };
 
 inline constexpr int kWordRows = 8, kWordLanes = 16;
-inline constexpr int64_t kWordVectorBytes = 64;
+inline constexpr int64_t kWordBytes = 4, kWordVectorBytes = 64;
 
 /// Windows over few features of kWordRows rows, groups of steps being words: neighbouring features.
 struct WordArgs {
@@ -42,6 +42,43 @@ struct WordArgs {
   uint8_t* const* out;  // by row: groups * outputs float or int32_t
 };
 
+/// How features on the left meet those on the right, which are lanes: each its own one (`Same`), those of its
+/// group by a permutation (`Groups`), all of a vector (`Single`).
+enum class PositionForm : uint8_t { Same, Groups, Single };
+/// By features of a group on both sides.
+constexpr PositionForm PositionFormOf(int64_t left, int64_t right, int64_t groups) {
+  if (left == 1 && right == 1) return PositionForm::Same;
+  return groups > 1 && (left > right ? left : right) <= kWordLanes / 2 ? PositionForm::Groups
+                                                                       : PositionForm::Single;
+}
+
+/// Products of features of two arrays of words, each of neighbouring positions, summed over these.
+struct PositionArgs {
+  const uint8_t *left, *right;
+  /// Where the words of each step begin, and those on the left of each row of the result, in bytes.
+  int64_t steps;
+  const int64_t *left_offsets, *right_offsets;
+  int64_t rows;
+  const int64_t* row_offsets;
+  /// Not for Single: bits by which words of a row are shifted right, while the next ones, `left_step` bytes
+  /// on, follow from the left; may be null.
+  const int32_t* row_shifts;
+  int64_t left_step;
+  int64_t left_features, right_features, groups;  // of a group
+  /// By row, feature on the left, group and feature on the right, which is added to. Words up to the end of a
+  /// vector may be read.
+  void* sums;
+};
+
+/// A line of positions, which are `step` bytes apart, as words by feature: those outside of [begin, end) are
+/// zeros.
+struct WeaveArgs {
+  const uint8_t* in;  // of position 0
+  int64_t step, begin, end;
+  int64_t words, features;
+  uint8_t* out;  // `features` words for each; written up to the end of a vector
+};
+
 /// What multiplies groups.
 struct GroupKernels {
   const char* name;
@@ -57,6 +94,9 @@ struct GroupKernels {
   int64_t long_row_piece = 0, long_column_piece = 0;
   /// Sums of windows; may be null.
   void (*words)(GroupKind kind, const WordArgs& args) = nullptr;
+  /// Gradients by weights, of bytes with results that wrap; may be null.
+  void (*positions)(const PositionArgs& args) = nullptr;
+  void (*weave)(const WeaveArgs& args) = nullptr;
   /// All columns of a piece pass by the rows that `multiply` takes, which stay in the first cache; else all
   /// rows by its columns.
   bool rows_stay = false;

@@ -34,6 +34,28 @@ struct Pairs {
 #include "backends/gemm/group_tiles.inc"
 #include "backends/gemm/word_tiles.inc"
 
+/// Words of two rows.
+struct WovenPairs : Pairs {
+  static constexpr int kElements = 2;
+  [[gnu::always_inline]] static __m256i LoadElements(const uint8_t* row, int64_t at) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + 2 * at));
+  }
+  [[gnu::always_inline]] static __m256i LoadElements(const uint8_t* row, int64_t at, __mmask16 mask) {
+    return _mm256_maskz_loadu_epi16(mask, row + 2 * at);
+  }
+  template <class F>
+  [[gnu::always_inline]] static __m512i Weave(F&& row) {
+    const __m512i rows = _mm512_inserti64x4(_mm512_castsi256_si512(row(0)), row(1), 1);
+    using Words = uint16_t __attribute__((ext_vector_type(32)));
+    const auto in = __builtin_bit_cast(Words, rows);
+    return __builtin_bit_cast(
+        __m512i, __builtin_shufflevector(in, in, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8,
+                                         24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+  }
+};
+
+#include "backends/gemm/position_tiles.inc"
+
 void Multiply(GroupKind, int64_t rows, const GroupArgs& args) { MultiplyRows<Pairs>(rows, args); }
 
 void MultiplyWords(GroupKind, const WordArgs& args) { RunWords<Pairs>(args); }
@@ -46,6 +68,8 @@ constexpr GroupKernels kKernels = {.name = "pairs in vectors",
                                    .column_piece = 256,
                                    .work_per_task = 1e6,
                                    .words = &MultiplyWords,
+                                   .positions = &RunPositions<WovenPairs>,
+                                   .weave = &WeaveLine<WovenPairs>,
                                    .rows = 256};
 
 }  // namespace

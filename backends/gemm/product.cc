@@ -6,6 +6,7 @@
 #include "backends/gemm/channelwise_run.h"
 #include "backends/gemm/column_run.h"
 #include "backends/gemm/feature_run.h"
+#include "backends/gemm/position_run.h"
 #include "backends/gemm/sums.h"
 #include "backends/gemm/thin_run.h"
 #include "backends/gemm/tile_run.h"
@@ -101,6 +102,11 @@ void Product::ChooseMethod() {
   words_ = WordWayFor(problem_, target_);
   if (words_) {
     method_ = Method::Words;
+    return;
+  }
+  words_ = PositionWayFor(problem_, target_);
+  if (words_) {
+    method_ = Method::Positions;
     return;
   }
   if (!IsBetterInGroups() && IsFeaturewise(problem_, kernels_)) {
@@ -237,6 +243,7 @@ void Product::Run(const void* lhs, const void* rhs, void* out) const {
   if (problem_.rows() == 0 || problem_.columns() == 0 || problem_.batches() == 0) return;
   if (exchanged_) std::swap(lhs, rhs);
   if (method_ == Method::Words) return RunByWords(problem_, *words_, kernels_, lhs, rhs, out);
+  if (method_ == Method::Positions) return RunByPositions(problem_, *words_, kernels_, lhs, rhs, out);
   if (method_ == Method::Featurewise) return RunFeaturewise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Channelwise) return RunChannelwise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::FewColumns) return RunFewColumns(problem_, kernels_, lhs, rhs, out);
@@ -276,6 +283,7 @@ std::string Product::Describe() const {
   switch (method_) {
     case Method::Thin: return text + ", few rows";
     case Method::Words: return text + ", words of features";
+    case Method::Positions: return text + ", words of positions";
     case Method::Featurewise: return text + ", lanes of features";
     case Method::Channelwise: return text + ", channel by channel";
     case Method::FewColumns: return text + ", lanes of input features";

@@ -11,7 +11,17 @@
 namespace hlo::gemm {
 
 /// The ways in which a product can be computed.
-enum class Method : uint8_t { Tiles, Groups, Words, Thin, Featurewise, Channelwise, FewColumns, Windowed };
+enum class Method : uint8_t {
+  Tiles,
+  Groups,
+  Words,
+  Positions,
+  Thin,
+  Featurewise,
+  Channelwise,
+  FewColumns,
+  Windowed
+};
 
 /// A problem made ready. Immutable; runs on several threads at once.
 class Product {
@@ -55,7 +65,7 @@ class Product {
   Method method_ = Method::Tiles;
   std::optional<GroupKind> kind_;  // of method Groups
   const GroupKernels* groups_ = nullptr;
-  std::optional<WordWay> words_;  // of method Words
+  std::optional<WordWay> words_;  // of methods Words and Positions
   std::vector<Block> blocks_;
   /// Long sums of few elements are made of parts, one per so many blocks, that are added in order.
   size_t blocks_per_part_ = 0;

@@ -16,10 +16,10 @@ namespace {
 
 constexpr double kLeastWork = 1 << 17, kWorkPerTask = 1 << 18;  // products; the latter worth waking a thread
 constexpr int64_t kMostChannels = 64, kMostOutputs = 64, kFewestOutputs = 8, kMostTaps = 1024;
-constexpr int64_t kMostOfOne = 16;              // channels where there is but one group
-constexpr int64_t kStagedBytes = 128 << 10;     // of a band of an image
-constexpr int64_t kMostStaged = 4 << 20;        // of the least band
-constexpr int64_t kWordBytes = 4, kSlack = 64;  // kSlack: words may end beyond what is staged
+constexpr int64_t kMostOfOne = 16;           // channels where there is but one group
+constexpr int64_t kStagedBytes = 128 << 10;  // of a band of an image
+constexpr int64_t kMostStaged = 4 << 20;     // of the least band
+constexpr int64_t kSlack = 64;               // words may end beyond what is staged
 constexpr uint8_t kMove = 0x80;
 
 /// How words of features come about.
