@@ -10,6 +10,7 @@ import jax, jax.numpy as jnp, numpy as np
 import jax.scipy as jsp, jax.scipy.optimize
 from jax import lax, nn, random
 from function_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from function_models import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 # name | arguments | expression of a, b, c, d and e
 TABLE = '''
@@ -268,6 +269,80 @@ f64 special functions | f64:100,100 | jsp.special.erf(a) + jnp.exp(a) * jnp.sin(
 f64 solve | f64:100,100 f64:100,3 | jnp.linalg.solve(a, b)
 complex fft filter | c64:32,512 | jnp.fft.ifft(jnp.fft.fft(a) * jnp.exp(-jnp.arange(512) / 100))
 quantum gates | c64:4096 c64:2,2 | gates(a, b)
+perceptron step, half | bf16:128,64 bf16:25856 s32:10:128 | mlp_step(a, b, c)
+perceptron step, three layers | 128,64 25856 s32:10:128 | mlp_step(a, b, c)
+layer norm gradient, all | 1024,512 512 512 1024,512 | jax.vjp(layer_norm, a, b, c)[1](d)
+half layer norm gradient | bf16:1024,512 bf16:512 bf16:512 bf16:1024,512 | jax.vjp(lambda x, g, b: layer_norm(x.astype(jnp.float32), g, b), a, b.astype(jnp.float32), c.astype(jnp.float32))[1](d.astype(jnp.float32))
+batch norm gradient | 16,28,28,64 64 64 16,28,28,64 | jax.vjp(batch_norm, a, b, c)[1](d)
+group norm and gate | 4,16,16,64 64 | group_norm_silu(a, b)
+group norm and gate, gradient | 4,16,16,64 64 | jax.grad(lambda x, g: (group_norm_silu(x, g) ** 2).sum(), (0, 1))(a, b)
+rms norm gradient | 1024,512 512 1024,512 | jax.vjp(lambda x, g: x * lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-6) * g, a, b)[1](c)
+gated layer gradient | 256,128 128,256 128,256 256,128 | jax.grad(lambda u, v, w: (((nn.silu(a @ u) * (a @ v)) @ w) ** 2).mean(), (0, 1, 2))(b / 10, c / 10, d / 10)
+recurrent step | 96,64 20,16,32 20,16,64 | rnn_step(a / 10, b, c)
+half recurrent step | bf16:96,64 bf16:20,16,32 bf16:20,16,64 | rnn_step(a / 10, b, c)
+lion over a tree | 300,400 400 100,30,20 | optimizer('lion', [a, b, c], [a * .1, b * .2, c * .3])
+rms steps over a tree | 300,400 400 100,30,20 | optimizer('rmsprop', [a, b, c], [a * .1, b * .2, c * .3])
+factored second moments | 300,400 500,200 | optimizer('adafactor', [a, b], [a * .1, b * .2])
+gradient norms of a tree | 300,400 400 100,30,20 | [jnp.sqrt((x * x).sum()) for x in (a, b, c)], sum(jnp.abs(x).max() for x in (a, b, c))
+sums of one array | 1000,1000 | a.sum(), (a * a).sum(), a.max(), a.min(), jnp.abs(a).sum()
+sums of rows | 1000,1000 | a.sum(1), (a * a).sum(1), a.max(1), a.min(1)
+sums of columns | 1000,1000 | a.sum(0), (a * a).sum(0), a.max(0), a.min(0)
+several of one array | 500,1000 | jnp.exp(a), nn.relu(a), a > 0, (a * 2).astype(jnp.bfloat16)
+beam search | 30,500 | beam_search(a)
+lloyd | 2000,8 16,8 | lloyd(a, b)
+page rank of a graph | s32:2000:20000 s32:2000:20000 | page_rank(a, b, 2000)
+kalman filters | 100,50 | kalman_batch(a)
+threefry | u32:100000:2 | threefry_bits(a, 100000)
+shuffled batches | 1000,16 | jax.vmap(lambda k: a[random.permutation(k, 1000)[:64]].sum(0))(random.split(random.key(1), 8))
+poisson numbers | 100,100 | random.poisson(random.key(1), jnp.abs(a) * 3)
+truncated normal | 2 | random.truncated_normal(random.key(1), -2, 2, (300, 300)) + a[0]
+augmentation | 32,32,32,3 | augment(a)
+random crops | 16,64,64,3 s32:16:16,2 | random_crops(a, b)
+color to luminance | 512,512,3 | a @ jnp.array([.299, .587, .114])
+channels first | 16,64,64,3 | a.transpose(0, 3, 1, 2) / 255
+mirrored | 500,500 | a[::-1, ::-1] + a[:, ::-1]
+every other | 512,512 | a[::2, ::2] + a[1::2, ::2] + a[::2, 1::2] + a[1::2, 1::2]
+pyramid | 256,256 | (d := a.reshape(128, 2, 128, 2).mean((1, 3))), d.reshape(64, 2, 64, 2).mean((1, 3))
+sampling the top | 64,2000 | top_p_k(a)
+quantised layer | 128,512 s8:256:512,256 256 | int8_layer(a, b, c)
+quantised gradient | 300,300 | (lambda s: (a / s + (jnp.round(a / s) - a / s)) * s)(jnp.abs(a).max() / 127)
+reversed bits | u32:1000000000:100000 | swap_bits(a)
+space filling curve | u32:65536:100000 u32:65536:100000 | morton(a, b)
+cyclic redundancy | u32:256:20,1000 | crc32(a)
+remainders | s32:1000000:100000 s32:1000:100000 | a % 97, a // 97, a % (b + 1), a // (b + 1)
+leap years | s32:3000:100000 | ((a % 4 == 0) & (a % 100 != 0)) | (a % 400 == 0)
+ranks | 5000 | ranks(a)
+sort of records | s32:100:20000 20000 20000 | lax.sort((a, b, c), num_keys=2)
+sort of halves | bf16:100,500 | jnp.sort(a, axis=0)
+unique with counts | s32:100:10000 | jnp.unique(a, size=100, fill_value=0, return_counts=True)
+histogram in two dimensions | 20000 20000 | jnp.histogram2d(a, b, bins=20)[0]
+one hot sums | s32:50:20000 20000 | nn.one_hot(a, 50).T @ b
+contrastive loss | 128,64 128,64 | contrastive(a, b)
+gradient of a contrastive loss | 128,64 128,64 | jax.grad(contrastive, (0, 1))(a, b)
+returns and advantages | 200,64 200,64 u8:2:200,64 | gae_and_returns(a, b, c)
+policy loss | 2000,18 s32:18:2000 2000 2000 | jax.value_and_grad(ppo_loss)(a, b, c, d)
+selective scan | 200,64 64,16 200,16 200,16 | selective_scan(a, b, c, d)
+down and up | 2,32,32,16 3,3,16,16 3,3,16,16 | unet_block(a, b, c)
+seasons | 1000 | holt_winters(a)
+running variance | 1000,32 | ewma_var(a)
+attention of one layer, gradient | 2,64,128 128,384 | jax.grad(lambda w: (attention_bias(a, w) ** 2).mean())(b / 10)
+cart poles | 4,1000 100,1000 | rollout(a, b)
+octaves | 300,300 | octaves(a)
+normals of a surface | 5000,3 | sdf_normal(a)
+cubic splines | 1000 20000 | cubic_splines(a, jnp.abs(b) * 300)
+angles | 3000,2,2 | jacobi_svd_angles(a)
+cepstra | 16000 257,40 | mel(a, b)
+polynomial features | 1000,10 | (a[:, :, None] * a[:, None, :]).reshape(1000, 100)
+weighted means | 500,200 500,200 | (a * b).sum(0) / b.sum(0), (a * b).sum(1) / b.sum(1)
+batched traces | 1000,8,8 | jnp.trace(a, axis1=1, axis2=2), jnp.einsum('nii->ni', a), a.transpose(0, 2, 1) + a
+small cholesky | spd:6 500,6,6 | jnp.linalg.cholesky(a + jnp.einsum('nij,nkj->nik', b, b))
+mahalanobis | 1000,8 spd:8 | ((x := a - a.mean(0)) @ jnp.linalg.inv(b) * x).sum(1)
+sparse rows | 20000 s32:1000:20000 s32:2000:20000 1000 | jax.ops.segment_sum(a * d[b], c, 2000)
+bm matrix | 20,20 s32:10:500,4 | jax.vmap(lambda i: a[jnp.ix_(i, i)])(b)
+sum of a window | 1000,500 | lax.reduce_window(a, 0., lax.add, (1, 7), (1, 1), 'SAME')
+cumulative logsumexp | 200,500 | lax.cumlogsumexp(a, axis=1)
+triangles | 300,300 | jnp.tril(a) @ jnp.triu(a)
+roll of rows | 300,400 s32:400:300 | jax.vmap(jnp.roll)(a, b)
 complex arithmetic | c64:300,300 c64:300,300 | a * b / (1 + jnp.abs(a)) + jnp.exp(1j * b.real)
 '''
 
