@@ -5,11 +5,32 @@
 
 #include "backends/kernel/visit.h"
 #include "ir/eval/kernel.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace hlo::kernel {
 namespace {
 
 bool IsFoldable(ElementType type) { return IsIntegral(type) || IsPred(type); }
+
+/// Numbers beyond which indices are not followed, far from overflow.
+constexpr int64_t kMostIndex = int64_t{1} << 40, kMostFactor = int64_t{1} << 20;
+
+int64_t IntegerFrom(ElementType type, const void* bits) {
+  const size_t bytes = static_cast<size_t>(Info(type).host_bytes());
+  uint64_t value = 0;
+  std::memcpy(&value, bits, std::min(bytes, sizeof value));
+  const auto shift = static_cast<unsigned>(64 - 8 * std::min<size_t>(bytes, 8));
+  return IsUnsigned(type) || IsPred(type) ? static_cast<int64_t>(value)
+                                          : static_cast<int64_t>(value << shift) >> shift;
+}
+
+/// Whether integers of the type take all values from low to high.
+bool Holds(ElementType type, int64_t low, int64_t high) {
+  if (low < -kMostIndex || high > kMostIndex) return false;
+  const int bits = Info(type).bits;
+  if (IsUnsigned(type)) return low >= 0 && (bits > 40 || high < int64_t{1} << bits);
+  return bits > 40 || (low >= -(int64_t{1} << (bits - 1)) && high < int64_t{1} << (bits - 1));
+}
 
 /// Calls `f` for each value that the statement itself uses, not those in its regions but for what they yield.
 template <class F>
@@ -42,7 +63,10 @@ void ForEachUse(Stmt& stmt, F f) {
 class Folder {
  public:
   explicit Folder(Kernel& kernel)
-      : kernel_(kernel), same_(kernel.value_types.size()), known_(kernel.value_types.size()) {
+      : kernel_(kernel),
+        same_(kernel.value_types.size()),
+        known_(kernel.value_types.size()),
+        linear_(kernel.value_types.size()) {
     std::iota(same_.begin(), same_.end(), 0);
   }
 
@@ -82,6 +106,7 @@ class Folder {
       Bits bits{};
       std::memcpy(bits.data(), &index->address.offset, sizeof index->address.offset);
       if (index->address.IsConstant()) return MakeConstant(index->result, ElementType::S64, bits);
+      if (index->address.values.empty()) SetLinear(index->result, index->address);
     } else if (auto* op = std::get_if<OpStmt>(&stmt)) {
       return FoldOp(std::move(*op));
     } else if (auto* load = std::get_if<LoadStmt>(&stmt)) {
@@ -97,8 +122,10 @@ class Folder {
         store->mask = -1;
       }
     } else if (auto* loop = std::get_if<LoopStmt>(&stmt)) {
+      extents_[loop->loop.id] = loop->loop.extent;
       Fold(*loop->body);
     } else if (auto* reduce = std::get_if<ReduceStmt>(&stmt)) {
+      for (const Dimension& d : reduce->loops) extents_[d.id] = d.extent;
       Fold(*reduce->body);
       Fold(*reduce->combiner);
     }
@@ -119,8 +146,9 @@ class Folder {
     if (op.kind == OpKind::And && IsPred(op.type))
       for (const size_t i : {0, 1})
         if (Known(operands[i]) && IsTrue(operands[i])) return StandFor(op.result, operands[1 - i]);
-    if (!IsFoldable(op.type) || !llvm::all_of(operands, [&](ValueId v) { return Known(v).has_value(); }))
-      return op;
+    if (!IsFoldable(op.type)) return op;
+    if (!llvm::all_of(operands, [&](ValueId v) { return Known(v).has_value(); }))
+      return FoldLinear(std::move(op));
     llvm::SmallVector<ElementType, 3> types;
     const void* in[hlo::Kernel::kMaxOperands] = {};
     for (const ValueId operand : operands) {
@@ -136,11 +164,91 @@ class Folder {
 
   void Substitute(Address& address) {
     for (const auto& term : llvm::SmallVector<Address::Term<ValueId>, 1>(address.values)) {
-      if (!Known(term.id)) continue;
-      int64_t value = 0;
-      std::memcpy(&value, Known(term.id)->data(), sizeof value);
-      address.offset += value * term.factor;
+      const std::optional<Address> linear = LinearOf(term.id);
+      if (!linear) continue;
       address.AddValue(term.id, -term.factor);
+      address.Add(*linear, term.factor);
+    }
+  }
+
+  /// What an integer is a sum of: a number and multiples of loop variables. Nothing if it is no such sum.
+  [[nodiscard]] std::optional<Address> LinearOf(ValueId value) const {
+    if (!Known(value) || !IsIntegral(kernel_.TypeOf(value))) return linear_[static_cast<size_t>(value)];
+    Address constant;
+    constant.offset = IntegerFrom(kernel_.TypeOf(value), Known(value)->data());
+    return constant;
+  }
+
+  void SetLinear(ValueId result, const Address& address) {
+    const auto [low, high] = RangeOf(address);
+    if (Holds(kernel_.TypeOf(result), low, high)) linear_[static_cast<size_t>(result)] = address;
+  }
+
+  [[nodiscard]] std::pair<int64_t, int64_t> RangeOf(const Address& address) const {
+    int64_t low = address.offset, high = address.offset;
+    for (const auto& term : address.loops) {
+      const int64_t extent = extents_.lookup(term.id);
+      if (extent <= 0 || extent > kMostIndex / std::max<int64_t>(std::abs(term.factor), 1))
+        return {INT64_MIN, INT64_MAX};
+      (term.factor < 0 ? low : high) += term.factor * (extent - 1);
+    }
+    return {low, high};
+  }
+
+  /// Integers that follow from loop variables: what is known of their range decides comparisons and bounds.
+  std::optional<Stmt> FoldLinear(OpStmt op) {
+    llvm::SmallVector<Address, 3> in;
+    for (const ValueId operand : op.operands) {
+      const std::optional<Address> linear =
+          IsIntegral(kernel_.TypeOf(operand)) ? LinearOf(operand) : std::nullopt;
+      if (!linear || std::abs(linear->offset) > kMostIndex) return op;
+      in.push_back(*linear);
+    }
+    switch (op.kind) {
+      case OpKind::Convert: SetLinear(op.result, in[0]); break;
+      case OpKind::Add:
+      case OpKind::Subtract:
+        in[0].Add(in[1], op.kind == OpKind::Add ? 1 : -1);
+        SetLinear(op.result, in[0]);
+        break;
+      case OpKind::Multiply:
+        if (!in[1].IsConstant()) std::swap(in[0], in[1]);
+        if (!in[1].IsConstant() || std::abs(in[1].offset) > kMostFactor) break;
+        SetLinear(op.result, Times(in[0], in[1].offset));
+        break;
+      case OpKind::Clamp: {
+        const auto [low, high] = RangeOf(in[1]);
+        if (low >= RangeOf(in[0]).second && high <= RangeOf(in[2]).first)
+          return StandFor(op.result, op.operands[1]);
+        break;
+      }
+      case OpKind::Compare: return FoldCompare(std::move(op), in[0], in[1]);
+      default: break;
+    }
+    return op;
+  }
+
+  static Address Times(const Address& address, int64_t factor) {
+    Address product;
+    product.Add(address, factor);
+    return product;
+  }
+
+  std::optional<Stmt> FoldCompare(OpStmt op, const Address& x, const Address& y) {
+    const auto [low, high] = RangeOf(x);
+    const auto [from, to] = RangeOf(y);
+    const auto decide = [&](bool always, bool never) -> std::optional<Stmt> {
+      if (!always && !never) return op;
+      Bits bits{};
+      bits[0] = always ? 1 : 0;
+      return MakeConstant(op.result, ElementType::Pred, bits);
+    };
+    switch (op.attrs.Get<CompareAttrs>().direction) {
+      case Direction::LT: return decide(high < from, low >= to);
+      case Direction::LE: return decide(high <= from, low > to);
+      case Direction::GT: return decide(low > to, high <= from);
+      case Direction::GE: return decide(low >= to, high < from);
+      default: return op;
     }
   }
 
@@ -206,9 +314,11 @@ class Folder {
   }
 
   Kernel& kernel_;
-  std::vector<ValueId> same_;               // by value: what stands for it
-  std::vector<std::optional<Bits>> known_;  // by value
-  std::vector<int64_t> uses_;               // by value
+  std::vector<ValueId> same_;                   // by value: what stands for it
+  std::vector<std::optional<Bits>> known_;      // by value
+  std::vector<std::optional<Address>> linear_;  // by value: integers that follow from loop variables
+  llvm::DenseMap<LoopId, int64_t> extents_;     // of the loops seen so far
+  std::vector<int64_t> uses_;                   // by value
 };
 
 }  // namespace

@@ -4,8 +4,9 @@
 
 namespace hlo::kernel {
 
-/// Computes integers and truth values of constants, puts them into addresses and masks, leaves out what
-/// nobody uses, and numbers the values anew. Floating point is left to the machine that runs the kernel.
+/// Computes integers and truth values of constants, puts them into addresses and masks, as it does sums of
+/// loop variables within their bounds, leaves out what nobody uses, and numbers the values anew. Floating
+/// point is left to the machine that runs the kernel.
 void FoldConstants(Kernel& kernel);
 
 }  // namespace hlo::kernel

@@ -83,7 +83,7 @@ TEST(KernelIr, ConstantsAreFolded) {
   %6 = constant f32 0x0
   %7 = load b0[%3*5 + %4 + 1] if %5 else %6
   %8 = load b0[3]
-  for i0 in 4 {
+  for i0 in 9 {
     %9 = index i0
     %10 = compare LT pred %9, %3
     %11 = and pred %5, %10
@@ -100,10 +100,57 @@ TEST(KernelIr, ConstantsAreFolded) {
   EXPECT_EQ(ToString(*kernel), R"(kernel k(b0: f32[100], out b1: f32[100]) {
   %0 = constant s64 0x7
   %1 = load b0[36]
-  for i0 in 4 {
+  for i0 in 9 {
     %2 = index i0
     %3 = compare LT pred %2, %0
     store b1[i0 + 14], %1 if %3
+  }
+}
+)");
+}
+
+TEST(KernelIr, IndicesThatFollowFromLoopsAreFolded) {
+  auto kernel = ParseKernel(R"(kernel k(b0: f32[100], out b1: f32[100]) {
+  %0 = constant s32 0x3
+  %1 = constant s32 0x0
+  %2 = constant s64 0x0
+  %3 = constant s64 0x63
+  for i0 in 20 {
+    %4 = index i0*2 + 5
+    %5 = convert s32 %4
+    %6 = subtract s32 %5, %0
+    %7 = compare LT pred %6, %1
+    %8 = add s32 %6, %0
+    %9 = select s32 %7, %8, %6
+    %10 = convert s64 %9
+    %11 = clamp s64 %2, %10, %3
+    %12 = load b0[%11]
+    %13 = convert u8 %4
+    %14 = multiply u8 %13, %13
+    %15 = convert s64 %14
+    %16 = clamp s64 %2, %15, %3
+    %17 = load b0[%16]
+    %18 = add f32 %12, %17
+    store b1[i0], %18
+  }
+}
+)");
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  FoldConstants(*kernel);
+  ASSERT_TRUE(VerifyKernel(*kernel));
+  EXPECT_EQ(ToString(*kernel), R"(kernel k(b0: f32[100], out b1: f32[100]) {
+  %0 = constant s64 0x0
+  %1 = constant s64 0x63
+  for i0 in 20 {
+    %2 = index i0*2 + 5
+    %3 = load b0[i0*2 + 2]
+    %4 = convert u8 %2
+    %5 = multiply u8 %4, %4
+    %6 = convert s64 %5
+    %7 = clamp s64 %0, %6, %1
+    %8 = load b0[%7]
+    %9 = add f32 %3, %8
+    store b1[i0], %9
   }
 }
 )");

@@ -147,9 +147,9 @@ class Lowering {
                          llvm::ArrayRef<int64_t> sizes, ValueId mask);
   /// Indices into `dims` of the element with row-major number `linear`.
   Indices Delinearize(const Address& linear, llvm::ArrayRef<int64_t> dims);
-  /// The part of `linear` that counts units of `unit`, below `unit * extent`; nothing if it is no sum yet (a
-  /// split has then been asked for, or there is none that helps).
-  std::optional<Address> DigitOf(const Address& linear, int64_t unit, int64_t extent);
+  /// The part of `linear` that counts units of `unit`, below `unit * extent` unless it is the outermost one;
+  /// nothing if it is no sum yet (a split has then been asked for, or there is none that helps).
+  std::optional<Address> DigitOf(const Address& linear, int64_t unit, int64_t extent, bool outermost);
   /// The same by divisions, of numbers below `count`.
   Address Divided(const Address& linear, int64_t unit, int64_t extent, int64_t count);
   /// Smallest and largest value; nothing if it depends on values.

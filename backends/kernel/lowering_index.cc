@@ -59,20 +59,27 @@ ValueId Lowering::InRange(const Address& address, int64_t low, int64_t high, boo
   return inside;
 }
 
-std::optional<Address> Lowering::DigitOf(const Address& linear, int64_t unit, int64_t extent) {
+std::optional<Address> Lowering::DigitOf(const Address& linear, int64_t unit, int64_t extent,
+                                         bool outermost) {
   // Terms below `unit` belong to digits on the right, multiples of unit * extent to digits on the left.
   Address digit;
   const int64_t above = unit * extent;
-  if (!linear.values.empty()) return {};
+  // What values there are is not known: the outermost digit takes them as they are.
+  for (const auto& term : linear.values) {
+    if (term.factor % above == 0 && !outermost) continue;
+    if (term.factor % unit != 0 || !outermost) return {};
+    digit.AddValue(term.id, term.factor / unit);
+  }
+  const bool open = outermost && !linear.values.empty();
   int64_t low_rest = linear.offset % unit;
   if (linear.offset < 0) return {};
   int64_t rest_high = low_rest;
-  digit.offset = linear.offset / unit % extent;
+  digit.offset = open ? linear.offset / unit : linear.offset / unit % extent;
   int64_t high = digit.offset;
   for (const auto& term : linear.loops) {
     const int64_t span = term.factor * builder_.Extent(term.id);
     if (term.factor < 0) return {};
-    if (term.factor % above == 0) continue;
+    if (term.factor % above == 0 && !open) continue;
     const bool in_digit = term.factor % unit == 0 && span <= above;
     const bool right = span <= unit;
     if (!in_digit && !right) {
@@ -105,7 +112,7 @@ std::optional<Address> Lowering::DigitOf(const Address& linear, int64_t unit, in
     }
   }
   // Carries out of the digit or into it make it no sum.
-  if (high >= extent || rest_high >= unit) return {};
+  if ((high >= extent && !open) || rest_high >= unit) return {};
   return digit;
 }
 
@@ -135,7 +142,7 @@ Indices Lowering::Delinearize(const Address& linear, llvm::ArrayRef<int64_t> dim
   while (outermost < dims.size() && dims[outermost] == 1) ++outermost;
   for (size_t d = dims.size(); d-- > 0;) {
     if (dims[d] == 1) continue;
-    if (auto digit = DigitOf(linear, unit, dims[d])) {
+    if (auto digit = DigitOf(linear, unit, dims[d], d == outermost)) {
       at[d] = std::move(*digit);
     } else {
       at[d] = Divided(linear, unit, d == outermost ? 0 : dims[d], count);
