@@ -69,13 +69,6 @@ struct Group {
   }
 };
 
-bool MovesMinorDimension(const Instruction& inst) {
-  if (inst.kind() != OpKind::Transpose) return false;
-  const Dims& permutation = inst.attr<DimensionsAttrs>().dimensions;
-  return !permutation.empty() && permutation.back() != inst.shape().rank() - 1 &&
-         inst.shape().ElementCount() >= 4096;
-}
-
 /// Whether its lanes are elements that are folded, as these lie side by side in memory.
 bool FoldsAlongMemory(const Instruction& inst) {
   const auto is_last = [](const Shape& shape, llvm::ArrayRef<int64_t> folded) {

@@ -10,8 +10,13 @@ namespace {
 
 /// Elements of windows and products that a kernel takes one by one; there are better ways for more.
 constexpr int64_t kMaxDirect = 64, kMaxProducts = 4096;
+/// Products of one sum that kernels take at all, and as many as are read like the elements of a short row.
+constexpr int64_t kMaxContracted = int64_t{64} << 10, kMaxShortRow = 8;
 /// The latter of a matrix and a vector in loops, where what follows in the same kernel counts every time.
 constexpr int64_t kMaxProductsInLoops = int64_t{64} << 10;
+
+/// Lines that are shorter are not transposed in registers, nor arrays that are smaller.
+constexpr int64_t kMinTiled = 8, kMinTransposed = 4096;
 
 int64_t Taps(const Instruction& inst) {
   int64_t taps = 1;
@@ -23,7 +28,8 @@ int64_t Taps(const Instruction& inst) {
 /// A vector times a matrix that is widened on the way: reading it is all the work, so it is never stored
 /// wide.
 bool ReadsNarrowWeights(const Instruction& inst) {
-  if (inst.shape().element_type() != ElementType::F32) return false;
+  if (inst.shape().element_type() != ElementType::F32 || ContractedElements(inst) > kMaxContracted)
+    return false;
   for (const int i : {0, 1}) {
     const Instruction &weights = *inst.operand(i), &vector = *inst.operand(1 - i);
     if (weights.kind() != OpKind::Convert || weights.users().size() != 1) continue;
@@ -51,6 +57,15 @@ bool IsMatrixVectorInLoop(const Instruction& inst) {
          llvm::any_of(inst.operands(), is_vector) && RunsInLoop(*inst.parent());
 }
 
+/// Rows of a few numbers times one vector: there is more to read than to multiply.
+bool IsProductOfShortRows(const Instruction& inst) {
+  const int64_t contracted = ContractedElements(inst);
+  const auto is_vector = [&](const Instruction* factor) {
+    return factor->shape().ElementCount() == contracted;
+  };
+  return contracted <= kMaxShortRow && llvm::any_of(inst.operands(), is_vector);
+}
+
 bool IsSmallDot(const Instruction& inst) {
   const auto is_plain = [](const Shape& shape) {
     return !IsPred(shape.element_type()) && Info(shape.element_type()).bits >= 8;
@@ -61,7 +76,7 @@ bool IsSmallDot(const Instruction& inst) {
     return false;
   const int64_t products = inst.shape().ElementCount() * ContractedElements(inst);
   return products <= kMaxProducts || (products <= kMaxProductsInLoops && IsMatrixVectorInLoop(inst)) ||
-         ReadsNarrowWeights(inst);
+         ReadsNarrowWeights(inst) || IsProductOfShortRows(inst);
 }
 
 int64_t ReducedElements(const Instruction& inst) {
@@ -189,6 +204,14 @@ const Shape& IterationShape(const Instruction& inst) {
 bool HasOwnNest(const Instruction& inst) {
   constexpr OpKind kKinds[] = {OpKind::Concatenate, OpKind::Pad, OpKind::DynamicUpdateSlice, OpKind::Scatter};
   return inst.shape().IsTuple() || llvm::is_contained(kKinds, inst.kind());
+}
+
+bool MovesMinorDimension(const Instruction& inst) {
+  if (inst.kind() != OpKind::Transpose) return false;
+  const Dims& permutation = inst.attr<DimensionsAttrs>().dimensions;
+  const int64_t minor = inst.shape().rank() - 1;
+  return minor > 0 && permutation.back() != minor && inst.shape().ElementCount() >= kMinTransposed &&
+         inst.shape().dim(minor) >= kMinTiled && inst.operand(0)->shape().dim(minor) >= kMinTiled;
 }
 
 }  // namespace hlo::cpu

@@ -18,5 +18,7 @@ int64_t ContractedElements(const Instruction& dot);
 const Shape& IterationShape(const Instruction& inst);
 /// As a root it has loops of its own kind and shares them with no other output.
 bool HasOwnNest(const Instruction& inst);
+/// A transpose for which kernels have tiles in registers, if they do little else.
+bool MovesMinorDimension(const Instruction& inst);
 
 }  // namespace hlo::cpu

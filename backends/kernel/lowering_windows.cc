@@ -9,7 +9,7 @@ namespace {
 /// Window positions and products per element up to which loops that take each of them are worth it: there are
 /// ways that need fewer steps.
 constexpr int64_t kMaxTaps = 64;
-constexpr int64_t kMaxProducts = 4096;
+constexpr int64_t kMaxProducts = int64_t{64} << 10;
 
 }  // namespace
 
