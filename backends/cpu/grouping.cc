@@ -32,6 +32,8 @@ constexpr int64_t kCheap = 2;
 constexpr int64_t kMinParallel = int64_t{1} << 18;
 /// Reductions over rows of more elements have these as lanes (kernel::ChooseSchedule).
 constexpr int64_t kMinAlong = 8;
+/// Elements of a reduction that is worth lanes of its own.
+constexpr int64_t kMinLanes = 4096;
 /// Instructions of a function that is more than a few operations.
 constexpr int64_t kFunction = 8;
 /// A search for a cycle gives up beyond this many instructions.
@@ -186,7 +188,7 @@ class Grouper {
     if (in_loops > kMaxMaps || maps.size() > kMaxPositions || group.emitted + maps.size() > kMaxEmitted)
       return std::nullopt;
     if (!MayReadTarget(inst, group, maps) || KeepsFunctionsFromLanes(inst, group, maps) ||
-        IsLongBefore(inst, group, maps))
+        IsLongBefore(inst, group, maps) || FoldsAcrossOthers(inst, group, maps))
       return std::nullopt;
     return maps;
   }
@@ -203,6 +205,22 @@ class Grouper {
              llvm::is_contained(group.maps.lookup(member), nest);
     };
     return is_function(group.root) || llvm::any_of(group.members, is_function);
+  }
+
+  /// A large reduction whose lanes are its results, where others of the same loop have folded elements as
+  /// lanes, or the other way round: one of both would have none.
+  static bool FoldsAcrossOthers(const Instruction& inst, const Group& group, const Maps& maps) {
+    const auto is_large = [](const Instruction& reduce) {
+      return reduce.kind() == OpKind::Reduce && reduce.operand(0)->shape().ElementCount() >= kMinLanes;
+    };
+    if (!is_large(inst) || maps.size() != 1) return false;
+    const std::vector<int64_t> row = group.loops.RowOf(maps[0]);
+    const auto is_across = [&](const Instruction* other) {
+      if (!is_large(*other) || FoldsAlongMemory(*other) == FoldsAlongMemory(inst)) return false;
+      return llvm::any_of(group.maps.lookup(other),
+                          [&](const IndexMap& map) { return group.loops.RowOf(map) == row; });
+    };
+    return is_across(group.root) || llvm::any_of(group.members, is_across);
   }
 
   /// A reduction that one thread would make before the nest of the root, which would then be left to it, too.
