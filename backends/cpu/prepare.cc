@@ -4,6 +4,7 @@
 #include "backends/cpu/chains.h"
 #include "backends/cpu/grouping.h"
 #include "backends/cpu/narrow_weights.h"
+#include "backends/cpu/siblings.h"
 #include "backends/cpu/split_products.h"
 #include "backends/cpu/split_reductions.h"
 #include "ir/op.h"
@@ -167,7 +168,10 @@ Status Prepare(Module& module, const CpuOptions& options) {
     GroupIntoKernels(module);
   }
   MakeReshapesFree(module);
-  if (options.optimization_level > 0) FormChains(module);
+  if (options.optimization_level > 0) {
+    FormChains(module);
+    JoinSiblings(module);
+  }
   return RunPipeline(module, "@cpu-schedule", options, controls);
 }
 

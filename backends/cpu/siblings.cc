@@ -1,0 +1,235 @@
+#include "backends/cpu/siblings.h"
+
+#include "backends/cpu/index_maps.h"
+#include "backends/cpu/kernel_ops.h"
+#include "llvm/ADT/DenseSet.h"
+#include "passes/analysis/fusion_facts.h"
+#include "passes/rewrite/fuse.h"
+
+namespace hlo::cpu {
+namespace {
+
+/// Bytes of an operand from which reading it once instead of twice is worth a kernel of several results.
+constexpr int64_t kLeastShared = 32 << 10;
+/// Bytes of it that may pass by between two loops of the joined kernel that read it.
+constexpr int64_t kMostBetween = 1024 << 10;
+/// Bytes of a column's line that is read together, at most.
+constexpr int64_t kStripBytes = 512;
+/// Limits of a joined kernel: arrays that it reads and writes, instructions, reductions.
+constexpr int64_t kMostArrays = 12, kMostInstructions = 200, kMostReductions = 6;
+/// A search for a dependency gives up beyond this many instructions, a kernel is not looked at with more ways
+/// in which an instruction is computed.
+constexpr size_t kMaxSearch = 2000, kMaxMaps = 8;
+
+/// How an operand is read, comparable between kernels of the same nest: loops of the nest by their number,
+/// others by how often they run.
+using Reading = std::vector<int64_t>;
+
+/// What joining asks about a kernel.
+struct Facts {
+  Dims nest;
+  int64_t reductions = 0;
+  std::vector<std::vector<Reading>> readings;  // by operand
+  std::vector<int64_t> between;                // by operand: bytes of it that one element of the nest takes
+};
+
+llvm::ArrayRef<Instruction*> OutputsOf(const Instruction& fusion, llvm::SmallVector<Instruction*, 1>& one) {
+  Instruction* root = fusion.callee()->root();
+  if (root->kind() == OpKind::Tuple) return root->operands();
+  one = {root};
+  return one;
+}
+
+/// The kernel's loops; nothing if it is none that others may join.
+std::optional<Dims> NestOf(const Instruction& fusion) {
+  if (fusion.kind() != OpKind::Fusion || fusion.attr<FusionAttrs>().kind != FusionKind::Loop) return {};
+  if (fusion.callee()->instruction_count() > kMostInstructions) return {};
+  if (!fusion.extras().control_predecessors.empty() || !fusion.extras().control_successors.empty()) return {};
+  llvm::SmallVector<Instruction*, 1> one;
+  const auto outputs = OutputsOf(fusion, one);
+  for (const Instruction* output : outputs)
+    if (HasOwnNest(*output) || output->shape().HasDynamicDimension() ||
+        !SameDims(output->shape(), outputs[0]->shape()))
+      return {};
+  for (const Instruction* inst : fusion.callee()->instructions())
+    if (MovesMinorDimension(*inst)) return {};
+  const auto dims = outputs[0]->shape().dims();
+  return Dims(dims.begin(), dims.end());
+}
+
+/// Follows from the results how operands are read.
+class Reader {
+ public:
+  Reader(const Instruction& fusion, const Dims& nest) : fusion_(fusion), loops_(nest) { facts_.nest = nest; }
+
+  std::optional<Facts> Read() {
+    llvm::SmallVector<Instruction*, 1> one;
+    for (const Instruction* output : OutputsOf(fusion_, one)) maps_[output] = {loops_.nest()};
+    const std::vector<Instruction*> order = fusion_.callee()->PostOrder();
+    for (const Instruction* inst : llvm::reverse(order)) {
+      if (inst->kind() == OpKind::Tuple) continue;
+      const auto mine = maps_[inst];
+      if (mine.size() > kMaxMaps || (IsFold(*inst) && !CountFold(mine))) return {};
+      for (int64_t k = 0; k < inst->operand_count(); ++k) Follow(*inst, k, mine);
+    }
+    for (const Instruction* parameter : fusion_.callee()->parameters()) Finish(*parameter);
+    return std::move(facts_);
+  }
+
+ private:
+  using Maps = llvm::SmallVector<IndexMap, 2>;
+  static bool IsFold(const Instruction& inst) {
+    return inst.kind() == OpKind::Reduce || inst.kind() == OpKind::Dot;
+  }
+
+  /// False if one thread would make it before the nest.
+  bool CountFold(const Maps& maps) {
+    facts_.reductions += static_cast<int64_t>(maps.size());
+    return llvm::all_of(maps, [&](const IndexMap& map) { return loops_.IsInNest(map); });
+  }
+
+  void Follow(const Instruction& user, int64_t k, const Maps& maps) {
+    Maps& known = maps_[user.operand(k)];
+    for (const IndexMap& map : maps) {
+      const IndexMap& read = loops_.OperandMap(user, k, map);
+      if (!llvm::is_contained(known, read)) known.push_back(read);
+    }
+  }
+
+  void Finish(const Instruction& parameter) {
+    std::vector<Reading>& readings = facts_.readings.emplace_back();
+    int64_t& between = facts_.between.emplace_back(0);
+    const int64_t elements = loops_.TimesOf(loops_.nest());
+    for (const IndexMap& map : maps_[&parameter]) {
+      readings.push_back(loops_.RowOf(map));
+      for (size_t d = 0; d < map.size(); ++d)
+        if (const auto at = llvm::find(loops_.nest(), map[d]); IsLoop(map[d]) && at != loops_.nest().end())
+          readings.back()[d] = loops_.nest().begin() - at - 1;
+      const int64_t folded = loops_.TimesOf(map) / elements;
+      const bool columns = !map.empty() && folded > 1 && llvm::is_contained(loops_.nest(), map.back());
+      between = std::max(
+          between, folded * (columns ? kStripBytes : Info(parameter.shape().element_type()).host_bytes()));
+    }
+  }
+
+  const Instruction& fusion_;
+  LoopTable loops_;
+  Facts facts_;
+  llvm::DenseMap<const Instruction*, Maps> maps_;
+};
+
+class Joiner {
+ public:
+  explicit Joiner(Computation& computation) : computation_(computation) {}
+
+  void Run() {
+    std::vector<Instruction*> values;
+    for (Instruction* inst : computation_.PostOrder())
+      if (inst->shape().IsArray() && ByteSize(inst->shape()) >= kLeastShared && inst->users().size() > 1)
+        values.push_back(inst);
+    for (const Instruction* value : values)
+      if (!gone_.contains(value)) JoinReaders(*value);
+  }
+
+ private:
+  void JoinReaders(const Instruction& value) {
+    if (!value.shape().IsArray()) return;  // it has several results by now
+    llvm::SmallVector<Instruction*, 8> readers;
+    for (Instruction* user : value.users())
+      if (NestOf(*user)) readers.push_back(user);
+    if (readers.size() < 2) return;
+    if (places_.empty())
+      for (Instruction* inst : computation_.PostOrder()) places_[inst] = places_.size();
+    llvm::sort(readers, [&](const Instruction* a, const Instruction* b) {
+      return places_.lookup(a) < places_.lookup(b);
+    });
+    for (size_t i = 0; i < readers.size(); ++i)
+      for (size_t j = i + 1; readers[i] != nullptr && j < readers.size(); ++j)
+        if (readers[j] != nullptr && MayJoin(*readers[i], *readers[j], value)) {
+          facts_.erase(readers[i]);
+          facts_.erase(readers[j]);
+          gone_.insert(readers[j]);
+          FuseSibling(readers[i], readers[j]);
+          readers[j] = nullptr;
+        }
+  }
+
+  const std::optional<Facts>& FactsOf(const Instruction& fusion) {
+    const auto [it, added] = facts_.try_emplace(&fusion);
+    if (added)
+      if (const std::optional<Dims> nest = NestOf(fusion)) it->second = Reader(fusion, *nest).Read();
+    return it->second;
+  }
+
+  bool MayJoin(const Instruction& a, const Instruction& b, const Instruction& value) {
+    if (!FitsTogether(a, b)) return false;
+    const auto nest_a = NestOf(a), nest_b = NestOf(b);
+    if (!nest_a || !nest_b || *nest_a != *nest_b || !FactsOf(a) || !FactsOf(b)) return false;
+    const Facts &x = *FactsOf(a), &y = *FactsOf(b);
+    if ((x.reductions > 0) != (y.reductions > 0) || x.reductions + y.reductions > kMostReductions)
+      return false;
+    const auto at_a = static_cast<size_t>(llvm::find(a.operands(), &value) - a.operands().begin());
+    const auto at_b = static_cast<size_t>(llvm::find(b.operands(), &value) - b.operands().begin());
+    const bool same = llvm::any_of(x.readings[at_a],
+                                   [&](const Reading& r) { return llvm::is_contained(y.readings[at_b], r); });
+    return same && x.between[at_a] <= kMostBetween && !KeepsFromPlace(a, b, x, y) && !Leads(a, b) &&
+           !Leads(b, a);
+  }
+
+  /// The value is a good part of what each reads, and the sum of both no larger than kernels should be.
+  static bool FitsTogether(const Instruction& a, const Instruction& b) {
+    llvm::SmallVector<Instruction*, 1> one;
+    int64_t arrays = 0, instructions = 0;
+    llvm::DenseSet<const Instruction*> read;
+    for (const Instruction* fusion : {&a, &b}) {
+      instructions += fusion->callee()->instruction_count();
+      arrays += static_cast<int64_t>(OutputsOf(*fusion, one).size());
+      for (const Instruction* operand : fusion->operands())
+        if (ByteSize(operand->shape()) >= kLeastShared) read.insert(operand);
+    }
+    return instructions <= kMostInstructions && arrays + static_cast<int64_t>(read.size()) <= kMostArrays;
+  }
+
+  /// Whether one could write its result over an operand that the other reads elsewhere than there.
+  static bool KeepsFromPlace(const Instruction& a, const Instruction& b, const Facts& x, const Facts& y) {
+    for (int64_t i = 0; i < a.operand_count(); ++i) {
+      const Instruction* operand = a.operand(i);
+      const auto at = llvm::find(b.operands(), operand);
+      if (at == b.operands().end() || operand->users().size() > 2) continue;
+      const auto& mine = x.readings[static_cast<size_t>(i)];
+      const auto& its = y.readings[static_cast<size_t>(at - b.operands().begin())];
+      if (IsInPlace(mine) != IsInPlace(its)) return true;
+    }
+    return false;
+  }
+  static bool IsInPlace(const std::vector<Reading>& readings) {
+    return readings.size() == 1 && llvm::all_of(readings[0], [](int64_t loop) { return loop <= 0; });
+  }
+
+  /// Whether something that is made of `from` is read by `to`.
+  static bool Leads(const Instruction& from, const Instruction& to) {
+    llvm::DenseSet<const Instruction*> seen = {&from};
+    llvm::SmallVector<const Instruction*, 16> todo = {&from};
+    while (!todo.empty()) {
+      for (const Instruction* user : todo.pop_back_val()->users()) {
+        if (user == &to || seen.size() > kMaxSearch) return true;
+        if (seen.insert(user).second) todo.push_back(user);
+      }
+    }
+    return false;
+  }
+
+  Computation& computation_;
+  llvm::DenseMap<const Instruction*, size_t> places_;
+  llvm::DenseSet<const Instruction*> gone_;
+  std::map<const Instruction*, std::optional<Facts>> facts_;
+};
+
+}  // namespace
+
+void JoinSiblings(Module& module) {
+  for (Computation* computation : module.PostOrder())
+    if (RunsOnWholeValues(*computation)) Joiner(*computation).Run();
+}
+
+}  // namespace hlo::cpu
