@@ -16,6 +16,7 @@ enum class Method : uint8_t {
   Groups,
   Words,
   Positions,
+  Planes,
   Thin,
   Featurewise,
   Channelwise,

@@ -1,0 +1,41 @@
+// Windows over planes of one feature, whose lines are read where they lie.
+#pragma once
+#include <cstdint>
+
+namespace hlo::gemm {
+
+/// How elements are stored, and summed: floats in floats, bytes in 16-bit integers of which results keep the
+/// lower half.
+enum class PlaneKind : uint8_t { F32, Bf16, F16, Byte };
+inline constexpr int kPlaneKinds = 4;
+
+/// A plane of results: element j of line l is the sum over lines i of its window, then taps k, of weights[i *
+/// taps + k] * element base + j * step + k * per_tap of line i; zeros beyond its ends.
+struct PlaneArgs {
+  const uint8_t* in;
+  /// Where lines of windows begin, in bytes, by line of the result and in it; negative: at `zeros`.
+  const int64_t* offsets;
+  const uint8_t* zeros;
+  int64_t window_lines;
+  int64_t taps, base, per_tap;
+  /// Of vector v and tap k at [v * taps + k]: which of the elements from the first one on that it reads are
+  /// there.
+  const uint64_t* masks;
+  const void* weights;  // float, or uint16_t
+  int64_t lines, outputs;
+  void* out;                   // float, or uint8_t
+  const int64_t* out_offsets;  // of lines
+};
+
+inline constexpr int64_t kMostWindowLines = 32;
+
+struct PlaneKernel {
+  int lanes;  // results of a vector
+  /// Writes nothing but the results.
+  void (*run)(const PlaneArgs& args);
+};
+
+/// Steps of 1 and 2. The processor must have AVX512.
+const PlaneKernel& PlaneKernelFor(PlaneKind kind, int64_t step);
+
+}  // namespace hlo::gemm
