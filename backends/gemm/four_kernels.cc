@@ -40,6 +40,12 @@ struct Fours {
     else
       sum = _mm512_dpbusd_epi32(sum, right, left);
   }
+  static constexpr int64_t kElementBytes = 1;
+  template <int Count>
+  [[gnu::always_inline]] static void BeforeNarrowing(Sum*) {}
+  [[gnu::always_inline]] static void StoreNarrow(uint8_t* p, Sum sum) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(sum));
+  }
   /// Minus (plus) 128 times what is moved up (down).
   [[gnu::always_inline]] static void Correction(Sum& sum, const void* right) {
     const __m512i by = _mm512_set1_epi8(-128), words = LoadRight(right);

@@ -39,7 +39,10 @@ struct WordArgs {
   /// By vector, tap and word: kWordLanes words. Sums start from the values of `start`, by vector.
   const void* weights;
   const int32_t* start;
-  uint8_t* const* out;  // by row: groups * outputs float or int32_t
+  /// By row: groups * outputs float or int32_t, or with `narrow` BF16 numbers or bytes; then they fill
+  /// vectors.
+  uint8_t* const* out;
+  bool narrow;
 };
 
 /// How features on the left meet those on the right, which are lanes: each its own one (`Same`), those of its

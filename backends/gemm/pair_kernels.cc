@@ -29,6 +29,25 @@ struct Pairs {
   [[gnu::always_inline]] static void Add(Sum& sum, __m512i left, __m512i right) {
     sum = _mm512_dpbf16_ps(sum, __builtin_bit_cast(__m512bh, left), __builtin_bit_cast(__m512bh, right));
   }
+  static constexpr int64_t kElementBytes = 2;
+  /// NaN keeps its sign alone, as NarrowFromFloat has it.
+  template <int Count>
+  [[gnu::always_inline]] static void BeforeNarrowing(Sum* sums) {
+    __mmask16 nan = 0;
+#pragma clang loop unroll(full)
+    for (int i = 0; i < Count; i += 2) nan |= _mm512_cmp_ps_mask(sums[i], sums[i + 1], _CMP_UNORD_Q);
+    if (__builtin_expect(nan == 0, 1)) return;
+#pragma clang loop unroll(full)
+    for (int i = 0; i < Count; ++i) {
+      const __m512i sign = _mm512_and_si512(_mm512_castps_si512(sums[i]), _mm512_set1_epi32(INT32_MIN));
+      sums[i] = _mm512_mask_mov_ps(sums[i], _mm512_cmp_ps_mask(sums[i], sums[i], _CMP_UNORD_Q),
+                                   _mm512_castsi512_ps(_mm512_or_si512(sign, _mm512_set1_epi32(0x7FC00000))));
+    }
+  }
+  /// No sum is subnormal, which the instruction takes as zero.
+  [[gnu::always_inline]] static void StoreNarrow(uint8_t* p, Sum sum) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), __builtin_bit_cast(__m256i, _mm512_cvtneps_pbh(sum)));
+  }
 };
 
 #include "backends/gemm/group_tiles.inc"

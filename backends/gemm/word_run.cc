@@ -19,6 +19,8 @@ constexpr int64_t kMostChannels = 64, kMostOutputs = 64, kFewestOutputs = 8, kMo
 constexpr int64_t kMostOfOne = 16;           // channels where there is but one group
 constexpr int64_t kStagedBytes = 128 << 10;  // of a band of an image
 constexpr int64_t kMostStaged = 4 << 20;     // of the least band
+constexpr int64_t kBandRows = 2048;          // whose places stay in the first cache,
+constexpr int64_t kBandReach = 8;            // unless bands are not so many times as high as windows
 constexpr int64_t kSlack = 64;               // words may end beyond what is staged
 constexpr uint8_t kMove = 0x80;
 
@@ -76,6 +78,7 @@ class WordRun {
     FindLengths();
     FindTaps();
     FindVectors();
+    narrow_ = StoresNarrow();
     CutBands();
     FindRows();
   }
@@ -133,8 +136,10 @@ class WordRun {
   /// Bands of outputs of the first dimension: what they reach stays in the second cache.
   void CutBands() {
     const WindowDimension& first = plan_.dims[0];
-    const int64_t most =
-        (kStagedBytes / pitches_[0] - (first.taps - 1) * first.per_tap - 1) / first.per_output + 1;
+    const int64_t reach = (first.taps - 1) * first.per_tap,
+                  lines = problem_.rows() / problem_.windows->images / first.outputs,
+                  most = std::min((kStagedBytes / pitches_[0] - reach - 1) / first.per_output + 1,
+                                  std::max(kBandRows / lines, kBandReach * reach / first.per_output + 1));
     const double work = static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns()) *
                         static_cast<double>(problem_.depth() * problem_.batches()),
                  pieces = std::min(work / kWorkPerTask, 3.0 * static_cast<double>(ThreadCount())) /
@@ -159,6 +164,16 @@ class WordRun {
     Index(staged).Fill(0, static_cast<int64_t>(rows_in_.size()), rows_in_.data());
     rows_out_.resize(rows_in_.size());
     Index(out).Fill(0, static_cast<int64_t>(rows_in_.size()), rows_out_.data());
+  }
+
+  /// Sums fill vectors and are rounded or wrap as they are stored.
+  [[nodiscard]] bool StoresNarrow() const {
+    const bool fit = way_.kind == GroupKind::Bf16 ? problem_.type == ElementType::BF16
+                                                  : Info(problem_.type).bits == 8 && !IsPred(problem_.type);
+    const int64_t outputs = problem_.columns();
+    return fit &&
+           (plan_.together > 1 ? plan_.together * outputs == kWordLanes && plan_.groups % plan_.together == 0
+                               : outputs % kWordLanes == 0);
   }
 
   [[nodiscard]] int64_t taps() const { return static_cast<int64_t>(tap_offsets_.size()); }
@@ -224,8 +239,31 @@ class WordRun {
     const int64_t base = problem_.out_base + problem_.out_batch.At(set * plan_.groups) +
                          image * problem_.windows->out_image + first * first_dim.out_stride;
     uint8_t* sums = Scratch(ScratchUse::Sums, kWordRows * count * kWordBytes);
-    for (int64_t row = 0; row < rows; row += kWordRows)
-      RunRows(set, in, row, std::min<int64_t>(kWordRows, rows - row), base, sums);
+    const uint8_t* starts[kWordRows];
+    uint8_t* out[kWordRows];
+    const int64_t of_set = set * vectors_;
+    const WordArgs args = {starts,
+                           taps(),
+                           tap_offsets_.data(),
+                           plan_.words,
+                           plan_.channels * bytes_ % kWordBytes == 2,
+                           plan_.groups,
+                           problem_.channels * bytes_,
+                           problem_.columns(),
+                           plan_.together,
+                           lanes_,
+                           weights_.get() + of_set * vector_bytes_,
+                           start_.get() + of_set * kWordLanes,
+                           out,
+                           narrow_};
+    for (int64_t p = 0; p < kWordRows; ++p) out[p] = sums + p * count * kWordBytes;
+    uint8_t* const results = out_ + base * Info(problem_.type).host_bytes();
+    for (int64_t row = 0; row < rows; row += kWordRows) {
+      const int64_t block = std::min<int64_t>(kWordRows, rows - row);
+      for (int64_t p = 0; p < kWordRows; ++p)
+        starts[p] = in + rows_in_[static_cast<size_t>(row + (p < block ? p : 0))];
+      RunRows(args, row, block, results, out);
+    }
   }
 
   /// From position 0 in all dimensions to where windows begin.
@@ -235,25 +273,19 @@ class WordRun {
     return offset;
   }
 
-  void RunRows(int64_t set, const uint8_t* staged, int64_t row, int64_t rows, int64_t base,
-               uint8_t* sums) const {
+  /// Some rows of a band whose results lie at `results`, in pieces of which there are `out`.
+  void RunRows(const WordArgs& args, int64_t row, int64_t rows, uint8_t* results, uint8_t** out) const {
     const int64_t count = plan_.groups * problem_.columns(), size = Info(problem_.type).host_bytes();
-    const uint8_t* in[kWordRows];
-    uint8_t* out[kWordRows];
     const int64_t* to = rows_out_.data() + row;
-    for (int64_t p = 0; p < kWordRows; ++p) {
-      in[p] = staged + rows_in_[static_cast<size_t>(row + (p < rows ? p : 0))];
-      out[p] = direct_ && p < rows ? out_ + (base + to[p]) * size : sums + p * count * kWordBytes;
+    if (direct_ || narrow_) {
+      // Those that are not there are written over by the first one, which they are the same as.
+      for (int64_t p = 0; p < kWordRows; ++p) out[p] = results + to[p < rows ? p : 0] * size;
+      return way_.kernels->words(way_.kind, args);
     }
-    const int64_t of_set = set * vectors_;
-    way_.kernels->words(
-        way_.kind, {in, taps(), tap_offsets_.data(), plan_.words, plan_.channels * bytes_ % kWordBytes == 2,
-                    plan_.groups, problem_.channels * bytes_, problem_.columns(), plan_.together, lanes_,
-                    weights_.get() + of_set * vector_bytes_, start_.get() + of_set * kWordLanes, out});
-    if (direct_) return;
+    way_.kernels->words(way_.kind, args);
     for (int64_t p = 0, end = 0; p < rows; p = end) {  // neighbours at once
       for (end = p + 1; end < rows && to[end] == to[end - 1] + count;) ++end;
-      StoreRows(out[p], (end - p) * count, out_ + (base + to[p]) * size);
+      StoreRows(out[p], (end - p) * count, results + to[p] * size);
     }
   }
 
@@ -294,9 +326,9 @@ class WordRun {
   int64_t bytes_;  // of an element
   bool moved_;
   WordPlan plan_;
-  bool direct_;
-  int64_t sets_;            // of groups that are staged together
-  int64_t position_bytes_;  // of what is staged
+  bool direct_, narrow_ = false;  // results are stored by kernels, as sums or otherwise
+  int64_t sets_;                  // of groups that are staged together
+  int64_t position_bytes_;        // of what is staged
   llvm::SmallVector<int64_t, 4> lengths_, pitches_;
   std::vector<int64_t> tap_offsets_, tap_weights_;
   int64_t vectors_ = 0, vector_bytes_ = 0;  // of a set
