@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/gemm/factors.h"
+#include "backends/gemm/image_stage.h"
 #include "backends/gemm/row_taps.h"
 #include "backends/gemm/subnormals.h"
 #include "ir/support/buffer.h"
@@ -129,6 +130,14 @@ bool IsFeaturewise(const Problem& problem, const KernelSet& kernels) {
 
 void RunFeaturewise(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
                     void* out) {
+  // Depthwise ones of one result each read all as it lies.
+  if ((problem.channels > 1 || problem.columns() > 1 || problem.batches() % kFeatureRows != 0) &&
+      GainsByStaging(problem)) {
+    const StagedImage staged = StageImage(problem, kernels, lhs, rhs);
+    return FeatureRun<float, float>(staged.problem, kernels, kernels.factors_f32, staged.image.get(),
+                                    staged.weights.get(), out)
+        .Run();
+  }
   VisitFactors(problem, kernels, [&]<class T, class W>(const FactorKernels<T, W>& features) {
     FeatureRun<T, W>(problem, kernels, features, lhs, rhs, out).Run();
   });

@@ -1,0 +1,22 @@
+// Images copied with zeros around for windows that reach beyond them.
+#pragma once
+#include "backends/gemm/kernels.h"
+#include "backends/gemm/problem.h"
+#include "ir/support/buffer.h"
+
+namespace hlo::gemm {
+
+/// Operands of a convolution in float, whose features are neighbours, and how it is computed with them: no
+/// window reaches beyond the image.
+struct StagedImage {
+  Problem problem;
+  Buffer<float> image, weights;
+};
+
+/// What windows read many times and would have to be widened, or its ends looked for, each time.
+bool GainsByStaging(const Problem& problem);
+
+/// Demands GainsByStaging(), and features of the image and of weights that are neighbours.
+StagedImage StageImage(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs);
+
+}  // namespace hlo::gemm
