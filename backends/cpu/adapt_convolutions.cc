@@ -77,6 +77,7 @@ void Reorder(Instruction* convolution, const Order& lhs, const Order& rhs, const
 /// Worth bringing features together: results of at least so many features, each a sum of so many products, by
 /// windows that are small beside the image; and worth two more kernels.
 constexpr int64_t kFewestFeatures = 16, kFewestProducts = 64, kFewestTaps = 4, kMostTaps = 128;
+constexpr int64_t kManyFeatures = 32;
 constexpr int64_t kMostTapsOfBatchGroups = 27;
 constexpr int64_t kLeastWork = 1 << 23;
 constexpr int64_t kNarrow = 2;  // bytes of elements that are soon moved; lines of them have to be converted
@@ -98,7 +99,9 @@ bool GainsByFeaturesLast(const Instruction& convolution) {
                 groups = attrs.feature_group_count * attrs.batch_group_count,
                 channels = weights.dim(labels.kernel_input_feature), products = channels * taps,
                 features = weights.dim(labels.kernel_output_feature) / groups;
-  if (labels.input_feature == minor || labels.input_batch == minor || taps < kFewestTaps || taps > kMostTaps)
+  if (labels.input_feature == minor || taps < kFewestTaps || taps > kMostTaps) return false;
+  // Lines of the batch are read as they lie, unless many features meet many.
+  if (labels.input_batch == minor && (groups > 1 || channels < kManyFeatures || features < kManyFeatures))
     return false;
   const int64_t work = convolution.shape().ElementCount() * products;
   // Gradients by the weights of groups have more taps.

@@ -11,6 +11,8 @@ namespace hlo::gemm {
 namespace {
 
 constexpr int64_t kScanPiece = 1 << 16;
+constexpr int64_t kRowsTransposed = 64;  // of results at a time
+constexpr int64_t kLongLine = 8;         // of columns, stored by itself
 
 }  // namespace
 
@@ -73,36 +75,110 @@ void FromCompute(ElementType type, const KernelSet& kernels, const T* sums, int6
   ConvertFromCompute(sums, type, count, out);
 }
 
+namespace {
+
+/// Where rows and columns of a rectangle lie in the result.
+struct Places {
+  llvm::SmallVector<int64_t, 256> rows, columns;  // elements
+  explicit Places(const Problem& problem, const Rectangle& where)
+      : rows(static_cast<size_t>(where.rows)), columns(static_cast<size_t>(where.columns)) {
+    problem.out_rows.Fill(where.row, where.rows, rows.data());
+    problem.out_columns.Fill(where.column, where.columns, columns.data());
+    const int64_t base = problem.out_base + problem.out_batch.At(where.batch);
+    for (int64_t& row : rows) row += base + columns[0];
+    for (int64_t& column : llvm::drop_begin(columns)) column -= columns[0];
+    columns[0] = 0;
+  }
+  [[nodiscard]] int64_t row_count() const { return static_cast<int64_t>(rows.size()); }
+  [[nodiscard]] int64_t column_count() const { return static_cast<int64_t>(columns.size()); }
+  /// All columns are as far from one another, which is returned; 0: they are not.
+  [[nodiscard]] int64_t ColumnStride() const {
+    const int64_t stride = columns.size() > 1 ? columns[1] : 1;
+    for (size_t j = 2; j < columns.size(); ++j)
+      if (columns[j] != columns[j - 1] + stride) return 0;
+    return stride;
+  }
+  /// Columns that are neighbours: the first and how many.
+  [[nodiscard]] llvm::SmallVector<std::pair<int64_t, int64_t>, 4> Lines() const {
+    llvm::SmallVector<std::pair<int64_t, int64_t>, 4> lines;
+    for (size_t j = 0; j < columns.size(); ++j) {
+      if (j == 0 || columns[j] != columns[j - 1] + 1) lines.emplace_back(static_cast<int64_t>(j), 0);
+      ++lines.back().second;
+    }
+    return lines;
+  }
+  /// The row after those from `row` on that are `stride` apart.
+  [[nodiscard]] int64_t EndOfRun(int64_t row, int64_t stride) const {
+    auto end = static_cast<size_t>(row) + 1;
+    while (end < rows.size() && rows[end] == rows[end - 1] + stride) ++end;
+    return static_cast<int64_t>(end);
+  }
+};
+
+template <class E>
+KernelSet::Transpose<E>* TransposeOf(const KernelSet& kernels) {
+  if constexpr (sizeof(E) == 1) return kernels.transpose8;
+  if constexpr (sizeof(E) == 2) return kernels.transpose16;
+  if constexpr (sizeof(E) == 4) return kernels.transpose32;
+  if constexpr (sizeof(E) == 8) return kernels.transpose64;
+  return nullptr;
+}
+
+/// Stores rows [begin, end), neighbours in the result, whose columns are `stride` apart there.
+template <class E>
+void StoreTransposed(const Places& places, int64_t begin, int64_t end, int64_t stride, const E* elements,
+                     const KernelSet& kernels, E* out) {
+  const int64_t columns = places.column_count();
+  KernelSet::Transpose<E>* const transpose = TransposeOf<E>(kernels);
+  const E* rows[kRowsTransposed];
+  int64_t i = begin;
+  for (int64_t count = 0; transpose != nullptr && end - i >= 4; i += count) {
+    count = std::min(kRowsTransposed, (end - i) / 4 * 4);
+    for (int64_t r = 0; r < count; ++r) rows[r] = elements + (i - begin + r) * columns;
+    transpose(rows, columns, count, out + places.rows[static_cast<size_t>(i)], stride);
+  }
+  for (; i < end; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      out[places.rows[static_cast<size_t>(i)] + j * stride] = elements[(i - begin) * columns + j];
+}
+
+}  // namespace
+
 template <class T>
 void StoreSums(const Problem& problem, const KernelSet& kernels, const Rectangle& where, const T* sums,
                int64_t stride, void* out) {
+  if (where.rows == 0 || where.columns == 0) return;
   const int64_t bytes = Info(problem.type).host_bytes(), columns = where.columns;
-  const int64_t base = problem.out_base + problem.out_batch.At(where.batch);
-  llvm::SmallVector<int64_t, 512> offsets(static_cast<size_t>(columns));
-  problem.out_columns.Fill(where.column, columns, offsets.data());
-  bool side_by_side = true;
-  for (size_t j = 1; j < offsets.size(); ++j) side_by_side &= offsets[j] == offsets[j - 1] + 1;
-  const auto out_row = [&](int64_t i) { return problem.out_rows.At(where.row + i); };
-  llvm::SmallVector<uint8_t, 4096> elements;
-  if (!side_by_side) elements.resize(static_cast<size_t>(columns * bytes));
-  for (int64_t i = 0; i < where.rows; ++i, sums += stride) {
-    const int64_t row = out_row(i);
-    uint8_t* to = static_cast<uint8_t*>(out) + (base + row) * bytes;
-    if (side_by_side && stride == columns) {  // neighbouring rows at once
-      int64_t count = 1;
-      while (i + count < where.rows && out_row(i + count) == row + count * columns) ++count;
-      FromCompute(problem.type, kernels, sums, count * columns, to + offsets[0] * bytes);
-      sums += (count - 1) * stride;
-      i += count - 1;
-      continue;
+  const Places places(problem, where);
+  auto* const target = static_cast<uint8_t*>(out);
+  const auto lines = places.Lines();
+  if (columns >= kLongLine * static_cast<int64_t>(lines.size()) || lines.size() == 1) {
+    const int64_t parts = IsComplex(problem.type) ? 2 : 1;
+    for (int64_t i = 0, end = 0; i < where.rows; i = end) {
+      // Neighbouring rows at once.
+      end = lines.size() == 1 && stride == columns ? places.EndOfRun(i, columns) : i + 1;
+      for (const auto& [begin, count] : lines)
+        FromCompute(
+            problem.type, kernels, sums + i * stride + begin * parts, (end - i) * count,
+            target +
+                (places.rows[static_cast<size_t>(i)] + places.columns[static_cast<size_t>(begin)]) * bytes);
     }
-    FromCompute(problem.type, kernels, sums, columns,
-                side_by_side ? to + offsets[0] * bytes : elements.data());
-    if (side_by_side) continue;
+    return;
+  }
+  const int64_t column_stride = places.ColumnStride();
+  llvm::SmallVector<uint8_t, 4096> elements(static_cast<size_t>(kRowsTransposed * columns * bytes));
+  for (int64_t i = 0, end = 0; i < where.rows; i = end) {
+    end = column_stride == 0 ? i + 1 : std::min(places.EndOfRun(i, 1), i + kRowsTransposed);
+    for (int64_t r = i; r < end; ++r)
+      FromCompute(problem.type, kernels, sums + r * stride, columns,
+                  elements.data() + (r - i) * columns * bytes);
     VisitSize(bytes, [&](auto tag) {
       using E = decltype(tag);
-      for (size_t j = 0; j < offsets.size(); ++j)
-        reinterpret_cast<E*>(to)[offsets[j]] = reinterpret_cast<const E*>(elements.data())[j];
+      const E* from = reinterpret_cast<const E*>(elements.data());
+      E* to = static_cast<E*>(out);
+      if (column_stride != 0) return StoreTransposed(places, i, end, column_stride, from, kernels, to);
+      for (int64_t j = 0; j < columns; ++j)
+        to[places.rows[static_cast<size_t>(i)] + places.columns[static_cast<size_t>(j)]] = from[j];
     });
   }
 }

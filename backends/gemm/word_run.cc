@@ -365,7 +365,9 @@ std::optional<WordWay> WordWayFor(const Problem& problem, const Target& target) 
     return std::nullopt;
   // Windows of more positions than the result has: gradients by weights.
   if (problem.rows() / problem.windows->images < problem.taps()) return std::nullopt;
-  if (groups == 1 && (channels > kMostOfOne || outputs < kFewestOutputs)) return std::nullopt;
+  // Sums of less than half a step of groups would be filled up to one.
+  const bool few = channels <= kMostOfOne || problem.depth() * bytes <= kGroupStepBytes / 2;
+  if (groups == 1 && (!few || outputs < kFewestOutputs)) return std::nullopt;
   if (groups > 1 && (channels > kMostChannels || channels * bytes % kWordBytes != 0 ||
                      !strides(problem.out_batch, outputs)))
     return std::nullopt;
