@@ -174,9 +174,11 @@ class Folder {
   /// What an integer is a sum of: a number and multiples of loop variables. Nothing if it is no such sum.
   [[nodiscard]] std::optional<Address> LinearOf(ValueId value) const {
     if (!Known(value) || !IsIntegral(kernel_.TypeOf(value))) return linear_[static_cast<size_t>(value)];
+    const ElementType type = kernel_.TypeOf(value);
     Address constant;
-    constant.offset = IntegerFrom(kernel_.TypeOf(value), Known(value)->data());
-    return constant;
+    constant.offset = IntegerFrom(type, Known(value)->data());
+    // Large numbers without sign are none of Address.
+    return Holds(type, constant.offset, constant.offset) ? std::optional(constant) : std::nullopt;
   }
 
   void SetLinear(ValueId result, const Address& address) {
@@ -201,7 +203,7 @@ class Folder {
     for (const ValueId operand : op.operands) {
       const std::optional<Address> linear =
           IsIntegral(kernel_.TypeOf(operand)) ? LinearOf(operand) : std::nullopt;
-      if (!linear || std::abs(linear->offset) > kMostIndex) return op;
+      if (!linear) return op;
       in.push_back(*linear);
     }
     switch (op.kind) {
