@@ -7,6 +7,7 @@
 #include "backends/llvm/integers.h"
 #include "backends/llvm/narrow.h"
 #include "ir/numeric/narrow_float.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Intrinsics.h"
 
 namespace hlo::codegen {
@@ -41,10 +42,17 @@ Value* EmitMultiply(const OpContext& c) {
   return IsWide(c) ? c.b.CreateFMul(c.x(0), c.x(1)) : c.b.CreateMul(c.x(0), c.x(1));
 }
 
+/// The divisor, one number if all lanes have the same.
+Value* DivisorOf(const OpContext& c) {
+  Value* y = c.x(1);
+  Value* same = y->getType()->isVectorTy() ? llvm::getSplatValue(y) : nullptr;
+  return same != nullptr ? same : y;
+}
+
 /// Division by 0 gives all ones, of the smallest by -1 the smallest (ops-elementwise: integer division).
 Value* EmitDivide(const OpContext& c) {
   if (IsWide(c)) return c.b.CreateFDiv(c.x(0), c.x(1));
-  Value *x = c.x(0), *y = c.x(1), *one = Int(x, 1);
+  Value *x = c.x(0), *y = DivisorOf(c), *one = Int(y, 1);
   Value* zero = c.b.CreateICmpEQ(y, Int(y, 0));
   if (!IsSigned(c.type()))
     return c.b.CreateSelect(zero, Int(x, -1), Quotient(c.b, x, c.b.CreateSelect(zero, one, y), false));
@@ -56,7 +64,7 @@ Value* EmitDivide(const OpContext& c) {
 /// By 0 the dividend, by -1 zero.
 Value* EmitRemainder(const OpContext& c) {
   if (IsWide(c)) return c.b.CreateFRem(c.x(0), c.x(1));  // C's fmod
-  Value *x = c.x(0), *y = c.x(1), *one = Int(x, 1);
+  Value *x = c.x(0), *y = DivisorOf(c), *one = Int(y, 1);
   Value* zero = c.b.CreateICmpEQ(y, Int(y, 0));
   if (!IsSigned(c.type()))
     return c.b.CreateSelect(zero, x, Remainder(c.b, x, c.b.CreateSelect(zero, one, y), false));
