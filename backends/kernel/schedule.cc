@@ -85,13 +85,19 @@ int64_t OpCount(const Region& region) {
   return count;
 }
 
+/// Rows are short that fill no vector of this length; vectors of a loop over them that are so few that what
+/// is left over counts.
+constexpr int64_t kFullRow = 8, kFewVectors = 8;
+
 /// Whether the loop's body ends with a loop shorter than a vector, a row of what the results hold side by
 /// side: lanes of the outer loop go through the rows together. `least`: iterations of a vector. `most`:
 /// statements of a row that are written out.
 bool HoldsShortRows(const LoopStmt& outer, int64_t least, int64_t most) {
   const auto* row = outer.body->stmts.empty() ? nullptr : std::get_if<LoopStmt>(&outer.body->stmts.back());
-  if (row == nullptr || row->loop.ordered || row->loop.extent < 2 || row->loop.extent >= least ||
-      row->loop.outer >= 0 || static_cast<int64_t>(row->body->stmts.size()) * row->loop.extent > most)
+  if (row == nullptr) return false;
+  const int64_t extent = row->loop.extent;
+  if (row->loop.ordered || extent < 2 || (extent >= least && (extent >= kFullRow || extent == least)) ||
+      row->loop.outer >= 0 || static_cast<int64_t>(row->body->stmts.size()) * extent > most)
     return false;
   const auto is_value = [](const Stmt& stmt) { return ResultOf(stmt) >= 0; };
   if (!llvm::all_of(llvm::ArrayRef(outer.body->stmts).drop_back(), is_value)) return false;
@@ -109,8 +115,7 @@ bool HoldsShortRows(const LoopStmt& outer, int64_t least, int64_t most) {
   ForEachStmt(*outer.body, [&](const Stmt& stmt) {
     const auto* load = std::get_if<LoadStmt>(&stmt);
     if (load == nullptr) return;
-    // Lanes that go backwards are gathered one by one.
-    suits &= !llvm::is_contained(written, load->buffer) && load->address.FactorOf(outer.loop.id) >= 0;
+    suits &= !llvm::is_contained(written, load->buffer);
   });
   return !written.empty() && suits;
 }
@@ -381,7 +386,10 @@ class Chooser {
   }
 
   void MakeVector(const Dimension& loop, const Region& body) {
-    const int64_t ops = OpCount(body);
+    // A short row is written out.
+    const auto* row = body.stmts.empty() ? nullptr : std::get_if<LoopStmt>(&body.stmts.back());
+    const int64_t times = row != nullptr ? row->loop.extent : 1;
+    const int64_t ops = row != nullptr ? OpCount(*row->body) * times + OpCount(body) : OpCount(body);
     int64_t unroll = ops > 16 ? 1 : ops > 6 ? 2 : target_.unroll;
     // Short loops get short vectors: what fills them needs no masks.
     int64_t width = std::min<int64_t>(
@@ -398,7 +406,13 @@ class Chooser {
       unroll = 1;
       while (width / 2 >= loop.extent || (width > target_.width && width > loop.extent)) width /= 2;
     }
-    while (unroll > 1 && unroll * width > loop.extent) unroll /= 2;
+    // What is left of a loop over short rows has no shuffles.
+    const auto leaves = [&](int64_t group) {
+      return group > loop.extent ||
+             (row != nullptr && loop.extent % group != 0 && loop.extent < kFewVectors * group);
+    };
+    if (row != nullptr && width > kFullRow && leaves(width) && loop.extent % kFullRow == 0) width = kFullRow;
+    while (unroll > 1 && leaves(unroll * width)) unroll /= 2;
     if (unroll > 1 && width == target_.width && StoresHalfLines(body)) width *= 2, unroll /= 2;
     schedule_.push_back({ScheduleStep::Kind::Vector, {loop.id}, width, unroll});
   }

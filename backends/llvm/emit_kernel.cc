@@ -246,6 +246,11 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
   if (stmt.mask < 0 && place.lanes == nullptr && place.stride > 1 &&
       place.stride <= MaxShuffledStride(element))
     return LoadStrided(stmt, place, type);
+  if (mask == nullptr && place.lanes == nullptr && place.stride < -1 &&
+      -place.stride <= MaxShuffledStride(element)) {
+    Value* last = b_.CreateAdd(place.scalar, Int64(place.stride * (int64_t{vector_.width} - 1)));
+    return b_.CreateVectorReverse(LoadStrided(stmt, {last, -place.stride}, type));
+  }
   if (mask == nullptr)
     mask = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(vector_.width), b_.getTrue());
   return b_.CreateMaskedGather(type, Pointers(stmt.buffer, place), align, mask, otherwise);
@@ -275,6 +280,7 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
     (*row_stores_)[&stmt].push_back(value);
     return {};
   }
+  if (StoresByTurns(stmt, value)) return {};
   Value* mask = LaneMask(stmt.mask);
   if (place.lanes == nullptr && place.stride == 1) {
     Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.mask, stmt.address, place.scalar));
@@ -347,6 +353,9 @@ Status KernelEmitter::Emit(const LoopStmt& stmt) {
       return {};
     });
   Accumulators none;
+  vector_.loop = stmt.loop.id;
+  FindStoresByTurns(*stmt.body);
+  vector_ = {};
   return VectorLoops(stmt.loop, range, none, [&](int) { return EmitRegion(*stmt.body); });
 }
 

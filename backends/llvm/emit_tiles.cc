@@ -1,4 +1,5 @@
 // Loads and stores whose lanes do not lie side by side: tiles that are transposed in registers, and strides.
+#include "backends/kernel/visit.h"
 #include "backends/llvm/kernel_emitter.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -50,7 +51,7 @@ Status KernelEmitter::EmitUnrolled(const LoopStmt& stmt) {
 }
 
 bool KernelEmitter::IsShortRow(const LoopStmt& stmt) const {
-  constexpr int64_t kMostStmts = 512, kMostExtent = 4;
+  constexpr int64_t kMostStmts = 512, kMostExtent = 8;
   if (!in_vector() || vector_.mask != nullptr || tile_ != nullptr || row_stores_ != nullptr) return false;
   if (stmt.loop.extent > kMostExtent || stmt.loop.outer >= 0 || stmt.loop.ordered ||
       static_cast<int64_t>(stmt.body->stmts.size()) * stmt.loop.extent > kMostStmts)
@@ -98,20 +99,85 @@ Status KernelEmitter::EmitShortRow(const LoopStmt& stmt) {
 }
 
 void KernelEmitter::StoreByTurns(llvm::ArrayRef<Value*> rows, Value* pointer, llvm::Align align) {
-  // One vector of all, then its lanes in another order.
-  llvm::SmallVector<Value*, 4> parts(rows);
-  parts.resize(llvm::PowerOf2Ceil(parts.size()), llvm::PoisonValue::get(rows[0]->getType()));
-  for (unsigned width = vector_.width; parts.size() > 1; width *= 2) {
-    llvm::SmallVector<int, 64> both;
-    for (unsigned i = 0; i < 2 * width; ++i) both.push_back(static_cast<int>(i));
-    for (size_t i = 0; 2 * i < parts.size(); ++i)
-      parts[i] = b_.CreateShuffleVector(parts[2 * i], parts[2 * i + 1], both);
-    parts.resize(parts.size() / 2);
+  llvm::SmallVector<Value*, 8> vectors;
+  Interleave(rows, 1, vectors);
+  for (size_t i = 0; i < vectors.size(); ++i)
+    b_.CreateAlignedStore(vectors[i], b_.CreateConstGEP1_64(rows[0]->getType(), pointer, i), align);
+}
+
+void KernelEmitter::Interleave(llvm::ArrayRef<Value*> rows, unsigned unit,
+                               llvm::SmallVectorImpl<Value*>& vectors) {
+  const unsigned width = vector_.width;
+  const auto count = static_cast<unsigned>(rows.size());
+  if (count == 1) return vectors.push_back(rows[0]);
+  if (count % 2 == 0 && width >= 2 * unit) {
+    // Pairs of neighbours are rows of twice the unit: first those of the lower halves, then the others.
+    for (const unsigned half : {0U, width / 2}) {
+      llvm::SmallVector<int, 64> lanes;
+      for (unsigned i = 0; i < width; ++i)
+        lanes.push_back(static_cast<int>(half + i / (2 * unit) * unit + i % unit + (i / unit % 2) * width));
+      llvm::SmallVector<Value*, 4> pairs;
+      for (unsigned r = 0; r < count; r += 2)
+        pairs.push_back(b_.CreateShuffleVector(rows[r], rows[r + 1], lanes));
+      Interleave(pairs, 2 * unit, vectors);
+    }
+    return;
   }
-  llvm::SmallVector<int, 64> turns;
-  for (unsigned i = 0; i < vector_.width; ++i)
-    for (size_t r = 0; r < rows.size(); ++r) turns.push_back(static_cast<int>(r * vector_.width + i));
-  b_.CreateAlignedStore(b_.CreateShuffleVector(parts[0], turns), pointer, align);
+  for (unsigned v = 0; v < count; ++v) {
+    Value* vector = llvm::PoisonValue::get(rows[0]->getType());
+    for (unsigned r = 0; r < count; ++r) {
+      llvm::SmallVector<int, 64> lanes;
+      bool any = false;
+      for (unsigned i = 0; i < width; ++i) {
+        const unsigned at = (v * width + i) / unit;
+        const bool here = at % count == r;
+        any |= here;
+        lanes.push_back(static_cast<int>(here ? width + at / count * unit + i % unit : i));
+      }
+      if (any) vector = b_.CreateShuffleVector(vector, rows[r], lanes);
+    }
+    vectors.push_back(vector);
+  }
+}
+
+void KernelEmitter::FindStoresByTurns(const kernel::Region& region) {
+  constexpr int64_t kMostTurns = 8;
+  llvm::MapVector<kernel::BufferId, llvm::SmallVector<const kernel::StoreStmt*, 4>> stores;
+  for (const kernel::Stmt& stmt : region.stmts)
+    if (const auto* store = std::get_if<kernel::StoreStmt>(&stmt)) stores[store->buffer].push_back(store);
+  for (auto& [buffer, all] : stores) {
+    const int64_t turns = all[0]->address.FactorOf(vector_.loop);
+    if (turns < 2 || turns > kMostTurns || static_cast<int64_t>(all.size()) != turns) continue;
+    llvm::sort(all, [](const auto* a, const auto* b) { return a->address.offset < b->address.offset; });
+    bool complete = true;
+    for (size_t i = 0; i < all.size(); ++i) {
+      kernel::Address next = all[0]->address;
+      next.offset += static_cast<int64_t>(i);
+      complete &=
+          all[i]->mask < 0 && !all[i]->streaming && all[i]->address.values.empty() && all[i]->address == next;
+    }
+    kernel::ForEachStmt(region, [&](const kernel::Stmt& stmt) {
+      const auto* load = std::get_if<LoadStmt>(&stmt);
+      complete &= load == nullptr || load->buffer != buffer;
+    });
+    if (!complete) continue;
+    auto together = std::make_shared<Turns>();
+    together->first = all[0];
+    together->values.resize(all.size());
+    for (size_t i = 0; i < all.size(); ++i) turns_[all[i]] = {together, i};
+  }
+}
+
+bool KernelEmitter::StoresByTurns(const kernel::StoreStmt& stmt, Value* value) {
+  const auto found = turns_.find(&stmt);
+  if (found == turns_.end() || vector_.mask != nullptr) return false;
+  const auto& [turns, number] = found->second;
+  turns->values[number] = value;
+  if (++turns->stored < turns->values.size()) return true;
+  turns->stored = 0;
+  const llvm::Align align(std::min(value->getType()->getScalarSizeInBits() / 8, 8U));
+  StoreByTurns(turns->values, Pointer(stmt.buffer, PlaceOf(turns->first->address).scalar), align);
+  return true;
 }
 
 bool KernelEmitter::InTile(const LoadStmt& stmt, const Place& place) const {

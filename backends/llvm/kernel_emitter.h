@@ -131,6 +131,12 @@ class KernelEmitter {
   Status EmitShortRow(const kernel::LoopStmt& stmt);
   /// `rows` by turns, one vector after the other in memory.
   void StoreByTurns(llvm::ArrayRef<Value*> rows, Value* pointer, llvm::Align align);
+  /// The vectors that lie side by side where rows by turns give `unit` neighbours each.
+  void Interleave(llvm::ArrayRef<Value*> rows, unsigned unit, llvm::SmallVectorImpl<Value*>& vectors);
+  /// Of a vector loop's body: stores whose lanes are as far apart as there are of them, side by side.
+  void FindStoresByTurns(const kernel::Region& region);
+  /// Whether the store is one of those; the last one writes what all have got.
+  bool StoresByTurns(const kernel::StoreStmt& stmt, Value* value);
   /// `unroll` iterations at once, each statement for one after the other, so that what one waits for is
   /// hidden behind the others; each has local buffers of its own.
   Status EmitSideBySide(const kernel::LoopStmt& stmt, Range range);
@@ -190,6 +196,13 @@ class KernelEmitter {
     }
   };
   std::unique_ptr<Tile> tile_;
+  /// Stores that together write whole vectors.
+  struct Turns {
+    const kernel::StoreStmt* first = nullptr;  // at the lowest address
+    llvm::SmallVector<Value*, 4> values;
+    size_t stored = 0;
+  };
+  llvm::DenseMap<const kernel::StoreStmt*, std::pair<std::shared_ptr<Turns>, size_t>> turns_;
   /// Of the short row that is being emitted: what each store has got, iteration by iteration.
   std::unique_ptr<llvm::MapVector<const kernel::StoreStmt*, llvm::SmallVector<Value*, 4>>> row_stores_;
 };
