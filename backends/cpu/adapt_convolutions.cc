@@ -83,6 +83,8 @@ constexpr int64_t kLeastWork = 1 << 23;
 constexpr int64_t kNarrow = 2;  // bytes of elements that are soon moved; lines of them have to be converted
 constexpr int64_t kLeastWorkOfCheap = 1 << 21;
 constexpr int64_t kFewestTapsOfGradient = 64;  // positions
+constexpr int64_t kMostTapsOfPlanes = 32, kMostShifts = 3, kLongLine = 16;
+using TargetOf = llvm::function_ref<gemm::Target()>;
 
 int64_t Taps(const ConvolutionAttrs& attrs) {
   int64_t taps = 1;
@@ -90,7 +92,23 @@ int64_t Taps(const ConvolutionAttrs& attrs) {
   return taps;
 }
 
-bool GainsByFeaturesLast(const Instruction& convolution) {
+bool IsOfBytes(const Instruction& convolution) {
+  return llvm::all_of(convolution.operands(), [](const Instruction* operand) {
+    const ElementType type = operand->shape().element_type();
+    return IsIntegral(type) && !IsPred(type) && Info(type).bits <= 8;
+  });
+}
+
+/// Planes of one feature each, which gemm::IsOfPlanes() has read where they lie.
+bool ReadsBytesOfPlanes(const Instruction& convolution) {
+  const auto& attrs = convolution.attr<ConvolutionAttrs>();
+  const WindowDim& last = attrs.window.dims.back();
+  return IsOfBytes(convolution) && Info(convolution.shape().element_type()).bits <= 8 &&
+         convolution.operand(1)->shape().dim(attrs.dim_labels->kernel_input_feature) == 1 &&
+         last.stride <= 2 && last.base_dilation == 1 && Taps(attrs) <= kMostTapsOfPlanes;
+}
+
+bool GainsByFeaturesLast(const Instruction& convolution, TargetOf target) {
   const auto& attrs = convolution.attr<ConvolutionAttrs>();
   if (!attrs.dim_labels) return false;
   const ConvDimLabels& labels = *attrs.dim_labels;
@@ -110,7 +128,8 @@ bool GainsByFeaturesLast(const Instruction& convolution) {
   if (features >= kFewestFeatures && products >= kFewestProducts && work >= kLeastWork) return true;
   // Moving costs little beside the other ways.
   const bool narrow = Info(convolution.operand(0)->shape().element_type()).host_bytes() <= kNarrow;
-  return narrow && (groups > 1 || channels >= kFewestFeatures) && work >= kLeastWorkOfCheap;
+  return narrow && (groups > 1 || channels >= kFewestFeatures) && work >= kLeastWorkOfCheap &&
+         !(ReadsBytesOfPlanes(convolution) && target().isa == gemm::Isa::Avx512);
 }
 
 void OrderFeaturesLast(Instruction* convolution) {
@@ -127,9 +146,28 @@ void OrderFeaturesLast(Instruction* convolution) {
   Reorder(convolution, in, weights, out);
 }
 
+/// Gradients that gemm::IsPlaneGradient() has read where they lie: of one feature on both sides, for few
+/// shifts.
+bool ReadsPlanesOfGradient(const Instruction& convolution, const gemm::Target& target) {
+  const auto& attrs = convolution.attr<ConvolutionAttrs>();
+  const ConvDimLabels& labels = *attrs.dim_labels;
+  const Shape &lhs = convolution.operand(0)->shape(), &rhs = convolution.operand(1)->shape();
+  const WindowDim& last = attrs.window.dims.back();
+  const int64_t groups = attrs.batch_group_count, minor = labels.input_rank - 1,
+                shifts = convolution.shape().dim(labels.output_spatial.back());
+  const bool depthwise =
+      lhs.dim(labels.input_batch) == groups && rhs.dim(labels.kernel_output_feature) == groups;
+  const bool lines = labels.input_spatial.back() == minor && labels.kernel_spatial.back() == minor &&
+                     !last.reversal && last.stride == 1 && last.base_dilation == 1 &&
+                     last.window_dilation == 1 && last.size >= kLongLine && shifts <= kMostShifts &&
+                     convolution.shape().ElementCount() <= groups * kMostShifts * kMostShifts;
+  return depthwise && lines && target.isa == gemm::Isa::Avx512 && target.fours && IsOfBytes(convolution) &&
+         Info(convolution.shape().element_type()).bits <= 8;
+}
+
 /// The same for gradients by weights, whose windows are as large as images: what are weights of the result
 /// lie as batch and features of the operands, with positions minor in both.
-bool GainsByBatchLast(const Instruction& convolution) {
+bool GainsByBatchLast(const Instruction& convolution, TargetOf target) {
   const auto& attrs = convolution.attr<ConvolutionAttrs>();
   if (!attrs.dim_labels || attrs.feature_group_count != 1) return false;
   const ConvDimLabels& labels = *attrs.dim_labels;
@@ -137,7 +175,9 @@ bool GainsByBatchLast(const Instruction& convolution) {
                 products = convolution.operand(1)->shape().dim(labels.kernel_input_feature) * taps;
   return labels.input_feature != minor && labels.input_batch != minor &&
          labels.kernel_input_feature != minor && labels.kernel_output_feature != minor &&
-         taps >= kFewestTapsOfGradient && convolution.shape().ElementCount() * products >= kLeastWorkOfCheap;
+         taps >= kFewestTapsOfGradient &&
+         convolution.shape().ElementCount() * products >= kLeastWorkOfCheap &&
+         !ReadsPlanesOfGradient(convolution, target());
 }
 
 void OrderBatchLast(Instruction* convolution) {
@@ -164,12 +204,13 @@ std::vector<Instruction*> Convolutions(const Computation& computation, F&& wante
 
 }  // namespace
 
-void AdaptConvolutions(Module& module) {
+void AdaptConvolutions(Module& module, llvm::function_ref<gemm::Target()> target) {
+  const auto features_last = [&](const Instruction& inst) { return GainsByFeaturesLast(inst, target); };
+  const auto batch_last = [&](const Instruction& inst) { return GainsByBatchLast(inst, target); };
   for (Computation* computation : module.PostOrder()) {
     if (computation->IsFusion()) continue;
-    for (Instruction* convolution : Convolutions(*computation, GainsByFeaturesLast))
-      OrderFeaturesLast(convolution);
-    for (Instruction* convolution : Convolutions(*computation, GainsByBatchLast)) OrderBatchLast(convolution);
+    for (Instruction* convolution : Convolutions(*computation, features_last)) OrderFeaturesLast(convolution);
+    for (Instruction* convolution : Convolutions(*computation, batch_last)) OrderBatchLast(convolution);
     for (Instruction* convolution : Convolutions(*computation, [](const Instruction&) { return true; }))
       Widen(convolution);
   }

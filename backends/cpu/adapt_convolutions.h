@@ -1,5 +1,6 @@
 // Convolutions in the types and orders that have fast kernels.
 #pragma once
+#include "backends/gemm/isa.h"
 #include "ir/module.h"
 
 namespace hlo::cpu {
@@ -10,7 +11,7 @@ namespace hlo::cpu {
 /// F32. Exact: sums are taken and rounded as before.
 /// Images whose positions are minor, as in bf01, become transpose(convolution(transpose(x), w)) with their
 /// features minor where windows make enough of each element to pay for it; so do gradients by weights, both
-/// of whose operands are such images.
-void AdaptConvolutions(Module& module);
+/// of whose operands are such images. `target` says what kernels may use.
+void AdaptConvolutions(Module& module, llvm::function_ref<gemm::Target()> target);
 
 }  // namespace hlo::cpu

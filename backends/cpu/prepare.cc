@@ -3,7 +3,9 @@
 #include "backends/cpu/adapt_convolutions.h"
 #include "backends/cpu/chains.h"
 #include "backends/cpu/grouping.h"
+#include "backends/cpu/machine.h"
 #include "backends/cpu/narrow_weights.h"
+#include "backends/cpu/product_step.h"
 #include "backends/cpu/siblings.h"
 #include "backends/cpu/split_products.h"
 #include "backends/cpu/split_reductions.h"
@@ -161,7 +163,10 @@ Status Prepare(Module& module, const CpuOptions& options) {
   HLO_CHECK_OK(RunPipeline(module, "while-loop-trip-count-annotator", options, controls));
   if (options.optimization_level > 0) {
     ReadWeightsAsStored(module);
-    AdaptConvolutions(module);
+    AdaptConvolutions(module, [&] {
+      const auto machine = MachineFor(options.cpu, options.features, /*runs_here=*/false);
+      return machine ? ProductTarget(*machine) : gemm::Target();
+    });
     SplitConcatenatedProducts(module);
     WidenSums(module);
     SplitFullReductions(module);

@@ -170,20 +170,25 @@ template <class K, int Step, int Vectors>
   for (int v = 0; v < Vectors; ++v) line.Store(args, first + v, sums[v]);
 }
 
-/// The same for three lines of three taps with steps of 2: two neighbouring taps are read at once.
-template <class K>
+/// The same for three lines of three taps: with steps of 2 two neighbouring ones are read at once.
+template <class K, int Step>
 [[gnu::always_inline]] inline void PlaneVector(const PlaneArgs& args, const PlaneLine<K>& line, int64_t v,
                                                const typename K::Sum (&weights)[3][3]) {
   typename K::Sum sums[3];
-  const int64_t from = (args.base + v * K::kLanes * 2) * K::kBytes;
-  const uint64_t near = args.masks[v * 3], far = args.masks[v * 3 + 2];
+  const int64_t from = (args.base + v * K::kLanes * Step) * K::kBytes, tap = args.per_tap * K::kBytes;
+  const uint64_t* masks = args.masks + v * 3;
 #pragma clang loop unroll(full)
   for (int l = 0; l < 3; ++l) {
-    typename K::Sum even, odd;
+    typename K::Sum first, second;
     const uint8_t* in = line.in[l] + from;
-    K::LoadBoth(in, near, even, odd);
-    sums[l] = K::Add(K::Add(K::Zero(), even, weights[l][0]), odd, weights[l][1]);
-    sums[l] = K::Add(sums[l], K::template Load<2>(in + 2 * K::kBytes, far), weights[l][2]);
+    if constexpr (Step == 2) {
+      K::LoadBoth(in, masks[0], first, second);
+    } else {
+      first = K::template Load<Step>(in, masks[0]);
+      second = K::template Load<Step>(in + tap, masks[1]);
+    }
+    sums[l] = K::Add(K::Add(K::Zero(), first, weights[l][0]), second, weights[l][1]);
+    sums[l] = K::Add(sums[l], K::template Load<Step>(in + 2 * tap, masks[2]), weights[l][2]);
   }
   line.Store(args, v, K::Plus(K::Plus(sums[0], sums[1]), sums[2]));
 }
@@ -191,15 +196,14 @@ template <class K>
 template <class K, int Step>
 void Plane(const PlaneArgs& args) {
   const int64_t vectors = (args.outputs + K::kLanes - 1) / K::kLanes;
-  if constexpr (Step == 2)
-    if (args.window_lines == 3 && args.taps == 3 && args.per_tap == 1) {
-      typename K::Sum weights[3][3];
-      for (int i = 0; i < 9; ++i)
-        weights[i / 3][i % 3] = K::Splat(static_cast<const typename K::Weight*>(args.weights)[i]);
-      return EachLine<K>(args, [&](const PlaneLine<K>& line) {
-        for (int64_t v = 0; v < vectors; ++v) PlaneVector<K>(args, line, v, weights);
-      });
-    }
+  if (args.window_lines == 3 && args.taps == 3 && (Step == 1 || args.per_tap == 1)) {
+    typename K::Sum weights[3][3];
+    for (int i = 0; i < 9; ++i)
+      weights[i / 3][i % 3] = K::Splat(static_cast<const typename K::Weight*>(args.weights)[i]);
+    return EachLine<K>(args, [&](const PlaneLine<K>& line) {
+      for (int64_t v = 0; v < vectors; ++v) PlaneVector<K, Step>(args, line, v, weights);
+    });
+  }
   EachLine<K>(args, [&](const PlaneLine<K>& line) {
     int64_t v = 0;
     for (; v + 4 <= vectors; v += 4) PlaneVectors<K, Step, 4>(args, line, v);
@@ -211,7 +215,29 @@ void Plane(const PlaneArgs& args) {
 template <class K>
 constexpr PlaneKernel kSteps[] = {{K::kLanes, &Plane<K, 1>}, {K::kLanes, &Plane<K, 2>}};
 
+/// Half vectors: lines are short, and loads that cross lines of the cache take twice as long.
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512vnni")]] void GradientLines(const PlaneGradientArgs& args) {
+  __m256i sums[kPlaneShifts];
+  for (int s = 0; s < kPlaneShifts; ++s)
+    sums[s] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(args.sums + s * kGradientSums));
+  for (size_t l = 0; l < args.line_count; ++l) {
+    const uint8_t* left = args.left + args.lines[l].left + args.base;
+    const uint8_t* right = args.right + args.lines[l].right;
+    const uint32_t* masks = args.masks;
+    for (int64_t v = 0; v < args.vectors; ++v, left += 32, right += 32, masks += kPlaneShifts + 1) {
+      const __m256i y = _mm256_maskz_loadu_epi8(masks[kPlaneShifts], right);
+#pragma clang loop unroll(full)
+      for (int s = 0; s < kPlaneShifts; ++s)
+        sums[s] = _mm256_dpbusd_epi32(sums[s], y, _mm256_maskz_loadu_epi8(masks[s], left + s));
+    }
+  }
+  for (int s = 0; s < kPlaneShifts; ++s)
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(args.sums + s * kGradientSums), sums[s]);
+}
+
 }  // namespace
+
+void AddGradientLines(const PlaneGradientArgs& args) { GradientLines(args); }
 
 const PlaneKernel& PlaneKernelFor(PlaneKind kind, int64_t step) {
   constexpr const PlaneKernel* kKernels[kPlaneKinds] = {kSteps<F32>, kSteps<Bf16>, kSteps<F16>, kSteps<Byte>};

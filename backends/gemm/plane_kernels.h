@@ -38,4 +38,26 @@ struct PlaneKernel {
 /// Steps of 1 and 2. The processor must have AVX512.
 const PlaneKernel& PlaneKernelFor(PlaneKind kind, int64_t step);
 
+/// Lines that meet, in bytes from where planes begin.
+struct PlaneLines {
+  int64_t left, right;
+};
+inline constexpr int64_t kPlaneShifts = 3, kGradientLanes = 32, kGradientSums = 8;
+
+/// Products of lines of planes of bytes, added to kGradientSums integers for each of three shifts of the left
+/// one: element base + j + shift of it meets element j of the right one. Their lower bytes hold whatever the
+/// signs are.
+struct PlaneGradientArgs {
+  const uint8_t *left, *right;
+  const PlaneLines* lines;
+  size_t line_count;
+  int64_t base, vectors;  // of kGradientLanes
+  /// Of vector v at [v * (kPlaneShifts + 1)]: which of the elements are there for each shift, and on the
+  /// right.
+  const uint32_t* masks;
+  uint32_t* sums;
+};
+/// The processor must have AVX512-VNNI.
+void AddGradientLines(const PlaneGradientArgs& args);
+
 }  // namespace hlo::gemm

@@ -13,7 +13,7 @@
 namespace hlo::gemm {
 namespace {
 
-constexpr int64_t kMostTaps = 128, kMostColumns = 8;
+constexpr int64_t kMostTaps = 32, kMostColumns = 8;
 constexpr int64_t kFewestOutputs = 8;     // of a line
 constexpr int64_t kPieceWork = 1 << 16;   // products worth waking a thread for
 constexpr int64_t kMostSums = 256 << 10;  // of a plane
@@ -186,7 +186,7 @@ bool IsOfPlanes(const Problem& problem, const Target& target) {
   });
   const int64_t outputs = problem.rows() / windows.images;
   return forward && last.lhs_stride == 1 && last.out_stride == 1 && last.outputs >= kFewestOutputs &&
-         last.per_output == 2 && problem.taps() > 1 && problem.taps() / last.taps <= kMostWindowLines &&
+         last.per_output <= 2 && problem.taps() > 1 && problem.taps() / last.taps <= kMostWindowLines &&
          problem.taps() <= std::min(kMostTaps, outputs) && problem.columns() <= kMostColumns &&
          problem.columns() * outputs <= kMostSums;
 }

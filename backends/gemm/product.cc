@@ -6,6 +6,7 @@
 #include "backends/gemm/channelwise_run.h"
 #include "backends/gemm/column_run.h"
 #include "backends/gemm/feature_run.h"
+#include "backends/gemm/plane_gradient.h"
 #include "backends/gemm/plane_run.h"
 #include "backends/gemm/position_run.h"
 #include "backends/gemm/sums.h"
@@ -108,6 +109,10 @@ void Product::ChooseMethod() {
   words_ = PositionWayFor(problem_, target_);
   if (words_) {
     method_ = Method::Positions;
+    return;
+  }
+  if (IsPlaneGradient(problem_, target_)) {
+    method_ = Method::PlaneGradient;
     return;
   }
   if (IsOfPlanes(problem_, target_)) {
@@ -249,6 +254,7 @@ void Product::Run(const void* lhs, const void* rhs, void* out) const {
   if (exchanged_) std::swap(lhs, rhs);
   if (method_ == Method::Words) return RunByWords(problem_, *words_, kernels_, lhs, rhs, out);
   if (method_ == Method::Positions) return RunByPositions(problem_, *words_, kernels_, lhs, rhs, out);
+  if (method_ == Method::PlaneGradient) return RunPlaneGradient(problem_, lhs, rhs, out);
   if (method_ == Method::Planes) return RunOfPlanes(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Featurewise) return RunFeaturewise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Channelwise) return RunChannelwise(problem_, kernels_, lhs, rhs, out);
@@ -290,6 +296,7 @@ std::string Product::Describe() const {
     case Method::Thin: return text + ", few rows";
     case Method::Words: return text + ", words of features";
     case Method::Positions: return text + ", words of positions";
+    case Method::PlaneGradient: return text + ", products of planes";
     case Method::Planes: return text + ", planes";
     case Method::Featurewise: return text + ", lanes of features";
     case Method::Channelwise: return text + ", channel by channel";

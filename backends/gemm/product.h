@@ -17,6 +17,7 @@ enum class Method : uint8_t {
   Words,
   Positions,
   Planes,
+  PlaneGradient,
   Thin,
   Featurewise,
   Channelwise,
