@@ -140,6 +140,8 @@ class Lowering {
   Result<void> InDimension(const Nest& nest, Indices& at);
   /// Notes that a cut of the loop would tell whether low <= address < high.
   void WantCuts(const Address& address, int64_t low, int64_t high);
+  /// The same for windows that slide along the innermost dimension of a nest.
+  void WantWindowCuts(const Address& address, int64_t low, int64_t high);
   /// Values of a scalar computation; arguments by parameter.
   Result<Values> InlineScalars(const Computation& computation, llvm::ArrayRef<ValueId> arguments);
   /// Clamped start indices of a dynamic slice or update.

@@ -97,7 +97,9 @@ Status Lowering::InDimension(const Nest& nest, Indices& at) {
 }
 
 void Lowering::WantCuts(const Address& address, int64_t low, int64_t high) {
-  if (address.loops.size() != 1 || !address.values.empty()) return;
+  if (!address.values.empty()) return;
+  if (address.loops.size() > 1) return WantWindowCuts(address, low, high);
+  if (address.loops.empty()) return;
   const auto [loop, factor] = address.loops[0];
   const NestDimension dimension = origins_[static_cast<size_t>(loop)].dimension;
   if (plan_.splits.contains(dimension)) return;
@@ -108,6 +110,32 @@ void Lowering::WantCuts(const Address& address, int64_t low, int64_t high) {
     // The first iteration on the other side of the bound.
     const int64_t at = factor > 0 ? bound - address.offset : address.offset - bound + 1;
     if (at > 0 && at < builder_.Extent(loop)) wanted_cuts_[dimension].insert(at);
+  }
+}
+
+void Lowering::WantWindowCuts(const Address& address, int64_t low, int64_t high) {
+  const Address::Term<LoopId>* along = nullptr;
+  int64_t first = address.offset, last = address.offset;  // of the window at iteration 0
+  for (const auto& term : address.loops) {
+    const NestDimension dimension = origins_[static_cast<size_t>(term.id)].dimension;
+    if (plan_.splits.contains(dimension)) return;
+    if (const auto nest = nest_dims_.find(dimension.first); nest != nest_dims_.end()) {
+      // Other dimensions have one mask for all lanes.
+      if (along != nullptr || term.factor <= 0 ||
+          dimension.second + 1 != static_cast<int64_t>(nest->second.size()))
+        return;
+      along = &term;
+    } else {
+      const int64_t most = term.factor * (builder_.Extent(term.id) - 1);
+      (most < 0 ? first : last) += most;
+    }
+  }
+  if (along == nullptr) return;
+  const auto& dimension = origins_[static_cast<size_t>(along->id)].dimension;
+  // The first iterations whose window begins within the bounds, and ends beyond them.
+  for (const int64_t distance : {low - first, high - last}) {
+    const int64_t at = distance <= 0 ? 0 : (distance + along->factor - 1) / along->factor;
+    if (at > 0 && at < builder_.Extent(along->id)) wanted_cuts_[dimension].insert(at);
   }
 }
 
