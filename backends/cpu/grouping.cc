@@ -8,6 +8,7 @@
 #include "backends/kernel/schedule.h"
 #include "backends/structured/histogram.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/fuse.h"
@@ -32,6 +33,8 @@ constexpr int64_t kCheap = 2;
 constexpr int64_t kMinParallel = int64_t{1} << 18;
 /// Reductions over rows of more elements have these as lanes (kernel::ChooseSchedule).
 constexpr int64_t kMinAlong = 8;
+/// Instructions of an update that are looked at.
+constexpr size_t kMaxUpdate = 100;
 /// Elements of a reduction that is worth lanes of its own.
 constexpr int64_t kMinLanes = 4096;
 /// Instructions of a function that is more than a few operations.
@@ -167,6 +170,9 @@ class Grouper {
       for (int64_t k = 0; k < user->operand_count(); ++k) {
         if (user->operand(k) != &inst) continue;
         if (user == group.root && group.target() != nullptr && k == 0) return std::nullopt;
+        if (user == group.root && user->kind() == OpKind::DynamicUpdateSlice && k == 1 &&
+            IsMadeOfNeighbours(inst, *user))
+          return std::nullopt;
         // One of its operands is read as scalars, once for every row or column of the other.
         if (user->kind() == OpKind::Dot && CostPerElement(inst) > 0 &&
             user->shape().ElementCount() * ContractedElements(*user) != inst.shape().ElementCount())
@@ -251,6 +257,26 @@ class Grouper {
       if (inst.operand(i) != group.root->operand(i + 1) || IsUnsigned(type)) return false;
     }
     return SameDims(inst.shape(), group.root->operand(1)->shape());
+  }
+
+  /// Whether several parts of what is updated make the update: each would be stored before, so it is better
+  /// to store the update itself.
+  static bool IsMadeOfNeighbours(const Instruction& update, const Instruction& root) {
+    llvm::SmallVector<const Instruction*, 16> todo = {&update};
+    llvm::SmallPtrSet<const Instruction*, 16> seen = {&update};
+    const int64_t count = update.shape().ElementCount();
+    int parts = 0;
+    while (!todo.empty() && seen.size() <= kMaxUpdate) {
+      const Instruction* at = todo.pop_back_val();
+      if (at->kind() == OpKind::Reduce || at->kind() == OpKind::Dot || !HasKernel(*at)) continue;
+      for (const Instruction* operand : at->operands()) {
+        if (operand == root.operand(0))
+          parts += at->shape().ElementCount() >= count && at->kind() != OpKind::DynamicSlice ? 1 : 0;
+        else if (seen.insert(operand).second)
+          todo.push_back(operand);
+      }
+    }
+    return parts > 1;
   }
 
   /// Work of computing it in these ways.
