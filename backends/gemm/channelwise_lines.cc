@@ -68,13 +68,27 @@ class LineRun {
   void Part(int64_t part, int64_t row) const {
     T* sums = sums_.get() + part * size_ + row * kShifts * width_;
     std::fill_n(sums, kShifts * width_, T(0));
-    const int64_t outer = tap_lhs_.count();
+    const int64_t outer = tap_lhs_.count(), step = last_.lhs_stride;
+    llvm::SmallVector<int64_t, 64> lhs, rhs;  // where lines begin
     for (int64_t line = lines_ * part / parts_; line < lines_ * (part + 1) / parts_; ++line) {
       const int64_t channel = line / outer, tap = line % outer;
       if (!IsInside(row, tap)) continue;
-      AddLine(lhs_ + row_lhs_.At(row) + tap_lhs_.At(tap) + channel * problem_.lhs.channel_stride,
-              rhs_ + tap_rhs_.At(tap) + channel * problem_.rhs.channel_stride, sums);
+      lhs.push_back(row_lhs_.At(row) + tap_lhs_.At(tap) + channel * problem_.lhs.channel_stride);
+      rhs.push_back(tap_rhs_.At(tap) + channel * problem_.rhs.channel_stride);
+      if (begin_ < end_)
+        factors_.shifted({lhs_ + lhs.back() + begin_ * step, step,
+                          rhs_ + rhs.back() + begin_ * last_.rhs_stride, last_.rhs_stride, end_ - begin_,
+                          width_, sums, width_});
     }
+    // Steps that lie inside for some shifts, of all lines at once.
+    const auto add = [&](int64_t k) {
+      for (int64_t s = 0; s < kShifts; ++s)
+        if (last_.base + k + s >= 0 && last_.base + k + s < last_.size)
+          factors_.products(lhs_ + (k + s) * step, lhs.data(), rhs_ + k * last_.rhs_stride, rhs.data(),
+                            static_cast<int64_t>(lhs.size()), width_, sums + s * width_);
+    };
+    for (int64_t k = 0; k < begin_; ++k) add(k);
+    for (int64_t k = end_; k < last_.taps; ++k) add(k);
   }
 
   /// In all dimensions but the last.
@@ -87,22 +101,6 @@ class LineRun {
       tap /= w.taps;
     }
     return true;
-  }
-
-  void AddLine(const W* a, const W* b, T* sums) const {
-    const int64_t step = last_.lhs_stride;
-    if (begin_ < end_)
-      factors_.shifted({a + begin_ * step, step, b + begin_ * last_.rhs_stride, last_.rhs_stride,
-                        end_ - begin_, width_, sums, width_});
-    const auto add = [&](int64_t k) {
-      const int64_t zero = 0;
-      for (int64_t s = 0; s < kShifts; ++s)
-        if (last_.base + k + s >= 0 && last_.base + k + s < last_.size)
-          factors_.products(a + (k + s) * step, &zero, b + k * last_.rhs_stride, &zero, 1, width_,
-                            sums + s * width_);
-    };
-    for (int64_t k = 0; k < begin_; ++k) add(k);
-    for (int64_t k = end_; k < last_.taps; ++k) add(k);
   }
 
   /// Adds the parts of a row in their order.
