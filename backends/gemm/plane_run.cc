@@ -17,6 +17,10 @@ constexpr int64_t kMostTaps = 32, kMostColumns = 8;
 constexpr int64_t kFewestOutputs = 8;     // of a line
 constexpr int64_t kPieceWork = 1 << 16;   // products worth waking a thread for
 constexpr int64_t kMostSums = 256 << 10;  // of a plane
+/// Planes that are shared among threads as they are, products of one if there are fewer.
+constexpr int64_t kFewestPlanes = 8, kMostPlaneWork = 1 << 18;
+/// Vectors of a line times taps, each of which has a mask that is made for every run.
+constexpr int64_t kMostMasks = 2048, kLeastLanes = 16;
 
 std::optional<PlaneKind> KindOf(const Problem& problem) {
   const ElementType type = problem.lhs.type;
@@ -188,7 +192,11 @@ bool IsOfPlanes(const Problem& problem, const Target& target) {
   return forward && last.lhs_stride == 1 && last.out_stride == 1 && last.outputs >= kFewestOutputs &&
          last.per_output <= 2 && problem.taps() > 1 && problem.taps() / last.taps <= kMostWindowLines &&
          problem.taps() <= std::min(kMostTaps, outputs) && problem.columns() <= kMostColumns &&
-         problem.columns() * outputs <= kMostSums;
+         // Floats of a single line are faster by shifts of it.
+         (outputs > last.outputs || *KindOf(problem) == PlaneKind::Byte) &&
+         problem.columns() * outputs <= kMostSums && last.outputs * last.taps <= kMostMasks * kLeastLanes &&
+         (problem.batches() * windows.images >= kFewestPlanes ||
+          outputs * problem.taps() * problem.columns() <= kMostPlaneWork);
 }
 
 void RunOfPlanes(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

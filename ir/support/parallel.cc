@@ -95,7 +95,8 @@ struct alignas(64) Slot {
 };
 
 /// Gets a thread that waits for the caller's CPU to another: some schedulers wake threads where somebody else
-/// runs, and leave them there for tens of milliseconds though other CPUs have nothing to do.
+/// runs, and leave them there for tens of milliseconds though other CPUs have nothing to do. One caller at a
+/// time: another one would take the CPUs of the meantime for those that the thread may use.
 void MoveAwayFromHere(pid_t thread) {
   cpu_set_t allowed, others;
   const int here = sched_getcpu();
@@ -124,7 +125,7 @@ class alignas(64) Helper {
       missed_at_.store(now, std::memory_order_relaxed);
     } else if (now - missed_at_.load(std::memory_order_relaxed) > kLate) {
       missed_at_.store(now, std::memory_order_relaxed);
-      MoveAwayFromHere(thread);
+      if (const std::unique_lock lock(moving_, std::try_to_lock); lock) MoveAwayFromHere(thread);
     }
   }
 
@@ -134,6 +135,7 @@ class alignas(64) Helper {
   std::atomic<uint32_t> seen_{0};
   std::atomic<uint32_t> missed_seen_{~0U};  // what it had seen when it was first missed
   std::atomic<int64_t> missed_at_{0};
+  std::mutex moving_;
 };
 
 class Pool {

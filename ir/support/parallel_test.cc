@@ -117,10 +117,10 @@ std::pair<int, int> ThreadsAndThoseAllowedAsThis() {
   while (const dirent* entry = readdir(threads)) {
     if (entry->d_name[0] == '.') continue;
     cpu_set_t set;
-    const bool same =
-        sched_getaffinity(std::atoi(entry->d_name), sizeof set, &set) == 0 && CPU_EQUAL(&set, &here);
+    // A thread that has ended since has no CPUs.
+    if (sched_getaffinity(std::atoi(entry->d_name), sizeof set, &set) != 0) continue;
     ++counts.first;
-    counts.second += same ? 1 : 0;
+    counts.second += CPU_EQUAL(&set, &here) ? 1 : 0;
   }
   closedir(threads);
   return counts;
@@ -129,11 +129,16 @@ std::pair<int, int> ThreadsAndThoseAllowedAsThis() {
 TEST(ParallelFor, MissedThreadsMayRunWhereTheyMightBefore) {
   const ThreadCountGuard guard;
   SetThreadCount(AvailableThreads() + 5);  // some are late
-  for (int job = 0; job < 20; ++job)
-    ParallelFor(0, 200, 1, [](int64_t, int64_t) {
-      const auto start = std::chrono::steady_clock::now();
-      while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(20)) {}
-    });
+  const auto miss = [] {
+    for (int job = 0; job < 20; ++job)
+      ParallelFor(0, 200, 1, [](int64_t, int64_t) {
+        const auto start = std::chrono::steady_clock::now();
+        while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(20)) {}
+      });
+  };
+  std::vector<std::thread> callers;  // who miss the same threads
+  for (int t = 0; t < 4; ++t) callers.emplace_back(miss);
+  for (std::thread& caller : callers) caller.join();
   const auto [threads, same] = ThreadsAndThoseAllowedAsThis();
   EXPECT_EQ(same, threads);
 }
