@@ -98,12 +98,9 @@ void CopyWide(const Uint128* from, int64_t stride, int64_t channels, int64_t cou
 }
 
 template <class E>
-KernelSet::Transpose<E>* TransposeOf(const KernelSet& kernels) {
-  if constexpr (sizeof(E) == 1) return kernels.transpose8;
-  if constexpr (sizeof(E) == 2) return kernels.transpose16;
-  if constexpr (sizeof(E) == 4) return kernels.transpose32;
-  if constexpr (sizeof(E) == 8) return kernels.transpose64;
+KernelSet::Transpose<E>* TransposeOfAny(const KernelSet& kernels) {
   if constexpr (sizeof(E) == 16) return &TransposeWide;
+  return TransposeOf<E>(kernels);
 }
 template <class E>
 KernelSet::Copy<E>* CopyOf(const KernelSet& kernels) {
@@ -308,7 +305,7 @@ void Packer::TransposeLines(const BlockSteps& steps, const E* data, int64_t row_
   const E* rows[kMaxPanel];
   for (int64_t i = 0; i < width; ++i)
     rows[i] = static_cast<const E*>(i < count ? at[i] : static_cast<const void*>(kZeros));
-  TransposeOf<E>(kernels_)(rows, depth, width, out, width);
+  TransposeOfAny<E>(kernels_)(rows, depth, width, out, width);
 }
 
 template <class E>
@@ -336,7 +333,7 @@ void Packer::PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin
     sources.Find(rows, first + steps.taps_[t], op.bounds, steps.positions_, t);
     for (int64_t i = 0; i < width; ++i)
       if (i >= count || sources.at[i] == nullptr) sources.at[i] = reinterpret_cast<const E*>(kZeros);
-    TransposeOf<E>(kernels_)(sources.at, channels, width, to, step);
+    TransposeOfAny<E>(kernels_)(sources.at, channels, width, to, step);
   }
 }
 
@@ -366,7 +363,7 @@ void Packer::RowsByPanels(const BlockSteps& steps, const void* data, int64_t row
     for (int64_t i = 0; i < count; i += kMaxPanel) {
       const int64_t rows = std::min(kMaxPanel, count - i);
       PackPanel(steps, static_cast<const E*>(data), row_begin + i, rows, kMaxPanel, panel);
-      TransposeOf<E>(kernels_)(lines.data(), rows, padded, static_cast<E*>(out) + i * stride, stride);
+      TransposeOfAny<E>(kernels_)(lines.data(), rows, padded, static_cast<E*>(out) + i * stride, stride);
     }
   });
 }

@@ -115,15 +115,6 @@ struct Places {
   }
 };
 
-template <class E>
-KernelSet::Transpose<E>* TransposeOf(const KernelSet& kernels) {
-  if constexpr (sizeof(E) == 1) return kernels.transpose8;
-  if constexpr (sizeof(E) == 2) return kernels.transpose16;
-  if constexpr (sizeof(E) == 4) return kernels.transpose32;
-  if constexpr (sizeof(E) == 8) return kernels.transpose64;
-  return nullptr;
-}
-
 /// Stores rows [begin, end), neighbours in the result, whose columns are `stride` apart there.
 template <class E>
 void StoreTransposed(const Places& places, int64_t begin, int64_t end, int64_t stride, const E* elements,

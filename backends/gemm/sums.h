@@ -13,6 +13,16 @@ struct Uint128 {
   Uint128(int value) : low(static_cast<uint64_t>(value)) {}
 };
 
+/// What kernels have for turning round elements of that size; null if nothing.
+template <class E>
+KernelSet::Transpose<E>* TransposeOf(const KernelSet& kernels) {
+  if constexpr (sizeof(E) == 1) return kernels.transpose8;
+  if constexpr (sizeof(E) == 2) return kernels.transpose16;
+  if constexpr (sizeof(E) == 4) return kernels.transpose32;
+  if constexpr (sizeof(E) == 8) return kernels.transpose64;
+  return nullptr;
+}
+
 /// Calls f(E{}) with an unsigned integer type of a size.
 template <class F>
 void VisitSize(int64_t bytes, F&& f) {
