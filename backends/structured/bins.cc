@@ -118,6 +118,7 @@ void JoinRow(N* to, const N* update) {
 /// Indices of 64 bits are brought to 32 so many at a time; what does not fit is out of bounds as kMostBins
 /// is.
 constexpr int64_t kRowsAtOnce = 512;
+static_assert(kMostBins + kSideBySide <= UINT32_MAX);
 void NarrowRows(const uint64_t* indices, int64_t count, uint32_t* rows) {
   for (int64_t i = 0; i < count; ++i)
     rows[i] = indices[i] < kMostBins ? static_cast<uint32_t>(indices[i]) : static_cast<uint32_t>(kMostBins);

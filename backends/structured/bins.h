@@ -16,8 +16,8 @@ struct BinUpdates {
   bool uniform;
 };
 
-/// Rows of an array, at most.
-constexpr int64_t kMostBins = UINT32_MAX - 8;
+/// Rows of an array, at most: negative indices of 32 bits, read without sign, are beyond them.
+constexpr int64_t kMostBins = INT32_MAX;
 
 /// Whether there are loops for rows of this width: 1, 2, 4 or 8.
 bool HasBinLoops(int64_t width);
