@@ -1,6 +1,7 @@
 #include "backends/gemm/thin_run.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "backends/gemm/factors.h"
 #include "backends/gemm/pack.h"
@@ -26,6 +27,13 @@ constexpr int64_t kShortSums = 128;         // several of which are taken side b
 constexpr int64_t kStepsPerRow = 16;        // for fewer, sums across a vector take longer than tiles
 constexpr int64_t kColumns = 1024, kFewColumns = 512;
 constexpr int64_t kSteps = 64, kFewSteps = 8;  // of all columns of a piece at a time; of a batch of pieces
+/// Memory is fastest read in one direction: right factors are cut into parts of whole rows, whose sums are
+/// added up in order, where so many sums stay in the first caches. Parts depend on the shape alone.
+constexpr int64_t kSumsKept = 16 << 10, kLeastPart = 256 << 10, kMostParts = 16;
+/// Bytes of a column for each sum that a part adds.
+constexpr int64_t kBytesPerSum = 256;
+constexpr int64_t kBlockBytes = 12 << 10;  // of columns of a batch, each of whose parts is read in turn
+constexpr int64_t kPieceSums = 16 << 10;   // of parts, worth waking a thread for
 
 /// The kernels widen its elements as they read them.
 bool IsWidened(const Problem& problem, const Operand& operand) {
@@ -55,6 +63,11 @@ class ThinRun {
       MakeLeft();
       return by_dots ? DotsOfBatches(row_bytes * batches) : AddBatches();
     }
+    const int64_t parts = by_dots || batches > 1 ? 1 : Parts(columns);
+    if (parts > 1) {
+      MakeLeft();
+      return AddParts(parts);
+    }
     const int64_t width = columns * batches > kColumns ? kColumns : kFewColumns;
     const int64_t piece = by_dots ? std::max<int64_t>(kPieceBytes / row_bytes, 1) : EvenWidth(width),
                   pieces = (columns + piece - 1) / piece;
@@ -67,7 +80,7 @@ class ThinRun {
         const int64_t batch = i / pieces, first = i % pieces * piece,
                       count = std::min(piece, columns - first);
         if (by_dots)
-          Dots(batch, first, count, sums.get());
+          Dots(batch, first, count, sums.get(), count);
         else
           Add(batch, first, count, sums.get());
         StoreSums(problem_, kernels_, {batch, 0, rows_, first, count}, sums.get(), count, out_);
@@ -91,19 +104,79 @@ class ThinRun {
                   least = std::max<int64_t>(kPieceBytes / column_bytes, 1),
                   share = (columns + ThreadCount() - 1) / ThreadCount(),
                   piece = EvenShare(std::clamp(share, least, kPiecesRead * least)),
-                  pieces = (columns + piece - 1) / piece;
+                  pieces = (columns + piece - 1) / piece,
+                  at_once = std::max<int64_t>(kBlockBytes / column_bytes, 4) / 4 * 4;
     ParallelFor(0, pieces, 1, [&](int64_t begin, int64_t end) {
       const FlushSubnormals flush;
       auto sums = MakeBuffer<T>(static_cast<size_t>(batches * rows_ * piece));
       for (int64_t i = begin; i < end && !Interrupted(); ++i) {
         const int64_t first = i * piece, count = std::min(piece, columns - first);
-        for (int64_t j = 0; j < count; ++j)
-          for (int64_t b = 0; b < batches; ++b) Dot(b, first + j, sums.get() + b * rows_ * count + j, count);
+        for (int64_t j = 0; j < count; j += at_once)
+          for (int64_t b = 0; b < batches; ++b) {
+            Fetch(b, first + j + at_once, at_once);
+            Dots(b, first + j, std::min(at_once, count - j), sums.get() + b * rows_ * count + j, count);
+          }
         for (int64_t b = 0; b < batches; ++b)
           StoreSums(problem_, kernels_, {b, 0, rows_, first, count}, sums.get() + b * rows_ * count, count,
                     out_);
       }
     });
+  }
+
+  /// Columns of one right factor that lie apart, into the second cache.
+  void Fetch(int64_t batch, int64_t first, int64_t count) const {
+    constexpr int64_t kLine = 64 / sizeof(W);
+    const int64_t stride = problem_.rhs.rows.stride(), last = std::min(first + count, problem_.columns());
+    const W* begin = rhs_ + problem_.rhs.batch.At(batch);
+    for (const W *at = begin + first * stride, *end = begin + last * stride; at < end; at += stride)
+      for (int64_t k = 0; k < depth_; k += kLine) __builtin_prefetch(at + k, 0, 2);
+  }
+
+  /// Into how many the rows of the right factors are cut, which have `columns` columns together.
+  [[nodiscard]] int64_t Parts(int64_t columns) const {
+    const int64_t column_bytes = depth_ * static_cast<int64_t>(sizeof(W)), bytes = columns * column_bytes;
+    if (columns * rows_ > kSumsKept || bytes < 2 * kLeastPart) return 1;
+    const int64_t most = std::min(
+        {kMostParts, bytes / kLeastPart, std::max<int64_t>(column_bytes / (kBytesPerSum * rows_), 2)});
+    return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+  }
+
+  /// Reads the right factor in the order of memory, but for columns shared by threads that parts leave over.
+  void AddParts(int64_t parts) const {
+    const int64_t columns = problem_.columns(), size = rows_ * columns,
+                  share = (columns * parts + ThreadCount() - 1) / ThreadCount(),
+                  piece = std::min(columns, (share + kLeastColumns - 1) / kLeastColumns * kLeastColumns),
+                  pieces = (columns + piece - 1) / piece, steps = ((depth_ + parts - 1) / parts + 3) / 4 * 4;
+    const auto sums = MakeBuffer<T>(static_cast<size_t>(parts * size));
+    ParallelFor(0, parts * pieces, 1, [&](int64_t begin, int64_t end) {
+      const FlushSubnormals flush;
+      for (int64_t i = begin; i < end && !Interrupted(); ++i) {
+        const int64_t part = i / pieces, first = i % pieces * piece,
+                      last = std::min((part + 1) * steps, depth_);
+        T* to = sums.get() + part * size + first;
+        for (int64_t p = 0; p < rows_; ++p)
+          std::fill_n(to + p * columns, std::min(piece, columns - first), T(0));
+        const int64_t at_once = rows_ > kRowsAtOnce ? kSteps : steps;
+        for (int64_t k = part * steps; k < last; k += at_once)
+          AddSteps(0, first, std::min(piece, columns - first), k, std::min(at_once, last - k), to, columns);
+      }
+    });
+    Join(parts, sums.get());
+  }
+
+  /// Adds up the sums of parts.
+  void Join(int64_t parts, T* sums) const {
+    const int64_t columns = problem_.columns(), size = rows_ * columns;
+    ParallelFor(0, columns, std::max<int64_t>(kPieceSums / (rows_ * parts), kLeastColumns),
+                [&](int64_t begin, int64_t end) {
+                  const FlushSubnormals flush;
+                  for (int64_t part = 1; part < parts; ++part)
+                    for (int64_t p = 0; p < rows_; ++p)
+                      for (int64_t j = p * columns + begin; j < p * columns + end; ++j)
+                        sums[j] += sums[part * size + j];
+                  StoreSums(problem_, kernels_, {0, 0, rows_, begin, end - begin}, sums + begin, columns,
+                            out_);
+                });
   }
 
   /// The same by rows: each thread has a share of the batch.
@@ -116,7 +189,8 @@ class ThinRun {
       std::fill_n(sums.get(), (end - begin) * size, T(0));
       for (int64_t k = 0; k < depth_ && !Interrupted(); k += kFewSteps)
         for (int64_t b = begin; b < end; ++b)
-          AddSteps(b, 0, columns, k, std::min(kFewSteps, depth_ - k), sums.get() + (b - begin) * size);
+          AddSteps(b, 0, columns, k, std::min(kFewSteps, depth_ - k), sums.get() + (b - begin) * size,
+                   columns);
       for (int64_t b = begin; b < end; ++b)
         StoreSums(problem_, kernels_, {b, 0, rows_, 0, columns}, sums.get() + (b - begin) * size, columns,
                   out_);
@@ -167,29 +241,31 @@ class ThinRun {
     }
   }
 
-  void Dots(int64_t batch, int64_t first, int64_t count, T* sums) const {
+  /// Those of `count` columns; the ones of a row of the left factor are `stride` apart.
+  void Dots(int64_t batch, int64_t first, int64_t count, T* sums, int64_t stride) const {
     const Index& rows = problem_.rhs.rows;
     if (rows_ == 1 && depth_ <= kShortSums && rows.IsUniform()) {
       const W* w = rhs_ + problem_.rhs.batch.At(batch) + rows.At(first);
       return thin_.dots(w, rows.stride(), count, depth_, left_.get() + batch * depth_, sums);
     }
-    for (int64_t j = 0; j < count; ++j) Dot(batch, first + j, sums + j, count);
+    for (int64_t j = 0; j < count; ++j) Dot(batch, first + j, sums + j, stride);
   }
 
   /// Adds `steps` steps from `k` on to the sums of some columns.
-  void AddSteps(int64_t batch, int64_t first, int64_t count, int64_t k, int64_t steps, T* sums) const {
+  void AddSteps(int64_t batch, int64_t first, int64_t count, int64_t k, int64_t steps, T* sums,
+                int64_t sums_stride) const {
     const T* x = left_.get() + batch * rows_ * depth_ + k;
     const int64_t stride = problem_.rhs.channel_stride;
     const W* w = rhs_ + problem_.rhs.batch.At(batch) + problem_.rhs.rows.At(first) + k * stride;
     for (int64_t p = 0; p < rows_; p += kRowsAtOnce)
       thin_.add(w, stride, steps, count, x + p * depth_, depth_,
-                static_cast<int>(std::min(kRowsAtOnce, rows_ - p)), sums + p * count, count);
+                static_cast<int>(std::min(kRowsAtOnce, rows_ - p)), sums + p * sums_stride, sums_stride);
   }
 
   void Add(int64_t batch, int64_t first, int64_t count, T* sums) const {
     std::fill_n(sums, rows_ * count, T(0));
     for (int64_t k = 0; k < depth_; k += kSteps)
-      AddSteps(batch, first, count, k, std::min(kSteps, depth_ - k), sums);
+      AddSteps(batch, first, count, k, std::min(kSteps, depth_ - k), sums, count);
   }
 
   const Problem& problem_;
