@@ -56,28 +56,85 @@ bool IsPartOfF16(const FloatFormat& f) {
          (f.exponent_bits < 5 || (f.exponent_bits == 5 && f.has_infinity()));
 }
 
+/// A power of two by which numbers of the format are F16 numbers of the same bits, moved up.
+Value* PowerOfF16(const Integers& wide, int64_t power) {
+  return AsFloat(wide.b, wide.C(static_cast<uint64_t>(127 + power) << 23));
+}
+
 /// By way of F16, which processors widen: subnormals too.
 Value* DecodeByF16(IRBuilderBase& b, const FloatFormat& f, Value* codes) {
   const Integers i{b, SameWidth(b.getInt16Ty(), codes->getType())};
-  Value* code = i.And(b.CreateZExt(codes, i.type), f.code_mask());
-  Value* magnitude = i.And(code, f.code_mask() & ~f.sign_mask());
-  Value* bits = b.CreateShl(magnitude, static_cast<uint64_t>(10 - f.mantissa_bits));
-  constexpr uint64_t kHalfInfinity = 0x7C00, kHalfNan = 0x7E00;
-  if (f.has_infinity()) {
-    if (f.exponent_bits < 5)
-      bits = b.CreateSelect(i.Above(magnitude, f.exponent_mask() - 1), i.Or(bits, kHalfInfinity), bits);
+  const auto up = static_cast<uint64_t>(10 - f.mantissa_bits);
+  const uint64_t largest = f.code_mask() & ~f.sign_mask();
+  // The sign of a byte is in all bits above it.
+  const bool whole = f.bits == 8;
+  Value* code = whole ? b.CreateSExt(codes, i.type) : b.CreateZExt(codes, i.type);
+  Value* magnitude = i.And(code, largest);
+  Value* bits = b.CreateShl(whole ? code : magnitude, up);
+  constexpr uint64_t kHalfInfinity = 0x7C00, kHalfNan = 0x7E00, kHalfSign = 0x8000;
+  Value* sign = b.CreateShl(i.And(code, f.sign_mask()), static_cast<uint64_t>(16 - f.bits));
+  bits = whole ? i.And(bits, kHalfSign | largest << up) : b.CreateOr(bits, sign);
+  if (f.has_infinity() && f.exponent_bits < 5) {
+    bits = b.CreateSelect(i.Above(magnitude, f.exponent_mask() - 1), i.Or(bits, kHalfInfinity), bits);
     bits = b.CreateSelect(i.Above(magnitude, f.exponent_mask()), i.Or(bits, kHalfNan), bits);
   } else if (f.special == FloatSpecial::Fn) {
-    bits = i.Pick(i.Equal(magnitude, f.exponent_mask() | f.mantissa_mask()), kHalfNan, bits);
+    const uint64_t nan = f.exponent_mask() | f.mantissa_mask();
+    bits = b.CreateSelect(i.Equal(magnitude, nan), b.CreateXor(bits, i.C(kHalfNan ^ nan << up)), bits);
   } else if (f.special == FloatSpecial::Fnuz) {
-    bits = i.Pick(i.Equal(code, f.sign_mask()), kHalfNan, bits);
+    bits = b.CreateSelect(i.Equal(bits, kHalfSign), i.C(kHalfSign | kHalfNan), bits);
   }
-  Value* sign = b.CreateShl(i.And(code, f.sign_mask()), static_cast<uint64_t>(16 - f.bits));
-  Value* half = b.CreateBitCast(b.CreateOr(bits, sign), SameWidth(b.getHalfTy(), codes->getType()));
+  Value* half = b.CreateBitCast(bits, SameWidth(b.getHalfTy(), codes->getType()));
   Value* number = b.CreateFPExt(half, SameWidth(b.getFloatTy(), codes->getType()));
   const int64_t power = 15 - static_cast<int64_t>(f.bias);
-  if (power == 0) return number;
-  return b.CreateFMul(number, AsFloat(b, Wide(b, codes).C(static_cast<uint64_t>(127 + power) << 23)));
+  return power == 0 ? number : b.CreateFMul(number, PowerOfF16(Wide(b, codes), power));
+}
+
+/// x to nearest even, as a number of the format with any exponent: added to a number whose last place is
+/// theirs, and taken off again.
+Value* RoundedAt(const Integers& wide, const FloatFormat& f, Value* x) {
+  IRBuilderBase& b = wide.b;
+  constexpr int64_t kBeyondAll = 40;
+  Value* exponent = wide.And(b.CreateBitCast(x, wide.type), kInfinity);
+  const auto least = static_cast<uint64_t>(128 - f.bias) << 23;
+  exponent = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, exponent, wide.C(least));
+  exponent = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, exponent,
+                                     wide.C(static_cast<uint64_t>(127 + kBeyondAll) << 23));
+  Value* power = AsFloat(b, exponent);
+  const auto anchor = (static_cast<uint64_t>(127 + 23 - f.mantissa_bits) << 23) | kQuiet;  // 1.5 * 2^n
+  const auto fma = [&](uint64_t factor, Value* addend) {
+    return b.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()},
+                             {power, AsFloat(b, wide.C(factor)), addend});
+  };
+  Value* rounded = fma(anchor | kSign, fma(anchor, x));
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, rounded, x);
+}
+
+/// By way of F16, whose numbers hold those of the format with the same bits.
+Value* EncodeByF16(IRBuilderBase& b, const FloatFormat& f, Value* x) {
+  const Integers wide = Wide(b, x), i{b, SameWidth(b.getInt16Ty(), x->getType())};
+  Value* number = RoundedAt(wide, f, x);
+  const int64_t power = static_cast<int64_t>(f.bias) - 15;
+  if (power != 0) number = b.CreateFMul(number, PowerOfF16(wide, power));
+  Value* half = b.CreateFPTrunc(number, SameWidth(b.getHalfTy(), x->getType()));
+  Value* bits = b.CreateBitCast(half, i.type);
+  constexpr uint64_t kHalfInfinity = 0x7C00;
+  Value* magnitude = i.And(bits, 0x7FFF);
+  Value* code = b.CreateLShr(magnitude, static_cast<uint64_t>(10 - f.mantissa_bits));
+  const uint64_t overflow = f.overflow_code(false), nan = f.nan_code(false);
+  const auto at_most = [&](uint64_t most) {
+    code = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, code, i.C(most));
+  };
+  if (overflow == nan && nan == f.max_finite_code() + 1) {
+    at_most(nan);
+  } else if (f.exponent_bits == 5) {  // what overflows is infinite as F16
+    at_most(nan);
+  } else {
+    code = i.Pick(i.Above(code, f.max_finite_code()), overflow, code);
+    code = i.Pick(i.Above(magnitude, kHalfInfinity), nan, code);
+  }
+  Value* sign = i.And(b.CreateLShr(bits, static_cast<uint64_t>(16 - f.bits)), f.sign_mask());
+  if (!f.has_negative_zero()) sign = b.CreateSelect(i.Equal(code, 0), code, sign);
+  return b.CreateTrunc(b.CreateOr(code, sign), SameWidth(b.getInt8Ty(), x->getType()));
 }
 
 }  // namespace
@@ -117,6 +174,8 @@ Value* DecodeByteFloat(IRBuilderBase& b, ElementType type, Value* codes) {
 
 Value* EncodeByteFloat(IRBuilderBase& b, ElementType type, Value* x) {
   const FloatFormat f = Format(type);
+  if (IsPartOfF16(f) && VectorUnitOf(*b.GetInsertBlock()->getModule()) >= VectorUnit::Avx512)
+    return EncodeByF16(b, f, x);
   const Integers i = Wide(b, x);
   Type* byte = SameWidth(b.getInt8Ty(), x->getType());
   Value* bits = b.CreateBitCast(x, i.type);
