@@ -1,5 +1,7 @@
 #include "backends/cpu/adapt_convolutions.h"
 
+#include "backends/cpu/product_problem.h"
+#include "backends/gemm/lane_run.h"
 #include "ir/eval/compute_type.h"
 #include "ir/op.h"
 #include "passes/rewrite/edit.h"
@@ -18,11 +20,21 @@ ElementType MultipliedType(ElementType type) {
   return IsSigned(type) ? ElementType::S8 : ElementType::U8;
 }
 
+using TargetOf = llvm::function_ref<gemm::Target()>;
+
 bool IsPlainConvolution(const Instruction& inst) {
   return inst.kind() == OpKind::Convolution && inst.operand_count() == 2 &&
          llvm::all_of(inst.operands(), [](const Instruction* operand) {
            return operand->shape().IsArray() && !operand->shape().HasDynamicDimension();
          });
+}
+
+/// Whether gemm::IsOfLanes() has all of it, which reads and rounds floats of eight bits as fast as others.
+bool ReadsCodesInLanes(const Instruction& convolution, TargetOf target) {
+  const ElementType type = convolution.shape().element_type();
+  return IsFloat(type) && MultipliedType(type) != type &&
+         llvm::all_of(ConvolutionProblems(convolution),
+                      [&](const gemm::Problem& problem) { return gemm::IsOfLanes(problem, target()); });
 }
 
 void Widen(Instruction* convolution) {
@@ -84,7 +96,6 @@ constexpr int64_t kNarrow = 2;  // bytes of elements that are soon moved; lines 
 constexpr int64_t kLeastWorkOfCheap = 1 << 21;
 constexpr int64_t kFewestTapsOfGradient = 64;  // positions
 constexpr int64_t kMostTapsOfPlanes = 32, kMostShifts = 3, kLongLine = 16;
-using TargetOf = llvm::function_ref<gemm::Target()>;
 
 int64_t Taps(const ConvolutionAttrs& attrs) {
   int64_t taps = 1;
@@ -212,7 +223,7 @@ void AdaptConvolutions(Module& module, llvm::function_ref<gemm::Target()> target
     for (Instruction* convolution : Convolutions(*computation, features_last)) OrderFeaturesLast(convolution);
     for (Instruction* convolution : Convolutions(*computation, batch_last)) OrderBatchLast(convolution);
     for (Instruction* convolution : Convolutions(*computation, [](const Instruction&) { return true; }))
-      Widen(convolution);
+      if (!ReadsCodesInLanes(*convolution, target)) Widen(convolution);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "backends/gemm/channelwise_run.h"
 #include "backends/gemm/column_run.h"
 #include "backends/gemm/feature_run.h"
+#include "backends/gemm/lane_run.h"
 #include "backends/gemm/plane_gradient.h"
 #include "backends/gemm/plane_run.h"
 #include "backends/gemm/position_run.h"
@@ -117,6 +118,10 @@ void Product::ChooseMethod() {
   }
   if (IsOfPlanes(problem_, target_)) {
     method_ = Method::Planes;
+    return;
+  }
+  if (IsOfLanes(problem_, target_)) {
+    method_ = Method::Lanes;
     return;
   }
   if (!IsBetterInGroups() && IsFeaturewise(problem_, kernels_)) {
@@ -256,6 +261,7 @@ void Product::Run(const void* lhs, const void* rhs, void* out) const {
   if (method_ == Method::Positions) return RunByPositions(problem_, *words_, kernels_, lhs, rhs, out);
   if (method_ == Method::PlaneGradient) return RunPlaneGradient(problem_, lhs, rhs, out);
   if (method_ == Method::Planes) return RunOfPlanes(problem_, kernels_, lhs, rhs, out);
+  if (method_ == Method::Lanes) return RunOfLanes(problem_, lhs, rhs, out);
   if (method_ == Method::Featurewise) return RunFeaturewise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::Channelwise) return RunChannelwise(problem_, kernels_, lhs, rhs, out);
   if (method_ == Method::FewColumns) return RunFewColumns(problem_, kernels_, lhs, rhs, out);
@@ -298,6 +304,7 @@ std::string Product::Describe() const {
     case Method::Positions: return text + ", words of positions";
     case Method::PlaneGradient: return text + ", products of planes";
     case Method::Planes: return text + ", planes";
+    case Method::Lanes: return text + ", lanes of features, staged";
     case Method::Featurewise: return text + ", lanes of features";
     case Method::Channelwise: return text + ", channel by channel";
     case Method::FewColumns: return text + ", lanes of input features";

@@ -19,6 +19,7 @@ enum class Method : uint8_t {
   Planes,
   PlaneGradient,
   Thin,
+  Lanes,
   Featurewise,
   Channelwise,
   FewColumns,
