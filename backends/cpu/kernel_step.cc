@@ -9,6 +9,7 @@
 #include "backends/kernel/interleave.h"
 #include "backends/kernel/lower.h"
 #include "backends/kernel/op_cost.h"
+#include "backends/kernel/row_blocks.h"
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/share.h"
 #include "backends/kernel/stream.h"
@@ -124,6 +125,7 @@ llvm::SmallVector<int64_t, 8> Optimize(kernel::Kernel& kernel) {
   kernel::RemoveDuplicates(kernel);
   kernel::ShareBetweenLoops(kernel);
   auto moved = kernel::TrimBuffers(kernel, kMaxScalar);
+  kernel::FoldByRows(kernel);
   kernel::ScheduleLoops(kernel, {});
   kernel::InterleaveSums(kernel);
   return moved;

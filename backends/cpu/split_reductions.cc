@@ -65,6 +65,40 @@ void Split(Instruction* reduce) {
   ReplaceAndRemove(reduce, make.Reduce(sums, init, Range(0, kept), reduce->callee()));
 }
 
+/// Sums across memory of arrays that the caches of one core do not hold: a part of the rows for each thread
+/// is read in one direction.
+constexpr int64_t kLeastBytes = int64_t{4} << 20, kMostRowParts = 16, kLeastRowParts = 4, kLeastRows = 64,
+                  kLeastRow = 256;
+
+/// How many parts the rows are cut into; 1 if they stay together.
+int64_t RowParts(const Instruction& inst) {
+  if (inst.kind() != OpKind::Reduce || inst.has_extras() || inst.shape().rank() == 0) return 1;
+  const std::optional<OpKind> op = PlainReductionOp(inst);
+  const Shape& x = inst.operand(0)->shape();
+  const ElementType type = x.element_type();
+  const bool added = op == OpKind::Add && (type == ElementType::F32 || type == ElementType::F64);
+  if (!added || !MayRepeatInit(*op, *inst.operand(1)) || x.HasDynamicDimension()) return 1;
+  const Dims dims = ReducedDims(inst);
+  if (dims != Range(0, static_cast<int64_t>(dims.size()))) return 1;
+  const int64_t columns = inst.shape().ElementCount(), bytes = Info(type).host_bytes();
+  if (x.ElementCount() * bytes < kLeastBytes || columns * bytes < kLeastRow) return 1;
+  const int64_t rows = x.ElementCount() / columns;
+  const int64_t parts = LargestDivisor(x.dim(0), std::min(kMostRowParts, rows / kLeastRows));
+  return parts < kLeastRowParts ? 1 : parts;
+}
+
+void SplitRows(Instruction* reduce, int64_t count) {
+  Maker make(reduce);
+  Instruction* init = reduce->operand(1);
+  Dims dims(reduce->operand(0)->shape().dims());
+  dims[0] /= count;
+  dims.insert(dims.begin(), count);
+  Instruction* parts = make.Reshape(reduce->operand(0), dims);
+  Instruction* sums =
+      make.Reduce(parts, init, Range(1, static_cast<int64_t>(ReducedDims(*reduce).size())), reduce->callee());
+  ReplaceAndRemove(reduce, make.Reduce(sums, init, {0}, reduce->callee()));
+}
+
 /// A sum whose steps would each be rounded to a narrow type.
 bool IsNarrowSum(const Instruction& inst) {
   if (inst.kind() != OpKind::Reduce || inst.has_extras() || !IsSum(inst)) return false;
@@ -103,6 +137,10 @@ void SplitFullReductions(Module& module) {
     for (Instruction* inst : computation->instructions())
       if (MayBeSplit(*inst)) found.push_back(inst);
     for (Instruction* reduce : found) Split(reduce);
+    found.clear();
+    for (Instruction* inst : computation->instructions())
+      if (RowParts(*inst) > 1) found.push_back(inst);
+    for (Instruction* reduce : found) SplitRows(reduce, RowParts(*reduce));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "backends/kernel/schedule.h"
 
 #include "backends/kernel/op_cost.h"
+#include "backends/kernel/row_blocks.h"
 #include "backends/kernel/selection.h"
 #include "backends/kernel/visit.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -398,7 +399,8 @@ class Chooser {
     // read more of each line of memory. What is written out needs all registers for its elements.
     const auto walks = [&](const Stmt& s) {
       const auto* reduce = std::get_if<ReduceStmt>(&s);
-      return reduce != nullptr && !(IsPairwise(*reduce) && Jumps(*reduce->body, loop.id));
+      return reduce != nullptr &&
+             !(IsPairwise(*reduce) && (Jumps(*reduce->body, loop.id) || FoldsRowBlock(*reduce, body)));
     };
     if (llvm::any_of(body.stmts, walks)) {
       const bool strip = ops <= kOpsOfStrip && !Jumps(body, loop.id);

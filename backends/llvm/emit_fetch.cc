@@ -40,11 +40,12 @@ const kernel::LoadStmt* FindRow(const kernel::Kernel& kernel, const kernel::Loop
 
 }  // namespace
 
-void KernelEmitter::Fetch(Value* pointer, int64_t bytes, bool write) {
-  constexpr uint32_t kKeep = 3, kData = 1;
+void KernelEmitter::Fetch(Value* pointer, int64_t bytes, bool write, bool far) {
+  constexpr uint32_t kKeep = 3, kKeepFar = 2, kData = 1;
   Value* at = b_.CreateGEP(b_.getInt8Ty(), pointer, Int64(bytes));
-  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()},
-                     {at, b_.getInt32(write ? 1 : 0), b_.getInt32(kKeep), b_.getInt32(kData)});
+  b_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {at->getType()},
+      {at, b_.getInt32(write ? 1 : 0), b_.getInt32(far ? kKeepFar : kKeep), b_.getInt32(kData)});
 }
 
 Status KernelEmitter::FetchRowsToCome(const kernel::LoopStmt& stmt, Range range) {
@@ -92,9 +93,16 @@ void KernelEmitter::FetchNextRow(const kernel::LoadStmt& load, Value* pointer) {
   constexpr int64_t kMaxRow = int64_t{64} << 10;
   const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(load.buffer)];
   const int64_t bytes = Info(buffer.type).host_bytes(), step = StepAround(load.address) * bytes;
-  if (buffer.written || buffer.count * bytes < kMinBytes || step < 2 * kLine || step > kMaxRow ||
-      !load.address.values.empty())
+  if (buffer.written || buffer.count * bytes < kMinBytes || step < 2 * kLine || !load.address.values.empty())
     return;
+  const int64_t vector = vector_.width * bytes;
+  // A block of rows is folded while the next one comes.
+  if (tile_ != nullptr && around_.back().ordered) {
+    for (int64_t line = 0; line < vector; line += kLine)
+      Fetch(pointer, step + line, /*write=*/false, /*far=*/true);
+    return;
+  }
+  if (step > kMaxRow) return;
   kernel::Address row = load.address;
   row.AddLoop(vector_.loop, -row.FactorOf(vector_.loop));
   auto pass = llvm::find_if(passes_, [&](const Pass& p) { return p.buffer == load.buffer && p.row == row; });
@@ -104,7 +112,6 @@ void KernelEmitter::FetchNextRow(const kernel::LoadStmt& load, Value* pointer) {
   }
   if (pass->second < 0 && pass->first != vector_.loop) pass->second = vector_.loop;
   if (pass->second != vector_.loop) return;
-  const int64_t vector = vector_.width * bytes;
   if (group_ * vector % kLine != 0) return;
   for (int64_t line = 0; line < vector; line += kLine) Fetch(pointer, step + line, /*write=*/false);
 }

@@ -346,7 +346,7 @@ Status KernelEmitter::Emit(const LoopStmt& stmt) {
   if (stmt.loop.width == 1)
     return ScalarLoop(stmt.loop.id, range, 1, [&]() -> Status {
       if (stmt.loop.ordered && !in_vector()) HLO_CHECK_OK(FetchRowsToCome(stmt, range));
-      around_.push_back({stmt.loop.id, 1});
+      around_.push_back({stmt.loop.id, 1, stmt.loop.ordered});
       passes_.clear();
       HLO_CHECK_OK(EmitRegion(*stmt.body));
       around_.pop_back();

@@ -50,8 +50,9 @@ class KernelEmitter {
   /// A loop with values carried from one iteration to the next: `body` changes them in place.
   Status CarriedLoop(kernel::LoopId loop, Range range, Value* step, Accumulators& carried,
                      llvm::function_ref<Status()> body);
-  /// Asks for the line of memory so many bytes behind the pointer, to read or to write it.
-  void Fetch(Value* pointer, int64_t bytes, bool write);
+  /// Asks for the line of memory so many bytes behind the pointer, to read or to write it. `far`: into the
+  /// second cache.
+  void Fetch(Value* pointer, int64_t bytes, bool write, bool far = false);
   /// Rows of iterations to come are fetched while an ordered loop goes from row to row by numbers that it
   /// reads: no processor foresees them.
   Status FetchRowsToCome(const kernel::LoopStmt& stmt, Range range);
@@ -59,8 +60,8 @@ class KernelEmitter {
   /// Of windows that slide along memory, several rows at a time: what the innermost loop around comes to
   /// soon. Processors foresee little of so many short runs.
   void FetchWindowsToCome(const kernel::ReduceStmt& stmt);
-  /// Where a row is read once more, from a cache, memory has time to bring the next one. `pointer`: where the
-  /// load of whole neighbours begins.
+  /// Where a row is read once more, from a cache, or rows are folded block by block, memory has time to bring
+  /// what is next. `pointer`: where the load of whole neighbours begins.
   void FetchNextRow(const kernel::LoadStmt& load, Value* pointer);
   /// How many elements the innermost scalar loop around moves the address from iteration to iteration.
   [[nodiscard]] int64_t StepAround(const kernel::Address& address) const;
@@ -167,6 +168,7 @@ class KernelEmitter {
   struct Around {
     kernel::LoopId id;
     int64_t step;  // iterations at once
+    bool ordered = false;
   };
   llvm::SmallVector<Around, 4> around_;  // the scalar loops that are being emitted
   /// Rows that loops in the innermost of these read: the first that did, and the one that fetches the next
