@@ -103,18 +103,21 @@ int64_t Taps(const ConvolutionAttrs& attrs) {
   return taps;
 }
 
-bool IsOfBytes(const Instruction& convolution) {
-  return llvm::all_of(convolution.operands(), [](const Instruction* operand) {
-    const ElementType type = operand->shape().element_type();
-    return IsIntegral(type) && !IsPred(type) && Info(type).bits <= 8;
-  });
+/// Operands of integers of at most `bits` bits, and a result of so many.
+bool IsOfIntegers(const Instruction& convolution, int bits) {
+  return Info(convolution.shape().element_type()).bits <= bits &&
+         llvm::all_of(convolution.operands(), [&](const Instruction* operand) {
+           const ElementType type = operand->shape().element_type();
+           return IsIntegral(type) && !IsPred(type) && Info(type).bits <= bits;
+         });
 }
 
 /// Planes of one feature each, which gemm::IsOfPlanes() has read where they lie.
-bool ReadsBytesOfPlanes(const Instruction& convolution) {
+bool ReadsIntegersOfPlanes(const Instruction& convolution) {
   const auto& attrs = convolution.attr<ConvolutionAttrs>();
   const WindowDim& last = attrs.window.dims.back();
-  return IsOfBytes(convolution) && Info(convolution.shape().element_type()).bits <= 8 &&
+  const int bits = Info(convolution.operand(0)->shape().element_type()).bits;
+  return IsOfIntegers(convolution, bits <= 8 ? 8 : 16) &&
          convolution.operand(1)->shape().dim(attrs.dim_labels->kernel_input_feature) == 1 &&
          last.stride <= 2 && last.base_dilation == 1 && Taps(attrs) <= kMostTapsOfPlanes;
 }
@@ -140,7 +143,7 @@ bool GainsByFeaturesLast(const Instruction& convolution, TargetOf target) {
   // Moving costs little beside the other ways.
   const bool narrow = Info(convolution.operand(0)->shape().element_type()).host_bytes() <= kNarrow;
   return narrow && (groups > 1 || channels >= kFewestFeatures) && work >= kLeastWorkOfCheap &&
-         !(ReadsBytesOfPlanes(convolution) && target().isa == gemm::Isa::Avx512);
+         !(ReadsIntegersOfPlanes(convolution) && target().isa == gemm::Isa::Avx512);
 }
 
 void OrderFeaturesLast(Instruction* convolution) {
@@ -172,8 +175,8 @@ bool ReadsPlanesOfGradient(const Instruction& convolution, const gemm::Target& t
                      !last.reversal && last.stride == 1 && last.base_dilation == 1 &&
                      last.window_dilation == 1 && last.size >= kLongLine && shifts <= kMostShifts &&
                      convolution.shape().ElementCount() <= groups * kMostShifts * kMostShifts;
-  return depthwise && lines && target.isa == gemm::Isa::Avx512 && target.fours && IsOfBytes(convolution) &&
-         Info(convolution.shape().element_type()).bits <= 8;
+  return depthwise && lines && target.isa == gemm::Isa::Avx512 && target.fours &&
+         IsOfIntegers(convolution, 8);
 }
 
 /// The same for gradients by weights, whose windows are as large as images: what are weights of the result

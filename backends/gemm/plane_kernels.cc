@@ -83,18 +83,21 @@ struct F16 : Floats {
     odd = _mm512_cvtph_ps(_mm512_extracti64x4_epi64(codes, 1));
   }
 };
-/// What lies in the upper half of a lane does not reach the lower half of a product.
-struct Byte {
+struct Words {
   using Sum = __m512i;
   using Weight = uint16_t;
-  using Out = uint8_t;
-  static constexpr int kLanes = 32, kBytes = 1;
+  static constexpr int kLanes = 32;
   [[gnu::always_inline]] static Sum Zero() { return _mm512_setzero_si512(); }
   [[gnu::always_inline]] static Sum Splat(Weight w) { return _mm512_set1_epi16(static_cast<short>(w)); }
   [[gnu::always_inline]] static Sum Add(Sum sum, Sum x, Sum w) {
     return _mm512_add_epi16(sum, _mm512_mullo_epi16(x, w));
   }
   [[gnu::always_inline]] static Sum Plus(Sum a, Sum b) { return _mm512_add_epi16(a, b); }
+};
+/// What lies in the upper half of a lane does not reach the lower half of a product.
+struct Byte : Words {
+  using Out = uint8_t;
+  static constexpr int kBytes = 1;
   template <int Step>
   [[gnu::always_inline]] static Sum Load(const uint8_t* p, uint64_t mask) {
     if constexpr (Step == 1)
@@ -113,6 +116,37 @@ struct Byte {
     alignas(32) Out all[kLanes];
     Store(all, sum);
     for (int64_t i = 0; i < count; ++i) out[i] = all[i];
+  }
+};
+
+struct Half : Words {
+  using Out = uint16_t;
+  static constexpr int kBytes = 2;
+  template <int Step>
+  [[gnu::always_inline]] static Sum Load(const uint8_t* p, uint64_t mask) {
+    const Sum low = _mm512_maskz_loadu_epi16(static_cast<__mmask32>(mask), p);
+    if constexpr (Step == 1) return low;
+    return _mm512_permutex2var_epi16(low, Even(), High(p, mask));
+  }
+  [[gnu::always_inline]] static void LoadBoth(const uint8_t* p, uint64_t mask, Sum& even, Sum& odd) {
+    const Sum low = _mm512_maskz_loadu_epi16(static_cast<__mmask32>(mask), p), high = High(p, mask);
+    even = _mm512_permutex2var_epi16(low, Even(), high);
+    odd = _mm512_permutex2var_epi16(low, _mm512_add_epi16(Even(), _mm512_set1_epi16(1)), high);
+  }
+  [[gnu::always_inline]] static void Store(Out* out, Sum sum) { _mm512_storeu_si512(out, sum); }
+  [[gnu::always_inline]] static void StorePart(Out* out, Sum sum, int64_t count) {
+    _mm512_mask_storeu_epi16(out, (1U << static_cast<unsigned>(count)) - 1, sum);
+  }
+
+ private:
+  [[gnu::always_inline]] static Sum High(const uint8_t* p, uint64_t mask) {
+    return _mm512_maskz_loadu_epi16(static_cast<__mmask32>(mask >> 32U), p + 64);
+  }
+  [[gnu::always_inline]] static Sum Even() {
+    const __m512i lanes =
+        _mm512_cvtepu8_epi16(_mm256_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32,
+                                              34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62));
+    return lanes;
   }
 };
 
@@ -240,7 +274,8 @@ constexpr PlaneKernel kSteps[] = {{K::kLanes, &Plane<K, 1>}, {K::kLanes, &Plane<
 void AddGradientLines(const PlaneGradientArgs& args) { GradientLines(args); }
 
 const PlaneKernel& PlaneKernelFor(PlaneKind kind, int64_t step) {
-  constexpr const PlaneKernel* kKernels[kPlaneKinds] = {kSteps<F32>, kSteps<Bf16>, kSteps<F16>, kSteps<Byte>};
+  constexpr const PlaneKernel* kKernels[kPlaneKinds] = {kSteps<F32>, kSteps<Bf16>, kSteps<F16>, kSteps<Byte>,
+                                                        kSteps<Half>};
   return kKernels[static_cast<int>(kind)][step - 1];
 }
 

@@ -4,10 +4,10 @@
 
 namespace hlo::gemm {
 
-/// How elements are stored, and summed: floats in floats, bytes in 16-bit integers of which results keep the
-/// lower half.
-enum class PlaneKind : uint8_t { F32, Bf16, F16, Byte };
-inline constexpr int kPlaneKinds = 4;
+/// How elements are stored, and summed: floats in floats, bytes and halves in 16-bit integers, of which
+/// results of bytes keep the lower half.
+enum class PlaneKind : uint8_t { F32, Bf16, F16, Byte, Half };
+inline constexpr int kPlaneKinds = 5;
 
 /// A plane of results: element j of line l is the sum over lines i of its window, then taps k, of weights[i *
 /// taps + k] * element base + j * step + k * per_tap of line i; zeros beyond its ends.
@@ -23,7 +23,7 @@ struct PlaneArgs {
   const uint64_t* masks;
   const void* weights;  // float, or uint16_t
   int64_t lines, outputs;
-  void* out;                   // float, or uint8_t
+  void* out;                   // float, uint8_t or uint16_t
   const int64_t* out_offsets;  // of lines
 };
 

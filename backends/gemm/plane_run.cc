@@ -1,6 +1,7 @@
 #include "backends/gemm/plane_run.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "backends/gemm/plane_kernels.h"
@@ -31,10 +32,15 @@ std::optional<PlaneKind> KindOf(const Problem& problem) {
     if (type == ElementType::F16) return PlaneKind::F16;
     return std::nullopt;
   }
-  const bool bytes = (type == ElementType::S8 || type == ElementType::U8) &&
-                     Info(problem.type).host_bytes() == 1 && problem.compute == ComputeType::U32;
-  return bytes ? std::optional(PlaneKind::Byte) : std::nullopt;
+  // Results wrap.
+  if (problem.compute != ComputeType::U32 || !IsIntegral(type)) return std::nullopt;
+  const int bits = Info(type).bits, result = Info(problem.type).host_bytes();
+  if (bits == 8 && result == 1) return PlaneKind::Byte;
+  if (bits == 16 && result == 2) return PlaneKind::Half;
+  return std::nullopt;
 }
+
+bool IsOfWords(PlaneKind kind) { return kind == PlaneKind::Byte || kind == PlaneKind::Half; }
 
 class PlaneRun {
  public:
@@ -50,7 +56,7 @@ class PlaneRun {
         lhs_(static_cast<const uint8_t*>(lhs)),
         rhs_(static_cast<const uint8_t*>(rhs)),
         out_(static_cast<uint8_t*>(out)),
-        direct_(kind_ == PlaneKind::Byte || problem.type == ElementType::F32) {
+        direct_(IsOfWords(kind_) || problem.type == ElementType::F32) {
     llvm::SmallVector<Axis, 3> outputs, taps;
     origin_ = problem.lhs.base;
     for (const WindowDimension& d : outer_) {
@@ -143,6 +149,8 @@ class PlaneRun {
       const uint8_t* weight = from + weights_at_[static_cast<size_t>(k)] * bytes_;
       if (kind_ == PlaneKind::Byte)
         reinterpret_cast<uint16_t*>(to)[k] = *weight;
+      else if (kind_ == PlaneKind::Half)
+        std::memcpy(reinterpret_cast<uint16_t*>(to) + k, weight, sizeof(uint16_t));
       else
         ToCompute(problem_, rhs, kernels_, weight, 1, to + k);
     }
@@ -193,7 +201,7 @@ bool IsOfPlanes(const Problem& problem, const Target& target) {
          last.per_output <= 2 && problem.taps() > 1 && problem.taps() / last.taps <= kMostWindowLines &&
          problem.taps() <= std::min(kMostTaps, outputs) && problem.columns() <= kMostColumns &&
          // Floats of a single line are faster by shifts of it.
-         (outputs > last.outputs || *KindOf(problem) == PlaneKind::Byte) &&
+         (outputs > last.outputs || IsOfWords(*KindOf(problem))) &&
          problem.columns() * outputs <= kMostSums && last.outputs * last.taps <= kMostMasks * kLeastLanes &&
          (problem.batches() * windows.images >= kFewestPlanes ||
           outputs * problem.taps() * problem.columns() <= kMostPlaneWork);
