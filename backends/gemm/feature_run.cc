@@ -26,12 +26,16 @@ int LanesOf(const Problem& problem, const KernelSet& kernels) {
 /// of outputs take less time; products of a sum, and vectors of results, beyond which tiles take less time.
 constexpr int64_t kMostOfOne = 4, kFewProducts = 12, kMostVectors = 4;
 
+/// The same where images are staged.
+constexpr int64_t kMostOfStaged = 16;
+
 /// At least half of the lanes make something, and groups are not worth tiles.
 bool FillsLanes(const Problem& problem, int64_t lanes) {
   const int64_t channels = problem.channels, outputs = problem.columns(), most = std::max(channels, outputs);
   if (problem.batches() == 1 && channels <= kMostOfOne)
     return 2 * outputs >= lanes && (outputs >= lanes || outputs > kMostOfOne) &&
-           outputs <= (problem.depth() <= kFewProducts ? kMostVectors * lanes : lanes);
+           (outputs <= (problem.depth() <= kFewProducts ? kMostVectors * lanes : lanes) ||
+            (outputs <= kMostOfStaged && GainsByStaging(problem)));
   return problem.batches() * outputs >= lanes && most <= lanes && 2 * (lanes / most * outputs) >= lanes;
 }
 
@@ -132,12 +136,14 @@ void RunFeaturewise(const Problem& problem, const KernelSet& kernels, const void
                     void* out) {
   // Depthwise ones of one result each read all as it lies.
   if ((problem.channels > 1 || problem.columns() > 1 || problem.batches() % kFeatureRows != 0) &&
-      GainsByStaging(problem)) {
-    const StagedImage staged = StageImage(problem, kernels, lhs, rhs);
-    return FeatureRun<float, float>(staged.problem, kernels, kernels.factors_f32, staged.image.get(),
-                                    staged.weights.get(), out)
-        .Run();
-  }
+      GainsByStaging(problem))
+    return VisitNumber(problem, [&](auto tag) {
+      using T = decltype(tag);
+      const StagedImage<T> staged = StageImage<T>(problem, kernels, lhs, rhs);
+      FeatureRun<T, T>(staged.problem, kernels, kernels.of<FactorKernels<T, T>>(), staged.image.get(),
+                       staged.weights.get(), out)
+          .Run();
+    });
   VisitFactors(problem, kernels, [&]<class T, class W>(const FactorKernels<T, W>& features) {
     FeatureRun<T, W>(problem, kernels, features, lhs, rhs, out).Run();
   });

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "backends/gemm/sums.h"
+#include "backends/gemm/factors.h"
 #include "ir/support/parallel.h"
 
 namespace hlo::gemm {
 namespace {
 
-constexpr int64_t kMostStaged = 1 << 20;     // elements
+constexpr int64_t kMostStaged = 4 << 20;     // bytes
 constexpr int64_t kFewestTaps = 4;           // which read each element
 constexpr int64_t kFewestResults = 4;        // for each element, worth no more than having no ends
 constexpr int64_t kPieceElements = 1 << 15;  // worth waking a thread for
@@ -33,6 +33,7 @@ struct Loop {
   int64_t pitch;
 };
 
+template <class T>
 class Staging {
  public:
   Staging(const Problem& problem, const KernelSet& kernels, const void* lhs)
@@ -52,7 +53,7 @@ class Staging {
   [[nodiscard]] int64_t image() const { return image_; }
   [[nodiscard]] llvm::ArrayRef<Loop> loops() const { return loops_; }
 
-  void Run(float* to) const {
+  void Run(T* to) const {
     int64_t origin = problem_.lhs.base + problem_.lhs.batch.At(0);
     for (const Loop& loop : loops_) origin -= loop.dim->base * loop.dim->lhs_stride;
     const int64_t lines = LengthOf(*loops_[0].dim);
@@ -69,26 +70,26 @@ class Staging {
  private:
   /// Positions [begin, end) of those that windows reach in dimension t; `from` is where position 0 of the
   /// image lies.
-  void Dimension(size_t t, int64_t from, int64_t begin, int64_t end, float* to) const {
+  void Dimension(size_t t, int64_t from, int64_t begin, int64_t end, T* to) const {
     const auto& [dim, pitch] = loops_[t];
     const int64_t first = std::clamp<int64_t>(-dim->base, begin, end),
                   last = std::clamp<int64_t>(dim->size - dim->base, first, end);
-    std::fill_n(to, (first - begin) * pitch, 0.0F);
+    std::fill_n(to, (first - begin) * pitch, T(0));
     to += (first - begin) * pitch;
     from += (dim->base + first) * dim->lhs_stride;
     const bool line = t + 1 == loops_.size();
     if (line && dim->lhs_stride == pitch) {
-      ToCompute(problem_, problem_.lhs, kernels_, lhs_ + from * bytes_, (last - first) * pitch, to);
+      ToNumbers(problem_, problem_.lhs, kernels_, lhs_ + from * bytes_, (last - first) * pitch, to);
       to += (last - first) * pitch;
     } else {
       for (int64_t j = first; j < last; ++j, from += dim->lhs_stride, to += pitch) {
         if (line)
-          ToCompute(problem_, problem_.lhs, kernels_, lhs_ + from * bytes_, pitch, to);
+          ToNumbers(problem_, problem_.lhs, kernels_, lhs_ + from * bytes_, pitch, to);
         else
           Dimension(t + 1, from, 0, LengthOf(*loops_[t + 1].dim), to);
       }
     }
-    std::fill_n(to, (end - last) * pitch, 0.0F);
+    std::fill_n(to, (end - last) * pitch, T(0));
   }
 
   const Problem& problem_;
@@ -99,14 +100,22 @@ class Staging {
   int64_t image_;  // elements
 };
 
+/// That numbers of the sums are.
+ElementType NumberType(const Problem& problem) {
+  if (IsComplex(problem.type)) return problem.type;
+  constexpr ElementType kTypes[] = {ElementType::F32, ElementType::F64, ElementType::U32, ElementType::U64};
+  return kTypes[static_cast<size_t>(problem.compute)];
+}
+
 /// By tap, channel and feature.
-void StageWeights(const Problem& problem, const KernelSet& kernels, const void* rhs, float* to) {
+template <class T>
+void StageWeights(const Problem& problem, const KernelSet& kernels, const void* rhs, T* to) {
   const Operand& from = problem.rhs;
   const int64_t bytes = Info(from.type).host_bytes(), count = problem.batches() * problem.columns(),
                 base = from.base + from.batch.At(0) + from.rows.At(0);
   for (int64_t t = 0; t < problem.taps(); ++t)
     for (int64_t c = 0; c < problem.channels; ++c, to += count)
-      ToCompute(problem, from, kernels,
+      ToNumbers(problem, from, kernels,
                 static_cast<const uint8_t*>(rhs) + (base + from.taps.At(t) + c * from.channel_stride) * bytes,
                 count, to);
 }
@@ -114,27 +123,28 @@ void StageWeights(const Problem& problem, const KernelSet& kernels, const void* 
 }  // namespace
 
 bool GainsByStaging(const Problem& problem) {
-  if (!problem.windows || problem.windows->dims.empty() || problem.compute != ComputeType::F32 ||
-      IsComplex(problem.type))
-    return false;
-  const ElementType type = problem.lhs.type;
-  if (type != problem.rhs.type || (type != ElementType::F16 && type != ElementType::F32)) return false;
+  if (!problem.windows || problem.windows->dims.empty()) return false;
+  const bool narrow = !IsPlain(problem, problem.lhs);
+  if (narrow && problem.lhs.type != problem.rhs.type) return false;
   const bool forward = llvm::all_of(problem.windows->dims, [](const WindowDimension& d) {
     return d.outputs > 0 && d.taps > 0 && d.per_output >= 0 && d.per_tap >= 0;
   });
   if (!forward) return false;
   const int64_t size = StagedSize(problem), results = problem.rows() * problem.columns() * problem.batches();
-  if (size > kMostStaged) return false;
-  if (type == ElementType::F16 && (problem.taps() >= kFewestTaps || results >= kFewestResults * size))
-    return true;
+  int64_t bytes = 0;
+  VisitNumber(problem, [&](auto number) { bytes = sizeof number; });
+  if (size * bytes > kMostStaged) return false;
+  if (narrow && (problem.taps() >= kFewestTaps || results >= kFewestResults * size)) return true;
   return !problem.lhs.bounds.empty() && results >= kFewestResults * size;
 }
 
-StagedImage StageImage(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs) {
-  const Staging staging(problem, kernels, lhs);
+template <class T>
+StagedImage<T> StageImage(const Problem& problem, const KernelSet& kernels, const void* lhs,
+                          const void* rhs) {
+  const Staging<T> staging(problem, kernels, lhs);
   const int64_t count = problem.batches() * problem.columns();
-  StagedImage staged{problem, MakeBuffer<float>(static_cast<size_t>(StagedSize(problem))),
-                     MakeBuffer<float>(static_cast<size_t>(problem.depth() * count))};
+  StagedImage<T> staged{problem, MakeBuffer<T>(static_cast<size_t>(StagedSize(problem))),
+                        MakeBuffer<T>(static_cast<size_t>(problem.depth() * count))};
   staging.Run(staged.image.get());
   StageWeights(problem, kernels, rhs, staged.weights.get());
   Problem& p = staged.problem;
@@ -164,7 +174,7 @@ StagedImage StageImage(const Problem& problem, const KernelSet& kernels, const v
   p.lhs.taps =
       Index(axes([](const WindowDimension& d, int64_t pitch) { return Axis{d.taps, d.per_tap * pitch}; }));
   p.rhs.taps = Index({Axis{problem.taps(), problem.channels * count}});
-  p.lhs.type = p.rhs.type = ElementType::F32;
+  p.lhs.type = p.rhs.type = NumberType(problem);
   p.lhs.base = p.rhs.base = 0;
   p.lhs.channel_stride = 1;
   p.rhs.channel_stride = count;
@@ -174,5 +184,16 @@ StagedImage StageImage(const Problem& problem, const KernelSet& kernels, const v
   p.lhs.bounds.clear();
   return staged;
 }
+
+#define HLO_INSTANTIATE(...)                                                                               \
+  template StagedImage<__VA_ARGS__> StageImage<__VA_ARGS__>(const Problem&, const KernelSet&, const void*, \
+                                                            const void*);
+HLO_INSTANTIATE(float)
+HLO_INSTANTIATE(double)
+HLO_INSTANTIATE(uint32_t)
+HLO_INSTANTIATE(uint64_t)
+HLO_INSTANTIATE(std::complex<float>)
+HLO_INSTANTIATE(std::complex<double>)
+#undef HLO_INSTANTIATE
 
 }  // namespace hlo::gemm
