@@ -135,6 +135,7 @@ class OptRun {
     if (options_.reduce) return ReduceInput(input, options_, sink_, out_);
     if (!options_.bisect_passes.empty()) return BisectPasses(input, options_, passes_, sink_, out_);
     return Transformed(input, [&](const Module& module) -> Status {
+      if (!options_.aot.empty()) return MakeFunction(module);
       HLO_TRY(raw_ostream * os, output_.Begin(module, stage_, reader_.files()));
       Status status = Emit(module, *os);
       if (!status) output_.Drop();
@@ -190,6 +191,13 @@ class OptRun {
     return {};
   }
 
+  /// For --aot.
+  Status MakeFunction(const Module& module) {
+    if (functions_++ > 0)
+      return Error("usage-option", {}, "option '--aot' takes one module; --module chooses one");
+    return WriteAheadOfTime(module, options_, reader_.files());
+  }
+
   Status Emit(const Module& module, raw_ostream& os) {
     std::unique_ptr<Module> canonical;
     const Module* shown = &module;
@@ -222,6 +230,7 @@ class OptRun {
   raw_ostream& out_;
   OptOutput output_;
   CheckUpdater updater_;
+  int functions_ = 0;  // made for --aot
 };
 
 /// Answers that need no input; nothing if the options ask for none.

@@ -1,10 +1,12 @@
-// The stages of hlo-opt behind HLO: kernels, LLVM IR, assembly, objects.
+// The stages of hlo-opt behind HLO: kernels, LLVM IR, assembly, objects, functions of C.
+#include "backends/cpu/ahead_of_time.h"
 #include "tools/opt_output.h"
 #include "tools/opt_passes.h"
 
 namespace hlo {
+namespace {
 
-Status PrintCode(llvm::raw_ostream& os, const Module& module, const OptOptions& options) {
+Result<CpuOptions> CodeOptions(const OptOptions& options) {
   CpuOptions cpu;
   cpu.optimization_level = static_cast<int>(options.passes.level.value_or(2));
   HLO_TRY(const PassRunner passes, PassRunner::Make(options));
@@ -12,6 +14,18 @@ Status PrintCode(llvm::raw_ostream& os, const Module& module, const OptOptions& 
   cpu.controls = passes.BaseControls();
   cpu.cpu = options.mcpu;
   cpu.features = options.mattr;
+  return cpu;
+}
+
+}  // namespace
+
+Status PrintCode(llvm::raw_ostream& os, const Module& module, const OptOptions& options) {
+  HLO_TRY(CpuOptions cpu, CodeOptions(options));
+  if (options.code == CodeForm::Header) {
+    HLO_TRY(const AheadOfTime code, CompileAheadOfTime(module, cpu, options.entry_name));
+    os << code.header;
+    return {};
+  }
   // Code that is looked at is all there; --explain-codegen also tells what one run of hlo-run would do.
   cpu.tier = options.code ? Tier::Compile : options.tier;
   cpu.executions = 1;
@@ -22,6 +36,23 @@ Status PrintCode(llvm::raw_ostream& os, const Module& module, const OptOptions& 
                                       ? GenerateCode(module, cpu, *options.code, wanted, options.debug_lines)
                                       : ExplainCode(module, cpu, wanted));
   os << text;
+  return {};
+}
+
+Status WriteAheadOfTime(const Module& module, const OptOptions& options, llvm::ArrayRef<std::string> inputs) {
+  HLO_TRY(const CpuOptions cpu, CodeOptions(options));
+  HLO_TRY(const AheadOfTime code, CompileAheadOfTime(module, cpu, options.entry_name));
+  const std::pair<const char*, const std::string*> parts[] = {
+      {".o", &code.object}, {".h", &code.header}, {".json", &code.description}};
+  // All of them or none.
+  std::vector<OutputFile> files;
+  for (const auto& [extension, text] : parts) {
+    HLO_TRY(OutputFile file, OutputFile::Open(options.aot + extension, llvm::nulls(), inputs));
+    file.stream() << *text;
+    HLO_CHECK_OK(file.Close());
+    files.push_back(std::move(file));
+  }
+  for (OutputFile& file : files) HLO_CHECK_OK(file.Commit());
   return {};
 }
 

@@ -10,7 +10,11 @@ constexpr OptionRow kTargetRows[] = {
     Option<&O::stage>("stage", "STAGE", "hlo",
                       "what to print: parsed, hlo, hlo-scheduled, buffer-assignment, json, pb, dot, html, "
                       "cost; of platform "
-                      "cpu: kernel-ir, llvm-before-optimizations, llvm, asm, obj"),
+                      "cpu: kernel-ir, llvm-before-optimizations, llvm, asm, obj, header"),
+    Option<&O::aot>("aot", "PREFIX", "",
+                    "PREFIX.o, PREFIX.h and PREFIX.json: the module as a function of C, for programs without "
+                    "these tools"),
+    Option<&O::entry_name>("entry-name", "SYM", "the module's name", "the function of --aot").Advanced(),
     Option<&O::explain_codegen>("explain-codegen", "", "",
                                 "by which code instructions are computed on cpu, and why"),
     Option<&O::tier>("tier", "TIER", "compile", "with --explain-codegen: as in hlo-run").Advanced(),
@@ -109,8 +113,6 @@ constexpr UnavailableOption kUnavailableOptions[] = {
     {"gpu-arch", "code generation"},
     {"gpu-target-config", "code generation"},
     {"xla-gpu-target-config-filename", "code generation"},
-    {"aot", "ahead-of-time output"},
-    {"entry-name", "ahead-of-time output"},
 };
 
 constexpr llvm::StringRef kExamples[] = {
@@ -142,7 +144,7 @@ constexpr StageRow kStages[] = {
     {"ptx", {}},
     {"cubin", {}},
     {"sass", {}},
-    {"header", {}},
+    {"header", OptStage::Code, CodeForm::Header},
     {"json", OptStage::Json},
     {"pb", OptStage::Proto},
     {"dot", OptStage::Dot},
@@ -251,6 +253,13 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
   if (options.explain_codegen) {
     stage = OptStage::Code;
     options.code.reset();
+    if (options.platform == OptPlatform::None) options.platform = OptPlatform::Cpu;
+  }
+  if (!options.aot.empty()) {
+    if (options.stage != "hlo" || options.explain_codegen || options.update_checks)
+      return Error("usage-option", {}, "option '--aot' writes files of its own and prints no stage");
+    stage = OptStage::Code;
+    options.code = CodeForm::Header;
     if (options.platform == OptPlatform::None) options.platform = OptPlatform::Cpu;
   }
   if (stage == OptStage::Code && options.platform == OptPlatform::None)

@@ -31,6 +31,7 @@ struct OptOptions {
   std::optional<Regex> kernel;
   bool debug_lines = false;      // of the text, in code
   std::optional<CodeForm> code;  // what the stage Code prints; nothing: the paths of --explain-codegen
+  std::string aot, entry_name;
   bool explain_codegen = false;
   bool list_stages = false;
   std::string list_ops;

@@ -23,6 +23,7 @@ class Builder {
   /// Makes the record too.
   Status Build(const BufferAssignment& assignment, const CpuOptions& options, bool routines) {
     assignment_ = &assignment;
+    self_contained_ = options.self_contained;
     MakeBuffers();
     BuildSteps();
     HLO_CHECK_OK(ChooseTiers(program_, options));
@@ -256,10 +257,11 @@ class Builder {
     }
     if (!target_) target_ = ProductTarget(program_.jit->machine());
     std::string why;  // it has no faster way
-    if (auto step = MakeStructuredStep(inst, program_, target_->isa, operands, result, why)) {
-      sequence.push_back(std::move(step));
-      return;
-    }
+    if (!self_contained_)
+      if (auto step = MakeStructuredStep(inst, program_, target_->isa, operands, result, why)) {
+        sequence.push_back(std::move(step));
+        return;
+      }
     if (const std::optional<Chain> chain = ChainOf(inst)) {
       auto call = CallOf(inst, [&] {
         return PlanRowKernel(*chain->middle, chain->rows, &program_.kernels, KernelSlices(*chain, operands),
@@ -280,7 +282,7 @@ class Builder {
         why = call.error().message;
       }
     }
-    if (inst.kind() == OpKind::Dot || inst.kind() == OpKind::Convolution) {
+    if (!self_contained_ && (inst.kind() == OpKind::Dot || inst.kind() == OpKind::Convolution)) {
       if (auto step = MakeProductStep(inst, program_, *target_, operands, result, why)) {
         if (inst.kind() == OpKind::Convolution)
           step = PreferLibrary(inst, program_, *target_, operands, result, std::move(step));
@@ -297,6 +299,7 @@ class Builder {
   const BufferAssignment* assignment_ = nullptr;  // null: what the record says counts
   size_t leaf_ = 0, call_ = 0;                    // the next of the record
   bool misfit_ = false;
+  bool self_contained_ = false;
   llvm::DenseMap<std::pair<int64_t, int64_t>, int32_t> sizes_;
   std::optional<gemm::Target> target_;  // of products and structured ops
 };
@@ -312,7 +315,8 @@ Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, st
   buffers.red_zone = red_zone;
   HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*program->module, buffers));
   program->jit = std::move(jit);
-  HLO_CHECK_OK(Builder(*program, record).Build(assignment, options, /*routines=*/red_zone == 0));
+  HLO_CHECK_OK(Builder(*program, record)
+                   .Build(assignment, options, /*routines=*/red_zone == 0 && !options.self_contained));
   if (compile) {
     HLO_CHECK_OK(program->jit->Compile());
     program->kernels.Link(*program->jit);

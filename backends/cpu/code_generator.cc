@@ -193,6 +193,12 @@ Status CodeGenerator::AddRoutine(const kernel::Routine& routine, size_t number) 
   return {};
 }
 
+void CodeGenerator::AddEntryPoint(const codegen::EntryPoint& entry, size_t routine) {
+  assert(together_ && "it calls what is in its own part");
+  const Function& callee = functions_[routine];
+  SetTarget(*codegen::EmitEntryPoint(entry, *callee.part->module.getFunction(callee.name)));
+}
+
 void CodeGenerator::Optimize(Part& part, const llvm::TargetMachine& target) const {
   for (llvm::Function* routine : part.routines) codegen::OptimizeRoutine(*routine, target);
   part.routines.clear();

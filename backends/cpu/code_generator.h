@@ -10,6 +10,7 @@
 #include "backends/cpu/code_notes.h"
 #include "backends/cpu/machine.h"
 #include "backends/kernel/routine.h"
+#include "backends/llvm/emit_entry.h"
 
 namespace llvm {
 class Function;
@@ -31,6 +32,8 @@ class CodeGenerator {
   /// added before, whether there is code for them or not. Errors: kernel-unsupported (the number is taken),
   /// compile-kernels, if there is no code generator.
   Status Add(CodeSource source, std::string name);
+  /// Adds a function of C that calls a routine, by its number. All code must be in one part.
+  void AddEntryPoint(const codegen::EntryPoint& entry, size_t routine);
   /// What the parts are given as.
   enum class Form : uint8_t { Object, Assembly, LlvmBefore, LlvmAfter };
   /// The parts. Functions that `is_called` says nothing of from outside are only there for routines; those

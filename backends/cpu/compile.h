@@ -23,6 +23,9 @@ struct CpuOptions {
   /// Runs look for writes outside of buffers and reads of unwritten memory (tools.md §3.7, --check-memory);
   /// they give errors memory-….
   bool check_memory = false;
+  /// All becomes code that calls nothing of this library, as code ahead of time has to: loops of kernels,
+  /// where the library has faster ways, too. What cannot is left to the evaluator.
+  bool self_contained = false;
   /// Takes remarks: why something was not done as it could have been.
   std::function<void(Diagnostic)> report;
 };

@@ -87,6 +87,19 @@ bool FoldsAlongMemory(const Instruction& inst) {
          is_last(inst.operand(1)->shape(), attrs.rhs_contracting_dims);
 }
 
+/// Scalars are written into the code.
+void SinkConstants(Instruction* fusion) {
+  llvm::SmallVector<Instruction*, 4> constants;
+  for (Instruction* operand : fusion->operands())
+    if (operand->kind() == OpKind::Constant && operand->shape().IsArray() &&
+        operand->shape().ElementCount() == 1 && operand->attr<ConstantAttrs>().literal)
+      constants.push_back(operand);
+  for (Instruction* constant : constants) {
+    FuseProducer(fusion, constant);
+    RemoveIfDead(constant);
+  }
+}
+
 class Grouper {
  public:
   explicit Grouper(Computation& computation) : computation_(computation) {}
@@ -393,19 +406,6 @@ class Grouper {
     SinkConstants(fusion);
   }
 
-  /// Scalars are written into the code.
-  static void SinkConstants(Instruction* fusion) {
-    llvm::SmallVector<Instruction*, 4> constants;
-    for (Instruction* operand : fusion->operands())
-      if (operand->kind() == OpKind::Constant && operand->shape().IsArray() &&
-          operand->shape().ElementCount() == 1 && operand->attr<ConstantAttrs>().literal)
-        constants.push_back(operand);
-    for (Instruction* constant : constants) {
-      FuseProducer(fusion, constant);
-      RemoveIfDead(constant);
-    }
-  }
-
   Computation& computation_;
   llvm::DenseMap<const Instruction*, size_t> places_;
   size_t last_of_several_ = 0;  // the last place of a root of a group with several outputs
@@ -418,6 +418,15 @@ class Grouper {
 void GroupIntoKernels(Module& module) {
   for (Computation* computation : module.PostOrder())
     if (RunsOnWholeValues(*computation)) Grouper(*computation).Run();
+}
+
+void MakeLoneKernels(Module& module) {
+  for (Computation* computation : module.PostOrder()) {
+    if (!RunsOnWholeValues(*computation)) continue;
+    for (Instruction* inst : computation->PostOrder())
+      if (HasLoops(*inst) && IterationShape(*inst).ElementCount() > 0)
+        SinkConstants(WrapInFusion(inst, FusionKind::Loop));
+  }
 }
 
 }  // namespace hlo::cpu

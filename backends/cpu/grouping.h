@@ -10,4 +10,7 @@ namespace hlo::cpu {
 /// results.
 void GroupIntoKernels(Module& module);
 
+/// Makes fusions of what GroupIntoKernels() left and has loops, too: products of any size, long windows.
+void MakeLoneKernels(Module& module);
+
 }  // namespace hlo::cpu

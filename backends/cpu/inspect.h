@@ -5,7 +5,8 @@
 
 namespace hlo {
 
-enum class CodeForm : uint8_t { KernelIr, LlvmBefore, LlvmAfter, Assembly, Object };
+/// The header is what CompileAheadOfTime() makes, not GenerateCode().
+enum class CodeForm : uint8_t { KernelIr, LlvmBefore, LlvmAfter, Assembly, Object, Header };
 
 /// Chooses kernels by `k0` or by the name of an instruction they compute.
 using KernelFilter = llvm::function_ref<bool(llvm::StringRef name)>;

@@ -84,6 +84,15 @@ class Jit::State {
     return result;
   }
 
+  Result<std::string> MakeObject(const codegen::EntryPoint& entry, int32_t routine) {
+    HLO_CHECK_OK(broken_);
+    assert(together_ && generator_);
+    generator_->AddEntryPoint(entry, static_cast<size_t>(routine));
+    uses_.assign(uses_.size(), 0);
+    HLO_TRY(auto objects, GenerateParts(CodeGenerator::Form::Object, {}));
+    return std::move(objects.front());
+  }
+
   [[nodiscard]] const KernelFn* Function(int32_t kernel) const {
     return &functions_[static_cast<size_t>(kernel)];
   }
@@ -157,6 +166,9 @@ Status Jit::Restore(CompiledCode code) { return state_->Restore(std::move(code))
 void Jit::KeepTogether() { state_->KeepTogether(); }
 Result<std::string> Jit::Print(CodeForm form, const std::map<int32_t, CodeNote>& shown, bool lines) {
   return state_->Print(form, shown, lines);
+}
+Result<std::string> Jit::MakeObject(const codegen::EntryPoint& entry, int32_t routine) {
+  return state_->MakeObject(entry, routine);
 }
 const KernelFn* Jit::FunctionPlace(int32_t kernel) const { return state_->Function(kernel); }
 const Machine& Jit::machine() const { return state_->machine(); }

@@ -10,6 +10,7 @@
 #include "backends/cpu/inspect.h"
 #include "backends/cpu/machine.h"
 #include "backends/kernel/routine.h"
+#include "backends/llvm/emit_entry.h"
 
 namespace hlo::cpu {
 
@@ -62,6 +63,9 @@ class Jit {
   /// Instead of Compile(), without cache: the kernels that `shown` has by number, in one form, each headed
   /// by a comment; with debug information if `lines`. A routine is printed under the number that it got here.
   Result<std::string> Print(CodeForm form, const std::map<int32_t, CodeNote>& shown, bool lines);
+  /// Instead of Compile(), after KeepTogether(): an object file with one symbol, a function of C that calls
+  /// the routine. Errors: compile-kernels.
+  Result<std::string> MakeObject(const codegen::EntryPoint& entry, int32_t routine);
   /// After Compile() or Restore().
   [[nodiscard]] KernelFn Function(int32_t kernel) const { return *FunctionPlace(kernel); }
   /// Where the function will stand after Compile().

@@ -170,13 +170,16 @@ int64_t ContractedElements(const Instruction& dot) {
   return count;
 }
 
+bool HasLoops(const Instruction& inst) {
+  return !HasOrder(inst) && !HasDynamicDimensions(inst) && inst.extras().result_accuracy.is_default() &&
+         !llvm::is_contained(kWithoutWork, inst.kind()) && kernel::HasLoops(inst.kind());
+}
+
 bool HasKernel(const Instruction& inst) {
-  if (HasOrder(inst) || HasDynamicDimensions(inst) || !inst.extras().result_accuracy.is_default())
-    return false;
+  if (!HasLoops(inst)) return false;
   if (inst.kind() == OpKind::ReduceWindow) return Taps(inst) <= kMaxDirect;
   if (inst.kind() == OpKind::Dot) return IsSmallDot(inst);
-  if (inst.kind() == OpKind::BitcastConvert) return IsWholeBytes(inst);
-  return !llvm::is_contained(kWithoutWork, inst.kind()) && kernel::HasLoops(inst.kind());
+  return inst.kind() != OpKind::BitcastConvert || IsWholeBytes(inst);
 }
 
 std::string WhyNoKernel(const Instruction& inst) {

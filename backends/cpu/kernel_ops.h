@@ -6,6 +6,8 @@ namespace hlo::cpu {
 
 /// Kernels have loops for it that are not worse than what else there is.
 bool HasKernel(const Instruction& inst);
+/// Kernels have loops for it, good or bad.
+bool HasLoops(const Instruction& inst);
 /// Why an instruction for which nothing else is known has none, for --explain-codegen.
 std::string WhyNoKernel(const Instruction& inst);
 /// What an element of the result costs beyond what its operands cost, in the unit of

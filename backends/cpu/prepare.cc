@@ -150,6 +150,22 @@ Status RunPipeline(Module& module, llvm::StringRef spec, const CpuOptions& optio
   return {};
 }
 
+/// What has no loops of its own but can be written with ops that do.
+constexpr llvm::StringLiteral kExpanders =
+    "topk-decomposer,scan_expander,cholesky_expander,qr_expander,eigh_expander,triangular_solve_expander,"
+    "select_and_scatter_expander,rng-bit-generator-expander,rng-expander,convolution-pred-expander,"
+    "stochastic_convert_decomposer,batchnorm_expander,reduce-window-rewriter,call-inliner";
+
+/// What runs fastest on this machine, of products and rows.
+void SuitMachine(Module& module, const CpuOptions& options) {
+  ReadWeightsAsStored(module);
+  AdaptConvolutions(module, [&] {
+    const auto machine = MachineFor(options.cpu, options.features, /*runs_here=*/false);
+    return machine ? ProductTarget(*machine) : gemm::Target();
+  });
+  SplitConcatenatedProducts(module);
+}
+
 }  // namespace
 
 Status Prepare(Module& module, const CpuOptions& options) {
@@ -157,24 +173,21 @@ Status Prepare(Module& module, const CpuOptions& options) {
   KeepCustomCallLayouts(module);
   HLO_CHECK_OK(RunPipeline(module, "@cpu-start", options, controls));
   HLO_CHECK_OK(Normalize(module));
+  if (options.self_contained) HLO_CHECK_OK(RunPipeline(module, kExpanders, options, controls));
   HLO_CHECK_OK(
       RunPipeline(module, "@cpu-run-O" + std::to_string(options.optimization_level), options, controls));
   // Conditions can be read before they are kernels.
   HLO_CHECK_OK(RunPipeline(module, "while-loop-trip-count-annotator", options, controls));
   if (options.optimization_level > 0) {
-    ReadWeightsAsStored(module);
-    AdaptConvolutions(module, [&] {
-      const auto machine = MachineFor(options.cpu, options.features, /*runs_here=*/false);
-      return machine ? ProductTarget(*machine) : gemm::Target();
-    });
-    SplitConcatenatedProducts(module);
+    if (!options.self_contained) SuitMachine(module, options);
     WidenSums(module);
     SplitFullReductions(module);
     GroupIntoKernels(module);
   }
   MakeReshapesFree(module);
+  if (options.self_contained) MakeLoneKernels(module);
   if (options.optimization_level > 0) {
-    FormChains(module);
+    if (!options.self_contained) FormChains(module);
     JoinSiblings(module);
   }
   return RunPipeline(module, "@cpu-schedule", options, controls);

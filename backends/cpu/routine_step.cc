@@ -58,13 +58,13 @@ kernel::SlotId RoutineBuilder::SlotOf(const Slice& slice, bool written) {
 
 bool RoutineBuilder::Copy(const Slice& from, const Slice& to) {
   if (from.buffer == to.buffer && from.offset == to.offset) return true;
-  if (to.size > kMaxCopy || from.Overlaps(to)) return false;
+  if (!whole_ && (to.size > kMaxCopy || from.Overlaps(to))) return false;
   at_->push_back({kernel::CopyStep{SlotOf(from, false), SlotOf(to, true), to.size}});
   return true;
 }
 
 bool RoutineBuilder::Call(const KernelCall& call, int32_t code) {
-  if (call.extent > call.grain) return false;
+  if (!whole_ && call.extent > call.grain) return false;
   for (const auto& [from, to] : call.copies)
     if (!Copy(from, to)) return false;
   kernel::CallStep step{code, {}, call.extent, {}, call.defined};
@@ -77,6 +77,7 @@ bool RoutineBuilder::Call(const KernelCall& call, int32_t code) {
 }
 
 bool RoutineBuilder::Host(kernel::HostCall call, llvm::ArrayRef<Slice> slices, size_t first_result) {
+  if (whole_) return false;
   kernel::HostStep step{static_cast<int32_t>(hosts_.size()), {}, {}, 0};
   hosts_.push_back(call);
   for (size_t i = 0; i < slices.size(); ++i) {
@@ -90,15 +91,22 @@ bool RoutineBuilder::Host(kernel::HostCall call, llvm::ArrayRef<Slice> slices, s
 
 bool RoutineBuilder::AddAll(const Sequence& sequence, kernel::RoutineBody& body) {
   kernel::RoutineBody* outside = std::exchange(at_, &body);
-  const bool done = llvm::all_of(sequence, [&](const auto& step) { return step->AddTo(*this); });
+  const auto refused = llvm::find_if(sequence, [&](const auto& step) { return !step->AddTo(*this); });
   at_ = outside;
-  return done;
+  if (refused == sequence.end()) return true;
+  if (refused_ == nullptr) refused_ = refused->get();
+  return false;
+}
+
+const Step* RoutineBuilder::AddAll(const Sequence& sequence) {
+  AddAll(sequence, *at_);
+  return refused_;
 }
 
 bool RoutineBuilder::While(const Slice& predicate, const Sequence& condition, const Sequence& body,
                            llvm::ArrayRef<Slice> results, llvm::ArrayRef<std::pair<Slice, Slice>> constants) {
   if (at_ == &routine_.body) {
-    results_.assign(results.begin(), results.end());
+    if (!whole_) results_.assign(results.begin(), results.end());
     for (const auto& [from, to] : constants) {
       if (!Copy(from, to)) return false;
       constants_.push_back(from);
@@ -135,7 +143,7 @@ std::optional<uint64_t> ConstantOf(const Slice& slice, llvm::ArrayRef<Buffer> bu
 }  // namespace
 
 std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish(llvm::ArrayRef<Buffer> buffers) && {
-  kernel::Routine routine{{}, std::move(routine_.body)};
+  kernel::Routine routine{{}, std::move(routine_.body), routine_.polls};
   std::vector<Slice> slices;
   std::vector<kernel::SlotId> renumbered(slices_.size());
   const auto add = [&](size_t old) {
@@ -173,7 +181,7 @@ std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish(llvm::Arra
   }
   for (size_t slot = 0; slot < slices.size(); ++slot)
     if (routine.slots[slot].scalar && !routine.slots[slot].written &&
-        llvm::is_contained(constants_, slices[slot]))
+        (whole_ || llvm::is_contained(constants_, slices[slot])))
       routine.slots[slot].constant = ConstantOf(slices[slot], buffers);
   kernel::ForEachSlot(routine.body, [&](kernel::SlotId& id) { id = renumbered[static_cast<size_t>(id)]; });
   kernel::SplitSlots(routine);

@@ -1,4 +1,4 @@
-// Loops whose steps are all small: one compiled function runs them as a whole.
+// Steps as one compiled function: loops whose steps are all small, or whole programs.
 #pragma once
 #include <map>
 #include <tuple>
@@ -14,9 +14,15 @@ constexpr int64_t kMaxScalar = 64;
 constexpr int64_t kMaxConstant = 8;
 
 /// Collects what steps do as a routine. Each function adds to the end and returns false if the step cannot be
-/// part of a routine, because it does too much at once.
+/// part of a routine, because it does too much at once, or needs a host where there is none.
 class RoutineBuilder {
  public:
+  /// For a loop, with threads and interruptions around it.
+  RoutineBuilder() = default;
+  /// For a program as a whole, which has no host and does as much as there is; `results` as in While().
+  explicit RoutineBuilder(llvm::ArrayRef<Slice> results) : whole_(true), results_(results) {
+    routine_.polls = false;
+  }
   /// `code`: the kernel's number in the Jit.
   bool Call(const KernelCall& call, int32_t code);
   bool Copy(const Slice& from, const Slice& to);
@@ -28,6 +34,8 @@ class RoutineBuilder {
   bool While(const Slice& predicate, const Sequence& condition, const Sequence& body,
              llvm::ArrayRef<Slice> results, llvm::ArrayRef<std::pair<Slice, Slice>> constants);
   bool Branch(const Slice& selector, bool by_predicate, llvm::ArrayRef<Sequence> branches);
+  /// The first step that cannot be part of it, or null.
+  const Step* AddAll(const Sequence& sequence);
 
   /// The routine, and the slices of its slots. `buffers`: of the program.
   std::pair<kernel::Routine, std::vector<Slice>> Finish(llvm::ArrayRef<Buffer> buffers) &&;
@@ -39,10 +47,12 @@ class RoutineBuilder {
   bool AddAll(const Sequence& sequence, kernel::RoutineBody& body);
 
   kernel::Routine routine_;
+  bool whole_ = false;
+  const Step* refused_ = nullptr;  // the innermost one that could not be added
   kernel::RoutineBody* at_ = &routine_.body;
   std::vector<kernel::HostCall> hosts_;                                      // by number
   std::vector<Slice> slices_;                                                // by slot
-  std::vector<Slice> results_;                                               // of the outermost loop
+  std::vector<Slice> results_;                                               // that are read afterwards
   std::vector<Slice> constants_;                                             // that it begins with
   std::map<std::tuple<int32_t, int64_t, int64_t>, kernel::SlotId> numbers_;  // by buffer, offset, size
 };

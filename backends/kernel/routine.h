@@ -44,7 +44,7 @@ struct HostStep {
   llvm::SmallVector<int64_t, 4> bytes = {};
   uint64_t defined = 0;
 };
-/// copy s1 = s0: their first bytes; they may be the same slot, which does nothing.
+/// copy s1 = s0: their first bytes; they may be the same slot, which does nothing, or share bytes.
 struct CopyStep {
   SlotId from, to;
   int64_t bytes;
@@ -80,6 +80,7 @@ struct RoutineHost {
 struct Routine {
   std::vector<Slot> slots;
   RoutineBody body;
+  bool polls = true;  // false: nobody can stop it, and it needs no host
 };
 
 /// Gives each value that comes and goes in a scalar slot a slot of its own, so that a register holds numbers

@@ -38,6 +38,7 @@ class RoutineEmitter {
     auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer_, pointer_, pointer_}, false);
     function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
     function_->addFnAttr(llvm::Attribute::NoUnwind);
+    if (!routine_.polls) function_->addFnAttr(kNoPolls);
     b_.SetInsertPoint(Block("entry"));
     EnterSlots();
     Emit(routine_.body);
@@ -112,7 +113,9 @@ class RoutineEmitter {
 
   void EmitStep(const kernel::CopyStep& step) {
     if (step.from == step.to) return;
-    CopyBytes(slots_[static_cast<size_t>(step.to)], slots_[static_cast<size_t>(step.from)], step.bytes);
+    Value *to = slots_[static_cast<size_t>(step.to)], *from = slots_[static_cast<size_t>(step.from)];
+    if (IsScalar(step.from) || IsScalar(step.to)) return CopyBytes(to, from, step.bytes);
+    b_.CreateMemMove(to, llvm::Align(1), from, llvm::Align(1), static_cast<uint64_t>(step.bytes));
   }
 
   void EmitStep(const kernel::WhileStep& step) {
@@ -147,6 +150,9 @@ class RoutineEmitter {
     }
     b_.SetInsertPoint(after);
   }
+
+  /// It lies where no other slot does.
+  [[nodiscard]] bool IsScalar(SlotId slot) const { return routine_.slots[static_cast<size_t>(slot)].scalar; }
 
   Value* IsTrue(SlotId predicate) {
     return b_.CreateICmpNE(b_.CreateLoad(b_.getInt8Ty(), slots_[static_cast<size_t>(predicate)]),

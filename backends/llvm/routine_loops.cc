@@ -161,6 +161,8 @@ void ExpandPolls(Function& routine) {
   llvm::SmallVector<llvm::CallInst*, 4> markers;
   for (Instruction& inst : llvm::instructions(routine))
     if (llvm::CallInst* marker = AsMarker(inst)) markers.push_back(marker);
+  if (routine.hasFnAttribute(kNoPolls))
+    for (llvm::CallInst* marker : std::exchange(markers, {})) marker->eraseFromParent();
   if (markers.empty()) return;
   llvm::LLVMContext& context = routine.getContext();
   llvm::IRBuilder<> b(&routine.getEntryBlock(), routine.getEntryBlock().begin());

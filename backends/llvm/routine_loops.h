@@ -22,6 +22,9 @@ void TurnLoops(llvm::Function& routine, const llvm::TargetMachine& target);
 /// when nothing else is to be made of the loops.
 void UnrollShortLoops(llvm::Function& routine, const llvm::TargetMachine& target);
 
+/// Attribute of routines that are never asked to stop: their markers just go.
+inline constexpr const char* kNoPolls = "hlo-no-polls";
+
 /// Puts code in the place of markers: a count of rounds, and now and then a call of `poll` in the
 /// kernel::RoutineHost that the third argument points to, with the second as its argument; other than 0 ends
 /// the routine.

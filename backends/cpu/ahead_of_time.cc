@@ -1,0 +1,327 @@
+#include "backends/cpu/ahead_of_time.h"
+
+#include "backends/cpu/build.h"
+#include "backends/cpu/machine.h"
+#include "backends/cpu/prepare.h"
+#include "backends/cpu/routine_step.h"
+#include "backends/run_devices.h"
+#include "ir/print.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/TargetParser/Host.h"
+
+namespace hlo {
+namespace {
+
+using codegen::EntryPoint;
+using cpu::Buffer;
+using cpu::BufferKind;
+using cpu::Leaf;
+using cpu::Program;
+using cpu::Slice;
+using Base = EntryPoint::Base;
+
+/// An array that the function takes or gives.
+struct Array {
+  std::string name;  // of the parameter
+  int64_t parameter = -1;
+  ShapeIndex index;
+  Shape shape;
+  Slice slice;
+  int64_t argument = -1;  // results: the argument that is written over with it
+
+  [[nodiscard]] int64_t bytes() const { return std::max<int64_t>(slice.size, 0); }
+};
+
+/// Arrays of a value, without tokens.
+void AppendArrays(const cpu::Value& value, const Array& like, std::vector<Array>& to) {
+  const Leaf* leaf = value.leaves.begin();
+  ForEachLeaf(value.shape, [&](const ShapeIndex& index, const Shape& shape) {
+    const Slice slice = leaf++->slice;
+    if (!shape.IsArray()) return;
+    Array& array = to.emplace_back(like);
+    array.index = index;
+    array.shape = shape;
+    array.slice = slice;
+  });
+}
+
+/// Lays a program's buffers into what the caller of a function of C hands over.
+class Interface {
+ public:
+  explicit Interface(const Program& program) : program_(program), temp_bytes_(program.arena_bytes) {
+    const auto& parameters = program.module->entry()->parameters();
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      Array like;
+      like.name = parameters[i]->name().str();
+      like.parameter = static_cast<int64_t>(i);
+      AppendArrays(program.parameters[i], like, arguments_);
+    }
+    AppendArrays(program.result, {}, results_);
+    PlaceBuffers();
+  }
+
+  [[nodiscard]] llvm::ArrayRef<Array> arguments() const { return arguments_; }
+  [[nodiscard]] llvm::ArrayRef<Array> results() const { return results_; }
+  [[nodiscard]] int64_t temp_bytes() const { return temp_bytes_; }
+  [[nodiscard]] std::vector<Slice> ResultSlices() const {
+    std::vector<Slice> slices;
+    for (const Array& result : results_) slices.push_back(result.slice);
+    return slices;
+  }
+
+  EntryPoint EntryFor(llvm::ArrayRef<Slice> slots) {
+    for (const Array& argument : arguments_) entry_.arguments.push_back(argument.bytes() > 0);
+    for (const Array& result : results_) entry_.results.push_back(result.bytes() > 0);
+    entry_.temporary = temp_bytes_ > 0;
+    entry_.alignment = cpu::kAlignment;
+    for (const Slice& slot : slots) entry_.slots.push_back(PlaceOf(slot));
+    for (size_t i = 0; i < results_.size(); ++i) {
+      const EntryPoint::Place from = PlaceOf(results_[i].slice), to{Base::Result, i, 0};
+      if (results_[i].bytes() > 0 && (from.base != to.base || from.number != i || from.offset != 0))
+        entry_.copies.push_back({from, to, results_[i].bytes()});
+    }
+    return std::move(entry_);
+  }
+
+ private:
+  /// Buffers of results lie in the caller's memory where they are one result and nothing else.
+  void PlaceBuffers() {
+    for (const Buffer& buffer : program_.buffers) {
+      const auto number = static_cast<int32_t>(places_.size());
+      const auto is_here = [&](const Array& array) { return array.slice.buffer == number; };
+      EntryPoint::Place place;
+      switch (buffer.kind) {
+        case BufferKind::Parameter: {
+          const auto* argument = llvm::find_if(arguments(), is_here);
+          place = {Base::Argument, static_cast<size_t>(argument - arguments().begin()), 0};
+          if (argument == arguments().end()) place = {};  // a token
+          if (buffer.written) NoteAliases(is_here, static_cast<int64_t>(place.number));
+          break;
+        }
+        case BufferKind::Constant:
+          place = {Base::Constant, entry_.constants.size(), 0};
+          entry_.constants.emplace_back(buffer.constant.data(), static_cast<size_t>(buffer.size));
+          break;
+        case BufferKind::Output: {
+          const auto* result = llvm::find_if(results(), is_here);
+          const bool whole =
+              result != results().end() && result->slice.offset == 0 && result->slice.size == buffer.size;
+          place = {Base::Result, static_cast<size_t>(result - results().begin()), 0};
+          if (!whole) place = {Base::Temporary, 0, Reserve(buffer.size)};
+          break;
+        }
+        case BufferKind::Temporary: place = {Base::Temporary, 0, buffer.offset}; break;
+      }
+      places_.push_back(place);
+    }
+  }
+
+  void NoteAliases(llvm::function_ref<bool(const Array&)> is_here, int64_t argument) {
+    for (Array& result : results_)
+      if (is_here(result)) result.argument = argument;
+  }
+
+  int64_t Reserve(int64_t bytes) {
+    const int64_t offset = temp_bytes_;
+    temp_bytes_ += (bytes + cpu::kAlignment - 1) / cpu::kAlignment * cpu::kAlignment;
+    return offset;
+  }
+
+  [[nodiscard]] EntryPoint::Place PlaceOf(const Slice& slice) const {
+    if (slice.buffer < 0) return {};
+    EntryPoint::Place place = places_[static_cast<size_t>(slice.buffer)];
+    place.offset += slice.offset;
+    return place;
+  }
+
+  const Program& program_;
+  std::vector<Array> arguments_, results_;
+  std::vector<EntryPoint::Place> places_;  // by buffer
+  int64_t temp_bytes_;
+  EntryPoint entry_;
+};
+
+/// What is to be said about the function in words.
+struct Facts {
+  const Interface& interface;
+  const Program& program;
+  std::string symbol, target;
+  [[nodiscard]] std::string ModuleName() const { return program.module->name().str(); }
+};
+
+std::string Identifier(llvm::StringRef name) {
+  std::string identifier;
+  for (const char c : name) identifier += llvm::isAlnum(c) ? c : '_';
+  if (identifier.empty() || llvm::isDigit(identifier.front())) identifier.insert(0, "_");
+  return identifier;
+}
+
+bool IsIdentifier(llvm::StringRef name) { return !name.empty() && Identifier(name) == name; }
+
+std::string List(llvm::ArrayRef<Array> arrays) {
+  std::string list;
+  for (const Array& array : arrays) {
+    if (!list.empty()) list += ", ";
+    list += ToString(array.shape);
+    if (array.parameter >= 0) {
+      list += " " + array.name;
+      for (const int64_t i : array.index) list += "." + std::to_string(i);
+    }
+    if (array.argument >= 0) list += " (over argument " + std::to_string(array.argument) + ")";
+  }
+  return list.empty() ? "none" : list;
+}
+
+/// Parameters of C have at least one element.
+std::string Parameter(const char* name, size_t count) {
+  return "void *const " + std::string(name) + "[" + std::to_string(std::max<size_t>(count, 1)) + "]";
+}
+
+std::string HeaderOf(const Facts& facts) {
+  const Interface& interface = facts.interface;
+  std::string macro;
+  for (const char c : facts.symbol) macro += llvm::toUpper(c);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << llvm::formatv("/* module {0}, target {1}; args {2}; result {3} */\n", Identifier(facts.ModuleName()),
+                      facts.target, List(interface.arguments()), List(interface.results()));
+  os << llvm::formatv("#ifndef {0}_H\n#define {0}_H\n", macro)
+     << "/* Arrays are row-major; elements narrower than a byte lie in one each, integers with a sign "
+        "extended.\n"
+        "   Results and temp begin at multiples of the alignment, and share bytes with no argument unless a\n"
+        "   result is said to be written over it. Nothing is allocated; threads call with memory of their "
+        "own. */\n"
+     << llvm::formatv("#define {0}_TEMP_BYTES {1}u\n#define {0}_ALIGN {2}u\n", macro, interface.temp_bytes(),
+                      cpu::kAlignment)
+     << llvm::formatv("#define {0}_NULL_POINTER {1}\n#define {0}_MISALIGNED {2}\n", macro,
+                      int{EntryPoint::kNullPointer}, int{EntryPoint::kMisaligned})
+     << "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
+     << llvm::formatv("int {0}({1}, {2}, void *temp);\n", facts.symbol,
+                      Parameter("args", interface.arguments().size()),
+                      Parameter("results", interface.results().size()))
+     << "#endif\n";
+  return text;
+}
+
+llvm::json::Array ToJson(llvm::ArrayRef<Array> arrays) {
+  llvm::json::Array list;
+  for (const Array& array : arrays) {
+    llvm::json::Object object{{"index", llvm::json::Array(array.index)},
+                              {"shape", ToString(array.shape, /*with_layout=*/false)},
+                              {"layout", llvm::json::Array(array.shape.layout().minor_to_major)},
+                              {"bytes", array.bytes()}};
+    if (array.parameter >= 0) object["parameter"] = array.parameter;
+    if (array.parameter >= 0) object["name"] = array.name;
+    if (array.argument >= 0) object["argument"] = array.argument;
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+/// Functions of other libraries that the object calls.
+Result<llvm::json::Array> SymbolsNeeded(const std::string& object) {
+  const auto failed = [](llvm::Error error) {
+    return Error("compile-kernels", {}, "LLVM: {0}", llvm::toString(std::move(error)));
+  };
+  auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "object"));
+  if (!file) return failed(file.takeError());
+  llvm::json::Array needed;
+  for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
+    auto flags = symbol.getFlags();
+    if (!flags) return failed(flags.takeError());
+    auto name = symbol.getName();
+    if (!name) return failed(name.takeError());
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) != 0 && !name->empty()) needed.push_back(*name);
+  }
+  return needed;
+}
+
+std::string DescriptionOf(const Facts& facts, const cpu::Machine& machine, llvm::json::Array needed) {
+  const bool any = !needed.empty();
+  llvm::json::Object object{{"schema", "hlo.aot/1"},
+                            {"module", facts.ModuleName()},
+                            {"symbol", facts.symbol},
+                            {"target", llvm::json::Object{{"triple", llvm::sys::getProcessTriple()},
+                                                          {"cpu", machine.cpu},
+                                                          {"features", machine.features}}},
+                            {"arguments", ToJson(facts.interface.arguments())},
+                            {"results", ToJson(facts.interface.results())},
+                            {"temp_bytes", facts.interface.temp_bytes()},
+                            {"alignment", cpu::kAlignment},
+                            {"codes", llvm::json::Object{{"0", "done"},
+                                                         {"1", "a pointer is null"},
+                                                         {"2", "a result or temp is not aligned"}}},
+                            {"symbols_needed", std::move(needed)},
+                            {"libraries", any ? llvm::json::Array{"c"} : llvm::json::Array()}};
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
+  return text;
+}
+
+/// The triple, the CPU, and the widest vectors among its features.
+std::string TargetOf(const cpu::Machine& machine) {
+  std::string target = llvm::sys::getProcessTriple() + " " + machine.cpu;
+  for (const char* feature : {"+amx-bf16", "+avx512bf16", "+avx512f", "+avx2"})
+    if (cpu::HasFeatures(machine, feature)) return target + " " + feature;
+  return target;
+}
+
+Diagnostic Refusal(const cpu::Step& step) {
+  const Instruction& inst = *step.instruction();
+  return MakeError("unsupported-ahead-of-time", inst.loc(), "%{0}: {1} is not computed by code alone ({2})",
+                   inst.name(), inst.info().text, step.Explain());
+}
+
+Status CheckSizes(const Instruction& boundary) {
+  Status status;
+  ForEachLeaf(boundary.shape(), [&](const ShapeIndex&, const Shape& shape) {
+    if (status && shape.IsArray() && shape.HasDynamicDimension())
+      status = Error("unsupported-ahead-of-time", boundary.loc(),
+                     "%{0}: arrays of dynamic size do not pass the boundary of a function of C: {1}",
+                     boundary.name(), ToString(shape));
+  });
+  return status;
+}
+
+Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& options,
+                                       const cpu::Machine& machine) {
+  HLO_CHECK_OK(CheckSupported(module, {}));
+  std::unique_ptr<Module> copy = module.Clone();
+  HLO_CHECK_OK(cpu::Prepare(*copy, options));
+  auto jit = std::make_unique<cpu::Jit>(machine);
+  jit->KeepTogether();
+  cpu::BuildRecord record;
+  return cpu::BuildProgram(std::move(copy), std::move(jit), options, record, /*compile=*/false);
+}
+
+}  // namespace
+
+Result<AheadOfTime> CompileAheadOfTime(const Module& module, const CpuOptions& options,
+                                       llvm::StringRef symbol) {
+  if (!symbol.empty() && !IsIdentifier(symbol))
+    return Error("usage-option", {}, "option '--entry-name': '{0}' is no identifier of C", symbol);
+  for (const Instruction* parameter : module.entry()->parameters()) HLO_CHECK_OK(CheckSizes(*parameter));
+  HLO_CHECK_OK(CheckSizes(*module.entry()->root()));
+  CpuOptions mine = options;
+  mine.self_contained = true;
+  mine.tier = Tier::Compile;
+  HLO_TRY(const cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/false));
+  HLO_TRY(const auto program, Build(module, mine, machine));
+  Interface interface(*program);
+  cpu::RoutineBuilder builder(interface.ResultSlices());
+  if (const cpu::Step* refused = builder.AddAll(program->entry)) return Error(Refusal(*refused));
+  auto [routine, slots] = std::move(builder).Finish(program->buffers);
+  EntryPoint entry = interface.EntryFor(slots);
+  entry.symbol = symbol.empty() ? Identifier(module.name()) : symbol.str();
+  const Facts facts{interface, *program, entry.symbol, TargetOf(machine)};
+  AheadOfTime result;
+  HLO_TRY(result.object, program->jit->MakeObject(entry, program->jit->AddRoutine(routine)));
+  HLO_TRY(llvm::json::Array needed, SymbolsNeeded(result.object));
+  result.header = HeaderOf(facts);
+  result.description = DescriptionOf(facts, machine, std::move(needed));
+  return result;
+}
+
+}  // namespace hlo
