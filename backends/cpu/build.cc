@@ -236,6 +236,7 @@ class Builder {
     } kRows[] = {
         {OpKind::Parameter, &Builder::AppendNothing},
         {OpKind::Constant, &Builder::AppendNothing},
+        {OpKind::AfterAll, &Builder::AppendNothing},
         {OpKind::Call, &Builder::AppendCall},
         {OpKind::While, &Builder::AppendWhile},
         {OpKind::Conditional, &Builder::AppendConditional},

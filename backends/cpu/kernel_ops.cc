@@ -179,6 +179,7 @@ bool HasKernel(const Instruction& inst) {
   if (!HasLoops(inst)) return false;
   if (inst.kind() == OpKind::ReduceWindow) return Taps(inst) <= kMaxDirect;
   if (inst.kind() == OpKind::Dot) return IsSmallDot(inst);
+  if (inst.kind() == OpKind::Convolution) return false;
   return inst.kind() != OpKind::BitcastConvert || IsWholeBytes(inst);
 }
 

@@ -210,10 +210,10 @@ ENTRY e { x = f32[1] parameter(0)  z = f32[] constant(0)
 ENTRY e { x = f32[3,4] parameter(0)  y = f32[4,5] parameter(1)
   ROOT d = f32[3,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}, algorithm=dot_f32_f32_f32 })",
      "%d is no plain dot"},
-    {"long_sums", R"(HloModule m
-ENTRY e { x = f32[3,65537] parameter(0)  y = f32[65537,5] parameter(1)
-  ROOT d = f32[3,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} })",
-     "%d sums 65537 products"},
+    {"convolutions_by_an_algorithm", R"(HloModule m
+ENTRY e { x = f32[1,4,4] parameter(0)  y = f32[4,4,4] parameter(1)
+  ROOT c = f32[1,1,4] convolution(x, y), window={size=4}, dim_labels=b0f_0io->b0f, algorithm=dot_f32_f32_f32 })",
+     "%c is no plain convolution"},
     {"padding_of_what_is_cut", R"(HloModule m
 ENTRY e { x = f32[4] parameter(0)  z = f32[] constant(0)  ROOT p = f32[3] pad(x, z), padding=-6_5 })",
      "%p pads what it cuts off"},

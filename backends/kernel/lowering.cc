@@ -166,6 +166,7 @@ Result<Lowering::Values> Lowering::EmitReduce(const Instruction& inst, const Ind
                               std::make_move_iterator(memo_.end()));
   memo_.resize(static_cast<size_t>(level) + 1);
   const EmitFn here = inst.kind() == OpKind::Dot            ? &Lowering::EmitDotHere
+                      : inst.kind() == OpKind::Convolution  ? &Lowering::EmitConvolutionHere
                       : inst.kind() == OpKind::ReduceWindow ? &Lowering::EmitReduceWindowHere
                                                             : &Lowering::EmitReduceHere;
   Result<Values> results = (this->*here)(inst, at, mask);

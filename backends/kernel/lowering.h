@@ -81,6 +81,15 @@ class Lowering {
   Result<Values> EmitReduceHere(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitReduceWindowHere(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitDotHere(const Instruction& inst, const Indices& at, ValueId mask);
+  Result<Values> EmitConvolutionHere(const Instruction& inst, const Indices& at, ValueId mask);
+  /// The sum over `loops` of the products of elements of the operands. `place` says where they are: the
+  /// indices, and whether there are such elements, -1 if always.
+  struct Factors {
+    Indices left, right;
+    ValueId inside = -1;
+  };
+  Result<Values> SumProducts(const Instruction& inst, llvm::ArrayRef<LoopId> loops, ValueId mask,
+                             llvm::function_ref<Result<Factors>()> place);
   Result<Values> EmitTupleElement(const Instruction& inst, const Indices& at, ValueId mask);
   Result<Values> EmitCall(const Instruction& inst, const Indices& at, ValueId mask);
 
@@ -121,9 +130,12 @@ class Lowering {
   /// The initial values of a reduce-window.
   Result<Values> WindowInits(const Instruction& inst, ValueId mask);
   /// Whether window positions may lie in the padding or between dilated elements.
-  [[nodiscard]] bool MayLeaveBase(const Instruction& inst, const Indices& positions) const;
-  /// Makes window positions indices of the operands; whether there is an element, -1 if always.
-  Result<ValueId> IndexBase(const Instruction& inst, Indices& positions);
+  [[nodiscard]] bool MayLeaveBase(const Window& window, llvm::ArrayRef<int64_t> base,
+                                  const Indices& positions) const;
+  /// Makes window positions indices of an array with dimensions `base`; whether there is an element, -1 if
+  /// always.
+  Result<ValueId> IndexBase(const Instruction& inst, const Window& window, llvm::ArrayRef<int64_t> base,
+                            Indices& positions);
   /// A value that changes no fold which began with `init`, if the combiner is one operation that has such.
   std::optional<ValueId> NeutralIn(const Computation& combiner, ValueId init);
   /// The loops of a dimension of nest `nest`, made but not opened, and the index they form. An extent of one

@@ -52,6 +52,7 @@ Lowering::EmitFn Lowering::FindEmitter(OpKind kind) {
       {OpKind::Reduce, &Lowering::EmitReduce},
       {OpKind::ReduceWindow, &Lowering::EmitReduce},
       {OpKind::Dot, &Lowering::EmitReduce},
+      {OpKind::Convolution, &Lowering::EmitReduce},
       {OpKind::GetTupleElement, &Lowering::EmitTupleElement},
       {OpKind::Map, &Lowering::EmitCall},
   };

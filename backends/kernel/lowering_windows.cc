@@ -1,4 +1,4 @@
-// Windows at indices, windows that slide, products: what reads several elements for one.
+// Windows at indices, windows that slide: what reads several elements for one.
 #include "backends/kernel/lowering.h"
 #include "ir/numeric/narrow_float.h"
 #include "llvm/ADT/STLExtras.h"
@@ -6,10 +6,9 @@
 namespace hlo::kernel {
 namespace {
 
-/// Window positions and products per element up to which loops that take each of them are worth it: there are
-/// ways that need fewer steps.
+/// Window positions per element up to which loops that take each of them are worth it: there are ways that
+/// need fewer steps.
 constexpr int64_t kMaxTaps = 64;
-constexpr int64_t kMaxProducts = int64_t{64} << 10;
 
 }  // namespace
 
@@ -216,24 +215,23 @@ Result<Lowering::Values> Lowering::WindowInits(const Instruction& inst, ValueId 
   return inits;
 }
 
-bool Lowering::MayLeaveBase(const Instruction& inst, const Indices& positions) const {
-  const Window& window = inst.attr<ReduceWindowAttrs>().window;
+bool Lowering::MayLeaveBase(const Window& window, llvm::ArrayRef<int64_t> base,
+                            const Indices& positions) const {
   for (size_t d = 0; d < positions.size(); ++d) {
     const auto range = RangeOf(positions[d]);
-    if (!range || range->first < 0 || range->second >= inst.operand(0)->shape().dims()[d] ||
-        window.dims[d].base_dilation > 1)
+    if (!range || range->first < 0 || range->second >= base[d] || window.dims[d].base_dilation > 1)
       return true;
   }
   return false;
 }
 
-Result<ValueId> Lowering::IndexBase(const Instruction& inst, Indices& positions) {
-  const Window& window = inst.attr<ReduceWindowAttrs>().window;
+Result<ValueId> Lowering::IndexBase(const Instruction& inst, const Window& window,
+                                    llvm::ArrayRef<int64_t> base, Indices& positions) {
   ValueId inside = -1;
   for (size_t d = 0; d < positions.size(); ++d) {
     const int64_t step = window.dims[d].base_dilation;
     bool never = false;
-    const int64_t end = (inst.operand(0)->shape().dims()[d] - 1) * step + 1;
+    const int64_t end = (base[d] - 1) * step + 1;
     inside = builder_.And(inside, InRange(positions[d], 0, end, never));
     if (never)
       return Error("kernel-unsupported", inst.loc(), "%{0} has windows in the padding only", inst.name());
@@ -254,13 +252,15 @@ Result<Lowering::Values> Lowering::EmitReduceWindowHere(const Instruction& inst,
   HLO_TRY(Values inits, WindowInits(inst, mask));
   const size_t count = inits.size();
   // Positions in the padding take no part: they count as what changes nothing, or a last element says which.
-  const bool bounded = MayLeaveBase(inst, positions);
+  const Window& window = inst.attr<ReduceWindowAttrs>().window;
+  const llvm::ArrayRef<int64_t> base = inst.operand(0)->shape().dims();
+  const bool bounded = MayLeaveBase(window, base, positions);
   const auto neutral = bounded && count == 1 ? NeutralIn(*inst.callee(), inits[0]) : std::nullopt;
   const bool flags = bounded && !neutral;
   if (flags) inits.push_back(builder_.Constant(ElementType::Pred, 1));
   const auto elements = [&]() -> Result<Values> {
     Indices from = positions;
-    HLO_TRY(const ValueId inside, IndexBase(inst, from));
+    HLO_TRY(const ValueId inside, IndexBase(inst, window, base, from));
     Values values;
     for (size_t i = 0; i < count; ++i) {
       HLO_TRY(const ValueId element,
@@ -288,58 +288,6 @@ Result<Lowering::Values> Lowering::EmitReduceWindowHere(const Instruction& inst,
   };
   HLO_TRY(Values results, Fold(loops, inits, elements, combine));
   results.resize(count);
-  return results;
-}
-
-Result<Lowering::Values> Lowering::EmitDotHere(const Instruction& inst, const Indices& at, ValueId mask) {
-  const auto& attrs = inst.attr<DotAttrs>();
-  const Instruction &lhs = *inst.operand(0), &rhs = *inst.operand(1);
-  const ElementType type = inst.shape().element_type();
-  const auto narrow = [](const Instruction& x) { return Info(x.shape().element_type()).bits < 8; };
-  if (attrs.algorithm != DotAlgorithm::Unset || inst.operand_count() != 2 || IsPred(type) || narrow(lhs) ||
-      narrow(rhs))
-    return Error("kernel-unsupported", inst.loc(), "%{0} is no plain dot", inst.name());
-  int64_t products = 1;
-  for (const int64_t d : attrs.lhs_contracting_dims) products *= lhs.shape().dim(d);
-  if (products == 0 || products > kMaxProducts)
-    return Error("kernel-unsupported", inst.loc(), "%{0} sums {1} products", inst.name(), products);
-  const int nest = nests_++;
-  llvm::SmallVector<LoopId, 4> loops;
-  Indices left(static_cast<size_t>(lhs.shape().rank())), right(static_cast<size_t>(rhs.shape().rank()));
-  size_t next = 0;
-  for (size_t i = 0; i < attrs.lhs_batch_dims.size(); ++i, ++next)
-    left[static_cast<size_t>(attrs.lhs_batch_dims[i])] = right[static_cast<size_t>(attrs.rhs_batch_dims[i])] =
-        at[next];
-  for (size_t i = 0; i < attrs.lhs_contracting_dims.size(); ++i) {
-    const int64_t d = attrs.lhs_contracting_dims[i];
-    left[static_cast<size_t>(d)] = right[static_cast<size_t>(attrs.rhs_contracting_dims[i])] =
-        MakeLoops({nest, d}, lhs.shape().dim(d), loops);
-  }
-  const auto fill = [&](Indices& side, const Dims& batch, const Dims& contracting) {
-    for (size_t d = 0; d < side.size(); ++d)
-      if (!llvm::is_contained(batch, static_cast<int64_t>(d)) &&
-          !llvm::is_contained(contracting, static_cast<int64_t>(d)))
-        side[d] = at[next++];
-  };
-  fill(left, attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
-  fill(right, attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
-  // Operands count as elements of the result's type; sums of narrow floats are taken in f32.
-  const ElementType sum = IsFloat(type) && Info(type).bits < 32 ? ElementType::F32 : type;
-  const auto load = [&](const Instruction& side, const Indices& from) -> Result<ValueId> {
-    HLO_TRY(ValueId x, EmitOne(side, from, mask));
-    if (lowered_.kernel.TypeOf(x) != type && sum == type) x = builder_.Op(OpKind::Convert, type, {x});
-    return lowered_.kernel.TypeOf(x) == sum ? x : builder_.Op(OpKind::Convert, sum, {x});
-  };
-  const auto elements = [&]() -> Result<Values> {
-    HLO_TRY(const ValueId x, load(lhs, left));
-    HLO_TRY(const ValueId y, load(rhs, right));
-    return Values{builder_.Op(OpKind::Multiply, sum, {x, y})};
-  };
-  const auto combine = [&](llvm::ArrayRef<ValueId> values) -> Result<Values> {
-    return Values{builder_.Op(OpKind::Add, sum, values)};
-  };
-  HLO_TRY(Values results, Fold(loops, {ZeroOf(sum)}, elements, combine));
-  if (sum != type) results[0] = builder_.Op(OpKind::Convert, type, {results[0]});
   return results;
 }
 
