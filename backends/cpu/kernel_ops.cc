@@ -11,7 +11,8 @@ namespace {
 /// Elements of windows and products that a kernel takes one by one; there are better ways for more.
 constexpr int64_t kMaxDirect = 64, kMaxProducts = 4096;
 /// Products of one sum that kernels take at all, and as many as are read like the elements of a short row.
-constexpr int64_t kMaxContracted = int64_t{64} << 10, kMaxShortRow = 8;
+constexpr int64_t kMaxContracted = int64_t{64} << 10, kMaxShortRow = 8, kMaxSmallLeft = 16,
+                  kMaxSmallRight = 64;
 /// The latter of a matrix and a vector in loops, where what follows in the same kernel counts every time.
 constexpr int64_t kMaxProductsInLoops = int64_t{64} << 10;
 
@@ -57,13 +58,17 @@ bool IsMatrixVectorInLoop(const Instruction& inst) {
          llvm::any_of(inst.operands(), is_vector) && RunsInLoop(*inst.parent());
 }
 
-/// Rows of a few numbers times one vector: there is more to read than to multiply.
+/// Rows of a few numbers times one vector, or pairs and the like times as few of them: there is more to read
+/// than to multiply.
 bool IsProductOfShortRows(const Instruction& inst) {
   const int64_t contracted = ContractedElements(inst);
-  const auto is_vector = [&](const Instruction* factor) {
-    return factor->shape().ElementCount() == contracted;
+  const bool is_batch = !inst.attr<DotAttrs>().lhs_batch_dims.empty();
+  const auto is_small = [&](const Instruction* factor) {
+    const int64_t count = factor->shape().ElementCount();
+    const int64_t most = factor == inst.operand(1) ? kMaxSmallRight : kMaxSmallLeft;
+    return count == contracted || (count <= most && !is_batch);
   };
-  return contracted <= kMaxShortRow && llvm::any_of(inst.operands(), is_vector);
+  return contracted <= kMaxShortRow && llvm::any_of(inst.operands(), is_small);
 }
 
 bool IsSmallDot(const Instruction& inst) {
