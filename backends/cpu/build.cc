@@ -234,12 +234,9 @@ class Builder {
       OpKind kind;
       void (Builder::*append)(const Instruction&, Sequence&);
     } kRows[] = {
-        {OpKind::Parameter, &Builder::AppendNothing},
-        {OpKind::Constant, &Builder::AppendNothing},
-        {OpKind::AfterAll, &Builder::AppendNothing},
-        {OpKind::Call, &Builder::AppendCall},
-        {OpKind::While, &Builder::AppendWhile},
-        {OpKind::Conditional, &Builder::AppendConditional},
+        {OpKind::Parameter, &Builder::AppendNothing}, {OpKind::Constant, &Builder::AppendNothing},
+        {OpKind::AfterAll, &Builder::AppendNothing},  {OpKind::Call, &Builder::AppendCall},
+        {OpKind::While, &Builder::AppendWhile},       {OpKind::Conditional, &Builder::AppendConditional},
     };
     for (const auto& row : kRows)
       if (row.kind == inst.kind()) return (this->*row.append)(inst, sequence);
