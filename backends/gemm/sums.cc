@@ -20,12 +20,27 @@ bool IsPlain(const Problem& problem, const Operand& operand) {
   return IsStoredAs(operand.type, problem.compute) && IsComplex(operand.type) == IsComplex(problem.type);
 }
 
+namespace {
+
+/// Bytes whose sums are taken modulo 2^32, whatever type they become on the way.
+template <class E>
+void Widen(const void* elements, int64_t count, uint32_t* out) {
+  const E* from = static_cast<const E*>(elements);
+  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<uint32_t>(static_cast<int32_t>(from[i]));
+}
+
+}  // namespace
+
 template <class T>
 void ToCompute(const Problem& problem, const Operand& operand, const KernelSet& kernels, const void* elements,
                int64_t count, T* out) {
   if constexpr (std::is_same_v<T, float>)
     if (operand.type == ElementType::BF16 && !IsComplex(problem.type))
       return kernels.widen_bf16(static_cast<const uint16_t*>(elements), count, out);
+  if constexpr (std::is_same_v<T, uint32_t>) {
+    if (operand.type == ElementType::S8) return Widen<int8_t>(elements, count, out);
+    if (operand.type == ElementType::U8) return Widen<uint8_t>(elements, count, out);
+  }
   ConvertToCompute(operand.type, elements, problem.type, count, out);
 }
 
