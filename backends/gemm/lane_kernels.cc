@@ -181,6 +181,7 @@ const LaneCodes& LaneCodesFor(LaneType type) {
 
 void AddLaneWindows(const LaneWindows& args) {
   switch (args.line_taps) {
+    case 2: return AddLines<2>(args);
     case 3: return AddLines<3>(args);
     case 4: return AddLines<4>(args);
     case 5: return AddLines<5>(args);

@@ -188,6 +188,10 @@ bool BlockSteps::HasLongLines() const {
   return HasLines() && block_.taps() >= kLongLine * static_cast<int64_t>(runs_.size());
 }
 
+bool BlockSteps::HasTapsInside() const {
+  return operand_.bounds.empty() && operand_.taps.IsUniform() && operand_.taps.stride() == 1;
+}
+
 void BlockSteps::FindRuns() {
   for (size_t t = 0; t < taps_.size(); t += static_cast<size_t>(runs_.back().second))
     runs_.emplace_back(static_cast<int64_t>(t), TapRun(t));
@@ -263,6 +267,7 @@ struct RunCopier {
   const RowSet& rows;
   llvm::ArrayRef<RowRun> runs;
   KernelSet::Copy<E>* copy;
+  void (*take_lines)(const Lines& lines, int64_t bytes);
   int64_t channels, stride, width, step;  // of the target: between channels
 
   void Copy(const E* from, const BlockSteps& steps, llvm::ArrayRef<llvm::SmallVector<int64_t, 64>> positions,
@@ -277,15 +282,9 @@ struct RunCopier {
         copy(source, stride, channels, end - begin, stop - begin, to + begin, step);
         continue;
       }
-      E* target = to;
-      for (int64_t c = 0; c < channels; ++c, target += step, source += stride) {
-        for (int64_t i = run.begin; i < begin; ++i) target[i] = 0;
-        if (run.step == 2)  // in vectors
-          for (int64_t i = begin; i < end; ++i) target[i] = source[(i - begin) * 2];
-        else
-          for (int64_t i = begin; i < end; ++i) target[i] = source[(i - begin) * run.step];
-        for (int64_t i = end; i < stop; ++i) target[i] = 0;
-      }
+      take_lines({source, stride, run.step, channels, begin - run.begin, end - begin, stop - end,
+                  to + run.begin, step},
+                 sizeof(E));
     }
   }
 };
@@ -320,10 +319,20 @@ void Packer::PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin
   const auto runs = rows.Runs();
   if (steps.HasLongLines() && (runs[0].step != 1 || count < kLongLine * static_cast<int64_t>(runs.size())))
     return TransposeLines(steps, data, row_begin, count, width, out);
-  const RunCopier<E> copier{rows, runs, CopyOf<E>(kernels_), channels, stride, width, step};
+  const RunCopier<E> copier{rows,  runs, CopyOf<E>(kernels_), kernels_.take_lines, channels, stride,
+                            width, step};
   const bool transpose = stride == 1 && channels > 1 && (runs.size() > 1 || runs[0].step != 1) &&
                          (runs[0].step != 1 || 3 * static_cast<int64_t>(runs.size()) > count);
   Sources<E> sources;
+  if (steps.taps_.size() > 1 && runs[0].step != 1 && steps.HasTapsInside()) {
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t i = 0; i < width; ++i)
+        sources.at[i] = i < count ? first + steps.taps_[0] + c * stride + rows.offsets[i]
+                                  : reinterpret_cast<const E*>(kZeros);
+      TransposeOfAny<E>(kernels_)(sources.at, taps, width, out + c * step, tap_step);
+    }
+    return;
+  }
   for (size_t t = 0; t < steps.taps_.size(); ++t) {
     E* to = out + static_cast<int64_t>(t) * tap_step;
     if (!transpose) {

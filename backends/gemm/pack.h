@@ -28,6 +28,8 @@ class BlockSteps {
     return (channels_outer_ || block_.channels() == 1) && operand_.taps.stride() == 1;
   }
   [[nodiscard]] bool HasLongLines() const;
+  /// Taps are neighbours in memory, whatever their order in a block, and none is out of bounds.
+  [[nodiscard]] bool HasTapsInside() const;
   /// How many taps from one on lie side by side in memory, channels and all or channel by channel, if
   /// bounds allow it.
   [[nodiscard]] int64_t TapRun(size_t tap) const;

@@ -249,29 +249,41 @@ void Plane(const PlaneArgs& args) {
 template <class K>
 constexpr PlaneKernel kSteps[] = {{K::kLanes, &Plane<K, 1>}, {K::kLanes, &Plane<K, 2>}};
 
-/// Half vectors: lines are short, and loads that cross lines of the cache take twice as long.
+/// Half vectors: lines are short, and loads that cross lines of the cache take twice as long. `Single`: a
+/// line is one of them, whose masks stay in registers.
+template <bool Single>
 [[gnu::target("avx512f,avx512bw,avx512vl,avx512vnni")]] void GradientLines(const PlaneGradientArgs& args) {
   __m256i sums[kPlaneShifts];
+  __mmask32 masks[kPlaneShifts + 1];
+#pragma clang loop unroll(full)
   for (int s = 0; s < kPlaneShifts; ++s)
     sums[s] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(args.sums + s * kGradientSums));
+#pragma clang loop unroll(full)
+  for (int s = 0; s <= kPlaneShifts; ++s) masks[s] = args.masks[s];
   for (size_t l = 0; l < args.line_count; ++l) {
     const uint8_t* left = args.left + args.lines[l].left + args.base;
     const uint8_t* right = args.right + args.lines[l].right;
-    const uint32_t* masks = args.masks;
-    for (int64_t v = 0; v < args.vectors; ++v, left += 32, right += 32, masks += kPlaneShifts + 1) {
+    for (int64_t v = 0; v < (Single ? 1 : args.vectors); ++v, left += 32, right += 32) {
+      if constexpr (!Single)
+#pragma clang loop unroll(full)
+        for (int s = 0; s <= kPlaneShifts; ++s) masks[s] = args.masks[v * (kPlaneShifts + 1) + s];
       const __m256i y = _mm256_maskz_loadu_epi8(masks[kPlaneShifts], right);
 #pragma clang loop unroll(full)
       for (int s = 0; s < kPlaneShifts; ++s)
         sums[s] = _mm256_dpbusd_epi32(sums[s], y, _mm256_maskz_loadu_epi8(masks[s], left + s));
     }
   }
+#pragma clang loop unroll(full)
   for (int s = 0; s < kPlaneShifts; ++s)
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(args.sums + s * kGradientSums), sums[s]);
 }
 
 }  // namespace
 
-void AddGradientLines(const PlaneGradientArgs& args) { GradientLines(args); }
+void AddGradientLines(const PlaneGradientArgs& args) {
+  if (args.vectors == 1) return GradientLines<true>(args);
+  GradientLines<false>(args);
+}
 
 const PlaneKernel& PlaneKernelFor(PlaneKind kind, int64_t step) {
   constexpr const PlaneKernel* kKernels[kPlaneKinds] = {kSteps<F32>, kSteps<Bf16>, kSteps<F16>, kSteps<Byte>,

@@ -200,8 +200,9 @@ class WindowRun {
         image_size_((staging_.size() + kShiftPadding - 1) / kShiftPadding * kShiftPadding) {
     lhs_origin_ = problem.lhs.base;
     for (const WindowDimension& d : windows_.dims) lhs_origin_ -= d.base * d.lhs_stride;
-    const int64_t outputs = problem.windows->dims[0].outputs, band = windows_.dims[0].outputs;
-    bands_ = (outputs + band - 1) / band;
+    const int64_t band = windows_.dims[0].outputs;
+    outputs_ = WindowsOf(problem, over_taps_).dims[0].outputs;
+    bands_ = (outputs_ + band - 1) / band;
   }
 
   void Run() const {
@@ -281,7 +282,7 @@ class WindowRun {
 
   void OverOutputs(int64_t group, int64_t image, int64_t band) const {
     const int64_t first = band * windows_.dims[0].outputs,
-                  outputs = std::min(windows_.dims[0].outputs, problem_.windows->dims[0].outputs - first);
+                  outputs = std::min(windows_.dims[0].outputs, outputs_ - first);
     const int64_t channels = problem_.channels, taps = problem_.taps(), depth = channels * taps;
     const T* staged = StageImage(group, image, first * windows_.dims[0].per_output, 0, channels);
     llvm::SmallVector<int64_t, 64> offsets(static_cast<size_t>(depth));
@@ -368,8 +369,8 @@ class WindowRun {
   const uint8_t *lhs_, *rhs_;
   uint8_t* out_;
   bool over_taps_;
-  Windows windows_;  // of a band
-  int64_t bands_ = 1;
+  Windows windows_;                  // of a band
+  int64_t outputs_ = 1, bands_ = 1;  // outputs_: of the first dimension
   Staging staging_;
   llvm::SmallVector<int64_t, 16> shifts_;
   int64_t image_size_;      // of the staged copy of one channel

@@ -106,39 +106,55 @@ bool HasF16C() {
   return has;
 }
 
-/// Both return how many elements they converted, a multiple of 8.
-__attribute__((target("avx2,f16c"))) size_t WidenHalves(const uint16_t* in, float* out, size_t n) {
+__attribute__((target("avx2,f16c"))) void WidenHalves(const uint16_t* in, float* out, size_t n) {
+  const auto widen = [](const uint16_t* from, float* to) __attribute__((target("avx2,f16c"))) {
+    _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  };
   size_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i))));
-  return i;
+  for (; i + 8 <= n; i += 8) widen(in + i, out + i);
+  if (i == n) return;
+  uint16_t codes[8] = {};
+  float numbers[8];
+  std::copy(in + i, in + n, codes);
+  widen(codes, numbers);
+  std::copy_n(numbers, n - i, out + i);
 }
 
-__attribute__((target("avx2,f16c"))) size_t NarrowHalves(const float* in, uint16_t* out, size_t n) {
+/// The canonical NaN in place of those whose payload the instruction keeps.
+[[gnu::noinline]] void NarrowNans(const float* in, uint16_t* out, size_t n) {
+  for (size_t k = 0; k < n; ++k)
+    if (std::isnan(in[k]))
+      out[k] = static_cast<uint16_t>(kFormat<ElementType::F16>.nan_code(std::signbit(in[k])));
+}
+
+__attribute__((target("avx2,f16c"))) void NarrowHalves(const float* in, uint16_t* out, size_t n) {
+  const auto narrow = [](const float* from, uint16_t* to) __attribute__((target("avx2,f16c"))) {
+    const __m256 low = _mm256_loadu_ps(from), high = _mm256_loadu_ps(from + 8);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 8), _mm256_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT));
+    if (_mm256_movemask_ps(_mm256_cmp_ps(low, high, _CMP_UNORD_Q)) != 0) NarrowNans(from, to, 16);
+  };
   size_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    const __m256 v = _mm256_loadu_ps(in + i);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
-    if (_mm256_movemask_ps(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)) == 0) continue;
-    for (size_t k = i; k < i + 8; ++k)  // the canonical NaN, where the instruction keeps payloads
-      if (std::isnan(in[k]))
-        out[k] = static_cast<uint16_t>(kFormat<ElementType::F16>.nan_code(std::signbit(in[k])));
-  }
-  return i;
+  for (; i + 16 <= n; i += 16) narrow(in + i, out + i);
+  if (i == n) return;
+  float numbers[16] = {};
+  uint16_t codes[16];
+  std::copy(in + i, in + n, numbers);
+  narrow(numbers, codes);
+  std::copy_n(codes, n - i, out + i);
 }
 #else
 bool HasF16C() { return false; }
-size_t WidenHalves(const uint16_t*, float*, size_t) { return 0; }
-size_t NarrowHalves(const float*, uint16_t*, size_t) { return 0; }
+void WidenHalves(const uint16_t*, float*, size_t) {}
+void NarrowHalves(const float*, uint16_t*, size_t) {}
 #endif
 
 template <ElementType T, class Real>
 void Widen(const void* in, Real* out, size_t n) {
   const auto* codes = static_cast<const Storage<T>*>(in);
-  size_t i = 0;
   if constexpr (T == ElementType::F16 && std::is_same_v<Real, float>)
-    if (HasF16C()) i = WidenHalves(codes, out, n);
-  for (; i < n; ++i) out[i] = static_cast<Real>(Decode<T>(codes[i]));
+    if (HasF16C()) return WidenHalves(codes, out, n);
+  for (size_t i = 0; i < n; ++i) out[i] = static_cast<Real>(Decode<T>(codes[i]));
 }
 
 template <ElementType T, class Real>
@@ -147,7 +163,7 @@ void Narrow(const Real* in, void* out, size_t n) {
   size_t i = 0;
   if constexpr (std::is_same_v<Real, float>) {
     if constexpr (T == ElementType::F16) {
-      if (HasF16C()) i = NarrowHalves(in, codes, n);
+      if (HasF16C()) return NarrowHalves(in, codes, n);
     } else if constexpr (T != ElementType::BF16) {
       if (WorthATable<T>(n)) {
         const auto& table = FloatHighHalfTable<T>();
