@@ -113,11 +113,14 @@ bool IsOfIntegers(const Instruction& convolution, int bits) {
 }
 
 /// Planes of one feature each, which gemm::IsOfPlanes() has read where they lie.
-bool ReadsIntegersOfPlanes(const Instruction& convolution) {
+bool ReadsNarrowPlanes(const Instruction& convolution) {
   const auto& attrs = convolution.attr<ConvolutionAttrs>();
   const WindowDim& last = attrs.window.dims.back();
-  const int bits = Info(convolution.operand(0)->shape().element_type()).bits;
-  return IsOfIntegers(convolution, bits <= 8 ? 8 : 16) &&
+  const ElementType type = convolution.operand(0)->shape().element_type();
+  // Halves cost more to convert tap by tap than once.
+  const bool floats =
+      type == ElementType::BF16 && convolution.operand(1)->shape().element_type() == ElementType::BF16;
+  return (floats || IsOfIntegers(convolution, Info(type).bits <= 8 ? 8 : 16)) &&
          convolution.operand(1)->shape().dim(attrs.dim_labels->kernel_input_feature) == 1 &&
          last.stride <= 2 && last.base_dilation == 1 && Taps(attrs) <= kMostTapsOfPlanes;
 }
@@ -143,7 +146,7 @@ bool GainsByFeaturesLast(const Instruction& convolution, TargetOf target) {
   // Moving costs little beside the other ways.
   const bool narrow = Info(convolution.operand(0)->shape().element_type()).host_bytes() <= kNarrow;
   return narrow && (groups > 1 || channels >= kFewestFeatures) && work >= kLeastWorkOfCheap &&
-         !(ReadsIntegersOfPlanes(convolution) && target().isa == gemm::Isa::Avx512);
+         !(ReadsNarrowPlanes(convolution) && target().isa == gemm::Isa::Avx512);
 }
 
 void OrderFeaturesLast(Instruction* convolution) {

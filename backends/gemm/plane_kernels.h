@@ -4,10 +4,10 @@
 
 namespace hlo::gemm {
 
-/// How elements are stored, and summed: floats in floats, bytes and halves in 16-bit integers, of which
-/// results of bytes keep the lower half.
-enum class PlaneKind : uint8_t { F32, Bf16, F16, Byte, Half };
-inline constexpr int kPlaneKinds = 5;
+/// How elements are stored, and summed: floats in floats, which are the results or, of Bf16, rounded to them;
+/// bytes and halves in 16-bit integers, of which results of bytes keep the lower half.
+enum class PlaneKind : uint8_t { F32, Bf16ToF32, Bf16, F16, Byte, Half };
+inline constexpr int kPlaneKinds = 6;
 
 /// A plane of results: element j of line l is the sum over lines i of its window, then taps k, of weights[i *
 /// taps + k] * element base + j * step + k * per_tap of line i; zeros beyond its ends.
@@ -21,13 +21,14 @@ struct PlaneArgs {
   /// Of vector v and tap k at [v * taps + k]: which of the elements from the first one on that it reads are
   /// there.
   const uint64_t* masks;
-  const void* weights;  // float, or uint16_t
+  int64_t inner_begin, inner_end;  // vectors that find all elements for every tap
+  const void* weights;             // float, or uint16_t of integers
   int64_t lines, outputs;
   void* out;                   // float, uint8_t or uint16_t
   const int64_t* out_offsets;  // of lines
 };
 
-inline constexpr int64_t kMostWindowLines = 32;
+inline constexpr int64_t kMostPlaneTaps = 32;
 
 struct PlaneKernel {
   int lanes;  // results of a vector

@@ -14,7 +14,7 @@
 namespace hlo::gemm {
 namespace {
 
-constexpr int64_t kMostTaps = 32, kMostColumns = 8;
+constexpr int64_t kMostColumns = 8;
 constexpr int64_t kFewestOutputs = 8;     // of a line
 constexpr int64_t kPieceWork = 1 << 16;   // products worth waking a thread for
 constexpr int64_t kMostSums = 256 << 10;  // of a plane
@@ -28,7 +28,7 @@ std::optional<PlaneKind> KindOf(const Problem& problem) {
   if (type != problem.rhs.type || IsComplex(problem.type) || IsPred(problem.type)) return std::nullopt;
   if (problem.compute == ComputeType::F32) {
     if (type == ElementType::F32) return PlaneKind::F32;
-    if (type == ElementType::BF16) return PlaneKind::Bf16;
+    if (type == ElementType::BF16) return problem.type == type ? PlaneKind::Bf16 : PlaneKind::Bf16ToF32;
     if (type == ElementType::F16) return PlaneKind::F16;
     return std::nullopt;
   }
@@ -56,7 +56,7 @@ class PlaneRun {
         lhs_(static_cast<const uint8_t*>(lhs)),
         rhs_(static_cast<const uint8_t*>(rhs)),
         out_(static_cast<uint8_t*>(out)),
-        direct_(IsOfWords(kind_) || problem.type == ElementType::F32) {
+        direct_(IsOfWords(kind_) || kind_ == PlaneKind::Bf16 || problem.type == ElementType::F32) {
     llvm::SmallVector<Axis, 3> outputs, taps;
     origin_ = problem.lhs.base;
     for (const WindowDimension& d : outer_) {
@@ -76,6 +76,11 @@ class PlaneRun {
       sum_offsets_.push_back(line * last_.outputs);
     }
     zeros_.resize(static_cast<size_t>(last_.size * bytes_));
+    lhs_at_ = All(problem.lhs.batch, problem.batches());
+    rhs_at_ = All(problem.rhs.batch, problem.batches());
+    out_at_ = All(problem.out_batch, problem.batches());
+    rhs_columns_ = All(problem.rhs.rows, problem.columns());
+    out_columns_ = All(problem.out_columns, problem.columns());
     FindMasks();
   }
 
@@ -85,11 +90,18 @@ class PlaneRun {
     ParallelFor(0, problem_.batches() * images, std::max<int64_t>(kPieceWork / work, 1),
                 [&](int64_t begin, int64_t end) {
                   const FlushSubnormals flush;
-                  for (int64_t i = begin; i < end && !Interrupted(); ++i) Plane(i / images, i % images);
+                  for (int64_t i = begin; i < end && !Interrupted(); ++i)
+                    Plane(static_cast<size_t>(i / images), i % images);
                 });
   }
 
  private:
+  static std::vector<int64_t> All(const Index& index, int64_t count) {
+    std::vector<int64_t> offsets(static_cast<size_t>(count));
+    index.Fill(0, count, offsets.data());
+    return offsets;
+  }
+
   /// Which elements vectors find in a line.
   void FindMasks() {
     const int64_t step = last_.outputs == 1 ? 1 : last_.per_output, lanes = kernel_.lanes,
@@ -102,6 +114,10 @@ class PlaneRun {
         const auto below = [](int64_t n) { return n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1; };
         masks_.push_back(below(end) & ~below(begin));
       }
+    const int64_t first = last_.base, last = first + (last_.taps - 1) * last_.per_tap,
+                  vectors = (last_.outputs + lanes - 1) / lanes;
+    inner_begin_ = std::clamp<int64_t>((reach - 1 - first) / reach, 0, vectors);
+    inner_end_ = std::clamp<int64_t>((last_.size - last) / reach, inner_begin_, vectors);
   }
 
   /// Where the lines of windows of a line of results begin.
@@ -123,18 +139,18 @@ class PlaneRun {
   }
 
   /// All results of a plane.
-  void Plane(int64_t group, int64_t image) const {
+  void Plane(size_t group, int64_t image) const {
     const int64_t window_lines = static_cast<int64_t>(offsets_.size()) / lines_,
                   size = Info(problem_.type).host_bytes(),
-                  base = problem_.out_base + problem_.out_batch.At(group) + image * windows_.out_image;
+                  base = problem_.out_base + out_at_[group] + image * windows_.out_image;
     float* sums = direct_ ? nullptr : ScratchFor<float>(ScratchUse::Sums, lines_ * last_.outputs);
     llvm::SmallVector<float, 64> weights(static_cast<size_t>(problem_.taps()));
-    for (int64_t c = 0; c < problem_.columns(); ++c) {
-      TakeWeights(group, c, weights.data());
-      uint8_t* to = out_ + (base + problem_.out_columns.At(c)) * size;
-      kernel_.run({lhs_ + (origin_ + problem_.lhs.batch.At(group) + image * windows_.lhs_image) * bytes_,
-                   offsets_.data(), zeros_.data(), window_lines, last_.taps, last_.base, last_.per_tap,
-                   masks_.data(), weights.data(), lines_, last_.outputs,
+    for (size_t c = 0; c < out_columns_.size(); ++c) {
+      TakeWeights(rhs_at_[group] + rhs_columns_[c], weights.data());
+      uint8_t* to = out_ + (base + out_columns_[c]) * size;
+      kernel_.run({lhs_ + (origin_ + lhs_at_[group] + image * windows_.lhs_image) * bytes_, offsets_.data(),
+                   zeros_.data(), window_lines, last_.taps, last_.base, last_.per_tap, masks_.data(),
+                   inner_begin_, inner_end_, weights.data(), lines_, last_.outputs,
                    direct_ ? static_cast<void*>(to) : sums,
                    direct_ ? out_offsets_.data() : sum_offsets_.data()});
       if (!direct_) StorePlane(sums, to);
@@ -142,15 +158,17 @@ class PlaneRun {
   }
 
   /// In the order of taps, the last dimension fastest.
-  void TakeWeights(int64_t group, int64_t column, float* to) const {
+  void TakeWeights(int64_t at, float* to) const {
     const Operand& rhs = problem_.rhs;
-    const uint8_t* from = rhs_ + (rhs.base + rhs.batch.At(group) + rhs.rows.At(column)) * bytes_;
+    const uint8_t* from = rhs_ + (rhs.base + at) * bytes_;
     for (int64_t k = 0; k < problem_.taps(); ++k) {
       const uint8_t* weight = from + weights_at_[static_cast<size_t>(k)] * bytes_;
       if (kind_ == PlaneKind::Byte)
         reinterpret_cast<uint16_t*>(to)[k] = *weight;
       else if (kind_ == PlaneKind::Half)
         std::memcpy(reinterpret_cast<uint16_t*>(to) + k, weight, sizeof(uint16_t));
+      else if (kind_ == PlaneKind::F32)
+        std::memcpy(to + k, weight, sizeof(float));
       else
         ToCompute(problem_, rhs, kernels_, weight, 1, to + k);
     }
@@ -176,10 +194,13 @@ class PlaneRun {
   int64_t bytes_;  // of an element
   const uint8_t *lhs_, *rhs_;
   uint8_t* out_;
-  bool direct_;         // sums are what is stored
-  int64_t origin_ = 0;  // of position 0 in all dimensions
-  int64_t lines_ = 1;   // of a result
+  bool direct_;                              // sums are what is stored
+  int64_t origin_ = 0;                       // of position 0 in all dimensions
+  int64_t lines_ = 1;                        // of a result
+  int64_t inner_begin_ = 0, inner_end_ = 0;  // vectors of a line that find all elements
   std::vector<int64_t> weights_at_, offsets_, out_offsets_, sum_offsets_;
+  std::vector<int64_t> lhs_at_, rhs_at_, out_at_;  // by batch
+  std::vector<int64_t> rhs_columns_, out_columns_;
   std::vector<uint8_t> zeros_;
   std::vector<uint64_t> masks_;
 };
@@ -198,13 +219,13 @@ bool IsOfPlanes(const Problem& problem, const Target& target) {
   });
   const int64_t outputs = problem.rows() / windows.images;
   return forward && last.lhs_stride == 1 && last.out_stride == 1 && last.outputs >= kFewestOutputs &&
-         last.per_output <= 2 && problem.taps() > 1 && problem.taps() / last.taps <= kMostWindowLines &&
-         problem.taps() <= std::min(kMostTaps, outputs) && problem.columns() <= kMostColumns &&
-         // Floats of a single line are faster by shifts of it.
-         (outputs > last.outputs || IsOfWords(*KindOf(problem))) &&
-         problem.columns() * outputs <= kMostSums && last.outputs * last.taps <= kMostMasks * kLeastLanes &&
+         last.per_output <= 2 && problem.taps() > 1 && problem.taps() <= std::min(kMostPlaneTaps, outputs) &&
+         problem.columns() <= kMostColumns && problem.columns() * outputs <= kMostSums &&
+         last.outputs * last.taps <= kMostMasks * kLeastLanes &&
          (problem.batches() * windows.images >= kFewestPlanes ||
-          outputs * problem.taps() * problem.columns() <= kMostPlaneWork);
+          // Floats of few single lines are faster by shifts of them.
+          ((outputs > last.outputs || IsOfWords(*KindOf(problem))) &&
+           outputs * problem.taps() * problem.columns() <= kMostPlaneWork));
 }
 
 void RunOfPlanes(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
