@@ -16,6 +16,7 @@ def arguments():
     parser.add_argument('--rounds', type=int, default=2, help='turns that each side takes')
     parser.add_argument('--seconds', type=float, default=1, help='of measurement per turn')
     parser.add_argument('--timeout', type=float, default=120, help='seconds for one process')
+    parser.add_argument('--close-rounds', type=int, default=2, help='after all rows, as many measurements of both sides of those within a fifth of a tie')
     parser.add_argument('--row-limit', type=float, default=300, help='seconds after which a row takes no further turn')
     parser.add_argument('--platform', default='cpu')
     parser.add_argument('--compare', action='store_true', help="hold our results against XLA's, within hlo-run's bounds")
@@ -51,11 +52,10 @@ class Bench:
                 raise RuntimeError(f'exit {process.returncode}: {(errors or lines)[-1][:200]}' if process.returncode > 0 else f'no end within {self.options.timeout:g} s' if process.returncode == -9 else f'signal {-process.returncode}')
             return out.read().decode(), seconds, usage.ru_maxrss * 1024
 
-    def measure_machine(self):
-        """Peaks by the probe: as one thread, or all of them together, reaches them."""
+    def measure_machine(self, best=None):
+        """Peaks by the probe: as one thread, or all of them together, reaches them, now or when `best` was found."""
         probe = os.path.join(tempfile.mkdtemp(), 'probe')
         subprocess.run([os.environ.get('CXX', 'clang++-19'), '-std=c++20', '-O2', '-march=native', '-w', '-pthread', '-o', probe, os.path.join(HERE, 'probe.cc')], check=True)
-        best = None
         for threads in {1, self.options.threads}:
             found = json.loads(self.spawn([probe, str(threads)])[0])
             if best is None: best = found; continue
@@ -103,8 +103,9 @@ class Bench:
         with open(copy, 'w') as file: file.write(xla_worker.without_aliases(text))
         return copy
 
-    def row(self, name, path, workload):
-        row = {'name': name, 'number': workload.number if workload else None}
+    def row(self, name, path, workload, row=None):
+        """Of the table; best of what `row` has already and another measurement."""
+        row = row or {'name': name, 'number': workload.number if workload else None}
         with tempfile.TemporaryDirectory() as folder:
             inputs, beside = os.path.join(folder, 'inputs.npz'), os.path.splitext(path)[0] + '.npz'
             if os.path.exists(beside): inputs = beside
@@ -117,13 +118,15 @@ class Bench:
                 self.measure(row, path, inputs)
             finally:
                 if busy: busy.kill(); busy.wait()
-            limit, bound = limits.limit(workload, self.peaks) if workload else (self.limit_of_module(row, path, inputs), 'as profiled')
+            self.hold_against(row, *limits.limit(workload, self.peaks) if workload else (self.limit_of_module(row, path, inputs), 'as profiled'))
         if workload and workload.compiles: row['compiles'] = True
-        if limit and 'ours' in row: row.update(percent_of_limit=100 * limit / row['ours']['run'], limit=limit, bound=bound)
         if 'ours' in row and 'xla' in row:
             for key in ('run', 'compile', 'first', 'memory'): row[key + '_ratio'] = row['ours'][key] / max(row['xla'][key], 1e-9)
             row['first_cached_ratio'] = row['ours']['first_cached'] / row['xla']['first']
         return row
+
+    def hold_against(self, row, limit, bound):
+        if limit and 'ours' in row: row.update(percent_of_limit=100 * limit / row['ours']['run'], limit=limit, bound=bound)
 
     def limit_of_module(self, row, path, inputs):
         """The same for a module of others: the sum over the instructions that its compilation left."""
@@ -195,6 +198,7 @@ def time_text(seconds):
         if seconds >= scale: return f'{seconds / scale:.3g} {unit}'
     return f'{seconds * 1e9:.0f} ns'
 
+CLOSE = .8
 COLUMNS = ('row', 'ours', 'XLA', 'ratio', '% of limit', 'bound', 'compile', 'XLA', 'first result', 'XLA', 'memory', 'XLA')
 def cells(row):
     ours, xla = row.get('ours'), row.get('xla')
@@ -217,6 +221,10 @@ def summary(rows, call):
     if slower: lines.append('slower than XLA: ' + ', '.join(f"{row['name']} {row['run_ratio']:.2f}" for row in slower))
     return lines + limits.explain(rows, call)
 
+def is_close(row):
+    """So that the speed of a shared machine in those seconds may decide which side is ahead."""
+    return 'run_ratio' in row and CLOSE < row['run_ratio'] < 1 / CLOSE
+
 def machine_text(bench):
     model = next((line.split(':', 1)[1].strip() for line in open('/proc/cpuinfo') if line.startswith('model name')), 'unknown CPU')
     flags = next((line.split() for line in open('/proc/cpuinfo') if line.startswith('flags')), [])
@@ -234,11 +242,21 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         print(('{:44}' + ' {:>11}' * 11).format(*COLUMNS))
-        for name, path, workload in rows_to_run(options, folder):
-            if not re.search(options.only, name): continue
-            row = bench.row(name, path, workload); rows.append(row)
+        def show(row):
             print(('{:44.44}' + ' {:>11}' * 11).format(*cells(row)), flush=True)
             for reason in reasons(row): print(f'  {reason}', flush=True)
+        runs = []
+        for run in rows_to_run(options, folder):
+            if not re.search(options.only, run[0]): continue
+            runs.append(run); rows.append(bench.row(*run)); show(rows[-1])
+        for turn in range(options.close_rounds):
+            close = [(run, row) for run, row in zip(runs, rows) if is_close(row)]
+            if close: print(f'close rows again ({turn + 1} of {options.close_rounds}):')
+            for run, row in close: bench.row(*run, row); show(row)
+        # Neighbours on a shared machine may have slowed down the first measurement of it.
+        bench.peaks = bench.measure_machine(bench.peaks)
+        for (_, _, workload), row in zip(runs, rows):
+            if workload: bench.hold_against(row, *limits.limit(workload, bench.peaks))
     for line in summary(rows, bench.call): print(line)
     if options.json:
         with open(options.json, 'w') as file: json.dump({'machine': machine_text(bench), 'threads': options.threads, 'peaks': bench.peaks, 'startup': bench.startup, 'call': bench.call, 'rows': rows}, file, indent=1)
