@@ -163,6 +163,11 @@ void OrderFeaturesLast(Instruction* convolution) {
   Reorder(convolution, in, weights, out);
 }
 
+/// Windows that meet neighbours, each result one element later.
+bool IsShift(const WindowDim& d) {
+  return !d.reversal && d.stride == 1 && d.base_dilation == 1 && d.window_dilation == 1;
+}
+
 /// Gradients that gemm::IsPlaneGradient() has read where they lie: of one feature on both sides, for few
 /// shifts.
 bool ReadsPlanesOfGradient(const Instruction& convolution, const gemm::Target& target) {
@@ -175,11 +180,14 @@ bool ReadsPlanesOfGradient(const Instruction& convolution, const gemm::Target& t
   const bool depthwise =
       lhs.dim(labels.input_batch) == groups && rhs.dim(labels.kernel_output_feature) == groups;
   const bool lines = labels.input_spatial.back() == minor && labels.kernel_spatial.back() == minor &&
-                     !last.reversal && last.stride == 1 && last.base_dilation == 1 &&
-                     last.window_dilation == 1 && last.size >= kLongLine && shifts <= kMostShifts &&
+                     IsShift(last) && last.size >= kLongLine && shifts <= kMostShifts &&
                      convolution.shape().ElementCount() <= groups * kMostShifts * kMostShifts;
-  return depthwise && lines && target.isa == gemm::Isa::Avx512 && target.fours &&
-         IsOfIntegers(convolution, 8);
+  if (!depthwise || !lines || target.isa != gemm::Isa::Avx512) return false;
+  const auto is_f32 = [](const Shape& shape) { return shape.element_type() == ElementType::F32; };
+  const bool floats = is_f32(lhs) && is_f32(rhs) && is_f32(convolution.shape()) &&
+                      attrs.window.dims.size() == 2 && llvm::all_of(attrs.window.dims, IsShift) &&
+                      convolution.shape().dim(labels.output_spatial.front()) <= kMostShifts;
+  return floats || (target.fours && IsOfIntegers(convolution, 8));
 }
 
 /// The same for gradients by weights, whose windows are as large as images: what are weights of the result

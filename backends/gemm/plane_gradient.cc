@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/gemm/float_gradient.h"
 #include "backends/gemm/plane_kernels.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
@@ -120,6 +121,7 @@ class GradientRun {
 }  // namespace
 
 bool IsPlaneGradient(const Problem& problem, const Target& target) {
+  if (IsFloatGradient(problem, target)) return true;
   if (target.isa != Isa::Avx512 || !problem.windows || problem.windows->dims.empty() ||
       !problem.rhs.bounds.empty() || problem.windows->images != 1 || problem.columns() != 1)
     return false;
@@ -134,6 +136,7 @@ bool IsPlaneGradient(const Problem& problem, const Target& target) {
 }
 
 void RunPlaneGradient(const Problem& problem, const void* lhs, const void* rhs, void* out) {
+  if (problem.compute == ComputeType::F32) return RunFloatGradient(problem, lhs, rhs, out);
   GradientRun(problem, lhs, rhs, out).Run();
 }
 
