@@ -146,7 +146,7 @@ class ChannelwiseRun {
 
 bool IsChannelwise(const Problem& problem, const KernelSet& kernels) {
   bool has_kernels = false;
-  VisitFactors(problem, kernels, [&](const auto&) { has_kernels = true; });
+  VisitWideFactors(problem, kernels, [&](const auto&) { has_kernels = true; });
   if (!has_kernels) return false;
   if (IsSumOfGroups(problem)) return true;
   return problem.columns() == 1 && problem.batches() >= 4 && problem.rhs.bounds.empty() &&

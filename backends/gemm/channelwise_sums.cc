@@ -18,7 +18,7 @@ constexpr int64_t kFewestTaps = 64;                      // which is worth it fo
 constexpr int64_t kPartSteps = 512, kMostParts = 16;
 constexpr int64_t kMostSums = 1 << 20;  // of all parts
 constexpr int64_t kMostTapsAtOnce = 128, kFewestTapsAtOnce = 16;
-constexpr int64_t kMostLanes = 16;
+constexpr int64_t kMostLanes = 32;
 constexpr int64_t kRowsAtOnce = 16;         // what those read stays in the second cache,
 constexpr int64_t kBytesAtOnce = 16 << 10;  // and of each factor in the first what one of them reads
 

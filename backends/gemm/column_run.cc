@@ -95,7 +95,7 @@ class ColumnRun {
 
 bool IsOfFewColumns(const Problem& problem, const KernelSet& kernels) {
   int64_t lanes = 0;
-  VisitFactors(problem, kernels, [&](const auto& factors) { lanes = factors.lanes; });
+  VisitWideFactors(problem, kernels, [&](const auto& factors) { lanes = factors.lanes; });
   const int64_t columns = problem.columns(), parts = IsComplex(problem.type) ? 2 : 1;
   // Groups of so few are slow as tiles (Product::IsSlow).
   if (lanes == 0 || columns == 0 || !(2 * columns <= lanes || (problem.batches() > 1 && columns * parts < 8)))

@@ -28,10 +28,17 @@ void VisitStored(ComputeType compute, ElementType type, F&& f) {
   }
 }
 
-/// Calls f with the kernels (FactorKernels) for how both factors are stored and sums are taken; not, if there
-/// are none on this instruction set.
+/// Sums of integers of at most 16 bits whose results have no more may be taken in so many, where kernels do.
+inline bool HasShortSums(const Problem& problem, const KernelSet& kernels) {
+  const auto is_short = [](ElementType t) { return IsIntegral(t) && !IsPred(t) && Info(t).bits <= 16; };
+  return kernels.shift_short_u16.weigh != nullptr && problem.compute == ComputeType::U32 &&
+         is_short(problem.type) && is_short(problem.lhs.type) && is_short(problem.rhs.type);
+}
+
+/// Calls f with the kernels (FactorKernels) for how both factors are stored and sums are taken in
+/// ComputeType, by which ways are chosen; not, if there are none on this instruction set.
 template <class F>
-void VisitFactors(const Problem& problem, const KernelSet& kernels, F&& f) {
+void VisitWideFactors(const Problem& problem, const KernelSet& kernels, F&& f) {
   const auto visit = [&](const auto& factors) {
     if (factors.lanes > 0) f(factors);
   };
@@ -48,9 +55,20 @@ void VisitFactors(const Problem& problem, const KernelSet& kernels, F&& f) {
   });
 }
 
+/// The same, of kernels that may take sums in fewer bits.
+template <class F>
+void VisitFactors(const Problem& problem, const KernelSet& kernels, F&& f) {
+  if (!HasShortSums(problem, kernels)) return VisitWideFactors(problem, kernels, f);
+  if (problem.lhs.type != problem.rhs.type) return;
+  if (Info(problem.lhs.type).host_bytes() == 2) return f(kernels.factors_short_u16);
+  if (IsSigned(problem.lhs.type)) return f(kernels.factors_short_s8);
+  f(kernels.factors_short_u8);
+}
+
 /// Calls f(T{}) with the type of a number of the sums, complex ones too.
 template <class F>
-void VisitNumber(const Problem& problem, F&& f) {
+void VisitNumber(const Problem& problem, const KernelSet& kernels, F&& f) {
+  if (HasShortSums(problem, kernels)) return f(uint16_t());
   if (!IsComplex(problem.type)) return VisitComputeType(problem.compute, f);
   if (problem.compute == ComputeType::F64) return f(std::complex<double>());
   f(std::complex<float>());

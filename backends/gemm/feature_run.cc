@@ -18,7 +18,7 @@ constexpr int64_t kMostTaps = 512, kFewestRows = 16;
 
 int LanesOf(const Problem& problem, const KernelSet& kernels) {
   int lanes = 0;
-  VisitFactors(problem, kernels, [&](const auto& features) { lanes = features.lanes; });
+  VisitWideFactors(problem, kernels, [&](const auto& features) { lanes = features.lanes; });
   return lanes;
 }
 
@@ -137,7 +137,7 @@ void RunFeaturewise(const Problem& problem, const KernelSet& kernels, const void
   // Depthwise ones of one result each read all as it lies.
   if ((problem.channels > 1 || problem.columns() > 1 || problem.batches() % kFeatureRows != 0) &&
       GainsByStaging(problem))
-    return VisitNumber(problem, [&](auto tag) {
+    return VisitNumber(problem, kernels, [&](auto tag) {
       using T = decltype(tag);
       const StagedImage<T> staged = StageImage<T>(problem, kernels, lhs, rhs);
       FeatureRun<T, T>(staged.problem, kernels, kernels.of<FactorKernels<T, T>>(), staged.image.get(),

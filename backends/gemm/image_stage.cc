@@ -101,8 +101,10 @@ class Staging {
 };
 
 /// That numbers of the sums are.
+template <class T>
 ElementType NumberType(const Problem& problem) {
   if (IsComplex(problem.type)) return problem.type;
+  if (sizeof(T) == 2) return ElementType::U16;
   constexpr ElementType kTypes[] = {ElementType::F32, ElementType::F64, ElementType::U32, ElementType::U64};
   return kTypes[static_cast<size_t>(problem.compute)];
 }
@@ -132,7 +134,8 @@ bool GainsByStaging(const Problem& problem) {
   if (!forward) return false;
   const int64_t size = StagedSize(problem), results = problem.rows() * problem.columns() * problem.batches();
   int64_t bytes = 0;
-  VisitNumber(problem, [&](auto number) { bytes = sizeof number; });
+  VisitComputeType(problem.compute, [&](auto number) { bytes = sizeof number; });
+  if (IsComplex(problem.type)) bytes *= 2;
   if (size * bytes > kMostStaged) return false;
   if (narrow && (problem.taps() >= kFewestTaps || results >= kFewestResults * size)) return true;
   return !problem.lhs.bounds.empty() && results >= kFewestResults * size;
@@ -174,7 +177,7 @@ StagedImage<T> StageImage(const Problem& problem, const KernelSet& kernels, cons
   p.lhs.taps =
       Index(axes([](const WindowDimension& d, int64_t pitch) { return Axis{d.taps, d.per_tap * pitch}; }));
   p.rhs.taps = Index({Axis{problem.taps(), problem.channels * count}});
-  p.lhs.type = p.rhs.type = NumberType(problem);
+  p.lhs.type = p.rhs.type = NumberType<T>(problem);
   p.lhs.base = p.rhs.base = 0;
   p.lhs.channel_stride = 1;
   p.rhs.channel_stride = count;
@@ -190,6 +193,7 @@ StagedImage<T> StageImage(const Problem& problem, const KernelSet& kernels, cons
                                                             const void*);
 HLO_INSTANTIATE(float)
 HLO_INSTANTIATE(double)
+HLO_INSTANTIATE(uint16_t)
 HLO_INSTANTIATE(uint32_t)
 HLO_INSTANTIATE(uint64_t)
 HLO_INSTANTIATE(std::complex<float>)

@@ -81,7 +81,8 @@ struct ThinKernels {
   HLO_THIN(u32, uint32_t, uint32_t) \
   HLO_THIN(u64, uint64_t, uint64_t)
 
-/// Sums of shifted lines of an array, for windows over few features.
+/// Sums of shifted lines of an array, for windows over few features; null where the instruction set has no
+/// such vectors.
 template <class T>
 struct ShiftKernels {
   /// out[j] = sum over t < taps of weights[t] * in[offsets[t] + j] for j < count, t in order. Reads and
@@ -185,6 +186,9 @@ struct FactorKernels {
   HLO_FACTORS(s16, uint32_t, int16_t)                        \
   HLO_FACTORS(u16, uint32_t, uint16_t)                       \
   HLO_FACTORS(u64, uint64_t, uint64_t)                       \
+  HLO_FACTORS(short_s8, uint16_t, int8_t)                    \
+  HLO_FACTORS(short_u8, uint16_t, uint8_t)                   \
+  HLO_FACTORS(short_u16, uint16_t, uint16_t)                 \
   HLO_FACTORS(c64, std::complex<float>, std::complex<float>) \
   HLO_FACTORS(c128, std::complex<double>, std::complex<double>)
 /// HLO_SHIFTS(name, T)
@@ -193,6 +197,7 @@ struct FactorKernels {
   HLO_SHIFTS(f64, double)              \
   HLO_SHIFTS(u32, uint32_t)            \
   HLO_SHIFTS(u64, uint64_t)            \
+  HLO_SHIFTS(short_u16, uint16_t)      \
   HLO_SHIFTS(c64, std::complex<float>) \
   HLO_SHIFTS(c128, std::complex<double>)
 

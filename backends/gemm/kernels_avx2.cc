@@ -16,7 +16,7 @@ namespace {
 
 struct Machine {
   static constexpr int kBytes = 32, kRows = 6, kVectors = 2;
-  static constexpr bool kFused = true, kExact = true, kHalves = true;
+  static constexpr bool kFused = true, kExact = true, kHalves = true, kShorts = false;
 };
 
 template <class T>

@@ -14,7 +14,7 @@ namespace {
 
 struct Machine {
   static constexpr int kBytes = 16, kRows = 4, kVectors = 2;
-  static constexpr bool kFused = false, kExact = false, kHalves = false;
+  static constexpr bool kFused = false, kExact = false, kHalves = false, kShorts = false;
 };
 
 /// The first `count` lanes; the others are zero.

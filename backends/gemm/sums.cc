@@ -22,11 +22,11 @@ bool IsPlain(const Problem& problem, const Operand& operand) {
 
 namespace {
 
-/// Bytes whose sums are taken modulo 2^32, whatever type they become on the way.
-template <class E>
-void Widen(const void* elements, int64_t count, uint32_t* out) {
+/// Integers whose sums wrap, whatever type they become on the way.
+template <class E, class T>
+void Widen(const void* elements, int64_t count, T* out) {
   const E* from = static_cast<const E*>(elements);
-  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<uint32_t>(static_cast<int32_t>(from[i]));
+  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(static_cast<int32_t>(from[i]));
 }
 
 }  // namespace
@@ -40,6 +40,11 @@ void ToCompute(const Problem& problem, const Operand& operand, const KernelSet& 
   if constexpr (std::is_same_v<T, uint32_t>) {
     if (operand.type == ElementType::S8) return Widen<int8_t>(elements, count, out);
     if (operand.type == ElementType::U8) return Widen<uint8_t>(elements, count, out);
+  }
+  if constexpr (std::is_same_v<T, uint16_t>) {
+    if (Info(operand.type).host_bytes() == 2) return Widen<uint16_t>(elements, count, out);
+    if (IsSigned(operand.type)) return Widen<int8_t>(elements, count, out);
+    return Widen<uint8_t>(elements, count, out);
   }
   ConvertToCompute(operand.type, elements, problem.type, count, out);
 }
@@ -195,6 +200,7 @@ void StoreSums(const Problem& problem, const KernelSet& kernels, const Rectangle
   template void StoreSums<T>(const Problem&, const KernelSet&, const Rectangle&, const T*, int64_t, void*);
 HLO_INSTANTIATE(float)
 HLO_INSTANTIATE(double)
+HLO_INSTANTIATE(uint16_t)
 HLO_INSTANTIATE(uint32_t)
 HLO_INSTANTIATE(uint64_t)
 #undef HLO_INSTANTIATE

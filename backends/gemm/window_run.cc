@@ -403,7 +403,8 @@ bool IsWindowed(const Problem& problem) {
 
 void RunWindowed(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
                  void* out) {
-  VisitNumber(problem, [&](auto tag) { WindowRun<decltype(tag)>(problem, kernels, lhs, rhs, out).Run(); });
+  VisitNumber(problem, kernels,
+              [&](auto tag) { WindowRun<decltype(tag)>(problem, kernels, lhs, rhs, out).Run(); });
 }
 
 }  // namespace hlo::gemm

@@ -173,6 +173,7 @@ ComputeBuffer ToCompute(const Literal& from, ElementType to, ComputeType type, b
   template void ConvertFromCompute<T>(const T*, ElementType, int64_t, void*);
 HLO_INSTANTIATE(float)
 HLO_INSTANTIATE(double)
+HLO_INSTANTIATE(uint16_t)
 HLO_INSTANTIATE(uint32_t)
 HLO_INSTANTIATE(uint64_t)
 #undef HLO_INSTANTIATE
