@@ -156,6 +156,12 @@ constexpr llvm::StringLiteral kExpanders =
     "select_and_scatter_expander,rng-bit-generator-expander,rng-expander,convolution-pred-expander,"
     "stochastic_convert_decomposer,batchnorm_expander,reduce-window-rewriter,call-inliner";
 
+/// Without edges that are no operands: what code alone computes has no effects that they could order.
+void DropControlDependencies(Module& module) {
+  for (Computation* computation : module.PostOrder())
+    for (Instruction* inst : computation->instructions()) inst->DropControlEdges();
+}
+
 /// What runs fastest on this machine, of products and rows.
 void SuitMachine(Module& module, const CpuOptions& options) {
   ReadWeightsAsStored(module);
@@ -173,7 +179,10 @@ Status Prepare(Module& module, const CpuOptions& options) {
   KeepCustomCallLayouts(module);
   HLO_CHECK_OK(RunPipeline(module, "@cpu-start", options, controls));
   HLO_CHECK_OK(Normalize(module));
-  if (options.self_contained) HLO_CHECK_OK(RunPipeline(module, kExpanders, options, controls));
+  if (options.self_contained) {
+    DropControlDependencies(module);
+    HLO_CHECK_OK(RunPipeline(module, kExpanders, options, controls));
+  }
   HLO_CHECK_OK(
       RunPipeline(module, "@cpu-run-O" + std::to_string(options.optimization_level), options, controls));
   // Conditions can be read before they are kernels.
