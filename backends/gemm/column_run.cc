@@ -41,7 +41,7 @@ class ColumnRun {
     ParallelFor(0, batches * chunks, kPieceWork / work + 1, [&](int64_t begin, int64_t end) {
       const FlushSubnormals flush;
       auto tables = taps_.MakeTables();
-      const Buffer<T> sums = MakeBuffer<T>(static_cast<size_t>(kFeatureRows * columns_));
+      const Buffer<T> sums = MakeBuffer<T>(static_cast<size_t>((kRows + kFeatureRows) * columns_));
       for (int64_t i = begin; i < end && !Interrupted(); ++i) {
         const int64_t batch = i / chunks, row = i % chunks * kRows;
         RunRows(batch, row, std::min(kRows, problem_.rows() - row), weights_.get() + batch * size, tables,
@@ -76,9 +76,9 @@ class ColumnRun {
     for (int64_t i = 0; i < count; i += kFeatureRows) {
       const int64_t rows = std::min<int64_t>(kFeatureRows, count - i);
       factors_.dots({problem_.taps(), taps_.Block(i, rows, problem_.lhs.batch.At(batch), tables),
-                     problem_.channels, weights, static_cast<int>(columns_), sums});
-      StoreNumbers(problem_, kernels_, {batch, row + i, rows, 0, columns_}, sums, columns_, out_);
+                     problem_.channels, weights, static_cast<int>(columns_), sums + i * columns_});
     }
+    StoreNumbers(problem_, kernels_, {batch, row, count, 0, columns_}, sums, columns_, out_);
   }
 
   const Problem& problem_;

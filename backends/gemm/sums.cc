@@ -153,6 +153,27 @@ void StoreTransposed(const Places& places, int64_t begin, int64_t end, int64_t s
       out[places.rows[static_cast<size_t>(i)] + j * stride] = elements[(i - begin) * columns + j];
 }
 
+/// Stores rows of few neighbouring columns that are no neighbours: all are converted at once.
+template <class T>
+void StoreShortRows(const Problem& problem, const KernelSet& kernels, const Places& places, const T* sums,
+                    void* out) {
+  const int64_t columns = places.column_count(), rows = places.row_count(),
+                bytes = Info(problem.type).host_bytes(), parts = IsComplex(problem.type) ? 2 : 1;
+  llvm::SmallVector<uint8_t, 4096> elements(static_cast<size_t>(kRowsTransposed * columns * bytes));
+  for (int64_t i = 0; i < rows; i += kRowsTransposed) {
+    const int64_t count = std::min(kRowsTransposed, rows - i);
+    FromCompute(problem.type, kernels, sums + i * columns * parts, count * columns, elements.data());
+    VisitSize(bytes, [&](auto tag) {
+      using E = decltype(tag);
+      const E* from = reinterpret_cast<const E*>(elements.data());
+      for (int64_t r = i; r < i + count; ++r) {
+        E* to = static_cast<E*>(out) + places.rows[static_cast<size_t>(r)];
+        for (int64_t j = 0; j < columns; ++j) to[j] = *from++;
+      }
+    });
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -163,8 +184,11 @@ void StoreSums(const Problem& problem, const KernelSet& kernels, const Rectangle
   const Places places(problem, where);
   auto* const target = static_cast<uint8_t*>(out);
   const auto lines = places.Lines();
+  const int64_t parts = IsComplex(problem.type) ? 2 : 1;
+  if (lines.size() == 1 && stride == columns * parts && columns < kLongLine &&
+      places.EndOfRun(0, columns) == 1)
+    return StoreShortRows(problem, kernels, places, sums, out);
   if (columns >= kLongLine * static_cast<int64_t>(lines.size()) || lines.size() == 1) {
-    const int64_t parts = IsComplex(problem.type) ? 2 : 1;
     for (int64_t i = 0, end = 0; i < where.rows; i = end) {
       // Neighbouring rows at once.
       end = lines.size() == 1 && stride == columns ? places.EndOfRun(i, columns) : i + 1;

@@ -17,6 +17,7 @@ constexpr int64_t kMostStaged = 1 << 21;  // elements of a band of an image with
 constexpr int64_t kBandStaged = 1 << 15;  // of a band of outputs
 constexpr int64_t kMostOfOne = 4;         // channels and columns where there is but one group
 constexpr int64_t kPieceWork = 1 << 16;   // products worth waking a thread for
+constexpr int64_t kFewestTurned = 4, kPositionsTurned = 64;  // channels, neighbours; positions at a time
 
 /// One spatial dimension of the staged copy of an image. Lanes run over outputs or over taps, the others are
 /// shifts. Positions are sorted by their remainder modulo the step of lanes, so that lanes are neighbours.
@@ -71,18 +72,19 @@ class Staging {
     return shifts;
   }
 
-  /// Copies an image of elements of `bytes` bytes, whose position 0 is at `image`, with zeros around: what
-  /// windows reach from `ahead` positions of the first dimension on.
-  void Stage(const KernelSet& kernels, const uint8_t* image, int64_t ahead, int64_t bytes,
-             uint8_t* out) const {
-    StageDim({kernels, bytes}, image, ahead, out, 0);
-  }
-
- private:
   struct How {
     const KernelSet& kernels;
     int64_t bytes;  // of an element
+    /// Channels that are neighbours at each position are copied together, to places `plane` elements apart.
+    int64_t channels = 1, plane = 0;
   };
+  /// Copies an image, whose position 0 is at `image`, with zeros around: what windows reach from `ahead`
+  /// positions of the first dimension on.
+  void Stage(const How& how, const uint8_t* image, int64_t ahead, uint8_t* out) const {
+    StageDim(how, image, ahead, out, 0);
+  }
+
+ private:
   /// Positions begin <= j < end of `length` for which base + j * step is one of `size`.
   struct Inside {
     int64_t begin = 0, end = 0;
@@ -129,11 +131,42 @@ class Staging {
       Inside inside(base, d.step, d.length, w.size);
       if (image == nullptr) inside.begin = inside.end = d.length;
       const int64_t first = inside.begin < inside.end ? base + inside.begin * d.step : 0;
+      if (how.channels > 1) {
+        for (int64_t l = 0; l < lines; ++l)
+          TurnLine(how, image == nullptr ? nullptr : image + (first * w.lhs_stride + l * stride) * how.bytes,
+                   inside, out + (phase * d.phase_pitch + l * pitch) * how.bytes);
+        continue;
+      }
       how.kernels.take_lines({image == nullptr ? nullptr : image + first * w.lhs_stride * how.bytes, stride,
                               d.step * w.lhs_stride, lines, inside.begin, inside.end - inside.begin,
                               d.length - inside.end, out + phase * d.phase_pitch * how.bytes, pitch},
                              how.bytes);
     }
+  }
+
+  /// A line of the last dimension, all channels of each position of which are neighbours; `first` is that of
+  /// the first position inside.
+  void TurnLine(const How& how, const uint8_t* first, const Inside& inside, uint8_t* out) const {
+    static constexpr uint64_t kZeros[kMostChannels] = {};
+    const StagedDim& d = dims_.back();
+    const int64_t step = d.step * windows_.dims.back().lhs_stride;
+    VisitSize(how.bytes, [&](auto tag) {
+      using E = decltype(tag);
+      E* const to = reinterpret_cast<E*>(out);
+      const E* at[kPositionsTurned];
+      for (int64_t j = 0; j < d.length; j += kPositionsTurned) {
+        const int64_t count = std::min(kPositionsTurned, d.length - j), whole = count / 4 * 4;
+        const int64_t begin = std::clamp<int64_t>(inside.begin - j, 0, count),
+                      end = std::clamp<int64_t>(inside.end - j, begin, count);
+        std::fill(at, at + begin, reinterpret_cast<const E*>(kZeros));
+        for (int64_t i = begin; i < end; ++i)
+          at[i] = reinterpret_cast<const E*>(first) + (j + i - inside.begin) * step;
+        std::fill(at + end, at + count, reinterpret_cast<const E*>(kZeros));
+        TransposeOf<E>(how.kernels)(at, how.channels, whole, to + j, how.plane);
+        for (int64_t i = whole; i < count; ++i)
+          for (int64_t c = 0; c < how.channels; ++c) to[c * how.plane + j + i] = at[i][c];
+      }
+    });
   }
 
   const Windows& windows_;
@@ -232,9 +265,12 @@ class WindowRun {
     uint8_t* raw =
         plain ? reinterpret_cast<uint8_t*>(staged) : Scratch(ScratchUse::Raw, channels * image_size_ * bytes);
     const int64_t origin = lhs_origin_ + lhs.batch.At(group) + image * windows_.lhs_image;
-    for (int64_t c = 0; c < channels; ++c)
-      staging_.Stage(kernels_, lhs_ + (origin + (channel_begin + c) * lhs.channel_stride) * bytes, ahead,
-                     bytes, raw + c * image_size_ * bytes);
+    const bool together = channels >= kFewestTurned && channels <= kMostChannels && lhs.channel_stride == 1 &&
+                          bytes <= static_cast<int>(sizeof(uint64_t));
+    for (int64_t c = 0; c < channels; c += together ? channels : 1)
+      staging_.Stage({kernels_, bytes, together ? channels : 1, image_size_},
+                     lhs_ + (origin + (channel_begin + c) * lhs.channel_stride) * bytes, ahead,
+                     raw + c * image_size_ * bytes);
     if (!plain)
       for (int64_t c = 0; c < channels; ++c)
         ToNumbers(problem_, lhs, kernels_, raw + c * image_size_ * bytes, staging_.size(),

@@ -127,6 +127,19 @@ __attribute__((target("avx2,f16c"))) void WidenHalves(const uint16_t* in, float*
       out[k] = static_cast<uint16_t>(kFormat<ElementType::F16>.nan_code(std::signbit(in[k])));
 }
 
+/// Returns how many elements it converted.
+__attribute__((target("avx512f"))) size_t NarrowHalvesByVectors(const float* in, uint16_t* out, size_t n) {
+  size_t i = 0;
+  for (; i + 32 <= n; i += 32) {
+    const __m512 low = _mm512_loadu_ps(in + i), high = _mm512_loadu_ps(in + i + 16);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i + 16),
+                        _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT));
+    if (_mm512_cmp_ps_mask(low, high, _CMP_UNORD_Q) != 0) NarrowNans(in + i, out + i, 32);
+  }
+  return i;
+}
+
 __attribute__((target("avx2,f16c"))) void NarrowHalves(const float* in, uint16_t* out, size_t n) {
   const auto narrow = [](const float* from, uint16_t* to) __attribute__((target("avx2,f16c"))) {
     const __m256 low = _mm256_loadu_ps(from), high = _mm256_loadu_ps(from + 8);
@@ -134,7 +147,8 @@ __attribute__((target("avx2,f16c"))) void NarrowHalves(const float* in, uint16_t
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 8), _mm256_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT));
     if (_mm256_movemask_ps(_mm256_cmp_ps(low, high, _CMP_UNORD_Q)) != 0) NarrowNans(from, to, 16);
   };
-  size_t i = 0;
+  static const bool has_long_vectors = HasCpuFeatures({"avx512f"});
+  size_t i = has_long_vectors ? NarrowHalvesByVectors(in, out, n) : 0;
   for (; i + 16 <= n; i += 16) narrow(in + i, out + i);
   if (i == n) return;
   float numbers[16] = {};
