@@ -39,7 +39,8 @@ class LineRun {
         lhs_(static_cast<const W*>(lhs) + problem.lhs.base),
         rhs_(static_cast<const W*>(rhs) + problem.rhs.base + problem.rhs.rows.At(0)),
         out_(static_cast<uint8_t*>(out)),
-        width_(problem.batches()),
+        columns_(problem.columns()),
+        width_(problem.batches() * columns_),
         row_lhs_(Outer(windows_, false, &WindowDimension::per_output, &WindowDimension::lhs_stride)),
         row_out_(Outer(windows_, false, nullptr, &WindowDimension::out_stride)),
         tap_lhs_(Outer(windows_, true, &WindowDimension::per_tap, &WindowDimension::lhs_stride)),
@@ -49,8 +50,9 @@ class LineRun {
         size_(row_lhs_.count() * kShifts * width_),
         sums_(MakeBuffer<T>(static_cast<size_t>(parts_ * size_))) {
     // Steps of a line that lie inside for all shifts.
-    begin_ = std::clamp<int64_t>(-last_.base, 0, last_.taps);
-    end_ = std::clamp<int64_t>(last_.size - last_.base - (kShifts - 1), begin_, last_.taps);
+    const int64_t skip = last_.per_tap, inside = last_.size - last_.base - (kShifts - 1);
+    begin_ = std::clamp<int64_t>((-last_.base + skip - 1) / skip, 0, last_.taps);
+    end_ = std::clamp<int64_t>(inside <= 0 ? 0 : (inside + skip - 1) / skip, begin_, last_.taps);
   }
 
   void Run() const {
@@ -76,16 +78,23 @@ class LineRun {
       lhs.push_back(row_lhs_.At(row) + tap_lhs_.At(tap) + channel * problem_.lhs.channel_stride);
       rhs.push_back(tap_rhs_.At(tap) + channel * problem_.rhs.channel_stride);
       if (begin_ < end_)
-        factors_.shifted({lhs_ + lhs.back() + begin_ * step, step,
+        factors_.shifted({lhs_ + lhs.back() + begin_ * last_.per_tap * step, step,
                           rhs_ + rhs.back() + begin_ * last_.rhs_stride, last_.rhs_stride, end_ - begin_,
-                          width_, sums, width_});
+                          width_, last_.per_tap, columns_, sums, width_});
     }
     // Steps that lie inside for some shifts, of all lines at once.
     const auto add = [&](int64_t k) {
-      for (int64_t s = 0; s < kShifts; ++s)
-        if (last_.base + k + s >= 0 && last_.base + k + s < last_.size)
-          factors_.products(lhs_ + (k + s) * step, lhs.data(), rhs_ + k * last_.rhs_stride, rhs.data(),
-                            static_cast<int64_t>(lhs.size()), width_, sums + s * width_);
+      const auto count = static_cast<int64_t>(lhs.size());
+      for (int64_t s = 0; s < kShifts; ++s) {
+        const int64_t at = k * last_.per_tap + s;
+        if (last_.base + at < 0 || last_.base + at >= last_.size) continue;
+        const W *left = lhs_ + at * step, *right = rhs_ + k * last_.rhs_stride;
+        if (columns_ == 1)
+          factors_.products(left, lhs.data(), right, rhs.data(), count, width_, sums + s * width_);
+        else
+          factors_.outer({left, right, lhs.data(), rhs.data(), count, 1, columns_, problem_.batches(),
+                          sums + s * width_});
+      }
     };
     for (int64_t k = 0; k < begin_; ++k) add(k);
     for (int64_t k = end_; k < last_.taps; ++k) add(k);
@@ -120,7 +129,7 @@ class LineRun {
   const WindowDimension& last_;
   const W *lhs_, *rhs_;
   uint8_t* out_;
-  int64_t width_;
+  int64_t columns_, width_;                      // of a group, and of all
   Index row_lhs_, row_out_, tap_lhs_, tap_rhs_;  // of all dimensions but the last
   int64_t lines_, parts_, size_;                 // size_: sums of a part
   Buffer<T> sums_;                               // by part, row, shift and channel
@@ -129,13 +138,16 @@ class LineRun {
 
 }  // namespace
 
-bool IsSumOfLines(const Problem& problem) {
-  if (!problem.windows || problem.windows->dims.empty() || problem.windows->images != 1 ||
-      problem.columns() != 1)
-    return false;
+bool IsSumOfLines(const Problem& problem, const KernelSet& kernels) {
+  if (!problem.windows || problem.windows->dims.empty() || problem.windows->images != 1) return false;
+  bool whole = false;  // groups in vectors
+  VisitFactors(problem, kernels,
+               [&](const auto& factors) { whole = factors.lanes % problem.columns() == 0; });
+  if (!whole) return false;
   const WindowDimension& last = problem.windows->dims.back();
-  return last.outputs == kShifts && last.per_output == 1 && last.per_tap == 1 && last.taps >= kShortLine &&
-         problem.rows() <= kMostRows && problem.depth() >= kFewestSteps && problem.rhs.bounds.empty();
+  return last.outputs == kShifts && last.per_output == 1 && (last.per_tap == 1 || last.per_tap == 2) &&
+         last.taps >= kShortLine && problem.rows() <= kMostRows && problem.depth() >= kFewestSteps &&
+         problem.rhs.bounds.empty();
 }
 
 void RunSumOfLines(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

@@ -156,7 +156,7 @@ bool IsChannelwise(const Problem& problem, const KernelSet& kernels) {
 
 void RunChannelwise(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
                     void* out) {
-  if (IsSumOfLines(problem)) return RunSumOfLines(problem, kernels, lhs, rhs, out);
+  if (IsSumOfLines(problem, kernels)) return RunSumOfLines(problem, kernels, lhs, rhs, out);
   if (HasLongSums(problem)) return RunChannelwiseSums(problem, kernels, lhs, rhs, out);
   VisitFactors(problem, kernels, [&]<class T, class W>(const FactorKernels<T, W>& factors) {
     ChannelwiseRun<T, W>(problem, kernels, factors, lhs, rhs, out).Run();

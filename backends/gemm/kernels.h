@@ -148,9 +148,12 @@ struct ShiftedArgs {
   int64_t a_step;  // to the next position
   const W* b;
   int64_t b_step;
-  int64_t count;  // positions; of a there are two more
+  int64_t count;  // positions of b
   int64_t width;  // numbers at each
-  T* acc;         // by shift, `acc_stride` apart
+  int64_t skip;   // 1 or 2: positions of a to the next of b
+  /// Neighbours of b that meet the same number of a; it divides the numbers of a vector.
+  int64_t columns;
+  T* acc;  // by shift, `acc_stride` apart
   int64_t acc_stride;
 };
 
@@ -170,8 +173,8 @@ struct FactorKernels {
   /// acc[i][g * b_features + j] += sum over k < depth of a[a_offsets[k] + g * a_features + i] *
   /// b[b_offsets[k] + g * b_features + j]; k in order.
   void (*outer)(const OuterArgs<T, W>& args);
-  /// acc[s][j] += sum over k < count of a[(k + s) * a_step + j] * b[k * b_step + j] for s < 3, j < width; k
-  /// in order.
+  /// acc[s][j] += sum over k < count of a[(k * skip + s) * a_step + j / columns] * b[k * b_step + j] for s <
+  /// 3, j < width; k in order.
   void (*shifted)(const ShiftedArgs<T, W>& args);
 };
 /// All of them: HLO_FACTORS(name, T, W). For float, uint16_t are BF16 codes.
