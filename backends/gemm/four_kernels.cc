@@ -14,11 +14,11 @@ namespace hlo::gemm {
 namespace {
 
 /// The instruction multiplies unsigned bytes by signed ones: where both factors have the same sign, the left
-/// one is moved by 128 to the other, and the right one's sums times 128 are taken away or added.
+/// one has been moved by 128 to the other, and the right one's sums times 128 are taken away or added.
 template <GroupKind Kind>
 struct Fours {
   using Sum = __m512i;
-  static constexpr bool kMoved = Kind == GroupKind::SS || Kind == GroupKind::UU;
+  static constexpr bool kMoved = IsOfOneSign(Kind);
   [[gnu::always_inline]] static Sum Load(const void* p) { return _mm512_loadu_si512(p); }
   [[gnu::always_inline]] static Sum Plus(Sum a, Sum b) { return _mm512_add_epi32(a, b); }
   [[gnu::always_inline]] static void Store(void* p, Sum sum) { _mm512_storeu_si512(p, sum); }
@@ -26,13 +26,7 @@ struct Fours {
   [[gnu::always_inline]] static __m512i LoadLeft(const void* p) {
     int word;
     __builtin_memcpy(&word, p, sizeof word);
-    __m512i words = _mm512_set1_epi32(word);
-    if constexpr (kMoved) {
-      // Loads bring a word to all lanes; moved before, it would have to come from another register file.
-      asm("" : "+v"(words));
-      words = _mm512_xor_si512(words, _mm512_set1_epi8(-128));
-    }
-    return words;
+    return _mm512_set1_epi32(word);
   }
   [[gnu::always_inline]] static void Add(Sum& sum, __m512i left, __m512i right) {
     if constexpr (Kind == GroupKind::SS || Kind == GroupKind::US)
@@ -165,7 +159,8 @@ constexpr GroupKernels kKernels = {.name = "fours in vectors",
                                    .column_piece = 256,
                                    .work_per_task = 1e6,
                                    .words = &MultiplyWords,
-                                   .rows = 256};
+                                   .rows = 256,
+                                   .moves_left = true};
 
 }  // namespace
 

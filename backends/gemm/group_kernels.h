@@ -7,6 +7,8 @@ namespace hlo::gemm {
 /// What is multiplied: BF16 numbers into float sums, or signed (S) and unsigned (U) bytes into 32-bit sums.
 enum class GroupKind : uint8_t { Bf16, SS, SU, US, UU };
 
+constexpr bool IsOfOneSign(GroupKind kind) { return kind == GroupKind::SS || kind == GroupKind::UU; }
+
 inline constexpr int64_t kGroupRows = 32, kGroupColumns = 32;  // of the result at a time
 inline constexpr int64_t kGroupStepBytes = 64;                 // of a row of the left factor, used at a time
 
@@ -105,6 +107,8 @@ struct GroupKernels {
   bool rows_stay = false;
   /// The most that `multiply` takes: multiples of kGroupRows.
   int64_t rows = kGroupRows;
+  /// Left factors IsOfOneSign() are moved by 128 to the other sign before they come to `multiply`.
+  bool moves_left = false;
 };
 
 /// Tile registers (AMX), for all kinds; the instructions of AVX512-BF16, for pairs; those of AVX512-VNNI, for

@@ -79,7 +79,8 @@ class GroupRun {
  private:
   struct Left {
     const uint8_t* first;
-    int64_t stride;  // bytes
+    int64_t stride;             // bytes
+    uint8_t* packed = nullptr;  // the first, of rows that have been copied
   };
 
   void CutResult(int64_t row_most, int64_t column_most) {
@@ -166,6 +167,17 @@ class GroupRun {
   }
 
   Left MakeLeft(const Rectangle& piece, const Block& block, int64_t padded) const {
+    const Left left = PackLeft(piece, block, padded);
+    if (!groups_.moves_left || !IsOfOneSign(kind_)) return left;
+    const int64_t bytes = padded * bytes_;
+    uint8_t* moved = left.packed != nullptr ? left.packed : Scratch(ScratchUse::Left, piece.rows * bytes);
+    for (int64_t i = 0; i < piece.rows; ++i)
+      kernels_.move_signs(left.first + i * left.stride, bytes, moved + i * bytes);
+    return {moved, bytes};
+  }
+
+  /// In the order of steps; where it lies, if it has that there.
+  Left PackLeft(const Rectangle& piece, const Block& block, int64_t padded) const {
     const Operand& operand = problem_.lhs;
     const BlockSteps steps(operand, block, problem_.channels_outer);
     const uint8_t* data = lhs_ + operand.batch.At(piece.batch) * bytes_;
@@ -180,13 +192,13 @@ class GroupRun {
         TransposeLeft(steps, data, piece, padded, kernels_.transpose16, packed);
       else
         TransposeLeft(steps, data, piece, padded, kernels_.transpose8, packed);
-      return {packed, stride};
+      return {packed, stride, packed};
     }
     Packer(kernels_, bytes_).Rows(steps, data, piece.row, piece.rows, padded, packed);
     if (used < stride)
       for (int64_t i = 0; i < piece.rows; ++i)
         std::memset(packed + i * stride + used, 0, static_cast<size_t>(stride - used));
-    return {packed, stride};
+    return {packed, stride, packed};
   }
 
   /// Rows are neighbours in memory, steps are not.

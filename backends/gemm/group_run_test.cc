@@ -31,6 +31,7 @@ struct RowsThatStay : GroupKernels {
     long_row_piece = row_block;
     long_column_piece = column_block;
     rows_stay = true;
+    moves_left = FourKernels()->moves_left;
   }
 };
 

@@ -249,6 +249,8 @@ struct KernelSet {
   void (*widen_bf16)(const uint16_t* in, int64_t count, float* out);
   /// Float to BF16 codes, rounded to nearest even; NaN keeps its sign alone, as NarrowFromFloat has it.
   void (*narrow_bf16)(const float* in, int64_t count, uint16_t* out);
+  /// Bytes of the other sign: moved by 128. `out` may be `in`.
+  void (*move_signs)(const uint8_t* in, int64_t count, uint8_t* out);
 
   template <class T>
   [[nodiscard]] const Tiles<T>& tiles() const;
