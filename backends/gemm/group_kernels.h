@@ -21,6 +21,7 @@ struct GroupArgs {
   void* sums;           // float or int32_t
   int64_t sums_stride;  // bytes
   bool accumulate;
+  int64_t columns = kGroupColumns;  // that are wanted, or more; any others may be left out
 };
 
 inline constexpr int kWordRows = 8, kWordLanes = 16;

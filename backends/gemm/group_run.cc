@@ -142,10 +142,10 @@ class GroupRun {
       const auto multiply = [&](int64_t r, int64_t c) {
         const int64_t rows = std::min(groups_.rows, piece.rows - r);
         if (rows != prepared && groups_.prepare != nullptr) groups_.prepare(prepared = rows);
-        groups_.multiply(
-            kind_, rows,
-            {padded * bytes_ / kGroupStepBytes, left.first + r * left.stride, left.stride,
-             right + c * padded * bytes_, sums + r * sums_stride + c * 4, sums_stride, accumulate});
+        groups_.multiply(kind_, rows,
+                         {padded * bytes_ / kGroupStepBytes, left.first + r * left.stride, left.stride,
+                          right + c * padded * bytes_, sums + r * sums_stride + c * 4, sums_stride,
+                          accumulate, piece.columns - c});
       };
       if (groups_.rows_stay && piece.columns >= kFewColumns) {
         for (int64_t r = 0; r < piece.rows; r += groups_.rows)

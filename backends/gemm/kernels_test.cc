@@ -282,10 +282,10 @@ void CheckGroups(GroupKind kind, const std::vector<E>& a, const std::vector<E>& 
           kernels->multiply(kind, rows,
                             {kPadded * static_cast<int64_t>(sizeof(E)) / kGroupStepBytes, left.data(),
                              kPadded * static_cast<int64_t>(sizeof(E)), right.data(), sums.data(),
-                             kColumns * 4, accumulate});
+                             kColumns * 4, accumulate, count});
           if (kernels->release != nullptr) kernels->release();
           for (int64_t i = 0; i < rows; ++i)
-            for (int64_t j = 0; j < kColumns; ++j) {
+            for (int64_t j = 0; j < (count > kColumns / 2 ? kColumns : count); ++j) {
               T sum = accumulate ? T(-3) : T(0);
               for (int64_t k = 0; j < count && k < kDepth; ++k)
                 sum += left_value(a[static_cast<size_t>(i * kDepth + k)]) *
