@@ -15,6 +15,8 @@ namespace {
 
 constexpr int64_t kPieceWork = 1 << 15;  // products worth waking a thread for
 constexpr int64_t kMostTaps = 512, kFewestRows = 16;
+constexpr int64_t kMostAtOnce = 512;  // results of rows of which several blocks are made
+constexpr int64_t kMostRowsInPlace = 1024;
 
 int LanesOf(const Problem& problem, const KernelSet& kernels) {
   int lanes = 0;
@@ -59,6 +61,7 @@ class FeatureRun {
         count_(problem.batches() * problem.columns()),
         rhs_taps_(static_cast<size_t>(problem.taps())),
         direct_(IsStoredAs(problem.type, problem.compute)) {
+    if (count_ <= kMostAtOnce && (!direct_ || problem.out_rows.IsUniform())) step_ = taps_.Step();
     problem.rhs.taps.Fill(0, problem.taps(), rhs_taps_.data());
     if (problem.windows && !problem.windows->dims.empty()) line_taps_ = problem.windows->dims.back().taps;
   }
@@ -68,9 +71,11 @@ class FeatureRun {
     const int64_t grain = (kPieceWork / work + kFeatureRows) / kFeatureRows * kFeatureRows;
     ParallelFor(0, problem_.rows(), grain, [&](int64_t begin, int64_t end) {
       const FlushSubnormals flush;
-      Tables tables{taps_.MakeTables(), {}, MakeBuffer<T>(static_cast<size_t>(count_ * kFeatureRows))};
-      for (int64_t row = begin; row < end && !Interrupted(); row += kRowsAtOnce)
-        RunRows(row, std::min(kRowsAtOnce, end - row), tables);
+      const int64_t rows = step_ ? kRowsAtOnce : kFeatureRows;
+      Tables tables{taps_.MakeTables(), {}, MakeBuffer<T>(static_cast<size_t>(count_ * rows))};
+      const int64_t most = step_ && direct_ ? kMostRowsInPlace : kRowsAtOnce;
+      for (int64_t row = begin; row < end && !Interrupted(); row += most)
+        RunRows(row, std::min(most, end - row), tables);
     });
   }
 
@@ -84,27 +89,40 @@ class FeatureRun {
   };
 
   void RunRows(int64_t row, int64_t count, Tables& tables) const {
-    taps_.Find(row, count, tables.taps);
-    problem_.out_rows.Fill(row, count, tables.to);
-    for (int64_t i = 0; i < count; i += kFeatureRows)
-      RunBlock(i, std::min<int64_t>(kFeatureRows, count - i), tables);
+    const int64_t blocks = step_ ? count / kFeatureRows : 0, whole = blocks * kFeatureRows;
+    if (blocks > 0) {
+      Find(row, direct_ ? kFeatureRows : whole, tables);
+      RunBlocks(0, kFeatureRows, blocks, tables);
+    }
+    if (whole < count) Find(row + whole, count - whole, tables);
+    for (int64_t i = 0; i < count - whole; i += kFeatureRows)
+      RunBlocks(i, std::min<int64_t>(kFeatureRows, count - whole - i), 1, tables);
   }
 
-  /// Rows [first, first + rows) of those in the tables.
-  void RunBlock(int64_t first, int64_t rows, Tables& tables) const {
+  /// Where rows are read and written.
+  void Find(int64_t row, int64_t count, Tables& tables) const {
+    taps_.Find(row, count, tables.taps);
+    problem_.out_rows.Fill(row, count, tables.to);
+  }
+
+  /// Rows [first, first + rows) of those in the tables, and of `blocks` such blocks.
+  void RunBlocks(int64_t first, int64_t rows, int64_t blocks, Tables& tables) const {
     const int64_t* to = tables.to + first;
     const int64_t bytes = Info(problem_.type).host_bytes();
     T* out[kFeatureRows];
     for (int64_t p = 0; p < kFeatureRows; ++p)
       out[p] = direct_ && p < rows ? reinterpret_cast<T*>(out_ + (problem_.out_base + to[p]) * bytes)
                                    : tables.sums.get() + p * count_;
+    const int64_t out_step = direct_ ? problem_.out_rows.stride() : count_;
     features_.run({problem_.taps(), taps_.Block(first, rows, 0, tables.taps), rhs_, rhs_taps_.data(),
                    problem_.rhs.channel_stride, static_cast<int>(problem_.channels),
-                   static_cast<int>(problem_.columns()), count_, out, line_taps_});
+                   static_cast<int>(problem_.columns()), count_, out, line_taps_, blocks,
+                   step_.value_or(0) * kFeatureRows, out_step * kFeatureRows});
     if (direct_) return;
-    for (int64_t p = 0, end = 0; p < rows; p = end) {  // neighbours at once
-      for (end = p + 1; end < rows && to[end] == to[end - 1] + count_;) ++end;
-      FromNumbers(problem_.type, kernels_, out[p], (end - p) * count_,
+    const int64_t all = rows * blocks;
+    for (int64_t p = 0, end = 0; p < all; p = end) {  // neighbours at once
+      for (end = p + 1; end < all && to[end] == to[end - 1] + count_;) ++end;
+      FromNumbers(problem_.type, kernels_, tables.sums.get() + p * count_, (end - p) * count_,
                   out_ + (problem_.out_base + to[p]) * bytes);
     }
   }
@@ -119,6 +137,7 @@ class FeatureRun {
   std::vector<int64_t> rhs_taps_;
   bool direct_;
   int64_t line_taps_ = 1;
+  std::optional<int64_t> step_;  // where blocks of rows are like the last, to the next row in elements
 };
 
 }  // namespace

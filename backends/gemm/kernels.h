@@ -114,6 +114,9 @@ struct FeatureArgs {
   /// So many taps follow one another along a line, where the next row may read for one what this row reads
   /// for the one after; it is looked whether it does.
   int64_t line_taps = 1;
+  /// Blocks of kFeatureRows rows, each of which reads and writes so many elements on; one if there are
+  /// several taps.
+  int64_t blocks = 1, in_step = 0, out_step = 0;
 };
 inline constexpr int kFeatureRows = 8;
 /// Windows that make few features of many: lanes are features of the input.

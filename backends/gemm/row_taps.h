@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "backends/gemm/kernels.h"
@@ -38,6 +39,12 @@ class RowTaps {
       const auto [least, greatest] = std::minmax_element(taps.begin(), taps.end());
       limits_.push_back({taps, *least, *greatest});
     }
+  }
+
+  /// Elements from what a row reads to what the next one does; none if rows differ in more.
+  [[nodiscard]] std::optional<int64_t> Step() const {
+    if (taps_.size() != 1 || !limits_.empty() || !operand_.rows.IsUniform()) return std::nullopt;
+    return operand_.rows.stride();
   }
 
   [[nodiscard]] Tables MakeTables() const {
