@@ -16,7 +16,7 @@ def arguments():
     parser.add_argument('--rounds', type=int, default=2, help='turns that each side takes')
     parser.add_argument('--seconds', type=float, default=1, help='of measurement per turn')
     parser.add_argument('--timeout', type=float, default=120, help='seconds for one process')
-    parser.add_argument('--close-rounds', type=int, default=2, help='after all rows, as many measurements of both sides of those within a fifth of a tie')
+    parser.add_argument('--late-rounds', type=int, default=2, help='after all rows, as many measurements of both sides of those that are late or nearly')
     parser.add_argument('--row-limit', type=float, default=300, help='seconds after which a row takes no further turn')
     parser.add_argument('--platform', default='cpu')
     parser.add_argument('--compare', action='store_true', help="hold our results against XLA's, within hlo-run's bounds")
@@ -198,7 +198,7 @@ def time_text(seconds):
         if seconds >= scale: return f'{seconds / scale:.3g} {unit}'
     return f'{seconds * 1e9:.0f} ns'
 
-CLOSE = .8
+LATE_RATIO, LATE_PERCENT = .8, 75
 COLUMNS = ('row', 'ours', 'XLA', 'ratio', '% of limit', 'bound', 'compile', 'XLA', 'first result', 'XLA', 'memory', 'XLA')
 def cells(row):
     ours, xla = row.get('ours'), row.get('xla')
@@ -221,9 +221,9 @@ def summary(rows, call):
     if slower: lines.append('slower than XLA: ' + ', '.join(f"{row['name']} {row['run_ratio']:.2f}" for row in slower))
     return lines + limits.explain(rows, call)
 
-def is_close(row):
-    """So that the speed of a shared machine in those seconds may decide which side is ahead."""
-    return 'run_ratio' in row and CLOSE < row['run_ratio'] < 1 / CLOSE
+def is_late(row):
+    """Or nearly: the speed of a shared machine in those seconds may have decided."""
+    return row.get('run_ratio', 0) > LATE_RATIO or row.get('percent_of_limit', 100) < LATE_PERCENT
 
 def machine_text(bench):
     model = next((line.split(':', 1)[1].strip() for line in open('/proc/cpuinfo') if line.startswith('model name')), 'unknown CPU')
@@ -249,10 +249,10 @@ def main():
         for run in rows_to_run(options, folder):
             if not re.search(options.only, run[0]): continue
             runs.append(run); rows.append(bench.row(*run)); show(rows[-1])
-        for turn in range(options.close_rounds):
-            close = [(run, row) for run, row in zip(runs, rows) if is_close(row)]
-            if close: print(f'close rows again ({turn + 1} of {options.close_rounds}):')
-            for run, row in close: bench.row(*run, row); show(row)
+        for turn in range(options.late_rounds):
+            late = [(run, row) for run, row in zip(runs, rows) if is_late(row)]
+            if late: print(f'late rows again ({turn + 1} of {options.late_rounds}):')
+            for run, row in late: bench.row(*run, row); show(row)
         # Neighbours on a shared machine may have slowed down the first measurement of it.
         bench.peaks = bench.measure_machine(bench.peaks)
         for (_, _, workload), row in zip(runs, rows):
