@@ -164,6 +164,7 @@ class WordRun {
     Index(staged).Fill(0, static_cast<int64_t>(rows_in_.size()), rows_in_.data());
     rows_out_.resize(rows_in_.size());
     Index(out).Fill(0, static_cast<int64_t>(rows_in_.size()), rows_out_.data());
+    for (int64_t& offset : rows_out_) offset *= Info(problem_.type).host_bytes();
   }
 
   /// Sums fill vectors and are rounded or wrap as they are stored.
@@ -260,9 +261,20 @@ class WordRun {
     uint8_t* const results = out_ + base * Info(problem_.type).host_bytes();
     for (int64_t row = 0; row < rows; row += kWordRows) {
       const int64_t block = std::min<int64_t>(kWordRows, rows - row);
-      for (int64_t p = 0; p < kWordRows; ++p)
-        starts[p] = in + rows_in_[static_cast<size_t>(row + (p < block ? p : 0))];
-      RunRows(args, row, block, results, out);
+      AddressRows(in, rows_in_.data() + row, block, starts);
+      if (direct_ || narrow_) AddressRows(results, rows_out_.data() + row, block, out);
+      way_.kernels->words(way_.kind, args);
+      if (!direct_ && !narrow_) StoreBlock(out, rows_out_.data() + row, block, results);
+    }
+  }
+
+  /// Where kWordRows rows lie. Those that are not there are the first one, and write the same over it.
+  template <class Byte>
+  static void AddressRows(Byte* base, const int64_t* offsets, int64_t rows, Byte** out) {
+    if (rows == kWordRows) {
+      for (int64_t p = 0; p < kWordRows; ++p) out[p] = base + offsets[p];
+    } else {
+      for (int64_t p = 0; p < kWordRows; ++p) out[p] = base + offsets[p < rows ? p : 0];
     }
   }
 
@@ -273,19 +285,12 @@ class WordRun {
     return offset;
   }
 
-  /// Some rows of a band whose results lie at `results`, in pieces of which there are `out`.
-  void RunRows(const WordArgs& args, int64_t row, int64_t rows, uint8_t* results, uint8_t** out) const {
+  /// Sums of some rows as results, of which there are `to` bytes from `results` on; neighbours at once.
+  void StoreBlock(uint8_t* const* sums, const int64_t* to, int64_t rows, uint8_t* results) const {
     const int64_t count = plan_.groups * problem_.columns(), size = Info(problem_.type).host_bytes();
-    const int64_t* to = rows_out_.data() + row;
-    if (direct_ || narrow_) {
-      // Those that are not there are written over by the first one, which they are the same as.
-      for (int64_t p = 0; p < kWordRows; ++p) out[p] = results + to[p < rows ? p : 0] * size;
-      return way_.kernels->words(way_.kind, args);
-    }
-    way_.kernels->words(way_.kind, args);
-    for (int64_t p = 0, end = 0; p < rows; p = end) {  // neighbours at once
-      for (end = p + 1; end < rows && to[end] == to[end - 1] + count;) ++end;
-      StoreRows(out[p], (end - p) * count, results + to[p] * size);
+    for (int64_t p = 0, end = 0; p < rows; p = end) {
+      for (end = p + 1; end < rows && to[end] == to[end - 1] + count * size;) ++end;
+      StoreRows(sums[p], (end - p) * count, results + to[p]);
     }
   }
 
@@ -334,7 +339,7 @@ class WordRun {
   int64_t vectors_ = 0, vector_bytes_ = 0;  // of a set
   int32_t lanes_[kWordLanes];
   int64_t band_ = 1, bands_ = 1;
-  std::vector<int64_t> rows_in_, rows_out_;
+  std::vector<int64_t> rows_in_, rows_out_;  // bytes, of the rows of a band
   Buffer<uint8_t> weights_;
   Buffer<int32_t> start_;
 };
