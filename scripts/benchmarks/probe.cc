@@ -1,6 +1,6 @@
 // What this machine can do at most: multiply-adds per type, bandwidth per level of the memory, latencies, and
 // rates of what sorts, histograms and random numbers consist of. Prints JSON.
-// Usage: probe THREADS
+// Usage: probe THREADS [bandwidth]
 #include <immintrin.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -282,18 +282,25 @@ double PhiloxWords(int threads) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
-  const double f32 = FmaPeak<float>(threads);
-  std::printf("{\"flops\":{\"f32\":%.4g,\"f64\":%.4g,\"bf16\":%.4g,\"s8\":%.4g},\"bandwidth\":[", f32,
-              FmaPeak<double>(threads), std::max({f32, GroupPeak(threads, true), TilePeak(threads, true)}),
-              std::max({f32, GroupPeak(threads, false), TilePeak(threads, false)}));
-  const char* separator = "";
-  for (const size_t bytes : {size_t{32} << 10, size_t{1} << 20, size_t{24} << 20, size_t{768} << 20}) {
+/// By the bytes that the arrays take.
+void PrintBandwidth(int threads) {
+  const char* separator = "[";
+  for (const size_t bytes : {size_t{32} << 10, size_t{1} << 20, size_t{24} << 20, size_t{192} << 20}) {
     std::printf("%s{\"bytes\":%zu,\"rate\":%.4g}", separator, bytes, Triad(threads, bytes));
     separator = ",";
   }
-  std::printf("],\"latency\":{\"add\":%.4g,\"multiply\":%.4g,\"fma\":%.4g,\"divide\":%.4g,\"integer\":%.4g},",
+  std::printf("]");
+}
+
+int main(int argc, char** argv) {
+  const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
+  if (argc > 2 && std::strcmp(argv[2], "bandwidth") == 0) return PrintBandwidth(threads), 0;
+  const double f32 = FmaPeak<float>(threads);
+  std::printf("{\"flops\":{\"f32\":%.4g,\"f64\":%.4g,\"bf16\":%.4g,\"s8\":%.4g},\"bandwidth\":", f32,
+              FmaPeak<double>(threads), std::max({f32, GroupPeak(threads, true), TilePeak(threads, true)}),
+              std::max({f32, GroupPeak(threads, false), TilePeak(threads, false)}));
+  PrintBandwidth(threads);
+  std::printf(",\"latency\":{\"add\":%.4g,\"multiply\":%.4g,\"fma\":%.4g,\"divide\":%.4g,\"integer\":%.4g},",
               Latency<float>([](float x) { return x + 1.0F; }),
               Latency<float>([](float x) { return x * 1.0000001F; }),
               Latency<float>([](float x) { return __builtin_fmaf(x, 0.999F, 0.5F); }),
@@ -301,7 +308,7 @@ int main(int argc, char** argv) {
               Latency<uint64_t>([](uint64_t x) { return x + 1; }));
   std::printf("\"rates\":{\"division\":%.4g,\"update\":%.4g,\"philox\":%.4g,\"radix\":[",
               DivisionPeak(threads), Updates(threads), PhiloxWords(threads));
-  separator = "";
+  const char* separator = "";
   for (const size_t n : {size_t{1} << 12, size_t{1} << 20}) {
     std::printf("%s{\"items\":%zu,\"4\":%.4g,\"8\":%.4g}", separator, n, RadixPass<uint32_t>(threads, n),
                 RadixPass<uint64_t>(threads, n));
