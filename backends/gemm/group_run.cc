@@ -1,6 +1,7 @@
 #include "backends/gemm/group_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "backends/gemm/pack.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int64_t kLeastRun = 4;                         // of rows that are copied together
 constexpr int64_t kLeastColumns = 64, kLeastRows = 128;  // of pieces that are cut for threads
+constexpr double kMostTime = 1.04;                       // of threads with equal shares
 constexpr int64_t kFewColumns = 256;                     // rows are cut before columns become fewer
 constexpr int64_t kRowsTurned = 32;     // of the left factor at a time: their lines stay in the first cache
 constexpr int64_t kStepsTurned = 64;    // while those to come are fetched
@@ -96,13 +98,16 @@ class GroupRun {
   [[nodiscard]] int64_t Pieces() const { return problem_.batches() * row_pieces_ * column_pieces_; }
 
   /// Narrow pieces bring no more of the right factor into order than wide ones, short ones do; but columns
-  /// that pass by rows should be some.
+  /// that pass by rows should be some, and no thread should wait long for the last piece of another.
   void CutForThreads(int64_t rows, int64_t columns) {
     const double work = static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns()) *
                         static_cast<double>(problem_.depth() * problem_.batches());
     const auto wanted =
         static_cast<int64_t>(std::min(work / groups_.work_per_task, static_cast<double>(ThreadCount())));
     CutResult(rows, columns);
+    const auto pieces = static_cast<double>(Pieces()), threads = static_cast<double>(wanted);
+    if (pieces > threads && std::ceil(pieces / threads) * threads > kMostTime * pieces && !groups_.rows_stay)
+      CutResult(row_piece_ / 2, columns);
     while (Pieces() < wanted) {
       if (groups_.rows_stay && column_piece_ < 2 * kFewColumns && row_piece_ > kLeastRows)
         rows = row_piece_ / 2;

@@ -8,6 +8,14 @@
 namespace hlo::gemm {
 namespace {
 
+/// Each row is a line far from the one before, which the processor does not foresee: it is asked for so long
+/// before. Addresses beyond the array do no harm.
+constexpr int64_t kRowsAhead = 8;
+template <class E>
+[[gnu::always_inline]] inline void FetchRows(const E* row, int64_t stride, int count) {
+  for (int r = 0; r < count; ++r) __builtin_prefetch(row + r * stride);
+}
+
 template <class E, int Group>
 void InterleaveAny(const E* in, int64_t in_stride, int64_t depth, int64_t padded_depth, int64_t count,
                    E* out) {
@@ -25,6 +33,7 @@ void Interleave16(const uint16_t* in, int64_t in_stride, int64_t depth, int64_t 
   int64_t k = 0;
   if (count == kGroupColumns)
     for (; k + 2 <= depth; k += 2, in += 2 * in_stride, out += 2 * kGroupColumns) {
+      FetchRows(in + kRowsAhead * in_stride, in_stride, 2);
       Row a, b;
       std::memcpy(&a, in, sizeof a);
       std::memcpy(&b, in + in_stride, sizeof b);
@@ -46,6 +55,7 @@ void Interleave8(const uint8_t* in, int64_t in_stride, int64_t depth, int64_t pa
     for (; k + 4 <= depth; k += 4, in += 4 * in_stride, out += 4 * kGroupColumns) {
       using Row = uint8_t __attribute__((ext_vector_type(32)));
       using Wide = uint32_t __attribute__((ext_vector_type(32)));
+      FetchRows(in + kRowsAhead * in_stride, in_stride, 4);
       Wide words = Wide(0U);
       for (int g = 0; g < 4; ++g) {
         Row row;
