@@ -149,6 +149,8 @@ HLO_MATH(EmitAcosh64)
 HLO_MATH(EmitAtanh64)
 #undef HLO_MATH
 
+/// What sqrt(square + error) is more than `root`, which is sqrt(square) rounded; 0 where that is 0.
+llvm::Value* ErrorOfRoot(Math& m, llvm::Value* root, llvm::Value* square, llvm::Value* error);
 /// exp(high + low), |low| much less than |high|.
 llvm::Value* ExpOfSum64(Math& m, llvm::Value* high, llvm::Value* low);
 /// The same of f32; error 0.7 units of the last place. If `high` is infinite or NaN, `low` may be anything.

@@ -8,8 +8,9 @@ using llvm::Value;
 
 constexpr double kPi = 0x1.921fb54442d18p+1, kPiLow = 0x1.1a62633145c07p-53;
 
-/// The angle of (x, y), both not NaN.
-Value* Angle(Math& m, Value* y, Value* x) {
+/// The angle of (x, y), both not NaN, turned by `more` away from where y is 0 and x positive: much less than
+/// one unit of the angle's; null: 0.
+Value* Angle(Math& m, Value* y, Value* x, Value* more) {
   Value *ay = m.Abs(y), *ax = m.Abs(x);
   Value* steep = m.Less(ax, ay);
   Value *small = m.Select(steep, ax, ay), *large = m.Select(steep, ay, ax);
@@ -42,20 +43,36 @@ Value* Angle(Math& m, Value* y, Value* x) {
   };
   reflect(steep, kPi / 2, kPiLow / 2);
   reflect(m.Negative(x), kPi, kPiLow);
+  if (more != nullptr) rest = m.Add(rest, more);
   // base is 0 or more than z.
   Value* sum = m.Add(base, z);
   Value* lost = m.Sub(z, m.Sub(sum, base));
   return m.CopySign(m.Add(sum, m.Add(m.Add(low, lost), rest)), y);
 }
 
-/// sqrt(1 - x^2)
-Value* OtherSide(Math& m, Value* x) { return m.Sqrt(m.Mul(m.Sub(m.C(1), x), m.Add(m.C(1), x))); }
+/// sqrt(1 - x^2) and what rounding takes from it, for |x| <= 1.
+struct Side {
+  Value *length, *error;
+};
+Side OtherSide(Math& m, Value* x) {
+  Value* square = m.Mul(x, x);
+  Value* square_error = m.Fma(x, x, m.Neg(square));
+  Value* rest = m.Sub(m.C(1), square);
+  Value* error = m.Sub(m.Sub(m.Sub(m.C(1), rest), square), square_error);
+  Value* length = m.Sqrt(rest);
+  return {length, ErrorOfRoot(m, length, rest, error)};
+}
 
 }  // namespace
 
+Value* ErrorOfRoot(Math& m, Value* root, Value* square, Value* error) {
+  Value* left = m.Add(m.Fma(m.Neg(root), root, square), error);
+  return m.Select(m.Equal(root, 0.0), m.C(0), m.Div(m.Mul(left, 0.5), root));
+}
+
 Value* EmitAtan264(Math& m, llvm::ArrayRef<Value*> x) {
   Value* nan = m.b.CreateFCmpUNO(x[0], x[1]);
-  return m.Select(nan, m.NaN(), Angle(m, x[0], x[1]));
+  return m.Select(nan, m.NaN(), Angle(m, x[0], x[1], nullptr));
 }
 Value* EmitAsin64(Math& m, llvm::ArrayRef<Value*> x) {
   Value* inside = m.b.CreateFCmpOLE(m.Abs(x[0]), m.C(1));
@@ -67,12 +84,16 @@ Value* EmitAsin64(Math& m, llvm::ArrayRef<Value*> x) {
                            -0x1.3b416bb7d9257p-6, 0x1.e529c6fce9bb4p-6};
   Value* s = m.Mul(x[0], x[0]);
   Value* near = m.CopySign(m.Fma(m.Mul(x[0], s), m.Poly(s, kP), x[0]), x[0]);
-  Value* far = m.Select(inside, Angle(m, x[0], OtherSide(m, x[0])), m.NaN());
+  // The circle has radius 1: its angle grows by x where y does by 1.
+  const Side side = OtherSide(m, x[0]);
+  Value* more = m.Neg(m.Mul(side.error, m.Abs(x[0])));
+  Value* far = m.Select(inside, Angle(m, x[0], side.length, more), m.NaN());
   return m.Select(m.Less(s, 0.25), near, far);
 }
 Value* EmitAcos64(Math& m, llvm::ArrayRef<Value*> x) {
   Value* inside = m.b.CreateFCmpOLE(m.Abs(x[0]), m.C(1));
-  return m.Select(inside, Angle(m, OtherSide(m, x[0]), x[0]), m.NaN());
+  const Side side = OtherSide(m, x[0]);
+  return m.Select(inside, Angle(m, side.length, x[0], m.Mul(side.error, x[0])), m.NaN());
 }
 
 }  // namespace hlo::codegen

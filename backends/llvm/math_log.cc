@@ -85,6 +85,18 @@ Sum OneAnd(Math& m, Value* x) {
   return {u, m.Add(m.Sub(m.C(1), m.Sub(u, back)), m.Sub(x, back))};
 }
 
+/// log(1 + x + more), where `more` is less than a unit of x; null: 0.
+Value* Log1p64(Math& m, Value* x, Value* more) {
+  Sum sum = OneAnd(m, x);
+  if (more != nullptr) sum.error = m.Add(sum.error, more);
+  const Exponent split = SplitExponent(m, sum.u);
+  // The error is less than a unit of u: where the exponent is large it does not count.
+  Value* e = m.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, split.e, m.I(m.bias() / 2));
+  Value* f = m.Fma(sum.error, m.PowerOfTwo(m.b.CreateNeg(e)), split.f);
+  Value* result = m.Select(m.Equal(x, 0.0), x, Combine64(m, m.ToFloat(split.e), f));
+  return Specials(m, result, sum.u, x);
+}
+
 }  // namespace
 
 Value* EmitLog32(Math& m, llvm::ArrayRef<Value*> x) {
@@ -113,15 +125,7 @@ Value* EmitLog1p32(Math& m, llvm::ArrayRef<Value*> x) {
   return m.avx512() ? result : Specials(m, result, sum.u, x[0]);
 }
 
-Value* EmitLog1p64(Math& m, llvm::ArrayRef<Value*> x) {
-  const Sum sum = OneAnd(m, x[0]);
-  const Exponent split = SplitExponent(m, sum.u);
-  // The error is less than a unit of u: where the exponent is large it does not count.
-  Value* e = m.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, split.e, m.I(m.bias() / 2));
-  Value* f = m.Fma(sum.error, m.PowerOfTwo(m.b.CreateNeg(e)), split.f);
-  Value* result = m.Select(m.Equal(x[0], 0.0), x[0], Combine64(m, m.ToFloat(split.e), f));
-  return Specials(m, result, sum.u, x[0]);
-}
+Value* EmitLog1p64(Math& m, llvm::ArrayRef<Value*> x) { return Log1p64(m, x[0], nullptr); }
 
 namespace {
 constexpr double kLn2 = 0x1.62e42fefa39efp-1;
@@ -132,27 +136,38 @@ constexpr double kHuge = 0x1p60;  // where log(2 x) is asinh(x) and acosh(x)
 Value* EmitAsinh64(Math& m, llvm::ArrayRef<Value*> x) {
   Value* a = m.Abs(x[0]);
   Value* s = m.Mul(a, a);
-  Value* near = m.Add(a, m.Div(s, m.Add(m.C(1), m.Sqrt(m.Add(s, m.C(1))))));
+  Value* less = m.Div(s, m.Add(m.C(1), m.Sqrt(m.Add(s, m.C(1)))));
+  Value* near = m.Add(a, less);
   Value* huge = m.b.CreateFCmpOGT(a, m.C(kHuge));
-  Value* result = EmitLog1p64(m, {m.Select(huge, a, near)});
+  Value* lost = m.Select(huge, m.C(0), m.Add(m.Sub(a, near), less));
+  Value* result = Log1p64(m, m.Select(huge, a, near), lost);
   return m.CopySign(m.Add(result, m.Select(huge, m.C(kLn2), m.C(0))), x[0]);
 }
 
 /// log1p(t + sqrt(t (t + 2))), t = x - 1
 Value* EmitAcosh64(Math& m, llvm::ArrayRef<Value*> x) {
   Value* t = m.Sub(x[0], m.C(1));
-  Value* near = m.Add(t, m.Sqrt(m.Fma(t, t, m.Add(t, t))));
+  // Where t > 2 errors are not all of them, but results are large.
+  Value *twice = m.Add(t, t), *square = m.Mul(t, t), *sum = m.Add(twice, square);
+  Value* error = m.Add(m.Add(m.Sub(twice, sum), square), m.Fma(t, t, m.Neg(square)));
+  Value* root = m.Sqrt(sum);
+  Value* near = m.Add(t, root);
+  Value* lost = m.Add(m.Add(m.Sub(root, near), t), ErrorOfRoot(m, root, sum, error));
   Value* huge = m.b.CreateFCmpOGT(x[0], m.C(kHuge));
-  Value* result = EmitLog1p64(m, {m.Select(huge, x[0], near)});
+  Value* result = Log1p64(m, m.Select(huge, x[0], near), m.Select(huge, m.C(0), lost));
   result = m.Add(result, m.Select(huge, m.C(kLn2), m.C(0)));
   return m.Select(m.b.CreateFCmpULT(x[0], m.C(1)), m.NaN(), result);
 }
 
-/// log1p(2 a / (1 - a)) / 2
+/// log1p(2 a / (1 - a)) / 2, with what rounding takes from the quotient: half a unit of it would be more than
+/// one of the result.
 Value* EmitAtanh64(Math& m, llvm::ArrayRef<Value*> x) {
-  Value* a = m.Abs(x[0]);
-  Value* ratio = m.Div(m.Add(a, a), m.Sub(m.C(1), a));
-  return m.CopySign(m.Mul(EmitLog1p64(m, {ratio}), 0.5), x[0]);
+  Value *a = m.Abs(x[0]), *twice = m.Add(a, a), *rest = m.Sub(m.C(1), a);
+  Value* lost = m.Sub(m.Sub(m.C(1), rest), a);  // 1 - a = rest + lost
+  Value* inverse = m.Div(m.C(1), rest);
+  Value* ratio = m.Mul(twice, inverse);
+  Value* left = m.Sub(m.Fma(m.Neg(ratio), rest, twice), m.Mul(ratio, lost));
+  return m.CopySign(m.Mul(Log1p64(m, ratio, m.Mul(left, inverse)), 0.5), x[0]);
 }
 
 }  // namespace hlo::codegen
