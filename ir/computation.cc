@@ -1,5 +1,6 @@
 #include "ir/computation.h"
 
+#include <atomic>
 #include <cassert>
 
 #include "ir/module.h"
@@ -86,10 +87,12 @@ std::vector<Instruction*> Computation::PostOrder() const {
     Instruction* at;
     size_t number;
   };
+  // Devices that run a module at the same time may ask for the same order: they write the same numbers.
+  const auto shared = [](Instruction* i) { return std::atomic_ref(i->number_); };
   int32_t number = 0;
   std::vector<Instruction*> unused;
   for (Instruction* i : instructions()) {
-    i->number_ = number++;
+    shared(i).store(number++, std::memory_order_relaxed);
     if (i->users().empty()) unused.push_back(i);
   }
   std::vector<uint8_t> state(static_cast<size_t>(number), Unseen);
@@ -97,7 +100,7 @@ std::vector<Instruction*> Computation::PostOrder() const {
   std::vector<Entry> stack;
   order.reserve(state.size());
   auto push = [&](Instruction* i) {
-    const auto n = static_cast<size_t>(i->number_);
+    const auto n = static_cast<size_t>(shared(i).load(std::memory_order_relaxed));
     if (state[n] == Unseen) stack.push_back({i, n});
   };
   for (Instruction* start : unused) {
