@@ -125,7 +125,7 @@ std::vector<T> Specials() {
                       L::quiet_NaN()};
   for (const T x : {T(0.5), T(1), T(2)})
     v.insert(v.end(), {std::nextafter(x, T(0)), std::nextafter(x, T(9))});
-  // Far from where rounding is kind to atanh, acos and acosh.
+  // Where rounding in steps moves atanh, acos and acosh of f64 by more than two units.
   for (const double x : {0x1.6283dfa7e4f9ep-3, 0x1.d3524c0bdc9f4p-1, 0x1.00790ae6573dp+0})
     v.push_back(static_cast<T>(x));
   for (size_t i = v.size(); i-- > 0;) v.push_back(-v[i]);
