@@ -53,40 +53,9 @@ void Module::RemoveComputation(Computation* computation) {
   llvm::erase_if(computations_, [&](const auto& c) { return c.get() == computation; });
 }
 
-namespace {
-
-/// Appends a computation, and before it those it calls that are still missing: the order of A1 puts a
-/// computation that several levels of nested callers share behind some of them, and such a text cannot be
-/// read.
-void EmitAfterCallees(Computation* computation, llvm::DenseSet<const Computation*>& printed,
-                      std::vector<Computation*>& order) {
-  if (printed.contains(computation)) return;
-  // Where nothing is called there is nothing to look for.
-  const auto first = [](const Computation* c) { return c->has_calls() ? c->first() : nullptr; };
-  llvm::SmallVector<std::pair<Computation*, Instruction*>, 4> open = {{computation, first(computation)}};
-  while (!open.empty()) {
-    auto& [at, next] = open.back();
-    Computation* missing = nullptr;
-    for (; next; next = next->next()) {
-      const auto callees = next->callees();
-      const auto* callee = llvm::find_if(callees, [&](const Computation* c) { return !printed.contains(c); });
-      if (callee == callees.end()) continue;
-      missing = *callee;
-      break;
-    }
-    if (missing) {
-      open.emplace_back(missing, first(missing));
-      continue;
-    }
-    if (printed.insert(at).second) order.push_back(at);
-    open.pop_back();
-  }
-}
-
-}  // namespace
-
 std::vector<Computation*> Module::PrintOrder() const {
-  // errata-text A1: a computation counts as visited when it is pushed, not when it is entered.
+  // errata-text A1, errata-2 4: a computation counts as visited when it is pushed, not when it is entered, so
+  // one that several levels of callers share may be printed behind some of them.
   std::vector<Computation*> order;
   llvm::DenseSet<const Computation*> printed;
   struct Entry {
@@ -106,7 +75,9 @@ std::vector<Computation*> Module::PrintOrder() const {
         if (visited.insert(callee).second)
           stack.push_back({callee, callee->has_calls() ? callee->first() : nullptr});
     };
-    auto emit = [&](Computation* c) { EmitAfterCallees(c, printed, order); };
+    auto emit = [&](Computation* c) {
+      if (printed.insert(c).second) order.push_back(c);
+    };
     for (Instruction* i : root->instructions()) {
       if (i->callees().empty()) continue;
       push_callees(i);

@@ -65,18 +65,9 @@ const Computation* AsyncWrapped(const Instruction& instruction) {
 
 bool HasAsyncSugar(const Computation& computation) {
   const Instruction* root = computation.root();
-  const auto parameters = computation.parameters();
-  if (!root || root->kind() == OpKind::Parameter ||
-      computation.instruction_count() != static_cast<int64_t>(parameters.size()) + 1)
-    return false;
-  if (root->operands().size() != parameters.size() || !llvm::equal(root->operands(), parameters))
-    return false;
-  // The sugared word must not be an opcode of its own, and one aliasing attribute is all there is room for.
-  if (ParseOpKind((root->info().text + "-start").str())) return false;
-  const auto* fusion = root->attrs().GetIf<FusionAttrs>();
-  const auto* call = root->attrs().GetIf<CustomCallAttrs>();
-  return !(fusion && !fusion->output_to_operand_aliasing.empty()) &&
-         !(call && !call->output_to_operand_aliasing.empty());
+  return root && llvm::all_of(computation.instructions(), [&](const Instruction* i) {
+           return i == root || i->kind() == OpKind::Parameter;
+         });
 }
 
 // --- Computations ---
@@ -243,8 +234,13 @@ void TextPrinter::PrintOpAttributes(const Instruction& instruction, const Comput
       PrintField(os_, instruction, field, options_);
     }
     // The wrapped op's attributes follow the thread.
-    if (is_start && sugared && std::exchange(first, false)) PrintOpAttributes(*sugared->root(), nullptr);
+    if (is_start && sugared && std::exchange(first, false)) PrintWrapped(instruction, *sugared->root());
   }
+}
+
+void TextPrinter::PrintWrapped(const Instruction& start, const Instruction& root) {
+  PrintOpAttributes(root, nullptr);
+  PrintFirstOfFrame(root, options_.frontend_attributes && start.extras().frontend_attributes.empty());
 }
 
 void TextPrinter::PrintInstruction(const Instruction& instruction) {

@@ -258,13 +258,14 @@ void print_internal::TextPrinter::PrintControlPredecessors(llvm::ArrayRef<Instru
   os_ << '}';
 }
 
-void print_internal::TextPrinter::PrintFrame(const Instruction& instruction) {
+void print_internal::TextPrinter::PrintFirstOfFrame(const Instruction& instruction,
+                                                    bool frontend_attributes) {
   const InstructionExtras& extras = instruction.extras();
   if (extras.sharding && options_.sharding) {
     os_ << ", sharding=";
     PrintSharding(os_, *extras.sharding, options_.metadata);
   }
-  if (!extras.frontend_attributes.empty() && options_.frontend_attributes) {
+  if (!extras.frontend_attributes.empty() && frontend_attributes) {
     os_ << ", frontend_attributes=";
     PrintFrontendAttributes(os_, extras.frontend_attributes);
   }
@@ -278,6 +279,11 @@ void print_internal::TextPrinter::PrintFrame(const Instruction& instruction) {
     os_ << ", result_accuracy=";
     PrintResultAccuracy(os_, extras.result_accuracy);
   }
+}
+
+void print_internal::TextPrinter::PrintFrame(const Instruction& instruction) {
+  PrintFirstOfFrame(instruction, options_.frontend_attributes);
+  const InstructionExtras& extras = instruction.extras();
   if (extras.origin && options_.origin) {
     os_ << ", origin={";
     PrintOrigin(os_, *extras.origin);

@@ -32,7 +32,7 @@ bool IsFieldShown(const Instruction& instruction, const FieldInfo& field, const 
 /// The computation that an async op runs, found at the head of its chain; null if there is none.
 const Computation* AsyncWrapped(const Instruction& instruction);
 /// Whether ops wrapping `computation` print as `X-start`, `X-update`, `X-done`: it holds nothing but its
-/// parameters and a root that takes exactly these in order.
+/// parameters and its root, whatever that is (errata-2 1). Other orders and uses of the parameters are lost.
 bool HasAsyncSugar(const Computation& computation);
 
 /// Prints modules, computations and instructions; holds the state of nested bodies.
@@ -58,7 +58,11 @@ class TextPrinter {
   void PrintConstant(const Instruction& instruction);
   void PrintOpAttributes(const Instruction& instruction, const Computation* sugared);
   void PrintCallee(const Instruction& instruction, const FieldInfo& field, bool sugared);
+  /// What a sugared async-start prints of the root that it wraps (errata-2 3).
+  void PrintWrapped(const Instruction& start, const Instruction& root);
   void PrintFrame(const Instruction& instruction);
+  /// The part of the frame up to `result_accuracy`.
+  void PrintFirstOfFrame(const Instruction& instruction, bool frontend_attributes);
   void PrintControlPredecessors(llvm::ArrayRef<Instruction*> predecessors);
   void Spaces(int levels) { os_.indent(static_cast<unsigned>(2 * std::max(levels, 0))); }
 

@@ -81,13 +81,6 @@ void PrintDebugAttributes(raw_ostream& os, llvm::ArrayRef<DebugAttribute> attrib
   os << "\n}";
 }
 
-void PrintBackslashed(raw_ostream& os, StringRef text) {
-  for (char c : text) {
-    if (c == '\\' || c == '"') os << '\\';
-    os << c;
-  }
-}
-
 /// Computations that print as part of the async ops that wrap them.
 bool IsHiddenBySugar(const Computation& computation) {
   return !computation.callers().empty() && HasAsyncSugar(computation) &&
@@ -111,7 +104,7 @@ void PrintOriginRecoveryTable(raw_ostream& os, llvm::ArrayRef<OriginRecovery> ta
       PrintOptions options;
       options.indent = indent + 2;
       os << ",\n  \"\n";
-      PrintBackslashed(os, ToString(*row->recovery, options));
+      os << ToString(*row->recovery, options);  // quotes in it are not escaped (errata-2 12)
       os << "\n  \"";
     }
     os << '\n';

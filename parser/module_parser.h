@@ -35,6 +35,7 @@ class ModuleParser {
   Computation* entry_ = nullptr;
   Computation* last_ = nullptr;
   StackTables written_tables_;
+  bool single_ = false;  // the text is one instruction
 };
 
 }  // namespace hlo

@@ -223,19 +223,15 @@ bool OutfeedRule(OpContext& o) {
 }
 
 bool CustomCallRule(OpContext& o) {
-  const auto& a = o.d.attrs.Get<CustomCallAttrs>();
+  auto& a = o.d.attrs.Mutable<CustomCallAttrs>();
   if (o.d.Seen("api_version") && a.api_version == ApiVersion::Unspecified)
     return o.Fail("api_version is unspecified, expected one of the others");
   if (!a.operand_layout_constraints) return true;
-  const ShapeList& layouts = *a.operand_layout_constraints;
+  ShapeList& layouts = *a.operand_layout_constraints;
   if (layouts.size() != o.count())
     return o.Fail("found {0} operand layout constraints for {1} operands", layouts.size(), o.count());
   for (size_t i = 0; i < layouts.size(); ++i) {
-    bool complete = true;
-    ForEachLeaf(layouts[i], [&](const ShapeIndex&, const Shape& leaf) {
-      complete &= !leaf.IsArray() || leaf.has_layout();
-    });
-    if (!complete) return o.Fail("operand layout constraint {0} has no layout: {1}", i, layouts[i]);
+    layouts[i] = layouts[i].WithDefaultLayouts();
     if (o.operand(i).valid() && !Compatible(layouts[i], o.operand(i)))
       return o.Fail("operand layout constraint {0} is not compatible with operand {1}", layouts[i],
                     o.operand(i));

@@ -47,16 +47,18 @@ std::vector<Shape> WrappedParameters(const Draft& d) {
 /// True for ops whose parameters and result are those of the computation they call.
 bool TakesShapesOfCallee(OpKind kind) { return kind == OpKind::Call || kind == OpKind::Fusion; }
 
-/// The attributes that are set on the wrapped instruction, too.
+/// What is said of an async op is said of the instruction that it wraps, too (hlo-text §4, end).
 void CopyCommonAttributes(const Draft& d, Instruction& root) {
-  root.set_metadata(d.metadata);
+  if (d.metadata) root.set_metadata(d.metadata);
   if (!d.extras) return;
+  const InstructionExtras& from = *d.extras;
+  if (from.frontend_attributes.empty() && !from.statistics && !from.origin && from.backend_config.empty())
+    return;
   InstructionExtras& to = root.MutableExtras();
-  to.frontend_attributes = d.extras->frontend_attributes;
-  to.statistics = d.extras->statistics;
-  to.origin = d.extras->origin;
-  to.backend_config = d.extras->backend_config;
-  to.result_accuracy = d.extras->result_accuracy;
+  if (!from.frontend_attributes.empty()) to.frontend_attributes = from.frontend_attributes;
+  if (from.statistics) to.statistics = from.statistics;
+  if (from.origin) to.origin = from.origin;
+  if (!from.backend_config.empty()) to.backend_config = from.backend_config;
 }
 
 /// The computation `async_wrapped` around one instruction of the wrapped opcode.
@@ -93,7 +95,8 @@ bool MakeWrapped(BodyParser& body, Draft& d) {
   Instruction* root = wrapped->Add(inner.kind, std::move(inner.shape), info.text, inner.operands,
                                    std::move(inner.attrs), inner.callees);
   root->set_loc(c.LocOf(d.opcode));
-  CopyCommonAttributes(d, *root);
+  if (d.extras && !d.extras->result_accuracy.is_default())  // the start itself has none
+    root->MutableExtras().result_accuracy = std::exchange(d.extras->result_accuracy, {});
   wrapped->set_root(root);
   scope.Complete(*wrapped);
   scope.made_by_start.insert(wrapped);
@@ -113,6 +116,7 @@ bool FinishStart(BodyParser& body, Draft& d) {
     return c.Report(std::move(e));
   }
   if (!d.attrs.data()) d.attrs = Attrs::Default(AsyncStartAttrs::kInfo);
+  if (!body.scope().broken.contains(d.callees[0])) CopyCommonAttributes(d, *d.callees[0]->root());
   SetThread(*d.callees[0], c.Save(d.attrs.Get<AsyncStartAttrs>().async_execution_thread));
   return true;
 }
@@ -158,10 +162,8 @@ bool FinishFollower(BodyParser& body, Draft& d) {
     return c.Fail("parse-async", d.operand_locs[0],
                   "the first operand of {0} must be an async-start or async-update", d.opcode.text);
   }
-  if (d.kind == OpKind::AsyncUpdate && d.shape != d.operands[0]->shape() && d.operands.size() == 1)
-    return c.Fail("parse-async", d.shape_loc, "found shape {0} of {1}, expected that of its operand, {2}",
-                  d.shape, d.opcode.text, d.operands[0]->shape());
   if (body.scope().broken.contains(start->callee())) return true;
+  CopyCommonAttributes(d, *start->callee()->root());
   const OpKind opcode = start->callee()->root()->kind();
   if (d.wrapped && *d.wrapped != opcode)
     return c.Fail("parse-async", c.LocOf(d.opcode), "found wrapped opcode {0}, expected {1} as in {2}",

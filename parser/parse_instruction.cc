@@ -42,6 +42,17 @@ Shape ConstantShape(const Shape& shape) {
   return result.WithLayout(std::move(layout));
 }
 
+/// errata-2 12: an element taken out of a tuple has the origin of what was put in.
+void PropagateOrigin(Instruction& element) {
+  const auto* attrs = element.attrs().GetIf<GetTupleElementAttrs>();
+  if (!attrs || (element.has_extras() && element.extras().origin)) return;
+  const Instruction& tuple = *element.operand(0);
+  if (tuple.kind() != OpKind::Tuple || attrs->index < 0 || attrs->index >= tuple.operand_count()) return;
+  const Instruction& put_in = *tuple.operand(attrs->index);
+  if (put_in.has_extras() && put_in.extras().origin)
+    element.MutableExtras().origin = put_in.extras().origin;
+}
+
 }  // namespace
 
 /// rhs = [shape] opcode arguments {',' attr} .
@@ -154,6 +165,8 @@ bool BodyParser::ParseOperand(Draft& d) {
       return true;
     }
   }
+  // errata-2 6: a shape alone is an operand that is missing.
+  if (shape.valid() && (c_.Is(TokenKind::Comma) || c_.Is(TokenKind::RParen))) return true;
   if (c_.Is(TokenKind::Ident) && c_.NextByte() == '(') return ParseNestedOperand(d, std::move(shape), begin);
   if (!c_.Is(TokenKind::Name) && !c_.Is(TokenKind::Ident)) return c_.Unexpected("an operand");
   if (c_.Is(TokenKind::Ident) && c_.PeekToken().kind == TokenKind::LParen)
@@ -326,6 +339,7 @@ Instruction* BodyParser::Create(Draft& d, StringRef name, Loc loc) {
   if (d.extras) i->MutableExtras() = std::move(*d.extras);
   if (d.rare)
     for (Instruction* before : d.rare->control_predecessors) i->AddControlPredecessor(before);
+  PropagateOrigin(*i);
   if (infer && !InferMissingShape(*i, d)) return nullptr;
   if (i->has_extras() && i->extras().sharding && i->shape().IsTuple() &&
       i->extras().sharding->kind != ShardingKind::Tuple) {

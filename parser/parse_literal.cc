@@ -251,7 +251,13 @@ bool DenseParser::ParseComplex() {
   const ElementType part = RealPartType(type_);
   if (!c_.Is(TokenKind::LParen)) return c_.Unexpected("a complex number '(real, imaginary)'");
   c_.Advance();
-  return ParseFloat(part) && c_.Expect(TokenKind::Comma) && ParseFloat(part) && c_.Expect(TokenKind::RParen);
+  if (!ParseFloat(part) || !c_.Expect(TokenKind::Comma) || !ParseFloat(part)) return false;
+  // errata-2 8: a real part that is no number makes the imaginary part the same.
+  const size_t bytes = width_ / 2, at = bytes_.size() - width_;
+  uint64_t real = 0;
+  std::memcpy(&real, bytes_.data() + at, bytes);
+  if (std::isnan(ToDouble(part, real))) std::memcpy(bytes_.data() + at + bytes, &real, bytes);
+  return c_.Expect(TokenKind::RParen);
 }
 
 bool ParseArrayLiteral(Cursor& c, const Shape& shape, Literal& out) {

@@ -7,6 +7,23 @@ namespace hlo {
 
 using llvm::StringRef;
 
+namespace {
+
+/// The shape with descending layouts; tiles and other properties stay (errata-2 11).
+Shape InDescendingOrder(const Shape& shape) {
+  if (shape.IsTuple()) {
+    llvm::SmallVector<Shape, 4> elements;
+    for (const Shape& s : shape.tuple_shapes()) elements.push_back(InDescendingOrder(s));
+    return Shape::MakeTuple(elements);
+  }
+  if (!shape.IsArray() || !shape.has_layout()) return shape;
+  Layout layout = shape.layout();
+  layout.minor_to_major = Layout::Default(shape.rank()).minor_to_major;
+  return shape.WithLayout(std::move(layout));
+}
+
+}  // namespace
+
 bool ModuleParser::Parse() {
   if (c_.Is(TokenKind::HloModule))
     return ParseHeader() && ParseTables() && ParseComputations() && FinishModule();
@@ -117,7 +134,7 @@ bool ModuleParser::ParseSingle() {
   entry_ = scope_.Begin("_", c_.Here());
   entry_->set_name(module_.UniqueComputationName("_"));
   module_.set_name("_");
-  module_.config.is_scheduled = true;
+  module_.config.is_scheduled = single_ = true;
   if (!BodyParser(scope_, *entry_).ParseSingle()) return false;
   scope_.MakeInstructionNamesUnique(*entry_);
   return FinishModule();
@@ -129,6 +146,10 @@ bool ModuleParser::FinishModule() {
   ModuleConfig& config = module_.config;
   if (!config.entry_layout)
     config.entry_layout = EntryLayout{entry_->ParameterShapes(), entry_->root()->shape()};
+  if (single_) {
+    for (Shape& shape : config.entry_layout->parameters) shape = InDescendingOrder(shape);
+    config.entry_layout->result = InDescendingOrder(config.entry_layout->result);
+  }
   if (config.is_scheduled) {
     for (const auto& computation : module_.computations()) {
       if (computation->IsFusion()) continue;

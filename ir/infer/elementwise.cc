@@ -188,7 +188,12 @@ Result<Shape> InferSelect(const Instruction& inst, const InferOptions&) {
   const ElementType type = HigherPrecision(on_true.element_type(), on_false.element_type());
   Shape merged = MergeDims(inst, on_true, on_false, type);
   if (inst.shape().valid() || pred.rank() == 0) return merged;
-  return ArrayResultLike(inst, pred, type, merged.dims(), merged.dynamic_flags());
+  Shape result = ArrayResultLike(inst, pred, type, merged.dims(), merged.dynamic_flags());
+  if (!result.has_layout() || !on_true.has_layout()) return result;
+  // errata-2 10: the layout is the predicate's, but elements are as wide as those selected.
+  Layout layout = result.layout();
+  layout.element_size_bits = on_true.layout().element_size_bits;
+  return result.WithLayout(std::move(layout));
 }
 
 Result<Shape> InferClamp(const Instruction& inst, const InferOptions&) {

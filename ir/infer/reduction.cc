@@ -80,7 +80,11 @@ Result<Shape> InferReduceWindow(const Instruction& inst, const InferOptions& opt
           CheckReducer(inst, 0, halves.inputs, halves.inits, options.allow_mixed_precision));
   HLO_TRY(const WindowedDims windowed,
           InferWindow(inst, inst.attr<ReduceWindowAttrs>().window, halves.inputs[0]->shape()));
-  return ReducedShape(inst, result, windowed.dims, windowed.dynamic);
+  // errata-2 9: the element types are those of the initial values.
+  if (!result.IsTuple()) return ReducedShape(inst, halves.inits[0]->shape(), windowed.dims, windowed.dynamic);
+  llvm::SmallVector<Shape, 4> types;
+  for (const Instruction* init : halves.inits) types.push_back(init->shape());
+  return ReducedShape(inst, Shape::MakeTuple(types), windowed.dims, windowed.dynamic);
 }
 
 // §4.3
