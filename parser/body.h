@@ -1,5 +1,6 @@
 // Parsing of computation bodies: the scope of one computation and the drafts of its instructions.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -35,6 +36,8 @@ struct ModuleScope {
   llvm::DenseSet<const Computation*> made_by_start;               // for words like `add-start`
   std::array<int64_t, 256> anonymous{};                           // nested operands seen per opcode
   llvm::DenseMap<const Computation*, Instruction*> async_starts;  // computation -> the start that wraps it
+  /// Reads the computation of this name if it stands further down in the text; null: there is no further.
+  std::function<void(llvm::StringRef name)> read_ahead;
 
   /// Adds a computation named so (sanitised) to the module; its final name comes with Complete().
   Computation* Begin(llvm::StringRef name, Loc loc);

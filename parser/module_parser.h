@@ -1,5 +1,6 @@
 // Parsing of whole texts: header, stack-frame tables, computations.
 #pragma once
+#include "llvm/ADT/StringMap.h"
 #include "parser/body.h"
 
 namespace hlo {
@@ -16,6 +17,8 @@ class ModuleParser {
   bool ParseHeader();
   bool ParseComputations();
   bool ParseComputation();
+  void ReadAhead(llvm::StringRef name);
+  bool SkipIfRead();
   bool ParseComputationHeader(Token& name, Shape& result, Loc& result_loc);
   bool FinishComputation(Computation& computation, const Shape& result, const Loc& result_loc);
   bool ParseSingle();
@@ -35,7 +38,18 @@ class ModuleParser {
   Computation* entry_ = nullptr;
   Computation* last_ = nullptr;
   StackTables written_tables_;
-  bool single_ = false;  // the text is one instruction
+  bool propagation_written_ = false;  // some allow_spmd_sharding_propagation_to_… with values
+  bool single_ = false;               // the text is one instruction
+
+  /// A computation that starts a line further down in the text.
+  struct Ahead {
+    uint32_t begin = 0, end = 0;  // end: 0 until it has been read
+    Computation* computation = nullptr;
+    bool open = false;  // it is being read
+  };
+  llvm::StringMap<Ahead> ahead_;                    // by name; filled when first needed
+  llvm::DenseMap<uint32_t, llvm::StringRef> read_;  // begin of what was read ahead -> its name
+  bool has_ahead_ = false;
 };
 
 }  // namespace hlo

@@ -159,6 +159,7 @@ bool BodyParser::ParseCallee(Computation*& out) {
   }
   Token name;
   if (!c_.ParseName(name, "a computation name or a body '{'")) return false;
+  if (scope_.read_ahead && !scope_.computations.Find(name.text)) scope_.read_ahead(name.text);
   if (const NamedComputation* known = scope_.computations.Find(name.text); known && known->computation) {
     out = known->computation;
     return true;

@@ -181,7 +181,12 @@ bool ModuleParser::ParseHeaderAttribute() {
       return c_.Fail("parse-duplicate-attribute", c_.LocOf(name), "attribute {0} already exists", name.text);
     header_seen_ |= 1u << i;
     if (kHeaderAttrs[i].parse == ParseInputOutputAlias) alias_loc_ = c_.LocOf(name);
-    return kHeaderAttrs[i].parse(c_, module_.config);
+    if (!kHeaderAttrs[i].parse(c_, module_.config)) return false;
+    const ModuleConfig& config = module_.config;
+    propagation_written_ |=
+        (kHeaderAttrs[i].parse == ParseToParameters && !config.spmd_propagation_to_parameters.empty()) ||
+        (kHeaderAttrs[i].parse == ParseToOutput && !config.spmd_propagation_to_output.empty());
+    return true;
   }
   StringRef value;
   if (!SkipUnknownValue(c_, value)) return false;

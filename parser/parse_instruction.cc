@@ -49,8 +49,7 @@ void PropagateOrigin(Instruction& element) {
   const Instruction& tuple = *element.operand(0);
   if (tuple.kind() != OpKind::Tuple || attrs->index < 0 || attrs->index >= tuple.operand_count()) return;
   const Instruction& put_in = *tuple.operand(attrs->index);
-  if (put_in.has_extras() && put_in.extras().origin)
-    element.MutableExtras().origin = put_in.extras().origin;
+  if (put_in.has_extras() && put_in.extras().origin) element.MutableExtras().origin = put_in.extras().origin;
 }
 
 }  // namespace

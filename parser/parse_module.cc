@@ -22,6 +22,12 @@ Shape InDescendingOrder(const Shape& shape) {
   return shape.WithLayout(std::move(layout));
 }
 
+/// True for headers whose attributes make XLA build a configuration, whose layouts are descending ones.
+bool HasConfiguration(const ModuleConfig& config, bool propagation_written) {
+  return config.replica_count != 1 || config.num_partitions != 1 || config.alias_passthrough_params ||
+         propagation_written;
+}
+
 }  // namespace
 
 bool ModuleParser::Parse() {
@@ -45,12 +51,57 @@ bool ModuleParser::ParseHeader() {
   return true;
 }
 
+/// The printed order may put a computation behind one of its callers (errata-2 4), so a name that is not
+/// known yet is looked for further down, at the beginnings of lines.
+void ModuleParser::ReadAhead(StringRef name) {
+  if (!std::exchange(has_ahead_, true)) {
+    const StringRef text = c_.source().text();
+    for (size_t at = c_.previous_end(), next = 0; (next = text.find('\n', at)) != StringRef::npos;
+         at = next + 1) {
+      const size_t begin = next + 1;
+      StringRef rest = text.drop_front(begin);
+      rest.consume_front("%");
+      const StringRef word =
+          rest.take_until([](char c) { return c == ' ' || c == '(' || c == '{' || c == '\n'; });
+      const StringRef after = rest.drop_front(word.size()).ltrim(' ');
+      if (word.empty() || !(after.starts_with("(") || after.starts_with("{"))) continue;
+      ahead_.try_emplace(word, Ahead{static_cast<uint32_t>(begin)});
+    }
+  }
+  const auto found = ahead_.find(name);
+  if (found == ahead_.end() || found->second.open || found->second.end != 0) return;
+  Ahead& ahead = found->second;
+  if (ahead.begin <= c_.begin()) return;
+  const uint32_t back = c_.previous_end();
+  Computation* const last = last_;
+  ahead.open = true;
+  c_.Seek(ahead.begin);
+  ParseComputation();
+  ahead.open = false;
+  if (c_.stopped()) return;
+  ahead.end = c_.previous_end();
+  ahead.computation = std::exchange(last_, last);
+  read_.try_emplace(ahead.begin, found->first());
+  c_.SeekPast(back);
+}
+
+/// Moves behind a computation that has been read before its turn.
+bool ModuleParser::SkipIfRead() {
+  const auto found = read_.find(c_.begin());
+  if (found == read_.end()) return false;
+  const Ahead& ahead = ahead_[found->second];
+  last_ = ahead.computation;
+  c_.SeekPast(ahead.end);
+  return true;
+}
+
 bool ModuleParser::ParseComputations() {
+  scope_.read_ahead = [this](StringRef name) { ReadAhead(name); };
   const unsigned errors = c_.error_count();
   do {
     const uint32_t start = c_.begin();
     if (Interrupted()) return c_.Report(InterruptedError());
-    if (!ParseComputation()) RecoverComputation(c_, start);
+    if (!SkipIfRead() && !ParseComputation()) RecoverComputation(c_, start);
   } while (!c_.Is(TokenKind::Eof));
   if (c_.error_count() != errors) return false;
   if (!entry_) entry_ = last_;
@@ -144,11 +195,12 @@ bool ModuleParser::FinishModule() {
   module_.set_entry(entry_);
   if (!CheckAliasing()) return false;
   ModuleConfig& config = module_.config;
-  if (!config.entry_layout)
+  if (!config.entry_layout) {
     config.entry_layout = EntryLayout{entry_->ParameterShapes(), entry_->root()->shape()};
-  if (single_) {
-    for (Shape& shape : config.entry_layout->parameters) shape = InDescendingOrder(shape);
-    config.entry_layout->result = InDescendingOrder(config.entry_layout->result);
+    if (single_ || HasConfiguration(config, propagation_written_)) {
+      for (Shape& shape : config.entry_layout->parameters) shape = InDescendingOrder(shape);
+      config.entry_layout->result = InDescendingOrder(config.entry_layout->result);
+    }
   }
   if (config.is_scheduled) {
     for (const auto& computation : module_.computations()) {
