@@ -77,7 +77,8 @@ constexpr OptionRow kExtractionRows[] = {
 };
 constexpr OptionRow kReductionRows[] = {
     Option<&O::reduce>("reduce", "", "", "shrink the module while --test stays interesting"),
-    Option<&O::test>("test", "CMD", "", "interesting if CMD (%s: the module) exits with 0"),
+    Option<&O::test>("test", "CMD", "",
+                     "interesting if CMD (%s: the module, quoted as its place needs) exits with 0"),
     Option<&O::test_exit>("test-exit", "CODES", "0", "codes that are interesting instead: 1,139 or !0")
         .Advanced(),
     Option<&O::test_output>("test-output", "RE", "", "what CMD prints must match, too").Advanced(),

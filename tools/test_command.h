@@ -9,7 +9,7 @@
 
 namespace hlo {
 
-/// Runs under `sh -c` with `%s` replaced by the path of the module (appended if missing).
+/// Runs under `sh -c` with `%s` replaced by the path of the module (shell_words.h).
 class TestCommand {
  public:
   struct Options {
