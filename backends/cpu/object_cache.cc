@@ -8,6 +8,8 @@
 #include <cstring>
 
 #include "ir/support/binary.h"
+#include "ir/support/temporary_files.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -25,12 +27,12 @@ HLO_BINARY_MEMBERS(CompiledCode, v.places, v.routines, v.image)
 
 namespace {
 
-constexpr llvm::StringLiteral kMagic = "hlo-program 1\n";
+constexpr llvm::StringLiteral kMagic = "hlo-program 2\n";
 constexpr llvm::StringLiteral kSuffix = ".kernels";
 
 template <class A>
-void ArchiveEntry(A& a, CachedProgram& v) {
-  ArchiveAll(a, v.module, v.build, v.code);
+void ArchiveEntry(A& a, llvm::StringRef& key, CachedProgram& v) {
+  ArchiveAll(a, key, v.module, v.build, v.code);
 }
 
 /// What cannot be removed stays.
@@ -85,20 +87,21 @@ struct Checksum {
   [[nodiscard]] llvm::StringRef bytes() const { return {reinterpret_cast<const char*>(this), sizeof *this}; }
 };
 
-std::string Encode(const CachedProgram& entry) {
+std::string Encode(llvm::StringRef key, const CachedProgram& entry) {
   BinaryWriter body;
-  ArchiveEntry(body, const_cast<CachedProgram&>(entry));
+  ArchiveEntry(body, key, const_cast<CachedProgram&>(entry));
   const std::string text = std::move(body).Take();
   return (kMagic + Checksum(text).bytes() + text).str();
 }
 
-std::optional<CachedProgram> Decode(llvm::StringRef text) {
+/// Of whole entries, with the key of each.
+std::optional<CachedProgram> Decode(llvm::StringRef text, llvm::StringRef& key) {
   if (!text.consume_front(kMagic) || text.size() < sizeof(Checksum)) return {};
   const llvm::StringRef body = text.drop_front(sizeof(Checksum));
   if (!text.starts_with(Checksum(body).bytes())) return {};
   BinaryReader reader(body);
   CachedProgram entry;
-  ArchiveEntry(reader, entry);
+  ArchiveEntry(reader, key, entry);
   if (reader.failed() || !reader.at_end()) return {};
   return entry;
 }
@@ -106,24 +109,29 @@ std::optional<CachedProgram> Decode(llvm::StringRef text) {
 }  // namespace
 
 ObjectCache::ObjectCache(std::string folder) : ObjectCache(std::move(folder), Limits{}) {}
-ObjectCache::ObjectCache(std::string folder, Limits limits)
-    : folder_(folder.empty() ? DefaultFolder() : std::move(folder)), limits_(limits) {}
+ObjectCache::ObjectCache(std::string folder, Limits limits, Name* name)
+    : folder_(folder.empty() ? DefaultFolder() : std::move(folder)), limits_(limits), name_(name) {}
 
-std::string ObjectCache::FolderOf(llvm::StringRef key) const {
-  const uint64_t number = llvm::xxh3_64bits(key) % kFolders;
+std::string ObjectCache::HashOf(llvm::StringRef key) {
+  const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(key));
+  return llvm::utohexstr(hash.high64, /*LowerCase=*/true, 16) + llvm::utohexstr(hash.low64, true, 16);
+}
+
+std::string ObjectCache::FolderOf(llvm::StringRef name) const {
+  const uint64_t number = llvm::xxh3_64bits(name) % kFolders;
   return folder_ + "/" + llvm::utohexstr(number, /*LowerCase=*/true, 2);
 }
 
-std::string ObjectCache::PathOf(llvm::StringRef key) const {
-  return FolderOf(key) + "/" + key.str() + kSuffix.str();
+std::string ObjectCache::PathOf(llvm::StringRef name) const {
+  return FolderOf(name) + "/" + name.str() + kSuffix.str();
 }
 
 std::optional<CachedProgram> ObjectCache::Load(llvm::StringRef key, std::string& remark) const {
   if (folder_.empty()) return {};
-  const std::string path = PathOf(key);
+  const std::string name = name_(key), path = PathOf(name);
   const OpenedFile opened(path);
   if (!opened.regular) return {};
-  if (!BelongsToUs(folder_) || !BelongsToUs(FolderOf(key)) || !IsOurs(opened.info)) {
+  if (!BelongsToUs(folder_) || !BelongsToUs(FolderOf(name)) || !IsOurs(opened.info)) {
     // Another process may have taken it away meanwhile.
     if (llvm::sys::fs::exists(path)) remark = "'" + path + "' may be written by others; not used";
     return {};
@@ -132,9 +140,14 @@ std::optional<CachedProgram> ObjectCache::Load(llvm::StringRef key, std::string&
       llvm::MemoryBuffer::getOpenFile(opened.descriptor, path, static_cast<uint64_t>(opened.info.st_size),
                                       /*RequiresNullTerminator=*/false);
   if (!file) return {};
-  auto entry = Decode((*file)->getBuffer());
+  llvm::StringRef whole_key;
+  auto entry = Decode((*file)->getBuffer(), whole_key);
   if (!entry) {
     remark = "'" + path + "' is damaged; not used";
+    return {};
+  }
+  if (whole_key != key) {
+    remark = "'" + path + "' holds another program; not used";
     return {};
   }
   // Marks the entry as used.
@@ -145,10 +158,10 @@ std::optional<CachedProgram> ObjectCache::Load(llvm::StringRef key, std::string&
 
 void ObjectCache::Store(llvm::StringRef key, const CachedProgram& program) const {
   if (folder_.empty()) return;
-  const std::string folder = FolderOf(key);
+  const std::string entry_name = name_(key), folder = FolderOf(entry_name);
   if (llvm::sys::fs::create_directories(folder, true, llvm::sys::fs::perms::owner_all)) return;
   if (!BelongsToUs(folder_) || !BelongsToUs(folder)) return;
-  const std::string text = Encode(program);
+  const std::string text = Encode(key, program);
   if (text.size() > limits_.bytes / kFolders) return;
   Trim(folder, text.size());
   llvm::SmallString<128> temporary;
@@ -156,6 +169,9 @@ void ObjectCache::Store(llvm::StringRef key, const CachedProgram& program) const
   if (llvm::sys::fs::createUniqueFile(folder + "/%%%%%%%%.tmp", descriptor, temporary, llvm::sys::fs::OF_None,
                                       llvm::sys::fs::owner_read | llvm::sys::fs::owner_write))
     return;
+  const std::string name(temporary);
+  RegisterTemporaryFile(name);
+  const auto done = llvm::make_scope_exit([&] { UnregisterTemporaryFile(name); });
   {
     llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
     os << text;
@@ -166,7 +182,7 @@ void ObjectCache::Store(llvm::StringRef key, const CachedProgram& program) const
       return;
     }
   }
-  if (llvm::sys::fs::rename(temporary, PathOf(key))) Remove(temporary);
+  if (llvm::sys::fs::rename(temporary, PathOf(entry_name))) Remove(temporary);
 }
 
 void ObjectCache::Trim(const std::string& folder, uint64_t bytes) const {

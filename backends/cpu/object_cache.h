@@ -22,9 +22,10 @@ struct CachedProgram {
 };
 
 /// A folder of such entries, one file each, for any number of processes: files appear whole or not at all,
-/// carry a checksum, and count only if they and the folder belong to this user and nobody else may write
-/// them. The files are spread over folders by their keys; when one of these holds more than its share, the
-/// entries that were not used for longest go, so that storing costs the same however much is kept.
+/// carry a checksum and their whole key, and count only if they and the folder belong to this user and nobody
+/// else may write them. The files are spread over folders by their keys; when one of these holds more than
+/// its share, the entries that were not used for longest go, so that storing costs the same however much is
+/// kept.
 class ObjectCache {
  public:
   /// Of all entries together. An entry with more than a folder's share of the bytes is not kept.
@@ -36,19 +37,24 @@ class ObjectCache {
 
   /// `folder` empty: $XDG_CACHE_HOME/hlo-toolkit or ~/.cache/hlo-toolkit.
   explicit ObjectCache(std::string folder = "");
-  ObjectCache(std::string folder, Limits limits);
-  /// The entry, if there is one that is whole and trustworthy. `remark` says why one was left aside.
+  /// Names the file of a key; keys may share a name.
+  using Name = std::string(llvm::StringRef key);
+  ObjectCache(std::string folder, Limits limits, Name* name = HashOf);
+  /// The entry of this very key, if there is one that is whole and trustworthy. `remark` says why one was
+  /// left aside.
   std::optional<CachedProgram> Load(llvm::StringRef key, std::string& remark) const;
   /// Failures are silent: a cache that cannot be written is none.
   void Store(llvm::StringRef key, const CachedProgram& program) const;
 
  private:
-  [[nodiscard]] std::string FolderOf(llvm::StringRef key) const;
-  [[nodiscard]] std::string PathOf(llvm::StringRef key) const;
+  static std::string HashOf(llvm::StringRef key);
+  [[nodiscard]] std::string FolderOf(llvm::StringRef name) const;
+  [[nodiscard]] std::string PathOf(llvm::StringRef name) const;
   /// Makes room for `bytes` more in the folder.
   void Trim(const std::string& folder, uint64_t bytes) const;
   std::string folder_;
   Limits limits_;
+  Name* name_;
 };
 
 }  // namespace hlo::cpu

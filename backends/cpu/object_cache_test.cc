@@ -95,7 +95,8 @@ TEST_F(ObjectCacheTest, KeepsItsLimits) {
 }
 
 TEST_F(ObjectCacheTest, WhatWasUsedLatelyStays) {
-  const ObjectCache cache(folder(), {.bytes = uint64_t{1} << 30, .entries = ObjectCache::kFolders * 4});
+  const ObjectCache cache(folder(), {.bytes = uint64_t{1} << 30, .entries = ObjectCache::kFolders * 4},
+                          [](llvm::StringRef key) { return key.str(); });
   cache.Store("old", Entry(1));
   for (int i = 0; i < 100; ++i) {
     // Ages all but the one that is asked for.
@@ -149,6 +150,41 @@ TEST_F(ObjectCacheTest, DamagedFilesAreLeftAside) {
   }
   for (size_t size = 0; size < whole.size(); ++size) expect_damaged(llvm::StringRef(whole).take_front(size));
   expect_damaged(whole + "x");
+}
+
+// As if all keys had the same hash.
+TEST_F(ObjectCacheTest, KeysOfOneNameAreToldApart) {
+  const ObjectCache cache(folder(), {}, [](llvm::StringRef) { return std::string("same"); });
+  cache.Store("key", Entry(40));
+  for (const char* other : {"kez", "ke", "key ", "key2", ""}) {
+    std::string remark;
+    EXPECT_FALSE(cache.Load(other, remark).has_value());
+    EXPECT_NE(remark.find("holds another program; not used"), std::string::npos) << other;
+  }
+  EXPECT_TRUE(Has(cache, "key"));
+  cache.Store("other", Entry(50));
+  EXPECT_TRUE(Has(cache, "other"));
+  std::string remark;
+  EXPECT_FALSE(cache.Load("key", remark).has_value());
+}
+
+TEST_F(ObjectCacheTest, EntriesThatChangedPlacesAreLeftAside) {
+  const ObjectCache cache(folder());
+  cache.Store("a", Entry(40));
+  const std::string a = Files().begin()->second.front();
+  cache.Store("b", Entry(40));
+  std::string b;
+  for (const auto& [at, files] : Files())
+    for (const std::string& file : files)
+      if (file != a) b = file;
+  ASSERT_EQ(::rename(a.c_str(), (a + "x").c_str()), 0);
+  ASSERT_EQ(::rename(b.c_str(), a.c_str()), 0);
+  ASSERT_EQ(::rename((a + "x").c_str(), b.c_str()), 0);
+  for (const char* key : {"a", "b"}) {
+    std::string remark;
+    EXPECT_FALSE(cache.Load(key, remark).has_value());
+    EXPECT_NE(remark.find("holds another program; not used"), std::string::npos);
+  }
 }
 
 TEST_F(ObjectCacheTest, FoldersThatOthersMayWriteDoNotCount) {

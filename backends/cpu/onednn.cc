@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/gemm/subnormals.h"
+#include "ir/support/library_use.h"
 
 namespace hlo::cpu::onednn {
 namespace {
@@ -19,7 +20,9 @@ std::string Load(Functions& f) {
   const char* asked = std::getenv("HLO_ONEDNN");
   if (asked != nullptr && llvm::StringRef(asked) == "none") return "HLO_ONEDNN=none";
   const bool named = asked != nullptr && *asked != '\0';
-  void* library = dlopen(named ? asked : "libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
+  const char* const file = named ? asked : "libdnnl.so.2";
+  const LibraryScope loading({file});
+  void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return named ? "HLO_ONEDNN: " + std::string(dlerror()) : "libdnnl not found";
   bool all = true;
 #define ONEDNN_FUNCTION(name, result, arguments)                                 \

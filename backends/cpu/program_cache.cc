@@ -1,23 +1,18 @@
 #include "backends/cpu/program_cache.h"
 
-#include <sys/stat.h>
+#include <cstdlib>
 
 #include "ir/binary.h"
+#include "ir/support/binary.h"
+#include "ir/support/build_id.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/xxhash.h"
+#include "llvm/Support/BLAKE3.h"
 
 namespace hlo::cpu {
 namespace {
 
 /// Bytes of a literal from which on an entry refers to the module's.
 constexpr size_t kLarge = 256;
-
-std::string HashText(llvm::StringRef bytes) {
-  const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(bytes));
-  return llvm::utohexstr(hash.high64, /*LowerCase=*/true, 16) + llvm::utohexstr(hash.low64, true, 16);
-}
 
 /// The options that change what passes do; nothing if the cache had better be left alone.
 std::optional<std::string> PassKey(const CpuOptions& options) {
@@ -37,40 +32,48 @@ std::optional<std::string> PassKey(const CpuOptions& options) {
   add('E', controls.enabled_rules);
   add('t', controls.execution_threads);
   llvm::sort(names);
-  return llvm::formatv("O{0} {1}{2}{3} {4} {5} {6} {7} {8}", options.optimization_level,
-                       controls.policy.fast_math, controls.policy.strict_fp, controls.policy.deterministic,
-                       static_cast<int>(options.tier),
-                       std::min(options.executions, CpuOptions::kManyExecutions), options.cpu,
-                       options.features, llvm::join(names, ","))
-      .str();
+  BinaryWriter key;
+  for (const int64_t number : {int64_t{options.optimization_level}, int64_t{controls.policy.fast_math},
+                               int64_t{controls.policy.strict_fp}, int64_t{controls.policy.deterministic},
+                               int64_t{options.self_contained}, static_cast<int64_t>(options.tier),
+                               std::min(options.executions, CpuOptions::kManyExecutions)})
+    key.Number(static_cast<uint64_t>(number));
+  key.Text(options.cpu);
+  key.Text(options.features);
+  for (const std::string& name : names) key.Text(name);
+  return std::move(key).Take();
 }
 
-/// The module as bytes, of large literals only hashes: 128 bits of each, as another literal would give wrong
-/// results.
+/// The module as bytes; of large literals a hash that nobody finds two of, as another literal would give
+/// wrong results.
 std::string ModuleText(const Module& module) {
-  std::string high;  // the halves that do not fit a number
+  std::string hashes;
+  uint64_t count = 0;
   BinaryLiterals literals;
   literals.number_of = [&](const LiteralPtr& literal) -> std::optional<uint64_t> {
     if (literal->byte_size() < kLarge) return std::nullopt;
-    const llvm::XXH128_hash_t hash =
-        llvm::xxh3_128bits(llvm::ArrayRef(literal->data(), literal->byte_size()));
-    high.append(reinterpret_cast<const char*>(&hash.high64), sizeof hash.high64);
-    return hash.low64;
+    for (const uint8_t byte : llvm::BLAKE3::hash(llvm::ArrayRef(literal->data(), literal->byte_size())))
+      hashes += static_cast<char>(byte);
+    return count++;
   };
-  return ToBinary(module, &literals) + high;
+  return ToBinary(module, &literals) + hashes;
 }
 
-/// What decides which program comes out: the module, the options, the machine, and this program itself.
+/// What decides which program comes out: the module, the options, the machine, and this program itself, each
+/// where it cannot be taken for another. Empty: no cache.
 std::string KeyOf(const Module& module, const CpuOptions& options, const Machine& machine) {
-  struct stat self{};
-  if (!options.cache || options.check_memory || ::stat("/proc/self/exe", &self) != 0) return "";
+  const llvm::StringRef build = BuildId();
+  if (!options.cache || options.check_memory || build.empty()) return "";
   const std::optional<std::string> passes = PassKey(options);
   if (!passes) return "";
-  std::string text = ModuleText(module);
-  llvm::raw_string_ostream os(text);
-  os << ' ' << *passes << ' ' << machine.cpu << ' ' << machine.features << ' ' << self.st_size << ' '
-     << self.st_mtim.tv_sec << ' ' << self.st_mtim.tv_nsec;
-  return HashText(text);
+  const char* onednn = std::getenv("HLO_ONEDNN");
+  BinaryWriter key;
+  for (const llvm::StringRef part :
+       {build, llvm::StringRef(*passes), llvm::StringRef(machine.cpu), llvm::StringRef(machine.features),
+        llvm::StringRef(onednn == nullptr ? "" : onednn)})
+    key.Text(part);
+  key.Text(ModuleText(module));
+  return std::move(key).Take();
 }
 
 }  // namespace
@@ -102,7 +105,7 @@ std::unique_ptr<Program> ProgramCache::Load(std::string& remark) const {
     if (auto program = RebuildProgram(std::move(module), std::make_unique<Jit>(machine_), std::move(*record),
                                       std::move(entry->code)))
       return program;
-  remark = "the entry '" + key_ + "' does not fit its module; not used";
+  remark = "the entry of this module does not fit it; not used";
   return nullptr;
 }
 
