@@ -138,6 +138,19 @@ def fragments_open_a_step(pages):
 
 
 @case
+def nothing_is_loaded(pages):
+    page = small(pages)
+    policy = 'document.querySelector("meta[http-equiv=Content-Security-Policy]").content'
+    with open(pages.path('small/index_files/' + sorted(os.listdir(pages.path('small/index_files')))[0])) as drawing:
+        expect(f'content="{page.evaluate(policy)}"' in drawing.read(), 'the policy of drawings')
+    refused = 'new Promise(done => { addEventListener("securitypolicyviolation", e => done(e.effectiveDirective)); %s })'
+    load = 'const f = document.createElement("iframe"); f.src = "other.html"; document.body.append(f)'
+    expect_equal(page.evaluate(refused % load), 'frame-src')
+    expect_equal(page.evaluate(refused % 'fetch("https://127.0.0.1:1/x").catch(() => {})'), 'connect-src')
+    page.problems = [p for p in page.problems if not p.startswith('log: ')]  # the refusals
+
+
+@case
 def filters_narrow_modules_and_changes(pages):
     page = small(pages)
     page.key('/')

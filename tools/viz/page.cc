@@ -271,11 +271,8 @@ void WritePage(llvm::raw_ostream& os, const PageInput& input) {
   AppendHtml(title, PrintableText(input.title.empty() ? input.module->name() : input.title, 200));
   os << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        // The browser itself holds the page to its promise to load nothing.
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
-        "'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
-        "<title>"
-     << title << "</title>\n<style>\n";
+        "<meta http-equiv=\"Content-Security-Policy\" content=\""
+     << kPagePolicy << "\">\n<title>" << title << "</title>\n<style>\n";
   for (const llvm::StringRef style : PageStyles()) os << style;
   os << "</style></head><body>\n<noscript>This page draws with JavaScript.</noscript>\n";
   WriteData(os, "module-text",

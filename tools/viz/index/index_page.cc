@@ -1,5 +1,6 @@
 #include "tools/viz/index/index_page.h"
 
+#include "tools/viz/page_code.h"
 #include "tools/viz/quote.h"
 
 namespace hlo {
@@ -17,6 +18,8 @@ void WriteFrame(llvm::raw_ostream& os, llvm::StringRef frame, llvm::StringRef ti
       std::string text;
       AppendHtml(text, PrintableText(title, kLongestTitle));
       os << text;
+    } else if (part == "POLICY") {
+      os << kPagePolicy;
     } else {
       os << (part == "STYLE" ? texts[1] : part == "SCRIPT" ? texts[2] : part);
     }
