@@ -1,6 +1,6 @@
 #!/bin/bash
-# What only a process shows of hlo-viz: dump directories with many files, signals, full disks, no Graphviz. Usage: dump_index_test.sh HLO_VIZ
-viz=$1
+# What only a process shows of hlo-viz: dump directories with many files, signals, full disks, no Graphviz. Usage: dump_index_test.sh HLO_VIZ CRASHING.so
+viz=$1 crashing=$2
 dir=$(mktemp -d) && cd "$dir" || exit 1
 trap 'rm -rf "$dir"' EXIT
 failures=0
@@ -84,6 +84,10 @@ done
 expect 77 'error: svg needs Graphviz: ' "$viz" --skip-unavailable negate.txt -o picture.svg
 expect 7 'Graphviz: ' env HLO_GRAPHVIZ=/nowhere/libgvc.so "$viz" negate.txt -o picture.png
 for form in dot html json; do "$viz" negate.txt -o "picture.$form" || fail "$form without Graphviz"; done
+
+# A library that crashes while it is loaded is named.
+chain one.hlo 2 abs
+HLO_GRAPHVIZ=$crashing expect 7 "error: signal 11 in library '$crashing' while it was being loaded [unavailable-library]" "$viz" one.hlo -o one.svg
 
 [ "$failures" = 0 ] && echo ok
 exit "$failures"

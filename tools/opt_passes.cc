@@ -8,6 +8,7 @@
 #include "tools/dump_options.h"
 #include "tools/output_file.h"
 #include "tools/process.h"
+#include "tools/shell_words.h"
 
 namespace hlo {
 namespace {
@@ -86,8 +87,8 @@ std::string WriteReproducer(const InputModule& input, llvm::ArrayRef<PipelineIte
   const std::string script =
       llvm::formatv(
           "#!/bin/sh\n# hlo-opt {0}: pass '{1}' failed\ncd \"$(dirname \"$0\")\" && exec "
-          "${{HLO_OPT:-hlo-opt} --passes='{2}' {3}module.hlo\n",
-          HLO_VERSION, failed.pass->name, spec, options)
+          "${{HLO_OPT:-hlo-opt} --passes={2} {3}module.hlo\n",
+          HLO_VERSION, failed.pass->name, ShellWord(spec), options)
           .str();
   std::string folder = ReproducerFolder();
   if (!WriteFile(folder + "/module.hlo", ToString(*parsed.module, print) + "\n", llvm::nulls()) ||

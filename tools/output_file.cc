@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 
+#include "ir/support/temporary_files.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -14,32 +14,9 @@
 namespace hlo {
 namespace {
 
-// Names of uncommitted files, for signal handlers: a fixed table of atomics. More files than slots at
-// once are merely not cleaned up after a crash.
-constexpr size_t kSlots = 512;
-std::atomic<const char*> temporary_names[kSlots];
-
-void Register(const std::string& name) {
-  const char* copy = strdup(name.c_str());
-  for (auto& slot : temporary_names) {
-    const char* empty = nullptr;
-    if (slot.compare_exchange_strong(empty, copy)) return;
-  }
-  free(const_cast<char*>(copy));
-}
-
-void Unregister(const std::string& name) {
-  for (auto& slot : temporary_names) {
-    const char* registered = slot.load();
-    if (registered == nullptr || name != registered || !slot.compare_exchange_strong(registered, nullptr))
-      continue;
-    free(const_cast<char*>(registered));
-    return;
-  }
-}
-
 tl::unexpected<Diagnostic> FileError(llvm::StringRef id, llvm::StringRef path, llvm::StringRef what,
                                      std::error_code code) {
+  if (code == std::errc::file_too_large) id = "output-size";
   Diagnostic error = MakeError(id, {}, "{0}: {1}", what, code.message());
   error.file = path == "-" ? "<stdout>" : path.str();
   return Error(std::move(error));
@@ -56,11 +33,6 @@ int OpenTemporary(llvm::StringRef path, std::string& name) {
 }
 
 }  // namespace
-
-void RemoveTemporaryFiles() {
-  for (auto& slot : temporary_names)
-    if (const char* name = slot.exchange(nullptr)) unlink(name);
-}
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
@@ -87,7 +59,7 @@ void OutputFile::Discard() {
   }
   if (temporary_.empty()) return;
   unlink(temporary_.c_str());
-  Unregister(temporary_);
+  UnregisterTemporaryFile(temporary_);
   temporary_.clear();
 }
 
@@ -119,7 +91,7 @@ Result<OutputFile> OutputFile::Open(llvm::StringRef path, llvm::raw_ostream& sta
   } else {
     descriptor = OpenTemporary(path, output.temporary_);
     if (descriptor >= 0) {
-      Register(output.temporary_);
+      RegisterTemporaryFile(output.temporary_);
       // mkstemp's files are private; give this one what open() would have.
       const mode_t mask = umask(0);
       umask(mask);
@@ -163,7 +135,7 @@ Status OutputFile::Commit() {
     Discard();
     return FileError("output-write", path_, "cannot rename", error);
   }
-  Unregister(temporary_);
+  UnregisterTemporaryFile(temporary_);
   temporary_.clear();
   return {};
 }

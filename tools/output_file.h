@@ -10,7 +10,7 @@
 namespace hlo {
 
 /// A file under a temporary name that Commit() renames. Without Commit() nothing stays behind, however
-/// the process ends (see RemoveTemporaryFiles). Devices, pipes and `-` are written directly.
+/// the process ends (ir/support/temporary_files.h). Devices, pipes and `-` are written directly.
 class OutputFile {
  public:
   /// `path` may be `-` for `standard_output`. Missing folders are created. Errors: output-open;
@@ -22,7 +22,7 @@ class OutputFile {
   ~OutputFile();
 
   llvm::raw_ostream& stream() { return *stream_; }
-  /// Error output-write if the file cannot take more; for writers of large files.
+  /// Error output-write (output-size) if the file cannot take more; for writers of large files.
   Status Check();
   /// Flushes and closes but keeps the temporary name, for many files that appear together. Error
   /// output-write.
@@ -44,9 +44,5 @@ Status CheckNoInput(llvm::StringRef path, llvm::ArrayRef<std::string> inputs);
 /// Writes one text as a whole file.
 Status WriteFile(llvm::StringRef path, llvm::StringRef text, llvm::raw_ostream& standard_output,
                  llvm::ArrayRef<std::string> inputs = {});
-
-/// Unlinks all temporary files that are not committed; for abnormal ends of the process. Only
-/// async-signal-safe calls.
-void RemoveTemporaryFiles();
 
 }  // namespace hlo

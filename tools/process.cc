@@ -5,21 +5,26 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <ctime>
 #include <new>
 
-#include "ir/eval/custom_call_library.h"
 #include "ir/support/interrupt.h"
+#include "ir/support/library_use.h"
 #include "ir/support/parallel.h"
+#include "ir/support/temporary_files.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
-#include "tools/output_file.h"
+#include "tools/shell_words.h"
 
 namespace hlo {
 namespace {
@@ -35,8 +40,16 @@ char crash_folder[4096] = "/tmp";
 const char* crash_cwd = "/";
 const char* crash_program = "";
 std::string crash_options, crash_inputs;  // words of a shell command
+std::atomic<int64_t> deadline_ms{0};      // of the run, in NowMilliseconds; 0: none
 WriteCrashArguments write_crash_arguments;
 std::string memory_notes;
+
+/// Async-signal-safe.
+int64_t NowMilliseconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
 
 /// Text into a descriptor with async-signal-safe calls only.
 class RawWriter {
@@ -53,6 +66,8 @@ class RawWriter {
   RawWriter& Write(const char* text, size_t size) {
     while (size > 0) {
       const ssize_t n = write(descriptor_, text, size);
+      if (n < 0 && errno == EINTR) continue;
+      ok_ = ok_ && n > 0;
       if (n <= 0) return *this;
       text += n;
       size -= static_cast<size_t>(n);
@@ -60,93 +75,124 @@ class RawWriter {
     return *this;
   }
 
+  /// Whether everything was written.
+  [[nodiscard]] bool ok() const { return ok_; }
+
  private:
   int descriptor_;
+  bool ok_ = true;
 };
 
-/// `text` as one word of a shell command.
-std::string Quoted(llvm::StringRef text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
+/// Milliseconds until the time limit of the run is over; nothing is left after it.
+int64_t MillisecondsLeft(int64_t otherwise) {
+  const int64_t deadline = deadline_ms.load();
+  if (deadline == 0) return otherwise;
+  return std::clamp<int64_t>(deadline - NowMilliseconds(), 0, otherwise);
 }
 
-/// Made by a child: memory may be in disorder, and locks be held by threads that it does not have.
+void SetTimer(int64_t milliseconds) {
+  const itimerval timer = {{}, {milliseconds / 1000, milliseconds % 1000 * 1000}};
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+void EndArguments(int /*signal*/) {
+  RemoveTemporaryFiles();
+  _exit(1);
+}
+
+/// Made by a child, which may allocate: the crash may have left memory in disorder, and locks may be held by
+/// threads that the child does not have. It is given half of what is left of the time limit.
 void WriteArguments(const char* folder) {
-  if (!write_crash_arguments) return;
-  constexpr unsigned kSeconds = 20;
+  constexpr int64_t kMost = 20'000;
+  const int64_t budget = std::min(kMost, MillisecondsLeft(2 * kMost) / 2);
+  if (!write_crash_arguments || budget == 0) return;
   const pid_t child = _Fork();
   if (child == 0) {
     for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) {
-      std::signal(signal, SIG_DFL);
+      std::signal(signal, EndArguments);
       sigset_t unblocked;
       sigemptyset(&unblocked);
       sigaddset(&unblocked, signal);
       sigprocmask(SIG_UNBLOCK, &unblocked, nullptr);
     }
-    alarm(kSeconds);
+    SetTimer(budget);
     SetThreadCount(1);
     write_crash_arguments((llvm::StringRef(folder) + "/arguments.npz").str());
     _exit(0);
   }
-  int status = 0;
-  if (child > 0) waitpid(child, &status, 0);
+  if (child < 0) return;
+  // Its timer ends it, and if not even that does, we do.
+  constexpr int64_t kPatience = 200;
+  const int64_t end = NowMilliseconds() + budget + kPatience;
+  for (int status = 0; waitpid(child, &status, WNOHANG) == 0;) {
+    if (NowMilliseconds() > end) kill(child, SIGKILL);
+    const timespec pause = {0, 5'000'000};
+    nanosleep(&pause, nullptr);
+  }
 }
 
-void WriteReproducer(const char* folder, const char* text, size_t size) {
-  if (mkdir(folder, 0777) != 0) return;
+/// Null, or why there is no reproducer. Async-signal-safe.
+const char* WriteReproducer(const char* folder, const char* text, size_t size) {
+  if (text == nullptr || size == 0) return "no module was in work";
+  if (mkdir(folder, 0777) != 0) return strerrordesc_np(errno);
   WriteArguments(folder);
-  if (chdir(folder) != 0) return;
-  if (text != nullptr) {
-    const int module = open("module.hlo", O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    RawWriter(module).Write(text, size);
-    close(module);
-  }
+  if (chdir(folder) != 0) return strerrordesc_np(errno);
+  const int module = open("module.hlo", O_WRONLY | O_CREAT | O_TRUNC, 0666);
   const int script = open("run.sh", O_WRONLY | O_CREAT | O_TRUNC, 0777);
+  errno = 0;
   RawWriter run(script);
   // Other files that options name are relative to the folder of the failed run.
   run << "#!/bin/sh\nhere=$(cd \"$(dirname \"$0\")\" && pwd)\ncd " << crash_cwd << " || exit\n"
       << "if [ -f \"$here/arguments.npz\" ]; then\n  exec " << crash_program << crash_options.c_str()
       << " --inputs=@\"$here/arguments.npz\" \"$here/module.hlo\"\nfi\nexec " << crash_program
       << crash_options.c_str() << crash_inputs.c_str() << " \"$here/module.hlo\"\n";
-  close(script);
+  RawWriter copy(module);
+  copy.Write(text, size);
+  const bool written = run.ok() && copy.ok() && close(module) == 0 && close(script) == 0;
+  return written ? nullptr : strerrordesc_np(errno);
 }
 
-RawWriter& operator<<(RawWriter& err, const LibraryCall& call) {
+RawWriter& operator<<(RawWriter& err, const LibraryUse& call) {
+  if (call.target == nullptr) return err << "library '" << call.file << "' while it was being loaded";
   return err << "custom-call target '" << call.target << "' of library '" << call.file << "', called by %"
              << call.instruction;
 }
 
+struct Failure {
+  const char* id;
+  int code;
+};
+/// What a library that ends the process is reported as.
+const Failure& FailureOf(const LibraryUse& use) {
+  static constexpr Failure kLoading = {"unavailable-library", kUnavailable};
+  static constexpr Failure kCalling = {"runtime-custom-call", kRunTime};
+  return use.target == nullptr ? kLoading : kCalling;
+}
+
 /// The first lines about a crash; returns the exit code.
 int ReportSignal(RawWriter& err, int signal) {
-  if (const LibraryCall* call = CurrentLibraryCall()) {
-    err << "error: signal " << static_cast<long>(signal) << " in " << *call << " [runtime-custom-call]\n";
-    return kRunTime;
+  if (const LibraryUse* call = CurrentLibraryUse()) {
+    const Failure& failure = FailureOf(*call);
+    err << "error: signal " << static_cast<long>(signal) << " in " << *call << " [" << failure.id << "]\n";
+    return failure.code;
   }
   const char* phase = crash_phase.load();
   err << "internal error: signal " << static_cast<long>(signal) << " while "
       << (phase == nullptr ? "starting" : phase) << " (version " HLO_VERSION ") [internal-error]\n";
-  if (const LibraryCall* call = OtherLibraryCall())
+  if (const LibraryUse* call = OtherLibraryUse())
     err << "note: at that time another thread was in " << *call << "\n";
   return kInternal;
 }
 
-/// The thread that reports a crash; 0: none yet.
+/// The thread that reports a crash, 0: none yet; and the exit code.
 std::atomic<pid_t> crashing{0};
+std::atomic<int> crash_code{kInternal};
 
-void OnFatalSignal(int signal) {
-  pid_t nobody = 0;
-  if (!crashing.compare_exchange_strong(nobody, gettid())) {
-    // Threads that run the same code crash together: one report is enough.
-    while (crashing != gettid()) pause();
-    ::signal(signal, SIG_DFL);
-    raise(signal);
-    return;
-  }
-  RemoveTemporaryFiles();
-  RawWriter err(STDERR_FILENO);
-  const int code = ReportSignal(err, signal);
-  char folder[4200];
+/// How long work has to notice that it shall stop: a library, say, never does.
+constexpr unsigned kGraceSeconds = 3;
+
+/// `crash_folder`/hlo-crash-PID in `folder`.
+void NameFolder(char* folder) {
   char* end = stpcpy(folder, crash_folder);
   end = stpcpy(end, "/hlo-crash-");
   char digits[24];
@@ -156,9 +202,29 @@ void OnFatalSignal(int signal) {
   do *--at = static_cast<char>('0' + pid % 10);
   while ((pid /= 10) != 0);
   stpcpy(end, at);
-  WriteReproducer(folder, crash_text.load(), crash_text_size.load());
-  err << "reproducer: " << folder << "\n";
-  _exit(code);
+}
+
+/// Allocates nothing, as the heap may be what is broken, and ends with the time limit at the latest.
+void OnFatalSignal(int signal) {
+  pid_t nobody = 0;
+  RawWriter err(STDERR_FILENO);
+  if (!crashing.compare_exchange_strong(nobody, gettid())) {
+    // Threads that run the same code crash together: one report is enough.
+    while (crashing != gettid()) pause();
+    err << "no reproducer: signal " << static_cast<long>(signal) << " while it was written\n";
+    _exit(crash_code);
+  }
+  constexpr int64_t kMostMilliseconds = 60'000;
+  SetTimer(MillisecondsLeft(kMostMilliseconds) + 1000 * kGraceSeconds);
+  RemoveTemporaryFiles();
+  crash_code = ReportSignal(err, signal);
+  char folder[4200];
+  NameFolder(folder);
+  if (const char* why = WriteReproducer(folder, crash_text.load(), crash_text_size.load()))
+    err << "no reproducer: " << folder << ": " << why << "\n";
+  else
+    err << "reproducer: " << folder << "\n";
+  _exit(crash_code);
 }
 
 void InstallCrashHandlers() {
@@ -168,42 +234,70 @@ void InstallCrashHandlers() {
   sigaltstack(&alternative, nullptr);
   struct sigaction action = {};
   action.sa_handler = OnFatalSignal;
-  action.sa_flags = SA_ONSTACK;
+  action.sa_flags = SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(signal, &action, nullptr);
 }
 
-/// How long work has to notice that it shall stop: a library, say, never does.
-constexpr unsigned kGraceSeconds = 3;
+void StartGrace() {
+  if (crashing == 0) alarm(kGraceSeconds);
+}
 
 void OnInterruptSignal(bool last) {
   if (last)
     RemoveTemporaryFiles();
   else
-    alarm(kGraceSeconds);
+    StartGrace();
 }
 
 /// Nothing has stopped although it was asked to.
 void OnGraceOver(int /*signal*/) {
-  RemoveTemporaryFiles();
   RawWriter err(STDERR_FILENO);
+  if (crashing != 0) {
+    err << "no reproducer: writing it took too long\n";
+    _exit(crash_code);
+  }
+  RemoveTemporaryFiles();
   const long signal = InterruptSignal();
   if (signal > 0)
     err << "error: interrupted by signal " << signal << " [interrupted]\n";
   else
     err << "error: time limit exceeded [limit-timeout]\n";
-  if (const LibraryCall* call = OtherLibraryCall()) err << "note: " << *call << ", did not return\n";
+  if (const LibraryUse* call = OtherLibraryUse()) err << "note: " << *call << ", did not return\n";
   _exit(signal > 0 ? static_cast<int>(128 + signal) : kLimit);
 }
 
 /// A library that ends the process takes our results with it.
 void OnExit() {
-  const LibraryCall* call = OtherLibraryCall();
+  const LibraryUse* call = OtherLibraryUse();
   if (call == nullptr) return;
   RemoveTemporaryFiles();
   RawWriter err(STDERR_FILENO);
-  err << "error: exit() in " << *call << " [runtime-custom-call]\n";
-  _exit(kRunTime);
+  const Failure& failure = FailureOf(*call);
+  err << "error: exit() in " << *call << " [" << failure.id << "]\n";
+  _exit(failure.code);
+}
+
+/// Signals that end the process without asking: nothing half-written stays.
+void OnEndingSignal(int signal) {
+  RemoveTemporaryFiles();
+  ::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+/// The default is to be killed; with a handler, write fails instead. Programs that are started get the
+/// default again.
+void OnFileSizeLimit(int /*signal*/) {}
+
+void InstallEndingHandlers() {
+  for (const int signal : {SIGQUIT, SIGPIPE, SIGXCPU, SIGUSR1, SIGUSR2, SIGVTALRM, SIGSYS, SIGPWR}) {
+    struct sigaction action = {};
+    // What the caller has ignored stays so.
+    if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
+    action.sa_handler = OnEndingSignal;
+    sigaction(signal, &action, nullptr);
+  }
+  std::signal(SIGXFSZ, OnFileSizeLimit);
 }
 
 /// Memory that cannot be had ends the process: nothing of ours works on without it.
@@ -238,7 +332,7 @@ void SetCrashCommand(const CommandLine& command_line) {
   for (const auto& [name, value] : command_line.options) {
     if (llvm::is_contained(kChoices, name)) continue;
     const bool input = name == "input" || name == "inputs";
-    (input ? crash_inputs : crash_options) += " " + Quoted(("--" + name + "=" + value).str());
+    (input ? crash_inputs : crash_options) += " " + ShellWord(("--" + name + "=" + value).str());
   }
 }
 
@@ -274,10 +368,13 @@ int RunUnderLimits(const CommonOptions& options, const CommandLine& command_line
   Status status;
   {
     std::optional<TimeLimit> limit;
-    if (options.timeout.count() > 0)
-      limit.emplace(options.timeout, owns_process ? [] { alarm(kGraceSeconds); } : nullptr);
+    if (options.timeout.count() > 0) {
+      deadline_ms = NowMilliseconds() + options.timeout.count();
+      limit.emplace(options.timeout, owns_process ? StartGrace : nullptr);
+    }
     status = work();
   }
+  deadline_ms = 0;
   if (owns_process) alarm(0);
   if (!status) sink.Report(status.error());
   if (WhyInterrupted() == InterruptCause::Timeout) ClearInterrupt();
@@ -316,17 +413,18 @@ void LeaveToProcessEnd(std::unique_ptr<Module> module) {
 int RunToolProcess(ToolMain& tool, int argc, char** argv) {
   owns_process = true;
   static std::string program, start;
-  program = Quoted(argv[0]);
+  program = ShellWord(argv[0]);
   if (const char* flags = std::getenv("XLA_FLAGS"))
-    program = "env " + Quoted(("XLA_FLAGS=" + llvm::StringRef(flags)).str()) + " " + program;
+    program = "env " + ShellWord(("XLA_FLAGS=" + llvm::StringRef(flags)).str()) + " " + program;
   crash_program = program.c_str();
   llvm::SmallString<256> cwd;
-  if (!llvm::sys::fs::current_path(cwd)) start = Quoted(cwd);
+  if (!llvm::sys::fs::current_path(cwd)) start = ShellWord(cwd);
   crash_cwd = start.c_str();
   if (const char* folder = std::getenv("TMPDIR")) SetReproducerDirectory(folder);
   InstallInterruptHandlers(OnInterruptSignal);
   std::signal(SIGALRM, OnGraceOver);
   InstallCrashHandlers();
+  InstallEndingHandlers();
   std::atexit(OnExit);
   std::set_new_handler(OnOutOfMemory);
   // LLVM's containers ask malloc.
@@ -336,9 +434,10 @@ int RunToolProcess(ToolMain& tool, int argc, char** argv) {
   int code = tool(llvm::ArrayRef<const char*>(argv + 1, argv + argc), llvm::StringRef(), out, err);
   out.flush();
   if (out.has_error()) {
-    err << "error: cannot write standard output: " << out.error().message() << " [output-write]\n";
+    const char* id = out.error() == std::errc::file_too_large ? "output-size" : "output-write";
+    err << "error: cannot write standard output: " << out.error().message() << " [" << id << "]\n";
     out.clear_error();
-    code = std::max<int>(code, kRunTime);
+    code = std::max(code, ExitCodeOf(id));
   }
   if (const int signal = InterruptSignal()) code = 128 + signal;
   err.flush();

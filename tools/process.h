@@ -11,9 +11,9 @@
 
 namespace hlo {
 
-/// The body of every main(): runs `tool` with the process's streams. Ctrl-C and SIGTERM ask the tool to
-/// stop (then 128+n is returned); a fatal signal writes `hlo-crash-PID/` (tools.md §1.7); data that cannot
-/// be written to standard output is an error.
+/// The body of every main(): runs `tool` with the process's streams. Ctrl-C, SIGTERM and SIGHUP ask the tool
+/// to stop (then 128+n is returned); a fatal signal writes `hlo-crash-PID/` (tools.md §1.7), or says why not;
+/// data that cannot be written to standard output is an error.
 int RunToolProcess(ToolMain& tool, int argc, char** argv);
 
 /// Limits the address space of the process: going beyond ends it with exit code 8. Only within
@@ -40,7 +40,7 @@ using WriteCrashArguments = std::function<void(llvm::StringRef path)>;
 class CrashScope {
  public:
   /// `phase` as in "parsing"; `module` the module's text, may be empty. `write_arguments`, if any, is called
-  /// in a child of the crashed process, with one thread and for a few seconds at most.
+  /// in a child of the crashed process, with one thread, for a few seconds at most and within the time limit.
   CrashScope(const char* phase, llvm::StringRef module, WriteCrashArguments write_arguments = {});
   ~CrashScope();
   CrashScope(const CrashScope&) = delete;

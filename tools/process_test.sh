@@ -1,6 +1,6 @@
 #!/bin/bash
-# What only a process shows of hlo-run: signals, full disks, limits, pipes, start-up. Usage: process_test.sh HLO_RUN TARGETS.so
-run=$1 calls=$2
+# What only a process shows of hlo-run: signals, full disks, limits, pipes, start-up. Usage: process_test.sh HLO_RUN TARGETS.so CRASHING.so HLO_OPT
+run=$1 calls=$2 crashing=$3 opt=$4
 dir=$(mktemp -d) && cd "$dir" || exit 1
 trap 'rm -rf "$dir"' EXIT
 failures=0
@@ -33,6 +33,8 @@ printf 'PK\003\004 truncated' >cut.npz
 
 expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 1 "$run" --output=@o.npz endless.hlo
 expect 143 'interrupted by signal 15' timeout -s TERM --preserve-status 1 "$run" endless.hlo
+expect 129 'interrupted by signal 1' timeout -s HUP --preserve-status 1 "$run" --output=@o.npz endless.hlo
+expect 8 'time limit exceeded [limit-timeout]' bash -c 'trap "" HUP; "$@" & sleep 0.2; kill -HUP $!; wait $!' - "$run" --timeout=600ms endless.hlo
 expect 8 'time limit exceeded [limit-timeout]' "$run" --timeout=300ms endless.hlo
 expect 8 'time limit exceeded [limit-timeout]' "$run" --timeout=300ms --repeats=1000000000 m.hlo
 expect 8 'time limit exceeded [limit-timeout]' "$run" --timeout=300ms --warmup=1000000000 m.hlo
@@ -49,6 +51,23 @@ expect 6 'f32[9000000000000,4]' "$run" huge.hlo
 sed 's/9000000000000/100000000/' huge.hlo >half.hlo
 expect 6 'note: 1.5 GiB of result' bash -c 'ulimit -v 1500000; "$@"' - "$run" --input=ones half.hlo
 expect 6 '/dev/full: error: cannot write: No space left on device [output-write]' "$run" --output=@/dev/full --input=ones m.hlo
+# A limit on the size of files is an error like any other, for arrays, modules and standard output.
+sed 's/4/4000/' m.hlo >m4000.hlo
+limited() { bash -c 'ulimit -f 1; "$@"' - "$@"; }
+expect 3 'o.npz: error: cannot write: File too large [output-size]' limited "$run" --input=ones --output=@o.npz m4000.hlo
+awk 'BEGIN { print "ENTRY e {\n  p0 = f32[4] parameter(0)"; for (i = 1; i < 200; i++) print "  p" i " = f32[4] negate(p" i - 1 ")"
+  print "  ROOT r = f32[4] negate(p199)\n}" }' >p200.hlo
+expect 3 'o.hlo: error: cannot write: File too large [output-size]' limited "$opt" -o o.hlo p200.hlo
+expect 3 'cannot write standard output: File too large [output-size]' limited "$opt" p200.hlo
+expect 3 'File too large [output-size]' limited "$opt" --reduce --test=true p200.hlo
+# The limit is the user's own for what the user runs.
+expect 1 'not interesting' limited "$opt" --reduce --test='head -c 4000 /dev/zero >zeros; false' m.hlo
+[ "$(stat -c %s zeros)" = 1024 ] || { echo "FAIL: file-size limit of a test command"; failures=$((failures + 1)); }
+# Signals that end the process without asking leave nothing either.
+for signal in QUIT PIPE USR1 XCPU; do
+  timeout -s $signal --preserve-status 0.3 "$run" --output=@signal.npz endless.hlo >out 2>err
+done
+
 expect 3 'cut.npz: error: no end of a zip archive found' "$run" --inputs=@cut.npz m.hlo
 expect 2 "is an input of the same run [output-overwrite]" "$run" --input=@in.npy --output=@in.npy m.hlo
 "$run" m.hlo >/dev/full 2>err
@@ -76,6 +95,11 @@ fi
 sed -i 's/pred\[\] constant(true)/pred[] constant(false)/' "$crash/module.hlo"
 (cd / && "$dir/$crash/run.sh") | grep -q 'output s32\[\] = 17' || { echo "FAIL: run.sh"; cat "$crash/run.sh"; failures=$((failures + 1)); }
 
+cat >lapack.hlo <<'END'
+ENTRY e { p = f32[64,64] parameter(0)  ROOT c = f32[64,64] cholesky(p), lower=true }
+END
+echo 'ENTRY e { p = f32[4] parameter(0)  ROOT %c = f32[1] custom-call(p), custom_call_target="crashes_with_locks" }' >crash_locked.hlo
+
 # A crash in a library names it, its target and the instruction.
 for crash in 'reads_nothing 11' 'divides_by_zero 8' 'gives_up 6'; do
   set -- $crash
@@ -84,6 +108,35 @@ for crash in 'reads_nothing 11' 'divides_by_zero 8' 'gives_up 6'; do
     expect 6 "error: signal $2 in custom-call target '$1' of library '$calls', called by %c [runtime-custom-call]" \
       "$run" --platform=$platform --reproducer-dir="$dir" --custom-call-lib="$calls" crash.hlo
     grep -q '^reproducer: ' err || { echo "FAIL: no reproducer of a crash in a library"; failures=$((failures + 1)); }
+  done
+done
+
+# Where no reproducer can be written, none is promised.
+expect 6 "no reproducer: $dir/none/hlo-crash-" "$run" --reproducer-dir="$dir/none" --custom-call-lib="$calls" crash.hlo
+! grep -q '^reproducer' err || { echo "FAIL: a reproducer that does not exist"; failures=$((failures + 1)); }
+if [ "$(id -u)" != 0 ]; then
+  expect 6 'Permission denied' "$run" --reproducer-dir="$dir/readonly" --custom-call-lib="$calls" crash.hlo
+fi
+(ulimit -f 0; "$run" --reproducer-dir="$dir" --custom-call-lib="$calls" crash.hlo 2>&1) | grep -q 'no reproducer: .*File too large' ||
+  { echo "FAIL: a reproducer that could not be written"; failures=$((failures + 1)); }
+# Arguments that take long to make, or wait for a lock that the crash has left, do not outlast the time limit.
+start=$(date +%s)
+expect 6 'error: signal 6 in custom-call target' "$run" --timeout=2s --reproducer-dir="$dir" --custom-call-lib="$calls" crash_locked.hlo
+[ $(($(date +%s) - start)) -le 6 ] || { echo "FAIL: a crash report that outlasts --timeout"; failures=$((failures + 1)); }
+
+# A library that crashes, exits or hangs while it is loaded is named.
+for how in crashes exits hangs; do
+  case $how in
+    crashes) message="error: signal 11 in library '$crashing' while it was being loaded [unavailable-library]" code=7 ;;
+    exits) message="error: exit() in library '$crashing' while it was being loaded [unavailable-library]" code=7 ;;
+    hangs) message="note: library '$crashing' while it was being loaded, did not return" code=8 ;;
+  esac
+  for library in --custom-call-lib HLO_LAPACK; do
+    case $library in
+      --*) set -- "$run" $library="$crashing" m.hlo ;;
+      HLO_LAPACK) set -- env HLO_LAPACK="$crashing" "$run" --input=ones lapack.hlo ;;
+    esac
+    CRASHING_LIBRARY=$how expect $code "$message" "$@" --timeout=1s --reproducer-dir="$dir"
   done
 done
 
@@ -120,6 +173,25 @@ expect 6 'out of threads: device ' bash -c 'ulimit -v 3000000; "$@"' - "$run" --
 
 # Code that is no good crashes all threads at once: one reports.
 grep -q ' apx' /proc/cpuinfo || expect 7 'it lacks egpr' "$run" --mattr=+egpr m.hlo
+
+# The user's command is given the name as one word, whatever $TMPDIR is.
+cat >constant.hlo <<'END'
+ENTRY e { c = f32[] constant(1)  n = f32[] negate(c)  ROOT s = f32[] sine(n) }
+END
+echo 'ENTRY e { x = f32[4] parameter(0)  n = f32[4] negate(x)  ROOT r = f32[4] negate(n) }' >twice.hlo
+for folder in 'a b' "it's" 'semi;touch oops;' 'two
+lines' '$(touch oops)`touch oops`' 'a"b' '*'; do
+  mkdir -p "$dir/tmp/$folder"
+  for command in 'grep -q sine %s' 'grep -q sine "%s"' "grep -q sine '%s'" 'grep -q sine' 'test -n "$(grep sine "%s")"' 'sh -c "grep -q sine \"\$1\"" - %s'; do
+    TMPDIR="$dir/tmp/$folder" expect 0 '[reduce] done' "$opt" --reduce --test="$command" constant.hlo
+    grep -q sine out && ! grep -q negate out || { echo "FAIL: --test='$command' in '$folder'"; failures=$((failures + 1)); }
+  done
+  TMPDIR="$dir/tmp/$folder" "$opt" -O2 --bisect-passes="! grep -q 'negate' '%s'" twice.hlo >out 2>err
+  grep -q "culprit: pass 'algsimp'" out err || { echo "FAIL: --bisect-passes in '$folder'"; cat out err; failures=$((failures + 1)); }
+  [ ! -e oops ] || { echo "FAIL: '$folder' was run as a command"; failures=$((failures + 1)); rm oops; }
+  left=$(ls -A "$dir/tmp/$folder")
+  [ -z "$left" ] || { echo "FAIL: left behind in '$folder': $left"; failures=$((failures + 1)); }
+done
 
 # Nothing half-written anywhere.
 left=$(find . -name '.*.??????' -o -name 'o.npz')
@@ -180,6 +252,31 @@ chmod a+w "$entry"
 expect 0 'may be written by others; not used [kernel-cache]' "$run" --platform=cpu --tier=compile kernel.hlo
 "$run" --platform=cpu --tier=compile kernel.hlo >second 2>err
 cmp -s first second || { echo "FAIL: results with and without the cache differ"; failures=$((failures + 1)); }
+# An entry under another name, and one of another build of the same size and time, are no entries.
+sed 's/negate/abs/g' kernel.hlo >other.hlo
+rm -f cache/hlo-toolkit/*/*.kernels
+"$run" --tier=compile other.hlo >of_other 2>err
+other=$(echo cache/hlo-toolkit/*/*.kernels)
+"$run" --tier=compile kernel.hlo >first 2>err
+entry=$(ls cache/hlo-toolkit/*/*.kernels | grep -vF "$other")
+cp "$other" kept && cp "$entry" "$other" && cp kept "$entry"
+expect 0 'holds another program; not used [kernel-cache]' "$run" --tier=compile kernel.hlo
+cmp -s out first || { echo "FAIL: an entry under another name"; failures=$((failures + 1)); }
+expect 0 'holds another program; not used [kernel-cache]' "$run" --tier=compile other.hlo
+cmp -s out of_other || { echo "FAIL: an entry under another name"; failures=$((failures + 1)); }
+count() { ls cache/hlo-toolkit/*/*.kernels | wc -l; }
+for options in '' --strict-fp -O1 --disable-rule=add-zero; do "$run" --tier=compile $options kernel.hlo >out 2>err; done
+[ "$(count)" -ge 4 ] || { echo "FAIL: entries of other options: $(count)"; failures=$((failures + 1)); }
+before=$(count)
+python3 - "$run" rebuilt <<'END'
+import re, subprocess, sys
+text = open(sys.argv[1], 'rb').read()
+at = text.index(b'\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0') + 16
+open(sys.argv[2], 'wb').write(text[:at] + bytes(20) + text[at + 20:])
+END
+chmod +x rebuilt && touch -r "$run" rebuilt
+./rebuilt --tier=compile kernel.hlo >second 2>err
+cmp -s first second && [ ! -s err ] && [ "$(count)" = $((before + 1)) ] || { echo "FAIL: entries of another build: $(count), $before before"; cat err; failures=$((failures + 1)); }
 # Many processes at once, while entries vanish.
 for i in 1 2 3 4 5 6 7 8; do
   (for j in 1 2 3; do "$run" --platform=cpu --tier=compile kernel.hlo 2>&1 | cmp -s - first || echo "$i.$j" >>races; done) &

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "ir/support/interrupt.h"
+#include "ir/support/temporary_files.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
+#include "tools/shell_words.h"
 
 extern char** environ;
 
@@ -19,14 +21,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr size_t kKeptOutput = 1 << 20;  // bytes the regular expression sees
 constexpr int kPollMilliseconds = 50;
-
-std::string WithPath(std::string command, const std::string& path) {
-  const size_t at = command.find("%s");
-  if (at == std::string::npos) return command + " " + path;
-  for (size_t i = at; i != std::string::npos; i = command.find("%s", i + path.size()))
-    command.replace(i, 2, path);
-  return command;
-}
 
 tl::unexpected<Diagnostic> SystemError(const char* what, int error) {
   return Error("input-open", {}, "cannot {0}: {1}", what, std::strerror(error));
@@ -70,7 +64,7 @@ Result<TestCommand::Outcome> TestCommand::Run(const std::string& path) const {
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETPGROUP);  // a group of its own, to be killed as a whole
   posix_spawnattr_setpgroup(&attributes, 0);
-  const std::string command = WithPath(options_.command, path);
+  const std::string command = CommandWithFile(options_.command, path);
   const char* const arguments[] = {"sh", "-c", command.c_str(), nullptr};
   pid_t child = 0;
   const int failed =
@@ -110,21 +104,27 @@ Result<bool> TestCommand::Interesting(const std::string& text) {
   int descriptor = -1;
   if (const std::error_code error = llvm::sys::fs::createTemporaryFile("hlo-test", "hlo", descriptor, path))
     return Error("input-open", {}, "cannot create a temporary file: {0}", error.message());
-  auto remove = llvm::make_scope_exit(
-      [&] { [[maybe_unused]] const std::error_code left = llvm::sys::fs::remove(path); });
+  const std::string name(path);
+  RegisterTemporaryFile(name);
+  auto remove = llvm::make_scope_exit([&] {
+    [[maybe_unused]] const std::error_code left = llvm::sys::fs::remove(name);
+    UnregisterTemporaryFile(name);
+  });
   {
     llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
     os << text;
     os.flush();
     if (os.has_error()) {
-      const std::string why = os.error().message();
+      const std::error_code error = os.error();
+      const std::string why = error.message();
       os.clear_error();
-      return Error("output-write", {}, "cannot write '{0}': {1}", path, why);
+      return Error(error == std::errc::file_too_large ? "output-size" : "output-write", {},
+                   "cannot write '{0}': {1}", path, why);
     }
   }
   for (int64_t i = 0; i < std::max<int64_t>(1, options_.repeat); ++i) {
     const auto start = Clock::now();
-    HLO_TRY(const Outcome outcome, Run(std::string(path)));
+    HLO_TRY(const Outcome outcome, Run(name));
     if (timeout_.count() == 0)
       timeout_ = std::max(std::chrono::milliseconds(1000),
                           std::chrono::duration_cast<std::chrono::milliseconds>(10 * (Clock::now() - start)));

@@ -4,11 +4,10 @@
 #include <link.h>
 #include <unistd.h>
 
-#include <atomic>
-
 #include "ir/eval/custom_call.h"
 #include "ir/eval/custom_call_api.h"
 #include "ir/eval/physical_order.h"
+#include "ir/support/library_use.h"
 #include "llvm/ADT/STLExtras.h"
 
 /// Of one call, made by the calling thread.
@@ -25,28 +24,6 @@ extern "C" void XlaCustomCallStatusSetFailure(XlaCustomCallStatus* status, const
 
 namespace hlo {
 namespace {
-
-thread_local const LibraryCall* current_call = nullptr;
-std::atomic<const LibraryCall*> latest_call = nullptr;
-
-/// Says what is being called while it lives.
-class CallScope {
- public:
-  explicit CallScope(const LibraryCall& call) : call_(call) {
-    current_call = &call_;
-    latest_call = &call_;
-  }
-  ~CallScope() {
-    current_call = nullptr;
-    const LibraryCall* mine = &call_;
-    latest_call.compare_exchange_strong(mine, nullptr);
-  }
-  CallScope(const CallScope&) = delete;
-  CallScope& operator=(const CallScope&) = delete;
-
- private:
-  const LibraryCall call_;
-};
 
 /// What a function is called with.
 struct Frame {
@@ -176,6 +153,7 @@ Result<std::shared_ptr<const CustomCallLibraries>> CustomCallLibraries::Load(
   for (const std::string& name : names) {
     // The loader looks into the present folder only for names with a slash.
     const bool here = name.find('/') == std::string::npos && access(name.c_str(), F_OK) == 0;
+    const LibraryScope loading({name.c_str()});
     void* handle = dlopen((here ? "./" + name : name).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr)
       return Error("unavailable-library", {}, "cannot load custom-call library '{0}': {1}", name, dlerror());
@@ -256,7 +234,7 @@ Result<Literal> CallLibrary(const LibraryFunction& function, const Instruction& 
   const std::string name = inst.name().str();
   XlaCustomCallStatus status;
   {
-    const CallScope scope({function.file->c_str(), target.c_str(), name.c_str()});
+    const LibraryScope scope({function.file->c_str(), target.c_str(), name.c_str()});
     void* const first = inst.shape().IsArray() ? out[0] : static_cast<void*>(out.data());
     ConventionOf(inst)(function.address, {first, in.data(), inst.extras().backend_config, &status});
   }
@@ -272,8 +250,5 @@ Result<Literal> CallLibrary(const LibraryFunction& function, const Instruction& 
   Literal value = Assemble(inst.shape(), leaf);
   return inst.shape().IsTuple() ? value.WithShape(inst.shape()) : value;
 }
-
-const LibraryCall* CurrentLibraryCall() { return current_call; }
-const LibraryCall* OtherLibraryCall() { return latest_call.load(); }
 
 }  // namespace hlo

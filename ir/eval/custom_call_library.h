@@ -42,15 +42,4 @@ std::vector<Diagnostic> ShadowedFunctions(const Module& module, const CustomCall
 Result<Literal> CallLibrary(const LibraryFunction& function, const Instruction& inst,
                             llvm::ArrayRef<Literal> operands);
 
-/// A call that is under way, for crash reports; all texts end in a zero.
-struct LibraryCall {
-  const char* file;  // the library's
-  const char* target;
-  const char* instruction;
-};
-/// The call this thread is in, or null. Async-signal-safe.
-const LibraryCall* CurrentLibraryCall();
-/// Some call another thread is in, or null: libraries may have threads of their own.
-const LibraryCall* OtherLibraryCall();
-
 }  // namespace hlo

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "ir/support/library_use.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
@@ -42,6 +43,7 @@ struct Library {
 };
 
 void Load(Library& library, const char* file, llvm::StringRef name) {
+  const LibraryScope loading({file});
   void* handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return;
   library.files.push_back({handle, name.str()});

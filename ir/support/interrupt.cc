@@ -70,6 +70,10 @@ void InstallInterruptHandlers(void (*on_signal)(bool last)) {
   action.sa_handler = OnSignal;
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  // nohup has it ignored: then it stays so.
+  struct sigaction before = {};
+  if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+    sigaction(SIGHUP, &action, nullptr);
 }
 
 TimeLimit::TimeLimit(std::chrono::milliseconds limit, void (*expired)())

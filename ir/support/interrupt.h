@@ -35,9 +35,9 @@ void ClearInterrupt();
 /// The diagnostic a cancelled computation returns: `interrupted` or `limit-timeout`.
 Diagnostic InterruptedError(Loc loc = {});
 
-/// Makes SIGINT and SIGTERM set the flag. A second signal, sent a quarter of a second later or more,
-/// ends the process as usual. `on_signal` is called with each, `last` with the one that ends it; only
-/// async-signal-safe calls.
+/// Makes SIGINT, SIGTERM and (unless it is ignored) SIGHUP set the flag. A second signal, sent a quarter of a
+/// second later or more, ends the process as usual. `on_signal` is called with each, `last` with the one that
+/// ends it; only async-signal-safe calls.
 void InstallInterruptHandlers(void (*on_signal)(bool last) = nullptr);
 
 /// Sets the flag after `limit` unless destroyed before.

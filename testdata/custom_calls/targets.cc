@@ -1,4 +1,6 @@
 // Custom-call targets for tests of --custom-call-lib, in each convention. Built as a library of its own.
+#include <malloc.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -77,6 +79,15 @@ void divides_by_zero(void* out, const void**) {
   *static_cast<int*>(out) = 5000 / zero;
 }
 void gives_up(void*, const void**) { std::abort(); }
+/// The allocator finds what lies behind the newest block damaged, and ends the process holding its lock.
+void crashes_with_locks(void*, const void**) {
+  constexpr size_t kSize = 100000;
+  char* volatile block = nullptr;
+  // Blocks of freed memory come first.
+  for (int i = 0; i < 1000; ++i) block = static_cast<char*>(std::malloc(kSize));
+  std::memset(block + malloc_usable_size(block), 0xff, 16);
+  block = static_cast<char*>(std::malloc(kSize));
+}
 /// NOLINTNEXTLINE(misc-no-recursion)
 int recurses(void* out, const void** in) {
   volatile char frame[4096];

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "ir/support/interrupt.h"
+#include "ir/support/library_use.h"
 #include "llvm/ADT/ScopeExit.h"
 
 namespace hlo {
@@ -44,7 +45,9 @@ Functions Load() {
   }
   const bool named = asked != nullptr && *asked != '\0';
   // Plugins look for the symbols of the library among those of the process.
-  void* loaded = dlopen(named ? asked : "libgvc.so.6", RTLD_NOW | RTLD_GLOBAL);
+  const char* const file = named ? asked : "libgvc.so.6";
+  const LibraryScope loading({file});
+  void* loaded = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
   if (loaded == nullptr) {
     f.why =
         named ? "HLO_GRAPHVIZ: " + std::string(dlerror()) : "libgvc.so.6 not found (Debian package libgvc6)";
@@ -78,7 +81,7 @@ bool WriteAll(int to, const char* bytes, size_t size) {
 [[noreturn]] void Render(const Functions& f, const std::string& dot, const std::string& format, bool quick,
                          int out, int messages) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int signal : {SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
     std::signal(signal, SIG_DFL);
   dup2(messages, STDERR_FILENO);
   dup2(messages, STDOUT_FILENO);
