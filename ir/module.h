@@ -38,7 +38,8 @@ struct OriginRecovery {
 struct DebugAttribute {
   llvm::StringRef name;
   struct Item {
-    bool fusion_debugger = false;  // log_mode
+    bool fusion_debugger = false;   // log_mode
+    bool default_log_mode = false;  // log_mode=default is written
     int64_t callback_id = 0, op_id = 0;
     bool partitioned = false;
   };

@@ -61,7 +61,8 @@ void PrintDebugItem(raw_ostream& os, const DebugAttribute::Item& item) {
     os << (std::exchange(first, false) ? "" : ",") << name << '=' << value;
   };
   os << '{';
-  field("log_mode", item.fusion_debugger, "fusion_debugger");
+  field("log_mode", item.fusion_debugger || item.default_log_mode,
+        item.fusion_debugger ? "fusion_debugger" : "default");
   field("callback_id", item.callback_id != 0, item.callback_id);
   field("partitioned", item.partitioned, "true");
   field("op_id", item.op_id != 0, item.op_id);

@@ -1,4 +1,7 @@
 // Rules about asynchronous pairs, transfers and channels (ops-structured §1.2, §9.5, §11).
+#include <map>
+
+#include "ir/transfer_pairs.h"
 #include "ir/verify_internal.h"
 
 namespace hlo::verify {
@@ -101,9 +104,13 @@ void VerifyPair(const Instruction& inst, Report& report) {
 void VerifyAsync(const Instruction& inst, Report& report) {
   if (inst.kind() == OpKind::AsyncStart && inst.callees().size() == 1) {
     VerifyWrapped(inst, report);
+    // Parts may be those of the result or of all that the start makes, with the operands' tuple (errata-2
+    // 14).
     if (inst.shape().IsTuple() && inst.shape().tuple_size() >= 2)
-      VerifyAliasing(inst, inst.attr<AsyncStartAttrs>().output_to_operand_aliasing,
-                     inst.shape().tuple_shape(1), report);
+      for (const OutputOperandAlias& alias : inst.attr<AsyncStartAttrs>().output_to_operand_aliasing) {
+        const bool of_all = AliasFits(inst, alias, inst.shape());
+        VerifyAliasing(inst, {alias}, of_all ? inst.shape() : inst.shape().tuple_shape(1), report);
+      }
   }
   if (inst.kind() == OpKind::AsyncDone) return;
   const auto users = RealUsers(inst);
@@ -146,7 +153,47 @@ void VerifySendRecv(const Instruction& inst, Report& report) {
   }
 }
 
+namespace {
+
+/// The pairs of a send or recv in ascending order; nothing if it has none that can be read.
+std::optional<TransferPairs> SortedPairs(const Instruction& inst) {
+  const FrontendAttribute* attribute = TransferPairsAttribute(inst);
+  std::optional<TransferPairs> pairs = attribute ? ParseTransferPairs(attribute->value) : std::nullopt;
+  if (pairs) llvm::sort(*pairs);
+  return pairs;
+}
+
+/// What a send sends its recv receives: both name the same pairs of devices. Where a channel has several of
+/// a kind, which belong together is not known.
+void VerifyTransferPairs(llvm::ArrayRef<const Instruction*> communication, Report& report) {
+  struct Ends {
+    llvm::SmallVector<const Instruction*, 1> sends, recvs;
+  };
+  std::map<int64_t, Ends> channels;
+  for (const Instruction* inst : communication) {
+    if (inst->kind() != OpKind::Send && inst->kind() != OpKind::Recv) continue;
+    const auto& transfer = inst->attr<SendRecvAttrs>();
+    if (transfer.is_host_transfer) continue;
+    Ends& ends = channels[transfer.channel_id.value_or(0)];
+    (inst->kind() == OpKind::Send ? ends.sends : ends.recvs).push_back(inst);
+  }
+  for (const auto& [channel, ends] : channels) {
+    if (ends.sends.size() != 1 || ends.recvs.size() != 1) continue;
+    const Instruction &send = *ends.sends[0], &recv = *ends.recvs[0];
+    const auto sent = SortedPairs(send), received = SortedPairs(recv);
+    if (sent && received && *sent != *received)
+      report
+          .Error("verify-channel", recv, "{0} receives along {1}, but {2} sends along {3} on channel {4}",
+                 Name(recv), TransferPairsAttribute(recv)->value, Name(send),
+                 TransferPairsAttribute(send)->value, channel)
+          .Note(send.loc(), "the send is here");
+  }
+}
+
+}  // namespace
+
 void VerifyChannels(llvm::ArrayRef<const Instruction*> communication, Report& report) {
+  VerifyTransferPairs(communication, report);
   llvm::DenseMap<int64_t, const Instruction*> host_transfers;
   const Instruction* first_reduce = nullptr;
   for (const Instruction* inst : communication) {

@@ -18,6 +18,9 @@ bool SameSharding(const Sharding& a, const Sharding& b) {
   return x == y;
 }
 
+/// A buffer holds what is aliased with it.
+const Shape& Content(const Shape& shape) { return shape.IsBuffer() ? shape.buffer_shape() : shape; }
+
 bool HasSideEffect(const Instruction& inst) {
   if (Info(inst.kind()).Is(kSideEffect)) return true;
   const auto* custom = inst.attrs().GetIf<CustomCallAttrs>();
@@ -58,6 +61,20 @@ void VerifyWhile(const Instruction& inst, Report& report) {
   }
 }
 
+// errata-2 15: branches that say how their results are sharded say the same.
+void VerifyConditional(const Instruction& inst, Report& report) {
+  const Instruction* first = nullptr;
+  for (const Computation* branch : inst.callees()) {
+    const Instruction* root = branch->root();
+    if (!root || !root->extras().sharding) continue;
+    if (!first) first = root;
+    if (!SameSharding(*first->extras().sharding, *root->extras().sharding))
+      report.Error("verify-sharding", *root,
+                   "shardings of {0} and {1} differ, but both hold the value of conditional {2}",
+                   Name(*first), Name(*root), Name(inst));
+  }
+}
+
 // §9.4
 void VerifyFusion(const Instruction& inst, Report& report) {
   if (inst.callees().size() != 1) return;
@@ -71,6 +88,13 @@ void VerifyFusion(const Instruction& inst, Report& report) {
       report.Error("verify-fusion", *inner, "{0} in fusion body {1} is neither used nor the root {2}",
                    Name(*inner), Name(body), root ? Name(*root) : std::string("(none)"));
   VerifyAliasing(inst, inst.attr<FusionAttrs>().output_to_operand_aliasing, inst.shape(), report);
+}
+
+bool AliasFits(const Instruction& inst, const OutputOperandAlias& alias, const Shape& output) {
+  if (alias.operand < 0 || alias.operand >= inst.operand_count()) return false;
+  const Shape* to = output.Subshape(alias.output);
+  const Shape* from = inst.operand(alias.operand)->shape().Subshape(alias.operand_index);
+  return to && from && Compatible(Content(*to), Content(*from));
 }
 
 void VerifyAliasing(const Instruction& inst, const Aliasing& aliasing, const Shape& output, Report& report) {
@@ -88,7 +112,7 @@ void VerifyAliasing(const Instruction& inst, const Aliasing& aliasing, const Sha
       report.Error("verify-alias", inst,
                    "'output_to_operand_aliasing' of {0} names part {1} of {2}, which there is not",
                    Name(inst), ToString(to ? alias.operand_index : alias.output), to ? operand : output);
-    else if (!Compatible(*to, *from))
+    else if (!Compatible(Content(*to), Content(*from)))
       report.Error(
           "verify-alias", inst,
           "'output_to_operand_aliasing' of {0} lets output {1}, {2}, share operand {3} part {4}, {5}",

@@ -68,8 +68,10 @@ void VerifyGroups(const Instruction& inst, Report& report) {
     return;
   }
   const int64_t devices = DeviceCount(report.module(), *mode);
-  // Devices that stand in no group of a collective-broadcast get zeros.
-  const bool partial = inst.kind() == OpKind::CollectiveBroadcast;
+  // Devices that stand in no group of a collective-broadcast get zeros; groups of global ids may leave
+  // devices out as well (errata-2 14).
+  const bool broadcast = inst.kind() == OpKind::CollectiveBroadcast;
+  const bool partial = broadcast || *mode == GroupMode::FlattenedId;
   if (!groups.groups.empty())
     VerifyIds(inst, groups, !partial ? written->ids : devices != 1 ? devices : kManyDevices, report);
   if (devices != 1 && devices != written->ids && !partial)
@@ -78,7 +80,7 @@ void VerifyGroups(const Instruction& inst, Report& report) {
                  "num_partitions={5}",
                  Name(inst), written->ids, ToString(*mode), devices, report.module().config.replica_count,
                  report.module().config.num_partitions);
-  if (!written->equal && !is_reduce && !partial)
+  if (!written->equal && !is_reduce && !broadcast)
     report.Error("verify-replica-groups", inst,
                  "'replica_groups' of {0} have groups of different sizes, the first of {1}", Name(inst),
                  written->size);

@@ -127,6 +127,7 @@ void VerifySharding(const Instruction& inst, Report& report);  // verify_shardin
 void VerifyOrigin(const Instruction& inst, Report& report);    // verify.cc
 void VerifyFusion(const Instruction& inst, Report& report);    // verify_calls.cc
 void VerifyWhile(const Instruction& inst, Report& report);
+void VerifyConditional(const Instruction& inst, Report& report);
 void VerifyThread(const Instruction& inst, Report& report);
 void VerifyCustomCall(const Instruction& inst, Report& report);
 void VerifyAsync(const Instruction& inst, Report& report);  // verify_async.cc
@@ -138,6 +139,8 @@ void VerifyPermute(const Instruction& inst, Report& report);
 /// Rules over all transfers and collectives of the module: channels, constrain_layout.
 void VerifyChannels(llvm::ArrayRef<const Instruction*> communication, Report& report);
 
+/// Whether both parts of the alias exist and hold the same.
+bool AliasFits(const Instruction& inst, const OutputOperandAlias& alias, const Shape& output);
 /// Aliases of outputs and operands: indices exist, shapes agree.
 void VerifyAliasing(const Instruction& inst, const Aliasing& aliasing, const Shape& output, Report& report);
 

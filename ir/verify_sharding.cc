@@ -51,9 +51,27 @@ void VerifyTiles(const Instruction& inst, const Sharding& sharding, const Shape&
     report.Error("verify-sharding", inst, "'sharding' of {0} lists device {1} twice", Name(inst), *device);
 }
 
+/// errata-2 15: devices are partitions, where it is said how many there are.
+void VerifyDevices(const Instruction& inst, const Sharding& sharding, Report& report) {
+  const int64_t partitions = report.module().config.num_partitions;
+  if (partitions <= 1) return;
+  int64_t highest = -1;
+  if (sharding.kind == ShardingKind::Maximal) highest = sharding.device;
+  if (sharding.device_list && !sharding.device_list->empty())
+    highest = *llvm::max_element(*sharding.device_list);
+  else if (sharding.iota)
+    highest = DeviceCountOf(sharding).value_or(0) - 1;
+  if (highest >= partitions)
+    report.Error("verify-sharding", inst, "'sharding' of {0} names device {1}, but num_partitions={2}",
+                 Name(inst), highest, partitions);
+}
+
 void VerifyLeaf(const Instruction& inst, const Sharding& sharding, const Shape& shape, Report& report) {
+  VerifyDevices(inst, sharding, report);
   switch (sharding.kind) {
     case ShardingKind::Tuple:
+      // A token, which also outfeed makes, may have one for each thing that it stands for (errata-2 14).
+      if (shape.IsToken()) return;
       report.Error("verify-sharding", inst, "'sharding' of {0} is a tuple of {1}, but is attached to {2}",
                    Name(inst), sharding.elements.size(), shape);
       return;

@@ -135,6 +135,7 @@ bool ParseDebugItem(Cursor& c, DebugAttribute::Item& item) {
     uint8_t mode = 0;
     if (!ParseEnumWord(c, kInfo, "log mode", mode)) return false;
     item.fusion_debugger = mode == 1;
+    item.default_log_mode = mode == 0;
     return true;
   });
 }

@@ -377,6 +377,7 @@ std::optional<Plan> PlanInOrder(const Instruction& inst, int64_t batch, gemm::Is
 Result<Plan> PlanFft(const Instruction& inst, gemm::Isa isa) {
   const Shape &in = inst.operand(0)->shape(), &out = inst.shape();
   if (in.ElementCount() == 0 || out.ElementCount() == 0) return Unsupported(inst, "empty arrays");
+  if (llvm::is_contained(inst.attr<FftAttrs>().fft_length, 0)) return Unsupported(inst, "a length of 0");
   int64_t batch = 1;
   for (const int64_t d : in.dims().drop_back(inst.attr<FftAttrs>().fft_length.size())) batch *= d;
   if (RealPartType(out.element_type()) == ElementType::F64) {

@@ -1,5 +1,6 @@
 // Collectives between the simulated devices of a run (ops-structured §12).
 #include "ir/eval/device.h"
+#include "ir/eval/elementwise.h"
 #include "ir/eval/eval.h"
 #include "ir/eval/fold.h"
 
@@ -151,8 +152,13 @@ Result<Literal> EvalAllGather(EvalContext& context, const Instruction& inst,
 
 Result<Literal> EvalAllReduce(EvalContext& context, const Instruction& inst,
                               llvm::MutableArrayRef<Literal> operands) {
+  const std::vector<Shape> shapes = ResultShapes(inst);
   return Collective(context, inst, operands, [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
     HLO_TRY(Values sum, FoldMembers(context, *inst.callee(), in));
+    // The result may be declared in another floating type.
+    for (size_t i = 0; i < sum.size(); ++i)
+      if (const ElementType type = shapes[i].element_type(); type != sum[i].shape().element_type())
+        sum[i] = ConvertLiteral(std::move(sum[i]), type).WithShape(shapes[i]);
     return std::vector<Values>(in.size(), sum);
   });
 }

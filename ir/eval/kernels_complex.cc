@@ -53,6 +53,18 @@ struct Divide {
     return math::Divide(a, b);
   }
 };
+struct Maximum {
+  template <class C>
+  static C Apply(C a, C b) {
+    return math::Maximum(a, b);
+  }
+};
+struct Minimum {
+  template <class C>
+  static C Apply(C a, C b) {
+    return math::Minimum(a, b);
+  }
+};
 struct Power {
   template <class C>
   static C Apply(C a, C b) {
@@ -92,6 +104,8 @@ llvm::ArrayRef<Row> Rows() {
                                   {OpKind::Abs, Scalar<Abs, T, C>()},
                                   {OpKind::Multiply, Scalar<Multiply, C, C, C>()},
                                   {OpKind::Divide, Scalar<Divide, C, C, C>()},
+                                  {OpKind::Maximum, Scalar<Maximum, C, C, C>()},
+                                  {OpKind::Minimum, Scalar<Minimum, C, C, C>()},
                                   {OpKind::Power, Scalar<Power, C, C, C>()},
                                   {OpKind::Atan2, Scalar<Atan2, C, C, C>()},
 #define HLO_ROW(Name) {OpKind::Name, Scalar<Name, C, C>()},

@@ -67,7 +67,15 @@ int64_t MatrixCount(const Shape& shape) {
 }  // namespace
 
 Result<Literal> EvalFft(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
-  const auto& [type, lengths] = inst.attr<FftAttrs>();
+  const auto& [type, written] = inst.attr<FftAttrs>();
+  const Shape& from = operands[0].shape();
+  // Written sizes of 0 and 1 need not be those of dimensions of size 0 or 1, where there is nothing to do.
+  Dims lengths = written;
+  for (size_t i = 0; i < lengths.size(); ++i)
+    if (const int64_t size = from.dim(from.rank() - static_cast<int64_t>(lengths.size() - i));
+        lengths[i] <= 1 && size <= 1 && !(type == FftType::IRFFT && i + 1 == lengths.size()))
+      lengths[i] = size;
+  if (from.ElementCount() == 0) return Literal::Zeros(inst.shape());
   Literal result = Literal::Make(inst.shape());
   if (RealPartType(inst.shape().element_type()) == ElementType::F64)
     RunFft<double>(type, lengths, operands[0], result);

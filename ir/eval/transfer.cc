@@ -1,55 +1,27 @@
 // send and recv between simulated devices, or with the host (ops-structured §11).
 #include "ir/eval/device.h"
 #include "ir/eval/eval.h"
+#include "ir/transfer_pairs.h"
 
 namespace hlo {
 namespace {
 
-using Pairs = std::vector<std::pair<int64_t, int64_t>>;
-
-/// pairs = '{' [pair {',' pair}] '}', pair = '{' source ',' target '}', with blanks anywhere between.
-std::optional<Pairs> ParsePairs(llvm::StringRef text) {
-  text = text.trim();
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.drop_front().drop_back();
-  const auto consume = [&](llvm::StringRef word) {
-    text = text.ltrim();
-    return text.consume_front(word);
-  };
-  const auto number = [&](int64_t& value) {
-    text = text.ltrim();
-    return !text.consumeInteger(10, value) && value >= 0;
-  };
-  Pairs pairs;
-  if (!consume("{")) return std::nullopt;
-  while (!consume("}")) {
-    std::pair<int64_t, int64_t> pair;
-    if (!pairs.empty() && !consume(",")) return std::nullopt;
-    if (!consume("{") || !number(pair.first) || !consume(",") || !number(pair.second) || !consume("}"))
-      return std::nullopt;
-    pairs.push_back(pair);
-  }
-  return text.trim().empty() ? std::optional(std::move(pairs)) : std::nullopt;
-}
-
 /// The (source, target) device pairs of `_xla_send_recv_source_target_pairs={{0,1},{1,2}}`; nothing
 /// without that attribute.
-Result<std::optional<Pairs>> SourceTargetPairs(const Instruction& inst) {
-  constexpr llvm::StringLiteral kKey = "_xla_send_recv_source_target_pairs";
-  for (const FrontendAttribute& attribute : inst.extras().frontend_attributes) {
-    if (attribute.key != kKey) continue;
-    std::optional<Pairs> pairs = ParsePairs(attribute.value);
-    if (!pairs)
-      return Error("runtime-collective-mismatch", inst.loc(),
-                   "frontend attribute '{0}' of %{1} is '{2}', expected pairs of device numbers such as "
-                   "'{{{{0,1},{{1,2}}'",
-                   kKey, inst.name(), attribute.value);
-    return pairs;
-  }
-  return std::optional<Pairs>();
+Result<std::optional<TransferPairs>> SourceTargetPairs(const Instruction& inst) {
+  const FrontendAttribute* attribute = TransferPairsAttribute(inst);
+  if (!attribute) return std::optional<TransferPairs>();
+  std::optional<TransferPairs> pairs = ParseTransferPairs(attribute->value);
+  if (!pairs)
+    return Error("runtime-collective-mismatch", inst.loc(),
+                 "frontend attribute '{0}' of %{1} is '{2}', expected pairs of device numbers such as "
+                 "'{{{{0,1},{{1,2}}'",
+                 attribute->key, inst.name(), attribute->value);
+  return pairs;
 }
 
 /// The half that carries the pairs: the instruction itself or the start it completes.
-Result<std::optional<Pairs>> PairsOf(const Instruction& inst) {
+Result<std::optional<TransferPairs>> PairsOf(const Instruction& inst) {
   HLO_TRY(auto pairs, SourceTargetPairs(inst));
   if (!pairs && inst.info().Is(kDone) && inst.operand(0)->info().Is(kStart))
     return SourceTargetPairs(*inst.operand(0));
@@ -73,7 +45,7 @@ Result<Literal> EvalSend(EvalContext& context, const Instruction& inst,
     self.group().Send(Channel(inst), self.id(), self.id(), operands[0]);
   }
   return Literal::MakeTuple(
-      {std::move(operands[0]), Literal::Scalar(ElementType::U32, uint32_t{0}), std::move(operands[1])});
+      {std::move(operands[0]), Literal::Scalar(ElementType::U32, uint32_t{0}), Literal::MakeToken()});
 }
 
 Result<Literal> EvalSendDone(EvalContext&, const Instruction&, llvm::MutableArrayRef<Literal>) {

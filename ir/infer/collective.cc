@@ -36,16 +36,15 @@ const Shape* WrittenResult(const Shape& shape, int64_t i, int64_t count) {
 }
 
 /// By how much dimension d of an operand grows from `small` to `large`, one of which is written (null
-/// if not): the group size; 1 if it is written unchanged; any factor if the devices are not configured.
+/// if not). That must be the group size, but for groups of one, which may stand for devices that are not
+/// configured (errata-2 14).
 Result<int64_t> SizeFactor(const Instruction& inst, const Shape* small, const Shape* large, int64_t d) {
   HLO_TRY(const std::optional<int64_t> group, GroupSize(inst));
-  int64_t written = group.value_or(1);
-  if (small && large && small->IsArray() && large->IsArray() && d < small->rank() && d < large->rank()) {
-    const int64_t from = small->dim(d), to = large->dim(d);
-    if (from == to) return 1;
-    if (!group && from > 0 && to > 0 && to % from == 0) written = to / from;
-  }
-  return written;
+  if (!small || !large || !small->IsArray() || !large->IsArray() || d >= small->rank() || d >= large->rank())
+    return group.value_or(1);
+  const int64_t from = small->dim(d), to = large->dim(d);
+  if (group.value_or(1) != 1 || from <= 0 || to < 0) return group.value_or(1);
+  return to / from + (to % from != 0 ? 1 : 0);
 }
 
 /// Results of an all-gather whose written results are (in) `written`.
@@ -146,10 +145,11 @@ Result<Shape> InferAllToAll(const Instruction& inst, const InferOptions&) {
     if (group && inst.operand_count() != *group)
       return RuleError("verify-operand-count", inst, "{0} has {1} operands, but its groups have {2} members",
                        Name(inst), inst.operand_count(), *group);
-    for (int64_t i = 1; i < inst.operand_count(); ++i) {
-      HLO_CHECK_OK(CheckSameDims(inst, 0, i));
-      HLO_CHECK_OK(CheckSameType(inst, 0, i));
-    }
+    for (int64_t i = 1; i < inst.operand_count(); ++i)
+      if (const Shape& other = inst.operand(i)->shape(); other != x)
+        return OperandError("verify-operand-shape", inst, i,
+                            "operand {0} of {1} is {2}, but all-to-all takes operands of one shape, here {3}",
+                            i, Name(inst), ToString(other), ToString(x));
     return TupleResult(inst, OperandShapes(inst));
   }
   if (inst.operand_count() != 1)

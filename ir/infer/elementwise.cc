@@ -164,7 +164,10 @@ Result<Shape> InferCompare(const Instruction& inst, const InferOptions&) {
     const CompareType natural = IsFloat(type) || IsComplex(type) ? CompareType::Float
                                 : IsSigned(type)                 ? CompareType::Signed
                                                                  : CompareType::Unsigned;
-    if (*attrs.type != natural && !(IsFloat(type) && *attrs.type == CompareType::TotalOrder))
+    const auto counts = [](CompareType t) { return t == CompareType::Signed || t == CompareType::Unsigned; };
+    // Of integers the operands say whether they are signed (errata-2 14).
+    if (*attrs.type != natural && !(counts(*attrs.type) && counts(natural)) &&
+        !(IsFloat(type) && *attrs.type == CompareType::TotalOrder))
       return OperandError("verify-attribute", inst, 0,
                           "{0} compares {1} with type={2}, but its elements need {3}", Name(inst), a,
                           ToString(*attrs.type), ToString(natural));

@@ -79,7 +79,9 @@ Result<Shape> InferFft(const Instruction& inst, const InferOptions&) {
     const bool halved = kind == FftType::IRFFT && i + 1 == count;
     const bool fits =
         halved ? x.dim(d) == wanted / 2 + 1 || (wanted == 0 && x.dim(d) == 0) : x.dim(d) == wanted;
-    if (wanted < 0 || (!fits && !x.is_unbounded(d)))
+    // Of sizes 0 and 1 nothing is transformed, so they need not agree (errata-2 14).
+    const bool trivial = wanted <= 1 && (x.dim(d) == 0 || x.dim(d) == 1);
+    if (wanted < 0 || (!fits && !trivial && !x.is_unbounded(d)))
       return OperandError(
           "verify-attribute", inst, 0,
           "'fft_length' of {0} is {1}, which does not fit dimension {2} of {3} with fft_type={4}", Name(inst),

@@ -102,7 +102,9 @@ Result<Shape> InferScan(const Instruction& inst, const InferOptions&) {
                        result, Name(inst), d);
     shapes.push_back(WithDim(result, d, *length));
   }
-  return root.IsTuple() ? TupleResult(inst, shapes) : shapes[0];
+  // A single result may be declared without its tuple (errata-2 14).
+  const bool alone = shapes.size() == 1 && inst.shape().valid() && inst.shape().IsArray();
+  return root.IsTuple() && !alone ? TupleResult(inst, shapes) : shapes[0];
 }
 
 }  // namespace hlo

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/numeric/math.h"
+
 namespace hlo::math {
 namespace {
 
@@ -59,6 +61,14 @@ Complex128 UnitInfinities(Complex128 z) {
 
 Complex128 Widen(Complex64 z) { return {static_cast<double>(z.real()), static_cast<double>(z.imag())}; }
 Complex64 Narrow(Complex128 z) { return {static_cast<float>(z.real()), static_cast<float>(z.imag())}; }
+
+/// a < b of the order that Maximum and Minimum follow; neither has a NaN.
+bool IsBefore(Complex128 a, Complex128 b) {
+  if (a.real() != b.real()) return a.real() < b.real();
+  if (a.imag() != b.imag()) return a.imag() < b.imag();
+  if (std::signbit(a.real()) != std::signbit(b.real())) return std::signbit(a.real());
+  return std::signbit(a.imag()) && !std::signbit(b.imag());
+}
 
 }  // namespace
 
@@ -135,6 +145,16 @@ Complex128 Sign(Complex128 z) {
   return {z.real() / norm, z.imag() / norm};
 }
 
+Complex128 Maximum(Complex128 x, Complex128 y) {
+  if (HasNan(x) && HasNan(y)) return {Maximum(x.real(), y.real()), Maximum(x.imag(), y.imag())};
+  return HasNan(x) || (!HasNan(y) && IsBefore(y, x)) ? x : y;
+}
+Complex128 Minimum(Complex128 x, Complex128 y) {
+  if (HasNan(x) && HasNan(y)) return {Minimum(x.real(), y.real()), Minimum(x.imag(), y.imag())};
+  return HasNan(x) || (!HasNan(y) && IsBefore(x, y)) ? x : y;
+}
+Complex64 Maximum(Complex64 x, Complex64 y) { return Complex64(Maximum(Complex128(x), Complex128(y))); }
+Complex64 Minimum(Complex64 x, Complex64 y) { return Complex64(Minimum(Complex128(x), Complex128(y))); }
 Complex128 Multiply(Complex128 x, Complex128 y) {
   return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
 }

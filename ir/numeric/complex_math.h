@@ -43,6 +43,11 @@ Complex128 Multiply(Complex128 x, Complex128 y);
 Complex128 Divide(Complex128 x, Complex128 y);
 /// z^0 = 1, 1^w = 1, 0^w = 0 for re(w) > 0, inf^w infinite or 0 by the sign of re(w).
 Complex128 Pow(Complex128 z, Complex128 w);
+/// The larger (smaller) by real part, then by imaginary part, -0 and +0 being equal but where nothing else
+/// differs. An operand with a NaN in either part is the result; of two such, each part is that of the real
+/// maximum (minimum) (errata-2 17).
+Complex128 Maximum(Complex128 x, Complex128 y);
+Complex128 Minimum(Complex128 x, Complex128 y);
 /// -i log((x + iy) / sqrt(x^2 + y^2)).
 Complex128 Atan2(Complex128 y, Complex128 x);
 
@@ -67,6 +72,8 @@ Complex64 Asinh(Complex64 z);
 Complex64 Acosh(Complex64 z);
 Complex64 Atanh(Complex64 z);
 Complex64 Sign(Complex64 z);
+Complex64 Maximum(Complex64 x, Complex64 y);
+Complex64 Minimum(Complex64 x, Complex64 y);
 Complex64 Multiply(Complex64 x, Complex64 y);
 Complex64 Divide(Complex64 x, Complex64 y);
 Complex64 Pow(Complex64 z, Complex64 w);
