@@ -168,8 +168,13 @@ Literal Literal::Unpack() const {
     return l;
   }
   if (!packed_) return *this;
-  Literal l = Make(shape_);
-  l.dynamic_sizes_ = dynamic_sizes_;
+  // Not by Make(): what is unpacked may be kept longer than the place that waits for a result.
+  Literal l = *this;
+  l.byte_size_ = static_cast<size_t>(ByteSize(shape_));
+  auto owner = AllocateBuffer(l.byte_size_);
+  l.data_ = static_cast<uint8_t*>(owner.get());
+  l.buffer_ = std::move(owner);
+  l.packed_ = l.borrowed_ = false;
   for (size_t i = 0; i < l.byte_size_; ++i)
     l.data_[i] = static_cast<uint8_t>(ExtendBits(shape_.element_type(), Bits(static_cast<int64_t>(i))));
   return l;
