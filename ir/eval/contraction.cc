@@ -55,6 +55,49 @@ std::shared_ptr<T> ExpandComplex(GemmProblem& p, const T* rhs) {
   return expanded;
 }
 
+/// Sums of more products than this are taken in halves.
+constexpr size_t kLongestInOrder = 8;
+
+/// Sums in halves of halves.
+class PairwiseSums {
+ public:
+  using Product = llvm::function_ref<void(const GemmProblem&, double* out)>;
+  /// `values`: of the output; `parts`: 2 for complex elements. `problem` is left without its steps.
+  PairwiseSums(GemmProblem& problem, int64_t values, int64_t parts, Product product)
+      : p_(problem),
+        lhs_k_(std::move(problem.lhs_k)),
+        rhs_k_(std::move(problem.rhs_k)),
+        values_(values),
+        parts_(parts),
+        product_(product) {}
+
+  void Run(double* out) { Run(0, lhs_k_.size(), out); }
+
+ private:
+  void Run(size_t begin, size_t end, double* out) {
+    if (end - begin <= kLongestInOrder) {
+      const auto at = [](Offsets& k, size_t i) { return k.begin() + static_cast<ptrdiff_t>(i); };
+      p_.lhs_k.assign(at(lhs_k_, begin), at(lhs_k_, end));
+      p_.rhs_k.assign(at(rhs_k_, begin), at(rhs_k_, end));
+      return product_(p_, out);
+    }
+    const size_t middle = begin + (end - begin) / 2;
+    Run(begin, middle, out);
+    const std::shared_ptr<double> others = AllocateAligned<double>(values_);
+    Run(middle, end, others.get());
+    for (const int64_t b : p_.batch_out)
+      for (const int64_t m : p_.out_m)
+        for (const int64_t n : p_.out_n)
+          for (int64_t part = 0; part < parts_; ++part)
+            out[(b + m + n) * parts_ + part] += others.get()[(b + m + n) * parts_ + part];
+  }
+
+  GemmProblem& p_;
+  Offsets lhs_k_, rhs_k_;
+  int64_t values_, parts_;
+  Product product_;
+};
+
 }  // namespace
 
 Contraction::Contraction(const Literal& lhs, const Literal& rhs, Literal& result)
@@ -76,9 +119,16 @@ void Contraction::RunTyped(GemmProblem p, const ComputeBuffer& left, const Compu
   const void* right_data = right.data;
   std::shared_ptr<T> expanded;
   if constexpr (std::is_same_v<T, double>) {
-    if (IsComplex(type_))
-      return ComplexProduct(p, static_cast<const T*>(left.data), static_cast<const T*>(right.data),
-                            static_cast<T*>(out_));
+    const auto product = [&](const GemmProblem& problem, double* out) {
+      if (IsComplex(type_))
+        ComplexProduct(problem, static_cast<const T*>(left.data), static_cast<const T*>(right.data), out);
+      else
+        Gemm<T>(problem, GemmSource{left.data, left.bf16}, GemmSource{right.data, right.bf16}, out);
+    };
+    const int64_t parts = IsComplex(type_) ? 2 : 1;
+    auto* const out = static_cast<double*>(out_);
+    if (!in_pairs_) return product(p, out);
+    return PairwiseSums(p, result_.shape().ElementCount() * parts, parts, product).Run(out);
   }
   if (IsComplex(type_)) {
     expanded = ExpandComplex(p, static_cast<const T*>(right.data));

@@ -27,6 +27,9 @@ class Contraction {
   /// Evaluates one problem, whose offsets count elements of the literals. With `exchanged` the left side
   /// of the problem is `rhs` and the right one `lhs`.
   void Run(GemmProblem problem, bool exchanged = false);
+  /// From now on sums in F64 are taken in pairs of halves, whose error grows with the logarithm of their
+  /// length (errata-2 18). Slower: for what is a reference.
+  void SumInPairs() { in_pairs_ = true; }
   /// Makes all sums zero, for problems that do not cover the result.
   void ClearSums();
   /// Brings the sums into the result; elements no problem has written keep arbitrary values.
@@ -40,7 +43,8 @@ class Contraction {
   ElementType type_;
   ComputeType compute_;
   ComputeBuffer lhs_, rhs_;
-  void* out_;                      // the result's own storage, or `sums_`
+  void* out_;  // the result's own storage, or `sums_`
+  bool in_pairs_ = false;
   std::shared_ptr<uint8_t> sums_;  // in the compute type, where the result is stored otherwise
 };
 

@@ -150,6 +150,7 @@ class Convolution {
     lhs_strides_ = Strides(lhs_.shape().dims());
     rhs_strides_ = Strides(rhs_.shape().dims());
     Contraction contraction(lhs_, rhs_, result);
+    contraction.SumInPairs();
     llvm::SmallVector<size_t> choice(SpatialRank(), 0);
     for (;;) {  // all combinations of the dimensions' segments
       RunPart(choice, contraction);
