@@ -142,6 +142,16 @@ bool VerifyHostCopy(const Instruction& inst, Report& report) {
   return true;
 }
 
+/// errata-2 16: a copy may lie otherwise, but its elements are as wide.
+void VerifyCopiedWidth(const Instruction& inst, Report& report) {
+  const Shape &from = inst.operand(0)->shape(), &to = inst.shape();
+  if (!from.IsArray() || !to.IsArray() || !from.has_layout() || !to.has_layout()) return;
+  const int64_t before = from.layout().element_size_bits, after = to.layout().element_size_bits;
+  if (before != after)
+    report.Error("verify-layout", inst, "{0} copies {1} as {2}, whose elements take another number of bits",
+                 Name(inst), ToString(from), ToString(to));
+}
+
 /// A bitcast keeps the bytes where they are (ops-elementwise §6.4).
 void VerifyBitcast(const Instruction& inst, Report& report) {
   const Shape& from = inst.operand(0)->shape();
@@ -271,6 +281,7 @@ void VerifyInstruction(const Instruction& inst, Report& report) {
   VerifyArrays(inst, inst.shape(), report);
   VerifyShape(inst, info, report);
   if (report.options().layout_sensitive && inst.kind() == OpKind::Bitcast) VerifyBitcast(inst, report);
+  if (report.options().layout_sensitive && inst.kind() == OpKind::Copy) VerifyCopiedWidth(inst, report);
   if (inst.has_extras()) VerifyExtras(inst, info, report);
   if (facts.first) facts.first(inst, report);
   if (facts.second) facts.second(inst, report);

@@ -205,6 +205,9 @@ TEST(VerifyMessages, LayoutSensitive) {
       copy.Messages(options),
       Strings({"%r copies f32[2,3]{1,0:S(5)} from host memory as f32[2,3]{0,1}, but must keep its shape "
                "and layout"}));
+  Broken width("ENTRY e { x = s4[2]{0:E(4)} parameter(0)  ROOT r = s4[2]{0} copy(x) }");
+  EXPECT_EQ(width.Messages(options),
+            Strings({"%r copies s4[2]{0:E(4)} as s4[2]{0}, whose elements take another number of bits"}));
 }
 
 TEST(VerifyMessages, SendsAndCustomCalls) {

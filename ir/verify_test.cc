@@ -132,6 +132,12 @@ TEST(Verify, LayoutsCountOnlyWhereAsked) {
   EXPECT_EQ(IdsOf(element, true), Strings({"verify-shape"}));
   const char* from_host = "ENTRY e { p = f32[2,3]{1,0:S(5)} parameter(0)  ROOT r = f32[2,3]{0,1} copy(p) }";
   EXPECT_EQ(IdsOf(from_host, true), Strings({"verify-layout"}));
+  const char* branches = R"(f { ROOT p = f32[2,3]{1,0} parameter(0) }
+    g { q = f32[2,3]{1,0} parameter(0)  ROOT c = f32[2,3]{0,1} copy(q) }
+    ENTRY e { b = pred[] parameter(0)  x = f32[2,3]{1,0} parameter(1)
+      ROOT r = f32[2,3]{1,0} conditional(b, x, x), true_computation=f, false_computation=g })";
+  EXPECT_EQ(IdsOf(branches, false), Strings());
+  EXPECT_EQ(IdsOf(branches, true), Strings({"verify-callee"}));
 }
 
 TEST(Builder, InfersShapesAndKeepsNothingWrong) {

@@ -6,10 +6,11 @@ namespace hlo {
 namespace {
 
 /// Shapes agree as values that pass between instructions must.
-bool Agree(const Shape& a, const Shape& b, const InferOptions& options) {
+bool Agree(const Shape& a, const Shape& b, const InferOptions& options, bool dynamic = true) {
   if (LLVM_LIKELY(a == b)) return true;
   ShapeComparison how;
-  how.layout = how.dynamic = options.layout_sensitive;
+  how.layout = options.layout_sensitive;
+  how.dynamic = options.layout_sensitive && dynamic;
   how.ignore_float_precision = options.allow_mixed_precision;
   return Same(a, b, how);
 }
@@ -44,8 +45,8 @@ Status CheckPassedAll(const Instruction& inst, const Computation& callee, llvm::
 }
 
 Status CheckReturns(const Instruction& inst, const Computation& callee, const Shape& wanted,
-                    llvm::StringRef role, const InferOptions& options) {
-  if (Agree(callee.root()->shape(), wanted, options)) return {};
+                    llvm::StringRef role, const InferOptions& options, bool dynamic = true) {
+  if (Agree(callee.root()->shape(), wanted, options, dynamic)) return {};
   Diagnostic d =
       MakeError("verify-callee", inst.loc(), "{0} {1} of {2} returns {3}, but must return {4}", role,
                 Name(callee), Name(inst), ToString(callee.root()->shape(), options.layout_sensitive),
@@ -139,9 +140,8 @@ Result<Shape> InferConditional(const Instruction& inst, const InferOptions& opti
       result = made;
       continue;
     }
-    InferOptions any_layout = options;
-    any_layout.layout_sensitive = false;  // the written shape decides on layouts
-    HLO_CHECK_OK(CheckReturns(inst, *branch, result, "branch", any_layout));
+    // Which dimensions are dynamic is put together from all branches.
+    HLO_CHECK_OK(CheckReturns(inst, *branch, result, "branch", options, /*dynamic=*/false));
     result = MergeDynamic(result, made);
   }
   return result;
