@@ -83,7 +83,9 @@ int64_t RowParts(const Instruction& inst) {
   const int64_t columns = inst.shape().ElementCount(), bytes = Info(type).host_bytes();
   if (x.ElementCount() * bytes < kLeastBytes || columns * bytes < kLeastRow) return 1;
   const int64_t rows = x.ElementCount() / columns;
-  const int64_t parts = LargestDivisor(x.dim(0), std::min(kMostRowParts, rows / kLeastRows));
+  const int64_t most = std::min(kMostRowParts, rows / kLeastRows);
+  if (most < kLeastRowParts) return 1;
+  const int64_t parts = LargestDivisor(x.dim(0), most);
   return parts < kLeastRowParts ? 1 : parts;
 }
 

@@ -186,7 +186,7 @@ class Chooser {
     repeats |= llvm::any_of(loops, [](const LoopStmt* loop) { return loop->loop.ordered; });
     if (repeats || (loops.size() == 1 && loops[0]->loop.extent == 1)) return std::move(schedule_);
     if (small_) return std::move(schedule_);
-    if (loops.size() == 1 && llvm::none_of(kernel_.body.stmts, IsReduce) && IsPaired(*loops[0]))
+    if (loops.size() == 1 && MayRunSideBySide(kernel_, *loops[0]) && IsPaired(*loops[0]))
       schedule_.push_back({ScheduleStep::Kind::Unroll, {loops[0]->loop.id}, kRowsSideBySide});
     for (const LoopStmt* loop : loops) {
       const auto it = outermost_.find(loop->loop.id);

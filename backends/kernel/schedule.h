@@ -43,6 +43,10 @@ std::string ToString(const Schedule& schedule);
 /// reductions fold. Errors: kernel-schedule, for steps that are not legal; `kernel` is then spoilt.
 Status ApplySchedule(Kernel& kernel, const Schedule& schedule);
 
+/// Whether several iterations of the loop may run side by side, each with local buffers of its own: it is the one
+/// outermost loop, not ordered, and outside of it nothing is written, folded, or read of what is written.
+bool MayRunSideBySide(const Kernel& kernel, const LoopStmt& loop);
+
 /// Iterations of a reduction before the outermost loops that every piece of these may repeat.
 constexpr int64_t kMostRepeated = 256;
 

@@ -281,19 +281,9 @@ Status Vector(Kernel& kernel, const ScheduleStep& step) {
   return {};
 }
 
-/// Whether it is the one outermost loop, not ordered, and nothing outside of it reads or writes: its
-/// iterations may have local buffers of their own.
-bool HoldsAll(const Kernel& kernel, const LoopStmt& loop) {
-  return OutermostLoop(kernel) == &loop && !loop.loop.ordered &&
-         llvm::none_of(kernel.body.stmts, [](const Stmt& stmt) {
-           return std::holds_alternative<LoadStmt>(stmt) || std::holds_alternative<StoreStmt>(stmt) ||
-                  std::holds_alternative<ReduceStmt>(stmt);
-         });
-}
-
 Status Unroll(Kernel& kernel, const ScheduleStep& step) {
   const Found found = Find(kernel, step.loops[0]);
-  if (found.loop != nullptr && HoldsAll(kernel, *found.loop) && step.by <= kMaxLanes &&
+  if (found.loop != nullptr && MayRunSideBySide(kernel, *found.loop) && step.by <= kMaxLanes &&
       found.loop->loop.width == 1 && found.loop->loop.extent % step.by == 0) {
     found.loop->loop.unroll = static_cast<int32_t>(step.by);
     return {};
@@ -316,6 +306,15 @@ Status Parallel(Kernel& kernel, const ScheduleStep& step) {
 }
 
 }  // namespace
+
+bool MayRunSideBySide(const Kernel& kernel, const LoopStmt& loop) {
+  const auto is_fixed = [&](const Stmt& stmt) {
+    if (const auto* load = std::get_if<LoadStmt>(&stmt))
+      return !kernel.buffers[static_cast<size_t>(load->buffer)].written;
+    return !std::holds_alternative<StoreStmt>(stmt) && !std::holds_alternative<ReduceStmt>(stmt);
+  };
+  return OutermostLoop(kernel) == &loop && !loop.loop.ordered && llvm::all_of(kernel.body.stmts, is_fixed);
+}
 
 Result<Schedule> ParseSchedule(llvm::StringRef text) {
   Schedule schedule;
