@@ -45,7 +45,8 @@ class CompiledFunction {
                   builder.Op(kind, result, values, std::move(attrs)));
     builder.Close();
     builder.Append(std::move(loop));
-    kernel::ScheduleLoops(k, {});
+    if (const Status status = kernel::ScheduleLoops(k, {}); !status)
+      llvm::report_fatal_error(llvm::Twine(status.error().message));
     return k;
   }
 

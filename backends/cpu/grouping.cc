@@ -4,6 +4,7 @@
 
 #include "backends/cpu/index_maps.h"
 #include "backends/cpu/kernel_ops.h"
+#include "backends/kernel/lower.h"
 #include "backends/kernel/op_cost.h"
 #include "backends/kernel/schedule.h"
 #include "backends/structured/histogram.h"
@@ -33,6 +34,9 @@ constexpr int64_t kCheap = 2;
 constexpr int64_t kMinParallel = int64_t{1} << 18;
 /// Reductions over rows of more elements have these as lanes (kernel::ChooseSchedule).
 constexpr int64_t kMinAlong = 8;
+/// Elements of a sum that several kernels may compute: each folds them in order then, so that it is one
+/// value.
+constexpr int64_t kMostInOrder = 16;
 /// Instructions of an update that are looked at.
 constexpr size_t kMaxUpdate = 100;
 /// Elements of a reduction that is worth lanes of its own.
@@ -132,8 +136,10 @@ class Grouper {
       else
         stored = true;
     }
-    const bool worth = IsWorthIt(*inst, fitting, stored);
+    const int64_t folded = fitting.size() > 1 ? ElementsInOrder(*inst) : 1;
+    const bool worth = folded <= kMostInOrder && IsWorthIt(*inst, fitting, stored);
     if (!fitting.empty() && worth && (!stored || IsFree(*inst))) {
+      if (folded > 1) in_order_.insert(inst);
       for (auto& [group, maps] : fitting) {
         if (fitting.size() > 1 && IsCheap(*inst)) group->repeated += WorkOf(*inst, *group, maps);
         Join(inst, *group, std::move(maps), false);
@@ -393,14 +399,15 @@ class Grouper {
     group.transposes |= MovesMinorDimension(inst);
   }
 
-  static void Build(Group& group) {
+  void Build(Group& group) const {
     Instruction* fusion = WrapInFusion(group.root, FusionKind::Loop);
     for (Instruction* member : group.members) {
       if (group.outputs.contains(member)) {
         FuseProducerAsOutput(fusion, member);
         continue;
       }
-      FuseProducer(fusion, member);
+      Instruction* copy = FuseProducer(fusion, member);
+      if (in_order_.contains(member)) copy->MutableExtras().backend_config = kernel::kInOrder;
       RemoveIfDead(member);
     }
     SinkConstants(fusion);
@@ -408,8 +415,9 @@ class Grouper {
 
   Computation& computation_;
   llvm::DenseMap<const Instruction*, size_t> places_;
-  size_t last_of_several_ = 0;  // the last place of a root of a group with several outputs
-  std::deque<Group> groups_;    // users before what they read
+  size_t last_of_several_ = 0;                   // the last place of a root of a group with several outputs
+  llvm::DenseSet<const Instruction*> in_order_;  // folds that several groups compute
+  std::deque<Group> groups_;                     // users before what they read
   llvm::DenseMap<const Instruction*, llvm::SmallVector<Group*, 1>> of_;
 };
 

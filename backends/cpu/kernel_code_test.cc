@@ -127,7 +127,7 @@ TEST_P(KernelCode, EqualsItsInterpretation) {
   for (const kernel::ScheduleTarget& target :
        {kernel::ScheduleTarget{}, kernel::ScheduleTarget{4, 2, 2, 4}, kernel::ScheduleTarget{8, 1, 4, 8}}) {
     kernel::Kernel scheduled = lower_sharing();
-    kernel::ScheduleLoops(scheduled, target);
+    EXPECT_TRUE(kernel::ScheduleLoops(scheduled, target));
     ASSERT_TRUE(kernel::VerifyKernel(scheduled)) << kernel::ToString(scheduled);
     EXPECT_EQ(Compiled(scheduled), Interpreted(scheduled)) << kernel::ToString(scheduled);
     EXPECT_EQ(Tiled(scheduled), Interpreted(scheduled)) << kernel::ToString(scheduled);

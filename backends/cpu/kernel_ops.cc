@@ -4,6 +4,7 @@
 #include "backends/kernel/op_cost.h"
 #include "ir/attrs.h"
 #include "ir/op.h"
+#include "passes/analysis/reducers.h"
 
 namespace hlo::cpu {
 namespace {
@@ -173,6 +174,16 @@ int64_t ContractedElements(const Instruction& dot) {
   int64_t count = 1;
   for (const int64_t d : dot.attr<DotAttrs>().lhs_contracting_dims) count *= dot.operand(0)->shape().dim(d);
   return count;
+}
+
+int64_t ElementsInOrder(const Instruction& inst) {
+  const ElementType type = inst.shape().IsArray() ? inst.shape().element_type() : ElementType::Token;
+  if (!IsFloat(type) && !IsComplex(type)) return 1;
+  if (inst.kind() == OpKind::Dot) return ContractedElements(inst);
+  // Combiners of several operations are folded in order everywhere.
+  const auto op = PlainReductionOp(inst);
+  if (op != OpKind::Add && op != OpKind::Multiply) return 1;
+  return inst.kind() == OpKind::Reduce ? ReducedElements(inst) : Taps(inst);
 }
 
 bool HasLoops(const Instruction& inst) {

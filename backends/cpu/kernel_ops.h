@@ -15,6 +15,8 @@ std::string WhyNoKernel(const Instruction& inst);
 int64_t CostPerElement(const Instruction& inst);
 /// How many products an element of a dot is the sum of.
 int64_t ContractedElements(const Instruction& dot);
+/// How many elements one of the result is folded of, where floats make the order count; else 1.
+int64_t ElementsInOrder(const Instruction& inst);
 /// The array whose elements the loops of a kernel go over, if `inst` is its root: the result, or the update
 /// of what is changed in place.
 const Shape& IterationShape(const Instruction& inst);

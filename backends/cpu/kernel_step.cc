@@ -119,16 +119,40 @@ std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, Program& program, 
 
 namespace {
 
-/// Makes its loops fast. Returns by buffer what went in front, as TrimBuffers().
-llvm::SmallVector<int64_t, 8> Optimize(kernel::Kernel& kernel) {
+struct FastKernel {
+  kernel::LoweredKernel lowered;
+  llvm::SmallVector<int64_t, 8> moved;  // by buffer: what went in front, as TrimBuffers()
+};
+
+Result<llvm::SmallVector<int64_t, 8>> Optimize(kernel::Kernel& kernel) {
   kernel::MergeLoops(kernel);
   kernel::RemoveDuplicates(kernel);
   kernel::ShareBetweenLoops(kernel);
   auto moved = kernel::TrimBuffers(kernel, kMaxScalar);
   kernel::FoldByRows(kernel);
-  kernel::ScheduleLoops(kernel, {});
+  HLO_CHECK_OK(kernel::ScheduleLoops(kernel, {}));
   kernel::InterleaveSums(kernel);
   return moved;
+}
+
+/// The kernel of a fusion with fast loops; `before` sees it without. An array that it computes in several
+/// places is folded in the same order in all of them.
+Result<FastKernel> MakeKernel(const Instruction& fusion,
+                              llvm::function_ref<Status(kernel::LoweredKernel&)> before) {
+  for (kernel::Folds in_order;;) {
+    HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name()));
+    kernel::FoldConstants(lowered.kernel);
+    kernel::KeepOrder(lowered.kernel, in_order);
+    HLO_CHECK_OK(before(lowered));
+    HLO_TRY(auto moved, Optimize(lowered.kernel));
+    const size_t known = in_order.size();
+    const kernel::Folds differ = kernel::FoldsThatDiffer(lowered.kernel, lowered.written_out);
+    in_order.insert(differ.begin(), differ.end());
+    if (differ.empty()) return FastKernel{std::move(lowered), std::move(moved)};
+    if (in_order.size() == known)
+      return Error("kernel-schedule", fusion.loc(), "%{0} would be summed in several orders",
+                   (*differ.begin())->name());
+  }
 }
 
 /// The slices of what the kernel touches of arrays.
@@ -146,13 +170,16 @@ void TrimSlices(llvm::ArrayRef<kernel::Buffer> buffers, llvm::ArrayRef<int64_t> 
 
 Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, llvm::ArrayRef<Value> operands,
                               const Value& result) {
-  HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name()));
-  kernel::FoldConstants(lowered.kernel);
   const size_t parameters = fusion.callee()->parameters().size();
   KernelCall call;
-  for (size_t i = parameters; i < std::min<size_t>(parameters + result.leaves.size(), 64); ++i)
-    if (kernel::Defines(lowered.kernel, static_cast<kernel::BufferId>(i))) call.defined |= uint64_t{1} << i;
-  const auto moved = Optimize(lowered.kernel);
+  HLO_TRY(FastKernel fast, MakeKernel(fusion, [&](kernel::LoweredKernel& plain) -> Status {
+            call.defined = 0;
+            for (size_t i = parameters; i < std::min<size_t>(parameters + result.leaves.size(), 64); ++i)
+              if (kernel::Defines(plain.kernel, static_cast<kernel::BufferId>(i)))
+                call.defined |= uint64_t{1} << i;
+            return {};
+          }));
+  auto& [lowered, moved] = fast;
   for (size_t i = 0; i < result.leaves.size(); ++i)
     if (const size_t buffer = parameters + i; result.leaves[i].aligned && moved[buffer] == 0)
       kernel::StreamStores(lowered.kernel, static_cast<kernel::BufferId>(buffer));
@@ -177,14 +204,17 @@ Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& row
   const auto refuse = [&](llvm::StringRef why) {
     return Error("kernel-unsupported", fusion.loc(), "{0}", why);
   };
-  HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name()));
-  kernel::Kernel& kernel = lowered.kernel;
   const auto input = static_cast<kernel::BufferId>(rows.input);
   const auto output = static_cast<kernel::BufferId>(fusion.callee()->parameters().size());
-  if (!lowered.in_place.empty()) return refuse("it changes an operand");
-  kernel::FoldConstants(kernel);
-  auto outer = kernel::TakeOuterLoops(kernel, output, rows.result_row);
-  if (!outer) return refuse("its rows depend on where they are");
+  std::optional<llvm::SmallVector<kernel::OuterLoop, 2>> outer;
+  HLO_TRY(FastKernel fast, MakeKernel(fusion, [&](kernel::LoweredKernel& plain) -> Status {
+            if (!plain.in_place.empty()) return refuse("it changes an operand");
+            outer = kernel::TakeOuterLoops(plain.kernel, output, rows.result_row);
+            if (!outer) return refuse("its rows depend on where they are");
+            return {};
+          }));
+  kernel::Kernel& kernel = fast.lowered.kernel;
+  const auto& moved = fast.moved;
   int64_t slabs = 1;
   for (kernel::OuterLoop& loop : *outer) {
     // The rows of the operand go with those of the result.
@@ -194,7 +224,6 @@ Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& row
     loop.strides[static_cast<size_t>(input)] = loop.strides[static_cast<size_t>(output)] = 0;
     slabs *= loop.extent;
   }
-  const auto moved = Optimize(kernel);
   KernelCall call;
   call.outer = std::move(*outer);
   for (kernel::OuterLoop& loop : call.outer)

@@ -122,6 +122,7 @@ class Interleaver {
       for (int64_t u = 0; u < kParts; ++u) list.push_back(kernel_.NewValue(type));
     };
     ReduceStmt parts;
+    parts.origin = reduce.origin, parts.parts = kParts;
     parts.loops = reduce.loops;
     parts.loops[0].extent = rounds;
     parts.inits.push_back(reduce.inits[0]);

@@ -33,7 +33,7 @@ int64_t Address::FactorOf(LoopId loop) const {
 }
 
 std::optional<OpKind> ReductionOp(const ReduceStmt& reduce) {
-  if (reduce.parameters.size() != 2 || reduce.combiner->stmts.size() != 1) return {};
+  if (reduce.in_order || reduce.parameters.size() != 2 || reduce.combiner->stmts.size() != 1) return {};
   const auto* op = std::get_if<OpStmt>(&reduce.combiner->stmts[0]);
   if (op == nullptr || op->operands.size() != 2 || reduce.combiner->yields[0] != op->result) return {};
   const ValueId x = reduce.parameters[0], y = reduce.parameters[1];

@@ -16,6 +16,10 @@
 #include "ir/types.h"
 #include "llvm/ADT/SmallVector.h"
 
+namespace hlo {
+class Instruction;
+}
+
 namespace hlo::kernel {
 
 using ValueId = int32_t;   // %0, %1, …
@@ -114,7 +118,8 @@ struct LoopStmt {
 /// neutral element (ReductionOp): then a wide dimension folds into width * unroll partial results, which are
 /// folded pairwise, neighbours last; and the inits and elements of a single dimension that is written out
 /// (unroll = extent) are folded like a list of such partial results (FoldsPairwise). Lanes of a wide
-/// dimension that selects (selection.h) find what an order finds.
+/// dimension that selects (selection.h) find what an order finds. One that is `in_order` is folded in order
+/// whatever its combiner, so that an array that is computed in several places has the same bits everywhere.
 struct ReduceStmt {
   llvm::SmallVector<ValueId, 1> results;
   llvm::SmallVector<Dimension, 2> loops;  // outermost first; only the last may be wider than 1
@@ -122,6 +127,10 @@ struct ReduceStmt {
   std::unique_ptr<Region> body;
   llvm::SmallVector<ValueId, 2> parameters;  // accumulators, then elements: values of the combiner
   std::unique_ptr<Region> combiner;
+  bool in_order = false;
+  /// Not printed: what it makes elements of, and into how many parts of sums it was divided.
+  const Instruction* origin = nullptr;
+  int64_t parts = 0;
 };
 using Stmt = std::variant<ConstantStmt, IndexStmt, OpStmt, LoadStmt, StoreStmt, LoopStmt, ReduceStmt>;
 
@@ -145,7 +154,7 @@ struct Kernel {
 };
 
 /// The single operation of a combiner `op(accumulator, element)`, if it is one whose operands commute and
-/// that has a neutral element: add, multiply, maximum, minimum, and, or, xor.
+/// that has a neutral element, and it may fold in any order: add, multiply, maximum, minimum, and, or, xor.
 std::optional<OpKind> ReductionOp(const ReduceStmt& reduce);
 
 /// Whether the elements of a reduce are all made before any is folded.

@@ -322,7 +322,7 @@ TEST(KernelIr, TransposesAreTiled) {
   EXPECT_EQ(ToString(ChooseSchedule(*kernel, {})),
             "split i0 by 16 into i2, i3\nsplit i1 by 16 into i4, i5\nreorder i2, i4, i3, i5\n"
             "unroll i3 by 16\nvector i5 by 16\nparallel i2\n");
-  ScheduleLoops(*kernel, {});
+  ASSERT_TRUE(ScheduleLoops(*kernel, {}));
   EXPECT_TRUE(VerifyKernel(*kernel));
 }
 

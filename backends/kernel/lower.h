@@ -1,5 +1,6 @@
 // From HLO to Kernel IR.
 #pragma once
+#include "backends/kernel/fold_order.h"
 #include "backends/kernel/kernel.h"
 #include "ir/computation.h"
 
@@ -12,7 +13,12 @@ struct LoweredKernel {
   /// Pairs (output number, parameter number): the kernel writes parts of the output only; the others are
   /// those of the parameter, which must lie in the same bytes when the kernel starts.
   llvm::SmallVector<std::pair<int64_t, int64_t>, 1> in_place;
+  /// What it folds in order without a reduce.
+  Folds written_out;
 };
+
+/// The backend_config of a fold in a fused computation that others compute, too: it keeps its order.
+inline constexpr llvm::StringLiteral kInOrder = "{\"fold\":\"in_order\"}";
 
 /// Whether fused computations may contain the op, as far as its kind goes (some only as their root).
 bool HasLoops(OpKind kind);

@@ -210,7 +210,8 @@ Result<Lowering::Values> Lowering::EmitReduceHere(const Instruction& inst, const
     return values;
   };
   const auto combine = [&](llvm::ArrayRef<ValueId> values) { return InlineScalars(*inst.callee(), values); };
-  if (!written_out) return Fold(loops, inits, elements, combine);
+  if (!written_out) return Fold(inst, loops, inits, elements, combine);
+  lowered_.written_out.insert(&inst);
   return FoldWrittenOut(from[static_cast<size_t>(reduced[0])], operand.dim(reduced[0]), inits, elements,
                         combine);
 }
@@ -227,8 +228,8 @@ Result<Lowering::Values> Lowering::FoldWrittenOut(Address& index, int64_t extent
   return inits;
 }
 
-Result<Lowering::Values> Lowering::Fold(llvm::ArrayRef<LoopId> loops, const Values& inits, Elements elements,
-                                        Combine combine) {
+Result<Lowering::Values> Lowering::Fold(const Instruction& inst, llvm::ArrayRef<LoopId> loops,
+                                        const Values& inits, Elements elements, Combine combine) {
   if (loops.empty()) {
     // One element per result.
     Values arguments(inits);
@@ -237,6 +238,8 @@ Result<Lowering::Values> Lowering::Fold(llvm::ArrayRef<LoopId> loops, const Valu
     return combine(arguments);
   }
   ReduceStmt reduce;
+  reduce.origin = &inst;
+  reduce.in_order = inst.extras().backend_config == kInOrder;
   reduce.inits = inits;
   reduce.body = std::make_unique<Region>();
   builder_.Open(*reduce.body, loops);

@@ -114,8 +114,10 @@ class Lowering {
   /// Opens loops over dimensions, calls `body` with the indices, closes them.
   Result<void> InLoops(llvm::ArrayRef<int64_t> dims, llvm::function_ref<Result<void>(const Indices& at)> body,
                        bool ordered = false);
-  /// Folds what `elements` makes of an iteration of `loops` (made, not opened) into `inits`.
-  Result<Values> Fold(llvm::ArrayRef<LoopId> loops, const Values& inits, Elements elements, Combine combine);
+  /// Folds what `elements` makes of an iteration of `loops` (made, not opened) into `inits`, for an element
+  /// of `inst`.
+  Result<Values> Fold(const Instruction& inst, llvm::ArrayRef<LoopId> loops, const Values& inits,
+                      Elements elements, Combine combine);
   /// The same without a loop, `extent` elements one after the other, which `index` counts.
   Result<Values> FoldWrittenOut(Address& index, int64_t extent, Values inits, Elements elements,
                                 Combine combine);

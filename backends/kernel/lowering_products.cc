@@ -37,7 +37,7 @@ Result<Lowering::Values> Lowering::SumProducts(const Instruction& inst, llvm::Ar
   const auto combine = [&](llvm::ArrayRef<ValueId> values) -> Result<Values> {
     return Values{builder_.Op(OpKind::Add, sum, values)};
   };
-  HLO_TRY(Values results, Fold(loops, {ZeroOf(sum)}, elements, combine));
+  HLO_TRY(Values results, Fold(inst, loops, {ZeroOf(sum)}, elements, combine));
   if (sum != type) results[0] = builder_.Op(OpKind::Convert, type, {results[0]});
   return results;
 }

@@ -286,7 +286,7 @@ Result<Lowering::Values> Lowering::EmitReduceWindowHere(const Instruction& inst,
     results.push_back(parameters[count]);
     return results;
   };
-  HLO_TRY(Values results, Fold(loops, inits, elements, combine));
+  HLO_TRY(Values results, Fold(inst, loops, inits, elements, combine));
   results.resize(count);
   return results;
 }

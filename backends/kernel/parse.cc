@@ -299,6 +299,7 @@ class Parser {
       HLO_TRY(const Dimension loop, ParseDimension());
       reduce.loops.push_back(loop);
     } while (Take(","));
+    reduce.in_order = Take("in_order");
     HLO_CHECK_OK(Expect("init"));
     HLO_CHECK_OK(ParseValues(reduce.inits));
     reduce.body = std::make_unique<Region>();

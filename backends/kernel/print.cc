@@ -121,7 +121,7 @@ class Printer {
       if (i != 0) os_ << ", ";
       PrintDimension(s.loops[i]);
     }
-    os_ << " init ";
+    os_ << (s.in_order ? " in_order init " : " init ");
     PrintValues(s.inits);
     os_ << " {\n";
     PrintRegion(*s.body, depth + 1);

@@ -137,6 +137,7 @@ class RowFolder {
       init.body->stmts.emplace_back(StoreStmt{sums, at(init), reduce->inits[0]});
       use.body->stmts.emplace_back(LoadStmt{reduce->results[0], sums, at(use)});
       Dimension& rows = reduce->loops[0];
+      reduce->parts = rows.extent / plan.rows;
       steps.extent = rows.extent / plan.rows;
       rows.extent = plan.rows;
       ForEachAddress(*reduce->body, [&](Address& address) {

@@ -4,7 +4,6 @@
 #include "backends/kernel/row_blocks.h"
 #include "backends/kernel/selection.h"
 #include "backends/kernel/visit.h"
-#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace hlo::kernel {
@@ -435,10 +434,8 @@ Schedule ChooseSchedule(const Kernel& kernel, const ScheduleTarget& target) {
   return Chooser(kernel, target).Run();
 }
 
-void ScheduleLoops(Kernel& kernel, const ScheduleTarget& target) {
-  const Schedule schedule = ChooseSchedule(kernel, target);
-  if (const Status status = ApplySchedule(kernel, schedule); !status)
-    llvm::report_fatal_error(llvm::Twine("illegal schedule: ", status.error().message));
+Status ScheduleLoops(Kernel& kernel, const ScheduleTarget& target) {
+  return ApplySchedule(kernel, ChooseSchedule(kernel, target));
 }
 
 }  // namespace hlo::kernel

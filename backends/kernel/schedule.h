@@ -43,8 +43,8 @@ std::string ToString(const Schedule& schedule);
 /// reductions fold. Errors: kernel-schedule, for steps that are not legal; `kernel` is then spoilt.
 Status ApplySchedule(Kernel& kernel, const Schedule& schedule);
 
-/// Whether several iterations of the loop may run side by side, each with local buffers of its own: it is the one
-/// outermost loop, not ordered, and outside of it nothing is written, folded, or read of what is written.
+/// Whether several iterations of the loop may run side by side, each with local buffers of its own: it is the
+/// one outermost loop, not ordered, and outside of it nothing is written, folded, or read of what is written.
 bool MayRunSideBySide(const Kernel& kernel, const LoopStmt& loop);
 
 /// Iterations of a reduction before the outermost loops that every piece of these may repeat.
@@ -58,7 +58,7 @@ int64_t MergeLoops(Kernel& kernel);
 /// only; always legal.
 Schedule ChooseSchedule(const Kernel& kernel, const ScheduleTarget& target);
 
-/// Applies what ChooseSchedule() says.
-void ScheduleLoops(Kernel& kernel, const ScheduleTarget& target);
+/// Applies what ChooseSchedule() says. Errors: kernel-schedule, a broken invariant.
+Status ScheduleLoops(Kernel& kernel, const ScheduleTarget& target);
 
 }  // namespace hlo::kernel
