@@ -68,7 +68,7 @@ constexpr ExitCodeRow kExitCodeRows[] = {
     {"limit-", kLimit},           {"internal-", kInternal},
     {"reduce-", kNegative},       {"bisect-", kNegative},
     {"interrupted", 130},         {"mismatch", kNegative},
-    {"memory-", kNegative},
+    {"memory-", kNegative},       {"kernel-broken", kInternal},
 };
 
 llvm::StringRef Environment(const char* name) {

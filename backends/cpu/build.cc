@@ -18,17 +18,29 @@ namespace {
 
 class Builder {
  public:
+  /// Fusions of which no kernel can be made, though one was planned.
+  using Broken = llvm::DenseMap<const Instruction*, std::string>;
+
   Builder(Program& program, BuildRecord& record) : program_(program), record_(record) {}
 
-  /// Makes the record too.
-  Status Build(const BufferAssignment& assignment, const CpuOptions& options, bool routines) {
+  /// Makes the record too. If code cannot be made of a kernel its fusion is one more in `broken`, and all has
+  /// to be built anew. Errors: kernel-broken.
+  Status Build(const BufferAssignment& assignment, const CpuOptions& options, bool routines, Broken& broken) {
     assignment_ = &assignment;
+    options_ = &options;
+    broken_ = &broken;
     self_contained_ = options.self_contained;
     MakeBuffers();
     BuildSteps();
     HLO_CHECK_OK(ChooseTiers(program_, options));
     RecordInterpreted();
-    program_.kernels.Compile(*program_.jit);
+    HLO_CHECK_OK(failure_);
+    int32_t kernel = 0;
+    const auto check = [&](int32_t number) { return Try(*fusions_.lookup(number), false); };
+    if (const Status made = program_.kernels.Compile(*program_.jit, check, kernel); !made) {
+      Break(*fusions_.lookup(kernel), made.error());
+      return failure_;
+    }
     for (size_t i = 0; i < record_.kernels.size(); ++i)
       record_.kernels[i].compiled = program_.kernels.At(static_cast<int32_t>(i)).compiled;
     record_.arena_bytes = program_.arena_bytes;
@@ -51,6 +63,27 @@ class Builder {
   }
 
  private:
+  /// What tests let fail.
+  Status Try(const Instruction& fusion, bool planned) {
+    return options_->break_kernel ? options_->break_kernel(fusion, planned) : Status();
+  }
+
+  void Break(const Instruction& fusion, const Diagnostic& why) {
+    broken_->try_emplace(&fusion, why.message);
+    Diagnostic told =
+        MakeError("kernel-broken", fusion.loc(),
+                  "no kernel can be made of %{0}, which is a mistake of this program; please report "
+                  "it with this module: {1}",
+                  fusion.name(), why.message);
+    if (options_->broken_kernels_fail) {
+      if (failure_) failure_ = Error(std::move(told));
+      return;
+    }
+    told.severity = Severity::Warning;
+    told.Note("the evaluator computes it instead");
+    if (options_->report) options_->report(std::move(told));
+  }
+
   void BuildSteps() {
     const Computation& entry = *program_.module->entry();
     for (const Instruction* parameter : entry.parameters())
@@ -172,7 +205,7 @@ class Builder {
 
   Result<KernelCall> CallOf(const Instruction& fusion, llvm::function_ref<Result<KernelCall>()> plan) {
     if (assignment_ != nullptr) {
-      Result<KernelCall> call = plan();
+      Result<KernelCall> call = PlanCall(fusion, plan);
       record_.calls.push_back({call ? *call : KernelCall(), call ? "" : call.error().message});
       return call;
     }
@@ -183,6 +216,16 @@ class Builder {
     misfit_ |= static_cast<size_t>(call.call.kernel) >= program_.kernels.size();
     if (misfit_) return Error("kernel-unsupported", fusion.loc(), "");
     return std::move(call.call);
+  }
+
+  Result<KernelCall> PlanCall(const Instruction& fusion, llvm::function_ref<Result<KernelCall>()> plan) {
+    if (const auto it = broken_->find(&fusion); it != broken_->end())
+      return Error("kernel-unsupported", fusion.loc(), "{0}", it->second);
+    Result<KernelCall> call = plan();
+    if (const Status tried = Try(fusion, true); call && !tried) call = Error(tried.error());
+    if (call) fusions_[call->kernel] = &fusion;
+    if (!call && call.error().id != "kernel-unsupported") Break(fusion, call.error());
+    return call;
   }
 
   Sequence BuildSequence(const Computation& computation) {
@@ -294,6 +337,10 @@ class Builder {
 
   Program& program_;
   BuildRecord& record_;
+  const CpuOptions* options_ = nullptr;  // without a record, like the next ones
+  Broken* broken_ = nullptr;
+  llvm::DenseMap<int32_t, const Instruction*> fusions_;  // by kernel
+  Status failure_;
   const BufferAssignment* assignment_ = nullptr;  // null: what the record says counts
   size_t leaf_ = 0, call_ = 0;                    // the next of the record
   bool misfit_ = false;
@@ -307,14 +354,25 @@ class Builder {
 Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
                                               const CpuOptions& options, BuildRecord& record, bool compile,
                                               int64_t red_zone) {
-  auto program = std::make_unique<Program>();
-  program->module = std::move(module);
+  std::unique_ptr<Program> program;
   BufferOptions buffers;
   buffers.red_zone = red_zone;
-  HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*program->module, buffers));
-  program->jit = std::move(jit);
-  HLO_CHECK_OK(Builder(*program, record)
-                   .Build(assignment, options, /*routines=*/red_zone == 0 && !options.self_contained));
+  HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*module, buffers));
+  Builder::Broken broken;
+  for (size_t known = ~size_t{0}; known != broken.size();) {
+    known = broken.size();
+    record = {};
+    if (program != nullptr) {
+      module = std::move(program->module);
+      jit = program->jit->Fresh();
+    }
+    program = std::make_unique<Program>();
+    program->module = std::move(module);
+    program->jit = std::move(jit);
+    HLO_CHECK_OK(
+        Builder(*program, record)
+            .Build(assignment, options, /*routines=*/red_zone == 0 && !options.self_contained, broken));
+  }
   if (compile) {
     HLO_CHECK_OK(program->jit->Compile());
     program->kernels.Link(*program->jit);

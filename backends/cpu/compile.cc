@@ -1,5 +1,7 @@
 #include "backends/cpu/compile.h"
 
+#include <cstdlib>
+
 #include "backends/cpu/build.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/memory.h"
@@ -266,17 +268,29 @@ Result<std::unique_ptr<Program>> CompileProgram(const Module& module, const CpuO
     reported = true;
     if (options.controls.report) options.controls.report(std::move(d));
   };
+  watched.report = [&](Diagnostic d) {
+    reported = true;
+    if (options.report) options.report(std::move(d));
+  };
   HLO_CHECK_OK(cpu::Prepare(*copy, watched));
   cache.KeepModule(*copy);
   cpu::BuildRecord record;
   const int64_t red_zone = options.check_memory ? cpu::MemoryCheck::kRedZone : 0;
-  HLO_TRY(auto program, cpu::BuildProgram(std::move(copy), std::make_unique<cpu::Jit>(machine), options,
+  HLO_TRY(auto program, cpu::BuildProgram(std::move(copy), std::make_unique<cpu::Jit>(machine), watched,
                                           record, /*compile=*/true, red_zone));
   if (!reported) cache.Store(*program, record);
   return program;
 }
 
 }  // namespace
+
+bool ChecksItself() {
+#ifdef NDEBUG
+  return std::getenv("HLO_CHECKED") != nullptr;
+#else
+  return true;
+#endif
+}
 
 Result<std::unique_ptr<Executable>> CompileForCpu(const Module& module, const CpuOptions& options) {
   HLO_TRY(const cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/true));

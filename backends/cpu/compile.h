@@ -5,6 +5,9 @@
 
 namespace hlo {
 
+/// Whether this is a build that checks itself, or the environment has HLO_CHECKED.
+bool ChecksItself();
+
 /// How kernels run: as machine code made at run time or from the cache, or by interpretation of their loops,
 /// with the same results.
 enum class Tier : uint8_t { Auto, Interpret, Compile };
@@ -26,8 +29,13 @@ struct CpuOptions {
   /// All becomes code that calls nothing of this library, as code ahead of time has to: loops of kernels,
   /// where the library has faster ways, too. What cannot is left to the evaluator.
   bool self_contained = false;
-  /// Takes remarks: why something was not done as it could have been.
+  /// Takes remarks and warnings: why something was not done as it could have been.
   std::function<void(Diagnostic)> report;
+  /// A kernel that cannot be made though it was planned is a mistake of this library: an error, or else a
+  /// warning (kernel-broken), and the evaluator computes the instruction.
+  bool broken_kernels_fail = ChecksItself();
+  /// For tests: an error counts as such a mistake, while a kernel is planned or while code is made of it.
+  std::function<Status(const Instruction& fusion, bool planned)> break_kernel;
 };
 
 /// Compiles a copy of `module`. Errors: unsupported-… (exit 5) naming the instruction, before any work.

@@ -50,6 +50,7 @@ class Jit::State {
   }
 
   void KeepTogether() { together_ = true; }
+  [[nodiscard]] bool together() const { return together_; }
 
   Result<std::string> Print(CodeForm form, const std::map<int32_t, CodeNote>& shown, bool lines) {
     HLO_CHECK_OK(broken_);
@@ -171,6 +172,11 @@ Result<std::string> Jit::MakeObject(const codegen::EntryPoint& entry, int32_t ro
   return state_->MakeObject(entry, routine);
 }
 const KernelFn* Jit::FunctionPlace(int32_t kernel) const { return state_->Function(kernel); }
+std::unique_ptr<Jit> Jit::Fresh() const {
+  auto fresh = std::make_unique<Jit>(machine());
+  if (state_->together()) fresh->KeepTogether();
+  return fresh;
+}
 const Machine& Jit::machine() const { return state_->machine(); }
 
 }  // namespace hlo::cpu

@@ -71,6 +71,8 @@ class Jit {
   /// Where the function will stand after Compile().
   [[nodiscard]] const KernelFn* FunctionPlace(int32_t kernel) const;
   [[nodiscard]] const Machine& machine() const;
+  /// Another one, empty, for the same machine and in the same pieces.
+  [[nodiscard]] std::unique_ptr<Jit> Fresh() const;
 
  private:
   class State;

@@ -11,13 +11,16 @@ Result<int32_t> KernelTable::Add(kernel::Kernel kernel) {
   return static_cast<int32_t>(entries_.size()) - 1;
 }
 
-void KernelTable::Compile(Jit& jit) {
+Status KernelTable::Compile(Jit& jit, llvm::function_ref<Status(int32_t)> check, int32_t& broken) {
+  broken = 0;
   for (KernelEntry& entry : entries_) {
-    if (entry.program != nullptr) continue;
-    const auto number = jit.Add(std::move(entry.kernel));
-    assert(number && "kernels are checked before they come here");
-    entry.compiled = *number;
+    if (entry.program == nullptr) {
+      HLO_CHECK_OK(check(broken));
+      HLO_TRY(entry.compiled, jit.Add(std::move(entry.kernel)));
+    }
+    ++broken;
   }
+  return {};
 }
 
 bool KernelTable::Restore(int32_t compiled, llvm::StringRef text, std::string why) {

@@ -28,8 +28,9 @@ class KernelTable {
   Result<int32_t> Add(kernel::Kernel kernel);
   [[nodiscard]] KernelEntry& At(int32_t number) { return entries_[static_cast<size_t>(number)]; }
   [[nodiscard]] size_t size() const { return entries_.size(); }
-  /// Gives all kernels to `jit` that are not interpreted.
-  void Compile(Jit& jit);
+  /// Gives all kernels to `jit` that are not interpreted, unless `check` has an error for one. The number of
+  /// the first of which no code can be made is in `broken` with an error.
+  Status Compile(Jit& jit, llvm::function_ref<Status(int32_t)> check, int32_t& broken);
   /// Adds a kernel that was compiled as `compiled`, or, of a table before it was compiled, one that is
   /// interpreted: its text. False if it is none.
   bool Restore(int32_t compiled, llvm::StringRef text, std::string why);
