@@ -28,7 +28,8 @@ class Program:
         self.parameters += 1
         return self.add(dims, f'parameter({self.parameters - 1})', type)
 
-    def constant(self, value, type=None): return self.add((), f'constant({value})', type)
+    def constant(self, value, type=None):
+        return self.add((), f"constant({f'({value}, 0)' if (type or self.type) == 'c64' else value})", type)
 
     def spread(self, scalar, dims, type=None, along=()):
         return self.add(dims, f"broadcast({scalar}), dimensions={{{','.join(map(str, along))}}}", type)
@@ -100,7 +101,7 @@ def product(p):
     vector = p.choice.random() < .25
     if vector: right = batch + (k,)
     x, y = p.parameter(left), p.parameter(right)
-    if p.choice.random() < .3: x, _ = elementwise(p, x, left)
+    if p.type != 'c64' and p.choice.random() < .3: x, _ = elementwise(p, x, left)
     b = len(batch)
     batches = f', lhs_batch_dims={{0}}, rhs_batch_dims={{0}}' if batch else ''
     dims = batch + ((m,) if vector else (m, n))
@@ -180,7 +181,7 @@ def one_of_row(p, v, dims):
 def stored(p, v, dims):
     """What a barrier lets through."""
     kept = p.add(dims, f'opt-barrier({v})')
-    y, _ = elementwise(p, v, dims) if p.choice.random() < .3 else (v, dims)
+    y, _ = elementwise(p, v, dims) if p.type != 'c64' and p.choice.random() < .3 else (v, dims)
     if y == v: return p.differences(v, kept, dims)
     op = p.choice.choice(['multiply', 'add'])
     return p.differences(p.add(dims, f'{op}({y}, {v})'), p.add(dims, f'{op}({y}, {kept})'), dims)
@@ -239,18 +240,49 @@ def turned(p, v, dims):
     w = p.add(dims, f"transpose({y}), dimensions={{{','.join(map(str, back))}}}")
     return p.differences(p.add(dims, f'multiply({v}, {w})'), z, dims)
 
+def widened(p, v, dims):
+    """What a wider type holds is what was rounded, not what it was rounded from."""
+    kept = p.add(dims, f'opt-barrier({v})')
+    wide = 'f64' if p.type in ('f32', 'f64') else 'f32'
+    return p.differences(p.add(dims, f'convert({v})', wide), p.add(dims, f'convert({kept})', wide), dims)
+
+def gradient_of_largest(p, v, dims):
+    """Where an element is the largest there is a one, and their sum over a row is not zero."""
+    last = len(dims) - 1
+    m, kept = p.reduce(v, dims, [last], 'maximum')
+    hit = p.add(dims, f"compare({v}, {p.spread(m, dims, along=range(last))}), direction=EQ", 'pred')
+    ones, _ = p.reduce(p.add(dims, f'convert({hit})'), dims, [last], 'add')
+    none = p.add(kept, f"compare({ones}, {p.spread(p.constant('0'), kept)}), direction=EQ", 'pred')
+    number = p.add(kept, f'compare({m}, {m}), direction=EQ', 'pred')
+    return p.count(p.add(kept, f'and({none}, {number})', 'pred'), kept)
+
+def top(p, v, dims):
+    """The first of the largest elements is the largest."""
+    last = len(dims) - 1
+    k = p.choice.randint(1, dims[last])
+    largest = dims[:last] + (k,)
+    p.lines.append(f"  both{len(p.lines)} = ({p.shape(largest)}, {p.shape(largest, 's32')}) topk({v}), k={k}, largest=true")
+    values = p.add(largest, f'get-tuple-element(both{len(p.lines) - 1}), index=0')
+    ranges = ', '.join([f'[0:{d}]' for d in dims[:last]] + ['[0:1]'])
+    kept = dims[:last]
+    first = p.add(kept, f"reshape({p.add(kept + (1,), f'slice({values}), slice={{{ranges}}}')})")
+    m, _ = p.reduce(v, dims, [last], 'maximum')
+    number = p.add(kept, f'compare({m}, {m}), direction=EQ', 'pred')
+    return p.count(p.add(kept, f"and({p.add(kept, f'compare({first}, {m}), direction=NE', 'pred')}, {number})", 'pred'), kept)
+
 VALUES = [function, reduction, reduction, reduction, product, product, product, windows, convolution, running, softmax, variance]
-COMPARISONS = [largest, largest, one_of_row, stored, sorted_last, exponentials, pieces, turned]
+COMPARISONS = [largest, largest, one_of_row, stored, sorted_last, exponentials, pieces, turned, widened, gradient_of_largest, top]
+# Complex numbers have no order that all of these know.
+UNORDERED = [one_of_row, stored, pieces, turned]
 
 def program(seed):
     """The text of a program whose result is 0."""
     p = Program(seed)
-    v, dims = p.choice.choice(VALUES)(p)
-    while not dims:
-        p = Program(f'{seed} again')
-        p.name = f'one_value_{seed}'
-        v, dims = p.choice.choice([function, product, softmax])(p)
-    counts = [compare(p, v, dims) for compare in p.choice.sample(COMPARISONS, p.choice.choice([1, 1, 2, 3]))]
+    if p.choice.random() < .06: p.type = 'c64'
+    ordered = p.type != 'c64'
+    v, dims = p.choice.choice(VALUES if ordered else [product, running, convolution])(p)
+    comparisons = COMPARISONS if ordered else UNORDERED
+    counts = [compare(p, v, dims) for compare in p.choice.sample(comparisons, p.choice.choice([1, 1, 2, 3]))]
     total = counts[0]
     for count in counts[1:]: total = p.add((), f'add({total}, {count})', 's32')
     return p.text(total)
