@@ -171,11 +171,15 @@ void ReportRepeatedNames(Report& report) {
 }
 
 // Depth first; the first computation that reaches itself is reported.
+/// As deep as nesting in the text may be (tools.md §1.5): what runs and changes modules goes down with calls.
+constexpr size_t kMaxCallDepth = 8192;
+
 void VerifyNoRecursion(llvm::ArrayRef<const Instruction*> callers, Report& report) {
   enum State : uint8_t { Unseen, Open, Done };
   struct Node {
     State state = Unseen;
     size_t next_caller = 0, next_callee = 0;
+    size_t depth = 0;  // of calls within calls
     std::vector<const Instruction*> callers;
   };
   llvm::DenseMap<const Computation*, Node> nodes;
@@ -200,12 +204,25 @@ void VerifyNoRecursion(llvm::ArrayRef<const Instruction*> callers, Report& repor
       if (node.next_caller == node.callers.size()) {
         node.state = Done;
         stack.pop_back();
+        if (!stack.empty()) {
+          size_t& around = nodes.find(stack.back())->second.depth;
+          around = std::max(around, node.depth + 1);
+        }
+        if (node.depth == kMaxCallDepth) {
+          report.Error("limit-nesting", *node.callers[0],
+                       "calls within computation {0} nest deeper than {1} levels",
+                       Name(*node.callers[0]->parent()), kMaxCallDepth);
+          return;
+        }
         continue;
       }
       const Instruction* caller = node.callers[node.next_caller];
       const Computation* callee = caller->callees()[node.next_callee++];
       const auto to = nodes.find(callee);
-      if (to == nodes.end() || to->second.state == Done) continue;
+      if (to == nodes.end() || to->second.state == Done) {
+        node.depth = std::max(node.depth, 1 + (to == nodes.end() ? 0 : to->second.depth));
+        continue;
+      }
       if (to->second.state == Open) {
         report.Error("verify-callee", *caller, "{0} in computation {1} calls {2}, which calls {1} in turn",
                      Name(*caller), Name(*caller->parent()), Name(*callee));

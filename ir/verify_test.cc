@@ -68,6 +68,26 @@ TEST(Verify, CallsDoNotRecur) {
   EXPECT_EQ(Ids(chain.module), Strings({"verify-callee", "verify-callee"}));
 }
 
+TEST(Verify, CallsNestOnlySoDeep) {
+  for (const size_t depth : {size_t{8191}, size_t{8192}}) {
+    Module module("m");
+    Computation* callee = nullptr;
+    for (size_t i = 0; i <= depth; ++i) {
+      Computation* computation = module.AddComputation("c" + std::to_string(i));
+      Builder builder(*computation);
+      Instruction* root = builder.Parameter(0, kVector, "p" + std::to_string(i));
+      if (callee != nullptr) {
+        CallAttrs attrs;
+        root = computation->Add(OpKind::Call, kVector, "r" + std::to_string(i), {root}, attrs, {callee});
+      }
+      computation->set_root(root);
+      callee = computation;
+    }
+    module.set_entry(callee);
+    EXPECT_EQ(Ids(module), depth < 8192 ? Strings() : Strings({"limit-nesting"}));
+  }
+}
+
 TEST(Verify, SchedulesAreCompleteAndInOrder) {
   Chain chain;
   chain.module.config.is_scheduled = true;
