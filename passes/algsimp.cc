@@ -4,15 +4,6 @@
 #include "passes/rules/rules.h"
 
 namespace hlo {
-namespace {
-
-/// The body of an asynchronous operation is that one operation.
-bool IsAsyncBody(const Computation& computation) {
-  return llvm::any_of(computation.callers(),
-                      [](const Instruction* caller) { return caller->kind() == OpKind::AsyncStart; });
-}
-
-}  // namespace
 
 Result<bool> RunAlgsimp(Module& module, const AlgsimpOptions& options, PassContext& context) {
   // The policy of the run and the option of the pass grant fast math alike.
@@ -22,7 +13,6 @@ Result<bool> RunAlgsimp(Module& module, const AlgsimpOptions& options, PassConte
   driver.set_run_to_fixed_point(options.run_to_fixed_point);
   Result<bool> changed = false;
   for (Computation* c : context.Computations(module)) {
-    if (IsAsyncBody(*c)) continue;
     auto c_changed = driver.Run(*c);
     if (!c_changed) {
       changed = std::move(c_changed);

@@ -1,6 +1,7 @@
 #include "passes/call_inliner.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/frontend_attributes.h"
 #include "passes/dce.h"
 #include "passes/rewrite/edit.h"
 
@@ -16,12 +17,6 @@ constexpr PassOptionRow kRows[] = {
     PassOption<&CallInlinerOptions::composites_to_preserve>("composites_to_preserve",
                                                             "names of composites that stay calls"),
 };
-
-llvm::StringRef FrontendValue(const Instruction& inst, llvm::StringRef key) {
-  for (const FrontendAttribute& a : inst.extras().frontend_attributes)
-    if (a.key == key) return a.value;
-  return {};
-}
 
 bool RunsAsynchronously(const Computation& computation) {
   return llvm::any_of(computation.callers(),

@@ -1,6 +1,7 @@
 #include "passes/call_parameter_cleanup.h"
 
 #include "passes/rewrite/edit.h"
+#include "passes/rewrite/restructure.h"
 
 namespace hlo {
 namespace {
@@ -77,8 +78,8 @@ class Cleanup {
     llvm::SmallVector<Shape, 4> shapes;
     for (const Instruction* k : kept) shapes.push_back(k->shape());
     root->SetOperands(kept);
-    root->set_shape(Shape::MakeTuple(shapes));
-    for (Instruction* call : computation_.callers()) call->set_shape(root->shape());
+    SetStructure(*root, Shape::MakeTuple(shapes));
+    for (Instruction* call : computation_.callers()) SetStructure(*call, root->shape());
   }
 
   /// The arguments have exactly the shapes of the elements that they are to replace.

@@ -2,6 +2,7 @@
 
 #include "passes/rewrite/conditional_edit.h"
 #include "passes/rewrite/maker.h"
+#include "passes/rewrite/restructure.h"
 
 namespace hlo {
 namespace {
@@ -26,7 +27,7 @@ void WrapOperand(Instruction* conditional, int64_t branch) {
   Instruction* parameter = OwnBranch(conditional, branch)->parameter(0);
   Instruction* tuple = Maker(conditional).Tuple({conditional->operand(branch + 1)});
   conditional->SetOperand(branch + 1, tuple);
-  parameter->set_shape(Shape::MakeTuple({parameter->shape()}));
+  SetStructure(*parameter, Shape::MakeTuple({parameter->shape()}));
   ReplaceUsesBy(parameter, Maker(*parameter->parent(), parameter).Gte(parameter, 0));
 }
 
@@ -35,7 +36,7 @@ void WrapResult(Instruction* conditional) {
     Computation* branch = OwnBranch(conditional, static_cast<int64_t>(b));
     branch->set_root(Maker(*branch, branch->root()).Tuple({branch->root()}));
   }
-  conditional->set_shape(Shape::MakeTuple({conditional->shape()}));
+  SetStructure(*conditional, Shape::MakeTuple({conditional->shape()}));
   ReplaceUsesBy(conditional, Maker(*conditional->parent(), conditional).Gte(conditional, 0));
 }
 

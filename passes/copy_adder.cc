@@ -4,6 +4,7 @@
 
 #include "passes/analysis/buffer_assignment.h"
 #include "passes/analysis/side_effects.h"
+#include "passes/rewrite/context.h"
 #include "passes/rewrite/edit.h"
 
 namespace hlo {
@@ -122,9 +123,24 @@ void CopyAdder::CopyRoot(Computation& computation, Place shadow, const Leaves& l
   }
 }
 
+/// Takes out what belongs to values of operations under way, which only their ends may read: the arrays of
+/// `value` whose places begin at `shadow`.
+void CopyAdder::LeaveTransfers(const Instruction& value, Place shadow, Leaves& leaves) const {
+  if (!value.shape().IsTuple()) return;
+  if (value.info().Is(kStart) || value.kind() == OpKind::AsyncUpdate) {
+    for (Place p = shadow; p < flow_.End(shadow); ++p) leaves.erase(p);
+    return;
+  }
+  if (value.kind() != OpKind::Tuple) return;
+  for (int64_t i = 0; i < value.operand_count(); ++i)
+    LeaveTransfers(*value.operand(i), flow_.Child(shadow, i), leaves);
+}
+
 void CopyAdder::AddForWhile(Instruction* loop) {
   const Place shadow = flow_.Of(*loop);
-  const Leaves changing = OwnLeaves(*loop);
+  Leaves changing = OwnLeaves(*loop);
+  LeaveTransfers(*loop->operand(0), shadow, changing);
+  LeaveTransfers(*loop->callee(0)->root(), shadow, changing);
   if (changing.empty()) return;
   Computation& body = *loop->callee(0);
   CopyOf parameter_copies;
@@ -149,6 +165,7 @@ void CopyAdder::AddInPlace(Instruction* inst) {
     for (Place p = part; part != kNoPlace && p < flow_.End(part); ++p)
       if (flow_.shape(p).IsArray()) wanted[pair.operand].insert(p);
   }
+  if (IsWrapped(*inst->parent())) return AddBeforeStart(*inst, wanted);
   Maker maker(inst);
   for (int64_t i = 0; i < inst->operand_count(); ++i)
     if (const auto it = wanted.find(i); it != wanted.end()) {
@@ -156,6 +173,25 @@ void CopyAdder::AddInPlace(Instruction* inst) {
       replaced_.push_back(operand);
       inst->SetOperand(i, DeepCopy(operand, flow_.Of(*operand), it->second, maker, nullptr));
     }
+}
+
+/// A wrapped computation holds one instruction: what that overwrites is copied before the start.
+void CopyAdder::AddBeforeStart(const Instruction& wrapped,
+                               const llvm::SmallDenseMap<int64_t, Leaves, 2>& by_operand) {
+  for (Instruction* start : wrapped.parent()->callers()) {
+    Maker maker(start);
+    for (const auto& [number, leaves] : by_operand) {
+      const Instruction& parameter = *wrapped.operand(number);
+      if (parameter.kind() != OpKind::Parameter || start->kind() != OpKind::AsyncStart) continue;
+      const int64_t i = parameter.attr<ParameterAttrs>().number;
+      Instruction* operand = start->operand(i);
+      const Place from = flow_.Of(parameter), to = flow_.Of(*operand);
+      Leaves outside;
+      for (const Place leaf : leaves) outside.insert(to + (leaf - from));
+      replaced_.push_back(operand);
+      start->SetOperand(i, DeepCopy(operand, to, outside, maker, nullptr));
+    }
+  }
 }
 
 void CopyAdder::AddForEntry() {
@@ -192,7 +228,9 @@ void CopyAdder::AddForEntry() {
 void CopyAdder::Run() {
   std::vector<Instruction*> in_place, loops, conditionals;
   for (const Computation* computation : flow_.computations()) {
+    const bool wrapped = IsWrapped(*computation);
     for (Instruction* inst : computation->instructions()) {
+      if (wrapped && inst->info().category == OpCategory::Control) continue;
       if (inst->kind() == OpKind::While)
         loops.push_back(inst);
       else if (inst->kind() == OpKind::Conditional)

@@ -36,9 +36,11 @@ class CopyAdder {
   void CopyForUsers(Instruction* value, Place shadow, const Leaves& leaves, CopyOf& made);
   void CopyRoot(Computation& computation, Place shadow, const Leaves& leaves, const CopyOf* after);
 
+  void LeaveTransfers(const Instruction& value, Place shadow, Leaves& leaves) const;
   void AddForWhile(Instruction* loop);
   void AddForConditional(Instruction* conditional);
   void AddInPlace(Instruction* inst);
+  void AddBeforeStart(const Instruction& wrapped, const llvm::SmallDenseMap<int64_t, Leaves, 2>& by_operand);
   void AddForEntry();
 
   Module& module_;

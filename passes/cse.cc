@@ -115,6 +115,7 @@ bool MayMerge(const Instruction& inst, const CseOptions& options) {
       if (const auto& literal = inst.attr<CustomCallAttrs>().literal; literal && literal->HasElided())
         return false;
       break;
+    case OpKind::Iota:
     case OpKind::PartitionId:
     case OpKind::ReplicaId: return true;
     default: break;

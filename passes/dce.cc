@@ -6,6 +6,7 @@
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
+#include "passes/rewrite/restructure.h"
 
 namespace hlo {
 namespace {
@@ -148,7 +149,7 @@ bool RemoveDeadOutputs(Instruction* fusion, PassContext& context) {
   }
   const bool single = kept.size() == 1;
   fused.set_root(single ? kept[0] : Maker(tuple).Tuple(kept));
-  fusion->set_shape(single ? shapes[0] : Shape::MakeTuple(shapes));
+  SetStructure(*fusion, single ? shapes[0] : Shape::MakeTuple(shapes));
   RemoveIfDead(tuple);
   const llvm::SmallVector<Instruction*, 8> users(fusion->users().begin(), fusion->users().end());
   for (Instruction* user : users) {
@@ -176,7 +177,7 @@ llvm::ArrayRef<PassOptionRow> DceOptions::Rows() { return kRows; }
 Result<bool> RunDce(Module& module, const DceOptions& options, PassContext& context) {
   bool changed = false;
   // Callers first: what a fusion no longer needs makes its operands dead.
-  std::vector<Computation*> computations = context.Computations(module, /*with_fusions=*/true);
+  std::vector<Computation*> computations = context.AllComputations(module);
   for (Computation* c : llvm::reverse(computations)) {
     HLO_CHECK_OK(context.CheckInterrupt());
     changed |= RemoveDeadInstructions(*c, options, context);

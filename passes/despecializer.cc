@@ -11,7 +11,7 @@ Result<bool> RunDespecializer(Module& module, const NoPassOptions&, PassContext&
     for (const auto& c : module.computations()) c->set_schedule({});
     changed = true;
   }
-  for (Computation* c : context.Computations(module, /*with_fusions=*/true))
+  for (Computation* c : context.AllComputations(module))
     for (Instruction* inst : c->instructions()) {
       if (!inst->has_extras() || inst->extras().control_predecessors.empty() || !context.TakeRewrite())
         continue;

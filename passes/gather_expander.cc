@@ -1,6 +1,7 @@
 #include "passes/gather_expander.h"
 
 #include "passes/analysis/reshape_facts.h"
+#include "passes/rewrite/batching_dims.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/expr.h"
 #include "passes/rewrite/index_matrix.h"
@@ -10,7 +11,7 @@ namespace {
 
 bool CanExpand(const Instruction& inst) {
   return inst.kind() == OpKind::Gather && HasStaticShapes(inst) && inst.shape().ElementCount() != 0 &&
-         inst.operand(0)->shape().rank() != 0 && inst.attr<GatherAttrs>().operand_batching_dims.empty();
+         inst.operand(0)->shape().rank() != 0;
 }
 
 /// The slice that index vector i asks for.
@@ -23,8 +24,7 @@ Expr SliceAt(const Expr& x, const Expr& indices, const Expr& i, const GatherAttr
   return DynamicSliceOf(x, starts, a.slice_sizes);
 }
 
-Result<Instruction*> Expanded(Instruction* inst) {
-  Maker make(inst);
+Instruction* Loop(Maker& make, Instruction* inst) {
   const auto& a = inst->attr<GatherAttrs>();
   const Expr x(make, inst->operand(0)),
       indices(make, IndexMatrix(make, inst->operand(1), a.index_vector_dim));
@@ -46,6 +46,17 @@ Result<Instruction*> Expanded(Instruction* inst) {
       });
   const Expr collected = state[2].Reshape(Permuted(inst->shape().dims(), place));
   return TransposeUnlessIdentity(make, collected, InversePermutation(place));
+}
+
+Result<Instruction*> Expanded(Instruction* inst) {
+  Maker make(inst);
+  // Slices of nothing that a result has elements for.
+  if (inst->operand(0)->shape().ElementCount() == 0) return make.Full(inst->shape(), 0);
+  if (!HasBatchingDims(*inst)) return Loop(make, inst);
+  Instruction* plain = WithoutBatchingDims(make, inst);
+  Instruction* loop = Loop(make, plain);
+  plain->parent()->Remove(plain);
+  return loop;
 }
 
 }  // namespace

@@ -22,13 +22,13 @@ bool CanChange(const Instruction& inst) {
                       a.collapsed_slice_dims.empty() && IsIdentityPermutation(a.start_index_map) &&
                       a.offset_dims == Counting(1, inst.shape().rank()) &&
                       inst.operand(0)->shape().rank() > 0;
-  return !simple || inst.shape().ElementCount() == 0;
+  return !simple || inst.shape().ElementCount() == 0 || inst.operand(0)->shape().ElementCount() == 0;
 }
 
 Result<Instruction*> ReplacementFor(Instruction* inst) {
   Maker make(inst);
   Instruction* x = inst->operand(0);
-  if (inst->shape().ElementCount() == 0) return make.Full(inst->shape(), 0);
+  if (inst->shape().ElementCount() == 0 || x->shape().ElementCount() == 0) return make.Full(inst->shape(), 0);
   if (x->shape().rank() == 0) return make.Splat(inst->shape(), x);
   GatherAttrs a = inst->attr<GatherAttrs>();
   Instruction* indices = IndexMatrix(make, inst->operand(1), a.index_vector_dim);

@@ -131,6 +131,62 @@ Instruction* NormalReduceWindow(Maker& make, const Instruction& inst) {
                 ReduceWindowAttrs{{InMemoryOrder(inst.attr<ReduceWindowAttrs>().window.dims, inst.shape())}});
 }
 
+/// Of equal widths as other elementwise operations; otherwise the dimension that comes or goes has to be the
+/// fastest, and all others have to lie in the same order.
+Instruction* NormalBitcastConvert(Maker& make, const Instruction& inst) {
+  Dims from = MemoryOrder(inst.operand(0)->shape()), to = MemoryOrder(inst.shape());
+  if (from.size() > to.size() && from.back() == static_cast<int64_t>(to.size())) from.pop_back();
+  if (to.size() > from.size() && to.back() == static_cast<int64_t>(from.size())) to.pop_back();
+  return from == to ? Remade(make, inst, inst.attrs()) : nullptr;
+}
+
+Instruction* NormalConvolution(Maker& make, const Instruction& inst) {
+  ConvolutionAttrs a = inst.attr<ConvolutionAttrs>();
+  if (!a.dim_labels || !(a.sparsity_config == SparsityConfig())) return nullptr;
+  const auto renumber = [](const Shape& shape, llvm::MutableArrayRef<int64_t> spatial,
+                           std::initializer_list<int64_t*> others) {
+    const Dims places = Places(shape);
+    for (int64_t& d : spatial) d = places[static_cast<size_t>(d)];
+    for (int64_t* d : others) *d = places[static_cast<size_t>(*d)];
+  };
+  ConvDimLabels& l = *a.dim_labels;
+  renumber(inst.operand(0)->shape(), l.input_spatial, {&l.input_batch, &l.input_feature});
+  renumber(inst.operand(1)->shape(), l.kernel_spatial, {&l.kernel_input_feature, &l.kernel_output_feature});
+  renumber(inst.shape(), l.output_spatial, {&l.output_batch, &l.output_feature});
+  return Remade(make, inst, std::move(a));
+}
+
+bool IsSorted(llvm::ArrayRef<int64_t> dims) { return std::is_sorted(dims.begin(), dims.end()); }
+
+/// Of one array, where the numbers of dimensions keep the orders that a scatter demands.
+Instruction* NormalScatter(Maker& make, const Instruction& inst) {
+  ScatterAttrs a = inst.attr<ScatterAttrs>();
+  if (inst.operand_count() != 3 || !a.input_batching_dims.empty()) return nullptr;
+  const Shape &x = inst.operand(0)->shape(), &indices = inst.operand(1)->shape(),
+              &update = inst.operand(2)->shape();
+  if (!SameOrder(x, inst.shape())) return nullptr;
+  // Dimensions of windows and of indices as they follow in memory, in the numbers of the other side.
+  Dims window_in_memory, window_of_update, scattered, index_order;
+  for (const int64_t d : MemoryOrder(x))
+    if (!llvm::is_contained(a.inserted_window_dims, d))
+      window_in_memory.push_back(d -
+                                 llvm::count_if(a.inserted_window_dims, [&](int64_t i) { return i < d; }));
+  for (const int64_t d : MemoryOrder(update))
+    if (const auto* at = llvm::find(a.update_window_dims, d); at != a.update_window_dims.end())
+      window_of_update.push_back(at - a.update_window_dims.begin());
+    else
+      scattered.push_back(d);
+  for (const int64_t d : MemoryOrder(indices))
+    if (d != a.index_vector_dim) index_order.push_back(d);
+  if (window_in_memory != window_of_update || !IsSorted(scattered) || !IsSorted(index_order)) return nullptr;
+  for (Dims* dims : {&a.inserted_window_dims, &a.scatter_dims_to_operand_dims}) *dims = AsPlaces(*dims, x);
+  llvm::sort(a.inserted_window_dims);
+  a.update_window_dims = AsPlaces(a.update_window_dims, update);
+  llvm::sort(a.update_window_dims);
+  if (a.index_vector_dim < indices.rank()) a.index_vector_dim = AsPlaces({a.index_vector_dim}, indices)[0];
+  return Remade(make, inst, std::move(a));
+}
+
 /// What operands an opcode may have in a layout that differs from the result's.
 enum class Orders : uint8_t { Equal, Any };
 struct Normalization {
@@ -139,8 +195,10 @@ struct Normalization {
   Orders orders;
 };
 constexpr Normalization kNormalizations[] = {
+    {OpKind::BitcastConvert, NormalBitcastConvert, Orders::Any},
     {OpKind::Broadcast, NormalBroadcast, Orders::Any},
     {OpKind::Concatenate, NormalAlongDims, Orders::Equal},
+    {OpKind::Convolution, NormalConvolution, Orders::Any},
     {OpKind::Copy, NormalCopy, Orders::Any},
     {OpKind::DynamicSlice, NormalDynamicSlice, Orders::Equal},
     {OpKind::DynamicUpdateSlice, NormalDynamicUpdateSlice, Orders::Equal},
@@ -150,6 +208,7 @@ constexpr Normalization kNormalizations[] = {
     {OpKind::ReduceWindow, NormalReduceWindow, Orders::Equal},
     {OpKind::Reshape, NormalReshape, Orders::Any},
     {OpKind::Reverse, NormalAlongDims, Orders::Equal},
+    {OpKind::Scatter, NormalScatter, Orders::Any},
     {OpKind::Slice, NormalSlice, Orders::Equal},
     {OpKind::Transpose, NormalTranspose, Orders::Any},
 };
@@ -179,7 +238,8 @@ bool MayNormalize(const Instruction& inst, const Normalization& row) {
 }
 
 bool ReordersFloatSum(const Instruction& inst) {
-  return (inst.kind() == OpKind::Reduce || inst.kind() == OpKind::ReduceWindow) &&
+  return (inst.kind() == OpKind::Reduce || inst.kind() == OpKind::ReduceWindow ||
+          inst.kind() == OpKind::Convolution) &&
          !IsIntegral(inst.shape().element_type());
 }
 

@@ -24,7 +24,7 @@ Result<bool> RunLiteralCanonicalizer(Module& module, const LiteralCanonicalizerO
                                      PassContext& context) {
   bool changed = false;
   llvm::DenseMap<uint64_t, llvm::SmallVector<LiteralPtr, 1>> pool;
-  for (Computation* c : context.Computations(module, /*with_fusions=*/true)) {
+  for (Computation* c : context.AllComputations(module)) {
     HLO_CHECK_OK(context.CheckInterrupt());
     for (Instruction* inst : c->instructions()) {
       if (inst->kind() != OpKind::Constant) continue;

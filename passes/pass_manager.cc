@@ -1,6 +1,7 @@
 #include "passes/pass_manager.h"
 
 #include "ir/support/interrupt.h"
+#include "ir/verify.h"
 #include "llvm/ADT/StringExtras.h"
 #include "passes/rewrite/edit.h"
 
@@ -182,7 +183,23 @@ Result<bool> PassManager::Execute(Module& module, const PipelineItem& item, Pass
     return Error("pass-changed-flag", {}, "pass '{0}' (execution {1}) changed the module without saying so",
                  item.pass->name, execution.number);
   for (PassObserver* o : observers_) HLO_CHECK_OK(o->AfterPass(module, execution));
+  if (verify_each_ && execution.changed) HLO_CHECK_OK(VerifyAfter(module, execution));
   return execution.changed;
+}
+
+Status PassManager::VerifyAfter(const Module& module, const PassExecution& execution) const {
+  VerifyOptions options;
+  options.makers = makers_;
+  options.layout_sensitive =
+      execution.pass->name == "layout-assignment" || (facts_ & execution.pass->preserves & kLayouts) != 0;
+  for (Diagnostic& violation : Verify(module, options)) {
+    if (violation.severity != Severity::Error) continue;
+    violation.Note(
+        llvm::formatv("found after pass '{0}' (execution {1})", execution.pass->name, execution.number)
+            .str());
+    return Error(std::move(violation));
+  }
+  return {};
 }
 
 }  // namespace hlo

@@ -62,6 +62,9 @@ class PassManager {
   /// Compare fingerprints around every pass and fail (pass-changed-flag) where the returned flag lies.
   void set_check_changed_flag(bool check) { check_changed_flag_ = check; }
 
+  /// Verify the module after every pass that changed it, layouts too once layout-assignment has run.
+  void set_verify_each(bool verify) { verify_each_ = verify; }
+
   /// True if the module changed. On errors the module is what the failing pass left.
   Result<bool> Run(Module& module, llvm::ArrayRef<PipelineItem> items);
   /// What was executed so far, in order.
@@ -80,6 +83,7 @@ class PassManager {
   [[nodiscard]] bool Selected(llvm::StringRef name, llvm::StringRef pipeline) const;
   /// Error usage-pass-requirement if the module lacks what the pass is made for.
   Status CheckRequired(const Module& module, const PassExecution& execution) const;
+  Status VerifyAfter(const Module& module, const PassExecution& execution) const;
   /// Facts that no look at the module can tell, after a pass.
   void UpdateFacts(const PassInfo& pass, bool changed);
 
@@ -89,6 +93,11 @@ class PassManager {
   std::vector<PassExecution> executions_;
   std::vector<std::string> makers_;
   bool check_changed_flag_ = false;
+#ifdef NDEBUG
+  bool verify_each_ = false;
+#else
+  bool verify_each_ = true;
+#endif
   bool started_ = false;
   unsigned facts_ = kNoFacts;  // of those that only the passes run so far can tell
   uint64_t version_ = 0;       // grows with every change of the module

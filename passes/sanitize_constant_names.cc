@@ -14,7 +14,7 @@ std::string Sanitized(llvm::StringRef name) {
 
 Result<bool> RunSanitizeConstantNames(Module& module, const NoPassOptions&, PassContext& context) {
   bool changed = false;
-  for (Computation* c : context.Computations(module, /*with_fusions=*/true)) {
+  for (Computation* c : context.AllComputations(module)) {
     for (Instruction* inst : c->instructions()) {
       if (inst->kind() != OpKind::Constant || inst->name().find_first_of(".-") == llvm::StringRef::npos)
         continue;

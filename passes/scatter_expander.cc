@@ -1,6 +1,7 @@
 #include "passes/scatter_expander.h"
 
 #include "passes/analysis/reshape_facts.h"
+#include "passes/rewrite/batching_dims.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/expr.h"
 #include "passes/rewrite/index_matrix.h"
@@ -13,8 +14,8 @@ bool CanExpand(const Instruction& inst) {
   const ElementType type = inst.shape().element_type();
   auto has_type = [&](const Instruction* i) { return i->shape().IsScalarOf(type); };
   return inst.operand_count() == 3 && inst.operand(2)->shape().ElementCount() != 0 &&
-         inst.shape().rank() != 0 && inst.attr<ScatterAttrs>().input_batching_dims.empty() &&
-         llvm::all_of(inst.callee()->parameters(), has_type) && has_type(inst.callee()->root());
+         inst.shape().rank() != 0 && llvm::all_of(inst.callee()->parameters(), has_type) &&
+         has_type(inst.callee()->root());
 }
 
 /// Combines one window of updates into x, if it lies within.
@@ -35,8 +36,7 @@ Expr UpdateAt(Maker& make, const Expr& x, const Expr& row, const Expr& window, c
   return DynamicUpdateOf(x, Expr(make, make.Select(within, after, before)), starts);
 }
 
-Result<Instruction*> Expanded(Instruction* inst) {
-  Maker make(inst);
+Instruction* Loop(Maker& make, Instruction* inst) {
   const auto& a = inst->attr<ScatterAttrs>();
   const Expr matrix(make, IndexMatrix(make, inst->operand(1), a.index_vector_dim));
   // Signed and wide, so that every index beyond the array is seen as such.
@@ -55,6 +55,16 @@ Result<Instruction*> Expanded(Instruction* inst) {
                     return {UpdateAt(body, s[0], row, update, *inst), s[1], s[2]};
                   });
   return state[0].inst();
+}
+
+Result<Instruction*> Expanded(Instruction* inst) {
+  if (inst->shape().ElementCount() == 0) return inst->operand(0);
+  Maker make(inst);
+  if (!HasBatchingDims(*inst)) return Loop(make, inst);
+  Instruction* plain = WithoutBatchingDims(make, inst);
+  Instruction* loop = Loop(make, plain);
+  plain->parent()->Remove(plain);
+  return loop;
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ bool CanChange(const Instruction& inst) {
   const auto& a = inst.attr<ScatterAttrs>();
   const Instruction* indices = inst.operand(inst.operand_count() / 2);
   const Instruction* update = inst.operands().back();
+  if (inst.operand(0)->shape().ElementCount() == 0) return false;
   if (!a.input_batching_dims.empty() || update->shape().ElementCount() == 0) return false;
   return indices->shape().rank() != 2 || a.index_vector_dim != 1 || !a.inserted_window_dims.empty() ||
          !IsIdentityPermutation(a.scatter_dims_to_operand_dims) ||

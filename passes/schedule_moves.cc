@@ -106,7 +106,7 @@ Order Deferred(const Computation& computation) {
 
 /// The scheduled computations that may be changed.
 std::vector<Computation*> Scheduled(const Module& module, const PassContext& context) {
-  std::vector<Computation*> computations = context.Computations(module);
+  std::vector<Computation*> computations = context.AllComputations(module);
   llvm::erase_if(computations, [](const Computation* c) { return !c->has_schedule(); });
   return computations;
 }

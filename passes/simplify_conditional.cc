@@ -1,5 +1,6 @@
 #include "passes/simplify_conditional.h"
 
+#include "passes/analysis/frontend_attributes.h"
 #include "passes/analysis/reachable.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/analysis/value_facts.h"
@@ -7,6 +8,7 @@
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/loop_edit.h"
 #include "passes/rewrite/maker.h"
+#include "passes/rewrite/restructure.h"
 
 namespace hlo {
 namespace {
@@ -117,7 +119,7 @@ bool DropOperandElements(Instruction* conditional, int64_t b, PassContext& conte
   if (KeepsAll(kept) || !context.TakeRewrite()) return false;
   Instruction* parameter = OwnBranch(conditional, b)->parameter(0);
   conditional->SetOperand(b + 1, Maker(conditional).Tuple(Elements(operand, kept, Maker(conditional))));
-  parameter->set_shape(Keep(parameter->shape(), kept));
+  SetStructure(*parameter, Keep(parameter->shape(), kept));
   RenumberReads(*parameter, kept);
   return true;
 }
@@ -133,7 +135,7 @@ bool DropResultElements(Instruction* conditional, PassContext& context) {
     branch->set_root(Maker(*branch, root).Tuple(Elements(root, kept, Maker(*branch, root))));
     RemoveIfDead(root);
   }
-  conditional->set_shape(Keep(conditional->shape(), kept));
+  SetStructure(*conditional, Keep(conditional->shape(), kept));
   RenumberReads(*conditional, kept);
   return true;
 }
@@ -184,6 +186,8 @@ bool SimplifyElements(Instruction* conditional, PassContext& context) {
 
 /// What the conditional is without deciding anything at run time; null if it must stay.
 Instruction* Replacement(Instruction* conditional, PassContext& context) {
+  // A group is scheduled as it stands.
+  if (!FrontendValue(*conditional, "_scheduling_group_id").empty()) return nullptr;
   const auto only = OnlyBranch(*conditional);
   if (only && conditional->callee(*only)->root()->shape() == conditional->shape())
     return context.TakeRewrite() ? InlineBranch(conditional, *only) : nullptr;

@@ -5,6 +5,7 @@
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/loop_edit.h"
 #include "passes/rewrite/maker.h"
+#include "passes/rewrite/restructure.h"
 #include "passes/simplify_while_loops.h"
 
 namespace hlo {
@@ -225,7 +226,7 @@ void FlattenUses(Instruction* inst, const Shape& flat) {
   const llvm::SmallVector<Instruction*, 8> users(inst->users().begin(), inst->users().end());
   const bool is_root = inst->IsRoot();
   const Shape nested = inst->shape();
-  inst->set_shape(flat);
+  SetStructure(*inst, flat);
   if (users.empty() && !is_root) return;
   Maker make(*inst->parent(), inst);
   int64_t next = 0;

@@ -1,5 +1,6 @@
 #include "passes/simplify_while_loops.h"
 
+#include "passes/analysis/frontend_attributes.h"
 #include "passes/analysis/scalar_eval.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/analysis/value_facts.h"
@@ -25,6 +26,12 @@ bool HasControlEdges(const Instruction& inst) {
   return !inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty();
 }
 
+/// Nobody asked for a loop of one iteration to stay.
+bool MayInline(const Instruction& loop) {
+  return FrontendValue(loop, "inlineable") != "false" &&
+         FrontendValue(loop, "skip-simplify-while-loops_trip-count-one") != "true";
+}
+
 /// Loops of trip count 0 and 1 are no loops.
 bool DissolveLoop(Instruction* inst, const TupleLoop& loop, PassContext& context) {
   const auto counted = CountTrips(loop, /*max_evaluated=*/1);
@@ -36,9 +43,13 @@ bool DissolveLoop(Instruction* inst, const TupleLoop& loop, PassContext& context
     ReplaceAndRemove(inst, loop.init());
     return true;
   }
-  if (HasSideEffectInside(*loop.body) || loop.body_root->shape() != inst->shape()) return false;
+  if (HasSideEffectInside(*loop.body) || loop.body_root->shape() != inst->shape() || !MayInline(*inst))
+    return false;
   if (!context.TakeRewrite()) return false;
-  InlineCall(inst);  // callee 0 is the body
+  const auto attributes = inst->extras().frontend_attributes;
+  Instruction* result = InlineCall(inst);  // callee 0 is the body
+  if (!attributes.empty() && result->kind() == OpKind::Tuple && result->extras().frontend_attributes.empty())
+    result->MutableExtras().frontend_attributes = attributes;
   return true;
 }
 

@@ -37,7 +37,7 @@ void SetConstantShape(Instruction& constant) {
 
 Result<bool> SetSubByteSizes(Module& module, PassContext& context, bool packed) {
   bool changed = false;
-  for (Computation* c : context.Computations(module, /*with_fusions=*/true)) {
+  for (Computation* c : context.AllComputations(module)) {
     HLO_CHECK_OK(context.CheckInterrupt());
     for (Instruction* inst : c->instructions()) {
       Shape sized = Sized(inst->shape(), packed);

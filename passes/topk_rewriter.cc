@@ -1,5 +1,6 @@
 #include "passes/topk_rewriter.h"
 
+#include "passes/analysis/value_facts.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/expr.h"
@@ -11,17 +12,56 @@ constexpr PassOptionRow kRows[] = {
     PassOption<&TopkRewriterOptions::types>("types", "element types with an implementation"),
 };
 
+/// The value under conversions to wider floats, which keep the order, and copies.
+const Instruction* Unwidened(const Instruction* value) {
+  for (;;) {
+    const bool widens =
+        value->kind() == OpKind::Convert && IsFloat(value->shape().element_type()) &&
+        IsFloat(value->operand(0)->shape().element_type()) &&
+        Info(value->shape().element_type()).bits > Info(value->operand(0)->shape().element_type()).bits;
+    if (!widens && value->kind() != OpKind::Copy) return value;
+    value = value->operand(0);
+  }
+}
+
+/// The bits of a float as an integer of the sign asked for; null if that is not what it is.
+const Instruction* FloatOfBits(const Instruction& bits, bool is_signed) {
+  const ElementType type = bits.shape().element_type();
+  if (bits.kind() != OpKind::BitcastConvert || !IsIntegral(type) || IsSigned(type) != is_signed)
+    return nullptr;
+  return IsFloat(bits.operand(0)->shape().element_type()) ? bits.operand(0) : nullptr;
+}
+
+/// The float x of select(bits(x) < 0, max - bits(x), bits(x)): integers in the total order of floats. The
+/// difference may be taken of unsigned numbers.
+const Instruction* FloatOfKey(const Instruction& key) {
+  if (key.kind() != OpKind::Select || key.operand(0)->kind() != OpKind::Compare) return nullptr;
+  const Instruction &test = *key.operand(0), *flipped = key.operand(1), &bits = *key.operand(2);
+  const Instruction* x = FloatOfBits(bits, /*is_signed=*/true);
+  if (!x || test.attr<CompareAttrs>().direction != Direction::LT || test.operand(0) != &bits ||
+      ScalarIntValue(*test.operand(1)) != 0)
+    return nullptr;
+  const bool is_signed = flipped->kind() != OpKind::BitcastConvert;
+  if (!is_signed) flipped = flipped->operand(0);
+  if (flipped->kind() != OpKind::Subtract || FloatOfBits(*flipped->operand(1), is_signed) != x)
+    return nullptr;
+  const int width = Info(bits.shape().element_type()).bits;
+  return ScalarIntValue(*flipped->operand(0)) == int64_t(~uint64_t{0} >> (65 - width)) ? x : nullptr;
+}
+
 /// What the sort's comparator compares: parameters 0 and 1, the greater one first, in total order.
 bool IsDescending(const Computation& comparator) {
   const Instruction* root = comparator.root();
   if (root->kind() != OpKind::Compare) return false;
   const auto& attrs = root->attr<CompareAttrs>();
-  const bool forward =
-      root->operand(0) == comparator.parameter(0) && root->operand(1) == comparator.parameter(1);
-  const bool backward =
-      root->operand(0) == comparator.parameter(1) && root->operand(1) == comparator.parameter(0);
+  const Instruction *left = FloatOfKey(*root->operand(0)), *right = FloatOfKey(*root->operand(1));
+  const bool by_key = left && right;
+  left = Unwidened(by_key ? left : root->operand(0));
+  right = Unwidened(by_key ? right : root->operand(1));
+  const bool forward = left == comparator.parameter(0) && right == comparator.parameter(1);
+  const bool backward = left == comparator.parameter(1) && right == comparator.parameter(0);
   const bool total =
-      !IsFloat(root->operand(0)->shape().element_type()) || attrs.type == CompareType::TotalOrder;
+      by_key || !IsFloat(root->operand(0)->shape().element_type()) || attrs.type == CompareType::TotalOrder;
   return total &&
          ((forward && attrs.direction == Direction::GT) || (backward && attrs.direction == Direction::LT));
 }
@@ -129,6 +169,10 @@ void Rewrite(Instruction* sort) {
 llvm::ArrayRef<PassOptionRow> TopkRewriterOptions::Rows() { return kRows; }
 
 Result<bool> RunTopkRewriter(Module& module, const TopkRewriterOptions& options, PassContext& context) {
+  for (const std::string& name : options.types)
+    if (!ParseElementType(name))
+      return Error("usage-pass-option", {},
+                   "option 'types' of pass 'topk-rewriter': found '{0}', expected element types", name);
   bool changed = false;
   std::vector<Instruction*> found;
   for (Computation* c : context.Computations(module))

@@ -30,8 +30,13 @@ Instruction* WholeValue(const Instruction& tuple) {
   return whole->shape() == tuple.shape() ? whole : nullptr;
 }
 
+bool ShardingsAgree(const Instruction& a, const Instruction& b) {
+  if (!a.extras().sharding || !b.extras().sharding) return true;
+  return *a.extras().sharding == *b.extras().sharding;
+}
+
 /// What the instruction is a roundabout way of saying; null if it is not.
-Instruction* Simpler(const Instruction& inst) {
+Instruction* SameValue(const Instruction& inst) {
   if (inst.kind() == OpKind::GetTupleElement) {
     const Instruction* tuple = inst.operand(0);
     if (tuple->kind() != OpKind::Tuple || HasControlEdges(inst)) return nullptr;
@@ -39,6 +44,12 @@ Instruction* Simpler(const Instruction& inst) {
     return element->shape() == inst.shape() ? element : nullptr;
   }
   return inst.kind() == OpKind::Tuple && !HasControlEdges(inst) ? WholeValue(inst) : nullptr;
+}
+
+/// The same, unless the two say different things about how the value is partitioned.
+Instruction* Simpler(const Instruction& inst) {
+  Instruction* value = SameValue(inst);
+  return value && ShardingsAgree(inst, *value) ? value : nullptr;
 }
 
 }  // namespace

@@ -48,6 +48,14 @@ bool IsHostTransfer(const Instruction& inst) {
   return target == "MoveToHost" || target == "MoveToDevice" || target == "annotate_device_placement";
 }
 
+/// Calls that say how values are partitioned belong to where they stand.
+bool IsSharding(const Instruction& inst) {
+  if (inst.kind() != OpKind::CustomCall) return false;
+  const llvm::StringRef target = inst.attr<CustomCallAttrs>().custom_call_target;
+  return target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
+         target.starts_with("xla.sdy.");
+}
+
 bool MayNotEnd(const Instruction& inst) {
   const auto is_loop = [](const Instruction& inner) { return inner.kind() == OpKind::While; };
   return is_loop(inst) || llvm::any_of(inst.callees(), [&](const Computation* callee) {
@@ -57,7 +65,8 @@ bool MayNotEnd(const Instruction& inst) {
 
 bool MayMove(const Instruction& inst) {
   if (inst.kind() == OpKind::Parameter || inst.kind() == OpKind::AfterAll || inst.info().Is(kStart) ||
-      inst.info().Is(kDone) || inst.kind() == OpKind::AsyncUpdate || inst.shape().IsToken())
+      inst.info().Is(kDone) || inst.kind() == OpKind::AsyncUpdate || inst.shape().IsToken() ||
+      IsSharding(inst))
     return false;
   if (inst.has_extras() && (!inst.extras().control_predecessors.empty() ||
                             !inst.extras().control_successors.empty() || IsDisabled(inst)))

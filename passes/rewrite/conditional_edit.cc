@@ -1,5 +1,6 @@
 #include "passes/rewrite/conditional_edit.h"
 
+#include "passes/analysis/frontend_attributes.h"
 #include "passes/analysis/reachable.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
@@ -63,6 +64,14 @@ bool MayRunAllBranches(const Instruction& conditional) {
 }
 
 Instruction* InlineBranch(Instruction* conditional, int64_t branch) {
+  if (FrontendValue(*conditional, "inlineable") == "false") {
+    Instruction* call =
+        Maker(conditional)
+            .AddWithShape(OpKind::Call, conditional->shape(), {conditional->operand(branch + 1)}, {},
+                          {conditional->callee(branch)});
+    call->MutableExtras().frontend_attributes = conditional->extras().frontend_attributes;
+    return call;
+  }
   return InlineBody(conditional, *conditional->callee(branch), {conditional->operand(branch + 1)});
 }
 

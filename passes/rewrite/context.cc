@@ -24,15 +24,27 @@ Status PassContext::CheckInterrupt() const {
   return {};
 }
 
+bool IsWrapped(const Computation& computation) {
+  return computation.execution_thread() == "main" &&
+         llvm::any_of(computation.callers(),
+                      [](const Instruction* caller) { return caller->kind() == OpKind::AsyncStart; });
+}
+
 bool PassContext::Allows(const Computation& computation) const {
   return controls_.execution_threads.empty() ||
          controls_.execution_threads.contains(computation.execution_thread());
 }
 
-std::vector<Computation*> PassContext::Computations(const Module& module, bool with_fusions) const {
+std::vector<Computation*> PassContext::AllComputations(const Module& module) const {
   std::vector<Computation*> computations = module.PostOrder();
+  llvm::erase_if(computations, [&](Computation* c) { return !Allows(*c); });
+  return computations;
+}
+
+std::vector<Computation*> PassContext::Computations(const Module& module, bool with_fusions) const {
+  std::vector<Computation*> computations = AllComputations(module);
   llvm::erase_if(computations,
-                 [&](Computation* c) { return !Allows(*c) || (!with_fusions && c->IsFusion()); });
+                 [&](Computation* c) { return IsWrapped(*c) || (!with_fusions && c->IsFusion()); });
   return computations;
 }
 

@@ -44,6 +44,9 @@ struct RewriteControls {
 /// What one execution of a pass did, besides changing the module.
 using PassCounters = std::map<std::string, int64_t>;
 
+/// An asynchronous operation of the main thread wraps the computation, which may hold one instruction only.
+bool IsWrapped(const Computation& computation);
+
 /// Handed to a pass for one execution.
 class PassContext {
  public:
@@ -74,8 +77,11 @@ class PassContext {
 
   /// The computation belongs to a thread that may be changed.
   [[nodiscard]] bool Allows(const Computation& computation) const;
-  /// The computations to work on, callees before callers; bodies of fusions only if asked for.
+  /// The computations to work on, callees before callers; bodies of fusions only if asked for. Without what
+  /// asynchronous operations of the main thread wrap: that is one instruction, and has to stay one.
   [[nodiscard]] std::vector<Computation*> Computations(const Module& module, bool with_fusions = false) const;
+  /// Bodies of fusions and wrapped computations too: for passes that add no instruction.
+  [[nodiscard]] std::vector<Computation*> AllComputations(const Module& module) const;
 
  private:
   llvm::StringRef pass_;

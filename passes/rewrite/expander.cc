@@ -52,7 +52,8 @@ Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matc
     llvm::SmallVector<Instruction*, 4> operands(inst->operands().begin(), inst->operands().end());
     inst->parent()->Remove(inst);
     for (size_t i = 0; i < operands.size(); ++i)
-      if (!llvm::is_contained(llvm::ArrayRef(operands).take_front(i), operands[i]))
+      if (!gone.contains(operands[i]) &&  // dead with an operand before it, of which it was one
+          !llvm::is_contained(llvm::ArrayRef(operands).take_front(i), operands[i]))
         RemoveIfDead(operands[i], [&](const Instruction* dead) { gone.insert(dead); });
   }
   return changed;

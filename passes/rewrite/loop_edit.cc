@@ -6,6 +6,7 @@
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
+#include "passes/rewrite/restructure.h"
 
 namespace hlo {
 namespace {
@@ -16,10 +17,6 @@ bool OnlyElementsRead(const Instruction& tuple) {
 }
 
 int64_t& IndexOf(Instruction* read) { return read->mutable_attrs().Mutable<GetTupleElementAttrs>().index; }
-
-void ForgetOrigin(Instruction& inst) {
-  if (inst.has_extras() && inst.extras().origin) inst.MutableExtras().origin = nullptr;
-}
 
 /// The trip count annotation names an element by number.
 void RenumberAnnotation(Instruction& loop, llvm::ArrayRef<int64_t> new_index) {
@@ -56,10 +53,8 @@ llvm::SmallVector<Instruction*, 4> WholeUsers(const Instruction& loop) {
 }
 
 void SetStateShape(const TupleLoop& loop, const Shape& shape) {
-  for (Instruction* inst : {loop.loop, loop.body_parameter, loop.condition_parameter, loop.body_root}) {
-    inst->set_shape(shape);
-    ForgetOrigin(*inst);
-  }
+  for (Instruction* inst : {loop.loop, loop.body_parameter, loop.condition_parameter, loop.body_root})
+    SetStructure(*inst, shape);
 }
 
 Instruction* InitElement(const TupleLoop& loop, int64_t i) {

@@ -167,12 +167,22 @@ Instruction* DynamicSliceOfDynamicSlice(Match& m) {
   return starts ? m.make.DynamicSlice(x, *starts, m.shape().dims()) : nullptr;
 }
 
+/// The value is on its way to the host's memory.
+bool IsMovedToHost(const Instruction& value) {
+  const Instruction* at = &value;
+  while (at->kind() == OpKind::Reshape || at->kind() == OpKind::Bitcast || at->kind() == OpKind::Copy ||
+         at->kind() == OpKind::Transpose)
+    at = at->operand(0);
+  return at->kind() == OpKind::CustomCall && at->attr<CustomCallAttrs>().custom_call_target == "MoveToHost";
+}
+
 Instruction* UpdateOfSplat(Match& m) {
   Instruction *splat = m.root->operand(0), *update = m.root->operand(1);
   if (splat->kind() != OpKind::Broadcast || splat->operand(0)->shape().rank() != 0 ||
       !HasScalarIndices(*m.root) || !BoundsFitIndices(*m.root))
     return nullptr;
-  if (update->shape().layout().memory_space != m.shape().layout().memory_space) return nullptr;
+  if (update->shape().layout().memory_space != m.shape().layout().memory_space || IsMovedToHost(*update))
+    return nullptr;
   Padding padding;
   for (int64_t d = 0; d < m.shape().rank(); ++d) {
     const int64_t bound = m.shape().dim(d) - update->shape().dim(d);

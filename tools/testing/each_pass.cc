@@ -23,13 +23,27 @@ constexpr Establisher kEstablishers[] = {
     {kCopies, "copy-insertion"},        {kSchedule, "hlo-memory-scheduler"},
 };
 
-Result<bool> RunPipeline(Module& module, llvm::StringRef spec) {
+}  // namespace
+
+Result<bool> RunPassesChecked(Module& module, llvm::StringRef spec) {
   HLO_TRY(const std::vector<PipelineItem> items, ParsePipeline(spec));
   RewriteControls controls;
   PassManager manager(controls, {});
   manager.set_check_changed_flag(true);
+  manager.set_verify_each(true);
   return manager.Run(module, items);
 }
+
+Status EstablishFacts(Module& module, ModuleFacts facts) {
+  for (const auto& [fact, pipeline] : kEstablishers) {
+    if (!(facts & fact)) continue;
+    if (const auto changed = RunPassesChecked(module, pipeline); !changed)
+      return Error("pass-failed", {}, "'{0}' before it: {1}", pipeline, changed.error().message);
+  }
+  return {};
+}
+
+namespace {
 
 /// One case: what modules it became, and the verdict on each.
 class CaseCheck {
@@ -45,7 +59,7 @@ class CaseCheck {
     const Prepared& prepared = Prepare(pass.requires_facts);
     if (!prepared.module) return {true, prepared.failure};
     const std::unique_ptr<Module> module = prepared.module->Clone();
-    const auto changed = RunPipeline(*module, pass.name);
+    const auto changed = RunPassesChecked(*module, pass.name);
     if (!changed) return {true, changed.error().message};
     const uint64_t fingerprint = Fingerprint(*module);
     if (fingerprint == prepared.fingerprint && !*changed) return {};
@@ -65,13 +79,10 @@ class CaseCheck {
     Prepared& prepared = entry->second;
     if (!fresh) return prepared;
     prepared.module = loaded_.module->Clone();
-    for (const auto& [fact, pipeline] : kEstablishers) {
-      if (!(facts & fact)) continue;
-      if (const auto changed = RunPipeline(*prepared.module, pipeline); !changed) {
-        prepared.failure = llvm::formatv("'{0}' before it: {1}", pipeline, changed.error().message).str();
-        prepared.module.reset();
-        return prepared;
-      }
+    if (const Status established = EstablishFacts(*prepared.module, facts); !established) {
+      prepared.failure = established.error().message;
+      prepared.module.reset();
+      return prepared;
     }
     prepared.fingerprint = Fingerprint(*prepared.module);
     return prepared;

@@ -28,4 +28,9 @@ struct EachPassReport {
 /// agree on are executed once. Failures are printed as they come.
 Result<std::vector<EachPassReport>> CheckEachPass(const EachPassOptions& options, llvm::raw_ostream& os);
 
+/// Runs a pipeline; that it says truthfully whether it changed the module is checked.
+Result<bool> RunPassesChecked(Module& module, llvm::StringRef spec);
+/// Runs what establishes the facts. Error: pass-failed.
+Status EstablishFacts(Module& module, ModuleFacts facts);
+
 }  // namespace hlo::testing

@@ -123,6 +123,7 @@ Result<Transformation> Transform(Module& module, const PassRun& run, const Rewri
       if (!only(entry.rule->name)) controls.disabled_rules.insert(entry.rule->name);
   PassManager manager(controls, {});
   manager.set_check_changed_flag(true);
+  manager.set_verify_each(true);
   HLO_CHECK_OK(manager.Run(module, run.pipeline));
   Transformation result;
   for (const PassExecution& execution : manager.executions())

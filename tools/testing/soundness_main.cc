@@ -2,22 +2,26 @@
 //
 //   soundness [--quick] [--rule=TEXT] [ROOT]
 //   soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [ROOT]
+//   soundness --each-pass[=A,B] --modules=PATH,... [--every=N] [--from=K]
 //
 // ROOT is the source tree, the working directory if there is none. Prints a table; exits 1 if a rule changes
 // more than its licence says or has no case in which it fires. --each-pass runs passes alone over the cases
-// of the conformance suite whose names contain TEXT, or every N-th of them (each_pass.h).
+// of the conformance suite whose names contain TEXT, or every N-th of them (each_pass.h); with --modules over
+// any modules, which are not executed (pass_robustness.h).
 #include "tools/testing/soundness.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Signals.h"
 #include "tools/testing/each_pass.h"
+#include "tools/testing/pass_robustness.h"
 
 namespace {
 
 int Usage() {
   llvm::errs() << "usage: soundness [--quick] [--rule=TEXT] [ROOT]\n"
-                  "       soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [ROOT]\n";
+                  "       soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [ROOT]\n"
+                  "       soundness --each-pass[=A,B] --modules=PATH,... [--every=N] [--from=K]\n";
   return 2;
 }
 
@@ -49,6 +53,7 @@ int main(int argc, char** argv) {
   options.root = ".";
   hlo::testing::EachPassOptions each;
   bool each_pass = false;
+  std::vector<std::string> modules;
   for (llvm::StringRef argument : llvm::ArrayRef(argv, static_cast<size_t>(argc)).drop_front()) {
     if (argument == "--quick") {
       options.quick = true;
@@ -59,6 +64,11 @@ int main(int argc, char** argv) {
       llvm::SmallVector<llvm::StringRef> names;
       if (argument.consume_front("=")) argument.split(names, ',');
       for (const llvm::StringRef name : names) each.passes.push_back(name.str());
+    } else if (argument.consume_front("--modules=")) {
+      each_pass = true;
+      llvm::SmallVector<llvm::StringRef> names;
+      argument.split(names, ',');
+      for (const llvm::StringRef name : names) modules.push_back(name.str());
     } else if (argument.consume_front("--case=")) {
       each.filter = argument.str();
     } else if (argument.consume_front("--every=")) {
@@ -72,6 +82,12 @@ int main(int argc, char** argv) {
     }
   }
   each.suite = options.root + "/testdata/conformance";
+  if (!modules.empty()) {
+    const auto problems = hlo::testing::CheckRobustness(
+        {.folders = modules, .passes = each.passes, .every = each.every, .from = each.from}, llvm::outs());
+    if (!problems) llvm::errs() << problems.error().message << '\n';
+    return !problems ? 2 : *problems == 0 ? 0 : 1;
+  }
   if (each_pass) return CheckPasses(each);
   std::vector<std::string> problems;
   const auto reports = hlo::testing::CheckRules(options, problems);

@@ -1,0 +1,23 @@
+// Every pass alone over modules of any form: none may crash or make an invalid module.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ir/support/result.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace hlo::testing {
+
+struct RobustnessOptions {
+  std::vector<std::string> folders;  // of .hlo files, `_test.hlo` files in cases; or files
+  std::vector<std::string> passes;   // names; empty: all
+  int64_t every = 1, from = 0;       // only every n-th module, from that one on
+  int64_t max_bytes = 64 << 10;      // longer modules are left out
+};
+
+/// Runs passes after what establishes the facts that they require, each module in a process of its own.
+/// Modules that are not valid are left out. Prints what crashed, failed, or made an invalid module (with
+/// layouts, where the pass requires them), and returns how many did.
+Result<int64_t> CheckRobustness(const RobustnessOptions& options, llvm::raw_ostream& os);
+
+}  // namespace hlo::testing
