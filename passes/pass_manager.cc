@@ -183,22 +183,29 @@ Result<bool> PassManager::Execute(Module& module, const PipelineItem& item, Pass
     return Error("pass-changed-flag", {}, "pass '{0}' (execution {1}) changed the module without saying so",
                  item.pass->name, execution.number);
   for (PassObserver* o : observers_) HLO_CHECK_OK(o->AfterPass(module, execution));
-  if (verify_each_ && execution.changed) HLO_CHECK_OK(VerifyAfter(module, execution));
+  if (verify_each_) HLO_CHECK_OK(VerifyAfter(module, execution));
   return execution.changed;
 }
 
-Status PassManager::VerifyAfter(const Module& module, const PassExecution& execution) const {
-  VerifyOptions options;
-  options.makers = makers_;
-  options.layout_sensitive =
-      execution.pass->name == "layout-assignment" || (facts_ & execution.pass->preserves & kLayouts) != 0;
-  for (Diagnostic& violation : Verify(module, options)) {
-    if (violation.severity != Severity::Error) continue;
-    violation.Note(
+Status PassManager::VerifyAfter(const Module& module, const PassExecution& execution) {
+  const auto first_error = [&](bool layouts) -> std::optional<Diagnostic> {
+    VerifyOptions options;
+    options.makers = makers_;
+    options.layout_sensitive = layouts;
+    for (Diagnostic& violation : Verify(module, options))
+      if (violation.severity == Severity::Error) return std::move(violation);
+    return std::nullopt;
+  };
+  const bool assigns = execution.pass->name == "layout-assignment";
+  if (!execution.changed && !assigns) return {};
+  layouts_hold_ &= !assigns && (execution.pass->preserves & kLayouts) != 0;
+  if (std::optional<Diagnostic> violation = first_error(layouts_hold_)) {
+    violation->Note(
         llvm::formatv("found after pass '{0}' (execution {1})", execution.pass->name, execution.number)
             .str());
-    return Error(std::move(violation));
+    return Error(std::move(*violation));
   }
+  if (assigns) layouts_hold_ = !first_error(/*layouts=*/true);
   return {};
 }
 

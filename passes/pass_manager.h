@@ -62,7 +62,8 @@ class PassManager {
   /// Compare fingerprints around every pass and fail (pass-changed-flag) where the returned flag lies.
   void set_check_changed_flag(bool check) { check_changed_flag_ = check; }
 
-  /// Verify the module after every pass that changed it, layouts too once layout-assignment has run.
+  /// Verify the module after every pass that changed it; layouts too, while they hold since
+  /// layout-assignment and passes say that they preserve them.
   void set_verify_each(bool verify) { verify_each_ = verify; }
 
   /// True if the module changed. On errors the module is what the failing pass left.
@@ -83,7 +84,7 @@ class PassManager {
   [[nodiscard]] bool Selected(llvm::StringRef name, llvm::StringRef pipeline) const;
   /// Error usage-pass-requirement if the module lacks what the pass is made for.
   Status CheckRequired(const Module& module, const PassExecution& execution) const;
-  Status VerifyAfter(const Module& module, const PassExecution& execution) const;
+  Status VerifyAfter(const Module& module, const PassExecution& execution);
   /// Facts that no look at the module can tell, after a pass.
   void UpdateFacts(const PassInfo& pass, bool changed);
 
@@ -98,6 +99,7 @@ class PassManager {
 #else
   bool verify_each_ = true;
 #endif
+  bool layouts_hold_ = false;  // for VerifyAfter
   bool started_ = false;
   unsigned facts_ = kNoFacts;  // of those that only the passes run so far can tell
   uint64_t version_ = 0;       // grows with every change of the module
