@@ -23,7 +23,7 @@ void Reach(const Computation& from, llvm::DenseMap<const Computation*, bool>& se
 
 Status CheckCustomCall(const Instruction& inst, const ExecutionOptions& options) {
   const std::string& target = inst.attr<CustomCallAttrs>().custom_call_target;
-  if (FindCustomCallTarget(target)) return {};
+  if (FindCustomCallTarget(target)) return CheckCustomCall(inst);
   const CustomCallLibraries* libraries = options.custom_call_libraries.get();
   if (libraries != nullptr && libraries->Find(target).address != nullptr) return CheckLibraryCall(inst);
   const auto it = options.missing_custom_calls.find(target);

@@ -54,6 +54,7 @@ constexpr OpChecks kOpChecks[] = {
     {OpKind::Conditional, &VerifyConditional, &VerifyThread},
     {OpKind::Call, &VerifyThread},
     {OpKind::CustomCall, &VerifyCustomCall},
+    {OpKind::Bitcast, &VerifyBitcast},
     {OpKind::AsyncStart, &VerifyAsync},
     {OpKind::AsyncUpdate, &VerifyAsync},
     {OpKind::AsyncDone, &VerifyAsync},
@@ -153,13 +154,10 @@ void VerifyCopiedWidth(const Instruction& inst, Report& report) {
 }
 
 /// A bitcast keeps the bytes where they are (ops-elementwise §6.4).
-void VerifyBitcast(const Instruction& inst, Report& report) {
+void VerifyMemorySpace(const Instruction& inst, Report& report) {
   const Shape& from = inst.operand(0)->shape();
   const Shape& to = inst.shape();
   if (!from.IsArray() || !to.IsArray()) return;
-  if (ByteSize(from) != ByteSize(to))
-    report.Error("verify-shape", inst, "{0} is declared {1} of {2} bytes, but its operand {3} has {4}",
-                 Name(inst), to, ByteSize(to), from, ByteSize(from));
   if (from.has_layout() && to.has_layout() && from.layout().memory_space != to.layout().memory_space)
     report.Error("verify-layout", inst,
                  "{0} is declared {1}, but its operand {2} lies in another memory space", Name(inst),
@@ -280,7 +278,7 @@ void VerifyInstruction(const Instruction& inst, Report& report) {
                    Name(*callee));
   VerifyArrays(inst, inst.shape(), report);
   VerifyShape(inst, info, report);
-  if (report.options().layout_sensitive && inst.kind() == OpKind::Bitcast) VerifyBitcast(inst, report);
+  if (report.options().layout_sensitive && inst.kind() == OpKind::Bitcast) VerifyMemorySpace(inst, report);
   if (report.options().layout_sensitive && inst.kind() == OpKind::Copy) VerifyCopiedWidth(inst, report);
   if (inst.has_extras()) VerifyExtras(inst, info, report);
   if (facts.first) facts.first(inst, report);

@@ -1,4 +1,5 @@
 // Rules about fusions, loops, calls and custom-calls beyond their shapes (ops-structured §9, §10).
+#include "ir/custom_call.h"
 #include "ir/verify_internal.h"
 
 namespace hlo::verify {
@@ -31,6 +32,31 @@ llvm::StringRef FrontendValue(const Instruction& inst, llvm::StringRef key) {
   for (const FrontendAttribute& a : inst.extras().frontend_attributes)
     if (a.key == key) return a.value;
   return {};
+}
+
+/// Layout constraints have the shapes of the operands.
+void VerifyOperandLayouts(const Instruction& inst, Report& report) {
+  const auto& a = inst.attr<CustomCallAttrs>();
+  if (!a.operand_layout_constraints) return;
+  const ShapeList& constraints = *a.operand_layout_constraints;
+  if (static_cast<int64_t>(constraints.size()) != inst.operand_count()) {
+    report.Error("verify-attribute", inst,
+                 "'operand_layout_constraints' of {0} has {1} shapes, but there are {2} operands", Name(inst),
+                 constraints.size(), inst.operand_count());
+    return;
+  }
+  for (int64_t i = 0; i < inst.operand_count(); ++i)
+    if (const Shape& shape = constraints[static_cast<size_t>(i)];
+        !Compatible(shape, inst.operand(i)->shape()))
+      report.Error("verify-attribute", inst,
+                   "'operand_layout_constraints' of {0} has {1} for operand {2}, which is {3}", Name(inst),
+                   shape, i, inst.operand(i)->shape());
+}
+
+void ReportMisfit(const Instruction& inst, const CustomCallMisfit& misfit, Report& report) {
+  const auto operand = misfit.operand;
+  Diagnostic error = MakeError("verify-custom-call", inst.loc(), "{0}: {1}", Name(inst), misfit.message);
+  report.Add(operand < 0 ? std::move(error) : AtOperand(std::move(error), inst, operand), &inst);
 }
 
 }  // namespace
@@ -120,6 +146,37 @@ void VerifyAliasing(const Instruction& inst, const Aliasing& aliasing, const Sha
   }
 }
 
+namespace {
+
+/// Bytes of an array in memory, tiles and padding aside: what the layout says, or else an element per byte or
+/// more; `packed`: elements of less than a byte share bytes though the layout is silent.
+int64_t BytesInMemory(const Shape& array, bool packed) {
+  const TypeInfo& info = Info(array.element_type());
+  const int64_t written = array.has_layout() ? array.layout().element_size_bits : 0;
+  if (!info.is_packed() || (written == 0 && !packed)) return ByteSize(array);
+  const int64_t per_byte = 8 / info.bits, count = array.ElementCount();
+  return count / per_byte + (count % per_byte != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+// ops-elementwise §6.4: the result is the memory of the operand.
+void VerifyBitcast(const Instruction& inst, Report& report) {
+  const Shape &from = inst.operand(0)->shape(), &to = inst.shape();
+  if (!from.IsArray() || !to.IsArray()) {
+    if (!Compatible(from, to))
+      report.Error("verify-shape", inst, "{0} is {1}, but bitcast keeps what is no array as it is, here {2}",
+                   Name(inst), to, from);
+    return;
+  }
+  for (const bool from_packed : {false, true})
+    for (const bool to_packed : {false, true})
+      if (BytesInMemory(from, from_packed) == BytesInMemory(to, to_packed)) return;
+  report.Error("verify-shape", inst, "{0} is declared {1} of {2} bytes, but its operand {3} has {4}",
+               Name(inst), ToString(to), BytesInMemory(to, false), ToString(from),
+               BytesInMemory(from, false));
+}
+
 // §10.1
 void VerifyCustomCall(const Instruction& inst, Report& report) {
   const auto& a = inst.attr<CustomCallAttrs>();
@@ -128,20 +185,10 @@ void VerifyCustomCall(const Instruction& inst, Report& report) {
     VerifyAliasing(inst, a.output_to_operand_aliasing, inst.shape(), report);
   if (a.api_version == ApiVersion::Unspecified)
     report.Error("verify-attribute", inst, "'api_version' of {0} is API_VERSION_UNSPECIFIED", Name(inst));
-  if (!a.operand_layout_constraints) return;
-  const ShapeList& constraints = *a.operand_layout_constraints;
-  if (static_cast<int64_t>(constraints.size()) != inst.operand_count()) {
-    report.Error("verify-attribute", inst,
-                 "'operand_layout_constraints' of {0} has {1} shapes, but there are {2} operands", Name(inst),
-                 constraints.size(), inst.operand_count());
-    return;
-  }
-  for (int64_t i = 0; i < inst.operand_count(); ++i)
-    if (const Shape& shape = constraints[static_cast<size_t>(i)];
-        !Compatible(shape, inst.operand(i)->shape()))
-      report.Error("verify-attribute", inst,
-                   "'operand_layout_constraints' of {0} has {1} for operand {2}, which is {3}", Name(inst),
-                   shape, i, inst.operand(i)->shape());
+  VerifyOperandLayouts(inst, report);
+  // A program that is not divided among devices yet is right, though it cannot be run.
+  if (const auto misfit = FindCustomCallMisfit(inst); misfit && !misfit->not_partitioned)
+    ReportMisfit(inst, *misfit, report);
 }
 
 }  // namespace hlo::verify

@@ -130,6 +130,7 @@ void VerifyWhile(const Instruction& inst, Report& report);
 void VerifyConditional(const Instruction& inst, Report& report);
 void VerifyThread(const Instruction& inst, Report& report);
 void VerifyCustomCall(const Instruction& inst, Report& report);
+void VerifyBitcast(const Instruction& inst, Report& report);
 void VerifyAsync(const Instruction& inst, Report& report);  // verify_async.cc
 void VerifyPair(const Instruction& inst, Report& report);
 void VerifySendRecv(const Instruction& inst, Report& report);

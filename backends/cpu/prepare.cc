@@ -77,7 +77,10 @@ Status ReplaceBitcast(Instruction* bitcast) {
     return {};
   }
   const bool same_type = from.element_type() == to.element_type();
-  if (!same_type && (StoredBytes(from) == 0 || StoredBytes(to) == 0 || from.HasDynamicDimension()))
+  const bool same_count = from.ElementCount() == to.ElementCount();
+  if (same_type ? !same_count
+                : StoredBytes(from) == 0 || StoredBytes(to) == 0 || from.HasDynamicDimension() ||
+                      ByteSize(from) != ByteSize(to))
     return Error("unsupported-bitcast", bitcast->loc(),
                  "%{0}: bitcast of {1} to {2} is not implemented on cpu", bitcast->name(), ToString(from),
                  ToString(to));

@@ -3,7 +3,7 @@
 #include "backends/structured/factors.h"
 #include "backends/structured/lapack.h"
 #include "backends/structured/triangular.h"
-#include "ir/eval/lapack_call.h"
+#include "ir/eval/custom_call.h"
 
 namespace hlo::structured {
 namespace {
@@ -26,12 +26,6 @@ bool IsRowMajor(const Shape& shape) {
          shape.layout().minor_to_major == Layout::Default(shape.rank()).minor_to_major;
 }
 
-/// As the call sees it.
-const Shape& OperandShape(const Instruction& call, int64_t i) {
-  const auto& constraints = call.attr<CustomCallAttrs>().operand_layout_constraints;
-  const auto place = static_cast<size_t>(i);
-  return constraints && place < constraints->size() ? (*constraints)[place] : call.operand(i)->shape();
-}
 const Shape& ResultShape(const Instruction& call) {
   return call.shape().IsTuple() ? call.shape().tuple_shape(0) : call.shape();
 }
@@ -44,8 +38,7 @@ Matrices MatricesOf(const Shape& shape) {
 
 Result<Plan> PlanPotrf(const Instruction& inst, gemm::Isa) {
   const Matrices matrices = MatricesOf(inst.operand(0)->shape());
-  if (matrices.rows != matrices.columns) return Unsupported(inst, "matrices that are not square");
-  return PlanCholeskyFactor(inst, matrices, lapack::AttributeOf(inst, "uplo", 'L') == 'L');
+  return PlanCholeskyFactor(inst, matrices, CustomCallAttribute(inst, "uplo") == 'L');
 }
 
 Result<Plan> PlanGetrf(const Instruction& inst, gemm::Isa isa) {
@@ -54,18 +47,16 @@ Result<Plan> PlanGetrf(const Instruction& inst, gemm::Isa isa) {
 
 Result<Plan> PlanTrsm(const Instruction& inst, gemm::Isa isa) {
   const Matrices a = MatricesOf(inst.operand(0)->shape()), b = MatricesOf(inst.operand(1)->shape());
-  const bool left = lapack::AttributeOf(inst, "side", 'L') == 'L';
-  const int64_t op = lapack::AttributeOf(inst, "trans_x", 'N');
-  if (a.rows != a.columns || a.batch != b.batch || a.rows != (left ? b.rows : b.columns) || a.type != b.type)
-    return Unsupported(inst, "systems that do not fit");
+  const bool left = CustomCallAttribute(inst, "side") == 'L';
+  const int64_t op = CustomCallAttribute(inst, "trans_x");
   return PlanSystem(inst,
                     {.type = a.type,
                      .batch = a.batch,
                      .m = a.rows,
                      .n = left ? b.columns : b.rows,
                      .left = left,
-                     .lower = lapack::AttributeOf(inst, "uplo", 'L') == 'L',
-                     .unit = lapack::AttributeOf(inst, "diag", 'N') == 'U',
+                     .lower = CustomCallAttribute(inst, "uplo") == 'L',
+                     .unit = CustomCallAttribute(inst, "diag") == 'U',
                      .op = op == 'C'   ? TransposeA::Adjoint
                            : op == 'T' ? TransposeA::Transpose
                                        : TransposeA::NoTranspose,
@@ -78,11 +69,8 @@ Result<Plan> PlanGeqrf(const Instruction& inst, gemm::Isa isa) {
 }
 
 Result<Plan> PlanOrgqr(const Instruction& inst, gemm::Isa isa) {
-  const Shape& tau = inst.operand(1)->shape();
   const Matrices matrices = MatricesOf(inst.operand(0)->shape());
-  if (tau.rank() < 1 || tau.ElementCount() != matrices.batch * tau.dims().back())
-    return Unsupported(inst, "reflectors that do not fit");
-  return PlanReflectors(inst, matrices, tau.dims().back(), isa);
+  return PlanReflectors(inst, matrices, inst.operand(1)->shape().dims().back(), isa);
 }
 
 /// Multiply-adds, of a product of the first operand and the result at most.
@@ -105,6 +93,7 @@ constexpr struct {
 }  // namespace
 
 Result<Plan> PlanLapackCall(const Instruction& inst, gemm::Isa isa) {
+  HLO_CHECK_OK(CheckCustomCall(inst));
   llvm::StringRef name = inst.attr<CustomCallAttrs>().custom_call_target;
   name.consume_front("lapack_");
   name.consume_back("_ffi");
@@ -115,7 +104,7 @@ Result<Plan> PlanLapackCall(const Instruction& inst, gemm::Isa isa) {
       continue;
     bool as_written = IsColumnMajor(ResultShape(inst));
     for (int64_t i = 0; i < operands; ++i) {
-      const Shape& seen = OperandShape(inst, i);
+      const Shape& seen = CustomCallOperandShape(inst, i);
       as_written &= (i < call.matrices ? IsColumnMajor(seen) : IsRowMajor(seen)) &&
                     LapackPrefix(seen.element_type()) == name[0];
     }

@@ -4,6 +4,7 @@
 
 #include "backends/structured/kernels.h"
 #include "backends/structured/plan.h"
+#include "ir/eval/custom_call.h"
 #include "ir/support/buffer.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
@@ -83,6 +84,7 @@ void Run(const Rows& rows, void* const* arrays) {
 }  // namespace
 
 Result<Plan> PlanTopK(const Instruction& inst, gemm::Isa isa) {
+  if (inst.kind() == OpKind::CustomCall) HLO_CHECK_OK(CheckCustomCall(inst));
   const bool largest = inst.kind() != OpKind::TopK || inst.attr<TopKAttrs>().largest;
   const bool pair = inst.operand_count() == 1 && inst.shape().IsTuple() && inst.shape().tuple_size() == 2;
   if (!pair || !inst.operand(0)->shape().IsArray()) return Unsupported(inst, "not one array and a pair");

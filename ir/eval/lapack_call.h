@@ -31,9 +31,6 @@ struct Buffer {
   }
 };
 
-/// Letter or number of the dictionary `{uplo = 76 : ui8}` of a call; `otherwise` if absent.
-int64_t AttributeOf(const Instruction& call, llvm::StringRef key, int64_t otherwise);
-
 /// One execution of a target: operands as buffers, results to be filled in.
 class Call {
  public:
@@ -44,15 +41,12 @@ class Call {
   [[nodiscard]] size_t out_count() const { return out_.size(); }
   /// Product of the leading dimensions of operand 0, whose entries have `core` dimensions.
   [[nodiscard]] int64_t Batch(int64_t core) const;
-  [[nodiscard]] int64_t Attribute(llvm::StringRef key, int64_t otherwise) const {
-    return AttributeOf(inst_, key, otherwise);
+  /// Of the dictionary of the call, as the table says if it is left out.
+  [[nodiscard]] int Attribute(llvm::StringRef key) const {
+    return static_cast<int>(CustomCallAttribute(inst_, key));
   }
-  [[nodiscard]] char Letter(llvm::StringRef key, char otherwise) const {
-    return static_cast<char>(Attribute(key, otherwise));
-  }
-  [[nodiscard]] bool Flag(llvm::StringRef key) const;
-  /// Requires so many operands and results of these ranks or more; names the target otherwise.
-  [[nodiscard]] Status Expect(size_t operands, size_t results, int64_t core) const;
+  [[nodiscard]] char Letter(llvm::StringRef key) const { return static_cast<char>(Attribute(key)); }
+  [[nodiscard]] bool Flag(llvm::StringRef key) const { return Attribute(key) != 0; }
   Result<Literal> Finish();
 
   /// The routine for element type T and matrices of the size of operand 0.
@@ -113,18 +107,19 @@ std::string Explain(const Instruction& inst) {
   return FindRoutine(routine, Traits<T>::kPrefix, shape.IsArray() ? Call::SizeOf(shape) : 0).how;
 }
 
-/// Rows of a table of targets, one per element type; real and complex routines may have other names.
-// clang-format off
-#define HLO_LAPACK_ROWS(real_name, complex_name, Id)                                                         \
-  {"lapack_s" real_name "_ffi", Id<float>, Explain<Routine::Id, float>},                                     \
-  {"lapack_d" real_name "_ffi", Id<double>, Explain<Routine::Id, double>},                                   \
-  {"lapack_c" complex_name "_ffi", Id<std::complex<float>>, Explain<Routine::Id, std::complex<float>>},      \
-  {"lapack_z" complex_name "_ffi", Id<std::complex<double>>, Explain<Routine::Id, std::complex<double>>}
-// clang-format on
+// The targets of ir/custom_calls.def (lapack_factor.cc, lapack_eigen.cc, lapack_hermitian.cc), with an
+// instance for each element type.
+#define LAPACK_CALL(Id, ...) \
+  template <class T>         \
+  Result<Literal> Id(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands);
+#include "ir/custom_calls.def"
 
-llvm::ArrayRef<CustomCallTarget> FactorTargets();     // lapack_factor.cc
-llvm::ArrayRef<CustomCallTarget> EigenTargets();      // lapack_eigen.cc
-llvm::ArrayRef<CustomCallTarget> HermitianTargets();  // lapack_hermitian.cc
-llvm::ArrayRef<CustomCallTarget> NamedTargets();      // lapack_named.cc
+// clang-format off
+#define HLO_LAPACK_INSTANCES(Id)                                                                                       \
+  template Result<Literal> Id<float>(EvalContext&, const Instruction&, llvm::MutableArrayRef<Literal>);                \
+  template Result<Literal> Id<double>(EvalContext&, const Instruction&, llvm::MutableArrayRef<Literal>);               \
+  template Result<Literal> Id<std::complex<float>>(EvalContext&, const Instruction&, llvm::MutableArrayRef<Literal>);  \
+  template Result<Literal> Id<std::complex<double>>(EvalContext&, const Instruction&, llvm::MutableArrayRef<Literal>);
+// clang-format on
 
 }  // namespace hlo::lapack

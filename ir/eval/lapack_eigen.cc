@@ -7,14 +7,15 @@ namespace {
 using Operands = llvm::MutableArrayRef<Literal>;
 constexpr int64_t kMatrix = 2, kVector = 1;
 
+}  // namespace
+
 /// a -> (overwritten a, s, U, V^H, info) by divide and conquer
 template <class T>
 Result<Literal> Gesdd(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(1, 5, kMatrix));
   auto* const gesdd = call.Load<Routine::Gesdd, T>();
   Alias(call, 0, 0);
-  const char mode = call.Letter("mode", 'S');
+  const char mode = call.Letter("mode");
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), lda = std::max(1, m);
   const int ldu = std::max(1, call.out(2).Dim(1)), ldvt = std::max(1, call.out(3).Dim(1));
   const int small = std::min(m, n), large = std::max(m, n);
@@ -44,10 +45,9 @@ Result<Literal> Gesdd(EvalContext&, const Instruction& inst, Operands operands) 
 template <class T>
 Result<Literal> Gesvd(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(1, 5, kMatrix));
   auto* const gesvd = call.Load<Routine::Gesvd, T>();
   Alias(call, 0, 0);
-  const char mode = call.Letter("mode", 'S');
+  const char mode = call.Letter("mode");
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), lda = std::max(1, m);
   const int ldu = std::max(1, call.out(2).Dim(1)), ldvt = std::max(1, call.out(3).Dim(1));
   call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
@@ -68,16 +68,18 @@ Result<Literal> Gesvd(EvalContext&, const Instruction& inst, Operands operands) 
   return call.Finish();
 }
 
+namespace {
+
 /// LAPACK's real form of complex eigenvectors: pairs (re, im) of columns where wi is not 0.
 template <class R>
-void ExpandEigenvectors(int n, const R* wi, const std::vector<R>& packed, std::complex<R>* vectors) {
-  for (int j = 0; j < n; ++j) {
+void ExpandEigenvectors(int64_t n, const R* wi, const std::vector<R>& packed, std::complex<R>* vectors) {
+  for (int64_t j = 0; j < n; ++j) {
     const R* re = packed.data() + static_cast<size_t>(j) * static_cast<size_t>(n);
     if (wi[j] == 0 || j + 1 == n) {
-      for (int i = 0; i < n; ++i) vectors[j * n + i] = re[i];
+      for (int64_t i = 0; i < n; ++i) vectors[j * n + i] = re[i];
       continue;
     }
-    for (int i = 0; i < n; ++i) {
+    for (int64_t i = 0; i < n; ++i) {
       vectors[j * n + i] = {re[i], re[n + i]};
       vectors[(j + 1) * n + i] = {re[i], -re[n + i]};
     }
@@ -85,13 +87,14 @@ void ExpandEigenvectors(int n, const R* wi, const std::vector<R>& packed, std::c
   }
 }
 
+}  // namespace
+
 /// a -> real: (wr, wi, VL, VR, info); complex: (w, VL, VR, info)
 template <class T>
 Result<Literal> Geev(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(1, kIsComplex<T> ? 4 : 5, kMatrix));
   auto* const geev = call.Load<Routine::Geev, T>();
-  const char left = call.Letter("compute_left", 'V'), right = call.Letter("compute_right", 'V');
+  const char left = call.Letter("compute_left"), right = call.Letter("compute_right");
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
   const auto count = static_cast<size_t>(n) * static_cast<size_t>(n);
   call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
@@ -121,10 +124,9 @@ Result<Literal> Geev(EvalContext&, const Instruction& inst, Operands operands) {
 template <class T>
 Result<Literal> Gees(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(1, kIsComplex<T> ? 5 : 6, kMatrix));
   auto* const gees = call.Load<Routine::Gees, T>();
   Alias(call, 0, 0);
-  const char mode = call.Letter("mode", 'V'), sort = 'N';  // no target sorts by a callback
+  const char mode = call.Letter("mode"), sort = 'N';  // no target sorts by a callback
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
   int (*const no_select)() = nullptr;
   call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
@@ -149,12 +151,10 @@ Result<Literal> Gees(EvalContext&, const Instruction& inst, Operands operands) {
 template <class T>
 Result<Literal> Gehrd(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(1, 3, kMatrix));
   auto* const gehrd = call.Load<Routine::Gehrd, T>();
   Alias(call, 0, 0);
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
-  const int low = static_cast<int>(call.Attribute("low", 1)),
-            high = static_cast<int>(call.Attribute("high", n));
+  const int low = call.Attribute("low"), high = call.Attribute("high");
   call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
     work.Run([&] {
       gehrd(&n, &low, &high, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<T>(b, kVector), work.get(),
@@ -164,14 +164,10 @@ Result<Literal> Gehrd(EvalContext&, const Instruction& inst, Operands operands) 
   return call.Finish();
 }
 
-constexpr CustomCallTarget kTargets[] = {
-    HLO_LAPACK_ROWS("gesdd", "gesdd", Gesdd), HLO_LAPACK_ROWS("gesvd", "gesvd", Gesvd),
-    HLO_LAPACK_ROWS("geev", "geev", Geev),    HLO_LAPACK_ROWS("gees", "gees", Gees),
-    HLO_LAPACK_ROWS("gehrd", "gehrd", Gehrd),
-};
-
-}  // namespace
-
-llvm::ArrayRef<CustomCallTarget> EigenTargets() { return kTargets; }
+HLO_LAPACK_INSTANCES(Gesdd)
+HLO_LAPACK_INSTANCES(Gesvd)
+HLO_LAPACK_INSTANCES(Geev)
+HLO_LAPACK_INSTANCES(Gees)
+HLO_LAPACK_INSTANCES(Gehrd)
 
 }  // namespace hlo::lapack

@@ -7,14 +7,15 @@ namespace {
 using Operands = llvm::MutableArrayRef<Literal>;
 constexpr int64_t kMatrix = 2, kVector = 1;
 
+}  // namespace
+
 /// a -> (factor in one triangle, info)
 template <class T>
 Result<Literal> Potrf(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(1, 2, kMatrix));
   auto* const potrf = call.Load<Routine::Potrf, T>();
   Alias(call, 0, 0);
-  const char uplo = call.Letter("uplo", 'L');
+  const char uplo = call.Letter("uplo");
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
   call.ForEachEntry<NoWork>(kMatrix, [&](int64_t b, NoWork&) {
     potrf(&uplo, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<int>(b, 0));
@@ -26,7 +27,6 @@ Result<Literal> Potrf(EvalContext&, const Instruction& inst, Operands operands) 
 template <class T>
 Result<Literal> Getrf(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(1, 3, kMatrix));
   auto* const getrf = call.Load<Routine::Getrf, T>();
   Alias(call, 0, 0);
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), ld = std::max(1, m);
@@ -41,7 +41,6 @@ Result<Literal> Getrf(EvalContext&, const Instruction& inst, Operands operands) 
 template <class T>
 Result<Literal> Geqrf(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(1, 2, kMatrix));
   auto* const geqrf = call.Load<Routine::Geqrf, T>();
   Alias(call, 0, 0);
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), ld = std::max(1, m);
@@ -59,7 +58,6 @@ Result<Literal> Geqrf(EvalContext&, const Instruction& inst, Operands operands) 
 template <class T>
 Result<Literal> Geqp3(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(2, 3, kMatrix));
   auto* const geqp3 = call.Load<Routine::Geqp3, T>();
   Alias(call, 0, 0);
   Alias(call, 1, 1);
@@ -84,7 +82,6 @@ Result<Literal> Geqp3(EvalContext&, const Instruction& inst, Operands operands) 
 template <class T>
 Result<Literal> Orgqr(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(2, 1, kMatrix));
   auto* const orgqr = call.Load<Routine::Orgqr, T>();
   Alias(call, 0, 0);
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), k = call.in(1).Dim(0), ld = std::max(1, m);
@@ -102,7 +99,6 @@ Result<Literal> Orgqr(EvalContext&, const Instruction& inst, Operands operands) 
 template <class T>
 Result<Literal> Ormqr(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(3, 1, kMatrix));
   auto* const ormqr = call.Load<Routine::Ormqr, T>();
   Alias(call, 2, 0);
   const char side = call.Flag("left") ? 'L' : 'R';
@@ -123,11 +119,10 @@ Result<Literal> Ormqr(EvalContext&, const Instruction& inst, Operands operands) 
 template <class T>
 Result<Literal> Trsm(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(2, 1, kMatrix));
   auto* const trsm = call.Load<Routine::Trsm, T>();
   Alias(call, 1, 0);
-  const char side = call.Letter("side", 'L'), uplo = call.Letter("uplo", 'L'),
-             trans = call.Letter("trans_x", 'N'), diag = call.Letter("diag", 'N');
+  const char side = call.Letter("side"), uplo = call.Letter("uplo"), trans = call.Letter("trans_x"),
+             diag = call.Letter("diag");
   const int m = call.in(1).Dim(1), n = call.in(1).Dim(0);
   const int lda = std::max(1, side == 'L' ? m : n), ldb = std::max(1, m);
   const T one(1);
@@ -142,7 +137,6 @@ Result<Literal> Trsm(EvalContext&, const Instruction& inst, Operands operands) {
 template <class T>
 Result<Literal> Gtsv(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(4, 5, kVector));
   auto* const gtsv = call.Load<Routine::Gtsv, T>();
   for (size_t i = 0; i < 4; ++i) Alias(call, i, i);
   const int n = call.in(0).Dim(0), right_hand_sides = call.in(3).Dim(0), ld = std::max(1, n);
@@ -153,21 +147,23 @@ Result<Literal> Gtsv(EvalContext&, const Instruction& inst, Operands operands) {
   return call.Finish();
 }
 
+namespace {
+
 /// (dl, d, du, b) -> x by elimination without pivoting; a zero pivot is replaced by a tiny value.
 template <class T>
-void SolvePerturbed(int n, int columns, const T* dl, std::vector<T> d, const T* du, T* x) {
+void SolvePerturbed(int64_t n, int64_t columns, const T* dl, std::vector<T> d, const T* du, T* x) {
   const auto tiny = std::numeric_limits<Real<T>>::epsilon();
-  for (int i = 0; i < n; ++i) {
+  for (int64_t i = 0; i < n; ++i) {
     const auto at = static_cast<size_t>(i);
     if (i > 0) {
       const T factor = dl[i] / d[at - 1];
       d[at] -= factor * du[i - 1];
-      for (int c = 0; c < columns; ++c) x[c * n + i] -= factor * x[c * n + i - 1];
+      for (int64_t c = 0; c < columns; ++c) x[c * n + i] -= factor * x[c * n + i - 1];
     }
     if (d[at] == T(0)) d[at] = T(tiny);
   }
-  for (int c = 0; c < columns; ++c)
-    for (int i = n; i-- > 0;) {
+  for (int64_t c = 0; c < columns; ++c)
+    for (int64_t i = n; i-- > 0;) {
       if (i + 1 < n) x[c * n + i] -= du[i] * x[c * n + i + 1];
       x[c * n + i] /= d[static_cast<size_t>(i)];
     }
@@ -176,7 +172,6 @@ void SolvePerturbed(int n, int columns, const T* dl, std::vector<T> d, const T* 
 template <class T>
 Result<Literal> PerturbedAs(const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(4, 1, kVector));
   Alias(call, 3, 0);
   const int n = call.in(0).Dim(0), columns = call.in(3).Dim(0);
   for (int64_t b = 0; b < call.Batch(kVector); ++b) {
@@ -187,26 +182,29 @@ Result<Literal> PerturbedAs(const Instruction& inst, Operands operands) {
   return call.Finish();
 }
 
-Result<Literal> Perturbed(EvalContext&, const Instruction& inst, Operands operands) {
-  const ElementType type = operands.empty() ? ElementType::Pred : operands[0].shape().element_type();
-  if (type == ElementType::F32) return PerturbedAs<float>(inst, operands);
-  if (type == ElementType::F64) return PerturbedAs<double>(inst, operands);
-  if (type == ElementType::C64) return PerturbedAs<std::complex<float>>(inst, operands);
-  if (type == ElementType::C128) return PerturbedAs<std::complex<double>>(inst, operands);
-  return Error("runtime-custom-call", inst.loc(), "tridiagonal solve of {0}; expected f32, f64, c64 or c128",
-               ToString(type));
-}
-
-constexpr CustomCallTarget kTargets[] = {
-    HLO_LAPACK_ROWS("potrf", "potrf", Potrf),       HLO_LAPACK_ROWS("getrf", "getrf", Getrf),
-    HLO_LAPACK_ROWS("geqrf", "geqrf", Geqrf),       HLO_LAPACK_ROWS("geqp3", "geqp3", Geqp3),
-    HLO_LAPACK_ROWS("trsm", "trsm", Trsm),          HLO_LAPACK_ROWS("gtsv", "gtsv", Gtsv),
-    HLO_LAPACK_ROWS("orgqr", "ungqr", Orgqr),       HLO_LAPACK_ROWS("ormqr", "unmqr", Ormqr),
-    {"tridiagonal_solve_perturbed_ffi", Perturbed},
-};
-
 }  // namespace
 
-llvm::ArrayRef<CustomCallTarget> FactorTargets() { return kTargets; }
+HLO_LAPACK_INSTANCES(Potrf)
+HLO_LAPACK_INSTANCES(Getrf)
+HLO_LAPACK_INSTANCES(Geqrf)
+HLO_LAPACK_INSTANCES(Geqp3)
+HLO_LAPACK_INSTANCES(Trsm)
+HLO_LAPACK_INSTANCES(Gtsv)
+HLO_LAPACK_INSTANCES(Orgqr)
+HLO_LAPACK_INSTANCES(Ormqr)
 
 }  // namespace hlo::lapack
+
+namespace hlo {
+
+Result<Literal> EvalPerturbedTarget(EvalContext&, const Instruction& inst,
+                                    llvm::MutableArrayRef<Literal> operands) {
+  switch (operands[0].shape().element_type()) {
+    case ElementType::F32: return lapack::PerturbedAs<float>(inst, operands);
+    case ElementType::F64: return lapack::PerturbedAs<double>(inst, operands);
+    case ElementType::C64: return lapack::PerturbedAs<std::complex<float>>(inst, operands);
+    default: return lapack::PerturbedAs<std::complex<double>>(inst, operands);
+  }
+}
+
+}  // namespace hlo

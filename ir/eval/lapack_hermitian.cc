@@ -288,14 +288,15 @@ class SyevdInSteps {
   std::vector<int> order_;  // of the vectors, from 1 on; empty: as they are
 };
 
+}  // namespace
+
 /// a -> (vectors, ascending values, info)
 template <class T>
 Result<Literal> Syevd(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(1, 3, kMatrix));
   auto* const syevd = call.Load<Routine::Syevd, T>();
   Alias(call, 0, 0);
-  const char mode = call.Letter("mode", 'V'), uplo = call.Letter("uplo", 'L');
+  const char mode = call.Letter("mode"), uplo = call.Letter("uplo");
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
   call.ForEachEntry<HermitianWork<T>>(kMatrix, [&](int64_t b, HermitianWork<T>& work) {
     T* a = call.out(0).At<T>(b, kMatrix);
@@ -318,10 +319,9 @@ Result<Literal> Syevd(EvalContext&, const Instruction& inst, Operands operands) 
 template <class T>
 Result<Literal> Sytrd(EvalContext&, const Instruction& inst, Operands operands) {
   Call call(inst, operands);
-  HLO_CHECK_OK(call.Expect(1, 5, kMatrix));
   auto* const sytrd = call.Load<Routine::Sytrd, T>();
   Alias(call, 0, 0);
-  const char uplo = call.Letter("uplo", 'L');
+  const char uplo = call.Letter("uplo");
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
   call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
     work.Run([&] {
@@ -333,13 +333,7 @@ Result<Literal> Sytrd(EvalContext&, const Instruction& inst, Operands operands) 
   return call.Finish();
 }
 
-constexpr CustomCallTarget kTargets[] = {
-    HLO_LAPACK_ROWS("syevd", "heevd", Syevd),
-    HLO_LAPACK_ROWS("sytrd", "hetrd", Sytrd),
-};
-
-}  // namespace
-
-llvm::ArrayRef<CustomCallTarget> HermitianTargets() { return kTargets; }
+HLO_LAPACK_INSTANCES(Syevd)
+HLO_LAPACK_INSTANCES(Sytrd)
 
 }  // namespace hlo::lapack

@@ -1,7 +1,8 @@
 // Custom-call targets named after the decomposition (`Qr`, `Eigh`, …), by way of the LAPACK ones.
 #include "ir/eval/lapack_call.h"
 
-namespace hlo::lapack {
+namespace hlo {
+namespace lapack {
 namespace {
 
 using Operands = llvm::MutableArrayRef<Literal>;
@@ -18,14 +19,11 @@ Shape ColumnMajor(const Shape& shape) {
 Result<Literal> Delegate(EvalContext& context, const Instruction& inst, Operands operands,
                          llvm::StringRef real_base, llvm::StringRef complex_base, std::vector<Shape> results,
                          llvm::StringRef config) {
-  const ElementType type = operands.empty() ? ElementType::Pred : operands[0].shape().element_type();
+  const ElementType type = operands[0].shape().element_type();
   const char prefix = type == ElementType::F32   ? 's'
                       : type == ElementType::F64 ? 'd'
                       : type == ElementType::C64 ? 'c'
                                                  : 'z';
-  if (prefix == 'z' && type != ElementType::C128)
-    return Error("runtime-custom-call", inst.loc(), "target '{0}' works on f32, f64, c64 and c128, has {1}",
-                 inst.attr<CustomCallAttrs>().custom_call_target, ToString(type));
   CustomCallAttrs attrs;
   attrs.custom_call_target =
       ("lapack_" + llvm::Twine(prefix) + (IsComplex(type) ? complex_base : real_base) + "_ffi").str();
@@ -47,50 +45,46 @@ Result<Literal> Delegate(EvalContext& context, const Instruction& inst, Operands
   return FindCustomCallTarget(attrs.custom_call_target)->eval(context, *call, operands);
 }
 
-Status ExpectTuple(const Instruction& inst, int64_t size, Operands operands) {
-  if (inst.shape().IsTuple() && inst.shape().tuple_size() == size && !operands.empty() &&
-      operands[0].shape().IsArray() && operands[0].shape().rank() >= 2)
-    return {};
-  return Error("runtime-custom-call", inst.loc(),
-               "target '{0}' turns a matrix into {1} results, has result {2}",
-               inst.attr<CustomCallAttrs>().custom_call_target, size, inst.shape());
-}
-
 /// Leading (batch) dimensions of an array of matrices as an s32 shape, for `info`.
 Shape InfoShape(const Shape& matrices) {
   return Shape::ArrayWithDefaultLayout(ElementType::S32, matrices.dims().drop_back(2));
 }
 
-Result<Literal> Qr(EvalContext& context, const Instruction& inst, Operands operands) {
-  HLO_CHECK_OK(ExpectTuple(inst, 2, operands));
-  return Delegate(context, inst, operands, "geqrf", "geqrf",
-                  {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1)}, "{}");
+}  // namespace
+}  // namespace lapack
+
+Result<Literal> EvalQrTarget(EvalContext& context, const Instruction& inst,
+                             llvm::MutableArrayRef<Literal> operands) {
+  return lapack::Delegate(context, inst, operands, "geqrf", "geqrf",
+                          {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1)}, "{}");
 }
 
-Result<Literal> HouseholderProduct(EvalContext& context, const Instruction& inst, Operands operands) {
-  return Delegate(context, inst, operands, "orgqr", "ungqr", {inst.shape()}, "{}");
+Result<Literal> EvalHouseholderProductTarget(EvalContext& context, const Instruction& inst,
+                                             llvm::MutableArrayRef<Literal> operands) {
+  return lapack::Delegate(context, inst, operands, "orgqr", "ungqr", {inst.shape()}, "{}");
 }
 
 /// opaque "lower,sort,max_iter,tol" -> (vectors, values)
-Result<Literal> Eigh(EvalContext& context, const Instruction& inst, Operands operands) {
-  HLO_CHECK_OK(ExpectTuple(inst, 2, operands));
+Result<Literal> EvalEighTarget(EvalContext& context, const Instruction& inst,
+                               llvm::MutableArrayRef<Literal> operands) {
   const bool lower = !inst.extras().backend_config.starts_with("0");
-  const Shape info = InfoShape(operands[0].shape());
-  HLO_TRY(Literal all,
-          Delegate(context, inst, operands, "syevd", "heevd",
-                   {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1), info},
-                   lower ? "{mode = 86 : ui8, uplo = 76 : ui8}" : "{mode = 86 : ui8, uplo = 85 : ui8}"));
+  const Shape info = lapack::InfoShape(operands[0].shape());
+  HLO_TRY(Literal all, lapack::Delegate(context, inst, operands, "syevd", "heevd",
+                                        {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1), info},
+                                        lower ? "{mode = 86 : ui8, uplo = 76 : ui8}"
+                                              : "{mode = 86 : ui8, uplo = 85 : ui8}"));
   return Literal::MakeTuple({all.element(0), all.element(1)});
 }
 
 /// a -> (lu, 0-based pivots, row permutation)
-Result<Literal> LuDecomposition(EvalContext& context, const Instruction& inst, Operands operands) {
-  HLO_CHECK_OK(ExpectTuple(inst, 3, operands));
+Result<Literal> EvalLuDecompositionTarget(EvalContext& context, const Instruction& inst,
+                                          llvm::MutableArrayRef<Literal> operands) {
   const Shape& matrices = operands[0].shape();
-  const int64_t rows = matrices.dim(matrices.rank() - 2), batch = InfoShape(matrices).ElementCount();
+  const int64_t rows = matrices.dim(matrices.rank() - 2), batch = lapack::InfoShape(matrices).ElementCount();
   HLO_TRY(Literal all,
-          Delegate(context, inst, operands, "getrf", "getrf",
-                   {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1), InfoShape(matrices)}, "{}"));
+          lapack::Delegate(
+              context, inst, operands, "getrf", "getrf",
+              {inst.shape().tuple_shape(0), inst.shape().tuple_shape(1), lapack::InfoShape(matrices)}, "{}"));
   Literal pivots = all.element(1);
   Literal permutation = Literal::Make(inst.shape().tuple_shape(2));
   auto p = pivots.MutableSpan<int32_t>();
@@ -108,15 +102,4 @@ Result<Literal> LuDecomposition(EvalContext& context, const Instruction& inst, O
   return Literal::MakeTuple({all.element(0), std::move(pivots), std::move(permutation)});
 }
 
-constexpr CustomCallTarget kTargets[] = {
-    {"Eigh", Eigh},
-    {"LuDecomposition", LuDecomposition},
-    {"ProductOfElementaryHouseholderReflectors", HouseholderProduct},
-    {"Qr", Qr},
-};
-
-}  // namespace
-
-llvm::ArrayRef<CustomCallTarget> NamedTargets() { return kTargets; }
-
-}  // namespace hlo::lapack
+}  // namespace hlo

@@ -1,0 +1,138 @@
+// What signatures of custom calls cannot say: rules that they name.
+#include "ir/attrs.h"
+#include "ir/computation.h"
+#include "ir/custom_call.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+namespace hlo {
+namespace {
+
+std::string TargetOf(const Instruction& call) {
+  return "target '" + call.attr<CustomCallAttrs>().custom_call_target + "' ";
+}
+
+/// Compatible, with arrays for the buffers that hold them.
+bool SameValue(const Shape& a, const Shape& b) {
+  if (a.IsBuffer()) return SameValue(a.buffer_shape(), b);
+  if (b.IsBuffer()) return SameValue(a, b.buffer_shape());
+  if (!a.IsTuple() || !b.IsTuple()) return Compatible(a, b);
+  return llvm::equal(a.tuple_shapes(), b.tuple_shapes(), SameValue);
+}
+
+/// The result is the first operand, the tuple of all, or nothing at all.
+std::optional<CustomCallMisfit> Identity(const Instruction& call) {
+  const Shape& result = call.shape();
+  const int64_t count = call.operand_count();
+  if (result.IsToken() || (result.IsTuple() && result.tuple_size() == 0)) return std::nullopt;
+  if (count == 0) {
+    return CustomCallMisfit{TargetOf(call) + "gives back its operands, but the call has none"};
+  }
+  if (SameValue(call.operand(0)->shape(), result)) return std::nullopt;
+  const bool tuple =
+      result.IsTuple() && result.tuple_size() == count && (count > 1 || !call.operand(0)->shape().IsTuple());
+  for (int64_t i = 0; i < count; ++i) {
+    const Shape& operand = call.operand(i)->shape();
+    const Shape& part = tuple ? result.tuple_shape(i) : result;
+    if (SameValue(operand, part)) continue;
+    return CustomCallMisfit{
+        TargetOf(call) +
+            llvm::formatv("is the identity, but operand {0} is {1} and the result {2}", i, operand, part)
+                .str(),
+        i};
+  }
+  return std::nullopt;
+}
+
+/// The same, but another shape means a program for several devices that still has to be divided among them.
+std::optional<CustomCallMisfit> Partitioned(const Instruction& call) {
+  auto misfit = Identity(call);
+  if (misfit) misfit->not_partitioned = true;
+  return misfit;
+}
+
+/// Whether `out` has the sizes of `in` but in dimension `d`, where it is no larger.
+bool CutsDimension(const Shape& in, const Shape& out, int64_t d) {
+  if (in.rank() != out.rank() || d < 0 || d >= in.rank()) return false;
+  Dims dims(in.dims());
+  dims[static_cast<size_t>(d)] = out.dim(d);
+  return out.dims() == llvm::ArrayRef(dims) && out.dim(d) <= in.dim(d);
+}
+
+/// Of the comparator of so many arrays: two scalars of each, and a PRED.
+std::string ComparatorMisfit(const Instruction& call, int64_t count) {
+  if (call.callees().size() != 1) return "takes a comparator in 'called_computations'";
+  const Computation& comparator = *call.callee();
+  if (static_cast<int64_t>(comparator.parameters().size()) != 2 * count)
+    return llvm::formatv("takes a comparator of {0} parameters, but {1} has {2}", 2 * count,
+                         comparator.name(), comparator.parameters().size());
+  if (!comparator.root()->shape().IsScalarOf(ElementType::Pred))
+    return llvm::formatv("takes a comparator with the result pred[], but {0} has {1}", comparator.name(),
+                         comparator.root()->shape());
+  for (int64_t p = 0; p < 2 * count; ++p) {
+    const Shape& parameter = comparator.parameter(p)->shape();
+    const Shape& operand = call.operand(p / 2)->shape();
+    if (!parameter.IsScalarOf(operand.element_type()))
+      return llvm::formatv("compares elements of operand {0} {1}, but parameter {2} of {3} is {4}", p / 2,
+                           operand, p, comparator.name(), parameter);
+  }
+  return {};
+}
+
+/// Operands: the arrays, then an initial value for each (ops-structured §10.3).
+std::optional<CustomCallMisfit> ApproxTopK(const Instruction& call) {
+  const auto no = [&](const std::string& message) { return CustomCallMisfit{TargetOf(call) + message}; };
+  const llvm::ArrayRef<Shape> outs =
+      call.shape().IsTuple() ? call.shape().tuple_shapes() : llvm::ArrayRef(call.shape());
+  const auto count = static_cast<int64_t>(outs.size());
+  if (count == 0 || call.operand_count() != 2 * count)
+    return no(
+        llvm::formatv("takes an array and an initial value for each of {0} results, but the call has {1} "
+                      "operands",
+                      count, call.operand_count()));
+  const Shape& first = call.operand(0)->shape();
+  for (int64_t i = 0; i < count; ++i) {
+    const Shape &in = call.operand(i)->shape(), &out = outs[static_cast<size_t>(i)],
+                &init = call.operand(count + i)->shape();
+    if (!in.IsArray() || !out.IsArray() || in.HasUnboundedDimension() || in.dims() != first.dims() ||
+        out.element_type() != in.element_type() || out.dims() != outs[0].dims())
+      return no(
+          llvm::formatv("takes arrays of one shape and gives the first of each, but operand {0} is {1}, "
+                        "operand 0 {2} and result {0} {3}",
+                        i, in, first, out));
+    if (!init.IsScalarOf(in.element_type()))
+      return no(llvm::formatv("takes an initial value of {0} as operand {1}, but the call has {2}",
+                              ToString(in.element_type()), count + i, init));
+  }
+  if (std::string text = ComparatorMisfit(call, count); !text.empty()) return no(text);
+  if (ApproxTopKDimension(call, first, outs[0]) < 0)
+    return no(llvm::formatv("cuts dimension 'reduction_dim' of {0}, but the result is {1}", first, outs[0]));
+  return std::nullopt;
+}
+
+}  // namespace
+
+int64_t ApproxTopKDimension(const Instruction& call, const Shape& in, const Shape& out) {
+  std::optional<int64_t> dimension;
+  if (auto config = llvm::json::parse(call.extras().backend_config)) {
+    if (const llvm::json::Object* object = config->getAsObject())
+      dimension = object->getInteger("reduction_dim");
+    if (dimension && *dimension < 0) *dimension += in.rank();
+  } else {
+    llvm::consumeError(config.takeError());
+  }
+  for (int64_t d = 0; !dimension && d < std::min(in.rank(), out.rank()); ++d)
+    if (in.dim(d) != out.dim(d)) dimension = d;
+  return dimension && CutsDimension(in, out, *dimension) ? *dimension : -1;
+}
+
+CustomCallRule* FindCustomCallRule(llvm::StringRef name) {
+  static constexpr std::pair<llvm::StringRef, CustomCallRule*> kRules[] = {
+      {"approx_top_k", &ApproxTopK}, {"identity", &Identity}, {"partitioned", &Partitioned}};
+  for (const auto& [rule, check] : kRules)
+    if (rule == name) return check;
+  return nullptr;
+}
+
+}  // namespace hlo
