@@ -11,7 +11,7 @@ import dataclasses
 KITS = {'applications': ('keras_kit', 'jax keras'), 'hub': ('keras_kit', 'jax keras keras-hub'), 'flax': ('written_kit', 'jax flax optax'),
         'haiku': ('written_kit', 'jax dm-haiku optax'), 'equinox': ('written_kit', 'jax equinox optax'), 'plain': ('written_kit', 'jax optax'),
         'agents': ('written_kit', 'jax optax')}
-PACKAGES = 'jax keras keras-hub flax dm-haiku equinox optax'
+PACKAGES = 'jax keras keras-hub regex tokenizers flax dm-haiku equinox optax'
 
 # Mode, batch and type of each module that is made of a model.
 USUAL = ('forward 1 f32', 'forward 8 bf16', 'train 8 f32', 'train 2 mixed')
