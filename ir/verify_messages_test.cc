@@ -196,10 +196,9 @@ TEST(VerifyMessages, LayoutSensitive) {
   VerifyOptions options;
   options.layout_sensitive = true;
   Broken bitcast("ENTRY e { x = f32[4]{0} parameter(0)  ROOT r = f32[2]{0:S(1)} bitcast(x) }");
-  EXPECT_EQ(
-      bitcast.Messages(options),
-      Strings({"%r is declared f32[2] of 8 bytes, but its operand f32[4] has 16",
-               "%r is declared f32[2]{0:S(1)}, but its operand f32[4]{0} lies in another memory space"}));
+  EXPECT_EQ(bitcast.Messages(options),
+            Strings({"%r is declared f32[2]{0:S(1)}, but its operand f32[4]{0} lies in another memory space",
+                     "%r is declared f32[2]{0:S(1)} of 8 bytes, but its operand f32[4]{0} has 16"}));
   Broken copy("ENTRY e { x = f32[2,3]{1,0:S(5)} parameter(0)  ROOT r = f32[2,3]{0,1} copy(x) }");
   EXPECT_EQ(
       copy.Messages(options),

@@ -208,7 +208,7 @@ void VerifyNoRecursion(llvm::ArrayRef<const Instruction*> callers, Report& repor
           size_t& around = nodes.find(stack.back())->second.depth;
           around = std::max(around, node.depth + 1);
         }
-        if (node.depth == kMaxCallDepth) {
+        if (node.depth > kMaxCallDepth) {
           report.Error("limit-nesting", *node.callers[0],
                        "calls within computation {0} nest deeper than {1} levels",
                        Name(*node.callers[0]->parent()), kMaxCallDepth);
