@@ -117,7 +117,7 @@ class SignatureParser {
       value.sizes.push_back(Size());
       Take(",");
     }
-    value.text.assign(begin, rest_.data());
+    value.text = std::string(begin, rest_.begin());
     if (Take("*")) {
       Expect("|");
       value.repeated = Word();
@@ -145,9 +145,9 @@ class SignatureParser {
   }
 
   SizeExpr Size() {
-    const char* begin = rest_.ltrim().data();
+    const char* begin = rest_.ltrim().begin();
     SizeExpr size = SizeWithoutText();
-    size.text.assign(begin, rest_.data());
+    size.text = std::string(begin, rest_.begin());
     return size;
   }
   SizeExpr SizeWithoutText() {
@@ -183,7 +183,7 @@ class SignatureParser {
     choice.kind = SizeExpr::Kind::Choice;
     Expect("=");
     const llvm::StringRef value = Word();
-    if (value.getAsInteger(10, choice.number)) choice.number = value[0];
+    if (value.getAsInteger(10, choice.number)) choice.number = static_cast<unsigned char>(value[0]);
     Expect("?");
     choice.parts.push_back(Size());
     Expect(":");
@@ -200,7 +200,7 @@ class SignatureParser {
       attribute.letters = Word();
       Expect("=");
       attribute.otherwise.kind = SizeExpr::Kind::Number;
-      attribute.otherwise.number = Word()[0];
+      attribute.otherwise.number = static_cast<unsigned char>(Word()[0]);
     } else if (attribute.type == "bool") {
       Expect("=");
       attribute.otherwise.kind = SizeExpr::Kind::Number;

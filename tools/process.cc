@@ -215,7 +215,7 @@ void OnFatalSignal(int signal) {
     _exit(crash_code);
   }
   constexpr int64_t kMostMilliseconds = 60'000;
-  SetTimer(MillisecondsLeft(kMostMilliseconds) + 1000 * kGraceSeconds);
+  SetTimer(MillisecondsLeft(kMostMilliseconds) + int64_t{1000} * kGraceSeconds);
   RemoveTemporaryFiles();
   crash_code = ReportSignal(err, signal);
   char folder[4200];
