@@ -4,6 +4,7 @@ import re
 import contractions
 import dynamic
 import elementwise
+import models
 import movement
 import numeric
 import structured
@@ -130,4 +131,6 @@ CONTROL = [(loop, 1), (data_loop, .3), (conditional, 1), (subroutine, 1)]
 def operations(c):
     """With how often each is taken."""
     everything = elementwise.OPS + movement.OPS + structured.OPS + contractions.OPS + dynamic.OPS + numeric.INTEGRAL + CONTROL
+    # In computations of their own there are no arguments.
+    if c.settings.model_sizes and not c.own: everything = everything + [(op, 4 * times) for op, times in models.OPS]
     return everything + numeric.FLOATING if c.settings.floats else everything

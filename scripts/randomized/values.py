@@ -13,6 +13,9 @@ FLOATS = WIDE_FLOATS + NARROW_FLOATS + UNCOMMON_FLOATS
 COMPLEX = ['c64', 'c128']
 # Around powers of two, where vectors and blocks end.
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32, 33, 64, 65, 100, 128, 300, 1030]
+# Of models: images and patches, heads, features, sequences, vocabularies; around powers of two, primes.
+MODEL_SIZES = [1, 2, 3, 4, 7, 8, 12, 14, 16, 28, 32, 49, 56, 64, 75, 96, 112, 127, 128, 129, 192, 196, 197, 224, 255, 256, 257, 384, 509, 511, 512,
+               513, 577, 768, 1021, 1023, 1024, 1025, 1200, 2048, 3072, 4093, 4096, 4097, 30522, 50257, 151936]
 CONSTANTS = {'pred': ['true', 'false'], 'float': ['0', '1', '-1.5', '0.25', '3'], 'complex': ['(1, 0)', '(-0.5, 2)', '(0, -1)'],
              'unsigned': ['0', '1', '2', '3', '7'], 'signed': ['0', '1', '-1', '2', '3', '7', '-8']}
 # What changes nothing when it is folded in, however often.
@@ -61,10 +64,11 @@ class Value:
     def shape(self): return text_of(self.type, self.dims)
 
 class Settings:
-    """What a module may hold. `peer`: only what XLA's CPU backend defines as the evaluator does."""
+    """What a module may hold. `peer`: only what XLA's CPU backend defines as the evaluator does. `model_sizes`: most arrays
+    have dimensions of models."""
 
-    def __init__(self, floats=False, most_elements=20000, peer=False):
-        self.floats, self.most_elements, self.peer = floats, most_elements, peer
+    def __init__(self, floats=False, most_elements=20000, peer=False, model_sizes=False):
+        self.floats, self.most_elements, self.peer, self.model_sizes = floats, most_elements, peer, model_sizes
 
 class Computation:
     """Instructions of one computation. `own` computations of calls and loops take no parameters of their own: what
@@ -109,7 +113,15 @@ class Computation:
         return [self.add(type, dims, f'get-tuple-element({name}), index={i}', noisy=noisy)
                 for i, (type, dims) in enumerate(values_or_shapes)]
 
+    def dims_of_model(self):
+        """Mostly of large arrays, for which loops are cut, tiled and shared out."""
+        least = self.settings.most_elements // self.choice.choice([4, 16, 64, 1 << 30])
+        while True:
+            dims = [self.choice.choice(MODEL_SIZES) for _ in range(self.choice.choice([1, 2, 2, 3, 3, 3, 4]))]
+            if least <= math.prod(dims) <= self.settings.most_elements: return dims
+
     def dims(self):
+        if self.settings.model_sizes: return self.dims_of_model()
         while True:
             luck = self.choice.random()
             if luck < .03: return [self.choice.choice([1, 2, 3]) for _ in range(self.choice.choice([5, 6, 7, 8]))]
