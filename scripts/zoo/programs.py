@@ -3,6 +3,7 @@ import dataclasses
 import json
 import math
 import os
+import re
 
 import jax
 import jax.numpy as jnp
@@ -61,6 +62,8 @@ def write(program, names, path, optimised=False):
 
 def save(path, text, inputs):
     with open(path + '.json', 'w', encoding='utf-8') as f: json.dump({'inputs': inputs}, f)
+    # Where packages lie on this machine says nothing of a module.
+    text = re.sub(r'"/[^"\n]*?/(?:site-packages|scripts/zoo|lib/python3\.\d+)/', '"', text)
     with open(path + '.part', 'w', encoding='utf-8') as f: f.write(text if text.endswith('\n') else text + '\n')
     os.replace(path + '.part', path + '.hlo')  # there only when whole
 
