@@ -109,8 +109,9 @@ void ForEachPosition(llvm::ArrayRef<CopyDim> dims, int64_t to, int64_t from, F& 
 
 class Scatter {
  public:
-  Scatter(EvalContext& context, const IndexWindows& windows, std::vector<Array> arrays)
-      : context_(context), windows_(windows), arrays_(std::move(arrays)) {
+  /// `has_targets`: the operands have elements; else no window lies inside.
+  Scatter(EvalContext& context, const IndexWindows& windows, std::vector<Array> arrays, bool has_targets)
+      : context_(context), windows_(windows), arrays_(std::move(arrays)), has_targets_(has_targets) {
     for (const auto& d : windows.window()) dims_.push_back({d.size, d.operand_stride, d.target_stride});
     for (const CopyDim& d : dims_) window_count_ *= d.size;
     dims_ = NormaliseCopy(dims_);
@@ -120,7 +121,7 @@ class Scatter {
   template <class F>
   Status ForEachWindow(F f) {
     constexpr int64_t kRows = 1 << 16;
-    if (window_count_ == 0) return {};
+    if (window_count_ == 0 || !has_targets_) return {};
     for (int64_t begin = 0; begin < windows_.row_count(); begin += kRows) {
       const int64_t end = std::min(begin + kRows, windows_.row_count());
       windows_.ForEachRow(begin, end, /*clamp=*/false, [&](const IndexWindows::Row& row) {
@@ -202,6 +203,7 @@ class Scatter {
   EvalContext& context_;
   const IndexWindows& windows_;
   std::vector<Array> arrays_;
+  bool has_targets_;
   CopyDims dims_;
   int64_t window_count_ = 1;
 };
@@ -284,7 +286,7 @@ Result<Literal> EvalScatter(EvalContext& context, const Instruction& inst,
     arrays.push_back({targets[k].MutableData(), updates[k].data(),
                       Info(targets[k].shape().element_type()).host_bytes(),
                       Info(updates[k].shape().element_type()).host_bytes()});
-  Scatter scatter(context, windows, std::move(arrays));
+  Scatter scatter(context, windows, std::move(arrays), shape.ElementCount() > 0);
   if (function == nullptr)
     HLO_CHECK_OK(CombineByCalls(context, *inst.callee(), scatter, targets, updates));
   else if (count == 1 && function->ResultParameter(0) == 1)
