@@ -75,13 +75,14 @@ class Builder {
                   "no kernel can be made of %{0}, which is a mistake of this program; please report "
                   "it with this module: {1}",
                   fusion.name(), why.message);
-    if (options_->broken_kernels_fail) {
+    // Nobody would hear of a warning without a report.
+    if (options_->broken_kernels_fail || !options_->report) {
       if (failure_) failure_ = Error(std::move(told));
       return;
     }
     told.severity = Severity::Warning;
     told.Note("the evaluator computes it instead");
-    if (options_->report) options_->report(std::move(told));
+    options_->report(std::move(told));
   }
 
   void BuildSteps() {

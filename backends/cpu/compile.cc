@@ -268,10 +268,11 @@ Result<std::unique_ptr<Program>> CompileProgram(const Module& module, const CpuO
     reported = true;
     if (options.controls.report) options.controls.report(std::move(d));
   };
-  watched.report = [&](Diagnostic d) {
-    reported = true;
-    if (options.report) options.report(std::move(d));
-  };
+  if (options.report)
+    watched.report = [&](Diagnostic d) {
+      reported = true;
+      options.report(std::move(d));
+    };
   HLO_CHECK_OK(cpu::Prepare(*copy, watched));
   cache.KeepModule(*copy);
   cpu::BuildRecord record;

@@ -32,7 +32,7 @@ struct CpuOptions {
   /// Takes remarks and warnings: why something was not done as it could have been.
   std::function<void(Diagnostic)> report;
   /// A kernel that cannot be made though it was planned is a mistake of this library: an error, or else a
-  /// warning (kernel-broken), and the evaluator computes the instruction.
+  /// warning (kernel-broken), and the evaluator computes the instruction. Without `report` always an error.
   bool broken_kernels_fail = ChecksItself();
   /// For tests: an error counts as such a mistake, while a kernel is planned or while code is made of it.
   std::function<Status(const Instruction& fusion, bool planned)> break_kernel;
