@@ -1,6 +1,7 @@
 #include "passes/layout_assignment.h"
 
 #include "passes/analysis/reshape_facts.h"
+#include "passes/layout_boundaries.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
@@ -71,22 +72,41 @@ Shape WithOrder(const Shape& shape, const Layout& layout) {
   return shape.WithLayout(std::move(plain));
 }
 
+/// The array in the order of the dimensions of `like`, otherwise as it lies.
+Shape InOrderOf(const Shape& shape, const Shape& like) {
+  Layout layout = shape.layout();
+  layout.minor_to_major = like.layout().minor_to_major;
+  return shape.WithLayout(std::move(layout));
+}
+
 /// `shape` in the order of the dimensions of `like`, which has the same rank.
 Shape LaidOutLike(const Shape& shape, const Shape& like) { return WithOrder(shape, like.layout()); }
 
+/// What holds for the module as a whole while it gets its layouts.
+struct Assignment {
+  PassContext& context;
+  const LayoutBoundaries& boundaries;
+  /// How the operands of bitcasts lie in the text, which is what the bitcasts mean.
+  llvm::DenseMap<const Instruction*, Shape> bitcast_operands;
+  bool begun = false;
+
+  /// Half of the layouts would contradict the other half, so leave is asked for once and for all of them.
+  bool Begin() { return begun || (begun = context.TakeRewrite()); }
+};
+
 class Assigner {
  public:
-  Assigner(Computation& computation, PassContext& context) : computation_(computation), context_(context) {}
+  Assigner(Computation& computation, Assignment& module)
+      : computation_(computation), module_(module), written_root_(module.boundaries.Root(computation)) {}
 
   Result<bool> Run() {
     order_ = computation_.PostOrder();
     CollectWishes();
     bool changed = false;
     for (Instruction* inst : order_) {
-      if (++visited_ % 4096 == 0) HLO_CHECK_OK(context_.CheckInterrupt());
+      if (++visited_ % 4096 == 0) HLO_CHECK_OK(module_.context.CheckInterrupt());
       const Shape chosen = Choose(*inst);
-      if (chosen.valid() && chosen != inst->shape()) {
-        if (!context_.TakeRewrite()) return changed;
+      if (chosen.valid() && chosen != inst->shape() && module_.Begin()) {
         inst->set_shape(chosen);
         changed = true;
       }
@@ -121,8 +141,8 @@ class Assigner {
               Wish(inst->operand(0), *from);
           break;
         default:
-          for (Instruction* o : inst->operands())
-            if (IsPlainArray(o->shape())) Wish(o, Required(*inst, *o));
+          for (int64_t i = 0; i < inst->operand_count(); ++i)
+            if (IsPlainArray(inst->operand(i)->shape())) Wish(inst->operand(i), Required(*inst, i));
           break;
       }
     }
@@ -135,11 +155,12 @@ class Assigner {
       it->second = Shape();  // users disagree
   }
 
-  /// The layout an operand must have for a user that does not adapt.
-  static Shape Required(const Instruction& user, const Instruction& operand) {
-    if (RoleOf(user) == Role::Written || RoleOf(user) == Role::Passive)
-      return operand.shape().WithDefaultLayouts();
-    return Descending(operand.shape());
+  /// The layout an operand should have for a user that does not adapt.
+  [[nodiscard]] Shape Required(const Instruction& user, int64_t i) const {
+    const Shape& operand = user.operand(i)->shape();
+    if (RoleOf(user) != Role::Written && RoleOf(user) != Role::Passive) return Descending(operand);
+    const Shape needed = RoleOf(user) == Role::Written ? WrittenOperand(user, i) : Shape();
+    return needed.valid() ? needed : operand.WithDefaultLayouts();
   }
 
   /// The shape with its layout for the value of an instruction whose operands are done.
@@ -214,43 +235,51 @@ class Assigner {
 
   /// Copies between the instruction and operands that lie otherwise than it needs.
   bool FixOperands(Instruction* inst) {
-    const Role role = RoleOf(*inst);
-    if (role == Role::Transpose || role == Role::Reshape || role == Role::Reduce || role == Role::Passive)
-      return false;
     bool changed = false;
     for (int64_t i = 0; i < inst->operand_count(); ++i) {
       Instruction* o = inst->operand(i);
-      if (!IsPlainArray(o->shape())) continue;
-      Shape needed;
-      if (role == Role::Follow && inst->shape().IsArray()) {
-        if (inst->kind() == OpKind::Copy || o->shape().rank() != inst->shape().rank()) continue;
-        needed = LaidOutLike(o->shape(), inst->shape());
-      } else if (role == Role::Free) {
-        needed = Descending(o->shape());
-      } else {
-        needed = WrittenOperand(*inst, i);
-      }
-      if (!needed.valid() || needed == o->shape()) continue;
-      inst->SetOperand(i, CopyTo(o, needed));
+      const Shape needed = NeededOperand(*inst, i);
+      if (!needed.valid() || needed == o->shape() || !module_.Begin()) continue;
+      Instruction* converted = Convert(o, needed);
+      if (converted == o) continue;
+      inst->SetOperand(i, converted);
       changed = true;
     }
     return changed;
   }
 
-  /// The layout an operand of a call, loop, transfer, … has to have; nothing if any will do.
-  static Shape WrittenOperand(const Instruction& inst, int64_t i) {
+  /// The shape that operand `i` has to have; nothing if any will do.
+  [[nodiscard]] Shape NeededOperand(const Instruction& inst, int64_t i) const {
+    const Role role = RoleOf(inst);
     const Shape& operand = inst.operand(i)->shape();
-    if (const auto* attrs = inst.attrs().GetIf<CustomCallAttrs>()) {
-      if (attrs->operand_layout_constraints)
-        return WithOrder(
-            operand,
-            (*attrs->operand_layout_constraints)[static_cast<size_t>(i)].WithDefaultLayouts().layout());
-      return Descending(operand);
-    }
-    if (inst.kind() == OpKind::Copy || inst.kind() == OpKind::Bitcast) return {};
-    if (inst.kind() == OpKind::Call || inst.kind() == OpKind::Fusion)
-      return inst.callee()->parameter(i)->shape().WithDefaultLayouts();
-    return Descending(operand);
+    if (role == Role::Written) return WrittenOperand(inst, i);
+    if (!IsPlainArray(operand)) return {};
+    if (role == Role::Free || (role == Role::Follow && !inst.shape().IsArray())) return Descending(operand);
+    if (role != Role::Follow || operand.rank() != inst.shape().rank()) return {};
+    return LaidOutLike(operand, inst.shape());
+  }
+
+  /// The layout an operand of a call, loop, transfer, … has to have; nothing if any will do.
+  [[nodiscard]] Shape WrittenOperand(const Instruction& inst, int64_t i) const {
+    const Shape& operand = inst.operand(i)->shape();
+    if (inst.kind() == OpKind::Copy) return {};
+    if (inst.kind() == OpKind::Bitcast) return LaidOut(operand, module_.bitcast_operands.lookup(&inst));
+    if (const Shape taken = LayoutBoundaries::Operand(inst, i); taken.valid()) return LaidOut(operand, taken);
+    if (const Shape sent = SentShape(inst, i); sent.valid())
+      return operand.IsArray() ? InOrderOf(operand.WithDefaultLayouts(), sent.WithDefaultLayouts())
+                               : LaidOut(operand, sent.WithDefaultLayouts());
+    return IsPlainArray(operand) ? Descending(operand) : Shape();
+  }
+
+  /// What the text says of the layout in which a transfer or custom-call takes its operand.
+  static Shape SentShape(const Instruction& inst, int64_t i) {
+    if (const auto* attrs = inst.attrs().GetIf<CustomCallAttrs>())
+      return attrs->operand_layout_constraints ? (*attrs->operand_layout_constraints)[static_cast<size_t>(i)]
+                                               : Shape();
+    if (i != 0) return {};
+    if (const auto* attrs = inst.attrs().GetIf<OutfeedAttrs>()) return attrs->outfeed_shape;
+    if (inst.kind() == OpKind::Send) return inst.shape().tuple_shape(0);
+    return inst.kind() == OpKind::CopyStart ? inst.shape().tuple_shape(1) : Shape();
   }
 
   /// One copy per value and layout.
@@ -259,7 +288,7 @@ class Assigner {
       if (copy->shape() == shape) return copy;
     Instruction* copy = Maker(computation_, value).AddWithShape(OpKind::Copy, shape, {value});
     copies_[value].push_back(copy);
-    context_.Count("copies");
+    module_.context.Count("copies");
     return copy;
   }
 
@@ -273,8 +302,8 @@ class Assigner {
   /// Brings the root into the layout that callers expect, element by element if it is a tuple.
   bool FixRoot() {
     Instruction* root = computation_.root();
-    const Shape wanted = RootShape();
-    if (root->shape() == wanted) return false;
+    const Shape wanted = LaidOut(root->shape(), RootShape());
+    if (root->shape() == wanted || !module_.Begin()) return false;
     Instruction* fixed = Convert(root, wanted);
     if (fixed == root) return false;
     MoveControlEdges(*root, *fixed);
@@ -283,23 +312,33 @@ class Assigner {
     return true;
   }
 
+  /// The value as `wanted`, which differs in layout alone; itself where no copy can bring that about.
   Instruction* Convert(Instruction* value, const Shape& wanted) {
     if (value->shape() == wanted) return value;
-    if (value->shape().IsArray())
-      return IsPlainArray(wanted) && IsPlainArray(value->shape()) ? CopyTo(value, wanted) : value;
+    if (value->shape().IsArray()) return IsKept(value->shape(), wanted) ? value : CopyTo(value, wanted);
     if (!value->shape().IsTuple()) return value;
     llvm::SmallVector<Instruction*, 4> elements;
+    bool changed = false;
     for (int64_t i = 0; i < value->shape().tuple_size(); ++i) {
       Instruction* element =
           value->kind() == OpKind::Tuple ? value->operand(i) : Maker(computation_, value).Gte(value, i);
       elements.push_back(Convert(element, wanted.tuple_shape(i)));
+      changed |= elements.back() != element;
     }
-    return Maker(computation_, value).Tuple(elements);
+    if (changed) return Maker(computation_, value).Tuple(elements);
+    for (Instruction* element : elements) RemoveIfDead(element);
+    return value;
+  }
+
+  /// Tiles and memory spaces of the header bind nobody.
+  [[nodiscard]] bool IsKept(const Shape& shape, const Shape& wanted) const {
+    return computation_.IsEntry() && !(IsPlainArray(shape) && IsPlainArray(wanted)) &&
+           shape.layout().minor_to_major == wanted.layout().minor_to_major;
   }
 
   Computation& computation_;
-  PassContext& context_;
-  const Shape written_root_ = computation_.root()->shape().WithDefaultLayouts();
+  Assignment& module_;
+  const Shape written_root_;
   std::vector<Instruction*> order_;
   llvm::DenseMap<const Instruction*, Shape> wishes_;
   llvm::DenseMap<const Instruction*, llvm::SmallVector<Instruction*, 1>> copies_;
@@ -307,14 +346,14 @@ class Assigner {
 };
 
 /// Parameters of the entry lie as the header says.
-bool SetEntryParameters(Module& module) {
+bool SetEntryParameters(Module& module, Assignment& assignment) {
   if (!module.config.entry_layout) return false;
   bool changed = false;
   const auto& layouts = module.config.entry_layout->parameters;
   for (size_t i = 0; i < layouts.size() && i < module.entry()->parameters().size(); ++i) {
     Instruction* p = module.entry()->parameters()[i];
     const Shape shape = layouts[i].WithDefaultLayouts();
-    if (p->shape() == shape) continue;
+    if (p->shape() == shape || !assignment.Begin()) continue;
     p->set_shape(shape);
     changed = true;
   }
@@ -325,9 +364,18 @@ bool SetEntryParameters(Module& module) {
 
 Result<bool> RunLayoutAssignment(Module& module, const NoPassOptions& options, PassContext& context) {
   (void)options;
-  bool changed = SetEntryParameters(module);
+  LayoutBoundaries boundaries(context.AllComputations(module));
+  Assignment assignment{context, boundaries, llvm::DenseMap<const Instruction*, Shape>(), false};
+  for (const Computation* c : context.AllComputations(module))
+    for (const Instruction* bitcast : c->InstructionsOf(OpKind::Bitcast))
+      assignment.bitcast_operands[bitcast] = bitcast->operand(0)->shape().WithDefaultLayouts();
+  bool changed = SetEntryParameters(module, assignment);
+  if (boundaries.Disagree() && assignment.Begin()) {
+    boundaries.Apply();
+    changed = true;
+  }
   for (Computation* c : context.Computations(module)) {
-    HLO_TRY(const bool c_changed, Assigner(*c, context).Run());
+    HLO_TRY(const bool c_changed, Assigner(*c, assignment).Run());
     changed |= c_changed;
   }
   return changed;

@@ -188,24 +188,22 @@ Result<bool> PassManager::Execute(Module& module, const PipelineItem& item, Pass
 }
 
 Status PassManager::VerifyAfter(const Module& module, const PassExecution& execution) {
-  const auto first_error = [&](bool layouts) -> std::optional<Diagnostic> {
-    VerifyOptions options;
-    options.makers = makers_;
-    options.layout_sensitive = layouts;
-    for (Diagnostic& violation : Verify(module, options))
-      if (violation.severity == Severity::Error) return std::move(violation);
-    return std::nullopt;
-  };
   const bool assigns = execution.pass->name == "layout-assignment";
   if (!execution.changed && !assigns) return {};
-  layouts_hold_ &= !assigns && (execution.pass->preserves & kLayouts) != 0;
-  if (std::optional<Diagnostic> violation = first_error(layouts_hold_)) {
-    violation->Note(
+  if (assigns)
+    layouts_hold_ = !controls_.fuel.contains(execution.pass->name);
+  else
+    layouts_hold_ &= (execution.pass->preserves & kLayouts) != 0;
+  VerifyOptions options;
+  options.makers = makers_;
+  options.layout_sensitive = layouts_hold_;
+  for (Diagnostic& violation : Verify(module, options)) {
+    if (violation.severity != Severity::Error) continue;
+    violation.Note(
         llvm::formatv("found after pass '{0}' (execution {1})", execution.pass->name, execution.number)
             .str());
-    return Error(std::move(*violation));
+    return Error(std::move(violation));
   }
-  if (assigns) layouts_hold_ = !first_error(/*layouts=*/true);
   return {};
 }
 
