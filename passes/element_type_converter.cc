@@ -41,6 +41,8 @@ bool IsConverted(const Instruction& inst, const Types& types) {
       inst.kind() == OpKind::BitcastConvert || inst.kind() == OpKind::Bitcast ||
       inst.kind() == OpKind::StochasticConvert)
     return false;
+  // What is done to whole tuples, copies, computes nothing.
+  if (llvm::any_of(inst.operands(), [](const Instruction* o) { return o->shape().IsTuple(); })) return false;
   return Has(inst.shape(), types.from) ||
          llvm::any_of(inst.operands(), [&](const Instruction* o) { return Has(o->shape(), types.from); });
 }

@@ -28,6 +28,17 @@ bool HasSideEffect(const Instruction& inst, llvm::DenseSet<const Computation*>& 
   return false;
 }
 
+/// What was started and stays needs its end, even if nobody reads what that gives.
+bool EndsWhatStays(const Instruction& inst) {
+  if (!inst.info().Is(kDone) && inst.kind() != OpKind::AsyncUpdate) return false;
+  const Instruction& start = *inst.operand(0);
+  if (start.kind() == OpKind::AsyncUpdate && EndsWhatStays(start)) return true;
+  const bool begins = start.info().Is(kStart) || start.kind() == OpKind::AsyncUpdate;
+  return !begins || start.IsRoot() || start.users().size() > 1 ||
+         !start.extras().control_predecessors.empty() || !start.extras().control_successors.empty() ||
+         HasSideEffect(start);
+}
+
 }  // namespace
 
 bool HasSideEffect(const Instruction& inst) {
@@ -39,7 +50,7 @@ bool HasSideEffect(const Instruction& inst) {
 bool IsDead(const Instruction& inst) {
   return inst.users().empty() && inst.kind() != OpKind::Parameter && !inst.IsRoot() &&
          inst.extras().control_predecessors.empty() && inst.extras().control_successors.empty() &&
-         !HasSideEffect(inst);
+         !HasSideEffect(inst) && !EndsWhatStays(inst);
 }
 
 }  // namespace hlo
