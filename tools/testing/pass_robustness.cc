@@ -12,12 +12,16 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "parser/parser.h"
 #include "passes/pass_manager.h"
+#include "passes/rewrite/rule.h"
 #include "tools/testing/each_pass.h"
+#include "tools/testing/execution.h"
 
 namespace hlo::testing {
 namespace {
 
 constexpr unsigned kSecondsPerPass = 20;
+constexpr unsigned kSecondsToExecute = 2;
+constexpr int64_t kMaxExecuted = 1 << 16;  // elements of all values
 
 struct Subject {
   std::string name, text;
@@ -53,8 +57,50 @@ std::string FirstError(const Module& module, bool layouts) {
   return "";
 }
 
+/// Small, and the same whenever it runs.
+bool IsExecutable(const Module& module) {
+  int64_t elements = 0;
+  for (const auto& c : module.computations())
+    for (const Instruction* inst : c->instructions()) {
+      ForEachLeaf(inst->shape(), [&](const ShapeIndex&, const Shape& leaf) {
+        elements += leaf.IsArray() ? std::min(leaf.ElementCount(), kMaxExecuted) : 0;
+      });
+      if (inst->info().category == OpCategory::Random || elements > kMaxExecuted) return false;
+    }
+  return true;
+}
+
+/// A module's results on some arguments.
+struct Reference {
+  std::vector<std::vector<Literal>> arguments, results;
+  bool floats = false;
+};
+
+std::optional<Reference> MakeReference(const Module& module) {
+  if (!IsExecutable(module)) return std::nullopt;
+  Reference reference;
+  reference.arguments = MakeArguments(module, {}, 1);
+  auto result = Execute(module, reference.arguments);
+  if (!result) return std::nullopt;
+  for (Literal& literal : result->results) reference.results.push_back({std::move(literal)});
+  reference.floats = ConcernsFloats(module);
+  return reference;
+}
+
+std::string Compare(const Module& after, const Reference& reference) {
+  const auto result = Execute(after, reference.arguments);
+  if (!result) return "does not run: " + result.error().message;
+  Differences differences;
+  for (size_t d = 0; d < reference.results.size(); ++d)
+    Compare(reference.results[d].front(), result->results[d], kRounding | kSignedZero | kNan | kRange,
+            /*bounded=*/true, reference.floats, differences);
+  if (differences.beyond == 0) return "";
+  return llvm::formatv("computes other values: {0} of {1}: {2}", differences.beyond, differences.values,
+                       differences.first);
+}
+
 /// What is wrong with the pass on a copy of the module, or nothing.
-std::string RunOne(const Module& original, const PassInfo& pass) {
+std::string RunOne(const Module& original, const PassInfo& pass, const std::optional<Reference>& reference) {
   const std::unique_ptr<Module> module = original.Clone();
   if (const Status prepared = EstablishFacts(*module, pass.requires_facts); !prepared)
     return "before it: " + prepared.error().message;
@@ -66,22 +112,36 @@ std::string RunOne(const Module& original, const PassInfo& pass) {
   if (!changed) return "fails: " + changed.error().message;
   std::string error = FirstError(*module, false);
   if (error.empty() && layouts) error = FirstError(*module, true);
-  return error.empty() ? "" : "not valid: " + error;
+  if (!error.empty()) return "not valid: " + error;
+  return reference && *changed ? Compare(*module, *reference) : "";
 }
 
-/// In a process of its own: passes from `next` on, whose number stands in shared memory.
-[[noreturn]] void Child(const Subject& subject, llvm::ArrayRef<const PassInfo*> passes, int64_t& next,
-                        int out) {
+/// Where a child is; stands in memory that its parent sees.
+struct Progress {
+  int64_t next = 0;        // the pass
+  bool executing = false;  // the module itself, before any pass
+};
+
+/// In a process of its own: passes from `progress` on.
+[[noreturn]] void Child(const Subject& subject, llvm::ArrayRef<const PassInfo*> passes, bool execute,
+                        Progress& progress, int out) {
   llvm::raw_fd_ostream os(out, true);
   const int null = open("/dev/null", O_WRONLY);
   dup2(null, STDERR_FILENO);
   for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGBUS, SIGILL}) std::signal(signal, SIG_DFL);
   const ParseResult parsed = ParseModule(subject.text, subject.name);
   if (parsed.module && FirstError(*parsed.module, false).empty()) {
-    for (; next < static_cast<int64_t>(passes.size()); ++next) {
+    std::optional<Reference> reference;
+    if (execute) {
+      alarm(kSecondsToExecute);
+      progress.executing = true;
+      reference = MakeReference(*parsed.module);
+      progress.executing = false;
+    }
+    for (; progress.next < static_cast<int64_t>(passes.size()); ++progress.next) {
       alarm(kSecondsPerPass);
-      const PassInfo& pass = *passes[static_cast<size_t>(next)];
-      if (const std::string problem = RunOne(*parsed.module, pass); !problem.empty())
+      const PassInfo& pass = *passes[static_cast<size_t>(progress.next)];
+      if (const std::string problem = RunOne(*parsed.module, pass, reference); !problem.empty())
         os << "FAIL " << pass.name << " " << subject.name << ": " << problem << '\n';
     }
   }
@@ -89,16 +149,22 @@ std::string RunOne(const Module& original, const PassInfo& pass) {
   _exit(parsed.module ? 0 : 1);
 }
 
+/// What killed a child, if anything did.
+std::string Death(int status, const Subject& subject, llvm::StringRef what) {
+  return llvm::formatv("FAIL {0} {1}: signal {2}\n", what, subject.name, WTERMSIG(status));
+}
+
 /// Runs all passes on one module; what the children print, and what killed them.
-std::string RunAll(const Subject& subject, llvm::ArrayRef<const PassInfo*> passes, int64_t& next) {
+std::string RunAll(const Subject& subject, llvm::ArrayRef<const PassInfo*> passes, bool execute,
+                   Progress& progress) {
   std::string report;
-  for (next = 0; next < static_cast<int64_t>(passes.size()); ++next) {
+  for (progress = {}; progress.next < static_cast<int64_t>(passes.size());) {
     int ends[2];
     if (pipe(ends) != 0) return "FAIL: no pipe\n";
     const pid_t child = fork();
     if (child == 0) {
       close(ends[0]);
-      Child(subject, passes, next, ends[1]);
+      Child(subject, passes, execute, progress, ends[1]);
     }
     close(ends[1]);
     char buffer[4096];
@@ -108,10 +174,12 @@ std::string RunAll(const Subject& subject, llvm::ArrayRef<const PassInfo*> passe
     int status = 0;
     waitpid(child, &status, 0);
     if (!WIFSIGNALED(status)) break;
-    if (next < static_cast<int64_t>(passes.size()))
-      report += llvm::formatv("FAIL {0} {1}: signal {2}\n", passes[static_cast<size_t>(next)]->name,
-                              subject.name, WTERMSIG(status))
-                    .str();
+    if (progress.executing) {
+      execute = progress.executing = false;
+      if (WTERMSIG(status) != SIGALRM) report += Death(status, subject, "interpreter");
+    } else if (progress.next < static_cast<int64_t>(passes.size())) {
+      report += Death(status, subject, passes[static_cast<size_t>(progress.next++)]->name);
+    }
   }
   return report;
 }
@@ -123,18 +191,18 @@ Result<int64_t> CheckRobustness(const RobustnessOptions& options, llvm::raw_ostr
   for (const PassInfo& pass : AllPasses())
     if (options.passes.empty() || llvm::is_contained(options.passes, pass.name)) passes.push_back(&pass);
   HLO_TRY(const std::vector<Subject> subjects, ReadSubjects(options));
-  void* shared = mmap(nullptr, sizeof(int64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* shared = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return Error("limit-memory", {}, "no shared memory");
   int64_t problems = 0, modules = 0;
   for (auto i = static_cast<size_t>(options.from); i < subjects.size();
        i += static_cast<size_t>(options.every)) {
-    const std::string report = RunAll(subjects[i], passes, *static_cast<int64_t*>(shared));
+    const std::string report = RunAll(subjects[i], passes, options.execute, *static_cast<Progress*>(shared));
     problems += llvm::StringRef(report).count('\n');
     ++modules;
     os << report;
     os.flush();
   }
-  munmap(shared, sizeof(int64_t));
+  munmap(shared, sizeof(Progress));
   os << llvm::formatv("{0} modules, {1} passes, {2} problems\n", modules, passes.size(), problems);
   return problems;
 }

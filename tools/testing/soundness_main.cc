@@ -2,12 +2,12 @@
 //
 //   soundness [--quick] [--rule=TEXT] [ROOT]
 //   soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [ROOT]
-//   soundness --each-pass[=A,B] --modules=PATH,... [--every=N] [--from=K]
+//   soundness --each-pass[=A,B] --modules=PATH,... [--execute] [--every=N] [--from=K]
 //
 // ROOT is the source tree, the working directory if there is none. Prints a table; exits 1 if a rule changes
 // more than its licence says or has no case in which it fires. --each-pass runs passes alone over the cases
 // of the conformance suite whose names contain TEXT, or every N-th of them (each_pass.h); with --modules over
-// any modules, which are not executed (pass_robustness.h).
+// any modules, of which small ones are executed if --execute asks for it (pass_robustness.h).
 #include "tools/testing/soundness.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -19,9 +19,10 @@
 namespace {
 
 int Usage() {
-  llvm::errs() << "usage: soundness [--quick] [--rule=TEXT] [ROOT]\n"
-                  "       soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [ROOT]\n"
-                  "       soundness --each-pass[=A,B] --modules=PATH,... [--every=N] [--from=K]\n";
+  llvm::errs()
+      << "usage: soundness [--quick] [--rule=TEXT] [ROOT]\n"
+         "       soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [ROOT]\n"
+         "       soundness --each-pass[=A,B] --modules=PATH,... [--execute] [--every=N] [--from=K]\n";
   return 2;
 }
 
@@ -52,11 +53,13 @@ int main(int argc, char** argv) {
   hlo::testing::SoundnessOptions options;
   options.root = ".";
   hlo::testing::EachPassOptions each;
-  bool each_pass = false;
+  bool each_pass = false, execute = false;
   std::vector<std::string> modules;
   for (llvm::StringRef argument : llvm::ArrayRef(argv, static_cast<size_t>(argc)).drop_front()) {
     if (argument == "--quick") {
       options.quick = true;
+    } else if (argument == "--execute") {
+      execute = true;
     } else if (argument.consume_front("--rule=")) {
       options.filter = argument.str();
     } else if (argument.consume_front("--each-pass")) {
@@ -83,8 +86,12 @@ int main(int argc, char** argv) {
   }
   each.suite = options.root + "/testdata/conformance";
   if (!modules.empty()) {
-    const auto problems = hlo::testing::CheckRobustness(
-        {.folders = modules, .passes = each.passes, .every = each.every, .from = each.from}, llvm::outs());
+    const auto problems = hlo::testing::CheckRobustness({.folders = modules,
+                                                         .passes = each.passes,
+                                                         .every = each.every,
+                                                         .from = each.from,
+                                                         .execute = execute},
+                                                        llvm::outs());
     if (!problems) llvm::errs() << problems.error().message << '\n';
     return !problems ? 2 : *problems == 0 ? 0 : 1;
   }
