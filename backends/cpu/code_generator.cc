@@ -6,6 +6,7 @@
 #include "backends/llvm/deferred.h"
 #include "backends/llvm/emit_kernel.h"
 #include "backends/llvm/emit_routine.h"
+#include "backends/llvm/missing.h"
 #include "backends/llvm/types.h"
 #include "ir/support/parallel.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -219,6 +220,8 @@ std::vector<NotedFunction> CodeGenerator::Rename(Part& part, const Notes& notes)
 Result<std::string> CodeGenerator::GeneratePart(Part& part, Form form, const Notes& notes) {
   auto target = targets_->Take();
   if (form != Form::LlvmBefore) Optimize(part, *target);
+  const llvm::MCSubtargetInfo& has = *target->getMCSubtargetInfo();
+  codegen::CallMissing(part.module, {has.checkFeatures("+fma"), has.checkFeatures("+sse4.1")});
   for (llvm::Function& function : llvm::make_early_inc_range(llvm::reverse(part.module)))
     if (function.hasLocalLinkage() && function.use_empty()) function.eraseFromParent();
   // Functions that kernels share were made on the way.

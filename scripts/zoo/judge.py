@@ -1,74 +1,148 @@
-"""What becomes of a module: compiled at every level and for every machine, run at every level, compared."""
+"""What becomes of a module: run at every level and compared, compiled at every level for every machine.
+
+The law by which results agree. Two right programs differ by what rounding does, and the module itself says how much that
+is: some multiply the last place by thousands (a variance over a few elements, a difference of near numbers), others choose
+(a maximum, a token) and jump. So noise is measured. The module is written anew with every rounding disturbed by one unit in
+the last place of its type, sums of n terms by sqrt(n) units (noise.py), and run with several draws; quiet is the same
+program without noise. With d = actual - reference and s = noisy - quiet, of each array
+
+    d <= FACTOR (max over draws of s + one unit of the array)
+
+must hold for the root mean square and for the largest element; elements that are integers, truth values or not finite
+may differ in number only FACTOR times as often as under noise. What two programs round differently is at most a unit for
+each instruction, the noise nearly twice that, so right results use a fifth to a third of the bound (`part` in a verdict
+says how much) and a wrong element stands out where it exceeds what noise does to its array. Noise is compared with the
+program that it disturbs, never with the reference: a compiler that is wrong in both is found. What fails is measured with
+more draws before it counts, for choices jump seldom. An array that noise moves by half of itself tells nothing; verdicts
+count these (`silent`). Results within a few units of the reference need no measuring.
+"""
 import json
 import os
 import re
 import subprocess
 import time
 
+import numpy as np
+
+import bounds
+import noise
+
 LEVELS = ('-O0', '-O1', '-O2', '-O3')
 MACHINES = ('haswell', 'x86-64', 'skylake-avx512')  # besides the one at hand
-# What may differ between two right results, of sums in other orders; bf16 keeps 8 bits, and layers follow each other.
-BOUNDS = {'f32': 2e-3, 'f64': 1e-6, 'f16': .02, 'bf16': .08, 'mixed': .08}
+RUNS = (*((level, '--tier=compile') for level in LEVELS), ('-O2',))
+QUIET = ('-O2',)
+DRAWS, MORE_DRAWS = 3, 9
 MOST_BYTES = '8G'
 INTERPRETED_FLOPS = 3e8  # up to here the interpreter is quick
 COMPILE_SECONDS, RUN_SECONDS = 300, 600
 TOO_LARGE = 8  # exit code of hlo-run: a limit
 
-class Judge:
-    """`peer`: XLA where interpreting takes too long; `levels` are run, on `machines` code is made."""
+class Wrong(Exception):
+    """Why a module fails."""
 
-    def __init__(self, folder, binaries, peer=None, levels=LEVELS, machines=MACHINES, flops=INTERPRETED_FLOPS, options=()):
+class Judge:
+    """`peer`: XLA where interpreting takes too long; `runs`: the options of each."""
+
+    def __init__(self, folder, binaries, peer=None, runs=RUNS, flops=INTERPRETED_FLOPS, options=()):
         self.folder, self.run_tool, self.opt_tool = folder, os.path.join(binaries, 'hlo-run'), os.path.join(binaries, 'hlo-opt')
-        self.peer, self.levels, self.machines, self.flops, self.options = peer, levels, machines, flops, list(options)
+        self.peer, self.runs, self.flops, self.options = peer, runs, flops, list(options)
+        # Code with noise is made once for all draws; mistakes of the compiler are errors.
+        self.environment = {**os.environ, 'XDG_CACHE_HOME': os.path.join(folder, 'cache'), 'HLO_CHECKED': '1'}
+
+    def place(self, name): return os.path.join(self.folder, name)
 
     def call(self, arguments, seconds):
-        """Exit code and first line of what was said."""
+        """Exit code and first lines of what was said."""
         command = [self.run_tool, '--print=none', '-q', f'--memory-limit={MOST_BYTES}', *self.options, *arguments]
-        try: run = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, cwd=self.folder)
+        try: run = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, cwd=self.folder, env=self.environment)
         except subprocess.TimeoutExpired: return 124, f'longer than {seconds} s'
         said = [line for line in (run.stdout + run.stderr).strip().split('\n') if line]
         return run.returncode, ' | '.join(said[:4])[:300]
 
-    def reference(self, module, inputs, kept, expected):
-        """Who gave the results in `expected`, or what went wrong; saves the arguments, too."""
-        if self.cost(module) <= self.flops:
-            code, said = self.call(['--platform=interpreter', *inputs, f'--save-inputs=@{kept}', f'--output=@{expected}', module], RUN_SECONDS)
-            return ('interpreter', None) if code == 0 else (None, (code, f'interpreter: {said}'))
-        code, said = self.call([self.levels[-1], *inputs, f'--save-inputs=@{kept}', f'--output=@{expected}', module], RUN_SECONDS)
-        if code: return None, (code, f'{self.levels[-1]}: {said}')
-        if self.peer:
-            answer = self.peer.ask({'module': module, 'inputs': kept, 'write': expected, 'exact': []})
-            if answer['status'] == 'written': return 'XLA', None
-        # Its own results at one level are what remains: the other levels are to give the same.
-        return f'cpu {self.levels[-1]}', None
+    def must(self, arguments, what):
+        code, said = self.call(arguments, RUN_SECONDS)
+        if code: raise Wrong(f'{what}: exit {code}: {said}')
 
     def cost(self, module):
         run = subprocess.run([self.opt_tool, '--cost', module], capture_output=True, text=True, check=False)
         found = re.search(r'^\s*(\d+)\s.*total of', run.stdout.strip().split('\n')[-1])
         return int(found[1]) if found else 0
 
-    def compiled(self, module):
-        for machine in self.machines:
-            for level in self.levels:
-                code, said = self.call([level, f'--mcpu={machine}', '--compile-only', module], COMPILE_SECONDS)
-                if code: return f'compile {level} --mcpu={machine}: exit {code}: {said}'
-        return None
-
-    def verdict(self, module, dtype):
-        """{"ok", "reference", "why", "seconds"}"""
+    def compiled(self, module, level, machine):
+        """One compilation: {"ok", "why", "seconds"}"""
         began = time.time()
+        code, said = self.call([level, f'--mcpu={machine}', '--tier=compile', '--no-cache', '--compile-only', module], COMPILE_SECONDS)
+        return {'ok': code == 0, 'why': f'exit {code}: {said}' if code else '', 'seconds': round(time.time() - began, 2)}
+
+    def reference(self, module, inputs):
+        """Who gave the results in expected.npz; saves the arguments, too. None: not to be run in this memory."""
+        kept, expected = f'--save-inputs=@{self.place("inputs.npz")}', f'--output=@{self.place("expected.npz")}'
+        if self.cost(module) <= self.flops or self.peer is None:
+            code, said = self.call(['--platform=interpreter', *inputs, kept, expected, module], RUN_SECONDS)
+            if code == 0: return 'interpreter'
+            if code not in (124, TOO_LARGE): raise Wrong(f'interpreter: exit {code}: {said}')
+        code, said = self.call(['-O0', *inputs, kept, expected, module], RUN_SECONDS)
+        if code == TOO_LARGE: return None
+        if code: raise Wrong(f'-O0: exit {code}: {said}')
+        if self.peer:
+            answer = self.peer.ask({'module': module, 'inputs': self.place('inputs.npz'), 'write': self.place('expected.npz'), 'exact': []})
+            if answer['status'] == 'written': return 'XLA'
+        return 'cpu -O0'  # which is what remains: the other levels are to give the same
+
+    def results(self, name):
+        """Arrays of a file, one after the other."""
+        with np.load(self.place(name)) as file:
+            for member in file.files: yield file[member]
+
+    def verdict(self, module):
+        """{"ok", "reference", "why", "seconds", "part", "amplified", "silent", "arrays"}"""
+        began, seen = time.time(), {'part': 0., 'amplified': 0., 'silent': 0, 'arrays': 0}
         with open(module[:-len('.hlo')] + '.json', encoding='utf-8') as f: generators = json.load(f)['inputs']
         inputs = [f'--input={i}:{words}' for i, words in enumerate(generators) if words != 'random']
-        kept, expected = (os.path.join(self.folder, name) for name in ('inputs.npz', 'expected.npz'))
-        judged = lambda ok, who, why='': {'ok': ok, 'reference': who, 'why': why, 'seconds': round(time.time() - began, 1)}
-        wrong = self.compiled(module)
-        if wrong: return judged(False, '-', wrong)
-        who, failed = self.reference(module, inputs, kept, expected)
-        if failed and failed[0] == TOO_LARGE: return judged(True, 'compiled only', failed[1])
-        if failed: return judged(False, '-', f'exit {failed[0]}: {failed[1]}')
-        bound = BOUNDS[dtype]
-        for level in self.levels:
-            if who == f'cpu {level}': continue
-            code, said = self.call([level, f'--inputs=@{kept}', f'--expected=@{expected}', f'--abs-error={bound}', f'--rel-error={bound}', module], RUN_SECONDS)
-            if code: return judged(False, who, f'run {level}: exit {code}: {said}')
-        return judged(True, who)
+        who, why = '-', ''
+        try:
+            who = self.reference(module, inputs)
+            if who: self.compare(module, seen)
+        except Wrong as wrong: why = str(wrong)
+        return {'ok': not why, 'reference': who or 'compiled only', 'why': why, 'seconds': round(time.time() - began, 1), **seen}
+
+    def compare(self, module, seen):
+        """Runs the module in every way; raises Wrong at the first that differs."""
+        unclear = []
+        for options in self.runs:
+            name = f'actual{len(unclear)}.npz'
+            self.must([*options, f'--inputs=@{self.place("inputs.npz")}', f'--output=@{self.place(name)}', module], f'run {" ".join(options)}')
+            plain = [bounds.is_plain(a, e) for a, e in zip(self.results(name), self.results('expected.npz'), strict=True)]
+            seen['arrays'] = len(plain)
+            if not all(plain): unclear.append((options, name, plain))
+        if unclear: self.measure(module, unclear, seen)
+
+    def measure(self, module, unclear, seen):
+        with open(module, encoding='utf-8') as f: text = noise.with_noise(f.read())
+        with open(self.place('noise.hlo'), 'w', encoding='utf-8') as f: f.write(text)
+        inputs = f'--inputs=@{self.place("inputs.npz")}'
+        self.must([*QUIET, inputs, f'--output=@{self.place("quiet.npz")}', module], 'run')
+        self.draw(inputs, range(DRAWS))
+        wrong = self.found(unclear, DRAWS, seen)
+        if not wrong: return
+        self.draw(inputs, range(DRAWS, DRAWS + MORE_DRAWS))
+        wrong = self.found(unclear, DRAWS + MORE_DRAWS, seen)
+        if wrong: raise Wrong(wrong)
+
+    def draw(self, inputs, seeds):
+        for seed in seeds:
+            self.must([*QUIET, inputs, f'--rng-seed={seed + 1}', f'--output=@{self.place(f"noisy{seed}.npz")}', self.place('noise.hlo')], 'run with noise')
+
+    def found(self, unclear, draws, seen):
+        """What is wrong with results that differ by more than a few units; notes what part of the bounds they use."""
+        for options, name, plain in unclear:
+            arrays = zip(*map(self.results, [name, 'expected.npz', 'quiet.npz', *(f'noisy{i}.npz' for i in range(draws))]), strict=True)
+            silent = 0
+            for number, (actual, expected, quiet, *noisy) in enumerate(arrays):
+                if plain[number]: continue
+                one = bounds.find(actual, expected, quiet, noisy)
+                if not one.ok: return f'run {" ".join(options)}: result {number}: {one.why}'
+                silent += one.silent
+                seen.update(part=round(max(seen['part'], one.part), 3), amplified=float(f'{max(seen["amplified"], one.amplified):.3g}'))
+            seen['silent'] = max(seen['silent'], silent)
+        return None
