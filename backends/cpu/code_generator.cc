@@ -220,8 +220,7 @@ std::vector<NotedFunction> CodeGenerator::Rename(Part& part, const Notes& notes)
 Result<std::string> CodeGenerator::GeneratePart(Part& part, Form form, const Notes& notes) {
   auto target = targets_->Take();
   if (form != Form::LlvmBefore) Optimize(part, *target);
-  const llvm::MCSubtargetInfo& has = *target->getMCSubtargetInfo();
-  codegen::CallMissing(part.module, {has.checkFeatures("+fma"), has.checkFeatures("+sse4.1")});
+  codegen::CallMissing(part.module, *target);
   for (llvm::Function& function : llvm::make_early_inc_range(llvm::reverse(part.module)))
     if (function.hasLocalLinkage() && function.use_empty()) function.eraseFromParent();
   // Functions that kernels share were made on the way.

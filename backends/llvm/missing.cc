@@ -1,7 +1,10 @@
 #include "backends/llvm/missing.h"
 
 #include "backends/llvm/math.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/Target/TargetMachine.h"
 
 namespace hlo::codegen {
 namespace {
@@ -50,13 +53,20 @@ bool IsRounding(ID id) {
          id == llvm::Intrinsic::roundeven;
 }
 
-/// Replaces the operation by a function that computes it.
-void Replace(llvm::Function& operation) {
-  llvm::Module& module = *operation.getParent();
-  auto* function = llvm::Function::Create(operation.getFunctionType(), llvm::Function::InternalLinkage,
-                                          operation.getName().drop_front(llvm::StringRef("llvm.").size()), module);
+/// A function of the module that takes the place of an operation.
+llvm::Function* Create(const llvm::Function& operation, llvm::FunctionType* type, llvm::Module& module) {
+  auto* function =
+      llvm::Function::Create(type, llvm::Function::InternalLinkage,
+                             operation.getName().drop_front(llvm::StringRef("llvm.").size()), module);
   function->addFnAttr(llvm::Attribute::NoInline);
   function->setDoesNotThrow();
+  return function;
+}
+
+/// Replaces arithmetic by a function that computes it.
+void ReplaceArithmetic(llvm::Function& operation) {
+  llvm::Module& module = *operation.getParent();
+  llvm::Function* function = Create(operation, operation.getFunctionType(), module);
   operation.replaceAllUsesWith(function);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(module.getContext(), "", function));
   Math m(b, operation.getReturnType());
@@ -69,16 +79,130 @@ void Replace(llvm::Function& operation) {
     b.CreateRet(FmaThrough64(m, argument(0), argument(1), argument(2)));
 }
 
+/// What moves elements where a mask says so; the operands of the intrinsic by their places.
+struct Access {
+  ID id;
+  unsigned address, alignment, mask;
+  bool loads, together;  // together: one pointer, not one for each lane
+};
+constexpr Access kAccesses[] = {{llvm::Intrinsic::masked_load, 0, 1, 2, true, true},
+                                {llvm::Intrinsic::masked_store, 1, 2, 3, false, true},
+                                {llvm::Intrinsic::masked_gather, 0, 1, 2, true, false},
+                                {llvm::Intrinsic::masked_scatter, 1, 2, 3, false, false}};
+constexpr llvm::Align kAnywhere = llvm::Align::Constant<1>();
+constexpr unsigned kKept = 3, kStored = 0;  // operands: of loads what other lanes have, of stores the values
+
+const Access* AccessOf(const llvm::Function& operation) {
+  const auto* found =
+      llvm::find_if(kAccesses, [&](const Access& a) { return a.id == operation.getIntrinsicID(); });
+  return found == std::end(kAccesses) ? nullptr : found;
+}
+
+llvm::FixedVectorType* ElementsOf(const llvm::Function& operation, const Access& access) {
+  llvm::Type* type = access.loads ? operation.getReturnType() : operation.getArg(kStored)->getType();
+  return llvm::cast<llvm::FixedVectorType>(type);
+}
+
+bool IsLegal(const Access& access, llvm::FixedVectorType* type, llvm::Align align,
+             const llvm::TargetTransformInfo& target) {
+  if (access.together)
+    return access.loads ? target.isLegalMaskedLoad(type, align) : target.isLegalMaskedStore(type, align);
+  return access.loads
+             ? target.isLegalMaskedGather(type, align) && !target.forceScalarizeMaskedGather(type, align)
+             : target.isLegalMaskedScatter(type, align) && !target.forceScalarizeMaskedScatter(type, align);
+}
+
+/// f(pointers, mask as an integer, vector) with a loop over the lanes.
+void EmitLanes(llvm::Function& function, const Access& access, llvm::FixedVectorType* type) {
+  llvm::LLVMContext& context = function.getContext();
+  const auto block = [&](const char* name) { return llvm::BasicBlock::Create(context, name, &function); };
+  llvm::BasicBlock *entry = block(""), *loop = block("lane"), *chosen = block("chosen"),
+                   *next = block("next"), *end = block("end");
+  llvm::IRBuilder<> b(entry);
+  Value *pointers = function.getArg(0), *mask = function.getArg(1);
+  Value* vector = b.CreateAlloca(type);
+  b.CreateStore(function.getArg(2), vector);
+  Value* places = nullptr;
+  if (!access.together) {
+    places = b.CreateAlloca(pointers->getType());
+    b.CreateStore(pointers, places);
+  }
+  b.CreateBr(loop);
+  b.SetInsertPoint(loop);
+  llvm::PHINode* lane = b.CreatePHI(b.getInt64Ty(), 2);
+  lane->addIncoming(b.getInt64(0), entry);
+  Value* bit = b.CreateLShr(mask, b.CreateZExtOrTrunc(lane, mask->getType()));
+  b.CreateCondBr(b.CreateTrunc(bit, b.getInt1Ty()), chosen, next);
+  b.SetInsertPoint(chosen);
+  llvm::Type* element = type->getElementType();
+  Value* place = access.together ? b.CreateGEP(element, pointers, lane)
+                                 : b.CreateLoad(b.getPtrTy(), b.CreateGEP(b.getPtrTy(), places, lane));
+  Value* own = b.CreateGEP(element, vector, lane);
+  if (access.loads)
+    b.CreateStore(b.CreateAlignedLoad(element, place, kAnywhere), own);
+  else
+    b.CreateAlignedStore(b.CreateLoad(element, own), place, kAnywhere);
+  b.CreateBr(next);
+  b.SetInsertPoint(next);
+  Value* following = b.CreateAdd(lane, b.getInt64(1));
+  lane->addIncoming(following, next);
+  b.CreateCondBr(b.CreateICmpULT(following, b.getInt64(type->getNumElements())), loop, end);
+  b.SetInsertPoint(end);
+  if (access.loads)
+    b.CreateRet(b.CreateLoad(type, vector));
+  else
+    b.CreateRetVoid();
+}
+
+/// Replaces accesses whose mask is only known when code runs: for each of their lanes LLVM makes a branch.
+void ReplaceAccesses(llvm::Function& operation, const Access& access,
+                     const llvm::TargetTransformInfo& target) {
+  llvm::Module& module = *operation.getParent();
+  llvm::FixedVectorType* type = ElementsOf(operation, access);
+  llvm::Function* function = nullptr;
+  for (llvm::User* user : llvm::make_early_inc_range(operation.users())) {
+    auto* call = llvm::cast<llvm::CallInst>(user);
+    const llvm::Align align = llvm::cast<llvm::ConstantInt>(call->getArgOperand(access.alignment))
+                                  ->getMaybeAlignValue()
+                                  .valueOrOne();
+    Value* mask = call->getArgOperand(access.mask);
+    if (llvm::isa<llvm::Constant>(mask) || IsLegal(access, type, align, target)) continue;
+    llvm::IRBuilder<> b(call);
+    Value* bits = b.CreateBitCast(mask, b.getIntNTy(type->getNumElements()));
+    Value* pointers = call->getArgOperand(access.address);
+    Value* vector = call->getArgOperand(access.loads ? kKept : kStored);
+    if (function == nullptr) {
+      llvm::Type* result = access.loads ? static_cast<llvm::Type*>(type) : b.getVoidTy();
+      function = Create(operation,
+                        llvm::FunctionType::get(result, {pointers->getType(), bits->getType(), type}, false),
+                        module);
+      EmitLanes(*function, access, type);
+    }
+    call->replaceAllUsesWith(b.CreateCall(function, {pointers, bits, vector}));
+    call->eraseFromParent();
+  }
+}
+
 }  // namespace
 
-void CallMissing(llvm::Module& module, VectorInstructions has) {
-  llvm::SmallVector<llvm::Function*> missing;
+void CallMissing(llvm::Module& module, const llvm::TargetMachine& target) {
+  const llvm::MCSubtargetInfo& has = *target.getMCSubtargetInfo();
+  const bool fma = has.checkFeatures("+fma"), rounding = has.checkFeatures("+sse4.1");
+  llvm::SmallVector<llvm::Function*> missing, accesses;
+  llvm::Function* code = nullptr;
   for (llvm::Function& function : module) {
-    if (!function.getReturnType()->isVectorTy() || function.use_empty()) continue;
     const ID id = function.getIntrinsicID();
-    if (id == llvm::Intrinsic::fma ? !has.fma : IsRounding(id) && !has.rounding) missing.push_back(&function);
+    if (!function.isDeclaration()) code = &function;
+    if (function.use_empty()) continue;
+    if (AccessOf(function) != nullptr) accesses.push_back(&function);
+    if (function.getReturnType()->isVectorTy() &&
+        (id == llvm::Intrinsic::fma ? !fma : IsRounding(id) && !rounding))
+      missing.push_back(&function);
   }
-  for (llvm::Function* operation : missing) Replace(*operation);
+  for (llvm::Function* operation : missing) ReplaceArithmetic(*operation);
+  if (accesses.empty()) return;
+  const llvm::TargetTransformInfo costs = target.getTargetTransformInfo(*code);
+  for (llvm::Function* operation : accesses) ReplaceAccesses(*operation, *AccessOf(*operation), costs);
 }
 
 }  // namespace hlo::codegen

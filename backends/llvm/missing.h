@@ -3,19 +3,15 @@
 
 namespace llvm {
 class Module;
-}
+class TargetMachine;
+}  // namespace llvm
 
 namespace hlo::codegen {
 
-/// What a machine computes on vectors with one instruction.
-struct VectorInstructions {
-  bool fma = true;       // x * y + z rounded once
-  bool rounding = true;  // to integers
-};
-
-/// Has what is missing computed by functions of the module, one for each operation and width: LLVM would
-/// write it out lane by lane, as calls of the C library that no vector register survives, wherever it is
-/// used, and take twenty times as long for a kernel with transcendental functions. The bits are the same.
-void CallMissing(llvm::Module& module, VectorInstructions has);
+/// Has what the machine has no vector instruction for computed by functions of the module, one for each
+/// operation and width: fused multiplication and addition, rounding to integers, loads and stores under a
+/// mask. LLVM would write them out lane by lane wherever they are used, with a call or a branch for each
+/// lane; kernels become twenty times as large by that. What is computed is the same, bit for bit.
+void CallMissing(llvm::Module& module, const llvm::TargetMachine& target);
 
 }  // namespace hlo::codegen
