@@ -222,6 +222,7 @@ void CopyAdder::AddForEntry() {
     if (flow_.shape(p).IsArray() &&
         (!seen.insert(flow_.Buffer(p)).second || IsReadOnly(flow_, flow_.Value(p))))
       results.insert(p);
+  LeaveTransfers(*entry.root(), root, results);
   CopyRoot(entry, root, results, &after);
 }
 

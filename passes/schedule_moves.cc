@@ -119,7 +119,10 @@ Result<bool> RunRootInstructionSinker(Module& module, const NoPassOptions& optio
   (void)options;
   bool changed = false;
   for (Computation* computation : Scheduled(module, context)) {
-    if (computation->schedule().back() == computation->root() || !context.TakeRewrite()) continue;
+    const Instruction& root = *computation->root();
+    // What was started may be read by its end alone.
+    const bool under_way = root.info().Is(kStart) || root.kind() == OpKind::AsyncUpdate;
+    if (computation->schedule().back() == &root || under_way || !context.TakeRewrite()) continue;
     SinkRoot(*computation);
     changed = true;
   }

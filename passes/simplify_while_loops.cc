@@ -4,6 +4,7 @@
 #include "passes/analysis/scalar_eval.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/analysis/value_facts.h"
+#include "passes/dce.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/loop_edit.h"
 #include "passes/rewrite/maker.h"
@@ -40,7 +41,8 @@ bool DissolveLoop(Instruction* inst, const TupleLoop& loop, PassContext& context
   if (*bound == 0) {
     if (HasControlEdges(*inst) || loop.init()->shape() != inst->shape()) return false;
     if (!context.TakeRewrite({}, *inst, *loop.init())) return false;
-    ReplaceAndRemove(inst, loop.init());
+    ReplaceWith(inst, loop.init());
+    inst->parent()->Remove(inst);  // what its body would do never happens
     return true;
   }
   if (HasSideEffectInside(*loop.body) || loop.body_root->shape() != inst->shape() || !MayInline(*inst))
@@ -131,7 +133,7 @@ Result<bool> RunSimplifyWhileLoops(Module& module, const SimplifyWhileLoopsOptio
             }
             return true;
           }));
-  if (changed) RemoveUnreachableComputations(module);
+  if (changed) HLO_CHECK_OK(RunDce(module, {}, context));
   return changed;
 }
 
