@@ -27,8 +27,8 @@ Result<ValueId> Lowering::IndexComponent(const Instruction& indices, const Indic
 Result<Lowering::Values> Lowering::EmitGather(const Instruction& inst, const Indices& at, ValueId mask) {
   const auto& attrs = inst.attr<GatherAttrs>();
   const Shape& operand = inst.operand(0)->shape();
-  if (operand.ElementCount() == 0)
-    return Error("kernel-unsupported", inst.loc(), "%{0} gathers from nothing", inst.name());
+  if (operand.ElementCount() == 0 || llvm::is_contained(attrs.slice_sizes, 0))
+    return Error("kernel-unsupported", inst.loc(), "%{0} gathers nothing", inst.name());
   Indices batch, from(static_cast<size_t>(operand.rank()));
   size_t window = 0;
   for (int64_t d = 0; d < inst.shape().rank(); ++d) {

@@ -50,7 +50,8 @@ void SetSizes(Literal& result, const GatherAttrs& attrs, llvm::ArrayRef<Literal>
 Result<Literal> EvalGather(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {
   const auto& attrs = inst.attr<GatherAttrs>();
   const Literal& x = operands[0];
-  if (x.shape().ElementCount() == 0) return Literal::Zeros(inst.shape());  // nothing to read
+  if (x.shape().ElementCount() == 0 || llvm::is_contained(attrs.slice_sizes, 0))
+    return Literal::Zeros(inst.shape());  // nothing to read
   Literal result = Literal::Make(inst.shape());
   const WindowNumbers numbers{attrs.offset_dims,           attrs.collapsed_slice_dims,
                               attrs.operand_batching_dims, attrs.start_indices_batching_dims,

@@ -28,6 +28,10 @@ Result<Literal> Delegate(EvalContext& context, const Instruction& inst, Operands
   attrs.custom_call_target =
       ("lapack_" + llvm::Twine(prefix) + (IsComplex(type) ? complex_base : real_base) + "_ffi").str();
   attrs.operand_layout_constraints.emplace();
+  // Vectors of factors, eigenvalues, pivots lie row by row.
+  const auto laid_out = [rank = operands[0].shape().rank()](const Shape& shape) {
+    return shape.IsArray() && shape.rank() == rank ? ColumnMajor(shape) : shape;
+  };
   Module scratch("scratch");
   Computation* computation = scratch.AddComputation("scratch");
   llvm::SmallVector<Instruction*, 4> parameters;
@@ -35,9 +39,9 @@ Result<Literal> Delegate(EvalContext& context, const Instruction& inst, Operands
     ParameterAttrs number;
     number.number = static_cast<int64_t>(parameters.size());
     parameters.push_back(computation->Add(OpKind::Parameter, o.shape(), "p", {}, number));
-    attrs.operand_layout_constraints->push_back(o.shape().IsArray() ? ColumnMajor(o.shape()) : o.shape());
+    attrs.operand_layout_constraints->push_back(laid_out(o.shape()));
   }
-  for (Shape& s : results) s = ColumnMajor(s);
+  for (Shape& s : results) s = laid_out(s);
   const Shape shape = results.size() == 1 ? results[0] : Shape::MakeTuple(results);
   Instruction* call = computation->Add(OpKind::CustomCall, shape, "c", parameters, attrs);
   call->set_loc(inst.loc());
