@@ -27,6 +27,8 @@ bool MayInline(const Instruction& call, const CallInlinerOptions& options) {
   const Computation& callee = *call.callee();
   if (options.single_call_site && callee.callers().size() != 1) return false;
   if (callee.execution_thread() != call.parent()->execution_thread()) return false;
+  // What is under way and ended in the callee may have no other reader.
+  if (callee.root()->info().Is(kStart) && !callee.root()->users().empty()) return false;
   if (call.has_extras()) {
     if (!call.extras().backend_config.empty()) return false;
     const llvm::StringRef inlineable = FrontendValue(call, "inlineable");

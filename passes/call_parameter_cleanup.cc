@@ -19,7 +19,8 @@ bool IsOnlyCalled(const Computation& computation, const PassContext& context) {
   return llvm::none_of(computation.parameters(), [](const Instruction* p) { return HasAnnotations(*p); }) &&
          llvm::all_of(computation.callers(), [&](const Instruction* call) {
            return call->kind() == OpKind::Call && !call->attr<CallAttrs>().is_composite &&
-                  !HasAnnotations(*call) && context.Allows(*call->parent());
+                  !HasAnnotations(*call) && context.Allows(*call->parent()) &&
+                  !call->parent()->IsFusion();  // all of whose parameters are used
          });
 }
 

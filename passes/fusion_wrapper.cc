@@ -20,7 +20,8 @@ Result<bool> RunFusionWrapper(Module& module, const NoPassOptions&, PassContext&
     // The body of an asynchronous operation is that one operation.
     const bool is_async = llvm::any_of(
         c->callers(), [](const Instruction* caller) { return caller->kind() == OpKind::AsyncStart; });
-    if (!RunsOnWholeValues(*c) || is_async) continue;
+    const bool runs = c->IsEntry() || !c->callers().empty();
+    if (!runs || !RunsOnWholeValues(*c) || is_async) continue;
     HLO_CHECK_OK(context.CheckInterrupt());
     for (Instruction* inst : c->instructions())
       if (MustBeWrapped(*inst)) found.push_back(inst);

@@ -51,7 +51,9 @@ Instruction* Loop(Maker& make, Instruction* inst) {
 Result<Instruction*> Expanded(Instruction* inst) {
   Maker make(inst);
   // Slices of nothing that a result has elements for.
-  if (inst->operand(0)->shape().ElementCount() == 0) return make.Full(inst->shape(), 0);
+  if (inst->operand(0)->shape().ElementCount() == 0 ||
+      llvm::is_contained(inst->attr<GatherAttrs>().slice_sizes, 0))
+    return make.Full(inst->shape(), 0);
   if (!HasBatchingDims(*inst)) return Loop(make, inst);
   Instruction* plain = WithoutBatchingDims(make, inst);
   Instruction* loop = Loop(make, plain);

@@ -82,6 +82,31 @@ Shape InOrderOf(const Shape& shape, const Shape& like) {
 /// `shape` in the order of the dimensions of `like`, which has the same rank.
 Shape LaidOutLike(const Shape& shape, const Shape& like) { return WithOrder(shape, like.layout()); }
 
+/// What a tuple, or what takes one apart or hands it on, makes of its operands.
+Shape PassiveShape(const Instruction& inst) {
+  if (inst.kind() == OpKind::Tuple) {
+    std::vector<Shape> elements;
+    for (const Instruction* o : inst.operands()) elements.push_back(o->shape());
+    return Shape::MakeTuple(elements);
+  }
+  if (inst.kind() == OpKind::GetTupleElement)
+    return inst.operand(0)->shape().tuple_shape(inst.attr<GetTupleElementAttrs>().index);
+  return inst.operand(0)->shape();
+}
+
+/// Layouts in the body of a fusion, which come with the fusion, contradict each other.
+bool Contradicts(const Computation& fused) {
+  return llvm::any_of(fused.instructions(), [](const Instruction* inst) {
+    if (RoleOf(*inst) == Role::Passive && PassiveShape(*inst) != inst->shape()) return true;
+    for (int64_t i = 0; i < inst->operand_count(); ++i) {
+      const Shape taken = LayoutBoundaries::Operand(*inst, i);
+      if (taken.valid() && LaidOut(inst->operand(i)->shape(), taken) != inst->operand(i)->shape())
+        return true;
+    }
+    return false;
+  });
+}
+
 /// What holds for the module as a whole while it gets its layouts.
 struct Assignment {
   PassContext& context;
@@ -193,17 +218,6 @@ class Assigner {
                    ? LaidOutLike(shape, wish->second)
                    : Descending(shape);
     }
-  }
-
-  static Shape PassiveShape(const Instruction& inst) {
-    if (inst.kind() == OpKind::Tuple) {
-      std::vector<Shape> elements;
-      for (const Instruction* o : inst.operands()) elements.push_back(o->shape());
-      return Shape::MakeTuple(elements);
-    }
-    if (inst.kind() == OpKind::GetTupleElement)
-      return inst.operand(0)->shape().tuple_shape(inst.attr<GetTupleElementAttrs>().index);
-    return inst.operand(0)->shape();
   }
 
   /// The operand whose layout the result takes: the largest of the result's rank (operand 0 of an update).
@@ -374,7 +388,8 @@ Result<bool> RunLayoutAssignment(Module& module, const NoPassOptions& options, P
     boundaries.Apply();
     changed = true;
   }
-  for (Computation* c : context.Computations(module)) {
+  for (Computation* c : context.Computations(module, /*with_fusions=*/true)) {
+    if (c->IsFusion() && !Contradicts(*c)) continue;
     HLO_TRY(const bool c_changed, Assigner(*c, assignment).Run());
     changed |= c_changed;
   }

@@ -68,6 +68,14 @@ bool UsesLinked(const Instruction& worker, const Instruction& value) {
   return true;
 }
 
+/// The value, which is no worker, in another shape before `at`.
+Instruction* InShape(Instruction* at, Instruction* value, const Dims& dims) {
+  const bool splat = value->kind() == OpKind::Broadcast && value->operand(0)->shape().rank() == 0;
+  if (!splat) return Maker(at).Reshape(value, dims);
+  return Maker(at).Splat(Shape::ArrayWithDefaultLayout(value->shape().element_type(), dims),
+                         value->operand(0));
+}
+
 using DimsList = llvm::SmallVector<Dims, 2>;  // without repetitions
 
 void Insert(DimsList& list, const Dims& dims) {
@@ -224,7 +232,7 @@ void Group::ChangeTo(const Dims& dims) {
       Instruction* base = Base(worker->operand(i));
       if (!workers_.contains(base) && base->shape().dims() != llvm::ArrayRef<int64_t>(dims)) {
         Instruction*& made = reshaped[base];
-        if (!made) made = Maker(worker).Reshape(base, dims);
+        if (!made) made = InShape(worker, base, dims);
         base = made;
       }
       if (base == worker->operand(i)) continue;

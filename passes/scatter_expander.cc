@@ -41,7 +41,7 @@ Instruction* Loop(Maker& make, Instruction* inst) {
   const Expr matrix(make, IndexMatrix(make, inst->operand(1), a.index_vector_dim));
   // Signed and wide, so that every index beyond the array is seen as such.
   const Expr indices = matrix.To(ElementType::S64);
-  const Expr updates(make, UpdateMatrix(make, inst->operand(2), a, MovedToFront({}, inst->shape().rank())));
+  const Expr updates(make, UpdateMatrix(make, inst->operand(2), a, inst->shape().rank()));
   Dims sizes(updates.shape().dims());
   sizes[0] = 1;
   const Dims window(llvm::ArrayRef<int64_t>(sizes).drop_front());

@@ -18,11 +18,6 @@ bool HasControlEdges(const Instruction& inst) {
          (!inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty());
 }
 
-bool HasTransfers(const Computation& computation) {
-  return AnyInstruction(
-      computation, [](const Instruction& inst) { return inst.attrs().GetIf<SendRecvAttrs>() != nullptr; });
-}
-
 /// The only branch that can be selected.
 std::optional<int64_t> OnlyBranch(const Instruction& conditional) {
   const auto branches = static_cast<int64_t>(conditional.callees().size());

@@ -242,6 +242,12 @@ void FlattenUses(Instruction* inst, const Shape& flat) {
 bool FlattenLoopState(const TupleLoop& loop, PassContext& context) {
   if (llvm::none_of(loop.loop->shape().tuple_shapes(), [](const Shape& s) { return s.IsTuple(); }))
     return false;
+  // What is under way is ended as a whole.
+  const auto under_way = [](const Instruction* i) {
+    return i->info().Is(kStart) || i->kind() == OpKind::AsyncUpdate;
+  };
+  if (llvm::any_of(loop.init()->operands(), under_way) || llvm::any_of(loop.body_root->operands(), under_way))
+    return false;
   if (loop.loop->shape().LeafCount() == 0 || loop.loop->extras().backend_config.contains("tuple_ind"))
     return false;
   if (!context.TakeRewrite()) return false;

@@ -37,7 +37,7 @@ bool MayInline(const Instruction& loop) {
 bool DissolveLoop(Instruction* inst, const TupleLoop& loop, PassContext& context) {
   const auto counted = CountTrips(loop, /*max_evaluated=*/1);
   const auto bound = counted ? std::optional(counted->count) : std::nullopt;
-  if (!bound || *bound > 1 || HasSideEffectInside(*loop.condition)) return false;
+  if (!bound || *bound > 1 || HasSideEffectInside(*loop.condition) || HasTransfers(*loop.body)) return false;
   if (*bound == 0) {
     if (HasControlEdges(*inst) || loop.init()->shape() != inst->shape()) return false;
     if (!context.TakeRewrite({}, *inst, *loop.init())) return false;

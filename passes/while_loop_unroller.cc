@@ -19,11 +19,6 @@ constexpr PassOptionRow kRows[] = {
                                                             "loops that compute arrays element by element"),
 };
 
-bool HasTransfers(const Computation& computation) {
-  return AnyInstruction(
-      computation, [](const Instruction& inst) { return inst.attrs().GetIf<SendRecvAttrs>() != nullptr; });
-}
-
 bool HasControlEdges(const Instruction& inst) {
   return !inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty();
 }

@@ -1,6 +1,7 @@
 #include "passes/analysis/side_effects.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "passes/analysis/reachable.h"
 
 namespace hlo {
 namespace {
@@ -45,6 +46,11 @@ bool HasSideEffect(const Instruction& inst) {
   if (inst.callees().empty()) return inst.info().Is(kSideEffect) || HasConditionalSideEffect(inst);
   llvm::DenseSet<const Computation*> seen;
   return HasSideEffect(inst, seen);
+}
+
+bool HasTransfers(const Computation& computation) {
+  return AnyInstruction(
+      computation, [](const Instruction& inst) { return inst.attrs().GetIf<SendRecvAttrs>() != nullptr; });
 }
 
 bool IsDead(const Instruction& inst) {

@@ -6,6 +6,8 @@ namespace hlo {
 
 /// The instruction, or one in a computation it calls, does more than compute its value (passes.md §4.3).
 bool HasSideEffect(const Instruction& inst);
+/// The computation, or one it calls, sends or receives.
+bool HasTransfers(const Computation& computation);
 /// Nobody needs the instruction: no users, not the root, no parameter, no control edges, no side effect.
 bool IsDead(const Instruction& inst);
 

@@ -56,6 +56,8 @@ Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matc
           !llvm::is_contained(llvm::ArrayRef(operands).take_front(i), operands[i]))
         RemoveIfDead(operands[i], [&](const Instruction* dead) { gone.insert(dead); });
   }
+  // Expansions bring what they apply along.
+  if (changed) RemoveUnreachableComputations(module);
   return changed;
 }
 

@@ -21,34 +21,23 @@ Instruction* IndexMatrix(Maker& make, Instruction* indices, int64_t index_vector
   return indices->shape().dims() == llvm::ArrayRef<int64_t>(sizes) ? indices : make.Reshape(indices, sizes);
 }
 
-Dims MovedToFront(llvm::ArrayRef<int64_t> dims, int64_t rank) {
-  Dims order(dims);
-  for (int64_t d = 0; d < rank; ++d)
-    if (!llvm::is_contained(dims, d)) order.push_back(d);
-  return order;
-}
-
 Instruction* TransposeUnlessIdentity(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> permutation) {
   return IsIdentityPermutation(permutation) ? x : make.Transpose(x, permutation);
 }
 
-Instruction* UpdateMatrix(Maker& make, Instruction* update, const ScatterAttrs& a,
-                          llvm::ArrayRef<int64_t> order) {
+Instruction* UpdateMatrix(Maker& make, Instruction* update, const ScatterAttrs& a, int64_t rank) {
   Dims place;
   for (int64_t d = 0; d < update->shape().rank(); ++d)
     if (!llvm::is_contained(a.update_window_dims, d)) place.push_back(d);
   int64_t count = 1;
   for (const int64_t d : place) count *= update->shape().dim(d);
   place.append(a.update_window_dims.begin(), a.update_window_dims.end());
-  Dims sizes = {count}, permutation = {0};
+  Dims sizes = {count};
   auto window = a.update_window_dims.begin();
-  for (size_t d = 0; d < order.size(); ++d)
-    sizes.push_back(llvm::is_contained(a.inserted_window_dims, static_cast<int64_t>(d))
-                        ? 1
-                        : update->shape().dim(*window++));
-  for (const int64_t d : order) permutation.push_back(d + 1);
-  Instruction* y = make.Reshape(TransposeUnlessIdentity(make, update, place), sizes);
-  return TransposeUnlessIdentity(make, y, permutation);
+  for (int64_t d = 0; d < rank; ++d)
+    sizes.push_back(llvm::is_contained(a.inserted_window_dims, d) ? 1 : update->shape().dim(*window++));
+  Instruction* y = TransposeUnlessIdentity(make, update, place);
+  return y->shape().dims() == llvm::ArrayRef<int64_t>(sizes) ? y : make.Reshape(y, sizes);
 }
 
 }  // namespace hlo

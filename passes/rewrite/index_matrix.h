@@ -6,12 +6,9 @@ namespace hlo {
 
 /// The start indices of a gather or scatter as [M, n], one row per index vector in row-major order.
 Instruction* IndexMatrix(Maker& make, Instruction* indices, int64_t index_vector_dim);
-/// The permutation of `rank` dimensions that puts `dims` first and leaves the others in order.
-Dims MovedToFront(llvm::ArrayRef<int64_t> dims, int64_t rank);
 /// A transpose, or the value itself.
 Instruction* TransposeUnlessIdentity(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> permutation);
-/// The updates of a scatter as [M, window], the window in the given order of operand dimensions.
-Instruction* UpdateMatrix(Maker& make, Instruction* update, const ScatterAttrs& a,
-                          llvm::ArrayRef<int64_t> order);
+/// The updates of a scatter as [M, window], the window with all `rank` dimensions of the operand.
+Instruction* UpdateMatrix(Maker& make, Instruction* update, const ScatterAttrs& a, int64_t rank);
 
 }  // namespace hlo

@@ -4,6 +4,7 @@
 
 #include "ir/numeric/narrow_float.h"
 #include "passes/analysis/value_facts.h"
+#include "passes/rewrite/fold.h"
 #include "passes/rules/value_tests.h"
 
 namespace hlo {
@@ -15,6 +16,8 @@ using namespace pattern;
 Instruction* FullInt(Match& m, const Shape& shape, int64_t value) {
   return m.make.Splat(shape, m.make.ScalarInt(shape.element_type(), value));
 }
+
+constexpr int64_t kMaxInverted = 1 << 20;  // elements of constants that are divided at compile time
 
 int64_t Elements(const Instruction& inst) { return inst.shape().ElementCount(); }
 
@@ -92,15 +95,12 @@ Instruction* ScaleSmaller(Match& m) {
 
 Instruction* TimesReciprocal(Match& m) {
   Instruction* c = m[B];
-  Instruction* reciprocal = nullptr;
-  if (c->kind() == OpKind::Broadcast) {
-    Instruction* x = c->operand(0);
-    Instruction* inverse = m.make.Binary(OpKind::Divide, m.make.Full(x->shape(), 1), x);
-    reciprocal = m.make.Broadcast(inverse, c->shape(), c->attr<DimensionsAttrs>().dimensions);
-  } else {
-    reciprocal = m.make.Binary(OpKind::Divide, m.make.Full(c->shape(), 1), c);
-  }
-  return m.make.Binary(OpKind::Multiply, m[A], reciprocal);
+  Instruction* x = c->kind() == OpKind::Broadcast ? c->operand(0) : c;
+  Instruction* inverse = m.make.Binary(OpKind::Divide, m.make.Full(x->shape(), 1), x);
+  if (ConstnessOf(*x) == Constness::Data && Elements(*x) <= kMaxInverted)
+    if (auto value = Folder().Evaluate(*inverse)) inverse = m.make.Constant(std::move(*value));
+  if (x != c) inverse = m.make.Broadcast(inverse, c->shape(), c->attr<DimensionsAttrs>().dimensions);
+  return m.make.Binary(OpKind::Multiply, m[A], inverse);
 }
 
 Instruction* TimesExactReciprocal(Match& m) {

@@ -90,7 +90,9 @@ SliceRanges WindowAtZero(const Instruction& scatter) {
 }  // namespace
 
 Instruction* GatherFromNothing(Match& m) {
-  return m.root->operand(0)->shape().ElementCount() == 0 ? m.make.Full(m.shape(), 0) : nullptr;
+  const bool nothing = m.root->operand(0)->shape().ElementCount() == 0 ||
+                       llvm::is_contained(m.root->attr<GatherAttrs>().slice_sizes, 0);
+  return nothing ? m.make.Full(m.shape(), 0) : nullptr;
 }
 
 Instruction* GatherFromOneElement(Match& m) {
@@ -186,8 +188,7 @@ Instruction* ScatterOfOneWindow(Match& m) {
     range.start += static_cast<int64_t>(start);
     range.limit += static_cast<int64_t>(start);
   }
-  const Dims order = MovedToFront({}, m.shape().rank());
-  Instruction* windows = UpdateMatrix(m.make, update, attrs, order);
+  Instruction* windows = UpdateMatrix(m.make, update, attrs, m.shape().rank());
   Instruction* window = m.make.Reshape(windows, windows->shape().dims().drop_front());
   if (combine) window = m.make.Binary(*combine, m.make.Slice(x, place), window);
   llvm::SmallVector<Instruction*, 4> indexes;

@@ -28,6 +28,8 @@ bool SameShape(const Match& m) { return m.root->operand(0)->shape() == m.shape()
 bool ReversesOnlySizeOne(const Match& m) {
   return llvm::all_of(Dimensions(*m.root), [&](int64_t d) { return m.shape().dim(d) <= 1; });
 }
+/// Or a tuple as it is.
+bool SameMemoryOrTuple(const Match& m) { return m.shape().IsTuple() ? SameShape(m) : SameMemory(m); }
 bool SameMemoryTwice(const Match& m) {
   const Shape& inner = m.root->operand(0)->operand(0)->shape();
   return SameMemory(m) && inner.has_layout() &&
@@ -119,7 +121,7 @@ llvm::ArrayRef<Rule> ReshapeRules() {
     std::vector<Rule> all = {
         {"rs.2", Reshape(A), A},
         {"copy.1", Copy(Copy(A)), Copy(A), Exact, {SameMemoryTwice}},
-        {"copy.2", Copy(A), A, Exact, {SameMemory}},
+        {"copy.2", Copy(A), A, Exact, {SameMemoryOrTuple}},
         {"bit.2", Bitcast(Bitcast(A)), BitcastOfBitcast},
         {"bit.3", Bitcast(A), A, Exact, {SameShape}},
     };

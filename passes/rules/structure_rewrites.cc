@@ -7,6 +7,7 @@
 #include "passes/analysis/side_effects.h"
 #include "passes/analysis/value_facts.h"
 #include "passes/rewrite/edit.h"
+#include "passes/rewrite/fold.h"
 #include "passes/rules/value_tests.h"
 
 namespace hlo {
@@ -202,7 +203,9 @@ Instruction* SumOfSplat(Match& m) {
   if (!size || !*size) return nullptr;
   Instruction* members = IsIntegral(m.type()) ? m.make.ScalarInt(m.type(), **size)
                                               : m.make.Scalar(m.type(), static_cast<double>(**size));
-  return m.make.Splat(m.shape(), m.make.Binary(OpKind::Multiply, ScalarOrSplat(*m[A]), members));
+  Instruction* sum = m.make.Binary(OpKind::Multiply, ScalarOrSplat(*m[A]), members);
+  if (auto value = Folder().Evaluate(*sum)) sum = m.make.Constant(std::move(*value));
+  return m.make.Splat(m.shape(), sum);
 }
 
 bool NoSideEffect(const Match& m) { return !HasSideEffect(*m.root); }
