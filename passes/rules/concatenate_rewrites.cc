@@ -44,7 +44,8 @@ Instruction* FlattenConcatenate(Match& m) {
   llvm::SmallVector<Instruction*, 8> flat;
   for (Instruction* o : m.root->operands()) {
     // A concatenation with other users would be done twice.
-    if (o->kind() == OpKind::Concatenate && HasOneUse(*o) && Along(*o) == Along(*m.root))
+    if (o->kind() == OpKind::Concatenate && !o->IsRoot() && o->users().size() == 1 &&
+        Along(*o) == Along(*m.root))
       flat.append(o->operands().begin(), o->operands().end());
     else
       flat.push_back(o);
@@ -93,6 +94,16 @@ Instruction* ConcatenateCopies(Match& m) {
   for (int64_t i = 0; i < m.shape().rank(); ++i)
     if (i != d) dims.push_back(i);
   return m.make.Broadcast(m.make.Reshape(x, rest), m.shape(), dims);
+}
+
+Instruction* ConcatenateSplats(Match& m) {
+  Instruction* scalar = nullptr;
+  for (const Instruction* o : m.root->operands()) {
+    if (o->kind() != OpKind::Broadcast || !o->operand(0)->shape().IsScalar()) return nullptr;
+    if (!scalar) scalar = o->operand(0);
+    if (scalar != o->operand(0)) return nullptr;
+  }
+  return m.make.Splat(m.shape(), scalar);
 }
 
 Instruction* SliceOfConcatenate(Match& m) {

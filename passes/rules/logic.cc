@@ -105,6 +105,7 @@ std::vector<Rule> ConversionRules() {
       {"bcv.3", BitcastConvert(A), A},
       {"bcv.1", BitcastConvert(BitcastConvert(A).As(B)), BitcastConvertOnce, Exact, {StaticShapes}},
       {"bcv.2", BitcastConvert(Concatenate().As(A)), ConcatenateUnconverted, Exact, {StaticShapes}},
+      {"bcv.5", BitcastConvert(Broadcast(A).As(B)), BroadcastConverted},
       {"bcv.4", BitcastConvert(A), BitcastInstead, Exact, {LayoutSensitive}},
       {"rp.1", ReducePrecision(A), A, Exact, {KeepsOwnPrecision}},
   };

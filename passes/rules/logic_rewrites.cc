@@ -115,6 +115,12 @@ Instruction* ConcatenateUnconverted(Match& m) {
   return m.make.Concatenate(operands, dimension);
 }
 
+Instruction* BroadcastConverted(Match& m) {
+  if (Bits(*m.root) != Bits(*m[A])) return nullptr;
+  Instruction* converted = m.make.BitcastConvert(m[A], m[A]->shape().WithElementType(m.type()));
+  return m.make.Broadcast(converted, m.shape(), m[B]->attr<DimensionsAttrs>().dimensions);
+}
+
 Instruction* BitcastInstead(Match& m) {
   if (!Options(m).rewrite_no_op_bitcast_convert_to_bitcast || !m[A]->shape().has_layout()) return nullptr;
   const bool same = Bits(*m.root) == Bits(*m[A]) && m.shape().layout() == m[A]->shape().layout();

@@ -14,8 +14,9 @@ Instruction* ConvertConstant(Match& m);     // convert(constant A)
 Instruction* OperateNarrow(Match& m);       // convert(op(convert A, convert B)), C the op
 Instruction* BitcastConvertOnce(Match& m);  // bitcast-convert(B), B = bitcast-convert(A)
 Instruction* ConcatenateUnconverted(
-    Match& m);                          // bitcast-convert(concatenate(bitcast-convert ...)), A the latter
-Instruction* BitcastInstead(Match& m);  // bitcast-convert(A)
+    Match& m);                              // bitcast-convert(concatenate(bitcast-convert ...)), A the latter
+Instruction* BroadcastConverted(Match& m);  // bitcast-convert(B), B a broadcast of A
+Instruction* BitcastInstead(Match& m);      // bitcast-convert(A)
 
 bool MinMaxPropagateNan(const Match& m);  // of floats; others always
 bool UnsignedOperands(const Match& m);    // of a compare; pred counts

@@ -29,6 +29,7 @@ std::vector<Rule> StaticRules() {
       {"cat.2", Concatenate(), ConcatenateWithoutEmpty},
       {"cat.3", Concatenate(), FlattenConcatenate, Exact, {LayoutInsensitive}},
       {"cat.4", Concatenate(), JoinAdjacentSlices, Exact, {LayoutInsensitive}},
+      {"cat.7", Concatenate(), ConcatenateSplats},
       {"cat.5", Concatenate(A, B), ConcatenateWithSplat, Exact, {LayoutInsensitive}},
       {"cat.6", Concatenate(), ConcatenateCopies, Exact, {LayoutInsensitive}},
       {"sl.1", Slice(A), A, Exact, {WholeSlice}},

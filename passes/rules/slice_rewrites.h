@@ -12,6 +12,7 @@ Instruction* FlattenConcatenate(Match& m);       // cat.3
 Instruction* JoinAdjacentSlices(Match& m);       // cat.4
 Instruction* ConcatenateWithSplat(Match& m);     // cat.5
 Instruction* ConcatenateCopies(Match& m);        // cat.6
+Instruction* ConcatenateSplats(Match& m);        // cat.7
 Instruction* SliceOfConcatenate(Match& m);       // sl.8, sl.10, sl.11
 
 // slice_rewrites.cc
