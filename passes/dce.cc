@@ -175,14 +175,20 @@ bool RemoveDeadOutputs(Computation& computation, PassContext& context) {
 llvm::ArrayRef<PassOptionRow> DceOptions::Rows() { return kRows; }
 
 Result<bool> RunDce(Module& module, const DceOptions& options, PassContext& context) {
-  bool changed = false;
-  // Callers first: what a fusion no longer needs makes its operands dead.
-  std::vector<Computation*> computations = context.AllComputations(module);
-  for (Computation* c : llvm::reverse(computations)) {
-    HLO_CHECK_OK(context.CheckInterrupt());
-    changed |= RemoveDeadInstructions(*c, options, context);
-    changed |= RemoveDeadOutputs(*c, context);
-    changed |= RemoveDeadParameters(*c, options, context);
+  bool changed = false, again = true;
+  const std::vector<Computation*> computations = context.AllComputations(module);
+  while (again) {
+    again = false;
+    // Callers first: what a fusion no longer needs makes its operands dead.
+    for (Computation* c : llvm::reverse(computations)) {
+      HLO_CHECK_OK(context.CheckInterrupt());
+      changed |= RemoveDeadInstructions(*c, options, context);
+      changed |= RemoveDeadOutputs(*c, context);
+      if (!RemoveDeadParameters(*c, options, context)) continue;
+      changed = true;
+      // Parameters of a fusion around it may be dead now.
+      again |= llvm::any_of(c->callers(), [](const Instruction* call) { return call->parent()->IsFusion(); });
+    }
   }
   changed |= RemoveUnreachableComputations(module) != 0;
   return changed;

@@ -14,7 +14,9 @@ struct TopK {
 };
 
 std::optional<TopK> Match(const Instruction& inst) {
-  if (!HasStaticShapes(inst)) return std::nullopt;
+  if (!HasStaticShapes(inst) || inst.operand_count() == 0 || !inst.operand(0)->shape().IsArray() ||
+      IsComplex(inst.operand(0)->shape().element_type()))
+    return std::nullopt;
   if (const auto* attrs = inst.attrs().GetIf<TopKAttrs>())
     return TopK{attrs->k, attrs->largest, attrs->is_stable.value_or(true), nullptr};
   const auto* call = inst.attrs().GetIf<CustomCallAttrs>();

@@ -30,7 +30,8 @@ Result<Literal> Delegate(EvalContext& context, const Instruction& inst, Operands
   attrs.operand_layout_constraints.emplace();
   // Vectors of factors, eigenvalues, pivots lie row by row.
   const auto laid_out = [rank = operands[0].shape().rank()](const Shape& shape) {
-    return shape.IsArray() && shape.rank() == rank ? ColumnMajor(shape) : shape;
+    if (!shape.IsArray()) return shape;
+    return shape.rank() == rank ? ColumnMajor(shape) : shape.WithLayout(Layout::Default(shape.rank()));
   };
   Module scratch("scratch");
   Computation* computation = scratch.AddComputation("scratch");
