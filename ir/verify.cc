@@ -117,7 +117,8 @@ ShapeComparison ComparisonFor(const Instruction& inst, const OpInfo& info, const
     return how;
   }
   if (!options.layout_sensitive) return how;
-  how.layout = how.dynamic = true;
+  how.layout = true;
+  how.dynamic = options.dynamic_flags;
   how.minor_to_major_only = OnlyMinorToMajor(inst.kind());
   how.ignore_memory_space = how.ignore_tiles =
       inst.kind() == OpKind::DynamicUpdateSlice && inst.parent()->IsFusion();
@@ -242,6 +243,7 @@ void VerifyShape(const Instruction& inst, const OpInfo& info, Report& report) {
   InferOptions infer;
   infer.allow_mixed_precision = options.allow_mixed_precision;
   infer.layout_sensitive = options.layout_sensitive;
+  infer.dynamic_flags = options.dynamic_flags;
   Result<Shape> inferred = InferShape(inst, infer);
   if (!inferred) return report.Add(std::move(inferred).error(), &inst);
   if (LLVM_LIKELY(inst.shape() == *inferred)) return;

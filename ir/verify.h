@@ -9,6 +9,7 @@ namespace hlo {
 
 struct VerifyOptions {
   bool layout_sensitive = false;
+  bool dynamic_flags = true;  // with layout_sensitive: which dimensions are dynamic has to agree, too
   bool allow_mixed_precision = false;
   bool allow_unbounded_dynamism = false;
   bool verify_replica_groups = true;

@@ -169,9 +169,13 @@ void VerifyBitcast(const Instruction& inst, Report& report) {
                    Name(inst), to, from);
     return;
   }
+  // Elements of one width are packed on both sides or on neither.
+  const bool equal_widths = Info(from.element_type()).bits == Info(to.element_type()).bits;
   for (const bool from_packed : {false, true})
     for (const bool to_packed : {false, true})
-      if (BytesInMemory(from, from_packed) == BytesInMemory(to, to_packed)) return;
+      if (!(equal_widths && from_packed != to_packed) &&
+          BytesInMemory(from, from_packed) == BytesInMemory(to, to_packed))
+        return;
   report.Error("verify-shape", inst, "{0} is declared {1} of {2} bytes, but its operand {3} has {4}",
                Name(inst), ToString(to), BytesInMemory(to, false), ToString(from),
                BytesInMemory(from, false));

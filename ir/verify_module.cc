@@ -19,7 +19,8 @@ void VerifyEntryLayout(Report& report) {
   }
   const bool layouts = report.options().layout_sensitive;
   ShapeComparison how;
-  how.layout = how.dynamic = layouts;
+  how.layout = layouts;
+  how.dynamic = layouts && report.options().dynamic_flags;
   how.ignore_tiles = how.ignore_memory_space = true;
   for (size_t i = 0; i < layout.parameters.size(); ++i) {
     const Instruction& parameter = *entry.parameters()[i];

@@ -41,6 +41,13 @@ bool IsMatrixVectorDot(const Instruction& inst) {
          (inst.operand(0)->shape().rank() == 2 || inst.operand(1)->shape().rank() == 2);
 }
 
+/// Copies are made in the loops of others too.
+bool MayJoinLoop(const Instruction& inst) {
+  return IsLoopFusible(inst) ||
+         (inst.kind() == OpKind::Copy && inst.shape().IsArray() && !inst.shape().HasDynamicDimension() &&
+          !inst.shape().layout().HasProperties());
+}
+
 bool CanBeOutputFused(const Instruction& producer, const Instruction& consumer) {
   return consumer.kind() == OpKind::Add && IsMatrixVectorDot(producer) && HasOneUse(producer) &&
          consumer.operand(0) != consumer.operand(1);
@@ -186,7 +193,7 @@ class Fuser {
     if (CanBeOutputFused(producer, consumer)) return FusionKind::Output;
     if (llvm::any_of(producer.users(), [&](const Instruction* u) { return CanBeOutputFused(producer, *u); }))
       return std::nullopt;
-    if (!IsLoopFusible(producer) || producer.IsRoot() || HasSideEffect(producer)) return std::nullopt;
+    if (!MayJoinLoop(producer) || producer.IsRoot() || HasSideEffect(producer)) return std::nullopt;
     if (!producer.extras().control_predecessors.empty() || !producer.extras().control_successors.empty())
       return std::nullopt;
     if (IsBigConcatenate(producer) || IsBigConcatenate(consumer)) return std::nullopt;
@@ -242,11 +249,31 @@ class Fuser {
     return relevant == 0 || (relevant <= 1 && read <= ByteSize(producer.shape()));
   }
 
+  /// The producer reads just what the update, which is in the consumer or is it, overwrites.
+  static bool ReadsSameWindow(const Instruction& producer, const Instruction& update,
+                              const Instruction& consumer) {
+    if (producer.kind() != OpKind::DynamicSlice || update.kind() != OpKind::DynamicUpdateSlice ||
+        producer.operand_count() + 1 != update.operand_count() ||
+        !SameDims(producer.shape(), update.operand(1)->shape()))
+      return false;
+    for (int64_t i = 1; i < producer.operand_count(); ++i) {
+      const Instruction* index = update.operand(i + 1);
+      if (&update != &consumer && index->kind() == OpKind::Parameter)
+        index = consumer.operand(index->attr<ParameterAttrs>().number);
+      const Instruction* other = producer.operand(i);
+      const bool equal_constants = index->kind() == OpKind::Constant && other->kind() == OpKind::Constant &&
+                                   index->attrs() == other->attrs();
+      if (index != other && !equal_constants) return false;
+    }
+    return true;
+  }
+
   /// An in-place update must not overwrite what the producer has still to read.
   static bool IsInPlaceSafe(const Instruction& producer, const Instruction& consumer) {
     auto updates_what_producer_reads = [&](const Instruction& update, const Instruction* buffer) {
       if (update.kind() != OpKind::DynamicUpdateSlice && update.kind() != OpKind::Scatter) return false;
-      return llvm::is_contained(producer.operands(), buffer) && !producer.info().Is(kElementwise);
+      return llvm::is_contained(producer.operands(), buffer) && !producer.info().Is(kElementwise) &&
+             !ReadsSameWindow(producer, update, consumer);
     };
     if (consumer.kind() != OpKind::Fusion) {
       if (consumer.kind() == OpKind::DynamicUpdateSlice && consumer.operand(0) == &producer &&

@@ -1,5 +1,6 @@
 #include "passes/layout_normalization.h"
 
+#include "passes/analysis/reducers.h"
 #include "passes/analysis/reshape_facts.h"
 #include "passes/rewrite/dots.h"
 #include "passes/rewrite/edit.h"
@@ -122,7 +123,10 @@ Instruction* NormalReduce(Maker& make, const Instruction& inst) {
     if (!llvm::is_contained(reduced, d))
       kept.push_back(d - llvm::count_if(reduced, [&](int64_t r) { return r < d; }));
   if (kept != MemoryOrder(inst.shape())) return nullptr;
-  Dims places = AsPlaces(reduced, shape);
+  Dims places = AsPlaces(ReducedDims(inst), shape);
+  // A reducer that is no known operation takes elements in the order of the dimensions' numbers.
+  const bool may_reorder = inst.operand_count() == 2 && ReducerOp(*inst.callee());
+  if (!may_reorder && !llvm::is_sorted(places)) return nullptr;
   llvm::sort(places);
   return Remade(make, inst, ReduceAttrs{places});
 }

@@ -197,6 +197,7 @@ Status PassManager::VerifyAfter(const Module& module, const PassExecution& execu
   VerifyOptions options;
   options.makers = makers_;
   options.layout_sensitive = layouts_hold_;
+  options.dynamic_flags = false;  // passes take them from the text, which may contradict itself
   for (Diagnostic& violation : Verify(module, options)) {
     if (violation.severity != Severity::Error) continue;
     violation.Note(

@@ -10,7 +10,7 @@ bool Agree(const Shape& a, const Shape& b, const InferOptions& options, bool dyn
   if (LLVM_LIKELY(a == b)) return true;
   ShapeComparison how;
   how.layout = options.layout_sensitive;
-  how.dynamic = options.layout_sensitive && dynamic;
+  how.dynamic = options.layout_sensitive && options.dynamic_flags && dynamic;
   how.ignore_float_precision = options.allow_mixed_precision;
   return Same(a, b, how);
 }

@@ -9,6 +9,7 @@ namespace hlo {
 struct InferOptions {
   bool allow_mixed_precision = false;
   bool layout_sensitive = false;  // values passed to and from computations agree in layout too
+  bool dynamic_flags = true;      // with layout_sensitive: and in what is dynamic
 };
 
 /// The shape the instruction's operands, attributes and callees imply. Ops whose shape is declared

@@ -52,7 +52,7 @@ Result<std::vector<Subject>> ReadSubjects(const RobustnessOptions& options) {
 }
 
 std::string FirstError(const Module& module, bool layouts) {
-  for (const Diagnostic& violation : Verify(module, {.layout_sensitive = layouts}))
+  for (const Diagnostic& violation : Verify(module, {.layout_sensitive = layouts, .dynamic_flags = false}))
     if (violation.severity == Severity::Error) return violation.message;
   return "";
 }
