@@ -1,6 +1,7 @@
 #include "passes/dynamic_padder.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "passes/dce.h"
 #include "passes/dynamic_padder_ops.h"
 #include "passes/rewrite/edit.h"
 
@@ -162,6 +163,8 @@ Result<bool> RunDynamicPadder(Module& module, const NoPassOptions&, PassContext&
     HLO_TRY(const bool c_changed, Padder(*c, context).Run());
     changed |= c_changed;
   }
+  // Sizes of values that turned out to need none.
+  if (changed) HLO_CHECK_OK(RunDce(module, {}, context));
   return changed;
 }
 

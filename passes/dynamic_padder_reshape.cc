@@ -122,14 +122,15 @@ std::optional<SizedList> PadReshape(const DynamicOp& op) {
     if (dynamic > 1) return std::nullopt;
   }
   for (const Group& g : *groups) {
-    Expr valid = op.Scalar(1);
-    for (const int64_t d : g.in) valid = valid * op.Value(x.sizes[static_cast<size_t>(d)]);
+    if (llvm::none_of(g.out, [&](int64_t d) { return shape.is_dynamic(d); })) continue;
+    Expr valid = 1;
+    for (const int64_t d : g.in) valid = valid * x.sizes[static_cast<size_t>(d)];
     for (const int64_t d : g.out) {
       if (!shape.is_dynamic(d)) continue;
       int64_t others = 1;
       for (const int64_t e : g.out)
         if (e != d) others *= shape.dim(e);
-      sizes[static_cast<size_t>(d)] = others == 0 ? op.Scalar(0) : others == 1 ? valid : valid / others;
+      sizes[static_cast<size_t>(d)] = others == 0 ? Expr(0) : valid / others;
     }
   }
   return Moved(op, std::move(sizes));

@@ -22,6 +22,33 @@ std::pair<Expr, Expr> Matched(const Expr& x, const Expr& y) {
   return to_y ? std::pair(x.Like(y), y) : std::pair(x, y.Like(x));
 }
 
+/// x op number is x for every x of the type.
+bool IsNeutral(OpKind kind, ElementType type, const Expr& number) {
+  if (!number.is_integer() || !IsIntegral(type)) return false;
+  switch (kind) {
+    case OpKind::Multiply:
+    case OpKind::Divide: return number.number() == 1;
+    case OpKind::Add:
+    case OpKind::Subtract:
+    case OpKind::Or:
+    case OpKind::Xor:
+    case OpKind::ShiftLeft:
+    case OpKind::ShiftRightLogical: return number.number() == 0;
+    default: return false;
+  }
+}
+
+/// Sizes that are all known.
+Expr OfNumbers(OpKind kind, int64_t x, int64_t y) {
+  switch (kind) {
+    case OpKind::Add: return x + y;
+    case OpKind::Subtract: return x - y;
+    case OpKind::Multiply: return x * y;
+    case OpKind::Divide: return x / y;
+    default: llvm_unreachable("one operand has to be a value");
+  }
+}
+
 llvm::SmallVector<Instruction*, 4> Starts(Maker& make, llvm::ArrayRef<Expr> starts) {
   ElementType type = ElementType::S32;
   for (const Expr& s : starts)
@@ -74,6 +101,9 @@ Expr Expr::Like(const Expr& like) const {
 }
 
 Expr Binary(OpKind kind, const Expr& x, const Expr& y) {
+  if (x.is_number() && y.is_number()) return OfNumbers(kind, x.number(), y.number());
+  if (y.is_number() && !x.is_number() && IsNeutral(kind, x.type(), y)) return x;
+  if (x.is_number() && Info(kind).Is(kCommutative) && IsNeutral(kind, y.type(), x)) return y;
   const auto [a, b] = Matched(x, y);
   return {a.make(), a.make().Binary(kind, a, b)};
 }

@@ -7,7 +7,8 @@
 namespace hlo {
 
 /// An instruction, or a number that takes type and dimensions from what it is combined with. Scalars
-/// combined with arrays are broadcast; element types must agree. All parts of a formula must come from
+/// combined with arrays are broadcast; element types must agree. What changes nothing (x + 0, x · 1 of
+/// integers) makes no instruction; sums, products and quotients of integer numbers are numbers. All parts of a formula must come from
 /// one Maker.
 class Expr {
  public:
@@ -47,6 +48,7 @@ class Expr {
   /// The value of a number in the shape of `like`, or itself, broadcast to its dimensions if scalar.
   [[nodiscard]] Expr Like(const Expr& like) const;
   [[nodiscard]] bool is_number() const { return inst_ == nullptr; }
+  [[nodiscard]] bool is_integer() const { return is_integer_; }
   /// Of an integer.
   [[nodiscard]] int64_t number() const { return integer_; }
 
