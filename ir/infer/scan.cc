@@ -102,9 +102,10 @@ Result<Shape> InferScan(const Instruction& inst, const InferOptions&) {
                        result, Name(inst), d);
     shapes.push_back(WithDim(result, d, *length));
   }
-  // A single result may be declared without its tuple (errata-2 14).
-  const bool alone = shapes.size() == 1 && inst.shape().valid() && inst.shape().IsArray();
-  return root.IsTuple() && !alone ? TupleResult(inst, shapes) : shapes[0];
+  if (shapes.size() > 1) return TupleResult(inst, shapes);
+  // A single result may be declared with or without its tuple, whatever the step returns (errata-2 14).
+  const bool tuple = inst.shape().valid() ? inst.shape().IsTuple() : root.IsTuple();
+  return tuple ? TupleResult(inst, shapes) : shapes[0];
 }
 
 }  // namespace hlo
