@@ -86,8 +86,9 @@ class ValueTable {
         return false;
     if (!a.has_extras() && !b.has_extras()) return true;
     const InstructionExtras &x = a.extras(), &y = b.extras();
-    const bool same_sharding =
-        x.sharding == y.sharding || (x.sharding && y.sharding && *x.sharding == *y.sharding);
+    // Constants are had everywhere.
+    const bool same_sharding = a.kind() == OpKind::Constant || x.sharding == y.sharding ||
+                               (x.sharding && y.sharding && *x.sharding == *y.sharding);
     return same_sharding && x.result_accuracy == y.result_accuracy && x.backend_config == y.backend_config &&
            x.frontend_attributes == y.frontend_attributes && x.unknown_attributes == y.unknown_attributes;
   }
@@ -167,8 +168,8 @@ llvm::ArrayRef<PassOptionRow> CseOptions::Rows() { return kRows; }
 
 Result<bool> RunCse(Module& module, const CseOptions& options, PassContext& context) {
   bool changed = false;
-  for (Computation* c : context.Computations(module, options.only_fusion_computations)) {
-    if (options.only_fusion_computations != c->IsFusion()) continue;
+  for (Computation* c : context.Computations(module, /*with_fusions=*/true)) {
+    if (options.only_fusion_computations && !c->IsFusion()) continue;
     HLO_CHECK_OK(context.CheckInterrupt());
     HLO_TRY(const bool outputs, MergeFusionOutputs(*c, context));
     HLO_TRY(const bool merged, MergeIn(*c, options, context));

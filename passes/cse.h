@@ -13,7 +13,7 @@ namespace hlo {
 struct CseOptions {
   bool is_layout_sensitive = false;
   bool ignore_control_dependencies = false;
-  bool only_fusion_computations = false;  // bodies of fusions only, instead of all others
+  bool only_fusion_computations = false;  // bodies of fusions only
   bool only_scalars = false;              // leave arrays alone
   static llvm::ArrayRef<PassOptionRow> Rows();
 };

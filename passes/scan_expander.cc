@@ -80,6 +80,8 @@ Instruction* MakeExpansion(Instruction* inst) {
     state = CountedLoop(
         make, "scan", scan.length, state,
         [&](Maker& inside, const Expr& i, llvm::ArrayRef<Expr> s) { return Step(inside, scan, i, s); });
+  for (const Expr& input : llvm::ArrayRef(state).take_front(static_cast<size_t>(scan.inputs)))
+    RemoveIfDead(input);
   llvm::SmallVector<Instruction*, 6> results(state.begin() + scan.inputs, state.end());
   return inst->shape().IsTuple() ? make.Tuple(results) : results[0];
 }

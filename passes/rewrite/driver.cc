@@ -182,7 +182,8 @@ bool RewriteDriver::MayReplace(const Instruction& old, const Instruction& by, bo
   if (fresh || !old.has_extras()) return true;
   const InstructionExtras& extras = old.extras();
   if (!extras.control_predecessors.empty()) return false;
-  return !extras.sharding || (by.extras().sharding && *by.extras().sharding == *extras.sharding);
+  // What has no sharding gets that of what it replaces.
+  return !extras.sharding || !by.extras().sharding || *by.extras().sharding == *extras.sharding;
 }
 
 Instruction* RewriteDriver::Build(Match& m, const Rule& rule) {

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "passes/rewrite/edit.h"
+
 namespace hlo {
 namespace {
 
@@ -189,6 +191,7 @@ llvm::SmallVector<Expr, 6> WhileLoop(Maker& make, llvm::StringRef name, llvm::Ar
     llvm::SmallVector<Expr, 6> elements;
     for (size_t i = 0; i < init.size(); ++i) elements.push_back(state.Gte(static_cast<int64_t>(i)));
     c->set_root(fill(inside, elements));
+    for (const Expr& unused : elements) RemoveIfDead(unused);
     return c;
   };
   Computation* test = computation(
@@ -220,6 +223,7 @@ llvm::SmallVector<Expr, 6> CountedLoop(
         next.insert(next.begin(), s[0] + 1);
         return next;
       });
+  RemoveIfDead(results.front());
   results.erase(results.begin());
   return results;
 }

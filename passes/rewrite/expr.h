@@ -8,8 +8,8 @@ namespace hlo {
 
 /// An instruction, or a number that takes type and dimensions from what it is combined with. Scalars
 /// combined with arrays are broadcast; element types must agree. What changes nothing (x + 0, x · 1 of
-/// integers) makes no instruction; sums, products and quotients of integer numbers are numbers. All parts of a formula must come from
-/// one Maker.
+/// integers) makes no instruction; sums, products and quotients of integer numbers are numbers. All parts of
+/// a formula must come from one Maker.
 class Expr {
  public:
   Expr() = default;
