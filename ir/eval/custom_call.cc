@@ -83,8 +83,8 @@ Result<Literal> EvalApproxTopKTarget(EvalContext& context, const Instruction& in
   const llvm::ArrayRef<Shape> outs =
       inst.shape().IsTuple() ? inst.shape().tuple_shapes() : llvm::ArrayRef(inst.shape());
   const int64_t dimension = ApproxTopKDimension(inst, operands[0].shape(), outs[0]);
-  if (AnyDynamic(operands)) MakeAllStatic(operands);
   operands = operands.take_front(count);
+  if (AnyDynamic(operands)) MakeCommonStatic(operands);
   std::vector<Shape> shapes;
   for (const Literal& operand : operands) shapes.push_back(operand.shape());
   SortAttrs attrs;

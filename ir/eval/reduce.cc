@@ -311,7 +311,8 @@ Result<Literal> ReduceStatic(EvalContext& context, const Instruction& inst,
 Result<Literal> EvalReduce(EvalContext& context, const Instruction& inst,
                            llvm::MutableArrayRef<Literal> operands) {
   // Padding of dynamic dimensions takes no part (ops-structured §13).
-  if (AnyDynamic(operands)) MakeAllStatic(operands);
+  if (AnyDynamic(operands))
+    PadToCommonSizes(operands.take_front(operands.size() / 2), operands.take_back(operands.size() / 2));
   HLO_TRY(Literal result, ReduceStatic(context, inst, operands));
   return ToBounded(result, inst.shape());
 }

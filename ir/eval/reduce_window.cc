@@ -170,7 +170,8 @@ Status Fold(const ScalarCallee& callee, const Window& window, const Inputs& inpu
 Result<Literal> EvalReduceWindow(EvalContext& context, const Instruction& inst,
                                  llvm::MutableArrayRef<Literal> operands) {
   // Padding of dynamic dimensions takes no part (ops-structured §13).
-  if (AnyDynamic(operands)) MakeAllStatic(operands);
+  if (AnyDynamic(operands))
+    PadToCommonSizes(operands.take_front(operands.size() / 2), operands.take_back(operands.size() / 2));
   const ScalarCallee callee(context, *inst.callee());
   const Window& window = inst.attr<ReduceWindowAttrs>().window;
   const size_t n = operands.size() / 2;

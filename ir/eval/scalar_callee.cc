@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "ir/eval/compute_type.h"
+#include "ir/eval/strided_copy.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 
@@ -141,6 +142,41 @@ bool AnyDynamic(llvm::ArrayRef<Literal> operands) {
 
 void MakeAllStatic(llvm::MutableArrayRef<Literal> operands) {
   for (Literal& l : operands) l = l.ToStatic();
+}
+
+void MakeCommonStatic(llvm::MutableArrayRef<Literal> arrays) {
+  const Dims bounds(arrays[0].shape().dims());
+  Dims sizes = bounds;
+  for (const Literal& l : arrays)
+    for (size_t d = 0; d < sizes.size(); ++d)
+      sizes[d] = std::min(sizes[d], l.DynamicSize(static_cast<int64_t>(d)));
+  const llvm::SmallVector<bool> dynamic(sizes.size(), true);
+  for (Literal& l : arrays) {
+    l = l.WithShape(Shape::ArrayWithDefaultLayout(l.shape().element_type(), bounds, dynamic));
+    for (size_t d = 0; d < sizes.size(); ++d) l.SetDynamicSize(static_cast<int64_t>(d), sizes[d]);
+    l = l.ToStatic();
+  }
+}
+
+void PadToCommonSizes(llvm::MutableArrayRef<Literal> arrays, llvm::ArrayRef<Literal> padding) {
+  Dims sizes(arrays[0].shape().dims().size(), 0);
+  for (const Literal& l : arrays)
+    for (size_t d = 0; d < sizes.size(); ++d)
+      sizes[d] = std::max(sizes[d], l.DynamicSize(static_cast<int64_t>(d)));
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    const Literal part = arrays[i] = arrays[i].ToStatic();
+    if (part.shape().dims() == llvm::ArrayRef(sizes)) continue;
+    Literal& whole = arrays[i] =
+        Literal::Make(Shape::ArrayWithDefaultLayout(part.shape().element_type(), sizes));
+    uint8_t* to = whole.MutableData();
+    const int width = Info(part.shape().element_type()).host_bytes();
+    FillElements(to, padding[i].data(), width, whole.shape().ElementCount());
+    const auto to_strides = RowMajorStrides(sizes), from_strides = RowMajorStrides(part.shape().dims());
+    llvm::SmallVector<CopyDim> dims;
+    for (size_t d = 0; d < sizes.size(); ++d)
+      dims.push_back({part.shape().dims()[d], to_strides[d], from_strides[d]});
+    StridedCopy(to, part.data(), width, dims);
+  }
 }
 
 }  // namespace hlo

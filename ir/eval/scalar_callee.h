@@ -60,5 +60,9 @@ Literal ToBounded(const Literal& value, const Shape& bounded);
 /// True if any operand has run-time sizes.
 bool AnyDynamic(llvm::ArrayRef<Literal> operands);
 void MakeAllStatic(llvm::MutableArrayRef<Literal> operands);
+/// The same of arrays with equal bounds that are gone through side by side: all get the smallest sizes.
+void MakeCommonStatic(llvm::MutableArrayRef<Literal> arrays);
+/// The same, but they get the largest sizes, with these scalars where they end before.
+void PadToCommonSizes(llvm::MutableArrayRef<Literal> arrays, llvm::ArrayRef<Literal> padding);
 
 }  // namespace hlo

@@ -200,7 +200,7 @@ class Sorter {
 Result<Literal> EvalSort(EvalContext& context, const Instruction& inst,
                          llvm::MutableArrayRef<Literal> operands) {
   // Only the valid part of a dynamic dimension is sorted (ops-structured §13).
-  if (AnyDynamic(operands)) MakeAllStatic(operands);
+  if (AnyDynamic(operands)) MakeCommonStatic(operands);
   const ScalarCallee callee(context, *inst.callee());
   std::vector<Literal> inputs;
   std::vector<ElementType> types;
