@@ -162,10 +162,14 @@ class Builder {
     }
   }
 
-  /// Values that lie in the same bytes have their run-time sizes in the same place.
-  int32_t SizesOf(const BufferSlice& at) {
-    if (at.allocation < 0) return program_.sizes_count++;
-    const auto [it, added] = sizes_.try_emplace({at.allocation, at.offset}, program_.sizes_count);
+  /// Values that lie in the same bytes have their run-time sizes in the same place; and those of one buffer
+  /// that has no bytes.
+  int32_t SizesOf(const BufferSlice& at, Place place) {
+    if (at.allocation < 0 && place == kNoPlace) return program_.sizes_count++;
+    const std::pair<int64_t, int64_t> key =
+        at.allocation >= 0 ? std::pair<int64_t, int64_t>(at.allocation, at.offset)
+                           : std::pair<int64_t, int64_t>(-1, assignment_->flow().Buffer(place));
+    const auto [it, added] = sizes_.try_emplace(key, program_.sizes_count);
     if (added) ++program_.sizes_count;
     return it->second;
   }
@@ -192,7 +196,7 @@ class Builder {
       leaf.aligned =
           (kind == BufferKind::Output || kind == BufferKind::Temporary) && at.offset % kAlignment == 0;
     }
-    if (shape.IsArray() && shape.HasDynamicDimension()) leaf.slice.sizes = SizesOf(at);
+    if (shape.IsArray() && shape.HasDynamicDimension()) leaf.slice.sizes = SizesOf(at, place);
     record_.leaves.push_back({leaf.slice, leaf.written, leaf.aligned});
     return leaf;
   }

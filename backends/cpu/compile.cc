@@ -1,7 +1,5 @@
 #include "backends/cpu/compile.h"
 
-#include <cstdlib>
-
 #include "backends/cpu/build.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/memory.h"
@@ -113,6 +111,16 @@ class ProgramRun {
       return Literal::MakeTuple(std::move(elements));
     }
     const Leaf& leaf = *at++;
+    Literal part = ResultArray(shape, leaf);
+    if (leaf.slice.sizes >= 0) {
+      const Dims& sizes = frame_.Sizes(leaf.slice);
+      for (size_t d = 0; d < sizes.size(); ++d)
+        if (shape.is_dynamic(static_cast<int64_t>(d))) part.SetDynamicSize(static_cast<int64_t>(d), sizes[d]);
+    }
+    return part;
+  }
+
+  Literal ResultArray(const Shape& shape, const Leaf& leaf) {
     if (!shape.IsArray() || leaf.slice.buffer < 0) return Literal::Make(shape);
     const auto b = static_cast<size_t>(leaf.slice.buffer);
     std::shared_ptr<const void> owner = owners_[b].memory;
@@ -121,13 +129,7 @@ class ProgramRun {
     uint8_t* data = frame_.At(leaf.slice);
     Literal part = writable ? Literal::Adopt(shape, data, std::move(owner))
                             : Literal::Borrow(shape, data, std::move(owner));
-    if (check_ != nullptr) part = part.Copy();  // the red zones go with the run
-    if (leaf.slice.sizes >= 0) {
-      const Dims& sizes = frame_.Sizes(leaf.slice);
-      for (size_t d = 0; d < sizes.size(); ++d)
-        if (shape.is_dynamic(static_cast<int64_t>(d))) part.SetDynamicSize(static_cast<int64_t>(d), sizes[d]);
-    }
-    return part;
+    return check_ != nullptr ? part.Copy() : part;  // the red zones go with the run
   }
 
   const Program& program_;
@@ -284,14 +286,6 @@ Result<std::unique_ptr<Program>> CompileProgram(const Module& module, const CpuO
 }
 
 }  // namespace
-
-bool ChecksItself() {
-#ifdef NDEBUG
-  return std::getenv("HLO_CHECKED") != nullptr;
-#else
-  return true;
-#endif
-}
 
 Result<std::unique_ptr<Executable>> CompileForCpu(const Module& module, const CpuOptions& options) {
   HLO_TRY(const cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/true));

@@ -1,12 +1,10 @@
 // The CPU backend: from a verified module to an executable.
 #pragma once
 #include "backends/executable.h"
+#include "ir/support/guarded_memory.h"
 #include "passes/pass_manager.h"
 
 namespace hlo {
-
-/// Whether this is a build that checks itself, or the environment has HLO_CHECKED.
-bool ChecksItself();
 
 /// How kernels run: as machine code made at run time or from the cache, or by interpretation of their loops,
 /// with the same results.

@@ -16,9 +16,10 @@ std::shared_ptr<const void> Unowned(const void* data) {
 Literal BorrowLeaf(Frame& frame, const Leaf& leaf, bool writable) {
   if (!leaf.shape.IsArray()) return Literal::Make(leaf.shape);
   uint8_t* data = frame.At(leaf.slice);
-  if (data == nullptr) return Literal::Make(leaf.shape);
-  Literal literal = writable ? Literal::Adopt(leaf.shape, data, Unowned(data))
-                             : Literal::Borrow(leaf.shape, data, Unowned(data));
+  // Arrays without bytes may have sizes all the same.
+  Literal literal = data == nullptr ? Literal::Make(leaf.shape)
+                    : writable      ? Literal::Adopt(leaf.shape, data, Unowned(data))
+                                    : Literal::Borrow(leaf.shape, data, Unowned(data));
   if (leaf.slice.sizes >= 0) {
     const Dims& sizes = frame.Sizes(leaf.slice);
     for (size_t d = 0; d < sizes.size(); ++d)

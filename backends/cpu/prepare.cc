@@ -104,9 +104,22 @@ void MakeSynchronous(Instruction* done) {
   ReplaceAndRemove(done, Maker(done).Call(at->callee(), arguments));
 }
 
+/// The same with the order of layouts alone: buffers hold elements one by one, and nothing before them.
+Shape WithPlainLayouts(const Shape& shape) {
+  if (shape.IsTuple()) {
+    std::vector<Shape> elements;
+    for (const Shape& element : shape.tuple_shapes()) elements.push_back(WithPlainLayouts(element));
+    return Shape::MakeTuple(elements);
+  }
+  if (!shape.IsArray() || !shape.has_layout()) return shape;
+  Layout layout;
+  layout.minor_to_major = shape.layout().minor_to_major;
+  return shape.WithLayout(std::move(layout));
+}
+
 /// Custom calls keep theirs: for LAPACK targets they say what is a row and what a column.
 void MakeLayoutsDefault(Instruction* inst) {
-  if (inst->kind() == OpKind::CustomCall) return;
+  if (inst->kind() == OpKind::CustomCall) return inst->set_shape(WithPlainLayouts(inst->shape()));
   inst->set_shape(inst->shape().WithoutLayout().WithDefaultLayouts());
 }
 
