@@ -201,7 +201,10 @@ Misfit Comparison::CompareValue(const Value& value) {
     return No(value.operand, "takes {0} as {1} {2} ({3}), but the call has {4}", spec.text, value.role,
               value.number, spec.name, shape);
   if (Misfit m = CompareType(value)) return m;
-  if (shape.HasUnboundedDimension() || (shape.HasDynamicDimension() && !spec.may_be_dynamic))
+  // A layout constraint may leave out which sizes are of the run.
+  const Shape& own = value.operand < 0 ? shape : call_.operand(value.operand)->shape();
+  if (own.HasUnboundedDimension() ||
+      ((own.HasDynamicDimension() || shape.HasDynamicDimension()) && !spec.may_be_dynamic))
     return No(value.operand, "takes arrays of fixed sizes, but {0} has some of the run", Describe(value));
   if (Misfit m = CompareLayout(value)) return m;
   const int64_t leading = shape.rank() - static_cast<int64_t>(spec.sizes.size());

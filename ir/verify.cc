@@ -279,6 +279,9 @@ void VerifyInstruction(const Instruction& inst, Report& report) {
       report.Error("verify-callee", inst, "{0} calls {1}, which belongs to another module", Name(inst),
                    Name(*callee));
   VerifyArrays(inst, inst.shape(), report);
+  if (inst.kind() == OpKind::CustomCall)
+    if (const auto& constraints = inst.attr<CustomCallAttrs>().operand_layout_constraints)
+      for (const Shape& constraint : *constraints) VerifyArrays(inst, constraint, report);
   VerifyShape(inst, info, report);
   if (report.options().layout_sensitive && inst.kind() == OpKind::Bitcast) VerifyMemorySpace(inst, report);
   if (report.options().layout_sensitive && inst.kind() == OpKind::Copy) VerifyCopiedWidth(inst, report);

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What only a process shows of hlo-run: signals, full disks, limits, pipes, start-up. Usage: process_test.sh HLO_RUN TARGETS.so CRASHING.so HLO_OPT
-run=$1 calls=$2 crashing=$3 opt=$4
+# What only a process shows of hlo-run: signals, full disks, limits, pipes, start-up. Usage: process_test.sh HLO_RUN TARGETS.so CRASHING.so HLO_OPT OVERRUNNING.so
+run=$1 calls=$2 crashing=$3 opt=$4 overrunning=$5
 dir=$(mktemp -d) && cd "$dir" || exit 1
 trap 'rm -rf "$dir"' EXIT
 failures=0
@@ -138,6 +138,18 @@ for how in crashes exits hangs; do
     esac
     CRASHING_LIBRARY=$how expect $code "$message" "$@" --timeout=1s --reproducer-dir="$dir"
   done
+done
+
+# A library that writes beyond what it was given ends programs that check themselves.
+cat >overrun.hlo <<'END'
+ENTRY e {
+  a = f32[5,5]{0,1} parameter(0)
+  ROOT t = (f32[5,5]{0,1}, f32[5], f32[4], f32[4], s32[]) custom-call(a), custom_call_target="lapack_ssytrd_ffi"
+}
+END
+for platform in interpreter cpu; do
+  expect 70 'lapack_ssytrd_ffi wrote beyond its memory: 0 bytes behind block 0 of 1, which has 16 bytes' \
+    env HLO_CHECKED=1 HLO_LAPACK="$overrunning" "$run" --platform=$platform --reproducer-dir="$dir" overrun.hlo
 done
 
 # A stack that runs out does so on any thread.

@@ -8,7 +8,7 @@
 #include "backends/structured/lapack.h"
 #include "backends/structured/plan.h"
 #include "ir/numeric/dense.h"
-#include "ir/support/buffer.h"
+#include "ir/support/guarded_memory.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 
@@ -216,12 +216,12 @@ struct CalledFactor {
       return info;
     }
     // Blocks on the diagonal are factored and updated whole.
-    const auto work = MakeBuffer<T>(static_cast<size_t>(n * n));
-    std::copy_n(a, n * n, work.get());
-    info = BlockedFactor<T>(triangle, rows, work.get(), potrf).Run();
+    const GuardedArray<T> work("potrf", static_cast<size_t>(n * n));
+    std::copy_n(a, n * n, work.data());
+    info = BlockedFactor<T>(triangle, rows, work.data(), potrf).Run();
     for (int64_t i = 0; i < n; ++i) {
       const int64_t begin = lower ? 0 : i, end = lower ? i + 1 : n;
-      std::copy(work.get() + i * n + begin, work.get() + i * n + end, a + i * n + begin);
+      std::copy(work.data() + i * n + begin, work.data() + i * n + end, a + i * n + begin);
     }
     return info;
   }

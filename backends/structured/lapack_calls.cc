@@ -103,6 +103,7 @@ Result<Plan> PlanLapackCall(const Instruction& inst, gemm::Isa isa) {
     if (name.drop_front(1) != call.routine || inst.operand_count() != operands || results != call.results)
       continue;
     bool as_written = IsColumnMajor(ResultShape(inst));
+    for (int64_t i = 1; i < results; ++i) as_written &= IsRowMajor(inst.shape().tuple_shape(i));
     for (int64_t i = 0; i < operands; ++i) {
       const Shape& seen = CustomCallOperandShape(inst, i);
       as_written &= (i < call.matrices ? IsColumnMajor(seen) : IsRowMajor(seen)) &&

@@ -4,7 +4,7 @@
 #include "backends/structured/lapack.h"
 #include "backends/structured/transpose.h"
 #include "ir/numeric/dense.h"
-#include "ir/support/buffer.h"
+#include "ir/support/guarded_memory.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 
@@ -44,12 +44,12 @@ struct Lu {
     const bool small = std::max(rows, columns) <= kSmall;
     ParallelFor(0, matrices.batch, std::max<int64_t>(1, kPiece / (size * (least / 3 + 4))),
                 [&](int64_t begin, int64_t end) {
-                  const auto work = MakeBuffer<T>(small ? 0 : static_cast<size_t>(size));
+                  const GuardedArray<T> work("getrf", small ? 0 : static_cast<size_t>(size));
                   const Transposer<T> transposer(isa, small ? 0 : rows, small ? 0 : columns);
                   for (int64_t k = begin; k < end && !Interrupted(); ++k) {
                     T* out = to + k * size;
                     if (!small) {
-                      FactorLarge(getrf, from + k * size, out, pivots + k * least, info + k, work.get(),
+                      FactorLarge(getrf, from + k * size, out, pivots + k * least, info + k, work.data(),
                                   transposer);
                       continue;
                     }

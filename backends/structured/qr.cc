@@ -4,6 +4,7 @@
 #include "backends/structured/lapack.h"
 #include "backends/structured/transpose.h"
 #include "ir/numeric/dense.h"
+#include "ir/support/guarded_memory.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 
@@ -39,35 +40,41 @@ class SmallMatrix {
   dense::Matrix<W> view_;
 };
 
-/// Calls f(k, work) for the matrices; `work` is nothing for small ones, else where a matrix is turned.
+/// Where a matrix is turned, and what a routine of that name works with.
 template <class T>
 struct TurnedWork {
+  TurnedWork(llvm::StringRef routine, gemm::Isa isa, const Matrices& m)
+      : transposer(isa, m.rows, m.columns),
+        matrix(routine, static_cast<size_t>(m.rows) * static_cast<size_t>(m.columns)),
+        room(routine, 1),
+        user(routine) {}
+
+  /// Calls run(room, size), first to learn the size.
+  template <class F>
+  void Run(F run) {
+    int size = -1;
+    run(room.data(), &size);
+    size = std::max(1, static_cast<int>(std::real(std::complex<double>(room[0]))));
+    if (room.size() < static_cast<size_t>(size)) room = GuardedArray<T>(user, static_cast<size_t>(size));
+    run(room.data(), &size);
+  }
+
   Transposer<T> transposer;
-  Buffer<T> matrix;
-  std::vector<T> room = std::vector<T>(1);
+  GuardedArray<T> matrix, room;
+  llvm::StringRef user;
 };
+
+/// Calls f(k, work) for the matrices; `work` is nothing for small ones.
 template <class T, class F>
-void ForEachMatrix(const Matrices& m, gemm::Isa isa, F f) {
+void ForEachMatrix(llvm::StringRef routine, const Matrices& m, gemm::Isa isa, F f) {
   const int64_t size = m.rows * m.columns, least = std::min(m.rows, m.columns);
   const bool small = std::max(m.rows, m.columns) <= kSmall;
-  ParallelFor(
-      0, m.batch, std::max<int64_t>(1, kPiece / (size * (least + 4))), [&](int64_t begin, int64_t end) {
-        std::optional<TurnedWork<T>> work;
-        if (!small)
-          work.emplace(
-              TurnedWork<T>{Transposer<T>(isa, m.rows, m.columns), MakeBuffer<T>(static_cast<size_t>(size))});
-        for (int64_t k = begin; k < end && !Interrupted(); ++k) f(k, work ? &*work : nullptr);
-      });
-}
-
-/// Calls run(room, size), first to learn the size.
-template <class T, class F>
-void RunWithRoom(std::vector<T>& room, F run) {
-  int size = -1;
-  run(room.data(), &size);
-  size = std::max(1, static_cast<int>(std::real(std::complex<double>(room[0]))));
-  room.resize(std::max(room.size(), static_cast<size_t>(size)));
-  run(room.data(), &size);
+  ParallelFor(0, m.batch, std::max<int64_t>(1, kPiece / (size * (least + 4))),
+              [&](int64_t begin, int64_t end) {
+                std::optional<TurnedWork<T>> work;
+                if (!small) work.emplace(routine, isa, m);
+                for (int64_t k = begin; k < end && !Interrupted(); ++k) f(k, work ? &*work : nullptr);
+              });
 }
 
 /// On arrays (a, packed, tau).
@@ -78,7 +85,7 @@ struct Qr {
   template <class T>
   void Run(lapack::Function<Routine::Geqrf, T>* geqrf, void* const* arrays) const {
     const int64_t rows = matrices.rows, columns = matrices.columns, count = std::min(rows, columns);
-    ForEachMatrix<T>(matrices, isa, [&](int64_t k, TurnedWork<T>* work) {
+    ForEachMatrix<T>("geqrf", matrices, isa, [&](int64_t k, TurnedWork<T>* work) {
       const T* a = static_cast<const T*>(arrays[0]) + k * rows * columns;
       T *packed = static_cast<T*>(arrays[1]) + k * rows * columns,
         *tau = static_cast<T*>(arrays[2]) + k * count;
@@ -91,9 +98,9 @@ struct Qr {
         return;
       }
       const int m = static_cast<int>(rows), n = static_cast<int>(columns);
-      T* turned = work->matrix.get();
+      T* turned = work->matrix.data();
       work->transposer.Run(a, rows, columns, turned);
-      RunWithRoom(work->room, [&](T* room, const int* size) {
+      work->Run([&](T* room, const int* size) {
         int info = 0;
         geqrf(&m, &n, turned, &m, tau, room, size, &info);
       });
@@ -111,7 +118,7 @@ struct Reflectors {
   template <class T>
   void Run(lapack::Function<Routine::Orgqr, T>* orgqr, void* const* arrays) const {
     const int64_t rows = matrices.rows, columns = matrices.columns;
-    ForEachMatrix<T>(matrices, isa, [&](int64_t k, TurnedWork<T>* work) {
+    ForEachMatrix<T>("orgqr", matrices, isa, [&](int64_t k, TurnedWork<T>* work) {
       const T *packed = static_cast<const T*>(arrays[0]) + k * rows * columns,
               *tau = static_cast<const T*>(arrays[1]) + k * count;
       T* q = static_cast<T*>(arrays[2]) + k * rows * columns;
@@ -125,9 +132,9 @@ struct Reflectors {
       }
       const int m = static_cast<int>(rows), n = static_cast<int>(columns),
                 reflectors = static_cast<int>(count);
-      T* turned = work->matrix.get();
+      T* turned = work->matrix.data();
       work->transposer.Run(packed, rows, columns, turned);
-      RunWithRoom(work->room, [&](T* room, const int* size) {
+      work->Run([&](T* room, const int* size) {
         int info = 0;
         orgqr(&m, &n, &reflectors, turned, &m, tau, room, size, &info);
       });

@@ -5,29 +5,29 @@
 
 #include "ir/eval/custom_call.h"
 #include "ir/eval/lapack_library.h"
+#include "ir/support/guarded_memory.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 
 namespace hlo::lapack {
 
-/// Elements of a literal in the order of its shape's layout, as a custom call sees them.
-std::vector<uint8_t> ToPhysical(const Literal& literal, const Shape& layout_shape);
-Literal FromPhysical(const std::vector<uint8_t>& bytes, const Shape& shape);
+/// Whether any array of a result has elements. Without, any number of matrices of a batch may have none
+/// either.
+bool HasElements(const Shape& shape);
 
-/// An operand or result while a routine works on it: a batch of column-major matrices (or vectors).
+/// An operand or result while a routine works on it: a batch of column-major matrices (or vectors, or
+/// numbers), each in a block of its own, in the order of the shape's layout.
 struct Buffer {
   Shape shape;
-  std::vector<uint8_t> bytes;
+  GuardedMemory memory;
   /// Dimension counted from the last: rows = Dim(1), columns = Dim(0) of a matrix.
   [[nodiscard]] int Dim(int64_t from_last) const {
     return from_last < shape.rank() ? static_cast<int>(shape.dim(shape.rank() - 1 - from_last)) : 1;
   }
-  /// Start of batch entry b, when one entry has `core` trailing dimensions.
+  /// Batch entry b.
   template <class T>
-  T* At(int64_t b, int64_t core) {
-    int64_t size = 1;
-    for (int64_t d = 0; d < core; ++d) size *= Dim(d);
-    return reinterpret_cast<T*>(bytes.data()) + b * size;
+  T* At(int64_t b) const {
+    return reinterpret_cast<T*>(memory.block(static_cast<size_t>(b)));
   }
 };
 
@@ -39,8 +39,10 @@ class Call {
   Buffer& out(size_t i) { return out_[i]; }
   [[nodiscard]] size_t in_count() const { return in_.size(); }
   [[nodiscard]] size_t out_count() const { return out_.size(); }
-  /// Product of the leading dimensions of operand 0, whose entries have `core` dimensions.
-  [[nodiscard]] int64_t Batch(int64_t core) const;
+  /// Entries of the batch; 0 if the results have no elements.
+  [[nodiscard]] int64_t batch() const { return batch_; }
+  /// The name of the target.
+  [[nodiscard]] llvm::StringRef target() const { return inst_.attr<CustomCallAttrs>().custom_call_target; }
   /// Of the dictionary of the call, as the table says if it is left out.
   [[nodiscard]] int Attribute(llvm::StringRef key) const {
     return static_cast<int>(CustomCallAttribute(inst_, key));
@@ -49,19 +51,22 @@ class Call {
   [[nodiscard]] bool Flag(llvm::StringRef key) const { return Attribute(key) != 0; }
   Result<Literal> Finish();
 
-  /// The routine for element type T and matrices of the size of operand 0.
+  /// The routine for element type T and matrices of the size of operand 0. Where an array has no elements it
+  /// is one of our own: those of libraries may write an element all the same.
   template <Routine routine, class T>
   Function<routine, T>* Load() {
-    return Find<routine, T>(SizeOf(in_[0].shape));
+    const auto is_empty = [](const Buffer& buffer) { return buffer.memory.block_bytes() == 0; };
+    const bool empty = llvm::any_of(in_, is_empty) || llvm::any_of(out_, is_empty);
+    return Find<routine, T>(empty ? 0 : SizeOf(in_[0].shape));
   }
-  /// Calls run(entry, work) for all entries of the batch, which have `core` dimensions; threads share them.
+  /// Calls run(entry, work) for all entries of the batch, with work of Space(target()); threads share them.
   template <class Space, class F>
-  void ForEachEntry(int64_t core, F run) const {
-    int64_t elements = 1;
-    for (int64_t d = 0; d < core; ++d) elements *= std::max(1, in_[0].Dim(d));
+  void ForEachEntry(F run) const {
+    if (batch_ == 0) return;
+    const int64_t elements = std::max<int64_t>(1, in_[0].shape.ElementCount() / batch_);
     const int64_t grain = kEntryWork / (elements * SizeOf(in_[0].shape));
-    ParallelFor(0, Batch(core), grain, [&](int64_t begin, int64_t end) {
-      Space work;
+    ParallelFor(0, batch_, grain, [&](int64_t begin, int64_t end) {
+      Space work(target());
       for (int64_t b = begin; b < end && !Interrupted(); ++b) run(b, work);
     });
   }
@@ -71,21 +76,24 @@ class Call {
  private:
   static constexpr int64_t kEntryWork = 20000;  // operations of a piece for a thread
   const Instruction& inst_;
+  int64_t batch_ = 0;
   std::vector<Buffer> in_, out_;
 };
 
 /// Operand `i` becomes result `o`, which the routine overwrites.
-inline void Alias(Call& call, size_t i, size_t o) { call.out(o).bytes = std::move(call.in(i).bytes); }
+inline void Alias(Call& call, size_t i, size_t o) { call.out(o).memory = std::move(call.in(i).memory); }
 
 /// A routine's work space. The first call of `run` has lwork = -1 and learns the size.
 template <class T>
 struct Work {
-  std::vector<T> data = std::vector<T>(1);
+  explicit Work(llvm::StringRef target) : user(target), data(target, 1) {}
+  llvm::StringRef user;
+  GuardedArray<T> data;
   int size = -1;
   T* get() { return data.data(); }
   void Grow() {
     size = std::max(1, static_cast<int>(std::real(std::complex<double>(data[0]))));
-    data.resize(static_cast<size_t>(size));
+    data = GuardedArray<T>(user, static_cast<size_t>(size));
   }
   template <class F>
   void Run(F run) {
@@ -97,7 +105,9 @@ struct Work {
   }
 };
 /// For routines without.
-struct NoWork {};
+struct NoWork {
+  explicit NoWork(llvm::StringRef) {}
+};
 
 /// Where the routine of a call comes from, for --explain-codegen.
 template <Routine routine, class T>

@@ -5,7 +5,6 @@ namespace hlo::lapack {
 namespace {
 
 using Operands = llvm::MutableArrayRef<Literal>;
-constexpr int64_t kMatrix = 2, kVector = 1;
 
 }  // namespace
 
@@ -17,9 +16,8 @@ Result<Literal> Potrf(EvalContext&, const Instruction& inst, Operands operands) 
   Alias(call, 0, 0);
   const char uplo = call.Letter("uplo");
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
-  call.ForEachEntry<NoWork>(kMatrix, [&](int64_t b, NoWork&) {
-    potrf(&uplo, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<int>(b, 0));
-  });
+  call.ForEachEntry<NoWork>(
+      [&](int64_t b, NoWork&) { potrf(&uplo, &n, call.out(0).At<T>(b), &ld, call.out(1).At<int>(b)); });
   return call.Finish();
 }
 
@@ -30,9 +28,8 @@ Result<Literal> Getrf(EvalContext&, const Instruction& inst, Operands operands) 
   auto* const getrf = call.Load<Routine::Getrf, T>();
   Alias(call, 0, 0);
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), ld = std::max(1, m);
-  call.ForEachEntry<NoWork>(kMatrix, [&](int64_t b, NoWork&) {
-    getrf(&m, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<int>(b, kVector),
-          call.out(2).At<int>(b, 0));
+  call.ForEachEntry<NoWork>([&](int64_t b, NoWork&) {
+    getrf(&m, &n, call.out(0).At<T>(b), &ld, call.out(1).At<int>(b), call.out(2).At<int>(b));
   });
   return call.Finish();
 }
@@ -44,11 +41,10 @@ Result<Literal> Geqrf(EvalContext&, const Instruction& inst, Operands operands) 
   auto* const geqrf = call.Load<Routine::Geqrf, T>();
   Alias(call, 0, 0);
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), ld = std::max(1, m);
-  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+  call.ForEachEntry<Work<T>>([&](int64_t b, Work<T>& work) {
     int info = 0;
     work.Run([&] {
-      geqrf(&m, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<T>(b, kVector), work.get(), &work.size,
-            &info);
+      geqrf(&m, &n, call.out(0).At<T>(b), &ld, call.out(1).At<T>(b), work.get(), &work.size, &info);
     });
   });
   return call.Finish();
@@ -62,13 +58,13 @@ Result<Literal> Geqp3(EvalContext&, const Instruction& inst, Operands operands) 
   Alias(call, 0, 0);
   Alias(call, 1, 1);
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), ld = std::max(1, m);
-  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
-    std::vector<Real<T>> real_work(static_cast<size_t>(2 * n + 1));
+  call.ForEachEntry<Work<T>>([&](int64_t b, Work<T>& work) {
+    const GuardedArray<Real<T>> real_work(call.target(), 2 * static_cast<size_t>(n) + 1);
     int info = 0;
     work.Run([&] {
-      T* a = call.out(0).At<T>(b, kMatrix);
-      int* pivots = call.out(1).At<int>(b, kVector);
-      T* tau = call.out(2).At<T>(b, kVector);
+      T* a = call.out(0).At<T>(b);
+      int* pivots = call.out(1).At<int>(b);
+      T* tau = call.out(2).At<T>(b);
       if constexpr (kIsComplex<T>)
         geqp3(&m, &n, a, &ld, pivots, tau, work.get(), &work.size, real_work.data(), &info);
       else
@@ -85,11 +81,10 @@ Result<Literal> Orgqr(EvalContext&, const Instruction& inst, Operands operands) 
   auto* const orgqr = call.Load<Routine::Orgqr, T>();
   Alias(call, 0, 0);
   const int m = call.in(0).Dim(1), n = call.in(0).Dim(0), k = call.in(1).Dim(0), ld = std::max(1, m);
-  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+  call.ForEachEntry<Work<T>>([&](int64_t b, Work<T>& work) {
     int info = 0;
     work.Run([&] {
-      orgqr(&m, &n, &k, call.out(0).At<T>(b, kMatrix), &ld, call.in(1).At<T>(b, kVector), work.get(),
-            &work.size, &info);
+      orgqr(&m, &n, &k, call.out(0).At<T>(b), &ld, call.in(1).At<T>(b), work.get(), &work.size, &info);
     });
   });
   return call.Finish();
@@ -105,11 +100,11 @@ Result<Literal> Ormqr(EvalContext&, const Instruction& inst, Operands operands) 
   const char trans = !call.Flag("transpose") ? 'N' : kIsComplex<T> ? 'C' : 'T';
   const int m = call.in(2).Dim(1), n = call.in(2).Dim(0), k = call.in(1).Dim(0);
   const int lda = std::max(1, call.in(0).Dim(1)), ldc = std::max(1, m);
-  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+  call.ForEachEntry<Work<T>>([&](int64_t b, Work<T>& work) {
     int info = 0;
     work.Run([&] {
-      ormqr(&side, &trans, &m, &n, &k, call.in(0).At<T>(b, kMatrix), &lda, call.in(1).At<T>(b, kVector),
-            call.out(0).At<T>(b, kMatrix), &ldc, work.get(), &work.size, &info);
+      ormqr(&side, &trans, &m, &n, &k, call.in(0).At<T>(b), &lda, call.in(1).At<T>(b), call.out(0).At<T>(b),
+            &ldc, work.get(), &work.size, &info);
     });
   });
   return call.Finish();
@@ -126,9 +121,8 @@ Result<Literal> Trsm(EvalContext&, const Instruction& inst, Operands operands) {
   const int m = call.in(1).Dim(1), n = call.in(1).Dim(0);
   const int lda = std::max(1, side == 'L' ? m : n), ldb = std::max(1, m);
   const T one(1);
-  call.ForEachEntry<NoWork>(kMatrix, [&](int64_t b, NoWork&) {
-    trsm(&side, &uplo, &trans, &diag, &m, &n, &one, call.in(0).At<T>(b, kMatrix), &lda,
-         call.out(0).At<T>(b, kMatrix), &ldb);
+  call.ForEachEntry<NoWork>([&](int64_t b, NoWork&) {
+    trsm(&side, &uplo, &trans, &diag, &m, &n, &one, call.in(0).At<T>(b), &lda, call.out(0).At<T>(b), &ldb);
   });
   return call.Finish();
 }
@@ -140,9 +134,9 @@ Result<Literal> Gtsv(EvalContext&, const Instruction& inst, Operands operands) {
   auto* const gtsv = call.Load<Routine::Gtsv, T>();
   for (size_t i = 0; i < 4; ++i) Alias(call, i, i);
   const int n = call.in(0).Dim(0), right_hand_sides = call.in(3).Dim(0), ld = std::max(1, n);
-  call.ForEachEntry<NoWork>(kVector, [&](int64_t b, NoWork&) {
-    gtsv(&n, &right_hand_sides, call.out(0).At<T>(b, kVector) + 1, call.out(1).At<T>(b, kVector),
-         call.out(2).At<T>(b, kVector), call.out(3).At<T>(b, kMatrix), &ld, call.out(4).At<int>(b, 0));
+  call.ForEachEntry<NoWork>([&](int64_t b, NoWork&) {
+    gtsv(&n, &right_hand_sides, call.out(0).At<T>(b) + 1, call.out(1).At<T>(b), call.out(2).At<T>(b),
+         call.out(3).At<T>(b), &ld, call.out(4).At<int>(b));
   });
   return call.Finish();
 }
@@ -174,10 +168,9 @@ Result<Literal> PerturbedAs(const Instruction& inst, Operands operands) {
   Call call(inst, operands);
   Alias(call, 3, 0);
   const int n = call.in(0).Dim(0), columns = call.in(3).Dim(0);
-  for (int64_t b = 0; b < call.Batch(kVector); ++b) {
-    const T* d = call.in(1).At<T>(b, kVector);
-    SolvePerturbed<T>(n, columns, call.in(0).At<T>(b, kVector), {d, d + n}, call.in(2).At<T>(b, kVector),
-                      call.out(0).At<T>(b, kMatrix));
+  for (int64_t b = 0; b < call.batch(); ++b) {
+    const T* d = call.in(1).At<T>(b);
+    SolvePerturbed<T>(n, columns, call.in(0).At<T>(b), {d, d + n}, call.in(2).At<T>(b), call.out(0).At<T>(b));
   }
   return call.Finish();
 }

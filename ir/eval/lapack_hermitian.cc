@@ -11,7 +11,6 @@ namespace hlo::lapack {
 namespace {
 
 using Operands = llvm::MutableArrayRef<Literal>;
-constexpr int64_t kMatrix = 2, kVector = 1;
 /// Rows from which on the steps of syevd are called one by one, and eigenvectors transformed back at a time.
 constexpr int kLeastRows = 128, kVectorsPerPiece = 128;
 constexpr int kBlock = 64;  // reflectors that are applied at a time
@@ -21,6 +20,7 @@ constexpr int kLeastHalved = 256;
 /// The work space of Hermitian eigenvalues.
 template <class T>
 struct HermitianWork {
+  explicit HermitianWork(llvm::StringRef target) : main(target), real(target), integer(target) {}
   Work<T> main;
   Work<Real<T>> real;
   Work<int> integer;
@@ -120,6 +120,7 @@ class ReflectorBlocks {
 template <class R>
 class Halves {
  public:
+  explicit Halves(llvm::StringRef target) : target_(target) {}
   static bool Suits(int n, const R* values, const R* beside) {
     bool finite = n >= kLeastHalved && FindRoutine(Routine::Laed1, Traits<R>::kPrefix, n).uses_library;
     for (int i = 0; finite && i < n; ++i)
@@ -143,8 +144,8 @@ class Halves {
       }
     });
     for (int j = 0; j < n; ++j) order_.push_back(j < first ? j + 1 : j - first + 1);
-    std::vector<R> work(static_cast<size_t>(n) * static_cast<size_t>(n + 4));
-    std::vector<int> integers(static_cast<size_t>(n) * 4);
+    const GuardedArray<R> work(target_, static_cast<size_t>(n) * static_cast<size_t>(n + 4));
+    const GuardedArray<int> integers(target_, static_cast<size_t>(n) * 4);
     Find<Routine::Laed1, R>(n)(&n, values, vectors, &n, order_.data(), &coupling, &first, work.data(),
                                integers.data(), info);
     *info = std::max({*info, infos[0], infos[1]});
@@ -170,15 +171,16 @@ class Halves {
     return scale;
   }
 
-  static void Part(int n, R* values, R* beside, R* vectors, int stride, int* info) {
+  void Part(int n, R* values, R* beside, R* vectors, int stride, int* info) const {
     auto* const stedc = Find<Routine::Stedc, R>(n);
-    HermitianWork<R> work;
+    HermitianWork<R> work(target_);
     work.Run([&] {
       stedc("I", &n, values, beside, vectors, &stride, work.main.get(), &work.main.size, work.integer.get(),
             &work.integer.size, info);
     });
   }
 
+  llvm::StringRef target_;
   std::vector<int> order_;
 };
 
@@ -193,7 +195,8 @@ class SyevdInSteps {
            Has(Routine::Stedc, n) && Has(Routine::Gemm, n);
   }
 
-  explicit SyevdInSteps(int n) : n_(n), vectors_(MakeBuffer<T>(Square())), tau_(Rows()), beside_(Rows()) {}
+  SyevdInSteps(llvm::StringRef target, int n)
+      : target_(target), n_(n), vectors_(target, Square()), tau_(target, Rows()), beside_(target, Rows()) {}
 
   void Run(T* a, Real<T>* values, int* info) {
     const Real<T> scale = Scale(a);
@@ -227,33 +230,33 @@ class SyevdInSteps {
 
   void Reduce(T* a, Real<T>* values, int* info) {
     auto* const sytrd = Find<Routine::Sytrd, T>(n_);
-    Work<T> work;
+    Work<T> work(target_);
     work.Run(
         [&] { sytrd("L", &n_, a, &n_, values, beside_.data(), tau_.data(), work.get(), &work.size, info); });
   }
 
   void Diagonalise(Real<T>* values, int* info) {
     if (!Halves<Real<T>>::Suits(n_, values, beside_.data())) return DiagonaliseAtOnce(values, info);
-    Halves<Real<T>> halves;
+    Halves<Real<T>> halves(target_);
     if constexpr (kIsComplex<T>) {
-      const auto real = MakeBuffer<Real<T>>(Square());
-      halves.Run(n_, values, beside_.data(), real.get(), info);
-      std::copy_n(real.get(), Square(), vectors_.get());
+      const GuardedArray<Real<T>> real(target_, Square());
+      halves.Run(n_, values, beside_.data(), real.data(), info);
+      std::copy_n(real.data(), Square(), vectors_.data());
     } else {
-      halves.Run(n_, values, beside_.data(), vectors_.get(), info);
+      halves.Run(n_, values, beside_.data(), vectors_.data(), info);
     }
     order_ = halves.order();
   }
 
   void DiagonaliseAtOnce(Real<T>* values, int* info) {
     auto* const stedc = Find<Routine::Stedc, T>(n_);
-    HermitianWork<T> work;
+    HermitianWork<T> work(target_);
     work.Run([&] {
       if constexpr (kIsComplex<T>)
-        stedc("I", &n_, values, beside_.data(), vectors_.get(), &n_, work.main.get(), &work.main.size,
+        stedc("I", &n_, values, beside_.data(), vectors_.data(), &n_, work.main.get(), &work.main.size,
               work.real.get(), &work.real.size, work.integer.get(), &work.integer.size, info);
       else
-        stedc("I", &n_, values, beside_.data(), vectors_.get(), &n_, work.main.get(), &work.main.size,
+        stedc("I", &n_, values, beside_.data(), vectors_.data(), &n_, work.main.get(), &work.main.size,
               work.integer.get(), &work.integer.size, info);
     });
   }
@@ -263,28 +266,29 @@ class SyevdInSteps {
     const ReflectorBlocks<T> reflectors(n_ - 1, a + 1, n_, tau_.data());
     const int pieces = (n_ + kVectorsPerPiece - 1) / kVectorsPerPiece;
     ParallelFor(0, n_, (n_ + pieces - 1) / pieces, [&](int64_t begin, int64_t end) {
-      reflectors.MultiplyFromLeft(vectors_.get() + begin * n_ + 1, n_, static_cast<int>(end - begin));
+      reflectors.MultiplyFromLeft(vectors_.data() + begin * n_ + 1, n_, static_cast<int>(end - begin));
     });
   }
 
   /// The vectors, and their values, ascending.
   void TakeInOrder(T* a, Real<T>* values) const {
     if (order_.empty()) {
-      std::memcpy(a, vectors_.get(), Square() * sizeof(T));
+      std::memcpy(a, vectors_.data(), Square() * sizeof(T));
       return;
     }
     const std::vector<Real<T>> found(values, values + n_);
     for (int j = 0; j < n_; ++j) {
       const int from = order_[static_cast<size_t>(j)] - 1;
       values[j] = found[static_cast<size_t>(from)];
-      std::copy_n(vectors_.get() + static_cast<int64_t>(from) * n_, n_, a + static_cast<int64_t>(j) * n_);
+      std::copy_n(vectors_.data() + static_cast<int64_t>(from) * n_, n_, a + static_cast<int64_t>(j) * n_);
     }
   }
 
+  llvm::StringRef target_;
   int n_;
-  hlo::Buffer<T> vectors_;
-  std::vector<T> tau_;
-  std::vector<Real<T>> beside_;
+  GuardedArray<T> vectors_;
+  GuardedArray<T> tau_;
+  GuardedArray<Real<T>> beside_;
   std::vector<int> order_;  // of the vectors, from 1 on; empty: as they are
 };
 
@@ -298,11 +302,11 @@ Result<Literal> Syevd(EvalContext&, const Instruction& inst, Operands operands) 
   Alias(call, 0, 0);
   const char mode = call.Letter("mode"), uplo = call.Letter("uplo");
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
-  call.ForEachEntry<HermitianWork<T>>(kMatrix, [&](int64_t b, HermitianWork<T>& work) {
-    T* a = call.out(0).At<T>(b, kMatrix);
-    Real<T>* w = call.out(1).At<Real<T>>(b, kVector);
-    int* info = call.out(2).At<int>(b, 0);
-    if (SyevdInSteps<T>::Suits(mode, uplo, n)) return SyevdInSteps<T>(n).Run(a, w, info);
+  call.ForEachEntry<HermitianWork<T>>([&](int64_t b, HermitianWork<T>& work) {
+    T* a = call.out(0).At<T>(b);
+    Real<T>* w = call.out(1).At<Real<T>>(b);
+    int* info = call.out(2).At<int>(b);
+    if (SyevdInSteps<T>::Suits(mode, uplo, n)) return SyevdInSteps<T>(call.target(), n).Run(a, w, info);
     work.Run([&] {
       if constexpr (kIsComplex<T>)
         syevd(&mode, &uplo, &n, a, &ld, w, work.main.get(), &work.main.size, work.real.get(), &work.real.size,
@@ -323,11 +327,10 @@ Result<Literal> Sytrd(EvalContext&, const Instruction& inst, Operands operands) 
   Alias(call, 0, 0);
   const char uplo = call.Letter("uplo");
   const int n = call.in(0).Dim(0), ld = std::max(1, n);
-  call.ForEachEntry<Work<T>>(kMatrix, [&](int64_t b, Work<T>& work) {
+  call.ForEachEntry<Work<T>>([&](int64_t b, Work<T>& work) {
     work.Run([&] {
-      sytrd(&uplo, &n, call.out(0).At<T>(b, kMatrix), &ld, call.out(1).At<Real<T>>(b, kVector),
-            call.out(2).At<Real<T>>(b, kVector), call.out(3).At<T>(b, kVector), work.get(), &work.size,
-            call.out(4).At<int>(b, 0));
+      sytrd(&uplo, &n, call.out(0).At<T>(b), &ld, call.out(1).At<Real<T>>(b), call.out(2).At<Real<T>>(b),
+            call.out(3).At<T>(b), work.get(), &work.size, call.out(4).At<int>(b));
     });
   });
   return call.Finish();

@@ -72,6 +72,7 @@ Result<Literal> EvalHouseholderProductTarget(EvalContext& context, const Instruc
 /// opaque "lower,sort,max_iter,tol" -> (vectors, values)
 Result<Literal> EvalEighTarget(EvalContext& context, const Instruction& inst,
                                llvm::MutableArrayRef<Literal> operands) {
+  if (!lapack::HasElements(inst.shape())) return Literal::Zeros(inst.shape());
   const bool lower = !inst.extras().backend_config.starts_with("0");
   const Shape info = lapack::InfoShape(operands[0].shape());
   HLO_TRY(Literal all, lapack::Delegate(context, inst, operands, "syevd", "heevd",
@@ -84,6 +85,7 @@ Result<Literal> EvalEighTarget(EvalContext& context, const Instruction& inst,
 /// a -> (lu, 0-based pivots, row permutation)
 Result<Literal> EvalLuDecompositionTarget(EvalContext& context, const Instruction& inst,
                                           llvm::MutableArrayRef<Literal> operands) {
+  if (!lapack::HasElements(inst.shape())) return Literal::Zeros(inst.shape());
   const Shape& matrices = operands[0].shape();
   const int64_t rows = matrices.dim(matrices.rank() - 2), batch = lapack::InfoShape(matrices).ElementCount();
   HLO_TRY(Literal all,
