@@ -70,10 +70,19 @@ bool UsesLinked(const Instruction& worker, const Instruction& value) {
 
 /// The value, which is no worker, in another shape before `at`.
 Instruction* InShape(Instruction* at, Instruction* value, const Dims& dims) {
-  const bool splat = value->kind() == OpKind::Broadcast && value->operand(0)->shape().rank() == 0;
-  if (!splat) return Maker(at).Reshape(value, dims);
-  return Maker(at).Splat(Shape::ArrayWithDefaultLayout(value->shape().element_type(), dims),
-                         value->operand(0));
+  Maker make(at);
+  const Shape shape = Shape::ArrayWithDefaultLayout(value->shape().element_type(), dims);
+  if (value->kind() == OpKind::Broadcast && value->operand(0)->shape().rank() == 0)
+    return make.Splat(shape, value->operand(0));
+  if (value->kind() == OpKind::Iota) {
+    const auto from = value->shape().dims();
+    const auto d = static_cast<size_t>(value->attr<IotaAttrs>().iota_dimension);
+    // Dimensions of size 1 aside, the shapes are equal.
+    auto rank = llvm::count_if(from.take_front(d), [](int64_t size) { return size != 1; });
+    for (size_t to = 0; from[d] != 1 && to < dims.size(); ++to)
+      if (dims[to] != 1 && rank-- == 0) return make.Iota(shape, static_cast<int64_t>(to));
+  }
+  return make.Reshape(value, dims);
 }
 
 using DimsList = llvm::SmallVector<Dims, 2>;  // without repetitions
