@@ -1,7 +1,9 @@
 #include "passes/float_normalization.h"
 
+#include "passes/dce.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/widen.h"
+#include "passes/tuple_simplifier.h"
 
 namespace hlo {
 namespace {
@@ -22,7 +24,10 @@ Result<bool> Normalize(Module& module, PassContext& context, const TypePair& typ
               module, context,
               [&](const Instruction& inst) { return !is_reduction(inst) && ComputesIn(inst, types.narrow); },
               widen));
-  return changed || more;
+  if (!changed && !more) return false;
+  HLO_CHECK_OK(RunTupleSimplifier(module, {}, context));
+  HLO_CHECK_OK(RunDce(module, {}, context));
+  return true;
 }
 
 }  // namespace

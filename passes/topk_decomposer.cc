@@ -36,7 +36,7 @@ std::optional<TopK> Match(const Instruction& inst) {
 }
 
 /// Compares the values and ignores the positions.
-Computation* Comparator(Maker& at, const TopK& topk, ElementType type) {
+Computation* Comparator(Maker& at, const TopK& topk, ElementType type, bool positions) {
   Computation* made = NewComputation(at.module(), "topk_comparator");
   made->set_execution_thread(at.computation().execution_thread());
   Maker make(*made);
@@ -44,8 +44,10 @@ Computation* Comparator(Maker& at, const TopK& topk, ElementType type) {
   const Shape position = Shape::ArrayWithDefaultLayout(ElementType::S32, {});
   Instruction* x = make.Parameter(0, value, "x");
   Instruction* y = make.Parameter(1, value, "y");
-  make.Parameter(2, position, "x_position");
-  make.Parameter(3, position, "y_position");
+  if (positions) {
+    make.Parameter(2, position, "x_position");
+    make.Parameter(3, position, "y_position");
+  }
   if (topk.comparator) {
     made->set_root(InlineBody(x, *topk.comparator, {x, y}));
   } else {
@@ -62,11 +64,31 @@ SortAttrs AlongLast(const Expr& x, bool stable) {
   return attrs;
 }
 
+/// Nobody reads the positions.
+bool OnlyValuesRead(const Instruction& inst) {
+  return !inst.IsRoot() && llvm::all_of(inst.users(), [](const Instruction* user) {
+    return user->kind() == OpKind::GetTupleElement && user->attr<GetTupleElementAttrs>().index == 0;
+  });
+}
+
+/// The values alone, in place of whatever reads them; `inst` goes with its last user.
+void SortValues(Instruction* inst, const Expr& x, const TopK& topk) {
+  Maker& make = x.make();
+  const int64_t last = x.shape().rank() - 1;
+  const Expr sorted(make, make.Add(OpKind::Sort, {x}, AlongLast(x, topk.stable),
+                                   {Comparator(make, topk, x.type(), /*positions=*/false)}));
+  Instruction* values = sorted.Slice(last, 0, topk.k);
+  const Shape& shape = inst->shape().tuple_shape(0);
+  if (values->shape() != shape) values = make.AddWithShape(OpKind::Copy, shape, {values});
+  const llvm::SmallVector<Instruction*, 2> users(inst->users().begin(), inst->users().end());
+  for (Instruction* user : users) ReplaceAndRemove(user, values);
+}
+
 Instruction* BySort(Maker& make, const Expr& x, const TopK& topk) {
   const int64_t last = x.shape().rank() - 1;
   const Expr positions = IotaOf(make, ElementType::S32, x.shape().dims(), last);
   const Expr sorted(make, make.Add(OpKind::Sort, {x, positions}, AlongLast(x, topk.stable),
-                                   {Comparator(make, topk, x.type())}));
+                                   {Comparator(make, topk, x.type(), /*positions=*/true)}));
   return make.Tuple({sorted.Gte(0).Slice(last, 0, topk.k), sorted.Gte(1).Slice(last, 0, topk.k)});
 }
 
@@ -102,6 +124,10 @@ Result<bool> RunTopkDecomposer(Module& module, const NoPassOptions&, PassContext
         const TopK topk = *Match(*inst);
         Maker make(inst);
         const Expr x(make, inst->operand(0));
+        if (!inst->users().empty() && OnlyValuesRead(*inst)) {
+          SortValues(inst, x, topk);
+          return inst;
+        }
         const bool packed =
             x.type() == ElementType::BF16 && x.shape().dims().back() <= 0x10000 && !topk.comparator;
         return packed ? ByPackedKeys(make, x, topk) : BySort(make, x, topk);

@@ -12,6 +12,13 @@ namespace {
 /// The value in the layouts of `shape`, through copies where they differ.
 Instruction* InLayout(Maker& make, Instruction* value, const Shape& shape) {
   if (value->shape() == shape) return value;
+  // What was just made, and nobody else reads, may as well lie as wanted.
+  const bool moves = value->kind() == OpKind::Transpose || value->kind() == OpKind::Reshape ||
+                     value->kind() == OpKind::Broadcast;
+  if (moves && value->users().empty() && Compatible(value->shape(), shape)) {
+    value->set_shape(shape);
+    return value;
+  }
   if (shape.IsArray()) return make.AddWithShape(OpKind::Copy, shape, {value});
   if (!shape.IsTuple()) return value;
   llvm::SmallVector<Instruction*, 4> elements;
