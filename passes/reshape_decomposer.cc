@@ -11,10 +11,10 @@ bool IsPlain(const Shape& shape) {
   return shape.IsArray() && shape.has_layout() && ReshapeIsBitcast(shape, shape);
 }
 
-bool MovesData(const Instruction& inst) {
+bool HasPlainLayouts(const Instruction& inst) {
   if (inst.kind() != OpKind::Reshape) return false;
   const Shape& from = inst.operand(0)->shape();
-  return IsPlain(from) && IsPlain(inst.shape()) && !ReshapeIsBitcast(from, inst.shape()) &&
+  return IsPlain(from) && IsPlain(inst.shape()) &&
          from.layout().memory_space == inst.shape().layout().memory_space &&
          from.layout().element_size_bits == inst.shape().layout().element_size_bits;
 }
@@ -29,6 +29,7 @@ Result<Instruction*> ReplacementFor(Instruction* inst) {
   Maker make(inst);
   Instruction* x = inst->operand(0);
   const Shape& to = inst->shape();
+  if (ReshapeIsBitcast(x->shape(), to)) return make.Bitcast(x, to);
   auto copy = [&](Instruction* value, const Shape& shape) {
     return value->shape() == shape ? value : make.AddWithShape(OpKind::Copy, shape, {value});
   };
@@ -40,7 +41,7 @@ Result<Instruction*> ReplacementFor(Instruction* inst) {
 }  // namespace
 
 Result<bool> RunReshapeDecomposer(Module& module, const NoPassOptions&, PassContext& context) {
-  return ExpandMatches(module, context, MovesData, ReplacementFor);
+  return ExpandMatches(module, context, HasPlainLayouts, ReplacementFor);
 }
 
 HLO_DEFINE_PASS(ReshapeDecomposer, NoPassOptions);
