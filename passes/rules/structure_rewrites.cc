@@ -145,9 +145,8 @@ Instruction* DropBarredElements(Match& m) {
   }
   auto droppable = [&](int64_t i) {
     const Instruction* element = tuple->operand(i);
-    return !used[static_cast<size_t>(i)] && HasOneUse(*element) && !HasSideEffect(*element) &&
-           element->kind() != OpKind::Parameter && element->shape().IsArray() &&
-           !element->shape().HasDynamicDimension();
+    return !used[static_cast<size_t>(i)] && element->users().size() == 1 && !HasSideEffect(*element) &&
+           element->shape().IsArray() && !element->shape().HasDynamicDimension();
   };
   llvm::SmallVector<Instruction*, 8> kept, result;
   for (int64_t i = 0; i < tuple->operand_count(); ++i)
