@@ -149,13 +149,17 @@ Instruction* DropBarredElements(Match& m) {
            element->shape().IsArray() && !element->shape().HasDynamicDimension();
   };
   llvm::SmallVector<Instruction*, 8> kept, result;
-  for (int64_t i = 0; i < tuple->operand_count(); ++i)
-    if (!droppable(i)) kept.push_back(tuple->operand(i));
+  llvm::SmallVector<bool, 8> dropped;  // before new users come
+  for (int64_t i = 0; i < tuple->operand_count(); ++i) {
+    dropped.push_back(droppable(i));
+    if (!dropped.back()) kept.push_back(tuple->operand(i));
+  }
   if (kept.size() == used.size()) return nullptr;
   Instruction* barrier = m.make.Add(OpKind::OptimizationBarrier, {m.make.Tuple(kept)});
   int64_t next = 0;
   for (int64_t i = 0; i < tuple->operand_count(); ++i)
-    result.push_back(droppable(i) ? m.make.Full(tuple->operand(i)->shape(), 0) : m.make.Gte(barrier, next++));
+    result.push_back(dropped[static_cast<size_t>(i)] ? m.make.Full(tuple->operand(i)->shape(), 0)
+                                                     : m.make.Gte(barrier, next++));
   return m.make.Tuple(result);
 }
 
