@@ -33,7 +33,7 @@ RUNS = (*((level, '--tier=compile') for level in LEVELS), ('-O2',))
 QUIET = ('-O2',)
 DRAWS, MORE_DRAWS = 3, 9
 MOST_BYTES = '8G'
-INTERPRETED_FLOPS = 3e8  # up to here the interpreter is quick
+INTERPRETED_FLOPS = 5e10  # up to here the interpreter takes seconds
 COMPILE_SECONDS, RUN_SECONDS = 300, 600
 TOO_LARGE = 8  # exit code of hlo-run: a limit
 

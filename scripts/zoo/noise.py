@@ -17,8 +17,6 @@ EXACT = frozenset('''abs after-all all-gather all-to-all bitcast broadcast call 
     round-nearest-afz round-nearest-even select sign slice sort transpose tuple while bitcast-convert'''.split())
 SUMS = {'dot', 'convolution', 'reduce', 'reduce-window', 'select-and-scatter', 'scatter'}
 SCATTERED = 16  # terms of a scattered sum, at least
-SEED = ('  %noise.least = u32[] constant(0)', '  %noise.most = u32[] constant(4294967295)',
-        '  %noise.seed = u32[] rng(%noise.least, %noise.most), distribution=rng_uniform')
 INSTRUCTION = re.compile(r'^(\s+)(ROOT )?%([\w.\-]+) = (\(.*?\)|(\w+)\[([\d,]*)\](?:\{[^}]*\})?) ([a-z][a-z0-9\-]*)\((.*)$')
 COMPUTATION = re.compile(r'^(?:ENTRY )?%([\w.\-]+) \(.*\{\s*$')
 CALLED = re.compile(r'to_apply=%([\w.\-]+)|(?:scatter|select)=%([\w.\-]+)|calls=%([\w.\-]+)')
@@ -90,7 +88,7 @@ class Noise:
         return '\n'.join(out[:head] + list(self.makers.values()) + out[head:])
 
     def computation(self, first, end):
-        out, shapes, tainted, sites = [], {}, set(), self.sites
+        out, shapes, tainted = [self.lines[first]], {}, set()
         for line in self.lines[first + 1:end]:
             found = INSTRUCTION.match(line)
             if not found:
@@ -111,7 +109,7 @@ class Noise:
             out += before
             out.append(f'{indent}%{name}.exact = {line.split(" = ", 1)[1].split(kind + "(")[0]}{kind}({rest}')
             out += self.noisy(f'{root or ""}%{name}', f'{name}.exact', element, dims, own)
-        return [self.lines[first], *(SEED if self.sites > sites else ()), *out]
+        return out
 
     def units(self, kind, element, rest, shapes, operands):
         """Relative noise of the result and, of sums, of operands; None where nothing rounds."""
@@ -141,60 +139,35 @@ class Noise:
     def noisy(self, result, name, element, dims, units):
         """Lines that give `result`, the array `name` with noise."""
         self.sites += 1
-        maker = self.maker(element, dims)
         at = f'noise.{self.sites}'
-        return [f'  %{at}.site = u32[] constant({self.sites * 0x9E3779B1 % 2 ** 32})', f'  %{at}.units = f32[] constant({units:.6g})',
-                f'  {result} = {element}[{dims}] call(%{name}, %noise.seed, %{at}.site, %{at}.units), to_apply=%{maker}']
+        return [f'  %{at}.least = f32[] constant(-{units:.6g})', f'  %{at}.most = f32[] constant({units:.6g})',
+                f'  %{at}.common = f32[] rng(%{at}.least, %{at}.most), distribution=rng_uniform',
+                f'  %{at}.own = f32[{dims}] rng(%{at}.least, %{at}.most), distribution=rng_uniform',
+                f'  {result} = {element}[{dims}] call(%{name}, %{at}.own, %{at}.common), to_apply=%{self.maker(element, dims)}']
 
     def maker(self, element, dims):
         name = f'noise.{element}_{dims.replace(",", "_") or "scalar"}'
         if name not in self.makers: self.makers[name] = maker_text(name, element, dims)
         return name
 
-def mixed(prefix, shape, value, factor, shift):
-    """Lines of one step of a hash; its result is PREFIX.mix."""
-    return f'''  %{prefix}.f = u32[] constant({factor})
-  %{prefix}.fs = {shape} broadcast(%{prefix}.f), dimensions={{}}
-  %{prefix}.p = {shape} multiply(%{value}, %{prefix}.fs)
-  %{prefix}.d = u32[] constant({shift})
-  %{prefix}.ds = {shape} broadcast(%{prefix}.d), dimensions={{}}
-  %{prefix}.h = {shape} shift-right-logical(%{prefix}.p, %{prefix}.ds)
-  %{prefix}.mix = {shape} xor(%{prefix}.p, %{prefix}.h)
-'''
-
 def maker_text(name, element, dims):
-    """The computation x, seed, site, a -> x (1 + a (r + c))."""
+    """The computation x, r, c -> x (1 + r + c)."""
     wide = 'f64' if element == 'f64' else 'f32'
-    array, words, scalar = f'{element}[{dims}]', f'u32[{dims}]', 'u32[]'
-    count = math.prod(dims_of(dims))
-    widened = '' if wide == element else f'  %wide = {wide}[{dims}] convert(%x)\n'
-    narrowed = f'  ROOT %result = {array} multiply(%x, %factor)' if wide == element else f'''  %product = {wide}[{dims}] multiply(%wide, %factor)
+    array, number = f'{element}[{dims}]', f'{wide}[{dims}]'
+    widened = '' if wide == element else f'  %wide = {number} convert(%x)\n'
+    product = f'  ROOT %result = {array} multiply(%x, %factor)' if wide == element else f'''  %product = {number} multiply(%wide, %factor)
   ROOT %result = {array} convert(%product)'''
-    return f'''%{name} (x: {array}, seed: u32[], site: u32[], a: f32[]) -> {array} {{
+    return f'''%{name} (x: {array}, r: f32[{dims}], c: f32[]) -> {array} {{
   %x = {array} parameter(0)
-  %seed = u32[] parameter(1)
-  %site = u32[] parameter(2)
-  %a = f32[] parameter(3)
-{widened}  %start = u32[] add(%seed, %site)
-{mixed('one', scalar, 'start', 0x85EBCA6B, 13)}{mixed('two', scalar, 'one.mix', 0xC2B2AE35, 16)}  %common.bits = s32[] bitcast-convert(%two.mix)
-  %common = f32[] convert(%common.bits)
-  %commons = f32[{dims}] broadcast(%common), dimensions={{}}
-  %row = u32[{count}] iota(), iota_dimension=0
-  %place = {words} reshape(%row)
-  %keys = {words} broadcast(%two.mix), dimensions={{}}
-{mixed('three', words, 'place', 0x9E3779B1, 15)}  %keyed = {words} add(%three.mix, %keys)
-{mixed('four', words, 'keyed', 0x85EBCA6B, 13)}{mixed('five', words, 'four.mix', 0xC2B2AE35, 16)}  %own.bits = s32[{dims}] bitcast-convert(%five.mix)
-  %own = f32[{dims}] convert(%own.bits)
-  %both = f32[{dims}] add(%own, %commons)
-  %scale = f32[] constant({2.0 ** -31:.10g})
-  %scaled = f32[] multiply(%a, %scale)
-  %amounts = f32[{dims}] broadcast(%scaled), dimensions={{}}
-  %move.f32 = f32[{dims}] multiply(%both, %amounts)
-  %move = {wide}[{dims}] convert(%move.f32)
+  %r = f32[{dims}] parameter(1)
+  %c = f32[] parameter(2)
+{widened}  %cs = f32[{dims}] broadcast(%c), dimensions={{}}
+  %both = f32[{dims}] add(%r, %cs)
+  %move = {number} convert(%both)
   %one = {wide}[] constant(1)
-  %ones = {wide}[{dims}] broadcast(%one), dimensions={{}}
-  %factor = {wide}[{dims}] add(%ones, %move)
-{narrowed}
+  %ones = {number} broadcast(%one), dimensions={{}}
+  %factor = {number} add(%ones, %move)
+{product}
 }}
 '''
 
