@@ -133,7 +133,7 @@ def vision():
         image('vgg', 'VGGBackbone', {'stackwise_num_repeats': [2, 2, 3], 'stackwise_num_filters': [64, 128, 256], **conv},
               {'stackwise_num_filters': [7, 14, 49], **small_conv}),
         image('cspdarknet', 'CSPNetBackbone', {'stem_filters': 32, 'stem_kernel_size': 3, 'stem_strides': 1, 'stackwise_depth': [1, 2], 'stackwise_strides': 2,
-                                               'stackwise_num_filters': [64, 128], 'block_type': 'dark_block', 'stage_type': 'cs3', **conv},
+                                               'stackwise_num_filters': [64, 128], 'block_type': 'dark_block', 'stage_type': 'cs3', 'block_ratio': [0.5], **conv},
               {'stem_filters': 7, 'stackwise_depth': [1, 1], 'stackwise_num_filters': [14, 28], **small_conv}),
         image('xception_hub', 'XceptionBackbone', {'stackwise_conv_filters': [[32, 64], [128, 128]], 'stackwise_pooling': [True, False], **conv},
               {'stackwise_conv_filters': [[7, 14], [28, 28]], **small_conv}),
