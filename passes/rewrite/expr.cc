@@ -1,5 +1,6 @@
 #include "passes/rewrite/expr.h"
 
+#include <cassert>
 #include <limits>
 
 #include "passes/rewrite/edit.h"
@@ -40,8 +41,10 @@ bool IsNeutral(OpKind kind, ElementType type, const Expr& number) {
   }
 }
 
-/// Sizes that are all known.
-Expr OfNumbers(OpKind kind, int64_t x, int64_t y) {
+/// Sizes that are all known; they were checked to be small, and nobody divides by zero.
+Expr OfNumbers(OpKind kind, const Expr& a, const Expr& b) {
+  const int64_t x = a.number(), y = b.number();
+  assert(a.is_integer() && b.is_integer() && (kind != OpKind::Divide || y != 0));
   switch (kind) {
     case OpKind::Add: return x + y;
     case OpKind::Subtract: return x - y;
@@ -103,7 +106,7 @@ Expr Expr::Like(const Expr& like) const {
 }
 
 Expr Binary(OpKind kind, const Expr& x, const Expr& y) {
-  if (x.is_number() && y.is_number()) return OfNumbers(kind, x.number(), y.number());
+  if (x.is_number() && y.is_number()) return OfNumbers(kind, x, y);
   if (y.is_number() && !x.is_number() && IsNeutral(kind, x.type(), y)) return x;
   if (x.is_number() && Info(kind).Is(kCommutative) && IsNeutral(kind, y.type(), x)) return y;
   const auto [a, b] = Matched(x, y);
