@@ -59,6 +59,7 @@ class Driver(unittest.TestCase):
         code, lines = self.zoo(LACKS='1')
         self.assertEqual(code, 77)
         self.assertIn('No module named jax', lines[0])
+        for python in ('/usr/bin/false', '/nowhere'): self.assertEqual(self.zoo('--python', python)[0], 77)
 
     def test_all_is_made_run_and_compiled(self):
         code, lines = self.zoo()

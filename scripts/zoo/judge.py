@@ -10,8 +10,9 @@ program without noise. With d = actual - reference and s = noisy - quiet, of eac
 
 must hold for the root mean square and for the largest element; elements that are integers, truth values or not finite
 may differ in number only FACTOR times as often as under noise. What two programs round differently is at most a unit for
-each instruction, the noise nearly twice that, so right results use a fifth to a third of the bound (`part` in a verdict
-says how much) and a wrong element stands out where it exceeds what noise does to its array. Noise is compared with the
+each instruction, the noise nearly twice that: right results use less than a twentieth of the bound (`part` in a verdict
+says how much), and up to three quarters where rounding decides everything, as in the first layers' gradients behind many
+normalisations of a small batch in BF16. A wrong element stands out where it exceeds what noise does to its array. Noise is compared with the
 program that it disturbs, never with the reference: a compiler that is wrong in both is found. What fails is measured with
 more draws before it counts, for choices jump seldom. An array that noise moves by half of itself tells nothing; verdicts
 count these (`silent`). Results within a few units of the reference need no measuring.
