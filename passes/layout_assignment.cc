@@ -192,6 +192,9 @@ class Assigner {
   Shape Choose(const Instruction& inst) {
     const Shape& shape = inst.shape();
     if (RoleOf(inst) == Role::Passive) return PassiveShape(inst);
+    // What is called has its layouts already, and says how wide elements are.
+    if (inst.kind() == OpKind::While || inst.kind() == OpKind::Conditional || inst.kind() == OpKind::Call)
+      return WithWidths(shape.WithDefaultLayouts(), inst.callee()->root()->shape());
     if (!shape.IsArray()) return RoleOf(inst) == Role::Free ? Descending(shape) : shape.WithDefaultLayouts();
     if (!IsPlainArray(shape)) return shape;
     const auto wish = wishes_.find(&inst);
@@ -392,6 +395,14 @@ Result<bool> RunLayoutAssignment(Module& module, const NoPassOptions& options, P
     if (c->IsFusion() && !Contradicts(*c)) continue;
     HLO_TRY(const bool c_changed, Assigner(*c, assignment).Run());
     changed |= c_changed;
+  }
+  // The header does not make elements wider or narrower than they are.
+  if (auto& layout = module.config.entry_layout) {
+    const Shape result = WithWidths(layout->result, module.entry()->root()->shape());
+    if (result != layout->result && assignment.Begin()) {
+      layout->result = result;
+      changed = true;
+    }
   }
   return changed;
 }

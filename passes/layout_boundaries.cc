@@ -20,6 +20,20 @@ Shape LaidOut(const Shape& shape, const Shape& like) {
   return shape.WithLayout(std::move(layout));
 }
 
+Shape WithWidths(const Shape& shape, const Shape& like) {
+  if (shape == like) return shape;
+  if (shape.IsTuple() && like.IsTuple() && like.tuple_size() == shape.tuple_size()) {
+    llvm::SmallVector<Shape, 8> elements;
+    for (int64_t i = 0; i < shape.tuple_size(); ++i)
+      elements.push_back(WithWidths(shape.tuple_shape(i), like.tuple_shape(i)));
+    return Shape::MakeTuple(elements);
+  }
+  if (!shape.IsArray() || !like.IsArray() || !shape.has_layout() || !like.has_layout()) return shape;
+  Layout layout = shape.layout();
+  layout.element_size_bits = like.layout().element_size_bits;
+  return shape.WithLayout(std::move(layout));
+}
+
 LayoutBoundaries::LayoutBoundaries(llvm::ArrayRef<Computation*> computations) {
   for (const Computation* c : computations)
     if (c->has_calls())

@@ -7,6 +7,8 @@ namespace hlo {
 
 /// `shape` with the layouts that `like` has in the same places, as far as both are built alike.
 Shape LaidOut(const Shape& shape, const Shape& like);
+/// `shape` with elements as wide in memory as those of `like`.
+Shape WithWidths(const Shape& shape, const Shape& like);
 
 /// The parameters and results of what loops, conditionals and calls run, and those instructions themselves:
 /// where the text gives one value several layouts, that of the called computation holds.

@@ -75,6 +75,8 @@ Instruction* BitcastOfUnaryOfBitcast(Match& m) {
     return i->shape().IsArray() && i->shape().element_type() == type && i->shape().layout().tiles.empty();
   };
   if (!plain(m.root) || !plain(unary) || !plain(unary->operand(0)) || !plain(x)) return nullptr;
+  // Where the operation itself moves elements, the bitcasts do not meet.
+  if (unary->shape().layout() != unary->operand(0)->shape().layout()) return nullptr;
   Instruction* made = m.make.AddWithShape(unary->kind(), x->shape(), {x}, unary->attrs());
   if (unary->has_extras()) made->MutableExtras().result_accuracy = unary->extras().result_accuracy;
   return m.make.Bitcast(made, m.shape());
