@@ -72,23 +72,29 @@ def is_plain(actual, expected):
     own, _ = extent(b, max(unit, unit_b))
     return found.others == 0 and found.size.mean <= PLAIN_UNITS * own.mean and found.size.largest <= PLAIN_LARGEST * own.largest
 
-def find(actual, expected, quiet, noisy):
+class Bound:
     """The law for one array: `quiet` is the module without noise where `noisy` are its results with it."""
-    (a, unit), (b, unit_b) = plain(actual), plain(expected)
-    if a.shape != b.shape: return Finding(False, why=f'{a.shape} elements, expected {b.shape}')
-    unit = max(unit, unit_b)
-    found = distance(a, b)
-    own, whole = extent(b, unit)
-    moved, others = Size(), 0
-    for array in noisy:
-        by = distance(plain(array)[0], plain(quiet)[0])
-        moved, others = moved.most(by.size), max(others, by.others)
-    bound = Size(moved.mean + own.mean, moved.largest + own.largest)
-    silent = others > len(b) / 2 or bool(whole.mean) and moved.mean > SAYS_NOTHING * whole.mean
-    part = max(found.size.parts_of(bound), found.others / others if others else (np.inf if found.others else 0.)) / FACTOR
-    amplified = moved.mean / own.mean if own.mean else 0.
-    ok = found.size.within(bound, FACTOR) and found.others <= FACTOR * others
-    return Finding(ok, float(part), float(amplified), bool(silent), '' if ok else told(found, moved, others, whole))
+
+    def __init__(self, expected, quiet, noisy):
+        (self.expected, self.unit), quiet = plain(expected), plain(quiet)[0]
+        self.moved, self.others = Size(), 0
+        for array in noisy:
+            by = distance(plain(array)[0], quiet)
+            self.moved, self.others = self.moved.most(by.size), max(self.others, by.others)
+
+    def find(self, actual):
+        (a, unit), b = plain(actual), self.expected
+        if a.shape != b.shape: return Finding(False, why=f'{a.shape} elements, expected {b.shape}')
+        found, moved, others = distance(a, b), self.moved, self.others
+        own, whole = extent(b, max(unit, self.unit))
+        bound = Size(moved.mean + own.mean, moved.largest + own.largest)
+        silent = others > len(b) / 2 or bool(whole.mean) and moved.mean > SAYS_NOTHING * whole.mean
+        part = max(found.size.parts_of(bound), found.others / others if others else (np.inf if found.others else 0.)) / FACTOR
+        amplified = moved.mean / own.mean if own.mean else 0.
+        ok = found.size.within(bound, FACTOR) and found.others <= FACTOR * others
+        return Finding(ok, float(part), float(amplified), bool(silent), '' if ok else told(found, moved, others, whole))
+
+def find(actual, expected, quiet, noisy): return Bound(expected, quiet, noisy).find(actual)
 
 def told(found, moved, others, whole):
     said = []

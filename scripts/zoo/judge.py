@@ -41,6 +41,13 @@ TOO_LARGE = 8  # exit code of hlo-run: a limit
 class Wrong(Exception):
     """Why a module fails."""
 
+class Arrays:
+    """Those of a file in their order, each read when it is asked for."""
+
+    def __init__(self, path): self.file = np.load(path)
+    def __len__(self): return len(self.file.files)
+    def __getitem__(self, number): return self.file[self.file.files[number]]  # an IndexError ends iteration
+
 class Judge:
     """`peer`: XLA where interpreting takes too long; `runs`: the options of each."""
 
@@ -90,11 +97,6 @@ class Judge:
             if answer['status'] == 'written': return 'XLA'
         return 'cpu -O0'  # which is what remains: the other levels are to give the same
 
-    def results(self, name):
-        """Arrays of a file, one after the other."""
-        with np.load(self.place(name)) as file:
-            for member in file.files: yield file[member]
-
     def verdict(self, module):
         """{"ok", "reference", "why", "seconds", "part", "amplified", "silent", "arrays"}"""
         began, seen = time.time(), {'part': 0., 'amplified': 0., 'silent': 0, 'arrays': 0}
@@ -113,7 +115,7 @@ class Judge:
         for options in self.runs:
             name = f'actual{len(unclear)}.npz'
             self.must([*options, f'--inputs=@{self.place("inputs.npz")}', f'--output=@{self.place(name)}', module], f'run {" ".join(options)}')
-            plain = [bounds.is_plain(a, e) for a, e in zip(self.results(name), self.results('expected.npz'), strict=True)]
+            plain = [bounds.is_plain(a, e) for a, e in zip(Arrays(self.place(name)), Arrays(self.place('expected.npz')), strict=True)]
             seen['arrays'] = len(plain)
             if not all(plain): unclear.append((options, name, plain))
         if unclear: self.measure(module, unclear, seen)
@@ -136,14 +138,17 @@ class Judge:
 
     def found(self, unclear, draws, seen):
         """What is wrong with results that differ by more than a few units; notes what part of the bounds they use."""
-        for options, name, plain in unclear:
-            arrays = zip(*map(self.results, [name, 'expected.npz', 'quiet.npz', *(f'noisy{i}.npz' for i in range(draws))]), strict=True)
-            silent = 0
-            for number, (actual, expected, quiet, *noisy) in enumerate(arrays):
-                if plain[number]: continue
-                one = bounds.find(actual, expected, quiet, noisy)
-                if not one.ok: return f'run {" ".join(options)}: result {number}: {one.why}'
-                silent += one.silent
+        actual = [Arrays(self.place(name)) for _, name, _ in unclear]
+        expected, quiet, *noisy = (Arrays(self.place(name)) for name in ('expected.npz', 'quiet.npz', *(f'noisy{i}.npz' for i in range(draws))))
+        silent = 0
+        for number in range(len(expected)):
+            asked = [run for run, (_, _, plain) in enumerate(unclear) if not plain[number]]
+            if not asked: continue
+            bound = bounds.Bound(expected[number], quiet[number], [arrays[number] for arrays in noisy])
+            found = [bound.find(actual[run][number]) for run in asked]
+            for run, one in zip(asked, found):
+                if not one.ok: return f'run {" ".join(unclear[run][0])}: result {number}: {one.why}'
                 seen.update(part=round(max(seen['part'], one.part), 3), amplified=float(f'{max(seen["amplified"], one.amplified):.3g}'))
-            seen['silent'] = max(seen['silent'], silent)
+            silent += any(one.silent for one in found)
+        seen['silent'] = silent
         return None
