@@ -111,7 +111,8 @@ Result<Literal> EvalSliceToDynamicTarget(EvalContext&, const Instruction& inst, 
   Literal value = operands[0].WithShape(shape);
   for (int64_t d = 0; d < shape.rank(); ++d) {
     const int32_t size = operands[static_cast<size_t>(d) + 1].Data<int32_t>()[0];
-    if (shape.is_dynamic(d)) value.SetDynamicSize(d, std::clamp<int64_t>(size, 0, shape.dim(d)));
+    // A static dimension has the size of the bound, whatever that of the operand.
+    value.SetDynamicSize(d, shape.is_dynamic(d) ? std::clamp<int64_t>(size, 0, shape.dim(d)) : shape.dim(d));
   }
   return value;
 }

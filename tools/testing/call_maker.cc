@@ -56,7 +56,7 @@ class CallMaker {
     ChooseSizes();
     ChooseNumbers();
     if (!signature_.elements.empty()) element_ = dice_.Pick(signature_.elements);
-    if (signature_.element) element_ = *signature_.element;
+    if (signature_.element) element_ = signature_.element;
     for (const ValueSpec& spec : signature_.operands) Add(spec, call_.operands);
     for (const ValueSpec& spec : signature_.results) Add(spec, call_.results);
     call_.tuple = signature_.results.size() > 1 || (signature_.has_dictionary && dice_.OneIn(8));
@@ -68,7 +68,7 @@ class CallMaker {
       MakeAnything();
     if (signature_.rule != "approx_top_k" && dice_.OneIn(2)) Constrain();
     if (signature_.has_dictionary && dice_.OneIn(2))
-      call_.more.push_back("api_version=API_VERSION_TYPED_FFI");
+      call_.more.emplace_back("api_version=API_VERSION_TYPED_FFI");
     return std::move(call_);
   }
 
@@ -221,7 +221,7 @@ class CallMaker {
                          "\n}\n";
     call_.operands.insert(call_.operands.end(), initial.begin(), initial.end());
     call_.tuple = count > 1 || dice_.OneIn(3);
-    call_.more.push_back("called_computations={order}");
+    call_.more.emplace_back("called_computations={order}");
     const int64_t from = dice_.OneIn(3) ? -static_cast<int64_t>(sizes.size()) : 0;
     if (kept == sizes[static_cast<size_t>(dimension)] || !dice_.OneIn(3))
       call_.config = "{\"reduction_dim\": " + std::to_string(dimension + from) + "}";

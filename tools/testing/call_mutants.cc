@@ -25,7 +25,7 @@ std::string current;
 /// What to compute with.
 enum class Manner : uint8_t { Tame, Special, Some, Large, Zeros };
 
-/// Adds to the diagonals of matrices, so that systems of equations are well conditioned.
+/// Adds to the diagonals of matrices more than their rows sum up to, so that systems are well conditioned.
 void AddToDiagonals(Literal& value) {
   const Shape& shape = value.shape();
   const ElementType type = shape.element_type(), part = RealPartType(type);
@@ -36,9 +36,9 @@ void AddToDiagonals(Literal& value) {
   for (int64_t i = 0; i < shape.ElementCount(); ++i) {
     if (i / columns % rows != i % columns) continue;
     if (part == ElementType::F32)
-      reinterpret_cast<float*>(data)[i * parts] += static_cast<float>(2 * rows + 2);
+      reinterpret_cast<float*>(data)[i * parts] += 2;
     else
-      reinterpret_cast<double*>(data)[i * parts] += static_cast<double>(2 * rows + 2);
+      reinterpret_cast<double*>(data)[i * parts] += 2;
   }
 }
 
@@ -56,8 +56,14 @@ Literal MakeArgument(const Shape& shape, Manner manner, uint64_t seed, Dice& dic
   rule.kind = manner == Manner::Zeros     ? ValueKind::Zeros
               : manner == Manner::Special ? ValueKind::Edge
                                           : ValueKind::Uniform;
-  rule.a = number ? -1 : IsSigned(shape.element_type()) ? -1 : 0;
-  rule.b = number ? 1 : 12;
+  rule.a = IsSigned(shape.element_type()) ? -1 : 0;
+  rule.b = 12;
+  if (number) {
+    int64_t longest = 1;
+    for (const int64_t d : shape.dims().take_back(2)) longest = std::max(longest, d);
+    rule.b = 1.0 / static_cast<double>(longest);
+    rule.a = -rule.b;
+  }
   if (Info(shape.element_type()).bits < 8) rule.kind = ValueKind::Random;
   if (manner == Manner::Large) {
     rule.kind = ValueKind::Random;

@@ -61,7 +61,8 @@ bool OtherSize(CallText& call, Dice& dice) {
   if (value == nullptr || value->sizes.empty()) return false;
   std::string& text = dice.Pick(value->sizes);
   if (llvm::StringRef(text).getAsInteger(10, size)) return false;
-  const int64_t others[] = {size + 1, std::max<int64_t>(0, size - 1), 0, 1, MakeSize(dice)};
+  const int64_t others[] = {size == INT64_MAX ? 0 : size + 1, std::max<int64_t>(0, size - 1), 0, 1,
+                            MakeSize(dice)};
   text = std::to_string(dice.Pick(others));
   FollowOperands(call, dice);
   return true;
@@ -387,9 +388,9 @@ bool Callee(CallText& call, Dice& dice) {
   if (llvm::StringRef(call.computations).contains("square {")) return false;
   call.computations += dice.Pick(kCallees);
   llvm::erase_if(call.more, [](llvm::StringRef text) { return text.starts_with("called_computations"); });
-  call.more.push_back(dice.OneIn(2)   ? "to_apply=square"
-                      : dice.OneIn(2) ? "called_computations={square}"
-                                      : "called_computations={square, square}");
+  call.more.emplace_back(dice.OneIn(2)   ? "to_apply=square"
+                         : dice.OneIn(2) ? "called_computations={square}"
+                                         : "called_computations={square, square}");
   return true;
 }
 
@@ -425,7 +426,7 @@ bool MoreAttributes(CallText& call, Dice& dice) {
                                           "metadata={op_name=\"x\"}",
                                           "dimensions={0}",
                                           "unknown=1"};
-  call.more.push_back(dice.Pick(kMore));
+  call.more.emplace_back(dice.Pick(kMore));
   return true;
 }
 

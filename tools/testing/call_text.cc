@@ -37,7 +37,7 @@ class OperandWriter {
 
   /// Writes what makes an operand, and returns its name.
   std::string Write(const ValueText& value) {
-    const std::string name = "p" + std::to_string(number_++);
+    std::string name = "p" + std::to_string(number_++);
     if (value.whole == "token[]") {
       os_ << "  " << name << " = token[] after-all()\n";
       return name;
