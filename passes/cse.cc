@@ -78,8 +78,9 @@ class ValueTable {
 
   bool Equal(const Instruction& a, const Instruction& b) {
     if (a.kind() != b.kind() || !SameOperands(a, b) || !(a.attrs() == b.attrs())) return false;
-    const bool same_shape =
-        layouts_ ? a.shape() == b.shape() : Same(a.shape(), b.shape(), {.layout = false, .dynamic = true});
+    const bool same_shape = layouts_ || LayoutIsObserved(a)
+                                ? a.shape() == b.shape()
+                                : Same(a.shape(), b.shape(), {.layout = false, .dynamic = true});
     if (!same_shape || a.callees().size() != b.callees().size()) return false;
     for (size_t i = 0; i < a.callees().size(); ++i)
       if (a.callees()[i] != b.callees()[i] && HashOfCallee(a.callees()[i]) != HashOfCallee(b.callees()[i]))

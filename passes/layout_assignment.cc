@@ -94,7 +94,8 @@ Shape PassiveShape(const Instruction& inst) {
   return inst.operand(0)->shape();
 }
 
-/// Layouts in the body of a fusion, which come with the fusion, contradict each other.
+/// Layouts in the body of a fusion, which come with the fusion, contradict each other or those of what it
+/// calls.
 bool Contradicts(const Computation& fused) {
   return llvm::any_of(fused.instructions(), [](const Instruction* inst) {
     if (RoleOf(*inst) == Role::Passive && PassiveShape(*inst) != inst->shape()) return true;

@@ -35,11 +35,6 @@ void AdoptLayout(const Instruction& old, Instruction& by, bool layout_sensitive)
   if (fits || !layout_sensitive) by.set_shape(old.shape());
 }
 
-/// Somebody reads the bytes of the value as they lie.
-bool LayoutIsObserved(const Instruction& inst) {
-  return llvm::any_of(inst.users(), [](const Instruction* user) { return user->kind() == OpKind::Bitcast; });
-}
-
 /// Arithmetic on f8e8m0fnu, which has neither zero nor sign: no law holds for it.
 bool ConcernsScales(const Instruction& inst) {
   auto is_scale = [](const Instruction* i) {

@@ -55,6 +55,10 @@ Computation* CloneWithCallees(const Computation& from, llvm::StringRef name,
 
 }  // namespace
 
+bool LayoutIsObserved(const Instruction& inst) {
+  return llvm::any_of(inst.users(), [](const Instruction* user) { return user->kind() == OpKind::Bitcast; });
+}
+
 void MoveControlEdges(Instruction& from, Instruction& to) {
   if (!from.has_extras()) return;
   const std::vector<Instruction*> before = from.extras().control_predecessors;

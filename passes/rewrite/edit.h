@@ -4,6 +4,8 @@
 
 namespace hlo {
 
+/// Somebody reads the bytes of the value as they lie.
+bool LayoutIsObserved(const Instruction& inst);
 /// Moves the control edges of `from` to `to`.
 void MoveControlEdges(Instruction& from, Instruction& to);
 /// `by` takes the place of `old`: uses, root, control edges; sharding and frontend attributes too if `by` has
