@@ -1,6 +1,5 @@
 #include "ir/computation.h"
 
-#include <atomic>
 #include <cassert>
 
 #include "ir/module.h"
@@ -31,6 +30,7 @@ Instruction* Computation::Add(OpKind kind, Shape shape, llvm::StringRef name,
   (added->prev_ ? added->prev_->next_ : first_) = added;
   (before ? before->prev_ : last_) = added;
   added->number_ = static_cast<int32_t>(count_++);  // right at once for computations built in order
+  if (added->info().MayDoMore()) ForgetSummary();
   if (kind == OpKind::Parameter) {
     const auto number = static_cast<size_t>(added->attr<ParameterAttrs>().number);
     assert(number < (1u << 20));
@@ -46,6 +46,7 @@ void Computation::Remove(Instruction* instruction) {
   instruction->DropControlEdges();
   instruction->SetOperands({});
   instruction->SetCallees({});
+  if (instruction->info().MayDoMore()) ForgetSummary();
   if (instruction->kind_ == OpKind::Parameter) {
     assert(parameters_.back() == instruction);
     parameters_.pop_back();
@@ -65,6 +66,18 @@ void Computation::RemoveParameter(int64_t number) {
   }
   parameters_.back() = removed;
   Remove(removed);
+}
+
+void Computation::ForgetSummary() {
+  if (summary() == 0) return;
+  // Who knows nothing has no caller who knows something.
+  llvm::SmallVector<Computation*, 8> stale = {this};
+  while (!stale.empty()) {
+    Computation* c = stale.pop_back_val();
+    if (c->summary() == 0) continue;
+    c->set_summary(0);
+    for (const Instruction* caller : c->callers()) stale.push_back(caller->parent());
+  }
 }
 
 void Computation::NumberInstructions() {

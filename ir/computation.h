@@ -1,5 +1,6 @@
 // A function of the module: parameters, instructions, root.
 #pragma once
+#include <atomic>
 #include <vector>
 
 #include "ir/instruction.h"
@@ -88,10 +89,18 @@ class Computation {
   /// `(p: f32[2]) -> f32[2]` as shapes.
   [[nodiscard]] std::vector<Shape> ParameterShapes() const;
 
+  /// What an analysis remembers of this computation and all it calls; 0: nothing. Forgotten when calls here
+  /// or below change, or instructions that may do more than compute their value. Whoever remembers something
+  /// of a computation does so of its callees too.
+  [[nodiscard]] uint8_t summary() const { return summary_.load(std::memory_order_relaxed); }
+  void set_summary(uint8_t summary) const { summary_.store(summary, std::memory_order_relaxed); }
+
  private:
   friend class Module;
   friend class Instruction;
   Computation(Module* module, llvm::StringRef name) : module_(module), name_(name) {}
+  /// Of this computation and its callers.
+  void ForgetSummary();
 
   Module* module_;
   llvm::StringRef name_;
@@ -105,6 +114,7 @@ class Computation {
   std::vector<Instruction*> schedule_;
   UserList callers_;
   Loc loc_;
+  mutable std::atomic<uint8_t> summary_{0};  // threads may find the same at the same time
 };
 
 }  // namespace hlo

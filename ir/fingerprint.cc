@@ -28,7 +28,9 @@ uint64_t HashLiteral(const Literal& literal) {
   return CombineHashes(h, llvm::xxh3_64bits(llvm::ArrayRef(dense.data(), dense.byte_size())));
 }
 
-class Hasher {
+}  // namespace
+
+class Fingerprints::Hasher {
  public:
   /// The hash of a computation and of all that it calls.
   uint64_t Hash(const Computation& root) {
@@ -66,18 +68,17 @@ class Hasher {
   uint64_t HashBody(const Computation& computation) {
     const std::vector<Instruction*> order = computation.PostOrder();
     const llvm::DenseMap<const Instruction*, uint64_t> up = HashUpwards(order);
-    llvm::DenseMap<const Instruction*, uint64_t> down;
-    down.reserve(static_cast<unsigned>(order.size()));
+    // What users said of a value so far; all users of an instruction come before it.
+    llvm::DenseMap<const Instruction*, uint64_t> uses;
+    uses.reserve(static_cast<unsigned>(order.size()));
+    if (computation.root() != nullptr) uses[computation.root()] = 1;
     uint64_t sum = 0;
     for (const Instruction* i : llvm::reverse(order)) {
-      uint64_t uses = i == computation.root() ? 1 : 0;
-      for (const Instruction* user : i->users())
-        for (int64_t k = 0; k < user->operand_count(); ++k)
-          if (user->operand(k) == i) uses += CombineHashes(down.lookup(user), static_cast<uint64_t>(k));
-      for (const Instruction* after : i->extras().control_successors)
-        uses += CombineHashes(down.lookup(after), ~uint64_t{0});
-      const uint64_t h = CombineHashes(up.lookup(i), uses);
-      down[i] = h;
+      const uint64_t h = CombineHashes(up.lookup(i), uses.lookup(i));
+      for (int64_t k = 0; k < i->operand_count(); ++k)
+        uses[i->operand(k)] += CombineHashes(h, static_cast<uint64_t>(k));
+      for (const Instruction* before : i->extras().control_predecessors)
+        uses[before] += CombineHashes(h, ~uint64_t{0});
       sum += CombineHashes(h, 3);
     }
     return CombineHashes(sum, HashText(computation.execution_thread()));
@@ -115,6 +116,8 @@ class Hasher {
   llvm::DenseMap<const Computation*, uint64_t> computations_;
 };
 
+namespace {
+
 /// The configuration as far as it changes what the module means.
 uint64_t HashConfig(const ModuleConfig& config) {
   llvm::SmallString<256> text;
@@ -136,21 +139,29 @@ uint64_t HashConfig(const ModuleConfig& config) {
 
 }  // namespace
 
-uint64_t Fingerprint(const Computation& computation) { return Hasher().Hash(computation); }
+Fingerprints::Fingerprints() : hasher_(std::make_unique<Hasher>()) {}
+Fingerprints::~Fingerprints() = default;
+uint64_t Fingerprints::Of(const Computation& computation) { return hasher_->Hash(computation); }
 
-llvm::DenseMap<const Instruction*, uint64_t> InstructionFingerprints(const Computation& computation) {
+uint64_t Fingerprint(const Computation& computation) { return Fingerprints().Of(computation); }
+
+llvm::DenseMap<const Instruction*, uint64_t> Fingerprints::OfInstructions(const Computation& computation) {
   Hasher hasher;
   hasher.Hash(computation);
   return hasher.HashUpwards(computation.PostOrder());
 }
 
+llvm::DenseMap<const Instruction*, uint64_t> InstructionFingerprints(const Computation& computation) {
+  return Fingerprints::OfInstructions(computation);
+}
+
 uint64_t Fingerprint(const Module& module) {
-  Hasher hasher;
+  Fingerprints hashes;
   uint64_t uncalled = 0;
   for (const auto& computation : module.computations())
     if (computation.get() != module.entry() && computation->callers().empty())
-      uncalled += CombineHashes(hasher.Hash(*computation), 5);
-  const uint64_t entry = module.entry() ? hasher.Hash(*module.entry()) : 0;
+      uncalled += CombineHashes(hashes.Of(*computation), 5);
+  const uint64_t entry = module.entry() ? hashes.Of(*module.entry()) : 0;
   return CombineHashes(CombineHashes(entry, uncalled), HashConfig(module.config));
 }
 

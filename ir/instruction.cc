@@ -44,18 +44,59 @@ bool UserList::Contains(const Instruction* user) const {
 Instruction::~Instruction() = default;
 
 Module* Instruction::module() const { return parent_->module(); }
+Attrs& Instruction::mutable_attrs() {
+  if (info().MayDoMore()) parent_->ForgetSummary();
+  return attrs_;
+}
+
 bool Instruction::IsRoot() const { return parent_->root() == this; }
+
+Instruction::OperandPlaces* Instruction::Places() {
+  if (!places_ && operands_.size() >= kManyOperands) {
+    places_ = std::make_unique<OperandPlaces>();
+    for (size_t i = 0; i < operands_.size(); ++i)
+      (*places_)[operands_[i]].push_back(static_cast<uint32_t>(i));
+  }
+  return places_.get();
+}
 
 void Instruction::SetOperand(int64_t i, Instruction* value) {
   Instruction*& slot = operands_[static_cast<size_t>(i)];
   if (slot == value) return;
-  Instruction* old = slot;
-  slot = value;
-  if (!llvm::is_contained(operands_, old)) old->users_.Remove(this);
+  Instruction* old = std::exchange(slot, value);
+  bool is_left = false;
+  if (OperandPlaces* places = Places()) {
+    const auto at = places->find(old);
+    llvm::erase(at->second, static_cast<uint32_t>(i));
+    is_left = !at->second.empty();
+    if (!is_left) places->erase(at);
+    (*places)[value].push_back(static_cast<uint32_t>(i));
+  } else {
+    is_left = llvm::is_contained(operands_, old);
+  }
+  if (!is_left) old->users_.Remove(this);
   value->users_.Add(this);
 }
 
+void Instruction::ReplaceOperand(Instruction* old, Instruction* by) {
+  if (old == by) return;
+  if (OperandPlaces* places = Places()) {
+    const auto at = places->find(old);
+    if (at == places->end()) return;
+    const llvm::SmallVector<uint32_t, 1> moved = std::move(at->second);
+    places->erase(at);
+    for (const uint32_t i : moved) operands_[i] = by;
+    llvm::append_range((*places)[by], moved);
+  } else {
+    if (!llvm::is_contained(operands_, old)) return;
+    std::replace(operands_.begin(), operands_.end(), old, by);
+  }
+  old->users_.Remove(this);
+  by->users_.Add(this);
+}
+
 void Instruction::SetOperands(llvm::ArrayRef<Instruction*> values) {
+  places_.reset();
   const llvm::SmallVector<Instruction*, 4> fresh(values.begin(), values.end());
   for (Instruction* old : operands_) old->users_.Remove(this);
   operands_.assign(fresh.begin(), fresh.end());
@@ -66,14 +107,13 @@ void Instruction::ReplaceAllUsesWith(Instruction* other) {
   assert(other != this && other->parent_ == parent_);
   const llvm::SmallVector<Instruction*, 8> old_users(users().begin(), users().end());
   for (Instruction* user : old_users) {
-    if (user == other) continue;
-    for (int64_t i = 0; i < user->operand_count(); ++i)
-      if (user->operand(i) == this) user->SetOperand(i, other);
+    if (user != other) user->ReplaceOperand(this, other);
   }
   if (IsRoot()) parent_->set_root(other);
 }
 
 void Instruction::SetCallees(llvm::ArrayRef<Computation*> callees) {
+  if (!callees_.empty() || !callees.empty()) parent_->ForgetSummary();
   for (Computation* c : callees_) c->callers_.Remove(this);
   parent_->calls_ += static_cast<int64_t>(!callees.empty()) - static_cast<int64_t>(!callees_.empty());
   callees_.assign(callees.begin(), callees.end());
@@ -86,10 +126,12 @@ InstructionExtras& Instruction::MutableExtras() {
 }
 
 void Instruction::AddControlPredecessor(Instruction* before) {
-  auto& list = MutableExtras().control_predecessors;
-  if (llvm::is_contained(list, before)) return;
-  list.push_back(before);
-  before->MutableExtras().control_successors.push_back(this);
+  auto& here = MutableExtras().control_predecessors;
+  auto& there = before->MutableExtras().control_successors;
+  // Both lists know of the edge; one may be long.
+  if (here.size() < there.size() ? llvm::is_contained(here, before) : llvm::is_contained(there, this)) return;
+  here.push_back(before);
+  there.push_back(this);
 }
 
 void Instruction::DropControlEdges() {

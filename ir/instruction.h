@@ -77,6 +77,8 @@ class Instruction {
   [[nodiscard]] int64_t operand_count() const { return static_cast<int64_t>(operands_.size()); }
   void SetOperand(int64_t i, Instruction* value);
   void SetOperands(llvm::ArrayRef<Instruction*> values);
+  /// Every operand that is `old` becomes `by`.
+  void ReplaceOperand(Instruction* old, Instruction* by);
   [[nodiscard]] llvm::ArrayRef<Instruction*> users() const { return users_.list(); }
   /// Every use of this value becomes a use of `other`; the root too.
   void ReplaceAllUsesWith(Instruction* other);
@@ -92,7 +94,7 @@ class Instruction {
   [[nodiscard]] const T& attr() const {
     return attrs_.Get<T>();
   }
-  Attrs& mutable_attrs() { return attrs_; }
+  Attrs& mutable_attrs();
 
   /// Null if there is none; arena-owned, shared freely between instructions of a module.
   [[nodiscard]] const OpMetadata* metadata() const { return metadata_; }
@@ -120,6 +122,11 @@ class Instruction {
  private:
   friend class Computation;
   explicit Instruction(OpKind kind) : kind_(kind) {}
+  /// Where each operand stands, for instructions with many of them.
+  using OperandPlaces = llvm::DenseMap<const Instruction*, llvm::SmallVector<uint32_t, 1>>;
+  static constexpr size_t kManyOperands = 32;
+  /// Null for few operands; made when first asked for.
+  OperandPlaces* Places();
   static const InstructionExtras kNoExtras;
 
   // What walks over a computation read comes first, in one cache line.
@@ -138,6 +145,7 @@ class Instruction {
   Instruction* prev_ = nullptr;
   const OpMetadata* metadata_ = nullptr;
   Loc loc_;
+  std::unique_ptr<OperandPlaces> places_;
 };
 
 }  // namespace hlo

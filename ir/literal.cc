@@ -35,7 +35,9 @@ Literal Literal::Make(const Shape& shape) {
   Literal l;
   l.shape_ = shape;
   if (shape.IsTuple()) {
-    for (const Shape& s : shape.tuple_shapes()) l.elements_.push_back(Make(s));
+    l.elements_ = std::make_shared<std::vector<Literal>>();
+    l.elements_->reserve(static_cast<size_t>(shape.tuple_size()));
+    for (const Shape& s : shape.tuple_shapes()) l.elements_->push_back(Make(s));
   } else if (shape.IsBuffer()) {
     l = Make(shape.buffer_shape());
   } else if (shape.IsArray()) {
@@ -55,11 +57,7 @@ Literal Literal::Make(const Shape& shape) {
 
 Literal Literal::Zeros(const Shape& shape) {
   Literal l = Make(shape);
-  if (shape.IsTuple()) {
-    for (Literal& e : l.elements_) e = Zeros(e.shape());
-  } else if (l.byte_size_ > 0) {
-    std::memset(l.data_, 0, l.byte_size_);
-  }
+  l.Clear();
   return l;
 }
 
@@ -69,8 +67,37 @@ Literal Literal::MakeTuple(std::vector<Literal> elements) {
   for (const Literal& e : elements) shapes.push_back(e.shape());
   Literal l;
   l.shape_ = Shape::MakeTuple(shapes);
-  l.elements_ = std::move(elements);
+  l.elements_ = std::make_shared<std::vector<Literal>>(std::move(elements));
   return l;
+}
+
+template <class F>
+Literal Literal::MapElements(F f) const {
+  Literal l;
+  l.shape_ = shape_;
+  l.elements_ = std::make_shared<std::vector<Literal>>();
+  l.elements_->reserve(elements_->size());
+  for (const Literal& e : *elements_) l.elements_->push_back(f(e));
+  return l;
+}
+
+llvm::MutableArrayRef<Literal> Literal::MutableElements() {
+  if (!elements_) return {};
+  if (elements_.use_count() > 1) elements_ = std::make_shared<std::vector<Literal>>(*elements_);
+  return *elements_;
+}
+
+Literal Literal::TakeElement(int64_t i) {
+  Literal& element = (*elements_)[static_cast<size_t>(i)];
+  if (elements_.use_count() > 1) return element;
+  return std::move(element);
+}
+
+void Literal::Clear() {
+  if (elements_)
+    for (Literal& e : *elements_) e.Clear();
+  else if (byte_size_ > 0)
+    std::memset(data_, 0, byte_size_);
 }
 
 Literal Literal::MakeToken() { return Make(Shape::MakeToken()); }
@@ -84,7 +111,7 @@ Literal Literal::Elided(const Shape& shape) {
 }
 
 bool Literal::HasElided() const {
-  return elided_ || llvm::any_of(elements_, [](const Literal& e) { return e.HasElided(); });
+  return elided_ || llvm::any_of(elements(), [](const Literal& e) { return e.HasElided(); });
 }
 
 Literal Literal::Borrow(const Shape& shape, const void* data, std::shared_ptr<const void> owner) {
@@ -104,8 +131,8 @@ Literal Literal::Adopt(const Shape& shape, void* data, std::shared_ptr<const voi
 }
 
 Literal Literal::Copy() const {
+  if (elements_) return MapElements([](const Literal& e) { return e.Copy(); });
   Literal l = *this;
-  for (Literal& e : l.elements_) e = e.Copy();
   if (l.data_ != nullptr) {
     l.borrowed_ = true;  // MutableData() copies
     l.MutableData();
@@ -114,14 +141,17 @@ Literal Literal::Copy() const {
 }
 
 Literal Literal::WithShape(const Shape& shape) const {
-  Literal l = *this;
   assert(shape.IsTuple() || shape.element_type() == shape_.element_type());
   assert(!shape.IsArray() || shape.ElementCount() == shape_.ElementCount());
+  Literal l = *this;
   if (shape.IsArray() && shape.rank() != shape_.rank()) l.dynamic_sizes_.clear();
   l.shape_ = shape;
-  if (shape.IsTuple())
-    for (size_t i = 0; i < l.elements_.size(); ++i)
-      l.elements_[i] = l.elements_[i].WithShape(shape.tuple_shapes()[i]);
+  if (shape.IsTuple()) {
+    l.elements_ = std::make_shared<std::vector<Literal>>();
+    l.elements_->reserve(elements_->size());
+    for (size_t i = 0; i < elements_->size(); ++i)
+      l.elements_->push_back((*elements_)[i].WithShape(shape.tuple_shapes()[i]));
+  }
   return l;
 }
 
@@ -137,11 +167,7 @@ uint8_t* Literal::MutableData() {
 }
 
 Literal Literal::Pack() const {
-  if (shape_.IsTuple()) {
-    Literal l = *this;
-    for (Literal& e : l.elements_) e = e.Pack();
-    return l;
-  }
+  if (shape_.IsTuple()) return MapElements([](const Literal& e) { return e.Pack(); });
   if (packed_ || elided_ || !shape_.IsArray() || !Info(shape_.element_type()).is_packed()) return *this;
   const int width = Info(shape_.element_type()).bits;
   const size_t per_byte = 8 / static_cast<size_t>(width);
@@ -162,11 +188,7 @@ Literal Literal::Pack() const {
 }
 
 Literal Literal::Unpack() const {
-  if (shape_.IsTuple()) {
-    Literal l = *this;
-    for (Literal& e : l.elements_) e = e.Unpack();
-    return l;
-  }
+  if (shape_.IsTuple()) return MapElements([](const Literal& e) { return e.Unpack(); });
   if (!packed_) return *this;
   // Not by Make(): what is unpacked may be kept longer than the place that waits for a result.
   Literal l = *this;
@@ -209,9 +231,8 @@ void Literal::SetDynamicSize(int64_t d, int64_t size) {
 
 Literal Literal::ToStatic() const {
   if (shape_.IsTuple()) {
-    Literal l = *this;
     std::vector<Literal> parts;
-    for (const Literal& e : elements_) parts.push_back(e.ToStatic());
+    for (const Literal& e : elements()) parts.push_back(e.ToStatic());
     return MakeTuple(std::move(parts));
   }
   if (!shape_.IsArray() || shape_.dynamic_flags().empty()) return *this;
@@ -235,8 +256,16 @@ Literal Literal::ToStatic() const {
 
 bool operator==(const Literal& a, const Literal& b) {
   if (!a.valid() || !b.valid()) return a.valid() == b.valid();
-  if (!Compatible(a.shape_, b.shape_)) return false;
-  if (a.shape_.IsTuple()) return a.elements_ == b.elements_;
+  return Compatible(a.shape_, b.shape_) && Literal::EqualValues(a, b);
+}
+
+/// Of literals with compatible shapes.
+bool Literal::EqualValues(const Literal& a, const Literal& b) {
+  if (a.shape_.IsTuple()) {
+    for (size_t i = 0; i < a.elements().size(); ++i)
+      if (!EqualValues(a.elements()[i], b.elements()[i])) return false;
+    return true;
+  }
   if (!a.shape_.IsArray()) return true;
   if (a.elided_ || b.elided_) return a.elided_ == b.elided_;
   for (int64_t d = 0; d < a.shape_.rank(); ++d)
@@ -255,7 +284,7 @@ llvm::hash_code hash_value(const Literal& l) {
   if (!l.valid()) return llvm::hash_value(0);
   if (l.shape_.IsTuple()) {
     llvm::hash_code h = llvm::hash_value(1);
-    for (const Literal& e : l.elements_) h = llvm::hash_combine(h, hash_value(e));
+    for (const Literal& e : l.elements()) h = llvm::hash_combine(h, hash_value(e));
     return h;
   }
   const Literal p = l.Pack();

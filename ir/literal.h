@@ -87,9 +87,14 @@ class Literal {
   [[nodiscard]] Literal ToStatic() const;
 
   // Tuples.
-  [[nodiscard]] llvm::ArrayRef<Literal> elements() const { return elements_; }
-  [[nodiscard]] const Literal& element(int64_t i) const { return elements_[static_cast<size_t>(i)]; }
-  llvm::MutableArrayRef<Literal> MutableElements() { return elements_; }
+  [[nodiscard]] llvm::ArrayRef<Literal> elements() const {
+    return elements_ ? llvm::ArrayRef(*elements_) : llvm::ArrayRef<Literal>();
+  }
+  [[nodiscard]] const Literal& element(int64_t i) const { return (*elements_)[static_cast<size_t>(i)]; }
+  /// Elements to write to, unshared.
+  llvm::MutableArrayRef<Literal> MutableElements();
+  /// Element `i`, moved out if nobody else holds this tuple, which is not needed any more.
+  Literal TakeElement(int64_t i);
 
   /// Same shape (layouts ignored) and the same bits, element by element; both storage forms compare.
   /// Elided arrays equal each other, if of the same shape.
@@ -104,8 +109,14 @@ class Literal {
   bool packed_ = false;
   bool borrowed_ = false;
   bool elided_ = false;
+  /// This tuple with what `f` makes of each element.
+  template <class F>
+  [[nodiscard]] Literal MapElements(F f) const;
+  void Clear();
+  static bool EqualValues(const Literal& a, const Literal& b);
+
   llvm::SmallVector<int64_t, 2> dynamic_sizes_;
-  std::vector<Literal> elements_;
+  std::shared_ptr<std::vector<Literal>> elements_;  // tuples only, shared by copies
 };
 
 /// While it lives, the first array of `shape` (a type and dimensions) that this thread makes with

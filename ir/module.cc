@@ -3,8 +3,18 @@
 #include <cassert>
 
 #include "ir/name_table.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace hlo {
+namespace {
+
+/// Before a computation goes: nothing that stays knows of its instructions.
+void Unlink(Computation& computation) {
+  computation.set_root(nullptr);
+  for (Instruction* i : computation.instructions()) i->SetCallees({});
+}
+
+}  // namespace
 
 Module::Module(llvm::StringRef name)
     : kind_counts_(AllOps().size()),
@@ -43,14 +53,20 @@ void Module::MoveToEnd(Computation* computation) {
               computations_.begin() + static_cast<ptrdiff_t>(i) + 1, computations_.end());
 }
 
-void Module::RemoveComputation(Computation* computation) {
-  assert(computation->callers().empty() && computation != entry_);
-  computation->set_root(nullptr);
-  for (Instruction* i : computation->instructions()) {
-    i->SetCallees({});
-    i->DropControlEdges();
-  }
-  llvm::erase_if(computations_, [&](const auto& c) { return c.get() == computation; });
+void Module::RemoveComputations(llvm::ArrayRef<Computation*> dead) {
+  for (Computation* computation : dead) Unlink(*computation);
+  const llvm::DenseSet<const Computation*> all(dead.begin(), dead.end());
+  llvm::erase_if(computations_, [&](const auto& c) {
+    if (!all.contains(c.get())) return false;
+    assert(c->callers().empty() && c.get() != entry_);
+    return true;
+  });
+}
+
+void Module::RemoveLastComputation() {
+  assert(computations_.back()->callers().empty() && computations_.back().get() != entry_);
+  Unlink(*computations_.back());
+  computations_.pop_back();
 }
 
 std::vector<Computation*> Module::PrintOrder() const {

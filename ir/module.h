@@ -99,8 +99,10 @@ class Module {
   Computation* AddComputation(llvm::StringRef name);
   /// Makes a computation the last one.
   void MoveToEnd(Computation* computation);
-  /// Deletes a computation that nobody calls and that is not the entry.
-  void RemoveComputation(Computation* computation);
+  /// Deletes computations that only each other call; the entry is none of them.
+  void RemoveComputations(llvm::ArrayRef<Computation*> dead);
+  /// Deletes the computation made last, which nobody calls.
+  void RemoveLastComputation();
   /// Computations in XLA's printing order (errata-text A1).
   [[nodiscard]] std::vector<Computation*> PrintOrder() const;
   /// Callees before callers, each once.
@@ -160,6 +162,22 @@ Instruction* CloneInstruction(const Instruction& from, Computation& to, llvm::Ar
 /// places hash equal). Metadata is ignored.
 uint64_t Fingerprint(const Module& module);
 uint64_t Fingerprint(const Computation& computation);
+/// Fingerprints of many computations that call each other, each computed once. Who changes a computation
+/// meanwhile must keep what it computes.
+class Fingerprints {
+ public:
+  Fingerprints();
+  ~Fingerprints();
+  Fingerprints(const Fingerprints&) = delete;
+  Fingerprints& operator=(const Fingerprints&) = delete;
+  uint64_t Of(const Computation& computation);
+  /// As InstructionFingerprints.
+  static llvm::DenseMap<const Instruction*, uint64_t> OfInstructions(const Computation& computation);
+
+ private:
+  class Hasher;
+  std::unique_ptr<Hasher> hasher_;
+};
 /// Hash of what each instruction of the computation computes; equal values hash equal.
 llvm::DenseMap<const Instruction*, uint64_t> InstructionFingerprints(const Computation& computation);
 

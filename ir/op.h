@@ -70,6 +70,10 @@ struct OpInfo {
   }
   /// True if instructions of this kind may call computations.
   [[nodiscard]] bool MayCall() const;
+  /// False if such an instruction by itself, without what it calls, only computes its value.
+  [[nodiscard]] bool MayDoMore() const {
+    return Is(kSideEffect) || category == OpCategory::Communication || category == OpCategory::Custom;
+  }
 };
 
 namespace internal {

@@ -1,4 +1,5 @@
 // Rules about the module as a whole (errata-text 57).
+#include "ir/support/stack.h"
 #include "ir/verify_internal.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -171,10 +172,8 @@ void ReportRepeatedNames(Report& report) {
   }
 }
 
-// Depth first; the first computation that reaches itself is reported.
-/// As deep as nesting in the text may be (tools.md §1.5): what runs and changes modules goes down with calls.
-constexpr size_t kMaxCallDepth = 8192;
-
+// Depth first; the first computation that reaches itself is reported. Calls nest as deeply as text may: what
+// runs and changes modules goes down with them.
 void VerifyNoRecursion(llvm::ArrayRef<const Instruction*> callers, Report& report) {
   enum State : uint8_t { Unseen, Open, Done };
   struct Node {
@@ -209,10 +208,10 @@ void VerifyNoRecursion(llvm::ArrayRef<const Instruction*> callers, Report& repor
           size_t& around = nodes.find(stack.back())->second.depth;
           around = std::max(around, node.depth + 1);
         }
-        if (node.depth > kMaxCallDepth) {
+        if (node.depth > static_cast<size_t>(kMaxNesting)) {
           report.Error("limit-nesting", *node.callers[0],
                        "calls within computation {0} nest deeper than {1} levels",
-                       Name(*node.callers[0]->parent()), kMaxCallDepth);
+                       Name(*node.callers[0]->parent()), kMaxNesting);
           return;
         }
         continue;

@@ -36,6 +36,8 @@ struct ModuleScope {
   llvm::DenseSet<const Computation*> made_by_start;               // for words like `add-start`
   std::array<int64_t, 256> anonymous{};                           // nested operands seen per opcode
   llvm::DenseMap<const Computation*, Instruction*> async_starts;  // computation -> the start that wraps it
+  llvm::SmallVector<const Instruction*, 0> starts_in_order;
+  llvm::DenseMap<const Instruction*, const Instruction*> starts_of_updates;
   /// Reads the computation of this name if it stands further down in the text; null: there is no further.
   std::function<void(llvm::StringRef name)> read_ahead;
 
@@ -177,6 +179,8 @@ std::optional<std::pair<OpKind, OpKind>> SplitAsyncOpcode(llvm::StringRef word);
 bool FinishAsync(BodyParser& body, Draft& draft);
 /// Notes a finished async-start.
 void RegisterAsync(BodyParser& body, Instruction& instruction);
+/// Gives the computations that async-starts call their execution threads, once all has been read.
+void AssignThreads(ModuleScope& scope);
 
 // --- Recovery (recover.cc) ---
 /// After an error in the instruction that starts at `start`: moves to the next instruction or to the

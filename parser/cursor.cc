@@ -2,12 +2,15 @@
 
 #include <limits>
 
+#include "ir/support/stack.h"
+
 namespace hlo {
 namespace {
 
-constexpr int kMaxNesting = 8192;
-// Stack that nested text may take; a main thread has 8 MB.
-constexpr ptrdiff_t kMaxStackBytes = 5 << 20;
+/// Stack that nested text takes before it is asked how much there is.
+constexpr ptrdiff_t kSurelyThere = 256 << 10;
+/// What has to be left for all that does not nest.
+constexpr size_t kReserve = 512 << 10;
 
 const char* StackAddress() { return static_cast<const char*>(__builtin_frame_address(0)); }
 
@@ -26,7 +29,7 @@ Cursor::Cursor(const SourceBuffer& source, size_t begin, size_t end, const Parse
       module_(module),
       lexer_(source.text(), begin, end),
       end_(static_cast<uint32_t>(end)),
-      stack_base_(StackAddress()) {
+      stack_end_(StackAddress() - kSurelyThere) {
   previous_end_ = static_cast<uint32_t>(begin);
   lexer_.Lex(token_);
 }
@@ -155,12 +158,26 @@ bool Cursor::ParseNumber(double& out) {
   return true;
 }
 
+bool Cursor::HasStack() {
+  const char* const here = StackAddress();
+  if (here > stack_end_) return true;
+  const size_t left = StackLeft();
+  if (left <= kReserve) return false;
+  stack_end_ = here - (left - kReserve);
+  return true;
+}
+
 Nesting::Nesting(Cursor& cursor) : cursor_(cursor) {
   ++cursor_.depth_;
-  ok_ = cursor_.depth_ <= kMaxNesting && cursor_.stack_base_ - StackAddress() < kMaxStackBytes;
+  const bool deep = cursor_.depth_ > kMaxNesting;
+  ok_ = !deep && cursor_.HasStack();
   if (ok_) return;
-  cursor_.Fail("parse-nesting", cursor_.Here(), "maximum nesting depth exceeded, expected at most {0} levels",
-               kMaxNesting);
+  if (deep)
+    cursor_.Fail("parse-nesting", cursor_.Here(),
+                 "maximum nesting depth exceeded, expected at most {0} levels", kMaxNesting);
+  else
+    cursor_.Fail("limit-nesting", cursor_.Here(), "nesting level {0} does not fit into the stack",
+                 cursor_.depth_);
   cursor_.Stop();  // every level would have to recover
 }
 

@@ -127,6 +127,7 @@ class Cursor {
 
  private:
   friend class Nesting;
+  bool HasStack();
   bool Missing(TokenKind kind, const char* where);
   const SourceBuffer& source_;
   const ParseOptions& options_;
@@ -136,7 +137,7 @@ class Cursor {
   uint32_t previous_end_ = 0;
   uint32_t end_;
   int depth_ = 0;
-  const char* stack_base_;
+  const char* stack_end_;  // down to here there is room for more levels; below nobody has asked
   bool stopped_ = false;
   unsigned error_count_ = 0;
   std::vector<Diagnostic> diagnostics_;

@@ -7,21 +7,16 @@ namespace {
 using llvm::StringRef;
 
 /// The async-start at the beginning of a chain of updates; null if there is none.
-const Instruction* FindStart(const Instruction* i) {
-  while (i->kind() == OpKind::AsyncUpdate && i->operand_count() > 0) i = i->operand(0);
-  return i->kind() == OpKind::AsyncStart ? i : nullptr;
-}
-
-void SetThread(Computation& computation, StringRef thread) {
-  llvm::SmallVector<Computation*, 8> pending = {&computation};
-  llvm::DenseSet<Computation*> seen(pending.begin(), pending.end());
-  while (!pending.empty()) {
-    Computation* c = pending.pop_back_val();
-    c->set_execution_thread(thread);
-    for (Instruction* i : c->instructions())
-      for (Computation* callee : i->callees())
-        if (seen.insert(callee).second) pending.push_back(callee);
+const Instruction* FindStart(ModuleScope& scope, const Instruction* last) {
+  const Instruction* i = last;
+  while (i->kind() == OpKind::AsyncUpdate && i->operand_count() > 0) {
+    // The one before has been asked for.
+    const auto known = scope.starts_of_updates.find(i->operand(0));
+    i = known != scope.starts_of_updates.end() ? known->second : i->operand(0);
   }
+  const Instruction* start = i->kind() == OpKind::AsyncStart ? i : nullptr;
+  if (start != nullptr && last != start) scope.starts_of_updates[last] = start;
+  return start;
 }
 
 bool CheckStartShape(Cursor& c, const Draft& d) {
@@ -117,7 +112,6 @@ bool FinishStart(BodyParser& body, Draft& d) {
   }
   if (!d.attrs.data()) d.attrs = Attrs::Default(AsyncStartAttrs::kInfo);
   if (!body.scope().broken.contains(d.callees[0])) CopyCommonAttributes(d, *d.callees[0]->root());
-  SetThread(*d.callees[0], c.Save(d.attrs.Get<AsyncStartAttrs>().async_execution_thread));
   return true;
 }
 
@@ -154,7 +148,7 @@ bool FinishFollower(BodyParser& body, Draft& d) {
   if (!d.shape.valid())
     return c.Fail("parse-shape-missing", c.LocOf(d.opcode), "cannot infer shape for opcode: {0}",
                   d.opcode.text);
-  const Instruction* start = FindStart(d.operands[0]);
+  const Instruction* start = FindStart(body.scope(), d.operands[0]);
   if (!start) {
     // A stand-in for a failed start is not worth another message.
     if (d.operands[0]->loc().valid() && d.operands[0]->kind() == OpKind::CustomCall && body.has_failed())
@@ -204,6 +198,26 @@ bool FinishAsync(BodyParser& body, Draft& d) {
 
 void RegisterAsync(BodyParser& body, Instruction& instruction) {
   body.scope().async_starts.try_emplace(instruction.callee(), &instruction);
+  body.scope().starts_in_order.push_back(&instruction);
+}
+
+void AssignThreads(ModuleScope& scope) {
+  // A start names the thread of all that it calls, whatever starts before it have said of them. So the last
+  // one is asked first, and what it reaches is settled.
+  llvm::DenseSet<const Computation*> settled;
+  llvm::SmallVector<Computation*, 8> pending;
+  for (const Instruction* start : llvm::reverse(scope.starts_in_order)) {
+    const StringRef thread = scope.module.Save(start->attr<AsyncStartAttrs>().async_execution_thread);
+    if (settled.insert(start->callee()).second) pending.push_back(start->callee());
+    while (!pending.empty()) {
+      Computation* c = pending.pop_back_val();
+      c->set_execution_thread(thread);
+      if (!c->has_calls()) continue;
+      for (Instruction* i : c->instructions())
+        for (Computation* callee : i->callees())
+          if (settled.insert(callee).second) pending.push_back(callee);
+    }
+  }
 }
 
 }  // namespace hlo

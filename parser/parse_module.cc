@@ -193,6 +193,7 @@ bool ModuleParser::ParseSingle() {
 
 bool ModuleParser::FinishModule() {
   module_.set_entry(entry_);
+  AssignThreads(scope_);
   if (!CheckAliasing()) return false;
   ModuleConfig& config = module_.config;
   if (!config.entry_layout) {

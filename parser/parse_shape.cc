@@ -1,4 +1,5 @@
 // Shapes and layouts.
+#include "ir/support/stack.h"
 #include "parser/scan.h"
 #include "parser/values.h"
 
@@ -252,6 +253,9 @@ bool ParseDim(Cursor& c, Dims& dims, llvm::SmallVectorImpl<bool>& dynamic) {
     return true;
   }
   const auto rank = static_cast<int64_t>(dims.size());
+  if (rank > kMaxRank)
+    return c.Fail("limit-nesting", c.From(open), "found {0} dimensions, expected at most {1}", rank,
+                  kMaxRank);
   if (layout_allowed && c.Is(TokenKind::LBrace)) {
     const TokenKind next = c.PeekToken().kind;
     if (next == TokenKind::Int || next == TokenKind::Colon) {

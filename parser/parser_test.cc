@@ -2,6 +2,7 @@
 
 #include "gtest/gtest.h"
 #include "ir/print.h"
+#include "ir/support/parallel.h"
 
 namespace hlo {
 namespace {
@@ -128,6 +129,39 @@ TEST(Parser, NestingIsLimitedNotFatal) {
     EXPECT_NE(FirstError(nested("call(), to_apply={ z = ", "x", "}", depth)).find("nesting"),
               std::string::npos);
   }
+}
+
+TEST(Parser, NestingUpToTheLimitIsRead) {
+  const auto repeated = [](llvm::StringRef text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+  };
+  // A thread: the stack of the main one is as the tests were started.
+  std::string operands, shapes, bodies;
+  std::thread thread = TryThread([&] {
+    operands = FirstError("ENTRY e { x = f32[] parameter(0)\n y = " + repeated("negate(", 8190) + "x" +
+                          repeated(")", 8190) + " }");
+    shapes = FirstError("ENTRY e { y = " + repeated("(", 8191) + "f32[]" + repeated(")", 8191) +
+                        " parameter(0) }");
+    bodies = FirstError("ENTRY e { y = " + repeated("f32[] call(), to_apply={ z = ", 4000) +
+                        "f32[] constant(1)" + repeated("}", 4000) + " }");
+  });
+  ASSERT_TRUE(thread.joinable());
+  thread.join();
+  EXPECT_EQ(operands, "");
+  EXPECT_EQ(shapes, "");
+  EXPECT_EQ(bodies, "");
+}
+
+TEST(Parser, ArraysHaveOnlySoManyDimensions) {
+  const auto array = [](int rank) {
+    std::string dims = "1";
+    for (int d = 1; d < rank; ++d) dims += ",1";
+    return "ENTRY e { x = f32[" + dims + "] parameter(0) }";
+  };
+  EXPECT_EQ(FirstError(array(1 << 16)), "");
+  EXPECT_EQ(FirstError(array((1 << 16) + 1)), "found 65537 dimensions, expected at most 65536");
 }
 
 TEST(Parser, AllocatesNoMoreThanTheTextGives) {

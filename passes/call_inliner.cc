@@ -72,6 +72,37 @@ class MetadataPrefix {
   llvm::DenseMap<const OpMetadata*, const OpMetadata*> renamed_;
 };
 
+/// Levels of calls within calls, callees before callers.
+int64_t CallDepth(llvm::ArrayRef<Computation*> computations) {
+  llvm::DenseMap<const Computation*, int64_t> depths;
+  int64_t deepest = 0;
+  for (const Computation* c : computations)
+    for (const Instruction* call : c->InstructionsOf(OpKind::Call)) {
+      int64_t& depth = depths[c];
+      depth = std::max(depth, 1 + depths.lookup(call->callee()));
+      deepest = std::max(deepest, depth);
+    }
+  return deepest;
+}
+
+/// Inlines the calls, and those in what was inlined if `deeply`.
+Result<bool> InlineCalls(std::vector<Instruction*> calls, bool deeply, const CallInlinerOptions& options,
+                         PassContext& context) {
+  bool changed = false;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    HLO_CHECK_OK(context.CheckInterrupt());
+    if (!MayInline(*calls[i], options)) continue;
+    if (!context.TakeRewrite()) break;
+    MetadataPrefix prefix(*calls[i]);
+    InlineCall(calls[i], [&](const Instruction* inner, Instruction* copy) {
+      prefix.Apply(*inner, copy);
+      if (deeply && copy->kind() == OpKind::Call) calls.push_back(copy);
+    });
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace
 
 llvm::ArrayRef<PassOptionRow> CallInlinerOptions::Rows() { return kRows; }
@@ -82,17 +113,17 @@ Instruction* InlineCallWithPrefix(Instruction* call) {
 }
 
 Result<bool> RunCallInliner(Module& module, const CallInlinerOptions& options, PassContext& context) {
+  // Callees first; of deep nests callers first, or what is innermost would be copied level by level.
+  constexpr int64_t kDeep = 64;
   bool changed = false;
-  for (Computation* c : context.Computations(module)) {
-    const std::vector<Instruction*> calls = c->InstructionsOf(OpKind::Call);
-    if (calls.empty() || RunsAsynchronously(*c)) continue;
-    for (Instruction* call : calls) {
-      HLO_CHECK_OK(context.CheckInterrupt());
-      if (!MayInline(*call, options)) continue;
-      if (!context.TakeRewrite()) break;
-      InlineCallWithPrefix(call);
-      changed = true;
-    }
+  std::vector<Computation*> computations = context.Computations(module);
+  const bool deep = CallDepth(computations) > kDeep;
+  if (deep) std::reverse(computations.begin(), computations.end());
+  for (Computation* c : computations) {
+    const bool inlined = deep && c->callers().empty() && !c->IsEntry();
+    if (inlined || RunsAsynchronously(*c)) continue;
+    HLO_TRY(const bool some, InlineCalls(c->InstructionsOf(OpKind::Call), deep, options, context));
+    changed |= some;
   }
   if (changed) HLO_CHECK_OK(RunDce(module, {}, context));
   return changed;

@@ -15,7 +15,7 @@ class Bodies {
  public:
   /// The first computation entered that equals `c`; `c` itself if it is the first.
   Computation* First(Computation* c) {
-    auto& bucket = firsts_[Fingerprint(*c)];
+    auto& bucket = firsts_[hashes_.Of(*c)];
     for (Computation* other : bucket)
       if (Alike(*other, *c)) return other;
     bucket.push_back(c);
@@ -32,6 +32,8 @@ class Bodies {
     return true;
   }
 
+  // Callers that call an equal computation instead keep their hash.
+  Fingerprints hashes_;
   llvm::DenseMap<uint64_t, llvm::SmallVector<Computation*, 1>> firsts_;
 };
 

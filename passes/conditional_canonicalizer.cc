@@ -18,8 +18,7 @@ bool HasShardings(const Instruction& conditional) {
 void ReplaceUsesBy(Instruction* old, Instruction* value) {
   const llvm::SmallVector<Instruction*, 8> users(old->users().begin(), old->users().end());
   for (Instruction* user : users)
-    for (int64_t i = 0; i < user->operand_count(); ++i)
-      if (user->operand(i) == old && user != value) user->SetOperand(i, value);
+    if (user != value) user->ReplaceOperand(old, value);
   if (old->IsRoot()) old->parent()->set_root(value);
 }
 

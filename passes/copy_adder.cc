@@ -61,10 +61,7 @@ void CopyAdder::CopyForUsers(Instruction* value, Place shadow, const Leaves& lea
   if (!Wanted(shadow, leaves)) return;
   Maker maker(*value->parent(), value);
   const std::vector<Instruction*> users(value->users().begin(), value->users().end());
-  const auto redirect = [&](Instruction* user, Instruction* to) {
-    for (int64_t i = 0; i < user->operand_count(); ++i)
-      if (user->operand(i) == value) user->SetOperand(i, to);
-  };
+  const auto redirect = [&](Instruction* user, Instruction* to) { user->ReplaceOperand(value, to); };
   if (!value->shape().IsTuple()) {
     Instruction* copy = Copy(value, maker);
     made[shadow].push_back(copy);

@@ -19,7 +19,8 @@ constexpr PassOptionRow kRows[] = {
 /// Equality of what instructions compute, operands having been merged before.
 class ValueTable {
  public:
-  ValueTable(bool layout_sensitive, int64_t size) : layouts_(layout_sensitive) {
+  ValueTable(bool layout_sensitive, int64_t size, Fingerprints& callees)
+      : layouts_(layout_sensitive), callees_(callees) {
     table_.reserve(static_cast<unsigned>(size));
   }
 
@@ -35,16 +36,10 @@ class ValueTable {
   }
 
  private:
-  uint64_t HashOfCallee(const Computation* callee) {
-    uint64_t& hash = callees_[callee];
-    if (hash == 0) hash = Fingerprint(*callee) | 1;
-    return hash;
-  }
-
-  /// Operands of commutative ops count in either order, equal iotas as one operand.
-  static std::pair<const Instruction*, const Instruction*> Sorted(const Instruction& inst) {
-    const Instruction *a = inst.operand(0), *b = inst.operand(1);
-    return std::less<>()(a, b) ? std::pair(a, b) : std::pair(b, a);
+  /// Equal iotas count as one operand.
+  static size_t HashOperand(const Instruction* operand) {
+    if (operand->kind() != OpKind::Iota) return llvm::hash_value(operand);
+    return llvm::hash_combine(operand->attrs(), operand->shape());
   }
 
   uint64_t Hash(const Instruction& inst) {
@@ -54,13 +49,12 @@ class ValueTable {
           hash, static_cast<int>(inst.shape().element_type()),
           llvm::hash_combine_range(inst.shape().dims().begin(), inst.shape().dims().end()));
     if (inst.info().Is(kCommutative) && inst.operand_count() == 2) {
-      const auto [a, b] = Sorted(inst);
-      if (a->kind() != OpKind::Iota && b->kind() != OpKind::Iota) hash = llvm::hash_combine(hash, a, b);
+      // In either order.
+      hash = llvm::hash_combine(hash, HashOperand(inst.operand(0)) + HashOperand(inst.operand(1)));
     } else {
-      for (const Instruction* o : inst.operands())
-        if (o->kind() != OpKind::Iota) hash = llvm::hash_combine(hash, o);
+      for (const Instruction* o : inst.operands()) hash = llvm::hash_combine(hash, HashOperand(o));
     }
-    for (const Computation* callee : inst.callees()) hash = llvm::hash_combine(hash, HashOfCallee(callee));
+    for (const Computation* callee : inst.callees()) hash = llvm::hash_combine(hash, callees_.Of(*callee));
     return hash;
   }
 
@@ -83,7 +77,7 @@ class ValueTable {
                                 : Same(a.shape(), b.shape(), {.layout = false, .dynamic = true});
     if (!same_shape || a.callees().size() != b.callees().size()) return false;
     for (size_t i = 0; i < a.callees().size(); ++i)
-      if (a.callees()[i] != b.callees()[i] && HashOfCallee(a.callees()[i]) != HashOfCallee(b.callees()[i]))
+      if (a.callees()[i] != b.callees()[i] && callees_.Of(*a.callees()[i]) != callees_.Of(*b.callees()[i]))
         return false;
     if (!a.has_extras() && !b.has_extras()) return true;
     const InstructionExtras &x = a.extras(), &y = b.extras();
@@ -96,7 +90,7 @@ class ValueTable {
 
   bool layouts_;
   llvm::DenseMap<uint64_t, Instruction*> table_;
-  llvm::DenseMap<const Computation*, uint64_t> callees_;
+  Fingerprints& callees_;
 };
 
 /// Named for fusion into its users; a merged one could not be fused into all of them.
@@ -127,9 +121,10 @@ bool MayMerge(const Instruction& inst, const CseOptions& options) {
   return !inst.operands().empty() && !HasSideEffect(inst);
 }
 
-Result<bool> MergeIn(Computation& computation, const CseOptions& options, PassContext& context) {
+Result<bool> MergeIn(Computation& computation, const CseOptions& options, Fingerprints& hashes,
+                     PassContext& context) {
   bool changed = false;
-  ValueTable values(options.is_layout_sensitive, computation.instruction_count());
+  ValueTable values(options.is_layout_sensitive, computation.instruction_count(), hashes);
   for (Instruction* inst : computation.PostOrder()) {
     if (options.only_scalars && !inst->shape().IsScalar()) continue;
     if (!MayMerge(*inst, options)) continue;
@@ -169,11 +164,12 @@ llvm::ArrayRef<PassOptionRow> CseOptions::Rows() { return kRows; }
 
 Result<bool> RunCse(Module& module, const CseOptions& options, PassContext& context) {
   bool changed = false;
+  Fingerprints hashes;  // merging does not change what computations compute
   for (Computation* c : context.Computations(module, /*with_fusions=*/true)) {
     if (options.only_fusion_computations && !c->IsFusion()) continue;
     HLO_CHECK_OK(context.CheckInterrupt());
     HLO_TRY(const bool outputs, MergeFusionOutputs(*c, context));
-    HLO_TRY(const bool merged, MergeIn(*c, options, context));
+    HLO_TRY(const bool merged, MergeIn(*c, options, hashes, context));
     changed |= outputs || merged;
   }
   return changed;

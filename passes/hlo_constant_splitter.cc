@@ -13,9 +13,7 @@ Result<bool> RunHloConstantSplitter(Module& module, const NoPassOptions&, PassCo
       const llvm::SmallVector<Instruction*, 8> users(constant->users().begin() + 1, constant->users().end());
       for (Instruction* user : users) {
         if (!context.TakeRewrite()) return changed;
-        Instruction* copy = CloneWith(*constant, *c, {});
-        for (int64_t i = 0; i < user->operand_count(); ++i)
-          if (user->operand(i) == constant) user->SetOperand(i, copy);
+        user->ReplaceOperand(constant, CloneWith(*constant, *c, {}));
         changed = true;
       }
     }

@@ -256,9 +256,7 @@ void Group::ChangeTo(const Dims& dims) {
     worker->set_shape(old.has_layout() ? shape.WithDefaultLayouts() : shape);
     if (at.outside.empty() && !worker->IsRoot()) continue;
     Instruction* as_before = Maker(*worker->parent(), worker).AddWithShape(OpKind::Reshape, old, {worker});
-    for (Instruction* user : at.outside)
-      for (int64_t i = 0; i < user->operand_count(); ++i)
-        if (user->operand(i) == worker) user->SetOperand(i, as_before);
+    for (Instruction* user : at.outside) user->ReplaceOperand(worker, as_before);
     if (worker->IsRoot()) worker->parent()->set_root(as_before);
   }
   llvm::DenseSet<const Instruction*> gone;

@@ -1,7 +1,6 @@
 #include "passes/simplify_conditional.h"
 
 #include "passes/analysis/frontend_attributes.h"
-#include "passes/analysis/reachable.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/analysis/value_facts.h"
 #include "passes/rewrite/conditional_edit.h"

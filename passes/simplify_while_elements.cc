@@ -231,9 +231,7 @@ void FlattenUses(Instruction* inst, const Shape& flat) {
   Maker make(*inst->parent(), inst);
   int64_t next = 0;
   Instruction* whole = Nest(inst, nested, make, next);
-  for (Instruction* user : users)
-    for (int64_t i = 0; i < user->operand_count(); ++i)
-      if (user->operand(i) == inst) user->SetOperand(i, whole);
+  for (Instruction* user : users) user->ReplaceOperand(inst, whole);
   if (is_root) inst->parent()->set_root(whole);
 }
 

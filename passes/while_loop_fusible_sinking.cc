@@ -67,8 +67,7 @@ void SinkInto(const TupleLoop& loop, const Recipe& recipe, llvm::ArrayRef<Instru
   for (Instruction* read : reads) {
     const llvm::SmallVector<Instruction*, 4> users(read->users().begin(), read->users().end());
     for (Instruction* user : users)
-      for (int64_t i = 0; user != root && i < user->operand_count(); ++i)
-        if (user->operand(i) == read) user->SetOperand(i, value);
+      if (user != root) user->ReplaceOperand(read, value);
   }
 }
 

@@ -1,7 +1,6 @@
 #include "passes/while_loop_invariant_code_motion.h"
 
 #include "llvm/ADT/DenseSet.h"
-#include "passes/analysis/reachable.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/loop_edit.h"
@@ -54,13 +53,6 @@ bool IsSharding(const Instruction& inst) {
   const llvm::StringRef target = inst.attr<CustomCallAttrs>().custom_call_target;
   return target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
          target.starts_with("xla.sdy.");
-}
-
-bool MayNotEnd(const Instruction& inst) {
-  const auto is_loop = [](const Instruction& inner) { return inner.kind() == OpKind::While; };
-  return is_loop(inst) || llvm::any_of(inst.callees(), [&](const Computation* callee) {
-           return AnyInstruction(*callee, is_loop);
-         });
 }
 
 bool MayMove(const Instruction& inst) {

@@ -51,11 +51,9 @@ class CanonicalCopy {
     std::vector<const Computation*> roots;
     for (const auto& c : from_.computations())
       if (c->callers().empty() && c.get() != from_.entry()) roots.push_back(c.get());
-    llvm::DenseMap<const Computation*, uint64_t> hashes;
-    for (const Computation* c : roots) hashes[c] = Fingerprint(*c);
-    llvm::sort(roots, [&](const Computation* a, const Computation* b) {
-      return hashes.lookup(a) < hashes.lookup(b);
-    });
+    Fingerprints hashes;
+    llvm::sort(roots,
+               [&](const Computation* a, const Computation* b) { return hashes.Of(*a) < hashes.Of(*b); });
     for (const Computation* c : roots) CopyWithCallees(*c);
     if (from_.entry()) CopyWithCallees(*from_.entry());
     to_->config = from_.config;

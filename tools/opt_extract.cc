@@ -306,15 +306,4 @@ Result<std::vector<std::unique_ptr<Module>>> IsolateInstructions(const Module& m
   return result;
 }
 
-void RemoveUncalled(Module& module) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    llvm::SmallVector<Computation*, 8> dead;
-    for (const auto& computation : module.computations())
-      if (computation->callers().empty() && computation.get() != module.entry())
-        dead.push_back(computation.get());
-    for (Computation* computation : dead) module.RemoveComputation(computation), changed = true;
-  }
-}
-
 }  // namespace hlo

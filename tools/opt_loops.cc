@@ -1,5 +1,6 @@
 // Bounded loops; modules without infeed and outfeed.
 #include "ir/builder.h"
+#include "passes/rewrite/edit.h"
 #include "tools/opt_stand_in.h"
 #include "tools/opt_transform.h"
 
@@ -79,7 +80,7 @@ Status FixLoopCounts(Module& module, int64_t count) {
   if (loops.empty()) return {};
   DropSchedule(module);
   for (Instruction* loop : loops) CountLoop(module, loop, static_cast<int32_t>(count));
-  RemoveUncalled(module);
+  RemoveUnreachableComputations(module);
   return {};
 }
 

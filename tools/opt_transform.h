@@ -39,7 +39,5 @@ Result<std::vector<std::unique_ptr<Module>>> IsolateInstructions(const Module& m
 Status FixLoopCounts(Module& module, int64_t count);
 /// Infeeds yield zeros, outfeeds their token.
 Status RemoveInfeedOutfeed(Module& module);
-/// Deletes computations that nothing calls, the entry aside.
-void RemoveUncalled(Module& module);
 
 }  // namespace hlo

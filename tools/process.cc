@@ -21,6 +21,7 @@
 #include "ir/support/interrupt.h"
 #include "ir/support/library_use.h"
 #include "ir/support/parallel.h"
+#include "ir/support/stack.h"
 #include "ir/support/temporary_files.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
@@ -410,24 +411,9 @@ void LeaveToProcessEnd(std::unique_ptr<Module> module) {
   if (owns_process && left == nullptr) left = module.release();
 }
 
-namespace {
-
-/// What goes down with nested calls and tuples of 8192 levels needs more than the usual 8 MiB. The stack
-/// grows into what the kernel keeps free below it: at least 128 MiB, whatever the limit was when the process
-/// began.
-void DeepenStack() {
-  constexpr rlim_t kStack = rlim_t{120} << 20;
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kStack) return;
-  limit.rlim_cur = std::min(kStack, limit.rlim_max);
-  setrlimit(RLIMIT_STACK, &limit);
-}
-
-}  // namespace
-
 int RunToolProcess(ToolMain& tool, int argc, char** argv) {
   owns_process = true;
-  DeepenStack();
+  DeepenMainStack();
   static std::string program, start;
   program = ShellWord(argv[0]);
   if (const char* flags = std::getenv("XLA_FLAGS"))

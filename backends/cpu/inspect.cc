@@ -4,6 +4,7 @@
 #include "backends/cpu/prepare.h"
 #include "backends/run_devices.h"
 #include "ir/support/line_table.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -42,17 +43,22 @@ Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& o
 class Whereabouts {
  public:
   /// What the step `label` computes: its instruction and, in place of a fusion or a reduction, its parts.
-  void Add(const Instruction& inst, const std::string& label) {
-    // Loops, branches and calls have steps for their parts.
-    const bool control =
-        inst.kind() == OpKind::While || inst.kind() == OpKind::Conditional || inst.kind() == OpKind::Call;
-    if (inst.kind() != OpKind::Parameter) {
-      std::vector<std::string>& labels = labels_[KeyOf(inst)];
-      if (labels.empty() || labels.back() != label) labels.push_back(label);
+  void Add(const Instruction& step, const std::string& label) {
+    llvm::SmallVector<const Instruction*, 8> pending = {&step};
+    llvm::SmallDenseSet<const Computation*, 4> seen;
+    while (!pending.empty()) {
+      const Instruction& inst = *pending.pop_back_val();
+      if (inst.kind() != OpKind::Parameter) {
+        std::vector<std::string>& labels = labels_[KeyOf(inst)];
+        if (labels.empty() || labels.back() != label) labels.push_back(label);
+      }
+      // Loops, branches and calls have steps for their parts.
+      if (inst.kind() == OpKind::While || inst.kind() == OpKind::Conditional || inst.kind() == OpKind::Call)
+        continue;
+      for (const Computation* callee : inst.callees())
+        if (seen.insert(callee).second)
+          for (const Instruction* part : callee->instructions()) pending.push_back(part);
     }
-    for (const Computation* callee : inst.callees())
-      for (const Instruction* part : callee->instructions())
-        if (!control) Add(*part, label);
   }
 
   /// The steps, or why there are none.

@@ -4,6 +4,7 @@
 #include "backends/kernel/op_cost.h"
 #include "ir/attrs.h"
 #include "ir/op.h"
+#include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/reducers.h"
 
 namespace hlo::cpu {
@@ -43,9 +44,14 @@ bool ReadsNarrowWeights(const Instruction& inst) {
 
 /// Whether a loop runs the computation.
 bool RunsInLoop(const Computation& computation) {
-  return llvm::any_of(computation.callers(), [](const Instruction* caller) {
-    return caller->kind() == OpKind::While || RunsInLoop(*caller->parent());
-  });
+  llvm::SmallVector<const Computation*, 8> pending = {&computation};
+  llvm::SmallDenseSet<const Computation*, 8> seen = {&computation};
+  while (!pending.empty())
+    for (const Instruction* caller : pending.pop_back_val()->callers()) {
+      if (caller->kind() == OpKind::While) return true;
+      if (seen.insert(caller->parent()).second) pending.push_back(caller->parent());
+    }
+  return false;
 }
 
 /// Of numbers that kernels compute with as they are.

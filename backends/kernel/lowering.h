@@ -50,6 +50,7 @@ class Lowering {
  private:
   /// Values of a kernel: beyond these, elements are being computed in ever more ways.
   static constexpr size_t kMostValues = 1 << 14;
+  static constexpr int kMostLevels = 1 << 13;  // of operands within operands: emitting goes down with them
 
   using Values = llvm::SmallVector<ValueId, 1>;
   using Elements = llvm::function_ref<Result<Values>()>;
@@ -195,6 +196,7 @@ class Lowering {
   /// By level of the regions: elements computed there.
   std::vector<MemoLevel> memo_;
   int nests_ = 0;
+  int level_of_operands_ = 0;
   bool wants_split_ = false, divides_cut_ = false, too_long_ = false;
   /// Nests of outputs, whose loops may be cut: the extents of their dimensions, and where cuts would help.
   std::map<int, llvm::SmallVector<int64_t, 4>> nest_dims_;

@@ -68,7 +68,7 @@ Result<Lowering::Values> Lowering::Emit(const Instruction& inst, const Indices& 
     for (const Memo& memo : it->second)
       if ((memo.mask == mask || memo.mask < 0) && memo.at == at) return memo.values;
   }
-  if (lowered_.kernel.value_types.size() > kMostValues) {
+  if (lowered_.kernel.value_types.size() > kMostValues || level_of_operands_ == kMostLevels) {
     too_long_ = true;
     return Error("kernel-unsupported", inst.loc(), "what %{0} is made of is computed in too many ways",
                  inst.name());
@@ -76,7 +76,10 @@ Result<Lowering::Values> Lowering::Emit(const Instruction& inst, const Indices& 
   const EmitFn emit = FindEmitter(inst.kind());
   if (emit == nullptr || inst.shape().HasDynamicDimension())
     return Error("kernel-unsupported", inst.loc(), "%{0} = {1} has no loops", inst.name(), inst.info().text);
-  HLO_TRY(Values values, (this->*emit)(inst, at, mask));
+  ++level_of_operands_;
+  Result<Values> emitted = (this->*emit)(inst, at, mask);
+  --level_of_operands_;
+  HLO_TRY(Values values, std::move(emitted));
   int32_t level = 0;
   for (const ValueId value : values) level = std::max(level, builder_.LevelOf(value));
   memo_[static_cast<size_t>(level)][&inst].push_back({&inst, at, mask, values});

@@ -369,7 +369,7 @@ Result<Literal> EvalRaggedAllToAll(EvalContext& context, const Instruction& inst
 Result<Literal> EvalCollectiveDone(EvalContext&, const Instruction& inst,
                                    llvm::MutableArrayRef<Literal> operands) {
   if (inst.kind() == OpKind::AllReduceDone) return std::move(operands[0]);
-  return std::move(operands[0].MutableElements()[1]);
+  return operands[0].TakeElement(1);
 }
 
 }  // namespace hlo

@@ -20,10 +20,6 @@ Literal StartTuple(const Shape& shape, Literal first, Literal result) {
   return Literal::MakeTuple(std::move(parts));
 }
 
-Literal TakeElement(Literal& tuple, int64_t i) {
-  return std::move(tuple.MutableElements()[static_cast<size_t>(i)]);
-}
-
 /// The computation an async chain wraps: that of its start.
 const Computation& WrappedComputation(const Instruction& inst) {
   const Instruction* at = &inst;
@@ -108,7 +104,7 @@ Result<Literal> EvalCopyStart(EvalContext&, const Instruction& inst,
 }
 
 Result<Literal> EvalCopyDone(EvalContext&, const Instruction&, llvm::MutableArrayRef<Literal> operands) {
-  return TakeElement(operands[0], 0);
+  return operands[0].TakeElement(0);
 }
 
 Result<Literal> EvalAsyncStart(EvalContext& context, const Instruction& inst,
@@ -119,7 +115,7 @@ Result<Literal> EvalAsyncStart(EvalContext& context, const Instruction& inst,
 Result<Literal> EvalAsyncUpdate(EvalContext& context, const Instruction& inst,
                                 llvm::MutableArrayRef<Literal> operands) {
   if (operands.size() == 1) return std::move(operands[0]);
-  Literal bound = TakeElement(operands[0], 0);
+  Literal bound = operands[0].TakeElement(0);
   std::vector<Literal> arguments(bound.elements().begin(), bound.elements().end());
   bound = Literal();
   for (Literal& more : operands.drop_front()) arguments.push_back(std::move(more));
@@ -127,7 +123,7 @@ Result<Literal> EvalAsyncUpdate(EvalContext& context, const Instruction& inst,
 }
 
 Result<Literal> EvalAsyncDone(EvalContext&, const Instruction&, llvm::MutableArrayRef<Literal> operands) {
-  return TakeElement(operands[0], 1);
+  return operands[0].TakeElement(1);
 }
 
 Result<Literal> EvalInfeed(EvalContext& context, const Instruction& inst,

@@ -66,8 +66,7 @@ Result<Literal> EvalTuple(EvalContext&, const Instruction&, llvm::MutableArrayRe
 
 Result<Literal> EvalGetTupleElement(EvalContext&, const Instruction& inst,
                                     llvm::MutableArrayRef<Literal> operands) {
-  return std::move(
-      operands[0].MutableElements()[static_cast<size_t>(inst.attr<GetTupleElementAttrs>().index)]);
+  return operands[0].TakeElement(inst.attr<GetTupleElementAttrs>().index);
 }
 
 Result<Literal> EvalIdentity(EvalContext&, const Instruction& inst, llvm::MutableArrayRef<Literal> operands) {

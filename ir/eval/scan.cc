@@ -69,7 +69,7 @@ Result<Literal> EvalScan(EvalContext& context, const Instruction& inst,
     HLO_TRY(Literal value, context.Call(body, std::move(arguments)));
     const bool tuple = value.shape().IsTuple();
     const auto part = [&](size_t i) {
-      return tuple ? std::move(value.MutableElements()[i]) : std::move(value);
+      return tuple ? value.TakeElement(static_cast<int64_t>(i)) : std::move(value);
     };
     for (size_t i = 0; i < outputs; ++i) PutSlice(part(i).Unpack(), dim, t, results[i]);
     for (size_t i = 0; i < carries; ++i) state[i] = part(outputs + i).Unpack();

@@ -59,7 +59,10 @@ struct KeyComparison {
   Direction direction;
 };
 std::optional<KeyComparison> MatchComparison(const Instruction* inst) {
-  if (inst->kind() != OpKind::Compare) return std::nullopt;
+  // Matching goes down with operands.
+  constexpr int64_t kMostInstructions = 4096;
+  if (inst->kind() != OpKind::Compare || inst->parent()->instruction_count() > kMostInstructions)
+    return std::nullopt;
   const Direction direction = inst->attr<CompareAttrs>().direction;
   if (MirrorMatcher().Match(inst->operand(0), inst->operand(1)))
     return KeyComparison{inst->operand(0), direction};

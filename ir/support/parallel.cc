@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
+#include "ir/support/stack.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -349,14 +349,10 @@ void ParallelFor(int64_t begin, int64_t end, int64_t grain, llvm::function_ref<v
 }
 
 std::thread TryThread(std::function<void()> body) {
-  try {
-    return std::thread([body = std::move(body)] {
-      const SignalStack stack;
-      body();
-    });
-  } catch (const std::system_error&) {
-    return {};
-  }
+  return StartThread([body = std::move(body)] {
+    const SignalStack stack;
+    body();
+  });
 }
 
 std::thread QuietThread(std::function<void()> body) {

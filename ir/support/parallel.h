@@ -28,7 +28,7 @@ void ParallelFor(int64_t begin, int64_t end, int64_t grain, llvm::function_ref<v
 /// True while the calling thread executes a body of ParallelFor.
 bool InParallelRegion();
 
-/// A thread beside the pool; not joinable if the system grants none.
+/// A thread beside the pool, with a deep stack (ir/support/stack.h); not joinable if the system grants none.
 std::thread TryThread(std::function<void()> body);
 
 /// The same for what need not be waited for: signals are left to the others.

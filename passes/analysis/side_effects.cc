@@ -1,57 +1,94 @@
 #include "passes/analysis/side_effects.h"
 
-#include "llvm/ADT/DenseSet.h"
-#include "passes/analysis/reachable.h"
-
 namespace hlo {
 namespace {
 
+/// Bits of a computation's summary: some instruction of it, or of what it calls, ...
+enum Finding : uint8_t {
+  kKnown = 1,          // (nothing: the summary is there)
+  kEffect = 2,         // does more than compute its value
+  kChannelEffect = 4,  // does so unless the program is partitioned
+  kTransfer = 8,       // sends or receives
+  kLoop = 16,          // is a loop
+};
+
 /// Collectives that the op table leaves free of side effects have them under conditions (passes.md §4.3).
-bool HasConditionalSideEffect(const Instruction& inst) {
-  const Attrs& attrs = inst.attrs();
-  const bool spmd = inst.module()->config.num_partitions > 1;
-  if (const auto* a = attrs.GetIf<AllReduceAttrs>()) return a->constrain_layout || (a->channel_id && !spmd);
-  if (const auto* a = attrs.GetIf<AllGatherAttrs>()) return a->constrain_layout || (a->channel_id && !spmd);
-  if (const auto* a = attrs.GetIf<ReduceScatterAttrs>())
-    return a->constrain_layout || (a->channel_id && !spmd);
-  if (const auto* a = attrs.GetIf<AllToAllAttrs>()) return a->constrain_layout || (a->channel_id && !spmd);
-  if (const auto* a = attrs.GetIf<CollectivePermuteAttrs>()) return a->channel_id && !spmd;
-  if (const auto* a = attrs.GetIf<CustomCallAttrs>()) return a->custom_call_has_side_effect;
-  return false;
+uint8_t ConditionalEffect(const Attrs& attrs) {
+  const auto of = [](const auto& a) -> uint8_t {
+    return a.constrain_layout ? kEffect : a.channel_id ? kChannelEffect : 0;
+  };
+  if (const auto* a = attrs.GetIf<AllReduceAttrs>()) return of(*a);
+  if (const auto* a = attrs.GetIf<AllGatherAttrs>()) return of(*a);
+  if (const auto* a = attrs.GetIf<ReduceScatterAttrs>()) return of(*a);
+  if (const auto* a = attrs.GetIf<AllToAllAttrs>()) return of(*a);
+  if (const auto* a = attrs.GetIf<CollectivePermuteAttrs>()) return a->channel_id ? kChannelEffect : 0;
+  if (const auto* a = attrs.GetIf<CustomCallAttrs>()) return a->custom_call_has_side_effect ? kEffect : 0;
+  return 0;
 }
 
-bool HasSideEffect(const Instruction& inst, llvm::DenseSet<const Computation*>& seen) {
-  if (inst.info().Is(kSideEffect) || HasConditionalSideEffect(inst)) return true;
-  for (const Computation* callee : inst.callees())
-    if (seen.insert(callee).second)
-      for (const Instruction* inner : callee->instructions())
-        if (HasSideEffect(*inner, seen)) return true;
-  return false;
+/// Of the instruction alone, without what it calls.
+uint8_t OwnFindings(const Instruction& inst) {
+  if (inst.kind() == OpKind::While) return kLoop;
+  if (!inst.info().MayDoMore()) return 0;
+  const uint8_t transfer = inst.attrs().GetIf<SendRecvAttrs>() != nullptr ? kTransfer : 0;
+  return transfer | (inst.info().Is(kSideEffect) ? kEffect : ConditionalEffect(inst.attrs()));
+}
+
+/// Of the computation and what it calls; callees first, as calls may nest deeply.
+uint8_t Findings(const Computation& computation) {
+  llvm::SmallVector<const Computation*, 8> open = {&computation};
+  while (!open.empty()) {
+    const Computation* c = open.back();
+    if (c->summary() != 0) {
+      open.pop_back();
+      continue;
+    }
+    uint8_t findings = kKnown;
+    const size_t depth = open.size();
+    for (const Instruction* inst : c->instructions()) {
+      findings |= OwnFindings(*inst);
+      for (const Computation* callee : inst->callees()) {
+        if (callee->summary() == 0) open.push_back(callee);
+        findings |= callee->summary();
+      }
+    }
+    if (open.size() == depth) c->set_summary(findings);
+  }
+  return computation.summary();
+}
+
+uint8_t Findings(const Instruction& inst) {
+  uint8_t findings = OwnFindings(inst);
+  for (const Computation* callee : inst.callees()) findings |= Findings(*callee);
+  return findings;
 }
 
 /// What was started and stays needs its end, even if nobody reads what that gives.
 bool EndsWhatStays(const Instruction& inst) {
   if (!inst.info().Is(kDone) && inst.kind() != OpKind::AsyncUpdate) return false;
-  const Instruction& start = *inst.operand(0);
-  if (start.kind() == OpKind::AsyncUpdate && EndsWhatStays(start)) return true;
-  const bool begins = start.info().Is(kStart) || start.kind() == OpKind::AsyncUpdate;
-  return !begins || start.IsRoot() || start.users().size() > 1 ||
-         !start.extras().control_predecessors.empty() || !start.extras().control_successors.empty() ||
-         HasSideEffect(start);
+  for (const Instruction* at = &inst;;) {
+    const Instruction& start = *at->operand(0);
+    const bool begins = start.info().Is(kStart) || start.kind() == OpKind::AsyncUpdate;
+    if (!begins || start.IsRoot() || start.users().size() > 1 ||
+        !start.extras().control_predecessors.empty() || !start.extras().control_successors.empty() ||
+        HasSideEffect(start))
+      return true;
+    if (start.kind() != OpKind::AsyncUpdate) return false;
+    at = &start;
+  }
 }
 
 }  // namespace
 
 bool HasSideEffect(const Instruction& inst) {
-  if (inst.callees().empty()) return inst.info().Is(kSideEffect) || HasConditionalSideEffect(inst);
-  llvm::DenseSet<const Computation*> seen;
-  return HasSideEffect(inst, seen);
+  const uint8_t findings = Findings(inst);
+  return (findings & kEffect) != 0 ||
+         ((findings & kChannelEffect) != 0 && inst.module()->config.num_partitions <= 1);
 }
 
-bool HasTransfers(const Computation& computation) {
-  return AnyInstruction(
-      computation, [](const Instruction& inst) { return inst.attrs().GetIf<SendRecvAttrs>() != nullptr; });
-}
+bool HasTransfers(const Computation& computation) { return (Findings(computation) & kTransfer) != 0; }
+
+bool MayNotEnd(const Instruction& inst) { return (Findings(inst) & kLoop) != 0; }
 
 bool IsDead(const Instruction& inst) {
   return inst.users().empty() && inst.kind() != OpKind::Parameter && !inst.IsRoot() &&

@@ -6,8 +6,10 @@ namespace hlo {
 
 /// The instruction, or one in a computation it calls, does more than compute its value (passes.md §4.3).
 bool HasSideEffect(const Instruction& inst);
-/// The computation, or one it calls, sends or receives.
+/// The computation, or one that it calls, sends to or receives from elsewhere.
 bool HasTransfers(const Computation& computation);
+/// The instruction is a loop or calls one.
+bool MayNotEnd(const Instruction& inst);
 /// Nobody needs the instruction: no users, not the root, no parameter, no control edges, no side effect.
 bool IsDead(const Instruction& inst);
 

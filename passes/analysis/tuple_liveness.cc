@@ -54,9 +54,11 @@ void TupleLiveness::MarkAll(const Instruction& inst) {
   const auto leaves = static_cast<int64_t>(Get(inst).live.size());
   for (int64_t leaf = 0; leaf < leaves; ++leaf) Mark(inst, leaf);
   // A value without leaves still needs what it is made of.
-  if (leaves == 0)
-    for (const Instruction* operand : inst.operands())
-      if (!operand->shape().IsTuple() || operand->shape().LeafCount() != 0) MarkAll(*operand);
+  if (leaves > 0) return;
+  for (const Instruction* operand : inst.operands()) {
+    const auto count = static_cast<int64_t>(Get(*operand).live.size());
+    for (int64_t leaf = 0; leaf < count; ++leaf) Mark(*operand, leaf);
+  }
 }
 
 void TupleLiveness::FollowParameter(const Instruction& parameter, int64_t leaf) {

@@ -165,7 +165,7 @@ bool RewriteDriver::Try(const RuleIndex::Entry& entry, Instruction* inst) {
       i = earlier;
     }
     while (module.computations().size() > computations && module.computations().back()->callers().empty())
-      module.RemoveComputation(module.computations().back().get());
+      module.RemoveLastComputation();
   }
   return false;
 }

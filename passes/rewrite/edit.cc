@@ -161,19 +161,8 @@ int64_t RemoveUnreachableComputations(Module& module) {
   llvm::SmallVector<Computation*, 16> dead;
   for (const auto& c : module.computations())
     if (!reached.contains(c.get())) dead.push_back(c.get());
-  // Callers before callees, so that each is uncalled when its turn comes.
-  int64_t removed = 0;
-  for (bool progress = true; progress;) {
-    progress = false;
-    for (Computation*& c : dead)
-      if (c && c->callers().empty()) {
-        module.RemoveComputation(c);
-        c = nullptr;
-        ++removed;
-        progress = true;
-      }
-  }
-  return removed;
+  module.RemoveComputations(dead);
+  return static_cast<int64_t>(dead.size());
 }
 
 std::vector<Instruction*> RepairedSchedule(const Computation& computation,

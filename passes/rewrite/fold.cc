@@ -84,18 +84,45 @@ bool CallsOnce(const Instruction& inst) {
   return inst.info().category == OpCategory::Control || inst.kind() == OpKind::Fusion;
 }
 
-double CalleeWork(const Instruction& inst) {
+/// What is called from several places is looked at once.
+using WorkOfComputations = llvm::DenseMap<const Computation*, double>;
+
+double EvaluationWork(const Instruction& inst, WorkOfComputations& known);
+
+double CalleeWork(const Instruction& inst, WorkOfComputations& known) {
   double work = 0;
-  for (const Computation* callee : inst.callees())
-    for (const Instruction* inner : callee->instructions()) work += EvaluationWork(*inner);
+  for (const Computation* callee : inst.callees()) {
+    const auto found = known.find(callee);
+    double of_callee = found != known.end() ? found->second : 0;
+    if (found == known.end()) {
+      for (const Instruction* inner : callee->instructions()) of_callee += EvaluationWork(*inner, known);
+      known[callee] = of_callee;
+    }
+    work += of_callee;
+  }
   return work;
+}
+
+double EvaluationWork(const Instruction& inst, WorkOfComputations& known) {
+  double elements = Elements(inst.shape());
+  if (inst.kind() == OpKind::Constant || inst.kind() == OpKind::Parameter || inst.kind() == OpKind::Tuple ||
+      inst.kind() == OpKind::GetTupleElement)
+    return 0;
+  if (inst.callees().empty() || CallsOnce(inst))
+    return elements * WorkPerElement(inst) + CalleeWork(inst, known);
+  for (const Instruction* operand : inst.operands())
+    elements = std::max(elements, Elements(operand->shape()));
+  return elements * WorkPerElement(inst) * (1 + CalleeWork(inst, known));
 }
 
 }  // namespace
 
 Constness ConstnessOf(const Instruction& inst) {
+  // Evaluating goes down with broadcasts of broadcasts, which algsimp makes one of.
+  constexpr int kMostBroadcasts = 64;
   const Instruction* at = &inst;
-  while (at->kind() == OpKind::Broadcast && at->operand(0)->kind() != OpKind::Iota) at = at->operand(0);
+  for (int i = 0; i < kMostBroadcasts; ++i)
+    if (at->kind() == OpKind::Broadcast && at->operand(0)->kind() != OpKind::Iota) at = at->operand(0);
   if (inst.shape().HasDynamicDimension()) return Constness::Unknown;
   if (at->kind() == OpKind::Iota) return at == &inst ? Constness::Pattern : Constness::Unknown;
   if (at->kind() == OpKind::Constant && at->attr<ConstantAttrs>().literal)
@@ -116,14 +143,8 @@ bool IsPure(const Instruction& inst, bool loops) {
 }
 
 double EvaluationWork(const Instruction& inst) {
-  double elements = Elements(inst.shape());
-  if (inst.kind() == OpKind::Constant || inst.kind() == OpKind::Parameter || inst.kind() == OpKind::Tuple ||
-      inst.kind() == OpKind::GetTupleElement)
-    return 0;
-  if (inst.callees().empty() || CallsOnce(inst)) return elements * WorkPerElement(inst) + CalleeWork(inst);
-  for (const Instruction* operand : inst.operands())
-    elements = std::max(elements, Elements(operand->shape()));
-  return elements * WorkPerElement(inst) * (1 + CalleeWork(inst));
+  WorkOfComputations known;
+  return EvaluationWork(inst, known);
 }
 
 Folder::Folder() : group_(std::make_unique<DeviceGroup>(1, 1, 0, kTimeout)) {}

@@ -41,9 +41,7 @@ void SetOutputs(Instruction* fusion, llvm::ArrayRef<Instruction*> outputs, size_
     const bool was_root = fusion->IsRoot();
     fusion->set_shape(root->shape());
     Instruction* first = Maker(*fusion->parent(), fusion).Gte(fusion, 0);
-    for (Instruction* user : users)
-      for (int64_t i = 0; i < user->operand_count(); ++i)
-        if (user->operand(i) == fusion) user->SetOperand(i, first);
+    for (Instruction* user : users) user->ReplaceOperand(fusion, first);
     if (was_root) fusion->parent()->set_root(first);
   }
   fusion->set_shape(root->shape());

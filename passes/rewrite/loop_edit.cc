@@ -39,9 +39,7 @@ void RenumberAnnotation(Instruction& loop, llvm::ArrayRef<int64_t> new_index) {
 /// Puts `whole` in the place of the loop's value except where single elements are read.
 void ReplaceWholeUses(Instruction* loop, llvm::ArrayRef<Instruction*> users, bool is_root,
                       Instruction* whole) {
-  for (Instruction* user : users)
-    for (int64_t i = 0; i < user->operand_count(); ++i)
-      if (user->operand(i) == loop) user->SetOperand(i, whole);
+  for (Instruction* user : users) user->ReplaceOperand(loop, whole);
   if (is_root) loop->parent()->set_root(whole);
 }
 

@@ -41,9 +41,12 @@ Instruction* OfConstants(Match& m, OpKind kind, Instruction* x, Instruction* y) 
 }
 
 Instruction* OfConstant(Match& m, OpKind kind, Instruction* x) {
-  if (x->kind() != OpKind::Broadcast) return m.make.Unary(kind, x);
-  return m.make.Broadcast(OfConstant(m, kind, x->operand(0)), x->shape(),
-                          x->attr<DimensionsAttrs>().dimensions);
+  llvm::SmallVector<const Instruction*, 4> broadcasts;
+  for (; x->kind() == OpKind::Broadcast; x = x->operand(0)) broadcasts.push_back(x);
+  Instruction* made = m.make.Unary(kind, x);
+  for (const Instruction* broadcast : llvm::reverse(broadcasts))
+    made = m.make.Broadcast(made, broadcast->shape(), broadcast->attr<DimensionsAttrs>().dimensions);
+  return made;
 }
 
 Instruction* ConstantToRight(Match& m) {
