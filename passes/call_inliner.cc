@@ -1,5 +1,6 @@
 #include "passes/call_inliner.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/frontend_attributes.h"
 #include "passes/dce.h"
@@ -119,9 +120,14 @@ Result<bool> RunCallInliner(Module& module, const CallInlinerOptions& options, P
   std::vector<Computation*> computations = context.Computations(module);
   const bool deep = CallDepth(computations) > kDeep;
   if (deep) std::reverse(computations.begin(), computations.end());
+  llvm::DenseSet<const Computation*> gone;  // inlined wherever they were called
   for (Computation* c : computations) {
-    const bool inlined = deep && c->callers().empty() && !c->IsEntry();
-    if (inlined || RunsAsynchronously(*c)) continue;
+    if (deep && !c->IsEntry() &&
+        llvm::all_of(c->callers(), [&](const Instruction* i) { return gone.contains(i->parent()); })) {
+      gone.insert(c);
+      continue;
+    }
+    if (RunsAsynchronously(*c)) continue;
     HLO_TRY(const bool some, InlineCalls(c->InstructionsOf(OpKind::Call), deep, options, context));
     changed |= some;
   }

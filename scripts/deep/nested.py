@@ -72,7 +72,7 @@ def called(n, innermost, outer, last):
 NEGATE = 'g0 { a = f32[4] parameter(0)  ROOT s = f32[4] negate(a) }\n'
 
 
-@kind(2000, small=8000, most=NESTING)
+@kind(2000, small=4000, most=NESTING)
 def calls(n):
     return called(n, NEGATE, lambda i: f'g{i} {{ a = f32[4] parameter(0)  b = f32[4] abs(a)  ROOT s = f32[4] call(b), to_apply=g{i - 1} }}\n',
                   f'ROOT r = f32[4] call(x), to_apply=g{n - 1}')
@@ -85,7 +85,7 @@ def outfeed_in_calls(n):
                   f'ROOT r = f32[4] call(x), to_apply=g{n - 1}')
 
 
-@kind(1000, small=2000, most=NESTING)
+@kind(500, small=300, most=NESTING)
 def whiles(n):
     inner = 'g0 { a = s32[] parameter(0)  o = s32[] constant(1)  ROOT s = s32[] add(a, o) }\n'
     less = 'less { a = s32[] parameter(0)  n = s32[] constant(1)  ROOT p = pred[] compare(a, n), direction=LT }\n'
@@ -110,7 +110,7 @@ def fusions(n):
                   f'ROOT r = f32[4] fusion(x), kind=kLoop, calls=g{n - 1}')
 
 
-@kind(1000, small=8000, most=NESTING)
+@kind(1000, small=4000, most=NESTING)
 def async_calls(n):
     shape = '((f32[4]), f32[4], u32[])'
     return called(n, NEGATE, lambda i: f'g{i} {{ a = f32[4] parameter(0)  b = {shape} async-start(a), async_execution_thread="t", calls=g{i - 1}  ROOT s = f32[4] async-done(b) }}\n',
