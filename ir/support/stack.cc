@@ -22,7 +22,7 @@ size_t BytesForThread() {
 /// While it lives, threads that are made get so much stack: std::thread has no way to ask for it.
 class DefaultStack {
  public:
-  explicit DefaultStack(size_t bytes) : lock_(mutex_) {
+  explicit DefaultStack(size_t bytes) : lock_(Mutex()) {
     pthread_attr_t wanted;
     ok_ = pthread_getattr_default_np(&before_) == 0 && pthread_getattr_default_np(&wanted) == 0;
     if (!ok_) return;
@@ -39,7 +39,10 @@ class DefaultStack {
   DefaultStack& operator=(const DefaultStack&) = delete;
 
  private:
-  static inline std::mutex mutex_;
+  static std::mutex& Mutex() {
+    static std::mutex mutex;
+    return mutex;
+  }
   std::lock_guard<std::mutex> lock_;
   pthread_attr_t before_ = {};
   bool ok_ = false;
