@@ -13,15 +13,27 @@ namespace {
 
 using Operands = llvm::MutableArrayRef<Literal>;
 
+/// The same with another layout and other sizes of the run: static dimensions have those of their bounds.
+Literal WithSizesOf(const Literal& value, const Shape& shape) {
+  Literal result = value.WithShape(shape);
+  if (shape.IsTuple())
+    for (int64_t i = 0; i < shape.tuple_size(); ++i)
+      result.MutableElements()[static_cast<size_t>(i)] = WithSizesOf(value.element(i), shape.tuple_shape(i));
+  if (!shape.IsArray() || !result.HasDynamicSizes()) return result;
+  for (int64_t d = 0; d < shape.rank(); ++d)
+    if (!shape.is_dynamic(d)) result.SetDynamicSize(d, shape.dim(d));
+  return result;
+}
+
 /// The operands as they are: the first, or a tuple of all.
 Result<Literal> Identity(const Instruction& inst, Operands operands) {
   const Shape& shape = inst.shape();
   if (operands.empty() || shape.IsToken() || (shape.IsTuple() && shape.tuple_size() == 0))
     return Literal::Zeros(shape);
-  if (Compatible(operands[0].shape(), shape)) return operands[0].WithShape(shape);
+  if (Compatible(operands[0].shape(), shape)) return WithSizesOf(operands[0], shape);
   Literal all = Literal::MakeTuple(
       {std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end())});
-  if (Compatible(all.shape(), shape)) return all.WithShape(shape);
+  if (Compatible(all.shape(), shape)) return WithSizesOf(all, shape);
   return Error("runtime-custom-call", inst.loc(),
                "target '{0}' is to be the identity, but its operands are {1} and its result {2}",
                inst.attr<CustomCallAttrs>().custom_call_target, all.shape(), shape);
