@@ -245,8 +245,19 @@ class ArrayPrinter {
   int64_t next_ = 0;
 };
 
+/// An array without elements may have any number of rows, of which braces would be all there is.
+bool IsAllBraces(const Shape& shape) {
+  constexpr int64_t kMostRows = 1 << 16;
+  int64_t rows = 1;
+  for (const int64_t size : shape.dims()) {
+    if (size == 0) return false;
+    if (size > kMostRows || (rows *= size) > kMostRows) return shape.ElementCount() == 0;
+  }
+  return false;
+}
+
 void PrintArray(raw_ostream& os, const Literal& literal) {
-  if (literal.HasElided()) {
+  if (literal.HasElided() || IsAllBraces(literal.shape())) {
     os << "{...}";
   } else if (literal.HasDynamicSizes()) {
     const Literal valid = literal.ToStatic();

@@ -10,6 +10,9 @@ namespace {
 
 /// A copy of more bytes deserves several threads, or at least a look at the interrupt flag around it.
 constexpr int64_t kMaxCopy = int64_t{64} << 10;
+/// Loops and branches within each other in one function: LLVM's passes over loops take time with the square
+/// of the depth. What lies around them goes step by step.
+constexpr int kMaxDepth = 32;
 
 class RoutineStep final : public Step {
  public:
@@ -90,8 +93,11 @@ bool RoutineBuilder::Host(kernel::HostCall call, llvm::ArrayRef<Slice> slices, s
 }
 
 bool RoutineBuilder::AddAll(const Sequence& sequence, kernel::RoutineBody& body) {
+  if (!whole_ && depth_ == kMaxDepth) return false;
   kernel::RoutineBody* outside = std::exchange(at_, &body);
+  ++depth_;
   const auto refused = llvm::find_if(sequence, [&](const auto& step) { return !step->AddTo(*this); });
+  --depth_;
   at_ = outside;
   if (refused == sequence.end()) return true;
   if (refused_ == nullptr) refused_ = refused->get();

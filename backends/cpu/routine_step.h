@@ -50,10 +50,11 @@ class RoutineBuilder {
   bool whole_ = false;
   const Step* refused_ = nullptr;  // the innermost one that could not be added
   kernel::RoutineBody* at_ = &routine_.body;
-  std::vector<kernel::HostCall> hosts_;                                      // by number
-  std::vector<Slice> slices_;                                                // by slot
-  std::vector<Slice> results_;                                               // that are read afterwards
-  std::vector<Slice> constants_;                                             // that it begins with
+  int depth_ = 0;                        // loops and branches that lie around it
+  std::vector<kernel::HostCall> hosts_;  // by number
+  std::vector<Slice> slices_;            // by slot
+  std::vector<Slice> results_;           // that are read afterwards
+  std::vector<Slice> constants_;         // that it begins with
   std::map<std::tuple<int32_t, int64_t, int64_t>, kernel::SlotId> numbers_;  // by buffer, offset, size
 };
 

@@ -25,6 +25,7 @@ class Liveness {
     Set kept(slots_);
     for (unsigned slot = 0; slot < slots_; ++slot)
       if (routine.slots[slot].written) kept.set(slot);
+    Summarize(routine.body);
     at_entry_ = Walk(routine.body, std::move(kept));
   }
   [[nodiscard]] const Set& at_entry() const { return at_entry_; }
@@ -32,34 +33,88 @@ class Liveness {
   [[nodiscard]] const Set& AtMeeting(const void* step) const { return meetings_.find(step)->second; }
 
  private:
+  /// What is live before a body: what it reads first, and of what is live behind it all that it does not
+  /// write on every way.
+  struct Summary {
+    Set read, written;
+  };
+  static void Add(Set& live, SlotId slot) { live.set(static_cast<unsigned>(slot)); }
+  static void Remove(Set& live, SlotId slot) { live.reset(static_cast<unsigned>(slot)); }
+  static Set Before(const Summary& summary, Set live) {
+    live.reset(summary.written);
+    live |= summary.read;
+    return live;
+  }
+
+  // Each body is summed up once, whatever it lies in: what is live within a loop depends on its second round.
+  void Summarize(const RoutineBody& body) {
+    Summary all{Set(slots_), Set(slots_)};
+    for (const RoutineStep& s : llvm::reverse(body)) {
+      const Summary one = std::visit([&](const auto& step) { return SummaryOf(step); }, s.step);
+      all.read = Before(one, std::move(all.read));
+      all.written |= one.written;
+    }
+    summaries_[&body] = std::move(all);
+  }
+  Summary SummaryOf(const IsCall auto& step) {
+    Summary one{Set(slots_), Set(slots_)};
+    for (size_t i = 0; i < step.slots.size(); ++i)
+      Add(IsDefined(step, i) ? one.written : one.read, step.slots[i]);
+    return one;
+  }
+  Summary SummaryOf(const CopyStep& step) {
+    Summary one{Set(slots_), Set(slots_)};
+    if (step.from == step.to) return one;
+    Add(one.read, step.from);
+    Add(one.written, step.to);
+    return one;
+  }
+  Summary SummaryOf(const WhileStep& step) {
+    Summarize(step.condition);
+    Summarize(step.body);
+    return {AtHead(step, Set(slots_)), summaries_[&step.condition].written};
+  }
+  Summary SummaryOf(const BranchStep& step) {
+    Summary one{Set(slots_), Set(slots_, !step.branches.empty())};
+    for (const RoutineBody& branch : step.branches) {
+      Summarize(branch);
+      one.read |= summaries_[&branch].read;
+      one.written &= summaries_[&branch].written;
+    }
+    Add(one.read, step.selector);
+    return one;
+  }
+  /// Before the condition of a loop behind which `live` is live.
+  Set AtHead(const WhileStep& step, Set live) {
+    Add(live, step.predicate);
+    live |= summaries_[&step.body].read;
+    return Before(summaries_[&step.condition], std::move(live));
+  }
+
   Set Walk(const RoutineBody& body, Set live) {
     for (const RoutineStep& s : llvm::reverse(body))
       live = std::visit([&](const auto& step) { return Before(step, std::move(live)); }, s.step);
     return live;
   }
-  static void Add(Set& live, SlotId slot) { live.set(static_cast<unsigned>(slot)); }
-
   Set Before(const IsCall auto& step, Set live) {
     for (size_t i = 0; i < step.slots.size(); ++i)
-      if (IsDefined(step, i)) live.reset(static_cast<unsigned>(step.slots[i]));
+      if (IsDefined(step, i)) Remove(live, step.slots[i]);
     for (size_t i = 0; i < step.slots.size(); ++i)
       if (!IsDefined(step, i)) Add(live, step.slots[i]);
     return live;
   }
   Set Before(const CopyStep& step, Set live) {
     if (step.from == step.to) return live;
-    live.reset(static_cast<unsigned>(step.to));
+    Remove(live, step.to);
     Add(live, step.from);
     return live;
   }
   Set Before(const WhileStep& step, Set live) {
-    // What the second round reads is read in the first, unless the condition writes it.
+    Set head = AtHead(step, live);
+    Walk(step.body, head);
     Add(live, step.predicate);
-    const Set once = Walk(step.condition, live);
-    Set more = Walk(step.body, once);
-    more |= live;
-    Set head = Walk(step.condition, std::move(more));
-    Walk(step.body, head);  // for what lies in it, with all that is read
+    live |= Before(summaries_[&step.body], head);
+    Walk(step.condition, std::move(live));
     return meetings_[&step] = std::move(head);
   }
   Set Before(const BranchStep& step, const Set& live) {
@@ -72,6 +127,7 @@ class Liveness {
 
   unsigned slots_;
   Set at_entry_;
+  llvm::DenseMap<const RoutineBody*, Summary> summaries_;
   llvm::DenseMap<const void*, Set> meetings_;
 };
 

@@ -85,7 +85,7 @@ def outfeed_in_calls(n):
                   f'ROOT r = f32[4] call(x), to_apply=g{n - 1}')
 
 
-@kind(500, small=16, most=NESTING)
+@kind(500, small=4000, most=NESTING)
 def whiles(n):
     inner = 'g0 { a = s32[] parameter(0)  o = s32[] constant(1)  ROOT s = s32[] add(a, o) }\n'
     less = 'less { a = s32[] parameter(0)  n = s32[] constant(1)  ROOT p = pred[] compare(a, n), direction=LT }\n'
