@@ -251,7 +251,8 @@ bool IsAllBraces(const Shape& shape) {
   int64_t rows = 1;
   for (const int64_t size : shape.dims()) {
     if (size == 0) return false;
-    if (size > kMostRows || (rows *= size) > kMostRows) return shape.ElementCount() == 0;
+    rows = size > kMostRows ? size : rows * size;
+    if (rows > kMostRows) return shape.ElementCount() == 0;
   }
   return false;
 }
