@@ -63,9 +63,10 @@ Instruction::OperandPlaces* Instruction::Places() {
 void Instruction::SetOperand(int64_t i, Instruction* value) {
   Instruction*& slot = operands_[static_cast<size_t>(i)];
   if (slot == value) return;
+  OperandPlaces* places = Places();  // of what there was, before it changes
   Instruction* old = std::exchange(slot, value);
   bool is_left = false;
-  if (OperandPlaces* places = Places()) {
+  if (places) {
     const auto at = places->find(old);
     llvm::erase(at->second, static_cast<uint32_t>(i));
     is_left = !at->second.empty();

@@ -43,6 +43,19 @@ TEST(Instruction, OperandsAreReplacedHoweverManyThereAre) {
   }
 }
 
+TEST(Instruction, TheOnlyUseAmongManyOperandsIsTakenAway) {
+  Computed c;
+  llvm::SmallVector<Instruction*, 8> operands(100, c.p);
+  operands[40] = c.q;
+  Instruction* tuple = c.Tuple(operands);
+  tuple->SetOperand(40, c.p);
+  EXPECT_TRUE(c.q->users().empty());
+  EXPECT_EQ(c.p->users().size(), 1U);
+  tuple->SetOperand(41, c.q);
+  tuple->SetOperand(41, c.p);
+  EXPECT_TRUE(c.q->users().empty());
+}
+
 TEST(Instruction, ControlEdgesAreThereOnce) {
   Computed c;
   std::vector<Instruction*> many;
