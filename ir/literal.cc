@@ -104,6 +104,7 @@ Literal Literal::MakeToken() { return Make(Shape::MakeToken()); }
 
 Literal Literal::Elided(const Shape& shape) {
   assert(shape.IsArray() && "only arrays are elided");
+  if (shape.ElementCount() == 0) return Make(shape);  // of nothing nothing is left out
   Literal l;
   l.shape_ = shape;
   l.elided_ = true;

@@ -26,7 +26,8 @@ class Literal {
   static Literal Zeros(const Shape& shape);
   static Literal MakeTuple(std::vector<Literal> elements);
   static Literal MakeToken();
-  /// An array that was printed as `{...}`: a shape without data.
+  /// An array that was printed as `{...}`: a shape without data. Of an array without elements nothing is left
+  /// out: it is as by Make().
   static Literal Elided(const Shape& shape);
   /// A scalar of the type whose C++ representation is T (see NativeType in ir/numeric/native.h or
   /// plain C++ types of the same width).
