@@ -197,9 +197,12 @@ Status PassManager::VerifyAfter(const Module& module, const PassExecution& execu
   VerifyOptions options;
   options.makers = makers_;
   options.layout_sensitive = layouts_hold_;
-  options.dynamic_flags = false;  // passes take them from the text, which may contradict itself
+  // A text may contradict itself in what is dynamic. If it does not when layouts are assigned, no pass may.
+  const auto is_error = [](const Diagnostic& d) { return d.severity == Severity::Error; };
+  if (assigns && layouts_hold_) dynamic_flags_hold_ = llvm::none_of(Verify(module, options), is_error);
+  options.dynamic_flags = dynamic_flags_hold_;
   for (Diagnostic& violation : Verify(module, options)) {
-    if (violation.severity != Severity::Error) continue;
+    if (!is_error(violation)) continue;
     violation.Note(
         llvm::formatv("found after pass '{0}' (execution {1})", execution.pass->name, execution.number)
             .str());

@@ -99,7 +99,7 @@ class PassManager {
 #else
   bool verify_each_ = true;
 #endif
-  bool layouts_hold_ = false;  // for VerifyAfter
+  bool layouts_hold_ = false, dynamic_flags_hold_ = false;  // for VerifyAfter
   bool started_ = false;
   unsigned facts_ = kNoFacts;  // of those that only the passes run so far can tell
   uint64_t version_ = 0;       // grows with every change of the module
