@@ -6,14 +6,6 @@
 
 namespace hlo::testing {
 
-uint64_t Dice::Next() {
-  state_ += 0x9e3779b97f4a7c15;
-  uint64_t z = state_;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
 std::string ValueText::Text() const {
   if (!whole.empty()) return whole;
   return type + "[" + llvm::join(sizes, ",") + "]" + layout;

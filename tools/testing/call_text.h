@@ -4,16 +4,17 @@
 #include <vector>
 
 #include "ir/custom_call_signature.h"
+#include "tools/testing/value_sets.h"
 
 namespace hlo::testing {
 
 /// Numbers that depend on where they begin only (SplitMix64).
-class Dice {
+class Dice : Random {
  public:
-  Dice(uint64_t seed, uint64_t number) : state_(seed * 0x9e3779b97f4a7c15 + number * 0xd1342543de82ef95) {
+  Dice(uint64_t seed, uint64_t number) : Random(seed * 0x9e3779b97f4a7c15 + number * 0xd1342543de82ef95) {
     Next();
   }
-  uint64_t Next();
+  using Random::Next;
   /// 0 ... n - 1; 0 if there is none.
   int64_t Below(int64_t n) { return n <= 0 ? 0 : static_cast<int64_t>(Next() % static_cast<uint64_t>(n)); }
   /// low ... high
@@ -27,9 +28,6 @@ class Dice {
     for (size_t i = numbers.size(); i > 1; --i)
       std::swap(numbers[i - 1], numbers[static_cast<size_t>(Below(static_cast<int64_t>(i)))]);
   }
-
- private:
-  uint64_t state_;
 };
 
 /// An operand, a result or a layout constraint.
