@@ -56,13 +56,6 @@ void PrintEssential(llvm::raw_ostream& os, const Literal* literal) {
 
 }  // namespace
 
-const Computation* AsyncWrapped(const Instruction& instruction) {
-  const Instruction* op = &instruction;
-  while ((op->kind() == OpKind::AsyncUpdate || op->kind() == OpKind::AsyncDone) && op->operand_count() > 0)
-    op = op->operand(0);
-  return op->kind() == OpKind::AsyncStart && !op->callees().empty() ? op->callee() : nullptr;
-}
-
 bool HasAsyncSugar(const Computation& computation) {
   const Instruction* root = computation.root();
   return root && llvm::all_of(computation.instructions(), [&](const Instruction* i) {
@@ -243,10 +236,21 @@ void TextPrinter::PrintWrapped(const Instruction& start, const Instruction& root
   PrintFirstOfFrame(root, options_.frontend_attributes && start.extras().frontend_attributes.empty());
 }
 
-void TextPrinter::PrintInstruction(const Instruction& instruction) {
+const Computation* TextPrinter::Sugared(const Instruction& instruction) {
+  if (!options_.async_sugar || !IsAsync(instruction.kind())) return nullptr;
+  const Instruction* at = &instruction;
+  while (at->kind() != OpKind::AsyncStart && IsAsync(at->kind()) && at->operand_count() > 0) {
+    at = at->operand(0);
+    const auto known = sugared_.find(at);
+    if (known != sugared_.end()) return sugared_[&instruction] = known->second;
+  }
   const Computation* wrapped =
-      options_.async_sugar && IsAsync(instruction.kind()) ? AsyncWrapped(instruction) : nullptr;
-  const Computation* sugared = wrapped && HasAsyncSugar(*wrapped) ? wrapped : nullptr;
+      at->kind() == OpKind::AsyncStart && !at->callees().empty() ? at->callee() : nullptr;
+  return sugared_[&instruction] = wrapped && HasAsyncSugar(*wrapped) ? wrapped : nullptr;
+}
+
+void TextPrinter::PrintInstruction(const Instruction& instruction) {
+  const Computation* sugared = Sugared(instruction);
   if (!options_.canonical_names || in_computation_) {
     PrintValue(instruction);
     os_ << " = ";

@@ -29,8 +29,6 @@ void PrintMesh(llvm::raw_ostream& os, const Mesh& mesh);
 /// Whether a field of the attribute struct is printed with these options (callee fields aside).
 bool IsFieldShown(const Instruction& instruction, const FieldInfo& field, const PrintOptions& options);
 
-/// The computation that an async op runs, found at the head of its chain; null if there is none.
-const Computation* AsyncWrapped(const Instruction& instruction);
 /// Whether ops wrapping `computation` print as `X-start`, `X-update`, `X-done`: it holds nothing but its
 /// parameters and its root, whatever that is (errata-2 1). Other orders and uses of the parameters are lost.
 bool HasAsyncSugar(const Computation& computation);
@@ -47,6 +45,8 @@ class TextPrinter {
   void PrintInstruction(const Instruction& instruction);
 
  private:
+  /// The computation that an async op runs if it is printed as the op's name says; else null.
+  const Computation* Sugared(const Instruction& instruction);
   void PrintModuleAttributes(const Module& module);
   void PrintHeader(const Computation& computation);
   void PrintInstructionList(const Computation& computation);
@@ -71,7 +71,8 @@ class TextPrinter {
   int indent_;
   bool nested_ = false;  // inside the inline body of an instruction
   bool in_computation_ = false;
-  llvm::DenseMap<const Instruction*, unsigned> canonical_ids_;  // of the computation being printed
+  llvm::DenseMap<const Instruction*, const Computation*> sugared_;  // of updates: their chains may be long
+  llvm::DenseMap<const Instruction*, unsigned> canonical_ids_;      // of the computation being printed
 };
 
 }  // namespace hlo::print_internal

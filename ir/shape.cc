@@ -69,10 +69,18 @@ Shape Shape::ArrayWithDefaultLayout(ElementType type, llvm::ArrayRef<int64_t> di
   return Shape(rep);
 }
 
+/// Of what has elements, the number of those with dynamic dimensions: wide tuples are asked for each element
+/// whether there are any.
+template <class Rep>
+static void CountDynamic(Rep& rep) {
+  rep.element_count = llvm::count_if(rep.elements, [](const Shape& s) { return s.HasDynamicDimension(); });
+}
+
 Shape Shape::MakeTuple(llvm::ArrayRef<Shape> elements) {
   Rep* rep = new Rep;
   rep->type = ElementType::Tuple;
   rep->elements.assign(elements.begin(), elements.end());
+  CountDynamic(*rep);
   return Shape(rep);
 }
 
@@ -94,12 +102,12 @@ Shape Shape::MakeBuffer(const Shape& array) {
   Rep* rep = new Rep;
   rep->type = ElementType::Buffer;
   rep->elements.push_back(array);
+  CountDynamic(*rep);
   return Shape(rep);
 }
 
 bool Shape::HasDynamicDimension() const {
-  if (!rep_->dynamic.empty()) return true;
-  return llvm::any_of(rep_->elements, [](const Shape& s) { return s.HasDynamicDimension(); });
+  return !rep_->dynamic.empty() || (!rep_->elements.empty() && rep_->element_count > 0);
 }
 
 bool Shape::HasUnboundedDimension() const {
@@ -129,6 +137,7 @@ Shape Shape::MapLeaves(F&& f) const {
     Rep* rep = new Rep;
     rep->type = rep_->type;
     for (const Shape& s : rep_->elements) rep->elements.push_back(s.MapLeaves(f));
+    CountDynamic(*rep);
     return Shape(rep);
   }
   return f(*this);

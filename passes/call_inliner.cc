@@ -10,7 +10,7 @@ namespace hlo {
 namespace {
 
 constexpr size_t kMaxOpName = 1024;
-constexpr int64_t kMaxInstructions = int64_t{1} << 22;  // of a computation: nested calls may double its size
+constexpr int64_t kMostCopied = int64_t{1} << 20;
 
 constexpr PassOptionRow kRows[] = {
     PassOption<&CallInlinerOptions::single_call_site>("single_call_site",
@@ -38,7 +38,14 @@ bool MayInline(const Instruction& call, const CallInlinerOptions& options) {
         llvm::is_contained(options.composites_to_preserve, FrontendValue(call, "composite.name")))
       return false;
   }
-  return call.parent()->instruction_count() + callee.instruction_count() <= kMaxInstructions;
+  return true;
+}
+
+/// The instructions that copies may still add: each level of calls may double those of a module.
+int64_t RoomForCopies(const Module& module) {
+  int64_t room = kMostCopied;
+  for (const auto& computation : module.computations()) room -= computation->instruction_count();
+  return room;
 }
 
 /// Metadata of inlined instructions: the call's operation name, then their own.
@@ -88,12 +95,16 @@ int64_t CallDepth(llvm::ArrayRef<Computation*> computations) {
 
 /// Inlines the calls, and those in what was inlined if `deeply`.
 Result<bool> InlineCalls(std::vector<Instruction*> calls, bool deeply, const CallInlinerOptions& options,
-                         PassContext& context) {
+                         int64_t& room, PassContext& context) {
   bool changed = false;
   for (size_t i = 0; i < calls.size(); ++i) {
     HLO_CHECK_OK(context.CheckInterrupt());
-    if (!MayInline(*calls[i], options)) continue;
+    const Computation& callee = *calls[i]->callee();
+    // What is called once will be gone from its place.
+    const int64_t added = callee.callers().size() > 1 ? callee.instruction_count() : 0;
+    if (!MayInline(*calls[i], options) || added > room) continue;
     if (!context.TakeRewrite()) break;
+    room -= added;
     MetadataPrefix prefix(*calls[i]);
     InlineCall(calls[i], [&](const Instruction* inner, Instruction* copy) {
       prefix.Apply(*inner, copy);
@@ -117,6 +128,7 @@ Result<bool> RunCallInliner(Module& module, const CallInlinerOptions& options, P
   // Callees first; of deep nests callers first, or what is innermost would be copied level by level.
   constexpr int64_t kDeep = 64;
   bool changed = false;
+  int64_t room = RoomForCopies(module);
   std::vector<Computation*> computations = context.Computations(module);
   const bool deep = CallDepth(computations) > kDeep;
   if (deep) std::reverse(computations.begin(), computations.end());
@@ -128,7 +140,7 @@ Result<bool> RunCallInliner(Module& module, const CallInlinerOptions& options, P
       continue;
     }
     if (RunsAsynchronously(*c)) continue;
-    HLO_TRY(const bool some, InlineCalls(c->InstructionsOf(OpKind::Call), deep, options, context));
+    HLO_TRY(const bool some, InlineCalls(c->InstructionsOf(OpKind::Call), deep, options, room, context));
     changed |= some;
   }
   if (changed) HLO_CHECK_OK(RunDce(module, {}, context));

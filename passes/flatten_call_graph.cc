@@ -81,7 +81,7 @@ Result<bool> RunFlattenCallGraph(Module& module, const NoPassOptions& options, P
   (void)options;
   if (const double extra = ExtraInstructions(module); extra > static_cast<double>(kMaxCopied))
     return Error(
-        "pass-flatten-limit", module.entry()->loc(),
+        "limit-flatten", module.entry()->loc(),
         "a computation for each call of module {0} would take {1:E2} copied instructions, more than {2}",
         module.name(), extra, kMaxCopied);
   return Flattener(module, context).Run();

@@ -191,8 +191,7 @@ class Fuser {
                  ? std::optional(FusionKind::Loop)
                  : std::nullopt;
     if (CanBeOutputFused(producer, consumer)) return FusionKind::Output;
-    if (llvm::any_of(producer.users(), [&](const Instruction* u) { return CanBeOutputFused(producer, *u); }))
-      return std::nullopt;
+    if (HasOneUse(producer) && CanBeOutputFused(producer, *producer.users().front())) return std::nullopt;
     if (!MayJoinLoop(producer) || producer.IsRoot() || HasSideEffect(producer)) return std::nullopt;
     if (!producer.extras().control_predecessors.empty() || !producer.extras().control_successors.empty())
       return std::nullopt;

@@ -1,6 +1,7 @@
 #include "tools/diff_prepare.h"
 
 #include "ir/print.h"
+#include "passes/analysis/inlined_size.h"
 #include "passes/rewrite/edit.h"
 #include "tools/line_diff.h"
 #include "tools/opt_transform.h"
@@ -10,26 +11,9 @@ namespace {
 
 using llvm::StringRef;
 
-/// Instructions: each level of calls may double their number.
-constexpr int64_t kMostInlined = 1 << 22;
-
 bool IsInlined(OpKind kind, DiffInline what) {
   return (kind == OpKind::Fusion && what != DiffInline::Call) ||
          (kind == OpKind::Call && what != DiffInline::Fusion);
-}
-
-/// Instructions of all computations after inlining, before those that nothing calls any more are removed.
-double InlinedSize(const Module& module, DiffInline what) {
-  llvm::DenseMap<const Computation*, double> sizes;
-  double total = 0;
-  for (const Computation* c : module.PostOrder()) {
-    double size = 0;
-    for (const Instruction* inst : c->instructions())
-      size += IsInlined(inst->kind(), what) ? sizes.lookup(inst->callee()) : 1;
-    sizes[c] = size;
-    total += size;
-  }
-  return total;
 }
 
 /// What an inlined tuple is taken apart into replaces its elements.
@@ -83,10 +67,7 @@ bool Knows(const HloDiffOptions& options, const Module& module) {
 
 Status InlineForDiff(Module& module, DiffInline what) {
   if (what == DiffInline::None) return {};
-  if (const double size = InlinedSize(module, what); size > static_cast<double>(kMostInlined))
-    return Error("limit-inline", {},
-                 "inlining the calls of module {0} would make {1:E2} instructions, more than {2}",
-                 module.name(), size, kMostInlined);
+  HLO_CHECK_OK(CheckInlinedSize(module, [&](const Instruction& i) { return IsInlined(i.kind(), what); }, {}));
   for (Computation* c : module.PostOrder()) {
     if (!c->has_calls()) continue;
     for (const OpKind kind : {OpKind::Fusion, OpKind::Call}) {

@@ -2,6 +2,7 @@
 #include "tools/opt_transform.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 #include "tools/opt_stand_in.h"
 
 namespace hlo {
@@ -75,18 +76,31 @@ class ModuleBuilder {
   llvm::DenseMap<const Computation*, Computation*> copies_;
 };
 
-/// The instructions within `height` operand levels of the targets (-1: all).
-llvm::DenseSet<const Instruction*> Within(llvm::ArrayRef<const Instruction*> targets, int64_t height) {
-  llvm::DenseSet<const Instruction*> kept(targets.begin(), targets.end());
+/// Places of the instructions of a computation in its post-order.
+using Places = llvm::DenseMap<const Instruction*, size_t>;
+
+Places PlacesOf(const Computation& computation) {
+  Places places;
+  for (const Instruction* i : computation.PostOrder()) places.try_emplace(i, places.size());
+  return places;
+}
+
+/// The instructions within `height` operand levels of the targets (-1: all), in post-order.
+std::vector<const Instruction*> Within(llvm::ArrayRef<const Instruction*> targets, int64_t height,
+                                       const Places& places) {
+  llvm::SetVector<const Instruction*> kept(targets.begin(), targets.end());
   std::vector<const Instruction*> level(targets.begin(), targets.end());
   for (int64_t h = 0; !level.empty() && (height < 0 || h < height); ++h) {
     std::vector<const Instruction*> next;
     for (const Instruction* i : level)
       for (const Instruction* operand : i->operands())
-        if (kept.insert(operand).second) next.push_back(operand);
+        if (kept.insert(operand)) next.push_back(operand);
     level = std::move(next);
   }
-  return kept;
+  std::vector<const Instruction*> order(kept.begin(), kept.end());
+  llvm::sort(order,
+             [&](const Instruction* a, const Instruction* b) { return places.lookup(a) < places.lookup(b); });
+  return order;
 }
 
 /// Constants up to this size stay with an isolated instruction: bounds, exponents, indices.
@@ -95,21 +109,20 @@ constexpr int64_t kKeptConstantElements = 16;
 /// Builds the entry of an extracted module.
 class Extraction {
  public:
-  Extraction(const Module& from, StringRef name, ExtractOptions options)
-      : builder_(from, name), options_(std::move(options)) {}
+  /// `places`: of the computation that the targets stand in.
+  Extraction(const Module& from, StringRef name, ExtractOptions options, const Places& places)
+      : builder_(from, name), options_(std::move(options)), places_(places) {}
 
   Result<std::unique_ptr<Module>> Run(llvm::ArrayRef<const Instruction*> targets) {
     const Computation& home = *targets.front()->parent();
-    const auto kept = Within(targets, options_.height);
+    const std::vector<const Instruction*> order = Within(targets, options_.height, places_);
     // Callees come first, as they stand above their callers in the text.
-    const std::vector<Instruction*> order = home.PostOrder();
     for (const Instruction* i : order)
-      if (kept.contains(i))
-        for (const Computation* callee : i->callees()) builder_.Copy(callee);
+      for (const Computation* callee : i->callees()) builder_.Copy(callee);
     to_ = builder_.NewEntry(home.name());
-    CopyParameters(order, kept);
+    CopyParameters(order);
     for (const Instruction* i : order) {
-      if (!kept.contains(i) || i->kind() == OpKind::Parameter) continue;
+      if (i->kind() == OpKind::Parameter) continue;
       llvm::SmallVector<Instruction*, 4> operands;
       for (const Instruction* operand : i->operands()) {
         if (!copies_.contains(operand)) {
@@ -135,10 +148,10 @@ class Extraction {
   }
 
  private:
-  void CopyParameters(llvm::ArrayRef<Instruction*> order, const llvm::DenseSet<const Instruction*>& kept) {
+  void CopyParameters(llvm::ArrayRef<const Instruction*> order) {
     std::vector<const Instruction*> parameters;
     for (const Instruction* i : order)
-      if (i->kind() == OpKind::Parameter && kept.contains(i)) parameters.push_back(i);
+      if (i->kind() == OpKind::Parameter) parameters.push_back(i);
     llvm::sort(parameters, [](const Instruction* a, const Instruction* b) {
       return a->attr<ParameterAttrs>().number < b->attr<ParameterAttrs>().number;
     });
@@ -191,6 +204,7 @@ class Extraction {
 
   ModuleBuilder builder_;
   ExtractOptions options_;
+  const Places& places_;
   Computation* to_ = nullptr;
   llvm::DenseMap<const Instruction*, Instruction*> copies_;
   int64_t next_parameter_ = 0;
@@ -268,7 +282,7 @@ Result<std::unique_ptr<Module>> ExtractInstructions(const Module& module,
           "'%{0}' is in %{1} but '%{2}' is in %{3}; instructions of one module must share a computation",
           targets.front()->name(), targets.front()->parent()->name(), target->name(),
           target->parent()->name());
-  return Extraction(module, module.name(), options).Run(targets);
+  return Extraction(module, module.name(), options, PlacesOf(*targets.front()->parent())).Run(targets);
 }
 
 std::unique_ptr<Module> ExtractComputation(const Module& module, const Computation& computation) {
@@ -288,6 +302,7 @@ Result<std::vector<std::unique_ptr<Module>>> IsolateInstructions(const Module& m
           return caller->info().category == OpCategory::Control && caller->kind() != OpKind::Fusion;
         });
     if (!visited) continue;
+    const Places places = PlacesOf(*computation);
     for (const Instruction* i : computation->PostOrder()) {
       if (IsTrivial(*i)) continue;
       ExtractOptions options;
@@ -299,7 +314,7 @@ Result<std::vector<std::unique_ptr<Module>>> IsolateInstructions(const Module& m
            at = at->operand(0))
         ++options.height;
       const std::string name = (module.name() + "." + i->name()).str();
-      HLO_TRY(auto part, Extraction(module, name, options).Run({i}));
+      HLO_TRY(auto part, Extraction(module, name, options, places).Run({i}));
       if (seen.insert(Fingerprint(*part->entry())).second) result.push_back(std::move(part));
     }
   }

@@ -10,6 +10,7 @@
 #include "backends/cpu/split_products.h"
 #include "backends/cpu/split_reductions.h"
 #include "ir/op.h"
+#include "passes/analysis/inlined_size.h"
 #include "passes/pass_manager.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
@@ -136,6 +137,8 @@ void KeepCustomCallLayouts(Module& module) {
 }
 
 Status Normalize(Module& module) {
+  const auto is_fusion = [](const Instruction& inst) { return inst.kind() == OpKind::Fusion; };
+  HLO_CHECK_OK(CheckInlinedSize(module, is_fusion, module.entry()->loc()));
   for (Computation* computation : module.PostOrder()) {
     for (Instruction* inst : AllOf(*computation, OpKind::AsyncDone)) MakeSynchronous(inst);
     for (Instruction* inst : AllOf(*computation, OpKind::CopyDone))

@@ -23,12 +23,7 @@ std::vector<std::vector<Place>> BufferClasses(const Dataflow& flow, const Timeli
 bool IsReadOnly(const Dataflow& flow, Place value) {
   const Instruction& inst = flow.instruction(value);
   if (inst.kind() == OpKind::Constant) return true;
-  if (inst.kind() != OpKind::Parameter || !inst.parent()->IsEntry()) return false;
-  const int64_t number = inst.attr<ParameterAttrs>().number;
-  const ShapeIndex index = flow.IndexOf(value);
-  return llvm::none_of(flow.module().config.input_output_alias, [&](const InputOutputAlias& alias) {
-    return alias.parameter == number && alias.parameter_index == index;
-  });
+  return inst.kind() == OpKind::Parameter && inst.parent()->IsEntry() && !flow.IsAliasedInput(value);
 }
 
 std::optional<BufferConflict> FindConflict(const Ordering& ordering,

@@ -285,8 +285,8 @@ void DataflowBuilder::AsyncUpdateRule(const Instruction& inst, Place place) {
   const Place inputs = flow_.Child(place, 0), bound = flow_.Child(before, 0);
   if (!IsLeaf(inputs) && !IsLeaf(bound)) {
     const int64_t old = flow_.shape(bound).tuple_size(), all = flow_.shape(inputs).tuple_size();
-    const Instruction* start = &inst;
-    while (start->kind() == OpKind::AsyncUpdate) start = start->operand(0);
+    const Instruction* start = &inst;  // looked for where something is bound: chains may be long
+    while (all > old && start->kind() == OpKind::AsyncUpdate) start = start->operand(0);
     for (int64_t i = 0; i < all; ++i) {
       if (i >= old && i - old + 1 >= inst.operand_count()) break;
       const Place from = i < old ? flow_.Child(bound, i) : flow_.Of(*inst.operand(i - old + 1));
@@ -376,6 +376,10 @@ void DataflowBuilder::Finish() {
     flow_.value_[static_cast<size_t>(p)] = Value(p);
   for (Place p = 0; p < static_cast<Place>(flow_.nodes_.size()); ++p)
     flow_.buffer_[static_cast<size_t>(p)] = Find(flow_.buffer_, p);
+  const Computation* entry = flow_.module_.entry();
+  for (const InputOutputAlias& alias : flow_.module_.config.input_output_alias)
+    if (alias.parameter < static_cast<int64_t>(entry->parameters().size()))
+      flow_.aliased_inputs_.insert(flow_.Of(*entry->parameter(alias.parameter), alias.parameter_index));
 }
 
 void DataflowBuilder::Build() {

@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/call_graph.h"
 #include "passes/analysis/sharing.h"
 
@@ -60,6 +61,8 @@ class Dataflow {
     const auto i = static_cast<size_t>(value);
     return llvm::ArrayRef(uses_).slice(use_begin_[i], use_begin_[i + 1] - use_begin_[i]);
   }
+  /// The part of an entry parameter whose buffer a result of the module takes.
+  [[nodiscard]] bool IsAliasedInput(Place place) const { return aliased_inputs_.contains(place); }
   /// The operation that ends what an asynchronous start begins; null if there is none.
   static const Instruction* DoneOf(const Instruction& start);
 
@@ -89,6 +92,7 @@ class Dataflow {
   std::vector<Place> children_;
   llvm::DenseMap<const Instruction*, Place> first_;
   std::vector<Place> value_, buffer_;
+  llvm::DenseSet<Place> aliased_inputs_;
   std::vector<Use> uses_;
   std::vector<size_t> use_begin_;
 };

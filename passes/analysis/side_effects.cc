@@ -63,7 +63,8 @@ uint8_t Findings(const Instruction& inst) {
   return findings;
 }
 
-/// What was started and stays needs its end, even if nobody reads what that gives.
+/// What was started and stays needs its end, even if nobody reads what that gives. An update is the last of
+/// its chain only where the end has gone, for which all of the chain was looked at.
 bool EndsWhatStays(const Instruction& inst) {
   if (!inst.info().Is(kDone) && inst.kind() != OpKind::AsyncUpdate) return false;
   for (const Instruction* at = &inst;;) {
@@ -73,7 +74,7 @@ bool EndsWhatStays(const Instruction& inst) {
         !start.extras().control_predecessors.empty() || !start.extras().control_successors.empty() ||
         HasSideEffect(start))
       return true;
-    if (start.kind() != OpKind::AsyncUpdate) return false;
+    if (start.kind() != OpKind::AsyncUpdate || inst.kind() == OpKind::AsyncUpdate) return false;
     at = &start;
   }
 }

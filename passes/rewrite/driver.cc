@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t kStepsPerInstruction = 50;  // as often as XLA repeats a whole visit
 constexpr size_t kInterruptPeriod = 4096;    // visits
+constexpr size_t kManyUsers = 256;
 
 bool IsInexactType(const Shape& shape) {
   return shape.IsArray() && (IsFloat(shape.element_type()) || IsComplex(shape.element_type()));
@@ -201,8 +202,11 @@ Instruction* RewriteDriver::BuildPattern(Match& m, const Pattern& pattern) {
 
 void RewriteDriver::Substitute(Instruction* old, Instruction* by, Instruction* first_fresh) {
   for (Instruction* i = first_fresh; i != old; i = i->next()) Push(i);
+  const llvm::SmallVector<Instruction*, 8> moved(old->users().begin(), old->users().end());
   ReplaceWith(old, by);
-  for (Instruction* user : by->users()) Push(user);
+  // Rules may look at other users of an operand; where there are many of them, only at those that came.
+  const bool many = by->users().size() > kManyUsers;
+  for (Instruction* user : many ? llvm::ArrayRef<Instruction*>(moved) : by->users()) Push(user);
   RemoveDead(old);
 }
 

@@ -7,14 +7,15 @@ import collections
 
 NESTING = 8192  # levels that text and calls may nest
 
-Kind = collections.namedtuple('Kind', 'name make size small most not_run')
+Kind = collections.namedtuple('Kind', 'name make size small most not_run limited')
 KINDS = {}
 
 
-def kind(size, small=None, most=None, not_run=None):
-    """`most`: sizes beyond are refused with a limit; `not_run`: why hlo-run does not take such modules."""
+def kind(size, small=None, most=None, not_run=None, limited=False):
+    """`most`: sizes beyond are refused with a limit; `not_run`: why hlo-run does not take such modules; `limited`: they
+    say in few words what may be too much for a tool, which then names its limit."""
     def add(make):
-        KINDS[make.__name__] = Kind(make.__name__, make, size, small or size // 20, most, not_run)
+        KINDS[make.__name__] = Kind(make.__name__, make, size, small or size // 20, most, not_run, limited)
         return make
     return add
 
@@ -47,6 +48,13 @@ def chain(n):
 def adds(n):
     return entry(['x0 = f32[4] parameter(0)', 'y = f32[4] parameter(1)',
                   *(f'x{i} = f32[4] add(x{i - 1}, y)' for i in range(1, n)), f'ROOT r = f32[4] add(x{n - 1}, y)'])
+
+
+@kind(10000)
+def sums(n):
+    """Of as many parameters."""
+    return entry([*(f'x{i} = f32[4] parameter({i})' for i in range(n)), 'y1 = f32[4] add(x0, x1)',
+                  *(f'y{i} = f32[4] add(y{i - 1}, x{i})' for i in range(2, n)), f'ROOT r = f32[4] negate(y{n - 1})'])
 
 
 @kind(20000)
@@ -122,6 +130,19 @@ def async_updates(n):
     return entry(['x = f32[4] parameter(0)', f'st0 = {shape} async-start(x), calls=w',
                   *(f'st{i} = {shape} async-update(st{i - 1})' for i in range(1, n)), f'ROOT r = f32[4] async-done(st{n - 1})'],
                  'w { a = f32[4] parameter(0)  ROOT b = f32[4] negate(a) }\n')
+
+
+@kind(300)
+def growing_async(n):
+    """Each update binds one parameter more."""
+    def shape(bound): return f'(({", ".join(["f32[]"] * bound)}), {"f32[]" if bound == n else "()"}, u32[])'
+    wrapped = '\n'.join(f'p{i} = f32[] parameter({i})' for i in range(n))
+    return entry(['x = f32[] parameter(0)', f'st1 = {shape(1)} async-start(x), calls=w',
+                  *(f'st{i} = {shape(i)} async-update(st{i - 1}, x)' for i in range(2, n + 1)), f'ROOT r = f32[] async-done(st{n})'],
+                 f'w {{\n{wrapped}\nROOT s = f32[] add(p0, p{n - 1})\n}}\n')
+
+
+KINDS['growing_async'] = KINDS['growing_async']._replace(not_run=KINDS['async_updates'].not_run)
 
 
 # Wide

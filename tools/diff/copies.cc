@@ -1,4 +1,5 @@
 // Computations that hold the same: found by hash, confirmed by comparing.
+#include "llvm/ADT/SmallPtrSet.h"
 #include "tools/diff/matching.h"
 #include "tools/diff/properties.h"
 
@@ -100,8 +101,9 @@ class Isomorphism {
       const auto& before = left_.graph[left_first_ + static_cast<DiffId>(i)].extras().control_predecessors;
       const auto& before_right = right_.graph[to_right_[i]].extras().control_predecessors;
       if (before.size() != before_right.size()) return false;
+      const llvm::SmallPtrSet<const Instruction*, 4> of_right(before_right.begin(), before_right.end());
       for (const Instruction* p : before)
-        if (!llvm::is_contained(before_right, &right_.graph[Right(left_.graph.IdOf(p))])) return false;
+        if (!of_right.contains(&right_.graph[Right(left_.graph.IdOf(p))])) return false;
     }
     return true;
   }

@@ -1,5 +1,6 @@
 // What differs between two matched instructions.
 #include "ir/support/edit_script.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "tools/diff/entries.h"
 #include "tools/diff/properties.h"
 
@@ -121,9 +122,10 @@ class MatchedComparison {
       return text.empty() ? text : "{" + text + "}";
     };
     bool same = a.size() == b.size();
+    const llvm::SmallPtrSet<const Instruction*, 4> of_right(b.begin(), b.end());
     for (const Instruction* before : a) {
       const DiffId r = m_.ToRight(m_.left.IdOf(before));
-      same = same && r != kNoDiffId && llvm::is_contained(b, &m_.right[r]);
+      same = same && r != kNoDiffId && of_right.contains(&m_.right[r]);
     }
     if (!same) changes_.push_back({"control-predecessors", names(a), names(b), ""});
   }
