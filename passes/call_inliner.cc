@@ -129,7 +129,7 @@ Result<bool> RunCallInliner(Module& module, const CallInlinerOptions& options, P
   constexpr int64_t kDeep = 64;
   bool changed = false;
   int64_t room = RoomForCopies(module);
-  std::vector<Computation*> computations = context.Computations(module);
+  std::vector<Computation*> computations = context.Computations(module, /*with_fusions=*/true);
   const bool deep = CallDepth(computations) > kDeep;
   if (deep) std::reverse(computations.begin(), computations.end());
   llvm::DenseSet<const Computation*> gone;  // inlined wherever they were called

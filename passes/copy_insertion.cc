@@ -2,8 +2,10 @@
 
 #include "passes/copy_adder.h"
 #include "passes/copy_remover.h"
+#include "passes/dce.h"
 #include "passes/flatten_call_graph.h"
 #include "passes/rewrite/edit.h"
+#include "passes/tuple_simplifier.h"
 
 namespace hlo {
 namespace {
@@ -72,7 +74,11 @@ Result<bool> RunCopyInsertion(Module& module, const NoPassOptions& options, Pass
   const size_t old_removed = removed.size() + kept - adder.copies().size();
   context.Count("copies_added", static_cast<int64_t>(kept));
   context.Count("copies_removed", static_cast<int64_t>(old_removed));
-  return changed || old_removed > 0 || adder.merged_elements() || kept > 0;
+  changed |= old_removed > 0 || adder.merged_elements() || kept > 0;
+  if (module.config.is_scheduled) return changed;
+  HLO_TRY(const bool simpler, RunTupleSimplifier(module, {}, context));
+  HLO_TRY(const bool smaller, RunDce(module, {}, context));
+  return changed || simpler || smaller;
 }
 
 HLO_DEFINE_PASS(CopyInsertion, NoPassOptions);

@@ -7,10 +7,10 @@
 namespace hlo {
 namespace {
 
-bool IsSizes(const Instruction& inst) {
+/// Sizes are scalars and vectors, and what is done with them is done with others of any type.
+bool MayHoldSizes(const Instruction& inst) {
   const Shape& shape = inst.shape();
-  return shape.IsArray() && shape.element_type() == ElementType::S32 && shape.rank() <= 1 &&
-         !shape.HasDynamicDimension();
+  return shape.IsArray() && shape.rank() <= 1 && !shape.HasDynamicDimension();
 }
 
 /// concat(a, concat(b, c), d) as concat(a, b, c, d).
@@ -39,23 +39,25 @@ Instruction* SlicedOperand(const Instruction& inst) {
   return nullptr;
 }
 
-/// The scalar that became a vector and is a scalar again.
-Instruction* ScalarBefore(const Instruction& inst) {
-  if (inst.kind() != OpKind::Reshape || !inst.shape().IsScalar()) return nullptr;
-  const Instruction& vector = *inst.operand(0);
-  if (vector.kind() != OpKind::Reshape && vector.kind() != OpKind::Broadcast) return nullptr;
-  Instruction* scalar = vector.operand(0);
-  return scalar->shape().IsScalar() ? scalar : nullptr;
+/// What became a vector or scalar and is what it was again.
+Instruction* BeforeReshapes(const Instruction& inst) {
+  if (inst.kind() != OpKind::Reshape) return nullptr;
+  Instruction* from = inst.operand(0);
+  if (from->kind() == OpKind::Reshape || (from->kind() == OpKind::Broadcast && inst.shape().IsScalar()))
+    from = from->operand(0);
+  return from;
 }
 
 bool MayBeRoundabout(const Instruction& inst) {
-  return inst.kind() == OpKind::Concatenate || inst.kind() == OpKind::Slice || inst.kind() == OpKind::Reshape;
+  return inst.kind() == OpKind::Concatenate || inst.kind() == OpKind::Slice ||
+         inst.kind() == OpKind::Reshape || inst.kind() == OpKind::Convert;
 }
 
 Instruction* Simpler(Instruction* inst, PassContext& context) {
   if (Instruction* flat = FlattenConcatenate(inst, context)) return flat;
   Instruction* simpler = SlicedOperand(*inst);
-  if (!simpler) simpler = ScalarBefore(*inst);
+  if (!simpler) simpler = BeforeReshapes(*inst);
+  if (inst->kind() == OpKind::Convert) simpler = inst->operand(0);
   return simpler && simpler->shape() == inst->shape() && context.TakeRewrite({}, *inst, *simpler) ? simpler
                                                                                                   : nullptr;
 }
@@ -70,9 +72,9 @@ Result<bool> RunDynamicDimensionSimplifier(Module& module, const NoPassOptions&,
     llvm::DenseSet<Instruction*> gone;
     const std::vector<Instruction*> order = c->PostOrder();
     for (Instruction* inst : order) {
-      if (gone.contains(inst) || !MayBeRoundabout(*inst) || !IsSizes(*inst) || !IsSizes(*inst->operand(0)) ||
-          inst->extras().sharding || !inst->extras().control_predecessors.empty() ||
-          !inst->extras().control_successors.empty())
+      if (gone.contains(inst) || !MayBeRoundabout(*inst) || !MayHoldSizes(*inst) ||
+          !MayHoldSizes(*inst->operand(0)) || inst->extras().sharding ||
+          !inst->extras().control_predecessors.empty() || !inst->extras().control_successors.empty())
         continue;
       Instruction* simpler = Simpler(inst, context);
       if (!simpler) continue;

@@ -91,7 +91,7 @@ Results Pad(const DynamicOp& op) {
     const PaddingDim& p = op.inst->attr<PadAttrs>().padding[static_cast<size_t>(d)];
     Expr size = SizeOf(x, d) + (p.low + p.high);
     if (p.interior != 0) size = size + Max(SizeOf(x, d) - 1, 0) * p.interior;
-    sizes[static_cast<size_t>(d)] = Min(Max(size, 0), op.inst->shape().dim(d));
+    sizes[static_cast<size_t>(d)] = Clamp(0, size, op.inst->shape().dim(d));
   }
   return One(op.Clone({Filled(x, all, value), value}), sizes);
 }
@@ -143,7 +143,7 @@ Results GetSize(const DynamicOp& op) {
 Results SetSize(const DynamicOp& op) {
   const int64_t d = op.inst->attr<DimensionsAttrs>().dimensions[0];
   Sized x = op.operands[0];
-  const Expr size = Min(Max(op.operands[1].data, 0), x.data.dim(d)).To(ElementType::S32);
+  const Expr size = Clamp(0, op.operands[1].data, x.data.dim(d)).To(ElementType::S32);
   x.sizes[static_cast<size_t>(d)] = op.inst->shape().is_dynamic(d) ? size : Expr(x.data.dim(d));
   return SizedList{x};
 }

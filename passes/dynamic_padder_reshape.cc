@@ -142,7 +142,7 @@ std::optional<SizedList> PadDynamicReshape(const DynamicOp& op) {
   for (int64_t d = 0; d < shape.rank(); ++d)
     if (shape.is_dynamic(d))
       sizes[static_cast<size_t>(d)] =
-          Min(Max(op.operands[static_cast<size_t>(d) + 1].data, 0), shape.dim(d)).To(ElementType::S32);
+          Clamp(0, op.operands[static_cast<size_t>(d) + 1].data, shape.dim(d)).To(ElementType::S32);
   return Moved(op, std::move(sizes));
 }
 

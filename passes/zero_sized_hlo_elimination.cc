@@ -1,6 +1,7 @@
 #include "passes/zero_sized_hlo_elimination.h"
 
 #include "passes/analysis/side_effects.h"
+#include "passes/rewrite/edit.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/maker.h"
 
@@ -14,12 +15,30 @@ bool MakesNothing(const Instruction& inst) {
   return inst.info().category != OpCategory::Async && !HasSideEffect(inst);
 }
 
+/// Parameters have to stay; whoever reads one reads a constant instead.
+bool ForgetParameters(Computation& computation, PassContext& context) {
+  bool changed = false;
+  for (Instruction* p : computation.parameters()) {
+    const Shape& shape = p->shape();
+    if (!shape.IsArray() || shape.ElementCount() != 0 || shape.HasDynamicDimension() ||
+        (p->users().empty() && !p->IsRoot()))
+      continue;
+    if (!context.TakeRewrite()) break;
+    ReplaceWith(p, Maker(p).Constant(Literal::Zeros(shape)));
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace
 
 Result<bool> RunZeroSizedHloElimination(Module& module, const NoPassOptions&, PassContext& context) {
-  return ExpandMatches(module, context, MakesNothing, [](Instruction* inst) -> Result<Instruction*> {
-    return Maker(inst).Constant(Literal::Zeros(inst->shape()));
-  });
+  HLO_TRY(bool changed,
+          ExpandMatches(module, context, MakesNothing, [](Instruction* inst) -> Result<Instruction*> {
+            return Maker(inst).Constant(Literal::Zeros(inst->shape()));
+          }));
+  for (Computation* c : context.Computations(module)) changed |= ForgetParameters(*c, context);
+  return changed;
 }
 
 HLO_DEFINE_PASS(ZeroSizedHloElimination, NoPassOptions);

@@ -125,6 +125,10 @@ Expr Select(const Expr& p, const Expr& x, const Expr& y) {
   return {p.make(), p.make().Select(p.Like(a), a, b)};
 }
 
+Expr Clamp(const Expr& low, const Expr& x, const Expr& high) {
+  return {x.make(), x.make().Add(OpKind::Clamp, {low.Like(x), x, high.Like(x)})};
+}
+
 Expr IotaOf(Maker& make, ElementType type, llvm::ArrayRef<int64_t> dims, int64_t dimension) {
   return {make, make.Iota(ArrayOf(type, dims), dimension)};
 }

@@ -65,6 +65,8 @@ Expr Compare(Direction direction, const Expr& x, const Expr& y,
              std::optional<CompareType> type = std::nullopt);
 /// One of x and y is a value.
 Expr Select(const Expr& p, const Expr& x, const Expr& y);
+/// x, but at least `low` and at most `high`; both broadcast if they are scalars.
+Expr Clamp(const Expr& low, const Expr& x, const Expr& high);
 Expr IotaOf(Maker& make, ElementType type, llvm::ArrayRef<int64_t> dims, int64_t dimension);
 Expr FullOf(Maker& make, ElementType type, llvm::ArrayRef<int64_t> dims, double value);
 Expr Concat(llvm::ArrayRef<Expr> xs, int64_t dimension);

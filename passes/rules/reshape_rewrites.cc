@@ -105,10 +105,14 @@ Instruction* ReshapeOfBroadcast(Match& m) {
 Instruction* ReshapeOfIota(Match& m) {
   Instruction* iota = m.root->operand(0);
   const int64_t d = iota->attr<IotaAttrs>().iota_dimension, size = iota->shape().dim(d);
-  if (m.shape().ElementCount() == 0 || !CountsTo(m.type(), size)) return nullptr;
+  if (m.shape().ElementCount() == 0) return nullptr;
   for (const ReshapeGroup& group : ReshapeGroups(iota->shape().dims(), m.shape().dims())) {
     if (d < group.from_begin || d >= group.from_end) continue;
-    if (!OnlyCounts(iota->shape().dims(), group.from_begin, group.from_end, d)) return nullptr;
+    const auto split = m.shape().dims().slice(At(group.to_begin), At(group.to_end - group.to_begin));
+    const bool sums = llvm::count_if(split, [](int64_t n) { return n > 1; }) > 1;
+    if (!OnlyCounts(iota->shape().dims(), group.from_begin, group.from_end, d) ||
+        (sums && !CountsTo(m.type(), size)))
+      return nullptr;
     Instruction* sum = nullptr;
     int64_t stride = 1;
     for (int64_t to = group.to_end - 1; to >= group.to_begin; stride *= m.shape().dim(to--)) {
