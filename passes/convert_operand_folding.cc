@@ -1,7 +1,11 @@
 #include "passes/convert_operand_folding.h"
 
+#include "passes/analysis/reducers.h"
 #include "passes/analysis/type_facts.h"
+#include "passes/analysis/value_facts.h"
+#include "passes/rewrite/dots.h"
 #include "passes/rewrite/edit.h"
+#include "passes/rewrite/expander.h"
 
 namespace hlo {
 namespace {
@@ -14,14 +18,56 @@ bool AccumulatesInResultType(const Instruction& inst) {
   return false;
 }
 
-/// The convert is of no account to an op whose result has type `result`.
-bool MayFold(const Instruction& convert, ElementType result) {
-  if (convert.kind() != OpKind::Convert) return false;
-  const Instruction& source = *convert.operand(0);
-  return source.shape().element_type() != convert.shape().element_type() &&
-         source.shape().WithElementType(convert.shape().element_type()) == convert.shape() &&
-         ConvertsExactly(source.shape().element_type(), convert.shape().element_type()) &&
-         ConvertsExactly(convert.shape().element_type(), result);
+/// Every value of the one type is one of the other, integers in floats included.
+bool Keeps(ElementType from, ElementType to) {
+  if (IsIntegral(from) && IsFloat(to)) {
+    const int digits = Info(from).bits - (IsSigned(from) ? 1 : 0);
+    return Info(to).special == FloatSpecial::Ieee && digits <= Info(to).mantissa_bits + 1 &&
+           digits < (1 << (Info(to).exponent_bits - 1));
+  }
+  return ConvertsExactly(from, to);
+}
+
+constexpr OpKind kMovements[] = {OpKind::DynamicSlice, OpKind::Gather, OpKind::Reshape, OpKind::Slice,
+                                 OpKind::Transpose};
+
+/// Operand 0 comes through, whatever its type.
+bool MovesOperand(const Instruction& inst) {
+  if (llvm::is_contained(kMovements, inst.kind())) return true;
+  return inst.kind() == OpKind::Reduce && IsSum(inst) && IsIntegral(inst.shape().element_type()) &&
+         ScalarIntValue(*inst.operand(1)) == 0 &&
+         inst.shape().ElementCount() == inst.operand(0)->shape().ElementCount();  // dimensions of size 1
+}
+
+/// The convert behind movements that is of no account to an op whose result has type `result`; null: none.
+const Instruction* FoldableConvert(const Instruction& operand, ElementType result) {
+  const Instruction* inst = &operand;
+  while (MovesOperand(*inst) && HasStaticShapes(*inst) && !inst->has_extras()) inst = inst->operand(0);
+  if (inst->kind() != OpKind::Convert) return nullptr;
+  const Shape &to = inst->shape(), &from = inst->operand(0)->shape();
+  const bool fits = from.element_type() != to.element_type() &&
+                    from.WithElementType(to.element_type()) == to &&
+                    Keeps(from.element_type(), to.element_type()) && Keeps(to.element_type(), result);
+  return fits ? inst : nullptr;
+}
+
+/// The operand with the convert left out: the movements behind it are made anew.
+Instruction* WithoutConvert(Instruction* operand, const Instruction* convert) {
+  llvm::SmallVector<Instruction*, 4> movements;
+  for (Instruction* inst = operand; inst != convert; inst = inst->operand(0)) movements.push_back(inst);
+  Instruction* value = convert->operand(0);
+  for (Instruction* moved : llvm::reverse(movements)) {
+    Maker make(moved);
+    const Shape shape = moved->shape().WithElementType(value->shape().element_type());
+    if (moved->kind() == OpKind::Reduce) {
+      value = make.AddWithShape(OpKind::Reshape, shape, {value});
+      continue;
+    }
+    llvm::SmallVector<Instruction*, 4> operands(moved->operands());
+    operands[0] = value;
+    value = RemakeWith(make, *moved, shape, operands);
+  }
+  return value;
 }
 
 }  // namespace
@@ -34,10 +80,11 @@ Result<bool> RunConvertOperandFolding(Module& module, const NoPassOptions&, Pass
       if (AccumulatesInResultType(*inst)) candidates.push_back(inst);
     for (Instruction* inst : candidates)
       for (int64_t i = 0; i < inst->operand_count(); ++i) {
-        Instruction* convert = inst->operand(i);
-        if (!MayFold(*convert, inst->shape().element_type()) || !context.TakeRewrite()) continue;
-        inst->SetOperand(i, convert->operand(0));
-        if (convert->users().empty()) RemoveIfDead(convert);
+        Instruction* operand = inst->operand(i);
+        const Instruction* convert = FoldableConvert(*operand, inst->shape().element_type());
+        if (!convert || !context.TakeRewrite()) continue;
+        inst->SetOperand(i, WithoutConvert(operand, convert));
+        if (operand->users().empty()) RemoveIfDead(operand);
         changed = true;
       }
   }
