@@ -19,7 +19,7 @@ class CopyStep final : public Step {
     frame.Observe(inst_);
     const auto* from = static_cast<const uint8_t*>(frame.Pointers(pointers_)[0]);
     auto* to = static_cast<uint8_t*>(frame.Pointers(pointers_)[1]);
-    if (from == to) return {};
+    if (from == to || size_ == 0) return {};  // arrays without elements may have no place
     if (size_ <= kPieceBytes) {
       std::memmove(to, from, static_cast<size_t>(size_));
       return {};
