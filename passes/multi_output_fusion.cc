@@ -61,17 +61,21 @@ bool IsSliced(const Instruction& value, const Instruction& a, const Instruction&
   return slices(a) && slices(b) && ByteSize(value.shape()) > kMaxSliced;
 }
 
+/// What may become one loop with another: its siblings, or also what it reads.
+enum class Partners : uint8_t { Siblings, All };
+
 class Joiner {
  public:
   Joiner(Computation& computation, PassContext& context) : computation_(computation), context_(context) {}
 
-  Result<bool> Run() {
+  Result<bool> Run(Partners partners) {
     const std::vector<Instruction*> order = computation_.PostOrder();
     for (size_t i = 0; i < order.size(); ++i) places_[order[i]] = static_cast<int64_t>(i);
     for (Instruction* i : llvm::reverse(order)) {
       HLO_CHECK_OK(context_.CheckInterrupt());
       if (!gone_.contains(i)) JoinUsers(i);
     }
+    if (partners == Partners::Siblings) return changed_;
     for (Instruction* i : llvm::reverse(order))
       if (!gone_.contains(i) && IsLoopFusion(*i)) JoinProducers(i);
     return changed_;
@@ -156,10 +160,7 @@ class Joiner {
   bool changed_ = false;
 };
 
-}  // namespace
-
-Result<bool> RunMultiOutputFusion(Module& module, const NoPassOptions& options, PassContext& context) {
-  (void)options;
+Result<bool> Join(Module& module, Partners partners, PassContext& context) {
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
     const bool embedded = llvm::any_of(c->callers(), [](const Instruction* caller) {
@@ -167,12 +168,23 @@ Result<bool> RunMultiOutputFusion(Module& module, const NoPassOptions& options, 
              caller->kind() != OpKind::Call && caller->kind() != OpKind::AsyncStart;
     });
     if (embedded) continue;
-    HLO_TRY(const bool c_changed, Joiner(*c, context).Run());
+    HLO_TRY(const bool c_changed, Joiner(*c, context).Run(partners));
     changed |= c_changed;
   }
   return changed;
 }
 
+}  // namespace
+
+Result<bool> RunMultiOutputFusion(Module& module, const NoPassOptions&, PassContext& context) {
+  return Join(module, Partners::All, context);
+}
+
+Result<bool> RunCpuMultiOutputFusion(Module& module, const NoPassOptions&, PassContext& context) {
+  return Join(module, Partners::Siblings, context);
+}
+
 HLO_DEFINE_PASS(MultiOutputFusion, NoPassOptions);
+HLO_DEFINE_PASS(CpuMultiOutputFusion, NoPassOptions);
 
 }  // namespace hlo
