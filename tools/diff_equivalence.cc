@@ -1,17 +1,21 @@
 #include "tools/diff_equivalence.h"
 
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Format.h"
 
 #include "backends/cpu/compile.h"
 #include "backends/run_devices.h"
 #include "ir/support/interrupt.h"
-#include "tools/run_compare.h"
+#include "tools/rounding_bounds.h"
 #include "tools/run_devices.h"
 #include "tools/run_expected.h"
 #include "tools/run_result.h"
 
 namespace hlo {
 namespace {
+
+constexpr int64_t kRounds = 2;  // an output that is the same in both does not depend on the arguments
 
 /// Why the modules cannot be run on the same arguments and compared; empty if they can.
 std::string Obstacle(const Module& left, const Module& right) {
@@ -36,50 +40,125 @@ std::string Obstacle(const Module& left, const Module& right) {
                        ToString(y, /*with_layout=*/false));
 }
 
-Result<std::vector<Literal>> RunOnce(const Module& module, Arguments arguments,
-                                     const ExecutionOptions& execution) {
+Result<std::unique_ptr<Executable>> CompileOne(const Module& module, const ExecutionOptions& execution) {
   HLO_CHECK_OK(CheckSupported(module, execution));
   CpuOptions cpu;
-  cpu.executions = 1;
-  HLO_TRY(const std::unique_ptr<Executable> program, CompileForCpu(module, cpu));
-  HLO_TRY(ExecutionResult result, program->Run(std::move(arguments), execution));
-  return std::move(result.results);
+  cpu.executions = kRounds;
+  return CompileForCpu(module, cpu);
 }
 
-/// Both runs and the comparison of every output on every device.
-Status Compare(const Module& left, const Module& right, DiffEquivalence& verdict) {
-  const RunOptions options;
-  HLO_TRY(const DeviceCount devices, CountDevices(left, options));
-  HLO_TRY(const DeviceCount others, CountDevices(right, options));
-  if (devices.total() != others.total())
-    return Error("usage-devices", {}, "the modules run on {0} and {1} devices", devices.total(),
-                 others.total());
-  ArgumentSource source(options, left, devices);
-  HLO_CHECK_OK(source.Read());
-  HLO_TRY(const Arguments arguments, source.Make(0));
-  ExecutionOptions execution;
-  execution.replica_count = devices.replicas;
-  execution.partition_count = devices.partitions;
-  HLO_TRY(const std::vector<Literal> expected, RunOnce(left, arguments, execution));
-  HLO_TRY(const std::vector<Literal> actual, RunOnce(right, arguments, execution));
-  HLO_TRY(const Tolerances tolerances, Tolerances::Parse(options));
-  verdict.seed = source.seed();
-  verdict.verdict = DiffVerdict::Equal;
-  for (const OutputLeaf& leaf : OutputLeaves(left)) {
-    ++verdict.outputs;
-    for (size_t d = 0; d < expected.size(); ++d) {
-      OutputComparison c{leaf.Label(), PartAt(actual[d], leaf.index), PartAt(expected[d], leaf.index), {}};
-      c.result = hlo::Compare(c.actual, c.expected, tolerances.For(leaf.shape.element_type(), leaf.name));
-      verdict.max_abs = std::max(verdict.max_abs, c.result.max_abs);
-      verdict.max_rel = std::max(verdict.max_rel, c.result.max_rel);
-      if (c.result.matched()) continue;
-      verdict.verdict = DiffVerdict::Different;
-      llvm::raw_string_ostream os(verdict.details);
-      PrintMismatch(os, "equivalence", "new", "old", c, /*brief=*/false);
+/// Whether the part of the result at `index` depends on a parameter. Calls count as a whole.
+bool DependsOnParameters(const Module& module, ShapeIndex index) {
+  const Instruction* from = module.entry()->root();
+  for (; from->kind() == OpKind::Tuple && !index.empty(); index.erase(index.begin()))
+    from = from->operand(index[0]);
+  std::vector<const Instruction*> stack = {from};
+  llvm::DenseSet<const Instruction*> seen = {from};
+  while (!stack.empty()) {
+    const Instruction* inst = stack.back();
+    stack.pop_back();
+    if (inst->kind() == OpKind::Parameter && inst->shape().LeafCount() > 0) return true;
+    for (const Instruction* operand : inst->operands())
+      if (seen.insert(operand).second) stack.push_back(operand);
+  }
+  return false;
+}
+
+/// Both modules on made-up arguments, and what became of it.
+class Comparer {
+ public:
+  Comparer(const Module& left, const Module& right, DiffEquivalence& verdict)
+      : left_(left), right_(right), leaves_(OutputLeaves(left)), verdict_(verdict) {}
+
+  Status Run() {
+    const RunOptions options;
+    HLO_TRY(const DeviceCount devices, CountDevices(left_, options));
+    HLO_TRY(const DeviceCount others, CountDevices(right_, options));
+    if (devices.total() != others.total())
+      return Error("usage-devices", {}, "the modules run on {0} and {1} devices", devices.total(),
+                   others.total());
+    execution_.replica_count = devices.replicas;
+    execution_.partition_count = devices.partitions;
+    HLO_TRY(left_program_, CompileOne(left_, execution_));
+    HLO_TRY(right_program_, CompileOne(right_, execution_));
+    ArgumentSource source(options, left_, devices);
+    HLO_CHECK_OK(source.Read());
+    verdict_.seed = source.seed();
+    verdict_.outputs = static_cast<int64_t>(leaves_.size());
+    verdict_.verdict = DiffVerdict::Equal;
+    for (int64_t round = 0; round < kRounds; ++round) {
+      HLO_TRY(const Arguments arguments, source.Make(round));
+      HLO_CHECK_OK(Round(round, arguments));
+      if (verdict_.verdict == DiffVerdict::Different) return {};
+    }
+    for (const OutputLeaf& leaf : leaves_)
+      if (const auto why = vacuous_.find(leaf.Label()); why != vacuous_.end())
+        verdict_.vacuous.push_back(leaf.Label() + ": " + why->second);
+    if (!verdict_.vacuous.empty()) verdict_.verdict = DiffVerdict::Vacuous;
+    return {};
+  }
+
+ private:
+  Status Round(int64_t round, const Arguments& arguments) {
+    HLO_TRY(ExecutionResult expected, left_program_->Run(arguments, execution_));
+    HLO_TRY(ExecutionResult actual, right_program_->Run(arguments, execution_));
+    RoundingMeter meter(
+        left_, [&](const Executable& program, std::optional<uint64_t> seed) -> Result<std::vector<Literal>> {
+          ExecutionOptions execution = execution_;
+          if (seed) execution.rng_seed = *seed;
+          HLO_TRY(ExecutionResult result, program.Run(arguments, execution));
+          return std::move(result.results);
+        });
+    std::vector<OutputComparison> comparisons;
+    std::vector<ComparedPair> pairs;
+    comparisons.reserve(leaves_.size() * expected.results.size());  // they stay where they are
+    for (const OutputLeaf& leaf : leaves_)
+      for (size_t d = 0; d < expected.results.size(); ++d) {
+        OutputComparison& c =
+            comparisons.emplace_back(OutputComparison{leaf.Label(),
+                                                      PartAt(actual.results[d], leaf.index),
+                                                      PartAt(expected.results[d], leaf.index),
+                                                      {}});
+        pairs.push_back({&c.actual, &c.expected, d, leaf.index, &c.result});
+      }
+    HLO_CHECK_OK(CompareWithinRounding(
+        pairs, NanMode::Equal, RoundingMeter::CanMeasure(left_) ? &meter : nullptr, verdict_.unmeasured));
+    for (const OutputComparison& c : comparisons) Take(c);
+    if (round == 0)
+      first_ = std::move(expected.results);
+    else
+      FindUnchanged(expected.results);
+    return {};
+  }
+
+  void Take(const OutputComparison& c) {
+    verdict_.max_abs = std::max(verdict_.max_abs, c.result.max_abs);
+    verdict_.max_rel = std::max(verdict_.max_rel, c.result.max_rel);
+    if (!c.result.vacuous.empty()) vacuous_.try_emplace(c.label, c.result.vacuous);
+    if (c.result.matched()) return;
+    verdict_.verdict = DiffVerdict::Different;
+    llvm::raw_string_ostream os(verdict_.details);
+    PrintMismatch(os, "equivalence", "new", "old", c, /*brief=*/false);
+  }
+
+  void FindUnchanged(llvm::ArrayRef<Literal> second) {
+    for (const OutputLeaf& leaf : leaves_) {
+      bool same = leaf.shape.ElementCount() > 0;
+      for (size_t d = 0; same && d < second.size(); ++d)
+        same = PartAt(first_[d], leaf.index) == PartAt(second[d], leaf.index);
+      if (same && DependsOnParameters(left_, leaf.index))
+        vacuous_.try_emplace(leaf.Label(), "other arguments do not change it");
     }
   }
-  return {};
-}
+
+  const Module &left_, &right_;
+  std::vector<OutputLeaf> leaves_;
+  DiffEquivalence& verdict_;
+  ExecutionOptions execution_;
+  std::unique_ptr<Executable> left_program_, right_program_;
+  std::vector<Literal> first_;            // of the left module in the first round
+  llvm::StringMap<std::string> vacuous_;  // why, by output
+};
 
 }  // namespace
 
@@ -88,10 +167,15 @@ Result<DiffEquivalence> CheckEquivalence(const Module& left, const Module& right
   verdict.reason = Obstacle(left, right);
   if (!verdict.reason.empty()) return verdict;
   sink.progress().Update([] { return std::string("running both modules"); });
-  if (auto status = Compare(left, right, verdict); !status) {
+  if (auto status = Comparer(left, right, verdict).Run(); !status) {
     if (Interrupted()) return Error(std::move(status).error());
     verdict = {};
     verdict.reason = status.error().message;
+  }
+  for (const std::string& output : verdict.vacuous) {
+    Diagnostic warning = MakeError("vacuous-comparison", {}, "comparing proves nothing about {0}", output);
+    warning.severity = Severity::Warning;
+    sink.Report(std::move(warning));
   }
   return verdict;
 }
@@ -101,10 +185,13 @@ void WriteEquivalence(llvm::raw_ostream& os, const DiffEquivalence& e) {
     os << "equivalence: not checked: " << e.reason << '\n';
     return;
   }
-  os << e.details << "equivalence: the modules " << (e.verdict == DiffVerdict::Equal ? "agree" : "DISAGREE")
-     << llvm::formatv(" on random arguments (seed {0}, {1} output{2}, ", e.seed, e.outputs,
-                      e.outputs == 1 ? "" : "s");
-  if (e.max_abs == 0 && e.max_rel == 0 && e.verdict == DiffVerdict::Equal)
+  static constexpr llvm::StringLiteral kVerdicts[] = {"", "the modules agree", "the modules DISAGREE",
+                                                      "nothing proves that the modules agree:"};
+  os << e.details << "equivalence: " << kVerdicts[static_cast<size_t>(e.verdict)];
+  if (e.verdict == DiffVerdict::Vacuous) os << ' ' << e.vacuous.size() << " of their outputs are vacuous";
+  os << llvm::formatv(" on random arguments (seeds {0} and {1}, {2} output{3}, ", e.seed, e.seed + 1,
+                      e.outputs, e.outputs == 1 ? "" : "s");
+  if (e.max_abs == 0 && e.max_rel == 0 && e.verdict != DiffVerdict::Different)
     os << "no errors)\n";
   else
     os << "largest error abs " << llvm::format("%.2g", e.max_abs) << " rel "

@@ -13,6 +13,7 @@ enum class Passage : uint8_t { None, InOrder, Reordered };
 struct PassageRow {
   OpKind kind;
   Passage passage;
+  int64_t from_operand = 0;
 };
 constexpr PassageRow kPassages[] = {
     {OpKind::Reshape, Passage::InOrder},
@@ -23,6 +24,9 @@ constexpr PassageRow kPassages[] = {
     {OpKind::OptimizationBarrier, Passage::InOrder},
     {OpKind::Transpose, Passage::Reordered},
     {OpKind::Slice, Passage::Reordered},
+    {OpKind::Broadcast, Passage::Reordered},
+    {OpKind::Concatenate, Passage::Reordered},
+    {OpKind::Select, Passage::InOrder, 1},  // negative indices count from the end
 };
 
 struct IdentityRow {
@@ -103,7 +107,7 @@ class LeafTracer {
 
   void Use(const Place& place, const Instruction& user, int64_t operand) {
     for (const PassageRow& row : kPassages)
-      if (user.kind() == row.kind)
+      if (user.kind() == row.kind && operand >= row.from_operand)
         Push({&user, place.index, place.in_order && row.passage == Passage::InOrder});
     switch (user.kind()) {
       case OpKind::Fusion:
@@ -147,6 +151,7 @@ class LeafTracer {
         if (operand == 2) ConstrainInit(*user.callee(1), 0);
         return;
       case OpKind::Sort: return ConstrainKey(user, operand);
+      case OpKind::Compare: return ConstrainLabel(user, operand);
       default: return;
     }
   }
@@ -233,6 +238,16 @@ class LeafTracer {
       rule_.kind = *identity;
   }
 
+  /// What is compared with the numbers along a dimension is one of them: a label, made one-hot.
+  void ConstrainLabel(const Instruction& user, int64_t operand) {
+    if (user.attr<CompareAttrs>().direction != Direction::EQ || !IsIntegral(leaf_.element_type())) return;
+    const Instruction* other = user.operand(1 - operand);
+    while (other->kind() == OpKind::Broadcast || other->kind() == OpKind::Convert ||
+           other->kind() == OpKind::Reshape)
+      other = other->operand(0);
+    if (other->kind() == OpKind::Iota) Limit(other->shape().dim(other->attr<IotaAttrs>().iota_dimension) - 1);
+  }
+
   void ConstrainKey(const Instruction& sort, int64_t operand) {
     const bool order_shows = sort.operand_count() > 1 || sort.attr<SortAttrs>().is_stable;
     if (!order_shows || !IsIntegral(leaf_.element_type()) || !IsSortKey(*sort.callee(), operand)) return;
@@ -262,6 +277,7 @@ std::vector<std::vector<ValueRule>> TraceConstraints(const Module& module, const
     std::vector<ValueRule>& own = rules.emplace_back();
     ForEachLeaf(parameter->shape(), [&](const ShapeIndex& index, const Shape& leaf) {
       own.push_back(leaf.IsArray() ? LeafTracer(leaf, base).Trace(parameter, index) : base);
+      if (leaf.IsArray()) RefineNumbers(parameter, index, leaf, own.back());
     });
   }
   return rules;

@@ -286,6 +286,8 @@ void Store(Literal& l, const ValueRule& rule, const ValueSeed& seed) {
           l, [&](int64_t i) { return IsComplex(l.shape().element_type()) && i % 2 == 1 ? 0 : rule.a; });
     case ValueKind::Iota: return StoreIota(l, rule);
     case ValueKind::Uniform: return StoreUniform(l, rule, bits);
+    case ValueKind::LogUniform:
+      return StoreReals(l, [&](int64_t i) { return rule.a * std::pow(rule.b / rule.a, bits.Unit(i)); });
     case ValueKind::Normal: return StoreReals(l, [&](int64_t i) { return NormalValue(rule, bits, i); });
     case ValueKind::DeviceId: return StoreIntegers(l, [&](int64_t) { return seed.device; });
     case ValueKind::Uninit:

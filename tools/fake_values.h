@@ -11,12 +11,13 @@ enum class ValueKind : uint8_t {
   Edge,    // special values in turn: ±0, ±inf, NaN, subnormals, limits, ties
   Zeros,
   Ones,
-  Constant,  // `a`
-  Iota,      // the linear index, or that along `dimension`
-  Uniform,   // [a, b); integers [a, b]
-  Normal,    // mean a, standard deviation b
-  DeviceId,  // ValueSeed::device
-  Uninit,    // a fixed pattern
+  Constant,    // `a`
+  Iota,        // the linear index, or that along `dimension`
+  Uniform,     // [a, b); integers [a, b]
+  LogUniform,  // between a and b, all magnitudes equally often
+  Normal,      // mean a, standard deviation b
+  DeviceId,    // ValueSeed::device
+  Uninit,      // a fixed pattern
   Lowest,
   Highest,
   AllOnes,    // identities of maximum, minimum, and

@@ -71,7 +71,8 @@ Result<bool> ComparePair(const HloDiffOptions& options, const DiffSides& sides, 
     HLO_CHECK_OK(output.file.Check());
   }
   const bool accepted =
-      options.accept_equivalent && equivalence && equivalence->verdict == DiffVerdict::Equal;
+      options.accept_equivalent && equivalence &&
+      (equivalence->verdict == DiffVerdict::Equal || equivalence->verdict == DiffVerdict::Vacuous);
   return (CountsAsEqual(options, diff) || accepted) && !pair.only_left && !pair.only_right;
 }
 

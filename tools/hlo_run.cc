@@ -81,7 +81,10 @@ Status CompareFiles(llvm::ArrayRef<std::string> files, const RunOptions& options
       return Error("input-shape", {}, "array {0}: '{1}' has {2}, '{3}' has {4}", array.name, files[0],
                    array.value.shape(), files[1], it->second->shape());
     OutputComparison c{array.name, array.value, *it->second, {}};
-    c.result = Compare(c.actual, c.expected, tolerances.For(c.actual.shape().element_type(), array.name));
+    const ElementType type = c.actual.shape().element_type();
+    c.result = Compare(c.actual, c.expected,
+                       tolerances.Given(type, array.name) ? tolerances.For(type, array.name)
+                                                          : ScaleTolerance(c.expected, tolerances.nan()));
     if (c.result.matched()) continue;
     matched = false;
     PrintMismatch(out, files[0], "first", "second", c, options.quiet);

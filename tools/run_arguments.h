@@ -87,4 +87,8 @@ class ArgumentSource {
 /// (in-bounds indices, identity initial values, distinct keys); `base` where nothing applies.
 std::vector<std::vector<ValueRule>> TraceConstraints(const Module& module, const ValueRule& base);
 
+/// Numbers that are random so far, made such that they reach results: weights scaled by fan-in, positive
+/// where roots, logarithms and quotients are taken, counters small.
+void RefineNumbers(const Instruction* parameter, const ShapeIndex& index, const Shape& leaf, ValueRule& rule);
+
 }  // namespace hlo

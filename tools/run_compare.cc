@@ -4,6 +4,7 @@
 
 #include "ir/numeric/narrow_float.h"
 #include "ir/support/parallel.h"
+#include "tools/array_distance.h"
 
 namespace hlo {
 namespace {
@@ -157,16 +158,8 @@ Pair Prepare(const Literal& actual, const Literal& expected) {
   return {actual.ToStatic().Unpack(), expected.ToStatic().Unpack()};
 }
 
-}  // namespace
-
-int64_t Ordinal(ElementType type, uint64_t bits) {
-  const int width = Info(type).bits;
-  if (!SignBit(type, bits)) return static_cast<int64_t>(bits);
-  return -static_cast<int64_t>(bits & ~(uint64_t{1} << (width - 1)));
-}
-
-Comparison Compare(const Literal& actual, const Literal& expected, const Tolerance& tolerance) {
-  const Pair pair = Prepare(actual, expected);
+/// Element by element; `others`: integers, infinities and NaN, too.
+Comparison CompareElements(const Pair& pair, const Tolerance& tolerance, bool others) {
   Comparison total;
   total.tolerance = tolerance;
   total.elements = pair.actual.shape().ElementCount();
@@ -182,7 +175,11 @@ Comparison Compare(const Literal& actual, const Literal& expected, const Toleran
   // Sums and maxima over pieces do not depend on their order.
   ParallelFor(0, total.elements, kGrain, [&](int64_t from, int64_t to) {
     Comparison own;
-    for (int64_t i = from; i < to; ++i) Tally(Judge(a, e, i, tolerance), own);
+    for (int64_t i = from; i < to; ++i) {
+      Verdict verdict = Judge(a, e, i, tolerance);
+      if (!others && (verdict.nan || verdict.infinite)) continue;
+      Tally(verdict, own);
+    }
     const std::lock_guard lock(mutex);
     total.mismatches += own.mismatches;
     total.nan_mismatches += own.nan_mismatches;
@@ -193,6 +190,32 @@ Comparison Compare(const Literal& actual, const Literal& expected, const Toleran
     for (const ElementError& error : own.worst) AddWorst(total.worst, error);
   });
   llvm::sort(total.worst, [](const ElementError& x, const ElementError& y) { return x.linear < y.linear; });
+  return total;
+}
+
+}  // namespace
+
+int64_t Ordinal(ElementType type, uint64_t bits) {
+  const int width = Info(type).bits;
+  if (!SignBit(type, bits)) return static_cast<int64_t>(bits);
+  return -static_cast<int64_t>(bits & ~(uint64_t{1} << (width - 1)));
+}
+
+Comparison Compare(const Literal& actual, const Literal& expected, const Tolerance& tolerance) {
+  const Pair pair = Prepare(actual, expected);
+  Comparison total = CompareElements(pair, tolerance, /*others=*/true);
+  const bool others_pass =
+      tolerance.others > 0 && total.nan_mismatches + total.infinite_mismatches <= tolerance.others;
+  if (others_pass && total.mismatches > 0) total = CompareElements(pair, tolerance, /*others=*/false);
+  if (!tolerance.rms || !total.matched() || total.max_abs == 0) return total;
+  total.rms = DistanceOf(pair.actual, pair.expected).size.mean;
+  if (total.rms <= *tolerance.rms) return total;
+  // No element is far away, but too many are too far: these are shown.
+  Tolerance closer = tolerance;
+  closer.abs = *tolerance.rms;
+  const double rms = total.rms;
+  total = CompareElements(pair, closer, !others_pass);
+  total.rms = rms;
   return total;
 }
 
@@ -263,6 +286,22 @@ std::vector<StringRef> Tolerances::Names() const {
   return names;
 }
 
+std::vector<const Tolerances::Rule*> Tolerances::About(ElementType type, StringRef name) const {
+  // Names before types only by their order on the command line.
+  std::vector<const Rule*> found;
+  for (const Rule& rule : rules_) {
+    StringRef key = rule.key;
+    const bool named = key.consume_front("%");
+    if (key.empty() || (named ? key == name : key == ToString(type))) found.push_back(&rule);
+  }
+  return found;
+}
+
+bool Tolerances::Given(ElementType type, StringRef name) const {
+  return llvm::any_of(About(type, name),
+                      [](const Rule* rule) { return rule->abs || rule->rel || rule->ulp || rule->exact; });
+}
+
 Tolerance Tolerances::For(ElementType type, StringRef name) const {
   Tolerance t;
   t.nan = nan_;
@@ -274,15 +313,11 @@ Tolerance Tolerances::For(ElementType type, StringRef name) const {
         t.rel = row.rel;
         break;
       }
-  // Later rules win; names before types only by their order on the command line.
-  for (const Rule& rule : rules_) {
-    StringRef key = rule.key;
-    const bool named = key.consume_front("%");
-    if (!key.empty() && (named ? key != name : key != ToString(type))) continue;
-    if (rule.abs) t.abs = *rule.abs;
-    if (rule.rel) t.rel = *rule.rel;
-    if (rule.ulp) t.ulp = rule.ulp;
-    t.exact = rule.exact || (t.exact && !rule.abs && !rule.rel && !rule.ulp);
+  for (const Rule* rule : About(type, name)) {
+    if (rule->abs) t.abs = *rule->abs;
+    if (rule->rel) t.rel = *rule->rel;
+    if (rule->ulp) t.ulp = rule->ulp;
+    t.exact = rule->exact || (t.exact && !rule->abs && !rule->rel && !rule->ulp);
   }
   return t;
 }

@@ -173,6 +173,12 @@ Status ExpectedSource::Read(llvm::ArrayRef<std::string> texts, const Shape& root
   return {};
 }
 
+bool ExpectedSource::Typed(size_t leaf) const {
+  return llvm::any_of(entries_[leaf], [](const Entry& entry) {
+    return entry.value->file.empty() && !std::holds_alternative<ValueRule>(entry.value->what);
+  });
+}
+
 Result<std::optional<Literal>> ExpectedSource::For(size_t leaf, int64_t device) const {
   const int64_t r = device / devices_.partitions, p = device % devices_.partitions;
   for (const Entry& entry : entries_[leaf]) {

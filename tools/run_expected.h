@@ -30,6 +30,8 @@ class ExpectedSource {
               DeviceCount devices, bool narrow);
   /// Nothing if the output is ignored.
   Result<std::optional<Literal>> For(size_t leaf, int64_t device) const;
+  /// Whether someone wrote it down as a text, perhaps with few digits.
+  [[nodiscard]] bool Typed(size_t leaf) const;
 
  private:
   struct Entry {

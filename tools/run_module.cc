@@ -223,7 +223,9 @@ Status ModuleRunner::CheckToleranceNames() {
     const ElementType type = leaf.shape.element_type();
     if (comparing())
       sink_.Verbose(1, llvm::formatv("{0}: {1} (%{2}): bounds {3}", input_.file, leaf.Label(), leaf.name,
-                                     BoundsText(tolerances_.For(type, leaf.name), type))
+                                     tolerances_.Given(type, leaf.name)
+                                         ? BoundsText(tolerances_.For(type, leaf.name), type)
+                                         : "what rounding does")
                            .str());
   }
   for (const StringRef name : tolerances_.Names()) {
@@ -360,74 +362,6 @@ void ModuleRunner::Print(llvm::ArrayRef<Literal> results, bool heading) {
   }
 }
 
-/// `expected` gives a value by output and device; comparisons are added to `all`.
-Status ModuleRunner::CompareWith(
-    StringRef name, llvm::ArrayRef<Literal> results,
-    llvm::function_ref<Result<std::optional<Literal>>(size_t leaf, int64_t device)> expected,
-    std::vector<OutputComparison>& all) {
-  for (int64_t d = 0; d < output_devices_.total(); ++d)
-    for (size_t i = 0; i < leaves_.size(); ++i) {
-      HLO_TRY(std::optional<Literal> value, expected(i, d));
-      if (!value) continue;
-      OutputComparison c;
-      c.label = leaves_[i].Label();
-      if (output_devices_.total() > 1)
-        c.label = llvm::formatv("replica {0} partition {1} ", d / output_devices_.partitions,
-                                d % output_devices_.partitions)
-                      .str() +
-                  c.label;
-      c.actual = PartAt(results[static_cast<size_t>(d)], leaves_[i].index);
-      c.expected = std::move(*value);
-      for (int64_t k = 0; k < c.actual.shape().rank(); ++k)
-        if (c.actual.DynamicSize(k) != c.expected.DynamicSize(k))
-          return Error("input-shape", {}, "{0}: dimension {1} has size {2}, expected value has {3}", c.label,
-                       k, c.actual.DynamicSize(k), c.expected.DynamicSize(k));
-      c.result =
-          Compare(c.actual, c.expected, tolerances_.For(leaves_[i].shape.element_type(), leaves_[i].name));
-      if (!c.result.matched()) {
-        sink_.progress().Erase();
-        PrintMismatch(text_, input_.file, result_.platform, name, c, options_.quiet);
-      }
-      all.push_back(std::move(c));
-    }
-  return {};
-}
-
-/// Compares every device's outputs; keeps the comparisons of the first iteration that mismatches.
-Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Arguments& arguments) {
-  if (!comparing()) return {};
-  std::vector<OutputComparison> comparisons;
-  if (!options_.expected.empty())
-    HLO_CHECK_OK(CompareWith(
-        "expected", results, [&](size_t leaf, int64_t d) { return expected_.For(leaf, d); }, comparisons));
-  if (options_.reference != Reference::None) {
-    result_.reference_status = "RUNTIME-ERROR";
-    auto reference = Repeat(*reference_, arguments, nullptr);
-    if (!reference) {
-      Diagnostic error = std::move(reference).error();
-      error.Note("on the reference platform");
-      return Error(std::move(error));
-    }
-    result_.reference_status = "RAN";
-    const std::vector<Literal> expected = GlobalResults(std::move(reference->results));
-    HLO_CHECK_OK(CompareWith(
-        result_.reference == result_.platform ? "reference" : StringRef(result_.reference), results,
-        [&](size_t leaf, int64_t d) -> Result<std::optional<Literal>> {
-          return std::optional(PartAt(expected[static_cast<size_t>(d)], leaves_[leaf].index));
-        },
-        comparisons));
-  }
-  const bool matched =
-      llvm::all_of(comparisons, [](const OutputComparison& c) { return c.result.matched(); });
-  result_.compared = true;
-  if (result_.status == "MISMATCH") return {};
-  result_.comparisons = std::move(comparisons);
-  result_.status = matched ? "MATCHED" : "MISMATCH";
-  if (matched) return {};
-  sink_.Raise(kNegative);
-  return SaveMismatch(arguments);
-}
-
 Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
   iteration_ = iteration;
   HLO_TRY(Arguments arguments, source_->Make(iteration));
@@ -483,6 +417,7 @@ ModuleResult ModuleRunner::Run(bool heading) {
   if (status && !options_.memory.empty())
     PrintMemory(text_, module_, result_.platform, *memory_, donated_, options_.memory == "peak");
   if (status && profile_.runs() > 0) status = ReportProfile();
+  if (status && result_.status == "MATCHED") PrintMatch();
   if (!status) sink_.Report(status.error());
   result_.exit_code = sink_.module_exit_code();
   if (!status || result_.status.empty()) result_.status = StatusOf(result_.exit_code, !status).str();

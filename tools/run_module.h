@@ -5,6 +5,7 @@
 #include "backends/executable.h"
 #include "tools/inputs.h"
 #include "tools/opt_passes.h"
+#include "tools/rounding_bounds.h"
 #include "tools/run_chain.h"
 #include "tools/run_devices.h"
 #include "tools/run_profile.h"
@@ -62,7 +63,12 @@ class ModuleRunner {
   void Print(llvm::ArrayRef<Literal> results, bool heading);
   Status CompareWith(llvm::StringRef name, llvm::ArrayRef<Literal> results,
                      llvm::function_ref<Result<std::optional<Literal>>(size_t leaf, int64_t device)> expected,
-                     std::vector<OutputComparison>& all);
+                     RoundingMeter* meter, std::vector<OutputComparison>& all);
+  Result<OutputComparison> PairOf(llvm::ArrayRef<Literal> results, size_t leaf, int64_t device,
+                                  Literal expected) const;
+  [[nodiscard]] std::optional<Tolerance> GivenBounds(const Literal& expected, size_t leaf, bool typed) const;
+  void ReportVacuous(const OutputComparison& comparison);
+  void PrintMatch();
   Status CompareResults(llvm::ArrayRef<Literal> results, const Arguments& arguments);
   Status SaveMismatch(const Arguments& arguments);
   /// The devices whose outputs are shown and written.
@@ -97,6 +103,7 @@ class ModuleRunner {
   Profile profile_;
   std::optional<MemoryPlan> memory_;  // where a report or a limit asks for it
   int64_t iteration_ = 0;
+  double worst_abs_ = 0, worst_rel_ = 0;  // errors in all iterations
   ModuleResult result_;
 };
 

@@ -109,6 +109,8 @@ void PrintColumns(llvm::raw_ostream& out, llvm::ArrayRef<std::vector<std::string
 std::string BoundsText(const Tolerance& t, ElementType type) {
   if (t.exact) return "exact";
   if (!IsFloat(RealPartType(type))) return "exact (integers)";
+  // Measured bounds; where no single element is far away, they all are the root mean square's.
+  if (t.rms) return (t.abs == *t.rms ? "" : "abs " + Scientific(t.abs) + ' ') + "rms " + Scientific(*t.rms);
   std::string text = "abs " + BoundText(t.abs) + " rel " + BoundText(t.rel);
   if (t.ulp) text += " ulp " + BoundText(*t.ulp);
   return text;

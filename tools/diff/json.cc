@@ -73,6 +73,9 @@ class DiffJson {
       json_.attribute("outputs", e.outputs);
       WriteNumber("max_abs", e.max_abs);
       WriteNumber("max_rel", e.max_rel);
+      json_.attributeArray("vacuous", [&] {
+        for (const std::string& output : e.vacuous) json_.value(Utf8(output));
+      });
     });
   }
 

@@ -17,7 +17,7 @@ static constexpr DiffFormatInfo kFormats[] = {
 };
 
 llvm::StringRef ToString(DiffVerdict verdict) {
-  static constexpr llvm::StringLiteral kWords[] = {"not-run", "equal", "different"};
+  static constexpr llvm::StringLiteral kWords[] = {"not-run", "equal", "different", "vacuous"};
   return kWords[static_cast<size_t>(verdict)];
 }
 

@@ -28,15 +28,19 @@ struct DiffCost {
 };
 
 /// What --verify-equivalence found.
-enum class DiffVerdict : uint8_t { NotRun, Equal, Different };
+/// Vacuous: no difference, but some outputs prove nothing: they are NaN, or other arguments do not change
+/// them.
+enum class DiffVerdict : uint8_t { NotRun, Equal, Different, Vacuous };
 llvm::StringRef ToString(DiffVerdict verdict);
 struct DiffEquivalence {
   DiffVerdict verdict = DiffVerdict::NotRun;
-  std::string reason;               // why it was not run
-  uint64_t seed = 0;                // of the arguments
-  int64_t outputs = 0;              // arrays that were compared
-  double max_abs = 0, max_rel = 0;  // largest errors in any of them
-  std::string details;              // lines about outputs that differ
+  std::string reason;                     // why it was not run
+  uint64_t seed = 0;                      // of the first arguments; the next one is that of the second
+  int64_t outputs = 0;                    // arrays that were compared
+  double max_abs = 0, max_rel = 0;        // largest errors in any of them
+  std::string details;                    // lines about outputs that differ
+  std::vector<std::string> vacuous = {};  // outputs that prove nothing, and why
+  std::string unmeasured = {};            // why bounds are not measured; empty: they are
 };
 
 /// What a writer gets; everything in it outlives the call.

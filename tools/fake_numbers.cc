@@ -1,0 +1,176 @@
+// What made-up numbers must be like to reach results: inputs of products about 1, weights scaled by how many
+// of them are added up, numbers above zero where roots and logarithms are taken, small counters (tools.md
+// §3.2).
+#include <set>
+
+#include "tools/run_arguments.h"
+
+namespace hlo {
+namespace {
+
+/// What one use asks of the numbers.
+enum class Demand : uint8_t { None, Positive, Moment, AboveOne };
+
+struct DemandRow {
+  OpKind kind;
+  int64_t operand;
+  Demand demand;
+};
+constexpr DemandRow kDemands[] = {
+    {OpKind::Sqrt, 0, Demand::Positive},   {OpKind::Rsqrt, 0, Demand::Positive},
+    {OpKind::Log, 0, Demand::Positive},    {OpKind::Power, 0, Demand::Positive},
+    {OpKind::Divide, 1, Demand::Positive}, {OpKind::Acosh, 0, Demand::AboveOne},
+};
+
+/// Ops that hand numbers on as they are, from operand 0 or all.
+constexpr OpKind kMoving[] = {
+    OpKind::Reshape,   OpKind::Bitcast,     OpKind::Copy,   OpKind::Convert,      OpKind::ReducePrecision,
+    OpKind::Transpose, OpKind::Slice,       OpKind::Pad,    OpKind::Reverse,      OpKind::Broadcast,
+    OpKind::Gather,    OpKind::Concatenate, OpKind::Select, OpKind::DynamicSlice, OpKind::OptimizationBarrier,
+};
+/// Ops that hand on the sign, if what they are computed with is positive.
+constexpr OpKind kComputing[] = {OpKind::Add, OpKind::Multiply, OpKind::Divide, OpKind::Maximum};
+constexpr int kMostSteps = 6;  // of arithmetic, from a parameter to the root that is taken of it
+
+constexpr double kLeast = 0.5, kMost = 1.5;  // of positive numbers
+constexpr double kLeastMoment =
+    1e-8;  // of those to which something is added before the root: a sum of squares
+constexpr int64_t kMostCounted = 16;  // steps of training, exponents
+
+struct Place {
+  const Instruction* inst;
+  ShapeIndex index;
+  int steps;  // of arithmetic
+  bool operator<(const Place& o) const {
+    return std::tie(inst, steps) < std::tie(o.inst, o.steps) ||
+           (std::tie(inst, steps) == std::tie(o.inst, o.steps) &&
+            std::lexicographical_compare(index.begin(), index.end(), o.index.begin(), o.index.end()));
+  }
+};
+
+class NumberTracer {
+ public:
+  NumberTracer(const Shape& leaf, ValueRule& rule) : leaf_(leaf), rule_(rule) {}
+
+  void Trace(const Instruction* parameter, const ShapeIndex& index) {
+    Push({parameter, index, 0});
+    while (!stack_.empty()) {
+      const Place place = stack_.back();
+      stack_.pop_back();
+      for (const Instruction* user : place.inst->users())
+        for (int64_t i = 0; i < user->operand_count(); ++i)
+          if (user->operand(i) == place.inst) Use(place, *user, i);
+      if (place.inst->IsRoot())
+        for (const Instruction* caller : place.inst->parent()->callers())
+          if (caller->kind() == OpKind::Fusion || caller->kind() == OpKind::Call)
+            Push({caller, place.index, place.steps});
+    }
+    Decide();
+  }
+
+ private:
+  void Push(Place place) {
+    constexpr size_t kMaxPlaces = 100'000;  // of hostile modules; data need not follow all paths
+    if (seen_.size() < kMaxPlaces && seen_.insert(place).second) stack_.push_back(std::move(place));
+  }
+
+  void Use(const Place& place, const Instruction& user, int64_t operand) {
+    if (llvm::is_contained(kMoving, user.kind())) {
+      counts_ |= user.kind() == OpKind::Convert && IsFloat(user.shape().element_type()) &&
+                 leaf_.rank() == 0 && IsIntegral(leaf_.element_type());
+      if (operand == 0 || user.kind() == OpKind::Concatenate || user.kind() == OpKind::Select)
+        Push({&user, place.index, place.steps});
+      return;
+    }
+    for (const DemandRow& row : kDemands)
+      if (row.kind == user.kind() && row.operand == operand)
+        demand_ = std::max(demand_, place.steps > 0 && IsRoot(user.kind()) ? Demand::Moment : row.demand);
+    if (llvm::is_contained(kComputing, user.kind()) && place.steps < kMostSteps &&
+        user.operand(0) != user.operand(1) && !(user.kind() == OpKind::Divide && operand == 1))
+      return Push({&user, place.index, place.steps + 1});
+    if (operand == 0 && (user.kind() == OpKind::Dot || user.kind() == OpKind::Convolution)) input_ = true;
+    if (operand == 1) Weigh(user);
+    Enter(place, user, operand);
+  }
+
+  static bool IsRoot(OpKind kind) { return kind == OpKind::Sqrt || kind == OpKind::Rsqrt; }
+
+  /// Calls, loops and tuples.
+  void Enter(const Place& place, const Instruction& user, int64_t operand) {
+    switch (user.kind()) {
+      case OpKind::Fusion:
+      case OpKind::Call:
+        if (operand < static_cast<int64_t>(user.callee()->parameters().size()))
+          Push({user.callee()->parameter(operand), place.index, place.steps});
+        return;
+      case OpKind::While: return Push({user.callee(0)->parameter(0), place.index, place.steps});
+      case OpKind::Tuple: {
+        ShapeIndex index = place.index;
+        index.insert(index.begin(), operand);
+        return Push({&user, index, place.steps});
+      }
+      case OpKind::GetTupleElement:
+        if (!place.index.empty() && place.index[0] == user.attr<GetTupleElementAttrs>().index)
+          Push({&user, ShapeIndex(place.index.begin() + 1, place.index.end()), place.steps});
+        return;
+      default: return;
+    }
+  }
+
+  /// Of weights, how many are added up.
+  void Weigh(const Instruction& user) {
+    double terms = 0;
+    if (user.kind() == OpKind::Dot) {
+      terms = 1;
+      for (const int64_t d : user.attr<DotAttrs>().rhs_contracting_dims)
+        terms *= static_cast<double>(user.operand(1)->shape().dim(d));
+    } else if (user.kind() == OpKind::Convolution && user.attr<ConvolutionAttrs>().dim_labels) {
+      const Shape& kernel = user.operand(1)->shape();
+      const int64_t features = kernel.dim(user.attr<ConvolutionAttrs>().dim_labels->kernel_output_feature);
+      terms =
+          static_cast<double>(kernel.ElementCount()) / static_cast<double>(std::max<int64_t>(features, 1));
+    }
+    fan_in_ = std::max(fan_in_, terms);
+  }
+
+  void Decide() {
+    if (IsIntegral(leaf_.element_type())) {
+      if (!counts_) return;
+      rule_.kind = ValueKind::InRange;
+      rule_.low = 0;
+      rule_.high = std::min(kMostCounted, INT64_MAX >> (64 - Info(leaf_.element_type()).bits));
+    } else if (demand_ == Demand::Moment) {
+      rule_.kind = ValueKind::LogUniform;
+      rule_.a = kLeastMoment;
+      rule_.b = 1;
+    } else if (demand_ != Demand::None) {
+      const double shift = demand_ == Demand::AboveOne ? kLeast : 0;
+      rule_.kind = ValueKind::Uniform;
+      rule_.a = kLeast + shift;
+      rule_.b = kMost + shift;
+    } else if (fan_in_ > 0 || input_) {
+      rule_.kind = ValueKind::Normal;
+      rule_.a = 0;
+      rule_.b = fan_in_ > 0 ? 1 / std::sqrt(fan_in_) : 1;
+    }
+  }
+
+  const Shape& leaf_;
+  ValueRule& rule_;
+  Demand demand_ = Demand::None;
+  double fan_in_ = 0;
+  bool input_ = false;
+  bool counts_ = false;  // an integer that is made a number
+  std::set<Place> seen_;
+  std::vector<Place> stack_;
+};
+
+}  // namespace
+
+void RefineNumbers(const Instruction* parameter, const ShapeIndex& index, const Shape& leaf,
+                   ValueRule& rule) {
+  if (rule.kind != ValueKind::Random || rule.large_float_range || IsPred(leaf.element_type())) return;
+  NumberTracer(leaf, rule).Trace(parameter, index);
+}
+
+}  // namespace hlo

@@ -1,0 +1,156 @@
+#include "tools/rounding_bounds.h"
+
+#include "backends/cpu/compile.h"
+#include "ir/support/interrupt.h"
+#include "tools/rounding_noise.h"
+#include "tools/run_expected.h"
+
+namespace hlo {
+namespace {
+
+constexpr int64_t kDraws = 3, kMoreDraws = 9;          // choices jump seldom: what fails is measured again
+constexpr double kMeanFactor = 2, kLargestFactor = 4;  // times what noise does
+constexpr double kPlainMean = 4;                       // units in the last place of the root mean square,
+constexpr double kPlainLargest =
+    16;                              // and of the largest element, so close that nothing needs to be measured
+constexpr double kSaysNothing = .5;  // where noise moves an array by that part of itself
+
+/// Errors that pass where nothing can be measured, relative to the values; by precision.
+struct ScaleRow {
+  int mantissa_bits;
+  double part;
+};
+constexpr ScaleRow kScales[] = {{52, 1e-9}, {23, 1e-4}, {7, 3e-2}, {0, 2e-1}};
+/// The first row whose type has these mantissa bits, at least; 0 for integers.
+double PartOf(const Literal& array) {
+  const ElementType real = RealPartType(array.shape().element_type());
+  if (IsFloat(real))
+    for (const ScaleRow& row : kScales)
+      if (Info(real).mantissa_bits >= row.mantissa_bits) return row.part;
+  return 0;
+}
+
+Tolerance Bounds(NanMode nan) {
+  Tolerance t;
+  t.nan = nan;
+  return t;
+}
+
+}  // namespace
+
+Tolerance PlainTolerance(const Literal& expected, NanMode nan) {
+  Tolerance t = Bounds(nan);
+  const double unit = RoundingUnit(expected.shape().element_type());
+  const Extent extent = ExtentOf(expected);
+  t.abs = kPlainLargest * unit * extent.largest;
+  t.rms = kPlainMean * unit * extent.mean;
+  return t;
+}
+
+Tolerance ScaleTolerance(const Literal& expected, NanMode nan) {
+  Tolerance t = Bounds(nan);
+  t.rel = PartOf(expected);
+  t.abs = t.rel * ExtentOf(expected).mean;
+  return t;
+}
+
+Tolerance MeasuredTolerance(const Literal& expected, const NoiseEffect& effect, NanMode nan) {
+  Tolerance t = Bounds(nan);
+  const double unit = RoundingUnit(expected.shape().element_type());
+  const Extent extent = ExtentOf(expected);
+  t.abs = kLargestFactor * (effect.moved.largest + unit * extent.largest);
+  t.rms = kMeanFactor * (effect.moved.mean + unit * extent.mean);
+  t.others = static_cast<int64_t>(kLargestFactor) * effect.others;
+  return t;
+}
+
+bool RoundingMeter::CanMeasure(const Module& module) {
+  return module.CountOf(OpKind::Rng) == 0 && module.CountOf(OpKind::RngGetAndUpdateState) == 0;
+}
+
+Status RoundingMeter::Prepare() {
+  CpuOptions options;
+  options.executions = 4;
+  HLO_TRY(const std::unique_ptr<Executable> quiet, CompileForCpu(module_, options));
+  HLO_TRY(quiet_, run_(*quiet, std::nullopt));
+  HLO_TRY(const std::unique_ptr<Module> noisy, WithRoundingNoise(module_));
+  HLO_TRY(noisy_, CompileForCpu(*noisy, options));
+  effects_.resize(quiet_.size());
+  for (size_t d = 0; d < quiet_.size(); ++d)
+    effects_[d].resize(static_cast<size_t>(quiet_[d].shape().LeafCount()));
+  return {};
+}
+
+Status RoundingMeter::Draw(int64_t count) {
+  if (!noisy_) HLO_CHECK_OK(Prepare());
+  for (int64_t i = 0; i < count; ++i) {
+    HLO_TRY(const std::vector<Literal> results, run_(*noisy_, static_cast<uint64_t>(++draws_)));
+    for (size_t d = 0; d < results.size(); ++d) {
+      size_t leaf = 0;
+      ForEachLeaf(results[d].shape(), [&](const ShapeIndex& index, const Shape& shape) {
+        NoiseEffect& effect = effects_[d][leaf++];
+        if (!shape.IsArray()) return;
+        const Literal& quiet = PartAt(quiet_[d], index);
+        const Distance by = DistanceOf(PartAt(results[d], index), quiet);
+        effect.moved = {std::max(effect.moved.mean, by.size.mean),
+                        std::max(effect.moved.largest, by.size.largest)};
+        effect.others = std::max(effect.others, by.others);
+        const double whole = ExtentOf(quiet).mean;
+        effect.silent = effect.others * 2 > quiet.shape().ElementCount() ||
+                        (whole > 0 && effect.moved.mean > kSaysNothing * whole);
+      });
+    }
+  }
+  return {};
+}
+
+NoiseEffect RoundingMeter::Effect(size_t device, const ShapeIndex& index) const {
+  size_t leaf = 0, at = 0;
+  ForEachLeaf(quiet_[device].shape(), [&](const ShapeIndex& i, const Shape&) {
+    if (i == index) at = leaf;
+    ++leaf;
+  });
+  return effects_[device][at];
+}
+
+Status CompareWithinRounding(llvm::ArrayRef<ComparedPair> pairs, NanMode nan, RoundingMeter* meter,
+                             std::string& unmeasured) {
+  std::vector<const ComparedPair*> unclear;
+  auto compare = [&](llvm::ArrayRef<const ComparedPair*> these, auto tolerance) {
+    std::vector<const ComparedPair*> failing;
+    for (const ComparedPair* pair : these) {
+      *pair->result = Compare(*pair->actual, *pair->expected, tolerance(*pair));
+      if (!pair->result->matched()) failing.push_back(pair);
+    }
+    unclear = std::move(failing);
+  };
+  std::vector<const ComparedPair*> all;
+  for (const ComparedPair& pair : pairs) all.push_back(&pair);
+  compare(all, [&](const ComparedPair& pair) { return PlainTolerance(*pair.expected, nan); });
+  for (const int64_t draws : {kDraws, kMoreDraws}) {
+    if (unclear.empty() || meter == nullptr) break;
+    if (Status drawn = meter->Draw(draws); !drawn) {
+      if (Interrupted()) return drawn;
+      unmeasured = drawn.error().message;
+      meter = nullptr;
+      break;
+    }
+    const std::vector<const ComparedPair*> these = unclear;
+    compare(these, [&](const ComparedPair& pair) {
+      return MeasuredTolerance(*pair.expected, meter->Effect(pair.device, pair.index), nan);
+    });
+    for (const ComparedPair* pair : these)
+      if (meter->Effect(pair->device, pair->index).silent)
+        pair->result->vacuous = "rounding alone changes half of it";
+  }
+  if (meter == nullptr)
+    compare(unclear, [&](const ComparedPair& pair) { return ScaleTolerance(*pair.expected, nan); });
+  for (const ComparedPair& pair : pairs) FindVacuous(*pair.actual, *pair.result);
+  return {};
+}
+
+void FindVacuous(const Literal& actual, Comparison& comparison) {
+  if (IsAllNan(actual)) comparison.vacuous = "all of it is NaN";
+}
+
+}  // namespace hlo
