@@ -115,18 +115,18 @@ NoiseEffect RoundingMeter::Effect(size_t device, const ShapeIndex& index) const 
 
 Status CompareWithinRounding(llvm::ArrayRef<ComparedPair> pairs, NanMode nan, RoundingMeter* meter,
                              std::string& unmeasured) {
-  std::vector<const ComparedPair*> unclear;
-  auto compare = [&](llvm::ArrayRef<const ComparedPair*> these, auto tolerance) {
-    std::vector<const ComparedPair*> failing;
+  using Pairs = std::vector<const ComparedPair*>;
+  auto failing = [&](const Pairs& these, auto tolerance) {
+    Pairs failed;
     for (const ComparedPair* pair : these) {
       *pair->result = Compare(*pair->actual, *pair->expected, tolerance(*pair));
-      if (!pair->result->matched()) failing.push_back(pair);
+      if (!pair->result->matched()) failed.push_back(pair);
     }
-    unclear = std::move(failing);
+    return failed;
   };
-  std::vector<const ComparedPair*> all;
-  for (const ComparedPair& pair : pairs) all.push_back(&pair);
-  compare(all, [&](const ComparedPair& pair) { return PlainTolerance(*pair.expected, nan); });
+  Pairs unclear;
+  for (const ComparedPair& pair : pairs) unclear.push_back(&pair);
+  unclear = failing(unclear, [&](const ComparedPair& pair) { return PlainTolerance(*pair.expected, nan); });
   for (const int64_t draws : {kDraws, kMoreDraws}) {
     if (unclear.empty() || meter == nullptr) break;
     if (Status drawn = meter->Draw(draws); !drawn) {
@@ -135,16 +135,16 @@ Status CompareWithinRounding(llvm::ArrayRef<ComparedPair> pairs, NanMode nan, Ro
       meter = nullptr;
       break;
     }
-    const std::vector<const ComparedPair*> these = unclear;
-    compare(these, [&](const ComparedPair& pair) {
+    Pairs failed = failing(unclear, [&](const ComparedPair& pair) {
       return MeasuredTolerance(*pair.expected, meter->Effect(pair.device, pair.index), nan);
     });
-    for (const ComparedPair* pair : these)
+    for (const ComparedPair* pair : unclear)
       if (meter->Effect(pair->device, pair->index).silent)
         pair->result->vacuous = "rounding alone changes half of it";
+    unclear = std::move(failed);
   }
   if (meter == nullptr)
-    compare(unclear, [&](const ComparedPair& pair) { return ScaleTolerance(*pair.expected, nan); });
+    failing(unclear, [&](const ComparedPair& pair) { return ScaleTolerance(*pair.expected, nan); });
   for (const ComparedPair& pair : pairs) FindVacuous(*pair.actual, *pair.result);
   return {};
 }
