@@ -167,6 +167,9 @@ class ListScheduler {
   int64_t live_ = 0, peak_ = 0;
 };
 
+/// What no machine has; sums over a million values of this size stay within 64 bits.
+constexpr int64_t kMostBytes = int64_t{1} << 42;
+
 void ListScheduler::CollectValues() {
   const size_t n = graph_.size();
   used_.resize(n);
@@ -183,7 +186,7 @@ void ListScheduler::CollectValues() {
       if (!flow_.Defines(p) || flow_.shape(p).IsTuple()) continue;
       number[p] = values_.size();
       defines_[i].push_back(values_.size());
-      values_.push_back({std::max<int64_t>(BufferBytes(flow_.shape(p)), 0), 0, {}});
+      values_.push_back({std::clamp<int64_t>(BufferBytes(flow_.shape(p)), 0, kMostBytes), 0, {}});
       defined_[i] += values_.back().bytes;
     }
   }
