@@ -18,7 +18,7 @@ bool Matches(const Instruction& inst) {
   };
   // The types of reductions follow from their bodies.
   if (inst.kind() == OpKind::Reduce || inst.kind() == OpKind::ReduceWindow) return false;
-  return has(ElementType::BF16) && has(ElementType::F32) && ComputesIn(inst, ElementType::BF16);
+  return ComputesIn(inst, ElementType::BF16) && has(ElementType::BF16) && has(ElementType::F32);
 }
 
 }  // namespace

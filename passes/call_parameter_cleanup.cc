@@ -49,8 +49,7 @@ class Cleanup {
     } else if (root.kind() == OpKind::Tuple && IsTakenApart(computation_)) {
       DropElements();
     }
-    for (int64_t i = static_cast<int64_t>(computation_.parameters().size()) - 1; i >= 0; --i)
-      DropParameter(i);
+    DropParameters();
   }
 
  private:
@@ -110,13 +109,19 @@ class Cleanup {
     }
   }
 
-  void DropParameter(int64_t number) {
-    const Instruction* parameter = computation_.parameter(number);
-    if (!parameter->users().empty() || parameter->IsRoot() || !context_.TakeRewrite()) return;
-    computation_.RemoveParameter(number);
+  /// Those that nothing uses, the last first.
+  void DropParameters() {
+    std::vector<bool> dropped(computation_.parameters().size());
+    for (size_t i = dropped.size(); i-- > 0;) {
+      const Instruction& parameter = *computation_.parameters()[i];
+      dropped[i] = parameter.users().empty() && !parameter.IsRoot() && context_.TakeRewrite();
+      if (dropped[i]) computation_.RemoveParameter(static_cast<int64_t>(i));
+    }
+    if (!llvm::is_contained(dropped, true)) return;
     for (Instruction* call : computation_.callers()) {
-      llvm::SmallVector<Instruction*, 8> arguments(call->operands());
-      arguments.erase(arguments.begin() + number);
+      llvm::SmallVector<Instruction*, 8> arguments;
+      for (size_t i = 0; i < dropped.size(); ++i)
+        if (!dropped[i]) arguments.push_back(call->operand(static_cast<int64_t>(i)));
       call->SetOperands(arguments);
     }
   }

@@ -1,20 +1,20 @@
 #include "passes/defuser.h"
 
+#include "passes/analysis/inlined_size.h"
 #include "passes/rewrite/edit.h"
+#include "passes/rewrite/inline_all.h"
 
 namespace hlo {
 
 Result<bool> RunDefuser(Module& module, const NoPassOptions&, PassContext& context) {
+  const auto is_inlined = [&](const Instruction& inst) {
+    return inst.kind() == OpKind::Fusion && context.Allows(*inst.parent());
+  };
+  HLO_CHECK_OK(CheckInlinedSize(module, is_inlined, module.entry() ? module.entry()->loc() : Loc()));
   bool changed = false;
-  // Inner fusions first, so that every body is copied without them.
-  for (Computation* c : context.Computations(module, /*with_fusions=*/true)) {
-    const std::vector<Instruction*> fusions = c->InstructionsOf(OpKind::Fusion);
-    for (Instruction* fusion : fusions) {
-      if (!context.TakeRewrite()) break;
-      InlineCall(fusion);
-      changed = true;
-    }
-  }
+  InlineAll(
+      module, is_inlined, [&](Computation&, Instruction*) { changed = true; },
+      [&] { return context.TakeRewrite(); });
   if (changed) RemoveUnreachableComputations(module);
   return changed;
 }

@@ -105,7 +105,10 @@ class Fuser {
   void Grow(Instruction* consumer) {
     for (bool progress = true; progress;) {
       progress = false;
-      llvm::SmallVector<Instruction*, 8> operands(consumer->operands().begin(), consumer->operands().end());
+      llvm::SmallVector<Instruction*, 8> operands;
+      llvm::copy_if(consumer->operands(), std::back_inserter(operands), [](Instruction* o) {
+        return o->kind() == OpKind::Constant || IsMatrixVectorDot(*o) || MayJoinLoop(*o);
+      });
       llvm::sort(operands, [&](const Instruction* a, const Instruction* b) {
         return std::pair(places_.lookup(a), a) > std::pair(places_.lookup(b), b);
       });
@@ -191,7 +194,8 @@ class Fuser {
                  ? std::optional(FusionKind::Loop)
                  : std::nullopt;
     if (CanBeOutputFused(producer, consumer)) return FusionKind::Output;
-    if (HasOneUse(producer) && CanBeOutputFused(producer, *producer.users().front())) return std::nullopt;
+    if (producer.users().size() == 1 && CanBeOutputFused(producer, *producer.users().front()))
+      return std::nullopt;
     if (!MayJoinLoop(producer) || producer.IsRoot() || HasSideEffect(producer)) return std::nullopt;
     if (!producer.extras().control_predecessors.empty() || !producer.extras().control_successors.empty())
       return std::nullopt;
@@ -233,7 +237,7 @@ class Fuser {
   /// A producer with several users is computed several times if fused: only worth it if it can vanish in all
   /// of them, or reads no more than it makes.
   bool MayDuplicate(const Instruction& producer) {
-    if (HasOneUse(producer) || producer.users().size() == 1) return true;
+    if (producer.users().size() == 1) return true;
     if (!options_.may_duplicate || IsExpensive(producer) || FeedsSoftmax(producer)) return false;
     const bool vanishes = llvm::all_of(producer.users(), [&](const Instruction* u) {
       return MayConsume(*u) && u->kind() != OpKind::Dot && !IsBigConcatenate(*u);

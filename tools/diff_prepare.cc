@@ -3,6 +3,7 @@
 #include "ir/print.h"
 #include "passes/analysis/inlined_size.h"
 #include "passes/rewrite/edit.h"
+#include "passes/rewrite/inline_all.h"
 #include "tools/line_diff.h"
 #include "tools/opt_transform.h"
 
@@ -67,18 +68,12 @@ bool Knows(const HloDiffOptions& options, const Module& module) {
 
 Status InlineForDiff(Module& module, DiffInline what) {
   if (what == DiffInline::None) return {};
-  HLO_CHECK_OK(CheckInlinedSize(module, [&](const Instruction& i) { return IsInlined(i.kind(), what); }, {}));
-  for (Computation* c : module.PostOrder()) {
-    if (!c->has_calls()) continue;
-    for (const OpKind kind : {OpKind::Fusion, OpKind::Call}) {
-      if (!IsInlined(kind, what)) continue;
-      for (Instruction* call : c->InstructionsOf(kind)) {
-        Instruction* root = InlineCall(call);
-        if (root->kind() == OpKind::Tuple) TakeApart(root);
-        c->set_schedule({});
-      }
-    }
-  }
+  const auto is_inlined = [&](const Instruction& inst) { return IsInlined(inst.kind(), what); };
+  HLO_CHECK_OK(CheckInlinedSize(module, is_inlined, {}));
+  InlineAll(module, is_inlined, [](Computation& c, Instruction* root) {
+    if (root->kind() == OpKind::Tuple) TakeApart(root);
+    c.set_schedule({});
+  });
   RemoveUnreachableComputations(module);
   return {};
 }

@@ -9,10 +9,12 @@ namespace {
 /// Post-order from the values that nobody uses, these ordered by what they compute, the root last.
 std::vector<Instruction*> StructuralOrder(const Computation& computation) {
   if (computation.has_schedule() && !computation.IsFusion()) return computation.schedule();
-  const auto hashes = InstructionFingerprints(computation);
   std::vector<Instruction*> starts;
   for (Instruction* i : computation.instructions())
     if (i->users().empty() && i != computation.root()) starts.push_back(i);
+  // One needs no order, and hashes take all that the computation calls into account.
+  llvm::DenseMap<const Instruction*, uint64_t> hashes;
+  if (starts.size() > 1) hashes = InstructionFingerprints(computation);
   llvm::sort(starts, [&](const Instruction* a, const Instruction* b) {
     return std::pair(hashes.lookup(a), a->number()) < std::pair(hashes.lookup(b), b->number());
   });

@@ -13,6 +13,7 @@
 #include "passes/analysis/inlined_size.h"
 #include "passes/pass_manager.h"
 #include "passes/rewrite/edit.h"
+#include "passes/rewrite/inline_all.h"
 #include "passes/rewrite/maker.h"
 
 namespace hlo::cpu {
@@ -139,12 +140,12 @@ void KeepCustomCallLayouts(Module& module) {
 Status Normalize(Module& module) {
   const auto is_fusion = [](const Instruction& inst) { return inst.kind() == OpKind::Fusion; };
   HLO_CHECK_OK(CheckInlinedSize(module, is_fusion, module.entry()->loc()));
+  InlineAll(module, is_fusion);
   for (Computation* computation : module.PostOrder()) {
     for (Instruction* inst : AllOf(*computation, OpKind::AsyncDone)) MakeSynchronous(inst);
     for (Instruction* inst : AllOf(*computation, OpKind::CopyDone))
       ReplaceAndRemove(inst, Maker(inst).Copy(inst->operand(0)->operand(0)));
     for (Instruction* inst : AllOf(*computation, OpKind::Bitcast)) HLO_CHECK_OK(ReplaceBitcast(inst));
-    for (Instruction* inst : AllOf(*computation, OpKind::Fusion)) InlineCall(inst);
   }
   for (const auto& computation : module.computations())
     for (Instruction* inst : computation->instructions()) MakeLayoutsDefault(inst);

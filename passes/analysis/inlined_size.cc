@@ -11,7 +11,10 @@ Status CheckInlinedSize(const Module& module, llvm::function_ref<bool(const Inst
     for (const Instruction* inst : c->instructions())
       size += is_inlined(*inst) ? sizes.lookup(inst->callee()) : 1;
     sizes[c] = size;
-    total += size;
+    const bool goes = !c->callers().empty() && llvm::all_of(c->callers(), [&](const Instruction* caller) {
+      return is_inlined(*caller);
+    });
+    if (!goes || c->IsEntry()) total += size;
   }
   if (total <= static_cast<double>(kMostInlined)) return {};
   return Error("limit-inline", loc,

@@ -10,7 +10,7 @@ namespace hlo {
 constexpr int64_t kMostInlined = int64_t{1} << 22;
 
 /// Error limit-inline at `loc` if the module would have more than kMostInlined instructions once a copy of
-/// its callee replaces each call that `is_inlined` names, before computations that nothing calls are removed.
+/// its callee replaces each call that `is_inlined` names (InlineAll).
 Status CheckInlinedSize(const Module& module, llvm::function_ref<bool(const Instruction&)> is_inlined,
                         Loc loc);
 
