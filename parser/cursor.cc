@@ -173,7 +173,7 @@ Nesting::Nesting(Cursor& cursor) : cursor_(cursor) {
   ok_ = !deep && cursor_.HasStack();
   if (ok_) return;
   if (deep)
-    cursor_.Fail("parse-nesting", cursor_.Here(),
+    cursor_.Fail("limit-nesting", cursor_.Here(),
                  "maximum nesting depth exceeded, expected at most {0} levels", kMaxNesting);
   else
     cursor_.Fail("limit-nesting", cursor_.Here(), "nesting level {0} does not fit into the stack",

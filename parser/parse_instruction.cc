@@ -364,7 +364,7 @@ bool BodyParser::InferMissingShape(Instruction& i, const Draft& d) {
                    i.info().text, shape.error().message);
   ShapeWalk walk;
   if (!Walk(*shape, walk, 0))
-    return c_.Fail("parse-nesting", c_.LocOf(d.opcode), "the inferred tuple shape is too large");
+    return c_.Fail("limit-nesting", c_.LocOf(d.opcode), "the inferred tuple shape is too large");
   i.set_shape(walk.lacks_layout && c_.options().fill_missing_layouts ? shape->WithDefaultLayouts()
                                                                      : std::move(*shape));
   return true;

@@ -188,9 +188,7 @@ HLO_ENCODER(EncodeLiteral) {
   const auto& literal = field.Get<LiteralPtr>(attrs);
   constexpr int kLiteral = 8;
   if (!literal) return {};
-  ProtoWriter inner;
-  HLO_CHECK_OK(WriteProto(inner, *literal));
-  return out.BytesAlways(kLiteral, inner.bytes()), Status();
+  return out.TryMessage(kLiteral, [&](ProtoWriter& inner) { return WriteProto(inner, *literal); });
 }
 HLO_ENCODER(EncodeAliasing) {
   for (const OutputOperandAlias& alias : field.Get<Aliasing>(attrs))
@@ -257,7 +255,7 @@ Status WriteAttributes(Tree& tree, const Instruction& inst) {
     int last = 0;
     while (last < 2 && row->path[static_cast<size_t>(last) + 1] != 0) ++last;
     HLO_CHECK_OK(encode(leaf, row->path[static_cast<size_t>(last)], field, data, *row));
-    if ((row->flags & kOptional) != 0 && leaf.bytes().empty()) continue;
+    if ((row->flags & kOptional) != 0 && leaf.empty()) continue;
     Tree* at = &tree;
     for (int i = 0; i < last; ++i) at = &at->inner[row->path[static_cast<size_t>(i)]];
     at->fields.Raw(leaf.bytes());

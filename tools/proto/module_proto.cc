@@ -24,9 +24,7 @@ class ModuleProtoWriter {
     out.Text(1, module_.name());
     out.Text(2, entry.name());
     for (const Computation* c : order_) {
-      ProtoWriter computation;
-      HLO_CHECK_OK(WriteComputation(computation, *c));
-      out.BytesAlways(3, computation.bytes());
+      HLO_CHECK_OK(out.TryMessage(3, [&](ProtoWriter& inner) { return WriteComputation(inner, *c); }));
     }
     EntryLayout layout{entry.ParameterShapes(), entry.root()->shape()};
     if (module_.config.entry_layout) layout = *module_.config.entry_layout;
@@ -49,9 +47,7 @@ class ModuleProtoWriter {
     out.Text(1, c.name());
     const std::vector<Instruction*> order = c.PostOrder();
     for (const Instruction* inst : order) {
-      ProtoWriter instruction;
-      HLO_CHECK_OK(WriteProto(instruction, *inst, ids_));
-      out.BytesAlways(2, instruction.bytes());
+      HLO_CHECK_OK(out.TryMessage(2, [&](ProtoWriter& inner) { return WriteProto(inner, *inst, ids_); }));
     }
     out.Message(4, [&](ProtoWriter& shape) {
       WriteProgramShape(shape, c.ParameterShapes(), c.root()->shape(), ParameterNames(c));

@@ -122,9 +122,7 @@ Status WriteProto(ProtoWriter& out, const Literal& literal) {
   out.Message(1, [&](ProtoWriter& s) { WriteProto(s, literal.shape()); });
   if (literal.shape().IsTuple()) {
     for (const Literal& element : literal.elements()) {
-      ProtoWriter inner;
-      HLO_CHECK_OK(WriteProto(inner, element));
-      out.BytesAlways(10, inner.bytes());
+      HLO_CHECK_OK(out.TryMessage(10, [&](ProtoWriter& inner) { return WriteProto(inner, element); }));
     }
     return {};
   }
@@ -164,9 +162,7 @@ Status WriteProto(ProtoWriter& out, const Sharding& sharding) {
   if (sharding.kind == ShardingKind::Maximal) out.Packed(4, {sharding.device});
   if (sharding.device_list) out.Packed(4, *sharding.device_list);
   for (const Sharding& element : sharding.elements) {
-    ProtoWriter inner;
-    HLO_CHECK_OK(WriteProto(inner, element));
-    out.BytesAlways(5, inner.bytes());
+    HLO_CHECK_OK(out.TryMessage(5, [&](ProtoWriter& inner) { return WriteProto(inner, element); }));
   }
   out.Number(6, sharding.replicate_last_tile_dim);
   for (const OpMetadata& m : sharding.metadata) out.Message(7, [&](ProtoWriter& w) { WriteProto(w, m); });

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "llvm/Support/Endian.h"
+#include "llvm/Support/LEB128.h"
 
 namespace hlo {
 namespace {
@@ -54,9 +55,29 @@ void ProtoWriter::Packed(int field, llvm::ArrayRef<int64_t> values) {
 }
 
 void ProtoWriter::Message(int field, llvm::function_ref<void(ProtoWriter&)> write) {
-  ProtoWriter inner;
-  write(inner);
-  BytesAlways(field, inner.bytes_);
+  (void)TryMessage(field, [&](ProtoWriter& inner) { return write(inner), Status(); });
+}
+
+Status ProtoWriter::TryMessage(int field, llvm::function_ref<Status(ProtoWriter&)> write) {
+  Tag(field, kLengthDelimited);
+  const size_t number = inner_.size(), before = bytes_.size() + length_bytes_;
+  inner_.push_back({bytes_.size(), 0});
+  HLO_CHECK_OK(write(*this));
+  inner_[number].length = bytes_.size() + length_bytes_ - before;
+  length_bytes_ += llvm::getULEB128Size(inner_[number].length);
+  return {};
+}
+
+std::string ProtoWriter::bytes() const {
+  std::string all;
+  all.reserve(bytes_.size() + length_bytes_);
+  size_t at = 0;
+  for (const Inner& inner : inner_) {
+    all.append(bytes_, at, inner.begin - at);
+    AppendVarint(all, inner.length);
+    at = inner.begin;
+  }
+  return all.append(bytes_, at);
 }
 
 }  // namespace hlo

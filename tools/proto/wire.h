@@ -2,7 +2,9 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "ir/support/result.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -30,17 +32,29 @@ class ProtoWriter {
     for (const auto& value : list) values.push_back(static_cast<int64_t>(value));
     Packed(field, values);
   }
-  /// A message within, even if it is empty.
+  /// A message within, even if it is empty. `write` goes on with this writer: nothing is copied level by
+  /// level.
   void Message(int field, llvm::function_ref<void(ProtoWriter&)> write);
+  /// As Message, for what may fail; the message is incomplete then.
+  Status TryMessage(int field, llvm::function_ref<Status(ProtoWriter&)> write);
   /// Appends fields that are bytes already.
   void Raw(llvm::StringRef fields) { bytes_ += fields; }
 
-  [[nodiscard]] const std::string& bytes() const { return bytes_; }
+  [[nodiscard]] bool empty() const { return bytes_.empty(); }
+  /// All of it, outside of messages within.
+  [[nodiscard]] std::string bytes() const;
   static void AppendVarint(std::string& out, uint64_t value);
 
  private:
   void Tag(int field, int wire_type) { AppendVarint(bytes_, static_cast<uint64_t>(field) << 3 | wire_type); }
-  std::string bytes_;
+  /// Where a message within begins in bytes_, and its length, which is put there at the end.
+  struct Inner {
+    size_t begin;
+    uint64_t length;
+  };
+  std::string bytes_;  // without the lengths of messages within
+  std::vector<Inner> inner_;
+  size_t length_bytes_ = 0;  // that those lengths will take
 };
 
 }  // namespace hlo
