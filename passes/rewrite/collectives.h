@@ -1,0 +1,26 @@
+// Collectives as passes see them: what they reduce by, among whom.
+#pragma once
+#include "ir/infer/groups.h"
+#include "passes/rewrite/maker.h"
+
+namespace hlo {
+
+/// The operation of an all-reduce or reduce-scatter; nothing for others, and where it is more than one
+/// operation.
+std::optional<OpKind> CollectiveOp(const Instruction& inst);
+
+/// An all-reduce, reduce-scatter or all-gather that passes may move or replace: of one array, no control
+/// edges, layout unconstrained.
+bool IsPlainCollective(const Instruction& inst);
+
+/// Both exchange among the same devices, groups written the same way.
+bool SameGroups(const Instruction& a, const Instruction& b);
+
+/// The groups as lists; one of all devices where none are written. Nothing if their number is unknown.
+std::optional<std::vector<Dims>> GroupLists(const Instruction& inst);
+
+/// The same collective of other operands.
+Instruction* CollectiveLike(Maker& make, const Instruction& like, const Shape& shape,
+                            llvm::ArrayRef<Instruction*> operands);
+
+}  // namespace hlo
