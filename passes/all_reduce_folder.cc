@@ -64,9 +64,8 @@ Result<bool> RunAllReduceFolder(Module& module, const NoPassOptions&, PassContex
                   AllReduceAttrs attrs = outer->attr<AllReduceAttrs>();
                   attrs.replica_groups = {};
                   attrs.replica_groups.groups = *groups;
-                  return make.AddWithShape(OpKind::AllReduce, outer->shape(),
-                                           {outer->operand(0)->operand(0)}, std::move(attrs),
-                                           outer->callees());
+                  return make.AddWithShape(OpKind::AllReduce, outer->shape(), {outer->operand(0)->operand(0)},
+                                           std::move(attrs), outer->callees());
                 }));
   }
   return changed;

@@ -84,10 +84,10 @@ class Simplifier {
     const auto op = CollectiveOp(inst);
     if (inst.kind() != OpKind::AllReduce || !op || inst.attr<AllReduceAttrs>().channel_id) return false;
     const Instruction& operand = *inst.operand(0);
-    const bool shared = (operand.kind() == OpKind::AllReduce && SameGroups(operand, inst)) ||
-                        values_.IsShared(operand);
-    return shared && (IsIdempotent(*op) ||
-                      (op == OpKind::Add && IsExact(*size, inst.shape().element_type())));
+    const bool shared =
+        (operand.kind() == OpKind::AllReduce && SameGroups(operand, inst)) || values_.IsShared(operand);
+    return shared &&
+           (IsIdempotent(*op) || (op == OpKind::Add && IsExact(*size, inst.shape().element_type())));
   }
 
   static Instruction* Simpler(Instruction* inst) {

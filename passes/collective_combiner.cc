@@ -10,7 +10,8 @@ namespace {
 constexpr PassOptionRow kRows[] = {
     PassOption<&CombinerOptions::combine_threshold_in_bytes>("combine_threshold_in_bytes",
                                                              "bytes of the results of one exchange"),
-    PassOption<&CombinerOptions::combine_threshold_count>("combine_threshold_count", "arrays of one exchange"),
+    PassOption<&CombinerOptions::combine_threshold_count>("combine_threshold_count",
+                                                          "arrays of one exchange"),
 };
 
 using Group = llvm::SmallVector<Instruction*, 8>;
@@ -34,8 +35,7 @@ std::vector<Group> Candidates(const Computation& computation, OpKind kind) {
   std::vector<Group> lists;
   for (Instruction* inst : computation.PostOrder()) {
     if (inst->kind() != kind || !IsPlainCollective(*inst) || inst->extras().sharding) continue;
-    const auto like =
-        llvm::find_if(lists, [&](const Group& list) { return Alike(*list.front(), *inst); });
+    const auto like = llvm::find_if(lists, [&](const Group& list) { return Alike(*list.front(), *inst); });
     if (like == lists.end())
       lists.push_back({inst});
     else
@@ -74,8 +74,9 @@ void Combine(const Group& group) {
   }
   Maker make(group.front());
   Instruction* all = CollectiveLike(make, *group.front(), Shape::MakeTuple(shapes), operands);
-  for (size_t i = 0; i < group.size(); ++i)
-    ReplaceAndRemove(group[i], make.Gte(all, static_cast<int64_t>(i)));
+  llvm::SmallVector<Instruction*, 8> parts;
+  for (size_t i = 0; i < group.size(); ++i) parts.push_back(make.Gte(all, static_cast<int64_t>(i)));
+  for (size_t i = 0; i < group.size(); ++i) ReplaceAndRemove(group[i], parts[i]);
 }
 
 Result<bool> CombineAll(Module& module, OpKind kind, const CombinerOptions& options, PassContext& context) {

@@ -1,5 +1,5 @@
-// all-reduce-combiner, all-gather-combiner, reduce-scatter-combiner: one exchange of several arrays (passes.md
-// §2.6).
+// all-reduce-combiner, all-gather-combiner, reduce-scatter-combiner: one exchange of several arrays
+// (passes.md §2.6).
 //
 // Require nothing. Preserve no facts but flat calls, fusions and layouts.
 // Change: collectives of one kind that do not depend on each other become one, whose result is a tuple, as

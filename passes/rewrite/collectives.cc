@@ -15,8 +15,7 @@ bool IsPlainCollective(const Instruction& inst) {
   bool constrained = true;
   if (const auto* reduce = inst.attrs().GetIf<AllReduceAttrs>(); inst.kind() == OpKind::AllReduce)
     constrained = reduce->constrain_layout;
-  if (const auto* scatter = inst.attrs().GetIf<ReduceScatterAttrs>())
-    constrained = scatter->constrain_layout;
+  if (const auto* scatter = inst.attrs().GetIf<ReduceScatterAttrs>()) constrained = scatter->constrain_layout;
   if (const auto* gather = inst.attrs().GetIf<AllGatherAttrs>(); inst.kind() == OpKind::AllGather)
     constrained = gather->constrain_layout;
   return !constrained && inst.shape().IsArray() && inst.operand_count() == 1 &&
