@@ -117,7 +117,8 @@ std::string RunOne(const Module& original, const PassInfo& pass, const std::opti
       ((pass.requires_facts & pass.preserves & kLayouts) != 0 && FirstError(*module, true).empty());
   const auto changed = RunPassesChecked(*module, pass.name);
   // Passes may refuse what they cannot do within limits, and what they check.
-  if (!changed && (changed.error().id.starts_with("limit-") || changed.error().id.starts_with("unsupported-")))
+  if (!changed &&
+      (changed.error().id.starts_with("limit-") || changed.error().id.starts_with("unsupported-")))
     return "";
   if (!changed) return "fails: " + changed.error().message;
   std::string error = FirstError(*module, false);
