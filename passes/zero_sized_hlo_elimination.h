@@ -2,7 +2,7 @@
 //
 // Requires nothing. Preserves all facts but the schedule, which is repaired.
 // Changes: an instruction without side effect whose result is an array without elements becomes a constant.
-// Left alone: parameters, constants, dynamic shapes, asynchronous operations.
+// Parameters stay, but nobody reads them. Left alone: constants, dynamic shapes, asynchronous operations.
 #pragma once
 #include "passes/pass.h"
 
