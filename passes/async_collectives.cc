@@ -109,11 +109,10 @@ std::vector<std::pair<Instruction*, Instruction*>> UselessPairs(const Computatio
 void Join(Instruction* start, Instruction* done) {
   Computation& computation = *start->parent();
   Maker make(done);
-  Instruction* whole =
-      start->kind() == OpKind::AsyncStart
-          ? InlineBody(done, *start->callee(), start->operands())
-          : make.AddWithShape(StartedBy(*start)->whole, done->shape(), start->operands(), start->attrs(),
-                              start->callees());
+  Instruction* whole = start->kind() == OpKind::AsyncStart
+                           ? InlineBody(done, *start->callee(), start->operands())
+                           : make.AddWithShape(StartedBy(*start)->whole, done->shape(), start->operands(),
+                                               start->attrs(), start->callees());
   std::vector<Instruction*> order = computation.schedule();
   *llvm::find(order, done) = whole;
   llvm::erase(order, start);
