@@ -133,14 +133,14 @@ class Scatter {
   }
 
   /// The combiner returns its second parameter.
-  Status Overwrite() {
+  [[gnu::noinline]] Status Overwrite() {
     const WindowCopy copy(arrays_[0].to_width, dims_);
     const Array& a = arrays_[0];
     return ForEachWindow(
         [&](int64_t to, int64_t from) { copy.Run(a.to + to * a.to_width, a.from + from * a.from_width); });
   }
 
-  Status Combine(const ScalarFunction& function) {
+  [[gnu::noinline]] Status Combine(const ScalarFunction& function) {
     constexpr int64_t kLongRun = 8;
     if (!dims_.empty() && dims_.back().to_stride == 1 && dims_.back().from_stride == 1 &&
         dims_.back().size >= kLongRun)

@@ -124,6 +124,16 @@ def maps(n):
     return entry(['x = f32[4] parameter(0)', f'ROOT r = f32[4] map(x), dimensions={{0}}, to_apply=g{n - 1}'], made)
 
 
+@kind(500, small=8000, most=NESTING)
+def scatters(n):
+    """Combiners that scatter."""
+    inner = 'g0 { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }\n'
+    into = 'v = f32[1] broadcast(a), dimensions={{}}  i = s32[1] constant({{0}})  w = f32[1] scatter(v, i, b), update_window_dims={{}}, ' \
+        'inserted_window_dims={{0}}, scatter_dims_to_operand_dims={{0}}, index_vector_dim=0, to_apply=g{}'
+    made = inner + ''.join(f'g{i} {{ a = f32[] parameter(0)  b = f32[] parameter(1)  {into.format(i - 1)}  ROOT r = f32[] reshape(w) }}\n' for i in range(1, n))
+    return entry(['a = f32[] parameter(0)', 'b = f32[] parameter(1)', into.format(n - 1), 'ROOT r = f32[1] negate(w)'], made)
+
+
 # Ranks and layouts
 
 @kind(5000, small=5000)
