@@ -43,7 +43,8 @@ Result<bool> RunComparisonExpander(Module& module, const ComparisonExpanderOptio
         Maker make(inst);
         HLO_TRY(const ElementType type, Widened(inst->operand(0)->shape().element_type(), options));
         const Expr x = Expr(make, inst->operand(0)).To(type), y = Expr(make, inst->operand(1)).To(type);
-        return Compare(inst->attr<CompareAttrs>().direction, TotalOrderKey(x), TotalOrderKey(y)).inst();
+        const auto keys = TotalOrderKeys(x, y);
+        return Compare(inst->attr<CompareAttrs>().direction, keys[0], keys[1]).inst();
       });
 }
 

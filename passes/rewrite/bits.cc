@@ -34,6 +34,19 @@ Expr TotalOrderKey(const Expr& x) {
   return Select(Eq(bits, min) | Ge(bits, 0), bits, min - bits);
 }
 
+std::array<Expr, 2> TotalOrderKeys(const Expr& x, const Expr& y) {
+  const TypeInfo& info = Info(x.type());
+  const auto integer = SignedOfWidth(info.bits);
+  if (!integer && info.special != FloatSpecial::E8M0)
+    return TotalOrderKeys(x.To(ElementType::F32), y.To(ElementType::F32));
+  if (info.special == FloatSpecial::E8M0 || info.special == FloatSpecial::Fnuz)
+    return {TotalOrderKey(x), TotalOrderKey(y)};
+  const Expr a = x.As(*integer), b = y.As(*integer);
+  const Expr zero = Expr(0).Like(a);
+  const Expr digits = Expr(static_cast<int64_t>(~(~uint64_t{0} << (info.bits - 1)))).Like(a);
+  return {Select(Lt(a, zero), a ^ digits, a), Select(Lt(b, zero), b ^ digits, b)};
+}
+
 std::array<Expr, 2> ThreeFryBlocks(const Expr& key, const Expr& first, int64_t count) {
   constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   const Expr k[3] = {Low(key), High(key), (Low(key) ^ High(key)) ^ 0x1BD11BDA};

@@ -8,6 +8,8 @@ namespace hlo {
 
 /// Integers whose order is the total order of the floats `x` (ops-elementwise §8).
 Expr TotalOrderKey(const Expr& x);
+/// The keys of two arrays of one shape and type, constants shared.
+std::array<Expr, 2> TotalOrderKeys(const Expr& x, const Expr& y);
 /// The signed (unsigned) integer type of `bits` bits; nothing if there is none.
 std::optional<ElementType> SignedOfWidth(int bits);
 std::optional<ElementType> UnsignedOfWidth(int bits);
