@@ -11,6 +11,11 @@
 namespace hlo {
 namespace {
 
+constexpr PassOptionRow kRows[] = {
+    PassOption<&ReshapeMoverOptions::reshape_of_1d_broadcast_is_cheap>(
+        "reshape_of_1d_broadcast_is_cheap", "reshapes of broadcast vectors are nothing to avoid"),
+};
+
 using Candidates = llvm::SetVector<Instruction*>;
 
 /// Other than what AlignOnes places.
@@ -29,28 +34,48 @@ bool IsSplat(const Instruction& inst) {
   return inst.kind() == OpKind::Broadcast && inst.operand(0)->shape().rank() == 0;
 }
 
+/// The dimensions of a broadcast of the same array that has the shape before the rearrangement: none of those
+/// it keeps is merged or split, and their order stays. Nothing for others.
+std::optional<Dims> BroadcastBefore(const Instruction& broadcast, const Instruction& rearrangement) {
+  if (broadcast.kind() != OpKind::Broadcast || !HasStaticShapes(broadcast)) return std::nullopt;
+  const bool reshapes = rearrangement.kind() == OpKind::Reshape;
+  const llvm::ArrayRef<int64_t> before = rearrangement.operand(0)->shape().dims();
+  const Dims targets = reshapes ? UnmodifiedTargets(broadcast.shape().dims(), before)
+                                : Dims(rearrangement.attr<DimensionsAttrs>().dimensions);
+  Dims dims;
+  for (const int64_t d : broadcast.attr<DimensionsAttrs>().dimensions) {
+    const int64_t to = targets[static_cast<size_t>(d)];
+    if (to < 0 || (!dims.empty() && to <= dims.back())) return std::nullopt;
+    dims.push_back(to);
+  }
+  return dims;
+}
+
 /// The first rearranged operand of an elementwise instruction that may work on the values before; else null.
-const Instruction* RearrangementOf(const Instruction& inst) {
+const Instruction* RearrangementOf(const Instruction& inst, const ReshapeMoverOptions& options) {
   if (!inst.info().Is(kElementwise) || inst.kind() == OpKind::Map || inst.kind() == OpKind::Copy ||
       !HasStaticShapes(inst))
     return nullptr;
   const Instruction* first = nullptr;
   for (const Instruction* o : inst.operands()) {
-    if (IsRearrangement(*o) && SameDims(o->shape(), inst.shape())) {
-      if (first && !Alike(*first, *o)) return nullptr;
-      first = o;
-    } else if (o->shape().rank() != 0 && o->kind() != OpKind::Constant && !IsSplat(*o)) {
-      return nullptr;
-    }
+    if (!IsRearrangement(*o) || !SameDims(o->shape(), inst.shape())) continue;
+    if (first && !Alike(*first, *o)) return nullptr;
+    first = o;
   }
-  return first;
+  const auto follows = [&](const Instruction* o) {
+    return o->shape().rank() == 0 || o->kind() == OpKind::Constant || IsSplat(*o) || IsRearrangement(*o) ||
+           BroadcastBefore(*o, *first) ||
+           (options.reshape_of_1d_broadcast_is_cheap && first->kind() == OpKind::Reshape &&
+            o->kind() == OpKind::Broadcast && o->operand(0)->shape().rank() == 1);
+  };
+  return first && llvm::all_of(inst.operands(), follows) ? first : nullptr;
 }
 
 /// Elementwise instructions that can take all uses of their rearranged operands with them.
-Candidates Find(const Computation& computation) {
+Candidates Find(const Computation& computation, const ReshapeMoverOptions& options) {
   Candidates found;
   for (Instruction* inst : computation.PostOrder())
-    if (RearrangementOf(*inst)) found.insert(inst);
+    if (RearrangementOf(*inst, options)) found.insert(inst);
   auto keeps = [&](const Instruction* inst) {
     return llvm::all_of(inst->operands(), [&](const Instruction* o) {
       return !IsRearrangement(*o) ||
@@ -71,12 +96,15 @@ Instruction* Before(Maker& make, Instruction* operand, const Instruction& rearra
   if (IsSplat(*operand))
     return make.Splat(Shape::ArrayWithDefaultLayout(operand->shape().element_type(), dims),
                       operand->operand(0));
+  if (const auto broadcast = BroadcastBefore(*operand, rearrangement))
+    return make.Broadcast(operand->operand(0),
+                          Shape::ArrayWithDefaultLayout(operand->shape().element_type(), dims), *broadcast);
   if (rearrangement.kind() == OpKind::Reshape) return make.Reshape(operand, dims);
   return make.Transpose(operand, InversePermutation(rearrangement.attr<DimensionsAttrs>().dimensions));
 }
 
-void MoveBelow(Instruction* inst, llvm::DenseSet<const Instruction*>& gone) {
-  const Instruction& rearrangement = *RearrangementOf(*inst);
+void MoveBelow(Instruction* inst, const Instruction& rearrangement,
+               llvm::DenseSet<const Instruction*>& gone) {
   Maker make(inst);
   llvm::SmallVector<Instruction*, 3> operands;
   for (Instruction* o : inst->operands()) operands.push_back(Before(make, o, rearrangement));
@@ -90,17 +118,20 @@ void MoveBelow(Instruction* inst, llvm::DenseSet<const Instruction*>& gone) {
 
 }  // namespace
 
-Result<bool> RunReshapeMover(Module& module, const NoPassOptions&, PassContext& context) {
+llvm::ArrayRef<PassOptionRow> ReshapeMoverOptions::Rows() { return kRows; }
+
+Result<bool> RunReshapeMover(Module& module, const ReshapeMoverOptions& options, PassContext& context) {
   if (module.CountOf(OpKind::Reshape) + module.CountOf(OpKind::Transpose) == 0) return false;
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
     HLO_CHECK_OK(context.CheckInterrupt());
     llvm::DenseSet<const Instruction*> gone;
-    for (Instruction* inst : Find(*c)) {
+    for (Instruction* inst : Find(*c, options)) {
       // A move before may have removed it, or given it a second, different rearrangement.
-      if (gone.contains(inst) || !RearrangementOf(*inst)) continue;
+      const Instruction* rearrangement = gone.contains(inst) ? nullptr : RearrangementOf(*inst, options);
+      if (!rearrangement) continue;
       if (!context.TakeRewrite()) return changed;
-      MoveBelow(inst, gone);
+      MoveBelow(inst, *rearrangement, gone);
       changed = true;
     }
     HLO_TRY(const bool aligned, AlignOnes(*c, context));
@@ -109,6 +140,6 @@ Result<bool> RunReshapeMover(Module& module, const NoPassOptions&, PassContext& 
   return changed;
 }
 
-HLO_DEFINE_PASS(ReshapeMover, NoPassOptions);
+HLO_DEFINE_PASS(ReshapeMover, ReshapeMoverOptions);
 
 }  // namespace hlo
