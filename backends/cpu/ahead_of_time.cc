@@ -285,11 +285,33 @@ Status CheckSizes(const Instruction& boundary) {
   return status;
 }
 
+/// What LLVM does to loops within loops of one function grows with the cube of their levels: 256 take half a
+/// second, 2000 minutes.
+constexpr int64_t kMostLoopLevels = 256;
+
+Status CheckLoops(const Module& module) {
+  llvm::DenseMap<const Computation*, int64_t> levels;
+  for (const Computation* c : module.PostOrder()) {
+    int64_t here = 0;
+    for (const Instruction* inst : c->instructions()) {
+      const int64_t within = inst->kind() == OpKind::While ? 1 : 0;
+      for (const Computation* callee : inst->callees()) here = std::max(here, levels.lookup(callee) + within);
+      if (here > kMostLoopLevels)
+        return Error("limit-nesting", inst->loc(),
+                     "%{0}: loops within loops of one function may have {1} levels", inst->name(),
+                     kMostLoopLevels);
+    }
+    levels[c] = here;
+  }
+  return {};
+}
+
 Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& options,
                                        const cpu::Machine& machine) {
   HLO_CHECK_OK(CheckSupported(module, {}));
   std::unique_ptr<Module> copy = module.Clone();
   HLO_CHECK_OK(cpu::Prepare(*copy, options));
+  HLO_CHECK_OK(CheckLoops(*copy));
   auto jit = std::make_unique<cpu::Jit>(machine);
   jit->KeepTogether();
   cpu::BuildRecord record;
