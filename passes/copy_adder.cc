@@ -31,7 +31,7 @@ Instruction* CopyAdder::Copy(Instruction* value, Maker& maker) {
 }
 
 Instruction* CopyAdder::Element(Instruction* tuple, int64_t index, Maker& maker) {
-  if (tuple->kind() == OpKind::Tuple) return tuple->operand(index);
+  if (tuple->kind() == OpKind::Tuple && !IsSharedStart(*tuple, index)) return tuple->operand(index);
   for (Instruction* user : tuple->users())
     if (user->kind() == OpKind::GetTupleElement && user->attr<GetTupleElementAttrs>().index == index)
       return user;

@@ -1,6 +1,7 @@
 #include "passes/tuple_simplifier.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
 
 namespace hlo {
@@ -40,6 +41,7 @@ Instruction* SameValue(const Instruction& inst) {
   if (inst.kind() == OpKind::GetTupleElement) {
     const Instruction* tuple = inst.operand(0);
     if (tuple->kind() != OpKind::Tuple || HasControlEdges(inst)) return nullptr;
+    if (IsSharedStart(inst)) return nullptr;
     Instruction* element = tuple->operand(inst.attr<GetTupleElementAttrs>().index);
     return element->shape() == inst.shape() ? element : nullptr;
   }

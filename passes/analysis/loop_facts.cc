@@ -1,6 +1,7 @@
 #include "passes/analysis/loop_facts.h"
 
 #include "passes/analysis/scalar_eval.h"
+#include "passes/analysis/side_effects.h"
 
 namespace hlo {
 namespace {
@@ -181,6 +182,10 @@ bool TupleLoop::IsInvariant(int64_t i) const {
 
 std::optional<TupleLoop> AsTupleLoop(Instruction& inst) {
   if (inst.kind() != OpKind::While || !inst.shape().IsTuple()) return std::nullopt;
+  const Instruction& init = *inst.operand(0);
+  if (init.kind() == OpKind::Tuple)
+    for (int64_t i = 0; i < init.operand_count(); ++i)
+      if (IsSharedStart(init, i)) return std::nullopt;
   TupleLoop loop{&inst, inst.callee(0), inst.callee(1), nullptr, nullptr, inst.callee(0)->root()};
   loop.body_parameter = loop.body->parameter(0);
   loop.condition_parameter = loop.condition->parameter(0);

@@ -20,7 +20,7 @@ struct TupleLoop {
   /// The body hands the element on as it got it.
   [[nodiscard]] bool IsInvariant(int64_t i) const;
 };
-/// Nothing for other instructions and loops.
+/// Nothing for other instructions and loops, and where others read starts that the loop is given.
 std::optional<TupleLoop> AsTupleLoop(Instruction& inst);
 
 /// How often a body runs.

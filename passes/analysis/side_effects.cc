@@ -91,6 +91,17 @@ bool HasTransfers(const Computation& computation) { return (Findings(computation
 
 bool MayNotEnd(const Instruction& inst) { return (Findings(inst) & kLoop) != 0; }
 
+bool IsSharedStart(const Instruction& tuple, int64_t i) {
+  return tuple.operand(i)->info().Is(kStart) && (tuple.users().size() > 1 || tuple.IsRoot());
+}
+
+bool IsSharedStart(const Instruction& element) {
+  const Instruction& tuple = *element.operand(0);
+  const int64_t i = element.attr<GetTupleElementAttrs>().index;
+  return tuple.operand(i)->info().Is(kStart) &&
+         (IsSharedStart(tuple, i) || element.users().size() > 1 || element.IsRoot());
+}
+
 bool IsDead(const Instruction& inst) {
   return inst.users().empty() && inst.kind() != OpKind::Parameter && !inst.IsRoot() &&
          inst.extras().control_predecessors.empty() && inst.extras().control_successors.empty() &&

@@ -102,7 +102,9 @@ Instruction* ConstantToScaledIota(Match& m) {
   return m.make.Binary(OpKind::Multiply, m.make.Iota(m.shape(), 0), m.make.Splat(m.shape(), factor));
 }
 
-Instruction* ElementOfTuple(Match& m) { return m[A]->operand(m.root->attr<GetTupleElementAttrs>().index); }
+Instruction* ElementOfTuple(Match& m) {
+  return IsSharedStart(*m.root) ? nullptr : m[A]->operand(m.root->attr<GetTupleElementAttrs>().index);
+}
 
 Instruction* IotaToZero(Match& m) {
   const bool trivial = m.shape().dim(m.root->attr<IotaAttrs>().iota_dimension) <= 1;
