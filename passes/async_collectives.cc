@@ -36,6 +36,17 @@ const Collective kCollectives[] = {
     {OpKind::ReduceScatter, {}, &Options::reduce_scatter},
 };
 
+/// The result is declared in the types of what is exchanged.
+bool KeepsTypes(const Instruction& inst) {
+  const Shape& shape = inst.shape();
+  for (int64_t i = 0; i < inst.operand_count(); ++i) {
+    const Shape& from = inst.operand(i)->shape();
+    const Shape& to = shape.IsTuple() && i < shape.tuple_size() ? shape.tuple_shape(i) : shape;
+    if (!from.IsArray() || !to.IsArray() || from.element_type() != to.element_type()) return false;
+  }
+  return true;
+}
+
 Shape OperandsOf(const Instruction& inst) {
   llvm::SmallVector<Shape, 4> shapes;
   for (const Instruction* operand : inst.operands()) shapes.push_back(operand->shape());
@@ -134,6 +145,7 @@ Result<bool> RunAsyncCollectiveCreator(Module& module, const AsyncCollectiveCrea
     for (const Collective& collective : kCollectives) {
       if (!(options.*collective.taken)) continue;
       for (Instruction* inst : c->InstructionsOf(collective.whole)) {
+        if (!KeepsTypes(*inst)) continue;
         if (!context.TakeRewrite()) return changed;
         ReplaceWith(inst, Split(inst, collective));
         c->Remove(inst);

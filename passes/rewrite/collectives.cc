@@ -19,6 +19,8 @@ bool IsPlainCollective(const Instruction& inst) {
   if (const auto* gather = inst.attrs().GetIf<AllGatherAttrs>(); inst.kind() == OpKind::AllGather)
     constrained = gather->constrain_layout;
   return !constrained && inst.shape().IsArray() && inst.operand_count() == 1 &&
+         inst.operand(0)->shape().IsArray() &&
+         inst.operand(0)->shape().element_type() == inst.shape().element_type() &&
          !inst.shape().HasDynamicDimension() && inst.extras().control_predecessors.empty() &&
          inst.extras().control_successors.empty();
 }

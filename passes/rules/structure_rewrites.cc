@@ -192,7 +192,8 @@ Instruction* ConstrainLayout(Match& m) {
 
 Instruction* SplatOfShape(Match& m) {
   if (!m.shape().IsArray() || m.root->operand_count() != 1) return nullptr;
-  return m.make.Splat(m.shape(), ScalarOrSplat(*m[A]));
+  Instruction* scalar = ScalarOrSplat(*m[A]);  // the result may be declared in another type
+  return scalar->shape().element_type() == m.type() ? m.make.Splat(m.shape(), scalar) : nullptr;
 }
 
 Instruction* ExtremeOfSplat(Match& m) {
@@ -205,10 +206,11 @@ Instruction* SumOfSplat(Match& m) {
   const bool sums = m.root->callee()->root()->kind() == OpKind::Add && CombinesParameters(*m.root->callee());
   if (!sums || !m.shape().IsArray() || m.root->operand_count() != 1 || IsPred(m.type())) return nullptr;
   const auto size = GroupSize(*m.root);
-  if (!size || !*size) return nullptr;
+  Instruction* scalar = ScalarOrSplat(*m[A]);
+  if (!size || !*size || scalar->shape().element_type() != m.type()) return nullptr;
   Instruction* members = IsIntegral(m.type()) ? m.make.ScalarInt(m.type(), **size)
                                               : m.make.Scalar(m.type(), static_cast<double>(**size));
-  Instruction* sum = m.make.Binary(OpKind::Multiply, ScalarOrSplat(*m[A]), members);
+  Instruction* sum = m.make.Binary(OpKind::Multiply, scalar, members);
   if (auto value = Folder().Evaluate(*sum)) sum = m.make.Constant(std::move(*value));
   return m.make.Splat(m.shape(), sum);
 }
