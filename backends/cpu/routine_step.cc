@@ -13,6 +13,8 @@ constexpr int64_t kMaxCopy = int64_t{64} << 10;
 /// Loops and branches within each other in one function: LLVM's passes over loops take time with the square
 /// of the depth. What lies around them goes step by step.
 constexpr int kMaxDepth = 32;
+/// Steps in a row of one function: what LLVM does to a block takes time with the square of its length.
+constexpr size_t kMaxSteps = 1024;
 
 class RoutineStep final : public Step {
  public:
@@ -93,7 +95,7 @@ bool RoutineBuilder::Host(kernel::HostCall call, llvm::ArrayRef<Slice> slices, s
 }
 
 bool RoutineBuilder::AddAll(const Sequence& sequence, kernel::RoutineBody& body) {
-  if (!whole_ && depth_ == kMaxDepth) return false;
+  if (!whole_ && (depth_ == kMaxDepth || sequence.size() > kMaxSteps)) return false;
   kernel::RoutineBody* outside = std::exchange(at_, &body);
   ++depth_;
   const auto refused = llvm::find_if(sequence, [&](const auto& step) { return !step->AddTo(*this); });

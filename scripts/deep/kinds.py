@@ -7,15 +7,16 @@ import collections
 
 NESTING = 8192  # levels that text and calls may nest
 
-Kind = collections.namedtuple('Kind', 'name make size small most not_run limited')
+Kind = collections.namedtuple('Kind', 'name make size small most not_run limited power')
 KINDS = {}
 
 
-def kind(size, small=None, most=None, not_run=None, limited=False):
+def kind(size, small=None, most=None, not_run=None, limited=False, power=1.5):
     """`most`: sizes beyond are refused with a limit; `not_run`: why hlo-run does not take such modules; `limited`: they
-    say in few words what may be too much for a tool, which then names its limit."""
+    say in few words what may be too much for a tool, which then names its limit; `power`: of the size, by which time may grow
+    (of n tuples within each other each has up to n levels, which are all looked at)."""
     def add(make):
-        KINDS[make.__name__] = Kind(make.__name__, make, size, small or size // 20, most, not_run, limited)
+        KINDS[make.__name__] = Kind(make.__name__, make, size, small or size // 20, most, not_run, limited, power)
         return make
     return add
 

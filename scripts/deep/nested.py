@@ -12,24 +12,24 @@ def nested(inner, levels):
 
 # Tuples
 
-@kind(1000, small=1000, most=INFERRED, limited=True)
+@kind(1000, small=1000, most=INFERRED, limited=True, power=2.3)
 def tuples_in_tuples(n):
     return entry(['x0 = f32[] parameter(0)', *(f'x{i} = tuple(x{i - 1})' for i in range(1, n)), f'ROOT r = tuple(x{n - 1})'])
 
 
-@kind(1000, small=1000, most=INFERRED, limited=True)
+@kind(1000, small=1000, most=INFERRED, limited=True, power=2.3)
 def tuples_taken_apart(n):
     return entry([f'x0 = {nested("f32[]", n)} parameter(0)', *(f'x{i} = get-tuple-element(x{i - 1}), index=0' for i in range(1, n + 1)),
                   f'ROOT r = f32[] negate(x{n})'])
 
 
-@kind(1500, small=2000, most=NESTING, limited=True)
+@kind(1500, small=2000, most=NESTING, limited=True, power=2.3)
 def nested_parameter(n):
     shape = nested('f32[]', n)
     return entry([f'ROOT x = {shape} parameter(0)'])
 
 
-@kind(500, small=500, most=NESTING, not_run='XLA has no constants of tuples', limited=True)
+@kind(500, small=500, most=NESTING, not_run='XLA has no constants of tuples', limited=True, power=2.3)
 def nested_constant(n):
     return entry([f'ROOT x = {nested("f32[]", n)} constant({nested("1", n)})'])
 
@@ -242,7 +242,7 @@ def devices(n):
                  header=f', num_partitions={n}')
 
 
-@kind(1000, small=1000, most=NESTING, limited=True)
+@kind(1000, small=1000, most=NESTING, limited=True, power=2.3)
 def origins(n):
     return entry([f'ROOT x = {nested("f32[]", n)} parameter(0), origin={{{nested("{" + chr(34) + "x" + chr(34) + "}", n)}}}'])
 
