@@ -1,6 +1,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/call_graph.h"
 #include "passes/pass.h"
+#include "passes/pipeline.h"
 #include "passes/rewrite/dots.h"
 
 namespace hlo {
@@ -83,10 +84,38 @@ const PassInfo* FindPass(llvm::StringRef name) {
   return at != passes.end() && CompareNames(at->name, name) == 0 ? at : nullptr;
 }
 
+/// What passes are called elsewhere: by their class, or with other words.
+struct OtherName {
+  llvm::StringLiteral other, name;
+};
+constexpr OtherName kOtherNames[] = {
+    {"algebraic-simplifier", "algsimp"},
+    {"algebraic-simplification", "algsimp"},
+    {"common-subexpression-elimination", "cse"},
+    {"conditional-simplifier", "simplify-conditional"},
+    {"dead-code-elimination", "dce"},
+    {"hlo-constant-folding", "constant_folding"},
+    {"hlo-cse", "cse"},
+    {"hlo-dce", "dce"},
+    {"inliner", "call-inliner"},
+    {"instruction-fusion", "fusion"},
+    {"layout", "layout-assignment"},
+    {"memory-scheduler", "hlo-memory-scheduler"},
+    {"sort-simplifier", "simplify-sorts"},
+    {"while-loop-simplifier", "simplify-while-loops"},
+};
+
 Diagnostic UnknownPass(llvm::StringRef name) {
-  std::vector<llvm::StringRef> names;
-  for (const PassInfo& pass : AllPasses()) names.push_back(pass.name);
-  const std::string hint = DidYouMeanText(name, names);
+  std::string hint;
+  for (const OtherName& row : kOtherNames)
+    if (CompareNames(row.other, name) == 0) hint = ("did you mean '" + row.name + "'?").str();
+  if (const PipelineInfo* pipeline = FindPipeline(name))
+    hint = ("did you mean the pipeline '@" + pipeline->name + "'?").str();
+  if (hint.empty()) {
+    std::vector<llvm::StringRef> names;
+    for (const PassInfo& pass : AllPasses()) names.push_back(pass.name);
+    hint = DidYouMeanText(name, names);
+  }
   return MakeError("usage-pass", {}, "unknown pass '{0}'{1}{2}", name, hint.empty() ? "" : "; ", hint);
 }
 

@@ -69,6 +69,7 @@ constexpr ExitCodeRow kExitCodeRows[] = {
     {"reduce-", kNegative},       {"bisect-", kNegative},
     {"interrupted", 130},         {"mismatch", kNegative},
     {"memory-", kNegative},       {"kernel-broken", kInternal},
+    {"compile-", kCompilation},
 };
 
 llvm::StringRef Environment(const char* name) {

@@ -1,6 +1,5 @@
 #include "tools/dump_records.h"
-
-#include <zlib.h>
+#include "tools/gzip.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -63,32 +62,6 @@ std::string ConfigText(const Module& module) {
     os << "allow_spmd_sharding_propagation_to_output: " << (b ? "true" : "false") << '\n';
   if (config.alias_passthrough_params) os << "alias_passthrough_params: true\n";
   return text;
-}
-
-std::string Gzipped(llvm::StringRef bytes) {
-  z_stream stream{};
-  constexpr int kGzipWindow = 15 + 16;
-  [[maybe_unused]] const int ready =
-      deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY);
-  assert(ready == Z_OK);
-  std::string out;
-  // Pieces that the counters of zlib can hold.
-  constexpr size_t kPiece = size_t{1} << 30;
-  std::string buffer(size_t{1} << 16, '\0');
-  do {
-    const llvm::StringRef piece = bytes.take_front(kPiece);
-    bytes = bytes.drop_front(piece.size());
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
-    stream.avail_in = static_cast<uInt>(piece.size());
-    do {
-      stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
-      stream.avail_out = static_cast<uInt>(buffer.size());
-      deflate(&stream, bytes.empty() ? Z_FINISH : Z_NO_FLUSH);
-      out.append(buffer, 0, buffer.size() - stream.avail_out);
-    } while (stream.avail_out == 0);
-  } while (!bytes.empty());
-  deflateEnd(&stream);
-  return out;
 }
 
 }  // namespace hlo

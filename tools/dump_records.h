@@ -10,7 +10,4 @@ std::string ConfigText(const Module& module);
 /// A quoted string of that form.
 std::string ProtoQuoted(llvm::StringRef text);
 
-/// The bytes as a gzip file.
-std::string Gzipped(llvm::StringRef bytes);
-
 }  // namespace hlo

@@ -15,7 +15,8 @@ namespace {
 /// Platforms and launchers that are not there.
 Status CheckAvailable(const RunOptions& options) {
   if (options.platform == Platform::Gpu || options.reference == Reference::Gpu)
-    return Error("unavailable-gpu", {}, "no CUDA device: driver not loaded");
+    return Error("unavailable-gpu", {},
+                 "this version has no GPU backend; --platform=cpu and --platform=interpreter run everything");
   if (options.launcher == Launcher::Mpi)
     return Error("unavailable-mpi", {}, "no MPI library: this version has the launcher 'threads' only");
   if (options.launcher == Launcher::Nccl)

@@ -26,7 +26,7 @@ constexpr ContentInfo kContents[] = {
     {"MLIR (StableHLO or MHLO) text",
      "convert it with 'stablehlo-translate --serialize' and XLA's 'xla-translate --mlir-hlo-to-hlo-text'"},
     {"MLIR bytecode", "convert it with XLA's 'xla-translate --mlir-hlo-to-hlo-text'"},
-    {"gzip-compressed data", "decompress it first"},
+    {"gzip-compressed data in gzip-compressed data", "decompress it first"},
 };
 
 struct ExtensionRow {
@@ -158,6 +158,7 @@ Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wante
   if (found == Content::HloText && wanted == InputFormat::Auto && file != "-") {
     const llvm::StringRef extension = llvm::sys::path::extension(file);
     for (const ExtensionRow& row : kExtensions) {
+      if (row.content == Content::Gzip) continue;
       if (row.extension != extension || row.content == Content::HloText) continue;
       Diagnostic warning =
           MakeError("format-mismatch", {}, "extension '{0}' suggests {1}, but the content is HLO text",

@@ -9,6 +9,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "tools/graph_input.h"
+#include "tools/gzip.h"
 #include "tools/process.h"
 
 namespace hlo {
@@ -151,6 +152,9 @@ Result<std::optional<std::string>> InputReader::NextPath() {
 /// Makes source_ and chunks_ those of a file.
 Status InputReader::ReadChunks(const std::string& path) {
   HLO_TRY(std::string text, ReadInputText(path, stdin_text_));
+  if (LooksLikeGzip(text)) {
+    HLO_TRY(text, Gunzip(text));
+  }
   const bool json = options_.input_format == InputFormat::Json ||
                     (options_.input_format == InputFormat::Auto && LooksLikeJson(text));
   if (json) {

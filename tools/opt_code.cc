@@ -29,12 +29,22 @@ Status PrintCode(llvm::raw_ostream& os, const Module& module, const OptOptions& 
   // Code that is looked at is all there; --explain-codegen also tells what one run of hlo-run would do.
   cpu.tier = options.code ? Tier::Compile : options.tier;
   cpu.executions = 1;
-  const auto wanted = [&](llvm::StringRef name) { return !options.kernel || options.kernel->Matches(name); };
+  bool found = !options.kernel;
+  std::string names;  // of the first, for the message
+  const auto wanted = [&](llvm::StringRef name) {
+    const bool matches = !options.kernel || options.kernel->Matches(name);
+    if (!found && !matches && names.size() < 60) names += (names.empty() ? "" : ", ") + name.str();
+    found |= matches;
+    return matches;
+  };
   if (options.code == CodeForm::Object && os.is_displayed())
     return Error("usage-option", {}, "binary output is not written to a terminal; -o names a file");
   HLO_TRY(const std::string text, options.code
                                       ? GenerateCode(module, cpu, *options.code, wanted, options.debug_lines)
                                       : ExplainCode(module, cpu, wanted));
+  if (!found)
+    return Error("usage-name", {}, "option '--kernel': no kernel and no instruction matches '{0}'{1}{2}",
+                 options.kernel->pattern(), names.empty() ? "" : "; there are ", names);
   os << text;
   return {};
 }

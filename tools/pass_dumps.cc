@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "tools/dump_records.h"
+#include "tools/gzip.h"
 #include "tools/output_file.h"
 
 namespace hlo {

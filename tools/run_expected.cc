@@ -14,6 +14,16 @@ std::string MemberName(const OutputLeaf& leaf) {
   return name;
 }
 
+/// `'x', 'y', ...`: the first of them.
+std::string MembersOf(const ArrayFile& file) {
+  constexpr size_t kShown = 12;
+  std::string text;
+  for (const auto& [name, array] : llvm::ArrayRef(file.arrays).take_front(kShown))
+    text += (text.empty() ? "'" : ", '") + std::string(name) + "'";
+  if (file.arrays.size() > kShown) text += ", ...";
+  return text.empty() ? "none" : text;
+}
+
 /// Splits `_r0_p1` off a member's name.
 bool TakeDevice(StringRef& name, std::optional<int64_t>& replica, std::optional<int64_t>& partition) {
   const size_t at = name.rfind("_r");
@@ -53,6 +63,11 @@ std::vector<OutputLeaf> OutputLeaves(const Module& module) {
 Status ExpectedSource::AddArchive(const ArrayFile& file, llvm::ArrayRef<OutputLeaf> leaves) {
   llvm::StringMap<size_t> by_name;
   for (size_t i = 0; i < leaves.size(); ++i) by_name[MemberName(leaves[i])] = i;
+  // numpy.savez calls arrays without names arr_0, arr_1, …
+  const bool numbered =
+      llvm::any_of(file.arrays, [](const auto& array) { return StringRef(array.first) == "arr_0"; });
+  for (size_t i = 0; numbered && i < leaves.size(); ++i) by_name["arr_" + std::to_string(i)] = i;
+  if (leaves.size() == 1 && file.arrays.size() == 1) by_name[file.arrays.front().first] = 0;
   Diagnostic error;
   error.id = "input-array";
   error.file = file.path;
@@ -62,10 +77,11 @@ Status ExpectedSource::AddArchive(const ArrayFile& file, llvm::ArrayRef<OutputLe
     auto it = by_name.find(base);
     if (it == by_name.end() && TakeDevice(base, entry.replica, entry.partition)) it = by_name.find(base);
     // Files of mismatches hold more than outputs.
-    if (it == by_name.end() && !base.starts_with("out")) continue;
+    if (it == by_name.end() && !base.starts_with("out") && !base.starts_with("arr_")) continue;
     if (it == by_name.end()) {
       error.message =
           llvm::formatv("member '{0}' is no output; the result has {1}", name, leaves.size()).str();
+      error.Note("members are " + MembersOf(file));
       return Error(std::move(error));
     }
     auto value = std::make_unique<Value>();
@@ -79,6 +95,7 @@ Status ExpectedSource::AddArchive(const ArrayFile& file, llvm::ArrayRef<OutputLe
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (!entries_[i].empty()) continue;
     error.message = llvm::formatv("no member '{0}' for {1}", MemberName(leaves[i]), leaves[i].Label()).str();
+    error.Note("members are " + MembersOf(file));
     return Error(std::move(error));
   }
   return {};
