@@ -49,6 +49,8 @@ class Profile {
   [[nodiscard]] int64_t runs() const { return runs_; }
   /// One more run is over, on however many devices.
   void CountRun() { ++runs_; }
+  /// As if there had been so many runs like the one.
+  void CountAs(int64_t runs);
 
  private:
   std::mutex mutex_;

@@ -126,7 +126,8 @@ class NumberTracer {
         terms *= static_cast<double>(user.operand(1)->shape().dim(d));
     } else if (user.kind() == OpKind::Convolution && user.attr<ConvolutionAttrs>().dim_labels) {
       const Shape& kernel = user.operand(1)->shape();
-      const int64_t features = kernel.dim(user.attr<ConvolutionAttrs>().dim_labels->kernel_output_feature);
+      const int64_t d = user.attr<ConvolutionAttrs>().dim_labels->kernel_output_feature;
+      const int64_t features = d < kernel.rank() ? kernel.dim(d) : 1;  // a convolution of scalars has none
       terms =
           static_cast<double>(kernel.ElementCount()) / static_cast<double>(std::max<int64_t>(features, 1));
     }

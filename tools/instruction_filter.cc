@@ -1,6 +1,7 @@
 #include "tools/instruction_filter.h"
 
 #include "ir/computation.h"
+#include "ir/source_frames.h"
 
 namespace hlo {
 namespace {
@@ -14,18 +15,13 @@ struct FilterKey {
 std::string OpNameOf(const Instruction& inst) {
   return inst.metadata() ? inst.metadata()->op_name.str() : "";
 }
-std::string SourceOf(const Instruction& inst) {
-  if (!inst.metadata() || inst.metadata()->source_file.empty()) return "";
-  return inst.metadata()->source_file.str() + ":" + std::to_string(inst.metadata()->source_line);
-}
-
 constexpr FilterKey kKeys[] = {
     {"opcode", true, [](const Instruction& i) { return i.info().text.str(); }},
     {"name", false, [](const Instruction& i) { return i.name().str(); }},
     {"shape", false, [](const Instruction& i) { return ToString(i.shape()); }},
     {"computation", false, [](const Instruction& i) { return i.parent()->name().str(); }},
     {"op_name", false, &OpNameOf},
-    {"source", false, &SourceOf},
+    {"source", false, &SourceText},
 };
 
 /// The key that a term begins with; null if it begins with none.

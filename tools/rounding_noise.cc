@@ -36,7 +36,8 @@ double DotTerms(const Instruction& inst) {
 double ConvolutionTerms(const Instruction& inst) {
   const auto& labels = inst.attr<ConvolutionAttrs>().dim_labels;
   const Shape& kernel = inst.operand(1)->shape();
-  const int64_t features = labels ? kernel.dim(labels->kernel_output_feature) : 1;
+  const int64_t d = labels ? labels->kernel_output_feature : 0;
+  const int64_t features = d < kernel.rank() ? kernel.dim(d) : 1;  // a convolution of scalars has none
   return CountOf(kernel) / static_cast<double>(std::max<int64_t>(features, 1));
 }
 double ReduceTerms(const Instruction& inst) {

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include "ir/module.h"
+#include "ir/source_frames.h"
 #include "llvm/Support/Format.h"
 #include "tools/inputs.h"
 
@@ -21,9 +22,9 @@ std::string NameOf(const MemoryPlan::Value& value) {
 }
 
 /// `   layers.py:57`; empty if the text does not say.
-std::string SourceOf(const Instruction& inst) {
-  if (inst.metadata() == nullptr || inst.metadata()->source_file.empty()) return "";
-  return llvm::formatv("   {0}:{1}", inst.metadata()->source_file, inst.metadata()->source_line).str();
+std::string SourceColumn(const Instruction& inst) {
+  const std::string source = SourceText(inst);
+  return source.empty() ? "" : "   " + source;
 }
 
 }  // namespace
@@ -60,7 +61,7 @@ void PrintMemory(llvm::raw_ostream& out, const Module& module, llvm::StringRef p
     out << llvm::formatv("  {0,10}  {1}  {2}   live {3}..{4}{5}{6}\n", FormatBytes(value.bytes),
                          NameOf(value), ToString(ShapeOf(value), /*with_layout=*/false), value.begin + 1,
                          value.end + 1, peak ? llvm::StringRef("   ").str() + value.kind : "",
-                         SourceOf(*value.instruction));
+                         SourceColumn(*value.instruction));
   }
 }
 

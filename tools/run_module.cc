@@ -294,11 +294,14 @@ Result<ExecutionResult> ModuleRunner::Execute(const Executable& program, Argumen
       for (size_t p = 0; p < mine.size(); ++p)
         if (donated_[p]) mine[p] = mine[p].Copy();
   // Executions that nobody times are not profiled either.
-  run_.profile = options_.Profiling() && times != nullptr ? &profile_ : nullptr;
+  if (options_.Profiling() && times != nullptr)
+    run_.profile = profiles_.emplace_back(std::make_unique<Profile>()).get();
+  else
+    run_.profile = nullptr;
   const auto start = Clock::now();
   HLO_TRY(ExecutionResult result, program.Run(std::move(arguments), run_));
   const auto end = Clock::now();
-  if (run_.profile != nullptr) profile_.CountRun();
+  if (run_.profile != nullptr) run_.profile->CountRun();
   if (shared_.trace != nullptr) {
     shared_.trace->EndExecution();
     shared_.trace->Add("arguments of " + input_.name, "transfer", begin, start);
@@ -416,7 +419,7 @@ ModuleResult ModuleRunner::Run(bool heading) {
   }
   if (status && !options_.memory.empty())
     PrintMemory(text_, module_, result_.platform, *memory_, donated_, options_.memory == "peak");
-  if (status && profile_.runs() > 0) status = ReportProfile();
+  if (status && !profiles_.empty()) status = ReportProfile();
   if (status && result_.status == "MATCHED") PrintMatch();
   if (!status) sink_.Report(status.error());
   result_.exit_code = sink_.module_exit_code();

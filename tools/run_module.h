@@ -100,8 +100,8 @@ class ModuleRunner {
   ExpectedSource expected_;
   std::vector<ChainLink> chain_;
   std::vector<bool> donated_;
-  Profile profile_;
-  std::optional<MemoryPlan> memory_;  // where a report or a limit asks for it
+  std::vector<std::unique_ptr<Profile>> profiles_;  // of timed executions
+  std::optional<MemoryPlan> memory_;                // where a report or a limit asks for it
   int64_t iteration_ = 0;
   double worst_abs_ = 0, worst_rel_ = 0;  // errors in all iterations
   ModuleResult result_;

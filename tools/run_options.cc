@@ -108,7 +108,7 @@ constexpr OptionRow kDeviceRows[] = {
 };
 
 constexpr OptionRow kTimingRows[] = {
-    Option<&R::repeats>("repeats", "N", "1", "timed executions of the same data"),
+    Option<&R::repeats>("repeats", "N", "1", "timed executions of the same data; 5 with --profile"),
     Option<&R::warmup>("warmup", "N", "0", "untimed executions before").Advanced(),
     Option<&R::benchmark>("benchmark", "table|json", "",
                           "20 repeats and 3 warm-ups; times of compilation, transfer and execution")

@@ -85,7 +85,9 @@ struct RunOptions : CommonOptions {
 
   [[nodiscard]] bool Profiling() const { return profile != ReportForm::Unset || !profile_out.empty(); }
   [[nodiscard]] bool Benchmarking() const { return benchmark != ReportForm::Unset || !baseline.empty(); }
-  [[nodiscard]] int64_t Repeats() const { return repeats.value_or(Benchmarking() ? 20 : 1); }
+  [[nodiscard]] int64_t Repeats() const {
+    return repeats.value_or(Benchmarking() ? 20 : Profiling() ? 5 : 1);
+  }
   [[nodiscard]] int64_t Warmup() const { return warmup.value_or(Benchmarking() ? 3 : Profiling() ? 1 : 0); }
 };
 

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "ir/op.h"
+#include "ir/source_frames.h"
 #include "ir/support/line_table.h"
 #include "ir/support/parallel.h"
 #include "llvm/Support/Format.h"
@@ -75,13 +76,45 @@ ProfileWork WorkOf(const Instruction& inst, const Profile::Entry& entry, const C
   return work;
 }
 
-/// What the source says about an instruction; that of a fusion's result if it says nothing itself.
-const OpMetadata* MetadataOf(const Instruction& inst) {
-  const auto says = [](const OpMetadata* m) {
-    return m != nullptr && (!m->source_file.empty() || !m->op_name.empty());
-  };
-  if (says(inst.metadata()) || inst.kind() != OpKind::Fusion) return inst.metadata();
-  return inst.callee()->root()->metadata();
+/// A part of a group's name, and what share of an instruction belongs to it.
+struct Share {
+  std::string name;
+  double part = 1;
+};
+
+std::string NameIn(const Instruction& inst, GroupBy group) {
+  if (group == GroupBy::Source) return SourceText(inst);
+  return inst.metadata() ? inst.metadata()->op_name.str() : "";
+}
+
+/// Where the time of an instruction goes by source line or op_name: of a fusion to all its parts, by what
+/// they cost. The largest share comes first.
+std::vector<Share> SharesOf(const Instruction& inst, GroupBy group, const CostAnalysis& costs) {
+  if (std::string own = NameIn(inst, group); inst.kind() != OpKind::Fusion || inst.callees().empty())
+    return {{own.empty() ? "(unknown)" : std::move(own)}};
+  std::map<std::string, double> weights;
+  double total = 0;
+  for (const Instruction* part : inst.callee()->instructions()) {
+    if (CostsNothing(part->kind()) || part->kind() == OpKind::Constant) continue;
+    const Cost& cost = costs.Of(*part);
+    const double weight = 1 + std::max(cost.flops, 0.) + kTranscendental * std::max(cost.transcendentals, 0.);
+    std::string name = NameIn(*part, group);
+    weights[name.empty() ? "(unknown)" : std::move(name)] += weight;
+    total += weight;
+  }
+  // What passes made and says nothing goes along with what does.
+  if (weights.size() > 1)
+    if (const auto unknown = weights.find("(unknown)"); unknown != weights.end()) {
+      total -= unknown->second;
+      weights.erase(unknown);
+    }
+  std::vector<Share> shares;
+  for (const auto& [name, weight] : weights) shares.push_back({name, weight / total});
+  if (shares.empty()) shares.push_back({"(unknown)"});
+  llvm::sort(shares, [](const Share& x, const Share& y) {
+    return std::tie(y.part, x.name) < std::tie(x.part, y.name);
+  });
+  return shares;
 }
 
 /// What an instruction computes, as lines and opcodes; passes keep positions where they change the rest.
@@ -101,32 +134,33 @@ std::vector<std::pair<int64_t, StringRef>> OriginsOf(const Instruction& inst, Li
   return origins;
 }
 
-ProfileRow RowOf(const Instruction& inst, const Profile::Entry& entry) {
+ProfileRow RowOf(const Instruction& inst, const Profile::Entry& entry, const CostAnalysis& costs) {
   ProfileRow row;
   row.computation = inst.parent()->name().str();
   row.name = inst.name().str();
   row.opcode = inst.info().text.str();
   row.shape = ToString(inst.shape(), /*with_layout=*/false);
-  const OpMetadata* metadata = MetadataOf(inst);
-  if (metadata != nullptr && !metadata->source_file.empty())
-    row.source = llvm::formatv("{0}:{1}", metadata->source_file, metadata->source_line).str();
+  const std::vector<Share> sources = SharesOf(inst, GroupBy::Source, costs);
+  if (sources.front().name != "(unknown)") {
+    row.source = sources.front().name;
+    row.more_sources = static_cast<int64_t>(sources.size()) - 1;
+  }
   row.calls = entry.calls;
   row.time_ns = entry.time_ns;
   return row;
 }
 
-std::string GroupOf(const Instruction& inst, const ProfileRow& row, GroupBy group) {
-  const OpMetadata* metadata = MetadataOf(inst);
+/// The groups that a row belongs to, and what share of it belongs to each.
+std::vector<Share> GroupsOf(const Instruction& inst, const ProfileRow& row, GroupBy group,
+                            const CostAnalysis& costs) {
   switch (group) {
-    case GroupBy::Opcode: return row.opcode;
-    case GroupBy::Source: return row.source.empty() ? "(unknown)" : row.source;
-    case GroupBy::OpName:
-      return metadata == nullptr || metadata->op_name.empty() ? "(unknown)"
-                                                              : StringRef(metadata->op_name).str();
-    case GroupBy::Computation: return row.computation;
+    case GroupBy::Opcode: return {{row.opcode}};
+    case GroupBy::Source:
+    case GroupBy::OpName: return SharesOf(inst, group, costs);
+    case GroupBy::Computation: return {{row.computation}};
     case GroupBy::Instruction: break;
   }
-  return row.computation + "::" + row.name;
+  return {{row.computation + "::" + row.name}};
 }
 
 /// Keeps of the texts what both rows have in common.
@@ -220,6 +254,11 @@ void ProfileWork::Add(const ProfileWork& other) {
   memory_ns += other.memory_ns;
 }
 
+void ProfileWork::Scale(double by) {
+  for (double* number : {&flops, &transcendentals, &bytes_read, &bytes_written, &compute_ns, &memory_ns})
+    *number *= by;
+}
+
 double ProfileRow::Roofline() const {
   return work.minimum_ns() / static_cast<double>(std::max<int64_t>(time_ns, 1));
 }
@@ -259,17 +298,26 @@ std::vector<ProfileRow> ProfileRows(const Profile& profile, const Module& module
     for (const Instruction* inst : computation->instructions()) {
       const auto it = profile.entries().find(inst);
       if (it == profile.entries().end()) continue;
-      ProfileRow row = RowOf(*inst, it->second);
-      row.work = WorkOf(*inst, it->second, costs, peaks);
-      std::string key = GroupOf(*inst, row, group);
-      if (group == GroupBy::Instruction) {
-        row.origins = OriginsOf(*inst, lines);
-      } else {
-        row.name = key;
-        row.shape.clear();
+      ProfileRow whole = RowOf(*inst, it->second, costs);
+      whole.work = WorkOf(*inst, it->second, costs, peaks);
+      int64_t left = whole.time_ns;
+      const std::vector<Share> shares = GroupsOf(*inst, whole, group, costs);
+      for (const Share& share : shares) {
+        ProfileRow row = whole;
+        row.time_ns =
+            &share == &shares.back() ? left : std::llround(share.part * static_cast<double>(whole.time_ns));
+        left -= row.time_ns;
+        row.work.Scale(share.part);
+        if (group == GroupBy::Instruction) {
+          row.origins = OriginsOf(*inst, lines);
+        } else {
+          row.name = share.name;
+          row.shape.clear();
+          if (group == GroupBy::Source) row.source = share.name == "(unknown)" ? "" : share.name;
+        }
+        const auto [at, added] = groups.try_emplace(share.name, row);
+        if (!added) Merge(at->second, row);
       }
-      const auto [at, added] = groups.try_emplace(std::move(key), row);
-      if (!added) Merge(at->second, row);
     }
   std::vector<ProfileRow> rows;
   for (auto& [key, row] : groups) rows.push_back(std::move(row));
@@ -305,7 +353,9 @@ void PrintProfile(llvm::raw_ostream& out, const ModuleResult& result, const Prof
                      Fixed(work / runs * 1e-9, 3), Fixed(bytes / runs * 1e-6, 2), Fixed(work / time, 1),
                      Fixed(bytes / time, 1), Fixed(100 * row.Roofline(), 1), row.Bound(),
                      groups ? row.name : "%" + row.name + " " + row.shape});
-    if (!groups) table.back().push_back(row.source);
+    if (!groups)
+      table.back().push_back(row.source +
+                             (row.more_sources > 0 ? " +" + std::to_string(row.more_sources) : ""));
   }
   PrintTable(out, table, groups ? 2 : 3);
   if (shown < rows.size())

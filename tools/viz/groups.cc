@@ -3,6 +3,7 @@
 #include <map>
 
 #include "ir/print.h"
+#include "ir/source_frames.h"
 #include "llvm/Support/Path.h"
 #include "tools/viz/layers.h"
 #include "tools/viz/quote.h"
@@ -76,10 +77,9 @@ Path OpNamePath(const Instruction& inst) {
 }
 
 Path SourcePath(const Instruction& inst) {
-  const OpMetadata* m = inst.metadata();
-  if (!m || m->source_file.empty()) return {};
-  return {m->source_file.str(),
-          (llvm::sys::path::filename(m->source_file) + ":" + llvm::Twine(m->source_line)).str()};
+  const SourceFrame source = SourceOf(inst);
+  if (source.file.empty()) return {};
+  return {source.file.str(), (llvm::sys::path::filename(source.file) + ":" + llvm::Twine(source.line)).str()};
 }
 
 Path DevicePath(const Instruction& inst) {

@@ -1,6 +1,7 @@
 #include "tools/viz/label.h"
 
 #include "ir/print.h"
+#include "ir/source_frames.h"
 #include "tools/viz/quote.h"
 
 namespace hlo {
@@ -168,21 +169,8 @@ std::string NodeTooltip(const Instruction& inst) {
   if (!metadata->op_name.empty()) line("op_name: ", metadata->op_name);
   if (!metadata->source_file.empty())
     line("source: ", metadata->source_file + ":" + llvm::Twine(metadata->source_line));
-  const StackTables& tables = inst.module()->stack_tables;
-  auto row = [](const auto& table, int32_t id) {
-    return id > 0 && static_cast<size_t>(id) <= table.size() ? &table[static_cast<size_t>(id) - 1] : nullptr;
-  };
-  int count = 0;
-  for (const auto* frame = row(tables.frames, metadata->stack_frame_id); frame && count < kMostFrames;
-       ++count) {
-    if (const auto* location = row(tables.locations, frame->location)) {
-      const auto* file = row(tables.files, location->file);
-      const auto* function = row(tables.functions, location->function);
-      line("at ", (file ? *file : llvm::StringRef()) + ":" + llvm::Twine(location->line) + " " +
-                      (function ? *function : llvm::StringRef()));
-    }
-    frame = row(tables.frames, frame->parent);
-  }
+  for (const SourceFrame& frame : StackFrames(inst, kMostFrames))
+    line("at ", frame.file + ":" + llvm::Twine(frame.line) + " " + frame.function);
   return text;
 }
 
