@@ -8,6 +8,18 @@
 #include "passes/rewrite/edit.h"
 
 namespace hlo {
+namespace {
+
+/// The first get-tuple-element of each element.
+llvm::DenseMap<int64_t, Instruction*> PresentElements(const Instruction& tuple) {
+  llvm::DenseMap<int64_t, Instruction*> present;
+  for (Instruction* user : tuple.users())
+    if (user->kind() == OpKind::GetTupleElement)
+      present.try_emplace(user->attr<GetTupleElementAttrs>().index, user);
+  return present;
+}
+
+}  // namespace
 
 bool CopyAdder::Wanted(Place shadow, const Leaves& leaves) const {
   if (leaves.empty()) return false;
@@ -30,11 +42,9 @@ Instruction* CopyAdder::Copy(Instruction* value, Maker& maker) {
   return copy;
 }
 
-Instruction* CopyAdder::Element(Instruction* tuple, int64_t index, Maker& maker) {
+Instruction* CopyAdder::Element(Instruction* tuple, int64_t index, const Elements& present, Maker& maker) {
   if (tuple->kind() == OpKind::Tuple && !IsSharedStart(*tuple, index)) return tuple->operand(index);
-  for (Instruction* user : tuple->users())
-    if (user->kind() == OpKind::GetTupleElement && user->attr<GetTupleElementAttrs>().index == index)
-      return user;
+  if (Instruction* element = present.lookup(index)) return element;
   made_.push_back(maker.Gte(tuple, index));
   return made_.back();
 }
@@ -48,9 +58,11 @@ Instruction* CopyAdder::DeepCopy(Instruction* value, Place shadow, const Leaves&
     if (made) (*made)[shadow].push_back(copy);
     return copy;
   }
+  const Elements present = PresentElements(*value);
   std::vector<Instruction*> elements;
   for (int64_t i = 0; i < value->shape().tuple_size(); ++i)
-    elements.push_back(DeepCopy(Element(value, i, maker), flow_.Child(shadow, i), leaves, maker, made));
+    elements.push_back(
+        DeepCopy(Element(value, i, present, maker), flow_.Child(shadow, i), leaves, maker, made));
   Instruction* tuple = maker.AddWithShape(OpKind::Tuple, value->shape(), elements);
   rebuilt_.push_back({tuple, value});
   return tuple;
@@ -88,10 +100,11 @@ void CopyAdder::CopyForUsers(Instruction* value, Place shadow, const Leaves& lea
       CopyForUsers(it->second, flow_.Child(shadow, i), leaves, made);
   if (whole_users.empty() && !value->IsRoot()) return;
   // The others get a tuple of what the elements' users read.
+  const Elements present = PresentElements(*value);
   std::vector<Instruction*> parts;
   for (int64_t i = 0; i < value->shape().tuple_size(); ++i) {
     const Place child = flow_.Child(shadow, i);
-    Instruction* element = Element(value, i, maker);
+    Instruction* element = Element(value, i, present, maker);
     const auto copied = made.find(child);
     parts.push_back(copied != made.end() ? copied->second.front()
                                          : DeepCopy(element, child, leaves, maker, &made));

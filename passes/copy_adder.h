@@ -22,6 +22,7 @@ class CopyAdder {
 
  private:
   using Leaves = llvm::SmallDenseSet<Place, 8>;  // wanted copies, as places of some instruction of that shape
+  using Elements = llvm::DenseMap<int64_t, Instruction*>;  // get-tuple-elements of one tuple, by index
   using CopyOf = llvm::DenseMap<Place, llvm::SmallVector<Instruction*, 1>>;
   struct Rebuilt {
     Instruction* tuple;
@@ -31,7 +32,8 @@ class CopyAdder {
   [[nodiscard]] bool Wanted(Place shadow, const Leaves& leaves) const;
   [[nodiscard]] Leaves OwnLeaves(const Instruction& inst) const;
   Instruction* Copy(Instruction* value, Maker& maker);
-  Instruction* Element(Instruction* tuple, int64_t index, Maker& maker);
+  /// `present`: what takes elements from the tuple already.
+  Instruction* Element(Instruction* tuple, int64_t index, const Elements& present, Maker& maker);
   Instruction* DeepCopy(Instruction* value, Place shadow, const Leaves& leaves, Maker& maker, CopyOf* made);
   void CopyForUsers(Instruction* value, Place shadow, const Leaves& leaves, CopyOf& made);
   void CopyRoot(Computation& computation, Place shadow, const Leaves& leaves, const CopyOf* after);
