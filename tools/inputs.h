@@ -22,6 +22,8 @@ struct InputModule {
   std::shared_ptr<const std::string> original;  // the source with its log prefixes, if these are kept
   std::unique_ptr<Module> module;               // null: failed, and reported
   int64_t parse_ns = 0;                         // from text or message to module, verified
+  std::vector<Literal> arguments;               // that a snapshot stores; empty for other inputs
+  Literal result;                               // that a snapshot stores; null for other inputs
   std::vector<Diagnostic> diagnostics;          // of reading, parsing, verifying; in this order
 };
 
@@ -59,6 +61,9 @@ class InputReader {
   bool Selected(llvm::StringRef name, int64_t index) const;
   void Fail(InputModule& module, Diagnostic error);
   void Load(InputModule& module);
+  void Parse(InputModule& module);
+  void ReadProto(InputModule& module);
+  void Check(InputModule& module);
   void Deliver(InputModule& module, size_t from);
 
   const CommonOptions& options_;
@@ -72,6 +77,7 @@ class InputReader {
   SourcePtr source_;
   std::shared_ptr<const std::string> original_;
   bool keep_originals_ = false;
+  bool proto_ = false;  // source_ holds a message
   int64_t index_ = 0;
   std::optional<int64_t> wanted_index_;
   Regex wanted_name_;
@@ -79,6 +85,9 @@ class InputReader {
 
 /// The text of a whole file, or standard input (`stdin_text` if it has data); id input-open.
 Result<std::string> ReadInputText(llvm::StringRef path, llvm::StringRef stdin_text);
+/// True if the bytes of `file` are to be read as a protocol buffer in binary form: `wanted` says so, or
+/// nothing and they begin like one.
+bool IsProto(llvm::StringRef file, llvm::StringRef text, InputFormat wanted);
 /// Checks that the text of `file` is HLO text: not empty, no other format. A warning may be appended.
 Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wanted,
                    std::vector<Diagnostic>& warnings);

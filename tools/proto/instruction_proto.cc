@@ -1,48 +1,12 @@
 #include "tools/proto/instruction_proto.h"
 
-#include <array>
 #include <map>
+
+#include "tools/proto/fields.h"
+#include "tools/proto/instruction_fields.h"
 
 namespace hlo {
 namespace {
-
-enum ProtoFlags : uint8_t { kWord = 1, kAsList = 2, kOptional = 4 };
-
-/// A row of instruction_fields.def.
-struct ProtoField {
-  const AttrInfo* attrs;  // null: any
-  llvm::StringRef name;
-  std::array<int, 3> path;  // 0 behind the last
-  uint8_t flags;
-};
-
-struct Any {};
-template <class T>
-constexpr const AttrInfo* StructOf() {
-  if constexpr (std::is_same_v<T, Any>)
-    return nullptr;
-  else
-    return &T::kInfo;
-}
-
-constexpr ProtoField kFields[] = {
-#define HLO_PROTO_ATTR(Struct, name, a, b, c, flags) {StructOf<Struct>(), name, {a, b, c}, flags},
-#include "tools/proto/instruction_fields.def"
-};
-
-/// The row of an attribute: that of its struct, else the common one; null if there is none.
-const ProtoField* FindField(const AttrInfo& attrs, llvm::StringRef name) {
-  const ProtoField* found = nullptr;
-  for (const ProtoField& row : kFields) {
-    if (row.name != name) continue;
-    if (row.attrs == &attrs) return &row;
-    if (row.attrs == nullptr) found = &row;
-  }
-  return found;
-}
-
-/// DotAlgorithm as PrecisionConfig.Algorithm.
-constexpr int kAlgorithms[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 9, 10, 11, 12};
 
 /// Writes one attribute under a field number.
 using Encode = Status (*)(ProtoWriter& out, int number, const FieldInfo& field, const void* attrs,
@@ -61,7 +25,11 @@ void WriteNumber(ProtoWriter& out, int number, int64_t value, const ProtoField& 
 HLO_ENCODER(EncodeBool) { return out.Number(number, field.Get<bool>(attrs)), Status(); }
 HLO_ENCODER(EncodeInt) { return WriteNumber(out, number, field.Get<int64_t>(attrs), row), Status(); }
 HLO_ENCODER(EncodeOptInt) {
-  if (const auto& value = field.Get<std::optional<int64_t>>(attrs)) WriteNumber(out, number, *value, row);
+  const auto& value = field.Get<std::optional<int64_t>>(attrs);
+  if (value && (row.flags & kPresence) != 0)
+    out.NumberAlways(number, *value);
+  else if (value)
+    WriteNumber(out, number, *value, row);
   return {};
 }
 HLO_ENCODER(EncodeFloat) { return out.Float(number, field.Get<float>(attrs)), Status(); }
@@ -89,7 +57,7 @@ void WriteEnum(ProtoWriter& out, int number, const FieldInfo& field, uint8_t val
   if ((row.flags & kWord) != 0)
     out.Text(number, field.enum_info->words[value]);
   else
-    out.Number(number, row.name == "algorithm" && row.path[0] == 51 ? kAlgorithms[value] : value);
+    out.Number(number, IsDotAlgorithm(row) ? kDotAlgorithms[value] : value);
 }
 HLO_ENCODER(EncodeEnum) { return WriteEnum(out, number, field, field.Get<uint8_t>(attrs), row), Status(); }
 HLO_ENCODER(EncodeOptEnum) {
@@ -97,70 +65,31 @@ HLO_ENCODER(EncodeOptEnum) {
     WriteEnum(out, number, field, static_cast<uint8_t>(*value), row);
   return {};
 }
-void WriteWindow(ProtoWriter& out, int number, const Window& window) {
-  out.Message(number, [&](ProtoWriter& w) {
-    for (const WindowDim& dim : window.dims)
-      w.Message(1, [&](ProtoWriter& d) {
-        const int64_t values[] = {dim.size,     dim.stride,          dim.pad_low,
-                                  dim.pad_high, dim.window_dilation, dim.base_dilation,
-                                  dim.reversal};
-        for (int i = 0; i < 7; ++i) d.Number(i + 1, values[i]);
-      });
-  });
+template <class T>
+void WriteMessage(ProtoWriter& out, int number, const T& value) {
+  out.Message(number, [&](ProtoWriter& inner) { WriteFields(inner, value); });
 }
-HLO_ENCODER(EncodeWindow) { return WriteWindow(out, number, field.Get<Window>(attrs)), Status(); }
+HLO_ENCODER(EncodeWindow) { return WriteMessage(out, number, field.Get<Window>(attrs)), Status(); }
 HLO_ENCODER(EncodeOptWindow) {
-  if (const auto& window = field.Get<std::optional<Window>>(attrs)) WriteWindow(out, number, *window);
+  if (const auto& window = field.Get<std::optional<Window>>(attrs)) WriteMessage(out, number, *window);
   return {};
 }
 HLO_ENCODER(EncodeLabels) {
-  const auto& labels = field.Get<std::optional<ConvDimLabels>>(attrs);
-  if (!labels) return {};
-  out.Message(number, [&](ProtoWriter& l) {
-    l.Number(3, labels->kernel_input_feature);
-    l.Number(4, labels->kernel_output_feature);
-    l.Packed(6, labels->kernel_spatial);
-    l.Number(7, labels->input_batch);
-    l.Number(8, labels->input_feature);
-    l.Number(9, labels->output_batch);
-    l.Number(10, labels->output_feature);
-    l.Packed(11, labels->input_spatial);
-    l.Packed(12, labels->output_spatial);
-  });
+  if (const auto& labels = field.Get<std::optional<ConvDimLabels>>(attrs)) WriteMessage(out, number, *labels);
   return {};
 }
 HLO_ENCODER(EncodeSlices) {
-  for (const SliceRange& range : field.Get<SliceRanges>(attrs))
-    out.Message(number, [&](ProtoWriter& r) {
-      r.Number(1, range.start);
-      r.Number(2, range.limit);
-      r.Number(3, range.stride);
-    });
+  FieldWriter{out}.Messages(number, "", field.Get<SliceRanges>(attrs));
   return {};
 }
 HLO_ENCODER(EncodePadding) {
-  out.Message(number, [&](ProtoWriter& p) {
-    for (const PaddingDim& dim : field.Get<Padding>(attrs))
-      p.Message(1, [&](ProtoWriter& d) {
-        d.Number(1, dim.low);
-        d.Number(2, dim.high);
-        d.Number(3, dim.interior);
-      });
-  });
+  out.Message(number, [&](ProtoWriter& p) { FieldWriter{p}.Messages(1, "", field.Get<Padding>(attrs)); });
   return {};
 }
 HLO_ENCODER(EncodeGroups) {
   const auto& groups = field.Get<ReplicaGroups>(attrs);
-  if (groups.empty()) return {};
   if (groups.iota) {
-    constexpr int kIotaGroups = 92;
-    out.Message(kIotaGroups, [&](ProtoWriter& iota) {
-      iota.Number(1, groups.iota->group_count);
-      iota.Number(2, groups.iota->group_size);
-      iota.Packed(3, groups.iota->devices.reshape_dims);
-      iota.Packed(4, groups.iota->devices.permutation);
-    });
-    return {};
+    return WriteMessage(out, kProtoIotaGroups, *groups.iota), Status();
   }
   const auto lists = Expand(groups);
   if (!lists)
@@ -179,28 +108,21 @@ HLO_ENCODER(EncodeShape) {
 HLO_ENCODER(EncodeShapes) {
   const auto& shapes = field.Get<std::optional<ShapeList>>(attrs);
   if (!shapes) return {};
-  constexpr int kConstrainLayout = 56;
-  out.Number(kConstrainLayout, 1);
+  out.Number(kProtoConstrainLayout, 1);
   for (const Shape& shape : *shapes) out.Message(number, [&](ProtoWriter& s) { WriteProto(s, shape); });
   return {};
 }
 HLO_ENCODER(EncodeLiteral) {
   const auto& literal = field.Get<LiteralPtr>(attrs);
-  constexpr int kLiteral = 8;
   if (!literal) return {};
-  return out.TryMessage(kLiteral, [&](ProtoWriter& inner) { return WriteProto(inner, *literal); });
+  return out.TryMessage(number, [&](ProtoWriter& inner) { return WriteProto(inner, *literal); });
 }
 HLO_ENCODER(EncodeAliasing) {
-  for (const OutputOperandAlias& alias : field.Get<Aliasing>(attrs))
-    out.Message(number, [&](ProtoWriter& a) {
-      a.Packed(1, alias.output);
-      a.Number(2, alias.operand);
-      a.Packed(3, alias.operand_index);
-    });
+  FieldWriter{out}.Messages(number, "", field.Get<Aliasing>(attrs));
   return {};
 }
 HLO_ENCODER(EncodeSparsity) {
-  if (field.Get<SparsityConfig>(attrs) == SparsityConfig()) return {};
+  if (field.Get<SparsityConfig>(attrs) == SparsityConfig()) return out.BytesAlways(number, ""), Status();
   return Error("unavailable-feature", {}, "sparse operands have no form as protocol buffer yet");
 }
 HLO_ENCODER(EncodeDomain) {
@@ -242,18 +164,14 @@ Status WriteAttributes(Tree& tree, const Instruction& inst) {
   for (const FieldInfo& field : info.fields) {
     const Encode encode = kEncoders[static_cast<size_t>(field.kind)];
     if (!encode || !field.access) continue;
-    const ProtoField* row = FindField(info, field.name);
-    const bool literal = field.kind == FieldKind::Literal;
-    if (!row && !literal) {
+    const ProtoField* row = FindProtoField(info, field);
+    if (!row) {
       if (FieldIsDefault(info, field, data)) continue;
       return Error("unavailable-feature", inst.loc(),
                    "attribute '{0}' of %{1} has no form as protocol buffer yet", field.name, inst.name());
     }
-    static constexpr ProtoField kLiteralRow = {nullptr, "literal", {8, 0, 0}, 0};
-    if (!row) row = &kLiteralRow;
     ProtoWriter leaf;
-    int last = 0;
-    while (last < 2 && row->path[static_cast<size_t>(last) + 1] != 0) ++last;
+    const int last = row->depth();
     HLO_CHECK_OK(encode(leaf, row->path[static_cast<size_t>(last)], field, data, *row));
     if ((row->flags & kOptional) != 0 && leaf.empty()) continue;
     Tree* at = &tree;
@@ -266,12 +184,12 @@ Status WriteAttributes(Tree& tree, const Instruction& inst) {
 /// What XLA writes though the text does not say it.
 void WriteImplied(Tree& tree, const Instruction& inst) {
   if (const auto* compare = inst.attrs().GetIf<CompareAttrs>(); compare && !compare->type) {
-    const ElementType type = inst.operand(0)->shape().element_type();
-    tree.fields.Text(72, IsFloat(type) || IsComplex(type) ? "FLOAT" : IsSigned(type) ? "SIGNED" : "UNSIGNED");
+    tree.fields.Text(72, ImpliedCompareType(inst.operand(0)->shape().element_type()));
   }
   // Precisions stand for every operand of a product.
   const auto precision = tree.inner.find(51);
-  if (precision != tree.inner.end() && inst.info().category == OpCategory::Contraction &&
+  if (precision != tree.inner.end() &&
+      (inst.info().category == OpCategory::Contraction || inst.info().category == OpCategory::Custom) &&
       !llvm::StringRef(precision->second.fields.bytes()).starts_with("\x0a"))
     precision->second.fields.PackedList(1, llvm::SmallVector<int64_t, 4>(inst.operands().size(), 0));
 }
@@ -287,17 +205,10 @@ Status WriteExtras(ProtoWriter& out, const Instruction& inst, const ProtoIds& id
     out.BytesAlways(40, sharding.bytes());
   }
   out.Text(43, extras.backend_config);
-  if (!extras.frontend_attributes.empty())
-    out.Message(68, [&](ProtoWriter& map) { WriteFrontendAttributes(map, extras.frontend_attributes); });
-  if (extras.statistics)
-    out.Message(82, [&](ProtoWriter& s) {
-      s.Number(1, extras.statistics->visualizing_index);
-      for (const Statistic& statistic : extras.statistics->values)
-        s.Message(2, [&](ProtoWriter& v) {
-          v.Text(1, statistic.name);
-          v.Double(2, statistic.value);
-        });
-    });
+  out.Message(68, [&](ProtoWriter& map) { WriteFrontendAttributes(map, extras.frontend_attributes); });
+  out.Message(82, [&](ProtoWriter& s) {
+    if (extras.statistics) WriteFields(s, *extras.statistics);
+  });
   if (const ResultAccuracy& accuracy = extras.result_accuracy; !accuracy.is_default())
     out.Message(91, [&](ProtoWriter& a) {
       if (accuracy.highest) a.Number(1, 1);

@@ -1,6 +1,7 @@
 #include "tools/proto/module_proto.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "tools/proto/fields.h"
 #include "tools/proto/instruction_proto.h"
 
 namespace hlo {
@@ -9,7 +10,7 @@ namespace {
 class ModuleProtoWriter {
  public:
   /// Numbers tell in which order a reader lists computations and instructions: that of the module.
-  explicit ModuleProtoWriter(const Module& module) : module_(module), order_(module.PrintOrder()) {
+  explicit ModuleProtoWriter(const Module& module) : module_(module), order_(module.PostOrder()) {
     int64_t number = 0;
     for (const auto& c : module.computations()) {
       int64_t place = number << 32;
@@ -26,10 +27,11 @@ class ModuleProtoWriter {
     for (const Computation* c : order_) {
       HLO_CHECK_OK(out.TryMessage(3, [&](ProtoWriter& inner) { return WriteComputation(inner, *c); }));
     }
+    // Parameters of the layout have names of their own.
     EntryLayout layout{entry.ParameterShapes(), entry.root()->shape()};
     if (module_.config.entry_layout) layout = *module_.config.entry_layout;
     out.Message(4, [&](ProtoWriter& shape) {
-      WriteProgramShape(shape, layout.parameters, layout.result, ParameterNames(entry));
+      WriteProgramShape(shape, layout.parameters, layout.result, NumberedNames(layout.parameters.size()));
     });
     out.Number(6, ids_.computations.lookup(&entry));
     WriteConfig(out);
@@ -40,6 +42,12 @@ class ModuleProtoWriter {
   static std::vector<std::string> ParameterNames(const Computation& c) {
     std::vector<std::string> names;
     for (const Instruction* p : c.parameters()) names.push_back(p->name().str());
+    return names;
+  }
+
+  static std::vector<std::string> NumberedNames(size_t count) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < count; ++i) names.push_back("p" + std::to_string(i));
     return names;
   }
 
@@ -62,27 +70,16 @@ class ModuleProtoWriter {
   void WriteConfig(ProtoWriter& out) {
     const ModuleConfig& config = module_.config;
     if (config.is_scheduled) out.Message(7, [&](ProtoWriter& schedule) { WriteSchedule(schedule); });
-    if (!config.input_output_alias.empty())
-      out.Message(8, [&](ProtoWriter& aliases) {
-        for (const InputOutputAlias& alias : config.input_output_alias)
-          aliases.Message(1, [&](ProtoWriter& entry) {
-            entry.Packed(1, alias.output);
-            entry.Number(2, alias.parameter);
-            entry.Packed(3, alias.parameter_index);
-            entry.Number(4, alias.must_alias ? 2 : 1);
-          });
-      });
+    out.Message(8, [&](ProtoWriter& aliases) {
+      for (const InputOutputAlias& alias : config.input_output_alias)
+        aliases.Message(1, [&](ProtoWriter& entry) {
+          WriteFields(entry, alias);
+          entry.Number(4, alias.must_alias ? 2 : 1);
+        });
+    });
     if (!module_.stack_tables.empty()) out.Message(17, [&](ProtoWriter& stack) { WriteStack(stack); });
-    if (!config.buffer_donors.empty())
-      out.Message(18, [&](ProtoWriter& donors) {
-        for (const BufferDonor& donor : config.buffer_donors)
-          donors.Message(1, [&](ProtoWriter& entry) {
-            entry.Number(1, donor.parameter);
-            entry.Packed(2, donor.index);
-          });
-      });
-    if (!config.frontend_attributes.empty())
-      out.Message(19, [&](ProtoWriter& map) { WriteFrontendAttributes(map, config.frontend_attributes); });
+    out.Message(18, [&](ProtoWriter& donors) { FieldWriter{donors}.Messages(1, "", config.buffer_donors); });
+    out.Message(19, [&](ProtoWriter& map) { WriteFrontendAttributes(map, config.frontend_attributes); });
   }
 
   void WriteSchedule(ProtoWriter& out) {
@@ -103,16 +100,9 @@ class ModuleProtoWriter {
     const StackTables& tables = module_.stack_tables;
     for (const llvm::StringRef file : tables.files) out.BytesAlways(1, file);
     for (const llvm::StringRef function : tables.functions) out.BytesAlways(2, function);
-    for (const StackTables::Location& l : tables.locations)
-      out.Message(3, [&](ProtoWriter& location) {
-        const int32_t values[] = {l.file, l.function, l.line, l.column, l.end_line, l.end_column};
-        for (int i = 0; i < 6; ++i) location.Number(i + 1, values[i]);
-      });
-    for (const StackTables::Frame& f : tables.frames)
-      out.Message(4, [&](ProtoWriter& frame) {
-        frame.Number(1, f.location);
-        frame.Number(2, f.parent);
-      });
+    FieldWriter a{out};
+    a.Messages(3, "", tables.locations);
+    a.Messages(4, "", tables.frames);
   }
 
   const Module& module_;

@@ -34,7 +34,7 @@ TEST(ModuleProto, HoldsFieldsInTheirPlaces) {
 
 TEST(ModuleProto, TellsWhatItCannotHold) {
   const std::string message =
-      Bytes("ENTRY e { p = f32[4] parameter(0)  ROOT c = f32[4] copy(p), sharding={unreduced} }");
+      Bytes("ENTRY e { p = f32[4] parameter(0)  ROOT c = f32[4] copy(p), sharding={mesh['a'=2], [{'a'}]} }");
   EXPECT_TRUE(llvm::StringRef(message).contains("have no form as protocol buffer yet")) << message;
 }
 

@@ -1,49 +1,17 @@
 #include "tools/proto/values.h"
 
 #include "llvm/Support/Endian.h"
+#include "tools/proto/fields.h"
+#include "tools/proto/value_tables.h"
 
 namespace hlo {
 namespace {
 
 void WriteLayout(ProtoWriter& out, const Layout& layout) {
-  out.Packed(1, layout.minor_to_major);
-  for (const Tile& tile : layout.tiles) out.Message(6, [&](ProtoWriter& t) { t.Packed(1, tile.dims); });
-  out.Number(7, layout.element_size_bits);
-  out.Number(8, layout.memory_space);
+  WriteFields(out, layout);
   if (layout.index_type) out.Number(11, Info(*layout.index_type).primitive_type);
   if (layout.pointer_type) out.Number(12, Info(*layout.pointer_type).primitive_type);
-  out.Number(15, layout.dynamic_shape_metadata_prefix_bytes);
-  out.Number(16, layout.tail_padding_alignment);
-  for (const SplitConfig& split : layout.split_configs)
-    out.Message(17, [&](ProtoWriter& s) {
-      s.Number(1, split.dimension);
-      s.Packed(2, split.indices);
-    });
 }
-
-/// In which field of a literal elements of a type lie; numbers of a list, or their bytes.
-struct LiteralField {
-  ElementType type;
-  int field;
-  bool varint = false;
-};
-constexpr LiteralField kLiteralFields[] = {
-    {ElementType::Pred, 2},        {ElementType::S32, 4, true},
-    {ElementType::S64, 5, true},   {ElementType::U32, 6, true},
-    {ElementType::U64, 7, true},   {ElementType::F32, 8},
-    {ElementType::F64, 9},         {ElementType::F16, 11},
-    {ElementType::C64, 12},        {ElementType::BF16, 13},
-    {ElementType::S8, 15},         {ElementType::U8, 3},
-    {ElementType::U16, 16},        {ElementType::S16, 17},
-    {ElementType::C128, 18},       {ElementType::F8E5M2, 19},
-    {ElementType::F8E4M3FN, 20},   {ElementType::S4, 21},
-    {ElementType::U4, 22},         {ElementType::F8E4M3B11FNUZ, 23},
-    {ElementType::F8E5M2FNUZ, 24}, {ElementType::F8E4M3FNUZ, 25},
-    {ElementType::S2, 26},         {ElementType::U2, 27},
-    {ElementType::F8E4M3, 28},     {ElementType::F8E3M4, 29},
-    {ElementType::S1, 30},         {ElementType::U1, 31},
-    {ElementType::F4E2M1FN, 32},   {ElementType::F8E8M0FNU, 33},
-};
 
 /// The bytes of an array in the order of its layout.
 std::string PhysicalBytes(const Literal& literal) {
@@ -91,10 +59,6 @@ std::string PackedNumbers(llvm::StringRef bytes, ElementType type) {
   return out;
 }
 
-constexpr int kShardingKinds[] = {/*Replicated=*/0, /*Maximal=*/1, /*Manual=*/4, /*Unknown=*/5,
-                                  /*Unreduced=*/-1, /*Tiled=*/3,   /*Mesh=*/-1,  /*Tuple=*/2};
-constexpr int kSubgroupKinds[] = {/*Maximal=*/1, /*Manual=*/4, /*Unreduced=*/-1, /*Replicated=*/0};
-
 }  // namespace
 
 void WriteProto(ProtoWriter& out, const Shape& shape) {
@@ -137,26 +101,16 @@ Status WriteProto(ProtoWriter& out, const Literal& literal) {
   return {};
 }
 
-void WriteProto(ProtoWriter& out, const OpMetadata& m) {
-  out.Text(1, m.op_type);
-  out.Text(2, m.op_name);
-  out.Text(3, m.source_file);
-  out.Number(4, m.source_line);
-  out.PackedList(5, m.profile_type);
-  out.Text(12, m.deduplicated_name);
-  out.Number(15, m.stack_frame_id);
-  out.Text(16, m.scheduling_name);
-  out.Number(17, m.source_end_line);
-  out.Number(18, m.source_column);
-  out.Number(19, m.source_end_column);
+void WriteProto(ProtoWriter& out, const OpMetadata& metadata) {
+  WriteFields(out, metadata);
+  out.PackedList(5, metadata.profile_type);
 }
 
 Status WriteProto(ProtoWriter& out, const Sharding& sharding) {
   const int kind = kShardingKinds[static_cast<size_t>(sharding.kind)];
   auto known = [](SubgroupType t) { return kSubgroupKinds[static_cast<size_t>(t)] >= 0; };
   if (kind < 0 || !llvm::all_of(sharding.subgroups, known))
-    return Error("unavailable-feature", {},
-                 "shardings over meshes and unreduced ones have no form as protocol buffer yet");
+    return Error("unavailable-feature", {}, "shardings over meshes have no form as protocol buffer yet");
   out.Number(1, kind);
   out.Packed(3, sharding.tile_dims);
   if (sharding.kind == ShardingKind::Maximal) out.Packed(4, {sharding.device});

@@ -8,8 +8,6 @@
 namespace hlo {
 namespace {
 
-enum WireType { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFixed32 = 5 };
-
 template <class T>
 void AppendFixed(std::string& out, T value) {
   char buffer[sizeof(T)];
@@ -25,25 +23,25 @@ void ProtoWriter::AppendVarint(std::string& out, uint64_t value) {
 }
 
 void ProtoWriter::NumberAlways(int field, int64_t value) {
-  Tag(field, kVarint);
+  Tag(field, kProtoVarint);
   AppendVarint(bytes_, static_cast<uint64_t>(value));
 }
 
 void ProtoWriter::BytesAlways(int field, llvm::StringRef bytes) {
-  Tag(field, kLengthDelimited);
+  Tag(field, kProtoBytes);
   AppendVarint(bytes_, bytes.size());
   bytes_ += bytes;
 }
 
 void ProtoWriter::Float(int field, float value) {
   if (std::bit_cast<uint32_t>(value) == 0) return;
-  Tag(field, kFixed32);
+  Tag(field, kProtoFixed32);
   AppendFixed(bytes_, std::bit_cast<uint32_t>(value));
 }
 
 void ProtoWriter::Double(int field, double value) {
   if (std::bit_cast<uint64_t>(value) == 0) return;
-  Tag(field, kFixed64);
+  Tag(field, kProtoFixed64);
   AppendFixed(bytes_, std::bit_cast<uint64_t>(value));
 }
 
@@ -59,7 +57,7 @@ void ProtoWriter::Message(int field, llvm::function_ref<void(ProtoWriter&)> writ
 }
 
 Status ProtoWriter::TryMessage(int field, llvm::function_ref<Status(ProtoWriter&)> write) {
-  Tag(field, kLengthDelimited);
+  Tag(field, kProtoBytes);
   const size_t number = inner_.size(), before = bytes_.size() + length_bytes_;
   inner_.push_back({bytes_.size(), 0});
   HLO_CHECK_OK(write(*this));

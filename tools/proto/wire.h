@@ -11,6 +11,9 @@
 
 namespace hlo {
 
+/// How a field's value is written.
+enum ProtoWireType : int { kProtoVarint = 0, kProtoFixed64 = 1, kProtoBytes = 2, kProtoFixed32 = 5 };
+
 /// Bytes of one message under construction. As in proto3, zeros and empty texts are left out unless asked
 /// for by the Always forms.
 class ProtoWriter {
