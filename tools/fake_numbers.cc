@@ -1,6 +1,6 @@
 // What made-up numbers must be like to reach results: inputs of products about 1, weights scaled by how many
-// of them are added up, numbers above zero where roots and logarithms are taken, small counters (tools.md
-// §3.2).
+// of them are added up, numbers above zero where roots and logarithms are taken or layers are scaled, small
+// counters (tools.md §3.2).
 #include <set>
 
 #include "tools/run_arguments.h"
@@ -40,10 +40,11 @@ constexpr int64_t kMostCounted = 16;  // steps of training, exponents
 struct Place {
   const Instruction* inst;
   ShapeIndex index;
-  int steps;  // of arithmetic
+  int steps;    // of arithmetic
+  bool spread;  // broadcast
   bool operator<(const Place& o) const {
-    return std::tie(inst, steps) < std::tie(o.inst, o.steps) ||
-           (std::tie(inst, steps) == std::tie(o.inst, o.steps) &&
+    return std::tie(inst, steps, spread) < std::tie(o.inst, o.steps, o.spread) ||
+           (std::tie(inst, steps, spread) == std::tie(o.inst, o.steps, o.spread) &&
             std::lexicographical_compare(index.begin(), index.end(), o.index.begin(), o.index.end()));
   }
 };
@@ -53,7 +54,7 @@ class NumberTracer {
   NumberTracer(const Shape& leaf, ValueRule& rule) : leaf_(leaf), rule_(rule) {}
 
   void Trace(const Instruction* parameter, const ShapeIndex& index) {
-    Push({parameter, index, 0});
+    Push({parameter, index, 0, false});
     while (!stack_.empty()) {
       const Place place = stack_.back();
       stack_.pop_back();
@@ -63,7 +64,7 @@ class NumberTracer {
       if (place.inst->IsRoot())
         for (const Instruction* caller : place.inst->parent()->callers())
           if (caller->kind() == OpKind::Fusion || caller->kind() == OpKind::Call)
-            Push({caller, place.index, place.steps});
+            Push({caller, place.index, place.steps, place.spread});
     }
     Decide();
   }
@@ -79,15 +80,17 @@ class NumberTracer {
       counts_ |= user.kind() == OpKind::Convert && IsFloat(user.shape().element_type()) &&
                  leaf_.rank() == 0 && IsIntegral(leaf_.element_type());
       if (operand == 0 || user.kind() == OpKind::Concatenate || user.kind() == OpKind::Select)
-        Push({&user, place.index, place.steps});
+        Push({&user, place.index, place.steps, place.spread || user.kind() == OpKind::Broadcast});
       return;
     }
     for (const DemandRow& row : kDemands)
       if (row.kind == user.kind() && row.operand == operand)
-        demand_ = std::max(demand_, place.steps > 0 && IsRoot(user.kind()) ? Demand::Moment : row.demand);
+        demand_ = std::max(demand_, place.steps > 1 && IsRoot(user.kind()) ? Demand::Moment : row.demand);
     if (llvm::is_contained(kComputing, user.kind()) && place.steps < kMostSteps &&
-        user.operand(0) != user.operand(1) && !(user.kind() == OpKind::Divide && operand == 1))
-      return Push({&user, place.index, place.steps + 1});
+        user.operand(0) != user.operand(1) && !(user.kind() == OpKind::Divide && operand == 1)) {
+      scale_ |= user.kind() == OpKind::Multiply && place.steps == 0 && place.spread && leaf_.rank() <= 1;
+      return Push({&user, place.index, place.steps + 1, place.spread});
+    }
     if (operand == 0 && (user.kind() == OpKind::Dot || user.kind() == OpKind::Convolution)) input_ = true;
     if (operand == 1) Weigh(user);
     Enter(place, user, operand);
@@ -101,17 +104,17 @@ class NumberTracer {
       case OpKind::Fusion:
       case OpKind::Call:
         if (operand < static_cast<int64_t>(user.callee()->parameters().size()))
-          Push({user.callee()->parameter(operand), place.index, place.steps});
+          Push({user.callee()->parameter(operand), place.index, place.steps, place.spread});
         return;
-      case OpKind::While: return Push({user.callee(0)->parameter(0), place.index, place.steps});
+      case OpKind::While: return Push({user.callee(0)->parameter(0), place.index, place.steps, place.spread});
       case OpKind::Tuple: {
         ShapeIndex index = place.index;
         index.insert(index.begin(), operand);
-        return Push({&user, index, place.steps});
+        return Push({&user, index, place.steps, place.spread});
       }
       case OpKind::GetTupleElement:
         if (!place.index.empty() && place.index[0] == user.attr<GetTupleElementAttrs>().index)
-          Push({&user, ShapeIndex(place.index.begin() + 1, place.index.end()), place.steps});
+          Push({&user, ShapeIndex(place.index.begin() + 1, place.index.end()), place.steps, place.spread});
         return;
       default: return;
     }
@@ -144,7 +147,7 @@ class NumberTracer {
       rule_.kind = ValueKind::LogUniform;
       rule_.a = kLeastMoment;
       rule_.b = 1;
-    } else if (demand_ != Demand::None) {
+    } else if (demand_ != Demand::None || (scale_ && fan_in_ == 0)) {
       const double shift = demand_ == Demand::AboveOne ? kLeast : 0;
       rule_.kind = ValueKind::Uniform;
       rule_.a = kLeast + shift;
@@ -161,6 +164,7 @@ class NumberTracer {
   Demand demand_ = Demand::None;
   double fan_in_ = 0;
   bool input_ = false;
+  bool scale_ = false;   // of layers: all elements along other dimensions are multiplied with one
   bool counts_ = false;  // an integer that is made a number
   std::set<Place> seen_;
   std::vector<Place> stack_;
