@@ -31,6 +31,32 @@ END
 "$run" --output=@in.npy --print=none m.hlo
 printf 'PK\003\004 truncated' >cut.npz
 
+# exits CODE COMMAND...: whatever it prints.
+exits() {
+  local code=$1
+  shift
+  expect 0 "exit $code" bash -c '"$@" >/dev/null; echo "exit $?" >&2' - "$@"
+}
+# A snapshot: the module in an HloProto, and f32[4] {1,2,3,4}, whose bytes an HLO constant has.
+printf 'HloModule m\nENTRY e { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }\n' >negate.hlo
+"$opt" --stage=pb -o negate.pb negate.hlo
+# field NUMBER FILE: the file's bytes as a field.
+field() {
+  local size
+  size=$(stat -c %s "$2")
+  printf "\\x$(printf %02x $(($1 * 8 + 2)))\\x$(printf %02x $((size % 128 + (size > 127 ? 128 : 0))))"
+  [ "$size" -lt 128 ] || printf "\\x$(printf %02x $((size / 128)))"
+  cat "$2"
+}
+printf '\x0a\x05\x10\x0b\x1a\x01\x04\x42\x10\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40\0\0\x80\x40' >argument.pb
+field 1 negate.pb >hlo.pb
+{ field 1 hlo.pb; field 2 argument.pb; } >snapshot.pb
+exits 0 "$run" -q --expected='{-1,-2,-3,-4}' snapshot.pb
+exits 0 "$run" -q --input=zeros --expected=zeros snapshot.pb
+exits 1 "$run" --force-fake-data --expected='{-1,-2,-3,-4}' snapshot.pb
+exits 0 "$run" -q --input=@argument.pb --expected='{-1,-2,-3,-4}' negate.hlo
+expect 3 'cut.pb: error: LiteralProto: malformed field' bash -c 'head -c 20 argument.pb >cut.pb; "$1" --input=@cut.pb negate.hlo' - "$run"
+exits 0 "$run" -q --input='{-1,-2,-3,-4}' --expected=@argument.pb negate.hlo
 expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 1 "$run" --output=@o.npz endless.hlo
 expect 143 'interrupted by signal 15' timeout -s TERM --preserve-status 1 "$run" endless.hlo
 expect 129 'interrupted by signal 1' timeout -s HUP --preserve-status 1 "$run" --output=@o.npz endless.hlo

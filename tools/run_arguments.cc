@@ -162,6 +162,23 @@ Status ArgumentSource::AddPositional(const Value& value, bool leaf_wise, Cursor&
   return {};
 }
 
+/// Given ones come after: of several values for a place the last counts.
+Status ArgumentSource::AddStored() {
+  Cursor cursor;
+  const auto count = static_cast<int64_t>(module_.entry()->parameters().size());
+  if (static_cast<int64_t>(stored_.size()) > count)
+    return Error("input-shape", {}, "the snapshot stores {0} arguments; the entry computation has {1}",
+                 stored_.size(), count);
+  for (const Literal& literal : stored_) {
+    auto value = std::make_unique<Value>();
+    value->text = "an argument of the snapshot";
+    value->file = "snapshot";
+    value->what = literal.Unpack();
+    HLO_CHECK_OK(AddPositional(*Keep(std::move(value)), /*leaf_wise=*/false, cursor, "the snapshot"));
+  }
+  return {};
+}
+
 Status ArgumentSource::AddInput(StringRef text, Cursor& cursor) {
   StringRef value_text = text;
   const StringRef selector = TakeSelector(value_text);
@@ -321,6 +338,7 @@ Status ArgumentSource::Read() {
   HLO_TRY(fake_, FakeRule());
   for (const FakeWord& word : kFakeWords)
     if (word.text == options_.fake) fake_shared_ = word.shared;
+  if (!options_.force_fake_data) HLO_CHECK_OK(AddStored());
   if (!options_.inputs.empty()) {
     StringRef path = options_.inputs;
     path.consume_front("@");

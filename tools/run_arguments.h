@@ -26,6 +26,8 @@ class ArgumentSource {
  public:
   ArgumentSource(const RunOptions& options, const Module& module, DeviceCount devices)
       : options_(options), module_(module), devices_(devices) {}
+  /// The arguments that came with the module, unless --force-fake-data; before Read().
+  void SetStored(llvm::ArrayRef<Literal> stored) { stored_ = stored; }
   /// Reads --input and --inputs and checks them against the parameters. Errors: usage-option, usage-name,
   /// input-….
   Status Read();
@@ -52,6 +54,7 @@ class ArgumentSource {
     size_t leaf = 0;
   };
 
+  Status AddStored();
   Status AddInput(llvm::StringRef text, Cursor& cursor);
   Status AddPositional(const Value& value, bool leaf_wise, Cursor& cursor, llvm::StringRef text);
   Status AddArchive(const ArrayFile& file, bool all);
@@ -72,6 +75,7 @@ class ArgumentSource {
 
   const RunOptions& options_;
   const Module& module_;
+  llvm::ArrayRef<Literal> stored_;
   DeviceCount devices_;
   uint64_t seed_ = 0;
   std::vector<GlobalForm> forms_;  // of parameters

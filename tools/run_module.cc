@@ -147,6 +147,7 @@ Status ModuleRunner::Prepare() {
   if (!options_.compile_only) program_->Expect(result_.argument_bytes);
   FindOutputForm();
   source_.emplace(options_, Original(), devices_);
+  source_->SetStored(input_.arguments);
   HLO_CHECK_OK(source_->Read());
   result_.seed = source_->seed();
   HLO_TRY(chain_, ParseChain(options_.chain.items, module_));

@@ -3,7 +3,9 @@
 #include "ir/numeric/narrow_float.h"
 #include "llvm/Support/Format.h"
 #include "parser/parser.h"
+#include "tools/inputs.h"
 #include "tools/options.h"
+#include "tools/proto/read_module.h"
 
 namespace hlo {
 namespace {
@@ -265,6 +267,17 @@ Result<std::vector<std::unique_ptr<Value>>> ReadFileValue(StringRef text, String
     value->what = std::move(what);
     values.push_back(std::move(value));
   };
+  if (path.ends_with(".pb")) {
+    HLO_TRY(const std::string bytes, ReadInputText(path, {}));
+    auto literal = ReadLiteralProto(bytes);
+    if (!literal) {
+      Diagnostic error = MakeError("input-literal", {}, "{0}", literal.error().message);
+      error.file = path.str();
+      return Error(std::move(error));
+    }
+    add(literal->Unpack());
+    return values;
+  }
   HLO_TRY(ArrayFile file, OpenArrayFile(path));
   if (!key.empty() && file.kind != ArrayFile::Kind::Npz)
     return Error("usage-option", {}, "option '{0}': '{1}' is no npz archive", option, path);

@@ -234,4 +234,15 @@ Result<ProtoFile> ReadModuleProto(const SourcePtr& source) {
   return file;
 }
 
+Result<Literal> ReadLiteralProto(llvm::StringRef bytes) {
+  ProtoProblems problems;
+  Literal literal;
+  {
+    ProtoMessage in(bytes, "LiteralProto", problems);
+    if (!problems.failed()) literal = ReadLiteral(in);
+  }
+  if (problems.error()) return Error(*problems.error());
+  return literal;
+}
+
 }  // namespace hlo

@@ -21,4 +21,7 @@ struct ProtoFile {
 /// limit-nesting) name the instruction where they can.
 Result<ProtoFile> ReadModuleProto(const SourcePtr& source);
 
+/// The value of a LiteralProto. Errors: input-format, limit-nesting.
+Result<Literal> ReadLiteralProto(llvm::StringRef bytes);
+
 }  // namespace hlo

@@ -7,6 +7,7 @@
 #include "parser/parser.h"
 #include "tools/proto/message.h"
 #include "tools/proto/module_proto.h"
+#include "tools/proto/values.h"
 #include "tools/proto/wire.h"
 
 namespace hlo {
@@ -102,6 +103,42 @@ TEST(ReadModuleProto, RemarksWhatIsLeftOut) {
   ASSERT_EQ(file->remarks.size(), 1U);
   EXPECT_EQ(file->remarks[0].message,
             "fields that are not read are left out: HloModuleProto.250 (2 times), HloModuleProto.251");
+}
+
+TEST(ReadModuleProto, SnapshotsHoldArgumentsAndResult) {
+  ProtoWriter out;
+  auto module = HloProtoBytes(
+      *ParseModule("HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT r = negate(x) }", "m").module);
+  ASSERT_TRUE(module);
+  out.BytesAlways(1, *module);
+  const auto literal = ParseLiteralWithShape("f32[2] {1, 2}");
+  ASSERT_TRUE(literal);
+  for (const int field : {2, 3})
+    ASSERT_TRUE(out.TryMessage(field, [&](ProtoWriter& inner) { return WriteProto(inner, *literal); }));
+  out.Text(4, "cpu");
+  auto file = ReadModuleProto(std::make_shared<SourceBuffer>("test.pb", out.bytes()));
+  ASSERT_TRUE(file);
+  ASSERT_EQ(file->arguments.size(), 1U);
+  EXPECT_EQ(file->arguments[0], *literal);
+  EXPECT_EQ(file->result, *literal);
+  EXPECT_TRUE(file->remarks.empty());
+}
+
+TEST(ReadLiteralProto, EveryElementType) {
+  Layout layout = Layout::Default(2);
+  layout.minor_to_major = {0, 1};
+  for (const TypeInfo& type : kTypeTable) {
+    if (!IsArrayType(type.type) || type.bits == 6) continue;  // f6 types have no field
+    Literal literal = Literal::Zeros(Shape::Array(type.type, {2, 3}).WithLayout(layout));
+    if (!IsComplex(type.type))
+      for (int64_t i = 0; i < 6; ++i) literal.SetBits(i, i % 2);
+    ProtoWriter out;
+    ASSERT_TRUE(WriteProto(out, literal));
+    auto read = ReadLiteralProto(out.bytes());
+    ASSERT_TRUE(read) << type.text.str() << ": " << read.error().message;
+    EXPECT_EQ(*read, literal) << type.text.str();
+    EXPECT_FALSE(ReadLiteralProto(out.bytes() + "\x0a"));
+  }
 }
 
 TEST(ReadModuleProto, OrderOfIdsCountsNotThatOfFields) {
