@@ -15,7 +15,7 @@ using C = CommonOptions;
 
 constexpr OptionRow kInputRows[] = {
     Option<&C::input_format>("input-format", "FORMAT", "auto",
-                             "encoding of the inputs: auto, hlo, pb, snapshot, json"),
+                             "encoding of the inputs: auto, hlo, pb, pbtxt, snapshot, json"),
     Option<&C::module>("module", "RE|N", "", "only modules whose name matches, or the one with this index"),
     Option<&C::stage_in>("stage-in", "STAGE", "before", "of dump directories: before, after, pass:RE or all")
         .Advanced(),

@@ -145,9 +145,15 @@ tl::unexpected<Diagnostic> Refuse(Content content) {
 
 }  // namespace
 
-bool IsProto(llvm::StringRef file, llvm::StringRef text, InputFormat wanted) {
-  if (wanted == InputFormat::Auto) return DetectContent(text, IsNamedText(file)) == Content::Binary;
-  return wanted == InputFormat::Pb || wanted == InputFormat::Snapshot;
+ProtoForm FindProtoForm(llvm::StringRef file, llvm::StringRef text, InputFormat wanted) {
+  if (wanted == InputFormat::Auto) {
+    const Content content = DetectContent(text, IsNamedText(file));
+    return content == Content::Binary      ? ProtoForm::Binary
+           : content == Content::ProtoText ? ProtoForm::Text
+                                           : ProtoForm::None;
+  }
+  if (wanted == InputFormat::Pbtxt) return ProtoForm::Text;
+  return wanted == InputFormat::Pb || wanted == InputFormat::Snapshot ? ProtoForm::Binary : ProtoForm::None;
 }
 
 Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wanted,
@@ -155,9 +161,8 @@ Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wante
   if (wanted == InputFormat::Refused)
     return Error("input-format", {}, "this input format is not supported; convert the module to HLO text");
   if (wanted != InputFormat::Auto && wanted != InputFormat::Hlo)
-    return Error(
-        "input-format", {},
-        "protocol buffers in text form are not supported by this version; convert the module to HLO text");
+    return Error("input-format", {},
+                 "this kind of protocol buffer is not read; convert the module to HLO text");
   const Content found = DetectContent(text, IsNamedText(file));
   if (found == Content::Empty) return Error("input-empty", {}, "no HLO module in input");
   if (found != Content::HloText && wanted == InputFormat::Auto) return Refuse(found);

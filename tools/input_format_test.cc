@@ -9,7 +9,7 @@ constexpr llvm::StringLiteral kBinary = "a binary protocol buffer";
 
 /// The message for the content of `file`, empty if it counts as HLO text.
 std::string Refusal(llvm::StringRef file, llvm::StringRef text) {
-  if (IsProto(file, text, InputFormat::Auto)) return kBinary.str();
+  if (FindProtoForm(file, text, InputFormat::Auto) == ProtoForm::Binary) return kBinary.str();
   std::vector<Diagnostic> warnings;
   const Status status = CheckFormat(file, text, InputFormat::Auto, warnings);
   return status ? "" : status.error().message;

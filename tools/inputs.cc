@@ -12,6 +12,7 @@
 #include "tools/gzip.h"
 #include "tools/process.h"
 #include "tools/proto/read_module.h"
+#include "tools/proto/text_form.h"
 
 namespace hlo {
 namespace {
@@ -158,10 +159,15 @@ Status InputReader::ReadChunks(const std::string& path) {
   }
   const bool json = options_.input_format == InputFormat::Json ||
                     (options_.input_format == InputFormat::Auto && LooksLikeJson(text));
-  proto_ = !json && IsProto(path, text, options_.input_format);
+  const ProtoForm form = json ? ProtoForm::None : FindProtoForm(path, text, options_.input_format);
+  proto_ = form != ProtoForm::None;
   if (json) {
     HLO_TRY(text, GraphJsonToHlo(text));
   } else if (proto_) {
+    if (form == ProtoForm::Text) {
+      source_ = std::make_shared<SourceBuffer>(DisplayName(path), std::move(text));  // errors point there
+      HLO_TRY(text, ProtoTextToBytes(source_));
+    }
     source_ = std::make_shared<SourceBuffer>(DisplayName(path), std::move(text));
     original_ = nullptr;
     chunks_ = {{0, source_->text().size()}};
@@ -189,6 +195,7 @@ bool InputReader::OpenNextFile(InputModule& failed) {
   if (auto status = ReadChunks(**path); !status) {
     Diagnostic error = std::move(status).error();
     if (error.file.empty()) error.file = failed.file;
+    if (error.loc.valid()) failed.source = source_;
     Fail(failed, std::move(error));
   } else if (chunks_.empty()) {
     // Nothing but comments: a module was expected where they end.

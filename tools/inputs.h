@@ -85,9 +85,9 @@ class InputReader {
 
 /// The text of a whole file, or standard input (`stdin_text` if it has data); id input-open.
 Result<std::string> ReadInputText(llvm::StringRef path, llvm::StringRef stdin_text);
-/// True if the bytes of `file` are to be read as a protocol buffer in binary form: `wanted` says so, or
-/// nothing and they begin like one.
-bool IsProto(llvm::StringRef file, llvm::StringRef text, InputFormat wanted);
+enum class ProtoForm : uint8_t { None, Binary, Text };
+/// In which form `file` holds a protocol buffer: what `wanted` says, or how the bytes begin.
+ProtoForm FindProtoForm(llvm::StringRef file, llvm::StringRef text, InputFormat wanted);
 /// Checks that the text of `file` is HLO text: not empty, no other format. A warning may be appended.
 Status CheckFormat(llvm::StringRef file, llvm::StringRef text, InputFormat wanted,
                    std::vector<Diagnostic>& warnings);

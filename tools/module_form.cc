@@ -2,6 +2,7 @@
 
 #include "tools/opt_json.h"
 #include "tools/proto/module_proto.h"
+#include "tools/proto/text_form.h"
 #include "tools/viz/dot.h"
 #include "tools/viz/page.h"
 #include "tools/viz_formats.h"
@@ -22,6 +23,12 @@ Status WriteJson(llvm::raw_ostream& os, const Module& module, const FormOptions&
 Status WriteProto(llvm::raw_ostream& os, const Module& module, const FormOptions& options) {
   HLO_TRY(const std::string bytes, options.hlo_proto ? HloProtoBytes(module) : ModuleProtoBytes(module));
   os << bytes;
+  return {};
+}
+
+Status WriteProtoText(llvm::raw_ostream& os, const Module& module, const FormOptions& options) {
+  HLO_TRY(const std::string bytes, options.hlo_proto ? HloProtoBytes(module) : ModuleProtoBytes(module));
+  os << ProtoBytesToText(bytes, options.hlo_proto ? "HloProto" : "HloModuleProto");
   return {};
 }
 
@@ -49,6 +56,7 @@ constexpr ModuleFormInfo kForms[] = {
     {ModuleForm::Text, "text", "txt", false, &WriteText},
     {ModuleForm::Json, "json", "json", false, &WriteJson},
     {ModuleForm::Proto, "proto", "hlo.pb", true, &WriteProto},
+    {ModuleForm::ProtoText, "pbtxt", "hlo.pbtxt", false, &WriteProtoText},
     {ModuleForm::Dot, "dot", "dot", false, &WriteDrawing},
     {ModuleForm::Html, "html", "html", false, &WriteHtml},
 };

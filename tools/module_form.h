@@ -8,7 +8,7 @@
 
 namespace hlo {
 
-enum class ModuleForm : uint8_t { Text, Json, Proto, Dot, Html };
+enum class ModuleForm : uint8_t { Text, Json, Proto, ProtoText, Dot, Html };
 
 struct FormOptions {
   PrintOptions print;

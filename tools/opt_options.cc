@@ -148,10 +148,10 @@ constexpr StageRow kStages[] = {
     {"header", OptStage::Code, CodeForm::Header},
     {"json", OptStage::Json},
     {"pb", OptStage::Proto},
+    {"pbtxt", OptStage::ProtoText},
     {"dot", OptStage::Dot},
     {"html", OptStage::Html},
     {"cost", OptStage::Cost},
-    {"pbtxt", {}},
 };
 
 Result<const StageRow*> ParseStage(llvm::StringRef name) {
@@ -173,7 +173,7 @@ struct FormatRow {
 constexpr FormatRow kFormats[] = {
     {"hlo", OptStage::Hlo},   {"txt", OptStage::Hlo},   {"text", OptStage::Hlo},
     {"json", OptStage::Json}, {"pb", OptStage::Proto},  {"proto", OptStage::Proto},
-    {"dot", OptStage::Dot},   {"html", OptStage::Html}, {"pbtxt", std::nullopt},
+    {"dot", OptStage::Dot},   {"html", OptStage::Html}, {"pbtxt", OptStage::ProtoText},
 };
 
 /// The form of the output decides where the stage does not.
@@ -201,6 +201,7 @@ constexpr StageInfo kStageInfos[] = {
     {OptStage::Buffers, ModuleForm::Text, ".txt"},
     {OptStage::Json, ModuleForm::Json, ".json"},
     {OptStage::Proto, ModuleForm::Proto, ".hlo.pb", /*hlo=*/false, /*single=*/true},
+    {OptStage::ProtoText, ModuleForm::ProtoText, ".hlo.pbtxt", /*hlo=*/false, /*single=*/true},
     {OptStage::Dot, ModuleForm::Dot, ".dot"},
     {OptStage::Html, ModuleForm::Html, ".html", /*hlo=*/false, /*single=*/true},
     {OptStage::Cost, ModuleForm::Text, ".txt"},

@@ -14,7 +14,19 @@ namespace hlo {
 
 enum class PrintStyle : uint8_t { Long, Short, Canonical };
 /// What is printed at the end.
-enum class OptStage : uint8_t { Parsed, Hlo, Scheduled, Buffers, Json, Proto, Dot, Html, Cost, Code };
+enum class OptStage : uint8_t {
+  Parsed,
+  Hlo,
+  Scheduled,
+  Buffers,
+  Json,
+  Proto,
+  ProtoText,
+  Dot,
+  Html,
+  Cost,
+  Code
+};
 enum class Boundary : uint8_t { Parameter, Zeros, Random };
 enum class OptPlatform : uint8_t { None, Cpu, Gpu };
 enum class CostForm : uint8_t { Unset, Table, Csv };
