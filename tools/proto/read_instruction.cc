@@ -19,6 +19,21 @@ void CheckParameter(const Attrs& attrs, const Computation& to, ProtoProblems& pr
     problems.Fail("duplicate parameter number {0}", number);
 }
 
+/// As many operands and called computations as the opcode needs: rules about the opcode go from there.
+void CheckCounts(const Instruction& inst, ProtoProblems& problems) {
+  const OpInfo& info = inst.info();
+  const int64_t count = inst.operand_count();
+  if (count < info.min_operands || (info.max_operands != OpInfo::kVariadic && count > info.max_operands))
+    problems.Fail(info.HasFixedArity() ? "{0} expects {1} operands, but has {2}"
+                                       : "{0} expects at least {1} operands, but has {2}",
+                  info.text, info.min_operands, count);
+  for (const FieldInfo& field : info.attrs->fields)
+    if (field.kind == FieldKind::Callee && (field.flags & kRequired) != 0 &&
+        static_cast<size_t>(field.callee) >= inst.callees().size())
+      problems.Fail("{0} calls {1} computations, but needs one more as {2}", info.text, inst.callees().size(),
+                    field.name);
+}
+
 /// A constant has the value of its shape, lain out as that is.
 void FitLiteral(Attrs& attrs, const Shape& shape, ProtoProblems& problems) {
   LiteralPtr& literal = attrs.Mutable<ConstantAttrs>().literal;
@@ -116,6 +131,7 @@ void ReadReferences(ProtoMessage& in, Instruction& inst,
   });
   if (in.problems().failed()) return;
   inst.SetOperands(operands);
+  CheckCounts(inst, in.problems());
   in.ForEachNumber(37, [&](int64_t id) {
     if (Instruction* before = find(id)) inst.AddControlPredecessor(before);
   });

@@ -96,6 +96,15 @@ TEST(ReadModuleProto, NamesWhatIsWrong) {
             "found 2 bytes for a literal of shape s4[4], expected 4 in %k of computation %e");
 }
 
+TEST(ReadModuleProto, NeedsOperandsAndCalledComputations) {
+  const std::string copy = Bytes("ENTRY e { p = f32[4] parameter(0)  ROOT r = f32[4] tanh(p) }");
+  EXPECT_EQ(Read(Replaced(copy, "tanh", "call")),
+            "call calls 0 computations, but needs one more as to_apply in %r of computation %e");
+  const std::string divide = Bytes("ENTRY e { p = f32[4] parameter(0)  ROOT r = f32[4] negate(p) }");
+  EXPECT_EQ(Read(Replaced(divide, "negate", "divide")),
+            "divide expects 2 operands, but has 1 in %r of computation %e");
+}
+
 TEST(ReadModuleProto, RemarksWhatIsLeftOut) {
   const std::string bytes = Bytes(kProgram) + Field(250, "") + Field(250, "x") + Field(251, "");
   auto file = ReadModuleProto(std::make_shared<SourceBuffer>("test.pb", bytes));

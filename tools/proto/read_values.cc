@@ -71,13 +71,14 @@ std::string UnpackNumbers(llvm::StringRef packed, size_t width) {
 }
 
 /// Moves elements that lie in the order of the layout to row-major order.
-void ToRowMajor(const char* from, const Shape& shape, size_t width, uint8_t* to) {
+void ToRowMajor(llvm::StringRef from, const Shape& shape, size_t width, uint8_t* to) {
   const auto rank = static_cast<size_t>(shape.rank());
   Dims strides(rank, 1), index(rank, 0);
   for (size_t d = rank; d-- > 1;) strides[d - 1] = strides[d] * shape.dim(static_cast<int64_t>(d));
   int64_t linear = 0;
   for (int64_t at = 0; at < shape.ElementCount(); ++at) {
-    std::memcpy(to + static_cast<size_t>(linear) * width, from + static_cast<size_t>(at) * width, width);
+    std::memcpy(to + static_cast<size_t>(linear) * width,
+                from.substr(static_cast<size_t>(at) * width, width).begin(), width);
     for (const int64_t dim : shape.layout().minor_to_major) {
       const auto d = static_cast<size_t>(dim);
       linear += strides[d];
@@ -125,9 +126,9 @@ Literal ReadArrayLiteral(ProtoMessage& in, const Shape& shape) {
   Literal literal = Literal::Make(shape);
   uint8_t* to = literal.MutableData();
   if (shape.has_layout() && !shape.layout().IsDescending())
-    ToRowMajor(bytes.data(), shape, width, to);
+    ToRowMajor(bytes, shape, width, to);
   else if (!bytes.empty())
-    std::memcpy(to, bytes.data(), bytes.size());
+    std::memcpy(to, bytes.begin(), bytes.size());
   Normalise(type, to, count);
   return literal.Pack();
 }
