@@ -10,13 +10,14 @@ namespace hlo {
 namespace {
 
 constexpr size_t kMaxOpName = 1024;
-constexpr int64_t kMostCopied = int64_t{1} << 20;
 
 constexpr PassOptionRow kRows[] = {
     PassOption<&CallInlinerOptions::single_call_site>("single_call_site",
                                                       "only computations that are called from one place"),
     PassOption<&CallInlinerOptions::composites_to_preserve>("composites_to_preserve",
                                                             "names of composites that stay calls"),
+    PassOption<&CallInlinerOptions::most_copied>("most_copied",
+                                                 "instructions that copies add to a smaller module"),
 };
 
 bool RunsAsynchronously(const Computation& computation) {
@@ -39,13 +40,6 @@ bool MayInline(const Instruction& call, const CallInlinerOptions& options) {
       return false;
   }
   return true;
-}
-
-/// The instructions that copies may still add: each level of calls may double those of a module.
-int64_t RoomForCopies(const Module& module) {
-  int64_t room = kMostCopied;
-  for (const auto& computation : module.computations()) room -= computation->instruction_count();
-  return room;
 }
 
 /// Metadata of inlined instructions: the call's operation name, then their own.
@@ -128,7 +122,8 @@ Result<bool> RunCallInliner(Module& module, const CallInlinerOptions& options, P
   // Callees first; of deep nests callers first, or what is innermost would be copied level by level.
   constexpr int64_t kDeep = 64;
   bool changed = false;
-  int64_t room = RoomForCopies(module);
+  // Each level of calls may double the instructions. As many as there are may always come.
+  int64_t room = std::max(options.most_copied, module.InstructionCount());
   std::vector<Computation*> computations = context.Computations(module, /*with_fusions=*/true);
   const bool deep = CallDepth(computations) > kDeep;
   if (deep) std::reverse(computations.begin(), computations.end());

@@ -4,8 +4,8 @@
 // Changes: calls become copies of their callee, whose operation names get the call's as a prefix; control
 // edges of the call hold for what was inside. Then what became dead goes. Left alone: calls with a backend
 // config, in computations that run asynchronously, on another thread, or with the frontend attribute
-// `inlineable` set to `false` or `xla_late`; composites to preserve; calls that would grow their computation
-// beyond 2^22 instructions.
+// `inlineable` set to `false` or `xla_late`; composites to preserve; calls once copies have added
+// `most_copied` instructions, or as many as there were if these are more.
 #pragma once
 #include "passes/pass.h"
 
@@ -14,6 +14,7 @@ namespace hlo {
 struct CallInlinerOptions {
   bool single_call_site = false;
   std::vector<std::string> composites_to_preserve;
+  int64_t most_copied = int64_t{1} << 20;
   static llvm::ArrayRef<PassOptionRow> Rows();
 };
 
