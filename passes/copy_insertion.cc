@@ -5,7 +5,6 @@
 #include "passes/dce.h"
 #include "passes/flatten_call_graph.h"
 #include "passes/rewrite/edit.h"
-#include "passes/tuple_simplifier.h"
 
 namespace hlo {
 namespace {
@@ -76,9 +75,8 @@ Result<bool> RunCopyInsertion(Module& module, const NoPassOptions& options, Pass
   context.Count("copies_removed", static_cast<int64_t>(old_removed));
   changed |= old_removed > 0 || adder.merged_elements() || kept > 0;
   if (module.config.is_scheduled) return changed;
-  HLO_TRY(const bool simpler, RunTupleSimplifier(module, {}, context));
   HLO_TRY(const bool smaller, RunDce(module, {}, context));
-  return changed || simpler || smaller;
+  return changed || smaller;
 }
 
 HLO_DEFINE_PASS(CopyInsertion, NoPassOptions);

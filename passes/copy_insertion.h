@@ -9,9 +9,10 @@
 //
 // Copies are first added wherever they might be needed, with control edges from copies of loop parameters to
 // copies of loop results; then every copy whose source and result can be one buffer goes, those of the input
-// too, as long as it changes no layout; without a schedule also tuples that are only taken apart, and what is
-// dead. Without a schedule that must hold in every legal order, with one in
-// that. Left alone: copies between layouts, of tuples, and with frontend attributes.
+// too, as long as it changes no layout; without a schedule also what is dead. Tuples stay: who reads the
+// value in place of a tuple's element uses it longer than the copies allow. Without a schedule that must hold
+// in every legal order, with one in that. Left alone: copies between layouts, of tuples, and with frontend
+// attributes.
 #pragma once
 #include "passes/pass.h"
 
