@@ -51,6 +51,12 @@ void SetOutputs(Instruction* fusion, llvm::ArrayRef<Instruction*> outputs, size_
           Maker(*fusion->parent(), fusion).Gte(fusion, static_cast<int64_t>(known + i)));
 }
 
+/// The body of a fusion, which no other one shares.
+Computation* OwnBody(Instruction* fusion) {
+  if (fusion->callee()->callers().size() > 1) fusion->SetCallees({CloneComputation(*fusion->callee())});
+  return fusion->callee();
+}
+
 }  // namespace
 
 Instruction* WrapInFusion(Instruction* inst, FusionKind kind) {
@@ -77,7 +83,7 @@ Instruction* WrapInFusion(Instruction* inst, FusionKind kind) {
 }
 
 Instruction* FuseProducer(Instruction* fusion, Instruction* producer) {
-  Computation* fused = fusion->callee();
+  Computation* fused = OwnBody(fusion);
   llvm::SmallVector<Instruction*, 8> operands(fusion->operands().begin(), fusion->operands().end());
   llvm::SmallVector<Instruction*, 4> inner;
   for (Instruction* o : producer->operands()) inner.push_back(ParameterFor(fusion, o, operands));
@@ -92,6 +98,7 @@ Instruction* FuseProducer(Instruction* fusion, Instruction* producer) {
 }
 
 void FuseProducerAsOutput(Instruction* fusion, Instruction* producer) {
+  OwnBody(fusion);
   llvm::SmallVector<Instruction*, 4> outputs = Outputs(fusion);
   const size_t known = outputs.size();
   outputs.push_back(FuseProducer(fusion, producer));
@@ -100,7 +107,7 @@ void FuseProducerAsOutput(Instruction* fusion, Instruction* producer) {
 }
 
 void FuseSibling(Instruction* fusion, Instruction* sibling) {
-  Computation* fused = fusion->callee();
+  Computation* fused = OwnBody(fusion);
   llvm::SmallVector<Instruction*, 4> outputs = Outputs(fusion);
   const size_t known = outputs.size();
   llvm::SmallVector<Instruction*, 8> operands(fusion->operands().begin(), fusion->operands().end());
