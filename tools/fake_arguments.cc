@@ -1,7 +1,6 @@
 // What random arguments must respect, found by following the parameters through the module (tools.md §3.2,
 // ops-structured §14).
-#include <set>
-
+#include "tools/parameter_walk.h"
 #include "tools/run_arguments.h"
 
 namespace hlo {
@@ -40,18 +39,6 @@ constexpr IdentityRow kIdentities[] = {
     {OpKind::Minimum, ValueKind::Highest},
 };
 
-/// A value somewhere in the module that holds (a part of) the parameter's leaf.
-struct Place {
-  const Instruction* inst;
-  ShapeIndex index;  // where in the value
-  bool in_order;     // elements still lie in the parameter's linear order
-  bool operator<(const Place& o) const {
-    return std::tie(inst, in_order) < std::tie(o.inst, o.in_order) ||
-           (std::tie(inst, in_order) == std::tie(o.inst, o.in_order) &&
-            std::lexicographical_compare(index.begin(), index.end(), o.index.begin(), o.index.end()));
-  }
-};
-
 /// The identity of component `k` of a reducer, if its body is one known operation.
 std::optional<ValueKind> Identity(const Computation& reducer, int64_t k) {
   const Instruction* root = reducer.root();
@@ -80,55 +67,26 @@ bool IsSortKey(const Computation& comparator, int64_t k) {
 /// Collects the constraints of one leaf.
 class LeafTracer {
  public:
-  LeafTracer(const Shape& leaf, ValueRule base) : leaf_(leaf), rule_(std::move(base)) {}
+  LeafTracer(const Shape& leaf, ValueRule base, OperandPositions& positions)
+      : leaf_(leaf), rule_(std::move(base)), walk_(positions) {}
 
   ValueRule Trace(const Instruction* parameter, const ShapeIndex& index) {
-    Push({parameter, index, true});
-    while (!stack_.empty()) {
-      const Place place = stack_.back();
-      stack_.pop_back();
-      for (const Instruction* user : place.inst->users())
-        for (int64_t i = 0; i < user->operand_count(); ++i)
-          if (user->operand(i) == place.inst) Use(place, *user, i);
-      if (place.inst->IsRoot())
-        for (const Instruction* caller : place.inst->parent()->callers())
-          if (caller->kind() == OpKind::Fusion || caller->kind() == OpKind::Call)
-            Push({caller, place.index, place.in_order});
-    }
+    walk_.Push({parameter, index, /*in_order=*/true});
+    walk_.Run(
+        [&](const Place& place, const Instruction& user, int64_t operand) { Use(place, user, operand); });
     return rule_;
   }
 
  private:
-  void Push(Place place) {
-    // Hostile modules may have very many paths; random data need not follow all of them.
-    constexpr size_t kMaxPlaces = 100'000;
-    if (seen_.size() < kMaxPlaces && seen_.insert(place).second) stack_.push_back(std::move(place));
-  }
+  using InOrder = bool;  // elements still lie in the parameter's linear order
+  using Walk = ParameterWalk<InOrder>;
+  using Place = Walk::Place;
 
   void Use(const Place& place, const Instruction& user, int64_t operand) {
     for (const PassageRow& row : kPassages)
       if (user.kind() == row.kind && operand >= row.from_operand)
-        Push({&user, place.index, place.in_order && row.passage == Passage::InOrder});
-    switch (user.kind()) {
-      case OpKind::Fusion:
-      case OpKind::Call:
-        if (operand < static_cast<int64_t>(user.callee()->parameters().size()))
-          Push({user.callee()->parameter(operand), place.index, place.in_order});
-        return;
-      case OpKind::While:
-        for (const Computation* callee : user.callees()) Push({callee->parameter(0), place.index, false});
-        return;
-      case OpKind::Tuple: {
-        ShapeIndex index = place.index;
-        index.insert(index.begin(), operand);
-        return Push({&user, index, place.in_order});
-      }
-      case OpKind::GetTupleElement:
-        if (!place.index.empty() && place.index[0] == user.attr<GetTupleElementAttrs>().index)
-          Push({&user, ShapeIndex(place.index.begin() + 1, place.index.end()), place.in_order});
-        return;
-      default: return Constrain(place, user, operand);
-    }
+        walk_.Push({&user, place.index, place.state && row.passage == Passage::InOrder});
+    if (!walk_.Enter(place, user, operand, /*in_loop=*/false)) Constrain(place, user, operand);
   }
 
   void Constrain(const Place& place, const Instruction& user, int64_t operand) {
@@ -201,9 +159,9 @@ class LeafTracer {
     const int64_t least = *std::min_element(extents.begin(), extents.end());
     const Shape& indices = place.inst->shape();
     // The component lies where the parameter has the dimension, or each row has one component.
-    const bool same_shape = place.in_order && indices.IsArray() && SameDims(indices, leaf_);
+    const bool same_shape = place.state && indices.IsArray() && SameDims(indices, leaf_);
     const bool single = extents.size() == 1;
-    if (!place.in_order || !(single || same_shape) || rule_.kind == ValueKind::InRange)
+    if (!place.state || !(single || same_shape) || rule_.kind == ValueKind::InRange)
       return Limit(least - 1, sorted, distinct);
     if (rule_.kind == ValueKind::IndexRows && rule_.extents.size() != extents.size())
       return Limit(least - 1, sorted, distinct);
@@ -265,19 +223,19 @@ class LeafTracer {
 
   const Shape& leaf_;
   ValueRule rule_;
-  std::set<Place> seen_;
-  std::vector<Place> stack_;
+  Walk walk_;
 };
 
 }  // namespace
 
 std::vector<std::vector<ValueRule>> TraceConstraints(const Module& module, const ValueRule& base) {
   std::vector<std::vector<ValueRule>> rules;
+  OperandPositions positions;
   for (const Instruction* parameter : module.entry()->parameters()) {
     std::vector<ValueRule>& own = rules.emplace_back();
     ForEachLeaf(parameter->shape(), [&](const ShapeIndex& index, const Shape& leaf) {
-      own.push_back(leaf.IsArray() ? LeafTracer(leaf, base).Trace(parameter, index) : base);
-      if (leaf.IsArray()) RefineNumbers(parameter, index, leaf, own.back());
+      own.push_back(leaf.IsArray() ? LeafTracer(leaf, base, positions).Trace(parameter, index) : base);
+      if (leaf.IsArray()) RefineNumbers(parameter, index, leaf, positions, own.back());
     });
   }
   return rules;

@@ -1,8 +1,7 @@
 // What made-up numbers must be like to reach results: inputs of products about 1, weights scaled by how many
 // of them are added up, numbers above zero where roots and logarithms are taken or layers are scaled, small
 // counters (tools.md §3.2).
-#include <set>
-
+#include "tools/parameter_walk.h"
 #include "tools/run_arguments.h"
 
 namespace hlo {
@@ -37,88 +36,52 @@ constexpr double kLeastMoment =
     1e-8;  // of those to which something is added before the root: a sum of squares
 constexpr int64_t kMostCounted = 16;  // steps of training, exponents
 
-struct Place {
-  const Instruction* inst;
-  ShapeIndex index;
-  int steps;    // of arithmetic
-  bool spread;  // broadcast
-  bool operator<(const Place& o) const {
-    return std::tie(inst, steps, spread) < std::tie(o.inst, o.steps, o.spread) ||
-           (std::tie(inst, steps, spread) == std::tie(o.inst, o.steps, o.spread) &&
-            std::lexicographical_compare(index.begin(), index.end(), o.index.begin(), o.index.end()));
-  }
+/// What has become of the numbers on the way.
+struct Way {
+  int steps = 0;        // of arithmetic
+  bool spread = false;  // broadcast
+  bool operator<(const Way& o) const { return std::tie(steps, spread) < std::tie(o.steps, o.spread); }
 };
 
 class NumberTracer {
  public:
-  NumberTracer(const Shape& leaf, ValueRule& rule) : leaf_(leaf), rule_(rule) {}
+  NumberTracer(const Shape& leaf, ValueRule& rule, OperandPositions& positions)
+      : leaf_(leaf), rule_(rule), walk_(positions) {}
 
   void Trace(const Instruction* parameter, const ShapeIndex& index) {
-    Push({parameter, index, 0, false});
-    while (!stack_.empty()) {
-      const Place place = stack_.back();
-      stack_.pop_back();
-      for (const Instruction* user : place.inst->users())
-        for (int64_t i = 0; i < user->operand_count(); ++i)
-          if (user->operand(i) == place.inst) Use(place, *user, i);
-      if (place.inst->IsRoot())
-        for (const Instruction* caller : place.inst->parent()->callers())
-          if (caller->kind() == OpKind::Fusion || caller->kind() == OpKind::Call)
-            Push({caller, place.index, place.steps, place.spread});
-    }
+    walk_.Push({parameter, index, {}});
+    walk_.Run(
+        [&](const Place& place, const Instruction& user, int64_t operand) { Use(place, user, operand); });
     Decide();
   }
 
  private:
-  void Push(Place place) {
-    constexpr size_t kMaxPlaces = 100'000;  // of hostile modules; data need not follow all paths
-    if (seen_.size() < kMaxPlaces && seen_.insert(place).second) stack_.push_back(std::move(place));
-  }
+  using Walk = ParameterWalk<Way>;
+  using Place = Walk::Place;
 
   void Use(const Place& place, const Instruction& user, int64_t operand) {
+    const Way& way = place.state;
     if (llvm::is_contained(kMoving, user.kind())) {
       counts_ |= user.kind() == OpKind::Convert && IsFloat(user.shape().element_type()) &&
                  leaf_.rank() == 0 && IsIntegral(leaf_.element_type());
       if (operand == 0 || user.kind() == OpKind::Concatenate || user.kind() == OpKind::Select)
-        Push({&user, place.index, place.steps, place.spread || user.kind() == OpKind::Broadcast});
+        walk_.Push({&user, place.index, {way.steps, way.spread || user.kind() == OpKind::Broadcast}});
       return;
     }
     for (const DemandRow& row : kDemands)
       if (row.kind == user.kind() && row.operand == operand)
-        demand_ = std::max(demand_, place.steps > 1 && IsRoot(user.kind()) ? Demand::Moment : row.demand);
-    if (llvm::is_contained(kComputing, user.kind()) && place.steps < kMostSteps &&
+        demand_ = std::max(demand_, way.steps > 1 && IsRoot(user.kind()) ? Demand::Moment : row.demand);
+    if (llvm::is_contained(kComputing, user.kind()) && way.steps < kMostSteps &&
         user.operand(0) != user.operand(1) && !(user.kind() == OpKind::Divide && operand == 1)) {
-      scale_ |= user.kind() == OpKind::Multiply && place.steps == 0 && place.spread && leaf_.rank() <= 1;
-      return Push({&user, place.index, place.steps + 1, place.spread});
+      scale_ |= user.kind() == OpKind::Multiply && way.steps == 0 && way.spread && leaf_.rank() <= 1;
+      return walk_.Push({&user, place.index, {way.steps + 1, way.spread}});
     }
     if (operand == 0 && (user.kind() == OpKind::Dot || user.kind() == OpKind::Convolution)) input_ = true;
     if (operand == 1) Weigh(user);
-    Enter(place, user, operand);
+    walk_.Enter(place, user, operand, way);
   }
 
   static bool IsRoot(OpKind kind) { return kind == OpKind::Sqrt || kind == OpKind::Rsqrt; }
-
-  /// Calls, loops and tuples.
-  void Enter(const Place& place, const Instruction& user, int64_t operand) {
-    switch (user.kind()) {
-      case OpKind::Fusion:
-      case OpKind::Call:
-        if (operand < static_cast<int64_t>(user.callee()->parameters().size()))
-          Push({user.callee()->parameter(operand), place.index, place.steps, place.spread});
-        return;
-      case OpKind::While: return Push({user.callee(0)->parameter(0), place.index, place.steps, place.spread});
-      case OpKind::Tuple: {
-        ShapeIndex index = place.index;
-        index.insert(index.begin(), operand);
-        return Push({&user, index, place.steps, place.spread});
-      }
-      case OpKind::GetTupleElement:
-        if (!place.index.empty() && place.index[0] == user.attr<GetTupleElementAttrs>().index)
-          Push({&user, ShapeIndex(place.index.begin() + 1, place.index.end()), place.steps, place.spread});
-        return;
-      default: return;
-    }
-  }
 
   /// Of weights, how many are added up.
   void Weigh(const Instruction& user) {
@@ -166,16 +129,15 @@ class NumberTracer {
   bool input_ = false;
   bool scale_ = false;   // of layers: all elements along other dimensions are multiplied with one
   bool counts_ = false;  // an integer that is made a number
-  std::set<Place> seen_;
-  std::vector<Place> stack_;
+  Walk walk_;
 };
 
 }  // namespace
 
 void RefineNumbers(const Instruction* parameter, const ShapeIndex& index, const Shape& leaf,
-                   ValueRule& rule) {
+                   OperandPositions& positions, ValueRule& rule) {
   if (rule.kind != ValueKind::Random || rule.large_float_range || IsPred(leaf.element_type())) return;
-  NumberTracer(leaf, rule).Trace(parameter, index);
+  NumberTracer(leaf, rule, positions).Trace(parameter, index);
 }
 
 }  // namespace hlo

@@ -9,6 +9,8 @@
 
 namespace hlo {
 
+class OperandPositions;
+
 /// How many simulated devices there are.
 struct DeviceCount {
   int64_t replicas = 1, partitions = 1;
@@ -93,6 +95,7 @@ std::vector<std::vector<ValueRule>> TraceConstraints(const Module& module, const
 
 /// Numbers that are random so far, made such that they reach results: weights scaled by fan-in, positive
 /// where roots, logarithms and quotients are taken, counters small.
-void RefineNumbers(const Instruction* parameter, const ShapeIndex& index, const Shape& leaf, ValueRule& rule);
+void RefineNumbers(const Instruction* parameter, const ShapeIndex& index, const Shape& leaf,
+                   OperandPositions& positions, ValueRule& rule);
 
 }  // namespace hlo
