@@ -34,12 +34,14 @@ class Numbers {
   size_t width_;
 };
 
-/// Sums of squares and largest magnitudes in pieces, put together in their order whatever the threads.
+/// Sums of squares and largest magnitudes in pieces, put together in their order whatever the threads. The
+/// squares of f64 numbers need more range than these have.
 struct Piece {
-  double squares = 0, largest = 0;
+  long double squares = 0;
+  double largest = 0;
   int64_t numbers = 0, others = 0;
   void Add(double value) {
-    squares += value * value;
+    squares += static_cast<long double>(value) * value;
     largest = std::max(largest, std::fabs(value));
     ++numbers;
   }
@@ -61,8 +63,8 @@ Piece InPieces(int64_t count, llvm::function_ref<void(int64_t i, Piece& piece)> 
   return whole;
 }
 Extent ExtentOf(const Piece& piece) {
-  return {piece.numbers == 0 ? 0 : std::sqrt(piece.squares / static_cast<double>(piece.numbers)),
-          piece.largest};
+  const auto numbers = static_cast<long double>(std::max<int64_t>(piece.numbers, 1));
+  return {static_cast<double>(std::sqrt(piece.squares / numbers)), piece.largest};
 }
 
 Piece Differences(const Literal& actual, const Literal& expected) {

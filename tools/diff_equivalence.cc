@@ -15,6 +15,7 @@
 namespace hlo {
 namespace {
 
+constexpr size_t kShownVacuous = 9;
 constexpr int64_t kRounds = 2;  // an output that is the same in both does not depend on the arguments
 
 /// Why the modules cannot be run on the same arguments and compared; empty if they can.
@@ -103,7 +104,8 @@ class Comparer {
     HLO_TRY(ExecutionResult expected, left_program_->Run(arguments, execution_));
     HLO_TRY(ExecutionResult actual, right_program_->Run(arguments, execution_));
     RoundingMeter meter(
-        left_, [&](const Executable& program, std::optional<uint64_t> seed) -> Result<std::vector<Literal>> {
+        left_, static_cast<int64_t>(expected.results.size()), /*memory_limit=*/0,
+        [&](const Executable& program, std::optional<uint64_t> seed) -> Result<std::vector<Literal>> {
           ExecutionOptions execution = execution_;
           if (seed) execution.rng_seed = *seed;
           HLO_TRY(ExecutionResult result, program.Run(arguments, execution));
@@ -121,8 +123,7 @@ class Comparer {
                                                       {}});
         pairs.push_back({&c.actual, &c.expected, d, leaf.index, &c.result});
       }
-    HLO_CHECK_OK(CompareWithinRounding(
-        pairs, NanMode::Equal, RoundingMeter::CanMeasure(left_) ? &meter : nullptr, verdict_.unmeasured));
+    HLO_CHECK_OK(CompareWithinRounding(pairs, NanMode::Equal, &meter, verdict_.unmeasured));
     for (const OutputComparison& c : comparisons) Take(c);
     if (round == 0)
       first_ = std::move(expected.results);
@@ -172,9 +173,15 @@ Result<DiffEquivalence> CheckEquivalence(const Module& left, const Module& right
     verdict = {};
     verdict.reason = status.error().message;
   }
-  for (const std::string& output : verdict.vacuous) {
-    Diagnostic warning = MakeError("vacuous-comparison", {}, "comparing proves nothing about {0}", output);
+  if (!verdict.unmeasured.empty()) sink.Report(UnmeasuredRemark(verdict.unmeasured));
+  if (!verdict.vacuous.empty()) {
+    const size_t more = verdict.vacuous.size() - 1;
+    Diagnostic warning = MakeError(
+        "vacuous-comparison", {}, "comparing proves nothing about {0}{1}", verdict.vacuous.front(),
+        more == 0 ? "" : llvm::formatv("; nor about {0} more of {1} outputs", more, verdict.outputs).str());
     warning.severity = Severity::Warning;
+    for (const std::string& output : llvm::ArrayRef(verdict.vacuous).drop_front().take_front(kShownVacuous))
+      warning.Note(output);
     sink.Report(std::move(warning));
   }
   return verdict;
@@ -186,11 +193,11 @@ void WriteEquivalence(llvm::raw_ostream& os, const DiffEquivalence& e) {
     return;
   }
   static constexpr llvm::StringLiteral kVerdicts[] = {"", "the modules agree", "the modules DISAGREE",
-                                                      "nothing proves that the modules agree:"};
+                                                      "nothing proves that the modules agree"};
   os << e.details << "equivalence: " << kVerdicts[static_cast<size_t>(e.verdict)];
-  if (e.verdict == DiffVerdict::Vacuous) os << ' ' << e.vacuous.size() << " of their outputs are vacuous";
   os << llvm::formatv(" on random arguments (seeds {0} and {1}, {2} output{3}, ", e.seed, e.seed + 1,
                       e.outputs, e.outputs == 1 ? "" : "s");
+  if (e.verdict == DiffVerdict::Vacuous) os << e.vacuous.size() << " of them vacuous, ";
   if (e.max_abs == 0 && e.max_rel == 0 && e.verdict != DiffVerdict::Different)
     os << "no errors)\n";
   else

@@ -68,6 +68,7 @@ Status CompareFiles(llvm::ArrayRef<std::string> files, const RunOptions& options
   llvm::StringMap<const Literal*> expected;
   for (const NamedArray& array : right) expected[array.name] = &array.value;
   bool matched = left.size() == right.size();
+  double worst_abs = 0, worst_rel = 0;
   if (!matched)
     out << files[0] << ": MISMATCH, " << left.size() << " arrays, " << files[1] << " has " << right.size()
         << '\n';
@@ -86,11 +87,16 @@ Status CompareFiles(llvm::ArrayRef<std::string> files, const RunOptions& options
     c.result = Compare(c.actual, c.expected,
                        tolerances.Given(type, array.name) ? tolerances.For(type, array.name)
                                                           : ScaleTolerance(c.expected, tolerances.nan()));
+    worst_abs = std::max(worst_abs, c.result.max_abs);
+    worst_rel = std::max(worst_rel, c.result.max_rel);
     if (c.result.matched()) continue;
     matched = false;
     PrintMismatch(out, files[0], "first", "second", c, options.quiet);
   }
-  if (!matched) sink.Raise(kNegative);
+  if (!matched)
+    sink.Raise(kNegative);
+  else if (!options.quiet)
+    PrintMatchLine(out, files[0], "first vs second", left.size(), "array", worst_abs, worst_rel);
   return {};
 }
 

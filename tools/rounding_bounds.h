@@ -3,9 +3,10 @@
 // choose (a maximum, a token) and jump. So it is measured: with d = actual - expected, u one unit in the last
 // place and s what noise does (rounding_noise.h), the root mean square of d must be within twice, its largest
 // element within four times the largest of several s + u expected. What two programs round differently is at
-// most a unit per instruction, the noise nearly twice that: right results use a tenth of these bounds.
+// most a unit per instruction, the noise nearly twice that.
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,11 +38,12 @@ class RoundingMeter {
   /// Runs a program on the arguments in question; `seed` for ExecutionOptions::rng_seed where it is given.
   using Runner =
       std::function<Result<std::vector<Literal>>(const Executable& program, std::optional<uint64_t> seed)>;
-  RoundingMeter(const Module& module, Runner run) : module_(module), run_(std::move(run)) {}
+  /// `memory_limit`: bytes that the programs may take; 0: what the machine has.
+  RoundingMeter(const Module& module, int64_t devices, int64_t memory_limit, Runner run)
+      : module_(module), devices_(devices), memory_limit_(memory_limit), run_(std::move(run)) {}
 
-  /// False for modules whose own random numbers would change with the draw.
-  [[nodiscard]] static bool CanMeasure(const Module& module);
-  /// `count` draws more. Errors: those of compiling and running.
+  /// `count` draws more. Errors: those of compiling, memory and running; unsupported-feature for modules
+  /// whose own random numbers would change with the draw.
   Status Draw(int64_t count);
   /// Of result `device`, the array at `index`.
   [[nodiscard]] NoiseEffect Effect(size_t device, const ShapeIndex& index) const;
@@ -49,11 +51,13 @@ class RoundingMeter {
 
  private:
   Status Prepare();
+  Result<std::unique_ptr<Executable>> Compile(const Module& module) const;
   const Module& module_;
+  int64_t devices_, memory_limit_;
   Runner run_;
   std::unique_ptr<Executable> noisy_;
-  std::vector<Literal> quiet_;                     // without noise
-  std::vector<std::vector<NoiseEffect>> effects_;  // by device and leaf
+  std::vector<Literal> quiet_;                              // without noise
+  std::vector<std::map<ShapeIndex, NoiseEffect>> effects_;  // by device and index
   int64_t draws_ = 0;
 };
 
@@ -66,9 +70,12 @@ struct ComparedPair {
   Comparison* result;
 };
 /// Compares pairs within bounds that are measured where plain ones do not do, or scaled where there is no
-/// meter or it fails; `unmeasured` then says why. Tells what is vacuous. Errors: interrupted.
+/// meter or it fails; where that decides about a pair, `unmeasured` says why. Tells what is vacuous. Errors:
+/// interrupted.
 Status CompareWithinRounding(llvm::ArrayRef<ComparedPair> pairs, NanMode nan, RoundingMeter* meter,
                              std::string& unmeasured);
+/// The remark that bounds are scaled, as CompareWithinRounding says why.
+Diagnostic UnmeasuredRemark(llvm::StringRef unmeasured);
 /// Says so where an array proves nothing, whatever its bounds are.
 void FindVacuous(const Literal& actual, Comparison& comparison);
 

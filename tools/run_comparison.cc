@@ -1,6 +1,4 @@
 // Results against expected ones and those of the reference platform.
-#include "llvm/Support/Format.h"
-
 #include "tools/run_module.h"
 
 namespace hlo {
@@ -62,8 +60,11 @@ Status ModuleRunner::CompareWith(
     }
   std::string unmeasured;
   HLO_CHECK_OK(CompareWithinRounding(measured, tolerances_.nan(), meter, unmeasured));
-  if (!unmeasured.empty())
-    sink_.Verbose(1, input_.file + ": what rounding does was not measured: " + unmeasured);
+  if (!unmeasured.empty()) {
+    Diagnostic remark = UnmeasuredRemark(unmeasured);
+    remark.file = input_.file;
+    sink_.Report(std::move(remark));
+  }
   for (OutputComparison& c : own) {
     if (!c.result.matched()) {
       sink_.progress().Erase();
@@ -92,22 +93,17 @@ void ModuleRunner::PrintMatch() {
   if (!result_.reference.empty())
     against += (against.empty() ? "" : " and ") +
                (result_.reference == result_.platform ? std::string("reference") : result_.reference);
-  text_ << input_.file << ": MATCH " << result_.platform << " vs " << against << ", "
-        << result_.comparisons.size() << (result_.comparisons.size() == 1 ? " output: " : " outputs: ");
-  if (worst_abs_ == 0)
-    text_ << "no error\n";
-  else
-    text_ << "largest error abs " << llvm::format("%.1e", worst_abs_) << " rel "
-          << llvm::format("%.1e", worst_rel_) << '\n';
+  PrintMatchLine(text_, input_.file, result_.platform + " vs " + against, result_.comparisons.size(),
+                 "output", worst_abs_, worst_rel_);
 }
 
 /// Compares every device's outputs; keeps the comparisons of the first iteration that mismatches.
 Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Arguments& arguments) {
   if (!comparing()) return {};
   std::optional<RoundingMeter> meter;
-  if (!output_form_.cut() && RoundingMeter::CanMeasure(Original()))
+  if (!output_form_.cut())
     meter.emplace(
-        Original(),
+        Original(), devices_.total(), options_.memory_limit.bytes,
         [&](const Executable& program, std::optional<uint64_t> seed) -> Result<std::vector<Literal>> {
           const uint64_t own = run_.rng_seed;
           run_.rng_seed = seed.value_or(own);

@@ -206,6 +206,15 @@ void PrintMismatch(llvm::raw_ostream& out, llvm::StringRef file, llvm::StringRef
     out << "  would pass with " << options << '\n';
 }
 
+void PrintMatchLine(llvm::raw_ostream& out, llvm::StringRef file, llvm::StringRef sides, size_t count,
+                    llvm::StringRef noun, double max_abs, double max_rel) {
+  out << file << ": MATCH " << sides << ", " << count << ' ' << noun << (count == 1 ? ": " : "s: ");
+  if (max_abs == 0)
+    out << "no error\n";
+  else
+    out << "largest error abs " << Scientific(max_abs) << " rel " << Scientific(max_rel) << '\n';
+}
+
 void PrintTable(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results) {
   const bool reference =
       llvm::any_of(results, [](const ModuleResult& r) { return !r.reference_status.empty(); });

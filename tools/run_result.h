@@ -31,6 +31,9 @@ struct OutputComparison {
 /// only the first line.
 void PrintMismatch(llvm::raw_ostream& out, llvm::StringRef file, llvm::StringRef actual_name,
                    llvm::StringRef expected_name, const OutputComparison& comparison, bool brief);
+/// `m.hlo: MATCH cpu vs expected, 2 outputs: largest error abs 1.2e-07 rel 3.0e-06`, or `no error`.
+void PrintMatchLine(llvm::raw_ostream& out, llvm::StringRef file, llvm::StringRef sides, size_t count,
+                    llvm::StringRef noun, double max_abs, double max_rel);
 /// `abs 1e-3 rel 1e-3`.
 std::string BoundsText(const Tolerance& tolerance, ElementType type);
 /// `[2,77]` of a linear index.

@@ -73,6 +73,7 @@ class DiffJson {
       json_.attribute("outputs", e.outputs);
       WriteNumber("max_abs", e.max_abs);
       WriteNumber("max_rel", e.max_rel);
+      if (!e.unmeasured.empty()) json_.attribute("unmeasured", Utf8(e.unmeasured));
       json_.attributeArray("vacuous", [&] {
         for (const std::string& output : e.vacuous) json_.value(Utf8(output));
       });
