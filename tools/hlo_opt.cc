@@ -11,6 +11,7 @@
 #include "tools/opt_reduce.h"
 #include "tools/opt_transform.h"
 #include "tools/process.h"
+#include "tools/rounding_noise.h"
 #include "tools/tool_main.h"
 
 namespace hlo {
@@ -170,6 +171,10 @@ class OptRun {
     for (const std::string& name : options_.extract_computation) {
       HLO_TRY(const Computation* computation, FindComputation(module, name));
       parts.push_back(ExtractComputation(module, *computation));
+    }
+    if (options_.disturb_rounding) {
+      HLO_TRY(auto noisy, WithRoundingNoise(module));
+      parts.push_back(std::move(noisy));
     }
     const bool changed = options_.remove_infeed_outfeed || options_.while_execution_count;
     if (parts.empty() && !options_.isolate) {

@@ -72,6 +72,9 @@ constexpr OptionRow kExtractionRows[] = {
         .Advanced(),
     Option<&O::remove_infeed_outfeed>("remove-infeed-outfeed", "", "", "infeeds become zeros, outfeeds go")
         .Advanced(),
+    Option<&O::disturb_rounding>("disturb-rounding", "", "",
+                                 "noise where rounding is: what comparisons measure their bounds with")
+        .Advanced(),
     Option<&O::cost>("cost", "csv", "", "FLOPs, transcendentals, bytes per instruction and in all")
         .Bare("table"),
 };

@@ -67,7 +67,7 @@ struct OptOptions {
   bool isolate = false;
   std::string output_directory;
   std::optional<int64_t> while_execution_count;
-  bool remove_infeed_outfeed = false;
+  bool remove_infeed_outfeed = false, disturb_rounding = false;
   CostForm cost = CostForm::Unset;
 
   // Reduction

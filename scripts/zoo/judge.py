@@ -3,7 +3,7 @@
 The law by which results agree. Two right programs differ by what rounding does, and the module itself says how much that
 is: some multiply the last place by thousands (a variance over a few elements, a difference of near numbers), others choose
 (a maximum, a token) and jump. So noise is measured. The module is written anew with every rounding disturbed by one unit in
-the last place of its type, sums of n terms by sqrt(n) units (noise.py), and run with several draws; quiet is the same
+the last place of its type, sums of n terms by sqrt(n) units (hlo-opt --disturb-rounding), and run with several draws; quiet is the same
 program without noise. With d = actual - reference and s = noisy - quiet, of each array
 
     d <= FACTOR (max over draws of s + one unit of the array)
@@ -26,7 +26,6 @@ import time
 import numpy as np
 
 import bounds
-import noise
 
 LEVELS = ('-O0', '-O1', '-O2', '-O3')
 MACHINES = ('haswell', 'x86-64', 'skylake-avx512')  # besides the one at hand
@@ -121,8 +120,8 @@ class Judge:
         if unclear: self.measure(module, unclear, seen)
 
     def measure(self, module, unclear, seen):
-        with open(module, encoding='utf-8') as f: text = noise.with_noise(f.read())
-        with open(self.place('noise.hlo'), 'w', encoding='utf-8') as f: f.write(text)
+        made = subprocess.run([self.opt_tool, '--disturb-rounding', module, '-o', self.place('noise.hlo')], capture_output=True, text=True, check=False)
+        if made.returncode: raise Wrong(f'noise: exit {made.returncode}: {made.stderr[:300]}')
         inputs = f'--inputs=@{self.place("inputs.npz")}'
         self.must([*QUIET, inputs, f'--output=@{self.place("quiet.npz")}', module], 'run')
         self.draw(inputs, range(DRAWS))
