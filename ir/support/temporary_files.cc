@@ -5,13 +5,17 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 namespace hlo {
 namespace {
 
-// Signal handlers read this: a fixed table of atomics.
+// Signal handlers read this: a fixed table of atomics. Who takes a name out of its slot owns it.
 constexpr size_t kSlots = 512;
 std::atomic<const char*> names[kSlots];
+/// Held while a name in a slot is read outside of signal handlers, which never free one: without it another
+/// thread could take and free the name between its reading and its comparison.
+std::mutex reading;
 /// Children that were forked have the table too, but not the files.
 std::atomic<pid_t> owner{0};
 
@@ -28,6 +32,7 @@ void RegisterTemporaryFile(const std::string& name) {
 }
 
 void UnregisterTemporaryFile(const std::string& name) {
+  const std::lock_guard lock(reading);
   for (auto& slot : names) {
     const char* registered = slot.load();
     if (registered == nullptr || name != registered || !slot.compare_exchange_strong(registered, nullptr))
