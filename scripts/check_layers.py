@@ -30,19 +30,30 @@ LAYERS = {
     'passes/rewrite': [*BASE, 'ir', 'passes/analysis', 'ir/infer', 'ir/verify', 'ir/eval'],
     'passes/rules': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'ir/infer', 'ir/verify', 'ir/eval'],
     'passes': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'ir/infer', 'ir/verify', 'ir/eval'],
-    'tools/viz': [*BASE, 'ir'],
-    'tools/viz/index': ['ir/support', 'tools/viz'],
-    'tools/diff': [*BASE, 'ir', 'tools/viz'],
-    'tools/proto': [*BASE, 'ir'],
     'backends/kernel': [*BASE, 'ir', 'ir/infer', 'ir/eval'],
     'backends/gemm': [*BASE, 'ir', 'ir/eval'],
     'backends/structured': [*BASE, 'ir', 'ir/eval', 'backends/gemm'],
     'backends/llvm': [*BASE, 'ir', 'backends/kernel'],
     'backends/tile': [*BASE, 'ir', 'ir/eval', 'backends/kernel', 'backends/llvm'],
     'backends/cpu': [*BASE, 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/gemm', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'backends'],
-    'tools': ['tools/viz', 'tools/viz/index', 'tools/diff', 'tools/proto', *BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends', 'backends/interpreter', 'backends/cpu'],
 }
-LAYERS['tools/testing'] = [*LAYERS['tools'], 'tools']
+# Everything below the tools.
+TOOL_BASE = [*LAYERS['backends/cpu'], 'parser', 'backends/interpreter', 'backends/cpu']
+LAYERS |= {
+    'tools/viz/drawing': [*BASE, 'ir'],
+    'tools/viz/index': ['ir/support', 'tools/viz/drawing'],
+    'tools/diff/compare': [*BASE, 'ir', 'tools/viz/drawing'],
+    'tools/proto': [*BASE, 'ir'],
+    'tools/common': [*TOOL_BASE, 'tools/viz/drawing'],
+    'tools/arrays': [*TOOL_BASE, 'tools/common'],
+    'tools/modules': [*TOOL_BASE, 'tools/common', 'tools/arrays', 'tools/proto'],
+    'tools/reduce': [*TOOL_BASE, 'tools/common', 'tools/arrays', 'tools/modules'],
+    'tools/viz': [*TOOL_BASE, 'tools/common', 'tools/modules', 'tools/viz/drawing', 'tools/viz/index', 'tools/diff/compare'],
+    'tools/opt': [*TOOL_BASE, 'tools/common', 'tools/arrays', 'tools/modules', 'tools/reduce', 'tools/proto', 'tools/viz', 'tools/viz/drawing'],
+    'tools/run': [*TOOL_BASE, 'tools/common', 'tools/arrays', 'tools/modules', 'tools/proto', 'tools/opt'],
+    'tools/diff': [*TOOL_BASE, 'tools/common', 'tools/modules', 'tools/opt', 'tools/run', 'tools/diff/compare'],
+}
+LAYERS['tools/testing'] = [*TOOL_BASE, *(layer for layer in LAYERS if layer.startswith('tools/'))]
 # Tests of any layer may parse and verify text.
 TEST_EXTRA = ['parser', 'ir/verify']
 TEST = re.compile(r'_(test|fuzz)\.cc$')

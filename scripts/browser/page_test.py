@@ -10,7 +10,7 @@ PAGE = 'window.hloPage'
 
 
 def call(page, function, *arguments):
-    """A function of the page's interface for tests (tools/viz/page/README.md)."""
+    """A function of the page's interface for tests (tools/viz/drawing/page/README.md)."""
     return page.evaluate(f'{PAGE}.{function}({", ".join(json.dumps(a) for a in arguments)})')
 
 
@@ -478,7 +478,7 @@ def twenty_thousand_instructions_open(pages):
 
 @case
 def the_parts_pass_their_own_tests(pages):
-    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../tools/viz/page')
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../tools/viz/drawing/page')
     with open(os.path.join(folder, 'files.txt'), encoding='utf-8') as f:
         names = f.read().split()
     code = ''

@@ -9,7 +9,7 @@
 #include "ir/verify.h"
 #include "parser/parser.h"
 #include "passes/rewrite/rule.h"
-#include "tools/fake_values.h"
+#include "tools/arrays/fake_values.h"
 #include "tools/testing/call_mutations.h"
 #include "tools/testing/execution.h"
 

@@ -2,7 +2,7 @@
 
 #include "ir/print.h"
 #include "parser/parser.h"
-#include "tools/fake_values.h"
+#include "tools/arrays/fake_values.h"
 
 namespace hlo::testing {
 

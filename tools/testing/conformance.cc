@@ -8,8 +8,8 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "parser/parser.h"
-#include "tools/array_file.h"
-#include "tools/run_compare.h"
+#include "tools/arrays/array_file.h"
+#include "tools/run/compare.h"
 #include "tools/testing/execution.h"
 
 namespace hlo::testing {

@@ -6,8 +6,8 @@
 #include "ir/verify.h"
 #include "parser/parser.h"
 #include "passes/rules/rules.h"
-#include "tools/opt_passes.h"
-#include "tools/run_arguments.h"
+#include "tools/opt/passes.h"
+#include "tools/run/arguments.h"
 
 namespace hlo::testing {
 

@@ -8,8 +8,8 @@
 
 #include "backends/interpreter/interpreter.h"
 #include "passes/pass_manager.h"
-#include "tools/fake_values.h"
-#include "tools/opt_options.h"
+#include "tools/arrays/fake_values.h"
+#include "tools/opt/options.h"
 
 namespace hlo::testing {
 

@@ -16,7 +16,7 @@
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
-#include "tools/check_block.h"
+#include "tools/opt/check_block.h"
 #include "tools/testing/runner.h"
 
 namespace hlo::testing {

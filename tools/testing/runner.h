@@ -6,9 +6,9 @@
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
+#include "tools/common/tool_main.h"
 #include "tools/testing/command.h"
 #include "tools/testing/test_file.h"
-#include "tools/tool_main.h"
 
 namespace hlo::testing {
 

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 #include "llvm/Support/FileSystem.h"
-#include "tools/check_block.h"
+#include "tools/opt/check_block.h"
 
 namespace hlo::testing {
 namespace {

@@ -5,7 +5,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "parser/parser.h"
 #include "passes/rules/rules.h"
-#include "tools/run_arguments.h"
+#include "tools/run/arguments.h"
 #include "tools/testing/command.h"
 #include "tools/testing/retype.h"
 #include "tools/testing/value_sets.h"

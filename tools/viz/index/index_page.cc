@@ -1,7 +1,7 @@
 #include "tools/viz/index/index_page.h"
 
-#include "tools/viz/page_code.h"
-#include "tools/viz/quote.h"
+#include "tools/viz/drawing/page_code.h"
+#include "tools/viz/drawing/quote.h"
 
 namespace hlo {
 namespace {

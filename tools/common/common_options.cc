@@ -1,0 +1,239 @@
+#include "tools/common/common_options.h"
+
+#include <cstdlib>
+
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "tools/common/explain.h"
+#include "tools/common/sink.h"
+#include "tools/viz/drawing/graphviz.h"
+
+namespace hlo {
+namespace {
+
+using C = CommonOptions;
+
+constexpr OptionRow kInputRows[] = {
+    Option<&C::input_format>("input-format", "FORMAT", "auto",
+                             "encoding of the inputs: auto, hlo, pb, pbtxt, snapshot, json"),
+    Option<&C::module>("module", "RE|N", "", "only modules whose name matches, or the one with this index"),
+    Option<&C::stage_in>("stage-in", "STAGE", "before", "of dump directories: before, after, pass:RE or all")
+        .Advanced(),
+    Option<&C::split_input_file>("split-input-file", "", "on", "`// -----` lines separate modules"),
+    Option<&C::elided_constants>("elided-constants", "POLICY", "keep; hlo-run: random",
+                                 "`constant({...})`: keep, error, zeros, iota, random"),
+    Option<&C::verify>("verify", "WHEN", "input; hlo-opt: each", "none, input, each or final"),
+    Option<&C::unknown_attributes>("unknown-attributes", "WHAT", "error", "error, warn or keep").Advanced(),
+};
+constexpr OptionRow kMessageRows[] = {
+    Option<&C::diagnostics_format>("diagnostics-format", "FORM", "text", "text or json (an object per line)"),
+    Option<&C::max_errors>("max-errors", "N", "20", "per module; 0: all"),
+    Option<&C::warnings>("W", "ID|no-ID|error=ID", "", "enable, disable or turn into an error one warning")
+        .Letter('W'),
+    Option<&C::werror>("werror", "", "", "warnings are errors"),
+    Option<&C::explain>("explain", "ID", "", "explain a diagnostic, with an example"),
+    Option<&C::color>("color", "WHEN", "auto", "auto, always or never"),
+    Option<&C::progress>("progress", "WHEN", "auto", "auto, always or never"),
+    Option<&C::quiet>("quiet", "", "", "no warnings, notes, summaries").Letter('q'),
+    Option<&C::verbose>("verbose", "", "", "phases and defaults; -vv, -vvv: more").Letter('v'),
+};
+constexpr OptionRow kGeneralRows[] = {
+    Option<&C::threads>("threads", "N", "all", "threads to use; never affects results").Letter('j'),
+    Option<&C::timeout>("timeout", "DURATION", "", "give up with exit code 8"),
+    Option<&C::memory_limit>("memory-limit", "SIZE", "", "give up with exit code 8"),
+    Option<&C::fail_fast>("fail-fast", "", "", "stop at the first failing module").Advanced(),
+    Option<&C::skip_unavailable>("skip-unavailable", "", "", "exit code 77 instead of 7"),
+    Option<&C::config>("config", "FILE", "",
+                       "options, one `name=value` per line; below XLA_FLAGS and the command line"),
+    Option<&C::strict_xla_flags>("strict-xla-flags", "", "", "unknown --xla_* options are errors").Advanced(),
+    Option<&C::reproducer_dir>("reproducer-dir", "DIR", "$TMPDIR", "where internal errors leave a reproducer")
+        .Advanced(),
+    Option<&C::help>("help", "", "", "this text").Letter('h'),
+    Option<&C::help_all>("help-all", "", "", "with every option and alias").Advanced(),
+    Option<&C::version>("version", "json", "", "versions and features").Bare("text"),
+};
+
+struct ExitCodeRow {
+  llvm::StringLiteral prefix;
+  int code;
+};
+// The first prefix that fits decides.
+constexpr ExitCodeRow kExitCodeRows[] = {
+    {"usage-", kUsage},           {"xla-flag", kUsage},
+    {"input-", kInput},           {"parse-", kInput},
+    {"output-overwrite", kUsage}, {"output-size", kInput},
+    {"output-", kRunTime},        {"elided-constant", kInput},
+    {"verify-", kVerification},   {"unsupported-", kCompilation},
+    {"pass-", kCompilation},      {"runtime-", kRunTime},
+    {"alias-", kRunTime},         {"unavailable-", kUnavailable},
+    {"limit-", kLimit},           {"internal-", kInternal},
+    {"reduce-", kNegative},       {"bisect-", kNegative},
+    {"interrupted", 130},         {"mismatch", kNegative},
+    {"memory-", kNegative},       {"kernel-broken", kInternal},
+    {"compile-", kCompilation},
+};
+
+llvm::StringRef Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// The value of the last `--config`; the file has to be read before the options are.
+std::string FindConfig(llvm::ArrayRef<const char*> args) {
+  std::string file;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const llvm::StringRef arg = args[i];
+    if (arg == "--") break;
+    if (!arg.starts_with("--")) continue;
+    std::string name = arg.split('=').first.drop_front(2).str();
+    std::replace(name.begin(), name.end(), '_', '-');
+    if (name != "config" && name != "debug-options-file") continue;
+    if (arg.contains('='))
+      file = arg.split('=').second.str();
+    else if (i + 1 < args.size())
+      file = args[i + 1];
+  }
+  return file;
+}
+
+Result<std::string> ReadWhole(llvm::StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer) {
+    Diagnostic error = MakeError("input-open", {}, "cannot open: {0}", buffer.getError().message());
+    error.file = path.str();
+    return Error(std::move(error));
+  }
+  return (*buffer)->getBuffer().str();
+}
+
+Result<OptionSources> FindSources(llvm::ArrayRef<const char*> args) {
+  OptionSources sources;
+  sources.config_name = FindConfig(args);
+  if (!sources.config_name.empty()) {
+    HLO_TRY(sources.config_text, ReadWhole(sources.config_name));
+  }
+  // As in XLA, a value that does not begin with `--` names a file.
+  const llvm::StringRef flags = Environment("XLA_FLAGS").trim();
+  if (flags.empty() || flags.starts_with("-")) {
+    sources.xla_flags = flags.str();
+  } else {
+    HLO_TRY(sources.xla_flags, ReadWhole(flags));
+  }
+  for (const llvm::StringRef arg : args) {
+    if (arg == "--strict-xla-flags" || arg == "--strict_xla_flags") sources.strict_xla_flags = true;
+    if (arg.starts_with("-v") || arg.starts_with("--verbose")) sources.warn_xla_flags_variable = true;
+  }
+  return sources;
+}
+
+void PrintVersion(const ToolInfo& tool, bool json, llvm::raw_ostream& out) {
+  std::vector<llvm::StringRef> features = {"cpu", "interpreter", "zlib"};
+  // Present where the library is.
+  std::string why;
+  if (tool.name == "hlo-viz" && HasGraphviz(why)) features.insert(features.begin() + 1, "graphviz");
+  if (json) {
+    out << "{\"schema\":\"hlo.version/1\",\"tool\":\"" << tool.name << "\",\"version\":\"" HLO_VERSION
+        << "\",\"llvm\":\"" LLVM_VERSION_STRING "\",\"features\":[";
+    llvm::interleave(features, out, [&](llvm::StringRef f) { out << '"' << f << '"'; }, ",");
+    out << "]}\n";
+    return;
+  }
+  out << tool.name << " " HLO_VERSION " (LLVM " LLVM_VERSION_STRING ")\nfeatures: ";
+  llvm::interleave(features, out, [&](llvm::StringRef f) { out << f; }, " ");
+  out << '\n';
+}
+
+Result<int> Explain(llvm::StringRef id, llvm::raw_ostream& out) {
+  std::vector<llvm::StringRef> ids;
+  for (const DiagnosticInfo& info : AllDiagnostics()) {
+    if (info.id == id) {
+      out << id << " (" << ToString(info.severity);
+      if (info.severity == Severity::Error) out << ", exit code " << ExitCodeOf(id);
+      out << ")\n" << info.explanation << "\n\n";
+      PrintExplanation(FindExplanation(id), out);
+      return 0;
+    }
+    ids.push_back(info.id);
+  }
+  const std::string hint = DidYouMeanText(id, ids);
+  return Error("usage-option", {}, "no diagnostic '{0}'{1}{2}", id, hint.empty() ? "" : "; ", hint);
+}
+
+Result<int> Answer(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, const CommonOptions& options,
+                   llvm::raw_ostream& out) {
+  if (options.help || options.help_all) {
+    PrintHelp(tool, groups, options.help_all, out);
+  } else if (!options.version.empty()) {
+    if (options.version != "text" && options.version != "json")
+      return Error("usage-option", {}, "option '--version': found '{0}', expected json", options.version);
+    PrintVersion(tool, options.version == "json", out);
+  } else {
+    return Explain(options.explain, out);
+  }
+  return 0;
+}
+
+Status CheckCommonOptions(const CommonOptions& options) {
+  for (const auto& [option, value] :
+       {std::pair("--max-errors", options.max_errors), {"--threads", options.threads}})
+    if (value < 0)
+      return Error("usage-option", {}, "option '{0}': found '{1}', expected at least 0", option, value);
+  if (options.diagnostics_format == DiagnosticsFormat::Sarif)
+    return Error("unavailable-feature", {}, "diagnostics in the form sarif are not available yet");
+  std::vector<llvm::StringRef> ids;
+  for (const DiagnosticInfo& info : AllDiagnostics()) ids.push_back(info.id);
+  for (llvm::StringRef id : options.warnings) {
+    if (!id.consume_front("error=")) id.consume_front("no-");
+    if (llvm::is_contained(ids, id)) continue;
+    const std::string hint = DidYouMeanText(id, ids);
+    return Error("usage-option", {}, "option '-W': no diagnostic '{0}'{1}{2}", id, hint.empty() ? "" : "; ",
+                 hint);
+  }
+  return {};
+}
+
+}  // namespace
+
+int ExitCodeOf(llvm::StringRef diagnostic_id) {
+  for (const ExitCodeRow& row : kExitCodeRows)
+    if (diagnostic_id.starts_with(row.prefix)) return row.code;
+  return kInput;
+}
+
+std::vector<OptionGroup> CommonGroups(CommonOptions& options) {
+  return {{"Input", kInputRows, &options},
+          {"Messages", kMessageRows, &options},
+          {"General", kGeneralRows, &options}};
+}
+
+Started StartTool(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, CommonOptions& options,
+                  llvm::ArrayRef<const char*> args, llvm::raw_ostream& out, llvm::raw_ostream& err) {
+  std::vector<OptionGroup> all(groups.begin(), groups.end());
+  for (const OptionGroup& group : CommonGroups(options)) all.push_back(group);
+  Started started;
+  auto fail = [&](const Diagnostic& error) {
+    DiagnosticSink sink(tool.name, options, err);
+    sink.Report(error);
+    started.exit_code = sink.exit_code();
+    return std::move(started);
+  };
+  auto sources = FindSources(args);
+  if (!sources) {
+    // The command line may say how errors are shown.
+    (void)ParseCommandLine(tool, all, args, {}).has_value();
+    return fail(sources.error());
+  }
+  auto command_line = ParseCommandLine(tool, all, args, *sources);
+  if (!command_line) return fail(command_line.error());
+  if (auto status = CheckCommonOptions(options); !status) return fail(status.error());
+  if (options.help || options.help_all || !options.version.empty() || !options.explain.empty()) {
+    auto answer = Answer(tool, all, options, out);
+    if (!answer) return fail(answer.error());
+    started.exit_code = *answer;
+    return started;
+  }
+  started.command_line = std::move(*command_line);
+  return started;
+}
+
+}  // namespace hlo

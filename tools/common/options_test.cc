@@ -1,0 +1,135 @@
+// Option syntax.
+#include "tools/common/options.h"
+
+#include <gtest/gtest.h>
+
+namespace hlo {
+namespace {
+
+enum class Fruit : uint8_t { Apple, Pear };
+
+struct Sample {
+  bool flag = false, on = true;
+  int64_t number = 0;
+  std::string text, maybe;
+  std::vector<std::string> items;
+  ByteCount size;
+  std::chrono::milliseconds time{0};
+  Fruit fruit = Fruit::Apple;
+  Count loud;
+};
+
+}  // namespace
+template <>
+inline constexpr OptionWord<Fruit> kOptionWords<Fruit>[] = {{"apple", Fruit::Apple}, {"pear", Fruit::Pear}};
+namespace {
+
+constexpr OptionRow kRows[] = {
+    Option<&Sample::flag>("some-flag", "", "", "a flag").Letter('f'),
+    Option<&Sample::on>("on", "", "on", "a flag"),
+    Option<&Sample::number>("number", "N", "0", "a number").Letter('n'),
+    Option<&Sample::text>("text", "T", "", "a text"),
+    Option<&Sample::maybe>("maybe", "M", "", "an optional value").Bare("bare"),
+    Option<&Sample::items>("item", "I", "", "a list"),
+    Option<&Sample::size>("size", "S", "", "a size"),
+    Option<&Sample::time>("time", "D", "", "a duration"),
+    Option<&Sample::fruit>("fruit", "F", "", "a word"),
+    Option<&Sample::loud>("loud", "", "", "a count").Letter('l'),
+};
+constexpr OptionAlias kAliases[] = {
+    {"xla_words", "text"}, {"off", "on", "", true}, {"pear", "fruit", "pear"}};
+constexpr UnavailableOption kLater[] = {{"later", "the future"}};
+constexpr ToolInfo kTool = {"sample", "samples.", "", kAliases, kLater, {}};
+
+struct Parsed {
+  Sample sample;
+  Result<CommandLine> result;
+};
+
+Parsed Parse(std::vector<const char*> args, const OptionSources& sources = {}) {
+  Parsed parsed{{}, CommandLine{}};
+  const OptionGroup group = {"Sample", kRows, &parsed.sample};
+  parsed.result = ParseCommandLine(kTool, group, args, sources);
+  return parsed;
+}
+
+std::string ErrorOf(std::vector<const char*> args) {
+  const Parsed parsed = Parse(std::move(args));
+  return parsed.result ? "" : parsed.result.error().message;
+}
+
+TEST(Options, EverySpelling) {
+  const Parsed p =
+      Parse({"--some_flag", "--no-on", "--number", "3", "-n4", "--maybe", "a", "--item=x", "--item", "y",
+             "-ll", "-", "--size=1.5K", "--time=2s", "--fruit=PEAR", "--", "--text"});
+  ASSERT_TRUE(p.result);
+  EXPECT_TRUE(p.sample.flag);
+  EXPECT_FALSE(p.sample.on);
+  EXPECT_EQ(p.sample.number, 4);
+  EXPECT_EQ(p.sample.maybe, "bare");
+  EXPECT_EQ(p.sample.items, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(p.sample.loud.value, 2);
+  EXPECT_EQ(p.sample.size.bytes, 1536);
+  EXPECT_EQ(p.sample.time.count(), 2000);
+  EXPECT_EQ(p.sample.fruit, Fruit::Pear);
+  EXPECT_EQ(p.result->positional, (std::vector<std::string>{"a", "-", "--text"}));
+}
+
+TEST(Options, BooleansAndAliases) {
+  EXPECT_FALSE(Parse({"--on=off"}).sample.on);
+  EXPECT_FALSE(Parse({"--on=0"}).sample.on);
+  EXPECT_FALSE(Parse({"--off"}).sample.on);
+  EXPECT_TRUE(Parse({"--no-off"}).sample.on);
+  EXPECT_TRUE(Parse({"--no-on", "--on"}).sample.on);
+  EXPECT_EQ(Parse({"--xla_words=z"}).sample.text, "z");
+  EXPECT_EQ(Parse({"--pear"}).sample.fruit, Fruit::Pear);
+  EXPECT_EQ(Parse({"--pear=false"}).sample.fruit, Fruit::Apple);
+}
+
+TEST(Options, Errors) {
+  EXPECT_EQ(ErrorOf({"--numbre=3"}), "unknown option '--numbre'; did you mean '--number'?");
+  EXPECT_EQ(ErrorOf({"-q"}), "unknown option '-q'");
+  EXPECT_EQ(ErrorOf({"--number=many"}), "option '--number': found 'many', expected an integer");
+  EXPECT_EQ(ErrorOf({"--number"}), "option '--number' needs a value N");
+  EXPECT_EQ(ErrorOf({"--text", "--number=3"}), "option '--text' needs a value T");
+  EXPECT_EQ(ErrorOf({"--some-flag=perhaps"}),
+            "option '--some-flag': found 'perhaps', expected on, off, true, false, 1 or 0");
+  EXPECT_EQ(ErrorOf({"--fruit=peer"}),
+            "option '--fruit': found 'peer', expected one of apple, pear; did you mean 'pear'?");
+  EXPECT_EQ(ErrorOf({"--size=big"}), "option '--size': found 'big', expected a size such as 64K, 2M or 1.5G");
+  EXPECT_EQ(ErrorOf({"--later"}), "option '--later': the future is not available yet");
+}
+
+TEST(Options, SourcesByPrecedence) {
+  OptionSources sources;
+  sources.config_text = "# comment\nnumber=1\ntext: from config\nitem=c1\nitem=c2\n";
+  sources.xla_flags = "--number=2 --item=x '--text=two words' --xla_unknown=1";
+  Parsed p = Parse({}, sources);
+  ASSERT_TRUE(p.result);
+  EXPECT_EQ(p.sample.number, 2);
+  EXPECT_EQ(p.sample.text, "two words");
+  EXPECT_EQ(p.sample.items, (std::vector<std::string>{"x"}));
+  EXPECT_TRUE(p.result->warnings.empty());
+  p = Parse({"--number=3", "--xla_unknown"}, sources);
+  EXPECT_EQ(p.sample.number, 3);
+  ASSERT_EQ(p.result->warnings.size(), 1u);
+  EXPECT_EQ(p.result->warnings.front().id, "xla-flag-ignored");
+  sources.strict_xla_flags = true;
+  EXPECT_FALSE(Parse({}, sources).result);
+}
+
+TEST(Options, SizesAndDurations) {
+  EXPECT_EQ(ParseByteCount("2M"), 2 << 20);
+  EXPECT_EQ(ParseByteCount("2MiB"), 2 << 20);
+  EXPECT_EQ(ParseByteCount("7"), 7);
+  EXPECT_FALSE(ParseByteCount("-1"));
+  EXPECT_FALSE(ParseByteCount("99999999999G"));
+  EXPECT_EQ(ParseDuration("500ms")->count(), 500);
+  EXPECT_EQ(ParseDuration("5m")->count(), 300000);
+  EXPECT_EQ(ParseDuration("1.5")->count(), 1500);
+  EXPECT_EQ(FormatBytes(1023), "1023 B");
+  EXPECT_EQ(FormatBytes(96 << 20), "96.0 MiB");
+}
+
+}  // namespace
+}  // namespace hlo

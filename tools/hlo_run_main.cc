@@ -1,3 +1,0 @@
-#include "tools/process.h"
-
-int main(int argc, char** argv) { return hlo::RunToolProcess(hlo::HloRunMain, argc, argv); }

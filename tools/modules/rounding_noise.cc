@@ -1,0 +1,301 @@
+#include "tools/modules/rounding_noise.h"
+
+#include <cmath>
+
+#include "ir/builder.h"
+#include "ir/literal.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/pass_manager.h"
+
+namespace hlo {
+namespace {
+
+/// What an instruction does to the numbers it takes.
+enum class Rounding : uint8_t {
+  Exact,     // moves or chooses them
+  Rounds,    // each result once
+  Sums,      // many terms, in an order of its choice
+  SumsBody,  // so if its computation rounds; else it chooses
+};
+
+/// How many terms an element of the result has.
+using TermCount = double (*)(const Instruction& inst);
+
+double Product(const Shape& shape, llvm::ArrayRef<int64_t> dimensions) {
+  double count = 1;
+  for (const int64_t d : dimensions) count *= static_cast<double>(shape.dim(d));
+  return count;
+}
+double CountOf(const Shape& shape) { return static_cast<double>(shape.ElementCount()); }
+
+template <class T>
+double DotTerms(const Instruction& inst) {
+  return Product(inst.operand(0)->shape(), inst.attr<T>().lhs_contracting_dims);
+}
+double ConvolutionTerms(const Instruction& inst) {
+  const auto& labels = inst.attr<ConvolutionAttrs>().dim_labels;
+  const Shape& kernel = inst.operand(1)->shape();
+  const int64_t d = labels ? labels->kernel_output_feature : 0;
+  const int64_t features = d < kernel.rank() ? kernel.dim(d) : 1;  // a convolution of scalars has none
+  return CountOf(kernel) / static_cast<double>(std::max<int64_t>(features, 1));
+}
+double ReduceTerms(const Instruction& inst) {
+  return Product(inst.operand(0)->shape(), inst.attr<ReduceAttrs>().dimensions);
+}
+template <class T>
+double WindowTerms(const Instruction& inst) {
+  double count = 1;
+  for (const WindowDim& dim : inst.attr<T>().window.dims) count *= static_cast<double>(dim.size);
+  return count;
+}
+double ScatterTerms(const Instruction& inst) {
+  constexpr double kCollisions = 16;  // more may meet in one place than do on the average
+  const double updates = CountOf(inst.operand(inst.operand_count() - 1)->shape());
+  return std::max(kCollisions, updates / std::max(1., CountOf(inst.operand(0)->shape())));
+}
+double ScanTerms(const Instruction& inst) {
+  return Product(inst.operand(0)->shape(), inst.attr<ScanAttrs>().dimensions);
+}
+/// A transform of length n adds log2 n times.
+double FftTerms(const Instruction& inst) {
+  double length = 1;
+  for (const int64_t n : inst.attr<FftAttrs>().fft_length) length *= static_cast<double>(n);
+  return std::max(1., std::log2(length));
+}
+double MatrixTerms(const Instruction& inst) {
+  double most = 1;
+  for (const Instruction* operand : inst.operands())
+    if (operand->shape().IsArray())
+      for (const int64_t d : operand->shape().dims()) most = std::max(most, static_cast<double>(d));
+  return most;
+}
+double NormTerms(const Instruction& inst) {
+  const Shape& shape = inst.operand(0)->shape();
+  return CountOf(shape) / std::max<double>(1, CountOf(inst.operand(1)->shape()));
+}
+double DeviceTerms(const Instruction&) { return 16; }
+
+struct RoundingRow {
+  OpKind kind;
+  Rounding rounding;
+  TermCount terms = nullptr;
+  int operands = 0;  // how many hold terms; 0: all
+};
+/// What says otherwise than its category.
+constexpr RoundingRow kRows[] = {
+    {OpKind::Dot, Rounding::Sums, DotTerms<DotAttrs>, 2},
+    {OpKind::ScaledDot, Rounding::Sums, DotTerms<DotAttrs>, 2},
+    {OpKind::RaggedDot, Rounding::Sums, DotTerms<RaggedDotAttrs>, 2},
+    {OpKind::Convolution, Rounding::Sums, ConvolutionTerms, 2},
+    {OpKind::Fft, Rounding::Sums, FftTerms, 1},
+    {OpKind::Cholesky, Rounding::Sums, MatrixTerms, 1},
+    {OpKind::TriangularSolve, Rounding::Sums, MatrixTerms, 2},
+    {OpKind::CustomCall, Rounding::Sums, MatrixTerms},
+    {OpKind::BatchNormTraining, Rounding::Sums, NormTerms, 1},
+    {OpKind::BatchNormGrad, Rounding::Sums, NormTerms},
+    {OpKind::Reduce, Rounding::SumsBody, ReduceTerms},
+    {OpKind::ReduceWindow, Rounding::SumsBody, WindowTerms<ReduceWindowAttrs>},
+    {OpKind::SelectAndScatter, Rounding::SumsBody, WindowTerms<SelectAndScatterAttrs>, 2},
+    {OpKind::Scatter, Rounding::SumsBody, ScatterTerms},
+    {OpKind::Scan, Rounding::SumsBody, ScanTerms},
+    {OpKind::AllReduce, Rounding::SumsBody, DeviceTerms},
+    {OpKind::AllReduceStart, Rounding::SumsBody, DeviceTerms},
+    {OpKind::ReduceScatter, Rounding::SumsBody, DeviceTerms},
+    {OpKind::Map, Rounding::Rounds},
+    {OpKind::BatchNormInference, Rounding::Rounds},
+    {OpKind::Add, Rounding::Rounds},
+    {OpKind::Subtract, Rounding::Rounds},
+    {OpKind::Multiply, Rounding::Rounds},
+    {OpKind::Divide, Rounding::Rounds},
+    {OpKind::Remainder, Rounding::Rounds},
+    {OpKind::Convert, Rounding::Rounds},
+    {OpKind::StochasticConvert, Rounding::Rounds},
+};
+constexpr RoundingRow kTranscendental = {OpKind::Exp, Rounding::Rounds};
+constexpr RoundingRow kExact = {OpKind::Copy, Rounding::Exact};
+
+const RoundingRow& RowOf(const Instruction& inst) {
+  for (const RoundingRow& row : kRows)
+    if (row.kind == inst.kind()) return row;
+  return inst.info().category == OpCategory::Transcendental ? kTranscendental : kExact;
+}
+
+bool IsReal(const Shape& shape) { return shape.IsArray() && IsFloat(shape.element_type()); }
+bool HasParts(const Shape& shape) { return shape.IsArray() && IsComplex(shape.element_type()); }
+bool IsFloating(const Shape& shape) { return IsReal(shape) || HasParts(shape); }
+
+/// Whether a computation that is applied to scalars adds or multiplies floats.
+bool BodyRounds(const Instruction& inst) {
+  return llvm::any_of(inst.callees(), [](const Computation* body) {
+    return llvm::any_of(body->instructions(), [](const Instruction* i) {
+      return IsFloating(i->shape()) && RowOf(*i).rounding != Rounding::Exact && i->kind() != OpKind::Convert;
+    });
+  });
+}
+
+/// Built-in targets that compute. The others move values or choose them.
+constexpr llvm::StringLiteral kSolvers[] = {"lapack_", "tridiagonal_solve", "Qr", "ProductOfElementary",
+                                            "Eigh",    "LuDecomposition"};
+bool Solves(const Instruction& call) {
+  const llvm::StringRef target = call.attr<CustomCallAttrs>().custom_call_target;
+  return llvm::any_of(kSolvers, [&](llvm::StringRef prefix) { return target.starts_with(prefix); });
+}
+
+/// How much noise an instruction gets, relative to values.
+struct Units {
+  double result = 0, operands = 0;
+};
+
+Units UnitsOf(const Instruction& inst, const RoundingRow& row) {
+  const bool sums =
+      row.rounding == Rounding::Sums || (row.rounding == Rounding::SumsBody && BodyRounds(inst));
+  if (!sums && row.rounding != Rounding::Rounds) return {};
+  if (inst.kind() == OpKind::CustomCall && !Solves(inst)) return {};
+  const double unit = IsFloating(inst.shape()) ? RoundingUnit(inst.shape().element_type()) : 0;
+  if (inst.kind() == OpKind::Convert) {
+    const double source = RoundingUnit(inst.operand(0)->shape().element_type());
+    return {source == 0 || source >= unit ? 0 : unit, 0};
+  }
+  if (!sums) return {unit, 0};
+  const double wide = std::min(unit == 0 ? 1. : unit, RoundingUnit(ElementType::F32));
+  const double kept = wide * std::sqrt(std::max(1., row.terms(inst)));
+  return {unit == 0 ? 0 : unit + kept, kept};
+}
+
+/// Puts noise into one computation.
+class NoiseMaker {
+ public:
+  explicit NoiseMaker(Computation& computation) : computation_(computation) {}
+
+  Status Run() {
+    // The order is of before: what is added needs no noise.
+    for (Instruction* inst : computation_.PostOrder()) {
+      if (!IsTainted(*inst)) continue;
+      tainted_.insert(inst);
+      const RoundingRow& row = RowOf(*inst);
+      const Units units = UnitsOf(*inst, row);
+      if (units.operands > 0) HLO_CHECK_OK(DisturbOperands(*inst, row, units.operands));
+      if (units.result > 0 && IsFloating(inst->shape())) HLO_CHECK_OK(DisturbResult(*inst, units.result));
+    }
+    return {};
+  }
+
+ private:
+  /// Whether a value depends on floats among the parameters. Of integers and truth values is taken that they
+  /// come out the same.
+  [[nodiscard]] bool IsTainted(const Instruction& inst) const {
+    if (inst.shape().IsArray() && !IsFloating(inst.shape())) return false;
+    return inst.kind() == OpKind::Parameter || llvm::any_of(inst.operands(), [&](const Instruction* operand) {
+             return tainted_.contains(operand);
+           });
+  }
+
+  /// Where terms cancel, it is they who say what rounding may do.
+  Status DisturbOperands(Instruction& inst, const RoundingRow& row, double units) {
+    const int64_t count =
+        row.operands > 0 ? std::min<int64_t>(row.operands, inst.operand_count()) : inst.operand_count();
+    for (int64_t i = 0; i < count; ++i) {
+      Instruction* operand = inst.operand(i);
+      if (!tainted_.contains(operand) || !IsFloating(operand->shape())) continue;
+      if (RoundingUnit(operand->shape().element_type()) > units) continue;
+      HLO_TRY(Instruction* const noisy, Noisy(*operand, units, &inst));
+      inst.SetOperand(i, noisy);
+    }
+    return {};
+  }
+
+  Status DisturbResult(Instruction& inst, double units) {
+    const std::vector<Instruction*> users(inst.users().begin(), inst.users().end());
+    const bool root = inst.IsRoot();
+    HLO_TRY(Instruction* const noisy, Noisy(inst, units, inst.next()));
+    for (Instruction* user : users) user->ReplaceOperand(&inst, noisy);
+    if (root) computation_.set_root(noisy);
+    tainted_.insert(noisy);
+    return {};
+  }
+
+  /// value (1 + units (r + c)); of complex numbers the other part gets its share, too.
+  Result<Instruction*> Noisy(Instruction& value, double units, Instruction* before) {
+    Builder b(computation_, before);
+    const Shape& shape = value.shape();
+    const ElementType type = shape.element_type();
+    const bool wide = RoundingUnit(type) < RoundingUnit(ElementType::F32);
+    const Shape number = shape.WithElementType(wide ? ElementType::F64 : ElementType::F32);
+    HLO_TRY(Instruction* const own, Draw(b, shape, units));
+    HLO_TRY(Instruction* const common, Draw(b, Shape::Array(ElementType::F32, {}), units));
+    HLO_TRY(Instruction* const spread,
+            b.AddWithShape(OpKind::Broadcast, own->shape(), {common}, Attrs(DimensionsAttrs{})));
+    HLO_TRY(Instruction * move, b.AddWithShape(OpKind::Add, own->shape(), {own, spread}));
+    if (wide) {
+      HLO_TRY(move, b.AddWithShape(OpKind::Convert, number, {move}));
+    }
+    Instruction* one =
+        b.Constant(wide ? Literal::Scalar(ElementType::F64, 1.) : Literal::Scalar(ElementType::F32, 1.F));
+    HLO_TRY(one, b.AddWithShape(OpKind::Broadcast, number, {one}, Attrs(DimensionsAttrs{})));
+    HLO_TRY(Instruction * factor, b.AddWithShape(OpKind::Add, number, {one, move}));
+    if (HasParts(shape)) {
+      HLO_TRY(Instruction * turn, Draw(b, shape, units));
+      if (wide) {
+        HLO_TRY(turn, b.AddWithShape(OpKind::Convert, number, {turn}));
+      }
+      HLO_TRY(factor, b.AddWithShape(OpKind::Complex, shape, {factor, turn}));
+      return b.AddWithShape(OpKind::Multiply, shape, {&value, factor});
+    }
+    if (number.element_type() == type) return b.AddWithShape(OpKind::Multiply, shape, {&value, factor});
+    HLO_TRY(Instruction* const widened, b.AddWithShape(OpKind::Convert, number, {&value}));
+    HLO_TRY(Instruction* const product, b.AddWithShape(OpKind::Multiply, number, {widened, factor}));
+    return b.AddWithShape(OpKind::Convert, shape, {product});
+  }
+
+  /// f32 numbers between -units and units.
+  static Result<Instruction*> Draw(Builder& b, const Shape& shape, double units) {
+    const auto most = static_cast<float>(units);
+    Instruction* const low = b.Constant(Literal::Scalar(ElementType::F32, -most));
+    Instruction* const high = b.Constant(Literal::Scalar(ElementType::F32, most));
+    RngAttrs attrs;
+    attrs.distribution = Distribution::Uniform;
+    return b.AddWithShape(OpKind::Rng, shape.WithElementType(ElementType::F32), {low, high}, Attrs(attrs));
+  }
+
+  Computation& computation_;
+  llvm::DenseSet<const Instruction*> tainted_;
+};
+
+/// Calls whose computations run as they stand, and are not applied to single elements.
+constexpr OpKind kRunning[] = {OpKind::Call, OpKind::While, OpKind::Conditional, OpKind::AsyncStart};
+
+/// The computations that get noise, the entry first.
+std::vector<Computation*> Running(const Module& module) {
+  std::vector<Computation*> found = {module.entry()};
+  llvm::DenseSet<const Computation*> seen = {module.entry()};
+  for (size_t i = 0; i < found.size(); ++i)
+    for (const OpKind kind : kRunning)
+      for (const Instruction* inst : found[i]->InstructionsOf(kind))
+        for (Computation* callee : inst->callees())
+          if (seen.insert(callee).second) found.push_back(callee);
+  return found;
+}
+
+}  // namespace
+
+double RoundingUnit(ElementType type) {
+  const ElementType real = RealPartType(type);
+  return IsFloat(real) ? std::ldexp(1., -static_cast<int>(Info(real).mantissa_bits)) : 0;
+}
+
+Result<std::unique_ptr<Module>> WithRoundingNoise(const Module& module) {
+  std::unique_ptr<Module> noisy = module.Clone();
+  noisy->config.is_scheduled = false;
+  for (const auto& computation : noisy->computations()) computation->set_schedule({});
+  if (noisy->CountOf(OpKind::Fusion) > 0) {
+    HLO_TRY(const std::vector<PipelineItem> pipeline, ParsePipeline("defuser"));
+    RewriteControls controls;
+    PassManager manager(controls, PassSelection());
+    HLO_TRY([[maybe_unused]] const bool changed, manager.Run(*noisy, pipeline));
+  }
+  for (Computation* computation : Running(*noisy)) HLO_CHECK_OK(NoiseMaker(*computation).Run());
+  return noisy;
+}
+
+}  // namespace hlo

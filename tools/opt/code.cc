@@ -1,0 +1,69 @@
+// The stages of hlo-opt behind HLO: kernels, LLVM IR, assembly, objects, functions of C.
+#include "backends/cpu/ahead_of_time.h"
+#include "tools/opt/output.h"
+#include "tools/opt/passes.h"
+
+namespace hlo {
+namespace {
+
+Result<CpuOptions> CodeOptions(const OptOptions& options) {
+  CpuOptions cpu;
+  cpu.optimization_level = static_cast<int>(options.passes.level.value_or(2));
+  HLO_TRY(const PassRunner passes, PassRunner::Make(options));
+  cpu.selection = passes.selection();
+  cpu.controls = passes.BaseControls();
+  cpu.cpu = options.mcpu;
+  cpu.features = options.mattr;
+  return cpu;
+}
+
+}  // namespace
+
+Status PrintCode(llvm::raw_ostream& os, const Module& module, const OptOptions& options) {
+  HLO_TRY(CpuOptions cpu, CodeOptions(options));
+  if (options.code == CodeForm::Header) {
+    HLO_TRY(const AheadOfTime code, CompileAheadOfTime(module, cpu, options.entry_name));
+    os << code.header;
+    return {};
+  }
+  // Code that is looked at is all there; --explain-codegen also tells what one run of hlo-run would do.
+  cpu.tier = options.code ? Tier::Compile : options.tier;
+  cpu.executions = 1;
+  bool found = !options.kernel;
+  std::string names;  // of the first, for the message
+  const auto wanted = [&](llvm::StringRef name) {
+    const bool matches = !options.kernel || options.kernel->Matches(name);
+    if (!found && !matches && names.size() < 60) names += (names.empty() ? "" : ", ") + name.str();
+    found |= matches;
+    return matches;
+  };
+  if (options.code == CodeForm::Object && os.is_displayed())
+    return Error("usage-option", {}, "binary output is not written to a terminal; -o names a file");
+  HLO_TRY(const std::string text, options.code
+                                      ? GenerateCode(module, cpu, *options.code, wanted, options.debug_lines)
+                                      : ExplainCode(module, cpu, wanted));
+  if (!found)
+    return Error("usage-name", {}, "option '--kernel': no kernel and no instruction matches '{0}'{1}{2}",
+                 options.kernel->pattern(), names.empty() ? "" : "; there are ", names);
+  os << text;
+  return {};
+}
+
+Status WriteAheadOfTime(const Module& module, const OptOptions& options, llvm::ArrayRef<std::string> inputs) {
+  HLO_TRY(const CpuOptions cpu, CodeOptions(options));
+  HLO_TRY(const AheadOfTime code, CompileAheadOfTime(module, cpu, options.entry_name));
+  const std::pair<const char*, const std::string*> parts[] = {
+      {".o", &code.object}, {".h", &code.header}, {".json", &code.description}};
+  // All of them or none.
+  std::vector<OutputFile> files;
+  for (const auto& [extension, text] : parts) {
+    HLO_TRY(OutputFile file, OutputFile::Open(options.aot + extension, llvm::nulls(), inputs));
+    file.stream() << *text;
+    HLO_CHECK_OK(file.Close());
+    files.push_back(std::move(file));
+  }
+  for (OutputFile& file : files) HLO_CHECK_OK(file.Commit());
+  return {};
+}
+
+}  // namespace hlo

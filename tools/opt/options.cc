@@ -1,0 +1,318 @@
+#include "tools/opt/options.h"
+
+namespace hlo {
+namespace {
+
+using O = OptOptions;
+
+constexpr OptionRow kTargetRows[] = {
+    Option<&O::platform>("platform", "NAME", "none", "pipeline and code generator: none, cpu"),
+    Option<&O::stage>("stage", "STAGE", "hlo",
+                      "what to print: parsed, hlo, hlo-scheduled, buffer-assignment, json, pb, dot, html, "
+                      "cost; of platform "
+                      "cpu: kernel-ir, llvm-before-optimizations, llvm, asm, obj, header"),
+    Option<&O::aot>("aot", "PREFIX", "",
+                    "PREFIX.o, PREFIX.h and PREFIX.json: the module as a function of C, for programs without "
+                    "these tools"),
+    Option<&O::entry_name>("entry-name", "SYM", "the module's name", "the function of --aot").Advanced(),
+    Option<&O::explain_codegen>("explain-codegen", "", "",
+                                "by which code instructions are computed on cpu, and why"),
+    Option<&O::tier>("tier", "TIER", "compile", "with --explain-codegen: as in hlo-run").Advanced(),
+    Option<&O::mcpu>("mcpu", "CPU", "native", "the CPU that code is made for, in LLVM's words").Advanced(),
+    Option<&O::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
+    Option<&O::kernel>("kernel", "RE", "", "only kernels with such a name or of such an instruction")
+        .Advanced(),
+    Option<&O::debug_lines>("debug-info", "", "", "lines of the HLO text in LLVM IR, assembly and objects")
+        .Letter('g')
+        .Advanced(),
+    Option<&O::list_stages>("list-stages", "", "", "the stages of the platform").Advanced(),
+    Option<&O::list_ops>("list-ops", "json", "", "the table of opcodes").Bare("json").Advanced(),
+};
+constexpr OptionRow kPrintingRows[] = {
+    Option<&O::print_style>(
+        "print-style", "STYLE", "long",
+        "long, short, or canonical (names `opcode.N` in post-order, no metadata: stable under "
+        "renaming and reordering)"),
+    Option<&O::metadata>("print-metadata", "", "by style", "metadata and stack tables"),
+    Option<&O::layouts>("print-layouts", "", "by style", "layouts of shapes"),
+    Option<&O::operand_shapes>("print-operand-shapes", "", "by style", "shapes before operands"),
+    Option<&O::backend_config>("print-backend-config", "", "by style", "backend_config attributes")
+        .Advanced(),
+    Option<&O::sharding>("print-sharding", "", "by style", "sharding attributes"),
+    Option<&O::large_constants>("print-large-constants", "N", "unlimited; 10 on a terminal",
+                                "larger constants are printed as {...}"),
+    Option<&O::async_sugar>("async-sugar", "", "", "print async ops as `X-start`, `X-update`, `X-done`"),
+    Option<&O::print_fingerprint>("print-fingerprint", "", "", "a hash per module, blind to names and order")
+        .Advanced(),
+    Option<&O::json_indent>("json-indent", "N", "0", "spaces per level of JSON output").Advanced(),
+    Option<&O::split_marker>("output-split-marker", "TEXT", "// -----", "line between several modules")
+        .Advanced(),
+};
+constexpr OptionRow kCheckingRows[] = {
+    Option<&O::check>("check", "", "", "parse and verify, print nothing"),
+    Option<&O::verify_roundtrip>("verify-roundtrip", "", "", "print, reparse, compare"),
+    Option<&O::verify_diagnostics>("verify-diagnostics", "", "",
+                                   "compare with `// expected-error {{text}}` comments"),
+    Option<&O::update_checks>("update-checks", "", "", "rewrite the generated CHECK block of each module")
+        .Advanced(),
+    Option<&O::in_place>("in-place", "", "", "with --update-checks: into the input file").Advanced(),
+};
+constexpr OptionRow kExtractionRows[] = {
+    Option<&O::extract>("extract", "NAME", "", "a module that computes this instruction; repeatable"),
+    Option<&O::extract_computation>("extract-computation", "NAME", "",
+                                    "a module with this computation as entry")
+        .Advanced(),
+    Option<&O::extract_height>("extract-height", "N", "-1",
+                               "levels of operands kept; -1: all, 0: the instruction alone"),
+    Option<&O::extract_boundary>("extract-boundary", "WHAT", "parameter",
+                                 "stand-in for what was cut: parameter, zeros or random"),
+    Option<&O::isolate>("isolate", "", "", "one module per non-trivial instruction, duplicates merged"),
+    Option<&O::output_directory>("output-dir", "DIR", "", "with --isolate: a file per module").Advanced(),
+    Option<&O::while_execution_count>("while-execution-count", "N", "", "let every while loop run N times")
+        .Advanced(),
+    Option<&O::remove_infeed_outfeed>("remove-infeed-outfeed", "", "", "infeeds become zeros, outfeeds go")
+        .Advanced(),
+    Option<&O::disturb_rounding>("disturb-rounding", "", "",
+                                 "noise where rounding is: what comparisons measure their bounds with")
+        .Advanced(),
+    Option<&O::cost>("cost", "csv", "", "FLOPs, transcendentals, bytes per instruction and in all")
+        .Bare("table"),
+};
+constexpr OptionRow kReductionRows[] = {
+    Option<&O::reduce>("reduce", "", "", "shrink the module while --test stays interesting"),
+    Option<&O::test>("test", "CMD", "",
+                     "interesting if CMD (%s: the module, quoted as its place needs) exits with 0"),
+    Option<&O::test_exit>("test-exit", "CODES", "0", "codes that are interesting instead: 1,139 or !0")
+        .Advanced(),
+    Option<&O::test_output>("test-output", "RE", "", "what CMD prints must match, too").Advanced(),
+    Option<&O::max_tests>("max-tests", "N", "5000", "tests at most").Advanced(),
+    Option<&O::test_timeout>("test-timeout", "DURATION", "10 x first run", "for one test").Advanced(),
+    Option<&O::repeat_test>("repeat-test", "K", "1", "interesting if any of K runs is").Advanced(),
+    Option<&O::bisect_passes>("bisect-passes", "CMD", "",
+                              "find the pass and rewrite that make CMD interesting"),
+};
+constexpr OptionRow kOutputRows[] = {
+    Option<&CommonOptions::output>("output", "FILE", "-", "main output; `-` is standard output").Letter('o'),
+    Option<&CommonOptions::output_format>("output-format", "FORMAT", "extension of -o",
+                                          "hlo, json (hlo.graph/1), pb, dot or html")
+        .Letter('T'),
+};
+
+constexpr OptionAlias kOwnAliases[] = {
+    {"format", "input-format"},
+    {"debug_options_file", "config"},
+    {"emit", "stage"},
+    {"emit-proto", "stage", "pbtxt"},
+    {"instruction", "extract"},
+    {"instruction_name", "extract"},
+    {"height", "extract-height"},
+    {"xla_syntax_sugar_async_ops", "async-sugar"},
+    {"xla_dump_disable_metadata", "print-metadata", {}, true},
+};
+
+constexpr auto kAliases = WithPassAliases(kOwnAliases);
+
+constexpr UnavailableOption kUnavailableOptions[] = {
+    {"target-triple", "code generation for other kinds of machines"},
+    {"gpu-arch", "code generation"},
+    {"gpu-target-config", "code generation"},
+    {"xla-gpu-target-config-filename", "code generation"},
+};
+
+constexpr llvm::StringRef kExamples[] = {
+    "hlo-opt --check model.hlo",
+    "hlo-opt --print-style=short --no-print-metadata model.hlo -o short.hlo",
+    "hlo-opt --passes=algsimp,cse,dce --print-changed model.hlo -o simple.hlo",
+    "hlo-opt -O2 --bisect-passes='./check.sh %s' model.hlo",
+    "hlo-opt --reduce --test='./fails.sh %s' model.hlo -o small.hlo",
+};
+
+struct StageRow {
+  llvm::StringLiteral name;
+  std::optional<OptStage> stage;  // nothing: documented, not available yet
+  std::optional<CodeForm> code{};
+};
+constexpr StageRow kStages[] = {
+    {"parsed", OptStage::Parsed},
+    {"hlo", OptStage::Hlo},
+    {"hlo-scheduled", OptStage::Scheduled},
+    {"hlo-backend", OptStage::Scheduled},
+    {"buffer-assignment", OptStage::Buffers},
+    {"kernel-ir", OptStage::Code, CodeForm::KernelIr},
+    // Kernels are emitted as they shall be: no pass runs over their IR.
+    {"llvm-before-optimizations", OptStage::Code, CodeForm::LlvmBefore},
+    {"llvm-after-optimizations", OptStage::Code, CodeForm::LlvmAfter},
+    {"llvm", OptStage::Code, CodeForm::LlvmAfter},
+    {"asm", OptStage::Code, CodeForm::Assembly},
+    {"obj", OptStage::Code, CodeForm::Object},
+    {"ptx", {}},
+    {"cubin", {}},
+    {"sass", {}},
+    {"header", OptStage::Code, CodeForm::Header},
+    {"json", OptStage::Json},
+    {"pb", OptStage::Proto},
+    {"pbtxt", OptStage::ProtoText},
+    {"dot", OptStage::Dot},
+    {"html", OptStage::Html},
+    {"cost", OptStage::Cost},
+};
+
+Result<const StageRow*> ParseStage(llvm::StringRef name) {
+  std::vector<llvm::StringRef> words;
+  for (const StageRow& row : kStages) {
+    words.push_back(row.name);
+    if (name != row.name) continue;
+    if (row.stage) return &row;
+    return Error("unavailable-feature", {}, "stage '{0}' is not available yet", name);
+  }
+  const std::string hint = DidYouMeanText(name, words);
+  return Error("usage-stage", {}, "unknown stage '{0}'{1}{2}", name, hint.empty() ? "" : "; ", hint);
+}
+
+struct FormatRow {
+  llvm::StringLiteral word;
+  std::optional<OptStage> stage;  // instead of `hlo`; nothing: not available yet
+};
+constexpr FormatRow kFormats[] = {
+    {"hlo", OptStage::Hlo},   {"txt", OptStage::Hlo},   {"text", OptStage::Hlo},
+    {"json", OptStage::Json}, {"pb", OptStage::Proto},  {"proto", OptStage::Proto},
+    {"dot", OptStage::Dot},   {"html", OptStage::Html}, {"pbtxt", OptStage::ProtoText},
+};
+
+/// The form of the output decides where the stage does not.
+Status CheckOutputFormat(const OptOptions& options, OptStage& stage) {
+  const llvm::StringRef format = options.OutputFormat();
+  const auto* row = llvm::find_if(kFormats, [&](const FormatRow& r) { return r.word == format; });
+  if (row == std::end(kFormats)) {
+    if (options.common.output_format.empty()) return {};  // any extension will do
+    std::vector<llvm::StringRef> words;
+    for (const FormatRow& known : kFormats) words.push_back(known.word);
+    return UnknownWord({"--output-format", format}, words);
+  }
+  if (!row->stage)
+    return Error("unavailable-feature", {}, "output format '{0}' is not available yet", format);
+  // Costs and buffers have a JSON form of their own.
+  const bool own = *row->stage == OptStage::Json && (stage == OptStage::Cost || stage == OptStage::Buffers);
+  if (*row->stage != OptStage::Hlo && !own) stage = *row->stage;
+  return {};
+}
+
+constexpr StageInfo kStageInfos[] = {
+    {OptStage::Parsed, ModuleForm::Text, ".hlo", /*hlo=*/true},
+    {OptStage::Hlo, ModuleForm::Text, ".hlo", /*hlo=*/true},
+    {OptStage::Scheduled, ModuleForm::Text, ".hlo", /*hlo=*/true},
+    {OptStage::Buffers, ModuleForm::Text, ".txt"},
+    {OptStage::Json, ModuleForm::Json, ".json"},
+    {OptStage::Proto, ModuleForm::Proto, ".hlo.pb", /*hlo=*/false, /*single=*/true},
+    {OptStage::ProtoText, ModuleForm::ProtoText, ".hlo.pbtxt", /*hlo=*/false, /*single=*/true},
+    {OptStage::Dot, ModuleForm::Dot, ".dot"},
+    {OptStage::Html, ModuleForm::Html, ".html", /*hlo=*/false, /*single=*/true},
+    {OptStage::Cost, ModuleForm::Text, ".txt"},
+    {OptStage::Code, ModuleForm::Text, ".s"},
+};
+
+}  // namespace
+
+void ListStages(llvm::raw_ostream& os, OptPlatform platform) {
+  for (const StageRow& row : kStages)
+    if (row.stage && row.name != "hlo-backend" && row.name != "llvm" &&
+        (!row.code || platform == OptPlatform::Cpu))
+      os << row.name << '\n';
+}
+
+const StageInfo& Info(OptStage stage) { return kStageInfos[static_cast<size_t>(stage)]; }
+
+const ToolInfo& OptTool() {
+  static constexpr ToolInfo kTool = {
+      "hlo-opt",
+      "checks, prints, converts, optimises, reduces and takes apart HLO modules",
+      "[options] [FILE...]",
+      kAliases,
+      kUnavailableOptions,
+      kExamples};
+  return kTool;
+}
+
+std::vector<OptionGroup> OptGroups(OptOptions& options) {
+  std::vector<OptionGroup> groups = {{"Target", kTargetRows, &options}};
+  for (const OptionGroup& group : PassGroups(options.passes)) groups.push_back(group);
+  const OptionGroup own[] = {{"Printing", kPrintingRows, &options},
+                             {"Checking", kCheckingRows, &options},
+                             {"Extraction and analysis", kExtractionRows, &options},
+                             {"Reduction", kReductionRows, &options},
+                             {"Output", kOutputRows, &options.common}};
+  groups.insert(groups.end(), std::begin(own), std::end(own));
+  return groups;
+}
+
+Result<OptStage> CheckOptOptions(OptOptions& options) {
+  HLO_TRY(const StageRow* row, ParseStage(options.stage));
+  OptStage stage = *row->stage;
+  options.code = row->code;
+  HLO_CHECK_OK(CheckOutputFormat(options, stage));
+  if (options.platform == OptPlatform::Gpu)
+    return Error("unavailable-feature", {}, "platform 'gpu' is not available yet");
+  if (!options.list_ops.empty() && options.list_ops != "json")
+    return Error("usage-option", {}, "option '--list-ops': found '{0}', expected json", options.list_ops);
+  if (options.cost != CostForm::Unset) stage = OptStage::Cost;
+  if (options.explain_codegen) {
+    stage = OptStage::Code;
+    options.code.reset();
+    if (options.platform == OptPlatform::None) options.platform = OptPlatform::Cpu;
+  }
+  if (!options.aot.empty()) {
+    if (options.stage != "hlo" || options.explain_codegen || options.update_checks)
+      return Error("usage-option", {}, "option '--aot' writes files of its own and prints no stage");
+    stage = OptStage::Code;
+    options.code = CodeForm::Header;
+    if (options.platform == OptPlatform::None) options.platform = OptPlatform::Cpu;
+  }
+  if (stage == OptStage::Code && options.platform == OptPlatform::None)
+    return Error("usage-stage", {}, "stage '{0}' is one of --platform=cpu; found none", options.stage);
+  if (options.in_place && !options.update_checks)
+    return Error("usage-option", {}, "option '--in-place' needs --update-checks");
+  if (options.extract_height < -1)
+    return Error("usage-option", {}, "option '--extract-height': found {0}, expected -1 or more",
+                 options.extract_height);
+  if (options.json_indent < 0 || options.json_indent > 16)
+    return Error("usage-option", {}, "option '--json-indent': found {0}, expected 0 to 16",
+                 options.json_indent);
+  if (options.large_constants && *options.large_constants < -1)
+    return Error("usage-option", {},
+                 "option '--print-large-constants': found {0}, expected a number of elements",
+                 *options.large_constants);
+  if (options.while_execution_count &&
+      (*options.while_execution_count < 0 || *options.while_execution_count > INT32_MAX))
+    return Error("usage-option", {}, "option '--while-execution-count': found {0}, expected 0 to {1}",
+                 *options.while_execution_count, INT32_MAX);
+  if (options.reduce == options.test.empty())
+    return Error("usage-option", {}, "options '--reduce' and '--test' need each other");
+  if (options.reduce && !options.bisect_passes.empty())
+    return Error("usage-option", {}, "options '--reduce' and '--bisect-passes' exclude each other");
+  if (options.max_tests < 1 || options.repeat_test < 1)
+    return Error("usage-option", {}, "option '--{0}': found {1}, expected 1 or more",
+                 options.max_tests < 1 ? "max-tests" : "repeat-test",
+                 options.max_tests < 1 ? options.max_tests : options.repeat_test);
+  const bool extracting = !options.extract.empty() || !options.extract_computation.empty();
+  if (extracting && options.isolate)
+    return Error("usage-option", {}, "options '--extract' and '--isolate' exclude each other");
+  if (!options.output_directory.empty() && !options.isolate)
+    return Error("usage-option", {}, "option '--output-dir' needs --isolate");
+  return stage;
+}
+
+PrintOptions MakePrintOptions(const OptOptions& options, bool terminal) {
+  PrintOptions print =
+      options.print_style == PrintStyle::Short ? PrintOptions::ShortParsable() : PrintOptions::ModuleDump();
+  print.async_sugar = options.async_sugar;
+  if (options.print_style == PrintStyle::Canonical) print.metadata = print.origin = false;
+  print.max_constant_elements = options.large_constants.value_or(terminal ? 10 : -1);
+  print.metadata = options.metadata.value_or(print.metadata);
+  print.layouts = options.layouts.value_or(print.layouts);
+  print.operand_shapes = options.operand_shapes.value_or(print.operand_shapes);
+  print.backend_config = options.backend_config.value_or(print.backend_config);
+  print.sharding = options.sharding.value_or(print.sharding);
+  return print;
+}
+
+}  // namespace hlo

@@ -1,0 +1,86 @@
+#include "llvm/Support/JSON.h"
+#include "passes/rules/rules.h"
+#include "tools/opt/passes.h"
+
+namespace hlo {
+
+void ListPasses(llvm::raw_ostream& os, ListForm form) {
+  if (form == ListForm::Names) {
+    llvm::StringRef separator;
+    for (const PassInfo& pass : AllPasses()) os << std::exchange(separator, ",") << pass.name;
+    os << '\n';
+    return;
+  }
+  if (form == ListForm::Text) {
+    for (const PassInfo& pass : AllPasses()) {
+      os << llvm::formatv("{0,-38} {1}\n", pass.name, pass.summary);
+      for (const PassOptionRow& row : pass.hooks->rows())
+        os << llvm::formatv("  {0,-36} {1}\n",
+                            row.name + "=" + PassOptionText(row, pass.hooks->make_options().get()),
+                            row.summary);
+    }
+    return;
+  }
+  llvm::json::OStream json(os);
+  json.objectBegin();
+  json.attribute("schema", "hlo.passes/1");
+  json.attribute("tool", "hlo-opt");
+  json.attribute("version", HLO_VERSION);
+  json.attributeArray("passes", [&] {
+    for (const PassInfo& pass : AllPasses())
+      json.object([&] {
+        json.attribute("name", pass.name);
+        json.attribute("summary", pass.summary);
+        json.attribute("requires", ToString(pass.requires_facts));
+        json.attribute("preserves", ToString(pass.preserves));
+        json.attributeArray("run_after", [&] {
+          for (const ModuleFactInfo& fact : AllModuleFacts())
+            if ((pass.requires_facts & fact.fact) != 0) json.value(fact.established_by);
+        });
+        json.attributeArray("options", [&] {
+          const auto defaults = pass.hooks->make_options();
+          for (const PassOptionRow& row : pass.hooks->rows())
+            json.object([&] {
+              json.attribute("name", row.name);
+              json.attribute("default", PassOptionText(row, defaults.get()));
+              json.attribute("summary", row.summary);
+            });
+        });
+      });
+  });
+  json.objectEnd();
+  os << '\n';
+}
+
+void ListPipelines(llvm::raw_ostream& os) {
+  for (const PipelineInfo& pipeline : AllPipelines())
+    os << llvm::formatv("@{0,-16} {1}\n  {2}\n", pipeline.name, pipeline.summary, pipeline.spec);
+}
+
+void DescribePass(llvm::raw_ostream& os, const PassInfo& pass) {
+  os << pass.name << ": " << pass.summary << "\nrequires: " << ToString(pass.requires_facts)
+     << "\npreserves: " << ToString(pass.preserves) << '\n';
+  for (const ModuleFactInfo& fact : AllModuleFacts())
+    if ((pass.requires_facts & fact.fact) != 0)
+      os << fact.word << ": established by " << fact.established_by << '\n';
+  const auto defaults = pass.hooks->make_options();
+  if (!pass.hooks->rows().empty()) os << "options:\n";
+  for (const PassOptionRow& row : pass.hooks->rows())
+    os << llvm::formatv("  {0,-50} {1}\n", row.name + "=" + PassOptionText(row, defaults.get()), row.summary);
+  if (pass.name != "algsimp") return;
+  os << "rules:\n";
+  for (const RuleIndex::Entry& entry : AlgsimpRules().entries()) {
+    const Licence& licence = entry.rule->licence;
+    std::string changes;
+    constexpr llvm::StringRef kWords[] = {"rounding", "signed zero", "NaN", "range"};
+    for (size_t i = 0; i < std::size(kWords); ++i)
+      if (licence.changes >> i & 1) changes += (changes.empty() ? "" : ", ") + kWords[i].str();
+    os << llvm::formatv("  {0,-12} {1}{2}\n", entry.rule->name,
+                        licence.exact()           ? "exact"
+                        : licence.needs_fast_math ? "needs fast math on floats: "
+                                                  : "may change floats: ",
+                        changes);
+  }
+}
+
+}  // namespace hlo
