@@ -33,6 +33,7 @@ RUNS = (*((level, '--tier=compile') for level in LEVELS), ('-O2',))
 QUIET = ('-O2',)
 DRAWS, MORE_DRAWS = 3, 9
 MOST_BYTES = '8G'
+NOISE_BYTES = '16G'  # noise keeps values alive that the module forgets
 INTERPRETED_FLOPS = 5e10  # up to here the interpreter takes seconds
 COMPILE_SECONDS, RUN_SECONDS = 300, 600
 TOO_LARGE = 8  # exit code of hlo-run: a limit
@@ -58,16 +59,16 @@ class Judge:
 
     def place(self, name): return os.path.join(self.folder, name)
 
-    def call(self, arguments, seconds):
+    def call(self, arguments, seconds, limit=MOST_BYTES):
         """Exit code and first lines of what was said."""
-        command = [self.run_tool, '--print=none', '-q', f'--memory-limit={MOST_BYTES}', *self.options, *arguments]
+        command = [self.run_tool, '--print=none', '-q', f'--memory-limit={limit}', *self.options, *arguments]
         try: run = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, cwd=self.folder, env=self.environment)
         except subprocess.TimeoutExpired: return 124, f'longer than {seconds} s'
         said = [line for line in (run.stdout + run.stderr).strip().split('\n') if line]
         return run.returncode, ' | '.join(said[:4])[:300]
 
-    def must(self, arguments, what):
-        code, said = self.call(arguments, RUN_SECONDS)
+    def must(self, arguments, what, limit=MOST_BYTES):
+        code, said = self.call(arguments, RUN_SECONDS, limit)
         if code: raise Wrong(f'{what}: exit {code}: {said}')
 
     def cost(self, module):
@@ -133,7 +134,7 @@ class Judge:
 
     def draw(self, inputs, seeds):
         for seed in seeds:
-            self.must([*QUIET, inputs, f'--rng-seed={seed + 1}', f'--output=@{self.place(f"noisy{seed}.npz")}', self.place('noise.hlo')], 'run with noise')
+            self.must([*QUIET, inputs, f'--rng-seed={seed + 1}', f'--output=@{self.place(f"noisy{seed}.npz")}', self.place('noise.hlo')], 'run with noise', NOISE_BYTES)
 
     def found(self, unclear, draws, seen):
         """What is wrong with results that differ by more than a few units; notes what part of the bounds they use."""
