@@ -100,6 +100,37 @@ TEST(Options, Errors) {
   EXPECT_EQ(ErrorOf({"--later"}), "option '--later': the future is not available yet");
 }
 
+// What CLI11 would take for something else by itself.
+TEST(Options, WordsThatLookLikeOthers) {
+  EXPECT_EQ(Parse({"--number", "-1"}).sample.number, -1);
+  EXPECT_EQ(Parse({"--text", "-x"}).sample.text, "-x");
+  EXPECT_EQ(Parse({"--text", "--neither_known"}).sample.text, "--neither_known");
+  EXPECT_EQ(Parse({"--text=--number=3"}).sample.text, "--number=3");
+  const Parsed empty = Parse({"--text=", "a"});
+  EXPECT_EQ(empty.sample.text, "");
+  EXPECT_EQ(empty.result->positional, (std::vector<std::string>{"a"}));
+  const Parsed brackets = Parse({"[a,b]", "--item=[c,d]", "--item", "{e}", "++", "/windows:style", "@"});
+  EXPECT_EQ(brackets.result->positional, (std::vector<std::string>{"[a,b]", "++", "/windows:style", "@"}));
+  EXPECT_EQ(brackets.sample.items, (std::vector<std::string>{"[c,d]", "{e}"}));
+  EXPECT_EQ(Parse({"--maybe", "bare=no"}).sample.maybe, "bare");
+  EXPECT_EQ(Parse({"--maybe=a,b{c}!"}).sample.maybe, "a,b{c}!");
+  EXPECT_EQ(Parse({"-n=5"}).sample.number, 5);
+  EXPECT_EQ(Parse({"-lfln", "6"}).sample.number, 6);
+  EXPECT_EQ(ErrorOf({"-n"}), "option '-n' needs a value N");
+  EXPECT_EQ(ErrorOf({"-n", "--text=a"}), "option '-n' needs a value N");
+  EXPECT_EQ(ErrorOf({"-lq"}), "unknown option '-q'");
+  EXPECT_EQ(ErrorOf({"--some-flag="}), "option '--some-flag': found '', expected on, off, true, false, 1 or 0");
+  EXPECT_EQ(ErrorOf({"--", "--numbre"}), "");
+}
+
+// The last of several counts, whatever they are called.
+TEST(Options, SpellingsOfOneOptionKeepTheirOrder) {
+  EXPECT_EQ(Parse({"--text=a", "--xla_words=b"}).sample.text, "b");
+  EXPECT_EQ(Parse({"--xla_words=a", "--text=b"}).sample.text, "b");
+  EXPECT_EQ(Parse({"--text=a", "--xla_words=b", "--text=c"}).sample.text, "c");
+  EXPECT_EQ(Parse({"-n1", "--number=2", "-n", "3"}).sample.number, 3);
+}
+
 TEST(Options, SourcesByPrecedence) {
   OptionSources sources;
   sources.config_text = "# comment\nnumber=1\ntext: from config\nitem=c1\nitem=c2\n";
