@@ -119,7 +119,8 @@ TEST(Options, WordsThatLookLikeOthers) {
   EXPECT_EQ(ErrorOf({"-n"}), "option '-n' needs a value N");
   EXPECT_EQ(ErrorOf({"-n", "--text=a"}), "option '-n' needs a value N");
   EXPECT_EQ(ErrorOf({"-lq"}), "unknown option '-q'");
-  EXPECT_EQ(ErrorOf({"--some-flag="}), "option '--some-flag': found '', expected on, off, true, false, 1 or 0");
+  EXPECT_EQ(ErrorOf({"--some-flag="}),
+            "option '--some-flag': found '', expected on, off, true, false, 1 or 0");
   EXPECT_EQ(ErrorOf({"--", "--numbre"}), "");
 }
 

@@ -64,6 +64,15 @@ StringRef TakeSelector(StringRef& text) {
   return selector;
 }
 
+}  // namespace
+
+bool NamesDevice(const std::string& input) {
+  StringRef value = input;
+  return TakeSelector(value).contains('@');
+}
+
+namespace {
+
 /// Takes a number off the front; nothing if there is none.
 std::optional<int64_t> TakeNumber(StringRef& text) {
   const StringRef digits = text.take_while(llvm::isDigit);
@@ -368,7 +377,7 @@ Result<Literal> ArgumentSource::MakeParameter(int64_t parameter, int64_t device,
   const Assignment* whole = nullptr;
   std::vector<const Assignment*> parts;
   for (const Assignment& a : assignments_) {
-    if (a.parameter != parameter || !a.Covers(replica, partition, device)) continue;
+    if (a.parameter != parameter || !a.Covers(replica, partition, device) || IsPart(a)) continue;
     if (a.index.empty()) {
       whole = &a;
       parts.clear();
@@ -378,7 +387,14 @@ Result<Literal> ArgumentSource::MakeParameter(int64_t parameter, int64_t device,
   }
   Literal value;
   if (whole != nullptr) {
-    HLO_TRY(value, MakeLiteral(*whole->value, shape, Describe(parameter, {}), value_seed));
+    auto made = MakeLiteral(*whole->value, shape, Describe(parameter, {}), value_seed);
+    if (!made && forms_[static_cast<size_t>(parameter)].cut()) {
+      Diagnostic error = std::move(made).error();
+      error.message += llvm::formatv(
+          " (all partitions together; {0}@pP: or --input-scope=per-device for a part)", parameter);
+      return Error(std::move(error));
+    }
+    HLO_TRY(value, std::move(made));
   } else {
     HLO_CHECK_OK(CheckRule(fake_, shape, Describe(parameter, {}), options_.fake));
     // With data per device, devices get different random arguments.
@@ -428,6 +444,22 @@ Literal ArgumentSource::Uncut(const Arguments& arguments, int64_t device, size_t
   return AssembleParts(parts, forms_[parameter]);
 }
 
+bool ArgumentSource::IsPart(const Assignment& a) const {
+  return forms_[static_cast<size_t>(a.parameter)].cut() && (a.partition || a.device);
+}
+
+Status ArgumentSource::SetParts(Literal& value, int64_t parameter, int64_t device, uint64_t seed) const {
+  const Shape& shape = module_.entry()->parameter(parameter)->shape();
+  for (const Assignment& a : assignments_) {
+    if (a.parameter != parameter || !IsPart(a)) continue;
+    if (!a.Covers(device / devices_.partitions, device % devices_.partitions, device)) continue;
+    HLO_TRY(Literal part, MakeLiteral(*a.value, *shape.Subshape(a.index), Describe(parameter, a.index),
+                                      {seed, parameter, 0, device}));
+    MutableAt(value, a.index) = std::move(part);
+  }
+  return {};
+}
+
 Result<Arguments> ArgumentSource::Make(int64_t iteration) const {
   Arguments arguments(static_cast<size_t>(devices_.total()));
   for (int64_t d = 0; d < devices_.total(); ++d)
@@ -440,6 +472,7 @@ Result<Arguments> ArgumentSource::Make(int64_t iteration) const {
       HLO_TRY(Literal value, MakeParameter(p, d, seed_ + static_cast<uint64_t>(iteration)));
       if (const GlobalForm& form = forms_[static_cast<size_t>(p)]; form.cut())
         value = CutForPartition(value, module_.entry()->parameter(p)->shape(), form, d % devices_.partitions);
+      HLO_CHECK_OK(SetParts(value, p, d, seed_ + static_cast<uint64_t>(iteration)));
       arguments[static_cast<size_t>(d)].push_back(std::move(value));
     }
   return arguments;

@@ -23,6 +23,9 @@ std::string DeviceSuffix(const DeviceCount& devices, int64_t device, bool per_de
 using Arguments = std::vector<std::vector<Literal>>;
 
 /// Reads the options once and makes the arguments of every iteration.
+/// True if the value of an --input is for some devices only.
+bool NamesDevice(const std::string& input);
+
 class ArgumentSource {
  public:
   ArgumentSource(const RunOptions& options, const Module& module, DeviceCount devices)
@@ -49,6 +52,10 @@ class ArgumentSource {
       return (!replica || *replica == r) && (!partition || *partition == p) && (!device || *device == d);
     }
   };
+  /// Of an array that is cut for the partitions, the part of some devices.
+  [[nodiscard]] bool IsPart(const Assignment& a) const;
+  /// Puts what was given for the device into its part of an argument.
+  Status SetParts(Literal& value, int64_t parameter, int64_t device, uint64_t seed) const;
   /// The next place for values without selector.
   struct Cursor {
     int64_t parameter = 0;

@@ -125,7 +125,8 @@ Result<DeviceCount> CountDevices(const Module& module, const RunOptions& options
   if (options.num_replicas) count.replicas = *options.num_replicas;
   if (options.num_partitions) count.partitions = *options.num_partitions;
   if (!asked && options.input_scope == InputScope::Global) {
-    bool depends = false;
+    bool depends = options.is_partitioned || options.output_devices == OutputDevices::All ||
+                   llvm::any_of(options.input, NamesDevice);
     for (const auto& computation : module.computations())
       for (const Instruction* inst : computation->instructions()) depends |= DependsOnDevice(*inst);
     if (!depends) count = {};
