@@ -10,7 +10,24 @@ namespace hlo {
 namespace {
 
 /// What a text or an extension suggests.
-enum class Content : uint8_t { Empty, HloText, Binary, ProtoText, Json, Mlir, MlirBytecode, Gzip };
+enum class Content : uint8_t {
+  Empty,
+  HloText,
+  Binary,
+  ProtoText,
+  Json,
+  Mlir,
+  MlirBytecode,
+  Jaxpr,
+  Npy,
+  Zip,
+  Gzip
+};
+
+// Most who give something else than HLO have a JAX program.
+#define HLO_FROM_JAX                                                                                         \
+  "in JAX, jax.jit(f).lower(x).as_text('hlo') is a program as HLO, and .compile().as_text() what XLA makes " \
+  "of it"
 
 struct ContentInfo {
   llvm::StringLiteral name;
@@ -24,9 +41,25 @@ constexpr ContentInfo kContents[] = {
     {"a protocol buffer in text form", "print the module as HLO text first"},
     {"JSON", "print the module as HLO text first"},
     {"MLIR (StableHLO or MHLO) text",
-     "convert it with 'stablehlo-translate --serialize' and XLA's 'xla-translate --mlir-hlo-to-hlo-text'"},
-    {"MLIR bytecode", "convert it with XLA's 'xla-translate --mlir-hlo-to-hlo-text'"},
+     HLO_FROM_JAX "; files are converted by XLA's 'xla-translate --mlir-hlo-to-hlo-text'"},
+    {"MLIR bytecode", HLO_FROM_JAX "; files are converted by XLA's 'xla-translate --mlir-hlo-to-hlo-text'"},
+    {"a jaxpr", HLO_FROM_JAX},
+    {"a NumPy array", "arrays are arguments: --input=@FILE, or --expected=@FILE; " HLO_FROM_JAX},
+    {"a NumPy archive or another zip file",
+     "arrays are arguments: --inputs=@FILE, or --expected=@FILE; " HLO_FROM_JAX},
     {"gzip-compressed data in gzip-compressed data", "decompress it first"},
+};
+
+#undef HLO_FROM_JAX
+
+/// What a file begins with.
+struct MagicRow {
+  llvm::StringLiteral bytes;
+  Content content;
+};
+constexpr MagicRow kMagic[] = {
+    {"\x1f\x8b", Content::Gzip},  {"ML\xefR", Content::MlirBytecode}, {"\x93NUMPY", Content::Npy},
+    {"PK\x03\x04", Content::Zip}, {"PK\x05\x06", Content::Zip},  // the second is an empty one
 };
 
 struct ExtensionRow {
@@ -116,14 +149,16 @@ bool IsMostlyText(llvm::StringRef text, bool named_text) {
 
 /// `named_text`: the name of the file says that it is HLO text.
 Content DetectContent(llvm::StringRef text, bool named_text) {
-  if (text.starts_with("\x1f\x8b")) return Content::Gzip;
-  if (text.starts_with("ML\xefR")) return Content::MlirBytecode;
+  for (const MagicRow& row : kMagic)
+    if (text.starts_with(row.bytes)) return row.content;
   const llvm::StringRef start = SkipBlanks(text);
   if (start.empty()) return text.trim().empty() ? Content::Empty : Content::HloText;
   const bool text_start = llvm::isAlpha(start.front()) || start.starts_with("%") || start.starts_with("_");
   if (LooksLikeProto(text) || (!IsMostlyText(text, named_text) && !(named_text && text_start)))
     return Content::Binary;
   if (LooksLikeMlir(start)) return Content::Mlir;
+  if (llvm::StringRef rest = start; rest.consume_front("{") && FirstWord(rest.ltrim()) == "lambda")
+    return Content::Jaxpr;
   if (LooksLikeProtoText(start)) return Content::ProtoText;
   if (start.starts_with("{") && !named_text) return Content::Json;
   return Content::HloText;
