@@ -2,6 +2,7 @@
 #include "ir/print.h"
 #include "ir/support/line_table.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/Path.h"
 #include "tools/diff/compare/report.h"
 
 namespace hlo {
@@ -70,10 +71,22 @@ std::string NamesOf(llvm::ArrayRef<const Computation*> computations) {
   return text;
 }
 
+/// What places are told by: the files where these are short, their last components where they tell the two
+/// apart, else words. The heading has the paths.
+std::pair<StringRef, StringRef> ShortNames(StringRef left, StringRef right) {
+  constexpr size_t kMost = 24;
+  if (std::max(left.size(), right.size()) <= kMost) return {left, right};
+  const StringRef a = llvm::sys::path::filename(left), b = llvm::sys::path::filename(right);
+  if (a != b && std::max(a.size(), b.size()) <= kMost) return {a, b};
+  return {"old", "new"};
+}
+
 class DiffText {
  public:
   DiffText(llvm::raw_ostream& os, const DiffReport& report)
-      : os_(os), report_(report), options_(report.options), entries_(report.diff.entries) {}
+      : os_(os), report_(report), options_(report.options), entries_(report.diff.entries) {
+    std::tie(left_file_, right_file_) = ShortNames(report.left_file, report.right_file);
+  }
 
   void Write() {
     WriteDiffHeading(os_, report_);
@@ -89,7 +102,7 @@ class DiffText {
   enum class Shown : uint8_t { No, Context, Alone, Group };
 
   [[nodiscard]] StringRef FileOf(const DiffEntry& entry) const {
-    return entry.right ? report_.right_file : report_.left_file;
+    return entry.right ? right_file_ : left_file_;
   }
 
   void Color(DiffKind kind) {
@@ -212,9 +225,9 @@ class DiffText {
     const bool pair = entry.left && entry.right;
     if (pair && (entry.kind != DiffKind::Unchanged || entry.left->name() != entry.right->name())) {
       if (entry.kind == DiffKind::Unchanged && !options_.show_renames)
-        return WriteText(*entry.right, report_.right_file);
-      os_ << '%' << entry.left->name() << "  " << Place(*entry.left, report_.left_file) << " -> %"
-          << entry.right->name() << "  " << Place(*entry.right, report_.right_file);
+        return WriteText(*entry.right, right_file_);
+      os_ << '%' << entry.left->name() << "  " << Place(*entry.left, left_file_) << " -> %"
+          << entry.right->name() << "  " << Place(*entry.right, right_file_);
       if (entry.moved) {
         os_ << "  ";
         WriteMove(NameOf(*entry.left->parent()), NameOf(*entry.right->parent()), entry);
@@ -311,6 +324,7 @@ class DiffText {
     if (!text.empty()) os_ << "(not shown: " << text << "; --max-entries=0 shows all)\n";
   }
 
+  StringRef left_file_, right_file_;  // as places name them
   llvm::raw_ostream& os_;
   const DiffReport& report_;
   const DiffReportOptions& options_;
