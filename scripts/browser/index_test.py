@@ -28,7 +28,7 @@ def index(pages, name, *modules):
     return path
 
 
-def small(pages, fragment='', **options):
+def small(pages, fragment='fold', **options):
     modules = [pages.write('fold.hlo', FOLD), pages.model('nested'), pages.model('transformer', 120)]
     return pages.open(index(pages, 'small', *modules), fragment, **options)
 
@@ -45,6 +45,11 @@ def modules_and_steps_are_listed(pages):
     expect_equal(page.evaluate(MODULE), 'fold')
     expect('3 modules' in page.evaluate('document.getElementById("total").textContent'), 'total')
     expect('algsimp' in page.evaluate('document.getElementById("steps").textContent'), 'no step of algsimp')
+
+
+@case
+def it_opens_on_the_largest_module(pages):
+    expect_equal(small(pages, '').evaluate(MODULE), 'transformer')
 
 
 @case

@@ -28,13 +28,12 @@ bool ParseAfter(llvm::StringRef rest, DumpFile& dump) {
   return true;
 }
 
-/// NAME.SSSS.PIPELINE.after_A.before_B
+/// NAME.SSSS.PIPELINE.after_A.before_B, and of steps within one pass NAME.SSSS.PASS.after_STEP
 bool ParsePass(llvm::StringRef rest, DumpFile& dump) {
   const size_t after = rest.rfind(".after_");
   if (after == llvm::StringRef::npos) return false;
   const llvm::StringRef passes = rest.drop_front(after + 7);
   const size_t before = passes.rfind(".before_");
-  if (before == llvm::StringRef::npos) return false;
   auto [head, pipeline] = rest.take_front(after).rsplit('.');
   auto [module, order] = head.rsplit('.');
   if (order.empty() || !llvm::all_of(order, llvm::isDigit)) return false;
@@ -43,7 +42,7 @@ bool ParsePass(llvm::StringRef rest, DumpFile& dump) {
   dump.order = order.str();
   dump.pipeline = pipeline.str();
   dump.pass = passes.take_front(before).str();
-  dump.next = passes.drop_front(before + 8).str();
+  if (before != llvm::StringRef::npos) dump.next = passes.drop_front(before + 8).str();
   return true;
 }
 

@@ -20,7 +20,8 @@ struct DumpFile {
   int64_t number = 0;  // NNNN
   DumpStage stage = DumpStage::Before;
   std::string target;  // After: `cpu`, `sm_8.0_gpu`; may be empty
-  // Of a dump between two passes, SSSS.PIPELINE.after_PASS.before_NEXT:
+  // Of a dump between two passes, SSSS.PIPELINE.after_PASS.before_NEXT; `next` is empty where a pass dumps a
+  // step of its own:
   std::string order, pipeline, pass, next;
 };
 

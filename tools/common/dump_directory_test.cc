@@ -27,12 +27,18 @@ TEST(DumpDirectory, NamesAreTakenApart) {
             "f 3 pass [] [0012|a|pipeline-start.before_x|y]");
 }
 
+TEST(DumpDirectory, PassesHaveStepsOfTheirOwn) {
+  EXPECT_EQ(Parts("module_0003.f.0013.copy-insertion.after_removing_unnecessary_copies.txt"),
+            "f 3 pass [] [0013|copy-insertion|removing_unnecessary_copies|]");
+  EXPECT_EQ(Parts("module_0003.f.copy-insertion.after_removing_unnecessary_copies.txt"), "none");
+}
+
 TEST(DumpDirectory, OtherFilesAreNone) {
   for (const llvm::StringRef name :
        {"", "module_", "module_.f.before_optimizations.txt", "module_x.f.before_optimizations.txt",
         "xmodule_0001.f.before_optimizations.txt", "module_0001.f.before_optimizations.html",
         "module_0001.f.cpu_after_optimizations-buffer-assignment.txt", "module_0001.f.ir-no-opt.ll",
-        "module_0001.f.x.simplify.after_a.before_b.txt", "module_0001.f.0001.p.after_a.txt",
+        "module_0001.f.x.simplify.after_a.before_b.txt",
         "module_99999999999999999999.f.before_optimizations.txt"})
     EXPECT_EQ(Parts(name), "none") << name.str();
 }

@@ -231,10 +231,11 @@ Result<std::vector<std::string>> ListDumps(llvm::StringRef directory, llvm::Stri
   HLO_TRY(const std::vector<DumpFile> dumps, ReadDumpDirectory(directory));
   std::vector<std::string> paths;
   for (const DumpFile& dump : dumps) {
-    const bool wanted = word == "all" || (word == "before" && dump.stage == DumpStage::Before) ||
-                        (word == "after" && dump.stage == DumpStage::After) ||
-                        (word == "pass" && dump.stage == DumpStage::Pass &&
-                         pass.Matches("after_" + dump.pass + ".before_" + dump.next));
+    const bool wanted =
+        word == "all" || (word == "before" && dump.stage == DumpStage::Before) ||
+        (word == "after" && dump.stage == DumpStage::After) ||
+        (word == "pass" && dump.stage == DumpStage::Pass &&
+         pass.Matches("after_" + dump.pass + (dump.next.empty() ? "" : ".before_" + dump.next)));
     if (wanted) paths.push_back(dump.path);
   }
   if (paths.empty()) {

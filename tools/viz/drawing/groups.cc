@@ -6,14 +6,15 @@
 #include "ir/source_frames.h"
 #include "llvm/Support/Path.h"
 #include "tools/viz/drawing/layers.h"
+#include "tools/viz/drawing/op_names.h"
 #include "tools/viz/drawing/quote.h"
 
 namespace hlo {
 namespace {
 
 constexpr size_t kLongestLabel = 64, kLongestName = 160, kLongestDevices = 128;
-constexpr int64_t kSteps = 50;  // of a schedule, in one group
-constexpr size_t kDeepestPath = 16;
+constexpr int64_t kSteps = 50;            // of a schedule, in one group
+constexpr size_t kLongestPieceName = 48;  // after `part 3 of 12: `
 
 size_t At(int32_t index) { return static_cast<size_t>(index); }
 
@@ -31,7 +32,7 @@ class NameTree {
 
   int32_t Add(llvm::ArrayRef<std::string> path) {
     int32_t at = 0;
-    for (const std::string& name : path.take_front(kDeepestPath)) {
+    for (const std::string& name : path.take_front(kDeepestOpName)) {
       const auto [found, added] = index_.try_emplace({at, name}, static_cast<int32_t>(parts.size()));
       if (added) parts.push_back({at, parts[At(at)].depth + 1, name});
       at = found->second;
@@ -53,28 +54,6 @@ class NameTree {
 };
 
 using Path = std::vector<std::string>;
-
-/// The op_name of an instruction; that of a fusion's result if it has none itself.
-llvm::StringRef OpNameOf(const Instruction& inst) {
-  for (const Instruction* at = &inst;;) {
-    if (at->metadata() && !at->metadata()->op_name.empty()) return at->metadata()->op_name;
-    if (at->kind() != OpKind::Fusion || at->callees().empty() || !at->callee()->root()) return "";
-    at = at->callee()->root();
-  }
-}
-
-Path OpNamePath(const Instruction& inst) {
-  // Parameters are named after the arguments of the program, not after where they are used.
-  if (inst.kind() == OpKind::Parameter) return {};
-  Path path;
-  llvm::StringRef rest = OpNameOf(inst);
-  while (rest.contains('/') && path.size() < kDeepestPath) {
-    const auto [first, others] = rest.split('/');
-    if (!first.empty()) path.push_back(first.str());
-    rest = others;
-  }
-  return path;
-}
 
 Path SourcePath(const Instruction& inst) {
   const SourceFrame source = SourceOf(inst);
@@ -185,7 +164,7 @@ class Divider {
       if (part.members < 2 || largest_child[i] == part.members || part.shared) continue;
       const auto at = static_cast<int32_t>(i);
       added.push_back({GroupKind::Part, part.group, d_.groups[At(group_)].computation, nullptr, FullName(at),
-                       PrintableText(NameBelow(at), kLongestLabel)});
+                       PrintableText(OpNameTitle(NameBelow(at)), kLongestLabel)});
       part.group = first + static_cast<int32_t>(added.size()) - 1;
       part.owns = true;
     }
@@ -406,8 +385,13 @@ class Collapser {
     std::vector<DrawnGroup> added;
     for (int64_t i = 0; i < count; ++i) {
       if (i % size == 0) {
-        const std::string label =
-            llvm::formatv("part {0} of {1}", i / size + 1, (count + size - 1) / size).str();
+        std::vector<Path> paths;
+        for (int64_t k = i; k < std::min(i + size, count); ++k)
+          if (const Instruction* inst = d_.nodes[At(items[static_cast<size_t>(k)].first)].instruction)
+            paths.push_back(OpNamePath(*inst));
+        std::string label = llvm::formatv("part {0} of {1}", i / size + 1, (count + size - 1) / size).str();
+        if (const std::string common = OpNameTitle(CommonOpName(paths)); !common.empty())
+          label += ": " + PrintableText(common, kLongestPieceName);
         const DrawnGroup& whole = d_.groups[At(group)];
         added.push_back({GroupKind::Piece, group, whole.computation, nullptr,
                          whole.name + (whole.name.empty() ? "" : "/") + label, label, true});

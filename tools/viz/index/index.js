@@ -148,8 +148,14 @@ function readFragment() {
   const [, key, step] = /^#([^/]*)(?:\/(\d+))?/.exec(location.hash) || [];
   let m;
   try { m = names.get(decodeURIComponent(key || '')); } catch { /* not ours */ }
-  m = m || data[0];
+  m = m || largest();
   if (m) show(m, step === undefined ? startOf(m) : Math.min(m.steps.length - 1, Number(step)));
+}
+
+/** Which of many modules someone wants to see: what a program does lies in its largest, not in those that convert scalars. */
+function largest() {
+  const size = m => Math.max(0, ...m.steps.map(s => s.instructions || 0));
+  return data.reduce((best, m) => !best || size(m) > size(best) ? m : best, null);
 }
 
 function show(m, step) {

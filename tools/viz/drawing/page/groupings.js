@@ -110,6 +110,20 @@ const frontParts = (() => {
   };
 })();
 
+/** JAX's transformations, and what they make of a part of a program; nothing where that is the part itself. */
+const kTransforms = {jit: '', pjit: '', jvp: '', transpose: 'backward', vmap: 'batched', remat: 'recomputed', checkpoint: 'recomputed'};
+
+/** Parts of an op_name in words: `transpose(jvp(layer))` is `layer, backward`. The same as in op_names.cc. */
+function opNameTitle(path) {
+  const parts = [], words = new Set();
+  for (let part of path.split('/')) {
+    for (let found; (found = /^(\w+)\((.*)\)$/.exec(part)) && Object.hasOwn(kTransforms, found[1]); part = found[2])
+      if (kTransforms[found[1]]) words.add(kTransforms[found[1]]);
+    if (part) parts.push(part);
+  }
+  return [parts.join('/') || (words.size ? 'program' : ''), ...words].join(', ');
+}
+
 /** By the words of --group-by. `paths(instructions, options)` has one path for each instruction. */
 const kGroupings = {
   'op-name': {

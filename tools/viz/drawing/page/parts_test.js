@@ -118,6 +118,10 @@ test('groups: op_name, sources stand with their users', () => {
   equal(tree.reveal(m.find('fused::exp')).key, 'main::f>fused::exp');
   equal([tree.reveal(m.find('main::g')).key, tree.reveal(m.find('main::one')).key], ['main::pair', 'main::r']);
 });
+test('groups: titles are words', () => {
+  equal(['jit(step)', 'transpose(jvp(layer_1))', 'jvp(a)/b', 'transpose(jvp())', 'while', 'vmap(transpose(jvp(f)))/checkpoint(g)', 'f(x)'].map(opNameTitle),
+    ['step', 'layer_1, backward', 'a/b', 'program, backward', 'while', 'f/g, batched, backward, recomputed', 'f(x)']);
+});
 test('layout: boxes do not overlap, edges go down', () => {
   let seed = 7;
   const random = n => { seed = (seed * 48271) % 2147483647; return seed % n; };

@@ -16,7 +16,11 @@ class Item {
     this.kids = null;
   }
   /** The label without what only tells it from others. */
-  get title() { return this.isRun ? this.label : this.label.replace(/\u200b\d*/, ''); }
+  get title() {
+    if (this.isRun) return this.label;
+    const text = this.label.replace(/\u200b\d*/, '');
+    return this.kind === 'group' ? opNameTitle(text) : text;
+  }
   get expandable() {
     return this.kind !== 'instruction' || this.tree.canExpand(this.instruction);
   }
