@@ -86,7 +86,7 @@ void PrintPassCounters(llvm::raw_ostream& os, llvm::ArrayRef<PassExecution> exec
     counters["executions"] += 1;
     counters["changes"] += e.changed;
     counters["rewrites"] += e.rewrites;
-    for (const auto& [name, count] : e.counters) counters[e.pass->name.str() + "." + name] += count;
+    for (const auto& [name, count] : e.counters) counters[name] += count;
   }
   for (const auto& [pass, counters] : by_pass)
     for (const auto& [name, count] : counters) os << llvm::formatv("{0,10}  {1}: {2}\n", count, pass, name);

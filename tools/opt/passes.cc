@@ -38,8 +38,15 @@ Result<std::string> KnownRule(llvm::StringRef name) {
   std::vector<llvm::StringRef> names;
   for (const RuleIndex::Entry& entry : AlgsimpRules().entries()) names.push_back(entry.rule->name);
   if (llvm::is_contained(names, name)) return name.str();
-  const std::string hint = DidYouMeanText(name, names);
-  return Error("usage-pass", {}, "unknown rule '{0}'{1}{2}", name, hint.empty() ? "" : "; ", hint);
+  // Other tools put the pass before it.
+  const llvm::StringRef own = name.drop_front(name.find_last_of("/:") + 1);
+  const llvm::StringRef bare = own.starts_with("algsimp.") ? own.drop_front(8) : own;
+  const std::string hint = llvm::is_contained(names, bare) ? llvm::formatv("did you mean '{0}'?", bare).str()
+                                                           : DidYouMeanText(bare, names);
+  Diagnostic error =
+      MakeError("usage-pass", {}, "unknown rule '{0}'{1}{2}", name, hint.empty() ? "" : "; ", hint);
+  error.Note("--debug-rewrites and --pass-stats print the names of rules that fire");
+  return Error(std::move(error));
 }
 
 Status AddNames(const NameList& list, llvm::StringSet<>& names) {
