@@ -54,6 +54,8 @@ Status ReduceInput(const InputModule& input, const OptOptions& options, Diagnost
   ReduceOptions reduce;
   reduce.max_tests = options.max_tests;
   reduce.jobs = options.common.threads > 0 ? options.common.threads : AvailableThreads();
+  reduce.memory_limit = options.common.memory_limit.bytes;
+  reduce.remark = say;
   reduce.interesting = [&](const std::string& text) { return test.Interesting(text); };
   std::vector<std::pair<std::string, int64_t>> steps;  // instructions left after the last success of each
   reduce.improved = [&](llvm::StringRef strategy, const Module& module) -> Status {
@@ -81,7 +83,10 @@ Status ReduceInput(const InputModule& input, const OptOptions& options, Diagnost
                     count, count == 1 ? "" : "s", left, left == 1 ? "" : "s",
                     FormatBytes(ShapeBytes(*result.module), /*decimal=*/true), result.tests, seconds)
           .str());
-  return WriteFile(options.common.output, ReducedText(*result.module), out);
+  HLO_CHECK_OK(WriteFile(options.common.output, ReducedText(*result.module), out));
+  // The best so far is kept, and whoever asked for a limit learns that it was reached.
+  if (WhyInterrupted() == InterruptCause::Timeout) return Error(InterruptedError());
+  return {};
 }
 
 namespace {

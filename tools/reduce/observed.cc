@@ -3,9 +3,12 @@
 #include "backends/interpreter/interpreter.h"
 #include "backends/run_devices.h"
 #include "ir/support/interrupt.h"
+#include "llvm/Support/MathExtras.h"
+#include "passes/analysis/live_range.h"
 #include "passes/rewrite/maker.h"
 #include "tools/arrays/fake_arguments.h"
 #include "tools/arrays/fake_values.h"
+#include "tools/modules/inputs.h"
 
 namespace hlo {
 namespace {
@@ -39,9 +42,26 @@ std::vector<Literal> MakeArguments(const Module& module) {
   return arguments;
 }
 
+/// The rest is for what the run allocates besides values, and for candidates.
+constexpr int64_t kShare = 2;
+
+/// What a run holds at most, about: arguments, constants, and what lives at a time.
+int64_t BytesOfRun(const Module& module) {
+  int64_t bytes = PeakOf(module, ScheduleOf(module)).bytes;
+  for (const auto& c : module.computations())
+    for (const Instruction* inst : c->instructions()) {
+      if (inst->kind() != OpKind::Constant && (!c->IsEntry() || inst->kind() != OpKind::Parameter)) continue;
+      ForEachLeaf(inst->shape(), [&](const ShapeIndex&, const Shape& leaf) {
+        const int64_t own = leaf.IsArray() ? BufferBytes(leaf) : 0;
+        if (own < 0 || llvm::AddOverflow(bytes, own, bytes)) bytes = INT64_MAX;
+      });
+    }
+  return bytes;
+}
+
 }  // namespace
 
-ObservedValues ObserveValues(const Module& module) {
+Result<ObservedValues> ObserveValues(const Module& module, int64_t memory_limit) {
   ObservedValues observed;
   if (module.config.replica_count > 1 || module.config.num_partitions > 1) return observed;
   // All values of interest as the result of a copy.
@@ -58,6 +78,9 @@ ObservedValues ObserveValues(const Module& module) {
   copy->config.entry_layout = {copy->entry()->ParameterShapes(), copy->entry()->root()->shape()};
   const ExecutionOptions options;
   if (!CheckSupported(*copy, options)) return observed;
+  const int64_t bytes = BytesOfRun(*copy);
+  HLO_CHECK_OK(
+      CheckMemory(bytes > INT64_MAX / kShare ? bytes : bytes * kShare, memory_limit, "running the module"));
   if (Interrupted()) return observed;
   std::optional<TimeLimit> limit(std::in_place, kLongestRun);
   auto run = RunModule(*copy, {MakeArguments(*copy)}, options);

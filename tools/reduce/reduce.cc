@@ -15,8 +15,12 @@ namespace {
 /// One reduction: the best module so far and what has been tried.
 class Reduction {
  public:
-  Reduction(const Module& module, const ReduceOptions& options)
-      : options_(options), observed_(ObserveValues(module)), best_(module.Clone()) {}
+  Reduction(const Module& module, const ReduceOptions& options) : options_(options), best_(module.Clone()) {
+    if (auto observed = ObserveValues(module, options.memory_limit); observed)
+      observed_ = std::move(*observed);
+    else if (options.remark)
+      options.remark("no values take the place of what computes them: " + observed.error().message);
+  }
 
   Result<ReduceResult> Run() {
     for (bool progress = true; progress && !Done();) {
@@ -135,7 +139,7 @@ class Reduction {
   }
 
   const ReduceOptions& options_;
-  const ObservedValues observed_;
+  ObservedValues observed_;
   std::unique_ptr<Module> best_;
   llvm::DenseSet<uint64_t> seen_;
   int64_t tests_ = 0;

@@ -32,7 +32,10 @@ void TidyReduced(Module& module);
 
 struct ReduceOptions {
   int64_t max_tests = 5000;
-  int64_t jobs = 1;  // candidates tested at a time; no influence on the result
+  int64_t jobs = 1;          // candidates tested at a time; no influence on the result
+  int64_t memory_limit = 0;  // bytes; 0: what the machine has
+  /// Told to the user, a sentence; may be empty.
+  std::function<void(const std::string& text)> remark = {};
   /// The module's text is still interesting. Called from several threads. Errors end the reduction.
   std::function<Result<bool>(const std::string& text)> interesting;
   /// Sees every improvement: strategy, and the module.
