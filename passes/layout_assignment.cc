@@ -1,6 +1,7 @@
 #include "passes/layout_assignment.h"
 
 #include "passes/analysis/reshape_facts.h"
+#include "passes/analysis/side_effects.h"
 #include "passes/layout_boundaries.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
@@ -134,6 +135,7 @@ class Assigner {
       }
       changed |= FixOperands(inst);
     }
+    if (computation_.IsFusion()) RemoveDead();
     changed |= FixRoot();
     return changed;
   }
@@ -260,6 +262,12 @@ class Assigner {
       changed = true;
     }
     return changed;
+  }
+
+  /// What copies took the place of: bodies of fusions hold nothing that nobody uses.
+  void RemoveDead() {
+    for (Instruction* inst : llvm::reverse(order_))
+      if (IsDead(*inst)) computation_.Remove(inst);
   }
 
   /// The shape that operand `i` has to have; nothing if any will do.

@@ -111,6 +111,8 @@ void LayoutBoundaries::Apply() {
 
 Shape LayoutBoundaries::Root(const Computation& computation) const {
   const auto number = numbers_.find(Place(&computation));
+  // What the root calls may have given it another layout.
+  if (computation.IsFusion()) return computation.callers().front()->shape().WithDefaultLayouts();
   if (number == numbers_.end()) return computation.root()->shape().WithDefaultLayouts();
   return Agreed(static_cast<size_t>(number->second));
 }

@@ -92,7 +92,10 @@ bool HasTransfers(const Computation& computation) { return (Findings(computation
 bool MayNotEnd(const Instruction& inst) { return (Findings(inst) & kLoop) != 0; }
 
 bool IsSharedStart(const Instruction& tuple, int64_t i) {
-  return tuple.operand(i)->info().Is(kStart) && (tuple.users().size() > 1 || tuple.IsRoot());
+  const bool stays = tuple.users().size() > 1 || tuple.IsRoot() ||
+                     !tuple.extras().control_predecessors.empty() ||
+                     !tuple.extras().control_successors.empty();
+  return stays && tuple.operand(i)->info().Is(kStart);
 }
 
 bool IsSharedStart(const Instruction& element) {

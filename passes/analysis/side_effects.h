@@ -11,7 +11,7 @@ bool HasTransfers(const Computation& computation);
 /// The instruction is a loop or calls one.
 bool MayNotEnd(const Instruction& inst);
 /// Element `i` of the instruction `tuple` has begun and not ended, so that it may have no second reader, and
-/// others read the tuple, too: it cannot take the place of a get-tuple-element.
+/// others read the tuple or wait for it, too: it cannot take the place of a get-tuple-element.
 bool IsSharedStart(const Instruction& tuple, int64_t i);
 /// The same of a get-tuple-element of a `tuple`, whose own readers count.
 bool IsSharedStart(const Instruction& element);
