@@ -2,6 +2,7 @@
 
 #include "passes/analysis/reshape_facts.h"
 #include "passes/rewrite/batching_dims.h"
+#include "passes/rewrite/edit.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/expr.h"
 #include "passes/rewrite/index_matrix.h"
@@ -9,62 +10,99 @@
 namespace hlo {
 namespace {
 
+int64_t ArrayCount(const Instruction& scatter) { return scatter.operand_count() / 2; }
+
 bool CanExpand(const Instruction& inst) {
-  if (inst.kind() != OpKind::Scatter || !HasStaticShapes(inst) || !inst.shape().IsArray()) return false;
-  const ElementType type = inst.shape().element_type();
-  auto has_type = [&](const Instruction* i) { return i->shape().IsScalarOf(type); };
-  return inst.operand_count() == 3 && inst.operand(2)->shape().ElementCount() != 0 &&
-         inst.shape().rank() != 0 && llvm::all_of(inst.callee()->parameters(), has_type) &&
-         has_type(inst.callee()->root());
+  if (inst.kind() != OpKind::Scatter || !HasStaticShapes(inst)) return false;
+  const int64_t n = ArrayCount(inst);
+  const Computation& combiner = *inst.callee();
+  for (int64_t k = 0; k < n; ++k) {
+    const ElementType type = inst.operand(k)->shape().element_type();
+    const Shape& root = combiner.root()->shape();
+    if (!combiner.parameter(k)->shape().IsScalarOf(type) ||
+        !combiner.parameter(n + k)->shape().IsScalarOf(type) ||
+        !(root.IsTuple() ? root.tuple_shape(k) : root).IsScalarOf(type))
+      return false;
+  }
+  return inst.operand(n + 1)->shape().ElementCount() != 0 && inst.operand(0)->shape().rank() != 0;
 }
 
-/// Combines one window of updates into x, if it lies within.
-Expr UpdateAt(Maker& make, const Expr& x, const Expr& row, const Expr& window, const Instruction& scatter) {
+/// What gives element `k` of the combined values alone.
+Computation* CombinerOf(const Instruction& scatter, int64_t k) {
+  if (!scatter.shape().IsTuple()) return scatter.callee();
+  Computation* combiner = CloneComputation(*scatter.callee());
+  Instruction* root = combiner->root();
+  combiner->set_root(root->kind() == OpKind::Tuple ? root->operand(k) : Maker(*combiner, root).Gte(root, k));
+  RemoveIfDead(root);
+  return combiner;
+}
+
+/// Combines one window of each array of updates into the arrays, if it lies within.
+llvm::SmallVector<Expr, 6> UpdatesAt(Maker& make, llvm::ArrayRef<Expr> arrays, const Expr& row,
+                                     llvm::ArrayRef<Expr> windows, const Instruction& scatter) {
   const Dims& places = scatter.attr<ScatterAttrs>().scatter_dims_to_operand_dims;
+  const Shape shape = arrays[0].shape(), window = windows[0].shape();
   const Expr zero(make, make.ScalarInt(row.type(), 0));
-  llvm::SmallVector<Expr, 6> starts(static_cast<size_t>(x.shape().rank()), zero);
+  llvm::SmallVector<Expr, 6> starts(static_cast<size_t>(shape.rank()), zero);
   Expr within(make, make.ScalarInt(ElementType::Pred, 1));
   for (size_t k = 0; k < places.size(); ++k) {
     const Expr start = row.Slice(1, static_cast<int64_t>(k), static_cast<int64_t>(k) + 1).Reshape({});
     starts[static_cast<size_t>(places[k])] = start;
-    within = within & Ge(start, 0) & Le(start, x.dim(places[k]) - window.dim(places[k]));
+    within = within & Ge(start, 0) & Le(start, shape.dim(places[k]) - window.dim(places[k]));
   }
-  const Expr before = DynamicSliceOf(x, starts, window.shape().dims());
-  MapAttrs map;
-  for (int64_t d = 0; d < x.shape().rank(); ++d) map.dimensions.push_back(d);
-  Instruction* after = make.Add(OpKind::Map, {before, window}, std::move(map), scatter.callees());
-  return DynamicUpdateOf(x, Expr(make, make.Select(within, after, before)), starts);
+  llvm::SmallVector<Instruction*, 6> combined;
+  for (const Expr& x : arrays) combined.push_back(DynamicSliceOf(x, starts, window.dims()));
+  combined.append(windows.begin(), windows.end());
+  llvm::SmallVector<Expr, 6> updated;
+  for (size_t k = 0; k < arrays.size(); ++k) {
+    MapAttrs map;
+    for (int64_t d = 0; d < shape.rank(); ++d) map.dimensions.push_back(d);
+    Computation* combiner = CombinerOf(scatter, static_cast<int64_t>(k));
+    Instruction* after = make.Add(OpKind::Map, combined, std::move(map), {combiner});
+    const Expr chosen(make, make.Select(within, after, combined[k]));
+    updated.push_back(DynamicUpdateOf(arrays[k], chosen, starts));
+  }
+  return updated;
 }
 
-Instruction* Loop(Maker& make, Instruction* inst) {
+/// The arrays after the loop.
+llvm::SmallVector<Instruction*, 4> Loop(Maker& make, Instruction* inst) {
   const auto& a = inst->attr<ScatterAttrs>();
-  const Expr matrix(make, IndexMatrix(make, inst->operand(1), a.index_vector_dim));
+  const auto n = static_cast<size_t>(ArrayCount(*inst));
   // Signed and wide, so that every index beyond the array is seen as such.
-  const Expr indices = matrix.To(ElementType::S64);
-  const Expr updates(make, UpdateMatrix(make, inst->operand(2), a, inst->shape().rank()));
-  Dims sizes(updates.shape().dims());
+  const Expr matrix(make, IndexMatrix(make, inst->operands()[n], a.index_vector_dim));
+  llvm::SmallVector<Expr, 6> init = {matrix.To(ElementType::S64)};
+  for (Instruction* array : inst->operands().take_front(n)) init.emplace_back(make, array);
+  for (Instruction* update : inst->operands().drop_front(n + 1))
+    init.emplace_back(make, UpdateMatrix(make, update, a, init[1].shape().rank()));
+  Dims sizes(init.back().shape().dims());
   sizes[0] = 1;
   const Dims window(llvm::ArrayRef<int64_t>(sizes).drop_front());
-  const auto state =
-      CountedLoop(make, "scatter", indices.dim(0), {Expr(make, inst->operand(0)), indices, updates},
-                  [&](Maker& body, const Expr& i, llvm::ArrayRef<Expr> s) -> llvm::SmallVector<Expr, 6> {
-                    llvm::SmallVector<Expr, 6> starts(sizes.size(), Expr(0));
-                    starts[0] = i;
-                    const Expr row = DynamicSliceOf(s[1], {i, 0}, {1, s[1].dim(1)});
-                    const Expr update = DynamicSliceOf(s[2], starts, sizes).Reshape(window);
-                    return {UpdateAt(body, s[0], row, update, *inst), s[1], s[2]};
-                  });
-  return state[0].inst();
+  const auto state = CountedLoop(
+      make, "scatter", init[0].dim(0), init, [&](Maker& body, const Expr& i, llvm::ArrayRef<Expr> s) {
+        llvm::SmallVector<Expr, 6> starts(sizes.size(), Expr(0));
+        starts[0] = i;
+        const Expr row = DynamicSliceOf(s[0], {i, 0}, {1, s[0].dim(1)});
+        llvm::SmallVector<Expr, 6> windows, next = {s[0]};
+        for (const Expr& updates : s.drop_front(1 + n))
+          windows.push_back(DynamicSliceOf(updates, starts, sizes).Reshape(window));
+        next.append(UpdatesAt(body, s.slice(1, n), row, windows, *inst));
+        next.append(s.begin() + 1 + static_cast<ptrdiff_t>(n), s.end());
+        return next;
+      });
+  return {state.begin() + 1, state.begin() + 1 + static_cast<ptrdiff_t>(n)};
 }
 
 Result<Instruction*> Expanded(Instruction* inst) {
-  if (inst->shape().ElementCount() == 0) return inst->operand(0);
   Maker make(inst);
-  if (!HasBatchingDims(*inst)) return Loop(make, inst);
-  Instruction* plain = WithoutBatchingDims(make, inst);
-  Instruction* loop = Loop(make, plain);
-  plain->parent()->Remove(plain);
-  return loop;
+  llvm::SmallVector<Instruction*, 4> arrays(
+      inst->operands().take_front(static_cast<size_t>(ArrayCount(*inst))));
+  if (arrays[0]->shape().ElementCount() != 0) {
+    Instruction* plain = HasBatchingDims(*inst) ? WithoutBatchingDims(make, inst) : inst;
+    arrays = Loop(make, plain);
+    if (plain != inst) plain->parent()->Remove(plain);
+  }
+  return inst->shape().IsTuple() ? make.Tuple(arrays) : arrays[0];
 }
 
 }  // namespace
