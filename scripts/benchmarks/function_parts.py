@@ -74,14 +74,20 @@ def lstm(xs, w, b):
         c = nn.sigmoid(f) * c + nn.sigmoid(i) * jnp.tanh(g)
         h = nn.sigmoid(o) * jnp.tanh(c)
         return (h, c), h
-    return lax.scan(step, (jnp.zeros((16, 64)),) * 2, xs)[1]
+    return lax.scan(step, (jnp.zeros((xs.shape[1], w.shape[1] // 4)),) * 2, xs)[1]
 
 def gru(xs, w):
     def step(h, x):
         r, z, n = jnp.split(jnp.concatenate([x, h], 1) @ w, 3, 1)
         h = (1 - nn.sigmoid(z)) * jnp.tanh(n * nn.sigmoid(r)) + nn.sigmoid(z) * h
         return h, h
-    return lax.scan(step, jnp.zeros((16, 64)), xs)[1]
+    return lax.scan(step, jnp.zeros((xs.shape[1], w.shape[1] // 3)), xs)[1]
+
+def two_layers(xs, w, v, b): return lstm(lstm(xs, w, b), v, b)
+
+def training(cell, xs, *weights):
+    """Loss and gradients by all weights of what a cell makes of a sequence."""
+    return jax.value_and_grad(lambda ws: (cell(xs, *ws) ** 2).mean())(weights)
 
 def adam(w, g, m, v):
     m, v = .9 * m + .1 * g, .999 * v + .001 * g * g
