@@ -2,9 +2,9 @@
 #include "ir/attrs.h"
 #include "ir/computation.h"
 #include "ir/custom_call.h"
+#include "ir/support/json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 
 namespace hlo {
 namespace {
@@ -115,12 +115,9 @@ std::optional<CustomCallMisfit> ApproxTopK(const Instruction& call) {
 
 int64_t ApproxTopKDimension(const Instruction& call, const Shape& in, const Shape& out) {
   std::optional<int64_t> dimension;
-  if (auto config = llvm::json::parse(call.extras().backend_config)) {
-    if (const llvm::json::Object* object = config->getAsObject())
-      dimension = object->getInteger("reduction_dim");
+  if (const auto config = ParseJson(call.extras().backend_config)) {
+    dimension = config->Integer("reduction_dim");
     if (dimension && *dimension < 0) *dimension += in.rank();
-  } else {
-    llvm::consumeError(config.takeError());
   }
   for (int64_t d = 0; !dimension && d < std::min(in.rank(), out.rank()); ++d)
     if (in.dim(d) != out.dim(d)) dimension = d;

@@ -1,6 +1,7 @@
 // Text of the attributes that every instruction may carry (hlo-text §4), and of strings.
 #include "ir/print_internal.h"
-#include "llvm/Support/JSON.h"
+
+#include "ir/support/json.h"
 
 namespace hlo {
 namespace {
@@ -80,12 +81,11 @@ bool IsJsonDict(StringRef text) {
 
 void PrintBackendConfig(raw_ostream& os, StringRef config, const PrintOptions& options) {
   if (options.sort_backend_config && config.trim().starts_with("{")) {
-    auto json = llvm::json::parse(config);
-    if (json) {
-      os << *json;  // objects print with sorted keys
+    if (auto json = ParseJson(config)) {
+      json->Sort();
+      JsonWriter(os).Value(*json);
       return;
     }
-    llvm::consumeError(json.takeError());
   }
   PrintStringOrJson(os, config);
 }

@@ -1,7 +1,7 @@
 #include "passes/while_loop_trip_count_annotator.h"
 
+#include "ir/support/json.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 #include "passes/analysis/loop_facts.h"
 
 namespace hlo {
@@ -9,25 +9,20 @@ namespace {
 
 /// The config with the facts added; nothing if it is no JSON object.
 std::optional<std::string> Annotated(llvm::StringRef config, const LoopCount& counted) {
-  llvm::json::Value value = llvm::json::Object();
-  if (!config.trim().empty()) {
-    auto parsed = llvm::json::parse(config);
-    if (!parsed) {
-      llvm::consumeError(parsed.takeError());
-      return std::nullopt;
-    }
-    value = std::move(*parsed);
-  }
-  llvm::json::Object* object = value.getAsObject();
-  if (!object) return std::nullopt;
-  (*object)["known_trip_count"] = llvm::json::Object{{"n", std::to_string(counted.count)}};
-  if (counted.induction >= 0)
-    (*object)["known_induction_variable"] =
-        llvm::json::Object{{"tuple_index", std::to_string(counted.induction)}};
-  if (counted.init)
-    (*object)["known_init_step"] =
-        llvm::json::Object{{"init", std::to_string(*counted.init)}, {"step", std::to_string(*counted.step)}};
-  return llvm::formatv("{0}", value).str();
+  auto value = config.trim().empty() ? JsonValue(JsonObject()) : ParseJson(config);
+  if (!value || !value->AsObject()) return std::nullopt;
+  // Numbers of 64 bits are strings, as protocol buffers have them.
+  using Facts = std::initializer_list<std::pair<llvm::StringRef, int64_t>>;
+  const auto set = [&](llvm::StringRef key, Facts facts) {
+    JsonValue object;
+    for (const auto& [part, number] : facts) object.Set(part, JsonValue(std::to_string(number)));
+    value->Set(key, std::move(object));
+  };
+  set("known_trip_count", {{"n", counted.count}});
+  if (counted.induction >= 0) set("known_induction_variable", {{"tuple_index", counted.induction}});
+  if (counted.init) set("known_init_step", {{"init", *counted.init}, {"step", *counted.step}});
+  value->Sort();
+  return ToString(*value);
 }
 
 /// The config the loop should have, if it should have another.

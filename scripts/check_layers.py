@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Holds every #include against the allowed edges between folders, and finds include cycles between files.
+"""Holds every #include against the allowed edges between folders and the rooms of libraries, and finds include
+cycles between files.
 
 Prints one line per violation and exits 1 if there is any.
 """
@@ -57,7 +58,13 @@ LAYERS['tools/testing'] = [*TOOL_BASE, *(layer for layer in LAYERS if layer.star
 # Tests of any layer may parse and verify text.
 TEST_EXTRA = ['parser', 'ir/verify']
 TEST = re.compile(r'_(test|fuzz)\.cc$')
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
+# Headers of libraries -> the files that may include them.
+ROOMS = {
+    re.compile(r'CLI/'): {'tools/common/option_parser.cc'},
+    re.compile(r'nlohmann/'): {'ir/support/json_reader.cc', 'ir/support/json_writer.cc'},
+    re.compile(r'llvm/Support/JSON\.h$'): set(),  # ir/support/json.h stands for it
+}
 
 
 def layer_of(path):
@@ -120,6 +127,10 @@ def main():
         allowed = {layer, *LAYERS[layer], *(TEST_EXTRA if TEST.search(path) else [])}
         graph[path] = []
         for line, target in includes_of(path):
+            for room, members in ROOMS.items():
+                if room.match(target) and path not in members:
+                    who = f'only {" and ".join(sorted(members))}' if members else 'no file'
+                    problems.append(f'{path}:{line}: {who} may include {target}')
             if not os.path.exists(os.path.join(ROOT, target)):
                 continue  # a library's header
             graph[path].append(target)

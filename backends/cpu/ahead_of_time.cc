@@ -6,9 +6,9 @@
 #include "backends/cpu/routine_step.h"
 #include "backends/run_devices.h"
 #include "ir/print.h"
+#include "ir/support/json.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ObjectFile.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/TargetParser/Host.h"
 
 namespace hlo {
@@ -205,58 +205,69 @@ std::string HeaderOf(const Facts& facts) {
   return text;
 }
 
-llvm::json::Array ToJson(llvm::ArrayRef<Array> arrays) {
-  llvm::json::Array list;
-  for (const Array& array : arrays) {
-    llvm::json::Object object{{"index", llvm::json::Array(array.index)},
-                              {"shape", ToString(array.shape, /*with_layout=*/false)},
-                              {"layout", llvm::json::Array(array.shape.layout().minor_to_major)},
-                              {"bytes", array.bytes()}};
-    if (array.parameter >= 0) object["parameter"] = array.parameter;
-    if (array.parameter >= 0) object["name"] = array.name;
-    if (array.argument >= 0) object["argument"] = array.argument;
-    list.push_back(std::move(object));
-  }
-  return list;
+void Write(JsonWriter& json, llvm::StringRef key, llvm::ArrayRef<Array> arrays) {
+  json.Array(key, [&] {
+    for (const Array& array : arrays)
+      json.Object([&] {
+        if (array.argument >= 0) json.Member("argument", array.argument);
+        json.Member("bytes", array.bytes());
+        json.List("index", array.index);
+        json.List("layout", array.shape.layout().minor_to_major);
+        if (array.parameter >= 0) json.Member("name", array.name);
+        if (array.parameter >= 0) json.Member("parameter", array.parameter);
+        json.Member("shape", ToString(array.shape, /*with_layout=*/false));
+      });
+  });
 }
 
 /// Functions of other libraries that the object calls.
-Result<llvm::json::Array> SymbolsNeeded(const std::string& object) {
+Result<std::vector<std::string>> SymbolsNeeded(const std::string& object) {
   const auto failed = [](llvm::Error error) {
     return Error("compile-kernels", {}, "LLVM: {0}", llvm::toString(std::move(error)));
   };
   auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "object"));
   if (!file) return failed(file.takeError());
-  llvm::json::Array needed;
+  std::vector<std::string> needed;
   for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
     auto flags = symbol.getFlags();
     if (!flags) return failed(flags.takeError());
     auto name = symbol.getName();
     if (!name) return failed(name.takeError());
-    if ((*flags & llvm::object::SymbolRef::SF_Undefined) != 0 && !name->empty()) needed.push_back(*name);
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) != 0 && !name->empty())
+      needed.push_back(name->str());
   }
   return needed;
 }
 
-std::string DescriptionOf(const Facts& facts, const cpu::Machine& machine, llvm::json::Array needed) {
-  const bool any = !needed.empty();
-  llvm::json::Object object{{"schema", "hlo.aot/1"},
-                            {"module", facts.ModuleName()},
-                            {"symbol", facts.symbol},
-                            {"target", llvm::json::Object{{"triple", llvm::sys::getProcessTriple()},
-                                                          {"cpu", machine.cpu},
-                                                          {"features", machine.features}}},
-                            {"arguments", ToJson(facts.interface.arguments())},
-                            {"results", ToJson(facts.interface.results())},
-                            {"temp_bytes", facts.interface.temp_bytes()},
-                            {"alignment", cpu::kAlignment},
-                            {"codes", llvm::json::Object{{"0", "done"},
-                                                         {"1", "a pointer is null"},
-                                                         {"2", "a result or temp is not aligned"}}},
-                            {"symbols_needed", std::move(needed)},
-                            {"libraries", any ? llvm::json::Array{"c"} : llvm::json::Array()}};
+std::string DescriptionOf(const Facts& facts, const cpu::Machine& machine,
+                          llvm::ArrayRef<std::string> needed) {
   std::string text;
-  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
+  llvm::raw_string_ostream os(text);
+  JsonWriter json(os, /*indent=*/2);
+  json.Object([&] {
+    json.Member("alignment", cpu::kAlignment);
+    Write(json, "arguments", facts.interface.arguments());
+    json.Object("codes", [&] {
+      json.Member("0", "done");
+      json.Member("1", "a pointer is null");
+      json.Member("2", "a result or temp is not aligned");
+    });
+    json.Array("libraries", [&] {
+      if (!needed.empty()) json.Value("c");
+    });
+    json.Member("module", facts.ModuleName());
+    Write(json, "results", facts.interface.results());
+    json.Member("schema", "hlo.aot/1");
+    json.Member("symbol", facts.symbol);
+    json.List("symbols_needed", needed);
+    json.Object("target", [&] {
+      json.Member("cpu", machine.cpu);
+      json.Member("features", machine.features);
+      json.Member("triple", llvm::sys::getProcessTriple());
+    });
+    json.Member("temp_bytes", facts.interface.temp_bytes());
+  });
+  os << '\n';
   return text;
 }
 
@@ -340,9 +351,9 @@ Result<AheadOfTime> CompileAheadOfTime(const Module& module, const CpuOptions& o
   const Facts facts{interface, *program, entry.symbol, TargetOf(machine)};
   AheadOfTime result;
   HLO_TRY(result.object, program->jit->MakeObject(entry, program->jit->AddRoutine(routine)));
-  HLO_TRY(llvm::json::Array needed, SymbolsNeeded(result.object));
+  HLO_TRY(const std::vector<std::string> needed, SymbolsNeeded(result.object));
   result.header = HeaderOf(facts);
-  result.description = DescriptionOf(facts, machine, std::move(needed));
+  result.description = DescriptionOf(facts, machine, needed);
   return result;
 }
 

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "backends/cpu/routine_step.h"
+#include "ir/support/json.h"
 #include "llvm/ADT/SmallVectorExtras.h"
-#include "llvm/Support/JSON.h"
 
 namespace hlo::cpu {
 namespace {
@@ -32,15 +32,10 @@ class WhileStep final : public Step {
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override { return "loop over steps"; }
   [[nodiscard]] std::optional<int64_t> Trips() const override {
-    auto config = llvm::json::parse(inst_.extras().backend_config);
-    if (!config) {
-      llvm::consumeError(config.takeError());
-      return std::nullopt;
-    }
-    const llvm::json::Object* object = config->getAsObject();
-    if (object != nullptr) object = object->getObject("known_trip_count");
+    const auto config = ParseJson(inst_.extras().backend_config);
+    const JsonValue* count = config ? config->Object("known_trip_count") : nullptr;
     int64_t trips = 0;
-    if (object == nullptr || object->getString("n").value_or("").getAsInteger(10, trips)) return std::nullopt;
+    if (count == nullptr || count->String("n").value_or("").getAsInteger(10, trips)) return std::nullopt;
     return trips;
   }
   void ForEachPart(Part visit) override {

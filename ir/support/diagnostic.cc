@@ -2,8 +2,8 @@
 #include "ir/support/diagnostic.h"
 
 #include "ir/support/excerpt.h"
+#include "ir/support/json.h"
 #include "ir/support/utf8.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace hlo {
@@ -63,23 +63,23 @@ llvm::StringRef InstructionOf(llvm::StringRef context) {
   return context.consume_front("in ") ? context.split(" of computation ").first : llvm::StringRef();
 }
 
-void WriteString(llvm::json::OStream& json, llvm::StringRef key, llvm::StringRef value) {
+void WriteString(JsonWriter& json, llvm::StringRef key, llvm::StringRef value) {
   if (value.empty())
-    json.attribute(key, nullptr);
+    json.Member(key, nullptr);
   else
-    json.attribute(key, llvm::json::isUTF8(value) ? value.str() : llvm::json::fixUTF8(value));
+    json.Member(key, value);
 }
 
-void WritePlace(llvm::json::OStream& json, const Diagnostic& d) {
+void WritePlace(JsonWriter& json, const Diagnostic& d) {
   WriteString(json, "file", FileOf(d));
   if (!d.loc.valid()) {
-    for (const char* key : {"line", "column", "end_column"}) json.attribute(key, nullptr);
+    for (const char* key : {"line", "column", "end_column"}) json.Member(key, nullptr);
     return;
   }
   const LineColumn at = FindLineColumn(*d.loc.source, d.loc.begin);
-  json.attribute("line", at.line);
-  json.attribute("column", at.column);
-  json.attribute("end_column", at.column + CountCharacters(FirstLineOf(d.loc)));
+  json.Member("line", at.line);
+  json.Member("column", at.column);
+  json.Member("end_column", at.column + CountCharacters(FirstLineOf(d.loc)));
 }
 
 /// The edit that a note `did you mean 'x'?` proposes, if it names one word; marks around the word stay.
@@ -96,19 +96,19 @@ std::optional<FixIt> SuggestedFix(const Diagnostic& note) {
   return fix;
 }
 
-void WriteFixIts(llvm::json::OStream& json, const Diagnostic& d) {
+void WriteFixIts(JsonWriter& json, const Diagnostic& d) {
   std::vector<FixIt> fixes = d.fixits;
   for (const Diagnostic& note : d.notes)
     if (auto fix = SuggestedFix(note)) fixes.push_back(std::move(*fix));
-  json.attributeArray("fixits", [&] {
+  json.Array("fixits", [&] {
     for (const FixIt& fix : fixes) {
       if (!fix.where.valid()) continue;
       const LineColumn at = FindLineColumn(*fix.where.source, fix.where.begin);
-      json.object([&] {
-        json.attribute("line", at.line);
-        json.attribute("column", at.column);
-        json.attribute("length", CountCharacters(FirstLineOf(fix.where)));
-        json.attribute("text", llvm::json::fixUTF8(fix.text));
+      json.Object([&] {
+        json.Member("line", at.line);
+        json.Member("column", at.column);
+        json.Member("length", CountCharacters(FirstLineOf(fix.where)));
+        json.Member("text", fix.text);
       });
     }
   });
@@ -148,21 +148,21 @@ std::string Render(const Diagnostic& diagnostic, const RenderOptions& options) {
 std::string RenderJson(const Diagnostic& diagnostic, llvm::StringRef module, llvm::StringRef instruction) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  llvm::json::OStream json(os);
-  json.object([&] {
+  JsonWriter json(os);
+  json.Object([&] {
     WritePlace(json, diagnostic);
-    json.attribute("severity", ToString(diagnostic.severity));
+    json.Member("severity", ToString(diagnostic.severity));
     WriteString(json, "id", diagnostic.id);
-    json.attribute("message", llvm::json::fixUTF8(diagnostic.message));
+    json.Member("message", diagnostic.message);
     WriteString(json, "module", module);
     WriteString(json, "instruction", instruction.empty() ? InstructionOf(diagnostic.context) : instruction);
-    json.attributeArray("notes", [&] {
+    json.Array("notes", [&] {
       for (const Diagnostic& raw : diagnostic.notes) {
         const Diagnostic note = PlaceNote(raw, diagnostic);
-        json.object([&] {
+        json.Object([&] {
           WritePlace(json, note);
-          json.attribute("severity", ToString(note.severity));
-          json.attribute("message", llvm::json::fixUTF8(note.message));
+          json.Member("severity", ToString(note.severity));
+          json.Member("message", note.message);
         });
       }
     });

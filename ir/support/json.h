@@ -172,6 +172,8 @@ class JsonWriter {
   void Member(llvm::StringRef key, const JsonScalar& value) { Key(key), Value(value); }
   void Member(llvm::StringRef key, const JsonValue& value) { Key(key), Value(value); }
   void List(llvm::StringRef key, std::initializer_list<JsonScalar> elements) { Key(key), List(elements); }
+  /// A member whose value follows.
+  void Key(llvm::StringRef key);
   /// An array of the elements of a range.
   template <class Range>
   void List(llvm::StringRef key, const Range& range) {
@@ -188,7 +190,6 @@ class JsonWriter {
     char close;
     bool empty = true;
   };
-  void Key(llvm::StringRef key);
   void BeginValue();
   void Nested(char open, char close, Block parts);
   void NewLine();

@@ -4,12 +4,20 @@
 #include <nlohmann/json.hpp>
 
 #include "ir/support/json.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
 namespace hlo {
 namespace {
 
 using llvm::StringRef;
+
+/// Whether a string's text is the string between quotes. So it is of most, and asking the library about each
+/// takes as long as all else that writes a module does.
+bool IsPlain(StringRef text) {
+  return llvm::all_of(text,
+                      [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<'; });
+}
 
 /// What must not stand in a script element: `<`, which can end it, and the separators that JavaScript takes
 /// for ends of lines. Nothing but strings has them.
@@ -125,6 +133,10 @@ void JsonWriter::Raw(StringRef json) {
 }
 
 void JsonWriter::WriteText(StringRef text) {
+  if (IsPlain(text)) {
+    os_ << '"' << text << '"';
+    return;
+  }
   const std::string json = nlohmann::json(text.str())
                                .dump(/*indent=*/-1, /*indent_char=*/' ', /*ensure_ascii=*/false,
                                      nlohmann::json::error_handler_t::replace);

@@ -28,6 +28,20 @@ size_t CountCharacters(llvm::StringRef text) {
   return count;
 }
 
+std::string ReplaceMalformed(llvm::StringRef text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = CharacterLength(text);
+    if (length == 1 && !IsAsciiByte(text.front()))
+      result += "\xef\xbf\xbd";
+    else
+      result += text.take_front(length);
+    text = text.drop_front(length);
+  }
+  return result;
+}
+
 std::string EscapeControls(llvm::StringRef text) {
   std::string result;
   llvm::raw_string_ostream os(result);

@@ -13,6 +13,9 @@ size_t CharacterLength(llvm::StringRef text);
 /// Number of characters; every malformed byte counts as one.
 size_t CountCharacters(llvm::StringRef text);
 
+/// The text with U+FFFD in the place of every malformed byte.
+std::string ReplaceMalformed(llvm::StringRef text);
+
 /// Text fit for a terminal: control characters (but newline and tab) and malformed bytes become `\xNN`.
 std::string EscapeControls(llvm::StringRef text);
 

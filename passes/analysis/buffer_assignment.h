@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "ir/support/result.h"
-#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
 #include "passes/analysis/heap_simulator.h"
 
 namespace hlo {
@@ -96,7 +96,7 @@ class BufferAssignment {
 /// Allocations, values, totals, peak and fragmentation, one per line.
 void Print(llvm::raw_ostream& os, const BufferAssignment& assignment);
 /// The same as an object with schema hlo.buffers/1.
-llvm::json::Object ToJson(const BufferAssignment& assignment);
+void WriteJson(llvm::raw_ostream& os, const BufferAssignment& assignment, unsigned indent);
 
 /// Sets of values that must lie in one buffer, each in the order of definition; the sets by their first
 /// value. Tables of tuples, tokens and opaque values are left out.

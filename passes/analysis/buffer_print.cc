@@ -1,4 +1,7 @@
 // Buffer assignments as text and JSON.
+#include <map>
+
+#include "ir/support/json.h"
 #include "passes/analysis/buffer_assignment.h"
 
 namespace hlo {
@@ -55,51 +58,77 @@ void Print(llvm::raw_ostream& os, const BufferAssignment& assignment) {
   os << "\nfragmentation: " << assignment.Fragmentation() << " bytes\n";
 }
 
-llvm::json::Object ToJson(const BufferAssignment& assignment) {
-  llvm::json::Array allocations;
-  for (const Allocation& a : assignment.allocations()) {
-    llvm::json::Object object{{"kind", ToString(a.kind)}, {"size_bytes", a.size}};
-    if (a.parameter >= 0) {
-      object["parameter"] = a.parameter;
-      object["index"] = llvm::json::Array(a.index);
-    }
-    if (a.computation) object["computation"] = a.computation->name();
-    if (a.memory_space != 0) object["memory_space"] = a.memory_space;
-    if (a.live_out) object["live_out"] = true;
-    if (IsHeap(a, assignment)) {
-      object["heap_order"] = ToString(a.heap_order);
-      object["lower_bound_bytes"] = a.lower_bound;
-    }
-    llvm::json::Array values;
-    for (const AssignedValue& v : a.values)
-      values.push_back(llvm::json::Object{
-          {"instruction", llvm::json::Object{{"computation", v.instruction->parent()->name()},
-                                             {"name", v.instruction->name()}}},
-          {"index", llvm::json::Array(v.index)},
-          {"offset_bytes", v.offset},
-          {"size_bytes", v.size},
-          {"live", llvm::json::Array{v.live.start, v.live.end}}});
-    object["values"] = std::move(values);
-    allocations.push_back(std::move(object));
-  }
-  llvm::json::Object totals{{"all_bytes", assignment.Total()}};
+namespace {
+
+void Write(JsonWriter& json, llvm::StringRef key, const Instruction& inst) {
+  json.Object(key, [&] {
+    json.Member("computation", inst.parent()->name());
+    json.Member("name", inst.name());
+  });
+}
+
+void Write(JsonWriter& json, const AssignedValue& v) {
+  json.Object([&] {
+    json.List("index", v.index);
+    Write(json, "instruction", *v.instruction);
+    json.List("live", {v.live.start, v.live.end});
+    json.Member("offset_bytes", v.offset);
+    json.Member("size_bytes", v.size);
+  });
+}
+
+void Write(JsonWriter& json, const Allocation& a, const BufferAssignment& assignment) {
+  const bool heap = IsHeap(a, assignment);
+  json.Object([&] {
+    if (a.computation) json.Member("computation", a.computation->name());
+    if (heap) json.Member("heap_order", ToString(a.heap_order));
+    if (a.parameter >= 0) json.List("index", a.index);
+    json.Member("kind", ToString(a.kind));
+    if (a.live_out) json.Member("live_out", true);
+    if (heap) json.Member("lower_bound_bytes", a.lower_bound);
+    if (a.memory_space != 0) json.Member("memory_space", a.memory_space);
+    if (a.parameter >= 0) json.Member("parameter", a.parameter);
+    json.Member("size_bytes", a.size);
+    json.Array("values", [&] {
+      for (const AssignedValue& v : a.values) Write(json, v);
+    });
+  });
+}
+
+void WriteTotals(JsonWriter& json, const BufferAssignment& assignment) {
+  std::map<std::string, int64_t> totals = {{"all_bytes", assignment.Total()}};
   for (const AllocationKind kind : kKinds) {
     std::string key = ToString(kind).str() + "_bytes";
     std::replace(key.begin(), key.end(), '-', '_');
     totals[key] = assignment.Total(kind);
   }
-  llvm::json::Object peak{{"bytes", assignment.peak().bytes}, {"time", assignment.peak().time}};
-  if (const Instruction* at = assignment.peak().instruction)
-    peak["instruction"] = llvm::json::Object{{"computation", at->parent()->name()}, {"name", at->name()}};
-  return llvm::json::Object{{"schema", "hlo.buffers/1"},
-                            {"tool", "hlo-opt"},
-                            {"version", HLO_VERSION},
-                            {"module", assignment.module().name()},
-                            {"order", OrderName(assignment)},
-                            {"allocations", std::move(allocations)},
-                            {"totals", std::move(totals)},
-                            {"peak", std::move(peak)},
-                            {"fragmentation_bytes", assignment.Fragmentation()}};
+  json.Object("totals", [&] {
+    for (const auto& [key, bytes] : totals) json.Member(key, bytes);
+  });
+}
+
+}  // namespace
+
+void WriteJson(llvm::raw_ostream& os, const BufferAssignment& assignment, unsigned indent) {
+  JsonWriter json(os, indent);
+  json.Object([&] {
+    json.Array("allocations", [&] {
+      for (const Allocation& a : assignment.allocations()) Write(json, a, assignment);
+    });
+    json.Member("fragmentation_bytes", assignment.Fragmentation());
+    json.Member("module", assignment.module().name());
+    json.Member("order", OrderName(assignment));
+    json.Object("peak", [&] {
+      json.Member("bytes", assignment.peak().bytes);
+      if (const Instruction* at = assignment.peak().instruction) Write(json, "instruction", *at);
+      json.Member("time", assignment.peak().time);
+    });
+    json.Member("schema", "hlo.buffers/1");
+    json.Member("tool", "hlo-opt");
+    WriteTotals(json, assignment);
+    json.Member("version", HLO_VERSION);
+  });
+  os << '\n';
 }
 
 }  // namespace hlo

@@ -1,8 +1,8 @@
 #include "passes/rewrite/loop_edit.h"
 
+#include "ir/support/json.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
@@ -22,18 +22,19 @@ int64_t& IndexOf(Instruction* read) { return read->mutable_attrs().Mutable<GetTu
 void RenumberAnnotation(Instruction& loop, llvm::ArrayRef<int64_t> new_index) {
   const llvm::StringRef text = loop.extras().backend_config;
   if (!text.contains("known_induction_variable")) return;
-  auto config = llvm::json::parse(text);
-  if (!config) return llvm::consumeError(config.takeError());
-  llvm::json::Object* root = config->getAsObject();
-  llvm::json::Object* variable = root ? root->getObject("known_induction_variable") : nullptr;
-  if (!variable) return;
+  auto config = ParseJson(text);
+  if (!config || !config->Object("known_induction_variable")) return;
+  JsonValue variable = *config->Object("known_induction_variable");
   size_t index = 0;
-  const auto value = variable->getString("tuple_index");
-  if (value && !value->getAsInteger(10, index) && index < new_index.size() && new_index[index] >= 0)
-    (*variable)["tuple_index"] = std::to_string(new_index[index]);
-  else
-    root->erase("known_induction_variable");
-  loop.MutableExtras().backend_config = loop.module()->Save(llvm::formatv("{0}", *config).str());
+  const auto value = variable.String("tuple_index");
+  if (value && !value->getAsInteger(10, index) && index < new_index.size() && new_index[index] >= 0) {
+    variable.Set("tuple_index", JsonValue(std::to_string(new_index[index])));
+    config->Set("known_induction_variable", std::move(variable));
+  } else {
+    config->Erase("known_induction_variable");
+  }
+  config->Sort();
+  loop.MutableExtras().backend_config = loop.module()->Save(ToString(*config));
 }
 
 /// Puts `whole` in the place of the loop's value except where single elements are read.

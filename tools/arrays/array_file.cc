@@ -1,6 +1,7 @@
 #include "tools/arrays/array_file.h"
 
 #include "ir/print.h"
+#include "ir/support/json.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "tools/arrays/zip.h"
@@ -26,49 +27,59 @@ Result<T> InFile(Result<T> result, StringRef path) {
   return result;
 }
 
-/// JSON numbers; NaN and infinities as strings, complex numbers as pairs.
-void WriteJsonElement(llvm::raw_ostream& out, const Literal& array, int64_t i) {
-  std::string text;
+/// A number or truth value as the type prints it, which is shorter than a double; NaN and infinities as
+/// strings.
+void WriteJsonNumber(JsonWriter& json, StringRef word) {
+  if (word.contains('n'))
+    json.Value(word);
+  else
+    json.Raw(word == "-0" ? "-0.0" : word);  // the integer has no sign
+}
+
+/// Complex numbers as pairs.
+void WriteJsonElement(JsonWriter& json, const Literal& array, int64_t i, std::string& text) {
+  text.clear();
   llvm::raw_string_ostream stream(text);
   PrintElement(stream, array, i);
   StringRef word = text;
-  if (word.consume_front("(")) {
-    word.consume_back(")");
-    const auto [re, im] = word.split(", ");
-    auto part = [&](StringRef s) { out << (s.contains('n') ? "\"" + s.str() + "\"" : s.str()); };
-    out << '[';
-    part(re);
-    out << ',';
-    part(im);
-    out << ']';
-  } else if (word.contains("nan") || word.contains("inf")) {
-    out << '"' << word << '"';
-  } else {
-    out << word;
-  }
+  if (!word.consume_front("(")) return WriteJsonNumber(json, word);
+  word.consume_back(")");
+  const auto parts = word.split(", ");
+  json.Array([&] {
+    WriteJsonNumber(json, parts.first);
+    WriteJsonNumber(json, parts.second);
+  });
 }
 
-void WriteJsonArray(llvm::raw_ostream& out, const Literal& array, int64_t dimension, int64_t& next) {
-  if (dimension == array.shape().rank()) return WriteJsonElement(out, array, next++);
-  out << '[';
-  for (int64_t i = 0; i < array.shape().dim(dimension); ++i) {
-    if (i > 0) out << ',';
-    WriteJsonArray(out, array, dimension + 1, next);
-  }
-  out << ']';
+void WriteJsonArray(JsonWriter& json, const Literal& array, int64_t dimension, int64_t& next,
+                    std::string& text) {
+  if (dimension == array.shape().rank()) return WriteJsonElement(json, array, next++, text);
+  json.Array([&] {
+    for (int64_t i = 0; i < array.shape().dim(dimension); ++i)
+      WriteJsonArray(json, array, dimension + 1, next, text);
+  });
 }
 
 void WriteJson(llvm::raw_ostream& out, llvm::ArrayRef<NamedArray> arrays) {
-  out << "{\"schema\":\"hlo.arrays/1\",\"arrays\":[";
-  for (const NamedArray& a : arrays) {
-    const Literal plain = a.value.ToStatic();
-    out << (&a == arrays.begin() ? "\n" : ",\n") << "{\"name\":\"" << a.name << "\",\"shape\":\""
-        << ToString(plain.shape(), /*with_layout=*/false) << "\",\"data\":";
-    int64_t next = 0;
-    WriteJsonArray(out, plain, 0, next);
-    out << '}';
-  }
-  out << "]}\n";
+  JsonWriter json(out);
+  json.Object([&] {
+    json.Member("schema", "hlo.arrays/1");
+    json.Array("arrays", [&] {
+      for (const NamedArray& a : arrays) {
+        const Literal plain = a.value.ToStatic();
+        json.BreakLine();
+        json.Object([&] {
+          json.Member("name", a.name);
+          json.Member("shape", ToString(plain.shape(), /*with_layout=*/false));
+          json.Key("data");
+          int64_t next = 0;
+          std::string text;
+          WriteJsonArray(json, plain, 0, next, text);
+        });
+      }
+    });
+  });
+  out << '\n';
 }
 
 /// Scalars stand in archives with shape (1,), as the conformance suite has them; readers take both.

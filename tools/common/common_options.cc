@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "ir/support/json.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "tools/common/explain.h"
@@ -132,10 +133,15 @@ void PrintVersion(const ToolInfo& tool, bool json, llvm::raw_ostream& out) {
   std::string why;
   if (tool.name == "hlo-viz" && HasGraphviz(why)) features.insert(features.begin() + 1, "graphviz");
   if (json) {
-    out << "{\"schema\":\"hlo.version/1\",\"tool\":\"" << tool.name << "\",\"version\":\"" HLO_VERSION
-        << "\",\"llvm\":\"" LLVM_VERSION_STRING "\",\"features\":[";
-    llvm::interleave(features, out, [&](llvm::StringRef f) { out << '"' << f << '"'; }, ",");
-    out << "]}\n";
+    JsonWriter writer(out);
+    writer.Object([&] {
+      writer.Member("schema", "hlo.version/1");
+      writer.Member("tool", tool.name);
+      writer.Member("version", HLO_VERSION);
+      writer.Member("llvm", LLVM_VERSION_STRING);
+      writer.List("features", features);
+    });
+    out << '\n';
     return;
   }
   out << tool.name << " " HLO_VERSION " (LLVM " LLVM_VERSION_STRING ")\nfeatures: ";

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "llvm/ADT/DenseSet.h"
-
+#include "llvm/Support/Format.h"
 #include "passes/analysis/buffer_assignment.h"
 #include "passes/analysis/cost.h"
 #include "tools/opt/passes.h"

@@ -1,8 +1,9 @@
 #include "tools/diff/series.h"
 
 #include "ir/support/interrupt.h"
+#include "ir/support/json.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "tools/common/instruction_filter.h"
 #include "tools/diff/inputs.h"
@@ -184,30 +185,30 @@ class SeriesTable {
   const HloDiffOptions& options_;
 };
 
-void WriteJson(llvm::json::OStream& json, const Series& series, const HloDiffOptions& options) {
-  json.object([&] {
-    json.attribute("module", series.dumps->module);
-    json.attribute("occurrence", static_cast<int64_t>(series.dumps->occurrence));
-    json.attribute("dumps", static_cast<int64_t>(series.steps.size()));
-    json.attribute("unchanged", series.Unchanged());
-    json.attributeArray("steps", [&] {
+void WriteJson(JsonWriter& json, const Series& series, const HloDiffOptions& options) {
+  json.Object([&] {
+    json.Member("module", series.dumps->module);
+    json.Member("occurrence", static_cast<int64_t>(series.dumps->occurrence));
+    json.Member("dumps", static_cast<int64_t>(series.steps.size()));
+    json.Member("unchanged", series.Unchanged());
+    json.Array("steps", [&] {
       for (size_t i = 0; i < series.steps.size(); ++i) {
         const SeriesStep& step = series.steps[i];
         if (i > 0 && !step.shown()) continue;
-        json.object([&] {
-          json.attribute("file", llvm::sys::path::filename(step.dump->path));
-          if (!step.dump->order.empty()) json.attribute("step", step.dump->order);
-          if (!step.dump->pipeline.empty()) json.attribute("pipeline", step.dump->pipeline);
-          json.attribute("pass", step.pass());
+        json.Object([&] {
+          json.Member("file", llvm::sys::path::filename(step.dump->path));
+          if (!step.dump->order.empty()) json.Member("step", step.dump->order);
+          if (!step.dump->pipeline.empty()) json.Member("pipeline", step.dump->pipeline);
+          json.Member("pass", step.pass());
           if (i > 0)
-            json.attributeObject("summary", [&] {
+            json.Object("summary", [&] {
               for (int kind = 0; kind < kDiffKindCount; ++kind)
-                json.attribute(ToString(static_cast<DiffKind>(kind)), step.counts[kind]);
+                json.Member(ToString(static_cast<DiffKind>(kind)), step.counts[kind]);
             });
-          json.attribute("instructions", step.instructions);
+          json.Member("instructions", step.instructions);
           if (options.find.empty()) return;
-          json.attribute("found", step.found);
-          if (step.event != FindEvent::None) json.attribute("event", ToString(step.event));
+          json.Member("found", step.found);
+          if (step.event != FindEvent::None) json.Member("event", ToString(step.event));
         });
       }
     });
@@ -215,13 +216,13 @@ void WriteJson(llvm::json::OStream& json, const Series& series, const HloDiffOpt
 }
 
 void WriteJson(llvm::raw_ostream& os, llvm::ArrayRef<Series> all, const HloDiffOptions& options) {
-  llvm::json::OStream json(os, static_cast<unsigned>(options.report.json_indent));
-  json.object([&] {
-    json.attribute("schema", "hlo.series/1");
-    json.attribute("tool", "hlo-diff");
-    json.attribute("version", HLO_VERSION);
-    if (!options.find.empty()) json.attribute("find", options.find);
-    json.attributeArray("modules", [&] {
+  JsonWriter json(os, static_cast<unsigned>(options.report.json_indent));
+  json.Object([&] {
+    json.Member("schema", "hlo.series/1");
+    json.Member("tool", "hlo-diff");
+    json.Member("version", HLO_VERSION);
+    if (!options.find.empty()) json.Member("find", options.find);
+    json.Array("modules", [&] {
       for (const Series& series : all) WriteJson(json, series, options);
     });
   });

@@ -2,18 +2,13 @@
 
 #include "ir/op.h"
 #include "ir/print.h"
+#include "ir/support/json.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/JSON.h"
 
 namespace hlo {
 namespace {
 
 using llvm::StringRef;
-using llvm::json::Array;
-using llvm::json::Object;
-using llvm::json::Value;
-
-constexpr int kMaxDepth = 64;
 
 std::string Quoted(StringRef text) {
   std::string result = "\"";
@@ -22,140 +17,130 @@ std::string Quoted(StringRef text) {
   return result + "\"";
 }
 
-/// Calls `go_on` with the nesting depth after each bracket outside strings, until it returns false; the
-/// place of that bracket, or npos.
-size_t FindBracket(StringRef text, llvm::function_ref<bool(int depth)> go_on) {
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        in_string = false;
-      continue;
-    }
-    in_string = c == '"';
-    const bool opens = c == '{' || c == '[', closes = c == '}' || c == ']';
-    depth += opens - closes;
-    if ((opens || closes) && !go_on(depth)) return i;
-  }
-  return StringRef::npos;
-}
-
-/// JSON nested deeper than any graph is refused before it is parsed.
-bool IsTooDeep(StringRef text) {
-  return FindBracket(text, [](int depth) { return depth <= kMaxDepth; }) != StringRef::npos;
-}
-
-/// The end of the JSON object that begins at the start of `text`, or the end of the text.
-size_t ObjectEnd(StringRef text) {
-  const size_t last = FindBracket(text, [](int depth) { return depth > 0; });
-  return last == StringRef::npos ? text.size() : last + 1;
-}
-
 /// Writes one module as text.
 class GraphWriter {
  public:
-  Result<std::string> Run(const Object& graph) {
-    if (graph.getString("schema").value_or("") != "hlo.graph/1") return Wrong("schema", "'hlo.graph/1'");
-    const Object* module = graph.getObject("module");
-    const Array* computations = graph.getArray("computations");
-    if (!module) return Wrong("module", "an object");
-    if (!computations) return Wrong("computations", "a list");
+  explicit GraphWriter(const JsonDocument& document) : document_(document) {}
+
+  Result<std::string> Run() {
+    const JsonValue& graph = document_.root;
+    if (graph.String("schema") != "hlo.graph/1") return WrongMember(graph, "schema", "'hlo.graph/1'");
+    const JsonValue* module = graph.Object("module");
+    const JsonArray* computations = graph.Array("computations");
+    if (!module) return WrongMember(graph, "module", "an object");
+    if (!computations) return WrongMember(graph, "computations", "a list");
     HLO_CHECK_OK(WriteHeader(*module));
-    const StringRef entry = module->getString("entry").value_or("");
+    const StringRef entry = module->String("entry").value_or("");
     for (size_t i = 0; i < computations->size(); ++i) {
       path_ = "computations[" + std::to_string(i) + "]";
-      const Object* computation = (*computations)[i].getAsObject();
-      if (!computation) return Wrong("", "an object");
-      HLO_CHECK_OK(WriteComputation(*computation, entry));
+      const JsonValue& computation = (*computations)[i];
+      if (!computation.AsObject()) return Wrong(computation, "", "an object");
+      HLO_CHECK_OK(WriteComputation(computation, entry));
     }
     return text_;
   }
 
  private:
-  tl::unexpected<Diagnostic> Wrong(StringRef field, StringRef expected) const {
-    const std::string place = path_ + (path_.empty() || field.empty() ? "" : ".") + field.str();
-    return Error("input-format", {}, "JSON graph: {0} is not {1}", place.empty() ? "the text" : place,
-                 expected);
+  /// Of a value that is there.
+  tl::unexpected<Diagnostic> Wrong(const JsonValue& value, const llvm::Twine& field,
+                                   StringRef expected) const {
+    return document_.Wrong(value, "JSON graph: {0} is not {1}", Path(field), expected);
+  }
+  /// Of a member of an object, which may lack it.
+  tl::unexpected<Diagnostic> WrongMember(const JsonValue& object, StringRef key, StringRef expected) const {
+    if (const JsonValue* value = object.Find(key)) return Wrong(*value, key, expected);
+    return document_.Wrong(object, "JSON graph: {0} is missing, expected {1}", Path(key), expected);
+  }
+  [[nodiscard]] std::string Path(const llvm::Twine& field) const {
+    const std::string name = field.str();
+    if (path_.empty() && name.empty()) return "the text";
+    return path_ + (path_.empty() || name.empty() ? "" : ".") + name;
   }
 
-  Result<StringRef> Text(const Object& object, StringRef key) const {
-    if (auto value = object.getString(key)) return *value;
-    return Wrong(key, "a string");
+  Result<StringRef> Text(const JsonValue& object, StringRef key) const {
+    if (auto value = object.String(key)) return *value;
+    return WrongMember(object, key, "a string");
   }
 
-  Status WriteHeader(const Object& module) {
+  Status WriteHeader(const JsonValue& module) {
     path_ = "module";
     HLO_TRY(const StringRef name, Text(module, "name"));
     os_ << "HloModule " << name;
-    if (module.getBoolean("is_scheduled").value_or(false)) os_ << ", is_scheduled=true";
-    if (const Array* aliases = module.getArray("alias")) {
+    if (module.Bool("is_scheduled").value_or(false)) os_ << ", is_scheduled=true";
+    if (const JsonArray* aliases = module.Array("alias")) {
       os_ << ", input_output_alias={ ";
       for (size_t i = 0; i < aliases->size(); ++i) {
-        const Object* alias = (*aliases)[i].getAsObject();
-        const Array* output = alias ? alias->getArray("output_index") : nullptr;
-        const Array* index = alias ? alias->getArray("param_index") : nullptr;
-        if (!output || !index) return Wrong("alias", "a list of objects with output_index and param_index");
+        const JsonValue& alias = (*aliases)[i];
+        const JsonArray* output = alias.Array("output_index");
+        const JsonArray* index = alias.Array("param_index");
+        path_ = "module.alias[" + std::to_string(i) + "]";
+        if (!output) return WrongMember(alias, "output_index", "a list");
+        if (!index) return WrongMember(alias, "param_index", "a list");
         os_ << (i > 0 ? ", " : "");
-        WriteNumbers(*output);
-        os_ << ": (" << alias->getInteger("param").value_or(0) << ", ";
-        WriteNumbers(*index);
-        os_ << ", " << alias->getString("kind").value_or("may-alias") << ')';
+        HLO_CHECK_OK(WriteNumbers(*output, "output_index"));
+        const auto parameter = alias.Integer("param");
+        if (!parameter) return WrongMember(alias, "param", "an integer");
+        os_ << ": (" << *parameter << ", ";
+        HLO_CHECK_OK(WriteNumbers(*index, "param_index"));
+        os_ << ", " << alias.String("kind").value_or("may-alias") << ')';
       }
       os_ << " }";
     }
     // What the fields above say is not said twice.
-    if (const Object* attributes = module.getObject("attributes"))
-      for (const auto& [key, value] : *attributes) {
-        const auto text = value.getAsString();
-        if (!text) return Wrong(("attributes." + StringRef(key)).str(), "a string");
-        os_ << ", " << StringRef(key) << '=' << *text;
+    path_ = "module";
+    if (const JsonValue* attributes = module.Object("attributes"))
+      for (const JsonMember& member : *attributes->AsObject()) {
+        const auto text = member.value.AsString();
+        if (!text) return Wrong(member.value, "attributes." + member.key, "a string");
+        os_ << ", " << member.key << '=' << *text;
       }
-    if (auto n = module.getInteger("num_replicas"); n && *n != 1) os_ << ", replica_count=" << *n;
-    if (auto n = module.getInteger("num_partitions"); n && *n != 1) os_ << ", num_partitions=" << *n;
-    os_ << module.getString("unknown_attributes").value_or("") << "\n\n";
-    if (auto tables = module.getString("stack_tables")) os_ << *tables << "\n\n";
+    if (auto n = module.Integer("num_replicas"); n && *n != 1) os_ << ", replica_count=" << *n;
+    if (auto n = module.Integer("num_partitions"); n && *n != 1) os_ << ", num_partitions=" << *n;
+    os_ << module.String("unknown_attributes").value_or("") << "\n\n";
+    if (auto tables = module.String("stack_tables")) os_ << *tables << "\n\n";
     return {};
   }
 
-  void WriteNumbers(const Array& numbers) {
+  Status WriteNumbers(const JsonArray& numbers, const llvm::Twine& field) {
     os_ << '{';
-    llvm::interleave(numbers, os_, [&](const Value& v) { os_ << v.getAsInteger().value_or(0); }, ",");
+    for (const JsonValue& value : numbers) {
+      const auto number = value.AsInteger();
+      if (!number) return Wrong(value, field, "a list of integers");
+      os_ << (&value == numbers.data() ? "" : ",") << *number;
+    }
     os_ << '}';
+    return {};
   }
 
-  Status WriteComputation(const Object& computation, StringRef entry) {
+  Status WriteComputation(const JsonValue& computation, StringRef entry) {
     HLO_TRY(const StringRef name, Text(computation, "name"));
-    const Array* instructions = computation.getArray("instructions");
-    if (!instructions) return Wrong("instructions", "a list");
-    const StringRef root = computation.getString("root").value_or("");
+    const JsonArray* instructions = computation.Array("instructions");
+    if (!instructions) return WrongMember(computation, "instructions", "a list");
+    const StringRef root = computation.String("root").value_or("");
     os_ << (name == entry ? "ENTRY %" : "%") << name << " {\n";
     shapes_.clear();
     const std::string path = path_;
     for (size_t i = 0; i < instructions->size(); ++i) {
       path_ = path + ".instructions[" + std::to_string(i) + "]";
-      const Object* instruction = (*instructions)[i].getAsObject();
-      if (!instruction) return Wrong("", "an object");
-      HLO_CHECK_OK(WriteInstruction(*instruction, root));
+      const JsonValue& instruction = (*instructions)[i];
+      if (!instruction.AsObject()) return Wrong(instruction, "", "an object");
+      HLO_CHECK_OK(WriteInstruction(instruction, root));
     }
     os_ << '}';
-    if (auto thread = computation.getString("execution_thread"))
+    if (auto thread = computation.String("execution_thread"))
       os_ << ", execution_thread=\"" << *thread << '"';
     os_ << "\n\n";
     return {};
   }
 
-  Result<std::vector<StringRef>> Names(const Object& object, StringRef key) const {
+  Result<std::vector<StringRef>> Names(const JsonValue& object, StringRef key) const {
     std::vector<StringRef> names;
-    if (!object.get(key)) return names;
-    const Array* list = object.getArray(key);
-    if (!list) return Wrong(key, "a list");
-    for (const Value& value : *list) {
-      const auto name = value.getAsString();
-      if (!name) return Wrong(key, "a list of strings");
+    if (!object.Find(key)) return names;
+    const JsonArray* list = object.Array(key);
+    if (!list) return WrongMember(object, key, "a list");
+    for (const JsonValue& value : *list) {
+      const auto name = value.AsString();
+      if (!name) return Wrong(value, key, "a list of strings");
       names.push_back(*name);
     }
     return names;
@@ -165,27 +150,30 @@ class GraphWriter {
     llvm::interleave(names, os_, [&](StringRef name) { os_ << '%' << name; }, ", ");
   }
 
-  Status WriteInstruction(const Object& inst, StringRef root) {
+  Status WriteInstruction(const JsonValue& inst, StringRef root) {
     HLO_TRY(const StringRef name, Text(inst, "name"));
     HLO_TRY(const StringRef opcode, Text(inst, "opcode"));
     HLO_TRY(const StringRef shape, Text(inst, "shape"));
     const auto kind = ParseOpKind(opcode);
-    if (!kind) return Wrong("opcode", "an opcode");
+    if (!kind) return WrongMember(inst, "opcode", "an opcode");
     HLO_TRY(const std::vector<StringRef> operands, Names(inst, "operands"));
     HLO_TRY(const std::vector<StringRef> called, Names(inst, "called"));
     HLO_TRY(const std::vector<StringRef> before, Names(inst, "control_predecessors"));
-    static const Object kNone;
-    const Object* attributes = inst.getObject("attributes");
+    static const JsonValue kNone;
+    const JsonValue* attributes = inst.Object("attributes");
     if (!attributes) attributes = &kNone;
     shapes_[name] = shape;
 
     os_ << (name == root ? "  ROOT %" : "  %") << name << " = " << shape << ' ' << opcode << '(';
-    if (*kind == OpKind::Parameter)
-      os_ << attributes->getInteger("number").value_or(0);
-    else if (*kind == OpKind::Constant)
-      os_ << inst.getString("literal").value_or("{...}");
-    else
+    if (*kind == OpKind::Parameter) {
+      const auto number = attributes->Integer("number");
+      if (!number) return WrongMember(*(attributes == &kNone ? &inst : attributes), "number", "an integer");
+      os_ << *number;
+    } else if (*kind == OpKind::Constant) {
+      os_ << inst.String("literal").value_or("{...}");
+    } else {
       WriteNames(operands);
+    }
     os_ << ')';
     const bool pred_selector =
         !operands.empty() && StringRef(shapes_.lookup(operands[0])).starts_with("pred[");
@@ -215,32 +203,34 @@ class GraphWriter {
     }
   }
 
-  Status WriteAttribute(const FieldInfo& field, const Object& attributes) {
-    const Value* value = attributes.get(field.name);
+  Status WriteAttribute(const FieldInfo& field, const JsonValue& attributes) {
+    const JsonValue* value = attributes.Find(field.name);
     if (!value) return {};
     os_ << ", " << field.name << '=';
     const bool braced = (field.flags & kBraced) != 0;
-    if (auto text = value->getAsString())
+    if (auto text = value->AsString())
       os_ << (field.kind != FieldKind::String   ? text->str()
               : (field.flags & kUnescaped) != 0 ? ("\"" + *text + "\"").str()
                                                 : Quoted(*text));
-    else if (auto flag = value->getAsBoolean())
+    else if (auto flag = value->AsBool())
       os_ << (*flag ? "true" : "false");
-    else if (auto number = value->getAsInteger())
+    else if (auto number = value->AsInteger())
       os_ << (braced ? "{" : "") << *number << (braced ? "}" : "");
     else
-      return Wrong(("attributes." + field.name).str(), "a string, an integer or a boolean");
+      return Wrong(*value, "attributes." + field.name, "a string, an integer or a boolean");
     return {};
   }
 
-  Status WriteFrame(const Object& inst, const Object& attributes, llvm::ArrayRef<StringRef> before) {
-    if (auto sharding = inst.getString("sharding")) os_ << ", sharding=" << *sharding;
-    if (const Object* frontend = attributes.getObject("frontend_attributes")) {
+  Status WriteFrame(const JsonValue& inst, const JsonValue& attributes, llvm::ArrayRef<StringRef> before) {
+    if (auto sharding = inst.String("sharding")) os_ << ", sharding=" << *sharding;
+    if (const JsonValue* frontend = attributes.Object("frontend_attributes")) {
       os_ << ", frontend_attributes={";
       bool first = true;
-      for (const auto& [key, value] : *frontend) {
-        os_ << (std::exchange(first, false) ? "" : ",") << StringRef(key) << '=';
-        PrintStringOrJson(os_, value.getAsString().value_or(""));
+      for (const JsonMember& member : *frontend->AsObject()) {
+        os_ << (std::exchange(first, false) ? "" : ",") << member.key << '=';
+        const auto text = member.value.AsString();
+        if (!text) return Wrong(member.value, "attributes.frontend_attributes." + member.key, "a string");
+        PrintStringOrJson(os_, *text);
       }
       os_ << '}';
     }
@@ -249,39 +239,40 @@ class GraphWriter {
       WriteNames(before);
       os_ << '}';
     }
-    if (auto statistics = attributes.getString("statistics")) os_ << ", statistics=" << *statistics;
-    if (auto accuracy = attributes.getString("result_accuracy")) os_ << ", result_accuracy=" << *accuracy;
-    if (auto origin = attributes.getString("origin")) os_ << ", origin={" << *origin << '}';
-    if (const Object* metadata = inst.getObject("metadata")) HLO_CHECK_OK(WriteMetadata(*metadata));
-    if (auto config = inst.getString("backend_config")) {
+    if (auto statistics = attributes.String("statistics")) os_ << ", statistics=" << *statistics;
+    if (auto accuracy = attributes.String("result_accuracy")) os_ << ", result_accuracy=" << *accuracy;
+    if (auto origin = attributes.String("origin")) os_ << ", origin={" << *origin << '}';
+    if (const JsonValue* metadata = inst.Object("metadata")) HLO_CHECK_OK(WriteMetadata(*metadata));
+    if (auto config = inst.String("backend_config")) {
       os_ << ", backend_config=";
       PrintStringOrJson(os_, *config);
     }
-    os_ << inst.getString("unknown_attributes").value_or("");
+    os_ << inst.String("unknown_attributes").value_or("");
     return {};
   }
 
-  Status WriteMetadata(const Object& metadata) {
+  Status WriteMetadata(const JsonValue& metadata) {
     os_ << ", metadata={";
-    for (const auto& [key, value] : metadata) {
+    for (const auto& [key, value, begin] : *metadata.AsObject()) {
       const StringRef name = key;
       const auto* field = llvm::find_if(MetadataFields(), [&](const auto& f) { return f.name == name; });
       if (name == "unknown_fields") continue;
-      if (field == MetadataFields().end()) return Wrong(("metadata." + name).str(), "a field of metadata");
+      if (field == MetadataFields().end()) return Wrong(value, "metadata." + name, "a field of metadata");
       os_ << ' ' << name << '=';
-      if (auto text = value.getAsString(); text && field->text != nullptr)
+      if (auto text = value.AsString(); text && field->text != nullptr)
         os_ << (field->escaped ? Quoted(*text) : ("\"" + *text + "\"").str());
-      else if (auto number = value.getAsInteger(); number && field->number != nullptr)
+      else if (auto number = value.AsInteger(); number && field->number != nullptr)
         os_ << *number;
-      else if (const Array* numbers = value.getAsArray(); numbers && field->numbers != nullptr)
-        WriteNumbers(*numbers);
+      else if (const JsonArray* numbers = value.AsArray(); numbers && field->numbers != nullptr)
+        HLO_CHECK_OK(WriteNumbers(*numbers, "metadata." + name));
       else
-        return Wrong(("metadata." + name).str(), "a value of the field's type");
+        return Wrong(value, "metadata." + name, "a value of the field's type");
     }
-    os_ << ' ' << metadata.getString("unknown_fields").value_or("") << '}';
+    os_ << ' ' << metadata.String("unknown_fields").value_or("") << '}';
     return {};
   }
 
+  const JsonDocument& document_;
   std::string text_, path_;
   llvm::raw_string_ostream os_{text_};
   llvm::StringMap<StringRef> shapes_;  // of the computation
@@ -294,37 +285,22 @@ bool LooksLikeJson(StringRef text) {
   return text.consume_front("{") && text.ltrim().starts_with("\"");
 }
 
-Result<std::string> GraphJsonToHlo(StringRef json) {
-  if (IsTooDeep(json))
-    return Error("input-format", {}, "JSON graph: nested more than {0} levels deep", kMaxDepth);
+Result<std::string> GraphJsonToHlo(const SourcePtr& json) {
   std::string text;
-  for (StringRef rest = json.trim(); !rest.empty(); rest = rest.ltrim()) {
-    const size_t end = ObjectEnd(rest);
-    auto parsed = llvm::json::parse(rest.take_front(end));
-    if (!parsed) return Error("input-format", {}, "JSON graph: {0}", llvm::toString(parsed.takeError()));
-    const Object* graph = parsed->getAsObject();
-    if (!graph) return Error("input-format", {}, "JSON graph: the text is not an object");
-    HLO_TRY(std::string module, GraphWriter().Run(*graph));
+  for (size_t at = 0; at < json->text().rtrim().size();) {
+    HLO_TRY(const JsonDocument document, ReadJsonAt(json, at));
+    HLO_TRY(std::string module, GraphWriter(document).Run());
     if (!text.empty()) text += "// -----\n";
     text += module;
-    rest = rest.drop_front(end);
   }
   return text;
 }
 
-Result<llvm::json::Object> ParseJsonObject(StringRef text, StringRef file, StringRef schema) {
-  const auto wrong = [&](const std::string& message) {
-    Diagnostic error = MakeError("input-format", {}, "{0}", message);
-    error.file = file.str();
-    return Error(std::move(error));
-  };
-  if (IsTooDeep(text)) return wrong("JSON is nested more than " + std::to_string(kMaxDepth) + " levels deep");
-  auto parsed = llvm::json::parse(text);
-  if (!parsed) return wrong("JSON: " + llvm::toString(parsed.takeError()));
-  Object* object = parsed->getAsObject();
-  if (!object || object->getString("schema") != schema)
-    return wrong(llvm::formatv("found no object of schema '{0}'", schema).str());
-  return std::move(*object);
+Result<JsonDocument> ReadJsonObject(SourcePtr source, StringRef schema) {
+  HLO_TRY(JsonDocument document, ReadJson(std::move(source)));
+  if (document.root.String("schema") == schema) return document;
+  const JsonValue* found = document.root.Find("schema");
+  return document.Wrong(found ? *found : document.root, "found no object of schema '{0}'", schema);
 }
 
 }  // namespace hlo

@@ -2,9 +2,9 @@
 #pragma once
 #include <string>
 
+#include "ir/support/json.h"
 #include "ir/support/result.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/JSON.h"
 
 namespace hlo {
 
@@ -12,12 +12,11 @@ namespace hlo {
 bool LooksLikeJson(llvm::StringRef text);
 
 /// The modules of one or more JSON objects as HLO text, with split markers between them. Errors
-/// (input-format) name the place, as in `computations[1].instructions[0].opcode`.
-Result<std::string> GraphJsonToHlo(llvm::StringRef json);
+/// (input-format, limit-nesting) point to the value and name its path, as in
+/// `computations[1].instructions[0].opcode`.
+Result<std::string> GraphJsonToHlo(const SourcePtr& json);
 
-/// The object that a text consists of. Error input-format, which says of which `file`, if it is none, is
-/// nested too deeply, or has another `schema`.
-Result<llvm::json::Object> ParseJsonObject(llvm::StringRef text, llvm::StringRef file,
-                                           llvm::StringRef schema);
+/// The object that a text consists of. Error input-format if it is none or has another `schema`.
+Result<JsonDocument> ReadJsonObject(SourcePtr source, llvm::StringRef schema);
 
 }  // namespace hlo

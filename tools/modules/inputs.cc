@@ -162,7 +162,7 @@ Status InputReader::ReadChunks(const std::string& path) {
   const ProtoForm form = json ? ProtoForm::None : FindProtoForm(path, text, options_.input_format);
   proto_ = form != ProtoForm::None;
   if (json) {
-    HLO_TRY(text, GraphJsonToHlo(text));
+    HLO_TRY(text, GraphJsonToHlo(std::make_shared<SourceBuffer>(DisplayName(path), std::move(text))));
   } else if (proto_) {
     if (form == ProtoForm::Text) {
       source_ = std::make_shared<SourceBuffer>(DisplayName(path), std::move(text));  // errors point there

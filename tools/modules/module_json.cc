@@ -1,44 +1,31 @@
 #include "tools/modules/module_json.h"
 
+#include "ir/support/json.h"
 #include "ir/support/line_table.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/Support/JSON.h"
 
 namespace hlo {
 namespace {
 
 using llvm::StringRef;
-using Json = llvm::json::OStream;
-
-/// JSON wants UTF-8; other bytes (from escapes in HLO strings) become replacement characters.
-std::string Utf8(StringRef text) { return llvm::json::isUTF8(text) ? text.str() : llvm::json::fixUTF8(text); }
+using Json = JsonWriter;
 
 template <class F>
 std::string Text(F&& print) {
   std::string text;
   llvm::raw_string_ostream os(text);
   print(os);
-  return Utf8(text);
-}
-
-void WriteIndex(Json& json, const ShapeIndex& index) {
-  json.array([&] {
-    for (int64_t i : index) json.value(i);
-  });
+  return text;
 }
 
 void WriteAliases(Json& json, llvm::ArrayRef<InputOutputAlias> aliases) {
-  json.attributeArray("alias", [&] {
+  json.Array("alias", [&] {
     for (const InputOutputAlias& alias : aliases) {
-      json.object([&] {
-        json.attributeBegin("output_index");
-        WriteIndex(json, alias.output);
-        json.attributeEnd();
-        json.attribute("param", alias.parameter);
-        json.attributeBegin("param_index");
-        WriteIndex(json, alias.parameter_index);
-        json.attributeEnd();
-        json.attribute("kind", alias.must_alias ? "must-alias" : "may-alias");
+      json.Object([&] {
+        json.List("output_index", alias.output);
+        json.Member("param", alias.parameter);
+        json.List("param_index", alias.parameter_index);
+        json.Member("kind", alias.must_alias ? "must-alias" : "may-alias");
       });
     }
   });
@@ -46,50 +33,49 @@ void WriteAliases(Json& json, llvm::ArrayRef<InputOutputAlias> aliases) {
 
 void WriteConfig(Json& json, const Module& module, const PrintOptions& options) {
   const ModuleConfig& config = module.config;
-  json.attribute("name", Utf8(module.name()));
-  if (module.entry()) json.attribute("entry", Utf8(module.entry()->name()));
-  json.attribute("is_scheduled", config.is_scheduled);
-  json.attribute("num_replicas", config.replica_count);
-  json.attribute("num_partitions", config.num_partitions);
+  json.Member("name", module.name());
+  if (module.entry()) json.Member("entry", module.entry()->name());
+  json.Member("is_scheduled", config.is_scheduled);
+  json.Member("num_replicas", config.replica_count);
+  json.Member("num_partitions", config.num_partitions);
   if (!config.input_output_alias.empty()) WriteAliases(json, config.input_output_alias);
   // The others in the spelling of HLO.
   static constexpr StringRef kAbove[] = {"is_scheduled", "input_output_alias", "replica_count",
                                          "num_partitions"};
-  json.attributeObject("attributes", [&] {
+  json.Object("attributes", [&] {
     for (const auto& [name, text] : ModuleAttributeTexts(module))
       if (!llvm::is_contained(kAbove, name) && (options.layouts || name != "entry_computation_layout"))
-        json.attribute(name, Utf8(text));
+        json.Member(name, text);
   });
-  if (!config.unknown_attributes.empty())
-    json.attribute("unknown_attributes", Utf8(config.unknown_attributes));
+  if (!config.unknown_attributes.empty()) json.Member("unknown_attributes", config.unknown_attributes);
   if (options.metadata && !module.stack_tables.empty())
-    json.attribute("stack_tables",
-                   Text([&](llvm::raw_ostream& os) { PrintStackTables(os, module.stack_tables); }));
+    json.Member("stack_tables",
+                Text([&](llvm::raw_ostream& os) { PrintStackTables(os, module.stack_tables); }));
 }
 
 template <class List>
 void WriteNames(Json& json, StringRef key, const List& list) {
   if (list.empty()) return;
-  json.attributeArray(key, [&] {
-    for (const auto* named : list) json.value(Utf8(named->name()));
+  json.Array(key, [&] {
+    for (const auto* named : list) json.Value(named->name());
   });
 }
 
 void WriteField(Json& json, const Instruction& inst, const FieldInfo& field, const PrintOptions& options) {
   const void* data = inst.attrs().data();
   switch (field.kind) {
-    case FieldKind::Bool: json.attribute(field.name, field.Get<bool>(data)); return;
-    case FieldKind::Int: json.attribute(field.name, field.Get<int64_t>(data)); return;
+    case FieldKind::Bool: json.Member(field.name, field.Get<bool>(data)); return;
+    case FieldKind::Int: json.Member(field.name, field.Get<int64_t>(data)); return;
     case FieldKind::OptBool:
-      if (const auto& value = field.Get<std::optional<bool>>(data)) json.attribute(field.name, *value);
+      if (const auto& value = field.Get<std::optional<bool>>(data)) json.Member(field.name, *value);
       return;
     case FieldKind::OptInt:
-      if (const auto& value = field.Get<std::optional<int64_t>>(data)) json.attribute(field.name, *value);
+      if (const auto& value = field.Get<std::optional<int64_t>>(data)) json.Member(field.name, *value);
       return;
-    case FieldKind::String: json.attribute(field.name, Utf8(field.Get<std::string>(data))); return;
+    case FieldKind::String: json.Member(field.name, field.Get<std::string>(data)); return;
     default: break;
   }
-  json.attribute(field.name, Text([&](llvm::raw_ostream& os) { PrintField(os, inst, field, options); }));
+  json.Member(field.name, Text([&](llvm::raw_ostream& os) { PrintField(os, inst, field, options); }));
 }
 
 void WriteAttributes(Json& json, const Instruction& inst, const PrintOptions& options) {
@@ -105,42 +91,38 @@ void WriteAttributes(Json& json, const Instruction& inst, const PrintOptions& op
   const bool frame = !extras.frontend_attributes.empty() || !extras.result_accuracy.is_default() ||
                      extras.statistics || extras.origin;
   if (shown.empty() && !frame) return;
-  json.attributeObject("attributes", [&] {
+  json.Object("attributes", [&] {
     for (const FieldInfo* field : shown) WriteField(json, inst, *field, options);
     if (!extras.frontend_attributes.empty())
-      json.attributeObject("frontend_attributes", [&] {
-        for (const FrontendAttribute& a : extras.frontend_attributes)
-          json.attribute(Utf8(a.key), Utf8(a.value));
+      json.Object("frontend_attributes", [&] {
+        for (const FrontendAttribute& a : extras.frontend_attributes) json.Member(a.key, a.value);
       });
     if (!extras.result_accuracy.is_default())
-      json.attribute("result_accuracy",
-                     Text([&](llvm::raw_ostream& os) { PrintResultAccuracy(os, extras.result_accuracy); }));
+      json.Member("result_accuracy",
+                  Text([&](llvm::raw_ostream& os) { PrintResultAccuracy(os, extras.result_accuracy); }));
     if (extras.statistics && !extras.statistics->values.empty())
-      json.attribute("statistics",
-                     Text([&](llvm::raw_ostream& os) { PrintStatistics(os, *extras.statistics); }));
+      json.Member("statistics",
+                  Text([&](llvm::raw_ostream& os) { PrintStatistics(os, *extras.statistics); }));
     if (extras.origin)
-      json.attribute("origin", Text([&](llvm::raw_ostream& os) { PrintOrigin(os, *extras.origin); }));
+      json.Member("origin", Text([&](llvm::raw_ostream& os) { PrintOrigin(os, *extras.origin); }));
   });
 }
 
 void WriteMetadata(Json& json, const OpMetadata& m) {
-  json.attributeObject("metadata", [&] {
+  json.Object("metadata", [&] {
     for (const MetadataField& field : MetadataFields()) {
-      if (field.text != nullptr && !(m.*field.text).empty()) json.attribute(field.name, Utf8(m.*field.text));
-      if (field.number != nullptr && m.*field.number != 0) json.attribute(field.name, m.*field.number);
-      if (field.numbers != nullptr && !(m.*field.numbers).empty())
-        json.attributeArray(field.name, [&] {
-          for (const int32_t number : m.*field.numbers) json.value(number);
-        });
+      if (field.text != nullptr && !(m.*field.text).empty()) json.Member(field.name, m.*field.text);
+      if (field.number != nullptr && m.*field.number != 0) json.Member(field.name, m.*field.number);
+      if (field.numbers != nullptr && !(m.*field.numbers).empty()) json.List(field.name, m.*field.numbers);
     }
-    if (!m.unknown_fields.empty()) json.attribute("unknown_fields", Utf8(m.unknown_fields));
+    if (!m.unknown_fields.empty()) json.Member("unknown_fields", m.unknown_fields);
   });
 }
 
 void WriteInstruction(Json& json, const Instruction& inst, const PrintOptions& options, LineTable& lines) {
-  json.attribute("name", Utf8(inst.name()));
-  json.attribute("opcode", inst.info().text);
-  json.attribute("shape", ToString(inst.shape(), options.layouts));
+  json.Member("name", inst.name());
+  json.Member("opcode", inst.info().text);
+  json.Member("shape", ToString(inst.shape(), options.layouts));
   WriteNames(json, "operands", inst.operands());
   const InstructionExtras& extras = inst.extras();
   WriteNames(json, "control_predecessors", extras.control_predecessors);
@@ -153,19 +135,17 @@ void WriteInstruction(Json& json, const Instruction& inst, const PrintOptions& o
         literal &&
         (options.max_constant_elements < 0 ||
          (literal->shape().IsArray() && literal->shape().ElementCount() <= options.max_constant_elements));
-    json.attribute("literal",
-                   whole ? Text([&](llvm::raw_ostream& os) { PrintLiteral(os, *literal); }) : "{...}");
+    json.Member("literal",
+                whole ? Text([&](llvm::raw_ostream& os) { PrintLiteral(os, *literal); }) : "{...}");
   }
   if (inst.metadata() && options.metadata) WriteMetadata(json, *inst.metadata());
   if (extras.sharding && options.sharding)
-    json.attribute("sharding", Text([&](llvm::raw_ostream& os) {
-                     PrintSharding(os, *extras.sharding, options.metadata);
-                   }));
+    json.Member("sharding",
+                Text([&](llvm::raw_ostream& os) { PrintSharding(os, *extras.sharding, options.metadata); }));
   if (!extras.backend_config.empty() && options.backend_config)
-    json.attribute("backend_config", Utf8(extras.backend_config));
-  if (!extras.unknown_attributes.empty())
-    json.attribute("unknown_attributes", Utf8(extras.unknown_attributes));
-  if (inst.loc().valid()) json.attribute("line", lines.Line(inst.loc()));
+    json.Member("backend_config", extras.backend_config);
+  if (!extras.unknown_attributes.empty()) json.Member("unknown_attributes", extras.unknown_attributes);
+  if (inst.loc().valid()) json.Member("line", lines.Line(inst.loc()));
 }
 
 /// As scheduled, else as they stand in the module, unless some stand before what they need: the order of the
@@ -214,24 +194,24 @@ void WriteGraphJson(llvm::raw_ostream& os, const Module& module, const PrintOpti
   const auto is_selected = [&](const Instruction* inst) { return !selected || selected(*inst); };
   Json json(os, indent);
   LineTable lines;
-  json.object([&] {
-    json.attribute("schema", "hlo.graph/1");
-    json.attribute("tool", tool);
-    json.attribute("version", HLO_VERSION);
-    json.attributeObject("module", [&] { WriteConfig(json, module, options); });
-    json.attributeArray("computations", [&] {
+  json.Object([&] {
+    json.Member("schema", "hlo.graph/1");
+    json.Member("tool", tool);
+    json.Member("version", HLO_VERSION);
+    json.Object("module", [&] { WriteConfig(json, module, options); });
+    json.Array("computations", [&] {
       // Their order in the module, on which that of the printed text depends.
       for (const auto& computation : module.computations()) {
         if (llvm::none_of(computation->instructions(), is_selected)) continue;
-        json.object([&] {
-          json.attribute("name", Utf8(computation->name()));
-          json.attribute("kind", ComputationKind(*computation));
+        json.Object([&] {
+          json.Member("name", computation->name());
+          json.Member("kind", ComputationKind(*computation));
           if (computation->execution_thread() != "main")
-            json.attribute("execution_thread", Utf8(computation->execution_thread()));
-          if (computation->root()) json.attribute("root", Utf8(computation->root()->name()));
-          json.attributeArray("instructions", [&] {
+            json.Member("execution_thread", computation->execution_thread());
+          if (computation->root()) json.Member("root", computation->root()->name());
+          json.Array("instructions", [&] {
             for (const Instruction* inst : InOrder(*computation))
-              if (is_selected(inst)) json.object([&] { WriteInstruction(json, *inst, options, lines); });
+              if (is_selected(inst)) json.Object([&] { WriteInstruction(json, *inst, options, lines); });
           });
         });
       }
@@ -253,32 +233,30 @@ void WriteOpsJson(llvm::raw_ostream& os, unsigned indent) {
                                                                {kDone, "done"},
                                                                {kGrouped, "replica_groups"}};
   Json json(os, indent);
-  json.object([&] {
-    json.attribute("schema", "hlo.ops/1");
-    json.attribute("tool", "hlo-opt");
-    json.attribute("version", HLO_VERSION);
-    json.attributeArray("ops", [&] {
+  json.Object([&] {
+    json.Member("schema", "hlo.ops/1");
+    json.Member("tool", "hlo-opt");
+    json.Member("version", HLO_VERSION);
+    json.Array("ops", [&] {
       for (const OpInfo& op : AllOps()) {
-        json.object([&] {
-          json.attribute("opcode", op.text);
-          json.attribute("min_operands", static_cast<int64_t>(op.min_operands));
+        json.Object([&] {
+          json.Member("opcode", op.text);
+          json.Member("min_operands", static_cast<int64_t>(op.min_operands));
           if (op.max_operands != OpInfo::kVariadic)
-            json.attribute("max_operands", static_cast<int64_t>(op.max_operands));
-          json.attribute("category", ToString(op.category));
-          json.attributeArray("traits", [&] {
+            json.Member("max_operands", static_cast<int64_t>(op.max_operands));
+          json.Member("category", ToString(op.category));
+          json.Array("traits", [&] {
             for (const auto& [trait, name] : kTraits)
-              if (op.Is(trait)) json.value(name);
+              if (op.Is(trait)) json.Value(name);
           });
-          json.attributeArray("attributes", [&] {
+          json.Array("attributes", [&] {
             for (const FieldInfo& field : op.attrs->fields) {
               if ((field.flags & kPositional) != 0) continue;
-              json.object([&] {
-                json.attribute("name", field.name);
-                json.attribute("required", (field.flags & kRequired) != 0);
+              json.Object([&] {
+                json.Member("name", field.name);
+                json.Member("required", (field.flags & kRequired) != 0);
                 if (!field.enum_info) return;
-                json.attributeArray("words", [&] {
-                  for (StringRef word : field.enum_info->words) json.value(word);
-                });
+                json.List("words", field.enum_info->words);
               });
             }
           });

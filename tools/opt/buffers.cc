@@ -29,9 +29,7 @@ Status PrintBuffers(llvm::raw_ostream& os, const Module& module, bool json, unsi
     Print(os, assignment);
     return {};
   }
-  llvm::json::OStream out(os, indent);
-  out.value(ToJson(assignment));
-  os << '\n';
+  WriteJson(os, assignment, indent);
   return {};
 }
 

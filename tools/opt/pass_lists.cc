@@ -1,4 +1,4 @@
-#include "llvm/Support/JSON.h"
+#include "ir/support/json.h"
 #include "passes/rules/rules.h"
 #include "tools/opt/passes.h"
 
@@ -21,34 +21,34 @@ void ListPasses(llvm::raw_ostream& os, ListForm form) {
     }
     return;
   }
-  llvm::json::OStream json(os);
-  json.objectBegin();
-  json.attribute("schema", "hlo.passes/1");
-  json.attribute("tool", "hlo-opt");
-  json.attribute("version", HLO_VERSION);
-  json.attributeArray("passes", [&] {
-    for (const PassInfo& pass : AllPasses())
-      json.object([&] {
-        json.attribute("name", pass.name);
-        json.attribute("summary", pass.summary);
-        json.attribute("requires", ToString(pass.requires_facts));
-        json.attribute("preserves", ToString(pass.preserves));
-        json.attributeArray("run_after", [&] {
-          for (const ModuleFactInfo& fact : AllModuleFacts())
-            if ((pass.requires_facts & fact.fact) != 0) json.value(fact.established_by);
+  JsonWriter json(os);
+  json.Object([&] {
+    json.Member("schema", "hlo.passes/1");
+    json.Member("tool", "hlo-opt");
+    json.Member("version", HLO_VERSION);
+    json.Array("passes", [&] {
+      for (const PassInfo& pass : AllPasses())
+        json.Object([&] {
+          json.Member("name", pass.name);
+          json.Member("summary", pass.summary);
+          json.Member("requires", ToString(pass.requires_facts));
+          json.Member("preserves", ToString(pass.preserves));
+          json.Array("run_after", [&] {
+            for (const ModuleFactInfo& fact : AllModuleFacts())
+              if ((pass.requires_facts & fact.fact) != 0) json.Value(fact.established_by);
+          });
+          json.Array("options", [&] {
+            const auto defaults = pass.hooks->make_options();
+            for (const PassOptionRow& row : pass.hooks->rows())
+              json.Object([&] {
+                json.Member("name", row.name);
+                json.Member("default", PassOptionText(row, defaults.get()));
+                json.Member("summary", row.summary);
+              });
+          });
         });
-        json.attributeArray("options", [&] {
-          const auto defaults = pass.hooks->make_options();
-          for (const PassOptionRow& row : pass.hooks->rows())
-            json.object([&] {
-              json.attribute("name", row.name);
-              json.attribute("default", PassOptionText(row, defaults.get()));
-              json.attribute("summary", row.summary);
-            });
-        });
-      });
+    });
   });
-  json.objectEnd();
   os << '\n';
 }
 

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "llvm/Support/JSON.h"
+#include "ir/support/json.h"
 #include "tools/common/line_diff.h"
 
 namespace hlo {
@@ -100,34 +100,34 @@ void PassTrace::Add(llvm::StringRef module, llvm::ArrayRef<PassExecution> execut
 std::string PassTrace::Json() const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  llvm::json::OStream json(os);
-  json.objectBegin();
-  json.attribute("displayTimeUnit", "ms");
-  json.attributeArray("traceEvents", [&] {
-    for (const Event& event : events_) {
-      const PassExecution& e = event.execution;
-      json.object([&] {
-        json.attribute("name", e.pass->name);
-        json.attribute("cat", "pass");
-        json.attribute("ph", "X");
-        json.attribute("pid", 1);
-        json.attribute("tid", event.row);
-        json.attribute("ts", duration<double, std::micro>(e.start - events_.front().execution.start).count());
-        json.attribute("dur", duration<double, std::micro>(e.time).count());
-        json.attributeObject("args", [&] {
-          json.attribute("module", event.module);
-          json.attribute("execution", e.number);
-          json.attribute("pipeline", e.pipeline);
-          json.attribute("round", e.round);
-          json.attribute("changed", e.changed);
-          json.attribute("rewrites", e.rewrites);
-          json.attribute("instructions_before", e.instructions_before);
-          json.attribute("instructions_after", e.instructions_after);
+  JsonWriter json(os);
+  json.Object([&] {
+    json.Member("displayTimeUnit", "ms");
+    json.Array("traceEvents", [&] {
+      for (const Event& event : events_) {
+        const PassExecution& e = event.execution;
+        json.Object([&] {
+          json.Member("name", e.pass->name);
+          json.Member("cat", "pass");
+          json.Member("ph", "X");
+          json.Member("pid", 1);
+          json.Member("tid", event.row);
+          json.Member("ts", duration<double, std::micro>(e.start - events_.front().execution.start).count());
+          json.Member("dur", duration<double, std::micro>(e.time).count());
+          json.Object("args", [&] {
+            json.Member("module", event.module);
+            json.Member("execution", e.number);
+            json.Member("pipeline", e.pipeline);
+            json.Member("round", e.round);
+            json.Member("changed", e.changed);
+            json.Member("rewrites", e.rewrites);
+            json.Member("instructions_before", e.instructions_before);
+            json.Member("instructions_after", e.instructions_after);
+          });
         });
-      });
-    }
+      }
+    });
   });
-  json.objectEnd();
   os << '\n';
   return text;
 }

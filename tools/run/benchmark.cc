@@ -7,10 +7,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "ir/support/json.h"
 #include "ir/support/parallel.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -28,53 +28,49 @@ std::string TimeText(int64_t ns) {
   return std::to_string(ns) + " ns";
 }
 
-void WriteModule(llvm::json::OStream& json, const ModuleResult& r) {
+void WriteModule(JsonWriter& json, const ModuleResult& r) {
   const TimeStatistics execute = Summarize(r.execute_ns);
-  json.attribute("file", llvm::json::fixUTF8(r.file));
-  json.attribute("module", llvm::json::fixUTF8(r.module));
-  json.attribute("platform", r.platform);
-  json.attribute("threads", ThreadCount());
-  json.attribute("status", r.status);
-  json.attribute("parse_ns", r.parse_ns);
-  json.attribute("compile_ns", r.compile_ns);
-  json.attributeObject("transfer_ns", [&] {
-    json.attribute("to_device", Summarize(r.to_device_ns).median);
-    json.attribute("from_device", Summarize(r.from_device_ns).median);
+  json.Member("file", r.file);
+  json.Member("module", r.module);
+  json.Member("platform", r.platform);
+  json.Member("threads", ThreadCount());
+  json.Member("status", r.status);
+  json.Member("parse_ns", r.parse_ns);
+  json.Member("compile_ns", r.compile_ns);
+  json.Object("transfer_ns", [&] {
+    json.Member("to_device", Summarize(r.to_device_ns).median);
+    json.Member("from_device", Summarize(r.from_device_ns).median);
   });
-  json.attributeObject("execute_ns", [&] {
+  json.Object("execute_ns", [&] {
     for (const auto& [key, value] : {std::pair("min", execute.min),
                                      {"median", execute.median},
                                      {"mean", execute.mean},
                                      {"stddev", execute.stddev},
                                      {"p95", execute.p95}})
-      json.attribute(key, value);
-    json.attributeArray("samples", [&] {
-      for (const int64_t ns : r.execute_ns) json.value(ns);
-    });
+      json.Member(key, value);
+    json.List("samples", r.execute_ns);
   });
 }
 
 /// The samples of a module in an object hlo.bench/1: of the same file if it is there, else of the same name.
 /// Nothing if there are none.
-std::vector<int64_t> BaselineOf(const llvm::json::Array& modules, const ModuleResult& r) {
-  const llvm::json::Object* found = nullptr;
-  for (const llvm::json::Value& value : modules) {
-    const llvm::json::Object* module = value.getAsObject();
-    if (module == nullptr || module->getString("module") != StringRef(r.module) ||
-        module->getString("platform") != StringRef(r.platform))
+std::vector<int64_t> BaselineOf(const JsonArray& modules, const ModuleResult& r) {
+  const JsonValue* found = nullptr;
+  for (const JsonValue& module : modules) {
+    if (module.String("module") != StringRef(r.module) || module.String("platform") != StringRef(r.platform))
       continue;
-    if (module->getString("file") == StringRef(r.file)) {
-      found = module;
+    if (module.String("file") == StringRef(r.file)) {
+      found = &module;
       break;
     }
-    if (found == nullptr) found = module;
+    if (found == nullptr) found = &module;
   }
   std::vector<int64_t> samples;
-  const llvm::json::Object* times = found == nullptr ? nullptr : found->getObject("execute_ns");
-  const llvm::json::Array* array = times == nullptr ? nullptr : times->getArray("samples");
+  const JsonValue* times = found == nullptr ? nullptr : found->Object("execute_ns");
+  const JsonArray* array = times == nullptr ? nullptr : times->Array("samples");
   if (array == nullptr) return samples;
-  for (const llvm::json::Value& value : *array)
-    if (const auto ns = value.getAsInteger(); ns && *ns >= 0) samples.push_back(*ns);
+  for (const JsonValue& value : *array)
+    if (const auto ns = value.AsInteger(); ns && *ns >= 0) samples.push_back(*ns);
   return samples;
 }
 
@@ -140,14 +136,14 @@ void PrintBenchmark(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results
 std::string BenchmarkJson(llvm::ArrayRef<ModuleResult> results, int64_t indent) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  llvm::json::OStream json(stream, static_cast<unsigned>(indent));
-  json.object([&] {
-    json.attribute("schema", "hlo.bench/1");
-    json.attribute("tool", "hlo-run");
-    json.attribute("version", HLO_VERSION);
-    json.attributeArray("modules", [&] {
+  JsonWriter json(stream, static_cast<unsigned>(indent));
+  json.Object([&] {
+    json.Member("schema", "hlo.bench/1");
+    json.Member("tool", "hlo-run");
+    json.Member("version", HLO_VERSION);
+    json.Array("modules", [&] {
       for (const ModuleResult& r : results)
-        if (!r.execute_ns.empty()) json.object([&] { WriteModule(json, r); });
+        if (!r.execute_ns.empty()) json.Object([&] { WriteModule(json, r); });
     });
   });
   return text + "\n";
@@ -199,13 +195,11 @@ Status CompareWithBaseline(StringRef path, double max_slowdown, llvm::ArrayRef<M
                            DiagnosticSink& sink, llvm::raw_ostream& out) {
   const auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer) return Error("input-open", {}, "'{0}': {1}", path, buffer.getError().message());
-  auto parsed = llvm::json::parse((*buffer)->getBuffer());
-  if (!parsed) return Error("input-format", {}, "'{0}': {1}", path, llvm::toString(parsed.takeError()));
-  const llvm::json::Object* root = parsed->getAsObject();
-  const llvm::json::Array* modules = root == nullptr ? nullptr : root->getArray("modules");
-  if (modules == nullptr || root->getString("schema") != StringRef("hlo.bench/1"))
-    return Error("input-format", {}, "'{0}': found other JSON, expected an object of schema hlo.bench/1",
-                 path);
+  HLO_TRY(const JsonDocument baseline,
+          ReadJson(std::make_shared<SourceBuffer>(path.str(), (*buffer)->getBuffer().str())));
+  const JsonArray* modules = baseline.root.Array("modules");
+  if (modules == nullptr || baseline.root.String("schema") != "hlo.bench/1")
+    return baseline.Wrong(baseline.root, "found other JSON, expected an object of schema hlo.bench/1");
   for (const ModuleResult& r : results) {
     if (r.execute_ns.empty()) continue;
     const std::vector<int64_t> samples = BaselineOf(*modules, r);

@@ -4,10 +4,10 @@
 
 #include "ir/op.h"
 #include "ir/source_frames.h"
+#include "ir/support/json.h"
 #include "ir/support/line_table.h"
 #include "ir/support/parallel.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/TargetParser/Host.h"
 #include "passes/analysis/cost.h"
 #include "passes/analysis/loop_facts.h"
@@ -205,41 +205,44 @@ void PrintTable(llvm::raw_ostream& out, const Table& table, size_t left) {
   }
 }
 
-void WritePeaks(llvm::json::OStream& json, const cpu::Peaks& peaks) {
-  json.attributeObject("peaks", [&] {
-    json.attributeObject("flops", [&] {
+void WritePeaks(JsonWriter& json, const cpu::Peaks& peaks) {
+  json.Object("peaks", [&] {
+    json.Object("flops", [&] {
       for (const auto& [type, rate] :
            {std::pair("f32", peaks.f32), {"f64", peaks.f64}, {"bf16", peaks.bf16}, {"s8", peaks.s8}})
-        json.attribute(type, std::round(rate));
+        json.Member(type, std::round(rate));
     });
-    json.attributeArray("bandwidth", [&] {
+    json.Array("bandwidth", [&] {
       for (const cpu::Peaks::Level& level : peaks.levels)
-        json.object([&] {
-          json.attribute("level", level.name);
-          if (level.bytes != INT64_MAX) json.attribute("bytes", level.bytes);
-          json.attribute("bytes_per_second", std::round(level.bandwidth));
+        json.Object([&] {
+          json.Member("level", level.name);
+          if (level.bytes != INT64_MAX) json.Member("bytes", level.bytes);
+          json.Member("bytes_per_second", std::round(level.bandwidth));
         });
     });
   });
 }
 
-void WriteRow(llvm::json::OStream& json, const ProfileRow& row) {
-  if (!row.computation.empty()) json.attribute("computation", llvm::json::fixUTF8(row.computation));
-  json.attribute("name", llvm::json::fixUTF8(row.name));
-  if (!row.opcode.empty()) json.attribute("opcode", row.opcode);
-  json.attribute("calls", row.calls);
-  json.attribute("time_ns", row.time_ns);
-  json.attribute("flops", std::round(row.work.flops));
-  json.attribute("transcendentals", std::round(row.work.transcendentals));
-  json.attribute("bytes_read", std::round(row.work.bytes_read));
-  json.attribute("bytes_written", std::round(row.work.bytes_written));
-  json.attribute("roofline_fraction", row.Roofline());
-  json.attribute("bound", row.Bound());
-  if (!row.source.empty()) json.attribute("source", llvm::json::fixUTF8(row.source));
+void WriteRow(JsonWriter& json, const ProfileRow& row) {
+  if (!row.computation.empty()) json.Member("computation", row.computation);
+  json.Member("name", row.name);
+  if (!row.opcode.empty()) json.Member("opcode", row.opcode);
+  json.Member("calls", row.calls);
+  json.Member("time_ns", row.time_ns);
+  json.Member("flops", std::round(row.work.flops));
+  json.Member("transcendentals", std::round(row.work.transcendentals));
+  json.Member("bytes_read", std::round(row.work.bytes_read));
+  json.Member("bytes_written", std::round(row.work.bytes_written));
+  json.Member("roofline_fraction", row.Roofline());
+  json.Member("bound", row.Bound());
+  if (!row.source.empty()) json.Member("source", row.source);
   if (row.origins.empty()) return;
-  json.attributeArray("origins", [&] {
-    for (const auto& [line, opcode] : row.origins)
-      json.value(llvm::json::Object{{"line", line}, {"opcode", opcode}});
+  json.Array("origins", [&] {
+    for (const auto& origin : row.origins)
+      json.Object([&] {
+        json.Member("line", origin.first);
+        json.Member("opcode", origin.second);
+      });
   });
 }
 
@@ -367,20 +370,20 @@ std::string ProfileJson(const ModuleResult& result, const Profile& profile, cons
                         llvm::ArrayRef<ProfileRow> rows, int64_t indent) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  llvm::json::OStream json(stream, static_cast<unsigned>(indent));
-  json.object([&] {
-    json.attribute("schema", "hlo.profile/1");
-    json.attribute("tool", "hlo-run");
-    json.attribute("version", HLO_VERSION);
-    json.attribute("module", llvm::json::fixUTF8(result.module));
-    json.attribute("platform", result.platform);
-    json.attribute("device", llvm::sys::getHostCPUName());
-    json.attribute("threads", ThreadCount());
-    json.attribute("runs", profile.runs());
-    json.attribute("total_ns", profile.device_ns());
+  JsonWriter json(stream, static_cast<unsigned>(indent));
+  json.Object([&] {
+    json.Member("schema", "hlo.profile/1");
+    json.Member("tool", "hlo-run");
+    json.Member("version", HLO_VERSION);
+    json.Member("module", result.module);
+    json.Member("platform", result.platform);
+    json.Member("device", llvm::sys::getHostCPUName());
+    json.Member("threads", ThreadCount());
+    json.Member("runs", profile.runs());
+    json.Member("total_ns", profile.device_ns());
     WritePeaks(json, peaks);
-    json.attributeArray("rows", [&] {
-      for (const ProfileRow& row : rows) json.object([&] { WriteRow(json, row); });
+    json.Array("rows", [&] {
+      for (const ProfileRow& row : rows) json.Object([&] { WriteRow(json, row); });
     });
   });
   return text + "\n";

@@ -2,8 +2,8 @@
 
 #include "ir/numeric/narrow_float.h"
 #include "ir/print.h"
+#include "ir/support/json.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/xxhash.h"
 
 namespace hlo {
@@ -236,40 +236,24 @@ void PrintTable(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results) {
 
 namespace {
 
-/// NaN and infinities have no JSON numbers.
-void Real(llvm::json::OStream& json, llvm::StringRef key, double value) {
-  if (std::isnan(value))
-    json.attribute(key, "nan");
-  else if (std::isinf(value))
-    json.attribute(key, value > 0 ? "inf" : "-inf");
-  else
-    json.attribute(key, value);
-}
-
-void Indices(llvm::json::OStream& json, llvm::StringRef key, llvm::ArrayRef<int64_t> index) {
-  json.attributeArray(key, [&] {
-    for (const int64_t i : index) json.value(i);
-  });
-}
-
-void WriteOutput(llvm::json::OStream& json, const ModuleResult::Output& output) {
-  json.object([&] {
-    Indices(json, "index", output.index);
-    json.attribute("shape", ToString(output.shape));
-    json.attribute("checksum", llvm::utohexstr(output.summary.checksum, /*LowerCase=*/true, /*Width=*/16));
-    json.attribute("nan", output.summary.nan);
-    json.attribute("inf", output.summary.inf);
+void WriteOutput(JsonWriter& json, const ModuleResult::Output& output) {
+  json.Object([&] {
+    json.List("index", output.index);
+    json.Member("shape", ToString(output.shape));
+    json.Member("checksum", llvm::utohexstr(output.summary.checksum, /*LowerCase=*/true, /*Width=*/16));
+    json.Member("nan", output.summary.nan);
+    json.Member("inf", output.summary.inf);
     for (const auto& [key, value] : {std::pair("min", output.summary.min), {"max", output.summary.max}}) {
       if (output.summary.min_at >= 0)
-        Real(json, key, value);
+        json.Member(key, value);
       else
-        json.attribute(key, nullptr);  // of complex numbers, of no numbers
+        json.Member(key, nullptr);  // of complex numbers, of no numbers
     }
-    Real(json, "mean", output.summary.mean);
+    json.Member("mean", output.summary.mean);
   });
 }
 
-void WriteComparison(llvm::json::OStream& json, llvm::ArrayRef<OutputComparison> comparisons) {
+void WriteComparison(JsonWriter& json, llvm::ArrayRef<OutputComparison> comparisons) {
   Comparison total;
   for (const OutputComparison& c : comparisons) {
     total.elements += c.result.elements;
@@ -277,61 +261,61 @@ void WriteComparison(llvm::json::OStream& json, llvm::ArrayRef<OutputComparison>
     for (auto member : {&Comparison::max_abs, &Comparison::max_rel, &Comparison::max_ulp})
       total.*member = std::max(total.*member, c.result.*member);
   }
-  json.attribute("matched", total.matched());
-  json.attribute("mismatches", total.mismatches);
-  json.attribute("elements", total.elements);
-  Real(json, "max_abs", total.max_abs);
-  Real(json, "max_rel", total.max_rel);
-  Real(json, "max_ulp", total.max_ulp);
-  json.attributeArray("worst", [&] {
+  json.Member("matched", total.matched());
+  json.Member("mismatches", total.mismatches);
+  json.Member("elements", total.elements);
+  json.Member("max_abs", total.max_abs);
+  json.Member("max_rel", total.max_rel);
+  json.Member("max_ulp", total.max_ulp);
+  json.Array("worst", [&] {
     for (const OutputComparison& c : comparisons)
       for (const ElementError& e : c.result.worst)
-        json.object([&] {
+        json.Object([&] {
           const Literal actual = c.actual.ToStatic();
-          json.attribute("index", c.label + IndexText(actual.shape(), e.linear));
-          json.attribute("actual", ElementText(actual, e.linear));
-          json.attribute("expected", ElementText(c.expected.ToStatic(), e.linear));
+          json.Member("index", c.label + IndexText(actual.shape(), e.linear));
+          json.Member("actual", ElementText(actual, e.linear));
+          json.Member("expected", ElementText(c.expected.ToStatic(), e.linear));
         });
   });
-  json.attributeObject("bounds", [&] {
+  json.Object("bounds", [&] {
     for (const OutputComparison& c : comparisons)
-      json.attribute(c.label, BoundsText(c.result.tolerance, c.actual.shape().element_type()));
+      json.Member(c.label, BoundsText(c.result.tolerance, c.actual.shape().element_type()));
   });
 }
 
-void WriteModule(llvm::json::OStream& json, const ModuleResult& r) {
-  json.attribute("file", llvm::json::fixUTF8(r.file));
-  json.attribute("module", llvm::json::fixUTF8(r.module));
-  json.attribute("status", r.status);
-  json.attribute("exit_code", r.exit_code);
-  json.attribute("platform", r.platform);
+void WriteModule(JsonWriter& json, const ModuleResult& r) {
+  json.Member("file", r.file);
+  json.Member("module", r.module);
+  json.Member("status", r.status);
+  json.Member("exit_code", r.exit_code);
+  json.Member("platform", r.platform);
   if (r.reference_status.empty())
-    json.attribute("reference", nullptr);
+    json.Member("reference", nullptr);
   else
-    json.attribute("reference", r.reference);
-  json.attribute("seed", static_cast<int64_t>(r.seed));
-  json.attribute("compile_ns", r.compile_ns);
-  Indices(json, "execute_ns", r.execute_ns);
-  json.attributeArray("outputs", [&] {
+    json.Member("reference", r.reference);
+  json.Member("seed", static_cast<int64_t>(r.seed));
+  json.Member("compile_ns", r.compile_ns);
+  json.List("execute_ns", r.execute_ns);
+  json.Array("outputs", [&] {
     for (const ModuleResult::Output& output : r.outputs) WriteOutput(json, output);
   });
   if (r.compared)
-    json.attributeObject("comparison", [&] { WriteComparison(json, r.comparisons); });
+    json.Object("comparison", [&] { WriteComparison(json, r.comparisons); });
   else
-    json.attribute("comparison", nullptr);
-  json.attribute("divergence", nullptr);
-  json.attributeObject("memory", [&] {
-    json.attribute("argument_bytes", r.argument_bytes);
-    json.attribute("result_bytes", r.result_bytes);
+    json.Member("comparison", nullptr);
+  json.Member("divergence", nullptr);
+  json.Object("memory", [&] {
+    json.Member("argument_bytes", r.argument_bytes);
+    json.Member("result_bytes", r.result_bytes);
     for (const auto& [key, bytes] : {std::pair("temp_bytes", r.temp_bytes), {"peak_bytes", r.peak_bytes}}) {
       if (bytes)
-        json.attribute(key, *bytes);
+        json.Member(key, *bytes);
       else
-        json.attribute(key, nullptr);
+        json.Member(key, nullptr);
     }
   });
-  json.attributeArray("diagnostics", [&] {
-    for (const std::string& text : r.diagnostics) json.rawValue([&](llvm::raw_ostream& out) { out << text; });
+  json.Array("diagnostics", [&] {
+    for (const std::string& text : r.diagnostics) json.Raw(text);
   });
 }
 
@@ -340,13 +324,13 @@ void WriteModule(llvm::json::OStream& json, const ModuleResult& r) {
 std::string ResultJson(llvm::ArrayRef<ModuleResult> results, int64_t indent) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  llvm::json::OStream json(stream, static_cast<unsigned>(indent));
-  json.object([&] {
-    json.attribute("schema", "hlo.run/1");
-    json.attribute("tool", "hlo-run");
-    json.attribute("version", HLO_VERSION);
-    json.attributeArray("modules", [&] {
-      for (const ModuleResult& r : results) json.object([&] { WriteModule(json, r); });
+  JsonWriter json(stream, static_cast<unsigned>(indent));
+  json.Object([&] {
+    json.Member("schema", "hlo.run/1");
+    json.Member("tool", "hlo-run");
+    json.Member("version", HLO_VERSION);
+    json.Array("modules", [&] {
+      for (const ModuleResult& r : results) json.Object([&] { WriteModule(json, r); });
     });
   });
   return text + "\n";

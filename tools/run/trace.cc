@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "ir/op.h"
-#include "llvm/Support/JSON.h"
+#include "ir/support/json.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace hlo {
@@ -57,27 +57,27 @@ std::string RunTrace::Json() const {
   };
   std::string text;
   llvm::raw_string_ostream stream(text);
-  llvm::json::OStream json(stream);
-  json.object([&] {
-    json.attribute("displayTimeUnit", "ms");
-    json.attributeArray("traceEvents", [&] {
+  JsonWriter json(stream);
+  json.Object([&] {
+    json.Member("displayTimeUnit", "ms");
+    json.Array("traceEvents", [&] {
       for (const Event& event : events_)
-        json.object([&] {
-          json.attribute("name", llvm::json::fixUTF8(event.name));
-          json.attribute("cat", event.category);
-          json.attribute("ph", "X");
-          json.attribute("pid", 1);
-          json.attribute("tid", event.thread);
-          json.attribute("ts", microseconds(event.begin - start_));
-          json.attribute("dur", microseconds(event.end - event.begin));
+        json.Object([&] {
+          json.Member("name", event.name);
+          json.Member("cat", event.category);
+          json.Member("ph", "X");
+          json.Member("pid", 1);
+          json.Member("tid", event.thread);
+          json.Member("ts", microseconds(event.begin - start_));
+          json.Member("dur", microseconds(event.end - event.begin));
         });
       for (const Memory& memory : memory_)
-        json.object([&] {
-          json.attribute("name", "memory");
-          json.attribute("ph", "C");
-          json.attribute("pid", 1);
-          json.attribute("ts", microseconds(memory.at - start_));
-          json.attributeObject("args", [&] { json.attribute("resident_bytes", memory.bytes); });
+        json.Object([&] {
+          json.Member("name", "memory");
+          json.Member("ph", "C");
+          json.Member("pid", 1);
+          json.Member("ts", microseconds(memory.at - start_));
+          json.Object("args", [&] { json.Member("resident_bytes", memory.bytes); });
         });
     });
   });

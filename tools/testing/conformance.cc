@@ -4,8 +4,8 @@
 #include <complex>
 
 #include "ir/numeric/narrow_float.h"
+#include "ir/support/json.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "parser/parser.h"
 #include "tools/arrays/array_file.h"
@@ -17,38 +17,78 @@ namespace {
 
 using Mode = ResultBound::Mode;
 
-CaseLeaf ReadLeaf(const llvm::json::Object& leaf) {
-  CaseLeaf read;
-  for (const llvm::json::Value& i : *leaf.getArray("index"))
-    read.index.push_back(i.getAsInteger().value_or(0));
-  const llvm::json::Object* compare = leaf.getObject("compare");
-  if (!compare) return read;
-  read.bound.mode = llvm::StringSwitch<Mode>(compare->getString("mode").value_or(""))
-                        .Case("ulp", Mode::Ulp)
-                        .Case("close", Mode::Close)
-                        .Case("norm", Mode::Norm)
-                        .Case("any", Mode::Any)
-                        .Default(Mode::Exact);
-  read.bound.abs = compare->getNumber("abs").value_or(0);
-  read.bound.rel = compare->getNumber("rel").value_or(0);
-  read.bound.ulp = compare->getNumber("ulp").value_or(0);
-  return read;
-}
+/// The manifest, whose members must be there.
+class ManifestReader {
+ public:
+  ManifestReader(llvm::StringRef folder, const JsonDocument& manifest)
+      : folder_(folder), manifest_(manifest) {}
 
-ConformanceCase ReadCase(llvm::StringRef folder, const llvm::json::Object& row) {
-  const auto text = [&](llvm::StringRef key) { return row.getString(key).value_or("").str(); };
-  ConformanceCase read;
-  read.name = text("suite") + "/" + text("name");
-  read.tier = text("tier");
-  read.file = (folder + "/" + text("file")).str();
-  read.data = (folder + "/" + text("data")).str();
-  for (const llvm::json::Value& leaf : *row.getArray("parameters"))
-    read.parameters.push_back(ReadLeaf(*leaf.getAsObject()));
-  for (const llvm::json::Value& leaf : *row.getArray("outputs"))
-    read.outputs.push_back(ReadLeaf(*leaf.getAsObject()));
-  read.devices = row.getInteger("replicas").value_or(1) * row.getInteger("partitions").value_or(1);
-  return read;
-}
+  Result<std::vector<ConformanceCase>> Read() const {
+    HLO_TRY(const JsonArray* rows, List(manifest_.root, "cases"));
+    std::vector<ConformanceCase> cases;
+    for (const JsonValue& row : *rows) {
+      HLO_TRY(ConformanceCase read, ReadCase(row));
+      cases.push_back(std::move(read));
+    }
+    return cases;
+  }
+
+ private:
+  /// What is wrong is a member, or that there is none.
+  Result<const JsonArray*> List(const JsonValue& object, llvm::StringRef key) const {
+    if (const JsonArray* list = object.Array(key)) return list;
+    const JsonValue* member = object.Find(key);
+    return manifest_.Wrong(member ? *member : object, "expected a list '{0}'", key);
+  }
+
+  Result<std::vector<CaseLeaf>> Leaves(const JsonValue& row, llvm::StringRef key) const {
+    HLO_TRY(const JsonArray* list, List(row, key));
+    std::vector<CaseLeaf> leaves;
+    for (const JsonValue& leaf : *list) {
+      HLO_TRY(CaseLeaf read, ReadLeaf(leaf));
+      leaves.push_back(std::move(read));
+    }
+    return leaves;
+  }
+
+  Result<CaseLeaf> ReadLeaf(const JsonValue& leaf) const {
+    CaseLeaf read;
+    HLO_TRY(const JsonArray* index, List(leaf, "index"));
+    for (const JsonValue& i : *index) {
+      const auto number = i.AsInteger();
+      if (!number) return manifest_.Wrong(i, "expected an integer");
+      read.index.push_back(*number);
+    }
+    const JsonValue* compare = leaf.Object("compare");
+    if (!compare) return read;
+    read.bound.mode = llvm::StringSwitch<Mode>(compare->String("mode").value_or(""))
+                          .Case("ulp", Mode::Ulp)
+                          .Case("close", Mode::Close)
+                          .Case("norm", Mode::Norm)
+                          .Case("any", Mode::Any)
+                          .Default(Mode::Exact);
+    read.bound.abs = compare->Number("abs").value_or(0);
+    read.bound.rel = compare->Number("rel").value_or(0);
+    read.bound.ulp = compare->Number("ulp").value_or(0);
+    return read;
+  }
+
+  Result<ConformanceCase> ReadCase(const JsonValue& row) const {
+    const auto text = [&](llvm::StringRef key) { return row.String(key).value_or("").str(); };
+    ConformanceCase read;
+    read.name = text("suite") + "/" + text("name");
+    read.tier = text("tier");
+    read.file = (folder_ + "/" + text("file")).str();
+    read.data = (folder_ + "/" + text("data")).str();
+    HLO_TRY(read.parameters, Leaves(row, "parameters"));
+    HLO_TRY(read.outputs, Leaves(row, "outputs"));
+    read.devices = row.Integer("replicas").value_or(1) * row.Integer("partitions").value_or(1);
+    return read;
+  }
+
+  llvm::StringRef folder_;
+  const JsonDocument& manifest_;
+};
 
 /// The subshape of a result with that index; a root that is no tuple has the index {0}.
 const Shape& OutputShape(const Shape& root, llvm::ArrayRef<int64_t> index) {
@@ -152,14 +192,9 @@ Result<std::vector<ConformanceCase>> ReadConformanceCases(llvm::StringRef folder
   const std::string path = (folder + "/manifest.json").str();
   const auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer) return Error("input-open", {}, "cannot open '{0}': {1}", path, buffer.getError().message());
-  auto manifest = llvm::json::parse((*buffer)->getBuffer());
-  if (!manifest) return Error("input-format", {}, "'{0}': {1}", path, llvm::toString(manifest.takeError()));
-  const llvm::json::Array* rows =
-      manifest->getAsObject() ? manifest->getAsObject()->getArray("cases") : nullptr;
-  if (!rows) return Error("input-format", {}, "'{0}' has no list 'cases'", path);
-  std::vector<ConformanceCase> cases;
-  for (const llvm::json::Value& row : *rows) cases.push_back(ReadCase(folder, *row.getAsObject()));
-  return cases;
+  HLO_TRY(const JsonDocument manifest,
+          ReadJson(std::make_shared<SourceBuffer>(path, (*buffer)->getBuffer().str())));
+  return ManifestReader(folder, manifest).Read();
 }
 
 Result<LoadedCase> LoadCase(const ConformanceCase& conformance_case) {

@@ -5,9 +5,9 @@
 
 #include "ir/print.h"
 #include "ir/support/interrupt.h"
+#include "ir/support/json.h"
 #include "ir/support/parallel.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "passes/analysis/cost.h"
 #include "tools/common/dump_directory.h"
@@ -62,13 +62,12 @@ class IndexWriter {
     HLO_TRY(OutputFile page, OutputFile::Open(options_.output, standard_output_));
     for (const DumpSeries& series : all) count_ += series.steps.size();
     BeginIndexPage(page.stream(), directory);
-    const char* separator = "[";
-    for (const DumpSeries& series : all) {
-      page.stream() << separator << '\n';
-      separator = ",";
-      HLO_CHECK_OK(WriteSeries(page.stream(), series));
+    Status status;
+    {
+      Json json(page.stream(), /*indent=*/0, Json::Place::Script);
+      json.Array([&] { status = WriteAll(json, all); });
     }
-    page.stream() << "\n]";
+    HLO_CHECK_OK(status);
     EndIndexPage(page.stream());
     HLO_CHECK_OK(page.Close());
     for (OutputFile& drawing : drawings_) HLO_CHECK_OK(drawing.Commit());
@@ -78,7 +77,7 @@ class IndexWriter {
   }
 
  private:
-  using Json = llvm::json::OStream;
+  using Json = JsonWriter;
 
   /// A module and the text it was read from.
   struct Loaded {
@@ -122,11 +121,27 @@ class IndexWriter {
     return Error(std::move(problem));
   }
 
-  Status WriteSeries(llvm::raw_ostream& os, const DumpSeries& series) {
-    os << "{\"name\":";
-    WriteIndexData(os, llvm::formatv("{0}", llvm::json::Value(Shown(series.module))).str());
-    if (series.occurrence > 0) os << ",\"occurrence\":" << series.occurrence + 1;
-    os << ",\"steps\":[";
+  Status WriteAll(Json& json, llvm::ArrayRef<DumpSeries> all) {
+    for (const DumpSeries& series : all) {
+      json.BreakLine();
+      Status status;
+      json.Object([&] { status = WriteSeries(json, series); });
+      HLO_CHECK_OK(status);
+    }
+    json.BreakLine();
+    return {};
+  }
+
+  /// The members of one compilation.
+  Status WriteSeries(Json& json, const DumpSeries& series) {
+    json.Member("name", Shown(series.module));
+    if (series.occurrence > 0) json.Member("occurrence", series.occurrence + 1);
+    Status status;
+    json.Array("steps", [&] { status = WriteAllSteps(json, series); });
+    return status;
+  }
+
+  Status WriteAllSteps(Json& json, const DumpSeries& series) {
     Loaded before;
     // So many are in memory at once; what is written does not depend on it.
     const size_t batch = static_cast<size_t>(ThreadCount()) * 2;
@@ -134,15 +149,14 @@ class IndexWriter {
       std::vector<Step> steps;
       for (const DumpFile& file : llvm::ArrayRef(series.steps).slice(from).take_front(batch))
         steps.emplace_back().file = &file;
-      HLO_CHECK_OK(WriteSteps(os, steps, before, from == 0));
+      HLO_CHECK_OK(WriteSteps(json, steps, before));
     }
-    os << "]}";
     return {};
   }
 
   /// Reads and compares by all threads, reports and writes in order. `before` is the last module that could
   /// be read.
-  Status WriteSteps(llvm::raw_ostream& os, std::vector<Step>& steps, Loaded& before, bool first) {
+  Status WriteSteps(Json& json, std::vector<Step>& steps, Loaded& before) {
     const auto in_parallel = [&](llvm::function_ref<void(Step&)> run) {
       ParallelFor(0, static_cast<int64_t>(steps.size()), 1, [&](int64_t from, int64_t to) {
         for (int64_t i = from; i < to && !Interrupted(); ++i) run(steps[static_cast<size_t>(i)]);
@@ -161,9 +175,7 @@ class IndexWriter {
     if (Interrupted()) return Error(InterruptedError());
     for (Step& step : steps) {
       sink_.Report(step.diagnostics);
-      os << (first ? "" : ",");
-      first = false;
-      WriteIndexData(os, step.json);
+      json.Raw(step.json);
       if (!step.drawing.empty()) HLO_CHECK_OK(WriteDrawing(step));
       ++done_;
     }
@@ -173,14 +185,14 @@ class IndexWriter {
 
   static void WriteName(Json& json, const DumpFile& file) {
     static constexpr llvm::StringLiteral kStages[] = {"before", "pass", "after"};
-    json.attribute("file", Shown(llvm::sys::path::filename(file.path)));
-    json.attribute("stage", kStages[static_cast<size_t>(file.stage)]);
-    if (!file.target.empty()) json.attribute("target", Shown(file.target));
+    json.Member("file", Shown(llvm::sys::path::filename(file.path)));
+    json.Member("stage", kStages[static_cast<size_t>(file.stage)]);
+    if (!file.target.empty()) json.Member("target", Shown(file.target));
     if (file.stage != DumpStage::Pass) return;
-    json.attribute("order", Shown(file.order));
-    json.attribute("pipeline", Shown(file.pipeline));
-    json.attribute("pass", Shown(file.pass));
-    json.attribute("next", Shown(file.next));
+    json.Member("order", Shown(file.order));
+    json.Member("pipeline", Shown(file.pipeline));
+    json.Member("pass", Shown(file.pass));
+    json.Member("next", Shown(file.next));
   }
 
   /// Reads a dump; without module if that failed.
@@ -208,24 +220,24 @@ class IndexWriter {
   /// Makes what the page tells of a step, and its drawing.
   void Describe(Step& step) const {
     llvm::raw_string_ostream os(step.json);
-    Json json(os);
-    json.object([&] {
+    Json json(os, /*indent=*/0, Json::Place::Script);
+    json.Object([&] {
       WriteName(json, *step.file);
-      if (!step.error.empty()) json.attribute("error", Shown(step.error));
+      if (!step.error.empty()) json.Member("error", Shown(step.error));
       if (step.now.module) WriteModuleFacts(json, step);
     });
   }
 
   void WriteModuleFacts(Json& json, Step& step) const {
     const Module& module = *step.now.module;
-    json.attribute("bytes", static_cast<int64_t>(step.now.text.size()));
-    json.attribute("instructions", module.InstructionCount());
-    json.attribute("computations", static_cast<int64_t>(module.computations().size()));
+    json.Member("bytes", static_cast<int64_t>(step.now.text.size()));
+    json.Member("instructions", module.InstructionCount());
+    json.Member("computations", static_cast<int64_t>(module.computations().size()));
     if (module.entry()) {
       const CostAnalysis analysis(module);
       const Cost& cost = analysis.Of(*module.entry());
-      json.attribute("flops", cost.flops);
-      json.attribute("moved_bytes", cost.bytes);
+      json.Member("flops", cost.flops);
+      json.Member("moved_bytes", cost.bytes);
     }
     const Loaded& before = *step.before;
     WriteOpcodes(json, before.module ? Opcodes(*before.module) : std::map<llvm::StringRef, int64_t>(),
@@ -238,36 +250,36 @@ class IndexWriter {
       if (diff.Equal()) return;
       changes = ChangesOf(diff);
     }
-    json.attribute("graph", folder_ + "/" + DrawingName(*step.file));
+    json.Member("graph", folder_ + "/" + DrawingName(*step.file));
     MakeDrawing(step, changes);
   }
 
   /// The opcodes whose number is another than at the step before.
   static void WriteOpcodes(Json& json, const std::map<llvm::StringRef, int64_t>& before,
                            const std::map<llvm::StringRef, int64_t>& now) {
-    json.attributeObject("opcodes", [&] {
+    json.Object("opcodes", [&] {
       for (const auto& [opcode, count] : now)
         if (const auto it = before.find(opcode); it == before.end() || it->second != count)
-          json.attribute(opcode, count);
+          json.Member(opcode, count);
       for (const auto& [opcode, count] : before)
-        if (!now.contains(opcode)) json.attribute(opcode, 0);
+        if (!now.contains(opcode)) json.Member(opcode, 0);
     });
   }
 
   static void WriteDiff(Json& json, const ModuleDiff& diff) {
-    json.attributeArray("counts", [&] {
-      for (const int64_t count : diff.counts) json.value(count);
+    json.Array("counts", [&] {
+      for (const int64_t count : diff.counts) json.Value(count);
     });
-    if (!diff.header.empty()) json.attributeArray("header", [&] { WriteChanges(json, diff.header); });
+    if (!diff.header.empty()) json.Array("header", [&] { WriteChanges(json, diff.header); });
     size_t listed = 0, differing = 0;
-    json.attributeArray("entries", [&] {
+    json.Array("entries", [&] {
       for (const DiffEntry& entry : diff.entries) {
         if (entry.kind == DiffKind::Unchanged || ++differing > kMostEntries) continue;
         ++listed;
-        json.object([&] { WriteEntry(json, entry); });
+        json.Object([&] { WriteEntry(json, entry); });
       }
     });
-    if (listed < differing) json.attribute("more", static_cast<int64_t>(differing - listed));
+    if (listed < differing) json.Member("more", static_cast<int64_t>(differing - listed));
   }
 
   /// What differs, as `hlo.diff/1`.
@@ -281,20 +293,20 @@ class IndexWriter {
 
   static void WriteEntry(Json& json, const DiffEntry& entry) {
     const Instruction& inst = entry.right ? *entry.right : *entry.left;
-    json.attribute("mark", std::string(1, MarkOf(entry.kind)));
-    json.attribute("in", Shown(inst.parent()->name()));
-    json.attribute("text", Line(inst));
-    if (entry.left && entry.right) json.attribute("was", Shown(entry.left->name()));
-    if (!entry.note.empty()) json.attribute("note", Shown(entry.note));
-    if (!entry.changes.empty()) json.attributeArray("changes", [&] { WriteChanges(json, entry.changes); });
+    json.Member("mark", std::string(1, MarkOf(entry.kind)));
+    json.Member("in", Shown(inst.parent()->name()));
+    json.Member("text", Line(inst));
+    if (entry.left && entry.right) json.Member("was", Shown(entry.left->name()));
+    if (!entry.note.empty()) json.Member("note", Shown(entry.note));
+    if (!entry.changes.empty()) json.Array("changes", [&] { WriteChanges(json, entry.changes); });
   }
 
   static void WriteChanges(Json& json, llvm::ArrayRef<PropertyChange> changes) {
     for (const PropertyChange& change : changes)
-      json.array([&] {
+      json.Array([&] {
         for (const llvm::StringRef text : {llvm::StringRef(change.path), llvm::StringRef(change.left),
                                            llvm::StringRef(change.right), llvm::StringRef(change.note)})
-          json.value(Shown(text));
+          json.Value(Shown(text));
       });
   }
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "ir/support/json.h"
 #include "ir/support/line_table.h"
 #include "passes/analysis/cost.h"
 #include "passes/analysis/live_range.h"
@@ -14,8 +15,6 @@ namespace hlo {
 namespace {
 
 using llvm::StringRef;
-using llvm::json::Array;
-using llvm::json::Object;
 
 constexpr size_t kMostChangeLines = 4;
 constexpr size_t kLongestWord = 40;  // quoted of a file
@@ -36,9 +35,9 @@ class NameIndex {
       for (const Instruction* i : home->instructions()) at->second[i->name()] = i;
     return at->second.lookup(name);
   }
-  const Instruction* Find(const Object* entry) {
+  const Instruction* Find(const JsonValue* entry) {
     if (!entry) return nullptr;
-    return Find(entry->getString("computation").value_or(""), entry->getString("name").value_or(""));
+    return Find(entry->String("computation").value_or(""), entry->String("name").value_or(""));
   }
 
  private:
@@ -59,17 +58,15 @@ class LineIndex {
   explicit LineIndex(const Module& module) : module_(module) {}
 
   /// Those of a row of hlo.profile/1 about an instruction that a pass made.
-  std::vector<const Instruction*> Find(const Array* origins) {
+  std::vector<const Instruction*> Find(const JsonArray* origins) {
     std::vector<const Instruction*> found;
     if (!origins) return found;
     if (by_line_.empty()) Read();
-    for (const auto& value : *origins) {
-      const Object* origin = value.getAsObject();
-      if (!origin) continue;
-      const auto at = by_line_.find(origin->getInteger("line").value_or(0));
+    for (const JsonValue& origin : *origins) {
+      const auto at = by_line_.find(origin.Integer("line").value_or(0));
       if (at == by_line_.end()) continue;
       for (const Instruction* inst : at->second)
-        if (inst->info().text == origin->getString("opcode").value_or("")) found.push_back(inst);
+        if (inst->info().text == origin.String("opcode").value_or("")) found.push_back(inst);
     }
     return found;
   }
@@ -92,7 +89,7 @@ struct MetricRow {
   StringRef name, unit;
   std::string (*text)(double value);
   /// Of a row of hlo.profile/1, per run; nothing if it has none.
-  std::optional<double> (*profiled)(const Object& row, double runs);
+  std::optional<double> (*profiled)(const JsonValue& row, double runs);
   /// Without a profile; null: only with one.
   std::optional<double> (*counted)(const Instruction& inst, const CostAnalysis& costs);
   /// How instructions that ran as one share its value; null: each has all of it.
@@ -103,28 +100,28 @@ std::optional<double> Known(double value) { return value < 0 ? std::nullopt : st
 
 constexpr MetricRow kMetrics[] = {
     {HeatMetric::Time, "time", "ns", &FormatTime,
-     [](const Object& row, double runs) -> std::optional<double> {
-       const auto ns = row.getNumber("time_ns");
+     [](const JsonValue& row, double runs) -> std::optional<double> {
+       const auto ns = row.Number("time_ns");
        return ns ? std::optional(*ns / runs) : std::nullopt;
      },
      nullptr, &BytesWeight},
     {HeatMetric::Flops, "flops", "FLOP", &FlopsValue,
-     [](const Object& row, double runs) -> std::optional<double> {
-       const auto flops = row.getNumber("flops");
+     [](const JsonValue& row, double runs) -> std::optional<double> {
+       const auto flops = row.Number("flops");
        return flops ? std::optional(*flops / runs) : std::nullopt;
      },
      [](const Instruction& inst, const CostAnalysis& costs) { return Known(costs.Of(inst).flops); },
      &FlopsWeight},
     {HeatMetric::Bytes, "bytes", "B", &BytesValue,
-     [](const Object& row, double runs) -> std::optional<double> {
-       const auto read = row.getNumber("bytes_read"), written = row.getNumber("bytes_written");
+     [](const JsonValue& row, double runs) -> std::optional<double> {
+       const auto read = row.Number("bytes_read"), written = row.Number("bytes_written");
        if (!read && !written) return std::nullopt;
        return (read.value_or(0) + written.value_or(0)) / runs;
      },
      [](const Instruction& inst, const CostAnalysis& costs) { return Known(costs.Of(inst).bytes); },
      &BytesWeight},
     {HeatMetric::Roofline, "roofline", "", &ShareValue,
-     [](const Object& row, double /*runs*/) { return row.getNumber("roofline_fraction"); }, nullptr, nullptr},
+     [](const JsonValue& row, double /*runs*/) { return row.Number("roofline_fraction"); }, nullptr, nullptr},
     {HeatMetric::Memory, "memory", "B", &BytesValue, nullptr,
      [](const Instruction& inst, const CostAnalysis& /*costs*/) { return Known(ResultBytes(inst)); },
      nullptr},
@@ -144,18 +141,34 @@ class OverlayReader {
   }
 
  private:
+  static Result<JsonDocument> ReadObject(const std::string& file, StringRef schema) {
+    HLO_TRY(std::string text, ReadInputText(file, ""));
+    return ReadJsonObject(std::make_shared<SourceBuffer>(file, std::move(text)), schema);
+  }
+
+  /// The list that a member is; null if there is no such member.
+  static Result<const JsonArray*> List(const JsonDocument& document, const JsonValue& object, StringRef key) {
+    const JsonValue* member = object.Find(key);
+    if (member && !member->AsArray()) return document.Wrong(*member, "'{0}' is not a list", key);
+    return member ? member->AsArray() : nullptr;
+  }
+  /// What a list holds.
+  static Status CheckObject(const JsonDocument& document, const JsonValue& value, StringRef list) {
+    if (value.AsObject()) return {};
+    return document.Wrong(value, "'{0}' holds what is not an object", list);
+  }
+
   Status ReadHeat() {
     const bool counted_only = options_.heat == "static";
-    Object profile;
+    JsonDocument profile;
     if (!counted_only) {
-      HLO_TRY(const std::string text, ReadInputText(options_.heat, ""));
-      HLO_TRY(profile, ParseJsonObject(text, options_.heat, "hlo.profile/1"));
+      HLO_TRY(profile, ReadObject(options_.heat, "hlo.profile/1"));
     }
     const CostAnalysis costs(module_);
     for (const MetricRow& row : kMetrics) {
       Heat heat{row.metric, row.name, row.unit, row.text, {}};
       if (!counted_only && row.profiled)
-        Profiled(profile, row, costs, heat);
+        HLO_CHECK_OK(Profiled(profile, row, costs, heat));
       else if (row.counted)
         ForEachInstruction([&](const Instruction& inst) {
           if (const auto value = row.counted(inst, costs)) heat.values.emplace_back(&inst, *value);
@@ -174,32 +187,32 @@ class OverlayReader {
       for (const Instruction* inst : computation->instructions()) f(*inst);
   }
 
-  void Profiled(const Object& profile, const MetricRow& row, const CostAnalysis& costs, Heat& heat) {
-    const double runs = std::max(profile.getNumber("runs").value_or(1), 1.0);
-    const Array* rows = profile.getArray("rows");
-    if (!rows) return;
+  Status Profiled(const JsonDocument& profile, const MetricRow& row, const CostAnalysis& costs, Heat& heat) {
+    const double runs = std::max(profile.root.Number("runs").value_or(1), 1.0);
+    HLO_TRY(const JsonArray* rows, List(profile, profile.root, "rows"));
+    if (!rows) return {};
     llvm::DenseMap<const Instruction*, double> values;
     int64_t unknown = 0;
-    for (const auto& value : *rows) {
-      const Object* object = value.getAsObject();
-      const std::vector<const Instruction*> found =
-          object ? Profiled(*object) : std::vector<const Instruction*>();
+    for (const JsonValue& object : *rows) {
+      HLO_CHECK_OK(CheckObject(profile, object, "rows"));
+      const std::vector<const Instruction*> found = Profiled(object);
       if (found.empty())
         ++unknown;
-      else if (const auto number = row.profiled(*object, runs))
+      else if (const auto number = row.profiled(object, runs))
         Share(*number, found, row, costs, values);
     }
     if (row.metric == HeatMetric::Time) Unknown(options_.heat, unknown, static_cast<int64_t>(rows->size()));
     ForEachInstruction([&](const Instruction& inst) {
       if (const auto at = values.find(&inst); at != values.end()) heat.values.emplace_back(&inst, at->second);
     });
+    return {};
   }
 
   /// The instruction that a row names; if a pass made that one, the instructions it was made of.
-  std::vector<const Instruction*> Profiled(const Object& row) {
+  std::vector<const Instruction*> Profiled(const JsonValue& row) {
     const Instruction* named = index_.Find(&row);
-    if (named && row.getString("opcode").value_or(named->info().text) == named->info().text) return {named};
-    return lines_.Find(row.getArray("origins"));
+    if (named && row.String("opcode").value_or(named->info().text) == named->info().text) return {named};
+    return lines_.Find(row.Array("origins"));
   }
 
   static void Share(double value, llvm::ArrayRef<const Instruction*> among, const MetricRow& row,
@@ -227,31 +240,30 @@ class OverlayReader {
   }
 
   Status ReadDiff() {
-    HLO_TRY(overlay_.diff, ReadInputText(options_.diff, ""));
-    HLO_TRY(const Object diff, ParseJsonObject(overlay_.diff, options_.diff, "hlo.diff/1"));
-    const Array* entries = diff.getArray("entries");
+    HLO_TRY(const JsonDocument diff, ReadObject(options_.diff, "hlo.diff/1"));
+    overlay_.diff = diff.source->text().str();
+    HLO_TRY(const JsonArray* entries, List(diff, diff.root, "entries"));
     if (!entries) return {};
     // The module may be either side: the one of which more instructions are found.
     const StringRef side = Found(*entries, "left") > Found(*entries, "right") ? "left" : "right";
     int64_t unknown = 0, absent = 0;
-    for (const auto& value : *entries) {
-      const Object* entry = value.getAsObject();
-      const StringRef word = entry ? entry->getString("kind").value_or("") : "";
+    for (const JsonValue& entry : *entries) {
+      HLO_CHECK_OK(CheckObject(diff, entry, "entries"));
+      const StringRef word = entry.String("kind").value_or("");
       const std::optional<DiffKind> kind = ParseDiffKind(word);
       if (!kind) {
-        Diagnostic error = MakeError("input-format", {}, "entries[{0}].kind: found '{1}', expected {2}",
-                                     &value - &entries->front(), PrintableText(word, kLongestWord), Kinds());
-        error.file = options_.diff;
-        return Error(std::move(error));
+        const JsonValue* at = entry.Find("kind");
+        return diff.Wrong(at ? *at : entry, "entries[{0}].kind: found '{1}', expected {2}",
+                          &entry - entries->data(), PrintableText(word, kLongestWord), Kinds());
       }
       if (*kind == DiffKind::Unchanged) continue;
-      const Object* place = entry->getObject(side);
+      const JsonValue* place = entry.Object(side);
       const Instruction* inst = index_.Find(place);
       if (!inst) {
         ++(place ? unknown : absent);
         continue;
       }
-      overlay_.marks.push_back({inst, ToString(*kind), std::string(1, MarkOf(*kind)), ChangeLines(*entry)});
+      overlay_.marks.push_back({inst, ToString(*kind), std::string(1, MarkOf(*kind)), ChangeLines(entry)});
     }
     if (absent > 0)
       overlay_.notes.push_back(llvm::formatv("{0} {1} {2} not in this module", absent,
@@ -272,66 +284,62 @@ class OverlayReader {
     return words;
   }
 
-  int64_t Found(const Array& entries, StringRef side) {
+  int64_t Found(const JsonArray& entries, StringRef side) {
     int64_t found = 0;
-    for (const auto& value : entries)
-      if (const Object* entry = value.getAsObject()) found += index_.Find(entry->getObject(side)) != nullptr;
+    for (const JsonValue& entry : entries) found += index_.Find(entry.Object(side)) != nullptr;
     return found;
   }
 
-  static std::vector<std::string> ChangeLines(const Object& entry) {
+  static std::vector<std::string> ChangeLines(const JsonValue& entry) {
     std::vector<std::string> lines;
-    const Array* changes = entry.getArray("changes");
+    const JsonArray* changes = entry.Array("changes");
     if (!changes) return lines;
-    for (const auto& value : *changes) {
-      const Object* change = value.getAsObject();
-      if (!change) continue;
+    for (const JsonValue& change : *changes) {
       if (lines.size() == kMostChangeLines) {
         lines.emplace_back("...");
         break;
       }
-      lines.push_back(llvm::formatv("{0}: {1} -> {2}", change->getString("path").value_or(""),
-                                    change->getString("left").value_or("(none)").take_front(64),
-                                    change->getString("right").value_or("(none)").take_front(64))
+      lines.push_back(llvm::formatv("{0}: {1} -> {2}", change.String("path").value_or(""),
+                                    change.String("left").value_or("(none)").take_front(64),
+                                    change.String("right").value_or("(none)").take_front(64))
                           .str());
     }
     return lines;
   }
 
   Status ReadValues() {
-    HLO_TRY(const std::string text, ReadInputText(options_.values, ""));
-    HLO_TRY(const Object run, ParseJsonObject(text, options_.values, "hlo.run/1"));
-    const Array* modules = run.getArray("modules");
+    HLO_TRY(const JsonDocument run, ReadObject(options_.values, "hlo.run/1"));
+    HLO_TRY(const JsonArray* modules, List(run, run.root, "modules"));
     bool found = false;
     for (size_t i = 0; modules && i < modules->size(); ++i) {
-      const Object* result = (*modules)[i].getAsObject();
-      if (!result || (modules->size() > 1 && result->getString("module") != module_.name())) continue;
+      const JsonValue& result = (*modules)[i];
+      HLO_CHECK_OK(CheckObject(run, result, "modules"));
+      if (modules->size() > 1 && result.String("module") != module_.name()) continue;
       found = true;
-      if (const Object* comparison = result->getObject("comparison")) Mismatches(*comparison);
-      if (const Object* divergence = result->getObject("divergence")) Divergence(*divergence);
+      if (const JsonValue* comparison = result.Object("comparison")) Mismatches(*comparison);
+      if (const JsonValue* divergence = result.Object("divergence")) Divergence(*divergence);
     }
     if (!found) Unknown(options_.values, 1, 1);
     return {};
   }
 
-  void Mismatches(const Object& comparison) {
-    const int64_t mismatches = comparison.getInteger("mismatches").value_or(0);
+  void Mismatches(const JsonValue& comparison) {
+    const int64_t mismatches = comparison.Integer("mismatches").value_or(0);
     const Instruction* root = module_.entry()->root();
-    if (comparison.getBoolean("matched").value_or(mismatches == 0)) return;
+    if (comparison.Bool("matched").value_or(mismatches == 0)) return;
     // The result as a whole, and the elements of its tuple that the worst values belong to.
     InstructionMark whole{root, "mismatch", "!", {}};
-    whole.lines.push_back(llvm::formatv("{0} of {1} elements mismatch", mismatches,
-                                        comparison.getInteger("elements").value_or(0))
-                              .str());
+    whole.lines.push_back(
+        llvm::formatv("{0} of {1} elements mismatch", mismatches, comparison.Integer("elements").value_or(0))
+            .str());
     std::map<int64_t, std::vector<std::string>> worst;
-    const Array* list = comparison.getArray("worst");
+    const JsonArray* list = comparison.Array("worst");
     for (size_t i = 0; list && i < list->size(); ++i) {
-      const Object* entry = (*list)[i].getAsObject();
-      if (!entry) continue;
-      const StringRef place = entry->getString("index").value_or("");
+      const JsonValue& entry = (*list)[i];
+      const StringRef place = entry.String("index").value_or("");
       const std::string line =
-          llvm::formatv("{0}: {1}, expected {2}", place, entry->getString("actual").value_or(""),
-                        entry->getString("expected").value_or(""))
+          llvm::formatv("{0}: {1}, expected {2}", place, entry.String("actual").value_or(""),
+                        entry.String("expected").value_or(""))
               .str();
       int64_t element = -1;
       StringRef digits = place.drop_while([](char c) { return !llvm::isDigit(c); });
@@ -349,12 +357,12 @@ class OverlayReader {
     overlay_.marks.push_back(std::move(whole));
   }
 
-  void Divergence(const Object& divergence) {
+  void Divergence(const JsonValue& divergence) {
     const Instruction* inst = index_.Find(&divergence);
     if (!inst) return Unknown(options_.values, 1, 1);
     overlay_.marks.push_back({inst, "divergence", "!", {"first divergence"}});
     for (const char* key : {"kind", "path"})
-      if (const auto text = divergence.getString(key))
+      if (const auto text = divergence.String(key))
         overlay_.marks.back().lines.push_back(key + (": " + *text).str());
   }
 

@@ -1,17 +1,13 @@
 // --output-format=json: `hlo.diff/1` (tools.md §4.3).
-#include <cmath>
-
+#include "ir/support/json.h"
 #include "ir/support/line_table.h"
-#include "llvm/Support/JSON.h"
 #include "tools/diff/compare/report.h"
 
 namespace hlo {
 namespace {
 
 using llvm::StringRef;
-using Json = llvm::json::OStream;
-
-std::string Utf8(StringRef text) { return llvm::json::isUTF8(text) ? text.str() : llvm::json::fixUTF8(text); }
+using Json = JsonWriter;
 
 class DiffJson {
  public:
@@ -20,27 +16,27 @@ class DiffJson {
 
   void Write() {
     const ModuleDiff& diff = report_.diff;
-    json_.object([&] {
-      json_.attribute("schema", "hlo.diff/1");
-      json_.attribute("tool", "hlo-diff");
-      json_.attribute("version", HLO_VERSION);
-      json_.attributeObject("left", [&] { WriteModule(*diff.left, report_.left_file); });
-      json_.attributeObject("right", [&] { WriteModule(*diff.right, report_.right_file); });
-      json_.attributeObject("summary", [&] {
+    json_.Object([&] {
+      json_.Member("schema", "hlo.diff/1");
+      json_.Member("tool", "hlo-diff");
+      json_.Member("version", HLO_VERSION);
+      json_.Object("left", [&] { WriteModule(*diff.left, report_.left_file); });
+      json_.Object("right", [&] { WriteModule(*diff.right, report_.right_file); });
+      json_.Object("summary", [&] {
         for (int kind = 0; kind < kDiffKindCount; ++kind)
-          json_.attribute(ToString(static_cast<DiffKind>(kind)), diff.counts[kind]);
+          json_.Member(ToString(static_cast<DiffKind>(kind)), diff.counts[kind]);
       });
-      if (diff.cut_short) json_.attribute("cut_short", true);
+      if (diff.cut_short) json_.Member("cut_short", true);
       if (!diff.header.empty()) WriteChanges("header", diff.header);
-      json_.attributeArray("entries", [&] {
+      json_.Array("entries", [&] {
         for (const DiffEntry& entry : diff.entries) WriteEntry(entry);
       });
-      json_.attributeArray("computations", [&] {
+      json_.Array("computations", [&] {
         for (const ComputationMatch& match : diff.computations)
-          json_.object([&] {
-            if (match.left) json_.attribute("left", Utf8(match.left->name()));
-            if (match.right) json_.attribute("right", Utf8(match.right->name()));
-            json_.attribute("match", ToString(match.matched_by));
+          json_.Object([&] {
+            if (match.left) json_.Member("left", match.left->name());
+            if (match.right) json_.Member("right", match.right->name());
+            json_.Member("match", ToString(match.matched_by));
           });
       });
       if (report_.cost) WriteCosts(*report_.cost);
@@ -50,82 +46,72 @@ class DiffJson {
 
  private:
   void WriteCosts(const std::pair<DiffCost, DiffCost>& cost) {
-    json_.attributeObject("cost", [&] {
+    json_.Object("cost", [&] {
       for (const auto& [side, c] : {std::pair("left", &cost.first), std::pair("right", &cost.second)})
-        json_.attributeObject(side, [&, own = c] {
-          json_.attribute("flops", own->flops);
-          json_.attribute("transcendentals", own->transcendentals);
-          json_.attribute("accessed_bytes", static_cast<int64_t>(own->bytes));
-          if (own->memory_bytes >= 0) json_.attribute("memory_bytes", own->memory_bytes);
-          json_.attribute("kernels", own->kernels);
+        json_.Object(side, [&, own = c] {
+          json_.Member("flops", own->flops);
+          json_.Member("transcendentals", own->transcendentals);
+          json_.Member("accessed_bytes", static_cast<int64_t>(own->bytes));
+          if (own->memory_bytes >= 0) json_.Member("memory_bytes", own->memory_bytes);
+          json_.Member("kernels", own->kernels);
         });
     });
   }
 
   void WriteEquivalence(const DiffEquivalence& e) {
-    json_.attributeObject("equivalence", [&] {
-      json_.attribute("verdict", ToString(e.verdict));
+    json_.Object("equivalence", [&] {
+      json_.Member("verdict", ToString(e.verdict));
       if (e.verdict == DiffVerdict::NotRun) {
-        json_.attribute("reason", Utf8(e.reason));
+        json_.Member("reason", e.reason);
         return;
       }
-      json_.attribute("seed", static_cast<int64_t>(e.seed));
-      json_.attribute("outputs", e.outputs);
-      WriteNumber("max_abs", e.max_abs);
-      WriteNumber("max_rel", e.max_rel);
-      if (!e.unmeasured.empty()) json_.attribute("unmeasured", Utf8(e.unmeasured));
-      json_.attributeArray("vacuous", [&] {
-        for (const std::string& output : e.vacuous) json_.value(Utf8(output));
-      });
+      json_.Member("seed", static_cast<int64_t>(e.seed));
+      json_.Member("outputs", e.outputs);
+      json_.Member("max_abs", e.max_abs);
+      json_.Member("max_rel", e.max_rel);
+      if (!e.unmeasured.empty()) json_.Member("unmeasured", e.unmeasured);
+      json_.List("vacuous", e.vacuous);
     });
   }
 
-  /// NaN and infinities are strings.
-  void WriteNumber(StringRef key, double value) {
-    if (std::isfinite(value))
-      json_.attribute(key, value);
-    else
-      json_.attribute(key, std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-  }
-
   void WriteModule(const Module& module, StringRef file) {
-    json_.attribute("file", Utf8(file));
-    json_.attribute("module", Utf8(module.name()));
-    json_.attribute("instructions", module.InstructionCount());
+    json_.Member("file", file);
+    json_.Member("module", module.name());
+    json_.Member("instructions", module.InstructionCount());
   }
 
   void WriteChanges(StringRef key, llvm::ArrayRef<PropertyChange> changes) {
-    json_.attributeArray(key, [&] {
+    json_.Array(key, [&] {
       for (const PropertyChange& change : changes)
-        json_.object([&] {
-          json_.attribute("path", Utf8(change.path));
-          if (!change.left.empty()) json_.attribute("left", Utf8(change.left));
-          if (!change.right.empty()) json_.attribute("right", Utf8(change.right));
-          if (!change.note.empty()) json_.attribute("note", Utf8(change.note));
+        json_.Object([&] {
+          json_.Member("path", change.path);
+          if (!change.left.empty()) json_.Member("left", change.left);
+          if (!change.right.empty()) json_.Member("right", change.right);
+          if (!change.note.empty()) json_.Member("note", change.note);
         });
     });
   }
 
   void WriteSide(StringRef key, const Instruction* inst) {
     if (!inst) return;
-    json_.attributeObject(key, [&] {
-      json_.attribute("computation", Utf8(inst->parent()->name()));
-      json_.attribute("name", Utf8(inst->name()));
-      if (inst->loc().valid()) json_.attribute("line", lines_.Line(inst->loc()));
+    json_.Object(key, [&] {
+      json_.Member("computation", inst->parent()->name());
+      json_.Member("name", inst->name());
+      if (inst->loc().valid()) json_.Member("line", lines_.Line(inst->loc()));
     });
   }
 
   void WriteEntry(const DiffEntry& entry) {
     if (entry.hidden) return;
-    json_.object([&] {
-      json_.attribute("kind", ToString(entry.kind));
+    json_.Object([&] {
+      json_.Member("kind", ToString(entry.kind));
       WriteSide("left", entry.left);
       WriteSide("right", entry.right);
-      if (entry.matched_by != MatchedBy::Nothing) json_.attribute("matched_by", ToString(entry.matched_by));
-      if (entry.moved && entry.kind == DiffKind::Changed) json_.attribute("moved", true);
+      if (entry.matched_by != MatchedBy::Nothing) json_.Member("matched_by", ToString(entry.matched_by));
+      if (entry.moved && entry.kind == DiffKind::Changed) json_.Member("moved", true);
       if (!entry.changes.empty()) WriteChanges("changes", entry.changes);
-      if (!entry.note.empty()) json_.attribute("note", Utf8(entry.note));
-      if (entry.group >= 0) json_.attribute("group", entry.group);
+      if (!entry.note.empty()) json_.Member("note", entry.note);
+      if (entry.group >= 0) json_.Member("group", entry.group);
     });
   }
 

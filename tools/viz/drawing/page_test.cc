@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "llvm/Support/JSON.h"
+#include "ir/support/json.h"
 #include "parser/parser.h"
 
 namespace hlo {
@@ -19,15 +19,22 @@ constexpr llvm::StringLiteral kText =
     "copy(n)\n}\n";
 
 /// What a page carries in the element of an id.
-llvm::json::Value DataOf(const PageInput& input, llvm::StringRef id) {
+JsonValue DataOf(const PageInput& input, llvm::StringRef id) {
   std::string page;
   llvm::raw_string_ostream os(page);
   WritePage(os, input);
   const std::string begin = ("<script type=\"application/json\" id=\"" + id + "\">").str();
   const size_t from = page.find(begin), to = page.find("</script>", from);
-  if (from == std::string::npos) return nullptr;
-  auto parsed = llvm::json::parse(llvm::StringRef(page).slice(from + begin.size(), to));
-  return parsed ? std::move(*parsed) : llvm::json::Value(nullptr);
+  if (from == std::string::npos) return {};
+  auto parsed = ParseJson(llvm::StringRef(page).slice(from + begin.size(), to));
+  EXPECT_TRUE(parsed);
+  return parsed ? std::move(*parsed) : JsonValue();
+}
+
+/// A member as text.
+std::string Text(const JsonValue& page, llvm::StringRef key) {
+  const JsonValue* value = page.Find(key);
+  return value ? ToString(*value) : "";
 }
 
 TEST(Page, DataTellsHowItOpens) {
@@ -42,19 +49,15 @@ TEST(Page, DataTellsHowItOpens) {
   input.only = {n, module->entry()->root()};
   input.group_by = "source";
   input.heat_by = "time";
-  const llvm::json::Value data = DataOf(input, "page-data");
-  const llvm::json::Object& page = *data.getAsObject();
-  EXPECT_EQ(*page.getString("title"), "a </title> \xef\xbf\xbd");
-  EXPECT_EQ(*page.getString("selected"), "e::n");
-  EXPECT_EQ(*page.get("only"), llvm::json::Value(llvm::json::Array{"e::n", "e::c"}));
-  EXPECT_EQ(*page.getString("groupBy"), "source");
-  EXPECT_EQ(*page.getString("colorBy"), "opcode");
-  EXPECT_EQ(*page.get("heat"),
-            llvm::json::Value(llvm::json::Array{llvm::json::Object{
-                {"name", "time"}, {"unit", "ns"}, {"values", llvm::json::Object{{"e::n", 250.0}}}}}));
-  // One array in another: a list of one would be a copy.
-  EXPECT_EQ(*page.getArray("notes")->front().getAsArray(), (llvm::json::Array{"e::n", "differs"}));
-  EXPECT_EQ(DataOf(input, "left-text"), llvm::json::Value(nullptr));
+  const JsonValue page = DataOf(input, "page-data");
+  EXPECT_EQ(page.String("title"), "a </title> \xef\xbf\xbd");
+  EXPECT_EQ(page.String("selected"), "e::n");
+  EXPECT_EQ(Text(page, "only"), R"(["e::n","e::c"])");
+  EXPECT_EQ(page.String("groupBy"), "source");
+  EXPECT_EQ(page.String("colorBy"), "opcode");
+  EXPECT_EQ(Text(page, "heat"), R"([{"name":"time","unit":"ns","values":{"e::n":250}}])");
+  EXPECT_EQ(Text(page, "notes"), R"([["e::n","differs"]])");
+  EXPECT_TRUE(DataOf(input, "left-text").IsNull());
 }
 
 TEST(Page, ComparisonsKeepWhatThePageUses) {
@@ -69,18 +72,14 @@ TEST(Page, ComparisonsKeepWhatThePageUses) {
      "note":"fused","changes":[{"path":"shape","left":"a","right":"b"}]},
     {"kind":"moved","left":{"computation":"e","name":"q"},"right":{"computation":"f","name":"q"},"note":"fused"},
     {"kind":"added","right":{"computation":"e","name":"k"}}]})";
-  const llvm::json::Value data = DataOf(input, "page-data");
-  using llvm::json::Array;
-  EXPECT_EQ(
-      *data.getAsObject()->get("diff"),
-      llvm::json::Value(Array{
-          Array{"unchanged", "e::n", "e::m"},
-          Array{"changed", "e::c", "e::c",
-                Array{llvm::json::Object{{"path", "shape"}, {"left", "a"}, {"right", "b"}}}, "moved, fused"},
-          Array{"moved", "e::q", "f::q", Array{}, "fused"}, Array{"added", "", "e::k"}}));
-  EXPECT_EQ(*data.getAsObject()->getString("groupBy"), "diff");
-  EXPECT_EQ(*data.getAsObject()->getString("colorBy"), "diff");
-  EXPECT_TRUE(DataOf(input, "left-text").getAsString()->starts_with("HloModule m"));
+  const JsonValue page = DataOf(input, "page-data");
+  EXPECT_EQ(Text(page, "diff"),
+            R"([["unchanged","e::n","e::m"],)"
+            R"(["changed","e::c","e::c",[{"path":"shape","left":"a","right":"b"}],"moved, fused"],)"
+            R"(["moved","e::q","f::q",[],"fused"],["added","","e::k"]])");
+  EXPECT_EQ(page.String("groupBy"), "diff");
+  EXPECT_EQ(page.String("colorBy"), "diff");
+  EXPECT_TRUE(DataOf(input, "left-text").AsString()->starts_with("HloModule m"));
 }
 
 TEST(Page, MergedComparisonsNumberInstructionsInTheOrderOfTheText) {
@@ -95,13 +94,10 @@ TEST(Page, MergedComparisonsNumberInstructionsInTheOrderOfTheText) {
   input.merge->computations = {right->entry()};
   input.merge->regions = {{c->operand(0)->operand(0)}, {c}};
   input.merge->repeats = {{left->entry()->root(), 3}};
-  const llvm::json::Value data = DataOf(input, "page-data");
-  const llvm::json::Object& page = *data.getAsObject();
-  using llvm::json::Array;
-  EXPECT_EQ(*page.get("pairs"), llvm::json::Value(Array{Array{"f", "g"}, Array{"h", ""}, Array{"", "i"}}));
-  EXPECT_EQ(*page.get("regions"), llvm::json::Value(Array{Array{3, 0}, Array{1, 2, 1, 1, 1, 3}}));
-  ASSERT_EQ(page.getArray("repeats")->size(), 1U);
-  EXPECT_EQ(*page.getArray("repeats")->front().getAsArray(), (Array{"left", "e::c", 3}));
+  const JsonValue page = DataOf(input, "page-data");
+  EXPECT_EQ(Text(page, "pairs"), R"([["f","g"],["h",""],["","i"]])");
+  EXPECT_EQ(Text(page, "regions"), "[[3,0],[1,2,1,1,1,3]]");
+  EXPECT_EQ(Text(page, "repeats"), R"([["left","e::c",3]])");
 }
 
 TEST(Page, TheBytesDependOnTheInputAlone) {

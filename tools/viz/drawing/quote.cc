@@ -1,6 +1,6 @@
 #include "tools/viz/drawing/quote.h"
 
-#include "llvm/Support/JSON.h"
+#include "ir/support/utf8.h"
 
 namespace hlo {
 namespace {
@@ -11,7 +11,7 @@ constexpr size_t kLongestDotString = 7000;  // escaping at most doubles it: belo
 
 std::string PrintableText(llvm::StringRef text, size_t limit) {
   const bool cut = text.size() > limit;
-  std::string out = llvm::json::fixUTF8(cut ? text.take_front(limit) : text);
+  std::string out = ReplaceMalformed(cut ? text.take_front(limit) : text);
   for (char& c : out)
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) c = ' ';
   if (cut) out += "...";

@@ -32,15 +32,6 @@ void BeginIndexPage(llvm::raw_ostream& os, llvm::StringRef title) {
   WriteFrame(os, IndexPageTexts()[0].split("@DATA@").first, title);
 }
 
-void WriteIndexData(llvm::raw_ostream& os, llvm::StringRef json) {
-  for (const char c : json) {
-    if (c == '<')
-      os << "\\u003c";
-    else
-      os << c;
-  }
-}
-
 void EndIndexPage(llvm::raw_ostream& os) { WriteFrame(os, IndexPageTexts()[0].split("@DATA@").second, ""); }
 
 }  // namespace hlo

@@ -9,10 +9,8 @@ namespace hlo {
 llvm::ArrayRef<llvm::StringRef> IndexPageTexts();
 
 /// Writes what comes before the data: an array of JSON objects, one per compilation (README.md). `title` is
-/// any text.
+/// any text. The data must be fit for scripts (JsonWriter::Place::Script).
 void BeginIndexPage(llvm::raw_ostream& os, llvm::StringRef title);
-/// Writes JSON so that nothing in it ends the element it stands in.
-void WriteIndexData(llvm::raw_ostream& os, llvm::StringRef json);
 /// Writes what comes after the data.
 void EndIndexPage(llvm::raw_ostream& os);
 
