@@ -38,7 +38,8 @@ inline constexpr int kDotAlgorithms[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 9, 10, 1
 inline bool IsDotAlgorithm(const ProtoField& row) { return row.name == "algorithm" && row.path[0] == 51; }
 
 /// Fields of instructions whatever the opcode.
-inline constexpr int kProtoLiteral = 8, kProtoConstrainLayout = 56, kProtoIotaGroups = 92;
+inline constexpr int kProtoLiteral = 8, kProtoConstrainLayout = 56, kProtoIotaGroups = 92,
+                     kProtoMeshGroups = 93, kProtoOrigin = 88;
 
 /// The word of the comparison type that a comparison has if it says none.
 llvm::StringRef ImpliedCompareType(ElementType type);

@@ -4,6 +4,8 @@
 
 #include "tools/proto/fields.h"
 #include "tools/proto/instruction_fields.h"
+#include "tools/proto/mesh_proto.h"
+#include "tools/proto/origin_proto.h"
 
 namespace hlo {
 namespace {
@@ -91,12 +93,12 @@ HLO_ENCODER(EncodeGroups) {
   if (groups.iota) {
     return WriteMessage(out, kProtoIotaGroups, *groups.iota), Status();
   }
-  const auto lists = Expand(groups);
-  if (!lists)
-    return Error("unavailable-feature", {},
-                 "replica groups of this form cannot be written as protocol buffer");
+  if (groups.mesh) {
+    out.Message(kProtoMeshGroups, [&](ProtoWriter& mesh) { WriteProto(mesh, *groups.mesh); });
+    return {};
+  }
   out.Message(number, [&](ProtoWriter& all) {
-    for (const Dims& group : *lists) all.Message(1, [&](ProtoWriter& g) { g.Packed(1, group); });
+    for (const Dims& group : groups.groups) all.Message(1, [&](ProtoWriter& g) { g.Packed(1, group); });
   });
   return {};
 }
@@ -206,6 +208,7 @@ Status WriteExtras(ProtoWriter& out, const Instruction& inst, const ProtoIds& id
   }
   out.Text(43, extras.backend_config);
   out.Message(68, [&](ProtoWriter& map) { WriteFrontendAttributes(map, extras.frontend_attributes); });
+  if (extras.origin) out.Message(kProtoOrigin, [&](ProtoWriter& o) { WriteOrigin(o, *extras.origin); });
   out.Message(82, [&](ProtoWriter& s) {
     if (extras.statistics) WriteFields(s, *extras.statistics);
   });

@@ -3,6 +3,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "tools/proto/fields.h"
 #include "tools/proto/instruction_proto.h"
+#include "tools/proto/origin_proto.h"
 
 namespace hlo {
 namespace {
@@ -34,7 +35,7 @@ class ModuleProtoWriter {
       WriteProgramShape(shape, layout.parameters, layout.result, NumberedNames(layout.parameters.size()));
     });
     out.Number(6, ids_.computations.lookup(&entry));
-    WriteConfig(out);
+    HLO_CHECK_OK(WriteConfig(out));
     return out.bytes();
   }
 
@@ -67,7 +68,7 @@ class ModuleProtoWriter {
     return {};
   }
 
-  void WriteConfig(ProtoWriter& out) {
+  Status WriteConfig(ProtoWriter& out) {
     const ModuleConfig& config = module_.config;
     if (config.is_scheduled) out.Message(7, [&](ProtoWriter& schedule) { WriteSchedule(schedule); });
     out.Message(8, [&](ProtoWriter& aliases) {
@@ -80,6 +81,10 @@ class ModuleProtoWriter {
     if (!module_.stack_tables.empty()) out.Message(17, [&](ProtoWriter& stack) { WriteStack(stack); });
     out.Message(18, [&](ProtoWriter& donors) { FieldWriter{donors}.Messages(1, "", config.buffer_donors); });
     out.Message(19, [&](ProtoWriter& map) { WriteFrontendAttributes(map, config.frontend_attributes); });
+    if (!config.origin_recovery_table.empty())
+      HLO_CHECK_OK(
+          out.TryMessage(20, [&](ProtoWriter& table) { return WriteRecoveryTable(table, module_); }));
+    return {};
   }
 
   void WriteSchedule(ProtoWriter& out) {

@@ -2,6 +2,7 @@
 
 #include "tools/proto/fields.h"
 #include "tools/proto/instruction_fields.h"
+#include "tools/proto/mesh_proto.h"
 #include "tools/proto/read_values.h"
 
 namespace hlo {
@@ -168,7 +169,10 @@ HLO_DECODER(DecodeGroups) {
     ReadIotaGroups(list->Message(2, "IotaReplicaGroupListProto"), groups);
   }
   ReadIotaGroups(at.in.Message(kProtoIotaGroups, "IotaReplicaGroupListProto"), groups);
-  if (groups.iota) groups.groups.clear();
+  if (ProtoMessage* mesh = at.in.Message(kProtoMeshGroups, "MeshAxesReplicaGroupListProto"))
+    groups.mesh = ReadMeshAxes(*mesh);
+  if (groups.iota || groups.mesh) groups.groups.clear();
+  if (groups.mesh) groups.iota.reset();
 }
 HLO_DECODER(DecodeShape) {
   if (ProtoMessage* shape = at.in.Message(at.number, "ShapeProto"))

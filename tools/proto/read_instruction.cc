@@ -2,6 +2,7 @@
 
 #include "tools/proto/fields.h"
 #include "tools/proto/instruction_fields.h"
+#include "tools/proto/origin_proto.h"
 #include "tools/proto/read_attributes.h"
 #include "tools/proto/read_values.h"
 
@@ -70,6 +71,8 @@ void ReadExtras(ProtoMessage& in, Instruction& inst) {
     ReadFields(*message, statistics);
     if (!statistics.values.empty()) inst.MutableExtras().statistics = std::move(statistics);
   }
+  if (ProtoMessage* message = in.Message(kProtoOrigin, "OriginalValueProto"))
+    inst.MutableExtras().origin = std::make_shared<const Origin>(ReadOrigin(*message, inst.shape()));
   if (ProtoMessage* message = in.Message(91, "ResultAccuracy"))
     if (const ResultAccuracy accuracy = ReadAccuracy(*message); !accuracy.is_default())
       inst.MutableExtras().result_accuracy = accuracy;

@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "tools/proto/fields.h"
+#include "tools/proto/origin_proto.h"
 #include "tools/proto/read_instruction.h"
 #include "tools/proto/read_values.h"
 
@@ -122,10 +123,18 @@ class ModuleReader {
         ReadFields(entry, alias);
         alias.must_alias = entry.Number(4) == 2;
       });
+    // How many devices it was compiled for; on which ones is not of the module.
+    if (ProtoMessage* devices = in_.Message(15, "DeviceAssignmentProto")) {
+      if (const int64_t replicas = devices->Number(1); replicas > 1) config.replica_count = replicas;
+      if (const int64_t partitions = devices->Number(2); partitions > 1) config.num_partitions = partitions;
+      devices->Ignore(3);
+    }
     if (ProtoMessage* donors = in_.Message(18, "HloBufferDonorProto"))
       FieldReader{*donors}.Messages(1, "BufferDonorEntryProto", config.buffer_donors);
     if (ProtoMessage* map = in_.Message(19, "FrontendAttributes"))
       config.frontend_attributes = ReadFrontendAttributes(*map);
+    if (ProtoMessage* table = in_.Message(20, "OriginalValueRecoveryTableProto"))
+      ReadRecoveryTable(*table, module_);
     if (ProtoMessage* stack = in_.Message(17, "StackFrameIndexProto")) ReadStack(*stack);
   }
 
@@ -187,7 +196,29 @@ bool HoldsModule(llvm::StringRef bytes) {
   return inner && IsModule(*inner);
 }
 
-/// The module of a message that is one, an HloProto or an HloSnapshot; what else is in it goes to `file`.
+Diagnostic Remark(std::string text) {
+  Diagnostic remark = MakeError("proto-fields", {}, "{0}", text);
+  remark.severity = Severity::Remark;
+  return remark;
+}
+
+/// The arguments of an HloUnoptimizedSnapshot, by partition.
+void ReadPartitions(ProtoMessage& in, ProtoFile& file) {
+  int64_t partitions = 0;
+  in.ForEach(2, "HloInputs", [&](ProtoMessage& inputs) {
+    ++partitions;
+    inputs.ForEach(1, "LiteralProto",
+                   [&](ProtoMessage& literal) { file.arguments.push_back(ReadLiteral(literal)); });
+  });
+  in.Ignore(3);  // the version
+  if (partitions <= 1) return;
+  file.arguments.clear();
+  file.remarks.push_back(Remark(llvm::formatv(
+      "arguments of {0} partitions are left out: they are parts of those of the module", partitions)));
+}
+
+/// The module of a message that is one, an HloProto, an HloSnapshot or an HloUnoptimizedSnapshot; what else
+/// is in it goes to `file`.
 void ReadFile(ProtoMessage& in, llvm::StringRef bytes, ProtoFile& file) {
   const auto read = [&](ProtoMessage& message) { ModuleReader(message, *file.module).Read(); };
   const auto inner = ProtoMessage::FindBytes(bytes, 1);
@@ -195,7 +226,10 @@ void ReadFile(ProtoMessage& in, llvm::StringRef bytes, ProtoFile& file) {
   constexpr int kBufferAssignment = 3;
   if (HoldsModule(bytes)) {
     read(*in.Message(1, "HloModuleProto"));
-    in.Ignore(kBufferAssignment);
+    if (in.Has(2))
+      ReadPartitions(in, file);
+    else
+      in.Ignore(kBufferAssignment);
   } else if (inner && ProtoMessage::IsWellFormed(*inner) && HoldsModule(*inner)) {
     ProtoMessage* hlo = in.Message(1, "HloProto");
     hlo->Ignore(kBufferAssignment);
@@ -227,9 +261,7 @@ Result<ProtoFile> ReadModuleProto(const SourcePtr& source) {
     for (const auto& [name, count] : problems.unread)
       names +=
           (names.empty() ? "" : ", ") + name + (count > 1 ? " (" + std::to_string(count) + " times)" : "");
-    Diagnostic remark = MakeError("proto-fields", {}, "fields that are not read are left out: {0}", names);
-    remark.severity = Severity::Remark;
-    file.remarks.push_back(std::move(remark));
+    file.remarks.push_back(Remark("fields that are not read are left out: " + names));
   }
   return file;
 }

@@ -1,4 +1,4 @@
-// Modules from protocol buffers of XLA: HloModuleProto, HloProto, HloSnapshot.
+// Modules from protocol buffers of XLA: HloModuleProto, HloProto, HloSnapshot, HloUnoptimizedSnapshot.
 #pragma once
 #include <memory>
 
@@ -15,7 +15,7 @@ struct ProtoFile {
   std::vector<Diagnostic> remarks;
 };
 
-/// Reads the message that the source holds, of whichever of the three types. Texts of the module are parts of
+/// Reads the message that the source holds, of whichever of the four types. Texts of the module are parts of
 /// the source, which it keeps. Lists of computations and instructions are in the order of their ids, as in
 /// XLA. The module is to be verified: only what the IR itself demands has been. Errors (input-format,
 /// limit-nesting) name the instruction where they can.

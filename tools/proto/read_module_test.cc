@@ -134,6 +134,49 @@ TEST(ReadModuleProto, SnapshotsHoldArgumentsAndResult) {
   EXPECT_TRUE(file->remarks.empty());
 }
 
+TEST(ReadModuleProto, UnoptimizedSnapshotsHoldArgumentsOfPartitions) {
+  const auto module = ModuleProtoBytes(
+      *ParseModule("HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT r = negate(x) }", "m").module);
+  const auto literal = ParseLiteralWithShape("f32[2] {1, 2}");
+  ASSERT_TRUE(module && literal);
+  ProtoWriter out;
+  out.BytesAlways(1, *module);
+  out.Number(3, 1);
+  const auto partition = [&](ProtoWriter& inputs) {
+    return inputs.TryMessage(1, [&](ProtoWriter& inner) { return WriteProto(inner, *literal); });
+  };
+  ASSERT_TRUE(out.TryMessage(2, partition));
+  auto file = ReadModuleProto(std::make_shared<SourceBuffer>("test.pb", out.bytes()));
+  ASSERT_TRUE(file);
+  ASSERT_EQ(file->arguments.size(), 1U);
+  EXPECT_EQ(file->arguments[0], *literal);
+  EXPECT_TRUE(file->remarks.empty());
+  // Of several partitions they are parts, which the module as it is has no use for.
+  ASSERT_TRUE(out.TryMessage(2, partition));
+  file = ReadModuleProto(std::make_shared<SourceBuffer>("test.pb", out.bytes()));
+  ASSERT_TRUE(file);
+  EXPECT_TRUE(file->arguments.empty());
+  ASSERT_EQ(file->remarks.size(), 1U);
+  EXPECT_EQ(file->remarks[0].message,
+            "arguments of 2 partitions are left out: they are parts of those of the module");
+}
+
+TEST(ReadModuleProto, MeshesAndOriginsAreChecked) {
+  const auto sharding = [](const std::string& mesh, const std::string& rest) {
+    return Read(
+        Field(3, Field(1, "e") + Field(2, Field(1, "p") + Field(2, "parameter") + Field(3, "\x10\x0b") +
+                                              Field(40, Field(14, Field(2, mesh) + rest)))));
+  };
+  const std::string x = Field(1, Field(1, "x") + "\x10\x08");
+  EXPECT_NE(sharding(x + x, "").find("found mesh axis 'x' twice"), std::string::npos) << sharding(x + x, "");
+  EXPECT_NE(sharding(x + Field(2, "\x01\x01"), "").find("no permutation of its devices"), std::string::npos);
+  EXPECT_NE(sharding(x + Field(3, Field(1, "\x08")), "").find("does not fit its dimensions"),
+            std::string::npos);
+  EXPECT_NE(sharding(x, Field(4, "\x08\x01")).find("found axis 1 of a mesh"), std::string::npos);
+  const std::string third = Field(2, std::string("\x08\x01\x10\x03"));
+  EXPECT_NE(sharding(x, Field(4, third)).find("found axis 0 of a mesh"), std::string::npos);
+}
+
 TEST(ReadLiteralProto, EveryElementType) {
   Layout layout = Layout::Default(2);
   layout.minor_to_major = {0, 1};

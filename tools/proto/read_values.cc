@@ -3,6 +3,7 @@
 #include "ir/support/stack.h"
 #include "llvm/Support/Endian.h"
 #include "tools/proto/fields.h"
+#include "tools/proto/mesh_proto.h"
 #include "tools/proto/value_tables.h"
 
 namespace hlo {
@@ -178,30 +179,41 @@ void CheckTiles(const Sharding& s, ProtoProblems& problems) {
     problems.Fail("found {0} devices in a sharding, expected {1}", s.device_list->size(), tiles);
 }
 
+void ReadShardingMetadata(ProtoMessage& in, int field, Sharding& sharding, Module& module) {
+  in.ForEach(field, "OpMetadata", [&](ProtoMessage& message) {
+    const OpMetadata* metadata = ReadMetadata(message, module);
+    sharding.metadata.push_back(metadata ? *metadata : OpMetadata());
+  });
+  sharding.has_metadata = !sharding.metadata.empty();
+}
+
+void ReadShardGroup(ProtoMessage& in, Sharding& sharding) {
+  const int64_t group = in.Number(12);
+  const bool like = in.Number(13) != 0;
+  if (in.Number(11) != 0) (like ? sharding.shard_like : sharding.shard_as) = group;
+}
+
 Sharding ReadPlainSharding(ProtoMessage& in, Module& module) {
   Sharding sharding;
   const int64_t number = in.Number(1);
   const auto kind = FindKind(kShardingKinds, number);
-  constexpr int kMesh = 14;
-  if (!kind || in.Has(kMesh)) {
-    in.problems().Fail(in.Has(kMesh) ? "shardings over meshes are not read from protocol buffers"
-                                     : "found {0} as the type of a sharding",
-                       number);
+  if (!kind) {
+    in.problems().Fail("found {0} as the type of a sharding", number);
     return sharding;
+  }
+  if (ProtoMessage* mesh = in.Message(kProtoMeshSharding, "NamedShardingProto")) {
+    sharding.kind = ShardingKind::Mesh;
+    sharding.mesh = ReadMeshSharding(*mesh);
+    ReadShardingMetadata(*mesh, 6, sharding, module);
+    return ReadShardGroup(in, sharding), sharding;
   }
   sharding.kind = static_cast<ShardingKind>(*kind);
   ReadTiles(in, sharding);
   if (sharding.kind == ShardingKind::Tiled) CheckTiles(sharding, in.problems());
   in.ForEach(5, "OpSharding",
              [&](ProtoMessage& element) { sharding.elements.push_back(ReadPlainSharding(element, module)); });
-  in.ForEach(7, "OpMetadata", [&](ProtoMessage& message) {
-    const OpMetadata* metadata = ReadMetadata(message, module);
-    sharding.metadata.push_back(metadata ? *metadata : OpMetadata());
-  });
-  sharding.has_metadata = !sharding.metadata.empty();
-  const int64_t group = in.Number(12);
-  const bool like = in.Number(13) != 0;
-  if (in.Number(11) != 0) (like ? sharding.shard_like : sharding.shard_as) = group;
+  ReadShardingMetadata(in, 7, sharding, module);
+  ReadShardGroup(in, sharding);
   return sharding;
 }
 

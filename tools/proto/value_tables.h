@@ -33,6 +33,8 @@ inline constexpr LiteralField kLiteralFields[] = {
 inline constexpr int kShardingKinds[] = {
     /*Replicated=*/0, /*Maximal=*/1, /*Manual=*/4, /*Unknown=*/5,
     /*Unreduced=*/6,  /*Tiled=*/3,   /*Mesh=*/-1,  /*Tuple=*/2};
+/// The field of a sharding over a mesh within OpSharding.
+inline constexpr int kProtoMeshSharding = 14;
 inline constexpr int kSubgroupKinds[] = {/*Maximal=*/1, /*Manual=*/4, /*Unreduced=*/6, /*Replicated=*/0};
 
 }  // namespace hlo

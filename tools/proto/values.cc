@@ -2,6 +2,7 @@
 
 #include "llvm/Support/Endian.h"
 #include "tools/proto/fields.h"
+#include "tools/proto/mesh_proto.h"
 #include "tools/proto/value_tables.h"
 
 namespace hlo {
@@ -106,11 +107,31 @@ void WriteProto(ProtoWriter& out, const OpMetadata& metadata) {
   out.PackedList(5, metadata.profile_type);
 }
 
+namespace {
+
+void WriteShardGroup(ProtoWriter& out, const Sharding& sharding) {
+  if (!sharding.shard_as && !sharding.shard_like) return;
+  out.Number(11, 1);
+  out.Number(12, sharding.shard_as ? *sharding.shard_as : *sharding.shard_like);
+  out.Number(13, sharding.shard_as ? 0 : 1);
+}
+
+}  // namespace
+
 Status WriteProto(ProtoWriter& out, const Sharding& sharding) {
+  if (sharding.mesh) {
+    HLO_CHECK_OK(out.TryMessage(kProtoMeshSharding, [&](ProtoWriter& mesh) -> Status {
+      HLO_CHECK_OK(WriteProto(mesh, *sharding.mesh));
+      for (const OpMetadata& m : sharding.metadata)
+        mesh.Message(6, [&](ProtoWriter& w) { WriteProto(w, m); });
+      return {};
+    }));
+    return WriteShardGroup(out, sharding), Status();
+  }
   const int kind = kShardingKinds[static_cast<size_t>(sharding.kind)];
   auto known = [](SubgroupType t) { return kSubgroupKinds[static_cast<size_t>(t)] >= 0; };
   if (kind < 0 || !llvm::all_of(sharding.subgroups, known))
-    return Error("unavailable-feature", {}, "shardings over meshes have no form as protocol buffer yet");
+    return Error("unavailable-feature", {}, "a sharding has no form as protocol buffer");
   out.Number(1, kind);
   out.Packed(3, sharding.tile_dims);
   if (sharding.kind == ShardingKind::Maximal) out.Packed(4, {sharding.device});
@@ -127,11 +148,7 @@ Status WriteProto(ProtoWriter& out, const Sharding& sharding) {
     out.Packed(9, sharding.iota->reshape_dims);
     out.Packed(10, sharding.iota->permutation);
   }
-  if (sharding.shard_as || sharding.shard_like) {
-    out.Number(11, 1);
-    out.Number(12, sharding.shard_as ? *sharding.shard_as : *sharding.shard_like);
-    out.Number(13, sharding.shard_as ? 0 : 1);
-  }
+  WriteShardGroup(out, sharding);
   return {};
 }
 
