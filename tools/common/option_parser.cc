@@ -43,23 +43,14 @@ class Names {
 
   /// Options, then aliases, then `no-` forms of booleans.
   [[nodiscard]] Target Find(llvm::StringRef name) const {
-    if (const Target target = FindExact(name); target.row != nullptr) return target;
-    for (const OptionAlias& alias : tool_.aliases) {
-      if (Normalize(alias.alias) != name) continue;
-      Target target = FindExact(alias.name);
-      target.alias = &alias;
-      target.negated = alias.negated;
-      return target;
-    }
-    if (name.consume_front("no-")) {
-      Target target = Find(name);
-      if (target.row != nullptr && target.row->arity == OptionArity::Flag &&
-          !(target.alias && !target.alias->value.empty())) {
-        target.negated = !target.negated;
-        return target;
-      }
-    }
-    return {};
+    if (const Target target = FindSpelled(name); target.row != nullptr) return target;
+    if (!name.consume_front("no-")) return {};
+    Target target = FindSpelled(name);
+    const bool boolean = target.row != nullptr && target.row->arity == OptionArity::Flag &&
+                         !(target.alias && !target.alias->value.empty());
+    if (!boolean) return {};
+    target.negated = !target.negated;
+    return target;
   }
 
   [[nodiscard]] Target FindLetter(char letter) const {
@@ -93,6 +84,18 @@ class Names {
     for (const OptionGroup& group : groups_)
       for (const OptionRow& row : group.rows)
         if (row.name == name) return {&row, group.object};
+    return {};
+  }
+
+  [[nodiscard]] Target FindSpelled(llvm::StringRef name) const {
+    if (const Target target = FindExact(name); target.row != nullptr) return target;
+    for (const OptionAlias& alias : tool_.aliases) {
+      if (Normalize(alias.alias) != name) continue;
+      Target target = FindExact(alias.name);
+      target.alias = &alias;
+      target.negated = alias.negated;
+      return target;
+    }
     return {};
   }
 

@@ -33,9 +33,11 @@ TEST(ModuleProto, HoldsFieldsInTheirPlaces) {
 }
 
 TEST(ModuleProto, TellsWhatItCannotHold) {
-  const std::string message =
-      Bytes("ENTRY e { p = f32[4] parameter(0)  ROOT c = f32[4] copy(p), sharding={mesh['a'=2], unreduced=max{'a'}} }");
-  EXPECT_TRUE(llvm::StringRef(message).contains("unreduced maxima and minima over meshes have no form")) << message;
+  const std::string message = Bytes(
+      "ENTRY e { p = f32[4] parameter(0)  ROOT c = f32[4] copy(p), sharding={mesh['a'=2], "
+      "unreduced=max{'a'}} }");
+  EXPECT_TRUE(llvm::StringRef(message).contains("unreduced maxima and minima over meshes have no form"))
+      << message;
 }
 
 }  // namespace
