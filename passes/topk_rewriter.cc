@@ -32,25 +32,40 @@ const Instruction* FloatOfBits(const Instruction& bits, bool is_signed) {
   return IsFloat(bits.operand(0)->shape().element_type()) ? bits.operand(0) : nullptr;
 }
 
+/// The integer behind conversions that keep it.
+std::optional<int64_t> IntegerOf(const Instruction& inst) {
+  const Instruction* at = &inst;
+  while ((at->kind() == OpKind::Convert || at->kind() == OpKind::BitcastConvert) &&
+         IsIntegral(at->shape().element_type()) && IsIntegral(at->operand(0)->shape().element_type()) &&
+         Info(at->shape().element_type()).bits == Info(at->operand(0)->shape().element_type()).bits)
+    at = at->operand(0);
+  return ScalarIntValue(*at);
+}
+
 /// The float x of select(bits(x) < 0, max - bits(x), bits(x)): integers in the total order of floats. The
-/// difference may be taken of unsigned numbers.
+/// difference may be taken of unsigned numbers, or without borrows (max ^ bits).
 const Instruction* FloatOfKey(const Instruction& key) {
   if (key.kind() != OpKind::Select || key.operand(0)->kind() != OpKind::Compare) return nullptr;
   const Instruction &test = *key.operand(0), *flipped = key.operand(1), &bits = *key.operand(2);
   const Instruction* x = FloatOfBits(bits, /*is_signed=*/true);
   if (!x || test.attr<CompareAttrs>().direction != Direction::LT || test.operand(0) != &bits ||
-      ScalarIntValue(*test.operand(1)) != 0)
+      IntegerOf(*test.operand(1)) != 0)
     return nullptr;
   const bool is_signed = flipped->kind() != OpKind::BitcastConvert;
   if (!is_signed) flipped = flipped->operand(0);
-  if (flipped->kind() != OpKind::Subtract || FloatOfBits(*flipped->operand(1), is_signed) != x)
-    return nullptr;
+  const bool no_borrows = flipped->kind() == OpKind::Xor;
+  if (flipped->kind() != OpKind::Subtract && !no_borrows) return nullptr;
+  const Instruction *max = flipped->operand(0), *from = flipped->operand(1);
+  if (no_borrows && FloatOfBits(*max, is_signed)) std::swap(max, from);
   const int width = Info(bits.shape().element_type()).bits;
-  return ScalarIntValue(*flipped->operand(0)) == int64_t(~uint64_t{0} >> (65 - width)) ? x : nullptr;
+  const bool flips =
+      FloatOfBits(*from, is_signed) == x && IntegerOf(*max) == int64_t(~uint64_t{0} >> (65 - width));
+  return flips ? x : nullptr;
 }
 
-/// What the sort's comparator compares: parameters 0 and 1, the greater one first, in total order.
-bool IsDescending(const Computation& comparator) {
+/// What the sort's comparator compares: parameters 0 and 1, the greater one first; where floats are to be
+/// `exact`, in total order, which tells zeros apart and knows where NaN belong.
+bool IsDescending(const Computation& comparator, bool exact) {
   const Instruction* root = comparator.root();
   if (root->kind() != OpKind::Compare) return false;
   const auto& attrs = root->attr<CompareAttrs>();
@@ -62,7 +77,7 @@ bool IsDescending(const Computation& comparator) {
   const bool backward = left == comparator.parameter(1) && right == comparator.parameter(0);
   const bool total =
       by_key || !IsFloat(root->operand(0)->shape().element_type()) || attrs.type == CompareType::TotalOrder;
-  return total &&
+  return (total || !exact) &&
          ((forward && attrs.direction == Direction::GT) || (backward && attrs.direction == Direction::LT));
 }
 
@@ -107,12 +122,12 @@ std::optional<Readers> FindReaders(const Instruction& sort, int64_t dimension) {
   return readers.slices.empty() ? std::nullopt : std::optional(readers);
 }
 
-bool Matches(const Instruction& inst, const TopkRewriterOptions& options) {
+bool Matches(const Instruction& inst, const TopkRewriterOptions& options, bool exact) {
   if (inst.kind() != OpKind::Sort || !HasStaticShapes(inst) || inst.operand_count() > 2) return false;
   const Shape& x = inst.operand(0)->shape();
   const int64_t d = inst.attr<SortAttrs>().dimensions[0];
-  if (!llvm::is_contained(options.types, ToString(x.element_type()).str()) || !IsDescending(*inst.callee()) ||
-      (d != 0 && d != x.rank() - 1) || x.ElementCount() == 0)
+  if (!llvm::is_contained(options.types, ToString(x.element_type()).str()) ||
+      !IsDescending(*inst.callee(), exact) || (d != 0 && d != x.rank() - 1) || x.ElementCount() == 0)
     return false;
   if (inst.operand_count() == 2) {
     const Instruction& second = *inst.operand(1);
@@ -177,7 +192,7 @@ Result<bool> RunTopkRewriter(Module& module, const TopkRewriterOptions& options,
   std::vector<Instruction*> found;
   for (Computation* c : context.Computations(module))
     for (Instruction* inst : c->instructions())
-      if (Matches(*inst, options)) found.push_back(inst);
+      if (Matches(*inst, options, context.policy().strict_fp)) found.push_back(inst);
   for (Instruction* sort : found) {
     if (!context.TakeRewrite()) break;
     const Readers readers = *FindReaders(*sort, sort->attr<SortAttrs>().dimensions[0]);

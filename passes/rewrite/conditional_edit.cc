@@ -84,7 +84,13 @@ Instruction* SelectBetweenBranches(Instruction* conditional) {
     Instruction* chosen = IsPred(selector->shape().element_type())
                               ? selector
                               : make.Compare(Direction::EQ, selector, make.ScalarInt(ElementType::S32, b));
-    result = Join(make, chosen, InlineBranch(conditional, b), result);
+    Instruction* branch = InlineBranch(conditional, b);
+    Instruction* joined = Join(make, chosen, branch, result);
+    if (joined != branch) {  // tuples of which only the elements are needed
+      if (result != branch) RemoveIfDead(result);
+      RemoveIfDead(branch);
+    }
+    result = joined;
   }
   return result;
 }
