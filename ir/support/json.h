@@ -109,7 +109,7 @@ struct JsonDocument {
 
 /// Reads a text that is one value. Errors point to where it stops being JSON: input-format for syntax, bytes
 /// that are no UTF-8, numbers beyond double and keys that an object has twice; limit-nesting.
-Result<JsonDocument> ReadJson(SourcePtr source);
+Result<JsonDocument> ReadJson(const SourcePtr& source);
 /// Reads the value that begins at byte `at`, or behind blanks there, of a text that may hold more; `at`
 /// becomes its end.
 Result<JsonDocument> ReadJsonAt(const SourcePtr& source, size_t& at);

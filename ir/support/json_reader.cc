@@ -241,7 +241,7 @@ Result<JsonDocument> ReadJsonAt(const SourcePtr& source, size_t& at) {
   return JsonDocument{source, std::move(builder.root)};
 }
 
-Result<JsonDocument> ReadJson(SourcePtr source) {
+Result<JsonDocument> ReadJson(const SourcePtr& source) {
   size_t at = 0;
   HLO_TRY(JsonDocument document, ReadJsonAt(source, at));
   const size_t rest = source->text().find_first_not_of(kBlanks, at);

@@ -118,9 +118,11 @@ TEST(JsonReader, RepeatedKeysOfLargeObjectsAreFoundInTime) {
 TEST(JsonReader, DepthIsBounded) {
   for (const auto& [open, close] : {std::pair("[", "]"), {"{\"a\":", "}"}}) {
     const auto nested = [&, first = open, last = close](size_t levels) {
-      std::string text, end;
-      for (size_t i = 0; i < levels; ++i) text += first, end += last;
-      return text + "0" + end;
+      std::string text;
+      for (size_t i = 0; i < levels; ++i) text += first;
+      text += '0';
+      for (size_t i = 0; i < levels; ++i) text += last;
+      return text;
     };
     const std::string most = nested(kMostJsonLevels);
     EXPECT_EQ(Again(most), most);

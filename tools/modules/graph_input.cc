@@ -166,8 +166,10 @@ class GraphWriter {
 
     os_ << (name == root ? "  ROOT %" : "  %") << name << " = " << shape << ' ' << opcode << '(';
     if (*kind == OpKind::Parameter) {
+      const JsonValue* value = attributes->Find("number");
       const auto number = attributes->Integer("number");
-      if (!number) return WrongMember(*(attributes == &kNone ? &inst : attributes), "number", "an integer");
+      if (value && !number) return Wrong(*value, "attributes.number", "an integer");
+      if (!number) return WrongMember(inst, "attributes.number", "an integer");
       os_ << *number;
     } else if (*kind == OpKind::Constant) {
       os_ << inst.String("literal").value_or("{...}");
@@ -296,8 +298,8 @@ Result<std::string> GraphJsonToHlo(const SourcePtr& json) {
   return text;
 }
 
-Result<JsonDocument> ReadJsonObject(SourcePtr source, StringRef schema) {
-  HLO_TRY(JsonDocument document, ReadJson(std::move(source)));
+Result<JsonDocument> ReadJsonObject(const SourcePtr& source, StringRef schema) {
+  HLO_TRY(JsonDocument document, ReadJson(source));
   if (document.root.String("schema") == schema) return document;
   const JsonValue* found = document.root.Find("schema");
   return document.Wrong(found ? *found : document.root, "found no object of schema '{0}'", schema);

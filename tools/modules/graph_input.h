@@ -17,6 +17,6 @@ bool LooksLikeJson(llvm::StringRef text);
 Result<std::string> GraphJsonToHlo(const SourcePtr& json);
 
 /// The object that a text consists of. Error input-format if it is none or has another `schema`.
-Result<JsonDocument> ReadJsonObject(SourcePtr source, llvm::StringRef schema);
+Result<JsonDocument> ReadJsonObject(const SourcePtr& source, llvm::StringRef schema);
 
 }  // namespace hlo

@@ -348,19 +348,22 @@ class IndexWriter {
 
   /// The drawings of the page that stands where this one is written, if one does.
   [[nodiscard]] std::vector<std::string> DrawingsOfOldPage() const {
+    static const JsonArray none;
     std::vector<std::string> names;
     if (!llvm::sys::fs::is_regular_file(options_.output)) return names;
     const Result<std::string> page = ReadInputText(options_.output, "");
     if (!page) return names;
-    const std::string begin = "\"graph\":\"" + folder_ + "/";
-    for (size_t at = page->find(begin); at != std::string::npos; at = page->find(begin, at)) {
-      at += begin.size();
-      const size_t end = page->find('"', at);
-      if (end == std::string::npos) break;
-      std::string name = page->substr(at, end - at);
-      // Nothing but files right in the folder, whatever the page says.
-      if (name.find_first_of("/\\") == std::string::npos && llvm::StringRef(name).ends_with(".html"))
-        names.push_back(std::move(name));
+    const std::optional<JsonValue> data = ParseJson(IndexDataOf(*page));
+    const JsonArray* all = data ? data->AsArray() : nullptr;
+    for (const JsonValue& series : all ? *all : none) {
+      const JsonArray* steps = series.Array("steps");
+      for (const JsonValue& step : steps ? *steps : none) {
+        llvm::StringRef name = step.String("graph").value_or("");
+        // Nothing but files right in the folder, whatever the page says.
+        if (name.consume_front(folder_ + "/") && name.find_first_of("/\\") == llvm::StringRef::npos &&
+            name.ends_with(".html"))
+          names.push_back(name.str());
+      }
     }
     return names;
   }

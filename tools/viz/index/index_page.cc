@@ -32,6 +32,12 @@ void BeginIndexPage(llvm::raw_ostream& os, llvm::StringRef title) {
   WriteFrame(os, IndexPageTexts()[0].split("@DATA@").first, title);
 }
 
+llvm::StringRef IndexDataOf(llvm::StringRef page) {
+  // What stands before the data since its line began is in no other page.
+  const llvm::StringRef begin = IndexPageTexts()[0].split("@DATA@").first.rsplit('\n').second;
+  return page.split(begin).second.split("</script>").first;
+}
+
 void EndIndexPage(llvm::raw_ostream& os) { WriteFrame(os, IndexPageTexts()[0].split("@DATA@").second, ""); }
 
 }  // namespace hlo
