@@ -1,6 +1,5 @@
 #include "tools/diff/equivalence.h"
 
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Format.h"
 
@@ -46,23 +45,6 @@ Result<std::unique_ptr<Executable>> CompileOne(const Module& module, const Execu
   CpuOptions cpu;
   cpu.executions = kRounds;
   return CompileForCpu(module, cpu);
-}
-
-/// Whether the part of the result at `index` depends on a parameter. Calls count as a whole.
-bool DependsOnParameters(const Module& module, ShapeIndex index) {
-  const Instruction* from = module.entry()->root();
-  for (; from->kind() == OpKind::Tuple && !index.empty(); index.erase(index.begin()))
-    from = from->operand(index[0]);
-  std::vector<const Instruction*> stack = {from};
-  llvm::DenseSet<const Instruction*> seen = {from};
-  while (!stack.empty()) {
-    const Instruction* inst = stack.back();
-    stack.pop_back();
-    if (inst->kind() == OpKind::Parameter && inst->shape().LeafCount() > 0) return true;
-    for (const Instruction* operand : inst->operands())
-      if (seen.insert(operand).second) stack.push_back(operand);
-  }
-  return false;
 }
 
 /// Both modules on made-up arguments, and what became of it.

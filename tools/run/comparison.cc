@@ -45,6 +45,7 @@ Status ModuleRunner::CompareWith(
     RoundingMeter* meter, std::vector<OutputComparison>& all) {
   std::vector<OutputComparison> own;
   std::vector<ComparedPair> measured;
+  std::vector<size_t> leaf_of;
   own.reserve(leaves_.size() *
               static_cast<size_t>(output_devices_.total()));  // comparisons stay where they are
   for (int64_t d = 0; d < output_devices_.total(); ++d)
@@ -53,6 +54,7 @@ Status ModuleRunner::CompareWith(
       if (!value) continue;
       HLO_TRY(OutputComparison pair, PairOf(results, i, d, std::move(*value)));
       OutputComparison& c = own.emplace_back(std::move(pair));
+      leaf_of.push_back(i);
       if (const auto bounds = GivenBounds(c.expected, i, name == kExpected && expected_.Typed(i)))
         FindVacuous(c.actual, c.result = Compare(c.actual, c.expected, *bounds));
       else
@@ -65,7 +67,10 @@ Status ModuleRunner::CompareWith(
     remark.file = input_.file;
     sink_.Report(std::move(remark));
   }
-  for (OutputComparison& c : own) {
+  for (size_t n = 0; n < own.size(); ++n) {
+    OutputComparison& c = own[n];
+    if (c.result.matched() && c.result.vacuous.empty() && IsUnchanged(leaf_of[n], results))
+      c.result.vacuous = "other arguments do not change it";
     if (!c.result.matched()) {
       sink_.progress().Erase();
       PrintMismatch(text_, input_.file, result_.platform, name, c, options_.quiet);
@@ -76,6 +81,55 @@ Status ModuleRunner::CompareWith(
     worst_rel_ = std::max(worst_rel_, c.result.max_rel);
     all.push_back(std::move(c));
   }
+  return {};
+}
+
+bool ModuleRunner::IsUnchanged(size_t leaf, llvm::ArrayRef<Literal> results) {
+  if (!unchanged_) {
+    unchanged_.emplace(leaves_.size(), false);
+    // What cannot be run again, for want of memory or of something to read, tells nothing.
+    if (Status status = FindUnchanged(results); !status) {
+      sink_.Verbose(1, "other arguments were not tried: " + status.error().message);
+      unchanged_.emplace(leaves_.size(), false);
+    }
+  }
+  return (*unchanged_)[leaf];
+}
+
+Status ModuleRunner::FindUnchanged(llvm::ArrayRef<Literal> results) {
+  // Few values are possible for a truth value or a small counter: then several draws are the same by chance.
+  constexpr uint64_t kDraws = 4;
+  // Functions of the user may do more than compute.
+  if (shared_.libraries || !chain_.empty() || options_.run_device) return {};
+  llvm::SmallVector<size_t> left;
+  for (size_t i = 0; i < leaves_.size(); ++i)
+    if (leaves_[i].shape.IsArray() && leaves_[i].shape.ElementCount() > 0 &&
+        DependsOnParameters(Original(), leaves_[i].index))
+      left.push_back(i);
+  const int64_t bytes = result_.argument_bytes + (memory_ ? memory_->peak() : 0);
+  HLO_CHECK_OK(CheckMemory(bytes > INT64_MAX / 2 ? bytes : 2 * bytes, options_.memory_limit.bytes,
+                           "running with other arguments"));
+  RunOptions made_up = options_;
+  made_up.input.clear();
+  made_up.inputs.clear();
+  made_up.force_fake_data = true;
+  made_up.fake = RunOptions().fake;
+  ArgumentSource source(made_up, Original(), devices_);
+  HLO_CHECK_OK(source.Read());
+  ExecutionOptions run = run_;
+  run.on_instruction = {};
+  run.profile = nullptr;
+  for (uint64_t draw = 1; draw <= kDraws && !left.empty(); ++draw) {
+    HLO_TRY(Arguments arguments, source.Make(static_cast<int64_t>(draw)));
+    HLO_TRY(ExecutionResult other, program_->Run(std::move(arguments), run));
+    const std::vector<Literal> values = GlobalResults(std::move(other.results));
+    llvm::erase_if(left, [&](size_t leaf) {
+      for (size_t d = 0; d < values.size(); ++d)
+        if (!(PartAt(results[d], leaves_[leaf].index) == PartAt(values[d], leaves_[leaf].index))) return true;
+      return false;
+    });
+  }
+  for (const size_t leaf : left) (*unchanged_)[leaf] = true;
   return {};
 }
 

@@ -1,5 +1,7 @@
 #include "tools/run/expected.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 namespace hlo {
 namespace {
 
@@ -43,6 +45,22 @@ const Literal& PartAt(const Literal& value, const ShapeIndex& index) {
   const Literal* at = &value;
   for (const int64_t i : index) at = &at->element(i);
   return *at;
+}
+
+bool DependsOnParameters(const Module& module, ShapeIndex index) {
+  const Instruction* from = module.entry()->root();
+  for (; from->kind() == OpKind::Tuple && !index.empty(); index.erase(index.begin()))
+    from = from->operand(index[0]);
+  std::vector<const Instruction*> stack = {from};
+  llvm::DenseSet<const Instruction*> seen = {from};
+  while (!stack.empty()) {
+    const Instruction* inst = stack.back();
+    stack.pop_back();
+    if (inst->kind() == OpKind::Parameter && inst->shape().LeafCount() > 0) return true;
+    for (const Instruction* operand : inst->operands())
+      if (seen.insert(operand).second) stack.push_back(operand);
+  }
+  return false;
 }
 
 std::vector<OutputLeaf> OutputLeaves(const Module& module) {

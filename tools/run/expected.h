@@ -17,6 +17,8 @@ struct OutputLeaf {
   [[nodiscard]] std::string Label() const { return index.empty() ? "output" : "output " + ToString(index); }
 };
 std::vector<OutputLeaf> OutputLeaves(const Module& module);
+/// Whether the part of the result at `index` depends on a parameter. Calls count as a whole.
+bool DependsOnParameters(const Module& module, ShapeIndex index);
 /// The part of a value at an index.
 const Literal& PartAt(const Literal& value, const ShapeIndex& index);
 

@@ -69,6 +69,9 @@ class ModuleRunner {
   [[nodiscard]] std::optional<Tolerance> GivenBounds(const Literal& expected, size_t leaf, bool typed) const;
   void ReportVacuous(const OutputComparison& comparison);
   void PrintMatch();
+  /// Whether an output is what other arguments give, too: nothing that is compared shows in it.
+  bool IsUnchanged(size_t leaf, llvm::ArrayRef<Literal> results);
+  Status FindUnchanged(llvm::ArrayRef<Literal> results);
   Status CompareResults(llvm::ArrayRef<Literal> results, const Arguments& arguments);
   Status SaveMismatch(const Arguments& arguments);
   /// The devices whose outputs are shown and written.
@@ -103,7 +106,8 @@ class ModuleRunner {
   std::vector<std::unique_ptr<Profile>> profiles_;  // of timed executions
   std::optional<MemoryPlan> memory_;                // where a report or a limit asks for it
   int64_t iteration_ = 0;
-  double worst_abs_ = 0, worst_rel_ = 0;  // errors in all iterations
+  std::optional<std::vector<bool>> unchanged_;  // by output
+  double worst_abs_ = 0, worst_rel_ = 0;        // errors in all iterations
   ModuleResult result_;
 };
 
