@@ -71,7 +71,7 @@ constexpr ExitCodeRow kExitCodeRows[] = {
     {"reduce-", kNegative},       {"bisect-", kNegative},
     {"interrupted", 130},         {"mismatch", kNegative},
     {"memory-", kNegative},       {"kernel-broken", kInternal},
-    {"compile-", kCompilation},
+    {"compile-", kCompilation},   {"vacuous-", kNegative},
 };
 
 llvm::StringRef Environment(const char* name) {
