@@ -3,6 +3,7 @@
 #include <cassert>
 
 #include "ir/module.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace hlo {
 
@@ -42,30 +43,42 @@ Instruction* Computation::Add(OpKind kind, Shape shape, llvm::StringRef name,
 }
 
 void Computation::Remove(Instruction* instruction) {
+  if (instruction->kind_ == OpKind::Parameter) {
+    assert(parameters_.back() == instruction);
+    parameters_.pop_back();
+  }
+  if (!schedule_.empty()) llvm::erase(schedule_, instruction);
+  Destroy(instruction);
+}
+
+void Computation::RemoveParameters(llvm::function_ref<bool(const Instruction&)> unneeded) {
+  llvm::SmallSetVector<Instruction*, 8> removed;
+  size_t kept = 0;
+  for (Instruction* p : parameters_) {
+    if (unneeded(*p)) {
+      removed.insert(p);
+      continue;
+    }
+    const auto number = static_cast<int64_t>(kept);
+    if (p->attr<ParameterAttrs>().number != number)
+      p->mutable_attrs().Mutable<ParameterAttrs>().number = number;
+    parameters_[kept++] = p;
+  }
+  parameters_.resize(kept);
+  if (!schedule_.empty()) llvm::erase_if(schedule_, [&](Instruction* i) { return removed.contains(i); });
+  for (Instruction* p : removed) Destroy(p);
+}
+
+void Computation::Destroy(Instruction* instruction) {
   assert(instruction->parent_ == this && instruction->users().empty() && instruction != root_);
   instruction->DropControlEdges();
   instruction->SetOperands({});
   instruction->SetCallees({});
   if (instruction->info().MayDoMore()) ForgetSummary();
-  if (instruction->kind_ == OpKind::Parameter) {
-    assert(parameters_.back() == instruction);
-    parameters_.pop_back();
-  }
   (instruction->prev_ ? instruction->prev_->next_ : first_) = instruction->next_;
   (instruction->next_ ? instruction->next_->prev_ : last_) = instruction->prev_;
-  if (!schedule_.empty()) llvm::erase(schedule_, instruction);
   --count_;
   module_->Delete(instruction);
-}
-
-void Computation::RemoveParameter(int64_t number) {
-  Instruction* removed = parameter(number);
-  for (size_t i = static_cast<size_t>(number) + 1; i < parameters_.size(); ++i) {
-    parameters_[i - 1] = parameters_[i];
-    parameters_[i - 1]->mutable_attrs().Mutable<ParameterAttrs>().number = static_cast<int64_t>(i) - 1;
-  }
-  parameters_.back() = removed;
-  Remove(removed);
 }
 
 void Computation::ForgetSummary() {

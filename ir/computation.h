@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/instruction.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace hlo {
 
@@ -68,8 +69,9 @@ class Computation {
   /// Removes and deletes. It must have no users and not be the root. Parameters keep their numbers:
   /// removing one is only allowed for the last.
   void Remove(Instruction* instruction);
-  /// As Remove, for any parameter; those with higher numbers move down by one. Callers are not touched.
-  void RemoveParameter(int64_t number);
+  /// As Remove, for all parameters that `unneeded` names; the others move down. It is asked once of each, in
+  /// order, under its old number. Callers are not touched. Takes time linear in the computation.
+  void RemoveParameters(llvm::function_ref<bool(const Instruction&)> unneeded);
   /// Numbers instructions 0…count-1 in list order (Instruction::number()).
   void NumberInstructions();
   /// Operands and control predecessors before users, in XLA's printing order (hlo-text §7.1).
@@ -101,6 +103,8 @@ class Computation {
   Computation(Module* module, llvm::StringRef name) : module_(module), name_(name) {}
   /// Of this computation and its callers.
   void ForgetSummary();
+  /// Unlinks and deletes an instruction that neither parameters() nor schedule() holds any more.
+  void Destroy(Instruction* instruction);
 
   Module* module_;
   llvm::StringRef name_;

@@ -71,6 +71,29 @@ TEST(Instruction, ControlEdgesAreThereOnce) {
   EXPECT_EQ(many[2]->extras().control_successors.size(), 1U);
 }
 
+TEST(Computation, ParametersThatStayMoveDown) {
+  Computed c;
+  Instruction* r = c.builder.Parameter(2, kScalar, "r");
+  Instruction* s = c.builder.Parameter(3, kScalar, "s");
+  Instruction* tuple = c.Tuple({c.q, s});
+  c.entry->set_root(tuple);
+  c.p->AddControlPredecessor(r);
+  c.entry->set_schedule({s, c.p, c.q, r, tuple});
+  std::vector<int64_t> asked;
+  c.entry->RemoveParameters([&](const Instruction& parameter) {
+    asked.push_back(parameter.attr<ParameterAttrs>().number);
+    return parameter.users().empty();
+  });
+  EXPECT_EQ(asked, (std::vector<int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(c.entry->parameters(), (llvm::ArrayRef<Instruction*>{c.q, s}));
+  EXPECT_EQ(c.q->attr<ParameterAttrs>().number, 0);
+  EXPECT_EQ(s->attr<ParameterAttrs>().number, 1);
+  EXPECT_EQ(c.entry->schedule(), (std::vector<Instruction*>{s, c.q, tuple}));
+  EXPECT_EQ(c.entry->instruction_count(), 3);
+  c.entry->RemoveParameters([](const Instruction&) { return false; });
+  EXPECT_EQ(c.entry->parameters().size(), 2U);
+}
+
 TEST(Module, ComputationsThatCallEachOtherGoTogether) {
   Computed c;
   c.entry->set_root(c.p);

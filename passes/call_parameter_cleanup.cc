@@ -115,9 +115,10 @@ class Cleanup {
     for (size_t i = dropped.size(); i-- > 0;) {
       const Instruction& parameter = *computation_.parameters()[i];
       dropped[i] = parameter.users().empty() && !parameter.IsRoot() && context_.TakeRewrite();
-      if (dropped[i]) computation_.RemoveParameter(static_cast<int64_t>(i));
     }
     if (!llvm::is_contained(dropped, true)) return;
+    computation_.RemoveParameters(
+        [&](const Instruction& p) { return dropped[static_cast<size_t>(ParameterNumber(p))]; });
     for (Instruction* call : computation_.callers()) {
       llvm::SmallVector<Instruction*, 8> arguments;
       for (size_t i = 0; i < dropped.size(); ++i)

@@ -91,11 +91,7 @@ bool RemoveDeadParameters(Computation& callee, const DceOptions& options, PassCo
   if (!context.TakeRewrite()) return false;
   llvm::SmallVector<bool, 16> dead;
   for (const Instruction* p : callee.parameters()) dead.push_back(is_dead(p));
-  for (size_t i = dead.size(); i-- > 0;) {
-    if (!dead[i]) continue;
-    callee.parameter(static_cast<int64_t>(i))->DropControlEdges();
-    callee.RemoveParameter(static_cast<int64_t>(i));
-  }
+  callee.RemoveParameters([&](const Instruction& p) { return is_dead(&p); });
   llvm::SmallSetVector<Instruction*, 8> dropped;
   for (Instruction* caller : callee.callers()) {
     llvm::SmallVector<Instruction*, 8> operands;

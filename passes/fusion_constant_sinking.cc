@@ -1,5 +1,6 @@
 #include "passes/fusion_constant_sinking.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "passes/rewrite/edit.h"
 
 namespace hlo {
@@ -9,27 +10,42 @@ bool IsScalarConstant(const Instruction& inst) {
   return inst.kind() == OpKind::Constant && inst.shape().IsScalar() && inst.attr<ConstantAttrs>().literal;
 }
 
+/// With the parameters that they gave, which nothing reads any more.
+void DropOperands(Instruction* fusion, const std::vector<bool>& sunk) {
+  fusion->callee()->RemoveParameters(
+      [&](const Instruction& p) { return sunk[static_cast<size_t>(p.attr<ParameterAttrs>().number)]; });
+  llvm::SmallVector<Instruction*, 8> operands;
+  llvm::SmallSetVector<Instruction*, 8> constants;
+  for (size_t i = 0; i < sunk.size(); ++i) {
+    Instruction* operand = fusion->operand(static_cast<int64_t>(i));
+    if (sunk[i])
+      constants.insert(operand);
+    else
+      operands.push_back(operand);
+  }
+  fusion->SetOperands(operands);
+  for (Instruction* constant : constants) RemoveIfDead(constant);
+}
+
 bool SinkInto(Instruction* fusion, PassContext& context) {
   Computation& body = *fusion->callee();
   if (body.callers().size() != 1 || !fusion->attr<FusionAttrs>().output_to_operand_aliasing.empty())
     return false;
-  bool changed = false;
-  for (int64_t i = fusion->operand_count() - 1; i >= 0 && fusion->operand_count() > 1; --i) {
-    Instruction* constant = fusion->operand(i);
+  std::vector<bool> sunk(static_cast<size_t>(fusion->operand_count()));
+  int64_t left = fusion->operand_count();
+  for (int64_t i = left - 1; i >= 0 && left > 1; --i) {  // one operand stays
+    const Instruction& constant = *fusion->operand(i);
     Instruction* parameter = body.parameter(i);
-    if (!IsScalarConstant(*constant) || constant->shape() != parameter->shape() || parameter->IsRoot() ||
+    if (!IsScalarConstant(constant) || constant.shape() != parameter->shape() || parameter->IsRoot() ||
         !context.TakeRewrite())
       continue;
-    parameter->DropControlEdges();
-    parameter->ReplaceAllUsesWith(CloneWith(*constant, body, {}));
-    body.RemoveParameter(i);
-    llvm::SmallVector<Instruction*, 8> operands(fusion->operands().begin(), fusion->operands().end());
-    operands.erase(operands.begin() + i);
-    fusion->SetOperands(operands);
-    RemoveIfDead(constant);
-    changed = true;
+    parameter->ReplaceAllUsesWith(CloneWith(constant, body, {}));
+    sunk[static_cast<size_t>(i)] = true;
+    --left;
   }
-  return changed;
+  if (left == fusion->operand_count()) return false;
+  DropOperands(fusion, sunk);
+  return true;
 }
 
 }  // namespace

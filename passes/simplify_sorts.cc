@@ -23,11 +23,9 @@ std::vector<bool> NeededOperands(const Instruction& sort) {
 
 Computation* ComparatorOf(const Computation& comparator, const std::vector<bool>& needed) {
   Computation* made = CloneComputation(comparator);
-  for (auto i = static_cast<int64_t>(needed.size()) - 1; i >= 0; --i) {
-    if (needed[static_cast<size_t>(i)]) continue;
-    made->RemoveParameter(2 * i + 1);
-    made->RemoveParameter(2 * i);
-  }
+  made->RemoveParameters([&](const Instruction& p) {
+    return !needed[static_cast<size_t>(p.attr<ParameterAttrs>().number / 2)];
+  });
   return made;
 }
 

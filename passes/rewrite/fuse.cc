@@ -91,7 +91,7 @@ Instruction* FuseProducer(Instruction* fusion, Instruction* producer) {
   const int64_t at = llvm::find(operands, producer) - operands.begin();
   Instruction* parameter = fused->parameter(at);
   parameter->ReplaceAllUsesWith(copy);
-  fused->RemoveParameter(at);
+  fused->RemoveParameters([&](const Instruction& p) { return &p == parameter; });
   operands.erase(operands.begin() + at);
   fusion->SetOperands(operands);
   return copy;

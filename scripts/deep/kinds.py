@@ -207,6 +207,33 @@ def sort(n):
     return entry(['x = f32[4] parameter(0)', f'ROOT s = ({", ".join(["f32[4]"] * n)}) sort({", ".join(["x"] * n)}), dimensions={{0}}, to_apply=less'], compare)
 
 
+@kind(150)
+def unread_arguments(n):
+    """Half of those of a call."""
+    callee = 'half {\n' + '\n'.join(f'a{i} = f32[] parameter({i})' for i in range(n)) + '\n'
+    callee += '\n'.join(f'b{i} = f32[] negate(a{i})' for i in range(0, n, 2)) + '\n' + tuple_of([f'b{i}' for i in range(0, n, 2)]) + '\n}\n'
+    return entry([*(f'x{i} = f32[] parameter({i})' for i in range(n)),
+                  f'ROOT c = ({", ".join(["f32[]"] * ((n + 1) // 2))}) call({", ".join(f"x{i}" for i in range(n))}), to_apply=half'], callee)
+
+
+@kind(150)
+def fused_constants(n):
+    """Every second operand of a fusion is a scalar constant."""
+    body = 'fused {\n' + '\n'.join(f'a{i} = f32[] parameter({i})' for i in range(2 * n)) + '\n'
+    body += '\n'.join(f'b{i} = f32[] add(a{2 * i}, a{2 * i + 1})' for i in range(n)) + '\n' + tuple_of([f'b{i}' for i in range(n)]) + '\n}\n'
+    return entry([*(f'x{i} = f32[] parameter({i})\nk{i} = f32[] constant({i})' for i in range(n)),
+                  f'ROOT f = ({", ".join(["f32[]"] * n)}) fusion({", ".join(f"x{i}, k{i}" for i in range(n))}), kind=kLoop, calls=fused'], body)
+
+
+@kind(500)
+def unread_sorted(n):
+    """Every second operand of a sort."""
+    compare = 'less {\n' + '\n'.join(f'a{i} = f32[] parameter({2 * i})  b{i} = f32[] parameter({2 * i + 1})' for i in range(n))
+    compare += '\nROOT p = pred[] compare(a0, b0), direction=LT\n}\n'
+    return entry(['x = f32[4] parameter(0)', f's = ({", ".join(["f32[4]"] * n)}) sort({", ".join(["x"] * n)}), dimensions={{0}}, to_apply=less',
+                  *(f'g{i} = f32[4] get-tuple-element(s), index={i}' for i in range(0, n, 2)), tuple_of([f'g{i}' for i in range(0, n, 2)], 'f32[4]')], compare)
+
+
 @kind(10000)
 def aliases(n):
     pairs = ', '.join(f'{{{i}}}: ({i}, {{}}, may-alias)' for i in range(n))

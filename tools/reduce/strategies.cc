@@ -279,12 +279,7 @@ constexpr ReduceStrategy kStrategies[] = {
 
 /// Parameters of the entry that nothing uses, but for one if the entry would become empty.
 void DropUnusedParameters(Computation& entry) {
-  for (auto i = static_cast<int64_t>(entry.parameters().size()) - 1; i >= 0; --i) {
-    Instruction* p = entry.parameter(i);
-    if (!p->users().empty() || p->IsRoot()) continue;
-    p->DropControlEdges();
-    entry.RemoveParameter(i);
-  }
+  entry.RemoveParameters([](const Instruction& p) { return p.users().empty() && !p.IsRoot(); });
 }
 
 }  // namespace
