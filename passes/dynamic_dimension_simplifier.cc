@@ -10,7 +10,8 @@ namespace {
 /// Sizes are scalars and vectors, and what is done with them is done with others of any type.
 bool MayHoldSizes(const Instruction& inst) {
   const Shape& shape = inst.shape();
-  return shape.IsArray() && shape.rank() <= 1 && !shape.HasDynamicDimension();
+  return shape.IsArray() && (shape.rank() <= 1 || inst.kind() == OpKind::Reshape) &&
+         !shape.HasDynamicDimension();
 }
 
 /// concat(a, concat(b, c), d) as concat(a, b, c, d).
@@ -48,6 +49,14 @@ Instruction* BeforeReshapes(const Instruction& inst) {
   return from;
 }
 
+/// One reshape instead of two, whatever their ranks.
+Instruction* MergeReshapes(Instruction* inst, PassContext& context) {
+  if (inst->kind() != OpKind::Reshape || inst->operand(0)->kind() != OpKind::Reshape) return nullptr;
+  Instruction* from = inst->operand(0)->operand(0);
+  if (from->shape() == inst->shape() || !context.TakeRewrite()) return nullptr;
+  return Maker(inst).AddWithShape(OpKind::Reshape, inst->shape(), {from});
+}
+
 bool MayBeRoundabout(const Instruction& inst) {
   return inst.kind() == OpKind::Concatenate || inst.kind() == OpKind::Slice ||
          inst.kind() == OpKind::Reshape || inst.kind() == OpKind::Convert;
@@ -55,6 +64,7 @@ bool MayBeRoundabout(const Instruction& inst) {
 
 Instruction* Simpler(Instruction* inst, PassContext& context) {
   if (Instruction* flat = FlattenConcatenate(inst, context)) return flat;
+  if (Instruction* merged = MergeReshapes(inst, context)) return merged;
   Instruction* simpler = SlicedOperand(*inst);
   if (!simpler) simpler = BeforeReshapes(*inst);
   if (inst->kind() == OpKind::Convert) simpler = inst->operand(0);
@@ -73,7 +83,7 @@ Result<bool> RunDynamicDimensionSimplifier(Module& module, const NoPassOptions&,
     const std::vector<Instruction*> order = c->PostOrder();
     for (Instruction* inst : order) {
       if (gone.contains(inst) || !MayBeRoundabout(*inst) || !MayHoldSizes(*inst) ||
-          !MayHoldSizes(*inst->operand(0)) || inst->extras().sharding ||
+          (inst->kind() != OpKind::Reshape && !MayHoldSizes(*inst->operand(0))) || inst->extras().sharding ||
           !inst->extras().control_predecessors.empty() || !inst->extras().control_successors.empty())
         continue;
       Instruction* simpler = Simpler(inst, context);

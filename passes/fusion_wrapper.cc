@@ -2,14 +2,25 @@
 
 #include "passes/analysis/fusion_facts.h"
 #include "passes/analysis/side_effects.h"
+#include "passes/rewrite/expander.h"
 #include "passes/rewrite/fuse.h"
 
 namespace hlo {
 namespace {
 
+/// What has a loop of its own, though fusion leaves it alone.
+constexpr OpKind kOwnLoops[] = {OpKind::Copy, OpKind::Map, OpKind::Reduce, OpKind::ReduceWindow,
+                                OpKind::Scatter};
+
+bool HasLoop(const Instruction& inst) {
+  if (llvm::is_contained(kOwnLoops, inst.kind()))
+    return HasStaticShapes(inst) && (inst.shape().IsArray() || inst.kind() != OpKind::Copy);
+  return IsLoopFusible(inst) && inst.kind() != OpKind::Bitcast;
+}
+
 bool MustBeWrapped(const Instruction& inst) {
-  return IsLoopFusible(inst) && inst.kind() != OpKind::Bitcast && !HasSideEffect(inst) &&
-         inst.extras().control_predecessors.empty() && inst.extras().control_successors.empty();
+  return HasLoop(inst) && !HasSideEffect(inst) && inst.extras().control_predecessors.empty() &&
+         inst.extras().control_successors.empty();
 }
 
 }  // namespace
@@ -29,7 +40,7 @@ Result<bool> RunFusionWrapper(Module& module, const NoPassOptions&, PassContext&
   bool changed = false;
   for (Instruction* inst : found) {
     if (!context.TakeRewrite()) break;
-    WrapInFusion(inst, inst->kind() == OpKind::Reduce ? FusionKind::Input : FusionKind::Loop);
+    WrapInFusion(inst, FusionKind::Loop);
     changed = true;
   }
   return changed;

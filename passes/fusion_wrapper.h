@@ -2,9 +2,9 @@
 // (passes.md §2.5), so that code generators see fusions only.
 //
 // Requires nothing; useful after fusion. Preserves everything but the schedule.
-// Changes: elementwise ops, data movement and reductions of static arrays outside of fusions and outside of
-// computations that are applied element by element. Left alone: parameters, constants, tuples and their
-// elements, copies, bitcasts, side effects, and everything with control edges.
+// Changes: elementwise ops, data movement, reductions, windows and scatters of static arrays outside of
+// fusions and outside of computations that are applied element by element. Left alone: parameters, constants,
+// tuples and their elements, bitcasts, side effects, and everything with control edges.
 #pragma once
 #include "passes/pass.h"
 

@@ -3,12 +3,14 @@
 #include "passes/analysis/reducers.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/prefix.h"
+#include "passes/rewrite/vector_windows.h"
 
 namespace hlo {
 namespace {
 
 constexpr PassOptionRow kRows[] = {
     PassOption<&ReduceWindowRewriterOptions::base_length>("base_length", "longest reduction that stays"),
+    PassOption<&ReduceWindowRewriterOptions::vectors>("vectors", "windows over vectors stay"),
 };
 
 bool Matches(const Instruction& inst, int64_t base, bool strict_fp) {
@@ -69,7 +71,9 @@ Result<bool> RunReduceWindowRewriter(Module& module, const ReduceWindowRewriterO
                 [&](const Instruction& inst) { return Matches(inst, base, context.policy().strict_fp); },
                 [&](Instruction* inst) -> Result<Instruction*> { return MakeTree(inst, base); }));
   }
-  return changed;
+  if (options.vectors) return changed;
+  HLO_TRY(const bool resized, ExpandMatches(module, context, HasVectorWindows, WithMatrixWindows));
+  return changed || resized;
 }
 
 HLO_DEFINE_PASS(ReduceWindowRewriter, ReduceWindowRewriterOptions);

@@ -174,7 +174,7 @@ Status RunPipeline(Module& module, llvm::StringRef spec, const CpuOptions& optio
 constexpr llvm::StringLiteral kExpanders =
     "topk-decomposer,scan_expander,cholesky_expander,qr_expander,eigh_expander,triangular_solve_expander,"
     "select_and_scatter_expander,rng-bit-generator-expander,rng-expander,convolution-pred-expander,"
-    "stochastic_convert_decomposer,batchnorm_expander,reduce-window-rewriter,call-inliner";
+    "stochastic_convert_decomposer,batchnorm_expander,reduce-window-rewriter{vectors=true},call-inliner";
 
 /// Without edges that are no operands: what code alone computes has no effects that they could order.
 void DropControlDependencies(Module& module) {
