@@ -382,6 +382,19 @@ bool SetEntryParameters(Module& module, Assignment& assignment) {
   return changed;
 }
 
+/// Elements of what is called within asynchronous operations, where no copy may stand, are as wide as there.
+bool FitWrappedCalls(const Computation& wrapped, Assignment& assignment) {
+  bool changed = false;
+  for (Instruction* call : wrapped.instructions()) {
+    if (call->kind() != OpKind::Call && call->kind() != OpKind::Conditional) continue;
+    const Shape fitting = WithWidths(call->shape(), call->callee()->root()->shape());
+    if (fitting == call->shape() || !assignment.Begin()) continue;
+    call->set_shape(fitting);
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace
 
 Result<bool> RunLayoutAssignment(Module& module, const NoPassOptions& options, PassContext& context) {
@@ -396,7 +409,11 @@ Result<bool> RunLayoutAssignment(Module& module, const NoPassOptions& options, P
     boundaries.Apply();
     changed = true;
   }
-  for (Computation* c : context.Computations(module, /*with_fusions=*/true)) {
+  for (Computation* c : context.AllComputations(module)) {
+    if (IsWrapped(*c)) {
+      changed |= FitWrappedCalls(*c, assignment);
+      continue;
+    }
     if (c->IsFusion() && !Contradicts(*c)) continue;
     HLO_TRY(const bool c_changed, Assigner(*c, assignment).Run());
     changed |= c_changed;
