@@ -1,4 +1,5 @@
 // Results against expected ones and those of the reference platform.
+#include "passes/analysis/loop_facts.h"
 #include "tools/run/run_module.h"
 
 namespace hlo {
@@ -84,6 +85,27 @@ Status ModuleRunner::CompareWith(
   return {};
 }
 
+namespace {
+
+/// Whether a loop may run as often as the arguments say, perhaps for ever.
+bool HasUncountedLoop(const Module& module) {
+  const auto is_loop = [](const Instruction* inst) { return inst->kind() == OpKind::While; };
+  if (llvm::none_of(module.computations(),
+                    [&](const auto& c) { return llvm::any_of(c->instructions(), is_loop); }))
+    return false;
+  const std::unique_ptr<Module> copy =
+      module.Clone();  // what is known of loops is asked of ones that may change
+  for (const auto& computation : copy->computations())
+    for (Instruction* inst : computation->instructions()) {
+      if (!is_loop(inst)) continue;
+      const auto loop = AsTupleLoop(*inst);
+      if (!loop || !CountTrips(*loop)) return true;
+    }
+  return false;
+}
+
+}  // namespace
+
 bool ModuleRunner::IsUnchanged(size_t leaf, llvm::ArrayRef<Literal> results) {
   if (!unchanged_) {
     unchanged_.emplace(leaves_.size(), false);
@@ -100,7 +122,7 @@ Status ModuleRunner::FindUnchanged(llvm::ArrayRef<Literal> results) {
   // Few values are possible for a truth value or a small counter: then several draws are the same by chance.
   constexpr uint64_t kDraws = 4;
   // Functions of the user may do more than compute.
-  if (shared_.libraries || !chain_.empty() || options_.run_device) return {};
+  if (shared_.libraries || !chain_.empty() || options_.run_device || HasUncountedLoop(Original())) return {};
   llvm::SmallVector<size_t> left;
   for (size_t i = 0; i < leaves_.size(); ++i)
     if (leaves_[i].shape.IsArray() && leaves_[i].shape.ElementCount() > 0 &&
