@@ -220,4 +220,13 @@ Status WriteArrays(StringRef path, ArrayFormat format, llvm::ArrayRef<NamedArray
   return file.Commit();
 }
 
+std::string MembersOf(const ArrayFile& file) {
+  constexpr size_t kShown = 12;
+  std::string text;
+  for (const auto& [name, array] : llvm::ArrayRef(file.arrays).take_front(kShown))
+    text += (text.empty() ? "'" : ", '") + std::string(name) + "'";
+  if (file.arrays.size() > kShown) text += ", ...";
+  return text.empty() ? "none" : text;
+}
+
 }  // namespace hlo

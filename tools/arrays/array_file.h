@@ -42,4 +42,7 @@ Status WriteArrays(llvm::StringRef path, ArrayFormat format, llvm::ArrayRef<Name
                    llvm::ArrayRef<Literal> whole, bool widen, llvm::raw_ostream& standard_output,
                    llvm::ArrayRef<std::string> inputs);
 
+/// The names of an archive's members, the first dozen of them, for messages.
+std::string MembersOf(const ArrayFile& file);
+
 }  // namespace hlo

@@ -311,6 +311,7 @@ Status ArgumentSource::AddArchive(const ArrayFile& file, bool all) {
     Diagnostic error = MakeError("input-array", {}, "no member for parameter {0} (%{1}); expected 'arg{0}'",
                                  i, module_.entry()->parameter(static_cast<int64_t>(i))->name());
     error.file = file.path;
+    error.Note("members are " + MembersOf(file));
     return Error(std::move(error));
   }
   return {};

@@ -16,16 +16,6 @@ std::string MemberName(const OutputLeaf& leaf) {
   return name;
 }
 
-/// `'x', 'y', ...`: the first of them.
-std::string MembersOf(const ArrayFile& file) {
-  constexpr size_t kShown = 12;
-  std::string text;
-  for (const auto& [name, array] : llvm::ArrayRef(file.arrays).take_front(kShown))
-    text += (text.empty() ? "'" : ", '") + std::string(name) + "'";
-  if (file.arrays.size() > kShown) text += ", ...";
-  return text.empty() ? "none" : text;
-}
-
 /// Splits `_r0_p1` off a member's name.
 bool TakeDevice(StringRef& name, std::optional<int64_t>& replica, std::optional<int64_t>& partition) {
   const size_t at = name.rfind("_r");

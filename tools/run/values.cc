@@ -294,6 +294,7 @@ Result<std::vector<std::unique_ptr<Value>>> ReadFileValue(StringRef text, String
       Diagnostic error =
           MakeError("input-array", {}, "no member '{0}'{1}{2}", key, hint.empty() ? "" : "; ", hint);
       error.file = path.str();
+      error.Note("members are " + MembersOf(file));
       return Error(std::move(error));
     }
   } else if (file.kind == ArrayFile::Kind::Text) {
