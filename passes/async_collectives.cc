@@ -95,7 +95,7 @@ const Collective* StartedBy(const Instruction& inst) {
 
 bool IsDoneOf(const Instruction& done, const Instruction& start) {
   return done.info().Is(kDone) && done.operand_count() == 1 && done.operand(0) == &start &&
-         start.users().size() == 1;
+         start.users().size() == 1 && !start.IsRoot();
 }
 
 bool TakesNoTime(const Instruction& inst) {
