@@ -12,10 +12,14 @@ namespace {
 constexpr OpKind kOwnLoops[] = {OpKind::Copy, OpKind::Map, OpKind::Reduce, OpKind::ReduceWindow,
                                 OpKind::Scatter};
 
+/// What moves whole rows, for which code generators have something better than a loop.
+constexpr OpKind kMovers[] = {OpKind::Bitcast, OpKind::Concatenate, OpKind::DynamicUpdateSlice,
+                              OpKind::Transpose};
+
 bool HasLoop(const Instruction& inst) {
   if (llvm::is_contained(kOwnLoops, inst.kind()))
     return HasStaticShapes(inst) && (inst.shape().IsArray() || inst.kind() != OpKind::Copy);
-  return IsLoopFusible(inst) && inst.kind() != OpKind::Bitcast;
+  return IsLoopFusible(inst) && !llvm::is_contained(kMovers, inst.kind());
 }
 
 bool MustBeWrapped(const Instruction& inst) {

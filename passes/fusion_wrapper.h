@@ -4,7 +4,8 @@
 // Requires nothing; useful after fusion. Preserves everything but the schedule.
 // Changes: elementwise ops, data movement, reductions, windows and scatters of static arrays outside of
 // fusions and outside of computations that are applied element by element. Left alone: parameters, constants,
-// tuples and their elements, bitcasts, side effects, and everything with control edges.
+// tuples and their elements, bitcasts, concatenations, transposes, dynamic updates, side effects, and
+// everything with control edges.
 #pragma once
 #include "passes/pass.h"
 
