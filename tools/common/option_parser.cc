@@ -112,16 +112,16 @@ class WordReader {
     app_.set_help_flag();
   }
 
-  /// Errors: usage-option for values that are missing.
+  /// The first error, usage-option, for values that are missing; all else is read.
   Status Read(llvm::ArrayRef<const char*> words) {
-    HLO_CHECK_OK(Declare(words));
+    Status status = Declare(words);
     std::reverse(words_.begin(), words_.end());
     try {
       app_.parse(words_);
     } catch (const CLI::ParseError& error) {
       return Error("usage-option", {}, "{0}", error.what());
     }
-    return {};
+    return status;
   }
 
   /// Calls `positional` or `unknown`, for an option that there is not, with each word of that sort.
@@ -135,10 +135,9 @@ class WordReader {
     }
   }
 
-  /// `use(target, written, value)` for each option in order up to the first error; value: none where there
-  /// was none.
+  /// Calls `use(target, written, value)` for each option in order; value: none where there was none.
   template <class Use>
-  Status ForEach(Use use) const {
+  void ForEach(Use use) const {
     std::map<const CLI::Option*, size_t> seen;
     for (const CLI::Option* option : app_.parse_order()) {
       const auto declared = declared_.find(option);
@@ -146,9 +145,8 @@ class WordReader {
       const std::string& value = option->results()[seen[option]++];
       std::optional<std::string> given;
       if (value != kOn) given = value == kNothing ? "" : value;
-      HLO_CHECK_OK(use(declared->second.target, declared->second.written, given));
+      use(declared->second.target, declared->second.written, given);
     }
-    return {};
   }
 
  private:
@@ -159,6 +157,7 @@ class WordReader {
 
   /// Names normalised and declared; values that stand alone told from options.
   Status Declare(llvm::ArrayRef<const char*> words) {
+    Status status;
     for (size_t i = 0; i < words.size(); ++i) {
       const llvm::StringRef word = words[i];
       if (word == "--") {
@@ -176,11 +175,17 @@ class WordReader {
       }
       if (expecting == nullptr) continue;
       // An option name is not taken for a value: `-o --check` is a slip.
-      if (i + 1 == words.size() || names_.IsLong(words[i + 1]))
-        return Error("usage-option", {}, "option '{0}' needs a value {1}", written, expecting->argument);
-      words_.emplace_back(words[++i]);
+      if (i + 1 < words.size() && !names_.IsLong(words[i + 1])) {
+        words_.emplace_back(words[++i]);
+        continue;
+      }
+      if (status)
+        status = Error("usage-option", {}, "option '{0}' needs a value {1}", written, expecting->argument);
+      // Without it, that CLI11 reads the rest.
+      words_.back().erase(word.starts_with("--") || word.size() == 2 ? 0 : word.size() - 1);
+      if (words_.back().empty()) words_.pop_back();
     }
-    return {};
+    return status;
   }
 
   const OptionRow* DeclareLong(llvm::StringRef word, std::string& written) {
@@ -327,13 +332,17 @@ class Parser {
 
   Status Read(llvm::ArrayRef<const char*> words, Source source) {
     WordReader reader(names_);
-    Keep(reader.Read(words));
-    Status status = reader.ForEach([&](const Target& target, llvm::StringRef written, const auto& value) {
-      return Add(target, written, value, source);
+    Status first;
+    const auto keep = [&](Status status) {
+      if (!status && first) first = std::move(status);
+    };
+    keep(reader.Read(words));
+    reader.ForEach([&](const Target& target, llvm::StringRef written, const auto& value) {
+      keep(Add(target, written, value, source));
     });
     reader.ForEachOther([&](llvm::StringRef word) { result_.positional.push_back(word.str()); },
-                        [&](llvm::StringRef word) { Keep(UnknownName(word, source)); });
-    return status;
+                        [&](llvm::StringRef word) { keep(UnknownName(word, source)); });
+    return first;
   }
 
   Status Add(const Target& target, llvm::StringRef written, const std::optional<std::string>& value,

@@ -124,6 +124,32 @@ TEST(Options, WordsThatLookLikeOthers) {
   EXPECT_EQ(ErrorOf({"--", "--numbre"}), "");
 }
 
+// How errors are shown is among what is understood.
+TEST(Options, WhatIsUnderstoodIsSetBesideErrors) {
+  for (const std::vector<const char*>& wrong : {std::vector<const char*>{"--text"},
+                                                {"-ln"},
+                                                {"--some-flag=perhaps"},
+                                                {"--unheard-of"},
+                                                {"--number=x"}}) {
+    std::vector<const char*> args = wrong;
+    args.insert(args.end(), {"--fruit=pear", "a"});
+    args.insert(args.begin(), "--no-on");
+    const Parsed p = Parse(args);
+    EXPECT_FALSE(p.result) << wrong.front();
+    EXPECT_EQ(p.sample.fruit, Fruit::Pear) << wrong.front();
+    EXPECT_FALSE(p.sample.on) << wrong.front();
+  }
+  EXPECT_EQ(Parse({"-ln", "--on"}).sample.loud.value, 1);
+  // The error in a configuration file names its line.
+  OptionSources sources;
+  sources.config_name = "c";
+  sources.config_text = "fruit=pear\nnumber=1\nunheard-of=1\n";
+  const Parsed p = Parse({}, sources);
+  ASSERT_FALSE(p.result);
+  EXPECT_EQ(p.result.error().file, "c:3");
+  EXPECT_EQ(p.sample.fruit, Fruit::Pear);
+}
+
 // The last of several counts, whatever they are called.
 TEST(Options, SpellingsOfOneOptionKeepTheirOrder) {
   EXPECT_EQ(Parse({"--text=a", "--xla_words=b"}).sample.text, "b");
