@@ -91,7 +91,7 @@ class Divider {
     Assign([&](const Instruction& inst) {
       return by == GroupNodesBy::Schedule ? Path{StepsText(--step)} : row->second(inst);
     });
-    MakeGroups(by == GroupNodesBy::OpName || by == GroupNodesBy::Source);
+    MakeGroups(by == GroupNodesBy::OpName || by == GroupNodesBy::Source, by == GroupNodesBy::OpName);
   }
 
   /// By parts that repeat.
@@ -102,7 +102,7 @@ class Divider {
       const auto at = layers.label_of.find(&inst);
       return at == layers.label_of.end() ? Path{} : Path{layers.labels[At(at->second)]};
     });
-    MakeGroups(/*nested=*/false);
+    MakeGroups(/*nested=*/false, /*op_names=*/false);
   }
 
  private:
@@ -140,7 +140,7 @@ class Divider {
   }
 
   /// `nested`: names have a beginning that says little if nearly all share it.
-  void MakeGroups(bool nested) {
+  void MakeGroups(bool nested, bool op_names) {
     int64_t named = 0;
     ForEachMember([&](const Instruction& inst, int32_t&) {
       const int32_t part = part_of_.lookup(&inst);
@@ -163,8 +163,9 @@ class Divider {
       part.shared = nested && part.group == group_ && part.members * 10 >= named * 9;
       if (part.members < 2 || largest_child[i] == part.members || part.shared) continue;
       const auto at = static_cast<int32_t>(i);
+      const std::string name = NameBelow(at);
       added.push_back({GroupKind::Part, part.group, d_.groups[At(group_)].computation, nullptr, FullName(at),
-                       PrintableText(OpNameTitle(NameBelow(at)), kLongestLabel)});
+                       PrintableText(op_names ? OpNameTitle(name) : name, kLongestLabel)});
       part.group = first + static_cast<int32_t>(added.size()) - 1;
       part.owns = true;
     }

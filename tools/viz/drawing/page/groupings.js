@@ -128,6 +128,7 @@ function opNameTitle(path) {
 const kGroupings = {
   'op-name': {
     title: 'op_name',
+    byName: true,  // titles of groups are names that the program gave
     own: inst => {
       const name = inst.opName;
       return name ? frontParts(name) : inst.layer ? [inst.layer] : null;
@@ -156,5 +157,5 @@ const kGroupings = {
     }),
   },
   none: {title: 'nothing', paths: instructions => instructions.map(() => [])},
-  diff: {title: 'changes', paths: unchangedPaths},
+  diff: {title: 'changes', byName: true, paths: unchangedPaths},
 };

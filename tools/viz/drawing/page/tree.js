@@ -19,7 +19,7 @@ class Item {
   get title() {
     if (this.isRun) return this.label;
     const text = this.label.replace(/\u200b\d*/, '');
-    return this.kind === 'group' ? opNameTitle(text) : text;
+    return this.kind === 'group' && kGroupings[this.tree.options.groupBy]?.byName ? opNameTitle(text) : text;
   }
   get expandable() {
     return this.kind !== 'instruction' || this.tree.canExpand(this.instruction);
