@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -189,6 +190,9 @@ class JsonWriter {
   struct Level {
     char close;
     bool empty = true;
+#ifndef NDEBUG
+    std::set<std::string> keys = {};  // none may stand twice
+#endif
   };
   void BeginValue();
   void Nested(char open, char close, Block parts);

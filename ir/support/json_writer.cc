@@ -53,6 +53,10 @@ void JsonWriter::NewLine() {
 void JsonWriter::Key(StringRef key) {
   if (open_.empty() || open_.back().close != '}' || has_key_)
     llvm::report_fatal_error("JSON has a member outside of an object");
+#ifndef NDEBUG
+  if (!open_.back().keys.insert(key.str()).second)
+    llvm::report_fatal_error("JSON has a key twice in one object");
+#endif
   if (!std::exchange(open_.back().empty, false)) os_ << ',';
   if (indent_ > 0) NewLine();
   WriteText(key);
@@ -76,7 +80,7 @@ void JsonWriter::BeginValue() {
 void JsonWriter::Nested(char open, char close, Block parts) {
   BeginValue();
   os_ << open;
-  open_.push_back({close});
+  open_.push_back(Level{close});
   parts();
   const bool empty = open_.pop_back_val().empty;
   if (has_key_) llvm::report_fatal_error("JSON has a key without a value");
