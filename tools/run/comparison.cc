@@ -122,7 +122,8 @@ Status ModuleRunner::FindUnchanged(llvm::ArrayRef<Literal> results) {
   // Few values are possible for a truth value or a small counter: then several draws are the same by chance.
   constexpr uint64_t kDraws = 4;
   // Functions of the user may do more than compute.
-  if (shared_.libraries || !chain_.empty() || options_.run_device || HasUncountedLoop(Original())) return {};
+  const bool parts = output_form_.cut() || options_.run_device;  // results are not those of the devices
+  if (parts || shared_.libraries || !chain_.empty() || HasUncountedLoop(Original())) return {};
   llvm::SmallVector<size_t> left;
   for (size_t i = 0; i < leaves_.size(); ++i)
     if (leaves_[i].shape.IsArray() && leaves_[i].shape.ElementCount() > 0 &&
@@ -144,7 +145,7 @@ Status ModuleRunner::FindUnchanged(llvm::ArrayRef<Literal> results) {
   for (uint64_t draw = 1; draw <= kDraws && !left.empty(); ++draw) {
     HLO_TRY(Arguments arguments, source.Make(static_cast<int64_t>(draw)));
     HLO_TRY(ExecutionResult other, program_->Run(std::move(arguments), run));
-    const std::vector<Literal> values = GlobalResults(std::move(other.results));
+    const std::vector<Literal>& values = other.results;
     llvm::erase_if(left, [&](size_t leaf) {
       for (size_t d = 0; d < values.size(); ++d)
         if (!(PartAt(results[d], leaves_[leaf].index) == PartAt(values[d], leaves_[leaf].index))) return true;
