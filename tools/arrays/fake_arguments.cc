@@ -228,16 +228,21 @@ class LeafTracer {
 
 }  // namespace
 
+std::vector<ValueRule> TraceConstraints(const Instruction& value, const ValueRule& base,
+                                        OperandPositions& positions) {
+  std::vector<ValueRule> rules;
+  ForEachLeaf(value.shape(), [&](const ShapeIndex& index, const Shape& leaf) {
+    rules.push_back(leaf.IsArray() ? LeafTracer(leaf, base, positions).Trace(&value, index) : base);
+    if (leaf.IsArray()) RefineNumbers(&value, index, leaf, positions, rules.back());
+  });
+  return rules;
+}
+
 std::vector<std::vector<ValueRule>> TraceConstraints(const Module& module, const ValueRule& base) {
   std::vector<std::vector<ValueRule>> rules;
   OperandPositions positions;
-  for (const Instruction* parameter : module.entry()->parameters()) {
-    std::vector<ValueRule>& own = rules.emplace_back();
-    ForEachLeaf(parameter->shape(), [&](const ShapeIndex& index, const Shape& leaf) {
-      own.push_back(leaf.IsArray() ? LeafTracer(leaf, base, positions).Trace(parameter, index) : base);
-      if (leaf.IsArray()) RefineNumbers(parameter, index, leaf, positions, own.back());
-    });
-  }
+  for (const Instruction* parameter : module.entry()->parameters())
+    rules.push_back(TraceConstraints(*parameter, base, positions));
   return rules;
 }
 

@@ -10,6 +10,9 @@ namespace hlo {
 
 class OperandPositions;
 
+/// What random data of the leaves of a value must respect, from what uses it.
+std::vector<ValueRule> TraceConstraints(const Instruction& value, const ValueRule& base,
+                                        OperandPositions& positions);
 /// What random data of each parameter's leaves must respect so that the module is well defined
 /// (in-bounds indices, identity initial values, distinct keys); `base` where nothing applies.
 std::vector<std::vector<ValueRule>> TraceConstraints(const Module& module, const ValueRule& base);

@@ -16,9 +16,19 @@ struct DemandRow {
   Demand demand;
 };
 constexpr DemandRow kDemands[] = {
-    {OpKind::Sqrt, 0, Demand::Positive},   {OpKind::Rsqrt, 0, Demand::Positive},
-    {OpKind::Log, 0, Demand::Positive},    {OpKind::Power, 0, Demand::Positive},
-    {OpKind::Divide, 1, Demand::Positive}, {OpKind::Acosh, 0, Demand::AboveOne},
+    {OpKind::Sqrt, 0, Demand::Positive},
+    {OpKind::Rsqrt, 0, Demand::Positive},
+    {OpKind::Log, 0, Demand::Positive},
+    {OpKind::Power, 0, Demand::Positive},
+    {OpKind::Divide, 1, Demand::Positive},
+    {OpKind::Acosh, 0, Demand::AboveOne},
+    {OpKind::Clamp, 2, Demand::Positive},  // what lets nothing through hides all behind it
+    // Scales and variances: through many layers, scales of a tenth make gradients of any size.
+    {OpKind::BatchNormTraining, 1, Demand::Positive},
+    {OpKind::BatchNormInference, 1, Demand::Positive},
+    {OpKind::BatchNormInference, 4, Demand::Positive},
+    {OpKind::BatchNormGrad, 1, Demand::Positive},
+    {OpKind::BatchNormGrad, 3, Demand::Positive},
 };
 
 /// Ops that hand numbers on as they are, from operand 0 or all.

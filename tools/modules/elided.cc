@@ -2,7 +2,8 @@
 #include <unistd.h>
 
 #include "llvm/Support/MathExtras.h"
-#include "tools/arrays/fake_values.h"
+#include "tools/arrays/fake_arguments.h"
+#include "tools/arrays/parameter_walk.h"
 #include "tools/modules/inputs.h"
 
 namespace hlo {
@@ -20,16 +21,18 @@ int64_t ElidedBytes(const Literal& literal) {
   return total;
 }
 
-/// The literal with the elided arrays made up; `seed.leaf` counts them.
-Literal Filled(const Literal& literal, const ValueRule& rule, ValueSeed& seed) {
-  if (!literal.HasElided()) return literal;
-  if (literal.shape().IsArray()) {
+/// The literal with the elided arrays made up, each by the rule of its leaf; `seed.leaf` counts them, `leaf`
+/// all.
+Literal Filled(const Literal& literal, llvm::ArrayRef<ValueRule> rules, size_t& leaf, ValueSeed& seed) {
+  if (!literal.shape().IsTuple()) {
+    const ValueRule& rule = rules[leaf++];
+    if (!literal.HasElided()) return literal;
     Literal value = MakeValue(literal.shape(), rule, seed).Pack();
     ++seed.leaf;
     return value;
   }
   std::vector<Literal> elements;
-  for (const Literal& element : literal.elements()) elements.push_back(Filled(element, rule, seed));
+  for (const Literal& element : literal.elements()) elements.push_back(Filled(element, rules, leaf, seed));
   return Literal::MakeTuple(std::move(elements));
 }
 
@@ -104,9 +107,18 @@ Result<std::optional<Diagnostic>> FillElidedConstants(Module& module, ElidedPoli
                    .str());
     return Error(std::move(error));
   }
+  // Indices stay within arrays, and weights as large as those that are arguments.
+  OperandPositions positions;
   for (size_t i = 0; i < elided.size(); ++i) {
+    Instruction& inst = *elided[i].inst;
+    const ValueRule base = RuleOf(policy);
+    const bool constant = inst.kind() == OpKind::Constant && policy == ElidedPolicy::Random;
+    const auto rules =
+        constant ? TraceConstraints(inst, base, positions)
+                 : std::vector<ValueRule>(static_cast<size_t>(elided[i].known.shape().LeafCount()), base);
     ValueSeed seed{.seed = 0x656c6964, .parameter = static_cast<int64_t>(i)};
-    SetLiteral(*elided[i].inst, Filled(elided[i].known, RuleOf(policy), seed));
+    size_t leaf = 0;
+    SetLiteral(inst, Filled(elided[i].known, rules, leaf, seed));
   }
   llvm::StringRef word;
   for (const auto& row : kOptionWords<ElidedPolicy>)
