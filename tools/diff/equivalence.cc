@@ -14,7 +14,6 @@
 namespace hlo {
 namespace {
 
-constexpr size_t kShownVacuous = 9;
 constexpr int64_t kRounds = 2;  // an output that is the same in both does not depend on the arguments
 
 /// Why the modules cannot be run on the same arguments and compared; empty if they can.
@@ -156,16 +155,7 @@ Result<DiffEquivalence> CheckEquivalence(const Module& left, const Module& right
     verdict.reason = status.error().message;
   }
   if (!verdict.unmeasured.empty()) sink.Report(UnmeasuredRemark(verdict.unmeasured));
-  if (!verdict.vacuous.empty()) {
-    const size_t more = verdict.vacuous.size() - 1;
-    Diagnostic warning = MakeError(
-        "vacuous-comparison", {}, "comparing proves nothing about {0}{1}", verdict.vacuous.front(),
-        more == 0 ? "" : llvm::formatv("; nor about {0} more of {1} outputs", more, verdict.outputs).str());
-    warning.severity = Severity::Warning;
-    for (const std::string& output : llvm::ArrayRef(verdict.vacuous).drop_front().take_front(kShownVacuous))
-      warning.Note(output);
-    sink.Report(std::move(warning));
-  }
+  if (!verdict.vacuous.empty()) sink.Report(VacuousWarning(verdict.vacuous, verdict.outputs));
   return verdict;
 }
 

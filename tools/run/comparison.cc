@@ -76,7 +76,7 @@ Status ModuleRunner::CompareWith(
       sink_.progress().Erase();
       PrintMismatch(text_, input_.file, result_.platform, name, c, options_.quiet);
     } else if (!c.result.vacuous.empty()) {
-      ReportVacuous(c);
+      if (vacuous_seen_.insert(c.label).second) vacuous_.push_back(c.label + ": " + c.result.vacuous);
     }
     worst_abs_ = std::max(worst_abs_, c.result.max_abs);
     worst_rel_ = std::max(worst_rel_, c.result.max_rel);
@@ -156,11 +156,12 @@ Status ModuleRunner::FindUnchanged(llvm::ArrayRef<Literal> results) {
   return {};
 }
 
-void ModuleRunner::ReportVacuous(const OutputComparison& c) {
-  Diagnostic warning = MakeError("vacuous-comparison", module_.entry()->root()->loc(),
-                                 "{0} matches, which proves nothing: {1}", c.label, c.result.vacuous);
-  warning.severity = Severity::Warning;
-  sink_.Report(warning);
+void ModuleRunner::ReportVacuous() {
+  if (vacuous_.empty()) return;
+  Diagnostic warning =
+      VacuousWarning(vacuous_, static_cast<int64_t>(leaves_.size()) * output_devices_.total());
+  warning.loc = module_.entry()->root()->loc();
+  sink_.Report(std::move(warning));
 }
 
 void ModuleRunner::PrintMatch() {

@@ -156,6 +156,17 @@ Status CompareWithinRounding(llvm::ArrayRef<ComparedPair> pairs, NanMode nan, Ro
   return {};
 }
 
+Diagnostic VacuousWarning(llvm::ArrayRef<std::string> vacuous, int64_t outputs) {
+  constexpr size_t kShown = 9;
+  const size_t more = vacuous.size() - 1;
+  Diagnostic warning =
+      MakeError("vacuous-comparison", {}, "comparing proves nothing about {0}{1}", vacuous.front(),
+                more == 0 ? "" : llvm::formatv("; nor about {0} more of {1} outputs", more, outputs).str());
+  warning.severity = Severity::Warning;
+  for (const std::string& output : vacuous.drop_front().take_front(kShown)) warning.Note(output);
+  return warning;
+}
+
 void FindVacuous(const Literal& actual, Comparison& comparison) {
   if (IsAllNan(actual)) comparison.vacuous = "all of it is NaN";
 }

@@ -76,6 +76,9 @@ Status CompareWithinRounding(llvm::ArrayRef<ComparedPair> pairs, NanMode nan, Ro
                              std::string& unmeasured);
 /// The remark that bounds are scaled, as CompareWithinRounding says why.
 Diagnostic UnmeasuredRemark(llvm::StringRef unmeasured);
+/// The warning that comparing proves nothing about some of `outputs` outputs, each named with its reason;
+/// there is at least one.
+Diagnostic VacuousWarning(llvm::ArrayRef<std::string> vacuous, int64_t outputs);
 /// Says so where an array proves nothing, whatever its bounds are.
 void FindVacuous(const Literal& actual, Comparison& comparison);
 

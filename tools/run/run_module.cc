@@ -421,6 +421,7 @@ ModuleResult ModuleRunner::Run(bool heading) {
   if (status && !options_.memory.empty())
     PrintMemory(text_, module_, result_.platform, *memory_, donated_, options_.memory == "peak");
   if (status && !profiles_.empty()) status = ReportProfile();
+  ReportVacuous();
   if (status && result_.status == "MATCHED") PrintMatch();
   if (!status) sink_.Report(status.error());
   result_.exit_code = sink_.module_exit_code();

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "backends/executable.h"
+#include "llvm/ADT/StringSet.h"
 #include "tools/modules/inputs.h"
 #include "tools/opt/passes.h"
 #include "tools/run/chain.h"
@@ -67,7 +68,7 @@ class ModuleRunner {
   Result<OutputComparison> PairOf(llvm::ArrayRef<Literal> results, size_t leaf, int64_t device,
                                   Literal expected) const;
   [[nodiscard]] std::optional<Tolerance> GivenBounds(const Literal& expected, size_t leaf, bool typed) const;
-  void ReportVacuous(const OutputComparison& comparison);
+  void ReportVacuous();
   void PrintMatch();
   /// Whether an output is what other arguments give, too: nothing that is compared shows in it.
   bool IsUnchanged(size_t leaf, llvm::ArrayRef<Literal> results);
@@ -107,7 +108,9 @@ class ModuleRunner {
   std::optional<MemoryPlan> memory_;                // where a report or a limit asks for it
   int64_t iteration_ = 0;
   std::optional<std::vector<bool>> unchanged_;  // by output
-  double worst_abs_ = 0, worst_rel_ = 0;        // errors in all iterations
+  std::vector<std::string> vacuous_;  // outputs about which comparing proves nothing, each with the reason
+  llvm::StringSet<> vacuous_seen_;
+  double worst_abs_ = 0, worst_rel_ = 0;  // errors in all iterations
   ModuleResult result_;
 };
 
