@@ -13,6 +13,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Layer -> the layers it may include besides itself. A layer is a folder without its subfolders, but for
 #   ir/types    the files ir/types.*: element types lie below the numeric formats
 #   passes/option  the files passes/pass_option.*: options as tables, below the rules that have some
+#   passes/pass    passes/pass.h: what a pass is; families of passes know no more of passes/
 #   ir/verify   the files ir/verify*.* and ir/builder.*: they stand above the shape rules
 BASE = ['ir/support', 'ir/types', 'ir/numeric']
 LAYERS = {
@@ -30,14 +31,20 @@ LAYERS = {
     'passes/option': ['ir/support'],
     'passes/rewrite': [*BASE, 'ir', 'passes/analysis', 'ir/infer', 'ir/verify', 'ir/eval'],
     'passes/rules': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'ir/infer', 'ir/verify', 'ir/eval'],
-    'passes': [*BASE, 'ir', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'ir/infer', 'ir/verify', 'ir/eval'],
+    'passes/pass': [*BASE, 'ir', 'passes/option', 'passes/rewrite'],
+    'passes': [*BASE, 'ir', 'passes/option', 'passes/pass', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'ir/infer', 'ir/verify', 'ir/eval'],
     'backends/kernel': [*BASE, 'ir', 'ir/infer', 'ir/eval'],
     'backends/gemm': [*BASE, 'ir', 'ir/eval'],
     'backends/structured': [*BASE, 'ir', 'ir/eval', 'backends/gemm'],
     'backends/llvm': [*BASE, 'ir', 'backends/kernel'],
     'backends/tile': [*BASE, 'ir', 'ir/eval', 'backends/kernel', 'backends/llvm'],
-    'backends/cpu': [*BASE, 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/gemm', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes', 'backends'],
+    'backends/cpu': [*BASE, 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/gemm', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends'],
 }
+# Families of passes stand side by side: what several need is in passes/analysis and passes/rewrite.
+FAMILY = [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/pass', 'passes/analysis', 'passes/rewrite']
+for family in ('collectives', 'control', 'dynamic', 'expand', 'fusion', 'layout', 'loops', 'memory', 'products', 'reductions', 'simplify', 'types'):
+    LAYERS[f'passes/{family}'] = FAMILY
+LAYERS['passes/simplify'] = [*FAMILY, 'passes/rules']  # algsimp applies them
 # Everything below the tools.
 TOOL_BASE = [*LAYERS['backends/cpu'], 'parser', 'backends/interpreter', 'backends/cpu']
 LAYERS |= {
@@ -72,6 +79,8 @@ def layer_of(path):
         return 'ir/types'
     if re.match(r'passes/pass_option\.', path):
         return 'passes/option'
+    if path == 'passes/pass.h':
+        return 'passes/pass'
     if re.match(r'ir/(verify\w*|builder)\.', path):
         return 'ir/verify'
     if re.match(r'ir/(verify\w*|builder)\.cc$', path) or re.match(r'ir/verify_\w+\.h$', path):

@@ -1,0 +1,137 @@
+// all-reduce-combiner, all-gather-combiner, reduce-scatter-combiner: one exchange of several arrays
+// (passes.md §2.6).
+//
+// Require nothing. Preserve no facts but flat calls, fusions and layouts.
+// Change: collectives of one kind that do not depend on each other become one, whose result is a tuple, as
+// long as together they have at most `combine_threshold_in_bytes` bytes and `combine_threshold_count` arrays.
+// Left alone: other groups, reducers, element types, dimensions, shardings; constrained layouts, control
+// edges, arrays larger than the threshold.
+#include "passes/analysis/reachability.h"
+#include "passes/pass.h"
+#include "passes/rewrite/collectives.h"
+#include "passes/rewrite/edit.h"
+
+namespace hlo {
+namespace {
+
+struct CombinerOptions {
+  int64_t combine_threshold_in_bytes = 1024;
+  int64_t combine_threshold_count = 1024;
+  static llvm::ArrayRef<PassOptionRow> Rows();
+};
+
+constexpr PassOptionRow kRows[] = {
+    PassOption<&CombinerOptions::combine_threshold_in_bytes>("combine_threshold_in_bytes",
+                                                             "bytes of the results of one exchange"),
+    PassOption<&CombinerOptions::combine_threshold_count>("combine_threshold_count",
+                                                          "arrays of one exchange"),
+};
+
+using Group = llvm::SmallVector<Instruction*, 8>;
+
+const Dims& ScatteredDims(const Instruction& inst) {
+  static const Dims kNone;
+  if (const auto* gather = inst.attrs().GetIf<AllGatherAttrs>()) return gather->dimensions;
+  if (const auto* scatter = inst.attrs().GetIf<ReduceScatterAttrs>()) return scatter->dimensions;
+  return kNone;
+}
+
+/// The two differ in nothing but the array they exchange.
+bool Alike(const Instruction& a, const Instruction& b) {
+  if (!SameGroups(a, b) || ScatteredDims(a) != ScatteredDims(b)) return false;
+  return a.kind() == OpKind::AllGather || (CollectiveOp(a) && CollectiveOp(a) == CollectiveOp(b) &&
+                                           a.shape().element_type() == b.shape().element_type());
+}
+
+/// The collectives of one kind that may be put together, in lists of like ones.
+std::vector<Group> Candidates(const Computation& computation, OpKind kind) {
+  std::vector<Group> lists;
+  for (Instruction* inst : computation.PostOrder()) {
+    if (inst->kind() != kind || !IsPlainCollective(*inst) || inst->extras().sharding) continue;
+    const auto like = llvm::find_if(lists, [&](const Group& list) { return Alike(*list.front(), *inst); });
+    if (like == lists.end())
+      lists.push_back({inst});
+    else
+      like->push_back(inst);
+  }
+  return lists;
+}
+
+/// Takes from `list` what can be one exchange with its first.
+Group TakeGroup(Group& list, const Reachability& reach, const CombinerOptions& options) {
+  Group group, rest;
+  int64_t bytes = 0;
+  for (Instruction* inst : list) {
+    const int64_t size = ByteSize(inst->shape());
+    const bool fits = bytes + size <= options.combine_threshold_in_bytes &&
+                      static_cast<int64_t>(group.size()) < options.combine_threshold_count;
+    const bool free = llvm::none_of(
+        group, [&](const Instruction* o) { return reach.Reaches(*o, *inst) || reach.Reaches(*inst, *o); });
+    if (group.empty() || (fits && free)) {
+      group.push_back(inst);
+      bytes += size;
+    } else {
+      rest.push_back(inst);
+    }
+  }
+  list = std::move(rest);
+  return group;
+}
+
+void Combine(const Group& group) {
+  llvm::SmallVector<Instruction*, 8> operands;
+  llvm::SmallVector<Shape, 8> shapes;
+  for (const Instruction* inst : group) {
+    operands.push_back(inst->operand(0));
+    shapes.push_back(inst->shape());
+  }
+  Maker make(group.front());
+  Instruction* all = CollectiveLike(make, *group.front(), Shape::MakeTuple(shapes), operands);
+  llvm::SmallVector<Instruction*, 8> parts;
+  for (size_t i = 0; i < group.size(); ++i) parts.push_back(make.Gte(all, static_cast<int64_t>(i)));
+  for (size_t i = 0; i < group.size(); ++i) ReplaceAndRemove(group[i], parts[i]);
+}
+
+Result<bool> CombineAll(Module& module, OpKind kind, const CombinerOptions& options, PassContext& context) {
+  bool changed = false;
+  for (Computation* c : context.Computations(module)) {
+    std::vector<Group> lists = Candidates(*c, kind);
+    for (bool again = !lists.empty(); again;) {
+      HLO_CHECK_OK(context.CheckInterrupt());
+      again = false;
+      const Reachability reach(*c);  // of the computation as it is now
+      for (Group& list : lists) {
+        while (list.size() > 1) {
+          const Group group = TakeGroup(list, reach, options);
+          if (group.size() < 2) continue;
+          if (!context.TakeRewrite()) return changed;
+          Combine(group);
+          changed = again = true;
+          break;
+        }
+        if (again) break;
+      }
+    }
+  }
+  return changed;
+}
+
+llvm::ArrayRef<PassOptionRow> CombinerOptions::Rows() { return kRows; }
+
+Result<bool> RunAllReduceCombiner(Module& module, const CombinerOptions& options, PassContext& context) {
+  return CombineAll(module, OpKind::AllReduce, options, context);
+}
+Result<bool> RunAllGatherCombiner(Module& module, const CombinerOptions& options, PassContext& context) {
+  return CombineAll(module, OpKind::AllGather, options, context);
+}
+Result<bool> RunReduceScatterCombiner(Module& module, const CombinerOptions& options, PassContext& context) {
+  return CombineAll(module, OpKind::ReduceScatter, options, context);
+}
+
+}  // namespace
+
+HLO_DEFINE_PASS(AllReduceCombiner, CombinerOptions);
+HLO_DEFINE_PASS(AllGatherCombiner, CombinerOptions);
+HLO_DEFINE_PASS(ReduceScatterCombiner, CombinerOptions);
+
+}  // namespace hlo

@@ -1,0 +1,331 @@
+// fusion: instruction fusion as XLA does it for CPUs (passes.md §5.2).
+//
+// Requires nothing. Preserves the flat call graph; establishes fusions.
+// Changes: producers are copied into the loops of their consumers, latest operand first, as long as that
+// saves memory traffic and neither repeats expensive work nor multiplies code. Left alone: bodies of map,
+// reduce, sort and the like, existing custom fusions, values with side effects or control edges.
+#include "llvm/ADT/DenseSet.h"
+#include "passes/analysis/fusion_facts.h"
+#include "passes/analysis/side_effects.h"
+#include "passes/pass.h"
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/fuse.h"
+#include "passes/rewrite/pattern.h"
+
+namespace hlo {
+namespace {
+
+struct FusionOptions {
+  bool may_duplicate = true;
+  static llvm::ArrayRef<PassOptionRow> Rows();
+};
+
+constexpr PassOptionRow kRows[] = {
+    PassOption<&FusionOptions::may_duplicate>("may_duplicate",
+                                              "cheap producers may go into several consumers"),
+};
+
+constexpr int64_t kMaxConcatenateOperands = 8;
+constexpr int64_t kMaxMinorConcatenate = 128;  // elements along the minor dimension
+constexpr int64_t kMaxReductions = 5;
+constexpr int64_t kMaxCopies = 15;  // of one instruction in the emitted code
+constexpr int64_t kMaxDotOperandBytes = 16 * 1024;
+constexpr int64_t kMaxFused = 10000;  // instructions of one fusion
+
+bool IsConstantScalar(const Instruction& inst) {
+  return inst.kind() == OpKind::Constant && inst.shape().ElementCount() == 1;
+}
+
+bool IsBigConcatenate(const Instruction& inst) {
+  if (inst.kind() != OpKind::Concatenate) return false;
+  const int64_t dimension = inst.attr<DimensionsAttrs>().dimensions[0];
+  const bool minor = inst.shape().rank() > 1 && dimension == inst.shape().rank() - 1;
+  return inst.operand_count() > kMaxConcatenateOperands ||
+         (minor && inst.shape().dim(dimension) >= kMaxMinorConcatenate);
+}
+
+/// A dot that is a matrix times a vector and may be emitted with what consumes it.
+bool IsMatrixVectorDot(const Instruction& inst) {
+  return inst.kind() == OpKind::Dot && inst.shape().rank() <= 1 && !IsComplex(inst.shape().element_type()) &&
+         inst.attr<DotAttrs>().lhs_batch_dims.empty() &&
+         (inst.operand(0)->shape().rank() == 2 || inst.operand(1)->shape().rank() == 2);
+}
+
+/// Copies are made in the loops of others too.
+bool MayJoinLoop(const Instruction& inst) {
+  return IsLoopFusible(inst) ||
+         (inst.kind() == OpKind::Copy && inst.shape().IsArray() && !inst.shape().HasDynamicDimension() &&
+          !inst.shape().layout().HasProperties());
+}
+
+bool CanBeOutputFused(const Instruction& producer, const Instruction& consumer) {
+  return consumer.kind() == OpKind::Add && IsMatrixVectorDot(producer) && HasOneUse(producer) &&
+         consumer.operand(0) != consumer.operand(1);
+}
+
+/// The users that make x read by max-reduce and by exp(x − max): copies of x might round differently.
+bool FeedsSoftmax(const Instruction& inst) {
+  bool reduced = false, subtracted = false;
+  for (const Instruction* user : inst.users()) {
+    reduced |= user->kind() == OpKind::Reduce && user->callee()->root()->kind() == OpKind::Maximum;
+    if (user->kind() != OpKind::Subtract || user->operand(0) != &inst) continue;
+    subtracted |= llvm::any_of(user->users(), [](const Instruction* u) { return u->kind() == OpKind::Exp; });
+  }
+  return reduced && subtracted;
+}
+
+/// What a fusion being built knows of its instructions.
+struct FusedState {
+  /// Where the indices come from with which an instruction is computed, and how often its code is emitted.
+  struct Emission {
+    llvm::SmallVector<const Instruction*, 2> sources;
+    int64_t copies = 1;
+    bool reused = false;  // some element is read for several elements of the result
+  };
+  llvm::DenseMap<const Instruction*, Emission> emission;
+  int64_t reductions = 0;
+  int64_t updates = 0;  // dynamic-update-slices
+};
+
+class Fuser {
+ public:
+  Fuser(Computation& computation, const FusionOptions& options, PassContext& context)
+      : computation_(computation), options_(options), context_(context) {}
+
+  Result<bool> Run() {
+    const std::vector<Instruction*> order = computation_.PostOrder();
+    int64_t place = 0;
+    for (Instruction* i : order) places_[i] = place++;
+    for (Instruction* i : llvm::reverse(order)) {
+      if (++visited_ % 1024 == 0) HLO_CHECK_OK(context_.CheckInterrupt());
+      if (gone_.contains(i) || !MayConsume(*i)) continue;
+      Grow(i);
+    }
+    return changed_;
+  }
+
+ private:
+  static bool MayConsume(const Instruction& inst) {
+    if (inst.kind() == OpKind::Fusion) return inst.attr<FusionAttrs>().kind == FusionKind::Loop;
+    return !HasSideEffect(inst) && inst.extras().control_predecessors.empty() &&
+           (IsLoopFusible(inst) || IsMatrixVectorDot(inst));
+  }
+
+  /// Fuses producers into one consumer until none fits.
+  void Grow(Instruction* consumer) {
+    for (bool progress = true; progress;) {
+      progress = false;
+      llvm::SmallVector<Instruction*, 8> operands;
+      llvm::copy_if(consumer->operands(), std::back_inserter(operands), [](Instruction* o) {
+        return o->kind() == OpKind::Constant || IsMatrixVectorDot(*o) || MayJoinLoop(*o);
+      });
+      llvm::sort(operands, [&](const Instruction* a, const Instruction* b) {
+        return std::pair(places_.lookup(a), a) > std::pair(places_.lookup(b), b);
+      });
+      operands.erase(llvm::unique(operands), operands.end());
+      for (Instruction* producer : operands) {
+        const std::optional<FusionKind> kind = ShouldFuse(*producer, *consumer);
+        if (!kind || !context_.TakeRewrite({}, *producer, *consumer)) continue;
+        consumer = Fuse(producer, consumer, *kind);
+        progress = changed_ = true;
+        break;
+      }
+    }
+  }
+
+  Instruction* Fuse(Instruction* producer, Instruction* consumer, FusionKind kind) {
+    if (consumer->kind() != OpKind::Fusion) {
+      const int64_t place = places_.lookup(consumer);
+      gone_.insert(consumer);
+      consumer = WrapInFusion(consumer, kind);
+      gone_.erase(consumer);
+      places_[consumer] = place;
+    }
+    FusedState& state = StateOf(*consumer);
+    Instruction* copy = FuseProducer(consumer, producer);
+    state.emission[copy] = EmissionOf(*copy, state);
+    state.reductions += copy->kind() == OpKind::Reduce;
+    state.updates += copy->kind() == OpKind::DynamicUpdateSlice;
+    RemoveIfDead(producer, [&](Instruction* dead) { gone_.insert(dead); });
+    return consumer;
+  }
+
+  /// Emission of a fused instruction from that of its users.
+  static FusedState::Emission EmissionOf(const Instruction& inst, const FusedState& state) {
+    FusedState::Emission e;
+    if (inst.IsRoot()) {
+      e.sources = {&inst};
+      return e;
+    }
+    e.copies = 0;
+    auto add = [&](const Instruction* source, int64_t copies) {
+      if (llvm::is_contained(e.sources, source)) return;
+      e.sources.push_back(source);
+      e.copies += copies;
+    };
+    for (const Instruction* user : inst.users()) {
+      const auto found = state.emission.find(user);
+      if (found == state.emission.end()) continue;
+      e.reused |= found->second.reused;
+      for (int64_t i = 0; i < user->operand_count(); ++i)
+        e.reused |= user->operand(i) == &inst && ReusesOperand(*user, i);
+      if (!user->info().Is(kElementwise)) {
+        add(user, found->second.copies);
+        continue;
+      }
+      for (const Instruction* source : found->second.sources) {
+        const auto at = state.emission.find(source);
+        add(source, at == state.emission.end() ? 1 : at->second.copies);
+      }
+    }
+    e.copies = std::max<int64_t>(1, e.copies);
+    return e;
+  }
+
+  FusedState& StateOf(const Instruction& fusion) {
+    auto [it, fresh] = states_.try_emplace(&fusion);
+    if (fresh) {
+      const std::vector<Instruction*> order = fusion.callee()->PostOrder();
+      for (const Instruction* i : llvm::reverse(order)) {
+        if (i->kind() == OpKind::Parameter) continue;
+        it->second.emission[i] = EmissionOf(*i, it->second);
+        it->second.reductions += i->kind() == OpKind::Reduce;
+        it->second.updates += i->kind() == OpKind::DynamicUpdateSlice;
+      }
+    }
+    return it->second;
+  }
+
+  /// CPU's rules in their order; the kind of the fusion, or nothing.
+  std::optional<FusionKind> ShouldFuse(const Instruction& producer, const Instruction& consumer) {
+    if (producer.kind() == OpKind::Constant)
+      return IsConstantScalar(producer) && consumer.kind() == OpKind::Fusion && producer.shape().IsArray() &&
+                     producer.attr<ConstantAttrs>().literal
+                 ? std::optional(FusionKind::Loop)
+                 : std::nullopt;
+    if (CanBeOutputFused(producer, consumer)) return FusionKind::Output;
+    if (producer.users().size() == 1 && CanBeOutputFused(producer, *producer.users().front()))
+      return std::nullopt;
+    if (!MayJoinLoop(producer) || producer.IsRoot() || HasSideEffect(producer)) return std::nullopt;
+    if (!producer.extras().control_predecessors.empty() || !producer.extras().control_successors.empty())
+      return std::nullopt;
+    if (IsBigConcatenate(producer) || IsBigConcatenate(consumer)) return std::nullopt;
+    if (Reuses(producer, consumer) && IsExpensive(producer)) return std::nullopt;
+    if (!MayDuplicate(producer) || !IsInPlaceSafe(producer, consumer)) return std::nullopt;
+    if (consumer.kind() == OpKind::Fusion && !FitsInto(producer, consumer)) return std::nullopt;
+    if (consumer.kind() == OpKind::Dot) return FitsIntoDot(producer, consumer);
+    return FusionKind::Loop;
+  }
+
+  /// The consumer, or the fused instructions that read the producer, read elements repeatedly.
+  bool Reuses(const Instruction& producer, const Instruction& consumer) {
+    if (consumer.kind() != OpKind::Fusion) {
+      for (int64_t i = 0; i < consumer.operand_count(); ++i)
+        if (consumer.operand(i) == &producer && ReusesOperand(consumer, i)) return true;
+      return false;
+    }
+    const int64_t at = llvm::find(consumer.operands(), &producer) - consumer.operands().begin();
+    return EmissionOf(*consumer.callee()->parameter(at), StateOf(consumer)).reused;
+  }
+
+  bool FitsInto(const Instruction& producer, const Instruction& fusion) {
+    FusedState& state = StateOf(fusion);
+    if (fusion.callee()->instruction_count() >= kMaxFused) return false;
+    if (producer.kind() == OpKind::Reduce && state.reductions >= kMaxReductions) return false;
+    if (producer.kind() == OpKind::DynamicUpdateSlice && state.updates > 0) return false;
+    const int64_t at = llvm::find(fusion.operands(), &producer) - fusion.operands().begin();
+    return EmissionOf(*fusion.callee()->parameter(at), state).copies <= kMaxCopies;
+  }
+
+  static std::optional<FusionKind> FitsIntoDot(const Instruction& producer, const Instruction& dot) {
+    if (!IsMatrixVectorDot(dot) || !producer.info().Is(kElementwise)) return std::nullopt;
+    const Instruction* other = dot.operand(dot.operand(0) == &producer ? 1 : 0);
+    const bool small = other->shape().rank() == 1 && ByteSize(other->shape()) < kMaxDotOperandBytes;
+    return small && producer.shape().rank() == 2 ? std::optional(FusionKind::Loop) : std::nullopt;
+  }
+
+  /// A producer with several users is computed several times if fused: only worth it if it can vanish in all
+  /// of them, or reads no more than it makes.
+  bool MayDuplicate(const Instruction& producer) {
+    if (producer.users().size() == 1) return true;
+    if (!options_.may_duplicate || IsExpensive(producer) || FeedsSoftmax(producer)) return false;
+    const bool vanishes = llvm::all_of(producer.users(), [&](const Instruction* u) {
+      return MayConsume(*u) && u->kind() != OpKind::Dot && !IsBigConcatenate(*u);
+    });
+    if (vanishes) return true;
+    int64_t relevant = 0, read = 0;
+    for (const Instruction* o : producer.operands()) {
+      if (!o->shape().IsArray() || o->kind() == OpKind::Constant || o->shape().rank() == 0) continue;
+      ++relevant;
+      read += std::max<int64_t>(0, ByteSize(o->shape()));
+    }
+    return relevant == 0 || (relevant <= 1 && read <= ByteSize(producer.shape()));
+  }
+
+  /// The producer reads just what the update, which is in the consumer or is it, overwrites.
+  static bool ReadsSameWindow(const Instruction& producer, const Instruction& update,
+                              const Instruction& consumer) {
+    if (producer.kind() != OpKind::DynamicSlice || update.kind() != OpKind::DynamicUpdateSlice ||
+        producer.operand_count() + 1 != update.operand_count() ||
+        !SameDims(producer.shape(), update.operand(1)->shape()))
+      return false;
+    for (int64_t i = 1; i < producer.operand_count(); ++i) {
+      const Instruction* index = update.operand(i + 1);
+      if (&update != &consumer && index->kind() == OpKind::Parameter)
+        index = consumer.operand(index->attr<ParameterAttrs>().number);
+      const Instruction* other = producer.operand(i);
+      const bool equal_constants = index->kind() == OpKind::Constant && other->kind() == OpKind::Constant &&
+                                   index->attrs() == other->attrs();
+      if (index != other && !equal_constants) return false;
+    }
+    return true;
+  }
+
+  /// An in-place update must not overwrite what the producer has still to read.
+  static bool IsInPlaceSafe(const Instruction& producer, const Instruction& consumer) {
+    auto updates_what_producer_reads = [&](const Instruction& update, const Instruction* buffer) {
+      if (update.kind() != OpKind::DynamicUpdateSlice && update.kind() != OpKind::Scatter) return false;
+      return llvm::is_contained(producer.operands(), buffer) && !producer.info().Is(kElementwise) &&
+             !ReadsSameWindow(producer, update, consumer);
+    };
+    if (consumer.kind() != OpKind::Fusion) {
+      if (consumer.kind() == OpKind::DynamicUpdateSlice && consumer.operand(0) == &producer &&
+          producer.kind() == OpKind::DynamicUpdateSlice)
+        return false;
+      return consumer.operand_count() == 0 || !updates_what_producer_reads(consumer, consumer.operand(0));
+    }
+    const Instruction* root = consumer.callee()->root();
+    if (root->kind() != OpKind::DynamicUpdateSlice || root->operand(0)->kind() != OpKind::Parameter)
+      return true;
+    const int64_t at = root->operand(0)->attr<ParameterAttrs>().number;
+    if (consumer.operand(at) == &producer) return false;
+    return !updates_what_producer_reads(*root, consumer.operand(at));
+  }
+
+  Computation& computation_;
+  const FusionOptions& options_;
+  PassContext& context_;
+  llvm::DenseMap<const Instruction*, int64_t> places_;
+  llvm::DenseMap<const Instruction*, FusedState> states_;
+  llvm::DenseSet<const Instruction*> gone_;
+  int64_t visited_ = 0;
+  bool changed_ = false;
+};
+
+llvm::ArrayRef<PassOptionRow> FusionOptions::Rows() { return kRows; }
+
+Result<bool> RunFusion(Module& module, const FusionOptions& options, PassContext& context) {
+  bool changed = false;
+  for (Computation* c : context.Computations(module)) {
+    if (!RunsOnWholeValues(*c)) continue;
+    HLO_TRY(const bool c_changed, Fuser(*c, options, context).Run());
+    changed |= c_changed;
+  }
+  return changed;
+}
+
+}  // namespace
+
+HLO_DEFINE_PASS(Fusion, FusionOptions);
+
+}  // namespace hlo

@@ -1,0 +1,29 @@
+// control-dep-remover: drops all control edges (passes.md §2.1).
+//
+// Requires nothing. Preserves everything but what only control edges kept apart: copies that
+// copy-insertion took out relying on them.
+// Changes: control-predecessors of every instruction of the allowed threads go; fusions too.
+#include "passes/pass.h"
+
+namespace hlo {
+namespace {
+
+Result<bool> RunControlDepRemover(Module& module, const NoPassOptions& options, PassContext& context) {
+  (void)options;
+  bool changed = false;
+  for (Computation* computation : context.AllComputations(module)) {
+    for (Instruction* inst : computation->instructions()) {
+      if (inst->extras().control_predecessors.empty() && inst->extras().control_successors.empty()) continue;
+      if (!context.TakeRewrite()) return changed;
+      inst->DropControlEdges();
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+HLO_DEFINE_PASS(ControlDepRemover, NoPassOptions);
+
+}  // namespace hlo

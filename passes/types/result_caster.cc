@@ -1,0 +1,46 @@
+// result_caster: products with narrower results are taken in the type of their operands (passes.md §2.3).
+//
+// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Changes: dot, ragged-dot and convolution whose result type holds less than that of the operands yield the
+// type of the operands, and the result is converted. Integers stay what they were; sums of floats are rounded
+// once, instead of the operands before. Left alone: results of another kind (floats to integers).
+#include "passes/analysis/conversions.h"
+#include "passes/pass.h"
+#include "passes/rewrite/convolutions.h"
+#include "passes/rewrite/dots.h"
+#include "passes/rewrite/expander.h"
+
+namespace hlo {
+namespace {
+
+/// The type of the operands of a product whose result is to be converted; the result's type: leave it.
+ElementType SumTypeOf(const Instruction& inst) {
+  const ElementType result = inst.shape().IsArray() ? inst.shape().element_type() : ElementType::Pred;
+  if (inst.kind() != OpKind::Dot && inst.kind() != OpKind::RaggedDot && inst.kind() != OpKind::Convolution)
+    return result;
+  const ElementType operands =
+      HigherPrecision(inst.operand(0)->shape().element_type(), inst.operand(1)->shape().element_type());
+  const bool floats = IsFloat(operands) && IsFloat(result) && IsLosslessConversion(result, operands);
+  const bool integers = IsIntegral(operands) && IsIntegral(result) && Info(operands).bits > Info(result).bits;
+  return floats || integers ? operands : result;
+}
+
+Result<bool> RunResultCaster(Module& module, const NoPassOptions&, PassContext& context) {
+  return ExpandMatches(
+      module, context,
+      [](const Instruction& inst) {
+        return inst.shape().IsArray() && SumTypeOf(inst) != inst.shape().element_type();
+      },
+      [](Instruction* inst) -> Result<Instruction*> {
+        Maker make(inst);
+        Instruction* wide =
+            RemakeWith(make, *inst, inst->shape().WithElementType(SumTypeOf(*inst)), inst->operands());
+        return make.Convert(wide, inst->shape().element_type());
+      });
+}
+
+}  // namespace
+
+HLO_DEFINE_PASS(ResultCaster, NoPassOptions);
+
+}  // namespace hlo
