@@ -48,7 +48,7 @@ llvm::SmallVector<void*> Pointers(Bytes& buffers) {
 
 /// What the caller sees.
 Bytes Outer(const kernel::Kernel& kernel, Bytes buffers) {
-  while (kernel.buffers[buffers.size() - 1].local) buffers.pop_back();
+  while (kernel.buffers[buffers.size() - 1].IsLocal()) buffers.pop_back();
   return buffers;
 }
 
@@ -253,6 +253,26 @@ ENTRY e { x = s32[7,200] parameter(0)  ROOT s = s32[7,66] slice(x), slice={[0:7]
 };
 INSTANTIATE_TEST_SUITE_P(, KernelCode, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
+
+TEST(KernelTexts, OfThreadsAreRefused) {
+  const auto parsed = kernel::ParseKernel(R"(kernel k(b0: s32[8], out b1: s32[8]) {
+  for i0 in 2 block.x {
+    for i1 in 4 thread.x {
+      %0 = load b0[i0*4 + i1]
+      store b1[i0*4 + i1], %0
+    }
+  }
+})");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  const auto program = tile::Program::Make(*parsed);
+  ASSERT_FALSE(program);
+  const Status code = codegen::CheckKernel(*parsed);
+  ASSERT_FALSE(code);
+  for (const Diagnostic& error : {program.error(), code.error()}) {
+    EXPECT_EQ(error.id, "kernel-unsupported");
+    EXPECT_EQ(error.message, "i0 is bound to block.x: there are no blocks and threads here");
+  }
+}
 
 }  // namespace
 }  // namespace hlo::cpu

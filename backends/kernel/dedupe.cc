@@ -72,6 +72,21 @@ class Deduper {
     Replace(s.mask);
     return "";
   }
+  std::string KeyOf(BarrierStmt&) { return ""; }
+  std::string KeyOf(AtomicStmt& s) {
+    Replace(s.address);
+    for (ValueId* value : {&s.value, &s.expected, &s.mask, &s.otherwise}) Replace(*value);
+    return "";
+  }
+  std::string KeyOf(ShuffleStmt& s) {
+    Replace(s.value);
+    Replace(s.by);
+    return "";
+  }
+  std::string KeyOf(LaneReduceStmt& s) {
+    Replace(s.value);
+    return "";
+  }
   std::string KeyOf(LoopStmt& s) {
     Visit(*s.body);
     return "";

@@ -52,6 +52,12 @@ void ForEachUse(Stmt& stmt, F f) {
   if (auto* s = std::get_if<OpStmt>(&stmt)) all(s->operands);
   if (auto* s = std::get_if<LoadStmt>(&stmt)) address(s->address), mask(s->mask), mask(s->otherwise);
   if (auto* s = std::get_if<StoreStmt>(&stmt)) address(s->address), f(s->value), mask(s->mask);
+  if (auto* s = std::get_if<AtomicStmt>(&stmt)) {
+    address(s->address), f(s->value);
+    for (ValueId* value : {&s->expected, &s->mask, &s->otherwise}) mask(*value);
+  }
+  if (auto* s = std::get_if<ShuffleStmt>(&stmt)) f(s->value), address(s->by);
+  if (auto* s = std::get_if<LaneReduceStmt>(&stmt)) f(s->value);
   if (auto* s = std::get_if<LoopStmt>(&stmt)) all(s->body->yields);
   if (auto* s = std::get_if<ReduceStmt>(&stmt)) {
     all(s->inits);
@@ -121,6 +127,10 @@ class Folder {
         if (!IsTrue(store->mask)) return std::nullopt;
         store->mask = -1;
       }
+    } else if (auto* atomic = std::get_if<AtomicStmt>(&stmt)) {
+      Substitute(atomic->address);
+    } else if (auto* shuffle = std::get_if<ShuffleStmt>(&stmt)) {
+      Substitute(shuffle->by);
     } else if (auto* loop = std::get_if<LoopStmt>(&stmt)) {
       extents_[loop->loop.id] = loop->loop.extent;
       Fold(*loop->body);
@@ -305,7 +315,8 @@ class Folder {
         ForEachUse(stmt, [&](ValueId& value) { value = same_[static_cast<size_t>(value)]; });
         std::visit(
             [&](auto& s) {
-              if constexpr (requires { s.result; }) define(s.result);
+              if constexpr (requires { s.result; })
+                if (s.result >= 0) define(s.result);
             },
             stmt);
       }

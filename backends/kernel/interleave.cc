@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backends/kernel/interpret.h"
+#include "backends/kernel/visit.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -47,12 +48,10 @@ class Interleaver {
     if (!op || (*op != OpKind::Add && *op != OpKind::Multiply)) return false;
     const ElementType type = kernel_.TypeOf(reduce.inits[0]);
     if (type != ElementType::F32 && type != ElementType::F64) return false;
-    const auto has_loops = [](const Stmt& stmt) {
-      return std::holds_alternative<LoopStmt>(stmt) || std::holds_alternative<ReduceStmt>(stmt);
-    };
+    const auto is_value = [](const Stmt& stmt) { return ResultOf(stmt) >= 0; };
     return reduce.loops.size() == 1 && d.width == 1 && d.unroll == 1 && d.outer < 0 &&
            d.extent >= kShortest && int64_t{vector.width} * vector.unroll <= kMostLanes &&
-           reduce.body->stmts.size() * kParts <= kMostStmts && llvm::none_of(reduce.body->stmts, has_loops);
+           reduce.body->stmts.size() * kParts <= kMostStmts && llvm::all_of(reduce.body->stmts, is_value);
   }
 
   ValueId Neutral(OpKind op, ElementType type, std::vector<Stmt>& to) {

@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include "backends/kernel/interpret_memory.h"
+#include "backends/kernel/threads.h"
+#include "backends/kernel/visit.h"
 #include "ir/eval/kernel.h"
 #include "ir/numeric/narrow_float.h"
 
@@ -25,41 +28,79 @@ Scalar FromBits(ElementType type, const uint64_t bits[2]) {
   return scalar;
 }
 
+/// Runs each statement for all threads of a block before the next, so that none is ahead of another; what a
+/// thread has not yet been told by a barrier KernelMemory knows. Blocks run one after the other, and kernels
+/// without threads as one thread.
 class Interpreter {
  public:
   Interpreter(const Kernel& kernel, llvm::ArrayRef<void*> buffers)
       : kernel_(kernel),
-        buffers_(buffers),
-        values_(kernel.value_types.size()),
-        loops_(static_cast<size_t>(kernel.loop_count)) {}
+        shape_(ShapeOfBlocks(kernel)),
+        threads_(static_cast<size_t>(shape_.count())),
+        memory_(kernel, buffers, threads_),
+        values_(kernel.value_types.size() * threads_),
+        loops_(static_cast<size_t>(kernel.loop_count) * threads_) {
+    for (size_t t = 0; t < threads_; ++t) active_.push_back(static_cast<int32_t>(t));
+  }
   Status Run() { return Run(kernel_.body); }
 
  private:
   using Scalars = llvm::SmallVector<Scalar, 1>;
+  using Use = KernelMemory::Use;
+  using Threads = std::vector<int32_t>;
 
-  Scalar& At(ValueId value) { return values_[static_cast<size_t>(value)]; }
-  bool IsTrue(ValueId mask) { return mask < 0 || At(mask).bytes[0] != 0; }
-  int64_t Value(const Address& address) {
+  Scalar& At(ValueId value, int32_t thread) {
+    return values_[static_cast<size_t>(value) * threads_ + static_cast<size_t>(thread)];
+  }
+  int64_t& Loop(LoopId loop, int32_t thread) {
+    return loops_[static_cast<size_t>(loop) * threads_ + static_cast<size_t>(thread)];
+  }
+  bool IsTrue(ValueId mask, int32_t thread) { return mask < 0 || At(mask, thread).bytes[0] != 0; }
+  size_t WidthOf(BufferId buffer) const {
+    return static_cast<size_t>(Info(kernel_.buffers[static_cast<size_t>(buffer)].type).host_bytes());
+  }
+  int64_t Value(const Address& address, int32_t thread) {
     int64_t sum = address.offset;
-    for (const auto& term : address.loops) sum += loops_[static_cast<size_t>(term.id)] * term.factor;
+    for (const auto& term : address.loops) sum += Loop(term.id, thread) * term.factor;
     for (const auto& term : address.values) {
       int64_t value = 0;
-      std::memcpy(&value, At(term.id).bytes, sizeof value);
+      std::memcpy(&value, At(term.id, thread).bytes, sizeof value);
       sum += value * term.factor;
     }
     return sum;
   }
-  uint8_t* Element(BufferId buffer, const Address& address, size_t& width) {
-    const Buffer& b = kernel_.buffers[static_cast<size_t>(buffer)];
-    width = static_cast<size_t>(Info(b.type).host_bytes());
-    const int64_t element = Value(address);
-    assert(element >= 0 && element < b.count && "a kernel stays in its buffers");
-    return static_cast<uint8_t*>(buffers_[static_cast<size_t>(buffer)]) +
-           static_cast<size_t>(element) * width;
+  Result<uint8_t*> Element(BufferId buffer, const Address& address, int32_t thread, Use use) {
+    return memory_.Element(buffer, Value(address, thread), thread, use);
   }
-  int64_t Extent(const Dimension& d) {
+  int64_t Extent(const Dimension& d, int32_t thread) {
     if (d.outer < 0) return d.extent;
-    return std::min(d.extent, d.limit - loops_[static_cast<size_t>(d.outer)] * d.extent);
+    return std::min(d.extent, d.limit - Loop(d.outer, thread) * d.extent);
+  }
+  /// The threads that are running and for which `f` holds.
+  Threads Those(llvm::function_ref<bool(int32_t)> f) const {
+    Threads threads;
+    llvm::copy_if(active_, std::back_inserter(threads), f);
+    return threads;
+  }
+  /// Runs `body` with fewer threads; not at all with none.
+  Status With(Threads threads, llvm::function_ref<Status()> body) {
+    if (threads.empty()) return {};
+    std::swap(active_, threads);
+    HLO_CHECK_OK(body());
+    std::swap(active_, threads);
+    return {};
+  }
+  /// Each thread runs its own number of iterations.
+  Status ForEachIteration(const Dimension& d, llvm::function_ref<Status(int64_t)> body) {
+    for (int64_t i = 0; i < d.extent; ++i) {
+      for (const int32_t t : active_) Loop(d.id, t) = i;
+      if (d.outer < 0) {
+        HLO_CHECK_OK(body(i));
+      } else {
+        HLO_CHECK_OK(With(Those([&](int32_t t) { return i < Extent(d, t); }), [&] { return body(i); }));
+      }
+    }
+    return {};
   }
 
   Status Run(const Region& region) {
@@ -68,12 +109,14 @@ class Interpreter {
     return {};
   }
   Status Run(const ConstantStmt& s) {
-    At(s.result) = FromBits(s.type, s.bits);
+    for (const int32_t t : active_) At(s.result, t) = FromBits(s.type, s.bits);
     return {};
   }
   Status Run(const IndexStmt& s) {
-    const int64_t value = Value(s.address);
-    std::memcpy(At(s.result).bytes, &value, sizeof value);
+    for (const int32_t t : active_) {
+      const int64_t value = Value(s.address, t);
+      std::memcpy(At(s.result, t).bytes, &value, sizeof value);
+    }
     return {};
   }
   Status Run(const OpStmt& s) {
@@ -87,44 +130,159 @@ class Interpreter {
                      Info(s.kind).text);
       it = ops_.try_emplace(&s, *found).first;
     }
-    const void* in[hlo::Kernel::kMaxOperands] = {};
-    for (size_t i = 0; i < s.operands.size(); ++i) in[i] = At(s.operands[i]).bytes;
-    Scalar result;
-    it->second.Run(result.bytes, in, 1);
-    At(s.result) = result;
+    for (const int32_t t : active_) {
+      const void* in[hlo::Kernel::kMaxOperands] = {};
+      for (size_t i = 0; i < s.operands.size(); ++i) in[i] = At(s.operands[i], t).bytes;
+      Scalar result;
+      it->second.Run(result.bytes, in, 1);
+      At(s.result, t) = result;
+    }
     return {};
   }
   Status Run(const LoadStmt& s) {
-    if (!IsTrue(s.mask)) {
-      At(s.result) = At(s.otherwise);
-      return {};
+    for (const int32_t t : active_) {
+      if (!IsTrue(s.mask, t)) {
+        At(s.result, t) = At(s.otherwise, t);
+        continue;
+      }
+      HLO_TRY(const uint8_t* element, Element(s.buffer, s.address, t, Use::Read));
+      std::memcpy(At(s.result, t).bytes, element, WidthOf(s.buffer));
     }
-    size_t width = 0;
-    const uint8_t* element = Element(s.buffer, s.address, width);
-    std::memcpy(At(s.result).bytes, element, width);
     return {};
   }
   Status Run(const StoreStmt& s) {
-    if (!IsTrue(s.mask)) return {};
-    size_t width = 0;
-    uint8_t* element = Element(s.buffer, s.address, width);
-    std::memcpy(element, At(s.value).bytes, width);
-    return {};
-  }
-  Status Run(const LoopStmt& s) {
-    const int64_t extent = Extent(s.loop);
-    int64_t& i = loops_[static_cast<size_t>(s.loop.id)];
-    for (i = 0; i < extent; ++i) HLO_CHECK_OK(Run(*s.body));
+    for (const int32_t t : active_) {
+      if (!IsTrue(s.mask, t)) continue;
+      HLO_TRY(uint8_t* element, Element(s.buffer, s.address, t, Use::Write));
+      std::memcpy(element, At(s.value, t).bytes, WidthOf(s.buffer));
+    }
     return {};
   }
 
-  Result<Scalars> Combine(const ReduceStmt& s, llvm::ArrayRef<Scalar> x, llvm::ArrayRef<Scalar> y) {
+  Status Run(const LoopStmt& s) {
+    if (IsBlock(s.loop.binding)) return RunBlocks(s);
+    if (IsThread(s.loop.binding)) return RunThreads(s);
+    return ForEachIteration(s.loop, [&](int64_t) { return Run(*s.body); });
+  }
+  Status RunBlocks(const LoopStmt& s) {
+    return ForEachIteration(s.loop, [&](int64_t) {
+      memory_.BeginBlock();
+      return Run(*s.body);
+    });
+  }
+  /// The thread's number in one direction of the block.
+  [[nodiscard]] int64_t NumberIn(size_t direction, int32_t thread) const {
+    int64_t number = thread;
+    for (size_t i = 0; i < direction; ++i) number /= shape_.extents[i];
+    return number % shape_.extents[direction];
+  }
+  Status RunThreads(const LoopStmt& s) {
+    // The outermost: threads that differ in no direction of the nest are one.
+    std::array<bool, 4> bound{};
+    bound[DirectionOf(s.loop.binding)] = true;
+    ForEachStmt(std::as_const(*s.body), [&](const Stmt& stmt) {
+      const auto* loop = std::get_if<LoopStmt>(&stmt);
+      if (loop != nullptr && IsThread(loop->loop.binding)) bound[DirectionOf(loop->loop.binding)] = true;
+    });
+    const bool outermost = !std::exchange(in_threads_, true);
+    Threads threads = Those([&](int32_t t) {
+      for (size_t i = 0; outermost && i < bound.size(); ++i)
+        if (!bound[i] && NumberIn(i, t) != 0) return false;
+      return NumberIn(DirectionOf(s.loop.binding), t) < Extent(s.loop, t);
+    });
+    for (const int32_t t : threads) Loop(s.loop.id, t) = NumberIn(DirectionOf(s.loop.binding), t);
+    HLO_CHECK_OK(With(std::move(threads), [&] { return Run(*s.body); }));
+    if (outermost) in_threads_ = false;
+    return {};
+  }
+
+  Status Run(const BarrierStmt&) {
+    if (active_.size() != threads_)
+      return Error("kernel-invalid", {}, "{0} of the {1} threads of a block come to a barrier",
+                   active_.size(), threads_);
+    memory_.Barrier();
+    return {};
+  }
+  Status Run(const AtomicStmt& s) {
+    const ElementType type = kernel_.buffers[static_cast<size_t>(s.buffer)].type;
+    const size_t width = WidthOf(s.buffer);
+    std::optional<hlo::Kernel> op;
+    if (const auto kind = OperationOf(s.op)) op = FindKernel(*kind, {type, type}, type);
+    for (const int32_t t : active_) {
+      if (!IsTrue(s.mask, t)) {
+        if (s.result >= 0) At(s.result, t) = At(s.otherwise, t);
+        continue;
+      }
+      HLO_TRY(uint8_t* element, Element(s.buffer, s.address, t, Use::Atomic));
+      Scalar before;
+      std::memcpy(before.bytes, element, width);
+      const Scalar value = At(s.value, t);
+      const void* in[] = {before.bytes, value.bytes};
+      if (op)
+        op->Run(element, in, 1);
+      else if (s.expected < 0 || std::memcmp(before.bytes, At(s.expected, t).bytes, width) == 0)
+        std::memcpy(element, value.bytes, width);
+      if (s.result >= 0) At(s.result, t) = before;
+    }
+    return {};
+  }
+  Status Run(const ShuffleStmt& s) {
+    const int64_t lanes = shape_.extents[0];
+    std::vector<Scalar> results;
+    for (const int32_t t : active_) {
+      const int64_t lane = t % lanes, by = Value(s.by, t);
+      int64_t from = by;
+      if (s.mode == ShuffleMode::Up) from = lane - by;
+      if (s.mode == ShuffleMode::Down) from = lane + by;
+      if (s.mode == ShuffleMode::Xor) from = lane ^ by;
+      if (from < 0 || from >= lanes) from = lane;
+      const auto other = static_cast<int32_t>(t - lane + from);
+      if (!std::binary_search(active_.begin(), active_.end(), other))
+        return Error("kernel-invalid", {}, "thread {0} asks thread {1} for a value, which does not run", t,
+                     other);
+      results.push_back(At(s.value, other));
+    }
+    for (size_t i = 0; i < active_.size(); ++i) At(s.result, active_[i]) = results[i];
+    return {};
+  }
+  Status Run(const LaneReduceStmt& s) {
+    const auto lanes = static_cast<size_t>(shape_.extents[0]);
+    const ElementType type = kernel_.TypeOf(s.value);
+    const auto op = FindKernel(s.kind, {type, type}, type);
+    // All lanes run, or none of a group.
+    for (size_t i = 0; i < active_.size(); i += lanes) {
+      if (i + lanes > active_.size() || active_[i + lanes - 1] - active_[i] + 1 != shape_.extents[0])
+        return Error("kernel-invalid", {}, "not all lanes beside thread {0} come to a lane-reduce",
+                     active_[i]);
+      Scalars list;
+      for (size_t lane = 0; lane < lanes; ++lane) list.push_back(At(s.value, active_[i + lane]));
+      for (size_t half = lanes / 2; half > 0; half /= 2)
+        for (size_t lane = 0; lane < half; ++lane) {
+          const void* in[] = {list[lane].bytes, list[lane + half].bytes};
+          Scalar folded;
+          op->Run(folded.bytes, in, 1);
+          list[lane] = folded;
+        }
+      for (size_t lane = 0; lane < lanes; ++lane) At(s.result, active_[i + lane]) = list[0];
+    }
+    return {};
+  }
+
+  /// into = combiner(x, y), each of them by the threads that are running.
+  Status Combine(const ReduceStmt& s, llvm::function_ref<const Scalars&(int32_t)> x,
+                 llvm::function_ref<const Scalars&(int32_t)> y, llvm::function_ref<Scalars&(int32_t)> into) {
     const size_t count = s.inits.size();
-    for (size_t i = 0; i < count; ++i) At(s.parameters[i]) = x[i], At(s.parameters[count + i]) = y[i];
+    for (const int32_t t : active_)
+      for (size_t i = 0; i < count; ++i)
+        At(s.parameters[i], t) = x(t)[i], At(s.parameters[count + i], t) = y(t)[i];
     HLO_CHECK_OK(Run(*s.combiner));
-    Scalars results;
-    for (const ValueId yield : s.combiner->yields) results.push_back(At(yield));
-    return results;
+    for (const int32_t t : active_) into(t) = Get(s.combiner->yields, t);
+    return {};
+  }
+  Scalars Get(llvm::ArrayRef<ValueId> values, int32_t thread) {
+    Scalars scalars;
+    for (const ValueId value : values) scalars.push_back(At(value, thread));
+    return scalars;
   }
   /// The accumulator that iteration `i` of a wide loop folds into: groups are whole but for those at the end,
   /// which fold into the lanes of the first vector.
@@ -133,52 +291,53 @@ class Interpreter {
     if (i < extent / group * group) return static_cast<size_t>(i % group);
     return static_cast<size_t>((i - extent / group * group) % d.width);
   }
-  Status Fold(const ReduceStmt& s, size_t level, std::vector<Scalars>& accumulators) {
+  /// By thread: accumulators, or a list.
+  using Lists = std::vector<std::vector<Scalars>>;
+
+  Status Fold(const ReduceStmt& s, size_t level, Lists& accumulators) {
     const Dimension& d = s.loops[level];
-    const int64_t extent = Extent(d);
-    int64_t& i = loops_[static_cast<size_t>(d.id)];
-    for (i = 0; i < extent; ++i) {
-      if (level + 1 < s.loops.size()) {
-        HLO_CHECK_OK(Fold(s, level + 1, accumulators));
-        continue;
-      }
+    return ForEachIteration(d, [&](int64_t i) -> Status {
+      if (level + 1 < s.loops.size()) return Fold(s, level + 1, accumulators);
       HLO_CHECK_OK(Run(*s.body));
-      Scalars elements;
-      for (const ValueId yield : s.body->yields) elements.push_back(At(yield));
-      Scalars& into = accumulators[accumulators.size() > 1 ? LaneOf(d, extent, i) : 0];
-      HLO_TRY(into, Combine(s, into, elements));
-    }
-    return {};
+      std::vector<Scalars> elements(threads_);
+      for (const int32_t t : active_) elements[static_cast<size_t>(t)] = Get(s.body->yields, t);
+      const auto into = [&](int32_t t) -> Scalars& {
+        auto& list = accumulators[static_cast<size_t>(t)];
+        return list[list.size() > 1 ? LaneOf(d, Extent(d, t), i) : 0];
+      };
+      return Combine(s, into, [&](int32_t t) -> Scalars& { return elements[static_cast<size_t>(t)]; }, into);
+    });
   }
   /// The second half of a list is folded into the first until one value is left.
-  Status FoldList(const ReduceStmt& s, std::vector<Scalars>& list) {
-    for (size_t size = list.size(); size > 1;) {
-      const size_t half = (size + 1) / 2;
-      for (size_t i = 0; i + half < size; ++i) {
-        HLO_TRY(list[i], Combine(s, list[i], list[i + half]));
-      }
-      size = half;
-    }
+  Status FoldLists(const ReduceStmt& s, size_t size, Lists& lists) {
+    const auto at = [&](size_t i) {
+      return [&lists, i](int32_t t) -> Scalars& { return lists[static_cast<size_t>(t)][i]; };
+    };
+    for (; size > 1; size = (size + 1) / 2)
+      for (size_t i = 0, half = (size + 1) / 2; i + half < size; ++i)
+        HLO_CHECK_OK(Combine(s, at(i), at(i + half), at(i)));
     return {};
   }
   Status RunPairwise(const ReduceStmt& s) {
-    std::vector<Scalars> list = {{At(s.inits[0])}};
-    int64_t& i = loops_[static_cast<size_t>(s.loops[0].id)];
-    for (i = 0; i < s.loops[0].extent; ++i) {
+    Lists lists(threads_);
+    for (const int32_t t : active_) lists[static_cast<size_t>(t)].push_back(Get(s.inits, t));
+    HLO_CHECK_OK(ForEachIteration(s.loops[0], [&](int64_t) -> Status {
       HLO_CHECK_OK(Run(*s.body));
-      list.push_back({At(s.body->yields[0])});
-    }
-    HLO_CHECK_OK(FoldList(s, list));
-    At(s.results[0]) = list[0][0];
+      for (const int32_t t : active_) lists[static_cast<size_t>(t)].push_back(Get(s.body->yields, t));
+      return {};
+    }));
+    HLO_CHECK_OK(FoldLists(s, static_cast<size_t>(s.loops[0].extent) + 1, lists));
+    for (const int32_t t : active_) At(s.results[0], t) = lists[static_cast<size_t>(t)][0][0];
     return {};
   }
   Status Run(const ReduceStmt& s) {
     if (FoldsPairwise(s)) return RunPairwise(s);
-    Scalars inits;
-    for (const ValueId init : s.inits) inits.push_back(At(init));
     const Dimension& last = s.loops.back();
-    std::vector<Scalars> accumulators = {inits};
+    Lists accumulators(threads_), inits(threads_);
+    for (const int32_t t : active_) inits[static_cast<size_t>(t)] = {Get(s.inits, t)};
+    accumulators = inits;
     const bool in_lanes = last.width > 1 && ReductionOp(s);
+    const size_t lanes = in_lanes ? static_cast<size_t>(last.width) * static_cast<size_t>(last.unroll) : 1;
     if (in_lanes) {
       const auto neutral = NeutralElement(*ReductionOp(s), kernel_.TypeOf(s.inits[0]));
       if (!neutral)
@@ -186,21 +345,29 @@ class Interpreter {
                      ToString(kernel_.TypeOf(s.inits[0])));
       Scalar scalar;
       llvm::copy(*neutral, scalar.bytes);
-      accumulators.assign(static_cast<size_t>(last.width) * static_cast<size_t>(last.unroll), {scalar});
+      for (const int32_t t : active_) accumulators[static_cast<size_t>(t)].assign(lanes, {scalar});
     }
     HLO_CHECK_OK(Fold(s, 0, accumulators));
     if (in_lanes) {
-      HLO_CHECK_OK(FoldList(s, accumulators));
-      HLO_TRY(accumulators[0], Combine(s, inits, accumulators[0]));
+      HLO_CHECK_OK(FoldLists(s, lanes, accumulators));
+      const auto folded = [&](int32_t t) -> Scalars& { return accumulators[static_cast<size_t>(t)][0]; };
+      HLO_CHECK_OK(Combine(
+          s, [&](int32_t t) -> Scalars& { return inits[static_cast<size_t>(t)][0]; }, folded, folded));
     }
-    for (size_t i = 0; i < s.results.size(); ++i) At(s.results[i]) = accumulators[0][i];
+    for (const int32_t t : active_)
+      for (size_t i = 0; i < s.results.size(); ++i)
+        At(s.results[i], t) = accumulators[static_cast<size_t>(t)][0][i];
     return {};
   }
 
   const Kernel& kernel_;
-  llvm::ArrayRef<void*> buffers_;
-  std::vector<Scalar> values_;
-  std::vector<int64_t> loops_;
+  BlockShape shape_;
+  size_t threads_;  // of a block
+  KernelMemory memory_;
+  std::vector<Scalar> values_;  // by value, then thread
+  std::vector<int64_t> loops_;  // by loop, then thread
+  Threads active_;              // that are running, in order
+  bool in_threads_ = false;
   llvm::DenseMap<const OpStmt*, hlo::Kernel> ops_;
 };
 

@@ -6,10 +6,13 @@
 
 namespace hlo::kernel {
 
-/// Runs all of `kernel` on `buffers`, one pointer per buffer (of local ones, to memory for it), elements in
-/// unpacked storage. Elements are computed by the evaluator's elementwise kernels; partial results of wide
-/// reductions are made and folded as kernel.h says, so that compiled kernels give the same bits. Errors:
-/// kernel-unsupported for operations the evaluator does not know.
+/// Runs all of `kernel`, which is verified, on `buffers`, one pointer per buffer (of those that are not the
+/// caller's: anything), elements in unpacked storage. Elements are computed by the evaluator's elementwise
+/// kernels; partial results of wide reductions are made and folded as kernel.h says, so that compiled kernels
+/// give the same bits. Threads of a block run side by side (threads.h), atomics in the order of their
+/// numbers. Errors: kernel-unsupported for operations the evaluator does not know; kernel-invalid for
+/// elements outside of arrays, races, reads of what a block or a thread has not written, threads that miss a
+/// barrier.
 Status Interpret(const Kernel& kernel, llvm::ArrayRef<void*> buffers);
 
 /// What folding with anything leaves as it is, in unpacked storage: wide reductions start with it. Nothing

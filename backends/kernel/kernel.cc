@@ -32,6 +32,12 @@ int64_t Address::FactorOf(LoopId loop) const {
   return 0;
 }
 
+bool IsReductionOp(OpKind kind) {
+  constexpr OpKind kFolding[] = {OpKind::Add, OpKind::Multiply, OpKind::Maximum, OpKind::Minimum,
+                                 OpKind::And, OpKind::Or,       OpKind::Xor};
+  return llvm::is_contained(kFolding, kind);
+}
+
 std::optional<OpKind> ReductionOp(const ReduceStmt& reduce) {
   if (reduce.in_order || reduce.parameters.size() != 2 || reduce.combiner->stmts.size() != 1) return {};
   const auto* op = std::get_if<OpStmt>(&reduce.combiner->stmts[0]);
@@ -39,9 +45,7 @@ std::optional<OpKind> ReductionOp(const ReduceStmt& reduce) {
   const ValueId x = reduce.parameters[0], y = reduce.parameters[1];
   const bool both =
       (op->operands[0] == x && op->operands[1] == y) || (op->operands[0] == y && op->operands[1] == x);
-  constexpr OpKind kFolding[] = {OpKind::Add, OpKind::Multiply, OpKind::Maximum, OpKind::Minimum,
-                                 OpKind::And, OpKind::Or,       OpKind::Xor};
-  if (!both || !llvm::is_contained(kFolding, op->kind)) return {};
+  if (!both || !IsReductionOp(op->kind)) return {};
   // One times an infinite complex number is not that number.
   if (IsComplex(op->type) && op->kind != OpKind::Add) return {};
   return op->kind;

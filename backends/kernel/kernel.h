@@ -2,8 +2,10 @@
 //
 // A kernel is a tree of regions. A region is a list of statements in static single assignment form: values
 // are scalars, numbered over the whole kernel, and visible in the region that defines them and in those
-// below. What a loop does to vectors and threads is a property of the loop, set by a schedule.
+// below. What a loop does to vectors and threads is a property of the loop, set by a schedule. Kernels of
+// blocks and threads are those of loops that are bound to them: threads.h says what holds there.
 #pragma once
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,12 +28,17 @@ using ValueId = int32_t;   // %0, %1, …
 using LoopId = int32_t;    // i0, i1, …
 using BufferId = int32_t;  // position among the kernel's buffers
 
-/// An array of the caller, flat in row-major order, in the unpacked storage of ir/literal.h.
+/// Whose an array is: the caller's; each block's, for its threads; or the kernel's own for each call and
+/// thread, which nobody else sees. Those that are not the caller's begin without values.
+enum class Space : uint8_t { Global, Shared, Local };
+
+/// An array, flat in row-major order, in the unpacked storage of ir/literal.h.
 struct Buffer {
   ElementType type = ElementType::F32;
   int64_t count = 0;     // elements
   bool written = false;  // the kernel writes it, and may then read what it wrote
-  bool local = false;    // the kernel has one of its own for each call: nobody else sees it
+  Space space = Space::Global;
+  [[nodiscard]] bool IsLocal() const { return space == Space::Local; }
   bool operator==(const Buffer&) const = default;
 };
 
@@ -95,6 +102,10 @@ struct StoreStmt {
   ValueId mask = -1;
   bool streaming = false;
 };
+/// What stands for the iterations of a loop: the blocks of a grid or the threads of a block, in up to three
+/// directions, or the lanes of a group of threads that hand each other values (the innermost of all).
+enum class Binding : uint8_t { None, BlockX, BlockY, BlockZ, ThreadX, ThreadY, ThreadZ, Lane };
+
 /// A loop variable, 0 <= i < extent. Iterations are independent of each other but for what a reduce folds and
 /// where the loop is `ordered`. How they are run is for a schedule to set: `width` of them at once in the
 /// lanes of a vector, `unroll` such groups interleaved, pieces on several threads (an outermost loop only). A
@@ -107,6 +118,7 @@ struct Dimension {
   bool ordered = false;  // one iteration after the other: a scatter may write an element more than once
   LoopId outer = -1;     // the other half of a cut whose pieces are not all whole
   int64_t limit = 0;
+  Binding binding = Binding::None;
 };
 /// for i in extent { body }
 struct LoopStmt {
@@ -132,7 +144,46 @@ struct ReduceStmt {
   const Instruction* origin = nullptr;
   int64_t parts = 0;
 };
-using Stmt = std::variant<ConstantStmt, IndexStmt, OpStmt, LoadStmt, StoreStmt, LoopStmt, ReduceStmt>;
+
+/// barrier: all threads of the block come here before any goes on, and see what the others wrote before.
+struct BarrierStmt {};
+enum class AtomicOp : uint8_t { Add, Multiply, Maximum, Minimum, And, Or, Xor, Exchange, CompareExchange };
+/// atomic op buffer[address], value: the element becomes op(element, value) in one go, whoever else does so;
+/// in what order is open. `%result =` in front of it: the element before, with a mask `otherwise` where that
+/// is false. compare-exchange buffer[address], expected, value: where the element has the bits of `expected`.
+struct AtomicStmt {
+  ValueId result = -1;
+  AtomicOp op;
+  BufferId buffer;
+  Address address;
+  ValueId value;
+  ValueId expected = -1;
+  ValueId mask = -1;
+  ValueId otherwise = -1;
+};
+enum class ShuffleMode : uint8_t { Up, Down, Xor, Index };
+/// %result = shuffle mode %value by address: the value that another lane of the group has; its number is the
+/// lane's own less, plus or xor the address, or the address. The lane's own where there is no such lane.
+struct ShuffleStmt {
+  ValueId result;
+  ShuffleMode mode;
+  ValueId value;
+  Address by;
+};
+/// %result = lane-reduce op %value: the values of all lanes of the group, folded as the partial results of a
+/// wide reduce are; each lane has the result. `op` is one that ReductionOp() knows.
+struct LaneReduceStmt {
+  ValueId result;
+  OpKind kind;
+  ValueId value;
+};
+
+using Stmt = std::variant<ConstantStmt, IndexStmt, OpStmt, LoadStmt, StoreStmt, LoopStmt, ReduceStmt,
+                          BarrierStmt, AtomicStmt, ShuffleStmt, LaneReduceStmt>;
+/// Statements that only machines of blocks and threads run.
+template <class S>
+concept ThreadStmt = std::same_as<S, BarrierStmt> || std::same_as<S, AtomicStmt> ||
+                     std::same_as<S, ShuffleStmt> || std::same_as<S, LaneReduceStmt>;
 
 struct Region {
   std::vector<Stmt> stmts;
@@ -159,6 +210,9 @@ std::optional<OpKind> ReductionOp(const ReduceStmt& reduce);
 
 /// Whether the elements of a reduce are all made before any is folded.
 bool FoldsPairwise(const ReduceStmt& reduce);
+
+/// Whether it is one of those that ReductionOp() knows.
+bool IsReductionOp(OpKind kind);
 
 /// The one loop of the kernel's outermost region; null if there is none or several.
 const LoopStmt* OutermostLoop(const Kernel& kernel);

@@ -197,16 +197,17 @@ TEST(KernelIr, ArraysAreTrimmedToWhatIsTouched) {
 TEST(KernelIr, BrokenKernelsAreRefused) {
   EXPECT_EQ(ErrorOf("kernel k(b0: f32[4]) {\n  %0 = load b1[0]\n}"),
             "line 2: found '[0]', expected a buffer of the kernel");
-  EXPECT_EQ(ErrorOf("kernel k(b0: f32[4]) {\n  %0 = load b0[i1]\n}"), "i1 is used outside of its loop");
+  EXPECT_EQ(ErrorOf("kernel k(b0: f32[4]) {\n  %0 = load b0[i1]\n}"),
+            "line 2: i1 is used outside of its loop");
   EXPECT_EQ(ErrorOf("kernel k(b0: f32[4]) {\n  %0 = load b0[0]\n  store b0[0], %0\n}"),
-            "store to b0, which is no output");
+            "line 3: store to b0, which is no output");
   EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  store b0[0], %1\n}"),
-            "%1 is used where it is not defined");
+            "line 2: %1 is used where it is not defined");
   EXPECT_EQ(
       ErrorOf("kernel k(out b0: s64[4]) {\n  for i0 in 4 {\n    %0 = index i0\n  }\n  store b0[0], %0\n}"),
-      "%0 is used where it is not defined");
+      "line 5: %0 is used where it is not defined");
   EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  %0 = index 7\n  store b0[0], %0\n}"),
-            "%0 is s64, expected f32");
+            "line 3: %0 is s64, expected f32");
   EXPECT_EQ(ErrorOf("kernel k() {\n  %0 = frobnicate s32 %1\n}"),
             "line 2: found 'frobnicate s32 %1', expected an elementwise opcode");
   EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  store b0[0], i1\n}"),
@@ -219,9 +220,9 @@ TEST(KernelIr, BrokenKernelsAreRefused) {
                     "    yield %0, %0\n  } by (%2, %3) {\n    yield %2\n  }\n}"),
             "line 5: found '{', expected a result, an element and two parameters for each init");
   EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  for i0 in 4 ordered parallel {\n  }\n}"),
-            "i0 is ordered, but vector or parallel");
+            "line 2: i0 is ordered, but vector or parallel");
   EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  for i0 in 4 unroll(3) {\n  }\n}"),
-            "3 iterations of i0 at once do not divide 4");
+            "line 2: 3 iterations of i0 at once do not divide 4");
 }
 
 std::vector<int32_t> RunSums(const Kernel& kernel) {
@@ -351,7 +352,7 @@ TEST(KernelIr, IllegalSchedulesAreRefused) {
   }
   EXPECT_EQ(ParseSchedule("\nsplit i0 8").error().message, "line 2: found '8', expected 'by'");
   EXPECT_EQ(ParseSchedule("melt i0").error().message,
-            "line 1: found 'melt', expected split, reorder, vector, unroll or parallel");
+            "line 1: found 'melt', expected split, reorder, vector, unroll, parallel or bind");
 }
 
 }  // namespace

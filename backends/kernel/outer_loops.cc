@@ -18,8 +18,7 @@ std::optional<llvm::SmallVector<int64_t, 8>> StridesOf(const Kernel& kernel, con
       moves &= !stride || *stride == factor;
       stride = factor;
     };
-    if (const auto* load = std::get_if<LoadStmt>(&stmt)) touch(load->buffer, load->address);
-    if (const auto* store = std::get_if<StoreStmt>(&stmt)) touch(store->buffer, store->address);
+    if (const Address* place = PlaceOf(stmt)) touch(BufferOf(stmt), *place);
     if (const auto* index = std::get_if<IndexStmt>(&stmt)) moves &= index->address.FactorOf(id) == 0;
   });
   if (!moves) return std::nullopt;
@@ -49,7 +48,7 @@ std::optional<llvm::SmallVector<OuterLoop, 2>> TakeOuterLoops(Kernel& kernel, Bu
     const LoopStmt* outermost = OutermostLoop(kernel);
     if (outermost == nullptr || StoreDistance(*outermost, output) <= distance) return taken;
     std::optional<llvm::SmallVector<int64_t, 8>> strides = StridesOf(kernel, *outermost);
-    if (!strides || outermost->loop.ordered) return std::nullopt;
+    if (!strides || outermost->loop.ordered || outermost->loop.binding != Binding::None) return std::nullopt;
     const LoopId id = outermost->loop.id;
     taken.push_back({outermost->loop.extent, std::move(*strides)});
     const auto at = llvm::find_if(kernel.body.stmts,
@@ -81,8 +80,7 @@ bool KeepsToRows(const Kernel& kernel, BufferId buffer, int64_t count) {
     const auto enter = [&](const Dimension& d) { extents[static_cast<size_t>(d.id)] = d.extent; };
     if (const auto* loop = std::get_if<LoopStmt>(&stmt)) enter(loop->loop);
     if (const auto* reduce = std::get_if<ReduceStmt>(&stmt)) llvm::for_each(reduce->loops, enter);
-    if (const auto* load = std::get_if<LoadStmt>(&stmt)) touch(load->buffer, load->address);
-    if (const auto* store = std::get_if<StoreStmt>(&stmt)) touch(store->buffer, store->address);
+    if (const Address* place = PlaceOf(stmt)) touch(BufferOf(stmt), *place);
   });
   return keeps;
 }

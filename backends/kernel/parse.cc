@@ -1,5 +1,6 @@
 #include "backends/kernel/parse.h"
 
+#include "backends/kernel/threads.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace hlo::kernel {
@@ -20,7 +21,7 @@ class Parser {
     HLO_CHECK_OK(ParseRegion(kernel_.body));
     Skip();
     if (!rest_.empty()) return Fail("end of text");
-    HLO_CHECK_OK(VerifyKernel(kernel_));
+    HLO_CHECK_OK(VerifyKernel(kernel_, lines_));
     return std::move(kernel_);
   }
 
@@ -138,8 +139,8 @@ class Parser {
   }
   Status ParseBuffer() {
     Buffer buffer;
-    buffer.local = Take("local");
-    buffer.written = buffer.local || Take("out");
+    buffer.space = Take("local") ? Space::Local : Take("shared") ? Space::Shared : Space::Global;
+    buffer.written = buffer.space != Space::Global || Take("out");
     HLO_TRY(const BufferId id, Id('b'));
     if (static_cast<size_t>(id) != kernel_.buffers.size()) return Fail("buffers in order");
     HLO_CHECK_OK(Expect(":"));
@@ -163,6 +164,11 @@ class Parser {
     }
     d.ordered = Take("ordered");
     d.parallel = Take("parallel");
+    const llvm::StringRef before = rest_;
+    if (const auto binding = ParseBinding(Word()))
+      d.binding = *binding;
+    else
+      rest_ = before;
     if (Take("vector")) {
       HLO_CHECK_OK(Expect("("));
       HLO_TRY(const int64_t width, Number());
@@ -190,10 +196,17 @@ class Parser {
     while (!Take("}")) {
       if (Take("yield")) {
         HLO_CHECK_OK(ParseValues(region.yields));
-      } else if (Take("store")) {
+        continue;
+      }
+      lines_.push_back(line_);
+      if (Take("store")) {
         HLO_CHECK_OK(ParseStore(region, false));
       } else if (Take("stream")) {
         HLO_CHECK_OK(ParseStore(region, true));
+      } else if (Take("barrier")) {
+        region.stmts.emplace_back(BarrierStmt{});
+      } else if (Take("atomic")) {
+        HLO_CHECK_OK(ParseAtomic(region, -1));
       } else if (Take("for")) {
         LoopStmt loop{};
         HLO_TRY(loop.loop, ParseDimension());
@@ -219,6 +232,60 @@ class Parser {
     region.stmts.emplace_back(std::move(store));
     return {};
   }
+  /// The row of a table whose text comes next.
+  template <class Parse>
+  auto Name(Parse parse, const char* expected) -> Result<std::decay_t<decltype(*parse(""))>> {
+    Skip();
+    const llvm::StringRef before = rest_;
+    if (const auto found = parse(Word())) return *found;
+    rest_ = before;
+    return Fail(expected);
+  }
+  Status ParseAtomic(Region& region, ValueId result) {
+    AtomicStmt atomic{};
+    atomic.result = result;
+    HLO_TRY(atomic.op, Name(ParseAtomicOp, "an atomic operation"));
+    HLO_TRY(atomic.buffer, ParsePlace(atomic.address));
+    HLO_CHECK_OK(Expect(","));
+    HLO_TRY(atomic.value, Id('%'));
+    if (atomic.op == AtomicOp::CompareExchange) {
+      atomic.expected = atomic.value;
+      HLO_CHECK_OK(Expect(","));
+      HLO_TRY(atomic.value, Id('%'));
+    }
+    if (Take("if")) {
+      HLO_TRY(atomic.mask, Id('%'));
+      if (result >= 0) {
+        HLO_CHECK_OK(Expect("else"));
+        HLO_TRY(atomic.otherwise, Id('%'));
+      }
+    }
+    if (result >= 0) SetType(result, kernel_.buffers[static_cast<size_t>(atomic.buffer)].type);
+    region.stmts.emplace_back(std::move(atomic));
+    return {};
+  }
+  Status ParseShuffle(Region& region, ValueId result) {
+    ShuffleStmt shuffle{};
+    shuffle.result = result;
+    HLO_TRY(shuffle.mode, Name(ParseShuffleMode, "up, down, xor or index"));
+    HLO_TRY(shuffle.value, Id('%'));
+    HLO_CHECK_OK(Expect("by"));
+    HLO_TRY(shuffle.by, ParseAddress());
+    HLO_TRY(const ElementType type, TypeOf(shuffle.value));
+    SetType(result, type);
+    region.stmts.emplace_back(std::move(shuffle));
+    return {};
+  }
+  Status ParseLaneReduce(Region& region, ValueId result) {
+    LaneReduceStmt reduce{};
+    reduce.result = result;
+    HLO_TRY(reduce.kind, Name(ParseOpKind, "an opcode"));
+    HLO_TRY(reduce.value, Id('%'));
+    HLO_TRY(const ElementType type, TypeOf(reduce.value));
+    SetType(result, type);
+    region.stmts.emplace_back(reduce);
+    return {};
+  }
   Status ParseDefinition(Region& region) {
     llvm::SmallVector<ValueId, 1> results;
     HLO_CHECK_OK(ParseValues(results));
@@ -234,6 +301,9 @@ class Parser {
       return {};
     }
     if (Take("load")) return ParseLoad(region, result);
+    if (Take("atomic")) return ParseAtomic(region, result);
+    if (Take("shuffle")) return ParseShuffle(region, result);
+    if (Take("lane-reduce")) return ParseLaneReduce(region, result);
     return ParseOp(region, result);
   }
   Status ParseConstant(Region& region, ValueId result) {
@@ -329,6 +399,7 @@ class Parser {
   Kernel kernel_;
   llvm::StringRef rest_;
   int line_ = 1;
+  std::vector<int> lines_;  // of the statements, in the order of their first words
   int depth_ = 0;
 };
 

@@ -1,5 +1,6 @@
 // Kernels as text.
 #include "backends/kernel/kernel.h"
+#include "backends/kernel/threads.h"
 
 namespace hlo::kernel {
 namespace {
@@ -15,9 +16,10 @@ class Printer {
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
       const Buffer& buffer = kernel_.buffers[i];
       os_ << (i == 0 ? "" : ", ")
-          << (buffer.local     ? "local "
-              : buffer.written ? "out "
-                               : "")
+          << (buffer.space == Space::Shared ? "shared "
+              : buffer.IsLocal()            ? "local "
+              : buffer.written              ? "out "
+                                            : "")
           << 'b' << i << ": " << ToString(buffer.type) << '[' << buffer.count << ']';
     }
     os_ << ") {\n";
@@ -57,6 +59,7 @@ class Printer {
     if (d.outer >= 0) os_ << " of i" << d.outer << " below " << d.limit;
     if (d.ordered) os_ << " ordered";
     if (d.parallel) os_ << " parallel";
+    if (d.binding != Binding::None) os_ << ' ' << ToString(d.binding);
     if (d.width > 1)
       os_ << " vector(" << d.width << ", " << d.unroll << ')';
     else if (d.unroll > 1)
@@ -130,6 +133,31 @@ class Printer {
     os_ << ") {\n";
     PrintRegion(*s.combiner, depth + 1);
     Line(depth) << "}\n";
+  }
+
+  void PrintStmt(const BarrierStmt&, int depth) { Line(depth) << "barrier\n"; }
+
+  void PrintStmt(const AtomicStmt& s, int depth) {
+    Line(depth);
+    if (s.result >= 0) os_ << '%' << s.result << " = ";
+    os_ << "atomic " << ToString(s.op) << " b" << s.buffer << '[';
+    PrintAddress(s.address);
+    os_ << "], %";
+    if (s.expected >= 0) os_ << s.expected << ", %";
+    os_ << s.value;
+    if (s.mask >= 0) os_ << " if %" << s.mask;
+    if (s.otherwise >= 0) os_ << " else %" << s.otherwise;
+    os_ << '\n';
+  }
+
+  void PrintStmt(const ShuffleStmt& s, int depth) {
+    Line(depth) << '%' << s.result << " = shuffle " << ToString(s.mode) << " %" << s.value << " by ";
+    PrintAddress(s.by);
+    os_ << '\n';
+  }
+
+  void PrintStmt(const LaneReduceStmt& s, int depth) {
+    Line(depth) << '%' << s.result << " = lane-reduce " << Info(s.kind).text << " %" << s.value << '\n';
   }
 
   llvm::raw_ostream& os_;

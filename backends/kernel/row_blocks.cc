@@ -38,7 +38,7 @@ class RowFolder {
   void Visit(Region& region, int64_t around) {
     for (Stmt& stmt : region.stmts) {
       auto* loop = std::get_if<LoopStmt>(&stmt);
-      if (loop == nullptr || loop->loop.ordered) continue;
+      if (loop == nullptr || loop->loop.ordered || loop->loop.binding != Binding::None) continue;
       const Plan plan = PlanOf(*loop);
       if (plan.rows == 0)
         Visit(*loop->body, around * loop->loop.extent);
@@ -128,7 +128,7 @@ class RowFolder {
       }
       const ElementType type = kernel_.TypeOf(reduce->results[0]);
       const auto sums = static_cast<BufferId>(kernel_.buffers.size());
-      kernel_.buffers.push_back({type, plan.columns, /*written=*/true, /*local=*/true});
+      kernel_.buffers.push_back({type, plan.columns, /*written=*/true, Space::Local});
       const auto at = [&](const LoopStmt& l) {
         Address address;
         address.AddLoop(l.loop.id, 1);

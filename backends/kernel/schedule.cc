@@ -3,6 +3,7 @@
 #include "backends/kernel/op_cost.h"
 #include "backends/kernel/row_blocks.h"
 #include "backends/kernel/selection.h"
+#include "backends/kernel/threads.h"
 #include "backends/kernel/visit.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -31,7 +32,9 @@ int64_t MergeIn(Region& region) {
       merged += MergeIn(*loop->body);
       while (loop->body->stmts.size() == 1) {
         auto* inner = std::get_if<LoopStmt>(&loop->body->stmts[0]);
-        if (inner == nullptr || !AreOneLoop(*inner->body, loop->loop, inner->loop)) break;
+        if (inner == nullptr || loop->loop.binding != Binding::None || inner->loop.binding != Binding::None ||
+            !AreOneLoop(*inner->body, loop->loop, inner->loop))
+          break;
         Merge(*inner->body, loop->loop, inner->loop);
         LoopStmt replacement = std::move(*inner);
         *loop = std::move(replacement);
@@ -431,6 +434,8 @@ class Chooser {
 int64_t MergeLoops(Kernel& kernel) { return MergeIn(kernel.body); }
 
 Schedule ChooseSchedule(const Kernel& kernel, const ScheduleTarget& target) {
+  // What is bound to blocks and threads has its schedule.
+  if (UsesThreads(kernel)) return {};
   return Chooser(kernel, target).Run();
 }
 

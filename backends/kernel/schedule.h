@@ -25,12 +25,15 @@ struct ScheduleTarget {
 ///   unroll i0 by 2               of the one outermost loop: iterations side by side, each statement for one
 ///                                after the other, with local buffers of their own; 2 must divide it
 ///   parallel i5                  pieces on several threads: the outermost loops, all or none
+///   bind i5 to block.x           its iterations are the blocks of a grid or the threads of a block in a
+///                                direction, or lanes: block.x … z, thread.x … z, lane (threads.h)
 struct ScheduleStep {
-  enum class Kind : uint8_t { Split, Reorder, Vector, Unroll, Parallel };
+  enum class Kind : uint8_t { Split, Reorder, Vector, Unroll, Parallel, Bind };
   Kind kind;
   llvm::SmallVector<LoopId, 3> loops;  // split: the loop, then the new ones
   int64_t by = 1;                      // split, vector, unroll
   int64_t unroll = 1;                  // vector
+  Binding binding = Binding::None;     // bind
   bool operator==(const ScheduleStep&) const = default;
 };
 using Schedule = std::vector<ScheduleStep>;

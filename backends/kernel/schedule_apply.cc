@@ -1,6 +1,8 @@
 // Schedules: text and application.
+#include "backends/kernel/parse.h"
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/selection.h"
+#include "backends/kernel/threads.h"
 #include "backends/kernel/visit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -24,11 +26,9 @@ struct Word {
   size_t loops;  // named before `by`; 0: any number
   bool has_by;
 };
-constexpr Word kWords[] = {{Kind::Split, "split", 1, true},
-                           {Kind::Reorder, "reorder", 0, false},
-                           {Kind::Vector, "vector", 1, true},
-                           {Kind::Unroll, "unroll", 1, true},
-                           {Kind::Parallel, "parallel", 1, false}};
+constexpr Word kWords[] = {{Kind::Split, "split", 1, true},        {Kind::Reorder, "reorder", 0, false},
+                           {Kind::Vector, "vector", 1, true},      {Kind::Unroll, "unroll", 1, true},
+                           {Kind::Parallel, "parallel", 1, false}, {Kind::Bind, "bind", 1, false}};
 
 /// The words of a line, commas left out.
 class Line {
@@ -50,6 +50,12 @@ class Line {
     ++next_;
     return id;
   }
+  Result<Binding> ToBinding() {
+    const auto binding = ParseBinding(Done() ? "" : words_[next_]);
+    if (!binding) return Expected("block.x, block.y, block.z, thread.x, thread.y, thread.z or lane");
+    ++next_;
+    return *binding;
+  }
   Result<int64_t> Number() {
     int64_t number = 0;
     if (Done() || words_[next_].getAsInteger(10, number) || number < 1) return Expected("a number above 0");
@@ -65,7 +71,7 @@ class Line {
 
 Result<ScheduleStep> ParseStep(Line& line) {
   const auto* word = llvm::find_if(kWords, [&](const Word& w) { return line.Take(w.text); });
-  if (word == std::end(kWords)) return line.Expected("split, reorder, vector, unroll or parallel");
+  if (word == std::end(kWords)) return line.Expected("split, reorder, vector, unroll, parallel or bind");
   ScheduleStep step{word->kind, {}};
   do {
     HLO_TRY(const LoopId loop, line.Loop());
@@ -84,6 +90,10 @@ Result<ScheduleStep> ParseStep(Line& line) {
   }
   if (step.kind == Kind::Vector && line.Take("unroll")) {
     HLO_TRY(step.unroll, line.Number());
+  }
+  if (step.kind == Kind::Bind) {
+    if (!line.Take("to")) return line.Expected("'to'");
+    HLO_TRY(step.binding, line.ToBinding());
   }
   if (!line.Done()) return line.Expected("the end of the line");
   return step;
@@ -123,7 +133,8 @@ Status Split(Kernel& kernel, const ScheduleStep& step) {
   if (outer == inner || Find(kernel, outer).dimension != nullptr || Find(kernel, inner).dimension != nullptr)
     return Fail("split i{0} into i{1} and i{2}, which are not new", step.loops[0], outer, inner);
   const Dimension whole = *found.dimension;
-  if (whole.width > 1 || whole.unroll > 1 || whole.outer >= 0 || step.by >= whole.extent)
+  if (whole.width > 1 || whole.unroll > 1 || whole.binding != Binding::None || whole.outer >= 0 ||
+      step.by >= whole.extent)
     return Fail("i{0} in {1} cannot be cut into pieces of {2}", whole.id, whole.extent, step.by);
   bool halves = false;
   ForEachStmt(kernel.body, [&](Stmt& stmt) {
@@ -163,7 +174,7 @@ Status MakePerfect(LoopStmt& top, llvm::ArrayRef<LoopId> loops, llvm::SmallVecto
         return Fail("i{0} holds other loops too", nest.back()->loop.id);
       if (loop != nullptr)
         inner = loop;
-      else if (std::holds_alternative<StoreStmt>(stmt) || std::holds_alternative<ReduceStmt>(stmt))
+      else if (ResultOf(stmt) < 0)
         return Fail("i{0} holds statements that cannot move into an inner loop", nest.back()->loop.id);
     }
     if (inner == nullptr) return Fail("the loops to reorder are not nested in each other");
@@ -263,16 +274,18 @@ Status Vector(Kernel& kernel, const ScheduleStep& step) {
   if (found.reduce != nullptr &&
       (!HasPartialResults(*found.reduce, kernel) || &d != &found.reduce->loops.back()))
     return Fail("i{0} is not the last loop of a reduction whose order is free", d.id);
-  bool wide = false, shared = false;
+  bool wide = false, shared = false, threads = false;
   Region& body = found.loop != nullptr ? *found.loop->body : *found.reduce->body;
   ForEachStmt(body, [&](Stmt& stmt) {
     if (const auto* loop = std::get_if<LoopStmt>(&stmt)) wide |= loop->loop.width > 1;
     if (const auto* reduce = std::get_if<ReduceStmt>(&stmt)) wide |= reduce->loops.back().width > 1;
+    threads |= std::visit([](const auto& s) { return ThreadStmt<std::decay_t<decltype(s)>>; }, stmt);
   });
   if (wide) return Fail("i{0} holds another vector loop", d.id);
+  if (threads || d.binding != Binding::None) return Fail("i{0} is bound, or holds what threads do", d.id);
   ForEachStmt(body, [&](Stmt& stmt) {
     const auto* store = std::get_if<StoreStmt>(&stmt);
-    shared |= store != nullptr && kernel.buffers[static_cast<size_t>(store->buffer)].local &&
+    shared |= store != nullptr && kernel.buffers[static_cast<size_t>(store->buffer)].IsLocal() &&
               store->address.FactorOf(d.id) == 0;
   });
   if (shared) return Fail("iterations of i{0} would write the same place of a local buffer", d.id);
@@ -298,11 +311,21 @@ Status Unroll(Kernel& kernel, const ScheduleStep& step) {
 
 Status Parallel(Kernel& kernel, const ScheduleStep& step) {
   for (const LoopStmt* loop : OutermostLoops(kernel)) {
-    if (loop->loop.id != step.loops[0] || loop->loop.ordered) continue;
+    if (loop->loop.id != step.loops[0] || loop->loop.ordered || loop->loop.binding != Binding::None) continue;
     const_cast<LoopStmt*>(loop)->loop.parallel = true;
     return {};
   }
   return Fail("i{0} is not an outermost loop, or ordered", step.loops[0]);
+}
+
+Status Bind(Kernel& kernel, const ScheduleStep& step) {
+  const Found found = Find(kernel, step.loops[0]);
+  const Dimension& d = *found.dimension;
+  if (found.loop == nullptr || d.ordered || d.parallel || d.width > 1 || d.unroll > 1 ||
+      d.binding != Binding::None)
+    return Fail("i{0} belongs to a reduction, or is run in another way already", d.id);
+  found.dimension->binding = step.binding;
+  return {};
 }
 
 }  // namespace
@@ -311,9 +334,10 @@ bool MayRunSideBySide(const Kernel& kernel, const LoopStmt& loop) {
   const auto is_fixed = [&](const Stmt& stmt) {
     if (const auto* load = std::get_if<LoadStmt>(&stmt))
       return !kernel.buffers[static_cast<size_t>(load->buffer)].written;
-    return !std::holds_alternative<StoreStmt>(stmt) && !std::holds_alternative<ReduceStmt>(stmt);
+    return ResultOf(stmt) >= 0 || std::holds_alternative<LoopStmt>(stmt);
   };
-  return OutermostLoop(kernel) == &loop && !loop.loop.ordered && llvm::all_of(kernel.body.stmts, is_fixed);
+  return OutermostLoop(kernel) == &loop && !loop.loop.ordered && loop.loop.binding == Binding::None &&
+         llvm::all_of(kernel.body.stmts, is_fixed);
 }
 
 Result<Schedule> ParseSchedule(llvm::StringRef text) {
@@ -341,6 +365,7 @@ std::string ToString(const Schedule& schedule) {
     if (word.has_by) os << " by " << step.by;
     if (step.kind == Kind::Split) os << " into i" << step.loops[1] << ", i" << step.loops[2];
     if (step.kind == Kind::Vector && step.unroll > 1) os << " unroll " << step.unroll;
+    if (step.kind == Kind::Bind) os << " to " << ToString(step.binding);
     os << '\n';
   }
   return text;
@@ -348,7 +373,7 @@ std::string ToString(const Schedule& schedule) {
 
 Status ApplySchedule(Kernel& kernel, const Schedule& schedule) {
   using Apply = Status (*)(Kernel&, const ScheduleStep&);
-  constexpr Apply kApply[] = {Split, Reorder, Vector, Unroll, Parallel};
+  constexpr Apply kApply[] = {Split, Reorder, Vector, Unroll, Parallel, Bind};
   for (const ScheduleStep& step : schedule) {
     const size_t existing = step.kind == Kind::Split ? 1 : step.loops.size();
     for (size_t i = 0; i < existing; ++i)
@@ -356,6 +381,9 @@ Status ApplySchedule(Kernel& kernel, const Schedule& schedule) {
         return Fail("there is no loop i{0}", step.loops[i]);
     HLO_CHECK_OK(kApply[static_cast<size_t>(step.kind)](kernel, step));
   }
+  // Where blocks and threads may stand is known when all have their places.
+  if (llvm::any_of(schedule, [](const ScheduleStep& step) { return step.kind == Kind::Bind; }))
+    if (const Status status = VerifyKernel(kernel); !status) return Fail("{0}", status.error().message);
   return {};
 }
 

@@ -16,7 +16,8 @@ struct Body {
 };
 Body BodyOf(Stmt& stmt) {
   if (auto* loop = std::get_if<LoopStmt>(&stmt))
-    return loop->loop.ordered ? Body{} : Body{&loop->loop, loop->body.get()};
+    return loop->loop.ordered || loop->loop.binding != Binding::None ? Body{}
+                                                                     : Body{&loop->loop, loop->body.get()};
   auto* reduce = std::get_if<ReduceStmt>(&stmt);
   if (reduce == nullptr || reduce->loops.size() != 1) return {};
   return {reduce->loops.data(), reduce->body.get()};
@@ -159,7 +160,7 @@ class Sharer {
         return false;
       }
       local_bytes_ += bytes;
-      kernel_.buffers.push_back({type, first.loop->extent, /*written=*/true, /*local=*/true});
+      kernel_.buffers.push_back({type, first.loop->extent, /*written=*/true, Space::Local});
       StoreStmt store{it->second, {}, value};
       store.address.AddLoop(first.loop->id, 1);
       stores_.emplace_back(stored + 1, std::move(store));

@@ -20,8 +20,7 @@ class Streamer {
   int64_t Run() {
     bool read = kernel_.buffers[static_cast<size_t>(buffer_)].count * bytes_ < kMinBytes;
     ForEachStmt(kernel_.body, [&](Stmt& stmt) {
-      const auto* load = std::get_if<LoadStmt>(&stmt);
-      read |= load != nullptr && load->buffer == buffer_;
+      read |= BufferOf(stmt) == buffer_ && !std::holds_alternative<StoreStmt>(stmt);
     });
     if (!read) Visit(kernel_.body);
     return marked_;

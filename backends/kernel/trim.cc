@@ -22,23 +22,20 @@ class Trimmer {
       if (const auto* loop = std::get_if<LoopStmt>(&stmt)) Enter(loop->loop);
       if (const auto* reduce = std::get_if<ReduceStmt>(&stmt))
         for (const Dimension& loop : reduce->loops) Enter(loop);
-      if (const auto* load = std::get_if<LoadStmt>(&stmt)) Touch(load->buffer, load->address);
-      if (const auto* store = std::get_if<StoreStmt>(&stmt)) Touch(store->buffer, store->address);
+      if (const Address* place = PlaceOf(stmt)) Touch(BufferOf(stmt), *place);
     });
     llvm::SmallVector<int64_t, 8> gone;
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
       Buffer& buffer = kernel_.buffers[i];
       const Range& range = touched_[i];
-      const bool stays = buffer.local || buffer.count * Info(buffer.type).host_bytes() <= small;
+      const bool stays =
+          buffer.space != Space::Global || buffer.count * Info(buffer.type).host_bytes() <= small;
       gone.push_back(stays || range.last < range.first ? 0 : range.first);
       if (stays || range.last < range.first) continue;
       buffer.count = range.last - range.first + 1;
     }
     ForEachStmt(kernel_.body, [&](Stmt& stmt) {
-      if (auto* load = std::get_if<LoadStmt>(&stmt))
-        load->address.offset -= gone[static_cast<size_t>(load->buffer)];
-      if (auto* store = std::get_if<StoreStmt>(&stmt))
-        store->address.offset -= gone[static_cast<size_t>(store->buffer)];
+      if (Address* place = PlaceOf(stmt)) place->offset -= gone[static_cast<size_t>(BufferOf(stmt))];
     });
     return gone;
   }

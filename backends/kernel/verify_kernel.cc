@@ -1,13 +1,15 @@
 #include "backends/kernel/parse.h"
 #include "backends/kernel/selection.h"
+#include "backends/kernel/threads.h"
 
 namespace hlo::kernel {
 namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const Kernel& kernel)
+  Verifier(const Kernel& kernel, llvm::ArrayRef<int> lines)
       : kernel_(kernel),
+        lines_(lines),
         defined_(kernel.value_types.size()),
         known_(kernel.value_types.size()),
         open_(static_cast<size_t>(kernel.loop_count)) {}
@@ -16,8 +18,8 @@ class Verifier {
 
  private:
   template <class... Args>
-  static tl::unexpected<Diagnostic> Fail(const char* format, Args&&... args) {
-    return Error("kernel-invalid", {}, format, std::forward<Args>(args)...);
+  tl::unexpected<Diagnostic> Fail(const char* format, Args&&... args) const {
+    return Error("kernel-invalid", {}, (LineOf(lines_, at_) + format).c_str(), std::forward<Args>(args)...);
   }
 
   Status Use(ValueId value) {
@@ -65,9 +67,12 @@ class Verifier {
 
   /// Values defined in a region are not known after it.
   Status Verify(const Region& region) {
-    const size_t before = visible_.size();
-    for (const Stmt& stmt : region.stmts)
+    const size_t before = visible_.size(), around = at_;
+    for (const Stmt& stmt : region.stmts) {
+      at_ = next_++;
       HLO_CHECK_OK(std::visit([&](const auto& s) { return Verify(s); }, stmt));
+    }
+    at_ = around;
     HLO_CHECK_OK(Use(region.yields));
     for (; visible_.size() > before; visible_.pop_back())
       known_[static_cast<size_t>(visible_.back())] = false;
@@ -101,6 +106,38 @@ class Verifier {
     HLO_CHECK_OK(Verify(s.address));
     HLO_CHECK_OK(VerifyMask(s.mask));
     return UseAs(s.value, buffer->type);
+  }
+  Status Verify(const BarrierStmt&) { return {}; }
+  Status Verify(const AtomicStmt& s) {
+    HLO_TRY(const Buffer* buffer, BufferAt(s.buffer));
+    if (!buffer->written) return Fail("atomic on b{0}, which is no output", s.buffer);
+    if (!MayBeAtomic(s.op, buffer->type))
+      return Fail("atomic {0} on b{1}: there is none of {2}", ToString(s.op), s.buffer,
+                  ToString(buffer->type));
+    HLO_CHECK_OK(Verify(s.address));
+    HLO_CHECK_OK(VerifyMask(s.mask));
+    HLO_CHECK_OK(UseAs(s.value, buffer->type));
+    if ((s.op == AtomicOp::CompareExchange) != (s.expected >= 0) ||
+        (s.otherwise >= 0) != (s.mask >= 0 && s.result >= 0))
+      return Fail("atomic on b{0}: its operands do not go together", s.buffer);
+    if (s.expected >= 0) HLO_CHECK_OK(UseAs(s.expected, buffer->type));
+    if (s.otherwise >= 0) HLO_CHECK_OK(UseAs(s.otherwise, buffer->type));
+    return s.result < 0 ? Status() : DefineAs(s.result, buffer->type);
+  }
+  Status Verify(const ShuffleStmt& s) {
+    HLO_CHECK_OK(Use(s.value));
+    HLO_CHECK_OK(Verify(s.by));
+    const ElementType type = kernel_.TypeOf(s.value);
+    if (IsComplex(type)) return Fail("%{0}: there is no shuffle of {1}", s.result, ToString(type));
+    return DefineAs(s.result, type);
+  }
+  Status Verify(const LaneReduceStmt& s) {
+    HLO_CHECK_OK(Use(s.value));
+    const ElementType type = kernel_.TypeOf(s.value);
+    const bool of_bits = s.kind == OpKind::And || s.kind == OpKind::Or || s.kind == OpKind::Xor;
+    if (!IsReductionOp(s.kind) || IsComplex(type) || (of_bits ? IsFloat(type) : IsPred(type)))
+      return Fail("%{0}: there is no lane-reduce {1} of {2}", s.result, Info(s.kind).text, ToString(type));
+    return DefineAs(s.result, type);
   }
   Status Open(const Dimension& d) {
     if (d.id < 0 || d.id >= kernel_.loop_count) return Fail("there is no loop i{0}", d.id);
@@ -149,6 +186,8 @@ class Verifier {
   }
 
   const Kernel& kernel_;
+  llvm::ArrayRef<int> lines_;
+  size_t at_ = 0, next_ = 0;  // the statement being looked at, and how many have begun
   std::vector<bool> defined_, known_;
   std::vector<ValueId> visible_;  // those known, in order
   std::vector<bool> open_;        // loops
@@ -158,6 +197,13 @@ class Verifier {
 
 bool MayCompute(OpKind kind) { return Info(kind).Is(kElementwise) || kind == OpKind::BitcastConvert; }
 
-Status VerifyKernel(const Kernel& kernel) { return Verifier(kernel).Run(); }
+std::string LineOf(llvm::ArrayRef<int> lines, size_t number) {
+  return number < lines.size() ? "line " + std::to_string(lines[number]) + ": " : "";
+}
+
+Status VerifyKernel(const Kernel& kernel, llvm::ArrayRef<int> lines) {
+  HLO_CHECK_OK(Verifier(kernel, lines).Run());
+  return VerifyThreads(kernel, lines);
+}
 
 }  // namespace hlo::kernel

@@ -47,6 +47,16 @@ void ForEachUse(const Stmt& stmt, llvm::function_ref<void(ValueId)> f) {
     optional(x->mask);
     f(x->value);
   }
+  if (const auto* x = std::get_if<AtomicStmt>(&stmt)) {
+    of_address(x->address);
+    f(x->value);
+    for (const ValueId value : {x->expected, x->mask, x->otherwise}) optional(value);
+  }
+  if (const auto* x = std::get_if<ShuffleStmt>(&stmt)) {
+    f(x->value);
+    of_address(x->by);
+  }
+  if (const auto* x = std::get_if<LaneReduceStmt>(&stmt)) f(x->value);
   if (const auto* x = std::get_if<LoopStmt>(&stmt)) all(x->body->yields);
   if (const auto* x = std::get_if<ReduceStmt>(&stmt)) {
     all(x->inits);
@@ -60,8 +70,25 @@ void ForEachAddress(Region& region, llvm::function_ref<void(Address&)> f) {
     if (auto* index = std::get_if<IndexStmt>(&stmt)) f(index->address);
     if (auto* load = std::get_if<LoadStmt>(&stmt)) f(load->address);
     if (auto* store = std::get_if<StoreStmt>(&stmt)) f(store->address);
+    if (auto* atomic = std::get_if<AtomicStmt>(&stmt)) f(atomic->address);
+    if (auto* shuffle = std::get_if<ShuffleStmt>(&stmt)) f(shuffle->by);
   });
 }
+
+BufferId BufferOf(const Stmt& stmt) {
+  if (const auto* x = std::get_if<LoadStmt>(&stmt)) return x->buffer;
+  if (const auto* x = std::get_if<StoreStmt>(&stmt)) return x->buffer;
+  if (const auto* x = std::get_if<AtomicStmt>(&stmt)) return x->buffer;
+  return -1;
+}
+
+Address* PlaceOf(Stmt& stmt) {
+  if (auto* x = std::get_if<LoadStmt>(&stmt)) return &x->address;
+  if (auto* x = std::get_if<StoreStmt>(&stmt)) return &x->address;
+  if (auto* x = std::get_if<AtomicStmt>(&stmt)) return &x->address;
+  return nullptr;
+}
+const Address* PlaceOf(const Stmt& stmt) { return PlaceOf(const_cast<Stmt&>(stmt)); }
 
 namespace {
 
@@ -102,8 +129,7 @@ void FindStored(BufferId buffer, const Region& region, llvm::SmallVectorImpl<Dim
 bool Defines(const Kernel& kernel, BufferId buffer) {
   bool read = false;
   ForEachStmt(kernel.body, [&](const Stmt& stmt) {
-    const auto* load = std::get_if<LoadStmt>(&stmt);
-    read |= load != nullptr && load->buffer == buffer;
+    read |= BufferOf(stmt) == buffer && !std::holds_alternative<StoreStmt>(stmt);
   });
   if (read) return false;
   llvm::SmallVector<Dimension, 4> loops;

@@ -1,6 +1,7 @@
 // Statements.
 #include "backends/llvm/emit_kernel.h"
 
+#include "backends/kernel/threads.h"
 #include "backends/kernel/visit.h"
 #include "backends/llvm/emit_ops.h"
 #include "backends/llvm/kernel_emitter.h"
@@ -45,6 +46,7 @@ Status CheckOp(const kernel::Kernel& kernel, const OpStmt& stmt) {
 }  // namespace
 
 Status CheckKernel(const kernel::Kernel& kernel) {
+  HLO_CHECK_OK(kernel::CheckWithoutThreads(kernel));
   for (const ElementType type : kernel.value_types)
     if (!IsSupported(type)) return Error("kernel-unsupported", {}, "no code for {0}", ToString(type));
   for (const kernel::Buffer& buffer : kernel.buffers)
@@ -86,7 +88,7 @@ Status KernelEmitter::Run() {
   b_.SetInsertPoint(Block("entry"));
   for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
     const kernel::Buffer& buffer = kernel_.buffers[i];
-    if (buffer.local) {
+    if (buffer.IsLocal()) {
       bases_.push_back(LocalBuffer(static_cast<kernel::BufferId>(i)));
       continue;
     }
@@ -184,7 +186,7 @@ Status KernelEmitter::Emit(const LoadStmt& stmt) {
 
 bool KernelEmitter::IsKeptAsComputed(kernel::BufferId id) const {
   const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(id)];
-  return buffer.local && StoredType(context_, buffer.type)->isIntegerTy() &&
+  return buffer.IsLocal() && StoredType(context_, buffer.type)->isIntegerTy() &&
          ComputeType(context_, buffer.type)->isFloatTy();
 }
 

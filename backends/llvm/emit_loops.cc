@@ -120,7 +120,7 @@ Status KernelEmitter::EmitSideBySide(const kernel::LoopStmt& stmt, Range range) 
     for (int64_t u = 0; u < stmt.loop.unroll; ++u) {
       iterations.push_back({b_.CreateAdd(number, Int64(u)), values_, bases_});
       for (size_t i = 0; u > 0 && i < bases_.size(); ++i)
-        if (kernel_.buffers[i].local)
+        if (kernel_.buffers[i].IsLocal())
           iterations.back().bases[i] = LocalBuffer(static_cast<kernel::BufferId>(i));
     }
     around_.push_back({stmt.loop.id, stmt.loop.unroll});

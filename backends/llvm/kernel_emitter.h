@@ -37,6 +37,10 @@ class KernelEmitter {
   Status Emit(const kernel::StoreStmt& stmt);
   Status Emit(const kernel::LoopStmt& stmt);
   Status Emit(const kernel::ReduceStmt& stmt);
+  /// CheckKernel() refuses kernels of threads.
+  static Status Emit(const kernel::ThreadStmt auto&) {
+    llvm::report_fatal_error("a statement of threads in a kernel without");
+  }
 
   void FindOnlyStored();
   /// A vector by a scalar, in floats.

@@ -1,5 +1,6 @@
 #include "backends/tile/compiler.h"
 
+#include "backends/kernel/threads.h"
 #include "backends/kernel/visit.h"
 
 namespace hlo::tile {
@@ -35,7 +36,10 @@ bool HasWideLoops(const kernel::Region& region) {
 
 }  // namespace
 
-Result<Program> Program::Make(const kernel::Kernel& kernel) { return Compiler(kernel).Run(); }
+Result<Program> Program::Make(const kernel::Kernel& kernel) {
+  HLO_CHECK_OK(kernel::CheckWithoutThreads(kernel));
+  return Compiler(kernel).Run();
+}
 
 Compiler::Compiler(const kernel::Kernel& kernel)
     : kernel_(kernel),
@@ -49,7 +53,7 @@ Result<Program> Compiler::Run() && {
   for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
     const kernel::Buffer& buffer = kernel_.buffers[i];
     const auto id = static_cast<BufferId>(i);
-    if (!buffer.local) {
+    if (!buffer.IsLocal()) {
       program_.given_.push_back(id);
       continue;
     }
@@ -230,13 +234,13 @@ Status Compiler::Compile(const OpStmt& stmt, size_t index) {
 bool Compiler::StaysInMemory(const LoadStmt& stmt, size_t index) const {
   const Region& region = *scopes_.back().region;
   const Lifetime& lifetime = lifetimes_[static_cast<size_t>(stmt.result)];
-  const bool local = kernel_.buffers[static_cast<size_t>(stmt.buffer)].local;
+  const bool local = kernel_.buffers[static_cast<size_t>(stmt.buffer)].IsLocal();
   const auto last = static_cast<size_t>(lifetime.last);
   for (size_t i = index + 1; i <= last && i < region.stmts.size(); ++i) {
     const auto* user = std::get_if<StoreStmt>(&region.stmts[i]);
     if (i == last && user != nullptr && user->value == stmt.result) continue;
     const auto touches = [&](const StoreStmt& store) {
-      return kernel_.buffers[static_cast<size_t>(store.buffer)].local == local;
+      return kernel_.buffers[static_cast<size_t>(store.buffer)].IsLocal() == local;
     };
     if (Stores(region.stmts[i], touches)) return false;
   }
@@ -281,7 +285,8 @@ bool Compiler::BecomesTiles(const Dimension& loop, const Region& body) const {
   // Memory of the kernel's own may be what one iteration hands on to itself.
   return llvm::none_of(body.stmts, [&](const Stmt& stmt) {
     return Stores(stmt, [&](const StoreStmt& store) {
-      return kernel_.buffers[static_cast<size_t>(store.buffer)].local && store.address.FactorOf(loop.id) == 0;
+      return kernel_.buffers[static_cast<size_t>(store.buffer)].IsLocal() &&
+             store.address.FactorOf(loop.id) == 0;
     });
   });
 }

@@ -41,6 +41,10 @@ class Compiler {
   Status Compile(const kernel::StoreStmt& stmt, size_t index);
   Status Compile(const kernel::LoopStmt& stmt, size_t index);
   Status Compile(const kernel::ReduceStmt& stmt, size_t index);
+  /// Program::Make() refuses kernels of threads.
+  static Status Compile(const kernel::ThreadStmt auto&, size_t) {
+    llvm::report_fatal_error("a statement of threads in tiles");
+  }
 
   // Reductions: one function per way to fold.
   Status FoldEach(const kernel::ReduceStmt& stmt, ReducePlan& plan);

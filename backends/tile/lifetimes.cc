@@ -63,6 +63,8 @@ class Walk {
     Use(s.value);
     Use(s.mask);
   }
+  /// Program::Make() refuses kernels of threads.
+  void Visit(const ThreadStmt auto&) { llvm::report_fatal_error("a statement of threads in tiles"); }
   void Visit(const LoopStmt& s) { Visit(*s.body); }
   void Visit(const ReduceStmt& s) {
     Use(s.inits);

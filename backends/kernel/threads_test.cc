@@ -1,0 +1,403 @@
+// Kernels of blocks and threads, written by hand: read, printed back, verified, interpreted.
+#include "backends/kernel/threads.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "backends/kernel/dedupe.h"
+#include "backends/kernel/fold.h"
+#include "backends/kernel/interpret.h"
+#include "backends/kernel/parse.h"
+#include "backends/kernel/schedule.h"
+#include "backends/kernel/trim.h"
+#include "gtest/gtest.h"
+
+namespace hlo::kernel {
+namespace {
+
+Kernel Parsed(llvm::StringRef text) {
+  auto kernel = ParseKernel(text);
+  EXPECT_TRUE(kernel) << kernel.error().message;
+  EXPECT_EQ(ToString(*kernel), text);
+  return std::move(*kernel);
+}
+
+// A row of 1000 elements for each of 3 blocks: threads add up every 128th, lanes theirs by shuffles, and
+// those of the four groups go through shared memory.
+constexpr llvm::StringLiteral kRowSums =
+    R"(kernel row_sums(b0: f32[3000], out b1: f32[3], shared b2: f32[4]) {
+  %0 = constant f32 0x0
+  %1 = constant s64 0x3e8
+  %2 = constant s64 0x0
+  %3 = constant s64 0x4
+  for i0 in 3 block.x {
+    for i1 in 4 thread.x {
+      for i2 in 32 lane {
+        %4 = reduce i3 in 8 init %0 {
+          %5 = index i1*32 + i2 + i3*128
+          %6 = compare LT pred %5, %1
+          %7 = load b0[i0*1000 + i1*32 + i2 + i3*128] if %6 else %0
+          yield %7
+        } by (%8, %9) {
+          %10 = add f32 %8, %9
+          yield %10
+        }
+        %11 = shuffle down %4 by 16
+        %12 = add f32 %4, %11
+        %13 = shuffle down %12 by 8
+        %14 = add f32 %12, %13
+        %15 = shuffle xor %14 by 4
+        %16 = add f32 %14, %15
+        %17 = shuffle xor %16 by 2
+        %18 = add f32 %16, %17
+        %19 = shuffle xor %18 by 1
+        %20 = add f32 %18, %19
+        %21 = index i2
+        %22 = compare EQ pred %21, %2
+        store b2[i1], %20 if %22
+        barrier
+        %23 = compare LT pred %21, %3
+        %24 = load b2[i2] if %23 else %0
+        %25 = lane-reduce add %24
+        %26 = index i1*32 + i2
+        %27 = compare EQ pred %26, %2
+        store b1[i0], %25 if %27
+      }
+    }
+  }
+}
+)";
+
+TEST(KernelThreads, BlocksReduce) {
+  const Kernel kernel = Parsed(kRowSums);
+  std::vector<float> x(3000), sums(3);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * i % 37);
+  void* buffers[] = {x.data(), sums.data(), nullptr};
+  const Status status = Interpret(kernel, buffers);
+  ASSERT_TRUE(status) << status.error().message;
+  for (size_t row = 0; row < 3; ++row)
+    EXPECT_EQ(sums[row], std::accumulate(x.begin() + row * 1000, x.begin() + (row + 1) * 1000, 0.0F)) << row;
+}
+
+// Tiles of 8 x 8, a column apart in shared memory; two nests of threads with a barrier between.
+constexpr llvm::StringLiteral kTranspose =
+    R"(kernel transpose(b0: u16[560], out b1: u16[560], shared b2: u16[72]) {
+  %0 = constant s64 0x14
+  %1 = constant s64 0x1c
+  for i0 in 3 block.y {
+    for i1 in 4 block.x {
+      for i2 in 8 thread.y {
+        for i3 in 8 thread.x {
+          %2 = index i0*8 + i2
+          %3 = compare LT pred %2, %0
+          %4 = index i1*8 + i3
+          %5 = compare LT pred %4, %1
+          %6 = and pred %3, %5
+          %7 = constant u16 0x0
+          %8 = load b0[i0*224 + i1*8 + i2*28 + i3] if %6 else %7
+          store b2[i2*9 + i3], %8
+        }
+      }
+      barrier
+      for i4 in 8 thread.y {
+        for i5 in 8 thread.x {
+          %9 = index i0*8 + i5
+          %10 = compare LT pred %9, %0
+          %11 = index i1*8 + i4
+          %12 = compare LT pred %11, %1
+          %13 = and pred %10, %12
+          %14 = load b2[i4 + i5*9]
+          store b1[i0*8 + i1*160 + i4*20 + i5], %14 if %13
+        }
+      }
+    }
+  }
+}
+)";
+
+TEST(KernelThreads, TilesAreTransposed) {
+  const Kernel kernel = Parsed(kTranspose);
+  std::vector<uint16_t> x(560), y(560);
+  std::iota(x.begin(), x.end(), uint16_t{1});
+  void* buffers[] = {x.data(), y.data(), nullptr};
+  const Status status = Interpret(kernel, buffers);
+  ASSERT_TRUE(status) << status.error().message;
+  for (size_t i = 0; i < 20; ++i)
+    for (size_t j = 0; j < 28; ++j) ASSERT_EQ(y[j * 20 + i], x[i * 28 + j]) << i << ' ' << j;
+}
+
+// Several updates of one element, some of them beyond the array; what it was before is counted too.
+constexpr llvm::StringLiteral kScatter =
+    R"(kernel scatter(b0: s32[100], b1: f32[100], out b2: f32[10], out b3: s32[3]) {
+  %0 = constant s64 0x0
+  %1 = constant s64 0xa
+  %2 = constant s32 0x1
+  %3 = constant s32 0x0
+  for i0 in 4 block.x {
+    for i1 in 32 of i0 below 100 thread.x {
+      %4 = load b0[i0*32 + i1]
+      %5 = convert s64 %4
+      %6 = compare GE pred %5, %0
+      %7 = compare LT pred %5, %1
+      %8 = and pred %6, %7
+      %9 = load b1[i0*32 + i1]
+      atomic add b2[%5], %9 if %8
+      %10 = atomic add b3[0], %2 if %8 else %3
+      atomic maximum b3[1], %10
+      %11 = atomic compare-exchange b3[2], %3, %4
+    }
+  }
+}
+)";
+
+TEST(KernelThreads, UpdatesAreScattered) {
+  const Kernel kernel = Parsed(kScatter);
+  std::vector<int32_t> at(100), counts = {0, -1, 0};
+  std::vector<float> by(100), sums(10, 1), expected(10, 1);
+  int32_t counted = 0;
+  for (int32_t i = 0; i < 100; ++i) {
+    const auto n = static_cast<size_t>(i);
+    at[n] = i * 7 % 13 - 2;
+    by[n] = static_cast<float>(i);
+    if (at[n] < 0 || at[n] >= 10) continue;
+    expected[static_cast<size_t>(at[n])] += by[n];
+    ++counted;
+  }
+  void* buffers[] = {at.data(), by.data(), sums.data(), counts.data()};
+  const Status status = Interpret(kernel, buffers);
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(sums, expected);
+  EXPECT_EQ(counts, (std::vector<int32_t>{counted, counted - 1, at[0]}));
+}
+
+TEST(KernelThreads, LanesHandOnWhatTheyHave) {
+  const Kernel kernel = Parsed(R"(kernel lanes(b0: s32[16], out b1: s32[80]) {
+  for i0 in 1 block.x {
+    for i1 in 2 thread.y {
+      for i2 in 8 lane {
+        %0 = load b0[i1*8 + i2]
+        %1 = shuffle up %0 by 3
+        store b1[i1*40 + i2], %1
+        %2 = shuffle down %0 by i1 + 1
+        store b1[i1*40 + i2 + 8], %2
+        %3 = shuffle xor %0 by 5
+        store b1[i1*40 + i2 + 16], %3
+        %4 = shuffle index %0 by i2*-1 + 7
+        store b1[i1*40 + i2 + 24], %4
+        %5 = lane-reduce maximum %0
+        store b1[i1*40 + i2 + 32], %5
+      }
+    }
+  }
+}
+)");
+  std::vector<int32_t> x(16), y(80);
+  std::iota(x.begin(), x.end(), 100);
+  void* buffers[] = {x.data(), y.data()};
+  const Status status = Interpret(kernel, buffers);
+  ASSERT_TRUE(status) << status.error().message;
+  for (int32_t group = 0; group < 2; ++group)
+    for (int32_t lane = 0; lane < 8; ++lane) {
+      const auto at = [&](int32_t row) { return y[static_cast<size_t>(group * 40 + row * 8 + lane)]; };
+      const int32_t first = 100 + group * 8;
+      EXPECT_EQ(at(0), first + (lane < 3 ? lane : lane - 3));
+      EXPECT_EQ(at(1), first + (lane + group + 1 > 7 ? lane : lane + group + 1));
+      EXPECT_EQ(at(2), first + (lane ^ 5));
+      EXPECT_EQ(at(3), first + 7 - lane);
+      EXPECT_EQ(at(4), first + 7);
+    }
+}
+
+TEST(KernelThreads, LanesFoldAsWideReductionsDo) {
+  const Kernel lanes = Parsed(R"(kernel k(b0: f32[16], out b1: f32[1]) {
+  for i0 in 1 block.x {
+    for i1 in 16 lane {
+      %0 = load b0[i1]
+      %1 = lane-reduce add %0
+      %2 = constant s64 0x0
+      %3 = index i1
+      %4 = compare EQ pred %2, %3
+      store b1[0], %1 if %4
+    }
+  }
+}
+)");
+  const Kernel wide = Parsed(R"(kernel k(b0: f32[16], out b1: f32[1]) {
+  %0 = constant f32 0x80000000
+  %1 = reduce i0 in 16 vector(16, 1) init %0 {
+    %2 = load b0[i0]
+    yield %2
+  } by (%3, %4) {
+    %5 = add f32 %3, %4
+    yield %5
+  }
+  store b1[0], %1
+}
+)");
+  std::vector<float> x(16);
+  for (size_t i = 0; i < 16; ++i) x[i] = std::sin(static_cast<float>(i)) * 1e3F;
+  float y = 0, z = 1;
+  ASSERT_TRUE(Interpret(lanes, {x.data(), &y}));
+  ASSERT_TRUE(Interpret(wide, {x.data(), &z}));
+  EXPECT_EQ(y, z);
+}
+
+// Sums of a tile of a product stay in what each thread has for itself, from nest to nest and round to round.
+TEST(KernelThreads, LocalsAreTheThreadsOwn) {
+  const Kernel kernel = Parsed(
+      R"(kernel product(b0: s32[64], b1: s32[64], out b2: s32[64], shared b3: s32[16], local b4: s32[1]) {
+  %0 = constant s32 0x0
+  for i0 in 4 block.x {
+    for i1 in 4 thread.y {
+      for i2 in 4 thread.x {
+        store b4[0], %0
+      }
+    }
+    for i3 in 2 {
+      for i4 in 4 thread.y {
+        for i5 in 4 thread.x {
+          %1 = load b0[i0*16 + i3*8 + i4*2]
+          store b3[i4*4 + i5], %1
+        }
+      }
+      barrier
+      for i6 in 4 thread.y {
+        for i7 in 4 thread.x {
+          %2 = load b4[0]
+          %3 = load b3[i6 + i7*4]
+          %4 = add s32 %2, %3
+          store b4[0], %4
+        }
+      }
+      barrier
+    }
+    for i8 in 4 thread.y {
+      for i9 in 4 thread.x {
+        %5 = load b4[0]
+        store b2[i0*16 + i8*4 + i9], %5
+      }
+    }
+  }
+}
+)");
+  std::vector<int32_t> x(64), y(64), z(64);
+  std::iota(x.begin(), x.end(), 0);
+  void* buffers[] = {x.data(), y.data(), z.data(), nullptr, nullptr};
+  const Status status = Interpret(kernel, buffers);
+  ASSERT_TRUE(status) << status.error().message;
+  for (int32_t block = 0; block < 4; ++block)
+    for (int32_t i = 0; i < 16; ++i)
+      EXPECT_EQ(z[static_cast<size_t>(block * 16 + i)], 2 * block * 16 + 8 + 4 * (i % 4));
+}
+
+TEST(KernelThreads, SchedulesBind) {
+  constexpr llvm::StringLiteral kPlain = R"(kernel k(b0: s32[200], out b1: s32[200]) {
+  for i0 in 200 {
+    %0 = load b0[i0]
+    %1 = negate s32 %0
+    store b1[i0], %1
+  }
+}
+)";
+  constexpr llvm::StringLiteral kText =
+      "split i0 by 50 into i1, i2\nbind i1 to block.x\nbind i2 to thread.x\n";
+  auto kernel = ParseKernel(kPlain);
+  const auto schedule = ParseSchedule(kText);
+  ASSERT_TRUE(schedule) << schedule.error().message;
+  EXPECT_EQ(ToString(*schedule), kText);
+  const Status status = ApplySchedule(*kernel, *schedule);
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_NE(ToString(*kernel).find("for i1 in 4 block.x {\n    for i2 in 50 thread.x {"), std::string::npos)
+      << ToString(*kernel);
+  std::vector<int32_t> x(200), y(200);
+  std::iota(x.begin(), x.end(), 0);
+  ASSERT_TRUE(Interpret(*kernel, {x.data(), y.data()}));
+  for (int32_t i = 0; i < 200; ++i) EXPECT_EQ(y[static_cast<size_t>(i)], -i);
+
+  const std::pair<const char*, const char*> cases[] = {
+      {"bind i0 to thread.x", "i0 is bound to thread.x outside of a block loop"},
+      {"bind i0 to block.x\nsplit i0 by 50 into i1, i2", "i0 in 200 cannot be cut into pieces of 50"},
+      {"bind i0 to block.x\nvector i0 by 4", "i0 is bound, or holds what threads do"},
+      {"bind i0 to block.x\nparallel i0", "i0 is not an outermost loop, or ordered"},
+      {"parallel i0\nbind i0 to block.x", "i0 belongs to a reduction, or is run in another way already"},
+      {"split i0 by 50 into i1, i2\nbind i2 to block.x", "i2 is bound to block.x inside of i1, which is not"},
+  };
+  for (const auto& [text, message] : cases) {
+    auto again = ParseKernel(kPlain);
+    const Status refused = ApplySchedule(*again, *ParseSchedule(text));
+    ASSERT_FALSE(refused) << text;
+    EXPECT_EQ(refused.error().message, message);
+  }
+  EXPECT_EQ(ParseSchedule("bind i0 to grid").error().message,
+            "line 1: found 'grid', expected block.x, block.y, block.z, thread.x, thread.y, thread.z or lane");
+}
+
+TEST(KernelThreads, ChangesOfKernelsKeepWhatThreadsDo) {
+  auto kernel = ParseKernel(R"(kernel k(b0: s32[64], out b1: s32[900], shared b2: s32[32]) {
+  %0 = constant s64 0x3
+  %1 = constant s32 0x1
+  for i0 in 2 block.x {
+    for i1 in 32 lane {
+      %2 = load b0[i0*32 + i1]
+      %3 = load b0[i0*32 + i1]
+      store b2[i1], %3
+      barrier
+      %4 = load b2[%0]
+      barrier
+      %5 = load b2[%0]
+      %6 = atomic add b1[%0*100 + 500], %4
+      %7 = shuffle index %2 by %0
+      %8 = lane-reduce add %7
+      atomic add b1[%0 + 500], %8
+      atomic add b1[505], %5
+    }
+  }
+}
+)");
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  RemoveDuplicates(*kernel);
+  FoldConstants(*kernel);
+  EXPECT_EQ(TrimBuffers(*kernel, 16), (llvm::SmallVector<int64_t, 8>{0, 503, 0}));
+  EXPECT_EQ(MergeLoops(*kernel), 0);
+  EXPECT_TRUE(ChooseSchedule(*kernel, {}).empty());
+  EXPECT_TRUE(VerifyKernel(*kernel));
+  EXPECT_EQ(ToString(*kernel), R"(kernel k(b0: s32[64], out b1: s32[298], shared b2: s32[32]) {
+  for i0 in 2 block.x {
+    for i1 in 32 lane {
+      %0 = load b0[i0*32 + i1]
+      store b2[i1], %0
+      barrier
+      %1 = load b2[3]
+      barrier
+      %2 = load b2[3]
+      %3 = atomic add b1[297], %1
+      %4 = shuffle index %0 by 3
+      %5 = lane-reduce add %4
+      atomic add b1[0], %5
+      atomic add b1[2], %2
+    }
+  }
+}
+)");
+}
+
+TEST(KernelThreads, MachinesWithoutThreadsRefuse) {
+  const std::pair<llvm::StringRef, const char*> cases[] = {
+      {kRowSums, "b2 is shared: there are no blocks and threads here"},
+      {"kernel k() {\n  for i0 in 3 block.x {\n  }\n}\n",
+       "i0 is bound to block.x: there are no blocks and threads here"},
+      {"kernel k(out b0: s32[1]) {\n  %0 = constant s32 0x1\n  atomic add b0[0], %0\n}\n",
+       "it has an atomic add: there are no blocks and threads here"},
+  };
+  for (const auto& [text, message] : cases) {
+    const Kernel kernel = Parsed(text);
+    EXPECT_TRUE(UsesThreads(kernel));
+    const Status status = CheckWithoutThreads(kernel);
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().id, "kernel-unsupported");
+    EXPECT_EQ(status.error().message, message);
+  }
+}
+
+}  // namespace
+}  // namespace hlo::kernel
