@@ -1,6 +1,7 @@
 // For tests: one elementwise operation as a compiled kernel.
 #pragma once
 #include "backends/cpu/jit.h"
+#include "backends/cpu/kernel_target.h"
 #include "backends/kernel/builder.h"
 #include "backends/kernel/schedule.h"
 
@@ -45,7 +46,7 @@ class CompiledFunction {
                   builder.Op(kind, result, values, std::move(attrs)));
     builder.Close();
     builder.Append(std::move(loop));
-    if (const Status status = kernel::ScheduleLoops(k, {}); !status)
+    if (const Status status = kernel::ScheduleLoops(k, KernelTarget()); !status)
       llvm::report_fatal_error(llvm::Twine(status.error().message));
     return k;
   }

@@ -4,9 +4,8 @@
 
 #include "backends/cpu/index_maps.h"
 #include "backends/cpu/kernel_ops.h"
+#include "backends/cpu/kernel_target.h"
 #include "backends/kernel/lower.h"
-#include "backends/kernel/op_cost.h"
-#include "backends/kernel/schedule.h"
 #include "backends/structured/histogram.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -226,7 +225,7 @@ class Grouper {
         !FoldsAlongMemory(inst))
       return false;
     const auto is_function = [&](const Instruction* member) {
-      return kernel::CostOf(member->kind()).instructions >= kFunction &&
+      return KernelTarget().CostOf(member->kind()).instructions >= kFunction &&
              llvm::is_contained(group.maps.lookup(member), nest);
     };
     return is_function(group.root) || llvm::any_of(group.members, is_function);
@@ -254,7 +253,7 @@ class Grouper {
     if (inst.kind() != OpKind::Reduce || !in_nest(group.loops.nest()) || llvm::any_of(maps, in_nest))
       return false;
     const int64_t work = CostPerElement(inst) * inst.shape().ElementCount();
-    return work > kernel::kMostRepeated &&
+    return work > KernelTarget().threads.most_repeated &&
            std::max(work, group.operations * IterationShape(*group.root).ElementCount()) > kMinParallel;
   }
 
@@ -304,7 +303,7 @@ class Grouper {
     std::vector<std::vector<int64_t>> rows;
     for (const IndexMap& map : maps) {
       std::vector<int64_t> row = group.loops.RowOf(map);
-      const bool again = kernel::IsExpensive(inst.kind()) && llvm::is_contained(rows, row);
+      const bool again = KernelTarget().IsExpensive(inst.kind()) && llvm::is_contained(rows, row);
       work += static_cast<double>(again ? kShared : CostPerElement(inst)) *
               static_cast<double>(group.loops.TimesOf(map));
       rows.push_back(std::move(row));

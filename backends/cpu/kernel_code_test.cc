@@ -2,6 +2,7 @@
 #include <random>
 
 #include "backends/cpu/jit.h"
+#include "backends/cpu/kernel_target.h"
 #include "backends/kernel/dedupe.h"
 #include "backends/kernel/fold.h"
 #include "backends/kernel/interpret.h"
@@ -101,7 +102,7 @@ TEST_P(KernelCode, EqualsItsInterpretation) {
   const auto parsed = ParseModule(GetParam().text);
   ASSERT_NE(parsed.module, nullptr);
   const auto lower = [&] {
-    auto lowered = kernel::Lower(*parsed.module->entry(), "k");
+    auto lowered = kernel::Lower(*parsed.module->entry(), "k", KernelTarget());
     EXPECT_TRUE(lowered) << lowered.error().message;
     kernel::MergeLoops(lowered->kernel);
     EXPECT_TRUE(kernel::VerifyKernel(lowered->kernel)) << kernel::ToString(lowered->kernel);
@@ -113,7 +114,7 @@ TEST_P(KernelCode, EqualsItsInterpretation) {
     kernel::FoldConstants(kernel);
     EXPECT_TRUE(kernel::VerifyKernel(kernel)) << kernel::ToString(kernel);
     kernel::RemoveDuplicates(kernel);
-    kernel::ShareBetweenLoops(kernel);
+    kernel::ShareBetweenLoops(kernel, KernelTarget());
     EXPECT_TRUE(kernel::VerifyKernel(kernel)) << kernel::ToString(kernel);
     return kernel;
   };
@@ -124,8 +125,10 @@ TEST_P(KernelCode, EqualsItsInterpretation) {
   EXPECT_EQ(Compiled(plain), Interpreted(plain)) << kernel::ToString(plain);
   EXPECT_EQ(Tiled(plain), Interpreted(plain)) << kernel::ToString(plain);
   EXPECT_EQ(Tiled(sharing), Interpreted(plain)) << kernel::ToString(sharing);
-  for (const kernel::ScheduleTarget& target :
-       {kernel::ScheduleTarget{}, kernel::ScheduleTarget{4, 2, 2, 4}, kernel::ScheduleTarget{8, 1, 4, 8}}) {
+  kernel::Target few = KernelTarget(), some = KernelTarget();
+  few.vectors.lanes = 4, few.vectors.interleaved = 2, few.vectors.shortest_loop = 2, few.vectors.tile = 4;
+  some.vectors.lanes = 8, some.vectors.interleaved = 1, some.vectors.shortest_loop = 4, some.vectors.tile = 8;
+  for (const kernel::Target& target : {KernelTarget(), few, some}) {
     kernel::Kernel scheduled = lower_sharing();
     EXPECT_TRUE(kernel::ScheduleLoops(scheduled, target));
     ASSERT_TRUE(kernel::VerifyKernel(scheduled)) << kernel::ToString(scheduled);

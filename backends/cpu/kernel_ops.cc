@@ -1,7 +1,7 @@
 #include "backends/cpu/kernel_ops.h"
 
+#include "backends/cpu/kernel_target.h"
 #include "backends/kernel/lower.h"
-#include "backends/kernel/op_cost.h"
 #include "ir/attrs.h"
 #include "ir/op.h"
 #include "llvm/ADT/DenseSet.h"
@@ -219,7 +219,7 @@ std::string WhyNoKernel(const Instruction& inst) {
 int64_t CostPerElement(const Instruction& inst) {
   for (const Row& row : kRows)
     if (row.kind == inst.kind()) return row.cost(inst);
-  return kernel::CostOf(inst.kind()).operations;
+  return KernelTarget().CostOf(inst.kind()).operations;
 }
 
 const Shape& IterationShape(const Instruction& inst) {

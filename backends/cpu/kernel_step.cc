@@ -3,12 +3,12 @@
 #include <cstring>
 #include <numeric>
 
+#include "backends/cpu/kernel_target.h"
 #include "backends/cpu/routine_step.h"
 #include "backends/kernel/dedupe.h"
 #include "backends/kernel/fold.h"
 #include "backends/kernel/interleave.h"
 #include "backends/kernel/lower.h"
-#include "backends/kernel/op_cost.h"
 #include "backends/kernel/row_blocks.h"
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/share.h"
@@ -81,7 +81,7 @@ class CostCounter {
       if (load != nullptr) eighths_ += (folds && IsRepeated(*load) ? 1 : 32) * times;
       if (std::holds_alternative<kernel::StoreStmt>(stmt)) eighths_ += 32 * times;
       if (const auto* op = std::get_if<kernel::OpStmt>(&stmt))
-        eighths_ += (folds ? 1 : 8) * times * kernel::CostOf(op->kind).instructions;
+        eighths_ += (folds ? 1 : 8) * times * KernelTarget().CostOf(op->kind).instructions;
       if (const auto* loop = std::get_if<kernel::LoopStmt>(&stmt)) {
         around_.push_back(loop->loop);
         Count(*loop->body, times * loop->loop.extent, folds);
@@ -125,13 +125,14 @@ struct FastKernel {
 };
 
 Result<llvm::SmallVector<int64_t, 8>> Optimize(kernel::Kernel& kernel) {
+  const kernel::Target& target = KernelTarget();
   kernel::MergeLoops(kernel);
   kernel::RemoveDuplicates(kernel);
-  kernel::ShareBetweenLoops(kernel);
+  kernel::ShareBetweenLoops(kernel, target);
   auto moved = kernel::TrimBuffers(kernel, kMaxScalar);
-  kernel::FoldByRows(kernel);
-  HLO_CHECK_OK(kernel::ScheduleLoops(kernel, {}));
-  kernel::InterleaveSums(kernel);
+  kernel::FoldByRows(kernel, target);
+  HLO_CHECK_OK(kernel::ScheduleLoops(kernel, target));
+  kernel::InterleaveSums(kernel, target);
   return moved;
 }
 
@@ -140,7 +141,7 @@ Result<llvm::SmallVector<int64_t, 8>> Optimize(kernel::Kernel& kernel) {
 Result<FastKernel> MakeKernel(const Instruction& fusion,
                               llvm::function_ref<Status(kernel::LoweredKernel&)> before) {
   for (kernel::Folds in_order;;) {
-    HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name()));
+    HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name(), KernelTarget()));
     kernel::FoldConstants(lowered.kernel);
     kernel::KeepOrder(lowered.kernel, in_order);
     HLO_CHECK_OK(before(lowered));
@@ -182,7 +183,7 @@ Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, l
   auto& [lowered, moved] = fast;
   for (size_t i = 0; i < result.leaves.size(); ++i)
     if (const size_t buffer = parameters + i; result.leaves[i].aligned && moved[buffer] == 0)
-      kernel::StreamStores(lowered.kernel, static_cast<kernel::BufferId>(buffer));
+      kernel::StreamStores(lowered.kernel, static_cast<kernel::BufferId>(buffer), KernelTarget());
   call.extent = kernel::ParallelExtent(lowered.kernel);
   const int64_t group = codegen::ParallelGrain(lowered.kernel);
   const int64_t iterations = std::max<int64_t>(kPieceCost / IterationCost(lowered.kernel), 1);
@@ -239,7 +240,7 @@ Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& row
     return refuse("it has no rows of its own");
   if (const int64_t unit = std::gcd(in_slab, rows.unit); unit != in_slab && unit * per_row % call.grain != 0)
     return refuse("its vectors belong to several blocks of rows");
-  if (aligned && call.outer.empty()) kernel::StreamStores(kernel, output);
+  if (aligned && call.outer.empty()) kernel::StreamStores(kernel, output, KernelTarget());
   const std::vector<kernel::Buffer> buffers = kernel.buffers;
   if (kernels == nullptr) {
     HLO_CHECK_OK(codegen::CheckKernel(kernel));

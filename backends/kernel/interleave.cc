@@ -10,16 +10,10 @@
 namespace hlo::kernel {
 namespace {
 
-/// Partial results of a sum: an addition takes as many cycles, two of which processors begin in each.
-constexpr int64_t kParts = 4;
-/// Shorter sums are not worth folding their parts, wider ones wait for nobody.
-constexpr int64_t kShortest = 16, kMostLanes = 32;
-/// Statements of all iterations that are written side by side.
-constexpr size_t kMostStmts = 64;
-
 class Interleaver {
  public:
-  explicit Interleaver(Kernel& kernel) : kernel_(kernel) {}
+  Interleaver(Kernel& kernel, const Target& target)
+      : kernel_(kernel), target_(target), parts_(target.latency.sum_parts) {}
 
   int64_t Run() {
     Visit(kernel_.body, nullptr);
@@ -50,8 +44,10 @@ class Interleaver {
     if (type != ElementType::F32 && type != ElementType::F64) return false;
     const auto is_value = [](const Stmt& stmt) { return ResultOf(stmt) >= 0; };
     return reduce.loops.size() == 1 && d.width == 1 && d.unroll == 1 && d.outer < 0 &&
-           d.extent >= kShortest && int64_t{vector.width} * vector.unroll <= kMostLanes &&
-           reduce.body->stmts.size() * kParts <= kMostStmts && llvm::all_of(reduce.body->stmts, is_value);
+           d.extent >= target_.latency.shortest_sum &&
+           int64_t{vector.width} * vector.unroll <= target_.vectors.most_waiting &&
+           static_cast<int64_t>(reduce.body->stmts.size()) * parts_ <= target_.code.sum_stmts &&
+           llvm::all_of(reduce.body->stmts, is_value);
   }
 
   ValueId Neutral(OpKind op, ElementType type, std::vector<Stmt>& to) {
@@ -116,44 +112,47 @@ class Interleaver {
   void Interleave(const ReduceStmt& reduce, std::vector<Stmt>& to) {
     const ElementType type = kernel_.TypeOf(reduce.inits[0]);
     const OpKind kind = *ReductionOp(reduce);
-    const int64_t extent = reduce.loops[0].extent, rounds = extent / kParts;
+    const int64_t extent = reduce.loops[0].extent, rounds = extent / parts_;
     const auto new_values = [&](auto& list) {
-      for (int64_t u = 0; u < kParts; ++u) list.push_back(kernel_.NewValue(type));
+      for (int64_t u = 0; u < parts_; ++u) list.push_back(kernel_.NewValue(type));
     };
     ReduceStmt parts;
-    parts.origin = reduce.origin, parts.parts = kParts;
+    parts.origin = reduce.origin, parts.parts = parts_;
     parts.loops = reduce.loops;
     parts.loops[0].extent = rounds;
     parts.inits.push_back(reduce.inits[0]);
-    for (int64_t u = 1; u < kParts; ++u) parts.inits.push_back(Neutral(kind, type, to));
+    for (int64_t u = 1; u < parts_; ++u) parts.inits.push_back(Neutral(kind, type, to));
     parts.body = std::make_unique<Region>();
     parts.combiner = std::make_unique<Region>();
     new_values(parts.results);
     new_values(parts.parameters);
     new_values(parts.parameters);
-    for (int64_t u = 0; u < kParts; ++u) {
-      parts.body->yields.push_back(AppendIteration(reduce, kParts, u, parts.body->stmts));
+    for (int64_t u = 0; u < parts_; ++u) {
+      parts.body->yields.push_back(AppendIteration(reduce, parts_, u, parts.body->stmts));
       const auto part = static_cast<size_t>(u);
-      parts.combiner->yields.push_back(AppendCombined(
-          reduce, parts.parameters[part], parts.parameters[part + kParts], parts.combiner->stmts));
+      parts.combiner->yields.push_back(AppendCombined(reduce, parts.parameters[part],
+                                                      parts.parameters[part + static_cast<size_t>(parts_)],
+                                                      parts.combiner->stmts));
     }
-    llvm::SmallVector<ValueId, kParts> sums(parts.results.begin(), parts.results.end());
+    llvm::SmallVector<ValueId, 4> sums(parts.results.begin(), parts.results.end());
     to.emplace_back(std::move(parts));
-    for (int64_t i = rounds * kParts; i < extent; ++i) {
-      ValueId& sum = sums[static_cast<size_t>(i - rounds * kParts)];
+    for (int64_t i = rounds * parts_; i < extent; ++i) {
+      ValueId& sum = sums[static_cast<size_t>(i - rounds * parts_)];
       sum = AppendCombined(reduce, sum, AppendIteration(reduce, 0, i, to), to);
     }
-    for (size_t half = kParts / 2; half > 0; half /= 2)
+    for (size_t half = static_cast<size_t>(parts_) / 2; half > 0; half /= 2)
       for (size_t u = 0; u < half; ++u) sums[u] = AppendCombined(reduce, sums[u], sums[u + half], to);
     std::get<OpStmt>(to.back()).result = reduce.results[0];
   }
 
   Kernel& kernel_;
+  const Target& target_;
+  int64_t parts_;  // a power of two
   int64_t changed_ = 0;
 };
 
 }  // namespace
 
-int64_t InterleaveSums(Kernel& kernel) { return Interleaver(kernel).Run(); }
+int64_t InterleaveSums(Kernel& kernel, const Target& target) { return Interleaver(kernel, target).Run(); }
 
 }  // namespace hlo::kernel

@@ -1,6 +1,7 @@
 // Sums in lanes that wait for themselves.
 #pragma once
 #include "backends/kernel/kernel.h"
+#include "backends/kernel/target.h"
 
 namespace hlo::kernel {
 
@@ -8,6 +9,6 @@ namespace hlo::kernel {
 /// addition after the other would wait for the one before. What is left of the iterations joins the first
 /// ones; partial results are folded pairwise. Returns how many reductions it changed. After a schedule was
 /// applied.
-int64_t InterleaveSums(Kernel& kernel);
+int64_t InterleaveSums(Kernel& kernel, const Target& target);
 
 }  // namespace hlo::kernel

@@ -2,6 +2,7 @@
 
 #include "backends/kernel/interpret.h"
 #include "backends/kernel/parse.h"
+#include "backends/kernel/test_target.h"
 #include "gtest/gtest.h"
 
 namespace hlo::kernel {
@@ -26,7 +27,7 @@ Kernel Parsed(const std::string& text) {
 TEST(InterleaveSums, PartsGiveTheSameSums) {
   for (const int extent : {16, 17, 18, 19, 64}) {
     Kernel kernel = Parsed(Columns(extent, "vector(4, 1) "));
-    EXPECT_EQ(InterleaveSums(kernel), 1);
+    EXPECT_EQ(InterleaveSums(kernel, TestTarget()), 1);
     const std::string text = ToString(kernel);
     EXPECT_NE(text.find("reduce i1 in " + std::to_string(extent / 4) + " init %0, %"), std::string::npos)
         << text;
@@ -49,7 +50,7 @@ TEST(InterleaveSums, OthersStay) {
   for (const std::string& text : {Columns(15, "vector(4, 1) "), Columns(64, ""),
                                   Columns(64, "vector(4, 1) ", "maximum"), Columns(64, "vector(32, 2) ")}) {
     Kernel kernel = Parsed(text);
-    EXPECT_EQ(InterleaveSums(kernel), 0);
+    EXPECT_EQ(InterleaveSums(kernel, TestTarget()), 0);
     EXPECT_EQ(ToString(kernel), text);
   }
 }

@@ -3,6 +3,7 @@
 #include "backends/kernel/lower.h"
 #include "backends/kernel/parse.h"
 #include "backends/kernel/schedule.h"
+#include "backends/kernel/test_target.h"
 #include "backends/kernel/trim.h"
 #include "gtest/gtest.h"
 #include "ir/module.h"
@@ -320,10 +321,10 @@ TEST(KernelIr, TransposesAreTiled) {
   }
 })");
   ASSERT_TRUE(kernel);
-  EXPECT_EQ(ToString(ChooseSchedule(*kernel, {})),
+  EXPECT_EQ(ToString(ChooseSchedule(*kernel, TestTarget())),
             "split i0 by 16 into i2, i3\nsplit i1 by 16 into i4, i5\nreorder i2, i4, i3, i5\n"
             "unroll i3 by 16\nvector i5 by 16\nparallel i2\n");
-  ASSERT_TRUE(ScheduleLoops(*kernel, {}));
+  ASSERT_TRUE(ScheduleLoops(*kernel, TestTarget()));
   EXPECT_TRUE(VerifyKernel(*kernel));
 }
 

@@ -22,11 +22,11 @@ int64_t CountStatements(const Kernel& kernel) {
 
 bool HasLoops(OpKind kind) { return Lowering::Has(kind); }
 
-Result<LoweredKernel> Lower(const Computation& fused, llvm::StringRef name) {
+Result<LoweredKernel> Lower(const Computation& fused, llvm::StringRef name, const Target& target) {
   LoopPlan plan;
   std::optional<Result<LoweredKernel>> whole;  // without cuts
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
-    Lowering lowering(fused, plan, /*divide=*/attempt + 1 == kMaxAttempts);
+    Lowering lowering(fused, plan, target, /*divide=*/attempt + 1 == kMaxAttempts);
     Result<LoweredKernel> lowered = lowering.Run(name);
     if (!lowered && !whole && !lowering.too_long()) return lowered;
     if (lowering.wants_split()) continue;

@@ -2,6 +2,7 @@
 #pragma once
 #include "backends/kernel/fold_order.h"
 #include "backends/kernel/kernel.h"
+#include "backends/kernel/target.h"
 #include "ir/computation.h"
 
 namespace hlo::kernel {
@@ -24,6 +25,6 @@ inline constexpr llvm::StringLiteral kInOrder = "{\"fold\":\"in_order\"}";
 bool HasLoops(OpKind kind);
 
 /// Errors: kernel-unsupported, naming the instruction that has no loops yet and why.
-Result<LoweredKernel> Lower(const Computation& fused, llvm::StringRef name);
+Result<LoweredKernel> Lower(const Computation& fused, llvm::StringRef name, const Target& target);
 
 }  // namespace hlo::kernel

@@ -6,6 +6,7 @@
 
 #include "backends/kernel/interpret.h"
 #include "backends/kernel/parse.h"
+#include "backends/kernel/test_target.h"
 #include "gtest/gtest.h"
 #include "ir/eval/executor.h"
 #include "ir/module.h"
@@ -45,7 +46,7 @@ TEST_P(LoweredComputation, EqualsTheEvaluator) {
   const auto parsed = ParseModule(GetParam().text);
   ASSERT_NE(parsed.module, nullptr) << parsed.diagnostics[0].message;
   const Computation& entry = *parsed.module->entry();
-  const auto lowered = Lower(entry, "k");
+  const auto lowered = Lower(entry, "k", TestTarget());
   ASSERT_TRUE(lowered) << lowered.error().message;
   ASSERT_TRUE(VerifyKernel(lowered->kernel)) << ToString(lowered->kernel);
 
@@ -129,7 +130,7 @@ class ComputationWithoutLoops : public testing::TestWithParam<Case> {};
 TEST_P(ComputationWithoutLoops, IsRefused) {
   const auto parsed = ParseModule(GetParam().text);
   ASSERT_NE(parsed.module, nullptr) << parsed.diagnostics[0].message;
-  const auto lowered = Lower(*parsed.module->entry(), "k");
+  const auto lowered = Lower(*parsed.module->entry(), "k", TestTarget());
   ASSERT_FALSE(lowered) << ToString(lowered->kernel);
   EXPECT_EQ(lowered.error().id, "kernel-unsupported");
   EXPECT_EQ(lowered.error().message, GetParam().error);

@@ -132,9 +132,6 @@ UpdateReads ReadsOf(const Instruction& target, const Instruction& root) {
   return reads;
 }
 
-/// Elements of a reduction that may do without a loop.
-constexpr int64_t kWrittenOut = 8;
-
 }  // namespace
 
 Status Lowering::LowerUpdate(const Instruction& root, int64_t number) {
@@ -193,7 +190,8 @@ Result<Lowering::Values> Lowering::EmitReduceHere(const Instruction& inst, const
     else
       from.push_back(folded ? MakeLoops({nest, d}, operand.dim(d), loops) : at[kept++]);
   }
-  if (reduced.size() == 1 && operand.dim(reduced[0]) <= kWrittenOut) short_reductions_.insert(first);
+  if (reduced.size() == 1 && operand.dim(reduced[0]) <= target_.code.without_loop)
+    short_reductions_.insert(first);
   if (operand.ElementCount() == 0)
     return Error("kernel-unsupported", inst.loc(), "%{0} reduces nothing", inst.name());
   Values inits;

@@ -32,8 +32,8 @@ struct LoopPlan {
 class Lowering {
  public:
   /// With `divide` indices are divided where a split would do better.
-  Lowering(const Computation& fused, LoopPlan& plan, bool divide)
-      : fused_(fused), plan_(plan), divide_(divide), builder_(lowered_.kernel) {}
+  Lowering(const Computation& fused, LoopPlan& plan, const Target& target, bool divide)
+      : fused_(fused), plan_(plan), target_(target), divide_(divide), builder_(lowered_.kernel) {}
   Result<LoweredKernel> Run(llvm::StringRef name);
   [[nodiscard]] bool wants_split() const { return wants_split_; }
   /// Whether Run failed because the kernel has more values than kernels may have.
@@ -189,6 +189,7 @@ class Lowering {
 
   const Computation& fused_;
   LoopPlan& plan_;
+  const Target& target_;
   bool divide_;
   LoweredKernel lowered_;
   KernelBuilder builder_;

@@ -6,13 +6,6 @@
 namespace hlo::kernel {
 namespace {
 
-/// Parts of the innermost dimension shorter than this (on average) stay one loop with masks, which fill
-/// vectors better; but for nests too small for vectors, and for dimensions that vanish as a loop.
-constexpr int64_t kShortPart = 16, kSmallNest = 64;
-
-/// Iterations of a nest from which threads may share it.
-constexpr int64_t kShared = 1024;
-
 /// Parts of one nest beyond which there are none.
 constexpr int64_t kMostParts = 32;
 
@@ -67,7 +60,7 @@ Status Lowering::InDimension(const Nest& nest, Indices& at) {
     ends.append(cuts->second.begin(), cuts->second.end());
   ends.push_back(nest.dims[d]);
   const int inner = nests_;
-  const bool shared = Product(nest.dims) >= kShared;
+  const bool shared = Product(nest.dims) >= target_.threads.shared_nest;
   int64_t begin = 0;
   for (const int64_t end : ends) {
     nests_ = inner;  // nests below have the same numbers in each part
@@ -148,7 +141,11 @@ std::map<NestDimension, std::set<int64_t>> Lowering::WorthyCuts() const {
     const bool innermost =
         llvm::all_of(llvm::drop_begin(dims, dimension.second + 1), [](int64_t size) { return size == 1; });
     const int64_t size = dims[static_cast<size_t>(dimension.second)];
-    if (innermost && size < count * kShortPart && size != count && Product(dims) > kSmallNest) continue;
+    // Short parts (on average) stay one loop with masks, which fill vectors better; but for nests too small
+    // for vectors, and for dimensions that vanish as a loop.
+    if (innermost && size < count * target_.vectors.least_part && size != count &&
+        Product(dims) > target_.code.masked_nest)
+      continue;
     int64_t& of_nest = parts.try_emplace(dimension.first, 1).first->second;
     of_nest *= count;
     if (of_nest > kMostParts) return {};

@@ -4,14 +4,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 namespace hlo::kernel {
-namespace {
-
-/// Window positions per element up to which loops that take each of them are worth it: there are ways that
-/// need fewer steps.
-constexpr int64_t kMaxTaps = 64;
-
-}  // namespace
-
 Result<ValueId> Lowering::IndexComponent(const Instruction& indices, const Indices& batch, int64_t vector_dim,
                                          int64_t component, ValueId mask) {
   Indices at = batch;
@@ -183,9 +175,11 @@ std::optional<ValueId> Lowering::NeutralIn(const Computation& combiner, ValueId 
 Result<Indices> Lowering::WindowPositions(const Instruction& inst, const Indices& at,
                                           llvm::SmallVectorImpl<LoopId>& loops) {
   const Window& window = inst.attr<ReduceWindowAttrs>().window;
+  // There are ways that need fewer steps than those of all positions.
+  const int64_t most = target_.code.taps;
   int64_t taps = 1;
-  for (const WindowDim& w : window.dims) taps = w.size > kMaxTaps ? kMaxTaps + 1 : taps * w.size;
-  if (taps > kMaxTaps || taps == 0 || inst.operand(0)->shape().ElementCount() == 0)
+  for (const WindowDim& w : window.dims) taps = w.size > most ? most + 1 : taps * w.size;
+  if (taps > most || taps == 0 || inst.operand(0)->shape().ElementCount() == 0)
     return Error("kernel-unsupported", inst.loc(), "%{0} has windows of {1} elements", inst.name(), taps);
   const int nest = nests_++;
   Indices positions;

@@ -1,6 +1,5 @@
 #include "backends/kernel/row_blocks.h"
 
-#include "backends/kernel/op_cost.h"
 #include "backends/kernel/visit.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,21 +7,9 @@
 namespace hlo::kernel {
 namespace {
 
-/// Rows that are folded at once, as long as that is few enough to be written out.
-constexpr int64_t kMostRows = 8, kFewestRows = 4;
-/// Of an array that is read: smaller ones are in the second cache, or, where rows are cut into blocks of
-/// columns, in the third, which does not mind. Of the sums of a block: half of the first cache. Of a row:
-/// shorter ones fill no vectors.
-constexpr int64_t kLeastBytes = int64_t{2} << 20, kLeastCutBytes = int64_t{32} << 20;
-constexpr int64_t kSumBytes = int64_t{16} << 10, kLeastRow = 256;
-/// Iterations of the loops around and blocks of columns, of which threads have some each.
-constexpr int64_t kLeastPieces = 4;
-/// More work hides what memory takes.
-constexpr size_t kMostStmts = 7;
-
 class RowFolder {
  public:
-  explicit RowFolder(Kernel& kernel) : kernel_(kernel) {}
+  RowFolder(Kernel& kernel, const Target& target) : kernel_(kernel), target_(target) {}
 
   int64_t Run() {
     Visit(kernel_.body, 1);
@@ -42,7 +29,7 @@ class RowFolder {
       const Plan plan = PlanOf(*loop);
       if (plan.rows == 0)
         Visit(*loop->body, around * loop->loop.extent);
-      else if (around * (loop->loop.extent / plan.columns) >= kLeastPieces)
+      else if (around * (loop->loop.extent / plan.columns) >= target_.threads.pieces)
         stmt = Stmt(Blocks(std::move(*loop), plan));
     }
   }
@@ -71,14 +58,14 @@ class RowFolder {
         before.insert(value);
       }
     }
-    if (rows == 0 || loop.loop.extent * bytes < kLeastRow) return {};
-    int64_t blocks = (loop.loop.extent * bytes + kSumBytes - 1) / kSumBytes;
+    if (rows == 0 || loop.loop.extent * bytes < target_.caches.least_row) return {};
+    int64_t blocks = (loop.loop.extent * bytes + target_.caches.row_sums - 1) / target_.caches.row_sums;
     const int64_t most = 4 * blocks;
     while (blocks <= most && loop.loop.extent % blocks != 0) ++blocks;
-    if (blocks > most || read < (blocks > 1 ? kLeastCutBytes : kLeastBytes)) return {};
-    int64_t at_once = kMostRows;
-    while (at_once >= kFewestRows && rows % at_once != 0) --at_once;
-    if (at_once < kFewestRows || rows / at_once < 2) return {};
+    if (blocks > most || read < (blocks > 1 ? target_.caches.cut_rows : target_.caches.rows)) return {};
+    int64_t at_once = target_.code.most_rows;
+    while (at_once >= target_.code.fewest_rows && rows % at_once != 0) --at_once;
+    if (at_once < target_.code.fewest_rows || rows / at_once < 2) return {};
     return {at_once, loop.loop.extent / blocks};
   }
 
@@ -87,7 +74,9 @@ class RowFolder {
     const auto op = ReductionOp(reduce);
     const ElementType type = kernel_.TypeOf(reduce.inits[0]);
     const bool added = op == OpKind::Add && (type == ElementType::F32 || type == ElementType::F64);
-    if (!added || reduce.loops.size() != 1 || reduce.body->stmts.size() > kMostStmts) return false;
+    if (!added || reduce.loops.size() != 1 ||
+        static_cast<int64_t>(reduce.body->stmts.size()) > target_.code.row_stmts)
+      return false;
     const Dimension& d = reduce.loops[0];
     if (d.outer >= 0 || (rows != 0 && rows != d.extent)) return false;
     rows = d.extent;
@@ -96,7 +85,7 @@ class RowFolder {
       const auto* load = std::get_if<LoadStmt>(&stmt);
       if (load == nullptr && !std::holds_alternative<OpStmt>(stmt)) return false;
       if (load == nullptr) {
-        along &= !IsExpensive(std::get<OpStmt>(stmt).kind);
+        along &= !target_.IsExpensive(std::get<OpStmt>(stmt).kind);
         continue;
       }
       const Buffer& buffer = kernel_.buffers[static_cast<size_t>(load->buffer)];
@@ -170,12 +159,13 @@ class RowFolder {
   }
 
   Kernel& kernel_;
+  const Target& target_;
   int64_t changed_ = 0;
 };
 
 }  // namespace
 
-int64_t FoldByRows(Kernel& kernel) { return RowFolder(kernel).Run(); }
+int64_t FoldByRows(Kernel& kernel, const Target& target) { return RowFolder(kernel, target).Run(); }
 
 bool FoldsRowBlock(const ReduceStmt& reduce, const Region& around) {
   return llvm::any_of(around.stmts, [&](const Stmt& stmt) {

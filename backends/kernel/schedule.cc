@@ -1,6 +1,5 @@
 #include "backends/kernel/schedule.h"
 
-#include "backends/kernel/op_cost.h"
 #include "backends/kernel/row_blocks.h"
 #include "backends/kernel/selection.h"
 #include "backends/kernel/threads.h"
@@ -80,27 +79,23 @@ bool Jumps(const Region& region, LoopId loop) {
   return jumps;
 }
 
-int64_t OpCount(const Region& region) {
+int64_t OpCount(const Region& region, const Target& target) {
   int64_t count = 0;
   ForEachStmt(region, [&](const Stmt& stmt) {
-    if (const auto* op = std::get_if<OpStmt>(&stmt)) count += CostOf(op->kind).instructions;
+    if (const auto* op = std::get_if<OpStmt>(&stmt)) count += target.CostOf(op->kind).instructions;
   });
   return count;
 }
 
-/// Rows are short that fill no vector of this length; vectors of a loop over them that are so few that what
-/// is left over counts.
-constexpr int64_t kFullRow = 8, kFewVectors = 8;
-
 /// Whether the loop's body ends with a loop shorter than a vector, a row of what the results hold side by
-/// side: lanes of the outer loop go through the rows together. `least`: iterations of a vector. `most`:
-/// statements of a row that are written out.
-bool HoldsShortRows(const LoopStmt& outer, int64_t least, int64_t most) {
+/// side: lanes of the outer loop go through the rows together.
+bool HoldsShortRows(const LoopStmt& outer, const Target& target) {
   const auto* row = outer.body->stmts.empty() ? nullptr : std::get_if<LoopStmt>(&outer.body->stmts.back());
   if (row == nullptr) return false;
-  const int64_t extent = row->loop.extent;
-  if (row->loop.ordered || extent < 2 || (extent >= least && (extent >= kFullRow || extent == least)) ||
-      row->loop.outer >= 0 || static_cast<int64_t>(row->body->stmts.size()) * extent > most)
+  const int64_t extent = row->loop.extent, least = target.vectors.shortest_loop;
+  if (row->loop.ordered || extent < 2 ||
+      (extent >= least && (extent >= target.vectors.full_row || extent == least)) || row->loop.outer >= 0 ||
+      static_cast<int64_t>(row->body->stmts.size()) * extent > target.code.short_row_stmts)
     return false;
   const auto is_value = [](const Stmt& stmt) { return ResultOf(stmt) >= 0; };
   if (!llvm::all_of(llvm::ArrayRef(outer.body->stmts).drop_back(), is_value)) return false;
@@ -123,19 +118,7 @@ bool HoldsShortRows(const LoopStmt& outer, int64_t least, int64_t most) {
   return !written.empty() && suits;
 }
 
-/// Bytes of an array, and iterations of its loops, from which tiles of a transpose are as wide as lines.
-constexpr int64_t kLargeArray = 4 << 20, kLargeExtent = 256;
-
-/// Tiles of a transpose that are next to each other in both directions.
-constexpr int64_t kNearTiles = 4;
-
-/// Loops that are shorter, in kernels that do no more than this in all, are better off without vectors: what
-/// scalars store can be loaded at once, and in routines stays in registers.
-constexpr int64_t kShort = 8, kSmallKernel = 64, kOpsOfShort = 4;
-
 /// Iterations of all loops of a region, those of inner loops counted with the outer ones.
-bool IsReduce(const Stmt& stmt) { return std::holds_alternative<ReduceStmt>(stmt); }
-
 int64_t Iterations(const Region& region);
 int64_t Iterations(const Stmt& stmt) {
   int64_t count = 1;
@@ -152,31 +135,24 @@ int64_t Iterations(const Region& region) {
   return most;
 }
 
-/// Elements of a reduction, and statements of all its iterations, that are written out; those of a short row.
-constexpr int64_t kPairwise = 8, kWrittenOut = 64, kWrittenRow = 512;
-
-/// Vectors side by side in which columns are folded, if that takes few operations.
-constexpr int64_t kStrip = 8, kOpsOfStrip = 3;
-
-/// Rows that are computed side by side, how long they may be, how many elements there must be in all to be
-/// worth the longer code, and how much there may be to do for each.
-constexpr int64_t kRowsSideBySide = 2, kMaxPairedRow = 2048, kMinPaired = 1 << 16, kOpsOfPair = 64;
+bool IsReduce(const Stmt& stmt) { return std::holds_alternative<ReduceStmt>(stmt); }
 
 /// Walks over a kernel and writes down what to do with its loops.
 class Chooser {
  public:
-  Chooser(const Kernel& kernel, const ScheduleTarget& target)
+  Chooser(const Kernel& kernel, const Target& target)
       : kernel_(kernel),
         target_(target),
-        small_(Iterations(kernel.body) <= kSmallKernel),
+        small_(Iterations(kernel.body) <= target.threads.small_kernel),
         next_loop_(kernel.loop_count) {}
 
   Schedule Run() {
     // Statements are looked at, not changed.
     Choose(const_cast<Region&>(kernel_.body), false);
     // Pieces would each repeat what is outside of the loop.
-    bool repeats = llvm::any_of(kernel_.body.stmts, [](const Stmt& stmt) {
-      return std::holds_alternative<StoreStmt>(stmt) || (IsReduce(stmt) && Iterations(stmt) > kMostRepeated);
+    bool repeats = llvm::any_of(kernel_.body.stmts, [&](const Stmt& stmt) {
+      return std::holds_alternative<StoreStmt>(stmt) ||
+             (IsReduce(stmt) && Iterations(stmt) > target_.threads.most_repeated);
     });
     const auto loops = OutermostLoops(kernel_);
     // What a loop writes another must not read.
@@ -189,7 +165,7 @@ class Chooser {
     if (repeats || (loops.size() == 1 && loops[0]->loop.extent == 1)) return std::move(schedule_);
     if (small_) return std::move(schedule_);
     if (loops.size() == 1 && MayRunSideBySide(kernel_, *loops[0]) && IsPaired(*loops[0]))
-      schedule_.push_back({ScheduleStep::Kind::Unroll, {loops[0]->loop.id}, kRowsSideBySide});
+      schedule_.push_back({ScheduleStep::Kind::Unroll, {loops[0]->loop.id}, target_.latency.rows});
     for (const LoopStmt* loop : loops) {
       const auto it = outermost_.find(loop->loop.id);
       schedule_.push_back(
@@ -246,10 +222,11 @@ class Chooser {
           // The lines of the cache are moved whole, as far as the code stays short: larger tiles are for
           // arrays that no cache holds and elements that are moved only.
           const int64_t bytes = Info(buffer.type).host_bytes();
-          const bool large = buffer.count * bytes >= kLargeArray && OpCount(*inner.body) == 0 &&
-                             std::min(loop->loop.extent, inner.loop.extent) >= kLargeExtent;
-          tile = std::clamp<int64_t>(int64_t{target_.tile} * 4 / bytes, 2,
-                                     large && bytes == 2 ? 2 * target_.tile : target_.tile);
+          const bool large = buffer.count * bytes >= target_.caches.large_tiles &&
+                             OpCount(*inner.body, target_) == 0 &&
+                             std::min(loop->loop.extent, inner.loop.extent) >= target_.vectors.large_tiles;
+          tile = std::clamp<int64_t>(target_.vectors.tile * 4 / bytes, 2,
+                                     large && bytes == 2 ? 2 * target_.vectors.tile : target_.vectors.tile);
         }
     });
     return reads_output ? nullptr : found;
@@ -262,7 +239,8 @@ class Chooser {
     const Dimension& along = nest.back()->loop;
     int64_t tile = 0;
     const Dimension* across = FindTransposed(nest, tile);
-    if (across == nullptr || across->extent < tile || along.extent < tile || OpCount(*nest.back()->body) > 8)
+    if (across == nullptr || across->extent < tile || along.extent < tile ||
+        OpCount(*nest.back()->body, target_) > target_.code.tiled)
       return false;
     llvm::SmallVector<LoopId, 4> outside, blocks, inside;
     for (const LoopStmt* loop : nest) {
@@ -277,7 +255,8 @@ class Chooser {
         // Several tiles side by side use what was loaded of a page before it is left. Where the last tile is
         // not whole, its size hangs on the block's number, which then stays one loop.
         LoopId near = block;
-        if (d.extent % tile == 0 && d.extent / tile > kNearTiles) block = Cut(block, kNearTiles, near);
+        if (d.extent % tile == 0 && d.extent / tile > target_.vectors.near_tiles)
+          block = Cut(block, target_.vectors.near_tiles, near);
         outside.push_back(block);
         if (near != block) blocks.push_back(near);
       }
@@ -302,7 +281,7 @@ class Chooser {
 
   void ChooseLoop(LoopStmt& stmt, bool in_vector) {
     if (!in_vector && ChooseTiles(stmt)) return;
-    const bool flat = !HasLoops(*stmt.body) || HoldsShortRows(stmt, target_.min_vector, kWrittenRow);
+    const bool flat = !HasLoops(*stmt.body) || HoldsShortRows(stmt, target_);
     const bool vector = !in_vector && !stmt.loop.ordered && flat && IsLong(stmt.loop, *stmt.body) &&
                         !PrefersReduction(*stmt.body, stmt.loop.id);
     if (vector) MakeVector(stmt.loop, *stmt.body);
@@ -316,8 +295,8 @@ class Chooser {
       auto* reduce = std::get_if<ReduceStmt>(&inner);
       if (reduce == nullptr || !HasPartialResults(*reduce, kernel_)) return;
       const Dimension& last = reduce->loops.back();
-      prefers |=
-          last.extent > kPairwise && Contiguity(*reduce->body, last.id) > Contiguity(*reduce->body, loop);
+      prefers |= last.extent > target_.code.pairwise &&
+                 Contiguity(*reduce->body, last.id) > Contiguity(*reduce->body, loop);
     });
     return prefers;
   }
@@ -336,7 +315,7 @@ class Chooser {
   /// Whether the loop goes from row to row, folding each: what comes next waits for the fold to end, which
   /// the next row hides.
   [[nodiscard]] bool IsPaired(const LoopStmt& rows) const {
-    if (rows.loop.extent % kRowsSideBySide != 0) return false;
+    if (rows.loop.extent % target_.latency.rows != 0) return false;
     const auto is_vector = [&](const ScheduleStep& step) {
       return step.kind == ScheduleStep::Kind::Vector && step.loops[0] == rows.loop.id;
     };
@@ -356,18 +335,20 @@ class Chooser {
         longest = std::max(longest, loop->loop.extent);
       }
     }
-    return folds && fits && longest <= kMaxPairedRow && longest * rows.loop.extent >= kMinPaired &&
-           OpCount(*rows.body) <= kOpsOfPair;
+    return folds && fits && longest <= target_.latency.longest_row &&
+           longest * rows.loop.extent >= target_.latency.least_rows &&
+           OpCount(*rows.body, target_) <= target_.code.side_by_side;
   }
 
   /// Few elements: one addition after the other would wait longer than it takes to make them all.
-  static bool IsPairwise(const ReduceStmt& stmt) {
+  [[nodiscard]] bool IsPairwise(const ReduceStmt& stmt) const {
     const Dimension& last = stmt.loops.back();
     const auto has_loops = [](const Stmt& s) {
       return std::holds_alternative<LoopStmt>(s) || std::holds_alternative<ReduceStmt>(s);
     };
-    return stmt.loops.size() == 1 && last.extent > 2 && last.extent <= kPairwise && last.outer < 0 &&
-           ReductionOp(stmt) && static_cast<int64_t>(stmt.body->stmts.size()) * last.extent <= kWrittenOut &&
+    return stmt.loops.size() == 1 && last.extent > 2 && last.extent <= target_.code.pairwise &&
+           last.outer < 0 && ReductionOp(stmt) &&
+           static_cast<int64_t>(stmt.body->stmts.size()) * last.extent <= target_.code.pairwise_stmts &&
            !llvm::any_of(stmt.body->stmts, has_loops);
   }
 
@@ -384,19 +365,23 @@ class Chooser {
   }
 
   [[nodiscard]] bool IsLong(const Dimension& loop, const Region& body) const {
-    const bool short_scalars = small_ && loop.extent < kShort && OpCount(body) <= kOpsOfShort;
-    return loop.extent >= target_.min_vector && !short_scalars;
+    const bool short_scalars =
+        small_ && loop.extent < target_.code.short_loop && OpCount(body, target_) <= target_.code.short_ops;
+    return loop.extent >= target_.vectors.shortest_loop && !short_scalars;
   }
 
   void MakeVector(const Dimension& loop, const Region& body) {
     // A short row is written out.
     const auto* row = body.stmts.empty() ? nullptr : std::get_if<LoopStmt>(&body.stmts.back());
     const int64_t times = row != nullptr ? row->loop.extent : 1;
-    const int64_t ops = row != nullptr ? OpCount(*row->body) * times + OpCount(body) : OpCount(body);
-    int64_t unroll = ops > 16 ? 1 : ops > 6 ? 2 : target_.unroll;
+    const int64_t ops = row != nullptr ? OpCount(*row->body, target_) * times + OpCount(body, target_)
+                                       : OpCount(body, target_);
+    int64_t unroll = ops > target_.code.one_vector    ? 1
+                     : ops > target_.code.two_vectors ? 2
+                                                      : target_.vectors.interleaved;
     // Short loops get short vectors: what fills them needs no masks.
-    int64_t width = std::min<int64_t>(
-        target_.width, static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(loop.extent))));
+    int64_t width = std::min(target_.vectors.lanes,
+                             static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(loop.extent))));
     // Groups of lanes would each walk through a reduction of their own; wider vectors go through it once, and
     // read more of each line of memory. What is written out needs all registers for its elements.
     const auto walks = [&](const Stmt& s) {
@@ -405,24 +390,26 @@ class Chooser {
              !(IsPairwise(*reduce) && (Jumps(*reduce->body, loop.id) || FoldsRowBlock(*reduce, body)));
     };
     if (llvm::any_of(body.stmts, walks)) {
-      const bool strip = ops <= kOpsOfStrip && !Jumps(body, loop.id);
-      width *= strip ? kStrip : unroll;
+      const bool strip = ops <= target_.code.strip && !Jumps(body, loop.id);
+      width *= strip ? target_.vectors.strip : unroll;
       unroll = 1;
-      while (width / 2 >= loop.extent || (width > target_.width && width > loop.extent)) width /= 2;
+      while (width / 2 >= loop.extent || (width > target_.vectors.lanes && width > loop.extent)) width /= 2;
     }
     // What is left of a loop over short rows has no shuffles.
     const auto leaves = [&](int64_t group) {
       return group > loop.extent ||
-             (row != nullptr && loop.extent % group != 0 && loop.extent < kFewVectors * group);
+             (row != nullptr && loop.extent % group != 0 && loop.extent < target_.vectors.few * group);
     };
-    if (row != nullptr && width > kFullRow && leaves(width) && loop.extent % kFullRow == 0) width = kFullRow;
+    if (row != nullptr && width > target_.vectors.full_row && leaves(width) &&
+        loop.extent % target_.vectors.full_row == 0)
+      width = target_.vectors.full_row;
     while (unroll > 1 && leaves(unroll * width)) unroll /= 2;
-    if (unroll > 1 && width == target_.width && StoresHalfLines(body)) width *= 2, unroll /= 2;
+    if (unroll > 1 && width == target_.vectors.lanes && StoresHalfLines(body)) width *= 2, unroll /= 2;
     schedule_.push_back({ScheduleStep::Kind::Vector, {loop.id}, width, unroll});
   }
 
   const Kernel& kernel_;
-  const ScheduleTarget& target_;
+  const Target& target_;
   bool small_;
   LoopId next_loop_;                          // the first that is free
   llvm::DenseMap<LoopId, LoopId> outermost_;  // of tiled nests: before and after
@@ -433,13 +420,13 @@ class Chooser {
 
 int64_t MergeLoops(Kernel& kernel) { return MergeIn(kernel.body); }
 
-Schedule ChooseSchedule(const Kernel& kernel, const ScheduleTarget& target) {
+Schedule ChooseSchedule(const Kernel& kernel, const Target& target) {
   // What is bound to blocks and threads has its schedule.
   if (UsesThreads(kernel)) return {};
   return Chooser(kernel, target).Run();
 }
 
-Status ScheduleLoops(Kernel& kernel, const ScheduleTarget& target) {
+Status ScheduleLoops(Kernel& kernel, const Target& target) {
   return ApplySchedule(kernel, ChooseSchedule(kernel, target));
 }
 

@@ -1,16 +1,9 @@
 // How the loops of a kernel are run: as data, applied by changing the kernel's dimensions.
 #pragma once
 #include "backends/kernel/kernel.h"
+#include "backends/kernel/target.h"
 
 namespace hlo::kernel {
-
-/// What a machine is good at.
-struct ScheduleTarget {
-  int32_t width = 16;      // lanes of a vector, whatever the element type
-  int32_t unroll = 4;      // vectors in flight in cheap bodies
-  int64_t min_vector = 4;  // loops shorter than this stay scalar
-  int32_t tile = 16;       // edge of the tiles in which transposes go through registers
-};
 
 /// One change of a kernel's loops, as text:
 ///   split i0 by 16 into i5, i6   i5 counts blocks of i0, i6 the iterations of a block; both are new. The
@@ -50,18 +43,15 @@ Status ApplySchedule(Kernel& kernel, const Schedule& schedule);
 /// one outermost loop, not ordered, and outside of it nothing is written, folded, or read of what is written.
 bool MayRunSideBySide(const Kernel& kernel, const LoopStmt& loop);
 
-/// Iterations of a reduction before the outermost loops that every piece of these may repeat.
-constexpr int64_t kMostRepeated = 256;
-
 /// Makes one loop of two nested ones wherever every address treats them as one. Returns how many.
 int64_t MergeLoops(Kernel& kernel);
 
 /// Chooses the loops that become vectors (innermost, or the folded dimension of a reduction that runs along
 /// memory), tiles transposes and lets the outermost loop run in pieces. Depends on the kernel and the target
 /// only; always legal.
-Schedule ChooseSchedule(const Kernel& kernel, const ScheduleTarget& target);
+Schedule ChooseSchedule(const Kernel& kernel, const Target& target);
 
 /// Applies what ChooseSchedule() says. Errors: kernel-schedule, a broken invariant.
-Status ScheduleLoops(Kernel& kernel, const ScheduleTarget& target);
+Status ScheduleLoops(Kernel& kernel, const Target& target);
 
 }  // namespace hlo::kernel

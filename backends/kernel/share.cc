@@ -1,6 +1,5 @@
 #include "backends/kernel/share.h"
 
-#include "backends/kernel/op_cost.h"
 #include "backends/kernel/visit.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -96,7 +95,7 @@ bool RoundsToNarrow(const OpStmt& op) {
 
 class Sharer {
  public:
-  explicit Sharer(Kernel& kernel) : kernel_(kernel) {}
+  Sharer(Kernel& kernel, const Target& target) : kernel_(kernel), target_(target) {}
 
   int64_t Run() {
     Visit(kernel_.body);
@@ -125,7 +124,7 @@ class Sharer {
     // From the end: what the shared values were made of is gone then.
     for (size_t i = second.region->stmts.size(); i-- > 0;) {
       const auto* op = std::get_if<OpStmt>(&second.region->stmts[i]);
-      if (op == nullptr || !(IsExpensive(op->kind) || RoundsToNarrow(*op)) ||
+      if (op == nullptr || !(target_.IsExpensive(op->kind) || RoundsToNarrow(*op)) ||
           !IsUsed(*second.region, op->result))
         continue;
       for (size_t j = 0; j < first.region->stmts.size(); ++j) {
@@ -155,7 +154,7 @@ class Sharer {
       const ElementType type = kernel_.TypeOf(value);
       const int64_t bytes = first.loop->extent *
                             (IsFloat(type) ? std::max(Info(type).host_bytes(), 4) : Info(type).host_bytes());
-      if (local_bytes_ + bytes > kMaxLocalBytes) {
+      if (local_bytes_ + bytes > target_.caches.local) {
         buffers_.erase(it);
         return false;
       }
@@ -209,6 +208,7 @@ class Sharer {
   }
 
   Kernel& kernel_;
+  const Target& target_;
   std::vector<std::pair<size_t, StoreStmt>> stores_;  // positions in the first body and what goes there
   llvm::DenseMap<ValueId, BufferId> buffers_;         // of shared values
   int64_t local_bytes_ = 0, shared_ = 0;
@@ -216,6 +216,6 @@ class Sharer {
 
 }  // namespace
 
-int64_t ShareBetweenLoops(Kernel& kernel) { return Sharer(kernel).Run(); }
+int64_t ShareBetweenLoops(Kernel& kernel, const Target& target) { return Sharer(kernel, target).Run(); }
 
 }  // namespace hlo::kernel

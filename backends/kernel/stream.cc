@@ -5,20 +5,16 @@
 namespace hlo::kernel {
 namespace {
 
-/// Smaller arrays are still in a cache when they are read.
-constexpr int64_t kMinBytes = int64_t{32} << 20;
-/// Memory is written in lines; at least so much of it in one go.
-constexpr int64_t kLine = 64, kMinRun = 256;
-
 class Streamer {
  public:
-  Streamer(Kernel& kernel, BufferId buffer)
+  Streamer(Kernel& kernel, BufferId buffer, const Target::Caches& caches)
       : kernel_(kernel),
+        caches_(caches),
         buffer_(buffer),
         bytes_(Info(kernel.buffers[static_cast<size_t>(buffer)].type).host_bytes()) {}
 
   int64_t Run() {
-    bool read = kernel_.buffers[static_cast<size_t>(buffer_)].count * bytes_ < kMinBytes;
+    bool read = kernel_.buffers[static_cast<size_t>(buffer_)].count * bytes_ < caches_.streamed;
     ForEachStmt(kernel_.body, [&](Stmt& stmt) {
       read |= BufferOf(stmt) == buffer_ && !std::holds_alternative<StoreStmt>(stmt);
     });
@@ -51,16 +47,18 @@ class Streamer {
     }
     // Pieces of several loops in a row may begin anywhere.
     if (vector != nullptr && vector->parallel && OutermostLoops(kernel_).size() > 1) return false;
-    if (vector == nullptr || store.address.FactorOf(vector->id) != 1 || written < kMinBytes) return false;
+    if (vector == nullptr || store.address.FactorOf(vector->id) != 1 || written < caches_.streamed)
+      return false;
     const int64_t width = vector->width * bytes_;
-    if (width < kLine && vector->extent * bytes_ < kMinRun) return false;
-    const int64_t align = std::min(width, kLine) / bytes_;
+    if (width < caches_.line && vector->extent * bytes_ < caches_.stream_run) return false;
+    const int64_t align = std::min(width, caches_.line) / bytes_;
     bool aligned = store.address.offset % align == 0;
     for (const auto& term : store.address.loops) aligned &= term.id == vector->id || term.factor % align == 0;
     return aligned;
   }
 
   Kernel& kernel_;
+  const Target::Caches& caches_;
   BufferId buffer_;
   int64_t bytes_;  // of an element
   llvm::SmallVector<const Dimension*, 6> around_;
@@ -69,6 +67,8 @@ class Streamer {
 
 }  // namespace
 
-int64_t StreamStores(Kernel& kernel, BufferId buffer) { return Streamer(kernel, buffer).Run(); }
+int64_t StreamStores(Kernel& kernel, BufferId buffer, const Target& target) {
+  return Streamer(kernel, buffer, target.caches).Run();
+}
 
 }  // namespace hlo::kernel

@@ -9,6 +9,7 @@
 #include "backends/kernel/interpret.h"
 #include "backends/kernel/parse.h"
 #include "backends/kernel/schedule.h"
+#include "backends/kernel/test_target.h"
 #include "backends/kernel/trim.h"
 #include "gtest/gtest.h"
 
@@ -359,7 +360,7 @@ TEST(KernelThreads, ChangesOfKernelsKeepWhatThreadsDo) {
   FoldConstants(*kernel);
   EXPECT_EQ(TrimBuffers(*kernel, 16), (llvm::SmallVector<int64_t, 8>{0, 503, 0}));
   EXPECT_EQ(MergeLoops(*kernel), 0);
-  EXPECT_TRUE(ChooseSchedule(*kernel, {}).empty());
+  EXPECT_TRUE(ChooseSchedule(*kernel, TestTarget()).empty());
   EXPECT_TRUE(VerifyKernel(*kernel));
   EXPECT_EQ(ToString(*kernel), R"(kernel k(b0: s32[64], out b1: s32[298], shared b2: s32[32]) {
   for i0 in 2 block.x {
