@@ -36,6 +36,7 @@ struct PassHooks {
   llvm::ArrayRef<PassOptionRow> (*rows)();
   std::shared_ptr<void> (*make_options)();  // with default values
   Result<bool> (*run)(Module& module, const void* options, PassContext& context);
+  llvm::StringRef source = "";  // the .cc, whose folder is the pass's family
 };
 /// HLO_DEFINE_PASS(Dce, DceOptions): the pass whose row in passes.def says Dce is
 ///   Result<bool> RunDce(Module& module, const DceOptions& options, PassContext& context);
@@ -46,7 +47,8 @@ struct PassHooks {
       &Options::Rows, []() -> std::shared_ptr<void> { return std::make_shared<Options>(); }, \
       [](Module& module, const void* options, PassContext& context) {                        \
         return Run##Stem(module, *static_cast<const Options*>(options), context);            \
-      }}
+      },                                                                                     \
+      __FILE__}
 
 /// A row of passes.def.
 struct PassInfo {
@@ -60,6 +62,8 @@ struct PassInfo {
 llvm::ArrayRef<PassInfo> AllPasses();  // sorted by name
 /// By name; `-` and `_` are one. Null if there is none.
 const PassInfo* FindPass(llvm::StringRef name);
+/// The folder of its source: `simplify`, `loops`.
+llvm::StringRef FamilyOf(const PassInfo& pass);
 /// The error for a name that FindPass does not know.
 Diagnostic UnknownPass(llvm::StringRef name);
 

@@ -1,4 +1,5 @@
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
 #include "passes/analysis/call_graph.h"
 #include "passes/pass.h"
 #include "passes/pipeline.h"
@@ -82,6 +83,10 @@ const PassInfo* FindPass(llvm::StringRef name) {
   const auto* at = llvm::lower_bound(
       passes, name, [](const PassInfo& p, llvm::StringRef n) { return CompareNames(p.name, n) < 0; });
   return at != passes.end() && CompareNames(at->name, name) == 0 ? at : nullptr;
+}
+
+llvm::StringRef FamilyOf(const PassInfo& pass) {
+  return llvm::sys::path::filename(llvm::sys::path::parent_path(pass.hooks->source));
 }
 
 /// What passes are called elsewhere: by their class, or with other words.

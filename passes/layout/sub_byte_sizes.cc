@@ -1,4 +1,10 @@
-#include "passes/layout/sub_byte_sizes.h"
+// sub-byte-size-setter, sub-byte-size-removal: whether layouts say that elements narrower than a byte are
+// stored packed (passes.md §2.1).
+//
+// Require nothing. Preserve everything.
+// Change: element_size_in_bits of all layouts of 1-, 2- and 4-bit types, in the entry's layout and constants
+// too, becomes their width, or unset.
+#include "passes/pass.h"
 
 namespace hlo {
 namespace {
@@ -33,8 +39,7 @@ void SetConstantShape(Instruction& constant) {
     literal = std::make_shared<const Literal>(literal->WithShape(constant.shape()));
 }
 
-}  // namespace
-
+/// Sets the sizes to the width of the type, or clears them.
 Result<bool> SetSubByteSizes(Module& module, PassContext& context, bool packed) {
   bool changed = false;
   for (Computation* c : context.AllComputations(module)) {
@@ -60,5 +65,17 @@ Result<bool> SetSubByteSizes(Module& module, PassContext& context, bool packed) 
   }
   return changed;
 }
+
+Result<bool> RunSubByteSizeSetter(Module& module, const NoPassOptions&, PassContext& context) {
+  return SetSubByteSizes(module, context, /*packed=*/true);
+}
+Result<bool> RunSubByteSizeRemoval(Module& module, const NoPassOptions&, PassContext& context) {
+  return SetSubByteSizes(module, context, /*packed=*/false);
+}
+
+}  // namespace
+
+HLO_DEFINE_PASS(SubByteSizeSetter, NoPassOptions);
+HLO_DEFINE_PASS(SubByteSizeRemoval, NoPassOptions);
 
 }  // namespace hlo

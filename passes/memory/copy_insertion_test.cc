@@ -1,8 +1,6 @@
 // Plans of whole modules, checked by running them: a machine that executes a module on its planned memory,
 // noting for every byte which write it holds, and finds every read of something else. It knows nothing of
 // liveness. Loops run twice, every branch of a conditional once.
-#include "passes/memory/copy_insertion.h"
-
 #include <cstdlib>
 #include <map>
 
@@ -12,6 +10,7 @@
 #include "parser/parser.h"
 #include "passes/analysis/buffer_assignment.h"
 #include "passes/analysis/schedule.h"
+#include "passes/pass.h"
 
 namespace hlo {
 namespace {
@@ -312,6 +311,11 @@ std::unique_ptr<Module> Parse(llvm::StringRef text, llvm::StringRef name) {
 }
 
 /// Plans the module in every order that the schedulers make, and once for all of them.
+Result<bool> RunCopyInsertion(Module& module, PassContext& context) {
+  const PassHooks& pass = *FindPass("copy-insertion")->hooks;
+  return pass.run(module, pass.make_options().get(), context);
+}
+
 void CheckModule(llvm::StringRef text, const std::string& name) {
   RewriteControls controls;
   auto module = Parse(text, name);
@@ -321,7 +325,7 @@ void CheckModule(llvm::StringRef text, const std::string& name) {
     for (const auto& c : module->computations()) c->set_schedule({});
   }
   PassContext context("copy-insertion", controls);
-  ASSERT_TRUE(RunCopyInsertion(*module, {}, context)) << name;
+  ASSERT_TRUE(RunCopyInsertion(*module, context)) << name;
   BufferOptions any_order;
   any_order.order = Ordering::Kind::Dependency;
   const auto unordered = BufferAssignment::Compute(*module, any_order);
@@ -341,7 +345,7 @@ void CheckModule(llvm::StringRef text, const std::string& name) {
   }
   // Again with the last schedule, which lets more copies go.
   PassContext again("copy-insertion", controls);
-  ASSERT_TRUE(RunCopyInsertion(*module, {}, again)) << name;
+  ASSERT_TRUE(RunCopyInsertion(*module, again)) << name;
   const auto plan = BufferAssignment::Compute(*module);
   ASSERT_TRUE(plan) << name << ": " << plan.error().message;
   EXPECT_EQ(Machine(*plan, ScheduleOf(*module)).Run(), "") << name << ", scheduled copies";

@@ -3,6 +3,40 @@
 #include "tools/opt/passes.h"
 
 namespace hlo {
+namespace {
+
+/// The named pipelines that run each pass, themselves or through others, in the order of their table.
+class PipelinesOfPasses {
+ public:
+  PipelinesOfPasses() {
+    for (const PipelineInfo& pipeline : AllPipelines()) {
+      const auto items = ParsePipeline(pipeline.spec);
+      if (!items) llvm::report_fatal_error(llvm::StringRef(items.error().message));
+      ForEachPass(*items, [&](const PassInfo& pass) {
+        auto& names = names_[&pass];
+        if (names.empty() || names.back() != pipeline.name) names.push_back(pipeline.name);
+      });
+    }
+  }
+
+  llvm::ArrayRef<llvm::StringRef> operator[](const PassInfo& pass) const {
+    const auto found = names_.find(&pass);
+    return found == names_.end() ? llvm::ArrayRef<llvm::StringRef>() : found->second;
+  }
+
+ private:
+  llvm::DenseMap<const PassInfo*, llvm::SmallVector<llvm::StringRef, 4>> names_;
+};
+
+/// `in @cleanup @simplify`; `in no pipeline`.
+std::string Membership(llvm::ArrayRef<llvm::StringRef> pipelines) {
+  if (pipelines.empty()) return "in no pipeline";
+  std::string text = "in";
+  for (const llvm::StringRef pipeline : pipelines) text += (" @" + pipeline).str();
+  return text;
+}
+
+}  // namespace
 
 void ListPasses(llvm::raw_ostream& os, ListForm form) {
   if (form == ListForm::Names) {
@@ -11,9 +45,11 @@ void ListPasses(llvm::raw_ostream& os, ListForm form) {
     os << '\n';
     return;
   }
+  const PipelinesOfPasses pipelines;
   if (form == ListForm::Text) {
     for (const PassInfo& pass : AllPasses()) {
-      os << llvm::formatv("{0,-38} {1}\n", pass.name, pass.summary);
+      os << llvm::formatv("{0,-38} {1}\n  {2,-36} {3}\n", pass.name, pass.summary, FamilyOf(pass),
+                          Membership(pipelines[pass]));
       for (const PassOptionRow& row : pass.hooks->rows())
         os << llvm::formatv("  {0,-36} {1}\n",
                             row.name + "=" + PassOptionText(row, pass.hooks->make_options().get()),
@@ -30,7 +66,11 @@ void ListPasses(llvm::raw_ostream& os, ListForm form) {
       for (const PassInfo& pass : AllPasses())
         json.Object([&] {
           json.Member("name", pass.name);
+          json.Member("family", FamilyOf(pass));
           json.Member("summary", pass.summary);
+          json.Array("pipelines", [&] {
+            for (const llvm::StringRef pipeline : pipelines[pass]) json.Value(pipeline);
+          });
           json.Member("requires", ToString(pass.requires_facts));
           json.Member("preserves", ToString(pass.preserves));
           json.Array("run_after", [&] {
@@ -58,7 +98,8 @@ void ListPipelines(llvm::raw_ostream& os) {
 }
 
 void DescribePass(llvm::raw_ostream& os, const PassInfo& pass) {
-  os << pass.name << ": " << pass.summary << "\nrequires: " << ToString(pass.requires_facts)
+  os << pass.name << ": " << pass.summary << "\nfamily: " << FamilyOf(pass) << "\n"
+     << Membership(PipelinesOfPasses()[pass]) << "\nrequires: " << ToString(pass.requires_facts)
      << "\npreserves: " << ToString(pass.preserves) << '\n';
   for (const ModuleFactInfo& fact : AllModuleFacts())
     if ((pass.requires_facts & fact.fact) != 0)

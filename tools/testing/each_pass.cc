@@ -25,9 +25,10 @@ constexpr Establisher kEstablishers[] = {
 
 }  // namespace
 
-Result<bool> RunPassesChecked(Module& module, llvm::StringRef spec) {
+Result<bool> RunPassesChecked(Module& module, llvm::StringRef spec, const RewritePolicy& policy) {
   HLO_TRY(const std::vector<PipelineItem> items, ParsePipeline(spec));
   RewriteControls controls;
+  controls.policy = policy;
   PassManager manager(controls, {});
   manager.set_check_changed_flag(true);
   manager.set_verify_each(true);
@@ -48,8 +49,8 @@ namespace {
 /// One case: what modules it became, and the verdict on each.
 class CaseCheck {
  public:
-  CaseCheck(const ConformanceCase& conformance_case, const LoadedCase& loaded)
-      : case_(conformance_case), loaded_(loaded) {}
+  CaseCheck(const ConformanceCase& conformance_case, const LoadedCase& loaded, bool strict)
+      : case_(conformance_case), loaded_(loaded), strict_(strict) {}
 
   struct Outcome {
     bool changed = false;
@@ -59,7 +60,7 @@ class CaseCheck {
     const Prepared& prepared = Prepare(pass.requires_facts);
     if (!prepared.module) return {true, prepared.failure};
     const std::unique_ptr<Module> module = prepared.module->Clone();
-    const auto changed = RunPassesChecked(*module, pass.name);
+    const auto changed = RunPassesChecked(*module, pass.name, {.strict_fp = strict_});
     if (!changed) return {true, changed.error().message};
     const uint64_t fingerprint = Fingerprint(*module);
     if (fingerprint == prepared.fingerprint && !*changed) return {};
@@ -88,16 +89,34 @@ class CaseCheck {
     return prepared;
   }
 
-  std::string Judge(const Module& module) const {
+  std::string Judge(const Module& module) {
     const std::vector<Diagnostic> violations = Verify(module);
     for (const Diagnostic& violation : violations)
       if (violation.severity == Severity::Error) return "not valid: " + violation.message;
     const auto result = Execute(module, loaded_.arguments);
-    return result ? JudgeResults(case_, loaded_, result->results) : "fails: " + result.error().message;
+    if (!result) return "fails: " + result.error().message;
+    return strict_ ? JudgeBits(result->results) : JudgeResults(case_, loaded_, result->results);
+  }
+
+  /// Against what the module gives before any pass.
+  std::string JudgeBits(llvm::ArrayRef<Literal> results) {
+    if (!before_) before_ = Execute(*loaded_.module, loaded_.arguments);
+    if (!*before_) return "fails before: " + before_->error().message;
+    Differences differences;
+    for (size_t d = 0; d < results.size(); ++d)
+      Compare((*before_)->results[d], results[d], /*changes=*/0, /*bounded=*/false, /*floats=*/false,
+              differences);
+    return differences.mismatches == 0
+               ? ""
+               : llvm::formatv("{0} of {1} values have other bits: {2}", differences.mismatches,
+                               differences.values, differences.first)
+                     .str();
   }
 
   const ConformanceCase& case_;
   const LoadedCase& loaded_;
+  bool strict_;
+  std::optional<Result<ExecutionResult>> before_;
   std::map<ModuleFacts, Prepared> prepared_;
   std::map<uint64_t, std::string> verdicts_;  // by fingerprint
 };
@@ -143,7 +162,7 @@ Result<std::vector<EachPassReport>> CheckEachPass(const EachPassOptions& options
         record(reports.front(), c, {false, loaded.error().message});
         continue;
       }
-      CaseCheck check(c, *loaded);
+      CaseCheck check(c, *loaded, options.strict);
       for (EachPassReport& report : reports) record(report, c, check.Run(*report.pass));
     }
   });

@@ -14,6 +14,7 @@ struct EachPassOptions {
   std::vector<std::string> passes;  // names; empty: all
   std::string filter;               // only cases `suite/name` that contain it
   int64_t every = 1, from = 0;      // only every n-th of them, from that one on
+  bool strict = false;              // under --strict-fp, the bits of before; else the stored results
 };
 
 /// What became of one pass.
@@ -29,7 +30,7 @@ struct EachPassReport {
 Result<std::vector<EachPassReport>> CheckEachPass(const EachPassOptions& options, llvm::raw_ostream& os);
 
 /// Runs a pipeline; that it says truthfully whether it changed the module is checked.
-Result<bool> RunPassesChecked(Module& module, llvm::StringRef spec);
+Result<bool> RunPassesChecked(Module& module, llvm::StringRef spec, const RewritePolicy& policy = {});
 /// Runs what establishes the facts. Error: pass-failed.
 Status EstablishFacts(Module& module, ModuleFacts facts);
 

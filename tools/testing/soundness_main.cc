@@ -1,13 +1,14 @@
 // soundness: checks every rule of algsimp on its cases in every element type (soundness.h).
 //
 //   soundness [--quick] [--rule=TEXT] [ROOT]
-//   soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [ROOT]
+//   soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [--strict] [ROOT]
 //   soundness --each-pass[=A,B] --modules=PATH,... [--execute] [--every=N] [--from=K]
 //
 // ROOT is the source tree, the working directory if there is none. Prints a table; exits 1 if a rule changes
 // more than its licence says or has no case in which it fires. --each-pass runs passes alone over the cases
-// of the conformance suite whose names contain TEXT, or every N-th of them (each_pass.h); with --modules over
-// any modules, of which small ones are executed if --execute asks for it (pass_robustness.h).
+// of the conformance suite whose names contain TEXT, or every N-th of them (each_pass.h), with --strict under
+// --strict-fp and against the bits that the module gave before; with --modules over any modules, of which
+// small ones are executed if --execute asks for it (pass_robustness.h).
 #include "tools/testing/soundness.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -21,7 +22,7 @@ namespace {
 int Usage() {
   llvm::errs()
       << "usage: soundness [--quick] [--rule=TEXT] [ROOT]\n"
-         "       soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [ROOT]\n"
+         "       soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [--strict] [ROOT]\n"
          "       soundness --each-pass[=A,B] --modules=PATH,... [--execute] [--every=N] [--from=K]\n";
   return 2;
 }
@@ -58,6 +59,8 @@ int main(int argc, char** argv) {
   for (llvm::StringRef argument : llvm::ArrayRef(argv, static_cast<size_t>(argc)).drop_front()) {
     if (argument == "--quick") {
       options.quick = true;
+    } else if (argument == "--strict") {
+      each.strict = true;
     } else if (argument == "--execute") {
       execute = true;
     } else if (argument.consume_front("--rule=")) {
