@@ -50,6 +50,10 @@ bool IsIdempotent(OpKind op) {
   return op == OpKind::Maximum || op == OpKind::Minimum || op == OpKind::And || op == OpKind::Or;
 }
 
+bool RoundsByOrder(OpKind op, ElementType type) {
+  return (op == OpKind::Add || op == OpKind::Multiply) && (IsFloat(type) || IsComplex(type));
+}
+
 bool IsIdentityOf(OpKind op, const Instruction& init) {
   const Literal* literal = ScalarConstant(init);
   if (!literal) return false;

@@ -13,6 +13,8 @@ std::optional<OpKind> ReducerOp(const Computation& computation);
 bool IsIdempotent(OpKind op);
 /// A scalar constant with op(init, x) = x for every x, up to the sign of zeros and the payload of NaNs.
 bool IsIdentityOf(OpKind op, const Instruction& init);
+/// Taken in another order it gives other values: sums and products of floats, for they round.
+bool RoundsByOrder(OpKind op, ElementType type);
 /// Folding `init` in once more changes nothing: it is the identity, or the operation idempotent.
 bool MayRepeatInit(OpKind op, const Instruction& init);
 /// The same instruction, or scalar constants of the same bits.

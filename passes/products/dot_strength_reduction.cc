@@ -3,7 +3,8 @@
 // Requires nothing. Preserves the flat call graph and fusions.
 // Changes: dots one operand of which has no free dimension become the sum of a product, taken in at least
 // f32, if the other operand has at most max_elements. Left alone: pred, dots with a precision algorithm,
-// dynamic shapes.
+// dynamic shapes; under --strict-fp what rounds.
+#include "passes/analysis/reducers.h"
 #include "passes/pass.h"
 #include "passes/rewrite/dots.h"
 #include "passes/rewrite/expander.h"
@@ -36,6 +37,8 @@ Result<bool> RunDotStrengthReduction(Module& module, const DotStrengthReductionO
   return ExpandMatches(
       module, context,
       [&](const Instruction& inst) {
+        if (context.policy().strict_fp && RoundsByOrder(OpKind::Add, inst.shape().element_type()))
+          return false;
         return inst.kind() == OpKind::Dot && HasStaticArrays(inst) && IsSmallProduct(inst, options);
       },
       [&](Instruction* inst) -> Result<Instruction*> {

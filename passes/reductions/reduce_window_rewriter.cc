@@ -32,8 +32,7 @@ bool Matches(const Instruction& inst, int64_t base, bool strict_fp) {
   const auto op = PlainReductionOp(inst);
   if (!op) return false;
   const ElementType type = inst.shape().element_type();
-  const bool rounds = (IsFloat(type) || IsComplex(type)) && (*op == OpKind::Add || *op == OpKind::Multiply);
-  if (rounds && strict_fp) return false;
+  if (strict_fp && RoundsByOrder(*op, type)) return false;
   const bool selects = *op == OpKind::Maximum || *op == OpKind::Minimum;
   if (selects && IsFloat(type) && Info(type).special != FloatSpecial::Ieee) return false;  // no identity
   const auto prefix = MatchPrefix(inst);

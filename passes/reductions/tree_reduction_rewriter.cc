@@ -4,7 +4,8 @@
 // Changes: a reduce with a dimension longer than the window becomes a reduce-window of that size and stride,
 // padded as evenly as can be, and a reduce of its result, again until no dimension is longer: sums of floats
 // gain precision. Left alone: variadic reduces, reducers of more than one operation, initial values that are
-// not neutral (they would count once per window), dynamic shapes.
+// not neutral (they would count once per window), dynamic shapes; under --strict-fp sums and products of
+// floats.
 #include "passes/analysis/reducers.h"
 #include "passes/pass.h"
 #include "passes/rewrite/expander.h"
@@ -27,11 +28,11 @@ bool HasLongDim(const Instruction& x, llvm::ArrayRef<int64_t> dims, int64_t long
   return llvm::any_of(dims, [&](int64_t d) { return x.shape().dim(d) > longest; });
 }
 
-bool IsLongReduction(const Instruction& inst, int64_t longest) {
+bool IsLongReduction(const Instruction& inst, int64_t longest, bool strict_fp) {
   if (inst.kind() != OpKind::Reduce) return false;
   const auto op = PlainReductionOp(inst);
-  return op && MayRepeatInit(*op, *inst.operand(1)) &&
-         HasLongDim(*inst.operand(0), ReducedDims(inst), longest);
+  if (!op || (strict_fp && RoundsByOrder(*op, inst.shape().element_type()))) return false;
+  return MayRepeatInit(*op, *inst.operand(1)) && HasLongDim(*inst.operand(0), ReducedDims(inst), longest);
 }
 
 /// One value per window along the reduced dimensions.
@@ -59,7 +60,9 @@ Result<bool> RunTreeReductionRewriter(Module& module, const TreeReductionRewrite
                  options.reduce_window_size);
   return ExpandMatches(
       module, context,
-      [&](const Instruction& inst) { return IsLongReduction(inst, options.reduce_window_size); },
+      [&](const Instruction& inst) {
+        return IsLongReduction(inst, options.reduce_window_size, context.policy().strict_fp);
+      },
       [&](Instruction* inst) -> Result<Instruction*> {
         Maker make(inst);
         Instruction* x = inst->operand(0);

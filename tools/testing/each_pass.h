@@ -29,6 +29,8 @@ struct EachPassReport {
 /// agree on are executed once. Failures are printed as they come.
 Result<std::vector<EachPassReport>> CheckEachPass(const EachPassOptions& options, llvm::raw_ostream& os);
 
+/// Why the pass may round otherwise even under --strict-fp; empty: it may not.
+llvm::StringRef StrictExcuse(const PassInfo& pass);
 /// Runs a pipeline; that it says truthfully whether it changed the module is checked.
 Result<bool> RunPassesChecked(Module& module, llvm::StringRef spec, const RewritePolicy& policy = {});
 /// Runs what establishes the facts. Error: pass-failed.

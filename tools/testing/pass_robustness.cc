@@ -93,21 +93,23 @@ std::optional<Reference> MakeReference(const Module& module) {
   return reference;
 }
 
-std::string Compare(const Module& after, const PassInfo& pass, const Reference& reference) {
+std::string Compare(const Module& after, const PassInfo& pass, const Reference& reference, bool strict) {
   const auto result = Execute(after, reference.arguments);
   if (!result) return "does not run: " + result.error().message;
   Differences differences;
   const bool keeps_precision = pass.name != "simplify-fp-conversions";
   for (size_t d = 0; d < reference.results.size(); ++d)
-    Compare(reference.results[d].front(), result->results[d], kRounding | kSignedZero | kNan | kRange,
-            keeps_precision, reference.floats, differences);
+    Compare(reference.results[d].front(), result->results[d],
+            strict ? 0 : kRounding | kSignedZero | kNan | kRange, keeps_precision && !strict,
+            reference.floats && !strict, differences);
   if (differences.beyond == 0) return "";
   return llvm::formatv("computes other values: {0} of {1}: {2}", differences.beyond, differences.values,
                        differences.first);
 }
 
 /// What is wrong with the pass on a copy of the module, or nothing.
-std::string RunOne(const Module& original, const PassInfo& pass, const std::optional<Reference>& reference) {
+std::string RunOne(const Module& original, const PassInfo& pass, const std::optional<Reference>& reference,
+                   bool strict) {
   const std::unique_ptr<Module> module = original.Clone();
   if (const Status prepared = EstablishFacts(*module, pass.requires_facts); !prepared)
     return "before it: " + prepared.error().message;
@@ -115,7 +117,7 @@ std::string RunOne(const Module& original, const PassInfo& pass, const std::opti
   const bool layouts =
       pass.name == "layout-assignment" ||
       ((pass.requires_facts & pass.preserves & kLayouts) != 0 && FirstError(*module, true).empty());
-  const auto changed = RunPassesChecked(*module, pass.name);
+  const auto changed = RunPassesChecked(*module, pass.name, {.strict_fp = strict});
   // Passes may refuse what they cannot do within limits, and what they check.
   if (!changed &&
       (changed.error().id.starts_with("limit-") || changed.error().id.starts_with("unsupported-")))
@@ -124,7 +126,8 @@ std::string RunOne(const Module& original, const PassInfo& pass, const std::opti
   std::string error = FirstError(*module, false);
   if (error.empty() && layouts) error = FirstError(*module, true);
   if (!error.empty()) return "not valid: " + error;
-  return reference && *changed ? Compare(*module, pass, *reference) : "";
+  return reference && *changed ? Compare(*module, pass, *reference, strict && StrictExcuse(pass).empty())
+                               : "";
 }
 
 /// Where a child is; stands in memory that its parent sees.
@@ -135,7 +138,7 @@ struct Progress {
 
 /// In a process of its own: passes from `progress` on.
 [[noreturn]] void Child(const Subject& subject, llvm::ArrayRef<const PassInfo*> passes, bool execute,
-                        Progress& progress, int out) {
+                        bool strict, Progress& progress, int out) {
   llvm::raw_fd_ostream os(out, true);
   const int null = open("/dev/null", O_WRONLY);
   dup2(null, STDERR_FILENO);
@@ -152,7 +155,7 @@ struct Progress {
     for (; progress.next < static_cast<int64_t>(passes.size()); ++progress.next) {
       alarm(kSecondsPerPass);
       const PassInfo& pass = *passes[static_cast<size_t>(progress.next)];
-      if (const std::string problem = RunOne(*parsed.module, pass, reference); !problem.empty())
+      if (const std::string problem = RunOne(*parsed.module, pass, reference, strict); !problem.empty())
         os << "FAIL " << pass.name << " " << subject.name << ": " << problem << '\n';
     }
   }
@@ -166,7 +169,7 @@ std::string Death(int status, const Subject& subject, llvm::StringRef what) {
 }
 
 /// Runs all passes on one module; what the children print, and what killed them.
-std::string RunAll(const Subject& subject, llvm::ArrayRef<const PassInfo*> passes, bool execute,
+std::string RunAll(const Subject& subject, llvm::ArrayRef<const PassInfo*> passes, bool execute, bool strict,
                    Progress& progress) {
   std::string report;
   for (progress = {}; progress.next < static_cast<int64_t>(passes.size());) {
@@ -175,7 +178,7 @@ std::string RunAll(const Subject& subject, llvm::ArrayRef<const PassInfo*> passe
     const pid_t child = fork();
     if (child == 0) {
       close(ends[0]);
-      Child(subject, passes, execute, progress, ends[1]);
+      Child(subject, passes, execute, strict, progress, ends[1]);
     }
     close(ends[1]);
     char buffer[4096];
@@ -207,7 +210,8 @@ Result<int64_t> CheckRobustness(const RobustnessOptions& options, llvm::raw_ostr
   int64_t problems = 0, modules = 0;
   for (auto i = static_cast<size_t>(options.from); i < subjects.size();
        i += static_cast<size_t>(options.every)) {
-    const std::string report = RunAll(subjects[i], passes, options.execute, *static_cast<Progress*>(shared));
+    const std::string report =
+        RunAll(subjects[i], passes, options.execute, options.strict, *static_cast<Progress*>(shared));
     problems += llvm::StringRef(report).count('\n');
     ++modules;
     os << report;

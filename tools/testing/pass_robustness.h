@@ -14,12 +14,13 @@ struct RobustnessOptions {
   int64_t every = 1, from = 0;       // only every n-th module, from that one on
   int64_t max_bytes = 64 << 10;      // longer modules are left out
   bool execute = false;              // small modules are run before and after each pass
+  bool strict = false;               // the same bits after it, under --strict-fp; else rounding aside
 };
 
 /// Runs passes after what establishes the facts that they require, each module in a process of its own.
 /// Modules that are not valid are left out. Prints what crashed, failed, or made an invalid module (with
 /// layouts, where the pass requires them), and returns how many did. With `execute` also what makes other
-/// results: rounding aside, on made-up arguments; modules with random numbers or that take long are left out.
+/// results, on made-up arguments; modules with random numbers or that take long are left out.
 Result<int64_t> CheckRobustness(const RobustnessOptions& options, llvm::raw_ostream& os);
 
 }  // namespace hlo::testing

@@ -2,7 +2,7 @@
 //
 //   soundness [--quick] [--rule=TEXT] [ROOT]
 //   soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [--strict] [ROOT]
-//   soundness --each-pass[=A,B] --modules=PATH,... [--execute] [--every=N] [--from=K]
+//   soundness --each-pass[=A,B] --modules=PATH,... [--execute [--strict]] [--every=N] [--from=K]
 //
 // ROOT is the source tree, the working directory if there is none. Prints a table; exits 1 if a rule changes
 // more than its licence says or has no case in which it fires. --each-pass runs passes alone over the cases
@@ -23,7 +23,8 @@ int Usage() {
   llvm::errs()
       << "usage: soundness [--quick] [--rule=TEXT] [ROOT]\n"
          "       soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [--strict] [ROOT]\n"
-         "       soundness --each-pass[=A,B] --modules=PATH,... [--execute] [--every=N] [--from=K]\n";
+         "       soundness --each-pass[=A,B] --modules=PATH,... [--execute [--strict]] [--every=N] "
+         "[--from=K]\n";
   return 2;
 }
 
@@ -93,7 +94,8 @@ int main(int argc, char** argv) {
                                                          .passes = each.passes,
                                                          .every = each.every,
                                                          .from = each.from,
-                                                         .execute = execute},
+                                                         .execute = execute,
+                                                         .strict = each.strict},
                                                         llvm::outs());
     if (!problems) llvm::errs() << problems.error().message << '\n';
     return !problems ? 2 : *problems == 0 ? 0 : 1;
