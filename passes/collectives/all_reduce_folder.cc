@@ -1,6 +1,6 @@
 // all-reduce-folder: an all-reduce of an all-reduce is one over larger groups (passes.md §2.6).
 //
-// Requires nothing. Preserves no facts but flat calls, fusions and layouts.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: where every group of the outer one takes each of its members from another, whole group of the
 // inner one, and these unions are groups themselves, the operand is reduced over them at once. Sums of floats
 // are taken in another order. Left alone: inner results with other users, other reducers, constrained

@@ -1,7 +1,7 @@
 // all-reduce-combiner, all-gather-combiner, reduce-scatter-combiner: one exchange of several arrays
 // (passes.md §2.6).
 //
-// Require nothing. Preserve no facts but flat calls, fusions and layouts.
+// Require nothing. Preserve flat-calls, layouts, fusions.
 // Change: collectives of one kind that do not depend on each other become one, whose result is a tuple, as
 // long as together they have at most `combine_threshold_in_bytes` bytes and `combine_threshold_count` arrays.
 // Left alone: other groups, reducers, element types, dimensions, shardings; constrained layouts, control

@@ -1,6 +1,6 @@
 // call-inliner: puts the bodies of called computations in place of calls (passes.md §4.7).
 //
-// Requires nothing. Preserves no facts but layouts and fusions.
+// Requires nothing. Preserves layouts, fusions.
 // Changes: calls become copies of their callee, whose operation names get the call's as a prefix; control
 // edges of the call hold for what was inside. Then what became dead goes. Left alone: calls with a backend
 // config, in computations that run asynchronously, on another thread, or with the frontend attribute

@@ -1,6 +1,6 @@
 // conditional-canonicalizer: conditionals take and give tuples (passes.md §2.1).
 //
-// Requires nothing. Preserves everything but the schedule, which is repaired.
+// Requires nothing. Preserves everything but the schedule.
 // Changes: operands and results of conditionals that are no tuples become tuples of one element; a branch
 // that others call too is copied. Left alone: conditionals with shardings.
 #include "passes/pass.h"

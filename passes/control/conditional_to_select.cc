@@ -1,6 +1,6 @@
 // conditional-to-select: no conditionals in computations that run per element (passes.md §4.6).
 //
-// Requires nothing. Preserves layouts, fusions and canonical dots.
+// Requires nothing. Preserves layouts, canonical-dots, fusions.
 // Changes: conditionals inside the computations of map, reduce, reduce-window, scatter, select-and-scatter,
 // sort and the like become all of their branches and a select. Left alone: branches with side effects,
 // control edges or loops; conditionals anywhere else.

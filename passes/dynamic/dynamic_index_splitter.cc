@@ -1,6 +1,6 @@
 // dynamic-index-splitter: dynamic slices take scalar indices (passes.md §2.1).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves everything but the schedule.
 // Changes: the vector of start indices of a dynamic-slice or dynamic-update-slice becomes one scalar per
 // dimension; those of scalars become their operand or update.
 #include "passes/pass.h"

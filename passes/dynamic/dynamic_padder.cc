@@ -1,6 +1,6 @@
 // dynamic_padder: arrays of bounded dynamic size as arrays of the bound, with their sizes (passes.md §2.7).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves flat-calls, fusions.
 // Changes: run-time sizes are inferred through the program and computed as s32 scalars. Instructions with
 // dynamic dimensions become instructions on static arrays; where padding would show, it is filled first (with
 // the identity of a reduction, zeros of a contraction, indices out of range of a scatter, a flag behind all

@@ -1,7 +1,7 @@
 // AssumeGatherIndicesInBoundRewriteToCopy: promises about indices that nobody uses become copies (passes.md
 // §2.2).
 //
-// Requires nothing. Preserves everything but the schedule, which is repaired.
+// Requires nothing. Preserves everything but the schedule.
 // Changes: custom-calls `AssumeGatherIndicesInBound` and `GatherScatterIndicesBitpacked` become copies of
 // their operand.
 #include "passes/pass.h"

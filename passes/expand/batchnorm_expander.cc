@@ -1,6 +1,6 @@
 // batchnorm_expander: batch normalisation as sums and arithmetic (passes.md §4.10).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: batch-norm-training, -inference and -grad become reductions and elementwise ops, in f64 for f64,
 // else in f32 with results rounded once. The variance is the mean square deviation, so it is never negative.
 // Left alone: dynamic shapes.

@@ -1,6 +1,6 @@
 // cholesky_expander: cholesky by blocks (passes.md §4.10).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: cholesky becomes, for panels of 128 columns from left to right, a product with the columns done, a
 // loop over the columns of the diagonal block, and a triangular-solve for what is below it. A matrix with a
 // pivot that is not positive becomes NaN. Left alone: dynamic shapes.

@@ -1,6 +1,6 @@
 // comparison-expander: compares floats in total order as integers (passes.md §4.10).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: compare with type=TOTALORDER on floats becomes compare of integers with the same order. Types of
 // 6 bits, which no integer type has, go through f32. Left alone: dynamic shapes.
 #include "passes/pass.h"

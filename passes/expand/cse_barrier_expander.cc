@@ -1,7 +1,7 @@
 // cse_barrier_expander: removes optimization barriers, once nothing more is to be kept apart (passes.md
 // §2.3).
 //
-// Requires nothing. Preserves everything but the schedule, which is repaired.
+// Requires nothing. Preserves everything but the schedule.
 // Changes: an opt-barrier becomes its operand; one with control edges becomes a copy, which keeps them.
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"

@@ -1,6 +1,6 @@
 // gather_expander: gathers as loops of dynamic slices (passes.md §4.10).
 //
-// Requires nothing. Preserves the flat call graph and fusions.
+// Requires nothing. Preserves flat-calls, fusions.
 // Changes: a gather becomes a loop over its index vectors that collects slices.
 // Left alone: batching dimensions, empty results, scalars as operands, dynamic shapes.
 #include "passes/analysis/reshape_facts.h"

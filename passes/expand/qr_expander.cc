@@ -1,6 +1,6 @@
 // qr_expander: Householder factorisation by blocks (passes.md §4.10).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: custom-call "Qr" becomes, for blocks of 128 columns, a loop that reflects column after column and
 // a product that applies the reflections of the block to the columns after it; custom-call
 // "ProductOfElementaryHouseholderReflectors" becomes the products that form Q. Results are packed as LAPACK's

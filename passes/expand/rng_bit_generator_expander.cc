@@ -1,6 +1,6 @@
 // rng-bit-generator-expander: the generators written out (passes.md §4.10, ops-structured §8.3).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: rng-bit-generator becomes integer arithmetic with the same bits and the same new state.
 // Left alone: states that no algorithm has, results that are no pair, dynamic shapes.
 #include "passes/pass.h"

@@ -1,6 +1,6 @@
 // rng-expander: rng as Philox bits and arithmetic (passes.md §4.10, ops-structured §8.1).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: rng becomes the custom-call GetRngSeed, rng-get-and-update-state and Philox blocks, turned into
 // the distribution. The key mixes seed, name of the instruction, replica and partition as the evaluator does,
 // so uniform numbers are those rng itself gives; normal numbers may differ by rounding, since they are

@@ -1,6 +1,6 @@
 // scan_expander: scan as a loop (passes.md §4.10).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: scan becomes a counted while loop that cuts a slice of each input, applies the body and stores a
 // slice of each output. Exact. Left alone: dynamic shapes.
 #include "passes/pass.h"

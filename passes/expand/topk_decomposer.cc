@@ -1,6 +1,6 @@
 // topk-decomposer: top-k as sort and slice (passes.md §4.10).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: topk, and custom-call "TopK" of this form, become a sort of values and positions in total order
 // and slices of the first k. Stable top-k of bf16 along at most 2^16 elements sorts single s32 keys that
 // hold value and position. Left alone: dynamic shapes.

@@ -1,6 +1,6 @@
 // defuser: no fusions (passes.md §2.1).
 //
-// Requires nothing. Preserves layouts and canonical dots.
+// Requires nothing. Preserves layouts, canonical-dots.
 // Changes: every fusion becomes the instructions of its body.
 #pragma once
 #include "passes/pass.h"

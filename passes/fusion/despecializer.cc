@@ -1,6 +1,6 @@
 // despecializer: takes back what was decided for one machine (passes.md §2.1).
 //
-// Requires nothing. Preserves canonical dots.
+// Requires nothing. Preserves canonical-dots.
 // Changes: the schedule and all control edges go, every fusion becomes the instructions of its body.
 #include "passes/fusion/defuser.h"
 #include "passes/pass.h"

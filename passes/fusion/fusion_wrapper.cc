@@ -1,7 +1,7 @@
 // fusion-wrapper: instructions that could be fused stand alone no more, each becomes a fusion of one
 // (passes.md §2.5), so that code generators see fusions only.
 //
-// Requires nothing; useful after fusion. Preserves everything but the schedule.
+// Requires nothing. Preserves everything but the schedule. Useful after fusion.
 // Changes: elementwise ops, data movement, reductions, windows and scatters of static arrays outside of
 // fusions and outside of computations that are applied element by element. Left alone: parameters, constants,
 // tuples and their elements, bitcasts, concatenations, transposes, dynamic updates, side effects, and

@@ -1,7 +1,7 @@
 // multi_output_fusion, cpu_multi_output_fusion: loops that read the same values, or whose one reads the
 // other's, become one loop with several results (passes.md §5.3).
 //
-// Require nothing; useful after fusion. Preserve the flat call graph and fusions.
+// Require nothing. Preserve everything but the schedule and copies. Useful after fusion.
 // Change: first siblings (consumers of one value, at least one of them a fusion), then producers into a
 // consumer beside their other users; cpu_multi_output_fusion joins siblings only. Left alone: values that
 // depend on each other, scalars as the only thing in common, slices of one big value, single

@@ -1,7 +1,6 @@
 // layout-assignment: chooses the order of dimensions in memory for every array (passes.md §5.4).
 //
-// Requires a module whose layouts mean nothing yet. Establishes layouts; preserves the flat call graph and
-// canonical dots.
+// Requires nothing. Preserves flat-calls, canonical-dots. Establishes layouts; those of before mean nothing.
 // Changes: arrays get layouts; where a user needs another one than its operand has, a copy is put between.
 // The entry's parameters and result keep the layouts of the header, values that go into or come out of called
 // computations, custom calls, infeeds and transfers the written ones (where caller and computation disagree,

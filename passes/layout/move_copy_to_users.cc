@@ -1,6 +1,6 @@
 // move_copy_to_users: copies that change the layout move below their users (passes.md §5.5).
 //
-// Requires layouts to mean something. Preserves the flat call graph, fusions, layouts and canonical dots.
+// Requires layouts. Preserves everything but the schedule and copies.
 // Changes: an elementwise instruction, slice, pad, reverse, dynamic-slice or reduce-window whose arrays are
 // all copies from one layout, read by nobody else, works on what is copied, and its result is copied. Slices
 // take it from copies with other users, too. Left alone: layouts with properties, shardings, control edges on

@@ -1,6 +1,6 @@
 // reduce-decomposer: reductions that do not change layouts (passes.md §2.1).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves everything but the schedule and copies.
 // Changes: a reduce whose result lies otherwise than the kept dimensions of its operand becomes one that
 // keeps their order, and copies. Left alone: layouts with tiles, dynamic shapes.
 #include "passes/pass.h"

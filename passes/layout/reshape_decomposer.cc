@@ -1,6 +1,6 @@
 // reshape-decomposer: reshapes as bitcasts and copies (passes.md §2.1).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves everything but the schedule and copies.
 // Changes: a reshape that layouts make a bitcast becomes one, another becomes bitcast and copy, copy and
 // bitcast, or, where neither does, copy, bitcast and copy. Left alone: dynamic shapes, layouts with tiles.
 #include "passes/analysis/reshape_facts.h"

@@ -1,7 +1,7 @@
 // dus-accumulator-zero-init-elimination: what a loop fills completely need not be filled before (passes.md
 // §2.5).
 //
-// Requires nothing. Preserves everything but the schedule, which is repaired.
+// Requires nothing. Preserves everything but the schedule.
 // Changes: an element of a loop that starts as a splat constant, and whose only use in the loop is to be the
 // operand of a dynamic-update-slice at the induction variable, starts as custom-call `AllocateBuffer`,
 // whatever lies there, if the updates cover all of it.

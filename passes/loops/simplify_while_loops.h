@@ -1,6 +1,6 @@
 // simplify-while-loops: makes loops carry less, and dissolves loops that run never or once (passes.md §4.5).
 //
-// Requires nothing. Preserves layouts, fusions and canonical dots.
+// Requires nothing. Preserves layouts, canonical-dots, fusions.
 // Changes: elements of the state that hold the same value are merged; nested tuples flattened; elements that
 // nothing needs, or that are constant, removed; values of invariant elements after the loop are their initial
 // values; loops of trip count 0 become their initial state, of trip count 1 their body; integer elements that

@@ -1,6 +1,6 @@
 // while-loop-constant-sinking: brings constants into loops that carry them unchanged (passes.md §2.4).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves everything but the schedule.
 // Changes: reads of invariant elements whose initial value is a constant become that constant, in body and
 // condition. The element itself stays; simplify-while-loops removes it. Left alone: loops whose computations
 // others call, elided constants.

@@ -1,7 +1,7 @@
 // while-loop-invariant-code-motion: computes before a loop what is the same in all iterations (passes.md
 // §4.5).
 //
-// Requires nothing. Preserves fusions, canonical dots and layouts.
+// Requires nothing. Preserves layouts, canonical-dots, fusions.
 // Changes: values of the body that depend on unchanged elements only are computed outside and carried as new
 // elements. Values that are cheap to make (constants, iota, data movement without arithmetic) move along with
 // a consumer that is worth it, never alone. Left alone: loops that run at most once, share their computations

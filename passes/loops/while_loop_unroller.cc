@@ -1,6 +1,6 @@
 // while_loop_unroller: writes out all iterations of short loops (passes.md §4.5).
 //
-// Requires nothing. Preserves fusions, canonical dots and layouts.
+// Requires nothing. Preserves layouts, canonical-dots, fusions.
 // Changes: a loop whose trip count is known, small and follows from its induction variable becomes copies of
 // its body, the variable a constant in each. Left alone: loops beyond the limits below, with sends or
 // receives, with control edges, or whose condition has side effects.

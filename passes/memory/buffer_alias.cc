@@ -1,6 +1,6 @@
 // optimize_input_output_buffer_alias, alias_passthrough_params: which results take the buffers of parameters.
 //
-// Require nothing. Preserve everything but the copies that new aliases need: run copy-insertion after them.
+// Require nothing. Preserve everything but copies: new aliases may need some, so copy-insertion comes after.
 // Change the module's input_output_alias only:
 //  - optimize_input_output_buffer_alias gives each donated parameter buffer (buffer_donor) to a result of the
 //    same size and memory space that has none, biggest first; it is no longer listed as donor then. With

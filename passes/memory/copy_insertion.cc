@@ -1,7 +1,8 @@
 // copy-insertion: copies that let values share the buffers they must share (passes.md §5.5).
 //
-// Requires nothing: a shared computation is copied for each call first, as flatten-call-graph does.
-// Preserves everything; new instructions of a scheduled module are scheduled before their first user.
+// Requires nothing. Preserves everything. Establishes copies. A shared computation is copied for each call
+// first, as flatten-call-graph does; new instructions of a scheduled module are scheduled before their first
+// user.
 // Changes: afterwards values that must lie in one buffer – loop elements from before, during and after the
 // loop, results of branches, operands that are overwritten in place, parameters aliased to results – are
 // never in use at the same time, constants and parameters that are not aliased are never overwritten, and the

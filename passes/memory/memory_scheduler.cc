@@ -1,6 +1,6 @@
 // hlo-memory-scheduler, hlo-trivial-scheduler, hlo-descheduler: giving and taking schedules (passes.md §5.7).
 //
-// Require nothing. Preserve all other facts.
+// Require nothing. Preserve everything. The schedule is theirs to give and take.
 // Change: the order of the instructions of every computation but the bodies of fusions, and is_scheduled.
 //  - hlo-memory-scheduler looks for an order that needs little memory; an existing schedule is replaced.
 //    Its counters are the peaks, in bytes, of the orders it tried. Peaks of modules whose computations have

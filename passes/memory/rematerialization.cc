@@ -1,6 +1,6 @@
 // rematerialization: values are computed again rather than kept (passes.md §5.8).
 //
-// Requires a schedule. Preserves everything.
+// Requires schedule. Preserves everything.
 // Changes, while more than `memory_limit` bytes are in use at one time: at the moment of the highest peak, of
 // the values that wait there for a later use, the one whose absence saves most is computed anew right before
 // the first of these uses, in the same bits (`.remat`); if nothing read it before the peak, it moves there.

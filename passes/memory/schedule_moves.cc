@@ -1,6 +1,6 @@
 // root-instruction-sinker, instruction-hoister, constant-deferring: small moves within schedules.
 //
-// Require a schedule. Preserve everything.
+// Require schedule. Preserve everything.
 // Change:
 //  - root-instruction-sinker: every scheduled computation ends with its root. A tuple instruction moves; any
 //    other root stays where it runs and gets a bitcast, or a tuple of its elements, as new root at the end.

@@ -1,6 +1,6 @@
 // batch-dot-simplification: dots lose batch dimensions of size 1 (passes.md §2.2).
 //
-// Requires nothing. Preserves the flat call graph and fusions.
+// Requires nothing. Preserves flat-calls, fusions.
 // Changes: operands are reshaped to lack their batch dimensions of size 1, and the result is reshaped back.
 // Left alone: other dimensions of size 1, dynamic shapes.
 #include "passes/pass.h"

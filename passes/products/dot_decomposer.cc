@@ -1,6 +1,6 @@
 // dot_decomposer: brings dots into canonical form (passes.md §4.9).
 //
-// Requires nothing. Preserves the flat call graph and fusions; establishes canonical dots.
+// Requires nothing. Preserves flat-calls, fusions. Establishes canonical-dots.
 // Changes: operands are transposed to [batch…, free…, contracting…] (left) and [batch…, contracting…, free…]
 // (right), free and contracting dimensions merged into one each by reshapes (a product of size 1 of free ones
 // is left out), the result reshaped back. Left alone: dots whose batch dimensions lead in equal order, with

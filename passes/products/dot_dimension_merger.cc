@@ -1,6 +1,6 @@
 // dot_dimension_merger: consecutive batch dimensions of dots become one (passes.md §2.1).
 //
-// Requires nothing. Preserves the flat call graph and fusions.
+// Requires nothing. Preserves flat-calls, fusions.
 // Changes: batch dimensions that follow one another in both operands, in equal order, are merged by reshapes,
 // and the result is reshaped back. Left alone: other dimensions, dynamic shapes.
 #include "passes/pass.h"

@@ -1,6 +1,6 @@
 // dot_dimension_normalizer: dots get one contracting dimension per operand (passes.md §2.1).
 //
-// Requires nothing. Preserves the flat call graph and fusions.
+// Requires nothing. Preserves flat-calls, fusions.
 // Changes: several contracting dimensions (with merge_free_dims also several free ones) of an operand are
 // merged into one by a transpose, where they do not follow one another, and a reshape; the result is reshaped
 // back. Left alone: batch dimensions, dynamic shapes.

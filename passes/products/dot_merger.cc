@@ -1,6 +1,6 @@
 // dot-merger: dots that share an operand become one (passes.md §4.9).
 //
-// Requires nothing. Preserves the flat call graph, fusions and canonical dots.
+// Requires nothing. Preserves flat-calls, canonical-dots, fusions.
 // Changes: of dots with one operand in common, the same dimension numbers, types and precision, the other
 // operands are concatenated along their free dimension, and the results are slices of one dot. Only dots are
 // merged that have equally many dots on their longest way from the parameters, so none depends on another.

@@ -1,6 +1,6 @@
 // dot_normalizer: dots without contracting dimension get one of size 1 (passes.md §2.1).
 //
-// Requires nothing. Preserves the flat call graph and fusions.
+// Requires nothing. Preserves flat-calls, fusions.
 // Changes: both operands are reshaped to end with a dimension of size 1, which is contracted. Left alone:
 // dots with contracting dimensions, dynamic shapes.
 #include "passes/pass.h"

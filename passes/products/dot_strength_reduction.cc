@@ -1,6 +1,6 @@
 // dot-strength-reduction: small products with vectors become multiply and reduce (passes.md §2.2).
 //
-// Requires nothing. Preserves the flat call graph and fusions.
+// Requires nothing. Preserves flat-calls, canonical-dots, fusions.
 // Changes: dots one operand of which has no free dimension become the sum of a product, taken in at least
 // f32, if the other operand has at most max_elements. Left alone: pred, dots with a precision algorithm,
 // dynamic shapes; under --strict-fp what rounds.

@@ -1,6 +1,6 @@
 // gemv-rewriter: products of matrix and vector become products of matrices (passes.md §2.2).
 //
-// Requires nothing. Preserves the flat call graph and fusions.
+// Requires nothing. Preserves flat-calls, fusions.
 // Changes: where one operand of a canonical dot has no free dimension and the other has one, it gets one of
 // size 1, and the result is reshaped back. Left alone: products of vectors, other dots, dynamic shapes.
 #include "passes/pass.h"

@@ -1,6 +1,6 @@
 // transpose-folding: dots and convolutions read transposed operands directly (passes.md §4.9).
 //
-// Requires nothing. Preserves the flat call graph, fusions and canonical dots.
+// Requires nothing. Preserves flat-calls, canonical-dots, fusions.
 // Changes: operands of dots and convolutions that are transposes give way to what is transposed, dimension
 // numbers and labels follow. With any_dot also where dimensions are merged after the transpose (the other
 // operand is reshaped then) and where a transposed result is the product of exchanged operands. Left alone:

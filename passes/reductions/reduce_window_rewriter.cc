@@ -1,6 +1,6 @@
 // reduce-window-rewriter: long prefix reductions as trees of short ones (passes.md §4.10).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: a reduce-window that reduces all elements up to each one along a dimension (or from each one on,
 // with or without it) of more than base_length elements becomes one over rows of base_length elements, one
 // over the totals of the rows, and their combination; repeated until all are short. The init counts once.

@@ -1,6 +1,6 @@
 // tree_reduction_rewriter: long reductions in two levels (passes.md §4.10).
 //
-// Requires nothing. Preserves the flat call graph and fusions.
+// Requires nothing. Preserves flat-calls, fusions.
 // Changes: a reduce with a dimension longer than the window becomes a reduce-window of that size and stride,
 // padded as evenly as can be, and a reduce of its result, again until no dimension is longer: sums of floats
 // gain precision. Left alone: variadic reduces, reducers of more than one operation, initial values that are

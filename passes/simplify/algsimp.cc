@@ -1,6 +1,6 @@
 // algsimp: algebraic simplification by the tables of passes/rules (passes.md §3).
 //
-// Requires nothing. Preserves the flat call graph and fusions: bodies of fusions are left alone.
+// Requires nothing. Preserves flat-calls, fusions. Bodies of fusions are left alone.
 // Changes: replaces values by cheaper equal ones; which floats may change is each rule's licence.
 #include "passes/pass.h"
 #include "passes/rewrite/driver.h"

@@ -1,6 +1,6 @@
 // batched_gather_scatter_normalizer: gather and scatter without batching dimensions (passes.md §2.1).
 //
-// Requires nothing. Preserves the flat call graph and fusions.
+// Requires nothing. Preserves flat-calls, fusions.
 // Changes: explicit batching dimensions become columns of the indices that count through them. Left alone:
 // dynamic shapes.
 #include "passes/pass.h"

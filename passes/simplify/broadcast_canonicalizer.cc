@@ -1,6 +1,6 @@
 // broadcast_canonicalizer: broadcasts keep the order of dimensions (passes.md §2.1).
 //
-// Requires nothing. Preserves the flat call graph and fusions.
+// Requires nothing. Preserves flat-calls, fusions.
 // Changes: a broadcast with unsorted dimensions becomes one with sorted dimensions and a transpose.
 // Left alone: dynamic shapes.
 #include "passes/pass.h"

@@ -1,6 +1,6 @@
 // constant_folding: evaluates what depends on constants alone (passes.md §4.1).
 //
-// Requires nothing. Preserves the flat call graph, layouts, fusions; bodies of fusions are left alone.
+// Requires nothing. Preserves everything but the schedule and copies. Bodies of fusions are left alone.
 // Changes: instructions all of whose operands are known become constants; parameters that are the same
 // constant at every call become that constant. Left alone: what is random, has side effects or control edges,
 // fft, loops (but at level aggressive), values that only broadcasts and iotas go into, results or operands

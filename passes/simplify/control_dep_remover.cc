@@ -1,7 +1,6 @@
 // control-dep-remover: drops all control edges (passes.md §2.1).
 //
-// Requires nothing. Preserves everything but what only control edges kept apart: copies that
-// copy-insertion took out relying on them.
+// Requires nothing. Preserves everything but copies. Copy-insertion takes some out relying on control edges.
 // Changes: control-predecessors of every instruction of the allowed threads go; fusions too.
 #include "passes/pass.h"
 

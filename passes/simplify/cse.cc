@@ -1,6 +1,6 @@
 // cse: merges instructions that compute the same (passes.md §4.2).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves everything but the schedule and copies.
 // Changes: of equal constants and equal instructions the first in post-order stays; equal roots of a
 // multi-output fusion are read from one place. Metadata does not take part. Left alone: instructions without
 // operands (constants, partition-id and replica-id apart), with side effects or control edges, halves of

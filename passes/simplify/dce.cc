@@ -1,6 +1,6 @@
 // dce: removes what nothing needs (passes.md §4.3).
 //
-// Requires nothing. Preserves everything; a schedule loses the removed instructions.
+// Requires nothing. Preserves everything but the schedule, which loses the removed instructions.
 // Changes: dead instructions go, and with them operands that only they used; outputs of multi-output fusions
 // that nobody reads; parameters of fused computations that nothing uses; computations the entry does not
 // reach. Left alone: entry parameters; `Sharding` custom-calls on a root, a parameter or a value with other

@@ -1,6 +1,6 @@
 // dead-dus-elimination: updates that nobody reads (passes.md §2.2).
 //
-// Requires nothing. Preserves the flat call graph, fusions and layouts.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: a dynamic-update-slice at constant places whose users are all slices beside the updated part is
 // replaced by its operand; what made the update stays for dce. Left alone: control edges, dynamic shapes.
 #include "passes/analysis/value_facts.h"

@@ -1,6 +1,6 @@
 // hlo-constant-splitter: every user has its own copy of a constant (passes.md §2.2).
 //
-// Requires nothing. Preserves everything but the schedule, which is repaired.
+// Requires nothing. Preserves everything but the schedule.
 // Changes: constants with several users are copied for all users but the first. cse undoes it.
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"

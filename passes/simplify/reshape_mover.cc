@@ -1,6 +1,6 @@
 // reshape-mover: reshapes and transposes move below elementwise operations (passes.md §4.8).
 //
-// Requires nothing. Preserves the flat call graph and fusions.
+// Requires nothing. Preserves flat-calls, fusions.
 // Changes: an elementwise instruction whose operands are alike rearranged works on the values before, and its
 // result is rearranged, if nobody else uses the rearranged operands. Scalars, constants and broadcasts
 // whose dimensions come through may stand beside them, as an option any broadcast vector. Groups of

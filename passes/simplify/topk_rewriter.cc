@@ -1,6 +1,6 @@
 // topk-rewriter: sorts of which only the first elements are read as custom-call "TopK" (passes.md §4.10).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: a descending sort of an array, alone or with the positions along the sorted dimension, which is
 // the first or last one and of which all users read the first k elements, becomes custom-call "TopK" on a
 // matrix, which takes floats in total order. Left alone: types other than those in `types`, comparators in

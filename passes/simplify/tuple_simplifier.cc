@@ -1,6 +1,6 @@
 // tuple-simplifier: removes tuples that are made only to be taken apart, and the reverse (passes.md §4.4).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves everything but the schedule.
 // Changes: an element read from a `tuple` becomes the element; a `tuple` of all elements of a value of the
 // same shape becomes that value. Left alone: bodies of fusions, instructions with control edges.
 #include "passes/pass.h"

@@ -1,6 +1,6 @@
 // zero_sized_hlo_elimination: arrays without elements become constants (passes.md §2.2).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves everything but the schedule.
 // Changes: an instruction without side effect whose result is an array without elements becomes a constant.
 // Parameters stay, but nobody reads them. Left alone: constants, dynamic shapes, asynchronous operations.
 #include "passes/analysis/side_effects.h"

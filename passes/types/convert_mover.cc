@@ -1,6 +1,6 @@
 // convert-mover: conversions move to where less data is moved (passes.md §2.2).
 //
-// Requires nothing. Preserves the flat call graph, fusions and layouts.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: a conversion to a narrower type moves above the data movement whose result it converts, if nobody
 // else reads that; conversions to a wider type move below data movement, if all its values are converted from
 // one type or are constants that survive the conversion to it and back. Broadcasts of wide values stay, and

@@ -1,6 +1,6 @@
 // float-normalization-TYPE: no arithmetic in TYPE (passes.md §2.7).
 //
-// Requires nothing. Preserves all facts but the schedule, which is repaired.
+// Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: instructions that compute in TYPE (rewrite/widen.h says which these are) get their operands
 // converted to a wider type and their results converted back: bf16 and f8e8m0fnu compute in f32, the other
 // types of 8 and 4 bits in f16, s4 in s8 and u4 in u8. Left alone: what moves values, bodies of fusions.

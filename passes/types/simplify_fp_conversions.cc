@@ -1,6 +1,6 @@
 // simplify-fp-conversions: one conversion where floats pass through several types (passes.md §2.2).
 //
-// Requires nothing. Preserves layouts, fusions, canonical dots and flat calls.
+// Requires nothing. Preserves everything but the schedule.
 // Changes: convert(convert(x)) between floating types becomes one convert, or x. Where the inner conversion
 // loses nothing the result is exact; elsewhere it has excess precision, which --strict-fp forbids.
 #include "llvm/ADT/DenseSet.h"

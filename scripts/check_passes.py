@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Holds the sources of passes against their rows in passes/passes.def.
+
+Of every pass: the row stands under the name of its folder, in the order of names; the comment on top of its source
+names it, and requires and preserves what the row says; a text test beside it runs it and sets each of its options; a
+header of that name has another includer than its own source. Prints one line per violation and exits 1 if there is any.
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# As passes/pass.h and passes/pass_table.cc call them.
+FACTS = {'kSchedule': 'schedule', 'kFlatCalls': 'flat-calls', 'kLayouts': 'layouts', 'kCanonicalDots': 'canonical-dots',
+         'kFusions': 'fusions', 'kCopies': 'copies'}
+# Steps and helpers of passes, and what has no folder of its own.
+OUTSIDE = {'analysis', 'rewrite', 'rules'}
+ROW = re.compile(r'HLO_PASS\("([^"]+)", (\w+), (.+?), (\S.*?), "[^"]*"\)$')
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding='utf-8') as f:
+        return f.read()
+
+
+def facts_of(code):
+    """The words for `kAllFacts & ~kSchedule`, `kLayouts|kFusions`."""
+    kept = re.sub(r'~\w+', '', code)
+    words = set(FACTS.values()) if 'kAllFacts' in kept else {word for name, word in FACTS.items() if name in kept}
+    return words - {FACTS[name] for name in re.findall(r'~(\w+)', code)}
+
+
+def facts_said(text):
+    """The same for `nothing`, `everything but the schedule and copies`, `layouts, fusions`."""
+    text = ' '.join(text.split())
+    if text == 'nothing':
+        return set()
+    kept, _, lost = text.partition('everything')
+    if kept:
+        return set(text.split(', '))
+    return set(FACTS.values()) - set(re.sub(r'^ but (the )?', '', lost).split(' and ') if lost else [])
+
+
+def comment_of(text):
+    """The lines of `//` on top, without these."""
+    lines = []
+    for line in text.split('\n'):
+        if not line.startswith('//'):
+            break
+        lines.append(line[2:].strip())
+    return ' '.join(lines)
+
+
+def contract(name, comment):
+    """What the comment says the pass requires and preserves, or None."""
+    own = re.search(re.escape(name) + r' requires ([\w, -]+?) and preserves ([\w, -]+?)[.:;]', comment)
+    all_of_them = re.search(r'\bRequires? ([\w, -]+)\. Preserves? ([\w, -]+?)(?:, which [^.]*)?[.:]', comment)
+    found = own or all_of_them
+    return found and (facts_said(found.group(1)), facts_said(found.group(2)))
+
+
+def rows():
+    """Of each row the group it stands in, its pass, stem, and what it requires and preserves."""
+    group = ''
+    for line in read('passes/passes.def').split('\n'):
+        if heading := re.match(r'// (\w+)/: ', line):
+            group = heading.group(1)
+        elif row := ROW.match(line):
+            name, stem, requires, preserves = row.groups()
+            yield group, name, stem, facts_of(requires), facts_of(preserves)
+
+
+def sources():
+    """The text and the path of each source, by what HLO_DEFINE_PASS says in it."""
+    found = {}
+    for family in sorted(os.listdir(os.path.join(ROOT, 'passes'))):
+        if family in OUTSIDE or not os.path.isdir(os.path.join(ROOT, 'passes', family)):
+            continue
+        for file in sorted(os.listdir(os.path.join(ROOT, 'passes', family))):
+            if file.endswith('.cc') and not file.endswith('_test.cc'):
+                path = f'passes/{family}/{file}'
+                text = read(path)
+                for stem in re.findall(r'HLO_DEFINE_PASS\(([\w#]+),', text):
+                    found[stem] = path, text
+    return found
+
+
+def check_source(name, path, text, requires, preserves):
+    """The problems of one pass and its source."""
+    header = path[:-3] + '.h'
+    comment = comment_of(text)
+    if os.path.exists(os.path.join(ROOT, header)):
+        comment = comment_of(read(header))
+        including = subprocess.run(['grep', '-rl', f'#include "{header}"', 'passes', 'backends', 'tools'], cwd=ROOT,
+                                   capture_output=True, text=True).stdout.split()
+        if len(including) < 2:
+            yield f'{header}: only {path} includes it; one source is enough'
+    if name not in comment and not re.search(r'float-normalization-TYPE', comment):
+        yield f'{path}: the comment on top does not name {name}'
+    said = contract(name, comment)
+    if not said:
+        yield f'{path}: the comment on top does not say "Requires ... . Preserves ... ." of {name}'
+    elif said != (requires, preserves):
+        yield (f'{path}: of {name} the comment says that it requires {sorted(said[0])} and preserves {sorted(said[1])}, '
+               f'its row {sorted(requires)} and {sorted(preserves)}')
+    test = path[:-3] + '_test.hlo'
+    spelt = re.escape(name).replace('_', '[-_]').replace(r'\-', '[-_]')
+    if not os.path.exists(os.path.join(ROOT, test)):
+        yield f'{path}: no {os.path.basename(test)}'
+    elif not re.search(r'--passes=\S*\b' + spelt + r'(?![\w-])', read(test)):
+        yield f'{test}: no case runs {name}'
+
+
+def check_options(path, text):
+    """Options that no test sets: those in the rows of the source, and of algsimp those of its rules."""
+    tests = [path[:-3] + '_test.hlo']
+    if path == 'passes/simplify/algsimp.cc':
+        text = read('passes/rules/options.cc')
+        tests += sorted(glob.glob('passes/rules/*_test.hlo', root_dir=ROOT))
+    runs = '\n'.join(line for test in tests for line in read(test).split('\n') if '--passes=' in line)
+    for option in re.findall(r'PassOption<&\w+::\w+>\(\s*"(\w+)"', text):
+        if not re.search(r'\b' + option + '=', runs):
+            yield f'{path}: no case sets {option}'
+
+
+def main():
+    problems, count, previous, checked = [], 0, ('', ''), set()
+    defined = sources()
+    for group, name, stem, requires, preserves in rows():
+        count += 1
+        path, text = defined.get(stem) or defined.get(re.sub(r'^FloatNormalization\w+', 'FloatNormalization##Suffix', stem), (None, None))
+        if not path:
+            problems.append(f'passes/passes.def: no source defines {stem}')
+            continue
+        if path.split('/')[1] != group:
+            problems.append(f'passes/passes.def: {name} stands under {group}/, its source is {path}')
+        key = group, name.replace('-', '_').lower()
+        if previous[0] == group and previous[1] > key[1]:
+            problems.append(f'passes/passes.def: {name} stands behind {previous[1]}')
+        previous = key
+        problems += check_source(name, path, text, requires, preserves)
+        if path not in checked:
+            problems += check_options(path, text)
+            checked.add(path)
+    for problem in problems:
+        print(problem)
+    print(f'{count} passes, {len(problems)} violations')
+    return 1 if problems else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
