@@ -2,6 +2,7 @@
 
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/product_problem.h"
+#include "backends/gemm/group_kernels.h"
 #include "backends/gemm/product.h"
 #include "backends/gemm/sums.h"
 #include "ir/numeric/narrow_float.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backends/gemm/channelwise_run.h"
+#include "backends/gemm/channelwise_sums.h"
 #include "backends/gemm/factors.h"
 #include "backends/gemm/subnormals.h"
 #include "ir/support/buffer.h"
@@ -138,16 +140,24 @@ class LineRun {
 
 }  // namespace
 
-bool IsSumOfLines(const Problem& problem, const KernelSet& kernels) {
-  if (!problem.windows || problem.windows->dims.empty() || problem.windows->images != 1) return false;
+Fit FitSumOfLines(const Problem& problem, const Target& target) {
+  Fit fit;
+  const KernelSet& kernels = KernelsFor(target.isa);
+  if (!fit.Needs(problem.windows && !problem.windows->dims.empty(), "no windows")) return fit;
+  fit.Needs(HasChannelwiseKernels(problem, kernels), "no kernels for these types");
+  fit.Needs(problem.windows->images == 1 && (IsSumOfGroups(problem) || AreBatchesSideBySide(problem)),
+            "no groups of few features that lie side by side");
+  if (!fit.can()) return fit;
   bool whole = false;  // groups in vectors
   VisitFactors(problem, kernels,
                [&](const auto& factors) { whole = factors.lanes % problem.columns() == 0; });
-  if (!whole) return false;
+  fit.Needs(whole && problem.rhs.bounds.empty(), "groups do not fill vectors");
   const WindowDimension& last = problem.windows->dims.back();
-  return last.outputs == kShifts && last.per_output == 1 && (last.per_tap == 1 || last.per_tap == 2) &&
-         last.taps >= kShortLine && problem.rows() <= kMostRows && problem.depth() >= kFewestSteps &&
-         problem.rhs.bounds.empty();
+  fit.Needs(last.outputs == kShifts && last.per_output == 1, "not three shifts of a line");
+  fit.Needs(last.per_tap == 1 || last.per_tap == 2, "windows step by more than two");
+  fit.Needs(last.taps >= kShortLine && problem.rows() <= kMostRows, "short lines, or many results");
+  fit.Suits(problem.depth() >= kFewestSteps, "short sums");
+  return fit;
 }
 
 void RunSumOfLines(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "backends/gemm/channelwise_lines.h"
-#include "backends/gemm/channelwise_sums.h"
 #include "backends/gemm/factors.h"
 #include "backends/gemm/subnormals.h"
 #include "ir/support/buffer.h"
@@ -144,20 +142,27 @@ class ChannelwiseRun {
 
 }  // namespace
 
-bool IsChannelwise(const Problem& problem, const KernelSet& kernels) {
+bool HasChannelwiseKernels(const Problem& problem, const KernelSet& kernels) {
   bool has_kernels = false;
   VisitWideFactors(problem, kernels, [&](const auto&) { has_kernels = true; });
-  if (!has_kernels) return false;
-  if (IsSumOfGroups(problem)) return true;
+  return has_kernels;
+}
+
+bool AreBatchesSideBySide(const Problem& problem) {
   return problem.columns() == 1 && problem.batches() >= 4 && problem.rhs.bounds.empty() &&
          problem.depth() > 0 && IsSideBySide(problem.lhs.batch) && IsSideBySide(problem.rhs.batch) &&
          IsSideBySide(problem.out_batch);
 }
 
+Fit FitChannelwise(const Problem& problem, const Target& target) {
+  Fit fit;
+  fit.Needs(HasChannelwiseKernels(problem, KernelsFor(target.isa)), "no kernels for these types");
+  fit.Needs(AreBatchesSideBySide(problem), "no batches or groups of one column that lie side by side");
+  return fit;
+}
+
 void RunChannelwise(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
                     void* out) {
-  if (IsSumOfLines(problem, kernels)) return RunSumOfLines(problem, kernels, lhs, rhs, out);
-  if (HasLongSums(problem)) return RunChannelwiseSums(problem, kernels, lhs, rhs, out);
   VisitFactors(problem, kernels, [&]<class T, class W>(const FactorKernels<T, W>& factors) {
     ChannelwiseRun<T, W>(problem, kernels, factors, lhs, rhs, out).Run();
   });

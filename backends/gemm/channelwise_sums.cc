@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/gemm/channelwise_run.h"
 #include "backends/gemm/factors.h"
 #include "backends/gemm/subnormals.h"
 #include "ir/support/buffer.h"
@@ -216,9 +217,16 @@ bool IsSumOfGroups(const Problem& problem) {
          strides(problem.out_batch, columns) && strides(problem.out_columns, 1);
 }
 
-bool HasLongSums(const Problem& problem) {
-  if (IsSumOfGroups(problem)) return true;
-  return problem.depth() > kMostSteps || (problem.depth() >= kManySteps && problem.rows() <= kFewRows);
+Fit FitChannelwiseSums(const Problem& problem, const Target& target) {
+  Fit fit;
+  fit.Needs(HasChannelwiseKernels(problem, KernelsFor(target.isa)), "no kernels for these types");
+  const bool groups = IsSumOfGroups(problem);
+  fit.Needs(groups || AreBatchesSideBySide(problem),
+            "no batches or groups of few features that lie side by side");
+  fit.Suits(
+      groups || problem.depth() > kMostSteps || (problem.depth() >= kManySteps && problem.rows() <= kFewRows),
+      "short sums");
+  return fit;
 }
 
 void RunChannelwiseSums(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

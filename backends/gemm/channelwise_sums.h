@@ -1,8 +1,7 @@
 // Sums over many positions channel by channel: gradients by the weights of convolutions of few features per
 // group.
 #pragma once
-#include "backends/gemm/kernels.h"
-#include "backends/gemm/problem.h"
+#include "backends/gemm/way.h"
 
 namespace hlo::gemm {
 
@@ -10,11 +9,11 @@ namespace hlo::gemm {
 /// columns are: each feature of a group is multiplied by each of the same group of the other side.
 bool IsSumOfGroups(const Problem& problem);
 
-/// True if a problem that goes channel by channel has so many steps for so few rows that its sums are cut
-/// into parts, rather than its rows.
-bool HasLongSums(const Problem& problem);
+/// Such problems, or those of FitChannelwise(), with so many steps for so few rows that sums are cut into
+/// parts rather than rows.
+Fit FitChannelwiseSums(const Problem& problem, const Target& target);
 
-/// Computes such a problem, for which there are kernels (VisitFactors).
+/// Computes such a problem.
 void RunChannelwiseSums(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,
                         void* out);
 

@@ -93,19 +93,26 @@ class ColumnRun {
 
 }  // namespace
 
-bool IsOfFewColumns(const Problem& problem, const KernelSet& kernels) {
+Fit FitFewColumns(const Problem& problem, const Target& target) {
+  Fit fit;
   int64_t lanes = 0;
-  VisitWideFactors(problem, kernels, [&](const auto& factors) { lanes = factors.lanes; });
+  VisitWideFactors(problem, KernelsFor(target.isa), [&](const auto& factors) { lanes = factors.lanes; });
   const int64_t columns = problem.columns(), parts = IsComplex(problem.type) ? 2 : 1;
-  // Groups of so few are slow as tiles (Product::IsSlow).
-  if (lanes == 0 || columns == 0 || !(2 * columns <= lanes || (problem.batches() > 1 && columns * parts < 8)))
-    return false;
+  if (!fit.Needs(lanes > 0, "no kernels for these types")) return fit;
+  fit.Needs(problem.windows.has_value(), "no windows");
+  // Groups of so few are slow as tiles (FitTiles).
+  fit.Needs(columns > 0 && (2 * columns <= lanes || (problem.batches() > 1 && columns * parts < 8)),
+            "features of the result fill vectors");
+  fit.Needs(problem.taps() <= kMostTaps && problem.rhs.bounds.empty(), "too many taps, or padded weights");
+  fit.Needs(problem.channels >= lanes && problem.lhs.channel_stride == 1,
+            "features of the input are few or no neighbours");
   // Single taps of plain elements are read as they lie by what is for few rows.
   const bool single = problem.taps() == 1 && (IsComplex(problem.type) || !IsPlain(problem, problem.lhs)) &&
                       problem.lhs.type != ElementType::BF16;
-  return problem.windows && (problem.taps() > 1 || single) && problem.taps() <= kMostTaps &&
-         problem.rhs.bounds.empty() && problem.channels >= lanes && problem.lhs.channel_stride == 1 &&
-         problem.rows() >= kFewestRows && problem.depth() >= kFewestSteps * lanes;
+  fit.Suits(problem.taps() > 1 || single, "one tap");
+  fit.Suits(problem.rows() >= kFewestRows && problem.depth() >= kFewestSteps * lanes,
+            "few rows or short sums");
+  return fit;
 }
 
 void RunFewColumns(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

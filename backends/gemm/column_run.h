@@ -1,13 +1,12 @@
 // Windows that make few features of many: lanes are features of the input, which lie side by side.
 #pragma once
-#include "backends/gemm/kernels.h"
-#include "backends/gemm/problem.h"
+#include "backends/gemm/way.h"
 
 namespace hlo::gemm {
 
 /// True if windows make so few features, of groups of the features or of the batch, that they would leave
 /// most lanes of vectors empty, and there are kernels.
-bool IsOfFewColumns(const Problem& problem, const KernelSet& kernels);
+Fit FitFewColumns(const Problem& problem, const Target& target);
 
 /// Computes such a problem.
 void RunFewColumns(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

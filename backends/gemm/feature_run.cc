@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/gemm/factors.h"
+#include "backends/gemm/group_run.h"
 #include "backends/gemm/image_stage.h"
 #include "backends/gemm/row_taps.h"
 #include "backends/gemm/subnormals.h"
@@ -30,6 +31,7 @@ constexpr int64_t kMostOfOne = 4, kFewProducts = 12, kMostVectors = 4;
 
 /// The same where images are staged.
 constexpr int64_t kMostOfStaged = 16;
+constexpr int64_t kManyChannels = 16;  // of bytes, which instructions multiply by fours
 
 /// At least half of the lanes make something, and groups are not worth tiles.
 bool FillsLanes(const Problem& problem, int64_t lanes) {
@@ -44,6 +46,13 @@ bool FillsLanes(const Problem& problem, int64_t lanes) {
 /// Neighbours at a distance of `stride`, or nothing that has neighbours.
 bool HasStride(const Index& index, int64_t stride) {
   return index.count() == 1 || (index.IsUniform() && index.stride() == stride);
+}
+
+/// Bytes of one group with enough channels to be multiplied by fours rather than in lanes of features.
+bool IsBetterInGroups(const Problem& problem, const Target& target) {
+  if (problem.batches() > 1 || problem.channels < kManyChannels) return false;
+  const auto kind = GroupKindFor(problem);
+  return kind && *kind != GroupKind::Bf16 && GroupKernelsFor(*kind, target) != nullptr;
 }
 
 /// T is the type of sums, W how both factors are stored.
@@ -142,13 +151,23 @@ class FeatureRun {
 
 }  // namespace
 
-bool IsFeaturewise(const Problem& problem, const KernelSet& kernels) {
-  const int64_t outputs = problem.columns(), channels = problem.channels, lanes = LanesOf(problem, kernels);
-  return lanes > 0 && problem.rhs.bounds.empty() && problem.rows() >= kFewestRows && problem.taps() > 0 &&
-         problem.taps() <= kMostTaps && channels > 0 && outputs > 0 && FillsLanes(problem, lanes) &&
-         (channels == 1 || problem.lhs.channel_stride == 1) && HasStride(problem.lhs.batch, channels) &&
-         HasStride(problem.rhs.rows, 1) && HasStride(problem.rhs.batch, outputs) &&
-         HasStride(problem.out_columns, 1) && HasStride(problem.out_batch, outputs);
+Fit FitFeaturewise(const Problem& problem, const Target& target) {
+  Fit fit;
+  const int64_t outputs = problem.columns(), channels = problem.channels,
+                lanes = LanesOf(problem, KernelsFor(target.isa));
+  if (!fit.Needs(lanes > 0, "no kernels for these types")) return fit;
+  fit.Needs(problem.rhs.bounds.empty(), "padded weights");
+  fit.Needs(problem.taps() > 0 && problem.taps() <= kMostTaps, "too many taps");
+  if (!fit.Needs(channels > 0 && outputs > 0, "no features")) return fit;
+  fit.Needs((channels == 1 || problem.lhs.channel_stride == 1) && HasStride(problem.lhs.batch, channels) &&
+                HasStride(problem.rhs.rows, 1) && HasStride(problem.rhs.batch, outputs) &&
+                HasStride(problem.out_columns, 1) && HasStride(problem.out_batch, outputs),
+            "features are no neighbours");
+  if (!fit.can()) return fit;
+  fit.Needs(FillsLanes(problem, lanes), "features do not fill vectors, or are many");
+  fit.Suits(!IsBetterInGroups(problem, target), "enough channels of bytes for tiles by fours");
+  fit.Suits(problem.rows() >= kFewestRows, "few rows");
+  return fit;
 }
 
 void RunFeaturewise(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

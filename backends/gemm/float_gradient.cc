@@ -85,19 +85,25 @@ class FloatGradientRun {
 
 }  // namespace
 
-bool IsFloatGradient(const Problem& problem, const Target& target) {
-  if (target.isa != Isa::Avx512 || !problem.windows || problem.windows->dims.size() != 2 ||
-      problem.windows->images != 1 || problem.columns() != 1 || !problem.rhs.bounds.empty())
-    return false;
+Fit FitFloatGradient(const Problem& problem, const Target& target) {
+  Fit fit;
+  fit.Needs(target.isa == Isa::Avx512, "no AVX-512");
+  if (!fit.Needs(problem.windows && problem.windows->dims.size() == 2, "no windows of two dimensions"))
+    return fit;
   for (const ElementType type : {problem.lhs.type, problem.rhs.type, problem.type})
-    if (type != ElementType::F32) return false;
+    fit.Needs(type == ElementType::F32, "not all of F32");
+  fit.Needs(problem.rhs.bounds.empty() && problem.windows->images == 1 && problem.columns() == 1,
+            "several features of a group");
   const WindowDimension& last = problem.windows->dims.back();
-  const bool shifts = llvm::all_of(problem.windows->dims, [](const WindowDimension& d) {
-    return d.outputs > 0 && d.outputs <= kGradientShifts && d.taps > 0 && (d.taps == 1 || d.per_tap == 1) &&
-           (d.outputs == 1 || d.per_output == 1);
-  });
-  return shifts && last.lhs_stride == 1 && last.rhs_stride == 1 && last.taps >= kShortLine &&
-         problem.taps() >= kFewestTaps;
+  fit.Needs(llvm::all_of(problem.windows->dims,
+                         [](const WindowDimension& d) {
+                           return d.outputs > 0 && d.outputs <= kGradientShifts && d.taps > 0 &&
+                                  (d.taps == 1 || d.per_tap == 1) && (d.outputs == 1 || d.per_output == 1);
+                         }),
+            "more than three shifts of a line");
+  fit.Needs(last.lhs_stride == 1 && last.rhs_stride == 1, "lines of planes are no neighbours");
+  fit.Suits(last.taps >= kShortLine && problem.taps() >= kFewestTaps, "short sums");
+  return fit;
 }
 
 void RunFloatGradient(const Problem& problem, const void* lhs, const void* rhs, void* out) {

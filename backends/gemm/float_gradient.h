@@ -1,14 +1,13 @@
 // Gradients in floats by the weights of convolutions of planes of one feature, such as depthwise ones in the
 // order NCHW.
 #pragma once
-#include "backends/gemm/isa.h"
-#include "backends/gemm/problem.h"
+#include "backends/gemm/way.h"
 
 namespace hlo::gemm {
 
 /// Each result is a sum over planes of two dimensions, lines of which are neighbours in both operands, for up
 /// to three shifts of lines and in them.
-bool IsFloatGradient(const Problem& problem, const Target& target);
+Fit FitFloatGradient(const Problem& problem, const Target& target);
 
 /// Computes such a problem. Zeros beyond the ends of the input do not meet anything along lines that are not
 /// there, but do so at the ends of lines.

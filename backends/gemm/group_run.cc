@@ -303,6 +303,15 @@ class GroupRun {
 
 }  // namespace
 
+Fit FitGroups(const Problem& problem, const Target& target) {
+  Fit fit;
+  const auto kind = GroupKindOf(problem);
+  if (!fit.Needs(kind.has_value(), "factors are neither BF16 nor bytes")) return fit;
+  fit.Needs(GroupKernelsFor(*kind, target) != nullptr, "no instructions for pairs or fours of such numbers");
+  fit.Suits(GroupKindFor(problem).has_value(), "little work, or few rows, columns or steps");
+  return fit;
+}
+
 std::optional<GroupKind> GroupKindFor(const Problem& problem) {
   const double work = static_cast<double>(problem.rows()) * static_cast<double>(problem.columns()) *
                       static_cast<double>(problem.depth());

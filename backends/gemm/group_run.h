@@ -3,9 +3,7 @@
 #include <optional>
 
 #include "backends/gemm/group_kernels.h"
-#include "backends/gemm/isa.h"
-#include "backends/gemm/kernels.h"
-#include "backends/gemm/problem.h"
+#include "backends/gemm/way.h"
 
 namespace hlo::gemm {
 
@@ -13,6 +11,9 @@ namespace hlo::gemm {
 std::optional<GroupKind> GroupKindOf(const Problem& problem);
 /// The same if it is large enough to be worth it.
 std::optional<GroupKind> GroupKindFor(const Problem& problem);
+
+/// A problem of a kind that the target multiplies by groups, large enough to be worth it.
+Fit FitGroups(const Problem& problem, const Target& target);
 
 /// The best that a machine has for products of a kind; null: nothing.
 const GroupKernels* GroupKernelsFor(GroupKind kind, const Target& target);

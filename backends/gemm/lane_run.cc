@@ -194,31 +194,42 @@ bool HasStride(const Index& index, int64_t stride) {
 
 }  // namespace
 
-bool IsOfLanes(const Problem& problem, const Target& target) {
-  if (target.isa != Isa::Avx512 || !problem.windows || problem.windows->dims.empty() ||
-      problem.channels != 1 || problem.compute != ComputeType::F32 || !LaneTypeOf(problem.type) ||
-      !LaneTypeOf(problem.lhs.type) || !LaneTypeOf(problem.rhs.type) || !problem.rhs.bounds.empty())
-    return false;
+Fit FitLanes(const Problem& problem, const Target& target) {
+  Fit fit;
+  fit.Needs(target.isa == Isa::Avx512, "no AVX-512");
+  if (!fit.Needs(problem.windows && !problem.windows->dims.empty(), "no windows")) return fit;
+  fit.Needs(problem.channels == 1, "several features of the input in a group");
+  fit.Needs(problem.compute == ComputeType::F32 && LaneTypeOf(problem.type) && LaneTypeOf(problem.lhs.type) &&
+                LaneTypeOf(problem.rhs.type),
+            "types that are not staged as floats");
   const Windows& windows = *problem.windows;
   const bool forward = llvm::all_of(windows.dims, [](const WindowDimension& d) {
     return d.outputs > 0 && d.taps > 0 && d.per_output >= 0 && d.per_tap >= 0 &&
            d.per_output <= LengthOf(d, 1);
   });
-  if (!forward || problem.taps() > kMostTaps) return false;
+  fit.Needs(forward && problem.rhs.bounds.empty(), "windows that leave gaps or step backwards");
+  fit.Needs(problem.taps() <= kMostTaps, "too many taps");
+  const int64_t columns = problem.columns();
+  fit.Needs(problem.batches() > 1 && columns <= kFeatureLanes, "one group, or many features of each");
+  fit.Needs(HasStride(problem.lhs.batch, 1) && HasStride(problem.rhs.rows, 1) &&
+                HasStride(problem.rhs.batch, columns) && HasStride(problem.out_columns, 1) &&
+                HasStride(problem.out_batch, columns),
+            "features are no neighbours");
+  if (!fit.can()) return fit;
   int64_t line = 1;
   for (const WindowDimension& d : llvm::drop_begin(windows.dims)) line *= LengthOf(d, d.outputs);
+  fit.Needs(line * LengthOf(windows.dims[0], 1) <= kMostPositions, "windows reach too much of an image");
   const ElementType type = problem.lhs.type;
   const bool soon_read = type == ElementType::F32 || type == ElementType::BF16;
-  if (soon_read && problem.rows() * problem.taps() < kLeastReuse * windows.images * line *
-                                                         LengthOf(windows.dims[0], windows.dims[0].outputs))
-    return false;
-  const int64_t columns = problem.columns();
-  return line * LengthOf(windows.dims[0], 1) <= kMostPositions &&
-         problem.batches() * columns >= kFeatureLanes && problem.batches() > 1 && columns <= kFeatureLanes &&
-         HasStride(problem.lhs.batch, 1) && HasStride(problem.rhs.rows, 1) &&
-         HasStride(problem.rhs.batch, columns) && HasStride(problem.out_columns, 1) &&
-         HasStride(problem.out_batch, columns);
+  fit.Suits(!soon_read ||
+                problem.rows() * problem.taps() >=
+                    kLeastReuse * windows.images * line * LengthOf(windows.dims[0], windows.dims[0].outputs),
+            "too few products for each element that would be staged");
+  fit.Suits(problem.batches() * columns >= kFeatureLanes, "features do not fill vectors");
+  return fit;
 }
+
+bool IsOfLanes(const Problem& problem, const Target& target) { return FitLanes(problem, target).suits(); }
 
 void RunOfLanes(const Problem& problem, const void* lhs, const void* rhs, void* out) {
   LaneRun(problem, lhs, rhs, out).Run();

@@ -1,12 +1,14 @@
 // Convolutions of groups of one feature whose features are neighbours, such as depthwise ones in the order
 // NHWC.
 #pragma once
-#include "backends/gemm/isa.h"
-#include "backends/gemm/problem.h"
+#include "backends/gemm/way.h"
 
 namespace hlo::gemm {
 
 /// Each result is made of one feature of the image, and they fill vectors on both sides.
+Fit FitLanes(const Problem& problem, const Target& target);
+
+/// Whether it suits.
 bool IsOfLanes(const Problem& problem, const Target& target);
 
 /// Computes such a problem. Zeros beyond the ends of the input are multiplied.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "backends/gemm/float_gradient.h"
 #include "backends/gemm/plane_kernels.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
@@ -120,23 +119,26 @@ class GradientRun {
 
 }  // namespace
 
-bool IsPlaneGradient(const Problem& problem, const Target& target) {
-  if (IsFloatGradient(problem, target)) return true;
-  if (target.isa != Isa::Avx512 || !problem.windows || problem.windows->dims.empty() ||
-      !problem.rhs.bounds.empty() || problem.windows->images != 1 || problem.columns() != 1)
-    return false;
-  if (!IsOfBytes(problem) || !target.fours) return false;
+Fit FitPlaneGradient(const Problem& problem, const Target& target) {
+  Fit fit;
+  fit.Needs(target.isa == Isa::Avx512 && target.fours, "no AVX512-VNNI");
+  if (!fit.Needs(problem.windows && !problem.windows->dims.empty(), "no windows")) return fit;
+  fit.Needs(IsOfBytes(problem), "not of bytes with results of a byte");
+  fit.Needs(problem.rhs.bounds.empty() && problem.windows->images == 1 && problem.columns() == 1,
+            "several features of a group");
   const WindowDimension& last = problem.windows->dims.back();
   const bool forward = llvm::all_of(problem.windows->dims,
                                     [](const WindowDimension& d) { return d.outputs > 0 && d.taps > 0; });
-  return forward && last.lhs_stride == 1 && last.rhs_stride == 1 && last.per_tap == 1 &&
-         last.outputs <= kPlaneShifts && (last.outputs == 1 || last.per_output == 1) &&
-         last.taps >= kShortLine && problem.taps() >= kFewestTaps &&
-         problem.rows() <= kMostRows * last.outputs;
+  fit.Needs(forward && last.lhs_stride == 1 && last.rhs_stride == 1 && last.per_tap == 1,
+            "lines of planes are no neighbours");
+  fit.Needs(last.outputs <= kPlaneShifts && (last.outputs == 1 || last.per_output == 1),
+            "more than three shifts of a line");
+  fit.Suits(last.taps >= kShortLine && problem.taps() >= kFewestTaps, "short sums");
+  fit.Suits(problem.rows() <= kMostRows * last.outputs, "many results");
+  return fit;
 }
 
 void RunPlaneGradient(const Problem& problem, const void* lhs, const void* rhs, void* out) {
-  if (problem.compute == ComputeType::F32) return RunFloatGradient(problem, lhs, rhs, out);
   GradientRun(problem, lhs, rhs, out).Run();
 }
 

@@ -1,14 +1,13 @@
 // Gradients in bytes by the weights of convolutions of planes of one feature, such as depthwise ones in the
 // order NCHW.
 #pragma once
-#include "backends/gemm/isa.h"
-#include "backends/gemm/problem.h"
+#include "backends/gemm/way.h"
 
 namespace hlo::gemm {
 
 /// Each result is a sum over planes, lines of which are neighbours in both operands, for up to three shifts
 /// of a line.
-bool IsPlaneGradient(const Problem& problem, const Target& target);
+Fit FitPlaneGradient(const Problem& problem, const Target& target);
 
 /// Computes such a problem. Zeros beyond the ends of the input are multiplied.
 void RunPlaneGradient(const Problem& problem, const void* lhs, const void* rhs, void* out);

@@ -207,25 +207,34 @@ class PlaneRun {
 
 }  // namespace
 
-bool IsOfPlanes(const Problem& problem, const Target& target) {
-  if (target.isa != Isa::Avx512 || !problem.windows || problem.windows->dims.empty() ||
-      problem.channels != 1 || !problem.rhs.bounds.empty() || !KindOf(problem))
-    return false;
+Fit FitPlanes(const Problem& problem, const Target& target) {
+  Fit fit;
+  fit.Needs(target.isa == Isa::Avx512, "no AVX-512");
+  if (!fit.Needs(problem.windows && !problem.windows->dims.empty(), "no windows")) return fit;
+  fit.Needs(problem.channels == 1, "several features of the input in a group");
+  if (!fit.Needs(KindOf(problem).has_value(), "types that planes are not read as") || !fit.can()) return fit;
   const Windows& windows = *problem.windows;
   const WindowDimension& last = windows.dims.back();
   const bool forward = llvm::all_of(windows.dims, [](const WindowDimension& d) {
     return d.outputs > 0 && d.taps > 0 && (d.per_output > 0 || d.outputs == 1) &&
            (d.per_tap > 0 || d.taps == 1);
   });
+  fit.Needs(forward && problem.rhs.bounds.empty(), "windows that step backwards, or padded weights");
+  fit.Needs(last.lhs_stride == 1 && last.out_stride == 1, "lines of planes are no neighbours");
+  fit.Needs(last.per_output <= 2, "windows step by more than two");
+  fit.Needs(problem.taps() > 1 && problem.taps() <= kMostPlaneTaps, "one tap, or too many");
+  if (!fit.can()) return fit;
   const int64_t outputs = problem.rows() / windows.images;
-  return forward && last.lhs_stride == 1 && last.out_stride == 1 && last.outputs >= kFewestOutputs &&
-         last.per_output <= 2 && problem.taps() > 1 && problem.taps() <= std::min(kMostPlaneTaps, outputs) &&
-         problem.columns() <= kMostColumns && problem.columns() * outputs <= kMostSums &&
-         last.outputs * last.taps <= kMostMasks * kLeastLanes &&
-         (problem.batches() * windows.images >= kFewestPlanes ||
-          // Floats of few single lines are faster by shifts of them.
-          ((outputs > last.outputs || IsOfWords(*KindOf(problem))) &&
-           outputs * problem.taps() * problem.columns() <= kMostPlaneWork));
+  fit.Suits(last.outputs >= kFewestOutputs && problem.taps() <= outputs, "few positions of the result");
+  fit.Suits(problem.columns() <= kMostColumns, "many features of the result");
+  fit.Suits(problem.columns() * outputs <= kMostSums && last.outputs * last.taps <= kMostMasks * kLeastLanes,
+            "large planes");
+  fit.Suits(problem.batches() * windows.images >= kFewestPlanes ||
+                // Floats of few single lines are faster by shifts of them.
+                ((outputs > last.outputs || IsOfWords(*KindOf(problem))) &&
+                 outputs * problem.taps() * problem.columns() <= kMostPlaneWork),
+            "few planes for threads");
+  return fit;
 }
 
 void RunOfPlanes(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

@@ -318,15 +318,20 @@ bool FillsLanes(int64_t features, int64_t columns, int64_t groups) {
 
 }  // namespace
 
-std::optional<WordWay> PositionWayFor(const Problem& problem, const Target& target) {
-  if (!problem.windows || problem.windows->dims.empty() || problem.rows() == 0) return std::nullopt;
+Fit FitPositions(const Problem& problem, const Target& target) {
+  Fit fit;
+  if (!fit.Needs(problem.windows && !problem.windows->dims.empty() && problem.rows() > 0, "no windows"))
+    return fit;
   const auto kind = GroupKindOf(problem);
   const bool floats = kind == GroupKind::Bf16;
   // The signs of bytes do not matter where the result wraps.
-  if (!kind || (!floats && Info(problem.type).host_bytes() != 1)) return std::nullopt;
-  const GroupKernels* kernels = nullptr;
-  if (floats ? target.pairs : target.fours) kernels = floats ? PairKernels() : FourKernels();
-  if (kernels == nullptr || kernels->positions == nullptr) return std::nullopt;
+  if (!fit.Needs(kind && (floats || Info(problem.type).host_bytes() == 1),
+                 "neither BF16 nor bytes with results of a byte"))
+    return fit;
+  const std::optional<WordWay> way = WordWayOf(problem, target);
+  if (!fit.Needs(way && way->kernels->positions != nullptr,
+                 "no instructions for pairs or fours of such numbers"))
+    return fit;
   const Windows& windows = *problem.windows;
   const int64_t features = windows.images, columns = problem.columns(), groups = problem.batches(),
                 most = std::max(features, columns), least = std::min(features, columns);
@@ -337,24 +342,26 @@ std::optional<WordWay> PositionWayFor(const Problem& problem, const Target& targ
     return d.outputs > 0 && d.taps > 0 && (d.per_output > 0 || d.outputs == 1) &&
            (d.per_tap > 0 || d.taps == 1);
   });
-  if (!forward || problem.depth() < kFewestSteps || problem.taps() < kFewestTaps ||
-      problem.rows() / features > kMostRows ||
-      most > (groups == 1 && least <= kFewFeatures ? kMostOfOther : kMostFeatures) ||
-      problem.rows() * columns * groups > kMostSums || !FillsLanes(features, columns, groups))
-    return std::nullopt;
+  fit.Needs(forward && problem.rhs.bounds.empty(), "windows that step backwards, or padded weights");
+  fit.Needs(problem.rows() / features <= kMostRows && problem.rows() * columns * groups <= kMostSums,
+            "too many results for a gradient by weights");
+  fit.Needs(most <= (groups == 1 && least <= kFewFeatures ? kMostOfOther : kMostFeatures),
+            "too many features of a group");
+  fit.Needs((features == 1 || windows.lhs_image == 1) && strides(problem.lhs.batch, features) &&
+                strides(problem.rhs.batch, columns) && strides(problem.rhs.rows, 1) &&
+                strides(problem.out_batch, columns) && strides(problem.out_columns, 1),
+            "features are no neighbours");
+  if (!fit.can()) return fit;
+  fit.Suits(problem.depth() >= kFewestSteps && problem.taps() >= kFewestTaps, "short sums");
+  fit.Suits(FillsLanes(features, columns, groups), "features do not fill vectors");
   // Others are no better than what reads each line for all its shifts.
   const bool shifted = !floats && SortedDims(windows).back().per_tap == 1;
-  if (!shifted && PositionFormOf(features, columns, groups) == PositionForm::Same) return std::nullopt;
-  const bool neighbours = (features == 1 || windows.lhs_image == 1) && problem.rhs.bounds.empty() &&
-                          strides(problem.lhs.batch, features) && strides(problem.rhs.batch, columns) &&
-                          strides(problem.rhs.rows, 1) && strides(problem.out_batch, columns) &&
-                          strides(problem.out_columns, 1);
-  const WordWay way = {kernels, *kind};
-  if (!neighbours ||
-      PositionRun(problem, way, KernelsFor(target.isa), nullptr, nullptr, nullptr).StagedBytes() >
-          kMostStaged)
-    return std::nullopt;
-  return way;
+  fit.Suits(shifted || PositionFormOf(features, columns, groups) != PositionForm::Same,
+            "one feature on both sides");
+  fit.Needs(PositionRun(problem, *way, KernelsFor(target.isa), nullptr, nullptr, nullptr).StagedBytes() <=
+                kMostStaged,
+            "windows reach too much of an image");
+  return fit;
 }
 
 void RunByPositions(const Problem& problem, const WordWay& way, const KernelSet& kernels, const void* lhs,

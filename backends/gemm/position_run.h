@@ -4,8 +4,8 @@
 
 namespace hlo::gemm {
 
-/// Set if features are neighbours in both images and fill vectors, and the sums are long.
-std::optional<WordWay> PositionWayFor(const Problem& problem, const Target& target);
+/// Features are neighbours in both images and fill vectors, and the sums are long.
+Fit FitPositions(const Problem& problem, const Target& target);
 
 /// Computes such a problem. Zeros beyond the ends of the input are multiplied.
 void RunByPositions(const Problem& problem, const WordWay& way, const KernelSet& kernels, const void* lhs,

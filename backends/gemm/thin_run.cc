@@ -296,23 +296,33 @@ bool IsWidenedWhenRead(ElementType type) {
   return is_widened;
 }
 
-bool IsThin(const Problem& problem) {
+Fit FitThin(const Problem& problem, const Target&) {
+  Fit fit;
   const Operand& right = problem.rhs;
-  if (problem.rows() > MostRows(problem) || problem.taps() != 1 || problem.depth() == 0 ||
-      IsComplex(problem.type) || !right.bounds.empty() || !problem.lhs.bounds.empty())
-    return false;
-  if (problem.columns() * problem.depth() * Info(right.type).host_bytes() < kLeastBytes) return false;
-  if (!IsPlain(problem, right) && !IsWidened(problem, right)) return false;
+  fit.Needs(problem.taps() == 1, "sums over several dimensions or taps");
+  fit.Needs(!IsComplex(problem.type), "complex numbers");
+  fit.Needs(right.bounds.empty() && problem.lhs.bounds.empty(), "padding");
+  fit.Needs(problem.depth() > 0 && (IsPlain(problem, right) || IsWidened(problem, right)),
+            "a right factor that is not read as it is stored");
+  fit.Needs(right.channel_stride == 1 || (right.rows.IsUniform() && right.rows.stride() == 1),
+            "a right factor without neighbours");
+  if (!fit.can()) return fit;
+  fit.Suits(problem.rows() <= MostRows(problem), "many rows");
+  fit.Suits(problem.columns() * problem.depth() * Info(right.type).host_bytes() >= kLeastBytes,
+            "a small right factor");
   // Few columns do not pay for turning the left factor round.
-  if (right.channel_stride == 1 && problem.columns() < kLeastColumns && problem.rows() >= kRowsAtOnce &&
-      problem.lhs.channel_stride != 1)
-    return false;
-  if (right.channel_stride == 1 && problem.rows() > 1 && problem.depth() <= kStepsPerRow * problem.rows())
-    return false;
+  fit.Suits(right.channel_stride != 1 || problem.columns() >= kLeastColumns || problem.rows() < kRowsAtOnce ||
+                problem.lhs.channel_stride == 1,
+            "few columns, and a left factor to turn round");
+  fit.Suits(
+      right.channel_stride != 1 || problem.rows() == 1 || problem.depth() > kStepsPerRow * problem.rows(),
+      "short sums");
   // Rows shorter than some vectors are added one element at a time; tiles take them whole.
-  return right.channel_stride == 1 ||
-         (right.rows.IsUniform() && right.rows.stride() == 1 && problem.columns() >= kLeastColumns);
+  fit.Suits(right.channel_stride == 1 || problem.columns() >= kLeastColumns, "few columns");
+  return fit;
 }
+
+bool IsThin(const Problem& problem) { return FitThin(problem, Target()).suits(); }
 
 void RunThin(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs, void* out) {
   VisitStored(problem.compute, problem.rhs.type, [&]<class T, class W>() {

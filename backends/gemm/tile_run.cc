@@ -37,18 +37,18 @@ struct TileRun<T>::Tables {
 };
 
 template <class T>
-TileRun<T>::TileRun(const Product& product, const void* lhs, const void* rhs, void* out)
-    : product_(product),
-      problem_(product.problem_),
-      kernels_(product.kernels_),
-      tiles_(product.kernels_.tiles<T>()),
+TileRun<T>::TileRun(const TilePlan& plan, const void* lhs, const void* rhs, void* out)
+    : plan_(plan),
+      problem_(plan.problem_),
+      kernels_(plan.kernels_),
+      tiles_(plan.kernels_.tiles<T>()),
       lhs_(static_cast<const uint8_t*>(lhs)),
       rhs_(static_cast<const uint8_t*>(rhs)),
       out_(static_cast<uint8_t*>(out)),
-      row_pieces_((problem_.rows() + product.row_piece_ - 1) / product.row_piece_),
-      column_pieces_((problem_.columns() + product.column_piece_ - 1) / product.column_piece_) {
+      row_pieces_((problem_.rows() + plan.row_piece_ - 1) / plan.row_piece_),
+      column_pieces_((problem_.columns() + plan.column_piece_ - 1) / plan.column_piece_) {
   int64_t start = 0;
-  for (const Block& block : product.blocks_) {
+  for (const Block& block : plan.blocks_) {
     starts_.push_back(start);
     start += block.depth();
   }
@@ -57,11 +57,11 @@ TileRun<T>::TileRun(const Product& product, const void* lhs, const void* rhs, vo
 template <class T>
 void TileRun<T>::Run() {
   const int64_t pieces = problem_.batches() * row_pieces_ * column_pieces_;
-  if (product_.blocks_per_part_ < product_.blocks_.size()) return RunInParts(pieces);
+  if (plan_.blocks_per_part_ < plan_.blocks_.size()) return RunInParts(pieces);
   if (pieces > 1 && pieces == problem_.batches() && RunInPlace()) return;
   ShareRight();
-  const double work = static_cast<double>(std::min(problem_.rows(), product_.row_piece_)) *
-                      static_cast<double>(std::min(problem_.columns(), product_.column_piece_)) *
+  const double work = static_cast<double>(std::min(problem_.rows(), plan_.row_piece_)) *
+                      static_cast<double>(std::min(problem_.columns(), plan_.column_piece_)) *
                       static_cast<double>(problem_.depth());
   const auto grain = static_cast<int64_t>(std::clamp(kWorkPerTask / work, 1.0, static_cast<double>(pieces)));
   ParallelFor(0, pieces, grain, [&](int64_t begin, int64_t end) {
@@ -75,19 +75,19 @@ template <class T>
 void TileRun<T>::RunRows(const Rows& rows) {
   const FlushSubnormals flush;
   Tables tables;
-  for (int64_t row = rows.begin; row < rows.end; row += product_.row_piece_)
-    for (int64_t column = 0; column < problem_.columns(); column += product_.column_piece_)
-      RunPiece({rows.batch, row, std::min(rows.end, row + product_.row_piece_), column,
-                std::min(problem_.columns(), column + product_.column_piece_)},
+  for (int64_t row = rows.begin; row < rows.end; row += plan_.row_piece_)
+    for (int64_t column = 0; column < problem_.columns(); column += plan_.column_piece_)
+      RunPiece({rows.batch, row, std::min(rows.end, row + plan_.row_piece_), column,
+                std::min(problem_.columns(), column + plan_.column_piece_)},
                tables);
 }
 
 template <class T>
 bool TileRun<T>::RunInPlace() const {
-  if (product_.blocks_.size() != 1 || product_.parts_ != 1 || problem_.rows() > kDirectRows) return false;
+  if (plan_.blocks_.size() != 1 || plan_.parts_ != 1 || problem_.rows() > kDirectRows) return false;
   const Operand &lhs = problem_.lhs, &rhs = problem_.rhs;
   const Piece piece = PieceAt(0);
-  const Block& block = product_.blocks_[0];
+  const Block& block = plan_.blocks_[0];
   const auto left = BlockSteps(lhs, block, problem_.channels_outer).Uniform();
   const auto right = BlockSteps(rhs, block, problem_.channels_outer).Uniform();
   const bool side_by_side = rhs.rows.IsUniform() && (piece.columns() == 1 || rhs.rows.stride() == 1);
@@ -119,7 +119,7 @@ bool TileRun<T>::RunInPlace() const {
         targets[i] = out_first + out_batch + out_offsets[i];
       }
       Multiply(piece, {left_rows, left->second},
-               {right_first + rhs.batch.At(b), product_.panel_, right->second, false}, block.depth(), false,
+               {right_first + rhs.batch.At(b), plan_.panel_, right->second, false}, block.depth(), false,
                targets);
     }
   });
@@ -148,17 +148,17 @@ bool TileRun<T>::RunBatch(const Piece& piece, int64_t depth, int64_t grain, cons
 
 template <class T>
 typename TileRun<T>::Piece TileRun<T>::PieceAt(int64_t number) const {
-  const int64_t row = number % row_pieces_ * product_.row_piece_,
-                column = number / row_pieces_ % column_pieces_ * product_.column_piece_;
-  return {number / row_pieces_ / column_pieces_, row, std::min(problem_.rows(), row + product_.row_piece_),
-          column, std::min(problem_.columns(), column + product_.column_piece_)};
+  const int64_t row = number % row_pieces_ * plan_.row_piece_,
+                column = number / row_pieces_ % column_pieces_ * plan_.column_piece_;
+  return {number / row_pieces_ / column_pieces_, row, std::min(problem_.rows(), row + plan_.row_piece_),
+          column, std::min(problem_.columns(), column + plan_.column_piece_)};
 }
 
 template <class T>
 bool TileRun<T>::IsDirect(const Piece& piece) const {
   const Index& columns = problem_.out_columns;
   // Rows a multiple of pages apart would push one another out of the caches between blocks.
-  if (product_.blocks_.size() > kFewBlocks && piece.rows() > kDirectRows &&
+  if (plan_.blocks_.size() > kFewBlocks && piece.rows() > kDirectRows &&
       problem_.out_rows.stride() * static_cast<int64_t>(sizeof(T)) % 4096 == 0)
     return false;
   return IsStoredAs(problem_.type, problem_.compute) &&
@@ -169,7 +169,7 @@ bool TileRun<T>::IsDirect(const Piece& piece) const {
 
 template <class T>
 int64_t TileRun<T>::Stride(const Piece& piece) const {
-  return RoundUp(piece.columns() * product_.parts_, tiles_.lanes);
+  return RoundUp(piece.columns() * plan_.parts_, tiles_.lanes);
 }
 
 template <class T>
@@ -183,42 +183,42 @@ template <class T>
 void TileRun<T>::Sum(const Piece& piece, size_t first, size_t end, Tables& tables) const {
   bool accumulate = false;
   for (size_t b = first; b < end; ++b) {
-    const Block& block = product_.blocks_[b];
+    const Block& block = plan_.blocks_[b];
     Left left{};
     Right right{};
     MakeLeft(piece, block, tables, left);
     MakeRight(piece, b, right);
-    Multiply(piece, left, right, block.depth() * product_.parts_, accumulate, tables.targets.data());
+    Multiply(piece, left, right, block.depth() * plan_.parts_, accumulate, tables.targets.data());
     accumulate = true;
   }
 }
 
 template <class T>
 void TileRun<T>::RunPiece(const Piece& piece, Tables& tables) const {
-  const int64_t rows = piece.rows(), parts = product_.parts_, stride = Stride(piece);
+  const int64_t rows = piece.rows(), parts = plan_.parts_, stride = Stride(piece);
   tables.targets.resize(static_cast<size_t>(rows));
-  if (IsDirect(piece) && !product_.blocks_.empty()) {
+  if (IsDirect(piece) && !plan_.blocks_.empty()) {
     tables.offsets.resize(static_cast<size_t>(rows));
     problem_.out_rows.Fill(piece.row_begin, rows, tables.offsets.data());
     T* base = reinterpret_cast<T*>(out_) + parts * (problem_.out_base + problem_.out_batch.At(piece.batch) +
                                                     problem_.out_columns.At(piece.column_begin));
     for (size_t i = 0; i < tables.targets.size(); ++i) tables.targets[i] = base + parts * tables.offsets[i];
-    return Sum(piece, 0, product_.blocks_.size(), tables);
+    return Sum(piece, 0, plan_.blocks_.size(), tables);
   }
   T* sums = ScratchFor<T>(ScratchUse::Sums, rows * stride);
   for (size_t i = 0; i < tables.targets.size(); ++i)
     tables.targets[i] = sums + static_cast<int64_t>(i) * stride;
-  if (product_.blocks_.empty()) std::fill_n(sums, rows * stride, T(0));
-  Sum(piece, 0, product_.blocks_.size(), tables);
+  if (plan_.blocks_.empty()) std::fill_n(sums, rows * stride, T(0));
+  Sum(piece, 0, plan_.blocks_.size(), tables);
   StorePiece(piece, sums);
 }
 
 template <class T>
 void TileRun<T>::RunInParts(int64_t pieces) const {
-  const size_t blocks = product_.blocks_.size(), per_part = product_.blocks_per_part_;
+  const size_t blocks = plan_.blocks_.size(), per_part = plan_.blocks_per_part_;
   const auto parts = static_cast<int64_t>((blocks + per_part - 1) / per_part);
-  const int64_t rows = product_.row_piece_,
-                size = rows * RoundUp(product_.column_piece_ * product_.parts_, tiles_.lanes);
+  const int64_t rows = plan_.row_piece_,
+                size = rows * RoundUp(plan_.column_piece_ * plan_.parts_, tiles_.lanes);
   const auto sums = MakeBuffer<T>(static_cast<size_t>(pieces * parts * size));
   ParallelFor(0, pieces * parts, 1, [&](int64_t begin, int64_t end) {
     const FlushSubnormals flush;
@@ -246,7 +246,7 @@ template <class T>
 void TileRun<T>::MakeLeft(const Piece& piece, const Block& block, Tables& tables, Left& left) const {
   const Operand& operand = problem_.lhs;
   const BlockSteps steps(operand, block, problem_.channels_outer);
-  const int64_t rows = piece.rows(), depth = block.depth(), parts = product_.parts_;
+  const int64_t rows = piece.rows(), depth = block.depth(), parts = plan_.parts_;
   const int bytes = Info(operand.type).host_bytes();
   const uint8_t* data = lhs_ + operand.batch.At(piece.batch) * bytes;
   const bool plain = IsPlain(problem_, operand);
@@ -307,7 +307,7 @@ void TileRun<T>::ExpandComplex(const T* in, int64_t depth, int64_t width, T* out
 template <class T>
 void TileRun<T>::CopyPanels(const T* first, int64_t stride, int64_t columns, int64_t depth, T* out) const {
   using E = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-  const int64_t panel = product_.panel_;
+  const int64_t panel = plan_.panel_;
   KernelSet::Copy<E>* copy;
   if constexpr (sizeof(T) == 4)
     copy = kernels_.copy32;
@@ -322,7 +322,7 @@ void TileRun<T>::CopyPanels(const T* first, int64_t stride, int64_t columns, int
 template <class T>
 bool TileRun<T>::IsReadable(const BlockSteps& steps, int64_t columns) const {
   const Operand& operand = problem_.rhs;
-  return IsPlain(problem_, operand) && product_.parts_ == 1 && steps.Uniform() && operand.rows.IsUniform() &&
+  return IsPlain(problem_, operand) && plan_.parts_ == 1 && steps.Uniform() && operand.rows.IsUniform() &&
          (columns == 1 || operand.rows.stride() == 1) &&
          (tiles_.exact_columns || columns % tiles_.lanes == 0);
 }
@@ -339,7 +339,7 @@ template <class T>
 void TileRun<T>::PackRight(const BlockSteps& steps, int64_t batch, int64_t column, int64_t columns,
                            T* packed) const {
   const Operand& operand = problem_.rhs;
-  const int64_t depth = steps.depth(), parts = product_.parts_, panel = product_.panel_,
+  const int64_t depth = steps.depth(), parts = plan_.parts_, panel = plan_.panel_,
                 panels = (columns + panel - 1) / panel, distance = panel * depth * parts * parts;
   const int bytes = Info(operand.type).host_bytes();
   const uint8_t* data = rhs_ + operand.batch.At(batch) * bytes;
@@ -363,22 +363,21 @@ void TileRun<T>::PackRight(const BlockSteps& steps, int64_t batch, int64_t colum
 
 template <class T>
 void TileRun<T>::ShareRight() {
-  if (row_pieces_ < 2 || product_.blocks_.empty()) return;
-  const int64_t panel = product_.panel_, panels = (problem_.columns() + panel - 1) / panel,
-                parts = product_.parts_, depth = problem_.depth(), batches = problem_.batches(),
-                row = panels * panel * parts * parts;
+  if (row_pieces_ < 2 || plan_.blocks_.empty()) return;
+  const int64_t panel = plan_.panel_, panels = (problem_.columns() + panel - 1) / panel, parts = plan_.parts_,
+                depth = problem_.depth(), batches = problem_.batches(), row = panels * panel * parts * parts;
   if (static_cast<double>(row) * static_cast<double>(depth * batches) * sizeof(T) > kMostShared ||
-      IsReadable(BlockSteps(problem_.rhs, product_.blocks_[0], problem_.channels_outer),
-                 std::min(problem_.columns(), product_.column_piece_)))
+      IsReadable(BlockSteps(problem_.rhs, plan_.blocks_[0], problem_.channels_outer),
+                 std::min(problem_.columns(), plan_.column_piece_)))
     return;
   shared_ = MakeBuffer<T>(static_cast<size_t>(row * depth * batches));
   const int64_t groups = (panels + kPanelsPacked - 1) / kPanelsPacked,
-                blocks = static_cast<int64_t>(product_.blocks_.size());
+                blocks = static_cast<int64_t>(plan_.blocks_.size());
   ParallelFor(0, batches * blocks * groups, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end && !Interrupted(); ++i) {
       const int64_t batch = i / groups / blocks, first = i % groups * kPanelsPacked * panel;
       const auto b = static_cast<size_t>(i / groups % blocks);
-      const Block& block = product_.blocks_[b];
+      const Block& block = plan_.blocks_[b];
       PackRight(
           BlockSteps(problem_.rhs, block, problem_.channels_outer), batch, first,
           std::min(kPanelsPacked * panel, problem_.columns() - first),
@@ -390,9 +389,8 @@ void TileRun<T>::ShareRight() {
 template <class T>
 void TileRun<T>::MakeRight(const Piece& piece, size_t number, Right& right) const {
   const Operand& operand = problem_.rhs;
-  const Block& block = product_.blocks_[number];
-  const int64_t columns = piece.columns(), depth = block.depth(), parts = product_.parts_,
-                panel = product_.panel_;
+  const Block& block = plan_.blocks_[number];
+  const int64_t columns = piece.columns(), depth = block.depth(), parts = plan_.parts_, panel = plan_.panel_;
   right = {nullptr, panel * depth * parts * parts, panel * parts, true};
   if (shared_) {
     const int64_t row = (problem_.columns() + panel - 1) / panel * panel * parts * parts;
@@ -431,8 +429,8 @@ void TileRun<T>::FetchRight(const Right& right, int64_t panel, int64_t depth, in
 template <class T>
 void TileRun<T>::Multiply(const Piece& piece, const Left& left, const Right& right, int64_t depth,
                           bool accumulate, T* const* targets) const {
-  const int64_t rows = piece.rows(), columns = piece.columns() * product_.parts_,
-                panel = product_.panel_ * product_.parts_;
+  const int64_t rows = piece.rows(), columns = piece.columns() * plan_.parts_,
+                panel = plan_.panel_ * plan_.parts_;
   // Tiles of nearly equal heights.
   const int64_t tiles = (rows + tiles_.rows - 1) / tiles_.rows, least = rows / tiles, higher = rows % tiles;
   for (int64_t p = 0, column = 0; column < columns; ++p, column += panel) {

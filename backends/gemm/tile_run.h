@@ -1,18 +1,18 @@
 // Products by register tiles.
 #pragma once
 #include "backends/gemm/pack.h"
-#include "backends/gemm/product.h"
+#include "backends/gemm/tile_plan.h"
 #include "ir/support/buffer.h"
 
 namespace hlo::gemm {
 
 inline constexpr int64_t kDirectRows = 32;  // up to here packing the right factor does not pay
 
-/// One execution of a product with method Tiles; T is the C++ type of its compute type.
+/// One execution of a plan; T is the C++ type of its compute type.
 template <class T>
 class TileRun {
  public:
-  TileRun(const Product& product, const void* lhs, const void* rhs, void* out);
+  TileRun(const TilePlan& plan, const void* lhs, const void* rhs, void* out);
   void Run();
   /// All columns of some rows, in the calling thread.
   void RunRows(const Rows& rows);
@@ -71,7 +71,7 @@ class TileRun {
   /// Between rows of sums of a piece that is not direct.
   [[nodiscard]] int64_t Stride(const Piece& piece) const;
 
-  const Product& product_;
+  const TilePlan& plan_;
   const Problem& problem_;
   const KernelSet& kernels_;
   const Tiles<T>& tiles_;

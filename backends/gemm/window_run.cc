@@ -415,26 +415,31 @@ class WindowRun {
 
 }  // namespace
 
-bool IsWindowed(const Problem& problem) {
-  if (!problem.windows || problem.windows->dims.empty() || problem.depth() == 0 || problem.taps() == 1 ||
-      problem.columns() > kMostColumns)
-    return false;
+Fit FitWindowed(const Problem& problem, const Target&) {
+  Fit fit;
+  if (!fit.Needs(problem.windows && !problem.windows->dims.empty(), "no windows")) return fit;
+  fit.Needs(problem.depth() > 0 && problem.taps() > 1, "one tap");
+  fit.Needs(problem.columns() <= kMostColumns, "many features of the result in a group");
   for (const WindowDimension& d : problem.windows->dims)
-    if (d.outputs == 0 || (d.per_output == 0 && d.outputs > 1) || (d.per_tap == 0 && d.taps > 1))
-      return false;
+    fit.Needs(d.outputs > 0 && (d.per_output != 0 || d.outputs == 1) && (d.per_tap != 0 || d.taps == 1),
+              "windows that do not move");
+  if (!fit.can()) return fit;
   const bool over_taps = IsOverTaps(problem);
   // Planes of features are staged by lines.
   const Windows windows = WindowsOf(problem, over_taps);
   const WindowDimension& last = windows.dims.back();
   const bool planes = !over_taps && last.lhs_stride == 1 && last.out_stride == 1 &&
                       problem.columns() <= kMostOfOne && problem.channels <= kMostPlanes;
-  if (problem.batches() == 1 &&
-      (over_taps || problem.columns() > kMostOfOne || (problem.channels > kMostOfOne && !planes)))
-    return false;
+  fit.Suits(problem.batches() > 1 ||
+                (!over_taps && problem.columns() <= kMostOfOne && (problem.channels <= kMostOfOne || planes)),
+            "one group with enough features for tiles");
   // All channels of a band are staged at once, unless each is used up before the next.
-  if (!over_taps && problem.channels > kMostChannels && !planes) return false;
-  return Staging(CutBand(problem, over_taps), over_taps).size() * (over_taps ? 1 : problem.channels) <=
-         kMostStaged;
+  fit.Needs(over_taps || problem.channels <= kMostChannels || planes,
+            "many features of the input in a group");
+  fit.Needs(Staging(CutBand(problem, over_taps), over_taps).size() * (over_taps ? 1 : problem.channels) <=
+                kMostStaged,
+            "windows reach too much of an image");
+  return fit;
 }
 
 void RunWindowed(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

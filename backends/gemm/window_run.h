@@ -1,13 +1,12 @@
 // Convolutions of few features per group, lanes over positions.
 #pragma once
-#include "backends/gemm/kernels.h"
-#include "backends/gemm/problem.h"
+#include "backends/gemm/way.h"
 
 namespace hlo::gemm {
 
 /// True if the problem has windows over so few features that lanes are better filled with positions: of the
 /// result, or for gradients of weights those of the window.
-bool IsWindowed(const Problem& problem);
+Fit FitWindowed(const Problem& problem, const Target& target);
 
 /// Computes a windowed problem. Zeros beyond the ends of the input are multiplied.
 void RunWindowed(const Problem& problem, const KernelSet& kernels, const void* lhs, const void* rhs,

@@ -346,15 +346,14 @@ class WordRun {
 
 }  // namespace
 
-std::optional<WordWay> WordWayFor(const Problem& problem, const Target& target) {
-  if (!problem.windows || problem.windows->dims.empty()) return std::nullopt;
-  const auto kind = GroupKindOf(problem);
-  if (!kind) return std::nullopt;
-  const GroupKernels* kernels = nullptr;
-  if (*kind == GroupKind::Bf16 ? target.pairs : target.fours)
-    kernels = *kind == GroupKind::Bf16 ? PairKernels() : FourKernels();
-  if (kernels == nullptr || kernels->words == nullptr) return std::nullopt;
-  const auto all_forward = llvm::all_of(problem.windows->dims, [](const WindowDimension& d) {
+Fit FitWords(const Problem& problem, const Target& target) {
+  Fit fit;
+  if (!fit.Needs(problem.windows && !problem.windows->dims.empty(), "no windows")) return fit;
+  if (!fit.Needs(GroupKindOf(problem).has_value(), "factors are neither BF16 nor bytes")) return fit;
+  if (!fit.Needs(WordWayOf(problem, target).has_value(),
+                 "no instructions for pairs or fours of such numbers"))
+    return fit;
+  const bool forward = llvm::all_of(problem.windows->dims, [](const WindowDimension& d) {
     return d.outputs > 0 && (d.per_output > 0 || d.outputs == 1) && (d.per_tap > 0 || d.taps == 1);
   });
   const double work = static_cast<double>(problem.rows()) * static_cast<double>(problem.columns()) *
@@ -364,27 +363,44 @@ std::optional<WordWay> WordWayFor(const Problem& problem, const Target& target) 
   const auto strides = [](const Index& index, int64_t stride) {
     return index.count() == 1 || (index.IsUniform() && index.stride() == stride);
   };
-  if (!all_forward || work < kLeastWork || problem.taps() > kMostTaps || problem.rhs.bounds.size() > 0 ||
-      outputs > kMostOutputs || (channels > 1 && problem.lhs.channel_stride != 1) ||
-      !strides(problem.out_columns, 1))
-    return std::nullopt;
-  // Windows of more positions than the result has: gradients by weights.
-  if (problem.rows() / problem.windows->images < problem.taps()) return std::nullopt;
+  fit.Needs(forward && problem.rhs.bounds.empty(), "windows that step backwards, or padded weights");
+  fit.Needs(problem.taps() <= kMostTaps, "too many taps");
+  fit.Needs(outputs <= kMostOutputs, "too many features of a group");
+  fit.Needs((channels == 1 || problem.lhs.channel_stride == 1) && strides(problem.out_columns, 1),
+            "features are no neighbours");
   // Sums of less than half a step of groups would be filled up to one.
   const bool few = channels <= kMostOfOne || problem.depth() * bytes <= kGroupStepBytes / 2;
-  if (groups == 1 && (!few || outputs < kFewestOutputs)) return std::nullopt;
-  if (groups > 1 && (channels > kMostChannels || channels * bytes % kWordBytes != 0 ||
-                     !strides(problem.out_batch, outputs)))
-    return std::nullopt;
-  const WordPlan plan = PlanOf(problem, bytes, IsMoved(*kind));
-  if (groups > 1 && plan.groups == 1 && outputs < kFewestOutputs) return std::nullopt;
+  if (groups == 1) {
+    fit.Needs(few, "enough features to pack windows");
+    fit.Suits(outputs >= kFewestOutputs, "few features of the result");
+  } else {
+    fit.Needs(channels <= kMostChannels && channels * bytes % kWordBytes == 0,
+              "features of a group do not fill words");
+    fit.Needs(strides(problem.out_batch, outputs), "groups are no neighbours");
+  }
+  if (!fit.can()) return fit;
+  fit.Suits(work >= kLeastWork, "little work");
+  fit.Suits(problem.rows() / problem.windows->images >= problem.taps(),
+            "windows of more positions than the result, as of gradients by weights");
+  const WordPlan plan = PlanOf(problem, bytes, IsMoved(*GroupKindOf(problem)));
+  fit.Suits(groups == 1 || plan.groups > 1 || outputs >= kFewestOutputs, "few features of a group");
   // One output of the first dimension.
   int64_t staged = plan.groups * channels * bytes;
   for (size_t t = 0; t < plan.dims.size(); ++t) {
     const WindowDimension& d = plan.dims[t];
     staged *= (t == 0 ? 0 : (d.outputs - 1) * d.per_output) + (d.taps - 1) * d.per_tap + 1;
   }
-  if (!plan.in_place && staged > kMostStaged) return std::nullopt;
+  fit.Needs(plan.in_place || staged <= kMostStaged, "windows reach too much of an image");
+  return fit;
+}
+
+std::optional<WordWay> WordWayOf(const Problem& problem, const Target& target) {
+  const auto kind = GroupKindOf(problem);
+  if (!kind) return std::nullopt;
+  const bool floats = *kind == GroupKind::Bf16;
+  const GroupKernels* kernels = nullptr;
+  if (floats ? target.pairs : target.fours) kernels = floats ? PairKernels() : FourKernels();
+  if (kernels == nullptr || kernels->words == nullptr) return std::nullopt;
   return WordWay{kernels, *kind};
 }
 

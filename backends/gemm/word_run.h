@@ -1,9 +1,7 @@
 // Convolutions of few features per group in BF16 or bytes, words of neighbouring features at a time.
 #pragma once
 #include "backends/gemm/group_kernels.h"
-#include "backends/gemm/isa.h"
-#include "backends/gemm/kernels.h"
-#include "backends/gemm/problem.h"
+#include "backends/gemm/way.h"
 
 namespace hlo::gemm {
 
@@ -13,8 +11,11 @@ struct WordWay {
   GroupKind kind;
 };
 
-/// Set if features of the input are neighbours, and fewer per group than are worth packing windows.
-std::optional<WordWay> WordWayFor(const Problem& problem, const Target& target);
+/// What a target has for the words of a problem.
+std::optional<WordWay> WordWayOf(const Problem& problem, const Target& target);
+
+/// Features of the input are neighbours, and fewer per group than are worth packing windows.
+Fit FitWords(const Problem& problem, const Target& target);
 
 /// Computes such a problem. Zeros beyond the ends of the input are multiplied.
 void RunByWords(const Problem& problem, const WordWay& way, const KernelSet& kernels, const void* lhs,
