@@ -3,16 +3,15 @@
 #include <mutex>
 #include <numeric>
 
+#include "backends/llvm/code_target.h"
 #include "backends/llvm/deferred.h"
 #include "backends/llvm/emit_kernel.h"
 #include "backends/llvm/emit_routine.h"
 #include "backends/llvm/missing.h"
-#include "backends/llvm/types.h"
 #include "ir/support/parallel.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -80,13 +79,7 @@ class CodeGenerator::Targets {
     module.setTargetTriple(triple_);
     const llvm::TargetMachine& target = *free_.front();
     module.setDataLayout(target.createDataLayout());
-    const llvm::MCSubtargetInfo& has = *target.getMCSubtargetInfo();
-    using codegen::VectorUnit;
-    codegen::SetVectorUnit(module, has.checkFeatures("+avx512bf16,+avx512vnni,+avx512dq")
-                                       ? VectorUnit::Avx512Bf16
-                                   : has.checkFeatures("+avx512f") ? VectorUnit::Avx512
-                                   : has.checkFeatures("+avx2")    ? VectorUnit::Avx2
-                                                                   : VectorUnit::Common);
+    codegen::SetCodeTarget(module, codegen::CodeTargetFor(target));
   }
 
   std::unique_ptr<llvm::TargetMachine> Take() {

@@ -11,13 +11,10 @@ using llvm::Value;
 
 namespace {
 
-constexpr int64_t kLine = 64;
-/// Smaller arrays are in the second cache.
-constexpr int64_t kMinBytes = int64_t{1} << 20;
-
 /// Of an ordered loop around one that goes along rows: a load from the row that its other statements tell, if
-/// that is in what the kernel writes, and in an array larger than the second cache; else null.
-const kernel::LoadStmt* FindRow(const kernel::Kernel& kernel, const kernel::LoopStmt& ordered) {
+/// that is in what the kernel writes, and in an array of which rows are fetched; else null.
+const kernel::LoadStmt* FindRow(const kernel::Kernel& kernel, const kernel::LoopStmt& ordered,
+                                const CodeTarget::Memory& memory) {
   const auto written = [&](kernel::BufferId id) { return kernel.buffers[static_cast<size_t>(id)].written; };
   const llvm::ArrayRef<kernel::Stmt> stmts(ordered.body->stmts);
   const auto* inner = stmts.empty() ? nullptr : std::get_if<kernel::LoopStmt>(&stmts.back());
@@ -32,7 +29,7 @@ const kernel::LoadStmt* FindRow(const kernel::Kernel& kernel, const kernel::Loop
     if (load == nullptr || !written(load->buffer) || load->address.values.empty()) continue;
     const kernel::Buffer& buffer = kernel.buffers[static_cast<size_t>(load->buffer)];
     if (load->address.FactorOf(inner->loop.id) == 1 &&
-        buffer.count * Info(buffer.type).host_bytes() >= kMinBytes)
+        buffer.count * Info(buffer.type).host_bytes() >= memory.fetched)
       return load;
   }
   return nullptr;
@@ -49,27 +46,27 @@ void KernelEmitter::Fetch(Value* pointer, int64_t bytes, bool write, bool far) {
 }
 
 Status KernelEmitter::FetchRowsToCome(const kernel::LoopStmt& stmt, Range range) {
-  constexpr int64_t kAhead = 8, kMostLines = 8;
-  const kernel::LoadStmt* row = FindRow(kernel_, stmt);
+  const CodeTarget::Memory& memory = target_.facts().memory;
+  const kernel::LoadStmt* row = FindRow(kernel_, stmt, memory);
   if (row == nullptr) return {};
   const Dimension& along = std::get<kernel::LoopStmt>(stmt.body->stmts.back()).loop;
   Value*& number = loop_values_[static_cast<size_t>(stmt.loop.id)];
   Value* now = number;
-  number = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(now, Int64(kAhead)),
+  number = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(now, Int64(memory.rows_ahead)),
                                     b_.CreateSub(range.end, Int64(1)));
   loop_values_[static_cast<size_t>(along.id)] = Int64(0);
   for (const kernel::Stmt& before : llvm::ArrayRef(stmt.body->stmts).drop_back())
     HLO_CHECK_OK(std::visit([&](const auto& s) { return Emit(s); }, before));
   const int64_t bytes = Info(kernel_.buffers[static_cast<size_t>(row->buffer)].type).host_bytes();
   Value* begin = Pointer(row->buffer, PlaceOf(row->address).scalar);
-  const int64_t lines = std::min((along.extent * bytes + kLine - 1) / kLine, kMostLines);
-  for (int64_t line = 0; line < lines; ++line) Fetch(begin, line * kLine, /*write=*/true);
+  const int64_t lines = std::min((along.extent * bytes + memory.line - 1) / memory.line, memory.row_lines);
+  for (int64_t line = 0; line < lines; ++line) Fetch(begin, line * memory.line, /*write=*/true);
   number = now;
   return {};
 }
 
 void KernelEmitter::FetchWindowsToCome(const ReduceStmt& stmt) {
-  constexpr int64_t kMaxStep = 1024, kAhead = 2048;
+  const CodeTarget::Memory& memory = target_.facts().memory;
   if (!in_vector() || around_.empty()) return;
   for (const kernel::Stmt& inner : stmt.body->stmts) {
     const auto* load = std::get_if<kernel::LoadStmt>(&inner);
@@ -78,10 +75,13 @@ void KernelEmitter::FetchWindowsToCome(const ReduceStmt& stmt) {
     const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(load->buffer)];
     const int64_t bytes = Info(buffer.type).host_bytes();
     const int64_t step = StepAround(load->address) * bytes;
-    if (buffer.written || buffer.count * bytes < kMinBytes || step < kLine || step > kMaxStep) continue;
+    if (buffer.written || buffer.count * bytes < memory.fetched || step < memory.line ||
+        step > memory.window_step)
+      continue;
     loop_values_[static_cast<size_t>(stmt.loops.back().id)] = Int64(0);
     Value* begin = Pointer(load->buffer, PlaceOf(load->address).scalar);
-    for (int64_t line = 0; line < step; line += kLine) Fetch(begin, kAhead + line, /*write=*/false);
+    for (int64_t line = 0; line < step; line += memory.line)
+      Fetch(begin, memory.windows_ahead + line, /*write=*/false);
   }
 }
 
@@ -90,19 +90,20 @@ int64_t KernelEmitter::StepAround(const kernel::Address& address) const {
 }
 
 void KernelEmitter::FetchNextRow(const kernel::LoadStmt& load, Value* pointer) {
-  constexpr int64_t kMaxRow = int64_t{64} << 10;
+  const CodeTarget::Memory& memory = target_.facts().memory;
   const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(load.buffer)];
   const int64_t bytes = Info(buffer.type).host_bytes(), step = StepAround(load.address) * bytes;
-  if (buffer.written || buffer.count * bytes < kMinBytes || step < 2 * kLine || !load.address.values.empty())
+  if (buffer.written || buffer.count * bytes < memory.fetched || step < 2 * memory.line ||
+      !load.address.values.empty())
     return;
   const int64_t vector = vector_.width * bytes;
   // A block of rows is folded while the next one comes.
   if (tile_ != nullptr && around_.back().ordered) {
-    for (int64_t line = 0; line < vector; line += kLine)
+    for (int64_t line = 0; line < vector; line += memory.line)
       Fetch(pointer, step + line, /*write=*/false, /*far=*/true);
     return;
   }
-  if (step > kMaxRow) return;
+  if (step > memory.longest_row) return;
   kernel::Address row = load.address;
   row.AddLoop(vector_.loop, -row.FactorOf(vector_.loop));
   auto pass = llvm::find_if(passes_, [&](const Pass& p) { return p.buffer == load.buffer && p.row == row; });
@@ -112,8 +113,8 @@ void KernelEmitter::FetchNextRow(const kernel::LoadStmt& load, Value* pointer) {
   }
   if (pass->second < 0 && pass->first != vector_.loop) pass->second = vector_.loop;
   if (pass->second != vector_.loop) return;
-  if (group_ * vector % kLine != 0) return;
-  for (int64_t line = 0; line < vector; line += kLine) Fetch(pointer, step + line, /*write=*/false);
+  if (group_ * vector % memory.line != 0) return;
+  for (int64_t line = 0; line < vector; line += memory.line) Fetch(pointer, step + line, /*write=*/false);
 }
 
 }  // namespace hlo::codegen

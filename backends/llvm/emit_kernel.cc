@@ -309,9 +309,9 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
 }
 
 void KernelEmitter::StreamVector(Value* value, Value* pointer) {
-  constexpr uint64_t kLine = 64;
+  const auto line = static_cast<uint64_t>(target_.facts().memory.line);
   const uint64_t bytes = value->getType()->getPrimitiveSizeInBits() / 8;
-  auto* store = b_.CreateAlignedStore(value, pointer, llvm::Align(std::min(bytes, kLine)));
+  auto* store = b_.CreateAlignedStore(value, pointer, llvm::Align(std::min(bytes, line)));
   auto* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
   store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context_, one));
   streams_ = true;

@@ -64,9 +64,9 @@ Value* MaskOfFirst(llvm::IRBuilderBase& b, unsigned width, int64_t lanes) {
   return llvm::ConstantVector::get(exists);
 }
 
-constexpr int64_t kMaxTinyIterations = 8, kMaxTinyStmts = 64, kLanes = 16;
+constexpr int64_t kMaxTinyIterations = 8, kMaxTinyStmts = 64;
 
-int64_t WrittenStmts(const kernel::Region& region);
+int64_t WrittenStmts(const kernel::Region& region, int64_t lanes);
 
 /// Whether a loop around so many statements is written out.
 bool IsTinyAround(const Dimension& dimension, int64_t stmts) {
@@ -74,23 +74,24 @@ bool IsTinyAround(const Dimension& dimension, int64_t stmts) {
          dimension.extent <= kMaxTinyIterations && stmts * dimension.extent <= kMaxTinyStmts;
 }
 
-int64_t TimesWritten(const Dimension& dimension, int64_t stmts) {
+int64_t TimesWritten(const Dimension& dimension, int64_t stmts, int64_t lanes) {
   if (IsTinyAround(dimension, stmts)) return dimension.extent;
-  return dimension.unroll * std::max<int64_t>(dimension.width / kLanes, 1);
+  return dimension.unroll * std::max<int64_t>(dimension.width / lanes, 1);
 }
 
-/// Statements of a region, those of loops that are written out once for each iteration.
-int64_t WrittenStmts(const kernel::Region& region) {
+/// Statements of a region, those of loops that are written out once for each iteration. `lanes`: of a
+/// register.
+int64_t WrittenStmts(const kernel::Region& region, int64_t lanes) {
   int64_t count = 0;
   for (const kernel::Stmt& stmt : region.stmts) {
     ++count;
     if (const auto* loop = std::get_if<kernel::LoopStmt>(&stmt)) {
-      const int64_t inside = WrittenStmts(*loop->body);
-      count += inside * TimesWritten(loop->loop, inside);
+      const int64_t inside = WrittenStmts(*loop->body, lanes);
+      count += inside * TimesWritten(loop->loop, inside, lanes);
     }
     if (const auto* reduce = std::get_if<ReduceStmt>(&stmt)) {
-      const int64_t inside = WrittenStmts(*reduce->body) + WrittenStmts(*reduce->combiner);
-      count += inside * TimesWritten(reduce->loops.back(), inside);
+      const int64_t inside = WrittenStmts(*reduce->body, lanes) + WrittenStmts(*reduce->combiner, lanes);
+      count += inside * TimesWritten(reduce->loops.back(), inside, lanes);
     }
   }
   return count;
@@ -99,7 +100,8 @@ int64_t WrittenStmts(const kernel::Region& region) {
 }  // namespace
 
 bool KernelEmitter::IsTiny(const Dimension& dimension, const kernel::Region& body) const {
-  return IsTinyAround(dimension, WrittenStmts(body) * std::max<int64_t>(vector_.width / kLanes, 1));
+  const int64_t lanes = target_.facts().lanes;
+  return IsTinyAround(dimension, WrittenStmts(body, lanes) * std::max<int64_t>(vector_.width / lanes, 1));
 }
 
 Status KernelEmitter::ScalarLoop(kernel::LoopId loop, Range range, int64_t step,

@@ -267,7 +267,7 @@ Value* ToFloat(const OpContext& c, Type* type) {
   return IsSigned(from) ? c.b.CreateSIToFP(x, type) : c.b.CreateUIToFP(x, type);
 }
 
-/// A float to an integer, in vectors: LLVM's saturating conversions are scalars on x86.
+/// A float to an integer, in vectors: LLVM's saturating conversions are scalars on many machines.
 Value* ToInteger(const OpContext& c, Value* x, ElementType to, Type* type) {
   const int bits = Info(to).bits, value_bits = IsSigned(to) ? bits - 1 : bits;
   const double end = std::ldexp(1.0, value_bits), least = IsSigned(to) ? -end : 0;

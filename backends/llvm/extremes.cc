@@ -1,8 +1,8 @@
 #include "backends/llvm/extremes.h"
 
+#include "backends/llvm/code_target.h"
 #include "backends/llvm/types.h"
 #include "llvm/IR/Intrinsics.h"
-#include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/PatternMatch.h"
 
 namespace hlo::codegen {
@@ -27,29 +27,15 @@ bool IsPlainConstant(const Value* x) {
 
 /// x & y where the mask has ones, else x | y.
 Value* AndElseOr(IRBuilderBase& b, Value* x, Value* y, Value* mask) {
-  constexpr struct {
-    unsigned bits, all;
-    llvm::Intrinsic::ID id;
-  } kTernary[] = {{32, 128, llvm::Intrinsic::x86_avx512_pternlog_d_128},
-                  {32, 256, llvm::Intrinsic::x86_avx512_pternlog_d_256},
-                  {32, 512, llvm::Intrinsic::x86_avx512_pternlog_d_512},
-                  {64, 128, llvm::Intrinsic::x86_avx512_pternlog_q_128},
-                  {64, 256, llvm::Intrinsic::x86_avx512_pternlog_q_256},
-                  {64, 512, llvm::Intrinsic::x86_avx512_pternlog_q_512}};
-  constexpr uint32_t kTable = 0xd4;  // by the bits of x, y and mask, those of x being the highest
-  const unsigned bits = x->getType()->getScalarSizeInBits();
-  const auto all = static_cast<unsigned>(x->getType()->getPrimitiveSizeInBits().getFixedValue());
-  for (const auto& row : kTernary)
-    if (row.bits == bits && row.all == all)
-      return b.CreateIntrinsic(row.id, {}, {x, y, mask, b.getInt32(kTable)});
+  if (Value* both = CodeTargetOf(b).AndElseOr(b, x, y, mask)) return both;
   return b.CreateOr(b.CreateAnd(x, y), b.CreateAnd(b.CreateOr(x, y), b.CreateNot(mask)));
 }
 
 }  // namespace
 
 Value* EmitExtreme(IRBuilderBase& b, bool maximum, Value* x, Value* y) {
-  if (VectorUnitOf(*b.GetInsertBlock()->getModule()) < VectorUnit::Avx512 || IsPlainConstant(x) ||
-      IsPlainConstant(y))
+  const CodeTarget::Facts& facts = CodeTargetOf(b).facts();
+  if (!facts.compares || IsPlainConstant(x) || IsPlainConstant(y))
     return b.CreateBinaryIntrinsic(maximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, x, y);
   Type* type = x->getType();
   if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
@@ -63,7 +49,7 @@ Value* EmitExtreme(IRBuilderBase& b, bool maximum, Value* x, Value* y) {
     return b.CreateBitCast(maximum ? AndElseOr(b, one, other, sign) : b.CreateOr(one, other), type);
   }
   // Scalars lie in vector registers.
-  auto* wide = llvm::FixedVectorType::get(type, 128 / type->getScalarSizeInBits());
+  auto* wide = llvm::FixedVectorType::get(type, facts.scalar_bits / type->getScalarSizeInBits());
   const auto widen = [&](Value* v) {
     return b.CreateInsertElement(llvm::PoisonValue::get(wide), v, uint64_t{0});
   };

@@ -2,6 +2,7 @@
 #pragma once
 #include "backends/kernel/kernel.h"
 #include "backends/kernel/selection.h"
+#include "backends/llvm/code_target.h"
 #include "backends/llvm/types.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/IR/Module.h"
@@ -11,7 +12,11 @@ namespace hlo::codegen {
 class KernelEmitter {
  public:
   KernelEmitter(const kernel::Kernel& kernel, llvm::Module& module)
-      : kernel_(kernel), module_(module), context_(module.getContext()), b_(context_) {}
+      : kernel_(kernel),
+        module_(module),
+        target_(CodeTargetOf(module)),
+        context_(module.getContext()),
+        b_(context_) {}
   Status Run();
 
  private:
@@ -160,6 +165,7 @@ class KernelEmitter {
 
   const kernel::Kernel& kernel_;
   llvm::Module& module_;
+  const CodeTarget& target_;
   llvm::LLVMContext& context_;
   llvm::IRBuilder<> b_;
   llvm::Function* function_ = nullptr;

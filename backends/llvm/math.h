@@ -1,5 +1,6 @@
 // What the emitters of transcendental functions share: arithmetic on one floating type, scalar or vector.
 #pragma once
+#include "backends/llvm/code_target.h"
 #include "backends/llvm/types.h"
 
 namespace hlo::codegen {
@@ -8,12 +9,7 @@ namespace hlo::codegen {
 class Math {
  public:
   using Value = llvm::Value;
-  Math(llvm::IRBuilderBase& builder, llvm::Type* type)
-      : b(builder), type_(type), unit_(VectorUnitOf(*b.GetInsertBlock()->getModule())) {
-    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
-    avx512_ =
-        unit_ >= VectorUnit::Avx512 && vector != nullptr && llvm::isPowerOf2_32(vector->getNumElements());
-  }
+  Math(llvm::IRBuilderBase& builder, llvm::Type* type) : b(builder), type_(type), target_(CodeTargetOf(b)) {}
 
   [[nodiscard]] bool IsVector() const { return type_->isVectorTy(); }
   [[nodiscard]] bool f64() const { return type_->getScalarType()->isDoubleTy(); }
@@ -71,18 +67,18 @@ class Math {
 
   // What vector units have instructions for.
 
-  /// Whether the instructions of AVX-512 may be named.
-  [[nodiscard]] bool avx512() const { return avx512_; }
-  /// Scale() where `keep` holds, else 0. With AVX-512 k may be anything where it does not.
+  /// Whether there are instructions for exponents of such vectors.
+  [[nodiscard]] bool has_exponents() const { return target_.facts().exponents && IsInParts(); }
+  /// Scale() where `keep` holds, else 0. With those instructions k may be anything where it does not.
   Value* ScaleOrZero(Value* keep, Value* x, const Rounded& k);
   /// x = 2^exponent * mantissa of f32 with the mantissa in [3/4, 3/2); subnormals count as normal numbers.
   struct Parts {
     Value* exponent;  // a float
     Value* mantissa;
-    Value* integer;  // the exponent; null with AVX-512
+    Value* integer;  // the exponent; null with instructions for exponents
   };
-  /// Of AVX-512: NaN gives NaN twice, negative numbers a NaN as mantissa, 0 and infinity the exponents -inf
-  /// and inf with a finite mantissa. Else those have to be replaced.
+  /// By instructions: NaN gives NaN twice, negative numbers a NaN as mantissa, 0 and infinity the exponents
+  /// -inf and inf with a finite mantissa. Else those have to be replaced.
   Parts Split(Value* x);
   /// table[index modulo 16] of f32.
   Value* Lookup(llvm::ArrayRef<double> table, Value* index);
@@ -110,14 +106,12 @@ class Math {
 
  private:
   [[nodiscard]] unsigned lanes() const { return llvm::cast<llvm::FixedVectorType>(type_)->getNumElements(); }
-  /// `instruction` on vectors of `width` lanes for each part of the operands, which have a power of two.
-  Value* InRegisters(unsigned width, llvm::ArrayRef<Value*> operands,
-                     llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> instruction);
+  /// Whether halves of vectors are such vectors.
+  [[nodiscard]] bool IsInParts() const { return IsVector() && llvm::isPowerOf2_32(lanes()); }
   Value* LookupInMemory(llvm::ArrayRef<double> table, Value* index);
 
   llvm::Type* type_;
-  VectorUnit unit_;
-  bool avx512_;
+  const CodeTarget& target_;
 };
 
 // One function per opcode: for both floating types, or the one in its name.

@@ -75,7 +75,7 @@ namespace {
 Value* ScaledExp(Math& m, Value* x, Value* keep, Value* e, Math::Rounded k) {
   Value* is_normal = m.b.CreateFCmpUGE(x, m.C(kNormal32));
   Value* units = m.b.CreateAdd(k.integer, m.I(kSmallest32));
-  if (!m.avx512()) k.integer = m.Select(is_normal, k.integer, m.I(0));
+  if (!m.has_exponents()) k.integer = m.Select(is_normal, k.integer, m.I(0));
   Value* usual = m.ScaleOrZero(is_normal, e, k);
   return m.InRareCase(m.b.CreateXor(keep, is_normal), {usual}, [&]() -> llvm::SmallVector<Value*, 2> {
     return {m.Subnormal(m.Mul(e, m.PowerOfTwo(units)))};
@@ -87,7 +87,7 @@ Value* ScaledExp(Math& m, Value* x, Value* keep, Value* e, Math::Rounded k) {
 Value* EmitExp(Math& m, llvm::ArrayRef<Value*> x) {
   const ExpTable table = TableOf(m);
   Value* keep = m.b.CreateFCmpUGE(x[0], m.C(table.low));
-  Value* safe = m.avx512() ? x[0] : m.Select(keep, x[0], m.C(0));
+  Value* safe = m.has_exponents() ? x[0] : m.Select(keep, x[0], m.C(0));
   const Reduced reduced = Reduce(m, m.AtMost(safe, table.high));
   Value* e = SmallExp(m, reduced.r);
   return m.f64() ? m.ScaleOrZero(keep, e, reduced.k) : ScaledExp(m, x[0], keep, e, reduced.k);
@@ -116,14 +116,14 @@ SumExp SmallExpOfSum(Math& m, Value* high, Value* low) {
 
 Value* MiddleExpOfSum32(Math& m, Value* high, Value* low) {
   const SumExp sum = SmallExpOfSum(m, high, low);
-  if (!m.avx512()) return m.Mul(sum.e, m.PowerOfTwo(sum.k.integer));
+  if (!m.has_exponents()) return m.Mul(sum.e, m.PowerOfTwo(sum.k.integer));
   return m.ScaleOrZero(m.b.CreateICmpEQ(m.I(0), m.I(0)), sum.e, sum.k);
 }
 
 Value* ExpOfSum32(Math& m, Value* high, Value* low) {
   const ExpTable table = TableOf(m);
   Value* keep = m.b.CreateFCmpUGE(high, m.C(table.low));
-  Value* safe = m.avx512() ? high : m.Select(keep, high, m.C(0));
+  Value* safe = m.has_exponents() ? high : m.Select(keep, high, m.C(0));
   // What overflows does so whatever the low part, which may be NaN there.
   Value* overflows = m.b.CreateFCmpOGT(high, m.C(table.high));
   low = m.Select(overflows, m.C(0), low);

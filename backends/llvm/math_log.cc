@@ -101,7 +101,7 @@ Value* Log1p64(Math& m, Value* x, Value* more) {
 
 Value* EmitLog32(Math& m, llvm::ArrayRef<Value*> x) {
   Value* result = Combine32(m, m.Split(x[0]), nullptr);
-  return m.avx512() ? result : Specials(m, result, x[0], x[0]);
+  return m.has_exponents() ? result : Specials(m, result, x[0], x[0]);
 }
 
 Value* EmitLog64(Math& m, llvm::ArrayRef<Value*> x) {
@@ -117,12 +117,12 @@ Value* EmitLog1p32(Math& m, llvm::ArrayRef<Value*> x) {
   const Math::Parts parts = m.Split(sum.u);
   // The error is less than a unit of u: where the exponent is large it does not count.
   Value* counts = m.Less(m.Abs(parts.exponent), 64.0);
-  Value* more = m.avx512()
+  Value* more = m.has_exponents()
                     ? m.ScaleOrZero(counts, sum.error, {m.Neg(parts.exponent), nullptr})
                     : m.Select(counts, m.Mul(sum.error, m.PowerOfTwo(m.b.CreateNeg(parts.integer))), m.C(0));
   // The sign is that of x, also of zeros.
   Value* result = m.CopySign(Combine32(m, parts, more), x[0]);
-  return m.avx512() ? result : Specials(m, result, sum.u, x[0]);
+  return m.has_exponents() ? result : Specials(m, result, sum.u, x[0]);
 }
 
 Value* EmitLog1p64(Math& m, llvm::ArrayRef<Value*> x) { return Log1p64(m, x[0], nullptr); }

@@ -74,7 +74,7 @@ Pair PreciseLog32(Math& m, Value* a) {
   Value* far_low = m.Fma(parts.exponent, 0x1.7f7d1cp-20, m.Lookup(kLogLow, index));
   Value* high = m.Add(far, near);
   low = m.Add(m.Add(m.Sub(near, m.Sub(high, far)), far_low), low);
-  if (m.avx512()) return {high, low};
+  if (m.has_exponents()) return {high, low};
   Value* has_log = m.b.CreateAnd(m.Less(m.C(0), a), m.Less(a, m.Inf()));
   return {m.Select(has_log, high, m.NaN()), low};
 }

@@ -1,5 +1,6 @@
 #include "backends/llvm/missing.h"
 
+#include "backends/llvm/code_target.h"
 #include "backends/llvm/math.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Module.h"
@@ -187,7 +188,8 @@ void ReplaceAccesses(llvm::Function& operation, const Access& access,
 
 void CallMissing(llvm::Module& module, const llvm::TargetMachine& target) {
   const llvm::MCSubtargetInfo& has = *target.getMCSubtargetInfo();
-  const bool fma = has.checkFeatures("+fma"), rounding = has.checkFeatures("+sse4.1");
+  const CodeTarget& code_target = CodeTargetOf(module);
+  const bool fma = code_target.HasFma(has), rounding = code_target.HasRounding(has);
   llvm::SmallVector<llvm::Function*> missing, accesses;
   llvm::Function* code = nullptr;
   for (llvm::Function& function : module) {

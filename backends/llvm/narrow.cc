@@ -1,5 +1,6 @@
 #include "backends/llvm/narrow.h"
 
+#include "backends/llvm/code_target.h"
 #include "ir/numeric/float_format.h"
 
 namespace hlo::codegen {
@@ -143,8 +144,7 @@ bool IsByteFloat(ElementType type) { return IsFloat(type) && Info(type).bits <= 
 
 Value* DecodeByteFloat(IRBuilderBase& b, ElementType type, Value* codes) {
   const FloatFormat f = Format(type);
-  if (IsPartOfF16(f) && VectorUnitOf(*b.GetInsertBlock()->getModule()) >= VectorUnit::Avx512)
-    return DecodeByF16(b, f, codes);
+  if (IsPartOfF16(f) && CodeTargetOf(b).facts().halves) return DecodeByF16(b, f, codes);
   const Integers i = Wide(b, codes);
   Value* code = b.CreateZExt(codes, i.type);
   if (f.special == FloatSpecial::E8M0) return DecodeScale(i, code);
@@ -174,8 +174,7 @@ Value* DecodeByteFloat(IRBuilderBase& b, ElementType type, Value* codes) {
 
 Value* EncodeByteFloat(IRBuilderBase& b, ElementType type, Value* x) {
   const FloatFormat f = Format(type);
-  if (IsPartOfF16(f) && VectorUnitOf(*b.GetInsertBlock()->getModule()) >= VectorUnit::Avx512)
-    return EncodeByF16(b, f, x);
+  if (IsPartOfF16(f) && CodeTargetOf(b).facts().halves) return EncodeByF16(b, f, x);
   const Integers i = Wide(b, x);
   Type* byte = SameWidth(b.getInt8Ty(), x->getType());
   Value* bits = b.CreateBitCast(x, i.type);

@@ -1,10 +1,8 @@
 #include "backends/llvm/types.h"
 
-#include <numeric>
-
+#include "backends/llvm/code_target.h"
 #include "backends/llvm/narrow.h"
 #include "ir/numeric/float_format.h"
-#include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -24,36 +22,6 @@ Value* RoundToBf16(IRBuilderBase& b, Value* x, llvm::function_ref<Value*(Value* 
   Value* rounded = b.CreateAdd(bits, b.CreateAdd(odd, llvm::ConstantInt::get(wide, 0x7fff)));
   Value* kept = b.CreateSelect(b.CreateFCmpUNO(x, x), nans(bits), rounded);
   return b.CreateTrunc(b.CreateLShr(kept, 16), narrow);
-}
-
-constexpr unsigned kLanes = 16;  // of a whole register of f32
-
-unsigned LanesOf(const Value* value) {
-  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
-  return type == nullptr ? 1 : type->getNumElements();
-}
-
-/// Whether the processor's instructions for bf16 take such vectors: whole registers, or two side by side.
-bool HasBf16Unit(IRBuilderBase& b, const Value* f32) {
-  return (LanesOf(f32) == kLanes || LanesOf(f32) == 2 * kLanes) &&
-         VectorUnitOf(*b.GetInsertBlock()->getModule()) >= VectorUnit::Avx512Bf16;
-}
-
-/// The registers of such a vector.
-llvm::SmallVector<Value*, 2> Registers(IRBuilderBase& b, Value* x) {
-  if (LanesOf(x) == kLanes) return {x};
-  llvm::SmallVector<int, 16> low(kLanes), high(kLanes);
-  std::iota(low.begin(), low.end(), 0);
-  std::iota(high.begin(), high.end(), kLanes);
-  return {b.CreateShuffleVector(x, low), b.CreateShuffleVector(x, high)};
-}
-
-/// The vector of these registers.
-Value* SideBySideRegisters(IRBuilderBase& b, llvm::ArrayRef<Value*> registers) {
-  if (registers.size() == 1) return registers[0];
-  llvm::SmallVector<int, 32> all(size_t{2} * kLanes);
-  std::iota(all.begin(), all.end(), 0);
-  return b.CreateShuffleVector(registers[0], registers[1], all);
 }
 
 /// Of what an operation gave: its NaNs have the quiet bit set, which lies in the upper half.
@@ -145,8 +113,6 @@ constexpr Conversion kConversions[] = {
     {ElementType::C128, ToComplexBits, FromComplexBits},
 };
 
-constexpr llvm::StringLiteral kVectorUnit = "hlo.vector-unit";
-
 const Conversion* FindConversion(ElementType type) {
   for (const Conversion& c : kConversions)
     if (c.type == type) return &c;
@@ -158,15 +124,6 @@ const Conversion* FindConversion(ElementType type) {
 bool IsSupported(ElementType type) {
   if (IsIntegral(type) || IsByteFloat(type)) return true;
   return type == ElementType::F32 || type == ElementType::F64 || FindConversion(type) != nullptr;
-}
-
-void SetVectorUnit(llvm::Module& module, VectorUnit unit) {
-  module.addModuleFlag(llvm::Module::Max, kVectorUnit, static_cast<uint32_t>(unit));
-}
-
-VectorUnit VectorUnitOf(const llvm::Module& module) {
-  const auto* unit = llvm::mdconst::extract_or_null<llvm::ConstantInt>(module.getModuleFlag(kVectorUnit));
-  return unit == nullptr ? VectorUnit::Common : static_cast<VectorUnit>(unit->getZExtValue());
 }
 
 Type* StoredType(llvm::LLVMContext& context, ElementType type) {
@@ -260,57 +217,26 @@ Emitted ComputedInBf16(IRBuilderBase& b, Value* f32) {
   const auto number = [&](uint64_t n) { return llvm::ConstantInt::get(wide, n); };
   Value* bits = b.CreateBitCast(f32, wide);
   Value* last = b.CreateAnd(bits, number(kLast));
-  Value* rounded = nullptr;
-  if (HasBf16Unit(b, f32)) {
-    // bits + 1 * 0x7fff + (bit 16) * 1, in pairs of halves.
-    auto sums = Registers(b, bits);
-    const auto ones = Registers(b, b.CreateOr(last, number(1)));
-    Value* by = Registers(b, number(kLast | kBelow))[0];
-    for (size_t i = 0; i < sums.size(); ++i)
-      sums[i] = b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpdpwssd_512, {}, {sums[i], ones[i], by});
-    rounded = SideBySideRegisters(b, sums);
-  } else {
-    rounded = b.CreateAdd(bits, b.CreateAdd(b.CreateLShr(last, 16), number(kBelow)));
-  }
+  Value* rounded = CodeTargetOf(b).RoundBitsToBf16(b, bits, last);
+  if (rounded == nullptr) rounded = b.CreateAdd(bits, b.CreateAdd(b.CreateLShr(last, 16), number(kBelow)));
   Value* stored = b.CreateTrunc(b.CreateLShr(rounded, 16), SameWidth(b.getInt16Ty(), wide));
   return FromStored(b, ElementType::BF16, stored);
 }
 
 Value* NormalToBf16(IRBuilderBase& b, Value* f32) {
-  if (!HasBf16Unit(b, f32)) return ComputedInBf16(b, f32).stored;
-  const auto x = Registers(b, f32);
-  Value* rounded =
-      x.size() == 1 ? b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {x[0]})
-                    : b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512, {}, {x[1], x[0]});
-  return b.CreateBitCast(rounded, SameWidth(b.getInt16Ty(), f32->getType()));
+  Value* rounded = CodeTargetOf(b).NormalToBf16(b, f32);
+  return rounded == nullptr ? ComputedInBf16(b, f32).stored : rounded;
 }
-
-namespace {
-
-constexpr uint32_t kNan = 0x81, kSubnormal = 0x20;
-
-/// Whether any lane belongs to the classes; of vectors that HasBf16Unit() takes.
-Value* AnyOfClass(IRBuilderBase& b, Value* f32, uint32_t classes) {
-  Value* lanes = nullptr;
-  for (Value* x : Registers(b, f32)) {
-    Value* of_one =
-        b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_fpclass_ps_512, {}, {x, b.getInt32(classes)});
-    lanes = lanes == nullptr ? of_one : b.CreateOr(lanes, of_one);
-  }
-  return b.CreateOrReduce(lanes);
-}
-
-}  // namespace
 
 Value* AnySubnormal(IRBuilderBase& b, Value* f32) {
-  return HasBf16Unit(b, f32) ? AnyOfClass(b, f32, kSubnormal) : nullptr;
+  return CodeTargetOf(b).AnySubnormal(b, f32, /*or_nan=*/false);
 }
 
 Value* StoredAsBf16(IRBuilderBase& b, Value* f32, bool converted) {
-  if (!HasBf16Unit(b, f32)) return nullptr;
   llvm::BasicBlock* from = b.GetInsertBlock();
   // The instruction takes subnormals as zeros, and NaNs keep what they have in their upper half.
-  Value* any = AnyOfClass(b, f32, converted ? kNan | kSubnormal : kSubnormal);
+  Value* any = CodeTargetOf(b).AnySubnormal(b, f32, /*or_nan=*/converted);
+  if (any == nullptr) return nullptr;
   auto* rare = llvm::BasicBlock::Create(b.getContext(), "rare", from->getParent());
   auto* next = llvm::BasicBlock::Create(b.getContext(), "next", from->getParent());
   Value* rounded = NormalToBf16(b, f32);

@@ -35,13 +35,6 @@ llvm::Value* ForEachPart(llvm::IRBuilderBase& b, llvm::ArrayRef<llvm::Value*> va
 /// The scalar in every lane; itself if it is a vector already.
 llvm::Value* Splat(llvm::IRBuilderBase& b, llvm::Value* value, unsigned width);
 
-/// Vector instructions that emitted code names itself; others LLVM takes as it sees fit. What code computes
-/// is the same, bit for bit.
-enum class VectorUnit : uint8_t { Common, Avx2, Avx512, Avx512Bf16 };  // each has what those before have
-/// For all code that is emitted into the module from now on; modules begin with Common.
-void SetVectorUnit(llvm::Module& module, VectorUnit unit);
-VectorUnit VectorUnitOf(const llvm::Module& module);
-
 /// An i8 whose low bits are an integer of the type, extended by sign or zeros; other types as they are.
 llvm::Value* Wrap(llvm::IRBuilderBase& b, ElementType type, llvm::Value* value);
 

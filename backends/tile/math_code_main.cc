@@ -3,6 +3,7 @@
 //
 // Usage: tile_math_code baseline|avx2|avx512 FILE
 #include "backends/kernel/builder.h"
+#include "backends/llvm/code_target.h"
 #include "backends/llvm/complex_math.h"
 #include "backends/llvm/emit_kernel.h"
 #include "backends/llvm/emit_ops.h"
@@ -20,16 +21,16 @@ namespace {
 
 struct InstructionSet {
   const char *name, *features;
-  codegen::VectorUnit unit;
+  const char* code_target;
   int32_t lanes;          // where there is no fused multiply-add, each of a vector would be a call
   int32_t complex_lanes;  // they compute in f64: as many as fill a vector
 };
 constexpr InstructionSet kSets[] = {
-    {"baseline", "", codegen::VectorUnit::Common, 1, 1},
-    {"avx2", "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+popcnt", codegen::VectorUnit::Avx2, 16, 4},
+    {"baseline", "", "x86", 1, 1},
+    {"avx2", "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+popcnt", "x86-avx2", 16, 4},
     {"avx512",
      "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+popcnt,+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl",
-     codegen::VectorUnit::Avx512, 16, 8},
+     "x86-avx512", 16, 8},
 };
 
 struct Operation {
@@ -105,7 +106,7 @@ int Generate(const InstructionSet& set, llvm::StringRef file) {
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   module.setTargetTriple(triple);
   module.setDataLayout(machine->createDataLayout());
-  codegen::SetVectorUnit(module, set.unit);
+  codegen::SetCodeTarget(module, *codegen::FindCodeTarget(set.code_target));
   module.setPICLevel(llvm::PICLevel::SmallPIC);
   for (const Operation& op : kOperations)
     if (const Status status = codegen::EmitKernel(MakeKernel(op, set), module); !status)

@@ -1,0 +1,55 @@
+#include "backends/llvm/code_target.h"
+
+#include "backends/llvm/x86_target.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace hlo::codegen {
+namespace {
+
+constexpr llvm::StringLiteral kFlag = "hlo.code-target";
+
+class AnyTarget final : public CodeTarget {
+ public:
+  AnyTarget() : CodeTarget({.name = "generic"}) {}
+};
+
+const CodeTarget& Generic() {
+  static const AnyTarget target;
+  return target;
+}
+
+}  // namespace
+
+llvm::Value* CodeTarget::ScaleOrZero(Builder&, Value*, Value*, Value*) const { return nullptr; }
+std::pair<llvm::Value*, llvm::Value*> CodeTarget::Split(Builder&, Value*) const { return {}; }
+llvm::Value* CodeTarget::Lookup(Builder&, llvm::ArrayRef<double>, Value*) const { return nullptr; }
+llvm::Value* CodeTarget::AndElseOr(Builder&, Value*, Value*, Value*) const { return nullptr; }
+llvm::Value* CodeTarget::RoundBitsToBf16(Builder&, Value*, Value*) const { return nullptr; }
+llvm::Value* CodeTarget::NormalToBf16(Builder&, Value*) const { return nullptr; }
+llvm::Value* CodeTarget::AnySubnormal(Builder&, Value*, bool) const { return nullptr; }
+
+const CodeTarget& CodeTargetFor(const llvm::TargetMachine& machine) {
+  return machine.getTargetTriple().isX86() ? X86TargetFor(*machine.getMCSubtargetInfo()) : Generic();
+}
+
+const CodeTarget* FindCodeTarget(llvm::StringRef name) {
+  return name == Generic().facts().name ? &Generic() : FindX86Target(name);
+}
+
+void SetCodeTarget(llvm::Module& module, const CodeTarget& target) {
+  module.addModuleFlag(llvm::Module::Error, kFlag,
+                       llvm::MDString::get(module.getContext(), target.facts().name));
+}
+
+const CodeTarget& CodeTargetOf(const llvm::Module& module) {
+  const auto* name = llvm::dyn_cast_if_present<llvm::MDString>(module.getModuleFlag(kFlag));
+  const CodeTarget* target = name == nullptr ? nullptr : FindCodeTarget(name->getString());
+  return target == nullptr ? Generic() : *target;
+}
+
+const CodeTarget& CodeTargetOf(const llvm::IRBuilderBase& b) {
+  return CodeTargetOf(*b.GetInsertBlock()->getModule());
+}
+
+}  // namespace hlo::codegen
