@@ -12,10 +12,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# As passes/pass.h and passes/pass_table.cc call them.
-FACTS = {'kSchedule': 'schedule', 'kFlatCalls': 'flat-calls', 'kLayouts': 'layouts', 'kCanonicalDots': 'canonical-dots',
-         'kFusions': 'fusions', 'kCopies': 'copies'}
-# Steps and helpers of passes, and what has no folder of its own.
+# Folders that hold no passes.
 OUTSIDE = {'analysis', 'rewrite', 'rules'}
 ROW = re.compile(r'HLO_PASS\("([^"]+)", (\w+), (.+?), (\S.*?), "[^"]*"\)$')
 
@@ -23,6 +20,10 @@ ROW = re.compile(r'HLO_PASS\("([^"]+)", (\w+), (.+?), (\S.*?), "[^"]*"\)$')
 def read(path):
     with open(os.path.join(ROOT, path), encoding='utf-8') as f:
         return f.read()
+
+
+# What facts are called in code and in words.
+FACTS = dict(re.findall(r'^ *\{(k\w+), "([\w-]+)", "', read('passes/pass_table.cc'), re.M))
 
 
 def facts_of(code):

@@ -103,18 +103,11 @@ llvm::SmallVector<ReshapeGroup, 6> ReshapeGroups(llvm::ArrayRef<int64_t> from, l
   return groups;
 }
 
-llvm::SmallVector<std::pair<int64_t, int64_t>, 6> UnmodifiedDims(llvm::ArrayRef<int64_t> from,
-                                                                 llvm::ArrayRef<int64_t> to) {
-  llvm::SmallVector<std::pair<int64_t, int64_t>, 6> pairs;
-  for (const ReshapeGroup& group : ReshapeGroups(from, to))
-    if (group.IsOneToOne() && from[static_cast<size_t>(group.from_begin)] != 0)
-      pairs.emplace_back(group.from_begin, group.to_begin);
-  return pairs;
-}
-
 Dims UnmodifiedTargets(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) {
   Dims targets(from.size(), -1);
-  for (const auto& [i, j] : UnmodifiedDims(from, to)) targets[static_cast<size_t>(i)] = j;
+  for (const ReshapeGroup& group : ReshapeGroups(from, to))
+    if (group.IsOneToOne() && from[static_cast<size_t>(group.from_begin)] != 0)
+      targets[static_cast<size_t>(group.from_begin)] = group.to_begin;
   return targets;
 }
 

@@ -29,9 +29,6 @@ struct ReshapeGroup {
 /// product; with zero elements there is one group of everything.
 [[nodiscard]] llvm::SmallVector<ReshapeGroup, 6> ReshapeGroups(llvm::ArrayRef<int64_t> from,
                                                                llvm::ArrayRef<int64_t> to);
-/// Pairs (operand dimension, result dimension) that the reshape leaves alone, both ascending.
-[[nodiscard]] llvm::SmallVector<std::pair<int64_t, int64_t>, 6> UnmodifiedDims(llvm::ArrayRef<int64_t> from,
-                                                                               llvm::ArrayRef<int64_t> to);
 /// For each operand dimension the result dimension it becomes unchanged, or -1.
 [[nodiscard]] Dims UnmodifiedTargets(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
 

@@ -70,8 +70,7 @@ bool EndsWhatStays(const Instruction& inst) {
   for (const Instruction* at = &inst;;) {
     const Instruction& start = *at->operand(0);
     const bool begins = start.info().Is(kStart) || start.kind() == OpKind::AsyncUpdate;
-    if (!begins || start.IsRoot() || start.users().size() > 1 ||
-        !start.extras().control_predecessors.empty() || !start.extras().control_successors.empty() ||
+    if (!begins || start.IsRoot() || start.users().size() > 1 || HasControlEdges(start) ||
         HasSideEffect(start))
       return true;
     if (start.kind() != OpKind::AsyncUpdate || inst.kind() == OpKind::AsyncUpdate) return false;
@@ -92,9 +91,7 @@ bool HasTransfers(const Computation& computation) { return (Findings(computation
 bool MayNotEnd(const Instruction& inst) { return (Findings(inst) & kLoop) != 0; }
 
 bool IsSharedStart(const Instruction& tuple, int64_t i) {
-  const bool stays = tuple.users().size() > 1 || tuple.IsRoot() ||
-                     !tuple.extras().control_predecessors.empty() ||
-                     !tuple.extras().control_successors.empty();
+  const bool stays = tuple.users().size() > 1 || tuple.IsRoot() || HasControlEdges(tuple);
   return stays && tuple.operand(i)->info().Is(kStart);
 }
 
@@ -107,8 +104,7 @@ bool IsSharedStart(const Instruction& element) {
 
 bool IsDead(const Instruction& inst) {
   return inst.users().empty() && inst.kind() != OpKind::Parameter && !inst.IsRoot() &&
-         inst.extras().control_predecessors.empty() && inst.extras().control_successors.empty() &&
-         !HasSideEffect(inst) && !EndsWhatStays(inst);
+         !HasControlEdges(inst) && !HasSideEffect(inst) && !EndsWhatStays(inst);
 }
 
 }  // namespace hlo

@@ -15,6 +15,11 @@ bool MayNotEnd(const Instruction& inst);
 bool IsSharedStart(const Instruction& tuple, int64_t i);
 /// The same of a get-tuple-element of a `tuple`, whose own readers count.
 bool IsSharedStart(const Instruction& element);
+/// Others wait for it, or it for others, without reading values.
+inline bool HasControlEdges(const Instruction& inst) {
+  return inst.has_extras() &&
+         (!inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty());
+}
 /// Nobody needs the instruction: no users, not the root, no parameter, no control edges, no side effect.
 bool IsDead(const Instruction& inst);
 

@@ -142,6 +142,5 @@ std::optional<int64_t> ScalarIntValue(const Instruction& inst) {
 }
 
 bool IsNonNegative(const Instruction& inst) { return NonNegative(inst, kDepth); }
-bool IsPositive(const Instruction& inst) { return Positive(inst, kDepth); }
 
 }  // namespace hlo

@@ -17,7 +17,5 @@ std::optional<int64_t> ScalarIntValue(const Instruction& inst);
 double LiteralValue(const Literal& literal, int64_t linear);
 /// Provably non-negative and, for floats, no −0 and no NaN unless from NaN operands (passes.md §3, NN).
 bool IsNonNegative(const Instruction& inst);
-/// Provably greater than zero.
-bool IsPositive(const Instruction& inst);
 
 }  // namespace hlo

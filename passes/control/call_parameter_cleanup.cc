@@ -6,6 +6,7 @@
 // call's tuple apart; parameters that nobody reads go (what made their
 // arguments stays for dce). Left alone: computations that
 // something other than a plain call uses, composites, shardings, control edges.
+#include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/restructure.h"
@@ -15,8 +16,7 @@ namespace {
 
 bool HasAnnotations(const Instruction& inst) {
   const InstructionExtras& extras = inst.extras();
-  return extras.sharding || extras.origin || !extras.control_predecessors.empty() ||
-         !extras.control_successors.empty();
+  return extras.sharding || extras.origin || HasControlEdges(inst);
 }
 
 /// A computation that plain calls alone use, with all its callers at hand.

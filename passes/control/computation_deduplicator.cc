@@ -1,6 +1,6 @@
 // computation-deduplicator: identical computations become one (passes.md §2.2).
 //
-// Requires nothing. Preserves everything but flat-calls.
+// Requires nothing. Preserves schedule, layouts, canonical-dots, fusions, copies.
 // Changes: callers of a computation that equals an earlier one, shapes with layouts included, call that. With
 // mark_fusion_duplications nothing is merged, but metadata of fusions with equal bodies names the first
 // (`deduplicated_name`). Left alone: the entry, bodies of fusions and of asynchronous operations.

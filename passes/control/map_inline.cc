@@ -43,10 +43,7 @@ Result<bool> RunMapInline(Module& module, const NoPassOptions&, PassContext& con
   for (Computation* c : context.Computations(module)) {
     const std::vector<Instruction*> maps = c->InstructionsOf(OpKind::Map);
     for (Instruction* map : maps) {
-      const InstructionExtras& extras = map->extras();
-      if (map->shape().HasDynamicDimension() || !extras.control_predecessors.empty() ||
-          !extras.control_successors.empty())
-        continue;
+      if (map->shape().HasDynamicDimension() || HasControlEdges(*map)) continue;
       Instruction* by = OnArrays(map, context);
       if (!by) continue;
       ReplaceWith(map, by);

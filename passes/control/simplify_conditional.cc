@@ -19,11 +19,6 @@
 namespace hlo {
 namespace {
 
-bool HasControlEdges(const Instruction& inst) {
-  return inst.has_extras() &&
-         (!inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty());
-}
-
 /// The only branch that can be selected.
 std::optional<int64_t> OnlyBranch(const Instruction& conditional) {
   const auto branches = static_cast<int64_t>(conditional.callees().size());

@@ -1,12 +1,13 @@
 // dynamic-dimension-simplifier: cancels what puts sizes into vectors and takes them out again (passes.md
 // §2.2).
 //
-// Requires nothing. Preserves everything but the schedule and copies.
+// Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes, for scalars and vectors: a concatenate in a concatenate becomes one; a slice of a concatenate
 // that covers one operand becomes the operand; a reshape of a one-element vector that a reshape or broadcast
 // made of a scalar becomes the scalar. Of any static shape: reshapes of reshapes become one, and those to the
 // shape of their operand go.
 #include "llvm/ADT/DenseSet.h"
+#include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
@@ -89,7 +90,7 @@ Result<bool> RunDynamicDimensionSimplifier(Module& module, const NoPassOptions&,
     for (Instruction* inst : order) {
       if (gone.contains(inst) || !MayBeRoundabout(*inst) || !MayHoldSizes(*inst) ||
           (inst->kind() != OpKind::Reshape && !MayHoldSizes(*inst->operand(0))) || inst->extras().sharding ||
-          !inst->extras().control_predecessors.empty() || !inst->extras().control_successors.empty())
+          HasControlEdges(*inst))
         continue;
       Instruction* simpler = Simpler(inst, context);
       if (!simpler) continue;

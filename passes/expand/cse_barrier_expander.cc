@@ -3,6 +3,7 @@
 //
 // Requires nothing. Preserves everything but the schedule.
 // Changes: an opt-barrier becomes its operand; one with control edges becomes a copy, which keeps them.
+#include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
@@ -15,8 +16,7 @@ Result<bool> RunCseBarrierExpander(Module& module, const NoPassOptions&, PassCon
   for (Computation* c : context.Computations(module)) {
     const std::vector<Instruction*> barriers = c->InstructionsOf(OpKind::OptimizationBarrier);
     for (Instruction* barrier : barriers) {
-      const InstructionExtras& extras = barrier->extras();
-      const bool ordered = !extras.control_predecessors.empty() || !extras.control_successors.empty();
+      const bool ordered = HasControlEdges(*barrier);
       if (ordered && !barrier->shape().IsArray()) continue;
       if (!context.TakeRewrite()) break;
       if (ordered)

@@ -1,6 +1,6 @@
 // logistic-expander: logistic(x) as 1 / (1 + exp(−x)) (passes.md §4.10).
 //
-// Requires nothing. Preserves everything but the schedule and copies.
+// Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes: every logistic; floats of less than 32 bits are taken in f32 and rounded once.
 #include "passes/pass.h"
 #include "passes/rewrite/dots.h"

@@ -207,8 +207,7 @@ class Fuser {
     if (producer.users().size() == 1 && CanBeOutputFused(producer, *producer.users().front()))
       return std::nullopt;
     if (!MayJoinLoop(producer) || producer.IsRoot() || HasSideEffect(producer)) return std::nullopt;
-    if (!producer.extras().control_predecessors.empty() || !producer.extras().control_successors.empty())
-      return std::nullopt;
+    if (HasControlEdges(producer)) return std::nullopt;
     if (IsBigConcatenate(producer) || IsBigConcatenate(consumer)) return std::nullopt;
     if (Reuses(producer, consumer) && IsExpensive(producer)) return std::nullopt;
     if (!MayDuplicate(producer) || !IsInPlaceSafe(producer, consumer)) return std::nullopt;

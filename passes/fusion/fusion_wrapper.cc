@@ -30,8 +30,7 @@ bool HasLoop(const Instruction& inst) {
 }
 
 bool MustBeWrapped(const Instruction& inst) {
-  return HasLoop(inst) && !HasSideEffect(inst) && inst.extras().control_predecessors.empty() &&
-         inst.extras().control_successors.empty();
+  return HasLoop(inst) && !HasSideEffect(inst) && !HasControlEdges(inst);
 }
 
 Result<bool> RunFusionWrapper(Module& module, const NoPassOptions&, PassContext& context) {

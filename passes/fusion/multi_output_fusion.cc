@@ -1,7 +1,7 @@
 // multi_output_fusion, cpu_multi_output_fusion: loops that read the same values, or whose one reads the
 // other's, become one loop with several results (passes.md §5.3).
 //
-// Require nothing. Preserve everything but the schedule and copies. Useful after fusion.
+// Require nothing. Preserve flat-calls, layouts, canonical-dots, fusions. Useful after fusion.
 // Change: first siblings (consumers of one value, at least one of them a fusion), then producers into a
 // consumer beside their other users; cpu_multi_output_fusion joins siblings only. Left alone: values that
 // depend on each other, scalars as the only thing in common, slices of one big value, single
@@ -32,9 +32,7 @@ const Shape& LoopShape(const Instruction& inst) {
 }
 
 bool MayJoin(const Instruction& inst) {
-  if (inst.has_extras() && (!inst.extras().control_predecessors.empty() ||
-                            !inst.extras().control_successors.empty() || inst.extras().sharding))
-    return false;
+  if (inst.has_extras() && (HasControlEdges(inst) || inst.extras().sharding)) return false;
   if (inst.kind() == OpKind::Fusion) {
     if (!IsLoopFusion(inst) || inst.IsRoot()) return false;
     if (!inst.attr<FusionAttrs>().output_to_operand_aliasing.empty()) return false;

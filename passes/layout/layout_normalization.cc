@@ -1,6 +1,6 @@
 // layout_normalization: dimensions in the order in which they lie in memory (passes.md §2.1).
 //
-// Requires nothing. Preserves everything but the schedule and copies.
+// Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes: elementwise instructions and data movement on arrays with other than descending layouts work on
 // bitcasts of them, whose dimensions stand in memory order; their result is a bitcast back. Copies that
 // change the layout become transposes, reshapes that move no data bitcasts. Dimensions of size 1 stay. Left

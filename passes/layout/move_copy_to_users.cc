@@ -1,10 +1,11 @@
 // move_copy_to_users: copies that change the layout move below their users (passes.md §5.5).
 //
-// Requires layouts. Preserves everything but the schedule and copies.
+// Requires layouts. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes: an elementwise instruction, slice, pad, reverse, dynamic-slice or reduce-window whose arrays are
 // all copies from one layout, read by nobody else, works on what is copied, and its result is copied. Slices
 // take it from copies with other users, too. Left alone: layouts with properties, shardings, control edges on
 // the copies, dynamic shapes.
+#include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/dots.h"
 #include "passes/rewrite/edit.h"
@@ -54,9 +55,7 @@ const Layout* LayoutBefore(const Instruction& inst) {
   for (const Instruction* o : ArraysOf(inst)) {
     if (o->shape().IsScalar() && inst.shape().IsArray() && inst.shape().rank() != 0) continue;
     if (!ChangesLayout(*o) || (!Shrinks(inst) && (o->users().size() != 1 || o->IsRoot()))) return nullptr;
-    const InstructionExtras& extras = o->extras();
-    if (extras.sharding || !extras.control_predecessors.empty() || !extras.control_successors.empty())
-      return nullptr;
+    if (o->extras().sharding || HasControlEdges(*o)) return nullptr;
     const Layout& layout = o->operand(0)->shape().layout();
     if ((before && *before != layout) || !IsPlain(inst.shape()) ||
         o->shape().layout() != inst.shape().layout())

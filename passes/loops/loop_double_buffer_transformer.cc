@@ -27,10 +27,6 @@ constexpr PassOptionRow kRows[] = {
 };
 constexpr int64_t kMaxInstructions = 1000000;  // of a loop written out
 
-bool HasControlEdges(const Instruction& inst) {
-  return !inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty();
-}
-
 std::optional<LoopCount> UnrollableCount(const TupleLoop& loop) {
   if (!MayReshapeLoop(loop) || HasControlEdges(*loop.loop)) return std::nullopt;
   for (const Computation* c : {loop.body, loop.condition})

@@ -47,9 +47,7 @@ class LoopLiveness {
     Mark(loop.condition->root());
     for (const Computation* c : {loop.condition, loop.body})
       for (Instruction* inst : c->instructions())
-        if (HasSideEffect(*inst) || (inst->has_extras() && (!inst->extras().control_predecessors.empty() ||
-                                                            !inst->extras().control_successors.empty())))
-          Mark(inst);
+        if (HasSideEffect(*inst) || HasControlEdges(*inst)) Mark(inst);
     const bool whole = loop.loop->IsRoot();
     for (int64_t i = 0; i < loop.size(); ++i)
       if (whole && !UnchangedValue(loop, i)) Need(i);

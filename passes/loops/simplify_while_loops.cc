@@ -23,10 +23,6 @@ bool HasSideEffectInside(const Computation& computation) {
   return llvm::any_of(computation.instructions(), [](const Instruction* i) { return HasSideEffect(*i); });
 }
 
-bool HasControlEdges(const Instruction& inst) {
-  return !inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty();
-}
-
 /// Nobody asked for a loop of one iteration to stay.
 bool MayInline(const Instruction& loop) {
   return FrontendValue(loop, "inlineable") != "false" &&

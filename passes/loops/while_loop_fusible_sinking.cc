@@ -22,9 +22,7 @@ constexpr size_t kMaxInstructions = 16;  // of one value
 int64_t Bytes(const Instruction& inst) { return std::max<int64_t>(ByteSize(inst.shape()), 0); }
 
 bool IsCheap(const Instruction& inst) {
-  if (inst.has_extras() &&
-      (!inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty()))
-    return false;
+  if (HasControlEdges(inst)) return false;
   if (inst.kind() == OpKind::Constant) return inst.shape().IsScalar();
   return IsLoopFusible(inst) && inst.kind() != OpKind::Reduce && inst.kind() != OpKind::Bitcast &&
          !IsExpensive(inst) && !HasSideEffect(inst);

@@ -60,9 +60,7 @@ bool MayMove(const Instruction& inst) {
       inst.info().Is(kDone) || inst.kind() == OpKind::AsyncUpdate || inst.shape().IsToken() ||
       IsSharding(inst))
     return false;
-  if (inst.has_extras() && (!inst.extras().control_predecessors.empty() ||
-                            !inst.extras().control_successors.empty() || IsDisabled(inst)))
-    return false;
+  if (inst.has_extras() && (HasControlEdges(inst) || IsDisabled(inst))) return false;
   return !HasSideEffect(inst) && (inst.callees().empty() || !MayNotEnd(inst));
 }
 

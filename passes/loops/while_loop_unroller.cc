@@ -32,10 +32,6 @@ constexpr PassOptionRow kRows[] = {
                                                             "loops that compute arrays element by element"),
 };
 
-bool HasControlEdges(const Instruction& inst) {
-  return !inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty();
-}
-
 /// What becomes one with arithmetic on elements, before and after it.
 constexpr OpKind kNamesElements[] = {
     OpKind::Parameter,    OpKind::Constant,    OpKind::Tuple,     OpKind::GetTupleElement,

@@ -33,8 +33,7 @@ bool MayRunAgain(const Instruction& inst) {
   constexpr OpCategory kOthers[] = {OpCategory::Custom, OpCategory::Async, OpCategory::Communication,
                                     OpCategory::Random, OpCategory::Tuple};
   return inst.shape().IsArray() && !llvm::is_contained(kKept, inst.kind()) &&
-         !llvm::is_contained(kOthers, inst.info().category) && !HasSideEffect(inst) &&
-         inst.extras().control_predecessors.empty() && inst.extras().control_successors.empty();
+         !llvm::is_contained(kOthers, inst.info().category) && !HasSideEffect(inst) && !HasControlEdges(inst);
 }
 
 /// What is in memory when, under the schedules of the module.

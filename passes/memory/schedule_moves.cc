@@ -8,6 +8,7 @@
 //    what they read.
 //  - constant-deferring: constants stand right before their first user.
 #include "llvm/ADT/DenseSet.h"
+#include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
@@ -103,8 +104,7 @@ Order Deferred(const Computation& computation) {
   Order order;
   llvm::DenseSet<const Instruction*> waiting;
   const auto defers = [&](const Instruction* inst) {
-    return inst->kind() == OpKind::Constant && !inst->users().empty() &&
-           inst->extras().control_predecessors.empty() && inst->extras().control_successors.empty();
+    return inst->kind() == OpKind::Constant && !inst->users().empty() && !HasControlEdges(*inst);
   };
   for (Instruction* inst : computation.schedule()) {
     if (defers(inst)) {

@@ -1,6 +1,6 @@
 // ConvolutionTypeCanonicalizer: products of floats with integer results are taken in floats (passes.md §2.1).
 //
-// Requires nothing. Preserves everything but the schedule and copies.
+// Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes: dots and convolutions of floats that yield integers yield f32 (f64 for f64 operands), which is
 // then converted. This defines what such products mean: fractions of operands count. Left alone: all others.
 #include "passes/pass.h"

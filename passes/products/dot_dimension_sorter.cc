@@ -1,6 +1,6 @@
 // dot_dimension_sorter: contracting dimensions of dots in memory order (passes.md §2.1).
 //
-// Requires nothing. Preserves everything but the schedule and copies.
+// Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes: pairs of contracting dimensions change places where this makes those of more operands ascend, so
 // that fewer transposes are needed later. Left alone: everything else.
 #include "passes/pass.h"

@@ -28,11 +28,6 @@ constexpr PassOptionRow kRows[] = {
         "max_size_to_merge", "bytes of operands and result beyond which a dot merges with smaller ones only"),
 };
 
-bool HasControlEdges(const Instruction& inst) {
-  return inst.has_extras() &&
-         (!inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty());
-}
-
 /// Finds groups of dots and merges them.
 class Merger {
  public:

@@ -17,9 +17,10 @@ std::optional<ElementType> IntegerOfWidth(TypeClass type_class, int bits) {
 
 Expr RotateLeft(const Expr& x, int by) { return (x << by) | (x >> (32 - by)); }
 
+std::optional<ElementType> SignedOfWidth(int bits) { return IntegerOfWidth(TypeClass::Signed, bits); }
+
 }  // namespace
 
-std::optional<ElementType> SignedOfWidth(int bits) { return IntegerOfWidth(TypeClass::Signed, bits); }
 std::optional<ElementType> UnsignedOfWidth(int bits) { return IntegerOfWidth(TypeClass::Unsigned, bits); }
 
 Expr TotalOrderKey(const Expr& x) {

@@ -10,8 +10,7 @@ namespace hlo {
 Expr TotalOrderKey(const Expr& x);
 /// The keys of two arrays of one shape and type, constants shared.
 std::array<Expr, 2> TotalOrderKeys(const Expr& x, const Expr& y);
-/// The signed (unsigned) integer type of `bits` bits; nothing if there is none.
-std::optional<ElementType> SignedOfWidth(int bits);
+/// The unsigned integer type of `bits` bits; nothing if there is none.
 std::optional<ElementType> UnsignedOfWidth(int bits);
 
 /// Blocks i = 0 … count-1 of ThreeFry-2x32 with a u64[] key, of the u64 counter `first` + i (ops-structured

@@ -1,4 +1,5 @@
 #include "passes/rewrite/collectives.h"
+#include "passes/analysis/side_effects.h"
 
 #include <numeric>
 
@@ -21,8 +22,7 @@ bool IsPlainCollective(const Instruction& inst) {
   return !constrained && inst.shape().IsArray() && inst.operand_count() == 1 &&
          inst.operand(0)->shape().IsArray() &&
          inst.operand(0)->shape().element_type() == inst.shape().element_type() &&
-         !inst.shape().HasDynamicDimension() && inst.extras().control_predecessors.empty() &&
-         inst.extras().control_successors.empty();
+         !inst.shape().HasDynamicDimension() && !HasControlEdges(inst);
 }
 
 bool SameGroups(const Instruction& a, const Instruction& b) {

@@ -9,11 +9,6 @@
 namespace hlo {
 namespace {
 
-bool HasControlEdges(const Instruction& inst) {
-  return inst.has_extras() &&
-         (!inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty());
-}
-
 bool MayAlwaysRun(const Computation& computation) {
   return !AnyInstruction(computation, [](const Instruction& inst) {
     return inst.kind() == OpKind::While || HasControlEdges(inst);

@@ -47,9 +47,7 @@ bool IsRemovable(const Instruction& inst, const DeadCodeOptions& options) {
   if (!inst.users().empty() || inst.IsRoot()) return false;
   if (IsDead(inst)) return !AnnotatesOperand(inst);
   if (!options.waiting_collectives) return false;
-  const InstructionExtras& extras = inst.extras();
-  return (IsCollective(inst) || inst.kind() == OpKind::While) && extras.control_predecessors.empty() &&
-         extras.control_successors.empty() && OnlyWaits(inst);
+  return (IsCollective(inst) || inst.kind() == OpKind::While) && !HasControlEdges(inst) && OnlyWaits(inst);
 }
 
 /// Users stand after operands in post-order, so one walk backwards suffices.

@@ -142,7 +142,8 @@ Instruction* MakeLabelledDot(Maker& make, const Instruction& like, Instruction* 
   return TransposeIfNeeded(make, dot, permutation);
 }
 
-DimLabels ResultLabels(const Instruction& dot, const DimLabels& x, const DimLabels& y) {
+/// The labels of the result dot(x, y) with these attributes.
+static DimLabels ResultLabels(const Instruction& dot, const DimLabels& x, const DimLabels& y) {
   const DotRoles left = RolesOf(dot, 0), right = RolesOf(dot, 1);
   DimLabels labels;
   for (const int64_t d : left.batch) labels.push_back(x[static_cast<size_t>(d)]);

@@ -52,8 +52,6 @@ using DimLabels = llvm::SmallVector<int, 6>;
 /// a dot, transposed if need be. A label that only one operand has must be in the result.
 Instruction* MakeLabelledDot(Maker& make, const Instruction& like, Instruction* x, const DimLabels& x_labels,
                              Instruction* y, const DimLabels& y_labels, const DimLabels& result);
-/// The labels of the result dot(x, y) with these attributes.
-[[nodiscard]] DimLabels ResultLabels(const Instruction& dot, const DimLabels& x, const DimLabels& y);
 /// Labels of both operands and the result of a dot.
 struct LabelledDot {
   DimLabels sides[2], result;

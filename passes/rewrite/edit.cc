@@ -14,16 +14,14 @@ class BodyCopier {
   explicit BodyCopier(Computation& to) : to_(to) {}
   llvm::DenseMap<const Instruction*, Instruction*> copies;
 
-  void Copy(const Computation& from, llvm::function_ref<Computation*(Computation*)> map_callee) {
+  void Copy(const Computation& from) {
     for (const Instruction* inst : from.PostOrder()) {
       Instruction*& copy = copies[inst];
       if (copy) continue;
       llvm::SmallVector<Instruction*, 4> operands;
       for (Instruction* o : inst->operands()) operands.push_back(copies.lookup(o));
-      llvm::SmallVector<Computation*, 2> callees;
-      for (Computation* c : inst->callees()) callees.push_back(map_callee(c));
-      copies[inst] =
-          CloneInstruction(*inst, to_, operands, callees, to_.module()->UniqueInstructionName(inst->name()));
+      copies[inst] = CloneInstruction(*inst, to_, operands, inst->callees(),
+                                      to_.module()->UniqueInstructionName(inst->name()));
     }
     for (const Instruction* inst : from.instructions())
       for (const Instruction* p : inst->extras().control_predecessors) {
@@ -36,22 +34,6 @@ class BodyCopier {
  private:
   Computation& to_;
 };
-
-Computation* CloneWithCallees(const Computation& from, llvm::StringRef name,
-                              llvm::function_ref<Computation*(Computation*)> map_callee) {
-  Module& module = *from.module();
-  Computation* copy =
-      module.AddComputation(module.UniqueComputationName(module.Save(name.empty() ? from.name() : name)));
-  copy->set_execution_thread(from.execution_thread());
-  copy->set_loc(from.loc());
-  BodyCopier body(*copy);
-  body.Copy(from, map_callee);
-  copy->set_root(body.copies.lookup(from.root()));
-  std::vector<Instruction*> schedule;
-  for (const Instruction* i : from.schedule()) schedule.push_back(body.copies.lookup(i));
-  copy->set_schedule(std::move(schedule));
-  return copy;
-}
 
 }  // namespace
 
@@ -101,11 +83,18 @@ void ReplaceAndRemove(Instruction* old, Instruction* by) {
 }
 
 Computation* CloneComputation(const Computation& from, llvm::StringRef name) {
-  return CloneWithCallees(from, name, [](Computation* c) { return c; });
-}
-
-Computation* CloneComputationDeep(const Computation& from, llvm::StringRef name) {
-  return CloneWithCallees(from, name, [](Computation* c) { return CloneComputationDeep(*c); });
+  Module& module = *from.module();
+  Computation* copy =
+      module.AddComputation(module.UniqueComputationName(module.Save(name.empty() ? from.name() : name)));
+  copy->set_execution_thread(from.execution_thread());
+  copy->set_loc(from.loc());
+  BodyCopier body(*copy);
+  body.Copy(from);
+  copy->set_root(body.copies.lookup(from.root()));
+  std::vector<Instruction*> schedule;
+  for (const Instruction* i : from.schedule()) schedule.push_back(body.copies.lookup(i));
+  copy->set_schedule(std::move(schedule));
+  return copy;
 }
 
 Instruction* CloneWith(const Instruction& from, Computation& to, llvm::ArrayRef<Instruction*> operands) {
@@ -118,7 +107,7 @@ Instruction* InlineBody(Instruction* at, const Computation& body, llvm::ArrayRef
   BodyCopier copier(*at->parent());
   for (size_t i = 0; i < arguments.size(); ++i)
     copier.copies[body.parameter(static_cast<int64_t>(i))] = arguments[i];
-  copier.Copy(body, [](Computation* c) { return c; });
+  copier.Copy(body);
   if (on_copy)
     for (const Instruction* inst : body.instructions())
       if (inst->kind() != OpKind::Parameter) on_copy(inst, copier.copies.lookup(inst));

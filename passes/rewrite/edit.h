@@ -19,8 +19,6 @@ void ReplaceAndRemove(Instruction* old, Instruction* by);
 
 /// A copy in the same module under a unique name, its instructions too; callees are shared.
 Computation* CloneComputation(const Computation& from, llvm::StringRef name = "");
-/// CloneComputation that copies the computations it calls as well.
-Computation* CloneComputationDeep(const Computation& from, llvm::StringRef name = "");
 /// A copy of an instruction with other operands, next to it or in `to`, under a unique name.
 Instruction* CloneWith(const Instruction& from, Computation& to, llvm::ArrayRef<Instruction*> operands);
 /// Copies the body before `at`, `arguments` standing for its parameters. The copy of the root; an argument if

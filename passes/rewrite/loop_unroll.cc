@@ -56,8 +56,7 @@ void UnrollLoop(const TupleLoop& loop, const LoopCount& counted) {
     state = CopyIteration(loop, parent, state, counted.induction, *counted.init + i * *counted.step);
   const llvm::SmallVector<Instruction*, 8> users(inst->users().begin(), inst->users().end());
   for (Instruction* user : users)
-    if (user->kind() == OpKind::GetTupleElement && user->extras().control_predecessors.empty() &&
-        user->extras().control_successors.empty()) {
+    if (user->kind() == OpKind::GetTupleElement && !HasControlEdges(*user)) {
       ReplaceWith(user, state[static_cast<size_t>(user->attr<GetTupleElementAttrs>().index)]);
       parent.Remove(user);
     }

@@ -79,6 +79,5 @@ bool Integral(const Match& m);      // INT: the root's element type is an intege
 bool Floating(const Match& m);      // the root's element type is a real floating type
 bool LayoutInsensitive(const Match& m);  // LI
 bool LayoutSensitive(const Match& m);    // LS
-bool IntegralOrFastMath(const Match& m);
 
 }  // namespace hlo

@@ -7,11 +7,6 @@
 namespace hlo {
 namespace {
 
-bool HasControlEdges(const Instruction& inst) {
-  return inst.has_extras() &&
-         (!inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty());
-}
-
 /// The value all of whose elements the tuple lists in order.
 Instruction* WholeValue(const Instruction& tuple) {
   if (tuple.operands().empty()) return nullptr;

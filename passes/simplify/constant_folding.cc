@@ -1,6 +1,6 @@
 // constant_folding: evaluates what depends on constants alone (passes.md §4.1).
 //
-// Requires nothing. Preserves everything but the schedule and copies. Bodies of fusions are left alone.
+// Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions. Bodies of fusions are left alone.
 // Changes: instructions all of whose operands are known become constants; parameters that are the same
 // constant at every call become that constant. Left alone: what is random, has side effects or control edges,
 // fft, loops (but at level aggressive), values that only broadcasts and iotas go into, results or operands
@@ -30,11 +30,6 @@ constexpr PassOptionRow kRows[] = {
     PassOption<&O::max_elements>("max_elements", "limit of the elements of operands and results"),
     PassOption<&O::max_work>("max_work", "limit of the scalar operations of one evaluation"),
 };
-
-bool HasControlEdges(const Instruction& inst) {
-  const InstructionExtras& extras = inst.extras();
-  return !extras.control_predecessors.empty() || !extras.control_successors.empty();
-}
 
 class ConstantFolder {
  public:

@@ -2,6 +2,7 @@
 //
 // Requires nothing. Preserves everything but copies. Copy-insertion takes some out relying on control edges.
 // Changes: control-predecessors of every instruction of the allowed threads go; fusions too.
+#include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 
 namespace hlo {
@@ -12,7 +13,7 @@ Result<bool> RunControlDepRemover(Module& module, const NoPassOptions& options, 
   bool changed = false;
   for (Computation* computation : context.AllComputations(module)) {
     for (Instruction* inst : computation->instructions()) {
-      if (inst->extras().control_predecessors.empty() && inst->extras().control_successors.empty()) continue;
+      if (!HasControlEdges(*inst)) continue;
       if (!context.TakeRewrite()) return changed;
       inst->DropControlEdges();
       changed = true;

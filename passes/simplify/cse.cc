@@ -1,6 +1,6 @@
 // cse: merges instructions that compute the same (passes.md §4.2).
 //
-// Requires nothing. Preserves everything but the schedule and copies.
+// Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes: of equal constants and equal instructions the first in post-order stays; equal roots of a
 // multi-output fusion are read from one place. Metadata does not take part. Left alone: instructions without
 // operands (constants, partition-id and replica-id apart), with side effects or control edges, halves of
@@ -114,11 +114,8 @@ bool MustFuse(const Instruction& inst) {
 }
 
 bool MayMerge(const Instruction& inst, const CseOptions& options) {
-  if (inst.has_extras()) {
-    const InstructionExtras& extras = inst.extras();
-    const bool ordered = !extras.control_predecessors.empty() || !extras.control_successors.empty();
-    if ((ordered && !options.ignore_control_dependencies) || MustFuse(inst)) return false;
-  }
+  if (HasControlEdges(inst) && !options.ignore_control_dependencies) return false;
+  if (inst.has_extras() && MustFuse(inst)) return false;
   switch (inst.kind()) {
     case OpKind::Constant: return inst.attr<ConstantAttrs>().literal != nullptr;  // elided ones are unknown
     case OpKind::CustomCall:

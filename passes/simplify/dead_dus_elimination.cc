@@ -3,6 +3,7 @@
 // Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: a dynamic-update-slice at constant places whose users are all slices beside the updated part is
 // replaced by its operand; what made the update stays for dce. Left alone: control edges, dynamic shapes.
+#include "passes/analysis/side_effects.h"
 #include "passes/analysis/value_facts.h"
 #include "passes/pass.h"
 #include "passes/rewrite/expander.h"
@@ -36,8 +37,7 @@ bool ReadsNothingOf(const Instruction& user, const SliceRanges& part) {
 bool IsUnread(const Instruction& inst) {
   if (inst.kind() != OpKind::DynamicUpdateSlice || inst.IsRoot() || inst.users().empty() ||
       inst.users().front()->kind() != OpKind::Slice || !HasStaticShapes(inst) ||
-      inst.shape() != inst.operand(0)->shape() || !inst.extras().control_predecessors.empty() ||
-      !inst.extras().control_successors.empty())
+      inst.shape() != inst.operand(0)->shape() || HasControlEdges(inst))
     return false;
   const std::optional<SliceRanges> part = UpdatedPart(inst);
   return part && llvm::all_of(inst.users(), [&](const Instruction* u) { return ReadsNothingOf(*u, *part); });

@@ -1,4 +1,5 @@
 #include "passes/simplify/reshape_align.h"
+#include "passes/analysis/side_effects.h"
 
 #include <map>
 #include <optional>
@@ -19,8 +20,7 @@ bool IsPlain(const Instruction& inst) {
   const Shape& shape = inst.shape();
   if (!shape.IsArray() || shape.HasDynamicDimension()) return false;
   if (shape.has_layout() && (!shape.layout().IsDescending() || shape.layout().HasProperties())) return false;
-  const InstructionExtras& extras = inst.extras();
-  return extras.control_predecessors.empty() && extras.control_successors.empty() && !extras.sharding;
+  return !HasControlEdges(inst) && !inst.extras().sharding;
 }
 
 bool EqualButForOnes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b) {

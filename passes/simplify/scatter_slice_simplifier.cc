@@ -6,6 +6,7 @@
 // Left alone: other starts and strides, dimensions in which windows are larger than 1, batching dimensions,
 // several operands, dynamic shapes.
 #include "llvm/ADT/SetVector.h"
+#include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/dots.h"
 #include "passes/rewrite/edit.h"
@@ -32,9 +33,7 @@ Dims WindowSizes(const Instruction& scatter) {
 }
 
 bool IsFree(const Instruction& inst) {
-  const InstructionExtras& extras = inst.extras();
-  return HasStaticShapes(inst) && !extras.sharding && extras.control_predecessors.empty() &&
-         extras.control_successors.empty();
+  return HasStaticShapes(inst) && !inst.extras().sharding && !HasControlEdges(inst);
 }
 
 /// What reads a scatter: slices of it that are all alike, also through elementwise instructions.

@@ -4,6 +4,7 @@
 // Changes: in modules of one partition, custom-calls that only annotate their operand (`Sharding`,
 // `SPMDFullToShardShape`, `SPMDShardToFullShape`, `xla.sdy.FuncResultSharding`) become the operand; a copy of
 // it where control edges need an instruction.
+#include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
@@ -28,10 +29,8 @@ Result<bool> RunShardingRemover(Module& module, const NoPassOptions&, PassContex
     for (Instruction* inst : c->instructions())
       if (IsAnnotation(*inst)) annotations.push_back(inst);
     for (Instruction* inst : annotations) {
-      const InstructionExtras& extras = inst->extras();
       Instruction* operand = inst->operand(0);
-      const bool keep_place = !extras.control_predecessors.empty() || !extras.control_successors.empty() ||
-                              operand->shape() != inst->shape();
+      const bool keep_place = HasControlEdges(*inst) || operand->shape() != inst->shape();
       if (keep_place && !inst->shape().IsArray()) continue;
       if (!context.TakeRewrite()) break;
       Instruction* by = operand;

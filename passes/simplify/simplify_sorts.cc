@@ -1,6 +1,6 @@
 // simplify-sorts: sorts lose operands that nobody reads (passes.md §2.2).
 //
-// Requires nothing. Preserves everything but the schedule and copies.
+// Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes: operands of a variadic sort whose results are not read and whose elements the comparator does not
 // look at are removed, from the comparator too; a sort of one operand yields an array. Left alone: sorts
 // whose tuple is read as a whole.

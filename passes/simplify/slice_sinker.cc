@@ -7,6 +7,7 @@
 #include <map>
 
 #include "llvm/ADT/SetVector.h"
+#include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/dots.h"
 #include "passes/rewrite/edit.h"
@@ -39,10 +40,6 @@ bool WorksOnSlices(const Instruction& inst) {
     return o->kind() == OpKind::Slice && o->attrs() == first.attrs() && HasPlainLayout(o->shape()) &&
            SameDims(o->operand(0)->shape(), first.operand(0)->shape());
   });
-}
-
-bool HasControlEdges(const Instruction& inst) {
-  return !inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty();
 }
 
 Key KeyOf(const Instruction& inst) {

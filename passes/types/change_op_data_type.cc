@@ -1,6 +1,6 @@
 // change-op-data-type: some operations run in another type (passes.md §2.3).
 //
-// Requires nothing. Preserves everything but the schedule and copies.
+// Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes: operations in the list whose result and operands all have the one type are done in the other one,
 // between conversions. Left alone: all others; operations that call computations cannot be listed.
 #include "passes/pass.h"

@@ -7,6 +7,7 @@
 // so do conversions of slices. Left alone: control edges, shardings, dynamic shapes, layouts with properties,
 // conversions between integers and floats.
 #include "ir/eval/elementwise.h"
+#include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/dots.h"
 #include "passes/rewrite/edit.h"
@@ -39,10 +40,7 @@ bool IsPlain(const Shape& shape) {
   return shape.IsArray() && (!shape.has_layout() || !shape.layout().HasProperties());
 }
 
-bool IsFree(const Instruction& inst) {
-  const InstructionExtras& extras = inst.extras();
-  return extras.control_predecessors.empty() && extras.control_successors.empty() && !extras.sharding;
-}
+bool IsFree(const Instruction& inst) { return !HasControlEdges(inst) && !inst.extras().sharding; }
 
 /// Null if the instruction is no movement that may change type.
 const Movement* MovementOf(const Instruction& inst) {

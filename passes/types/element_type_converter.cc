@@ -1,6 +1,6 @@
 // element_type_converter: computes in another element type (passes.md §2.2).
 //
-// Requires nothing. Preserves everything but the schedule and copies.
+// Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes: operations on or to `eliminate_type` run on `replace_with_type`, with converts before and after.
 // Left alone: parameters, constants, tuples, conversions, random numbers, whatever calls computations,
 // communicates or is a custom-call.

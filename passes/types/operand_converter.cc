@@ -1,6 +1,6 @@
 // operand_converter: operands of dots get one type (passes.md §2.1).
 //
-// Requires nothing. Preserves everything but the schedule and copies.
+// Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes: of two operands of a dot the narrower is converted to the type of the wider, where no value is
 // lost. Left alone: types neither of which holds the other.
 #include "passes/analysis/conversions.h"

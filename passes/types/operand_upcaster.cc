@@ -1,6 +1,6 @@
 // operand_upcaster: products with wider results get operands of that type (passes.md §2.3).
 //
-// Requires nothing. Preserves everything but the schedule and copies.
+// Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes: operands of dot, ragged-dot and convolution are converted to the type of the result where that
 // type holds all their values. Left alone: other operands.
 #include "passes/analysis/conversions.h"

@@ -4,6 +4,7 @@
 // Changes: convert(convert(x)) between floating types becomes one convert, or x. Where the inner conversion
 // loses nothing the result is exact; elsewhere it has excess precision, which --strict-fp forbids.
 #include "llvm/ADT/DenseSet.h"
+#include "passes/analysis/side_effects.h"
 #include "passes/analysis/type_facts.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
@@ -19,10 +20,6 @@ Instruction* SkippableConvert(const Instruction& outer, const RewritePolicy& pol
   const ElementType source = inner->operand(0)->shape().element_type();
   if (!IsFloat(source)) return nullptr;
   return !policy.strict_fp || ConvertsExactly(source, inner->shape().element_type()) ? inner : nullptr;
-}
-
-bool HasControlEdges(const Instruction& inst) {
-  return !inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty();
 }
 
 Result<bool> RunSimplifyFpConversions(Module& module, const NoPassOptions&, PassContext& context) {

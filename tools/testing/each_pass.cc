@@ -44,6 +44,25 @@ constexpr Excuse kExcuses[] = {
 
 }  // namespace
 
+Result<std::vector<ConformanceCase>> SelectCases(const EachPassOptions& options) {
+  HLO_TRY(std::vector<ConformanceCase> cases, ReadConformanceCases(options.suite));
+  llvm::erase_if(cases,
+                 [&](const ConformanceCase& c) { return !llvm::StringRef(c.name).contains(options.filter); });
+  std::vector<ConformanceCase> selected;
+  for (auto i = static_cast<size_t>(options.from); i < cases.size(); i += static_cast<size_t>(options.every))
+    selected.push_back(std::move(cases[i]));
+  return selected;
+}
+
+std::string OtherBits(llvm::ArrayRef<Literal> before, llvm::ArrayRef<Literal> after) {
+  Differences differences;
+  for (size_t d = 0; d < after.size(); ++d)
+    Compare(before[d], after[d], /*changes=*/0, /*bounded=*/false, /*floats=*/false, differences);
+  if (differences.mismatches == 0) return "";
+  return llvm::formatv("{0} of {1} values have other bits: {2}", differences.mismatches, differences.values,
+                       differences.first);
+}
+
 llvm::StringRef StrictExcuse(const PassInfo& pass) {
   if (pass.name.starts_with("float-normalization-")) return "transcendental functions round twice";
   const auto* row = llvm::find_if(kExcuses, [&](const Excuse& excuse) { return excuse.pass == pass.name; });
@@ -128,15 +147,7 @@ class CaseCheck {
   std::string JudgeBits(llvm::ArrayRef<Literal> results) {
     if (!before_) before_ = Execute(*loaded_.module, loaded_.arguments);
     if (!*before_) return "fails before: " + before_->error().message;
-    Differences differences;
-    for (size_t d = 0; d < results.size(); ++d)
-      Compare((*before_)->results[d], results[d], /*changes=*/0, /*bounded=*/false, /*floats=*/false,
-              differences);
-    return differences.mismatches == 0
-               ? ""
-               : llvm::formatv("{0} of {1} values have other bits: {2}", differences.mismatches,
-                               differences.values, differences.first)
-                     .str();
+    return OtherBits((*before_)->results, results);
   }
 
   const ConformanceCase& case_;
@@ -163,13 +174,7 @@ Result<std::vector<EachPassReport>> SelectPasses(llvm::ArrayRef<std::string> nam
 
 Result<std::vector<EachPassReport>> CheckEachPass(const EachPassOptions& options, llvm::raw_ostream& os) {
   HLO_TRY(std::vector<EachPassReport> reports, SelectPasses(options.passes));
-  HLO_TRY(std::vector<ConformanceCase> cases, ReadConformanceCases(options.suite));
-  llvm::erase_if(cases,
-                 [&](const ConformanceCase& c) { return !llvm::StringRef(c.name).contains(options.filter); });
-  std::vector<const ConformanceCase*> selected;
-  for (auto i = static_cast<size_t>(options.from); i < cases.size(); i += static_cast<size_t>(options.every))
-    selected.push_back(&cases[i]);
-
+  HLO_TRY(const std::vector<ConformanceCase> cases, SelectCases(options));
   std::mutex mutex;
   auto record = [&](EachPassReport& report, const ConformanceCase& c, const CaseCheck::Outcome& outcome) {
     const std::lock_guard lock(mutex);
@@ -180,9 +185,9 @@ Result<std::vector<EachPassReport>> CheckEachPass(const EachPassOptions& options
     os << "FAIL " << report.pass->name << " " << report.failures.back() << '\n';
     os.flush();
   };
-  ParallelFor(0, static_cast<int64_t>(selected.size()), 1, [&](int64_t begin, int64_t end) {
+  ParallelFor(0, static_cast<int64_t>(cases.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const ConformanceCase& c = *selected[static_cast<size_t>(i)];
+      const ConformanceCase& c = cases[static_cast<size_t>(i)];
       const auto loaded = LoadCase(c);
       if (!loaded) {
         record(reports.front(), c, {false, loaded.error().message});

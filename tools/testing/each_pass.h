@@ -6,6 +6,7 @@
 #include "ir/support/result.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/pass.h"
+#include "tools/testing/conformance.h"
 
 namespace hlo::testing {
 
@@ -29,6 +30,10 @@ struct EachPassReport {
 /// agree on are executed once. Failures are printed as they come.
 Result<std::vector<EachPassReport>> CheckEachPass(const EachPassOptions& options, llvm::raw_ostream& os);
 
+/// The cases that the options select.
+Result<std::vector<ConformanceCase>> SelectCases(const EachPassOptions& options);
+/// How results of all devices differ in their bits, or nothing.
+std::string OtherBits(llvm::ArrayRef<Literal> before, llvm::ArrayRef<Literal> after);
 /// Why the pass may round otherwise even under --strict-fp; empty: it may not.
 llvm::StringRef StrictExcuse(const PassInfo& pass);
 /// Runs a pipeline; that it says truthfully whether it changed the module is checked.

@@ -2,19 +2,22 @@
 //
 //   soundness [--quick] [--rule=TEXT] [ROOT]
 //   soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [--strict] [ROOT]
+//   soundness --each-prefix=PIPELINE [--case=TEXT] [--every=N] [--from=K] [--strict] [ROOT]
 //   soundness --each-pass[=A,B] --modules=PATH,... [--execute [--strict]] [--every=N] [--from=K]
 //
 // ROOT is the source tree, the working directory if there is none. Prints a table; exits 1 if a rule changes
 // more than its licence says or has no case in which it fires. --each-pass runs passes alone over the cases
 // of the conformance suite whose names contain TEXT, or every N-th of them (each_pass.h), with --strict under
 // --strict-fp and against the bits that the module gave before; with --modules over any modules, of which
-// small ones are executed if --execute asks for it (pass_robustness.h).
+// small ones are executed if --execute asks for it (pass_robustness.h). --each-prefix runs a pipeline over
+// the suite and looks after every pass that changed something (each_prefix.h).
 #include "tools/testing/soundness.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Signals.h"
 #include "tools/testing/each_pass.h"
+#include "tools/testing/each_prefix.h"
 #include "tools/testing/pass_robustness.h"
 
 namespace {
@@ -23,6 +26,7 @@ int Usage() {
   llvm::errs()
       << "usage: soundness [--quick] [--rule=TEXT] [ROOT]\n"
          "       soundness --each-pass[=A,B] [--case=TEXT] [--every=N] [--from=K] [--strict] [ROOT]\n"
+         "       soundness --each-prefix=PIPELINE [--case=TEXT] [--every=N] [--from=K] [--strict] [ROOT]\n"
          "       soundness --each-pass[=A,B] --modules=PATH,... [--execute [--strict]] [--every=N] "
          "[--from=K]\n";
   return 2;
@@ -48,6 +52,18 @@ int CheckPasses(const hlo::testing::EachPassOptions& options) {
   return failed == 0 ? 0 : 1;
 }
 
+int CheckPrefixes(llvm::StringRef pipeline, const hlo::testing::EachPassOptions& options) {
+  const auto report = hlo::testing::CheckEachPrefix(pipeline, options, llvm::outs());
+  if (!report) {
+    llvm::errs() << report.error().message << '\n';
+    return 2;
+  }
+  llvm::outs() << llvm::formatv(
+      "{0}: {1} cases, {2} executions of passes, {3} changed the module, {4} failed\n", pipeline,
+      report->cases, report->executions, report->changed, report->failures.size());
+  return report->failures.empty() ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -56,6 +72,7 @@ int main(int argc, char** argv) {
   options.root = ".";
   hlo::testing::EachPassOptions each;
   bool each_pass = false, execute = false;
+  std::string pipeline;
   std::vector<std::string> modules;
   for (llvm::StringRef argument : llvm::ArrayRef(argv, static_cast<size_t>(argc)).drop_front()) {
     if (argument == "--quick") {
@@ -66,6 +83,8 @@ int main(int argc, char** argv) {
       execute = true;
     } else if (argument.consume_front("--rule=")) {
       options.filter = argument.str();
+    } else if (argument.consume_front("--each-prefix=")) {
+      pipeline = argument.str();
     } else if (argument.consume_front("--each-pass")) {
       each_pass = true;
       llvm::SmallVector<llvm::StringRef> names;
@@ -100,6 +119,7 @@ int main(int argc, char** argv) {
     if (!problems) llvm::errs() << problems.error().message << '\n';
     return !problems ? 2 : *problems == 0 ? 0 : 1;
   }
+  if (!pipeline.empty()) return CheckPrefixes(pipeline, each);
   if (each_pass) return CheckPasses(each);
   std::vector<std::string> problems;
   const auto reports = hlo::testing::CheckRules(options, problems);
