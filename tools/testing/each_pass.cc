@@ -96,16 +96,20 @@ class CaseCheck {
   CaseCheck(const ConformanceCase& conformance_case, const LoadedCase& loaded, bool strict)
       : case_(conformance_case), loaded_(loaded), strict_(strict) {}
 
+  struct Verdict {
+    bool other_bits = false;
+    std::string failure;
+  };
   struct Outcome {
     bool changed = false;
-    std::string failure;
+    Verdict verdict;
   };
   Outcome Run(const PassInfo& pass) {
     const Prepared& prepared = Prepare(pass.requires_facts);
-    if (!prepared.module) return {true, prepared.failure};
+    if (!prepared.module) return {true, {false, prepared.failure}};
     const std::unique_ptr<Module> module = prepared.module->Clone();
     const auto changed = RunPassesChecked(*module, pass.name, {.strict_fp = strict_});
-    if (!changed) return {true, changed.error().message};
+    if (!changed) return {true, {false, changed.error().message}};
     const uint64_t fingerprint = Fingerprint(*module);
     if (fingerprint == prepared.fingerprint && !*changed) return {};
     const bool same_bits = strict_ && StrictExcuse(pass).empty();
@@ -134,13 +138,15 @@ class CaseCheck {
     return prepared;
   }
 
-  std::string Judge(const Module& module, bool same_bits) {
+  Verdict Judge(const Module& module, bool same_bits) {
     const std::vector<Diagnostic> violations = Verify(module);
     for (const Diagnostic& violation : violations)
-      if (violation.severity == Severity::Error) return "not valid: " + violation.message;
+      if (violation.severity == Severity::Error) return {false, "not valid: " + violation.message};
     const auto result = Execute(module, loaded_.arguments);
-    if (!result) return "fails: " + result.error().message;
-    return same_bits ? JudgeBits(result->results) : JudgeResults(case_, loaded_, result->results);
+    if (!result) return {false, "fails: " + result.error().message};
+    std::string bits = JudgeBits(result->results);
+    if (same_bits) return {false, std::move(bits)};
+    return {!bits.empty(), JudgeResults(case_, loaded_, result->results)};
   }
 
   /// Against what the module gives before any pass.
@@ -155,7 +161,7 @@ class CaseCheck {
   bool strict_;
   std::optional<Result<ExecutionResult>> before_;
   std::map<ModuleFacts, Prepared> prepared_;
-  std::map<std::pair<uint64_t, bool>, std::string> verdicts_;  // by fingerprint, and whether bits count
+  std::map<std::pair<uint64_t, bool>, Verdict> verdicts_;  // by fingerprint, and whether bits count
 };
 
 Result<std::vector<EachPassReport>> SelectPasses(llvm::ArrayRef<std::string> names) {
@@ -180,8 +186,10 @@ Result<std::vector<EachPassReport>> CheckEachPass(const EachPassOptions& options
     const std::lock_guard lock(mutex);
     ++report.cases;
     report.changed += outcome.changed;
-    if (outcome.failure.empty()) return;
-    report.failures.push_back(c.name + ": " + outcome.failure);
+    const std::string& failure = outcome.verdict.failure;
+    report.other_bits += outcome.verdict.other_bits && failure.empty();
+    if (failure.empty()) return;
+    report.failures.push_back(c.name + ": " + failure);
     os << "FAIL " << report.pass->name << " " << report.failures.back() << '\n';
     os.flush();
   };
@@ -190,7 +198,7 @@ Result<std::vector<EachPassReport>> CheckEachPass(const EachPassOptions& options
       const ConformanceCase& c = cases[static_cast<size_t>(i)];
       const auto loaded = LoadCase(c);
       if (!loaded) {
-        record(reports.front(), c, {false, loaded.error().message});
+        record(reports.front(), c, {false, {false, loaded.error().message}});
         continue;
       }
       CaseCheck check(c, *loaded, options.strict);

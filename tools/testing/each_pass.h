@@ -22,6 +22,7 @@ struct EachPassOptions {
 struct EachPassReport {
   const PassInfo* pass = nullptr;
   int64_t cases = 0, changed = 0;
+  int64_t other_bits = 0;  // changed modules whose results are right but not the same to the bit
   std::vector<std::string> failures;
 };
 

@@ -39,10 +39,11 @@ int CheckPasses(const hlo::testing::EachPassOptions& options) {
     return 2;
   }
   int64_t runs = 0, changed = 0, failed = 0;
-  llvm::outs() << llvm::formatv("{0,-40} {1,7} {2,8} {3,8}\n", "pass", "cases", "changed", "failed");
+  llvm::outs() << llvm::formatv("{0,-40} {1,7} {2,8} {3,10} {4,8}\n", "pass", "cases", "changed",
+                                "other bits", "failed");
   for (const auto& report : *reports) {
-    llvm::outs() << llvm::formatv("{0,-40} {1,7} {2,8} {3,8}\n", report.pass->name, report.cases,
-                                  report.changed, report.failures.size());
+    llvm::outs() << llvm::formatv("{0,-40} {1,7} {2,8} {3,10} {4,8}\n", report.pass->name, report.cases,
+                                  report.changed, report.other_bits, report.failures.size());
     runs += report.cases;
     changed += report.changed;
     failed += static_cast<int64_t>(report.failures.size());
