@@ -77,12 +77,13 @@ llvm::StringRef ToString(ShuffleMode mode) { return kModes[static_cast<size_t>(m
 std::optional<ShuffleMode> ParseShuffleMode(llvm::StringRef text) { return Find<ShuffleMode>(kModes, text); }
 
 BlockShape ShapeOfBlocks(const Kernel& kernel) {
+  constexpr int64_t kBeyondAll = 1 << 14;  // far more than kMaxThreads, and no product of four overflows
   BlockShape shape;
   ForEachStmt(kernel.body, [&](const Stmt& stmt) {
     const auto* loop = std::get_if<LoopStmt>(&stmt);
     if (loop == nullptr || !IsThread(loop->loop.binding)) return;
     int64_t& extent = shape.extents[DirectionOf(loop->loop.binding)];
-    extent = std::max(extent, loop->loop.extent);
+    extent = std::max(extent, std::min(loop->loop.extent, kBeyondAll));
   });
   return shape;
 }

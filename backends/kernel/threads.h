@@ -43,6 +43,7 @@ constexpr size_t DirectionOf(Binding thread) {
   return thread == Binding::Lane ? 0
                                  : static_cast<size_t>(thread) - static_cast<size_t>(Binding::ThreadX) + 1;
 }
+/// Of a kernel that is verified; with too many threads, some number of them that is too large as well.
 BlockShape ShapeOfBlocks(const Kernel& kernel);
 
 /// A loop that is bound, a shared array, a statement of threads.

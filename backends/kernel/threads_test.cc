@@ -12,6 +12,7 @@
 #include "backends/kernel/test_target.h"
 #include "backends/kernel/trim.h"
 #include "gtest/gtest.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace hlo::kernel {
 namespace {
@@ -199,7 +200,8 @@ TEST(KernelThreads, LanesHandOnWhatTheyHave) {
   ASSERT_TRUE(status) << status.error().message;
   for (int32_t group = 0; group < 2; ++group)
     for (int32_t lane = 0; lane < 8; ++lane) {
-      const auto at = [&](int32_t row) { return y[static_cast<size_t>(group * 40 + row * 8 + lane)]; };
+      const auto place = static_cast<size_t>(group) * 40 + static_cast<size_t>(lane);
+      const auto at = [&](size_t row) { return y[place + row * 8]; };
       const int32_t first = 100 + group * 8;
       EXPECT_EQ(at(0), first + (lane < 3 ? lane : lane - 3));
       EXPECT_EQ(at(1), first + (lane + group + 1 > 7 ? lane : lane + group + 1));
@@ -315,6 +317,14 @@ TEST(KernelThreads, SchedulesBind) {
   ASSERT_TRUE(Interpret(*kernel, {x.data(), y.data()}));
   for (int32_t i = 0; i < 200; ++i) EXPECT_EQ(y[static_cast<size_t>(i)], -i);
 
+  // Some threads of the last block have nothing to do.
+  auto partial = ParseKernel(kPlain);
+  ASSERT_TRUE(ApplySchedule(
+      *partial, *ParseSchedule("split i0 by 64 into i1, i2\nbind i1 to block.x\nbind i2 to thread.x")));
+  y.assign(200, 7);
+  ASSERT_TRUE(Interpret(*partial, {x.data(), y.data()}));
+  for (int32_t i = 0; i < 200; ++i) EXPECT_EQ(y[static_cast<size_t>(i)], -i);
+
   const std::pair<const char*, const char*> cases[] = {
       {"bind i0 to thread.x", "i0 is bound to thread.x outside of a block loop"},
       {"bind i0 to block.x\nsplit i0 by 50 into i1, i2", "i0 in 200 cannot be cut into pieces of 50"},
@@ -380,6 +390,52 @@ TEST(KernelThreads, ChangesOfKernelsKeepWhatThreadsDo) {
   }
 }
 )");
+}
+
+/// Reads and runs the text, if it is a kernel; a wrong one is refused, at a line where the text is at fault.
+/// Returns whether it ran to its end.
+bool Survives(const std::string& text) {
+  const auto kernel = ParseKernel(text);
+  if (!kernel) {
+    EXPECT_TRUE(llvm::StringRef(kernel.error().message).starts_with("line "))
+        << kernel.error().message << text;
+    return false;
+  }
+  const std::string printed = ToString(*kernel);
+  const auto again = ParseKernel(printed);
+  EXPECT_TRUE(again) << again.error().message << printed;
+  if (again) EXPECT_EQ(ToString(*again), printed);
+  std::vector<std::vector<uint8_t>> memory;
+  std::vector<void*> pointers;
+  for (const Buffer& buffer : kernel->buffers) {
+    memory.emplace_back(static_cast<size_t>(buffer.count) *
+                        static_cast<size_t>(Info(buffer.type).host_bytes()));
+    pointers.push_back(memory.back().data());
+  }
+  const Status status = Interpret(*kernel, pointers);
+  if (!status) EXPECT_EQ(status.error().id, "kernel-invalid") << text;
+  return static_cast<bool>(status);
+}
+
+TEST(KernelThreads, DamagedTextsAreRefusedOrRun) {
+  int ran = 0, refused = 0;
+  for (const llvm::StringRef text :
+       {llvm::StringRef(kRowSums), llvm::StringRef(kTranspose), llvm::StringRef(kScatter)}) {
+    llvm::SmallVector<llvm::StringRef, 64> lines;
+    text.split(lines, '\n');
+    for (size_t i = 0; i < lines.size(); ++i) {
+      auto without = lines, twice = lines, swapped = lines;
+      without.erase(without.begin() + static_cast<int64_t>(i));
+      twice.insert(twice.begin() + static_cast<int64_t>(i), lines[i]);
+      if (i > 0) std::swap(swapped[i], swapped[i - 1]);
+      // Whoever does not wait is found.
+      if (lines[i].trim() == "barrier") EXPECT_FALSE(Survives(llvm::join(without, "\n")));
+      for (const auto& damaged : {without, twice, swapped})
+        ++(Survives(llvm::join(damaged, "\n")) ? ran : refused);
+    }
+  }
+  EXPECT_GT(ran, 20);
+  EXPECT_GT(refused, 100);
 }
 
 TEST(KernelThreads, MachinesWithoutThreadsRefuse) {

@@ -70,6 +70,8 @@ constexpr Refused kCases[] = {
      "line 3: i0 is bound to block.x, but ordered, parallel, a vector or written out"},
     {"for i0 in 4 block.x {\n for i1 in 2048 thread.x {\n }\n}",
      "line 4: i1 is bound to thread.x: 2048 threads of a block, expected at most 1024"},
+    {"for i0 in 4 block.x {\n for i1 in 4611686018427387904 thread.y {\n for i2 in 4 thread.x {\n }\n }\n}",
+     "line 4: i1 is bound to thread.y: 65536 threads of a block, expected at most 1024"},
     {"for i0 in 4 block.x {\n for i1 in 12 lane {\n }\n}",
      "line 4: i1 is bound to lane: expected a power of two of lanes, all of which exist"},
     {"for i0 in 4 block.x {\n for i1 in 8 lane {\n }\n for i2 in 16 lane {\n }\n}",
