@@ -26,18 +26,18 @@ class Report {
   /// Says in words where the instruction is if its location is no text.
   void Add(Diagnostic diagnostic, const Instruction* about = nullptr);
   template <class... Args>
-  Diagnostic& Error(llvm::StringRef id, const Instruction& inst, const char* format, Args&&... args) {
+  Diagnostic& Error(DiagnosticId id, const Instruction& inst, const char* format, Args&&... args) {
     Add(AtPart(MakeError(id, inst.loc(), format, std::forward<Args>(args)...), inst), &inst);
     return Last();
   }
   template <class... Args>
-  Diagnostic& Error(llvm::StringRef id, const Computation& computation, const char* format, Args&&... args) {
+  Diagnostic& Error(DiagnosticId id, const Computation& computation, const char* format, Args&&... args) {
     Add(MakeError(id, computation.loc(), format, std::forward<Args>(args)...));
     return Last();
   }
   /// About the module's header.
   template <class... Args>
-  Diagnostic& ModuleError(llvm::StringRef id, const char* format, Args&&... args) {
+  Diagnostic& ModuleError(DiagnosticId id, const char* format, Args&&... args) {
     Diagnostic d = MakeError(id, {}, format, std::forward<Args>(args)...);
     d.loc = HeaderLoc(d.message);
     Add(std::move(d));

@@ -80,7 +80,7 @@ TEST(Verify, CallsNestOnlySoDeep) {
     const std::vector<Diagnostic> found = Verify(*parsed.module);
     ASSERT_EQ(found.size(), depth == 8192 ? 0U : 1U);
     if (found.empty()) continue;
-    EXPECT_EQ(found[0].id, "limit-nesting");
+    EXPECT_EQ(found[0].id.text(), "limit-nesting");
     EXPECT_EQ(found[0].message, "calls within computation %k8193 nest deeper than 8192 levels");
   }
 }
@@ -160,7 +160,7 @@ TEST(Builder, InfersShapesAndKeepsNothingWrong) {
   Instruction* q = chain.builder.Parameter(1, Shape::ArrayWithDefaultLayout(ElementType::F32, {5}), "q");
   const Result<Instruction*> sum = chain.builder.Add(OpKind::Add, {chain.b, q});
   ASSERT_FALSE(sum);
-  EXPECT_EQ(sum.error().id, "verify-operand-shape");
+  EXPECT_EQ(sum.error().id.text(), "verify-operand-shape");
   const Result<Instruction*> wrong = chain.builder.AddWithShape(OpKind::Reshape, kVector, {q});
   ASSERT_FALSE(wrong);
   EXPECT_EQ(chain.entry->instruction_count(), count + 1);

@@ -54,7 +54,7 @@ void Cursor::Stop() {
   Seek(end_);
 }
 
-void Cursor::Warn(llvm::StringRef id, Loc loc, std::string message) {
+void Cursor::Warn(DiagnosticId id, Loc loc, std::string message) {
   Diagnostic d;
   d.severity = Severity::Warning;
   d.id = id;
@@ -76,7 +76,7 @@ bool Cursor::Unexpected(llvm::StringRef what) {
   return Fail("parse-unexpected-token", Here(), "found {0}, expected {1}", found, what);
 }
 
-bool Cursor::UnknownWord(llvm::StringRef id, llvm::StringRef what, llvm::ArrayRef<llvm::StringRef> words) {
+bool Cursor::UnknownWord(DiagnosticId id, llvm::StringRef what, llvm::ArrayRef<llvm::StringRef> words) {
   Diagnostic d = MakeError(id, Here(), "unknown {0} {1}", what, Quote(token_.text));
   if (std::string hint = DidYouMeanText(token_.text, words); !hint.empty()) d.Note(Here(), std::move(hint));
   return Report(std::move(d));

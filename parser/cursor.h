@@ -75,15 +75,15 @@ class Cursor {
 
   // Errors. Fail() reports and returns false.
   template <class... Args>
-  bool Fail(llvm::StringRef id, Loc loc, const char* format, Args&&... args) {
+  bool Fail(DiagnosticId id, Loc loc, const char* format, Args&&... args) {
     return Report(MakeError(id, loc, format, std::forward<Args>(args)...));
   }
   bool Report(Diagnostic diagnostic);
-  void Warn(llvm::StringRef id, Loc loc, std::string message);
+  void Warn(DiagnosticId id, Loc loc, std::string message);
   /// "found X, expected `what`" at the current token; lexical errors say what is wrong with the token.
   bool Unexpected(llvm::StringRef what);
   /// Unexpected word: with suggestions from the words possible here.
-  bool UnknownWord(llvm::StringRef id, llvm::StringRef what, llvm::ArrayRef<llvm::StringRef> words);
+  bool UnknownWord(DiagnosticId id, llvm::StringRef what, llvm::ArrayRef<llvm::StringRef> words);
   [[nodiscard]] unsigned error_count() const { return error_count_; }
   /// Reads no more: moves to the end of the text, and drops further errors.
   void Stop();

@@ -190,7 +190,7 @@ void Lexer::Finish(Token& token, TokenKind kind, const char* end) {
   at_ = end;
 }
 
-void Lexer::Fail(Token& token, const char* end, StringRef id, std::string message) {
+void Lexer::Fail(Token& token, const char* end, DiagnosticId id, std::string message) {
   error_ = {id, std::move(message)};
   token.text = StringRef(base_ + token.begin, static_cast<size_t>(end - base_) - token.begin);
   Finish(token, TokenKind::Error, end);

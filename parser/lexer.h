@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "ir/support/diagnostic_id.h"
 #include "ir/support/source.h"
 #include "ir/types.h"
 #include "llvm/ADT/StringRef.h"
@@ -29,7 +30,7 @@ struct Token {
 
 /// A lexical error: the diagnostic's id, message, and place are those of the Error token.
 struct LexError {
-  llvm::StringRef id;
+  DiagnosticId id;
   std::string message;
 };
 
@@ -70,7 +71,7 @@ class Lexer {
   void LexSlowNumber(Token& token);
   void Finish(Token& token, TokenKind kind, const char* end);
   void FinishInt(Token& token, const char* end);
-  void Fail(Token& token, const char* end, llvm::StringRef id, std::string message);
+  void Fail(Token& token, const char* end, DiagnosticId id, std::string message);
 
   const char* base_;
   const char* at_;

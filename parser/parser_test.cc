@@ -213,7 +213,7 @@ TEST(Chunks, AreSplitAtMarkers) {
   ASSERT_EQ(chunks.size(), 2u);
   EXPECT_EQ(source.text().slice(chunks[0].begin, chunks[0].end), "ENTRY a {}\n");
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_EQ(warnings[0].id, "split-marker-typo");
+  EXPECT_EQ(warnings[0].id.text(), "split-marker-typo");
 }
 
 TEST(LogPrefixes, BecomeBlanks) {

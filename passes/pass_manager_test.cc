@@ -70,7 +70,7 @@ TEST(PassManager, NamesPassesThatUndoEachOther) {
   const std::vector<PipelineItem> items = {fix};
   ASSERT_TRUE(manager.Run(*module, items).has_value());
   ASSERT_EQ(reports.size(), 1u);
-  EXPECT_EQ(reports[0].id, "fixpoint-limit");
+  EXPECT_EQ(reports[0].id.text(), "fixpoint-limit");
   EXPECT_EQ(reports[0].message,
             "no fixed point of 'there,back' after 5 rounds; 'there' and 'back' undo each other");
 }
@@ -96,7 +96,7 @@ TEST(PassManager, FindsLyingChangedFlags) {
   const std::vector<PipelineItem> items = {Item(liar)};
   const auto result = manager.Run(*module, items);
   ASSERT_FALSE(result.has_value());
-  EXPECT_EQ(result.error().id, "pass-changed-flag");
+  EXPECT_EQ(result.error().id.text(), "pass-changed-flag");
 }
 
 TEST(PassManager, RepairsSchedulesOfPassesThatIgnoreThem) {

@@ -57,7 +57,7 @@ TEST(BrokenKernels, AreComputedWithoutOneAndReported) {
     for (int i = 0; i < 12; ++i) EXPECT_EQ(data[i], static_cast<float>(66 + i));
     ASSERT_EQ(outcome.reports.size(), 2U);
     for (const Diagnostic& report : outcome.reports) {
-      EXPECT_EQ(report.id, "kernel-broken");
+      EXPECT_EQ(report.id.text(), "kernel-broken");
       EXPECT_EQ(report.severity, Severity::Warning);
       EXPECT_TRUE(report.loc.valid());
     }
@@ -68,7 +68,7 @@ TEST(BrokenKernels, AreErrorsWhereTheProgramChecksItself) {
   for (const bool planned : {true, false}) {
     const Outcome outcome = RunBroken(planned, /*fail=*/true);
     ASSERT_FALSE(outcome.result);
-    EXPECT_EQ(outcome.result.error().id, "kernel-broken");
+    EXPECT_EQ(outcome.result.error().id.text(), "kernel-broken");
     EXPECT_TRUE(outcome.result.error().loc.valid());
   }
 }

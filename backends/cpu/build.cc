@@ -215,21 +215,21 @@ class Builder {
       return call;
     }
     misfit_ |= call_ == record_.calls.size();
-    if (misfit_) return Error("kernel-unsupported", fusion.loc(), "");
+    if (misfit_) return Decline(fusion.loc(), "");
     BuildRecord::RecordedCall& call = record_.calls[call_++];
-    if (call.call.kernel < 0) return Error("kernel-unsupported", fusion.loc(), "{0}", call.why);
+    if (call.call.kernel < 0) return Decline(fusion.loc(), "{0}", call.why);
     misfit_ |= static_cast<size_t>(call.call.kernel) >= program_.kernels.size();
-    if (misfit_) return Error("kernel-unsupported", fusion.loc(), "");
+    if (misfit_) return Decline(fusion.loc(), "");
     return std::move(call.call);
   }
 
   Result<KernelCall> PlanCall(const Instruction& fusion, llvm::function_ref<Result<KernelCall>()> plan) {
     if (const auto it = broken_->find(&fusion); it != broken_->end())
-      return Error("kernel-unsupported", fusion.loc(), "{0}", it->second);
+      return Decline(fusion.loc(), "{0}", it->second);
     Result<KernelCall> call = plan();
     if (const Status tried = Try(fusion, true); call && !tried) call = Error(tried.error());
     if (call) fusions_[call->kernel] = &fusion;
-    if (!call && call.error().id != "kernel-unsupported") Break(fusion, call.error());
+    if (!call && !IsDeclined(call.error())) Break(fusion, call.error());
     return call;
   }
 

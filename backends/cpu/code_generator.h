@@ -29,7 +29,7 @@ class CodeGenerator {
   CodeGenerator(Machine machine, bool together);
   ~CodeGenerator();
   /// Adds a function with this name; routines find the kernels they call by number, which are those that were
-  /// added before, whether there is code for them or not. Errors: kernel-unsupported (the number is taken),
+  /// added before, whether there is code for them or not. Declines (the number is taken). Errors:
   /// compile-kernels, if there is no code generator.
   Status Add(CodeSource source, std::string name);
   /// Adds a function of C that calls a routine, by its number. All code must be in one part.

@@ -18,7 +18,7 @@ class Jit::State {
     const int32_t number = Number(text, "k", [&] { return std::move(kernel); });
     const auto n = static_cast<size_t>(number);
     ++uses_[n];
-    if (!failures_[n].empty()) return Error("kernel-unsupported", {}, "{0}", failures_[n]);
+    if (!failures_[n].empty()) return Decline({}, "{0}", failures_[n]);
     return number;
   }
 
@@ -110,7 +110,7 @@ class Jit::State {
       std::string& failure = failures_.emplace_back();
       if (!generator_) generator_ = std::make_unique<CodeGenerator>(machine_, together_);
       const Status status = generator_->Add(make(), names_.back());
-      if (!status && status.error().id == "kernel-unsupported")
+      if (!status && IsDeclined(status.error()))
         failure = status.error().message;
       else if (!status)
         broken_ = status;  // Compile() tells

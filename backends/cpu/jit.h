@@ -46,7 +46,7 @@ class Jit {
  public:
   explicit Jit(Machine machine);
   ~Jit();
-  /// Adds a kernel, whatever its name; its number for Function(). Errors: kernel-unsupported.
+  /// Adds a kernel, whatever its name; its number for Function(). Declines operations without code.
   Result<int32_t> Add(kernel::Kernel kernel);
   /// Adds a routine over kernels that were added; each of its calls takes the place of one Add(): kernels
   /// that nobody else calls get no function of their own.

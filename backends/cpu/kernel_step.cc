@@ -202,9 +202,7 @@ Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, l
 
 Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& rows, KernelTable* kernels,
                                  llvm::ArrayRef<Slice> operands, bool aligned) {
-  const auto refuse = [&](llvm::StringRef why) {
-    return Error("kernel-unsupported", fusion.loc(), "{0}", why);
-  };
+  const auto refuse = [&](llvm::StringRef why) { return Decline(fusion.loc(), "{0}", why); };
   const auto input = static_cast<kernel::BufferId>(rows.input);
   const auto output = static_cast<kernel::BufferId>(fusion.callee()->parameters().size());
   std::optional<llvm::SmallVector<kernel::OuterLoop, 2>> outer;

@@ -31,15 +31,14 @@ struct FusedRows {
 
 std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, Program& program, KernelCall call);
 
-/// Lowers a fusion and adds its kernel to `kernels`. Errors: kernel-unsupported, saying why it has no kernel
-/// yet.
+/// Lowers a fusion and adds its kernel to `kernels`. Declines fusions without one, saying why.
 Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, llvm::ArrayRef<Value> operands,
                               const Value& result);
 /// The same for a fusion that makes each row of its result of the same row of one operand, and of nothing
 /// else of that: a range of its iterations is a range of rows, and no other elements of the two arrays are
 /// touched. `operands` are without those of that operand and of the result, whose slices stay empty. Without
 /// `kernels` it is only tried. `aligned`: rows of the result lie one after the other in an array that begins
-/// at a multiple of kAlignment. Errors: kernel-unsupported.
+/// at a multiple of kAlignment. Declines.
 Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& rows, KernelTable* kernels,
                                  llvm::ArrayRef<Slice> operands, bool aligned = false);
 

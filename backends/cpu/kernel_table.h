@@ -23,7 +23,7 @@ struct KernelEntry {
 
 class KernelTable {
  public:
-  /// Errors: kernel-unsupported, where there is no code for an operation. That is the same for kernels that
+  /// Declines where there is no code for an operation. That is the same for kernels that
   /// are interpreted, as the alternatives give other bits.
   Result<int32_t> Add(kernel::Kernel kernel);
   [[nodiscard]] KernelEntry& At(int32_t number) { return entries_[static_cast<size_t>(number)]; }

@@ -125,9 +125,7 @@ class Interpreter {
       llvm::SmallVector<ElementType, 3> types;
       for (const ValueId operand : s.operands) types.push_back(kernel_.TypeOf(operand));
       const auto found = FindKernel(s.kind, types, s.type, s.attrs);
-      if (!found)
-        return Error("kernel-unsupported", {}, "%{0}: {1} is not known for these types", s.result,
-                     Info(s.kind).text);
+      if (!found) return Decline({}, "%{0}: {1} is not known for these types", s.result, Info(s.kind).text);
       it = ops_.try_emplace(&s, *found).first;
     }
     for (const int32_t t : active_) {
@@ -340,9 +338,7 @@ class Interpreter {
     const size_t lanes = in_lanes ? static_cast<size_t>(last.width) * static_cast<size_t>(last.unroll) : 1;
     if (in_lanes) {
       const auto neutral = NeutralElement(*ReductionOp(s), kernel_.TypeOf(s.inits[0]));
-      if (!neutral)
-        return Error("kernel-unsupported", {}, "{0} has no neutral elements",
-                     ToString(kernel_.TypeOf(s.inits[0])));
+      if (!neutral) return Decline({}, "{0} has no neutral elements", ToString(kernel_.TypeOf(s.inits[0])));
       Scalar scalar;
       llvm::copy(*neutral, scalar.bytes);
       for (const int32_t t : active_) accumulators[static_cast<size_t>(t)].assign(lanes, {scalar});

@@ -10,7 +10,7 @@ namespace hlo::kernel {
 /// caller's: anything), elements in unpacked storage. Elements are computed by the evaluator's elementwise
 /// kernels; partial results of wide reductions are made and folded as kernel.h says, so that compiled kernels
 /// give the same bits. Threads of a block run side by side (threads.h), atomics in the order of their
-/// numbers. Errors: kernel-unsupported for operations the evaluator does not know; kernel-invalid for
+/// numbers. Declines operations the evaluator does not know. Errors: kernel-invalid for
 /// elements outside of arrays, races, reads of what a block or a thread has not written, threads that miss a
 /// barrier.
 Status Interpret(const Kernel& kernel, llvm::ArrayRef<void*> buffers);

@@ -36,6 +36,13 @@ std::string ErrorOf(llvm::StringRef text) {
   return kernel ? "" : kernel.error().message;
 }
 
+TEST(KernelIr, ErrorsOfTextAndOfMeaningHaveIds) {
+  EXPECT_EQ(ParseKernel("kernel k() {\n  lop i0 in 4 {\n").error().id.text(), "kernel-text");
+  EXPECT_EQ(ParseKernel("kernel k(out b0: f32[4]) {\n  store b0[0], %1\n}").error().id.text(),
+            "kernel-invalid");
+  EXPECT_EQ(ParseSchedule("melt i0").error().id.text(), "kernel-schedule");
+}
+
 TEST(KernelIr, TextIsReadAsItIsWritten) {
   auto kernel = ParseKernel(kSums);
   ASSERT_TRUE(kernel) << kernel.error().message;

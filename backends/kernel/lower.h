@@ -24,7 +24,7 @@ inline constexpr llvm::StringLiteral kInOrder = "{\"fold\":\"in_order\"}";
 /// Whether fused computations may contain the op, as far as its kind goes (some only as their root).
 bool HasLoops(OpKind kind);
 
-/// Errors: kernel-unsupported, naming the instruction that has no loops yet and why.
+/// Declines, naming the instruction that has no loops yet and why.
 Result<LoweredKernel> Lower(const Computation& fused, llvm::StringRef name, const Target& target);
 
 }  // namespace hlo::kernel

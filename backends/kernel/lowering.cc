@@ -22,7 +22,7 @@ Result<LoweredKernel> Lowering::Run(llvm::StringRef name) {
   memo_.resize(1);
   for (const Instruction* parameter : fused_.parameters()) {
     if (!parameter->shape().IsArray())
-      return Error("kernel-unsupported", parameter->loc(), "%{0} is no array", parameter->name());
+      return Decline(parameter->loc(), "%{0} is no array", parameter->name());
     kernel.buffers.push_back({parameter->shape().element_type(), parameter->shape().ElementCount(), false});
   }
   const Instruction* root = fused_.root();
@@ -34,7 +34,7 @@ Result<LoweredKernel> Lowering::Run(llvm::StringRef name) {
     const bool whole = root->kind() != OpKind::Tuple && root->shape().IsTuple();
     const Shape& shape = whole ? root->shape().tuple_shape(static_cast<int64_t>(i)) : outputs[i]->shape();
     if (!shape.IsArray() || shape.HasDynamicDimension() || shape.ElementCount() == 0)
-      return Error("kernel-unsupported", outputs[i]->loc(), "%{0} has shape {1}", outputs[i]->name(), shape);
+      return Decline(outputs[i]->loc(), "%{0} has shape {1}", outputs[i]->name(), shape);
     kernel.buffers.push_back({shape.element_type(), shape.ElementCount(), true});
   }
   HLO_CHECK_OK(LowerOutputs(outputs));
@@ -140,8 +140,7 @@ Status Lowering::LowerUpdate(const Instruction& root, int64_t number) {
   const auto reads = ReadsOf(target, root);
   if (target.kind() != OpKind::Parameter || reads == UpdateReads::Elsewhere)
     return LowerNest({&root}, {number});
-  if (reads == UpdateReads::Unknown)
-    return Error("kernel-unsupported", root.loc(), "%{0} reads what it updates", root.name());
+  if (reads == UpdateReads::Unknown) return Decline(root.loc(), "%{0} reads what it updates", root.name());
   lowered_.in_place.emplace_back(number, target.attr<ParameterAttrs>().number);
   HLO_TRY(const Indices starts, Starts(root, 2, root.shape().dims(), update.shape().dims(), -1));
   return InLoops(update.shape().dims(), [&](const Indices& at) -> Status {
@@ -192,8 +191,7 @@ Result<Lowering::Values> Lowering::EmitReduceHere(const Instruction& inst, const
   }
   if (reduced.size() == 1 && operand.dim(reduced[0]) <= target_.code.without_loop)
     short_reductions_.insert(first);
-  if (operand.ElementCount() == 0)
-    return Error("kernel-unsupported", inst.loc(), "%{0} reduces nothing", inst.name());
+  if (operand.ElementCount() == 0) return Decline(inst.loc(), "%{0} reduces nothing", inst.name());
   Values inits;
   for (size_t i = 0; i < count; ++i) {
     HLO_TRY(const ValueId init, EmitOne(*inst.operand(static_cast<int64_t>(count + i)), {}, mask));
@@ -290,8 +288,7 @@ Result<Lowering::Values> Lowering::InlineScalars(const Computation& computation,
                          ? operands[0]
                          : builder_.Op(inst->kind(), inst->shape().element_type(), operands, inst->attrs());
     } else {
-      return Error("kernel-unsupported", inst->loc(), "%{0} in %{1} is no scalar operation", inst->name(),
-                   computation.name());
+      return Decline(inst->loc(), "%{0} in %{1} is no scalar operation", inst->name(), computation.name());
     }
   }
   return Values{values[computation.root()]};

@@ -20,7 +20,7 @@ Result<Indices> Lowering::Starts(const Instruction& inst, int64_t first_index, l
     if (dims[d] == sizes[d]) continue;  // clamped to 0
     const int64_t number = first_index + static_cast<int64_t>(d);
     if (number >= inst.operand_count() || inst.operand(number)->shape().rank() != 0)
-      return Error("kernel-unsupported", inst.loc(), "%{0} has its indices in an array", inst.name());
+      return Decline(inst.loc(), "%{0} has its indices in an array", inst.name());
     HLO_TRY(ValueId start, EmitOne(*inst.operand(number), {}, mask));
     const ElementType type = lowered_.kernel.TypeOf(start);
     start = AsIndex(start);

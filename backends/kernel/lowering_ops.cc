@@ -70,12 +70,11 @@ Result<Lowering::Values> Lowering::Emit(const Instruction& inst, const Indices& 
   }
   if (lowered_.kernel.value_types.size() > kMostValues || level_of_operands_ == kMostLevels) {
     too_long_ = true;
-    return Error("kernel-unsupported", inst.loc(), "what %{0} is made of is computed in too many ways",
-                 inst.name());
+    return Decline(inst.loc(), "what %{0} is made of is computed in too many ways", inst.name());
   }
   const EmitFn emit = FindEmitter(inst.kind());
   if (emit == nullptr || inst.shape().HasDynamicDimension())
-    return Error("kernel-unsupported", inst.loc(), "%{0} = {1} has no loops", inst.name(), inst.info().text);
+    return Decline(inst.loc(), "%{0} = {1} has no loops", inst.name(), inst.info().text);
   ++level_of_operands_;
   Result<Values> emitted = (this->*emit)(inst, at, mask);
   --level_of_operands_;
@@ -99,10 +98,9 @@ Result<Lowering::Values> Lowering::EmitParameter(const Instruction& inst, const 
 
 Result<Lowering::Values> Lowering::EmitConstant(const Instruction& inst, const Indices&, ValueId) {
   const LiteralPtr& literal = inst.attr<ConstantAttrs>().literal;
-  if (!literal) return Error("kernel-unsupported", inst.loc(), "%{0} is elided", inst.name());
+  if (!literal) return Decline(inst.loc(), "%{0} is elided", inst.name());
   const Literal value = literal->Unpack();
-  if (!AllElementsEqual(value))
-    return Error("kernel-unsupported", inst.loc(), "%{0} is a constant array", inst.name());
+  if (!AllElementsEqual(value)) return Decline(inst.loc(), "%{0} is a constant array", inst.name());
   uint64_t high = 0;
   const uint64_t low = BitsOf(value, 0, &high);
   return Values{builder_.Constant(inst.shape().element_type(), low, high)};
@@ -145,8 +143,7 @@ Result<Lowering::Values> Lowering::EmitBitcastConvert(const Instruction& inst, c
     HLO_TRY(const ValueId value, EmitOne(*inst.operand(0), at, mask));
     return Values{builder_.Op(OpKind::BitcastConvert, to, {value})};
   }
-  if (narrow < 8 || wide > 64)
-    return Error("kernel-unsupported", inst.loc(), "%{0} changes the element size", inst.name());
+  if (narrow < 8 || wide > 64) return Decline(inst.loc(), "%{0} changes the element size", inst.name());
   // Narrow elements are parts of wide ones along a last dimension, the lowest bits first.
   const ElementType part = UnsignedOfBits(narrow), whole = UnsignedOfBits(wide);
   if (Info(to).bits == narrow) {
@@ -212,7 +209,7 @@ Result<Lowering::Values> Lowering::EmitReverse(const Instruction& inst, const In
 Result<Lowering::Values> Lowering::EmitReshape(const Instruction& inst, const Indices& at, ValueId mask) {
   const Instruction& operand = *inst.operand(0);
   if (operand.shape().element_type() != inst.shape().element_type())
-    return Error("kernel-unsupported", inst.loc(), "%{0} reinterprets elements", inst.name());
+    return Decline(inst.loc(), "%{0} reinterprets elements", inst.name());
   return Emit(operand, Delinearize(Linearize(at, inst.shape().dims()), operand.shape().dims()), mask);
 }
 

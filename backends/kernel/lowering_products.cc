@@ -45,8 +45,7 @@ Result<Lowering::Values> Lowering::SumProducts(const Instruction& inst, llvm::Ar
 Result<Lowering::Values> Lowering::EmitDotHere(const Instruction& inst, const Indices& at, ValueId mask) {
   const auto& attrs = inst.attr<DotAttrs>();
   const Instruction &lhs = *inst.operand(0), &rhs = *inst.operand(1);
-  if (!IsPlain(inst, attrs.algorithm))
-    return Error("kernel-unsupported", inst.loc(), "%{0} is no plain dot", inst.name());
+  if (!IsPlain(inst, attrs.algorithm)) return Decline(inst.loc(), "%{0} is no plain dot", inst.name());
   const int nest = nests_++;
   llvm::SmallVector<LoopId, 4> loops;
   Factors factors;
@@ -83,7 +82,7 @@ Result<Lowering::Values> Lowering::EmitConvolutionHere(const Instruction& inst, 
   const auto has_all = [&](int64_t rank) { return rank == static_cast<int64_t>(spatial) + 2; };
   if (!IsPlain(inst, attrs.algorithm) || !llvm::all_of(ranks, has_all) ||
       attrs.sparsity_config != SparsityConfig())
-    return Error("kernel-unsupported", inst.loc(), "%{0} is no plain convolution", inst.name());
+    return Decline(inst.loc(), "%{0} is no plain convolution", inst.name());
   const int nest = nests_++;
   llvm::SmallVector<LoopId, 4> loops;
   Factors factors{Indices(spatial + 2), Indices(spatial + 2)};

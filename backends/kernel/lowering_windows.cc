@@ -20,7 +20,7 @@ Result<Lowering::Values> Lowering::EmitGather(const Instruction& inst, const Ind
   const auto& attrs = inst.attr<GatherAttrs>();
   const Shape& operand = inst.operand(0)->shape();
   if (operand.ElementCount() == 0 || llvm::is_contained(attrs.slice_sizes, 0))
-    return Error("kernel-unsupported", inst.loc(), "%{0} gathers nothing", inst.name());
+    return Decline(inst.loc(), "%{0} gathers nothing", inst.name());
   Indices batch, from(static_cast<size_t>(operand.rank()));
   size_t window = 0;
   for (int64_t d = 0; d < inst.shape().rank(); ++d) {
@@ -60,13 +60,12 @@ Status Lowering::LowerScatter(const Instruction& root, llvm::ArrayRef<int64_t> n
                       &updates = *root.operand(static_cast<int64_t>(count) + 1 + i);
     const ElementType type = target.shape().element_type();
     if (target.kind() != OpKind::Parameter || target.users().size() != 1)
-      return Error("kernel-unsupported", root.loc(), "%{0} does not change parameters in place", root.name());
+      return Decline(root.loc(), "%{0} does not change parameters in place", root.name());
     if (combiner.parameter(i)->shape().element_type() != type ||
         combiner.parameter(i + static_cast<int64_t>(count))->shape().element_type() !=
             updates.shape().element_type())
-      return Error("kernel-unsupported", root.loc(), "%{0} converts its operands", root.name());
-    if (updates.shape().ElementCount() == 0)
-      return Error("kernel-unsupported", root.loc(), "%{0} has no updates", root.name());
+      return Decline(root.loc(), "%{0} converts its operands", root.name());
+    if (updates.shape().ElementCount() == 0) return Decline(root.loc(), "%{0} has no updates", root.name());
     lowered_.in_place.emplace_back(numbers[k], target.attr<ParameterAttrs>().number);
   }
   // One row after the other, as an element may lie in the windows of several.
@@ -180,12 +179,12 @@ Result<Indices> Lowering::WindowPositions(const Instruction& inst, const Indices
   int64_t taps = 1;
   for (const WindowDim& w : window.dims) taps = w.size > most ? most + 1 : taps * w.size;
   if (taps > most || taps == 0 || inst.operand(0)->shape().ElementCount() == 0)
-    return Error("kernel-unsupported", inst.loc(), "%{0} has windows of {1} elements", inst.name(), taps);
+    return Decline(inst.loc(), "%{0} has windows of {1} elements", inst.name(), taps);
   const int nest = nests_++;
   Indices positions;
   for (size_t d = 0; d < window.dims.size(); ++d) {
     const WindowDim& w = window.dims[d];
-    if (w.reversal) return Error("kernel-unsupported", inst.loc(), "%{0} is reversed", inst.name());
+    if (w.reversal) return Decline(inst.loc(), "%{0} is reversed", inst.name());
     Address position;
     position.offset = -w.pad_low;
     position.Add(at[d], w.stride);
@@ -203,7 +202,7 @@ Result<Lowering::Values> Lowering::WindowInits(const Instruction& inst, ValueId 
     const ElementType type = lowered_.kernel.TypeOf(init);
     if (inst.callee()->parameter(i)->shape().element_type() != type ||
         inst.operand(i)->shape().element_type() != type)
-      return Error("kernel-unsupported", inst.loc(), "%{0} converts its operands", inst.name());
+      return Decline(inst.loc(), "%{0} converts its operands", inst.name());
     inits.push_back(init);
   }
   return inits;
@@ -227,8 +226,7 @@ Result<ValueId> Lowering::IndexBase(const Instruction& inst, const Window& windo
     bool never = false;
     const int64_t end = (base[d] - 1) * step + 1;
     inside = builder_.And(inside, InRange(positions[d], 0, end, never));
-    if (never)
-      return Error("kernel-unsupported", inst.loc(), "%{0} has windows in the padding only", inst.name());
+    if (never) return Decline(inst.loc(), "%{0} has windows in the padding only", inst.name());
     if (step == 1) continue;
     const ValueId index = builder_.Index(positions[d]), by = builder_.Integer(step);
     const ValueId rest = builder_.Op(OpKind::Remainder, ElementType::S64, {index, by});
@@ -331,8 +329,7 @@ Status Lowering::LowerPad(const Instruction& root, int64_t number) {
     after.push_back(std::clamp<int64_t>(padding[d].high, 0, result - before[d]));
     kept.push_back(result - before[d] - after[d]);
     first.push_back(std::max<int64_t>(-padding[d].low, 0));
-    if (first[d] + kept[d] > size)
-      return Error("kernel-unsupported", root.loc(), "%{0} pads what it cuts off", root.name());
+    if (first[d] + kept[d] > size) return Decline(root.loc(), "%{0} pads what it cuts off", root.name());
   }
   HLO_TRY(const ValueId value, EmitOne(*root.operand(1), {}, -1));
   // The outer dimensions of a border are those kept, the inner ones whole.

@@ -93,7 +93,7 @@ bool UsesThreads(const Kernel& kernel) { return !ForThreads(kernel).empty(); }
 Status CheckWithoutThreads(const Kernel& kernel) {
   const std::string found = ForThreads(kernel);
   if (found.empty()) return {};
-  return Error("kernel-unsupported", {}, "{0}: there are no blocks and threads here", found);
+  return Decline({}, "{0}: there are no blocks and threads here", found);
 }
 
 }  // namespace hlo::kernel

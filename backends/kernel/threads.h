@@ -48,7 +48,7 @@ BlockShape ShapeOfBlocks(const Kernel& kernel);
 
 /// A loop that is bound, a shared array, a statement of threads.
 bool UsesThreads(const Kernel& kernel);
-/// kernel-unsupported, naming what of these it is that a machine without blocks and threads cannot run.
+/// Declines, naming what of these it is that a machine without blocks and threads cannot run.
 Status CheckWithoutThreads(const Kernel& kernel);
 
 /// What holds of kernels with blocks and threads beyond what VerifyKernel() says of all; `lines`: as there.

@@ -39,8 +39,7 @@ Status CheckOp(const kernel::Kernel& kernel, const OpStmt& stmt) {
   if (HasCode(stmt.kind, types, stmt.type)) return {};
   std::string on;
   for (const ElementType type : types) on += (on.empty() ? "" : ", ") + ToString(type).str();
-  return Error("kernel-unsupported", {}, "no code for {0} of {1} to {2}", Info(stmt.kind).text, on,
-               ToString(stmt.type));
+  return Decline({}, "no code for {0} of {1} to {2}", Info(stmt.kind).text, on, ToString(stmt.type));
 }
 
 }  // namespace
@@ -48,10 +47,9 @@ Status CheckOp(const kernel::Kernel& kernel, const OpStmt& stmt) {
 Status CheckKernel(const kernel::Kernel& kernel) {
   HLO_CHECK_OK(kernel::CheckWithoutThreads(kernel));
   for (const ElementType type : kernel.value_types)
-    if (!IsSupported(type)) return Error("kernel-unsupported", {}, "no code for {0}", ToString(type));
+    if (!IsSupported(type)) return Decline({}, "no code for {0}", ToString(type));
   for (const kernel::Buffer& buffer : kernel.buffers)
-    if (!IsSupported(buffer.type))
-      return Error("kernel-unsupported", {}, "no code for {0}", ToString(buffer.type));
+    if (!IsSupported(buffer.type)) return Decline({}, "no code for {0}", ToString(buffer.type));
   Status status;
   kernel::ForEachStmt(kernel.body, [&](const Stmt& stmt) {
     if (!status) return;
@@ -59,7 +57,7 @@ Status CheckKernel(const kernel::Kernel& kernel) {
     const auto* reduce = std::get_if<ReduceStmt>(&stmt);
     if (reduce != nullptr && reduce->loops.back().width > 1 &&
         kernel.TypeOf(reduce->inits[0]) == ElementType::F8E8M0FNU)
-      status = Error("kernel-unsupported", {}, "f8e8m0fnu has no neutral elements");
+      status = Decline({}, "f8e8m0fnu has no neutral elements");
   });
   return status;
 }

@@ -10,8 +10,8 @@ namespace hlo::codegen {
 
 /// Adds `void NAME(ptr buffers, i64 begin, i64 end)` to `module`. `buffers` points to one pointer per buffer
 /// of the kernel; [begin, end) is the part of the outermost loops' iterations to run if they are parallel
-/// (multiples of ParallelGrain but for the end), else 0 and 1. Errors: kernel-unsupported, for types and
-/// opcodes without emission.
+/// (multiples of ParallelGrain but for the end), else 0 and 1. Declines types and opcodes
+/// without emission.
 Status EmitKernel(const kernel::Kernel& kernel, llvm::Module& module);
 
 /// The errors of EmitKernel(), without emitting anything.

@@ -11,10 +11,10 @@ struct Matrices {
 };
 
 /// Plans on arrays (a, factor, info): the Cholesky factor in one triangle, the other one as it was; info is 0
-/// or the 1-based row of the first pivot that is not positive. Errors: kernel-unsupported, at `inst`.
+/// or the 1-based row of the first pivot that is not positive. Declines, at `inst`.
 Result<Plan> PlanCholeskyFactor(const Instruction& inst, const Matrices& matrices, bool lower);
 /// On arrays (a, factors, pivots, info): a = P L U; row i was exchanged with row pivots[i], 1-based; info is
-/// 0 or the 1-based place of the first pivot of zero. Errors: kernel-unsupported, at `inst`.
+/// 0 or the 1-based place of the first pivot of zero. Declines, at `inst`.
 Result<Plan> PlanLuFactors(const Instruction& inst, const Matrices& matrices, gemm::Isa isa);
 
 /// On arrays (a, packed, tau): a = Q R, with R above the diagonal and the reflectors of Q below it.

@@ -34,7 +34,7 @@ void VisitLapackType(char prefix, F f) {
 }
 
 /// A plan that calls problem.Run<T>(function, arrays) with the library's routine for elements of this prefix
-/// and matrices of this size; kernel-unsupported where loops of our own are to be taken.
+/// and matrices of this size; declined where loops of our own are to be taken.
 template <lapack::Routine routine, class Problem>
 Result<Plan> PlanWithLibrary(const Instruction& inst, char prefix, int64_t size, const Problem& problem,
                              int64_t in_place) {

@@ -5,7 +5,7 @@
 namespace hlo::structured {
 
 tl::unexpected<Diagnostic> Unsupported(const Instruction& inst, llvm::StringRef why) {
-  return Error("kernel-unsupported", inst.loc(), "{0}", why);
+  return Decline(inst.loc(), "{0}", why);
 }
 
 Planner* PlannerFor(const Instruction& inst) {

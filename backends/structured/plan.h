@@ -24,8 +24,8 @@ struct Plan {
   int64_t operations = 0;
 };
 
-/// What a plan may use, and what it returns where it has no way for the instruction: kernel-unsupported with
-/// the reason.
+/// What a plan may use, and what it returns where it has no way for the instruction: it
+/// declines with the reason.
 using Planner = Result<Plan>(const Instruction& inst, gemm::Isa isa);
 
 /// The k first elements of rows: topk and its custom call.
@@ -51,7 +51,7 @@ Planner PlanLapackCall;
 /// dot of many small matrices of F32 or F64 with transposed right factors.
 Planner PlanLaneProduct;
 
-/// kernel-unsupported.
+/// Declines.
 tl::unexpected<Diagnostic> Unsupported(const Instruction& inst, llvm::StringRef why);
 
 /// The planner of an op, null if the folder has none for it.

@@ -17,7 +17,7 @@ struct TriangularSystem {
   bool exact_units;
 };
 
-/// Plans on arrays (a, b, x). Errors: kernel-unsupported, at `inst`, where there is no way or the evaluator's
+/// Plans on arrays (a, b, x). Declines, at `inst`, where there is no way or the evaluator's
 /// is to be taken.
 Result<Plan> PlanSystem(const Instruction& inst, const TriangularSystem& system, gemm::Isa isa);
 /// Of these ways the one with a lane of vectors for each system of the batch; nothing where systems are too

@@ -23,8 +23,7 @@ Status Compiler::Compile(const ReduceStmt& stmt, size_t) {
               : !tiles ? ReducePlan::Fold::Each
               : groups ? ReducePlan::Fold::Groups
                        : ReducePlan::Fold::InOrder;
-  if (!tiles && groups)
-    return Error("kernel-unsupported", {}, "loop i{0} is wide inside of another wide loop", last.id);
+  if (!tiles && groups) return Decline({}, "loop i{0} is wide inside of another wide loop", last.id);
   switch (plan.fold) {
     case ReducePlan::Fold::Each: HLO_CHECK_OK(FoldEach(stmt, plan)); break;
     case ReducePlan::Fold::InOrder: HLO_CHECK_OK(FoldInOrder(stmt, plan)); break;
@@ -66,8 +65,7 @@ Status Compiler::Combine(const ReduceStmt& stmt, ReducePlan& plan, Lanes lanes) 
     // An accumulator that another one takes over must not be written before.
     llvm::SmallVector<ValueId, 2> from(yields.begin(), yields.end());
     for (size_t i = 0; i < count; ++i) {
-      if (Width(from[i]) != plan.folded[i].width)
-        return Error("kernel-unsupported", {}, "a combiner changes the type");
+      if (Width(from[i]) != plan.folded[i].width) return Decline({}, "a combiner changes the type");
       from[i] = InLanes(from[i], lanes);
       const auto* parameter = llvm::find(stmt.parameters, yields[i]);
       if (parameter == stmt.parameters.end() || parameter == stmt.parameters.begin() + i) continue;
@@ -145,8 +143,7 @@ Status Compiler::FindFold(const ReduceStmt& stmt, ReducePlan& plan) const {
   const auto& op = std::get<OpStmt>(stmt.combiner->stmts[0]);
   const ElementType type = types_[static_cast<size_t>(stmt.inits[0])];
   const auto function = FindFunction(op.kind, {type, type}, type, op.attrs);
-  if (!function)
-    return Error("kernel-unsupported", {}, "no code for {0} of {1}", Info(op.kind).text, ToString(type));
+  if (!function) return Decline({}, "no code for {0} of {1}", Info(op.kind).text, ToString(type));
   plan.function = *function;
   plan.swapped = op.operands[0] == stmt.parameters[1];
   return {};
@@ -180,12 +177,11 @@ Status Compiler::FoldGroups(const ReduceStmt& stmt, ReducePlan& plan) {
   const ElementType type = types_[static_cast<size_t>(stmt.inits[0])];
   const auto neutral = kernel::NeutralElement(op.kind, type);
   HLO_CHECK_OK(FindFold(stmt, plan));
-  if (!neutral) return Error("kernel-unsupported", {}, "{0} has no neutral elements", ToString(type));
+  if (!neutral) return Decline({}, "{0} has no neutral elements", ToString(type));
   plan.neutral = *neutral;
   plan.width = last.width;
   plan.group = int64_t{last.width} * last.unroll;
-  if (Program::kLanes % plan.group != 0)
-    return Error("kernel-unsupported", {}, "loop i{0} is wider than a tile", last.id);
+  if (Program::kLanes % plan.group != 0) return Decline({}, "loop i{0} is wider than a tile", last.id);
   const ValueId result = stmt.results[0];
   Mark(result, Lanes::One);
   Hold(result, Lanes::One);

@@ -219,8 +219,7 @@ Status Compiler::Compile(const OpStmt& stmt, size_t index) {
   if (!function) {
     std::string on;
     for (const ElementType type : types) on += (on.empty() ? "" : ", ") + ToString(type).str();
-    return Error("kernel-unsupported", {}, "no code for {0} of {1} to {2}", Info(stmt.kind).text, on,
-                 ToString(stmt.type));
+    return Decline({}, "no code for {0} of {1} to {2}", Info(stmt.kind).text, on, ToString(stmt.type));
   }
   Mark(stmt.result, lanes);
   if (const StoreStmt* store = varies ? StoredNext(stmt, index) : nullptr)

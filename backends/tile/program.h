@@ -16,7 +16,7 @@ class Program {
  public:
   static constexpr int64_t kLanes = 512;
 
-  /// For kernels with a schedule or without. Errors: kernel-unsupported, for operations without meaning.
+  /// For kernels with a schedule or without. Declines operations without meaning.
   static Result<Program> Make(const kernel::Kernel& kernel);
   Program(Program&&) noexcept;
   Program& operator=(Program&&) noexcept;

@@ -69,7 +69,7 @@ void DeviceGroup::Finish(Device& self) {
   changed_.notify_all();
 }
 
-Diagnostic DeviceGroup::StuckError(llvm::StringRef id, const char* what) const {
+Diagnostic DeviceGroup::StuckError(DiagnosticId id, const char* what) const {
   Diagnostic error = MakeError(id, Loc{}, "{0}", what);
   for (size_t d = 0; d < devices_.size(); ++d) {
     if (const Instruction* at = waiting_[d]) {
@@ -105,7 +105,7 @@ Status DeviceGroup::WaitUntil(std::unique_lock<std::mutex>& lock, Device& self, 
     const bool quiet = now - last_progress > std::chrono::milliseconds(200);
     if ((stuck && quiet) || now - last_progress > timeout_) {
       failure_ =
-          StuckError(stuck ? "runtime-deadlock" : "runtime-collective-timeout",
+          StuckError(stuck ? DiagnosticId("runtime-deadlock") : DiagnosticId("runtime-collective-timeout"),
                      stuck ? "all devices wait for each other" : "a collective did not complete in time");
       if (!failure_.loc.valid()) failure_.loc = inst.loc();
       failed_ = true;

@@ -119,7 +119,7 @@ class DeviceGroup {
   /// Waits until ready() holds; registers `self` as blocked at `inst` meanwhile.
   Status WaitUntil(std::unique_lock<std::mutex>& lock, Device& self, const Instruction& inst,
                    llvm::function_ref<bool()> ready);
-  Diagnostic StuckError(llvm::StringRef id, const char* what) const;  // lists who waits where
+  Diagnostic StuckError(DiagnosticId id, const char* what) const;  // lists who waits where
 
   int64_t replicas_, partitions_;
   uint64_t rng_seed_;

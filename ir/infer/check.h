@@ -25,14 +25,14 @@ Diagnostic WithOperandNote(Diagnostic diagnostic, const Instruction& inst, int64
 
 /// A rule's error about the instruction as a whole.
 template <class... Args>
-tl::unexpected<Diagnostic> RuleError(llvm::StringRef id, const Instruction& inst, const char* format,
+tl::unexpected<Diagnostic> RuleError(DiagnosticId id, const Instruction& inst, const char* format,
                                      Args&&... args) {
   return tl::unexpected<Diagnostic>(
       AtPart(MakeError(id, inst.loc(), format, std::forward<Args>(args)...), inst));
 }
 /// A rule's error about operand i.
 template <class... Args>
-tl::unexpected<Diagnostic> OperandError(llvm::StringRef id, const Instruction& inst, int64_t i,
+tl::unexpected<Diagnostic> OperandError(DiagnosticId id, const Instruction& inst, int64_t i,
                                         const char* format, Args&&... args) {
   return tl::unexpected<Diagnostic>(
       AtOperand(MakeError(id, inst.loc(), format, std::forward<Args>(args)...), inst, i));

@@ -10,7 +10,7 @@ namespace hlo {
 namespace {
 
 constexpr DiagnosticInfo kDiagnostics[] = {
-#define HLO_DIAGNOSTIC(id, severity, explanation) {id, Severity::severity, explanation},
+#define HLO_DIAGNOSTIC(id, severity, exit, explanation) {id, Severity::severity, ExitCode::exit, explanation},
 #include "ir/support/diagnostics.def"
 };
 
@@ -43,7 +43,7 @@ void RenderHeadline(const Diagnostic& d, bool color, llvm::raw_ostream& os) {
   if (color) os.resetColor();
   os << EscapeControls(d.message);
   if (!d.loc.valid() && !d.context.empty()) os << ' ' << EscapeControls(d.context);
-  if (d.severity != Severity::Note && !d.id.empty()) os << " [" << d.id << ']';
+  if (d.severity != Severity::Note && !d.id.empty()) os << " [" << d.id.text() << ']';
   os << '\n';
 }
 
@@ -120,6 +120,14 @@ llvm::StringRef ToString(Severity severity) { return Style(severity).text; }
 
 llvm::ArrayRef<DiagnosticInfo> AllDiagnostics() { return kDiagnostics; }
 
+std::optional<DiagnosticId> DiagnosticId::Find(llvm::StringRef id) {
+  DiagnosticId found;
+  found.number_ = NumberOf(id);
+  return found.empty() ? std::nullopt : std::optional(found);
+}
+
+const DiagnosticInfo& DiagnosticInfo::Of(DiagnosticId id) { return kDiagnostics[id.number_ - 1]; }
+
 Diagnostic& Diagnostic::Note(Loc where, std::string text) {
   Diagnostic note;
   note.severity = Severity::Note;
@@ -152,7 +160,7 @@ std::string RenderJson(const Diagnostic& diagnostic, llvm::StringRef module, llv
   json.Object([&] {
     WritePlace(json, diagnostic);
     json.Member("severity", ToString(diagnostic.severity));
-    WriteString(json, "id", diagnostic.id);
+    WriteString(json, "id", diagnostic.id.text());
     json.Member("message", diagnostic.message);
     WriteString(json, "module", module);
     WriteString(json, "instruction", instruction.empty() ? InstructionOf(diagnostic.context) : instruction);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/support/diagnostic_id.h"
 #include "ir/support/source.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -12,20 +13,17 @@
 
 namespace hlo {
 
-enum class Severity : uint8_t { Error, Warning, Note, Remark };
-llvm::StringRef ToString(Severity severity);
-
 /// Replaces the text of `where` by `text`; an empty range inserts.
 struct FixIt {
   Loc where;
   std::string text;
 };
 
-/// One message. `id` is a stable kebab-case name from diagnostics.def; the text starts in lower
-/// case, has no final period and names what was found and what was expected.
+/// One message. The text starts in lower case, has no final period and names what was found and what was
+/// expected.
 struct Diagnostic {
   Severity severity = Severity::Error;
-  llvm::StringRef id;
+  DiagnosticId id;
   std::string message;
   Loc loc;
   std::string file;  // shown where loc has no source; may be empty
@@ -41,7 +39,7 @@ struct Diagnostic {
 
 /// An error with a formatv message: Error("verify-shape", loc, "{0} is not {1}", a, b).
 template <class... Args>
-Diagnostic MakeError(llvm::StringRef id, Loc loc, const char* format, Args&&... args) {
+Diagnostic MakeError(DiagnosticId id, Loc loc, const char* format, Args&&... args) {
   Diagnostic d;
   d.id = id;
   d.loc = loc;
@@ -74,13 +72,5 @@ std::string RenderJson(const Diagnostic& diagnostic, llvm::StringRef module = {}
 std::vector<std::string> DidYouMean(llvm::StringRef word, llvm::ArrayRef<llvm::StringRef> candidates);
 /// "did you mean 'a', 'b' or 'c'?" or "" if there are no candidates.
 std::string DidYouMeanText(llvm::StringRef word, llvm::ArrayRef<llvm::StringRef> candidates);
-
-/// Every diagnostic id with its default severity and explanation.
-struct DiagnosticInfo {
-  llvm::StringRef id;
-  Severity severity;
-  llvm::StringRef explanation;
-};
-llvm::ArrayRef<DiagnosticInfo> AllDiagnostics();
 
 }  // namespace hlo

@@ -19,12 +19,27 @@ Loc Find(const SourceBuffer& source, llvm::StringRef word) {
 TEST(DiagnosticTable, IdsAreUniqueAndKebabCase) {
   std::set<llvm::StringRef> seen;
   for (const DiagnosticInfo& info : AllDiagnostics()) {
-    EXPECT_TRUE(seen.insert(info.id).second) << info.id.str() << " stands twice in diagnostics.def";
-    EXPECT_TRUE(llvm::all_of(info.id, [](char c) {
+    EXPECT_TRUE(seen.insert(info.name).second) << info.name.str() << " stands twice in diagnostics.def";
+    EXPECT_TRUE(llvm::all_of(info.name, [](char c) {
       return llvm::isLower(c) || llvm::isDigit(c) || c == '-';
-    })) << info.id.str();
-    EXPECT_TRUE(info.explanation.ends_with(".")) << info.id.str();
+    })) << info.name.str();
+    EXPECT_TRUE(info.explanation.ends_with(".")) << info.name.str();
+    // Remarks never become errors.
+    EXPECT_EQ(info.exit == ExitCode::Success, info.severity == Severity::Remark) << info.name.str();
   }
+}
+
+TEST(DiagnosticTable, NamesAtRunTimeFindRows) {
+  for (const DiagnosticInfo& info : AllDiagnostics()) {
+    const std::optional<DiagnosticId> id = DiagnosticId::Find(info.name);
+    ASSERT_TRUE(id) << info.name.str();
+    EXPECT_EQ(id->text(), info.name);
+    EXPECT_EQ(&DiagnosticInfo::Of(*id), &info);
+  }
+  EXPECT_EQ(DiagnosticId::Find("verify-shap"), std::nullopt);
+  EXPECT_EQ(DiagnosticId::Find(""), std::nullopt);
+  EXPECT_TRUE(DiagnosticId().empty());
+  static_assert(DiagnosticId("verify-shape") != DiagnosticId("verify-name"));
 }
 
 TEST(Render, PlaceExcerptCaretAndNote) {
@@ -75,22 +90,22 @@ TEST(Render, ColumnsCountCharacters) {
   const Loc y = Find(source, "y");
   EXPECT_EQ(FindLineColumn(source, y.begin).line, 2U);
   EXPECT_EQ(FindLineColumn(source, y.begin).column, 2U);
-  EXPECT_EQ(Render(MakeError("", y, "m")), "u:2:2: error: m\n    2 |         y\n      |         ^\n");
-  EXPECT_EQ(Render(MakeError("", Find(source, "x"), "m")),
+  EXPECT_EQ(Render(MakeError({}, y, "m")), "u:2:2: error: m\n    2 |         y\n      |         ^\n");
+  EXPECT_EQ(Render(MakeError({}, Find(source, "x"), "m")),
             "u:1:12: error: m\n    1 | /* äöü€ */ x\n      |            ^\n");
 }
 
 TEST(Render, EndOfInputAndOfLine) {
   const SourceBuffer source("e", "ab\r\n");
-  EXPECT_EQ(Render(MakeError("", {&source, 2, 3}, "m")), "e:1:3: error: m\n    1 | ab\n      |   ^\n");
-  EXPECT_EQ(Render(MakeError("", {&source, 4, 4}, "m")), "e:2:1: error: m\n    2 | \n      | ^\n");
+  EXPECT_EQ(Render(MakeError({}, {&source, 2, 3}, "m")), "e:1:3: error: m\n    1 | ab\n      |   ^\n");
+  EXPECT_EQ(Render(MakeError({}, {&source, 4, 4}, "m")), "e:2:1: error: m\n    2 | \n      | ^\n");
   const SourceBuffer empty("e", "");
-  EXPECT_EQ(Render(MakeError("", {&empty, 0, 0}, "m")), "e:1:1: error: m\n    1 | \n      | ^\n");
+  EXPECT_EQ(Render(MakeError({}, {&empty, 0, 0}, "m")), "e:1:1: error: m\n    1 | \n      | ^\n");
 }
 
 TEST(Render, ControlCharactersAreEscaped) {
   const SourceBuffer source("c", std::string("a\0\x1b\xff z", 6));
-  EXPECT_EQ(Render(MakeError("", Find(source, "z"), "found '{0}'", "\x1b")),
+  EXPECT_EQ(Render(MakeError({}, Find(source, "z"), "found '{0}'", "\x1b")),
             "c:1:6: error: found '\\x1b'\n    1 | a\\x00\\x1b\\xff z\n      |               ^\n");
 }
 
@@ -100,7 +115,7 @@ llvm::SmallVector<llvm::StringRef> LongLine(size_t size, uint32_t offset, uint32
   std::string text;
   for (size_t i = 0; i < size; ++i) text += static_cast<char>('a' + i % 26);
   const SourceBuffer source("l", text + "\n");
-  storage = Render(MakeError("", {&source, offset, offset + length}, "m"));
+  storage = Render(MakeError({}, {&source, offset, offset + length}, "m"));
   llvm::SmallVector<llvm::StringRef> lines;
   llvm::StringRef(storage).split(lines, '\n');
   return lines;
@@ -127,25 +142,25 @@ TEST(Render, Colors) {
   const SourceBuffer source("f", "x\n");
   RenderOptions options;
   options.color = true;
-  EXPECT_EQ(Render(MakeError("", {&source, 0, 1}, "m"), options),
+  EXPECT_EQ(Render(MakeError({}, {&source, 0, 1}, "m"), options),
             "f:1:1: \x1b[0;1;31merror: \x1b[0mm\n    1 | x\n      | \x1b[0;1;32m^\x1b[0m\n");
 }
 
 TEST(RenderJson, OneObjectWithAllFields) {
   const SourceBuffer source("j.hlo", "  mutliply\n");
-  Diagnostic d = MakeError("parse-x", Find(source, "mutliply"), "found '\"'");
+  Diagnostic d = MakeError("parse-shape", Find(source, "mutliply"), "found '\"'");
   d.Note("hint");
   d.fixits.push_back({d.loc, "multiply"});
   EXPECT_EQ(
       RenderJson(d, "mod"),
-      R"({"file":"j.hlo","line":1,"column":3,"end_column":11,"severity":"error","id":"parse-x",)"
+      R"({"file":"j.hlo","line":1,"column":3,"end_column":11,"severity":"error","id":"parse-shape",)"
       R"("message":"found '\"'","module":"mod","instruction":null,)"
       R"("notes":[{"file":"j.hlo","line":1,"column":3,"end_column":11,"severity":"note","message":"hint"}],)"
       R"("fixits":[{"line":1,"column":3,"length":8,"text":"multiply"}]})");
 }
 
 TEST(RenderJson, InstructionComesFromTheContext) {
-  Diagnostic d = MakeError("verify-x", {}, "m");
+  Diagnostic d = MakeError("verify-shape", {}, "m");
   d.context = "in %a of computation %c";
   EXPECT_NE(RenderJson(d).find(R"("file":null,"line":null)"), std::string::npos);
   EXPECT_NE(RenderJson(d).find(R"("instruction":"%a")"), std::string::npos);

@@ -15,7 +15,7 @@ TEST(Interrupt, SignalSetsTheFlagAndTheFirstRequestWins) {
   RequestInterrupt(InterruptCause::Timeout);
   EXPECT_EQ(WhyInterrupted(), InterruptCause::Signal);
   EXPECT_EQ(InterruptSignal(), SIGTERM);
-  EXPECT_EQ(InterruptedError().id, "interrupted");
+  EXPECT_EQ(InterruptedError().id.text(), "interrupted");
   ClearInterrupt();
   EXPECT_FALSE(Interrupted());
 }
@@ -26,7 +26,7 @@ TEST(Interrupt, TimeLimit) {
   const TimeLimit limit(std::chrono::milliseconds(5));
   for (int i = 0; i < 1000 && !Interrupted(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_EQ(WhyInterrupted(), InterruptCause::Timeout);
-  EXPECT_EQ(InterruptedError().id, "limit-timeout");
+  EXPECT_EQ(InterruptedError().id.text(), "limit-timeout");
   ClearInterrupt();
 }
 

@@ -81,7 +81,7 @@ class JsonBuilder final : public nlohmann::json_sax<nlohmann::json> {
 
   JsonValue root;
   /// What is wrong, and where.
-  StringRef id;
+  DiagnosticId id;
   std::string message;
   size_t error_begin = 0, error_end = 0;
   /// Behind the value.
@@ -132,7 +132,7 @@ class JsonBuilder final : public nlohmann::json_sax<nlohmann::json> {
     return std::min(text_.find_first_not_of(" \t\r\n,:", done_), text_.size());
   }
 
-  bool Fail(StringRef which, size_t begin, size_t end, std::string text) {
+  bool Fail(DiagnosticId which, size_t begin, size_t end, std::string text) {
     id = which;
     error_begin = begin;
     error_end = std::max(begin, end);
@@ -211,7 +211,7 @@ class JsonBuilder final : public nlohmann::json_sax<nlohmann::json> {
 
 namespace {
 
-tl::unexpected<Diagnostic> JsonError(const SourcePtr& source, StringRef id, size_t begin, size_t end,
+tl::unexpected<Diagnostic> JsonError(const SourcePtr& source, DiagnosticId id, size_t begin, size_t end,
                                      const std::string& message) {
   KeepForErrors(source);
   return Error(id, {source.get(), static_cast<uint32_t>(begin), static_cast<uint32_t>(end)}, "{0}", message);

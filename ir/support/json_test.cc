@@ -127,9 +127,9 @@ TEST(JsonReader, DepthIsBounded) {
     const std::string most = nested(kMostJsonLevels);
     EXPECT_EQ(Again(most), most);
     const auto error = ReadJson(Source(nested(kMostJsonLevels + 1))).error();
-    EXPECT_EQ(error.id, "limit-nesting");
+    EXPECT_EQ(error.id.text(), "limit-nesting");
     EXPECT_EQ(error.loc.begin, llvm::StringRef(open).size() * kMostJsonLevels);
-    EXPECT_EQ(ReadJson(Source(nested(100000))).error().id, "limit-nesting");
+    EXPECT_EQ(ReadJson(Source(nested(100000))).error().id.text(), "limit-nesting");
     EXPECT_FALSE(ParseJson(nested(100000)));
   }
 }

@@ -15,10 +15,19 @@ using Status = Result<void>;
 
 /// A failed Result from an id, a place and a formatv message.
 template <class... Args>
-tl::unexpected<Diagnostic> Error(llvm::StringRef id, Loc loc, const char* format, Args&&... args) {
+tl::unexpected<Diagnostic> Error(DiagnosticId id, Loc loc, const char* format, Args&&... args) {
   return tl::unexpected<Diagnostic>(MakeError(id, loc, format, std::forward<Args>(args)...));
 }
 inline tl::unexpected<Diagnostic> Error(Diagnostic d) { return tl::unexpected<Diagnostic>(std::move(d)); }
+
+/// No error: why there is no way to do something here, for callers that then take another one. It has no id
+/// and is never shown as a diagnostic.
+template <class... Args>
+tl::unexpected<Diagnostic> Decline(Loc loc, const char* format, Args&&... args) {
+  return tl::unexpected<Diagnostic>(MakeError({}, loc, format, std::forward<Args>(args)...));
+}
+/// Whether the Result of something that may decline did, rather than fail.
+inline bool IsDeclined(const Diagnostic& why) { return why.id.empty(); }
 
 }  // namespace hlo
 

@@ -54,26 +54,6 @@ constexpr OptionRow kGeneralRows[] = {
     Option<&C::version>("version", "json", "", "versions and features").Bare("text"),
 };
 
-struct ExitCodeRow {
-  llvm::StringLiteral prefix;
-  int code;
-};
-// The first prefix that fits decides.
-constexpr ExitCodeRow kExitCodeRows[] = {
-    {"usage-", kUsage},           {"xla-flag", kUsage},
-    {"input-", kInput},           {"parse-", kInput},
-    {"output-overwrite", kUsage}, {"output-size", kInput},
-    {"output-", kRunTime},        {"elided-constant", kInput},
-    {"verify-", kVerification},   {"unsupported-", kCompilation},
-    {"pass-", kCompilation},      {"runtime-", kRunTime},
-    {"alias-", kRunTime},         {"unavailable-", kUnavailable},
-    {"limit-", kLimit},           {"internal-", kInternal},
-    {"reduce-", kNegative},       {"bisect-", kNegative},
-    {"interrupted", 130},         {"mismatch", kNegative},
-    {"memory-", kNegative},       {"kernel-broken", kInternal},
-    {"compile-", kCompilation},   {"vacuous-", kNegative},
-};
-
 llvm::StringRef Environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -149,20 +129,22 @@ void PrintVersion(const ToolInfo& tool, bool json, llvm::raw_ostream& out) {
   out << '\n';
 }
 
-Result<int> Explain(llvm::StringRef id, llvm::raw_ostream& out) {
+tl::unexpected<Diagnostic> NoDiagnostic(llvm::StringRef where, llvm::StringRef id) {
   std::vector<llvm::StringRef> ids;
-  for (const DiagnosticInfo& info : AllDiagnostics()) {
-    if (info.id == id) {
-      out << id << " (" << ToString(info.severity);
-      if (info.severity == Severity::Error) out << ", exit code " << ExitCodeOf(id);
-      out << ")\n" << info.explanation << "\n\n";
-      PrintExplanation(FindExplanation(id), out);
-      return 0;
-    }
-    ids.push_back(info.id);
-  }
+  for (const DiagnosticInfo& info : AllDiagnostics()) ids.push_back(info.name);
   const std::string hint = DidYouMeanText(id, ids);
-  return Error("usage-option", {}, "no diagnostic '{0}'{1}{2}", id, hint.empty() ? "" : "; ", hint);
+  return Error("usage-option", {}, "{0}no diagnostic '{1}'{2}{3}", where, id, hint.empty() ? "" : "; ", hint);
+}
+
+Result<int> Explain(llvm::StringRef id, llvm::raw_ostream& out) {
+  const std::optional<DiagnosticId> found = DiagnosticId::Find(id);
+  if (!found) return NoDiagnostic("", id);
+  const DiagnosticInfo& info = DiagnosticInfo::Of(*found);
+  out << id << " (" << ToString(info.severity);
+  if (info.severity == Severity::Error) out << ", exit code " << int{info.exit};
+  out << ")\n" << info.explanation << "\n\n";
+  PrintExplanation(FindExplanation(id), out);
+  return 0;
 }
 
 Result<int> Answer(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, const CommonOptions& options,
@@ -186,25 +168,14 @@ Status CheckCommonOptions(const CommonOptions& options) {
       return Error("usage-option", {}, "option '{0}': found '{1}', expected at least 0", option, value);
   if (options.diagnostics_format == DiagnosticsFormat::Sarif)
     return Error("unavailable-feature", {}, "diagnostics in the form sarif are not available yet");
-  std::vector<llvm::StringRef> ids;
-  for (const DiagnosticInfo& info : AllDiagnostics()) ids.push_back(info.id);
   for (llvm::StringRef id : options.warnings) {
     if (!id.consume_front("error=")) id.consume_front("no-");
-    if (llvm::is_contained(ids, id)) continue;
-    const std::string hint = DidYouMeanText(id, ids);
-    return Error("usage-option", {}, "option '-W': no diagnostic '{0}'{1}{2}", id, hint.empty() ? "" : "; ",
-                 hint);
+    if (!DiagnosticId::Find(id)) return NoDiagnostic("option '-W': ", id);
   }
   return {};
 }
 
 }  // namespace
-
-int ExitCodeOf(llvm::StringRef diagnostic_id) {
-  for (const ExitCodeRow& row : kExitCodeRows)
-    if (diagnostic_id.starts_with(row.prefix)) return row.code;
-  return kInput;
-}
 
 std::vector<OptionGroup> CommonGroups(CommonOptions& options) {
   return {{"Input", kInputRows, &options},

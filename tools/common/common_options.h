@@ -1,4 +1,4 @@
-// Options all tools share (tools.md §1.1), exit codes, and the way a tool starts.
+// Options all tools share (tools.md §1.1), and the way a tool starts.
 #pragma once
 #include <chrono>
 #include <optional>
@@ -9,23 +9,6 @@
 #include "tools/common/options.h"
 
 namespace hlo {
-
-/// Exit codes of tools.md §1.6.
-enum ExitCode : int {
-  kSuccess = 0,
-  kNegative = 1,
-  kUsage = 2,
-  kInput = 3,
-  kVerification = 4,
-  kCompilation = 5,
-  kRunTime = 6,
-  kUnavailable = 7,
-  kLimit = 8,
-  kInternal = 70,
-  kSkipped = 77
-};
-/// The exit code an error with this id leads to.
-int ExitCodeOf(llvm::StringRef diagnostic_id);
 
 enum class InputFormat : uint8_t { Auto, Hlo, Pb, Pbtxt, Snapshot, UnoptimizedSnapshot, Json, Refused };
 enum class ElidedPolicy : uint8_t { Keep, Error, Zeros, Iota, Random };

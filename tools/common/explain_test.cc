@@ -8,9 +8,9 @@ namespace {
 
 TEST(Explain, EveryDiagnosticWithAnExample) {
   for (const DiagnosticInfo& info : AllDiagnostics()) {
-    const llvm::StringRef section = FindExplanation(info.id);
-    EXPECT_TRUE(section.contains(("[" + info.id + "]").str())) << info.id.str();
-    EXPECT_FALSE(section.contains("\n## ")) << info.id.str();
+    const llvm::StringRef section = FindExplanation(info.name);
+    EXPECT_TRUE(section.contains(("[" + info.name + "]").str())) << info.name.str();
+    EXPECT_FALSE(section.contains("\n## ")) << info.name.str();
   }
   EXPECT_EQ(FindExplanation("verify"), "");
 }

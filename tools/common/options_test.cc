@@ -171,7 +171,7 @@ TEST(Options, SourcesByPrecedence) {
   p = Parse({"--number=3", "--xla_unknown"}, sources);
   EXPECT_EQ(p.sample.number, 3);
   ASSERT_EQ(p.result->warnings.size(), 1u);
-  EXPECT_EQ(p.result->warnings.front().id, "xla-flag-ignored");
+  EXPECT_EQ(p.result->warnings.front().id.text(), "xla-flag-ignored");
   sources.strict_xla_flags = true;
   EXPECT_FALSE(Parse({}, sources).result);
 }

@@ -14,7 +14,7 @@
 namespace hlo {
 namespace {
 
-tl::unexpected<Diagnostic> FileError(llvm::StringRef id, llvm::StringRef path, llvm::StringRef what,
+tl::unexpected<Diagnostic> FileError(DiagnosticId id, llvm::StringRef path, llvm::StringRef what,
                                      std::error_code code) {
   if (code == std::errc::file_too_large) id = "output-size";
   Diagnostic error = MakeError(id, {}, "{0}: {1}", what, code.message());

@@ -159,35 +159,30 @@ RawWriter& operator<<(RawWriter& err, const LibraryUse& call) {
              << call.instruction;
 }
 
-struct Failure {
-  const char* id;
-  int code;
-};
 /// What a library that ends the process is reported as.
-const Failure& FailureOf(const LibraryUse& use) {
-  static constexpr Failure kLoading = {"unavailable-library", kUnavailable};
-  static constexpr Failure kCalling = {"runtime-custom-call", kRunTime};
-  return use.target == nullptr ? kLoading : kCalling;
+DiagnosticId FailureOf(const LibraryUse& use) {
+  return use.target == nullptr ? DiagnosticId("unavailable-library") : DiagnosticId("runtime-custom-call");
 }
 
 /// The first lines about a crash; returns the exit code.
 int ReportSignal(RawWriter& err, int signal) {
   if (const LibraryUse* call = CurrentLibraryUse()) {
-    const Failure& failure = FailureOf(*call);
-    err << "error: signal " << static_cast<long>(signal) << " in " << *call << " [" << failure.id << "]\n";
-    return failure.code;
+    const DiagnosticId failure = FailureOf(*call);
+    err << "error: signal " << static_cast<long>(signal) << " in " << *call << " [" << failure.text().data()
+        << "]\n";
+    return DiagnosticInfo::Of(failure).exit;
   }
   const char* phase = crash_phase.load();
   err << "internal error: signal " << static_cast<long>(signal) << " while "
       << (phase == nullptr ? "starting" : phase) << " (version " HLO_VERSION ") [internal-error]\n";
   if (const LibraryUse* call = OtherLibraryUse())
     err << "note: at that time another thread was in " << *call << "\n";
-  return kInternal;
+  return ExitCode::Internal;
 }
 
 /// The thread that reports a crash, 0: none yet; and the exit code.
 std::atomic<pid_t> crashing{0};
-std::atomic<int> crash_code{kInternal};
+std::atomic<int> crash_code{ExitCode::Internal};
 
 /// How long work has to notice that it shall stop: a library, say, never does.
 constexpr unsigned kGraceSeconds = 3;
@@ -265,7 +260,7 @@ void OnGraceOver(int /*signal*/) {
   else
     err << "error: time limit exceeded [limit-timeout]\n";
   if (const LibraryUse* call = OtherLibraryUse()) err << "note: " << *call << ", did not return\n";
-  _exit(signal > 0 ? static_cast<int>(128 + signal) : kLimit);
+  _exit(signal > 0 ? static_cast<int>(128 + signal) : ExitCode::Limit);
 }
 
 /// A library that ends the process takes our results with it.
@@ -274,9 +269,9 @@ void OnExit() {
   if (call == nullptr) return;
   RemoveTemporaryFiles();
   RawWriter err(STDERR_FILENO);
-  const Failure& failure = FailureOf(*call);
-  err << "error: exit() in " << *call << " [" << failure.id << "]\n";
-  _exit(failure.code);
+  const DiagnosticId failure = FailureOf(*call);
+  err << "error: exit() in " << *call << " [" << failure.text().data() << "]\n";
+  _exit(DiagnosticInfo::Of(failure).exit);
 }
 
 /// Signals that end the process without asking: nothing half-written stays.
@@ -309,7 +304,7 @@ void OnOutOfMemory() {
   err << (limited ? "error: memory limit exceeded [limit-memory]\n"
                   : "error: out of memory [runtime-memory]\n")
       << memory_notes.c_str();
-  _exit(limited ? kLimit : kRunTime);
+  _exit(limited ? ExitCode::Limit : ExitCode::RunTime);
 }
 
 }  // namespace
@@ -436,10 +431,11 @@ int RunToolProcess(ToolMain& tool, int argc, char** argv) {
   int code = tool(llvm::ArrayRef<const char*>(argv + 1, argv + argc), llvm::StringRef(), out, err);
   out.flush();
   if (out.has_error()) {
-    const char* id = out.error() == std::errc::file_too_large ? "output-size" : "output-write";
-    err << "error: cannot write standard output: " << out.error().message() << " [" << id << "]\n";
+    const DiagnosticId id =
+        out.error() == std::errc::file_too_large ? DiagnosticId("output-size") : DiagnosticId("output-write");
+    err << "error: cannot write standard output: " << out.error().message() << " [" << id.text() << "]\n";
     out.clear_error();
-    code = std::max(code, ExitCodeOf(id));
+    code = std::max<int>(code, DiagnosticInfo::Of(id).exit);
   }
   if (const int signal = InterruptSignal()) code = 128 + signal;
   err.flush();

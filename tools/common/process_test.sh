@@ -111,7 +111,7 @@ kill -SEGV "$pid"
 wait "$pid"
 code=$?
 crash=hlo-crash-$pid
-if [ "$code" != 70 ] || ! cmp -s endless.hlo "$crash/module.hlo" || [ ! -x "$crash/run.sh" ] ||
+if [ "$code" != 70 ] || ! grep -qF '[internal-error]' err || ! cmp -s endless.hlo "$crash/module.hlo" || [ ! -x "$crash/run.sh" ] ||
   ! "$run" --show-literal="$crash/arguments.npz" | grep -q 'arg0 s32\[1\] = {17}'; then
   echo "FAIL: reproducer (exit code $code)"
   cat err

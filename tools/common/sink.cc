@@ -91,7 +91,7 @@ Severity DiagnosticSink::EffectiveSeverity(const Diagnostic& diagnostic, bool& s
   bool is_error = options_.werror, enabled = true;
   for (llvm::StringRef word : options_.warnings) {
     const bool error = word.consume_front("error="), off = !error && word.consume_front("no-");
-    if (word != diagnostic.id) continue;
+    if (word != diagnostic.id.text()) continue;
     enabled = !off;
     is_error = error || (is_error && !off);
   }
@@ -115,7 +115,9 @@ void DiagnosticSink::Report(Diagnostic diagnostic) {
   bool shown = true;
   diagnostic.severity = EffectiveSeverity(diagnostic, shown);
   if (diagnostic.severity == Severity::Error) {
-    const int code = ExitCodeOf(diagnostic.id);
+    if (diagnostic.id.empty())
+      llvm::report_fatal_error(llvm::Twine("an error without a diagnostic: ") + diagnostic.message);
+    const int code = DiagnosticInfo::Of(diagnostic.id).exit;
     code_ = std::max(code_, code);
     module_code_ = std::max(module_code_, code);
     if (options_.max_errors > 0 && ++errors_ > options_.max_errors) {
@@ -138,7 +140,7 @@ void DiagnosticSink::Verbose(int level, llvm::StringRef text) {
 }
 
 int DiagnosticSink::exit_code() const {
-  return code_ == kUnavailable && options_.skip_unavailable ? kSkipped : code_;
+  return code_ == ExitCode::Unavailable && options_.skip_unavailable ? ExitCode::Skipped : code_;
 }
 
 void DiagnosticSink::Raise(int code) {

@@ -188,7 +188,7 @@ Status Compare(const HloDiffOptions& options, llvm::ArrayRef<std::string> files,
   HLO_TRY(const bool equal, sides ? CompareSides(options, *sides, outputs, sink)
                                   : CompareDirectories(options, files, outputs, sink));
   for (DiffOutput& output : outputs) HLO_CHECK_OK(output.file.Commit());
-  if (!equal && options.exit_code) sink.Raise(kNegative);
+  if (!equal && options.exit_code) sink.Raise(ExitCode::Negative);
   return {};
 }
 

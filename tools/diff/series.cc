@@ -264,7 +264,7 @@ Status DiffSeries(const HloDiffOptions& options, llvm::StringRef directory, bool
       return find.empty() ? step.changed : step.event != FindEvent::None;
     });
   });
-  if (answer && options.exit_code) sink.Raise(kNegative);
+  if (answer && options.exit_code) sink.Raise(ExitCode::Negative);
   return {};
 }
 

@@ -24,7 +24,7 @@ std::string ErrorOf(llvm::StringRef from, llvm::StringRef to) {
   const auto result = GraphJsonToHlo(Source(text));
   if (result) return "no error";
   // The line is one: its column tells where the error points.
-  EXPECT_EQ(result.error().id, "input-format");
+  EXPECT_EQ(result.error().id.text(), "input-format");
   const std::string pointed =
       llvm::StringRef(text).slice(result.error().loc.begin, result.error().loc.end).take_front(24).str();
   return pointed + " " + result.error().message;

@@ -22,7 +22,7 @@ TEST(Gzip, SpoiledDataAreErrors) {
   for (size_t size = 2; size < whole.size(); ++size) {
     const auto text = Gunzip(llvm::StringRef(whole).take_front(size));
     ASSERT_FALSE(text) << size;
-    EXPECT_EQ(text.error().id, "input-format");
+    EXPECT_EQ(text.error().id.text(), "input-format");
   }
   for (size_t at = 2; at < whole.size(); ++at)
     for (const int flip : {1, 64, 255}) {

@@ -19,7 +19,7 @@ namespace {
 
 std::string DisplayName(llvm::StringRef path) { return path == "-" ? "<stdin>" : path.str(); }
 
-Diagnostic FileError(llvm::StringRef id, llvm::StringRef path, std::string message) {
+Diagnostic FileError(DiagnosticId id, llvm::StringRef path, std::string message) {
   Diagnostic error;
   error.id = id;
   error.message = std::move(message);

@@ -287,8 +287,8 @@ Status PassRunner::Run(Module& module, const InputModule& input, DiagnosticSink&
   for (const PassExecution& e : manager.executions()) executed_.insert(e.pass->name);
   if (changed) return {};
   Diagnostic error = std::move(changed).error();
-  const bool of_pass = error.id != "interrupted" && error.id != "limit-timeout" &&
-                       !llvm::StringRef(error.id).starts_with("output-");
+  const bool of_pass =
+      error.id != "interrupted" && error.id != "limit-timeout" && !error.id.starts_with("output-");
   if (failure.failed && of_pass) {
     const std::string folder = WriteReproducer(input, pipeline_, selection_, Controls(input, sink),
                                                *failure.failed, passes.fast_math ? "--fast-math " : "");

@@ -111,6 +111,7 @@ TEST(ReadModuleProto, RemarksWhatIsLeftOut) {
   auto file = ReadModuleProto(std::make_shared<SourceBuffer>("test.pb", bytes));
   ASSERT_TRUE(file);
   ASSERT_EQ(file->remarks.size(), 1U);
+  EXPECT_EQ(file->remarks[0].id.text(), "proto-fields");
   EXPECT_EQ(file->remarks[0].message,
             "fields that are not read are left out: HloModuleProto.250 (2 times), HloModuleProto.251");
 }

@@ -118,8 +118,9 @@ Result<bool> TestCommand::Interesting(const std::string& text) {
       const std::error_code error = os.error();
       const std::string why = error.message();
       os.clear_error();
-      return Error(error == std::errc::file_too_large ? "output-size" : "output-write", {},
-                   "cannot write '{0}': {1}", path, why);
+      return Error(
+          error == std::errc::file_too_large ? DiagnosticId("output-size") : DiagnosticId("output-write"), {},
+          "cannot write '{0}': {1}", path, why);
     }
   }
   for (int64_t i = 0; i < std::max<int64_t>(1, options_.repeat); ++i) {

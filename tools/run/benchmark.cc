@@ -152,7 +152,7 @@ std::string BenchmarkJson(llvm::ArrayRef<ModuleResult> results, int64_t indent) 
 namespace {
 
 /// What errno says.
-tl::unexpected<Diagnostic> CsvError(StringRef id, StringRef path) {
+tl::unexpected<Diagnostic> CsvError(DiagnosticId id, StringRef path) {
   Diagnostic error = MakeError(id, {}, "cannot write: {0}", llvm::sys::StrError());
   error.file = path.str();
   return Error(std::move(error));
@@ -217,7 +217,7 @@ Status CompareWithBaseline(StringRef path, double max_slowdown, llvm::ArrayRef<M
     out << llvm::formatv("{0}: {1} on {2}: median {3}, baseline {4}, {5}{6:F1}%: {7}\n", r.file, r.module,
                          r.platform, TimeText(now.median), TimeText(before.median), change < 0 ? "" : "+",
                          change * 100, slower ? "SLOWER" : "ok");
-    if (slower) sink.Raise(kNegative);
+    if (slower) sink.Raise(ExitCode::Negative);
   }
   return {};
 }

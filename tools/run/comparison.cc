@@ -222,7 +222,7 @@ Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Argum
   result_.comparisons = std::move(comparisons);
   result_.status = matched ? "MATCHED" : "MISMATCH";
   if (matched) return {};
-  sink_.Raise(kNegative);
+  sink_.Raise(ExitCode::Negative);
   return SaveMismatch(arguments);
 }
 

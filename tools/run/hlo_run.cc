@@ -94,7 +94,7 @@ Status CompareFiles(llvm::ArrayRef<std::string> files, const RunOptions& options
     PrintMismatch(out, files[0], "first", "second", c, options.quiet);
   }
   if (!matched)
-    sink.Raise(kNegative);
+    sink.Raise(ExitCode::Negative);
   else if (!options.quiet)
     PrintMatchLine(out, files[0], "first vs second", left.size(), "array", worst_abs, worst_rel);
   return {};
@@ -134,7 +134,7 @@ ModuleResult FailedInput(const InputModule& input, int exit_code) {
   result.file = input.file;
   result.module = input.name;
   result.exit_code = exit_code;
-  result.status = exit_code == kVerification ? "COMPILE-ERROR" : "NOT-RUN";
+  result.status = exit_code == ExitCode::Verification ? "COMPILE-ERROR" : "NOT-RUN";
   for (const Diagnostic& d : input.diagnostics) result.diagnostics.push_back(RenderJson(d, input.name));
   return result;
 }

@@ -15,7 +15,7 @@ TEST(HloRunOptions, ThoseNotAvailableYet) {
     const std::string arg = "--" + option.name.str() + "=1";
     std::string out, err;
     llvm::raw_string_ostream out_stream(out), err_stream(err);
-    EXPECT_EQ(HloRunMain({arg.c_str()}, "", out_stream, err_stream), kUnavailable) << arg;
+    EXPECT_EQ(HloRunMain({arg.c_str()}, "", out_stream, err_stream), ExitCode::Unavailable) << arg;
     EXPECT_NE(err.find("is not available yet [unavailable-feature]"), std::string::npos) << err;
   }
 }

@@ -348,13 +348,13 @@ std::string ResultJson(llvm::ArrayRef<ModuleResult> results, int64_t indent) {
 
 llvm::StringRef StatusOf(int exit_code, bool failed) {
   switch (exit_code) {
-    case kSuccess: return "RAN";
-    case kNegative: return failed ? "RUNTIME-ERROR" : "MISMATCH";
-    case kRunTime:
-    case kLimit: return "RUNTIME-ERROR";
-    case kUnavailable: return "SKIPPED";
-    case kVerification:
-    case kCompilation: return "COMPILE-ERROR";
+    case ExitCode::Success: return "RAN";
+    case ExitCode::Negative: return failed ? "RUNTIME-ERROR" : "MISMATCH";
+    case ExitCode::RunTime:
+    case ExitCode::Limit: return "RUNTIME-ERROR";
+    case ExitCode::Unavailable: return "SKIPPED";
+    case ExitCode::Verification:
+    case ExitCode::Compilation: return "COMPILE-ERROR";
     default: return "NOT-RUN";
   }
 }

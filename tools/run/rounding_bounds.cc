@@ -75,7 +75,7 @@ Result<std::unique_ptr<Executable>> RoundingMeter::Compile(const Module& module)
 
 Status RoundingMeter::Prepare() {
   if (module_.CountOf(OpKind::Rng) > 0 || module_.CountOf(OpKind::RngGetAndUpdateState) > 0)
-    return Error("unsupported-feature", {}, "the module draws random numbers of its own");
+    return Decline({}, "the module draws random numbers of its own");
   HLO_TRY(const std::unique_ptr<Module> noisy, WithRoundingNoise(module_));
   HLO_TRY(std::unique_ptr<Executable> disturbed, Compile(*noisy));
   HLO_TRY(const std::unique_ptr<Executable> quiet, Compile(module_));

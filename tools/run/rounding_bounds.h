@@ -42,7 +42,7 @@ class RoundingMeter {
   RoundingMeter(const Module& module, int64_t devices, int64_t memory_limit, Runner run)
       : module_(module), devices_(devices), memory_limit_(memory_limit), run_(std::move(run)) {}
 
-  /// `count` draws more. Errors: those of compiling, memory and running; unsupported-feature for modules
+  /// `count` draws more. Errors: those of compiling, memory and running. Declines modules
   /// whose own random numbers would change with the draw.
   Status Draw(int64_t count);
   /// Of result `device`, the array at `index`.

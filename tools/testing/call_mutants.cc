@@ -156,7 +156,7 @@ class Mutant {
   Outcome CompareRuns(const std::vector<std::vector<Literal>>& arguments) {
     const auto expected = RunModule(*module_, arguments, {});
     auto executable = CompileForCpu(*module_, options_);
-    Result<ExecutionResult> actual = Error("", {}, "");
+    Result<ExecutionResult> actual = Decline({}, "");
     if (executable)
       actual = (*executable)->Run(arguments, {});
     else

@@ -10,7 +10,7 @@ struct Token {
   bool is_operator = false;
 };
 
-tl::unexpected<Diagnostic> Malformed(const char* what) { return Error("", {}, "RUN line: {0}", what); }
+tl::unexpected<Diagnostic> Malformed(const char* what) { return Decline({}, "RUN line: {0}", what); }
 
 /// Appends the character of `rest` that follows, a substitution or an escaped one; quote is 0 outside quotes.
 void TakeCharacter(llvm::StringRef& rest, char quote, const llvm::StringMap<std::string>& substitutions,

@@ -83,7 +83,7 @@ Status EstablishFacts(Module& module, ModuleFacts facts) {
   for (const auto& [fact, pipeline] : kEstablishers) {
     if (!(facts & fact)) continue;
     if (const auto changed = RunPassesChecked(module, pipeline); !changed)
-      return Error("pass-failed", {}, "'{0}' before it: {1}", pipeline, changed.error().message);
+      return Decline({}, "'{0}' before it: {1}", pipeline, changed.error().message);
   }
   return {};
 }

@@ -24,8 +24,8 @@ class PrefixJudge : public PassObserver {
     ++changed;
     const std::string wrong = Judge(module, *execution.pass);
     if (wrong.empty()) return {};
-    return Error("pass-failed", {}, "after '{0}' (execution {1}, in {2}): {3}", execution.pass->name,
-                 execution.number, execution.pipeline, wrong);
+    return Decline({}, "after '{0}' (execution {1}, in {2}): {3}", execution.pass->name, execution.number,
+                   execution.pipeline, wrong);
   }
 
   /// What the module gives before any pass, for the first of them to keep.

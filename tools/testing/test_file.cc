@@ -16,7 +16,7 @@ constexpr SeverityKeyword kSeverities[] = {{"ERROR", Severity::Error},
                                            {"REMARK", Severity::Remark}};
 
 tl::unexpected<Diagnostic> Malformed(llvm::StringRef path, unsigned line, const char* what) {
-  Diagnostic d = MakeError("", {}, "line {0}: {1}", line, what);
+  Diagnostic d = MakeError({}, {}, "line {0}: {1}", line, what);
   d.file = path.str();
   return Error(std::move(d));
 }

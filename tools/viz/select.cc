@@ -195,7 +195,7 @@ class Selector {
     return {};
   }
 
-  void Report(StringRef id, const std::string& message) {
+  void Report(DiagnosticId id, const std::string& message) {
     Diagnostic warning = MakeError(id, {}, "{0}", message);
     warning.severity = Severity::Warning;
     report_(std::move(warning));

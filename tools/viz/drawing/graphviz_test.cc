@@ -32,7 +32,7 @@ TEST_F(GraphvizTest, TheLimitEndsTheLayout) {
 TEST_F(GraphvizTest, WhatCannotBeMadeIsNamed) {
   const auto text = RenderDot("digraph g { a -> ", "svg", {});
   ASSERT_FALSE(text.has_value());
-  EXPECT_EQ(text.error().id, "unavailable-library");
+  EXPECT_EQ(text.error().id.text(), "unavailable-library");
   const auto format = RenderDot("digraph g { a }", "holo", {});
   ASSERT_FALSE(format.has_value());
   EXPECT_NE(format.error().message.find("holo"), std::string::npos);
