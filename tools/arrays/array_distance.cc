@@ -95,6 +95,24 @@ Distance DistanceOf(const Literal& actual, const Literal& expected) {
   return {ExtentOf(piece), piece.others};
 }
 
+void RaiseToDistances(const Literal& actual, const Literal& expected, std::vector<double>& most) {
+  const Numbers a(actual), b(expected);
+  most.resize(static_cast<size_t>(std::min(a.count(), b.count())));
+  ParallelFor(0, static_cast<int64_t>(most.size()), kGrain, [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) {
+      if (a.Bits(i) == b.Bits(i)) continue;
+      double& far = most[static_cast<size_t>(i)];
+      if (!a.floating()) {
+        far = HUGE_VAL;
+        continue;
+      }
+      const double x = a.At(i), y = b.At(i);
+      const bool same = x == y || (std::isnan(x) && std::isnan(y));
+      if (!same) far = std::max(far, std::isfinite(x) && std::isfinite(y) ? std::fabs(x - y) : HUGE_VAL);
+    }
+  });
+}
+
 bool IsAllNan(const Literal& array) {
   const Numbers numbers(array);
   if (!numbers.floating() || numbers.count() == 0) return false;

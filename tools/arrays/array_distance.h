@@ -1,5 +1,7 @@
 // How large arrays are, and how far apart: one number for the whole, one for the worst.
 #pragma once
+#include <vector>
+
 #include "ir/literal.h"
 
 namespace hlo {
@@ -18,6 +20,10 @@ struct Distance {
   int64_t others = 0;
 };
 Distance DistanceOf(const Literal& actual, const Literal& expected);
+
+/// Raises `most`, one for each number of the arrays or empty, to how far apart these are: infinitely where
+/// they are integers and differ, or one is not finite.
+void RaiseToDistances(const Literal& actual, const Literal& expected, std::vector<double>& most);
 
 /// Whether it has elements, floats, and every one has a NaN.
 bool IsAllNan(const Literal& array);

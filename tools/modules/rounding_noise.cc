@@ -103,6 +103,8 @@ constexpr RoundingRow kRows[] = {
     {OpKind::AllReduceStart, Rounding::SumsBody, DeviceTerms},
     {OpKind::ReduceScatter, Rounding::SumsBody, DeviceTerms},
     {OpKind::Map, Rounding::Rounds},
+    {OpKind::Abs, Rounding::Rounds},  // of complex numbers
+    {OpKind::Sign, Rounding::Rounds},
     {OpKind::BatchNormInference, Rounding::Rounds},
     {OpKind::Add, Rounding::Rounds},
     {OpKind::Subtract, Rounding::Rounds},
@@ -142,6 +144,10 @@ bool Solves(const Instruction& call) {
   return llvm::any_of(kSolvers, [&](llvm::StringRef prefix) { return target.starts_with(prefix); });
 }
 
+bool IsProduct(const Instruction& inst) {
+  return inst.kind() == OpKind::Dot || inst.kind() == OpKind::Convolution;
+}
+
 /// How much noise an instruction gets, relative to values.
 struct Units {
   double result = 0, operands = 0;
@@ -152,6 +158,8 @@ Units UnitsOf(const Instruction& inst, const RoundingRow& row) {
       row.rounding == Rounding::Sums || (row.rounding == Rounding::SumsBody && BodyRounds(inst));
   if (!sums && row.rounding != Rounding::Rounds) return {};
   if (inst.kind() == OpKind::CustomCall && !Solves(inst)) return {};
+  if ((inst.kind() == OpKind::Abs || inst.kind() == OpKind::Sign) && !HasParts(inst.operand(0)->shape()))
+    return {};
   const double unit = IsFloating(inst.shape()) ? RoundingUnit(inst.shape().element_type()) : 0;
   if (inst.kind() == OpKind::Convert) {
     const double source = RoundingUnit(inst.operand(0)->shape().element_type());
@@ -197,7 +205,15 @@ class NoiseMaker {
         row.operands > 0 ? std::min<int64_t>(row.operands, inst.operand_count()) : inst.operand_count();
     for (int64_t i = 0; i < count; ++i) {
       Instruction* operand = inst.operand(i);
-      if (!tainted_.contains(operand) || !IsFloating(operand->shape())) continue;
+      const bool widened = IsProduct(inst) && IsReal(operand->shape()) &&
+                           RoundingUnit(operand->shape().element_type()) > RoundingUnit(ElementType::F32);
+      if (!tainted_.contains(operand) && !widened) continue;
+      if (!IsFloating(operand->shape())) continue;
+      // So little is nothing in a narrow type; products take wider ones and are the same.
+      if (widened) {
+        const Shape wide = operand->shape().WithElementType(ElementType::F32);
+        HLO_TRY(operand, Builder(computation_, &inst).AddWithShape(OpKind::Convert, wide, {operand}));
+      }
       if (RoundingUnit(operand->shape().element_type()) > units) continue;
       HLO_TRY(Instruction* const noisy, Noisy(*operand, units, &inst));
       inst.SetOperand(i, noisy);

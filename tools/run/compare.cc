@@ -76,7 +76,32 @@ struct Verdict {
   ElementError error;
 };
 
+/// With a bound for each number.
+Verdict JudgeWithin(const Elements& actual, const Elements& expected, int64_t i, const Tolerance& t) {
+  Verdict v;
+  v.error.linear = i;
+  for (int part = 0; part < actual.parts(); ++part) {
+    const Part a = actual.At(i, part), e = expected.At(i, part);
+    const double bound = (*t.each)[static_cast<size_t>(i * actual.parts() + part)];
+    const bool floats = IsFloat(actual.real()), nan = std::isnan(a.value) || std::isnan(e.value);
+    const bool both_nan = std::isnan(a.value) && std::isnan(e.value);
+    if (std::isinf(bound) || (nan && t.nan == NanMode::Ignore)) continue;
+    if (both_nan ? t.nan == NanMode::Equal : a.bits == e.bits) continue;
+    const ElementError error =
+        floats ? ErrorOf(actual.real(), a, e) : ElementError{0, HUGE_VAL, HUGE_VAL, -1};
+    v.error.abs = std::max(v.error.abs, error.abs);
+    v.error.rel = std::max(v.error.rel, error.rel);
+    v.error.ulp = v.error.ulp < 0 || error.ulp < 0 ? -1 : std::max(v.error.ulp, error.ulp);
+    if (bound > 0 && error.abs <= bound) continue;
+    v.fails = true;
+    v.nan |= nan;
+    v.infinite |= !nan && std::isinf(error.abs);
+  }
+  return v;
+}
+
 Verdict Judge(const Elements& actual, const Elements& expected, int64_t i, const Tolerance& t) {
+  if (t.each) return JudgeWithin(actual, expected, i, t);
   Verdict v;
   const bool is_float = IsFloat(actual.real());
   for (int part = 0; part < actual.parts(); ++part) {
@@ -233,8 +258,10 @@ Literal MismatchMask(const Literal& actual, const Literal& expected, const Toler
 Result<Tolerances::Rule> Tolerances::ParseRule(StringRef text) {
   Rule rule;
   auto bad = [&] {
-    return Error("usage-option", {},
-                 "option '--tolerance': found '{0}', expected exact or TYPE|%NAME:abs=X,rel=X,ulp=N", text);
+    return Error(
+        "usage-option", {},
+        "option '--tolerance': found '{0}', expected exact, elements, arrays or TYPE|%NAME:abs=X,rel=X,ulp=N",
+        text);
   };
   if (text == "exact") {
     rule.exact = true;
@@ -273,6 +300,10 @@ Result<Tolerances> Tolerances::Parse(const RunOptions& options) {
   for (const std::string& text : options.tolerance)
     for (const StringRef item : llvm::split(text, ';')) {
       if (item.trim().empty()) continue;
+      if (item.trim() == "elements" || item.trim() == "arrays") {
+        result.by_element_ = item.trim() == "elements";
+        continue;
+      }
       HLO_TRY(Rule rule, ParseRule(item.trim()));
       result.rules_.push_back(std::move(rule));
     }

@@ -1,5 +1,6 @@
 // Comparing arrays within tolerances (tools.md §3.4).
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct Tolerance {
   std::optional<double> rms;  // the root mean square of the differences must not exceed it, either
   int64_t others = 0;         // that many integers, infinities and NaN may differ
   bool exact = false;         // bitwise
+  /// Instead of all these, one bound for each number (two of a complex element): those without room for
+  /// rounding have the same bits, or both are NaN; infinite ones say nothing.
+  std::shared_ptr<const std::vector<double>> each{};
   NanMode nan = NanMode::Equal;
 };
 
@@ -33,6 +37,8 @@ class Tolerances {
   /// Whether an option says something about it; where none does, bounds are measured (rounding_bounds.h).
   [[nodiscard]] bool Given(ElementType type, llvm::StringRef name) const;
   [[nodiscard]] NanMode nan() const { return nan_; }
+  /// Whether bounds are measured for each element rather than for whole arrays.
+  [[nodiscard]] bool by_element() const { return by_element_; }
   /// The outputs that rules name.
   [[nodiscard]] std::vector<llvm::StringRef> Names() const;
 
@@ -47,6 +53,7 @@ class Tolerances {
   [[nodiscard]] std::vector<const Rule*> About(ElementType type, llvm::StringRef name) const;
   std::vector<Rule> rules_;
   NanMode nan_ = NanMode::Equal;
+  bool by_element_ = false;
 };
 
 /// One element that fails, or merely differs.

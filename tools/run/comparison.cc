@@ -33,7 +33,7 @@ Result<OutputComparison> ModuleRunner::PairOf(llvm::ArrayRef<Literal> results, s
 std::optional<Tolerance> ModuleRunner::GivenBounds(const Literal& expected, size_t leaf, bool typed) const {
   const ElementType type = leaves_[leaf].shape.element_type();
   const bool given = tolerances_.Given(type, leaves_[leaf].name);
-  if (!given && !typed) return std::nullopt;
+  if (!given && (!typed || tolerances_.by_element())) return std::nullopt;
   Tolerance t = tolerances_.For(type, leaves_[leaf].name);
   if (!given) t.abs = std::min(t.abs, t.rel * ExtentOf(expected).mean);
   return t;
@@ -62,7 +62,9 @@ Status ModuleRunner::CompareWith(
         measured.push_back({&c.actual, &c.expected, static_cast<size_t>(d), leaves_[i].index, &c.result});
     }
   std::string unmeasured;
-  HLO_CHECK_OK(CompareWithinRounding(measured, tolerances_.nan(), meter, unmeasured));
+  HLO_CHECK_OK(tolerances_.by_element()
+                   ? CompareElementsWithinRounding(measured, tolerances_.nan(), meter, unmeasured)
+                   : CompareWithinRounding(measured, tolerances_.nan(), meter, unmeasured));
   if (!unmeasured.empty()) {
     Diagnostic remark = UnmeasuredRemark(unmeasured);
     remark.file = input_.file;

@@ -75,7 +75,7 @@ constexpr OptionRow kComparisonRows[] = {
     Option<&R::ulp_error>("ulp-error", "N", "",
                           "largest error in units in the last place; must be exceeded too"),
     Option<&R::nan>("nan", "HOW", "equal", "equal, never or ignore"),
-    Option<&R::tolerance>("tolerance", "SPEC", "", "f32:abs=1e-4,rel=1e-4;%name:ulp=16, or exact"),
+    Option<&R::tolerance>("tolerance", "SPEC", "", "f32:abs=1e-4,rel=1e-4;%name:ulp=16, exact, elements"),
     Option<&R::iterations>("iterations", "N", "1", "runs with seed, seed+1, …, each compared"),
     Option<&R::until_mismatch>("until-mismatch", "", "", "stop iterating at the first mismatch").Advanced(),
     Option<&R::chain>("chain", "OUT=ARG,...", "", "feed outputs back as arguments of the next repeat")

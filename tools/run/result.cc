@@ -80,7 +80,7 @@ std::string UlpText(double ulp) {
 
 /// The options that would have let the mismatching elements pass; empty if none would.
 std::string WouldPass(const Comparison& c) {
-  if (c.infinite_mismatches > 0 || c.tolerance.exact) return "";
+  if (c.infinite_mismatches > 0 || c.tolerance.exact || c.tolerance.each) return "";
   std::string nan = c.nan_mismatches > 0 ? "--nan=ignore" : "";
   if (c.pass_abs == 0) return nan;
   const std::string prefix = nan.empty() ? "" : nan + " ";
@@ -108,6 +108,7 @@ void PrintColumns(llvm::raw_ostream& out, llvm::ArrayRef<std::vector<std::string
 }  // namespace
 
 std::string BoundsText(const Tolerance& t, ElementType type) {
+  if (t.each) return "what rounding does to each element";
   if (t.exact) return "exact";
   if (!IsFloat(RealPartType(type))) return "exact (integers)";
   // Measured bounds; where no single element is far away, they all are the root mean square's.

@@ -65,6 +65,22 @@ Tolerance MeasuredTolerance(const Literal& expected, const NoiseEffect& effect, 
   return t;
 }
 
+Tolerance ElementTolerance(const Literal& expected, const NoiseEffect& effect, NanMode nan) {
+  const Literal plain = expected.ToStatic();
+  std::vector<double> sizes;
+  RaiseToDistances(plain, Literal::Zeros(plain.shape()), sizes);
+  auto bounds = std::make_shared<std::vector<double>>(effect.each);
+  bounds->resize(sizes.size());
+  if (llvm::any_of(effect.each, [](double moved) { return moved > 0; })) {
+    const double unit = RoundingUnit(expected.shape().element_type());
+    for (size_t i = 0; i < sizes.size(); ++i)
+      (*bounds)[i] = kLargestFactor * ((*bounds)[i] + (std::isfinite(sizes[i]) ? unit * sizes[i] : 0));
+  }
+  Tolerance t = Bounds(nan);
+  t.each = std::move(bounds);
+  return t;
+}
+
 Result<std::unique_ptr<Executable>> RoundingMeter::Compile(const Module& module) const {
   CpuOptions options;
   options.executions = kDraws + kMoreDraws;
@@ -98,6 +114,7 @@ Status RoundingMeter::Draw(int64_t count) {
         effect.moved = {std::max(effect.moved.mean, by.size.mean),
                         std::max(effect.moved.largest, by.size.largest)};
         effect.others = std::max(effect.others, by.others);
+        if (by_element_) RaiseToDistances(PartAt(results[d], index), quiet, effect.each);
         const double whole = ExtentOf(quiet).mean;
         effect.silent = effect.others * 2 > quiet.shape().ElementCount() ||
                         (whole > 0 && effect.moved.mean > kSaysNothing * whole);
@@ -151,6 +168,33 @@ Status CompareWithinRounding(llvm::ArrayRef<ComparedPair> pairs, NanMode nan, Ro
   if (meter == nullptr && !unclear.empty()) {
     if (unmeasured.empty()) unmeasured = "the outputs are parts of arrays that devices share";
     failing(unclear, [&](const ComparedPair& pair) { return ScaleTolerance(*pair.expected, nan); });
+  }
+  for (const ComparedPair& pair : pairs) FindVacuous(*pair.actual, *pair.result);
+  return {};
+}
+
+Status CompareElementsWithinRounding(llvm::ArrayRef<ComparedPair> pairs, NanMode nan, RoundingMeter* meter,
+                                     std::string& unmeasured) {
+  llvm::SmallVector<const ComparedPair*> unclear;
+  for (const ComparedPair& pair : pairs) {
+    *pair.result =
+        Compare(*pair.actual, *pair.expected, ElementTolerance(*pair.expected, NoiseEffect(), nan));
+    if (!pair.result->matched()) unclear.push_back(&pair);
+  }
+  if (meter != nullptr) meter->MeasureElements();
+  for (const int64_t draws : {kDraws, kMoreDraws}) {
+    if (unclear.empty() || meter == nullptr) break;
+    if (Status drawn = meter->Draw(draws); !drawn) {
+      if (Interrupted()) return drawn;
+      unmeasured = drawn.error().message;
+      break;
+    }
+    llvm::erase_if(unclear, [&](const ComparedPair* pair) {
+      const NoiseEffect effect = meter->Effect(pair->device, pair->index);
+      *pair->result = Compare(*pair->actual, *pair->expected, ElementTolerance(*pair->expected, effect, nan));
+      if (effect.silent) pair->result->vacuous = "rounding alone changes half of it";
+      return pair->result->matched();
+    });
   }
   for (const ComparedPair& pair : pairs) FindVacuous(*pair.actual, *pair.result);
   return {};

@@ -29,8 +29,12 @@ struct NoiseEffect {
   int64_t others = 0;  // elements that are integers or not finite, and differ
   /// Noise moves the array by half of itself, or half of its elements: comparing it proves nothing.
   bool silent = false;
+  std::vector<double> each{};  // of each number, if asked for (RaiseToDistances)
 };
 Tolerance MeasuredTolerance(const Literal& expected, const NoiseEffect& effect, NanMode nan);
+/// A bound for each element: four times what noise does to it, and four units in its last place where the
+/// array rounds at all. What noise leaves as it is, data that are moved say, has to have the same bits.
+Tolerance ElementTolerance(const Literal& expected, const NoiseEffect& effect, NanMode nan);
 
 /// Measures what rounding does to the results of a module.
 class RoundingMeter {
@@ -42,6 +46,8 @@ class RoundingMeter {
   RoundingMeter(const Module& module, int64_t devices, int64_t memory_limit, Runner run)
       : module_(module), devices_(devices), memory_limit_(memory_limit), run_(std::move(run)) {}
 
+  /// Effects are to say what happens to each element.
+  void MeasureElements() { by_element_ = true; }
   /// `count` draws more. Errors: those of compiling, memory and running. Declines modules
   /// whose own random numbers would change with the draw.
   Status Draw(int64_t count);
@@ -59,6 +65,7 @@ class RoundingMeter {
   std::vector<Literal> quiet_;                              // without noise
   std::vector<std::map<ShapeIndex, NoiseEffect>> effects_;  // by device and index
   int64_t draws_ = 0;
+  bool by_element_ = false;
 };
 
 /// Two arrays to be compared; `device` and `index` say which of the results they are.
@@ -74,6 +81,10 @@ struct ComparedPair {
 /// interrupted.
 Status CompareWithinRounding(llvm::ArrayRef<ComparedPair> pairs, NanMode nan, RoundingMeter* meter,
                              std::string& unmeasured);
+/// Compares pairs element by element: equal, or within bounds that are measured. Without a meter, or if it
+/// fails, which `unmeasured` then says, equal is what they have to be. Errors: interrupted.
+Status CompareElementsWithinRounding(llvm::ArrayRef<ComparedPair> pairs, NanMode nan, RoundingMeter* meter,
+                                     std::string& unmeasured);
 /// The remark that bounds are scaled, as CompareWithinRounding says why.
 Diagnostic UnmeasuredRemark(llvm::StringRef unmeasured);
 /// The warning that comparing proves nothing about some of `outputs` outputs, each named with its reason;
