@@ -17,6 +17,7 @@ enum ModuleFacts : uint16_t {
   kCanonicalDots = 8,  // dots are in the form of dot_decomposer
   kFusions = 16,       // fusion has run
   kCopies = 32,        // copies for aliasing safety are in place (copy-insertion)
+  kRowMajor = 64,      // bitcasts are between arrays that lie row by row (row-major-layouts)
   kAllFacts = 0xffff,
 };
 /// How a fact is called, which pass brings it about, and how to see that a module has it.
@@ -60,6 +61,14 @@ struct PassInfo {
 };
 
 llvm::ArrayRef<PassInfo> AllPasses();  // sorted by name
+
+struct PipelineInfo;
+
+/// A constant of a backend, which adds its passes and pipelines to those of this folder before main. The
+/// arrays live as long as the program.
+struct PassRegistration {
+  PassRegistration(llvm::ArrayRef<PassInfo> passes, llvm::ArrayRef<PipelineInfo> pipelines);
+};
 /// By name; `-` and `_` are one. Null if there is none.
 const PassInfo* FindPass(llvm::StringRef name);
 /// The folder of its source: `simplify`, `loops`.

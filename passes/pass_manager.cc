@@ -39,10 +39,17 @@ class SchedulesAside {
 }  // namespace
 
 bool PassManager::Selected(llvm::StringRef name, llvm::StringRef pipeline) const {
-  if (selection_.disabled.contains(name)) return false;
+  if (selection_.required.contains(name)) return true;
+  if (!started_ || selection_.disabled.contains(name)) return false;
+  if (selection_.pass_limit >= 0 && static_cast<int64_t>(executions_.size()) >= selection_.pass_limit)
+    return false;
+  const auto is_in = [&](const llvm::StringSet<>& lists) {
+    return llvm::any_of(llvm::split(pipeline, '/'),
+                        [&](llvm::StringRef list) { return list != "fix" && lists.contains(list); });
+  };
+  if (is_in(selection_.disabled)) return false;
   const llvm::StringSet<>& only = selection_.enabled_only;
-  if (only.empty() || only.contains(name) || selection_.required.contains(name)) return true;
-  return llvm::any_of(llvm::split(pipeline, '/'), [&](llvm::StringRef list) { return only.contains(list); });
+  return only.empty() || only.contains(name) || is_in(only);
 }
 
 Result<bool> PassManager::Run(Module& module, llvm::ArrayRef<PipelineItem> items) {
@@ -63,7 +70,6 @@ Result<bool> PassManager::RunItems(Module& module, llvm::ArrayRef<PipelineItem> 
       changed |= c;
       continue;
     }
-    if (item.name != "fix" && selection_.disabled.contains(item.name)) continue;
     const std::string inner = pipeline.empty() ? item.name : pipeline + "/" + item.name;
     HLO_TRY(const bool c, item.max_rounds > 1 ? RunFixedPoint(module, item, inner)
                                               : RunItems(module, item.items, inner, 1));
@@ -110,9 +116,7 @@ Result<bool> PassManager::RunPass(Module& module, const PipelineItem& item, cons
                                   int64_t round) {
   const PassInfo& pass = *item.pass;
   if (!started_ && pass.name == selection_.start_from) started_ = true;
-  if (!started_ || !Selected(pass.name, pipeline)) return false;
-  if (selection_.pass_limit >= 0 && static_cast<int64_t>(executions_.size()) >= selection_.pass_limit)
-    return false;
+  if (!Selected(pass.name, pipeline)) return false;
   // Inside a pipeline a pass that had nothing to do with this very module has nothing to do again.
   const std::string key = PipelineText(llvm::ArrayRef(item));
   const auto idle = idle_at_.find(key);

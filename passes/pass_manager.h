@@ -45,7 +45,7 @@ struct PassSelection {
   int64_t pass_limit = -1;         // only the first N executions; -1: all
   llvm::StringSet<> disabled;      // passes and pipelines, canonical names (PassInfo::name)
   llvm::StringSet<> enabled_only;  // if not empty: no others, whole pipelines too,
-  llvm::StringSet<> required;      // but for these passes
+  llvm::StringSet<> required;      // these passes run whatever the others say
   std::string start_from;          // leave out passes before the first of this name
 };
 

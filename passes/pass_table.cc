@@ -34,6 +34,19 @@ bool HasLayouts(const Module& module) {
   return all;
 }
 
+/// Layouts say something about memory in bitcasts alone (and to custom calls).
+bool IsRowMajor(const Module& module) {
+  const auto is_row_major = [](const Shape& shape) {
+    return shape.WithDefaultLayouts() == shape.WithoutLayout().WithDefaultLayouts();
+  };
+  return llvm::all_of(module.computations(), [&](const auto& computation) {
+    return llvm::all_of(computation->InstructionsOf(OpKind::Bitcast), [&](const Instruction* bitcast) {
+      const Shape &from = bitcast->operand(0)->shape(), &to = bitcast->shape();
+      return from.element_type() == to.element_type() && is_row_major(from) && is_row_major(to);
+    });
+  });
+}
+
 bool HasCanonicalDots(const Module& module) {
   for (const auto& c : module.computations())
     for (const Instruction* i : c->instructions())
@@ -51,6 +64,7 @@ llvm::ArrayRef<ModuleFactInfo> AllModuleFacts() {
       {kCanonicalDots, "canonical-dots", "dot_decomposer", &HasCanonicalDots},
       {kFusions, "fusions", "fusion", nullptr},
       {kCopies, "copies", "copy-insertion", nullptr},
+      {kRowMajor, "row-major", "row-major-layouts", &IsRowMajor},
   };
   return kFacts;
 }
@@ -64,6 +78,35 @@ std::string ToString(ModuleFacts facts) {
   return text;
 }
 
+/// What backends have added.
+struct Registered {
+  std::vector<llvm::ArrayRef<PassInfo>> passes;
+  std::vector<llvm::ArrayRef<PipelineInfo>> pipelines;
+};
+static Registered& OfBackends() {
+  static Registered registered;
+  return registered;
+}
+
+PassRegistration::PassRegistration(llvm::ArrayRef<PassInfo> passes, llvm::ArrayRef<PipelineInfo> pipelines) {
+  OfBackends().passes.push_back(passes);
+  OfBackends().pipelines.push_back(pipelines);
+}
+
+llvm::ArrayRef<PipelineInfo> AllPipelines() {
+  static const std::vector<PipelineInfo> pipelines = [] {
+    std::vector<PipelineInfo> rows = {
+#define HLO_PIPELINE(name, summary, spec) {name, summary, spec},
+#include "passes/pipelines.def"
+#undef HLO_PIPELINE
+    };
+    for (const llvm::ArrayRef<PipelineInfo> more : OfBackends().pipelines)
+      rows.insert(rows.end(), more.begin(), more.end());
+    return rows;
+  }();
+  return pipelines;
+}
+
 llvm::ArrayRef<PassInfo> AllPasses() {
   static const std::vector<PassInfo> passes = [] {
     std::vector<PassInfo> rows = {
@@ -72,6 +115,8 @@ llvm::ArrayRef<PassInfo> AllPasses() {
 #include "passes/passes.def"
 #undef HLO_PASS
     };
+    for (const llvm::ArrayRef<PassInfo> more : OfBackends().passes)
+      rows.insert(rows.end(), more.begin(), more.end());
     llvm::sort(rows, [](const PassInfo& a, const PassInfo& b) { return CompareNames(a.name, b.name) < 0; });
     return rows;
   }();

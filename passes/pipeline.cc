@@ -162,15 +162,6 @@ void ForEachPass(llvm::ArrayRef<PipelineItem> items, llvm::function_ref<void(con
       ForEachPass(item.items, f);
 }
 
-llvm::ArrayRef<PipelineInfo> AllPipelines() {
-  static constexpr PipelineInfo kPipelines[] = {
-#define HLO_PIPELINE(name, summary, spec) {name, summary, spec},
-#include "passes/pipelines.def"
-#undef HLO_PIPELINE
-  };
-  return kPipelines;
-}
-
 const PipelineInfo* FindPipeline(llvm::StringRef name) {
   const auto all = AllPipelines();
   const auto* at = llvm::find_if(all, [&](const PipelineInfo& p) { return SameName(p.name, name); });

@@ -58,7 +58,7 @@ LAYERS |= {
     'tools/reduce': [*TOOL_BASE, 'tools/common', 'tools/arrays', 'tools/modules'],
     'tools/viz': [*TOOL_BASE, 'tools/common', 'tools/modules', 'tools/viz/drawing', 'tools/viz/index', 'tools/diff/compare'],
     'tools/opt': [*TOOL_BASE, 'tools/common', 'tools/arrays', 'tools/modules', 'tools/reduce', 'tools/proto', 'tools/viz', 'tools/viz/drawing'],
-    'tools/run': [*TOOL_BASE, 'tools/common', 'tools/arrays', 'tools/modules', 'tools/proto', 'tools/opt'],
+    'tools/run': [*TOOL_BASE, 'tools/common', 'tools/arrays', 'tools/modules', 'tools/proto', 'tools/reduce', 'tools/opt'],
     'tools/diff': [*TOOL_BASE, 'tools/common', 'tools/modules', 'tools/opt', 'tools/run', 'tools/diff/compare'],
 }
 LAYERS['tools/testing'] = [*TOOL_BASE, *(layer for layer in LAYERS if layer.startswith('tools/'))]

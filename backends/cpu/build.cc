@@ -297,7 +297,10 @@ class Builder {
     if (!writes && !inst.info().Is(kSideEffect)) return;
     std::vector<Value> operands;
     for (const Instruction* operand : inst.operands()) operands.push_back(ValueOf(*operand));
-    if (inst.kind() == OpKind::Copy && result.shape.IsArray() && operands[0].leaves[0].slice.sizes < 0) {
+    // Reshapes are those of results that custom calls lay out: row by row all the same.
+    const bool copies = inst.kind() == OpKind::Copy || inst.kind() == OpKind::Reshape;
+    if (copies && result.shape.IsArray() && operands[0].leaves[0].slice.sizes < 0 &&
+        result.leaves[0].slice.sizes < 0) {
       sequence.push_back(MakeCopyStep(inst, program_, operands[0].leaves[0].slice, result.leaves[0].slice));
       return;
     }

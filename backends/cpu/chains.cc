@@ -2,10 +2,12 @@
 
 #include <numeric>
 
+#include "backends/cpu/kernel_config.h"
 #include "backends/cpu/product_problem.h"
 #include "ir/op.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/fusion_facts.h"
+#include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/fuse.h"
 
@@ -119,6 +121,7 @@ void Form(const Chain& chain) {
     members.push_back(at);
   members.push_back(const_cast<Instruction*>(chain.first));
   Instruction* fusion = WrapInFusion(last, FusionKind::Custom);
+  SetKernelConfig(fusion, {KernelPath::Chain});
   for (Instruction* member : members) {
     FuseProducer(fusion, member);
     RemoveIfDead(member);
@@ -133,12 +136,16 @@ int64_t RowsOfBlock(const Chain& chain) {
 }
 
 std::optional<Chain> ChainOf(const Instruction& fusion) {
-  if (fusion.kind() != OpKind::Fusion || fusion.attr<FusionAttrs>().kind != FusionKind::Custom) return {};
+  const std::optional<KernelConfig> config = KernelConfigOf(fusion);
+  if (!config || config->path != KernelPath::Chain) return {};
   return FindChain(*fusion.callee()->root());
 }
 
-void FormChains(Module& module) {
-  for (Computation* computation : module.PostOrder()) {
+/// Makes chains of products and kernels that allow it, where it costs less to read the right factors once for
+/// each block of rows than to write and read the rows. Requires kernels (kernel-fusion); no value changes.
+static Result<bool> RunDotChainFusion(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  for (Computation* computation : context.Computations(module)) {
     if (!RunsOnWholeValues(*computation)) continue;
     // Those with two products first.
     std::vector<const Instruction*> dots, fusions;
@@ -153,11 +160,16 @@ void FormChains(Module& module) {
       if (!chain || taken.contains(chain->first) || !IsWorthIt(*chain) ||
           !PlanRowKernel(*chain->middle, chain->rows, nullptr, {}))
         continue;
+      if (!context.TakeRewrite()) return changed;
       taken.insert(chain->first);
       taken.insert(chain->middle);
       Form(*chain);
+      changed = true;
     }
   }
+  return changed;
 }
+
+HLO_DEFINE_PASS(DotChainFusion, NoPassOptions);
 
 }  // namespace hlo::cpu

@@ -18,11 +18,7 @@ struct Chain {
   FusedRows rows;                       // of `middle`
 };
 
-/// Makes chains of products and kernels that allow it, where it costs less to read the right factors once for
-/// each block of rows than to write and read the rows. After grouping.
-void FormChains(Module& module);
-
-/// What FormChains() made; nothing for other fusions.
+/// What the pass dot-chain-fusion made; nothing for other fusions.
 std::optional<Chain> ChainOf(const Instruction& fusion);
 
 /// Rows of a chain that go through it together, by preference: as many as the second cache holds.

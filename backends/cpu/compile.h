@@ -11,10 +11,14 @@ namespace hlo {
 enum class Tier : uint8_t { Auto, Interpret, Compile };
 
 struct CpuOptions {
-  int optimization_level = 2;  // -O0 … -O3
-  PassSelection selection;     // of the backend's own pipelines
-  RewriteControls controls;    // limits count what this compilation does
-  std::string cpu, features;   // --mcpu, --mattr; empty: this machine
+  int optimization_level = 2;          // -O0 … -O3
+  PassSelection selection;             // of the pipeline
+  RewriteControls controls;            // limits count what this compilation does
+  std::vector<PipelineItem> pipeline;  // empty: that of the level (cpu::PipelineFor)
+  /// Runs the pipeline instead of a pass manager made here.
+  std::function<Status(Module&, llvm::ArrayRef<PipelineItem>)> run_passes;
+  bool watched = false;       // the passes run in any case: nothing is taken from the cache
+  std::string cpu, features;  // --mcpu, --mattr; empty: this machine
   Tier tier = Tier::Auto;
   /// How often the executable is going to run, about: what runs seldom and does little is interpreted, unless
   /// `cpu` or `features` ask for code.
@@ -35,6 +39,13 @@ struct CpuOptions {
   /// For tests: an error counts as such a mistake, while a kernel is planned or while code is made of it.
   std::function<Status(const Instruction& fusion, bool planned)> break_kernel;
 };
+
+namespace cpu {
+/// Name of the pipeline of a level, `@cpu-O2`; `self_contained`: of CpuOptions.
+std::string PipelineFor(int optimization_level, bool self_contained = false);
+/// The module is what such a pipeline left: it is scheduled and has kernels.
+bool IsCompiled(const Module& module);
+}  // namespace cpu
 
 /// Compiles a copy of `module`. Errors: unsupported-… (exit 5) naming the instruction, before any work.
 Result<std::unique_ptr<Executable>> CompileForCpu(const Module& module, const CpuOptions& options);

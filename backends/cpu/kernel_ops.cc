@@ -1,5 +1,6 @@
 #include "backends/cpu/kernel_ops.h"
 
+#include "backends/cpu/kernel_config.h"
 #include "backends/cpu/kernel_target.h"
 #include "backends/kernel/lower.h"
 #include "ir/attrs.h"
@@ -198,7 +199,7 @@ bool HasLoops(const Instruction& inst) {
 }
 
 bool HasKernel(const Instruction& inst) {
-  if (!HasLoops(inst)) return false;
+  if (!HasLoops(inst) || FoldsInOrder(inst)) return false;
   if (inst.kind() == OpKind::ReduceWindow) return Taps(inst) <= kMaxDirect;
   if (inst.kind() == OpKind::Dot) return IsSmallDot(inst);
   if (inst.kind() == OpKind::Convolution) return false;

@@ -5,9 +5,8 @@
 
 namespace hlo::cpu {
 
-/// Runs the backend's pipeline on `module`: calls inlined, simplified, scheduled, with copies that make the
-/// buffer assignment legal; asynchronous operations become synchronous, layouts the default ones, bitcasts
-/// reshapes and transposes.
+/// Runs the backend's pipeline (pipelines.def), or that of the options, on `module`: what comes out is
+/// scheduled, has the copies that make the buffer assignment legal, and kernels as fusions (kernel_config.h).
 Status Prepare(Module& module, const CpuOptions& options);
 
 }  // namespace hlo::cpu

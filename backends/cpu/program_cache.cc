@@ -19,7 +19,7 @@ std::optional<std::string> PassKey(const CpuOptions& options) {
   const PassSelection& selection = options.selection;
   const RewriteControls& controls = options.controls;
   const bool limited = selection.pass_limit >= 0 || !selection.start_from.empty() || !controls.fuel.empty() ||
-                       !controls.rule_limit.empty() || controls.on_rewrite;
+                       !controls.rule_limit.empty() || controls.on_rewrite || options.watched;
   if (limited) return std::nullopt;
   std::vector<std::string> names;
   const auto add = [&](char what, const llvm::StringSet<>& set) {
@@ -40,6 +40,7 @@ std::optional<std::string> PassKey(const CpuOptions& options) {
     key.Number(static_cast<uint64_t>(number));
   key.Text(options.cpu);
   key.Text(options.features);
+  key.Text(PipelineText(options.pipeline));
   for (const std::string& name : names) key.Text(name);
   return std::move(key).Take();
 }

@@ -32,6 +32,8 @@ struct RewriteControls {
   llvm::StringMap<int64_t> rule_limit;
   /// Threads whose computations may be changed; empty: all.
   llvm::StringSet<> execution_threads;
+  /// The processor that code is made for, in LLVM's words (--mcpu, --mattr); empty: this machine.
+  std::string cpu, features;
   /// Called before a rewrite: the pass, the rule (may be empty), the instruction that is replaced and
   /// its replacement.
   std::function<void(llvm::StringRef pass, llvm::StringRef rule, const Instruction& before,

@@ -1,26 +1,9 @@
 // The stages of hlo-opt behind HLO: kernels, LLVM IR, assembly, objects, functions of C.
 #include "backends/cpu/ahead_of_time.h"
 #include "tools/opt/output.h"
-#include "tools/opt/passes.h"
 
 namespace hlo {
-namespace {
-
-Result<CpuOptions> CodeOptions(const OptOptions& options) {
-  CpuOptions cpu;
-  cpu.optimization_level = static_cast<int>(options.passes.level.value_or(2));
-  HLO_TRY(const PassRunner passes, PassRunner::Make(options));
-  cpu.selection = passes.selection();
-  cpu.controls = passes.BaseControls();
-  cpu.cpu = options.mcpu;
-  cpu.features = options.mattr;
-  return cpu;
-}
-
-}  // namespace
-
-Status PrintCode(llvm::raw_ostream& os, const Module& module, const OptOptions& options) {
-  HLO_TRY(CpuOptions cpu, CodeOptions(options));
+Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, const OptOptions& options) {
   if (options.code == CodeForm::Header) {
     HLO_TRY(const AheadOfTime code, CompileAheadOfTime(module, cpu, options.entry_name));
     os << code.header;
@@ -49,8 +32,8 @@ Status PrintCode(llvm::raw_ostream& os, const Module& module, const OptOptions& 
   return {};
 }
 
-Status WriteAheadOfTime(const Module& module, const OptOptions& options, llvm::ArrayRef<std::string> inputs) {
-  HLO_TRY(const CpuOptions cpu, CodeOptions(options));
+Status WriteAheadOfTime(const Module& module, const CpuOptions& cpu, const OptOptions& options,
+                        llvm::ArrayRef<std::string> inputs) {
   HLO_TRY(const AheadOfTime code, CompileAheadOfTime(module, cpu, options.entry_name));
   const std::pair<const char*, const std::string*> parts[] = {
       {".o", &code.object}, {".h", &code.header}, {".json", &code.description}};

@@ -125,7 +125,8 @@ class OptRun {
     if (!input.module) return;
     std::string text;
     llvm::raw_string_ostream os(text);
-    Report(Transformed(input, [&](const Module& module) -> Status { return Emit(module, os); }), input);
+    Report(Transformed(input, [&](const Module& module) -> Status { return Emit(module, input, os); }),
+           input);
     Report(updater_.Add(input, text), input);
   }
 
@@ -136,9 +137,9 @@ class OptRun {
     if (options_.reduce) return ReduceInput(input, options_, sink_, out_);
     if (!options_.bisect_passes.empty()) return BisectPasses(input, options_, passes_, sink_, out_);
     return Transformed(input, [&](const Module& module) -> Status {
-      if (!options_.aot.empty()) return MakeFunction(module);
+      if (!options_.aot.empty()) return MakeFunction(module, input);
       HLO_TRY(raw_ostream * os, output_.Begin(module, stage_, reader_.files()));
-      Status status = Emit(module, *os);
+      Status status = Emit(module, input, *os);
       if (!status) output_.Drop();
       return status;
     });
@@ -150,7 +151,13 @@ class OptRun {
     if (stage_ == OptStage::Parsed) return emit(module);
     if (options_.remove_infeed_outfeed) HLO_CHECK_OK(RemoveInfeedOutfeed(module));
     if (options_.while_execution_count) HLO_CHECK_OK(FixLoopCounts(module, *options_.while_execution_count));
-    HLO_CHECK_OK(passes_.Run(module, input, sink_, out_));
+    // Code is made by the passes of its level, which named ones come before.
+    extracts_ = options_.isolate || !options_.extract.empty() || !options_.extract_computation.empty() ||
+                options_.disturb_rounding;
+    if (stage_ != OptStage::Code)
+      HLO_CHECK_OK(passes_.Run(module, input, sink_, out_));
+    else if (extracts_ && !passes_.named().empty())
+      HLO_CHECK_OK(passes_.Run(module, passes_.named(), input, sink_, out_));
     HLO_CHECK_OK(PrepareStage(module, stage_, options_, sink_));
     std::vector<std::unique_ptr<Module>> parts;
     if (options_.isolate) {
@@ -197,13 +204,14 @@ class OptRun {
   }
 
   /// For --aot.
-  Status MakeFunction(const Module& module) {
+  Status MakeFunction(const Module& module, const InputModule& input) {
     if (functions_++ > 0)
       return Error("usage-option", {}, "option '--aot' takes one module; --module chooses one");
-    return WriteAheadOfTime(module, options_, reader_.files());
+    return WriteAheadOfTime(module, passes_.CompileOptions(module, extracts_, input, sink_, out_), options_,
+                            reader_.files());
   }
 
-  Status Emit(const Module& module, raw_ostream& os) {
+  Status Emit(const Module& module, const InputModule& input, raw_ostream& os) {
     std::unique_ptr<Module> canonical;
     const Module* shown = &module;
     if (options_.print_style == PrintStyle::Canonical) {
@@ -217,7 +225,8 @@ class OptRun {
     const PrintOptions print = MakePrintOptions(options_, os.is_displayed());
     const auto indent = static_cast<unsigned>(options_.json_indent);
     if (stage_ == OptStage::Buffers) return PrintBuffers(os, *shown, options_.JsonOutput(), indent);
-    if (stage_ == OptStage::Code) return PrintCode(os, module, options_);
+    if (stage_ == OptStage::Code)
+      return PrintCode(os, module, passes_.CompileOptions(module, extracts_, input, sink_, out_), options_);
     if (stage_ == OptStage::Cost) {
       PrintCost(os, *shown, options_.cost == CostForm::Csv);
       return {};
@@ -235,7 +244,8 @@ class OptRun {
   raw_ostream& out_;
   OptOutput output_;
   CheckUpdater updater_;
-  int functions_ = 0;  // made for --aot
+  int functions_ = 0;      // made for --aot
+  bool extracts_ = false;  // modules that are shown are parts of what was read
 };
 
 /// Answers that need no input; nothing if the options ask for none.
@@ -270,16 +280,15 @@ int HloOptMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
     sink.Report(std::move(stage).error());
     return sink.exit_code();
   }
-  // The code generator has a pipeline of its own for each level.
-  OptOptions before_code = options;
-  if (*stage == OptStage::Code) before_code.platform = OptPlatform::None, before_code.passes.level.reset();
-  auto passes = PassRunner::Make(before_code, started.command_line);
+  const PassUse of_code = options.code == CodeForm::Header ? PassUse::CompileAheadOfTime : PassUse::Compile;
+  auto passes =
+      PassRunner::Make(options, *stage == OptStage::Code ? of_code : PassUse::Show, started.command_line);
   if (!passes) {
     sink.Report(std::move(passes).error());
     return sink.exit_code();
   }
   if (options.passes.print_pipeline) {
-    out << PipelineText(passes->pipeline(), /*expand=*/true) << '\n';
+    out << PipelineText(passes->PipelineOf(nullptr), /*expand=*/true) << '\n';
     return sink.exit_code();
   }
   if (PrintLists(options, out)) return sink.exit_code();

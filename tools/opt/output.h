@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include "backends/cpu/compile.h"
 #include "tools/common/output_file.h"
 #include "tools/modules/inputs.h"
 #include "tools/opt/options.h"
@@ -61,10 +62,11 @@ class CheckUpdater {
 void PrintCost(llvm::raw_ostream& os, const Module& module, bool csv);
 
 /// The kernels that the cpu platform makes of the module, or which way it computes what.
-Status PrintCode(llvm::raw_ostream& os, const Module& module, const OptOptions& options);
+Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, const OptOptions& options);
 
 /// The three files of --aot, whole or not at all. Errors of CompileAheadOfTime() and OutputFile.
-Status WriteAheadOfTime(const Module& module, const OptOptions& options, llvm::ArrayRef<std::string> inputs);
+Status WriteAheadOfTime(const Module& module, const CpuOptions& cpu, const OptOptions& options,
+                        llvm::ArrayRef<std::string> inputs);
 
 /// Where every value lies in memory; `json`: as an object. Errors of BufferAssignment::Compute.
 Status PrintBuffers(llvm::raw_ostream& os, const Module& module, bool json, unsigned indent);

@@ -1,13 +1,9 @@
 #include "tools/opt/passes.h"
 
-#include "ir/support/interrupt.h"
-#include "ir/verify.h"
+#include "backends/cpu/compile.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "passes/rules/rules.h"
 #include "tools/common/output_file.h"
-#include "tools/common/process.h"
-#include "tools/common/shell_words.h"
 #include "tools/opt/dump_options.h"
 
 namespace hlo {
@@ -59,94 +55,14 @@ Status AddNames(const NameList& list, llvm::StringSet<>& names) {
   return {};
 }
 
-/// Tells crash reports which pass runs.
-class PhaseObserver final : public PassObserver {
- public:
-  Status BeforePass(const Module& module, const PassExecution& execution) override {
-    (void)module;
-    text_ = llvm::formatv("running pass '{0}' (execution {1})", execution.pass->name, execution.number).str();
-    SetCrashPhase(text_.c_str());
-    return {};
-  }
-  ~PhaseObserver() override { SetCrashPhase("running passes"); }
-
- private:
-  std::string text_;
-};
-
-/// A folder with the module before the pass that failed and a script that repeats this one step. The module
-/// is made again from its text, as everything up to there is reproducible.
-std::string WriteReproducer(const InputModule& input, llvm::ArrayRef<PipelineItem> pipeline,
-                            PassSelection selection, RewriteControls controls, const PassExecution& failed,
-                            llvm::StringRef options) {
-  if (!input.source) return "";
-  ParseResult parsed = ParseModule(
-      std::make_shared<SourceBuffer>(input.file, input.source->text().slice(input.begin, input.end).str()));
-  if (!parsed.module) return "";
-  selection.pass_limit = failed.number - 1;
-  controls.report = nullptr;
-  controls.on_rewrite = nullptr;
-  PassManager manager(controls, std::move(selection));
-  if (!manager.Run(*parsed.module, pipeline)) return "";
-  PrintOptions print = PrintOptions::ModuleDump();
-  print.max_constant_elements = -1;
-  const std::string spec = PipelineText(llvm::ArrayRef(*failed.item));
-  const std::string script =
-      llvm::formatv(
-          "#!/bin/sh\n# hlo-opt {0}: pass '{1}' failed\ncd \"$(dirname \"$0\")\" && exec "
-          "${{HLO_OPT:-hlo-opt} --passes={2} {3}module.hlo\n",
-          HLO_VERSION, failed.pass->name, ShellWord(spec), options)
-          .str();
-  std::string folder = ReproducerFolder();
-  if (!WriteFile(folder + "/module.hlo", ToString(*parsed.module, print) + "\n", llvm::nulls()) ||
-      !WriteFile(folder + "/run.sh", script, llvm::nulls()))
-    return "";
-  // A shell can run it in any case.
-  [[maybe_unused]] const std::error_code error = llvm::sys::fs::setPermissions(
-      folder + "/run.sh",
-      llvm::sys::fs::perms::all_read | llvm::sys::fs::perms::all_exe | llvm::sys::fs::perms::owner_write);
-  return folder;
-}
-
-/// Remembers the execution that failed.
-class FailureObserver final : public PassObserver {
- public:
-  void OnFailure(const Module& module, const PassExecution& execution) override {
-    (void)module;
-    failed = execution;
-  }
-  std::optional<PassExecution> failed;
-};
-
 }  // namespace
 
-Status VerifyObserver::AfterPass(const Module& module, const PassExecution& execution) {
-  if (mode_ != VerifyMode::Each || !execution.changed) return {};
-  return Check(
-      module,
-      llvm::formatv("found after pass '{0}' (execution {1})", execution.pass->name, execution.number).str());
-}
-
-Status VerifyObserver::AfterPipeline(const Module& module) {
-  return mode_ == VerifyMode::Final ? Check(module, "found after the last pass") : Status();
-}
-
-Status VerifyObserver::Check(const Module& module, const std::string& when) {
-  VerifyOptions options;
-  options.makers = manager_.makers();
-  for (Diagnostic& violation : Verify(module, options)) {
-    if (violation.severity != Severity::Error) continue;
-    violation.Note(when);
-    return Error(std::move(violation));
-  }
-  return {};
-}
-
-Result<PassRunner> PassRunner::Make(const OptOptions& options, const CommandLine& command_line) {
-  PassRunner runner(options);
+Result<PassRunner> PassRunner::Make(const OptOptions& options, PassUse use, const CommandLine& command_line) {
+  PassRunner runner(options, use);
   HLO_CHECK_OK(runner.ChoosePipeline());
   HLO_CHECK_OK(runner.CheckNames());
   HLO_CHECK_OK(runner.SetLimits());
+  HLO_CHECK_OK(runner.KeepRequired());
   HLO_TRY(runner.dumps_, MakeDumpOptions(options, command_line));
   return runner;
 }
@@ -155,15 +71,37 @@ Status PassRunner::ChoosePipeline() {
   const PassRunOptions& passes = options_->passes;
   for (const std::string& spec : passes.passes) {
     HLO_TRY(auto items, ParsePipeline(spec));
-    for (PipelineItem& item : items) pipeline_.push_back(std::move(item));
+    for (PipelineItem& item : items) named_.push_back(std::move(item));
   }
   if (passes.level && (*passes.level < 0 || *passes.level > 3))
     return Error("usage-option", {}, "option '-O': found {0}, expected 0 to 3", *passes.level);
+  const int level = static_cast<int>(passes.level.value_or(2));
+  if (compiles()) {
+    const bool alone = use_ == PassUse::CompileAheadOfTime;
+    HLO_TRY(of_level_, ParsePipeline(cpu::PipelineFor(level, alone)));
+    HLO_TRY(least_, ParsePipeline(cpu::PipelineFor(0, alone)));
+    return {};
+  }
   const bool cpu = options_->platform == OptPlatform::Cpu;
-  if (!passes.passes.empty() || passes.run == RunPasses::Never || (!passes.level && !cpu)) return {};
-  const std::string name = (cpu ? "cpu-O" : "O") + std::to_string(passes.level.value_or(2));
-  HLO_TRY(pipeline_, ParsePipeline("@" + name));
+  if (!named_.empty() || passes.run == RunPasses::Never || (!passes.level && !cpu)) return {};
+  HLO_TRY(of_level_, ParsePipeline(cpu ? cpu::PipelineFor(level) : "@O" + std::to_string(level)));
   return {};
+}
+
+std::vector<PipelineItem> PassRunner::PipelineOf(const Module* module) const {
+  const RunPasses run = options_->passes.run;
+  const bool least =
+      run == RunPasses::Never || (run == RunPasses::Auto && module != nullptr && cpu::IsCompiled(*module));
+  std::vector<PipelineItem> all = named_;
+  const auto& more = compiles() && least ? least_ : of_level_;
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+bool PassRunner::Leaves(const Module& module) const {
+  if (!named_.empty() || options_->passes.run != RunPasses::Auto) return false;
+  const bool cpu = compiles() || options_->platform == OptPlatform::Cpu;
+  return cpu ? cpu::IsCompiled(module) : module.config.is_scheduled;
 }
 
 Status PassRunner::CheckNames() {
@@ -173,7 +111,6 @@ Status PassRunner::CheckNames() {
   if (!selection_.disabled.empty() && !selection_.enabled_only.empty())
     return Error("usage-option", {},
                  "options '--disable-passes' and '--enable-passes-only' exclude each other");
-  if (!selection_.enabled_only.empty()) HLO_CHECK_OK(KeepRequired());
   for (const std::string& name : {passes.describe_pass, passes.start_from})
     if (!name.empty()) HLO_CHECK_OK(KnownPass(name));
   if (!passes.start_from.empty()) selection_.start_from = FindPass(passes.start_from)->name.str();
@@ -182,16 +119,18 @@ Status PassRunner::CheckNames() {
   return {};
 }
 
-/// What the platform's lowest level runs is what its code generator cannot do without. Named passes are run
-/// as they are named, and without platform there is no code to generate.
+/// What code cannot be made without runs whatever the options say. Named passes are run as they are named
+/// where no code is made of the module.
 Status PassRunner::KeepRequired() {
-  if (!options_->passes.passes.empty() || options_->platform == OptPlatform::None) return {};
-  HLO_TRY(const auto legalising, ParsePipeline("@cpu-O0"));
-  ForEachPass(legalising, [&](const PassInfo& pass) { selection_.required.insert(pass.name); });
-  ForEachPass(pipeline_, [&](const PassInfo& pass) {
-    if (selection_.required.contains(pass.name) && !selection_.enabled_only.contains(pass.name) &&
-        !llvm::is_contained(kept_, pass.name))
+  if (!compiles() && (!named_.empty() || options_->platform != OptPlatform::Cpu)) return {};
+  HLO_TRY(const auto required, ParsePipeline("@cpu-required"));
+  ForEachPass(required, [&](const PassInfo& pass) {
+    selection_.required.insert(pass.name);
+    const llvm::StringSet<>& only = selection_.enabled_only;
+    if (selection_.disabled.contains(pass.name) || (!only.empty() && !only.contains(pass.name)) ||
+        fuel_.contains(pass.name))
       kept_.push_back(pass.name.str());
+    fuel_.erase(pass.name);
   });
   return {};
 }
@@ -210,6 +149,8 @@ RewriteControls PassRunner::BaseControls() const {
   const PassRunOptions& passes = options_->passes;
   RewriteControls controls;
   controls.policy = {passes.fast_math, passes.strict_fp, passes.deterministic};
+  controls.cpu = options_->mcpu;
+  controls.features = options_->mattr;
   controls.fuel = fuel_;
   controls.rule_limit = rule_limit_;
   for (const std::string& rule : passes.disable_rule.items) controls.disabled_rules.insert(rule);
@@ -218,83 +159,12 @@ RewriteControls PassRunner::BaseControls() const {
   return controls;
 }
 
-RewriteControls PassRunner::Controls(const InputModule& input, DiagnosticSink& sink) const {
-  RewriteControls controls = BaseControls();
-  controls.report = [&](Diagnostic d) {
-    if (!d.loc.valid() && d.file.empty()) d.file = input.file;
-    sink.Report(std::move(d));
-  };
-  if (options_->passes.debug_rewrites)
-    controls.on_rewrite = [&](llvm::StringRef pass, llvm::StringRef rule, const Instruction& before,
-                              const Instruction& after) {
-      sink.err() << "// rewrite " << pass << (rule.empty() ? "" : " ") << rule;
-      if (before.loc().valid())
-        sink.err() << " at line " << FindLineColumn(*before.loc().source, before.loc().begin).line;
-      sink.err() << ":\n//   " << ToString(before) << "\n//   -> " << ToString(after) << '\n';
-    };
-  return controls;
-}
-
-PassPrinter::Options PassRunner::PrinterOptions(const InputModule& input, DiagnosticSink& sink) const {
-  (void)input;
-  const PassRunOptions& passes = options_->passes;
-  PassPrinter::Options printer;
-  printer.before = passes.print_before;
-  printer.after = passes.print_after;
-  printer.after_all = passes.print_after_all;
-  printer.changed = passes.print_changed;
-  printer.print = MakePrintOptions(*options_, sink.err().is_displayed());
-  printer.color = UseColor(options_->common.color, sink.err());
-  return printer;
-}
-
-Status PassRunner::Run(Module& module, const InputModule& input, DiagnosticSink& sink,
-                       llvm::raw_ostream& out) {
-  const PassRunOptions& passes = options_->passes;
-  if (!active() && dumps_.to.empty()) return {};
-  if (active() && module.config.is_scheduled && passes.passes.empty() && passes.run == RunPasses::Auto) {
-    Diagnostic remark =
-        MakeError("scheduled-module", {},
-                  "the module is scheduled, so the pipeline is not run; --run-hlo-passes=always "
-                  "runs it");
-    remark.severity = Severity::Remark;
-    remark.file = input.file;
-    sink.Report(std::move(remark));
-    return {};
-  }
-  if (!kept_.empty() && modules_ == 0) {
-    Diagnostic remark = MakeError("passes-kept", {}, "passes that the platform cannot do without stay: {0}",
-                                  llvm::join(kept_, ", "));
-    remark.severity = Severity::Remark;
-    sink.Report(std::move(remark));
-  }
-  RewriteControls controls = Controls(input, sink);
-  PassManager manager(controls, selection_);
-#ifndef NDEBUG
-  manager.set_check_changed_flag(true);
-#endif
-  PhaseObserver phase;
-  FailureObserver failure;
-  VerifyObserver verifier(manager, options_->common.verify);
-  PassPrinter printer(PrinterOptions(input, sink), sink.err());
-  PassDumps dumps(dumps_, ++modules_, out);
-  for (PassObserver* o : std::initializer_list<PassObserver*>{&phase, &printer, &dumps, &verifier, &failure})
-    manager.AddObserver(*o);
-  auto changed = manager.Run(module, pipeline_);
-  if (passes.time_passes) PrintPassTimes(sink.err(), manager.executions());
-  if (passes.pass_stats) PrintPassCounters(sink.err(), manager.executions());
-  trace_.Add(module.name(), manager.executions());
-  for (const PassExecution& e : manager.executions()) executed_.insert(e.pass->name);
-  if (changed) return {};
-  Diagnostic error = std::move(changed).error();
-  const bool of_pass =
-      error.id != "interrupted" && error.id != "limit-timeout" && !error.id.starts_with("output-");
-  if (failure.failed && of_pass) {
-    const std::string folder = WriteReproducer(input, pipeline_, selection_, Controls(input, sink),
-                                               *failure.failed, passes.fast_math ? "--fast-math " : "");
-    if (!folder.empty()) error.Note("reproducer: " + folder);
-  }
-  return Error(std::move(error));
+bool PassRunner::Watches() const {
+  const PassRunOptions& o = options_->passes;
+  return record_ != nullptr || o.print_before || o.print_after || o.print_after_all ||
+         o.print_changed != ChangedForm::Unset || o.time_passes || o.pass_stats || o.debug_rewrites ||
+         !dumps_.to.empty() || options_->common.verify == VerifyMode::Each ||
+         options_->common.verify == VerifyMode::Final;
 }
 
 Status PassRunner::Finish(DiagnosticSink& sink, llvm::raw_ostream& out) {

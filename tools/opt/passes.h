@@ -1,20 +1,42 @@
 // Running pipelines on the modules of hlo-opt (tools.md §2.1).
 #pragma once
+#include "backends/cpu/compile.h"
 #include "tools/common/sink.h"
 #include "tools/modules/inputs.h"
 #include "tools/opt/options.h"
 
 namespace hlo {
 
+/// What becomes of modules behind their passes. Code for the CPU is made of what named passes leave by the
+/// pipeline of the level; a module that is only looked at goes through one of both.
+enum class PassUse : uint8_t { Show, Compile, CompileAheadOfTime };
+
+/// What the passes of a run did.
+struct PassRecord {
+  std::vector<PassExecution> executions;
+  std::vector<std::string> rewrites;  // of the last execution: `rule %a -> %b`
+  /// If the first is positive: the execution that may rewrite no more than the second says.
+  std::pair<int64_t, int64_t> last_rewrites = {0, 0};
+};
+
 /// What the options ask for, checked once: the pipeline, names, limits.
 class PassRunner {
  public:
   /// Errors: usage-pass, usage-pipeline, usage-pass-option, usage-option, unavailable-feature.
-  static Result<PassRunner> Make(const OptOptions& options, const CommandLine& command_line = {});
+  static Result<PassRunner> Make(const OptOptions& options, PassUse use = PassUse::Show,
+                                 const CommandLine& command_line = {});
 
   /// True if modules are to be changed.
-  [[nodiscard]] bool active() const { return !pipeline_.empty(); }
-  [[nodiscard]] llvm::ArrayRef<PipelineItem> pipeline() const { return pipeline_; }
+  [[nodiscard]] bool active() const { return !named_.empty() || !of_level_.empty(); }
+  /// The passes of --passes.
+  [[nodiscard]] llvm::ArrayRef<PipelineItem> named() const { return named_; }
+  /// All that runs on a module. One that has been compiled already, or should be left alone, goes through the
+  /// least that code needs; null: another.
+  [[nodiscard]] std::vector<PipelineItem> PipelineOf(const Module* module) const;
+  /// What makes code of `module` by all these passes, or without the named ones where they have run. Runner,
+  /// input, sink and stream are used while code is made.
+  CpuOptions CompileOptions(const Module& module, bool without_named, const InputModule& input,
+                            DiagnosticSink& sink, llvm::raw_ostream& out);
 
   [[nodiscard]] const PassSelection& selection() const { return selection_; }
   /// What the options allow rewrites, without observers.
@@ -24,27 +46,40 @@ class PassRunner {
   /// belong. A scheduled module is left alone with a remark unless --run-hlo-passes=always or passes are
   /// named. When a pass fails or breaks the module a reproducer is written and named in a note.
   Status Run(Module& module, const InputModule& input, DiagnosticSink& sink, llvm::raw_ostream& out);
+  /// The same with these passes, whatever the module is.
+  Status Run(Module& module, llvm::ArrayRef<PipelineItem> pipeline, const InputModule& input,
+             DiagnosticSink& sink, llvm::raw_ostream& out);
+  /// From now on what passes do goes there, too; null: nowhere else.
+  void set_record(PassRecord* record) { record_ = record; }
   /// Writes the trace of all modules; warns of limits for passes that never ran.
   Status Finish(DiagnosticSink& sink, llvm::raw_ostream& out);
 
  private:
-  explicit PassRunner(const OptOptions& options) : options_(&options) {}
+  PassRunner(const OptOptions& options, PassUse use) : options_(&options), use_(use) {}
+  [[nodiscard]] bool compiles() const { return use_ != PassUse::Show; }
+  /// Somebody wants to see passes run.
+  [[nodiscard]] bool Watches() const;
+  /// The pipeline of the level does not run on it.
+  [[nodiscard]] bool Leaves(const Module& module) const;
   Status ChoosePipeline();
   Status CheckNames();
   Status KeepRequired();
   Status SetLimits();
+  static void ReportLeft(const Module& module, const InputModule& input, DiagnosticSink& sink);
   [[nodiscard]] RewriteControls Controls(const InputModule& input, DiagnosticSink& sink) const;
   [[nodiscard]] PassPrinter::Options PrinterOptions(const InputModule& input, DiagnosticSink& sink) const;
 
   const OptOptions* options_;
-  std::vector<PipelineItem> pipeline_;
+  PassUse use_;
+  std::vector<PipelineItem> named_, of_level_, least_;
   PassSelection selection_;
-  std::vector<std::string> kept_;  // passes that --enable-passes-only does not name but legality needs
+  std::vector<std::string> kept_;  // required passes that the options would leave out or limit
   llvm::StringMap<int64_t> fuel_, rule_limit_;
   DumpOptions dumps_;
   PassTrace trace_;
   llvm::StringSet<> executed_;  // passes, in any module
   int64_t modules_ = 0;
+  PassRecord* record_ = nullptr;
 };
 
 /// Copy insertion and a schedule for a module that has none; verified as wanted.

@@ -225,7 +225,7 @@ Status ModuleRunner::CompareResults(llvm::ArrayRef<Literal> results, const Argum
   result_.status = matched ? "MATCHED" : "MISMATCH";
   if (matched) return {};
   sink_.Raise(ExitCode::Negative);
-  return SaveMismatch(arguments);
+  return options_.again ? Status() : SaveMismatch(arguments);
 }
 
 }  // namespace hlo

@@ -7,6 +7,7 @@
 #include "tools/common/tool_main.h"
 #include "tools/modules/inputs.h"
 #include "tools/run/benchmark.h"
+#include "tools/run/fault.h"
 #include "tools/run/run_module.h"
 
 namespace hlo {
@@ -154,6 +155,17 @@ Status ReportTimes(const RunOptions& options, llvm::ArrayRef<ModuleResult> resul
   return CompareWithBaseline(options.baseline, max_slowdown, results, sink, text);
 }
 
+/// What --bisect-passes and --reduce-to ask for.
+Status FindFault(const RunOptions& options, const InputModule& input, const Module& module,
+                 const ModuleResult& result, const RunShared& shared, DiagnosticSink& sink,
+                 llvm::raw_ostream& out) {
+  llvm::raw_ostream& text = DataOnStandardOutput(options) ? sink.err() : out;
+  if (options.bisect_passes) HLO_CHECK_OK(BisectRun(options, input, module, shared, sink, text));
+  if (options.reduce_to.empty() || result.exit_code == 0) return {};
+  HLO_CHECK_OK(CheckNoInput(options.reduce_to, {input.file}));
+  return ReduceRun(options, input, module, result, shared, sink, text);
+}
+
 Status RunAll(const RunOptions& options, PassRunner& passes, llvm::ArrayRef<std::string> files,
               llvm::StringRef stdin_text, DiagnosticSink& sink, llvm::raw_ostream& out) {
   HLO_CHECK_OK(CheckRunOptions(options));
@@ -178,7 +190,10 @@ Status RunAll(const RunOptions& options, PassRunner& passes, llvm::ArrayRef<std:
     if (input->module) {
       shared.several = !reader.single();
       ModuleRunner runner(options, tolerances, *input, shared, sink, out, reader.files());
+      const bool searches = options.bisect_passes || !options.reduce_to.empty();
+      const std::unique_ptr<Module> original = searches ? input->module->Clone() : nullptr;
       results.push_back(runner.Run(/*heading=*/shared.several));
+      if (searches) HLO_CHECK_OK(FindFault(options, *input, *original, results.back(), shared, sink, out));
     } else {
       results.push_back(FailedInput(*input, sink.module_exit_code()));
     }
@@ -202,15 +217,22 @@ void Complete(RunOptions& options) {
   if (options.output_literal.empty()) options.output_literal = stem + "outputs.npz";
 }
 
-/// The part of the options that passes see.
+}  // namespace
+
 OptOptions PassPart(const RunOptions& options) {
   OptOptions part;
   part.common = options;
   part.passes = options.passes;
-  // The cpu platform has a pipeline of its own for each level.
-  if (options.platform == Platform::Cpu) part.passes.level.reset();
+  part.mcpu = options.mcpu;
+  part.mattr = options.mattr;
   return part;
 }
+
+PassUse PassUseOf(const RunOptions& options) {
+  return options.platform == Platform::Cpu ? PassUse::Compile : PassUse::Show;
+}
+
+namespace {
 
 /// --list-passes, --print-pipeline and the like: nothing is run.
 bool PrintPassLists(const RunOptions& options, const PassRunner& passes, llvm::raw_ostream& out) {
@@ -221,7 +243,7 @@ bool PrintPassLists(const RunOptions& options, const PassRunner& passes, llvm::r
   else if (!options.passes.describe_pass.empty())
     DescribePass(out, *FindPass(options.passes.describe_pass));
   else if (options.passes.print_pipeline)
-    out << PipelineText(passes.pipeline(), /*expand=*/true) << '\n';
+    out << PipelineText(passes.PipelineOf(nullptr), /*expand=*/true) << '\n';
   else
     return false;
   return true;
@@ -240,7 +262,7 @@ int HloRunMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
   sink.Report(started.command_line.warnings);
   Complete(options);
   const OptOptions pass_part = PassPart(options);
-  auto passes = PassRunner::Make(pass_part);
+  auto passes = PassRunner::Make(pass_part, PassUseOf(options), started.command_line);
   if (!passes) {
     sink.Report(std::move(passes).error());
     return sink.exit_code();

@@ -67,6 +67,9 @@ constexpr OptionRow kResultRows[] = {
     Option<&R::json_indent>("json-indent", "N", "0", "spaces per level of that object").Advanced(),
 };
 constexpr OptionRow kComparisonRows[] = {
+    Option<&R::bisect_passes>("bisect-passes", "", "", "the pass and the rewrite that make results differ")
+        .Advanced(),
+    Option<&R::reduce_to>("reduce-to", "FILE", "", "a small module that fails as this one does").Advanced(),
     Option<&R::expected>("expected", "VALUE", "", "compare results, repeatable; (ignored) skips one"),
     Option<&R::compare_files>("compare-files", "", "", "compare two result files given instead of modules"),
     Option<&R::abs_error>("abs-error", "X", "by type", "largest absolute error"),
@@ -177,8 +180,6 @@ constexpr UnavailableOption kLaterOptions[] = {
     {"check-finite", "locating faults"},
     {"watch", "locating faults"},
     {"watch-out", "locating faults"},
-    {"bisect-passes", "locating faults"},
-    {"reduce-to", "locating faults"},
     {"partition", "the partitioner", /*flag=*/true},
     {"use-spmd-partitioning", "the partitioner", /*flag=*/true},
     {"rank", "running on several hosts"},

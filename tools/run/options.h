@@ -64,6 +64,9 @@ struct RunOptions : CommonOptions {
   bool until_mismatch = false;
   std::optional<int64_t> repeats, warmup;
   NameList chain;
+  bool bisect_passes = false;
+  std::string reduce_to;
+  bool again = false;  // no option: a run that looks for the fault of another, and writes nothing
   // Devices, aliasing
   std::optional<int64_t> num_replicas, num_partitions, run_device, device_limit;
   bool is_partitioned = false;

@@ -36,26 +36,15 @@ bool HasInstruction(const Module& module, OpKind kind) {
   });
 }
 
-/// The module made ready for the platform.
-Result<std::unique_ptr<Executable>> CompileFor(Platform platform, const Module& module,
-                                               const RunOptions& options, const PassRunner* passes,
-                                               DiagnosticSink& sink, bool check_memory) {
-  if (platform == Platform::Interpreter) return MakeInterpreter(module);
-  CpuOptions cpu;
-  cpu.optimization_level = static_cast<int>(options.passes.level.value_or(2));
+/// The module made ready for the cpu platform as `cpu` says.
+Result<std::unique_ptr<Executable>> Compile(const Module& module, CpuOptions cpu, const RunOptions& options,
+                                            DiagnosticSink& sink) {
   cpu.cache = !options.no_cache;
   cpu.tier = options.tier;
   // Whoever measures wants to know what many runs would take.
   if (!options.Benchmarking() && !options.Profiling())
     cpu.executions = (options.Warmup() + options.Repeats()) * options.iterations;
-  if (passes != nullptr) {
-    cpu.selection = passes->selection();
-    cpu.controls = passes->BaseControls();
-  }
-  cpu.cpu = options.mcpu;
-  cpu.features = options.mattr;
   cpu.report = [&](Diagnostic d) { sink.Report(std::move(d)); };
-  cpu.check_memory = check_memory;
   return CompileForCpu(module, cpu);
 }
 
@@ -91,20 +80,32 @@ ModuleRunner::ModuleRunner(const RunOptions& options, const Tolerances& toleranc
   if (!options.infeed.empty()) input_files_.push_back(StringRef(options.infeed).ltrim('@').str());
 }
 
+/// Passes without limits, of which nobody hears.
+Status RunUnwatched(Module& module, llvm::ArrayRef<PipelineItem> pipeline) {
+  RewriteControls controls;
+  PassManager manager(controls, PassSelection());
+  HLO_TRY([[maybe_unused]] const bool changed, manager.Run(module, pipeline));
+  return {};
+}
+
 /// Passes and the like; verifies what the interpreter relies on and no verification has shown yet.
 Status ModuleRunner::Transform() {
   Module& module = *input_.module;
-  const bool passes = shared_.passes != nullptr && shared_.passes->active();
+  // The compiler runs them itself, on a copy.
+  const bool passes = options_.platform != Platform::Cpu && shared_.passes->active();
   if (options_.remove_infeed_outfeed) HLO_CHECK_OK(RemoveInfeedOutfeed(module));
   if (passes) original_ = module.Clone();
-  if (shared_.passes != nullptr) HLO_CHECK_OK(shared_.passes->Run(module, input_, sink_, out_));
-  if (passes && options_.reference_passes == RunPasses::Always) original_ = module.Clone();
+  if (options_.platform != Platform::Cpu) HLO_CHECK_OK(shared_.passes->Run(module, input_, sink_, out_));
+  const bool on_reference =
+      options_.reference_passes == RunPasses::Always && options_.reference != Reference::None;
+  if (on_reference && (passes || !shared_.passes->named().empty())) {
+    original_ = module.Clone();
+    if (!passes) HLO_CHECK_OK(RunUnwatched(*original_, shared_.passes->named()));
+  }
   if (options_.despecialize && options_.reference != Reference::None) {
     if (!original_) original_ = module.Clone();
     HLO_TRY(const std::vector<PipelineItem> despecializer, ParsePipeline("despecializer"));
-    RewriteControls controls;
-    PassManager manager(controls, PassSelection());
-    HLO_TRY([[maybe_unused]] const bool changed, manager.Run(*original_, despecializer));
+    HLO_CHECK_OK(RunUnwatched(*original_, despecializer));
   }
   const bool verified =
       options_.verify == VerifyMode::Each || (options_.verify == VerifyMode::Input && !passes);
@@ -184,18 +185,38 @@ Status ModuleRunner::CountArgumentBytes() {
 /// For the platform and, with --reference-platform, for that which it is compared with.
 Status ModuleRunner::CompilePrograms() {
   const auto start = Clock::now();
-  HLO_CHECK_OK(CheckSupported(module_, run_));
-  HLO_TRY(program_,
-          CompileFor(options_.platform, module_, options_, shared_.passes, sink_, options_.check_memory));
+  HLO_TRY(program_, MakeProgram());
   const auto compiled = Clock::now();
   result_.compile_ns = Nanoseconds(compiled - start);
   if (shared_.trace != nullptr) shared_.trace->Add("compile " + input_.name, "compilation", start, compiled);
   if (options_.reference != Reference::None) {
-    const bool interpreter = options_.reference == Reference::Interpreter;
-    HLO_TRY(reference_, CompileFor(interpreter ? Platform::Interpreter : Platform::Cpu, Original(), options_,
-                                   shared_.passes, sink_, /*check_memory=*/false));
+    HLO_TRY(reference_, MakeReference());
   }
   return {};
+}
+
+Result<std::unique_ptr<Executable>> ModuleRunner::MakeProgram() {
+  PassRunner& passes = *shared_.passes;
+  // Named passes may replace what is not supported.
+  const bool changes = options_.platform == Platform::Cpu && !passes.named().empty();
+  if (!changes) HLO_CHECK_OK(CheckSupported(module_, run_));
+  if (options_.platform == Platform::Interpreter) return MakeInterpreter(module_);
+  CpuOptions cpu = passes.CompileOptions(module_, /*without_named=*/false, input_, sink_, out_);
+  cpu.check_memory = options_.check_memory;
+  HLO_TRY(auto program, Compile(module_, std::move(cpu), options_, sink_));
+  if (changes) HLO_CHECK_OK(CheckSupported(program->module(), run_));
+  return program;
+}
+
+/// Without passes, but for those that code on the cpu is made by in any case.
+Result<std::unique_ptr<Executable>> ModuleRunner::MakeReference() {
+  if (options_.reference == Reference::Interpreter) return MakeInterpreter(Original());
+  CpuOptions cpu;
+  cpu.optimization_level = static_cast<int>(options_.passes.level.value_or(2));
+  cpu.controls = shared_.passes->BaseControls();
+  cpu.cpu = options_.mcpu;
+  cpu.features = options_.mattr;
+  return Compile(Original(), std::move(cpu), options_, sink_);
 }
 
 /// The plan of the program, if something asks for it or arrays are large, against limit and machine.

@@ -53,6 +53,8 @@ class ModuleRunner {
   Status WriteArguments(llvm::StringRef path, ArrayFormat format, const Arguments& arguments);
   Status CountArgumentBytes();
   Status CompilePrograms();
+  Result<std::unique_ptr<Executable>> MakeProgram();
+  Result<std::unique_ptr<Executable>> MakeReference();
   Status CheckProgramMemory();
   Status ReportProfile();
   void FindOutputForm();

@@ -8,6 +8,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "tools/opt/pass_options.h"
 #include "tools/testing/test_file.h"
 
 namespace hlo::testing {
@@ -235,6 +236,42 @@ TEST(Completeness, EveryMessageOfTheVerifierIsExpectedSomewhere) {
     }
   });
   EXPECT_GT(count, 250u);
+}
+
+/// Switches about passes that have no effect on what runs, or the same code as another one.
+constexpr llvm::StringLiteral kNoSwitches[] = {
+    "list-passes",     "describe-pass", "list-pipelines", "print-pipeline",  // texts: nothing runs
+    "deterministic",                                                         // no rewrite asks for it so far
+    "trace",                                                                 // of runs in hlo-run
+    "print-after-all",                                                       // what others are tried with
+    "run-hlo-passes",                                                        // auto, always, never: below
+};
+
+TEST(Completeness, EverySwitchAboutPassesReachesEveryPlatform) {
+  const std::vector<TestCase> cases = CasesOf(Path("tools/run/switches_test.hlo"));
+  ASSERT_FALSE(cases.empty());
+  const auto tried = [&](llvm::StringRef option, llvm::StringRef platform) {
+    return llvm::any_of(cases, [&](const TestCase& test) {
+      return llvm::any_of(test.runs, [&](const RunLine& run) {
+        const llvm::StringRef command = run.command;
+        return command.contains("hlo-run") && command.contains(platform) && command.contains(option);
+      });
+    });
+  };
+  PassRunOptions options;
+  for (const OptionGroup& group : PassGroups(options)) {
+    if (group.title == "Dumps") continue;  // one observer writes all of them: --dump-to and --dump-pass-re
+    for (const OptionRow& row : group.rows) {
+      if (llvm::is_contained(kNoSwitches, row.name)) continue;
+      const std::string option = row.name.size() == 1 ? ("-" + row.name).str() : ("--" + row.name).str();
+      for (const char* platform : {"--platform=cpu", "--platform=interpreter"})
+        EXPECT_TRUE(tried(option, platform)) << option << " on " << platform;
+    }
+  }
+  for (const char* option :
+       {"--dump-to", "--dump-pass-re", "--verify=each", "--bisect-passes", "--reduce-to", "--run-hlo-passes"})
+    for (const char* platform : {"--platform=cpu", "--platform=interpreter"})
+      EXPECT_TRUE(tried(option, platform)) << option << " on " << platform;
 }
 
 }  // namespace

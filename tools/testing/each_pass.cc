@@ -21,6 +21,7 @@ constexpr Establisher kEstablishers[] = {
     {kCanonicalDots, "dot_decomposer"}, {kFlatCalls, "flatten-call-graph"},
     {kLayouts, "layout-assignment"},    {kFusions, "fusion"},
     {kCopies, "copy-insertion"},        {kSchedule, "hlo-memory-scheduler"},
+    {kRowMajor, "row-major-layouts"},
 };
 
 /// Passes that work on what no formula or order is prescribed for.
@@ -33,6 +34,7 @@ constexpr Excuse kExcuses[] = {
     {"batchnorm_expander", "batch normalisation is taken in f64 by the evaluator"},
     {"cholesky_expander", kFactors},
     {"convolution-canonicalization", kProducts},
+    {"convolution-reordering", kProducts},
     {"dot_decomposer", kProducts},
     {"dot_dimension_normalizer", kProducts},
     {"logistic-expander", "transcendental functions are not exact"},

@@ -107,7 +107,7 @@ Result<PassRun> ParsePassRun(llvm::ArrayRef<std::string> arguments) {
   const Started started = StartTool(OptTool(), groups, run.options.common, args, os, os);
   if (started.exit_code) return Error("usage-option", {}, "{0}", text);
   HLO_TRY(const PassRunner runner, PassRunner::Make(run.options));
-  run.pipeline.assign(runner.pipeline().begin(), runner.pipeline().end());
+  run.pipeline = runner.PipelineOf(nullptr);
   return run;
 }
 

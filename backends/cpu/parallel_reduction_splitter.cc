@@ -1,8 +1,10 @@
-#include "backends/cpu/split_reductions.h"
-
-#include "ir/eval/elementwise.h"
+// Large reductions become reductions of parts, which threads take, and one of the results: those of all
+// elements to a scalar, and sums over the leading dimensions of arrays that the caches of one core do not
+// hold. Requires row-major arrays. Sums and products of floats come out in another order: not with
+// --strict-fp.
 #include "ir/op.h"
 #include "passes/analysis/reducers.h"
+#include "passes/pass.h"
 #include "passes/rewrite/dots.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
@@ -53,16 +55,18 @@ std::pair<Dims, int64_t> PartsOf(llvm::ArrayRef<int64_t> dims, int64_t count) {
   return {result, 0};
 }
 
-void Split(Instruction* reduce) {
+/// False if there is nothing to cut.
+bool Split(Instruction* reduce, PassContext& context) {
   Maker make(reduce);
   Instruction* x = reduce->operand(0);
   Instruction* init = reduce->operand(1);
   const auto [dims, kept] = PartsOf(x->shape().dims(), x->shape().ElementCount());
-  if (kept == 0) return;
+  if (kept == 0 || !context.TakeRewrite()) return false;
   Instruction* parts = make.Reshape(x, dims);
   Instruction* sums =
       make.Reduce(parts, init, Range(kept, static_cast<int64_t>(dims.size()) - kept), reduce->callee());
   ReplaceAndRemove(reduce, make.Reduce(sums, init, Range(0, kept), reduce->callee()));
+  return true;
 }
 
 /// Sums across memory of arrays that the caches of one core do not hold: a part of the rows for each thread
@@ -101,49 +105,31 @@ void SplitRows(Instruction* reduce, int64_t count) {
   ReplaceAndRemove(reduce, make.Reduce(sums, init, {0}, reduce->callee()));
 }
 
-/// A sum whose steps would each be rounded to a narrow type.
-bool IsNarrowSum(const Instruction& inst) {
-  if (inst.kind() != OpKind::Reduce || inst.has_extras() || !IsSum(inst)) return false;
-  const ElementType type = inst.shape().element_type();
-  return IsFloat(type) && Info(type).bits < 32 && type != ElementType::F8E8M0FNU &&
-         !inst.operand(0)->shape().HasDynamicDimension();
-}
-
-void Widen(Instruction* sum) {
-  Maker make(sum);
-  Instruction* x = make.Convert(sum->operand(0), ElementType::F32);
-  Instruction* init = sum->operand(1);
-  init = init->kind() == OpKind::Constant
-             ? make.Constant(ConvertLiteral(*init->attr<ConstantAttrs>().literal, ElementType::F32))
-             : make.Convert(init, ElementType::F32);
-  Instruction* wide = make.Reduce(x, init, ReducedDims(*sum), OpKind::Add);
-  ReplaceAndRemove(sum, make.Convert(wide, sum->shape().element_type()));
+Result<bool> RunParallelReductionSplitter(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  const auto allowed = [&](const Instruction& reduce) {
+    return !context.policy().strict_fp ||
+           !RoundsByOrder(*PlainReductionOp(reduce), reduce.shape().element_type());
+  };
+  for (Computation* computation : context.Computations(module)) {
+    std::vector<Instruction*> found;
+    for (Instruction* inst : computation->instructions())
+      if (MayBeSplit(*inst) && allowed(*inst)) found.push_back(inst);
+    for (Instruction* reduce : found) changed |= Split(reduce, context);
+    found.clear();
+    for (Instruction* inst : computation->instructions())
+      if (RowParts(*inst) > 1 && allowed(*inst)) found.push_back(inst);
+    for (Instruction* reduce : found) {
+      if (!context.TakeRewrite()) return changed;
+      SplitRows(reduce, RowParts(*reduce));
+      changed = true;
+    }
+  }
+  return changed;
 }
 
 }  // namespace
 
-void WidenSums(Module& module) {
-  for (Computation* computation : module.PostOrder()) {
-    if (computation->IsFusion()) continue;
-    std::vector<Instruction*> found;
-    for (Instruction* inst : computation->instructions())
-      if (IsNarrowSum(*inst)) found.push_back(inst);
-    for (Instruction* sum : found) Widen(sum);
-  }
-}
-
-void SplitFullReductions(Module& module) {
-  for (Computation* computation : module.PostOrder()) {
-    if (computation->IsFusion()) continue;
-    std::vector<Instruction*> found;
-    for (Instruction* inst : computation->instructions())
-      if (MayBeSplit(*inst)) found.push_back(inst);
-    for (Instruction* reduce : found) Split(reduce);
-    found.clear();
-    for (Instruction* inst : computation->instructions())
-      if (RowParts(*inst) > 1) found.push_back(inst);
-    for (Instruction* reduce : found) SplitRows(reduce, RowParts(*reduce));
-  }
-}
+HLO_DEFINE_PASS(ParallelReductionSplitter, NoPassOptions);
 
 }  // namespace hlo::cpu

@@ -1,58 +1,18 @@
-#include "backends/cpu/adapt_convolutions.h"
-
+// Convolutions of images whose positions are minor, as in bf01, become transpose(convolution(transpose(x),
+// w)) with their features minor where windows make enough of each element to pay for it; so do gradients by
+// weights, both of whose operands are such images. Sums are those of another convolution of the same values.
+#include "backends/cpu/passes.h"
 #include "backends/cpu/product_problem.h"
-#include "backends/gemm/lane_run.h"
-#include "ir/eval/compute_type.h"
+#include "backends/gemm/isa.h"
 #include "ir/op.h"
+#include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
 namespace hlo::cpu {
 namespace {
 
-/// The type that elements of `type` are multiplied in; `type` itself where it has kernels.
-ElementType MultipliedType(ElementType type) {
-  const TypeInfo& info = Info(type);
-  if (info.bits > 8 || IsPred(type)) return type;
-  // Powers of two alone: their least is subnormal in BF16.
-  if (IsFloat(type)) return info.mantissa_bits == 0 ? type : ElementType::BF16;
-  if (info.bits == 8) return type;
-  return IsSigned(type) ? ElementType::S8 : ElementType::U8;
-}
-
-using TargetOf = llvm::function_ref<gemm::Target()>;
-
-bool IsPlainConvolution(const Instruction& inst) {
-  return inst.kind() == OpKind::Convolution && inst.operand_count() == 2 &&
-         llvm::all_of(inst.operands(), [](const Instruction* operand) {
-           return operand->shape().IsArray() && !operand->shape().HasDynamicDimension();
-         });
-}
-
-/// Whether gemm::IsOfLanes() has all of it, which reads and rounds floats of eight bits as fast as others.
-bool ReadsCodesInLanes(const Instruction& convolution, TargetOf target) {
-  const ElementType type = convolution.shape().element_type();
-  return IsFloat(type) && MultipliedType(type) != type &&
-         llvm::all_of(ConvolutionProblems(convolution),
-                      [&](const gemm::Problem& problem) { return gemm::IsOfLanes(problem, target()); });
-}
-
-void Widen(Instruction* convolution) {
-  const ElementType result = convolution->shape().element_type();
-  const bool in_f32 = !IsComplex(result) &&
-                      ComputeTypeFor(result, convolution->operand(0)->shape().element_type(),
-                                     convolution->operand(1)->shape().element_type()) == ComputeType::F32;
-  for (const int64_t i : {0, 1}) {
-    Instruction* x = convolution->operand(i);
-    const ElementType from = x->shape().element_type(), to = MultipliedType(from);
-    if (to != from && (in_f32 || !IsFloat(to))) convolution->SetOperand(i, Maker(convolution).Convert(x, to));
-  }
-  // Kernels round faster than what stores sums.
-  if (!in_f32 || !IsFloat(result) || MultipliedType(result) == result) return;
-  Instruction* sums = CloneWith(*convolution, *convolution->parent(), convolution->operands().vec());
-  sums->set_shape(Shape::Array(ElementType::F32, convolution->shape().dims()));
-  ReplaceAndRemove(convolution, Maker(convolution).Convert(sums, result));
-}
+using TargetOfMachine = llvm::function_ref<gemm::Target()>;
 
 /// Old dimensions in their new order.
 using Order = Dims;
@@ -60,7 +20,10 @@ using Order = Dims;
 int64_t PlaceIn(const Order& order, int64_t dim) { return llvm::find(order, dim) - order.begin(); }
 
 Instruction* Ordered(Instruction* x, const Order& order, Instruction* user) {
-  return llvm::is_sorted(order) ? x : Maker(user).Transpose(x, order);
+  if (llvm::is_sorted(order)) return x;
+  Instruction* transpose = Maker(user).Transpose(x, order);
+  transpose->set_shape(transpose->shape().WithoutLayout().WithDefaultLayouts());
+  return transpose;
 }
 
 /// convolution(x, w) becomes transpose(convolution(transpose(x), transpose(w))).
@@ -82,7 +45,7 @@ void Reorder(Instruction* convolution, const Order& lhs, const Order& rhs, const
                                 {Ordered(convolution->operand(0), lhs, convolution),
                                  Ordered(convolution->operand(1), rhs, convolution)});
   made->mutable_attrs().Mutable<ConvolutionAttrs>().dim_labels = labels;
-  made->set_shape(Shape::Array(convolution->shape().element_type(), dims));
+  made->set_shape(Shape::Array(convolution->shape().element_type(), dims).WithDefaultLayouts());
   ReplaceAndRemove(convolution, Ordered(made, back, convolution));
 }
 
@@ -125,7 +88,7 @@ bool ReadsNarrowPlanes(const Instruction& convolution) {
          last.stride <= 2 && last.base_dilation == 1 && Taps(attrs) <= kMostTapsOfPlanes;
 }
 
-bool GainsByFeaturesLast(const Instruction& convolution, TargetOf target) {
+bool GainsByFeaturesLast(const Instruction& convolution, TargetOfMachine target) {
   const auto& attrs = convolution.attr<ConvolutionAttrs>();
   if (!attrs.dim_labels) return false;
   const ConvDimLabels& labels = *attrs.dim_labels;
@@ -192,7 +155,7 @@ bool ReadsPlanesOfGradient(const Instruction& convolution, const gemm::Target& t
 
 /// The same for gradients by weights, whose windows are as large as images: what are weights of the result
 /// lie as batch and features of the operands, with positions minor in both.
-bool GainsByBatchLast(const Instruction& convolution, TargetOf target) {
+bool GainsByBatchLast(const Instruction& convolution, TargetOfMachine target) {
   const auto& attrs = convolution.attr<ConvolutionAttrs>();
   if (!attrs.dim_labels || attrs.feature_group_count != 1) return false;
   const ConvDimLabels& labels = *attrs.dim_labels;
@@ -218,27 +181,33 @@ void OrderBatchLast(Instruction* convolution) {
   Reorder(convolution, in, weights, out);
 }
 
-/// All convolutions that `wanted` holds for.
-template <class F>
-std::vector<Instruction*> Convolutions(const Computation& computation, F&& wanted) {
-  std::vector<Instruction*> found;
-  for (Instruction* inst : computation.instructions())
-    if (IsPlainConvolution(*inst) && wanted(*inst)) found.push_back(inst);
-  return found;
+/// Whether convolutions gain by an order, and what brings them into it.
+struct Reordering {
+  bool (*gains)(const Instruction& convolution, TargetOfMachine target);
+  void (*apply)(Instruction* convolution);
+};
+constexpr Reordering kReorderings[] = {{&GainsByFeaturesLast, &OrderFeaturesLast},
+                                       {&GainsByBatchLast, &OrderBatchLast}};
+
+Result<bool> RunConvolutionReordering(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  const auto target = [&] { return TargetOf(context); };
+  for (Computation* computation : context.Computations(module))
+    for (const Reordering& row : kReorderings) {
+      std::vector<Instruction*> found;
+      for (Instruction* inst : computation->InstructionsOf(OpKind::Convolution))
+        if (IsPlainConvolution(*inst) && row.gains(*inst, target)) found.push_back(inst);
+      for (Instruction* convolution : found) {
+        if (!context.TakeRewrite()) return changed;
+        row.apply(convolution);
+        changed = true;
+      }
+    }
+  return changed;
 }
 
 }  // namespace
 
-void AdaptConvolutions(Module& module, llvm::function_ref<gemm::Target()> target) {
-  const auto features_last = [&](const Instruction& inst) { return GainsByFeaturesLast(inst, target); };
-  const auto batch_last = [&](const Instruction& inst) { return GainsByBatchLast(inst, target); };
-  for (Computation* computation : module.PostOrder()) {
-    if (computation->IsFusion()) continue;
-    for (Instruction* convolution : Convolutions(*computation, features_last)) OrderFeaturesLast(convolution);
-    for (Instruction* convolution : Convolutions(*computation, batch_last)) OrderBatchLast(convolution);
-    for (Instruction* convolution : Convolutions(*computation, [](const Instruction&) { return true; }))
-      if (!ReadsCodesInLanes(*convolution, target)) Widen(convolution);
-  }
-}
+HLO_DEFINE_PASS(ConvolutionReordering, NoPassOptions);
 
 }  // namespace hlo::cpu

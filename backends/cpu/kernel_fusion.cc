@@ -1,8 +1,11 @@
-#include "backends/cpu/grouping.h"
-
+// Makes fusions of all instructions that have kernels, in computations that run on whole values. An
+// instruction goes where its users are if computing it there, perhaps several times, costs less than writing
+// it to memory and reading it again; rows with reductions become one kernel with what is made of the results.
+// Requires row-major arrays; values that several kernels compute come out the same in all of them.
 #include <deque>
 
 #include "backends/cpu/index_maps.h"
+#include "backends/cpu/kernel_config.h"
 #include "backends/cpu/kernel_ops.h"
 #include "backends/cpu/kernel_target.h"
 #include "backends/kernel/lower.h"
@@ -10,6 +13,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/fusion_facts.h"
+#include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/fuse.h"
 
@@ -90,28 +94,22 @@ bool FoldsAlongMemory(const Instruction& inst) {
          is_last(inst.operand(1)->shape(), attrs.rhs_contracting_dims);
 }
 
-/// Scalars are written into the code.
-void SinkConstants(Instruction* fusion) {
-  llvm::SmallVector<Instruction*, 4> constants;
-  for (Instruction* operand : fusion->operands())
-    if (operand->kind() == OpKind::Constant && operand->shape().IsArray() &&
-        operand->shape().ElementCount() == 1 && operand->attr<ConstantAttrs>().literal)
-      constants.push_back(operand);
-  for (Instruction* constant : constants) {
-    FuseProducer(fusion, constant);
-    RemoveIfDead(constant);
-  }
-}
-
 class Grouper {
  public:
   explicit Grouper(Computation& computation) : computation_(computation) {}
 
-  void Run() {
+  /// True if there are groups.
+  bool Run(PassContext& context) {
     const std::vector<Instruction*> order = computation_.PostOrder();
     for (size_t i = 0; i < order.size(); ++i) places_[order[i]] = i;
     for (Instruction* inst : llvm::reverse(order)) Place(inst);
-    for (Group& group : groups_) Build(group);
+    bool changed = false;
+    for (Group& group : groups_) {
+      if (!context.TakeRewrite()) break;
+      Build(group);
+      changed = true;
+    }
+    return changed;
   }
 
  private:
@@ -399,7 +397,7 @@ class Grouper {
   }
 
   void Build(Group& group) const {
-    Instruction* fusion = WrapInFusion(group.root, FusionKind::Loop);
+    Instruction* fusion = WrapInKernel(group.root);
     for (Instruction* member : group.members) {
       if (group.outputs.contains(member)) {
         FuseProducerAsOutput(fusion, member);
@@ -420,20 +418,15 @@ class Grouper {
   llvm::DenseMap<const Instruction*, llvm::SmallVector<Group*, 1>> of_;
 };
 
+Result<bool> RunKernelFusion(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  for (Computation* computation : context.Computations(module))
+    if (RunsOnWholeValues(*computation)) changed |= Grouper(*computation).Run(context);
+  return changed;
+}
+
 }  // namespace
 
-void GroupIntoKernels(Module& module) {
-  for (Computation* computation : module.PostOrder())
-    if (RunsOnWholeValues(*computation)) Grouper(*computation).Run();
-}
-
-void MakeLoneKernels(Module& module) {
-  for (Computation* computation : module.PostOrder()) {
-    if (!RunsOnWholeValues(*computation)) continue;
-    for (Instruction* inst : computation->PostOrder())
-      if (HasLoops(*inst) && IterationShape(*inst).ElementCount() > 0)
-        SinkConstants(WrapInFusion(inst, FusionKind::Loop));
-  }
-}
+HLO_DEFINE_PASS(KernelFusion, NoPassOptions);
 
 }  // namespace hlo::cpu

@@ -1,8 +1,10 @@
-#include "backends/cpu/split_products.h"
-
+// Products of few rows with a concatenated factor become products with its parts, so that no copy of them is
+// made. Requires row-major arrays. Where the summed dimension is concatenated, sums come out in another
+// order: not with --strict-fp.
 #include "backends/cpu/product_problem.h"
 #include "backends/gemm/thin_run.h"
 #include "ir/op.h"
+#include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
@@ -87,11 +89,9 @@ void Rewrite(Instruction* dot, const Split& split) {
   ReplaceAndRemove(dot, sum);
 }
 
-}  // namespace
-
-void SplitConcatenatedProducts(Module& module) {
-  for (Computation* computation : module.PostOrder()) {
-    if (computation->IsFusion()) continue;
+Result<bool> RunConcatenatedDotSplitter(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  for (Computation* computation : context.Computations(module)) {
     std::vector<Instruction*> dots;
     for (Instruction* inst : computation->instructions())
       if (inst->kind() == OpKind::Dot && inst->operand_count() == 2 && !inst->has_extras())
@@ -99,10 +99,18 @@ void SplitConcatenatedProducts(Module& module) {
     for (Instruction* dot : dots)
       for (const int64_t i : {0, 1})
         if (const auto split = SplitOf(*dot, i); split && IsThinProduct(*dot, i)) {
+          const bool reorders = split->other >= 0 && !IsIntegral(dot->shape().element_type());
+          if ((reorders && context.policy().strict_fp) || !context.TakeRewrite()) continue;
           Rewrite(dot, *split);
+          changed = true;
           break;
         }
   }
+  return changed;
 }
+
+}  // namespace
+
+HLO_DEFINE_PASS(ConcatenatedDotSplitter, NoPassOptions);
 
 }  // namespace hlo::cpu

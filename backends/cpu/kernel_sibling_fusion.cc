@@ -1,9 +1,10 @@
-#include "backends/cpu/siblings.h"
-
+// Kernels with the same loops that read a large array in the same way become one kernel of several results,
+// so that memory is read once. Requires row-major arrays; no value changes.
 #include "backends/cpu/index_maps.h"
 #include "backends/cpu/kernel_ops.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/fusion_facts.h"
+#include "passes/pass.h"
 #include "passes/rewrite/fuse.h"
 
 namespace hlo::cpu {
@@ -120,15 +121,17 @@ class Reader {
 
 class Joiner {
  public:
-  explicit Joiner(Computation& computation) : computation_(computation) {}
+  Joiner(Computation& computation, PassContext& context) : computation_(computation), context_(context) {}
 
-  void Run() {
+  /// True if kernels were joined.
+  bool Run() {
     std::vector<Instruction*> values;
     for (Instruction* inst : computation_.PostOrder())
       if (inst->shape().IsArray() && ByteSize(inst->shape()) >= kLeastShared && inst->users().size() > 1)
         values.push_back(inst);
     for (const Instruction* value : values)
       if (!gone_.contains(value)) JoinReaders(*value);
+    return !gone_.empty();
   }
 
  private:
@@ -145,7 +148,7 @@ class Joiner {
     });
     for (size_t i = 0; i < readers.size(); ++i)
       for (size_t j = i + 1; readers[i] != nullptr && j < readers.size(); ++j)
-        if (readers[j] != nullptr && MayJoin(*readers[i], *readers[j], value)) {
+        if (readers[j] != nullptr && MayJoin(*readers[i], *readers[j], value) && context_.TakeRewrite()) {
           facts_.erase(readers[i]);
           facts_.erase(readers[j]);
           gone_.insert(readers[j]);
@@ -220,16 +223,21 @@ class Joiner {
   }
 
   Computation& computation_;
+  PassContext& context_;
   llvm::DenseMap<const Instruction*, size_t> places_;
   llvm::DenseSet<const Instruction*> gone_;
   std::map<const Instruction*, std::optional<Facts>> facts_;
 };
 
+Result<bool> RunKernelSiblingFusion(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  for (Computation* computation : context.Computations(module))
+    if (RunsOnWholeValues(*computation)) changed |= Joiner(*computation, context).Run();
+  return changed;
+}
+
 }  // namespace
 
-void JoinSiblings(Module& module) {
-  for (Computation* computation : module.PostOrder())
-    if (RunsOnWholeValues(*computation)) Joiner(*computation).Run();
-}
+HLO_DEFINE_PASS(KernelSiblingFusion, NoPassOptions);
 
 }  // namespace hlo::cpu

@@ -1,8 +1,10 @@
-#include "backends/cpu/narrow_weights.h"
-
+// Products of few rows read BF16, F16 and bytes as they lie and widen them on the way: all they do is wait
+// for memory. Converts that nobody else reads go away. Requires row-major arrays; changes no value, as a
+// number is the same before and after it is widened.
 #include "backends/cpu/product_problem.h"
 #include "backends/gemm/thin_run.h"
 #include "ir/op.h"
+#include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 
 namespace hlo::cpu {
@@ -38,11 +40,9 @@ bool IsWidenedWhilePacked(const Instruction& dot, const Instruction& convert) {
          problem.rows() <= kMostRows && ByteSize(convert.shape()) >= kManyBytes;
 }
 
-}  // namespace
-
-void ReadWeightsAsStored(Module& module) {
-  for (Computation* computation : module.PostOrder()) {
-    if (computation->IsFusion()) continue;
+Result<bool> RunDotConvertFolding(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  for (Computation* computation : context.Computations(module)) {
     std::vector<Instruction*> dots;
     for (Instruction* inst : computation->instructions())
       if (inst->kind() == OpKind::Dot && inst->operand_count() == 2 &&
@@ -53,12 +53,20 @@ void ReadWeightsAsStored(Module& module) {
         if (!Widens(*dot, i)) continue;
         Instruction* convert = dot->operand(i);
         dot->SetOperand(i, convert->operand(0));
-        if (IsThinProduct(*dot) || IsWidenedWhilePacked(*dot, *convert))
+        const bool folds = IsThinProduct(*dot) || IsWidenedWhilePacked(*dot, *convert);
+        if (folds && context.TakeRewrite()) {
           RemoveIfDead(convert);
-        else
+          changed = true;
+        } else {
           dot->SetOperand(i, convert);
+        }
       }
   }
+  return changed;
 }
+
+}  // namespace
+
+HLO_DEFINE_PASS(DotConvertFolding, NoPassOptions);
 
 }  // namespace hlo::cpu

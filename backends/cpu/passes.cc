@@ -1,0 +1,48 @@
+#include "backends/cpu/passes.h"
+
+#include "backends/cpu/compile.h"
+#include "backends/cpu/machine.h"
+#include "backends/cpu/product_step.h"
+#include "passes/pipeline.h"
+
+namespace hlo::cpu {
+
+#define HLO_PASS(name, Stem, ...) extern const PassHooks k##Stem##Pass;
+#include "backends/cpu/passes.def"
+#undef HLO_PASS
+
+namespace {
+
+constexpr PassInfo kPasses[] = {
+#define HLO_PASS(name, Stem, requires_, preserves_, summary) \
+  {name, summary, static_cast<ModuleFacts>(requires_), static_cast<ModuleFacts>(preserves_), &k##Stem##Pass},
+#include "backends/cpu/passes.def"
+#undef HLO_PASS
+};
+constexpr PipelineInfo kPipelines[] = {
+#define HLO_PIPELINE(name, summary, spec) {name, summary, spec},
+#include "backends/cpu/pipelines.def"
+#undef HLO_PIPELINE
+};
+/// Programs that hold this backend know its passes from their start.
+const PassRegistration kRegistration(kPasses, kPipelines);
+
+}  // namespace
+
+std::string PipelineFor(int optimization_level, bool self_contained) {
+  return (self_contained ? "@cpu-aot-O" : "@cpu-O") + std::to_string(optimization_level);
+}
+
+gemm::Target TargetOf(const PassContext& context) {
+  const auto machine = MachineFor(context.controls().cpu, context.controls().features, /*runs_here=*/false);
+  return machine ? ProductTarget(*machine) : gemm::Target();
+}
+
+bool IsPlainConvolution(const Instruction& inst) {
+  return inst.kind() == OpKind::Convolution && inst.operand_count() == 2 &&
+         llvm::all_of(inst.operands(), [](const Instruction* operand) {
+           return operand->shape().IsArray() && !operand->shape().HasDynamicDimension();
+         });
+}
+
+}  // namespace hlo::cpu

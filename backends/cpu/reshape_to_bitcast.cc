@@ -1,0 +1,30 @@
+// Reshapes of row-major arrays change nothing in memory: they become bitcasts, which cost nothing. Not those
+// within kernels, whose loops know reshapes, nor of arrays of dynamic size. Requires row-major arrays.
+#include "ir/op.h"
+#include "passes/pass.h"
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/maker.h"
+
+namespace hlo::cpu {
+namespace {
+
+Result<bool> RunReshapeToBitcast(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  for (Computation* computation : context.Computations(module))
+    for (Instruction* reshape : computation->InstructionsOf(OpKind::Reshape)) {
+      const Shape& from = reshape->operand(0)->shape();
+      // Results of custom calls keep layouts, which bitcasts would follow.
+      const bool row_major = from.WithDefaultLayouts() == from.WithoutLayout().WithDefaultLayouts();
+      if (reshape->shape().HasDynamicDimension() || from.HasDynamicDimension() || !row_major) continue;
+      if (!context.TakeRewrite()) return changed;
+      ReplaceAndRemove(reshape, Maker(reshape).Bitcast(reshape->operand(0), reshape->shape()));
+      changed = true;
+    }
+  return changed;
+}
+
+}  // namespace
+
+HLO_DEFINE_PASS(ReshapeToBitcast, NoPassOptions);
+
+}  // namespace hlo::cpu

@@ -1,0 +1,29 @@
+// Makes a kernel of every instruction that kernels have loops for and kernel-fusion left because there are
+// better ways: products of any size, long windows. For code that calls nothing. Requires row-major arrays.
+#include "backends/cpu/kernel_config.h"
+#include "backends/cpu/kernel_ops.h"
+#include "passes/analysis/fusion_facts.h"
+#include "passes/pass.h"
+
+namespace hlo::cpu {
+namespace {
+
+Result<bool> RunSingleKernelFusion(Module& module, const NoPassOptions&, PassContext& context) {
+  bool changed = false;
+  for (Computation* computation : context.Computations(module)) {
+    if (!RunsOnWholeValues(*computation)) continue;
+    for (Instruction* inst : computation->PostOrder()) {
+      if (!HasLoops(*inst) || IterationShape(*inst).ElementCount() == 0) continue;
+      if (!context.TakeRewrite()) return changed;
+      SinkConstants(WrapInKernel(inst));
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+HLO_DEFINE_PASS(SingleKernelFusion, NoPassOptions);
+
+}  // namespace hlo::cpu
