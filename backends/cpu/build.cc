@@ -316,12 +316,11 @@ class Builder {
         return PlanRowKernel(*chain->middle, chain->rows, &program_.kernels, KernelSlices(*chain, operands),
                              chain->last == nullptr && result.leaves[0].aligned);
       });
-      // Prepare() has tried it.
-      assert((call || misfit_) && "chains have kernels");
-      if (call)
+      if (call) {
         sequence.push_back(
             MakeChainStep(inst, *chain, program_, *target_, operands, result, std::move(*call)));
-      return;
+        return;
+      }
     }
     if (inst.kind() == OpKind::Fusion) {
       if (auto call = CallOf(inst, [&] { return PlanKernel(inst, program_.kernels, operands, result); })) {

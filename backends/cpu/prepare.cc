@@ -51,9 +51,13 @@ Status CheckKernels(const Module& module) {
                      "%{0}: the path '{1}' of its kernel does not apply: {2}", inst->name(), config->word,
                      why);
       };
-      if (config->path == KernelPath::Chain && !ChainOf(*inst))
-        return refuse("a chain is a dot, a kernel over its rows and perhaps a dot of these rows");
-      if (config->path != KernelPath::Loops) continue;
+      if (config->path == KernelPath::Chain) {
+        const std::optional<Chain> chain = ChainOf(*inst);
+        if (!chain) return refuse("a chain is a dot, a kernel over its rows and perhaps a dot of these rows");
+        if (const auto call = PlanRowKernel(*chain->middle, chain->rows, nullptr, {}); !call)
+          return refuse(call.error().message);
+        continue;
+      }
       for (const Instruction* part : inst->callee()->instructions())
         if (part->operand_count() > 0 && part->kind() != OpKind::Tuple &&
             part->kind() != OpKind::GetTupleElement && !kernel::HasLoops(part->kind()))

@@ -99,10 +99,10 @@ constexpr double kVectorsPerCycle = 2, kPairs = 2, kFours = 4, kPairsOfTiles = 1
 double Cycles(const Problem& problem, const Target& target) {
   const int64_t lanes = TileShapeOf(KernelsFor(target.isa), problem.compute).lanes,
                 columns = problem.columns() * (IsComplex(problem.type) ? 2 : 1);
-  const double vectors = static_cast<double>((columns + lanes - 1) / lanes),
-               steps = static_cast<double>(problem.rows()) * static_cast<double>(problem.depth()) *
+  const int64_t vectors = (columns + lanes - 1) / lanes;
+  const double steps = static_cast<double>(problem.rows()) * static_cast<double>(problem.depth()) *
                        static_cast<double>(problem.batches()) * (IsComplex(problem.type) ? 2 : 1);
-  return std::max(vectors * steps, 1.0) / kVectorsPerCycle;
+  return std::max(static_cast<double>(vectors) * steps, 1.0) / kVectorsPerCycle;
 }
 
 double CostOfTiles(const Problem& problem, const Target& target) {
