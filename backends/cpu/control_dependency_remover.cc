@@ -1,4 +1,5 @@
 // No edges that are no operands: what code alone computes has no effects that they could order.
+#include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 
 namespace hlo::cpu {
@@ -8,9 +9,7 @@ Result<bool> RunControlDependencyRemover(Module& module, const NoPassOptions&, P
   bool changed = false;
   for (Computation* computation : module.PostOrder())
     for (Instruction* inst : computation->instructions()) {
-      if (!inst->has_extras() ||
-          (inst->extras().control_predecessors.empty() && inst->extras().control_successors.empty()))
-        continue;
+      if (!HasControlEdges(*inst)) continue;
       if (!context.TakeRewrite()) return changed;
       inst->DropControlEdges();
       changed = true;

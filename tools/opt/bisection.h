@@ -12,8 +12,7 @@ struct PassTrial {
   std::vector<PassExecution> executions;
   std::vector<std::string> rewrites;  // of the last execution: `rule %a -> %b`
 };
-/// Runs the first `executions` pass executions (-1: all), the last of them with no more than `rewrites`
-/// rewrites
+/// Runs the first `executions` pass executions (-1: all), the last of them with at most `rewrites` rewrites
 /// (-1: all).
 using TryPasses = std::function<Result<PassTrial>(int64_t executions, int64_t rewrites)>;
 

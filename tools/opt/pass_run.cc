@@ -213,7 +213,10 @@ Status PassRunner::Run(Module& module, llvm::ArrayRef<PipelineItem> pipeline, co
 #endif
   PhaseObserver phase;
   FailureObserver failure;
-  VerifyObserver verifier(manager, options_->common.verify);
+  // Code is made of what the passes leave, whichever they are.
+  const VerifyMode verify = options_->common.verify;
+  const bool at_end = compiles() && !named_.empty() && verify == VerifyMode::Input;
+  VerifyObserver verifier(manager, at_end ? VerifyMode::Final : verify);
   PassPrinter printer(PrinterOptions(input, sink), sink.err());
   PassDumps dumps(dumps_, ++modules_, out);
   RecordObserver record(record_, controls);
