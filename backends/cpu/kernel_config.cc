@@ -12,6 +12,20 @@ namespace {
 /// By KernelPath.
 constexpr llvm::StringLiteral kPaths[] = {"loops", "chain"};
 
+/// As SetKernelConfig() writes it.
+llvm::StringRef TextOf(KernelPath path) {
+  static const std::vector<std::string> texts = [] {
+    std::vector<std::string> all;
+    for (const llvm::StringRef word : kPaths) {
+      llvm::raw_string_ostream os(all.emplace_back());
+      JsonWriter json(os);
+      json.Object([&] { json.Object("kernel", [&] { json.Member("path", word); }); });
+    }
+    return all;
+  }();
+  return texts[static_cast<size_t>(path)];
+}
+
 }  // namespace
 
 bool IsKernel(const Instruction& inst) { return KernelConfigOf(inst).has_value(); }
@@ -26,6 +40,8 @@ bool IsCompiled(const Module& module) {
 std::optional<KernelConfig> KernelConfigOf(const Instruction& inst) {
   if (inst.kind() != OpKind::Fusion || !inst.has_extras()) return {};
   const llvm::StringRef text = inst.extras().backend_config;
+  for (const KernelPath path : {KernelPath::Loops, KernelPath::Chain})
+    if (text == TextOf(path)) return KernelConfig{path, kPaths[static_cast<size_t>(path)].str()};
   if (!text.contains("\"kernel\"")) return {};
   const auto json = ParseJson(text);
   const JsonValue* kernel = json ? json->Object("kernel") : nullptr;
@@ -38,13 +54,7 @@ std::optional<KernelConfig> KernelConfigOf(const Instruction& inst) {
 }
 
 void SetKernelConfig(Instruction* fusion, const KernelConfig& config) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  JsonWriter json(os);
-  json.Object([&] {
-    json.Object("kernel", [&] { json.Member("path", kPaths[static_cast<size_t>(*config.path)]); });
-  });
-  fusion->MutableExtras().backend_config = fusion->module()->Save(text);
+  fusion->MutableExtras().backend_config = fusion->module()->Save(TextOf(*config.path));
 }
 
 Instruction* WrapInKernel(Instruction* inst) {
