@@ -38,7 +38,8 @@ LAYERS = {
     'backends/structured': [*BASE, 'ir', 'ir/eval', 'backends/gemm'],
     'backends/llvm': [*BASE, 'ir', 'backends/kernel'],
     'backends/tile': [*BASE, 'ir', 'ir/eval', 'backends/kernel', 'backends/llvm'],
-    'backends/cpu': [*BASE, 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/gemm', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends'],
+    'backends/compile': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends/kernel', 'backends/structured'],
+    'backends/cpu': [*BASE, 'backends/compile', 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/gemm', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends'],
 }
 # Families of passes stand side by side: what several need is in passes/analysis and passes/rewrite.
 FAMILY = [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/pass', 'passes/analysis', 'passes/rewrite']

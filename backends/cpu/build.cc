@@ -1,10 +1,10 @@
 #include "backends/cpu/build.h"
 
+#include "backends/compile/kernel_ops.h"
 #include "backends/cpu/chain_step.h"
 #include "backends/cpu/control_steps.h"
 #include "backends/cpu/copy_step.h"
 #include "backends/cpu/eval_step.h"
-#include "backends/cpu/kernel_ops.h"
 #include "backends/cpu/kernel_step.h"
 #include "backends/cpu/library_convolution.h"
 #include "backends/cpu/product_step.h"
@@ -338,7 +338,7 @@ class Builder {
         return;
       }
     }
-    if (why.empty()) why = WhyNoKernel(inst);
+    if (why.empty()) why = compile::WhyNoKernel(inst);
     sequence.push_back(MakeEvalStep(inst, std::move(operands), std::move(result), std::move(why)));
   }
 

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "backends/cpu/kernel_config.h"
+#include "backends/compile/kernel_config.h"
 #include "backends/cpu/product_problem.h"
 #include "ir/op.h"
 #include "llvm/ADT/DenseSet.h"
@@ -121,7 +121,7 @@ void Form(const Chain& chain) {
     members.push_back(at);
   members.push_back(const_cast<Instruction*>(chain.first));
   Instruction* fusion = WrapInFusion(last, FusionKind::Custom);
-  SetKernelConfig(fusion, {KernelPath::Chain});
+  compile::SetKernelConfig(fusion, {compile::KernelPath::Chain});
   for (Instruction* member : members) {
     FuseProducer(fusion, member);
     RemoveIfDead(member);
@@ -136,8 +136,8 @@ int64_t RowsOfBlock(const Chain& chain) {
 }
 
 std::optional<Chain> ChainOf(const Instruction& fusion) {
-  const std::optional<KernelConfig> config = KernelConfigOf(fusion);
-  if (!config || config->path != KernelPath::Chain) return {};
+  const std::optional<compile::KernelConfig> config = compile::KernelConfigOf(fusion);
+  if (!config || config->path != compile::KernelPath::Chain) return {};
   return FindChain(*fusion.callee()->root());
 }
 

@@ -43,8 +43,6 @@ struct CpuOptions {
 namespace cpu {
 /// Name of the pipeline of a level, `@cpu-O2`; `self_contained`: of CpuOptions.
 std::string PipelineFor(int optimization_level, bool self_contained = false);
-/// The module is what such a pipeline left: it is scheduled and has kernels.
-bool IsCompiled(const Module& module);
 }  // namespace cpu
 
 /// Compiles a copy of `module`. Errors: unsupported-… (exit 5) naming the instruction, before any work.

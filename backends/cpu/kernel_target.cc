@@ -1,5 +1,7 @@
 #include "backends/cpu/kernel_target.h"
 
+#include "backends/compile/machine.h"
+
 namespace hlo::cpu {
 namespace {
 
@@ -55,6 +57,12 @@ kernel::Target MakeTarget() {
                            {OpKind::Atan2, {200, 8}}}};
   return target;
 }
+
+const compile::Machine& MachineOfCpu() {
+  static const compile::Machine machine = {KernelTarget()};
+  return machine;
+}
+const compile::MachineRegistration kRegistration(&MachineOfCpu);
 
 }  // namespace
 

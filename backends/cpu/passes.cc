@@ -1,5 +1,6 @@
 #include "backends/cpu/passes.h"
 
+#include "backends/compile/passes.h"
 #include "backends/cpu/compile.h"
 #include "backends/cpu/machine.h"
 #include "backends/cpu/product_step.h"
@@ -24,8 +25,11 @@ constexpr PipelineInfo kPipelines[] = {
 #include "backends/cpu/pipelines.def"
 #undef HLO_PIPELINE
 };
-/// Programs that hold this backend know its passes from their start.
-const PassRegistration kRegistration(kPasses, kPipelines);
+/// Programs that hold this backend know its passes, and those that it shares, from their start.
+struct Registration : PassRegistration {
+  Registration() : PassRegistration(kPasses, kPipelines) { compile::RegisterPasses(); }
+};
+const Registration kRegistration;
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 #include "backends/cpu/prepare.h"
 
+#include "backends/compile/kernel_config.h"
 #include "backends/cpu/chains.h"
-#include "backends/cpu/kernel_config.h"
 #include "backends/kernel/lower.h"
 #include "ir/op.h"
 namespace hlo::cpu {
@@ -40,7 +40,7 @@ Status CheckTupleLevels(const Module& module) {
 Status CheckKernels(const Module& module) {
   for (const auto& computation : module.computations())
     for (const Instruction* inst : computation->InstructionsOf(OpKind::Fusion)) {
-      const std::optional<KernelConfig> config = KernelConfigOf(*inst);
+      const std::optional<compile::KernelConfig> config = compile::KernelConfigOf(*inst);
       if (!config) continue;
       if (!config->path)
         return Error("unsupported-kernel", inst->loc(),
@@ -51,7 +51,7 @@ Status CheckKernels(const Module& module) {
                      "%{0}: the path '{1}' of its kernel does not apply: {2}", inst->name(), config->word,
                      why);
       };
-      if (config->path == KernelPath::Chain) {
+      if (config->path == compile::KernelPath::Chain) {
         const std::optional<Chain> chain = ChainOf(*inst);
         if (!chain) return refuse("a chain is a dot, a kernel over its rows and perhaps a dot of these rows");
         if (const auto call = PlanRowKernel(*chain->middle, chain->rows, nullptr, {}); !call)

@@ -1,6 +1,6 @@
 #include "backends/cpu/structured_step.h"
 
-#include "backends/cpu/kernel_config.h"
+#include "backends/compile/kernel_config.h"
 #include "backends/cpu/routine_step.h"
 #include "backends/structured/plan.h"
 
@@ -74,7 +74,7 @@ std::unique_ptr<Step> MakeStructuredStep(const Instruction& inst, Program& progr
                                          std::string& why) {
   structured::Planner* planner = structured::PlannerFor(inst);
   if (planner == nullptr) return nullptr;
-  why = FoldsInOrder(inst) ? "folded in order" : DynamicParts(operands, result);
+  why = compile::FoldsInOrder(inst) ? "folded in order" : DynamicParts(operands, result);
   if (!why.empty()) return nullptr;
   Result<structured::Plan> plan = planner(inst, isa);
   why = plan ? Obstacle(operands, result, plan->in_place) : plan.error().message;

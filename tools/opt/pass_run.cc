@@ -1,4 +1,5 @@
 // Running the passes of one module, watched as the options ask for.
+#include "backends/compile/kernel_config.h"
 #include "backends/cpu/compile.h"
 #include "ir/support/interrupt.h"
 #include "ir/verify.h"
@@ -191,7 +192,7 @@ void PassRunner::ReportLeft(const Module& module, const InputModule& input, Diag
   Diagnostic remark =
       MakeError("scheduled-module", {},
                 "the module is {0}, so the pipeline is not run; --run-hlo-passes=always runs it",
-                cpu::IsCompiled(module) ? "compiled already" : "scheduled");
+                compile::IsCompiled(module) ? "compiled already" : "scheduled");
   remark.severity = Severity::Remark;
   remark.file = input.file;
   sink.Report(std::move(remark));

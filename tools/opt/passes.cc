@@ -1,5 +1,6 @@
 #include "tools/opt/passes.h"
 
+#include "backends/compile/kernel_config.h"
 #include "backends/cpu/compile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "passes/rules/rules.h"
@@ -90,8 +91,8 @@ Status PassRunner::ChoosePipeline() {
 
 std::vector<PipelineItem> PassRunner::PipelineOf(const Module* module) const {
   const RunPasses run = options_->passes.run;
-  const bool least =
-      run == RunPasses::Never || (run == RunPasses::Auto && module != nullptr && cpu::IsCompiled(*module));
+  const bool least = run == RunPasses::Never ||
+                     (run == RunPasses::Auto && module != nullptr && compile::IsCompiled(*module));
   std::vector<PipelineItem> all = named_;
   const auto& more = compiles() && least ? least_ : of_level_;
   all.insert(all.end(), more.begin(), more.end());
@@ -101,7 +102,7 @@ std::vector<PipelineItem> PassRunner::PipelineOf(const Module* module) const {
 bool PassRunner::Leaves(const Module& module) const {
   if (!named_.empty() || options_->passes.run != RunPasses::Auto) return false;
   const bool cpu = compiles() || options_->platform == OptPlatform::Cpu;
-  return cpu ? cpu::IsCompiled(module) : module.config.is_scheduled;
+  return cpu ? compile::IsCompiled(module) : module.config.is_scheduled;
 }
 
 Status PassRunner::CheckNames() {

@@ -4,7 +4,7 @@
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 /// What the computation calls runs in this thread, too.
@@ -52,4 +52,4 @@ Result<bool> RunAsyncRemover(Module& module, const NoPassOptions&, PassContext& 
 
 HLO_DEFINE_PASS(AsyncRemover, NoPassOptions);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

@@ -1,11 +1,11 @@
 // Makes a kernel of every instruction that kernels have loops for and kernel-fusion left because there are
 // better ways: products of any size, long windows. For code that calls nothing. Requires row-major arrays.
-#include "backends/cpu/kernel_config.h"
-#include "backends/cpu/kernel_ops.h"
+#include "backends/compile/kernel_config.h"
+#include "backends/compile/kernel_ops.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/pass.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 Result<bool> RunSingleKernelFusion(Module& module, const NoPassOptions&, PassContext& context) {
@@ -26,4 +26,4 @@ Result<bool> RunSingleKernelFusion(Module& module, const NoPassOptions&, PassCon
 
 HLO_DEFINE_PASS(SingleKernelFusion, NoPassOptions);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

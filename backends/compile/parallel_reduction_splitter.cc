@@ -9,7 +9,7 @@
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 /// Elements below which one thread is done before another one has started.
@@ -132,4 +132,4 @@ Result<bool> RunParallelReductionSplitter(Module& module, const NoPassOptions&, 
 
 HLO_DEFINE_PASS(ParallelReductionSplitter, NoPassOptions);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

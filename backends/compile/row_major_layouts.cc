@@ -7,7 +7,7 @@
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 /// The physical dimensions of an array, major to minor, and the permutation that brings it there.
@@ -132,4 +132,4 @@ Result<bool> RunRowMajorLayouts(Module& module, const NoPassOptions&, PassContex
 
 HLO_DEFINE_PASS(RowMajorLayouts, NoPassOptions);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

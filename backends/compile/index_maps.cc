@@ -1,11 +1,11 @@
-#include "backends/cpu/index_maps.h"
+#include "backends/compile/index_maps.h"
 
-#include "backends/cpu/kernel_ops.h"
+#include "backends/compile/kernel_ops.h"
 #include "ir/attrs.h"
 #include "ir/op.h"
 #include "passes/analysis/reshape_facts.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 
 int64_t LoopTable::TimesOf(const IndexMap& map) const {
   int64_t times = 1;
@@ -199,4 +199,4 @@ const IndexMap& LoopTable::OperandMap(const Instruction& user, int64_t k, const 
   return known_.emplace(key, std::move(result)).first->second;
 }
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

@@ -1,12 +1,12 @@
 // Only with --strict-fp: sums, products and whatever else rounds by the order of its elements are marked, and
 // neither kernels nor loops of libraries take what is marked: the evaluator folds it, as it does everywhere.
 // Code that calls nothing folds it in the order of its elements.
-#include "backends/cpu/kernel_config.h"
+#include "backends/compile/kernel_config.h"
 #include "ir/op.h"
 #include "passes/analysis/reducers.h"
 #include "passes/pass.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 /// Taken in another order it could give other values.
@@ -42,4 +42,4 @@ Result<bool> RunFoldInOrder(Module& module, const NoPassOptions&, PassContext& c
 
 HLO_DEFINE_PASS(FoldInOrder, NoPassOptions);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

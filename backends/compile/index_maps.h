@@ -7,7 +7,7 @@
 
 #include "ir/module.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 
 /// For each dimension of an array the loop that runs along it, or AtPosition where one element only is read.
 using IndexMap = llvm::SmallVector<int32_t, 4>;
@@ -68,4 +68,4 @@ class LoopTable {
   IndexMap nest_;
 };
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

@@ -1,12 +1,11 @@
-#include "backends/cpu/kernel_config.h"
+#include "backends/compile/kernel_config.h"
 
-#include "backends/cpu/compile.h"
 #include "ir/op.h"
 #include "ir/support/json.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/fuse.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 /// By KernelPath.
@@ -79,4 +78,4 @@ bool FoldsInOrder(const Instruction& inst) {
   return inst.has_extras() && inst.extras().backend_config == kernel::kInOrder;
 }
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

@@ -3,7 +3,7 @@
 #include "ir/attrs.h"
 #include "passes/pass.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 Result<bool> RunCustomCallLayouts(Module& module, const NoPassOptions&, PassContext& context) {
@@ -25,4 +25,4 @@ Result<bool> RunCustomCallLayouts(Module& module, const NoPassOptions&, PassCont
 
 HLO_DEFINE_PASS(CustomCallLayouts, NoPassOptions);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

@@ -1,11 +1,11 @@
 // Fusions of other compilers become the instructions that they fuse: this one groups anew. Kernels of its own
 // stay.
-#include "backends/cpu/kernel_config.h"
+#include "backends/compile/kernel_config.h"
 #include "passes/analysis/inlined_size.h"
 #include "passes/pass.h"
 #include "passes/rewrite/inline_all.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 Result<bool> RunFusionInliner(Module& module, const NoPassOptions&, PassContext& context) {
@@ -21,4 +21,4 @@ Result<bool> RunFusionInliner(Module& module, const NoPassOptions&, PassContext&
 
 HLO_DEFINE_PASS(FusionInliner, NoPassOptions);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

@@ -2,7 +2,7 @@
 #pragma once
 #include "ir/module.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 
 /// Kernels have loops for it that are not worse than what else there is.
 bool HasKernel(const Instruction& inst);
@@ -25,4 +25,4 @@ bool HasOwnNest(const Instruction& inst);
 /// A transpose for which kernels have tiles in registers, if they do little else.
 bool MovesMinorDimension(const Instruction& inst);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

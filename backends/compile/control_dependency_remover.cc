@@ -2,7 +2,7 @@
 #include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 Result<bool> RunControlDependencyRemover(Module& module, const NoPassOptions&, PassContext& context) {
@@ -21,4 +21,4 @@ Result<bool> RunControlDependencyRemover(Module& module, const NoPassOptions&, P
 
 HLO_DEFINE_PASS(ControlDependencyRemover, NoPassOptions);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

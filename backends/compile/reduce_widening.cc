@@ -8,7 +8,7 @@
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 /// A sum whose steps would each be rounded to a narrow type.
@@ -50,4 +50,4 @@ Result<bool> RunReduceWidening(Module& module, const NoPassOptions&, PassContext
 
 HLO_DEFINE_PASS(ReduceWidening, NoPassOptions);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

@@ -7,7 +7,7 @@
 #include "backends/kernel/lower.h"
 #include "ir/module.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 
 enum class KernelPath : uint8_t {
   Loops,  // loops made of the fused computation
@@ -22,6 +22,8 @@ struct KernelConfig {
 /// Of a fusion that is a kernel; nothing for other instructions, fusions of other compilers among them.
 std::optional<KernelConfig> KernelConfigOf(const Instruction& inst);
 bool IsKernel(const Instruction& inst);
+/// The module is what the pipeline of a compiling backend left: it is scheduled and has kernels.
+bool IsCompiled(const Module& module);
 void SetKernelConfig(Instruction* fusion, const KernelConfig& config);
 
 /// A fusion of `inst` alone, in its place, that is a kernel of loops.
@@ -31,4 +33,4 @@ void SinkConstants(Instruction* fusion);
 /// The pass fold-in-order has marked it.
 bool FoldsInOrder(const Instruction& inst);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

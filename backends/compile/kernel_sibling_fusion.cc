@@ -1,13 +1,13 @@
 // Kernels with the same loops that read a large array in the same way become one kernel of several results,
 // so that memory is read once. Requires row-major arrays; no value changes.
-#include "backends/cpu/index_maps.h"
-#include "backends/cpu/kernel_ops.h"
+#include "backends/compile/index_maps.h"
+#include "backends/compile/kernel_ops.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/pass.h"
 #include "passes/rewrite/fuse.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 /// Bytes of an operand from which reading it once instead of twice is worth a kernel of several results.
@@ -240,4 +240,4 @@ Result<bool> RunKernelSiblingFusion(Module& module, const NoPassOptions&, PassCo
 
 HLO_DEFINE_PASS(KernelSiblingFusion, NoPassOptions);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

@@ -5,7 +5,7 @@
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 Result<bool> RunReshapeToBitcast(Module& module, const NoPassOptions&, PassContext& context) {
@@ -27,4 +27,4 @@ Result<bool> RunReshapeToBitcast(Module& module, const NoPassOptions&, PassConte
 
 HLO_DEFINE_PASS(ReshapeToBitcast, NoPassOptions);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

@@ -1,14 +1,14 @@
-#include "backends/cpu/kernel_ops.h"
+#include "backends/compile/kernel_ops.h"
 
-#include "backends/cpu/kernel_config.h"
-#include "backends/cpu/kernel_target.h"
+#include "backends/compile/kernel_config.h"
+#include "backends/compile/machine.h"
 #include "backends/kernel/lower.h"
 #include "ir/attrs.h"
 #include "ir/op.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/reducers.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 /// Elements of windows and products that a kernel takes one by one; there are better ways for more.
@@ -220,7 +220,7 @@ std::string WhyNoKernel(const Instruction& inst) {
 int64_t CostPerElement(const Instruction& inst) {
   for (const Row& row : kRows)
     if (row.kind == inst.kind()) return row.cost(inst);
-  return KernelTarget().CostOf(inst.kind()).operations;
+  return TargetMachine().kernels.CostOf(inst.kind()).operations;
 }
 
 const Shape& IterationShape(const Instruction& inst) {
@@ -241,4 +241,4 @@ bool MovesMinorDimension(const Instruction& inst) {
          inst.shape().dim(minor) >= kMinTiled && inst.operand(0)->shape().dim(minor) >= kMinTiled;
 }
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

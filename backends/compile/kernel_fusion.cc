@@ -4,10 +4,10 @@
 // Requires row-major arrays; values that several kernels compute come out the same in all of them.
 #include <deque>
 
-#include "backends/cpu/index_maps.h"
-#include "backends/cpu/kernel_config.h"
-#include "backends/cpu/kernel_ops.h"
-#include "backends/cpu/kernel_target.h"
+#include "backends/compile/index_maps.h"
+#include "backends/compile/kernel_config.h"
+#include "backends/compile/kernel_ops.h"
+#include "backends/compile/machine.h"
 #include "backends/kernel/lower.h"
 #include "backends/structured/histogram.h"
 #include "llvm/ADT/DenseSet.h"
@@ -17,7 +17,7 @@
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/fuse.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 /// Limits of one kernel: instructions as often as they are computed, reductions, ways in which one
@@ -223,7 +223,7 @@ class Grouper {
         !FoldsAlongMemory(inst))
       return false;
     const auto is_function = [&](const Instruction* member) {
-      return KernelTarget().CostOf(member->kind()).instructions >= kFunction &&
+      return TargetMachine().kernels.CostOf(member->kind()).instructions >= kFunction &&
              llvm::is_contained(group.maps.lookup(member), nest);
     };
     return is_function(group.root) || llvm::any_of(group.members, is_function);
@@ -251,7 +251,7 @@ class Grouper {
     if (inst.kind() != OpKind::Reduce || !in_nest(group.loops.nest()) || llvm::any_of(maps, in_nest))
       return false;
     const int64_t work = CostPerElement(inst) * inst.shape().ElementCount();
-    return work > KernelTarget().threads.most_repeated &&
+    return work > TargetMachine().kernels.threads.most_repeated &&
            std::max(work, group.operations * IterationShape(*group.root).ElementCount()) > kMinParallel;
   }
 
@@ -301,7 +301,7 @@ class Grouper {
     std::vector<std::vector<int64_t>> rows;
     for (const IndexMap& map : maps) {
       std::vector<int64_t> row = group.loops.RowOf(map);
-      const bool again = KernelTarget().IsExpensive(inst.kind()) && llvm::is_contained(rows, row);
+      const bool again = TargetMachine().kernels.IsExpensive(inst.kind()) && llvm::is_contained(rows, row);
       work += static_cast<double>(again ? kShared : CostPerElement(inst)) *
               static_cast<double>(group.loops.TimesOf(map));
       rows.push_back(std::move(row));
@@ -429,4 +429,4 @@ Result<bool> RunKernelFusion(Module& module, const NoPassOptions&, PassContext& 
 
 HLO_DEFINE_PASS(KernelFusion, NoPassOptions);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile
