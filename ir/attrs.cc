@@ -5,6 +5,8 @@
 
 #include "ir/binary_members.h"
 #include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/ErrorHandling.h"
 
 namespace hlo {
 namespace {
@@ -279,6 +281,10 @@ HLO_FIELDS(AsyncStartAttrs, F(async_execution_thread, kUnescaped), F(output_to_o
 bool DomainSpec::operator==(const DomainSpec& o) const {
   auto same = [](const ShardingPtr& a, const ShardingPtr& b) { return a == b || (a && b && *a == *b); };
   return kind == o.kind && same(entry, o.entry) && same(exit, o.exit);
+}
+
+void internal::FailAttrsOfOtherKind(const AttrInfo& found, const AttrInfo& wanted) {
+  llvm::report_fatal_error(llvm::Twine(found.name) + " read as " + wanted.name);
 }
 
 Attrs Attrs::Default(const AttrInfo& info) {

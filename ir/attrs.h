@@ -284,6 +284,10 @@ HLO_ATTRS(AsyncStartAttrs) std::string async_execution_thread = "main"; Aliasing
 #undef HLO_ATTRS
 // clang-format on
 
+namespace internal {
+[[noreturn]] void FailAttrsOfOtherKind(const AttrInfo& found, const AttrInfo& wanted);
+}
+
 /// A value of any attribute struct; empty for NoAttrs. Copies deeply.
 class Attrs {
  public:
@@ -312,13 +316,17 @@ class Attrs {
   [[nodiscard]] const T* GetIf() const {
     return info_ == &T::kInfo ? static_cast<const T*>(data_) : nullptr;
   }
-  /// The struct, which must be a T.
+  /// The struct; the program ends if it is not a T.
   template <class T>
   [[nodiscard]] const T& Get() const {
+    if (info_ != &T::kInfo) [[unlikely]]
+      internal::FailAttrsOfOtherKind(info(), T::kInfo);
     return *static_cast<const T*>(data_);
   }
   template <class T>
   T& Mutable() {
+    if (info_ != &T::kInfo) [[unlikely]]
+      internal::FailAttrsOfOtherKind(info(), T::kInfo);
     return *static_cast<T*>(data_);
   }
 

@@ -21,6 +21,14 @@ struct Computed {
   }
 };
 
+TEST(Instruction, AttributesAreReadAsTheStructTheyAre) {
+  Computed c;
+  EXPECT_EQ(c.q->attr<ParameterAttrs>().number, 1);
+  EXPECT_DEATH((void)c.q->attr<ConstantAttrs>(), "ParameterAttrs read as ConstantAttrs");
+  EXPECT_DEATH((void)c.q->mutable_attrs().Mutable<IotaAttrs>(), "ParameterAttrs read as IotaAttrs");
+  EXPECT_DEATH((void)c.Tuple({c.p})->attr<ParameterAttrs>(), "NoAttrs read as ParameterAttrs");
+}
+
 TEST(Instruction, OperandsAreReplacedHoweverManyThereAre) {
   for (const int64_t pairs : {int64_t{2}, int64_t{100}}) {
     Computed c;
