@@ -6,7 +6,6 @@
 #include "backends/cpu/copy_step.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/kernel_step.h"
-#include "backends/cpu/library_convolution.h"
 #include "backends/cpu/product_step.h"
 #include "backends/cpu/routine_step.h"
 #include "backends/cpu/structured_step.h"
@@ -32,6 +31,7 @@ class Builder {
     self_contained_ = options.self_contained;
     MakeBuffers();
     BuildSteps();
+    HLO_CHECK_OK(CheckForced());
     HLO_CHECK_OK(ChooseTiers(program_, options));
     RecordInterpreted();
     HLO_CHECK_OK(failure_);
@@ -304,10 +304,10 @@ class Builder {
       sequence.push_back(MakeCopyStep(inst, program_, operands[0].leaves[0].slice, result.leaves[0].slice));
       return;
     }
-    if (!target_) target_ = ProductTarget(program_.jit->machine());
+    if (!products_) MakeProductChoice();
     std::string why;  // it has no faster way
     if (!self_contained_)
-      if (auto step = MakeStructuredStep(inst, program_, target_->isa, operands, result, why)) {
+      if (auto step = MakeStructuredStep(inst, program_, products_->target.isa, operands, result, why)) {
         sequence.push_back(std::move(step));
         return;
       }
@@ -318,7 +318,7 @@ class Builder {
       });
       if (call) {
         sequence.push_back(
-            MakeChainStep(inst, *chain, program_, *target_, operands, result, std::move(*call)));
+            MakeChainStep(inst, *chain, program_, *products_, operands, result, std::move(*call)));
         return;
       }
     }
@@ -331,15 +331,31 @@ class Builder {
       }
     }
     if (!self_contained_ && (inst.kind() == OpKind::Dot || inst.kind() == OpKind::Convolution)) {
-      if (auto step = MakeProductStep(inst, program_, *target_, operands, result, why)) {
-        if (inst.kind() == OpKind::Convolution)
-          step = PreferLibrary(inst, program_, *target_, operands, result, std::move(step));
+      if (auto step = MakeProductStep(inst, program_, *products_, operands, result, why)) {
         sequence.push_back(std::move(step));
         return;
       }
     }
     if (why.empty()) why = compile::WhyNoKernel(inst);
     sequence.push_back(MakeEvalStep(inst, std::move(operands), std::move(result), std::move(why)));
+  }
+
+  void MakeProductChoice() {
+    products_.emplace();
+    products_->target = ProductTarget(program_.jit->machine());
+    if (options_ != nullptr) products_->forced = gemm::WayNamed(options_->force_path);
+  }
+
+  /// The way that is forced is taken by something.
+  Status CheckForced() const {
+    if (options_->force_path.empty() || (products_ && products_->applied > 0)) return {};
+    if (!products_ || products_->refusal.empty())
+      return Error("unsupported-path", {},
+                   "path '{0}' is forced, but no product or convolution of the module is computed by itself",
+                   options_->force_path);
+    return Error("unsupported-path", products_->refused,
+                 "path '{0}' is forced, but computes no product or convolution of the module: {1}",
+                 options_->force_path, products_->refusal);
   }
 
   Program& program_;
@@ -353,7 +369,7 @@ class Builder {
   bool misfit_ = false;
   bool self_contained_ = false;
   llvm::DenseMap<std::pair<int64_t, int64_t>, int32_t> sizes_;
-  std::optional<gemm::Target> target_;  // of products and structured ops
+  std::optional<ProductChoice> products_;  // and the target of structured ops
 };
 
 }  // namespace

@@ -23,14 +23,28 @@ Slice OutsideSlice(const Instruction* inst, llvm::ArrayRef<Value> operands) {
   return operands[static_cast<size_t>(inst->attr<ParameterAttrs>().number)].leaves[0].slice;
 }
 
+/// A product of a chain, by the way that is forced if that has rows.
+gemm::Product RowProduct(const Instruction& dot, ProductChoice& choice) {
+  const gemm::Problem problem = DotProblem(dot);
+  if (choice.forced != nullptr) {
+    gemm::Product product(problem, choice.target, choice.forced);
+    if (product.is_forced() && product.RunsByRows()) return ++choice.applied, std::move(product);
+    if (choice.refusal.empty()) {
+      choice.refusal = "%" + dot.name().str() + ": part of a chain, which computes some rows at a time";
+      choice.refused = dot.loc();
+    }
+  }
+  return gemm::Product(problem, choice.target);
+}
+
 class ChainStep final : public Step {
  public:
-  ChainStep(const Instruction& inst, const Chain& chain, Program& program, const gemm::Target& target,
+  ChainStep(const Instruction& inst, const Chain& chain, Program& program, ProductChoice& choice,
             llvm::ArrayRef<Value> operands, const Value& result, KernelCall call)
       : inst_(inst),
         rows_(chain.rows),
         entry_(program.kernels.At(call.kernel)),
-        first_(DotProblem(*chain.first), target),
+        first_(RowProduct(*chain.first, choice)),
         first_rows_(DotProblem(*chain.first).rows()),
         scores_row_(rows_.input_row * Info(chain.first->shape().element_type()).host_bytes()),
         weights_row_(rows_.result_row * Info(chain.middle->shape().element_type()).host_bytes()),
@@ -42,9 +56,8 @@ class ChainStep final : public Step {
         buffers_(program.AddPointers(call.buffers)),
         call_(std::move(call)) {
     if (chain.last != nullptr) {
-      const gemm::Problem problem = DotProblem(*chain.last);
-      last_rows_ = problem.rows();
-      last_.emplace(problem, target);
+      last_rows_ = DotProblem(*chain.last).rows();
+      last_.emplace(RowProduct(*chain.last, choice));
     }
     for (const kernel::OuterLoop& loop : call_.outer) slabs_ *= loop.extent;
     slab_rows_ = rows_.count / slabs_;
@@ -140,9 +153,9 @@ llvm::SmallVector<Slice, 8> KernelSlices(const Chain& chain, llvm::ArrayRef<Valu
 }
 
 std::unique_ptr<Step> MakeChainStep(const Instruction& fusion, const Chain& chain, Program& program,
-                                    const gemm::Target& target, llvm::ArrayRef<Value> operands,
+                                    ProductChoice& choice, llvm::ArrayRef<Value> operands,
                                     const Value& result, KernelCall call) {
-  return std::make_unique<ChainStep>(fusion, chain, program, target, operands, result, std::move(call));
+  return std::make_unique<ChainStep>(fusion, chain, program, choice, operands, result, std::move(call));
 }
 
 }  // namespace hlo::cpu

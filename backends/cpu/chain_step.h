@@ -1,13 +1,14 @@
 // Steps that run chains, block of rows by block of rows.
 #pragma once
 #include "backends/cpu/chains.h"
+#include "backends/cpu/product_step.h"
 
 namespace hlo::cpu {
 
 /// A fusion that is a chain: its operands and result, and `call` as PlanRowKernel() made it, with slices of
 /// what of the kernel's operands lies outside of the chain.
 std::unique_ptr<Step> MakeChainStep(const Instruction& fusion, const Chain& chain, Program& program,
-                                    const gemm::Target& target, llvm::ArrayRef<Value> operands,
+                                    ProductChoice& choice, llvm::ArrayRef<Value> operands,
                                     const Value& result, KernelCall call);
 
 /// The slices of the kernel's operands; empty where the operand is the first product.

@@ -24,6 +24,9 @@ struct CpuOptions {
   /// `cpu` or `features` ask for code.
   int64_t executions = kManyExecutions;
   static constexpr int64_t kManyExecutions = 1000;
+  /// The way in which products and convolutions are computed where it can, of ProductPaths(); empty: what is
+  /// best. Errors: unsupported-path if it can compute none.
+  std::string force_path;
   bool cache = true;  // compiled kernels are kept on disk and taken from there
   /// Runs look for writes outside of buffers and reads of unwritten memory (tools.md §3.7, --check-memory);
   /// they give errors memory-….
@@ -44,6 +47,9 @@ namespace cpu {
 /// Name of the pipeline of a level, `@cpu-O2`; `self_contained`: of CpuOptions.
 std::string PipelineFor(int optimization_level, bool self_contained = false);
 }  // namespace cpu
+
+/// The names of the ways in which products and convolutions are computed.
+std::vector<llvm::StringRef> ProductPaths();
 
 /// Compiles a copy of `module`. Errors: unsupported-… (exit 5) naming the instruction, before any work.
 Result<std::unique_ptr<Executable>> CompileForCpu(const Module& module, const CpuOptions& options);

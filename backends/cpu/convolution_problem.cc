@@ -208,7 +208,9 @@ double CountConvolutionProblems(const Instruction& convolution) {
 }
 
 std::vector<gemm::Problem> ConvolutionProblems(const Instruction& convolution) {
-  return Maker(convolution).Make(/*whole=*/false, SIZE_MAX);
+  std::vector<gemm::Problem> problems = Maker(convolution).Make(/*whole=*/false, SIZE_MAX);
+  if (problems.size() == 1) problems.front().convolution = &convolution;
+  return problems;
 }
 
 std::vector<gemm::Problem> UnpaddedConvolutionProblems(const Instruction& convolution, size_t most) {

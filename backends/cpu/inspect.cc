@@ -138,7 +138,8 @@ Result<std::string> ExplainCode(const Module& module, const CpuOptions& options,
     const Instruction& inst = *step.instruction();
     if (!wanted(inst.name())) return;
     os << path << '%' << inst.name() << " = " << ToString(inst.shape(), /*with_layout=*/false) << ' '
-       << inst.info().text << ": " << step.Explain() << '\n';
+       << inst.info().text << ": " << step.Explain() << '\n'
+       << step.ExplainChoice();
   });
   ExplainOthers(module, *program, wanted, os);
   return text;

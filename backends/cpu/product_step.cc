@@ -1,7 +1,9 @@
 #include "backends/cpu/product_step.h"
 
+#include "backends/cpu/compile.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/product_problem.h"
+#include "backends/gemm/explain_ways.h"
 #include "backends/gemm/group_kernels.h"
 #include "backends/gemm/product.h"
 #include "backends/gemm/sums.h"
@@ -32,12 +34,22 @@ bool KeepsOrder(const Instruction& inst) {
   return count < kFewestComplex;
 }
 
+/// The problem of a dot, the problems of a convolution.
+std::vector<gemm::Problem> ProblemsOf(const Instruction& inst) {
+  if (inst.kind() == OpKind::Convolution) return ConvolutionProblems(inst);
+  std::vector<gemm::Problem> problems;
+  problems.push_back(DotProblem(inst));
+  return problems;
+}
+
 class ProductStep final : public Step {
  public:
   /// `general` computes the instruction where infinite weights would meet padding, which takes no part.
-  ProductStep(const Instruction& inst, Program& program, std::vector<gemm::Product> products,
-              llvm::ArrayRef<Value> operands, const Value& result, std::unique_ptr<Step> general)
+  ProductStep(const Instruction& inst, Program& program, const ProductChoice& choice,
+              std::vector<gemm::Product> products, llvm::ArrayRef<Value> operands, const Value& result,
+              std::unique_ptr<Step> general)
       : inst_(inst),
+        target_(choice.target),
         products_(std::move(products)),
         general_(std::move(general)),
         looks_at_result_(ShowsNan(inst)),
@@ -46,6 +58,7 @@ class ProductStep final : public Step {
 
   Status Run(Frame& frame) const override {
     void* const* arrays = frame.Pointers(pointers_);
+    if (library() != nullptr && RunLibrary(frame, arrays)) return frame.CheckInterrupt();
     if (general_ && !looks_at_result_ && HasNonFinite(*inst_.operand(1), arrays[1]))
       return general_->Run(frame);
     frame.Observe(inst_);
@@ -59,11 +72,38 @@ class ProductStep final : public Step {
   [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override {
     if (products_.empty()) return "matrix product: nothing to compute";
+    const std::string refusal = library() == nullptr ? "" : library()->Refusal();
+    if (library() != nullptr && refusal.empty()) return "library: " + library()->Detail();
     return "matrix product: " + products_.front().Describe() +
-           (products_.size() > 1 ? ", " + std::to_string(products_.size()) + " parts" : "");
+           (products_.size() > 1 ? ", " + std::to_string(products_.size()) + " parts" : "") +
+           (refusal.empty() ? "" : "; own loops: " + refusal);
+  }
+  [[nodiscard]] std::string ExplainChoice() const override {
+    if (products_.empty()) return "";
+    const gemm::Product& product = products_.front();
+    const bool by_library = library() != nullptr && library()->Refusal().empty();
+    return gemm::ExplainWays(ProblemsOf(inst_).front(), target_,
+                             by_library ? *product.library_way() : product.way(), product.is_forced());
+  }
+  [[nodiscard]] std::function<void()> Preparation() const override {
+    if (library() == nullptr) return {};
+    return [this] { library()->Prepare(); };
   }
 
  private:
+  /// Null: it is not asked.
+  [[nodiscard]] const gemm::Plan* library() const {
+    return products_.size() == 1 ? products_.front().library() : nullptr;
+  }
+  /// False if others have to compute it: the library cannot, or infinite weights would meet padding.
+  bool RunLibrary(Frame& frame, void* const* arrays) const {
+    if (!library()->Prepare()) return false;
+    const bool padded = llvm::any_of(inst_.attr<ConvolutionAttrs>().window.dims,
+                                     [](const WindowDim& d) { return d.pad_low + d.pad_high > 0; });
+    if (padded && HasNonFinite(*inst_.operand(1), arrays[1])) return false;
+    frame.Observe(inst_);
+    return frame.CheckInterrupt() && library()->Run(arrays[0], arrays[1], arrays[2]);
+  }
   static bool HasNonFinite(const Instruction& of, const void* array) {
     return gemm::HasNonFinite(of.shape().element_type(), array, of.shape().ElementCount());
   }
@@ -75,6 +115,7 @@ class ProductStep final : public Step {
   }
 
   const Instruction& inst_;
+  gemm::Target target_;
   std::vector<gemm::Product> products_;
   std::unique_ptr<Step> general_;
   bool looks_at_result_;  // to find out whether `general_` is needed, not at the weights
@@ -95,17 +136,36 @@ std::string Obstacle(const Instruction& inst) {
   return "";
 }
 
+/// Whether the way that was to be forced is taken.
+void Note(const Instruction& inst, llvm::ArrayRef<gemm::Product> products, ProductChoice& choice) {
+  if (choice.forced == nullptr) return;
+  std::string why;
+  if (products.empty()) why = "nothing to compute";
+  const std::vector<gemm::Problem> problems = ProblemsOf(inst);
+  for (size_t i = 0; i < products.size() && why.empty(); ++i) {
+    const gemm::Plan* library = products[i].library();
+    if (!products[i].is_forced())
+      why = gemm::FitOf(*choice.forced, problems[i], choice.target).why();
+    else if (choice.forced->by_library && library != nullptr)
+      why = library->Refusal();
+  }
+  if (why.empty())
+    ++choice.applied;
+  else if (choice.refusal.empty())
+    choice.refusal = "%" + inst.name().str() + ": " + why, choice.refused = inst.loc();
+}
+
 /// The convolution without products with padding, which infinite weights make NaN.
-std::unique_ptr<Step> MakeUnpaddedStep(const Instruction& inst, Program& program, const gemm::Target& target,
+std::unique_ptr<Step> MakeUnpaddedStep(const Instruction& inst, Program& program, const ProductChoice& choice,
                                        llvm::ArrayRef<Value> operands, const Value& result) {
   std::vector<gemm::Product> products;
   for (gemm::Problem& problem : UnpaddedConvolutionProblems(inst, kMostUnpadded))
-    products.emplace_back(std::move(problem), target);
+    products.emplace_back(problem, choice.target);
   if (products.empty() || llvm::any_of(products, [](const gemm::Product& product) {
         return product.IsSlow() || product.MultipliesPadding();
       }))
     return MakeEvalStep(inst, operands.vec(), result);
-  return std::make_unique<ProductStep>(inst, program, std::move(products), operands, result, nullptr);
+  return std::make_unique<ProductStep>(inst, program, choice, std::move(products), operands, result, nullptr);
 }
 
 }  // namespace
@@ -124,26 +184,29 @@ gemm::Target ProductTarget(const Machine& machine) {
   return target;
 }
 
-std::unique_ptr<Step> MakeProductStep(const Instruction& inst, Program& program, const gemm::Target& target,
+std::unique_ptr<Step> MakeProductStep(const Instruction& inst, Program& program, ProductChoice& choice,
                                       llvm::ArrayRef<Value> operands, const Value& result, std::string& why) {
   why = Obstacle(inst);
   if (!why.empty()) return nullptr;
   std::vector<gemm::Product> products;
-  if (inst.kind() == OpKind::Dot) {
-    products.emplace_back(DotProblem(inst), target);
-  } else {
-    for (gemm::Problem& problem : ConvolutionProblems(inst))
-      products.emplace_back(std::move(problem), target);
-  }
+  for (const gemm::Problem& problem : ProblemsOf(inst))
+    products.emplace_back(problem, choice.target, choice.forced);
   if (llvm::any_of(products, [](const gemm::Product& product) { return product.IsSlow(); })) {
     why = "groups of few features";
     return nullptr;
   }
+  Note(inst, products, choice);
   std::unique_ptr<Step> general;
   if (llvm::any_of(products, [](const gemm::Product& product) { return product.MultipliesPadding(); }))
-    general = MakeUnpaddedStep(inst, program, target, operands, result);
-  return std::make_unique<ProductStep>(inst, program, std::move(products), operands, result,
+    general = MakeUnpaddedStep(inst, program, choice, operands, result);
+  return std::make_unique<ProductStep>(inst, program, choice, std::move(products), operands, result,
                                        std::move(general));
 }
 
 }  // namespace hlo::cpu
+
+std::vector<llvm::StringRef> hlo::ProductPaths() {
+  std::vector<llvm::StringRef> names;
+  for (const gemm::Way& way : gemm::Ways()) names.emplace_back(way.name);
+  return names;
+}

@@ -2,16 +2,25 @@
 #pragma once
 #include "backends/cpu/machine.h"
 #include "backends/cpu/program.h"
-#include "backends/gemm/isa.h"
+#include "backends/gemm/ways.h"
 
 namespace hlo::cpu {
+
+/// How products are computed on a machine, and what came of a way that was to be forced.
+struct ProductChoice {
+  gemm::Target target;
+  const gemm::Way* forced = nullptr;
+  int64_t applied = 0;  // products and convolutions computed by it
+  std::string refusal;  // which was the first that is not, and why
+  Loc refused;          // where that is
+};
 
 /// What the kernels of products may use on `machine`, which this process runs on.
 gemm::Target ProductTarget(const Machine& machine);
 
 /// A step for a dot or a convolution, or why there is none for it: types or attributes that only the general
 /// loops of the evaluator know.
-std::unique_ptr<Step> MakeProductStep(const Instruction& inst, Program& program, const gemm::Target& target,
+std::unique_ptr<Step> MakeProductStep(const Instruction& inst, Program& program, ProductChoice& choice,
                                       llvm::ArrayRef<Value> operands, const Value& result, std::string& why);
 
 }  // namespace hlo::cpu

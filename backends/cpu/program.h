@@ -79,6 +79,8 @@ class Step {
   /// The instruction it computes and by which way, for --explain-codegen: `%dot.3: library: …`.
   [[nodiscard]] virtual const Instruction* instruction() const = 0;
   [[nodiscard]] virtual std::string Explain() const = 0;
+  /// Indented lines on what else it could do and why it does not, for the same; empty: nothing.
+  [[nodiscard]] virtual std::string ExplainChoice() const { return ""; }
   /// The number of its kernel in Program::kernels, if it runs one.
   [[nodiscard]] virtual int32_t kernel() const { return -1; }
   /// How often it runs that kernel, or pieces of it that are as much together.

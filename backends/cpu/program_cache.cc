@@ -64,7 +64,7 @@ std::string ModuleText(const Module& module) {
 /// where it cannot be taken for another. Empty: no cache.
 std::string KeyOf(const Module& module, const CpuOptions& options, const Machine& machine) {
   const llvm::StringRef build = BuildId();
-  if (!options.cache || options.check_memory || build.empty()) return "";
+  if (!options.cache || options.check_memory || !options.force_path.empty() || build.empty()) return "";
   const std::optional<std::string> passes = PassKey(options);
   if (!passes) return "";
   const char* onednn = std::getenv("HLO_ONEDNN");

@@ -87,9 +87,9 @@ class FloatGradientRun {
 
 Fit FitFloatGradient(const Problem& problem, const Target& target) {
   Fit fit;
-  fit.Needs(target.isa == Isa::Avx512, "no AVX-512");
   if (!fit.Needs(problem.windows && problem.windows->dims.size() == 2, "no windows of two dimensions"))
     return fit;
+  fit.Needs(target.isa == Isa::Avx512, "no AVX-512");
   for (const ElementType type : {problem.lhs.type, problem.rhs.type, problem.type})
     fit.Needs(type == ElementType::F32, "not all of F32");
   fit.Needs(problem.rhs.bounds.empty() && problem.windows->images == 1 && problem.columns() == 1,

@@ -196,8 +196,8 @@ bool HasStride(const Index& index, int64_t stride) {
 
 Fit FitLanes(const Problem& problem, const Target& target) {
   Fit fit;
-  fit.Needs(target.isa == Isa::Avx512, "no AVX-512");
   if (!fit.Needs(problem.windows && !problem.windows->dims.empty(), "no windows")) return fit;
+  fit.Needs(target.isa == Isa::Avx512, "no AVX-512");
   fit.Needs(problem.channels == 1, "several features of the input in a group");
   fit.Needs(problem.compute == ComputeType::F32 && LaneTypeOf(problem.type) && LaneTypeOf(problem.lhs.type) &&
                 LaneTypeOf(problem.rhs.type),

@@ -121,8 +121,8 @@ class GradientRun {
 
 Fit FitPlaneGradient(const Problem& problem, const Target& target) {
   Fit fit;
-  fit.Needs(target.isa == Isa::Avx512 && target.fours, "no AVX512-VNNI");
   if (!fit.Needs(problem.windows && !problem.windows->dims.empty(), "no windows")) return fit;
+  fit.Needs(target.isa == Isa::Avx512 && target.fours, "no AVX512-VNNI");
   fit.Needs(IsOfBytes(problem), "not of bytes with results of a byte");
   fit.Needs(problem.rhs.bounds.empty() && problem.windows->images == 1 && problem.columns() == 1,
             "several features of a group");

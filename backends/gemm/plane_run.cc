@@ -209,8 +209,8 @@ class PlaneRun {
 
 Fit FitPlanes(const Problem& problem, const Target& target) {
   Fit fit;
-  fit.Needs(target.isa == Isa::Avx512, "no AVX-512");
   if (!fit.Needs(problem.windows && !problem.windows->dims.empty(), "no windows")) return fit;
+  fit.Needs(target.isa == Isa::Avx512, "no AVX-512");
   fit.Needs(problem.channels == 1, "several features of the input in a group");
   if (!fit.Needs(KindOf(problem).has_value(), "types that planes are not read as") || !fit.can()) return fit;
   const Windows& windows = *problem.windows;

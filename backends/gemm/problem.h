@@ -7,6 +7,10 @@
 #include "ir/eval/compute_type.h"
 #include "ir/types.h"
 
+namespace hlo {
+class Instruction;
+}  // namespace hlo
+
 namespace hlo::gemm {
 
 /// Row r and tap t read position base + row.At(r) + tap.At(t) of a dimension of `size` elements; outside they
@@ -48,6 +52,8 @@ struct Problem {
   ElementType type = ElementType::F32;
   ComputeType compute = ComputeType::F32;
   std::optional<Windows> windows;  // convolutions; rows and taps say the same
+  /// The convolution that this is all of, for libraries; null: none.
+  const Instruction* convolution = nullptr;
 
   [[nodiscard]] int64_t taps() const { return lhs.taps.count(); }
   [[nodiscard]] int64_t depth() const { return taps() * channels; }

@@ -6,25 +6,23 @@ namespace hlo::gemm {
 namespace {
 
 struct Choice {
-  const Way* way;
+  const Way* way = nullptr;
   Arranged arranged;
-  bool suits;
+  bool suits = false;
 };
 
-/// The cheapest way that suits: costs fall with gain, so the first of those that have some; else the last.
-Choice Choose(const Problem& problem, const Target& target, const Way* forced) {
+/// The cheapest way that suits, of libraries or others: costs fall with gain, so the first of those that have
+/// some; else the last.
+Choice Choose(const Problem& problem, const Target& target, bool by_library) {
   const Way& last = Ways().back();
-  if (problem.depth() == 0) return {&last, {problem}, true};
-  if (forced != nullptr) {
-    Arranged arranged = forced->arrange(problem, target);
-    if (forced->fit(arranged.problem, target).can()) return {forced, std::move(arranged), true};
-  }
+  if (problem.depth() == 0) return {by_library ? nullptr : &last, {problem}, !by_library};
   for (const Way& way : Ways()) {
+    if (way.by_library != by_library) continue;
     Arranged arranged = way.arrange(problem, target);
     const bool suits = way.fit(arranged.problem, target).suits();
     if (suits || &way == &last) return {&way, std::move(arranged), suits};
   }
-  llvm_unreachable("the last way takes every problem");
+  return {nullptr, {}, false};
 }
 
 }  // namespace
@@ -39,13 +37,23 @@ bool IsSupported(ElementType lhs, ElementType rhs, ElementType result) {
 
 Product::Product(const Problem& problem, const Target& target, const Way* forced)
     : compute_(problem.compute) {
-  Choice choice = Choose(problem, target, forced);
+  Choice choice, library;
+  if (forced != nullptr && problem.depth() > 0) {
+    Arranged arranged = forced->arrange(problem, target);
+    forced_ = forced->fit(arranged.problem, target).can();
+    if (forced_) (forced->by_library ? library : choice) = {forced, std::move(arranged), true};
+  }
+  if (library.way == nullptr && choice.way == nullptr) library = Choose(problem, target, /*by_library=*/true);
+  if (choice.way == nullptr) choice = Choose(problem, target, /*by_library=*/false);
   way_ = choice.way;
   exchanged_ = choice.arranged.exchanged;
   slow_ = !choice.suits;
   padded_ = !problem.lhs.bounds.empty() || !problem.rhs.bounds.empty();
   empty_ = problem.rows() == 0 || problem.columns() == 0 || problem.batches() == 0;
   plan_ = way_->plan(std::move(choice.arranged.problem), target);
+  if (library.way == nullptr || !library.suits) return;
+  library_way_ = library.way;
+  library_ = library.way->plan(std::move(library.arranged.problem), target);
 }
 
 void Product::Run(const void* lhs, const void* rhs, void* out) const {

@@ -10,14 +10,6 @@
 
 namespace hlo::gemm {
 
-/// What a way is asked for.
-struct Request {
-  const Problem& problem;
-  const Target& target;
-  /// The convolution that the problem is all of, for ways that compute no others; may be null.
-  const Instruction* convolution = nullptr;
-};
-
 /// Whether a way can compute a problem, and whether it is good at it.
 class Fit {
  public:
@@ -51,6 +43,10 @@ class Plan {
   virtual ~Plan() = default;
   /// Computes the result. False if it could not after all: what has been written then means nothing.
   virtual bool Run(const void* lhs, const void* rhs, void* out) const = 0;
+  /// Does now what would lengthen the first run; false: Run() will not be able to.
+  virtual bool Prepare() const { return true; }
+  /// Why Run() will not be able to, as a library is missing or has nothing good; empty: it will.
+  [[nodiscard]] virtual std::string Refusal() const { return ""; }
   /// Some rows alone can be computed by RunRows(), in the calling thread and to the same bits.
   [[nodiscard]] virtual bool RunsByRows() const { return false; }
   virtual void RunRows(const Rows& rows, const void* lhs, const void* rhs, void* out) const {

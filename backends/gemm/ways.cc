@@ -11,6 +11,7 @@
 #include "backends/gemm/float_gradient.h"
 #include "backends/gemm/group_run.h"
 #include "backends/gemm/lane_run.h"
+#include "backends/gemm/onednn_convolution.h"
 #include "backends/gemm/plane_gradient.h"
 #include "backends/gemm/plane_run.h"
 #include "backends/gemm/position_run.h"
@@ -117,6 +118,7 @@ double CostOfGroups(const Problem& problem, const Target& target) {
 
 constexpr auto kSkipped = Padding::Skipped, kMultiplied = Padding::Multiplied;
 constexpr Way kWays[] = {
+    {"onednn", "a library", AsItIs, FitOnednn, PlanOnednn, nullptr, 9, false, kMultiplied, true},
     {"direct-vnni", "words of features", AsItIs, FitWords, Make<WordPlan<RunByWords>>, nullptr, 8, false,
      kMultiplied},
     {"weight-gradient-vnni", "words of positions", AsItIs, FitPositions, Make<WordPlan<RunByPositions>>,
@@ -156,14 +158,18 @@ const Way* WayNamed(llvm::StringRef name) {
   return way == std::end(kWays) ? nullptr : way;
 }
 
+Fit FitOf(const Way& way, const Problem& problem, const Target& target) {
+  Fit fit;
+  if (!fit.Needs(problem.depth() > 0 || &way == &Ways().back(), "sums of nothing")) return fit;
+  return way.fit(way.arrange(problem, target).problem, target);
+}
+
 std::vector<Assessment> Assess(const Problem& problem, const Target& target) {
   std::vector<Assessment> list;
   double best = 0;  // of those without gain
   for (const Way& way : llvm::reverse(kWays)) {
     const Problem arranged = way.arrange(problem, target).problem;
-    Assessment a{&way, {}, 0};
-    a.fit.Needs(problem.depth() > 0 || &way == &Ways().back(), "sums of nothing");
-    if (a.fit.can()) a.fit = way.fit(arranged, target);
+    Assessment a{&way, FitOf(way, problem, target), 0};
     if (way.cost != nullptr && a.fit.can()) {
       a.cost = way.cost(arranged, target);
       if (best == 0 || (a.fit.suits() && a.cost < best)) best = a.cost;

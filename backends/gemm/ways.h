@@ -11,7 +11,7 @@ struct Way {
   const char* what;
   /// The form of problems that the other functions get.
   Arranged (*arrange)(const Problem& problem, const Target& target);
-  /// Whether it can compute a problem, and suits it.
+  /// Whether it can compute a problem with steps, and suits it.
   Fit (*fit)(const Problem& problem, const Target& target);
   std::unique_ptr<Plan> (*plan)(Problem problem, const Target& target);
   /// Nanoseconds that one thread needs, by what the target does in a cycle; null: as many times less than the
@@ -22,12 +22,17 @@ struct Way {
   /// Some rows can be computed apart, for a caller who cuts them.
   bool by_rows;
   Padding padding;
+  /// It asks a library, which may refuse: another way is made ready as well.
+  bool by_library = false;
 };
 
 /// All ways, by falling gain; the last one can compute every problem.
 llvm::ArrayRef<Way> Ways();
 /// The way of a name; null: there is none.
 const Way* WayNamed(llvm::StringRef name);
+
+/// Whether a way can compute a problem, and suits it.
+Fit FitOf(const Way& way, const Problem& problem, const Target& target);
 
 /// What a way is for a problem.
 struct Assessment {

@@ -4,6 +4,7 @@
 
 namespace hlo {
 Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, const OptOptions& options) {
+  cpu.force_path = options.force_path.name;
   if (options.code == CodeForm::Header) {
     HLO_TRY(const AheadOfTime code, CompileAheadOfTime(module, cpu, options.entry_name));
     os << code.header;

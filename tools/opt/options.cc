@@ -20,6 +20,11 @@ constexpr OptionRow kTargetRows[] = {
     Option<&O::tier>("tier", "TIER", "compile", "with --explain-codegen: as in hlo-run").Advanced(),
     Option<&O::mcpu>("mcpu", "CPU", "native", "the CPU that code is made for, in LLVM's words").Advanced(),
     Option<&O::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
+    Option<&O::force_path>(
+        "force-path", "NAME", "",
+        "cpu: products and convolutions that this way can compute are computed by it: onednn, "
+        "gemv, packed-gemm, ... (--explain-codegen has their names)")
+        .Advanced(),
     Option<&O::kernel>("kernel", "RE", "", "only kernels with such a name or of such an instruction")
         .Advanced(),
     Option<&O::debug_lines>("debug-info", "", "", "lines of the HLO text in LLVM IR, assembly and objects")

@@ -7,6 +7,7 @@
 #include "backends/cpu/inspect.h"
 #include "ir/print.h"
 #include "tools/common/common_options.h"
+#include "tools/common/force_path_option.h"
 #include "tools/common/tier_option.h"
 #include "tools/modules/stand_in.h"
 #include "tools/opt/pass_options.h"
@@ -39,6 +40,7 @@ struct OptOptions {
   std::string stage = "hlo";
   PassRunOptions passes;
   std::string mcpu, mattr;
+  ForcedPath force_path;
   Tier tier = Tier::Compile;
   std::optional<Regex> kernel;
   bool debug_lines = false;      // of the text, in code

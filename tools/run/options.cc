@@ -19,6 +19,11 @@ constexpr OptionRow kPlatformRows[] = {
         .Advanced(),
     Option<&R::mcpu>("mcpu", "CPU", "native", "the CPU that code is made for, in LLVM's words").Advanced(),
     Option<&R::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
+    Option<&R::force_path>(
+        "force-path", "NAME", "",
+        "cpu: products and convolutions that this way can compute are computed by it: onednn, "
+        "gemv, packed-gemm, ... (--explain-codegen has their names)")
+        .Advanced(),
     Option<&R::remove_infeed_outfeed>("remove-infeed-outfeed", "", "", "infeeds become zeros, outfeeds go")
         .Advanced(),
     Option<&R::dump_snapshots>("xla-dump-hlo-snapshots", "", "",

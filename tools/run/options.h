@@ -4,6 +4,7 @@
 
 #include "tools/arrays/array_file.h"
 #include "tools/common/common_options.h"
+#include "tools/common/force_path_option.h"
 #include "tools/common/tier_option.h"
 #include "tools/opt/pass_options.h"
 
@@ -31,6 +32,7 @@ struct RunOptions : CommonOptions {
   PassRunOptions passes;
   bool despecialize = false, remove_infeed_outfeed = false, dump_snapshots = false;
   std::string mcpu, mattr;
+  ForcedPath force_path;
   bool compile_only = false;
   Tier tier = Tier::Auto;
   bool no_cache = false;

@@ -44,6 +44,7 @@ Result<std::unique_ptr<Executable>> Compile(const Module& module, CpuOptions cpu
   // Whoever measures wants to know what many runs would take.
   if (!options.Benchmarking() && !options.Profiling())
     cpu.executions = (options.Warmup() + options.Repeats()) * options.iterations;
+  cpu.force_path = options.force_path.name;
   cpu.report = [&](Diagnostic d) { sink.Report(std::move(d)); };
   return CompileForCpu(module, cpu);
 }

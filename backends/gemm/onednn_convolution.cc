@@ -1,16 +1,16 @@
-#include "backends/cpu/library_convolution.h"
+#include "backends/gemm/onednn_convolution.h"
 
 #include <atomic>
 #include <bit>
 #include <mutex>
 
-#include "backends/cpu/onednn.h"
+#include "backends/gemm/onednn.h"
 #include "backends/gemm/scratch.h"
 #include "backends/gemm/sums.h"
 #include "ir/eval/strided_copy.h"
 #include "ir/support/parallel.h"
 
-namespace hlo::cpu {
+namespace hlo::gemm {
 namespace {
 
 using onednn::Argument;
@@ -46,24 +46,33 @@ int TypeCode(ElementType type) {
   return type == ElementType::F32 ? onednn::kF32 : type == ElementType::BF16 ? onednn::kBf16 : 0;
 }
 
-/// Whether the library may be asked: the forms and types that it is fast for.
-bool IsSuited(const Instruction& inst, const gemm::Target& target) {
-  const auto& attrs = inst.attr<ConvolutionAttrs>();
-  const ElementType type = inst.operand(0)->shape().element_type(), out = inst.shape().element_type();
-  const bool types = inst.operand(1)->shape().element_type() == type && TypeCode(type) != 0 &&
-                     (out == type || (type == ElementType::BF16 && out == ElementType::F32)) &&
-                     attrs.algorithm == DotAlgorithm::Unset;
-  const bool processor =
-      type == ElementType::BF16 ? target.amx || target.pairs : target.isa == gemm::Isa::Avx512;
-  if (!types || !processor || !attrs.dim_labels || attrs.window.dims.size() != 2) return false;
+/// The forms and types that the library is fast for.
+Fit FitForm(const Instruction* convolution, const Target& target) {
+  Fit fit;
+  if (!fit.Needs(convolution != nullptr, "not a whole convolution")) return fit;
+  const auto& attrs = convolution->attr<ConvolutionAttrs>();
+  const ElementType type = convolution->operand(0)->shape().element_type(),
+                    out = convolution->shape().element_type();
+  fit.Needs(convolution->operand(1)->shape().element_type() == type && TypeCode(type) != 0 &&
+                (out == type || (type == ElementType::BF16 && out == ElementType::F32)) &&
+                attrs.algorithm == DotAlgorithm::Unset,
+            "not all of F32 or of BF16");
+  fit.Needs(type == ElementType::BF16 ? target.amx || target.pairs : target.isa == Isa::Avx512,
+            "the processor lacks AVX-512");
+  if (!fit.Needs(attrs.dim_labels && attrs.window.dims.size() == 2, "not of two dimensions")) return fit;
   const auto& labels = *attrs.dim_labels;
-  return attrs.batch_group_count == 1 && labels.input_rank == 4 && labels.input_feature == 3 &&
-         labels.output_feature == 3 && llvm::all_of(attrs.window.dims, [](const WindowDim& d) {
-           return d.base_dilation == 1 && !d.reversal && d.pad_low >= 0 && d.pad_high >= 0;
-         });
+  fit.Needs(attrs.batch_group_count == 1, "groups of the batch");
+  fit.Needs(labels.input_rank == 4 && labels.input_feature == 3 && labels.output_feature == 3,
+            "features are no neighbours");
+  fit.Needs(llvm::all_of(attrs.window.dims,
+                         [](const WindowDim& d) {
+                           return d.base_dilation == 1 && !d.reversal && d.pad_low >= 0 && d.pad_high >= 0;
+                         }),
+            "dilated, reversed or cropped");
+  return fit;
 }
 
-Form FormOf(const Instruction& inst) {
+Form FormOf(const Instruction& inst, const Target& target) {
   const auto& attrs = inst.attr<ConvolutionAttrs>();
   const auto& labels = *attrs.dim_labels;
   const Shape &lhs = inst.operand(0)->shape(), &rhs = inst.operand(1)->shape(), &out = inst.shape();
@@ -97,6 +106,7 @@ Form FormOf(const Instruction& inst) {
     f.out_strides[2 + d] = at(out_strides, labels.output_spatial[d]);
     f.weight_strides[3 + d] = at(rhs_strides, labels.kernel_spatial[d]);
   }
+  f.tile_registers = target.amx && f.in_type == onednn::kBf16;
   return f;
 }
 
@@ -128,10 +138,7 @@ struct Kind {
 
 class LibraryConvolution {
  public:
-  /// `pointers`: of the operands and the result, by the number of the first.
-  LibraryConvolution(const Instruction& inst, const Functions& dnn, const Form& form, size_t pointers,
-                     const Step& own)
-      : inst_(inst), dnn_(dnn), form_(form), own_(own), reorder_(dnn), pointers_(pointers) {}
+  LibraryConvolution(const Functions& dnn, const Form& form) : dnn_(dnn), form_(form), reorder_(dnn) {}
 
   /// Chooses how; returns why it cannot be done.
   std::string Plan() {
@@ -153,27 +160,20 @@ class LibraryConvolution {
     return IsSlow(reorder_.Name()) ? "libdnnl has no fast way to reorder the weights" : "";
   }
 
-  Status Run(Frame& frame) const {
-    void* const* arrays = frame.Pointers(pointers_);
-    const Shape& weights = inst_.operand(1)->shape();
-    const bool padded = form_.low[0] + form_.low[1] + form_.high[0] + form_.high[1] > 0;
-    if (!IsReady() ||
-        (padded && gemm::HasNonFinite(weights.element_type(), arrays[1], weights.ElementCount())))
-      return own_.Run(frame);
-    frame.Observe(inst_);
-    HLO_CHECK_OK(frame.CheckInterrupt());
-    uint8_t* packed =
-        gemm::Scratch(gemm::ScratchUse::Right, static_cast<int64_t>(reorder_.Bytes(onednn::kQueryResult)));
-    std::atomic<bool> good = reorder_.Run(
-        {{onednn::kFrom, plain_.bytes, arrays[1]}, {onednn::kTo, weights_, packed}, ScratchFor(reorder_)});
+  bool Run(const void* lhs, const void* rhs, void* out) const {
+    if (!IsReady()) return false;
+    uint8_t* packed = Scratch(ScratchUse::Right, static_cast<int64_t>(reorder_.Bytes(onednn::kQueryResult)));
+    std::atomic<bool> good = reorder_.Run({{onednn::kFrom, plain_.bytes, const_cast<void*>(rhs)},
+                                           {onednn::kTo, weights_, packed},
+                                           ScratchFor(reorder_)});
     ParallelFor(0, static_cast<int64_t>(units_.size()), 1, [&](int64_t begin, int64_t end) {
       for (int64_t u = begin; u < end && good; ++u)
-        if (!RunUnit(units_[static_cast<size_t>(u)], arrays[0], packed, arrays[2])) good = false;
+        if (!RunUnit(units_[static_cast<size_t>(u)], lhs, packed, out)) good = false;
     });
-    return good ? frame.CheckInterrupt() : own_.Run(frame);
+    return good;
   }
-  [[nodiscard]] std::string Explain() const {
-    return "library: onednn " + kinds_[0].primitive.Name() +
+  [[nodiscard]] std::string Detail() const {
+    return "onednn " + kinds_[0].primitive.Name() +
            (units_.size() > 1 ? ", " + std::to_string(units_.size()) + " pieces" : "");
   }
 
@@ -260,7 +260,7 @@ class LibraryConvolution {
   static Argument ScratchFor(const Primitive& primitive) {
     const auto bytes = static_cast<int64_t>(primitive.Bytes(onednn::kQueryScratch));
     return {onednn::kScratch, primitive.Query(onednn::kQueryScratch),
-            gemm::Scratch(gemm::ScratchUse::Left, std::max<int64_t>(bytes, 1))};
+            Scratch(ScratchUse::Left, std::max<int64_t>(bytes, 1))};
   }
   bool RunUnit(const Unit& unit, const void* in, uint8_t* packed, void* out) const {
     const Kind& kind = kinds_[unit.kind];
@@ -273,58 +273,48 @@ class LibraryConvolution {
          ScratchFor(kind.primitive)});
   }
 
-  const Instruction& inst_;
   const Functions& dnn_;
   Form form_;
-  const Step& own_;
   Descriptor plain_;  // of the weights as they come
   const void* weights_ = nullptr;
   mutable Primitive reorder_;
   mutable std::vector<Kind> kinds_;
   std::vector<Unit> units_;
-  size_t pointers_;
   mutable std::once_flag once_;
   mutable bool ready_ = false;
 };
 
-/// A convolution that the library computes if it can. It is loaded and asked when it is needed first, or when
-/// there is time for it before.
-class PreferLibraryStep final : public Step {
+class OnednnPlan final : public Plan {
  public:
-  PreferLibraryStep(const Instruction& inst, const Form& form, size_t pointers, std::unique_ptr<Step> own)
-      : inst_(inst), form_(form), pointers_(pointers), own_(std::move(own)) {}
-  Status Run(Frame& frame) const override {
+  explicit OnednnPlan(const Form& form) : form_(form) {}
+  bool Run(const void* lhs, const void* rhs, void* out) const override {
     const LibraryConvolution* library = Chosen();
-    return library != nullptr ? library->Run(frame) : own_->Run(frame);
+    return library != nullptr && library->Run(lhs, rhs, out);
   }
-  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
-  [[nodiscard]] std::string Explain() const override {
+  bool Prepare() const override {
     const LibraryConvolution* library = Chosen();
-    return library != nullptr ? library->Explain() : own_->Explain() + "; own loops: " + why_;
+    return library != nullptr && library->IsReady();
   }
-  [[nodiscard]] std::function<void()> Preparation() const override {
-    return [this] {
-      if (const LibraryConvolution* library = Chosen()) library->IsReady();
-    };
+  [[nodiscard]] std::string Refusal() const override { return Chosen() != nullptr ? "" : why_; }
+  [[nodiscard]] std::string Detail() const override {
+    const LibraryConvolution* library = Chosen();
+    return library != nullptr ? library->Detail() : "";
   }
 
  private:
-  /// Null if own loops compute it.
+  /// Null if the library is not there or refuses.
   [[nodiscard]] const LibraryConvolution* Chosen() const {
     std::call_once(once_, [this] {
       const Functions* dnn = onednn::Library(why_);
       if (dnn == nullptr) return;
-      library_ = std::make_unique<LibraryConvolution>(inst_, *dnn, form_, pointers_, *own_);
+      library_ = std::make_unique<LibraryConvolution>(*dnn, form_);
       why_ = library_->Plan();
       if (!why_.empty()) library_.reset();
     });
     return library_.get();
   }
 
-  const Instruction& inst_;
   Form form_;
-  size_t pointers_;
-  std::unique_ptr<Step> own_;
   mutable std::once_flag once_;
   mutable std::unique_ptr<LibraryConvolution> library_;
   mutable std::string why_;  // it is not asked
@@ -332,17 +322,18 @@ class PreferLibraryStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> PreferLibrary(const Instruction& convolution, Program& program,
-                                    const gemm::Target& target, llvm::ArrayRef<Value> operands,
-                                    const Value& result, std::unique_ptr<Step> own) {
-  if (!IsSuited(convolution, target)) return own;
-  Form form = FormOf(convolution);
-  form.tile_registers = target.amx && form.in_type == onednn::kBf16;
-  if (form.groups == 1 && std::max(form.in_features, form.out_features) <= kFewFeatures) return own;
-  if (form.Work() < LeastWork(form) || form.images * form.out[0] * form.out[1] < kLeastPositions) return own;
-  const size_t pointers =
-      program.AddPointers({operands[0].leaves[0].slice, operands[1].leaves[0].slice, result.leaves[0].slice});
-  return std::make_unique<PreferLibraryStep>(convolution, form, pointers, std::move(own));
+Fit FitOnednn(const Problem& problem, const Target& target) {
+  Fit fit = FitForm(problem.convolution, target);
+  if (!fit.can()) return fit;
+  const Form form = FormOf(*problem.convolution, target);
+  fit.Suits(form.groups > 1 || std::max(form.in_features, form.out_features) > kFewFeatures, "few features");
+  fit.Suits(form.Work() >= LeastWork(form), "little work");
+  fit.Suits(form.images * form.out[0] * form.out[1] >= kLeastPositions, "few positions of the result");
+  return fit;
 }
 
-}  // namespace hlo::cpu
+std::unique_ptr<Plan> PlanOnednn(Problem problem, const Target& target) {
+  return std::make_unique<OnednnPlan>(FormOf(*problem.convolution, target));
+}
+
+}  // namespace hlo::gemm

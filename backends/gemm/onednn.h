@@ -7,7 +7,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace hlo::cpu::onednn {
+namespace hlo::gemm::onednn {
 
 /// Numbers of its interface.
 inline constexpr int kF32 = 3, kBf16 = 2;
@@ -19,7 +19,7 @@ inline constexpr size_t kDescriptorBytes = 16384;
 
 struct Functions {
 #define ONEDNN_FUNCTION(name, result, arguments) result(*name) arguments = nullptr;
-#include "backends/cpu/onednn_functions.def"
+#include "backends/gemm/onednn_functions.def"
   /// Of OpenMP, for the calling thread: the library works with as many threads.
   void (*set_threads)(int) = nullptr;
   void* engine = nullptr;
@@ -70,4 +70,4 @@ class Primitive {
   void* primitive_ = nullptr;
 };
 
-}  // namespace hlo::cpu::onednn
+}  // namespace hlo::gemm::onednn

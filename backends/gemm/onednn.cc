@@ -1,4 +1,4 @@
-#include "backends/cpu/onednn.h"
+#include "backends/gemm/onednn.h"
 
 #include <dlfcn.h>
 
@@ -8,7 +8,7 @@
 #include "backends/gemm/subnormals.h"
 #include "ir/support/library_use.h"
 
-namespace hlo::cpu::onednn {
+namespace hlo::gemm::onednn {
 namespace {
 
 struct Loaded {
@@ -28,7 +28,7 @@ std::string Load(Functions& f) {
 #define ONEDNN_FUNCTION(name, result, arguments)                                 \
   f.name = reinterpret_cast<result(*) arguments>(dlsym(library, "dnnl_" #name)); \
   all = all && f.name != nullptr;
-#include "backends/cpu/onednn_functions.def"
+#include "backends/gemm/onednn_functions.def"
   // Only builds with OpenMP can be told how many threads they may use.
   f.set_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "omp_set_num_threads"));
   if (!all || f.set_threads == nullptr) return "libdnnl lacks functions";
@@ -104,7 +104,7 @@ bool Primitive::Run(llvm::ArrayRef<Argument> arguments) const {
     int what;
     void* memory;
   };
-  const gemm::FlushSubnormals flush;
+  const FlushSubnormals flush;
   dnn_->set_threads(1);
   llvm::SmallVector<Passed, 4> passed;
   void* stream = nullptr;
@@ -126,4 +126,4 @@ bool Primitive::Run(llvm::ArrayRef<Argument> arguments) const {
   return good;
 }
 
-}  // namespace hlo::cpu::onednn
+}  // namespace hlo::gemm::onednn
