@@ -34,12 +34,15 @@ LAYERS = {
     'passes/pass': [*BASE, 'ir', 'passes/option', 'passes/rewrite'],
     'passes': [*BASE, 'ir', 'passes/option', 'passes/pass', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'ir/infer', 'ir/verify', 'ir/eval'],
     'backends/kernel': [*BASE, 'ir', 'ir/infer', 'ir/eval'],
-    'backends/gemm': [*BASE, 'ir', 'ir/eval'],
-    'backends/structured': [*BASE, 'ir', 'ir/eval', 'backends/gemm'],
+    'backends/products/common': [*BASE, 'ir', 'ir/eval'],
+    'backends/products/dot': [*BASE, 'ir', 'ir/eval', 'backends/products/common'],
+    'backends/products/conv': [*BASE, 'ir', 'ir/eval', 'backends/products/common', 'backends/products/dot'],
+    'backends/products': [*BASE, 'ir', 'ir/eval', 'backends/products/common', 'backends/products/dot', 'backends/products/conv'],
+    'backends/structured': [*BASE, 'ir', 'ir/eval', 'backends/products/common'],
     'backends/llvm': [*BASE, 'ir', 'backends/kernel'],
     'backends/tile': [*BASE, 'ir', 'ir/eval', 'backends/kernel', 'backends/llvm'],
     'backends/compile': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends/kernel', 'backends/structured'],
-    'backends/cpu': [*BASE, 'backends/compile', 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/gemm', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends'],
+    'backends/cpu': [*BASE, 'backends/compile', 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/products', 'backends/products/common', 'backends/products/dot', 'backends/products/conv', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends'],
 }
 # Families of passes stand side by side: what several need is in passes/analysis and passes/rewrite.
 FAMILY = [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/pass', 'passes/analysis', 'passes/rewrite']

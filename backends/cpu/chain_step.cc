@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "backends/cpu/product_problem.h"
-#include "backends/gemm/scratch.h"
+#include "backends/products/common/scratch.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 

@@ -2,7 +2,7 @@
 // the second product, as where a bias and an activation follow.
 #pragma once
 #include "backends/cpu/kernel_step.h"
-#include "backends/gemm/product.h"
+#include "backends/products/product.h"
 
 namespace hlo::cpu {
 

@@ -2,7 +2,7 @@
 // made. Requires row-major arrays. Where the summed dimension is concatenated, sums come out in another
 // order: not with --strict-fp.
 #include "backends/cpu/product_problem.h"
-#include "backends/gemm/thin_run.h"
+#include "backends/products/dot/gemv.h"
 #include "ir/op.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"

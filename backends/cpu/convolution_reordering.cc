@@ -3,7 +3,7 @@
 // weights, both of whose operands are such images. Sums are those of another convolution of the same values.
 #include "backends/cpu/passes.h"
 #include "backends/cpu/product_problem.h"
-#include "backends/gemm/isa.h"
+#include "backends/products/common/isa.h"
 #include "ir/op.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"

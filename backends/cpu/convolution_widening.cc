@@ -4,7 +4,7 @@
 // gemm::IsOfLanes(), which reads and rounds codes. Exact: sums are taken and rounded as before.
 #include "backends/cpu/passes.h"
 #include "backends/cpu/product_problem.h"
-#include "backends/gemm/lane_run.h"
+#include "backends/products/conv/depthwise_nhwc_staged.h"
 #include "ir/eval/compute_type.h"
 #include "ir/op.h"
 #include "passes/pass.h"

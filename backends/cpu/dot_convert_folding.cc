@@ -2,7 +2,7 @@
 // for memory. Converts that nobody else reads go away. Requires row-major arrays; changes no value, as a
 // number is the same before and after it is widened.
 #include "backends/cpu/product_problem.h"
-#include "backends/gemm/thin_run.h"
+#include "backends/products/dot/gemv.h"
 #include "ir/op.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"

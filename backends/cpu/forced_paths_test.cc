@@ -3,8 +3,8 @@
 
 #include "backends/cpu/compile.h"
 #include "backends/cpu/product_problem.h"
-#include "backends/gemm/group_kernels.h"
-#include "backends/gemm/product.h"
+#include "backends/products/common/vnni_kernels.h"
+#include "backends/products/product.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "parser/parser.h"
 

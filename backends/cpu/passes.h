@@ -1,6 +1,6 @@
 // What the passes of this folder share.
 #pragma once
-#include "backends/gemm/isa.h"
+#include "backends/products/common/isa.h"
 #include "ir/instruction.h"
 #include "passes/pass.h"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "backends/gemm/group_kernels.h"
-#include "backends/gemm/kernels.h"
+#include "backends/products/common/kernels.h"
+#include "backends/products/common/vnni_kernels.h"
 #include "ir/support/buffer.h"
 #include "ir/support/parallel.h"
 

@@ -1,6 +1,6 @@
-// Dots and convolutions as problems of backends/gemm.
+// Dots and convolutions as problems of backends/products.
 #pragma once
-#include "backends/gemm/problem.h"
+#include "backends/products/common/problem.h"
 #include "ir/instruction.h"
 #include "ir/support/result.h"
 

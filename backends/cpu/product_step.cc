@@ -3,10 +3,10 @@
 #include "backends/cpu/compile.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/product_problem.h"
-#include "backends/gemm/explain_ways.h"
-#include "backends/gemm/group_kernels.h"
-#include "backends/gemm/product.h"
-#include "backends/gemm/sums.h"
+#include "backends/products/common/sums.h"
+#include "backends/products/common/vnni_kernels.h"
+#include "backends/products/explain_ways.h"
+#include "backends/products/product.h"
 #include "ir/numeric/narrow_float.h"
 
 namespace hlo::cpu {

@@ -2,7 +2,7 @@
 #pragma once
 #include "backends/cpu/machine.h"
 #include "backends/cpu/program.h"
-#include "backends/gemm/ways.h"
+#include "backends/products/ways.h"
 
 namespace hlo::cpu {
 

@@ -1,7 +1,7 @@
 // Steps that run the loops of backends/structured.
 #pragma once
 #include "backends/cpu/program.h"
-#include "backends/gemm/isa.h"
+#include "backends/products/common/isa.h"
 
 namespace hlo::cpu {
 

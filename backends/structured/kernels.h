@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "backends/gemm/isa.h"
+#include "backends/products/common/isa.h"
 
 namespace hlo::structured {
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "backends/gemm/isa.h"
+#include "backends/products/common/isa.h"
 #include "ir/instruction.h"
 #include "ir/support/result.h"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "backends/gemm/kernels.h"
+#include "backends/products/common/kernels.h"
 #include "backends/structured/kernels.h"
 
 namespace hlo::structured {

@@ -2,7 +2,7 @@
 // are matrix products.
 #include <type_traits>
 
-#include "backends/gemm/kernels.h"
+#include "backends/products/common/kernels.h"
 #include "backends/structured/kernels.h"
 #include "backends/structured/triangular.h"
 #include "ir/support/buffer.h"

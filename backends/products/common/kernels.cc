@@ -1,0 +1,25 @@
+#include "backends/products/common/kernels.h"
+
+#include "ir/support/cpu_features.h"
+
+namespace hlo::gemm {
+
+const KernelSet& KernelsFor(Isa isa) {
+  switch (isa) {
+    case Isa::Avx512: return internal::kAvx512Kernels;
+    case Isa::Avx2: return internal::kAvx2Kernels;
+    case Isa::Baseline: break;
+  }
+  return internal::kBaselineKernels;
+}
+
+Isa HostIsa() {
+  static const Isa isa = [] {
+    if (HasCpuFeatures({"avx512f", "avx512dq", "avx512bw", "avx512vl"})) return Isa::Avx512;
+    if (HasCpuFeatures({"avx2", "fma"})) return Isa::Avx2;
+    return Isa::Baseline;
+  }();
+  return isa;
+}
+
+}  // namespace hlo::gemm

@@ -1,0 +1,48 @@
+// Kernels for every x86-64 processor.
+#include <immintrin.h>
+
+#include <algorithm>
+#include <bit>
+#include <complex>
+#include <type_traits>
+#include <utility>
+
+#include "backends/products/common/kernels.h"
+
+namespace hlo::gemm {
+namespace {
+
+struct Machine {
+  static constexpr int kBytes = 16, kRows = 4, kVectors = 2;
+  static constexpr bool kFused = false, kExact = false, kHalves = false, kShorts = false;
+};
+
+/// The first `count` lanes; the others are zero.
+template <class V, class T>
+[[gnu::always_inline]] inline V LoadPart(const T* p, int count) {
+  V v = V(T(0));
+  for (int i = 0; i < count; ++i) v[i] = p[i];
+  return v;
+}
+template <class V, class T>
+[[gnu::always_inline]] inline void StorePart(T* p, const V& v, int count) {
+  for (int i = 0; i < count; ++i) p[i] = v[i];
+}
+
+#include "backends/products/common/load_codes.inc"
+
+/// Lane i of the result is lane lanes[i] of `v`.
+template <class V, class L>
+[[gnu::always_inline]] inline V Permute(const V& v, const L& lanes) {
+  V result;
+  for (int i = 0; i < static_cast<int>(sizeof v / sizeof v[0]); ++i) result[i] = v[lanes[i]];
+  return result;
+}
+
+#include "backends/products/common/kernel_bodies.inc"
+
+}  // namespace
+
+const KernelSet internal::kBaselineKernels = MakeKernelSet();
+
+}  // namespace hlo::gemm

@@ -1,0 +1,188 @@
+#include "backends/products/ways.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "backends/products/conv/depthwise_nchw.h"
+#include "backends/products/conv/depthwise_nchw_weight_gradient.h"
+#include "backends/products/conv/depthwise_nchw_weight_gradient_vnni.h"
+#include "backends/products/conv/depthwise_nhwc.h"
+#include "backends/products/conv/depthwise_nhwc_staged.h"
+#include "backends/products/conv/depthwise_weight_gradient.h"
+#include "backends/products/conv/direct_few_outputs.h"
+#include "backends/products/conv/direct_nhwc.h"
+#include "backends/products/conv/direct_spatial.h"
+#include "backends/products/conv/direct_vnni.h"
+#include "backends/products/conv/grouped_weight_gradient.h"
+#include "backends/products/conv/onednn_convolution.h"
+#include "backends/products/conv/weight_gradient_vnni.h"
+#include "backends/products/dot/gemv.h"
+#include "backends/products/dot/packed_gemm.h"
+#include "backends/products/dot/packed_gemm_vnni.h"
+
+namespace hlo::gemm {
+namespace {
+
+/// A plan that is a function of the problem.
+template <auto kRun>
+class FunctionPlan final : public Plan {
+ public:
+  FunctionPlan(Problem problem, const Target& target)
+      : problem_(std::move(problem)), kernels_(KernelsFor(target.isa)) {}
+  bool Run(const void* lhs, const void* rhs, void* out) const override {
+    if constexpr (std::is_invocable_v<decltype(kRun), const Problem&, const void*, const void*, void*>)
+      kRun(problem_, lhs, rhs, out);
+    else
+      kRun(problem_, kernels_, lhs, rhs, out);
+    return true;
+  }
+
+ private:
+  Problem problem_;
+  const KernelSet& kernels_;
+};
+
+/// The same with what multiplies words.
+template <auto kRun>
+class WordPlan final : public Plan {
+ public:
+  WordPlan(Problem problem, const Target& target)
+      : problem_(std::move(problem)), kernels_(KernelsFor(target.isa)), way_(*WordWayOf(problem_, target)) {}
+  bool Run(const void* lhs, const void* rhs, void* out) const override {
+    kRun(problem_, way_, kernels_, lhs, rhs, out);
+    return true;
+  }
+
+ private:
+  Problem problem_;
+  const KernelSet& kernels_;
+  WordWay way_;
+};
+
+class GroupPlan final : public Plan {
+ public:
+  GroupPlan(Problem problem, const Target& target)
+      : problem_(std::move(problem)),
+        kernels_(KernelsFor(target.isa)),
+        kind_(*GroupKindOf(problem_)),
+        groups_(*GroupKernelsFor(kind_, target)),
+        blocks_(CutSteps(problem_, kGroupDepthBytes / Info(problem_.lhs.type).host_bytes(), 64)) {}
+  bool Run(const void* lhs, const void* rhs, void* out) const override {
+    RunGroups(problem_, kind_, groups_, blocks_, kernels_, lhs, rhs, out);
+    return true;
+  }
+  [[nodiscard]] bool RunsByRows() const override { return !problem_.windows; }
+  void RunRows(const Rows& rows, const void* lhs, const void* rhs, void* out) const override {
+    RunGroupRows(problem_, kind_, groups_, blocks_, kernels_, rows, lhs, rhs, out);
+  }
+  [[nodiscard]] std::string Detail() const override { return groups_.name; }
+
+ private:
+  Problem problem_;
+  const KernelSet& kernels_;
+  GroupKind kind_;
+  const GroupKernels& groups_;
+  std::vector<Block> blocks_;
+};
+
+template <class P>
+std::unique_ptr<Plan> Make(Problem problem, const Target& target) {
+  return std::make_unique<P>(std::move(problem), target);
+}
+
+/// Cycles are of 3 GHz, of which multiplying gets so much.
+constexpr double kCyclesPerNs = 3, kShare = 0.8;
+/// Multiplications and additions in a vector at a time, and in a cycle for pairs, fours and tile registers as
+/// multiples of those of floats.
+constexpr double kVectorsPerCycle = 2, kPairs = 2, kFours = 4, kPairsOfTiles = 16, kFoursOfTiles = 32;
+
+/// Multiplications with columns that fill vectors, in cycles of floats.
+double Cycles(const Problem& problem, const Target& target) {
+  const int64_t lanes = TileShapeOf(KernelsFor(target.isa), problem.compute).lanes,
+                columns = problem.columns() * (IsComplex(problem.type) ? 2 : 1);
+  const int64_t vectors = (columns + lanes - 1) / lanes;
+  const double steps = static_cast<double>(problem.rows()) * static_cast<double>(problem.depth()) *
+                       static_cast<double>(problem.batches()) * (IsComplex(problem.type) ? 2 : 1);
+  return std::max(static_cast<double>(vectors) * steps, 1.0) / kVectorsPerCycle;
+}
+
+double CostOfTiles(const Problem& problem, const Target& target) {
+  return Cycles(problem, target) / (kCyclesPerNs * kShare);
+}
+
+double CostOfGroups(const Problem& problem, const Target& target) {
+  const bool floats = GroupKindOf(problem) == GroupKind::Bf16;
+  const double times = target.amx ? (floats ? kPairsOfTiles : kFoursOfTiles) : (floats ? kPairs : kFours);
+  return CostOfTiles(problem, target) / times;
+}
+
+constexpr auto kSkipped = Padding::Skipped, kMultiplied = Padding::Multiplied;
+constexpr Way kWays[] = {
+    {"onednn", "a library", AsItIs, FitOnednn, PlanOnednn, nullptr, 9, false, kMultiplied, true},
+    {"direct-vnni", "words of features", AsItIs, FitWords, Make<WordPlan<RunByWords>>, nullptr, 8, false,
+     kMultiplied},
+    {"weight-gradient-vnni", "words of positions", AsItIs, FitPositions, Make<WordPlan<RunByPositions>>,
+     nullptr, 7.5, false, kMultiplied},
+    {"depthwise-nchw-weight-gradient", "products of planes", AsItIs, FitFloatGradient,
+     Make<FunctionPlan<RunFloatGradient>>, nullptr, 7, false, kMultiplied},
+    {"depthwise-nchw-weight-gradient-vnni", "products of planes", AsItIs, FitPlaneGradient,
+     Make<FunctionPlan<RunPlaneGradient>>, nullptr, 6.5, false, kMultiplied},
+    {"depthwise-nchw", "planes", AsItIs, FitPlanes, Make<FunctionPlan<RunOfPlanes>>, nullptr, 6, false,
+     kMultiplied},
+    {"depthwise-nhwc-staged", "lanes of features, staged", AsItIs, FitLanes, Make<FunctionPlan<RunOfLanes>>,
+     nullptr, 5.5, false, kMultiplied},
+    {"direct-nhwc", "lanes of features", AsItIs, FitFeaturewise, Make<FunctionPlan<RunFeaturewise>>, nullptr,
+     5, false, kMultiplied},
+    {"depthwise-weight-gradient", "channel by channel", AsItIs, FitSumOfLines,
+     Make<FunctionPlan<RunSumOfLines>>, nullptr, 4.5, false, kSkipped},
+    {"grouped-weight-gradient", "channel by channel", AsItIs, FitChannelwiseSums,
+     Make<FunctionPlan<RunChannelwiseSums>>, nullptr, 4, false, kSkipped},
+    {"depthwise-nhwc", "channel by channel", AsItIs, FitChannelwise, Make<FunctionPlan<RunChannelwise>>,
+     nullptr, 3.5, false, kSkipped},
+    {"direct-few-outputs", "lanes of input features", AsItIs, FitFewColumns,
+     Make<FunctionPlan<RunFewColumns>>, nullptr, 3, false, kMultiplied},
+    {"direct-spatial", "shifted lines", AsItIs, FitWindowed, Make<FunctionPlan<RunWindowed>>, nullptr, 2.5,
+     false, kMultiplied},
+    {"gemv", "few rows", ForFewRows, FitThin, Make<FunctionPlan<RunThin>>, nullptr, 2, false, kSkipped},
+    {"packed-gemm-vnni", "groups of steps", ForTiles, FitGroups, Make<GroupPlan>, CostOfGroups, 1, true,
+     kMultiplied},
+    {"packed-gemm", "tiles", ForTiles, FitTiles, Make<TilePlan>, CostOfTiles, 1, true, kMultiplied},
+};
+
+}  // namespace
+
+llvm::ArrayRef<Way> Ways() { return kWays; }
+
+const Way* WayNamed(llvm::StringRef name) {
+  const auto* way = llvm::find_if(kWays, [&](const Way& w) { return name == w.name; });
+  return way == std::end(kWays) ? nullptr : way;
+}
+
+Fit FitOf(const Way& way, const Problem& problem, const Target& target) {
+  Fit fit;
+  if (!fit.Needs(problem.depth() > 0 || &way == &Ways().back(), "sums of nothing")) return fit;
+  return way.fit(way.arrange(problem, target).problem, target);
+}
+
+std::vector<Assessment> Assess(const Problem& problem, const Target& target) {
+  std::vector<Assessment> list;
+  double best = 0;  // of those without gain
+  for (const Way& way : llvm::reverse(kWays)) {
+    const Problem arranged = way.arrange(problem, target).problem;
+    Assessment a{&way, FitOf(way, problem, target), 0};
+    if (way.cost != nullptr && a.fit.can()) {
+      a.cost = way.cost(arranged, target);
+      if (best == 0 || (a.fit.suits() && a.cost < best)) best = a.cost;
+    } else {
+      a.cost = best / way.gain;
+    }
+    list.push_back(a);
+  }
+  const auto rank = [](const Assessment& a) {
+    return std::tuple(!a.fit.suits(), !a.fit.can(), a.cost, a.way);
+  };
+  llvm::sort(list, [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return list;
+}
+
+}  // namespace hlo::gemm
