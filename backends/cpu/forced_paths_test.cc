@@ -110,7 +110,7 @@ TEST(ProductPaths, LibrariesAreForcedWhereTheyAre) {
   options.cache = false;
   const auto executable = CompileForCpu(*module, options);
   if (!executable) {
-    EXPECT_EQ(executable.error().id, "unsupported-path") << executable.error().message;
+    EXPECT_EQ(executable.error().id.text(), "unsupported-path") << executable.error().message;
     GTEST_SKIP() << executable.error().message;
   }
 }

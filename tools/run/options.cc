@@ -266,6 +266,8 @@ Status CheckRunOptions(const RunOptions& o) {
     return Error("usage-option", {}, "option '--memory': found '{0}', expected summary or peak", o.memory);
   if (o.check_memory && (o.Profiling() || o.Benchmarking()))
     return Error("usage-option", {}, "option '--check-memory': its runs have no times to report");
+  if (!o.force_path.name.empty() && o.platform != Platform::Cpu)
+    return Error("usage-option", {}, "option '--force-path': products of --platform=cpu have paths");
   uint64_t seed = 0;
   if (o.seed != "time" && llvm::StringRef(o.seed).getAsInteger(0, seed))
     return Error("usage-option", {}, "option '--seed': found '{0}', expected a number or time", o.seed);
