@@ -7,6 +7,9 @@
 
 namespace hlo::compile {
 
+/// More is as much, and sums of it are still numbers.
+constexpr int64_t kMostTimes = int64_t{1} << 60;
+
 int64_t LoopTable::TimesOf(const IndexMap& map) const {
   int64_t times = 1;
   for (const int32_t loop : map)
@@ -39,7 +42,7 @@ IndexMap LoopTable::Append(const IndexMap& map, llvm::ArrayRef<int64_t> dims) {
       continue;
     }
     times = llvm::SaturatingMultiply<uint64_t>(static_cast<uint64_t>(times), static_cast<uint64_t>(extent));
-    times = std::min<int64_t>(times, int64_t{1} << 60);
+    times = std::min<int64_t>(times, kMostTimes);
     loops.push_back(AddLoop(map, times));
   }
   return loops;
@@ -155,7 +158,8 @@ IndexMap LoopTable::Reduce(const Instruction& user, int64_t k, const IndexMap& m
 
 /// Windows and products read an operand's elements several times.
 IndexMap LoopTable::Repeated(const Instruction& user, int64_t k, const IndexMap& map) {
-  const int64_t per_element = std::max<int64_t>(CostPerElement(user) / 2, 2);
+  const int64_t per_element =
+      std::max<int64_t>(CostPerElement(user, *machine_) / machine_->kernels.ops.plain.operations, 2);
   return Mixed(Append(map, {per_element}), user.operand(k)->shape());
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "backends/compile/machine.h"
 #include "ir/module.h"
 
 namespace hlo::compile {
@@ -23,7 +24,8 @@ constexpr int32_t kNoLoop = AtPosition(0);  // all there is in a dimension of si
 class LoopTable {
  public:
   /// The nest of the root.
-  explicit LoopTable(llvm::ArrayRef<int64_t> dims) : nest_(Append({}, dims)) {
+  LoopTable(llvm::ArrayRef<int64_t> dims, const Machine& machine)
+      : machine_(&machine), nest_(Append({}, dims)) {
     in_nest_.assign(times_.size(), true);
   }
   /// The root's own elements.
@@ -65,6 +67,7 @@ class LoopTable {
   std::vector<int64_t> times_;  // by loop: how often its body runs
   std::vector<bool> in_nest_;   // by loop: whether it is one of the nest of the root, or in one
   std::map<std::tuple<const Instruction*, int64_t, IndexMap>, IndexMap> known_;
+  const Machine* machine_;
   IndexMap nest_;
 };
 

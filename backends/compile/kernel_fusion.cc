@@ -9,7 +9,6 @@
 #include "backends/compile/kernel_ops.h"
 #include "backends/compile/machine.h"
 #include "backends/kernel/lower.h"
-#include "backends/structured/histogram.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/fusion_facts.h"
@@ -20,39 +19,27 @@
 namespace hlo::compile {
 namespace {
 
-/// Limits of one kernel: instructions as often as they are computed, reductions, ways in which one
-/// instruction is computed.
-constexpr size_t kMaxEmitted = 400, kMaxReductions = 8;
-constexpr int64_t kMaxMaps = 4;
-/// Ways in which an instruction is computed if some are single elements.
-constexpr size_t kMaxPositions = 16;
-constexpr int64_t kMaxConcatenated = 4;  // operands of a concatenate that is no root
-/// What calling a kernel costs, in operations (see CostPerElement).
-constexpr int64_t kLaunch = 4000;
-/// What it costs to keep a value for another loop over the same row (kernel::ShareBetweenLoops).
-constexpr int64_t kShared = 4;
-/// Operations per element of values of which many may be computed by several groups.
-constexpr int64_t kCheap = 2;
-/// Operations that are worth several threads.
-constexpr int64_t kMinParallel = int64_t{1} << 18;
-/// Reductions over rows of more elements have these as lanes (kernel::ChooseSchedule).
-constexpr int64_t kMinAlong = 8;
-/// Elements of a sum that several kernels may compute: each folds them in order then, so that it is one
-/// value.
-constexpr int64_t kMostInOrder = 16;
-/// Instructions of an update that are looked at.
-constexpr size_t kMaxUpdate = 100;
-/// Elements of a reduction that is worth lanes of its own.
-constexpr int64_t kMinLanes = 4096;
-/// Instructions of a function that is more than a few operations.
-constexpr int64_t kFunction = 8;
-/// A search for a cycle gives up beyond this many instructions.
-constexpr size_t kMaxSearch = 2000;
-/// Kernels with more operations do not transpose in registers.
-constexpr int64_t kMaxWithTranspose = 6;
+struct KernelFusionOptions {
+  int64_t max_instructions = 400;
+  int64_t max_reductions = 8;
+  static llvm::ArrayRef<PassOptionRow> Rows() {
+    static constexpr PassOptionRow kRows[] = {
+        PassOption<&KernelFusionOptions::max_instructions>(
+            "max_instructions", "of one kernel, as often as they are computed in it"),
+        PassOption<&KernelFusionOptions::max_reductions>("max_reductions", "of one kernel"),
+    };
+    return kRows;
+  }
+};
 
-/// Operations that fit into the time of moving a byte, by the size of what is moved (caches, memory).
-int64_t OpsPerByte(int64_t bytes) { return bytes <= (1 << 20) ? 2 : bytes <= (32 << 20) ? 8 : 15; }
+/// Ways in which one kernel computes an instruction, as each is code of its own: in loops, and at all, some
+/// being single elements.
+constexpr int64_t kMaxMaps = 4, kMaxPositions = 16;
+/// Operands of a concatenate that is no root: each element asks which one it is of.
+constexpr int64_t kMaxConcatenated = 4;
+/// So that compiling takes no longer than the module is large, a search gives up beyond this many
+/// instructions: what an update is made of, cycles.
+constexpr size_t kMaxUpdate = 100, kMaxSearch = 2000;
 
 /// What is read for an operand, which its reader computes if it is made of next to nothing.
 int64_t BytesBehind(const Instruction& operand) {
@@ -64,13 +51,14 @@ int64_t BytesBehind(const Instruction& operand) {
 using Maps = llvm::SmallVector<IndexMap, 2>;
 
 struct Group {
-  explicit Group(Instruction* root_of) : root(root_of), loops(IterationShape(*root_of).dims()) {}
+  Group(Instruction* root_of, const Machine& machine)
+      : root(root_of), loops(IterationShape(*root_of).dims(), machine) {}
   Instruction* root;
   LoopTable loops;
   std::vector<Instruction*> members;           // but the root, users first
   llvm::DenseSet<const Instruction*> outputs;  // of the members
   llvm::DenseMap<const Instruction*, Maps> maps;
-  size_t emitted = 0, reductions = 0;
+  int64_t emitted = 0, reductions = 0;
   int64_t operations = 0;
   double repeated = 0;  // work of cheap members that other groups compute as well
   bool transposes = false;
@@ -81,10 +69,12 @@ struct Group {
   }
 };
 
-/// Whether its lanes are elements that are folded, as these lie side by side in memory.
-bool FoldsAlongMemory(const Instruction& inst) {
-  const auto is_last = [](const Shape& shape, llvm::ArrayRef<int64_t> folded) {
-    return folded.size() == 1 && folded[0] == shape.rank() - 1 && shape.dim(folded[0]) > kMinAlong;
+/// Whether its lanes are elements that are folded, as these lie side by side in memory
+/// (kernel::ChooseSchedule).
+bool FoldsAlongMemory(const Instruction& inst, const Machine& machine) {
+  const auto is_last = [&](const Shape& shape, llvm::ArrayRef<int64_t> folded) {
+    return folded.size() == 1 && folded[0] == shape.rank() - 1 &&
+           shape.dim(folded[0]) > machine.kernels.vectors.full_row;
   };
   if (inst.kind() != OpKind::Reduce && inst.kind() != OpKind::Dot) return false;
   const Shape& x = inst.operand(0)->shape();
@@ -96,7 +86,8 @@ bool FoldsAlongMemory(const Instruction& inst) {
 
 class Grouper {
  public:
-  explicit Grouper(Computation& computation) : computation_(computation) {}
+  Grouper(Computation& computation, const KernelFusionOptions& options, const Machine& machine)
+      : computation_(computation), options_(options), machine_(machine) {}
 
   /// True if there are groups.
   bool Run(PassContext& context) {
@@ -114,7 +105,7 @@ class Grouper {
 
  private:
   void Place(Instruction* inst) {
-    if (!HasKernel(*inst) || IterationShape(*inst).ElementCount() == 0) return;
+    if (!HasKernel(*inst, machine_) || IterationShape(*inst).ElementCount() == 0) return;
     llvm::SmallVector<Group*, 4> into;
     bool stored = inst->IsRoot() || inst->shape().IsTuple();
     for (const Instruction* user : inst->users()) {
@@ -133,8 +124,8 @@ class Grouper {
       else
         stored = true;
     }
-    const int64_t folded = fitting.size() > 1 ? ElementsInOrder(*inst) : 1;
-    const bool worth = folded <= kMostInOrder && IsWorthIt(*inst, fitting, stored);
+    const int64_t folded = fitting.size() > 1 ? ElementsInOrder(*inst, machine_) : 1;
+    const bool worth = folded <= machine_.folds.in_order && IsWorthIt(*inst, fitting, stored);
     if (!fitting.empty() && worth && (!stored || IsFree(*inst))) {
       if (folded > 1) in_order_.insert(inst);
       for (auto& [group, maps] : fitting) {
@@ -147,7 +138,7 @@ class Grouper {
         if (MayBeOutput(*inst, *group, maps)) return Join(inst, *group, std::move(maps), true);
     }
     if (inst->kind() == OpKind::Reshape) return;  // as a value of its own it costs nothing
-    Group& group = groups_.emplace_back(inst);
+    Group& group = groups_.emplace_back(inst, machine_);
     of_[inst].push_back(&group);
     group.maps[inst] = {group.loops.nest()};
     Count(group, *inst, 1);
@@ -160,9 +151,9 @@ class Grouper {
   }
 
   /// May be one of many values that several groups compute.
-  static bool IsCheap(const Instruction& inst) {
-    const int64_t cost = CostPerElement(inst);
-    return cost > 0 && cost <= kCheap;
+  [[nodiscard]] bool IsCheap(const Instruction& inst) const {
+    const int64_t cost = CostOf(inst);
+    return cost > 0 && cost <= machine_.kernels.ops.plain.operations;
   }
 
   /// The ways in which the group would compute it; nothing if it cannot.
@@ -171,14 +162,16 @@ class Grouper {
       return std::nullopt;
     if (inst.kind() == OpKind::Concatenate && inst.operand_count() > kMaxConcatenated) return std::nullopt;
     if (group.root->shape().IsTuple() && group.root->kind() != OpKind::Reduce) return std::nullopt;
-    if (inst.kind() == OpKind::Reduce && group.reductions >= kMaxReductions) return std::nullopt;
+    if (inst.kind() == OpKind::Reduce && group.reductions >= options_.max_reductions) return std::nullopt;
     // Several threads can make it, but not the group.
     const int64_t count = inst.shape().ElementCount();
     if (inst.kind() == OpKind::Reduce && count > IterationShape(*group.root).ElementCount() &&
-        CostPerElement(inst) * count > kMinParallel)
+        CostOf(inst) * count > machine_.threads.worthwhile)
       return std::nullopt;
-    if (MovesMinorDimension(inst) && group.operations > kMaxWithTranspose) return std::nullopt;
-    if (group.transposes && group.operations + CostPerElement(inst) > kMaxWithTranspose) return std::nullopt;
+    if (MovesMinorDimension(inst, machine_) && group.operations > machine_.transposes.operations)
+      return std::nullopt;
+    if (group.transposes && group.operations + CostOf(inst) > machine_.transposes.operations)
+      return std::nullopt;
     Maps maps;
     for (const Instruction* user : inst.users()) {
       const auto found = group.maps.find(user);
@@ -190,7 +183,7 @@ class Grouper {
             IsMadeOfNeighbours(inst, *user))
           return std::nullopt;
         // One of its operands is read as scalars, once for every row or column of the other.
-        if (user->kind() == OpKind::Dot && CostPerElement(inst) > 0 &&
+        if (user->kind() == OpKind::Dot && CostOf(inst) > 0 &&
             user->shape().ElementCount() * ContractedElements(*user) != inst.shape().ElementCount())
           return std::nullopt;
         // Lanes would make its sums at all elements of the concatenation.
@@ -207,7 +200,8 @@ class Grouper {
     }
     const int64_t in_loops =
         llvm::count_if(maps, [](const IndexMap& map) { return llvm::any_of(map, IsLoop); });
-    if (in_loops > kMaxMaps || maps.size() > kMaxPositions || group.emitted + maps.size() > kMaxEmitted)
+    const auto ways = static_cast<int64_t>(maps.size());
+    if (in_loops > kMaxMaps || ways > kMaxPositions || group.emitted + ways > options_.max_instructions)
       return std::nullopt;
     if (!MayReadTarget(inst, group, maps) || KeepsFunctionsFromLanes(inst, group, maps) ||
         IsLongBefore(inst, group, maps) || FoldsAcrossOthers(inst, group, maps))
@@ -217,13 +211,15 @@ class Grouper {
 
   /// Whether functions of each of its results would be computed one by one, its lanes being folded elements:
   /// a loop of their own has results as lanes.
-  static bool KeepsFunctionsFromLanes(const Instruction& inst, const Group& group, const Maps& maps) {
+  [[nodiscard]] bool KeepsFunctionsFromLanes(const Instruction& inst, const Group& group,
+                                             const Maps& maps) const {
     const IndexMap& nest = group.loops.nest();
-    if (maps.size() != 1 || maps[0] != nest || inst.shape().ElementCount() < kMinAlong ||
-        !FoldsAlongMemory(inst))
+    if (maps.size() != 1 || maps[0] != nest ||
+        inst.shape().ElementCount() < machine_.kernels.vectors.full_row || !FoldsAlongMemory(inst, machine_))
       return false;
     const auto is_function = [&](const Instruction* member) {
-      return TargetMachine().kernels.CostOf(member->kind()).instructions >= kFunction &&
+      return machine_.kernels.CostOf(member->kind()).instructions >=
+                 machine_.kernels.ops.function.instructions &&
              llvm::is_contained(group.maps.lookup(member), nest);
     };
     return is_function(group.root) || llvm::any_of(group.members, is_function);
@@ -231,14 +227,16 @@ class Grouper {
 
   /// A large reduction whose lanes are its results, where others of the same loop have folded elements as
   /// lanes, or the other way round: one of both would have none.
-  static bool FoldsAcrossOthers(const Instruction& inst, const Group& group, const Maps& maps) {
-    const auto is_large = [](const Instruction& reduce) {
-      return reduce.kind() == OpKind::Reduce && reduce.operand(0)->shape().ElementCount() >= kMinLanes;
+  [[nodiscard]] bool FoldsAcrossOthers(const Instruction& inst, const Group& group, const Maps& maps) const {
+    const auto is_large = [&](const Instruction& reduce) {
+      return reduce.kind() == OpKind::Reduce &&
+             reduce.operand(0)->shape().ElementCount() >= machine_.folds.own_lanes;
     };
     if (!is_large(inst) || maps.size() != 1) return false;
     const std::vector<int64_t> row = group.loops.RowOf(maps[0]);
     const auto is_across = [&](const Instruction* other) {
-      if (!is_large(*other) || FoldsAlongMemory(*other) == FoldsAlongMemory(inst)) return false;
+      if (!is_large(*other) || FoldsAlongMemory(*other, machine_) == FoldsAlongMemory(inst, machine_))
+        return false;
       return llvm::any_of(group.maps.lookup(other),
                           [&](const IndexMap& map) { return group.loops.RowOf(map) == row; });
     };
@@ -246,18 +244,19 @@ class Grouper {
   }
 
   /// A reduction that one thread would make before the nest of the root, which would then be left to it, too.
-  static bool IsLongBefore(const Instruction& inst, const Group& group, const Maps& maps) {
+  [[nodiscard]] bool IsLongBefore(const Instruction& inst, const Group& group, const Maps& maps) const {
     const auto in_nest = [&](const IndexMap& map) { return group.loops.IsInNest(map); };
     if (inst.kind() != OpKind::Reduce || !in_nest(group.loops.nest()) || llvm::any_of(maps, in_nest))
       return false;
-    const int64_t work = CostPerElement(inst) * inst.shape().ElementCount();
-    return work > TargetMachine().kernels.threads.most_repeated &&
-           std::max(work, group.operations * IterationShape(*group.root).ElementCount()) > kMinParallel;
+    const int64_t work = CostOf(inst) * inst.shape().ElementCount();
+    return work > machine_.kernels.threads.most_repeated &&
+           std::max(work, group.operations * IterationShape(*group.root).ElementCount()) >
+               machine_.threads.worthwhile;
   }
 
   /// Whether loops of its own compute the scatter if its operand is an array.
-  static bool IsArrayOfBins(const Instruction& scatter, int64_t operand) {
-    return structured::FillsBins(scatter) && !(operand == 2 && structured::MayBeUniform(scatter));
+  [[nodiscard]] bool IsArrayOfBins(const Instruction& scatter, int64_t operand) const {
+    return machine_.has_own_scatter != nullptr && machine_.has_own_scatter(scatter, operand);
   }
 
   /// What the root changes in place may be read besides only where it is written.
@@ -277,14 +276,14 @@ class Grouper {
 
   /// Whether several parts of what is updated make the update: each would be stored before, so it is better
   /// to store the update itself.
-  static bool IsMadeOfNeighbours(const Instruction& update, const Instruction& root) {
+  [[nodiscard]] bool IsMadeOfNeighbours(const Instruction& update, const Instruction& root) const {
     llvm::SmallVector<const Instruction*, 16> todo = {&update};
     llvm::SmallPtrSet<const Instruction*, 16> seen = {&update};
     const int64_t count = update.shape().ElementCount();
     int parts = 0;
     while (!todo.empty() && seen.size() <= kMaxUpdate) {
       const Instruction* at = todo.pop_back_val();
-      if (at->kind() == OpKind::Reduce || at->kind() == OpKind::Dot || !HasKernel(*at)) continue;
+      if (at->kind() == OpKind::Reduce || at->kind() == OpKind::Dot || !HasKernel(*at, machine_)) continue;
       for (const Instruction* operand : at->operands()) {
         if (operand == root.operand(0))
           parts += at->shape().ElementCount() >= count && at->kind() != OpKind::DynamicSlice ? 1 : 0;
@@ -296,13 +295,13 @@ class Grouper {
   }
 
   /// Work of computing it in these ways.
-  static double WorkOf(const Instruction& inst, const Group& group, const Maps& maps) {
+  [[nodiscard]] double WorkOf(const Instruction& inst, const Group& group, const Maps& maps) const {
     double work = 0;
     std::vector<std::vector<int64_t>> rows;
     for (const IndexMap& map : maps) {
       std::vector<int64_t> row = group.loops.RowOf(map);
-      const bool again = TargetMachine().kernels.IsExpensive(inst.kind()) && llvm::is_contained(rows, row);
-      work += static_cast<double>(again ? kShared : CostPerElement(inst)) *
+      const bool again = machine_.kernels.IsExpensive(inst.kind()) && llvm::is_contained(rows, row);
+      work += static_cast<double>(again ? machine_.costs.keep : CostOf(inst)) *
               static_cast<double>(group.loops.TimesOf(map));
       rows.push_back(std::move(row));
     }
@@ -310,10 +309,10 @@ class Grouper {
   }
 
   /// Computing it in all these groups costs less than to write and read it.
-  static bool IsWorthIt(const Instruction& inst, llvm::ArrayRef<std::pair<Group*, Maps>> fitting,
-                        bool stored) {
+  [[nodiscard]] bool IsWorthIt(const Instruction& inst, llvm::ArrayRef<std::pair<Group*, Maps>> fitting,
+                               bool stored) const {
     const int64_t count = inst.shape().ElementCount(), bytes = ByteSize(inst.shape());
-    const int64_t cost = CostPerElement(inst);
+    const int64_t cost = CostOf(inst);
     double work = stored ? 0 : -static_cast<double>(cost) * static_cast<double>(count);
     double repeated = 0;
     for (const auto& [group, maps] : fitting) {
@@ -321,25 +320,26 @@ class Grouper {
       if (IsCheap(inst)) repeated = std::max(repeated, group->repeated);
     }
     const int64_t reads = static_cast<int64_t>(fitting.size());
-    double saved = static_cast<double>(bytes) * static_cast<double>(OpsPerByte(bytes)) *
+    double saved = static_cast<double>(bytes) * static_cast<double>(machine_.OperationsPerByte(bytes)) *
                        static_cast<double>(reads + (stored ? 0 : 1)) +
-                   static_cast<double>(kLaunch);
+                   static_cast<double>(machine_.costs.launch);
     // Storing one value spares all that it is made of: once as much was computed again, it is time.
     saved -= repeated;
     // Every group but one reads again what it is made of.
     if (const int64_t again = reads - (stored ? 0 : 1); again > 0) {
       int64_t read = 0;
       for (const Instruction* operand : inst.operands()) read += std::min(BytesBehind(*operand), bytes);
-      saved -= static_cast<double>(again) * static_cast<double>(read) * static_cast<double>(OpsPerByte(read));
+      saved -= static_cast<double>(again) * static_cast<double>(read) *
+               static_cast<double>(machine_.OperationsPerByte(read));
     }
     return work <= saved;
   }
 
   /// Whether to compute it again beats reading it once more in a kernel of its own.
-  static bool IsWorthRepeating(const Instruction& inst, const Group& group, const Maps& maps) {
+  [[nodiscard]] bool IsWorthRepeating(const Instruction& inst, const Group& group, const Maps& maps) const {
     const int64_t count = inst.shape().ElementCount(), bytes = ByteSize(inst.shape());
-    return WorkOf(inst, group, maps) - static_cast<double>(CostPerElement(inst) * count) <=
-           static_cast<double>(bytes * OpsPerByte(bytes) + kLaunch);
+    return WorkOf(inst, group, maps) - static_cast<double>(CostOf(inst) * count) <=
+           static_cast<double>(bytes * machine_.OperationsPerByte(bytes) + machine_.costs.launch);
   }
 
   bool MayBeOutput(const Instruction& inst, const Group& group, const Maps& maps) const {
@@ -379,7 +379,7 @@ class Grouper {
   }
 
   void Join(Instruction* inst, Group& group, Maps maps, bool output) {
-    Count(group, *inst, maps.size());
+    Count(group, *inst, static_cast<int64_t>(maps.size()));
     group.members.push_back(inst);
     if (output) {
       group.outputs.insert(inst);
@@ -389,11 +389,11 @@ class Grouper {
     of_[inst].push_back(&group);
   }
 
-  static void Count(Group& group, const Instruction& inst, size_t times) {
+  void Count(Group& group, const Instruction& inst, int64_t times) const {
     group.emitted += times;
     group.reductions += inst.kind() == OpKind::Reduce ? times : 0;
-    group.operations += CostPerElement(inst) * static_cast<int64_t>(times);
-    group.transposes |= MovesMinorDimension(inst);
+    group.operations += CostOf(inst) * times;
+    group.transposes |= MovesMinorDimension(inst, machine_);
   }
 
   void Build(Group& group) const {
@@ -410,7 +410,11 @@ class Grouper {
     SinkConstants(fusion);
   }
 
+  [[nodiscard]] int64_t CostOf(const Instruction& inst) const { return CostPerElement(inst, machine_); }
+
   Computation& computation_;
+  const KernelFusionOptions& options_;
+  const Machine& machine_;
   llvm::DenseMap<const Instruction*, size_t> places_;
   size_t last_of_several_ = 0;                   // the last place of a root of a group with several outputs
   llvm::DenseSet<const Instruction*> in_order_;  // folds that several groups compute
@@ -418,15 +422,16 @@ class Grouper {
   llvm::DenseMap<const Instruction*, llvm::SmallVector<Group*, 1>> of_;
 };
 
-Result<bool> RunKernelFusion(Module& module, const NoPassOptions&, PassContext& context) {
+Result<bool> RunKernelFusion(Module& module, const KernelFusionOptions& options, PassContext& context) {
+  const Machine& machine = MachineOf(context);
   bool changed = false;
   for (Computation* computation : context.Computations(module))
-    if (RunsOnWholeValues(*computation)) changed |= Grouper(*computation).Run(context);
+    if (RunsOnWholeValues(*computation)) changed |= Grouper(*computation, options, machine).Run(context);
   return changed;
 }
 
 }  // namespace
 
-HLO_DEFINE_PASS(KernelFusion, NoPassOptions);
+HLO_DEFINE_PASS(KernelFusion, KernelFusionOptions);
 
 }  // namespace hlo::compile

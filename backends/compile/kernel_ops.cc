@@ -1,7 +1,6 @@
 #include "backends/compile/kernel_ops.h"
 
 #include "backends/compile/kernel_config.h"
-#include "backends/compile/machine.h"
 #include "backends/kernel/lower.h"
 #include "ir/attrs.h"
 #include "ir/op.h"
@@ -11,28 +10,20 @@
 namespace hlo::compile {
 namespace {
 
-/// Elements of windows and products that a kernel takes one by one; there are better ways for more.
-constexpr int64_t kMaxDirect = 64, kMaxProducts = 4096;
-/// Products of one sum that kernels take at all, and as many as are read like the elements of a short row.
-constexpr int64_t kMaxContracted = int64_t{64} << 10, kMaxShortRow = 8, kMaxSmallLeft = 16,
-                  kMaxSmallRight = 64;
-/// The latter of a matrix and a vector in loops, where what follows in the same kernel counts every time.
-constexpr int64_t kMaxProductsInLoops = int64_t{64} << 10;
-
-/// Lines that are shorter are not transposed in registers, nor arrays that are smaller.
-constexpr int64_t kMinTiled = 8, kMinTransposed = 4096;
-
-int64_t Taps(const Instruction& inst) {
+/// Positions of a window; beyond those that a kernel takes one by one it does not matter how many.
+int64_t Taps(const Instruction& inst, const Machine& machine) {
+  const int64_t most = machine.kernels.code.taps;
   int64_t taps = 1;
   for (const WindowDim& w : inst.attr<ReduceWindowAttrs>().window.dims)
-    taps = w.size > kMaxDirect ? kMaxDirect + 1 : std::min(taps * w.size, kMaxDirect + 1);
+    taps = w.size > most ? most + 1 : std::min(taps * w.size, most + 1);
   return taps;
 }
 
 /// A vector times a matrix that is widened on the way: reading it is all the work, so it is never stored
 /// wide.
-bool ReadsNarrowWeights(const Instruction& inst) {
-  if (inst.shape().element_type() != ElementType::F32 || ContractedElements(inst) > kMaxContracted)
+bool ReadsNarrowWeights(const Instruction& inst, const Machine& machine) {
+  if (inst.shape().element_type() != ElementType::F32 ||
+      ContractedElements(inst) > machine.products.contracted)
     return false;
   for (const int i : {0, 1}) {
     const Instruction &weights = *inst.operand(i), &vector = *inst.operand(1 - i);
@@ -68,18 +59,18 @@ bool IsMatrixVectorInLoop(const Instruction& inst) {
 
 /// Rows of a few numbers times one vector, or pairs and the like times as few of them: there is more to read
 /// than to multiply.
-bool IsProductOfShortRows(const Instruction& inst) {
+bool IsProductOfShortRows(const Instruction& inst, const Machine::Products& products) {
   const int64_t contracted = ContractedElements(inst);
   const bool is_batch = !inst.attr<DotAttrs>().lhs_batch_dims.empty();
   const auto is_small = [&](const Instruction* factor) {
     const int64_t count = factor->shape().ElementCount();
-    const int64_t most = factor == inst.operand(1) ? kMaxSmallRight : kMaxSmallLeft;
+    const int64_t most = factor == inst.operand(1) ? products.small_right : products.small_left;
     return count == contracted || (count <= most && !is_batch);
   };
-  return contracted <= kMaxShortRow && llvm::any_of(inst.operands(), is_small);
+  return contracted <= products.short_row && llvm::any_of(inst.operands(), is_small);
 }
 
-bool IsSmallDot(const Instruction& inst) {
+bool IsSmallDot(const Instruction& inst, const Machine& machine) {
   const auto is_plain = [](const Shape& shape) {
     return !IsPred(shape.element_type()) && Info(shape.element_type()).bits >= 8;
   };
@@ -88,8 +79,9 @@ bool IsSmallDot(const Instruction& inst) {
       !is_plain(inst.operand(0)->shape()) || !is_plain(inst.operand(1)->shape()))
     return false;
   const int64_t products = inst.shape().ElementCount() * ContractedElements(inst);
-  return products <= kMaxProducts || (products <= kMaxProductsInLoops && IsMatrixVectorInLoop(inst)) ||
-         ReadsNarrowWeights(inst) || IsProductOfShortRows(inst);
+  return products <= machine.products.all ||
+         (products <= machine.products.in_loops && IsMatrixVectorInLoop(inst)) ||
+         ReadsNarrowWeights(inst, machine) || IsProductOfShortRows(inst, machine.products);
 }
 
 int64_t ReducedElements(const Instruction& inst) {
@@ -98,16 +90,18 @@ int64_t ReducedElements(const Instruction& inst) {
   return count;
 }
 
-/// Of what is no operation on elements, in the unit of kernel::OpCost::operations.
-constexpr int64_t kPlain = 2, kRead = 2, kIndexed = 60, kCalled = 200;
-
-int64_t PlainCost(const Instruction&) { return kPlain; }
-int64_t NoCost(const Instruction&) { return 0; }
-int64_t ReadCost(const Instruction&) { return kRead; }
-int64_t IndexedCost(const Instruction&) { return kIndexed; }
-int64_t CalledCost(const Instruction&) { return kCalled; }
-int64_t ReduceCost(const Instruction& inst) { return kPlain * ReducedElements(inst); }
-int64_t ReduceWindowCost(const Instruction& inst) { return kPlain * Taps(inst); }
+int64_t Plain(const Machine& machine) { return machine.kernels.ops.plain.operations; }
+int64_t PlainCost(const Instruction&, const Machine& machine) { return Plain(machine); }
+int64_t NoCost(const Instruction&, const Machine&) { return 0; }
+int64_t ReadCost(const Instruction&, const Machine& machine) { return machine.costs.read; }
+int64_t IndexedCost(const Instruction&, const Machine& machine) { return machine.costs.indexed; }
+int64_t CalledCost(const Instruction&, const Machine& machine) { return machine.costs.called; }
+int64_t ReduceCost(const Instruction& inst, const Machine& machine) {
+  return Plain(machine) * ReducedElements(inst);
+}
+int64_t ReduceWindowCost(const Instruction& inst, const Machine& machine) {
+  return Plain(machine) * Taps(inst, machine);
+}
 /// Neither bits of bytes nor complex numbers, whose halves have an order of their own.
 bool IsWholeBytes(const Instruction& inst) {
   for (const Shape* shape : {&inst.shape(), &inst.operand(0)->shape()}) {
@@ -117,15 +111,17 @@ bool IsWholeBytes(const Instruction& inst) {
   return true;
 }
 /// Elements are made of several narrower ones.
-int64_t BitcastCost(const Instruction& inst) {
+int64_t BitcastCost(const Instruction& inst, const Machine& machine) {
   const int64_t from = Info(inst.operand(0)->shape().element_type()).bits;
-  return kPlain * std::max<int64_t>(1, 2 * int64_t{Info(inst.shape().element_type()).bits} / from);
+  return Plain(machine) * std::max<int64_t>(1, 2 * int64_t{Info(inst.shape().element_type()).bits} / from);
 }
-int64_t DotCost(const Instruction& inst) { return kPlain * ContractedElements(inst); }
+int64_t DotCost(const Instruction& inst, const Machine& machine) {
+  return Plain(machine) * ContractedElements(inst);
+}
 
 struct Row {
   OpKind kind;
-  int64_t (*cost)(const Instruction&);
+  int64_t (*cost)(const Instruction&, const Machine&);
 };
 /// What moves elements or takes several for one of the result.
 constexpr Row kRows[] = {
@@ -183,14 +179,14 @@ int64_t ContractedElements(const Instruction& dot) {
   return count;
 }
 
-int64_t ElementsInOrder(const Instruction& inst) {
+int64_t ElementsInOrder(const Instruction& inst, const Machine& machine) {
   const ElementType type = inst.shape().IsArray() ? inst.shape().element_type() : ElementType::Token;
   if (!IsFloat(type) && !IsComplex(type)) return 1;
   if (inst.kind() == OpKind::Dot) return ContractedElements(inst);
   // Combiners of several operations are folded in order everywhere.
   const auto op = PlainReductionOp(inst);
   if (op != OpKind::Add && op != OpKind::Multiply) return 1;
-  return inst.kind() == OpKind::Reduce ? ReducedElements(inst) : Taps(inst);
+  return inst.kind() == OpKind::Reduce ? ReducedElements(inst) : Taps(inst, machine);
 }
 
 bool HasLoops(const Instruction& inst) {
@@ -198,10 +194,10 @@ bool HasLoops(const Instruction& inst) {
          !llvm::is_contained(kWithoutWork, inst.kind()) && kernel::HasLoops(inst.kind());
 }
 
-bool HasKernel(const Instruction& inst) {
+bool HasKernel(const Instruction& inst, const Machine& machine) {
   if (!HasLoops(inst) || FoldsInOrder(inst)) return false;
-  if (inst.kind() == OpKind::ReduceWindow) return Taps(inst) <= kMaxDirect;
-  if (inst.kind() == OpKind::Dot) return IsSmallDot(inst);
+  if (inst.kind() == OpKind::ReduceWindow) return Taps(inst, machine) <= machine.kernels.code.taps;
+  if (inst.kind() == OpKind::Dot) return IsSmallDot(inst, machine);
   if (inst.kind() == OpKind::Convolution) return false;
   return inst.kind() != OpKind::BitcastConvert || IsWholeBytes(inst);
 }
@@ -217,10 +213,10 @@ std::string WhyNoKernel(const Instruction& inst) {
   return "an op without code of its own";
 }
 
-int64_t CostPerElement(const Instruction& inst) {
+int64_t CostPerElement(const Instruction& inst, const Machine& machine) {
   for (const Row& row : kRows)
-    if (row.kind == inst.kind()) return row.cost(inst);
-  return TargetMachine().kernels.CostOf(inst.kind()).operations;
+    if (row.kind == inst.kind()) return row.cost(inst, machine);
+  return machine.kernels.CostOf(inst.kind()).operations;
 }
 
 const Shape& IterationShape(const Instruction& inst) {
@@ -233,12 +229,14 @@ bool HasOwnNest(const Instruction& inst) {
   return inst.shape().IsTuple() || llvm::is_contained(kKinds, inst.kind());
 }
 
-bool MovesMinorDimension(const Instruction& inst) {
+bool MovesMinorDimension(const Instruction& inst, const Machine& machine) {
   if (inst.kind() != OpKind::Transpose) return false;
   const Dims& permutation = inst.attr<DimensionsAttrs>().dimensions;
   const int64_t minor = inst.shape().rank() - 1;
-  return minor > 0 && permutation.back() != minor && inst.shape().ElementCount() >= kMinTransposed &&
-         inst.shape().dim(minor) >= kMinTiled && inst.operand(0)->shape().dim(minor) >= kMinTiled;
+  return minor > 0 && permutation.back() != minor &&
+         inst.shape().ElementCount() >= machine.transposes.elements &&
+         inst.shape().dim(minor) >= machine.transposes.line &&
+         inst.operand(0)->shape().dim(minor) >= machine.transposes.line;
 }
 
 }  // namespace hlo::compile

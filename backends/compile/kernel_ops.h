@@ -1,28 +1,29 @@
 // Which instructions are computed in kernels, and what an element costs there.
 #pragma once
+#include "backends/compile/machine.h"
 #include "ir/module.h"
 
 namespace hlo::compile {
 
 /// Kernels have loops for it that are not worse than what else there is.
-bool HasKernel(const Instruction& inst);
+bool HasKernel(const Instruction& inst, const Machine& machine);
 /// Kernels have loops for it, good or bad.
 bool HasLoops(const Instruction& inst);
 /// Why an instruction for which nothing else is known has none, for --explain-codegen.
 std::string WhyNoKernel(const Instruction& inst);
 /// What an element of the result costs beyond what its operands cost, in the unit of
 /// kernel::OpCost::operations.
-int64_t CostPerElement(const Instruction& inst);
+int64_t CostPerElement(const Instruction& inst, const Machine& machine);
 /// How many products an element of a dot is the sum of.
 int64_t ContractedElements(const Instruction& dot);
 /// How many elements one of the result is folded of, where floats make the order count; else 1.
-int64_t ElementsInOrder(const Instruction& inst);
+int64_t ElementsInOrder(const Instruction& inst, const Machine& machine);
 /// The array whose elements the loops of a kernel go over, if `inst` is its root: the result, or the update
 /// of what is changed in place.
 const Shape& IterationShape(const Instruction& inst);
 /// As a root it has loops of its own kind and shares them with no other output.
 bool HasOwnNest(const Instruction& inst);
 /// A transpose for which kernels have tiles in registers, if they do little else.
-bool MovesMinorDimension(const Instruction& inst);
+bool MovesMinorDimension(const Instruction& inst, const Machine& machine);
 
 }  // namespace hlo::compile

@@ -10,17 +10,33 @@
 namespace hlo::compile {
 namespace {
 
-/// Bytes of an operand from which reading it once instead of twice is worth a kernel of several results.
-constexpr int64_t kLeastShared = 32 << 10;
-/// Bytes of it that may pass by between two loops of the joined kernel that read it.
-constexpr int64_t kMostBetween = 1024 << 10;
-/// Bytes of a column's line that is read together, at most.
-constexpr int64_t kStripBytes = 512;
-/// Limits of a joined kernel: arrays that it reads and writes, instructions, reductions.
-constexpr int64_t kMostArrays = 12, kMostInstructions = 200, kMostReductions = 6;
-/// A search for a dependency gives up beyond this many instructions, a kernel is not looked at with more ways
-/// in which an instruction is computed.
+struct KernelSiblingFusionOptions {
+  int64_t max_arrays = 12;
+  int64_t max_instructions = 200;
+  int64_t max_reductions = 6;
+  static llvm::ArrayRef<PassOptionRow> Rows() {
+    static constexpr PassOptionRow kRows[] = {
+        PassOption<&KernelSiblingFusionOptions::max_arrays>("max_arrays",
+                                                            "that a joined kernel reads and writes"),
+        PassOption<&KernelSiblingFusionOptions::max_instructions>("max_instructions", "of a joined kernel"),
+        PassOption<&KernelSiblingFusionOptions::max_reductions>("max_reductions", "of a joined kernel"),
+    };
+    return kRows;
+  }
+};
+
+/// So that compiling takes no longer than the module is large: a search for a dependency gives up beyond this
+/// many instructions, a kernel is not looked at with more ways in which an instruction is computed.
 constexpr size_t kMaxSearch = 2000, kMaxMaps = 8;
+
+/// Bytes of an operand from which reading it once instead of twice is worth a kernel of several results: the
+/// nearest cache does not hold it.
+int64_t LeastShared(const Machine& machine) { return machine.caches.first; }
+/// Bytes of it that may pass by between two loops of the joined kernel that read it, which then are still in
+/// the second cache, beside as many others.
+int64_t MostBetween(const Machine& machine) { return machine.caches.second / 2; }
+/// Bytes of a column's line that is read together, at most.
+int64_t StripBytes(const Machine& machine) { return machine.kernels.vectors.strip * machine.vectors.bytes; }
 
 /// How an operand is read, comparable between kernels of the same nest: loops of the nest by their number,
 /// others by how often they run.
@@ -42,9 +58,10 @@ llvm::ArrayRef<Instruction*> OutputsOf(const Instruction& fusion, llvm::SmallVec
 }
 
 /// The kernel's loops; nothing if it is none that others may join.
-std::optional<Dims> NestOf(const Instruction& fusion) {
+std::optional<Dims> NestOf(const Instruction& fusion, const KernelSiblingFusionOptions& options,
+                           const Machine& machine) {
   if (fusion.kind() != OpKind::Fusion || fusion.attr<FusionAttrs>().kind != FusionKind::Loop) return {};
-  if (fusion.callee()->instruction_count() > kMostInstructions) return {};
+  if (fusion.callee()->instruction_count() > options.max_instructions) return {};
   if (!fusion.extras().control_predecessors.empty() || !fusion.extras().control_successors.empty()) return {};
   llvm::SmallVector<Instruction*, 1> one;
   const auto outputs = OutputsOf(fusion, one);
@@ -53,7 +70,7 @@ std::optional<Dims> NestOf(const Instruction& fusion) {
         !SameDims(output->shape(), outputs[0]->shape()))
       return {};
   for (const Instruction* inst : fusion.callee()->instructions())
-    if (MovesMinorDimension(*inst)) return {};
+    if (MovesMinorDimension(*inst, machine)) return {};
   const auto dims = outputs[0]->shape().dims();
   return Dims(dims.begin(), dims.end());
 }
@@ -61,7 +78,10 @@ std::optional<Dims> NestOf(const Instruction& fusion) {
 /// Follows from the results how operands are read.
 class Reader {
  public:
-  Reader(const Instruction& fusion, const Dims& nest) : fusion_(fusion), loops_(nest) { facts_.nest = nest; }
+  Reader(const Instruction& fusion, const Dims& nest, const Machine& machine)
+      : fusion_(fusion), loops_(nest, machine), strip_bytes_(StripBytes(machine)) {
+    facts_.nest = nest;
+  }
 
   std::optional<Facts> Read() {
     llvm::SmallVector<Instruction*, 1> one;
@@ -109,25 +129,28 @@ class Reader {
       const int64_t folded = loops_.TimesOf(map) / elements;
       const bool columns = !map.empty() && folded > 1 && llvm::is_contained(loops_.nest(), map.back());
       between = std::max(
-          between, folded * (columns ? kStripBytes : Info(parameter.shape().element_type()).host_bytes()));
+          between, folded * (columns ? strip_bytes_ : Info(parameter.shape().element_type()).host_bytes()));
     }
   }
 
   const Instruction& fusion_;
   LoopTable loops_;
+  int64_t strip_bytes_;
   Facts facts_;
   llvm::DenseMap<const Instruction*, Maps> maps_;
 };
 
 class Joiner {
  public:
-  Joiner(Computation& computation, PassContext& context) : computation_(computation), context_(context) {}
+  Joiner(Computation& computation, const KernelSiblingFusionOptions& options, PassContext& context)
+      : computation_(computation), options_(options), machine_(MachineOf(context)), context_(context) {}
 
   /// True if kernels were joined.
   bool Run() {
     std::vector<Instruction*> values;
     for (Instruction* inst : computation_.PostOrder())
-      if (inst->shape().IsArray() && ByteSize(inst->shape()) >= kLeastShared && inst->users().size() > 1)
+      if (inst->shape().IsArray() && ByteSize(inst->shape()) >= LeastShared(machine_) &&
+          inst->users().size() > 1)
         values.push_back(inst);
     for (const Instruction* value : values)
       if (!gone_.contains(value)) JoinReaders(*value);
@@ -139,7 +162,7 @@ class Joiner {
     if (!value.shape().IsArray()) return;  // it has several results by now
     llvm::SmallVector<Instruction*, 8> readers;
     for (Instruction* user : value.users())
-      if (NestOf(*user)) readers.push_back(user);
+      if (NestOf(*user, options_, machine_)) readers.push_back(user);
     if (readers.size() < 2) return;
     if (places_.empty())
       for (Instruction* inst : computation_.PostOrder()) places_[inst] = places_.size();
@@ -160,27 +183,28 @@ class Joiner {
   const std::optional<Facts>& FactsOf(const Instruction& fusion) {
     const auto [it, added] = facts_.try_emplace(&fusion);
     if (added)
-      if (const std::optional<Dims> nest = NestOf(fusion)) it->second = Reader(fusion, *nest).Read();
+      if (const std::optional<Dims> nest = NestOf(fusion, options_, machine_))
+        it->second = Reader(fusion, *nest, machine_).Read();
     return it->second;
   }
 
   bool MayJoin(const Instruction& a, const Instruction& b, const Instruction& value) {
     if (!FitsTogether(a, b)) return false;
-    const auto nest_a = NestOf(a), nest_b = NestOf(b);
+    const auto nest_a = NestOf(a, options_, machine_), nest_b = NestOf(b, options_, machine_);
     if (!nest_a || !nest_b || *nest_a != *nest_b || !FactsOf(a) || !FactsOf(b)) return false;
     const Facts &x = *FactsOf(a), &y = *FactsOf(b);
-    if ((x.reductions > 0) != (y.reductions > 0) || x.reductions + y.reductions > kMostReductions)
+    if ((x.reductions > 0) != (y.reductions > 0) || x.reductions + y.reductions > options_.max_reductions)
       return false;
     const auto at_a = static_cast<size_t>(llvm::find(a.operands(), &value) - a.operands().begin());
     const auto at_b = static_cast<size_t>(llvm::find(b.operands(), &value) - b.operands().begin());
     const bool same = llvm::any_of(x.readings[at_a],
                                    [&](const Reading& r) { return llvm::is_contained(y.readings[at_b], r); });
-    return same && x.between[at_a] <= kMostBetween && !KeepsFromPlace(a, b, x, y) && !Leads(a, b) &&
+    return same && x.between[at_a] <= MostBetween(machine_) && !KeepsFromPlace(a, b, x, y) && !Leads(a, b) &&
            !Leads(b, a);
   }
 
   /// The value is a good part of what each reads, and the sum of both no larger than kernels should be.
-  static bool FitsTogether(const Instruction& a, const Instruction& b) {
+  [[nodiscard]] bool FitsTogether(const Instruction& a, const Instruction& b) const {
     llvm::SmallVector<Instruction*, 1> one;
     int64_t arrays = 0, instructions = 0;
     llvm::DenseSet<const Instruction*> read;
@@ -188,9 +212,10 @@ class Joiner {
       instructions += fusion->callee()->instruction_count();
       arrays += static_cast<int64_t>(OutputsOf(*fusion, one).size());
       for (const Instruction* operand : fusion->operands())
-        if (ByteSize(operand->shape()) >= kLeastShared) read.insert(operand);
+        if (ByteSize(operand->shape()) >= LeastShared(machine_)) read.insert(operand);
     }
-    return instructions <= kMostInstructions && arrays + static_cast<int64_t>(read.size()) <= kMostArrays;
+    return instructions <= options_.max_instructions &&
+           arrays + static_cast<int64_t>(read.size()) <= options_.max_arrays;
   }
 
   /// Whether one could write its result over an operand that the other reads elsewhere than there.
@@ -223,21 +248,24 @@ class Joiner {
   }
 
   Computation& computation_;
+  const KernelSiblingFusionOptions& options_;
+  const Machine& machine_;
   PassContext& context_;
   llvm::DenseMap<const Instruction*, size_t> places_;
   llvm::DenseSet<const Instruction*> gone_;
   std::map<const Instruction*, std::optional<Facts>> facts_;
 };
 
-Result<bool> RunKernelSiblingFusion(Module& module, const NoPassOptions&, PassContext& context) {
+Result<bool> RunKernelSiblingFusion(Module& module, const KernelSiblingFusionOptions& options,
+                                    PassContext& context) {
   bool changed = false;
   for (Computation* computation : context.Computations(module))
-    if (RunsOnWholeValues(*computation)) changed |= Joiner(*computation, context).Run();
+    if (RunsOnWholeValues(*computation)) changed |= Joiner(*computation, options, context).Run();
   return changed;
 }
 
 }  // namespace
 
-HLO_DEFINE_PASS(KernelSiblingFusion, NoPassOptions);
+HLO_DEFINE_PASS(KernelSiblingFusion, KernelSiblingFusionOptions);
 
 }  // namespace hlo::compile

@@ -1,24 +1,30 @@
 #include "backends/compile/machine.h"
 
-#include <cassert>
+#include "passes/rewrite/context.h"
 
 namespace hlo::compile {
 namespace {
 
 using Maker = const Machine& (*)();
 
-Maker& Registered() {
+Maker& OfBackend() {
   static Maker machine = nullptr;
   return machine;
 }
 
 }  // namespace
 
-MachineRegistration::MachineRegistration(Maker machine) { Registered() = machine; }
+int64_t Machine::OperationsPerByte(int64_t bytes) const {
+  for (const Level& level : memory)
+    if (bytes <= level.bytes) return level.operations_per_byte;
+  return memory.back().operations_per_byte;
+}
 
-const Machine& TargetMachine() {
-  assert(Registered() != nullptr);
-  return Registered()();
+MachineRegistration::MachineRegistration(Maker machine) { OfBackend() = machine; }
+
+const Machine& MachineOf(const PassContext& context) {
+  const Machine* machine = context.controls().machine;
+  return machine != nullptr ? *machine : OfBackend()();
 }
 
 }  // namespace hlo::compile

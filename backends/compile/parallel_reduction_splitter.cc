@@ -2,6 +2,7 @@
 // elements to a scalar, and sums over the leading dimensions of arrays that the caches of one core do not
 // hold. Requires row-major arrays. Sums and products of floats come out in another order: not with
 // --strict-fp.
+#include "backends/compile/machine.h"
 #include "ir/op.h"
 #include "passes/analysis/reducers.h"
 #include "passes/pass.h"
@@ -12,13 +13,8 @@
 namespace hlo::compile {
 namespace {
 
-/// Elements below which one thread is done before another one has started.
-constexpr int64_t kMinElements = int64_t{1} << 18;
-constexpr int64_t kMostParts = 64;
-/// Elements of a part.
-constexpr int64_t kMinPart = 64;
-
-bool MayBeSplit(const Instruction& inst) {
+/// Below Machine::Threads::worthwhile one thread is done before another one has started.
+bool MayBeSplit(const Instruction& inst, const Machine& machine) {
   if (inst.kind() != OpKind::Reduce || inst.has_extras()) return false;
   const std::optional<OpKind> op = PlainReductionOp(inst);
   if (!op || inst.shape().rank() != 0 || !MayRepeatInit(*op, *inst.operand(1))) return false;
@@ -26,7 +22,7 @@ bool MayBeSplit(const Instruction& inst) {
   const ElementType type = x.element_type();
   // Narrow floats that are not widened are rounded at every step: products would come out differently.
   if (x.HasDynamicDimension() || (IsFloat(type) && Info(type).bits < 32) || IsComplex(type)) return false;
-  return x.ElementCount() >= kMinElements;
+  return x.ElementCount() >= machine.threads.worthwhile;
 }
 
 int64_t LargestDivisor(int64_t n, int64_t most) {
@@ -37,16 +33,18 @@ int64_t LargestDivisor(int64_t n, int64_t most) {
 
 /// Dimensions of `dims` with at most one of them cut in two, and how many of the first ones count the parts.
 /// Several are never merged: their elements would have to be found by divisions.
-std::pair<Dims, int64_t> PartsOf(llvm::ArrayRef<int64_t> dims, int64_t count) {
+std::pair<Dims, int64_t> PartsOf(llvm::ArrayRef<int64_t> dims, int64_t count,
+                                 const Machine::Threads& threads) {
   Dims result(dims.begin(), dims.end());
   int64_t parts = 1;
   for (size_t d = 0; d < dims.size(); ++d) {
-    const int64_t q = LargestDivisor(dims[d], kMostParts / parts), here = static_cast<int64_t>(d);
+    const int64_t q = LargestDivisor(dims[d], threads.parts / parts), here = static_cast<int64_t>(d);
     if (q == dims[d]) {
       parts *= q;
       continue;
     }
-    if (parts * q < kMostParts / 8 && parts * dims[d] * kMinPart <= count) return {result, here + 1};
+    if (parts * q < threads.least_parts && parts * dims[d] * threads.least_part <= count)
+      return {result, here + 1};
     if (q == 1) return {result, parts > 1 ? here : 0};
     result[d] = dims[d] / q;
     result.insert(result.begin() + here, q);
@@ -56,11 +54,11 @@ std::pair<Dims, int64_t> PartsOf(llvm::ArrayRef<int64_t> dims, int64_t count) {
 }
 
 /// False if there is nothing to cut.
-bool Split(Instruction* reduce, PassContext& context) {
+bool Split(Instruction* reduce, const Machine& machine, PassContext& context) {
   Maker make(reduce);
   Instruction* x = reduce->operand(0);
   Instruction* init = reduce->operand(1);
-  const auto [dims, kept] = PartsOf(x->shape().dims(), x->shape().ElementCount());
+  const auto [dims, kept] = PartsOf(x->shape().dims(), x->shape().ElementCount(), machine.threads);
   if (kept == 0 || !context.TakeRewrite()) return false;
   Instruction* parts = make.Reshape(x, dims);
   Instruction* sums =
@@ -69,13 +67,9 @@ bool Split(Instruction* reduce, PassContext& context) {
   return true;
 }
 
-/// Sums across memory of arrays that the caches of one core do not hold: a part of the rows for each thread
-/// is read in one direction.
-constexpr int64_t kLeastBytes = int64_t{4} << 20, kMostRowParts = 16, kLeastRowParts = 4, kLeastRows = 64,
-                  kLeastRow = 256;
-
-/// How many parts the rows are cut into; 1 if they stay together.
-int64_t RowParts(const Instruction& inst) {
+/// How many parts the rows of a sum across memory are cut into, of arrays that the caches of one core do not
+/// hold: the part of each thread is read in one direction. 1 if they stay together.
+int64_t RowParts(const Instruction& inst, const Machine& machine) {
   if (inst.kind() != OpKind::Reduce || inst.has_extras() || inst.shape().rank() == 0) return 1;
   const std::optional<OpKind> op = PlainReductionOp(inst);
   const Shape& x = inst.operand(0)->shape();
@@ -85,12 +79,14 @@ int64_t RowParts(const Instruction& inst) {
   const Dims dims = ReducedDims(inst);
   if (dims != Range(0, static_cast<int64_t>(dims.size()))) return 1;
   const int64_t columns = inst.shape().ElementCount(), bytes = Info(type).host_bytes();
-  if (x.ElementCount() * bytes < kLeastBytes || columns * bytes < kLeastRow) return 1;
+  if (x.ElementCount() * bytes < 2 * machine.caches.second ||
+      columns * bytes < machine.kernels.caches.least_row)
+    return 1;
   const int64_t rows = x.ElementCount() / columns;
-  const int64_t most = std::min(kMostRowParts, rows / kLeastRows);
-  if (most < kLeastRowParts) return 1;
+  const int64_t most = std::min(machine.threads.row_parts, rows / machine.threads.least_rows);
+  if (most < machine.threads.least_row_parts) return 1;
   const int64_t parts = LargestDivisor(x.dim(0), most);
-  return parts < kLeastRowParts ? 1 : parts;
+  return parts < machine.threads.least_row_parts ? 1 : parts;
 }
 
 void SplitRows(Instruction* reduce, int64_t count) {
@@ -107,6 +103,7 @@ void SplitRows(Instruction* reduce, int64_t count) {
 
 Result<bool> RunParallelReductionSplitter(Module& module, const NoPassOptions&, PassContext& context) {
   bool changed = false;
+  const Machine& machine = MachineOf(context);
   const auto allowed = [&](const Instruction& reduce) {
     return !context.policy().strict_fp ||
            !RoundsByOrder(*PlainReductionOp(reduce), reduce.shape().element_type());
@@ -114,14 +111,14 @@ Result<bool> RunParallelReductionSplitter(Module& module, const NoPassOptions&, 
   for (Computation* computation : context.Computations(module)) {
     std::vector<Instruction*> found;
     for (Instruction* inst : computation->instructions())
-      if (MayBeSplit(*inst) && allowed(*inst)) found.push_back(inst);
-    for (Instruction* reduce : found) changed |= Split(reduce, context);
+      if (MayBeSplit(*inst, machine) && allowed(*inst)) found.push_back(inst);
+    for (Instruction* reduce : found) changed |= Split(reduce, machine, context);
     found.clear();
     for (Instruction* inst : computation->instructions())
-      if (RowParts(*inst) > 1 && allowed(*inst)) found.push_back(inst);
+      if (RowParts(*inst, machine) > 1 && allowed(*inst)) found.push_back(inst);
     for (Instruction* reduce : found) {
       if (!context.TakeRewrite()) return changed;
-      SplitRows(reduce, RowParts(*reduce));
+      SplitRows(reduce, RowParts(*reduce, machine));
       changed = true;
     }
   }

@@ -1,36 +1,46 @@
 #include "backends/cpu/kernel_target.h"
 
 #include "backends/compile/machine.h"
+#include "backends/structured/histogram.h"
 
 namespace hlo::cpu {
 namespace {
 
-kernel::Target MakeTarget() {
+constexpr int64_t kKilo = 1024, kMega = 1024 * kKilo;
+
+/// Loops of its own compute the scatter if `operand` is an array.
+bool HasOwnScatter(const Instruction& scatter, int64_t operand) {
+  return structured::FillsBins(scatter) && !(operand == 2 && structured::MayBeUniform(scatter));
+}
+
+kernel::Target KernelsOf(const compile::Machine& machine) {
+  const compile::Machine::Caches& caches = machine.caches;
+  const int64_t lanes = machine.LanesOf(ElementType::F32);
   kernel::Target target;
-  target.vectors = {.lanes = 16,  // 512 bits of f32
+  target.vectors = {.lanes = lanes,
                     .interleaved = 4,
                     .shortest_loop = 4,
-                    .full_row = 8,  // 256 bits of f32
+                    .full_row = lanes / 2,
                     .few = 8,
-                    .least_part = 16,
+                    .least_part = lanes,
                     .strip = 8,
                     .tile = 16,  // as many registers of 16 lanes, of 32
                     .near_tiles = 4,
                     .large_tiles = 256,
-                    .most_waiting = 32};
-  target.caches = {.line = 64,
-                   .streamed = int64_t{32} << 20,  // the third cache
-                   .stream_run = 256,
-                   .large_tiles = int64_t{4} << 20,
-                   .local = int64_t{256} << 10,
-                   .row_sums = int64_t{16} << 10,  // half of the first cache
-                   .rows = int64_t{2} << 20,       // the second cache
-                   .cut_rows = int64_t{32} << 20,  // the third, which does not mind the order
-                   .least_row = 256};
+                    .most_waiting = 2 * lanes};
+  target.caches = {.line = caches.line,
+                   .streamed = caches.third,
+                   .stream_run = 4 * caches.line,
+                   .large_tiles = 2 * caches.second,
+                   .local = caches.second / 8,
+                   .row_sums = caches.first / 2,
+                   .rows = caches.second,
+                   .cut_rows = caches.third,  // which does not mind the order
+                   .least_row = 4 * caches.line};
   target.threads = {.shared_nest = 1024, .most_repeated = 256, .small_kernel = 64, .pieces = 4};
   // An addition takes four cycles, and two begin in each.
   target.latency = {
-      .sum_parts = 4, .shortest_sum = 16, .rows = 2, .longest_row = 2048, .least_rows = int64_t{1} << 16};
+      .sum_parts = 4, .shortest_sum = 16, .rows = 2, .longest_row = 2048, .least_rows = 64 * kKilo};
   target.code = {.one_vector = 16,
                  .two_vectors = 6,
                  .tiled = 8,
@@ -58,17 +68,48 @@ kernel::Target MakeTarget() {
   return target;
 }
 
-const compile::Machine& MachineOfCpu() {
-  static const compile::Machine machine = {KernelTarget()};
+compile::Machine MakeMachine() {
+  compile::Machine machine;
+  machine.caches = {.line = 64, .first = 32 * kKilo, .second = 2 * kMega, .third = 32 * kMega};
+  // Beside what else is read and written.
+  machine.memory = {{machine.caches.second / 2, 2}, {machine.caches.third, 8}, {INT64_MAX, 15}};
+  machine.vectors = {.bytes = 64};
+  machine.kernels = KernelsOf(machine);
+  const kernel::OpCost &plain = machine.kernels.ops.plain, &function = machine.kernels.ops.function;
+  // A call takes about as long as 2000 plain operations: it wakes nobody, but its loops begin anew.
+  machine.costs = {.launch = 2000 * plain.operations,
+                   .keep = 2 * plain.operations,  // a store and a load
+                   .read = plain.operations,
+                   .indexed = function.operations,
+                   .called = 100 * plain.operations};
+  machine.threads = {.worthwhile = 256 * kKilo,
+                     .parts = 64,
+                     .least_parts = 8,
+                     .least_part = 64,
+                     .row_parts = 16,
+                     .least_row_parts = 4,
+                     .least_rows = 64};
+  machine.products = {.all = 4 * kKilo,
+                      .in_loops = 64 * kKilo,
+                      .contracted = 64 * kKilo,
+                      .short_row = 8,
+                      .small_left = 16,
+                      .small_right = 64};
+  machine.transposes = {.line = 8, .elements = 4 * kKilo, .operations = 3 * plain.operations};
+  machine.folds = {.own_lanes = 4 * kKilo, .in_order = 16};
+  machine.has_own_scatter = &HasOwnScatter;
   return machine;
 }
-const compile::MachineRegistration kRegistration(&MachineOfCpu);
+
+const compile::MachineRegistration kRegistration(&CpuMachine);
 
 }  // namespace
 
-const kernel::Target& KernelTarget() {
-  static const kernel::Target target = MakeTarget();
-  return target;
+const compile::Machine& CpuMachine() {
+  static const compile::Machine machine = MakeMachine();
+  return machine;
 }
+
+const kernel::Target& KernelTarget() { return CpuMachine().kernels; }
 
 }  // namespace hlo::cpu

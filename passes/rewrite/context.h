@@ -12,6 +12,10 @@
 
 namespace hlo {
 
+namespace compile {
+struct Machine;
+}
+
 /// What the user allows rewrites to change (passes.md §3; passes/README.md lists the consequences).
 struct RewritePolicy {
   bool fast_math = false;      // rewrites that need it may run
@@ -34,6 +38,8 @@ struct RewriteControls {
   llvm::StringSet<> execution_threads;
   /// The processor that code is made for, in LLVM's words (--mcpu, --mattr); empty: this machine.
   std::string cpu, features;
+  /// Its figures, for passes that weigh what it costs (backends/compile); null: those of the backend.
+  const compile::Machine* machine = nullptr;
   /// Called before a rewrite: the pass, the rule (may be empty), the instruction that is replaced and
   /// its replacement.
   std::function<void(llvm::StringRef pass, llvm::StringRef rule, const Instruction& before,
