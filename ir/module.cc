@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "ir/findings.h"
 #include "ir/name_table.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -23,7 +24,7 @@ Module::Module(llvm::StringRef name)
   name_ = Save(name);
 }
 
-Module::~Module() = default;
+Module::~Module() { SetFindings(*this, nullptr); }
 
 Computation* Module::AddComputation(llvm::StringRef name) {
   computations_.emplace_back(new Computation(this, name));

@@ -1,5 +1,6 @@
 #include "passes/pass_manager.h"
 
+#include "ir/findings.h"
 #include "ir/support/interrupt.h"
 #include "ir/verify.h"
 #include "llvm/ADT/StringExtras.h"
@@ -133,7 +134,10 @@ Result<bool> PassManager::RunPass(Module& module, const PipelineItem& item, cons
   if (pass.requires_facts != kNoFacts) HLO_CHECK_OK(CheckRequired(module, execution));
   makers_.push_back(llvm::formatv("pass '{0}' (execution {1})", pass.name, execution.number).str());
   module.set_stamp(static_cast<uint16_t>(std::min<int64_t>(execution.number, UINT16_MAX)));
+  const std::shared_ptr<void> findings = FindingsOf(module);
   auto result = Execute(module, item, execution);
+  // The pass may have left some of its own.
+  if ((!result || *result) && FindingsOf(module) == findings) SetFindings(module, nullptr);
   if (!result)
     for (PassObserver* o : observers_) o->OnFailure(module, execution);
   else if (*result)

@@ -1,6 +1,7 @@
 // Fusions of other compilers become the instructions that they fuse: this one groups anew. Kernels of its own
-// stay.
+// stay, if they can be made.
 #include "backends/compile/kernel_config.h"
+#include "backends/compile/kernel_plans.h"
 #include "passes/analysis/inlined_size.h"
 #include "passes/pass.h"
 #include "passes/rewrite/inline_all.h"
@@ -12,6 +13,7 @@ Result<bool> RunFusionInliner(Module& module, const NoPassOptions&, PassContext&
   const auto is_inlined = [](const Instruction& inst) {
     return inst.kind() == OpKind::Fusion && !IsKernel(inst);
   };
+  HLO_CHECK_OK(CheckKernels(module, MachineOf(context)));
   HLO_CHECK_OK(CheckInlinedSize(module, is_inlined, module.entry()->loc()));
   InlineAll(module, is_inlined, nullptr, [&] { return context.TakeRewrite(); });
   return context.rewrites() > 0;

@@ -10,19 +10,57 @@ namespace {
 
 /// By KernelPath.
 constexpr llvm::StringLiteral kPaths[] = {"loops", "chain"};
+// As SetKernelConfig() writes it.
+constexpr llvm::StringLiteral kTexts[] = {R"({"kernel":{"path":"loops"}})", R"({"kernel":{"path":"chain"}})"};
+constexpr llvm::StringLiteral kScheduled = R"({"kernel":{"path":"loops","schedule":")";
 
-/// As SetKernelConfig() writes it.
-llvm::StringRef TextOf(KernelPath path) {
-  static const std::vector<std::string> texts = [] {
-    std::vector<std::string> all;
-    for (const llvm::StringRef word : kPaths) {
-      llvm::raw_string_ostream os(all.emplace_back());
-      JsonWriter json(os);
-      json.Object([&] { json.Object("kernel", [&] { json.Member("path", word); }); });
+/// The configuration as text that SetKernelConfig() wrote; nothing for others.
+std::optional<KernelConfig> FromOwnText(llvm::StringRef text) {
+  for (const KernelPath path : {KernelPath::Loops, KernelPath::Chain})
+    if (text == kTexts[static_cast<size_t>(path)]) return KernelConfig{path};
+  if (!text.consume_front(kScheduled) || !text.consume_back("\"}}") || text.contains('"') ||
+      text.contains('\\'))
+    return {};
+  return KernelConfig{KernelPath::Loops, text.str()};
+}
+
+std::string KindOf(const JsonValue& value) {
+  if (value.AsString()) return ("'" + *value.AsString() + "'").str();
+  return value.AsObject() != nullptr ? "an object" : value.AsArray() != nullptr ? "a list" : ToString(value);
+}
+
+KernelConfig FromJson(const JsonValue& kernel) {
+  KernelConfig config;
+  const JsonObject* members = kernel.AsObject();
+  if (members == nullptr) {
+    config.problem = "found " + KindOf(kernel) + ", expected an object with a path";
+    return config;
+  }
+  bool has_path = false;
+  for (const auto& [key, value, begin] : *members) {
+    const std::optional<llvm::StringRef> word = value.AsString();
+    if (key == "path") {
+      has_path = true;
+      const auto* at = word ? llvm::find(kPaths, *word) : std::end(kPaths);
+      if (at == std::end(kPaths))
+        config.problem = "found the path " + KindOf(value) + " of a kernel, expected loops or chain";
+      else
+        config.path = static_cast<KernelPath>(at - kPaths);
+    } else if (key == "schedule") {
+      if (word)
+        config.schedule = word->str();
+      else
+        config.problem = "found the schedule " + KindOf(value) + " of a kernel, expected text";
+    } else {
+      config.problem = "found '" + key + "' of a kernel, expected path or schedule";
     }
-    return all;
-  }();
-  return texts[static_cast<size_t>(path)];
+    if (!config.problem.empty()) return config;
+  }
+  if (!has_path)
+    config.problem = "a kernel has the path loops or chain, this one has none";
+  else if (config.schedule && config.path == KernelPath::Chain)
+    config.problem = "the schedule of a chain is that of the kernel in it";
+  return config;
 }
 
 }  // namespace
@@ -39,21 +77,23 @@ bool IsCompiled(const Module& module) {
 std::optional<KernelConfig> KernelConfigOf(const Instruction& inst) {
   if (inst.kind() != OpKind::Fusion || !inst.has_extras()) return {};
   const llvm::StringRef text = inst.extras().backend_config;
-  for (const KernelPath path : {KernelPath::Loops, KernelPath::Chain})
-    if (text == TextOf(path)) return KernelConfig{path, kPaths[static_cast<size_t>(path)].str()};
   if (!text.contains("\"kernel\"")) return {};
+  if (auto config = FromOwnText(text)) return config;
   const auto json = ParseJson(text);
-  const JsonValue* kernel = json ? json->Object("kernel") : nullptr;
+  const JsonValue* kernel = json ? json->Find("kernel") : nullptr;
   if (kernel == nullptr) return {};
-  KernelConfig config;
-  config.word = kernel->String("path").value_or("").str();
-  const auto* at = llvm::find(kPaths, config.word);
-  if (at != std::end(kPaths)) config.path = static_cast<KernelPath>(at - kPaths);
-  return config;
+  return FromJson(*kernel);
 }
 
 void SetKernelConfig(Instruction* fusion, const KernelConfig& config) {
-  fusion->MutableExtras().backend_config = fusion->module()->Save(TextOf(*config.path));
+  const std::string text = config.schedule ? kScheduled.str() + *config.schedule + "\"}}"
+                                           : kTexts[static_cast<size_t>(config.path)].str();
+  fusion->MutableExtras().backend_config = fusion->module()->Save(text);
+}
+
+void ForgetSchedule(Instruction* fusion) {
+  if (const auto config = KernelConfigOf(*fusion); config && config->schedule)
+    SetKernelConfig(fusion, {config->path});
 }
 
 Instruction* WrapInKernel(Instruction* inst) {

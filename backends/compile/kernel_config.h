@@ -1,5 +1,6 @@
 // What passes have decided about a kernel, as it stands in HLO: a fusion with
-// backend_config={"kernel":{"path":"loops"}}. Printed and read back it is the same kernel.
+// backend_config={"kernel":{"path":"loops","schedule":"vector i0 by 16; parallel i0"}}. Printed and read back
+// it is the same kernel.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,8 +16,11 @@ enum class KernelPath : uint8_t {
 };
 
 struct KernelConfig {
-  std::optional<KernelPath> path;  // nothing: a word that is none of them
-  std::string word = {};           // as it is written
+  KernelPath path = KernelPath::Loops;
+  /// Of loops: how they are run, as kernel::ParseSchedule() reads it, which has not looked at it yet.
+  /// Nothing: as is best.
+  std::optional<std::string> schedule = {};
+  std::string problem = {};  // not empty: what there is instead of a path or a schedule
 };
 
 /// Of a fusion that is a kernel; nothing for other instructions, fusions of other compilers among them.
@@ -25,6 +29,9 @@ bool IsKernel(const Instruction& inst);
 /// The module is what the pipeline of a compiling backend left: it is scheduled and has kernels.
 bool IsCompiled(const Module& module);
 void SetKernelConfig(Instruction* fusion, const KernelConfig& config);
+
+/// The schedule of a kernel that was changed goes.
+void ForgetSchedule(Instruction* fusion);
 
 /// A fusion of `inst` alone, in its place, that is a kernel of loops.
 Instruction* WrapInKernel(Instruction* inst);

@@ -1,6 +1,7 @@
 // Kernels with the same loops that read a large array in the same way become one kernel of several results,
 // so that memory is read once. Requires row-major arrays; no value changes.
 #include "backends/compile/index_maps.h"
+#include "backends/compile/kernel_config.h"
 #include "backends/compile/kernel_ops.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/fusion_facts.h"
@@ -176,6 +177,7 @@ class Joiner {
           facts_.erase(readers[j]);
           gone_.insert(readers[j]);
           FuseSibling(readers[i], readers[j]);
+          ForgetSchedule(readers[i]);
           readers[j] = nullptr;
         }
   }

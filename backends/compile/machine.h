@@ -87,6 +87,7 @@ struct Machine {
   Transposes transposes;
   Folds folds;
   Gpu gpu;
+  int64_t scalar_bytes = 0;  // arrays up to this size may come to lie in registers, element by element
   /// Whether the backend has loops of its own for the scatter if `operand` is an array; null: it has none.
   bool (*has_own_scatter)(const Instruction& scatter, int64_t operand) = nullptr;
 

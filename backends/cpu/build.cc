@@ -10,6 +10,7 @@
 #include "backends/cpu/routine_step.h"
 #include "backends/cpu/structured_step.h"
 #include "backends/cpu/tiers.h"
+#include "ir/findings.h"
 #include "passes/analysis/buffer_assignment.h"
 
 namespace hlo::cpu {
@@ -396,6 +397,7 @@ Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, st
         Builder(*program, record)
             .Build(assignment, options, /*routines=*/red_zone == 0 && !options.self_contained, broken));
   }
+  SetFindings(*program->module, nullptr);
   if (compile) {
     HLO_CHECK_OK(program->jit->Compile());
     program->kernels.Link(*program->jit);

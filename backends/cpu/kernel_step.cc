@@ -3,18 +3,10 @@
 #include <cstring>
 #include <numeric>
 
+#include "backends/compile/kernel_plans.h"
 #include "backends/cpu/kernel_target.h"
 #include "backends/cpu/routine_step.h"
-#include "backends/kernel/dedupe.h"
-#include "backends/kernel/fold.h"
-#include "backends/kernel/interleave.h"
-#include "backends/kernel/lower.h"
-#include "backends/kernel/row_blocks.h"
-#include "backends/kernel/schedule.h"
-#include "backends/kernel/share.h"
 #include "backends/kernel/stream.h"
-#include "backends/kernel/trim.h"
-#include "backends/kernel/visit.h"
 #include "backends/llvm/emit_kernel.h"
 #include "ir/support/parallel.h"
 
@@ -119,43 +111,6 @@ std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, Program& program, 
 
 namespace {
 
-struct FastKernel {
-  kernel::LoweredKernel lowered;
-  llvm::SmallVector<int64_t, 8> moved;  // by buffer: what went in front, as TrimBuffers()
-};
-
-Result<llvm::SmallVector<int64_t, 8>> Optimize(kernel::Kernel& kernel) {
-  const kernel::Target& target = KernelTarget();
-  kernel::MergeLoops(kernel);
-  kernel::RemoveDuplicates(kernel);
-  kernel::ShareBetweenLoops(kernel, target);
-  auto moved = kernel::TrimBuffers(kernel, kMaxScalar);
-  kernel::FoldByRows(kernel, target);
-  HLO_CHECK_OK(kernel::ScheduleLoops(kernel, target));
-  kernel::InterleaveSums(kernel, target);
-  return moved;
-}
-
-/// The kernel of a fusion with fast loops; `before` sees it without. An array that it computes in several
-/// places is folded in the same order in all of them.
-Result<FastKernel> MakeKernel(const Instruction& fusion,
-                              llvm::function_ref<Status(kernel::LoweredKernel&)> before) {
-  for (kernel::Folds in_order;;) {
-    HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), fusion.name(), KernelTarget()));
-    kernel::FoldConstants(lowered.kernel);
-    kernel::KeepOrder(lowered.kernel, in_order);
-    HLO_CHECK_OK(before(lowered));
-    HLO_TRY(auto moved, Optimize(lowered.kernel));
-    const size_t known = in_order.size();
-    const kernel::Folds differ = kernel::FoldsThatDiffer(lowered.kernel, lowered.written_out);
-    in_order.insert(differ.begin(), differ.end());
-    if (differ.empty()) return FastKernel{std::move(lowered), std::move(moved)};
-    if (in_order.size() == known)
-      return Error("kernel-schedule", fusion.loc(), "%{0} would be summed in several orders",
-                   (*differ.begin())->name());
-  }
-}
-
 /// The slices of what the kernel touches of arrays.
 void TrimSlices(llvm::ArrayRef<kernel::Buffer> buffers, llvm::ArrayRef<int64_t> moved,
                 llvm::MutableArrayRef<Slice> slices) {
@@ -167,34 +122,35 @@ void TrimSlices(llvm::ArrayRef<kernel::Buffer> buffers, llvm::ArrayRef<int64_t> 
   }
 }
 
+kernel::Kernel CopyOf(const compile::KernelPlan& plan, const Instruction& fusion) {
+  kernel::Kernel kernel = Clone(plan.lowered.kernel);
+  kernel.name = fusion.name().str();
+  return kernel;
+}
+
 }  // namespace
 
 Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, llvm::ArrayRef<Value> operands,
                               const Value& result) {
   const size_t parameters = fusion.callee()->parameters().size();
+  HLO_TRY(const compile::KernelPlanPtr plan,
+          compile::KernelPlans::Of(*fusion.module(), CpuMachine()).Plan(fusion));
+  kernel::Kernel kernel = CopyOf(*plan, fusion);
   KernelCall call;
-  HLO_TRY(FastKernel fast, MakeKernel(fusion, [&](kernel::LoweredKernel& plain) -> Status {
-            call.defined = 0;
-            for (size_t i = parameters; i < std::min<size_t>(parameters + result.leaves.size(), 64); ++i)
-              if (kernel::Defines(plain.kernel, static_cast<kernel::BufferId>(i)))
-                call.defined |= uint64_t{1} << i;
-            return {};
-          }));
-  auto& [lowered, moved] = fast;
+  call.defined = plan->defined;
   for (size_t i = 0; i < result.leaves.size(); ++i)
-    if (const size_t buffer = parameters + i; result.leaves[i].aligned && moved[buffer] == 0)
-      kernel::StreamStores(lowered.kernel, static_cast<kernel::BufferId>(buffer), KernelTarget());
-  call.extent = kernel::ParallelExtent(lowered.kernel);
-  const int64_t group = codegen::ParallelGrain(lowered.kernel);
-  const int64_t iterations = std::max<int64_t>(kPieceCost / IterationCost(lowered.kernel), 1);
+    if (const size_t buffer = parameters + i; result.leaves[i].aligned && plan->moved[buffer] == 0)
+      kernel::StreamStores(kernel, static_cast<kernel::BufferId>(buffer), KernelTarget());
+  call.extent = kernel::ParallelExtent(kernel);
+  const int64_t group = codegen::ParallelGrain(kernel);
+  const int64_t iterations = std::max<int64_t>(kPieceCost / IterationCost(kernel), 1);
   call.grain = (iterations + group - 1) / group * group;
-  const std::vector<kernel::Buffer> buffers = lowered.kernel.buffers;
-  HLO_TRY(call.kernel, kernels.Add(std::move(lowered.kernel)));
+  HLO_TRY(call.kernel, kernels.Add(std::move(kernel)));
   for (size_t i = 0; i < parameters; ++i) call.buffers.push_back(operands[i].leaves[0].slice);
   call.first_result = parameters;
   for (const Leaf& leaf : result.leaves) call.buffers.push_back(leaf.slice);
-  TrimSlices(buffers, moved, call.buffers);
-  for (const auto& [output, parameter] : lowered.in_place)
+  TrimSlices(plan->lowered.kernel.buffers, plan->moved, call.buffers);
+  for (const auto& [output, parameter] : plan->lowered.in_place)
     call.copies.emplace_back(operands[static_cast<size_t>(parameter)].leaves[0].slice,
                              result.leaves[static_cast<size_t>(output)].slice);
   return call;
@@ -205,17 +161,16 @@ Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& row
   const auto refuse = [&](llvm::StringRef why) { return Decline(fusion.loc(), "{0}", why); };
   const auto input = static_cast<kernel::BufferId>(rows.input);
   const auto output = static_cast<kernel::BufferId>(fusion.callee()->parameters().size());
-  std::optional<llvm::SmallVector<kernel::OuterLoop, 2>> outer;
-  HLO_TRY(FastKernel fast, MakeKernel(fusion, [&](kernel::LoweredKernel& plain) -> Status {
-            if (!plain.in_place.empty()) return refuse("it changes an operand");
-            outer = kernel::TakeOuterLoops(plain.kernel, output, rows.result_row);
-            if (!outer) return refuse("its rows depend on where they are");
-            return {};
-          }));
-  kernel::Kernel& kernel = fast.lowered.kernel;
-  const auto& moved = fast.moved;
+  HLO_TRY(const compile::KernelPlanPtr plan,
+          kernels == nullptr
+              ? compile::PlanLoops(fusion, CpuMachine(), rows.result_row)
+              : compile::KernelPlans::Of(*fusion.module(), CpuMachine()).Plan(fusion, rows.result_row));
+  kernel::Kernel kernel = CopyOf(*plan, fusion);
+  const auto& moved = plan->moved;
+  KernelCall call;
+  call.outer = plan->outer;
   int64_t slabs = 1;
-  for (kernel::OuterLoop& loop : *outer) {
+  for (kernel::OuterLoop& loop : call.outer) {
     // The rows of the operand go with those of the result.
     if (loop.strides[static_cast<size_t>(input)] * rows.result_row !=
         loop.strides[static_cast<size_t>(output)] * rows.input_row)
@@ -223,8 +178,6 @@ Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& row
     loop.strides[static_cast<size_t>(input)] = loop.strides[static_cast<size_t>(output)] = 0;
     slabs *= loop.extent;
   }
-  KernelCall call;
-  call.outer = std::move(*outer);
   for (kernel::OuterLoop& loop : call.outer)
     for (size_t i = 0; i < loop.strides.size(); ++i)
       loop.strides[i] *= Info(kernel.buffers[i].type).host_bytes();
@@ -239,7 +192,6 @@ Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& row
   if (const int64_t unit = std::gcd(in_slab, rows.unit); unit != in_slab && unit * per_row % call.grain != 0)
     return refuse("its vectors belong to several blocks of rows");
   if (aligned && call.outer.empty()) kernel::StreamStores(kernel, output, KernelTarget());
-  const std::vector<kernel::Buffer> buffers = kernel.buffers;
   if (kernels == nullptr) {
     HLO_CHECK_OK(codegen::CheckKernel(kernel));
     return call;
@@ -249,7 +201,7 @@ Result<KernelCall> PlanRowKernel(const Instruction& fusion, const FusedRows& row
   call.buffers[rows.input] = {};
   call.buffers.push_back({});
   call.first_result = operands.size();
-  TrimSlices(buffers, moved, call.buffers);
+  TrimSlices(plan->lowered.kernel.buffers, moved, call.buffers);
   return call;
 }
 

@@ -1,6 +1,7 @@
 #include "backends/cpu/kernel_target.h"
 
 #include "backends/compile/machine.h"
+#include "backends/cpu/routine_step.h"
 #include "backends/structured/histogram.h"
 
 namespace hlo::cpu {
@@ -97,6 +98,7 @@ compile::Machine MakeMachine() {
                       .small_right = 64};
   machine.transposes = {.line = 8, .elements = 4 * kKilo, .operations = 3 * plain.operations};
   machine.folds = {.own_lanes = 4 * kKilo, .in_order = 16};
+  machine.scalar_bytes = kMaxScalar;
   machine.has_own_scatter = &HasOwnScatter;
   return machine;
 }

@@ -1,9 +1,10 @@
 #include "backends/cpu/prepare.h"
 
 #include "backends/compile/kernel_config.h"
+#include "backends/compile/kernel_plans.h"
 #include "backends/cpu/chains.h"
-#include "backends/kernel/lower.h"
-#include "ir/op.h"
+#include "backends/cpu/kernel_target.h"
+
 namespace hlo::cpu {
 namespace {
 
@@ -36,32 +37,21 @@ Status CheckTupleLevels(const Module& module) {
   return {};
 }
 
-/// Kernels of the text are such that can be made.
-Status CheckKernels(const Module& module) {
+/// Chains of the text are such that can be made.
+Status CheckChains(const Module& module) {
   for (const auto& computation : module.computations())
     for (const Instruction* inst : computation->InstructionsOf(OpKind::Fusion)) {
       const std::optional<compile::KernelConfig> config = compile::KernelConfigOf(*inst);
-      if (!config) continue;
-      if (!config->path)
+      if (!config || config->path != compile::KernelPath::Chain) continue;
+      const auto refuse = [&](llvm::StringRef why) {
         return Error("unsupported-kernel", inst->loc(),
-                     "%{0}: found the path '{1}' of a kernel, expected loops or chain", inst->name(),
-                     config->word);
-      const auto refuse = [&](const std::string& why) {
-        return Error("unsupported-kernel", inst->loc(),
-                     "%{0}: the path '{1}' of its kernel does not apply: {2}", inst->name(), config->word,
-                     why);
+                     "%{0}: the path 'chain' of its kernel does not apply: {1}", inst->name(), why);
       };
-      if (config->path == compile::KernelPath::Chain) {
-        const std::optional<Chain> chain = ChainOf(*inst);
-        if (!chain) return refuse("a chain is a dot, a kernel over its rows and perhaps a dot of these rows");
-        if (const auto call = PlanRowKernel(*chain->middle, chain->rows, nullptr, {}); !call)
-          return refuse(call.error().message);
-        continue;
-      }
-      for (const Instruction* part : inst->callee()->instructions())
-        if (part->operand_count() > 0 && part->kind() != OpKind::Tuple &&
-            part->kind() != OpKind::GetTupleElement && !kernel::HasLoops(part->kind()))
-          return refuse(("there are no loops for %" + part->name()).str());
+      const std::optional<Chain> chain = ChainOf(*inst);
+      if (!chain) return refuse("a chain is a dot, a kernel over its rows and perhaps a dot of these rows");
+      HLO_CHECK_OK(compile::CheckKernel(*chain->middle, CpuMachine(), chain->rows.result_row));
+      if (const auto call = PlanRowKernel(*chain->middle, chain->rows, nullptr, {}); !call)
+        return refuse(call.error().message);
     }
   return {};
 }
@@ -70,7 +60,8 @@ Status CheckKernels(const Module& module) {
 
 Status Prepare(Module& module, const CpuOptions& options) {
   HLO_CHECK_OK(CheckTupleLevels(module));
-  HLO_CHECK_OK(CheckKernels(module));
+  HLO_CHECK_OK(compile::CheckKernels(module, CpuMachine()));
+  HLO_CHECK_OK(CheckChains(module));
   std::vector<PipelineItem> pipeline = options.pipeline;
   if (pipeline.empty()) {
     HLO_TRY(pipeline, ParsePipeline(PipelineFor(options.optimization_level, options.self_contained)));

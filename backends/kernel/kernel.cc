@@ -32,6 +32,38 @@ int64_t Address::FactorOf(LoopId loop) const {
   return 0;
 }
 
+namespace {
+
+Region Clone(const Region& region);
+
+template <class S>
+S Clone(const S& stmt) {
+  return stmt;
+}
+LoopStmt Clone(const LoopStmt& loop) { return {loop.loop, std::make_unique<Region>(Clone(*loop.body))}; }
+ReduceStmt Clone(const ReduceStmt& reduce) {
+  return {reduce.results,    reduce.loops,
+          reduce.inits,      std::make_unique<Region>(Clone(*reduce.body)),
+          reduce.parameters, std::make_unique<Region>(Clone(*reduce.combiner)),
+          reduce.in_order,   reduce.origin,
+          reduce.parts};
+}
+
+Region Clone(const Region& region) {
+  Region copy;
+  copy.stmts.reserve(region.stmts.size());
+  for (const Stmt& stmt : region.stmts)
+    std::visit([&](const auto& s) { copy.stmts.emplace_back(Clone(s)); }, stmt);
+  copy.yields = region.yields;
+  return copy;
+}
+
+}  // namespace
+
+Kernel Clone(const Kernel& kernel) {
+  return {kernel.name, kernel.buffers, kernel.value_types, kernel.loop_count, Clone(kernel.body)};
+}
+
 bool IsReductionOp(OpKind kind) {
   constexpr OpKind kFolding[] = {OpKind::Add, OpKind::Multiply, OpKind::Maximum, OpKind::Minimum,
                                  OpKind::And, OpKind::Or,       OpKind::Xor};

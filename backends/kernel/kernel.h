@@ -204,6 +204,8 @@ struct Kernel {
   [[nodiscard]] ElementType TypeOf(ValueId value) const { return value_types[static_cast<size_t>(value)]; }
 };
 
+Kernel Clone(const Kernel& kernel);
+
 /// The single operation of a combiner `op(accumulator, element)`, if it is one whose operands commute and
 /// that has a neutral element, and it may fold in any order: add, multiply, maximum, minimum, and, or, xor.
 std::optional<OpKind> ReductionOp(const ReduceStmt& reduce);

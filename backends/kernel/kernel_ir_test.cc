@@ -314,7 +314,7 @@ TEST(KernelIr, LoopsOfSeveralNestsAreNotReordered) {
     ASSERT_TRUE(kernel) << kernel.error().message;
     const Status status = ApplySchedule(*kernel, *ParseSchedule(expected.first));
     ASSERT_FALSE(status) << expected.first;
-    EXPECT_EQ(status.error().message, expected.second);
+    EXPECT_EQ(status.error().message, std::string("'") + expected.first + "': " + expected.second);
   }
 }
 
@@ -329,8 +329,8 @@ TEST(KernelIr, TransposesAreTiled) {
 })");
   ASSERT_TRUE(kernel);
   EXPECT_EQ(ToString(ChooseSchedule(*kernel, TestTarget())),
-            "split i0 by 16 into i2, i3\nsplit i1 by 16 into i4, i5\nreorder i2, i4, i3, i5\n"
-            "unroll i3 by 16\nvector i5 by 16\nparallel i2\n");
+            "split i0 by 16 into i2, i3; split i1 by 16 into i4, i5; reorder i2, i4, i3, i5; "
+            "unroll i3 by 16; vector i5 by 16; parallel i2");
   ASSERT_TRUE(ScheduleLoops(*kernel, TestTarget()));
   EXPECT_TRUE(VerifyKernel(*kernel));
 }
@@ -338,7 +338,7 @@ TEST(KernelIr, TransposesAreTiled) {
 TEST(KernelIr, IllegalSchedulesAreRefused) {
   const std::pair<const char*, const char*> cases[] = {
       {"vector i9 by 4", "there is no loop i9"},
-      {"vector i0 by 3", "vectors of 3 lanes, 1 of them: expected powers of two up to 1024"},
+      {"vector i0 by 3", "vectors of 3 lanes, 1 of them: expected powers of two, together up to 1024"},
       {"vector i2 by 4\nvector i0 by 4", "i0 holds another vector loop"},
       {"parallel i1", "i1 is not an outermost loop, or ordered"},
       {"split i0 by 11 into i3, i4", "i0 in 11 cannot be cut into pieces of 11"},
@@ -356,11 +356,12 @@ TEST(KernelIr, IllegalSchedulesAreRefused) {
     ASSERT_TRUE(schedule) << text;
     const Status status = ApplySchedule(*kernel, *schedule);
     ASSERT_FALSE(status) << text;
-    EXPECT_EQ(status.error().message, message);
+    const auto [before, last] = llvm::StringRef(text).rsplit('\n');
+    EXPECT_EQ(status.error().message, ("'" + (last.empty() ? before : last) + "': " + message).str());
   }
-  EXPECT_EQ(ParseSchedule("\nsplit i0 8").error().message, "line 2: found '8', expected 'by'");
+  EXPECT_EQ(ParseSchedule("\nsplit i0 8").error().message, "step 1: found '8', expected 'by'");
   EXPECT_EQ(ParseSchedule("melt i0").error().message,
-            "line 1: found 'melt', expected split, reorder, vector, unroll, parallel or bind");
+            "step 1: found 'melt', expected split, reorder, vector, unroll, parallel or bind");
 }
 
 }  // namespace

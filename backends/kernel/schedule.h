@@ -31,12 +31,13 @@ struct ScheduleStep {
 };
 using Schedule = std::vector<ScheduleStep>;
 
-/// One step per line. Errors: kernel-schedule, naming the line.
+/// Steps end with semicolons or lines; `//` begins a comment. Errors: kernel-schedule, naming the step.
 Result<Schedule> ParseSchedule(llvm::StringRef text);
+/// `split i0 by 16 into i5, i6; vector i6 by 16`
 std::string ToString(const Schedule& schedule);
 
 /// Changes the loops of `kernel` step by step; what a kernel computes stays but for the order in which
-/// reductions fold. Errors: kernel-schedule, for steps that are not legal; `kernel` is then spoilt.
+/// reductions fold. Errors: kernel-schedule, naming the step that is not legal; `kernel` is then spoilt.
 Status ApplySchedule(Kernel& kernel, const Schedule& schedule);
 
 /// Whether several iterations of the loop may run side by side, each with local buffers of its own: it is the

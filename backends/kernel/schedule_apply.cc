@@ -30,7 +30,7 @@ constexpr Word kWords[] = {{Kind::Split, "split", 1, true},        {Kind::Reorde
                            {Kind::Vector, "vector", 1, true},      {Kind::Unroll, "unroll", 1, true},
                            {Kind::Parallel, "parallel", 1, false}, {Kind::Bind, "bind", 1, false}};
 
-/// The words of a line, commas left out.
+/// The words of a step, commas left out.
 class Line {
  public:
   Line(llvm::StringRef text, int number) : number_(number) { llvm::SplitString(text, words_, " ,\t\r"); }
@@ -41,7 +41,7 @@ class Line {
     return true;
   }
   tl::unexpected<Diagnostic> Expected(llvm::StringRef what) const {
-    return Fail("line {0}: found '{1}', expected {2}", number_, Done() ? "" : words_[next_], what);
+    return Fail("step {0}: found '{1}', expected {2}", number_, Done() ? "" : words_[next_], what);
   }
   Result<LoopId> Loop() {
     llvm::StringRef text = Done() ? "" : words_[next_];
@@ -95,7 +95,7 @@ Result<ScheduleStep> ParseStep(Line& line) {
     if (!line.Take("to")) return line.Expected("'to'");
     HLO_TRY(step.binding, line.ToBinding());
   }
-  if (!line.Done()) return line.Expected("the end of the line");
+  if (!line.Done()) return line.Expected("the end of the step");
   return step;
 }
 
@@ -258,7 +258,6 @@ Status Reorder(Kernel& kernel, const ScheduleStep& step) {
   for (const LoopId id : step.loops)
     for (const LoopStmt* loop : nest)
       if (loop->loop.id == id) wanted.push_back(loop->loop);
-  if (wanted.size() != nest.size()) return Fail("reorder names a loop twice");
   for (size_t i = 0; i < nest.size(); ++i) nest[i]->loop = wanted[i];
   return CheckHalves(*top);
 }
@@ -266,10 +265,10 @@ Status Reorder(Kernel& kernel, const ScheduleStep& step) {
 Status Vector(Kernel& kernel, const ScheduleStep& step) {
   const Found found = Find(kernel, step.loops[0]);
   Dimension& d = *found.dimension;
-  if (step.by < 2 || step.by > kMaxLanes || step.unroll > kMaxLanes || !llvm::isPowerOf2_64(step.by) ||
-      !llvm::isPowerOf2_64(step.unroll))
-    return Fail("vectors of {0} lanes, {1} of them: expected powers of two up to {2}", step.by, step.unroll,
-                kMaxLanes);
+  if (step.by < 2 || step.by > kMaxLanes || step.unroll > kMaxLanes / step.by ||
+      !llvm::isPowerOf2_64(step.by) || !llvm::isPowerOf2_64(step.unroll))
+    return Fail("vectors of {0} lanes, {1} of them: expected powers of two, together up to {2}", step.by,
+                step.unroll, kMaxLanes);
   if (d.ordered || d.width > 1) return Fail("i{0} is ordered or a vector already", d.id);
   if (found.reduce != nullptr &&
       (!HasPartialResults(*found.reduce, kernel) || &d != &found.reduce->loops.back()))
@@ -318,6 +317,25 @@ Status Parallel(Kernel& kernel, const ScheduleStep& step) {
   return Fail("i{0} is not an outermost loop, or ordered", step.loops[0]);
 }
 
+/// What pieces on several threads demand: each runs what stands beside the loops too, and knows of no other.
+Status CheckPieces(const Kernel& kernel) {
+  const auto loops = OutermostLoops(kernel);
+  const auto is_parallel = [](const LoopStmt* loop) { return loop->loop.parallel; };
+  if (llvm::none_of(loops, is_parallel)) return {};
+  for (const LoopStmt* loop : loops)
+    if (!is_parallel(loop)) return Fail("i{0} is not parallel, but another outermost loop is", loop->loop.id);
+  if (llvm::any_of(kernel.body.stmts, [](const Stmt& s) { return std::holds_alternative<StoreStmt>(s); }))
+    return Fail("i{0} is parallel, but beside it something is stored", loops[0]->loop.id);
+  bool reads = false;
+  ForEachStmt(kernel.body, [&](const Stmt& stmt) {
+    if (const auto* load = std::get_if<LoadStmt>(&stmt))
+      reads |= kernel.buffers[static_cast<size_t>(load->buffer)].written;
+  });
+  if (reads && loops.size() > 1)
+    return Fail("i{0} is parallel, but one loop may read what another writes", loops[0]->loop.id);
+  return {};
+}
+
 Status Bind(Kernel& kernel, const ScheduleStep& step) {
   const Found found = Find(kernel, step.loops[0]);
   const Dimension& d = *found.dimension;
@@ -342,49 +360,67 @@ bool MayRunSideBySide(const Kernel& kernel, const LoopStmt& loop) {
 
 Result<Schedule> ParseSchedule(llvm::StringRef text) {
   Schedule schedule;
-  int number = 0;
-  while (!text.empty()) {
-    const auto [first, rest] = text.split('\n');
-    text = rest;
-    Line line(first.split("//").first, ++number);
-    if (line.Done()) continue;
-    HLO_TRY(ScheduleStep step, ParseStep(line));
-    schedule.push_back(std::move(step));
+  llvm::SmallVector<llvm::StringRef, 8> lines, steps;
+  llvm::SplitString(text, lines, "\n");
+  for (const llvm::StringRef line : lines) llvm::SplitString(line.split("//").first, steps, ";");
+  for (const llvm::StringRef step : steps) {
+    Line words(step, static_cast<int>(schedule.size()) + 1);
+    if (words.Done()) continue;
+    HLO_TRY(ScheduleStep parsed, ParseStep(words));
+    schedule.push_back(std::move(parsed));
   }
   return schedule;
 }
+
+namespace {
+
+void Print(llvm::raw_ostream& os, const ScheduleStep& step) {
+  const Word& word = kWords[static_cast<size_t>(step.kind)];
+  os << word.text;
+  const size_t named = word.loops == 0 ? step.loops.size() : word.loops;
+  for (size_t i = 0; i < named; ++i) os << (i == 0 ? " i" : ", i") << step.loops[i];
+  if (word.has_by) os << " by " << step.by;
+  if (step.kind == Kind::Split) os << " into i" << step.loops[1] << ", i" << step.loops[2];
+  if (step.kind == Kind::Vector && step.unroll > 1) os << " unroll " << step.unroll;
+  if (step.kind == Kind::Bind) os << " to " << ToString(step.binding);
+}
+
+}  // namespace
 
 std::string ToString(const Schedule& schedule) {
   std::string text;
   llvm::raw_string_ostream os(text);
   for (const ScheduleStep& step : schedule) {
-    const Word& word = kWords[static_cast<size_t>(step.kind)];
-    os << word.text;
-    const size_t named = word.loops == 0 ? step.loops.size() : word.loops;
-    for (size_t i = 0; i < named; ++i) os << (i == 0 ? " i" : ", i") << step.loops[i];
-    if (word.has_by) os << " by " << step.by;
-    if (step.kind == Kind::Split) os << " into i" << step.loops[1] << ", i" << step.loops[2];
-    if (step.kind == Kind::Vector && step.unroll > 1) os << " unroll " << step.unroll;
-    if (step.kind == Kind::Bind) os << " to " << ToString(step.binding);
-    os << '\n';
+    if (!text.empty()) os << "; ";
+    Print(os, step);
   }
   return text;
 }
 
-Status ApplySchedule(Kernel& kernel, const Schedule& schedule) {
+namespace {
+
+Status ApplyStep(Kernel& kernel, const ScheduleStep& step) {
   using Apply = Status (*)(Kernel&, const ScheduleStep&);
   constexpr Apply kApply[] = {Split, Reorder, Vector, Unroll, Parallel, Bind};
-  for (const ScheduleStep& step : schedule) {
-    const size_t existing = step.kind == Kind::Split ? 1 : step.loops.size();
-    for (size_t i = 0; i < existing; ++i)
-      if (Find(kernel, step.loops[i]).dimension == nullptr)
-        return Fail("there is no loop i{0}", step.loops[i]);
-    HLO_CHECK_OK(kApply[static_cast<size_t>(step.kind)](kernel, step));
-  }
+  const size_t existing = step.kind == Kind::Split ? 1 : step.loops.size();
+  for (size_t i = 0; i < existing; ++i)
+    if (llvm::is_contained(llvm::ArrayRef(step.loops).take_front(i), step.loops[i]))
+      return Fail("i{0} is named twice", step.loops[i]);
+  for (size_t i = 0; i < existing; ++i)
+    if (Find(kernel, step.loops[i]).dimension == nullptr) return Fail("there is no loop i{0}", step.loops[i]);
+  return kApply[static_cast<size_t>(step.kind)](kernel, step);
+}
+
+}  // namespace
+
+Status ApplySchedule(Kernel& kernel, const Schedule& schedule) {
+  for (const ScheduleStep& step : schedule)
+    if (const Status status = ApplyStep(kernel, step); !status)
+      return Fail("'{0}': {1}", ToString({step}), status.error().message);
   // Where blocks and threads may stand is known when all have their places.
   if (llvm::any_of(schedule, [](const ScheduleStep& step) { return step.kind == Kind::Bind; }))
     if (const Status status = VerifyKernel(kernel); !status) return Fail("{0}", status.error().message);
-  return {};
+  return CheckPieces(kernel);
 }
 
 }  // namespace hlo::kernel

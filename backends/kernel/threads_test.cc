@@ -302,8 +302,7 @@ TEST(KernelThreads, SchedulesBind) {
   }
 }
 )";
-  constexpr llvm::StringLiteral kText =
-      "split i0 by 50 into i1, i2\nbind i1 to block.x\nbind i2 to thread.x\n";
+  constexpr llvm::StringLiteral kText = "split i0 by 50 into i1, i2; bind i1 to block.x; bind i2 to thread.x";
   auto kernel = ParseKernel(kPlain);
   const auto schedule = ParseSchedule(kText);
   ASSERT_TRUE(schedule) << schedule.error().message;
@@ -327,10 +326,12 @@ TEST(KernelThreads, SchedulesBind) {
 
   const std::pair<const char*, const char*> cases[] = {
       {"bind i0 to thread.x", "i0 is bound to thread.x outside of a block loop"},
-      {"bind i0 to block.x\nsplit i0 by 50 into i1, i2", "i0 in 200 cannot be cut into pieces of 50"},
-      {"bind i0 to block.x\nvector i0 by 4", "i0 is bound, or holds what threads do"},
-      {"bind i0 to block.x\nparallel i0", "i0 is not an outermost loop, or ordered"},
-      {"parallel i0\nbind i0 to block.x", "i0 belongs to a reduction, or is run in another way already"},
+      {"bind i0 to block.x\nsplit i0 by 50 into i1, i2",
+       "'split i0 by 50 into i1, i2': i0 in 200 cannot be cut into pieces of 50"},
+      {"bind i0 to block.x\nvector i0 by 4", "'vector i0 by 4': i0 is bound, or holds what threads do"},
+      {"bind i0 to block.x\nparallel i0", "'parallel i0': i0 is not an outermost loop, or ordered"},
+      {"parallel i0\nbind i0 to block.x",
+       "'bind i0 to block.x': i0 belongs to a reduction, or is run in another way already"},
       {"split i0 by 50 into i1, i2\nbind i2 to block.x", "i2 is bound to block.x inside of i1, which is not"},
   };
   for (const auto& [text, message] : cases) {
@@ -340,7 +341,7 @@ TEST(KernelThreads, SchedulesBind) {
     EXPECT_EQ(refused.error().message, message);
   }
   EXPECT_EQ(ParseSchedule("bind i0 to grid").error().message,
-            "line 1: found 'grid', expected block.x, block.y, block.z, thread.x, thread.y, thread.z or lane");
+            "step 1: found 'grid', expected block.x, block.y, block.z, thread.x, thread.y, thread.z or lane");
 }
 
 TEST(KernelThreads, ChangesOfKernelsKeepWhatThreadsDo) {

@@ -1,0 +1,195 @@
+#include "backends/compile/kernel_plans.h"
+
+#include "backends/compile/kernel_config.h"
+#include "backends/kernel/dedupe.h"
+#include "backends/kernel/fold.h"
+#include "backends/kernel/interleave.h"
+#include "backends/kernel/row_blocks.h"
+#include "backends/kernel/schedule.h"
+#include "backends/kernel/share.h"
+#include "backends/kernel/threads.h"
+#include "backends/kernel/trim.h"
+#include "backends/kernel/visit.h"
+#include "ir/findings.h"
+#include "ir/op.h"
+#include "ir/support/hash.h"
+
+namespace hlo::compile {
+namespace {
+
+/// The loops become fast ones: by `schedule`, or as is best, which is then what `schedule` says.
+Result<llvm::SmallVector<int64_t, 8>> Optimize(kernel::Kernel& kernel, const Machine& machine,
+                                               std::optional<kernel::Schedule>& schedule) {
+  const kernel::Target& target = machine.kernels;
+  kernel::MergeLoops(kernel);
+  kernel::RemoveDuplicates(kernel);
+  kernel::ShareBetweenLoops(kernel, target);
+  auto moved = kernel::TrimBuffers(kernel, machine.scalar_bytes);
+  kernel::FoldByRows(kernel, target);
+  if (!schedule) schedule = kernel::ChooseSchedule(kernel, target);
+  HLO_CHECK_OK(kernel::ApplySchedule(kernel, *schedule));
+  kernel::InterleaveSums(kernel, target);
+  return moved;
+}
+
+uint64_t DefinedBuffers(const kernel::Kernel& kernel, size_t first) {
+  uint64_t defined = 0;
+  for (size_t i = first; i < std::min<size_t>(kernel.buffers.size(), 64); ++i)
+    if (kernel::Defines(kernel, static_cast<kernel::BufferId>(i))) defined |= uint64_t{1} << i;
+  return defined;
+}
+
+/// One attempt, with folds that keep their order.
+Result<KernelPlan> Attempt(const Instruction& fusion, const Machine& machine, std::optional<int64_t> row,
+                           std::optional<kernel::Schedule> schedule, const kernel::Folds& in_order) {
+  KernelPlan plan;
+  HLO_TRY(plan.lowered, kernel::Lower(*fusion.callee(), fusion.name(), machine.kernels));
+  kernel::Kernel& kernel = plan.lowered.kernel;
+  kernel::FoldConstants(kernel);
+  kernel::KeepOrder(kernel, in_order);
+  const size_t output = fusion.callee()->parameters().size();
+  plan.defined = DefinedBuffers(kernel, output);
+  if (row) {
+    if (!plan.lowered.in_place.empty()) return Decline(fusion.loc(), "it changes an operand");
+    auto outer = kernel::TakeOuterLoops(kernel, static_cast<kernel::BufferId>(output), *row);
+    if (!outer) return Decline(fusion.loc(), "its rows depend on where they are");
+    plan.outer = std::move(*outer);
+  }
+  HLO_TRY(plan.moved, Optimize(kernel, machine, schedule));
+  plan.schedule = ToString(*schedule);
+  plan.in_order = in_order;
+  return plan;
+}
+
+}  // namespace
+
+Result<KernelPlanPtr> PlanLoops(const Instruction& fusion, const Machine& machine,
+                                std::optional<int64_t> row) {
+  const std::optional<KernelConfig> config = KernelConfigOf(fusion);
+  std::optional<kernel::Schedule> schedule;
+  if (config && config->schedule) {
+    HLO_TRY(schedule, kernel::ParseSchedule(*config->schedule));
+  }
+  // An array that the kernel computes in several places is folded in the same order in all of them.
+  for (kernel::Folds in_order;;) {
+    HLO_TRY(KernelPlan plan, Attempt(fusion, machine, row, schedule, in_order));
+    if (schedule && machine.gpu.block == 0)
+      if (const Status status = kernel::CheckWithoutThreads(plan.lowered.kernel); !status)
+        return Error("kernel-schedule", fusion.loc(), "{0}", status.error().message);
+    const kernel::Folds differ = kernel::FoldsThatDiffer(plan.lowered.kernel, plan.lowered.written_out);
+    if (differ.empty()) return std::make_shared<const KernelPlan>(std::move(plan));
+    const size_t known = in_order.size();
+    in_order.insert(differ.begin(), differ.end());
+    if (schedule || in_order.size() == known)
+      return Error("kernel-schedule", fusion.loc(),
+                   "%{0}, which is computed in several places, would be folded in several orders",
+                   (*differ.begin())->name());
+  }
+}
+
+namespace {
+
+uint64_t HashOf(const Computation& computation) {
+  uint64_t hash = computation.instruction_count();
+  for (const Instruction* inst : computation.instructions()) {
+    hash = CombineHashes(hash, static_cast<uint64_t>(inst->kind()));
+    if (!inst->shape().IsArray()) continue;
+    hash = CombineHashes(hash, static_cast<uint64_t>(inst->shape().element_type()));
+    for (const int64_t d : inst->shape().dims()) hash = CombineHashes(hash, static_cast<uint64_t>(d));
+  }
+  return hash;
+}
+
+bool SameComputation(const Computation& a, const Computation& b);
+
+/// But for operands.
+bool SameOperation(const Instruction& a, const Instruction& b) {
+  if (a.kind() != b.kind() || a.operand_count() != b.operand_count() || a.shape() != b.shape() ||
+      !(a.attrs() == b.attrs()) || a.callees().size() != b.callees().size())
+    return false;
+  for (size_t i = 0; i < a.callees().size(); ++i)
+    if (!SameComputation(*a.callees()[i], *b.callees()[i])) return false;
+  return a.extras().backend_config == b.extras().backend_config &&
+         a.extras().result_accuracy == b.extras().result_accuracy;
+}
+
+/// The same instructions one after the other.
+bool SameComputation(const Computation& a, const Computation& b) {
+  if (&a == &b) return true;
+  if (a.instruction_count() != b.instruction_count()) return false;
+  llvm::DenseMap<const Instruction*, const Instruction*> partners;  // of a's, in b
+  for (const auto& [x, y] : llvm::zip(a.instructions(), b.instructions())) partners[x] = y;
+  for (const auto& [x, y] : partners) {
+    if (!SameOperation(*x, *y)) return false;
+    for (int64_t i = 0; i < x->operand_count(); ++i)
+      if (partners.lookup(x->operand(i)) != y->operand(i)) return false;
+  }
+  return partners.lookup(a.root()) == b.root();
+}
+
+llvm::StringRef ConfigText(const Instruction& fusion) { return fusion.extras().backend_config; }
+
+}  // namespace
+
+KernelPlans& KernelPlans::Of(Module& module, const Machine& machine) {
+  const std::shared_ptr<void> known = FindingsOf(module);
+  if (auto* plans = static_cast<KernelPlans*>(known.get()); plans != nullptr && &plans->machine_ == &machine)
+    return *plans;
+  auto made = std::make_shared<KernelPlans>(machine);
+  SetFindings(module, made);
+  return *made;
+}
+
+Result<KernelPlanPtr> KernelPlans::Plan(const Instruction& fusion, std::optional<int64_t> row) {
+  KernelPlanPtr& known = plans_[{&fusion, row}];
+  if (known != nullptr) return known;
+  std::vector<Planned>& alike = alike_[HashOf(*fusion.callee())];
+  for (const Planned& other : alike)
+    if (other.row == row && ConfigText(*other.fusion) == ConfigText(fusion) &&
+        SameComputation(*other.fusion->callee(), *fusion.callee()))
+      return known = other.plan;
+  HLO_TRY(known, PlanLoops(fusion, machine_, row));
+  // Whose folds have to be marked is found out of each.
+  if (known->in_order.empty()) alike.push_back({&fusion, row, known});
+  return known;
+}
+
+namespace {
+
+/// Kernels of chains are checked with their rows.
+bool IsInChain(const Computation& computation) {
+  return llvm::any_of(computation.callers(),
+                      [](const Instruction* caller) { return caller->kind() == OpKind::Fusion; });
+}
+
+}  // namespace
+
+Status CheckKernel(const Instruction& fusion, const Machine& machine, std::optional<int64_t> row) {
+  const auto config = KernelConfigOf(fusion);
+  if (!config) return {};
+  if (!config->problem.empty())
+    return Error("unsupported-kernel", fusion.loc(), "%{0}: {1}", fusion.name(), config->problem);
+  if (config->path == KernelPath::Chain) return {};
+  for (const Instruction* part : fusion.callee()->instructions())
+    if (part->operand_count() > 0 && part->kind() != OpKind::Tuple &&
+        part->kind() != OpKind::GetTupleElement && !kernel::HasLoops(part->kind()))
+      return Error("unsupported-kernel", fusion.loc(),
+                   "%{0}: the path 'loops' of its kernel does not apply: there are no loops for %{1}",
+                   fusion.name(), part->name());
+  if (!config->schedule) return {};
+  const auto plan = KernelPlans::Of(*fusion.module(), machine).Plan(fusion, row);
+  if (plan || IsDeclined(plan.error())) return {};
+  return Error(plan.error().id, fusion.loc(), "%{0}: the schedule of its kernel does not fit: {1}",
+               fusion.name(), plan.error().message);
+}
+
+Status CheckKernels(const Module& module, const Machine& machine) {
+  for (const auto& computation : module.computations()) {
+    if (IsInChain(*computation)) continue;
+    for (const Instruction* inst : computation->InstructionsOf(OpKind::Fusion))
+      HLO_CHECK_OK(CheckKernel(*inst, machine));
+  }
+  return {};
+}
+
+}  // namespace hlo::compile
