@@ -202,6 +202,11 @@ llvm::hash_code hash_value(const Shape& s) {
   return h;
 }
 
+bool IsRowMajor(const Shape& shape) {
+  if (shape.IsTuple()) return llvm::all_of(shape.tuple_shapes(), IsRowMajor);
+  return !shape.has_layout() || (shape.layout().IsDescending() && !shape.layout().HasProperties());
+}
+
 bool SameDims(const Shape& a, const Shape& b) { return a.dims() == b.dims(); }
 
 bool Same(const Shape& a, const Shape& b, const ShapeComparison& how) {

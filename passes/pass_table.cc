@@ -35,14 +35,11 @@ bool HasLayouts(const Module& module) {
 }
 
 /// Layouts say something about memory in bitcasts alone (and to custom calls).
-bool IsRowMajor(const Module& module) {
-  const auto is_row_major = [](const Shape& shape) {
-    return shape.WithDefaultLayouts() == shape.WithoutLayout().WithDefaultLayouts();
-  };
+bool HasRowMajorBitcasts(const Module& module) {
   return llvm::all_of(module.computations(), [&](const auto& computation) {
     return llvm::all_of(computation->InstructionsOf(OpKind::Bitcast), [&](const Instruction* bitcast) {
       const Shape &from = bitcast->operand(0)->shape(), &to = bitcast->shape();
-      return from.element_type() == to.element_type() && is_row_major(from) && is_row_major(to);
+      return from.element_type() == to.element_type() && IsRowMajor(from) && IsRowMajor(to);
     });
   });
 }
@@ -64,7 +61,7 @@ llvm::ArrayRef<ModuleFactInfo> AllModuleFacts() {
       {kCanonicalDots, "canonical-dots", "dot_decomposer", &HasCanonicalDots},
       {kFusions, "fusions", "fusion", nullptr},
       {kCopies, "copies", "copy-insertion", nullptr},
-      {kRowMajor, "row-major", "row-major-layouts", &IsRowMajor},
+      {kRowMajor, "row-major", "row-major-layouts", &HasRowMajorBitcasts},
   };
   return kFacts;
 }

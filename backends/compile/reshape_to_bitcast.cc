@@ -14,8 +14,7 @@ Result<bool> RunReshapeToBitcast(Module& module, const NoPassOptions&, PassConte
     for (Instruction* reshape : computation->InstructionsOf(OpKind::Reshape)) {
       const Shape& from = reshape->operand(0)->shape();
       // Results of custom calls keep layouts, which bitcasts would follow.
-      const bool row_major = from.WithDefaultLayouts() == from.WithoutLayout().WithDefaultLayouts();
-      if (reshape->shape().HasDynamicDimension() || from.HasDynamicDimension() || !row_major) continue;
+      if (reshape->shape().HasDynamicDimension() || from.HasDynamicDimension() || !IsRowMajor(from)) continue;
       if (!context.TakeRewrite()) return changed;
       ReplaceAndRemove(reshape, Maker(reshape).Bitcast(reshape->operand(0), reshape->shape()));
       changed = true;

@@ -100,11 +100,8 @@ Shape RowMajorShape(const Instruction& inst) {
 
 /// Nothing happens to memory.
 bool IsFree(const Instruction& bitcast) {
-  const auto is_row_major = [](const Shape& shape) {
-    return shape == shape.WithoutLayout().WithDefaultLayouts();
-  };
   const Shape &from = bitcast.operand(0)->shape(), &to = bitcast.shape();
-  return from.element_type() == to.element_type() && is_row_major(from) && is_row_major(to);
+  return from.element_type() == to.element_type() && IsRowMajor(from) && IsRowMajor(to);
 }
 
 Result<bool> RunRowMajorLayouts(Module& module, const NoPassOptions&, PassContext& context) {

@@ -20,12 +20,6 @@ bool IsColumnMajor(const Shape& shape) {
   return true;
 }
 
-/// Whether vectors lie one after the other.
-bool IsRowMajor(const Shape& shape) {
-  return shape.IsArray() && shape.has_layout() &&
-         shape.layout().minor_to_major == Layout::Default(shape.rank()).minor_to_major;
-}
-
 const Shape& ResultShape(const Instruction& call) {
   return call.shape().IsTuple() ? call.shape().tuple_shape(0) : call.shape();
 }

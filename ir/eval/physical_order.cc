@@ -43,6 +43,4 @@ void CopyFromPhysical(const uint8_t* physical, const Shape& shape, uint8_t* row_
   Copy(physical, shape, row_major, strides.physical, strides.logical);
 }
 
-bool IsRowMajor(const Shape& shape) { return !shape.has_layout() || shape.layout().IsDescending(); }
-
 }  // namespace hlo

@@ -8,7 +8,5 @@ namespace hlo {
 /// are unpacked; tiles and padding are not made.
 void CopyToPhysical(const uint8_t* row_major, const Shape& shape, uint8_t* physical);
 void CopyFromPhysical(const uint8_t* physical, const Shape& shape, uint8_t* row_major);
-/// True if both orders are the same.
-bool IsRowMajor(const Shape& shape);
 
 }  // namespace hlo

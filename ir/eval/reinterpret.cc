@@ -33,7 +33,7 @@ Literal FromPackedBytes(const Shape& shape, llvm::ArrayRef<uint8_t> bytes) {
 /// The elements in memory order: row-major over the dimensions from major to minor. Inverse: from
 /// memory order back to row-major logical order.
 Literal Relayout(const Literal& x, const Shape& shape, bool inverse) {
-  if (!shape.has_layout() || shape.layout().IsDescending()) return x;
+  if (IsRowMajor(shape)) return x;
   const auto rank = static_cast<size_t>(shape.rank());
   Dims physical(rank);
   const Dims& minor_to_major = shape.layout().minor_to_major;

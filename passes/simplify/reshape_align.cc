@@ -19,7 +19,7 @@ constexpr int kMaxReshapes = 16;  // looked through, one upon the other
 bool IsPlain(const Instruction& inst) {
   const Shape& shape = inst.shape();
   if (!shape.IsArray() || shape.HasDynamicDimension()) return false;
-  if (shape.has_layout() && (!shape.layout().IsDescending() || shape.layout().HasProperties())) return false;
+  if (!IsRowMajor(shape)) return false;
   return !HasControlEdges(inst) && !inst.extras().sharding;
 }
 
