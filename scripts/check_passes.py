@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Holds the sources of passes against their rows in passes/passes.def.
+"""Holds the sources of passes against their rows in the tables of passes (every passes.def).
 
-Of every pass: the row stands under the name of its folder, in the order of names; the comment on top of its source
-names it, and requires and preserves what the row says; a text test beside it runs it and sets each of its options; a
-header of that name has another includer than its own source. Prints one line per violation and exits 1 if there is any.
+Of every pass: its source lies in the folder of the table, in the one under whose name the row stands if it stands
+under one; rows are in the order of names; the comment on top of the source names the pass, and requires and preserves
+what the row says; a text test beside it runs it and sets each of its options; a header of that name has another
+includer than its own source. Prints one line per violation and exits 1 if there is any.
 """
 import glob
 import os
@@ -12,8 +13,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Folders that hold no passes.
-OUTSIDE = {'analysis', 'rewrite', 'rules'}
+# Folders that tables and sources of passes may lie in.
+INSIDE = ('passes', 'backends')
 ROW = re.compile(r'HLO_PASS\("([^"]+)", (\w+), (.+?), (\S.*?), "[^"]*"\)$')
 
 
@@ -62,30 +63,38 @@ def contract(name, comment):
     return found and (facts_said(found.group(1)), facts_said(found.group(2)))
 
 
-def rows():
-    """Of each row the group it stands in, its pass, stem, and what it requires and preserves."""
-    group = ''
-    for line in read('passes/passes.def').split('\n'):
+def files(pattern):
+    """The paths in question that match, from the root."""
+    return sorted(path for folder in INSIDE for path in glob.glob(f'{folder}/**/{pattern}', root_dir=ROOT, recursive=True))
+
+
+def rows(table):
+    """Of each row of a table the folder its source lies in, its pass, stem, and what it requires and preserves."""
+    folder = home = os.path.dirname(table)
+    for line in read(table).split('\n'):
         if heading := re.match(r'// (\w+)/: ', line):
-            group = heading.group(1)
+            folder = f'{home}/{heading.group(1)}'
         elif row := ROW.match(line):
             name, stem, requires, preserves = row.groups()
-            yield group, name, stem, facts_of(requires), facts_of(preserves)
+            yield folder, name, stem, facts_of(requires), facts_of(preserves)
+        elif line.startswith('HLO_PASS('):
+            sys.exit(f'{table}: not a row: {line}')
 
 
 def sources():
     """The text and the path of each source, by what HLO_DEFINE_PASS says in it."""
     found = {}
-    for family in sorted(os.listdir(os.path.join(ROOT, 'passes'))):
-        if family in OUTSIDE or not os.path.isdir(os.path.join(ROOT, 'passes', family)):
-            continue
-        for file in sorted(os.listdir(os.path.join(ROOT, 'passes', family))):
-            if file.endswith('.cc') and not file.endswith('_test.cc'):
-                path = f'passes/{family}/{file}'
-                text = read(path)
-                for stem in re.findall(r'HLO_DEFINE_PASS\(([\w#]+),', text):
-                    found[stem] = path, text
+    for path in files('*.cc'):
+        text = read(path)
+        for stem in re.findall(r'HLO_DEFINE_PASS\(([\w#]+),', text):
+            found[stem] = path, text
     return found
+
+
+def test_of(name, path):
+    """The test beside a source: of the source's name, or of the pass's where the source holds more."""
+    own = f'{os.path.dirname(path)}/{name.replace("-", "_")}_test.hlo'
+    return own if os.path.exists(os.path.join(ROOT, own)) else path[:-3] + '_test.hlo'
 
 
 def check_source(name, path, text, requires, preserves):
@@ -106,7 +115,7 @@ def check_source(name, path, text, requires, preserves):
     elif said != (requires, preserves):
         yield (f'{path}: of {name} the comment says that it requires {sorted(said[0])} and preserves {sorted(said[1])}, '
                f'its row {sorted(requires)} and {sorted(preserves)}')
-    test = path[:-3] + '_test.hlo'
+    test = test_of(name, path)
     spelt = re.escape(name).replace('_', '[-_]').replace(r'\-', '[-_]')
     if not os.path.exists(os.path.join(ROOT, test)):
         yield f'{path}: no {os.path.basename(test)}'
@@ -114,9 +123,9 @@ def check_source(name, path, text, requires, preserves):
         yield f'{test}: no case runs {name}'
 
 
-def check_options(path, text):
+def check_options(name, path, text):
     """Options that no test sets: those in the rows of the source, and of algsimp those of its rules."""
-    tests = [path[:-3] + '_test.hlo']
+    tests = [test_of(name, path)]
     if path == 'passes/simplify/algsimp.cc':
         text = read('passes/rules/options.cc')
         tests += sorted(glob.glob('passes/rules/*_test.hlo', root_dir=ROOT))
@@ -126,28 +135,36 @@ def check_options(path, text):
             yield f'{path}: no case sets {option}'
 
 
-def main():
+def check_table(table, defined):
+    """The problems of a table and the sources of its rows, and how many rows it has."""
     problems, count, previous, checked = [], 0, ('', ''), set()
-    defined = sources()
-    for group, name, stem, requires, preserves in rows():
+    for folder, name, stem, requires, preserves in rows(table):
         count += 1
         path, text = defined.get(stem) or defined.get(re.sub(r'^FloatNormalization\w+', 'FloatNormalization##Suffix', stem), (None, None))
         if not path:
-            problems.append(f'passes/passes.def: no source defines {stem}')
+            problems.append(f'{table}: no source defines {stem}')
             continue
-        if path.split('/')[1] != group:
-            problems.append(f'passes/passes.def: {name} stands under {group}/, its source is {path}')
-        key = group, name.replace('-', '_').lower()
-        if previous[0] == group and previous[1] > key[1]:
-            problems.append(f'passes/passes.def: {name} stands behind {previous[1]}')
+        if os.path.dirname(path) != folder:
+            problems.append(f'{table}: {name} stands under {folder}/, its source is {path}')
+        key = folder, name.replace('-', '_').lower()
+        if previous[0] == folder and previous[1] > key[1]:
+            problems.append(f'{table}: {name} stands behind {previous[1]}')
         previous = key
         problems += check_source(name, path, text, requires, preserves)
         if path not in checked:
-            problems += check_options(path, text)
+            problems += check_options(name, path, text)
             checked.add(path)
+    return problems, count
+
+
+def main():
+    defined = sources()
+    tables = files('passes.def')
+    checked = [check_table(table, defined) for table in tables]
+    problems = [problem for found, _ in checked for problem in found]
     for problem in problems:
         print(problem)
-    print(f'{count} passes, {len(problems)} violations')
+    print(f'{sum(count for _, count in checked)} passes in {len(tables)} tables, {len(problems)} violations')
     return 1 if problems else 0
 
 

@@ -1,4 +1,7 @@
-// Asynchronous operations and copies happen where they end: nothing here computes beside the program.
+// async-remover: asynchronous operations and copies happen where they end: nothing here computes beside the
+// program.
+//
+// Requires nothing. Preserves layouts, fusions.
 #include "ir/op.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"

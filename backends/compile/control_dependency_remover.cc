@@ -1,4 +1,7 @@
-// No edges that are no operands: what code alone computes has no effects that they could order.
+// control-dependency-remover: no edges that are no operands: what code alone computes has no effects that
+// they could order.
+//
+// Requires nothing. Preserves everything but the schedule.
 #include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 

@@ -1,5 +1,6 @@
-// Fusions of other compilers become the instructions that they fuse: this one groups anew. Kernels of its own
-// stay, if they can be made.
+// fusion-inliner: fusions of other compilers become the instructions that they fuse: this one groups anew.
+//
+// Requires nothing. Preserves nothing. Kernels of its own stay.
 #include "backends/compile/kernel_config.h"
 #include "backends/compile/kernel_plans.h"
 #include "passes/analysis/inlined_size.h"

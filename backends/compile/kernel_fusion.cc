@@ -1,7 +1,10 @@
-// Makes fusions of all instructions that have kernels, in computations that run on whole values. An
-// instruction goes where its users are if computing it there, perhaps several times, costs less than writing
-// it to memory and reading it again; rows with reductions become one kernel with what is made of the results.
-// Requires row-major arrays; values that several kernels compute come out the same in all of them.
+// kernel-fusion: makes fusions of all instructions that have kernels, in computations that run on whole
+// values.
+//
+// Requires row-major. Preserves flat-calls, row-major. An instruction goes where its users are if computing
+// it there, perhaps several times, costs less than writing it to memory and reading it again; rows with
+// reductions become one kernel with what is made of the results. Values that several kernels compute come out
+// the same in all of them.
 #include <deque>
 
 #include "backends/compile/index_maps.h"

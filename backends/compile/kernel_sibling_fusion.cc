@@ -1,5 +1,7 @@
-// Kernels with the same loops that read a large array in the same way become one kernel of several results,
-// so that memory is read once. Requires row-major arrays; no value changes.
+// kernel-sibling-fusion: kernels with the same loops that read a large array in the same way become one
+// kernel of several results, so that memory is read once.
+//
+// Requires row-major. Preserves flat-calls, fusions, row-major. No value changes.
 #include "backends/compile/index_maps.h"
 #include "backends/compile/kernel_config.h"
 #include "backends/compile/kernel_ops.h"

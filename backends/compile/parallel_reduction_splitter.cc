@@ -1,7 +1,9 @@
-// Large reductions become reductions of parts, which threads take, and one of the results: those of all
-// elements to a scalar, and sums over the leading dimensions of arrays that the caches of one core do not
-// hold. Requires row-major arrays. Sums and products of floats come out in another order: not with
-// --strict-fp.
+// parallel-reduction-splitter: large reductions become reductions of parts, which threads take, and one of
+// the results: those of all elements to a scalar, and sums over the leading dimensions of arrays that the
+// caches of one core do not hold.
+//
+// Requires row-major. Preserves flat-calls, row-major. Sums and products of floats come out in another order:
+// not with --strict-fp.
 #include "backends/compile/machine.h"
 #include "ir/op.h"
 #include "passes/analysis/reducers.h"

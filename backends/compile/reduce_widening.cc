@@ -1,5 +1,7 @@
-// Sums of narrow floats are made in F32 and rounded once, as code without lanes for narrow floats has to
-// widen each element anyway. Changes floats (fewer roundings): not with --strict-fp.
+// reduce-widening: sums of narrow floats are made in F32 and rounded once, as code without lanes for narrow
+// floats has to widen each element anyway.
+//
+// Requires nothing. Preserves flat-calls, row-major. Changes floats (fewer roundings): not with --strict-fp.
 #include "ir/eval/elementwise.h"
 #include "ir/op.h"
 #include "passes/analysis/reducers.h"

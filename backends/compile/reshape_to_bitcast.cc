@@ -1,5 +1,8 @@
-// Reshapes of row-major arrays change nothing in memory: they become bitcasts, which cost nothing. Not those
-// within kernels, whose loops know reshapes, nor of arrays of dynamic size. Requires row-major arrays.
+// reshape-to-bitcast: reshapes of row-major arrays change nothing in memory: they become bitcasts, which cost
+// nothing.
+//
+// Requires row-major. Preserves flat-calls, fusions, row-major. Not those within kernels, whose loops know
+// reshapes, nor of arrays of dynamic size.
 #include "ir/op.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"

@@ -1,7 +1,9 @@
-// Every array lies in memory row by row, elements one by one: layouts of the text say how another program
-// stores what it computes, and have no meaning here but in bitcasts, which become transposes, reshapes and
-// bitcast-converts first. Custom calls keep theirs: for LAPACK targets they say what is a row and what a
-// column.
+// row-major-layouts: every array lies in memory row by row, elements one by one: layouts of the text say how
+// another program stores what it computes, and have no meaning here but in bitcasts, which become transposes,
+// reshapes and bitcast-converts first.
+//
+// Requires nothing. Preserves flat-calls, fusions. Custom calls keep theirs: for LAPACK targets they say what
+// is a row and what a column.
 #include "ir/op.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"

@@ -1,5 +1,7 @@
-// Makes a kernel of every instruction that kernels have loops for and kernel-fusion left because there are
-// better ways: products of any size, long windows. For code that calls nothing. Requires row-major arrays.
+// single-kernel-fusion: makes a kernel of every instruction that kernels have loops for and kernel-fusion
+// left because there are better ways: products of any size, long windows.
+//
+// Requires row-major. Preserves flat-calls, fusions, row-major. For code that calls nothing.
 #include "backends/compile/kernel_config.h"
 #include "backends/compile/kernel_ops.h"
 #include "passes/analysis/fusion_facts.h"

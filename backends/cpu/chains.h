@@ -1,5 +1,7 @@
-// Chains: a matrix product, a kernel over its rows and a product of these rows, as in attention; or without
-// the second product, as where a bias and an activation follow.
+// dot-chain-fusion: chains of a matrix product, a kernel over its rows and a product of these rows, as in
+// attention; or without the second product, as where a bias and an activation follow. They go block by block.
+//
+// Requires row-major. Preserves flat-calls, fusions, row-major.
 #pragma once
 #include "backends/cpu/kernel_step.h"
 #include "backends/products/product.h"

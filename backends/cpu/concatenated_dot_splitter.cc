@@ -1,6 +1,8 @@
-// Products of few rows with a concatenated factor become products with its parts, so that no copy of them is
-// made. Requires row-major arrays. Where the summed dimension is concatenated, sums come out in another
-// order: not with --strict-fp.
+// concatenated-dot-splitter: products of few rows with a concatenated factor become products with its parts,
+// so that no copy of them is made.
+//
+// Requires row-major. Preserves flat-calls, row-major. Where the summed dimension is concatenated, sums come
+// out in another order: not with --strict-fp.
 #include "backends/cpu/product_problem.h"
 #include "backends/products/dot/gemv.h"
 #include "ir/op.h"

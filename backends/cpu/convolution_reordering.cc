@@ -1,6 +1,9 @@
-// Convolutions of images whose positions are minor, as in bf01, become transpose(convolution(transpose(x),
-// w)) with their features minor where windows make enough of each element to pay for it; so do gradients by
-// weights, both of whose operands are such images. Sums are those of another convolution of the same values.
+// convolution-reordering: convolutions of images whose positions are minor, as in bf01, become
+// transpose(convolution(transpose(x), w)) with their features minor where windows make enough of each element
+// to pay for it; so do gradients by weights, both of whose operands are such images.
+//
+// Requires row-major. Preserves flat-calls, row-major. Sums are those of another convolution of the same
+// values.
 #include "backends/cpu/passes.h"
 #include "backends/cpu/product_problem.h"
 #include "backends/products/common/isa.h"

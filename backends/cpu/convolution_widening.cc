@@ -1,7 +1,10 @@
-// Convolutions of elements of at most 8 bits that kernels and libraries do not multiply get operands that
-// they do: floats are read as BF16, which holds all their values, integers of less than a byte as bytes of
-// the same sign. Results that are such floats are rounded from sums of F32, but for those that
-// gemm::IsOfLanes(), which reads and rounds codes. Exact: sums are taken and rounded as before.
+// convolution-widening: convolutions of elements of at most 8 bits that kernels and libraries do not multiply
+// get operands that they do: floats are read as BF16, which holds all their values, integers of less than a
+// byte as bytes of the same sign.
+//
+// Requires row-major. Preserves flat-calls, row-major. Results that are such floats are rounded from sums of
+// F32, but for those that gemm::IsOfLanes(), which reads and rounds codes. Exact: sums are taken and rounded
+// as before.
 #include "backends/cpu/passes.h"
 #include "backends/cpu/product_problem.h"
 #include "backends/products/conv/depthwise_nhwc_staged.h"

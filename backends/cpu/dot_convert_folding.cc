@@ -1,6 +1,8 @@
-// Products of few rows read BF16, F16 and bytes as they lie and widen them on the way: all they do is wait
-// for memory. Converts that nobody else reads go away. Requires row-major arrays; changes no value, as a
-// number is the same before and after it is widened.
+// dot-convert-folding: products of few rows read BF16, F16 and bytes as they lie and widen them on the way:
+// all they do is wait for memory.
+//
+// Requires row-major. Preserves flat-calls, row-major. Converts that nobody else reads go away. Changes no
+// value, as a number is the same before and after it is widened.
 #include "backends/cpu/product_problem.h"
 #include "backends/products/dot/gemv.h"
 #include "ir/op.h"
