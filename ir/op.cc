@@ -13,8 +13,8 @@ constexpr uint8_t kP = Bit(TypeClass::Pred), kS = Bit(TypeClass::Signed), kU = B
 }  // namespace
 
 constinit const OpInfo internal::op_table[] = {
-#define HLO_OP(Kind, text, min, max, Attrs, Category, Traits, Types, Shape, Eval) \
-  {OpKind::Kind, text, min, max, &Attrs::kInfo, OpCategory::Category, Traits, Types},
+#define HLO_OP(Kind, text, min, max, Attrs, Category, Traits, Types, Rounding, Shape, Eval) \
+  {OpKind::Kind, text, min, max, &Attrs::kInfo, OpCategory::Category, Traits, Types, OpRounding::Rounding},
 #include "ir/ops.def"
 };
 
@@ -70,6 +70,11 @@ llvm::StringRef ToString(OpCategory category) {
       "indexing",   "dynamic",        "tuple",      "contraction", "linear-algebra", "normalisation",
       "reduction",  "random",         "control",    "custom",      "async",          "communication"};
   return kNames[static_cast<size_t>(category)];
+}
+
+llvm::StringRef ToString(OpRounding rounding) {
+  static constexpr llvm::StringRef kNames[] = {"moves", "exact", "rounds", "approximate", "body"};
+  return kNames[static_cast<size_t>(rounding)];
 }
 
 }  // namespace hlo

@@ -37,7 +37,11 @@ enum class OpCategory : uint8_t {
 };
 llvm::StringRef ToString(OpCategory category);
 
-enum OpTraits : uint16_t {
+/// What an operation does to the real numbers it takes; see ir/ops.def.
+enum class OpRounding : uint8_t { Moves, Exact, Rounds, Approximate, Body };
+llvm::StringRef ToString(OpRounding rounding);
+
+enum OpTraits : uint32_t {
   kElementwise = 1,
   kCommutative = 2,
   kAccuracy = 4,
@@ -48,7 +52,13 @@ enum OpTraits : uint16_t {
   kReshapesLayout = 128,
   kStart = 256,
   kDone = 512,
-  kGrouped = 1024
+  kGrouped = 1024,
+  kIncreasing = 2048,
+  kFlushing = 4096,
+  kMonoid = 8192,
+  kIdempotent = 16384,
+  kRuns = 32768,
+  kRearranges = 65536
 };
 
 /// One row of ops.def, less the rules (ir/infer and ir/eval index theirs by OpKind).
@@ -59,8 +69,9 @@ struct OpInfo {
   int16_t max_operands;  // kVariadic: no upper bound
   const AttrInfo* attrs;
   OpCategory category;
-  uint16_t traits;
+  uint32_t traits;
   uint8_t operand_types;  // bit set over TypeClass; 0: the shape rule decides
+  OpRounding rounding;
 
   static constexpr int16_t kVariadic = 0x7fff;
   [[nodiscard]] bool Is(OpTraits trait) const { return (traits & trait) != 0; }

@@ -130,8 +130,8 @@ inline bool Compatible(const Shape& a, const Shape& b) { return a == b || Same(a
 /// Arrays with equal dimension sizes, whatever their element types.
 bool SameDims(const Shape& a, const Shape& b);
 
-/// Whether elements lie row by row with nothing between them, in every leaf: no layout, or the default without
-/// properties (hlo-text §2 "Layout properties").
+/// Whether elements lie row by row with nothing between them, in every leaf: no layout, or the default
+/// without properties (hlo-text §2 "Layout properties").
 bool IsRowMajor(const Shape& shape);
 
 /// HLO spelling, `f32[2,<=3]{1,0:T(8)}`; without_layout leaves layouts out.

@@ -1,6 +1,8 @@
-// Only with --strict-fp: sums, products and whatever else rounds by the order of its elements are marked, and
-// neither kernels nor loops of libraries take what is marked: the evaluator folds it, as it does everywhere.
-// Code that calls nothing folds it in the order of its elements.
+// fold-in-order: only with --strict-fp: sums, products and whatever else rounds by the order of its elements
+// are marked, and neither kernels nor loops of libraries take what is marked: the evaluator folds it, as it
+// does everywhere.
+//
+// Requires nothing. Preserves everything. Code that calls nothing folds it in the order of its elements.
 #include "backends/compile/kernel_config.h"
 #include "ir/op.h"
 #include "passes/analysis/reducers.h"
@@ -13,13 +15,9 @@ namespace {
 bool Rounds(const Computation& reducer) {
   const ElementType type = reducer.parameter(0)->shape().element_type();
   if (const std::optional<OpKind> op = ReducerOp(reducer)) return RoundsByOrder(*op, type);
-  static constexpr OpKind kExact[] = {
-      OpKind::Parameter, OpKind::Constant, OpKind::Tuple,   OpKind::GetTupleElement,
-      OpKind::Compare,   OpKind::Select,   OpKind::And,     OpKind::Or,
-      OpKind::Not,       OpKind::Maximum,  OpKind::Minimum, OpKind::Copy};
   return llvm::any_of(reducer.instructions(), [](const Instruction* inst) {
-    const bool of_floats = inst->shape().IsArray() && !IsIntegral(inst->shape().element_type());
-    return of_floats && !llvm::is_contained(kExact, inst->kind());
+    const ElementType result = inst->shape().IsArray() ? inst->shape().element_type() : ElementType::Pred;
+    return (IsFloat(result) || IsComplex(result)) && inst->info().rounding != OpRounding::Moves;
   });
 }
 

@@ -32,8 +32,8 @@ using EvalFn = Result<Literal> (*)(EvalContext& context, const Instruction& inst
 /// The function ir/ops.def names as Eval<Eval>.
 EvalFn EvalRule(OpKind kind);
 
-#define HLO_OP(Kind, text, min, max, Attrs, Category, Traits, Types, Shape_, Eval_) \
-  Result<Literal> Eval##Eval_(EvalContext& context, const Instruction& inst,        \
+#define HLO_OP(Kind, text, min, max, Attrs, Category, Traits, Types, Rounding, Shape_, Eval_) \
+  Result<Literal> Eval##Eval_(EvalContext& context, const Instruction& inst,                  \
                               llvm::MutableArrayRef<Literal> operands);
 #include "ir/ops.def"
 

@@ -57,7 +57,7 @@ Status CheckOnePrecision(const Instruction& inst) {
 
 InferFn InferRule(OpKind kind) {
   static constexpr InferFn kRules[] = {
-#define HLO_OP(Kind, text, min, max, Attrs, Category, Traits, Types, Shape_, Eval) &Infer##Shape_,
+#define HLO_OP(Kind, text, min, max, Attrs, Category, Traits, Types, Rounding, Shape_, Eval) &Infer##Shape_,
 #include "ir/ops.def"
   };
   return kRules[static_cast<size_t>(kind)];

@@ -27,7 +27,7 @@ using InferFn = Result<Shape> (*)(const Instruction& inst, const InferOptions& o
 InferFn InferRule(OpKind kind);
 
 // The rules, declared from the op table (a rule several ops share is declared several times).
-#define HLO_OP(Kind, text, min, max, Attrs, Category, Traits, Types, Shape_, Eval) \
+#define HLO_OP(Kind, text, min, max, Attrs, Category, Traits, Types, Rounding, Shape_, Eval) \
   Result<Shape> Infer##Shape_(const Instruction& inst, const InferOptions& options);
 #include "ir/ops.def"
 

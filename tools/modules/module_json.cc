@@ -231,7 +231,13 @@ void WriteOpsJson(llvm::raw_ostream& os, unsigned indent) {
                                                                {kReshapesLayout, "changes_layout"},
                                                                {kStart, "start"},
                                                                {kDone, "done"},
-                                                               {kGrouped, "replica_groups"}};
+                                                               {kGrouped, "replica_groups"},
+                                                               {kIncreasing, "increasing"},
+                                                               {kFlushing, "flushes_scales"},
+                                                               {kMonoid, "monoid"},
+                                                               {kIdempotent, "idempotent"},
+                                                               {kRuns, "runs_computations"},
+                                                               {kRearranges, "rearranges"}};
   Json json(os, indent);
   json.Object([&] {
     json.Member("schema", "hlo.ops/1");
@@ -245,6 +251,7 @@ void WriteOpsJson(llvm::raw_ostream& os, unsigned indent) {
           if (op.max_operands != OpInfo::kVariadic)
             json.Member("max_operands", static_cast<int64_t>(op.max_operands));
           json.Member("category", ToString(op.category));
+          json.Member("rounding", ToString(op.rounding));
           json.Array("traits", [&] {
             for (const auto& [trait, name] : kTraits)
               if (op.Is(trait)) json.Value(name);

@@ -11,14 +11,6 @@
 namespace hlo {
 namespace {
 
-/// What an instruction does to the numbers it takes.
-enum class Rounding : uint8_t {
-  Exact,     // moves or chooses them
-  Rounds,    // each result once
-  Sums,      // many terms, in an order of its choice
-  SumsBody,  // so if its computation rounds; else it chooses
-};
-
 /// How many terms an element of the result has.
 using TermCount = double (*)(const Instruction& inst);
 
@@ -76,64 +68,59 @@ double NormTerms(const Instruction& inst) {
 }
 double DeviceTerms(const Instruction&) { return 16; }
 
-struct RoundingRow {
+struct SumRow {
   OpKind kind;
-  Rounding rounding;
   TermCount terms = nullptr;
   int operands = 0;  // how many hold terms; 0: all
 };
-/// What says otherwise than its category.
-constexpr RoundingRow kRows[] = {
-    {OpKind::Dot, Rounding::Sums, DotTerms<DotAttrs>, 2},
-    {OpKind::ScaledDot, Rounding::Sums, DotTerms<DotAttrs>, 2},
-    {OpKind::RaggedDot, Rounding::Sums, DotTerms<RaggedDotAttrs>, 2},
-    {OpKind::Convolution, Rounding::Sums, ConvolutionTerms, 2},
-    {OpKind::Fft, Rounding::Sums, FftTerms, 1},
-    {OpKind::Cholesky, Rounding::Sums, MatrixTerms, 1},
-    {OpKind::TriangularSolve, Rounding::Sums, MatrixTerms, 2},
-    {OpKind::CustomCall, Rounding::Sums, MatrixTerms},
-    {OpKind::BatchNormTraining, Rounding::Sums, NormTerms, 1},
-    {OpKind::BatchNormGrad, Rounding::Sums, NormTerms},
-    {OpKind::Reduce, Rounding::SumsBody, ReduceTerms},
-    {OpKind::ReduceWindow, Rounding::SumsBody, WindowTerms<ReduceWindowAttrs>},
-    {OpKind::SelectAndScatter, Rounding::SumsBody, WindowTerms<SelectAndScatterAttrs>, 2},
-    {OpKind::Scatter, Rounding::SumsBody, ScatterTerms},
-    {OpKind::Scan, Rounding::SumsBody, ScanTerms},
-    {OpKind::AllReduce, Rounding::SumsBody, DeviceTerms},
-    {OpKind::AllReduceStart, Rounding::SumsBody, DeviceTerms},
-    {OpKind::ReduceScatter, Rounding::SumsBody, DeviceTerms},
-    {OpKind::Map, Rounding::Rounds},
-    {OpKind::Abs, Rounding::Rounds},  // of complex numbers
-    {OpKind::Sign, Rounding::Rounds},
-    {OpKind::BatchNormInference, Rounding::Rounds},
-    {OpKind::Add, Rounding::Rounds},
-    {OpKind::Subtract, Rounding::Rounds},
-    {OpKind::Multiply, Rounding::Rounds},
-    {OpKind::Divide, Rounding::Rounds},
-    {OpKind::Remainder, Rounding::Rounds},
-    {OpKind::Convert, Rounding::Rounds},
-    {OpKind::StochasticConvert, Rounding::Rounds},
+/// What sums many terms, in an order of its choice.
+constexpr SumRow kSums[] = {
+    {OpKind::Dot, DotTerms<DotAttrs>, 2},
+    {OpKind::ScaledDot, DotTerms<DotAttrs>, 2},
+    {OpKind::RaggedDot, DotTerms<RaggedDotAttrs>, 2},
+    {OpKind::Convolution, ConvolutionTerms, 2},
+    {OpKind::Fft, FftTerms, 1},
+    {OpKind::Cholesky, MatrixTerms, 1},
+    {OpKind::TriangularSolve, MatrixTerms, 2},
+    {OpKind::CustomCall, MatrixTerms},
+    {OpKind::BatchNormTraining, NormTerms, 1},
+    {OpKind::BatchNormGrad, NormTerms},
+    {OpKind::Reduce, ReduceTerms},
+    {OpKind::ReduceWindow, WindowTerms<ReduceWindowAttrs>},
+    {OpKind::SelectAndScatter, WindowTerms<SelectAndScatterAttrs>, 2},
+    {OpKind::Scatter, ScatterTerms},
+    {OpKind::Scan, ScanTerms},
+    {OpKind::AllReduce, DeviceTerms},
+    {OpKind::AllReduceStart, DeviceTerms},
+    {OpKind::ReduceScatter, DeviceTerms},
 };
-constexpr RoundingRow kTranscendental = {OpKind::Exp, Rounding::Rounds};
-constexpr RoundingRow kExact = {OpKind::Copy, Rounding::Exact};
 
-const RoundingRow& RowOf(const Instruction& inst) {
-  for (const RoundingRow& row : kRows)
-    if (row.kind == inst.kind()) return row;
-  return inst.info().category == OpCategory::Transcendental ? kTranscendental : kExact;
+/// Nothing for what makes each result of a few numbers.
+const SumRow* SumOf(const Instruction& inst) {
+  const auto* row = llvm::find_if(kSums, [&](const SumRow& sum) { return sum.kind == inst.kind(); });
+  return row == std::end(kSums) ? nullptr : row;
 }
 
 bool IsReal(const Shape& shape) { return shape.IsArray() && IsFloat(shape.element_type()); }
 bool HasParts(const Shape& shape) { return shape.IsArray() && IsComplex(shape.element_type()); }
 bool IsFloating(const Shape& shape) { return IsReal(shape) || HasParts(shape); }
 
+bool MayRound(const Instruction& inst) {
+  return inst.info().rounding != OpRounding::Moves && inst.info().rounding != OpRounding::Exact;
+}
+
 /// Whether a computation that is applied to scalars adds or multiplies floats.
 bool BodyRounds(const Instruction& inst) {
   return llvm::any_of(inst.callees(), [](const Computation* body) {
     return llvm::any_of(body->instructions(), [](const Instruction* i) {
-      return IsFloating(i->shape()) && RowOf(*i).rounding != Rounding::Exact && i->kind() != OpKind::Convert;
+      return IsFloating(i->shape()) && MayRound(*i) && i->kind() != OpKind::Convert;
     });
   });
+}
+
+bool Rounds(const Instruction& inst) {
+  if (inst.info().rounding != OpRounding::Body) return MayRound(inst);
+  return !inst.info().Is(kRuns) && BodyRounds(inst);
 }
 
 /// Built-in targets that compute. The others move values or choose them.
@@ -153,10 +140,8 @@ struct Units {
   double result = 0, operands = 0;
 };
 
-Units UnitsOf(const Instruction& inst, const RoundingRow& row) {
-  const bool sums =
-      row.rounding == Rounding::Sums || (row.rounding == Rounding::SumsBody && BodyRounds(inst));
-  if (!sums && row.rounding != Rounding::Rounds) return {};
+Units UnitsOf(const Instruction& inst, const SumRow* sum) {
+  if (!Rounds(inst)) return {};
   if (inst.kind() == OpKind::CustomCall && !Solves(inst)) return {};
   if ((inst.kind() == OpKind::Abs || inst.kind() == OpKind::Sign) && !HasParts(inst.operand(0)->shape()))
     return {};
@@ -165,9 +150,9 @@ Units UnitsOf(const Instruction& inst, const RoundingRow& row) {
     const double source = RoundingUnit(inst.operand(0)->shape().element_type());
     return {source == 0 || source >= unit ? 0 : unit, 0};
   }
-  if (!sums) return {unit, 0};
+  if (sum == nullptr) return {unit, 0};
   const double wide = std::min(unit == 0 ? 1. : unit, RoundingUnit(ElementType::F32));
-  const double kept = wide * std::sqrt(std::max(1., row.terms(inst)));
+  const double kept = wide * std::sqrt(std::max(1., sum->terms(inst)));
   return {unit == 0 ? 0 : unit + kept, kept};
 }
 
@@ -181,9 +166,9 @@ class NoiseMaker {
     for (Instruction* inst : computation_.PostOrder()) {
       if (!IsTainted(*inst)) continue;
       tainted_.insert(inst);
-      const RoundingRow& row = RowOf(*inst);
-      const Units units = UnitsOf(*inst, row);
-      if (units.operands > 0) HLO_CHECK_OK(DisturbOperands(*inst, row, units.operands));
+      const SumRow* sum = SumOf(*inst);
+      const Units units = UnitsOf(*inst, sum);
+      if (units.operands > 0) HLO_CHECK_OK(DisturbOperands(*inst, *sum, units.operands));
       if (units.result > 0 && IsFloating(inst->shape())) HLO_CHECK_OK(DisturbResult(*inst, units.result));
     }
     return {};
@@ -200,9 +185,9 @@ class NoiseMaker {
   }
 
   /// Where terms cancel, it is they who say what rounding may do.
-  Status DisturbOperands(Instruction& inst, const RoundingRow& row, double units) {
+  Status DisturbOperands(Instruction& inst, const SumRow& sum, double units) {
     const int64_t count =
-        row.operands > 0 ? std::min<int64_t>(row.operands, inst.operand_count()) : inst.operand_count();
+        sum.operands > 0 ? std::min<int64_t>(sum.operands, inst.operand_count()) : inst.operand_count();
     for (int64_t i = 0; i < count; ++i) {
       Instruction* operand = inst.operand(i);
       const bool widened = IsProduct(inst) && IsReal(operand->shape()) &&
@@ -278,16 +263,13 @@ class NoiseMaker {
   llvm::DenseSet<const Instruction*> tainted_;
 };
 
-/// Calls whose computations run as they stand, and are not applied to single elements.
-constexpr OpKind kRunning[] = {OpKind::Call, OpKind::While, OpKind::Conditional, OpKind::AsyncStart};
-
 /// The computations that get noise, the entry first.
 std::vector<Computation*> Running(const Module& module) {
   std::vector<Computation*> found = {module.entry()};
   llvm::DenseSet<const Computation*> seen = {module.entry()};
   for (size_t i = 0; i < found.size(); ++i)
-    for (const OpKind kind : kRunning)
-      for (const Instruction* inst : found[i]->InstructionsOf(kind))
+    for (const Instruction* inst : found[i]->instructions())
+      if (inst->info().Is(kRuns))
         for (Computation* callee : inst->callees())
           if (seen.insert(callee).second) found.push_back(callee);
   return found;
