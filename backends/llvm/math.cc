@@ -86,26 +86,10 @@ struct Row {
   bool through64 = false;  // f32
 };
 constexpr Row kRows[] = {
-    {OpKind::Exp, Direct<EmitExp>, Direct<EmitExp>},
-    {OpKind::Expm1, Direct<EmitExpm1>, Direct<EmitExpm1>},
-    {OpKind::Logistic, Direct<EmitLogistic>, Direct<EmitLogistic>},
-    {OpKind::Tanh, Direct<EmitTanh32>, Direct<EmitTanh64>},
-    {OpKind::Log, Direct<EmitLog32>, Direct<EmitLog64>},
-    {OpKind::Log1p, Direct<EmitLog1p32>, Direct<EmitLog1p64>},
-    {OpKind::Erf, Direct<EmitErf32>, Direct<EmitErf64>},
-    {OpKind::Sin, Direct<EmitSin>, Direct<EmitSin>},
-    {OpKind::Cos, Direct<EmitCos>, Direct<EmitCos>},
-    {OpKind::Tan, Direct<EmitTan>, Direct<EmitTan>},
-    {OpKind::Power, Direct<EmitPower32>, Direct<EmitPower64>},
-    {OpKind::Cbrt, Through64<EmitCbrt64>, Direct<EmitCbrt64>, true},
-    {OpKind::Atan2, Through64<EmitAtan264>, Direct<EmitAtan264>, true},
-    {OpKind::Asin, Through64<EmitAsin64>, Direct<EmitAsin64>, true},
-    {OpKind::Acos, Through64<EmitAcos64>, Direct<EmitAcos64>, true},
-    {OpKind::Sinh, Through64<EmitSinh64>, Direct<EmitSinh64>, true},
-    {OpKind::Cosh, Through64<EmitCosh64>, Direct<EmitCosh64>, true},
-    {OpKind::Asinh, Through64<EmitAsinh64>, Direct<EmitAsinh64>, true},
-    {OpKind::Acosh, Through64<EmitAcosh64>, Direct<EmitAcosh64>, true},
-    {OpKind::Atanh, Through64<EmitAtanh64>, Direct<EmitAtanh64>, true},
+#define HLO_MATH_BOTH(Kind)      {OpKind::Kind, Direct<Emit##Kind>, Direct<Emit##Kind>},
+#define HLO_MATH_EACH(Kind)      {OpKind::Kind, Direct<Emit##Kind##32>, Direct<Emit##Kind##64>},
+#define HLO_MATH_THROUGH64(Kind) {OpKind::Kind, Through64<Emit##Kind##64>, Direct<Emit##Kind##64>, true},
+#include "backends/llvm/math.def"
 };
 
 const Row* FindRow(OpKind kind) {

@@ -115,32 +115,11 @@ class Math {
 };
 
 // One function per opcode: for both floating types, or the one in its name.
-#define HLO_MATH(Name) llvm::Value* Name(Math& m, llvm::ArrayRef<llvm::Value*> x);
-HLO_MATH(EmitExp)
-HLO_MATH(EmitExpm1)
-HLO_MATH(EmitLogistic)
-HLO_MATH(EmitTanh32)
-HLO_MATH(EmitTanh64)
-HLO_MATH(EmitLog32)
-HLO_MATH(EmitLog64)
-HLO_MATH(EmitLog1p32)
-HLO_MATH(EmitLog1p64)
-HLO_MATH(EmitErf32)
-HLO_MATH(EmitErf64)
-HLO_MATH(EmitSin)
-HLO_MATH(EmitCos)
-HLO_MATH(EmitTan)
-HLO_MATH(EmitPower32)
-HLO_MATH(EmitPower64)
-HLO_MATH(EmitCbrt64)
-HLO_MATH(EmitAtan264)
-HLO_MATH(EmitAsin64)
-HLO_MATH(EmitAcos64)
-HLO_MATH(EmitSinh64)
-HLO_MATH(EmitCosh64)
-HLO_MATH(EmitAsinh64)
-HLO_MATH(EmitAcosh64)
-HLO_MATH(EmitAtanh64)
+#define HLO_MATH(Name)           llvm::Value* Name(Math& m, llvm::ArrayRef<llvm::Value*> x);
+#define HLO_MATH_BOTH(Kind)      HLO_MATH(Emit##Kind)
+#define HLO_MATH_EACH(Kind)      HLO_MATH(Emit##Kind##32) HLO_MATH(Emit##Kind##64)
+#define HLO_MATH_THROUGH64(Kind) HLO_MATH(Emit##Kind##64)
+#include "backends/llvm/math.def"
 #undef HLO_MATH
 
 /// What sqrt(square + error) is more than `root`, which is sqrt(square) rounded; 0 where that is 0.

@@ -90,7 +90,8 @@ int Generate(const InstructionSet& set, llvm::StringRef file) {
   for (size_t i = 0; i < AllOps().size(); ++i)
     for (const ElementType type : {ElementType::F32, ElementType::F64, ElementType::C64, ElementType::C128})
       if (const auto kind = static_cast<OpKind>(i); IsWanted(kind, type) && !IsListed(kind, type))
-        return Fail("math_ops.inc lacks " + Info(kind).text + " of " + ToString(type));
+        return Fail("math_ops.inc (with ir/numeric/functions.def) lacks " + Info(kind).text + " of " +
+                    ToString(type));
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();

@@ -78,39 +78,44 @@ struct Atan2 {
   }
 };
 
-// clang-format off
-#define HLO_FUNCTIONS(F)                                                     \
-  F(Acos) F(Acosh) F(Asin) F(Asinh) F(Atanh) F(Cos) F(Cosh) F(Exp) F(Expm1) \
-  F(Log) F(Log1p) F(Logistic) F(Rsqrt) F(Sign) F(Sin) F(Sinh) F(Sqrt) F(Tan) F(Tanh)
-// clang-format on
-#define HLO_DEFINE(Name)    \
-  struct Name {             \
+#define HLO_RealOnly(Kind)
+#define HLO_Evaluated(Kind) \
+  struct Kind {             \
     template <class C>      \
     static C Apply(C a) {   \
-      return math::Name(a); \
+      return math::Kind(a); \
     }                       \
   };
-HLO_FUNCTIONS(HLO_DEFINE)
-#undef HLO_DEFINE
+#define HLO_Compiled(Kind)                 HLO_Evaluated(Kind)
+#define HLO_FUNCTION(Kind, Loops, Complex) HLO_##Complex(Kind)
+#include "ir/numeric/functions.def"
+HLO_Evaluated(Sign) HLO_Evaluated(Sqrt)
+#undef HLO_Evaluated
 
-template <class C>
-llvm::ArrayRef<Row> Rows() {
+    template <class C>
+    llvm::ArrayRef<Row> Rows() {
   using T = typename C::value_type;
-  static constexpr Row kRows[] = {{OpKind::Add, Scalar<Add, C, C, C>()},
-                                  {OpKind::Subtract, Scalar<Subtract, C, C, C>()},
-                                  {OpKind::Negate, Scalar<Negate, C, C>()},
-                                  {OpKind::Real, Scalar<Real, T, C>()},
-                                  {OpKind::Imag, Scalar<Imag, T, C>()},
-                                  {OpKind::Abs, Scalar<Abs, T, C>()},
-                                  {OpKind::Multiply, Scalar<Multiply, C, C, C>()},
-                                  {OpKind::Divide, Scalar<Divide, C, C, C>()},
-                                  {OpKind::Maximum, Scalar<Maximum, C, C, C>()},
-                                  {OpKind::Minimum, Scalar<Minimum, C, C, C>()},
-                                  {OpKind::Power, Scalar<Power, C, C, C>()},
-                                  {OpKind::Atan2, Scalar<Atan2, C, C, C>()},
-#define HLO_ROW(Name) {OpKind::Name, Scalar<Name, C, C>()},
-                                  HLO_FUNCTIONS(HLO_ROW)
-#undef HLO_ROW
+  static constexpr Row kRows[] = {
+      {OpKind::Add, Scalar<Add, C, C, C>()},
+      {OpKind::Subtract, Scalar<Subtract, C, C, C>()},
+      {OpKind::Negate, Scalar<Negate, C, C>()},
+      {OpKind::Real, Scalar<Real, T, C>()},
+      {OpKind::Imag, Scalar<Imag, T, C>()},
+      {OpKind::Abs, Scalar<Abs, T, C>()},
+      {OpKind::Multiply, Scalar<Multiply, C, C, C>()},
+      {OpKind::Divide, Scalar<Divide, C, C, C>()},
+      {OpKind::Maximum, Scalar<Maximum, C, C, C>()},
+      {OpKind::Minimum, Scalar<Minimum, C, C, C>()},
+      {OpKind::Power, Scalar<Power, C, C, C>()},
+      {OpKind::Atan2, Scalar<Atan2, C, C, C>()},
+      {OpKind::Sign, Scalar<Sign, C, C>()},
+      {OpKind::Sqrt, Scalar<Sqrt, C, C>()},
+#define HLO_Evaluated(Kind)                {OpKind::Kind, Scalar<Kind, C, C>()},
+#define HLO_FUNCTION(Kind, Loops, Complex) HLO_##Complex(Kind)
+#include "ir/numeric/functions.def"
+#undef HLO_RealOnly
+#undef HLO_Evaluated
+#undef HLO_Compiled
   };
   return kRows;
 }

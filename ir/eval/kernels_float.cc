@@ -147,25 +147,24 @@ struct Atan2 {
   }
 };
 
-#define HLO_FUNCTIONS(F) \
-  F(Acos) F(Acosh) F(Asin) F(Asinh) F(Atanh) F(Cbrt) F(Cos) F(Cosh) F(Erf) F(Sin) F(Sinh) F(Tan)
-#define HLO_FAST_FUNCTIONS(F) F(Exp) F(Expm1) F(Log) F(Log1p) F(Logistic) F(Tanh)
-#define HLO_DEFINE(Name)    \
-  struct Name {             \
+#define HLO_Own(Kind)
+#define HLO_Called(Kind)    \
+  struct Kind {             \
     template <class T>      \
     static T Apply(T a) {   \
-      return math::Name(a); \
+      return math::Kind(a); \
     }                       \
   };
-HLO_FUNCTIONS(HLO_DEFINE)
-#undef HLO_DEFINE
-#define HLO_DEFINE(Name)                                       \
-  struct Name {                                                \
-    static float Apply(float a) { return FastFloat::Name(a); } \
-    static double Apply(double a) { return math::Name(a); }    \
+#define HLO_Fast(Kind)                                         \
+  struct Kind {                                                \
+    static float Apply(float a) { return FastFloat::Kind(a); } \
+    static double Apply(double a) { return math::Kind(a); }    \
   };
-HLO_FAST_FUNCTIONS(HLO_DEFINE)
-#undef HLO_DEFINE
+#define HLO_FUNCTION(Kind, Loops, Complex) HLO_##Loops(Kind)
+#include "ir/numeric/functions.def"
+#undef HLO_Own
+#undef HLO_Called
+#undef HLO_Fast
 
 template <class Op, class T>
 constexpr Loops Fast() {
@@ -177,34 +176,37 @@ constexpr Loops Fast() {
 
 template <class T>
 llvm::ArrayRef<Row> Rows() {
-  static constexpr Row kRows[] = {{OpKind::Add, Vector<Add, T, T, T>()},
-                                  {OpKind::Subtract, Vector<Subtract, T, T, T>()},
-                                  {OpKind::Multiply, Vector<Multiply, T, T, T>()},
-                                  {OpKind::Divide, Vector<Divide, T, T, T>()},
-                                  {OpKind::Maximum, Vector<Maximum, T, T, T>()},
-                                  {OpKind::Minimum, Vector<Minimum, T, T, T>()},
-                                  {OpKind::Negate, Vector<Negate, T, T>()},
-                                  {OpKind::Abs, Vector<Abs, T, T>()},
-                                  {OpKind::Ceil, Vector<Ceil, T, T>()},
-                                  {OpKind::Floor, Vector<Floor, T, T>()},
-                                  {OpKind::RoundNearestEven, Vector<RoundNearestEven, T, T>()},
-                                  {OpKind::RoundNearestAfz, Vector<RoundNearestAfz, T, T>()},
-                                  {OpKind::Sign, Vector<Sign, T, T>()},
-                                  {OpKind::Sqrt, Vector<Sqrt, T, T>()},
-                                  {OpKind::Rsqrt, Vector<Rsqrt, T, T>()},
-                                  {OpKind::IsFinite, Vector<IsFinite, uint8_t, T>()},
-                                  {OpKind::Real, Scalar<Real, T, T>()},
-                                  {OpKind::Imag, Scalar<Imag, T, T>()},
-                                  {OpKind::Complex, Scalar<MakeComplex, std::complex<T>, T, T>()},
-                                  {OpKind::Remainder, Scalar<Remainder, T, T, T>()},
-                                  {OpKind::Power, Scalar<Power, T, T, T>()},
-                                  {OpKind::Atan2, Scalar<Atan2, T, T, T>()},
-#define HLO_ROW(Name) {OpKind::Name, Scalar<Name, T, T>()},
-                                  HLO_FUNCTIONS(HLO_ROW)
-#undef HLO_ROW
-#define HLO_ROW(Name) {OpKind::Name, Fast<Name, T>()},
-                                      HLO_FAST_FUNCTIONS(HLO_ROW)
-#undef HLO_ROW
+  static constexpr Row kRows[] = {
+      {OpKind::Add, Vector<Add, T, T, T>()},
+      {OpKind::Subtract, Vector<Subtract, T, T, T>()},
+      {OpKind::Multiply, Vector<Multiply, T, T, T>()},
+      {OpKind::Divide, Vector<Divide, T, T, T>()},
+      {OpKind::Maximum, Vector<Maximum, T, T, T>()},
+      {OpKind::Minimum, Vector<Minimum, T, T, T>()},
+      {OpKind::Negate, Vector<Negate, T, T>()},
+      {OpKind::Abs, Vector<Abs, T, T>()},
+      {OpKind::Ceil, Vector<Ceil, T, T>()},
+      {OpKind::Floor, Vector<Floor, T, T>()},
+      {OpKind::RoundNearestEven, Vector<RoundNearestEven, T, T>()},
+      {OpKind::RoundNearestAfz, Vector<RoundNearestAfz, T, T>()},
+      {OpKind::Sign, Vector<Sign, T, T>()},
+      {OpKind::Sqrt, Vector<Sqrt, T, T>()},
+      {OpKind::Rsqrt, Vector<Rsqrt, T, T>()},
+      {OpKind::IsFinite, Vector<IsFinite, uint8_t, T>()},
+      {OpKind::Real, Scalar<Real, T, T>()},
+      {OpKind::Imag, Scalar<Imag, T, T>()},
+      {OpKind::Complex, Scalar<MakeComplex, std::complex<T>, T, T>()},
+      {OpKind::Remainder, Scalar<Remainder, T, T, T>()},
+      {OpKind::Power, Scalar<Power, T, T, T>()},
+      {OpKind::Atan2, Scalar<Atan2, T, T, T>()},
+#define HLO_Own(Kind)
+#define HLO_Called(Kind)                   {OpKind::Kind, Scalar<Kind, T, T>()},
+#define HLO_Fast(Kind)                     {OpKind::Kind, Fast<Kind, T>()},
+#define HLO_FUNCTION(Kind, Loops, Complex) HLO_##Loops(Kind)
+#include "ir/numeric/functions.def"
+#undef HLO_Own
+#undef HLO_Called
+#undef HLO_Fast
   };
   return kRows;
 }

@@ -11,29 +11,22 @@ using Complex128 = std::complex<double>;
 // otherwise (ops-elementwise §6.4, §7.3). Errors are a few units of the last place of |result|;
 // complex<float> is evaluated in double and rounded once.
 
+#define HLO_RealOnly(Kind)
+#define HLO_Evaluated(Kind)    \
+  Complex64 Kind(Complex64 z); \
+  Complex128 Kind(Complex128 z);
+#define HLO_Compiled(Kind)                 HLO_Evaluated(Kind)
+#define HLO_FUNCTION(Kind, Loops, Complex) HLO_##Complex(Kind)
+#include "ir/numeric/functions.def"
+#undef HLO_RealOnly
+#undef HLO_Evaluated
+#undef HLO_Compiled
+
 /// |z| without intermediate overflow; infinite if either part is.
 double Abs(Complex128 z);
-Complex128 Exp(Complex128 z);
-Complex128 Expm1(Complex128 z);
-Complex128 Log(Complex128 z);
-Complex128 Log1p(Complex128 z);
 /// Principal root; the sign of a zero imaginary part is ignored: sqrt(-1-0i) = (0, 1).
 Complex128 Sqrt(Complex128 z);
-/// 1/sqrt(z); 0 -> (inf, NaN), infinite -> zeros with the signs of re and -im.
-Complex128 Rsqrt(Complex128 z);
-Complex128 Logistic(Complex128 z);
-Complex128 Sin(Complex128 z);
-Complex128 Cos(Complex128 z);
-Complex128 Tan(Complex128 z);
-Complex128 Asin(Complex128 z);
-Complex128 Acos(Complex128 z);
 Complex128 Atan(Complex128 z);
-Complex128 Sinh(Complex128 z);
-Complex128 Cosh(Complex128 z);
-Complex128 Tanh(Complex128 z);
-Complex128 Asinh(Complex128 z);
-Complex128 Acosh(Complex128 z);
-Complex128 Atanh(Complex128 z);
 /// z / |z|; 0 -> (0, 0).
 Complex128 Sign(Complex128 z);
 /// (ac-bd, ad+bc), without recovery of infinities.
@@ -52,25 +45,8 @@ Complex128 Minimum(Complex128 x, Complex128 y);
 Complex128 Atan2(Complex128 y, Complex128 x);
 
 float Abs(Complex64 z);
-Complex64 Exp(Complex64 z);
-Complex64 Expm1(Complex64 z);
-Complex64 Log(Complex64 z);
-Complex64 Log1p(Complex64 z);
 Complex64 Sqrt(Complex64 z);
-Complex64 Rsqrt(Complex64 z);
-Complex64 Logistic(Complex64 z);
-Complex64 Sin(Complex64 z);
-Complex64 Cos(Complex64 z);
-Complex64 Tan(Complex64 z);
-Complex64 Asin(Complex64 z);
-Complex64 Acos(Complex64 z);
 Complex64 Atan(Complex64 z);
-Complex64 Sinh(Complex64 z);
-Complex64 Cosh(Complex64 z);
-Complex64 Tanh(Complex64 z);
-Complex64 Asinh(Complex64 z);
-Complex64 Acosh(Complex64 z);
-Complex64 Atanh(Complex64 z);
 Complex64 Sign(Complex64 z);
 Complex64 Maximum(Complex64 x, Complex64 y);
 Complex64 Minimum(Complex64 x, Complex64 y);

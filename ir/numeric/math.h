@@ -10,53 +10,16 @@ namespace hlo::math {
 // kept. float results are within 1 ULP of the correctly rounded value, double results within 2 ULP.
 // Types narrower than 32 bits: evaluate in double (or float) and round the result once.
 
-double Exp(double x);
-double Expm1(double x);
-double Log(double x);
-double Log1p(double x);
-double Tanh(double x);
-/// 1 / (1 + exp(-x)) without overflow or cancellation.
-double Logistic(double x);
-double Erf(double x);
-double Sin(double x);
-double Cos(double x);
-double Tan(double x);
-double Asin(double x);
-double Acos(double x);
-double Atan(double x);
-double Sinh(double x);
-double Cosh(double x);
-double Asinh(double x);
-double Acosh(double x);
-double Atanh(double x);
-/// Correctly rounded but for rare cases; odd.
-double Cbrt(double x);
-double Rsqrt(double x);
-double Pow(double x, double y);
-double Atan2(double y, double x);
-
-float Exp(float x);
-float Expm1(float x);
-float Log(float x);
-float Log1p(float x);
-float Tanh(float x);
-float Logistic(float x);
-float Erf(float x);
-float Sin(float x);
-float Cos(float x);
-float Tan(float x);
-float Asin(float x);
-float Acos(float x);
+#define HLO_FUNCTION(Kind, Loops, Complex) \
+  float Kind(float x);                     \
+  double Kind(double x);
+#include "ir/numeric/functions.def"
 float Atan(float x);
-float Sinh(float x);
-float Cosh(float x);
-float Asinh(float x);
-float Acosh(float x);
-float Atanh(float x);
-float Cbrt(float x);
-float Rsqrt(float x);
+double Atan(double x);
 float Pow(float x, float y);
+double Pow(double x, double y);
 float Atan2(float y, float x);
+double Atan2(double y, double x);
 
 /// Correctly rounded. A negative subnormal counts as -0, as on targets that flush subnormals; every
 /// other negative number gives NaN.
