@@ -64,11 +64,7 @@ Kernel Clone(const Kernel& kernel) {
   return {kernel.name, kernel.buffers, kernel.value_types, kernel.loop_count, Clone(kernel.body)};
 }
 
-bool IsReductionOp(OpKind kind) {
-  constexpr OpKind kFolding[] = {OpKind::Add, OpKind::Multiply, OpKind::Maximum, OpKind::Minimum,
-                                 OpKind::And, OpKind::Or,       OpKind::Xor};
-  return llvm::is_contained(kFolding, kind);
-}
+bool IsReductionOp(OpKind kind) { return Info(kind).Is(kMonoid); }
 
 std::optional<OpKind> ReductionOp(const ReduceStmt& reduce) {
   if (reduce.in_order || reduce.parameters.size() != 2 || reduce.combiner->stmts.size() != 1) return {};

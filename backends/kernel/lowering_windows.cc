@@ -160,15 +160,10 @@ std::optional<ValueId> Lowering::NeutralIn(const Computation& combiner, ValueId 
   if (root.operand_count() != 2 || root.operand(0) == root.operand(1) ||
       !llvm::all_of(root.operands(), is_parameter) || !CodeOf(type, 1))
     return {};
-  switch (root.kind()) {
-    case OpKind::Maximum:
-    case OpKind::Minimum:
-    case OpKind::And:
-    case OpKind::Or: return init;  // once more changes nothing
-    case OpKind::Multiply: return builder_.Constant(type, *CodeOf(type, 1));
-    case OpKind::Add: return builder_.Constant(type, *CodeOf(type, -0.0));  // 0 + -0 is 0
-    default: return {};
-  }
+  if (root.info().Is(kIdempotent)) return init;  // once more changes nothing
+  if (root.kind() == OpKind::Multiply) return builder_.Constant(type, *CodeOf(type, 1));
+  if (root.kind() == OpKind::Add) return builder_.Constant(type, *CodeOf(type, -0.0));  // 0 + -0 is 0
+  return {};
 }
 
 Result<Indices> Lowering::WindowPositions(const Instruction& inst, const Indices& at,

@@ -63,9 +63,7 @@ std::optional<BinUpdates> UpdatesOf(const Instruction& scatter) {
   const ElementType type = rows->type;
   const auto function = ScalarFunction::Compile(*scatter.callee());
   const auto op = function ? function->AsBinaryOp() : std::nullopt;
-  constexpr OpKind kOps[] = {OpKind::Add, OpKind::Multiply, OpKind::Maximum, OpKind::Minimum,
-                             OpKind::And, OpKind::Or,       OpKind::Xor};
-  if (!op || !llvm::is_contained(kOps, op->kind) || function->parameter_types()[0] != type ||
+  if (!op || !Info(op->kind).Is(kMonoid) || function->parameter_types()[0] != type ||
       scatter.operand(2)->shape().element_type() != type)
     return std::nullopt;
   rows->op = op->kind;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ir/eval/flush.h"
+#include "ir/by_op_kind.h"
 #include "ir/eval/kernel_loops.h"
 #include "ir/numeric/narrow_float.h"
 #include "ir/support/cpu_features.h"
@@ -40,13 +40,6 @@ void Flush(Real* data, int64_t n) {
 
 }  // namespace
 
-bool FlushesScales(OpKind kind) {
-  static constexpr OpKind kKinds[] = {OpKind::Add,     OpKind::Subtract, OpKind::Multiply, OpKind::Divide,
-                                      OpKind::Maximum, OpKind::Minimum,  OpKind::Log,      OpKind::Log1p,
-                                      OpKind::Sqrt,    OpKind::Rsqrt,    OpKind::Cbrt,     OpKind::Erf};
-  return llvm::is_contained(kKinds, kind);
-}
-
 class KernelFinder {
  public:
   KernelFinder(OpKind kind, llvm::ArrayRef<ElementType> operands, ElementType result, const Attrs& attrs,
@@ -69,25 +62,29 @@ class KernelFinder {
 
  private:
   void Choose() {
-    switch (kind_) {
-      case OpKind::Convert: return Convert();
-      case OpKind::BitcastConvert:
-        if (StorageBits(operands_[0]) == StorageBits(result_)) {
-          kernel_.fn_ = kernels::CopyKernel(Info(result_).host_bytes());
-          Wrap();
-        }
-        return;
-      case OpKind::ReducePrecision: return ReducePrecisionOp();
-      case OpKind::StochasticConvert:
-        kernel_.param_.from = operands_[1];
-        kernel_.widening_ = Kernel::Widening::Double;
-        kernel_.widen_operand_[0] = operands_[0] != ElementType::F64;
-        kernel_.fn_ = &kernels::StochasticConvert;
-        return Wrap();
-      case OpKind::Compare: return Compare();
-      case OpKind::Select: return Select();
-      default: return Arithmetic();
-    }
+    using Choice = void (KernelFinder::*)();
+    static constexpr ByOpKind<Choice> kChoices({{OpKind::Convert, &KernelFinder::Convert},
+                                                {OpKind::BitcastConvert, &KernelFinder::BitcastConvert},
+                                                {OpKind::ReducePrecision, &KernelFinder::ReducePrecision},
+                                                {OpKind::StochasticConvert, &KernelFinder::StochasticConvert},
+                                                {OpKind::Compare, &KernelFinder::Compare},
+                                                {OpKind::Select, &KernelFinder::Select}},
+                                               &KernelFinder::Arithmetic);
+    (this->*kChoices[kind_])();
+  }
+
+  void BitcastConvert() {
+    if (StorageBits(operands_[0]) != StorageBits(result_)) return;
+    kernel_.fn_ = kernels::CopyKernel(Info(result_).host_bytes());
+    Wrap();
+  }
+
+  void StochasticConvert() {
+    kernel_.param_.from = operands_[1];
+    kernel_.widening_ = Kernel::Widening::Double;
+    kernel_.widen_operand_[0] = operands_[0] != ElementType::F64;
+    kernel_.fn_ = &kernels::StochasticConvert;
+    Wrap();
   }
 
   void Wrap() { kernel_.wrap_result_ = IsIntegral(result_) && Info(result_).bits < 8; }
@@ -128,7 +125,7 @@ class KernelFinder {
       if (kernel_.fn_ == nullptr)
         kernel_.fn_ =
             kind_ == OpKind::Clamp ? kernels::ClampKernel(compute) : kernels::FloatKernel(kind_, compute);
-      kernel_.flush_ = FlushesScales(kind_) && result_ == ElementType::F8E8M0FNU;
+      kernel_.flush_ = Info(kind_).Is(kFlushing) && result_ == ElementType::F8E8M0FNU;
       return;
     }
     kernel_.fn_ = kind_ == OpKind::Clamp ? kernels::ClampKernel(type) : kernels::IntegerKernel(kind_, type);
@@ -165,7 +162,7 @@ class KernelFinder {
     kernel_.fn_ = kernels::ConvertKernel(from, as_float ? ElementType::F32 : ElementType::F64);
   }
 
-  void ReducePrecisionOp() {
+  void ReducePrecision() {
     const auto* attrs = attrs_.GetIf<ReducePrecisionAttrs>();
     if (attrs == nullptr || !IsFloat(operands_[0])) return;
     constexpr int64_t kNoEffect = 64;  // no type has more bits

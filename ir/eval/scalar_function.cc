@@ -27,20 +27,12 @@ bool AllLeavesSingle(const Shape& shape) {
 
 /// Ops that pass the elements of operand 0 on, if there is but one element.
 bool IsCopy(const Instruction& inst) {
-  switch (inst.kind()) {
-    case OpKind::Copy:
-    case OpKind::Broadcast:
-    case OpKind::Reshape:
-    case OpKind::Transpose:
-    case OpKind::Reverse:
-    case OpKind::OptimizationBarrier:
-    case OpKind::Domain: return true;
-    case OpKind::Bitcast:
-    case OpKind::Convert:
-      return inst.shape().IsArray() && inst.operand(0)->shape().IsArray() &&
-             inst.shape().element_type() == inst.operand(0)->shape().element_type();
-    default: return false;
-  }
+  const OpKind kind = inst.kind();
+  if (kind == OpKind::Copy || kind == OpKind::OptimizationBarrier || kind == OpKind::Domain) return true;
+  // Bitcasts and conversions to the same type.
+  return (inst.info().Is(kRearranges) || kind == OpKind::Convert) && inst.shape().IsArray() &&
+         inst.operand(0)->shape().IsArray() &&
+         inst.shape().element_type() == inst.operand(0)->shape().element_type();
 }
 
 bool IsCall(OpKind kind) { return kind == OpKind::Call || kind == OpKind::Fusion || kind == OpKind::Map; }

@@ -44,8 +44,7 @@ uint64_t ReducePrecision(ElementType type, uint64_t code, int exponent_bits, int
 
 /// E8M0 has no zero and no subnormals, yet its smallest value 2^-127 is a subnormal F32, the type its
 /// arithmetic uses: operands and results of magnitude below 2^-126 count as 0 (and 0 converts to NaN)
-/// in add, subtract, multiply, divide, maximum, minimum, log, log-plus-one, sqrt, rsqrt, cbrt and
-/// erf; not in remainder, exponential-minus-one, sine, tan, tanh, abs, copies and conversions.
+/// in operations with the trait kFlushing (ir/ops.def), as on CPUs; not in others, copies and conversions.
 constexpr double FlushToZero(double value) {
   return value > -0x1p-126 && value < 0x1p-126 ? value * 0 : value;
 }

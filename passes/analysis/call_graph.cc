@@ -9,10 +9,7 @@ llvm::StringRef ToString(CallContext context) {
   return kNames[static_cast<size_t>(context)];
 }
 
-bool IsControlFlow(OpKind kind) {
-  return kind == OpKind::Call || kind == OpKind::While || kind == OpKind::Conditional ||
-         kind == OpKind::AsyncStart;
-}
+bool IsControlFlow(OpKind kind) { return Info(kind).Is(kRuns); }
 
 CallGraph::CallGraph(const Module& module) {
   for (Computation* computation : module.PostOrder()) {

@@ -79,10 +79,8 @@ bool ReusesOperand(const Instruction& inst, int64_t i) {
 }
 
 bool RunsOnWholeValues(const Computation& computation) {
-  return llvm::all_of(computation.callers(), [](const Instruction* caller) {
-    return caller->kind() == OpKind::While || caller->kind() == OpKind::Conditional ||
-           caller->kind() == OpKind::Call || caller->kind() == OpKind::AsyncStart;
-  });
+  return llvm::all_of(computation.callers(),
+                      [](const Instruction* caller) { return caller->info().Is(kRuns); });
 }
 
 }  // namespace hlo

@@ -9,9 +9,6 @@
 namespace hlo {
 namespace {
 
-constexpr OpKind kReducerOps[] = {OpKind::Add, OpKind::Multiply, OpKind::Maximum, OpKind::Minimum,
-                                  OpKind::And, OpKind::Or,       OpKind::Xor};
-
 const Literal* ScalarConstant(const Instruction& inst) {
   if (inst.kind() != OpKind::Constant || !inst.shape().IsScalar()) return nullptr;
   return inst.attr<ConstantAttrs>().literal.get();
@@ -38,16 +35,12 @@ bool IsExtreme(const Literal& literal, bool greatest) {
 std::optional<OpKind> ReducerOp(const Computation& computation) {
   const Instruction* root = computation.root();
   if (computation.instruction_count() != 3 || computation.parameters().size() != 2 ||
-      !llvm::is_contained(kReducerOps, root->kind()) || !root->shape().IsScalar())
+      !root->info().Is(kMonoid) || !root->shape().IsScalar())
     return std::nullopt;
   const Instruction *x = computation.parameter(0), *y = computation.parameter(1);
   const bool both =
       (root->operand(0) == x && root->operand(1) == y) || (root->operand(0) == y && root->operand(1) == x);
   return both ? std::optional(root->kind()) : std::nullopt;
-}
-
-bool IsIdempotent(OpKind op) {
-  return op == OpKind::Maximum || op == OpKind::Minimum || op == OpKind::And || op == OpKind::Or;
 }
 
 bool RoundsByOrder(OpKind op, ElementType type) {
@@ -69,7 +62,9 @@ bool IsIdentityOf(OpKind op, const Instruction& init) {
   }
 }
 
-bool MayRepeatInit(OpKind op, const Instruction& init) { return IsIdempotent(op) || IsIdentityOf(op, init); }
+bool MayRepeatInit(OpKind op, const Instruction& init) {
+  return Info(op).Is(kIdempotent) || IsIdentityOf(op, init);
+}
 
 bool IsSameScalar(const Instruction& a, const Instruction& b) {
   if (&a == &b) return true;

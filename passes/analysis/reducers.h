@@ -7,10 +7,8 @@
 namespace hlo {
 
 /// The opcode of a computation that applies one binary operation to its two scalar parameters and nothing
-/// else, if that is add, multiply, maximum, minimum, and, or, xor.
+/// else, if that may be regrouped (kMonoid).
 std::optional<OpKind> ReducerOp(const Computation& computation);
-/// op(x, x) = x.
-bool IsIdempotent(OpKind op);
 /// A scalar constant with op(init, x) = x for every x, up to the sign of zeros and the payload of NaNs.
 bool IsIdentityOf(OpKind op, const Instruction& init);
 /// Taken in another order it gives other values: sums and products of floats, for they round.

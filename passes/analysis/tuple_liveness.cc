@@ -1,5 +1,6 @@
 #include "passes/analysis/tuple_liveness.h"
 
+#include "ir/by_op_kind.h"
 #include "passes/analysis/side_effects.h"
 
 namespace hlo {
@@ -82,32 +83,51 @@ void TupleLiveness::FollowParameter(const Instruction& parameter, int64_t leaf) 
   }
 }
 
+void TupleLiveness::FollowTuple(const Instruction& inst, int64_t leaf) {
+  const auto& offsets = Get(inst).offsets;
+  const auto after = static_cast<size_t>(llvm::upper_bound(offsets, leaf) - offsets.begin());
+  Mark(*inst.operand(static_cast<int64_t>(after) - 1), leaf - offsets[after - 1]);
+}
+
+void TupleLiveness::FollowGetTupleElement(const Instruction& inst, int64_t leaf) {
+  const auto index = static_cast<size_t>(inst.attr<GetTupleElementAttrs>().index);
+  Mark(*inst.operand(0), Get(*inst.operand(0)).offsets[index] + leaf);
+}
+
+void TupleLiveness::FollowWhile(const Instruction& inst, int64_t leaf) {
+  Mark(*inst.operand(0), leaf);
+  Mark(*inst.callee(0)->root(), leaf);
+}
+
+void TupleLiveness::FollowCall(const Instruction& inst, int64_t leaf) {
+  for (const Computation* callee : inst.callees()) Mark(*callee->root(), leaf);
+}
+
+void TupleLiveness::FollowOperand(const Instruction& inst, int64_t leaf) { Mark(*inst.operand(0), leaf); }
+
+void TupleLiveness::FollowAll(const Instruction& inst, int64_t) {
+  for (const Instruction* operand : inst.operands()) MarkAll(*operand);
+  // Computations that wrap more than scalars (async) are needed whole.
+  for (const Computation* callee : inst.callees()) MarkAll(*callee->root());
+}
+
 void TupleLiveness::Follow(const Instruction& inst, int64_t leaf) {
-  switch (inst.kind()) {
-    case OpKind::Parameter: return FollowParameter(inst, leaf);
-    case OpKind::Tuple: {
-      const auto& offsets = Get(inst).offsets;
-      const auto after = static_cast<size_t>(llvm::upper_bound(offsets, leaf) - offsets.begin());
-      return Mark(*inst.operand(static_cast<int64_t>(after) - 1), leaf - offsets[after - 1]);
-    }
-    case OpKind::GetTupleElement: {
-      const auto index = static_cast<size_t>(inst.attr<GetTupleElementAttrs>().index);
-      return Mark(*inst.operand(0), Get(*inst.operand(0)).offsets[index] + leaf);
-    }
-    case OpKind::While: Mark(*inst.operand(0), leaf); return Mark(*inst.callee(0)->root(), leaf);
-    case OpKind::Call:
-    case OpKind::Fusion:
-    case OpKind::Conditional:
-      for (const Computation* callee : inst.callees()) Mark(*callee->root(), leaf);
-      return;
-    case OpKind::OptimizationBarrier:
-    case OpKind::Copy:
-    case OpKind::Domain: return Mark(*inst.operand(0), leaf);
-    default:
-      for (const Instruction* operand : inst.operands()) MarkAll(*operand);
-      // Computations that wrap more than scalars (async) are needed whole.
-      for (const Computation* callee : inst.callees()) MarkAll(*callee->root());
-  }
+  using Step = void (TupleLiveness::*)(const Instruction&, int64_t);
+  static constexpr ByOpKind<Step> kSteps(
+      {
+          {OpKind::Parameter, &TupleLiveness::FollowParameter},
+          {OpKind::Tuple, &TupleLiveness::FollowTuple},
+          {OpKind::GetTupleElement, &TupleLiveness::FollowGetTupleElement},
+          {OpKind::While, &TupleLiveness::FollowWhile},
+          {OpKind::Call, &TupleLiveness::FollowCall},
+          {OpKind::Fusion, &TupleLiveness::FollowCall},
+          {OpKind::Conditional, &TupleLiveness::FollowCall},
+          {OpKind::OptimizationBarrier, &TupleLiveness::FollowOperand},
+          {OpKind::Copy, &TupleLiveness::FollowOperand},
+          {OpKind::Domain, &TupleLiveness::FollowOperand},
+      },
+      &TupleLiveness::FollowAll);
+  (this->*kSteps[inst.kind()])(inst, leaf);
 }
 
 bool TupleLiveness::IsElementLive(const Instruction& tuple, int64_t i) const {

@@ -23,8 +23,15 @@ class TupleLiveness {
   Value& Get(const Instruction& inst);
   void Mark(const Instruction& inst, int64_t leaf);
   void MarkAll(const Instruction& inst);
+  // Mark what a leaf of a value is made of; by opcode.
   void Follow(const Instruction& inst, int64_t leaf);
   void FollowParameter(const Instruction& parameter, int64_t leaf);
+  void FollowTuple(const Instruction& inst, int64_t leaf);
+  void FollowGetTupleElement(const Instruction& inst, int64_t leaf);
+  void FollowWhile(const Instruction& inst, int64_t leaf);
+  void FollowCall(const Instruction& inst, int64_t leaf);
+  void FollowOperand(const Instruction& inst, int64_t leaf);
+  void FollowAll(const Instruction& inst, int64_t leaf);
 
   llvm::DenseMap<const Instruction*, std::unique_ptr<Value>> values_;
   std::vector<std::pair<const Instruction*, int64_t>> work_;

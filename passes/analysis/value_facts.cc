@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 
+#include "ir/by_op_kind.h"
 #include "ir/numeric/narrow_float.h"
 
 namespace hlo {
@@ -39,58 +40,83 @@ bool AllElementsEqual(const Literal& literal) {
   return true;
 }
 
-bool IsIotaNonNegative(const Instruction& inst) {
-  const TypeInfo& info = Info(inst.shape().element_type());
-  if (info.type_class != TypeClass::Signed || info.bits >= 64) return true;
-  return inst.shape().dim(inst.attr<IotaAttrs>().iota_dimension) <= int64_t{1} << (info.bits - 1);
-}
-
 bool NonNegative(const Instruction& inst, int depth);
+bool Positive(const Instruction& inst, int depth);
 
-bool Positive(const Instruction& inst, int depth) {
-  if (depth == 0 || !inst.shape().IsArray()) return false;
-  switch (inst.kind()) {
-    case OpKind::Constant: {
-      const Literal* literal = ConstantLiteral(inst);
-      return literal && inst.shape().IsScalar() && LiteralValue(*literal, 0) > 0;
-    }
-    case OpKind::Broadcast: return Positive(*inst.operand(0), depth - 1);
-    case OpKind::Maximum:
-      return Positive(*inst.operand(0), depth - 1) || Positive(*inst.operand(1), depth - 1);
-    case OpKind::Minimum:
-      return Positive(*inst.operand(0), depth - 1) && Positive(*inst.operand(1), depth - 1);
-    default: return false;
-  }
+/// What holds of a value by what it is made of, with `depth` levels of operands to look through.
+using Rule = bool(const Instruction& inst, int depth);
+
+template <Rule* rule, int operand = 0>
+bool AsOperand(const Instruction& inst, int depth) {
+  return rule(*inst.operand(operand), depth - 1);
+}
+template <Rule* rule, int first = 0>
+bool AsEither(const Instruction& inst, int depth) {
+  return rule(*inst.operand(first), depth - 1) || rule(*inst.operand(first + 1), depth - 1);
+}
+template <Rule* rule, int first = 0>
+bool AsBoth(const Instruction& inst, int depth) {
+  return rule(*inst.operand(first), depth - 1) && rule(*inst.operand(first + 1), depth - 1);
 }
 
-bool NonNegativeConstant(const Instruction& inst) {
+bool PositiveConstant(const Instruction& inst, int) {
+  const Literal* literal = ConstantLiteral(inst);
+  return literal && inst.shape().IsScalar() && LiteralValue(*literal, 0) > 0;
+}
+bool NonNegativeConstant(const Instruction& inst, int) {
   const Literal* literal = ConstantLiteral(inst);
   if (!literal || !inst.shape().IsScalar()) return false;
   const double value = LiteralValue(*literal, 0);
   return value >= 0 && !std::signbit(value);
 }
+bool NonNegativeIota(const Instruction& inst, int) {
+  const TypeInfo& info = Info(inst.shape().element_type());
+  if (info.type_class != TypeClass::Signed || info.bits >= 64) return true;
+  return inst.shape().dim(inst.attr<IotaAttrs>().iota_dimension) <= int64_t{1} << (info.bits - 1);
+}
+// Of signed integers, absolute values and products may overflow.
+bool NonNegativeAbs(const Instruction& inst, int depth) {
+  return !IsSigned(inst.shape().element_type()) || NonNegative(*inst.operand(0), depth - 1);
+}
+bool IsSquare(const Instruction& inst, int) {
+  return !IsSigned(inst.shape().element_type()) && inst.operand(0) == inst.operand(1);
+}
+bool NonNegativePower(const Instruction& inst, int depth) {
+  return !IsSigned(inst.shape().element_type()) && NonNegative(*inst.operand(0), depth - 1);
+}
+
+bool Positive(const Instruction& inst, int depth) {
+  static constexpr ByOpKind<Rule*> kRules({
+      {OpKind::Constant, PositiveConstant},
+      {OpKind::Broadcast, AsOperand<Positive>},
+      {OpKind::Maximum, AsEither<Positive>},
+      {OpKind::Minimum, AsBoth<Positive>},
+  });
+  Rule* rule = kRules[inst.kind()];
+  return depth > 0 && inst.shape().IsArray() && rule != nullptr && rule(inst, depth);
+}
 
 bool NonNegative(const Instruction& inst, int depth) {
+  static constexpr ByOpKind<Rule*> kRules({
+      {OpKind::Exp, [](const Instruction&, int) { return true; }},
+      {OpKind::Abs, NonNegativeAbs},
+      {OpKind::Sqrt, AsOperand<Positive>},
+      {OpKind::Rsqrt, AsOperand<Positive>},
+      {OpKind::Multiply, IsSquare},
+      {OpKind::Power, NonNegativePower},
+      {OpKind::Iota, NonNegativeIota},
+      {OpKind::Broadcast, AsOperand<NonNegative>},
+      {OpKind::Constant, NonNegativeConstant},
+      {OpKind::Maximum, AsEither<NonNegative>},
+      {OpKind::Minimum, AsBoth<NonNegative>},
+      {OpKind::Select, AsBoth<NonNegative, 1>},
+  });
   if (depth == 0 || !inst.shape().IsArray()) return false;
   const ElementType type = inst.shape().element_type();
   if (IsComplex(type)) return false;
   if (IsUnsigned(type) || IsPred(type)) return true;
-  auto operand = [&](int64_t i) -> const Instruction& { return *inst.operand(i); };
-  switch (inst.kind()) {
-    case OpKind::Exp: return true;
-    case OpKind::Abs: return !IsSigned(type) || NonNegative(operand(0), depth - 1);
-    case OpKind::Sqrt:
-    case OpKind::Rsqrt: return Positive(operand(0), depth - 1);
-    case OpKind::Multiply: return !IsSigned(type) && &operand(0) == &operand(1);
-    case OpKind::Power: return !IsSigned(type) && NonNegative(operand(0), depth - 1);
-    case OpKind::Iota: return IsIotaNonNegative(inst);
-    case OpKind::Broadcast: return NonNegative(operand(0), depth - 1);
-    case OpKind::Constant: return NonNegativeConstant(inst);
-    case OpKind::Maximum: return NonNegative(operand(0), depth - 1) || NonNegative(operand(1), depth - 1);
-    case OpKind::Minimum: return NonNegative(operand(0), depth - 1) && NonNegative(operand(1), depth - 1);
-    case OpKind::Select: return NonNegative(operand(1), depth - 1) && NonNegative(operand(2), depth - 1);
-    default: return false;
-  }
+  Rule* rule = kRules[inst.kind()];
+  return rule != nullptr && rule(inst, depth);
 }
 
 }  // namespace

@@ -93,22 +93,19 @@ class Simplifier {
     const bool shared =
         (operand.kind() == OpKind::AllReduce && SameGroups(operand, inst)) || values_.IsShared(operand);
     return shared &&
-           (IsIdempotent(*op) || (op == OpKind::Add && IsExact(*size, inst.shape().element_type())));
+           (Info(*op).Is(kIdempotent) || (op == OpKind::Add && IsExact(*size, inst.shape().element_type())));
   }
 
   static Instruction* Simpler(Instruction* inst) {
     const int64_t size = *CommonSize(*inst);
     Instruction* operand = inst->operand(0);
-    if (size == 1 || IsIdempotent(*CollectiveOp(*inst))) return operand;
+    if (size == 1 || Info(*CollectiveOp(*inst)).Is(kIdempotent)) return operand;
     Maker make(inst);
     return make.Binary(OpKind::Multiply, operand,
                        make.Splat(inst->shape(), make.ScalarInt(inst->shape().element_type(), size)));
   }
 
  private:
-  static bool IsIdempotent(OpKind op) {
-    return op == OpKind::Maximum || op == OpKind::Minimum || op == OpKind::And || op == OpKind::Or;
-  }
   SharedValues values_;
 };
 

@@ -157,8 +157,7 @@ std::optional<OpKind> CombiningOp(const Computation& reducer) {
   for (const Instruction* x : {a, b})
     if (x->kind() != OpKind::Convert || x->operand(0)->kind() != OpKind::Parameter) return std::nullopt;
   if (a->operand(0) == b->operand(0)) return std::nullopt;
-  const bool has_identity = llvm::is_contained({OpKind::Add, OpKind::Multiply, OpKind::Xor}, op->kind());
-  return has_identity || IsIdempotent(op->kind()) ? std::optional(op->kind()) : std::nullopt;
+  return op->info().Is(kMonoid) ? std::optional(op->kind()) : std::nullopt;
 }
 
 /// What a reduction may meet any number of times without changing its result, or what XLA takes for it.
@@ -166,7 +165,7 @@ Expr Neutral(const DynamicOp& op, int64_t i) {
   const int64_t n = static_cast<int64_t>(op.operands.size()) / 2;
   const Expr init = op.operands[static_cast<size_t>(n + i)].data;
   const auto kind = n == 1 ? CombiningOp(*op.inst->callee()) : std::nullopt;
-  if (!kind || IsIdempotent(*kind)) return init;
+  if (!kind || Info(*kind).Is(kIdempotent)) return init;
   return IdentityOf(op.make, *kind, init.type()).value_or(init);
 }
 

@@ -168,11 +168,7 @@ class Joiner {
 Result<bool> Join(Module& module, Partners partners, PassContext& context) {
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
-    const bool embedded = llvm::any_of(c->callers(), [](const Instruction* caller) {
-      return caller->kind() != OpKind::While && caller->kind() != OpKind::Conditional &&
-             caller->kind() != OpKind::Call && caller->kind() != OpKind::AsyncStart;
-    });
-    if (embedded) continue;
+    if (!RunsOnWholeValues(*c)) continue;
     HLO_TRY(const bool c_changed, Joiner(*c, context).Run(partners));
     changed |= c_changed;
   }

@@ -21,18 +21,10 @@ constexpr PassOptionRow kRows[] = {
 
 /// Ops that are as cheap in every iteration as carrying their result.
 bool IsCheap(const Instruction& inst, const LoopHoistingOptions& options) {
-  switch (inst.kind()) {
-    case OpKind::Constant: return !options.hoist_constants;
-    case OpKind::Reshape: return !options.hoist_reshapes;
-    case OpKind::Bitcast:
-    case OpKind::Broadcast:
-    case OpKind::Iota:
-    case OpKind::Reverse:
-    case OpKind::Slice:
-    case OpKind::Transpose:
-    case OpKind::Tuple: return true;
-    default: return !inst.shape().IsArray();  // tuples move with what reads their elements
-  }
+  if (inst.kind() == OpKind::Constant) return !options.hoist_constants;
+  if (inst.kind() == OpKind::Reshape) return !options.hoist_reshapes;
+  // Tuples move with what reads their elements.
+  return inst.info().Is(kRearranges) || inst.kind() == OpKind::Iota || !inst.shape().IsArray();
 }
 
 bool IsDisabled(const Instruction& inst) {

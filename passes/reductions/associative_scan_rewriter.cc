@@ -23,9 +23,7 @@ std::optional<OpKind> BodyOp(const Computation& body) {
   if (op.operand_count() != 2 || op.operand(0)->kind() != OpKind::Parameter ||
       op.operand(1)->kind() != OpKind::Parameter || op.operand(0) == op.operand(1))
     return std::nullopt;
-  constexpr OpKind kKnown[] = {OpKind::Add, OpKind::Multiply, OpKind::Maximum, OpKind::Minimum,
-                               OpKind::And, OpKind::Or,       OpKind::Xor};
-  return llvm::is_contained(kKnown, op.kind()) ? std::optional(op.kind()) : std::nullopt;
+  return op.info().Is(kMonoid) ? std::optional(op.kind()) : std::nullopt;
 }
 
 bool Matches(const Instruction& inst) {

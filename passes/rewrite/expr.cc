@@ -3,6 +3,7 @@
 #include <cassert>
 #include <limits>
 
+#include "ir/by_op_kind.h"
 #include "passes/rewrite/edit.h"
 
 namespace hlo {
@@ -27,18 +28,17 @@ std::pair<Expr, Expr> Matched(const Expr& x, const Expr& y) {
 
 /// x op number is x for every x of the type.
 bool IsNeutral(OpKind kind, ElementType type, const Expr& number) {
-  if (!number.is_integer() || !IsIntegral(type)) return false;
-  switch (kind) {
-    case OpKind::Multiply:
-    case OpKind::Divide: return number.number() == 1;
-    case OpKind::Add:
-    case OpKind::Subtract:
-    case OpKind::Or:
-    case OpKind::Xor:
-    case OpKind::ShiftLeft:
-    case OpKind::ShiftRightLogical: return number.number() == 0;
-    default: return false;
-  }
+  static constexpr ByOpKind<std::optional<int64_t>> kNeutral({
+      {OpKind::Multiply, 1},
+      {OpKind::Divide, 1},
+      {OpKind::Add, 0},
+      {OpKind::Subtract, 0},
+      {OpKind::Or, 0},
+      {OpKind::Xor, 0},
+      {OpKind::ShiftLeft, 0},
+      {OpKind::ShiftRightLogical, 0},
+  });
+  return number.is_integer() && IsIntegral(type) && kNeutral[kind] == number.number();
 }
 
 /// Sizes that are all known; they were checked to be small, and nobody divides by zero.

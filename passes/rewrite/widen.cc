@@ -1,6 +1,6 @@
 #include "passes/rewrite/widen.h"
 
-#include "ir/eval/flush.h"
+#include "ir/op.h"
 #include "passes/analysis/reducers.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/expr.h"
@@ -75,7 +75,7 @@ bool ComputesIn(const Instruction& inst, ElementType narrow) {
 Instruction* Widened(Instruction* inst, const TypePair& types) {
   Maker make(inst);
   const bool mask = IsIntegral(types.narrow) && SeesHighBits(inst->kind());
-  const bool flush = types.narrow == ElementType::F8E8M0FNU && FlushesScales(inst->kind());
+  const bool flush = types.narrow == ElementType::F8E8M0FNU && inst->info().Is(kFlushing);
   const int bits = Info(types.narrow).bits;
   llvm::SmallVector<Instruction*, 4> operands;
   for (Instruction* o : inst->operands()) {

@@ -10,10 +10,17 @@ namespace {
 
 using namespace pattern;
 
+std::vector<OpKind> IncreasingKinds() {
+  std::vector<OpKind> kinds;
+  for (const OpInfo& op : AllOps())
+    if (op.Is(kIncreasing)) kinds.push_back(op.kind);
+  return kinds;
+}
+
 std::vector<Rule> MinMaxRules() {
-  const std::vector<OpKind> monotonic = {OpKind::Cbrt, OpKind::Erf, OpKind::Logistic, OpKind::Tanh};
-  const Pattern fa = Pattern::OneOf(monotonic, {A}).OneUse().As(P);
-  const Pattern fb = Pattern::OneOf(monotonic, {B}).OneUse().As(Q);
+  const std::vector<OpKind> increasing = IncreasingKinds();
+  const Pattern fa = Pattern::OneOf(increasing, {A}).OneUse().As(P);
+  const Pattern fb = Pattern::OneOf(increasing, {B}).OneUse().As(Q);
   const Pattern id = Pattern::OneOf({OpKind::PartitionId, OpKind::ReplicaId}).As(A);
   return {
       {"max.1", Maximum(A, A), A},

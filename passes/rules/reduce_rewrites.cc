@@ -273,7 +273,8 @@ Instruction* ReduceOfScalarSplat(Match& m) {
   const auto op = ReducerOp(*m.root->callee());
   Instruction* x = m.root->operand(0);
   Instruction* scalar = ScalarOrSplat(*x);
-  if (!op || !IsIdempotent(*op) || !scalar || x->shape().ElementCount() == 0 || x == scalar) return nullptr;
+  if (!op || !Info(*op).Is(kIdempotent) || !scalar || x->shape().ElementCount() == 0 || x == scalar)
+    return nullptr;
   return m.make.Splat(m.shape(), m.make.Binary(*op, m.root->operand(1), scalar));
 }
 

@@ -116,17 +116,11 @@ bool MustFuse(const Instruction& inst) {
 bool MayMerge(const Instruction& inst, const CseOptions& options) {
   if (HasControlEdges(inst) && !options.ignore_control_dependencies) return false;
   if (inst.has_extras() && MustFuse(inst)) return false;
-  switch (inst.kind()) {
-    case OpKind::Constant: return inst.attr<ConstantAttrs>().literal != nullptr;  // elided ones are unknown
-    case OpKind::CustomCall:
-      if (const auto& literal = inst.attr<CustomCallAttrs>().literal; literal && literal->HasElided())
-        return false;
-      break;
-    case OpKind::Iota:
-    case OpKind::PartitionId:
-    case OpKind::ReplicaId: return true;
-    default: break;
-  }
+  // Elided literals are unknown.
+  if (inst.kind() == OpKind::Constant) return inst.attr<ConstantAttrs>().literal != nullptr;
+  if (inst.info().category == OpCategory::Source) return inst.kind() != OpKind::Parameter;
+  if (const auto* call = inst.attrs().GetIf<CustomCallAttrs>())
+    if (call->literal && call->literal->HasElided()) return false;
   // The halves of an asynchronous pair belong together.
   if (inst.info().Is(kStart) || inst.info().Is(kDone) || inst.kind() == OpKind::AsyncUpdate) return false;
   return !inst.operands().empty() && !HasSideEffect(inst);

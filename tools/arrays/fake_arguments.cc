@@ -1,6 +1,8 @@
 // What random arguments must respect, found by following the parameters through the module (tools.md §3.2,
 // ops-structured §14).
 #include "tools/arrays/fake_arguments.h"
+
+#include "ir/by_op_kind.h"
 #include "tools/arrays/parameter_walk.h"
 
 namespace hlo {
@@ -90,31 +92,22 @@ class LeafTracer {
   }
 
   void Constrain(const Place& place, const Instruction& user, int64_t operand) {
-    switch (user.kind()) {
-      case OpKind::DynamicSlice:
-      case OpKind::DynamicUpdateSlice: return ConstrainStart(user, operand);
-      case OpKind::Gather:
-        if (operand == 1) ConstrainGather(place, user);
-        return;
-      case OpKind::Scatter:
-        if (operand == (user.operand_count() - 1) / 2) ConstrainScatter(place, user);
-        return;
-      case OpKind::Reduce:
-      case OpKind::ReduceWindow: {
-        const int64_t n = user.operand_count() / 2;
-        if (operand >= n) ConstrainInit(*user.callee(), operand - n);
-        return;
-      }
-      case OpKind::SelectAndScatter:
-        if (operand == 2) ConstrainInit(*user.callee(1), 0);
-        return;
-      case OpKind::Sort: return ConstrainKey(user, operand);
-      case OpKind::Compare: return ConstrainLabel(user, operand);
-      default: return;
-    }
+    using Step = void (LeafTracer::*)(const Place&, const Instruction&, int64_t);
+    static constexpr ByOpKind<Step> kSteps({
+        {OpKind::DynamicSlice, &LeafTracer::ConstrainStart},
+        {OpKind::DynamicUpdateSlice, &LeafTracer::ConstrainStart},
+        {OpKind::Gather, &LeafTracer::ConstrainGather},
+        {OpKind::Scatter, &LeafTracer::ConstrainScatter},
+        {OpKind::Reduce, &LeafTracer::ConstrainReduceInit},
+        {OpKind::ReduceWindow, &LeafTracer::ConstrainReduceInit},
+        {OpKind::SelectAndScatter, &LeafTracer::ConstrainScatterInit},
+        {OpKind::Sort, &LeafTracer::ConstrainKey},
+        {OpKind::Compare, &LeafTracer::ConstrainLabel},
+    });
+    if (const Step step = kSteps[user.kind()]) (this->*step)(place, user, operand);
   }
 
-  void ConstrainStart(const Instruction& user, int64_t operand) {
+  void ConstrainStart(const Place&, const Instruction& user, int64_t operand) {
     const bool update = user.kind() == OpKind::DynamicUpdateSlice;
     const int64_t dimension = operand - (update ? 2 : 1);
     const Shape& whole = user.operand(0)->shape();
@@ -123,7 +116,8 @@ class LeafTracer {
     Limit(whole.dim(dimension) - part.dim(dimension));
   }
 
-  void ConstrainGather(const Place& place, const Instruction& user) {
+  void ConstrainGather(const Place& place, const Instruction& user, int64_t number) {
+    if (number != 1) return;
     const auto& attrs = user.attr<GatherAttrs>();
     const Shape& operand = user.operand(0)->shape();
     Dims extents;
@@ -132,7 +126,8 @@ class LeafTracer {
     IndexRows(place, extents, attrs.index_vector_dim, attrs.indices_are_sorted, false);
   }
 
-  void ConstrainScatter(const Place& place, const Instruction& user) {
+  void ConstrainScatter(const Place& place, const Instruction& user, int64_t number) {
+    if (number != (user.operand_count() - 1) / 2) return;
     const auto& attrs = user.attr<ScatterAttrs>();
     const Shape& operand = user.operand(0)->shape();
     const Shape& updates = user.operand(user.operand_count() - 1)->shape();
@@ -191,13 +186,20 @@ class LeafTracer {
     }
   }
 
+  void ConstrainReduceInit(const Place&, const Instruction& user, int64_t operand) {
+    const int64_t n = user.operand_count() / 2;
+    if (operand >= n) ConstrainInit(*user.callee(), operand - n);
+  }
+  void ConstrainScatterInit(const Place&, const Instruction& user, int64_t operand) {
+    if (operand == 2) ConstrainInit(*user.callee(1), 0);
+  }
   void ConstrainInit(const Computation& reducer, int64_t component) {
     if (const auto identity = Identity(reducer, component); identity && rule_.kind == ValueKind::Random)
       rule_.kind = *identity;
   }
 
   /// What is compared with the numbers along a dimension is one of them: a label, made one-hot.
-  void ConstrainLabel(const Instruction& user, int64_t operand) {
+  void ConstrainLabel(const Place&, const Instruction& user, int64_t operand) {
     if (user.attr<CompareAttrs>().direction != Direction::EQ || !IsIntegral(leaf_.element_type())) return;
     const Instruction* other = user.operand(1 - operand);
     while (other->kind() == OpKind::Broadcast || other->kind() == OpKind::Convert ||
@@ -206,7 +208,7 @@ class LeafTracer {
     if (other->kind() == OpKind::Iota) Limit(other->shape().dim(other->attr<IotaAttrs>().iota_dimension) - 1);
   }
 
-  void ConstrainKey(const Instruction& sort, int64_t operand) {
+  void ConstrainKey(const Place&, const Instruction& sort, int64_t operand) {
     const bool order_shows = sort.operand_count() > 1 || sort.attr<SortAttrs>().is_stable;
     if (!order_shows || !IsIntegral(leaf_.element_type()) || !IsSortKey(*sort.callee(), operand)) return;
     if (rule_.kind == ValueKind::InRange) {

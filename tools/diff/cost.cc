@@ -11,8 +11,6 @@
 namespace hlo {
 namespace {
 
-/// Ways into computations that run step by step; what they start costs nothing itself.
-constexpr OpKind kControlFlow[] = {OpKind::While, OpKind::Conditional, OpKind::Call, OpKind::AsyncStart};
 /// What moves no data though it has operands and results.
 constexpr OpKind kMovesNothing[] = {OpKind::Tuple, OpKind::AsyncUpdate, OpKind::OptimizationBarrier};
 
@@ -25,7 +23,7 @@ void CountKernels(const Computation& computation, llvm::DenseSet<const Computati
                   int64_t& kernels) {
   if (!seen.insert(&computation).second) return;
   for (const Instruction* inst : computation.instructions()) {
-    if (llvm::is_contained(kControlFlow, inst->kind()))
+    if (inst->info().Is(kRuns))  // step by step; the call costs nothing itself
       for (const Computation* callee : inst->callees()) CountKernels(*callee, seen, kernels);
     else if (RunsKernel(*inst))
       ++kernels;
