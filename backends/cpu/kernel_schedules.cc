@@ -1,5 +1,7 @@
-// Kernels say how their loops are run, so that what runs is what is printed: a schedule is text that is read
-// as it was written, or changed by hand. No value changes.
+// kernel-schedules: kernels say how their loops are run, so that what runs is what is printed: a schedule is
+// text that is read as it was written, or changed by hand.
+//
+// Requires row-major. Preserves everything. No value changes.
 #include "backends/compile/kernel_config.h"
 #include "backends/compile/kernel_plans.h"
 #include "backends/cpu/chains.h"
