@@ -4,6 +4,8 @@
 #include "backends/compile/kernel_plans.h"
 #include "backends/cpu/chains.h"
 #include "backends/cpu/kernel_target.h"
+#include "backends/cpu/product_step.h"
+#include "backends/cpu/product_ways.h"
 
 namespace hlo::cpu {
 namespace {
@@ -62,6 +64,8 @@ Status Prepare(Module& module, const CpuOptions& options) {
   HLO_CHECK_OK(CheckTupleLevels(module));
   HLO_CHECK_OK(compile::CheckKernels(module, CpuMachine()));
   HLO_CHECK_OK(CheckChains(module));
+  HLO_TRY(const Machine machine, MachineFor(options.cpu, options.features, /*runs_here=*/false));
+  HLO_CHECK_OK(CheckWays(module, ProductTarget(machine)));
   std::vector<PipelineItem> pipeline = options.pipeline;
   if (pipeline.empty()) {
     HLO_TRY(pipeline, ParsePipeline(PipelineFor(options.optimization_level, options.self_contained)));

@@ -3,6 +3,7 @@
 #include "backends/cpu/compile.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/product_problem.h"
+#include "backends/cpu/product_ways.h"
 #include "backends/products/common/sums.h"
 #include "backends/products/common/vnni_kernels.h"
 #include "backends/products/explain_ways.h"
@@ -34,14 +35,6 @@ bool KeepsOrder(const Instruction& inst) {
   return count < kFewestComplex;
 }
 
-/// The problem of a dot, the problems of a convolution.
-std::vector<gemm::Problem> ProblemsOf(const Instruction& inst) {
-  if (inst.kind() == OpKind::Convolution) return ConvolutionProblems(inst);
-  std::vector<gemm::Problem> problems;
-  problems.push_back(DotProblem(inst));
-  return problems;
-}
-
 class ProductStep final : public Step {
  public:
   /// `general` computes the instruction where infinite weights would meet padding, which takes no part.
@@ -50,6 +43,7 @@ class ProductStep final : public Step {
               std::unique_ptr<Step> general)
       : inst_(inst),
         target_(choice.target),
+        is_forced_(choice.forced != nullptr),
         products_(std::move(products)),
         general_(std::move(general)),
         looks_at_result_(ShowsNan(inst)),
@@ -82,8 +76,10 @@ class ProductStep final : public Step {
     if (products_.empty()) return "";
     const gemm::Product& product = products_.front();
     const bool by_library = library() != nullptr && library()->Refusal().empty();
-    return gemm::ExplainWays(ProblemsOf(inst_).front(), target_,
-                             by_library ? *product.library_way() : product.way(), product.is_forced());
+    const gemm::Way& way = by_library ? *product.library_way() : product.way();
+    const gemm::Problem problem = std::move(ProblemsOf(inst_).front());
+    const bool is_best = &way == gemm::SuitingWay(problem, target_, /*libraries=*/true);
+    return gemm::ExplainWays(problem, target_, way, product.is_forced() && (is_forced_ || !is_best));
   }
   [[nodiscard]] std::function<void()> Preparation() const override {
     if (library() == nullptr) return {};
@@ -116,25 +112,12 @@ class ProductStep final : public Step {
 
   const Instruction& inst_;
   gemm::Target target_;
+  bool is_forced_;  // by an option
   std::vector<gemm::Product> products_;
   std::unique_ptr<Step> general_;
   bool looks_at_result_;  // to find out whether `general_` is needed, not at the weights
   size_t pointers_;       // operands and result, in Program::pointers
 };
-
-/// Why the step cannot be made; empty: it can.
-std::string Obstacle(const Instruction& inst) {
-  const Shape &lhs = inst.operand(0)->shape(), &rhs = inst.operand(1)->shape();
-  if (!lhs.IsArray() || !rhs.IsArray() || inst.operand_count() != 2) return "sparse operands";
-  if (inst.shape().HasDynamicDimension() || lhs.HasDynamicDimension() || rhs.HasDynamicDimension())
-    return "dynamic dimensions";
-  if (!gemm::IsSupported(lhs.element_type(), rhs.element_type(), inst.shape().element_type()))
-    return "element types of products";
-  if (KeepsOrder(inst)) return "few complex numbers in double precision keep their order";
-  if (inst.kind() == OpKind::Convolution && CountConvolutionProblems(inst) > kMostProducts)
-    return "an input dilated too much";
-  return "";
-}
 
 /// Whether the way that was to be forced is taken.
 void Note(const Instruction& inst, llvm::ArrayRef<gemm::Product> products, ProductChoice& choice) {
@@ -170,6 +153,26 @@ std::unique_ptr<Step> MakeUnpaddedStep(const Instruction& inst, Program& program
 
 }  // namespace
 
+std::vector<gemm::Problem> ProblemsOf(const Instruction& inst) {
+  if (inst.kind() == OpKind::Convolution) return ConvolutionProblems(inst);
+  std::vector<gemm::Problem> problems;
+  problems.push_back(DotProblem(inst));
+  return problems;
+}
+
+std::string ObstacleToProduct(const Instruction& inst) {
+  const Shape &lhs = inst.operand(0)->shape(), &rhs = inst.operand(1)->shape();
+  if (!lhs.IsArray() || !rhs.IsArray() || inst.operand_count() != 2) return "sparse operands";
+  if (inst.shape().HasDynamicDimension() || lhs.HasDynamicDimension() || rhs.HasDynamicDimension())
+    return "dynamic dimensions";
+  if (!gemm::IsSupported(lhs.element_type(), rhs.element_type(), inst.shape().element_type()))
+    return "element types of products";
+  if (KeepsOrder(inst)) return "few complex numbers in double precision keep their order";
+  if (inst.kind() == OpKind::Convolution && CountConvolutionProblems(inst) > kMostProducts)
+    return "an input dilated too much";
+  return "";
+}
+
 gemm::Target ProductTarget(const Machine& machine) {
   gemm::Target target;
   if (gemm::HostIsa() >= gemm::Isa::Avx512 && HasFeatures(machine, "+avx512f,+avx512dq,+avx512bw,+avx512vl"))
@@ -186,11 +189,13 @@ gemm::Target ProductTarget(const Machine& machine) {
 
 std::unique_ptr<Step> MakeProductStep(const Instruction& inst, Program& program, ProductChoice& choice,
                                       llvm::ArrayRef<Value> operands, const Value& result, std::string& why) {
-  why = Obstacle(inst);
+  why = ObstacleToProduct(inst);
   if (!why.empty()) return nullptr;
+  const gemm::Way* way = choice.forced;
+  // One that is wrong was refused before (CheckWays).
+  if (const auto written = WrittenWay(inst); way == nullptr && written) way = *written;
   std::vector<gemm::Product> products;
-  for (const gemm::Problem& problem : ProblemsOf(inst))
-    products.emplace_back(problem, choice.target, choice.forced);
+  for (const gemm::Problem& problem : ProblemsOf(inst)) products.emplace_back(problem, choice.target, way);
   if (llvm::any_of(products, [](const gemm::Product& product) { return product.IsSlow(); })) {
     why = "groups of few features";
     return nullptr;

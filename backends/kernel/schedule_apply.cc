@@ -139,6 +139,8 @@ Status Split(Kernel& kernel, const ScheduleStep& step) {
   bool halves = false;
   ForEachStmt(kernel.body, [&](Stmt& stmt) {
     if (auto* loop = std::get_if<LoopStmt>(&stmt)) halves |= loop->loop.outer == whole.id;
+    if (auto* reduce = std::get_if<ReduceStmt>(&stmt))
+      for (const Dimension& d : reduce->loops) halves |= d.outer == whole.id;
   });
   if (halves) return Fail("i{0} is half of a cut whose pieces are not all whole", whole.id);
   if (outer >= kMaxLoops || inner >= kMaxLoops)
@@ -215,6 +217,10 @@ Status ReorderReduce(ReduceStmt& reduce, const ScheduleStep& step) {
       if (d.id == id) wanted.push_back(d);
   if (wanted.size() != step.loops.size() || wanted.size() != reduce.loops.size())
     return Fail("reorder must name all loops of the reduction");
+  for (size_t i = 0; i < wanted.size(); ++i)
+    for (size_t j = i; j < wanted.size(); ++j)
+      if (wanted[i].outer == wanted[j].id)
+        return Fail("i{0} must stay inside of i{1}", wanted[i].id, wanted[j].id);
   reduce.loops = wanted;
   return {};
 }
@@ -315,6 +321,21 @@ Status Parallel(Kernel& kernel, const ScheduleStep& step) {
     return {};
   }
   return Fail("i{0} is not an outermost loop, or ordered", step.loops[0]);
+}
+
+/// No lanes within lanes.
+Status CheckVectors(const Region& region, const Dimension* around) {
+  for (const Stmt& stmt : region.stmts) {
+    const auto* loop = std::get_if<LoopStmt>(&stmt);
+    const auto* reduce = std::get_if<ReduceStmt>(&stmt);
+    if (loop == nullptr && reduce == nullptr) continue;
+    const Dimension* inner = loop != nullptr ? &loop->loop : &reduce->loops.back();
+    if (inner->width == 1) inner = nullptr;
+    if (inner != nullptr && around != nullptr) return Fail("i{0} holds another vector loop", around->id);
+    if (inner == nullptr) inner = around;
+    HLO_CHECK_OK(CheckVectors(loop != nullptr ? *loop->body : *reduce->body, inner));
+  }
+  return {};
 }
 
 /// What pieces on several threads demand: each runs what stands beside the loops too, and knows of no other.
@@ -420,6 +441,7 @@ Status ApplySchedule(Kernel& kernel, const Schedule& schedule) {
   // Where blocks and threads may stand is known when all have their places.
   if (llvm::any_of(schedule, [](const ScheduleStep& step) { return step.kind == Kind::Bind; }))
     if (const Status status = VerifyKernel(kernel); !status) return Fail("{0}", status.error().message);
+  HLO_CHECK_OK(CheckVectors(kernel.body, nullptr));
   return CheckPieces(kernel);
 }
 

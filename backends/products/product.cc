@@ -27,6 +27,14 @@ Choice Choose(const Problem& problem, const Target& target, bool by_library) {
 
 }  // namespace
 
+const Way* SuitingWay(const Problem& problem, const Target& target, bool libraries) {
+  for (const bool by_library : {true, false}) {
+    if (by_library && !libraries) continue;
+    if (const Choice choice = Choose(problem, target, by_library); choice.suits) return choice.way;
+  }
+  return nullptr;
+}
+
 bool IsSupported(ElementType lhs, ElementType rhs, ElementType result) {
   const auto real_or = [&](ElementType t) {
     return t != ElementType::F8E8M0FNU && (t == result || !IsComplex(t));

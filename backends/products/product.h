@@ -41,6 +41,9 @@ class Product {
   std::unique_ptr<Plan> plan_, library_;
 };
 
+/// The way that a Product takes by itself; null: none suits. `libraries` may be asked as well.
+const Way* SuitingWay(const Problem& problem, const Target& target, bool libraries);
+
 /// True if products of these operands can be computed here. The types are those of the arrays and of the
 /// result.
 bool IsSupported(ElementType lhs, ElementType rhs, ElementType result);
