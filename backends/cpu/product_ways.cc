@@ -1,7 +1,3 @@
-// product-ways: products and convolutions that are computed by themselves say by which way, so that what runs
-// is what is printed.
-//
-// Requires row-major. Preserves everything. No value changes.
 #include "backends/cpu/product_ways.h"
 
 #include "backends/cpu/passes.h"

@@ -1,5 +1,7 @@
-// By which way a product or convolution is computed, as it stands in HLO: a dot or convolution with
-// backend_config={"product":{"way":"packed-gemm"}}.
+// product-ways: products and convolutions that are computed by themselves say by which way, so that what runs
+// is what is printed: a dot or convolution with backend_config={"product":{"way":"packed-gemm"}}.
+//
+// Requires row-major. Preserves everything. No value changes.
 #pragma once
 #include "backends/products/ways.h"
 #include "ir/module.h"
