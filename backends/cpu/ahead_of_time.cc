@@ -280,9 +280,9 @@ std::string TargetOf(const cpu::Machine& machine) {
 }
 
 Diagnostic Refusal(const cpu::Step& step) {
-  const Instruction& inst = *step.instruction();
+  const Instruction& inst = *step.instruction;
   return MakeError("unsupported-ahead-of-time", inst.loc(), "%{0}: {1} is not computed by code alone ({2})",
-                   inst.name(), inst.info().text, step.Explain());
+                   inst.name(), inst.info().text, cpu::RunnerOf(step).Explain());
 }
 
 Status CheckSizes(const Instruction& boundary) {
@@ -325,8 +325,7 @@ Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& o
   HLO_CHECK_OK(CheckLoops(*copy));
   auto jit = std::make_unique<cpu::Jit>(machine);
   jit->KeepTogether();
-  cpu::BuildRecord record;
-  return cpu::BuildProgram(std::move(copy), std::move(jit), options, record, /*compile=*/false);
+  return cpu::BuildProgram(std::move(copy), std::move(jit), options, /*compile=*/false);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
-// Turns a scheduled module into a program.
+// Makes programs that can run: of scheduled modules, or of what was stored.
 #pragma once
-#include "backends/cpu/build_record.h"
 #include "backends/cpu/compile.h"
 #include "backends/cpu/program.h"
 
@@ -8,13 +7,15 @@ namespace hlo::cpu {
 
 /// The steps and buffers of a module that Prepare() made ready; kernels are compiled by `jit`. Errors: what
 /// buffer assignment reports. With a `red_zone` temporaries lie so far apart, and loops stay sequences of
-/// steps. `record` gets what RebuildProgram() needs.
+/// steps.
 Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
-                                              const CpuOptions& options, BuildRecord& record,
-                                              bool compile = true, int64_t red_zone = 0);
-/// The same program without red zones, of an equal module, what was recorded and the code that was compiled.
-/// Null if these do not fit together.
-std::unique_ptr<Program> RebuildProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
-                                        BuildRecord record, CompiledCode code);
+                                              const CpuOptions& options, bool compile = true,
+                                              int64_t red_zone = 0);
+
+/// A program without its module and its code as bytes.
+std::string ToBinary(const Program& program);
+/// The same program of an equal module, these bytes and the code. Null if they do not fit together.
+std::unique_ptr<Program> LoadProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
+                                     llvm::StringRef bytes, CompiledCode code);
 
 }  // namespace hlo::cpu

@@ -37,29 +37,29 @@ gemm::Product RowProduct(const Instruction& dot, ProductChoice& choice) {
   return gemm::Product(problem, choice.target);
 }
 
-class ChainStep final : public Step {
+class ChainRunner final : public StepRunner {
  public:
-  ChainStep(const Instruction& inst, const Chain& chain, Program& program, ProductChoice& choice,
-            llvm::ArrayRef<Value> operands, const Value& result, KernelCall call)
-      : inst_(inst),
+  ChainRunner(const Step& step, const Chain& chain, Program& program, ProductChoice& choice)
+      : inst_(*step.instruction),
         rows_(chain.rows),
-        entry_(program.kernels.At(call.kernel)),
+        entry_(program.kernels.At(step.call.kernel)),
         first_(RowProduct(*chain.first, choice)),
         first_rows_(DotProblem(*chain.first).rows()),
         scores_row_(rows_.input_row * Info(chain.first->shape().element_type()).host_bytes()),
         weights_row_(rows_.result_row * Info(chain.middle->shape().element_type()).host_bytes()),
+        slabs_(step.KernelRuns()),
         block_(RowsOfBlock(chain)),
         pointers_(program.AddPointers(
-            {OutsideSlice(chain.first->operand(0), operands), OutsideSlice(chain.first->operand(1), operands),
-             chain.last != nullptr ? OutsideSlice(chain.last->operand(1), operands) : Slice(),
-             result.leaves[0].slice})),
-        buffers_(program.AddPointers(call.buffers)),
-        call_(std::move(call)) {
+            {OutsideSlice(chain.first->operand(0), step.operands),
+             OutsideSlice(chain.first->operand(1), step.operands),
+             chain.last != nullptr ? OutsideSlice(chain.last->operand(1), step.operands) : Slice(),
+             step.result.leaves[0].slice})),
+        buffers_(program.AddPointers(step.call.buffers)),
+        call_(step.call) {
     if (chain.last != nullptr) {
       last_rows_ = DotProblem(*chain.last).rows();
       last_.emplace(RowProduct(*chain.last, choice));
     }
-    for (const kernel::OuterLoop& loop : call_.outer) slabs_ *= loop.extent;
     slab_rows_ = rows_.count / slabs_;
     // No block lies in two slabs, or in two batches of a product.
     unit_ = std::gcd(slab_rows_, rows_.unit);
@@ -76,9 +76,6 @@ class ChainStep final : public Step {
     });
     return frame.CheckInterrupt();
   }
-  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
-  [[nodiscard]] int32_t kernel() const override { return call_.kernel; }
-  [[nodiscard]] int64_t KernelRuns() const override { return slabs_; }
   [[nodiscard]] int32_t code() const override { return entry_.compiled; }
   [[nodiscard]] std::string Explain() const override {
     return "chain, " + std::to_string(block_) + " rows at a time: matrix product: " + first_.Describe() +
@@ -136,11 +133,11 @@ class ChainStep final : public Step {
   std::optional<gemm::Product> last_;
   int64_t first_rows_, last_rows_ = 0;  // of a batch
   int64_t scores_row_, weights_row_;    // bytes of a row between the products
-  int64_t slabs_ = 1, slab_rows_ = 1, unit_ = 1;
+  int64_t slabs_, slab_rows_ = 1, unit_ = 1;
   int64_t block_;
   size_t pointers_;  // left and right factor, right factor, result, in Program::pointers
   size_t buffers_;   // of the kernel, likewise
-  KernelCall call_;
+  const KernelCall& call_;
 };
 
 }  // namespace
@@ -152,10 +149,9 @@ llvm::SmallVector<Slice, 8> KernelSlices(const Chain& chain, llvm::ArrayRef<Valu
   return slices;
 }
 
-std::unique_ptr<Step> MakeChainStep(const Instruction& fusion, const Chain& chain, Program& program,
-                                    ProductChoice& choice, llvm::ArrayRef<Value> operands,
-                                    const Value& result, KernelCall call) {
-  return std::make_unique<ChainStep>(fusion, chain, program, choice, operands, result, std::move(call));
+std::unique_ptr<StepRunner> LoadChain(const Step& step, const Chain& chain, Program& program,
+                                      ProductChoice& choice) {
+  return std::make_unique<ChainRunner>(step, chain, program, choice);
 }
 
 }  // namespace hlo::cpu

@@ -5,11 +5,10 @@
 
 namespace hlo::cpu {
 
-/// A fusion that is a chain: its operands and result, and `call` as PlanRowKernel() made it, with slices of
+/// Makes a step ready whose fusion is `chain` and whose call is as PlanRowKernel() made it, with slices of
 /// what of the kernel's operands lies outside of the chain.
-std::unique_ptr<Step> MakeChainStep(const Instruction& fusion, const Chain& chain, Program& program,
-                                    ProductChoice& choice, llvm::ArrayRef<Value> operands,
-                                    const Value& result, KernelCall call);
+std::unique_ptr<StepRunner> LoadChain(const Step& step, const Chain& chain, Program& program,
+                                      ProductChoice& choice);
 
 /// The slices of the kernel's operands; empty where the operand is the first product.
 llvm::SmallVector<Slice, 8> KernelSlices(const Chain& chain, llvm::ArrayRef<Value> operands);

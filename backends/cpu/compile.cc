@@ -146,10 +146,10 @@ class ProgramRun {
 };
 
 /// What steps, and those within them, can do before their first run.
-void CollectPreparations(cpu::Sequence& sequence, std::vector<std::function<void()>>& all) {
+void CollectPreparations(const cpu::Sequence& sequence, std::vector<std::function<void()>>& all) {
   for (const auto& step : sequence) {
-    if (auto preparation = step->Preparation()) all.push_back(std::move(preparation));
-    step->ForEachPart([&](llvm::StringRef, cpu::Sequence& part) { CollectPreparations(part, all); });
+    if (auto preparation = cpu::RunnerOf(*step).Preparation()) all.push_back(std::move(preparation));
+    for (const cpu::Sequence& part : step->parts) CollectPreparations(part, all);
   }
 }
 
@@ -277,11 +277,10 @@ Result<std::unique_ptr<Program>> CompileProgram(const Module& module, const CpuO
     };
   HLO_CHECK_OK(cpu::Prepare(*copy, watched));
   cache.KeepModule(*copy);
-  cpu::BuildRecord record;
   const int64_t red_zone = options.check_memory ? cpu::MemoryCheck::kRedZone : 0;
   HLO_TRY(auto program, cpu::BuildProgram(std::move(copy), std::make_unique<cpu::Jit>(machine), watched,
-                                          record, /*compile=*/true, red_zone));
-  if (!reported) cache.Store(*program, record);
+                                          /*compile=*/true, red_zone));
+  if (!reported) cache.Store(*program);
   return program;
 }
 

@@ -3,98 +3,68 @@
 #include <cstring>
 
 #include "backends/cpu/routine_step.h"
-#include "ir/support/json.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 
 namespace hlo::cpu {
 namespace {
 
-class WhileStep final : public Step {
+class WhileRunner final : public StepRunner {
  public:
-  WhileStep(const Instruction& inst, Sequence condition, Slice predicate, Sequence body, const Value& result,
-            llvm::ArrayRef<std::pair<Slice, Slice>> constants)
-      : inst_(inst),
-        condition_(std::move(condition)),
-        predicate_(predicate),
-        body_(std::move(body)),
-        results_(llvm::map_to_vector<4>(result.leaves, [](const Leaf& leaf) { return leaf.slice; })),
-        constants_(constants) {}
+  explicit WhileRunner(const Step& step)
+      : step_(step),
+        results_(llvm::map_to_vector<4>(step.result.leaves, [](const Leaf& leaf) { return leaf.slice; })) {}
 
   Status Run(Frame& frame) const override {
-    frame.Observe(inst_);
+    frame.Observe(*step_.instruction);
     for (;;) {
       HLO_CHECK_OK(frame.CheckInterrupt());
-      HLO_CHECK_OK(RunSequence(condition_, frame));
-      if (*frame.At(predicate_) == 0) return {};
-      HLO_CHECK_OK(RunSequence(body_, frame));
+      HLO_CHECK_OK(RunSequence(step_.parts[0], frame));
+      if (*frame.At(step_.predicate) == 0) return {};
+      HLO_CHECK_OK(RunSequence(step_.parts[1], frame));
     }
   }
-  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override { return "loop over steps"; }
-  [[nodiscard]] std::optional<int64_t> Trips() const override {
-    const auto config = ParseJson(inst_.extras().backend_config);
-    const JsonValue* count = config ? config->Object("known_trip_count") : nullptr;
-    int64_t trips = 0;
-    if (count == nullptr || count->String("n").value_or("").getAsInteger(10, trips)) return std::nullopt;
-    return trips;
-  }
-  void ForEachPart(Part visit) override {
-    visit("condition", condition_);
-    visit("body", body_);
-  }
   bool AddTo(RoutineBuilder& routine) const override {
-    return routine.While(predicate_, condition_, body_, results_, constants_);
+    return routine.While(step_.predicate, step_.parts[0], step_.parts[1], results_, step_.constants);
   }
 
  private:
-  const Instruction& inst_;
-  Sequence condition_;
-  Slice predicate_;
-  Sequence body_;
+  const Step& step_;
   llvm::SmallVector<Slice, 4> results_;
-  llvm::SmallVector<std::pair<Slice, Slice>, 1> constants_;
 };
 
-class ConditionalStep final : public Step {
+class ConditionalRunner final : public StepRunner {
  public:
-  ConditionalStep(const Instruction& inst, Slice selector, std::vector<Sequence> branches)
-      : inst_(inst),
-        by_predicate_(inst.operand(0)->shape().element_type() == ElementType::Pred),
-        selector_(selector),
-        branches_(std::move(branches)) {}
+  explicit ConditionalRunner(const Step& step)
+      : step_(step),
+        by_predicate_(step.instruction->operand(0)->shape().element_type() == ElementType::Pred) {}
 
   Status Run(Frame& frame) const override {
-    frame.Observe(inst_);
-    size_t taken = branches_.size() - 1;
+    frame.Observe(*step_.instruction);
+    size_t taken = step_.parts.size() - 1;
     if (by_predicate_) {
-      taken = *frame.At(selector_) != 0 ? 0 : 1;
+      taken = *frame.At(step_.predicate) != 0 ? 0 : 1;
     } else {
       int32_t index = 0;
-      std::memcpy(&index, frame.At(selector_), sizeof index);
+      std::memcpy(&index, frame.At(step_.predicate), sizeof index);
       if (index >= 0 && static_cast<size_t>(index) < taken) taken = static_cast<size_t>(index);
     }
-    return RunSequence(branches_[taken], frame);
+    return RunSequence(step_.parts[taken], frame);
   }
-  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override { return "choice between sequences of steps"; }
-  void ForEachPart(Part visit) override {
-    for (size_t i = 0; i < branches_.size(); ++i) visit("branch " + std::to_string(i), branches_[i]);
-  }
   bool AddTo(RoutineBuilder& routine) const override {
-    return routine.Branch(selector_, by_predicate_, branches_);
+    return routine.Branch(step_.predicate, by_predicate_, step_.parts);
   }
 
  private:
-  const Instruction& inst_;
+  const Step& step_;
   bool by_predicate_;
-  Slice selector_;
-  std::vector<Sequence> branches_;
 };
 
 Status RunWatched(const Step& step, Frame& frame, InstructionListener& listener) {
-  const bool listened = listener.Begin(*step.instruction());
-  HLO_CHECK_OK(step.Run(frame));
-  return listened ? listener.End(*step.instruction()) : Status();
+  const bool listened = listener.Begin(*step.instruction);
+  HLO_CHECK_OK(RunnerOf(step).Run(frame));
+  return listened ? listener.End(*step.instruction) : Status();
 }
 
 }  // namespace
@@ -102,25 +72,18 @@ Status RunWatched(const Step& step, Frame& frame, InstructionListener& listener)
 Status RunSequence(const Sequence& sequence, Frame& frame) {
   InstructionListener* const listener = frame.listener();
   for (const auto& step : sequence) {
-    Status status = listener == nullptr ? step->Run(frame) : RunWatched(*step, frame, *listener);
+    Status status = listener == nullptr ? RunnerOf(*step).Run(frame) : RunWatched(*step, frame, *listener);
     if (status) continue;
     Diagnostic error = std::move(status).error();
-    if (!error.loc.valid()) error.loc = step->instruction()->loc();
+    if (!error.loc.valid()) error.loc = step->instruction->loc();
     return Error(std::move(error));
   }
   return {};
 }
 
-std::unique_ptr<Step> MakeWhileStep(const Instruction& inst, Sequence condition, Slice predicate,
-                                    Sequence body, const Value& result,
-                                    llvm::ArrayRef<std::pair<Slice, Slice>> constants) {
-  return std::make_unique<WhileStep>(inst, std::move(condition), predicate, std::move(body), result,
-                                     constants);
-}
-
-std::unique_ptr<Step> MakeConditionalStep(const Instruction& inst, Slice selector,
-                                          std::vector<Sequence> branches) {
-  return std::make_unique<ConditionalStep>(inst, selector, std::move(branches));
+std::unique_ptr<StepRunner> LoadWhile(const Step& step) { return std::make_unique<WhileRunner>(step); }
+std::unique_ptr<StepRunner> LoadConditional(const Step& step) {
+  return std::make_unique<ConditionalRunner>(step);
 }
 
 }  // namespace hlo::cpu

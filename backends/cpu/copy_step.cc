@@ -10,10 +10,14 @@ namespace {
 
 constexpr int64_t kPieceBytes = 1 << 20;
 
-class CopyStep final : public Step {
+class CopyRunner final : public StepRunner {
  public:
-  CopyStep(const Instruction& inst, Program& program, const Slice& from, const Slice& to)
-      : inst_(inst), from_(from), to_(to), pointers_(program.AddPointers({from, to})), size_(to.size) {}
+  CopyRunner(const Step& step, Program& program)
+      : inst_(*step.instruction),
+        from_(step.operands[0].leaves[0].slice),
+        to_(step.result.leaves[0].slice),
+        pointers_(program.AddPointers({from_, to_})),
+        size_(to_.size) {}
 
   Status Run(Frame& frame) const override {
     frame.Observe(inst_);
@@ -29,7 +33,6 @@ class CopyStep final : public Step {
     });
     return {};
   }
-  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override { return "copy"; }
   bool AddTo(RoutineBuilder& routine) const override { return routine.Copy(from_, to_); }
 
@@ -42,9 +45,15 @@ class CopyStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeCopyStep(const Instruction& inst, Program& program, const Slice& from,
-                                   const Slice& to) {
-  return std::make_unique<CopyStep>(inst, program, from, to);
+bool IsCopy(const Step& step) {
+  // Reshapes are those of results that custom calls lay out: row by row all the same.
+  const OpKind kind = step.instruction->kind();
+  return (kind == OpKind::Copy || kind == OpKind::Reshape) && step.result.shape.IsArray() &&
+         step.operands[0].leaves[0].slice.sizes < 0 && step.result.leaves[0].slice.sizes < 0;
+}
+
+std::unique_ptr<StepRunner> LoadCopy(const Step& step, Program& program) {
+  return std::make_unique<CopyRunner>(step, program);
 }
 
 }  // namespace hlo::cpu

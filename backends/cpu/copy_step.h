@@ -4,8 +4,8 @@
 
 namespace hlo::cpu {
 
-/// Copies one slice to another of the same size; nothing if they are the same place.
-std::unique_ptr<Step> MakeCopyStep(const Instruction& inst, Program& program, const Slice& from,
-                                   const Slice& to);
+/// The result is the operand, byte for byte.
+bool IsCopy(const Step& step);
+std::unique_ptr<StepRunner> LoadCopy(const Step& step, Program& program);
 
 }  // namespace hlo::cpu

@@ -53,16 +53,16 @@ void Store(Frame& frame, const Leaf*& at, const Literal& literal) {
   for (const Literal& element : literal.elements()) Store(frame, at, element);
 }
 
-class EvalStep final : public Step {
+class EvalRunner final : public StepRunner {
  public:
-  EvalStep(const Instruction& inst, std::vector<Value> operands, Value result, std::string why)
-      : inst_(inst),
-        rule_(EvalRule(inst.kind())),
-        operands_(std::move(operands)),
-        result_(std::move(result)),
-        why_(std::move(why)) {
+  explicit EvalRunner(const Step& step)
+      : inst_(*step.instruction),
+        rule_(EvalRule(inst_.kind())),
+        operands_(step.operands),
+        result_(step.result),
+        why_(step.why) {
     // What other devices or the host get to hold must not be bytes of this frame.
-    const OpCategory category = inst.info().category;
+    const OpCategory category = inst_.info().category;
     owned_ = category == OpCategory::Communication || category == OpCategory::Async;
     for (const Value& operand : operands_) writable_.push_back(IsResult(operand));
     const bool overlaps = llvm::any_of(operands_, [&](const Value& operand) {
@@ -89,7 +89,6 @@ class EvalStep final : public Step {
     StoreValue(frame, result_, *result);
     return {};
   }
-  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override {
     if (inst_.kind() == OpKind::CustomCall) {
       const auto* target = FindCustomCallTarget(inst_.attr<CustomCallAttrs>().custom_call_target);
@@ -118,11 +117,11 @@ class EvalStep final : public Step {
 
   const Instruction& inst_;
   EvalFn rule_;
-  std::vector<Value> operands_;
-  Value result_;
+  const std::vector<Value>& operands_;
+  const Value& result_;
   llvm::SmallVector<bool, 4> writable_;
   bool owned_ = false;
-  std::string why_;
+  const std::string& why_;
   bool place_ = false;  // the evaluator makes the result where it belongs
 };
 
@@ -138,9 +137,6 @@ void StoreValue(Frame& frame, const Value& value, const Literal& literal) {
   Store(frame, at, literal);
 }
 
-std::unique_ptr<Step> MakeEvalStep(const Instruction& inst, std::vector<Value> operands, Value result,
-                                   std::string why) {
-  return std::make_unique<EvalStep>(inst, std::move(operands), std::move(result), std::move(why));
-}
+std::unique_ptr<StepRunner> LoadEvaluation(const Step& step) { return std::make_unique<EvalRunner>(step); }
 
 }  // namespace hlo::cpu

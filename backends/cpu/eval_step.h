@@ -4,10 +4,8 @@
 
 namespace hlo::cpu {
 
-/// Computes `inst` with its rule of ir/eval, reading and writing in place. `operands` in order, `result` with
-/// the leaves it defines marked as written. `why` says what keeps it from having a kernel, if that is known.
-std::unique_ptr<Step> MakeEvalStep(const Instruction& inst, std::vector<Value> operands, Value result,
-                                   std::string why = {});
+/// Computes the step's instruction with its rule of ir/eval, reading and writing in place.
+std::unique_ptr<StepRunner> LoadEvaluation(const Step& step);
 
 /// The value in a frame as a literal that borrows its bytes. With `writable` the literal counts as unique, so
 /// that evaluation may write into it.

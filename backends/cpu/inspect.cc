@@ -18,13 +18,13 @@ using cpu::Sequence;
 using cpu::Step;
 
 /// Calls `visit` with every step, those of loops and branches behind their own; `path` names these.
-void ForEachStep(Sequence& sequence, const std::string& path,
+void ForEachStep(const Sequence& sequence, const std::string& path,
                  llvm::function_ref<void(const Step&, const std::string& path)> visit) {
   for (const auto& step : sequence) {
     visit(*step, path);
-    step->ForEachPart([&](llvm::StringRef name, Sequence& part) {
-      ForEachStep(part, path + "%" + step->instruction()->name().str() + " " + name.str() + " / ", visit);
-    });
+    for (size_t i = 0; i < step->parts.size(); ++i)
+      ForEachStep(step->parts[i],
+                  path + "%" + step->instruction->name().str() + " " + step->PartName(i) + " / ", visit);
   }
 }
 
@@ -35,8 +35,7 @@ Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& o
   HLO_CHECK_OK(cpu::Prepare(*copy, options));
   auto jit = std::make_unique<cpu::Jit>(std::move(machine));
   jit->KeepTogether();
-  cpu::BuildRecord record;
-  return cpu::BuildProgram(std::move(copy), std::move(jit), options, record, /*compile=*/false);
+  return cpu::BuildProgram(std::move(copy), std::move(jit), options, /*compile=*/false);
 }
 
 /// Which steps compute what stands at a place of the text; what has none goes by its name.
@@ -86,7 +85,7 @@ void ExplainOthers(const Module& module, Program& program, const KernelFilter& w
   Whereabouts places;
   llvm::StringSet<> steps, kept;
   ForEachStep(program.entry, "", [&](const Step& step, const std::string& path) {
-    const Instruction& inst = *step.instruction();
+    const Instruction& inst = *step.instruction;
     steps.insert(Whereabouts::KeyOf(inst) + " " + inst.name().str());
     places.Add(inst, path + "%" + inst.name().str());
   });
@@ -110,9 +109,10 @@ Result<std::string> GenerateCode(const Module& module, const CpuOptions& options
   LineTable table;
   std::map<int32_t, CodeNote> all, chosen;
   ForEachStep(program->entry, "", [&](const Step& step, const std::string&) {
-    if (step.code() < 0) return;
-    const Instruction& inst = *step.instruction();
-    CodeNote& note = all[step.code()];
+    const int32_t code = cpu::RunnerOf(step).code();
+    if (code < 0) return;
+    const Instruction& inst = *step.instruction;
+    CodeNote& note = all[code];
     note.heading += (note.heading.empty() ? "%" : ", %") + inst.name().str();
     if (!note.name.empty()) return;
     note.name = inst.name().str();
@@ -123,9 +123,9 @@ Result<std::string> GenerateCode(const Module& module, const CpuOptions& options
     note.column = static_cast<int64_t>(before.size() - (before.rfind('\n') + 1)) + 1;
   });
   ForEachStep(program->entry, "", [&](const Step& step, const std::string&) {
-    if (step.code() < 0) return;
-    if (wanted(step.instruction()->name()) || wanted("k" + std::to_string(step.code())))
-      chosen[step.code()] = all[step.code()];
+    const int32_t code = cpu::RunnerOf(step).code();
+    if (code >= 0 && (wanted(step.instruction->name()) || wanted("k" + std::to_string(code))))
+      chosen[code] = all[code];
   });
   return program->jit->Print(form, chosen, lines);
 }
@@ -135,11 +135,11 @@ Result<std::string> ExplainCode(const Module& module, const CpuOptions& options,
   std::string text;
   llvm::raw_string_ostream os(text);
   ForEachStep(program->entry, "", [&](const Step& step, const std::string& path) {
-    const Instruction& inst = *step.instruction();
+    const Instruction& inst = *step.instruction;
     if (!wanted(inst.name())) return;
     os << path << '%' << inst.name() << " = " << ToString(inst.shape(), /*with_layout=*/false) << ' '
-       << inst.info().text << ": " << step.Explain() << '\n'
-       << step.ExplainChoice();
+       << inst.info().text << ": " << cpu::RunnerOf(step).Explain() << '\n'
+       << cpu::RunnerOf(step).ExplainChoice();
   });
   ExplainOthers(module, *program, wanted, os);
   return text;

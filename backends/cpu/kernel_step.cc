@@ -16,13 +16,13 @@ namespace {
 /// Bytes and operations that are worth waking a thread for.
 constexpr int64_t kPieceCost = int64_t{64} << 10;
 
-class KernelStep final : public Step {
+class KernelRunner final : public StepRunner {
  public:
-  KernelStep(const Instruction& inst, Program& program, KernelCall call)
-      : inst_(inst),
-        entry_(program.kernels.At(call.kernel)),
-        buffers_(program.AddPointers(call.buffers)),
-        call_(std::move(call)) {}
+  KernelRunner(const Step& step, Program& program)
+      : inst_(*step.instruction),
+        entry_(program.kernels.At(step.call.kernel)),
+        buffers_(program.AddPointers(step.call.buffers)),
+        call_(step.call) {}
 
   Status Run(Frame& frame) const override {
     frame.Observe(inst_);
@@ -38,8 +38,6 @@ class KernelStep final : public Step {
     }
     return {};
   }
-  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
-  [[nodiscard]] int32_t kernel() const override { return call_.kernel; }
   [[nodiscard]] int32_t code() const override { return entry_.compiled; }
   [[nodiscard]] std::string Explain() const override {
     if (entry_.program != nullptr) return "interpreted kernel: " + entry_.why;
@@ -53,7 +51,7 @@ class KernelStep final : public Step {
   const Instruction& inst_;
   const KernelEntry& entry_;
   size_t buffers_;  // in Program::pointers
-  KernelCall call_;
+  const KernelCall& call_;
 };
 
 /// What an iteration of the outermost loops costs on average: bytes moved and instructions.
@@ -105,8 +103,8 @@ int64_t IterationCost(const kernel::Kernel& kernel) { return CostCounter().PerIt
 
 }  // namespace
 
-std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, Program& program, KernelCall call) {
-  return std::make_unique<KernelStep>(inst, program, std::move(call));
+std::unique_ptr<StepRunner> LoadKernel(const Step& step, Program& program) {
+  return std::make_unique<KernelRunner>(step, program);
 }
 
 namespace {

@@ -5,21 +5,6 @@
 
 namespace hlo::cpu {
 
-/// A kernel as it is called: what stays the same for all runs.
-struct KernelCall {
-  int32_t kernel = -1;                  // in Program::kernels
-  llvm::SmallVector<Slice, 8> buffers;  // as the kernel numbers them
-  size_t first_result = 0;              // buffers from here on are written
-  uint64_t defined = 0;                 // bit i: buffer i is written as a whole and not read
-  /// Before the call bytes are copied from one slice to another, unless they lie in the same place.
-  llvm::SmallVector<std::pair<Slice, Slice>, 1> copies;  // (from, to)
-  int64_t extent = 1;                                    // of the parallel loop
-  int64_t grain = 1;                                     // iterations per piece
-  /// Of a kernel of rows: loops that its caller runs around it, outermost first; strides in bytes, none of
-  /// the two arrays of rows.
-  llvm::SmallVector<kernel::OuterLoop, 2> outer;
-};
-
 /// Of a fusion: which rows it reads and writes. Rows are what of an array lies at one place of all dimensions
 /// but the last ones.
 struct FusedRows {
@@ -29,7 +14,7 @@ struct FusedRows {
   int64_t unit;                   // so many belong together: blocks of rows begin at its multiples too
 };
 
-std::unique_ptr<Step> MakeKernelStep(const Instruction& inst, Program& program, KernelCall call);
+std::unique_ptr<StepRunner> LoadKernel(const Step& step, Program& program);
 
 /// Lowers a fusion and adds its kernel to `kernels`. Declines fusions without one, saying why.
 Result<KernelCall> PlanKernel(const Instruction& fusion, KernelTable& kernels, llvm::ArrayRef<Value> operands,

@@ -27,6 +27,7 @@ class KernelTable {
   /// are interpreted, as the alternatives give other bits.
   Result<int32_t> Add(kernel::Kernel kernel);
   [[nodiscard]] KernelEntry& At(int32_t number) { return entries_[static_cast<size_t>(number)]; }
+  [[nodiscard]] const KernelEntry& At(int32_t number) const { return entries_[static_cast<size_t>(number)]; }
   [[nodiscard]] size_t size() const { return entries_.size(); }
   /// Gives all kernels to `jit` that are not interpreted, unless `check` has an error for one. The number of
   /// the first of which no code can be made is in `broken` with an error.

@@ -32,7 +32,7 @@ constexpr llvm::StringLiteral kSuffix = ".kernels";
 
 template <class A>
 void ArchiveEntry(A& a, llvm::StringRef& key, CachedProgram& v) {
-  ArchiveAll(a, key, v.module, v.build, v.code);
+  ArchiveAll(a, key, v.module, v.program, v.code);
 }
 
 /// What cannot be removed stays.

@@ -13,12 +13,12 @@ class MemoryBuffer;
 
 namespace hlo::cpu {
 
-/// What was made of one module: the module that the passes left (ir/binary.h), how a program is built of it
-/// (BuildRecord), and the code of its kernels.
+/// What was made of one module: the module that the passes left (ir/binary.h), its program (build.h), and the
+/// code of its kernels.
 struct CachedProgram {
-  llvm::StringRef module, build;
+  llvm::StringRef module, program;
   CompiledCode code;
-  std::shared_ptr<llvm::MemoryBuffer> file;  // an entry that was loaded: where `module` and `build` lie
+  std::shared_ptr<llvm::MemoryBuffer> file;  // an entry that was loaded: where `module` and `program` lie
 };
 
 /// A folder of such entries, one file each, for any number of processes: files appear whole or not at all,

@@ -25,7 +25,7 @@ class ObjectCacheTest : public testing::Test {
 
   [[nodiscard]] std::string folder() const { return folder_.str().str(); }
   static CachedProgram Entry(size_t bytes) {
-    return {"module", "build", {{0}, {}, {std::string(bytes, 'x'), {}, {}}}, nullptr};
+    return {"module", "program", {{0}, {}, {std::string(bytes, 'x'), {}, {}}}, nullptr};
   }
   static bool Has(const ObjectCache& cache, const std::string& key) {
     std::string remark;
@@ -59,7 +59,7 @@ TEST_F(ObjectCacheTest, GivesBackWhatItGot) {
   const auto loaded = cache.Load("key", remark);
   ASSERT_TRUE(loaded.has_value());
   EXPECT_EQ(loaded->module, "module");
-  EXPECT_EQ(loaded->build, "build");
+  EXPECT_EQ(loaded->program, "program");
   const CodeImage& image = loaded->code.image;
   EXPECT_EQ(image.bytes, entry.code.image.bytes);
   ASSERT_EQ(image.imports.size(), 1U);

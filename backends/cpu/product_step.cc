@@ -35,20 +35,19 @@ bool KeepsOrder(const Instruction& inst) {
   return count < kFewestComplex;
 }
 
-class ProductStep final : public Step {
+class ProductRunner final : public StepRunner {
  public:
   /// `general` computes the instruction where infinite weights would meet padding, which takes no part.
-  ProductStep(const Instruction& inst, Program& program, const ProductChoice& choice,
-              std::vector<gemm::Product> products, llvm::ArrayRef<Value> operands, const Value& result,
-              std::unique_ptr<Step> general)
-      : inst_(inst),
+  ProductRunner(const Step& step, Program& program, const ProductChoice& choice,
+                std::vector<gemm::Product> products, std::unique_ptr<StepRunner> general)
+      : inst_(*step.instruction),
         target_(choice.target),
         is_forced_(choice.forced != nullptr),
         products_(std::move(products)),
         general_(std::move(general)),
-        looks_at_result_(ShowsNan(inst)),
-        pointers_(program.AddPointers(
-            {operands[0].leaves[0].slice, operands[1].leaves[0].slice, result.leaves[0].slice})) {}
+        looks_at_result_(ShowsNan(inst_)),
+        pointers_(program.AddPointers({step.operands[0].leaves[0].slice, step.operands[1].leaves[0].slice,
+                                       step.result.leaves[0].slice})) {}
 
   Status Run(Frame& frame) const override {
     void* const* arrays = frame.Pointers(pointers_);
@@ -63,7 +62,6 @@ class ProductStep final : public Step {
       return general_->Run(frame);
     return {};
   }
-  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override {
     if (products_.empty()) return "matrix product: nothing to compute";
     const std::string refusal = library() == nullptr ? "" : library()->Refusal();
@@ -114,7 +112,7 @@ class ProductStep final : public Step {
   gemm::Target target_;
   bool is_forced_;  // by an option
   std::vector<gemm::Product> products_;
-  std::unique_ptr<Step> general_;
+  std::unique_ptr<StepRunner> general_;
   bool looks_at_result_;  // to find out whether `general_` is needed, not at the weights
   size_t pointers_;       // operands and result, in Program::pointers
 };
@@ -139,16 +137,15 @@ void Note(const Instruction& inst, llvm::ArrayRef<gemm::Product> products, Produ
 }
 
 /// The convolution without products with padding, which infinite weights make NaN.
-std::unique_ptr<Step> MakeUnpaddedStep(const Instruction& inst, Program& program, const ProductChoice& choice,
-                                       llvm::ArrayRef<Value> operands, const Value& result) {
+std::unique_ptr<StepRunner> LoadUnpadded(const Step& step, Program& program, const ProductChoice& choice) {
   std::vector<gemm::Product> products;
-  for (gemm::Problem& problem : UnpaddedConvolutionProblems(inst, kMostUnpadded))
+  for (gemm::Problem& problem : UnpaddedConvolutionProblems(*step.instruction, kMostUnpadded))
     products.emplace_back(problem, choice.target);
   if (products.empty() || llvm::any_of(products, [](const gemm::Product& product) {
         return product.IsSlow() || product.MultipliesPadding();
       }))
-    return MakeEvalStep(inst, operands.vec(), result);
-  return std::make_unique<ProductStep>(inst, program, choice, std::move(products), operands, result, nullptr);
+    return LoadEvaluation(step);
+  return std::make_unique<ProductRunner>(step, program, choice, std::move(products), nullptr);
 }
 
 }  // namespace
@@ -187,8 +184,9 @@ gemm::Target ProductTarget(const Machine& machine) {
   return target;
 }
 
-std::unique_ptr<Step> MakeProductStep(const Instruction& inst, Program& program, ProductChoice& choice,
-                                      llvm::ArrayRef<Value> operands, const Value& result, std::string& why) {
+std::unique_ptr<StepRunner> LoadProduct(const Step& step, Program& program, ProductChoice& choice,
+                                        std::string& why) {
+  const Instruction& inst = *step.instruction;
   why = ObstacleToProduct(inst);
   if (!why.empty()) return nullptr;
   const gemm::Way* way = choice.forced;
@@ -201,11 +199,10 @@ std::unique_ptr<Step> MakeProductStep(const Instruction& inst, Program& program,
     return nullptr;
   }
   Note(inst, products, choice);
-  std::unique_ptr<Step> general;
+  std::unique_ptr<StepRunner> general;
   if (llvm::any_of(products, [](const gemm::Product& product) { return product.MultipliesPadding(); }))
-    general = MakeUnpaddedStep(inst, program, choice, operands, result);
-  return std::make_unique<ProductStep>(inst, program, choice, std::move(products), operands, result,
-                                       std::move(general));
+    general = LoadUnpadded(step, program, choice);
+  return std::make_unique<ProductRunner>(step, program, choice, std::move(products), std::move(general));
 }
 
 }  // namespace hlo::cpu

@@ -18,9 +18,9 @@ struct ProductChoice {
 /// What the kernels of products may use on `machine`, which this process runs on.
 gemm::Target ProductTarget(const Machine& machine);
 
-/// A step for a dot or a convolution, or why there is none for it: types or attributes that only the general
-/// loops of the evaluator know.
-std::unique_ptr<Step> MakeProductStep(const Instruction& inst, Program& program, ProductChoice& choice,
-                                      llvm::ArrayRef<Value> operands, const Value& result, std::string& why);
+/// Makes a step for a dot or a convolution ready; null: there is no faster way than the general loops of the
+/// evaluator, for which `why` has the types or attributes.
+std::unique_ptr<StepRunner> LoadProduct(const Step& step, Program& program, ProductChoice& choice,
+                                        std::string& why);
 
 }  // namespace hlo::cpu

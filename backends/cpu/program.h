@@ -1,9 +1,10 @@
-// A compiled program: buffers, and the steps that fill them.
+// A program that is loaded: its steps made ready to run.
 #pragma once
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "backends/compile/program.h"
 #include "backends/cpu/kernel_table.h"
 #include "ir/eval/executor.h"
 #include "ir/module.h"
@@ -11,20 +12,16 @@
 
 namespace hlo::cpu {
 
-/// Where the bytes of an array lie: at an offset of a buffer. Values without bytes (tokens, empty arrays) lie
-/// nowhere. Arrays are stored in row-major order whatever their layout says, elements narrower than a byte
-/// one per byte (the unpacked storage of ir/literal.h).
-struct Slice {
-  int32_t buffer = -1;
-  int32_t sizes = -1;  // arrays with dynamic dimensions: the number of their run-time sizes, see Frame
-  int64_t offset = 0;
-  int64_t size = 0;
-  /// Shares bytes with `o`.
-  [[nodiscard]] bool Overlaps(const Slice& o) const {
-    return buffer >= 0 && buffer == o.buffer && offset < o.offset + o.size && o.offset < offset + size;
-  }
-  bool operator==(const Slice&) const = default;
-};
+using compile::Buffer;
+using compile::BufferKind;
+using compile::kAlignment;
+using compile::KernelCall;
+using compile::Leaf;
+using compile::Sequence;
+using compile::Slice;
+using compile::Step;
+using compile::StepKind;
+using compile::Value;
 
 /// One execution of a program on one device: where the buffers are, and what steps may use.
 class Frame {
@@ -71,75 +68,31 @@ class Frame {
 
 class RoutineBuilder;
 
-/// One thing to do. Immutable; run by several threads at once, each with its frame.
-class Step {
+/// A step made ready. Immutable; run by several threads at once, each with its frame.
+class StepRunner : public compile::Runner {
  public:
-  virtual ~Step() = default;
   virtual Status Run(Frame& frame) const = 0;
-  /// The instruction it computes and by which way, for --explain-codegen: `%dot.3: library: …`.
-  [[nodiscard]] virtual const Instruction* instruction() const = 0;
+  /// By which way, for --explain-codegen: `library: …`.
   [[nodiscard]] virtual std::string Explain() const = 0;
   /// Indented lines on what else it could do and why it does not, for the same; empty: nothing.
   [[nodiscard]] virtual std::string ExplainChoice() const { return ""; }
-  /// The number of its kernel in Program::kernels, if it runs one.
-  [[nodiscard]] virtual int32_t kernel() const { return -1; }
-  /// How often it runs that kernel, or pieces of it that are as much together.
-  [[nodiscard]] virtual int64_t KernelRuns() const { return 1; }
   /// The number of its code in Program::jit, if it runs some.
   [[nodiscard]] virtual int32_t code() const { return -1; }
-  /// Loops: how often the body runs; nothing if that is not known.
-  [[nodiscard]] virtual std::optional<int64_t> Trips() const { return std::nullopt; }
-  /// Calls `visit` with the sequences it runs, each with what it is: `condition`, `body`, `branch 0`.
-  using Part = llvm::function_ref<void(llvm::StringRef name, std::vector<std::unique_ptr<Step>>&)>;
-  virtual void ForEachPart(Part visit) { (void)visit; }
   /// What lengthens its first run and can be done before it, on another thread; null if there is nothing.
   [[nodiscard]] virtual std::function<void()> Preparation() const { return {}; }
   /// Adds itself to a function that does what several steps do; false if it cannot be part of one, and the
   /// routine is then of no use.
   virtual bool AddTo(RoutineBuilder& routine) const { return (void)routine, false; }
 };
-using Sequence = std::vector<std::unique_ptr<Step>>;
+/// Of a step that is loaded.
+inline StepRunner& RunnerOf(const Step& step) { return static_cast<StepRunner&>(*step.runner); }
 
 Status RunSequence(const Sequence& sequence, Frame& frame);
 
-/// Of buffers that a run allocates.
-inline constexpr int64_t kAlignment = 64;
-
-/// An array of a value with its place; a tuple's arrays stand in depth-first order.
-struct Leaf {
-  Shape shape;
-  Slice slice;
-  bool written = true;   // results: false for parts that are other values
-  bool aligned = false;  // begins at a multiple of kAlignment
-};
-/// A value: its shape and its leaves (tokens are leaves without bytes).
-struct Value {
-  Shape shape;
-  llvm::SmallVector<Leaf, 1> leaves;
-};
-
-enum class BufferKind : uint8_t { Parameter, Constant, Output, Temporary };
-struct Buffer {
-  BufferKind kind = BufferKind::Temporary;
-  int64_t size = 0;
-  int64_t offset = 0;      // temporaries: in the arena
-  int64_t parameter = -1;  // parameters: number and part
-  ShapeIndex index;
-  bool written = false;  // a parameter that results are written over
-  Literal constant;      // constants
-};
-
-/// Everything that is needed to run; the module is what the passes left of the source.
-struct Program {
-  std::unique_ptr<Module> module;
-  std::vector<Buffer> buffers;
-  int64_t arena_bytes = 0;
-  int32_t sizes_count = 0;
+/// A program that is loaded.
+struct Program : compile::Program {
   KernelTable kernels;
   std::unique_ptr<Jit> jit;
-  Sequence entry;
-  std::vector<Value> parameters;  // of the entry computation
-  Value result;
   /// What steps that are called often need as pointers: they know their part of the list by its first number.
   std::vector<Slice> pointers;
   mutable ExecutionPlans plans;  // of called computations that the evaluator runs

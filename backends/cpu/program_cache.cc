@@ -101,10 +101,9 @@ std::unique_ptr<Program> ProgramCache::Load(std::string& remark) const {
     return number < known.size() ? known[number] : nullptr;
   };
   std::unique_ptr<Module> module = FromBinary(entry->module, module_.sources(), &literals);
-  std::optional<BuildRecord> record = BuildRecordFromBinary(entry->build);
-  if (module != nullptr && record)
-    if (auto program = RebuildProgram(std::move(module), std::make_unique<Jit>(machine_), std::move(*record),
-                                      std::move(entry->code)))
+  if (module != nullptr)
+    if (auto program = LoadProgram(std::move(module), std::make_unique<Jit>(machine_), entry->program,
+                                   std::move(entry->code)))
       return program;
   remark = "the entry of this module does not fit it; not used";
   return nullptr;
@@ -122,11 +121,11 @@ void ProgramCache::KeepModule(const Module& prepared) {
   prepared_ = ToBinary(prepared, &literals);
 }
 
-void ProgramCache::Store(Program& program, const BuildRecord& record) const {
+void ProgramCache::Store(Program& program) const {
   CompiledCode code = program.jit->TakeCode();
   if (key_.empty()) return;
-  const std::string build = ToBinary(record);
-  cache_.Store(key_, {prepared_, build, std::move(code), nullptr});
+  const std::string steps = ToBinary(program);
+  cache_.Store(key_, {prepared_, steps, std::move(code), nullptr});
 }
 
 }  // namespace hlo::cpu

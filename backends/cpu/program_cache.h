@@ -16,7 +16,7 @@ class ProgramCache {
   std::unique_ptr<Program> Load(std::string& remark) const;
   /// Takes the module that the passes left, before it is built.
   void KeepModule(const Module& prepared);
-  void Store(Program& program, const BuildRecord& record) const;
+  void Store(Program& program) const;
 
  private:
   /// Constants that are not repeated in the entry, in the order of the module.

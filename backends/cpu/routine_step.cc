@@ -16,32 +16,26 @@ constexpr int kMaxDepth = 32;
 /// Steps in a row of one function: what LLVM does to a block takes time with the square of its length.
 constexpr size_t kMaxSteps = 1024;
 
-class RoutineStep final : public Step {
+class RoutineRunner final : public StepRunner {
  public:
-  RoutineStep(std::unique_ptr<Step> loop, const KernelFn* function, int32_t number, size_t slots,
-              std::vector<kernel::HostCall> calls)
-      : loop_(std::move(loop)),
-        function_(function),
-        number_(number),
-        slots_(slots),
-        calls_(std::move(calls)) {}
+  RoutineRunner(const Instruction& loop, const KernelFn* function, int32_t number, size_t slots,
+                std::vector<kernel::HostCall> calls)
+      : loop_(loop), function_(function), number_(number), slots_(slots), calls_(std::move(calls)) {}
 
   Status Run(Frame& frame) const override {
-    frame.Observe(*instruction());
+    frame.Observe(loop_);
     HLO_CHECK_OK(frame.CheckInterrupt());
     const kernel::RoutineHost host{&Poll, calls_.data()};
     (*function_)(frame.Pointers(slots_), reinterpret_cast<int64_t>(&frame), reinterpret_cast<int64_t>(&host));
     return frame.CheckInterrupt();
   }
-  [[nodiscard]] const Instruction* instruction() const override { return loop_->instruction(); }
   [[nodiscard]] std::string Explain() const override { return "routine r" + std::to_string(number_); }
   [[nodiscard]] int32_t code() const override { return number_; }
-  void ForEachPart(Part visit) override { loop_->ForEachPart(visit); }
 
  private:
   static int64_t Poll(void* frame) { return static_cast<Frame*>(frame)->CheckInterrupt() ? 0 : 1; }
 
-  std::unique_ptr<Step> loop_;  // what the routine does, step by step
+  const Instruction& loop_;
   const KernelFn* function_;
   int32_t number_;
   size_t slots_;  // in Program::pointers
@@ -98,7 +92,8 @@ bool RoutineBuilder::AddAll(const Sequence& sequence, kernel::RoutineBody& body)
   if (!whole_ && (depth_ == kMaxDepth || sequence.size() > kMaxSteps)) return false;
   kernel::RoutineBody* outside = std::exchange(at_, &body);
   ++depth_;
-  const auto refused = llvm::find_if(sequence, [&](const auto& step) { return !step->AddTo(*this); });
+  const auto refused =
+      llvm::find_if(sequence, [&](const auto& step) { return !RunnerOf(*step).AddTo(*this); });
   --depth_;
   at_ = outside;
   if (refused == sequence.end()) return true;
@@ -196,20 +191,36 @@ std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish(llvm::Arra
   return {std::move(routine), std::move(slices)};
 }
 
+namespace {
+
+/// Makes one function of a loop if it can be one.
+bool MakeRoutine(Program& program, Step& loop) {
+  RoutineBuilder builder;
+  if (!RunnerOf(loop).AddTo(builder)) return false;
+  std::vector<kernel::HostCall> calls = builder.TakeHostCalls();
+  auto [routine, slices] = std::move(builder).Finish(program.buffers);
+  const int32_t number = program.jit->AddRoutine(routine);
+  const size_t slots = program.AddPointers(slices);
+  loop.runner = std::make_unique<RoutineRunner>(*loop.instruction, program.jit->FunctionPlace(number), number,
+                                                slots, std::move(calls));
+  return true;
+}
+
+}  // namespace
+
 void MakeRoutines(Program& program, Sequence& sequence) {
   for (std::unique_ptr<Step>& step : sequence) {
-    RoutineBuilder builder;
-    if (step->instruction()->kind() == OpKind::While && step->AddTo(builder)) {
-      std::vector<kernel::HostCall> calls = builder.TakeHostCalls();
-      auto [routine, slices] = std::move(builder).Finish(program.buffers);
-      const int32_t number = program.jit->AddRoutine(routine);
-      const size_t slots = program.AddPointers(slices);
-      step = std::make_unique<RoutineStep>(std::move(step), program.jit->FunctionPlace(number), number, slots,
-                                           std::move(calls));
-    } else {
-      step->ForEachPart([&](llvm::StringRef, Sequence& part) { MakeRoutines(program, part); });
-    }
+    step->routine = step->kind == StepKind::While && MakeRoutine(program, *step);
+    if (!step->routine)
+      for (Sequence& part : step->parts) MakeRoutines(program, part);
   }
+}
+
+bool LoadRoutines(Program& program, Sequence& sequence) {
+  return llvm::all_of(sequence, [&](std::unique_ptr<Step>& step) {
+    if (step->routine) return MakeRoutine(program, *step);
+    return llvm::all_of(step->parts, [&](Sequence& part) { return LoadRoutines(program, part); });
+  });
 }
 
 }  // namespace hlo::cpu

@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "backends/compile/build.h"
 #include "backends/cpu/kernel_step.h"
 #include "backends/kernel/routine.h"
 
@@ -10,8 +11,7 @@ namespace hlo::cpu {
 
 /// Arrays up to this size may come to lie in registers, element by element.
 constexpr int64_t kMaxScalar = 64;
-/// Constants up to this size are part of the code.
-constexpr int64_t kMaxConstant = 8;
+using compile::kMaxConstant;
 
 /// Collects what steps do as a routine. Each function adds to the end and returns false if the step cannot be
 /// part of a routine, because it does too much at once, or needs a host where there is none.
@@ -58,7 +58,10 @@ class RoutineBuilder {
   std::map<std::tuple<int32_t, int64_t, int64_t>, kernel::SlotId> numbers_;  // by buffer, offset, size
 };
 
-/// Puts one step into the place of each outermost loop of `sequence` that can be a routine.
+/// Has each outermost loop of `sequence` that can be a routine run as one. What it does step by step stays
+/// with its step.
 void MakeRoutines(Program& program, Sequence& sequence);
+/// The same for the loops that say they are routines; false if one cannot be.
+bool LoadRoutines(Program& program, Sequence& sequence);
 
 }  // namespace hlo::cpu

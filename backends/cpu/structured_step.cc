@@ -10,16 +10,16 @@ namespace {
 /// A compiled loop looks at the interrupt flag once in a thousand rounds.
 constexpr int64_t kMostInRoutine = 200000;
 
-class StructuredStep final : public Step {
+class StructuredRunner final : public StepRunner {
  public:
-  /// `slices`: operands, then from `first_result` on results.
-  StructuredStep(const Instruction& inst, Program& program, structured::Plan plan,
-                 llvm::ArrayRef<Slice> slices, size_t first_result)
-      : inst_(inst),
-        plan_(std::move(plan)),
-        pointers_(program.AddPointers(slices)),
-        slices_(slices),
-        first_result_(first_result) {}
+  StructuredRunner(const Step& step, Program& program, structured::Plan plan)
+      : inst_(*step.instruction), plan_(std::move(plan)) {
+    for (const Value& operand : step.operands)
+      for (const Leaf& leaf : operand.leaves) slices_.push_back(leaf.slice);
+    first_result_ = slices_.size();
+    for (const Leaf& leaf : step.result.leaves) slices_.push_back(leaf.slice);
+    pointers_ = program.AddPointers(slices_);
+  }
 
   Status Run(Frame& frame) const override {
     frame.Observe(inst_);
@@ -27,7 +27,6 @@ class StructuredStep final : public Step {
     plan_.run(frame.Pointers(pointers_));
     return frame.CheckInterrupt();
   }
-  [[nodiscard]] const Instruction* instruction() const override { return &inst_; }
   [[nodiscard]] std::string Explain() const override {
     return (plan_.uses_library ? "" : "loops of its own: ") + plan_.how;
   }
@@ -42,9 +41,9 @@ class StructuredStep final : public Step {
  private:
   const Instruction& inst_;
   structured::Plan plan_;
-  size_t pointers_;  // of `slices_`, in Program::pointers
-  llvm::SmallVector<Slice, 4> slices_;
-  size_t first_result_;
+  size_t pointers_ = 0;                 // of `slices_`, in Program::pointers
+  llvm::SmallVector<Slice, 4> slices_;  // operands, then results
+  size_t first_result_ = 0;
 };
 
 std::string DynamicParts(llvm::ArrayRef<Value> operands, const Value& result) {
@@ -69,22 +68,17 @@ std::string Obstacle(llvm::ArrayRef<Value> operands, const Value& result, int64_
 
 }  // namespace
 
-std::unique_ptr<Step> MakeStructuredStep(const Instruction& inst, Program& program, gemm::Isa isa,
-                                         llvm::ArrayRef<Value> operands, const Value& result,
-                                         std::string& why) {
+std::unique_ptr<StepRunner> LoadStructured(const Step& step, Program& program, gemm::Isa isa,
+                                           std::string& why) {
+  const Instruction& inst = *step.instruction;
   structured::Planner* planner = structured::PlannerFor(inst);
   if (planner == nullptr) return nullptr;
-  why = compile::FoldsInOrder(inst) ? "folded in order" : DynamicParts(operands, result);
+  why = compile::FoldsInOrder(inst) ? "folded in order" : DynamicParts(step.operands, step.result);
   if (!why.empty()) return nullptr;
   Result<structured::Plan> plan = planner(inst, isa);
-  why = plan ? Obstacle(operands, result, plan->in_place) : plan.error().message;
+  why = plan ? Obstacle(step.operands, step.result, plan->in_place) : plan.error().message;
   if (!plan || !why.empty()) return nullptr;
-  llvm::SmallVector<Slice> slices;
-  for (const Value& operand : operands)
-    for (const Leaf& leaf : operand.leaves) slices.push_back(leaf.slice);
-  const size_t first_result = slices.size();
-  for (const Leaf& leaf : result.leaves) slices.push_back(leaf.slice);
-  return std::make_unique<StructuredStep>(inst, program, std::move(*plan), slices, first_result);
+  return std::make_unique<StructuredRunner>(step, program, std::move(*plan));
 }
 
 }  // namespace hlo::cpu

@@ -5,9 +5,9 @@
 
 namespace hlo::cpu {
 
-/// A step for an op that has loops of its own, or why there is none for it (empty: its kind has none at all).
-std::unique_ptr<Step> MakeStructuredStep(const Instruction& inst, Program& program, gemm::Isa isa,
-                                         llvm::ArrayRef<Value> operands, const Value& result,
-                                         std::string& why);
+/// Makes a step ready whose op has loops of its own; null: there are none for it, `why` (empty: its kind has
+/// none at all).
+std::unique_ptr<StepRunner> LoadStructured(const Step& step, Program& program, gemm::Isa isa,
+                                           std::string& why);
 
 }  // namespace hlo::cpu

@@ -17,19 +17,19 @@ class Counter {
 
   void Count(const Sequence& sequence, double times, bool in_loop) {
     for (const auto& step : sequence) {
-      if (const int32_t kernel = step->kernel(); kernel >= 0) {
+      if (const int32_t kernel = step->call.kernel; kernel >= 0) {
         const auto k = static_cast<size_t>(kernel);
         runs_[k] += times * static_cast<double>(step->KernelRuns());
-        users_[k] = step->instruction();
+        users_[k] = step->instruction;
         if (in_loop) in_loop_[k] = true;
       }
-      const bool loop = step->instruction()->kind() == OpKind::While;
+      const bool loop = step->kind == StepKind::While;
       // Loops without known end may run forever.
       std::optional<int64_t> trips = 1;
       if (loop) trips = step->Trips();
       const double inside =
           trips ? times * static_cast<double>(*trips) : std::numeric_limits<double>::infinity();
-      step->ForEachPart([&](llvm::StringRef, Sequence& part) { Count(part, inside, in_loop || loop); });
+      for (const Sequence& part : step->parts) Count(part, inside, in_loop || loop);
     }
   }
   [[nodiscard]] double Runs(size_t kernel) const { return runs_[kernel]; }
