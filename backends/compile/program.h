@@ -72,6 +72,7 @@ struct KernelCall {
   /// Of a kernel of rows: loops that its caller runs around it, outermost first; strides in bytes, none of
   /// the two arrays of rows.
   llvm::SmallVector<kernel::OuterLoop, 2> outer;
+  bool operator==(const KernelCall&) const = default;
 };
 
 enum class StepKind : uint8_t {
@@ -87,6 +88,9 @@ enum class StepKind : uint8_t {
 /// By StepKind, as programs are printed.
 inline constexpr llvm::StringLiteral kStepKinds[] = {"copy",    "kernel",   "chain", "structured",
                                                      "product", "evaluate", "while", "conditional"};
+
+/// Has parts, which read and write what it would.
+inline bool HasParts(StepKind kind) { return kind == StepKind::While || kind == StepKind::Conditional; }
 
 /// What a backend makes of a step to run it.
 class Runner {
@@ -114,6 +118,7 @@ struct Step {
   llvm::SmallVector<std::pair<Slice, Slice>, 1> constants;
   std::vector<Sequence> parts;
   bool routine = false;            // While: all of it is one compiled function
+  Loc loc;                         // of the step, where it comes from a text
   std::unique_ptr<Runner> runner;  // made of the rest
 
   /// How often it runs its kernel, or pieces of it that are as much together.

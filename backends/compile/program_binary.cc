@@ -101,11 +101,7 @@ class Archiver {
     return at->IsArray();
   }
 
-  /// As many leaves as its shape has, none for a value that is not there.
   void Run(Value& value, const Shape& shape) {
-    bool is_there = !value.leaves.empty();
-    Archive(a_, is_there);
-    if (!is_there) return;
     if constexpr (A::kReads) {
       value.shape = shape;
       ForEachLeaf(shape, [&](const ShapeIndex&, const Shape& leaf) { value.leaves.push_back({leaf, {}}); });
@@ -124,14 +120,12 @@ class Archiver {
     instructions_.Archive(a_, step.instruction);
     if (a_.failed()) return;
     ArchiveAll(a_, step.kind, step.why, step.call, step.predicate, step.constants, step.routine);
-    bool has_operands = !step.operands.empty();
-    Archive(a_, has_operands);
-    if (has_operands) {
+    if (!HasParts(step.kind)) {
       step.operands.resize(static_cast<size_t>(step.instruction->operand_count()));
       for (size_t i = 0; i < step.operands.size(); ++i)
         Run(step.operands[i], step.instruction->operand(static_cast<int64_t>(i))->shape());
     }
-    Run(step.result, step.instruction->shape());
+    if (step.kind != StepKind::Conditional) Run(step.result, step.instruction->shape());
     List(step.parts, [&](Sequence& part) { Run(part); });
   }
 

@@ -3,11 +3,13 @@
 #include "backends/compile/build.h"
 #include "backends/compile/kernel_ops.h"
 #include "backends/compile/program_binary.h"
+#include "backends/compile/program_text.h"
 #include "backends/cpu/chain_step.h"
 #include "backends/cpu/control_steps.h"
 #include "backends/cpu/copy_step.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/kernel_step.h"
+#include "backends/cpu/prepare.h"
 #include "backends/cpu/product_step.h"
 #include "backends/cpu/routine_step.h"
 #include "backends/cpu/structured_step.h"
@@ -26,14 +28,16 @@ class Loader {
   void Load(Step& step, std::string& why) {
     step.runner = (this->*kRows[static_cast<size_t>(step.kind)])(step, why);
   }
-  /// All steps; false if one cannot be made ready.
-  bool Load(Sequence& sequence) {
-    return llvm::all_of(sequence, [&](std::unique_ptr<Step>& step) {
+  /// All steps. Errors: program-invalid.
+  Status Load(Sequence& sequence) {
+    for (std::unique_ptr<Step>& step : sequence) {
+      for (Sequence& part : step->parts) HLO_CHECK_OK(Load(part));
       std::string why;
-      if (!llvm::all_of(step->parts, [&](Sequence& part) { return Load(part); })) return false;
       Load(*step, why);
-      return step->runner != nullptr;
-    });
+      if (step->runner == nullptr)
+        return Error("program-invalid", step->loc, "%{0}: {1}", step->instruction->name(), why);
+    }
+    return {};
   }
   ProductChoice& products() {
     if (!products_) products_.emplace().target = ProductTarget(program_.jit->machine());
@@ -74,6 +78,15 @@ class Loader {
   Program& program_;
   std::optional<ProductChoice> products_;  // and the target of structured ops
 };
+
+/// The kernel of a fusion and how it is called; declines.
+Result<KernelCall> PlanCall(const Step& step, KernelTable& kernels) {
+  const Instruction& fusion = *step.instruction;
+  const std::optional<Chain> chain = ChainOf(fusion);
+  if (!chain) return PlanKernel(fusion, kernels, step.operands, step.result);
+  return PlanRowKernel(*chain->middle, chain->rows, &kernels, KernelSlices(*chain, step.operands),
+                       chain->last == nullptr && step.result.leaves[0].aligned);
+}
 
 /// Decides how steps are computed, and has code made.
 class Builder {
@@ -141,22 +154,10 @@ class Builder {
     loader_.Load(step, why);
     return step.runner != nullptr;
   }
-  bool PlanChain(Step& step) {
-    const std::optional<Chain> chain = ChainOf(*step.instruction);
-    if (!chain) return false;
-    auto call = CallOf(*step.instruction, [&] {
-      return PlanRowKernel(*chain->middle, chain->rows, &program_.kernels,
-                           KernelSlices(*chain, step.operands),
-                           chain->last == nullptr && step.result.leaves[0].aligned);
-    });
-    if (call) step.call = std::move(*call);
-    return call.has_value();
-  }
-  bool PlanLoops(Step& step, std::string& why) {
+  /// Whether it has a kernel.
+  bool Plan(Step& step, std::string& why) {
     if (step.instruction->kind() != OpKind::Fusion) return false;
-    auto call = CallOf(*step.instruction, [&] {
-      return PlanKernel(*step.instruction, program_.kernels, step.operands, step.result);
-    });
+    auto call = CallOf(*step.instruction, [&] { return PlanCall(step, program_.kernels); });
     if (!call) return why = call.error().message, false;
     step.call = std::move(*call);
     return true;
@@ -169,8 +170,8 @@ class Builder {
     if (!step.parts.empty()) return loader_.Load(step, why);
     if (IsCopy(step)) return (void)Is(StepKind::Copy, step, why);
     if (host && Is(StepKind::Structured, step, why)) return;
-    if (PlanChain(step)) return (void)Is(StepKind::Chain, step, why);
-    if (PlanLoops(step, why)) return (void)Is(StepKind::Kernel, step, why);
+    if (Plan(step, why))
+      return (void)Is(ChainOf(*step.instruction) ? StepKind::Chain : StepKind::Kernel, step, why);
     if (host && product && Is(StepKind::Product, step, why)) return;
     step.why = why.empty() ? compile::WhyNoKernel(*step.instruction) : why;
     Is(StepKind::Evaluate, step, why);
@@ -222,9 +223,64 @@ Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, st
     program = std::make_unique<Program>();
     program->module = std::move(module);
     program->jit = std::move(jit);
+    if (!compile) program->kernels.KeepTexts();
     HLO_CHECK_OK(Builder(*program, options, broken)
                      .Build(assignment, /*routines=*/red_zone == 0 && !options.self_contained));
   }
+  SetFindings(*program->module, nullptr);
+  if (compile) {
+    HLO_CHECK_OK(program->jit->Compile());
+    program->kernels.Link(*program->jit);
+  }
+  return program;
+}
+
+namespace {
+
+/// Kernels keep to their arrays: they are seen to, or are what comes of their fusions.
+Status CheckKernels(const Sequence& sequence, const compile::ProgramKernels& kernels) {
+  for (const auto& step : sequence) {
+    for (const Sequence& part : step->parts) HLO_CHECK_OK(CheckKernels(part, kernels));
+    if (step->call.kernel < 0) continue;
+    const kernel::Kernel& kernel = kernels[static_cast<size_t>(step->call.kernel)].kernel;
+    if (step->kind == StepKind::Kernel && compile::KeepsToArrays(kernel)) continue;
+    KernelTable planned;
+    auto call = PlanCall(*step, planned);
+    if (call) {
+      call->kernel = step->call.kernel;
+      if (*call == step->call && ToString(planned.At(0).kernel) == ToString(kernel)) continue;
+    }
+    return Error(
+        "program-invalid", step->loc,
+        "%{0}: kernel {1} is not the one of this fusion, and nothing shows that it keeps to its arrays",
+        step->instruction->name(), step->call.kernel);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Program>> ReadProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
+                                             const compile::ProgramSource& source, bool compile) {
+  HLO_CHECK_OK(CheckPrepared(*module, jit->machine()));
+  auto program = std::make_unique<Program>();
+  program->module = std::move(module);
+  program->jit = std::move(jit);
+  if (!compile) program->kernels.KeepTexts();
+  HLO_TRY(compile::ProgramKernels kernels, ParseProgram(source, *program));
+  HLO_CHECK_OK(CheckProgram(*program, kernels));
+  HLO_CHECK_OK(CheckKernels(program->entry, kernels));
+  for (compile::ProgramKernel& kernel : kernels) {
+    const Loc loc = kernel.loc;
+    if (Status added = program->kernels.Add(std::move(kernel)); !added)
+      return Error("program-invalid", loc, "{0}", added.error().message);
+  }
+  HLO_CHECK_OK(Loader(*program).Load(program->entry));
+  int32_t broken = 0;
+  HLO_CHECK_OK(program->kernels.Compile(*program->jit, [](int32_t) { return Status(); }, broken));
+  if (!LoadRoutines(*program, program->entry))
+    return Error("program-invalid", {},
+                 "a loop that is to be a routine has steps that cannot be part of one");
   SetFindings(*program->module, nullptr);
   if (compile) {
     HLO_CHECK_OK(program->jit->Compile());

@@ -12,6 +12,10 @@ Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, st
                                               const CpuOptions& options, bool compile = true,
                                               int64_t red_zone = 0);
 
+/// The program of a module as a text has its steps. Errors: program-…, and those of making code.
+Result<std::unique_ptr<Program>> ReadProgram(std::unique_ptr<Module> module, std::unique_ptr<Jit> jit,
+                                             const compile::ProgramSource& source, bool compile);
+
 /// A program without its module and its code as bytes.
 std::string ToBinary(const Program& program);
 /// The same program of an equal module, these bytes and the code. Null if they do not fit together.

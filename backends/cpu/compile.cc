@@ -254,6 +254,9 @@ class CheckedExecutable final : public Executable {
 /// The program of a module, made anew or as the cache has it.
 Result<std::unique_ptr<Program>> CompileProgram(const Module& module, const CpuOptions& options,
                                                 const cpu::Machine& machine) {
+  if (options.program.exists())
+    return cpu::ReadProgram(module.Clone(), std::make_unique<cpu::Jit>(machine), options.program,
+                            /*compile=*/true);
   cpu::ProgramCache cache(module, options, machine);
   std::string why;
   std::unique_ptr<Program> cached = cache.Load(why);

@@ -1,5 +1,6 @@
 // The CPU backend: from a verified module to an executable.
 #pragma once
+#include "backends/compile/program_source.h"
 #include "backends/executable.h"
 #include "ir/support/guarded_memory.h"
 #include "passes/pass_manager.h"
@@ -17,6 +18,8 @@ struct CpuOptions {
   std::vector<PipelineItem> pipeline;  // empty: that of the level (cpu::PipelineFor)
   /// Runs the pipeline instead of a pass manager made here.
   std::function<Status(Module&, llvm::ArrayRef<PipelineItem>)> run_passes;
+  /// The module's steps as a text has them, instead of passes and planning. Errors: program-….
+  compile::ProgramSource program;
   bool watched = false;       // the passes run in any case: nothing is taken from the cache
   std::string cpu, features;  // --mcpu, --mattr; empty: this machine
   Tier tier = Tier::Auto;

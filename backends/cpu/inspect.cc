@@ -3,6 +3,7 @@
 #include "backends/cpu/build.h"
 #include "backends/cpu/prepare.h"
 #include "backends/run_devices.h"
+#include "ir/print.h"
 #include "ir/support/line_table.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
@@ -32,9 +33,11 @@ Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& o
   HLO_CHECK_OK(CheckSupported(module, {}));
   HLO_TRY(cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/false));
   std::unique_ptr<Module> copy = module.Clone();
-  HLO_CHECK_OK(cpu::Prepare(*copy, options));
   auto jit = std::make_unique<cpu::Jit>(std::move(machine));
   jit->KeepTogether();
+  if (options.program.exists())
+    return cpu::ReadProgram(std::move(copy), std::move(jit), options.program, /*compile=*/false);
+  HLO_CHECK_OK(cpu::Prepare(*copy, options));
   return cpu::BuildProgram(std::move(copy), std::move(jit), options, /*compile=*/false);
 }
 
@@ -101,11 +104,27 @@ void ExplainOthers(const Module& module, Program& program, const KernelFilter& w
     }
 }
 
+std::string TextOf(const Program& program) {
+  std::vector<compile::KernelText> kernels;
+  for (size_t i = 0; i < program.kernels.size(); ++i) {
+    const cpu::KernelEntry& entry = program.kernels.At(static_cast<int32_t>(i));
+    kernels.push_back({entry.text, entry.program != nullptr, entry.why});
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  PrintProgram(os, program, kernels);
+  PrintOptions print = PrintOptions::ModuleDump();
+  print.max_constant_elements = -1;
+  Print(os, *program.module, print);
+  return text;
+}
+
 }  // namespace
 
 Result<std::string> GenerateCode(const Module& module, const CpuOptions& options, CodeForm form,
                                  KernelFilter wanted, bool lines) {
   HLO_TRY(const auto program, Build(module, options));
+  if (form == CodeForm::Program) return TextOf(*program);
   LineTable table;
   std::map<int32_t, CodeNote> all, chosen;
   ForEachStep(program->entry, "", [&](const Step& step, const std::string&) {

@@ -5,8 +5,8 @@
 
 namespace hlo {
 
-/// The header is what CompileAheadOfTime() makes, not GenerateCode().
-enum class CodeForm : uint8_t { KernelIr, LlvmBefore, LlvmAfter, Assembly, Object, Header };
+/// The header is what CompileAheadOfTime() makes, not GenerateCode(). A program is its steps and its module.
+enum class CodeForm : uint8_t { KernelIr, LlvmBefore, LlvmAfter, Assembly, Object, Header, Program };
 
 /// Chooses kernels by `k0` or by the name of an instruction they compute.
 using KernelFilter = llvm::function_ref<bool(llvm::StringRef name)>;

@@ -11,9 +11,20 @@ Result<int32_t> KernelTable::Add(kernel::Kernel kernel) {
   return static_cast<int32_t>(entries_.size()) - 1;
 }
 
+Status KernelTable::Add(compile::ProgramKernel kernel) {
+  HLO_TRY(const int32_t number, Add(std::move(kernel.kernel)));
+  KernelEntry& entry = At(number);
+  entry.why = std::move(kernel.why);
+  if (!kernel.interpreted) return {};
+  HLO_TRY(tile::Program program, tile::Program::Make(entry.kernel));
+  entry.program = std::make_unique<tile::Program>(std::move(program));
+  return {};
+}
+
 Status KernelTable::Compile(Jit& jit, llvm::function_ref<Status(int32_t)> check, int32_t& broken) {
   broken = 0;
   for (KernelEntry& entry : entries_) {
+    if (keeps_texts_) entry.text = ToString(entry.kernel);
     if (entry.program == nullptr) {
       HLO_CHECK_OK(check(broken));
       HLO_TRY(entry.compiled, jit.Add(std::move(entry.kernel)));

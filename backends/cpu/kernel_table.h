@@ -2,6 +2,7 @@
 #pragma once
 #include <deque>
 
+#include "backends/compile/program_text.h"
 #include "backends/cpu/jit.h"
 #include "backends/tile/program.h"
 
@@ -14,6 +15,7 @@ struct KernelEntry {
   KernelFn function;                       // it is compiled
   int32_t compiled = -1;                   // its number in the Jit
   std::string why;                         // for --explain-codegen
+  std::string text;                        // of `kernel`, if the table keeps texts
 
   void Run(void* const* buffers, int64_t begin, int64_t end) const {
     if (program != nullptr) return program->Run(buffers, begin, end);
@@ -26,6 +28,10 @@ class KernelTable {
   /// Declines where there is no code for an operation. That is the same for kernels that
   /// are interpreted, as the alternatives give other bits.
   Result<int32_t> Add(kernel::Kernel kernel);
+  /// Adds one that a program's text has. Declines, also where it cannot be interpreted as it says.
+  Status Add(compile::ProgramKernel kernel);
+  /// The texts of kernels stay when code is made of them, for PrintProgram().
+  void KeepTexts() { keeps_texts_ = true; }
   [[nodiscard]] KernelEntry& At(int32_t number) { return entries_[static_cast<size_t>(number)]; }
   [[nodiscard]] const KernelEntry& At(int32_t number) const { return entries_[static_cast<size_t>(number)]; }
   [[nodiscard]] size_t size() const { return entries_.size(); }
@@ -40,6 +46,7 @@ class KernelTable {
 
  private:
   std::deque<KernelEntry> entries_;
+  bool keeps_texts_ = false;
 };
 
 }  // namespace hlo::cpu

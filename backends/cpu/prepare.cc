@@ -60,12 +60,16 @@ Status CheckChains(const Module& module) {
 
 }  // namespace
 
-Status Prepare(Module& module, const CpuOptions& options) {
+Status CheckPrepared(const Module& module, const Machine& machine) {
   HLO_CHECK_OK(CheckTupleLevels(module));
   HLO_CHECK_OK(compile::CheckKernels(module, CpuMachine()));
   HLO_CHECK_OK(CheckChains(module));
+  return CheckWays(module, ProductTarget(machine));
+}
+
+Status Prepare(Module& module, const CpuOptions& options) {
   HLO_TRY(const Machine machine, MachineFor(options.cpu, options.features, /*runs_here=*/false));
-  HLO_CHECK_OK(CheckWays(module, ProductTarget(machine)));
+  HLO_CHECK_OK(CheckPrepared(module, machine));
   std::vector<PipelineItem> pipeline = options.pipeline;
   if (pipeline.empty()) {
     HLO_TRY(pipeline, ParsePipeline(PipelineFor(options.optimization_level, options.self_contained)));

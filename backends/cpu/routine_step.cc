@@ -217,10 +217,15 @@ void MakeRoutines(Program& program, Sequence& sequence) {
 }
 
 bool LoadRoutines(Program& program, Sequence& sequence) {
-  return llvm::all_of(sequence, [&](std::unique_ptr<Step>& step) {
-    if (step->routine) return MakeRoutine(program, *step);
-    return llvm::all_of(step->parts, [&](Sequence& part) { return LoadRoutines(program, part); });
-  });
+  for (std::unique_ptr<Step>& step : sequence) {
+    if (step->routine) {
+      if (!MakeRoutine(program, *step)) return false;
+      continue;
+    }
+    for (Sequence& part : step->parts)
+      if (!LoadRoutines(program, part)) return false;
+  }
+  return true;
 }
 
 }  // namespace hlo::cpu

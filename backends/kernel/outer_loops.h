@@ -11,6 +11,7 @@ namespace hlo::kernel {
 struct OuterLoop {
   int64_t extent = 1;
   llvm::SmallVector<int64_t, 8> strides;  // by buffer
+  bool operator==(const OuterLoop&) const = default;
 };
 
 /// Takes loops off the outside of `kernel` as long as what neighbouring iterations store in `output` lies

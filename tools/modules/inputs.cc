@@ -283,8 +283,13 @@ std::optional<InputModule> InputReader::Next() {
     result.original = original_;
     result.begin = chunk.begin;
     result.end = chunk.end;
+    if (!proto_)
+      if (const auto module = compile::FindModuleOfProgram(source_->text().slice(chunk.begin, chunk.end))) {
+        result.program = {source_, chunk.begin, chunk.begin + *module};
+        result.begin += *module;
+      }
     result.index = index_++;
-    const auto peeked = proto_ ? std::nullopt : PeekName(source_->text().slice(chunk.begin, chunk.end));
+    const auto peeked = proto_ ? std::nullopt : PeekName(source_->text().slice(result.begin, result.end));
     if (peeked) result.name = peeked->str();
     if ((peeked || wanted_index_) && !Selected(result.name, result.index)) {
       if (!Interrupted()) continue;

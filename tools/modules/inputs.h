@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/compile/program_source.h"
 #include "ir/module.h"
 #include "tools/common/common_options.h"
 #include "tools/common/sink.h"
@@ -14,11 +15,12 @@ namespace hlo {
 
 /// One module of the inputs, or the place where one should have been.
 struct InputModule {
-  std::string file;           // as diagnostics show it
-  int64_t index = 0;          // among all modules of the inputs, from 0, before --module selects
-  std::string name;           // empty if it could not be read
-  SourcePtr source;           // null if the file could not be read
-  size_t begin = 0, end = 0;  // its text within the source
+  std::string file;                // as diagnostics show it
+  int64_t index = 0;               // among all modules of the inputs, from 0, before --module selects
+  std::string name;                // empty if it could not be read
+  SourcePtr source;                // null if the file could not be read
+  size_t begin = 0, end = 0;       // its text within the source
+  compile::ProgramSource program;  // the steps of the module, if its text begins with some
   std::shared_ptr<const std::string> original;  // the source with its log prefixes, if these are kept
   std::unique_ptr<Module> module;               // null: failed, and reported
   int64_t parse_ns = 0;                         // from text or message to module, verified

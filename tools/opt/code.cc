@@ -10,8 +10,10 @@ Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, co
     os << code.header;
     return {};
   }
-  // Code that is looked at is all there; --explain-codegen also tells what one run of hlo-run would do.
-  cpu.tier = options.code ? Tier::Compile : options.tier;
+  // Code that is looked at is all there; --explain-codegen and programs also tell what one run of hlo-run
+  // would do.
+  const bool as_run = !options.code || options.code == CodeForm::Program;
+  cpu.tier = as_run ? options.tier : Tier::Compile;
   cpu.executions = 1;
   bool found = !options.kernel;
   std::string names;  // of the first, for the message

@@ -225,8 +225,11 @@ class OptRun {
     const PrintOptions print = MakePrintOptions(options_, os.is_displayed());
     const auto indent = static_cast<unsigned>(options_.json_indent);
     if (stage_ == OptStage::Buffers) return PrintBuffers(os, *shown, options_.JsonOutput(), indent);
-    if (stage_ == OptStage::Code)
-      return PrintCode(os, module, passes_.CompileOptions(module, extracts_, input, sink_, out_), options_);
+    if (stage_ == OptStage::Code) {
+      CpuOptions cpu = passes_.CompileOptions(module, extracts_, input, sink_, out_);
+      if (!extracts_ && passes_.named().empty()) cpu.program = input.program;
+      return PrintCode(os, module, std::move(cpu), options_);
+    }
     if (stage_ == OptStage::Cost) {
       PrintCost(os, *shown, options_.cost == CostForm::Csv);
       return {};

@@ -143,6 +143,7 @@ constexpr StageRow kStages[] = {
     {"hlo-scheduled", OptStage::Scheduled},
     {"hlo-backend", OptStage::Scheduled},
     {"buffer-assignment", OptStage::Buffers},
+    {"program", OptStage::Code, CodeForm::Program},
     {"kernel-ir", OptStage::Code, CodeForm::KernelIr},
     // Kernels are emitted as they shall be: no pass runs over their IR.
     {"llvm-before-optimizations", OptStage::Code, CodeForm::LlvmBefore},

@@ -184,7 +184,7 @@ CpuOptions PassRunner::CompileOptions(const Module& module, bool without_named, 
   cpu.run_passes = [this, &input, &sink, &out](Module& copy, llvm::ArrayRef<PipelineItem> pipeline) {
     return Run(copy, pipeline, input, sink, out);
   };
-  if (named_.empty() && Leaves(module)) ReportLeft(module, input, sink);
+  if (named_.empty() && !input.program.exists() && Leaves(module)) ReportLeft(module, input, sink);
   return cpu;
 }
 

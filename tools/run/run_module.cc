@@ -204,9 +204,23 @@ Result<std::unique_ptr<Executable>> ModuleRunner::MakeProgram() {
   if (options_.platform == Platform::Interpreter) return MakeInterpreter(module_);
   CpuOptions cpu = passes.CompileOptions(module_, /*without_named=*/false, input_, sink_, out_);
   cpu.check_memory = options_.check_memory;
+  cpu.program = input_.program;
+  if (cpu.program.exists()) HLO_CHECK_OK(CheckProgramOptions());
   HLO_TRY(auto program, Compile(module_, std::move(cpu), options_, sink_));
   if (changes) HLO_CHECK_OK(CheckSupported(program->module(), run_));
   return program;
+}
+
+/// Programs are run as they are.
+Status ModuleRunner::CheckProgramOptions() const {
+  const std::pair<const char*, bool> kOptions[] = {{"passes", !shared_.passes->named().empty()},
+                                                   {"check-memory", options_.check_memory},
+                                                   {"force-path", !options_.force_path.name.empty()}};
+  for (const auto& [name, given] : kOptions)
+    if (given)
+      return Error("usage-option", {}, "option '--{0}': the input is a program, of which all is decided",
+                   name);
+  return {};
 }
 
 /// Without passes, but for those that code on the cpu is made by in any case.

@@ -53,6 +53,7 @@ class ModuleRunner {
   Status WriteArguments(llvm::StringRef path, ArrayFormat format, const Arguments& arguments);
   Status CountArgumentBytes();
   Status CompilePrograms();
+  [[nodiscard]] Status CheckProgramOptions() const;
   Result<std::unique_ptr<Executable>> MakeProgram();
   Result<std::unique_ptr<Executable>> MakeReference();
   Status CheckProgramMemory();
