@@ -41,6 +41,7 @@ struct Machine {
   };
   struct Threads {
     int64_t worthwhile = 0;       // operations, or elements, that are worth several
+    int64_t piece = 0;            // bytes moved and instructions that are worth waking one
     int64_t parts = 0;            // of a reduction of a whole array, at most
     int64_t least_parts = 0;      // that the next dimension is cut for as well, …
     int64_t least_part = 0;       // … if each has so many elements

@@ -23,6 +23,7 @@ Machine Processor() {
   machine.vectors = {.bytes = 64};
   machine.costs = {.launch = 4000, .keep = 4, .read = 2, .indexed = 60, .called = 200};
   machine.threads = {.worthwhile = 256 * kKilo,
+                     .piece = 64 * kKilo,
                      .parts = 64,
                      .least_parts = 8,
                      .least_part = 64,

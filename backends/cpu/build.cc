@@ -9,6 +9,7 @@
 #include "backends/cpu/copy_step.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/kernel_step.h"
+#include "backends/cpu/kernel_target.h"
 #include "backends/cpu/prepare.h"
 #include "backends/cpu/product_step.h"
 #include "backends/cpu/routine_step.h"
@@ -83,9 +84,10 @@ class Loader {
 Result<KernelCall> PlanCall(const Step& step, KernelTable& kernels) {
   const Instruction& fusion = *step.instruction;
   const std::optional<Chain> chain = ChainOf(fusion);
-  if (!chain) return PlanKernel(fusion, kernels, step.operands, step.result);
-  return PlanRowKernel(*chain->middle, chain->rows, &kernels, KernelSlices(*chain, step.operands),
-                       chain->last == nullptr && step.result.leaves[0].aligned);
+  if (!chain) return compile::PlanKernel(fusion, CpuMachine(), kernels, step.operands, step.result);
+  return compile::PlanRowKernel(*chain->middle, chain->rows, CpuMachine(), kernels,
+                                KernelSlices(*chain, step.operands),
+                                chain->last == nullptr && step.result.leaves[0].aligned);
 }
 
 /// Decides how steps are computed, and has code made.

@@ -127,7 +127,7 @@ class ChainRunner final : public StepRunner {
   }
 
   const Instruction& inst_;
-  FusedRows rows_;
+  compile::FusedRows rows_;
   const KernelEntry& entry_;
   gemm::Product first_;
   std::optional<gemm::Product> last_;

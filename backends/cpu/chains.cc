@@ -3,6 +3,8 @@
 #include <numeric>
 
 #include "backends/compile/kernel_config.h"
+#include "backends/cpu/kernel_table.h"
+#include "backends/cpu/kernel_target.h"
 #include "backends/cpu/product_problem.h"
 #include "ir/op.h"
 #include "llvm/ADT/DenseSet.h"
@@ -158,7 +160,7 @@ static Result<bool> RunDotChainFusion(Module& module, const NoPassOptions&, Pass
       if (taken.contains(last)) continue;
       const std::optional<Chain> chain = FindChain(*last);
       if (!chain || taken.contains(chain->first) || !IsWorthIt(*chain) ||
-          !PlanRowKernel(*chain->middle, chain->rows, nullptr, {}))
+          !compile::TryRowKernel(*chain->middle, chain->rows, CpuMachine(), KernelTable()))
         continue;
       if (!context.TakeRewrite()) return changed;
       taken.insert(chain->first);

@@ -3,7 +3,7 @@
 //
 // Requires row-major. Preserves flat-calls, fusions, row-major.
 #pragma once
-#include "backends/cpu/kernel_step.h"
+#include "backends/compile/kernel_calls.h"
 #include "backends/products/product.h"
 
 namespace hlo::cpu {
@@ -17,7 +17,7 @@ struct Chain {
   const Instruction* first = nullptr;   // a dot, of which nothing but `middle` is made
   const Instruction* middle = nullptr;  // a fusion, of which nothing but the left factor of `last` is made
   const Instruction* last = nullptr;    // a dot; null: the chain ends with `middle`
-  FusedRows rows;                       // of `middle`
+  compile::FusedRows rows;              // of `middle`
 };
 
 /// What the pass dot-chain-fusion made; nothing for other fusions.

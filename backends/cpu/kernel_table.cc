@@ -5,8 +5,12 @@
 
 namespace hlo::cpu {
 
+Status KernelTable::Check(const kernel::Kernel& kernel) const { return codegen::CheckKernel(kernel); }
+
+int64_t KernelTable::Grain(const kernel::Kernel& kernel) const { return codegen::ParallelGrain(kernel); }
+
 Result<int32_t> KernelTable::Add(kernel::Kernel kernel) {
-  HLO_CHECK_OK(codegen::CheckKernel(kernel));
+  HLO_CHECK_OK(Check(kernel));
   entries_.emplace_back().kernel = std::move(kernel);
   return static_cast<int32_t>(entries_.size()) - 1;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <deque>
 
+#include "backends/compile/kernel_calls.h"
 #include "backends/compile/program_text.h"
 #include "backends/cpu/jit.h"
 #include "backends/tile/program.h"
@@ -23,11 +24,12 @@ struct KernelEntry {
   }
 };
 
-class KernelTable {
+class KernelTable final : public compile::KernelSink {
  public:
-  /// Declines where there is no code for an operation. That is the same for kernels that
-  /// are interpreted, as the alternatives give other bits.
-  Result<int32_t> Add(kernel::Kernel kernel);
+  /// What is declined is the same for kernels that are interpreted, as the alternatives give other bits.
+  Result<int32_t> Add(kernel::Kernel kernel) override;
+  [[nodiscard]] Status Check(const kernel::Kernel& kernel) const override;
+  [[nodiscard]] int64_t Grain(const kernel::Kernel& kernel) const override;
   /// Adds one that a program's text has. Declines, also where it cannot be interpreted as it says.
   Status Add(compile::ProgramKernel kernel);
   /// The texts of kernels stay when code is made of them, for PrintProgram().

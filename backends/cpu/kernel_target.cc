@@ -84,6 +84,7 @@ compile::Machine MakeMachine() {
                    .indexed = function.operations,
                    .called = 100 * plain.operations};
   machine.threads = {.worthwhile = 256 * kKilo,
+                     .piece = 64 * kKilo,
                      .parts = 64,
                      .least_parts = 8,
                      .least_part = 64,

@@ -3,6 +3,7 @@
 #include "backends/compile/kernel_config.h"
 #include "backends/compile/kernel_plans.h"
 #include "backends/cpu/chains.h"
+#include "backends/cpu/kernel_table.h"
 #include "backends/cpu/kernel_target.h"
 #include "backends/cpu/product_step.h"
 #include "backends/cpu/product_ways.h"
@@ -52,8 +53,10 @@ Status CheckChains(const Module& module) {
       const std::optional<Chain> chain = ChainOf(*inst);
       if (!chain) return refuse("a chain is a dot, a kernel over its rows and perhaps a dot of these rows");
       HLO_CHECK_OK(compile::CheckKernel(*chain->middle, CpuMachine(), chain->rows.result_row));
-      if (const auto call = PlanRowKernel(*chain->middle, chain->rows, nullptr, {}); !call)
-        return refuse(call.error().message);
+      if (const Status tried =
+              compile::TryRowKernel(*chain->middle, chain->rows, CpuMachine(), KernelTable());
+          !tried)
+        return refuse(tried.error().message);
     }
   return {};
 }

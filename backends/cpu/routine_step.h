@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "backends/compile/build.h"
-#include "backends/cpu/kernel_step.h"
+#include "backends/cpu/program.h"
 #include "backends/kernel/routine.h"
 
 namespace hlo::cpu {

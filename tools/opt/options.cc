@@ -10,7 +10,7 @@ constexpr OptionRow kTargetRows[] = {
     Option<&O::stage>("stage", "STAGE", "hlo",
                       "what to print: parsed, hlo, hlo-scheduled, buffer-assignment, json, pb, dot, html, "
                       "cost; of platform "
-                      "cpu: kernel-ir, llvm-before-optimizations, llvm, asm, obj, header"),
+                      "cpu: program, kernel-ir, llvm-before-optimizations, llvm, asm, obj, header"),
     Option<&O::aot>("aot", "PREFIX", "",
                     "PREFIX.o, PREFIX.h and PREFIX.json: the module as a function of C, for programs without "
                     "these tools"),
