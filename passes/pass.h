@@ -5,6 +5,7 @@
 
 #include "passes/pass_option.h"
 #include "passes/rewrite/context.h"
+#include "passes/rewrite/licence.h"
 
 namespace hlo {
 
@@ -58,6 +59,7 @@ struct PassInfo {
   ModuleFacts requires_facts;
   ModuleFacts preserves;
   const PassHooks* hooks;
+  Licence licence;  // what it may change in floats
 };
 
 llvm::ArrayRef<PassInfo> AllPasses();  // sorted by name

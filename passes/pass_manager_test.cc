@@ -38,7 +38,7 @@ constexpr PassHooks kHooks = {
     &NoPassOptions::Rows, []() -> std::shared_ptr<void> { return std::make_shared<NoPassOptions>(); }, kRun};
 template <auto kRun>
 PassInfo MakePass(llvm::StringRef name) {
-  return {name, "", kNoFacts, kNoFacts, &kHooks<kRun>};
+  return {name, "", kNoFacts, kNoFacts, &kHooks<kRun>, Exact};
 }
 
 PipelineItem Item(const PassInfo& pass) {

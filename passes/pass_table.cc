@@ -107,8 +107,13 @@ llvm::ArrayRef<PipelineInfo> AllPipelines() {
 llvm::ArrayRef<PassInfo> AllPasses() {
   static const std::vector<PassInfo> passes = [] {
     std::vector<PassInfo> rows = {
-#define HLO_PASS(name, Stem, requires_, preserves_, summary) \
-  {name, summary, static_cast<ModuleFacts>(requires_), static_cast<ModuleFacts>(preserves_), &k##Stem##Pass},
+#define HLO_PASS(name, Stem, requires_, preserves_, summary, ...) \
+  {name,                                                          \
+   summary,                                                       \
+   static_cast<ModuleFacts>(requires_),                           \
+   static_cast<ModuleFacts>(preserves_),                          \
+   &k##Stem##Pass,                                                \
+   Licence(__VA_ARGS__)},
 #include "passes/passes.def"
 #undef HLO_PASS
     };

@@ -4,7 +4,8 @@
 Of every pass: its source lies in the folder of the table, in the one under whose name the row stands if it stands
 under one; rows are in the order of names; the comment on top of the source names the pass, and requires and preserves
 what the row says; a text test beside it runs it and sets each of its options; a header of that name has another
-includer than its own source. Prints one line per violation and exits 1 if there is any.
+includer than its own source. A pass asks for strict_fp if its licence is one that --strict-fp takes away, and only then,
+and a case of its test runs it with --strict-fp. Prints one line per violation and exits 1 if there is any.
 """
 import glob
 import os
@@ -15,7 +16,11 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Folders that tables and sources of passes may lie in.
 INSIDE = ('passes', 'backends')
-ROW = re.compile(r'HLO_PASS\("([^"]+)", (\w+), (.+?), (\S.*?), "[^"]*"\)$')
+ROW = re.compile(r'HLO_PASS\("([^"]+)", (\w+), (.+?), (\S.*?), "[^"]*"(?:, (.+))?\)$')
+# Passes that --strict-fp has do more, not less.
+MORE_IF_STRICT = {'fold-in-order'}
+# Passes whose rewrites ask the engine of rules.
+BY_RULES = {'algsimp'}
 
 
 def read(path):
@@ -69,14 +74,15 @@ def files(pattern):
 
 
 def rows(table):
-    """Of each row of a table the folder its source lies in, its pass, stem, and what it requires and preserves."""
+    """Of each row of a table the folder its source lies in, its pass, stem, and what it requires and preserves, and its
+    licence."""
     folder = home = os.path.dirname(table)
     for line in read(table).split('\n'):
         if heading := re.match(r'// (\w+)/: ', line):
             folder = f'{home}/{heading.group(1)}'
         elif row := ROW.match(line):
-            name, stem, requires, preserves = row.groups()
-            yield folder, name, stem, facts_of(requires), facts_of(preserves)
+            name, stem, requires, preserves, licence = row.groups()
+            yield folder, name, stem, facts_of(requires), facts_of(preserves), licence or ''
         elif line.startswith('HLO_PASS('):
             sys.exit(f'{table}: not a row: {line}')
 
@@ -135,10 +141,24 @@ def check_options(name, path, text):
             yield f'{path}: no case sets {option}'
 
 
+def check_licence(name, path, text, licence):
+    """The column against what the source asks, and whether a case shows what --strict-fp takes away."""
+    taken_away = licence.startswith('Changes(')
+    asks = 'strict_fp' in text or name in BY_RULES
+    if asks != taken_away and name not in MORE_IF_STRICT:
+        yield (f'{path}: {name} {"asks" if asks else "does not ask"} for strict_fp, and its licence is '
+               f'{licence or "none: it changes no bit"}')
+    tests = [test_of(name, path), *(glob.glob('passes/rules/*_test.hlo', root_dir=ROOT) if name in BY_RULES else [])]
+    runs = '\n'.join(line for test in tests if os.path.exists(os.path.join(ROOT, test))
+                     for line in read(test).split('\n') if 'RUN:' in line)
+    if taken_away and '--strict-fp' not in runs:
+        yield f'{tests[0]}: no case runs {name} with --strict-fp'
+
+
 def check_table(table, defined):
     """The problems of a table and the sources of its rows, and how many rows it has."""
     problems, count, previous, checked = [], 0, ('', ''), set()
-    for folder, name, stem, requires, preserves in rows(table):
+    for folder, name, stem, requires, preserves, licence in rows(table):
         count += 1
         path, text = defined.get(stem) or defined.get(re.sub(r'^FloatNormalization\w+', 'FloatNormalization##Suffix', stem), (None, None))
         if not path:
@@ -151,6 +171,7 @@ def check_table(table, defined):
             problems.append(f'{table}: {name} stands behind {previous[1]}')
         previous = key
         problems += check_source(name, path, text, requires, preserves)
+        problems += check_licence(name, path, text, licence)
         if path not in checked:
             problems += check_options(name, path, text)
             checked.add(path)

@@ -19,6 +19,9 @@ const Shape* PartOf(const Shape& shape, llvm::ArrayRef<int64_t> index) {
 
 int64_t BytesOf(const Shape& shape) { return shape.IsArray() ? BufferBytes(shape) : 0; }
 
+/// Sums of offsets and sizes up to it are numbers.
+constexpr int64_t kMostBytes = int64_t{1} << 60;
+
 class Checker {
  public:
   Checker(Program& program, const ProgramKernels& kernels) : program_(program), kernels_(kernels) {}
@@ -48,7 +51,7 @@ class Checker {
         ForEachLeaf(inst->shape(), [&](const ShapeIndex&, const Shape& shape) {
           const int64_t bytes = BytesOf(shape) + kAlignment;
           ++most_sizes_;
-          most_bytes_ = bytes > INT64_MAX / 4 - most_bytes_ ? INT64_MAX / 4 : most_bytes_ + bytes;
+          most_bytes_ = bytes > kMostBytes - most_bytes_ ? kMostBytes : most_bytes_ + bytes;
         });
   }
 

@@ -2,6 +2,8 @@
 // are here and in kernel::Target, and each backend fills in its own. Where a unit is called operations it is
 // that of kernel::OpCost::operations.
 #pragma once
+#include <climits>
+
 #include "backends/kernel/target.h"
 #include "ir/instruction.h"
 #include "ir/types.h"
@@ -92,7 +94,7 @@ struct Machine {
   /// Whether the backend has loops of its own for the scatter if `operand` is an array; null: it has none.
   bool (*has_own_scatter)(const Instruction& scatter, int64_t operand) = nullptr;
 
-  [[nodiscard]] int64_t LanesOf(ElementType type) const { return vectors.bytes * 8 / Info(type).bits; }
+  [[nodiscard]] int64_t LanesOf(ElementType type) const { return vectors.bytes * CHAR_BIT / Info(type).bits; }
   /// Operations that fit into the time of moving a byte of an array of `bytes`.
   [[nodiscard]] int64_t OperationsPerByte(int64_t bytes) const;
 };

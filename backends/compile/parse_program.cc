@@ -8,6 +8,8 @@
 namespace hlo::compile {
 namespace {
 
+constexpr size_t kShown = 30;  // characters of what was found, in messages
+constexpr size_t kEscape = 3;  // characters of `\0A`
 constexpr llvm::StringLiteral kHeader = "HloProgram ";
 
 bool IsWordChar(char c) { return llvm::isAlnum(c) || c == '_' || c == '-' || c == '.'; }
@@ -79,7 +81,7 @@ class Parser {
   }
   tl::unexpected<Diagnostic> Fail(llvm::StringRef expected) {
     Skip();
-    const llvm::StringRef found = rest_.take_until([](char c) { return c == '\n'; }).take_front(30);
+    const llvm::StringRef found = rest_.take_until([](char c) { return c == '\n'; }).take_front(kShown);
     return Error("program-text", Here(), "found '{0}', expected {1}", found, expected);
   }
   Status Expect(llvm::StringRef token) {
@@ -111,7 +113,7 @@ class Parser {
       const bool hex =
           c == '\\' && rest_.size() > 2 && llvm::isHexDigit(rest_[1]) && llvm::isHexDigit(rest_[2]);
       if (hex) c = static_cast<unsigned char>(llvm::hexFromNibbles(rest_[1], rest_[2]));
-      rest_ = rest_.drop_front(hex ? 3 : c == '\\' && rest_.size() > 1 ? 2 : 1);
+      rest_ = rest_.drop_front(hex ? kEscape : c == '\\' && rest_.size() > 1 ? 2 : 1);
       text += static_cast<char>(c);
     }
     HLO_CHECK_OK(Expect("\""));

@@ -11,8 +11,13 @@ namespace hlo::compile {
 
 void RegisterPasses() {
   static constexpr PassInfo kPasses[] = {
-#define HLO_PASS(name, Stem, requires_, preserves_, summary) \
-  {name, summary, static_cast<ModuleFacts>(requires_), static_cast<ModuleFacts>(preserves_), &k##Stem##Pass},
+#define HLO_PASS(name, Stem, requires_, preserves_, summary, ...) \
+  {name,                                                          \
+   summary,                                                       \
+   static_cast<ModuleFacts>(requires_),                           \
+   static_cast<ModuleFacts>(preserves_),                          \
+   &k##Stem##Pass,                                                \
+   Licence(__VA_ARGS__)},
 #include "backends/compile/passes.def"
 #undef HLO_PASS
   };

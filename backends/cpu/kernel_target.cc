@@ -8,6 +8,15 @@ namespace hlo::cpu {
 namespace {
 
 constexpr int64_t kKilo = 1024, kMega = 1024 * kKilo;
+/// Lines of memory that are worth going through in one direction.
+constexpr int64_t kFewLines = 4;
+/// Of as many kinds of data in a cache, local buffers are one.
+constexpr int64_t kMembers = 8;
+/// Plain operations that leave registers for a tile of 16 by 16.
+constexpr int64_t kMovedAlong = 3;
+/// A call takes about as long as so many plain operations: it wakes nobody, but its loops begin anew. One
+/// that is made for an element keeps it out of vectors.
+constexpr int64_t kCall = 2000, kCallOfElement = 100;
 
 /// Loops of its own compute the scatter if `operand` is an array.
 bool HasOwnScatter(const Instruction& scatter, int64_t operand) {
@@ -31,13 +40,13 @@ kernel::Target KernelsOf(const compile::Machine& machine) {
                     .most_waiting = 2 * lanes};
   target.caches = {.line = caches.line,
                    .streamed = caches.third,
-                   .stream_run = 4 * caches.line,
+                   .stream_run = kFewLines * caches.line,
                    .large_tiles = 2 * caches.second,
-                   .local = caches.second / 8,
+                   .local = caches.second / kMembers,
                    .row_sums = caches.first / 2,
                    .rows = caches.second,
                    .cut_rows = caches.third,  // which does not mind the order
-                   .least_row = 4 * caches.line};
+                   .least_row = kFewLines * caches.line};
   target.threads = {.shared_nest = 1024, .most_repeated = 256, .small_kernel = 64, .pieces = 4};
   // An addition takes four cycles, and two begin in each.
   target.latency = {
@@ -60,12 +69,12 @@ kernel::Target KernelsOf(const compile::Machine& machine) {
                  .masked_nest = 64,
                  .taps = 64};
   // Of plain operations a core does some seventy per cycle; one vector of 16 divisions takes 16 cycles.
-  target.ops = {.plain = {2, 1},
-                .function = {60, 8},
-                .others = {{OpKind::Divide, {60, 1}},
-                           {OpKind::Remainder, {60, 1}},
-                           {OpKind::Power, {200, 8}},
-                           {OpKind::Atan2, {200, 8}}}};
+  target.ops = {.plain = {.operations = 2, .instructions = 1},
+                .function = {.operations = 60, .instructions = 8},
+                .others = {{OpKind::Divide, {.operations = 60, .instructions = 1}},
+                           {OpKind::Remainder, {.operations = 60, .instructions = 1}},
+                           {OpKind::Power, {.operations = 200, .instructions = 8}},
+                           {OpKind::Atan2, {.operations = 200, .instructions = 8}}}};
   return target;
 }
 
@@ -73,16 +82,17 @@ compile::Machine MakeMachine() {
   compile::Machine machine;
   machine.caches = {.line = 64, .first = 32 * kKilo, .second = 2 * kMega, .third = 32 * kMega};
   // Beside what else is read and written.
-  machine.memory = {{machine.caches.second / 2, 2}, {machine.caches.third, 8}, {INT64_MAX, 15}};
+  machine.memory = {{.bytes = machine.caches.second / 2, .operations_per_byte = 2},
+                    {.bytes = machine.caches.third, .operations_per_byte = 8},
+                    {.bytes = INT64_MAX, .operations_per_byte = 15}};
   machine.vectors = {.bytes = 64};
   machine.kernels = KernelsOf(machine);
   const kernel::OpCost &plain = machine.kernels.ops.plain, &function = machine.kernels.ops.function;
-  // A call takes about as long as 2000 plain operations: it wakes nobody, but its loops begin anew.
-  machine.costs = {.launch = 2000 * plain.operations,
+  machine.costs = {.launch = kCall * plain.operations,
                    .keep = 2 * plain.operations,  // a store and a load
                    .read = plain.operations,
                    .indexed = function.operations,
-                   .called = 100 * plain.operations};
+                   .called = kCallOfElement * plain.operations};
   machine.threads = {.worthwhile = 256 * kKilo,
                      .piece = 64 * kKilo,
                      .parts = 64,
@@ -97,7 +107,7 @@ compile::Machine MakeMachine() {
                       .short_row = 8,
                       .small_left = 16,
                       .small_right = 64};
-  machine.transposes = {.line = 8, .elements = 4 * kKilo, .operations = 3 * plain.operations};
+  machine.transposes = {.line = 8, .elements = 4 * kKilo, .operations = kMovedAlong * plain.operations};
   machine.folds = {.own_lanes = 4 * kKilo, .in_order = 16};
   machine.scalar_bytes = kMaxScalar;
   machine.has_own_scatter = &HasOwnScatter;

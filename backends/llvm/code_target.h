@@ -29,6 +29,18 @@ class CodeTarget {
     int64_t windows_ahead = 0;
     int64_t longest_row = 0;  // that is fetched while the one before is read
   };
+  /// How far code is written out instead of looped or called: more fills the caches of instructions.
+  struct Code {
+    int64_t tiny_loop = 8, tiny_stmts = 64;    // iterations of a loop, statements of all of them
+    int64_t short_row = 8, short_stmts = 512;  // the same of a row whose lanes are other rows
+    int64_t last_vectors = 2;                  // at the end of a loop, as it is known which lanes exist
+    int64_t turns = 8;                         // vectors that are stored by turns
+    int64_t neighbours = 8;        // vectors of four bytes that are loaded to pick elements of them
+    int64_t extremes = 16;         // fewer elements are compared one by one, …
+    int64_t extremes_columns = 6;  // … in columns, where no lanes are left to fold at the end
+    size_t inlined = 600;          // instructions of a kernel in a routine …
+    size_t routine = 20000;        // … that has so many at most
+  };
   struct Facts {
     llvm::StringRef name;      // as modules have it
     int64_t lanes = 4;         // of a register of f32
@@ -37,6 +49,7 @@ class CodeTarget {
     bool halves = false;       // conversions of vectors between f16 and f32
     bool compares = false;     // two comparisons take less time than llvm.maximum
     Memory memory = {};
+    Code code = {};
   };
 
   virtual ~CodeTarget() = default;

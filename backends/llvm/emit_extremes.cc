@@ -15,9 +15,6 @@ using llvm::Value;
 
 namespace {
 
-/// Fewer elements are compared one by one; in columns there are no lanes left to fold at the end.
-constexpr int64_t kMinElements = 16, kMinElementsOfColumns = 6;
-
 enum : size_t { kSignedMax, kUnsignedMin, kUnsignedMax, kFolds };
 constexpr llvm::Intrinsic::ID kFold[kFolds] = {llvm::Intrinsic::smax, llvm::Intrinsic::umin,
                                                llvm::Intrinsic::umax};
@@ -49,8 +46,8 @@ bool KernelEmitter::FoldsBits(const ReduceStmt& stmt) const {
   if (FindFormat(kernel_.TypeOf(stmt.inits[0])) == nullptr) return false;
   int64_t count = 1;
   for (const kernel::Dimension& d : stmt.loops) count *= d.extent;
-  if (stmt.loops.back().width > 1) return count >= kMinElements;
-  return in_vector() && count >= kMinElementsOfColumns;
+  if (stmt.loops.back().width > 1) return count >= target_.facts().code.extremes;
+  return in_vector() && count >= target_.facts().code.extremes_columns;
 }
 
 void KernelEmitter::FoldBits(const ReduceStmt& stmt, llvm::MutableArrayRef<Value*> accumulators) {

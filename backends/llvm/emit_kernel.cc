@@ -24,7 +24,10 @@ using llvm::Value;
 namespace {
 
 /// The largest stride at which neighbours are loaded and shuffled: a vector for each element of the stride.
-int64_t MaxShuffledStride(const Type* element) { return element->getScalarSizeInBits() <= 32 ? 8 : 4; }
+int64_t MaxShuffledStride(const Type* element, const CodeTarget& target) {
+  const int64_t most = target.facts().code.neighbours;
+  return element->getScalarSizeInBits() <= 32 ? most : most / 2;
+}
 
 /// Elements lie at multiples of their size, complex numbers at those of their parts.
 llvm::Align AlignOf(const Type* type) { return llvm::Align(std::min(type->getScalarSizeInBits() / 8, 8U)); }
@@ -244,10 +247,10 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
   }
   if (mask == nullptr && InTile(stmt, place)) return LoadFromTile(stmt, place, type);
   if (stmt.mask < 0 && place.lanes == nullptr && place.stride > 1 &&
-      place.stride <= MaxShuffledStride(element))
+      place.stride <= MaxShuffledStride(element, target_))
     return LoadStrided(stmt, place, type);
   if (mask == nullptr && place.lanes == nullptr && place.stride < -1 &&
-      -place.stride <= MaxShuffledStride(element)) {
+      -place.stride <= MaxShuffledStride(element, target_)) {
     Value* last = b_.CreateAdd(place.scalar, Int64(place.stride * (int64_t{vector_.width} - 1)));
     return b_.CreateVectorReverse(LoadStrided(stmt, {last, -place.stride}, type));
   }

@@ -53,9 +53,6 @@ Status KernelEmitter::CarriedLoop(kernel::LoopId loop, Range range, Value* step,
 
 namespace {
 
-/// Vectors at the end of a loop that are written out, as it is known which of their lanes exist.
-constexpr int64_t kMostLeft = 2;
-
 /// Null if these are all.
 Value* MaskOfFirst(llvm::IRBuilderBase& b, unsigned width, int64_t lanes) {
   if (lanes >= width) return nullptr;
@@ -64,34 +61,31 @@ Value* MaskOfFirst(llvm::IRBuilderBase& b, unsigned width, int64_t lanes) {
   return llvm::ConstantVector::get(exists);
 }
 
-constexpr int64_t kMaxTinyIterations = 8, kMaxTinyStmts = 64;
-
-int64_t WrittenStmts(const kernel::Region& region, int64_t lanes);
+int64_t WrittenStmts(const kernel::Region& region, const CodeTarget::Facts& facts);
 
 /// Whether a loop around so many statements is written out.
-bool IsTinyAround(const Dimension& dimension, int64_t stmts) {
+bool IsTinyAround(const Dimension& dimension, int64_t stmts, const CodeTarget::Code& code) {
   return dimension.width == 1 && dimension.outer < 0 && !dimension.parallel &&
-         dimension.extent <= kMaxTinyIterations && stmts * dimension.extent <= kMaxTinyStmts;
+         dimension.extent <= code.tiny_loop && stmts * dimension.extent <= code.tiny_stmts;
 }
 
-int64_t TimesWritten(const Dimension& dimension, int64_t stmts, int64_t lanes) {
-  if (IsTinyAround(dimension, stmts)) return dimension.extent;
-  return dimension.unroll * std::max<int64_t>(dimension.width / lanes, 1);
+int64_t TimesWritten(const Dimension& dimension, int64_t stmts, const CodeTarget::Facts& facts) {
+  if (IsTinyAround(dimension, stmts, facts.code)) return dimension.extent;
+  return dimension.unroll * std::max<int64_t>(dimension.width / facts.lanes, 1);
 }
 
-/// Statements of a region, those of loops that are written out once for each iteration. `lanes`: of a
-/// register.
-int64_t WrittenStmts(const kernel::Region& region, int64_t lanes) {
+/// Statements of a region, those of loops that are written out once for each iteration.
+int64_t WrittenStmts(const kernel::Region& region, const CodeTarget::Facts& facts) {
   int64_t count = 0;
   for (const kernel::Stmt& stmt : region.stmts) {
     ++count;
     if (const auto* loop = std::get_if<kernel::LoopStmt>(&stmt)) {
-      const int64_t inside = WrittenStmts(*loop->body, lanes);
-      count += inside * TimesWritten(loop->loop, inside, lanes);
+      const int64_t inside = WrittenStmts(*loop->body, facts);
+      count += inside * TimesWritten(loop->loop, inside, facts);
     }
     if (const auto* reduce = std::get_if<ReduceStmt>(&stmt)) {
-      const int64_t inside = WrittenStmts(*reduce->body, lanes) + WrittenStmts(*reduce->combiner, lanes);
-      count += inside * TimesWritten(reduce->loops.back(), inside, lanes);
+      const int64_t inside = WrittenStmts(*reduce->body, facts) + WrittenStmts(*reduce->combiner, facts);
+      count += inside * TimesWritten(reduce->loops.back(), inside, facts);
     }
   }
   return count;
@@ -100,8 +94,9 @@ int64_t WrittenStmts(const kernel::Region& region, int64_t lanes) {
 }  // namespace
 
 bool KernelEmitter::IsTiny(const Dimension& dimension, const kernel::Region& body) const {
-  const int64_t lanes = target_.facts().lanes;
-  return IsTinyAround(dimension, WrittenStmts(body, lanes) * std::max<int64_t>(vector_.width / lanes, 1));
+  const CodeTarget::Facts& facts = target_.facts();
+  const int64_t stmts = WrittenStmts(body, facts) * std::max<int64_t>(vector_.width / facts.lanes, 1);
+  return IsTinyAround(dimension, stmts, facts.code);
 }
 
 Status KernelEmitter::ScalarLoop(kernel::LoopId loop, Range range, int64_t step,
@@ -181,7 +176,7 @@ Status KernelEmitter::VectorLoops(const Dimension& dimension, Range range, Accum
   }
   const int64_t left = dimension.extent % group;
   if (whole && left == 0) return {};
-  if (whole && left <= kMostLeft * int64_t{width}) {
+  if (whole && left <= target_.facts().code.last_vectors * int64_t{width}) {
     for (int64_t base = dimension.extent - left; base < dimension.extent; base += width)
       HLO_CHECK_OK(one(0, Int64(base), MaskOfFirst(b_, width, dimension.extent - base)));
     return {};

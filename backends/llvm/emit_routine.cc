@@ -1,5 +1,6 @@
 #include "backends/llvm/emit_routine.h"
 
+#include "backends/llvm/code_target.h"
 #include "backends/llvm/routine_loops.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/IRBuilder.h"
@@ -19,10 +20,6 @@ using kernel::SlotId;
 using llvm::BasicBlock;
 using llvm::Type;
 using llvm::Value;
-
-/// Kernels with more LLVM instructions are called instead of copied, and calls stay calls once a routine has
-/// grown this much.
-constexpr size_t kMaxInlined = 600, kMaxRoutine = 20000;
 
 class RoutineEmitter {
  public:
@@ -193,10 +190,12 @@ void OptimizeRoutine(llvm::Function& routine, const llvm::TargetMachine& target)
   for (llvm::Instruction& inst : llvm::instructions(routine))
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&inst); call != nullptr && call->getCalledFunction())
       if (!call->getCalledFunction()->isDeclaration()) calls.push_back(call);
+  // Larger kernels are called instead of copied, and calls stay calls once the routine has grown enough.
+  const CodeTarget::Code& code = CodeTargetOf(*routine.getParent()).facts().code;
   size_t size = 0;
   for (llvm::CallInst* call : calls) {
     const size_t more = call->getCalledFunction()->getInstructionCount();
-    if (more > kMaxInlined || size + more > kMaxRoutine) continue;
+    if (more > code.inlined || size + more > code.routine) continue;
     size += more;
     llvm::InlineFunctionInfo info;
     llvm::InlineFunction(*call, info);

@@ -51,10 +51,10 @@ Status KernelEmitter::EmitUnrolled(const LoopStmt& stmt) {
 }
 
 bool KernelEmitter::IsShortRow(const LoopStmt& stmt) const {
-  constexpr int64_t kMostStmts = 512, kMostExtent = 8;
+  const CodeTarget::Code& code = target_.facts().code;
   if (!in_vector() || vector_.mask != nullptr || tile_ != nullptr || row_stores_ != nullptr) return false;
-  if (stmt.loop.extent > kMostExtent || stmt.loop.outer >= 0 || stmt.loop.ordered ||
-      static_cast<int64_t>(stmt.body->stmts.size()) * stmt.loop.extent > kMostStmts)
+  if (stmt.loop.extent > code.short_row || stmt.loop.outer >= 0 || stmt.loop.ordered ||
+      static_cast<int64_t>(stmt.body->stmts.size()) * stmt.loop.extent > code.short_stmts)
     return false;
   llvm::SmallVector<kernel::BufferId, 4> written;
   for (const kernel::Stmt& inner : stmt.body->stmts) {
@@ -141,13 +141,13 @@ void KernelEmitter::Interleave(llvm::ArrayRef<Value*> rows, unsigned unit,
 }
 
 void KernelEmitter::FindStoresByTurns(const kernel::Region& region) {
-  constexpr int64_t kMostTurns = 8;
   llvm::MapVector<kernel::BufferId, llvm::SmallVector<const kernel::StoreStmt*, 4>> stores;
   for (const kernel::Stmt& stmt : region.stmts)
     if (const auto* store = std::get_if<kernel::StoreStmt>(&stmt)) stores[store->buffer].push_back(store);
   for (auto& [buffer, all] : stores) {
     const int64_t turns = all[0]->address.FactorOf(vector_.loop);
-    if (turns < 2 || turns > kMostTurns || static_cast<int64_t>(all.size()) != turns) continue;
+    if (turns < 2 || turns > target_.facts().code.turns || static_cast<int64_t>(all.size()) != turns)
+      continue;
     llvm::sort(all, [](const auto* a, const auto* b) { return a->address.offset < b->address.offset; });
     bool complete = true;
     for (size_t i = 0; i < all.size(); ++i) {

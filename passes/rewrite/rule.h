@@ -3,30 +3,11 @@
 #include <variant>
 
 #include "passes/rewrite/context.h"
+#include "passes/rewrite/licence.h"
 #include "passes/rewrite/maker.h"
 #include "passes/rewrite/pattern.h"
 
 namespace hlo {
-
-/// What a rule may change in results of floating or complex type.
-enum FloatChanges : uint8_t {
-  kRounding = 1,    // the result is rounded elsewhere or oftener or less often
-  kSignedZero = 2,  // zeros may change their sign
-  kNan = 4,         // NaN may become a number or a number NaN; payloads may change
-  kRange = 8,       // intermediate results may overflow or underflow where they did not, and the reverse
-};
-
-/// When a rule may run. Results of integer and pred type are always exact.
-struct Licence {
-  uint8_t changes = 0;           // FloatChanges; 0: exact for every input
-  bool needs_fast_math = false;  // on floats only with RewritePolicy::fast_math
-  [[nodiscard]] bool exact() const { return changes == 0; }
-};
-inline constexpr Licence Exact = {};  // NOLINT(readability-identifier-naming): a word of rules
-/// On by default, as in XLA; off under --strict-fp where floats are concerned.
-constexpr Licence Changes(int changes) { return {static_cast<uint8_t>(changes), false}; }
-/// Where floats are concerned only with --fast-math (passes.md: INT or FM).
-constexpr Licence FastMath(int changes) { return {static_cast<uint8_t>(changes), true}; }
 
 /// A place where a rule's pattern fits, for guards and replacement functions.
 class Match {

@@ -36,6 +36,17 @@ std::string Membership(llvm::ArrayRef<llvm::StringRef> pipelines) {
   return text;
 }
 
+void WriteLicence(JsonWriter& json, const Licence& licence) {
+  json.Object("licence", [&] {
+    json.Member("changes", ToString(static_cast<FloatChanges>(licence.changes)));
+    json.Member("when", licence.exact()              ? "never"
+                        : licence.needs_fast_math    ? "fast-math"
+                        : !licence.exact_if_strict() ? "always"
+                                                     : "not strict-fp");
+    if (!licence.exact_if_strict()) json.Member("why", licence.unprescribed);
+  });
+}
+
 }  // namespace
 
 void ListPasses(llvm::raw_ostream& os, ListForm form) {
@@ -50,6 +61,7 @@ void ListPasses(llvm::raw_ostream& os, ListForm form) {
     for (const PassInfo& pass : AllPasses()) {
       os << llvm::formatv("{0,-38} {1}\n  {2,-36} {3}\n", pass.name, pass.summary, FamilyOf(pass),
                           Membership(pipelines[pass]));
+      if (!pass.licence.exact()) os << "  " << ToString(pass.licence) << '\n';
       for (const PassOptionRow& row : pass.hooks->rows())
         os << llvm::formatv("  {0,-36} {1}\n",
                             row.name + "=" + PassOptionText(row, pass.hooks->make_options().get()),
@@ -73,6 +85,7 @@ void ListPasses(llvm::raw_ostream& os, ListForm form) {
           });
           json.Member("requires", ToString(pass.requires_facts));
           json.Member("preserves", ToString(pass.preserves));
+          WriteLicence(json, pass.licence);
           json.Array("run_after", [&] {
             for (const ModuleFactInfo& fact : AllModuleFacts())
               if ((pass.requires_facts & fact.fact) != 0) json.Value(fact.established_by);
@@ -100,7 +113,7 @@ void ListPipelines(llvm::raw_ostream& os) {
 void DescribePass(llvm::raw_ostream& os, const PassInfo& pass) {
   os << pass.name << ": " << pass.summary << "\nfamily: " << FamilyOf(pass) << "\n"
      << Membership(PipelinesOfPasses()[pass]) << "\nrequires: " << ToString(pass.requires_facts)
-     << "\npreserves: " << ToString(pass.preserves) << '\n';
+     << "\npreserves: " << ToString(pass.preserves) << "\nlicence: " << ToString(pass.licence) << '\n';
   for (const ModuleFactInfo& fact : AllModuleFacts())
     if ((pass.requires_facts & fact.fact) != 0)
       os << fact.word << ": established by " << fact.established_by << '\n';
@@ -111,16 +124,7 @@ void DescribePass(llvm::raw_ostream& os, const PassInfo& pass) {
   if (pass.name != "algsimp") return;
   os << "rules:\n";
   for (const RuleIndex::Entry& entry : AlgsimpRules().entries()) {
-    const Licence& licence = entry.rule->licence;
-    std::string changes;
-    constexpr llvm::StringRef kWords[] = {"rounding", "signed zero", "NaN", "range"};
-    for (size_t i = 0; i < std::size(kWords); ++i)
-      if (licence.changes >> i & 1) changes += (changes.empty() ? "" : ", ") + kWords[i].str();
-    os << llvm::formatv("  {0,-12} {1}{2}\n", entry.rule->name,
-                        licence.exact()           ? "exact"
-                        : licence.needs_fast_math ? "needs fast math on floats: "
-                                                  : "may change floats: ",
-                        changes);
+    os << llvm::formatv("  {0,-12} {1}\n", entry.rule->name, ToString(entry.rule->licence));
   }
 }
 

@@ -24,26 +24,6 @@ constexpr Establisher kEstablishers[] = {
     {kRowMajor, "row-major-layouts"},
 };
 
-/// Passes that work on what no formula or order is prescribed for.
-struct Excuse {
-  llvm::StringRef pass, reason;
-};
-constexpr llvm::StringLiteral kProducts = "sums of products have no order";
-constexpr llvm::StringLiteral kFactors = "factorisations have no prescribed steps";
-constexpr Excuse kExcuses[] = {
-    {"batchnorm_expander", "batch normalisation is taken in f64 by the evaluator"},
-    {"cholesky_expander", kFactors},
-    {"convolution-canonicalization", kProducts},
-    {"convolution-reordering", kProducts},
-    {"dot_decomposer", kProducts},
-    {"dot_dimension_normalizer", kProducts},
-    {"logistic-expander", "transcendental functions are not exact"},
-    {"qr_expander", kFactors},
-    {"rng-expander", "normal numbers are taken in f32"},
-    {"transpose-folding", kProducts},
-    {"triangular_solve_expander", kFactors},
-};
-
 }  // namespace
 
 Result<std::vector<ConformanceCase>> SelectCases(const EachPassOptions& options) {
@@ -65,10 +45,8 @@ std::string OtherBits(llvm::ArrayRef<Literal> before, llvm::ArrayRef<Literal> af
                        differences.first);
 }
 
-llvm::StringRef StrictExcuse(const PassInfo& pass) {
-  if (pass.name.starts_with("float-normalization-")) return "transcendental functions round twice";
-  const auto* row = llvm::find_if(kExcuses, [&](const Excuse& excuse) { return excuse.pass == pass.name; });
-  return row == std::end(kExcuses) ? llvm::StringRef() : row->reason;
+bool KeepsBits(const PassInfo& pass, bool strict) {
+  return pass.licence.exact() || (strict && pass.licence.exact_if_strict());
 }
 
 Result<bool> RunPassesChecked(Module& module, llvm::StringRef spec, const RewritePolicy& policy) {
@@ -114,7 +92,7 @@ class CaseCheck {
     if (!changed) return {true, {false, changed.error().message}};
     const uint64_t fingerprint = Fingerprint(*module);
     if (fingerprint == prepared.fingerprint && !*changed) return {};
-    const bool same_bits = strict_ && StrictExcuse(pass).empty();
+    const bool same_bits = KeepsBits(pass, strict_);
     const auto [verdict, fresh] = verdicts_.try_emplace({fingerprint, same_bits});
     if (fresh) verdict->second = Judge(*module, same_bits);
     return {true, verdict->second};

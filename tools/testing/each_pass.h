@@ -15,7 +15,7 @@ struct EachPassOptions {
   std::vector<std::string> passes;  // names; empty: all
   std::string filter;               // only cases `suite/name` that contain it
   int64_t every = 1, from = 0;      // only every n-th of them, from that one on
-  bool strict = false;              // under --strict-fp, the bits of before; else the stored results
+  bool strict = false;              // under --strict-fp
 };
 
 /// What became of one pass.
@@ -27,7 +27,8 @@ struct EachPassReport {
 };
 
 /// Parses each case once and runs each pass on a copy, after what establishes the facts that the pass
-/// requires. A changed module must verify and give the results of the suite; modules that several passes
+/// requires. A changed module must verify and give the results of the suite, or where the licence of the pass
+/// says so the bits of before; modules that several passes
 /// agree on are executed once. Failures are printed as they come.
 Result<std::vector<EachPassReport>> CheckEachPass(const EachPassOptions& options, llvm::raw_ostream& os);
 
@@ -35,8 +36,8 @@ Result<std::vector<EachPassReport>> CheckEachPass(const EachPassOptions& options
 Result<std::vector<ConformanceCase>> SelectCases(const EachPassOptions& options);
 /// How results of all devices differ in their bits, or nothing.
 std::string OtherBits(llvm::ArrayRef<Literal> before, llvm::ArrayRef<Literal> after);
-/// Why the pass may round otherwise even under --strict-fp; empty: it may not.
-llvm::StringRef StrictExcuse(const PassInfo& pass);
+/// Whether the licence of the pass has it leave every bit as it is.
+bool KeepsBits(const PassInfo& pass, bool strict);
 /// Runs a pipeline; that it says truthfully whether it changed the module is checked.
 Result<bool> RunPassesChecked(Module& module, llvm::StringRef spec, const RewritePolicy& policy = {});
 /// Runs what establishes the facts. Error: pass-failed.

@@ -30,7 +30,6 @@ class PrefixJudge : public PassObserver {
 
   /// What the module gives before any pass, for the first of them to keep.
   Status Begin() {
-    if (!strict_) return {};
     HLO_TRY(before_, Execute(*loaded_.module, loaded_.arguments));
     return {};
   }
@@ -42,8 +41,7 @@ class PrefixJudge : public PassObserver {
     auto result = Execute(module, loaded_.arguments);
     if (!result) return "fails: " + result.error().message;
     std::string wrong = JudgeResults(case_, loaded_, result->results);
-    if (!strict_ || !wrong.empty()) return wrong;
-    if (StrictExcuse(pass).empty()) wrong = OtherBits(before_.results, result->results);
+    if (wrong.empty() && KeepsBits(pass, strict_)) wrong = OtherBits(before_.results, result->results);
     before_ = std::move(*result);
     return wrong;
   }

@@ -11,8 +11,8 @@ struct EachPrefixReport {
 };
 
 /// Runs the pipeline on each case. A module that a pass changed must verify and give the results of the
-/// suite; with `options.strict`, under --strict-fp, the bits of before the pass, unless it is excused
-/// (StrictExcuse). Failures are printed as they come.
+/// suite, and the bits of before where the pass keeps them (KeepsBits), under --strict-fp with
+/// `options.strict`. Failures are printed as they come.
 Result<EachPrefixReport> CheckEachPrefix(llvm::StringRef pipeline, const EachPassOptions& options,
                                          llvm::raw_ostream& os);
 

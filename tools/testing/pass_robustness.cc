@@ -126,8 +126,7 @@ std::string RunOne(const Module& original, const PassInfo& pass, const std::opti
   std::string error = FirstError(*module, false);
   if (error.empty() && layouts) error = FirstError(*module, true);
   if (!error.empty()) return "not valid: " + error;
-  return reference && *changed ? Compare(*module, pass, *reference, strict && StrictExcuse(pass).empty())
-                               : "";
+  return reference && *changed ? Compare(*module, pass, *reference, KeepsBits(pass, strict)) : "";
 }
 
 /// Where a child is; stands in memory that its parent sees.
