@@ -22,12 +22,46 @@ int64_t BytesOf(const Shape& shape) { return shape.IsArray() ? BufferBytes(shape
 /// Sums of offsets and sizes up to it are numbers.
 constexpr int64_t kMostBytes = int64_t{1} << 60;
 
+/// What the iterations of loops within each other come to is a number.
+bool AreCounted(const kernel::Region& region, int64_t times) {
+  const auto inside = [&](llvm::ArrayRef<kernel::Dimension> loops) -> int64_t {
+    int64_t inner = times;
+    for (const kernel::Dimension& loop : loops) {
+      if (loop.extent < 0 || (loop.extent > 0 && inner > kMostBytes / loop.extent)) return -1;
+      inner *= std::max<int64_t>(loop.extent, 1);
+    }
+    return inner;
+  };
+  return llvm::all_of(region.stmts, [&](const kernel::Stmt& stmt) {
+    if (const auto* loop = std::get_if<kernel::LoopStmt>(&stmt)) {
+      const int64_t inner = inside(loop->loop);
+      return inner > 0 && AreCounted(*loop->body, inner);
+    }
+    if (const auto* reduce = std::get_if<kernel::ReduceStmt>(&stmt)) {
+      const int64_t inner = inside(reduce->loops);
+      return inner > 0 && AreCounted(*reduce->body, inner) && AreCounted(*reduce->combiner, inner);
+    }
+    return true;
+  });
+}
+
+/// So are the bytes of its arrays.
+bool HasCounts(const kernel::Kernel& kernel) {
+  return AreCounted(kernel.body, 1) && llvm::all_of(kernel.buffers, [](const kernel::Buffer& array) {
+           return array.count >= 0 && array.count <= kMostBytes / hlo::Info(array.type).host_bytes();
+         });
+}
+
 class Checker {
  public:
   Checker(Program& program, const ProgramKernels& kernels) : program_(program), kernels_(kernels) {}
 
   Status Run() {
     CountBytes();
+    for (size_t i = 0; i < kernels_.size(); ++i)
+      if (!HasCounts(kernels_[i].kernel))
+        return Error("program-invalid", kernels_[i].loc, "kernel {0} has loops or arrays that are too large",
+                     i);
     if (program_.sizes_count > most_sizes_) return Fail("more sizes than the module has arrays");
     if (program_.arena_bytes > most_bytes_) return Fail("an arena larger than all values of the module");
     for (size_t i = 0; i < program_.buffers.size(); ++i)
