@@ -203,6 +203,8 @@ class Checker {
       return Fail("{0} parts", step.parts.size());
     if (kernel != (step.call.kernel >= 0)) return Fail(kernel ? "calls no kernel" : "calls a kernel");
     if (kernel && op != OpKind::Fusion) return Fail("%{0} is no fusion", step.instruction->name());
+    if (step.kind == StepKind::Product && op != OpKind::Dot && op != OpKind::Convolution)
+      return Fail("%{0} is no product", step.instruction->name());
     if (step.routine && !loop) return Fail("a routine that is no loop");
     if (step.kind == StepKind::Evaluate && EvalRule(op) == nullptr)
       return Fail("the evaluator computes no {0}", step.instruction->info().text);
@@ -220,6 +222,9 @@ class Checker {
     const kernel::Kernel& kernel = kernels_[static_cast<size_t>(call.kernel)].kernel;
     const auto global = llvm::count_if(
         kernel.buffers, [](const kernel::Buffer& b) { return b.space == kernel::Space::Global; });
+    if (llvm::any_of(llvm::ArrayRef(kernel.buffers).take_front(static_cast<size_t>(global)),
+                     [](const kernel::Buffer& b) { return b.space != kernel::Space::Global; }))
+      return Fail("kernel {0} has arrays of its own before those of its caller", call.kernel);
     if (call.buffers.size() != static_cast<size_t>(global))
       return Fail("kernel {0} has {1} arrays, found {2}", call.kernel, global, call.buffers.size());
     if (call.extent != kernel::ParallelExtent(kernel) || call.grain < 1)
@@ -247,7 +252,8 @@ class Checker {
     kernel::ForEachStmt(kernel.body, [&](const kernel::Stmt& stmt) {
       const auto* store = std::get_if<kernel::StoreStmt>(&stmt);
       if (store == nullptr || !store->streaming || step.kind == StepKind::Chain) return;
-      if (!IsAligned(step.call.buffers[static_cast<size_t>(store->buffer)]))
+      const auto array = static_cast<size_t>(store->buffer);
+      if (array >= step.call.buffers.size() || !IsAligned(step.call.buffers[array]))
         status = Fail("kernel {0} streams to an array that is not aligned", step.call.kernel);
     });
     return status;

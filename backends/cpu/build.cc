@@ -47,7 +47,11 @@ class Loader {
 
  private:
   using Made = std::unique_ptr<StepRunner>;
-  Made Copy(const Step& step, std::string&) { return LoadCopy(step, program_); }
+  Made Copy(const Step& step, std::string& why) {
+    if (IsCopy(step)) return LoadCopy(step, program_);
+    why = "no copy";
+    return nullptr;
+  }
   Made Kernel(const Step& step, std::string& why) {
     if (HasKernel(step)) return LoadKernel(step, program_);
     why = "no kernel";
