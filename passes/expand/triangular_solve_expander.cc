@@ -1,9 +1,12 @@
 // triangular_solve_expander: triangular-solve by substitution or inverted blocks (passes.md §4.10).
 //
 // Requires nothing. Preserves flat-calls, layouts, fusions.
-// Changes: triangular-solve becomes a loop over rows for many small matrices (more than 8 of fewer than 32
-// rows), else the diagonal blocks of 128 rows are inverted together and the solution is formed block by
-// block. Values outside the triangle are not read. Left alone: dynamic shapes.
+// Changes: triangular-solve becomes a division for one unknown, a substitution written out for up to 8, a
+// loop over rows for many small matrices (more than 8 of fewer than 32 rows); else the diagonal blocks of 128
+// rows are inverted together and the solution is formed block by block. Values outside the triangle are not
+// read. Left alone: dynamic shapes.
+#include <numeric>
+
 #include "passes/pass.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/matrix.h"
@@ -134,17 +137,59 @@ Expr SolveByBlocks(Maker& make, const System& s, int64_t block) {
   return x;
 }
 
+/// One unknown each: nothing but the diagonal counts.
+Instruction* SolveOne(Maker& make, const Instruction& inst) {
+  const auto& attrs = inst.attr<TriangularSolveAttrs>();
+  Expr a(make, inst.operand(0));
+  const Expr b(make, inst.operand(1));
+  if (attrs.unit_diagonal) return b;
+  if (attrs.transpose_a == TransposeA::Adjoint) a = Conj(a);
+  if (SameDims(a.shape(), b.shape())) return b / a;
+  const llvm::ArrayRef<int64_t> batch = a.shape().dims().drop_back(2);
+  Dims to(batch.size());
+  std::iota(to.begin(), to.end(), 0);
+  return b / a.Reshape(batch).Broadcast(b.shape().dims(), to);
+}
+
+/// Unknown after unknown from those that are known; elements outside the triangle are never touched.
+Expr SolveWrittenOut(const Expr& a, const Expr& b, const TriangularSolveAttrs& attrs) {
+  const int64_t n = a.dim(1), unknowns = attrs.left_side ? 1 : 2;
+  const bool left = attrs.left_side, transposed = attrs.transpose_a != TransposeA::NoTranspose;
+  const bool ascending = (attrs.lower != transposed) == left;
+  Expr x;
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t i = ascending ? step : n - 1 - step;
+    Expr part = b.Slice(unknowns, i, i + 1);
+    if (step > 0) {
+      const int64_t begin = ascending ? 0 : i + 1, end = ascending ? i : n;
+      const Expr factors = left == transposed ? Columns(Rows(a, begin, end), i, i + 1)
+                                              : Columns(Rows(a, i, i + 1), begin, end);
+      part = part - (left ? MatMul(factors, x, transposed) : MatMul(x, factors, false, transposed));
+    }
+    if (!attrs.unit_diagonal)
+      part =
+          part / Columns(Rows(a, i, i + 1), i, i + 1).Reshape({a.dim(0)}).Broadcast(part.shape().dims(), {0});
+    x = step == 0 ? part : ascending ? Concat({x, part}, unknowns) : Concat({part, x}, unknowns);
+  }
+  return x;
+}
+
 Instruction* Solve(Instruction* inst, int64_t block) {
+  constexpr int64_t kWrittenOut = 8;
   Maker make(inst);
   const auto& attrs = inst->attr<TriangularSolveAttrs>();
+  if (inst->operand(1)->shape().ElementCount() == 0) return inst->operand(1);
+  if (inst->operand(0)->shape().dims().back() == 1) return SolveOne(make, *inst);
   Expr a = AsMatrices(make, inst->operand(0)), b = AsMatrices(make, inst->operand(1));
-  if (b.shape().ElementCount() == 0) return inst->operand(1);
+  if (a.dim(1) <= std::min(kWrittenOut, block)) {
+    if (attrs.transpose_a == TransposeA::Adjoint) a = Conj(a);
+    return FromMatrices(SolveWrittenOut(a, b, attrs), inst->shape());
+  }
   const Expr rows = RowNumbers(a), columns = ColumnNumbers(a);
   a = Select(attrs.lower ? Ge(rows, columns) : Le(rows, columns), a, 0);
   if (attrs.unit_diagonal) a = Select(Eq(rows, columns), 1, a);
   if (attrs.transpose_a == TransposeA::Adjoint) a = Conj(a);
   const int64_t batch = a.dim(0), n = a.dim(1), unknowns = attrs.left_side ? 1 : 2;
-  if (n == 1) return FromMatrices(b / a.Reshape({batch}).Broadcast(b.shape().dims(), {0}), inst->shape());
   // An upper matrix in reversed order is a lower one.
   if (!attrs.lower) {
     a = Reversed(a, {1, 2});

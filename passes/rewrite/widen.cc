@@ -74,7 +74,7 @@ bool ComputesIn(const Instruction& inst, ElementType narrow) {
 
 Instruction* Widened(Instruction* inst, const TypePair& types) {
   Maker make(inst);
-  const bool mask = IsIntegral(types.narrow) && SeesHighBits(inst->kind());
+  const bool sees_high_bits = IsIntegral(types.narrow) && SeesHighBits(inst->kind());
   const bool flush = types.narrow == ElementType::F8E8M0FNU && inst->info().Is(kFlushing);
   const int bits = Info(types.narrow).bits;
   llvm::SmallVector<Instruction*, 4> operands;
@@ -83,7 +83,9 @@ Instruction* Widened(Instruction* inst, const TypePair& types) {
     if (IsOf(o->shape(), types.narrow))
       wide = make.AddWithShape(OpKind::Convert, Retyped(o->shape(), types.wide), {o});
     if (flush && wide != o) wide = Flushed(make, wide);
-    if (mask) wide = Expr(make, wide) & ((int64_t{1} << bits) - 1);
+    // Copies of the sign are no bits of the number. Counts of shifts that have them are too large either way.
+    if (sees_high_bits && IsSigned(types.narrow) && operands.empty())
+      wide = Expr(make, wide) & ((int64_t{1} << bits) - 1);
     // The sign of an unsigned number is its highest bit.
     if (inst->kind() == OpKind::ShiftRightArithmetic && IsUnsigned(types.narrow) && operands.empty())
       wide = (Expr(make, wide) ^ (int64_t{1} << (bits - 1))) - (int64_t{1} << (bits - 1));
@@ -93,7 +95,7 @@ Instruction* Widened(Instruction* inst, const TypePair& types) {
   wide->set_shape(WideShape(inst->shape(), types));
   if (wide->kind() == OpKind::Reduce || wide->kind() == OpKind::ReduceWindow)
     wide->SetCallees({make.ScalarComputation(*PlainReductionOp(*inst), types.wide)});
-  if (mask && inst->kind() == OpKind::Clz) wide = Expr(make, wide) - (Info(types.wide).bits - bits);
+  if (sees_high_bits && inst->kind() == OpKind::Clz) wide = Expr(make, wide) - (Info(types.wide).bits - bits);
   if (flush && IsOf(inst->shape(), types.narrow)) wide = Flushed(make, wide);
   return NarrowAgain(make, wide, inst->shape());
 }
