@@ -1,9 +1,12 @@
-// scatter_expander: scatters as loops of dynamic updates (passes.md §4.10).
+// scatter_expander, gpu_scatter_expander: scatters as loops of dynamic updates (passes.md §4.10).
 //
-// Requires nothing. Preserves flat-calls, fusions.
-// Changes: a scatter becomes a loop over its index vectors, in order; a window that is not wholly within the
-// array changes nothing. Left alone: empty updates, dynamic shapes, combiners on other types than those of
-// the arrays.
+// Require nothing. Preserve flat-calls, fusions.
+// Change: a scatter becomes a loop over its index vectors, in order; a window that is not wholly within the
+// array changes nothing. scatter_expander takes all, with mode=simple those of one index vector, with
+// mode=indeterministic those whose result would depend on the order of updates; gpu_scatter_expander what
+// has no atomic update: several arrays, elements of more than 64 bits. Left alone: empty updates, dynamic
+// shapes, combiners on other types than those of the arrays.
+#include "passes/analysis/reducers.h"
 #include "passes/analysis/reshape_facts.h"
 #include "passes/pass.h"
 #include "passes/rewrite/batching_dims.h"
@@ -14,6 +17,15 @@
 
 namespace hlo {
 namespace {
+
+struct ScatterExpanderOptions {
+  std::string mode = "all";
+  static llvm::ArrayRef<PassOptionRow> Rows();
+};
+
+constexpr PassOptionRow kRows[] = {
+    PassOption<&ScatterExpanderOptions::mode>("mode", "all, simple: of one index vector, or indeterministic"),
+};
 
 int64_t ArrayCount(const Instruction& scatter) { return scatter.operand_count() / 2; }
 
@@ -110,12 +122,55 @@ Result<Instruction*> Expanded(Instruction* inst) {
   return inst->shape().IsTuple() ? make.Tuple(arrays) : arrays[0];
 }
 
-Result<bool> RunScatterExpander(Module& module, const NoPassOptions&, PassContext& context) {
-  return ExpandMatches(module, context, CanExpand, Expanded);
+bool HasOneIndexVector(const Instruction& scatter) {
+  const Shape& indices = scatter.operand(ArrayCount(scatter))->shape();
+  const int64_t vector = scatter.attr<ScatterAttrs>().index_vector_dim;
+  const int64_t size = vector < indices.rank() ? indices.dim(vector) : 1;
+  return indices.ElementCount() == size;
+}
+
+/// Updates of one element give another result in another order.
+bool DependsOnOrder(const Instruction& scatter) {
+  if (scatter.attr<ScatterAttrs>().unique_indices) return false;
+  const std::optional<OpKind> op = ReducerOp(*scatter.callee());
+  return !op || RoundsByOrder(*op, scatter.shape().element_type());
+}
+
+bool HasNoAtomicUpdate(const Instruction& scatter) {
+  return ArrayCount(scatter) > 1 || Info(scatter.operand(0)->shape().element_type()).bits > 64;
+}
+
+struct Mode {
+  llvm::StringLiteral name;
+  bool (*takes)(const Instruction& scatter);
+};
+constexpr Mode kModes[] = {
+    {"all", [](const Instruction&) { return true; }},
+    {"indeterministic", DependsOnOrder},
+    {"simple", HasOneIndexVector},
+};
+
+Result<bool> ExpandScatters(Module& module, PassContext& context, bool (*takes)(const Instruction&)) {
+  return ExpandMatches(
+      module, context, [&](const Instruction& inst) { return CanExpand(inst) && takes(inst); }, Expanded);
+}
+
+llvm::ArrayRef<PassOptionRow> ScatterExpanderOptions::Rows() { return kRows; }
+
+Result<bool> RunScatterExpander(Module& module, const ScatterExpanderOptions& options, PassContext& context) {
+  const Mode* mode = llvm::find_if(kModes, [&](const Mode& m) { return m.name == options.mode; });
+  if (mode == std::end(kModes))
+    return Error("usage-pass-option", Loc(),
+                 "scatter_expander: found mode '{0}', expected all, indeterministic or simple", options.mode);
+  return ExpandScatters(module, context, mode->takes);
+}
+Result<bool> RunGpuScatterExpander(Module& module, const NoPassOptions&, PassContext& context) {
+  return ExpandScatters(module, context, HasNoAtomicUpdate);
 }
 
 }  // namespace
 
-HLO_DEFINE_PASS(ScatterExpander, NoPassOptions);
+HLO_DEFINE_PASS(ScatterExpander, ScatterExpanderOptions);
+HLO_DEFINE_PASS(GpuScatterExpander, NoPassOptions);
 
 }  // namespace hlo
