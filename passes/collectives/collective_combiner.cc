@@ -1,5 +1,5 @@
-// all-reduce-combiner, all-gather-combiner, reduce-scatter-combiner: one exchange of several arrays
-// (passes.md §2.6).
+// all-reduce-combiner, all-gather-combiner, reduce-scatter-combiner, collective-permute-combiner: one
+// exchange of several arrays (passes.md §2.6).
 //
 // Require nothing. Preserve flat-calls, layouts, fusions.
 // Change: collectives of one kind that do not depend on each other become one, whose result is a tuple, as
@@ -7,6 +7,7 @@
 // Left alone: other groups, reducers, element types, dimensions, shardings; constrained layouts, control
 // edges, arrays larger than the threshold.
 #include "passes/analysis/reachability.h"
+#include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/collectives.h"
 #include "passes/rewrite/edit.h"
@@ -38,16 +39,30 @@ const Dims& ScatteredDims(const Instruction& inst) {
 
 /// The two differ in nothing but the array they exchange.
 bool Alike(const Instruction& a, const Instruction& b) {
+  if (const auto* pairs = a.attrs().GetIf<CollectivePermuteAttrs>()) {
+    const auto& others = b.attr<CollectivePermuteAttrs>();
+    return pairs->source_target_pairs == others.source_target_pairs &&
+           pairs->channel_id.has_value() == others.channel_id.has_value();
+  }
   if (!SameGroups(a, b) || ScatteredDims(a) != ScatteredDims(b)) return false;
   return a.kind() == OpKind::AllGather || (CollectiveOp(a) && CollectiveOp(a) == CollectiveOp(b) &&
                                            a.shape().element_type() == b.shape().element_type());
+}
+
+/// Of one array, into a value of its own.
+bool IsPlainPermute(const Instruction& inst) {
+  return inst.operand_count() == 1 && inst.shape() == inst.operand(0)->shape() && inst.shape().IsArray() &&
+         !inst.shape().HasDynamicDimension() && !HasControlEdges(inst);
 }
 
 /// The collectives of one kind that may be put together, in lists of like ones.
 std::vector<Group> Candidates(const Computation& computation, OpKind kind) {
   std::vector<Group> lists;
   for (Instruction* inst : computation.PostOrder()) {
-    if (inst->kind() != kind || !IsPlainCollective(*inst) || inst->extras().sharding) continue;
+    const bool permutes = kind == OpKind::CollectivePermute;
+    if (inst->kind() != kind || inst->extras().sharding ||
+        !(permutes ? IsPlainPermute(*inst) : IsPlainCollective(*inst)))
+      continue;
     const auto like = llvm::find_if(lists, [&](const Group& list) { return Alike(*list.front(), *inst); });
     if (like == lists.end())
       lists.push_back({inst});
@@ -127,11 +142,16 @@ Result<bool> RunAllGatherCombiner(Module& module, const CombinerOptions& options
 Result<bool> RunReduceScatterCombiner(Module& module, const CombinerOptions& options, PassContext& context) {
   return CombineAll(module, OpKind::ReduceScatter, options, context);
 }
+Result<bool> RunCollectivePermuteCombiner(Module& module, const CombinerOptions& options,
+                                          PassContext& context) {
+  return CombineAll(module, OpKind::CollectivePermute, options, context);
+}
 
 }  // namespace
 
 HLO_DEFINE_PASS(AllReduceCombiner, CombinerOptions);
 HLO_DEFINE_PASS(AllGatherCombiner, CombinerOptions);
 HLO_DEFINE_PASS(ReduceScatterCombiner, CombinerOptions);
+HLO_DEFINE_PASS(CollectivePermuteCombiner, CombinerOptions);
 
 }  // namespace hlo

@@ -12,6 +12,7 @@
 #include "passes/pass.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/edit.h"
+#include "passes/rewrite/op_names.h"
 
 namespace hlo {
 namespace {
@@ -22,8 +23,6 @@ struct CallInlinerOptions {
   int64_t most_copied = int64_t{1} << 20;
   static llvm::ArrayRef<PassOptionRow> Rows();
 };
-
-constexpr size_t kMaxOpName = 1024;
 
 constexpr PassOptionRow kRows[] = {
     PassOption<&CallInlinerOptions::single_call_site>("single_call_site",
@@ -56,38 +55,6 @@ bool MayInline(const Instruction& call, const CallInlinerOptions& options) {
   return true;
 }
 
-/// Metadata of inlined instructions: the call's operation name, then their own.
-class MetadataPrefix {
- public:
-  explicit MetadataPrefix(const Instruction& call) : module_(*call.module()), call_(call.metadata()) {}
-
-  void Apply(const Instruction& inner, Instruction* copy) {
-    if (!call_) return;
-    const OpMetadata* metadata = inner.metadata();
-    if (!metadata) return copy->set_metadata(call_);
-    const OpMetadata*& renamed = renamed_[metadata];
-    if (!renamed) renamed = Renamed(metadata);
-    copy->set_metadata(renamed);
-  }
-
- private:
-  const OpMetadata* Renamed(const OpMetadata* metadata) {
-    const llvm::StringRef prefix = call_->op_name;
-    if (prefix.empty() || metadata->op_name.starts_with(prefix)) return metadata;
-    const size_t length = prefix.size() + 1 + metadata->op_name.size();
-    if (length > kMaxOpName) return metadata;
-    OpMetadata copy = *metadata;
-    const std::string name =
-        metadata->op_name.empty() ? prefix.str() : (prefix + "/" + metadata->op_name).str();
-    copy.op_name = module_.Save(name);
-    return module_.Save(copy);
-  }
-
-  Module& module_;
-  const OpMetadata* call_;
-  llvm::DenseMap<const OpMetadata*, const OpMetadata*> renamed_;
-};
-
 /// Levels of calls within calls, callees before callers.
 int64_t CallDepth(llvm::ArrayRef<Computation*> computations) {
   llvm::DenseMap<const Computation*, int64_t> depths;
@@ -115,7 +82,7 @@ Result<bool> InlineCalls(std::vector<Instruction*> calls, bool deeply, const Cal
     room -= added;
     MetadataPrefix prefix(*calls[i]);
     InlineCall(calls[i], [&](const Instruction* inner, Instruction* copy) {
-      prefix.Apply(*inner, copy);
+      copy->set_metadata(prefix.Of(*inner));
       if (deeply && copy->kind() == OpKind::Call) calls.push_back(copy);
     });
     changed = true;

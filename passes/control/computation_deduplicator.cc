@@ -1,9 +1,10 @@
-// computation-deduplicator: identical computations become one (passes.md §2.2).
+// computation-deduplicator, unflatten-call-graph: identical computations become one (passes.md §2.1, §2.2).
 //
-// Requires nothing. Preserves schedule, layouts, canonical-dots, fusions, copies.
-// Changes: callers of a computation that equals an earlier one, shapes with layouts included, call that. With
-// mark_fusion_duplications nothing is merged, but metadata of fusions with equal bodies names the first
-// (`deduplicated_name`). Left alone: the entry, bodies of fusions and of asynchronous operations.
+// Require nothing. Preserve schedule, layouts, canonical-dots, fusions, copies.
+// Change: callers of a computation that equals an earlier one, shapes with layouts included, call that;
+// unflatten-call-graph does so where all callers are calls. With mark_fusion_duplications nothing is merged,
+// but metadata of fusions with equal bodies names the first (`deduplicated_name`). Left alone: the entry,
+// bodies of fusions and of asynchronous operations.
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 
@@ -66,35 +67,57 @@ bool Mark(Computation* c, Bodies& bodies, PassContext& context) {
   return true;
 }
 
-llvm::ArrayRef<PassOptionRow> ComputationDeduplicatorOptions::Rows() { return kRows; }
+/// Callers of `c` call `first`.
+void Redirect(Computation* c, Computation* first) {
+  const llvm::SmallVector<Instruction*, 4> callers(c->callers().begin(), c->callers().end());
+  for (Instruction* caller : callers) {
+    llvm::SmallVector<Computation*, 4> callees(caller->callees().begin(), caller->callees().end());
+    std::replace(callees.begin(), callees.end(), c, first);
+    caller->SetCallees(callees);
+  }
+}
 
-Result<bool> RunComputationDeduplicator(Module& module, const ComputationDeduplicatorOptions& options,
-                                        PassContext& context) {
+Result<bool> Merge(Module& module, bool (*may_merge)(const Computation&), PassContext& context) {
   bool changed = false;
   Bodies bodies;
-  for (Computation* c : context.Computations(module, options.mark_fusion_duplications)) {
+  for (Computation* c : context.Computations(module)) {
     HLO_CHECK_OK(context.CheckInterrupt());
-    if (options.mark_fusion_duplications) {
-      changed |= Mark(c, bodies, context);
-      continue;
-    }
-    if (!MayMerge(*c)) continue;
+    if (!may_merge(*c)) continue;
     Computation* first = bodies.First(c);
     if (first == c || !context.TakeRewrite()) continue;
-    const llvm::SmallVector<Instruction*, 4> callers(c->callers().begin(), c->callers().end());
-    for (Instruction* caller : callers) {
-      llvm::SmallVector<Computation*, 4> callees(caller->callees().begin(), caller->callees().end());
-      std::replace(callees.begin(), callees.end(), c, first);
-      caller->SetCallees(callees);
-    }
+    Redirect(c, first);
     changed = true;
   }
   if (changed) RemoveUnreachableComputations(module);
   return changed;
 }
 
+bool IsOnlyCalled(const Computation& c) {
+  return MayMerge(c) &&
+         llvm::all_of(c.callers(), [](const Instruction* caller) { return caller->kind() == OpKind::Call; });
+}
+
+llvm::ArrayRef<PassOptionRow> ComputationDeduplicatorOptions::Rows() { return kRows; }
+
+Result<bool> RunComputationDeduplicator(Module& module, const ComputationDeduplicatorOptions& options,
+                                        PassContext& context) {
+  if (!options.mark_fusion_duplications) return Merge(module, MayMerge, context);
+  bool changed = false;
+  Bodies bodies;
+  for (Computation* c : context.Computations(module, /*with_fusions=*/true)) {
+    HLO_CHECK_OK(context.CheckInterrupt());
+    changed |= Mark(c, bodies, context);
+  }
+  return changed;
+}
+
+Result<bool> RunUnflattenCallGraph(Module& module, const NoPassOptions&, PassContext& context) {
+  return Merge(module, IsOnlyCalled, context);
+}
+
 }  // namespace
 
 HLO_DEFINE_PASS(ComputationDeduplicator, ComputationDeduplicatorOptions);
+HLO_DEFINE_PASS(UnflattenCallGraph, NoPassOptions);
 
 }  // namespace hlo

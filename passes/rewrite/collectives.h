@@ -19,6 +19,14 @@ bool SameGroups(const Instruction& a, const Instruction& b);
 /// The groups as lists; one of all devices where none are written. Nothing if their number is unknown.
 std::optional<std::vector<Dims>> GroupLists(const Instruction& inst);
 
+/// The devices of every group in the order of its members, a device being replica · partitions + partition.
+/// Nothing if groups are unknown, do not take in all devices, or differ in size.
+std::optional<std::vector<Dims>> DeviceGroups(const Instruction& inst);
+/// A scalar: the number of the device among the members of its group. DeviceGroups must be known.
+Instruction* MemberIndex(Maker& make, const Instruction& inst);
+/// The scalar is, on every device, its number among the members of its group times `size`.
+bool IsMemberOffset(const Instruction& scalar, const Instruction& inst, int64_t size);
+
 /// The same collective of other operands.
 Instruction* CollectiveLike(Maker& make, const Instruction& like, const Shape& shape,
                             llvm::ArrayRef<Instruction*> operands);
