@@ -254,7 +254,8 @@ class Fuser {
     if (vanishes) return true;
     int64_t relevant = 0, read = 0;
     for (const Instruction* o : producer.operands()) {
-      if (!o->shape().IsArray() || o->kind() == OpKind::Constant || o->shape().rank() == 0) continue;
+      const bool scalar = o->shape().IsArray() && o->shape().rank() == 0 && producer.shape().rank() != 0;
+      if (!o->shape().IsArray() || o->kind() == OpKind::Constant || scalar) continue;
       ++relevant;
       read += std::max<int64_t>(0, ByteSize(o->shape()));
     }

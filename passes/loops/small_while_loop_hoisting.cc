@@ -3,7 +3,7 @@
 // Requires nothing. Preserves layouts, canonical-dots, fusions.
 // Changes: a while that runs nothing but simple operations on at most `small_buffer_access_size` bytes, those
 // of its operand and those of the values in body and condition together, becomes a call of the loop, marked
-// xla_cpu_small_call="true". Left alone: loops with products, sorts, library and custom calls, calls other
+// xla_cpu_small_call="true". Left alone: loops with sorts, library and custom calls, calls other
 // than loops and fusions, communication, randomness or side effects; loops in marked calls; dynamic shapes.
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -29,9 +29,8 @@ constexpr PassOptionRow kRows[] = {
 constexpr llvm::StringLiteral kSmallCall = "xla_cpu_small_call";
 
 bool IsSimple(const Instruction& inst) {
-  constexpr OpCategory kOthers[] = {OpCategory::Communication, OpCategory::Custom,
-                                    OpCategory::Async,         OpCategory::Random,
-                                    OpCategory::Contraction,   OpCategory::LinearAlgebra};
+  constexpr OpCategory kOthers[] = {OpCategory::Communication, OpCategory::Custom, OpCategory::Async,
+                                    OpCategory::Random, OpCategory::LinearAlgebra};
   if (llvm::is_contained(kOthers, inst.info().category) || inst.shape().HasDynamicDimension()) return false;
   if (inst.info().category == OpCategory::Control)
     return inst.kind() == OpKind::While || inst.kind() == OpKind::Fusion;
