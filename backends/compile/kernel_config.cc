@@ -108,8 +108,10 @@ void SinkConstants(Instruction* fusion) {
     if (operand->kind() == OpKind::Constant && operand->shape().IsArray() &&
         operand->shape().ElementCount() == 1 && operand->attr<ConstantAttrs>().literal)
       constants.push_back(operand);
+  if (constants.empty()) return;
+  GrowingFusion growing(fusion);
   for (Instruction* constant : constants) {
-    FuseProducer(fusion, constant);
+    growing.Fuse(constant);
     RemoveIfDead(constant);
   }
 }

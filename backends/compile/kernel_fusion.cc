@@ -13,6 +13,7 @@
 #include "backends/compile/machine.h"
 #include "backends/kernel/lower.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/pass.h"
@@ -52,6 +53,8 @@ int64_t BytesBehind(const Instruction& operand) {
 }
 
 using Maps = llvm::SmallVector<IndexMap, 2>;
+using Users = llvm::SmallVector<const Instruction*, 2>;
+using Places = llvm::SmallVector<int64_t, 2>;  // of operands
 
 struct Group {
   Group(Instruction* root_of, const Machine& machine)
@@ -109,19 +112,18 @@ class Grouper {
  private:
   void Place(Instruction* inst) {
     if (!HasKernel(*inst, machine_) || IterationShape(*inst).ElementCount() == 0) return;
-    llvm::SmallVector<Group*, 4> into;
+    llvm::SmallMapVector<Group*, Users, 4> into;
     bool stored = inst->IsRoot() || inst->shape().IsTuple();
     for (const Instruction* user : inst->users()) {
       const auto found = of_.find(user);
       if (found == of_.end())
         stored = true;
       else
-        for (Group* group : found->second)
-          if (!llvm::is_contained(into, group)) into.push_back(group);
+        for (Group* group : found->second) into[group].push_back(user);
     }
     llvm::SmallVector<std::pair<Group*, Maps>, 4> fitting;
-    for (Group* group : into) {
-      std::optional<Maps> maps = Fits(*inst, *group);
+    for (const auto& [group, users] : into) {
+      std::optional<Maps> maps = Fits(*inst, *group, users);
       if (maps)
         fitting.emplace_back(group, std::move(*maps));
       else
@@ -159,8 +161,8 @@ class Grouper {
     return cost > 0 && cost <= machine_.kernels.ops.plain.operations;
   }
 
-  /// The ways in which the group would compute it; nothing if it cannot.
-  std::optional<Maps> Fits(const Instruction& inst, Group& group) const {
+  /// The ways in which the group, in which these read it, would compute it; nothing if it cannot.
+  std::optional<Maps> Fits(const Instruction& inst, Group& group, const Users& users) {
     if (inst.shape().IsTuple() || inst.kind() == OpKind::DynamicUpdateSlice || inst.kind() == OpKind::Scatter)
       return std::nullopt;
     if (inst.kind() == OpKind::Concatenate && inst.operand_count() > kMaxConcatenated) return std::nullopt;
@@ -176,11 +178,10 @@ class Grouper {
     if (group.transposes && group.operations + CostOf(inst) > machine_.transposes.operations)
       return std::nullopt;
     Maps maps;
-    for (const Instruction* user : inst.users()) {
+    for (const Instruction* user : users) {
       const auto found = group.maps.find(user);
       if (found == group.maps.end()) continue;
-      for (int64_t k = 0; k < user->operand_count(); ++k) {
-        if (user->operand(k) != &inst) continue;
+      for (const int64_t k : PlacesIn(*user, inst)) {
         if (user == group.root && group.target() != nullptr && k == 0) return std::nullopt;
         if (user == group.root && user->kind() == OpKind::DynamicUpdateSlice && k == 1 &&
             IsMadeOfNeighbours(inst, *user))
@@ -210,6 +211,21 @@ class Grouper {
         IsLongBefore(inst, group, maps) || FoldsAcrossOthers(inst, group, maps))
       return std::nullopt;
     return maps;
+  }
+
+  /// The numbers of the user's operands that are this one; of many operands they are remembered.
+  [[nodiscard]] Places PlacesIn(const Instruction& user, const Instruction& operand) {
+    constexpr int64_t kMany = 32;
+    Places places;
+    if (user.operand_count() < kMany) {
+      for (int64_t k = 0; k < user.operand_count(); ++k)
+        if (user.operand(k) == &operand) places.push_back(k);
+      return places;
+    }
+    auto& of_all = operand_places_[&user];
+    if (of_all.empty())
+      for (int64_t k = 0; k < user.operand_count(); ++k) of_all[user.operand(k)].push_back(k);
+    return of_all.lookup(&operand);
   }
 
   /// Whether functions of each of its results would be computed one by one, its lanes being folded elements:
@@ -401,15 +417,17 @@ class Grouper {
 
   void Build(Group& group) const {
     Instruction* fusion = WrapInKernel(group.root);
+    GrowingFusion growing(fusion);
     for (Instruction* member : group.members) {
       if (group.outputs.contains(member)) {
-        FuseProducerAsOutput(fusion, member);
+        growing.FuseAsOutput(member);
         continue;
       }
-      Instruction* copy = FuseProducer(fusion, member);
+      Instruction* copy = growing.Fuse(member);
       if (in_order_.contains(member)) copy->MutableExtras().backend_config = kernel::kInOrder;
       RemoveIfDead(member);
     }
+    growing.Finish();
     SinkConstants(fusion);
   }
 
@@ -419,6 +437,7 @@ class Grouper {
   const KernelFusionOptions& options_;
   const Machine& machine_;
   llvm::DenseMap<const Instruction*, size_t> places_;
+  llvm::DenseMap<const Instruction*, llvm::DenseMap<const Instruction*, Places>> operand_places_;
   size_t last_of_several_ = 0;                   // the last place of a root of a group with several outputs
   llvm::DenseSet<const Instruction*> in_order_;  // folds that several groups compute
   std::deque<Group> groups_;                     // users before what they read

@@ -86,18 +86,26 @@ class Interface {
   }
 
  private:
+  /// By buffer: the numbers of the arrays that lie there.
+  [[nodiscard]] std::vector<llvm::SmallVector<size_t, 1>> ByBuffer(llvm::ArrayRef<Array> arrays) const {
+    std::vector<llvm::SmallVector<size_t, 1>> numbers(program_.buffers.size());
+    for (size_t i = 0; i < arrays.size(); ++i)
+      if (arrays[i].slice.buffer >= 0) numbers[static_cast<size_t>(arrays[i].slice.buffer)].push_back(i);
+    return numbers;
+  }
+
   /// Buffers of results lie in the caller's memory where they are one result and nothing else.
   void PlaceBuffers() {
-    for (const Buffer& buffer : program_.buffers) {
-      const auto number = static_cast<int32_t>(places_.size());
-      const auto is_here = [&](const Array& array) { return array.slice.buffer == number; };
+    const auto arguments_in = ByBuffer(arguments_), results_in = ByBuffer(results_);
+    for (size_t number = 0; number < program_.buffers.size(); ++number) {
+      const Buffer& buffer = program_.buffers[number];
       EntryPoint::Place place;
       switch (buffer.kind) {
         case BufferKind::Parameter: {
-          const auto* argument = llvm::find_if(arguments(), is_here);
-          place = {Base::Argument, static_cast<size_t>(argument - arguments().begin()), 0};
-          if (argument == arguments().end()) place = {};  // a token
-          if (buffer.written) NoteAliases(is_here, static_cast<int64_t>(place.number));
+          if (arguments_in[number].empty()) break;  // a token
+          place = {Base::Argument, arguments_in[number].front(), 0};
+          if (!buffer.written) break;
+          for (const size_t i : results_in[number]) results_[i].argument = static_cast<int64_t>(place.number);
           break;
         }
         case BufferKind::Constant:
@@ -105,22 +113,17 @@ class Interface {
           entry_.constants.emplace_back(buffer.constant.data(), static_cast<size_t>(buffer.size));
           break;
         case BufferKind::Output: {
-          const auto* result = llvm::find_if(results(), is_here);
+          const Array* result = results_in[number].empty() ? nullptr : &results_[results_in[number].front()];
           const bool whole =
-              result != results().end() && result->slice.offset == 0 && result->slice.size == buffer.size;
-          place = {Base::Result, static_cast<size_t>(result - results().begin()), 0};
-          if (!whole) place = {Base::Temporary, 0, Reserve(buffer.size)};
+              result != nullptr && result->slice.offset == 0 && result->slice.size == buffer.size;
+          place = whole ? EntryPoint::Place{Base::Result, results_in[number].front(), 0}
+                        : EntryPoint::Place{Base::Temporary, 0, Reserve(buffer.size)};
           break;
         }
         case BufferKind::Temporary: place = {Base::Temporary, 0, buffer.offset}; break;
       }
       places_.push_back(place);
     }
-  }
-
-  void NoteAliases(llvm::function_ref<bool(const Array&)> is_here, int64_t argument) {
-    for (Array& result : results_)
-      if (is_here(result)) result.argument = argument;
   }
 
   int64_t Reserve(int64_t bytes) {

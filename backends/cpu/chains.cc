@@ -124,8 +124,9 @@ void Form(const Chain& chain) {
   members.push_back(const_cast<Instruction*>(chain.first));
   Instruction* fusion = WrapInFusion(last, FusionKind::Custom);
   compile::SetKernelConfig(fusion, {compile::KernelPath::Chain});
+  GrowingFusion growing(fusion);
   for (Instruction* member : members) {
-    FuseProducer(fusion, member);
+    growing.Fuse(member);
     RemoveIfDead(member);
   }
 }

@@ -143,6 +143,33 @@ std::optional<uint64_t> ConstantOf(const Slice& slice, llvm::ArrayRef<Buffer> bu
   return bits;
 }
 
+/// Tells which slices share bytes with one of many.
+class Overlaps {
+ public:
+  explicit Overlaps(llvm::ArrayRef<Slice> slices) : slices_(slices) {
+    llvm::erase_if(slices_, [](const Slice& s) { return s.buffer < 0; });
+    llvm::sort(slices_, [](const Slice& a, const Slice& b) { return Begin(a) < Begin(b); });
+    for (size_t i = 0; i < slices_.size(); ++i) {
+      const int64_t end = slices_[i].offset + slices_[i].size;
+      ends_.push_back(i > 0 && slices_[i - 1].buffer == slices_[i].buffer ? std::max(ends_.back(), end)
+                                                                          : end);
+    }
+  }
+  [[nodiscard]] bool Any(const Slice& slice) const {
+    const auto* behind = llvm::partition_point(slices_, [&](const Slice& s) {
+      return Begin(s) < std::pair(slice.buffer, slice.offset + slice.size);
+    });
+    if (behind == slices_.begin()) return false;
+    const auto last = static_cast<size_t>(behind - slices_.begin()) - 1;
+    return slices_[last].buffer == slice.buffer && slice.offset < ends_[last];
+  }
+
+ private:
+  static std::pair<int32_t, int64_t> Begin(const Slice& s) { return {s.buffer, s.offset}; }
+  llvm::SmallVector<Slice, 8> slices_;
+  std::vector<int64_t> ends_;  // the last one of the slices of its buffer up to each
+};
+
 }  // namespace
 
 std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish(llvm::ArrayRef<Buffer> buffers) && {
@@ -154,9 +181,9 @@ std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish(llvm::Arra
     slices.push_back(slices_[old]);
     routine.slots.push_back(routine_.slots[old]);
   };
+  const Overlaps results(results_);
   for (size_t slot = 0; slot < slices_.size(); ++slot)
-    routine_.slots[slot].written &=
-        llvm::any_of(results_, [&](const Slice& result) { return result.Overlaps(slices_[slot]); });
+    routine_.slots[slot].written &= results.Any(slices_[slot]);
   // In the order of `numbers_` what shares bytes forms a row of neighbours.
   for (auto begin = numbers_.begin(); begin != numbers_.end();) {
     const Slice& first = slices_[static_cast<size_t>(begin->second)];

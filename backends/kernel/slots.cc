@@ -49,25 +49,25 @@ class Liveness {
   // Each body is summed up once, whatever it lies in: what is live within a loop depends on its second round.
   void Summarize(const RoutineBody& body) {
     Summary all{Set(slots_), Set(slots_)};
-    for (const RoutineStep& s : llvm::reverse(body)) {
-      const Summary one = std::visit([&](const auto& step) { return SummaryOf(step); }, s.step);
-      all.read = Before(one, std::move(all.read));
-      all.written |= one.written;
-    }
+    for (const RoutineStep& s : llvm::reverse(body))
+      std::visit([&](const auto& step) { SumUp(step, all); }, s.step);
     summaries_[&body] = std::move(all);
   }
-  Summary SummaryOf(const IsCall auto& step) {
-    Summary one{Set(slots_), Set(slots_)};
+  /// Puts a step before what `all` sums up.
+  void SumUp(const IsCall auto& step, Summary& all) {
+    all.read = Before(step, std::move(all.read));
     for (size_t i = 0; i < step.slots.size(); ++i)
-      Add(IsDefined(step, i) ? one.written : one.read, step.slots[i]);
-    return one;
+      if (IsDefined(step, i)) Add(all.written, step.slots[i]);
   }
-  Summary SummaryOf(const CopyStep& step) {
-    Summary one{Set(slots_), Set(slots_)};
-    if (step.from == step.to) return one;
-    Add(one.read, step.from);
-    Add(one.written, step.to);
-    return one;
+  void SumUp(const CopyStep& step, Summary& all) {
+    if (step.from == step.to) return;
+    all.read = Before(step, std::move(all.read));
+    Add(all.written, step.to);
+  }
+  void SumUp(const auto& step, Summary& all) {
+    const Summary one = SummaryOf(step);
+    all.read = Before(one, std::move(all.read));
+    all.written |= one.written;
   }
   Summary SummaryOf(const WhileStep& step) {
     Summarize(step.condition);

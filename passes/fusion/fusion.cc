@@ -4,6 +4,8 @@
 // Changes: producers are copied into the loops of their consumers, latest operand first, as long as that
 // saves memory traffic and neither repeats expensive work nor multiplies code. Left alone: bodies of map,
 // reduce, sort and the like, existing custom fusions, values with side effects or control edges.
+#include <set>
+
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/analysis/side_effects.h"
@@ -79,12 +81,59 @@ struct FusedState {
   /// Where the indices come from with which an instruction is computed, and how often its code is emitted.
   struct Emission {
     llvm::SmallVector<const Instruction*, 2> sources;
-    int64_t copies = 1;
+    int64_t copies = 0;
     bool reused = false;  // some element is read for several elements of the result
   };
-  llvm::DenseMap<const Instruction*, Emission> emission;
+
+  explicit FusedState(const Computation& fused) {
+    const std::vector<Instruction*> order = fused.PostOrder();
+    for (const Instruction* i : llvm::reverse(order))
+      if (i->kind() != OpKind::Parameter) Add(*i);
+  }
+  /// All that reads it was added before.
+  void Add(const Instruction& inst) {
+    if (inst.IsRoot()) emission[&inst] = {{&inst}, 1, false};
+    reductions += inst.kind() == OpKind::Reduce;
+    updates += inst.kind() == OpKind::DynamicUpdateSlice;
+    const Emission mine = emission.lookup(&inst);
+    for (int64_t i = 0; i < inst.operand_count(); ++i) {
+      Emission& e = emission[inst.operand(i)];
+      e.reused |= mine.reused || ReusesOperand(inst, i);
+      if (!inst.info().Is(kElementwise)) {
+        AddSource(e, inst, CopiesOf(inst));
+        continue;
+      }
+      for (const Instruction* source : mine.sources) AddSource(e, *source, CopiesOf(*source));
+    }
+  }
+  [[nodiscard]] int64_t CopiesOf(const Instruction& inst) const {
+    const auto at = emission.find(&inst);
+    return at == emission.end() ? 1 : std::max<int64_t>(1, at->second.copies);
+  }
+  [[nodiscard]] bool IsReused(const Instruction& inst) const {
+    const auto at = emission.find(&inst);
+    return at != emission.end() && at->second.reused;
+  }
+
+  /// The copy of a producer takes the place of the parameter that stood for it.
+  void Replace(const Instruction& parameter, const Instruction& copy) {
+    Emission mine = emission.lookup(&parameter);
+    emission.erase(&parameter);
+    emission[&copy] = std::move(mine);
+    Add(copy);
+  }
+
+  llvm::DenseMap<const Instruction*, Emission> emission;  // of parameters too
   int64_t reductions = 0;
   int64_t updates = 0;  // dynamic-update-slices
+
+ private:
+  /// Beyond kMaxCopies it does not matter how many there are.
+  static void AddSource(Emission& e, const Instruction& source, int64_t copies) {
+    if (e.copies > kMaxCopies || llvm::is_contained(e.sources, &source)) return;
+    e.sources.push_back(&source);
+    e.copies += copies;
+  }
 };
 
 class Fuser {
@@ -113,87 +162,62 @@ class Fuser {
 
   /// Fuses producers into one consumer until none fits.
   void Grow(Instruction* consumer) {
-    for (bool progress = true; progress;) {
-      progress = false;
-      llvm::SmallVector<Instruction*, 8> operands;
-      llvm::copy_if(consumer->operands(), std::back_inserter(operands), [](Instruction* o) {
-        return o->kind() == OpKind::Constant || IsMatrixVectorDot(*o) || MayJoinLoop(*o);
-      });
-      llvm::sort(operands, [&](const Instruction* a, const Instruction* b) {
-        return std::pair(places_.lookup(a), a) > std::pair(places_.lookup(b), b);
-      });
-      operands.erase(llvm::unique(operands), operands.end());
-      for (Instruction* producer : operands) {
-        const std::optional<FusionKind> kind = ShouldFuse(*producer, *consumer);
-        if (!kind || !context_.TakeRewrite({}, *producer, *consumer)) continue;
-        consumer = Fuse(producer, consumer, *kind);
-        progress = changed_ = true;
-        break;
-      }
+    candidates_.clear();
+    AddCandidates(consumer->operands());
+    if (consumer->kind() == OpKind::Fusion && !candidates_.empty()) Open(consumer);
+    while (!candidates_.empty()) {
+      Instruction* producer = candidates_.extract(candidates_.begin()).value().second;
+      const std::optional<FusionKind> kind = ShouldFuse(*producer, *consumer);
+      if (!kind) continue;
+      if (growing_ && context_.controls().on_rewrite) growing_->Finish();  // it looks at the fusion
+      if (!context_.TakeRewrite({}, *producer, *consumer)) break;
+      consumer = Fuse(producer, consumer, *kind);
+      changed_ = true;
     }
+    growing_.reset();
+    fused_.reset();
+  }
+
+  /// The last ones are tried first.
+  void AddCandidates(llvm::ArrayRef<Instruction*> producers) {
+    for (Instruction* o : producers)
+      if (o->kind() == OpKind::Constant || IsMatrixVectorDot(*o) || MayJoinLoop(*o))
+        candidates_.emplace(places_.lookup(o), o);
+  }
+
+  void Open(Instruction* fusion) {
+    growing_.emplace(fusion);
+    fused_.emplace(*fusion->callee());
   }
 
   Instruction* Fuse(Instruction* producer, Instruction* consumer, FusionKind kind) {
-    if (consumer->kind() != OpKind::Fusion) {
+    const llvm::SmallVector<Instruction*, 4> read(producer->operands());
+    const bool is_new = consumer->kind() != OpKind::Fusion;
+    if (is_new) {
       const int64_t place = places_.lookup(consumer);
       gone_.insert(consumer);
       consumer = WrapInFusion(consumer, kind);
       gone_.erase(consumer);
       places_[consumer] = place;
+      Open(consumer);
     }
-    FusedState& state = StateOf(*consumer);
-    Instruction* copy = FuseProducer(consumer, producer);
-    state.emission[copy] = EmissionOf(*copy, state);
-    state.reductions += copy->kind() == OpKind::Reduce;
-    state.updates += copy->kind() == OpKind::DynamicUpdateSlice;
+    if (growing_->OwnBody()) fused_.emplace(*consumer->callee());
+    const Instruction* parameter = growing_->ParameterFor(producer);
+    Instruction* copy = growing_->Fuse(producer);
+    fused_->Replace(*parameter, *copy);
+    const bool stays = growing_->ParameterFor(producer) != nullptr;  // it was an operand twice
     RemoveIfDead(producer, [&](Instruction* dead) { gone_.insert(dead); });
+    // Of others nothing has changed that could make them fit.
+    const Instruction* root = consumer->callee()->root();
+    const bool is_target = root->kind() == OpKind::DynamicUpdateSlice && root->operand(0) == copy;
+    if (is_new || is_target) AddCandidates(consumer->operands());
+    if (stays) AddCandidates(producer);
+    AddCandidates(read);
+    for (const Instruction* o : read)
+      if (o->kind() == OpKind::Subtract)  // FeedsSoftmax
+        for (Instruction* feeds : o->operands())
+          if (growing_->ParameterFor(feeds) != nullptr) AddCandidates(feeds);
     return consumer;
-  }
-
-  /// Emission of a fused instruction from that of its users.
-  static FusedState::Emission EmissionOf(const Instruction& inst, const FusedState& state) {
-    FusedState::Emission e;
-    if (inst.IsRoot()) {
-      e.sources = {&inst};
-      return e;
-    }
-    e.copies = 0;
-    auto add = [&](const Instruction* source, int64_t copies) {
-      if (llvm::is_contained(e.sources, source)) return;
-      e.sources.push_back(source);
-      e.copies += copies;
-    };
-    for (const Instruction* user : inst.users()) {
-      const auto found = state.emission.find(user);
-      if (found == state.emission.end()) continue;
-      e.reused |= found->second.reused;
-      for (int64_t i = 0; i < user->operand_count(); ++i)
-        e.reused |= user->operand(i) == &inst && ReusesOperand(*user, i);
-      if (!user->info().Is(kElementwise)) {
-        add(user, found->second.copies);
-        continue;
-      }
-      for (const Instruction* source : found->second.sources) {
-        const auto at = state.emission.find(source);
-        add(source, at == state.emission.end() ? 1 : at->second.copies);
-      }
-    }
-    e.copies = std::max<int64_t>(1, e.copies);
-    return e;
-  }
-
-  FusedState& StateOf(const Instruction& fusion) {
-    auto [it, fresh] = states_.try_emplace(&fusion);
-    if (fresh) {
-      const std::vector<Instruction*> order = fusion.callee()->PostOrder();
-      for (const Instruction* i : llvm::reverse(order)) {
-        if (i->kind() == OpKind::Parameter) continue;
-        it->second.emission[i] = EmissionOf(*i, it->second);
-        it->second.reductions += i->kind() == OpKind::Reduce;
-        it->second.updates += i->kind() == OpKind::DynamicUpdateSlice;
-      }
-    }
-    return it->second;
   }
 
   /// CPU's rules in their order; the kind of the fusion, or nothing.
@@ -211,7 +235,7 @@ class Fuser {
     if (IsBigConcatenate(producer) || IsBigConcatenate(consumer)) return std::nullopt;
     if (Reuses(producer, consumer) && IsExpensive(producer)) return std::nullopt;
     if (!MayDuplicate(producer) || !IsInPlaceSafe(producer, consumer)) return std::nullopt;
-    if (consumer.kind() == OpKind::Fusion && !FitsInto(producer, consumer)) return std::nullopt;
+    if (consumer.kind() == OpKind::Fusion && !FitsInto(producer)) return std::nullopt;
     if (consumer.kind() == OpKind::Dot) return FitsIntoDot(producer, consumer);
     return FusionKind::Loop;
   }
@@ -223,17 +247,15 @@ class Fuser {
         if (consumer.operand(i) == &producer && ReusesOperand(consumer, i)) return true;
       return false;
     }
-    const int64_t at = llvm::find(consumer.operands(), &producer) - consumer.operands().begin();
-    return EmissionOf(*consumer.callee()->parameter(at), StateOf(consumer)).reused;
+    return fused_->IsReused(*growing_->ParameterFor(&producer));
   }
 
-  bool FitsInto(const Instruction& producer, const Instruction& fusion) {
-    FusedState& state = StateOf(fusion);
-    if (fusion.callee()->instruction_count() >= kMaxFused) return false;
-    if (producer.kind() == OpKind::Reduce && state.reductions >= kMaxReductions) return false;
-    if (producer.kind() == OpKind::DynamicUpdateSlice && state.updates > 0) return false;
-    const int64_t at = llvm::find(fusion.operands(), &producer) - fusion.operands().begin();
-    return EmissionOf(*fusion.callee()->parameter(at), state).copies <= kMaxCopies;
+  /// Into the fusion that grows.
+  bool FitsInto(const Instruction& producer) {
+    if (growing_->instruction_count() >= kMaxFused) return false;
+    if (producer.kind() == OpKind::Reduce && fused_->reductions >= kMaxReductions) return false;
+    if (producer.kind() == OpKind::DynamicUpdateSlice && fused_->updates > 0) return false;
+    return fused_->CopiesOf(*growing_->ParameterFor(&producer)) <= kMaxCopies;
   }
 
   static std::optional<FusionKind> FitsIntoDot(const Instruction& producer, const Instruction& dot) {
@@ -306,7 +328,10 @@ class Fuser {
   const FusionOptions& options_;
   PassContext& context_;
   llvm::DenseMap<const Instruction*, int64_t> places_;
-  llvm::DenseMap<const Instruction*, FusedState> states_;
+  // Of the consumer that grows.
+  std::set<std::pair<int64_t, Instruction*>, std::greater<>> candidates_;  // with their places
+  std::optional<GrowingFusion> growing_;
+  std::optional<FusedState> fused_;
   llvm::DenseSet<const Instruction*> gone_;
   int64_t visited_ = 0;
   bool changed_ = false;

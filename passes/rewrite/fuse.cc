@@ -51,10 +51,11 @@ void SetOutputs(Instruction* fusion, llvm::ArrayRef<Instruction*> outputs, size_
           Maker(*fusion->parent(), fusion).Gte(fusion, static_cast<int64_t>(known + i)));
 }
 
-/// The body of a fusion, which no other one shares.
-Computation* OwnBody(Instruction* fusion) {
-  if (fusion->callee()->callers().size() > 1) fusion->SetCallees({CloneComputation(*fusion->callee())});
-  return fusion->callee();
+/// Gives a fusion a body that no other one shares; false if it has one.
+bool OwnBody(Instruction* fusion) {
+  if (fusion->callee()->callers().size() <= 1) return false;
+  fusion->SetCallees({CloneComputation(*fusion->callee())});
+  return true;
 }
 
 }  // namespace
@@ -63,14 +64,15 @@ Instruction* WrapInFusion(Instruction* inst, FusionKind kind) {
   Computation* fused = NewComputation(*inst->module(), "fused_computation");
   fused->set_execution_thread(inst->parent()->execution_thread());
   llvm::SmallVector<Instruction*, 4> operands, copies;
+  llvm::SmallDenseMap<const Instruction*, Instruction*, 4> parameters;
   Maker inside(*fused, inst);
   for (Instruction* o : inst->operands()) {
-    size_t at = static_cast<size_t>(llvm::find(operands, o) - operands.begin());
-    if (at == operands.size()) {
+    Instruction*& parameter = parameters[o];
+    if (parameter == nullptr) {
+      parameter = inside.Parameter(static_cast<int64_t>(operands.size()), o->shape());
       operands.push_back(o);
-      inside.Parameter(static_cast<int64_t>(at), o->shape());
     }
-    copies.push_back(fused->parameter(static_cast<int64_t>(at)));
+    copies.push_back(parameter);
   }
   fused->set_root(CloneWith(*inst, *fused, copies));
   FusionAttrs attrs;
@@ -82,32 +84,93 @@ Instruction* WrapInFusion(Instruction* inst, FusionKind kind) {
   return fusion;
 }
 
-Instruction* FuseProducer(Instruction* fusion, Instruction* producer) {
-  Computation* fused = OwnBody(fusion);
-  llvm::SmallVector<Instruction*, 8> operands(fusion->operands().begin(), fusion->operands().end());
+bool GrowingFusion::OwnBody() { return hlo::OwnBody(fusion_); }
+
+void GrowingFusion::FindPlaces() {
+  if (places_.empty())
+    for (int64_t i = 0; i < used_; ++i) places_[fusion_->operand(i)].push_back(i);
+}
+
+Instruction* GrowingFusion::StandIn(Instruction*& made) {
+  if (made == nullptr) made = Maker(fusion_).Add(OpKind::Tuple, {}, {}, {}, "vacant");
+  return made;
+}
+
+Instruction* GrowingFusion::ParameterFor(const Instruction* operand) {
+  FindPlaces();
+  const auto at = places_.find(operand);
+  return at == places_.end() ? nullptr : fusion_->callee()->parameter(at->second.front());
+}
+
+Instruction* GrowingFusion::NewParameter(Instruction* value) {
+  // A quarter more at a time, so that all operands are set anew a few times only.
+  constexpr int64_t kLeast = 8, kShare = 4;
+  if (used_ == fusion_->operand_count()) {
+    llvm::SmallVector<Instruction*, 16> operands(fusion_->operands());
+    operands.resize(operands.size() + static_cast<size_t>(std::max(kLeast, used_ / kShare)), StandIn(spare_));
+    fusion_->SetOperands(operands);
+  }
+  fusion_->SetOperand(used_, value);
+  places_[value].push_back(used_);
+  return Maker(*fusion_->callee(), value).Parameter(used_++, value->shape());
+}
+
+Instruction* GrowingFusion::Fuse(Instruction* producer) {
+  constexpr int64_t kMostParameters = int64_t{1} << 19;  // half of what a computation may have
+  if (vacated_ > kMostParameters) Finish();
+  OwnBody();
+  FindPlaces();
   llvm::SmallVector<Instruction*, 4> inner;
-  for (Instruction* o : producer->operands()) inner.push_back(ParameterFor(fusion, o, operands));
-  Instruction* copy = CloneWith(*producer, *fused, inner);
-  const int64_t at = llvm::find(operands, producer) - operands.begin();
-  Instruction* parameter = fused->parameter(at);
-  parameter->ReplaceAllUsesWith(copy);
-  fused->RemoveParameters([&](const Instruction& p) { return &p == parameter; });
-  operands.erase(operands.begin() + at);
-  fusion->SetOperands(operands);
+  for (Instruction* o : producer->operands()) {
+    Instruction* known = ParameterFor(o);
+    inner.push_back(known ? known : NewParameter(o));
+  }
+  Instruction* copy = CloneWith(*producer, *fusion_->callee(), inner);
+  const auto at = places_.find(producer);
+  const int64_t place = at->second.front();
+  at->second.erase(at->second.begin());
+  if (at->second.empty()) places_.erase(at);
+  fusion_->callee()->parameter(place)->ReplaceAllUsesWith(copy);
+  fusion_->SetOperand(place, StandIn(vacant_));
+  ++vacated_;
   return copy;
 }
 
-void FuseProducerAsOutput(Instruction* fusion, Instruction* producer) {
-  OwnBody(fusion);
-  llvm::SmallVector<Instruction*, 4> outputs = Outputs(fusion);
+void GrowingFusion::FuseAsOutput(Instruction* producer) {
+  OwnBody();  // before its outputs are looked at
+  llvm::SmallVector<Instruction*, 4> outputs = Outputs(fusion_);
   const size_t known = outputs.size();
-  outputs.push_back(FuseProducer(fusion, producer));
-  SetOutputs(fusion, outputs, known, {producer});
+  outputs.push_back(Fuse(producer));
+  SetOutputs(fusion_, outputs, known, {producer});
   producer->parent()->Remove(producer);
 }
 
+void GrowingFusion::Finish() {
+  if (vacant_ == nullptr && spare_ == nullptr) return;
+  fusion_->callee()->RemoveParameters([&](const Instruction& parameter) {
+    return fusion_->operand(parameter.attr<ParameterAttrs>().number) == vacant_;
+  });
+  llvm::SmallVector<Instruction*, 16> operands(fusion_->operands());
+  llvm::erase_if(operands, [&](const Instruction* o) { return o == vacant_ || o == spare_; });
+  fusion_->SetOperands(operands);
+  for (Instruction** tuple : {&vacant_, &spare_})
+    if (Instruction* made = std::exchange(*tuple, nullptr)) made->parent()->Remove(made);
+  places_.clear();
+  used_ = fusion_->operand_count();
+  vacated_ = 0;
+}
+
+Instruction* FuseProducer(Instruction* fusion, Instruction* producer) {
+  return GrowingFusion(fusion).Fuse(producer);
+}
+
+void FuseProducerAsOutput(Instruction* fusion, Instruction* producer) {
+  GrowingFusion(fusion).FuseAsOutput(producer);
+}
+
 void FuseSibling(Instruction* fusion, Instruction* sibling) {
-  Computation* fused = OwnBody(fusion);
+  OwnBody(fusion);
+  Computation* fused = fusion->callee();
   llvm::SmallVector<Instruction*, 4> outputs = Outputs(fusion);
   const size_t known = outputs.size();
   llvm::SmallVector<Instruction*, 8> operands(fusion->operands().begin(), fusion->operands().end());

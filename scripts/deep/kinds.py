@@ -184,6 +184,27 @@ def concatenation(n):
     return entry(['x = f32[1] parameter(0)', 'y = f32[1] negate(x)', f'ROOT c = f32[{2 * n}] concatenate({", ".join(["x, y"] * n)}), dimensions={{0}}'])
 
 
+@kind(5000)
+def computed_operands(n):
+    """One instruction reads many, each computed for it."""
+    return entry([*(f'x{i} = f32[1] parameter({i})' for i in range(n)), *(f'y{i} = f32[1] negate(x{i})' for i in range(n)),
+                  f'ROOT c = f32[{n}] concatenate({", ".join(f"y{i}" for i in range(n))}), dimensions={{0}}'])
+
+
+@kind(5000)
+def constant_operands(n):
+    """Every second one is a number."""
+    return entry(['x = f32[1] parameter(0)', *(f'k{i} = f32[1] constant({{{i}}})' for i in range(n)),
+                  f'ROOT c = f32[{2 * n}] concatenate({", ".join(f"x, k{i}" for i in range(n))}), dimensions={{0}}'])
+
+
+@kind(10000)
+def computed_fan_out(n):
+    """Many read what costs little to compute again."""
+    ops = ('negate', 'abs', 'cosine', 'sine', 'exponential')
+    return entry(['p = f32[] parameter(0)', 'x = f32[] negate(p)', *(f'x{i} = f32[] {ops[i % 5]}(x)' for i in range(n)), tuple_of([f'x{i}' for i in range(n)])])
+
+
 @kind(2000)
 def branches(n):
     made = ''.join(f'b{i} {{ a = f32[] parameter(0)  k = f32[] constant({i})  ROOT s = f32[] add(a, k) }}\n' for i in range(n))
