@@ -26,12 +26,14 @@ struct Machine {
     int64_t operations_per_byte = 0;  // that fit into the time of moving a byte: what bandwidth there is
   };
   struct Vectors {
-    int64_t bytes = 0;  // of one register: lanes by the width of elements
+    int64_t bytes = 0;       // of one register: lanes by the width of elements
+    int64_t multiplied = 0;  // registers of floats that a core multiplies and adds in a cycle
   };
-  /// A unit that multiplies tiles.
+  /// A unit that multiplies tiles; of one row where an instruction takes several steps of sums.
   struct MatrixUnit {
     ElementType type{};
     int64_t rows = 0, columns = 0, depth = 0;  // of the tiles of one instruction
+    double cycles = 1;                         // that it keeps the unit busy
   };
   /// In operations, of what is no operation on elements.
   struct Costs {
@@ -82,6 +84,7 @@ struct Machine {
   kernel::Target kernels;  // what Kernel IR asks
   Caches caches;
   llvm::SmallVector<Level, 4> memory;  // nearest first; the last has all
+  double cycles_per_ns = 0;
   Vectors vectors;
   llvm::SmallVector<MatrixUnit, 2> matrix_units;
   Costs costs;

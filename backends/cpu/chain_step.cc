@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "backends/cpu/product_problem.h"
+#include "backends/cpu/product_ways.h"
 #include "backends/products/common/scratch.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
@@ -23,7 +24,7 @@ Slice OutsideSlice(const Instruction* inst, llvm::ArrayRef<Value> operands) {
   return operands[static_cast<size_t>(inst->attr<ParameterAttrs>().number)].leaves[0].slice;
 }
 
-/// A product of a chain, by the way that is forced if that has rows.
+/// A product of a chain, by the way that is forced if that has rows, or that stands there.
 gemm::Product RowProduct(const Instruction& dot, ProductChoice& choice) {
   const gemm::Problem problem = DotProblem(dot);
   if (choice.forced != nullptr) {
@@ -34,7 +35,8 @@ gemm::Product RowProduct(const Instruction& dot, ProductChoice& choice) {
       choice.refused = dot.loc();
     }
   }
-  return gemm::Product(problem, choice.target);
+  const auto written = WrittenWays(dot);  // what is wrong was refused before (CheckWays)
+  return gemm::Product(problem, choice.target, written && !written->empty() ? written->front() : nullptr);
 }
 
 class ChainRunner final : public StepRunner {

@@ -16,11 +16,20 @@
 namespace hlo::cpu {
 namespace {
 
-constexpr int64_t kBlockBytes = 1 << 20;           // of rows, before and after the kernel
 constexpr int64_t kLeastRows = 64, kRowUnit = 16;  // of a block
-constexpr int64_t kLeastBytes = 512 << 10;         // of all rows
-/// The same without a second product: rows that caches hold are as good in memory.
-constexpr int64_t kLeastBytesOfKernel = 48 << 20;
+/// Without a second product, rows that caches hold are as good in memory.
+struct DotChainFusionOptions {
+  int64_t min_bytes = 512 << 10;
+  int64_t min_kernel_bytes = 48 << 20;
+  static llvm::ArrayRef<PassOptionRow> Rows() {
+    static constexpr PassOptionRow kRows[] = {
+        PassOption<&DotChainFusionOptions::min_bytes>("min_bytes", "of all rows between two products"),
+        PassOption<&DotChainFusionOptions::min_kernel_bytes>(
+            "min_kernel_bytes", "of all rows before and after a kernel that ends a chain"),
+    };
+    return kRows;
+  }
+};
 constexpr int64_t kLeastColumns = 16, kFewestRows = 32;  // of products
 
 /// Storage is row-major: these change nothing in memory.
@@ -100,8 +109,8 @@ int64_t RowBytes(const Chain& chain) {
 }
 
 /// Reading the right factors once for each block costs less than to write and read the rows.
-bool IsWorthIt(const Chain& chain) {
-  const int64_t least = chain.last != nullptr ? kLeastBytes : kLeastBytesOfKernel;
+bool IsWorthIt(const Chain& chain, const DotChainFusionOptions& options) {
+  const int64_t least = chain.last != nullptr ? options.min_bytes : options.min_kernel_bytes;
   if (chain.rows.count * RowBytes(chain) < least) return false;
   const auto bytes = [](const Instruction& dot) {
     const Shape& right = dot.operand(1)->shape();
@@ -134,7 +143,8 @@ void Form(const Chain& chain) {
 }  // namespace
 
 int64_t RowsOfBlock(const Chain& chain) {
-  const int64_t rows = kBlockBytes / RowBytes(chain) / kRowUnit * kRowUnit;
+  const int64_t block = CpuMachine().caches.second / 2;  // the rest is for the right factors
+  const int64_t rows = block / RowBytes(chain) / kRowUnit * kRowUnit;
   return std::min(std::max(rows, kLeastRows), chain.rows.unit);
 }
 
@@ -146,7 +156,8 @@ std::optional<Chain> ChainOf(const Instruction& fusion) {
 
 /// Makes chains of products and kernels that allow it, where it costs less to read the right factors once for
 /// each block of rows than to write and read the rows. Requires kernels (kernel-fusion); no value changes.
-static Result<bool> RunDotChainFusion(Module& module, const NoPassOptions&, PassContext& context) {
+static Result<bool> RunDotChainFusion(Module& module, const DotChainFusionOptions& options,
+                                      PassContext& context) {
   bool changed = false;
   for (Computation* computation : context.Computations(module)) {
     if (!RunsOnWholeValues(*computation)) continue;
@@ -160,7 +171,7 @@ static Result<bool> RunDotChainFusion(Module& module, const NoPassOptions&, Pass
     for (const Instruction* last : llvm::concat<const Instruction* const>(dots, fusions)) {
       if (taken.contains(last)) continue;
       const std::optional<Chain> chain = FindChain(*last);
-      if (!chain || taken.contains(chain->first) || !IsWorthIt(*chain) ||
+      if (!chain || taken.contains(chain->first) || !IsWorthIt(*chain, options) ||
           !compile::TryRowKernel(*chain->middle, chain->rows, CpuMachine(), KernelTable()))
         continue;
       if (!context.TakeRewrite()) return changed;
@@ -173,6 +184,6 @@ static Result<bool> RunDotChainFusion(Module& module, const NoPassOptions&, Pass
   return changed;
 }
 
-HLO_DEFINE_PASS(DotChainFusion, NoPassOptions);
+HLO_DEFINE_PASS(DotChainFusion, DotChainFusionOptions);
 
 }  // namespace hlo::cpu

@@ -13,9 +13,18 @@
 namespace hlo::cpu {
 namespace {
 
-constexpr int64_t kMostParts = 4;
-/// Copying less costs no more than another step.
-constexpr int64_t kFewBytes = 128 << 10;
+/// Copying less than `min_bytes` costs no more than another step.
+struct ConcatenatedDotSplitterOptions {
+  int64_t max_parts = 4;
+  int64_t min_bytes = 128 << 10;
+  static llvm::ArrayRef<PassOptionRow> Rows() {
+    static constexpr PassOptionRow kRows[] = {
+        PassOption<&ConcatenatedDotSplitterOptions::max_parts>("max_parts", "of a factor"),
+        PassOption<&ConcatenatedDotSplitterOptions::min_bytes>("min_bytes", "of a factor"),
+    };
+    return kRows;
+  }
+};
 
 /// The concatenated dimension of one factor, as the dot sees it.
 struct Split {
@@ -40,11 +49,12 @@ int64_t ResultDimension(const Instruction& dot, int64_t i, int64_t dimension) {
 }
 
 /// Products are as good with parts of factor `i`.
-std::optional<Split> SplitOf(const Instruction& dot, int64_t i) {
+std::optional<Split> SplitOf(const Instruction& dot, int64_t i,
+                             const ConcatenatedDotSplitterOptions& options) {
   const Instruction &parts = *dot.operand(i), &other = *dot.operand(1 - i);
   if (parts.kind() != OpKind::Concatenate || parts.users().size() != 1 ||
-      parts.operand_count() > kMostParts || parts.has_extras() || ByteSize(parts.shape()) < kFewBytes ||
-      ByteSize(parts.shape()) < ByteSize(other.shape()))
+      parts.operand_count() > options.max_parts || parts.has_extras() ||
+      ByteSize(parts.shape()) < options.min_bytes || ByteSize(parts.shape()) < ByteSize(other.shape()))
     return std::nullopt;
   for (const Shape* shape : {&parts.shape(), &other.shape(), &dot.shape()})
     if (shape->HasDynamicDimension()) return std::nullopt;
@@ -91,7 +101,8 @@ void Rewrite(Instruction* dot, const Split& split) {
   ReplaceAndRemove(dot, sum);
 }
 
-Result<bool> RunConcatenatedDotSplitter(Module& module, const NoPassOptions&, PassContext& context) {
+Result<bool> RunConcatenatedDotSplitter(Module& module, const ConcatenatedDotSplitterOptions& options,
+                                        PassContext& context) {
   bool changed = false;
   for (Computation* computation : context.Computations(module)) {
     std::vector<Instruction*> dots;
@@ -100,7 +111,7 @@ Result<bool> RunConcatenatedDotSplitter(Module& module, const NoPassOptions&, Pa
         dots.push_back(inst);
     for (Instruction* dot : dots)
       for (const int64_t i : {0, 1})
-        if (const auto split = SplitOf(*dot, i); split && IsThinProduct(*dot, i)) {
+        if (const auto split = SplitOf(*dot, i, options); split && IsThinProduct(*dot, i)) {
           const bool reorders = split->other >= 0 && !IsIntegral(dot->shape().element_type());
           if ((reorders && context.policy().strict_fp) || !context.TakeRewrite()) continue;
           Rewrite(dot, *split);
@@ -113,6 +124,6 @@ Result<bool> RunConcatenatedDotSplitter(Module& module, const NoPassOptions&, Pa
 
 }  // namespace
 
-HLO_DEFINE_PASS(ConcatenatedDotSplitter, NoPassOptions);
+HLO_DEFINE_PASS(ConcatenatedDotSplitter, ConcatenatedDotSplitterOptions);
 
 }  // namespace hlo::cpu

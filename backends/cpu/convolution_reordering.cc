@@ -54,13 +54,27 @@ void Reorder(Instruction* convolution, const Order& lhs, const Order& rhs, const
 
 /// Worth bringing features together: results of at least so many features, each a sum of so many products, by
 /// windows that are small beside the image; and worth two more kernels.
-constexpr int64_t kFewestFeatures = 16, kFewestProducts = 64, kFewestTaps = 4, kMostTaps = 128;
+constexpr int64_t kFewestFeatures = 16, kFewestProducts = 64, kFewestTaps = 4;
 constexpr int64_t kManyFeatures = 32;
 constexpr int64_t kMostTapsOfBatchGroups = 27;
-constexpr int64_t kLeastWork = 1 << 23;
 constexpr int64_t kNarrow = 2;  // bytes of elements that are soon moved; lines of them have to be converted
-constexpr int64_t kLeastWorkOfCheap = 1 << 21;
 constexpr int64_t kFewestTapsOfGradient = 64;  // positions
+struct ConvolutionReorderingOptions {
+  int64_t min_products = 1 << 23;
+  int64_t min_cheap_products = 1 << 21;
+  int64_t max_taps = 128;
+  static llvm::ArrayRef<PassOptionRow> Rows() {
+    static constexpr PassOptionRow kRows[] = {
+        PassOption<&ConvolutionReorderingOptions::min_products>(
+            "min_products", "multiplications that are worth two transposes"),
+        PassOption<&ConvolutionReorderingOptions::min_cheap_products>(
+            "min_cheap_products", "the same of narrow elements and of gradients, whose other ways are slow"),
+        PassOption<&ConvolutionReorderingOptions::max_taps>("max_taps",
+                                                            "of windows, which are small beside the image"),
+    };
+    return kRows;
+  }
+};
 constexpr int64_t kMostTapsOfPlanes = 32, kMostShifts = 3, kLongLine = 16;
 
 int64_t Taps(const ConvolutionAttrs& attrs) {
@@ -91,7 +105,8 @@ bool ReadsNarrowPlanes(const Instruction& convolution) {
          last.stride <= 2 && last.base_dilation == 1 && Taps(attrs) <= kMostTapsOfPlanes;
 }
 
-bool GainsByFeaturesLast(const Instruction& convolution, TargetOfMachine target) {
+bool GainsByFeaturesLast(const Instruction& convolution, const ConvolutionReorderingOptions& options,
+                         TargetOfMachine target) {
   const auto& attrs = convolution.attr<ConvolutionAttrs>();
   if (!attrs.dim_labels) return false;
   const ConvDimLabels& labels = *attrs.dim_labels;
@@ -100,7 +115,7 @@ bool GainsByFeaturesLast(const Instruction& convolution, TargetOfMachine target)
                 groups = attrs.feature_group_count * attrs.batch_group_count,
                 channels = weights.dim(labels.kernel_input_feature), products = channels * taps,
                 features = weights.dim(labels.kernel_output_feature) / groups;
-  if (labels.input_feature == minor || taps < kFewestTaps || taps > kMostTaps) return false;
+  if (labels.input_feature == minor || taps < kFewestTaps || taps > options.max_taps) return false;
   // Lines of the batch are read as they lie, unless many features meet many.
   if (labels.input_batch == minor && (groups > 1 || channels < kManyFeatures || features < kManyFeatures))
     return false;
@@ -108,10 +123,10 @@ bool GainsByFeaturesLast(const Instruction& convolution, TargetOfMachine target)
   // Gradients by the weights of groups have more taps.
   if (attrs.batch_group_count > 1 && (taps > kMostTapsOfBatchGroups || channels < kFewestFeatures))
     return false;
-  if (features >= kFewestFeatures && products >= kFewestProducts && work >= kLeastWork) return true;
+  if (features >= kFewestFeatures && products >= kFewestProducts && work >= options.min_products) return true;
   // Moving costs little beside the other ways.
   const bool narrow = Info(convolution.operand(0)->shape().element_type()).host_bytes() <= kNarrow;
-  return narrow && (groups > 1 || channels >= kFewestFeatures) && work >= kLeastWorkOfCheap &&
+  return narrow && (groups > 1 || channels >= kFewestFeatures) && work >= options.min_cheap_products &&
          !(ReadsNarrowPlanes(convolution) && target().isa == gemm::Isa::Avx512);
 }
 
@@ -158,7 +173,8 @@ bool ReadsPlanesOfGradient(const Instruction& convolution, const gemm::Target& t
 
 /// The same for gradients by weights, whose windows are as large as images: what are weights of the result
 /// lie as batch and features of the operands, with positions minor in both.
-bool GainsByBatchLast(const Instruction& convolution, TargetOfMachine target) {
+bool GainsByBatchLast(const Instruction& convolution, const ConvolutionReorderingOptions& options,
+                      TargetOfMachine target) {
   const auto& attrs = convolution.attr<ConvolutionAttrs>();
   if (!attrs.dim_labels || attrs.feature_group_count != 1) return false;
   const ConvDimLabels& labels = *attrs.dim_labels;
@@ -167,7 +183,7 @@ bool GainsByBatchLast(const Instruction& convolution, TargetOfMachine target) {
   return labels.input_feature != minor && labels.input_batch != minor &&
          labels.kernel_input_feature != minor && labels.kernel_output_feature != minor &&
          taps >= kFewestTapsOfGradient &&
-         convolution.shape().ElementCount() * products >= kLeastWorkOfCheap &&
+         convolution.shape().ElementCount() * products >= options.min_cheap_products &&
          !ReadsPlanesOfGradient(convolution, target());
 }
 
@@ -186,20 +202,22 @@ void OrderBatchLast(Instruction* convolution) {
 
 /// Whether convolutions gain by an order, and what brings them into it.
 struct Reordering {
-  bool (*gains)(const Instruction& convolution, TargetOfMachine target);
+  bool (*gains)(const Instruction& convolution, const ConvolutionReorderingOptions& options,
+                TargetOfMachine target);
   void (*apply)(Instruction* convolution);
 };
 constexpr Reordering kReorderings[] = {{&GainsByFeaturesLast, &OrderFeaturesLast},
                                        {&GainsByBatchLast, &OrderBatchLast}};
 
-Result<bool> RunConvolutionReordering(Module& module, const NoPassOptions&, PassContext& context) {
+Result<bool> RunConvolutionReordering(Module& module, const ConvolutionReorderingOptions& options,
+                                      PassContext& context) {
   bool changed = false;
   const auto target = [&] { return TargetOf(context); };
   for (Computation* computation : context.Computations(module))
     for (const Reordering& row : kReorderings) {
       std::vector<Instruction*> found;
       for (Instruction* inst : computation->InstructionsOf(OpKind::Convolution))
-        if (IsPlainConvolution(*inst) && row.gains(*inst, target)) found.push_back(inst);
+        if (IsPlainConvolution(*inst) && row.gains(*inst, options, target)) found.push_back(inst);
       for (Instruction* convolution : found) {
         if (!context.TakeRewrite()) return changed;
         row.apply(convolution);
@@ -211,6 +229,6 @@ Result<bool> RunConvolutionReordering(Module& module, const NoPassOptions&, Pass
 
 }  // namespace
 
-HLO_DEFINE_PASS(ConvolutionReordering, NoPassOptions);
+HLO_DEFINE_PASS(ConvolutionReordering, ConvolutionReorderingOptions);
 
 }  // namespace hlo::cpu

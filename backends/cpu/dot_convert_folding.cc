@@ -14,7 +14,19 @@ namespace {
 
 /// Products of so many rows read each weight once or twice: to widen them all first is a way through memory
 /// more, where caches do not hold them.
-constexpr int64_t kMostRows = 256, kManyBytes = 16 << 20;
+struct DotConvertFoldingOptions {
+  int64_t max_rows = 256;
+  int64_t min_bytes = 16 << 20;
+  static llvm::ArrayRef<PassOptionRow> Rows() {
+    static constexpr PassOptionRow kRows[] = {
+        PassOption<&DotConvertFoldingOptions::max_rows>("max_rows",
+                                                        "of products that pack the weights they widen"),
+        PassOption<&DotConvertFoldingOptions::min_bytes>("min_bytes",
+                                                         "of weights that are widened while they are packed"),
+    };
+    return kRows;
+  }
+};
 
 /// Operand `i` of a dot widens weights.
 bool Widens(const Instruction& dot, int64_t i) {
@@ -36,13 +48,15 @@ bool IsThinProduct(const Instruction& dot) {
 }
 
 /// A product of weights as the right factor that are packed in any case, and widened then.
-bool IsWidenedWhilePacked(const Instruction& dot, const Instruction& convert) {
+bool IsWidenedWhilePacked(const Instruction& dot, const Instruction& convert,
+                          const DotConvertFoldingOptions& options) {
   const gemm::Problem problem = DotProblem(dot);
   return dot.operand(1) == convert.operand(0) && convert.users().empty() && problem.batches() == 1 &&
-         problem.rows() <= kMostRows && ByteSize(convert.shape()) >= kManyBytes;
+         problem.rows() <= options.max_rows && ByteSize(convert.shape()) >= options.min_bytes;
 }
 
-Result<bool> RunDotConvertFolding(Module& module, const NoPassOptions&, PassContext& context) {
+Result<bool> RunDotConvertFolding(Module& module, const DotConvertFoldingOptions& options,
+                                  PassContext& context) {
   bool changed = false;
   for (Computation* computation : context.Computations(module)) {
     std::vector<Instruction*> dots;
@@ -55,7 +69,7 @@ Result<bool> RunDotConvertFolding(Module& module, const NoPassOptions&, PassCont
         if (!Widens(*dot, i)) continue;
         Instruction* convert = dot->operand(i);
         dot->SetOperand(i, convert->operand(0));
-        const bool folds = IsThinProduct(*dot) || IsWidenedWhilePacked(*dot, *convert);
+        const bool folds = IsThinProduct(*dot) || IsWidenedWhilePacked(*dot, *convert, options);
         if (folds && context.TakeRewrite()) {
           RemoveIfDead(convert);
           changed = true;
@@ -69,6 +83,6 @@ Result<bool> RunDotConvertFolding(Module& module, const NoPassOptions&, PassCont
 
 }  // namespace
 
-HLO_DEFINE_PASS(DotConvertFolding, NoPassOptions);
+HLO_DEFINE_PASS(DotConvertFolding, DotConvertFoldingOptions);
 
 }  // namespace hlo::cpu

@@ -85,7 +85,13 @@ compile::Machine MakeMachine() {
   machine.memory = {{.bytes = machine.caches.second / 2, .operations_per_byte = 2},
                     {.bytes = machine.caches.third, .operations_per_byte = 8},
                     {.bytes = INT64_MAX, .operations_per_byte = 15}};
-  machine.vectors = {.bytes = 64};
+  machine.cycles_per_ns = 3;
+  machine.vectors = {.bytes = 64, .multiplied = 2};
+  // Tile registers, and instructions for pairs and fours of steps, two of which begin in a cycle.
+  machine.matrix_units = {{.type = ElementType::BF16, .rows = 16, .columns = 16, .depth = 32, .cycles = 16},
+                          {.type = ElementType::S8, .rows = 16, .columns = 16, .depth = 64, .cycles = 16},
+                          {.type = ElementType::BF16, .rows = 1, .columns = 16, .depth = 2, .cycles = .5},
+                          {.type = ElementType::S8, .rows = 1, .columns = 16, .depth = 4, .cycles = .5}};
   machine.kernels = KernelsOf(machine);
   const kernel::OpCost &plain = machine.kernels.ops.plain, &function = machine.kernels.ops.function;
   machine.costs = {.launch = kCall * plain.operations,

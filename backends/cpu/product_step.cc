@@ -2,6 +2,7 @@
 
 #include "backends/cpu/compile.h"
 #include "backends/cpu/eval_step.h"
+#include "backends/cpu/kernel_target.h"
 #include "backends/cpu/product_problem.h"
 #include "backends/cpu/product_ways.h"
 #include "backends/products/common/sums.h"
@@ -148,6 +149,21 @@ std::unique_ptr<StepRunner> LoadUnpadded(const Step& step, Program& program, con
   return std::make_unique<ProductRunner>(step, program, choice, std::move(products), nullptr);
 }
 
+/// What ways cost by the figures of the machine.
+gemm::Rates RatesOf(const compile::Machine& machine) {
+  gemm::Rates rates;
+  rates.cycles_per_ns = machine.cycles_per_ns;
+  rates.vectors = static_cast<double>(machine.vectors.multiplied);
+  const double floats = rates.vectors * static_cast<double>(machine.LanesOf(ElementType::F32));
+  for (const compile::Machine::MatrixUnit& unit : machine.matrix_units) {
+    const bool pairs = unit.type == ElementType::BF16;
+    double& rate = unit.rows > 1 ? (pairs ? rates.pairs_of_tiles : rates.fours_of_tiles)
+                                 : (pairs ? rates.pairs : rates.fours);
+    rate = static_cast<double>(unit.rows * unit.columns * unit.depth) / unit.cycles / floats;
+  }
+  return rates;
+}
+
 }  // namespace
 
 std::vector<gemm::Problem> ProblemsOf(const Instruction& inst) {
@@ -172,6 +188,7 @@ std::string ObstacleToProduct(const Instruction& inst) {
 
 gemm::Target ProductTarget(const Machine& machine) {
   gemm::Target target;
+  target.rates = RatesOf(CpuMachine());
   if (gemm::HostIsa() >= gemm::Isa::Avx512 && HasFeatures(machine, "+avx512f,+avx512dq,+avx512bw,+avx512vl"))
     target.isa = gemm::Isa::Avx512;
   if (target.isa == gemm::Isa::Avx512) {
@@ -189,11 +206,13 @@ std::unique_ptr<StepRunner> LoadProduct(const Step& step, Program& program, Prod
   const Instruction& inst = *step.instruction;
   why = ObstacleToProduct(inst);
   if (!why.empty()) return nullptr;
-  const gemm::Way* way = choice.forced;
-  // One that is wrong was refused before (CheckWays).
-  if (const auto written = WrittenWay(inst); way == nullptr && written) way = *written;
+  WaysOfParts ways = {choice.forced};
+  // What is wrong was refused before (CheckWays).
+  if (const auto written = WrittenWays(inst); choice.forced == nullptr && written && !written->empty())
+    ways = *written;
   std::vector<gemm::Product> products;
-  for (const gemm::Problem& problem : ProblemsOf(inst)) products.emplace_back(problem, choice.target, way);
+  for (const gemm::Problem& problem : ProblemsOf(inst))
+    products.emplace_back(problem, choice.target, ways[ways.size() > 1 ? products.size() : 0]);
   if (llvm::any_of(products, [](const gemm::Product& product) { return product.IsSlow(); })) {
     why = "groups of few features";
     return nullptr;

@@ -1,5 +1,7 @@
-// product-ways: products and convolutions that are computed by themselves say by which way, so that what runs
-// is what is printed: a dot or convolution with backend_config={"product":{"way":"packed-gemm"}}.
+// product-ways: products and convolutions that are computed by themselves or in chains say by which way, so
+// that what runs is what is printed: a dot or convolution with
+// backend_config={"product":{"way":"packed-gemm"}}. A convolution that several problems make has a list of
+// ways where they differ, one for each.
 //
 // Requires row-major. Preserves everything. No value changes.
 #pragma once
@@ -13,9 +15,10 @@ namespace hlo::cpu {
 std::vector<gemm::Problem> ProblemsOf(const Instruction& inst);
 /// Why no product computes a dot or convolution; empty: one does.
 std::string ObstacleToProduct(const Instruction& inst);
-/// The way that the instruction names; null: none, the best is taken. Errors: unsupported-path, at the
-/// instruction, for what is no way.
-Result<const gemm::Way*> WrittenWay(const Instruction& inst);
+/// One for all parts of a product, or one for each; none: the best are taken.
+using WaysOfParts = llvm::SmallVector<const gemm::Way*, 1>;
+/// The ways that the instruction names. Errors: unsupported-path, at the instruction, for what is no way.
+Result<WaysOfParts> WrittenWays(const Instruction& inst);
 /// All dots and convolutions of the text name ways that can compute them. Errors: unsupported-path.
 Status CheckWays(const Module& module, const gemm::Target& target);
 

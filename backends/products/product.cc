@@ -11,8 +11,7 @@ struct Choice {
   bool suits = false;
 };
 
-/// The cheapest way that suits, of libraries or others: costs fall with gain, so the first of those that have
-/// some; else the last.
+/// The first way that suits, of libraries or others; else the last.
 Choice Choose(const Problem& problem, const Target& target, bool by_library) {
   const Way& last = Ways().back();
   if (problem.depth() == 0) return {by_library ? nullptr : &last, {problem}, !by_library};

@@ -90,63 +90,70 @@ std::unique_ptr<Plan> Make(Problem problem, const Target& target) {
   return std::make_unique<P>(std::move(problem), target);
 }
 
-/// Cycles are of 3 GHz, of which multiplying gets so much.
-constexpr double kCyclesPerNs = 3, kShare = 0.8;
-/// Multiplications and additions in a vector at a time, and in a cycle for pairs, fours and tile registers as
-/// multiples of those of floats.
-constexpr double kVectorsPerCycle = 2, kPairs = 2, kFours = 4, kPairsOfTiles = 16, kFoursOfTiles = 32;
+/// Multiplications of numbers of the result's type.
+double Multiplications(const Problem& problem, double columns) {
+  return static_cast<double>(problem.rows()) * static_cast<double>(problem.depth()) * columns *
+         static_cast<double>(problem.batches()) * (IsComplex(problem.type) ? 2 * 2 : 1);
+}
 
-/// Multiplications with columns that fill vectors, in cycles of floats.
-double Cycles(const Problem& problem, const Target& target) {
+/// Nanoseconds of one thread that gets `share` of what a core multiplies in lanes.
+double Cost(double multiplications, const Problem& problem, const Target& target, double share) {
+  const auto lanes = static_cast<double>(TileShapeOf(KernelsFor(target.isa), problem.compute).lanes);
+  return std::max(multiplications, 1.0) / (lanes * target.rates.vectors * target.rates.cycles_per_ns * share);
+}
+
+double CostOfProducts(const Problem& problem, const Target& target, double share) {
+  return Cost(Multiplications(problem, static_cast<double>(problem.columns())), problem, target, share);
+}
+
+/// Tiles are whole vectors wide.
+double CostOfTiles(const Problem& problem, const Target& target, double share) {
   const int64_t lanes = TileShapeOf(KernelsFor(target.isa), problem.compute).lanes,
-                columns = problem.columns() * (IsComplex(problem.type) ? 2 : 1);
-  const int64_t vectors = (columns + lanes - 1) / lanes;
-  const double steps = static_cast<double>(problem.rows()) * static_cast<double>(problem.depth()) *
-                       static_cast<double>(problem.batches()) * (IsComplex(problem.type) ? 2 : 1);
-  return std::max(static_cast<double>(vectors) * steps, 1.0) / kVectorsPerCycle;
+                vectors = (problem.columns() * (IsComplex(problem.type) ? 2 : 1) + lanes - 1) / lanes;
+  const double columns = static_cast<double>(vectors * lanes) / (IsComplex(problem.type) ? 2 : 1);
+  return Cost(Multiplications(problem, columns), problem, target, share);
 }
 
-double CostOfTiles(const Problem& problem, const Target& target) {
-  return Cycles(problem, target) / (kCyclesPerNs * kShare);
-}
-
-double CostOfGroups(const Problem& problem, const Target& target) {
+double CostOfGroups(const Problem& problem, const Target& target, double share) {
   const bool floats = GroupKindOf(problem) == GroupKind::Bf16;
-  const double times = target.amx ? (floats ? kPairsOfTiles : kFoursOfTiles) : (floats ? kPairs : kFours);
-  return CostOfTiles(problem, target) / times;
+  const Rates& rates = target.rates;
+  const double with_tiles = floats ? rates.pairs_of_tiles : rates.fours_of_tiles,
+               without = floats ? rates.pairs : rates.fours;
+  return CostOfTiles(problem, target, share) / (target.amx ? with_tiles : without);
 }
 
 constexpr auto kSkipped = Padding::Skipped, kMultiplied = Padding::Multiplied;
 constexpr Way kWays[] = {
-    {"onednn", "a library", AsItIs, FitOnednn, PlanOnednn, nullptr, 9, false, kMultiplied, true},
-    {"direct-vnni", "words of features", AsItIs, FitWords, Make<WordPlan<RunByWords>>, nullptr, 8, false,
-     kMultiplied},
-    {"weight-gradient-vnni", "words of positions", AsItIs, FitPositions, Make<WordPlan<RunByPositions>>,
-     nullptr, 7.5, false, kMultiplied},
-    {"depthwise-nchw-weight-gradient", "products of planes", AsItIs, FitFloatGradient,
-     Make<FunctionPlan<RunFloatGradient>>, nullptr, 7, false, kMultiplied},
-    {"depthwise-nchw-weight-gradient-vnni", "products of planes", AsItIs, FitPlaneGradient,
-     Make<FunctionPlan<RunPlaneGradient>>, nullptr, 6.5, false, kMultiplied},
-    {"depthwise-nchw", "planes", AsItIs, FitPlanes, Make<FunctionPlan<RunOfPlanes>>, nullptr, 6, false,
-     kMultiplied},
-    {"depthwise-nhwc-staged", "lanes of features, staged", AsItIs, FitLanes, Make<FunctionPlan<RunOfLanes>>,
-     nullptr, 5.5, false, kMultiplied},
-    {"direct-nhwc", "lanes of features", AsItIs, FitFeaturewise, Make<FunctionPlan<RunFeaturewise>>, nullptr,
-     5, false, kMultiplied},
-    {"depthwise-weight-gradient", "channel by channel", AsItIs, FitSumOfLines,
-     Make<FunctionPlan<RunSumOfLines>>, nullptr, 4.5, false, kSkipped},
-    {"grouped-weight-gradient", "channel by channel", AsItIs, FitChannelwiseSums,
-     Make<FunctionPlan<RunChannelwiseSums>>, nullptr, 4, false, kSkipped},
-    {"depthwise-nhwc", "channel by channel", AsItIs, FitChannelwise, Make<FunctionPlan<RunChannelwise>>,
-     nullptr, 3.5, false, kSkipped},
-    {"direct-few-outputs", "lanes of input features", AsItIs, FitFewColumns,
-     Make<FunctionPlan<RunFewColumns>>, nullptr, 3, false, kMultiplied},
-    {"direct-spatial", "shifted lines", AsItIs, FitWindowed, Make<FunctionPlan<RunWindowed>>, nullptr, 2.5,
+    {"onednn", "a library", AsItIs, FitOnednn, PlanOnednn, CostOfProducts, .9, false, kMultiplied, true},
+    {"direct-vnni", "words of features", AsItIs, FitWords, Make<WordPlan<RunByWords>>, CostOfProducts, .86,
      false, kMultiplied},
-    {"gemv", "few rows", ForFewRows, FitThin, Make<FunctionPlan<RunThin>>, nullptr, 2, false, kSkipped},
-    {"packed-gemm-vnni", "groups of steps", ForTiles, FitGroups, Make<GroupPlan>, CostOfGroups, 1, true,
+    {"weight-gradient-vnni", "words of positions", AsItIs, FitPositions, Make<WordPlan<RunByPositions>>,
+     CostOfProducts, .72, false, kMultiplied},
+    {"depthwise-nchw-weight-gradient-vnni", "products of planes", AsItIs, FitPlaneGradient,
+     Make<FunctionPlan<RunPlaneGradient>>, CostOfProducts, .47, false, kMultiplied},
+    {"depthwise-nchw-weight-gradient", "products of planes", AsItIs, FitFloatGradient,
+     Make<FunctionPlan<RunFloatGradient>>, CostOfProducts, .4, false, kMultiplied},
+    {"depthwise-nhwc-staged", "lanes of features, staged", AsItIs, FitLanes, Make<FunctionPlan<RunOfLanes>>,
+     CostOfProducts, .34, false, kMultiplied},
+    {"depthwise-weight-gradient", "channel by channel", AsItIs, FitSumOfLines,
+     Make<FunctionPlan<RunSumOfLines>>, CostOfProducts, .32, false, kSkipped},
+    {"direct-few-outputs", "lanes of input features", AsItIs, FitFewColumns,
+     Make<FunctionPlan<RunFewColumns>>, CostOfProducts, .3, false, kMultiplied},
+    {"direct-nhwc", "lanes of features", AsItIs, FitFeaturewise, Make<FunctionPlan<RunFeaturewise>>,
+     CostOfProducts, .25, false, kMultiplied},
+    {"grouped-weight-gradient", "channel by channel", AsItIs, FitChannelwiseSums,
+     Make<FunctionPlan<RunChannelwiseSums>>, CostOfProducts, .23, false, kSkipped},
+    {"depthwise-nchw", "planes", AsItIs, FitPlanes, Make<FunctionPlan<RunOfPlanes>>, CostOfProducts, .23,
+     false, kMultiplied},
+    {"gemv", "few rows", ForFewRows, FitThin, Make<FunctionPlan<RunThin>>, CostOfProducts, .18, false,
+     kSkipped},
+    {"depthwise-nhwc", "channel by channel", AsItIs, FitChannelwise, Make<FunctionPlan<RunChannelwise>>,
+     CostOfProducts, .12, false, kSkipped},
+    {"direct-spatial", "shifted lines", AsItIs, FitWindowed, Make<FunctionPlan<RunWindowed>>, CostOfProducts,
+     .07, false, kMultiplied},
+    {"packed-gemm-vnni", "groups of steps", ForTiles, FitGroups, Make<GroupPlan>, CostOfGroups, .8, true,
      kMultiplied},
-    {"packed-gemm", "tiles", ForTiles, FitTiles, Make<TilePlan>, CostOfTiles, 1, true, kMultiplied},
+    {"packed-gemm", "tiles", ForTiles, FitTiles, Make<TilePlan>, CostOfTiles, .8, true, kMultiplied},
 };
 
 }  // namespace
@@ -166,20 +173,13 @@ Fit FitOf(const Way& way, const Problem& problem, const Target& target) {
 
 std::vector<Assessment> Assess(const Problem& problem, const Target& target) {
   std::vector<Assessment> list;
-  double best = 0;  // of those without gain
-  for (const Way& way : llvm::reverse(kWays)) {
-    const Problem arranged = way.arrange(problem, target).problem;
+  for (const Way& way : Ways()) {
     Assessment a{&way, FitOf(way, problem, target), 0};
-    if (way.cost != nullptr && a.fit.can()) {
-      a.cost = way.cost(arranged, target);
-      if (best == 0 || (a.fit.suits() && a.cost < best)) best = a.cost;
-    } else {
-      a.cost = best / way.gain;
-    }
+    if (a.fit.can()) a.cost = way.cost(way.arrange(problem, target).problem, target, way.share);
     list.push_back(a);
   }
   const auto rank = [](const Assessment& a) {
-    return std::tuple(!a.fit.suits(), !a.fit.can(), a.cost, a.way);
+    return std::tuple(!a.fit.suits(), !a.fit.can(), a.way->by_rows, a.cost, a.way);
   };
   llvm::sort(list, [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   return list;

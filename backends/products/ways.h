@@ -14,11 +14,11 @@ struct Way {
   /// Whether it can compute a problem with steps, and suits it.
   Fit (*fit)(const Problem& problem, const Target& target);
   std::unique_ptr<Plan> (*plan)(Problem problem, const Target& target);
-  /// Nanoseconds that one thread needs, by what the target does in a cycle; null: as many times less than the
-  /// best way without gain as `gain` says, of problems that suit it.
-  double (*cost)(const Problem& problem, const Target& target);
-  /// Measured on problems that suit it (README); ways with more of it stand before others.
-  double gain;
+  /// Nanoseconds that one thread needs which gets `share` of what the target multiplies.
+  double (*cost)(const Problem& problem, const Target& target, double share);
+  /// Of all that the target multiplies in lanes of floats, measured on problems that suit the way
+  /// (scripts/bench_ways); ways with more of it stand before others.
+  double share;
   /// Some rows can be computed apart, for a caller who cuts them.
   bool by_rows;
   Padding padding;
@@ -26,7 +26,9 @@ struct Way {
   bool by_library = false;
 };
 
-/// All ways, by falling gain; the last one can compute every problem.
+/// All ways: those for special problems by falling share, then tiles; the last one can compute every problem.
+/// Whatever suits a special one is faster by it than by tiles, whose cost says nothing of what it takes to
+/// pack windows; so the first that suits is taken.
 llvm::ArrayRef<Way> Ways();
 /// The way of a name; null: there is none.
 const Way* WayNamed(llvm::StringRef name);
@@ -40,7 +42,7 @@ struct Assessment {
   Fit fit;
   double cost;  // nanoseconds of one thread, if it suits
 };
-/// All ways, the cheapest of those that suit first; then those that can, then others.
+/// All ways, the one that is taken first, then others that suit, those that can, and the rest.
 std::vector<Assessment> Assess(const Problem& problem, const Target& target);
 
 }  // namespace hlo::gemm

@@ -214,8 +214,8 @@ Result<std::unique_ptr<Executable>> ModuleRunner::MakeProgram() {
 /// Programs are run as they are.
 Status ModuleRunner::CheckProgramOptions() const {
   const std::pair<const char*, bool> options[] = {{"passes", !shared_.passes->named().empty()},
-                                                   {"check-memory", options_.check_memory},
-                                                   {"force-path", !options_.force_path.name.empty()}};
+                                                  {"check-memory", options_.check_memory},
+                                                  {"force-path", !options_.force_path.name.empty()}};
   for (const auto& [name, given] : options)
     if (given)
       return Error("usage-option", {}, "option '--{0}': the input is a program, of which all is decided",

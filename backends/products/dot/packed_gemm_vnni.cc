@@ -20,6 +20,9 @@ constexpr int64_t kFewColumns = 256;                     // rows are cut before 
 constexpr int64_t kRowsTurned = 32;     // of the left factor at a time: their lines stay in the first cache
 constexpr int64_t kStepsTurned = 64;    // while those to come are fetched
 constexpr double kLeastWork = 1 << 17;  // tiles of vectors are as good for less
+constexpr int64_t kLeastOfBatch = 1 << 12;  // elements of a right factor, if products of each batch are few
+// Of what groups fill in a row of a tile, three quarters; of columns a quarter of a vector.
+constexpr int64_t kLeastPairedDepth = 24, kLeastDepth = 48, kFewestColumns = 4;
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -308,16 +311,19 @@ Fit FitGroups(const Problem& problem, const Target& target) {
   const auto kind = GroupKindOf(problem);
   if (!fit.Needs(kind.has_value(), "factors are neither BF16 nor bytes")) return fit;
   fit.Needs(GroupKernelsFor(*kind, target) != nullptr, "no instructions for pairs or fours of such numbers");
-  fit.Suits(GroupKindFor(problem).has_value(), "little work, or few rows, columns or steps");
+  fit.Suits(GroupKindFor(problem).has_value(), "little work, or few columns or steps");
   return fit;
 }
 
 std::optional<GroupKind> GroupKindFor(const Problem& problem) {
   const double work = static_cast<double>(problem.rows()) * static_cast<double>(problem.columns()) *
                       static_cast<double>(problem.depth());
-  if (work < kLeastWork || problem.depth() < 16 || problem.columns() < 12 || problem.rows() < 4)
-    return std::nullopt;
-  return GroupKindOf(problem);
+  const auto kind = GroupKindOf(problem);
+  const int64_t least_depth = kind == GroupKind::Bf16 ? kLeastPairedDepth : kLeastDepth;
+  const bool little = work < kLeastWork && (work * static_cast<double>(problem.batches()) < kLeastWork ||
+                                            problem.depth() * problem.columns() < kLeastOfBatch);
+  if (little || problem.depth() < least_depth || problem.columns() < kFewestColumns) return std::nullopt;
+  return kind;
 }
 
 std::optional<GroupKind> GroupKindOf(const Problem& problem) {
