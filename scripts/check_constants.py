@@ -13,9 +13,9 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Folders, the first two together as code moves from one to the other, and how many they may have.
 MOST = {
-    ('backends/compile', 'backends/cpu'): 73,
+    ('backends/compile', 'backends/cpu'): 70,
     ('backends/kernel',): 17,
-    ('backends/llvm',): 190,
+    ('backends/llvm',): 193,
 }
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 NUMBER = re.compile(r"(?<![\w.])(0[xX][\da-fA-F']+(?:\.[\da-fA-F]*)?(?:[pP][+-]?\d+)?|\d[\d']*\.?\d*(?:[eE][+-]?\d+)?)[uUlLfF]*(?![\w.])")

@@ -5,14 +5,18 @@
 #include <memory>
 #include <string>
 
-#include "backends/cpu/code_image.h"
 #include "backends/cpu/code_notes.h"
 #include "backends/cpu/inspect.h"
 #include "backends/cpu/machine.h"
 #include "backends/kernel/routine.h"
+#include "backends/llvm/code_image.h"
 #include "backends/llvm/emit_entry.h"
 
 namespace hlo::cpu {
+
+using codegen::CodeImage;
+using codegen::LinkObjects;
+using codegen::LoadedCode;
 
 /// What a compiled kernel is; see codegen::EmitKernel.
 class KernelFn {

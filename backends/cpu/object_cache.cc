@@ -18,11 +18,16 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 
-namespace hlo::cpu {
+namespace hlo::codegen {
 
 HLO_BINARY_MEMBERS(CodeImage::Import, v.at, v.function)
 HLO_BINARY_MEMBERS(CodeImage::Pointer, v.at, v.target)
 HLO_BINARY_MEMBERS(CodeImage, v.bytes, v.imports, v.pointers)
+
+}  // namespace hlo::codegen
+
+namespace hlo::cpu {
+
 HLO_BINARY_MEMBERS(CompiledCode, v.places, v.routines, v.image)
 
 namespace {

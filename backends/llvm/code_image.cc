@@ -1,4 +1,4 @@
-#include "backends/cpu/code_image.h"
+#include "backends/llvm/code_image.h"
 
 #include <sys/mman.h>
 
@@ -17,7 +17,7 @@ void __truncsfhf2();
 void __truncdfhf2();
 }
 
-namespace hlo::cpu {
+namespace hlo::codegen {
 namespace {
 
 using Elf = llvm::object::ELF64LE;
@@ -205,4 +205,4 @@ Result<LoadedCode> LoadedCode::Load(const CodeImage& image) {
   return code;
 }
 
-}  // namespace hlo::cpu
+}  // namespace hlo::codegen

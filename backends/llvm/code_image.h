@@ -9,7 +9,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 
-namespace hlo::cpu {
+namespace hlo::codegen {
 
 /// Code and its constants in one piece that works at any address, but for a few words that are filled in when
 /// it is loaded.
@@ -48,4 +48,4 @@ class LoadedCode {
   std::unique_ptr<uint8_t, Unmap> memory_;
 };
 
-}  // namespace hlo::cpu
+}  // namespace hlo::codegen
