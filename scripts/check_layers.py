@@ -43,7 +43,8 @@ LAYERS = {
     'backends/tile': [*BASE, 'ir', 'ir/eval', 'backends/kernel', 'backends/llvm'],
     'backends/compile': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends/kernel'],
     'backends/gpu/ptx': ['ir/support'],
-    'backends/gpu/emulator': ['ir/support', 'backends/llvm', 'backends/gpu/ptx'],
+    'backends/gpu/driver': ['ir/support'],
+    'backends/gpu/emulator': ['ir/support', 'backends/llvm', 'backends/gpu/ptx', 'backends/gpu/driver'],
     'backends/cpu': [*BASE, 'backends/compile', 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/products', 'backends/products/common', 'backends/products/dot', 'backends/products/conv', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends'],
 }
 # Families of passes stand side by side: what several need is in passes/analysis and passes/rewrite.

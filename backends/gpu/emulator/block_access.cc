@@ -1,0 +1,113 @@
+// Accesses of memory, checked (ptx.md §3.1).
+#include "backends/gpu/emulator/block.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace hlo::gpu {
+namespace {
+
+using ptx::Space;
+
+std::string Unwritten(uint32_t bytes) {
+  return llvm::formatv("reads {0} bytes, some of which nobody has written", bytes).str();
+}
+
+}  // namespace
+
+uint8_t* Block::Access(Thread& thread, uint64_t address, const Site& site, uint32_t bytes) {
+  Space space = site.space;
+  uint64_t at = address;
+  if (space == Space::Generic && address >= kSharedWindow) {
+    const uint64_t window = (address - kSharedWindow) / kWindowSize;
+    at = (address - kSharedWindow) % kWindowSize;
+    space = window == 0 ? Space::Shared : window == 1 ? Space::Local : Space::Param;
+    if (window > 2) space = Space::Generic;
+  }
+  if (address % bytes != 0) {
+    Report(thread, site, FaultKind::Misaligned,
+           llvm::formatv("address {0:x} is not aligned to {1} bytes", address, bytes).str());
+    return nullptr;
+  }
+  switch (space) {
+    case Space::Shared: return AccessShared(thread, at, site, bytes);
+    case Space::Local: return AccessLocal(thread, at, site, bytes);
+    case Space::Param: return AccessParam(thread, at, site, bytes);
+    default: return AccessGlobal(thread, at, site, bytes);
+  }
+}
+
+uint8_t* Block::AccessGlobal(Thread& thread, uint64_t address, const Site& site, uint32_t bytes) {
+  DeviceMemory& memory = device_.memory();
+  const bool store = site.access == Site::Access::Store;
+  const FaultKind kind = memory.Check(address, bytes, store);
+  if (kind != FaultKind::None) {
+    const std::string what = kind == FaultKind::Unwritten
+                                 ? Unwritten(bytes) + ": " + memory.Describe(address)
+                                 : llvm::formatv("{0} {1} bytes at {2:x}: {3}", store ? "writes" : "reads",
+                                                 bytes, address, memory.Describe(address))
+                                       .str();
+    Report(thread, site, kind, what);
+    return nullptr;
+  }
+  if (device_.options().check_races) CheckRace(thread, site, false, memory.OffsetOf(address), bytes);
+  return fault_ ? nullptr : reinterpret_cast<uint8_t*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+uint8_t* Block::AccessShared(Thread& thread, uint64_t at, const Site& site, uint32_t bytes) {
+  const bool store = site.access == Site::Access::Store;
+  if (at >= shared_bytes_ || bytes > shared_bytes_ - at) {
+    Report(thread, site, FaultKind::OutOfBounds,
+           llvm::formatv("{0} {1} bytes at {2} of {3} bytes of shared memory", store ? "writes" : "reads",
+                         bytes, at, shared_bytes_)
+               .str());
+    return nullptr;
+  }
+  uint8_t* states = shared_states_.data() + at;
+  for (uint32_t i = 0; i < bytes; ++i) {
+    if (store) states[i] = DeviceMemory::Written;
+    if (states[i] == DeviceMemory::Written) continue;
+    Report(thread, site, FaultKind::Unwritten,
+           Unwritten(bytes) + llvm::formatv(": byte {0} of shared memory", at + i).str());
+    return nullptr;
+  }
+  if (device_.options().check_races) CheckRace(thread, site, true, at, bytes);
+  return fault_ ? nullptr : shared_.data() + at;
+}
+
+uint8_t* Block::AccessLocal(Thread& thread, uint64_t at, const Site& site, uint32_t bytes) {
+  if (at < kLocalBytes && bytes <= kLocalBytes - at) return local_.data() + kLocalBytes * thread.linear + at;
+  Report(thread, site, FaultKind::OutOfBounds, llvm::formatv("address {0} is not in local memory", at).str());
+  return nullptr;
+}
+
+uint8_t* Block::AccessParam(Thread& thread, uint64_t at, const Site& site, uint32_t bytes) {
+  const bool inside = at < entry_.param_bytes && bytes <= entry_.param_bytes - at;
+  if (inside && site.access == Site::Access::Load) return thread.params + at;
+  Report(thread, site, inside ? FaultKind::ReadOnly : FaultKind::OutOfBounds,
+         llvm::formatv("{0} {1} bytes at {2} of {3} bytes of parameters",
+                       site.access == Site::Access::Load ? "reads" : "writes", bytes, at, entry_.param_bytes)
+             .str());
+  return nullptr;
+}
+
+/// Bytes beyond those that are read become zero.
+void Block::Perform(Thread& thread, const Copy& copy) {
+  uint8_t* to = Access(thread, copy.to, *copy.site, static_cast<uint32_t>(copy.size));
+  if (to == nullptr) return;
+  std::memset(to, 0, copy.size);
+  if (copy.bytes == 0) return;
+  Site source = *copy.site;
+  source.space = Space::Global;
+  source.access = Site::Access::Load;
+  if (copy.from % copy.size != 0) {
+    Report(thread, source, FaultKind::Misaligned,
+           llvm::formatv("address {0:x} is not aligned to {1} bytes", copy.from, copy.size).str());
+    return;
+  }
+  for (uint64_t i = 0; i < copy.bytes; ++i) {
+    const uint8_t* from = AccessGlobal(thread, copy.from + i, source, 1);
+    if (from == nullptr) return;
+    to[i] = *from;
+  }
+}
+
+}  // namespace hlo::gpu

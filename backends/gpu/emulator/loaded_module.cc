@@ -1,0 +1,119 @@
+#include "backends/gpu/emulator/loaded_module.h"
+
+#include "backends/gpu/emulator/emit.h"
+#include "backends/gpu/emulator/host_code.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace hlo::gpu {
+namespace {
+
+using ptx::Space;
+
+/// Bytes of a variable whose initialiser names addresses.
+void Relocate(const ptx::Variable& variable, uint8_t* bytes, const Layout& layout) {
+  for (const ptx::Variable::Pointer& pointer : variable.pointers) {
+    uint64_t address = static_cast<uint64_t>(pointer.addend);
+    if (const ptx::Variable* to = pointer.variable) {
+      address += to->space == Space::Global ? layout.global.lookup(to) : to->offset;
+      if (pointer.generic && to->space == Space::Const) address += layout.const_base;
+    }
+    for (unsigned i = 0; i < pointer.bytes; ++i)
+      bytes[pointer.at + i] = static_cast<uint8_t>(address >> (8 * i + pointer.shift));
+  }
+}
+
+}  // namespace
+
+#if defined(__clang__)
+[[clang::no_sanitize("function")]]
+#endif
+void RunKernel(KernelCode* code, Thread* thread) {
+  code(thread);
+}
+
+LoadedModule::LoadedModule(std::unique_ptr<State> state) : state_(std::move(state)) {}
+LoadedModule::~LoadedModule() {
+  for (const uint64_t address : state_->allocations) state_->device->memory().Release(address);
+}
+
+const ptx::Module& LoadedModule::module() const { return *state_->module; }
+
+std::optional<std::pair<uint64_t, uint64_t>> LoadedModule::FindVariable(llvm::StringRef name) const {
+  for (const ptx::Variable& variable : state_->module->variables) {
+    if (variable.name != name || variable.external) continue;
+    if (variable.space == Space::Global) return std::pair(state_->global.lookup(&variable), variable.size);
+    if (variable.space == Space::Const) return std::pair(state_->const_base + variable.offset, variable.size);
+  }
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<LoadedModule>> LoadedModule::Load(std::shared_ptr<const ptx::Module> module,
+                                                         Device& device) {
+  auto state = std::make_unique<State>();
+  state->module = std::move(module);
+  state->device = &device;
+  auto loaded = std::unique_ptr<LoadedModule>(new LoadedModule(std::move(state)));
+  State& s = *loaded->state_;
+  HLO_CHECK_OK(PlaceVariables(s));
+  HLO_CHECK_OK(Compile(s));
+  return loaded;
+}
+
+Status LoadedModule::PlaceVariables(State& s) {
+  DeviceMemory& memory = s.device->memory();
+  const auto allocate = [&](uint64_t bytes) -> Result<uint64_t> {
+    const auto address = memory.Allocate(bytes);
+    if (!address)
+      return Error("limit-memory", {}, "the device has no memory for {0} bytes of variables", bytes);
+    s.allocations.push_back(*address);
+    memory.SetWritten(*address, bytes, true);
+    return *address;
+  };
+  if (s.module->const_bytes != 0) {
+    HLO_TRY(s.const_base, allocate(s.module->const_bytes));
+  }
+  for (const ptx::Variable& variable : s.module->variables)
+    if (variable.space == Space::Global && !variable.external) {
+      HLO_TRY(s.global[&variable], allocate(variable.size));
+    }
+  const Layout layout{s.global, s.const_base, 0};
+  for (const ptx::Variable& variable : s.module->variables) {
+    const bool constant = variable.space == Space::Const;
+    if (variable.external || (!constant && variable.space != Space::Global)) continue;
+    const uint64_t address = constant ? s.const_base + variable.offset : s.global[&variable];
+    auto* bytes = reinterpret_cast<uint8_t*>(address);  // NOLINT(performance-no-int-to-ptr)
+    std::copy(
+        variable.init.begin(),
+        variable.init.begin() + static_cast<int64_t>(std::min<uint64_t>(variable.init.size(), variable.size)),
+        bytes);
+    Relocate(variable, bytes, layout);
+  }
+  return {};
+}
+
+Status LoadedModule::Compile(State& s) {
+  llvm::LLVMContext context;
+  llvm::Module code("ptx", context);
+  HLO_CHECK_OK(PrepareForHost(code));
+  for (const ptx::Function& function : s.module->functions) {
+    if (!function.defined) continue;
+    const Layout layout{s.global, s.const_base, DynamicSharedOffset(*s.module, function)};
+    HLO_CHECK_OK(FunctionEmitter(code, function, layout, s.sites).Emit());
+  }
+  HLO_TRY(const std::string object, MakeHostObject(code));
+  HLO_TRY(const codegen::CodeImage image, codegen::LinkObjects({object}, s.functions));
+  HLO_TRY(s.code, codegen::LoadedCode::Load(image));
+  return {};
+}
+
+uint64_t DynamicSharedOffset(const ptx::Module& module, const ptx::Function&) {
+  // One place for all functions, which may call each other: behind the most that any has.
+  uint64_t end = module.shared_bytes, align = 16;
+  for (const ptx::Function& function : module.functions) end = std::max(end, function.shared_bytes);
+  for (const ptx::Variable& variable : module.variables)
+    if (variable.space == Space::Shared && variable.external) align = std::max(align, variable.align);
+  return llvm::alignTo(end, align);
+}
+
+}  // namespace hlo::gpu

@@ -1,0 +1,100 @@
+// Who read and wrote each byte last, and since which barrier (ptx.md §3.4).
+#pragma once
+#include <cstdint>
+
+#include "backends/gpu/emulator/device_memory.h"
+
+namespace hlo::gpu {
+
+/// A thread at some time. Times grow with every barrier of a block and every block; within one, warps that
+/// synchronise have times of their own.
+struct Moment {
+  uint32_t time = 0;
+  uint16_t thread = 0;  // of its block
+  uint16_t warp_time = 0;
+};
+
+/// Since when times matter to a block.
+struct Since {
+  uint32_t launch = 0;   // before: of other launches, which are ordered
+  uint32_t block = 0;    // before: of other blocks
+  uint32_t ordered = 0;  // up to here other blocks are ordered as well, by atomics and fences
+};
+
+/// Accesses of bytes of one memory.
+class RaceTable {
+ public:
+  enum class Order : uint8_t { Ordered, Race };
+  struct Conflict {
+    bool found = false;
+    bool other_wrote = false;
+    bool other_block = false;
+    Moment other;
+  };
+  /// Room for so many bytes; false: the host has none.
+  bool Create(uint64_t bytes) { return records_.Map(bytes * sizeof(Record)); }
+
+  /// What an access of the bytes at `at` conflicts with. `strong`: it races with no strong access.
+  Conflict Access(uint64_t at, uint64_t bytes, bool store, bool strong, Moment now, const Since& since) {
+    Conflict conflict;
+    auto* record = reinterpret_cast<Record*>(records_.data()) + at;
+    for (uint64_t i = 0; i < bytes; ++i) {
+      Touch(record[i], store, strong, now, since, conflict);
+      if (conflict.found) break;
+    }
+    return conflict;
+  }
+
+ private:
+  static constexpr uint16_t kStrong = 0x8000, kManyInWarp = 0x4000, kMany = 0x2000, kOtherBlocks = 0x1000,
+                            kThread = 0x0fff;
+  struct Record {
+    Moment wrote, read;  // `thread` with the flags above
+  };
+
+  static bool Races(const Moment& other, Moment now, bool strong, const Since& since) {
+    if (other.time < since.launch || other.time == 0) return false;
+    if (strong && (other.thread & kStrong) != 0) return false;
+    if (other.time < since.block) return other.time > since.ordered;
+    if ((other.thread & kOtherBlocks) != 0 && since.ordered == 0) return true;
+    if (other.time < now.time) return false;
+    if ((other.thread & kMany) != 0) return true;
+    const uint16_t thread = other.thread & kThread;
+    if (thread / 32 == now.thread / 32 && other.warp_time != now.warp_time) return false;
+    return thread != now.thread || (other.thread & kManyInWarp) != 0;
+  }
+
+  static void Touch(Record& record, bool store, bool strong, Moment now, const Since& since,
+                    Conflict& conflict) {
+    if (Races(record.wrote, now, strong, since)) {
+      conflict = {true, true, record.wrote.time < since.block, record.wrote};
+    } else if (store && Races(record.read, now, strong, since)) {
+      const bool other_block = record.read.time < since.block || (record.read.thread & kOtherBlocks) != 0;
+      conflict = {true, false, other_block, record.read};
+    }
+    conflict.other.thread &= kThread;
+    const auto mark = static_cast<uint16_t>(now.thread | (strong ? kStrong : 0));
+    if (store)
+      record.wrote = {now.time, mark, now.warp_time};
+    else
+      record.read = {now.time, static_cast<uint16_t>(mark | FlagsOf(record.read, now, strong, since)),
+                     now.warp_time};
+  }
+
+  /// Who else has read since the last barrier, or in another block.
+  static uint16_t FlagsOf(const Moment& last, Moment now, bool strong, const Since& since) {
+    if (last.time < since.launch || last.time == 0) return 0;
+    uint16_t flags = last.thread & kOtherBlocks;
+    if (last.time < since.block && !(strong && (last.thread & kStrong) != 0)) flags |= kOtherBlocks;
+    if (last.time != now.time) return flags;
+    flags |= last.thread & (kMany | kManyInWarp);
+    const uint16_t thread = last.thread & kThread;
+    if (thread == now.thread) return flags;
+    const bool together = thread / 32 == now.thread / 32 && last.warp_time == now.warp_time;
+    return flags | (together ? kManyInWarp : kMany);
+  }
+
+  LazyMemory records_;
+};
+
+}  // namespace hlo::gpu
