@@ -10,11 +10,14 @@ namespace {
 
 /// What an iteration of the outermost loops costs on average: bytes moved and instructions.
 class CostCounter {
+  /// In eighths of an instruction: what folds in lanes is shared by eight of them.
+  static constexpr int64_t kInstruction = 8, kMemory = 4 * kInstruction;
+
  public:
   explicit CostCounter(const kernel::Target& target) : target_(target) {}
   int64_t PerIteration(const kernel::Kernel& kernel) {
     Count(kernel.body, 1, false);
-    return std::max<int64_t>(eighths_ / 8 / kernel::ParallelExtent(kernel), 1);
+    return std::max<int64_t>(eighths_ / kInstruction / kernel::ParallelExtent(kernel), 1);
   }
 
  private:
@@ -23,10 +26,10 @@ class CostCounter {
   void Count(const kernel::Region& region, int64_t times, bool folds) {
     for (const kernel::Stmt& stmt : region.stmts) {
       const auto* load = std::get_if<kernel::LoadStmt>(&stmt);
-      if (load != nullptr) eighths_ += (folds && IsRepeated(*load) ? 1 : 32) * times;
-      if (std::holds_alternative<kernel::StoreStmt>(stmt)) eighths_ += 32 * times;
+      if (load != nullptr) eighths_ += (folds && IsRepeated(*load) ? 1 : kMemory) * times;
+      if (std::holds_alternative<kernel::StoreStmt>(stmt)) eighths_ += kMemory * times;
       if (const auto* op = std::get_if<kernel::OpStmt>(&stmt))
-        eighths_ += (folds ? 1 : 8) * times * target_.CostOf(op->kind).instructions;
+        eighths_ += (folds ? 1 : kInstruction) * times * target_.CostOf(op->kind).instructions;
       if (const auto* loop = std::get_if<kernel::LoopStmt>(&stmt)) {
         around_.push_back(loop->loop);
         Count(*loop->body, times * loop->loop.extent, folds);

@@ -4,6 +4,7 @@
 #include "backends/kernel/dedupe.h"
 #include "backends/kernel/fold.h"
 #include "backends/kernel/interleave.h"
+#include "backends/kernel/routine.h"
 #include "backends/kernel/row_blocks.h"
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/share.h"
@@ -34,7 +35,7 @@ Result<llvm::SmallVector<int64_t, 8>> Optimize(kernel::Kernel& kernel, const Mac
 
 uint64_t DefinedBuffers(const kernel::Kernel& kernel, size_t first) {
   uint64_t defined = 0;
-  for (size_t i = first; i < std::min<size_t>(kernel.buffers.size(), 64); ++i)
+  for (size_t i = first; i < std::min<size_t>(kernel.buffers.size(), kernel::kDefinedBits); ++i)
     if (kernel::Defines(kernel, static_cast<kernel::BufferId>(i))) defined |= uint64_t{1} << i;
   return defined;
 }

@@ -13,6 +13,7 @@ namespace {
 
 /// So many blocks for each thread let all end at about the same time.
 constexpr int64_t kBlocksPerThread = 3, kLeastRows = 32;
+constexpr int64_t kTileRows = 8;
 
 /// Where an array would begin whose part from byte `offset` on is at `data`.
 uint8_t* Before(void* data, int64_t offset) { return static_cast<uint8_t*>(data) - offset; }
@@ -95,7 +96,7 @@ class ChainRunner final : public StepRunner {
     while (rows >= 2 * kLeastRows && units * ((unit_ + rows - 1) / rows) < wanted) rows /= 2;
     const int64_t blocks = (unit_ + rows - 1) / rows, iterations = call_.extent / slab_rows_;
     // Kernels begin at whole vectors, tiles are eight rows high.
-    const int64_t grain = std::lcm<int64_t>(8, call_.grain / std::gcd(call_.grain, iterations));
+    const int64_t grain = std::lcm(kTileRows, call_.grain / std::gcd(call_.grain, iterations));
     return ((unit_ + blocks - 1) / blocks + grain - 1) / grain * grain;
   }
 

@@ -120,20 +120,24 @@ double Rate(double work, llvm::function_ref<void(int64_t thread, int64_t steps)>
 
 /// Bytes per second over three arrays that take `bytes` together, per thread.
 double Bandwidth(const Loops& loops, int64_t bytes) {
-  const int64_t n = bytes / 3 / 4 / 64 * 64, threads = ThreadCount();
-  const auto memory = MakeBuffer<float>(static_cast<size_t>(3 * n * threads));
+  constexpr int64_t kArrays = 3, kVector = 64;
+  const int64_t n = bytes / kArrays / static_cast<int64_t>(sizeof(float)) / kVector * kVector,
+                threads = ThreadCount();
+  const auto memory = MakeBuffer<float>(static_cast<size_t>(kArrays * n * threads));
   ParallelFor(0, threads, 1, [&](int64_t begin, int64_t end) {
-    std::fill(memory.get() + 3 * n * begin, memory.get() + 3 * n * end, 1.0F);
+    std::fill(memory.get() + kArrays * n * begin, memory.get() + kArrays * n * end, 1.0F);
   });
-  return Rate(12.0 * static_cast<double>(n), [&](int64_t t, int64_t steps) {
-    float* mine = memory.get() + 3 * n * t;
-    loops.triad(mine, mine + n, mine + 2 * n, n, steps);
-  });
+  return Rate(static_cast<double>(kArrays * n * static_cast<int64_t>(sizeof(float))),
+              [&](int64_t t, int64_t steps) {
+                float* mine = memory.get() + kArrays * n * t;
+                loops.triad(mine, mine + n, mine + 2 * n, n, steps);
+              });
 }
 
 Peaks Measure() {
   const Loops& loops = HostLoops();
   Peaks peaks;
+  constexpr size_t kPairLanes = 32, kFourLanes = 64;  // steps of a register of 64 bytes
   const auto multiply_adds = [&](size_t lanes, void (*loop)(int64_t)) {
     constexpr int64_t kStep = 1024;
     return Rate(2.0 * static_cast<double>(lanes) * kChains * kStep,
@@ -141,12 +145,12 @@ Peaks Measure() {
   };
   peaks.f32 = multiply_adds(loops.bytes / sizeof(float), loops.f32);
   peaks.f64 = multiply_adds(loops.bytes / sizeof(double), loops.f64);
-  peaks.bf16 = gemm::PairKernels() != nullptr ? multiply_adds(32, &PairProducts) : peaks.f32;
-  peaks.s8 = gemm::FourKernels() != nullptr ? multiply_adds(64, &FourProducts) : peaks.f32;
+  peaks.bf16 = gemm::PairKernels() != nullptr ? multiply_adds(kPairLanes, &PairProducts) : peaks.f32;
+  peaks.s8 = gemm::FourKernels() != nullptr ? multiply_adds(kFourLanes, &FourProducts) : peaks.f32;
   if (gemm::TileRegisterKernels() != nullptr) {
-    constexpr int64_t kStep = 64;
+    constexpr int64_t kStep = 64, kTiles = 4, kRows = 16, kColumns = 16, kPairedDepth = 32, kDepth = 64;
     const auto tiles = [&](bool bf16) {
-      return Rate(4.0 * kStep * 2 * 16 * 16 * (bf16 ? 32 : 64),
+      return Rate(2.0 * kTiles * kStep * kRows * kColumns * (bf16 ? kPairedDepth : kDepth),
                   [&](int64_t, int64_t steps) { TileProducts(bf16, steps * kStep); });
     };
     peaks.bf16 = std::max(peaks.bf16, tiles(true));
@@ -157,12 +161,13 @@ Peaks Measure() {
     const int64_t found = sysconf(name);
     return found > 0 ? found : otherwise;
   };
-  const int64_t l1 = size(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), l2 = size(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
+  constexpr int64_t kUnknownL1 = 32 << 10, kUnknownL2 = 1 << 20;
+  const int64_t l1 = size(_SC_LEVEL1_DCACHE_SIZE, kUnknownL1), l2 = size(_SC_LEVEL2_CACHE_SIZE, kUnknownL2);
   // Virtual machines report the cache of the whole processor; a share of it is what they get.
-  constexpr int64_t kShare = 48 << 20, kMemory = 64 << 20;
+  constexpr int64_t kShare = 48 << 20, kMemory = 64 << 20, kUnknownL3 = 16 << 20;
   const int64_t l3 =
-      std::clamp(size(_SC_LEVEL3_CACHE_SIZE, 16 << 20), l2 * threads * 2, kShare + l2 * threads);
-  peaks.levels = {{"L1", l1 * threads, Bandwidth(loops, l1 * 2 / 3)},
+      std::clamp(size(_SC_LEVEL3_CACHE_SIZE, kUnknownL3), l2 * threads * 2, kShare + l2 * threads);
+  peaks.levels = {{"L1", l1 * threads, Bandwidth(loops, l1 - l1 / 3)},
                   {"L2", l2 * threads, Bandwidth(loops, l2 / 2)},
                   {"L3", l3, Bandwidth(loops, l3 / 2 / threads)},
                   {"memory", INT64_MAX, Bandwidth(loops, kMemory / threads)}};

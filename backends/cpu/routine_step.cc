@@ -82,7 +82,7 @@ bool RoutineBuilder::Host(kernel::HostCall call, llvm::ArrayRef<Slice> slices, s
   for (size_t i = 0; i < slices.size(); ++i) {
     step.slots.push_back(SlotOf(slices[i], i >= first_result));
     step.bytes.push_back(slices[i].size);
-    if (i >= first_result && i < 64) step.defined |= uint64_t{1} << i;
+    if (i >= first_result && i < kernel::kDefinedBits) step.defined |= uint64_t{1} << i;
   }
   at_->push_back({std::move(step)});
   return true;

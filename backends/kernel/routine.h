@@ -26,6 +26,10 @@ struct Slot {
   bool operator==(const Slot&) const = default;
 };
 
+/// Of the first so many buffers of a call a mask says whether they are written as a whole (Defines() in
+/// visit.h).
+inline constexpr size_t kDefinedBits = 64;
+
 struct RoutineStep;
 using RoutineBody = std::vector<RoutineStep>;
 

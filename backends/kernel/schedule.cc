@@ -9,6 +9,10 @@
 namespace hlo::kernel {
 namespace {
 
+/// Of an access: how good it is for lanes if neighbours lie side by side, and how bad if they do not.
+constexpr int kNeighbours = 4, kScattered = 3;
+constexpr int64_t kManyIterations = int64_t{1} << 40;  // more are not told apart
+
 /// True if all addresses below use the loops only as outer * extent of inner + inner.
 bool AreOneLoop(Region& below, const Dimension& outer, const Dimension& inner) {
   bool one = true;
@@ -61,8 +65,8 @@ int64_t Contiguity(Region& region, LoopId loop) {
     if (const auto* store = std::get_if<StoreStmt>(&stmt)) address = &store->address;
     if (address == nullptr) return;
     const int64_t factor = address->FactorOf(loop);
-    if (factor == 1) score += 4;
-    if (factor != 0 && factor != 1) score -= 3;
+    if (factor == 1) score += kNeighbours;
+    if (factor != 0 && factor != 1) score -= kScattered;
   });
   return score;
 }
@@ -127,7 +131,7 @@ int64_t Iterations(const Stmt& stmt) {
     count = Iterations(*reduce->body);
     for (const Dimension& d : reduce->loops) count *= d.extent;
   }
-  return std::min<int64_t>(count, int64_t{1} << 40);
+  return std::min<int64_t>(count, kManyIterations);
 }
 int64_t Iterations(const Region& region) {
   int64_t most = 1;

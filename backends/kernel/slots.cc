@@ -13,7 +13,9 @@ namespace {
 template <class Step>
 concept IsCall = std::is_same_v<Step, CallStep> || std::is_same_v<Step, HostStep>;
 
-bool IsDefined(const IsCall auto& step, size_t i) { return i < 64 && ((step.defined >> i) & 1) != 0; }
+bool IsDefined(const IsCall auto& step, size_t i) {
+  return i < kDefinedBits && ((step.defined >> i) & 1) != 0;
+}
 
 /// Which slots hold values that somebody may read, where ways through a routine meet: before the condition of
 /// a loop, behind branches.
