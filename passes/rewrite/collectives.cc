@@ -145,6 +145,18 @@ bool IsMemberOffset(const Instruction& scalar, const Instruction& inst, int64_t 
   return true;
 }
 
+int64_t NextChannelId(const Module& module) {
+  int64_t next = 1;
+  for (const auto& c : module.computations())
+    for (const Instruction* inst : c->instructions())
+      for (const FieldInfo& field : inst->attrs().info().fields) {
+        if (!(field.flags & kChannelId)) continue;
+        const auto& id = field.Get<std::optional<int64_t>>(inst->attrs().data());
+        if (id && *id < std::numeric_limits<int64_t>::max()) next = std::max(next, *id + 1);
+      }
+  return next;
+}
+
 Instruction* CollectiveLike(Maker& make, const Instruction& like, const Shape& shape,
                             llvm::ArrayRef<Instruction*> operands) {
   return make.AddWithShape(like.kind(), shape, operands, like.attrs(), like.callees());

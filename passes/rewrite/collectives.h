@@ -27,6 +27,9 @@ Instruction* MemberIndex(Maker& make, const Instruction& inst);
 /// The scalar is, on every device, its number among the members of its group times `size`.
 bool IsMemberOffset(const Instruction& scalar, const Instruction& inst, int64_t size);
 
+/// A channel that no instruction of the module uses.
+int64_t NextChannelId(const Module& module);
+
 /// The same collective of other operands.
 Instruction* CollectiveLike(Maker& make, const Instruction& like, const Shape& shape,
                             llvm::ArrayRef<Instruction*> operands);
