@@ -219,7 +219,9 @@ void Block::NoteAtomic(Thread&, uint64_t address) {
 void Block::CheckRace(Thread& thread, const Site& site, bool shared, uint64_t at, uint32_t bytes) {
   RaceTable& table = shared ? shared_races_ : device_.races();
   const bool store = site.access != Site::Access::Load;
-  const RaceTable::Conflict conflict = table.Access(at, bytes, store, site.strong, Now(thread), since_);
+  // Shared memory begins anew with each block.
+  const Since since = shared ? Since{since_.block, since_.block, 0} : since_;
+  const RaceTable::Conflict conflict = table.Access(at, bytes, store, site.strong, Now(thread), since);
   if (!conflict.found) return;
   const char* other = conflict.other_wrote ? "written" : "read";
   std::string who = "another block";

@@ -62,11 +62,13 @@ uint8_t* Block::AccessShared(Thread& thread, uint64_t at, const Site& site, uint
     return nullptr;
   }
   uint8_t* states = shared_states_.data() + at;
-  for (uint32_t i = 0; i < bytes; ++i) {
-    if (store) states[i] = DeviceMemory::Written;
-    if (states[i] == DeviceMemory::Written) continue;
+  if (store) {
+    std::memset(states, DeviceMemory::Written, bytes);
+  } else if (!DeviceMemory::AllWritten(states, bytes)) {
+    while (*states == DeviceMemory::Written) ++states;
     Report(thread, site, FaultKind::Unwritten,
-           Unwritten(bytes) + llvm::formatv(": byte {0} of shared memory", at + i).str());
+           Unwritten(bytes) +
+               llvm::formatv(": byte {0} of shared memory", states - shared_states_.data()).str());
     return nullptr;
   }
   if (device_.options().check_races) CheckRace(thread, site, true, at, bytes);

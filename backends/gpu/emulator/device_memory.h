@@ -1,6 +1,7 @@
 // Global memory of the emulated device: allocations, and what is known of each byte.
 #pragma once
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <memory>
@@ -50,11 +51,27 @@ class DeviceMemory {
     const uint64_t at = address - base_;
     if (at >= memory_.size() || bytes > memory_.size() - at) return FaultKind::OutOfBounds;
     uint8_t* state = states_.data() + at;
-    for (uint64_t i = 0; i < bytes; ++i)
-      if (state[i] != Written && (!store || state[i] != Unwritten)) return Explain(state[i]);
-    if (store)
-      for (uint64_t i = 0; i < bytes; ++i) state[i] = Written;
+    if (!AllWritten(state, bytes)) {
+      for (uint64_t i = 0; i < bytes; ++i)
+        if (state[i] != Written && (!store || state[i] != Unwritten)) return Explain(state[i]);
+      std::memset(state, Written, bytes);
+    }
     return FaultKind::None;
+  }
+  /// Of states.
+  static bool AllWritten(const uint8_t* states, uint64_t bytes) {
+    constexpr uint64_t kAll = 0x0202020202020202;
+    static_assert(Written == 2);
+    uint64_t word = 0;
+    while (bytes >= 8) {
+      std::memcpy(&word, states, 8);
+      if (word != kAll) return false;
+      states += 8;
+      bytes -= 8;
+    }
+    for (; bytes > 0; --bytes)
+      if (*states++ != Written) return false;
+    return true;
   }
   /// Marks bytes as written by the host, or by nobody.
   void SetWritten(uint64_t address, uint64_t bytes, bool written);

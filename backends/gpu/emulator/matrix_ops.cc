@@ -90,7 +90,7 @@ Operands Gather(const Meeting& meeting, const Fragments& f) {
       for (size_t e = 0; e < f.each; ++e)
         x.b[g * k + t * f.each + e + 4 * r * f.each] = Part(values[f.a + r], e, f.bits);
     const bool packed = f.c * 32 < m * n;
-    for (size_t i = 0; i < f.c * (packed ? 2 : 1); ++i) {
+    for (size_t i = 0; i < size_t{f.c} * (packed ? 2 : 1); ++i) {
       const uint64_t reg = values[f.a + f.b + (packed ? i / 2 : i)];
       x.c[(g + 8 * (i >> 1)) * n + 2 * t + (i & 1)] = packed ? Part(reg, i & 1, 16) : reg;
     }

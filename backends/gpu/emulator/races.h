@@ -32,15 +32,23 @@ class RaceTable {
     Moment other;
   };
   /// Room for so many bytes; false: the host has none.
-  bool Create(uint64_t bytes) { return records_.Map(bytes * sizeof(Record)); }
+  bool Create(uint64_t bytes) {
+    return words_.Map((bytes / kWord + 1) * sizeof(Record)) && bytes_.Map((bytes + kWord) * sizeof(Record));
+  }
 
   /// What an access of the bytes at `at` conflicts with. `strong`: it races with no strong access.
   Conflict Access(uint64_t at, uint64_t bytes, bool store, bool strong, Moment now, const Since& since) {
     Conflict conflict;
-    auto* record = reinterpret_cast<Record*>(records_.data()) + at;
-    for (uint64_t i = 0; i < bytes; ++i) {
-      Touch(record[i], store, strong, now, since, conflict);
-      if (conflict.found) break;
+    for (uint64_t end = at + bytes; at < end && !conflict.found;) {
+      Record& word = Of(words_, at / kWord);
+      const bool whole = at % kWord == 0 && end - at >= kWord;
+      const uint64_t stop = std::min(end, at / kWord * kWord + kWord);
+      if (!whole && word.wrote.time != kSplit) Split(word, at / kWord * kWord);
+      if (word.wrote.time != kSplit) {
+        Touch(word, store, strong, now, since, conflict);
+        at = stop;
+      }
+      for (; at < stop && !conflict.found; ++at) Touch(Of(bytes_, at), store, strong, now, since, conflict);
     }
     return conflict;
   }
@@ -51,6 +59,18 @@ class RaceTable {
   struct Record {
     Moment wrote, read;  // `thread` with the flags above
   };
+
+  static constexpr uint64_t kWord = 4;
+  static constexpr uint32_t kSplit = ~0U;  // time of a word whose bytes have records of their own
+
+  static Record& Of(LazyMemory& records, uint64_t number) {
+    return reinterpret_cast<Record*>(records.data())[number];
+  }
+  /// Once a word has been accessed in part.
+  void Split(Record& word, uint64_t at) {
+    for (uint64_t i = 0; i < kWord; ++i) Of(bytes_, at + i) = word;
+    word.wrote.time = kSplit;
+  }
 
   static bool Races(const Moment& other, Moment now, bool strong, const Since& since) {
     if (other.time < since.launch || other.time == 0) return false;
@@ -94,7 +114,7 @@ class RaceTable {
     return flags | (together ? kManyInWarp : kMany);
   }
 
-  LazyMemory records_;
+  LazyMemory words_, bytes_;
 };
 
 }  // namespace hlo::gpu

@@ -1,0 +1,38 @@
+#include "backends/gpu/driver/driver.h"
+
+namespace hlo::gpu {
+namespace {
+
+struct ErrorRow {
+  int code;
+  const char *name, *text;
+};
+constexpr ErrorRow kErrors[] = {
+#define CU_ERROR(Kind, code, name, text) {code, name, text},
+#include "backends/gpu/driver/errors.def"
+};
+constexpr DriverFunction kFunctions[] = {
+#define CU_FUNCTION(name, symbol, version, parameters) {#name, #symbol, version, offsetof(DriverApi, name)},
+#include "backends/gpu/driver/functions.def"
+};
+
+const ErrorRow* Find(CuResult result) {
+  for (const ErrorRow& row : kErrors)
+    if (row.code == static_cast<int>(result)) return &row;
+  return nullptr;
+}
+
+}  // namespace
+
+const char* NameOf(CuResult result) {
+  const ErrorRow* row = Find(result);
+  return row != nullptr ? row->name : nullptr;
+}
+const char* TextOf(CuResult result) {
+  const ErrorRow* row = Find(result);
+  return row != nullptr ? row->text : nullptr;
+}
+
+llvm::ArrayRef<DriverFunction> DriverFunctions() { return kFunctions; }
+
+}  // namespace hlo::gpu

@@ -1,0 +1,78 @@
+#include "backends/gpu/emulator/emulated_driver.h"
+
+#include "backends/gpu/emulator/driver_state.h"
+
+namespace hlo::gpu {
+namespace emulated {
+namespace {
+
+bool IsSticky(CuResult result) {
+  const int code = static_cast<int>(result);
+  return code >= static_cast<int>(CuResult::IllegalAddress) &&
+         code < static_cast<int>(CuResult::NotSupported) && result != CuResult::LaunchOutOfResources;
+}
+
+}  // namespace
+
+Driver& TheDriver() {
+  static Driver driver;
+  return driver;
+}
+
+Call::Call(llvm::StringRef name, Needs needs) : lock_(TheDriver().mutex) {
+  Driver& driver = TheDriver();
+  const uint64_t number = ++driver.calls[name];
+  for (const PlannedFault& fault : driver.options.faults)
+    if (fault.function == name && fault.call == number) {
+      result_ = fault.result;
+      if (IsSticky(result_)) driver.sticky = result_;
+      return;
+    }
+  if (needs == Needs::Nothing) return;
+  if (!driver.initialized) result_ = CuResult::NotInitialized;
+  if (needs != Needs::Context || result_ != CuResult::Success) return;
+  if (driver.sticky != CuResult::Success)
+    result_ = driver.sticky;
+  else if (driver.current < 0)
+    result_ = CuResult::InvalidContext;
+}
+
+}  // namespace emulated
+
+using emulated::Driver;
+using emulated::TheDriver;
+
+const DriverApi& StartEmulatedDriver(const EmulatedDriverOptions& options) {
+  static const DriverApi api = {
+#define CU_FUNCTION(name, symbol, version, parameters) &emulated::name,
+#include "backends/gpu/driver/functions.def"
+  };
+  Driver& driver = TheDriver();
+  const std::lock_guard lock(driver.mutex);
+  driver.modules.clear();
+  driver.events.clear();
+  driver.streams.clear();
+  driver.host_memory.clear();
+  driver.devices.clear();
+  driver.calls.clear();
+  driver.initialized = false;
+  driver.current = -1;
+  driver.sticky = CuResult::Success;
+  driver.report.clear();
+  driver.options = options;
+  return api;
+}
+
+std::string EmulatedReport() {
+  const std::lock_guard lock(TheDriver().mutex);
+  return TheDriver().report;
+}
+
+Counts EmulatedCounts() {
+  const std::lock_guard lock(TheDriver().mutex);
+  Counts counts;
+  if (!TheDriver().devices.empty()) counts = TheDriver().devices.front()->counts();
+  return counts;
+}
+
+}  // namespace hlo::gpu

@@ -1,0 +1,32 @@
+// A stand-in for libcuda: the same functions, an emulated device behind them.
+#pragma once
+#include <string>
+
+#include "backends/gpu/driver/driver.h"
+#include "backends/gpu/emulator/device.h"
+
+namespace hlo::gpu {
+
+/// The n-th call of a function (by its name in the table, from 1) gives an error, which stays if it is of
+/// those that a context does not survive.
+struct PlannedFault {
+  std::string function;
+  uint64_t call = 1;
+  CuResult result = CuResult::Unknown;
+};
+
+struct EmulatedDriverOptions {
+  DeviceOptions device;
+  int devices = 1;
+  std::vector<PlannedFault> faults;
+};
+
+/// Starts anew: what an earlier one had is gone. The functions may be called from several threads; one at a
+/// time runs.
+const DriverApi& StartEmulatedDriver(const EmulatedDriverOptions& options);
+/// What kernels did wrong last; empty: nothing.
+std::string EmulatedReport();
+/// What all kernels did so far.
+Counts EmulatedCounts();
+
+}  // namespace hlo::gpu
