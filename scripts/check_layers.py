@@ -47,13 +47,17 @@ LAYERS = {
     'backends/gpu/emulator': ['ir/support', 'backends/llvm', 'backends/gpu/ptx', 'backends/gpu/driver'],
     'backends/cpu': [*BASE, 'backends/compile', 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/products', 'backends/products/common', 'backends/products/dot', 'backends/products/conv', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends'],
 }
+LAYERS['backends/gpu/target'] = [*LAYERS['backends/compile'], 'backends/compile']
+LAYERS['backends/gpu/passes'] = LAYERS['backends/gpu/target']
+LAYERS['backends/gpu/codegen'] = [*LAYERS['backends/gpu/target'], 'backends/gpu/target', 'backends/llvm']
+LAYERS['backends/gpu/compile'] = [*LAYERS['backends/gpu/codegen'], 'backends/gpu/codegen', 'backends/gpu/passes', 'backends']
 # Families of passes stand side by side: what several need is in passes/analysis and passes/rewrite.
 FAMILY = [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/pass', 'passes/analysis', 'passes/rewrite']
 for family in ('collectives', 'control', 'dynamic', 'expand', 'fusion', 'layout', 'loops', 'memory', 'products', 'reductions', 'simplify', 'types'):
     LAYERS[f'passes/{family}'] = FAMILY
 LAYERS['passes/simplify'] = [*FAMILY, 'passes/rules']  # algsimp applies them
 # Everything below the tools.
-TOOL_BASE = [*LAYERS['backends/cpu'], 'parser', 'backends/interpreter', 'backends/cpu']
+TOOL_BASE = [*LAYERS['backends/cpu'], 'parser', 'backends/interpreter', 'backends/cpu', 'backends/gpu/target', 'backends/gpu/passes', 'backends/gpu/compile']
 LAYERS |= {
     'tools/viz/drawing': [*BASE, 'ir'],
     'tools/viz/index': ['ir/support', 'tools/viz/drawing'],

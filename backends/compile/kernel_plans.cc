@@ -24,6 +24,12 @@ Result<llvm::SmallVector<int64_t, 8>> Optimize(kernel::Kernel& kernel, const Mac
   const kernel::Target& target = machine.kernels;
   kernel::MergeLoops(kernel);
   kernel::RemoveDuplicates(kernel);
+  if (machine.gpu.block > 0) {
+    // Threads keep nothing for each other, and arrays stay where they begin: accesses are whole there.
+    if (!schedule) schedule = kernel::ChooseSchedule(kernel, target);
+    HLO_CHECK_OK(kernel::ApplySchedule(kernel, *schedule));
+    return llvm::SmallVector<int64_t, 8>(kernel.buffers.size(), 0);
+  }
   kernel::ShareBetweenLoops(kernel, target);
   auto moved = kernel::TrimBuffers(kernel, machine.scalar_bytes);
   kernel::FoldByRows(kernel, target);

@@ -361,7 +361,8 @@ TEST(KernelIr, IllegalSchedulesAreRefused) {
   }
   EXPECT_EQ(ParseSchedule("\nsplit i0 8").error().message, "step 1: found '8', expected 'by'");
   EXPECT_EQ(ParseSchedule("melt i0").error().message,
-            "step 1: found 'melt', expected split, reorder, vector, unroll, parallel or bind");
+            "step 1: found 'melt', expected split, reorder, vector, unroll, parallel, bind, fuse, once, team "
+            "or join");
 }
 
 }  // namespace

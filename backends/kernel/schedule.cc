@@ -427,6 +427,7 @@ int64_t MergeLoops(Kernel& kernel) { return MergeIn(kernel.body); }
 Schedule ChooseSchedule(const Kernel& kernel, const Target& target) {
   // What is bound to blocks and threads has its schedule.
   if (UsesThreads(kernel)) return {};
+  if (target.blocks.threads > 0) return ChooseThreads(kernel, target);
   return Chooser(kernel, target).Run();
 }
 

@@ -11,6 +11,14 @@ namespace hlo::kernel {
 ///                                block may be smaller. Not for loops of reductions that keep an order.
 ///   reorder i6, i5               nested loops, one directly in the other but for statements that may as well
 ///                                be in the innermost, in a new order (all of them, outermost first)
+///   fuse i0, i1 into i2          nested loops (all of them, outermost first) as one, which counts through
+///                                the iterations of all
+///   join i0, i1 into i2          the outermost loops (all of them), each of which holds one loop, as one
+///   that
+///                                runs what these hold side by side
+///   once into i0                 all that the kernel does is the one iteration of a new loop
+///   team i0 by 128 vector 4      iterations of i0, which is bound, are run by 128 threads together, each of
+///                                which takes four neighbours at once (team.h)
 ///   vector i6 by 16 unroll 4     16 iterations are lanes, 4 vectors interleaved (a power of two of both)
 ///   unroll i5 by 16              iterations that are written out; those of a reduction that keeps no order
 ///   are
@@ -21,11 +29,11 @@ namespace hlo::kernel {
 ///   bind i5 to block.x           its iterations are the blocks of a grid or the threads of a block in a
 ///                                direction, or lanes: block.x … z, thread.x … z, lane (threads.h)
 struct ScheduleStep {
-  enum class Kind : uint8_t { Split, Reorder, Vector, Unroll, Parallel, Bind };
+  enum class Kind : uint8_t { Split, Reorder, Vector, Unroll, Parallel, Bind, Fuse, Once, Team, Join };
   Kind kind;
-  llvm::SmallVector<LoopId, 3> loops;  // split: the loop, then the new ones
-  int64_t by = 1;                      // split, vector, unroll
-  int64_t unroll = 1;                  // vector
+  llvm::SmallVector<LoopId, 3> loops;  // split, fuse: those that there are, then the new ones
+  int64_t by = 1;                      // split, vector, unroll, team
+  int64_t unroll = 1;                  // vector; the width of a team
   Binding binding = Binding::None;     // bind
   bool operator==(const ScheduleStep&) const = default;
 };
@@ -51,6 +59,9 @@ int64_t MergeLoops(Kernel& kernel);
 /// memory), tiles transposes and lets the outermost loop run in pieces. Depends on the kernel and the target
 /// only; always legal.
 Schedule ChooseSchedule(const Kernel& kernel, const Target& target);
+
+/// The same for machines of blocks and threads, which ChooseSchedule() asks where `target` has blocks.
+Schedule ChooseThreads(const Kernel& kernel, const Target& target);
 
 /// Applies what ChooseSchedule() says. Errors: kernel-schedule, a broken invariant.
 Status ScheduleLoops(Kernel& kernel, const Target& target);

@@ -1,7 +1,8 @@
 // Schedules: text and application.
 #include "backends/kernel/parse.h"
-#include "backends/kernel/schedule.h"
+#include "backends/kernel/schedule_steps.h"
 #include "backends/kernel/selection.h"
+#include "backends/kernel/team.h"
 #include "backends/kernel/threads.h"
 #include "backends/kernel/visit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,7 +18,7 @@ constexpr LoopId kMaxLoops = 1 << 20;
 
 template <class... Args>
 tl::unexpected<Diagnostic> Fail(const char* format, Args&&... args) {
-  return Error("kernel-schedule", {}, format, std::forward<Args>(args)...);
+  return ScheduleError(format, std::forward<Args>(args)...);
 }
 
 struct Word {
@@ -25,18 +26,22 @@ struct Word {
   llvm::StringRef text;
   size_t loops;  // named before `by`; 0: any number
   bool has_by;
+  int made = 0;  // loops named behind `into`
 };
-constexpr Word kWords[] = {{Kind::Split, "split", 1, true},        {Kind::Reorder, "reorder", 0, false},
+constexpr Word kWords[] = {{Kind::Split, "split", 1, true, 2},     {Kind::Reorder, "reorder", 0, false},
                            {Kind::Vector, "vector", 1, true},      {Kind::Unroll, "unroll", 1, true},
-                           {Kind::Parallel, "parallel", 1, false}, {Kind::Bind, "bind", 1, false}};
+                           {Kind::Parallel, "parallel", 1, false}, {Kind::Bind, "bind", 1, false},
+                           {Kind::Fuse, "fuse", 0, false, 1},      {Kind::Once, "once", 0, false, 1},
+                           {Kind::Team, "team", 1, true},          {Kind::Join, "join", 0, false, 1}};
 
 /// The words of a step, commas left out.
 class Line {
  public:
   Line(llvm::StringRef text, int number) : number_(number) { llvm::SplitString(text, words_, " ,\t\r"); }
   bool Done() const { return next_ == words_.size(); }
+  bool At(llvm::StringRef word) const { return !Done() && words_[next_] == word; }
   bool Take(llvm::StringRef word) {
-    if (Done() || words_[next_] != word) return false;
+    if (!At(word)) return false;
     ++next_;
     return true;
   }
@@ -71,24 +76,26 @@ class Line {
 
 Result<ScheduleStep> ParseStep(Line& line) {
   const auto* word = llvm::find_if(kWords, [&](const Word& w) { return line.Take(w.text); });
-  if (word == std::end(kWords)) return line.Expected("split, reorder, vector, unroll, parallel or bind");
+  if (word == std::end(kWords))
+    return line.Expected("split, reorder, vector, unroll, parallel, bind, fuse, once, team or join");
   ScheduleStep step{word->kind, {}};
-  do {
-    HLO_TRY(const LoopId loop, line.Loop());
-    step.loops.push_back(loop);
-  } while (word->loops == 0 && !line.Done());
+  if (step.kind != Kind::Once) do {
+      HLO_TRY(const LoopId loop, line.Loop());
+      step.loops.push_back(loop);
+    } while (word->loops == 0 && !line.Done() && !line.At("into"));
   if (word->has_by) {
     if (!line.Take("by")) return line.Expected("'by'");
     HLO_TRY(step.by, line.Number());
   }
-  if (step.kind == Kind::Split) {
-    if (!line.Take("into")) return line.Expected("'into'");
-    for (int i = 0; i < 2; ++i) {
-      HLO_TRY(const LoopId loop, line.Loop());
-      step.loops.push_back(loop);
-    }
+  if (word->made > 0 && !line.Take("into")) return line.Expected("'into'");
+  for (int i = 0; i < word->made; ++i) {
+    HLO_TRY(const LoopId loop, line.Loop());
+    step.loops.push_back(loop);
   }
   if (step.kind == Kind::Vector && line.Take("unroll")) {
+    HLO_TRY(step.unroll, line.Number());
+  }
+  if (step.kind == Kind::Team && line.Take("vector")) {
     HLO_TRY(step.unroll, line.Number());
   }
   if (step.kind == Kind::Bind) {
@@ -164,41 +171,6 @@ Status Split(Kernel& kernel, const ScheduleStep& step) {
   return {};
 }
 
-/// Nested loops in the order of the kernel; what stands between them moves into the innermost.
-Status MakePerfect(LoopStmt& top, llvm::ArrayRef<LoopId> loops, llvm::SmallVectorImpl<LoopStmt*>& nest) {
-  nest.push_back(&top);
-  std::vector<Stmt> moved;
-  while (nest.size() < loops.size()) {
-    LoopStmt* inner = nullptr;
-    for (Stmt& stmt : nest.back()->body->stmts) {
-      auto* loop = std::get_if<LoopStmt>(&stmt);
-      if (loop != nullptr && (inner != nullptr || !llvm::is_contained(loops, loop->loop.id)))
-        return Fail("i{0} holds other loops too", nest.back()->loop.id);
-      if (loop != nullptr)
-        inner = loop;
-      else if (ResultOf(stmt) < 0)
-        return Fail("i{0} holds statements that cannot move into an inner loop", nest.back()->loop.id);
-    }
-    if (inner == nullptr) return Fail("the loops to reorder are not nested in each other");
-    nest.push_back(inner);
-  }
-  for (size_t i = 0; i + 1 < nest.size(); ++i) {
-    auto& stmts = nest[i]->body->stmts;
-    for (Stmt& stmt : stmts)
-      if (!std::holds_alternative<LoopStmt>(stmt)) moved.push_back(std::move(stmt));
-    if (stmts.size() == 1) continue;
-    auto at = llvm::find_if(stmts, [](const Stmt& s) { return std::holds_alternative<LoopStmt>(s); });
-    Stmt only = std::move(*at);
-    stmts.clear();
-    stmts.push_back(std::move(only));
-    nest[i + 1] = &std::get<LoopStmt>(stmts[0]);
-  }
-  auto& innermost = nest.back()->body->stmts;
-  innermost.insert(innermost.begin(), std::make_move_iterator(moved.begin()),
-                   std::make_move_iterator(moved.end()));
-  return {};
-}
-
 /// Moved loads would see what stores of other iterations write.
 bool ReadsWhatItWrites(const Kernel& kernel, const LoopStmt& nest) {
   bool reads = false;
@@ -238,15 +210,16 @@ Status CheckHalves(const LoopStmt& top) {
   return {};
 }
 
-Status Reorder(Kernel& kernel, const ScheduleStep& step) {
+/// The loops, which become a perfect nest, in the order in which they are nested.
+Status FindNest(Kernel& kernel, llvm::ArrayRef<LoopId> loops, llvm::SmallVectorImpl<LoopStmt*>& nest) {
   LoopStmt* top = nullptr;
-  for (const LoopId id : step.loops) {
+  for (const LoopId id : loops) {
     const Found found = Find(kernel, id);
-    if (found.reduce != nullptr) return ReorderReduce(*found.reduce, step);
+    if (found.reduce != nullptr) return Fail("i{0} belongs to a reduction", id);
     if (found.dimension->ordered) return Fail("i{0} is ordered", id);
     // The outermost holds all others.
     bool all = true;
-    for (const LoopId other : step.loops) {
+    for (const LoopId other : loops) {
       bool inside = other == id;
       ForEachStmt(*found.loop->body, [&](Stmt& stmt) {
         const auto* loop = std::get_if<LoopStmt>(&stmt);
@@ -258,14 +231,30 @@ Status Reorder(Kernel& kernel, const ScheduleStep& step) {
   }
   if (top == nullptr) return Fail("the loops to reorder are not nested in each other");
   if (ReadsWhatItWrites(kernel, *top)) return Fail("i{0} reads what it writes", top->loop.id);
+  return MakePerfect(*top, loops, nest);
+}
+
+Status Reorder(Kernel& kernel, const ScheduleStep& step) {
+  if (ReduceStmt* reduce = Find(kernel, step.loops[0]).reduce) return ReorderReduce(*reduce, step);
   llvm::SmallVector<LoopStmt*, 4> nest;
-  HLO_CHECK_OK(MakePerfect(*top, step.loops, nest));
+  HLO_CHECK_OK(FindNest(kernel, step.loops, nest));
   llvm::SmallVector<Dimension, 4> wanted;
   for (const LoopId id : step.loops)
     for (const LoopStmt* loop : nest)
       if (loop->loop.id == id) wanted.push_back(loop->loop);
   for (size_t i = 0; i < nest.size(); ++i) nest[i]->loop = wanted[i];
-  return CheckHalves(*top);
+  return CheckHalves(*nest[0]);
+}
+
+Status Fuse(Kernel& kernel, const ScheduleStep& step) {
+  const LoopId into = step.loops.back();
+  if (Find(kernel, into).dimension != nullptr || into >= kMaxLoops) return Fail("i{0} is not new", into);
+  llvm::SmallVector<LoopStmt*, 4> nest;
+  HLO_CHECK_OK(FindNest(kernel, llvm::ArrayRef(step.loops).drop_back(), nest));
+  for (size_t i = 0; i < nest.size(); ++i)
+    if (nest[i]->loop.id != step.loops[i])
+      return Fail("i{0} is not in i{1}, but around it", step.loops[i], nest[i]->loop.id);
+  return FuseNest(kernel, nest, into);
 }
 
 Status Vector(Kernel& kernel, const ScheduleStep& step) {
@@ -321,6 +310,31 @@ Status Parallel(Kernel& kernel, const ScheduleStep& step) {
     return {};
   }
   return Fail("i{0} is not an outermost loop, or ordered", step.loops[0]);
+}
+
+Status Once(Kernel& kernel, const ScheduleStep& step) {
+  const LoopId id = step.loops[0];
+  if (Find(kernel, id).dimension != nullptr || id >= kMaxLoops) return Fail("i{0} is not new", id);
+  kernel.loop_count = std::max(kernel.loop_count, id + 1);
+  auto body = std::make_unique<Region>(std::move(kernel.body));
+  kernel.body = Region();
+  kernel.body.stmts.emplace_back(LoopStmt{{.id = id, .extent = 1}, std::move(body)});
+  return {};
+}
+
+Status RunByTeam(Kernel& kernel, const ScheduleStep& step) {
+  const Found found = Find(kernel, step.loops[0]);
+  if (found.loop == nullptr || found.dimension->binding == Binding::None)
+    return Fail("i{0} is not bound", step.loops[0]);
+  if (step.unroll > kMaxLanes || !llvm::isPowerOf2_64(static_cast<uint64_t>(step.unroll)))
+    return Fail("vectors of {0}: expected a power of two up to {1}", step.unroll, kMaxLanes);
+  return ShareRow(kernel, *found.loop, {.threads = step.by, .width = step.unroll});
+}
+
+Status Join(Kernel& kernel, const ScheduleStep& step) {
+  const LoopId into = step.loops.back();
+  if (Find(kernel, into).dimension != nullptr || into >= kMaxLoops) return Fail("i{0} is not new", into);
+  return JoinLoops(kernel, llvm::ArrayRef(step.loops).drop_back(), into);
 }
 
 /// No lanes within lanes.
@@ -398,11 +412,13 @@ namespace {
 void Print(llvm::raw_ostream& os, const ScheduleStep& step) {
   const Word& word = kWords[static_cast<size_t>(step.kind)];
   os << word.text;
-  const size_t named = word.loops == 0 ? step.loops.size() : word.loops;
+  const size_t named = step.loops.size() - static_cast<size_t>(word.made);
   for (size_t i = 0; i < named; ++i) os << (i == 0 ? " i" : ", i") << step.loops[i];
   if (word.has_by) os << " by " << step.by;
-  if (step.kind == Kind::Split) os << " into i" << step.loops[1] << ", i" << step.loops[2];
+  for (int i = 0; i < word.made; ++i)
+    os << (i == 0 ? " into i" : ", i") << step.loops[step.loops.size() - static_cast<size_t>(word.made - i)];
   if (step.kind == Kind::Vector && step.unroll > 1) os << " unroll " << step.unroll;
+  if (step.kind == Kind::Team && step.unroll > 1) os << " vector " << step.unroll;
   if (step.kind == Kind::Bind) os << " to " << ToString(step.binding);
 }
 
@@ -422,8 +438,9 @@ namespace {
 
 Status ApplyStep(Kernel& kernel, const ScheduleStep& step) {
   using Apply = Status (*)(Kernel&, const ScheduleStep&);
-  constexpr Apply kApply[] = {Split, Reorder, Vector, Unroll, Parallel, Bind};
-  const size_t existing = step.kind == Kind::Split ? 1 : step.loops.size();
+  constexpr Apply kApply[] = {Split, Reorder, Vector, Unroll, Parallel, Bind, Fuse, Once, RunByTeam, Join};
+  const Word& word = kWords[static_cast<size_t>(step.kind)];
+  const size_t existing = step.loops.size() - static_cast<size_t>(word.made);
   for (size_t i = 0; i < existing; ++i)
     if (llvm::is_contained(llvm::ArrayRef(step.loops).take_front(i), step.loops[i]))
       return Fail("i{0} is named twice", step.loops[i]);

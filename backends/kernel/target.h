@@ -76,6 +76,15 @@ struct Target {
     int64_t masked_nest = 0;      // iterations of nests too small for vectors: cut rather than masked
     int64_t taps = 0;             // positions of windows that are taken one by one
   };
+  /// Of machines that bind loops to blocks and threads; 0: there are none.
+  struct Blocks {
+    int64_t threads = 0;       // of a block whose threads have nothing to do with each other
+    int64_t most_threads = 0;  // of any block
+    int64_t lanes = 0;         // that run together and hand each other values
+    int64_t access = 0;        // bytes that a thread moves at once
+    int64_t full = 0;          // threads that keep the machine busy: fewer elements have one each
+    int64_t shared = 0;        // bytes of shared arrays of a block
+  };
   struct Ops {
     OpCost plain, function;  // function: what is transcendental
     struct Row {
@@ -90,6 +99,7 @@ struct Target {
   Threads threads;
   Latency latency;
   Code code;
+  Blocks blocks;
   Ops ops;
 
   [[nodiscard]] const OpCost& CostOf(OpKind kind) const {

@@ -45,6 +45,7 @@ inline Target TestTarget() {
                .without_loop = 8,
                .masked_nest = 64,
                .taps = 64},
+      .blocks = {},
       .ops = {.plain = {2, 1}, .function = {60, 8}, .others = {}}};
 }
 

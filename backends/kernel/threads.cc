@@ -88,6 +88,16 @@ BlockShape ShapeOfBlocks(const Kernel& kernel) {
   return shape;
 }
 
+std::array<int64_t, 3> ShapeOfGrid(const Kernel& kernel) {
+  std::array<int64_t, 3> grid = {1, 1, 1};
+  ForEachStmt(kernel.body, [&](const Stmt& stmt) {
+    const auto* loop = std::get_if<LoopStmt>(&stmt);
+    if (loop == nullptr || !IsBlock(loop->loop.binding)) return;
+    grid[static_cast<size_t>(loop->loop.binding) - static_cast<size_t>(Binding::BlockX)] = loop->loop.extent;
+  });
+  return grid;
+}
+
 bool UsesThreads(const Kernel& kernel) { return !ForThreads(kernel).empty(); }
 
 Status CheckWithoutThreads(const Kernel& kernel) {

@@ -46,6 +46,9 @@ constexpr size_t DirectionOf(Binding thread) {
 /// Of a kernel that is verified; with too many threads, some number of them that is too large as well.
 BlockShape ShapeOfBlocks(const Kernel& kernel);
 
+/// The blocks of the grid by direction, 1 where no loop is bound to it: x, y, z.
+std::array<int64_t, 3> ShapeOfGrid(const Kernel& kernel);
+
 /// A loop that is bound, a shared array, a statement of threads.
 bool UsesThreads(const Kernel& kernel);
 /// Declines, naming what of these it is that a machine without blocks and threads cannot run.

@@ -1,5 +1,7 @@
 #include "backends/llvm/code_target.h"
 
+#include <mutex>
+
 #include "backends/llvm/x86_target.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -19,6 +21,16 @@ const CodeTarget& Generic() {
   return target;
 }
 
+/// Those of other folders.
+struct Added {
+  std::mutex mutex;
+  std::vector<const CodeTarget*> targets;
+};
+Added& AddedTargets() {
+  static Added added;
+  return added;
+}
+
 }  // namespace
 
 llvm::Value* CodeTarget::ScaleOrZero(Builder&, Value*, Value*, Value*) const { return nullptr; }
@@ -28,13 +40,27 @@ llvm::Value* CodeTarget::AndElseOr(Builder&, Value*, Value*, Value*) const { ret
 llvm::Value* CodeTarget::RoundBitsToBf16(Builder&, Value*, Value*) const { return nullptr; }
 llvm::Value* CodeTarget::NormalToBf16(Builder&, Value*) const { return nullptr; }
 llvm::Value* CodeTarget::AnySubnormal(Builder&, Value*, bool) const { return nullptr; }
+llvm::Value* CodeTarget::Remainder(Builder&, Value*, Value*) const { return nullptr; }
 
 const CodeTarget& CodeTargetFor(const llvm::TargetMachine& machine) {
   return machine.getTargetTriple().isX86() ? X86TargetFor(*machine.getMCSubtargetInfo()) : Generic();
 }
 
 const CodeTarget* FindCodeTarget(llvm::StringRef name) {
-  return name == Generic().facts().name ? &Generic() : FindX86Target(name);
+  if (name == Generic().facts().name) return &Generic();
+  if (const CodeTarget* x86 = FindX86Target(name)) return x86;
+  Added& added = AddedTargets();
+  const std::lock_guard lock(added.mutex);
+  const auto it =
+      llvm::find_if(added.targets, [&](const CodeTarget* target) { return target->facts().name == name; });
+  return it == added.targets.end() ? nullptr : *it;
+}
+
+void AddCodeTarget(const CodeTarget& target) {
+  if (FindCodeTarget(target.facts().name) != nullptr) return;
+  Added& added = AddedTargets();
+  const std::lock_guard lock(added.mutex);
+  added.targets.push_back(&target);
 }
 
 void SetCodeTarget(llvm::Module& module, const CodeTarget& target) {

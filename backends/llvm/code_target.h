@@ -14,6 +14,8 @@ class TargetMachine;
 
 namespace hlo::codegen {
 
+class ThreadTarget;
+
 class CodeTarget {
  public:
   using Value = llvm::Value;
@@ -72,6 +74,11 @@ class CodeTarget {
   /// Whether any lane is subnormal, or with `or_nan` NaN. There is this where there is NormalToBf16().
   virtual Value* AnySubnormal(Builder& b, Value* f32, bool or_nan) const;
 
+  /// x - y * trunc(x / y) of floats, exact, as C's fmod; null: LLVM's frem is that.
+  virtual Value* Remainder(Builder& b, Value* x, Value* y) const;
+  /// How it runs kernels of blocks and threads; null: it runs none.
+  [[nodiscard]] virtual const ThreadTarget* threads() const { return nullptr; }
+
   /// Whether it has fused multiplication and addition of vectors, and rounds them to integers.
   [[nodiscard]] virtual bool HasFma(const llvm::MCSubtargetInfo& /*has*/) const { return true; }
   [[nodiscard]] virtual bool HasRounding(const llvm::MCSubtargetInfo& /*has*/) const { return true; }
@@ -87,6 +94,8 @@ class CodeTarget {
 const CodeTarget& CodeTargetFor(const llvm::TargetMachine& machine);
 /// By its name; null if there is none.
 const CodeTarget* FindCodeTarget(llvm::StringRef name);
+/// Makes a target of another folder known by its name; it lives as long as the program.
+void AddCodeTarget(const CodeTarget& target);
 
 /// For all code that is emitted into the module from now on; modules begin with the one of all machines.
 void SetCodeTarget(llvm::Module& module, const CodeTarget& target);

@@ -47,8 +47,9 @@ Status CheckOp(const kernel::Kernel& kernel, const OpStmt& stmt) {
 
 }  // namespace
 
-Status CheckKernel(const kernel::Kernel& kernel) {
-  HLO_CHECK_OK(kernel::CheckWithoutThreads(kernel));
+Status CheckKernel(const kernel::Kernel& kernel, const CodeTarget* target) {
+  const ThreadTarget* threads = target == nullptr ? nullptr : target->threads();
+  HLO_CHECK_OK(threads == nullptr ? kernel::CheckWithoutThreads(kernel) : CheckThreads(kernel, *threads));
   for (const ElementType type : kernel.value_types)
     if (!IsSupported(type)) return Decline({}, "no code for {0}", ToString(type));
   for (const kernel::Buffer& buffer : kernel.buffers)
@@ -66,7 +67,7 @@ Status CheckKernel(const kernel::Kernel& kernel) {
 }
 
 Status EmitKernel(const kernel::Kernel& kernel, llvm::Module& module) {
-  HLO_CHECK_OK(CheckKernel(kernel));
+  HLO_CHECK_OK(CheckKernel(kernel, &CodeTargetOf(module)));
   return KernelEmitter(kernel, module).Run();
 }
 
@@ -78,14 +79,23 @@ int64_t ParallelGrain(const kernel::Kernel& kernel) {
 }
 
 Status KernelEmitter::Run() {
+  values_.resize(kernel_.value_types.size());
+  FindOnlyStored();
+  loop_values_.resize(static_cast<size_t>(kernel_.loop_count));
+  threads_ != nullptr ? EnterOnThreads() : EnterCall();
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  HLO_CHECK_OK(EmitRegion(kernel_.body));
+  // Other threads learn by ordinary stores that the kernel is done.
+  if (streams_) b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
+  b_.CreateRetVoid();
+  return {};
+}
+
+void KernelEmitter::EnterCall() {
   Type* pointer = llvm::PointerType::getUnqual(context_);
   Type* i64 = Type::getInt64Ty(context_);
   auto* type = llvm::FunctionType::get(Type::getVoidTy(context_), {pointer, i64, i64}, false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, kernel_.name, module_);
-  function_->addFnAttr(llvm::Attribute::NoUnwind);
-  values_.resize(kernel_.value_types.size());
-  FindOnlyStored();
-  loop_values_.resize(static_cast<size_t>(kernel_.loop_count));
   b_.SetInsertPoint(Block("entry"));
   for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
     const kernel::Buffer& buffer = kernel_.buffers[i];
@@ -95,11 +105,6 @@ Status KernelEmitter::Run() {
     }
     bases_.push_back(b_.CreateLoad(pointer, b_.CreateConstInBoundsGEP1_64(pointer, function_->getArg(0), i)));
   }
-  HLO_CHECK_OK(EmitRegion(kernel_.body));
-  // Other threads learn by ordinary stores that the kernel is done.
-  if (streams_) b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
-  b_.CreateRetVoid();
-  return {};
 }
 
 Value* KernelEmitter::LocalBuffer(kernel::BufferId id) {
@@ -224,6 +229,7 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
   Type* element = TypeInMemory(stmt.buffer);
   auto* type = llvm::FixedVectorType::get(element, vector_.width);
   const llvm::Align align = AlignOf(element);
+  const llvm::Align first = AlignAt(stmt.buffer, stmt.address, align);
   Value* mask = LaneMask(stmt.mask);
   Value* otherwise = stmt.otherwise < 0
                          ? llvm::Constant::getNullValue(type)
@@ -232,7 +238,7 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
     Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.mask, stmt.address, place.scalar));
     if (mask == nullptr) {
       FetchNextRow(stmt, pointer);
-      return b_.CreateAlignedLoad(type, pointer, align);
+      return b_.CreateAlignedLoad(type, pointer, first);
     }
     Type* moved = MovedType(type);
     Value* loaded =
@@ -240,9 +246,9 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
     return b_.CreateBitCast(loaded, type);
   }
   if (place.lanes == nullptr && place.stride == -1) {
-    Value* first = Pointer(stmt.buffer, b_.CreateSub(place.scalar, Int64(vector_.width - 1)));
-    if (mask == nullptr) return b_.CreateVectorReverse(b_.CreateAlignedLoad(type, first, align));
-    return b_.CreateVectorReverse(b_.CreateMaskedLoad(type, first, align, b_.CreateVectorReverse(mask),
+    Value* last = Pointer(stmt.buffer, b_.CreateSub(place.scalar, Int64(vector_.width - 1)));
+    if (mask == nullptr) return b_.CreateVectorReverse(b_.CreateAlignedLoad(type, last, align));
+    return b_.CreateVectorReverse(b_.CreateMaskedLoad(type, last, align, b_.CreateVectorReverse(mask),
                                                       b_.CreateVectorReverse(otherwise)));
   }
   if (mask == nullptr && InTile(stmt, place)) return LoadFromTile(stmt, place, type);
@@ -287,10 +293,10 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
   Value* mask = LaneMask(stmt.mask);
   if (place.lanes == nullptr && place.stride == 1) {
     Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.mask, stmt.address, place.scalar));
-    if (mask == nullptr && stmt.streaming)
+    if (mask == nullptr && stmt.streaming && threads_ == nullptr)
       StreamVector(value, pointer);
     else if (mask == nullptr)
-      b_.CreateAlignedStore(value, pointer, align);
+      b_.CreateAlignedStore(value, pointer, AlignAt(stmt.buffer, stmt.address, align));
     else
       b_.CreateMaskedStore(b_.CreateBitCast(value, MovedType(value->getType())), pointer, align,
                            MovedMask(mask, value->getType()));
@@ -332,11 +338,12 @@ KernelEmitter::Range KernelEmitter::NextPart(const kernel::Dimension& dimension)
 }
 
 Status KernelEmitter::Emit(const LoopStmt& stmt) {
+  if (stmt.loop.binding != kernel::Binding::None) return EmitBound(stmt);
   if (stmt.loop.width == 1 && stmt.loop.unroll > 1 && stmt.loop.unroll == stmt.loop.extent && !in_vector() &&
       !stmt.loop.parallel)
     return EmitUnrolled(stmt);
   Range range = WholeRange(stmt.loop);
-  if (stmt.loop.parallel) range = NextPart(stmt.loop);
+  if (stmt.loop.parallel && threads_ == nullptr) range = NextPart(stmt.loop);
   if (IsShortRow(stmt)) return EmitShortRow(stmt);
   if (IsTiny(stmt.loop, *stmt.body)) {
     for (int64_t i = 0; i < stmt.loop.extent; ++i) {

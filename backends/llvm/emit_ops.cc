@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "backends/llvm/code_target.h"
 #include "backends/llvm/complex_ops.h"
 #include "backends/llvm/extremes.h"
 #include "backends/llvm/integers.h"
@@ -63,7 +64,10 @@ Value* EmitDivide(const OpContext& c) {
 }
 /// By 0 the dividend, by -1 zero.
 Value* EmitRemainder(const OpContext& c) {
-  if (IsWide(c)) return c.b.CreateFRem(c.x(0), c.x(1));  // C's fmod
+  if (IsWide(c)) {
+    Value* exact = CodeTargetOf(c.b).Remainder(c.b, c.x(0), c.x(1));
+    return exact != nullptr ? exact : c.b.CreateFRem(c.x(0), c.x(1));  // C's fmod
+  }
   Value *x = c.x(0), *y = DivisorOf(c), *one = Int(y, 1);
   Value* zero = c.b.CreateICmpEQ(y, Int(y, 0));
   if (!IsSigned(c.type()))

@@ -2,6 +2,7 @@
 #pragma once
 #include "backends/kernel/kernel.h"
 #include "backends/kernel/selection.h"
+#include "backends/kernel/threads.h"
 #include "backends/llvm/code_target.h"
 #include "backends/llvm/types.h"
 #include "llvm/ADT/MapVector.h"
@@ -15,6 +16,7 @@ class KernelEmitter {
       : kernel_(kernel),
         module_(module),
         target_(CodeTargetOf(module)),
+        threads_(target_.threads()),
         context_(module.getContext()),
         b_(context_) {}
   Status Run();
@@ -42,12 +44,29 @@ class KernelEmitter {
   Status Emit(const kernel::StoreStmt& stmt);
   Status Emit(const kernel::LoopStmt& stmt);
   Status Emit(const kernel::ReduceStmt& stmt);
-  /// CheckKernel() refuses kernels of threads.
-  static Status Emit(const kernel::ThreadStmt auto&) {
-    llvm::report_fatal_error("a statement of threads in a kernel without");
-  }
+  Status Emit(const kernel::BarrierStmt& stmt);
+  Status Emit(const kernel::AtomicStmt& stmt);
+  Status Emit(const kernel::ShuffleStmt& stmt);
+  Status Emit(const kernel::LaneReduceStmt& stmt);
 
   void FindOnlyStored();
+  void EnterCall();
+
+  // On machines of blocks and threads, see emit_threads.cc.
+  void EnterOnThreads();
+  void SetArray(unsigned argument, const kernel::Buffer& buffer);
+  Value* SharedBuffer(kernel::BufferId id);
+  /// A loop that is bound: the iteration of this block or thread, if it has one.
+  Status EmitBound(const kernel::LoopStmt& stmt);
+  Value* NumberOf(const kernel::Dimension& d);
+  /// What another lane has of a value's bits, as it is stored.
+  Value* ShuffleBits(kernel::ShuffleMode mode, Value* stored, Value* by);
+  Emitted Operate(OpKind kind, ElementType type, const Emitted& x, const Emitted& y);
+  /// What the element was before, as it is stored.
+  Value* EmitAtomic(const kernel::AtomicStmt& stmt, Value* pointer);
+  /// Of lane 0 of an access that begins at the address.
+  [[nodiscard]] llvm::Align AlignAt(kernel::BufferId id, const kernel::Address& address,
+                                    llvm::Align of_element) const;
   /// A vector by a scalar, in floats.
   bool DividesByInvariant(const kernel::OpStmt& stmt);
 
@@ -166,6 +185,8 @@ class KernelEmitter {
   const kernel::Kernel& kernel_;
   llvm::Module& module_;
   const CodeTarget& target_;
+  const ThreadTarget* threads_;  // null: kernels are called
+  kernel::BlockShape shape_;
   llvm::LLVMContext& context_;
   llvm::IRBuilder<> b_;
   llvm::Function* function_ = nullptr;
@@ -218,6 +239,9 @@ class KernelEmitter {
   /// Of the short row that is being emitted: what each store has got, iteration by iteration.
   std::unique_ptr<llvm::MapVector<const kernel::StoreStmt*, llvm::SmallVector<Value*, 4>>> row_stores_;
 };
+
+/// Declines what machines of blocks and threads cannot run.
+Status CheckThreads(const kernel::Kernel& kernel, const ThreadTarget& target);
 
 /// x / divisor, a float vector by one number, to the last bit what division instructions give. `only_stored`:
 /// the result goes into memory and nowhere else.

@@ -1,5 +1,6 @@
 // What vector units have instructions for, and the same without them.
 #include "backends/llvm/math.h"
+#include "backends/llvm/thread_target.h"
 #include "llvm/IR/Module.h"
 
 namespace hlo::codegen {
@@ -26,8 +27,10 @@ Value* Math::LookupInMemory(llvm::ArrayRef<double> table, Value* index) {
   llvm::Module& module = *b.GetInsertBlock()->getModule();
   llvm::SmallVector<float, 16> values(table);
   llvm::Constant* data = llvm::ConstantDataArray::get(b.getContext(), llvm::ArrayRef<float>(values));
-  auto* memory =
-      new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
+  const ThreadTarget* threads = target_.threads();
+  auto* memory = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
+                                          data, "table", nullptr, llvm::GlobalValue::NotThreadLocal,
+                                          threads == nullptr ? 0 : threads->facts().global_space);
   memory->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   Value* places = b.CreateGEP(b.getFloatTy(), memory, b.CreateAnd(index, I(15)));
   if (!type_->isVectorTy()) return b.CreateLoad(type_, places);

@@ -1,8 +1,28 @@
 // The stages of hlo-opt behind HLO: kernels, LLVM IR, assembly, objects, functions of C.
 #include "backends/cpu/ahead_of_time.h"
+#include "backends/gpu/compile/inspect.h"
 #include "tools/opt/output.h"
 
 namespace hlo {
+namespace {
+
+Result<std::string> CodeOfGpu(const Module& module, const CpuOptions& cpu, const OptOptions& options,
+                              KernelFilter wanted) {
+  GpuOptions gpu;
+  HLO_TRY(gpu.target, gpu::FindTarget(options.gpu_target));
+  gpu.run_passes = [&](Module& copy) { return cpu.run_passes(copy, cpu.pipeline); };
+  return GenerateGpuCode(module, gpu, options.gpu_code, wanted);
+}
+
+Result<std::string> CodeOf(const Module& module, const CpuOptions& cpu, const OptOptions& options,
+                           KernelFilter wanted) {
+  if (options.platform == OptPlatform::Gpu) return CodeOfGpu(module, cpu, options, wanted);
+  if (!options.code) return ExplainCode(module, cpu, wanted);
+  return GenerateCode(module, cpu, *options.code, wanted, options.debug_lines);
+}
+
+}  // namespace
+
 Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, const OptOptions& options) {
   cpu.force_path = options.force_path.name;
   if (options.code == CodeForm::Header) {
@@ -25,9 +45,7 @@ Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, co
   };
   if (options.code == CodeForm::Object && os.is_displayed())
     return Error("usage-option", {}, "binary output is not written to a terminal; -o names a file");
-  HLO_TRY(const std::string text, options.code
-                                      ? GenerateCode(module, cpu, *options.code, wanted, options.debug_lines)
-                                      : ExplainCode(module, cpu, wanted));
+  HLO_TRY(const std::string text, CodeOf(module, cpu, options, wanted));
   if (!found)
     return Error("usage-name", {}, "option '--kernel': no kernel and no instruction matches '{0}'{1}{2}",
                  options.kernel->pattern(), names.empty() ? "" : "; there are ", names);

@@ -75,7 +75,9 @@ Result<DumpOptions> MakeDumpOptions(const OptOptions& options, const CommandLine
   dumps.metadata = passes.dump_metadata;
   dumps.config = passes.dump_config;
   dumps.fusion_visualization = passes.dump_fusion_visualization;
-  dumps.stem = options.platform == OptPlatform::Cpu ? "cpu_" : "";
+  dumps.stem = options.platform == OptPlatform::Cpu   ? "cpu_"
+               : options.platform == OptPlatform::Gpu ? "gpu_"
+                                                      : "";
   dumps.print = MakePrintOptions(options, /*terminal=*/false);
   if (!passes.dump_large_constants && !options.large_constants) dumps.print.max_constant_elements = 10;
   for (const auto& [name, value] : command_line.options)

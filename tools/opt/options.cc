@@ -6,11 +6,12 @@ namespace {
 using O = OptOptions;
 
 constexpr OptionRow kTargetRows[] = {
-    Option<&O::platform>("platform", "NAME", "none", "pipeline and code generator: none, cpu"),
+    Option<&O::platform>("platform", "NAME", "none", "pipeline and code generator: none, cpu, gpu"),
     Option<&O::stage>("stage", "STAGE", "hlo",
                       "what to print: parsed, hlo, hlo-scheduled, buffer-assignment, json, pb, dot, html, "
                       "cost; of platform "
-                      "cpu: program, kernel-ir, llvm-before-optimizations, llvm, asm, obj, header"),
+                      "cpu: program, kernel-ir, llvm-before-optimizations, llvm, asm, obj, header; of gpu: "
+                      "kernel-ir, llvm-before-optimizations, llvm, ptx"),
     Option<&O::aot>("aot", "PREFIX", "",
                     "PREFIX.o, PREFIX.h and PREFIX.json: the module as a function of C, for programs without "
                     "these tools"),
@@ -20,6 +21,8 @@ constexpr OptionRow kTargetRows[] = {
     Option<&O::tier>("tier", "TIER", "compile", "with --explain-codegen: as in hlo-run").Advanced(),
     Option<&O::mcpu>("mcpu", "CPU", "native", "the CPU that code is made for, in LLVM's words").Advanced(),
     Option<&O::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
+    Option<&O::gpu_target>("gpu-target", "NAME|FILE", "h100",
+                           "the GPU that code is made for: a100, b200, h100, h200, or a description of one"),
     Option<&O::force_path>(
         "force-path", "NAME", "",
         "cpu: products and convolutions that this way can compute are computed by it: onednn, "
@@ -136,6 +139,7 @@ struct StageRow {
   llvm::StringLiteral name;
   std::optional<OptStage> stage;  // nothing: documented, not available yet
   std::optional<CodeForm> code{};
+  std::optional<GpuCodeForm> gpu{};
 };
 constexpr StageRow kStages[] = {
     {"parsed", OptStage::Parsed},
@@ -144,14 +148,14 @@ constexpr StageRow kStages[] = {
     {"hlo-backend", OptStage::Scheduled},
     {"buffer-assignment", OptStage::Buffers},
     {"program", OptStage::Code, CodeForm::Program},
-    {"kernel-ir", OptStage::Code, CodeForm::KernelIr},
+    {"kernel-ir", OptStage::Code, CodeForm::KernelIr, GpuCodeForm::KernelIr},
     // Kernels are emitted as they shall be: no pass runs over their IR.
-    {"llvm-before-optimizations", OptStage::Code, CodeForm::LlvmBefore},
-    {"llvm-after-optimizations", OptStage::Code, CodeForm::LlvmAfter},
-    {"llvm", OptStage::Code, CodeForm::LlvmAfter},
+    {"llvm-before-optimizations", OptStage::Code, CodeForm::LlvmBefore, GpuCodeForm::LlvmBefore},
+    {"llvm-after-optimizations", OptStage::Code, CodeForm::LlvmAfter, GpuCodeForm::LlvmAfter},
+    {"llvm", OptStage::Code, CodeForm::LlvmAfter, GpuCodeForm::LlvmAfter},
     {"asm", OptStage::Code, CodeForm::Assembly},
     {"obj", OptStage::Code, CodeForm::Object},
-    {"ptx", {}},
+    {"ptx", OptStage::Code, {}, GpuCodeForm::Ptx},
     {"cubin", {}},
     {"sass", {}},
     {"header", OptStage::Code, CodeForm::Header},
@@ -162,6 +166,12 @@ constexpr StageRow kStages[] = {
     {"html", OptStage::Html},
     {"cost", OptStage::Cost},
 };
+
+/// Of stages of code.
+bool IsOf(const StageRow& row, OptPlatform platform) {
+  return platform == OptPlatform::Cpu ? row.code.has_value()
+                                      : platform == OptPlatform::Gpu && row.gpu.has_value();
+}
 
 Result<const StageRow*> ParseStage(llvm::StringRef name) {
   std::vector<llvm::StringRef> words;
@@ -222,7 +232,7 @@ constexpr StageInfo kStageInfos[] = {
 void ListStages(llvm::raw_ostream& os, OptPlatform platform) {
   for (const StageRow& row : kStages)
     if (row.stage && row.name != "hlo-backend" && row.name != "llvm" &&
-        (!row.code || platform == OptPlatform::Cpu))
+        (row.stage != OptStage::Code || IsOf(row, platform)))
       os << row.name << '\n';
 }
 
@@ -256,8 +266,9 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
   OptStage stage = *row->stage;
   options.code = row->code;
   HLO_CHECK_OK(CheckOutputFormat(options, stage));
-  if (options.platform == OptPlatform::Gpu)
-    return Error("unavailable-feature", {}, "platform 'gpu' is not available yet");
+  if (options.platform == OptPlatform::Gpu && (options.explain_codegen || !options.aot.empty()))
+    return Error("unavailable-feature", {}, "option '--{0}' is not available yet for platform gpu",
+                 options.aot.empty() ? "explain-codegen" : "aot");
   if (!options.list_ops.empty() && options.list_ops != "json")
     return Error("usage-option", {}, "option '--list-ops': found '{0}', expected json", options.list_ops);
   if (options.cost != CostForm::Unset) stage = OptStage::Cost;
@@ -273,8 +284,11 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
     options.code = CodeForm::Header;
     if (options.platform == OptPlatform::None) options.platform = OptPlatform::Cpu;
   }
-  if (stage == OptStage::Code && options.platform == OptPlatform::None)
-    return Error("usage-stage", {}, "stage '{0}' is one of --platform=cpu; found none", options.stage);
+  if (stage == OptStage::Code && !options.explain_codegen && options.aot.empty() &&
+      !IsOf(*row, options.platform))
+    return Error("usage-stage", {}, "stage '{0}' is one of --platform={1}; found {2}", options.stage,
+                 row->code ? "cpu" : "gpu", WordOf(options.platform));
+  options.gpu_code = row->gpu.value_or(GpuCodeForm::Ptx);
   if (options.in_place && !options.update_checks)
     return Error("usage-option", {}, "option '--in-place' needs --update-checks");
   if (options.extract_height < -1)

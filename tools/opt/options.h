@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/cpu/inspect.h"
+#include "backends/gpu/compile/inspect.h"
 #include "ir/print.h"
 #include "tools/common/common_options.h"
 #include "tools/common/force_path_option.h"
@@ -39,12 +40,13 @@ struct OptOptions {
   OptPlatform platform = OptPlatform::None;
   std::string stage = "hlo";
   PassRunOptions passes;
-  std::string mcpu, mattr;
+  std::string mcpu, mattr, gpu_target;
   ForcedPath force_path;
   Tier tier = Tier::Compile;
   std::optional<Regex> kernel;
   bool debug_lines = false;      // of the text, in code
   std::optional<CodeForm> code;  // what the stage Code prints; nothing: the paths of --explain-codegen
+  GpuCodeForm gpu_code{};        // the same of platform gpu
   std::string aot, entry_name;
   bool explain_codegen = false;
   bool list_stages = false;

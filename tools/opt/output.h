@@ -61,7 +61,8 @@ class CheckUpdater {
 /// Cost of each instruction of the entry and in all, as an aligned table or CSV.
 void PrintCost(llvm::raw_ostream& os, const Module& module, bool csv);
 
-/// The kernels that the cpu platform makes of the module, or which way it computes what.
+/// The kernels that the platform makes of the module, or which way it computes what. `cpu`: also how passes
+/// are run for platform gpu.
 Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, const OptOptions& options);
 
 /// The three files of --aot, whole or not at all. Errors of CompileAheadOfTime() and OutputFile.

@@ -2,6 +2,8 @@
 
 #include "backends/compile/kernel_config.h"
 #include "backends/cpu/compile.h"
+#include "backends/gpu/passes/passes.h"
+#include "backends/gpu/target/target.h"
 #include "llvm/ADT/StringExtras.h"
 #include "passes/rules/rules.h"
 #include "tools/common/output_file.h"
@@ -60,6 +62,10 @@ Status AddNames(const NameList& list, llvm::StringSet<>& names) {
 
 Result<PassRunner> PassRunner::Make(const OptOptions& options, PassUse use, const CommandLine& command_line) {
   PassRunner runner(options, use);
+  if (options.platform == OptPlatform::Gpu) {
+    HLO_TRY(const gpu::Target target, gpu::FindTarget(options.gpu_target));
+    runner.machine_ = std::make_shared<const compile::Machine>(gpu::MachineOf(target));
+  }
   HLO_CHECK_OK(runner.ChoosePipeline());
   HLO_CHECK_OK(runner.CheckNames());
   HLO_CHECK_OK(runner.SetLimits());
@@ -78,15 +84,19 @@ Status PassRunner::ChoosePipeline() {
     return Error("usage-option", {}, "option '-O': found {0}, expected 0 to 3", *passes.level);
   const int level = static_cast<int>(passes.level.value_or(2));
   if (compiles()) {
-    const bool alone = use_ == PassUse::CompileAheadOfTime;
-    HLO_TRY(of_level_, ParsePipeline(cpu::PipelineFor(level, alone)));
-    HLO_TRY(least_, ParsePipeline(cpu::PipelineFor(0, alone)));
+    HLO_TRY(of_level_, ParsePipeline(LevelName(level)));
+    HLO_TRY(least_, ParsePipeline(LevelName(0)));
     return {};
   }
-  const bool cpu = options_->platform == OptPlatform::Cpu;
-  if (!named_.empty() || passes.run == RunPasses::Never || (!passes.level && !cpu)) return {};
-  HLO_TRY(of_level_, ParsePipeline(cpu ? cpu::PipelineFor(level) : "@O" + std::to_string(level)));
+  const bool none = options_->platform == OptPlatform::None;
+  if (!named_.empty() || passes.run == RunPasses::Never || (!passes.level && none)) return {};
+  HLO_TRY(of_level_, ParsePipeline(none ? "@O" + std::to_string(level) : LevelName(level)));
   return {};
+}
+
+std::string PassRunner::LevelName(int level) const {
+  if (options_->platform == OptPlatform::Gpu) return gpu::PipelineFor(level);
+  return cpu::PipelineFor(level, use_ == PassUse::CompileAheadOfTime);
 }
 
 std::vector<PipelineItem> PassRunner::PipelineOf(const Module* module) const {
@@ -101,8 +111,8 @@ std::vector<PipelineItem> PassRunner::PipelineOf(const Module* module) const {
 
 bool PassRunner::Leaves(const Module& module) const {
   if (!named_.empty() || options_->passes.run != RunPasses::Auto) return false;
-  const bool cpu = compiles() || options_->platform == OptPlatform::Cpu;
-  return cpu ? compile::IsCompiled(module) : module.config.is_scheduled;
+  const bool compiled = compiles() || options_->platform != OptPlatform::None;
+  return compiled ? compile::IsCompiled(module) : module.config.is_scheduled;
 }
 
 Status PassRunner::CheckNames() {
@@ -123,8 +133,9 @@ Status PassRunner::CheckNames() {
 /// What code cannot be made without runs whatever the options say. Named passes are run as they are named
 /// where no code is made of the module.
 Status PassRunner::KeepRequired() {
-  if (!compiles() && (!named_.empty() || options_->platform != OptPlatform::Cpu)) return {};
-  HLO_TRY(const auto required, ParsePipeline("@cpu-required"));
+  if (!compiles() && (!named_.empty() || options_->platform == OptPlatform::None)) return {};
+  const bool gpu = options_->platform == OptPlatform::Gpu;
+  HLO_TRY(const auto required, ParsePipeline(gpu ? "@gpu-required" : "@cpu-required"));
   ForEachPass(required, [&](const PassInfo& pass) {
     selection_.required.insert(pass.name);
     const llvm::StringSet<>& only = selection_.enabled_only;
@@ -152,6 +163,7 @@ RewriteControls PassRunner::BaseControls() const {
   controls.policy = {passes.fast_math, passes.strict_fp, passes.deterministic};
   controls.cpu = options_->mcpu;
   controls.features = options_->mattr;
+  controls.machine = machine_.get();
   controls.fuel = fuel_;
   controls.rule_limit = rule_limit_;
   for (const std::string& rule : passes.disable_rule.items) controls.disabled_rules.insert(rule);

@@ -57,6 +57,8 @@ class PassRunner {
  private:
   PassRunner(const OptOptions& options, PassUse use) : options_(&options), use_(use) {}
   [[nodiscard]] bool compiles() const { return use_ != PassUse::Show; }
+  /// The pipeline of a level of the platform, for its code or for a module that is looked at.
+  [[nodiscard]] std::string LevelName(int level) const;
   /// Somebody wants to see passes run.
   [[nodiscard]] bool Watches() const;
   /// The pipeline of the level does not run on it.
@@ -71,6 +73,7 @@ class PassRunner {
 
   const OptOptions* options_;
   PassUse use_;
+  std::shared_ptr<const compile::Machine> machine_;  // null: that of the CPU
   std::vector<PipelineItem> named_, of_level_, least_;
   PassSelection selection_;
   std::vector<std::string> kept_;  // required passes that the options would leave out or limit

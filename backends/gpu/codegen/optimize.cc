@@ -1,0 +1,169 @@
+#include "backends/gpu/codegen/optimize.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/BasicAliasAnalysis.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/LazyValueInfo.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/MemorySSA.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/ProfileSummaryInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+namespace hlo::gpu {
+namespace {
+
+/// The analyses that the passes below ask for, and no others: each takes its part of the program with it.
+struct Analyses {
+  explicit Analyses(llvm::TargetMachine& machine) {
+    module.registerPass([] { return llvm::PassInstrumentationAnalysis(); });
+    module.registerPass([] { return llvm::ProfileSummaryAnalysis(); });
+    module.registerPass([&] { return llvm::FunctionAnalysisManagerModuleProxy(function); });
+    RegisterFunctionAnalyses(machine);
+    loop.registerPass([] { return llvm::PassInstrumentationAnalysis(); });
+    loop.registerPass([&] { return llvm::FunctionAnalysisManagerLoopProxy(function); });
+  }
+  llvm::ModuleAnalysisManager module;
+  llvm::FunctionAnalysisManager function;
+  llvm::LoopAnalysisManager loop;
+
+ private:
+  void RegisterFunctionAnalyses(llvm::TargetMachine& machine) {
+    function.registerPass([] { return llvm::PassInstrumentationAnalysis(); });
+    function.registerPass([] { return llvm::DominatorTreeAnalysis(); });
+    function.registerPass([] { return llvm::PostDominatorTreeAnalysis(); });
+    function.registerPass([] { return llvm::AssumptionAnalysis(); });
+    function.registerPass([] { return llvm::TargetLibraryAnalysis(); });
+    function.registerPass([&machine] { return machine.getTargetIRAnalysis(); });
+    function.registerPass([] { return llvm::LoopAnalysis(); });
+    function.registerPass([] { return llvm::ScalarEvolutionAnalysis(); });
+    function.registerPass([] { return llvm::LazyValueAnalysis(); });
+    function.registerPass([] { return llvm::MemorySSAAnalysis(); });
+    function.registerPass([] { return llvm::OptimizationRemarkEmitterAnalysis(); });
+    function.registerPass([] { return llvm::BlockFrequencyAnalysis(); });
+    function.registerPass([] { return llvm::BranchProbabilityAnalysis(); });
+    function.registerPass([] { return llvm::BasicAA(); });
+    function.registerPass([] {
+      llvm::AAManager aliases;
+      aliases.registerFunctionAnalysis<llvm::BasicAA>();
+      return aliases;
+    });
+    function.registerPass([this] { return llvm::ModuleAnalysisManagerFunctionProxy(module); });
+    function.registerPass([this] { return llvm::LoopAnalysisManagerFunctionProxy(loop); });
+  }
+};
+
+llvm::FunctionPassManager Passes() {
+  llvm::FunctionPassManager passes;
+  const llvm::SimplifyCFGOptions branches;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass(branches));
+  passes.addPass(llvm::InstCombinePass());
+  // Divisions of indices, whose ranges are known, become those of 32 bits.
+  passes.addPass(llvm::CorrelatedValuePropagationPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
+                                                       /*UseMemorySSA=*/true));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass(branches));
+  return passes;
+}
+
+void InlineCalls(llvm::Module& module) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    llvm::SmallVector<llvm::CallInst*, 8> calls;
+    for (llvm::Function& function : module)
+      for (llvm::Instruction& inst : llvm::instructions(function)) {
+        auto* call = llvm::dyn_cast<llvm::CallInst>(&inst);
+        llvm::Function* callee = call == nullptr ? nullptr : call->getCalledFunction();
+        if (callee != nullptr && !callee->isDeclaration()) calls.push_back(call);
+      }
+    for (llvm::CallInst* call : calls) {
+      llvm::InlineFunctionInfo info;
+      changed |= llvm::InlineFunction(*call, info).isSuccess();
+    }
+  }
+  for (llvm::Function& function : llvm::make_early_inc_range(module))
+    if (function.hasLocalLinkage() && function.use_empty()) function.eraseFromParent();
+}
+
+constexpr unsigned kWord = 32, kByte = 8;
+
+/// A vector of bytes that fills words; null for others.
+llvm::FixedVectorType* AsBytes(llvm::Type* type) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  const bool bytes = vector != nullptr && vector->getElementType()->isIntegerTy(kByte);
+  return bytes && vector->getNumElements() * kByte % kWord == 0 ? vector : nullptr;
+}
+
+/// The words of a vector of bytes, by instructions that LLVM does not see through: it would store bytes that
+/// were computed one by one as it computed them.
+llvm::Value* PackWords(llvm::IRBuilder<>& b, llvm::Value* bytes, unsigned count) {
+  constexpr unsigned kBytes = kWord / kByte;
+  const auto byte = [&](unsigned i) {
+    return b.CreateZExt(b.CreateExtractElement(bytes, i), b.getInt32Ty());
+  };
+  // Each digit of a selector, the lowest first, is the number of a byte of the first word, or of the second
+  // from 4 on.
+  const auto select = [&](llvm::Value* x, llvm::Value* y, uint32_t selector) {
+    return b.CreateIntrinsic(llvm::Intrinsic::nvvm_prmt, {}, {x, y, b.getInt32(selector)});
+  };
+  constexpr uint32_t kLowBytes = 0x3340, kLowHalves = 0x5410;
+  llvm::Value* words = llvm::PoisonValue::get(llvm::FixedVectorType::get(b.getInt32Ty(), count / kBytes));
+  for (unsigned i = 0; i < count; i += kBytes) {
+    llvm::Value* low = select(byte(i), byte(i + 1), kLowBytes);
+    llvm::Value* high = select(byte(i + 2), byte(i + 3), kLowBytes);
+    words = b.CreateInsertElement(words, select(low, high, kLowHalves), i / kBytes);
+  }
+  return words;
+}
+
+/// Vectors of bytes are stored as vectors of words.
+void StoreWords(llvm::Function& function) {
+  for (llvm::Instruction& inst : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* store = llvm::dyn_cast<llvm::StoreInst>(&inst);
+    llvm::FixedVectorType* type = store == nullptr ? nullptr : AsBytes(store->getValueOperand()->getType());
+    if (type == nullptr || store->getAlign().value() < kWord / kByte) continue;
+    llvm::IRBuilder<> b(store);
+    store->setOperand(0, PackWords(b, store->getValueOperand(), type->getNumElements()));
+  }
+}
+
+}  // namespace
+
+void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
+  InlineCalls(module);
+  Analyses analyses(machine);
+  llvm::FunctionPassManager passes = Passes();
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration()) {
+      passes.run(function, analyses.function);
+      StoreWords(function);
+    }
+}
+
+}  // namespace hlo::gpu

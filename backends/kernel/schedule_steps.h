@@ -1,0 +1,23 @@
+// What the sources of schedules share.
+#pragma once
+#include "backends/kernel/schedule.h"
+
+namespace hlo::kernel {
+
+template <class... Args>
+tl::unexpected<Diagnostic> ScheduleError(const char* format, Args&&... args) {
+  return Error("kernel-schedule", {}, format, std::forward<Args>(args)...);
+}
+
+/// The loop statements `loops`, each directly in the one before, in `nest`; what stands between them moves
+/// into the innermost. Errors: kernel-schedule, with the kernel spoilt.
+Status MakePerfect(LoopStmt& top, llvm::ArrayRef<LoopId> loops, llvm::SmallVectorImpl<LoopStmt*>& nest);
+
+/// Makes one loop `into` of a nest that is perfect.
+Status FuseNest(Kernel& kernel, llvm::ArrayRef<LoopStmt*> nest, LoopId into);
+
+/// Makes one loop `into` of all outermost loops, each of which holds a loop only; what comes before them
+/// stays before.
+Status JoinLoops(Kernel& kernel, llvm::ArrayRef<LoopId> loops, LoopId into);
+
+}  // namespace hlo::kernel

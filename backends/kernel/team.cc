@@ -1,0 +1,345 @@
+#include "backends/kernel/team.h"
+
+#include <cstring>
+
+#include "backends/kernel/copy_region.h"
+#include "backends/kernel/interpret.h"
+#include "backends/kernel/schedule_steps.h"
+#include "backends/kernel/visit.h"
+
+namespace hlo::kernel {
+namespace {
+
+class Sharer {
+ public:
+  Sharer(Kernel& kernel, const Team& team)
+      : kernel_(kernel),
+        team_(team),
+        lanes_(std::min(team.threads, kTeamLanes)),
+        warps_(team.threads / lanes_) {}
+
+  Status Run(LoopStmt& loop) {
+    lane_ = kernel_.loop_count++;
+    if (warps_ > 1) warp_ = kernel_.loop_count++;
+    std::vector<Stmt> stmts = std::exchange(loop.body->stmts, {});
+    out_ = &row_.stmts;
+    const ValueId zero = Integer(0);
+    first_ = Compare(Direction::EQ, Index(Thread()), zero);
+    first_lane_ = warps_ == 1 ? first_ : Compare(Direction::EQ, Index(Lane()), zero);
+    for (Stmt& stmt : stmts) HLO_CHECK_OK(Share(std::move(stmt)));
+    loop.body->stmts.push_back(Bound(lane_, lanes_, Binding::Lane, std::move(row_)));
+    if (warps_ == 1) return {};
+    Region threads = std::move(*loop.body);
+    loop.body->stmts.clear();
+    loop.body->stmts.push_back(Bound(warp_, warps_, Binding::ThreadX, std::move(threads)));
+    return {};
+  }
+
+ private:
+  static Stmt Bound(LoopId id, int64_t extent, Binding binding, Region body) {
+    return LoopStmt{{.id = id, .extent = extent, .binding = binding},
+                    std::make_unique<Region>(std::move(body))};
+  }
+
+  // The number of the thread in its team, and of the lane in its warp.
+  [[nodiscard]] Address Lane() const {
+    Address address;
+    address.AddLoop(lane_, 1);
+    return address;
+  }
+  [[nodiscard]] Address Thread() const {
+    Address address = Lane();
+    if (warps_ > 1) address.AddLoop(warp_, lanes_);
+    return address;
+  }
+
+  // Statements at the end of what is being made.
+  ValueId Constant(ElementType type, uint64_t bits, uint64_t high = 0) {
+    const ValueId value = kernel_.NewValue(type);
+    out_->emplace_back(ConstantStmt{value, type, {bits, high}});
+    return value;
+  }
+  ValueId Integer(int64_t number) { return Constant(ElementType::S64, static_cast<uint64_t>(number)); }
+  ValueId Neutral(OpKind op, ElementType type) {
+    const std::optional<std::array<uint8_t, 16>> bytes = NeutralElement(op, type);
+    uint64_t bits[2] = {};
+    std::memcpy(bits, bytes->data(), sizeof bits);
+    return Constant(type, bits[0], bits[1]);
+  }
+  ValueId Index(const Address& address) {
+    const ValueId value = kernel_.NewValue(ElementType::S64);
+    out_->emplace_back(IndexStmt{value, address});
+    return value;
+  }
+  ValueId Op(OpKind kind, ElementType type, llvm::ArrayRef<ValueId> operands, Attrs attrs = {}) {
+    const ValueId value = kernel_.NewValue(type);
+    out_->emplace_back(OpStmt{value, kind, type, llvm::SmallVector<ValueId, 3>(operands), std::move(attrs)});
+    return value;
+  }
+  ValueId Compare(Direction direction, ValueId x, ValueId y) {
+    return Op(OpKind::Compare, ElementType::Pred, {x, y}, CompareAttrs{direction, {}});
+  }
+  ValueId LaneReduce(OpKind op, ValueId value) {
+    const ValueId result = kernel_.NewValue(kernel_.TypeOf(value));
+    out_->emplace_back(LaneReduceStmt{result, op, value});
+    return result;
+  }
+
+  Status Share(Stmt stmt) {
+    if (auto* reduce = std::get_if<ReduceStmt>(&stmt)) return ShareReduce(std::move(*reduce));
+    if (auto* loop = std::get_if<LoopStmt>(&stmt)) return ShareLoop(std::move(*loop));
+    if (auto* store = std::get_if<StoreStmt>(&stmt)) {
+      store->mask = store->mask < 0 ? first_ : Op(OpKind::And, ElementType::Pred, {store->mask, first_});
+    } else if (ResultOf(stmt) < 0) {
+      return ScheduleError("a team runs reductions, loops and stores");
+    }
+    out_->push_back(std::move(stmt));
+    return {};
+  }
+
+  /// How `extent` elements are divided: `whole` rounds of all threads with neighbours, then single ones.
+  struct Parts {
+    int64_t width, whole, rest;
+  };
+  [[nodiscard]] Parts Divide(int64_t extent, bool neighbours) const {
+    const int64_t width = neighbours && extent % team_.width == 0 ? team_.width : 1;
+    const int64_t round = team_.threads * width;
+    return {width, extent / round, extent % round};
+  }
+
+  static void Substitute(Region& region, LoopId loop, const Address& by) {
+    ForEachAddress(region, [&](Address& address) {
+      const int64_t factor = address.FactorOf(loop);
+      address.AddLoop(loop, -factor);
+      address.Add(by, factor);
+    });
+  }
+
+  /// The loops of the whole rounds, of which `body` is gone through.
+  llvm::SmallVector<Dimension, 2> WholeRounds(const Parts& parts, LoopId loop, Region& body) {
+    const LoopId round = kernel_.loop_count++;
+    llvm::SmallVector<Dimension, 2> loops = {{.id = round, .extent = parts.whole}};
+    Address place;
+    place.Add(Thread(), parts.width);
+    place.AddLoop(round, team_.threads * parts.width);
+    if (parts.width > 1) {
+      const LoopId neighbour = kernel_.loop_count++;
+      loops.push_back({.id = neighbour, .extent = parts.width, .width = static_cast<int32_t>(parts.width)});
+      place.AddLoop(neighbour, 1);
+    }
+    Substitute(body, loop, place);
+    return loops;
+  }
+
+  /// The loop of what is left, whose body begins with whether the element exists: `exists`, or -1 if all do.
+  Dimension Rest(const Parts& parts, int64_t extent, LoopId loop, Region& body, ValueId& exists) {
+    const LoopId round = kernel_.loop_count++;
+    Address place = Thread();
+    place.offset = extent - parts.rest;
+    place.AddLoop(round, team_.threads);
+    Substitute(body, loop, place);
+    exists = -1;
+    if (parts.rest % team_.threads != 0) {
+      std::vector<Stmt> before;
+      std::vector<Stmt>* around = std::exchange(out_, &before);
+      const ValueId end = Integer(extent);
+      exists = Compare(Direction::LT, Index(place), end);
+      out_ = around;
+      Mask(body, exists);
+      body.stmts.insert(body.stmts.begin(), std::make_move_iterator(before.begin()),
+                        std::make_move_iterator(before.end()));
+    }
+    return {.id = round, .extent = (parts.rest + team_.threads - 1) / team_.threads};
+  }
+
+  /// What is loaded and stored exists only where `exists` says so.
+  void Mask(Region& region, ValueId exists) {
+    std::vector<Stmt> stmts = std::exchange(region.stmts, {});
+    std::vector<Stmt>* around = std::exchange(out_, &region.stmts);
+    const auto both = [&](ValueId mask) {
+      return mask < 0 ? exists : Op(OpKind::And, ElementType::Pred, {mask, exists});
+    };
+    for (Stmt& stmt : stmts) {
+      if (auto* load = std::get_if<LoadStmt>(&stmt)) {
+        if (load->otherwise < 0) load->otherwise = Constant(kernel_.TypeOf(load->result), 0);
+        load->mask = both(load->mask);
+      } else if (auto* store = std::get_if<StoreStmt>(&stmt)) {
+        store->mask = both(store->mask);
+      } else if (auto* loop = std::get_if<LoopStmt>(&stmt)) {
+        Mask(*loop->body, exists);
+      } else if (auto* reduce = std::get_if<ReduceStmt>(&stmt)) {
+        Mask(*reduce->body, exists);
+      }
+      region.stmts.push_back(std::move(stmt));
+    }
+    out_ = around;
+  }
+
+  Status ShareReduce(ReduceStmt reduce) {
+    if (!MayBeShared(reduce, kernel_))
+      return ScheduleError("i{0} belongs to a reduction that keeps an order", reduce.loops.back().id);
+    const OpKind op = *ReductionOp(reduce);
+    const ValueId init = reduce.inits[0], result = reduce.results[0];
+    const ElementType type = kernel_.TypeOf(init);
+    const Dimension last = reduce.loops.back();
+    const Parts parts = Divide(last.extent, /*neighbours=*/true);
+    const ValueId neutral = Neutral(op, type);
+    reduce.inits[0] = neutral;
+    ValueId sum = -1;
+    if (parts.rest > 0) {
+      RegionCopier copier(kernel_);
+      Region around;
+      around.stmts.emplace_back(std::move(reduce));
+      auto copied = copier.Copy(around);
+      reduce = std::get<ReduceStmt>(std::move(around.stmts[0]));
+      auto& rest = std::get<ReduceStmt>(copied->stmts[0]);
+      const LoopId loop = rest.loops.back().id;
+      ValueId exists = -1;
+      rest.loops.back() = Rest(parts, last.extent, loop, *rest.body, exists);
+      if (exists >= 0) {
+        std::vector<Stmt>* outside = std::exchange(out_, &rest.body->stmts);
+        rest.body->yields[0] = Op(OpKind::Select, type, {exists, rest.body->yields[0], neutral});
+        out_ = outside;
+      }
+      sum = rest.results[0];
+      out_->push_back(std::move(copied->stmts[0]));
+    }
+    if (parts.whole > 0) {
+      const auto loops = WholeRounds(parts, last.id, *reduce.body);
+      reduce.loops.pop_back();
+      reduce.loops.append(loops.begin(), loops.end());
+      const ValueId whole = reduce.results[0] = kernel_.NewValue(type);
+      out_->emplace_back(std::move(reduce));
+      sum = sum < 0 ? whole : Op(op, type, {whole, sum});
+    }
+    const ValueId all = FoldThreads(op, sum, neutral);
+    out_->emplace_back(OpStmt{result, op, type, {init, all}, {}});
+    return {};
+  }
+
+  /// What all threads have, folded, in each of them.
+  ValueId FoldThreads(OpKind op, ValueId value, ValueId neutral) {
+    const ValueId of_warp = lanes_ > 1 ? LaneReduce(op, value) : value;
+    if (warps_ == 1) return of_warp;
+    const auto shared = static_cast<BufferId>(kernel_.buffers.size());
+    kernel_.buffers.push_back(
+        {.type = kernel_.TypeOf(value), .count = warps_, .written = true, .space = Space::Shared});
+    Address warp;
+    warp.AddLoop(warp_, 1);
+    out_->emplace_back(StoreStmt{shared, warp, of_warp, first_lane_});
+    out_->emplace_back(BarrierStmt{});
+    const ValueId exists = warps_ == lanes_ ? -1 : Compare(Direction::LT, Index(Lane()), Integer(warps_));
+    LoadStmt load{kernel_.NewValue(kernel_.TypeOf(value)), shared, Lane(), exists, exists < 0 ? -1 : neutral};
+    const ValueId loaded = load.result;
+    out_->emplace_back(std::move(load));
+    return LaneReduce(op, loaded);
+  }
+
+  /// The innermost of loops that hold nothing but each other, and values.
+  static LoopStmt& InnermostOf(LoopStmt& outer) {
+    LoopStmt* at = &outer;
+    for (;;) {
+      LoopStmt* inner = nullptr;
+      for (Stmt& stmt : at->body->stmts) {
+        auto* loop = std::get_if<LoopStmt>(&stmt);
+        if (loop != nullptr ? inner != nullptr : ResultOf(stmt) < 0) return *at;
+        if (loop != nullptr) inner = loop;
+      }
+      if (inner == nullptr) return *at;
+      at = inner;
+    }
+  }
+
+  /// Whether neighbours may be lanes: what is stored lies side by side, and there are no loops inside.
+  bool MayBeVector(const LoopStmt& loop) const {
+    bool may = true;
+    ForEachStmt(*loop.body, [&](const Stmt& stmt) {
+      may &= !std::holds_alternative<LoopStmt>(stmt);
+      const auto* store = std::get_if<StoreStmt>(&stmt);
+      if (store != nullptr)
+        may &= store->address.FactorOf(loop.loop.id) == 1 &&
+               !kernel_.buffers[static_cast<size_t>(store->buffer)].IsLocal();
+    });
+    return may;
+  }
+
+  Status ShareLoop(LoopStmt outer) {
+    LoopStmt& inner = InnermostOf(outer);
+    const Dimension d = inner.loop;
+    if (d.ordered || d.width > 1 || d.unroll > 1 || d.parallel || d.outer >= 0)
+      return ScheduleError("i{0} is ordered, or run in another way already", d.id);
+    const Parts parts = Divide(d.extent, MayBeVector(inner));
+    std::vector<Stmt> stmts;
+    if (parts.rest > 0) {
+      RegionCopier copier(kernel_);
+      auto body = copier.Copy(*inner.body);
+      ValueId exists = -1;
+      const Dimension rest = Rest(parts, d.extent, d.id, *body, exists);
+      stmts.emplace_back(LoopStmt{rest, std::move(body)});
+    }
+    if (parts.whole > 0) {
+      auto body = std::move(inner.body);
+      const auto loops = WholeRounds(parts, d.id, *body);
+      for (const Dimension& loop : llvm::reverse(loops)) {
+        auto around = std::make_unique<Region>();
+        around->stmts.emplace_back(LoopStmt{loop, std::move(body)});
+        body = std::move(around);
+      }
+      stmts.insert(stmts.begin(), std::make_move_iterator(body->stmts.begin()),
+                   std::make_move_iterator(body->stmts.end()));
+    }
+    // The loops take the place of the one that they divide.
+    if (&inner == &outer) {
+      out_->insert(out_->end(), std::make_move_iterator(stmts.begin()), std::make_move_iterator(stmts.end()));
+      return {};
+    }
+    Replace(outer, d.id, std::move(stmts));
+    out_->emplace_back(std::move(outer));
+    return {};
+  }
+
+  static void Replace(LoopStmt& around, LoopId loop, std::vector<Stmt> by) {
+    auto& stmts = around.body->stmts;
+    const auto at = llvm::find_if(stmts, [](const Stmt& s) { return std::holds_alternative<LoopStmt>(s); });
+    auto& inner = std::get<LoopStmt>(*at);
+    if (inner.loop.id != loop) return Replace(inner, loop, std::move(by));
+    const auto place = stmts.erase(at);
+    stmts.insert(place, std::make_move_iterator(by.begin()), std::make_move_iterator(by.end()));
+  }
+
+  Kernel& kernel_;
+  Team team_;
+  int64_t lanes_, warps_;
+  LoopId lane_ = -1, warp_ = -1;
+  Region row_;
+  std::vector<Stmt>* out_ = nullptr;  // where statements go
+  ValueId first_ = -1, first_lane_ = -1;
+};
+
+}  // namespace
+
+bool MayBeShared(const ReduceStmt& reduce, const Kernel& kernel) {
+  const std::optional<OpKind> op = ReductionOp(reduce);
+  const Dimension& last = reduce.loops.back();
+  if (!op || reduce.results.size() != 1 || last.width > 1 || last.unroll > 1 || last.outer >= 0) return false;
+  const ElementType type = kernel.TypeOf(reduce.inits[0]);
+  return !IsComplex(type) && !IsPred(type) && NeutralElement(*op, type).has_value();
+}
+
+Status ShareRow(Kernel& kernel, LoopStmt& loop, const Team& team) {
+  const bool warps = team.threads % kTeamLanes == 0;
+  if (!warps && (team.threads > kTeamLanes || !llvm::isPowerOf2_64(static_cast<uint64_t>(team.threads))))
+    return ScheduleError("a team of {0}: expected a power of two up to {1}, or a multiple of it",
+                         team.threads, kTeamLanes);
+  if (team.threads / kTeamLanes > kTeamLanes)
+    return ScheduleError("a team of {0}: expected at most {1}", team.threads, kTeamLanes * kTeamLanes);
+  bool reads = false;
+  ForEachStmt(kernel.body, [&](const Stmt& stmt) {
+    if (const auto* load = std::get_if<LoadStmt>(&stmt))
+      reads |= kernel.buffers[static_cast<size_t>(load->buffer)].written;
+  });
+  if (reads) return ScheduleError("i{0} reads what it writes", loop.loop.id);
+  return Sharer(kernel, team).Run(loop);
+}
+
+}  // namespace hlo::kernel
