@@ -19,8 +19,10 @@ bool MayDecompose(const Instruction& inst, bool strict_fp) {
   const ElementType type = inst.shape().element_type();
   if (!op || !inst.callee()->root()->shape().IsScalarOf(type) || (strict_fp && RoundsByOrder(*op, type)))
     return false;
-  const bool ordered = *op == OpKind::Maximum || *op == OpKind::Minimum;
-  return IsIntegral(type) || !IsFloat(type) || !ordered || Info(type).special == FloatSpecial::Ieee;
+  // What the greatest and the least value are.
+  const bool has_extremes =
+      IsIntegral(type) || IsPred(type) || (IsFloat(type) && Info(type).special == FloatSpecial::Ieee);
+  return has_extremes || (*op != OpKind::Maximum && *op != OpKind::Minimum);
 }
 
 Instruction* GatherAndReduce(Instruction* inst) {

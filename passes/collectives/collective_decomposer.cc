@@ -25,6 +25,8 @@ llvm::SmallVector<Instruction*, 4> OwnStarts(Maker& make, const Instruction& ins
 std::optional<int64_t> PartDim(const Instruction& inst, const Dims& dimensions, const Shape& part,
                                const Shape& whole) {
   if (!IsPlainCollective(inst) || dimensions.size() != 1) return std::nullopt;
+  // Channels of all-reduces are positive.
+  if (const auto channel = GroupAttrsOf(inst)->channel_id; channel && *channel <= 0) return std::nullopt;
   const auto groups = DeviceGroups(inst);
   const int64_t d = dimensions[0];
   const bool fits = groups && part.dim(d) * static_cast<int64_t>(groups->front().size()) == whole.dim(d);
