@@ -108,6 +108,11 @@ void Block::Prepare(uint64_t number) {
 void Block::Run(uint64_t number, uint32_t launch_begin) {
   since_.launch = launch_begin;
   Prepare(number);
+  RunThreads();
+  if (device_.options().count) counter_.Finish(device_.counts());
+}
+
+void Block::RunThreads() {
   for (;;) {
     for (const uint32_t warp : warp_order_)
       while (RunWarp(warp) && !fault_ && ReleaseWarp(warp)) {}

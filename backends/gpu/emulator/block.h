@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 
+#include "backends/gpu/emulator/counting.h"
 #include "backends/gpu/emulator/device.h"
 #include "backends/gpu/emulator/thread.h"
 #include "llvm/ADT/SmallVector.h"
@@ -63,11 +64,15 @@ class Block {
   void Arrive(uint32_t barrier, uint32_t threads) { arrivals_[barrier] += threads; }
   [[nodiscard]] uint64_t Clock() { return ++clock_; }
   Device& device() { return device_; }
+  void NoteBranch(const Thread& thread, const Site& site, bool taken) {
+    counter_.Note(thread, site, false, taken ? 1 : 0);
+  }
   void NoteAtomic(Thread& thread, uint64_t address);
 
  private:
   static void Main(void* thread);
   void Prepare(uint64_t number);
+  void RunThreads();
   void RunThread(Thread& thread);
   bool RunWarp(uint32_t warp);
   bool ReleaseWarp(uint32_t warp);
@@ -104,6 +109,7 @@ class Block {
   Since since_;
   bool fenced_ = false;                // a fence since …
   std::map<uint64_t, uint32_t> seen_;  // atomics that this block has done, at which times others released
+  WarpCounter counter_;
   uint64_t clock_ = 0;
   Fault fault_;
 };

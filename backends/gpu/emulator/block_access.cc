@@ -48,6 +48,7 @@ uint8_t* Block::AccessGlobal(Thread& thread, uint64_t address, const Site& site,
     Report(thread, site, kind, what);
     return nullptr;
   }
+  if (device_.options().count) counter_.Note(thread, site, false, address);
   if (device_.options().check_races) CheckRace(thread, site, false, memory.OffsetOf(address), bytes);
   return fault_ ? nullptr : reinterpret_cast<uint8_t*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
@@ -71,6 +72,7 @@ uint8_t* Block::AccessShared(Thread& thread, uint64_t at, const Site& site, uint
                llvm::formatv(": byte {0} of shared memory", states - shared_states_.data()).str());
     return nullptr;
   }
+  if (device_.options().count) counter_.Note(thread, site, true, at);
   if (device_.options().check_races) CheckRace(thread, site, true, at, bytes);
   return fault_ ? nullptr : shared_.data() + at;
 }

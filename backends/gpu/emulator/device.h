@@ -19,6 +19,7 @@ struct Counts {
   uint64_t sectors = 0, fewest_sectors = 0;              // of 32 bytes of global memory, per warp and access
   uint64_t bytes_read = 0, bytes_written = 0;            // of global memory, as asked for
   uint64_t shared_cycles = 0, fewest_shared_cycles = 0;  // more than fewest: bank conflicts
+  uint64_t branches = 0, divergent_branches = 0;         // of warps, where a predicate decides
   uint64_t atomics = 0, barriers = 0;
 };
 

@@ -19,6 +19,7 @@ struct Layout {
   llvm::DenseMap<const ptx::Variable*, uint64_t> global;  // addresses in device memory
   uint64_t const_base = 0;                                // of constant memory, in device memory
   uint64_t dynamic_shared = 0;                            // offset where .extern .shared begins
+  bool count_branches = false;                            // the emulator is told of them
 };
 
 class FunctionEmitter {

@@ -1,4 +1,5 @@
 #include "backends/gpu/emulator/emit.h"
+#include "backends/gpu/emulator/host_calls.h"
 #include "backends/gpu/ptx/check.h"
 #include "llvm/IR/Module.h"
 
@@ -144,6 +145,10 @@ Status FunctionEmitter::EmitInstruction(const Instruction& inst) {
   }
   Value* guard = ReadRegister(*inst.guard);
   if (inst.guard_negated) guard = b_.CreateNot(guard);
+  if (layout_.count_branches && inst.kind() == Kind::Bra) {
+    const Site* site = NewSite(inst, Space::Generic, Site::Access::None, 0);
+    CallHost(&HostBranch, b_.getVoidTy(), {thread_, HostPointer(site), b_.CreateZExt(guard, Int(32))});
+  }
   llvm::BasicBlock* then = NewBlock("then");
   llvm::BasicBlock* next = NewBlock("next");
   b_.CreateCondBr(guard, then, next);

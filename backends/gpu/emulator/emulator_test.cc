@@ -31,6 +31,7 @@ Loaded Load(const std::string& text, uint64_t seed = 0) {
   options.memory = 16 << 20;
   options.seed = seed;
   options.sm = (*module)->sm;
+  options.count = true;
   auto device = Device::Create(options);
   EXPECT_TRUE(device);
   auto code = LoadedModule::Load(*module, **device);
@@ -307,6 +308,19 @@ void RunCase(llvm::StringRef text, uint64_t seed) {
   const Fault fault = loaded.device->Launch(*loaded.module, *entry, size, params.data());
   if (!fault_expected.empty()) return CheckFault(text, fault_expected, fault);
   ASSERT_FALSE(fault) << name.str() << ": " << fault.text;
+  const Counts& counts = loaded.device->counts();
+  const std::pair<llvm::StringRef, uint64_t> found[] = {{"sectors", counts.sectors},
+                                                        {"fewest-sectors", counts.fewest_sectors},
+                                                        {"shared-cycles", counts.shared_cycles},
+                                                        {"fewest-shared-cycles", counts.fewest_shared_cycles},
+                                                        {"branches", counts.branches},
+                                                        {"divergent-branches", counts.divergent_branches},
+                                                        {"bytes-read", counts.bytes_read},
+                                                        {"bytes-written", counts.bytes_written}};
+  for (const auto& [key, value] : Directives(text))
+    for (const auto& [what, count] : found)
+      if (key == "COUNT " + what.str())
+        EXPECT_EQ(std::to_string(count), value.str()) << name.str() << ": " << what.str();
   for (const auto& [key, value] : Directives(text)) {
     llvm::StringRef which = key;
     size_t number = 0;

@@ -42,6 +42,10 @@ void HostGroup(Thread* thread, const Site* site, uint64_t* values) {
   block.Wait(*thread, *site, values);
 }
 
+void HostBranch(Thread* thread, const Site* site, uint32_t taken) {
+  thread->block->NoteBranch(*thread, *site, taken != 0);
+}
+
 void HostFence(Thread* thread, const Site*) { thread->block->Fence(*thread); }
 
 void HostExit(Thread* thread) { thread->block->Leave(*thread); }

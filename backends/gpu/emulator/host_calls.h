@@ -15,7 +15,7 @@ void HostFence(Thread* thread, const Site* site);
 void HostExit(Thread* thread);
 void HostTrap(Thread* thread, const Site* site);
 /// Of a branch with a guard.
-void HostBranch(Thread* thread, const Site* site, bool taken);
+void HostBranch(Thread* thread, const Site* site, uint32_t taken);
 /// An asynchronous copy, or what waits for them.
 void HostCopy(Thread* thread, const Site* site, uint64_t to, uint64_t from, uint64_t bytes);
 void HostCopyGroup(Thread* thread, const Site* site, uint64_t pending);

@@ -77,7 +77,7 @@ Status LoadedModule::PlaceVariables(State& s) {
     if (variable.space == Space::Global && !variable.external) {
       HLO_TRY(s.global[&variable], allocate(variable.size));
     }
-  const Layout layout{s.global, s.const_base, 0};
+  const Layout layout{s.global, s.const_base, 0, false};
   for (const ptx::Variable& variable : s.module->variables) {
     const bool constant = variable.space == Space::Const;
     if (variable.external || (!constant && variable.space != Space::Global)) continue;
@@ -98,7 +98,8 @@ Status LoadedModule::Compile(State& s) {
   HLO_CHECK_OK(PrepareForHost(code));
   for (const ptx::Function& function : s.module->functions) {
     if (!function.defined) continue;
-    const Layout layout{s.global, s.const_base, DynamicSharedOffset(*s.module, function)};
+    const Layout layout{s.global, s.const_base, DynamicSharedOffset(*s.module, function),
+                        s.device->options().count};
     HLO_CHECK_OK(FunctionEmitter(code, function, layout, s.sites).Emit());
   }
   HLO_TRY(const std::string object, MakeHostObject(code));
