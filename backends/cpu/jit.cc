@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "backends/compile/kernel_numbers.h"
 #include "backends/cpu/code_generator.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -12,10 +13,8 @@ class Jit::State {
   explicit State(Machine machine) : machine_(std::move(machine)) {}
 
   Result<int32_t> Add(kernel::Kernel kernel) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    kernel::Print(os, kernel, /*with_name=*/false);
-    const int32_t number = Number(text, "k", [&] { return std::move(kernel); });
+    const auto [number, added] = numbers_.Of(kernel);
+    if (added) Generate(std::move(kernel));
     const auto n = static_cast<size_t>(number);
     ++uses_[n];
     if (!failures_[n].empty()) return Decline({}, "{0}", failures_[n]);
@@ -24,7 +23,8 @@ class Jit::State {
 
   int32_t AddRoutine(const kernel::Routine& routine) {
     if (restored_) return code_.routines[routines_++];
-    const int32_t number = Number("routine\n" + ToString(routine), "r", [&] { return routine; });
+    const auto [number, added] = numbers_.Of(routine);
+    if (added) Generate(routine);
     ++uses_[static_cast<size_t>(number)];
     ForEachCall(routine.body,
                 [&](const kernel::CallStep& call) { --uses_[static_cast<size_t>(call.kernel)]; });
@@ -56,22 +56,18 @@ class Jit::State {
     HLO_CHECK_OK(broken_);
     std::string result;
     llvm::raw_string_ostream os(result);
-    std::vector<llvm::StringRef> texts(functions_.size());
-    for (const auto& entry : numbers_) texts[static_cast<size_t>(entry.second)] = entry.first();
     CodeGenerator::Notes notes;
     notes.lines = lines;
     std::vector<NotedSymbol> symbols;
     for (size_t k = 0; k < functions_.size(); ++k) {
-      const std::string& name = names_[k];
       const auto note = shown.find(static_cast<int32_t>(k));
       if (note == shown.end()) {
         uses_[k] = 0;
       } else if (form == CodeForm::KernelIr) {
-        const auto [kind, text] = texts[k].split(texts[k].starts_with("routine") ? "routine" : "kernel");
-        os << "// " << note->second.heading << '\n'
-           << (name[0] == 'r' ? "routine " : "kernel ") << name << text << '\n';
+        os << "// " << note->second.heading << '\n' << numbers_.TextOf(k) << '\n';
       } else {
         notes.by_number.emplace(k, note->second);
+        const std::string& name = numbers_.NameOf(k);
         symbols.push_back({name, SymbolOf(name, note->second), note->second.heading});
       }
     }
@@ -100,22 +96,17 @@ class Jit::State {
   [[nodiscard]] const Machine& machine() const { return machine_; }
 
  private:
-  /// The number of what has this text; if it is new, what `make` says of its name is given to the generator.
-  int32_t Number(const std::string& text, const char* prefix, llvm::function_ref<CodeSource()> make) {
-    const auto [it, added] = numbers_.try_emplace(text, static_cast<int32_t>(functions_.size()));
-    if (added) {
-      names_.push_back(prefix + std::to_string(functions_.size()));
-      functions_.emplace_back();
-      uses_.push_back(0);
-      std::string& failure = failures_.emplace_back();
-      if (!generator_) generator_ = std::make_unique<CodeGenerator>(machine_, together_);
-      const Status status = generator_->Add(make(), names_.back());
-      if (!status && IsDeclined(status.error()))
-        failure = status.error().message;
-      else if (!status)
-        broken_ = status;  // Compile() tells
-    }
-    return it->second;
+  /// Gives what was numbered last to the generator.
+  void Generate(CodeSource source) {
+    functions_.emplace_back();
+    uses_.push_back(0);
+    std::string& failure = failures_.emplace_back();
+    if (!generator_) generator_ = std::make_unique<CodeGenerator>(machine_, together_);
+    const Status status = generator_->Add(std::move(source), numbers_.NameOf(functions_.size() - 1));
+    if (!status && IsDeclined(status.error()))
+      failure = status.error().message;
+    else if (!status)
+      broken_ = status;  // Compile() tells
   }
 
   Result<std::vector<std::string>> GenerateParts(CodeGenerator::Form form,
@@ -129,7 +120,7 @@ class Jit::State {
     llvm::StringMap<uint64_t> functions;
     HLO_TRY(code_.image, LinkObjects(objects, functions));
     for (size_t i = 0; i < functions_.size(); ++i)
-      if (const auto it = functions.find(names_[i]); it != functions.end() && uses_[i] > 0)
+      if (const auto it = functions.find(numbers_.NameOf(i)); it != functions.end() && uses_[i] > 0)
         code_.places[i] = it->second;
     return {};
   }
@@ -149,9 +140,8 @@ class Jit::State {
   std::unique_ptr<CodeGenerator> generator_;  // from the first kernel on
   CompiledCode code_;
   LoadedCode loaded_;
-  llvm::StringMap<int32_t> numbers_;   // by text
+  compile::KernelNumbers numbers_;
   std::vector<std::string> failures_;  // why there is no code; by number, empty if there is
-  std::vector<std::string> names_;     // of their functions
   std::vector<int32_t> uses_;          // those of a number that need its function's address
   Status broken_;                      // there is no code generator
   std::deque<KernelFn> functions_;
