@@ -225,9 +225,16 @@ void Block::CheckRace(Thread& thread, const Site& site, bool shared, uint64_t at
   RaceTable& table = shared ? shared_races_ : device_.races();
   const bool store = site.access != Site::Access::Load;
   // Shared memory begins anew with each block.
-  const Since since = shared ? Since{since_.block, since_.block, 0} : since_;
+  Since since = shared ? Since{since_.block, since_.block, 0} : since_;
+  // No barrier helps what goes through the read-only cache.
+  if (site.read_only) since = {since_.launch, time_ + 1, 0};
   const RaceTable::Conflict conflict = table.Access(at, bytes, store, site.strong, Now(thread), since);
   if (!conflict.found) return;
+  if (site.read_only) {
+    Report(thread, site, FaultKind::GlobalRace,
+           "race: reads through the read-only cache what this launch has written");
+    return;
+  }
   const char* other = conflict.other_wrote ? "written" : "read";
   std::string who = "another block";
   if (!conflict.other_block) {
