@@ -40,6 +40,7 @@ llvm::Value* CodeTarget::AndElseOr(Builder&, Value*, Value*, Value*) const { ret
 llvm::Value* CodeTarget::RoundBitsToBf16(Builder&, Value*, Value*) const { return nullptr; }
 llvm::Value* CodeTarget::NormalToBf16(Builder&, Value*) const { return nullptr; }
 llvm::Value* CodeTarget::AnySubnormal(Builder&, Value*, bool) const { return nullptr; }
+llvm::Value* CodeTarget::ToBf16(Builder&, Value*) const { return nullptr; }
 llvm::Value* CodeTarget::Remainder(Builder&, Value*, Value*) const { return nullptr; }
 
 const CodeTarget& CodeTargetFor(const llvm::TargetMachine& machine) {

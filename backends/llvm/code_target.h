@@ -74,6 +74,8 @@ class CodeTarget {
   /// Whether any lane is subnormal, or with `or_nan` NaN. There is this where there is NormalToBf16().
   virtual Value* AnySubnormal(Builder& b, Value* f32, bool or_nan) const;
 
+  /// The bits of any f32 as bf16, to nearest even, some NaN of NaN; null: written out.
+  virtual Value* ToBf16(Builder& b, Value* f32) const;
   /// x - y * trunc(x / y) of floats, exact, as C's fmod; null: LLVM's frem is that.
   virtual Value* Remainder(Builder& b, Value* x, Value* y) const;
   /// How it runs kernels of blocks and threads; null: it runs none.

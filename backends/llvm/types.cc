@@ -15,6 +15,7 @@ using llvm::Value;
 
 /// f32 to the upper half of its bits, to nearest even; what NaNs become is given.
 Value* RoundToBf16(IRBuilderBase& b, Value* x, llvm::function_ref<Value*(Value* bits)> nans) {
+  if (Value* converted = CodeTargetOf(b).ToBf16(b, x)) return converted;
   Type* wide = SameWidth(b.getInt32Ty(), x->getType());
   Type* narrow = SameWidth(b.getInt16Ty(), x->getType());
   Value* bits = b.CreateBitCast(x, wide);
@@ -212,6 +213,7 @@ Emitted ConvertedToBf16(IRBuilderBase& b, Value* f32) {
 }
 
 Emitted ComputedInBf16(IRBuilderBase& b, Value* f32) {
+  if (Value* converted = CodeTargetOf(b).ToBf16(b, f32)) return FromStored(b, ElementType::BF16, converted);
   constexpr uint64_t kLast = 0x10000, kBelow = 0x7fff;
   Type* wide = SameWidth(b.getInt32Ty(), f32->getType());
   const auto number = [&](uint64_t n) { return llvm::ConstantInt::get(wide, n); };

@@ -2,6 +2,7 @@
 
 #include "backends/gpu/codegen/remainder.h"
 #include "backends/llvm/thread_target.h"
+#include "backends/llvm/types.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 
@@ -101,6 +102,12 @@ class Nvptx final : public CodeTarget {
  public:
   Nvptx() : CodeTarget({.name = "nvptx", .lanes = 1, .memory = {.line = 128}, .code = CodeLimits()}) {}
   [[nodiscard]] const ThreadTarget* threads() const override { return &threads_; }
+
+  /// Written out, the NaN of GPUs, all ones, would be rounded up to a zero.
+  Value* ToBf16(Builder& b, Value* f32) const override {
+    const auto same_width = [&](llvm::Type* type) { return codegen::SameWidth(type, f32->getType()); };
+    return b.CreateBitCast(b.CreateFPTrunc(f32, same_width(b.getBFloatTy())), same_width(b.getInt16Ty()));
+  }
 
   /// LLVM's frem divides, cuts off and subtracts in floats, which the assembler may fuse: wrong for large
   /// quotients.

@@ -344,6 +344,15 @@ TEST(PtxModule, ShufflesOfFewLanesKeepToTheirGroup) {
   EXPECT_TRUE(StringRef(ptx).contains(", 6175, ")) << ptx;
 }
 
+TEST(PtxModule, HalvesAreConvertedByInstructions) {
+  // The NaN of GPUs has all bits set: rounding by integers would make it a zero.
+  for (const StringRef target : {"a100", "h100"}) {
+    const std::string ptx = PtxOf(Unary("sqrt", "bf16", "bf16"), target, Elementwise(1));
+    ExpectClean(ptx);
+    EXPECT_TRUE(StringRef(ptx).contains("cvt.rn.bf16.f32")) << ptx;
+  }
+}
+
 TEST(PtxModule, StoresPastCachesAreStores) {
   // A fence would end LLVM's selection of instructions.
   const std::string ptx = PtxOf(R"(kernel k(b0: f32[8192], out b1: f32[8192]) {
