@@ -20,7 +20,7 @@ void WarpCounter::Note(const Thread& thread, const Site& site, bool shared, uint
   const uint64_t turn = turns_[{thread.linear, site.number}]++;
   const auto [it, added] =
       events_.try_emplace({thread.warp, uint64_t{site.number} << 32 | turn}, list_.size());
-  if (added) list_.push_back({&site, shared, 0, {}});
+  if (added) list_.push_back({site.bytes, shared, site.access == Site::Access::Load, 0, {}});
   Event& event = list_[it->second];
   event.lanes |= 1U << thread.lane;
   event.at[thread.lane] = at;
@@ -28,7 +28,7 @@ void WarpCounter::Note(const Thread& thread, const Site& site, bool shared, uint
 
 void WarpCounter::Finish(Counts& counts) {
   for (const Event& event : list_) {
-    if (event.site->bytes == 0)
+    if (event.bytes == 0)
       CountBranch(event, counts);
     else if (event.shared)
       CountShared(event, counts);
@@ -43,12 +43,12 @@ void WarpCounter::Finish(Counts& counts) {
 /// Sectors that the warp touches, and into how many its different bytes would go.
 void WarpCounter::CountGlobal(const Event& event, Counts& counts) {
   llvm::SmallVector<uint64_t, 128> sectors, pieces;
-  const uint64_t bytes = event.site->bytes;
+  const uint64_t bytes = event.bytes;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if ((event.lanes >> lane & 1) == 0) continue;
     sectors.push_back(event.at[lane] / kSector);
     pieces.push_back(event.at[lane]);
-    (event.site->access == Site::Access::Load ? counts.bytes_read : counts.bytes_written) += bytes;
+    (event.load ? counts.bytes_read : counts.bytes_written) += bytes;
   }
   counts.sectors += CountDistinct(sectors);
   counts.fewest_sectors += (CountDistinct(pieces) * bytes + kSector - 1) / kSector;
@@ -56,7 +56,7 @@ void WarpCounter::CountGlobal(const Event& event, Counts& counts) {
 
 /// Lanes that fill all banks go at once; words of one bank go one after the other.
 void WarpCounter::CountShared(const Event& event, Counts& counts) {
-  const uint64_t bytes = event.site->bytes;
+  const uint64_t bytes = event.bytes;
   const auto lanes = static_cast<unsigned>(std::clamp<uint64_t>(kBanks * kBankBytes / bytes, 1, 32));
   for (unsigned first = 0; first < 32; first += lanes) {
     std::array<llvm::SmallVector<uint64_t, 4>, kBanks> words;

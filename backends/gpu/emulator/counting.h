@@ -18,8 +18,8 @@ class WarpCounter {
 
  private:
   struct Event {
-    const Site* site;
-    bool shared;
+    uint32_t bytes;  // 0: a branch
+    bool shared, load;
     uint32_t lanes = 0;
     std::array<uint64_t, 32> at{};
   };

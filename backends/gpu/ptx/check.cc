@@ -177,7 +177,8 @@ Status CheckMov(const Instruction& inst) {
 Status CheckSpace(const Instruction& inst, const Operand& address, Space space) {
   if (address.variable != nullptr) {
     const Space has = address.variable->space;
-    if (has != space && space != Space::Generic)
+    const bool no_generic = space == Space::Generic && (has == Space::Param || has == Space::Const);
+    if ((has != space && space != Space::Generic) || no_generic)
       return Error("verify-operand-type", address.loc, "'{0}' lies in .{1}, the instruction takes .{2}",
                    address.variable->name, ToString(has), ToString(space));
     return {};
@@ -200,9 +201,6 @@ Status CheckMemory(const Instruction& inst) {
     return Error("verify-attribute", inst.loc, "{0} elements of .{1} are more than 16 bytes", vector,
                  InfoOf(inst.type()).text);
   Space space = inst.space();
-  const bool shared = inst.kind() == Kind::Ldmatrix || inst.kind() == Kind::Stmatrix ||
-                      (inst.kind() >= Kind::MbarrierInit && inst.kind() <= Kind::MbarrierPending);
-  if (shared && space == Space::Generic) return {};  // generic addresses that lie in shared memory
   size_t number = 0;
   for (const Operand& operand : inst.operands) {
     if (operand.kind != OK::Address) continue;

@@ -33,8 +33,9 @@ bool RegisterFits(Type wanted, Type held, bool may_be_wider) {
   if (want.kind == TypeClass::Predicate || has.kind == TypeClass::Predicate) return want.kind == has.kind;
   if (want.kind == TypeClass::Float) {
     if (want.bits != has.bits) return false;
-    // tf32 and the bytes of f8 lie in registers of bits only.
-    if (wanted == Type::TF32 || wanted == Type::E4M3x2 || wanted == Type::E5M2x2)
+    // These lie in registers of bits only.
+    if (wanted == Type::TF32 || wanted == Type::E4M3x2 || wanted == Type::E5M2x2 || wanted == Type::BF16 ||
+        wanted == Type::BF16x2)
       return has.kind == TypeClass::Bits;
     if (want.bits == 16 || want.lanes == 2)
       return has.kind == TypeClass::Bits || held == (want.lanes == 2 ? Type::F16x2 : Type::F16);
