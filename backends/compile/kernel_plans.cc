@@ -100,6 +100,7 @@ uint64_t HashOf(const Computation& computation) {
   uint64_t hash = computation.instruction_count();
   for (const Instruction* inst : computation.instructions()) {
     hash = CombineHashes(hash, static_cast<uint64_t>(inst->kind()));
+    hash = CombineHashes(hash, static_cast<size_t>(hash_value(inst->attrs())));
     if (!inst->shape().IsArray()) continue;
     hash = CombineHashes(hash, static_cast<uint64_t>(inst->shape().element_type()));
     for (const int64_t d : inst->shape().dims()) hash = CombineHashes(hash, static_cast<uint64_t>(d));

@@ -71,12 +71,15 @@ class Interface {
     return slices;
   }
 
-  EntryPoint EntryFor(llvm::ArrayRef<Slice> slots) {
+  EntryPoint EntryFor(llvm::ArrayRef<std::vector<Slice>> slots) {
     for (const Array& argument : arguments_) entry_.arguments.push_back(argument.bytes() > 0);
     for (const Array& result : results_) entry_.results.push_back(result.bytes() > 0);
     entry_.temporary = temp_bytes_ > 0;
     entry_.alignment = cpu::kAlignment;
-    for (const Slice& slot : slots) entry_.slots.push_back(PlaceOf(slot));
+    for (const std::vector<Slice>& of_routine : slots) {
+      std::vector<EntryPoint::Place>& places = entry_.slots.emplace_back();
+      for (const Slice& slot : of_routine) places.push_back(PlaceOf(slot));
+    }
     for (size_t i = 0; i < results_.size(); ++i) {
       const EntryPoint::Place from = PlaceOf(results_[i].slice), to{Base::Result, i, 0};
       if (results_[i].bytes() > 0 && (from.base != to.base || from.number != i || from.offset != 0))
@@ -331,6 +334,38 @@ Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& o
   return cpu::BuildProgram(std::move(copy), std::move(jit), options, /*compile=*/false);
 }
 
+/// Steps in a row that are one function; of more there is a function each. What LLVM does to a block takes
+/// time with the square of its length.
+constexpr size_t kMostSteps = 1024, kStepsOfPart = 256;
+
+/// Functions that do all steps, one after the other, and the slices of their slots.
+struct Routines {
+  std::vector<int32_t> numbers;
+  std::vector<std::vector<Slice>> slots;
+};
+
+Result<Routines> MakeRoutines(const Program& program, const Interface& interface) {
+  Routines routines;
+  llvm::ArrayRef<std::unique_ptr<cpu::Step>> rest = program.entry;
+  const bool in_parts = rest.size() > kMostSteps;
+  std::vector<Slice> read_later = interface.ResultSlices();
+  if (in_parts) {
+    read_later.clear();
+    for (size_t i = 0; i < program.buffers.size(); ++i)
+      read_later.push_back({.buffer = static_cast<int32_t>(i), .size = program.buffers[i].size});
+  }
+  do {
+    const auto steps = in_parts ? rest.take_front(kStepsOfPart) : rest;
+    rest = rest.drop_front(steps.size());
+    cpu::RoutineBuilder builder(read_later);
+    if (const cpu::Step* refused = builder.AddAll(steps)) return Error(Refusal(*refused));
+    auto [routine, slots] = std::move(builder).Finish(program.buffers);
+    routines.numbers.push_back(program.jit->AddRoutine(routine));
+    routines.slots.push_back(std::move(slots));
+  } while (!rest.empty());
+  return routines;
+}
+
 }  // namespace
 
 Result<AheadOfTime> CompileAheadOfTime(const Module& module, const CpuOptions& options,
@@ -345,14 +380,12 @@ Result<AheadOfTime> CompileAheadOfTime(const Module& module, const CpuOptions& o
   HLO_TRY(const cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/false));
   HLO_TRY(const auto program, Build(module, mine, machine));
   Interface interface(*program);
-  cpu::RoutineBuilder builder(interface.ResultSlices());
-  if (const cpu::Step* refused = builder.AddAll(program->entry)) return Error(Refusal(*refused));
-  auto [routine, slots] = std::move(builder).Finish(program->buffers);
-  EntryPoint entry = interface.EntryFor(slots);
+  HLO_TRY(const Routines routines, MakeRoutines(*program, interface));
+  EntryPoint entry = interface.EntryFor(routines.slots);
   entry.symbol = symbol.empty() ? Identifier(module.name()) : symbol.str();
   const Facts facts{interface, *program, entry.symbol, TargetOf(machine)};
   AheadOfTime result;
-  HLO_TRY(result.object, program->jit->MakeObject(entry, program->jit->AddRoutine(routine)));
+  HLO_TRY(result.object, program->jit->MakeObject(entry, routines.numbers));
   HLO_TRY(const std::vector<std::string> needed, SymbolsNeeded(result.object));
   result.header = HeaderOf(facts);
   result.description = DescriptionOf(facts, machine, needed);

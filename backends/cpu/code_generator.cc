@@ -187,10 +187,14 @@ Status CodeGenerator::AddRoutine(const kernel::Routine& routine, size_t number) 
   return {};
 }
 
-void CodeGenerator::AddEntryPoint(const codegen::EntryPoint& entry, size_t routine) {
+void CodeGenerator::AddEntryPoint(const codegen::EntryPoint& entry, llvm::ArrayRef<int32_t> routines) {
   assert(together_ && "it calls what is in its own part");
-  const Function& callee = functions_[routine];
-  SetTarget(*codegen::EmitEntryPoint(entry, *callee.part->module.getFunction(callee.name)));
+  std::vector<llvm::Function*> callees;
+  for (const int32_t routine : routines) {
+    const Function& callee = functions_[static_cast<size_t>(routine)];
+    callees.push_back(callee.part->module.getFunction(callee.name));
+  }
+  SetTarget(*codegen::EmitEntryPoint(entry, callees));
 }
 
 void CodeGenerator::Optimize(Part& part, const llvm::TargetMachine& target) const {

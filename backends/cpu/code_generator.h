@@ -32,8 +32,8 @@ class CodeGenerator {
   /// added before, whether there is code for them or not. Declines (the number is taken). Errors:
   /// compile-kernels, if there is no code generator.
   Status Add(CodeSource source, std::string name);
-  /// Adds a function of C that calls a routine, by its number. All code must be in one part.
-  void AddEntryPoint(const codegen::EntryPoint& entry, size_t routine);
+  /// Adds a function of C that calls routines, by their numbers. All code must be in one part.
+  void AddEntryPoint(const codegen::EntryPoint& entry, llvm::ArrayRef<int32_t> routines);
   /// What the parts are given as.
   enum class Form : uint8_t { Object, Assembly, LlvmBefore, LlvmAfter };
   /// The parts. Functions that `is_called` says nothing of from outside are only there for routines; those

@@ -68,8 +68,8 @@ class Jit {
   /// by a comment; with debug information if `lines`. A routine is printed under the number that it got here.
   Result<std::string> Print(CodeForm form, const std::map<int32_t, CodeNote>& shown, bool lines);
   /// Instead of Compile(), after KeepTogether(): an object file with one symbol, a function of C that calls
-  /// the routine. Errors: compile-kernels.
-  Result<std::string> MakeObject(const codegen::EntryPoint& entry, int32_t routine);
+  /// the routines. Errors: compile-kernels.
+  Result<std::string> MakeObject(const codegen::EntryPoint& entry, llvm::ArrayRef<int32_t> routines);
   /// After Compile() or Restore().
   [[nodiscard]] KernelFn Function(int32_t kernel) const { return *FunctionPlace(kernel); }
   /// Where the function will stand after Compile().

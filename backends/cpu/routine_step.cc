@@ -88,11 +88,11 @@ bool RoutineBuilder::Host(kernel::HostCall call, llvm::ArrayRef<Slice> slices, s
   return true;
 }
 
-bool RoutineBuilder::AddAll(const Sequence& sequence, kernel::RoutineBody& body) {
+bool RoutineBuilder::AddAll(llvm::ArrayRef<std::unique_ptr<Step>> sequence, kernel::RoutineBody& body) {
   if (!whole_ && (depth_ == kMaxDepth || sequence.size() > kMaxSteps)) return false;
   kernel::RoutineBody* outside = std::exchange(at_, &body);
   ++depth_;
-  const auto refused =
+  const auto* refused =
       llvm::find_if(sequence, [&](const auto& step) { return !RunnerOf(*step).AddTo(*this); });
   --depth_;
   at_ = outside;
@@ -101,7 +101,7 @@ bool RoutineBuilder::AddAll(const Sequence& sequence, kernel::RoutineBody& body)
   return false;
 }
 
-const Step* RoutineBuilder::AddAll(const Sequence& sequence) {
+const Step* RoutineBuilder::AddAll(llvm::ArrayRef<std::unique_ptr<Step>> sequence) {
   AddAll(sequence, *at_);
   return refused_;
 }

@@ -35,7 +35,7 @@ class RoutineBuilder {
              llvm::ArrayRef<Slice> results, llvm::ArrayRef<std::pair<Slice, Slice>> constants);
   bool Branch(const Slice& selector, bool by_predicate, llvm::ArrayRef<Sequence> branches);
   /// The first step that cannot be part of it, or null.
-  const Step* AddAll(const Sequence& sequence);
+  const Step* AddAll(llvm::ArrayRef<std::unique_ptr<Step>> sequence);
 
   /// The routine, and the slices of its slots. `buffers`: of the program.
   std::pair<kernel::Routine, std::vector<Slice>> Finish(llvm::ArrayRef<Buffer> buffers) &&;
@@ -44,7 +44,7 @@ class RoutineBuilder {
 
  private:
   kernel::SlotId SlotOf(const Slice& slice, bool written);
-  bool AddAll(const Sequence& sequence, kernel::RoutineBody& body);
+  bool AddAll(llvm::ArrayRef<std::unique_ptr<Step>> sequence, kernel::RoutineBody& body);
 
   kernel::Routine routine_;
   bool whole_ = false;

@@ -32,12 +32,12 @@ struct EntryPoint {
   bool temporary = false;                // there is temporary memory
   int64_t alignment = 1;                 // of results and temporary memory
   std::vector<llvm::ArrayRef<uint8_t>> constants;
-  std::vector<Place> slots;
-  std::vector<Copy> copies;  // at the end, in order
+  std::vector<std::vector<Place>> slots;  // of each routine
+  std::vector<Copy> copies;               // at the end, in order
 };
 
-/// Adds `int SYMBOL(void* const* args, void* const* results, void* temp)` to the module of `routine`, which
-/// EmitRoutine() made and which it calls. Constants become data of the module.
-llvm::Function* EmitEntryPoint(const EntryPoint& entry, llvm::Function& routine);
+/// Adds `int SYMBOL(void* const* args, void* const* results, void* temp)` to the module of `routines`, which
+/// EmitRoutine() made and which it calls one after the other. Constants become data of the module.
+llvm::Function* EmitEntryPoint(const EntryPoint& entry, llvm::ArrayRef<llvm::Function*> routines);
 
 }  // namespace hlo::codegen

@@ -11,6 +11,7 @@ namespace {
 /// Values that go into one allocation at one offset.
 struct Group {
   std::vector<Place> values;  // by definition
+  std::vector<Place> last;    // of these, those in use until `live` ends
   int64_t size = 0;
   int64_t memory_space = 0;
   LiveRange live;
@@ -136,6 +137,8 @@ Status BufferAssigner::MakeGroups() {
       if (group.kind != AllocationKind::Temp && group.owner == kNoPlace) group.owner = value;
     }
     group.memory_space = MemorySpace(flow_.shape(values.front()));
+    llvm::copy_if(values, std::back_inserter(group.last),
+                  [&](Place value) { return Range(value).end == group.live.end; });
     group.values = std::move(values);
     group_of_[flow_.Buffer(group.values.front())] = groups_.size();
     groups_.push_back(std::move(group));
@@ -170,7 +173,8 @@ bool BufferAssigner::MayTakePlace(const Group& operand, const Group& group, Plac
   if (operand.size != group.size || operand.size == 0 || operand.memory_space != group.memory_space)
     return false;
   if (operand.live.end != group.live.start) return false;
-  return llvm::all_of(operand.values, [&](Place value) { return ordering_.Before(value, result); });
+  // The others were read for the last time before that.
+  return llvm::all_of(operand.last, [&](Place value) { return ordering_.Before(value, result); });
 }
 
 /// A result takes the place of an operand that dies, is equal in shape, and is read elementwise.
@@ -187,9 +191,10 @@ void BufferAssigner::ShareWithOperands() {
       const size_t to = GroupOf(result), from = GroupOf(flow_.Of(*operand));
       if (from == SIZE_MAX || !MayTakePlace(groups_[from], groups_[to], result)) continue;
       Group &kept = groups_[to], &gone = groups_[from];
-      kept.values.insert(kept.values.begin(), gone.values.begin(), gone.values.end());
+      llvm::append_range(gone.values, kept.values);
+      kept.values = std::exchange(gone.values, {});
+      if (kept.live.end == gone.live.end) llvm::append_range(kept.last, gone.last);
       kept.live = kept.live.Hull(gone.live);
-      gone.values.clear();
       gone.merged_into = to;
       break;
     }
