@@ -60,14 +60,14 @@ Status Lowering::InDimension(const Nest& nest, Indices& at) {
     ends.append(cuts->second.begin(), cuts->second.end());
   ends.push_back(nest.dims[d]);
   const int inner = nests_;
-  const bool shared = Product(nest.dims) >= target_.threads.shared_nest;
+  const bool shared = d == 0 && ends.size() > 1 && Product(nest.dims) >= target_.threads.shared_nest;
   int64_t begin = 0;
   for (const int64_t end : ends) {
     nests_ = inner;  // nests below have the same numbers in each part
     // Outermost loops of one iteration count like those beside them where pieces are cut. Small nests have
     // none, and share what they compute.
     llvm::SmallVector<LoopId, 2> loops;
-    at.push_back(MakeLoops(dimension, end - begin, loops, d == 0 && ends.size() > 1 && shared));
+    at.push_back(MakeLoops(dimension, end - begin, loops, shared));
     at.back().offset = begin;
     std::vector<std::unique_ptr<Region>> regions;
     for (const LoopId loop : loops) {

@@ -2,6 +2,7 @@
 
 #include "ir/computation.h"
 #include "ir/locate.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace hlo {
 
@@ -125,14 +126,14 @@ Status CheckInRange(const Instruction& inst, llvm::StringRef attribute, int64_t 
 Status CheckDimList(const Instruction& inst, llvm::StringRef attribute, llvm::ArrayRef<int64_t> dims,
                     int64_t limit, llvm::StringRef what, bool sorted) {
   uint64_t seen = 0;  // of the first 64 dimensions
+  llvm::SmallDenseSet<int64_t> others;
   for (size_t i = 0; i < dims.size(); ++i) {
     HLO_CHECK_OK(CheckInRange(inst, attribute, dims[i], limit, what));
     if (sorted && i > 0 && dims[i] < dims[i - 1])
       return RuleError("verify-attribute", inst,
                        "'{0}' of {1} is {2}, which is not in ascending order: {3} follows {4}", attribute,
                        Name(inst), List(dims), dims[i], dims[i - 1]);
-    const bool repeated =
-        dims[i] < 64 ? (seen >> dims[i] & 1) != 0 : llvm::is_contained(dims.take_front(i), dims[i]);
+    const bool repeated = dims[i] < 64 ? (seen >> dims[i] & 1) != 0 : !others.insert(dims[i]).second;
     if (repeated)
       return RuleError("verify-attribute", inst, "'{0}' of {1} is {2}, which holds {3} twice", attribute,
                        Name(inst), List(dims), dims[i]);
