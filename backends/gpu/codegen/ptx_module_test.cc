@@ -4,6 +4,7 @@
 
 #include "backends/kernel/parse.h"
 #include "backends/kernel/schedule.h"
+#include "backends/kernel/test_kernels.h"
 #include "gtest/gtest.h"
 
 namespace hlo::gpu {
@@ -101,73 +102,15 @@ TEST(PtxModule, BlocksReduce) {
   }
 }
 
-constexpr llvm::StringLiteral kTranspose =
-    R"(kernel transpose(b0: u16[560], out b1: u16[560], shared b2: u16[72]) {
-  %0 = constant s64 0x14
-  %1 = constant s64 0x1c
-  for i0 in 3 block.y {
-    for i1 in 4 block.x {
-      for i2 in 8 thread.y {
-        for i3 in 8 thread.x {
-          %2 = index i0*8 + i2
-          %3 = compare LT pred %2, %0
-          %4 = index i1*8 + i3
-          %5 = compare LT pred %4, %1
-          %6 = and pred %3, %5
-          %7 = constant u16 0x0
-          %8 = load b0[i0*224 + i1*8 + i2*28 + i3] if %6 else %7
-          store b2[i2*9 + i3], %8
-        }
-      }
-      barrier
-      for i4 in 8 thread.y {
-        for i5 in 8 thread.x {
-          %9 = index i0*8 + i5
-          %10 = compare LT pred %9, %0
-          %11 = index i1*8 + i4
-          %12 = compare LT pred %11, %1
-          %13 = and pred %10, %12
-          %14 = load b2[i4 + i5*9]
-          store b1[i0*8 + i1*160 + i4*20 + i5], %14 if %13
-        }
-      }
-    }
-  }
-}
-)";
-
 TEST(PtxModule, TilesAreTransposed) {
-  const std::string ptx = PtxOf(kTranspose);
+  const std::string ptx = PtxOf(kernel::kTranspose);
   ExpectClean(ptx);
   ExpectInOrder(ptx, {".reqntid 8, 8, 1", ".shared .align 16 .b8", "[144]", "ld.global.nc.u16",
                       "st.shared.u16", "bar.sync", "ld.shared.u16", "st.global.u16"});
 }
 
-constexpr llvm::StringLiteral kScatter =
-    R"(kernel scatter(b0: s32[100], b1: f32[100], out b2: f32[10], out b3: s32[3]) {
-  %0 = constant s64 0x0
-  %1 = constant s64 0xa
-  %2 = constant s32 0x1
-  %3 = constant s32 0x0
-  for i0 in 4 block.x {
-    for i1 in 32 of i0 below 100 thread.x {
-      %4 = load b0[i0*32 + i1]
-      %5 = convert s64 %4
-      %6 = compare GE pred %5, %0
-      %7 = compare LT pred %5, %1
-      %8 = and pred %6, %7
-      %9 = load b1[i0*32 + i1]
-      atomic add b2[%5], %9 if %8
-      %10 = atomic add b3[0], %2 if %8 else %3
-      atomic maximum b3[1], %10
-      %11 = atomic compare-exchange b3[2], %3, %4
-    }
-  }
-}
-)";
-
 TEST(PtxModule, UpdatesAreScattered) {
-  const std::string ptx = PtxOf(kScatter);
+  const std::string ptx = PtxOf(kernel::kScatter);
   ExpectClean(ptx);
   ExpectInOrder(ptx, {".reqntid 32, 1, 1", "ld.global.nc.u32", "atom.global.add.f32", "atom.global.add.u32",
                       "atom.global.max.s32", "atom.global.cas.b32"});
