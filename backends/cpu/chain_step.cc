@@ -37,7 +37,11 @@ gemm::Product RowProduct(const Instruction& dot, ProductChoice& choice) {
     }
   }
   const auto written = WrittenWays(dot);  // what is wrong was refused before (CheckWays)
-  return gemm::Product(problem, choice.target, written && !written->empty() ? written->front() : nullptr);
+  const bool says = written && !written->empty();
+  gemm::Product product(problem, choice.target,
+                        says ? written->front() : gemm::RowWay(problem, choice.target));
+  if (!product.RunsByRows()) llvm::report_fatal_error("a product of a chain without rows of its own");
+  return product;
 }
 
 class ChainRunner final : public StepRunner {

@@ -80,8 +80,8 @@ WaysOfParts BestWays(const Instruction& inst, const gemm::Target& target) {
   const std::vector<gemm::Problem> problems = ProblemsOf(inst);
   WaysOfParts ways;
   for (const gemm::Problem& problem : problems) {
-    const bool libraries = problems.size() == 1 && !IsInChain(inst);
-    ways.push_back(gemm::SuitingWay(problem, target, libraries));
+    ways.push_back(IsInChain(inst) ? gemm::RowWay(problem, target)
+                                   : gemm::SuitingWay(problem, target, /*libraries=*/problems.size() == 1));
     if (ways.back() == nullptr) return {};
   }
   if (llvm::all_equal(ways)) ways.resize(std::min<size_t>(ways.size(), 1));

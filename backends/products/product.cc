@@ -34,6 +34,12 @@ const Way* SuitingWay(const Problem& problem, const Target& target, bool librari
   return nullptr;
 }
 
+const Way* RowWay(const Problem& problem, const Target& target) {
+  for (const Way& way : Ways())
+    if (way.by_rows && FitOf(way, problem, target).suits()) return &way;
+  return &Ways().back();
+}
+
 bool IsSupported(ElementType lhs, ElementType rhs, ElementType result) {
   const auto real_or = [&](ElementType t) {
     return t != ElementType::F8E8M0FNU && (t == result || !IsComplex(t));

@@ -44,6 +44,9 @@ class Product {
 /// The way that a Product takes by itself; null: none suits. `libraries` may be asked as well.
 const Way* SuitingWay(const Problem& problem, const Target& target, bool libraries);
 
+/// The best of the ways that compute some rows apart.
+const Way* RowWay(const Problem& problem, const Target& target);
+
 /// True if products of these operands can be computed here. The types are those of the arrays and of the
 /// result.
 bool IsSupported(ElementType lhs, ElementType rhs, ElementType result);
