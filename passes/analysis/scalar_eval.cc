@@ -9,13 +9,13 @@ namespace {
 
 constexpr size_t kMaxExpression = 256;
 
-/// Scalar ops of themselves need no context.
+/// What neither calls nor asks for its device needs no context.
 class NoContext final : public EvalContext {
  public:
   Result<Literal> Call(const Computation&, std::vector<Literal>) override {
-    llvm_unreachable("scalar expressions call nothing");
+    llvm_unreachable("expressions call nothing");
   }
-  Device& device() override { llvm_unreachable("scalar expressions know no device"); }
+  Device& device() override { llvm_unreachable("expressions know no device"); }
   Status CheckInterrupt() override { return {}; }
 };
 
@@ -29,11 +29,12 @@ bool IsScalarOp(const Instruction& inst) {
 
 }  // namespace
 
-std::optional<std::vector<const Instruction*>> ScalarExpression(
-    const Instruction& scalar, llvm::function_ref<bool(const Instruction&)> is_leaf) {
+std::optional<std::vector<const Instruction*>> Expression(
+    const Instruction& value, llvm::function_ref<bool(const Instruction&)> is_leaf,
+    llvm::function_ref<bool(const Instruction&)> may_take_part) {
   std::vector<const Instruction*> order;
   llvm::SmallDenseSet<const Instruction*, 16> entered, left;
-  llvm::SmallVector<const Instruction*, 16> stack = {&scalar};
+  llvm::SmallVector<const Instruction*, 16> stack = {&value};
   while (!stack.empty()) {
     const Instruction* at = stack.back();
     if (entered.contains(at)) {  // its operands are done
@@ -44,11 +45,16 @@ std::optional<std::vector<const Instruction*>> ScalarExpression(
     entered.insert(at);
     if (entered.size() > kMaxExpression) return std::nullopt;
     if (is_leaf(*at)) continue;
-    if (!IsScalarOp(*at)) return std::nullopt;
+    if (!may_take_part(*at)) return std::nullopt;
     for (const Instruction* operand : at->operands())
       if (!entered.contains(operand)) stack.push_back(operand);
   }
   return order;
+}
+
+std::optional<std::vector<const Instruction*>> ScalarExpression(
+    const Instruction& scalar, llvm::function_ref<bool(const Instruction&)> is_leaf) {
+  return Expression(scalar, is_leaf, IsScalarOp);
 }
 
 std::optional<Literal> EvaluateScalar(llvm::ArrayRef<const Instruction*> expression, KnownScalars known) {
@@ -65,7 +71,7 @@ std::optional<Literal> EvaluateScalar(llvm::ArrayRef<const Instruction*> express
       if (value == known.end()) return std::nullopt;
       operands.push_back(value->second);
     }
-    if (operands.empty()) return std::nullopt;
+    if (operands.empty() && inst->kind() != OpKind::Iota) return std::nullopt;  // a leaf
     auto value = EvalRule(inst->kind())(context, *inst, operands);
     if (!value) return std::nullopt;
     known[inst] = std::move(*value);

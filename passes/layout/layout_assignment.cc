@@ -6,10 +6,12 @@
 // computations, custom calls, infeeds and transfers the written ones (where caller and computation disagree,
 // those of the computation: layout_boundaries.h), bitcasts and their operands theirs. Everything else
 // follows: wishes of users travel up through elementwise ops, transposes and reshapes, layouts travel down,
-// and what is still free is row-major. Afterwards the module is valid with layouts taken into account. All of
-// it is one rewrite.
+// and what is still free is row-major. Elements of a type whose width in memory is said in two ways are
+// packed everywhere. Afterwards the module is valid with layouts taken into account. All of it is one
+// rewrite.
 #include "passes/analysis/reshape_facts.h"
 #include "passes/analysis/side_effects.h"
+#include "passes/layout/element_widths.h"
 #include "passes/layout/layout_boundaries.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
@@ -74,7 +76,8 @@ bool IsPlainArray(const Shape& shape) {
   return shape.IsArray() && !(shape.has_layout() && shape.layout().HasProperties());
 }
 
-Shape Descending(const Shape& shape) { return shape.WithoutLayout().WithDefaultLayouts(); }
+/// Row by row, elements as wide as before.
+Shape Descending(const Shape& shape) { return WithWidths(shape.WithoutLayout().WithDefaultLayouts(), shape); }
 
 Shape WithOrder(const Shape& shape, const Layout& layout) {
   Layout plain;
@@ -116,8 +119,10 @@ bool Contradicts(const Computation& fused) {
 
 /// What holds for the module as a whole while it gets its layouts.
 struct Assignment {
+  explicit Assignment(PassContext& context) : context(context) {}
+
   PassContext& context;
-  const LayoutBoundaries& boundaries;
+  const LayoutBoundaries* boundaries = nullptr;
   /// How the operands of bitcasts lie in the text, which is what the bitcasts mean.
   llvm::DenseMap<const Instruction*, Shape> bitcast_operands;
   bool begun = false;
@@ -129,7 +134,7 @@ struct Assignment {
 class Assigner {
  public:
   Assigner(Computation& computation, Assignment& module)
-      : computation_(computation), module_(module), written_root_(module.boundaries.Root(computation)) {}
+      : computation_(computation), module_(module), written_root_(module.boundaries->Root(computation)) {}
 
   Result<bool> Run() {
     order_ = computation_.PostOrder();
@@ -200,9 +205,6 @@ class Assigner {
   Shape Choose(const Instruction& inst) {
     const Shape& shape = inst.shape();
     if (RoleOf(inst) == Role::Passive) return PassiveShape(inst);
-    // What is called has its layouts already, and says how wide elements are.
-    if (inst.kind() == OpKind::While || inst.kind() == OpKind::Conditional || inst.kind() == OpKind::Call)
-      return WithWidths(shape.WithDefaultLayouts(), inst.callee()->root()->shape());
     if (!shape.IsArray()) return RoleOf(inst) == Role::Free ? Descending(shape) : shape.WithDefaultLayouts();
     if (!IsPlainArray(shape)) return shape;
     const auto wish = wishes_.find(&inst);
@@ -391,47 +393,58 @@ bool SetEntryParameters(Module& module, Assignment& assignment) {
   return changed;
 }
 
-/// Elements of what is called within asynchronous operations, where no copy may stand, are as wide as there.
-bool FitWrappedCalls(const Computation& wrapped, Assignment& assignment) {
-  bool changed = false;
-  for (Instruction* call : wrapped.instructions()) {
-    if (call->kind() != OpKind::Call && call->kind() != OpKind::Conditional) continue;
-    const Shape fitting = WithWidths(call->shape(), call->callee()->root()->shape());
-    if (fitting == call->shape() || !assignment.Begin()) continue;
-    call->set_shape(fitting);
-    changed = true;
+using Widths = llvm::SmallDenseMap<ElementType, int64_t, 4>;  // in bits; 0: not said
+
+/// Notes how wide elements of the types in `shape` are; those that are so in two ways go to `mixed`, where
+/// packed ones win.
+void NoteWidths(const Shape& shape, Widths& seen, Widths& mixed) {
+  ForEachLeaf(shape, [&](const ShapeIndex&, const Shape& leaf) {
+    if (!leaf.IsArray()) return;
+    const int64_t width = leaf.has_layout() ? leaf.layout().element_size_bits : 0;
+    const auto [it, fresh] = seen.try_emplace(leaf.element_type(), width);
+    if (fresh || it->second == width) return;
+    int64_t& agreed = mixed.try_emplace(leaf.element_type(), it->second).first->second;
+    if (agreed == 0 || (width != 0 && width < agreed)) agreed = width;
+  });
+}
+
+/// No copy makes elements wider or narrower in memory: they are as wide in one place of the module as in the
+/// other.
+Result<bool> UniteWidths(Module& module, Assignment& assignment) {
+  Widths seen, mixed;
+  for (const Computation* c : assignment.context.AllComputations(module))
+    for (const Instruction* inst : c->instructions()) NoteWidths(inst->shape(), seen, mixed);
+  if (const auto& layout = module.config.entry_layout) {
+    NoteWidths(layout->result, seen, mixed);
+    for (const Shape& parameter : layout->parameters) NoteWidths(parameter, seen, mixed);
   }
-  return changed;
+  if (mixed.empty() || !assignment.Begin()) return false;
+  const auto width = [&](ElementType type) -> std::optional<int64_t> {
+    const auto it = mixed.find(type);
+    return it == mixed.end() ? std::nullopt : std::optional(it->second);
+  };
+  return SetElementWidths(module, assignment.context, width, [] { return true; });
 }
 
 Result<bool> RunLayoutAssignment(Module& module, const NoPassOptions& options, PassContext& context) {
   (void)options;
+  Assignment assignment(context);
+  HLO_TRY(bool changed, UniteWidths(module, assignment));
   LayoutBoundaries boundaries(context.AllComputations(module));
-  Assignment assignment{context, boundaries, llvm::DenseMap<const Instruction*, Shape>(), false};
+  assignment.boundaries = &boundaries;
   for (const Computation* c : context.AllComputations(module))
     for (const Instruction* bitcast : c->InstructionsOf(OpKind::Bitcast))
       assignment.bitcast_operands[bitcast] = bitcast->operand(0)->shape().WithDefaultLayouts();
-  bool changed = SetEntryParameters(module, assignment);
+  changed |= SetEntryParameters(module, assignment);
   if (boundaries.Disagree() && assignment.Begin()) {
     boundaries.Apply();
     changed = true;
   }
   for (Computation* c : context.AllComputations(module)) {
-    if (IsWrapped(*c)) {
-      changed |= FitWrappedCalls(*c, assignment);
-      continue;
-    }
+    if (IsWrapped(*c)) continue;
     if (c->IsFusion() && !Contradicts(*c)) continue;
     HLO_TRY(const bool c_changed, Assigner(*c, assignment).Run());
     changed |= c_changed;
-  }
-  // The header does not make elements wider or narrower than they are.
-  if (auto& layout = module.config.entry_layout) {
-    const Shape result = WithWidths(layout->result, module.entry()->root()->shape());
-    if (result != layout->result && assignment.Begin()) {
-      layout->result = result;
-      changed = true;
-    }
   }
   return changed;
 }
