@@ -3,6 +3,7 @@
 // that of kernel::OpCost::operations.
 #pragma once
 #include <climits>
+#include <optional>
 
 #include "backends/kernel/target.h"
 #include "ir/instruction.h"
@@ -96,6 +97,13 @@ struct Machine {
   int64_t scalar_bytes = 0;  // arrays up to this size may come to lie in registers, element by element
   /// Whether the backend has loops of its own for the scatter if `operand` is an array; null: it has none.
   bool (*has_own_scatter)(const Instruction& scatter, int64_t operand) = nullptr;
+  /// A kernel in a fusion that runs it row by row, and the elements of a row.
+  struct KernelOfRows {
+    Instruction* fusion = nullptr;
+    int64_t row = 0;
+  };
+  /// That of a fusion of the backend's own, nothing for others; null: there are none.
+  std::optional<KernelOfRows> (*kernel_of_rows)(const Instruction& fusion) = nullptr;
 
   [[nodiscard]] int64_t LanesOf(ElementType type) const { return vectors.bytes * CHAR_BIT / Info(type).bits; }
   /// Operations that fit into the time of moving a byte of an array of `bytes`.

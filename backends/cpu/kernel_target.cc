@@ -1,6 +1,7 @@
 #include "backends/cpu/kernel_target.h"
 
 #include "backends/compile/machine.h"
+#include "backends/cpu/chains.h"
 #include "backends/cpu/routine_step.h"
 #include "backends/structured/histogram.h"
 
@@ -21,6 +22,13 @@ constexpr int64_t kCall = 2000, kCallOfElement = 100;
 /// Loops of its own compute the scatter if `operand` is an array.
 bool HasOwnScatter(const Instruction& scatter, int64_t operand) {
   return structured::FillsBins(scatter) && !(operand == 2 && structured::MayBeUniform(scatter));
+}
+
+/// The kernel in a chain.
+std::optional<compile::Machine::KernelOfRows> KernelOfRows(const Instruction& fusion) {
+  const std::optional<Chain> chain = ChainOf(fusion);
+  if (!chain) return {};
+  return compile::Machine::KernelOfRows{const_cast<Instruction*>(chain->middle), chain->rows.result_row};
 }
 
 kernel::Target KernelsOf(const compile::Machine& machine) {
@@ -117,6 +125,7 @@ compile::Machine MakeMachine() {
   machine.folds = {.own_lanes = 4 * kKilo, .in_order = 16};
   machine.scalar_bytes = kMaxScalar;
   machine.has_own_scatter = &HasOwnScatter;
+  machine.kernel_of_rows = &KernelOfRows;
   return machine;
 }
 

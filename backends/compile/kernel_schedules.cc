@@ -4,20 +4,13 @@
 // Requires row-major. Preserves everything. No value changes.
 #include "backends/compile/kernel_config.h"
 #include "backends/compile/kernel_plans.h"
-#include "backends/cpu/chains.h"
+#include "backends/compile/machine.h"
 #include "ir/findings.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/pass.h"
 
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
-
-using compile::FoldsInOrder;
-using compile::KernelConfigOf;
-using compile::KernelPath;
-using compile::KernelPlanPtr;
-using compile::KernelPlans;
-using compile::SetKernelConfig;
 
 /// A kernel as whoever makes code of it plans it.
 struct Planned {
@@ -26,13 +19,15 @@ struct Planned {
 };
 
 std::vector<Planned> KernelsOf(const Module& module, PassContext& context) {
+  const Machine& machine = MachineOf(context);
   std::vector<Planned> kernels;
   for (Computation* computation : context.Computations(module)) {
     if (!RunsOnWholeValues(*computation)) continue;
     for (Instruction* inst : computation->InstructionsOf(OpKind::Fusion)) {
-      if (const std::optional<Chain> chain = ChainOf(*inst))
-        kernels.push_back({const_cast<Instruction*>(chain->middle), chain->rows.result_row});
-      else if (compile::IsKernel(*inst))
+      const auto rows = machine.kernel_of_rows != nullptr ? machine.kernel_of_rows(*inst) : std::nullopt;
+      if (rows)
+        kernels.push_back({rows->fusion, rows->row});
+      else if (IsKernel(*inst))
         kernels.push_back({inst, {}});
     }
   }
@@ -42,7 +37,7 @@ std::vector<Planned> KernelsOf(const Module& module, PassContext& context) {
 class Scheduler {
  public:
   Scheduler(Module& module, PassContext& context)
-      : context_(context), plans_(KernelPlans::Of(module, compile::MachineOf(context))) {}
+      : context_(context), plans_(KernelPlans::Of(module, MachineOf(context))) {}
 
   /// Folds that keep their order are told to; plans of kernels that compute them, too, have to be made anew.
   Result<bool> MarkFolds(llvm::ArrayRef<Planned> kernels) {
@@ -104,4 +99,4 @@ Result<bool> RunKernelSchedules(Module& module, const NoPassOptions&, PassContex
 
 HLO_DEFINE_PASS(KernelSchedules, NoPassOptions);
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile
