@@ -10,9 +10,9 @@
 namespace hlo::kernel {
 namespace {
 
-class Sharer {
+class RowSharer {
  public:
-  Sharer(Kernel& kernel, const Team& team)
+  RowSharer(Kernel& kernel, const Team& team)
       : kernel_(kernel),
         team_(team),
         lanes_(std::min(team.threads, kTeamLanes)),
@@ -339,7 +339,7 @@ Status ShareRow(Kernel& kernel, LoopStmt& loop, const Team& team) {
       reads |= kernel.buffers[static_cast<size_t>(load->buffer)].written;
   });
   if (reads) return ScheduleError("i{0} reads what it writes", loop.loop.id);
-  return Sharer(kernel, team).Run(loop);
+  return RowSharer(kernel, team).Run(loop);
 }
 
 }  // namespace hlo::kernel

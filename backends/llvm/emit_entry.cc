@@ -56,16 +56,21 @@ class EntryEmitter {
     b_.SetInsertPoint(Block("entry"));
   }
 
-  /// A function of its own that is called here.
-  void Part(llvm::function_ref<void()> emit) {
+  /// A function of its own that is called here and returns what `emit` does: its result.
+  Value* Part(llvm::Type* result, llvm::function_ref<Value*()> emit) {
     const llvm::IRBuilder<>::InsertPoint here = b_.saveIP();
     llvm::Function* outside = function_;
-    Begin(b_.getVoidTy(), llvm::Function::InternalLinkage, entry_.symbol + ".part");
-    emit();
-    b_.CreateRetVoid();
+    Begin(result, llvm::Function::InternalLinkage, entry_.symbol + ".part");
+    b_.CreateRet(emit());
     llvm::Function* part = std::exchange(function_, outside);
     b_.restoreIP(here);
-    b_.CreateCall(part, {function_->getArg(0), function_->getArg(1), function_->getArg(2)});
+    return b_.CreateCall(part, {function_->getArg(0), function_->getArg(1), function_->getArg(2)});
+  }
+  void Part(llvm::function_ref<void()> emit) {
+    Part(b_.getVoidTy(), [&]() -> Value* {
+      emit();
+      return nullptr;
+    });
   }
 
   void CallRoutine(size_t number) {
@@ -94,6 +99,13 @@ class EntryEmitter {
     }
   }
 
+  /// Of one of the arrays, or the temporary memory itself.
+  struct Pointer {
+    unsigned from;  // which argument of the function
+    size_t i;
+  };
+
+  Value* Load(const Pointer& p) { return p.from == 2 ? function_->getArg(2) : Load(p.from, p.i); }
   Value* Load(unsigned from, size_t i) {
     return b_.CreateLoad(b_.getPtrTy(),
                          b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), function_->getArg(from), i));
@@ -101,34 +113,43 @@ class EntryEmitter {
 
   /// Tells of pointers that cannot be right, before anything is written: first of those that are null.
   void Check() {
-    Value* wrong = b_.getFalse();
     ForEachPointer(
-        true, [&](Value* pointer) { wrong = b_.CreateOr(wrong, b_.CreateIsNull(pointer)); },
-        [&] { ReturnIf(std::exchange(wrong, b_.getFalse()), EntryPoint::kNullPointer); });
-    Value* bits = b_.getInt64(0);
+        true,
+        [&](llvm::ArrayRef<Pointer> some) {
+          Value* wrong = b_.getFalse();
+          for (const Pointer& p : some) wrong = b_.CreateOr(wrong, b_.CreateIsNull(Load(p)));
+          return wrong;
+        },
+        EntryPoint::kNullPointer);
     ForEachPointer(
-        false, [&](Value* pointer) { bits = b_.CreateOr(bits, b_.CreatePtrToInt(pointer, b_.getInt64Ty())); },
-        [&] {
-          Value* rest = b_.CreateAnd(std::exchange(bits, b_.getInt64(0)),
-                                     b_.getInt64(static_cast<uint64_t>(entry_.alignment) - 1));
-          ReturnIf(b_.CreateIsNotNull(rest), EntryPoint::kMisaligned);
-        });
+        false,
+        [&](llvm::ArrayRef<Pointer> some) {
+          Value* bits = b_.getInt64(0);
+          for (const Pointer& p : some) bits = b_.CreateOr(bits, b_.CreatePtrToInt(Load(p), b_.getInt64Ty()));
+          return b_.CreateIsNotNull(
+              b_.CreateAnd(bits, b_.getInt64(static_cast<uint64_t>(entry_.alignment) - 1)));
+        },
+        EntryPoint::kMisaligned);
   }
-  /// Of what has bytes; `pause` after some of them, and at the end.
-  void ForEachPointer(bool with_arguments, llvm::function_ref<void(Value*)> visit,
-                      llvm::function_ref<void()> pause) {
-    size_t count = 0;
-    const auto all = [&](unsigned from, const std::vector<bool>& used) {
-      for (size_t i = 0; i < used.size(); ++i) {
-        if (!used[i]) continue;
-        visit(Load(from, i));
-        if (++count % kMostTogether == 0) pause();
-      }
+
+  /// Of what has bytes. LLVM makes of each null pointer a block with a branch, and places the blocks of a
+  /// function in time with the square of their number: so many are asked for by functions of their own.
+  void ForEachPointer(bool with_arguments, llvm::function_ref<Value*(llvm::ArrayRef<Pointer>)> is_wrong,
+                      EntryPoint::Code code) {
+    std::vector<Pointer> pointers;
+    const auto add = [&](unsigned from, const std::vector<bool>& used) {
+      for (size_t i = 0; i < used.size(); ++i)
+        if (used[i]) pointers.push_back({from, i});
     };
-    if (with_arguments) all(0, entry_.arguments);
-    all(1, entry_.results);
-    if (entry_.temporary) visit(function_->getArg(2));
-    pause();
+    if (with_arguments) add(0, entry_.arguments);
+    add(1, entry_.results);
+    if (entry_.temporary) pointers.push_back({2, 0});
+    const bool in_parts = pointers.size() > kMostTogether;
+    for (llvm::ArrayRef<Pointer> rest = pointers; !rest.empty();) {
+      const auto some = rest.take_front(kMostTogether);
+      rest = rest.drop_front(some.size());
+      ReturnIf(in_parts ? Part(b_.getInt1Ty(), [&] { return is_wrong(some); }) : is_wrong(some), code);
+    }
   }
 
   void ReturnIf(Value* wrong, EntryPoint::Code code) {

@@ -70,10 +70,11 @@ bool FeedsSoftmax(const Instruction& inst) {
   bool reduced = false, subtracted = false;
   for (const Instruction* user : inst.users()) {
     reduced |= user->kind() == OpKind::Reduce && user->callee()->root()->kind() == OpKind::Maximum;
-    if (user->kind() != OpKind::Subtract || user->operand(0) != &inst) continue;
-    subtracted |= llvm::any_of(user->users(), [](const Instruction* u) { return u->kind() == OpKind::Exp; });
+    if (user->kind() == OpKind::Subtract && user->operand(0) == &inst && !subtracted)
+      subtracted = llvm::any_of(user->users(), [](const Instruction* u) { return u->kind() == OpKind::Exp; });
+    if (reduced && subtracted) return true;
   }
-  return reduced && subtracted;
+  return false;
 }
 
 /// What a fusion being built knows of its instructions.
@@ -144,7 +145,10 @@ class Fuser {
   Result<bool> Run() {
     const std::vector<Instruction*> order = computation_.PostOrder();
     int64_t place = 0;
-    for (Instruction* i : order) places_[i] = place++;
+    for (Instruction* i : order) {
+      places_[i] = place++;
+      if (i->users().size() > 1 && FeedsSoftmax(*i)) softmax_inputs_.insert(i);
+    }
     for (Instruction* i : llvm::reverse(order)) {
       if (++visited_ % 1024 == 0) HLO_CHECK_OK(context_.CheckInterrupt());
       if (gone_.contains(i) || !MayConsume(*i)) continue;
@@ -158,6 +162,31 @@ class Fuser {
     if (inst.kind() == OpKind::Fusion) return inst.attr<FusionAttrs>().kind == FusionKind::Loop;
     return !HasSideEffect(inst) && inst.extras().control_predecessors.empty() &&
            (IsLoopFusible(inst) || IsMatrixVectorDot(inst));
+  }
+
+  /// What it reads cannot vanish in it.
+  static bool Blocks(const Instruction& user) {
+    return !MayConsume(user) || user.kind() == OpKind::Dot || IsBigConcatenate(user);
+  }
+  /// The users of a producer that block: counted when first asked for, then kept up to date.
+  int64_t BlockersOf(const Instruction& producer) {
+    const auto [at, is_new] = blockers_.try_emplace(&producer);
+    if (is_new)
+      at->second = llvm::count_if(producer.users(), [](const Instruction* u) { return Blocks(*u); });
+    return at->second;
+  }
+  /// Fusing takes away what makes it do so, and never brings it about.
+  bool StillFeedsSoftmax(const Instruction& producer) {
+    if (!softmax_inputs_.contains(&producer)) return false;
+    if (FeedsSoftmax(producer)) return true;
+    softmax_inputs_.erase(&producer);
+    return false;
+  }
+
+  void ChangeBlockers(llvm::ArrayRef<Instruction*> producers, int64_t by) {
+    for (const Instruction* p :
+         llvm::SmallDenseSet<const Instruction*, 4>(producers.begin(), producers.end()))
+      if (const auto at = blockers_.find(p); at != blockers_.end()) at->second += by;
   }
 
   /// Fuses producers into one consumer until none fits.
@@ -195,18 +224,32 @@ class Fuser {
     const bool is_new = consumer->kind() != OpKind::Fusion;
     if (is_new) {
       const int64_t place = places_.lookup(consumer);
+      const bool blocked = Blocks(*consumer);
       gone_.insert(consumer);
       consumer = WrapInFusion(consumer, kind);
       gone_.erase(consumer);
       places_[consumer] = place;
+      ChangeBlockers(consumer->operands(), int64_t{Blocks(*consumer)} - int64_t{blocked});
       Open(consumer);
     }
     if (growing_->OwnBody()) fused_.emplace(*consumer->callee());
     const Instruction* parameter = growing_->ParameterFor(producer);
+    const bool blocks = Blocks(*consumer);
+    if (blocks) {
+      llvm::SmallVector<Instruction*, 4> added(read);
+      llvm::erase_if(added, [&](Instruction* o) { return growing_->ParameterFor(o) != nullptr; });
+      ChangeBlockers(added, 1);
+    }
     Instruction* copy = growing_->Fuse(producer);
     fused_->Replace(*parameter, *copy);
     const bool stays = growing_->ParameterFor(producer) != nullptr;  // it was an operand twice
-    RemoveIfDead(producer, [&](Instruction* dead) { gone_.insert(dead); });
+    if (blocks && !stays) ChangeBlockers(producer, -1);
+    RemoveIfDead(producer, [&](Instruction* dead) {
+      gone_.insert(dead);
+      blockers_.erase(dead);
+      softmax_inputs_.erase(dead);
+      if (Blocks(*dead)) ChangeBlockers(dead->operands(), -1);
+    });
     // Of others nothing has changed that could make them fit.
     const Instruction* root = consumer->callee()->root();
     const bool is_target = root->kind() == OpKind::DynamicUpdateSlice && root->operand(0) == copy;
@@ -214,7 +257,7 @@ class Fuser {
     if (stays) AddCandidates(producer);
     AddCandidates(read);
     for (const Instruction* o : read)
-      if (o->kind() == OpKind::Subtract)  // FeedsSoftmax
+      if (o->kind() == OpKind::Subtract)  // StillFeedsSoftmax
         for (Instruction* feeds : o->operands())
           if (growing_->ParameterFor(feeds) != nullptr) AddCandidates(feeds);
     return consumer;
@@ -269,11 +312,8 @@ class Fuser {
   /// of them, or reads no more than it makes.
   bool MayDuplicate(const Instruction& producer) {
     if (producer.users().size() == 1) return true;
-    if (!options_.may_duplicate || IsExpensive(producer) || FeedsSoftmax(producer)) return false;
-    const bool vanishes = llvm::all_of(producer.users(), [&](const Instruction* u) {
-      return MayConsume(*u) && u->kind() != OpKind::Dot && !IsBigConcatenate(*u);
-    });
-    if (vanishes) return true;
+    if (!options_.may_duplicate || IsExpensive(producer) || StillFeedsSoftmax(producer)) return false;
+    if (BlockersOf(producer) == 0) return true;
     int64_t relevant = 0, read = 0;
     for (const Instruction* o : producer.operands()) {
       const bool scalar = o->shape().IsArray() && o->shape().rank() == 0 && producer.shape().rank() != 0;
@@ -327,7 +367,8 @@ class Fuser {
   Computation& computation_;
   const FusionOptions& options_;
   PassContext& context_;
-  llvm::DenseMap<const Instruction*, int64_t> places_;
+  llvm::DenseMap<const Instruction*, int64_t> places_, blockers_;
+  llvm::DenseSet<const Instruction*> softmax_inputs_;
   // Of the consumer that grows.
   std::set<std::pair<int64_t, Instruction*>, std::greater<>> candidates_;  // with their places
   std::optional<GrowingFusion> growing_;
