@@ -1,12 +1,13 @@
-// cpu-parallel-task-assigner: large operations become calls that several tasks share (passes.md §6.1).
+// cpu-parallel-task-assigner: large operations are shared by several tasks (passes.md §6.1).
 //
 // Requires nothing. Preserves layouts, canonical-dots, fusions.
-// Changes: an instruction that is worth several tasks becomes a call of a computation that holds it alone;
-// its backend config says into how many parts each of the outermost dimensions of the result is cut. What
+// Changes: of an instruction that is worth several tasks the backend config says into how many parts each of
+// the outermost dimensions of the result is cut; one that is no fusion becomes a call of a computation that
+// holds it alone. What
 // moves more than it computes gets a task per 256 KiB, at most the root of the processors; all else one per
 // 100,000 operations, a transcendental counting two, a byte ten. Left alone: what libraries compute, loops of
-// calls, updates in place, communication, randomness, side effects, tuples, dynamic shapes; bodies of
-// parallel calls.
+// calls, updates in place, communication, randomness, side effects, tuples, dynamic shapes; fusions of a kind
+// of their own or with a config; bodies of parallel calls.
 #include <cmath>
 
 #include "llvm/Support/FormatVariadic.h"
@@ -39,7 +40,7 @@ bool RunsInLoops(const Instruction& inst) {
       OpCategory::Arithmetic, OpCategory::Transcendental, OpCategory::Comparison, OpCategory::Conversion,
       OpCategory::Movement,   OpCategory::Reduction,      OpCategory::Indexing,   OpCategory::Control};
   if (!inst.shape().IsArray() || !inst.shape().has_layout() || inst.shape().HasDynamicDimension() ||
-      inst.operands().empty() || !llvm::is_contained(kCategories, inst.info().category))
+      !llvm::is_contained(kCategories, inst.info().category))
     return false;
   if (inst.info().category == OpCategory::Control && inst.kind() != OpKind::Fusion) return false;
   // Reductions and indexing: what makes each element by itself.
@@ -53,7 +54,9 @@ bool RunsInLoops(const Instruction& inst) {
 }
 bool MayBeShared(const Instruction& inst) {
   if (!RunsInLoops(inst)) return false;
-  if (inst.kind() != OpKind::Fusion) return true;
+  if (inst.kind() != OpKind::Fusion) return !inst.operands().empty();
+  if (inst.attr<FusionAttrs>().kind != FusionKind::Loop || !inst.extras().backend_config.empty())
+    return false;
   return llvm::all_of(inst.callee()->instructions(), [](const Instruction* inner) {
     return inner->info().category == OpCategory::Source || inner->kind() == OpKind::Bitcast ||
            RunsInLoops(*inner);
@@ -86,23 +89,27 @@ bool IsParallelCall(const Instruction& call) {
   return call.kind() == OpKind::Call && call.callee()->root()->extras().backend_config.contains(kPartitions);
 }
 
-void OutlineInParts(Instruction* inst, const Dims& parts) {
-  Module& module = *inst->module();
-  Computation* outlined = NewComputation(module, ("parallel_" + inst->name()).str());
+void SetParts(Instruction* inst, const Dims& parts) {
+  std::string words;
+  for (const int64_t part : parts) words += (words.empty() ? "\"" : ",\"") + std::to_string(part) + "\"";
+  inst->MutableExtras().backend_config =
+      inst->module()->Save(llvm::formatv("{{\"{0}\":[{1}]}", kPartitions, words).str());
+}
+
+/// The instruction alone in a computation that is called instead; the copy there.
+Instruction* Outline(Instruction* inst) {
+  Computation* outlined = NewComputation(*inst->module(), ("parallel_" + inst->name()).str());
   outlined->set_execution_thread(inst->parent()->execution_thread());
   Maker inside(*outlined, inst);
   llvm::SmallVector<Instruction*, 4> parameters;
   for (const Instruction* o : inst->operands())
     parameters.push_back(inside.Parameter(static_cast<int64_t>(parameters.size()), o->shape()));
   Instruction* root = CloneWith(*inst, *outlined, parameters);
-  std::string words;
-  for (const int64_t part : parts) words += (words.empty() ? "\"" : ",\"") + std::to_string(part) + "\"";
-  root->MutableExtras().backend_config =
-      module.Save(llvm::formatv("{{\"{0}\":[{1}]}", kPartitions, words).str());
   outlined->set_root(root);
   Instruction* call = Maker(inst).Call(outlined, inst->operands());
   ReplaceWith(inst, call);
   inst->parent()->Remove(inst);
+  return root;
 }
 
 llvm::ArrayRef<PassOptionRow> CpuParallelTaskAssignerOptions::Rows() { return kRows; }
@@ -123,7 +130,7 @@ Result<bool> RunCpuParallelTaskAssigner(Module& module, const CpuParallelTaskAss
       const Dims parts = Partitions(inst->shape(), Tasks(costs.Of(*inst), options.max_parallelism));
       if (parts.empty()) continue;
       if (!context.TakeRewrite()) return changed;
-      OutlineInParts(inst, parts);
+      SetParts(inst->kind() == OpKind::Fusion ? inst : Outline(inst), parts);
       changed = true;
     }
   }

@@ -4,11 +4,13 @@
 // Changes: producers are copied into the loops of their consumers, latest operand first, as long as that
 // saves memory traffic and neither repeats expensive work nor multiplies code. Left alone: bodies of map,
 // reduce, sort and the like, existing custom fusions, values with side effects or control edges.
+#include <map>
 #include <set>
 
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/analysis/side_effects.h"
+#include "passes/analysis/value_facts.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/fuse.h"
@@ -33,6 +35,7 @@ constexpr int64_t kMaxReductions = 5;
 constexpr int64_t kMaxCopies = 15;  // of one instruction in the emitted code
 constexpr int64_t kMaxDotOperandBytes = 16 * 1024;
 constexpr int64_t kMaxFused = 10000;  // instructions of one fusion
+constexpr size_t kMaxPaths = 64;      // instructions looked at between a value and its users
 
 bool IsConstantScalar(const Instruction& inst) {
   return inst.kind() == OpKind::Constant && inst.shape().ElementCount() == 1;
@@ -44,6 +47,13 @@ bool IsBigConcatenate(const Instruction& inst) {
   const bool minor = inst.shape().rank() > 1 && dimension == inst.shape().rank() - 1;
   return inst.operand_count() > kMaxConcatenateOperands ||
          (minor && inst.shape().dim(dimension) >= kMaxMinorConcatenate);
+}
+
+/// As IsExpensive, but for XLA's CPU code a constant makes an integer division cheap if it is the dividend.
+bool IsDear(const Instruction& inst) {
+  const bool divides = inst.kind() == OpKind::Divide || inst.kind() == OpKind::Remainder;
+  if (!divides || !IsIntegral(inst.shape().element_type())) return IsExpensive(inst);
+  return inst.operand(0)->kind() != OpKind::Constant;
 }
 
 /// A dot that is a matrix times a vector and may be emitted with what consumes it.
@@ -149,6 +159,11 @@ class Fuser {
       places_[i] = place++;
       if (i->users().size() > 1 && FeedsSoftmax(*i)) softmax_inputs_.insert(i);
     }
+    for (const Instruction* i : order) {
+      if (++visited_ % 1024 == 0) HLO_CHECK_OK(context_.CheckInterrupt());
+      if (i->users().size() > 1 && !IsDear(*i) && !ReadsNoMore(*i) && !VanishesEverywhere(*i))
+        kept_.insert(i);
+    }
     for (Instruction* i : llvm::reverse(order)) {
       if (++visited_ % 1024 == 0) HLO_CHECK_OK(context_.CheckInterrupt());
       if (gone_.contains(i) || !MayConsume(*i)) continue;
@@ -168,25 +183,12 @@ class Fuser {
   static bool Blocks(const Instruction& user) {
     return !MayConsume(user) || user.kind() == OpKind::Dot || IsBigConcatenate(user);
   }
-  /// The users of a producer that block: counted when first asked for, then kept up to date.
-  int64_t BlockersOf(const Instruction& producer) {
-    const auto [at, is_new] = blockers_.try_emplace(&producer);
-    if (is_new)
-      at->second = llvm::count_if(producer.users(), [](const Instruction* u) { return Blocks(*u); });
-    return at->second;
-  }
   /// Fusing takes away what makes it do so, and never brings it about.
   bool StillFeedsSoftmax(const Instruction& producer) {
     if (!softmax_inputs_.contains(&producer)) return false;
     if (FeedsSoftmax(producer)) return true;
     softmax_inputs_.erase(&producer);
     return false;
-  }
-
-  void ChangeBlockers(llvm::ArrayRef<Instruction*> producers, int64_t by) {
-    for (const Instruction* p :
-         llvm::SmallDenseSet<const Instruction*, 4>(producers.begin(), producers.end()))
-      if (const auto at = blockers_.find(p); at != blockers_.end()) at->second += by;
   }
 
   /// Fuses producers into one consumer until none fits.
@@ -224,31 +226,20 @@ class Fuser {
     const bool is_new = consumer->kind() != OpKind::Fusion;
     if (is_new) {
       const int64_t place = places_.lookup(consumer);
-      const bool blocked = Blocks(*consumer);
       gone_.insert(consumer);
       consumer = WrapInFusion(consumer, kind);
       gone_.erase(consumer);
       places_[consumer] = place;
-      ChangeBlockers(consumer->operands(), int64_t{Blocks(*consumer)} - int64_t{blocked});
       Open(consumer);
     }
     if (growing_->OwnBody()) fused_.emplace(*consumer->callee());
     const Instruction* parameter = growing_->ParameterFor(producer);
-    const bool blocks = Blocks(*consumer);
-    if (blocks) {
-      llvm::SmallVector<Instruction*, 4> added(read);
-      llvm::erase_if(added, [&](Instruction* o) { return growing_->ParameterFor(o) != nullptr; });
-      ChangeBlockers(added, 1);
-    }
     Instruction* copy = growing_->Fuse(producer);
     fused_->Replace(*parameter, *copy);
     const bool stays = growing_->ParameterFor(producer) != nullptr;  // it was an operand twice
-    if (blocks && !stays) ChangeBlockers(producer, -1);
     RemoveIfDead(producer, [&](Instruction* dead) {
       gone_.insert(dead);
-      blockers_.erase(dead);
       softmax_inputs_.erase(dead);
-      if (Blocks(*dead)) ChangeBlockers(dead->operands(), -1);
     });
     // Of others nothing has changed that could make them fit.
     const Instruction* root = consumer->callee()->root();
@@ -276,7 +267,7 @@ class Fuser {
     if (!MayJoinLoop(producer) || producer.IsRoot() || HasSideEffect(producer)) return std::nullopt;
     if (HasControlEdges(producer)) return std::nullopt;
     if (IsBigConcatenate(producer) || IsBigConcatenate(consumer)) return std::nullopt;
-    if (Reuses(producer, consumer) && IsExpensive(producer)) return std::nullopt;
+    if (Reuses(producer, consumer) && IsDear(producer)) return std::nullopt;
     if (!MayDuplicate(producer) || !IsInPlaceSafe(producer, consumer)) return std::nullopt;
     if (consumer.kind() == OpKind::Fusion && !FitsInto(producer)) return std::nullopt;
     if (consumer.kind() == OpKind::Dot) return FitsIntoDot(producer, consumer);
@@ -312,8 +303,11 @@ class Fuser {
   /// of them, or reads no more than it makes.
   bool MayDuplicate(const Instruction& producer) {
     if (producer.users().size() == 1) return true;
-    if (!options_.may_duplicate || IsExpensive(producer) || StillFeedsSoftmax(producer)) return false;
-    if (BlockersOf(producer) == 0) return true;
+    return options_.may_duplicate && !IsDear(producer) && !StillFeedsSoftmax(producer) &&
+           !kept_.contains(&producer);
+  }
+
+  static bool ReadsNoMore(const Instruction& producer) {
     int64_t relevant = 0, read = 0;
     for (const Instruction* o : producer.operands()) {
       const bool scalar = o->shape().IsArray() && o->shape().rank() == 0 && producer.shape().rank() != 0;
@@ -324,17 +318,62 @@ class Fuser {
     return relevant == 0 || (relevant <= 1 && read <= ByteSize(producer.shape()));
   }
 
+  /// Whether the value may be computed where a user is, as far as both alone can tell.
+  bool MightFuse(const Instruction& producer, const Instruction& user) const {
+    if (Blocks(user)) return false;
+    if (!MayJoinLoop(producer) || producer.IsRoot() || HasSideEffect(producer) || HasControlEdges(producer) ||
+        IsBigConcatenate(producer) || kept_.contains(&producer))
+      return false;
+    if (!IsDear(producer)) return true;
+    for (int64_t i = 0; i < user.operand_count(); ++i)
+      if (user.operand(i) == &producer && ReusesOperand(user, i)) return false;
+    return producer.users().size() == 1;
+  }
+
+  /// The value can be fused into each of its users, on all ways from it to them.
+  bool VanishesEverywhere(const Instruction& producer) const {
+    return llvm::all_of(producer.users(), [&](const Instruction* u) { return MightFuse(producer, *u); }) &&
+           llvm::all_of(producer.users(),
+                        [&](const Instruction* u) { return VanishesBetween(producer, *u); });
+  }
+
+  /// What lies between the value and its user can be fused, too.
+  bool VanishesBetween(const Instruction& producer, const Instruction& user) const {
+    const int64_t first = places_.lookup(&producer);
+    std::map<int64_t, const Instruction*> between = {{places_.lookup(&user), &user}};
+    for (auto at = between.rbegin(); at != between.rend(); ++at) {  // grows behind `at` only
+      for (const Instruction* o : at->second->operands())
+        if (places_.lookup(o) > first) between.emplace(places_.lookup(o), o);
+      if (between.size() > kMaxPaths) return false;
+    }
+    llvm::SmallDenseSet<const Instruction*, 16> made_of = {&producer};
+    for (const auto& [place, inst] : between)
+      for (const Instruction* o : inst->operands()) {
+        if (!made_of.contains(o)) continue;
+        if (!MightFuse(*o, *inst)) return false;
+        made_of.insert(inst);
+      }
+    return true;
+  }
+
   /// The producer reads just what the update, which is in the consumer or is it, overwrites.
   static bool ReadsSameWindow(const Instruction& producer, const Instruction& update,
                               const Instruction& consumer) {
-    if (producer.kind() != OpKind::DynamicSlice || update.kind() != OpKind::DynamicUpdateSlice ||
-        producer.operand_count() + 1 != update.operand_count() ||
+    if (update.kind() != OpKind::DynamicUpdateSlice || update.operand_count() != update.shape().rank() + 2 ||
         !SameDims(producer.shape(), update.operand(1)->shape()))
       return false;
-    for (int64_t i = 1; i < producer.operand_count(); ++i) {
+    if (producer.kind() != OpKind::Slice &&
+        (producer.kind() != OpKind::DynamicSlice || producer.operand_count() + 1 != update.operand_count()))
+      return false;
+    for (int64_t i = 1; i <= update.shape().rank(); ++i) {
       const Instruction* index = update.operand(i + 1);
       if (&update != &consumer && index->kind() == OpKind::Parameter)
         index = consumer.operand(index->attr<ParameterAttrs>().number);
+      if (producer.kind() == OpKind::Slice) {
+        const SliceRange& range = producer.attr<SliceAttrs>().slice[static_cast<size_t>(i - 1)];
+        if (range.stride != 1 || ScalarIntValue(*index) != range.start) return false;
+        continue;
+      }
       const Instruction* other = producer.operand(i);
       const bool equal_constants = index->kind() == OpKind::Constant && other->kind() == OpKind::Constant &&
                                    index->attrs() == other->attrs();
@@ -367,7 +406,8 @@ class Fuser {
   Computation& computation_;
   const FusionOptions& options_;
   PassContext& context_;
-  llvm::DenseMap<const Instruction*, int64_t> places_, blockers_;
+  llvm::DenseMap<const Instruction*, int64_t> places_;
+  llvm::DenseSet<const Instruction*> kept_;  // too dear to read for several users
   llvm::DenseSet<const Instruction*> softmax_inputs_;
   // Of the consumer that grows.
   std::set<std::pair<int64_t, Instruction*>, std::greater<>> candidates_;  // with their places

@@ -2,10 +2,10 @@
 //
 // Requires nothing. Preserves flat-calls, fusions.
 // Changes: a reduce with a dimension longer than the window becomes a reduce-window of that size and stride,
-// padded as evenly as can be, and a reduce of its result, again until no dimension is longer: sums of floats
-// gain precision. Left alone: variadic reduces, reducers of more than one operation, initial values that are
-// not neutral (they would count once per window), dynamic shapes; under --strict-fp sums and products of
-// floats.
+// padded as evenly as can be, and a reduce of its result: sums of floats gain precision. What is longer even
+// then is for the next run. Left alone: variadic reduces, reducers of more than one operation, initial values
+// that are not neutral (they would count once per window), dynamic shapes; under --strict-fp sums and
+// products of floats.
 #include "passes/analysis/reducers.h"
 #include "passes/pass.h"
 #include "passes/rewrite/expander.h"
@@ -65,11 +65,8 @@ Result<bool> RunTreeReductionRewriter(Module& module, const TreeReductionRewrite
       },
       [&](Instruction* inst) -> Result<Instruction*> {
         Maker make(inst);
-        Instruction* x = inst->operand(0);
-        const Dims dims = ReducedDims(*inst);
-        while (HasLongDim(*x, dims, options.reduce_window_size))
-          x = ReduceWindows(make, *inst, x, options.reduce_window_size);
-        return make.Reduce(x, inst->operand(1), dims, inst->callee());
+        Instruction* windows = ReduceWindows(make, *inst, inst->operand(0), options.reduce_window_size);
+        return make.Reduce(windows, inst->operand(1), ReducedDims(*inst), inst->callee());
       });
 }
 

@@ -45,7 +45,6 @@ class ConstantFolder {
   [[nodiscard]] bool IsWorthwhile(const Instruction& inst) const;
   /// Evaluates the instruction; false if the evaluator cannot.
   Result<bool> TryFold(Instruction* inst);
-  Instruction* Emit(Maker& make, const Literal& value);
   void WarnIfSlow(const Instruction& inst, std::chrono::steady_clock::duration time);
 
   const ConstantFoldingOptions& options_;
@@ -118,13 +117,6 @@ bool ConstantFolder::IsWorthwhile(const Instruction& inst) const {
          EvaluationWork(inst) <= static_cast<double>(options_.max_work);
 }
 
-Instruction* ConstantFolder::Emit(Maker& make, const Literal& value) {
-  if (!value.shape().IsTuple()) return make.Constant(value);
-  llvm::SmallVector<Instruction*, 4> elements;
-  for (const Literal& element : value.elements()) elements.push_back(Emit(make, element));
-  return make.Tuple(elements);
-}
-
 void ConstantFolder::WarnIfSlow(const Instruction& inst, std::chrono::steady_clock::duration time) {
   if (time <= std::chrono::seconds(int64_t{1} << std::min(slow_evaluations_, 30))) return;
   ++slow_evaluations_;
@@ -146,7 +138,7 @@ Result<bool> ConstantFolder::TryFold(Instruction* inst) {
     return false;
   }
   Maker make(inst);
-  Instruction* constant = Emit(make, inst->shape().IsTuple() ? *value : value->WithShape(inst->shape()));
+  Instruction* constant = make.Constant(value->WithShape(inst->shape()));
   if (!context_.TakeRewrite("", *inst, *constant)) {
     RemoveIfDead(constant);
     return false;
