@@ -176,7 +176,7 @@ class Fuser {
   static bool MayConsume(const Instruction& inst) {
     if (inst.kind() == OpKind::Fusion) return inst.attr<FusionAttrs>().kind == FusionKind::Loop;
     return !HasSideEffect(inst) && inst.extras().control_predecessors.empty() &&
-           (IsLoopFusible(inst) || IsMatrixVectorDot(inst));
+           (MayJoinLoop(inst) || IsMatrixVectorDot(inst));
   }
 
   /// What it reads cannot vanish in it.

@@ -3,7 +3,7 @@
 // Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes: dot, ragged-dot and convolution whose result type holds less than that of the operands yield the
 // type of the operands, and the result is converted. Integers stay what they were; sums of floats are rounded
-// once, instead of the operands before. Left alone: results of another kind (floats to integers).
+// once, instead of the operands before, also where the result is integers: fractions of operands count.
 #include "passes/analysis/conversions.h"
 #include "passes/pass.h"
 #include "passes/rewrite/convolutions.h"
@@ -22,7 +22,8 @@ ElementType SumTypeOf(const Instruction& inst) {
       HigherPrecision(inst.operand(0)->shape().element_type(), inst.operand(1)->shape().element_type());
   const bool floats = IsFloat(operands) && IsFloat(result) && IsLosslessConversion(result, operands);
   const bool integers = IsIntegral(operands) && IsIntegral(result) && Info(operands).bits > Info(result).bits;
-  return floats || integers ? operands : result;
+  const bool cut = IsFloat(operands) && IsIntegral(result);
+  return floats || integers || cut ? operands : result;
 }
 
 Result<bool> RunResultCaster(Module& module, const NoPassOptions&, PassContext& context) {
