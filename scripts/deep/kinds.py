@@ -1,4 +1,5 @@
-"""Modules that are long, wide or deep in one way each: a function per way, from a size to HLO text.
+"""Modules that are long, wide or deep in one way each: a function per way, from a size to HLO text, or to that and the text of
+another module to compare it with.
 
 KINDS has a row per way: `size` is where the comparison of times begins (it is made at four times as much, too), `small`
 what the quick check takes. What a kind cannot do lies in its row, with the reason.
@@ -268,6 +269,16 @@ def aliases(n):
 def computations(n):
     made = ''.join(f'g{i} {{ a = f32[] parameter(0)  k = f32[] constant({i})  ROOT s = f32[] add(a, k) }}\n' for i in range(n))
     return entry(['x0 = f32[] parameter(0)', *(f'x{i + 1} = f32[] call(x{i}), to_apply=g{i}' for i in range(n)), f'ROOT r = f32[] negate(x{n})'], made)
+
+
+@kind(5000)
+def uncalled(n):
+    """And another such module that has none of them, under other names."""
+    def module(name, first):
+        made = ''.join(f'{name}{i} {{ a = f32[] parameter(0)  k = f32[] constant({first + i})  ROOT s = f32[] add(a, k) }}\n' for i in range(n))
+        return entry(['x = f32[] parameter(0)', 'ROOT r = f32[] negate(x)'], made)
+
+    return module('g', 0), module('h', 1000000)
 
 
 @kind(25000)

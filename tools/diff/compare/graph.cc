@@ -50,7 +50,9 @@ void DiffGraph::FindEdges() {
       operands_.push_back(IdOf(operand));
       ++use_count[Index(operands_.back())];
     }
-    for (const Computation* callee : (*this)[id].callees()) callers_[Index(IdOf(callee))].push_back(id);
+    int32_t place = 0;
+    for (const Computation* callee : (*this)[id].callees())
+      callers_[Index(IdOf(callee))].push_back({id, place++});
   }
   operand_begin_.push_back(static_cast<uint32_t>(operands_.size()));
   uint32_t total = 0;
@@ -70,10 +72,11 @@ void DiffGraph::FindInlineBodies() {
   inline_caller_.assign(computations_.size(), kNoDiffId);
   for (DiffId c = 0; c < computation_count(); ++c) {
     if (callers_[Index(c)].size() != 1 || computation(c).IsEntry()) continue;
-    const Instruction& caller = (*this)[callers_[Index(c)].front()];
+    const DiffId id = callers_[Index(c)].front().user;
+    const Instruction& caller = (*this)[id];
     const bool runs_once = caller.kind() == OpKind::Fusion || caller.kind() == OpKind::Call;
     if (runs_once && computation(c).parameters().size() == caller.operands().size() && root(c) != kNoDiffId)
-      inline_caller_[Index(c)] = callers_[Index(c)].front();
+      inline_caller_[Index(c)] = id;
   }
 }
 

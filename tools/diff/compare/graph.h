@@ -50,8 +50,8 @@ class DiffGraph {
   }
   /// By user, then by position.
   [[nodiscard]] llvm::ArrayRef<DiffUse> Uses(DiffId id) const { return Slice(uses_, use_begin_, id); }
-  /// Instructions that call the computation.
-  [[nodiscard]] llvm::ArrayRef<DiffId> Callers(DiffId c) const { return callers_[Index(c)]; }
+  /// Instructions that call the computation, each with the computation's place among its callees.
+  [[nodiscard]] llvm::ArrayRef<DiffUse> Callers(DiffId c) const { return callers_[Index(c)]; }
 
   /// True if the computation runs once, as part of its only caller, a fusion or call: values flow through.
   [[nodiscard]] bool IsInline(DiffId c) const { return inline_caller_[Index(c)] != kNoDiffId; }
@@ -90,7 +90,7 @@ class DiffGraph {
       operands_;
   std::vector<uint32_t> operand_begin_, use_begin_;
   std::vector<DiffUse> uses_;
-  std::vector<std::vector<DiffId>> callers_;
+  std::vector<std::vector<DiffUse>> callers_;
 };
 
 }  // namespace hlo

@@ -1,5 +1,6 @@
 // Which computation became which: by their callers, by what they hold.
 #include "ir/print.h"
+#include "llvm/ADT/MapVector.h"
 #include "tools/diff/compare/matching.h"
 
 namespace hlo {
@@ -10,7 +11,9 @@ struct Vote {
   int64_t certain = 0, count = 0;
 };
 
-DiffId Winner(const llvm::SmallVectorImpl<std::pair<DiffId, Vote>>& votes) {
+using Votes = llvm::SmallMapVector<DiffId, Vote, 4>;
+
+DiffId Winner(const Votes& votes) {
   DiffId best = kNoDiffId;
   Vote most;
   for (const auto& [c, vote] : votes)
@@ -22,21 +25,18 @@ DiffId Winner(const llvm::SmallVectorImpl<std::pair<DiffId, Vote>>& votes) {
   return best;
 }
 
-void AddVote(llvm::SmallVectorImpl<std::pair<DiffId, Vote>>& votes, DiffId c, bool certain) {
-  auto found = llvm::find_if(votes, [&](const auto& entry) { return entry.first == c; });
-  if (found == votes.end()) found = votes.insert(votes.end(), {c, {}});
-  ++found->second.count;
-  found->second.certain += certain;
+void AddVote(Votes& votes, DiffId c, bool certain) {
+  Vote& vote = votes[c];
+  ++vote.count;
+  vote.certain += certain;
 }
 
 /// How the computation is used: opcode of the caller and place among its callees.
-std::pair<int, size_t> UseOf(const DiffGraph& graph, DiffId c) {
+std::pair<int, int> UseOf(const DiffGraph& graph, DiffId c) {
   if (graph.computation(c).IsEntry()) return {-2, 0};
   if (graph.Callers(c).empty()) return {-1, 0};
-  const Instruction& caller = graph[graph.Callers(c).front()];
-  const auto callees = caller.callees();
-  const auto place = llvm::find(callees, &graph.computation(c)) - callees.begin();
-  return {static_cast<int>(caller.kind()), static_cast<size_t>(place)};
+  const DiffUse call = graph.Callers(c).front();
+  return {static_cast<int>(graph[call.user].kind()), call.position};
 }
 
 /// Program shape as text, for comparing.
@@ -51,16 +51,15 @@ std::string ProgramShape(const Computation& c) {
 }  // namespace
 
 void MatchCalled(DiffMatching& m, DiffId cr) {
-  llvm::SmallVector<std::pair<DiffId, Vote>, 4> votes;
-  for (const DiffId r : m.right.Callers(cr)) {
-    const DiffId l = m.ToLeft(r);
+  Votes votes;
+  for (const DiffUse& call : m.right.Callers(cr)) {
+    const DiffId l = m.ToLeft(call.user);
     if (l == kNoDiffId) continue;
-    const auto left_callees = m.left[l].callees(), right_callees = m.right[r].callees();
-    for (size_t i = 0; i < std::min(left_callees.size(), right_callees.size()); ++i) {
-      if (m.right.IdOf(right_callees[i]) != cr) continue;
-      const DiffId cl = m.left.IdOf(left_callees[i]);
-      if (m.ComputationToRight(cl) == kNoDiffId) AddVote(votes, cl, m.SameClass(cl, cr));
-    }
+    const auto place = static_cast<size_t>(call.position);
+    const auto left_callees = m.left[l].callees();
+    if (place >= left_callees.size()) continue;
+    const DiffId cl = m.left.IdOf(left_callees[place]);
+    if (m.ComputationToRight(cl) == kNoDiffId) AddVote(votes, cl, m.SameClass(cl, cr));
   }
   const DiffId cl = Winner(votes);
   if (cl != kNoDiffId)
@@ -71,7 +70,7 @@ void MatchCalled(DiffMatching& m, DiffId cr) {
 static void MatchBySharedContent(DiffMatching& m, llvm::ArrayRef<DiffId> right_free) {
   for (const DiffId cr : right_free) {
     if (m.ComputationToLeft(cr) != kNoDiffId) continue;
-    llvm::SmallVector<std::pair<DiffId, Vote>, 4> votes;
+    Votes votes;
     for (const DiffId r : m.right.TopologicalOrder(cr)) {
       if (m.ToLeft(r) == kNoDiffId) continue;
       const DiffId cl = m.left.ComputationOf(m.ToLeft(r));
@@ -80,8 +79,7 @@ static void MatchBySharedContent(DiffMatching& m, llvm::ArrayRef<DiffId> right_f
     }
     const DiffId cl = Winner(votes);
     if (cl == kNoDiffId) continue;
-    const int64_t shared = llvm::find_if(votes, [&](const auto& v) { return v.first == cl; })->second.count;
-    if (2 * shared >= std::min(m.left.count(cl), m.right.count(cr)))
+    if (2 * votes.lookup(cl).count >= std::min(m.left.count(cl), m.right.count(cr)))
       m.MatchComputations(cl, cr, MatchedBy::Similarity);
   }
 }
@@ -105,13 +103,22 @@ void MatchByContent(DiffMatching& m, bool copies_too) {
   }
   MatchBySharedContent(m, right_free);
   // The same use, shape and name, or the only ones of that use and shape.
-  llvm::StringMap<std::vector<DiffId>> by_use;
+  struct Used {
+    int64_t count = 0;
+    DiffId first = kNoDiffId;
+  };
+  llvm::StringMap<Used> by_use;
+  llvm::StringMap<DiffId> by_name;
   const auto key = [](const DiffGraph& graph, DiffId c) {
     const auto [opcode, place] = UseOf(graph, c);
     return std::to_string(opcode) + ":" + std::to_string(place) + ProgramShape(graph.computation(c));
   };
-  for (const DiffId cl : left_free)
-    if (m.ComputationToRight(cl) == kNoDiffId) by_use[key(m.left, cl)].push_back(cl);
+  for (const DiffId cl : left_free) {
+    if (m.ComputationToRight(cl) != kNoDiffId) continue;
+    Used& used = by_use[key(m.left, cl)];
+    if (used.count++ == 0) used.first = cl;
+    by_name[m.left.computation(cl).name()] = cl;
+  }
   llvm::StringMap<int64_t> right_uses;
   for (const DiffId cr : right_free)
     if (m.ComputationToLeft(cr) == kNoDiffId) ++right_uses[key(m.right, cr)];
@@ -120,16 +127,15 @@ void MatchByContent(DiffMatching& m, bool copies_too) {
     const std::string use = key(m.right, cr);
     const auto found = by_use.find(use);
     if (found == by_use.end()) continue;
-    for (const DiffId cl : found->second) {
-      // Called ones have been settled by their callers.
-      if (copies_too && !(m.left.Callers(cl).empty() && m.right.Callers(cr).empty())) continue;
-      const bool only = found->second.size() == 1 && right_uses[use] == 1;
-      if (m.ComputationToRight(cl) != kNoDiffId ||
-          !(only || m.left.computation(cl).name() == m.right.computation(cr).name()))
-        continue;
-      m.MatchComputations(cl, cr, MatchedBy::Similarity);
-      break;
+    DiffId cl = found->second.first;
+    if (found->second.count > 1 || right_uses[use] > 1) {
+      const auto named = by_name.find(m.right.computation(cr).name());
+      if (named == by_name.end() || key(m.left, named->second) != use) continue;
+      cl = named->second;
     }
+    // Called ones have been settled by their callers.
+    if (copies_too && !(m.left.Callers(cl).empty() && m.right.Callers(cr).empty())) continue;
+    if (m.ComputationToRight(cl) == kNoDiffId) m.MatchComputations(cl, cr, MatchedBy::Similarity);
   }
 }
 

@@ -16,9 +16,9 @@ DiffId TupleBehind(const DiffGraph& graph, DiffId id) {
     if (inst.kind() == OpKind::While || inst.kind() == OpKind::OptimizationBarrier) {
       id = graph.Operands(id)[0];
     } else if (inst.kind() == OpKind::Parameter) {
-      const llvm::ArrayRef<DiffId> callers = graph.Callers(graph.ComputationOf(id));
-      id =
-          callers.size() == 1 && graph[callers.front()].kind() == OpKind::While ? callers.front() : kNoDiffId;
+      const llvm::ArrayRef<DiffUse> callers = graph.Callers(graph.ComputationOf(id));
+      const DiffId caller = callers.size() == 1 ? callers.front().user : kNoDiffId;
+      id = caller != kNoDiffId && graph[caller].kind() == OpKind::While ? caller : kNoDiffId;
     } else {
       return kNoDiffId;
     }
