@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kShown = 30;  // characters of what was found, in messages
 constexpr size_t kEscape = 3;  // characters of `\0A`
-constexpr llvm::StringLiteral kHeader = "HloProgram ";
+constexpr llvm::StringLiteral kHeader = "HloProgram";
 
 bool IsWordChar(char c) { return llvm::isAlnum(c) || c == '_' || c == '-' || c == '.'; }
 
@@ -135,7 +135,7 @@ class Parser {
 
   // Parts.
   Status Header() {
-    HLO_CHECK_OK(Expect(kHeader.rtrim()));
+    HLO_CHECK_OK(Expect(kHeader));
     const Loc name = (Skip(), Here());
     if (Word() != program_.module->name())
       return Error("program-text", name, "expected the name of the module, '{0}'", program_.module->name());
@@ -341,7 +341,7 @@ class Parser {
 std::optional<size_t> FindModuleOfProgram(llvm::StringRef text) {
   llvm::StringRef rest = text.ltrim();
   while (rest.starts_with("//")) rest = rest.drop_until([](char c) { return c == '\n'; }).ltrim();
-  if (!rest.starts_with(kHeader)) return std::nullopt;
+  if (!rest.consume_front(kHeader) || (!rest.empty() && IsWordChar(rest.front()))) return std::nullopt;
   const size_t at = rest.find("\nHloModule ");
   return at == llvm::StringRef::npos ? text.size() : static_cast<size_t>(rest.data() - text.data()) + at + 1;
 }

@@ -210,6 +210,11 @@ bool InputReader::OpenNextFile(InputModule& failed) {
 
 /// Parses the text of `module`.
 void InputReader::Parse(InputModule& module) {
+  if (module.program.exists() && module.begin == module.end) {
+    const auto end = static_cast<uint32_t>(module.end);
+    return Fail(module, MakeError("program-text", {module.source.get(), end, end},
+                                  "found the end of a program, expected its module, 'HloModule ...'"));
+  }
   ParseOptions parse;
   parse.max_errors = static_cast<unsigned>(std::max<int64_t>(options_.max_errors, 0));
   parse.unknown_attributes = options_.unknown_attributes;

@@ -50,7 +50,7 @@ Status PassPrinter::AfterPass(const Module& module, const PassExecution& executi
   return {};
 }
 
-void PrintPassTimes(llvm::raw_ostream& os, llvm::ArrayRef<PassExecution> executions) {
+void PrintPassTimes(llvm::raw_ostream& os, llvm::ArrayRef<PassExecution> executions, int64_t verifications) {
   struct Row {
     int64_t executions = 0, changes = 0, before = 0, after = 0;
     std::chrono::nanoseconds total{0}, most{0};
@@ -71,7 +71,8 @@ void PrintPassTimes(llvm::raw_ostream& os, llvm::ArrayRef<PassExecution> executi
   llvm::sort(rows, [](const auto& a, const auto& b) {
     return std::pair(b.second.total, a.first) < std::pair(a.second.total, b.first);
   });
-  os << llvm::formatv("total {0:f3} ms in {1} executions\n", Milliseconds(all), executions.size());
+  os << llvm::formatv("total {0:f3} ms in {1} executions, {2} verified\n", Milliseconds(all),
+                      executions.size(), verifications);
   os << llvm::formatv("{0,-38}{1,10}{2,12}{3,12}{4,9}{5,14}{6,14}\n", "pass", "executions", "total ms",
                       "max ms", "changes", "instr. before", "after");
   for (const auto& [name, row] : rows)

@@ -29,7 +29,8 @@ class PassPrinter final : public PassObserver {
 };
 
 /// `--time-passes` and `--pass-stats`: a table per module, passes by total time, or their counters.
-void PrintPassTimes(llvm::raw_ostream& os, llvm::ArrayRef<PassExecution> executions);
+/// `verifications`: how often a module was verified between passes.
+void PrintPassTimes(llvm::raw_ostream& os, llvm::ArrayRef<PassExecution> executions, int64_t verifications);
 void PrintPassCounters(llvm::raw_ostream& os, llvm::ArrayRef<PassExecution> executions);
 
 /// `--trace`: Chrome's trace format, one complete event per execution; `executions` of several modules stand

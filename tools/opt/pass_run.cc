@@ -122,6 +122,7 @@ Status VerifyObserver::AfterPipeline(const Module& module) {
 Status VerifyObserver::Check(const Module& module, const std::string& when) {
   VerifyOptions options;
   options.makers = manager_.makers();
+  ++verifications_;
   for (Diagnostic& violation : Verify(module, options)) {
     if (violation.severity != Severity::Error) continue;
     violation.Note(when);
@@ -225,7 +226,7 @@ Status PassRunner::Run(Module& module, llvm::ArrayRef<PipelineItem> pipeline, co
        std::initializer_list<PassObserver*>{&phase, &printer, &dumps, &record, &verifier, &failure})
     manager.AddObserver(*o);
   auto changed = manager.Run(module, pipeline);
-  if (passes.time_passes) PrintPassTimes(sink.err(), manager.executions());
+  if (passes.time_passes) PrintPassTimes(sink.err(), manager.executions(), verifier.verifications());
   if (passes.pass_stats) PrintPassCounters(sink.err(), manager.executions());
   trace_.Add(module.name(), manager.executions());
   for (const PassExecution& e : manager.executions()) executed_.insert(e.pass->name);

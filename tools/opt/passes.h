@@ -102,11 +102,14 @@ class VerifyObserver final : public PassObserver {
   VerifyObserver(const PassManager& manager, VerifyMode mode) : manager_(manager), mode_(mode) {}
   Status AfterPass(const Module& module, const PassExecution& execution) override;
   Status AfterPipeline(const Module& module) override;
+  /// How often the module was verified.
+  [[nodiscard]] int64_t verifications() const { return verifications_; }
 
  private:
   Status Check(const Module& module, const std::string& when);
   const PassManager& manager_;
   VerifyMode mode_;
+  int64_t verifications_ = 0;
 };
 
 }  // namespace hlo

@@ -80,8 +80,9 @@ constexpr OptionRow kComparisonRows[] = {
     Option<&R::abs_error>("abs-error", "X", "by type", "largest absolute error"),
     Option<&R::rel_error>("rel-error", "X", "by type",
                           "largest relative error; an element fails if it exceeds both"),
-    Option<&R::ulp_error>("ulp-error", "N", "",
-                          "largest error in units in the last place; must be exceeded too"),
+    Option<&R::ulp_error>(
+        "ulp-error", "N", "",
+        "largest error in units in the last place; must be exceeded beside both bounds above"),
     Option<&R::nan>("nan", "HOW", "equal", "equal, never or ignore"),
     Option<&R::tolerance>("tolerance", "SPEC", "", "f32:abs=1e-4,rel=1e-4;%name:ulp=16, exact, elements"),
     Option<&R::iterations>("iterations", "N", "1", "runs with seed, seed+1, …, each compared"),
