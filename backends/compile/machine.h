@@ -73,6 +73,12 @@ struct Machine {
     int64_t own_lanes = 0;  // elements of a reduction that is worth having its kind of lanes
     int64_t in_order = 0;   // elements of a sum that several kernels may repeat: its order stays the same
   };
+  /// Nanoseconds of all executions of kernels that are interpreted, as code takes longer to make or to load.
+  struct Interpreting {
+    double program = 0;  // of all kernels: a program without code
+    double kernel = 0;   // of one, where others are compiled, …
+    double kernels = 0;  // … and of these together
+  };
   /// Unset where there are none: of processors that bind loops to blocks of threads.
   struct Gpu {
     int64_t warp = 0;              // threads that run together
@@ -93,6 +99,7 @@ struct Machine {
   Products products;
   Transposes transposes;
   Folds folds;
+  Interpreting interpreting;
   Gpu gpu;
   int64_t scalar_bytes = 0;  // arrays up to this size may come to lie in registers, element by element
   /// Whether the backend has loops of its own for the scatter if `operand` is an array; null: it has none.

@@ -14,7 +14,6 @@
 #include "backends/cpu/product_step.h"
 #include "backends/cpu/routine_step.h"
 #include "backends/cpu/structured_step.h"
-#include "backends/cpu/tiers.h"
 #include "ir/findings.h"
 
 namespace hlo::cpu {
@@ -109,7 +108,7 @@ class Builder {
     if (!options_.force_path.empty()) loader_.products().forced = gemm::WayNamed(options_.force_path);
     HLO_CHECK_OK(BuildSteps(program_, assignment, [&](Step& step) { return Choose(step), Status(); }));
     HLO_CHECK_OK(CheckForced());
-    HLO_CHECK_OK(ChooseTiers(program_, options_));
+    HLO_CHECK_OK(program_.kernels.ChooseTiers(program_, options_));
     HLO_CHECK_OK(failure_);
     int32_t kernel = 0;
     const auto check = [&](int32_t number) { return Try(*fusions_.lookup(number), false); };
@@ -301,7 +300,7 @@ std::string ToBinary(const Program& program) {
   std::vector<StoredKernel> kernels;
   for (size_t i = 0; i < program.kernels.size(); ++i) {
     const KernelEntry& entry = program.kernels.At(static_cast<int32_t>(i));
-    kernels.push_back({entry.compiled, entry.program ? ToString(entry.kernel) : "", entry.why});
+    kernels.push_back({entry.compiled, entry.interpreted ? ToString(entry.kernel) : "", entry.why});
   }
   Archive(writer, kernels);
   return std::move(writer).Take();

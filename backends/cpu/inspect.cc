@@ -105,14 +105,9 @@ void ExplainOthers(const Module& module, Program& program, const KernelFilter& w
 }
 
 std::string TextOf(const Program& program) {
-  std::vector<compile::KernelText> kernels;
-  for (size_t i = 0; i < program.kernels.size(); ++i) {
-    const cpu::KernelEntry& entry = program.kernels.At(static_cast<int32_t>(i));
-    kernels.push_back({entry.text, entry.program != nullptr, entry.why});
-  }
   std::string text;
   llvm::raw_string_ostream os(text);
-  PrintProgram(os, program, kernels);
+  PrintProgram(os, program, program.kernels.Texts());
   PrintOptions print = PrintOptions::ModuleDump();
   print.max_constant_elements = -1;
   Print(os, *program.module, print);

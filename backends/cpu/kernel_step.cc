@@ -32,11 +32,11 @@ class KernelRunner final : public StepRunner {
   }
   [[nodiscard]] int32_t code() const override { return entry_.compiled; }
   [[nodiscard]] std::string Explain() const override {
-    if (entry_.program != nullptr) return "interpreted kernel: " + entry_.why;
+    if (entry_.interpreted) return "interpreted kernel: " + entry_.why;
     return "kernel k" + std::to_string(entry_.compiled) + (entry_.why.empty() ? "" : ": " + entry_.why);
   }
   bool AddTo(RoutineBuilder& routine) const override {
-    return entry_.program == nullptr && routine.Call(call_, entry_.compiled);
+    return !entry_.interpreted && routine.Call(call_, entry_.compiled);
   }
 
  private:

@@ -1,5 +1,7 @@
 #include "backends/cpu/kernel_table.h"
 
+#include "backends/compile/tiers.h"
+#include "backends/cpu/kernel_target.h"
 #include "backends/kernel/parse.h"
 #include "backends/llvm/emit_kernel.h"
 
@@ -9,31 +11,37 @@ Status KernelTable::Check(const kernel::Kernel& kernel) const { return codegen::
 
 int64_t KernelTable::Grain(const kernel::Kernel& kernel) const { return codegen::ParallelGrain(kernel); }
 
-Result<int32_t> KernelTable::Add(kernel::Kernel kernel) {
-  HLO_CHECK_OK(Check(kernel));
-  entries_.emplace_back().kernel = std::move(kernel);
-  return static_cast<int32_t>(entries_.size()) - 1;
+Status KernelTable::Interpret(KernelEntry& entry) {
+  HLO_TRY(tile::Program program, tile::Program::Make(entry.kernel));
+  entry.program = std::make_unique<tile::Program>(std::move(program));
+  entry.interpreted = true;
+  return {};
 }
 
 Status KernelTable::Add(compile::ProgramKernel kernel) {
   HLO_TRY(const int32_t number, Add(std::move(kernel.kernel)));
   KernelEntry& entry = At(number);
   entry.why = std::move(kernel.why);
-  if (!kernel.interpreted) return {};
-  HLO_TRY(tile::Program program, tile::Program::Make(entry.kernel));
-  entry.program = std::make_unique<tile::Program>(std::move(program));
-  return {};
+  return kernel.interpreted ? Interpret(entry) : Status();
 }
 
-Status KernelTable::Compile(Jit& jit, llvm::function_ref<Status(int32_t)> check, int32_t& broken) {
-  broken = 0;
-  for (KernelEntry& entry : entries_) {
-    if (keeps_texts_) entry.text = ToString(entry.kernel);
-    if (entry.program == nullptr) {
-      HLO_CHECK_OK(check(broken));
-      HLO_TRY(entry.compiled, jit.Add(std::move(entry.kernel)));
-    }
-    ++broken;
+Status KernelTable::ChooseTiers(const compile::Program& program, const CpuOptions& options) {
+  const bool asked = !options.cpu.empty() || !options.features.empty();  // for code of a certain kind
+  const bool forced = options.tier == Tier::Interpret;
+  if (options.tier == Tier::Compile) return {};
+  if (!forced && (asked || options.executions >= CpuOptions::kManyExecutions)) return {};
+  const auto time = [&](size_t number) -> Result<double> {
+    KernelEntry& entry = entries_[number];
+    HLO_CHECK_OK(Interpret(entry));
+    return entry.program->Nanoseconds();
+  };
+  HLO_TRY(auto choices, compile::ChooseTiers(program, size(), CpuMachine().interpreting,
+                                             {.executions = options.executions, .interpret = forced}, time));
+  for (size_t i = 0; i < size(); ++i) {
+    KernelEntry& entry = entries_[i];
+    entry.interpreted = choices[i].interpreted;
+    entry.why = std::move(choices[i].why);
+    if (!entry.interpreted) entry.program = nullptr;
   }
   return {};
 }
@@ -43,11 +51,10 @@ bool KernelTable::Restore(int32_t compiled, llvm::StringRef text, std::string wh
   entry.compiled = compiled;
   entry.why = std::move(why);
   if (compiled >= 0) return true;
-  const auto kernel = kernel::ParseKernel(text);
+  auto kernel = kernel::ParseKernel(text);
   if (!kernel) return false;
-  auto program = tile::Program::Make(*kernel);
-  if (program) entry.program = std::make_unique<tile::Program>(std::move(*program));
-  return entry.program != nullptr;
+  entry.kernel = std::move(*kernel);
+  return Interpret(entry).has_value();
 }
 
 void KernelTable::Link(const Jit& jit) {

@@ -123,6 +123,8 @@ compile::Machine MakeMachine() {
                       .small_right = 64};
   machine.transposes = {.line = 8, .elements = 4 * kKilo, .operations = kMovedAlong * plain.operations};
   machine.folds = {.own_lanes = 4 * kKilo, .in_order = 16};
+  // A program: some more than code takes to be loaded from the cache (MEASUREMENTS.md).
+  machine.interpreting = {.program = 1e6, .kernel = 3e4, .kernels = 1e6};
   machine.scalar_bytes = kMaxScalar;
   machine.has_own_scatter = &HasOwnScatter;
   machine.kernel_of_rows = &KernelOfRows;
