@@ -11,11 +11,15 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Folders, the first two together as code moves from one to the other, and how many they may have.
+# Folders, some together as code moves from one to the other, and how many they may have. What is left of products and
+# structured ops are places within vectors and words, and widths of elements as cases of templates.
 MOST = {
-    ('backends/compile', 'backends/cpu'): 48,
-    ('backends/kernel',): 13,
-    ('backends/llvm',): 193,
+    ('backends/compile', 'backends/cpu'): 0,
+    ('backends/kernel',): 0,
+    ('backends/llvm',): 0,
+    ('backends/tile',): 0,
+    ('backends/products', 'backends/products/common', 'backends/products/dot', 'backends/products/conv'): 343,
+    ('backends/structured',): 109,
 }
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 NUMBER = re.compile(r"(?<![\w.])(0[xX][\da-fA-F']+(?:\.[\da-fA-F]*)?(?:[pP][+-]?\d+)?|\d[\d']*\.?\d*(?:[eE][+-]?\d+)?)[uUlLfF]*(?![\w.])")
@@ -29,6 +33,7 @@ NAMED = [
     re.compile(r'(?:<|, )\d+>|\[\d+\]|\balignas\(\d+\)'),  # sizes, elements
     re.compile(r'\bbits\b(?:\(\))? ?[<>=!]=? ?\d+'),  # widths of types
     re.compile(r'(?:[gG]etAs|consume)Integer\(\d+'),  # radixes
+    re.compile(r'\b_tile_\w+\([^)]*\)'),  # numbers of registers
     re.compile(r'^\s*#.*$', re.M),
     re.compile(r'\benum\b[^;]*;', re.S),
 ]
@@ -73,7 +78,7 @@ def main():
             what, bad = f'{most} allowed: new ones need a name, a field of a machine, or an option (-v shows all)', True
         elif count < most:
             what = f'{most} allowed: lower MOST'
-        print(f'{", ".join(folders):30} {count:4} numbers without a name, {what}')
+        print(f'{folders[0]:20} {count:4} numbers without a name, {what}')
     return 1 if bad else 0
 
 

@@ -86,8 +86,7 @@ class ChainRunner final : public StepRunner {
   [[nodiscard]] int32_t code() const override { return entry_.compiled; }
   [[nodiscard]] std::string Explain() const override {
     return "chain, " + std::to_string(block_) + " rows at a time: matrix product: " + first_.Describe() +
-           "; " +
-           (entry_.interpreted ? "interpreted kernel" : "kernel k" + std::to_string(entry_.compiled)) +
+           "; " + (entry_.interpreted ? "interpreted kernel" : "kernel k" + std::to_string(entry_.compiled)) +
            (last_ ? "; matrix product: " + last_->Describe() : "");
   }
 

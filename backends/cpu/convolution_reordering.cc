@@ -100,7 +100,7 @@ bool ReadsNarrowPlanes(const Instruction& convolution) {
   // Halves cost more to convert tap by tap than once.
   const bool floats =
       type == ElementType::BF16 && convolution.operand(1)->shape().element_type() == ElementType::BF16;
-  return (floats || IsOfIntegers(convolution, Info(type).bits <= 8 ? 8 : 16)) &&
+  return (floats || IsOfIntegers(convolution, Info(type).bits <= CHAR_BIT ? CHAR_BIT : 2 * CHAR_BIT)) &&
          convolution.operand(1)->shape().dim(attrs.dim_labels->kernel_input_feature) == 1 &&
          last.stride <= 2 && last.base_dilation == 1 && Taps(attrs) <= kMostTapsOfPlanes;
 }
@@ -168,7 +168,7 @@ bool ReadsPlanesOfGradient(const Instruction& convolution, const gemm::Target& t
   const bool floats = is_f32(lhs) && is_f32(rhs) && is_f32(convolution.shape()) &&
                       attrs.window.dims.size() == 2 && llvm::all_of(attrs.window.dims, IsShift) &&
                       convolution.shape().dim(labels.output_spatial.front()) <= kMostShifts;
-  return floats || (target.fours && IsOfIntegers(convolution, 8));
+  return floats || (target.fours && IsOfIntegers(convolution, CHAR_BIT));
 }
 
 /// The same for gradients by weights, whose windows are as large as images: what are weights of the result

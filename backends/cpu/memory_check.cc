@@ -171,11 +171,13 @@ std::vector<MemoryCheck::Output> MemoryCheck::ComparedOutputs(const Instruction&
 }
 
 Status MemoryCheck::CheckResults(const Instruction& inst, llvm::ArrayRef<Output> outputs) {
+  constexpr uint64_t kFactor = 31;  // of hashes in a row
   uint64_t hash = 0;
   for (const Output& output : outputs)
     // Of dynamic arrays only the elements within the run-time sizes are anybody's business.
     if (!output.shape.HasDynamicDimension())
-      hash = hash * 31 + llvm::xxh3_64bits(llvm::ArrayRef(output.data, static_cast<size_t>(output.bytes)));
+      hash =
+          hash * kFactor + llvm::xxh3_64bits(llvm::ArrayRef(output.data, static_cast<size_t>(output.bytes)));
   const size_t step = step_++;
   if (mode_ == Mode::Record || mode_ == Mode::Thorough) {
     log_.hashes.push_back(hash);

@@ -26,7 +26,7 @@ class MemoryCheck final : public InstructionListener {
   /// step. Compare: results are held against the log. Explain: the suspect's results are held against its
   /// results in the log, element by element.
   enum class Mode : uint8_t { Record, Thorough, Compare, Explain };
-  static uint8_t Filling(Mode mode) { return mode == Mode::Compare ? 0x00 : 0xff; }
+  static uint8_t Filling(Mode mode) { return mode == Mode::Compare ? 0x00 : UINT8_MAX; }
 
   /// `assignment` is the program's, with kRedZone between temporaries.
   MemoryCheck(const Program& program, const BufferAssignment& assignment, Mode mode, StepLog& log);

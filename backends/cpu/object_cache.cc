@@ -45,7 +45,9 @@ void Remove(const llvm::Twine& path) {
   [[maybe_unused]] const std::error_code ignored = llvm::sys::fs::remove(path);
 }
 
-bool IsOurs(const struct stat& info) { return info.st_uid == ::geteuid() && (info.st_mode & 022) == 0; }
+bool IsOurs(const struct stat& info) {
+  return info.st_uid == ::geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
 
 bool BelongsToUs(const std::string& path) {
   struct stat info{};
@@ -118,8 +120,10 @@ ObjectCache::ObjectCache(std::string folder, Limits limits, Name* name)
     : folder_(folder.empty() ? DefaultFolder() : std::move(folder)), limits_(limits), name_(name) {}
 
 std::string ObjectCache::HashOf(llvm::StringRef key) {
+  constexpr unsigned kDigits = 2 * sizeof(uint64_t);
   const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(key));
-  return llvm::utohexstr(hash.high64, /*LowerCase=*/true, 16) + llvm::utohexstr(hash.low64, true, 16);
+  return llvm::utohexstr(hash.high64, /*LowerCase=*/true, kDigits) +
+         llvm::utohexstr(hash.low64, true, kDigits);
 }
 
 std::string ObjectCache::FolderOf(llvm::StringRef name) const {
@@ -211,9 +215,10 @@ void ObjectCache::Trim(const std::string& folder, uint64_t bytes) const {
   uint64_t count = entries.size() + 1;
   if (total <= most_bytes && count <= most_entries) return;
   llvm::sort(entries, [](const Entry& x, const Entry& y) { return x.used < y.used; });
+  constexpr int kPartFreed = 4;  // a quarter at once, so that this is rare
   for (const Entry& entry : entries) {
-    // Down to three quarters, so that this is rare.
-    if (total <= most_bytes / 4 * 3 && count <= most_entries / 4 * 3) break;
+    if (total <= most_bytes - most_bytes / kPartFreed && count <= most_entries - most_entries / kPartFreed)
+      break;
     Remove(entry.path);
     total -= entry.size;
     --count;

@@ -48,11 +48,16 @@ constexpr size_t kBytes = 64;
 #pragma clang attribute push(__attribute__((target("amx-tile,amx-bf16,amx-int8"))), apply_to = function)
 struct alignas(64) TileConfig {
   uint8_t palette = 1, start_row = 0, reserved[14] = {};
-  uint16_t bytes_per_row[16] = {64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16};
+  uint16_t bytes_per_row[16] = {};
+  uint8_t rows[16] = {};
 };
+constexpr int kSums = 4, kTilesUsed = kSums + 2;  // and two factors
+constexpr uint16_t kTileRowBytes = 64;
+constexpr uint8_t kTileRows = 16;
 void TileProducts(bool bf16, int64_t steps) {
-  const TileConfig config;
+  TileConfig config;
+  std::fill_n(config.bytes_per_row, kTilesUsed, kTileRowBytes);
+  std::fill_n(config.rows, kTilesUsed, kTileRows);
   _tile_loadconfig(&config);
   _tile_zero(0), _tile_zero(1), _tile_zero(2), _tile_zero(3), _tile_zero(4), _tile_zero(5);
   for (int64_t s = 0; s < steps; ++s) {
@@ -103,7 +108,8 @@ double SecondsOf(llvm::function_ref<void()> f) {
 double Rate(double work, llvm::function_ref<void(int64_t thread, int64_t steps)> run) {
   int64_t steps = 1;
   double seconds = 0;
-  while ((seconds = SecondsOf([&] { run(0, steps); })) < kRoundSeconds / 4) steps *= 2;
+  constexpr double kEnough = kRoundSeconds / 4;  // to tell how many steps a round has
+  while ((seconds = SecondsOf([&] { run(0, steps); })) < kEnough) steps *= 2;
   double best = work * static_cast<double>(steps) / seconds;
   steps = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(steps) * kRoundSeconds / seconds));
   const int64_t threads = ThreadCount();
@@ -118,9 +124,11 @@ double Rate(double work, llvm::function_ref<void(int64_t thread, int64_t steps)>
   return best;
 }
 
+constexpr int64_t kArrays = 3;
+
 /// Bytes per second over three arrays that take `bytes` together, per thread.
 double Bandwidth(const Loops& loops, int64_t bytes) {
-  constexpr int64_t kArrays = 3, kVector = 64;
+  constexpr int64_t kVector = 64;
   const int64_t n = bytes / kArrays / static_cast<int64_t>(sizeof(float)) / kVector * kVector,
                 threads = ThreadCount();
   const auto memory = MakeBuffer<float>(static_cast<size_t>(kArrays * n * threads));
@@ -148,9 +156,9 @@ Peaks Measure() {
   peaks.bf16 = gemm::PairKernels() != nullptr ? multiply_adds(kPairLanes, &PairProducts) : peaks.f32;
   peaks.s8 = gemm::FourKernels() != nullptr ? multiply_adds(kFourLanes, &FourProducts) : peaks.f32;
   if (gemm::TileRegisterKernels() != nullptr) {
-    constexpr int64_t kStep = 64, kTiles = 4, kRows = 16, kColumns = 16, kPairedDepth = 32, kDepth = 64;
+    constexpr int64_t kStep = 64, kColumns = 16, kPairedDepth = 32, kDepth = 64;
     const auto tiles = [&](bool bf16) {
-      return Rate(2.0 * kTiles * kStep * kRows * kColumns * (bf16 ? kPairedDepth : kDepth),
+      return Rate(2.0 * kSums * kStep * kTileRows * kColumns * (bf16 ? kPairedDepth : kDepth),
                   [&](int64_t, int64_t steps) { TileProducts(bf16, steps * kStep); });
     };
     peaks.bf16 = std::max(peaks.bf16, tiles(true));
@@ -167,7 +175,7 @@ Peaks Measure() {
   constexpr int64_t kShare = 48 << 20, kMemory = 64 << 20, kUnknownL3 = 16 << 20;
   const int64_t l3 =
       std::clamp(size(_SC_LEVEL3_CACHE_SIZE, kUnknownL3), l2 * threads * 2, kShare + l2 * threads);
-  peaks.levels = {{"L1", l1 * threads, Bandwidth(loops, l1 - l1 / 3)},
+  peaks.levels = {{"L1", l1 * threads, Bandwidth(loops, l1 - l1 / kArrays)},
                   {"L2", l2 * threads, Bandwidth(loops, l2 / 2)},
                   {"L3", l3, Bandwidth(loops, l3 / 2 / threads)},
                   {"memory", INT64_MAX, Bandwidth(loops, kMemory / threads)}};

@@ -19,7 +19,7 @@ int64_t IntegerFrom(ElementType type, const void* bits) {
   const size_t bytes = static_cast<size_t>(Info(type).host_bytes());
   uint64_t value = 0;
   std::memcpy(&value, bits, std::min(bytes, sizeof value));
-  const auto shift = static_cast<unsigned>(64 - 8 * std::min<size_t>(bytes, 8));
+  const auto shift = static_cast<unsigned>(CHAR_BIT * (sizeof value - std::min(bytes, sizeof value)));
   return IsUnsigned(type) || IsPred(type) ? static_cast<int64_t>(value)
                                           : static_cast<int64_t>(value << shift) >> shift;
 }

@@ -25,7 +25,7 @@ Result<Indices> Lowering::Starts(const Instruction& inst, int64_t first_index, l
     const ElementType type = lowered_.kernel.TypeOf(start);
     start = AsIndex(start);
     int64_t most = dims[d] - sizes[d];
-    if (inst.kind() == OpKind::DynamicUpdateSlice && UpdateBoundBits(type) < 64)
+    if (inst.kind() == OpKind::DynamicUpdateSlice && UpdateBoundBits(type) < Info(ElementType::U64).bits)
       most &= (int64_t{1} << UpdateBoundBits(type)) - 1;
     start =
         builder_.Op(OpKind::Clamp, ElementType::S64, {builder_.Integer(0), start, builder_.Integer(most)});

@@ -1,4 +1,6 @@
 // How an element of an instruction's result comes from elements of its operands.
+#include <complex>
+
 #include "backends/kernel/lowering.h"
 
 namespace hlo::kernel {
@@ -10,9 +12,9 @@ uint64_t BitsOf(const Literal& literal, int64_t element, uint64_t* high) {
   const auto bytes = static_cast<size_t>(Info(literal.shape().element_type()).host_bytes());
   uint64_t bits[2] = {0, 0};
   std::memcpy(bits, literal.data() + static_cast<size_t>(element) * bytes, bytes);
-  if (IsComplex(literal.shape().element_type()) && bytes == 8) {
-    bits[1] = bits[0] >> 32;
-    bits[0] &= 0xffffffff;
+  if (IsComplex(literal.shape().element_type()) && bytes == sizeof(std::complex<float>)) {
+    bits[1] = bits[0] >> std::numeric_limits<uint32_t>::digits;
+    bits[0] &= UINT32_MAX;
   }
   *high = bits[1];
   return bits[0];
@@ -143,7 +145,8 @@ Result<Lowering::Values> Lowering::EmitBitcastConvert(const Instruction& inst, c
     HLO_TRY(const ValueId value, EmitOne(*inst.operand(0), at, mask));
     return Values{builder_.Op(OpKind::BitcastConvert, to, {value})};
   }
-  if (narrow < 8 || wide > 64) return Decline(inst.loc(), "%{0} changes the element size", inst.name());
+  if (narrow < CHAR_BIT || wide > Info(ElementType::U64).bits)
+    return Decline(inst.loc(), "%{0} changes the element size", inst.name());
   // Narrow elements are parts of wide ones along a last dimension, the lowest bits first.
   const ElementType part = UnsignedOfBits(narrow), whole = UnsignedOfBits(wide);
   if (Info(to).bits == narrow) {

@@ -54,7 +54,8 @@ class Parser {
   }
   tl::unexpected<Diagnostic> Fail(llvm::StringRef expected) {
     Skip();
-    const llvm::StringRef found = rest_.take_until([](char c) { return c == '\n'; }).take_front(30);
+    constexpr size_t kShown = 30;  // characters
+    const llvm::StringRef found = rest_.take_until([](char c) { return c == '\n'; }).take_front(kShown);
     return Error("kernel-text", {}, "line {0}: found '{1}', expected {2}", line_, found, expected);
   }
   Status Expect(llvm::StringRef token) {

@@ -229,7 +229,7 @@ class Chooser {
           const bool large = buffer.count * bytes >= target_.caches.large_tiles &&
                              OpCount(*inner.body, target_) == 0 &&
                              std::min(loop->loop.extent, inner.loop.extent) >= target_.vectors.large_tiles;
-          tile = std::clamp<int64_t>(target_.vectors.tile * 4 / bytes, 2,
+          tile = std::clamp<int64_t>(target_.vectors.tile * static_cast<int64_t>(sizeof(float)) / bytes, 2,
                                      large && bytes == 2 ? 2 * target_.vectors.tile : target_.vectors.tile);
         }
     });

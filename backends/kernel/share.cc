@@ -152,8 +152,9 @@ class Sharer {
     auto [it, added] = buffers_.try_emplace(value, static_cast<BufferId>(kernel_.buffers.size()));
     if (added) {
       const ElementType type = kernel_.TypeOf(value);
-      const int64_t bytes = first.loop->extent *
-                            (IsFloat(type) ? std::max(Info(type).host_bytes(), 4) : Info(type).host_bytes());
+      const int64_t bytes = first.loop->extent * (IsFloat(type) ? std::max(Info(type).host_bytes(),
+                                                                           static_cast<int>(sizeof(float)))
+                                                                : Info(type).host_bytes());
       if (local_bytes_ + bytes > target_.caches.local) {
         buffers_.erase(it);
         return false;

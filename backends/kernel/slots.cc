@@ -231,7 +231,7 @@ class Splitter {
     now_ = exit;
   }
   void Step(BranchStep& step) {
-    Read(step.selector, step.by_predicate ? 1 : 4);
+    Read(step.selector, step.by_predicate ? 1 : sizeof(int32_t));
     const std::vector<int> before = now_;
     std::vector<int> after;
     for (RoutineBody& branch : step.branches) {

@@ -127,13 +127,13 @@ class Linker {
     return {};
   }
 
-  /// Eight bytes with the address of a symbol.
+  /// With the address of a symbol.
   uint64_t SlotOf(uint32_t symbol) {
     const auto [it, added] = slots_.try_emplace(symbol, 0);
     if (!added) return it->second;
-    Align(8);
+    Align(sizeof(uint64_t));
     it->second = image_.bytes.size();
-    image_.bytes.resize(it->second + 8);
+    image_.bytes.resize(it->second + sizeof(uint64_t));
     if (const Symbol& s = symbols_[symbol]; s.place == kNowhere)
       image_.imports.push_back({it->second, s.name});
     else
@@ -149,7 +149,8 @@ class Linker {
     it->second = image_.bytes.size();
     constexpr char kJump[] = {'\xff', '\x25'};  // jmp *distance(%rip)
     image_.bytes.append(kJump, sizeof kJump);
-    const auto distance = static_cast<int32_t>(slot - (it->second + sizeof kJump + 4));
+    const uint64_t end = it->second + sizeof kJump + sizeof(int32_t);  // from where it counts
+    const auto distance = static_cast<int32_t>(slot - end);
     image_.bytes.append(reinterpret_cast<const char*>(&distance), sizeof distance);
     return it->second;
   }

@@ -1,5 +1,6 @@
 // Complex functions by their real and imaginary parts; special values are those of the C library (Annex G).
 #include "backends/llvm/complex_math.h"
+#include "backends/llvm/floats.h"
 
 namespace hlo::codegen {
 namespace {
@@ -38,9 +39,9 @@ Scaled ScaleDown(Math& m, Parts z, PartRange range, bool even) {
   Value* biased = m.b.CreateLShr(m.Bits(Larger(m, z)), m.I(m.mantissa_bits()));
   Value* exponent = m.b.CreateSub(biased, m.I(m.bias()));
   if (even) exponent = m.b.CreateAnd(exponent, m.I(-2));
-  // So that its opposite is the exponent of a normal number.
-  exponent = m.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, exponent, m.I(-1022));
-  exponent = m.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, exponent, m.I(1022));
+  constexpr int64_t kMost = kF64.bias - 1;  // its opposite is the exponent of a normal number
+  exponent = m.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, exponent, m.I(-kMost));
+  exponent = m.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, exponent, m.I(kMost));
   Value* factor = m.PowerOfTwo(m.b.CreateNeg(exponent));
   return {{m.Mul(z.re, factor), m.Mul(z.im, factor)}, exponent};
 }
@@ -156,6 +157,9 @@ Parts EmitSign(Math& m, llvm::ArrayRef<Parts> x, PartRange range) {
   });
 }
 
+/// Exponentials of f64 are finite up to here.
+constexpr double kFiniteExp = 709;
+
 /// exp(a) (cos b, sin b)
 Parts EmitExpOf(Math& m, llvm::ArrayRef<Parts> x, PartRange range) {
   const auto [a, b] = x[0];
@@ -163,7 +167,7 @@ Parts EmitExpOf(Math& m, llvm::ArrayRef<Parts> x, PartRange range) {
   Value* real = m.Equal(b, 0.0);
   const Parts usual = {m.Mul(exp, cos), m.Select(real, b, m.Mul(exp, sin))};
   Value* rare = Not(m, IsFinite(m, x[0]));
-  if (range == PartRange::OfF64) rare = m.b.CreateOr(rare, m.b.CreateFCmpOGT(a, m.C(709)));
+  if (range == PartRange::OfF64) rare = m.b.CreateOr(rare, m.b.CreateFCmpOGT(a, m.C(kFiniteExp)));
   return Rare(m, rare, usual, [&]() -> Parts {
     // The exponential alone may overflow.
     Value* half = Function(m, &EmitExp, m.Mul(a, 0.5));
@@ -206,7 +210,8 @@ Parts EmitLog1pOf(Math& m, llvm::ArrayRef<Parts> x, PartRange range) {
   Value* real = m.b.CreateAnd(m.Equal(b, 0.0), m.b.CreateFCmpOGE(a, m.C(-1)));
   re = m.Select(real, Function(m, &EmitLog1p64, a), re);
   const Parts usual = {re, m.Select(real, b, Argument(m, moved))};
-  Value* rare = Not(m, m.Less(Larger(m, x[0]), 0x1p30));
+  constexpr double kSquares = 0x1p30;  // from here on the one that is added hardly counts
+  Value* rare = Not(m, m.Less(Larger(m, x[0]), kSquares));
   rare = m.b.CreateOr(rare, Not(m, IsFinite(m, x[0])));
   return Rare(m, rare, usual, [&] { return EmitLogOf(m, moved, range); });
 }
@@ -217,7 +222,8 @@ Parts EmitExpm1Of(Math& m, llvm::ArrayRef<Parts> x, PartRange range) {
   Value* cos = m.Mul(Function(m, &EmitExpm1, a), Function(m, &EmitCos, b));
   const Parts usual = {m.Fma(m.Mul(half_sine, -2), half_sine, cos),
                        m.Mul(Function(m, &EmitExp, a), Function(m, &EmitSin, b))};
-  Value* rare = m.b.CreateOr(Not(m, IsFinite(m, x[0])), m.b.CreateFCmpOGT(a, m.C(700)));
+  constexpr double kFinite = 700;  // up to here all products are
+  Value* rare = m.b.CreateOr(Not(m, IsFinite(m, x[0])), m.b.CreateFCmpOGT(a, m.C(kFinite)));
   return Rare(m, rare, usual, [&]() -> Parts {
     const Parts exp = EmitExpOf(m, x, range);
     return {m.Sub(exp.re, m.C(1)), exp.im};
@@ -234,12 +240,14 @@ Parts EmitLogisticOf(Math& m, llvm::ArrayRef<Parts> x, PartRange range) {
   Value* im = m.Mul(Function(m, &EmitExp, minus_a), Function(m, &EmitSin, b));
   Value* norm = SquareOfAbs(m, {re, im});
   const Parts usual = {m.Div(re, norm), m.Div(im, norm)};
-  Value* rare = m.b.CreateOr(Not(m, IsFinite(m, x[0])), m.Less(a, -40));
+  constexpr double kVanishes = -40;  // below it 1 + exp(a) is 1
+  Value* rare = m.b.CreateOr(Not(m, IsFinite(m, x[0])), m.Less(a, kVanishes));
   return Rare(m, rare, usual, [&]() -> Parts {
     const Parts exp = EmitExpOf(m, Parts{minus_a, m.Neg(b)}, range);
     const Parts quotient =
         EmitDivide(m, {Parts{m.C(1), m.C(0)}, Parts{m.Add(exp.re, m.C(1)), exp.im}}, range);
-    return Select(m, m.b.CreateAnd(m.Less(a, -40), IsFinite(m, x[0])), EmitExpOf(m, x, range), quotient);
+    return Select(m, m.b.CreateAnd(m.Less(a, kVanishes), IsFinite(m, x[0])), EmitExpOf(m, x, range),
+                  quotient);
   });
 }
 
@@ -281,7 +289,8 @@ Parts EmitTanhOf(Math& m, llvm::ArrayRef<Parts> x, PartRange) {
   Value* denominator = m.Fma(sinh, sinh, m.Mul(cos, cos));
   Value* product = m.Mul(sin, cos);
   Value* large = m.b.CreateFCmpOGT(m.Abs(a), m.C(kOne));
-  Value* decay = m.Mul(Function(m, &EmitExp, m.Mul(m.Abs(a), -2)), 4);
+  constexpr double kOfDecay = 4;  // 1 / cosh^2 a is about 4 exp(-2 a)
+  Value* decay = m.Mul(Function(m, &EmitExp, m.Mul(m.Abs(a), -2)), kOfDecay);
   const Parts usual = {m.Select(large, m.CopySign(m.C(1), a), m.Div(m.Mul(sinh, cosh), denominator)),
                        m.Select(large, m.Mul(product, decay), m.Div(product, denominator))};
   return Rare(m, Not(m, IsFinite(m, x[0])), usual, [&]() -> Parts {

@@ -1,5 +1,6 @@
 // Division of vectors by one number: to the last bit what the division instruction gives, in a third of its
 // time.
+#include "backends/llvm/floats.h"
 #include "backends/llvm/kernel_emitter.h"
 #include "backends/llvm/math.h"
 #include "llvm/IR/MDBuilder.h"
@@ -14,9 +15,9 @@ namespace {
 struct SafeRange {
   int64_t dividend_low, dividend_high, divisor_low, divisor_high;
 };
-constexpr SafeRange kSafe32{-100, 100, -24, 24}, kSafe64{-960, 960, -50, 50};
+constexpr SafeRange kSafe32 = {-100, 100, -24, 24}, kSafe64 = {-960, 960, -50, 50};
 /// Where reciprocal and quotient are normal; what overflows does so as the quotient would.
-constexpr SafeRange kSafeBf16{-95, 129, -126, 31};
+constexpr SafeRange kSafeBf16 = {-95, 129, -126, 31};
 /// Bits one of which is set in what is as large as that dividend_low, be it infinite or NaN.
 constexpr int64_t kFromDividendLow = 0x70000000;
 
@@ -34,7 +35,7 @@ Value* IsWithin(Math& m, Value* x, int64_t low, int64_t high) {
 Value* DivideThrough64(Math& m, Value* x, Value* y) {
   llvm::IRBuilderBase& b = m.b;
   Math wide = m.Wide();
-  constexpr double kSmallest = 0x1p-149, kNormal = 0x1p-126;
+  constexpr double kSmallest = kLeast32, kNormal = kLeastNormal32;
   Value* magnitude = b.CreateAnd(m.Bits(x), m.I(INT32_MAX));
   Value* small = b.CreateICmpULT(magnitude, m.Bits(m.C(kNormal)));
   Value* units = b.CreateSIToFP(magnitude, SameWidth(b.getDoubleTy(), x->getType()));

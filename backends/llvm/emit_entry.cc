@@ -1,5 +1,6 @@
 #include "backends/llvm/emit_entry.h"
 
+#include "backends/llvm/types.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -94,7 +95,7 @@ class EntryEmitter {
       llvm::Constant* data = llvm::ConstantDataArray::get(module_.getContext(), bytes);
       auto* global = new llvm::GlobalVariable(module_, data->getType(), /*isConstant=*/true,
                                               llvm::GlobalValue::InternalLinkage, data, "constant");
-      global->setAlignment(llvm::Align(64));
+      global->setAlignment(llvm::Align(kArrayAlignment));
       constants_.push_back(global);
     }
   }

@@ -26,11 +26,8 @@ namespace {
 /// The largest stride at which neighbours are loaded and shuffled: a vector for each element of the stride.
 int64_t MaxShuffledStride(const Type* element, const CodeTarget& target) {
   const int64_t most = target.facts().code.neighbours;
-  return element->getScalarSizeInBits() <= 32 ? most : most / 2;
+  return element->getScalarSizeInBits() <= sizeof(float) * CHAR_BIT ? most : most / 2;
 }
-
-/// Elements lie at multiples of their size, complex numbers at those of their parts.
-llvm::Align AlignOf(const Type* type) { return llvm::Align(std::min(type->getScalarSizeInBits() / 8, 8U)); }
 
 }  // namespace
 
@@ -112,7 +109,7 @@ Value* KernelEmitter::LocalBuffer(kernel::BufferId id) {
   llvm::BasicBlock& entry = function_->getEntryBlock();
   llvm::IRBuilder<> b(&entry, entry.begin());
   auto* memory = b.CreateAlloca(llvm::ArrayType::get(TypeInMemory(id), count));
-  memory->setAlignment(llvm::Align(64));
+  memory->setAlignment(llvm::Align(kArrayAlignment));
   return memory;
 }
 
@@ -421,7 +418,7 @@ Value* KernelEmitter::Pointers(kernel::BufferId buffer, const Place& place) {
 }
 
 Type* KernelEmitter::MovedType(Type* type) {
-  if (type->getScalarSizeInBits() <= 64) return type;
+  if (type->getScalarSizeInBits() <= sizeof(double) * CHAR_BIT) return type;
   return llvm::FixedVectorType::get(b_.getDoubleTy(),
                                     2 * llvm::cast<llvm::FixedVectorType>(type)->getNumElements());
 }

@@ -5,6 +5,7 @@
 #include "backends/llvm/code_target.h"
 #include "backends/llvm/complex_ops.h"
 #include "backends/llvm/extremes.h"
+#include "backends/llvm/floats.h"
 #include "backends/llvm/integers.h"
 #include "backends/llvm/narrow.h"
 #include "ir/numeric/narrow_float.h"
@@ -189,11 +190,12 @@ Value* EmitCompare(const OpContext& c) {
 /// The bits of an integer of less than 8 bits extended by zeros; others as they are.
 Value* Unextended(const OpContext& c, Value* x) {
   const int bits = Info(c.type()).bits;
-  return bits >= 8 || !IsSigned(c.type()) ? x : c.b.CreateAnd(x, Int(x, (1 << bits) - 1));
+  return bits >= CHAR_BIT || !IsSigned(c.type()) ? x : c.b.CreateAnd(x, Int(x, (1 << bits) - 1));
 }
 Value* SignExtended(const OpContext& c, Value* x) {
   const int bits = Info(c.type()).bits;
-  return bits >= 8 ? x : c.b.CreateAShr(c.b.CreateShl(x, Int(x, 8 - bits)), Int(x, 8 - bits));
+  if (bits >= CHAR_BIT) return x;
+  return c.b.CreateAShr(c.b.CreateShl(x, Int(x, CHAR_BIT - bits)), Int(x, CHAR_BIT - bits));
 }
 
 /// Shifts by the width or more leave nothing, or the sign.
@@ -214,7 +216,7 @@ Value* EmitClz(const OpContext& c) {
   Value* x = Unextended(c, c.x());
   Value* count = c.b.CreateIntrinsic(llvm::Intrinsic::ctlz, {x->getType()}, {x, c.b.getFalse()});
   const int bits = Info(c.type()).bits;
-  return bits >= 8 ? count : c.b.CreateSub(count, Int(count, 8 - bits));
+  return bits >= CHAR_BIT ? count : c.b.CreateSub(count, Int(count, CHAR_BIT - bits));
 }
 Value* EmitPopcnt(const OpContext& c) { return Call(c, llvm::Intrinsic::ctpop, {Unextended(c, c.x())}); }
 Value* EmitFloor(const OpContext& c) { return Call(c, llvm::Intrinsic::floor, {c.x()}); }
@@ -252,20 +254,20 @@ Value* EmitIdentity(const OpContext& c) { return c.x(); }
 Value* ToFloat(const OpContext& c, Type* type) {
   const ElementType from = c.type(), to = c.op.type;
   Value* x = c.x();
-  const bool through_f32 = Info(to).exponent_bits == 8;
+  const bool through_f32 = Info(to).exponent_bits == kF32.exponent_bits;
   if (from == ElementType::F64 && to == ElementType::F8E8M0FNU) {
-    Value* tiny = c.b.CreateFCmpOLT(Call(c, llvm::Intrinsic::fabs, {x}), Fp(x, 0x1p-126));
+    Value* tiny = c.b.CreateFCmpOLT(Call(c, llvm::Intrinsic::fabs, {x}), Fp(x, kLeastNormal32));
     return RoundToOdd(c.b, c.b.CreateSelect(tiny, Fp(x, 0), x));
   }
   if (from == ElementType::F64 && !through_f32 && to != ElementType::F64) return RoundToOdd(c.b, x);
   if (IsFloat(from)) return c.b.CreateFPCast(x, type);
   if (!through_f32 && to != ElementType::F64 && Info(from).bits > 16) {
-    // All types but these overflow long before 2^20, and f32 has all integers below.
+    constexpr int64_t kBeyond = 1 << 20;  // all types but these overflow long before, f32 has all below
     if (IsSigned(from)) {
-      x = Call(c, llvm::Intrinsic::smin, {x, Int(x, 1 << 20)});
-      x = Call(c, llvm::Intrinsic::smax, {x, Int(x, -(1 << 20))});
+      x = Call(c, llvm::Intrinsic::smin, {x, Int(x, kBeyond)});
+      x = Call(c, llvm::Intrinsic::smax, {x, Int(x, -kBeyond)});
     } else {
-      x = Call(c, llvm::Intrinsic::umin, {x, Int(x, 1 << 20)});
+      x = Call(c, llvm::Intrinsic::umin, {x, Int(x, kBeyond)});
     }
   }
   return IsSigned(from) ? c.b.CreateSIToFP(x, type) : c.b.CreateUIToFP(x, type);
@@ -282,7 +284,8 @@ Value* ToInteger(const OpContext& c, Value* x, ElementType to, Type* type) {
   x = c.b.CreateSelect(outside, Fp(x, 0), x);
   Type* words = bits < 32 ? SameWidth(c.b.getInt32Ty(), x->getType()) : type;
   Value* whole = IsSigned(to) || bits < 32 ? c.b.CreateFPToSI(x, words) : c.b.CreateFPToUI(x, words);
-  const uint64_t largest = (value_bits < 64 ? uint64_t{1} << value_bits : 0) - 1;
+  const bool all = value_bits == std::numeric_limits<uint64_t>::digits;
+  const uint64_t largest = (all ? 0 : uint64_t{1} << value_bits) - 1;
   whole = c.b.CreateSelect(high, ConstantInt::get(words, largest), whole);
   if (IsSigned(to))
     whole = c.b.CreateSelect(low, ConstantInt::get(words, ~largest, /*IsSigned=*/true), whole);
@@ -298,16 +301,16 @@ Value* EmitConvert(const OpContext& c) {
     if (IsPred(from)) return x;
     if (!IsFloat(from)) return c.b.CreateICmpNE(x, Int(x, 0));
     // Subnormals count as zero, but for bf16.
-    const double least = from == ElementType::BF16  ? 0x1p-149
-                         : from == ElementType::F64 ? 0x1p-1022
-                                                    : 0x1p-126;
+    const double least = from == ElementType::BF16  ? kLeast32
+                         : from == ElementType::F64 ? kLeastNormal64
+                                                    : kLeastNormal32;
     return c.b.CreateFCmpUGE(Call(c, llvm::Intrinsic::fabs, {x}), Fp(x, least));
   }
   if (IsFloat(to)) return ToFloat(c, type);
   if (!IsFloat(from)) return c.b.CreateIntCast(x, type, IsSigned(from));
-  // The largest values of f4e2m1fn count as overflows.
+  constexpr double kLargestF4 = 6;  // of f4e2m1fn, which counts as an overflow
   if (from == ElementType::F4E2M1FN) {
-    Value* largest = c.b.CreateFCmpOEQ(Call(c, llvm::Intrinsic::fabs, {x}), Fp(x, 6));
+    Value* largest = c.b.CreateFCmpOEQ(Call(c, llvm::Intrinsic::fabs, {x}), Fp(x, kLargestF4));
     x = c.b.CreateSelect(largest, c.b.CreateFMul(x, ConstantFP::getInfinity(x->getType())), x);
   }
   return ToInteger(c, x, to, type);
@@ -353,9 +356,10 @@ Value* EmitIntegerPower(const OpContext& c) {
 Value* EmitStochasticConvert(const OpContext& c) {
   const int target = Info(c.op.type).bits;
   Type* f64 = SameWidth(c.b.getDoubleTy(), c.x()->getType());
-  Type* integers = SameWidth(c.b.getIntNTy(target > 32 ? 64 : 32), c.x()->getType());
+  Type* integers =
+      SameWidth(target > Info(ElementType::S32).bits ? c.b.getInt64Ty() : c.b.getInt32Ty(), c.x()->getType());
   Value *x = c.b.CreateFPCast(c.x(), f64), *random = c.x(1);
-  const auto max = static_cast<int64_t>(~uint64_t{0} >> (65 - target));
+  const auto max = static_cast<int64_t>((uint64_t{1} << (target - 1)) - 1);
   Value* inside = c.b.CreateAnd(c.b.CreateFCmpOLT(x, Fp(x, static_cast<double>(max))),
                                 c.b.CreateFCmpOGT(x, Fp(x, -static_cast<double>(max) - 1)));
   Value* magnitude = Call(c, llvm::Intrinsic::fabs, {c.b.CreateSelect(inside, x, Fp(x, 0))});

@@ -2,6 +2,7 @@
 
 #include "backends/llvm/code_target.h"
 #include "backends/llvm/routine_loops.h"
+#include "backends/llvm/types.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -57,12 +58,12 @@ class RoutineEmitter {
       }
       llvm::AllocaInst* local =
           b_.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<uint64_t>(slot.size)));
-      local->setAlignment(llvm::Align(64));
+      local->setAlignment(llvm::Align(kArrayAlignment));
       if (slot.local) {
         slots_.push_back(local);
       } else if (slot.constant) {
         slots_.back() = local;
-        b_.CreateStore(b_.getIntN(static_cast<unsigned>(slot.size) * 8, *slot.constant), local);
+        b_.CreateStore(b_.getIntN(static_cast<unsigned>(slot.size) * CHAR_BIT, *slot.constant), local);
       } else {
         slots_.back() = local;
         CopyBytes(local, memory_.back(), slot.size);

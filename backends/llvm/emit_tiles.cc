@@ -92,7 +92,7 @@ Status KernelEmitter::EmitShortRow(const LoopStmt& stmt) {
   number = Int64(0);
   const auto stores = std::move(row_stores_);
   for (const auto& [store, rows] : *stores) {
-    const llvm::Align align(std::min(rows[0]->getType()->getScalarSizeInBits() / 8, 8U));
+    const llvm::Align align = AlignOf(rows[0]->getType());
     StoreByTurns(rows, Pointer(store->buffer, PlaceOf(store->address).scalar), align);
   }
   return {};
@@ -175,7 +175,7 @@ bool KernelEmitter::StoresByTurns(const kernel::StoreStmt& stmt, Value* value) {
   turns->values[number] = value;
   if (++turns->stored < turns->values.size()) return true;
   turns->stored = 0;
-  const llvm::Align align(std::min(value->getType()->getScalarSizeInBits() / 8, 8U));
+  const llvm::Align align = AlignOf(value->getType());
   StoreByTurns(turns->values, Pointer(stmt.buffer, PlaceOf(turns->first->address).scalar), align);
   return true;
 }
@@ -212,7 +212,7 @@ Value* KernelEmitter::LoadFromTile(const LoadStmt& stmt, const Place& place, llv
   assert(tile_->iteration == 0 && "each iteration loads the same");
   auto& rows = tiles.emplace_back();
   const unsigned width = vector_.width;
-  const llvm::Align align(std::min(type->getScalarSizeInBits() / 8, 8U));
+  const llvm::Align align = AlignOf(type);
   if (place.stride == static_cast<int64_t>(tile_->iterations)) {
     llvm::SmallVector<Value*, 16> neighbours;
     for (int64_t i = 0; i < place.stride; ++i) {
@@ -246,7 +246,7 @@ Value* KernelEmitter::LoadFromTile(const LoadStmt& stmt, const Place& place, llv
 
 Value* KernelEmitter::LoadStrided(const LoadStmt& stmt, const Place& place, llvm::FixedVectorType* type) {
   const auto width = static_cast<int64_t>(vector_.width);
-  const llvm::Align align(std::min(type->getScalarSizeInBits() / 8, 8U));
+  const llvm::Align align = AlignOf(type);
   const int64_t last = (width - 1) * place.stride;
   Value* result = nullptr;
   for (int64_t begin = 0; begin <= last; begin += width) {

@@ -7,9 +7,11 @@ namespace {
 
 using llvm::Value;
 
+constexpr unsigned kBits32 = std::numeric_limits<uint32_t>::digits;
+
 /// Vectors of numbers that floats hold. Constants become multiplications elsewhere.
 bool GoesThroughFloats(Value* x, Value* y) {
-  return x->getType()->isVectorTy() && x->getType()->getScalarSizeInBits() <= 32 &&
+  return x->getType()->isVectorTy() && x->getType()->getScalarSizeInBits() <= kBits32 &&
          !llvm::isa<llvm::Constant>(y);
 }
 
@@ -34,7 +36,7 @@ Value* DivideUpwards(llvm::IRBuilderBase& b, Value* x, Value* y) {
 Value* QuotientOfFloats(llvm::IRBuilderBase& b, Value* x, Value* y, bool is_signed) {
   llvm::Type* type = x->getType();
   llvm::Type* words = SameWidth(b.getInt32Ty(), type);
-  if (type->getScalarSizeInBits() < 32) {
+  if (type->getScalarSizeInBits() < kBits32) {
     const auto widen = [&](Value* value) {
       llvm::Type* own = value->getType();
       return b.CreateSIToFP(b.CreateIntCast(value, SameWidth(b.getInt32Ty(), own), is_signed),
@@ -48,8 +50,9 @@ Value* QuotientOfFloats(llvm::IRBuilderBase& b, Value* x, Value* y, bool is_sign
     return b.CreateFPToSI(DivideUpwards(b, widen(x), widen(y)), type);
   }
   // Few processors convert unsigned numbers: those less 2^31 are signed.
-  const auto sign = [](Value* value) { return llvm::ConstantInt::get(value->getType(), uint64_t{1} << 31); };
-  const auto half = [&](Value* value) { return llvm::ConstantFP::get(doubles(value), 0x1p31); };
+  constexpr uint64_t kHalf = uint64_t{1} << (kBits32 - 1);
+  const auto sign = [](Value* value) { return llvm::ConstantInt::get(value->getType(), kHalf); };
+  const auto half = [&](Value* value) { return llvm::ConstantFP::get(doubles(value), kHalf); };
   const auto widen = [&](Value* value) {
     return b.CreateFAdd(b.CreateSIToFP(b.CreateXor(value, sign(value)), doubles(value)), half(value));
   };

@@ -2,6 +2,7 @@
 #include "backends/llvm/math.h"
 
 #include "backends/llvm/emit_ops.h"
+#include "backends/llvm/floats.h"
 #include "backends/llvm/narrow.h"
 #include "llvm/IR/MDBuilder.h"
 
@@ -28,7 +29,7 @@ Value* Math::PolyByPairs(Value* x, Value* square, llvm::ArrayRef<double> c) {
 
 Math::Rounded Math::RoundProduct(Value* x, double factor) {
   // Adding 1.5 * 2^mantissa_bits leaves the integer in the low bits.
-  const double magic = f64() ? 0x1.8p52 : 0x1.8p23;
+  const double magic = f64() ? kRounding64 : kRounding32;
   Value* sum = Fma(x, factor, C(magic));
   return {Sub(sum, C(magic)), b.CreateSub(Bits(sum), Bits(C(magic)))};
 }
@@ -115,16 +116,17 @@ Value* EmitMathFor(ElementType narrow, OpKind kind, llvm::IRBuilderBase& b, llvm
   };
   if (row.through64) return precise()[0];
   Value* result = row.f32(b, operands);
-  // What f32's errors may move across the middle of two narrow numbers, at bit 12 of the mantissa for f16 and
-  // at bit 15 for bf16: 9 of 8192 or of 65536 codes.
+  // What f32's errors may move across the middle of two narrow numbers, half of the last place of their
+  // mantissas: 9 of 8192 (f16) or of 65536 codes (bf16).
   const bool f16 = narrow == ElementType::F16;
-  const int64_t middle = f16 ? 0x1000 : 0x8000;
+  constexpr int64_t kError = 4;  // units in the last place of f32, to either side
+  const int64_t middle = int64_t{1} << (kF32.mantissa_bits - Format(narrow).mantissa_bits - 1);
   Value* bits = m.Bits(result);
-  Value* distance = b.CreateAnd(b.CreateSub(bits, m.I(middle - 4)), m.I(2 * middle - 1));
-  Value* close = b.CreateICmpULE(distance, m.I(8));
+  Value* distance = b.CreateAnd(b.CreateSub(bits, m.I(middle - kError)), m.I(2 * middle - 1));
+  Value* close = b.CreateICmpULE(distance, m.I(2 * kError));
   if (f16) {
     // Subnormals of f16 have their middles elsewhere; below 2^-26 they are 0.
-    Value* magnitude = b.CreateAnd(bits, m.I(0x7fffffff));
+    Value* magnitude = b.CreateAnd(bits, m.I(INT32_MAX));
     constexpr int64_t kLeast = 0x32800000, kNormal = 0x38800000;  // 2^-26, 2^-14
     close = b.CreateOr(close, b.CreateICmpULT(b.CreateSub(magnitude, m.I(kLeast)), m.I(kNormal - kLeast)));
   }

@@ -1,6 +1,7 @@
 // What the emitters of transcendental functions share: arithmetic on one floating type, scalar or vector.
 #pragma once
 #include "backends/llvm/code_target.h"
+#include "backends/llvm/floats.h"
 #include "backends/llvm/types.h"
 
 namespace hlo::codegen {
@@ -46,8 +47,8 @@ class Math {
   Value* AtLeast(Value* x, double low) { return Select(Less(x, low), C(low), x); }
 
   // Bits as integers of the same width.
-  [[nodiscard]] int mantissa_bits() const { return f64() ? 52 : 23; }
-  [[nodiscard]] int bias() const { return f64() ? 1023 : 127; }
+  [[nodiscard]] int mantissa_bits() const { return f64() ? kF64.mantissa_bits : kF32.mantissa_bits; }
+  [[nodiscard]] int bias() const { return f64() ? kF64.bias : kF32.bias; }
   llvm::Type* IntType();
   Value* I(int64_t value) { return llvm::ConstantInt::get(IntType(), static_cast<uint64_t>(value), true); }
   Value* Bits(Value* x) { return b.CreateBitCast(x, IntType()); }

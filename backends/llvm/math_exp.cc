@@ -26,8 +26,9 @@ constexpr int64_t kSmallest32 = 149;  // the smallest subnormal is 2^-149
 constexpr double kLog2E = 0x1.71547652b82fep+0;
 
 ExpTable TableOf(const Math& m) {
-  if (m.f64()) return {0x1.62e42fefa3800p-1, 0x1.ef35793c76730p-45, -746, 710, kQ64};
-  return {0x1.62e4p-1, 0x1.7f7d1cf79abcap-20, -104, 89, kQ32};
+  constexpr ExpTable k64 = {0x1.62e42fefa3800p-1, 0x1.ef35793c76730p-45, -746, 710, kQ64};
+  constexpr ExpTable k32 = {0x1.62e4p-1, 0x1.7f7d1cf79abcap-20, -104, 89, kQ32};
+  return m.f64() ? k64 : k32;
 }
 
 struct Reduced {
@@ -132,8 +133,8 @@ Value* ExpOfSum32(Math& m, Value* high, Value* low) {
 }
 
 Value* EmitExpm1(Math& m, llvm::ArrayRef<Value*> x) {
-  // Below -38 the result is -1.
-  const Reduced reduced = Reduce(m, m.AtMost(m.AtLeast(x[0], -38), TableOf(m).high));
+  constexpr double kMinusOne = -38;  // below it the result is -1
+  const Reduced reduced = Reduce(m, m.AtMost(m.AtLeast(x[0], kMinusOne), TableOf(m).high));
   // 2^k (exp(r) - 1) + 2^k - 1, halved because 2^k may be too large.
   Value* half = m.PowerOfTwo(m.b.CreateSub(reduced.k.integer, m.I(1)));
   Value* high = m.Fma(half, reduced.r, m.Sub(half, m.C(0.5)));
@@ -156,7 +157,8 @@ Value* EmitLogistic(Math& m, llvm::ArrayRef<Value*> x) {
 Value* EmitTanh64(Math& m, llvm::ArrayRef<Value*> x) {
   // expm1(2a) / (expm1(2a) + 2)
   Value* a = m.Abs(x[0]);
-  Value* e = EmitExpm1(m, {m.AtMost(m.Add(a, a), 44)});
+  constexpr double kOne = 44;  // from here on the quotient is 1
+  Value* e = EmitExpm1(m, {m.AtMost(m.Add(a, a), kOne)});
   return m.CopySign(PreciseQuotient(m, e, e, 2), x[0]);
 }
 
@@ -164,7 +166,8 @@ namespace {
 
 /// exp(a) / 2, a >= 0.
 Value* HalfExp(Math& m, Value* a) {
-  const Reduced reduced = Reduce(m, m.AtMost(a, 720));
+  constexpr double kInfinite = 720;
+  const Reduced reduced = Reduce(m, m.AtMost(a, kInfinite));
   return m.Scale(SmallExp(m, reduced.r), m.b.CreateSub(reduced.k.integer, m.I(1)));
 }
 
@@ -210,10 +213,11 @@ Value* EmitErf64(Math& m, llvm::ArrayRef<Value*> x) {
       -0x1.47be646426d50p-21, -0x1.4627d8184e546p-21, 0x1.1afbed040242bp-21,  -0x1.3b9ea2bb46440p-22,
       0x1.2adbc78ff4e3ap-23,  -0x1.dc2d30fe94436p-25, 0x1.01a6786b891f7p-26,  -0x1.1d911d813daedp-28,
       0x1.e5ee07e04371ap-29,  -0x1.b12e3834ed073p-31, -0x1.22ff3eb0d30d0p-30, 0x1.01123ab33e597p-31};
-  Value* a = m.AtMost(m.Abs(x[0]), 6);
+  constexpr double kOne = 6, kCenter = 3.7, kScale = 1 / 2.3;  // t in [-1, 1] of [1.4, 6]
+  Value* a = m.AtMost(m.Abs(x[0]), kOne);
   Value* p = m.Poly(m.Fma(x[0], x[0], m.C(-1.375)), kP);
   Value* near = m.Fma(x[0], p, x[0]);
-  Value* t = m.Mul(m.Sub(a, m.C(3.7)), 1 / 2.3);
+  Value* t = m.Mul(m.Sub(a, m.C(kCenter)), kScale);
   Value* far = m.Sub(m.C(1), MiddleExp(m, m.Neg(m.Poly(t, kQ))));
   return m.Select(m.Less(a, 1.65), near, m.CopySign(far, x[0]));
 }

@@ -7,6 +7,7 @@ namespace {
 using llvm::Value;
 
 constexpr double kPi = 0x1.921fb54442d18p+1, kPiLow = 0x1.1a62633145c07p-53;
+constexpr double kQuarter = kPi / 4, kQuarterLow = kPiLow / 4;
 
 /// The angle of (x, y), both not NaN, turned by `more` away from where y is 0 and x positive: much less than
 /// one unit of the angle's; null: 0.
@@ -14,8 +15,8 @@ Value* Angle(Math& m, Value* y, Value* x, Value* more) {
   Value *ay = m.Abs(y), *ax = m.Abs(x);
   Value* steep = m.Less(ax, ay);
   Value *small = m.Select(steep, ax, ay), *large = m.Select(steep, ay, ax);
-  // Sums must not overflow.
-  Value* scale = m.Select(m.b.CreateFCmpOGT(large, m.C(0x1p1000)), m.C(0x1p-100), m.C(1));
+  constexpr double kLarge = 0x1p1000, kDown = 0x1p-100;  // so that sums do not overflow
+  Value* scale = m.Select(m.b.CreateFCmpOGT(large, m.C(kLarge)), m.C(kDown), m.C(1));
   small = m.Mul(small, scale);
   large = m.Mul(large, scale);
   // Both infinite: as if equal. Both zero: as if the larger were 1.
@@ -34,7 +35,8 @@ Value* Angle(Math& m, Value* y, Value* x, Value* more) {
   Value* s = m.Mul(z, z);
   Value* rest = m.Mul(m.Mul(z, s), m.Poly(s, kP));
   // Quarter turns: base +- (z + rest), the base in two parts.
-  Value *base = m.Select(diagonal, m.C(kPi / 4), m.C(0)), *low = m.Select(diagonal, m.C(kPiLow / 4), m.C(0));
+  Value *base = m.Select(diagonal, m.C(kQuarter), m.C(0)),
+        *low = m.Select(diagonal, m.C(kQuarterLow), m.C(0));
   auto reflect = [&](Value* condition, double turn, double turn_low) {
     base = m.Select(condition, m.Sub(m.C(turn), base), base);
     low = m.Select(condition, m.Sub(m.C(turn_low), low), low);

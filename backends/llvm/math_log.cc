@@ -13,13 +13,14 @@ struct Exponent {
 /// x = 2^e (1 + f) of positive normal f64 with 1 + f in [sqrt(1/2), sqrt(2)).
 Exponent SplitExponent(Math& m, Value* x) {
   Value* bits = m.Bits(x);
-  Value* e = m.b.CreateAShr(m.b.CreateSub(bits, m.I(0x3fe6a09e667f3bcd)), m.I(52));
-  Value* mantissa = m.FromBits(m.b.CreateSub(bits, m.b.CreateShl(e, m.I(52))));
+  Value* e = m.b.CreateAShr(m.b.CreateSub(bits, m.I(kBitsOfRootOfHalf64)), m.I(m.mantissa_bits()));
+  Value* mantissa = m.FromBits(m.b.CreateSub(bits, m.b.CreateShl(e, m.I(m.mantissa_bits()))));
   return {e, m.Sub(mantissa, m.C(1))};
 }
 
 /// Of f32: r[j] and -log(r[j]) for 16 parts of [3/4, 3/2), told by the leading bits of a mantissa; m r[j] is
 /// within [31/32, 17/16]. r[j] is such that its logarithm is a float to 2^-12 of the last place.
+constexpr int kIndexBits = 4;  // of a mantissa, that tell its part
 constexpr double kInverse[16] = {0x1p+0,        0x1.d40f4ep-1, 0x1.badefep-1, 0x1.a42dbp-1,
                                  0x1.8f9708p-1, 0x1.7cf1b6p-1, 0x1.6c138p-1,  0x1.5caeb8p-1,
                                  0x1.4e5f7ep+0, 0x1.41525ap+0, 0x1.352496p+0, 0x1.29e368p+0,
@@ -45,7 +46,7 @@ constexpr double kLogarithm[16] = {0,
 Value* Combine32(Math& m, const Math::Parts& parts, Value* more) {
   // log(1 + f) = f + f^2 q(f): minimax, error 2^-28.
   constexpr double kQ[] = {-0x1p-1, 0x1.555844p-2, -0x1.001p-2, 0x1.81f776p-3};
-  Value* index = m.b.CreateLShr(m.Bits(parts.mantissa), m.I(19));
+  Value* index = m.b.CreateLShr(m.Bits(parts.mantissa), m.I(kF32.mantissa_bits - kIndexBits));
   Value* inverse = m.Lookup(kInverse, index);
   Value* f = m.Fma(parts.mantissa, inverse, m.C(-1));
   if (more != nullptr) f = m.Fma(more, inverse, f);
@@ -106,9 +107,9 @@ Value* EmitLog32(Math& m, llvm::ArrayRef<Value*> x) {
 
 Value* EmitLog64(Math& m, llvm::ArrayRef<Value*> x) {
   // Subnormals become normal.
-  Value* small = m.Less(x[0], 0x1p-1022);
-  const Exponent split = SplitExponent(m, m.Select(small, m.Mul(x[0], 0x1p54), x[0]));
-  Value* e = m.b.CreateSub(split.e, m.Select(small, m.I(54), m.I(0)));
+  Value* small = m.Less(x[0], kLeastNormal64);
+  const Exponent split = SplitExponent(m, m.Select(small, m.Mul(x[0], kPowerUp64), x[0]));
+  Value* e = m.b.CreateSub(split.e, m.Select(small, m.I(kUp64), m.I(0)));
   return Specials(m, Combine64(m, m.ToFloat(e), split.f), x[0], x[0]);
 }
 
@@ -116,7 +117,8 @@ Value* EmitLog1p32(Math& m, llvm::ArrayRef<Value*> x) {
   const Sum sum = OneAnd(m, x[0]);
   const Math::Parts parts = m.Split(sum.u);
   // The error is less than a unit of u: where the exponent is large it does not count.
-  Value* counts = m.Less(m.Abs(parts.exponent), 64.0);
+  constexpr double kLarge = 64;
+  Value* counts = m.Less(m.Abs(parts.exponent), kLarge);
   Value* more = m.has_exponents()
                     ? m.ScaleOrZero(counts, sum.error, {m.Neg(parts.exponent), nullptr})
                     : m.Select(counts, m.Mul(sum.error, m.PowerOfTwo(m.b.CreateNeg(parts.integer))), m.C(0));

@@ -14,6 +14,7 @@ struct Pair {
 
 /// Of f32: 1 / r[j] near the middle of 16 parts of [3/4, 3/2), told by the leading bits of a mantissa, and
 /// -log(r[j]), 16 bits behind the point and the rest.
+constexpr int kIndexBits = 4;  // of a mantissa, that tell its part
 constexpr double kInverse[16] = {0x1p+0,        0x1.d41d42p-1, 0x1.bacf92p-1, 0x1.a41a42p-1,
                                  0x1.8f9c18p-1, 0x1.7d05f4p-1, 0x1.6c16c2p-1, 0x1.5c9882p-1,
                                  0x1.4e5e0ap+0, 0x1.414142p+0, 0x1.3521dp+0,  0x1.29e412p+0,
@@ -57,7 +58,7 @@ Pair PreciseLog32(Math& m, Value* a) {
   // log(1 + f) = f - f^2/2 + f^3 q(f), |f| <= 1/16: minimax, error 2^-33 f.
   constexpr double kQ[] = {0x1.555558p-2, -0x1.000316p-2, 0x1.99b5d8p-3, -0x1.401892p-3};
   const Math::Parts parts = m.Split(a);
-  Value* index = m.b.CreateLShr(m.Bits(parts.mantissa), m.I(19));
+  Value* index = m.b.CreateLShr(m.Bits(parts.mantissa), m.I(kF32.mantissa_bits - kIndexBits));
   Value* inverse = m.Lookup(kInverse, index);
   // mantissa * inverse = 1 + f + f_low exactly.
   Value* product = m.Mul(parts.mantissa, inverse);
@@ -81,11 +82,11 @@ Pair PreciseLog32(Math& m, Value* a) {
 
 /// log of a >= 0 of f64 with twice the precision, error 2^-64.
 Pair PreciseLog(Math& m, Value* a) {
-  Value* small = m.Less(a, 0x1p-1022);
-  Value* bits = m.Bits(m.Select(small, m.Mul(a, 0x1p54), a));
-  Value* e = m.b.CreateAShr(m.b.CreateSub(bits, m.I(0x3fe6a09e667f3bcd)), m.I(52));
-  Value* mantissa = m.FromBits(m.b.CreateSub(bits, m.b.CreateShl(e, m.I(52))));
-  e = m.ToFloat(m.b.CreateSub(e, m.Select(small, m.I(54), m.I(0))));
+  Value* small = m.Less(a, kLeastNormal64);
+  Value* bits = m.Bits(m.Select(small, m.Mul(a, kPowerUp64), a));
+  Value* e = m.b.CreateAShr(m.b.CreateSub(bits, m.I(kBitsOfRootOfHalf64)), m.I(m.mantissa_bits()));
+  Value* mantissa = m.FromBits(m.b.CreateSub(bits, m.b.CreateShl(e, m.I(m.mantissa_bits()))));
+  e = m.ToFloat(m.b.CreateSub(e, m.Select(small, m.I(kUp64), m.I(0))));
   // s = f / (2 + f), z = s^2
   Value* f = m.Sub(mantissa, m.C(1));
   Value* sum = m.Add(mantissa, m.C(1));
@@ -100,8 +101,9 @@ Pair PreciseLog(Math& m, Value* a) {
   constexpr double kQ[] = {2.0 / 5,  2.0 / 7,  2.0 / 9,  2.0 / 11, 2.0 / 13, 2.0 / 15,
                            2.0 / 17, 2.0 / 19, 2.0 / 21, 2.0 / 23, 2.0 / 25};
   Value* tail = m.Mul(z, m.Poly(z, kQ));
-  Value* p = m.Add(m.C(2.0 / 3), tail);
-  Value* p_low = m.Add(m.Add(m.Sub(m.C(2.0 / 3), p), tail), m.C(0x1.5555555555555p-55));
+  constexpr double kTwoThirds = 2.0 / 3, kTwoThirdsLow = 0x1.5555555555555p-55;
+  Value* p = m.Add(m.C(kTwoThirds), tail);
+  Value* p_low = m.Add(m.Add(m.Sub(m.C(kTwoThirds), p), tail), m.C(kTwoThirdsLow));
   // log(1 + f) = 2 s + s z p
   Value* t = m.Mul(z, p);
   Value* t_low = m.Fma(z, p_low, m.Fma(z_low, p, m.Fma(z, p, m.Neg(t))));
@@ -169,8 +171,8 @@ Value* EmitPower64(Math& m, llvm::ArrayRef<Value*> x) {
   const Pair log = PreciseLog(m, m.Abs(x[0]));
   Value* high = m.Mul(x[1], log.high);
   Value* low = m.Fma(x[1], log.low, m.Fma(x[1], log.high, m.Neg(high)));
-  // Beyond, results overflow or vanish whatever the low part.
-  Value* counts = m.Less(m.Abs(high), 800.0);
+  constexpr double kBeyond = 800;  // where results overflow or vanish whatever the low part
+  Value* counts = m.Less(m.Abs(high), kBeyond);
   Value* power = ExpOfSum64(m, high, m.Select(counts, low, m.C(0)));
   power = m.InRareCase(m.IsNan(high), {power},
                        [&]() -> llvm::SmallVector<Value*, 2> { return {AtEnds(m, x[0], x[1], power)}; })[0];
@@ -179,13 +181,15 @@ Value* EmitPower64(Math& m, llvm::ArrayRef<Value*> x) {
 
 Value* EmitCbrt64(Math& m, llvm::ArrayRef<Value*> x) {
   Value* a = m.Abs(x[0]);
-  // Away from the ends of the range.
-  Value *small = m.Less(a, 0x1p-900), *big = m.b.CreateFCmpOGT(a, m.C(0x1p900));
-  Value* up = m.Select(small, m.C(0x1p300), m.Select(big, m.C(0x1p-300), m.C(1)));
-  Value* down = m.Select(small, m.C(0x1p-100), m.Select(big, m.C(0x1p100), m.C(1)));
+  // Away from the ends of the range, by a power whose root is one.
+  constexpr double kLarge = 0x1p900, kCube = 0x1p300, kRoot = 0x1p100;
+  Value *small = m.Less(a, 1 / kLarge), *big = m.b.CreateFCmpOGT(a, m.C(kLarge));
+  Value* up = m.Select(small, m.C(kCube), m.Select(big, m.C(1 / kCube), m.C(1)));
+  Value* down = m.Select(small, m.C(1 / kRoot), m.Select(big, m.C(kRoot), m.C(1)));
   Value* v = m.Mul(a, up);
   // A third of the exponent: within 5 %.
-  Value* third = m.Fma(m.ToFloat(m.Bits(v)), 1.0 / 3, m.C(0x1p52 * (1023 * 2.0 / 3 - 0.0331)));
+  constexpr double kThird = 1.0 / 3, kRest = kWhole64 * (kF64.bias * 2.0 / 3 - 0.0331);
+  Value* third = m.Fma(m.ToFloat(m.Bits(v)), kThird, m.C(kRest));
   Value* y = m.FromBits(m.b.CreateFPToSI(third, m.IntType()));
   for (int i = 0; i < 2; ++i) {
     // y (y^3 + 2 v) / (2 y^3 + v)
@@ -197,7 +201,8 @@ Value* EmitCbrt64(Math& m, llvm::ArrayRef<Value*> x) {
   Value* square_error = m.Fma(y, y, m.Neg(square));
   Value* cube = m.Mul(square, y);
   Value* cube_error = m.Fma(square_error, y, m.Fma(square, y, m.Neg(cube)));
-  y = m.Add(y, m.Div(m.Sub(m.Sub(v, cube), cube_error), m.Mul(square, 3)));
+  constexpr double kOfSlope = 3;  // the slope of y^3 is 3 y^2
+  y = m.Add(y, m.Div(m.Sub(m.Sub(v, cube), cube_error), m.Mul(square, kOfSlope)));
   Value* ordinary = m.b.CreateAnd(m.Less(m.C(0), a), m.Less(a, m.Inf()));
   return m.Select(ordinary, m.CopySign(m.Mul(y, down), x[0]), x[0]);
 }

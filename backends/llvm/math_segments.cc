@@ -86,15 +86,18 @@ Value* Slope(Math& m, const Segments& segments, const Place& place) {
 
 }  // namespace
 
+/// From here on they are 1.
+constexpr double kOneFromTanh = 0x1.22ep+3, kOneFromErf = 0x1.f6p+1;
+
 Value* EmitTanh32(Math& m, llvm::ArrayRef<Value*> x) {
-  const Segments segments = {0x1.2c67p-1, 0x1.22ep+3, kTanh};
+  const Segments segments = {0x1.2c67p-1, kOneFromTanh, kTanh};
   const Place place = Locate(m, segments, m.Abs(x[0]));
   Value* constant = m.Lookup(segments.rows[0], place.index);
   return m.CopySign(m.Fma(Slope(m, segments, place), place.distance, constant), x[0]);
 }
 
 Value* EmitErf32(Math& m, llvm::ArrayRef<Value*> x) {
-  const Segments segments = {0x1.059p-2, 0x1.f6p+1, kErf};
+  const Segments segments = {0x1.059p-2, kOneFromErf, kErf};
   const Place place = Locate(m, segments, m.Abs(x[0]));
   Value* constant = m.Lookup(segments.rows[0], place.index);
   constant = m.Select(m.Equal(place.center, 0.0), place.distance, constant);

@@ -83,7 +83,7 @@ HalfTurns ReduceToHalfTurn(Math& m, Value* x, bool cosine, llvm::ArrayRef<double
     x = parts.high;
     low = parts.low;
   }
-  Value* magic = m.C(wide ? 0x1.8p52 : 0x1.8p23);
+  Value* magic = m.C(wide ? kRounding64 : kRounding32);
   Value* sum = cosine ? m.Add(m.Fma(x, kTwoOverPi / 2, m.C(-0.5)), magic) : m.Fma(x, kTwoOverPi / 2, magic);
   Value* k = m.Sub(sum, magic);
   if (cosine) k = m.Add(k, m.C(0.5));
@@ -116,7 +116,7 @@ HalfTurns ReduceAnyToHalfTurn32(Math& m, Value* x, bool cosine) {
 /// products with k are exact.
 HalfTurns ReduceToHalfTurn32(Math& m, Value* x, bool cosine) {
   if (m.IsVector()) return ReduceAnyToHalfTurn32(m, x, cosine);
-  Value* magic = m.C(0x1.8p23);
+  Value* magic = m.C(kRounding32);
   Value* sum = cosine ? m.Add(m.Fma(x, kTwoOverPi / 2, m.C(-0.5)), magic) : m.Fma(x, kTwoOverPi / 2, magic);
   Value* r = cosine ? m.Neg(x) : x;
   if (cosine)
@@ -138,7 +138,7 @@ Value* Sin32(Math& m, Value* x, bool cosine) {
   const HalfTurns turns = ReduceToHalfTurn32(m, x, cosine);
   Value* w = m.Poly(m.Fma(turns.r, turns.r, m.C(-1)), kW);
   Value* sin = m.Fma(turns.r, w, turns.r);
-  return m.FromBits(m.b.CreateXor(m.Bits(sin), m.b.CreateShl(turns.k, m.I(31))));
+  return m.FromBits(m.b.CreateXor(m.Bits(sin), m.b.CreateShl(turns.k, m.I(kF32.bits - 1))));
 }
 
 Reduced Reduce64(Math& m, Value* x) {
@@ -192,7 +192,7 @@ Value* Sin64(Math& m, Value* x, int quarters, llvm::Intrinsic::ID exact) {
   Value* quadrant = quarters == 0 ? reduced.quadrant : m.b.CreateAdd(reduced.quadrant, m.I(quarters));
   Value* odd = m.b.CreateICmpNE(m.b.CreateAnd(quadrant, m.I(1)), m.I(0));
   Value* magnitude = m.Select(odd, both.cos, both.sin);
-  Value* sign = m.b.CreateShl(m.b.CreateLShr(quadrant, m.I(1)), m.I(63));
+  Value* sign = m.b.CreateShl(m.b.CreateLShr(quadrant, m.I(1)), m.I(kF64.bits - 1));
   Value* result = m.FromBits(m.b.CreateXor(m.Bits(magnitude), sign));
   if (quarters == 0) result = m.Select(m.Equal(x, 0.0), x, result);
   Value* large = m.b.CreateFCmpOGE(m.Abs(x), m.C(kLarge));

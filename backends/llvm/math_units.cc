@@ -15,11 +15,11 @@ Math::Parts Math::Split(Value* x) {
     const auto [exponent, mantissa] = target_.Split(b, x);
     return {exponent, mantissa, nullptr};
   }
-  Value* small = Less(x, 0x1p-126);
-  Value* bits = Bits(Select(small, Mul(x, 0x1p25), x));
-  Value* e = b.CreateAShr(b.CreateSub(bits, I(0x3f400000)), I(23));
-  Value* mantissa = FromBits(b.CreateSub(bits, b.CreateShl(e, I(23))));
-  e = b.CreateSub(e, Select(small, I(25), I(0)));
+  Value* small = Less(x, kLeastNormal32);
+  Value* bits = Bits(Select(small, Mul(x, kPowerUp32), x));
+  Value* e = b.CreateAShr(b.CreateSub(bits, I(kBitsOfThreeQuarters32)), I(kF32.mantissa_bits));
+  Value* mantissa = FromBits(b.CreateSub(bits, b.CreateShl(e, I(kF32.mantissa_bits))));
+  e = b.CreateSub(e, Select(small, I(kUp32), I(0)));
   return {ToFloat(e), mantissa, e};
 }
 
@@ -32,9 +32,10 @@ Value* Math::LookupInMemory(llvm::ArrayRef<double> table, Value* index) {
                                           data, "table", nullptr, llvm::GlobalValue::NotThreadLocal,
                                           threads == nullptr ? 0 : threads->facts().global_space);
   memory->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
-  Value* places = b.CreateGEP(b.getFloatTy(), memory, b.CreateAnd(index, I(15)));
+  Value* places =
+      b.CreateGEP(b.getFloatTy(), memory, b.CreateAnd(index, I(static_cast<int64_t>(table.size()) - 1)));
   if (!type_->isVectorTy()) return b.CreateLoad(type_, places);
-  return b.CreateMaskedGather(type_, places, llvm::Align(4));
+  return b.CreateMaskedGather(type_, places, llvm::Align(sizeof(float)));
 }
 
 Value* Math::Lookup(llvm::ArrayRef<double> table, Value* index) {

@@ -34,7 +34,7 @@ Value* FmaThrough64(Math& m, Value* x, Value* y, Value* z) {
 /// x to an integer: numbers as large as 2^mantissa_bits have no fraction, and added to it others lose theirs.
 Value* RoundBySum(Math& m, ID id, Value* x) {
   llvm::IRBuilderBase& b = m.b;
-  Value* large = m.C(m.f64() ? 0x1p52 : 0x1p23);
+  Value* large = m.C(m.f64() ? kWhole64 : kWhole32);
   Value* magnitude = m.Abs(x);
   Value* nearest = m.Sub(m.Add(magnitude, large), large);
   Value* rounded = nearest;

@@ -1,6 +1,9 @@
 #include "backends/llvm/types.h"
 
+#include <complex>
+
 #include "backends/llvm/code_target.h"
+#include "backends/llvm/floats.h"
 #include "backends/llvm/narrow.h"
 #include "ir/numeric/float_format.h"
 #include "llvm/IR/MDBuilder.h"
@@ -19,10 +22,10 @@ Value* RoundToBf16(IRBuilderBase& b, Value* x, llvm::function_ref<Value*(Value* 
   Type* wide = SameWidth(b.getInt32Ty(), x->getType());
   Type* narrow = SameWidth(b.getInt16Ty(), x->getType());
   Value* bits = b.CreateBitCast(x, wide);
-  Value* odd = b.CreateAnd(b.CreateLShr(bits, 16), llvm::ConstantInt::get(wide, 1));
-  Value* rounded = b.CreateAdd(bits, b.CreateAdd(odd, llvm::ConstantInt::get(wide, 0x7fff)));
+  Value* odd = b.CreateAnd(b.CreateLShr(bits, kBelowBf16), llvm::ConstantInt::get(wide, 1));
+  Value* rounded = b.CreateAdd(bits, b.CreateAdd(odd, llvm::ConstantInt::get(wide, kHalfBelowBf16)));
   Value* kept = b.CreateSelect(b.CreateFCmpUNO(x, x), nans(bits), rounded);
-  return b.CreateTrunc(b.CreateLShr(kept, 16), narrow);
+  return b.CreateTrunc(b.CreateLShr(kept, kBelowBf16), narrow);
 }
 
 /// Of what an operation gave: its NaNs have the quiet bit set, which lies in the upper half.
@@ -33,14 +36,14 @@ Value* ToBf16(IRBuilderBase& b, Value* x) {
 /// Of f32 from anywhere: some NaNs have nothing but low bits.
 Value* AnyToBf16(IRBuilderBase& b, Value* x) {
   return RoundToBf16(b, x, [&](Value* bits) {
-    Value* sign = b.CreateAnd(bits, llvm::ConstantInt::get(bits->getType(), 0x80000000));
-    return b.CreateOr(sign, llvm::ConstantInt::get(bits->getType(), 0x7fc00000));
+    Value* sign = b.CreateAnd(bits, llvm::ConstantInt::get(bits->getType(), kSign32));
+    return b.CreateOr(sign, llvm::ConstantInt::get(bits->getType(), kNan32));
   });
 }
 
 Value* FromBf16(IRBuilderBase& b, Value* bits) {
   Type* wide = SameWidth(b.getInt32Ty(), bits->getType());
-  return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, wide), 16),
+  return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, wide), kBelowBf16),
                          SameWidth(b.getFloatTy(), bits->getType()));
 }
 
@@ -84,7 +87,7 @@ Value* ToComplexBits(IRBuilderBase& b, Value* x) {
 }
 
 Value* FromComplexBits(IRBuilderBase& b, Value* bits) {
-  const bool wide = bits->getType()->getScalarSizeInBits() == 128;
+  const bool wide = bits->getType()->getScalarSizeInBits() == sizeof(std::complex<double>) * CHAR_BIT;
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(bits->getType());
   const unsigned lanes = vector == nullptr ? 1 : vector->getNumElements();
   Type* part = wide ? b.getDoubleTy() : b.getFloatTy();
@@ -122,6 +125,10 @@ const Conversion* FindConversion(ElementType type) {
 
 }  // namespace
 
+llvm::Align AlignOf(const Type* type) {
+  return llvm::Align(std::min<uint64_t>(type->getScalarSizeInBits() / CHAR_BIT, sizeof(double)));
+}
+
 bool IsSupported(ElementType type) {
   if (IsIntegral(type) || IsByteFloat(type)) return true;
   return type == ElementType::F32 || type == ElementType::F64 || FindConversion(type) != nullptr;
@@ -130,7 +137,7 @@ bool IsSupported(ElementType type) {
 Type* StoredType(llvm::LLVMContext& context, ElementType type) {
   if (type == ElementType::F32) return Type::getFloatTy(context);
   if (type == ElementType::F64) return Type::getDoubleTy(context);
-  return Type::getIntNTy(context, static_cast<unsigned>(Info(type).host_bytes()) * 8);
+  return Type::getIntNTy(context, static_cast<unsigned>(Info(type).host_bytes()) * CHAR_BIT);
 }
 
 Type* ComputeType(llvm::LLVMContext& context, ElementType type) {
@@ -184,8 +191,8 @@ Value* Splat(IRBuilderBase& b, Value* value, unsigned width) {
 
 Value* Wrap(IRBuilderBase& b, ElementType type, Value* value) {
   const auto bits = static_cast<unsigned>(Info(type).bits);
-  if (bits >= 8) return value;
-  Value* unused = llvm::ConstantInt::get(value->getType(), 8 - bits);
+  if (bits >= CHAR_BIT) return value;
+  Value* unused = llvm::ConstantInt::get(value->getType(), CHAR_BIT - bits);
   Value* high = b.CreateShl(value, unused);
   return IsSigned(type) ? b.CreateAShr(high, unused) : b.CreateLShr(high, unused);
 }
@@ -201,11 +208,11 @@ Emitted ExactInBf16(IRBuilderBase& b, ElementType type, Value* f32) {
   const auto number = [&](uint64_t n) { return llvm::ConstantInt::get(wide, n); };
   Value* bits = b.CreateBitCast(f32, wide);
   if (Format(type).has_infinity()) {  // and several NaNs, of which the sign stays
-    Value* nan = b.CreateOr(b.CreateAnd(bits, number(0x80000000)), number(0x7fc00000));
+    Value* nan = b.CreateOr(b.CreateAnd(bits, number(kSign32)), number(kNan32));
     bits = b.CreateSelect(b.CreateFCmpUNO(f32, f32), nan, bits);
   }
   return FromStored(b, ElementType::BF16,
-                    b.CreateTrunc(b.CreateLShr(bits, 16), SameWidth(b.getInt16Ty(), wide)));
+                    b.CreateTrunc(b.CreateLShr(bits, kBelowBf16), SameWidth(b.getInt16Ty(), wide)));
 }
 
 Emitted ConvertedToBf16(IRBuilderBase& b, Value* f32) {
@@ -214,14 +221,15 @@ Emitted ConvertedToBf16(IRBuilderBase& b, Value* f32) {
 
 Emitted ComputedInBf16(IRBuilderBase& b, Value* f32) {
   if (Value* converted = CodeTargetOf(b).ToBf16(b, f32)) return FromStored(b, ElementType::BF16, converted);
-  constexpr uint64_t kLast = 0x10000, kBelow = 0x7fff;
+  constexpr uint64_t kLast = uint64_t{1} << kBelowBf16;
   Type* wide = SameWidth(b.getInt32Ty(), f32->getType());
   const auto number = [&](uint64_t n) { return llvm::ConstantInt::get(wide, n); };
   Value* bits = b.CreateBitCast(f32, wide);
   Value* last = b.CreateAnd(bits, number(kLast));
   Value* rounded = CodeTargetOf(b).RoundBitsToBf16(b, bits, last);
-  if (rounded == nullptr) rounded = b.CreateAdd(bits, b.CreateAdd(b.CreateLShr(last, 16), number(kBelow)));
-  Value* stored = b.CreateTrunc(b.CreateLShr(rounded, 16), SameWidth(b.getInt16Ty(), wide));
+  if (rounded == nullptr)
+    rounded = b.CreateAdd(bits, b.CreateAdd(b.CreateLShr(last, kBelowBf16), number(kHalfBelowBf16)));
+  Value* stored = b.CreateTrunc(b.CreateLShr(rounded, kBelowBf16), SameWidth(b.getInt16Ty(), wide));
   return FromStored(b, ElementType::BF16, stored);
 }
 

@@ -16,6 +16,11 @@ struct Emitted {
   [[nodiscard]] bool IsVector() const { return stored->getType()->isVectorTy(); }
 };
 
+/// Arrays that belong to code begin at its multiples, as all of a program do. Bytes.
+constexpr uint64_t kArrayAlignment = 64;
+/// Elements lie at multiples of their size, complex numbers at those of their parts.
+llvm::Align AlignOf(const llvm::Type* type);
+
 /// Whether kernels can compute with the type.
 bool IsSupported(ElementType type);
 /// The scalar type in memory and in `compute` form.

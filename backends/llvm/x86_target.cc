@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "backends/llvm/floats.h"
 #include "backends/llvm/types.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -13,7 +14,8 @@ using llvm::IRBuilderBase;
 using llvm::Type;
 using llvm::Value;
 
-constexpr unsigned kLanes = 16;  // of a whole register of f32
+constexpr unsigned kLanes = 16, kLanes64 = kLanes / 2;  // of a whole register of f32 and of f64
+constexpr unsigned kAvx2Lanes = 8;                      // of f32
 constexpr uint64_t kCurrentRounding = 4;
 
 unsigned LanesOf(const Value* value) {
@@ -82,18 +84,18 @@ class X86Target final : public CodeTarget {
                     .halves = unit >= Unit::Avx512,
                     .compares = unit >= Unit::Avx512,
                     .memory = {.line = 64,
-                               .fetched = int64_t{1} << 20,  // the second cache
+                               .fetched = 1 << 20,  // the second cache
                                .rows_ahead = 8,
                                .row_lines = 8,
                                .window_step = 1024,
                                .windows_ahead = 2048,
-                               .longest_row = int64_t{64} << 10}}),
+                               .longest_row = 64 << 10}}),
         unit_(unit) {}
 
   Value* ScaleOrZero(Builder& b, Value* keep, Value* x, Value* k) const override {
     if (unit_ < Unit::Avx512) return nullptr;
     const bool f64 = x->getType()->getScalarType()->isDoubleTy();
-    const unsigned width = f64 ? 8 : 16;
+    const unsigned width = f64 ? kLanes64 : kLanes;
     const auto id =
         f64 ? llvm::Intrinsic::x86_avx512_mask_scalef_pd_512 : llvm::Intrinsic::x86_avx512_mask_scalef_ps_512;
     return InRegisters(b, width, {keep, x, k}, [&](llvm::ArrayRef<Value*> part) {
@@ -131,29 +133,33 @@ class X86Target final : public CodeTarget {
     };
     if (unit_ >= Unit::Avx512)
       return InRegisters(b, kLanes, {index}, [&](llvm::ArrayRef<Value*> part) {
-        return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {}, {constants(0, 16), part[0]});
+        return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
+                                 {constants(0, kLanes), part[0]});
       });
     auto half = [&](size_t from) {
-      return InRegisters(b, 8, {index}, [&](llvm::ArrayRef<Value*> part) {
-        return b.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {}, {constants(from, 8), part[0]});
+      return InRegisters(b, kAvx2Lanes, {index}, [&](llvm::ArrayRef<Value*> part) {
+        return b.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {},
+                                 {constants(from, kAvx2Lanes), part[0]});
       });
     };
     const auto number = [&](uint64_t n) { return llvm::ConstantInt::get(index->getType(), n); };
-    Value* upper = b.CreateICmpSLT(b.CreateShl(index, number(28)), number(0));
-    Value* high = half(8);
+    constexpr int kBitOfHalf = 3;  // the highest of an index
+    Value* upper = b.CreateICmpSLT(b.CreateShl(index, number(kF32.bits - 1 - kBitOfHalf)), number(0));
+    Value* high = half(kAvx2Lanes);
     return b.CreateSelect(upper, high, half(0));
   }
 
   Value* AndElseOr(Builder& b, Value* x, Value* y, Value* mask) const override {
-    constexpr struct {
+    struct Ternary {
       unsigned bits, all;
       llvm::Intrinsic::ID id;
-    } kTernary[] = {{32, 128, llvm::Intrinsic::x86_avx512_pternlog_d_128},
-                    {32, 256, llvm::Intrinsic::x86_avx512_pternlog_d_256},
-                    {32, 512, llvm::Intrinsic::x86_avx512_pternlog_d_512},
-                    {64, 128, llvm::Intrinsic::x86_avx512_pternlog_q_128},
-                    {64, 256, llvm::Intrinsic::x86_avx512_pternlog_q_256},
-                    {64, 512, llvm::Intrinsic::x86_avx512_pternlog_q_512}};
+    };
+    constexpr Ternary kTernary[] = {{32, 128, llvm::Intrinsic::x86_avx512_pternlog_d_128},
+                                    {32, 256, llvm::Intrinsic::x86_avx512_pternlog_d_256},
+                                    {32, 512, llvm::Intrinsic::x86_avx512_pternlog_d_512},
+                                    {64, 128, llvm::Intrinsic::x86_avx512_pternlog_q_128},
+                                    {64, 256, llvm::Intrinsic::x86_avx512_pternlog_q_256},
+                                    {64, 512, llvm::Intrinsic::x86_avx512_pternlog_q_512}};
     constexpr uint32_t kTable = 0xd4;  // by the bits of x, y and mask, those of x being the highest
     const unsigned bits = x->getType()->getScalarSizeInBits();
     const auto all = static_cast<unsigned>(x->getType()->getPrimitiveSizeInBits().getFixedValue());

@@ -59,6 +59,9 @@ class WordPlan final : public Plan {
   WordWay way_;
 };
 
+/// Blocks of steps of groups are its multiples.
+constexpr int64_t kGroupDepthUnit = 64;
+
 class GroupPlan final : public Plan {
  public:
   GroupPlan(Problem problem, const Target& target)
@@ -66,7 +69,8 @@ class GroupPlan final : public Plan {
         kernels_(KernelsFor(target.isa)),
         kind_(*GroupKindOf(problem_)),
         groups_(*GroupKernelsFor(kind_, target)),
-        blocks_(CutSteps(problem_, kGroupDepthBytes / Info(problem_.lhs.type).host_bytes(), 64)) {}
+        blocks_(
+            CutSteps(problem_, kGroupDepthBytes / Info(problem_.lhs.type).host_bytes(), kGroupDepthUnit)) {}
   bool Run(const void* lhs, const void* rhs, void* out) const override {
     RunGroups(problem_, kind_, groups_, blocks_, kernels_, lhs, rhs, out);
     return true;

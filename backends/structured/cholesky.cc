@@ -158,11 +158,12 @@ void Factor::Run(lapack::Function<Routine::Potrf, T>* potrf, void* const* arrays
   const auto run = [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end && !Interrupted(); ++k) RunOne(potrf, from + k * size, to + k * size);
   };
+  constexpr int64_t kWorthThread = 200000;  // products
   // Matrices or the blocks of one: where threads share does not change what they compute.
   if (n >= kLeastRows && batch < ThreadCount())
     run(0, batch);
   else
-    ParallelFor(0, batch, std::max<int64_t>(1, 200000 / work), run);
+    ParallelFor(0, batch, std::max<int64_t>(1, kWorthThread / work), run);
 }
 
 /// The same for LAPACK's call, which has its triangle alone and tells where it fails.

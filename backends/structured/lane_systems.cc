@@ -17,8 +17,12 @@ constexpr int64_t kAlways = 8;
 constexpr int64_t kLargest = 32;
 /// Numbers of right-hand sides that are solved at a time.
 constexpr int64_t kStrip = 1024;
+/// The narrowest, in columns.
+constexpr int64_t kLeastStrip = 16;
 /// Vector operations that are worth waking a thread for.
 constexpr int64_t kPiece = 20000;
+/// Lanes of matrices are worth it for so many bytes of one element of each.
+constexpr int64_t kLeastLaneBytes = 32;
 
 /// Numbers of type T in lanes of their own type.
 template <class T>
@@ -101,7 +105,7 @@ class Solver {
  public:
   Solver(const Solve& solve, gemm::Isa isa) : solve_(solve), kernels_(L::Kernels(isa)) {
     const int64_t m = solve.systems.m;
-    width_ = std::min(solve.systems.n, std::max<int64_t>(16, kStrip / m));
+    width_ = std::min(solve.systems.n, std::max(kLeastStrip, kStrip / m));
     matrix_ = L::Make(m * m);
     x_ = L::Make(m * width_);
     if (solve.by_inverse) inverse_ = L::Make(m * m), y_ = L::Make(m * width_);
@@ -161,7 +165,7 @@ void RunSolve(const Solve& solve, gemm::Isa isa, void* const* arrays) {
 
 /// Whether there are enough matrices of this size to fill lanes.
 bool FillLanes(int64_t batch, int64_t m, ElementType type) {
-  return m <= kLargest && batch >= 32 / Info(RealPartType(type)).host_bytes();
+  return m <= kLargest && batch >= kLeastLaneBytes / Info(RealPartType(type)).host_bytes();
 }
 
 template <class Run>

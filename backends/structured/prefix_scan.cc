@@ -23,6 +23,8 @@ constexpr int64_t kChunk = 1 << 15;
 constexpr int64_t kStrip = 1 << 11;
 /// Larger results are written past the caches.
 constexpr int64_t kStreamed = int64_t{32} << 20;
+/// A line of so many chunks is worth all threads, strips narrower than this are not; elements worth one.
+constexpr int64_t kChunksWorthThreads = 4, kLeastStrip = 128, kWorthThread = 1 << 15;
 
 /// Other threads learn by ordinary stores that a piece is done.
 void FinishStreams(bool stream) {
@@ -181,7 +183,7 @@ void Run(const Scan& scan, void* const* arrays) {
   const int64_t strips = (row + kStrip - 1) / kStrip;
   const int64_t work = std::max<int64_t>(1, scan.scanned() * std::min(row, kStrip));
   const bool few = scan.outer < ThreadCount() && ThreadCount() > 1 && !scan.in_order && !InParallelRegion();
-  if (row == 1 && few && scan.scanned() >= 4 * kChunk) {
+  if (row == 1 && few && scan.scanned() >= kChunksWorthThreads * kChunk) {
     for (int64_t o = 0; o < scan.outer; ++o) {
       FillSkipped(scan, out + o * out_bytes, init);
       Line(scan, in + o * in_bytes, out + o * out_bytes, inits[0]).RunParallel();
@@ -191,9 +193,9 @@ void Run(const Scan& scan, void* const* arrays) {
   // Narrower strips where there are too few for all threads; columns do not know of each other.
   const int64_t share = (row + ThreadCount() - 1) / ThreadCount();
   const int64_t narrow =
-      strips * scan.outer >= ThreadCount() ? kStrip : std::clamp<int64_t>(share, 128, kStrip);
+      strips * scan.outer >= ThreadCount() ? kStrip : std::clamp(share, kLeastStrip, kStrip);
   const int64_t columns = (row + narrow - 1) / narrow;
-  const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 15) / work);
+  const int64_t grain = std::max<int64_t>(1, kWorthThread / work);
   ParallelFor(0, scan.outer * columns, grain, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end && !Interrupted(); ++task) {
       const int64_t o = task / columns, c = task % columns;

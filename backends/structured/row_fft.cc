@@ -6,6 +6,9 @@
 namespace hlo::structured {
 namespace {
 
+/// Points that are worth a thread, in lanes.
+constexpr int64_t kGrain = 512;
+
 /// The divisor next to the square root, from below.
 int64_t MiddleDivisor(int64_t n) {
   int64_t best = 1;
@@ -80,7 +83,7 @@ void RowFft<T>::RunSplit(const T* in, T* out, bool inverse, T scale) const {
   const auto own = MakeBuffer<T>(static_cast<size_t>(in_place ? 0 : row_blocks * slab));
   T* middle = in_place ? out : own.get();
   const int64_t tile_step = in_place ? kStep : slab, element_step = in_place ? 2 * rows : kStep;
-  ParallelFor(0, column_blocks, std::max<int64_t>(1, 512 / rows), [&](int64_t begin, int64_t end) {
+  ParallelFor(0, column_blocks, std::max<int64_t>(1, kGrain / rows), [&](int64_t begin, int64_t end) {
     const auto x = MakeBuffer<T>(static_cast<size_t>(padded_rows * kStep)),
                y = MakeBuffer<T>(static_cast<size_t>(padded_rows * kStep));
     std::fill(x.get() + rows * kStep, x.get() + padded_rows * kStep, T(0));
@@ -100,7 +103,7 @@ void RowFft<T>::RunSplit(const T* in, T* out, bool inverse, T scale) const {
     }
   });
   const int64_t together = last_passes ? BlocksTogether<T>(rows, columns) : 1;
-  ParallelFor(0, row_blocks, std::max<int64_t>(together, 512 / columns), [&](int64_t begin, int64_t end) {
+  ParallelFor(0, row_blocks, std::max<int64_t>(together, kGrain / columns), [&](int64_t begin, int64_t end) {
     const auto x = MakeBuffer<T>(static_cast<size_t>(slab)), y = MakeBuffer<T>(static_cast<size_t>(slab));
     const auto stage = MakeBuffer<T>(static_cast<size_t>(together == 1 ? 0 : together * slab));
     for (int64_t b = begin; b < end; ++b) {

@@ -104,11 +104,12 @@ Plan MakePlan(Windows windows, SelectKernel& kernel) {
             const auto *x = static_cast<const T*>(arrays[0]), *source = static_cast<const T*>(arrays[1]);
             const T init = *static_cast<const T*>(arrays[2]);
             auto* out = static_cast<T*>(arrays[3]);
+            constexpr int64_t kManyPerThread = 4, kFewLanes = 64, kWorthThread = 1 << 13;
             // Lanes do not know of each other: fewer at a time where there are few outer positions.
             const int64_t lanes =
-                w.outer >= int64_t{4} * ThreadCount() ? w.inner : std::min<int64_t>(w.inner, 64);
+                w.outer >= kManyPerThread * ThreadCount() ? w.inner : std::min(w.inner, kFewLanes);
             const int64_t blocks = (w.inner + lanes - 1) / lanes;
-            const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 13) / (w.base_size / w.inner * lanes));
+            const int64_t grain = std::max<int64_t>(1, kWorthThread / (w.base_size / w.inner * lanes));
             ParallelFor(0, w.outer * blocks, grain, [&](int64_t begin, int64_t end) {
               for (int64_t task = begin; task < end; ++task) {
                 const int64_t o = task / blocks, lane = task % blocks * lanes;

@@ -383,11 +383,11 @@ Result<Plan> PlanSort(const Instruction& inst, gemm::Isa isa) {
   s.alone = !s.key.function && s.operands() == 1;
   s.invertible = !s.key.function && !s.order.merged;
   // Neighbouring columns share lines of memory, as long as the caches hold them and all threads have some.
-  constexpr int64_t kMostTogether = 16, kTogetherPoints = 1 << 17;
+  constexpr int64_t kMostTogether = 16, kTogetherPoints = 1 << 17, kWorthThread = 1 << 12;
   s.together = s.inner == 1 ? 1
                             : std::clamp(std::min(kTogetherPoints / s.size, s.rows / ThreadCount()),
                                          int64_t{1}, std::min(kMostTogether, s.inner));
-  const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 12) / (s.size * s.together));
+  const int64_t grain = std::max<int64_t>(1, kWorthThread / (s.size * s.together));
   const auto sort = std::make_shared<const Sort>(std::move(s));
   const std::string how = sort->kernels->sort_u32.sort ? "vector" : "radix";
   return Plan{how + " sort of " + std::to_string(8 * sort->key_bytes) + " bits",

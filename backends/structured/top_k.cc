@@ -66,8 +66,9 @@ void Run(const Rows& rows, void* const* arrays) {
   auto* values = static_cast<uint8_t*>(arrays[1]);
   auto* positions = static_cast<int32_t*>(arrays[2]);
   if (rows.count * rows.bound == 0) return;
+  constexpr int64_t kManyPieces = 4, kSmallK = kPiece / 16;
   // Pieces do not change the result, but cost something where k is large.
-  if (rows.count < ThreadCount() && rows.size >= 4 * kPiece && rows.k <= kPiece / 16)
+  if (rows.count < ThreadCount() && rows.size >= kManyPieces * kPiece && rows.k <= kSmallK)
     return RunInPieces(rows, in, values, positions);
   const int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(rows.size, 1));
   ParallelFor(0, rows.count, grain, [&](int64_t begin, int64_t end) {

@@ -25,7 +25,8 @@ void System::Run(lapack::Function<Routine::Trsm, T>* trsm, void* const* arrays) 
   T* out = static_cast<T*>(arrays[2]);
   const int64_t size = m * n;
   // Enough work for each piece, and vectors that are not cut.
-  const int64_t grain = std::max<int64_t>(64, (400000 / (m * m) + 15) / 16 * 16);
+  constexpr int64_t kLeastPiece = 64, kWorthThread = 400000, kUnit = 16;
+  const int64_t grain = std::max(kLeastPiece, (kWorthThread / (m * m) + kUnit - 1) / kUnit * kUnit);
   const int64_t pieces = (n + grain - 1) / grain;
   ParallelFor(0, batch * pieces, 1, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end && !Interrupted(); ++p) {

@@ -116,8 +116,11 @@ class Solver {
         eight_(structured::KernelsFor(isa).solve_eight),
         tiles_(gemm::KernelsFor(isa).tiles<W>()) {}
 
+  static constexpr int64_t kStripVectors = 3;
   /// Columns per strip.
-  [[nodiscard]] int64_t width() const { return std::min<int64_t>(3, (s_.n + kLanes - 1) / kLanes) * kLanes; }
+  [[nodiscard]] int64_t width() const {
+    return std::min(kStripVectors, (s_.n + kLanes - 1) / kLanes) * kLanes;
+  }
   [[nodiscard]] int64_t strips() const { return (s_.n + width() - 1) / width(); }
 
   /// Solves strip number `strip` of a matrix in `x`, which has m rows of width() elements.
@@ -153,9 +156,10 @@ class Solver {
 /// Many small systems: each is solved by one thread.
 template <class T>
 void RunSmall(const Solve& s, gemm::Isa isa, const T* a, const T* b, T* out) {
+  constexpr int64_t kWorthThread = 40000;  // products
   const Solver<double> solver(s, isa);
   const int64_t work = s.m * s.m * s.n / 4 + s.m * (s.m + s.n);
-  ParallelFor(0, s.batch, std::max<int64_t>(1, 40000 / work), [&](int64_t begin, int64_t end) {
+  ParallelFor(0, s.batch, std::max<int64_t>(1, kWorthThread / work), [&](int64_t begin, int64_t end) {
     const auto l = MakeBuffer<double>(static_cast<size_t>(s.rows * s.rows));
     const auto x = MakeBuffer<double>(static_cast<size_t>(s.rows * solver.width()));
     PadTriangle(s, l.get());
@@ -171,9 +175,10 @@ void RunSmall(const Solve& s, gemm::Isa isa, const T* a, const T* b, T* out) {
 template <class T>
 void RunLarge(const Solve& s, gemm::Isa isa, const T* a, const T* b, T* out) {
   const Solver<T> solver(s, isa);
+  constexpr int64_t kLoadedAtOnce = 1 << 15;  // elements
   const auto l = MakeBuffer<T>(static_cast<size_t>(s.m * s.m));
   for (int64_t k = 0; k < s.batch && !Interrupted(); ++k, a += s.m * s.m, b += s.m * s.n, out += s.m * s.n) {
-    ParallelFor(0, s.m, std::max<int64_t>(1, (1 << 15) / s.m),
+    ParallelFor(0, s.m, std::max<int64_t>(1, kLoadedAtOnce / s.m),
                 [&](int64_t begin, int64_t end) { LoadTriangle(s, a, begin, end, l.get()); });
     ParallelFor(0, solver.strips(), 1, [&](int64_t begin, int64_t end) {
       const auto x = MakeBuffer<T>(static_cast<size_t>(s.m * solver.width()));

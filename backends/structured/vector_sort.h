@@ -17,10 +17,13 @@ template <class E, class Make>
 std::vector<E> Splitters(const SortKernel<E>& kernel, const E* x, int64_t n, int64_t parts, Make make) {
   constexpr int64_t kSamples = 64;  // for each part
   std::vector<E> samples, scratch(static_cast<size_t>(kSamples * parts)), splitters;
+  // A linear congruential sequence (Knuth, MMIX).
+  constexpr uint64_t kFactor = 6364136223846793005, kSummand = 1442695040888963407;
+  constexpr int kHalf = 32;
   uint64_t state = 1;
   for (int64_t k = 0; k < kSamples * parts; ++k) {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    const auto at = static_cast<int64_t>((state >> 32) * static_cast<uint64_t>(n) >> 32);
+    state = state * kFactor + kSummand;
+    const auto at = static_cast<int64_t>((state >> kHalf) * static_cast<uint64_t>(n) >> kHalf);
     make(at, at + 1);
     samples.push_back(x[at]);
   }
@@ -34,8 +37,9 @@ std::vector<E> Splitters(const SortKernel<E>& kernel, const E* x, int64_t n, int
 /// `to`, and done(begin, end) is called for pieces of it.
 template <class E, class Make, class Done>
 void SortShared(const SortKernel<E>& kernel, E* x, int64_t n, E* to, Make make, Done done) {
-  constexpr int64_t kPart = 1 << 15, kMostParts = 64, kLeastPiece = 1 << 13, kMostPiece = 1 << 16;
-  const auto tasks = int64_t{4} * ThreadCount();
+  constexpr int64_t kPart = 1 << 15, kMostParts = 64, kLeastPiece = 1 << 13, kMostPiece = 1 << 16,
+                    kTasksPerThread = 4;
+  const auto tasks = kTasksPerThread * ThreadCount();
   const auto parts = static_cast<int64_t>(
       std::bit_ceil(static_cast<uint64_t>(std::max(tasks, std::min(n / kPart, kMostParts)))));
   const std::vector<E> splitters = Splitters(kernel, x, n, parts, make);

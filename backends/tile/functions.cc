@@ -62,10 +62,11 @@ struct Times {
   double integer = 0, single = 0, wide = 0, complex = 0;
 };
 constexpr Times kFunction = {0.6, 0.6, 2, 4};
-constexpr struct {
+struct TimesRow {
   OpKind kind;
   Times times;
-} kTimes[] = {
+};
+constexpr TimesRow kTimes[] = {
     {OpKind::Divide, {3, 0.4, 0.4, 0.6}},
     {OpKind::Remainder, {3, 10.4, 10.4, 0}},
     {OpKind::Power, {0.6, 0.6, 2, 9}},

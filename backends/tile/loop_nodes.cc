@@ -74,6 +74,8 @@ class ReduceNode final : public Node {
     Level(state, 0);
   }
   [[nodiscard]] double Nanoseconds(int64_t lanes) const override {
+    // Measured: of an element and of a list's, of a group, of all groups; the last ones are folded by halves.
+    constexpr double kInOrder = 4, kOfList = 12, kOfGroup = 6, kOfGroups = 60, kLastGroups = 3;
     double times = 1;
     for (const auto& loop : llvm::ArrayRef(plan_.loops).drop_back())
       times *= static_cast<double>(loop.extent.extent);
@@ -85,15 +87,15 @@ class ReduceNode final : public Node {
       case ReducePlan::Fold::Each:
         return start + times * n * (tile::Nanoseconds(plan_.body, lanes) + combine);
       case ReducePlan::Fold::InOrder:
-        return start + times * (TilesNanoseconds(plan_.body, last) + n * (combine + 4));
+        return start + times * (TilesNanoseconds(plan_.body, last) + n * (combine + kInOrder));
       case ReducePlan::Fold::List:
-        return start + n * (tile::Nanoseconds(plan_.body, lanes) + 12 +
+        return start + n * (tile::Nanoseconds(plan_.body, lanes) + kOfList +
                             plan_.function.nanoseconds * static_cast<double>(lanes));
       case ReducePlan::Fold::Groups: break;
     }
     const auto group = static_cast<double>(plan_.group);
-    const double fold = 6 + group * plan_.function.nanoseconds;
-    return times * (TilesNanoseconds(plan_.body, last) + (n / group + 3) * fold) + 60;
+    const double fold = kOfGroup + group * plan_.function.nanoseconds;
+    return times * (TilesNanoseconds(plan_.body, last) + (n / group + kLastGroups) * fold) + kOfGroups;
   }
 
  private:

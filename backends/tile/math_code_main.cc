@@ -132,8 +132,9 @@ int Generate(const InstructionSet& set, llvm::StringRef file) {
 }  // namespace hlo
 
 int main(int argc, char** argv) {
-  if (argc == 3)
+  const llvm::ArrayRef arguments(argv + 1, argc > 0 ? static_cast<size_t>(argc) - 1 : 0);
+  if (arguments.size() == 2)
     for (const hlo::InstructionSet& set : hlo::kSets)
-      if (llvm::StringRef(argv[1]) == set.name) return hlo::Generate(set, argv[2]);
+      if (llvm::StringRef(arguments[0]) == set.name) return hlo::Generate(set, arguments[1]);
   return hlo::Fail("usage: tile_math_code baseline|avx2|avx512 FILE");
 }

@@ -19,8 +19,8 @@ void ByWidth(size_t width, F f) {
   switch (width) {
     case 1: return f(uint8_t{});
     case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
+    case sizeof(uint32_t): return f(uint32_t{});
+    case sizeof(uint64_t): return f(uint64_t{});
     default: return f(Pair{});
   }
 }
@@ -114,7 +114,8 @@ class ViewNode final : public Node {
     state.at[value_] =
         state.bases[access_.buffer] + access_.place.First(state) * static_cast<int64_t>(access_.width);
   }
-  [[nodiscard]] double Nanoseconds(int64_t) const override { return 3; }
+  [[nodiscard]] double Nanoseconds(int64_t) const override { return kNanoseconds; }
+  static constexpr double kNanoseconds = 3;
 
  private:
   ValueId value_;

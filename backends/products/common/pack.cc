@@ -131,14 +131,15 @@ struct Sources {
 /// Copies of few elements without a call.
 template <class E>
 [[gnu::always_inline]] inline void CopyFew(E* __restrict to, const E* __restrict from, int64_t count) {
+  constexpr int64_t kWorthCall = 256, kMove = 16;  // bytes
   const int64_t bytes = count * static_cast<int64_t>(sizeof(E));
-  if (bytes >= 256) {
+  if (bytes >= kWorthCall) {
     std::memcpy(to, from, static_cast<size_t>(bytes));
-  } else if (bytes >= 16) {
+  } else if (bytes >= kMove) {
     auto* target = reinterpret_cast<uint8_t*>(to);
     const auto* source = reinterpret_cast<const uint8_t*>(from);
-    for (int64_t i = 0; i + 16 < bytes; i += 16) std::memcpy(target + i, source + i, 16);
-    std::memcpy(target + bytes - 16, source + bytes - 16, 16);
+    for (int64_t i = 0; i + kMove < bytes; i += kMove) std::memcpy(target + i, source + i, kMove);
+    std::memcpy(target + bytes - kMove, source + bytes - kMove, kMove);
   } else {
     for (int64_t i = 0; i < count; ++i) to[i] = from[i];
   }
@@ -321,8 +322,9 @@ void Packer::PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin
     return TransposeLines(steps, data, row_begin, count, width, out);
   const RunCopier<E> copier{rows,  runs, CopyOf<E>(kernels_), kernels_.take_lines, channels, stride,
                             width, step};
+  constexpr int64_t kShortRun = 3;  // elements, on average
   const bool transpose = stride == 1 && channels > 1 && (runs.size() > 1 || runs[0].step != 1) &&
-                         (runs[0].step != 1 || 3 * static_cast<int64_t>(runs.size()) > count);
+                         (runs[0].step != 1 || count < kShortRun * static_cast<int64_t>(runs.size()));
   Sources<E> sources;
   if (steps.taps_.size() > 1 && runs[0].step != 1 && steps.HasTapsInside()) {
     for (int64_t c = 0; c < channels; ++c) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "ir/numeric/float_format.h"
 #include "ir/numeric/narrow_float.h"
 #include "ir/support/parallel.h"
 
@@ -72,15 +73,17 @@ bool HasNonFinite(ElementType type, const void* elements, int64_t count) {
     count *= 2;
   }
   if (!IsFloat(type) || !HasNan(type)) return false;
+  const uint64_t exponent = Format(type).exponent_mask();
   switch (Info(type).host_bytes()) {
-    case 8: return HasFullExponent<uint64_t>(elements, count, 0x7ff0000000000000);
-    case 4: return HasFullExponent<uint32_t>(elements, count, 0x7f800000);
-    case 2: return HasFullExponent<uint16_t>(elements, count, type == ElementType::BF16 ? 0x7f80 : 0x7c00);
+    case sizeof(uint64_t): return HasFullExponent<uint64_t>(elements, count, exponent);
+    case sizeof(uint32_t): return HasFullExponent<uint32_t>(elements, count, static_cast<uint32_t>(exponent));
+    case sizeof(uint16_t): return HasFullExponent<uint16_t>(elements, count, static_cast<uint16_t>(exponent));
     default: break;
   }
-  float values[512];
-  for (int64_t i = 0; i < count; i += 512) {
-    const int64_t n = std::min<int64_t>(512, count - i);
+  constexpr int64_t kAtOnce = 512;
+  float values[kAtOnce];
+  for (int64_t i = 0; i < count; i += kAtOnce) {
+    const int64_t n = std::min(kAtOnce, count - i);
     WidenToFloat(type, static_cast<const uint8_t*>(elements) + i, values, static_cast<size_t>(n));
     for (int64_t j = 0; j < n; ++j)
       if (!std::isfinite(values[j])) return true;

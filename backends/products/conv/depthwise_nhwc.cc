@@ -149,7 +149,8 @@ bool HasChannelwiseKernels(const Problem& problem, const KernelSet& kernels) {
 }
 
 bool AreBatchesSideBySide(const Problem& problem) {
-  return problem.columns() == 1 && problem.batches() >= 4 && problem.rhs.bounds.empty() &&
+  constexpr int64_t kLeastBatches = 4;  // that lanes are worth it for
+  return problem.columns() == 1 && problem.batches() >= kLeastBatches && problem.rhs.bounds.empty() &&
          problem.depth() > 0 && IsSideBySide(problem.lhs.batch) && IsSideBySide(problem.rhs.batch) &&
          IsSideBySide(problem.out_batch);
 }

@@ -100,8 +100,8 @@ Fit FitFewColumns(const Problem& problem, const Target& target) {
   const int64_t columns = problem.columns(), parts = IsComplex(problem.type) ? 2 : 1;
   if (!fit.Needs(lanes > 0, "no kernels for these types")) return fit;
   fit.Needs(problem.windows.has_value(), "no windows");
-  // Groups of so few are slow as tiles (FitTiles).
-  fit.Needs(columns > 0 && (2 * columns <= lanes || (problem.batches() > 1 && columns * parts < 8)),
+  constexpr int64_t kFewOfGroup = 8;  // groups of fewer are slow as tiles (FitTiles)
+  fit.Needs(columns > 0 && (2 * columns <= lanes || (problem.batches() > 1 && columns * parts < kFewOfGroup)),
             "features of the result fill vectors");
   fit.Needs(problem.taps() <= kMostTaps && problem.rhs.bounds.empty(), "too many taps, or padded weights");
   fit.Needs(problem.channels >= lanes && problem.lhs.channel_stride == 1,

@@ -84,9 +84,10 @@ class WordRun {
   }
 
   void Run() {
+    constexpr int64_t kPackedBytes = 64 << 10;  // that are worth a thread
     weights_ = MakeBuffer<uint8_t>(static_cast<size_t>(sets_ * vectors_ * vector_bytes_));
     start_ = MakeBuffer<int32_t>(static_cast<size_t>(sets_ * vectors_ * kWordLanes));
-    ParallelFor(0, sets_ * vectors_, std::max<int64_t>((64 << 10) / vector_bytes_, 1),
+    ParallelFor(0, sets_ * vectors_, std::max<int64_t>(kPackedBytes / vector_bytes_, 1),
                 [&](int64_t begin, int64_t end) {
                   for (int64_t v = begin; v < end; ++v) PackVector(v / vectors_, v % vectors_);
                 });
@@ -135,6 +136,7 @@ class WordRun {
 
   /// Bands of outputs of the first dimension: what they reach stays in the second cache.
   void CutBands() {
+    constexpr double kPiecesPerThread = 3;
     const WindowDimension& first = plan_.dims[0];
     const int64_t reach = (first.taps - 1) * first.per_tap,
                   lines = problem_.rows() / problem_.windows->images / first.outputs,
@@ -142,8 +144,9 @@ class WordRun {
                                   std::max(kBandRows / lines, kBandReach * reach / first.per_output + 1));
     const double work = static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns()) *
                         static_cast<double>(problem_.depth() * problem_.batches()),
-                 pieces = std::min(work / kWorkPerTask, 3.0 * static_cast<double>(ThreadCount())) /
-                          static_cast<double>(problem_.windows->images * sets_);
+                 pieces =
+                     std::min(work / kWorkPerTask, kPiecesPerThread * static_cast<double>(ThreadCount())) /
+                     static_cast<double>(problem_.windows->images * sets_);
     const auto wanted = std::max<int64_t>(static_cast<int64_t>(pieces), 1);
     band_ = std::max<int64_t>(std::min(most, (first.outputs + wanted - 1) / wanted), 1);
     bands_ = (first.outputs + band_ - 1) / band_;

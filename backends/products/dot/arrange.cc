@@ -29,18 +29,19 @@ void OrderSteps(Problem& p) {
 
 /// Asked with the factors exchanged.
 bool IsBetterExchanged(const Problem& problem, const KernelSet& kernels) {
+  constexpr int64_t kLeastRun = 4, kManyVectors = 4;  // neighbours, and vectors of rows, that are worth it
   // Columns are best neighbours in the result, and enough to fill vectors.
   const int64_t parts = IsComplex(problem.type) ? 2 : 1;
   const Index &rows = problem.out_columns, &columns = problem.out_rows;
   const int64_t lanes = TileShapeOf(kernels, problem.compute).lanes;
-  if (columns.stride() != 1) return rows.stride() == 1 && rows.run() >= 4;
+  if (columns.stride() != 1) return rows.stride() == 1 && rows.run() >= kLeastRun;
   // A left factor of steps far apart would be turned round; as the right one it is read as it lies.
   const Operand& left = problem.rhs;
   if (problem.taps() == 1 && left.bounds.empty() && columns.count() * parts <= kFewColumns &&
-      rows.count() >= 4 * lanes && left.rows.stride() == 1 && left.rows.run() >= lanes &&
+      rows.count() >= kManyVectors * lanes && left.rows.stride() == 1 && left.rows.run() >= lanes &&
       left.channel_stride > 1)
     return true;
-  return columns.count() * parts < lanes / 2 && rows.count() >= 4 * lanes;
+  return columns.count() * parts < lanes / 2 && rows.count() >= kManyVectors * lanes;
 }
 
 }  // namespace

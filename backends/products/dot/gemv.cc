@@ -34,6 +34,7 @@ constexpr int64_t kSumsKept = 16 << 10, kLeastPart = 256 << 10, kMostParts = 16;
 constexpr int64_t kBytesPerSum = 256;
 constexpr int64_t kBlockBytes = 12 << 10;  // of columns of a batch, each of whose parts is read in turn
 constexpr int64_t kPieceSums = 16 << 10;   // of parts, worth waking a thread for
+constexpr int64_t kStepsTogether = 4;      // of kernels
 
 /// The kernels widen its elements as they read them.
 bool IsWidened(const Problem& problem, const Operand& operand) {
@@ -105,7 +106,8 @@ class ThinRun {
                   share = (columns + ThreadCount() - 1) / ThreadCount(),
                   piece = EvenShare(std::clamp(share, least, kPiecesRead * least)),
                   pieces = (columns + piece - 1) / piece,
-                  at_once = std::max<int64_t>(kBlockBytes / column_bytes, 4) / 4 * 4;
+                  at_once =
+                      std::max(kBlockBytes / column_bytes, kStepsTogether) / kStepsTogether * kStepsTogether;
     ParallelFor(0, pieces, 1, [&](int64_t begin, int64_t end) {
       const FlushSubnormals flush;
       auto sums = MakeBuffer<T>(static_cast<size_t>(batches * rows_ * piece));
@@ -146,7 +148,9 @@ class ThinRun {
     const int64_t columns = problem_.columns(), size = rows_ * columns,
                   share = (columns * parts + ThreadCount() - 1) / ThreadCount(),
                   piece = std::min(columns, (share + kLeastColumns - 1) / kLeastColumns * kLeastColumns),
-                  pieces = (columns + piece - 1) / piece, steps = ((depth_ + parts - 1) / parts + 3) / 4 * 4;
+                  pieces = (columns + piece - 1) / piece,
+                  steps =
+                      ((depth_ + parts - 1) / parts + kStepsTogether - 1) / kStepsTogether * kStepsTogether;
     const auto sums = MakeBuffer<T>(static_cast<size_t>(parts * size));
     ParallelFor(0, parts * pieces, 1, [&](int64_t begin, int64_t end) {
       const FlushSubnormals flush;

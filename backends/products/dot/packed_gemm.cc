@@ -23,7 +23,11 @@ constexpr int64_t kLongChannels = 64;                                    // of w
 constexpr int64_t kFewPiecesPerThread = 8;                               // as many for each thread
 // So that all end at about the same time; the latter if rows are cut. Sums do not depend on it.
 constexpr int64_t kPiecesPerThread = 3, kCutPiecesPerThread = 2;
-constexpr int64_t kFewestRows = 8;  // or columns, of products of windows for each of several batches
+constexpr int64_t kFewestRows = 8;       // or columns, of products of windows for each of several batches
+constexpr int64_t kPackedTogether = 4;   // steps and columns
+constexpr int64_t kLeastTiles = 6;       // of the rows of pieces that are still cut
+constexpr int64_t kPartIdle = 8;         // of all threads together, at most, where windows are cut by columns
+constexpr double kWorthThreads = 2.5e5;  // products
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -48,7 +52,7 @@ Fit FitTiles(const Problem& problem, const Target&) {
 TilePlan::TilePlan(Problem problem, const Target& target)
     : problem_(std::move(problem)), kernels_(KernelsFor(target.isa)) {
   if (IsComplex(problem_.type)) parts_ = 2;
-  blocks_ = CutSteps(problem_, StepsPerBlock(), 4);
+  blocks_ = CutSteps(problem_, StepsPerBlock(), kPackedTogether);
   blocks_per_part_ = blocks_.size();
   if (blocks_.size() >= kManyBlocks && problem_.rows() * problem_.columns() * problem_.batches() <= kFewSums)
     blocks_per_part_ = std::max(kBlocksPerPart, (blocks_.size() + kMostParts - 1) / kMostParts);
@@ -88,7 +92,7 @@ void TilePlan::CutResult() {
   const int64_t panels = (columns * parts_ + shape.columns - 1) / shape.columns;
   panel_ = RoundUp((columns * parts_ + panels - 1) / panels, shape.lanes) / parts_;
   // Packing goes by fours, but for elements of two doubles, four of which may be more than a tile has.
-  if (problem_.type != ElementType::C128) panel_ = RoundUp(panel_, 4);
+  if (problem_.type != ElementType::C128) panel_ = RoundUp(panel_, kPackedTogether);
   const auto pieces = [&](int64_t row_piece, int64_t column_piece) {
     return ((rows + row_piece - 1) / row_piece) * ((columns + column_piece - 1) / column_piece) * batches;
   };
@@ -98,7 +102,7 @@ void TilePlan::CutResult() {
   };
   // Each piece but the first of its rows meets the left factor in the second cache or beyond: wide ones do so
   // less often. The right factor is packed once for all pieces.
-  const bool cut = rows > kRowPiece * 3 / 2;
+  const bool cut = rows > kRowPiece + kRowPiece / 2;
   const Operand& right = problem_.rhs;
   const bool wide =
       IsPlain(problem_, right) && right.bounds.empty() && right.rows.IsUniform() && right.rows.stride() == 1;
@@ -106,18 +110,18 @@ void TilePlan::CutResult() {
   if (cut) panels_most = wide ? kPanelsPerWidePiece : kPanelsPerCutPiece;
   const bool large = static_cast<double>(rows) * static_cast<double>(columns) *
                          static_cast<double>(problem_.depth()) * static_cast<double>(batches) >
-                     2.5e5;
+                     kWorthThreads;
   if (large && !cut && CutWindowsByColumns(shape.lanes, shape.columns)) return;
   const int64_t wanted =
       ThreadCount() > 1 ? (cut ? kCutPiecesPerThread : kPiecesPerThread) * ThreadCount() : 1;
   while (large && pieces(row_most, panels_most * panel_) < wanted) {
     const bool by_columns =
         !cut && panels_most > 2 && columns > rows / 2 && batches == 1 && problem_.taps() == 1;
-    if (!by_columns && row_most > 6 * shape.rows)
+    if (!by_columns && row_most > kLeastTiles * shape.rows)
       row_most = (row_most + 1) / 2;
     else if (panels_most > 2)
       panels_most /= 2;
-    else if (row_most > 6 * shape.rows)
+    else if (row_most > kLeastTiles * shape.rows)
       row_most = (row_most + 1) / 2;
     else
       break;
@@ -146,7 +150,7 @@ bool TilePlan::CutWindowsByColumns(int64_t lanes, int64_t widest) {
     least = share;
     column_piece_ = piece;
   }
-  if (least * threads > columns * 9 / 8) return false;
+  if (least * threads - columns > columns / kPartIdle) return false;
   row_piece_ = problem_.rows();
   const int64_t panels = (column_piece_ + widest - 1) / widest;
   panel_ = RoundUp((column_piece_ + panels - 1) / panels, lanes);

@@ -23,6 +23,8 @@ constexpr int64_t kPanelsPacked = 4;      // by a thread at a time
 constexpr double kMostShared = 32 << 20;  // bytes of a right factor that is packed as a whole
 constexpr double kWorkInPlace = 1e5;      // the same for small products of a batch
 constexpr double kWorkPerTask = 1.2e5;    // products that are worth waking a thread for
+constexpr int64_t kPage = 4096;           // bytes: lines so far apart take one another's place in a cache, …
+constexpr int64_t kStepsOfPages = 8;      // … of which it has so many
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -159,7 +161,7 @@ bool TileRun<T>::IsDirect(const Piece& piece) const {
   const Index& columns = problem_.out_columns;
   // Rows a multiple of pages apart would push one another out of the caches between blocks.
   if (plan_.blocks_.size() > kFewBlocks && piece.rows() > kDirectRows &&
-      problem_.out_rows.stride() * static_cast<int64_t>(sizeof(T)) % 4096 == 0)
+      problem_.out_rows.stride() * static_cast<int64_t>(sizeof(T)) % kPage == 0)
     return false;
   return IsStoredAs(problem_.type, problem_.compute) &&
          (columns.IsUniform() ? columns.count() == 1 || columns.stride() == 1
@@ -332,7 +334,7 @@ bool TileRun<T>::StaysInPlace(const BlockSteps& steps, int64_t columns) const {
   if (!IsReadable(steps, columns)) return false;
   const int64_t bytes = sizeof(T), stride = std::abs(steps.Uniform()->second) * bytes;
   return problem_.rows() <= kDirectRows || (steps.depth() * problem_.columns() * bytes <= kDirectBytes &&
-                                            (stride % 4096 != 0 || steps.depth() <= 8));
+                                            (stride % kPage != 0 || steps.depth() <= kStepsOfPages));
 }
 
 template <class T>
