@@ -360,9 +360,10 @@ TEST(KernelIr, IllegalSchedulesAreRefused) {
     EXPECT_EQ(status.error().message, ("'" + (last.empty() ? before : last) + "': " + message).str());
   }
   EXPECT_EQ(ParseSchedule("\nsplit i0 8").error().message, "step 1: found '8', expected 'by'");
-  EXPECT_EQ(ParseSchedule("melt i0").error().message,
-            "step 1: found 'melt', expected split, reorder, vector, unroll, parallel, bind, fuse, once, team "
-            "or join");
+  EXPECT_EQ(
+      ParseSchedule("melt i0").error().message,
+      "step 1: found 'melt', expected split, reorder, vector, unroll, parallel, bind, fuse, once, team, "
+      "join or tile");
 }
 
 }  // namespace

@@ -19,6 +19,10 @@ namespace hlo::kernel {
 ///   once into i0                 all that the kernel does is the one iteration of a new loop
 ///   team i0 by 128 vector 4      iterations of i0, which is bound, are run by 128 threads together, each of
 ///                                which takes four neighbours at once (team.h)
+///   tile i0, i1 by 128 vector 2 into i2   tiles of two nested loops, 64 iterations of each, by 128 threads
+///   that
+///                                take two neighbours at once: what i1 does not go along, but i0, goes
+///                                through shared memory; i2 counts the tiles and is for blocks (tile_steps.h)
 ///   vector i6 by 16 unroll 4     16 iterations are lanes, 4 vectors interleaved (a power of two of both)
 ///   unroll i5 by 16              iterations that are written out; those of a reduction that keeps no order
 ///   are
@@ -29,11 +33,11 @@ namespace hlo::kernel {
 ///   bind i5 to block.x           its iterations are the blocks of a grid or the threads of a block in a
 ///                                direction, or lanes: block.x … z, thread.x … z, lane (threads.h)
 struct ScheduleStep {
-  enum class Kind : uint8_t { Split, Reorder, Vector, Unroll, Parallel, Bind, Fuse, Once, Team, Join };
+  enum class Kind : uint8_t { Split, Reorder, Vector, Unroll, Parallel, Bind, Fuse, Once, Team, Join, Tile };
   Kind kind;
   llvm::SmallVector<LoopId, 3> loops;  // split, fuse: those that there are, then the new ones
-  int64_t by = 1;                      // split, vector, unroll, team
-  int64_t unroll = 1;                  // vector; the width of a team
+  int64_t by = 1;                      // split, vector, unroll, team, tile
+  int64_t unroll = 1;                  // vector; the width of a team and in a tile
   Binding binding = Binding::None;     // bind
   bool operator==(const ScheduleStep&) const = default;
 };

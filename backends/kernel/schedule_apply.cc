@@ -1,11 +1,11 @@
-// Schedules: text and application.
+// Schedules: application.
 #include "backends/kernel/parse.h"
 #include "backends/kernel/schedule_steps.h"
 #include "backends/kernel/selection.h"
 #include "backends/kernel/team.h"
 #include "backends/kernel/threads.h"
+#include "backends/kernel/tile_steps.h"
 #include "backends/kernel/visit.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace hlo::kernel {
@@ -13,97 +13,12 @@ namespace {
 
 using Kind = ScheduleStep::Kind;
 
-constexpr int64_t kMaxLanes = 1024;
 constexpr LoopId kMaxLoops = 1 << 20;
+constexpr int64_t kMaxLanes = 1024;
 
 template <class... Args>
 tl::unexpected<Diagnostic> Fail(const char* format, Args&&... args) {
   return ScheduleError(format, std::forward<Args>(args)...);
-}
-
-struct Word {
-  Kind kind;
-  llvm::StringRef text;
-  size_t loops;  // named before `by`; 0: any number
-  bool has_by;
-  int made = 0;  // loops named behind `into`
-};
-constexpr Word kWords[] = {{Kind::Split, "split", 1, true, 2},     {Kind::Reorder, "reorder", 0, false},
-                           {Kind::Vector, "vector", 1, true},      {Kind::Unroll, "unroll", 1, true},
-                           {Kind::Parallel, "parallel", 1, false}, {Kind::Bind, "bind", 1, false},
-                           {Kind::Fuse, "fuse", 0, false, 1},      {Kind::Once, "once", 0, false, 1},
-                           {Kind::Team, "team", 1, true},          {Kind::Join, "join", 0, false, 1}};
-
-/// The words of a step, commas left out.
-class Line {
- public:
-  Line(llvm::StringRef text, int number) : number_(number) { llvm::SplitString(text, words_, " ,\t\r"); }
-  bool Done() const { return next_ == words_.size(); }
-  bool At(llvm::StringRef word) const { return !Done() && words_[next_] == word; }
-  bool Take(llvm::StringRef word) {
-    if (!At(word)) return false;
-    ++next_;
-    return true;
-  }
-  tl::unexpected<Diagnostic> Expected(llvm::StringRef what) const {
-    return Fail("step {0}: found '{1}', expected {2}", number_, Done() ? "" : words_[next_], what);
-  }
-  Result<LoopId> Loop() {
-    llvm::StringRef text = Done() ? "" : words_[next_];
-    LoopId id = 0;
-    if (!text.consume_front("i") || text.getAsInteger(10, id) || id < 0) return Expected("a loop like i0");
-    ++next_;
-    return id;
-  }
-  Result<Binding> ToBinding() {
-    const auto binding = ParseBinding(Done() ? "" : words_[next_]);
-    if (!binding) return Expected("block.x, block.y, block.z, thread.x, thread.y, thread.z or lane");
-    ++next_;
-    return *binding;
-  }
-  Result<int64_t> Number() {
-    int64_t number = 0;
-    if (Done() || words_[next_].getAsInteger(10, number) || number < 1) return Expected("a number above 0");
-    ++next_;
-    return number;
-  }
-
- private:
-  llvm::SmallVector<llvm::StringRef, 8> words_;
-  size_t next_ = 0;
-  int number_;
-};
-
-Result<ScheduleStep> ParseStep(Line& line) {
-  const auto* word = llvm::find_if(kWords, [&](const Word& w) { return line.Take(w.text); });
-  if (word == std::end(kWords))
-    return line.Expected("split, reorder, vector, unroll, parallel, bind, fuse, once, team or join");
-  ScheduleStep step{word->kind, {}};
-  if (step.kind != Kind::Once) do {
-      HLO_TRY(const LoopId loop, line.Loop());
-      step.loops.push_back(loop);
-    } while (word->loops == 0 && !line.Done() && !line.At("into"));
-  if (word->has_by) {
-    if (!line.Take("by")) return line.Expected("'by'");
-    HLO_TRY(step.by, line.Number());
-  }
-  if (word->made > 0 && !line.Take("into")) return line.Expected("'into'");
-  for (int i = 0; i < word->made; ++i) {
-    HLO_TRY(const LoopId loop, line.Loop());
-    step.loops.push_back(loop);
-  }
-  if (step.kind == Kind::Vector && line.Take("unroll")) {
-    HLO_TRY(step.unroll, line.Number());
-  }
-  if (step.kind == Kind::Team && line.Take("vector")) {
-    HLO_TRY(step.unroll, line.Number());
-  }
-  if (step.kind == Kind::Bind) {
-    if (!line.Take("to")) return line.Expected("'to'");
-    HLO_TRY(step.binding, line.ToBinding());
-  }
-  if (!line.Done()) return line.Expected("the end of the step");
-  return step;
 }
 
 /// A loop of a kernel: a statement, or a dimension of a reduction.
@@ -171,12 +86,15 @@ Status Split(Kernel& kernel, const ScheduleStep& step) {
   return {};
 }
 
-/// Moved loads would see what stores of other iterations write.
+/// Moved loads would see what stores of other iterations write. Those of shared arrays move with what is
+/// between their barriers.
 bool ReadsWhatItWrites(const Kernel& kernel, const LoopStmt& nest) {
   bool reads = false;
   ForEachStmt(*nest.body, [&](const Stmt& stmt) {
-    if (const auto* load = std::get_if<LoadStmt>(&stmt))
-      reads |= kernel.buffers[static_cast<size_t>(load->buffer)].written;
+    const auto* load = std::get_if<LoadStmt>(&stmt);
+    if (load == nullptr) return;
+    const Buffer& buffer = kernel.buffers[static_cast<size_t>(load->buffer)];
+    reads |= buffer.written && buffer.space != Space::Shared;
   });
   return reads;
 }
@@ -331,6 +249,18 @@ Status RunByTeam(Kernel& kernel, const ScheduleStep& step) {
   return ShareRow(kernel, *found.loop, {.threads = step.by, .width = step.unroll});
 }
 
+Status Tile(Kernel& kernel, const ScheduleStep& step) {
+  const LoopId into = step.loops.back();
+  if (Find(kernel, into).dimension != nullptr || into >= kMaxLoops) return Fail("i{0} is not new", into);
+  if (step.unroll > kMaxLanes || !llvm::isPowerOf2_64(static_cast<uint64_t>(step.unroll)))
+    return Fail("vectors of {0}: expected a power of two up to {1}", step.unroll, kMaxLanes);
+  llvm::SmallVector<LoopStmt*, 4> nest;
+  HLO_CHECK_OK(FindNest(kernel, llvm::ArrayRef(step.loops).drop_back(), nest));
+  if (nest[0]->loop.id != step.loops[0])
+    return Fail("i{0} is not in i{1}, but around it", step.loops[0], nest[0]->loop.id);
+  return TileNest(kernel, nest, {.threads = step.by, .width = step.unroll}, into);
+}
+
 Status Join(Kernel& kernel, const ScheduleStep& step) {
   const LoopId into = step.loops.back();
   if (Find(kernel, into).dimension != nullptr || into >= kMaxLoops) return Fail("i{0} is not new", into);
@@ -393,54 +323,13 @@ bool MayRunSideBySide(const Kernel& kernel, const LoopStmt& loop) {
          llvm::all_of(kernel.body.stmts, is_fixed);
 }
 
-Result<Schedule> ParseSchedule(llvm::StringRef text) {
-  Schedule schedule;
-  llvm::SmallVector<llvm::StringRef, 8> lines, steps;
-  llvm::SplitString(text, lines, "\n");
-  for (const llvm::StringRef line : lines) llvm::SplitString(line.split("//").first, steps, ";");
-  for (const llvm::StringRef step : steps) {
-    Line words(step, static_cast<int>(schedule.size()) + 1);
-    if (words.Done()) continue;
-    HLO_TRY(ScheduleStep parsed, ParseStep(words));
-    schedule.push_back(std::move(parsed));
-  }
-  return schedule;
-}
-
-namespace {
-
-void Print(llvm::raw_ostream& os, const ScheduleStep& step) {
-  const Word& word = kWords[static_cast<size_t>(step.kind)];
-  os << word.text;
-  const size_t named = step.loops.size() - static_cast<size_t>(word.made);
-  for (size_t i = 0; i < named; ++i) os << (i == 0 ? " i" : ", i") << step.loops[i];
-  if (word.has_by) os << " by " << step.by;
-  for (int i = 0; i < word.made; ++i)
-    os << (i == 0 ? " into i" : ", i") << step.loops[step.loops.size() - static_cast<size_t>(word.made - i)];
-  if (step.kind == Kind::Vector && step.unroll > 1) os << " unroll " << step.unroll;
-  if (step.kind == Kind::Team && step.unroll > 1) os << " vector " << step.unroll;
-  if (step.kind == Kind::Bind) os << " to " << ToString(step.binding);
-}
-
-}  // namespace
-
-std::string ToString(const Schedule& schedule) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  for (const ScheduleStep& step : schedule) {
-    if (!text.empty()) os << "; ";
-    Print(os, step);
-  }
-  return text;
-}
-
 namespace {
 
 Status ApplyStep(Kernel& kernel, const ScheduleStep& step) {
   using Apply = Status (*)(Kernel&, const ScheduleStep&);
-  constexpr Apply kApply[] = {Split, Reorder, Vector, Unroll, Parallel, Bind, Fuse, Once, RunByTeam, Join};
-  const Word& word = kWords[static_cast<size_t>(step.kind)];
-  const size_t existing = step.loops.size() - static_cast<size_t>(word.made);
+  constexpr Apply kApply[] = {Split, Reorder, Vector,    Unroll, Parallel, Bind,
+                              Fuse,  Once,    RunByTeam, Join,   Tile};
+  const size_t existing = step.loops.size() - LoopsMade(step.kind);
   for (size_t i = 0; i < existing; ++i)
     if (llvm::is_contained(llvm::ArrayRef(step.loops).take_front(i), step.loops[i]))
       return Fail("i{0} is named twice", step.loops[i]);

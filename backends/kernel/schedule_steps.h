@@ -9,6 +9,9 @@ tl::unexpected<Diagnostic> ScheduleError(const char* format, Args&&... args) {
   return Error("kernel-schedule", {}, format, std::forward<Args>(args)...);
 }
 
+/// How many of the loops of a step are new: the last ones.
+size_t LoopsMade(ScheduleStep::Kind kind);
+
 /// The loop statements `loops`, each directly in the one before, in `nest`; what stands between them moves
 /// into the innermost. Errors: kernel-schedule, with the kernel spoilt.
 Status MakePerfect(LoopStmt& top, llvm::ArrayRef<LoopId> loops, llvm::SmallVectorImpl<LoopStmt*>& nest);

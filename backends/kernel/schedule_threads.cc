@@ -1,187 +1,12 @@
-// Schedules of machines of blocks and threads, and loops that become one.
+// Schedules of machines of blocks and threads.
 #include "backends/kernel/schedule_steps.h"
 #include "backends/kernel/team.h"
 #include "backends/kernel/threads.h"
+#include "backends/kernel/tile_steps.h"
 #include "backends/kernel/visit.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace hlo::kernel {
-
-/// Nested loops in the order of the kernel; what stands between them moves into the innermost.
-Status MakePerfect(LoopStmt& top, llvm::ArrayRef<LoopId> loops, llvm::SmallVectorImpl<LoopStmt*>& nest) {
-  nest.push_back(&top);
-  std::vector<Stmt> moved;
-  while (nest.size() < loops.size()) {
-    LoopStmt* inner = nullptr;
-    for (Stmt& stmt : nest.back()->body->stmts) {
-      auto* loop = std::get_if<LoopStmt>(&stmt);
-      if (loop != nullptr && (inner != nullptr || !llvm::is_contained(loops, loop->loop.id)))
-        return ScheduleError("i{0} holds other loops too", nest.back()->loop.id);
-      if (loop != nullptr)
-        inner = loop;
-      else if (ResultOf(stmt) < 0)
-        return ScheduleError("i{0} holds statements that cannot move into an inner loop",
-                             nest.back()->loop.id);
-    }
-    if (inner == nullptr) return ScheduleError("the loops to reorder are not nested in each other");
-    nest.push_back(inner);
-  }
-  for (size_t i = 0; i + 1 < nest.size(); ++i) {
-    auto& stmts = nest[i]->body->stmts;
-    for (Stmt& stmt : stmts)
-      if (!std::holds_alternative<LoopStmt>(stmt)) moved.push_back(std::move(stmt));
-    if (stmts.size() == 1) continue;
-    auto at = llvm::find_if(stmts, [](const Stmt& s) { return std::holds_alternative<LoopStmt>(s); });
-    Stmt only = std::move(*at);
-    stmts.clear();
-    stmts.push_back(std::move(only));
-    nest[i + 1] = &std::get<LoopStmt>(stmts[0]);
-  }
-  auto& innermost = nest.back()->body->stmts;
-  innermost.insert(innermost.begin(), std::make_move_iterator(moved.begin()),
-                   std::make_move_iterator(moved.end()));
-  return {};
-}
-
-namespace {
-
-/// Statements in front of the innermost body: the iteration of each loop of the nest, of that of all.
-class Counters {
- public:
-  Counters(Kernel& kernel, LoopId whole, llvm::ArrayRef<LoopStmt*> nest) : kernel_(kernel) {
-    ValueId rest = kernel.NewValue(ElementType::S64);
-    Address all;
-    all.AddLoop(whole, 1);
-    stmts_.emplace_back(IndexStmt{rest, all});
-    values_.resize(nest.size());
-    for (size_t i = nest.size(); i-- > 0;) {
-      const ValueId extent = Constant(nest[i]->loop.extent);
-      values_[i] = i == 0 ? rest : Op(OpKind::Remainder, rest, extent);
-      if (i > 0) rest = Op(OpKind::Divide, rest, extent);
-    }
-  }
-  [[nodiscard]] ValueId of(size_t loop) const { return values_[loop]; }
-  std::vector<Stmt>& stmts() { return stmts_; }
-
- private:
-  ValueId Constant(int64_t number) {
-    const ValueId value = kernel_.NewValue(ElementType::S64);
-    stmts_.emplace_back(ConstantStmt{value, ElementType::S64, {static_cast<uint64_t>(number), 0}});
-    return value;
-  }
-  ValueId Op(OpKind kind, ValueId x, ValueId y) {
-    const ValueId value = kernel_.NewValue(ElementType::S64);
-    stmts_.emplace_back(OpStmt{value, kind, ElementType::S64, {x, y}, {}});
-    return value;
-  }
-
-  Kernel& kernel_;
-  std::vector<Stmt> stmts_;
-  std::vector<ValueId> values_;
-};
-
-/// Whether the loops count through the address as their nest is gone through, one step of the innermost after
-/// the other.
-bool CountsThrough(const Address& address, llvm::ArrayRef<LoopStmt*> nest) {
-  int64_t factor = address.FactorOf(nest.back()->loop.id);
-  for (size_t i = nest.size() - 1; i-- > 0;) {
-    factor *= nest[i + 1]->loop.extent;
-    if (address.FactorOf(nest[i]->loop.id) != factor) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-Status FuseNest(Kernel& kernel, llvm::ArrayRef<LoopStmt*> nest, LoopId into) {
-  int64_t extent = 1;
-  for (const LoopStmt* loop : nest) {
-    const Dimension& d = loop->loop;
-    if (d.width > 1 || d.unroll > 1 || d.parallel || d.ordered || d.outer >= 0 || d.binding != Binding::None)
-      return ScheduleError("i{0} is run in a way of its own", d.id);
-    if (d.extent > INT64_MAX / extent) return ScheduleError("the loops have too many iterations together");
-    extent *= d.extent;
-  }
-  bool halves = false;
-  Region body = std::move(*nest.back()->body);
-  ForEachStmt(body, [&](const Stmt& stmt) {
-    const auto is_half = [&](const Dimension& d) {
-      halves |= llvm::any_of(nest, [&](const LoopStmt* loop) { return loop->loop.id == d.outer; });
-    };
-    if (const auto* loop = std::get_if<LoopStmt>(&stmt)) is_half(loop->loop);
-    if (const auto* reduce = std::get_if<ReduceStmt>(&stmt)) llvm::for_each(reduce->loops, is_half);
-  });
-  if (halves) return ScheduleError("a loop of these is half of a cut whose pieces are not all whole");
-  kernel.loop_count = std::max(kernel.loop_count, into + 1);
-  Counters counters(kernel, into, nest);
-  ForEachAddress(body, [&](Address& address) {
-    const bool through = CountsThrough(address, nest);
-    for (size_t i = 0; i < nest.size(); ++i) {
-      const LoopId id = nest[i]->loop.id;
-      const int64_t factor = address.FactorOf(id);
-      if (factor == 0) continue;
-      address.AddLoop(id, -factor);
-      if (!through)
-        address.AddValue(counters.of(i), factor);
-      else if (i + 1 == nest.size())
-        address.AddLoop(into, factor);
-    }
-  });
-  auto whole = std::make_unique<Region>();
-  whole->stmts = std::move(counters.stmts());
-  whole->stmts.insert(whole->stmts.end(), std::make_move_iterator(body.stmts.begin()),
-                      std::make_move_iterator(body.stmts.end()));
-  *nest[0] = LoopStmt{{.id = into, .extent = extent}, std::move(whole)};
-  return {};
-}
-
-Status JoinLoops(Kernel& kernel, llvm::ArrayRef<LoopId> loops, LoopId into) {
-  int64_t extent = 0;
-  bool reads = false;
-  ForEachStmt(kernel.body, [&](const Stmt& stmt) {
-    if (const auto* load = std::get_if<LoadStmt>(&stmt))
-      reads |= kernel.buffers[static_cast<size_t>(load->buffer)].written;
-  });
-  if (reads) return ScheduleError("a loop may read what another writes");
-  for (const LoopStmt* loop : OutermostLoops(kernel)) {
-    const Dimension& d = loop->loop;
-    if (!llvm::is_contained(loops, d.id)) return ScheduleError("i{0} is an outermost loop, too", d.id);
-    if (d.width > 1 || d.unroll > 1 || d.parallel || d.ordered || d.outer >= 0 || d.binding != Binding::None)
-      return ScheduleError("i{0} is run in a way of its own", d.id);
-    if (loop->body->stmts.size() != 1 || !std::holds_alternative<LoopStmt>(loop->body->stmts[0]))
-      return ScheduleError("i{0} holds more than a loop", d.id);
-    const Dimension& inner = std::get<LoopStmt>(loop->body->stmts[0]).loop;
-    if (inner.width > 1 || inner.unroll > 1 || (inner.outer >= 0 && inner.outer != d.id))
-      return ScheduleError("i{0} is run in a way of its own", inner.id);
-    extent = std::max(extent, d.extent);
-  }
-  if (OutermostLoops(kernel).size() != loops.size()) return ScheduleError("expected all outermost loops");
-  kernel.loop_count = std::max(kernel.loop_count, into + 1);
-  auto body = std::make_unique<Region>();
-  std::vector<Stmt> others;
-  for (Stmt& stmt : kernel.body.stmts) {
-    auto* loop = std::get_if<LoopStmt>(&stmt);
-    if (loop == nullptr) {
-      others.push_back(std::move(stmt));
-      continue;
-    }
-    auto& inner = std::get<LoopStmt>(loop->body->stmts[0]);
-    // Where another loop goes on there is nothing left of this one.
-    if (inner.loop.outer < 0 && loop->loop.extent < extent)
-      inner.loop.limit = loop->loop.extent * inner.loop.extent;
-    if (inner.loop.limit > 0) inner.loop.outer = into;
-    ForEachAddress(*loop->body, [&](Address& address) {
-      const int64_t factor = address.FactorOf(loop->loop.id);
-      address.AddLoop(loop->loop.id, -factor);
-      address.AddLoop(into, factor);
-    });
-    body->stmts.push_back(std::move(loop->body->stmts[0]));
-  }
-  kernel.body.stmts = std::move(others);
-  kernel.body.stmts.emplace_back(LoopStmt{{.id = into, .extent = extent}, std::move(body)});
-  return {};
-}
-
 namespace {
 
 /// Shorter rows are gone through by one thread each.
@@ -205,6 +30,7 @@ class ThreadChooser {
     if (!alone) nest.resize(1);
     if (alone)
       if (const auto row = RowOf(*nest.back()->body, nest.back()->loop.id)) return ShareRows(nest, *row);
+    if (alone && Tile(nest)) return std::move(schedule_);
     const auto [loop, iterations] = OneLoop(nest);
     const auto [block, thread] = Cut(loop, iterations);
     AddBind(block, Binding::BlockX);
@@ -257,7 +83,10 @@ class ThreadChooser {
     int64_t bytes = 0;
     for (const Stmt& stmt : region.stmts) {
       const auto* reduce = std::get_if<ReduceStmt>(&stmt);
-      if (const auto* loop = std::get_if<LoopStmt>(&stmt); loop != nullptr && loop->loop.ordered) return {};
+      if (const auto* loop = std::get_if<LoopStmt>(&stmt)) {
+        if (loop->loop.ordered) return {};
+        bytes = std::max(bytes, WidestAlong(*loop));
+      }
       if (reduce == nullptr) continue;
       const Dimension& last = reduce->loops.back();
       if (!MayBeShared(*reduce, kernel_)) return {};
@@ -268,8 +97,7 @@ class ThreadChooser {
         across |= around >= 0 && load->address.FactorOf(around) == 1;
         if (load->address.FactorOf(last.id) != 1) return;
         along = true;
-        const ElementType type = kernel_.buffers[static_cast<size_t>(load->buffer)].type;
-        bytes = std::max(bytes, int64_t{Info(type).host_bytes()});
+        bytes = std::max(bytes, BytesOf(load->buffer));
       });
       if (!along || across) return {};
       row.elements = std::max(row.elements, last.extent);
@@ -278,6 +106,18 @@ class ThreadChooser {
     if (row.elements < kShortestRow) return {};
     while (row.width > 1 && row.elements % row.width != 0) row.width /= 2;
     return row;
+  }
+
+  /// Bytes of the widest elements that a loop, or one in it, goes along.
+  [[nodiscard]] int64_t WidestAlong(const LoopStmt& loop) const {
+    int64_t bytes = 0;
+    ForEachStmt(*loop.body, [&](const Stmt& stmt) {
+      const Address* place = PlaceOf(stmt);
+      if (place == nullptr || BufferOf(stmt) < 0) return;
+      if (llvm::any_of(place->loops, [](const auto& term) { return term.factor == 1; }))
+        bytes = std::max(bytes, BytesOf(BufferOf(stmt)));
+    });
+    return bytes;
   }
 
   /// Threads for a row: each takes several accesses of it, so that not all wait at once.
@@ -333,10 +173,82 @@ class ThreadChooser {
     return std::move(schedule_);
   }
 
+  /// Loads that run along another loop than the innermost go through tiles. Whether there are any, which are
+  /// worth it.
+  bool Tile(llvm::ArrayRef<const LoopStmt*> nest) {
+    const LoopStmt& along = *nest.back();
+    for (const Stmt& stmt : along.body->stmts) {
+      const auto* store = std::get_if<StoreStmt>(&stmt);
+      if (store != nullptr ? store->address.FactorOf(along.loop.id) != 1
+                           : ResultOf(stmt) < 0 || std::holds_alternative<ReduceStmt>(stmt))
+        return false;
+    }
+    const LoopStmt* across = nullptr;
+    int64_t most = 0;
+    for (const LoopStmt* loop : nest.drop_back()) {
+      int64_t bytes = 0;
+      for (const LoadStmt* load : LoadsAcross(kernel_, *along.body, loop->loop.id, along.loop.id))
+        bytes += int64_t{Info(kernel_.TypeOf(load->result)).host_bytes()};
+      if (bytes > most) across = loop, most = bytes;
+    }
+    if (across == nullptr) return false;
+    const auto shape = ShapeOfTile(*across, along);
+    if (!shape) return false;
+    std::vector<LoopId> loops;
+    for (const LoopStmt* loop : nest)
+      if (loop != across && loop != &along) loops.push_back(loop->loop.id);
+    if (nest[nest.size() - 2] != across) {
+      ScheduleStep reorder{ScheduleStep::Kind::Reorder, {}};
+      reorder.loops.assign(loops.begin(), loops.end());
+      reorder.loops.append({across->loop.id, along.loop.id});
+      schedule_.push_back(reorder);
+    }
+    const LoopId tiles = NewLoop();
+    schedule_.push_back(
+        {ScheduleStep::Kind::Tile, {across->loop.id, along.loop.id, tiles}, shape->threads, shape->width});
+    next_loop_ +=
+        LoopsOfTile(*shape, LoadsAcross(kernel_, *along.body, across->loop.id, along.loop.id).size());
+    loops.push_back(tiles);
+    AddBind(Fused(loops), Binding::BlockX);
+    return true;
+  }
+
+  /// Tiles whose lines fill lines of memory as far as there is room; nothing for loops too short for any.
+  [[nodiscard]] std::optional<TileShape> ShapeOfTile(const LoopStmt& across, const LoopStmt& along) const {
+    constexpr int64_t kShort = 8, kLong = 16, kLarge = 8192;
+    const int64_t rows = across.loop.extent, columns = along.loop.extent, least = std::min(rows, columns);
+    if (least < kShort || (least < kLong && rows * columns < kLarge)) return {};
+    llvm::SmallVector<ElementType, 2> types;
+    int64_t bytes = 1;
+    for (const LoadStmt* load : LoadsAcross(kernel_, *along.body, across.loop.id, along.loop.id))
+      types.push_back(kernel_.TypeOf(load->result));
+    for (const Stmt& stmt : along.body->stmts)
+      if (const auto* store = std::get_if<StoreStmt>(&stmt)) bytes = std::max(bytes, BytesOf(store->buffer));
+    for (const ElementType type : types) bytes = std::max(bytes, int64_t{Info(type).host_bytes()});
+    TileShape shape{.threads = target_.blocks.threads};
+    const auto fits = [&] {
+      int64_t shared = 0;
+      for (const ElementType type : types) shared += BytesOfTile(shape, type);
+      return shared <= target_.blocks.shared;
+    };
+    shape.width = std::max<int64_t>(target_.caches.line / target_.blocks.lanes / bytes, 1);
+    while (shape.width > 1 &&
+           (rows % shape.width != 0 || columns % shape.width != 0 || !fits() || shape.edge() >= 2 * least))
+      shape.width /= 2;
+    if (!fits()) return {};
+    // Larger tiles have more threads: each does as much as in small ones.
+    shape.threads = std::min(shape.threads * shape.width, target_.blocks.most_threads);
+    return shape;
+  }
+
+  [[nodiscard]] int64_t BytesOf(BufferId buffer) const {
+    return int64_t{Info(kernel_.buffers[static_cast<size_t>(buffer)].type).host_bytes()};
+  }
+
   /// Consecutive elements of a thread: what it stores lies side by side, and moves in the widest accesses.
   [[nodiscard]] int64_t WidthOf(const LoopStmt& innermost, int64_t iterations) const {
     const LoopId id = innermost.loop.id;
-    int64_t least = INT64_MAX, most = 0;
+    int64_t most = 0;
     bool side_by_side = true, plain = true;
     ForEachStmt(*innermost.body, [&](const Stmt& stmt) {
       plain &= !std::holds_alternative<LoopStmt>(stmt);
@@ -347,13 +259,11 @@ class ThreadChooser {
       const auto* store = std::get_if<StoreStmt>(&stmt);
       if (store != nullptr) side_by_side &= factor == 1;
       if (factor != 1) return;
-      const auto bytes = int64_t{Info(kernel_.buffers[static_cast<size_t>(buffer)].type).host_bytes()};
-      least = std::min(least, bytes), most = std::max(most, bytes);
+      most = std::max(most, BytesOf(buffer));
     });
     if (!plain || !side_by_side || most == 0 || most > target_.blocks.access / 2) return 1;
-    // Narrow elements beside wide ones take several accesses of the latter.
-    constexpr int64_t kAccesses = 4;
-    int64_t width = std::min(target_.blocks.access / least, kAccesses * target_.blocks.access / most);
+    // One access of the widest elements: with several of them lanes would leave gaps in each.
+    int64_t width = target_.blocks.access / most;
     if (iterations < target_.blocks.full) width = 1;
     while (width > 1 && innermost.loop.extent % width != 0) width /= 2;
     // Something has to be left to bind.

@@ -1,19 +1,18 @@
 #include "backends/kernel/team.h"
 
-#include <cstring>
-
 #include "backends/kernel/copy_region.h"
 #include "backends/kernel/interpret.h"
 #include "backends/kernel/schedule_steps.h"
+#include "backends/kernel/thread_stmts.h"
 #include "backends/kernel/visit.h"
 
 namespace hlo::kernel {
 namespace {
 
-class RowSharer {
+class RowSharer : ThreadStmts {
  public:
   RowSharer(Kernel& kernel, const Team& team)
-      : kernel_(kernel),
+      : ThreadStmts(kernel),
         team_(team),
         lanes_(std::min(team.threads, kTeamLanes)),
         warps_(team.threads / lanes_) {}
@@ -36,11 +35,6 @@ class RowSharer {
   }
 
  private:
-  static Stmt Bound(LoopId id, int64_t extent, Binding binding, Region body) {
-    return LoopStmt{{.id = id, .extent = extent, .binding = binding},
-                    std::make_unique<Region>(std::move(body))};
-  }
-
   // The number of the thread in its team, and of the lane in its warp.
   [[nodiscard]] Address Lane() const {
     Address address;
@@ -53,32 +47,6 @@ class RowSharer {
     return address;
   }
 
-  // Statements at the end of what is being made.
-  ValueId Constant(ElementType type, uint64_t bits, uint64_t high = 0) {
-    const ValueId value = kernel_.NewValue(type);
-    out_->emplace_back(ConstantStmt{value, type, {bits, high}});
-    return value;
-  }
-  ValueId Integer(int64_t number) { return Constant(ElementType::S64, static_cast<uint64_t>(number)); }
-  ValueId Neutral(OpKind op, ElementType type) {
-    const std::optional<std::array<uint8_t, 16>> bytes = NeutralElement(op, type);
-    uint64_t bits[2] = {};
-    std::memcpy(bits, bytes->data(), sizeof bits);
-    return Constant(type, bits[0], bits[1]);
-  }
-  ValueId Index(const Address& address) {
-    const ValueId value = kernel_.NewValue(ElementType::S64);
-    out_->emplace_back(IndexStmt{value, address});
-    return value;
-  }
-  ValueId Op(OpKind kind, ElementType type, llvm::ArrayRef<ValueId> operands, Attrs attrs = {}) {
-    const ValueId value = kernel_.NewValue(type);
-    out_->emplace_back(OpStmt{value, kind, type, llvm::SmallVector<ValueId, 3>(operands), std::move(attrs)});
-    return value;
-  }
-  ValueId Compare(Direction direction, ValueId x, ValueId y) {
-    return Op(OpKind::Compare, ElementType::Pred, {x, y}, CompareAttrs{direction, {}});
-  }
   ValueId LaneReduce(OpKind op, ValueId value) {
     const ValueId result = kernel_.NewValue(kernel_.TypeOf(value));
     out_->emplace_back(LaneReduceStmt{result, op, value});
@@ -107,14 +75,6 @@ class RowSharer {
     return {width, extent / round, extent % round};
   }
 
-  static void Substitute(Region& region, LoopId loop, const Address& by) {
-    ForEachAddress(region, [&](Address& address) {
-      const int64_t factor = address.FactorOf(loop);
-      address.AddLoop(loop, -factor);
-      address.Add(by, factor);
-    });
-  }
-
   /// The loops of the whole rounds, of which `body` is gone through.
   llvm::SmallVector<Dimension, 2> WholeRounds(const Parts& parts, LoopId loop, Region& body) {
     const LoopId round = kernel_.loop_count++;
@@ -141,38 +101,16 @@ class RowSharer {
     exists = -1;
     if (parts.rest % team_.threads != 0) {
       std::vector<Stmt> before;
-      std::vector<Stmt>* around = std::exchange(out_, &before);
-      const ValueId end = Integer(extent);
-      exists = Compare(Direction::LT, Index(place), end);
-      out_ = around;
+      {
+        const Into into(*this, before);
+        const ValueId end = Integer(extent);
+        exists = Compare(Direction::LT, Index(place), end);
+      }
       Mask(body, exists);
       body.stmts.insert(body.stmts.begin(), std::make_move_iterator(before.begin()),
                         std::make_move_iterator(before.end()));
     }
     return {.id = round, .extent = (parts.rest + team_.threads - 1) / team_.threads};
-  }
-
-  /// What is loaded and stored exists only where `exists` says so.
-  void Mask(Region& region, ValueId exists) {
-    std::vector<Stmt> stmts = std::exchange(region.stmts, {});
-    std::vector<Stmt>* around = std::exchange(out_, &region.stmts);
-    const auto both = [&](ValueId mask) {
-      return mask < 0 ? exists : Op(OpKind::And, ElementType::Pred, {mask, exists});
-    };
-    for (Stmt& stmt : stmts) {
-      if (auto* load = std::get_if<LoadStmt>(&stmt)) {
-        if (load->otherwise < 0) load->otherwise = Constant(kernel_.TypeOf(load->result), 0);
-        load->mask = both(load->mask);
-      } else if (auto* store = std::get_if<StoreStmt>(&stmt)) {
-        store->mask = both(store->mask);
-      } else if (auto* loop = std::get_if<LoopStmt>(&stmt)) {
-        Mask(*loop->body, exists);
-      } else if (auto* reduce = std::get_if<ReduceStmt>(&stmt)) {
-        Mask(*reduce->body, exists);
-      }
-      region.stmts.push_back(std::move(stmt));
-    }
-    out_ = around;
   }
 
   Status ShareReduce(ReduceStmt reduce) {
@@ -197,9 +135,8 @@ class RowSharer {
       ValueId exists = -1;
       rest.loops.back() = Rest(parts, last.extent, loop, *rest.body, exists);
       if (exists >= 0) {
-        std::vector<Stmt>* outside = std::exchange(out_, &rest.body->stmts);
+        const Into into(*this, rest.body->stmts);
         rest.body->yields[0] = Op(OpKind::Select, type, {exists, rest.body->yields[0], neutral});
-        out_ = outside;
       }
       sum = rest.results[0];
       out_->push_back(std::move(copied->stmts[0]));
@@ -221,18 +158,13 @@ class RowSharer {
   ValueId FoldThreads(OpKind op, ValueId value, ValueId neutral) {
     const ValueId of_warp = lanes_ > 1 ? LaneReduce(op, value) : value;
     if (warps_ == 1) return of_warp;
-    const auto shared = static_cast<BufferId>(kernel_.buffers.size());
-    kernel_.buffers.push_back(
-        {.type = kernel_.TypeOf(value), .count = warps_, .written = true, .space = Space::Shared});
+    const BufferId shared = Shared(kernel_.TypeOf(value), warps_);
     Address warp;
     warp.AddLoop(warp_, 1);
     out_->emplace_back(StoreStmt{shared, warp, of_warp, first_lane_});
     out_->emplace_back(BarrierStmt{});
     const ValueId exists = warps_ == lanes_ ? -1 : Compare(Direction::LT, Index(Lane()), Integer(warps_));
-    LoadStmt load{kernel_.NewValue(kernel_.TypeOf(value)), shared, Lane(), exists, exists < 0 ? -1 : neutral};
-    const ValueId loaded = load.result;
-    out_->emplace_back(std::move(load));
-    return LaneReduce(op, loaded);
+    return LaneReduce(op, Load(shared, Lane(), exists, exists < 0 ? -1 : neutral));
   }
 
   /// The innermost of loops that hold nothing but each other, and values.
@@ -307,12 +239,10 @@ class RowSharer {
     stmts.insert(place, std::make_move_iterator(by.begin()), std::make_move_iterator(by.end()));
   }
 
-  Kernel& kernel_;
   Team team_;
   int64_t lanes_, warps_;
   LoopId lane_ = -1, warp_ = -1;
   Region row_;
-  std::vector<Stmt>* out_ = nullptr;  // where statements go
   ValueId first_ = -1, first_lane_ = -1;
 };
 

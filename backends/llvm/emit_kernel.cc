@@ -205,16 +205,26 @@ Value* KernelEmitter::FormInMemory(kernel::BufferId id, const Emitted& value) co
 Value* KernelEmitter::LoadScalar(const LoadStmt& stmt, Value* element) {
   Type* type = TypeInMemory(stmt.buffer);
   if (stmt.mask < 0) return b_.CreateAlignedLoad(type, Pointer(stmt.buffer, element), AlignOf(type));
+  return LoadWhere(stmt, type, element, AlignOf(type), FormInMemory(stmt.buffer, At(stmt.otherwise)));
+}
+
+Value* KernelEmitter::LoadWhere(const LoadStmt& stmt, Type* type, Value* element, llvm::Align align,
+                                Value* otherwise) {
   llvm::BasicBlock *from = b_.GetInsertBlock(), *read = Block("read"), *next = Block("next");
   b_.CreateCondBr(At(stmt.mask).compute, read, next);
   b_.SetInsertPoint(read);
-  Value* value = b_.CreateAlignedLoad(type, Pointer(stmt.buffer, element), AlignOf(type));
+  Value* value = b_.CreateAlignedLoad(type, Pointer(stmt.buffer, element), align);
   b_.CreateBr(next);
   b_.SetInsertPoint(next);
   llvm::PHINode* phi = b_.CreatePHI(type, 2);
   phi->addIncoming(value, read);
-  phi->addIncoming(FormInMemory(stmt.buffer, At(stmt.otherwise)), from);
+  phi->addIncoming(otherwise, from);
   return phi;
+}
+
+/// Where threads are, lanes that are all there or not are branched around: masks would be taken apart.
+bool KernelEmitter::OneForAll(kernel::ValueId mask) {
+  return threads_ != nullptr && mask >= 0 && vector_.mask == nullptr && !At(mask).IsVector();
 }
 
 Value* KernelEmitter::WithinReach(kernel::ValueId mask, const kernel::Address& address, Value* element) {
@@ -227,10 +237,12 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
   auto* type = llvm::FixedVectorType::get(element, vector_.width);
   const llvm::Align align = AlignOf(element);
   const llvm::Align first = AlignAt(stmt.buffer, stmt.address, align);
-  Value* mask = LaneMask(stmt.mask);
   Value* otherwise = stmt.otherwise < 0
                          ? llvm::Constant::getNullValue(type)
                          : Splat(b_, FormInMemory(stmt.buffer, At(stmt.otherwise)), vector_.width);
+  if (OneForAll(stmt.mask) && place.lanes == nullptr && place.stride == 1)
+    return LoadWhere(stmt, type, place.scalar, first, otherwise);
+  Value* mask = LaneMask(stmt.mask);
   if (place.lanes == nullptr && place.stride == 1) {
     Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.mask, stmt.address, place.scalar));
     if (mask == nullptr) {
@@ -266,7 +278,10 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
   const Place place = PlaceOf(stmt.address);
   Value* value = FormInMemory(stmt.buffer, At(stmt.value));
   const llvm::Align align = AlignOf(value->getType());
-  if (!in_vector()) {
+  const bool side_by_side = place.lanes == nullptr && place.stride == 1;
+  const bool one_for_all = in_vector() && side_by_side && OneForAll(stmt.mask);
+  if (!in_vector() || one_for_all) {
+    if (in_vector()) value = Splat(b_, value, vector_.width);
     llvm::BasicBlock* next = nullptr;
     if (stmt.mask >= 0) {
       llvm::BasicBlock* write = Block("write");
@@ -274,7 +289,8 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
       b_.CreateCondBr(At(stmt.mask).compute, write, next);
       b_.SetInsertPoint(write);
     }
-    b_.CreateAlignedStore(value, Pointer(stmt.buffer, place.scalar), align);
+    b_.CreateAlignedStore(value, Pointer(stmt.buffer, place.scalar),
+                          in_vector() ? AlignAt(stmt.buffer, stmt.address, align) : align);
     if (next != nullptr) {
       b_.CreateBr(next);
       b_.SetInsertPoint(next);
@@ -288,7 +304,7 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
   }
   if (StoresByTurns(stmt, value)) return {};
   Value* mask = LaneMask(stmt.mask);
-  if (place.lanes == nullptr && place.stride == 1) {
+  if (side_by_side) {
     Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.mask, stmt.address, place.scalar));
     if (mask == nullptr && stmt.streaming && threads_ == nullptr)
       StreamVector(value, pointer);

@@ -131,6 +131,7 @@ class KernelEmitter {
   /// `element`, or the first one where one mask for all lanes forbids it: an address that was computed may be
   /// far from any memory, for which processors take hundreds of cycles even if nothing is moved.
   Value* WithinReach(kernel::ValueId mask, const kernel::Address& address, Value* element);
+  bool OneForAll(kernel::ValueId mask);
   Value* Pointers(kernel::BufferId buffer, const Place& place);
   Value* Iota(unsigned width);
   /// The lanes that exist and for which `mask` (a value, or -1) holds; null: all.
@@ -176,6 +177,9 @@ class KernelEmitter {
   [[nodiscard]] llvm::Type* TypeInMemory(kernel::BufferId id) const;
   [[nodiscard]] llvm::Value* FormInMemory(kernel::BufferId id, const Emitted& value) const;
   Value* LoadScalar(const kernel::LoadStmt& stmt, Value* element);
+  /// Behind a branch on the load's mask, a scalar.
+  Value* LoadWhere(const kernel::LoadStmt& stmt, llvm::Type* type, Value* element, llvm::Align align,
+                   Value* otherwise);
 
   [[nodiscard]] Emitted& At(kernel::ValueId value) { return values_[static_cast<size_t>(value)]; }
   [[nodiscard]] bool in_vector() const { return vector_.loop >= 0; }

@@ -1,6 +1,8 @@
-// gpu_kernels [--gpu-target=NAME] [--every=N] FILE|FOLDER...: every kernel that the GPU backend makes of the
-// modules, as PTX on the emulated GPU with all its checks, against the interpretation of its Kernel IR: the
-// same bits, but for what NaNs hold.
+// gpu_kernels [--gpu-target=NAME|FILE] [--every=N] [--why] [--counts] FILE|FOLDER...: every kernel that the
+// GPU backend makes of the modules, as PTX on the emulated GPU with all its checks, against the
+// interpretation of its Kernel IR: the same bits, but for what NaNs hold. --why says what is refused,
+// --counts what each kernel took: sectors of memory, bytes, cycles of shared memory and branches, with the
+// fewest there could be.
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -19,6 +21,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "parser/parser.h"
 #include "passes/pass_manager.h"
 
@@ -26,11 +29,12 @@ namespace hlo {
 namespace {
 
 /// Elements of a kernel's arrays together: more take the interpreter long.
-constexpr int64_t kMostElements = 1 << 16;
+constexpr int64_t kMostElements = 1 << 18;
 constexpr uint64_t kDeviceMemory = 64 << 20;
 
 struct Totals {
   int64_t modules = 0, refused = 0, kernels = 0, large = 0, failed = 0;
+  bool why = false, counts = false;
 };
 
 /// Numbers of moderate size, some of them anything.
@@ -122,7 +126,8 @@ uint8_t* PointerTo(uint64_t address) {
 
 class KernelRun {
  public:
-  KernelRun(const kernel::Kernel& kernel, uint64_t seed) : kernel_(kernel), seed_(seed) {
+  KernelRun(const kernel::Kernel& kernel, uint64_t seed, bool count)
+      : kernel_(kernel), seed_(seed), count_(count) {
     std::mt19937_64 random(seed);
     for (const kernel::Buffer& buffer : kernel.buffers) {
       const bool global = buffer.space == kernel::Space::Global;
@@ -130,6 +135,14 @@ class KernelRun {
     }
   }
 
+  /// Of a run that went well.
+  [[nodiscard]] const gpu::Counts& counts() const { return counts_; }
+  /// Bytes of the arrays, each of which has to be moved once.
+  [[nodiscard]] uint64_t bytes() const {
+    uint64_t bytes = 0;
+    for (const std::vector<uint8_t>& buffer : memory_) bytes += buffer.size();
+    return bytes;
+  }
   /// There is no code for it.
   [[nodiscard]] bool refused() const { return refused_; }
   /// What is wrong; empty: nothing.
@@ -180,6 +193,7 @@ class KernelRun {
     options.memory = kDeviceMemory;
     options.sm = module->sm;
     options.seed = seed_;
+    options.count = count_;
     HLO_TRY(const auto device, gpu::Device::Create(options));
     HLO_TRY(const auto loaded, gpu::LoadedModule::Load(module, *device));
     std::vector<uint64_t> params;
@@ -204,6 +218,7 @@ class KernelRun {
     const gpu::Fault fault =
         device->Launch(*loaded, *entry, size, reinterpret_cast<const uint8_t*>(params.data()));
     if (fault) return Error("kernel-invalid", {}, "{0}", fault.text);
+    counts_ = device->counts();
     for (const auto& [i, address] : places)
       std::memcpy(memory_[i].data(), PointerTo(address), memory_[i].size());
     return {};
@@ -211,9 +226,20 @@ class KernelRun {
 
   const kernel::Kernel& kernel_;
   uint64_t seed_;
+  bool count_ = false;
   bool refused_ = false;
+  gpu::Counts counts_;
   std::vector<std::vector<uint8_t>> memory_;  // by buffer
 };
+
+void PrintCounts(const std::string& file, const GpuKernel& planned, const KernelRun& run) {
+  const gpu::Counts& c = run.counts();
+  llvm::outs() << llvm::formatv(
+      "counts {0} {1} sectors {2} of {3}, bytes {4} of {5}, shared {6} of {7}, divergent {8} of {9}; {10}\n",
+      llvm::sys::path::filename(file), planned.name, c.sectors, c.fewest_sectors,
+      c.bytes_read + c.bytes_written, run.bytes(), c.shared_cycles, c.fewest_shared_cycles,
+      c.divergent_branches, c.branches, planned.plan->schedule);
+}
 
 Status RunFile(const std::string& file, const gpu::Target& target, Totals& totals) {
   auto text = llvm::MemoryBuffer::getFile(file);
@@ -237,9 +263,11 @@ Status RunFile(const std::string& file, const gpu::Target& target, Totals& total
       continue;
     }
     ++totals.kernels;
-    KernelRun run(kernel, static_cast<uint64_t>(totals.kernels));
+    KernelRun run(kernel, static_cast<uint64_t>(totals.kernels), totals.counts);
     const std::string wrong = run.Run(target);
     if (run.refused()) ++totals.refused;
+    if (run.refused() && totals.why) llvm::outs() << file << ": refused: " << wrong << '\n';
+    if (wrong.empty() && totals.counts) PrintCounts(file, planned, run);
     if (wrong.empty() || run.refused()) continue;
     ++totals.failed;
     llvm::errs() << file << ": " << planned.name << " (" << planned.plan->schedule << "): " << wrong << '\n';
@@ -269,6 +297,10 @@ int Main(llvm::ArrayRef<const char*> arguments) {
       if (!target) break;
       continue;
     }
+    if (word == "--why" || word == "--counts") {
+      (word == "--why" ? totals.why : totals.counts) = true;
+      continue;
+    }
     if (word.consume_front("--every=")) {
       if (word.getAsInteger(10, every) || every == 0) return 2;
       continue;
@@ -281,6 +313,7 @@ int Main(llvm::ArrayRef<const char*> arguments) {
       const bool refused = llvm::StringRef(status.error().id.text()).starts_with("unsupported-");
       ++(refused ? totals.refused : totals.failed);
       if (!refused) llvm::errs() << file << ": " << status.error().message << '\n';
+      if (refused && totals.why) llvm::outs() << file << ": refused: " << status.error().message << '\n';
     }
   }
   if (!target) {
