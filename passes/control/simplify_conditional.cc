@@ -143,6 +143,7 @@ bool MergeResultElements(Instruction* conditional, PassContext& context) {
       }))
     return false;
   bool changed = false;
+  const auto reads = ReadsByElement(*conditional);  // of an element that goes to an earlier one
   llvm::DenseMap<uint64_t, int64_t> first;
   for (int64_t j = 0; j < conditional->shape().tuple_size(); ++j) {
     llvm::hash_code key(0);
@@ -153,7 +154,7 @@ bool MergeResultElements(Instruction* conditional, PassContext& context) {
           return b->root()->operand(i) == b->root()->operand(j);
         }))
       continue;
-    for (Instruction* read : ReadsOfElement(*conditional, j)) {
+    for (Instruction* read : reads[static_cast<size_t>(j)]) {
       if (!context.TakeRewrite()) return changed;
       read->mutable_attrs().Mutable<GetTupleElementAttrs>().index = i;
       changed = true;

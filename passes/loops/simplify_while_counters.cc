@@ -40,9 +40,8 @@ Instruction* ValueAt(Maker& make, Instruction* start, Instruction* counter, cons
 }
 
 /// Reads of the element become start + counter * step.
-void ReplaceReads(Instruction* tuple, int64_t i, int64_t counter, Instruction* start,
-                  const Instruction& step) {
-  const auto reads = ReadsOfElement(*tuple, i);
+void ReplaceReads(Instruction* tuple, llvm::ArrayRef<Instruction*> reads, int64_t i, int64_t counter,
+                  Instruction* start, const Instruction& step) {
   if (reads.empty()) return;
   Maker make(*tuple->parent(), reads[0]);
   Instruction* first = start ? start : make.Gte(tuple, i);
@@ -72,8 +71,9 @@ bool Merge(const TupleLoop& loop, ElementType type, PassContext& context) {
     return IsConstant(loop.InitElement(v.element), 0) && IsConstant(v.step, 1);
   });
   const int64_t known_counter = base == variables.end() ? -1 : base->element;
+  const auto decides = ReadsByElement(*loop.condition_parameter);
   llvm::erase_if(variables, [&](const Variable& v) {
-    return v.element == known_counter || !ReadsOfElement(*loop.condition_parameter, v.element).empty();
+    return v.element == known_counter || !decides[static_cast<size_t>(v.element)].empty();
   });
   if (variables.size() + (known_counter >= 0 ? 1 : 0) < 2 || !context.TakeRewrite()) return false;
   int64_t counter = known_counter;
@@ -84,14 +84,16 @@ bool Merge(const TupleLoop& loop, ElementType type, PassContext& context) {
       return make.Binary(OpKind::Add, read, make.ScalarInt(type, 1));
     });
   }
+  const auto in_body = ReadsByElement(*loop.body_parameter), behind = ReadsByElement(*loop.loop);
   for (const Variable& v : variables) {
+    const auto i = static_cast<size_t>(v.element);
     Instruction* old_result = loop.body_root->operand(v.element);
     const Literal step_value = *v.step->attr<ConstantAttrs>().literal;
     Instruction* step = Maker(loop.loop).Constant(step_value);  // outlives the body's
-    ReplaceReads(loop.body_parameter, v.element, counter, nullptr, *step);
+    ReplaceReads(loop.body_parameter, in_body[i], v.element, counter, nullptr, *step);
     loop.body_root->SetOperand(v.element, Maker(loop.body_root).Gte(loop.body_parameter, v.element));
     RemoveIfDead(old_result);
-    ReplaceReads(loop.loop, v.element, counter, loop.InitElement(v.element), *step);
+    ReplaceReads(loop.loop, behind[i], v.element, counter, loop.InitElement(v.element), *step);
     RemoveIfDead(step);
   }
   return true;

@@ -1,4 +1,6 @@
 // The steps of simplify-while-loops that change what a loop carries.
+#include <unordered_map>
+
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/analysis/value_facts.h"
@@ -21,17 +23,33 @@ void Redirect(const Instruction& tuple, llvm::ArrayRef<LoopElementEdit> edits) {
   }
 }
 
-/// Both elements are updated with the same slices at the same places.
-bool SameUpdates(const TupleLoop& loop, int64_t i, int64_t j) {
-  const Instruction &a = *loop.body_root->operand(i), &b = *loop.body_root->operand(j);
-  if (a.kind() != OpKind::DynamicUpdateSlice || b.kind() != a.kind()) return false;
-  auto reads = [&](const Instruction& update, int64_t element) {
-    const Instruction& base = *update.operand(0);
-    return base.kind() == OpKind::GetTupleElement && base.operand(0) == loop.body_parameter &&
-           base.attr<GetTupleElementAttrs>().index == element;
-  };
-  return reads(a, i) && reads(b, j) && a.shape() == b.shape() &&
-         a.operands().drop_front() == b.operands().drop_front();
+/// What a slice of the element is overwritten with, and where, where that is all that becomes of it.
+std::optional<llvm::ArrayRef<Instruction*>> UpdateOf(const TupleLoop& loop, int64_t i) {
+  const Instruction& update = *loop.body_root->operand(i);
+  if (update.kind() != OpKind::DynamicUpdateSlice) return std::nullopt;
+  const Instruction& base = *update.operand(0);
+  const bool of_element = base.kind() == OpKind::GetTupleElement && base.operand(0) == loop.body_parameter &&
+                          base.attr<GetTupleElementAttrs>().index == i;
+  return of_element ? std::optional(update.operands().drop_front()) : std::nullopt;
+}
+
+/// Elements for which this is the same hold the same.
+struct Change {
+  const Instruction* init;
+  Shape shape;                       // of the element, and of its next value
+  std::vector<Instruction*> update;  // none: it stays as it is
+  bool operator==(const Change&) const = default;
+  [[nodiscard]] uint64_t Hash() const {
+    return llvm::hash_combine(init, shape, llvm::hash_combine_range(update.begin(), update.end()));
+  }
+};
+std::optional<Change> ChangeOf(const TupleLoop& loop, int64_t i) {
+  Change change{loop.InitElement(i), loop.loop->shape().tuple_shape(i), {}};
+  if (loop.IsInvariant(i)) return change;
+  const auto update = UpdateOf(loop, i);
+  if (!update || loop.body_root->operand(i)->shape() != change.shape) return std::nullopt;
+  change.update = update->vec();
+  return change;
 }
 
 /// The loop's value at an element after it, where that is the initial value.
@@ -48,18 +66,14 @@ class LoopLiveness {
     for (const Computation* c : {loop.condition, loop.body})
       for (Instruction* inst : c->instructions())
         if (HasSideEffect(*inst) || HasControlEdges(*inst)) Mark(inst);
-    const bool whole = loop.loop->IsRoot();
+    bool whole = loop.loop->IsRoot();
+    for (const Instruction* user : loop.loop->users()) {
+      whole |= user->kind() != OpKind::GetTupleElement;
+      if (user->kind() != OpKind::GetTupleElement || (user->users().empty() && !user->IsRoot())) continue;
+      if (const int64_t i = user->attr<GetTupleElementAttrs>().index; !UnchangedValue(loop, i)) Need(i);
+    }
     for (int64_t i = 0; i < loop.size(); ++i)
       if (whole && !UnchangedValue(loop, i)) Need(i);
-    for (const Instruction* user : loop.loop->users()) {
-      if (user->kind() == OpKind::GetTupleElement) {
-        const int64_t i = user->attr<GetTupleElementAttrs>().index;
-        if ((!user->users().empty() || user->IsRoot()) && !UnchangedValue(loop, i)) Need(i);
-        continue;
-      }
-      for (int64_t i = 0; i < loop.size(); ++i)
-        if (!UnchangedValue(loop, i)) Need(i);
-    }
     Follow();
   }
   [[nodiscard]] bool IsLive(int64_t i) const { return live_[static_cast<size_t>(i)]; }
@@ -126,22 +140,21 @@ Instruction* ConstantElement(const TupleLoop& loop, int64_t i) {
 }  // namespace
 
 bool MergeLoopElements(const TupleLoop& loop, PassContext& context) {
-  llvm::DenseMap<const Instruction*, llvm::SmallVector<int64_t, 1>> by_init;
+  std::unordered_map<uint64_t, llvm::SmallVector<std::pair<Change, int64_t>, 1>> by_hash;
   Edits edits(static_cast<size_t>(loop.size()));
   bool changed = false;
   if (loop.init()->kind() != OpKind::Tuple) return false;
   for (int64_t j = 0; j < loop.size(); ++j) {
-    auto& firsts = by_init[loop.InitElement(j)];
-    const auto* same = llvm::find_if(firsts, [&](int64_t i) {
-      if (loop.loop->shape().tuple_shape(i) != loop.loop->shape().tuple_shape(j)) return false;
-      return (loop.IsInvariant(i) && loop.IsInvariant(j)) || SameUpdates(loop, i, j);
-    });
+    const auto change = ChangeOf(loop, j);
+    if (!change) continue;
+    auto& firsts = by_hash[change->Hash()];
+    const auto* same = llvm::find_if(firsts, [&](const auto& first) { return first.first == *change; });
     if (same == firsts.end()) {
-      firsts.push_back(j);
+      firsts.emplace_back(*change, j);
       continue;
     }
     if (!context.TakeRewrite()) break;
-    edits[static_cast<size_t>(j)] = {.keep = false, .same_as = *same};
+    edits[static_cast<size_t>(j)] = {.keep = false, .same_as = same->second};
     changed = true;
   }
   if (!changed) return false;

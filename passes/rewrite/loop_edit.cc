@@ -152,14 +152,6 @@ class Results {
 
 }  // namespace
 
-llvm::SmallVector<Instruction*, 2> ReadsOfElement(const Instruction& tuple, int64_t element) {
-  llvm::SmallVector<Instruction*, 2> reads;
-  for (Instruction* user : tuple.users())
-    if (user->kind() == OpKind::GetTupleElement && user->attr<GetTupleElementAttrs>().index == element)
-      reads.push_back(user);
-  return reads;
-}
-
 std::vector<llvm::SmallVector<Instruction*, 2>> ReadsByElement(const Instruction& tuple) {
   std::vector<llvm::SmallVector<Instruction*, 2>> reads(static_cast<size_t>(tuple.shape().tuple_size()));
   for (Instruction* user : tuple.users())

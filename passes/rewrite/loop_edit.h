@@ -30,9 +30,7 @@ llvm::SmallVector<Instruction*, 4> AddLoopInvariants(const TupleLoop& loop,
 /// Adds one element; `update` makes its next value from its present one, in the body, which is returned.
 Instruction* AddLoopElement(const TupleLoop& loop, Instruction* init,
                             llvm::function_ref<Instruction*(Instruction*)> update);
-/// The reads of an element of a tuple-shaped value by get-tuple-element.
-llvm::SmallVector<Instruction*, 2> ReadsOfElement(const Instruction& tuple, int64_t element);
-/// ReadsOfElement of all elements, in one walk.
+/// By element of a tuple-shaped value: what reads it by get-tuple-element.
 std::vector<llvm::SmallVector<Instruction*, 2>> ReadsByElement(const Instruction& tuple);
 
 }  // namespace hlo

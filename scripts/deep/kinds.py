@@ -180,6 +180,50 @@ def carried(n):
     return entry([f'x = {shape} parameter(0)', f'ROOT w = {shape} while(x), condition=less, body=body'], text)
 
 
+def loop_over(elements, inits, lines):
+    """Its body begins with `t`, ends with `lines`, and reads element i as g{i}."""
+    shape = f'({", ".join(["s32[]"] * elements)})'
+    less = [f't = {shape} parameter(0)', 'g = s32[] get-tuple-element(t), index=0', 'k = s32[] constant(3)',
+            'ROOT p = pred[] compare(g, k), direction=LT']
+    gte = [f'g{i} = s32[] get-tuple-element(t), index={i}' for i in range(elements)]
+    text = 'body {\n' + '\n'.join([f't = {shape} parameter(0)', *gte, *lines]) + '\n}\nless {\n' + '\n'.join(less) + '\n}\n'
+    return [*inits, f'w = {shape} while(init), condition=less, body=body'], text
+
+
+@kind(2000)
+def accumulations(n):
+    """Sums of what is exchanged, and of what is shown again: each is read before it is made anew."""
+    names = ['z'] + ['a'] * n + ['b'] * n
+    lines = ['o = s32[] constant(1)', 'y0 = s32[] add(g0, o)', *(f'r{i} = s32[] all-reduce(g{n + i}), replica_groups={{}}, to_apply=sum' for i in range(1, n + 1)),
+             *(f'y{i} = s32[] add(g{i}, r{i})' for i in range(1, n + 1)), *(f'y{n + i} = s32[] negate(g{n + i})' for i in range(1, n + 1)),
+             tuple_of([f'y{i}' for i in range(2 * n + 1)], 's32[]')]
+    inits = ['a = s32[] parameter(0)', 'b = s32[] parameter(1)', 'z = s32[] constant(0)', tuple_of(names, 's32[]', 'init')]
+    outer, text = loop_over(2 * n + 1, inits, lines)
+    reads = [f'e{i} = s32[] get-tuple-element(w), index={i}' for i in range(2 * n + 1)]
+    add = 'sum { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT s = s32[] add(a, b) }\n'
+    return entry([*outer, *reads, tuple_of([f'e{i}' for i in range(2 * n + 1)], 's32[]')], add + text)
+
+
+@kind(5000)
+def counters(n):
+    """Each grows by a number of its own."""
+    lines = [*(f'o{i} = s32[] constant({i + 1})' for i in range(n)), *(f'y{i} = s32[] add(g{i}, o{i})' for i in range(n)),
+             tuple_of([f'y{i}' for i in range(n)], 's32[]')]
+    inits = ['z = s32[] constant(0)', 'a = s32[] parameter(0)', tuple_of(['z'] + ['a'] * (n - 1), 's32[]', 'init')]
+    outer, text = loop_over(n, inits, lines)
+    reads = [f'e{i} = s32[] get-tuple-element(w), index={i}' for i in range(n)]
+    return entry([*outer, *reads, tuple_of([f'e{i}' for i in range(n)], 's32[]')], text)
+
+
+@kind(5000)
+def chosen(n):
+    """Branches whose results are alike, element by element."""
+    shape = f'({", ".join(["f32[]"] * n)})'
+    branches = ''.join(f'{name} {{ a = f32[] parameter(0)  b = f32[] {op}(a)  {tuple_of(["b"] * n)} }}\n' for name, op in (('t', 'negate'), ('f', 'cosine')))
+    return entry(['p = pred[] parameter(0)', 'x = f32[] parameter(1)', f'c = {shape} conditional(p, x, x), true_computation=t, false_computation=f',
+                  *(f'e{i} = f32[] get-tuple-element(c), index={i}' for i in range(n)), tuple_of([f'e{i}' for i in range(n)])], branches)
+
+
 @kind(10000)
 def concatenation(n):
     return entry(['x = f32[1] parameter(0)', 'y = f32[1] negate(x)', f'ROOT c = f32[{2 * n}] concatenate({", ".join(["x, y"] * n)}), dimensions={{0}}'])
