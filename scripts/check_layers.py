@@ -41,7 +41,7 @@ LAYERS = {
     'backends/structured': [*BASE, 'ir', 'ir/eval', 'backends/products/common'],
     'backends/llvm': [*BASE, 'ir', 'backends/kernel'],
     'backends/tile': [*BASE, 'ir', 'ir/eval', 'backends/kernel', 'backends/llvm'],
-    'backends/compile': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends/kernel'],
+    'backends/compile': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends/kernel', 'backends'],
     'backends/gpu/ptx': ['ir/support'],
     'backends/gpu/driver': ['ir/support'],
     'backends/gpu/emulator': ['ir/support', 'backends/llvm', 'backends/gpu/ptx', 'backends/gpu/driver'],
@@ -51,13 +51,14 @@ LAYERS['backends/gpu/target'] = [*LAYERS['backends/compile'], 'backends/compile'
 LAYERS['backends/gpu/passes'] = LAYERS['backends/gpu/target']
 LAYERS['backends/gpu/codegen'] = [*LAYERS['backends/gpu/target'], 'backends/gpu/target', 'backends/llvm']
 LAYERS['backends/gpu/compile'] = [*LAYERS['backends/gpu/codegen'], 'backends/gpu/codegen', 'backends/gpu/passes', 'backends']
+LAYERS['backends/gpu/runtime'] = [*LAYERS['backends/gpu/compile'], 'backends/gpu/compile', 'backends/gpu/driver', 'backends/gpu/emulator']
 # Families of passes stand side by side: what several need is in passes/analysis and passes/rewrite.
 FAMILY = [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/pass', 'passes/analysis', 'passes/rewrite']
 for family in ('collectives', 'control', 'dynamic', 'expand', 'fusion', 'layout', 'loops', 'memory', 'products', 'reductions', 'simplify', 'types'):
     LAYERS[f'passes/{family}'] = FAMILY
 LAYERS['passes/simplify'] = [*FAMILY, 'passes/rules']  # algsimp applies them
 # Everything below the tools.
-TOOL_BASE = [*LAYERS['backends/cpu'], 'parser', 'backends/interpreter', 'backends/cpu', 'backends/gpu/target', 'backends/gpu/passes', 'backends/gpu/compile']
+TOOL_BASE = [*LAYERS['backends/cpu'], 'parser', 'backends/interpreter', 'backends/cpu', 'backends/gpu/target', 'backends/gpu/passes', 'backends/gpu/compile', 'backends/gpu/runtime']
 LAYERS |= {
     'tools/viz/drawing': [*BASE, 'ir'],
     'tools/viz/index': ['ir/support', 'tools/viz/drawing'],

@@ -229,6 +229,22 @@ bool HasOwnNest(const Instruction& inst) {
   return inst.shape().IsTuple() || llvm::is_contained(kKinds, inst.kind());
 }
 
+bool KeepsOrder(const Instruction& product) {
+  constexpr int64_t kFewest = int64_t{1} << 17;  // products that are worth another way
+  if (!product.shape().IsArray() || product.shape().element_type() != ElementType::C128) return false;
+  int64_t count = product.shape().ElementCount();
+  if (product.kind() == OpKind::Dot) {
+    count *= ContractedElements(product);
+  } else if (product.kind() == OpKind::Convolution) {
+    const auto& attrs = product.attr<ConvolutionAttrs>();
+    count *= product.operand(1)->shape().dim(attrs.dim_labels->kernel_input_feature);
+    for (const WindowDim& d : attrs.window.dims) count *= d.size;
+  } else {
+    return false;
+  }
+  return count < kFewest;
+}
+
 bool MovesMinorDimension(const Instruction& inst, const Machine& machine) {
   if (inst.kind() != OpKind::Transpose) return false;
   const Dims& permutation = inst.attr<DimensionsAttrs>().dimensions;

@@ -23,6 +23,9 @@ int64_t ElementsInOrder(const Instruction& inst, const Machine& machine);
 const Shape& IterationShape(const Instruction& inst);
 /// As a root it has loops of its own kind and shares them with no other output.
 bool HasOwnNest(const Instruction& inst);
+/// A product of few complex numbers in double precision: the evaluator's sums of these are those of other
+/// implementations to the last bit.
+bool KeepsOrder(const Instruction& product);
 /// A transpose for which kernels have tiles in registers, if they do little else.
 bool MovesMinorDimension(const Instruction& inst, const Machine& machine);
 

@@ -1,8 +1,8 @@
 #include "backends/cpu/compile.h"
 
+#include "backends/compile/memory.h"
 #include "backends/cpu/build.h"
 #include "backends/cpu/eval_step.h"
-#include "backends/cpu/memory.h"
 #include "backends/cpu/memory_check.h"
 #include "backends/cpu/prepare.h"
 #include "backends/cpu/program_cache.h"
@@ -195,7 +195,7 @@ class CpuExecutable final : public Executable {
   [[nodiscard]] const Module& module() const override { return *program_->module; }
 
   [[nodiscard]] std::optional<MemoryPlan> Memory() const override {
-    return cpu::PlanMemory(*program_->module);
+    return compile::PlanMemory(*program_->module);
   }
 
  private:
@@ -230,7 +230,7 @@ class CheckedExecutable final : public Executable {
   }
   [[nodiscard]] const Module& module() const override { return *program_->module; }
   [[nodiscard]] std::optional<MemoryPlan> Memory() const override {
-    return cpu::PlanMemory(*program_->module);
+    return compile::PlanMemory(*program_->module);
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "backends/cpu/product_step.h"
 
+#include "backends/compile/kernel_ops.h"
 #include "backends/cpu/compile.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/kernel_target.h"
@@ -18,23 +19,6 @@ namespace {
 constexpr double kMostProducts = 256;
 /// Of a convolution cut where windows begin to reach beyond the input.
 constexpr size_t kMostUnpadded = 1024;
-/// Multiplications of complex numbers in double precision that are worth another order of their sums.
-constexpr int64_t kFewestComplex = int64_t{1} << 17;
-
-/// The evaluator's sums of few such numbers are those of other implementations to the last bit.
-bool KeepsOrder(const Instruction& inst) {
-  if (inst.shape().element_type() != ElementType::C128) return false;
-  int64_t count = inst.shape().ElementCount();
-  if (inst.kind() == OpKind::Dot) {
-    for (const int64_t d : inst.attr<DotAttrs>().lhs_contracting_dims)
-      count *= inst.operand(0)->shape().dim(d);
-  } else {
-    const auto& attrs = inst.attr<ConvolutionAttrs>();
-    count *= inst.operand(1)->shape().dim(attrs.dim_labels->kernel_input_feature);
-    for (const WindowDim& d : attrs.window.dims) count *= d.size;
-  }
-  return count < kFewestComplex;
-}
 
 class ProductRunner final : public StepRunner {
  public:
@@ -180,7 +164,7 @@ std::string ObstacleToProduct(const Instruction& inst) {
     return "dynamic dimensions";
   if (!gemm::IsSupported(lhs.element_type(), rhs.element_type(), inst.shape().element_type()))
     return "element types of products";
-  if (KeepsOrder(inst)) return "few complex numbers in double precision keep their order";
+  if (compile::KeepsOrder(inst)) return "few complex numbers in double precision keep their order";
   if (inst.kind() == OpKind::Convolution && CountConvolutionProblems(inst) > kMostProducts)
     return "an input dilated too much";
   return "";

@@ -1,6 +1,7 @@
 // The stages of hlo-opt behind HLO: kernels, LLVM IR, assembly, objects, functions of C.
 #include "backends/cpu/ahead_of_time.h"
 #include "backends/gpu/compile/inspect.h"
+#include "backends/gpu/runtime/compile.h"
 #include "tools/opt/output.h"
 
 namespace hlo {
@@ -14,8 +15,18 @@ Result<std::string> CodeOfGpu(const Module& module, const CpuOptions& cpu, const
   return GenerateGpuCode(module, gpu, options.gpu_code, wanted);
 }
 
+Result<std::string> ExplainGpu(const Module& module, const CpuOptions& cpu, const OptOptions& options,
+                               KernelFilter wanted) {
+  GpuRunOptions gpu;
+  HLO_TRY(gpu.target, gpu::FindTarget(options.gpu_target));
+  gpu.run_passes = [&](Module& copy) { return cpu.run_passes(copy, cpu.pipeline); };
+  return ExplainGpuCode(module, gpu, wanted);
+}
+
 Result<std::string> CodeOf(const Module& module, const CpuOptions& cpu, const OptOptions& options,
                            KernelFilter wanted) {
+  if (options.platform == OptPlatform::Gpu && !options.code && options.explain_codegen)
+    return ExplainGpu(module, cpu, options, wanted);
   if (options.platform == OptPlatform::Gpu) return CodeOfGpu(module, cpu, options, wanted);
   if (!options.code) return ExplainCode(module, cpu, wanted);
   return GenerateCode(module, cpu, *options.code, wanted, options.debug_lines);

@@ -266,9 +266,8 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
   OptStage stage = *row->stage;
   options.code = row->code;
   HLO_CHECK_OK(CheckOutputFormat(options, stage));
-  if (options.platform == OptPlatform::Gpu && (options.explain_codegen || !options.aot.empty()))
-    return Error("unavailable-feature", {}, "option '--{0}' is not available yet for platform gpu",
-                 options.aot.empty() ? "explain-codegen" : "aot");
+  if (options.platform == OptPlatform::Gpu && !options.aot.empty())
+    return Error("unavailable-feature", {}, "option '--aot' is not available yet for platform gpu");
   if (!options.list_ops.empty() && options.list_ops != "json")
     return Error("usage-option", {}, "option '--list-ops': found '{0}', expected json", options.list_ops);
   if (options.cost != CostForm::Unset) stage = OptStage::Cost;

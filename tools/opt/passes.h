@@ -38,6 +38,8 @@ class PassRunner {
   CpuOptions CompileOptions(const Module& module, bool without_named, const InputModule& input,
                             DiagnosticSink& sink, llvm::raw_ostream& out);
 
+  /// What passes are told of; null: that of the CPU.
+  [[nodiscard]] const compile::Machine* machine() const { return machine_.get(); }
   [[nodiscard]] const PassSelection& selection() const { return selection_; }
   /// What the options allow rewrites, without observers.
   [[nodiscard]] RewriteControls BaseControls() const;

@@ -8,6 +8,7 @@
 #include "tools/modules/inputs.h"
 #include "tools/run/benchmark.h"
 #include "tools/run/fault.h"
+#include "tools/run/gpu.h"
 #include "tools/run/run_module.h"
 
 namespace hlo {
@@ -15,9 +16,8 @@ namespace {
 
 /// Platforms and launchers that are not there.
 Status CheckAvailable(const RunOptions& options) {
-  if (options.platform == Platform::Gpu || options.reference == Reference::Gpu)
-    return Error("unavailable-gpu", {},
-                 "this version has no GPU backend; --platform=cpu and --platform=interpreter run everything");
+  const bool gpu = options.platform == Platform::Gpu || options.reference == Reference::Gpu;
+  if (gpu && !options.compile_only) HLO_CHECK_OK(gpu::CheckDriver());
   if (options.launcher == Launcher::Mpi)
     return Error("unavailable-mpi", {}, "no MPI library: this version has the launcher 'threads' only");
   if (options.launcher == Launcher::Nccl)
@@ -225,11 +225,13 @@ OptOptions PassPart(const RunOptions& options) {
   part.passes = options.passes;
   part.mcpu = options.mcpu;
   part.mattr = options.mattr;
+  if (IsGpu(options.platform)) part.platform = OptPlatform::Gpu;
+  part.gpu_target = options.gpu_target;
   return part;
 }
 
 PassUse PassUseOf(const RunOptions& options) {
-  return options.platform == Platform::Cpu ? PassUse::Compile : PassUse::Show;
+  return Compiles(options.platform) ? PassUse::Compile : PassUse::Show;
 }
 
 namespace {

@@ -9,7 +9,8 @@ namespace {
 using R = RunOptions;
 
 constexpr OptionRow kPlatformRows[] = {
-    Option<&R::platform>("platform", "NAME", "cpu", "interpreter, cpu or gpu"),
+    Option<&R::platform>("platform", "NAME", "cpu",
+                         "interpreter, cpu, gpu, or gpu-emu: a GPU that is emulated"),
     Option<&R::reference>("reference-platform", "NAME", "", "run there too, without passes, and compare")
         .Bare("interpreter"),
     Option<&R::reference_passes>("run-reference-hlo-passes", "WHEN", "auto", "on the reference platform")
@@ -19,6 +20,14 @@ constexpr OptionRow kPlatformRows[] = {
         .Advanced(),
     Option<&R::mcpu>("mcpu", "CPU", "native", "the CPU that code is made for, in LLVM's words").Advanced(),
     Option<&R::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
+    Option<&R::gpu_target>("gpu-target", "NAME|FILE", "h100",
+                           "the GPU that code is made for: a100, b200, h100, h200, or a description of one"),
+    Option<&R::gpu_sync>("gpu-sync", "", "", "gpu: wait for each step, so that errors name the instruction")
+        .Advanced(),
+    Option<&R::gpu_emu>("gpu-emu", "KEY=VALUE", "",
+                        "gpu-emu, repeatable: seed=N orders threads, memory=BYTES, checks=off, "
+                        "fault=FUNCTION@CALL=ERROR")
+        .Advanced(),
     Option<&R::force_path>(
         "force-path", "NAME", "",
         "cpu: products and convolutions that this way can compute are computed by it: onednn, "

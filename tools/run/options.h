@@ -10,7 +10,10 @@
 
 namespace hlo {
 
-enum class Platform : uint8_t { Interpreter, Cpu, Gpu };
+enum class Platform : uint8_t { Interpreter, Cpu, Gpu, GpuEmu };
+/// Modules are compiled for it, by passes.
+inline bool Compiles(Platform platform) { return platform != Platform::Interpreter; }
+inline bool IsGpu(Platform platform) { return platform == Platform::Gpu || platform == Platform::GpuEmu; }
 enum class FakeMode : uint8_t { Random, RandomShared, Edge, Zeros, Normal, DeviceId, Uninit, Generator };
 enum class PrintMode : uint8_t { None, Summary, Full, Auto };
 enum class OutputDevices : uint8_t { Auto, All, First, None };
@@ -18,7 +21,7 @@ enum class InputScope : uint8_t { Global, PerDevice };
 enum class Launcher : uint8_t { Auto, Threads, Mpi, Nccl };
 enum class AliasMode : uint8_t { Copy, Strict };
 /// Where the run to compare with takes place.
-enum class Reference : uint8_t { None, Interpreter, Cpu, Gpu };
+enum class Reference : uint8_t { None, Interpreter, Cpu, Gpu, GpuEmu };
 /// A report that is a table or JSON, if it is asked for.
 enum class ReportForm : uint8_t { Unset, Table, Json };
 /// What the rows of a profile are.
@@ -31,7 +34,9 @@ struct RunOptions : CommonOptions {
   RunPasses reference_passes = RunPasses::Auto;
   PassRunOptions passes;
   bool despecialize = false, remove_infeed_outfeed = false, dump_snapshots = false;
-  std::string mcpu, mattr;
+  std::string mcpu, mattr, gpu_target;
+  std::vector<std::string> gpu_emu;  // KEY=VALUE
+  bool gpu_sync = false;
   ForcedPath force_path;
   bool compile_only = false;
   Tier tier = Tier::Auto;
@@ -106,17 +111,15 @@ Status CheckRunOptions(const RunOptions& options);
 
 template <>
 inline constexpr OptionWord<Platform> kOptionWords<Platform>[] = {
-    {"interpreter", Platform::Interpreter},
-    {"cpu", Platform::Cpu},
-    {"gpu", Platform::Gpu},
-    {"host", Platform::Cpu},
-    {"cuda", Platform::Gpu},
+    {"interpreter", Platform::Interpreter}, {"cpu", Platform::Cpu},  {"gpu", Platform::Gpu},
+    {"gpu-emu", Platform::GpuEmu},          {"host", Platform::Cpu}, {"cuda", Platform::Gpu},
 };
 template <>
 inline constexpr OptionWord<Reference> kOptionWords<Reference>[] = {
     {"interpreter", Reference::Interpreter},
     {"cpu", Reference::Cpu},
     {"gpu", Reference::Gpu},
+    {"gpu-emu", Reference::GpuEmu},
     {"default", Reference::Interpreter},
     {"host", Reference::Cpu},
     {"cuda", Reference::Gpu},

@@ -93,10 +93,10 @@ Status RunUnwatched(Module& module, llvm::ArrayRef<PipelineItem> pipeline) {
 Status ModuleRunner::Transform() {
   Module& module = *input_.module;
   // The compiler runs them itself, on a copy.
-  const bool passes = options_.platform != Platform::Cpu && shared_.passes->active();
+  const bool passes = !Compiles(options_.platform) && shared_.passes->active();
   if (options_.remove_infeed_outfeed) HLO_CHECK_OK(RemoveInfeedOutfeed(module));
   if (passes) original_ = module.Clone();
-  if (options_.platform != Platform::Cpu) HLO_CHECK_OK(shared_.passes->Run(module, input_, sink_, out_));
+  if (!Compiles(options_.platform)) HLO_CHECK_OK(shared_.passes->Run(module, input_, sink_, out_));
   const bool on_reference =
       options_.reference_passes == RunPasses::Always && options_.reference != Reference::None;
   if (on_reference && (passes || !shared_.passes->named().empty())) {
@@ -199,9 +199,10 @@ Status ModuleRunner::CompilePrograms() {
 Result<std::unique_ptr<Executable>> ModuleRunner::MakeProgram() {
   PassRunner& passes = *shared_.passes;
   // Named passes may replace what is not supported.
-  const bool changes = options_.platform == Platform::Cpu && !passes.named().empty();
+  const bool changes = Compiles(options_.platform) && !passes.named().empty();
   if (!changes) HLO_CHECK_OK(CheckSupported(module_, run_));
   if (options_.platform == Platform::Interpreter) return MakeInterpreter(module_);
+  if (IsGpu(options_.platform)) return MakeGpuProgram(changes);
   CpuOptions cpu = passes.CompileOptions(module_, /*without_named=*/false, input_, sink_, out_);
   cpu.check_memory = options_.check_memory;
   cpu.program = input_.program;
@@ -226,6 +227,7 @@ Status ModuleRunner::CheckProgramOptions() const {
 /// Without passes, but for those that code on the cpu is made by in any case.
 Result<std::unique_ptr<Executable>> ModuleRunner::MakeReference() {
   if (options_.reference == Reference::Interpreter) return MakeInterpreter(Original());
+  if (options_.reference != Reference::Cpu) return MakeGpuReference();
   CpuOptions cpu;
   cpu.optimization_level = static_cast<int>(options_.passes.level.value_or(2));
   cpu.controls = shared_.passes->BaseControls();

@@ -56,6 +56,8 @@ class ModuleRunner {
   [[nodiscard]] Status CheckProgramOptions() const;
   Result<std::unique_ptr<Executable>> MakeProgram();
   Result<std::unique_ptr<Executable>> MakeReference();
+  Result<std::unique_ptr<Executable>> MakeGpuProgram(bool changes);
+  Result<std::unique_ptr<Executable>> MakeGpuReference();
   Status CheckProgramMemory();
   Status ReportProfile();
   void FindOutputForm();

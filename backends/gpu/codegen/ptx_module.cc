@@ -93,7 +93,20 @@ Result<PtxModule> PtxModule::Create(const Target& target) {
   return PtxModule(std::move(state));
 }
 
-Status PtxModule::Add(const kernel::Kernel& kernel) {
+/// Reads of what others write must not go through the read-only cache, nor past their writes.
+void PtxModule::LetOverlap(llvm::Function& function, const kernel::Kernel& kernel,
+                           const llvm::SmallBitVector& overlap) {
+  unsigned argument = 0;
+  for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+    if (kernel.buffers[i].space != kernel::Space::Global) continue;
+    if (i < overlap.size() && overlap[static_cast<unsigned>(i)])
+      for (const auto attribute : {llvm::Attribute::NoAlias, llvm::Attribute::ReadOnly})
+        function.removeParamAttr(argument, attribute);
+    ++argument;
+  }
+}
+
+Status PtxModule::Add(const kernel::Kernel& kernel, const llvm::SmallBitVector& overlap) {
   int64_t shared = 0;
   for (const kernel::Buffer& buffer : kernel.buffers)
     if (buffer.space == kernel::Space::Shared) shared += buffer.count * Info(buffer.type).host_bytes();
@@ -105,6 +118,7 @@ Status PtxModule::Add(const kernel::Kernel& kernel) {
     Forget(function);
     return Decline({}, "there is no {0} on GPUs yet", missing);
   }
+  LetOverlap(function, kernel, overlap);
   return {};
 }
 

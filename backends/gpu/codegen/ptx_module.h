@@ -5,6 +5,7 @@
 
 #include "backends/gpu/target/target.h"
 #include "backends/kernel/kernel.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace llvm {
 class Function;
@@ -25,8 +26,9 @@ class PtxModule {
   ~PtxModule();
 
   /// Adds the kernel under its name, which SymbolFor() made. Declines types and opcodes without emission,
-  /// and what the target cannot run: nothing of the kernel is in the module then.
-  Status Add(const kernel::Kernel& kernel);
+  /// and what the target cannot run: nothing of the kernel is in the module then. `overlap`: by buffer,
+  /// whether the array may share bytes with others of these.
+  Status Add(const kernel::Kernel& kernel, const llvm::SmallBitVector& overlap = {});
   /// All kernels, once. Errors: compile-kernels.
   Result<std::string> Print(PtxForm form);
 
@@ -34,6 +36,8 @@ class PtxModule {
   struct State;
   explicit PtxModule(std::unique_ptr<State> state);
   void Forget(llvm::Function& function);
+  static void LetOverlap(llvm::Function& function, const kernel::Kernel& kernel,
+                         const llvm::SmallBitVector& overlap);
   std::unique_ptr<State> state_;
 };
 

@@ -33,6 +33,12 @@ const char* TextOf(CuResult result) {
   return row != nullptr ? row->text : nullptr;
 }
 
+std::optional<CuResult> ResultNamed(llvm::StringRef name) {
+  for (const ErrorRow& row : kErrors)
+    if (row.name == name) return static_cast<CuResult>(row.code);
+  return std::nullopt;
+}
+
 llvm::ArrayRef<DriverFunction> DriverFunctions() { return kFunctions; }
 
 }  // namespace hlo::gpu

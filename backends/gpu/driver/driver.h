@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -24,6 +25,8 @@ enum class CuResult : int {
 /// "CUDA_ERROR_…" and what it means; null for codes that the table lacks.
 const char* NameOf(CuResult result);
 const char* TextOf(CuResult result);
+/// The one of a name; nothing for others.
+std::optional<CuResult> ResultNamed(llvm::StringRef name);
 
 /// Attributes of devices and functions, options of modules, as the driver numbers them.
 struct CuAttribute {

@@ -32,7 +32,7 @@ CuResult MemFree(CuDevicePtr address) {
 CuResult MemHostAlloc(void** memory, size_t bytes, unsigned) {
   const Call call("MemHostAlloc", Needs::Context);
   if (call.failed()) return call.result();
-  auto allocated = std::make_unique<char[]>(bytes);
+  auto allocated = std::make_unique_for_overwrite<char[]>(bytes);
   *memory = allocated.get();
   TheDriver().host_memory[*memory] = std::move(allocated);
   return CuResult::Success;

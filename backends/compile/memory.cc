@@ -1,8 +1,6 @@
-#include "backends/cpu/memory.h"
+#include "backends/compile/memory.h"
 
-#include "passes/analysis/buffer_assignment.h"
-
-namespace hlo::cpu {
+namespace hlo::compile {
 namespace {
 
 const char* KindText(const Allocation& allocation) {
@@ -16,8 +14,8 @@ const char* KindText(const Allocation& allocation) {
 
 }  // namespace
 
-MemoryPlan PlanMemory(const Module& module) {
-  const auto assignment = BufferAssignment::Compute(module);
+MemoryPlan PlanMemory(const Module& module, const BufferOptions& options) {
+  const auto assignment = BufferAssignment::Compute(module, options);
   assert(assignment && "the program was built with it");
   MemoryPlan plan;
   plan.arguments = assignment->Total(AllocationKind::Parameter);
@@ -44,4 +42,4 @@ MemoryPlan PlanMemory(const Module& module) {
   return plan;
 }
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

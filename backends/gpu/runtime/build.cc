@@ -1,0 +1,111 @@
+#include "backends/gpu/runtime/build.h"
+
+#include "backends/compile/build.h"
+#include "backends/compile/kernel_ops.h"
+#include "backends/gpu/runtime/steps.h"
+#include "ir/findings.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace hlo::gpu {
+namespace {
+
+class Builder {
+ public:
+  Builder(Program& program, const compile::Machine& machine) : program_(program), machine_(machine) {}
+
+  Status Build(const BufferAssignment& assignment) {
+    HLO_CHECK_OK(BuildSteps(program_, assignment, [&](Step& step) { return Choose(step); }));
+    HLO_CHECK_OK(program_.kernels.Finish());
+    Load(program_.entry);
+    PlaceTemporaries();
+    return {};
+  }
+
+ private:
+  Status Choose(Step& step) {
+    if (!step.parts.empty()) return {};
+    const OpKind op = step.instruction->kind();
+    if (IsCopy(step)) {
+      step.kind = StepKind::Copy;
+    } else if (op == OpKind::Fusion) {
+      return ChooseKernel(step);
+    } else {
+      step.kind = StepKind::Evaluate;
+      step.why = llvm::formatv("the GPU backend has no kernel for {0} yet: {1}", Info(op).text,
+                               compile::WhyNoKernel(*step.instruction))
+                     .str();
+    }
+    return {};
+  }
+
+  Status ChooseKernel(Step& step) {
+    step.kind = StepKind::Evaluate;
+    if (llvm::any_of(step.instruction->callee()->instructions(),
+                     [](const Instruction* inst) { return compile::KeepsOrder(*inst); })) {
+      step.why = "few complex numbers in double precision keep their order";
+      return {};
+    }
+    Result<KernelCall> call =
+        compile::PlanKernel(*step.instruction, machine_, program_.kernels, step.operands, step.result);
+    Result<int32_t> made = call ? program_.kernels.Make(*call) : Error(call.error());
+    if (!made && !IsDeclined(made.error())) return Error(made.error());
+    if (!made) {
+      step.why = "the GPU backend has no kernel for it yet: " + made.error().message;
+      return {};
+    }
+    step.kind = StepKind::Kernel;
+    step.call = std::move(*call);
+    step.call.kernel = *made;
+    return {};
+  }
+
+  void Load(const Sequence& sequence) {
+    for (const std::unique_ptr<Step>& step : sequence) {
+      for (const Sequence& part : step->parts) Load(part);
+      step->runner = RunnerFor(*step);
+    }
+  }
+  [[nodiscard]] std::unique_ptr<StepRunner> RunnerFor(const Step& step) const {
+    switch (step.kind) {
+      case StepKind::Copy: return LoadCopy(step);
+      case StepKind::Kernel: return LoadKernel(step, program_.kernels);
+      case StepKind::While: return LoadWhile(step);
+      case StepKind::Conditional: return LoadConditional(step);
+      default: return LoadHost(step);
+    }
+  }
+
+  void PlaceTemporaries() {
+    program_.arena_bytes = 0;
+    for (Buffer& buffer : program_.buffers) {
+      if (buffer.kind != BufferKind::Temporary) continue;
+      buffer.offset = program_.arena_bytes;
+      program_.arena_bytes += static_cast<int64_t>(
+          llvm::alignTo(static_cast<uint64_t>(buffer.size), static_cast<uint64_t>(kDeviceAlignment)));
+    }
+  }
+
+  Program& program_;
+  const compile::Machine& machine_;
+};
+
+}  // namespace
+
+BufferOptions PlacementOptions() {
+  BufferOptions options;
+  options.alignment = kDeviceAlignment;
+  options.share_operands = false;
+  return options;
+}
+
+Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, const Target& target,
+                                              const compile::Machine& machine) {
+  HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*module, PlacementOptions()));
+  auto program = std::make_unique<Program>(target);
+  program->module = std::move(module);
+  HLO_CHECK_OK(Builder(*program, machine).Build(assignment));
+  SetFindings(*program->module, nullptr);
+  return program;
+}
+
+}  // namespace hlo::gpu

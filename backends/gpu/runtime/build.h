@@ -1,0 +1,18 @@
+// Makes programs that can run of modules that are ready.
+#pragma once
+#include "backends/compile/machine.h"
+#include "backends/gpu/runtime/program.h"
+#include "passes/analysis/buffer_assignment.h"
+
+namespace hlo::gpu {
+
+/// How values are placed: kernels read what they do not write through the read-only cache, so results take
+/// no place of operands but where they must.
+BufferOptions PlacementOptions();
+
+/// The steps, buffers and PTX of a module that the pipeline of a level left. Errors: what buffer assignment
+/// reports, kernel-schedule, compile-kernels.
+Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, const Target& target,
+                                              const compile::Machine& machine);
+
+}  // namespace hlo::gpu

@@ -1,0 +1,91 @@
+// A GPU through the functions of its driver, whose errors are diagnostics.
+#pragma once
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "backends/gpu/driver/driver.h"
+#include "ir/support/result.h"
+
+namespace hlo::gpu {
+
+/// Of errors of the driver and of what kernels do.
+inline constexpr DiagnosticId kGpuErrorId = "runtime-custom-call";
+
+/// The driver of a platform.
+struct DriverBinding {
+  const DriverApi* api = nullptr;
+  /// What else is known of the last error; empty or null: nothing.
+  std::function<std::string()> report;
+  /// Work is done when it is asked for: waiting for it costs nothing.
+  bool synchronous = false;
+};
+
+/// One GPU; several threads may use it at once. After an error that its context does not survive every call
+/// gives that error again, without asking the driver.
+class Gpu {
+ public:
+  /// Takes the GPU of this number. Errors: unavailable-gpu, if there is none that runs code for `sm`;
+  /// kGpuErrorId.
+  static Result<std::shared_ptr<Gpu>> Open(DriverBinding driver, int ordinal, int sm);
+  ~Gpu();
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+
+  /// Calls a function of the table. Errors: kGpuErrorId; limit-memory, where the GPU has none left;
+  /// interrupted and limit-timeout.
+  template <class... P, class... A>
+  Status Call(CuResult (*DriverApi::*function)(P...), A... arguments) {
+    HLO_CHECK_OK(Alive());
+    const CuResult result = (driver_.api->*function)(static_cast<P>(arguments)...);
+    if (result == CuResult::Success) return {};
+    const auto* base = reinterpret_cast<const char*>(driver_.api);
+    const auto* at = reinterpret_cast<const char*>(&(driver_.api->*function));
+    return Error(ErrorOf(static_cast<size_t>(at - base), result));
+  }
+  /// Calls of this thread are for this GPU from now on.
+  Status MakeCurrent() { return Call(&DriverApi::CtxSetCurrent, context_); }
+  /// Loads PTX. Errors: compile-kernels, with what the driver says of it; those of Call().
+  Result<CuModule> LoadModule(const std::string& ptx);
+  [[nodiscard]] bool IsLost() const { return !Alive(); }
+  [[nodiscard]] bool synchronous() const { return driver_.synchronous; }
+
+ private:
+  explicit Gpu(DriverBinding driver) : driver_(std::move(driver)) {}
+  [[nodiscard]] Status Alive() const;
+  Diagnostic ErrorOf(size_t offset, CuResult result);
+
+  DriverBinding driver_;
+  CuDevice device_ = 0;
+  CuContext context_ = nullptr;
+  bool retained_ = false;
+  mutable std::mutex mutex_;
+  std::optional<Diagnostic> lost_;  // the error that the context did not survive
+};
+using GpuPtr = std::shared_ptr<Gpu>;
+
+/// Memory of a GPU.
+class DeviceMemoryBlock {
+ public:
+  DeviceMemoryBlock() = default;
+  /// Errors: limit-memory, and those of Gpu::Call().
+  static Result<DeviceMemoryBlock> Allocate(const GpuPtr& gpu, int64_t bytes);
+  DeviceMemoryBlock(DeviceMemoryBlock&& o) noexcept : gpu_(std::move(o.gpu_)), address_(o.address_) {
+    o.gpu_.reset();
+  }
+  DeviceMemoryBlock& operator=(DeviceMemoryBlock&& o) noexcept {
+    std::swap(gpu_, o.gpu_);
+    std::swap(address_, o.address_);
+    return *this;
+  }
+  ~DeviceMemoryBlock();
+  [[nodiscard]] CuDevicePtr address() const { return address_; }
+
+ private:
+  GpuPtr gpu_;  // null: there is nothing
+  CuDevicePtr address_ = 0;
+};
+
+}  // namespace hlo::gpu

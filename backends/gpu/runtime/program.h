@@ -1,0 +1,89 @@
+// A program that is ready to run on a GPU, and one run of it.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/compile/program.h"
+#include "backends/gpu/runtime/kernel_table.h"
+#include "backends/gpu/runtime/stream.h"
+#include "ir/eval/executor.h"
+
+namespace hlo::gpu {
+
+using compile::Buffer;
+using compile::BufferKind;
+using compile::KernelCall;
+using compile::Leaf;
+using compile::Sequence;
+using compile::Slice;
+using compile::Step;
+using compile::StepKind;
+using compile::Value;
+
+/// Buffers begin at its multiples, and values within temporary memory. Bytes.
+inline constexpr int64_t kDeviceAlignment = 256;
+
+/// One execution of a program on one simulated device: where the buffers are, and what steps may use.
+class Frame {
+ public:
+  struct Of {
+    Stream& stream;
+    llvm::ArrayRef<CuDevicePtr> bases;     // by buffer
+    llvm::ArrayRef<CuFunction> functions;  // by kernel
+    ExecutionPlans& plans;
+    hlo::Device& device;
+    const Executor::Observer* observer = nullptr;
+    InstructionListener* listener = nullptr;
+    bool wait_each = false;  // for what each step has asked for
+  };
+  Frame(const Of& of, size_t sizes_count) : of_(of), sizes_(sizes_count), context_(of.plans, of.device) {}
+
+  [[nodiscard]] CuDevicePtr At(const Slice& slice) const {
+    return slice.buffer < 0
+               ? 0
+               : of_.bases[static_cast<size_t>(slice.buffer)] + static_cast<uint64_t>(slice.offset);
+  }
+  [[nodiscard]] CuFunction Function(int32_t kernel) const {
+    return of_.functions[static_cast<size_t>(kernel)];
+  }
+  [[nodiscard]] Stream& stream() const { return of_.stream; }
+  /// Run-time sizes of a dynamic array, one per dimension, as the host knows them; empty: the bounds.
+  Dims& Sizes(const Slice& slice) { return sizes_[static_cast<size_t>(slice.sizes)]; }
+  EvalContext& context() { return context_; }
+  Status CheckInterrupt() { return context_.CheckInterrupt(); }
+  void Observe(const Instruction& inst) const {
+    if (of_.observer != nullptr) (*of_.observer)(inst);
+  }
+  [[nodiscard]] InstructionListener* listener() const { return of_.listener; }
+  [[nodiscard]] bool wait_each() const { return of_.wait_each || of_.listener != nullptr; }
+
+ private:
+  Of of_;
+  std::vector<Dims> sizes_;
+  Executor context_;
+};
+
+/// A step made ready. Immutable; run by several threads at once, each with its frame.
+class StepRunner : public compile::Runner {
+ public:
+  /// Asks the GPU for what the step does; it may be done later, in the order of the stream.
+  virtual Status Run(Frame& frame) const = 0;
+  /// By which way, for --explain-codegen.
+  [[nodiscard]] virtual std::string Explain() const = 0;
+};
+inline const StepRunner& RunnerOf(const Step& step) { return static_cast<const StepRunner&>(*step.runner); }
+
+/// Errors name the instruction of the step that gave them.
+Status RunSequence(const Sequence& sequence, Frame& frame);
+
+struct Program : compile::Program {
+  explicit Program(Target of) : target(std::move(of)), kernels(target) {}
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  Target target;
+  KernelTable kernels;
+  mutable ExecutionPlans plans;  // of called computations that the evaluator runs
+};
+
+}  // namespace hlo::gpu

@@ -1,0 +1,189 @@
+#include "backends/gpu/runtime/run.h"
+
+#include "backends/compile/memory.h"
+#include "backends/gpu/runtime/build.h"
+
+namespace hlo::gpu {
+namespace {
+
+const Literal& Part(const Literal& value, llvm::ArrayRef<int64_t> index) {
+  const Literal* at = &value;
+  for (const int64_t i : index) at = &at->element(i);
+  return *at;
+}
+
+/// Puts a result together of what the GPU has left.
+class ResultReader {
+ public:
+  ResultReader(Frame& frame, const Value& result) : frame_(frame), at_(result.leaves.begin()) {}
+
+  Result<Literal> Read(const Shape& shape) {
+    if (!shape.IsTuple()) return ReadLeaf(*at_++);
+    std::vector<Literal> elements;
+    for (const Shape& element : shape.tuple_shapes()) {
+      HLO_TRY(Literal part, Read(element));
+      elements.push_back(std::move(part));
+    }
+    return Literal::MakeTuple(std::move(elements));
+  }
+
+ private:
+  Result<Literal> ReadLeaf(const Leaf& leaf) {
+    Literal array = Literal::Make(leaf.shape);
+    if (!leaf.shape.IsArray()) return array;
+    if (leaf.slice.buffer >= 0)
+      HLO_CHECK_OK(frame_.stream().ToHost(array.MutableData(), frame_.At(leaf.slice), array.byte_size()));
+    if (leaf.slice.sizes < 0) return array;
+    const Dims& sizes = frame_.Sizes(leaf.slice);
+    for (size_t d = 0; d < sizes.size(); ++d)
+      if (leaf.shape.is_dynamic(static_cast<int64_t>(d)))
+        array.SetDynamicSize(static_cast<int64_t>(d), sizes[d]);
+    return array;
+  }
+
+  Frame& frame_;
+  const Leaf* at_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedProgram>> LoadedProgram::Load(const Program& program, GpuPtr gpu) {
+  auto loaded = std::unique_ptr<LoadedProgram>(new LoadedProgram(program, std::move(gpu)));
+  HLO_CHECK_OK(loaded->gpu_->MakeCurrent());
+  HLO_CHECK_OK(loaded->LoadModules());
+  HLO_CHECK_OK(loaded->LoadConstants());
+  return loaded;
+}
+
+LoadedProgram::~LoadedProgram() {
+  idle_.clear();
+  constants_.clear();
+  if (!gpu_->MakeCurrent()) return;
+  // Nobody could do anything about errors.
+  for (const CuModule module : modules_) [[maybe_unused]]
+    const Status unloaded = gpu_->Call(&DriverApi::ModuleUnload, module);
+}
+
+Status LoadedProgram::LoadModules() {
+  for (const std::string& ptx : program_.kernels.modules()) {
+    HLO_TRY(const CuModule module, gpu_->LoadModule(ptx));
+    modules_.push_back(module);
+  }
+  for (const KernelEntry& kernel : program_.kernels.entries()) {
+    CuFunction& function = functions_.emplace_back();
+    HLO_CHECK_OK(gpu_->Call(&DriverApi::ModuleGetFunction, &function,
+                            modules_[static_cast<size_t>(kernel.module)], kernel.name.c_str()));
+  }
+  return {};
+}
+
+Result<CuDevicePtr> LoadedProgram::Allocate(int64_t bytes, const char* what,
+                                            std::vector<DeviceMemoryBlock>& blocks) {
+  if (bytes == 0) return CuDevicePtr{0};
+  Result<DeviceMemoryBlock> block = DeviceMemoryBlock::Allocate(gpu_, bytes);
+  if (!block) {
+    Diagnostic error = std::move(block).error();
+    size_t free = 0, total = 0;
+    if (error.id != "limit-memory" || !gpu_->Call(&DriverApi::MemGetInfo, &free, &total))
+      return Error(std::move(error));
+    const MemoryPlan plan = compile::PlanMemory(*program_.module, PlacementOptions());
+    Diagnostic told =
+        MakeError("limit-memory", {}, "the GPU has no memory for {0}: {1} bytes, {2} of {3} are free", what,
+                  bytes, free, total);
+    told.Note(error.message);
+    told.Note(llvm::formatv("the program needs {0} bytes in all: {1} of arguments, {2} of results, {3} of "
+                            "temporaries, {4} of constants",
+                            plan.peak(), plan.arguments, plan.results - plan.aliased, plan.temporaries,
+                            plan.constants)
+                  .str());
+    return Error(std::move(told));
+  }
+  blocks.push_back(std::move(*block));
+  return blocks.back().address();
+}
+
+Status LoadedProgram::LoadConstants() {
+  constant_bases_.resize(program_.buffers.size());
+  HLO_TRY(const std::unique_ptr<Stream> stream, Stream::Create(gpu_));
+  for (size_t i = 0; i < program_.buffers.size(); ++i) {
+    const Buffer& buffer = program_.buffers[i];
+    if (buffer.kind != BufferKind::Constant) continue;
+    HLO_TRY(constant_bases_[i], Allocate(buffer.size, "constants", constants_));
+    HLO_CHECK_OK(stream->ToDevice(constant_bases_[i], buffer.constant.data(), buffer.constant.byte_size()));
+  }
+  return stream->Wait();
+}
+
+Result<LoadedProgram::PlacePtr> LoadedProgram::MakePlace() {
+  auto place = std::make_unique<Place>();
+  HLO_TRY(place->stream, Stream::Create(gpu_));
+  place->bases = constant_bases_;
+  HLO_TRY(const CuDevicePtr arena, Allocate(program_.arena_bytes, "temporaries", place->blocks));
+  for (size_t i = 0; i < program_.buffers.size(); ++i) {
+    const Buffer& buffer = program_.buffers[i];
+    if (buffer.kind == BufferKind::Temporary) place->bases[i] = arena + static_cast<uint64_t>(buffer.offset);
+    if (buffer.kind != BufferKind::Parameter && buffer.kind != BufferKind::Output) continue;
+    const char* const what = buffer.kind == BufferKind::Parameter ? "arguments" : "results";
+    HLO_TRY(place->bases[i], Allocate(buffer.size, what, place->blocks));
+  }
+  return place;
+}
+
+Result<LoadedProgram::PlacePtr> LoadedProgram::TakePlace() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      PlacePtr place = std::move(idle_.back());
+      idle_.pop_back();
+      return place;
+    }
+  }
+  return MakePlace();
+}
+
+Status LoadedProgram::SetArguments(Place& place, std::vector<Literal>& arguments, Frame& frame) {
+  for (size_t i = 0; i < program_.buffers.size(); ++i) {
+    const Buffer& buffer = program_.buffers[i];
+    if (buffer.kind != BufferKind::Parameter) continue;
+    const Literal& argument = Part(arguments[static_cast<size_t>(buffer.parameter)], buffer.index);
+    if (!argument.shape().IsArray()) continue;
+    HLO_CHECK_OK(place.stream->ToDevice(place.bases[i], argument.data(), argument.byte_size()));
+  }
+  for (const Value& parameter : program_.parameters)
+    for (const Leaf& leaf : parameter.leaves) {
+      if (leaf.slice.sizes < 0 || leaf.slice.buffer < 0) continue;
+      const Buffer& buffer = program_.buffers[static_cast<size_t>(leaf.slice.buffer)];
+      const Literal& argument = Part(arguments[static_cast<size_t>(buffer.parameter)], buffer.index);
+      if (!argument.HasDynamicSizes()) continue;
+      Dims& sizes = frame.Sizes(leaf.slice);
+      sizes.clear();
+      for (int64_t d = 0; d < leaf.shape.rank(); ++d) sizes.push_back(argument.DynamicSize(d));
+    }
+  return {};
+}
+
+Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<Literal> arguments,
+                                   const Observers& observers) {
+  HLO_CHECK_OK(gpu_->MakeCurrent());
+  // A place where something went wrong is not used again.
+  HLO_TRY(PlacePtr place, TakePlace());
+  Frame frame({.stream = *place->stream,
+               .bases = place->bases,
+               .functions = functions_,
+               .plans = program_.plans,
+               .device = device,
+               .observer = observers.observer,
+               .listener = observers.listener,
+               .wait_each = observers.wait_each || gpu_->synchronous()},
+              static_cast<size_t>(program_.sizes_count));
+  HLO_CHECK_OK(SetArguments(*place, arguments, frame));
+  arguments.clear();
+  HLO_CHECK_OK(RunSequence(program_.entry, frame));
+  HLO_TRY(Literal result, ResultReader(frame, program_.result).Read(program_.result.shape));
+  HLO_CHECK_OK(place->stream->Wait());
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(place));
+  return result;
+}
+
+}  // namespace hlo::gpu

@@ -1,0 +1,56 @@
+// What runs of a program on one GPU have: code, constants, memory that is kept.
+#pragma once
+#include <mutex>
+#include <vector>
+
+#include "backends/executable.h"
+#include "backends/gpu/runtime/program.h"
+
+namespace hlo::gpu {
+
+/// A program on a GPU: its modules are loaded and its constants are there. Several threads may run it.
+class LoadedProgram {
+ public:
+  /// Errors: those of Gpu.
+  static Result<std::unique_ptr<LoadedProgram>> Load(const Program& program, GpuPtr gpu);
+  ~LoadedProgram();
+  LoadedProgram(const LoadedProgram&) = delete;
+  LoadedProgram& operator=(const LoadedProgram&) = delete;
+
+  struct Observers {
+    const Executor::Observer* observer = nullptr;
+    InstructionListener* listener = nullptr;
+    bool wait_each = false;
+  };
+  /// One run on one simulated device. Errors: those of Gpu and of steps.
+  Result<Literal> Run(hlo::Device& device, std::vector<Literal> arguments, const Observers& observers);
+  [[nodiscard]] Gpu& gpu() const { return *gpu_; }
+
+ private:
+  /// Memory and a stream, of one run at a time and kept for the next.
+  struct Place {
+    std::unique_ptr<Stream> stream;
+    std::vector<DeviceMemoryBlock> blocks;
+    std::vector<CuDevicePtr> bases;  // by buffer
+  };
+  using PlacePtr = std::unique_ptr<Place>;
+
+  LoadedProgram(const Program& program, GpuPtr gpu) : program_(program), gpu_(std::move(gpu)) {}
+  Status LoadModules();
+  Status LoadConstants();
+  Result<CuDevicePtr> Allocate(int64_t bytes, const char* what, std::vector<DeviceMemoryBlock>& blocks);
+  Result<PlacePtr> MakePlace();
+  Result<PlacePtr> TakePlace();
+  Status SetArguments(Place& place, std::vector<Literal>& arguments, Frame& frame);
+
+  const Program& program_;
+  GpuPtr gpu_;
+  std::vector<CuModule> modules_;
+  std::vector<CuFunction> functions_;  // by kernel
+  std::vector<DeviceMemoryBlock> constants_;
+  std::vector<CuDevicePtr> constant_bases_;  // by buffer
+  std::mutex mutex_;
+  std::vector<PlacePtr> idle_;
+};
+
+}  // namespace hlo::gpu

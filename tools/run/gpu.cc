@@ -1,0 +1,97 @@
+#include "tools/run/gpu.h"
+
+#include "backends/gpu/passes/passes.h"
+#include "backends/run_devices.h"
+#include "tools/run/run_module.h"
+
+namespace hlo {
+namespace {
+
+/// Bytes of memory that the emulated GPU's tables take for each byte of its own; all of it counts against a
+/// limit, used or not.
+constexpr int64_t kBytesPerByte = 32;
+
+tl::unexpected<Diagnostic> Refuse(llvm::StringRef found, const char* expected) {
+  return Error("usage-option", {}, "option '--gpu-emu': found '{0}', expected {1}", found, expected);
+}
+
+/// MemAlloc@3=CUDA_ERROR_OUT_OF_MEMORY
+Result<gpu::PlannedFault> ParseFault(llvm::StringRef text) {
+  gpu::PlannedFault fault;
+  const auto [place, error] = text.split('=');
+  const auto [function, call] = place.split('@');
+  fault.function = function.str();
+  const auto named = [&](const gpu::DriverFunction& f) { return f.name == function; };
+  const bool known = llvm::any_of(gpu::DriverFunctions(), named);
+  const std::optional<gpu::CuResult> result = gpu::ResultNamed(error);
+  if (!known || !result || call.getAsInteger(10, fault.call) || fault.call == 0)
+    return Refuse(text, "fault=FUNCTION@CALL=ERROR, as fault=MemAlloc@1=CUDA_ERROR_OUT_OF_MEMORY");
+  fault.result = *result;
+  return fault;
+}
+
+Status Set(gpu::EmulatedDriverOptions& emulation, llvm::StringRef item) {
+  const auto [key, value] = item.split('=');
+  gpu::DeviceOptions& device = emulation.device;
+  if (key == "seed") {
+    if (value.getAsInteger(10, device.seed)) return Refuse(item, "seed=N");
+  } else if (key == "memory") {
+    if (value.getAsInteger(10, device.memory) || device.memory == 0) return Refuse(item, "memory=BYTES");
+  } else if (key == "checks") {
+    if (value != "on" && value != "off") return Refuse(item, "checks=on or checks=off");
+    device.check_races = value == "on";
+  } else if (key == "fault") {
+    HLO_TRY(gpu::PlannedFault fault, ParseFault(value));
+    emulation.faults.push_back(std::move(fault));
+  } else {
+    return Refuse(item, "seed=, memory=, checks= or fault=");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated) {
+  GpuRunOptions gpu;
+  HLO_TRY(gpu.target, gpu::FindTarget(options.gpu_target));
+  gpu.wait_each = options.gpu_sync;
+  gpu.platform.emulated = emulated;
+  gpu::EmulatedDriverOptions& emulation = gpu.platform.emulation;
+  emulation.device.memory = 0;
+  if (options.memory_limit.bytes > 0)
+    emulation.device.memory =
+        static_cast<uint64_t>(std::max<int64_t>(options.memory_limit.bytes / kBytesPerByte, 1));
+  for (const llvm::StringRef item : options.gpu_emu) HLO_CHECK_OK(Set(emulation, item));
+  return gpu;
+}
+
+Result<std::unique_ptr<Executable>> ModuleRunner::MakeGpuProgram(bool changes) {
+  PassRunner& passes = *shared_.passes;
+  const CpuOptions run = passes.CompileOptions(module_, /*without_named=*/false, input_, sink_, out_);
+  if (input_.program.exists())
+    return Error("unavailable-feature", {}, "the input is a program, which is one for the CPU");
+  HLO_TRY(GpuRunOptions gpu, GpuOptionsOf(options_, options_.platform == Platform::GpuEmu));
+  gpu.machine = passes.machine();
+  gpu.run_passes = [&](Module& copy) { return run.run_passes(copy, run.pipeline); };
+  HLO_TRY(auto program, CompileForGpu(module_, gpu));
+  if (changes) HLO_CHECK_OK(CheckSupported(program->module(), run_));
+  return program;
+}
+
+/// Without passes, but for those that kernels are made by in any case.
+Result<std::unique_ptr<Executable>> ModuleRunner::MakeGpuReference() {
+  HLO_TRY(GpuRunOptions gpu, GpuOptionsOf(options_, options_.reference == Reference::GpuEmu));
+  const compile::Machine machine = gpu::MachineOf(gpu.target);
+  RewriteControls controls = shared_.passes->BaseControls();
+  controls.machine = gpu.machine = &machine;
+  HLO_TRY(const auto pipeline,
+          ParsePipeline(gpu::PipelineFor(static_cast<int>(options_.passes.level.value_or(2)))));
+  gpu.run_passes = [&](Module& copy) -> Status {
+    PassManager manager(controls, {});
+    HLO_TRY([[maybe_unused]] const bool changed, manager.Run(copy, pipeline));
+    return {};
+  };
+  return CompileForGpu(Original(), gpu);
+}
+
+}  // namespace hlo

@@ -1,0 +1,11 @@
+// What the options say of the platforms gpu and gpu-emu.
+#pragma once
+#include "backends/gpu/runtime/compile.h"
+#include "tools/run/options.h"
+
+namespace hlo {
+
+/// Everything but the passes. Errors: usage-option, those of gpu::FindTarget().
+Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated);
+
+}  // namespace hlo
