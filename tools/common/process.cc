@@ -406,11 +406,11 @@ void LeaveToProcessEnd(std::unique_ptr<Module> module) {
   if (owns_process && left == nullptr) left = module.release();
 }
 
-int RunToolProcess(ToolMain& tool, int argc, char** argv) {
+int RunToolProcess(ToolMain& tool, llvm::ArrayRef<const char*> command, llvm::ArrayRef<const char*> args) {
   owns_process = true;
   DeepenMainStack();
   static std::string program, start;
-  program = ShellWord(argv[0]);
+  for (const char* word : command) program += (program.empty() ? "" : " ") + ShellWord(word);
   if (const char* flags = std::getenv("XLA_FLAGS"))
     program = "env " + ShellWord(("XLA_FLAGS=" + llvm::StringRef(flags)).str()) + " " + program;
   crash_program = program.c_str();
@@ -428,7 +428,7 @@ int RunToolProcess(ToolMain& tool, int argc, char** argv) {
   llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { OnOutOfMemory(); });
   llvm::raw_fd_ostream out(STDOUT_FILENO, /*shouldClose=*/false);
   llvm::raw_fd_ostream err(STDERR_FILENO, /*shouldClose=*/false, /*unbuffered=*/true);
-  int code = tool(llvm::ArrayRef<const char*>(argv + 1, argv + argc), llvm::StringRef(), out, err);
+  int code = tool(args, llvm::StringRef(), out, err);
   out.flush();
   if (out.has_error()) {
     const DiagnosticId id =

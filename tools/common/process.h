@@ -11,10 +11,10 @@
 
 namespace hlo {
 
-/// The body of every main(): runs `tool` with the process's streams. Ctrl-C, SIGTERM and SIGHUP ask the tool
-/// to stop (then 128+n is returned); a fatal signal writes `hlo-crash-PID/` (tools.md §1.7), or says why not;
-/// data that cannot be written to standard output is an error.
-int RunToolProcess(ToolMain& tool, int argc, char** argv);
+/// The body of main(): runs `tool` with the process's streams; `command` is what it is called by. Ctrl-C,
+/// SIGTERM and SIGHUP ask the tool to stop (then 128+n is returned); a fatal signal writes `hlo-crash-PID/`
+/// (tools.md §1.7), or says why not; data that cannot be written to standard output is an error.
+int RunToolProcess(ToolMain& tool, llvm::ArrayRef<const char*> command, llvm::ArrayRef<const char*> args);
 
 /// Limits the address space of the process: going beyond ends it with exit code 8. Only within
 /// RunToolProcess, where the process is the tool's; elsewhere no effect.

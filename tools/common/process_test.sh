@@ -57,6 +57,15 @@ exits 1 "$run" --force-fake-data --expected='{-1,-2,-3,-4}' snapshot.pb
 exits 0 "$run" -q --input=@argument.pb --expected='{-1,-2,-3,-4}' negate.hlo
 expect 3 'cut.pb: error: LiteralProto: malformed field' bash -c 'head -c 20 argument.pb >cut.pb; "$1" --input=@cut.pb negate.hlo' - "$run"
 exits 0 "$run" -q --input='{-1,-2,-3,-4}' --expected=@argument.pb negate.hlo
+# One program: the tool is what its name begins with, or its first argument.
+hlo=$(dirname "$run")/hlo
+ln -s "$hlo" hlo-opt-next && ln -s "$hlo" other
+[ "$(./hlo-opt-next m.hlo)" = "$("$opt" m.hlo)" ] || exits 0 false
+[ "$("$hlo" opt m.hlo)" = "$("$opt" m.hlo)" ] || exits 0 false
+expect 2 'usage: hlo opt|run|diff|viz ARGUMENT...' "$hlo"
+expect 2 'usage: other opt|run|diff|viz ARGUMENT...' ./other m.hlo
+size=$(stat -Lc %s "$hlo")
+exits 0 test "$size" -le $((64 << 20))
 expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 1 "$run" --output=@o.npz endless.hlo
 expect 143 'interrupted by signal 15' timeout -s TERM --preserve-status 1 "$run" endless.hlo
 expect 129 'interrupted by signal 1' timeout -s HUP --preserve-status 1 "$run" --output=@o.npz endless.hlo
@@ -306,14 +315,14 @@ count() { ls cache/hlo-toolkit/*/*.kernels | wc -l; }
 for options in '' --strict-fp -O1 --disable-rule=add-zero; do "$run" --tier=compile $options kernel.hlo >out 2>err; done
 [ "$(count)" -ge 4 ] || { echo "FAIL: entries of other options: $(count)"; failures=$((failures + 1)); }
 before=$(count)
-python3 - "$run" rebuilt <<'END'
+python3 - "$run" hlo-run-rebuilt <<'END'
 import re, subprocess, sys
 text = open(sys.argv[1], 'rb').read()
 at = text.index(b'\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0') + 16
 open(sys.argv[2], 'wb').write(text[:at] + bytes(20) + text[at + 20:])
 END
-chmod +x rebuilt && touch -r "$run" rebuilt
-./rebuilt --tier=compile kernel.hlo >second 2>err
+chmod +x hlo-run-rebuilt && touch -r "$run" hlo-run-rebuilt
+./hlo-run-rebuilt --tier=compile kernel.hlo >second 2>err
 cmp -s first second && [ ! -s err ] && [ "$(count)" = $((before + 1)) ] || { echo "FAIL: entries of another build: $(count), $before before"; cat err; failures=$((failures + 1)); }
 # Many processes at once, while entries vanish.
 for i in 1 2 3 4 5 6 7 8; do

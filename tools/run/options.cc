@@ -89,9 +89,8 @@ constexpr OptionRow kComparisonRows[] = {
     Option<&R::abs_error>("abs-error", "X", "by type", "largest absolute error"),
     Option<&R::rel_error>("rel-error", "X", "by type",
                           "largest relative error; an element fails if it exceeds both"),
-    Option<&R::ulp_error>(
-        "ulp-error", "N", "",
-        "largest error in units in the last place; must be exceeded beside both bounds above"),
+    Option<&R::ulp_error>("ulp-error", "N", "",
+                          "units in the last place that must be exceeded, too, for an element to fail"),
     Option<&R::nan>("nan", "HOW", "equal", "equal, never or ignore"),
     Option<&R::tolerance>("tolerance", "SPEC", "", "f32:abs=1e-4,rel=1e-4;%name:ulp=16, exact, elements"),
     Option<&R::iterations>("iterations", "N", "1", "runs with seed, seed+1, …, each compared"),
