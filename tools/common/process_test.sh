@@ -243,7 +243,9 @@ done
 # Nothing half-written anywhere.
 left=$(find . -name '.*.??????' -o -name 'o.npz')
 [ -z "$left" ] || { echo "FAIL: left behind: $left"; failures=$((failures + 1)); }
-"$run" --help | awk 'END { exit !(NR < 100) }' || { echo "FAIL: help of 100 lines or more"; failures=$((failures + 1)); }
+for tool in opt run diff viz; do
+  "$hlo" $tool --help | awk 'END { exit !(NR < 100) }' || { echo "FAIL: help of $tool has 100 lines or more"; failures=$((failures + 1)); }
+done
 
 # A row of a table is appended as a whole, the heading once.
 for i in 1 2; do "$run" --csv=times.csv --print=none m.hlo m.hlo >out 2>err; done

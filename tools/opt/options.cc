@@ -13,8 +13,7 @@ constexpr OptionRow kTargetRows[] = {
                       "cpu: program, kernel-ir, llvm-before-optimizations, llvm, asm, obj, header; of gpu: "
                       "kernel-ir, llvm-before-optimizations, llvm, ptx"),
     Option<&O::aot>("aot", "PREFIX", "",
-                    "PREFIX.o, PREFIX.h and PREFIX.json: the module as a function of C, for programs without "
-                    "these tools"),
+                    "PREFIX.o, .h and .json: the module as a function of C for other programs"),
     Option<&O::entry_name>("entry-name", "SYM", "the module's name", "the function of --aot").Advanced(),
     Option<&O::explain_codegen>("explain-codegen", "", "",
                                 "by which code instructions are computed on cpu, and why"),
@@ -22,7 +21,7 @@ constexpr OptionRow kTargetRows[] = {
     Option<&O::mcpu>("mcpu", "CPU", "native", "the CPU that code is made for, in LLVM's words").Advanced(),
     Option<&O::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
     Option<&O::gpu_target>("gpu-target", "NAME|FILE", "h100",
-                           "the GPU that code is made for: a100, b200, h100, h200, or a description of one"),
+                           "the GPU that code is for: a100, b200, h100, h200, or a description"),
     Option<&O::force_path>(
         "force-path", "NAME", "",
         "cpu: products and convolutions that this way can compute are computed by it: onednn, "

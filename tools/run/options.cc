@@ -21,7 +21,7 @@ constexpr OptionRow kPlatformRows[] = {
     Option<&R::mcpu>("mcpu", "CPU", "native", "the CPU that code is made for, in LLVM's words").Advanced(),
     Option<&R::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
     Option<&R::gpu_target>("gpu-target", "NAME|FILE", "h100",
-                           "the GPU that code is made for: a100, b200, h100, h200, or a description of one"),
+                           "the GPU that code is for: a100, b200, h100, h200, or a description"),
     Option<&R::gpu_sync>("gpu-sync", "", "", "gpu: wait for each step, so that errors name the instruction")
         .Advanced(),
     Option<&R::gpu_emu>("gpu-emu", "KEY=VALUE", "",
@@ -48,7 +48,8 @@ constexpr OptionRow kPlatformRows[] = {
     Option<&R::custom_call>("custom-call", "TARGET=WHAT", "",
                             "missing custom-call targets: error, zeros or identity"),
     Option<&R::show_literal>("show-literal", "FILE", "",
-                             "print the arrays of an npy, npz or txt file and stop"),
+                             "print the arrays of an npy, npz or txt file and stop")
+        .Advanced(),
 };
 constexpr OptionRow kArgumentRows[] = {
     Option<&R::input>(
