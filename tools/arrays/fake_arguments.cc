@@ -66,6 +66,20 @@ bool IsSortKey(const Computation& comparator, int64_t k) {
   return false;
 }
 
+/// Iterations, at most, of loops that end at a made-up number; each may hold another such loop.
+constexpr int64_t kMostTrips = 16;
+
+/// Whether it is part of what tells if a loop goes on.
+bool DecidesLoop(const Instruction& inst) {
+  const Computation* c = inst.parent();
+  while (!c->callers().empty() &&
+         (c->callers().front()->kind() == OpKind::Fusion || c->callers().front()->kind() == OpKind::Call))
+    c = c->callers().front()->parent();
+  return llvm::any_of(c->callers(), [&](const Instruction* caller) {
+    return caller->kind() == OpKind::While && caller->callee(1) == c;
+  });
+}
+
 /// Collects the constraints of one leaf.
 class LeafTracer {
  public:
@@ -102,7 +116,7 @@ class LeafTracer {
         {OpKind::ReduceWindow, &LeafTracer::ConstrainReduceInit},
         {OpKind::SelectAndScatter, &LeafTracer::ConstrainScatterInit},
         {OpKind::Sort, &LeafTracer::ConstrainKey},
-        {OpKind::Compare, &LeafTracer::ConstrainLabel},
+        {OpKind::Compare, &LeafTracer::ConstrainCompared},
     });
     if (const Step step = kSteps[user.kind()]) (this->*step)(place, user, operand);
   }
@@ -198,9 +212,12 @@ class LeafTracer {
       rule_.kind = *identity;
   }
 
-  /// What is compared with the numbers along a dimension is one of them: a label, made one-hot.
-  void ConstrainLabel(const Place&, const Instruction& user, int64_t operand) {
-    if (user.attr<CompareAttrs>().direction != Direction::EQ || !IsIntegral(leaf_.element_type())) return;
+  /// What is compared with the numbers along a dimension is one of them: a label, made one-hot. Where a loop
+  /// ends is not so far that a run takes days.
+  void ConstrainCompared(const Place&, const Instruction& user, int64_t operand) {
+    if (!IsIntegral(leaf_.element_type())) return;
+    if (DecidesLoop(user)) return Limit(kMostTrips);
+    if (user.attr<CompareAttrs>().direction != Direction::EQ) return;
     const Instruction* other = user.operand(1 - operand);
     while (other->kind() == OpKind::Broadcast || other->kind() == OpKind::Convert ||
            other->kind() == OpKind::Reshape)
