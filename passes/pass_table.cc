@@ -129,7 +129,11 @@ const PassInfo* FindPass(llvm::StringRef name) {
   const auto passes = AllPasses();
   const auto* at = llvm::lower_bound(
       passes, name, [](const PassInfo& p, llvm::StringRef n) { return CompareNames(p.name, n) < 0; });
-  return at != passes.end() && CompareNames(at->name, name) == 0 ? at : nullptr;
+  const auto* end =
+      std::find_if(at, passes.end(), [&](const PassInfo& p) { return CompareNames(p.name, name) != 0; });
+  if (end - at == 1) return at;
+  const auto* exact = std::find_if(at, end, [&](const PassInfo& p) { return p.name == name; });
+  return exact == end ? nullptr : exact;
 }
 
 llvm::StringRef FamilyOf(const PassInfo& pass) {

@@ -37,33 +37,6 @@ std::optional<LoopCount> UnrollableCount(const TupleLoop& loop) {
   return known && std::abs(*counted->step) <= INT32_MAX ? counted : std::nullopt;
 }
 
-/// The first iteration moves in front of the loop.
-void Peel(const TupleLoop& loop, const LoopCount& counted) {
-  Computation& outer = *loop.loop->parent();
-  const auto at = static_cast<size_t>(counted.induction);
-  auto state = CopyIteration(loop, outer, InitialState(loop), counted.induction, counted.init);
-  Maker make(loop.loop);
-  state[at] = make.ScalarInt(state[at]->shape().element_type(), *counted.init + *counted.step);
-  loop.loop->SetOperand(0, make.Tuple(state));
-}
-
-void DoubleBody(const TupleLoop& loop, const LoopCount& counted) {
-  Module& module = *loop.loop->module();
-  Computation* body = NewComputation(module, (loop.body->name() + ".double_buffered").str());
-  body->set_execution_thread(loop.body->execution_thread());
-  Maker make(*body, loop.loop);
-  Instruction* parameter = make.Parameter(0, loop.loop->shape());
-  llvm::SmallVector<Instruction*, 8> state;
-  for (int64_t i = 0; i < loop.size(); ++i) state.push_back(make.Gte(parameter, i));
-  Instruction* induction = state[static_cast<size_t>(counted.induction)];
-  state = CopyIteration(loop, *body, CopyIteration(loop, *body, state));
-  // The sum as one step, so that the trip count stays known.
-  Instruction* step = make.ScalarInt(induction->shape().element_type(), 2 * *counted.step);
-  state[static_cast<size_t>(counted.induction)] = make.Binary(OpKind::Add, induction, step);
-  body->set_root(make.Tuple(state));
-  loop.loop->SetCallees({body, loop.condition});
-}
-
 bool Transform(const TupleLoop& loop, const LoopCount& counted, bool full, PassContext& context) {
   if (full) {
     if (counted.count > kMaxInstructions / loop.body->instruction_count() || !context.TakeRewrite())
@@ -72,8 +45,8 @@ bool Transform(const TupleLoop& loop, const LoopCount& counted, bool full, PassC
     return true;
   }
   if (!context.TakeRewrite()) return false;
-  if (counted.count % 2 != 0) Peel(loop, counted);
-  DoubleBody(loop, counted);
+  if (counted.count % 2 != 0) PeelIterations(loop, counted, 1);
+  MultiplyBody(loop, counted, 2, ".double_buffered");
   if (loop.loop->extras().backend_config.contains("known_trip_count")) AnnotateTripCount(*loop.loop);
   return true;
 }

@@ -32,4 +32,37 @@ bool IsPlainWindowDim(const WindowDim& dim) {
          dim.window_dilation == 1;
 }
 
+Instruction* ConvolutionWithSwappedOperands(Maker& make, const Instruction& convolution) {
+  Instruction *x = convolution.operand(0), *w = convolution.operand(1);
+  auto attrs = convolution.attr<ConvolutionAttrs>();
+  if (!IsUngrouped(attrs) || attrs.convolution_kind != ConvolutionKind::Unset) return nullptr;
+  const ConvDimLabels old = *attrs.dim_labels;
+  double before = 1, after = 1;
+  Dims reversed;
+  for (size_t i = 0; i < attrs.window.dims.size(); ++i) {
+    WindowDim& d = attrs.window.dims[i];
+    const int64_t size = x->shape().dim(old.input_spatial[i]);
+    const int64_t base = DilatedSize(size, d.base_dilation), window = DilatedSize(d.size, d.window_dilation);
+    before *= static_cast<double>(window);
+    after *= static_cast<double>(base);
+    if (!d.reversal && d.size != 1) reversed.push_back(old.kernel_spatial[i]);
+    d = {size,
+         d.stride,
+         d.pad_low + base - window,
+         d.pad_high + base - window,
+         d.window_dilation,
+         d.base_dilation,
+         true};
+    if (size == 1) d.reversal = false;
+  }
+  if (after >= before) return nullptr;
+  ConvDimLabels& labels = *attrs.dim_labels;
+  labels = {old.kernel_output_feature, old.kernel_input_feature, old.input_feature,  old.input_batch,
+            old.output_feature,        old.output_batch,         old.kernel_spatial, old.input_spatial,
+            old.output_spatial,        old.kernel_rank,          old.input_rank,     old.output_rank};
+  std::reverse(attrs.operand_precision.begin(), attrs.operand_precision.end());
+  return MakeConvolutionLike(make, convolution, reversed.empty() ? w : make.Reverse(w, reversed), x,
+                             std::move(attrs));
+}
+
 }  // namespace hlo

@@ -15,4 +15,8 @@ Instruction* MakeConvolutionLike(Maker& make, const Instruction& like, Instructi
 /// Neither strides, padding nor dilations.
 [[nodiscard]] bool IsPlainWindowDim(const WindowDim& dim);
 
+/// A plain convolution with its kernel as input and its input as kernel. Null where the windows, dilation
+/// included, would not become smaller, or there are groups.
+Instruction* ConvolutionWithSwappedOperands(Maker& make, const Instruction& convolution);
+
 }  // namespace hlo

@@ -65,4 +65,31 @@ void UnrollLoop(const TupleLoop& loop, const LoopCount& counted) {
   if (IsDead(*init)) parent.Remove(init);
 }
 
+void PeelIterations(const TupleLoop& loop, const LoopCount& counted, int64_t count) {
+  Computation& outer = *loop.loop->parent();
+  const auto at = static_cast<size_t>(counted.induction);
+  auto state = InitialState(loop);
+  for (int64_t i = 0; i < count; ++i)
+    state = CopyIteration(loop, outer, state, counted.induction, *counted.init + i * *counted.step);
+  Maker make(loop.loop);
+  state[at] = make.ScalarInt(state[at]->shape().element_type(), *counted.init + count * *counted.step);
+  loop.loop->SetOperand(0, make.Tuple(state));
+}
+
+void MultiplyBody(const TupleLoop& loop, const LoopCount& counted, int64_t factor, llvm::StringRef suffix) {
+  Computation* body = NewComputation(*loop.loop->module(), (loop.body->name() + suffix).str());
+  body->set_execution_thread(loop.body->execution_thread());
+  Maker make(*body, loop.loop);
+  Instruction* parameter = make.Parameter(0, loop.loop->shape());
+  llvm::SmallVector<Instruction*, 8> state;
+  for (int64_t i = 0; i < loop.size(); ++i) state.push_back(make.Gte(parameter, i));
+  Instruction* induction = state[static_cast<size_t>(counted.induction)];
+  for (int64_t i = 0; i < factor; ++i) state = CopyIteration(loop, *body, state);
+  // The sum as one step, so that the trip count stays known.
+  Instruction* step = make.ScalarInt(induction->shape().element_type(), factor * *counted.step);
+  state[static_cast<size_t>(counted.induction)] = make.Binary(OpKind::Add, induction, step);
+  body->set_root(make.Tuple(state));
+  loop.loop->SetCallees({body, loop.condition});
+}
+
 }  // namespace hlo

@@ -14,4 +14,10 @@ llvm::SmallVector<Instruction*, 8> CopyIteration(const TupleLoop& loop, Computat
 /// Replaces the loop by copies of all its iterations; `counted` has init and step. No control edges.
 void UnrollLoop(const TupleLoop& loop, const LoopCount& counted);
 
+/// The first `count` iterations move in front of the loop; `counted` has init and step.
+void PeelIterations(const TupleLoop& loop, const LoopCount& counted, int64_t count);
+/// The loop gets a body that does `factor` iterations, its name ending in `suffix`; the trip count, which
+/// must be a multiple of `factor`, stays known. `counted` has init and step.
+void MultiplyBody(const TupleLoop& loop, const LoopCount& counted, int64_t factor, llvm::StringRef suffix);
+
 }  // namespace hlo
