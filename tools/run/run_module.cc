@@ -231,6 +231,7 @@ Result<std::unique_ptr<Executable>> ModuleRunner::MakeReference() {
   CpuOptions cpu;
   cpu.optimization_level = static_cast<int>(options_.passes.level.value_or(2));
   cpu.controls = shared_.passes->BaseControls();
+  cpu.controls.machine = nullptr;
   cpu.cpu = options_.mcpu;
   cpu.features = options_.mattr;
   return Compile(Original(), std::move(cpu), options_, sink_);

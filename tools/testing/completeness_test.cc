@@ -264,13 +264,13 @@ TEST(Completeness, EverySwitchAboutPassesReachesEveryPlatform) {
     for (const OptionRow& row : group.rows) {
       if (llvm::is_contained(kNoSwitches, row.name)) continue;
       const std::string option = row.name.size() == 1 ? ("-" + row.name).str() : ("--" + row.name).str();
-      for (const char* platform : {"--platform=cpu", "--platform=interpreter"})
+      for (const char* platform : {"--platform=cpu", "--platform=gpu-emu", "--platform=interpreter"})
         EXPECT_TRUE(tried(option, platform)) << option << " on " << platform;
     }
   }
   for (const char* option :
        {"--dump-to", "--dump-pass-re", "--verify=each", "--bisect-passes", "--reduce-to", "--run-hlo-passes"})
-    for (const char* platform : {"--platform=cpu", "--platform=interpreter"})
+    for (const char* platform : {"--platform=cpu", "--platform=gpu-emu", "--platform=interpreter"})
       EXPECT_TRUE(tried(option, platform)) << option << " on " << platform;
 }
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "backends/gpu/emulator/loaded_module.h"
+#include "ir/support/interrupt.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace hlo::gpu {
@@ -131,6 +132,10 @@ void Block::Main(void* argument) {
 }
 
 void Block::RunThread(Thread& thread) {
+  if (Interrupted()) {
+    fault_ = {FaultKind::Interrupted, "interrupted"};
+    return;
+  }
   if (!thread.started) {
     thread.started = true;
     if (thread.stack == nullptr) thread.stack = device_.stacks().Take();

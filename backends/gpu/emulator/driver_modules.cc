@@ -132,7 +132,8 @@ CuResult ResultOf(FaultKind kind) {
       {FaultKind::OutOfBounds, CuResult::IllegalAddress},
       {FaultKind::Freed, CuResult::IllegalAddress},
       {FaultKind::ReadOnly, CuResult::IllegalAddress},
-      {FaultKind::Misaligned, CuResult::MisalignedAddress}};
+      {FaultKind::Misaligned, CuResult::MisalignedAddress},
+      {FaultKind::Interrupted, CuResult::LaunchTimeout}};
   for (const auto& [of, result] : kResults)
     if (of == kind) return result;
   return CuResult::LaunchFailed;

@@ -17,8 +17,9 @@ enum class FaultKind : uint8_t {
   DivergentBarrier,  // threads that wait for others which never come
   Aligned,           // a warp instruction without all its lanes
   Trap,
-  Barrier,  // a barrier's number or count
-  Stack     // local memory is used up
+  Barrier,     // a barrier's number or count
+  Stack,       // local memory is used up
+  Interrupted  // the process was asked to stop
 };
 
 struct Fault {
