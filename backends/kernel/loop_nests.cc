@@ -132,6 +132,12 @@ Status FuseNest(Kernel& kernel, llvm::ArrayRef<LoopStmt*> nest, LoopId into) {
   return {};
 }
 
+namespace {
+bool HoldsALoopOnly(const LoopStmt& loop) {
+  return loop.body->stmts.size() == 1 && std::holds_alternative<LoopStmt>(loop.body->stmts[0]);
+}
+}  // namespace
+
 Status JoinLoops(Kernel& kernel, llvm::ArrayRef<LoopId> loops, LoopId into) {
   int64_t extent = 0;
   bool reads = false;
@@ -145,8 +151,10 @@ Status JoinLoops(Kernel& kernel, llvm::ArrayRef<LoopId> loops, LoopId into) {
     if (!llvm::is_contained(loops, d.id)) return ScheduleError("i{0} is an outermost loop, too", d.id);
     if (d.width > 1 || d.unroll > 1 || d.parallel || d.ordered || d.outer >= 0 || d.binding != Binding::None)
       return ScheduleError("i{0} is run in a way of its own", d.id);
-    if (loop->body->stmts.size() != 1 || !std::holds_alternative<LoopStmt>(loop->body->stmts[0]))
-      return ScheduleError("i{0} holds more than a loop", d.id);
+    if (!HoldsALoopOnly(*loop)) {
+      extent = std::max<int64_t>(extent, 1);
+      continue;
+    }
     const Dimension& inner = std::get<LoopStmt>(loop->body->stmts[0]).loop;
     if (inner.width > 1 || inner.unroll > 1 || (inner.outer >= 0 && inner.outer != d.id))
       return ScheduleError("i{0} is run in a way of its own", inner.id);
@@ -160,6 +168,12 @@ Status JoinLoops(Kernel& kernel, llvm::ArrayRef<LoopId> loops, LoopId into) {
     auto* loop = std::get_if<LoopStmt>(&stmt);
     if (loop == nullptr) {
       others.push_back(std::move(stmt));
+      continue;
+    }
+    if (!HoldsALoopOnly(*loop)) {
+      // All of it in the first iteration.
+      loop->loop.outer = into, loop->loop.limit = loop->loop.extent;
+      body->stmts.push_back(std::move(stmt));
       continue;
     }
     auto& inner = std::get<LoopStmt>(loop->body->stmts[0]);

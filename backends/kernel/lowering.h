@@ -106,7 +106,32 @@ class Lowering {
   /// root = scatter(parameters, …): windows of the operands are changed, row by row.
   Result<void> LowerScatter(const Instruction& root, llvm::ArrayRef<int64_t> numbers);
   Result<void> LowerOneScatter(const Instruction& root, int64_t number);
-  Result<void> EmitScatterRow(const Instruction& root, llvm::ArrayRef<int64_t> numbers, const Indices& row);
+  /// The windows of a scatter's updates.
+  struct ScatterWindow {
+    Dims sizes;                                 // those that updates have
+    Dims of_operand;                            // in all dimensions of the operand, …
+    llvm::SmallVector<size_t, 4> operand_dims;  // … and which of these the former are
+    bool apart = false;  // windows of different rows are the same, or have nothing in common
+  };
+  static ScatterWindow WindowOf(const Instruction& root, int64_t count);
+  /// Where the window of a row begins in the operand, whether it lies in there, and where its updates are
+  /// read; -1: it does, and everywhere.
+  struct ScatterStart {
+    Indices at;
+    ValueId inside = -1, reads = -1;
+  };
+  /// Of windows that are apart: the same number for the same window.
+  static Address NumberOfWindow(const ScatterWindow& window, const ScatterStart& start, const Shape& operand);
+  Result<ScatterStart> EmitScatterStart(const Instruction& root, int64_t count, const ScatterWindow& window,
+                                        const Indices& row);
+  Result<void> EmitScatterElement(const Instruction& root, llvm::ArrayRef<int64_t> numbers,
+                                  const ScatterWindow& window, const ScatterStart& start, const Indices& row,
+                                  const Indices& offsets);
+  /// For threads, each of which goes through all rows in their order but takes only those whose windows are
+  /// its own: elements are independent of each other, whoever else changes them does so in the same thread.
+  Result<void> LowerScatterApart(
+      const Instruction& root, int64_t count, const ScatterWindow& window, const Dims& rows,
+      llvm::function_ref<Result<void>(const ScatterStart&, const Indices&, const Indices&)> element);
   /// A nest of its own for an output, if its root has one.
   using LowerRoot = Result<void> (Lowering::*)(const Instruction& root, int64_t number);
   static LowerRoot FindRootLowering(const Instruction& root);

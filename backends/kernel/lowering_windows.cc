@@ -1,4 +1,7 @@
 // Windows at indices, windows that slide: what reads several elements for one.
+#include <numeric>
+
+#include "backends/kernel/atomic_updates.h"
 #include "backends/kernel/lowering.h"
 #include "ir/numeric/narrow_float.h"
 #include "llvm/ADT/STLExtras.h"
@@ -74,8 +77,19 @@ Status Lowering::LowerScatter(const Instruction& root, llvm::ArrayRef<int64_t> n
   Dims rows;
   for (int64_t d = 0; d < indices.rank(); ++d)
     if (d != attrs.index_vector_dim) rows.push_back(indices.dim(d));
+  const ScatterWindow window = WindowOf(root, static_cast<int64_t>(count));
+  const auto element = [&](const ScatterStart& start, const Indices& row, const Indices& offsets) {
+    return EmitScatterElement(root, numbers, window, start, row, offsets);
+  };
+  if (target_.blocks.threads > 0 && !attrs.unique_indices && window.apart &&
+      !(count == 1 && AtomicCombiner(combiner)))
+    return LowerScatterApart(root, static_cast<int64_t>(count), window, rows, element);
   return InLoops(
-      rows, [&](const Indices& row) { return EmitScatterRow(root, numbers, row); },
+      rows,
+      [&](const Indices& row) -> Status {
+        HLO_TRY(const ScatterStart start, EmitScatterStart(root, static_cast<int64_t>(count), window, row));
+        return InLoops(window.sizes, [&](const Indices& offsets) { return element(start, row, offsets); });
+      },
       /*ordered=*/!attrs.unique_indices);
 }
 
@@ -83,63 +97,122 @@ Status Lowering::LowerOneScatter(const Instruction& root, int64_t number) {
   return LowerScatter(root, number);
 }
 
-Status Lowering::EmitScatterRow(const Instruction& root, llvm::ArrayRef<int64_t> numbers,
-                                const Indices& row) {
+Lowering::ScatterWindow Lowering::WindowOf(const Instruction& root, int64_t count) {
   const auto& attrs = root.attr<ScatterAttrs>();
-  const auto count = static_cast<int64_t>(numbers.size());
   const Shape &operand = root.operand(0)->shape(), &updates = root.operand(count + 1)->shape();
-  // The window and where it starts.
-  Dims window, window_of_operand(static_cast<size_t>(operand.rank()), 1);
-  llvm::SmallVector<size_t, 4> operand_dims;
+  ScatterWindow window;
+  window.of_operand.assign(static_cast<size_t>(operand.rank()), 1);
   for (int64_t d = 0; d < operand.rank(); ++d) {
     if (llvm::is_contained(attrs.inserted_window_dims, d) || llvm::is_contained(attrs.input_batching_dims, d))
       continue;
-    const int64_t size = updates.dim(attrs.update_window_dims[window.size()]);
-    window.push_back(size);
-    window_of_operand[static_cast<size_t>(d)] = size;
-    operand_dims.push_back(static_cast<size_t>(d));
+    const int64_t size = updates.dim(attrs.update_window_dims[window.sizes.size()]);
+    window.sizes.push_back(size);
+    window.of_operand[static_cast<size_t>(d)] = size;
+    window.operand_dims.push_back(static_cast<size_t>(d));
   }
-  Indices starts(static_cast<size_t>(operand.rank()));
+  window.apart = llvm::all_of(attrs.scatter_dims_to_operand_dims,
+                              [&](int64_t d) { return window.of_operand[static_cast<size_t>(d)] == 1; });
+  return window;
+}
+
+Address Lowering::NumberOfWindow(const ScatterWindow& window, const ScatterStart& start,
+                                 const Shape& operand) {
+  Address number;
+  int64_t factor = 1;
+  for (size_t d = start.at.size(); d-- > 0;) {
+    if (start.at[d].IsConstant()) continue;
+    number.Add(start.at[d], factor);
+    factor *= operand.dims()[d] / window.of_operand[d];
+  }
+  return number;
+}
+
+Status Lowering::LowerScatterApart(
+    const Instruction& root, int64_t count, const ScatterWindow& window, const Dims& rows,
+    llvm::function_ref<Status(const ScatterStart&, const Indices&, const Indices&)> element) {
+  const Shape& operand = root.operand(0)->shape();
+  const auto product = [](llvm::ArrayRef<int64_t> sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+  };
+  // Enough threads to be worth it, each of which goes through all rows.
+  constexpr int64_t kFewer = 8;
+  const int64_t most = std::min(product(rows), std::max<int64_t>(target_.blocks.full / kFewer, 1) /
+                                                   std::max<int64_t>(product(window.sizes), 1));
+  const auto parts = static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(most, 1))));
+  return InLoops({parts}, [&](const Indices& part) -> Status {
+    return InLoops(window.sizes, [&](const Indices& offsets) -> Status {
+      return InLoops(
+          rows,
+          [&](const Indices& row) -> Status {
+            HLO_TRY(ScatterStart start, EmitScatterStart(root, count, window, row));
+            if (parts > 1) {
+              const ValueId number = builder_.Index(NumberOfWindow(window, start, operand));
+              const ValueId mine =
+                  builder_.Op(OpKind::And, ElementType::S64, {number, builder_.Integer(parts - 1)});
+              start.inside =
+                  builder_.And(start.inside, builder_.Compare(Direction::EQ, mine, builder_.Index(part[0])));
+            }
+            start.reads = start.inside;
+            return element(start, row, offsets);
+          },
+          /*ordered=*/true);
+    });
+  });
+}
+
+Result<Lowering::ScatterStart> Lowering::EmitScatterStart(const Instruction& root, int64_t count,
+                                                          const ScatterWindow& window, const Indices& row) {
+  const auto& attrs = root.attr<ScatterAttrs>();
+  const Shape& operand = root.operand(0)->shape();
+  ScatterStart start;
+  start.at.resize(static_cast<size_t>(operand.rank()));
   for (size_t i = 0; i < attrs.input_batching_dims.size(); ++i) {
     const int64_t d = attrs.scatter_indices_batching_dims[i];
-    starts[static_cast<size_t>(attrs.input_batching_dims[i])].Add(
+    start.at[static_cast<size_t>(attrs.input_batching_dims[i])].Add(
         row[static_cast<size_t>(d > attrs.index_vector_dim ? d - 1 : d)]);
   }
-  ValueId inside = -1;
   for (size_t i = 0; i < attrs.scatter_dims_to_operand_dims.size(); ++i) {
     const auto d = static_cast<size_t>(attrs.scatter_dims_to_operand_dims[i]);
-    HLO_TRY(const ValueId start,
+    HLO_TRY(const ValueId index,
             IndexComponent(*root.operand(count), row, attrs.index_vector_dim, static_cast<int64_t>(i), -1));
-    starts[d].AddValue(start, 1);
-    const int64_t limit = std::max<int64_t>(operand.dims()[d] - window_of_operand[d], 0);
-    inside = builder_.And(inside, builder_.Compare(Direction::GE, start, builder_.Integer(0)));
-    inside = builder_.And(inside, builder_.Compare(Direction::LE, start, builder_.Integer(limit)));
+    start.at[d].AddValue(index, 1);
+    const int64_t limit = std::max<int64_t>(operand.dims()[d] - window.of_operand[d], 0);
+    start.inside = builder_.And(start.inside, builder_.Compare(Direction::GE, index, builder_.Integer(0)));
+    start.inside =
+        builder_.And(start.inside, builder_.Compare(Direction::LE, index, builder_.Integer(limit)));
   }
-  return InLoops(window, [&](const Indices& offsets) -> Status {
-    Indices to = starts, from(static_cast<size_t>(updates.rank()));
-    for (size_t w = 0; w < offsets.size(); ++w) {
-      to[operand_dims[w]].Add(offsets[w]);
-      from[static_cast<size_t>(attrs.update_window_dims[w])] = offsets[w];
-    }
-    for (size_t d = 0, next = 0; d < from.size(); ++d)
-      if (!llvm::is_contained(attrs.update_window_dims, static_cast<int64_t>(d))) from[d] = row[next++];
-    Values current, arriving;
-    const auto first = static_cast<int64_t>(fused_.parameters().size());
-    for (int64_t k = 0; k < count; ++k) {
-      HLO_TRY(const ValueId update, EmitOne(*root.operand(count + 1 + k), from, -1));
-      arriving.push_back(update);
-      // Read here and now: rows before may have changed it, wherever its address is known.
-      const ElementType type = root.operand(k)->shape().element_type();
-      const ValueId otherwise = inside < 0 ? -1 : ZeroOf(type);
-      current.push_back(builder_.NewValue(type));
-      builder_.Append(LoadStmt{current.back(), static_cast<BufferId>(first + numbers[static_cast<size_t>(k)]),
-                               Linearize(to, operand.dims()), inside, otherwise});
-    }
-    current.append(arriving.begin(), arriving.end());
-    HLO_TRY(const Values combined, InlineScalars(*root.callee(), current));
-    for (size_t k = 0; k < numbers.size(); ++k) StoreOutput(numbers[k], operand, to, combined[k], inside);
-    return {};
-  });
+  return start;
+}
+
+Status Lowering::EmitScatterElement(const Instruction& root, llvm::ArrayRef<int64_t> numbers,
+                                    const ScatterWindow& window, const ScatterStart& start,
+                                    const Indices& row, const Indices& offsets) {
+  const auto& attrs = root.attr<ScatterAttrs>();
+  const auto count = static_cast<int64_t>(numbers.size());
+  const Shape &operand = root.operand(0)->shape(), &updates = root.operand(count + 1)->shape();
+  Indices to = start.at, from(static_cast<size_t>(updates.rank()));
+  for (size_t w = 0; w < offsets.size(); ++w) {
+    to[window.operand_dims[w]].Add(offsets[w]);
+    from[static_cast<size_t>(attrs.update_window_dims[w])] = offsets[w];
+  }
+  for (size_t d = 0, next = 0; d < from.size(); ++d)
+    if (!llvm::is_contained(attrs.update_window_dims, static_cast<int64_t>(d))) from[d] = row[next++];
+  Values current, arriving;
+  const auto first = static_cast<int64_t>(fused_.parameters().size());
+  for (int64_t k = 0; k < count; ++k) {
+    HLO_TRY(const ValueId update, EmitOne(*root.operand(count + 1 + k), from, start.reads));
+    arriving.push_back(update);
+    // Read here and now: rows before may have changed it, wherever its address is known.
+    const ElementType type = root.operand(k)->shape().element_type();
+    const ValueId otherwise = start.inside < 0 ? -1 : ZeroOf(type);
+    current.push_back(builder_.NewValue(type));
+    builder_.Append(LoadStmt{current.back(), static_cast<BufferId>(first + numbers[static_cast<size_t>(k)]),
+                             Linearize(to, operand.dims()), start.inside, otherwise});
+  }
+  current.append(arriving.begin(), arriving.end());
+  HLO_TRY(const Values combined, InlineScalars(*root.callee(), current));
+  for (size_t k = 0; k < numbers.size(); ++k) StoreOutput(numbers[k], operand, to, combined[k], start.inside);
+  return {};
 }
 
 namespace {

@@ -13,12 +13,13 @@ namespace hlo::kernel {
 ///                                be in the innermost, in a new order (all of them, outermost first)
 ///   fuse i0, i1 into i2          nested loops (all of them, outermost first) as one, which counts through
 ///                                the iterations of all
-///   join i0, i1 into i2          the outermost loops (all of them), each of which holds one loop, as one
-///   that
-///                                runs what these hold side by side
+///   join i0, i1 into i2          the outermost loops (all of them) as one that runs side by side the loops
+///   which
+///                                each of them holds, or in its first iteration a loop that holds more
 ///   once into i0                 all that the kernel does is the one iteration of a new loop
 ///   team i0 by 128 vector 4      iterations of i0, which is bound, are run by 128 threads together, each of
-///                                which takes four neighbours at once (team.h)
+///                                which takes four neighbours at once (team.h); `keep` behind it: and keeps
+///                                what it read of a row for the loops that read it again
 ///   tile i0, i1 by 128 vector 2 into i2   tiles of two nested loops, 64 iterations of each, by 128 threads
 ///   that
 ///                                take two neighbours at once: what i1 does not go along, but i0, goes
@@ -30,15 +31,32 @@ namespace hlo::kernel {
 ///   unroll i0 by 2               of the one outermost loop: iterations side by side, each statement for one
 ///                                after the other, with local buffers of their own; 2 must divide it
 ///   parallel i5                  pieces on several threads: the outermost loops, all or none
+///   atomic i0                    i0 and loops in it, which are ordered, need no order: what is read, changed
+///   by
+///                                an operation on integers and written again becomes one atomic operation
 ///   bind i5 to block.x           its iterations are the blocks of a grid or the threads of a block in a
 ///                                direction, or lanes: block.x … z, thread.x … z, lane (threads.h)
 struct ScheduleStep {
-  enum class Kind : uint8_t { Split, Reorder, Vector, Unroll, Parallel, Bind, Fuse, Once, Team, Join, Tile };
+  enum class Kind : uint8_t {
+    Split,
+    Reorder,
+    Vector,
+    Unroll,
+    Parallel,
+    Bind,
+    Fuse,
+    Once,
+    Team,
+    Join,
+    Tile,
+    Atomic
+  };
   Kind kind;
   llvm::SmallVector<LoopId, 3> loops;  // split, fuse: those that there are, then the new ones
   int64_t by = 1;                      // split, vector, unroll, team, tile
   int64_t unroll = 1;                  // vector; the width of a team and in a tile
   Binding binding = Binding::None;     // bind
+  bool keep = false;                   // team
   bool operator==(const ScheduleStep&) const = default;
 };
 using Schedule = std::vector<ScheduleStep>;

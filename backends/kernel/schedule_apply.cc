@@ -1,4 +1,5 @@
 // Schedules: application.
+#include "backends/kernel/atomic_updates.h"
 #include "backends/kernel/parse.h"
 #include "backends/kernel/schedule_steps.h"
 #include "backends/kernel/selection.h"
@@ -86,16 +87,24 @@ Status Split(Kernel& kernel, const ScheduleStep& step) {
   return {};
 }
 
-/// Moved loads would see what stores of other iterations write. Those of shared arrays move with what is
-/// between their barriers.
-bool ReadsWhatItWrites(const Kernel& kernel, const LoopStmt& nest) {
+/// Iterations are independent, but loads that move into an inner loop would see what that writes, and what a
+/// thread keeps stays with its loops.
+bool MovesReads(const Kernel& kernel, const LoopStmt& top, llvm::ArrayRef<LoopId> loops) {
   bool reads = false;
-  ForEachStmt(*nest.body, [&](const Stmt& stmt) {
+  ForEachStmt(*top.body, [&](const Stmt& stmt) {
     const auto* load = std::get_if<LoadStmt>(&stmt);
-    if (load == nullptr) return;
-    const Buffer& buffer = kernel.buffers[static_cast<size_t>(load->buffer)];
-    reads |= buffer.written && buffer.space != Space::Shared;
+    reads |= load != nullptr && kernel.buffers[static_cast<size_t>(load->buffer)].IsLocal();
   });
+  const LoopStmt* loop = &top;
+  for (size_t depth = 1; depth < loops.size() && loop != nullptr; ++depth) {
+    const LoopStmt* inner = nullptr;
+    for (const Stmt& stmt : loop->body->stmts) {
+      const auto* load = std::get_if<LoadStmt>(&stmt);
+      reads |= load != nullptr && kernel.buffers[static_cast<size_t>(load->buffer)].written;
+      if (const auto* one = std::get_if<LoopStmt>(&stmt)) inner = one;
+    }
+    loop = inner;
+  }
   return reads;
 }
 
@@ -148,7 +157,7 @@ Status FindNest(Kernel& kernel, llvm::ArrayRef<LoopId> loops, llvm::SmallVectorI
     if (all) top = found.loop;
   }
   if (top == nullptr) return Fail("the loops to reorder are not nested in each other");
-  if (ReadsWhatItWrites(kernel, *top)) return Fail("i{0} reads what it writes", top->loop.id);
+  if (MovesReads(kernel, *top, loops)) return Fail("i{0} reads what it writes", top->loop.id);
   return MakePerfect(*top, loops, nest);
 }
 
@@ -246,7 +255,7 @@ Status RunByTeam(Kernel& kernel, const ScheduleStep& step) {
     return Fail("i{0} is not bound", step.loops[0]);
   if (step.unroll > kMaxLanes || !llvm::isPowerOf2_64(static_cast<uint64_t>(step.unroll)))
     return Fail("vectors of {0}: expected a power of two up to {1}", step.unroll, kMaxLanes);
-  return ShareRow(kernel, *found.loop, {.threads = step.by, .width = step.unroll});
+  return ShareRow(kernel, *found.loop, {.threads = step.by, .width = step.unroll, .keep = step.keep});
 }
 
 Status Tile(Kernel& kernel, const ScheduleStep& step) {
@@ -259,6 +268,12 @@ Status Tile(Kernel& kernel, const ScheduleStep& step) {
   if (nest[0]->loop.id != step.loops[0])
     return Fail("i{0} is not in i{1}, but around it", step.loops[0], nest[0]->loop.id);
   return TileNest(kernel, nest, {.threads = step.by, .width = step.unroll}, into);
+}
+
+Status Atomic(Kernel& kernel, const ScheduleStep& step) {
+  const Found found = Find(kernel, step.loops[0]);
+  if (found.loop == nullptr || !found.loop->loop.ordered) return Fail("i{0} is not ordered", step.loops[0]);
+  return MakeAtomic(kernel, *found.loop);
 }
 
 Status Join(Kernel& kernel, const ScheduleStep& step) {
@@ -328,7 +343,7 @@ namespace {
 Status ApplyStep(Kernel& kernel, const ScheduleStep& step) {
   using Apply = Status (*)(Kernel&, const ScheduleStep&);
   constexpr Apply kApply[] = {Split, Reorder, Vector,    Unroll, Parallel, Bind,
-                              Fuse,  Once,    RunByTeam, Join,   Tile};
+                              Fuse,  Once,    RunByTeam, Join,   Tile,     Atomic};
   const size_t existing = step.loops.size() - LoopsMade(step.kind);
   for (size_t i = 0; i < existing; ++i)
     if (llvm::is_contained(llvm::ArrayRef(step.loops).take_front(i), step.loops[i]))

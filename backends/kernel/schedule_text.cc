@@ -20,7 +20,7 @@ constexpr Word kWords[] = {{Kind::Split, "split", 1, true, 2},     {Kind::Reorde
                            {Kind::Parallel, "parallel", 1, false}, {Kind::Bind, "bind", 1, false},
                            {Kind::Fuse, "fuse", 0, false, 1},      {Kind::Once, "once", 0, false, 1},
                            {Kind::Team, "team", 1, true},          {Kind::Join, "join", 0, false, 1},
-                           {Kind::Tile, "tile", 2, true, 1}};
+                           {Kind::Tile, "tile", 2, true, 1},       {Kind::Atomic, "atomic", 1, false}};
 
 /// The words of a step, commas left out.
 class Line {
@@ -82,6 +82,7 @@ Result<ScheduleStep> ParseStep(Line& line) {
   if ((step.kind == Kind::Team || step.kind == Kind::Tile) && line.Take("vector")) {
     HLO_TRY(step.unroll, line.Number());
   }
+  step.keep = step.kind == Kind::Team && line.Take("keep");
   if (word->made > 0 && !line.Take("into")) return line.Expected("'into'");
   for (int i = 0; i < word->made; ++i) {
     HLO_TRY(const LoopId loop, line.Loop());
@@ -128,6 +129,7 @@ void Print(llvm::raw_ostream& os, const ScheduleStep& step) {
   if (word.has_by) os << " by " << step.by;
   if ((step.kind == Kind::Team || step.kind == Kind::Tile) && step.unroll > 1)
     os << " vector " << step.unroll;
+  if (step.keep) os << " keep";
   for (int i = 0; i < word.made; ++i)
     os << (i == 0 ? " into i" : ", i") << step.loops[step.loops.size() - static_cast<size_t>(word.made - i)];
   if (step.kind == Kind::Vector && step.unroll > 1) os << " unroll " << step.unroll;

@@ -1,4 +1,5 @@
 // Schedules of machines of blocks and threads.
+#include "backends/kernel/atomic_updates.h"
 #include "backends/kernel/schedule_steps.h"
 #include "backends/kernel/team.h"
 #include "backends/kernel/threads.h"
@@ -22,16 +23,18 @@ class ThreadChooser {
     if (alone)
       if (const auto row = RowOf(kernel_.body, -1)) return ShareAll(*row);
     const auto loops = OutermostLoops(kernel_);
-    const bool ordered = llvm::any_of(loops, [](const LoopStmt* loop) { return loop->loop.ordered; });
-    if (loops.empty() || ordered || WritesBeside()) return {};
-    if (loops.size() > 1) return alone ? Joined(loops) : Schedule();
-    std::vector<const LoopStmt*> nest = NestOf(*loops[0]);
-    // Nests that read what they write stay as they are.
-    if (!alone) nest.resize(1);
+    if (loops.empty() || WritesBeside() || (!alone && loops.size() > 1)) return {};
+    if (llvm::any_of(loops, [](const LoopStmt* loop) { return loop->loop.ordered; })) {
+      if (loops.size() > 1 || !MayBeAtomic(kernel_, *loops[0])) return {};
+      schedule_.push_back({ScheduleStep::Kind::Atomic, {loops[0]->loop.id}});
+      atomic_ = true;
+    }
+    if (loops.size() > 1) return Joined(loops);
+    const std::vector<const LoopStmt*> nest = NestOf(*loops[0]);
     if (alone)
       if (const auto row = RowOf(*nest.back()->body, nest.back()->loop.id)) return ShareRows(nest, *row);
     if (alone && Tile(nest)) return std::move(schedule_);
-    const auto [loop, iterations] = OneLoop(nest);
+    const auto [loop, iterations] = OneLoop(nest, /*wide=*/alone);
     const auto [block, thread] = Cut(loop, iterations);
     AddBind(block, Binding::BlockX);
     if (thread >= 0) AddBind(thread, Binding::ThreadX);
@@ -46,25 +49,28 @@ class ThreadChooser {
       return !std::holds_alternative<LoopStmt>(stmt) && ResultOf(stmt) < 0;
     });
   }
+  [[nodiscard]] bool ReadsWritten(const Stmt& stmt) const {
+    const auto* load = std::get_if<LoadStmt>(&stmt);
+    return load != nullptr && kernel_.buffers[static_cast<size_t>(load->buffer)].written;
+  }
   [[nodiscard]] bool ReadsWhatItWrites() const {
     bool reads = false;
-    ForEachStmt(kernel_.body, [&](const Stmt& stmt) {
-      if (const auto* load = std::get_if<LoadStmt>(&stmt))
-        reads |= kernel_.buffers[static_cast<size_t>(load->buffer)].written;
-    });
+    ForEachStmt(kernel_.body, [&](const Stmt& stmt) { reads |= ReadsWritten(stmt); });
     return reads;
   }
 
   /// Loops that hold but one loop, and values that may as well be in that.
-  static std::vector<const LoopStmt*> NestOf(const LoopStmt& outermost) {
+  [[nodiscard]] std::vector<const LoopStmt*> NestOf(const LoopStmt& outermost) const {
     std::vector<const LoopStmt*> nest = {&outermost};
     for (;;) {
       const LoopStmt* inner = nullptr;
       bool plain = true;
       for (const Stmt& stmt : nest.back()->body->stmts) {
         const auto* loop = std::get_if<LoopStmt>(&stmt);
-        plain &= loop != nullptr ? inner == nullptr && !loop->loop.ordered && loop->loop.outer < 0
-                                 : ResultOf(stmt) >= 0 && !std::holds_alternative<ReduceStmt>(stmt);
+        plain &=
+            loop != nullptr
+                ? inner == nullptr && (!loop->loop.ordered || atomic_) && loop->loop.outer < 0
+                : ResultOf(stmt) >= 0 && !std::holds_alternative<ReduceStmt>(stmt) && !ReadsWritten(stmt);
         if (loop != nullptr) inner = loop;
       }
       if (!plain || inner == nullptr) return nest;
@@ -75,6 +81,8 @@ class ThreadChooser {
   /// A row that threads go through together.
   struct Row {
     int64_t elements = 0, width = 1;
+    int64_t loops = 0;  // that go through it
+    int64_t bytes = 0;  // of its widest elements
   };
 
   /// Of a region that folds along memory, in any order, what no iteration of `around` brings closer.
@@ -85,9 +93,11 @@ class ThreadChooser {
       const auto* reduce = std::get_if<ReduceStmt>(&stmt);
       if (const auto* loop = std::get_if<LoopStmt>(&stmt)) {
         if (loop->loop.ordered) return {};
+        ++row.loops;
         bytes = std::max(bytes, WidestAlong(*loop));
       }
       if (reduce == nullptr) continue;
+      ++row.loops;
       const Dimension& last = reduce->loops.back();
       if (!MayBeShared(*reduce, kernel_)) return {};
       bool along = false, across = false;
@@ -101,9 +111,10 @@ class ThreadChooser {
       });
       if (!along || across) return {};
       row.elements = std::max(row.elements, last.extent);
-      row.width = std::max<int64_t>(target_.blocks.access / std::max<int64_t>(bytes, 1), 1);
     }
     if (row.elements < kShortestRow) return {};
+    row.bytes = std::max<int64_t>(bytes, 1);
+    row.width = std::max<int64_t>(target_.blocks.access / row.bytes, 1);
     while (row.width > 1 && row.elements % row.width != 0) row.width /= 2;
     return row;
   }
@@ -136,8 +147,17 @@ class ThreadChooser {
     step.binding = to;
     schedule_.push_back(step);
   }
-  void AddTeam(LoopId id, int64_t threads, int64_t width) {
-    schedule_.push_back({ScheduleStep::Kind::Team, {id}, threads, width});
+  void AddTeam(LoopId id, int64_t threads, const Row& row) {
+    ScheduleStep step{ScheduleStep::Kind::Team, {id}, threads, row.width};
+    step.keep = KeepsRow(row, threads);
+    schedule_.push_back(step);
+  }
+  /// Whether what a thread reads of a row stays in its registers for those who read it again.
+  static bool KeepsRow(const Row& row, int64_t threads) {
+    constexpr int64_t kAccesses = 16, kRegisters = 64, kBytes = 4;
+    const int64_t rounds = (row.elements + threads * row.width - 1) / (threads * row.width);
+    return row.loops > 1 && rounds <= kAccesses &&
+           rounds * row.width * std::max(row.bytes, kBytes) <= kRegisters * kBytes;
   }
 
   /// The whole kernel is one row.
@@ -145,7 +165,7 @@ class ThreadChooser {
     const LoopId once = NewLoop();
     schedule_.push_back({ScheduleStep::Kind::Once, {once}});
     AddBind(once, Binding::BlockX);
-    AddTeam(once, TeamOf(row), row.width);
+    AddTeam(once, TeamOf(row), row);
     return std::move(schedule_);
   }
 
@@ -162,14 +182,14 @@ class ThreadChooser {
     const int64_t together = team > target_.blocks.lanes ? 1 : target_.blocks.threads / team;
     if (together <= 1 || rows <= together) {
       AddBind(loop, Binding::BlockX);
-      AddTeam(loop, team, row.width);
+      AddTeam(loop, team, row);
       return std::move(schedule_);
     }
     const LoopId block = NewLoop(), thread = NewLoop();
     schedule_.push_back({ScheduleStep::Kind::Split, {loop, block, thread}, together});
     AddBind(block, Binding::BlockX);
     AddBind(thread, Binding::ThreadX);
-    AddTeam(thread, team, row.width);
+    AddTeam(thread, team, row);
     return std::move(schedule_);
   }
 
@@ -281,14 +301,14 @@ class ThreadChooser {
   }
 
   /// One loop that goes through a nest, with lanes in it where these suit, and how often it is run.
-  std::pair<LoopId, int64_t> OneLoop(llvm::ArrayRef<const LoopStmt*> nest) {
+  std::pair<LoopId, int64_t> OneLoop(llvm::ArrayRef<const LoopStmt*> nest, bool wide) {
     std::vector<LoopId> loops;
     int64_t iterations = 1;
     for (const LoopStmt* loop : nest) {
       loops.push_back(loop->loop.id);
       iterations *= loop->loop.extent;
     }
-    if (const int64_t width = WidthOf(*nest.back(), iterations); width > 1) {
+    if (const int64_t width = wide ? WidthOf(*nest.back(), iterations) : 1; width > 1) {
       iterations /= width;
       LoopId lanes = loops.back();
       if (width == nest.back()->loop.extent) {
@@ -315,16 +335,22 @@ class ThreadChooser {
     return {block, thread};
   }
 
+  static bool HoldsLoops(const LoopStmt& loop) {
+    return llvm::any_of(loop.body->stmts,
+                        [](const Stmt& stmt) { return std::holds_alternative<LoopStmt>(stmt); });
+  }
+
   /// Several nests in the same blocks, of which there are as many as the longest needs.
   Schedule Joined(llvm::ArrayRef<const LoopStmt*> loops) {
     ScheduleStep join{ScheduleStep::Kind::Join, {}};
     std::vector<LoopId> threads;
     for (const LoopStmt* outermost : loops) {
-      const auto [loop, iterations] = OneLoop(NestOf(*outermost));
+      const auto [loop, iterations] = OneLoop(NestOf(*outermost), /*wide=*/true);
       const auto [block, thread] = Cut(loop, iterations);
-      if (thread < 0) return {};
+      // What has one iteration is run by the first block.
+      if (thread < 0 && HoldsLoops(*outermost)) return {};
       join.loops.push_back(block);
-      threads.push_back(thread);
+      threads.push_back(thread < 0 ? block : thread);
     }
     const LoopId all = NewLoop();
     join.loops.push_back(all);
@@ -337,6 +363,7 @@ class ThreadChooser {
   const Kernel& kernel_;
   const Target& target_;
   LoopId next_loop_;
+  bool atomic_ = false;  // loops are made such that need no order
   Schedule schedule_;
 };
 

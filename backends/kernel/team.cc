@@ -26,6 +26,7 @@ class RowSharer : ThreadStmts {
     first_ = Compare(Direction::EQ, Index(Thread()), zero);
     first_lane_ = warps_ == 1 ? first_ : Compare(Direction::EQ, Index(Lane()), zero);
     for (Stmt& stmt : stmts) HLO_CHECK_OK(Share(std::move(stmt)));
+    if (team_.keep) KeepRow();
     loop.body->stmts.push_back(Bound(lane_, lanes_, Binding::Lane, std::move(row_)));
     if (warps_ == 1) return {};
     Region threads = std::move(*loop.body);
@@ -113,6 +114,76 @@ class RowSharer : ThreadStmts {
     return {.id = round, .extent = (parts.rest + team_.threads - 1) / team_.threads};
   }
 
+  /// What a load reads of the row, whatever loop goes through it.
+  struct Source {
+    BufferId buffer;
+    Address rest;    // without the loop
+    int64_t factor;  // of the loop
+    bool operator==(const Source&) const = default;
+  };
+  struct RowLoad {
+    ValueId load;
+    Source source;
+    Region* body = nullptr;
+    Address kept = {};  // the number of the element among those of the thread, of which there are `count`
+    int64_t count = 0;
+    bool whole = false;
+  };
+
+  /// The loads of what is not written, in a body that a loop over the row runs.
+  [[nodiscard]] std::vector<RowLoad> LoadsOf(Region& body, LoopId loop) const {
+    std::vector<RowLoad> loads;
+    for (const Stmt& stmt : body.stmts) {
+      const auto* load = std::get_if<LoadStmt>(&stmt);
+      if (load == nullptr || load->mask >= 0 || kernel_.buffers[static_cast<size_t>(load->buffer)].written)
+        continue;
+      Source source{load->buffer, load->address, load->address.FactorOf(loop)};
+      source.rest.AddLoop(loop, -source.factor);
+      if (source.factor != 0) loads.push_back({load->result, source, &body});
+    }
+    return loads;
+  }
+  void Note(std::vector<RowLoad> loads, llvm::ArrayRef<Dimension> loops, bool whole) {
+    for (RowLoad& load : loads) {
+      load.count = 1, load.whole = whole;
+      for (const Dimension& d : llvm::reverse(loops)) {
+        load.kept.AddLoop(d.id, load.count);
+        load.count *= d.extent;
+      }
+      noted_.push_back(std::move(load));
+    }
+  }
+
+  /// What several loops read of the row is read by the first, and stays with the thread.
+  void KeepRow() {
+    for (size_t i = 0; i < noted_.size(); ++i) {
+      BufferId local = -1;
+      for (size_t j = i + 1; j < noted_.size(); ++j) {
+        const RowLoad &first = noted_[i], &again = noted_[j];
+        if (again.body == nullptr || again.body == first.body || again.count != first.count ||
+            again.whole != first.whole || !(again.source == first.source))
+          continue;
+        if (local < 0) local = KeepFrom(first);
+        LoadStmt& load = LoadIn(again);
+        load = LoadStmt{load.result, local, again.kept};
+        noted_[j].body = nullptr;
+      }
+    }
+  }
+  static LoadStmt& LoadIn(const RowLoad& row) {
+    const auto at = llvm::find_if(row.body->stmts, [&](const Stmt& s) { return ResultOf(s) == row.load; });
+    return std::get<LoadStmt>(*at);
+  }
+  BufferId KeepFrom(const RowLoad& row) {
+    const auto local = static_cast<BufferId>(kernel_.buffers.size());
+    kernel_.buffers.push_back(
+        {.type = kernel_.TypeOf(row.load), .count = row.count, .written = true, .space = Space::Local});
+    auto& stmts = row.body->stmts;
+    const auto at = llvm::find_if(stmts, [&](const Stmt& s) { return ResultOf(s) == row.load; });
+    stmts.insert(at + 1, StoreStmt{local, row.kept, row.load});
+    return local;
+  }
+
   Status ShareReduce(ReduceStmt reduce) {
     if (!MayBeShared(reduce, kernel_))
       return ScheduleError("i{0} belongs to a reduction that keeps an order", reduce.loops.back().id);
@@ -132,8 +203,10 @@ class RowSharer : ThreadStmts {
       reduce = std::get<ReduceStmt>(std::move(around.stmts[0]));
       auto& rest = std::get<ReduceStmt>(copied->stmts[0]);
       const LoopId loop = rest.loops.back().id;
+      auto loads = LoadsOf(*rest.body, loop);
       ValueId exists = -1;
       rest.loops.back() = Rest(parts, last.extent, loop, *rest.body, exists);
+      if (rest.loops.size() == 1) Note(std::move(loads), rest.loops, /*whole=*/false);
       if (exists >= 0) {
         const Into into(*this, rest.body->stmts);
         rest.body->yields[0] = Op(OpKind::Select, type, {exists, rest.body->yields[0], neutral});
@@ -142,8 +215,10 @@ class RowSharer : ThreadStmts {
       out_->push_back(std::move(copied->stmts[0]));
     }
     if (parts.whole > 0) {
+      auto loads = LoadsOf(*reduce.body, last.id);
       const auto loops = WholeRounds(parts, last.id, *reduce.body);
       reduce.loops.pop_back();
+      if (reduce.loops.empty()) Note(std::move(loads), loops, /*whole=*/true);
       reduce.loops.append(loops.begin(), loops.end());
       const ValueId whole = reduce.results[0] = kernel_.NewValue(type);
       out_->emplace_back(std::move(reduce));
@@ -206,12 +281,16 @@ class RowSharer : ThreadStmts {
       RegionCopier copier(kernel_);
       auto body = copier.Copy(*inner.body);
       ValueId exists = -1;
+      auto loads = LoadsOf(*body, d.id);
       const Dimension rest = Rest(parts, d.extent, d.id, *body, exists);
+      if (&inner == &outer) Note(std::move(loads), rest, /*whole=*/false);
       stmts.emplace_back(LoopStmt{rest, std::move(body)});
     }
     if (parts.whole > 0) {
       auto body = std::move(inner.body);
+      auto loads = LoadsOf(*body, d.id);
       const auto loops = WholeRounds(parts, d.id, *body);
+      if (&inner == &outer) Note(std::move(loads), loops, /*whole=*/true);
       for (const Dimension& loop : llvm::reverse(loops)) {
         auto around = std::make_unique<Region>();
         around->stmts.emplace_back(LoopStmt{loop, std::move(body)});
@@ -243,6 +322,7 @@ class RowSharer : ThreadStmts {
   int64_t lanes_, warps_;
   LoopId lane_ = -1, warp_ = -1;
   Region row_;
+  std::vector<RowLoad> noted_;
   ValueId first_ = -1, first_lane_ = -1;
 };
 

@@ -4,9 +4,11 @@
 
 namespace hlo::kernel {
 
-/// How many threads share a row, and how many neighbours each takes at once.
+/// How many threads share a row, how many neighbours each takes at once, and whether each keeps what it read
+/// of the row for those that go over it again.
 struct Team {
   int64_t threads = 1, width = 1;
+  bool keep = false;
 };
 /// Lanes of a group at most; more threads hand each other values through shared arrays.
 constexpr int64_t kTeamLanes = 32;

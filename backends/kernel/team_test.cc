@@ -131,7 +131,8 @@ TEST(KernelTeam, RowsAreShared) {
     for (const char* schedule :
          {"bind i0 to block.x; team i0 by 32", "bind i0 to block.x; team i0 by 8 vector 4",
           "bind i0 to block.x; team i0 by 1", "bind i0 to block.x; team i0 by 64 vector 4",
-          "bind i0 to block.x; team i0 by 96 vector 2",
+          "bind i0 to block.x; team i0 by 96 vector 2", "bind i0 to block.x; team i0 by 96 vector 2 keep",
+          "bind i0 to block.x; team i0 by 8 keep",
           "split i0 by 4 into i4, i5; bind i4 to block.x; bind i5 to thread.x; team i5 by 32 vector 4",
           "split i0 by 2 into i4, i5; bind i4 to block.x; bind i5 to thread.x; team i5 by 16"})
       EXPECT_EQ(Computed(Scheduled(text, schedule), x), expected) << columns << ' ' << schedule;
@@ -179,10 +180,11 @@ TEST(KernelJoin, LoopsRunSideBySide) {
   for (const char* schedule :
        {"split i0 by 32 into i3, i4; fuse i1, i2 into i5; split i5 by 50 into i6, i7; join i3, i6 into i8; "
         "bind i8 to block.x; bind i4 to thread.x; bind i7 to thread.x",
-        "split i0 by 128 into i3, i4; join i3, i1 into i8"})
+        "split i0 by 128 into i3, i4; join i3, i1 into i8",
+        "split i0 by 50 into i3, i4; fuse i1, i2 into i5; join i3, i5 into i6; bind i6 to block.x; "
+        "bind i4 to thread.x; bind i5 to thread.x"})
     EXPECT_EQ(Computed(Scheduled(kText, schedule), x), expected) << schedule;
   const std::pair<const char*, const char*> cases[] = {
-      {"join i0, i1 into i3", "i0 holds more than a loop"},
       {"split i0 by 128 into i3, i4; join i3 into i5", "i1 is an outermost loop, too"},
       {"split i0 by 128 into i3, i4; join i3, i1, i4 into i5", "expected all outermost loops"},
       {"split i0 by 128 into i3, i4; join i3, i1 into i4", "i4 is not new"},
@@ -232,11 +234,17 @@ TEST(KernelTeam, SchedulesFitTheKernel) {
   EXPECT_EQ(Chosen(elementwise("f32", 32)),
             "split i0 by 16 into i1, i2; bind i1 to block.x; bind i2 to thread.x");
   EXPECT_EQ(Chosen(elementwise("f32", 1)), "bind i0 to block.x");
-  EXPECT_EQ(Chosen(Rows(100, 4096)), "bind i0 to block.x; team i0 by 256 vector 4");
+  EXPECT_EQ(Chosen(Rows(100, 4096)), "bind i0 to block.x; team i0 by 256 vector 4 keep");
+  // The row is read once, and not kept where it is longer than registers.
+  const std::string kept = ToString(Scheduled(Rows(100, 4096), Chosen(Rows(100, 4096))));
+  EXPECT_EQ(llvm::StringRef(kept).count("load b0["), 1U) << kept;
+  EXPECT_EQ(Chosen(Rows(2, 1 << 17)), "bind i0 to block.x; team i0 by 1024 vector 4");
   EXPECT_EQ(Chosen(Rows(100, 512)),
-            "split i0 by 4 into i4, i5; bind i4 to block.x; bind i5 to thread.x; team i5 by 32 vector 4");
+            "split i0 by 4 into i4, i5; bind i4 to block.x; bind i5 to thread.x; team i5 by 32 vector 4 "
+            "keep");
   EXPECT_EQ(Chosen(Rows(100, 30)),
-            "split i0 by 8 into i4, i5; bind i4 to block.x; bind i5 to thread.x; team i5 by 16 vector 2");
+            "split i0 by 8 into i4, i5; bind i4 to block.x; bind i5 to thread.x; team i5 by 16 vector 2 "
+            "keep");
 
   // All that is chosen is legal, and computes the same.
   for (const int64_t rows : {1, 2, 3, 100})

@@ -93,7 +93,21 @@ int64_t WrittenStmts(const kernel::Region& region, const CodeTarget::Facts& fact
 
 }  // namespace
 
+bool KernelEmitter::CountsRegisters(const Dimension& dimension, const kernel::Region& body) const {
+  if (threads_ == nullptr || dimension.width > 1 || dimension.outer >= 0 ||
+      dimension.extent > target_.facts().code.tiny_loop)
+    return false;
+  bool counts = false;
+  kernel::ForEachStmt(body, [&](const kernel::Stmt& stmt) {
+    const kernel::BufferId buffer = kernel::BufferOf(stmt);
+    counts |= buffer >= 0 && kernel_.buffers[static_cast<size_t>(buffer)].IsLocal() &&
+              kernel::PlaceOf(stmt)->FactorOf(dimension.id) != 0;
+  });
+  return counts;
+}
+
 bool KernelEmitter::IsTiny(const Dimension& dimension, const kernel::Region& body) const {
+  if (CountsRegisters(dimension, body)) return true;
   const CodeTarget::Facts& facts = target_.facts();
   const int64_t stmts = WrittenStmts(body, facts) * std::max<int64_t>(vector_.width / facts.lanes, 1);
   return IsTinyAround(dimension, stmts, facts.code);
@@ -276,7 +290,7 @@ Status KernelEmitter::ReduceLevel(const ReduceStmt& stmt, size_t level, Accumula
     return FoldElements(stmt, accumulators);
   };
   if (last && level > 0) FetchWindowsToCome(stmt);
-  if (last && IsTiny(dimension, *stmt.body)) {
+  if (last ? IsTiny(dimension, *stmt.body) : CountsRegisters(dimension, *stmt.body)) {
     for (int64_t i = 0; i < dimension.extent; ++i) {
       loop_values_[static_cast<size_t>(dimension.id)] = Int64(i);
       HLO_CHECK_OK(iteration());

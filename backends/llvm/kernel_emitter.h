@@ -153,6 +153,9 @@ class KernelEmitter {
   /// A short scalar loop whose few iterations are written one behind the other: few statements, too,
   /// those of inner loops counted as often as they are written.
   [[nodiscard]] bool IsTiny(const kernel::Dimension& dimension, const kernel::Region& body) const;
+  /// Whether what a thread keeps is numbered by the loop, which is written out: registers have no numbers
+  /// that are computed.
+  [[nodiscard]] bool CountsRegisters(const kernel::Dimension& dimension, const kernel::Region& body) const;
   /// A loop that is written out.
   Status EmitUnrolled(const kernel::LoopStmt& stmt);
   /// Whether the loop is a short row within lanes, which writes what lies side by side when all its
