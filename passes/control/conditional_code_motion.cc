@@ -70,8 +70,7 @@ void MoveBehind(Instruction* conditional, llvm::ArrayRef<int64_t> elements) {
     last.push_back(LeaveOut(*OwnBranch(conditional, b), elements));
   Maker make(conditional);
   Instruction* less =
-      make.AddWithShape(OpKind::Conditional, conditional->callee()->root()->shape(), conditional->operands(),
-                        conditional->attrs(), conditional->callees());
+      RemakeWith(make, *conditional, conditional->callee()->root()->shape(), conditional->operands());
   Operations parts;
   for (int64_t i = 0; i < conditional->shape().tuple_size(); ++i) {
     parts.push_back(make.Gte(less, i));
@@ -83,10 +82,9 @@ void MoveBehind(Instruction* conditional, llvm::ArrayRef<int64_t> elements) {
   for (const Operations& of_branch : last)
     for (Instruction* operation : of_branch) RemoveIfDead(operation);
   Instruction* whole = make.Tuple(parts);
-  ReplaceWith(conditional, whole);
+  conditional->ReplaceAllUsesWith(whole);  // all else it had has the new one
   conditional->parent()->Remove(conditional);
   const Operations users(whole->users());
-  if (users.empty()) RemoveIfDead(whole);
   for (Instruction* user : users)  // the tuple goes with the last of these
     if (const auto* read = user->attrs().GetIf<GetTupleElementAttrs>())
       ReplaceAndRemove(user, parts[static_cast<size_t>(read->index)]);

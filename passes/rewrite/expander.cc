@@ -12,6 +12,14 @@ namespace {
 /// The value in the layouts of `shape`, through copies where they differ.
 Instruction* InLayout(Maker& make, Instruction* value, const Shape& shape) {
   if (value->shape() == shape) return value;
+  // How wide elements are is no matter of order: no copy changes it.
+  if (shape.IsArray() && value->shape().IsArray() && value->users().empty() && value->shape().has_layout() &&
+      shape.has_layout() && shape.element_type() == value->shape().element_type()) {
+    Layout layout = value->shape().layout();
+    layout.element_size_bits = shape.layout().element_size_bits;
+    value->set_shape(value->shape().WithLayout(std::move(layout)));
+    if (value->shape() == shape) return value;
+  }
   // What was just made, and nobody else reads, may as well lie as wanted.
   const bool moves = value->kind() == OpKind::Transpose || value->kind() == OpKind::Reshape ||
                      value->kind() == OpKind::Broadcast;
@@ -27,6 +35,12 @@ Instruction* InLayout(Maker& make, Instruction* value, const Shape& shape) {
     elements.push_back(InLayout(make, element, shape.tuple_shape(i)));
   }
   return make.Tuple(elements);
+}
+
+/// What was there before cannot take over control edges: it would wait for what waits for it. A copy can.
+Instruction* WithPlaceForEdges(Maker& make, const Instruction& old, Instruction* by) {
+  const bool was_there = !by->users().empty();
+  return was_there && by->shape().IsArray() && HasControlEdges(old) ? make.Copy(by) : by;
 }
 
 }  // namespace
@@ -55,7 +69,7 @@ Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matc
     changed = true;
     if (by == inst) continue;
     Maker make(inst);
-    ReplaceWith(inst, InLayout(make, by, inst->shape()));
+    ReplaceWith(inst, InLayout(make, WithPlaceForEdges(make, *inst, by), inst->shape()));
     llvm::SmallVector<Instruction*, 4> operands(inst->operands().begin(), inst->operands().end());
     inst->parent()->Remove(inst);
     for (size_t i = 0; i < operands.size(); ++i)
