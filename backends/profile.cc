@@ -14,6 +14,16 @@ int64_t Nanoseconds(std::chrono::steady_clock::duration d) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count();
 }
 
+constexpr uint64_t DeviceCounts::* kCounts[] = {&DeviceCounts::launches,
+                                                &DeviceCounts::sectors,
+                                                &DeviceCounts::fewest_sectors,
+                                                &DeviceCounts::bytes_read,
+                                                &DeviceCounts::bytes_written,
+                                                &DeviceCounts::shared_cycles,
+                                                &DeviceCounts::fewest_shared_cycles,
+                                                &DeviceCounts::branches,
+                                                &DeviceCounts::divergent_branches};
+
 }  // namespace
 
 Profile::Recorder::~Recorder() {
@@ -26,6 +36,8 @@ Profile::Recorder::~Recorder() {
     entry.time_ns += mine.time_ns;
     entry.has_parts |= mine.has_parts;
   }
+  for (const auto& [inst, mine] : counted_)
+    for (const auto count : kCounts) profile_.counts_[inst].*count += mine.*count;
 }
 
 bool Profile::Recorder::Begin(const Instruction& inst) {
@@ -33,6 +45,7 @@ bool Profile::Recorder::Begin(const Instruction& inst) {
   if (!open_.empty()) open_.back().has_parts = true;
   within_op_ = !IsControl(inst);
   open_.push_back({Clock::now()});
+  if (counts_) open_.back().counts = counts_();
   return true;
 }
 
@@ -46,6 +59,9 @@ Status Profile::Recorder::End(const Instruction& inst) {
   ++entry.calls;
   entry.time_ns += time - open.inner_ns;
   entry.has_parts |= open.has_parts;
+  if (!counts_ || open.has_parts) return {};
+  const DeviceCounts now = counts_();
+  for (const auto count : kCounts) counted_[&inst].*count += now.*count - open.counts.*count;
   return {};
 }
 

@@ -1,6 +1,7 @@
 // The files of one module's run: names, infeed, arguments, results, mismatches.
 #include "llvm/Support/Path.h"
 #include "tools/common/output_file.h"
+#include "tools/run/gpu.h"
 #include "tools/run/run_module.h"
 
 namespace hlo {
@@ -143,7 +144,9 @@ Status ModuleRunner::WriteArguments(StringRef path, ArrayFormat format, const Ar
 
 /// The table, the object, or both; the object goes to --profile-out if that is given.
 Status ModuleRunner::ReportProfile() {
-  HLO_TRY(const cpu::Peaks peaks, PeaksOf(options_.peaks));
+  HLO_TRY(const cpu::Peaks peaks, IsGpu(options_.platform) && options_.peaks == "auto"
+                                      ? GpuPeaks(options_)
+                                      : PeaksOf(options_.peaks));
   // The run that took as long as half of them: slow ones were disturbed.
   const auto middle = profiles_.begin() + static_cast<std::ptrdiff_t>((profiles_.size() - 1) / 2);
   std::nth_element(profiles_.begin(), middle, profiles_.end(),
@@ -151,7 +154,10 @@ Status ModuleRunner::ReportProfile() {
   Profile& profile = **middle;
   profile.CountAs(static_cast<int64_t>(profiles_.size()));
   const std::vector<ProfileRow> rows = ProfileRows(profile, program_->module(), peaks, options_.group_by);
-  if (options_.profile == ReportForm::Table) PrintProfile(text_, result_, profile, peaks, rows, options_.top);
+  if (options_.profile == ReportForm::Table && !profile.counts().empty())
+    PrintCounts(text_, result_, profile, peaks, rows, options_.top);
+  else if (options_.profile == ReportForm::Table)
+    PrintProfile(text_, result_, profile, peaks, rows, options_.top);
   if (options_.profile != ReportForm::Json && options_.profile_out.empty()) return {};
   const std::string json = ProfileJson(result_, profile, peaks, rows, options_.json_indent);
   if (options_.profile_out.empty() || options_.profile_out == "-") {

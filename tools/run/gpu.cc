@@ -58,11 +58,24 @@ Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated) {
   gpu.platform.emulated = emulated;
   gpu::EmulatedDriverOptions& emulation = gpu.platform.emulation;
   emulation.device.memory = 0;
+  emulation.device.count = options.Profiling();
   if (options.memory_limit.bytes > 0)
     emulation.device.memory =
         static_cast<uint64_t>(std::max<int64_t>(options.memory_limit.bytes / kBytesPerByte, 1));
   for (const llvm::StringRef item : options.gpu_emu) HLO_CHECK_OK(Set(emulation, item));
   return gpu;
+}
+
+Result<cpu::Peaks> GpuPeaks(const RunOptions& options) {
+  HLO_TRY(const gpu::Target target, gpu::FindTarget(options.gpu_target));
+  const double clocks = static_cast<double>(target.multiprocessors) * static_cast<double>(target.clock_hz);
+  // A multiply-add counts 2; units that multiply matrices are not in the description's rates.
+  cpu::Peaks peaks;
+  peaks.f32 = 2 * clocks * static_cast<double>(target.f32_per_clock);
+  peaks.f64 = 2 * clocks * static_cast<double>(target.f64_per_clock);
+  peaks.bf16 = peaks.s8 = peaks.f32;
+  peaks.levels = {{"memory", INT64_MAX, static_cast<double>(target.memory_bandwidth)}};
+  return peaks;
 }
 
 Result<std::unique_ptr<Executable>> ModuleRunner::MakeGpuProgram(bool changes) {

@@ -1,5 +1,6 @@
 // What the options say of the platforms gpu and gpu-emu.
 #pragma once
+#include "backends/cpu/peaks.h"
 #include "backends/gpu/runtime/compile.h"
 #include "tools/run/options.h"
 
@@ -7,5 +8,8 @@ namespace hlo {
 
 /// Everything but the passes. Errors: usage-option, those of gpu::FindTarget().
 Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated);
+
+/// What the target can do at most, by its description.
+Result<cpu::Peaks> GpuPeaks(const RunOptions& options);
 
 }  // namespace hlo

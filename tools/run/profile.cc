@@ -223,6 +223,21 @@ void WritePeaks(JsonWriter& json, const cpu::Peaks& peaks) {
   });
 }
 
+void WriteCounts(JsonWriter& json, const DeviceCounts& counts) {
+  json.Object("device", [&] {
+    for (const auto& [name, count] : {std::pair("launches", counts.launches),
+                                      {"sectors", counts.sectors},
+                                      {"fewest_sectors", counts.fewest_sectors},
+                                      {"bytes_read", counts.bytes_read},
+                                      {"bytes_written", counts.bytes_written},
+                                      {"shared_cycles", counts.shared_cycles},
+                                      {"fewest_shared_cycles", counts.fewest_shared_cycles},
+                                      {"branches", counts.branches},
+                                      {"divergent_branches", counts.divergent_branches}})
+      json.Member(name, count);
+  });
+}
+
 void WriteRow(JsonWriter& json, const ProfileRow& row) {
   if (!row.computation.empty()) json.Member("computation", row.computation);
   json.Member("name", row.name);
@@ -235,6 +250,7 @@ void WriteRow(JsonWriter& json, const ProfileRow& row) {
   json.Member("bytes_written", std::round(row.work.bytes_written));
   json.Member("roofline_fraction", row.Roofline());
   json.Member("bound", row.Bound());
+  if (row.counts) WriteCounts(json, *row.counts);
   if (!row.source.empty()) json.Member("source", row.source);
   if (row.origins.empty()) return;
   json.Array("origins", [&] {
@@ -303,6 +319,9 @@ std::vector<ProfileRow> ProfileRows(const Profile& profile, const Module& module
       if (it == profile.entries().end()) continue;
       ProfileRow whole = RowOf(*inst, it->second, costs);
       whole.work = WorkOf(*inst, it->second, costs, peaks);
+      if (const auto counted = profile.counts().find(inst);
+          counted != profile.counts().end() && group == GroupBy::Instruction)
+        whole.counts = counted->second;
       int64_t left = whole.time_ns;
       const std::vector<Share> shares = GroupsOf(*inst, whole, group, costs);
       for (const Share& share : shares) {
@@ -364,6 +383,49 @@ void PrintProfile(llvm::raw_ostream& out, const ModuleResult& result, const Prof
   if (shown < rows.size())
     out << llvm::formatv("and {0} more: {1} of the time (--top)\n", rows.size() - shown,
                          Fixed(100 * (static_cast<double>(covered) - sum) / total, 1) + "%");
+}
+
+void PrintCounts(llvm::raw_ostream& out, const ModuleResult& result, const Profile& profile,
+                 const cpu::Peaks& peaks, std::vector<ProfileRow> rows, int64_t top) {
+  llvm::erase_if(rows, [](const ProfileRow& row) { return !row.counts; });
+  llvm::sort(rows, [](const ProfileRow& a, const ProfileRow& b) {
+    return std::tuple(-a.work.minimum_ns(), a.name) < std::tuple(-b.work.minimum_ns(), b.name);
+  });
+  const auto runs = static_cast<double>(std::max<int64_t>(profile.runs(), 1));
+  double all = 0;
+  uint64_t launches = 0, host = 0;
+  for (const ProfileRow& row : rows) {
+    all += row.work.minimum_ns() / runs;
+    launches += row.counts->launches;
+    if (row.counts->launches == 0 && row.opcode != "copy") ++host;
+  }
+  out << llvm::formatv(
+      "{0} on {1}: {2} launches, {3} instructions without; at the peaks of the target {4} "
+      "({5})\n",
+      result.module, result.platform, launches, host, FormatTime(all), PeaksText(peaks));
+  // Ratios: 1 is the best that accesses of these arrays can do.
+  Table table = {{"at peaks", "bound", "calls", "launches", "MB read", "MB written", "sectors", "/fewest",
+                  "banks/fewest", "divergent", "instruction", "source"}};
+  const auto ratio = [](uint64_t count, uint64_t fewest) {
+    return fewest == 0 ? std::string("-")
+                       : Fixed(static_cast<double>(count) / static_cast<double>(fewest), 2);
+  };
+  const size_t shown = top == 0 ? rows.size() : std::min(rows.size(), static_cast<size_t>(top));
+  for (const ProfileRow& row : llvm::ArrayRef(rows).take_front(shown)) {
+    const DeviceCounts& counts = *row.counts;
+    const double divergent = 100 * static_cast<double>(counts.divergent_branches) /
+                             static_cast<double>(std::max<uint64_t>(counts.branches, 1));
+    table.push_back({FormatTime(row.work.minimum_ns() / runs),
+                     row.work.compute_ns >= row.work.memory_ns ? "compute" : "memory",
+                     Fixed(static_cast<double>(row.calls) / runs, 0), std::to_string(counts.launches),
+                     Fixed(static_cast<double>(counts.bytes_read) * 1e-6, 3),
+                     Fixed(static_cast<double>(counts.bytes_written) * 1e-6, 3),
+                     std::to_string(counts.sectors), ratio(counts.sectors, counts.fewest_sectors),
+                     ratio(counts.shared_cycles, counts.fewest_shared_cycles), Fixed(divergent, 1) + "%",
+                     "%" + row.name + " " + row.shape, row.source});
+  }
+  PrintTable(out, table, 3);
+  if (shown < rows.size()) out << llvm::formatv("and {0} more (--top)\n", rows.size() - shown);
 }
 
 std::string ProfileJson(const ModuleResult& result, const Profile& profile, const cpu::Peaks& peaks,

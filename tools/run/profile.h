@@ -1,5 +1,6 @@
 // Where the time goes, beside what the machine allows: tables, the object hlo.profile/1 (tools.md §3.5).
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct ProfileRow {
   int64_t more_sources = 0;  // lines besides `source` whose instructions were fused into this one
   int64_t calls = 0, time_ns = 0;
   ProfileWork work;
+  /// What the device counted of one run, if it does; of instructions without parts.
+  std::optional<DeviceCounts> counts;
   /// Lines of the input, and opcodes, of what a row of one instruction computes: all parts of a fusion.
   std::vector<std::pair<int64_t, llvm::StringRef>> origins;
 
@@ -44,6 +47,9 @@ std::vector<ProfileRow> ProfileRows(const Profile& profile, const Module& module
 /// The `top` rows (0: all), times and work per run. `profile` is that of the run of median length.
 void PrintProfile(llvm::raw_ostream& out, const ModuleResult& result, const Profile& profile,
                   const cpu::Peaks& peaks, llvm::ArrayRef<ProfileRow> rows, int64_t top);
+/// The `top` rows by what a device counted of one run, those first that take longest at the peaks.
+void PrintCounts(llvm::raw_ostream& out, const ModuleResult& result, const Profile& profile,
+                 const cpu::Peaks& peaks, std::vector<ProfileRow> rows, int64_t top);
 /// The object hlo.profile/1, on one line without `indent`.
 std::string ProfileJson(const ModuleResult& result, const Profile& profile, const cpu::Peaks& peaks,
                         llvm::ArrayRef<ProfileRow> rows, int64_t indent);

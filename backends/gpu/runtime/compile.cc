@@ -21,9 +21,12 @@ class GpuExecutable final : public Executable {
   Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                               const ExecutionOptions& options) const override {
     HLO_TRY(LoadedProgram* const loaded, Loaded());
+    // Of several devices at once nobody knows whose counts they are.
+    const bool alone = options.replica_count * options.partition_count == 1;
     return RunOnDevices(std::move(arguments), options, [&](hlo::Device& device, std::vector<Literal> mine) {
       std::optional<Profile::Recorder> recorder;
-      if (options.profile != nullptr) recorder.emplace(*options.profile);
+      if (options.profile != nullptr)
+        recorder.emplace(*options.profile, alone ? loaded->gpu().counts() : nullptr);
       return loaded->Run(device, std::move(mine),
                          {.observer = options.on_instruction ? &options.on_instruction : nullptr,
                           .listener = recorder ? &*recorder : nullptr,

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backends/gpu/driver/driver.h"
+#include "backends/profile.h"
 #include "ir/support/result.h"
 
 namespace hlo::gpu {
@@ -19,6 +20,8 @@ struct DriverBinding {
   const DriverApi* api = nullptr;
   /// What else is known of the last error; empty or null: nothing.
   std::function<std::string()> report;
+  /// What kernels have done so far; null where nobody counts.
+  std::function<DeviceCounts()> counts;
   /// Work is done when it is asked for: waiting for it costs nothing.
   bool synchronous = false;
 };
@@ -50,6 +53,7 @@ class Gpu {
   /// Loads PTX. Errors: compile-kernels, with what the driver says of it; those of Call().
   Result<CuModule> LoadModule(const std::string& ptx);
   [[nodiscard]] bool IsLost() const { return !Alive(); }
+  [[nodiscard]] const std::function<DeviceCounts()>& counts() const { return driver_.counts; }
   [[nodiscard]] bool synchronous() const { return driver_.synchronous; }
 
  private:

@@ -5,16 +5,38 @@
 namespace hlo::gpu {
 namespace {
 
+DeviceCounts DeviceCountsOf() {
+  const Counts all = EmulatedCounts();
+  DeviceCounts counts;
+  counts.launches = all.launches;
+  counts.sectors = all.sectors;
+  counts.fewest_sectors = all.fewest_sectors;
+  counts.bytes_read = all.bytes_read;
+  counts.bytes_written = all.bytes_written;
+  counts.shared_cycles = all.shared_cycles;
+  counts.fewest_shared_cycles = all.fewest_shared_cycles;
+  counts.branches = all.branches;
+  counts.divergent_branches = all.divergent_branches;
+  return counts;
+}
+
 Result<GpuPtr> OpenEmulated(const Platform& platform, const Target& target) {
   EmulatedDriverOptions options = platform.emulation;
   options.device.sm = static_cast<unsigned>(SmOf(target));
   if (options.device.memory == 0) options.device.memory = static_cast<uint64_t>(target.memory_bytes);
-  return Gpu::Open({&StartEmulatedDriver(options), EmulatedReport, /*synchronous=*/true}, 0, SmOf(target));
+  DriverBinding driver;
+  driver.api = &StartEmulatedDriver(options);
+  driver.report = EmulatedReport;
+  if (options.device.count) driver.counts = DeviceCountsOf;
+  driver.synchronous = true;
+  return Gpu::Open(std::move(driver), 0, SmOf(target));
 }
 
 Result<GpuPtr> OpenReal(const Target& target) {
   HLO_TRY(const DriverApi* const api, LoadDriver());
-  return Gpu::Open({api, nullptr, /*synchronous=*/false}, 0, SmOf(target));
+  DriverBinding driver;
+  driver.api = api;
+  return Gpu::Open(std::move(driver), 0, SmOf(target));
 }
 
 }  // namespace
