@@ -3,6 +3,7 @@
 #include "backends/llvm/code_target.h"
 #include "backends/llvm/routine_loops.h"
 #include "backends/llvm/types.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -22,6 +23,12 @@ using llvm::BasicBlock;
 using llvm::Type;
 using llvm::Value;
 
+/// Steps in a row of one function, and of each of those that more are divided among: what LLVM does to a
+/// block takes time with the square of its length.
+constexpr size_t kMostSteps = 1024, kStepsOfPart = 256;
+/// Attribute of functions that do some steps of a routine.
+constexpr llvm::StringLiteral kPart = "hlo-part";
+
 class RoutineEmitter {
  public:
   RoutineEmitter(const kernel::Routine& routine, llvm::Module& module,
@@ -33,11 +40,7 @@ class RoutineEmitter {
         pointer_(b_.getPtrTy()) {}
 
   llvm::Function* Run(llvm::StringRef name) {
-    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer_, pointer_, pointer_}, false);
-    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
-    function_->addFnAttr(llvm::Attribute::NoUnwind);
-    if (!routine_.polls) function_->addFnAttr(kNoPolls);
-    b_.SetInsertPoint(Block("entry"));
+    Begin(llvm::Function::ExternalLinkage, name);
     EnterSlots();
     Emit(routine_.body);
     for (size_t i = 0; i < routine_.slots.size(); ++i)
@@ -48,6 +51,15 @@ class RoutineEmitter {
   }
 
  private:
+  /// A function of slots, context and host, in which what follows is put.
+  void Begin(llvm::Function::LinkageTypes linkage, const llvm::Twine& name) {
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer_, pointer_, pointer_}, false);
+    function_ = llvm::Function::Create(type, linkage, name, module_);
+    function_->addFnAttr(llvm::Attribute::NoUnwind);
+    if (!routine_.polls) function_->addFnAttr(kNoPolls);
+    b_.SetInsertPoint(Block("entry"));
+  }
+
   void EnterSlots() {
     for (const Slot& slot : routine_.slots) {
       if (!slot.local) {
@@ -77,7 +89,40 @@ class RoutineEmitter {
   }
 
   void Emit(const RoutineBody& body) {
-    for (const kernel::RoutineStep& s : body) std::visit([&](const auto& step) { EmitStep(step); }, s.step);
+    llvm::ArrayRef<kernel::RoutineStep> rest = body;
+    // Only the function that polls can end the routine.
+    if (rest.size() <= kMostSteps || routine_.polls) return EmitSteps(rest);
+    while (!rest.empty()) {
+      const auto steps = rest.take_front(kStepsOfPart);
+      EmitPart({steps.begin(), steps.end()});
+      rest = rest.drop_front(steps.size());
+    }
+  }
+  void EmitSteps(llvm::ArrayRef<kernel::RoutineStep> steps) {
+    for (const kernel::RoutineStep& s : steps) std::visit([&](const auto& step) { EmitStep(step); }, s.step);
+  }
+
+  /// Steps as a function of the slots that they name, which is called here.
+  void EmitPart(RoutineBody steps) {
+    llvm::SetVector<SlotId> used;
+    kernel::ForEachSlot(steps, [&](SlotId& slot) { used.insert(slot); });
+    Value* pointers = PointersTo(used.getArrayRef());
+    const llvm::IRBuilder<>::InsertPoint here = b_.saveIP();
+    llvm::Function* outside = function_;
+    Begin(llvm::Function::InternalLinkage, outside->getName() + ".part");
+    function_->addFnAttr(kPart);
+    std::vector<Value*> slots_outside;
+    for (const SlotId slot : used) {
+      Value* place = b_.CreateConstInBoundsGEP1_64(pointer_, function_->getArg(0), slots_outside.size());
+      slots_outside.push_back(
+          std::exchange(slots_[static_cast<size_t>(slot)], b_.CreateLoad(pointer_, place)));
+    }
+    EmitSteps(steps);
+    b_.CreateRetVoid();
+    for (size_t i = 0; i < used.size(); ++i) slots_[static_cast<size_t>(used[i])] = slots_outside[i];
+    llvm::Function* part = std::exchange(function_, outside);
+    b_.restoreIP(here);
+    b_.CreateCall(part, {pointers, function_->getArg(1), function_->getArg(2)});
   }
 
   /// An array of the pointers to slots.
@@ -179,21 +224,23 @@ void RunPasses(llvm::Function& routine, const llvm::TargetMachine& target,
   passes.doFinalization();
 }
 
-}  // namespace
-
-llvm::Function* EmitRoutine(const kernel::Routine& routine, llvm::StringRef name, llvm::Module& module,
-                            llvm::function_ref<std::string(int32_t kernel)> kernel_name) {
-  return RoutineEmitter(routine, module, kernel_name).Run(name);
-}
-
-void OptimizeRoutine(llvm::Function& routine, const llvm::TargetMachine& target) {
+/// Adds its parts to `parts`.
+void OptimizeSteps(llvm::Function& routine, const llvm::TargetMachine& target,
+                   std::vector<llvm::Function*>& parts) {
   std::vector<llvm::CallInst*> calls;
-  for (llvm::Instruction& inst : llvm::instructions(routine))
-    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&inst); call != nullptr && call->getCalledFunction())
-      if (!call->getCalledFunction()->isDeclaration()) calls.push_back(call);
-  // Larger kernels are called instead of copied, and calls stay calls once the routine has grown enough.
+  for (llvm::Instruction& inst : llvm::instructions(routine)) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(&inst);
+    llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+    if (callee == nullptr || callee->isDeclaration()) continue;
+    if (callee->hasFnAttribute(kPart))
+      parts.push_back(callee);
+    else
+      calls.push_back(call);
+  }
+  // Larger kernels are called instead of copied, and calls stay calls once the routine has grown enough: one
+  // that has parts has.
   const CodeTarget::Code& code = CodeTargetOf(*routine.getParent()).facts().code;
-  size_t size = 0;
+  size_t size = routine.hasFnAttribute(kPart) ? code.routine : 0;
   for (llvm::CallInst* call : calls) {
     const size_t more = call->getCalledFunction()->getInstructionCount();
     if (more > code.inlined || size + more > code.routine) continue;
@@ -209,6 +256,18 @@ void OptimizeRoutine(llvm::Function& routine, const llvm::TargetMachine& target)
   RunPasses(routine, target, {llvm::createLICMPass()});
   UnrollShortLoops(routine, target);
   ExpandPolls(routine);
+}
+
+}  // namespace
+
+llvm::Function* EmitRoutine(const kernel::Routine& routine, llvm::StringRef name, llvm::Module& module,
+                            llvm::function_ref<std::string(int32_t kernel)> kernel_name) {
+  return RoutineEmitter(routine, module, kernel_name).Run(name);
+}
+
+void OptimizeRoutine(llvm::Function& routine, const llvm::TargetMachine& target) {
+  std::vector<llvm::Function*> functions = {&routine};
+  for (size_t i = 0; i < functions.size(); ++i) OptimizeSteps(*functions[i], target, functions);
 }
 
 }  // namespace hlo::codegen

@@ -215,6 +215,18 @@ def counters(n):
     return entry([*outer, *reads, tuple_of([f'e{i}' for i in range(n)], 's32[]')], text)
 
 
+@kind(2000)
+def steps_of_loop(n):
+    """A loop whose body is a kernel after the other."""
+    shape = '(s32[], f32[4,4])'
+    body = [f't = {shape} parameter(0)', 'i = s32[] get-tuple-element(t), index=0', 'x0 = f32[4,4] get-tuple-element(t), index=1', 'o = s32[] constant(1)',
+            'j = s32[] add(i, o)', *(f'x{i + 1} = f32[4,4] dot(x{i}, x{i}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{{i % 2}}}' for i in range(n)),
+            f'ROOT r = {shape} tuple(j, x{n})']
+    less = [f't = {shape} parameter(0)', 'g = s32[] get-tuple-element(t), index=0', 'k = s32[] constant(3)', 'ROOT p = pred[] compare(g, k), direction=LT']
+    text = 'body {\n' + '\n'.join(body) + '\n}\nless {\n' + '\n'.join(less) + '\n}\n'
+    return entry(['z = s32[] constant(0)', 'x = f32[4,4] parameter(0)', f'init = {shape} tuple(z, x)', f'ROOT w = {shape} while(init), condition=less, body=body'], text)
+
+
 @kind(5000)
 def chosen(n):
     """Branches whose results are alike, element by element."""
