@@ -123,14 +123,21 @@ bool TakesNoTime(const Instruction& inst) {
   return llvm::is_contained(kNothing, inst.kind()) || inst.info().Is(kStart) || inst.info().Is(kDone);
 }
 
-/// The starts whose dones follow at once, with these.
+/// The starts whose dones follow at once, with these. Nothing that waits for the start alone runs before the
+/// done.
 std::vector<std::pair<Instruction*, Instruction*>> UselessPairs(const Computation& computation) {
   std::vector<std::pair<Instruction*, Instruction*>> pairs;
-  llvm::DenseSet<const Instruction*> under_way;
+  llvm::DenseSet<const Instruction*> under_way, before;
   for (Instruction* inst : computation.schedule()) {
+    before.insert(inst);
     if (StartedBy(*inst)) under_way.insert(inst);
     Instruction* start = inst->operand_count() == 1 ? inst->operand(0) : nullptr;
-    if (start && under_way.contains(start) && IsDoneOf(*inst, *start)) pairs.emplace_back(start, inst);
+    const auto has_run = [&](const Instruction* waiting) {
+      return waiting != inst && before.contains(waiting);
+    };
+    if (start && under_way.contains(start) && IsDoneOf(*inst, *start) &&
+        llvm::none_of(start->extras().control_successors, has_run))
+      pairs.emplace_back(start, inst);
     if (!TakesNoTime(*inst)) under_way.clear();
   }
   return pairs;

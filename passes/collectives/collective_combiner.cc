@@ -4,8 +4,8 @@
 // Require nothing. Preserve flat-calls, layouts, fusions.
 // Change: collectives of one kind that do not depend on each other become one, whose result is a tuple, as
 // long as together they have at most `combine_threshold_in_bytes` bytes and `combine_threshold_count` arrays.
-// Left alone: other groups, reducers, element types, dimensions, shardings; constrained layouts, control
-// edges, arrays larger than the threshold.
+// Left alone: other groups, reducers, element types, dimensions, frontend attributes, backend configs;
+// shardings, constrained layouts, control edges, arrays larger than the threshold.
 #include "passes/analysis/reachability.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
@@ -39,6 +39,9 @@ const Dims& ScatteredDims(const Instruction& inst) {
 
 /// The two differ in nothing but the array they exchange.
 bool Alike(const Instruction& a, const Instruction& b) {
+  if (a.extras().frontend_attributes != b.extras().frontend_attributes ||
+      a.extras().backend_config != b.extras().backend_config)
+    return false;
   if (const auto* pairs = a.attrs().GetIf<CollectivePermuteAttrs>()) {
     const auto& others = b.attr<CollectivePermuteAttrs>();
     return pairs->source_target_pairs == others.source_target_pairs &&

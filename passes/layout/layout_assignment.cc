@@ -277,8 +277,10 @@ class Assigner {
 
   /// What copies took the place of: bodies of fusions hold nothing that nobody uses.
   void RemoveDead() {
-    for (Instruction* inst : llvm::reverse(order_))
+    for (Instruction* inst : llvm::reverse(order_)) {
+      if (inst->users().empty() && !inst->IsRoot()) inst->DropControlEdges();
       if (IsDead(*inst)) computation_.Remove(inst);
+    }
   }
 
   /// The shape that operand `i` has to have; nothing if any will do.

@@ -6,12 +6,13 @@
 // results are bitcasts back. Copies that change the layout become transposes, reshapes that move no data
 // bitcasts, a dot whose result lies transposed the dot of exchanged operands. Dimensions of size 1 stay. Left
 // alone: other opcodes, operands of different layouts, where an opcode fixes the order of dimensions and
-// memory has another, dots that would lose their canonical form, layouts with properties, shardings, dynamic
-// shapes; reducers and scatters by an operation that minds the order, if that would change; with strict-fp
-// also reductions and products of floats, whose order would change.
+// memory has another, dots that would lose their canonical form, layouts with properties, shardings, control
+// edges, dynamic shapes; reducers and scatters by an operation that minds the order, if that would change;
+// with strict-fp also reductions and products of floats, whose order would change.
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/reducers.h"
 #include "passes/analysis/reshape_facts.h"
+#include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/bitcasts.h"
 #include "passes/rewrite/dots.h"
@@ -68,8 +69,7 @@ Instruction* Remade(Maker& make, const Instruction& inst, Attrs attrs) {
   for (Instruction* o : inst.operands()) operands.push_back(ToNormal(make, o));
   llvm::SmallVector<Shape, 4> shapes;
   for (const Shape& shape : ResultShapes(inst.shape())) shapes.push_back(Normal(shape));
-  return make.AddWithShape(inst.kind(), ResultShapeLike(inst.shape(), shapes), operands, std::move(attrs),
-                           inst.callees());
+  return RemakeWith(make, inst, ResultShapeLike(inst.shape(), shapes), operands, std::move(attrs));
 }
 
 Instruction* NormalElementwise(Maker& make, const Instruction& inst) {
@@ -345,7 +345,7 @@ bool IsNormal(const Shape& shape) { return shape.layout().IsDescending(); }
 
 /// Something is not in normal form, and everything is clear.
 bool MayNormalize(const Instruction& inst, const Normalization& row) {
-  if (inst.extras().sharding || !HasPlainArrays(inst)) return false;
+  if (inst.extras().sharding || HasControlEdges(inst) || !HasPlainArrays(inst)) return false;
   llvm::SmallVector<const Shape*, 6> shapes;
   for (const Shape& shape : ResultShapes(inst.shape())) shapes.push_back(&shape);
   for (const Instruction* o : inst.operands()) shapes.push_back(&o->shape());

@@ -6,6 +6,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/device_values.h"
 #include "passes/analysis/reducers.h"
+#include "passes/rewrite/dots.h"
 
 namespace hlo {
 namespace {
@@ -159,7 +160,7 @@ int64_t NextChannelId(const Module& module) {
 
 Instruction* CollectiveLike(Maker& make, const Instruction& like, const Shape& shape,
                             llvm::ArrayRef<Instruction*> operands) {
-  return make.AddWithShape(like.kind(), shape, operands, like.attrs(), like.callees());
+  return RemakeWith(make, like, shape, operands);
 }
 
 }  // namespace hlo

@@ -30,7 +30,7 @@ bool IsMemberOffset(const Instruction& scalar, const Instruction& inst, int64_t 
 /// A channel that no instruction of the module uses.
 int64_t NextChannelId(const Module& module);
 
-/// The same collective of other operands.
+/// The same collective of other operands, with its backend config and frontend attributes.
 Instruction* CollectiveLike(Maker& make, const Instruction& like, const Shape& shape,
                             llvm::ArrayRef<Instruction*> operands);
 

@@ -123,6 +123,8 @@ bool RemoveDeadOutputs(Instruction* fusion, PassContext& context) {
   const auto read = ReadOutputs(*fusion);
   if (!read || !context.TakeRewrite()) return false;
   Computation& fused = *fusion->callee();
+  // All of it is one loop: edges order nothing, and what has them would stay.
+  for (Instruction* inst : fused.instructions()) inst->DropControlEdges();
   Instruction* tuple = fused.root();
   llvm::SmallVector<Instruction*, 8> kept;
   llvm::SmallVector<Shape, 8> shapes;

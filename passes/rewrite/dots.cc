@@ -65,7 +65,12 @@ Instruction* MakeDotLike(Maker& make, const Instruction& like, Instruction* lhs,
 
 Instruction* RemakeWith(Maker& make, const Instruction& like, const Shape& shape,
                         llvm::ArrayRef<Instruction*> operands) {
-  Instruction* made = make.AddWithShape(like.kind(), shape, operands, like.attrs(), like.callees());
+  return RemakeWith(make, like, shape, operands, like.attrs());
+}
+
+Instruction* RemakeWith(Maker& make, const Instruction& like, const Shape& shape,
+                        llvm::ArrayRef<Instruction*> operands, Attrs attrs) {
+  Instruction* made = make.AddWithShape(like.kind(), shape, operands, std::move(attrs), like.callees());
   if (!like.has_extras()) return made;
   const InstructionExtras& extras = like.extras();
   if (!extras.backend_config.empty()) made->MutableExtras().backend_config = extras.backend_config;

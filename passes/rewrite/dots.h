@@ -30,6 +30,9 @@ Instruction* MakeDotLike(Maker& make, const Instruction& like, Instruction* lhs,
 /// backend config and frontend attributes are those of `like`.
 Instruction* RemakeWith(Maker& make, const Instruction& like, const Shape& shape,
                         llvm::ArrayRef<Instruction*> operands);
+/// The same with other attributes.
+Instruction* RemakeWith(Maker& make, const Instruction& like, const Shape& shape,
+                        llvm::ArrayRef<Instruction*> operands, Attrs attrs);
 
 /// The value itself where nothing would change.
 Instruction* TransposeIfNeeded(Maker& make, Instruction* x, llvm::ArrayRef<int64_t> permutation);

@@ -90,6 +90,19 @@ void Widen(const TupleLoop& loop, llvm::ArrayRef<Instruction*> values) {
   ReplaceWholeUses(loop.loop, whole_users, is_root, make.Tuple(reads));
 }
 
+/// What waits for a dead read waits for what this waits for; the read goes.
+void RemoveDeadRead(Instruction* read) {
+  if (!read->users().empty() || read->IsRoot()) return;
+  if (HasControlEdges(*read)) {
+    const std::vector<Instruction*> before = read->extras().control_predecessors;
+    const std::vector<Instruction*> after = read->extras().control_successors;
+    read->DropControlEdges();
+    for (Instruction* a : after)
+      for (Instruction* b : before) a->AddControlPredecessor(b);
+  }
+  read->parent()->Remove(read);
+}
+
 /// Reads of elements that stay get their new numbers, dead ones of others go.
 void RenumberReads(const Instruction& parameter, llvm::ArrayRef<int64_t> new_index) {
   const llvm::SmallVector<Instruction*, 8> reads(parameter.users().begin(), parameter.users().end());
@@ -98,7 +111,7 @@ void RenumberReads(const Instruction& parameter, llvm::ArrayRef<int64_t> new_ind
     if (place >= 0)
       IndexOf(read) = place;
     else
-      RemoveIfDead(read);
+      RemoveDeadRead(read);
   }
 }
 
@@ -123,7 +136,7 @@ class Results {
         IndexOf(read) = place;
       else {
         if (edit.outside) ReplaceWith(read, edit.outside);
-        RemoveAlone(read);
+        RemoveDeadRead(read);
       }
     }
     if (whole_users_.empty() && !is_root_) return;
