@@ -18,6 +18,12 @@ Result<DriverApi> Load() {
   if (library == nullptr)
     return Error("unavailable-gpu", {},
                  "no NVIDIA driver ({0} not found); --platform=gpu-emu runs it on the CPU", kLibrary);
+  return ReadDriver(library);
+}
+
+}  // namespace
+
+Result<DriverApi> ReadDriver(void* library) {
   auto* find = reinterpret_cast<GetAddress>(::dlsym(library, "cuGetProcAddress_v2"));
   DriverApi api;
   for (const DriverFunction& row : DriverFunctions()) {
@@ -37,8 +43,6 @@ Result<DriverApi> Load() {
   }
   return api;
 }
-
-}  // namespace
 
 Result<const DriverApi*> LoadDriver() {
   static const Result<DriverApi> loaded = Load();

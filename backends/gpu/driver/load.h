@@ -9,4 +9,7 @@ namespace hlo::gpu {
 /// there, or lacks a function.
 Result<const DriverApi*> LoadDriver();
 
+/// The functions of a library that is loaded. Errors: unavailable-gpu, for one that it lacks.
+Result<DriverApi> ReadDriver(void* library);
+
 }  // namespace hlo::gpu

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "llvm/Support/FormatVariadic.h"
@@ -90,6 +91,12 @@ FaultKind DeviceMemory::Explain(uint8_t state) {
 
 void DeviceMemory::SetWritten(uint64_t address, uint64_t bytes, bool written) {
   std::memset(states_.data() + OffsetOf(address), written ? Written : Unwritten, bytes);
+}
+
+uint64_t DeviceMemory::CountUnwritten(uint64_t address, uint64_t bytes) const {
+  const uint8_t* states = states_.data() + OffsetOf(address);
+  if (AllWritten(states, bytes)) return 0;
+  return bytes - static_cast<uint64_t>(std::count(states, states + bytes, Written));
 }
 
 void DeviceMemory::CopyStates(uint64_t to, uint64_t from, uint64_t bytes) {

@@ -75,6 +75,8 @@ class DeviceMemory {
   }
   /// Marks bytes as written by the host, or by nobody.
   void SetWritten(uint64_t address, uint64_t bytes, bool written);
+  /// Bytes of an allocation that nobody has written.
+  [[nodiscard]] uint64_t CountUnwritten(uint64_t address, uint64_t bytes) const;
   /// What is known of bytes that are copied.
   void CopyStates(uint64_t to, uint64_t from, uint64_t bytes);
   /// Whether all of the bytes are part of one allocation.

@@ -1,5 +1,6 @@
 // Memory of the device and of the host, copies, fills.
 #include "backends/gpu/emulator/driver_state.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace hlo::gpu::emulated {
 
@@ -69,6 +70,13 @@ CuResult ToHost(llvm::StringRef name, void* to, CuDevicePtr from, size_t bytes) 
   if (call.failed()) return call.result();
   if (bytes == 0) return CuResult::Success;
   if (to == nullptr || !IsInside(from, bytes)) return CuResult::InvalidValue;
+  // A card would give what was there.
+  if (const uint64_t unwritten = TheDriver().device().memory().CountUnwritten(from, bytes); unwritten > 0) {
+    TheDriver().report =
+        llvm::formatv("{0} of {1} bytes that are copied to the host were written by nobody", unwritten, bytes)
+            .str();
+    return CuResult::LaunchFailed;
+  }
   std::memcpy(to, BytesAt(from), bytes);
   return CuResult::Success;
 }

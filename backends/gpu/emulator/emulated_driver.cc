@@ -68,6 +68,12 @@ std::string EmulatedReport() {
   return TheDriver().report;
 }
 
+void ForgetEmulatedMemory(CuDevicePtr address, size_t bytes) {
+  const std::lock_guard lock(TheDriver().mutex);
+  if (TheDriver().current >= 0 && bytes > 0)
+    TheDriver().device().memory().SetWritten(address, bytes, /*written=*/false);
+}
+
 Counts EmulatedCounts() {
   const std::lock_guard lock(TheDriver().mutex);
   Counts counts;

@@ -26,6 +26,8 @@ struct EmulatedDriverOptions {
 const DriverApi& StartEmulatedDriver(const EmulatedDriverOptions& options);
 /// What kernels did wrong last; empty: nothing.
 std::string EmulatedReport();
+/// What is in memory of the current device counts as written by nobody again: reads of it are reported.
+void ForgetEmulatedMemory(CuDevicePtr address, size_t bytes);
 /// What all kernels did so far.
 Counts EmulatedCounts();
 

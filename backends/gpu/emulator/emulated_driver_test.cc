@@ -172,6 +172,16 @@ TEST(EmulatedDriver, MemoryIsCounted) {
   EXPECT_EQ(driver.api.MemcpyDtoH(&byte, second + (1 << 19), 1), CuResult::InvalidValue);
 }
 
+TEST(EmulatedDriver, WhatNobodyWroteIsNotCopiedToTheHost) {
+  const Started driver;
+  const CuDevicePtr address = driver.Numbers();
+  std::array<uint32_t, 4> numbers{};
+  EXPECT_EQ(driver.api.MemcpyDtoH(numbers.data(), address, 16), CuResult::Success);
+  ForgetEmulatedMemory(address + 4, 8);
+  EXPECT_EQ(driver.api.MemcpyDtoH(numbers.data(), address, 16), CuResult::LaunchFailed);
+  EXPECT_EQ(EmulatedReport(), "8 of 16 bytes that are copied to the host were written by nobody");
+}
+
 TEST(EmulatedDriver, FaultsArePlanned) {
   EmulatedDriverOptions options;
   options.faults = {{"MemAlloc", 2, CuResult::OutOfMemory}, {"LaunchKernel", 2, CuResult::LaunchFailed}};

@@ -25,14 +25,21 @@ class CopyRunner final : public StepRunner {
 class KernelRunner final : public StepRunner {
  public:
   KernelRunner(const Step& step, const KernelTable& kernels) : step_(step), kernels_(kernels) {
-    for (size_t i = step.call.first_result; i < step.call.buffers.size(); ++i)
-      writes_ |= step.call.buffers[i].buffer >= 0 && step.call.buffers[i].size > 0;
+    const llvm::ArrayRef<Slice> all(step.call.buffers);
+    for (const Slice& result : all.drop_front(step.call.first_result)) {
+      if (result.buffer < 0 || result.size == 0) continue;
+      writes_ = true;
+      const auto overlaps = [&](const Slice& operand) { return operand.Overlaps(result); };
+      if (llvm::none_of(all.take_front(step.call.first_result), overlaps)) fresh_.push_back(result);
+    }
   }
 
   Status Run(Frame& frame) const override {
     frame.Observe(*step_.instruction);
     const KernelCall& call = step_.call;
     if (!writes_) return {};
+    for (const Slice& result : fresh_)
+      frame.stream().gpu().Forget(frame.At(result), static_cast<size_t>(result.size));
     for (const auto& [from, to] : call.copies)
       if (const CuDevicePtr source = frame.At(from), target = frame.At(to); source != target && to.size > 0)
         HLO_CHECK_OK(frame.stream().Copy(target, source, static_cast<size_t>(to.size)));
@@ -62,6 +69,7 @@ class KernelRunner final : public StepRunner {
   const Step& step_;
   const KernelTable& kernels_;
   bool writes_ = false;
+  llvm::SmallVector<Slice, 2> fresh_;  // results in places of their own
 };
 
 }  // namespace

@@ -27,6 +27,7 @@ Result<GpuPtr> OpenEmulated(const Platform& platform, const Target& target) {
   DriverBinding driver;
   driver.api = &StartEmulatedDriver(options);
   driver.report = EmulatedReport;
+  driver.forget = ForgetEmulatedMemory;
   if (options.device.count) driver.counts = DeviceCountsOf;
   driver.synchronous = true;
   return Gpu::Open(std::move(driver), 0, SmOf(target));

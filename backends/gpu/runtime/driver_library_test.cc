@@ -1,0 +1,125 @@
+// --platform=gpu as far as it goes without a GPU: a library that is found as libcuda.so.1 hands out the
+// functions of the emulated driver.
+#include <dlfcn.h>
+
+#include "backends/gpu/driver/load.h"
+#include "backends/gpu/passes/passes.h"
+#include "backends/gpu/runtime/compile.h"
+#include "gtest/gtest.h"
+#include "parser/parser.h"
+#include "passes/pass_manager.h"
+
+namespace hlo::gpu {
+namespace {
+
+struct DriverRow {
+  const char* symbol;
+  int version;
+  void* function;
+};
+
+/// The library, and what it hands out.
+class Library {
+ public:
+  explicit Library(const EmulatedDriverOptions& options, llvm::StringRef missing = "") {
+    const DriverApi& api = StartEmulatedDriver(options);
+    for (const DriverFunction& function : DriverFunctions()) {
+      if (function.name == missing) continue;
+      llvm::StringRef name = function.symbol;
+      name.consume_back("_v2");
+      void* address = nullptr;
+      std::memcpy(static_cast<void*>(&address), reinterpret_cast<const char*>(&api) + function.offset,
+                  sizeof address);
+      rows_.push_back({names_.emplace_back(name.str()).c_str(), function.version, address});
+    }
+    handle_ = ::dlopen(HLO_STAND_IN_DRIVER, RTLD_NOW | RTLD_LOCAL);
+    auto* set = reinterpret_cast<void (*)(const DriverRow*, size_t)>(::dlsym(handle_, "SetDriver"));
+    EXPECT_NE(set, nullptr);
+    if (set != nullptr) set(rows_.data(), rows_.size());
+  }
+  [[nodiscard]] void* handle() const { return handle_; }
+
+ private:
+  std::deque<std::string> names_;
+  std::vector<DriverRow> rows_;
+  void* handle_ = nullptr;
+};
+
+EmulatedDriverOptions SmallGpu() {
+  EmulatedDriverOptions options;
+  options.device.memory = uint64_t{1} << 26;
+  return options;
+}
+
+std::unique_ptr<Executable> Compile(const char* text) {
+  const ParseResult parsed = ParseModule(std::make_shared<SourceBuffer>("m.hlo", text));
+  EXPECT_NE(parsed.module, nullptr);
+  GpuRunOptions options;
+  options.target = *FindTarget("h100");
+  const compile::Machine machine = MachineOf(options.target);
+  options.machine = &machine;
+  options.run_passes = [&](Module& module) -> Status {
+    RewriteControls controls;
+    controls.machine = &machine;
+    PassManager manager(controls, {});
+    HLO_TRY(const auto pipeline, ParsePipeline(PipelineFor(2)));
+    HLO_TRY([[maybe_unused]] const bool changed, manager.Run(module, pipeline));
+    return {};
+  };
+  auto program = CompileForGpu(*parsed.module, options);
+  EXPECT_TRUE(program) << program.error().message;
+  return std::move(*program);
+}
+
+constexpr const char* kTwice = R"(HloModule twice
+ENTRY e {
+  x = f32[3000000] parameter(0)
+  y = f32[3000000] exponential(x)
+  ROOT r = f32[3000000] add(y, y)
+}
+)";
+/// More than one piece of staging memory.
+constexpr int64_t kElements = 3000000;
+
+Result<ExecutionResult> RunOnce(const Executable& program) {
+  Literal argument = Literal::Zeros(Shape::ArrayWithDefaultLayout(ElementType::F32, {kElements}));
+  return program.Run({{std::move(argument)}}, {});
+}
+
+TEST(DriverLibrary, RunsModulesAndKeepsWhatItHas) {
+  const Library library(SmallGpu());
+  const std::unique_ptr<Executable> program = Compile(kTwice);
+  for (int run = 0; run < 2; ++run) {
+    const auto result = RunOnce(*program);
+    ASSERT_TRUE(result) << Render(result.error());
+    const Literal& values = result->results.front();
+    for (const int64_t i : {int64_t{0}, kElements / 2, kElements - 1})
+      EXPECT_EQ(values.Data<float>()[static_cast<size_t>(i)], 2.0F);
+  }
+}
+
+TEST(DriverLibrary, WhatIsLostStaysLost) {
+  EmulatedDriverOptions options = SmallGpu();
+  options.faults = {{"LaunchKernel", 1, CuResult::IllegalAddress}};
+  const Library library(options);
+  const std::unique_ptr<Executable> program = Compile(kTwice);
+  const auto first = RunOnce(*program), second = RunOnce(*program);
+  ASSERT_FALSE(first);
+  EXPECT_TRUE(llvm::StringRef(first.error().message).contains("CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
+  // Kernels run while the host goes on: an error may be that of an earlier one.
+  ASSERT_FALSE(first.error().notes.empty());
+  EXPECT_TRUE(llvm::StringRef(first.error().notes.back().message).contains("--gpu-sync"));
+  ASSERT_FALSE(second);
+  EXPECT_TRUE(llvm::StringRef(second.error().notes.back().message).starts_with("the GPU was lost by that"));
+}
+
+TEST(DriverLibrary, LacksAFunction) {
+  const Library library(SmallGpu(), "EventRecord");
+  const auto api = ReadDriver(library.handle());
+  ASSERT_FALSE(api);
+  EXPECT_EQ(api.error().id, DiagnosticId("unavailable-gpu"));
+  EXPECT_TRUE(llvm::StringRef(api.error().message).starts_with("the NVIDIA driver has no cuEventRecord"));
+}
+
+}  // namespace
+}  // namespace hlo::gpu
