@@ -123,6 +123,15 @@ class Math {
 #include "backends/llvm/math.def"
 #undef HLO_MATH
 
+/// x = k pi/2 + r + low of f64, |x| >= 2^30: |r| at most about pi/4, the low two bits of k, an integer,
+/// count. NaN where x is not finite.
+struct LargeAngleParts {
+  llvm::Value* r;
+  llvm::Value* low;
+  llvm::Value* quadrant;
+};
+LargeAngleParts ReduceLargeAngle(Math& m, llvm::Value* x);
+
 /// What sqrt(square + error) is more than `root`, which is sqrt(square) rounded; 0 where that is 0.
 llvm::Value* ErrorOfRoot(Math& m, llvm::Value* root, llvm::Value* square, llvm::Value* error);
 /// exp(high + low), |low| much less than |high|.

@@ -149,7 +149,13 @@ Reduced Reduce64(Math& m, Value* x) {
   Value* r = m.Sub(high, product);
   // Exact: one of the two is much smaller, or they cancel.
   Value* back = m.Sub(high, r);
-  return {k.integer, r, m.Sub(m.Sub(back, product), lost)};
+  Value* low = m.Sub(m.Sub(back, product), lost);
+  Value* large = m.b.CreateNot(m.b.CreateFCmpOLT(m.Abs(x), m.C(kLarge)));
+  const auto any = m.InRareCase(large, {r, low, k.integer}, [&]() -> llvm::SmallVector<Value*, 2> {
+    const LargeAngleParts parts = ReduceLargeAngle(m, x);
+    return {parts.r, parts.low, parts.quadrant};
+  });
+  return {any[2], any[0], any[1]};
 }
 
 // r + r^3 p(r^2) and 1 - r^2/2 + r^4 p(r^2): minimax for f32 (2^-37, 2^-33), for f64 2^-66 and more.
@@ -186,7 +192,7 @@ SinCos Both64(Math& m, const Reduced& reduced) {
 }
 
 /// sin(x + quarters pi/2) of f64
-Value* Sin64(Math& m, Value* x, int quarters, llvm::Intrinsic::ID exact) {
+Value* Sin64(Math& m, Value* x, int quarters) {
   const Reduced reduced = Reduce64(m, x);
   const SinCos both = Both64(m, reduced);
   Value* quadrant = quarters == 0 ? reduced.quadrant : m.b.CreateAdd(reduced.quadrant, m.I(quarters));
@@ -194,19 +200,16 @@ Value* Sin64(Math& m, Value* x, int quarters, llvm::Intrinsic::ID exact) {
   Value* magnitude = m.Select(odd, both.cos, both.sin);
   Value* sign = m.b.CreateShl(m.b.CreateLShr(quadrant, m.I(1)), m.I(kF64.bits - 1));
   Value* result = m.FromBits(m.b.CreateXor(m.Bits(magnitude), sign));
-  if (quarters == 0) result = m.Select(m.Equal(x, 0.0), x, result);
-  Value* large = m.b.CreateFCmpOGE(m.Abs(x), m.C(kLarge));
-  return m.InRareCase(large, {result},
-                      [&]() -> llvm::SmallVector<Value*, 2> { return {m.Call(exact, {x})}; })[0];
+  return quarters == 0 ? m.Select(m.Equal(x, 0.0), x, result) : result;
 }
 
 }  // namespace
 
 Value* EmitSin(Math& m, llvm::ArrayRef<Value*> x) {
-  return m.f64() ? Sin64(m, x[0], 0, llvm::Intrinsic::sin) : Sin32(m, x[0], false);
+  return m.f64() ? Sin64(m, x[0], 0) : Sin32(m, x[0], false);
 }
 Value* EmitCos(Math& m, llvm::ArrayRef<Value*> x) {
-  return m.f64() ? Sin64(m, x[0], 1, llvm::Intrinsic::cos) : Sin32(m, x[0], true);
+  return m.f64() ? Sin64(m, x[0], 1) : Sin32(m, x[0], true);
 }
 
 Value* EmitTan(Math& m, llvm::ArrayRef<Value*> x) {
@@ -228,12 +231,7 @@ Value* EmitTan(Math& m, llvm::ArrayRef<Value*> x) {
   } else {
     quotient = m.Narrow(quotient);
   }
-  Value* result = m.Select(m.Equal(x[0], 0.0), x[0], quotient);
-  if (!m.f64()) return result;
-  Value* large = m.b.CreateFCmpOGE(m.Abs(x[0]), m.C(kLarge));
-  return m.InRareCase(large, {result}, [&]() -> llvm::SmallVector<Value*, 2> {
-    return {m.Call(llvm::Intrinsic::tan, {x[0]})};
-  })[0];
+  return m.Select(m.Equal(x[0], 0.0), x[0], quotient);
 }
 
 }  // namespace hlo::codegen
