@@ -5,16 +5,33 @@
 #include "passes/pipeline.h"
 
 namespace hlo::gpu {
+
+#define HLO_PASS(name, Stem, ...) extern const PassHooks k##Stem##Pass;
+#include "backends/gpu/passes/passes.def"
+#undef HLO_PASS
+
 namespace {
 
+constexpr PassInfo kPasses[] = {
+#define HLO_PASS(name, Stem, requires_, preserves_, summary, ...) \
+  {name,                                                          \
+   summary,                                                       \
+   static_cast<ModuleFacts>(requires_),                           \
+   static_cast<ModuleFacts>(preserves_),                          \
+   &k##Stem##Pass,                                                \
+   Licence(__VA_ARGS__)},
+#include "backends/gpu/passes/passes.def"
+#undef HLO_PASS
+};
 constexpr PipelineInfo kPipelines[] = {
 #define HLO_PIPELINE(name, summary, spec) {name, summary, spec},
 #include "backends/gpu/passes/pipelines.def"
 #undef HLO_PIPELINE
 };
-/// Programs that hold this backend know its pipelines, and the passes that it shares, from their start.
+/// Programs that hold this backend know its passes and pipelines, and the passes that it shares, from their
+/// start.
 struct Registration : PassRegistration {
-  Registration() : PassRegistration({}, kPipelines) { compile::RegisterPasses(); }
+  Registration() : PassRegistration(kPasses, kPipelines) { compile::RegisterPasses(); }
 };
 const Registration kRegistration;
 
