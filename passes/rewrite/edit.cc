@@ -35,6 +35,21 @@ class BodyCopier {
   Computation& to_;
 };
 
+/// Reads it or waits for it, through others too.
+bool DependsOn(const Instruction& inst, const Instruction& on) {
+  llvm::SmallVector<const Instruction*, 16> stack = {&inst};
+  llvm::DenseSet<const Instruction*> seen = {&inst};
+  while (!stack.empty()) {
+    const Instruction* at = stack.pop_back_val();
+    if (at == &on) return true;
+    for (const Instruction* o : at->operands())
+      if (seen.insert(o).second) stack.push_back(o);
+    for (const Instruction* p : at->extras().control_predecessors)
+      if (seen.insert(p).second) stack.push_back(p);
+  }
+  return false;
+}
+
 }  // namespace
 
 bool LayoutIsObserved(const Instruction& inst) {
@@ -45,11 +60,21 @@ void MoveControlEdges(Instruction& from, Instruction& to) {
   if (!from.has_extras()) return;
   const std::vector<Instruction*> before = from.extras().control_predecessors;
   const std::vector<Instruction*> after = from.extras().control_successors;
+  if (before.empty() && after.empty()) return;
   from.DropControlEdges();
-  for (Instruction* p : before)
-    if (p != &to) to.AddControlPredecessor(p);
+  // Nothing depends on what was just made.
+  const bool was_there = !to.users().empty() || !to.extras().control_successors.empty();
+  for (Instruction* p : before) {
+    if (p == &to) continue;
+    if (!was_there || !DependsOn(*p, to)) {
+      to.AddControlPredecessor(p);
+      continue;
+    }
+    for (Instruction* s : after)
+      if (s != &to) s->AddControlPredecessor(p);
+  }
   for (Instruction* s : after)
-    if (s != &to) s->AddControlPredecessor(&to);
+    if (s != &to && !(was_there && DependsOn(to, *s))) s->AddControlPredecessor(&to);
 }
 
 void ReplaceWith(Instruction* old, Instruction* by) {

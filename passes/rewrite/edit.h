@@ -6,7 +6,8 @@ namespace hlo {
 
 /// Somebody reads the bytes of the value as they lie.
 bool LayoutIsObserved(const Instruction& inst);
-/// Moves the control edges of `from` to `to`.
+/// Moves the control edges of `from` to `to`. What `to` cannot wait for, as that depends on it, is waited for
+/// by those that waited for `from`.
 void MoveControlEdges(Instruction& from, Instruction& to);
 /// `by` takes the place of `old`: uses, root, control edges; sharding and frontend attributes too if `by` has
 /// none. `old` stays, unused.

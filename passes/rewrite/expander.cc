@@ -37,12 +37,6 @@ Instruction* InLayout(Maker& make, Instruction* value, const Shape& shape) {
   return make.Tuple(elements);
 }
 
-/// What was there before cannot take over control edges: it would wait for what waits for it. A copy can.
-Instruction* WithPlaceForEdges(Maker& make, const Instruction& old, Instruction* by) {
-  const bool was_there = !by->users().empty();
-  return was_there && by->shape().IsArray() && HasControlEdges(old) ? make.Copy(by) : by;
-}
-
 }  // namespace
 
 bool HasStaticShapes(const Instruction& inst) {
@@ -69,7 +63,7 @@ Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matc
     changed = true;
     if (by == inst) continue;
     Maker make(inst);
-    ReplaceWith(inst, InLayout(make, WithPlaceForEdges(make, *inst, by), inst->shape()));
+    ReplaceWith(inst, InLayout(make, by, inst->shape()));
     llvm::SmallVector<Instruction*, 4> operands(inst->operands().begin(), inst->operands().end());
     inst->parent()->Remove(inst);
     for (size_t i = 0; i < operands.size(); ++i)
