@@ -334,9 +334,8 @@ Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& o
   return cpu::BuildProgram(std::move(copy), std::move(jit), options, /*compile=*/false);
 }
 
-/// Steps in a row that are one function; of more there is a function each. What LLVM does to a block takes
-/// time with the square of its length.
-constexpr size_t kMostSteps = 1024, kStepsOfPart = 256;
+/// Steps of a routine, where there are too many for one.
+constexpr size_t kStepsOfPart = 256;
 
 /// Functions that do all steps, one after the other, and the slices of their slots.
 struct Routines {
@@ -347,7 +346,7 @@ struct Routines {
 Result<Routines> MakeRoutines(const Program& program, const Interface& interface) {
   Routines routines;
   llvm::ArrayRef<std::unique_ptr<cpu::Step>> rest = program.entry;
-  const bool in_parts = rest.size() > kMostSteps;
+  const bool in_parts = rest.size() > kernel::kMostSteps;
   std::vector<Slice> read_later = interface.ResultSlices();
   if (in_parts) {
     read_later.clear();

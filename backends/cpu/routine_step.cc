@@ -13,9 +13,6 @@ constexpr int64_t kMaxCopy = int64_t{64} << 10;
 /// Loops and branches within each other in one function: LLVM's passes over loops take time with the square
 /// of the depth. What lies around them goes step by step.
 constexpr int kMaxDepth = 32;
-/// Steps in a row of one function: what LLVM does to a block takes time with the square of its length.
-constexpr size_t kMaxSteps = 1024;
-
 class RoutineRunner final : public StepRunner {
  public:
   RoutineRunner(const Instruction& loop, const KernelFn* function, int32_t number, size_t slots,
@@ -89,13 +86,14 @@ bool RoutineBuilder::Host(kernel::HostCall call, llvm::ArrayRef<Slice> slices, s
 }
 
 bool RoutineBuilder::AddAll(llvm::ArrayRef<std::unique_ptr<Step>> sequence, kernel::RoutineBody& body) {
-  if (!whole_ && (depth_ == kMaxDepth || sequence.size() > kMaxSteps)) return false;
+  if (!whole_ && (depth_ == kMaxDepth || sequence.size() > kernel::kMostSteps)) return false;
   kernel::RoutineBody* outside = std::exchange(at_, &body);
   ++depth_;
   const auto* refused =
       llvm::find_if(sequence, [&](const auto& step) { return !RunnerOf(*step).AddTo(*this); });
   --depth_;
   at_ = outside;
+  in_memory_ |= whole_ && body.size() > kernel::kMostSteps;
   if (refused == sequence.end()) return true;
   if (refused_ == nullptr) refused_ = refused->get();
   return false;
@@ -188,7 +186,7 @@ std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish(llvm::Arra
   for (auto begin = numbers_.begin(); begin != numbers_.end();) {
     const Slice& first = slices_[static_cast<size_t>(begin->second)];
     int64_t to = first.offset + first.size;
-    bool scalar = first.buffer >= 0;
+    bool scalar = first.buffer >= 0 && !in_memory_;
     auto end = begin;
     for (; end != numbers_.end(); ++end) {
       const Slice& slice = slices_[static_cast<size_t>(end->second)];
@@ -214,7 +212,7 @@ std::pair<kernel::Routine, std::vector<Slice>> RoutineBuilder::Finish(llvm::Arra
         (whole_ || llvm::is_contained(constants_, slices[slot])))
       routine.slots[slot].constant = ConstantOf(slices[slot], buffers);
   kernel::ForEachSlot(routine.body, [&](kernel::SlotId& id) { id = renumbered[static_cast<size_t>(id)]; });
-  kernel::SplitSlots(routine);
+  if (!in_memory_) kernel::SplitSlots(routine);
   return {std::move(routine), std::move(slices)};
 }
 

@@ -48,6 +48,7 @@ class RoutineBuilder {
 
   kernel::Routine routine_;
   bool whole_ = false;
+  bool in_memory_ = false;         // no slot is scalar: rows of steps are too long for one function
   const Step* refused_ = nullptr;  // the innermost one that could not be added
   kernel::RoutineBody* at_ = &routine_.body;
   int depth_ = 0;                        // loops and branches that lie around it

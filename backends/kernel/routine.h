@@ -33,6 +33,10 @@ inline constexpr size_t kDefinedBits = 64;
 struct RoutineStep;
 using RoutineBody = std::vector<RoutineStep>;
 
+/// Steps in a row of one function: what LLVM does to a block takes time with the square of its length. More
+/// are divided among functions, where nothing polls; no slot of such a routine may be scalar.
+inline constexpr size_t kMostSteps = 1024;
+
 /// call k7(s0, s1): a kernel as a whole; one slot per buffer.
 struct CallStep {
   int32_t kernel;

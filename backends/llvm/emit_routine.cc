@@ -23,9 +23,8 @@ using llvm::BasicBlock;
 using llvm::Type;
 using llvm::Value;
 
-/// Steps in a row of one function, and of each of those that more are divided among: what LLVM does to a
-/// block takes time with the square of its length.
-constexpr size_t kMostSteps = 1024, kStepsOfPart = 256;
+/// Of each function that the steps of a long row are divided among.
+constexpr size_t kStepsOfPart = 256;
 /// Attribute of functions that do some steps of a routine.
 constexpr llvm::StringLiteral kPart = "hlo-part";
 
@@ -91,7 +90,7 @@ class RoutineEmitter {
   void Emit(const RoutineBody& body) {
     llvm::ArrayRef<kernel::RoutineStep> rest = body;
     // Only the function that polls can end the routine.
-    if (rest.size() <= kMostSteps || routine_.polls) return EmitSteps(rest);
+    if (rest.size() <= kernel::kMostSteps || routine_.polls) return EmitSteps(rest);
     while (!rest.empty()) {
       const auto steps = rest.take_front(kStepsOfPart);
       EmitPart({steps.begin(), steps.end()});
@@ -102,27 +101,27 @@ class RoutineEmitter {
     for (const kernel::RoutineStep& s : steps) std::visit([&](const auto& step) { EmitStep(step); }, s.step);
   }
 
-  /// Steps as a function of the slots that they name, which is called here.
+  /// Steps as a function of its own, which is called here.
   void EmitPart(RoutineBody steps) {
     llvm::SetVector<SlotId> used;
     kernel::ForEachSlot(steps, [&](SlotId& slot) { used.insert(slot); });
-    Value* pointers = PointersTo(used.getArrayRef());
     const llvm::IRBuilder<>::InsertPoint here = b_.saveIP();
     llvm::Function* outside = function_;
     Begin(llvm::Function::InternalLinkage, outside->getName() + ".part");
     function_->addFnAttr(kPart);
     std::vector<Value*> slots_outside;
-    for (const SlotId slot : used) {
-      Value* place = b_.CreateConstInBoundsGEP1_64(pointer_, function_->getArg(0), slots_outside.size());
-      slots_outside.push_back(
-          std::exchange(slots_[static_cast<size_t>(slot)], b_.CreateLoad(pointer_, place)));
+    for (const SlotId id : used) {
+      const auto slot = static_cast<size_t>(id);
+      assert(!routine_.slots[slot].scalar && "the part finds slots in memory");
+      Value* place = b_.CreateConstInBoundsGEP1_64(pointer_, function_->getArg(0), slot);
+      slots_outside.push_back(std::exchange(slots_[slot], b_.CreateLoad(pointer_, place)));
     }
     EmitSteps(steps);
     b_.CreateRetVoid();
     for (size_t i = 0; i < used.size(); ++i) slots_[static_cast<size_t>(used[i])] = slots_outside[i];
     llvm::Function* part = std::exchange(function_, outside);
     b_.restoreIP(here);
-    b_.CreateCall(part, {pointers, function_->getArg(1), function_->getArg(2)});
+    b_.CreateCall(part, {function_->getArg(0), function_->getArg(1), function_->getArg(2)});
   }
 
   /// An array of the pointers to slots.
