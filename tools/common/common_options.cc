@@ -108,7 +108,7 @@ Result<OptionSources> FindSources(llvm::ArrayRef<const char*> args) {
 }
 
 void PrintVersion(const ToolInfo& tool, bool json, llvm::raw_ostream& out) {
-  std::vector<llvm::StringRef> features = {"cpu", "interpreter", "zlib"};
+  std::vector<llvm::StringRef> features = {"cpu", "gpu", "gpu-emu", "interpreter", "zlib"};
   // Present where the library is.
   std::string why;
   if (tool.name == "hlo-viz" && HasGraphviz(why)) features.insert(features.begin() + 1, "graphviz");
