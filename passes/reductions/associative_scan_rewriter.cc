@@ -3,7 +3,8 @@
 // Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: a scan with is_associative=true of one array and one carry whose body applies one commutative
 // operation becomes a reduce-window over all elements up to each one, combined with the initial carry;
-// reduce-window-rewriter makes a tree of a long one. Left alone: other scans, empty ones, dynamic shapes.
+// reduce-window-rewriter makes a tree of a long one. Sums of floats are taken in another order, as the scan
+// allows. Left alone: other scans, empty ones, dynamic shapes.
 #include "passes/analysis/reducers.h"
 #include "passes/analysis/value_facts.h"
 #include "passes/pass.h"
