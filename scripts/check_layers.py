@@ -44,13 +44,14 @@ LAYERS = {
     'backends/compile': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends/kernel', 'backends'],
     'backends/gpu/ptx': ['ir/support'],
     'backends/gpu/driver': ['ir/support'],
+    'backends/gpu/toolkit': ['ir/support'],
     'backends/gpu/emulator': ['ir/support', 'backends/llvm', 'backends/gpu/ptx', 'backends/gpu/driver'],
     'backends/cpu': [*BASE, 'backends/compile', 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/products', 'backends/products/common', 'backends/products/dot', 'backends/products/conv', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends'],
 }
 LAYERS['backends/gpu/target'] = [*LAYERS['backends/compile'], 'backends/compile']
 LAYERS['backends/gpu/passes'] = LAYERS['backends/gpu/target']
 LAYERS['backends/gpu/codegen'] = [*LAYERS['backends/gpu/target'], 'backends/gpu/target', 'backends/llvm']
-LAYERS['backends/gpu/compile'] = [*LAYERS['backends/gpu/codegen'], 'backends/gpu/codegen', 'backends/gpu/passes', 'backends']
+LAYERS['backends/gpu/compile'] = [*LAYERS['backends/gpu/codegen'], 'backends/gpu/codegen', 'backends/gpu/passes', 'backends/gpu/toolkit', 'backends']
 LAYERS['backends/gpu/runtime'] = [*LAYERS['backends/gpu/compile'], 'backends/gpu/compile', 'backends/gpu/driver', 'backends/gpu/emulator']
 # Families of passes stand side by side: what several need is in passes/analysis and passes/rewrite.
 FAMILY = [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/pass', 'passes/analysis', 'passes/rewrite']

@@ -7,6 +7,9 @@
 #include <cstring>
 #include <mutex>
 
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
 namespace hlo {
 namespace {
 
@@ -46,6 +49,42 @@ void RemoveTemporaryFiles() {
   if (owner.load() != getpid()) return;
   for (auto& slot : names)
     if (const char* name = slot.exchange(nullptr)) unlink(name);
+}
+
+TemporaryFile::TemporaryFile(std::string path) : path_(std::move(path)) { RegisterTemporaryFile(path_); }
+
+TemporaryFile::~TemporaryFile() {
+  if (path_.empty()) return;
+  [[maybe_unused]] const std::error_code left = llvm::sys::fs::remove(path_);
+  UnregisterTemporaryFile(path_);
+}
+
+Result<TemporaryFile> TemporaryFile::Make(llvm::StringRef prefix, llvm::StringRef suffix) {
+  llvm::SmallString<128> path;
+  if (const std::error_code error = llvm::sys::fs::createTemporaryFile(prefix, suffix, path))
+    return Error("input-open", {}, "cannot create a temporary file: {0}", error.message());
+  return TemporaryFile(path.str().str());
+}
+
+Status TemporaryFile::Write(llvm::StringRef text) const {
+  std::error_code error;
+  llvm::raw_fd_ostream os(path_, error);
+  if (!error) {
+    os << text;
+    os.close();
+    error = os.error();
+    os.clear_error();
+  }
+  if (!error) return {};
+  return Error(
+      error == std::errc::file_too_large ? DiagnosticId("output-size") : DiagnosticId("output-write"), {},
+      "cannot write '{0}': {1}", path_, error.message());
+}
+
+Result<std::string> TemporaryFile::Read() const {
+  const auto buffer = llvm::MemoryBuffer::getFile(path_, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer) return Error("input-open", {}, "cannot read '{0}': {1}", path_, buffer.getError().message());
+  return (*buffer)->getBuffer().str();
 }
 
 }  // namespace hlo

@@ -66,6 +66,19 @@ expect 2 'usage: hlo opt|run|diff|viz ARGUMENT...' "$hlo"
 expect 2 'usage: other opt|run|diff|viz ARGUMENT...' ./other m.hlo
 size=$(stat -Lc %s "$hlo")
 exits 0 test "$size" -le $((64 << 20))
+# Machine code for GPUs, by a toolkit that is made up: an assembler that marks its input, and one that refuses it.
+mkdir -p toolkit/bin
+printf '#!/bin/sh\n[ "$1" = -arch=sm_90 ] && { echo machine code of; cat "$4"; } >"$3"\n' >toolkit/bin/ptxas
+printf '#!/bin/sh\n[ "$1" = -c ] && { echo instructions of; cat "$2"; }\n' >toolkit/bin/nvdisasm
+chmod +x toolkit/bin/*
+HLO_CUDA=toolkit "$opt" --platform=gpu --stage=sass negate.hlo >out 2>err
+grep -q 'instructions of' out && grep -q 'machine code of' out && grep -q '.visible .entry k0_' out || { echo "FAIL: --stage=sass"; cat out err; failures=$((failures + 1)); }
+printf '#!/bin/sh\necho "line 7: no such instruction" >&2; exit 255\n' >toolkit/bin/ptxas
+expect 5 'error: ptxas refuses the PTX (exit code 255)' env HLO_CUDA=toolkit "$opt" --platform=gpu --stage=cubin -o k.cubin negate.hlo
+expect 5 'note: line 7: no such instruction' env HLO_CUDA=toolkit "$opt" --platform=gpu --stage=cubin -o k.cubin negate.hlo
+rm toolkit/bin/ptxas
+expect 7 "no ptxas of NVIDIA's toolkit: HLO_CUDA is 'toolkit'" env HLO_CUDA=toolkit "$opt" --platform=gpu --stage=cubin -o k.cubin negate.hlo
+[ ! -e k.cubin ] || { echo "FAIL: a cubin without an assembler"; failures=$((failures + 1)); }
 expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 1 "$run" --output=@o.npz endless.hlo
 expect 143 'interrupted by signal 15' timeout -s TERM --preserve-status 1 "$run" endless.hlo
 expect 129 'interrupted by signal 1' timeout -s HUP --preserve-status 1 "$run" --output=@o.npz endless.hlo

@@ -54,7 +54,10 @@ Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, co
     found |= matches;
     return matches;
   };
-  if (options.code == CodeForm::Object && os.is_displayed())
+  const bool binary = options.code
+                          ? options.code == CodeForm::Object
+                          : options.platform == OptPlatform::Gpu && options.gpu_code == GpuCodeForm::Cubin;
+  if (binary && os.is_displayed())
     return Error("usage-option", {}, "binary output is not written to a terminal; -o names a file");
   HLO_TRY(const std::string text, CodeOf(module, cpu, options, wanted));
   if (!found)

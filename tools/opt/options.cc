@@ -11,7 +11,7 @@ constexpr OptionRow kTargetRows[] = {
                       "what to print: parsed, hlo, hlo-scheduled, buffer-assignment, json, pb, dot, html, "
                       "cost; of platform "
                       "cpu: program, kernel-ir, llvm-before-optimizations, llvm, asm, obj, header; of gpu: "
-                      "kernel-ir, llvm-before-optimizations, llvm, ptx"),
+                      "kernel-ir, llvm-before-optimizations, llvm, ptx, cubin, sass"),
     Option<&O::aot>("aot", "PREFIX", "",
                     "PREFIX.o, .h and .json: the module as a function of C for other programs"),
     Option<&O::entry_name>("entry-name", "SYM", "the module's name", "the function of --aot").Advanced(),
@@ -155,8 +155,8 @@ constexpr StageRow kStages[] = {
     {"asm", OptStage::Code, CodeForm::Assembly},
     {"obj", OptStage::Code, CodeForm::Object},
     {"ptx", OptStage::Code, {}, GpuCodeForm::Ptx},
-    {"cubin", {}},
-    {"sass", {}},
+    {"cubin", OptStage::Code, {}, GpuCodeForm::Cubin},
+    {"sass", OptStage::Code, {}, GpuCodeForm::Sass},
     {"header", OptStage::Code, CodeForm::Header},
     {"json", OptStage::Json},
     {"pb", OptStage::Proto},

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/support/result.h"
+#include "ir/support/child_process.h"
 #include "tools/common/options.h"
 
 namespace hlo {
@@ -27,14 +27,9 @@ class TestCommand {
   Result<bool> Interesting(const std::string& text);
 
  private:
-  struct Outcome {
-    int code = 0;  // as the shell shows it: 128 + n for signal n
-    bool timed_out = false;
-    std::string output;
-  };
   explicit TestCommand(Options options) : options_(std::move(options)) {}
-  Result<Outcome> Run(const std::string& path) const;
-  [[nodiscard]] bool Accepts(const Outcome& outcome) const;
+  Result<ChildOutcome> Run(const std::string& path) const;
+  [[nodiscard]] bool Accepts(const ChildOutcome& outcome) const;
 
   Options options_;
   std::vector<int> wanted_, unwanted_;

@@ -2,6 +2,7 @@
 
 #include "backends/gpu/codegen/ptx_module.h"
 #include "backends/gpu/compile/kernels.h"
+#include "backends/gpu/toolkit/toolkit.h"
 #include "backends/kernel/threads.h"
 #include "backends/run_devices.h"
 
@@ -44,13 +45,17 @@ Result<std::string> GenerateGpuCode(const Module& module, const GpuOptions& opti
       if (!IsDeclined(added.error())) return Error(added.error());
       return NoGpuKernel(*kernels[i].instructions.front(), added.error().message);
     }
-    text += Heading(kernels[i], form == GpuCodeForm::Ptx ? "//" : ";");
+    const bool llvm = form == GpuCodeForm::LlvmBefore || form == GpuCodeForm::LlvmAfter;
+    text += Heading(kernels[i], llvm ? ";" : "//");
   }
   if (form == GpuCodeForm::KernelIr) return text;
   const gpu::PtxForm forms[] = {gpu::PtxForm::LlvmBefore, gpu::PtxForm::LlvmBefore, gpu::PtxForm::LlvmAfter,
-                                gpu::PtxForm::Ptx};
+                                gpu::PtxForm::Ptx,        gpu::PtxForm::Ptx,        gpu::PtxForm::Ptx};
   HLO_TRY(const std::string printed, code.Print(forms[static_cast<size_t>(form)]));
-  return text + printed;
+  text += printed;
+  if (form < GpuCodeForm::Cubin) return text;
+  HLO_TRY(std::string cubin, gpu::Assemble(text, options.target.arch));
+  return form == GpuCodeForm::Cubin ? std::move(cubin) : gpu::Disassemble(cubin);
 }
 
 }  // namespace hlo

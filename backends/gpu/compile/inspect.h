@@ -10,7 +10,8 @@
 
 namespace hlo {
 
-enum class GpuCodeForm : uint8_t { KernelIr, LlvmBefore, LlvmAfter, Ptx };
+/// Cubin: an object of machine code. Sass: its instructions. Both need NVIDIA's toolkit.
+enum class GpuCodeForm : uint8_t { KernelIr, LlvmBefore, LlvmAfter, Ptx, Cubin, Sass };
 
 struct GpuOptions {
   gpu::Target target;
@@ -20,7 +21,7 @@ struct GpuOptions {
 
 /// The kernels of a module for which `wanted` holds of `k0` or of the name of an instruction that they
 /// compute, in one form: a module of LLVM IR or PTX, headed by what its kernels compute. Errors:
-/// unsupported-… (exit 5), at the instruction that the backend has no code for.
+/// unavailable-toolkit; unsupported-… (exit 5), at the instruction that the backend has no code for.
 Result<std::string> GenerateGpuCode(const Module& module, const GpuOptions& options, GpuCodeForm form,
                                     llvm::function_ref<bool(llvm::StringRef name)> wanted);
 

@@ -8,7 +8,7 @@
 namespace hlo::gpu {
 namespace {
 
-#define CU_ERROR(Kind, code, name, text) static_assert(static_cast<int>(CuResult::Kind) == code);
+#define CU_ERROR(Kind, code, name, lost, text) static_assert(static_cast<int>(CuResult::Kind) == code);
 #include "backends/gpu/driver/errors.def"
 
 static_assert(static_cast<int>(CuResult::IllegalAddress) == CUDA_ERROR_ILLEGAL_ADDRESS);

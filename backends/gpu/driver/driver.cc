@@ -5,10 +5,12 @@ namespace {
 
 struct ErrorRow {
   int code;
-  const char *name, *text;
+  const char* name;
+  bool lost;
+  const char* text;
 };
 constexpr ErrorRow kErrors[] = {
-#define CU_ERROR(Kind, code, name, text) {code, name, text},
+#define CU_ERROR(Kind, code, name, lost, text) {code, name, lost, text},
 #include "backends/gpu/driver/errors.def"
 };
 constexpr DriverFunction kFunctions[] = {
@@ -31,6 +33,11 @@ const char* NameOf(CuResult result) {
 const char* TextOf(CuResult result) {
   const ErrorRow* row = Find(result);
   return row != nullptr ? row->text : nullptr;
+}
+
+bool IsLost(CuResult result) {
+  const ErrorRow* row = Find(result);
+  return row != nullptr && row->lost;
 }
 
 std::optional<CuResult> ResultNamed(llvm::StringRef name) {

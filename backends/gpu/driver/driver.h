@@ -19,12 +19,14 @@ using CuStream = void*;
 using CuEvent = void*;
 
 enum class CuResult : int {
-#define CU_ERROR(Kind, code, name, text) Kind = code,
+#define CU_ERROR(Kind, code, name, lost, text) Kind = code,
 #include "backends/gpu/driver/errors.def"
 };
 /// "CUDA_ERROR_…" and what it means; null for codes that the table lacks.
 const char* NameOf(CuResult result);
 const char* TextOf(CuResult result);
+/// Whether a context does not survive the error, so that all later calls give it again.
+bool IsLost(CuResult result);
 /// The one of a name; nothing for others.
 std::optional<CuResult> ResultNamed(llvm::StringRef name);
 

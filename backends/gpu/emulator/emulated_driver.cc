@@ -4,15 +4,6 @@
 
 namespace hlo::gpu {
 namespace emulated {
-namespace {
-
-bool IsSticky(CuResult result) {
-  const int code = static_cast<int>(result);
-  return code >= static_cast<int>(CuResult::IllegalAddress) &&
-         code < static_cast<int>(CuResult::NotSupported) && result != CuResult::LaunchOutOfResources;
-}
-
-}  // namespace
 
 Driver& TheDriver() {
   static Driver driver;
@@ -25,7 +16,7 @@ Call::Call(llvm::StringRef name, Needs needs) : lock_(TheDriver().mutex) {
   for (const PlannedFault& fault : driver.options.faults)
     if (fault.function == name && fault.call == number) {
       result_ = fault.result;
-      if (IsSticky(result_)) driver.sticky = result_;
+      if (IsLost(result_)) driver.sticky = result_;
       return;
     }
   if (needs == Needs::Nothing) return;

@@ -7,13 +7,6 @@
 namespace hlo::gpu {
 namespace {
 
-/// The first of the errors that a context does not survive, and the first that is none of them any more.
-constexpr int kFirstSticky = 700, kEndSticky = 720;
-bool IsSticky(CuResult result) {
-  const int code = static_cast<int>(result);
-  return code >= kFirstSticky && code < kEndSticky && result != CuResult::LaunchOutOfResources;
-}
-
 /// Of the log of a module that is refused: more is of no use.
 constexpr size_t kLogBytes = 16 << 10;
 
@@ -47,7 +40,7 @@ Diagnostic Gpu::ErrorOf(size_t offset, CuResult result) {
                                SymbolAt(offset), Describe(result));
   const std::string report = driver_.report && !memory ? driver_.report() : "";
   if (!report.empty()) error.Note(report);
-  if (IsSticky(result)) {
+  if (gpu::IsLost(result)) {
     const std::lock_guard lock(mutex_);
     lost_ = error;
   }

@@ -13,7 +13,7 @@
 namespace hlo::gpu {
 
 /// Of errors of the driver and of what kernels do.
-inline constexpr DiagnosticId kGpuErrorId = "runtime-custom-call";
+inline constexpr DiagnosticId kGpuErrorId = "runtime-gpu";
 
 /// The driver of a platform.
 struct DriverBinding {

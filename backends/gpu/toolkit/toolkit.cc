@@ -1,0 +1,103 @@
+#include "backends/gpu/toolkit/toolkit.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include "ir/support/child_process.h"
+#include "ir/support/temporary_files.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+namespace hlo::gpu {
+namespace {
+
+namespace fs = llvm::sys::fs;
+
+constexpr const char* kVariable = "HLO_CUDA";
+
+std::string In(llvm::StringRef folder, llvm::StringRef rest) {
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, rest);
+  return path.str().str();
+}
+
+/// Folders of `folder` whose names begin so, in no order.
+std::vector<std::string> FoldersIn(llvm::StringRef folder, llvm::StringRef prefix) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (llvm::sys::path::filename(at->path()).starts_with(prefix)) found.push_back(at->path());
+  return found;
+}
+
+/// `bin` folders of toolkits that are not in the PATH.
+std::vector<std::string> ProgramFolders() {
+  std::vector<std::string> folders;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* home = std::getenv(variable)) folders.push_back(In(home, "bin"));
+  folders.emplace_back("/usr/local/cuda/bin");
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    const char* environment = std::getenv(variable);
+    if (environment == nullptr) continue;
+    folders.push_back(In(environment, "bin"));
+    for (const std::string& python : FoldersIn(In(environment, "lib"), "python"))
+      for (const std::string& wheel : FoldersIn(In(python, "site-packages/nvidia"), "cu"))
+        folders.push_back(In(wheel, "bin"));
+  }
+  return folders;
+}
+
+/// Runs a program; what it prints. `input`: what it was given, for the message.
+Result<std::string> Run(std::vector<std::string> command, llvm::StringRef input) {
+  constexpr size_t kKeptOutput = size_t{1} << 30;
+  HLO_TRY(ChildOutcome outcome, RunChild(command, {.kept_output = kKeptOutput}));
+  if (outcome.code == 0) return std::move(outcome.output);
+  Diagnostic error = MakeError("compile-kernels", {}, "{0} refuses {1} (exit code {2})",
+                               llvm::sys::path::filename(command[0]), input, outcome.code);
+  llvm::SmallVector<llvm::StringRef, 8> lines;
+  llvm::StringRef(outcome.output).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  constexpr size_t kShownLines = 8;
+  for (const llvm::StringRef line : llvm::ArrayRef(lines).take_front(kShownLines)) error.Note(line.str());
+  return Error(std::move(error));
+}
+
+}  // namespace
+
+Result<std::string> FindToolkitProgram(llvm::StringRef name) {
+  const char* const chosen = std::getenv(kVariable);
+  if (chosen != nullptr) {
+    std::string path = In(In(chosen, "bin"), name);
+    if (fs::can_execute(path)) return path;
+    return Error("unavailable-toolkit", {}, "no {0} of NVIDIA's toolkit: {1} is '{2}'", name, kVariable,
+                 chosen);
+  }
+  if (auto found = llvm::sys::findProgramByName(name)) return std::move(*found);
+  for (const std::string& folder : ProgramFolders())
+    if (std::string path = In(folder, name); fs::can_execute(path)) return path;
+  Diagnostic error = MakeError("unavailable-toolkit", {},
+                               "no {0} of NVIDIA's toolkit in the PATH, CUDA_HOME, /usr/local/cuda or the "
+                               "Python environment",
+                               name);
+  error.Note((kVariable + llvm::Twine(" may name the toolkit's folder")).str());
+  return Error(std::move(error));
+}
+
+Result<std::string> Assemble(llvm::StringRef ptx, llvm::StringRef arch) {
+  HLO_TRY(const std::string program, FindToolkitProgram("ptxas"));
+  HLO_TRY(const TemporaryFile input, TemporaryFile::Make("hlo", "ptx"));
+  HLO_TRY(const TemporaryFile output, TemporaryFile::Make("hlo", "cubin"));
+  HLO_CHECK_OK(input.Write(ptx));
+  HLO_TRY([[maybe_unused]] const std::string said,
+          Run({program, ("-arch=" + arch).str(), "-o", output.path(), input.path()}, "the PTX"));
+  return output.Read();
+}
+
+Result<std::string> Disassemble(llvm::StringRef cubin) {
+  HLO_TRY(const std::string program, FindToolkitProgram("nvdisasm"));
+  HLO_TRY(const TemporaryFile input, TemporaryFile::Make("hlo", "cubin"));
+  HLO_CHECK_OK(input.Write(cubin));
+  return Run({program, "-c", input.path()}, "the machine code");
+}
+
+}  // namespace hlo::gpu
