@@ -136,7 +136,7 @@ constexpr llvm::StringRef kExamples[] = {
 
 struct StageRow {
   llvm::StringLiteral name;
-  std::optional<OptStage> stage;  // nothing: documented, not available yet
+  OptStage stage;
   std::optional<CodeForm> code{};
   std::optional<GpuCodeForm> gpu{};
 };
@@ -175,10 +175,8 @@ bool IsOf(const StageRow& row, OptPlatform platform) {
 Result<const StageRow*> ParseStage(llvm::StringRef name) {
   std::vector<llvm::StringRef> words;
   for (const StageRow& row : kStages) {
+    if (name == row.name) return &row;
     words.push_back(row.name);
-    if (name != row.name) continue;
-    if (row.stage) return &row;
-    return Error("unavailable-feature", {}, "stage '{0}' is not available yet", name);
   }
   const std::string hint = DidYouMeanText(name, words);
   return Error("usage-stage", {}, "unknown stage '{0}'{1}{2}", name, hint.empty() ? "" : "; ", hint);
@@ -186,7 +184,7 @@ Result<const StageRow*> ParseStage(llvm::StringRef name) {
 
 struct FormatRow {
   llvm::StringLiteral word;
-  std::optional<OptStage> stage;  // instead of `hlo`; nothing: not available yet
+  OptStage stage;  // instead of `hlo`
 };
 constexpr FormatRow kFormats[] = {
     {"hlo", OptStage::Hlo},   {"txt", OptStage::Hlo},   {"text", OptStage::Hlo},
@@ -204,11 +202,9 @@ Status CheckOutputFormat(const OptOptions& options, OptStage& stage) {
     for (const FormatRow& known : kFormats) words.push_back(known.word);
     return UnknownWord({"--output-format", format}, words);
   }
-  if (!row->stage)
-    return Error("unavailable-feature", {}, "output format '{0}' is not available yet", format);
   // Costs and buffers have a JSON form of their own.
-  const bool own = *row->stage == OptStage::Json && (stage == OptStage::Cost || stage == OptStage::Buffers);
-  if (*row->stage != OptStage::Hlo && !own) stage = *row->stage;
+  const bool own = row->stage == OptStage::Json && (stage == OptStage::Cost || stage == OptStage::Buffers);
+  if (row->stage != OptStage::Hlo && !own) stage = row->stage;
   return {};
 }
 
@@ -230,7 +226,7 @@ constexpr StageInfo kStageInfos[] = {
 
 void ListStages(llvm::raw_ostream& os, OptPlatform platform) {
   for (const StageRow& row : kStages)
-    if (row.stage && row.name != "hlo-backend" && row.name != "llvm" &&
+    if (row.name != "hlo-backend" && row.name != "llvm" &&
         (row.stage != OptStage::Code || IsOf(row, platform)))
       os << row.name << '\n';
 }
@@ -262,7 +258,7 @@ std::vector<OptionGroup> OptGroups(OptOptions& options) {
 
 Result<OptStage> CheckOptOptions(OptOptions& options) {
   HLO_TRY(const StageRow* row, ParseStage(options.stage));
-  OptStage stage = *row->stage;
+  OptStage stage = row->stage;
   options.code = row->code;
   HLO_CHECK_OK(CheckOutputFormat(options, stage));
   if (options.platform == OptPlatform::Gpu && !options.aot.empty())
