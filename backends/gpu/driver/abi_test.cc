@@ -61,6 +61,7 @@ constexpr bool IsAlike(R (*)(X...), S (*)(Y...)) {
   if constexpr (sizeof...(X) != sizeof...(Y))
     return false;
   else
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): pointers are compared as such.
     return sizeof(R) == sizeof(S) && ((sizeof(X) == sizeof(Y)) && ...);
 }
 #define CU_FUNCTION(name, symbol, version, parameters) \
