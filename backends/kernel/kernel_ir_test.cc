@@ -245,7 +245,7 @@ std::vector<int32_t> RunSums(const Kernel& kernel) {
 TEST(KernelIr, SchedulesKeepWhatIsComputed) {
   const std::vector<int32_t> expected = RunSums(*ParseKernel(kSums));
   int64_t sum = 5;
-  for (int k = 0; k < 7; ++k) sum += (7 + k) * (7 + k) % 101 * -5;
+  for (int64_t k = 0; k < 7; ++k) sum += (7 + k) * (7 + k) % 101 * -5;
   EXPECT_EQ(expected[1], sum);
   for (const char* text :
        {"vector i2 by 4", "vector i2 by 2 unroll 4", "vector i1 by 2", "reorder i1, i0",

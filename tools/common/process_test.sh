@@ -77,7 +77,7 @@ printf '#!/bin/sh\necho "line 7: no such instruction" >&2; exit 255\n' >toolkit/
 expect 5 'error: ptxas refuses the PTX (exit code 255)' env HLO_CUDA=toolkit "$opt" --platform=gpu --stage=cubin -o k.cubin negate.hlo
 expect 5 'note: line 7: no such instruction' env HLO_CUDA=toolkit "$opt" --platform=gpu --stage=cubin -o k.cubin negate.hlo
 rm toolkit/bin/ptxas
-expect 7 "no ptxas of NVIDIA's toolkit: HLO_CUDA is 'toolkit'" env HLO_CUDA=toolkit "$opt" --platform=gpu --stage=cubin -o k.cubin negate.hlo
+expect 7 "no ptxas of NVIDIA's toolkit: HLO_CUDA is 'toolkit' [unavailable-toolkit]" env HLO_CUDA=toolkit "$opt" --platform=gpu --stage=cubin -o k.cubin negate.hlo
 [ ! -e k.cubin ] || { echo "FAIL: a cubin without an assembler"; failures=$((failures + 1)); }
 expect 130 'interrupted by signal 2' timeout -s INT --preserve-status 1 "$run" --output=@o.npz endless.hlo
 expect 143 'interrupted by signal 15' timeout -s TERM --preserve-status 1 "$run" endless.hlo
