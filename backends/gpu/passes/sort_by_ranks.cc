@@ -2,9 +2,10 @@
 // element that belongs there.
 //
 // Requires nothing. Preserves flat-calls, layouts, fusions.
-// Changes: sort, stable or not, becomes two sums over all pairs of elements of a row, and gathers. Equal
+// Changes: sort, stable or not, becomes three sums over all pairs of elements of a row, and gathers. Equal
 // elements, and those that come before each other, stay in their order. Comparators that are no order, as <
-// is where there are NaN, have no prescribed result. Left alone: dynamic shapes, rows with more pairs than
+// is where there are NaN, have no prescribed order: ranks that are equal then are told apart by the place, so
+// that no element is lost. Left alone: dynamic shapes, rows with more pairs than
 // `max_pairs` together.
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
@@ -66,9 +67,13 @@ Expr Order(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> operands) 
   const Expr first = IotaOf(make, kIndex, {rows, n, n}, 1), second = IotaOf(make, kIndex, {rows, n, n}, 2);
   const Expr before = Before(make, comparator, operands, 2, 1),
              behind = Before(make, comparator, operands, 1, 2);
-  const Expr counts = Select(Ne(before, behind), before, Lt(second, first));
-  const Expr ranks = counts.To(kIndex).Reduce(OpKind::Add, 0, {2});
-  const Expr belongs = Eq(ranks.Broadcast({rows, n, n}, {0, 2}), first);
+  const Expr earlier = Lt(second, first);
+  const Expr ranks = Select(Ne(before, behind), before, earlier).To(kIndex).Reduce(OpKind::Add, 0, {2});
+  // Of an order they are the places.
+  const Expr mine = ranks.Broadcast({rows, n, n}, {0, 1}), other = ranks.Broadcast({rows, n, n}, {0, 2});
+  const Expr lower = Select(Eq(other, mine), earlier, Lt(other, mine));
+  const Expr places = lower.To(kIndex).Reduce(OpKind::Add, 0, {2});
+  const Expr belongs = Eq(places.Broadcast({rows, n, n}, {0, 2}), first);
   return Select(belongs, second, 0).Reduce(OpKind::Add, 0, {2});
 }
 
