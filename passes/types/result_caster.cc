@@ -3,7 +3,8 @@
 // Requires nothing. Preserves flat-calls, layouts, canonical-dots, fusions.
 // Changes: dot, ragged-dot and convolution whose result type holds less than that of the operands yield the
 // type of the operands, and the result is converted. Integers stay what they were; sums of floats are rounded
-// once, instead of the operands before, also where the result is integers: fractions of operands count.
+// once, instead of the operands before, also where the result is integers: fractions of operands count, as on
+// XLA's CPU (ops-structured-and-control.md §3). Left alone: those under --strict-fp.
 #include "passes/analysis/conversions.h"
 #include "passes/pass.h"
 #include "passes/rewrite/convolutions.h"
@@ -14,7 +15,7 @@ namespace hlo {
 namespace {
 
 /// The type of the operands of a product whose result is to be converted; the result's type: leave it.
-ElementType SumTypeOf(const Instruction& inst) {
+ElementType SumTypeOf(const Instruction& inst, bool strict_fp) {
   const ElementType result = inst.shape().IsArray() ? inst.shape().element_type() : ElementType::Pred;
   if (inst.kind() != OpKind::Dot && inst.kind() != OpKind::RaggedDot && inst.kind() != OpKind::Convolution)
     return result;
@@ -23,19 +24,20 @@ ElementType SumTypeOf(const Instruction& inst) {
   const bool floats = IsFloat(operands) && IsFloat(result) && IsLosslessConversion(result, operands);
   const bool integers = IsIntegral(operands) && IsIntegral(result) && Info(operands).bits > Info(result).bits;
   const bool cut = IsFloat(operands) && IsIntegral(result);
-  return floats || integers || cut ? operands : result;
+  return integers || (!strict_fp && (floats || cut)) ? operands : result;
 }
 
 Result<bool> RunResultCaster(Module& module, const NoPassOptions&, PassContext& context) {
+  const bool strict_fp = context.policy().strict_fp;
   return ExpandMatches(
       module, context,
-      [](const Instruction& inst) {
-        return inst.shape().IsArray() && SumTypeOf(inst) != inst.shape().element_type();
+      [&](const Instruction& inst) {
+        return inst.shape().IsArray() && SumTypeOf(inst, strict_fp) != inst.shape().element_type();
       },
-      [](Instruction* inst) -> Result<Instruction*> {
+      [&](Instruction* inst) -> Result<Instruction*> {
         Maker make(inst);
-        Instruction* wide =
-            RemakeWith(make, *inst, inst->shape().WithElementType(SumTypeOf(*inst)), inst->operands());
+        const Shape sum = inst->shape().WithElementType(SumTypeOf(*inst, strict_fp));
+        Instruction* wide = RemakeWith(make, *inst, sum, inst->operands());
         return make.Convert(wide, inst->shape().element_type());
       });
 }
