@@ -1,13 +1,16 @@
-// What the cpu platform leaves to the evaluator's loops is a list, over all of the conformance suite.
+// What platforms leave to the evaluator's loops is a list for each, over all of the conformance suite.
 #include <map>
 #include <set>
 
 #include "backends/cpu/inspect.h"
+#include "backends/gpu/passes/passes.h"
+#include "backends/gpu/runtime/compile.h"
 #include "gtest/gtest.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "parser/parser.h"
+#include "passes/pipeline.h"
 
 namespace hlo::testing {
 namespace {
@@ -32,8 +35,20 @@ void CollectPaths(llvm::StringRef explained, std::set<Path>& paths) {
   }
 }
 
-TEST(EvaluatorPaths, AreListed) {
-  std::set<Path> found;
+/// `%name (opcode): host: …`. Which library a custom call takes depends on the machine.
+void CollectHostSteps(llvm::StringRef explained, std::set<Path>& paths) {
+  for (const llvm::StringRef line : llvm::split(explained, '\n')) {
+    const auto [head, why] = line.split("): host: ");
+    if (why.empty()) continue;
+    const llvm::StringRef opcode = head.rsplit('(').second;
+    llvm::StringRef reason = why.contains(" yet: ") ? why.split(" yet: ").second : why;
+    if (reason.starts_with("%")) reason = reason.split(' ').second;
+    paths.insert(opcode == "custom-call" ? Path(opcode, "a function of the host") : PathOf(opcode, reason));
+  }
+}
+
+/// Calls `explain` with every module of the conformance suite.
+void ForEachCase(llvm::function_ref<void(const Module&)> explain) {
   int64_t modules = 0;
   std::error_code error;
   for (llvm::sys::fs::recursive_directory_iterator at(HLO_SOURCE_DIR "/testdata/conformance/cases", error),
@@ -44,22 +59,63 @@ TEST(EvaluatorPaths, AreListed) {
     ASSERT_TRUE(text) << at->path();
     const ParseResult parsed = ParseModule((*text)->getBuffer());
     if (!parsed.module) continue;
-    const auto explained = ExplainCode(*parsed.module, CpuOptions(), [](llvm::StringRef) { return true; });
-    if (explained) CollectPaths(*explained, found);
+    explain(*parsed.module);
     ++modules;
   }
   EXPECT_GT(modules, 2000);
-  // Whether it is there on all machines.
-  const std::map<Path, bool> listed = {
-#define EVALUATOR_PATH(opcode, reason, always) {{opcode, reason}, always},
-#include "tools/testing/evaluator_paths.def"
-  };
+}
+
+/// `listed`: and whether it is there on all machines.
+void Compare(const std::set<Path>& found, const std::map<Path, bool>& listed, llvm::StringRef list) {
   for (const Path& path : found)
-    EXPECT_TRUE(listed.contains(path)) << "not in evaluator_paths.def: EVALUATOR_PATH(\"" << path.first
-                                       << "\", \"" << path.second << "\", true)";
+    EXPECT_TRUE(listed.contains(path))
+        << "not in " << list.str() << ": (\"" << path.first << "\", \"" << path.second << "\", true)";
   for (const auto& [path, always] : listed)
     EXPECT_TRUE(!always || found.contains(path))
         << "no longer left to the evaluator: " << path.first << ", " << path.second;
+}
+
+bool All(llvm::StringRef) { return true; }
+
+TEST(EvaluatorPaths, AreListed) {
+  std::set<Path> found;
+  ForEachCase([&](const Module& module) {
+    if (const auto explained = ExplainCode(module, CpuOptions(), All)) CollectPaths(*explained, found);
+  });
+  Compare(found,
+          {
+#define EVALUATOR_PATH(opcode, reason, always) {{opcode, reason}, always},
+#include "tools/testing/evaluator_paths.def"
+          },
+          "evaluator_paths.def");
+}
+
+TEST(EvaluatorPaths, OfGpusAreListed) {
+  std::set<Path> found;
+  GpuRunOptions options;
+  const auto target = gpu::FindTarget("h100");
+  ASSERT_TRUE(target);
+  options.target = *target;
+  const compile::Machine machine = gpu::MachineOf(options.target);
+  options.machine = &machine;
+  RewriteControls controls;
+  controls.machine = &machine;
+  const auto pipeline = ParsePipeline(gpu::PipelineFor(2));
+  ASSERT_TRUE(pipeline);
+  options.run_passes = [&](Module& copy) -> Status {
+    PassManager manager(controls, {});
+    HLO_TRY([[maybe_unused]] const bool changed, manager.Run(copy, *pipeline));
+    return {};
+  };
+  ForEachCase([&](const Module& module) {
+    if (const auto explained = ExplainGpuCode(module, options, All)) CollectHostSteps(*explained, found);
+  });
+  Compare(found,
+          {
+#define HOST_STEP(opcode, reason) {{opcode, reason}, true},
+#include "tools/testing/gpu_host_steps.def"
+          },
+          "gpu_host_steps.def");
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ class Builder {
  public:
   Builder(Program& program, const compile::Machine& machine) : program_(program), machine_(machine) {}
 
-  Status Build(const BufferAssignment& assignment) {
+  Status Build(const BufferAssignment& assignment, bool make_code) {
     HLO_CHECK_OK(BuildSteps(program_, assignment, [&](Step& step) { return Choose(step); }));
-    HLO_CHECK_OK(program_.kernels.Finish());
+    if (make_code) HLO_CHECK_OK(program_.kernels.Finish());
     Load(program_.entry);
     PlaceTemporaries();
     return {};
@@ -99,11 +99,11 @@ BufferOptions PlacementOptions() {
 }
 
 Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, const Target& target,
-                                              const compile::Machine& machine) {
+                                              const compile::Machine& machine, bool make_code) {
   HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*module, PlacementOptions()));
   auto program = std::make_unique<Program>(target);
   program->module = std::move(module);
-  HLO_CHECK_OK(Builder(*program, machine).Build(assignment));
+  HLO_CHECK_OK(Builder(*program, machine).Build(assignment, make_code));
   SetFindings(*program->module, nullptr);
   return program;
 }

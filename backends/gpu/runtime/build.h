@@ -10,9 +10,9 @@ namespace hlo::gpu {
 /// no place of operands but where they must.
 BufferOptions PlacementOptions();
 
-/// The steps, buffers and PTX of a module that the pipeline of a level left. Errors: what buffer assignment
-/// reports, kernel-schedule, compile-kernels.
+/// The steps, buffers and PTX of a module that the pipeline of a level left; without `make_code` no PTX, for
+/// who only looks at the steps. Errors: what buffer assignment reports, kernel-schedule, compile-kernels.
 Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, const Target& target,
-                                              const compile::Machine& machine);
+                                              const compile::Machine& machine, bool make_code = true);
 
 }  // namespace hlo::gpu

@@ -57,7 +57,8 @@ class GpuExecutable final : public Executable {
   mutable std::unique_ptr<LoadedProgram> loaded_;
 };
 
-Result<std::unique_ptr<Program>> MakeProgram(const Module& module, const GpuRunOptions& options) {
+Result<std::unique_ptr<Program>> MakeProgram(const Module& module, const GpuRunOptions& options,
+                                             bool make_code) {
   std::optional<compile::Machine> own;
   if (options.machine == nullptr) own = gpu::MachineOf(options.target);
   const compile::Machine& machine = own ? *own : *options.machine;
@@ -65,7 +66,7 @@ Result<std::unique_ptr<Program>> MakeProgram(const Module& module, const GpuRunO
   HLO_CHECK_OK(compile::CheckTupleLevels(*copy));
   HLO_CHECK_OK(compile::CheckKernels(*copy, machine));
   HLO_CHECK_OK(options.run_passes(*copy));
-  return gpu::BuildProgram(std::move(copy), options.target, machine);
+  return gpu::BuildProgram(std::move(copy), options.target, machine, make_code);
 }
 
 void Explain(const gpu::Sequence& sequence, llvm::function_ref<bool(llvm::StringRef name)> wanted,
@@ -87,13 +88,13 @@ void Explain(const gpu::Sequence& sequence, llvm::function_ref<bool(llvm::String
 }  // namespace
 
 Result<std::unique_ptr<Executable>> CompileForGpu(const Module& module, const GpuRunOptions& options) {
-  HLO_TRY(auto program, MakeProgram(module, options));
+  HLO_TRY(auto program, MakeProgram(module, options, /*make_code=*/true));
   return std::make_unique<GpuExecutable>(std::move(program), options);
 }
 
 Result<std::string> ExplainGpuCode(const Module& module, const GpuRunOptions& options,
                                    llvm::function_ref<bool(llvm::StringRef name)> wanted) {
-  HLO_TRY(const auto program, MakeProgram(module, options));
+  HLO_TRY(const auto program, MakeProgram(module, options, /*make_code=*/false));
   std::string text;
   llvm::raw_string_ostream os(text);
   Explain(program->entry, wanted, "", os);
