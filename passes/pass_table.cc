@@ -1,13 +1,13 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
 #include "passes/analysis/call_graph.h"
-#include "passes/pass.h"
+#include "passes/pass_row.h"
 #include "passes/pipeline.h"
 #include "passes/rewrite/dots.h"
 
 namespace hlo {
 
-#define HLO_PASS(name, Stem, ...) extern const PassHooks k##Stem##Pass;
+#define HLO_PASS HLO_DECLARE_PASS
 #include "passes/passes.def"
 #undef HLO_PASS
 
@@ -107,13 +107,7 @@ llvm::ArrayRef<PipelineInfo> AllPipelines() {
 llvm::ArrayRef<PassInfo> AllPasses() {
   static const std::vector<PassInfo> passes = [] {
     std::vector<PassInfo> rows = {
-#define HLO_PASS(name, Stem, requires_, preserves_, summary, ...) \
-  {name,                                                          \
-   summary,                                                       \
-   static_cast<ModuleFacts>(requires_),                           \
-   static_cast<ModuleFacts>(preserves_),                          \
-   &k##Stem##Pass,                                                \
-   Licence(__VA_ARGS__)},
+#define HLO_PASS HLO_PASS_INFO
 #include "passes/passes.def"
 #undef HLO_PASS
     };

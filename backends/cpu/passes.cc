@@ -4,24 +4,19 @@
 #include "backends/cpu/compile.h"
 #include "backends/cpu/machine.h"
 #include "backends/cpu/product_step.h"
+#include "passes/pass_row.h"
 #include "passes/pipeline.h"
 
 namespace hlo::cpu {
 
-#define HLO_PASS(name, Stem, ...) extern const PassHooks k##Stem##Pass;
+#define HLO_PASS HLO_DECLARE_PASS
 #include "backends/cpu/passes.def"
 #undef HLO_PASS
 
 namespace {
 
 constexpr PassInfo kPasses[] = {
-#define HLO_PASS(name, Stem, requires_, preserves_, summary, ...) \
-  {name,                                                          \
-   summary,                                                       \
-   static_cast<ModuleFacts>(requires_),                           \
-   static_cast<ModuleFacts>(preserves_),                          \
-   &k##Stem##Pass,                                                \
-   Licence(__VA_ARGS__)},
+#define HLO_PASS HLO_PASS_INFO
 #include "backends/cpu/passes.def"
 #undef HLO_PASS
 };
