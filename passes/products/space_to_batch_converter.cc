@@ -5,8 +5,9 @@
 // Changes: of a convolution of at most `limit_on_batch_size` images, the spatial dimension that is
 // `dimension_from_end_to_convert` from the last is cut into `number_of_splits` parts of as many results each,
 // with the elements at their edges in both; the parts are a batch, and their results are put together again.
-// Left alone: fewer results than two for each part, dilated images, groups of batches, reversed or structured
-// windows, dynamic shapes.
+// Zeros take the place of padding, which NaN and infinite weights meet then.
+// Left alone: floats under --strict-fp, fewer results than two for each part, dilated images, groups of
+// batches, reversed or structured windows, dynamic shapes.
 #include "passes/pass.h"
 #include "passes/rewrite/convolutions.h"
 #include "passes/rewrite/dots.h"
@@ -32,8 +33,9 @@ constexpr PassOptionRow kRows[] = {
 };
 
 /// The spatial dimension that is to be cut, as its number among these.
-std::optional<size_t> CutDim(const Instruction& inst, const O& options) {
+std::optional<size_t> CutDim(const Instruction& inst, const O& options, const PassContext& context) {
   if (!IsPlainConvolution(inst)) return std::nullopt;
+  if (context.policy().strict_fp && !IsIntegral(inst.shape().element_type())) return std::nullopt;
   const auto& attrs = inst.attr<ConvolutionAttrs>();
   const auto count = static_cast<int64_t>(attrs.window.dims.size());
   if (options.dimension_from_end_to_convert > count || attrs.batch_group_count != 1 ||
@@ -97,9 +99,9 @@ Result<bool> RunSpaceToBatchConverter(Module& module, const O& options, PassCont
                  "space-to-batch-converter: expected number_of_splits of 2 or more and "
                  "dimension_from_end_to_convert of 1 or more");
   return ExpandMatches(
-      module, context, [&](const Instruction& inst) { return CutDim(inst, options).has_value(); },
+      module, context, [&](const Instruction& inst) { return CutDim(inst, options, context).has_value(); },
       [&](Instruction* inst) -> Result<Instruction*> {
-        return OverParts(inst, *CutDim(*inst, options), options.number_of_splits);
+        return OverParts(inst, *CutDim(*inst, options, context), options.number_of_splits);
       });
 }
 
