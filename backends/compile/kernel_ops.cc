@@ -190,8 +190,10 @@ int64_t ElementsInOrder(const Instruction& inst, const Machine& machine) {
 }
 
 bool HasLoops(const Instruction& inst) {
-  return !HasOrder(inst) && !HasDynamicDimensions(inst) && inst.extras().result_accuracy.is_default() &&
-         !llvm::is_contained(kWithoutWork, inst.kind()) && kernel::HasLoops(inst.kind());
+  // Sorts are kernels by themselves, or none, which their pass decides.
+  return inst.kind() != OpKind::Sort && !HasOrder(inst) && !HasDynamicDimensions(inst) &&
+         inst.extras().result_accuracy.is_default() && !llvm::is_contained(kWithoutWork, inst.kind()) &&
+         kernel::HasLoops(inst.kind());
 }
 
 bool HasKernel(const Instruction& inst, const Machine& machine) {

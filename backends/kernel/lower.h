@@ -21,8 +21,13 @@ struct LoweredKernel {
 /// The backend_config of a fold in a fused computation that others compute, too: it keeps its order.
 inline constexpr llvm::StringLiteral kInOrder = "{\"fold\":\"in_order\"}";
 
-/// Whether fused computations may contain the op, as far as its kind goes (some only as their root).
+/// Whether fused computations may contain the op, as far as its kind goes (some only as their root, or on
+/// some machines).
 bool HasLoops(OpKind kind);
+
+/// Elements of the longest rows of a sort that a kernel sorts, each by a block of threads; 0: the machine has
+/// none.
+int64_t LongestSortedRow(const Instruction& sort, const Target& target);
 
 /// Declines, naming the instruction that has no loops yet and why.
 Result<LoweredKernel> Lower(const Computation& fused, llvm::StringRef name, const Target& target);

@@ -43,6 +43,7 @@ Result<LoweredKernel> Lowering::Run(llvm::StringRef name) {
 
 Status Lowering::LowerOutputs(llvm::ArrayRef<const Instruction*> outputs) {
   const Instruction* root = fused_.root();
+  if (root->kind() == OpKind::Sort) return LowerSort(*root);
   if (root->kind() != OpKind::Tuple && root->shape().IsTuple()) {
     llvm::SmallVector<int64_t, 2> numbers;
     for (size_t i = 0; i < outputs.size(); ++i) numbers.push_back(static_cast<int64_t>(i));

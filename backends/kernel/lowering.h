@@ -45,7 +45,9 @@ class Lowering {
   /// Whether a loop that was cut has its index divided, which is dearer than what the cut spares.
   [[nodiscard]] bool divides_cut() const { return divides_cut_; }
   /// See HasLoops.
-  static bool Has(OpKind kind) { return kind == OpKind::Scatter || FindEmitter(kind) != nullptr; }
+  static bool Has(OpKind kind) {
+    return kind == OpKind::Scatter || kind == OpKind::Sort || FindEmitter(kind) != nullptr;
+  }
 
  private:
   /// Values of a kernel: beyond these, elements are being computed in ever more ways.
@@ -105,6 +107,9 @@ class Lowering {
   Result<void> LowerPad(const Instruction& root, int64_t number);
   /// root = scatter(parameters, …): windows of the operands are changed, row by row.
   Result<void> LowerScatter(const Instruction& root, llvm::ArrayRef<int64_t> numbers);
+  /// root = sort(…) of rows, for machines of blocks and threads: a block has a row in shared memory.
+  class SortNetwork;
+  Result<void> LowerSort(const Instruction& root);
   Result<void> LowerOneScatter(const Instruction& root, int64_t number);
   /// The windows of a scatter's updates.
   struct ScatterWindow {

@@ -1,0 +1,24 @@
+// What expansions of sorts share: the rows that are sorted, as arrays [rows, elements].
+#pragma once
+#include <optional>
+
+#include "passes/rewrite/expr.h"
+
+namespace hlo::gpu {
+
+/// Of places in rows.
+inline constexpr ElementType kSortIndex = ElementType::S32;
+
+/// Rows of elements that are sorted, however they lie in the operands.
+struct SortRows {
+  int64_t dimension, count, length;
+};
+/// Nothing for what is no sort, has dynamic shapes, no elements, or more than kSortIndex counts.
+std::optional<SortRows> RowsOfSort(const Instruction& inst);
+
+/// An operand as [rows, elements].
+Expr AsRows(const Expr& operand, const SortRows& rows);
+/// Such an array in the shape of an operand again.
+Expr FromRows(const Expr& sorted, const Shape& operand, const SortRows& rows);
+
+}  // namespace hlo::gpu
