@@ -17,6 +17,8 @@ using CuModule = void*;
 using CuFunction = void*;
 using CuStream = void*;
 using CuEvent = void*;
+using CuGraph = void*;
+using CuGraphExec = void*;
 
 enum class CuResult : int {
 #define CU_ERROR(Kind, code, name, lost, text) Kind = code,

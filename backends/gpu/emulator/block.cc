@@ -45,6 +45,9 @@ Block::Block(Device& device, const LoadedModule& module, const ptx::Function& en
   for (unsigned i = 0; i < count; ++i) {
     Thread& thread = threads_[i];
     thread.params = const_cast<uint8_t*>(params);
+    thread.shared = shared_.data();
+    thread.shared_states = shared_states_.data();
+    thread.shared_bytes = shared_bytes;
     thread.block = this;
     thread.linear = i;
     thread.warp = i / 32;
@@ -108,6 +111,7 @@ void Block::Prepare(uint64_t number) {
 
 void Block::Run(uint64_t number, uint32_t launch_begin) {
   since_.launch = launch_begin;
+  since_.concurrent = &device_.concurrent();
   Prepare(number);
   RunThreads();
   if (device_.options().count) counter_.Finish(device_.counts());
@@ -232,9 +236,16 @@ void Block::CheckRace(Thread& thread, const Site& site, bool shared, uint64_t at
   // Shared memory begins anew with each block.
   Since since = shared ? Since{since_.block, since_.block, 0} : since_;
   // No barrier helps what goes through the read-only cache.
-  if (site.read_only) since = {since_.launch, time_ + 1, 0};
+  if (site.read_only) since = {since_.launch, time_ + 1, 0, since_.concurrent};
   const RaceTable::Conflict conflict = table.Access(at, bytes, store, site.strong, Now(thread), since);
   if (!conflict.found) return;
+  if (conflict.other_stream) {
+    Report(thread, site, FaultKind::StreamRace,
+           llvm::formatv("race: {0} what work of another stream has {1} that is not waited for",
+                         store ? "writes" : "reads", conflict.other_wrote ? "written" : "read")
+               .str());
+    return;
+  }
   if (site.read_only) {
     Report(thread, site, FaultKind::GlobalRace,
            "race: reads through the read-only cache what this launch has written");

@@ -91,4 +91,16 @@ Fault Device::Launch(const LoadedModule& module, const ptx::Function& entry, con
   return {};
 }
 
+Fault Device::Touch(uint64_t address, uint64_t bytes, bool store) {
+  if (!options_.check_races || !several_streams_) return {};
+  const uint32_t now = Tick();
+  const RaceTable::Conflict conflict = races_.Access(
+      memory_.OffsetOf(address), bytes, store, /*strong=*/false, {now, 0, 0}, {now, now, 0, &concurrent_});
+  if (!conflict.found) return {};
+  return {FaultKind::StreamRace,
+          llvm::formatv("race: a copy {0} {1}, which work of another stream has {2} that is not waited for",
+                        store ? "writes" : "reads", memory_.Describe(address),
+                        conflict.other_wrote ? "written" : "read")};
+}
+
 }  // namespace hlo::gpu

@@ -86,6 +86,12 @@ class Device {
   [[nodiscard]] std::map<uint64_t, uint32_t>& released() { return released_; }
   [[nodiscard]] uint32_t Tick() { return ++time_; }
   [[nodiscard]] uint32_t time() const { return time_; }
+  /// What of other streams is not ordered before the work that is being done.
+  [[nodiscard]] Concurrent& concurrent() { return concurrent_; }
+  /// Whether there are streams whose work could meet: copies are looked at only then.
+  void SetSeveralStreams(bool several) { several_streams_ = several; }
+  /// A copy or fill reads or writes bytes; which race with what other streams do. What is wrong with that.
+  Fault Touch(uint64_t address, uint64_t bytes, bool store);
 
  private:
   explicit Device(const DeviceOptions& options) : options_(options) {}
@@ -95,6 +101,8 @@ class Device {
   StackPool stacks_;
   Counts counts_;
   std::map<uint64_t, uint32_t> released_;
+  Concurrent concurrent_;
+  bool several_streams_ = false;
   uint32_t time_ = 0;
 };
 

@@ -45,6 +45,9 @@ class DeviceMemory {
   bool Release(uint64_t address);
   [[nodiscard]] uint64_t used() const { return used_; }
   [[nodiscard]] uint64_t size() const { return memory_.size(); }
+  /// The first address, and what is known of its bytes, one State for each.
+  [[nodiscard]] uint64_t base() const { return base_; }
+  [[nodiscard]] const uint8_t* states() const { return states_.data(); }
 
   /// Whether the bytes may be read or written; marks written ones.
   FaultKind Check(uint64_t address, uint64_t bytes, bool store) {

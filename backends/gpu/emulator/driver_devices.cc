@@ -26,6 +26,7 @@ CuResult Init(unsigned flags) {
     driver.devices.push_back(std::move(*device));
   }
   if (driver.devices.empty()) return CuResult::NoDevice;
+  driver.work.Start(driver.options.device.seed, driver.devices.front().get());
   driver.initialized = true;
   return CuResult::Success;
 }
@@ -136,6 +137,11 @@ CuResult CtxGetCurrent(CuContext* context) {
   *context = TheDriver().current < 0 ? nullptr : &TheDriver().device();
   return CuResult::Success;
 }
-CuResult CtxSynchronize() { return Call("CtxSynchronize", Needs::Context).result(); }
+CuResult CtxSynchronize() {
+  const Call call("CtxSynchronize", Needs::Context);
+  if (call.failed()) return call.result();
+  const CuResult result = TheDriver().work.FinishAll();
+  return TheDriver().sticky != CuResult::Success ? TheDriver().sticky : result;
+}
 
 }  // namespace hlo::gpu::emulated

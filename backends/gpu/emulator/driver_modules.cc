@@ -53,7 +53,9 @@ CuResult ModuleLoadDataEx(CuModule* module, const void* image, unsigned count, i
 CuResult ModuleUnload(CuModule module) {
   const Call call("ModuleUnload", Needs::Context);
   if (call.failed()) return call.result();
-  return TheDriver().modules.erase(module) != 0 ? CuResult::Success : CuResult::InvalidHandle;
+  const CuResult result = TheDriver().work.FinishAll();
+  if (TheDriver().modules.erase(module) == 0) return CuResult::InvalidHandle;
+  return TheDriver().sticky != CuResult::Success ? TheDriver().sticky : result;
 }
 
 CuResult ModuleGetFunction(CuFunction* function, CuModule module, const char* name) {
@@ -149,8 +151,8 @@ CuResult LaunchKernel(CuFunction function, unsigned grid_x, unsigned grid_y, uns
   if (call.failed()) return call.result();
   Driver& driver = TheDriver();
   const EmulatedFunction* known = FindFunction(function);
-  if (known == nullptr || (stream != nullptr && driver.streams.count(stream) == 0))
-    return CuResult::InvalidHandle;
+  const auto number = StreamOf(stream);
+  if (known == nullptr || !number) return CuResult::InvalidHandle;
   const ptx::Function& entry = *known->entry;
   if (extra != nullptr || (params == nullptr && !entry.params.empty())) return CuResult::InvalidValue;
   const LaunchSize size{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared};
@@ -163,11 +165,15 @@ CuResult LaunchKernel(CuFunction function, unsigned grid_x, unsigned grid_y, uns
   std::vector<uint8_t> packed(entry.param_bytes + 8);
   for (size_t i = 0; i < entry.params.size(); ++i)
     std::memcpy(packed.data() + entry.params[i]->offset, params[i], entry.params[i]->size);
-  const Fault fault = driver.device().Launch(*known->module, entry, size, packed.data());
-  if (fault) {
+  Operation operation;
+  operation.run = [&driver, &device = driver.device(), module = known->module, &entry, size,
+                   packed = std::move(packed)] {
+    const Fault fault = device.Launch(*module, entry, size, packed.data());
+    if (!fault) return CuResult::Success;
     driver.report = fault.text;
-    driver.sticky = ResultOf(fault.kind);
-  }
+    return driver.sticky = ResultOf(fault.kind);
+  };
+  (void)driver.work.Add(*number, std::move(operation));
   return CuResult::Success;
 }
 

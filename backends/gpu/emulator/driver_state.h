@@ -1,11 +1,10 @@
 // What the emulated driver has; its functions are in several files.
 #pragma once
-#include <chrono>
 #include <map>
 #include <mutex>
-#include <set>
 
 #include "backends/gpu/emulator/emulated_driver.h"
+#include "backends/gpu/emulator/streams.h"
 
 namespace hlo::gpu::emulated {
 
@@ -21,12 +20,7 @@ struct EmulatedModule {
   std::map<std::string, EmulatedFunction, std::less<>> functions;
 };
 
-struct EmulatedEvent {
-  std::chrono::steady_clock::time_point time;
-  bool recorded = false;
-};
-
-/// All that the driver has. Work is done when it is asked for, so that streams are in order by themselves.
+/// All that the driver has. Handles are addresses.
 struct Driver {
   std::mutex mutex;
   EmulatedDriverOptions options;
@@ -34,9 +28,16 @@ struct Driver {
   std::vector<std::unique_ptr<Device>> devices;
   int current = -1;
   std::map<void*, std::unique_ptr<EmulatedModule>> modules;
-  std::map<void*, std::unique_ptr<EmulatedEvent>> events;
-  std::set<void*> streams;
-  std::map<void*, std::unique_ptr<char[]>> host_memory;
+  std::map<void*, StreamEventPtr> events;  // their last recordings
+  Streams work;
+  std::map<void*, size_t> streams;  // numbers of those of `work`
+  std::map<void*, std::shared_ptr<const OperationGraph>> graphs, graph_execs;
+  std::map<void*, std::unique_ptr<char[]>> handles;  // of what has no other address
+  struct HostMemory {
+    std::unique_ptr<char[]> bytes;
+    size_t size = 0;
+  };
+  std::map<const void*, HostMemory> host_memory;
   std::map<llvm::StringRef, uint64_t> calls;
   CuResult sticky = CuResult::Success;
   std::string report;
@@ -45,6 +46,9 @@ struct Driver {
 };
 
 Driver& TheDriver();
+
+/// The number of a stream; null is the one that is always there.
+std::optional<size_t> StreamOf(CuStream stream);
 
 enum class Needs : uint8_t { Nothing, Init, Context };
 

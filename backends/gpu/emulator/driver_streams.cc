@@ -1,84 +1,181 @@
-// Streams and events. Work is done when it is asked for, so there is nothing to wait for.
+// Streams, events, graphs.
 #include "backends/gpu/emulator/driver_state.h"
 
 namespace hlo::gpu::emulated {
 
+std::optional<size_t> StreamOf(CuStream stream) {
+  if (stream == nullptr) return 0;
+  const auto it = TheDriver().streams.find(stream);
+  return it == TheDriver().streams.end() ? std::nullopt : std::optional(it->second);
+}
+
+namespace {
+
+/// A handle that nothing else has.
+void* NewHandle() {
+  auto made = std::make_unique<char[]>(1);
+  void* const handle = made.get();
+  TheDriver().handles[handle] = std::move(made);
+  return handle;
+}
+
+/// What was done on the way may have gone wrong for good.
+CuResult After(CuResult result) {
+  const CuResult sticky = TheDriver().sticky;
+  return sticky != CuResult::Success ? sticky : result;
+}
+
+}  // namespace
+
 CuResult StreamCreate(CuStream* stream, unsigned) {
   const Call call("StreamCreate", Needs::Context);
   if (call.failed()) return call.result();
-  auto made = std::make_unique<char[]>(1);
-  *stream = made.get();
-  TheDriver().streams.insert(*stream);
-  TheDriver().host_memory[*stream] = std::move(made);
+  *stream = NewHandle();
+  TheDriver().streams[*stream] = TheDriver().work.Create();
   return CuResult::Success;
 }
 CuResult StreamDestroy(CuStream stream) {
   const Call call("StreamDestroy", Needs::Context);
   if (call.failed()) return call.result();
-  if (TheDriver().streams.erase(stream) == 0) return CuResult::InvalidHandle;
-  TheDriver().host_memory.erase(stream);
-  return CuResult::Success;
+  const auto it = TheDriver().streams.find(stream);
+  if (it == TheDriver().streams.end()) return CuResult::InvalidHandle;
+  // A card does the work later.
+  const CuResult result = TheDriver().work.Finish(it->second);
+  TheDriver().streams.erase(it);
+  TheDriver().handles.erase(stream);
+  return After(result);
 }
-namespace {
 
-CuResult OfStream(llvm::StringRef name, CuStream stream) {
-  const Call call(name, Needs::Context);
+CuResult StreamSynchronize(CuStream stream) {
+  const Call call("StreamSynchronize", Needs::Context);
   if (call.failed()) return call.result();
-  return stream == nullptr || TheDriver().streams.count(stream) != 0 ? CuResult::Success
-                                                                     : CuResult::InvalidHandle;
+  const auto number = StreamOf(stream);
+  if (!number) return CuResult::InvalidHandle;
+  if (TheDriver().work.IsCapturing(*number)) return CuResult::StreamCaptureUnsupported;
+  return After(TheDriver().work.Finish(*number));
 }
-
-}  // namespace
-
-CuResult StreamSynchronize(CuStream stream) { return OfStream("StreamSynchronize", stream); }
-CuResult StreamQuery(CuStream stream) { return OfStream("StreamQuery", stream); }
+CuResult StreamQuery(CuStream stream) {
+  const Call call("StreamQuery", Needs::Context);
+  if (call.failed()) return call.result();
+  const auto number = StreamOf(stream);
+  if (!number) return CuResult::InvalidHandle;
+  if (TheDriver().work.IsCapturing(*number)) return CuResult::StreamCaptureUnsupported;
+  return After(TheDriver().work.Poll(*number) ? CuResult::Success : CuResult::NotReady);
+}
 CuResult StreamWaitEvent(CuStream stream, CuEvent event, unsigned) {
-  const CuResult result = OfStream("StreamWaitEvent", stream);
-  if (result != CuResult::Success) return result;
-  return TheDriver().events.count(event) != 0 ? CuResult::Success : CuResult::InvalidHandle;
+  const Call call("StreamWaitEvent", Needs::Context);
+  if (call.failed()) return call.result();
+  const auto number = StreamOf(stream);
+  const auto it = TheDriver().events.find(event);
+  if (!number || it == TheDriver().events.end()) return CuResult::InvalidHandle;
+  if (TheDriver().work.IsCapturing(*number)) return CuResult::StreamCaptureUnsupported;
+  if (it->second != nullptr) TheDriver().work.Wait(*number, it->second);
+  return CuResult::Success;
 }
 
 CuResult EventCreate(CuEvent* event, unsigned) {
   const Call call("EventCreate", Needs::Context);
   if (call.failed()) return call.result();
-  auto made = std::make_unique<EmulatedEvent>();
-  *event = made.get();
-  TheDriver().events[*event] = std::move(made);
+  *event = NewHandle();
+  TheDriver().events[*event] = nullptr;
   return CuResult::Success;
 }
 CuResult EventDestroy(CuEvent event) {
   const Call call("EventDestroy", Needs::Context);
   if (call.failed()) return call.result();
-  return TheDriver().events.erase(event) != 0 ? CuResult::Success : CuResult::InvalidHandle;
+  if (TheDriver().events.erase(event) == 0) return CuResult::InvalidHandle;
+  TheDriver().handles.erase(event);
+  return CuResult::Success;
 }
-CuResult EventRecord(CuEvent event, CuStream) {
+CuResult EventRecord(CuEvent event, CuStream stream) {
   const Call call("EventRecord", Needs::Context);
+  if (call.failed()) return call.result();
+  const auto number = StreamOf(stream);
+  const auto it = TheDriver().events.find(event);
+  if (!number || it == TheDriver().events.end()) return CuResult::InvalidHandle;
+  if (TheDriver().work.IsCapturing(*number)) return CuResult::StreamCaptureUnsupported;
+  it->second = TheDriver().work.Record(*number);
+  return CuResult::Success;
+}
+CuResult EventQuery(CuEvent event) {
+  const Call call("EventQuery", Needs::Context);
   if (call.failed()) return call.result();
   const auto it = TheDriver().events.find(event);
   if (it == TheDriver().events.end()) return CuResult::InvalidHandle;
-  *it->second = {std::chrono::steady_clock::now(), true};
-  return CuResult::Success;
+  const bool done = it->second == nullptr || TheDriver().work.Poll(it->second);
+  return After(done ? CuResult::Success : CuResult::NotReady);
 }
-namespace {
-
-CuResult OfEvent(llvm::StringRef name, CuEvent event) {
-  const Call call(name, Needs::Context);
+CuResult EventSynchronize(CuEvent event) {
+  const Call call("EventSynchronize", Needs::Context);
   if (call.failed()) return call.result();
-  return TheDriver().events.count(event) != 0 ? CuResult::Success : CuResult::InvalidHandle;
+  const auto it = TheDriver().events.find(event);
+  if (it == TheDriver().events.end()) return CuResult::InvalidHandle;
+  return it->second == nullptr ? CuResult::Success : After(TheDriver().work.Finish(it->second));
 }
-
-}  // namespace
-
-CuResult EventQuery(CuEvent event) { return OfEvent("EventQuery", event); }
-CuResult EventSynchronize(CuEvent event) { return OfEvent("EventSynchronize", event); }
 CuResult EventElapsedTime(float* milliseconds, CuEvent begin, CuEvent end) {
   const Call call("EventElapsedTime", Needs::Context);
   if (call.failed()) return call.result();
   const auto& events = TheDriver().events;
   const auto first = events.find(begin), last = events.find(end);
-  if (first == events.end() || last == events.end() || !first->second->recorded || !last->second->recorded)
+  if (first == events.end() || last == events.end() || first->second == nullptr || last->second == nullptr)
     return CuResult::InvalidHandle;
+  if (!first->second->done || !last->second->done) return CuResult::NotReady;
   *milliseconds = std::chrono::duration<float, std::milli>(last->second->time - first->second->time).count();
+  return CuResult::Success;
+}
+
+CuResult StreamBeginCapture(CuStream stream, int) {
+  const Call call("StreamBeginCapture", Needs::Context);
+  if (call.failed()) return call.result();
+  const auto number = StreamOf(stream);
+  if (!number) return CuResult::InvalidHandle;
+  // The one that is always there cannot be captured.
+  if (*number == 0) return CuResult::StreamCaptureUnsupported;
+  if (TheDriver().work.IsCapturing(*number)) return CuResult::IllegalState;
+  TheDriver().work.BeginCapture(*number);
+  return CuResult::Success;
+}
+CuResult StreamEndCapture(CuStream stream, CuGraph* graph) {
+  const Call call("StreamEndCapture", Needs::Context);
+  if (call.failed()) return call.result();
+  const auto number = StreamOf(stream);
+  if (!number) return CuResult::InvalidHandle;
+  if (!TheDriver().work.IsCapturing(*number)) return CuResult::IllegalState;
+  *graph = NewHandle();
+  TheDriver().graphs[*graph] = std::shared_ptr<const OperationGraph>(TheDriver().work.EndCapture(*number));
+  return CuResult::Success;
+}
+CuResult GraphInstantiate(CuGraphExec* exec, CuGraph graph, uint64_t) {
+  const Call call("GraphInstantiate", Needs::Context);
+  if (call.failed()) return call.result();
+  const auto it = TheDriver().graphs.find(graph);
+  if (it == TheDriver().graphs.end()) return CuResult::InvalidHandle;
+  *exec = NewHandle();
+  TheDriver().graph_execs[*exec] = it->second;
+  return CuResult::Success;
+}
+CuResult GraphLaunch(CuGraphExec exec, CuStream stream) {
+  const Call call("GraphLaunch", Needs::Context);
+  if (call.failed()) return call.result();
+  const auto number = StreamOf(stream);
+  const auto it = TheDriver().graph_execs.find(exec);
+  if (!number || it == TheDriver().graph_execs.end()) return CuResult::InvalidHandle;
+  // As launches of kernels: what they do wrong comes with the next call.
+  (void)TheDriver().work.Launch(*number, *it->second);
+  return CuResult::Success;
+}
+CuResult GraphDestroy(CuGraph graph) {
+  const Call call("GraphDestroy", Needs::Context);
+  if (call.failed()) return call.result();
+  if (TheDriver().graphs.erase(graph) == 0) return CuResult::InvalidHandle;
+  TheDriver().handles.erase(graph);
+  return CuResult::Success;
+}
+CuResult GraphExecDestroy(CuGraphExec exec) {
+  const Call call("GraphExecDestroy", Needs::Context);
+  if (call.failed()) return call.result();
+  if (TheDriver().graph_execs.erase(exec) == 0) return CuResult::InvalidHandle;
+  TheDriver().handles.erase(exec);
   return CuResult::Success;
 }
 

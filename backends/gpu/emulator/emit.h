@@ -3,6 +3,7 @@
 #pragma once
 #include <deque>
 
+#include "backends/gpu/emulator/device_memory.h"
 #include "backends/gpu/emulator/thread.h"
 #include "backends/gpu/ptx/module.h"
 #include "ir/support/result.h"
@@ -20,6 +21,8 @@ struct Layout {
   uint64_t const_base = 0;                                // of constant memory, in device memory
   uint64_t dynamic_shared = 0;                            // offset where .extern .shared begins
   bool count_branches = false;                            // the emulator is told of them
+  /// Set: accesses of bytes of it, and of shared memory, that are written are nothing to tell of.
+  const DeviceMemory* unwatched = nullptr;
 };
 
 class FunctionEmitter {
@@ -88,6 +91,13 @@ class FunctionEmitter {
 
  private:
   Status EmitInstruction(const Instruction& inst);
+  /// Memory as code sees it: pointers of the host to its bytes and to what is known of them.
+  struct Watched {
+    Value *bytes, *states, *size;
+  };
+  Watched WatchedMemory(ptx::Space space);
+  Value* AccessWritten(const Watched& memory, Value* at, uint32_t bytes,
+                       llvm::function_ref<Value*()> otherwise);
   void MakeBlocks();
   void MakeRegisters();
 

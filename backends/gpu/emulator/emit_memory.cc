@@ -203,7 +203,55 @@ Value* FunctionEmitter::Access(const Instruction& inst, const Operand& operand, 
     space = Space::Global;
   }
   const Site* site = NewSite(inst, space, access, bytes);
-  return CallHost(&HostAccess, b_.getPtrTy(), {thread_, address, HostPointer(site)});
+  const auto call = [&] {
+    return CallHost(&HostAccess, b_.getPtrTy(), {thread_, address, HostPointer(site)});
+  };
+  if (layout_.unwatched == nullptr || (space != Space::Global && space != Space::Shared)) return call();
+  const Watched memory = WatchedMemory(space);
+  Value* at = space == Space::Global ? b_.CreateSub(address, I(64, layout_.unwatched->base())) : address;
+  return AccessWritten(memory, at, bytes, call);
+}
+
+FunctionEmitter::Watched FunctionEmitter::WatchedMemory(Space space) {
+  if (space == Space::Global) {
+    const DeviceMemory& memory = *layout_.unwatched;
+    return {b_.CreateIntToPtr(I(64, memory.base()), b_.getPtrTy()), HostPointer(memory.states()),
+            I(64, memory.size())};
+  }
+  const auto member = [&](llvm::Type* type, size_t offset) {
+    return b_.CreateLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), thread_, offset));
+  };
+  return {member(b_.getPtrTy(), offsetof(Thread, shared)),
+          member(b_.getPtrTy(), offsetof(Thread, shared_states)),
+          member(Int(64), offsetof(Thread, shared_bytes))};
+}
+
+/// Bytes that have been written are used without a call: it would find nothing.
+Value* FunctionEmitter::AccessWritten(const Watched& memory, Value* at, uint32_t bytes,
+                                      llvm::function_ref<Value*()> otherwise) {
+  llvm::BasicBlock *inside = NewBlock("inside"), *slow = NewBlock("slow"), *next = NewBlock("next");
+  Value* end = b_.CreateAdd(at, I(64, bytes));
+  // Neither beyond the end nor so large that the sum begins anew; all accesses are powers of two.
+  Value* is_inside = b_.CreateAnd(b_.CreateICmpULE(end, memory.size), b_.CreateICmpULT(at, end));
+  Value* is_aligned = b_.CreateICmpEQ(b_.CreateAnd(at, I(64, bytes - 1)), I(64, 0));
+  b_.CreateCondBr(b_.CreateAnd(is_inside, is_aligned), inside, slow);
+  b_.SetInsertPoint(inside);
+  llvm::IntegerType* states = Int(8 * bytes);
+  Value* state =
+      b_.CreateAlignedLoad(states, b_.CreateGEP(b_.getInt8Ty(), memory.states, at), llvm::Align(1));
+  Value* written =
+      llvm::ConstantInt::get(states, llvm::APInt::getSplat(8 * bytes, llvm::APInt(8, DeviceMemory::Written)));
+  Value* pointer = b_.CreateGEP(b_.getInt8Ty(), memory.bytes, at);
+  b_.CreateCondBr(b_.CreateICmpEQ(state, written), next, slow);
+  b_.SetInsertPoint(slow);
+  Value* other = otherwise();
+  llvm::BasicBlock* from = b_.GetInsertBlock();
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
+  llvm::PHINode* result = b_.CreatePHI(b_.getPtrTy(), 2);
+  result->addIncoming(pointer, inside);
+  result->addIncoming(other, from);
+  return result;
 }
 
 llvm::ArrayRef<EmitRow> MemoryRows() { return kRows; }

@@ -40,9 +40,13 @@ const DriverApi& StartEmulatedDriver(const EmulatedDriverOptions& options) {
   };
   Driver& driver = TheDriver();
   const std::lock_guard lock(driver.mutex);
+  driver.work.Start(0, nullptr);
   driver.modules.clear();
   driver.events.clear();
   driver.streams.clear();
+  driver.graphs.clear();
+  driver.graph_execs.clear();
+  driver.handles.clear();
   driver.host_memory.clear();
   driver.devices.clear();
   driver.calls.clear();
@@ -59,10 +63,16 @@ std::string EmulatedReport() {
   return TheDriver().report;
 }
 
-void ForgetEmulatedMemory(CuDevicePtr address, size_t bytes) {
+void ForgetEmulatedMemory(CuStream stream, CuDevicePtr address, size_t bytes) {
   const std::lock_guard lock(TheDriver().mutex);
-  if (TheDriver().current >= 0 && bytes > 0)
-    TheDriver().device().memory().SetWritten(address, bytes, /*written=*/false);
+  const auto number = emulated::StreamOf(stream);
+  if (TheDriver().current < 0 || bytes == 0 || !number) return;
+  Operation operation;
+  operation.run = [address, bytes, &device = TheDriver().device()] {
+    device.memory().SetWritten(address, bytes, /*written=*/false);
+    return CuResult::Success;
+  };
+  (void)TheDriver().work.Add(*number, std::move(operation));
 }
 
 Counts EmulatedCounts() {

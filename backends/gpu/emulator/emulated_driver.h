@@ -21,13 +21,18 @@ struct EmulatedDriverOptions {
   std::vector<PlannedFault> faults;
 };
 
+/// What is asked for on a stream is done at once or, with a seed, when something waits for it or at times
+/// that the seed gives. Work of other streams that no event orders, and that touches the same bytes, is
+/// found.
+///
 /// Starts anew: what an earlier one had is gone. The functions may be called from several threads; one at a
 /// time runs.
 const DriverApi& StartEmulatedDriver(const EmulatedDriverOptions& options);
 /// What kernels did wrong last; empty: nothing.
 std::string EmulatedReport();
-/// What is in memory of the current device counts as written by nobody again: reads of it are reported.
-void ForgetEmulatedMemory(CuDevicePtr address, size_t bytes);
+/// What is in memory of the current device counts as written by nobody, when it is the stream's turn: reads
+/// of it are reported.
+void ForgetEmulatedMemory(CuStream stream, CuDevicePtr address, size_t bytes);
 /// What all kernels did so far.
 Counts EmulatedCounts();
 

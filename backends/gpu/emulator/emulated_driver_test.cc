@@ -177,7 +177,7 @@ TEST(EmulatedDriver, WhatNobodyWroteIsNotCopiedToTheHost) {
   const CuDevicePtr address = driver.Numbers();
   std::array<uint32_t, 4> numbers{};
   EXPECT_EQ(driver.api.MemcpyDtoH(numbers.data(), address, 16), CuResult::Success);
-  ForgetEmulatedMemory(address + 4, 8);
+  ForgetEmulatedMemory(nullptr, address + 4, 8);
   EXPECT_EQ(driver.api.MemcpyDtoH(numbers.data(), address, 16), CuResult::LaunchFailed);
   EXPECT_EQ(EmulatedReport(), "8 of 16 bytes that are copied to the host were written by nobody");
 }

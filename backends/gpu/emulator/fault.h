@@ -14,6 +14,7 @@ enum class FaultKind : uint8_t {
   ReadOnly,          // a store to constant memory or parameters
   SharedRace,        // between threads of a block, no barrier in between
   GlobalRace,        // between threads of a block or between blocks
+  StreamRace,        // with work of another stream
   DivergentBarrier,  // threads that wait for others which never come
   Aligned,           // a warp instruction without all its lanes
   Trap,

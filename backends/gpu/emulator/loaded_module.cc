@@ -77,7 +77,7 @@ Status LoadedModule::PlaceVariables(State& s) {
     if (variable.space == Space::Global && !variable.external) {
       HLO_TRY(s.global[&variable], allocate(variable.size));
     }
-  const Layout layout{s.global, s.const_base, 0, false};
+  const Layout layout{s.global, s.const_base, 0, false, nullptr};
   for (const ptx::Variable& variable : s.module->variables) {
     const bool constant = variable.space == Space::Const;
     if (variable.external || (!constant && variable.space != Space::Global)) continue;
@@ -98,8 +98,10 @@ Status LoadedModule::Compile(State& s) {
   HLO_CHECK_OK(PrepareForHost(code));
   for (const ptx::Function& function : s.module->functions) {
     if (!function.defined) continue;
-    const Layout layout{s.global, s.const_base, DynamicSharedOffset(*s.module, function),
-                        s.device->options().count};
+    const DeviceOptions& options = s.device->options();
+    const bool unwatched = !options.count && !options.check_races;
+    const Layout layout{s.global, s.const_base, DynamicSharedOffset(*s.module, function), options.count,
+                        unwatched ? &s.device->memory() : nullptr};
     HLO_CHECK_OK(FunctionEmitter(code, function, layout, s.sites).Emit());
   }
   HLO_TRY(const std::string object, MakeHostObject(code));

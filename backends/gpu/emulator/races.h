@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "backends/gpu/emulator/device_memory.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace hlo::gpu {
 
@@ -14,11 +15,15 @@ struct Moment {
   uint16_t warp_time = 0;
 };
 
+/// Times [begin, end) of work of other streams that nothing orders before what runs now.
+using Concurrent = llvm::SmallVector<std::pair<uint32_t, uint32_t>, 2>;
+
 /// Since when times matter to a block.
 struct Since {
   uint32_t launch = 0;   // before: of other launches, which are ordered
   uint32_t block = 0;    // before: of other blocks
   uint32_t ordered = 0;  // up to here other blocks are ordered as well, by atomics and fences
+  const Concurrent* concurrent = nullptr;  // which of what was before the launch is not ordered; null: all is
 };
 
 /// Accesses of bytes of one memory.
@@ -29,6 +34,7 @@ class RaceTable {
     bool found = false;
     bool other_wrote = false;
     bool other_block = false;
+    bool other_stream = false;
     Moment other;
   };
   /// Room for so many bytes; false: the host has none.
@@ -72,8 +78,14 @@ class RaceTable {
     word.wrote.time = kSplit;
   }
 
+  static bool Holds(const Concurrent& times, uint32_t time) {
+    for (const auto& [begin, end] : times)
+      if (begin <= time && time < end) return true;
+    return false;
+  }
   static bool Races(const Moment& other, Moment now, bool strong, const Since& since) {
-    if (other.time < since.launch || other.time == 0) return false;
+    if (other.time == 0) return false;
+    if (other.time < since.launch) return since.concurrent != nullptr && Holds(*since.concurrent, other.time);
     if (strong && (other.thread & kStrong) != 0) return false;
     if (other.time < since.block) return other.time > since.ordered;
     if ((other.thread & kOtherBlocks) != 0 && since.ordered == 0) return true;
@@ -87,10 +99,11 @@ class RaceTable {
   static void Touch(Record& record, bool store, bool strong, Moment now, const Since& since,
                     Conflict& conflict) {
     if (Races(record.wrote, now, strong, since)) {
-      conflict = {true, true, record.wrote.time < since.block, record.wrote};
+      conflict = {true, true, record.wrote.time < since.block, record.wrote.time < since.launch,
+                  record.wrote};
     } else if (store && Races(record.read, now, strong, since)) {
       const bool other_block = record.read.time < since.block || (record.read.thread & kOtherBlocks) != 0;
-      conflict = {true, false, other_block, record.read};
+      conflict = {true, false, other_block, record.read.time < since.launch, record.read};
     }
     conflict.other.thread &= kThread;
     const auto mark = static_cast<uint16_t>(now.thread | (strong ? kStrong : 0));

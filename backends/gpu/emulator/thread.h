@@ -37,7 +37,9 @@ struct Site {
 struct Thread {
   uint64_t special[kNumSpecials] = {};
   uint8_t* params = nullptr;
-  uint64_t local_top = 0;  // bytes of local memory that callers use
+  uint64_t local_top = 0;                               // bytes of local memory that callers use
+  uint8_t *shared = nullptr, *shared_states = nullptr;  // of the block: contents, and what is known of them
+  uint64_t shared_bytes = 0;
 
   enum class State : uint8_t { Ready, Waiting, Exited };
   State state = State::Exited;

@@ -22,8 +22,9 @@ struct DriverBinding {
   std::function<std::string()> report;
   /// What kernels have done so far; null where nobody counts.
   std::function<DeviceCounts()> counts;
-  /// Bytes are about to be written anew: reading them before is a mistake. Null where nobody looks.
-  std::function<void(CuDevicePtr address, size_t bytes)> forget;
+  /// Bytes are written anew when it is the stream's turn: reading them before is a mistake. Null where nobody
+  /// looks.
+  std::function<void(CuStream stream, CuDevicePtr address, size_t bytes)> forget;
   /// Work is done when it is asked for: waiting for it costs nothing.
   bool synchronous = false;
 };
@@ -55,8 +56,8 @@ class Gpu {
   /// Loads PTX. Errors: compile-kernels, with what the driver says of it; those of Call().
   Result<CuModule> LoadModule(const std::string& ptx);
   [[nodiscard]] bool IsLost() const { return !Alive(); }
-  void Forget(CuDevicePtr address, size_t bytes) const {
-    if (driver_.forget) driver_.forget(address, bytes);
+  void Forget(CuStream stream, CuDevicePtr address, size_t bytes) const {
+    if (driver_.forget) driver_.forget(stream, address, bytes);
   }
   [[nodiscard]] const std::function<DeviceCounts()>& counts() const { return driver_.counts; }
   [[nodiscard]] bool synchronous() const { return driver_.synchronous; }

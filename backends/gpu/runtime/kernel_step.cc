@@ -39,7 +39,8 @@ class KernelRunner final : public StepRunner {
     const KernelCall& call = step_.call;
     if (!writes_) return {};
     for (const Slice& result : fresh_)
-      frame.stream().gpu().Forget(frame.At(result), static_cast<size_t>(result.size));
+      frame.stream().gpu().Forget(frame.stream().handle(), frame.At(result),
+                                  static_cast<size_t>(result.size));
     for (const auto& [from, to] : call.copies)
       if (const CuDevicePtr source = frame.At(from), target = frame.At(to); source != target && to.size > 0)
         HLO_CHECK_OK(frame.stream().Copy(target, source, static_cast<size_t>(to.size)));

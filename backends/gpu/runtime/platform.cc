@@ -29,7 +29,8 @@ Result<GpuPtr> OpenEmulated(const Platform& platform, const Target& target) {
   driver.report = EmulatedReport;
   driver.forget = ForgetEmulatedMemory;
   if (options.device.count) driver.counts = DeviceCountsOf;
-  driver.synchronous = true;
+  // With a seed the driver does it later.
+  driver.synchronous = options.device.seed == 0;
   return Gpu::Open(std::move(driver), 0, SmOf(target));
 }
 
