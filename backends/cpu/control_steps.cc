@@ -1,7 +1,6 @@
 #include "backends/cpu/control_steps.h"
 
-#include <cstring>
-
+#include "backends/compile/run_steps.h"
 #include "backends/cpu/routine_step.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 
@@ -16,12 +15,8 @@ class WhileRunner final : public StepRunner {
 
   Status Run(Frame& frame) const override {
     frame.Observe(*step_.instruction);
-    for (;;) {
-      HLO_CHECK_OK(frame.CheckInterrupt());
-      HLO_CHECK_OK(RunSequence(step_.parts[0], frame));
-      if (*frame.At(step_.predicate) == 0) return {};
-      HLO_CHECK_OK(RunSequence(step_.parts[1], frame));
-    }
+    return compile::RunLoop(step_, frame, &RunSequence,
+                            [&]() -> Result<bool> { return *frame.At(step_.predicate) != 0; });
   }
   [[nodiscard]] std::string Explain() const override { return "loop over steps"; }
   bool AddTo(RoutineBuilder& routine) const override {
@@ -35,50 +30,27 @@ class WhileRunner final : public StepRunner {
 
 class ConditionalRunner final : public StepRunner {
  public:
-  explicit ConditionalRunner(const Step& step)
-      : step_(step),
-        by_predicate_(step.instruction->operand(0)->shape().element_type() == ElementType::Pred) {}
+  explicit ConditionalRunner(const Step& step) : step_(step), selector_(step) {}
 
   Status Run(Frame& frame) const override {
     frame.Observe(*step_.instruction);
-    size_t taken = step_.parts.size() - 1;
-    if (by_predicate_) {
-      taken = *frame.At(step_.predicate) != 0 ? 0 : 1;
-    } else {
-      int32_t index = 0;
-      std::memcpy(&index, frame.At(step_.predicate), sizeof index);
-      if (index >= 0 && static_cast<size_t>(index) < taken) taken = static_cast<size_t>(index);
-    }
-    return RunSequence(step_.parts[taken], frame);
+    return RunSequence(step_.parts[selector_.Branch(frame.At(step_.predicate))], frame);
   }
   [[nodiscard]] std::string Explain() const override { return "choice between sequences of steps"; }
   bool AddTo(RoutineBuilder& routine) const override {
-    return routine.Branch(step_.predicate, by_predicate_, step_.parts);
+    return routine.Branch(step_.predicate, selector_.by_predicate(), step_.parts);
   }
 
  private:
   const Step& step_;
-  bool by_predicate_;
+  compile::BranchSelector selector_;
 };
-
-Status RunWatched(const Step& step, Frame& frame, InstructionListener& listener) {
-  const bool listened = listener.Begin(*step.instruction);
-  HLO_CHECK_OK(RunnerOf(step).Run(frame));
-  return listened ? listener.End(*step.instruction) : Status();
-}
 
 }  // namespace
 
 Status RunSequence(const Sequence& sequence, Frame& frame) {
-  InstructionListener* const listener = frame.listener();
-  for (const auto& step : sequence) {
-    Status status = listener == nullptr ? RunnerOf(*step).Run(frame) : RunWatched(*step, frame, *listener);
-    if (status) continue;
-    Diagnostic error = std::move(status).error();
-    if (!error.loc.valid()) error.loc = step->instruction->loc();
-    return Error(std::move(error));
-  }
-  return {};
+  return compile::RunInOrder(sequence, frame.listener(),
+                             [&](const Step& step) { return RunnerOf(step).Run(frame); });
 }
 
 std::unique_ptr<StepRunner> LoadWhile(const Step& step) { return std::make_unique<WhileRunner>(step); }

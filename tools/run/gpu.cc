@@ -55,6 +55,7 @@ Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated) {
   GpuRunOptions gpu;
   HLO_TRY(gpu.target, gpu::FindTarget(options.gpu_target));
   gpu.wait_each = options.gpu_sync;
+  gpu.graphs = options.gpu_graphs == GpuGraphs::On;
   gpu.platform.emulated = emulated;
   gpu::EmulatedDriverOptions& emulation = gpu.platform.emulation;
   emulation.device.memory = 0;

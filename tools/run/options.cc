@@ -24,6 +24,9 @@ constexpr OptionRow kPlatformRows[] = {
                            "the GPU that code is for: a100, b200, h100, h200, or a description"),
     Option<&R::gpu_sync>("gpu-sync", "", "", "gpu: wait for each step, so that errors name the instruction")
         .Advanced(),
+    Option<&R::gpu_graphs>("gpu-graphs", "off|on", "off",
+                           "gpu: runs of kernels and copies are recorded once and launched together")
+        .Advanced(),
     Option<&R::gpu_emu>("gpu-emu", "KEY=VALUE", "",
                         "gpu-emu, repeatable: seed=N orders threads, memory=BYTES, checks=off, "
                         "fault=FUNCTION@CALL=ERROR")

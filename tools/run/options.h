@@ -26,6 +26,7 @@ enum class Reference : uint8_t { None, Interpreter, Cpu, Gpu, GpuEmu };
 enum class ReportForm : uint8_t { Unset, Table, Json };
 /// What the rows of a profile are.
 enum class GroupBy : uint8_t { Instruction, Opcode, Source, OpName, Computation };
+enum class GpuGraphs : uint8_t { Off, On };
 enum class NanMode : uint8_t { Equal, Never, Ignore };
 
 struct RunOptions : CommonOptions {
@@ -37,6 +38,7 @@ struct RunOptions : CommonOptions {
   std::string mcpu, mattr, gpu_target;
   std::vector<std::string> gpu_emu;  // KEY=VALUE
   bool gpu_sync = false;
+  GpuGraphs gpu_graphs = GpuGraphs::Off;
   ForcedPath force_path;
   bool compile_only = false;
   Tier tier = Tier::Auto;
@@ -124,6 +126,11 @@ inline constexpr OptionWord<Reference> kOptionWords<Reference>[] = {
     {"host", Reference::Cpu},
     {"cuda", Reference::Gpu},
     {"", Reference::None},
+};
+template <>
+inline constexpr OptionWord<GpuGraphs> kOptionWords<GpuGraphs>[] = {
+    {"off", GpuGraphs::Off},
+    {"on", GpuGraphs::On},
 };
 template <>
 inline constexpr OptionWord<ReportForm> kOptionWords<ReportForm>[] = {

@@ -17,7 +17,10 @@ using gpu::Program;
 class GpuExecutable final : public Executable {
  public:
   GpuExecutable(std::unique_ptr<Program> program, const GpuRunOptions& options)
-      : program_(std::move(program)), platform_(options.platform), wait_each_(options.wait_each) {}
+      : program_(std::move(program)),
+        platform_(options.platform),
+        wait_each_(options.wait_each),
+        graphs_(options.graphs) {}
 
   Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                               const ExecutionOptions& options) const override {
@@ -31,7 +34,8 @@ class GpuExecutable final : public Executable {
       return loaded->Run(device, std::move(mine),
                          {.observer = options.on_instruction ? &options.on_instruction : nullptr,
                           .listener = recorder ? &*recorder : nullptr,
-                          .wait_each = wait_each_});
+                          .wait_each = wait_each_,
+                          .graphs = graphs_});
     });
   }
   [[nodiscard]] const Module& module() const override { return *program_->module; }
@@ -52,7 +56,7 @@ class GpuExecutable final : public Executable {
 
   std::unique_ptr<Program> program_;
   gpu::Platform platform_;
-  bool wait_each_;
+  bool wait_each_, graphs_;
   mutable std::mutex mutex_;
   mutable std::unique_ptr<LoadedProgram> loaded_;
 };

@@ -20,6 +20,8 @@ struct GpuRunOptions {
   gpu::Platform platform;
   /// Runs wait for each step, so that errors name the instruction that caused them.
   bool wait_each = false;
+  /// Steps that follow each other are recorded by the first run, and asked for together by those after it.
+  bool graphs = false;
 };
 
 /// Compiles a copy of `module`; no driver is needed for that. What has no kernel is computed by the evaluator

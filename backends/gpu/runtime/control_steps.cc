@@ -1,6 +1,6 @@
 // Steps that run other steps.
-#include <cstring>
-
+#include "backends/compile/run_steps.h"
+#include "backends/gpu/runtime/graphs.h"
 #include "backends/gpu/runtime/steps.h"
 
 namespace hlo::gpu {
@@ -8,47 +8,46 @@ namespace {
 
 class WhileRunner final : public StepRunner {
  public:
-  explicit WhileRunner(const Step& step) : step_(step) {}
+  explicit WhileRunner(const Step& step) : step_(step), trips_(step.Trips()) {}
 
   Status Run(Frame& frame) const override {
     frame.Observe(*step_.instruction);
-    for (;;) {
-      HLO_CHECK_OK(frame.CheckInterrupt());
-      HLO_CHECK_OK(RunSequence(step_.parts[0], frame));
+    // Who looks at instructions wants to see those of the condition.
+    if (trips_ && !frame.IsWatched()) return RunTrips(frame);
+    return compile::RunLoop(step_, frame, &RunSequence, [&]() -> Result<bool> {
       uint8_t goes_on = 0;
       HLO_CHECK_OK(frame.stream().ToHost(&goes_on, frame.At(step_.predicate), sizeof goes_on));
-      if (goes_on == 0) return {};
-      HLO_CHECK_OK(RunSequence(step_.parts[1], frame));
-    }
+      return goes_on != 0;
+    });
   }
   [[nodiscard]] std::string Explain() const override {
+    if (trips_)
+      return "loop of " + std::to_string(*trips_) + " times over steps, for which the host does not wait";
     return "loop over steps, which the host goes through";
   }
 
  private:
+  Status RunTrips(Frame& frame) const {
+    for (int64_t i = 0; i < *trips_; ++i) {
+      HLO_CHECK_OK(frame.CheckInterrupt());
+      HLO_CHECK_OK(RunSequence(step_.parts[1], frame));
+    }
+    return {};
+  }
+
   const Step& step_;
+  std::optional<int64_t> trips_;
 };
 
 class ConditionalRunner final : public StepRunner {
  public:
-  explicit ConditionalRunner(const Step& step)
-      : step_(step),
-        by_predicate_(step.instruction->operand(0)->shape().element_type() == ElementType::Pred) {}
+  explicit ConditionalRunner(const Step& step) : step_(step), selector_(step) {}
 
   Status Run(Frame& frame) const override {
     frame.Observe(*step_.instruction);
-    size_t taken = step_.parts.size() - 1;
-    const CuDevicePtr at = frame.At(step_.predicate);
-    if (by_predicate_) {
-      uint8_t first = 0;
-      HLO_CHECK_OK(frame.stream().ToHost(&first, at, sizeof first));
-      taken = first != 0 ? 0 : 1;
-    } else {
-      int32_t index = 0;
-      HLO_CHECK_OK(frame.stream().ToHost(&index, at, sizeof index));
-      if (index >= 0 && static_cast<size_t>(index) < taken) taken = static_cast<size_t>(index);
-    }
-    return RunSequence(step_.parts[taken], frame);
+    std::array<uint8_t, sizeof(int32_t)> selector{};
+    HLO_CHECK_OK(frame.stream().ToHost(selector.data(), frame.At(step_.predicate), selector_.bytes()));
+    return RunSequence(step_.parts[selector_.Branch(selector.data())], frame);
   }
   [[nodiscard]] std::string Explain() const override {
     return "choice between sequences of steps by the host";
@@ -56,38 +55,58 @@ class ConditionalRunner final : public StepRunner {
 
  private:
   const Step& step_;
-  bool by_predicate_;
+  compile::BranchSelector selector_;
 };
 
-Status RunStep(const Step& step, Frame& frame) {
-  HLO_CHECK_OK(RunnerOf(step).Run(frame));
-  // What has parts has waited for them.
-  return frame.wait_each() && step.parts.empty() ? frame.stream().Wait() : Status();
+/// Says whose error of the driver it is; of a loop or a branch the step within has told.
+Diagnostic Named(Diagnostic error, const Frame& frame, const std::string& who) {
+  if (error.id != kGpuErrorId || llvm::StringRef(error.message).starts_with("%")) return error;
+  error.message = who + ": " + error.message;
+  if (!frame.wait_each()) error.Note("an earlier kernel may have caused it: --gpu-sync waits for each");
+  return error;
 }
 
-Status RunWatched(const Step& step, Frame& frame, InstructionListener& listener) {
-  const bool listened = listener.Begin(*step.instruction);
-  HLO_CHECK_OK(RunStep(step, frame));
-  return listened ? listener.End(*step.instruction) : Status();
+Status RunStep(const Step& step, Frame& frame) {
+  Status status = RunnerOf(step).Run(frame);
+  // What has parts has waited for them.
+  if (status && frame.wait_each() && step.parts.empty()) status = frame.stream().Wait();
+  if (status) return status;
+  return Error(Named(std::move(status).error(), frame, "%" + step.instruction->name().str()));
+}
+
+bool FitsGraph(const Step& step) { return step.kind == StepKind::Kernel || step.kind == StepKind::Copy; }
+
+/// Steps that a stream is asked for all at once.
+Status RunAsGraph(llvm::ArrayRef<std::unique_ptr<Step>> steps, Frame& frame) {
+  Status status = frame.graphs()->Run(*steps.front(), frame.stream(), [&]() -> Status {
+    for (const auto& step : steps) HLO_CHECK_OK(RunnerOf(*step).Run(frame));
+    return {};
+  });
+  if (status && frame.wait_each()) status = frame.stream().Wait();
+  if (status) return status;
+  const Instruction& first = *steps.front()->instruction;
+  const std::string who =
+      llvm::formatv("%{0} and {1} steps behind it, in a graph", first.name(), steps.size() - 1);
+  Diagnostic error = Named(std::move(status).error(), frame, who);
+  if (!error.loc.valid()) error.loc = first.loc();
+  return Error(std::move(error));
 }
 
 }  // namespace
 
 Status RunSequence(const Sequence& sequence, Frame& frame) {
-  for (const auto& step : sequence) {
-    InstructionListener* const listener = frame.listener();
-    Status status = listener == nullptr ? RunStep(*step, frame) : RunWatched(*step, frame, *listener);
-    if (status) continue;
-    Diagnostic error = std::move(status).error();
-    if (error.loc.valid()) return Error(std::move(error));
-    error.loc = step->instruction->loc();
-    // Of a loop or a branch the step within has told.
-    const bool of_driver = error.id == kGpuErrorId && !llvm::StringRef(error.message).starts_with("%");
-    if (of_driver) {
-      error.message = "%" + step->instruction->name().str() + ": " + error.message;
-      if (!frame.wait_each()) error.Note("an earlier kernel may have caused it: --gpu-sync waits for each");
+  llvm::ArrayRef<std::unique_ptr<Step>> rest = sequence;
+  const auto run = [&](const Step& step) { return RunStep(step, frame); };
+  if (frame.graphs() == nullptr || frame.IsWatched()) return compile::RunInOrder(rest, frame.listener(), run);
+  while (!rest.empty()) {
+    const auto together = rest.take_while([](const auto& step) { return FitsGraph(*step); });
+    if (together.size() > 1) {
+      HLO_CHECK_OK(RunAsGraph(together, frame));
+      rest = rest.drop_front(together.size());
+    } else {
+      HLO_CHECK_OK(compile::RunInOrder(rest.take_front(), nullptr, run));
+      rest = rest.drop_front();
     }
-    return Error(std::move(error));
   }
   return {};
 }

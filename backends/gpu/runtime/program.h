@@ -11,6 +11,7 @@
 
 namespace hlo::gpu {
 
+class StepGraphs;
 using compile::Buffer;
 using compile::BufferKind;
 using compile::KernelCall;
@@ -35,7 +36,8 @@ class Frame {
     hlo::Device& device;
     const Executor::Observer* observer = nullptr;
     InstructionListener* listener = nullptr;
-    bool wait_each = false;  // for what each step has asked for
+    bool wait_each = false;        // for what each step has asked for
+    StepGraphs* graphs = nullptr;  // steps that follow each other are asked for together
   };
   Frame(const Of& of, size_t sizes_count) : of_(of), sizes_(sizes_count), context_(of.plans, of.device) {}
 
@@ -56,6 +58,9 @@ class Frame {
     if (of_.observer != nullptr) (*of_.observer)(inst);
   }
   [[nodiscard]] InstructionListener* listener() const { return of_.listener; }
+  /// Whether somebody wants to know of each instruction.
+  [[nodiscard]] bool IsWatched() const { return of_.observer != nullptr || of_.listener != nullptr; }
+  [[nodiscard]] StepGraphs* graphs() const { return of_.graphs; }
   [[nodiscard]] bool wait_each() const { return of_.wait_each || of_.listener != nullptr; }
 
  private:

@@ -117,6 +117,7 @@ Status LoadedProgram::LoadConstants() {
 Result<LoadedProgram::PlacePtr> LoadedProgram::MakePlace() {
   auto place = std::make_unique<Place>();
   HLO_TRY(place->stream, Stream::Create(gpu_));
+  place->graphs = std::make_unique<StepGraphs>(gpu_);
   place->bases = constant_bases_;
   HLO_TRY(const CuDevicePtr arena, Allocate(program_.arena_bytes, "temporaries", place->blocks));
   for (size_t i = 0; i < program_.buffers.size(); ++i) {
@@ -174,7 +175,8 @@ Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<Literal> arg
                .device = device,
                .observer = observers.observer,
                .listener = observers.listener,
-               .wait_each = observers.wait_each || gpu_->synchronous()},
+               .wait_each = observers.wait_each || gpu_->synchronous(),
+               .graphs = observers.graphs ? place->graphs.get() : nullptr},
               static_cast<size_t>(program_.sizes_count));
   HLO_CHECK_OK(SetArguments(*place, arguments, frame));
   arguments.clear();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/executable.h"
+#include "backends/gpu/runtime/graphs.h"
 #include "backends/gpu/runtime/program.h"
 
 namespace hlo::gpu {
@@ -21,6 +22,7 @@ class LoadedProgram {
     const Executor::Observer* observer = nullptr;
     InstructionListener* listener = nullptr;
     bool wait_each = false;
+    bool graphs = false;
   };
   /// One run on one simulated device. Errors: those of Gpu and of steps.
   Result<Literal> Run(hlo::Device& device, std::vector<Literal> arguments, const Observers& observers);
@@ -32,6 +34,7 @@ class LoadedProgram {
     std::unique_ptr<Stream> stream;
     std::vector<DeviceMemoryBlock> blocks;
     std::vector<CuDevicePtr> bases;  // by buffer
+    std::unique_ptr<StepGraphs> graphs;
   };
   using PlacePtr = std::unique_ptr<Place>;
 
