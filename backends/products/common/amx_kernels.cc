@@ -110,12 +110,6 @@ void MultiplyRows(int64_t rows, const GroupArgs& args) {
     Multiply<Kind, false>(args);
 }
 
-bool AskForTiles() {
-  constexpr long kRequestPermission = 0x1023, kTileData = 18;
-  return HasCpuFeatures({"amx-tile", "amx-bf16", "amx-int8", "avx512bw", "avx512vl"}) &&
-         syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-}
-
 void Configure(int64_t rows) {
   TileConfig config;
   const auto upper = static_cast<uint8_t>(rows < kGroupRows / 2 ? rows : kGroupRows / 2),
@@ -141,6 +135,10 @@ void MultiplyTiles(GroupKind kind, int64_t rows, const GroupArgs& args) {
   }
 }
 
+#pragma clang attribute pop
+
+// What any machine runs, to learn whether it has the registers, stands outside of the code for them.
+
 constexpr GroupKernels kKernels = {.name = "tile registers",
                                    .multiply = &MultiplyTiles,
                                    .prepare = &Configure,
@@ -152,6 +150,12 @@ constexpr GroupKernels kKernels = {.name = "tile registers",
                                    .long_column_piece = 1024,
                                    .rows_stay = true};
 
+bool AskForTiles() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return HasCpuFeatures({"amx-tile", "amx-bf16", "amx-int8", "avx512bw", "avx512vl"}) &&
+         syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
 }  // namespace
 
 const GroupKernels* TileRegisterKernels() {
@@ -160,5 +164,3 @@ const GroupKernels* TileRegisterKernels() {
 }
 
 }  // namespace hlo::gemm
-
-#pragma clang attribute pop

@@ -79,6 +79,10 @@ void Multiply(GroupKind, int64_t rows, const GroupArgs& args) { MultiplyRows<Pai
 
 void MultiplyWords(GroupKind, const WordArgs& args) { RunWords<Pairs>(args); }
 
+#pragma clang attribute pop
+
+// What any machine runs, to learn whether it has the instructions, stands outside of the code with them.
+
 constexpr GroupKernels kKernels = {.name = "pairs in vectors",
                                    .multiply = &Multiply,
                                    .prepare = nullptr,
@@ -106,5 +110,3 @@ const GroupKernels* PairKernels() {
 }
 
 }  // namespace hlo::gemm
-
-#pragma clang attribute pop

@@ -162,17 +162,6 @@ void AddLines(const LaneWindows& args) {
 
 }  // namespace
 
-std::optional<LaneType> LaneTypeOf(ElementType type) {
-  switch (type) {
-    case ElementType::F32: return LaneType::F32;
-    case ElementType::BF16: return LaneType::Bf16;
-    case ElementType::F16: return LaneType::F16;
-    case ElementType::F8E4M3FN: return LaneType::F8E4M3Fn;
-    case ElementType::F8E5M2: return LaneType::F8E5M2;
-    default: return std::nullopt;
-  }
-}
-
 const LaneCodes& LaneCodesFor(LaneType type) {
   static constexpr const LaneCodes* kAll[] = {&kLaneCodes<F32>, &kLaneCodes<Bf16>, &kLaneCodes<F16>,
                                               &kLaneCodes<F8E4M3Fn>, &kLaneCodes<F8E5M2>};
@@ -190,6 +179,18 @@ void AddLaneWindows(const LaneWindows& args) {
   }
 }
 
-}  // namespace hlo::gemm
-
 #pragma clang attribute pop
+
+// Asked on any machine, so not code for the instructions of some.
+std::optional<LaneType> LaneTypeOf(ElementType type) {
+  switch (type) {
+    case ElementType::F32: return LaneType::F32;
+    case ElementType::BF16: return LaneType::Bf16;
+    case ElementType::F16: return LaneType::F16;
+    case ElementType::F8E4M3FN: return LaneType::F8E4M3Fn;
+    case ElementType::F8E5M2: return LaneType::F8E5M2;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace hlo::gemm
