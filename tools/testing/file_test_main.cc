@@ -32,7 +32,7 @@ struct Options {
 };
 
 struct Counts {
-  int passed = 0, failed = 0, updated = 0, executed = 0, not_executed = 0;
+  int passed = 0, failed = 0, updated = 0, executed = 0, not_executed = 0, left_out = 0;
 };
 
 // The case that is running, for the message of a timeout.
@@ -67,6 +67,7 @@ bool RunCase(Runner& runner, const TestCase& test, Counts& counts) {
   alarm(0);
   counts.executed += outcome.executed;
   counts.not_executed += outcome.not_executed;
+  counts.left_out += outcome.left_out;
   ++(outcome.passed ? counts.passed : counts.failed);
   if (!outcome.passed) llvm::errs() << outcome.log << '\n';
   return outcome.passed;
@@ -151,6 +152,9 @@ int Main(const Options& options, const char* program) {
   if (!options.update && !options.list && counts.executed + counts.not_executed > 0)
     llvm::outs() << counts.executed << " executed before and after passes, " << counts.not_executed
                  << " excused\n";
+  if (!options.update && counts.left_out > 0)
+    llvm::outs() << counts.left_out
+                 << " commands left out: they need instructions that this processor lacks\n";
   return counts.failed == 0 ? 0 : 1;
 }
 

@@ -1,5 +1,6 @@
 #include "tools/testing/runner.h"
 
+#include "ir/support/cpu_features.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -273,6 +274,10 @@ Runner::Outcome Runner::Run(const TestCase& test) {
   module_path_ = folder_ + "/" + llvm::sys::path::filename(test.path).str();
   WriteFile(module_path_, test.PaddedText());
   for (const RunLine& run : test.runs) {
+    if (!llvm::all_of(run.features, [](llvm::StringRef feature) { return HasCpuFeatures({feature}); })) {
+      ++outcome.left_out;
+      continue;
+    }
     RunCommand(test, run, outcome);
     if (outcome.log.empty()) continue;
     outcome.passed = false;

@@ -32,6 +32,8 @@ class Runner {
     /// Commands with --passes whose module was executed before and after them, and those of cases excused
     /// by NOEXEC.
     int executed = 0, not_executed = 0;
+    /// Commands that this processor lacks instructions for.
+    int left_out = 0;
   };
   Outcome Run(const TestCase& test);
 

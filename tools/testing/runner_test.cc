@@ -106,6 +106,15 @@ TEST(TestFile, ChunksInheritCommands) {
   EXPECT_FALSE(ParseTestFile("f", "// RUN: a\n// EXIT: x\n"));
 }
 
+TEST(TestFile, CommandsMayNeedInstructions) {
+  const auto cases = ParseTestFile("f", "// RUN: a\n// RUN[avx2,avx512f]: b \\\n// RUN: c\nx\n");
+  ASSERT_TRUE(cases);
+  EXPECT_EQ((*cases)[0].runs[0].features, std::vector<std::string>());
+  EXPECT_EQ((*cases)[0].runs[1].features, (std::vector<std::string>{"avx2", "avx512f"}));
+  EXPECT_EQ((*cases)[0].runs[1].command, "b c");
+  EXPECT_FALSE(ParseTestFile("f", "// RUN[avx3]: a\nx\n"));
+}
+
 TEST(CheckBlock, NamesBecomeVariables) {
   EXPECT_EQ(GenerateChecks("%a.1 = f32[] add(%b, %b)\n\nROOT %a_1 = {{1,2}}, x=\"%q\"\n"),
             "// CHECK: %[[A_1:[A-Za-z0-9_.-]+]] = f32[] add(%[[B:[A-Za-z0-9_.-]+]], %[[B]])\n"

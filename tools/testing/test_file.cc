@@ -1,5 +1,6 @@
 #include "tools/testing/test_file.h"
 
+#include "ir/support/cpu_features.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -41,7 +42,11 @@ class ChunkReader {
   Status ReadDirective(llvm::StringRef line) {
     if (!line.consume_front("//")) return {};
     line = line.trim();
-    if (line.consume_front("RUN:")) return ReadRun(line.trim());
+    if (line.consume_front("RUN:")) return ReadRun(line.trim(), {});
+    if (line.consume_front("RUN[")) {
+      const auto [features, command] = line.split("]:");
+      return ReadRun(command.trim(), features);
+    }
     if (line.consume_front("INPUT:")) test_.inputs.push_back(line.trim().str());
     if (line.consume_front("EXPECT:")) test_.expected.push_back(line.trim().str());
     if (line.consume_front("STDERR:")) test_.stderr_texts.push_back(line.trim().str());
@@ -59,12 +64,21 @@ class ChunkReader {
   }
 
   /// A command; a trailing backslash continues it on the next RUN line.
-  Status ReadRun(llvm::StringRef command) {
+  /// `features` are of the first line: those that the command needs, between commas.
+  Status ReadRun(llvm::StringRef command, llvm::StringRef features) {
     const bool continues = command.consume_back("\\");
-    if (continued_)
+    if (continued_) {
       test_.runs.back().command += " " + command.trim().str();
-    else
-      test_.runs.push_back({line_, command.trim().str()});
+    } else {
+      test_.runs.push_back({line_, command.trim().str(), {}});
+      llvm::SmallVector<llvm::StringRef> names;
+      features.split(names, ',', -1, /*KeepEmpty=*/false);
+      for (llvm::StringRef name : names) {
+        if (!llvm::is_contained(KnownCpuFeatures(), name))
+          return Malformed(test_.path, line_, "RUN[...] needs instruction sets by LLVM's names");
+        test_.runs.back().features.push_back(name.str());
+      }
+    }
     continued_ = continues;
     return {};
   }

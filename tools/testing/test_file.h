@@ -3,6 +3,9 @@
 // A file is a list of chunks between lines `// -----`. In a chunk, lines of these forms direct the test:
 //   // RUN: hlo-opt %s --check | FileCheck %s    a command (tools/testing/command.h); a chunk without any
 //                                                takes those of the nearest chunk above that has some
+//   // RUN[avx512f,avx512vl]: command            one that is left out where the processor lacks such
+//                                                instructions, as what it shows is chosen for those that have
+//                                                them
 //   // CHECK: ..., // CHECK-NEXT: ...            FileCheck directives over the output (of every
 //                                                command, if none names FileCheck)
 //   ... // ERROR: text                           an error at this line whose message contains the text;
@@ -32,6 +35,7 @@ namespace hlo::testing {
 struct RunLine {
   unsigned line = 0;  // in the file
   std::string command;
+  std::vector<std::string> features;  // known to ir/support/cpu_features.h; the command needs them all
 };
 
 /// An expected diagnostic.
