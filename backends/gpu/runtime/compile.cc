@@ -98,6 +98,7 @@ Result<std::unique_ptr<Executable>> CompileForGpu(const Module& module, const Gp
 
 Result<std::string> ExplainGpuCode(const Module& module, const GpuRunOptions& options,
                                    llvm::function_ref<bool(llvm::StringRef name)> wanted) {
+  HLO_CHECK_OK(CheckSupported(module, {}));
   HLO_TRY(const auto program, MakeProgram(module, options, /*make_code=*/false));
   std::string text;
   llvm::raw_string_ostream os(text);
