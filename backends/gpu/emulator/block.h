@@ -25,8 +25,6 @@ struct Meeting {
 using WarpFunction = void (*)(Meeting& meeting);
 WarpFunction WarpFunctionOf(ptx::Kind kind);
 
-using KernelCode = void(Thread* thread);
-
 class Block {
  public:
   Block(Device& device, const LoadedModule& module, const ptx::Function& entry, const LaunchSize& size,
@@ -34,6 +32,8 @@ class Block {
   ~Block();
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
+  /// Code that does the same, from the next block on.
+  void SetCode(KernelCode* code) { code_ = code; }
   /// Runs the block with this number in the grid.
   void Run(uint64_t number, uint32_t launch_begin);
   [[nodiscard]] const Fault& fault() const { return fault_; }

@@ -72,19 +72,21 @@ std::string Device::CheckLaunch(const ptx::Function& entry, const LaunchSize& si
 
 Fault Device::Launch(const LoadedModule& module, const ptx::Function& entry, const LaunchSize& size,
                      const uint8_t* params) {
-  const LoadedModule::State& state = *module.state_;
-  auto* code = reinterpret_cast<KernelCode*>(state.code.begin() + state.functions.lookup(entry.name));
+  using Clock = std::chrono::steady_clock;
+  LoadedModule::State& state = *module.state_;
   const uint64_t blocks = uint64_t{size.grid[0]} * size.grid[1] * size.grid[2];
   const uint64_t shared = size.dynamic_shared == 0
                               ? entry.shared_bytes
                               : DynamicSharedOffset(*state.module, entry) + size.dynamic_shared;
   released_.clear();
   const uint32_t begin = Tick();
-  Block block(*this, module, entry, size, params, code, shared);
+  Block block(*this, module, entry, size, params, LoadedModule::CodeOf(state, entry, {}), shared);
   const Order order(blocks, options_.seed);
   ++counts_.launches;
   for (uint64_t i = 0; i < blocks; ++i) {
+    const Clock::time_point start = Clock::now();
     block.Run(order.At(i), begin);
+    block.SetCode(LoadedModule::CodeOf(state, entry, Clock::now() - start));
     ++counts_.blocks;
     if (block.fault()) return block.fault();
   }

@@ -1,5 +1,6 @@
 // An emulated device: memory, modules in it, launches of their kernels.
 #pragma once
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +46,8 @@ struct LaunchSize {
 };
 
 class Device;
+struct Thread;
+using KernelCode = void(Thread* thread);
 
 /// A PTX module with its variables in device memory and its kernels as code of the host.
 class LoadedModule {
@@ -62,7 +65,10 @@ class LoadedModule {
   struct State;
   explicit LoadedModule(std::unique_ptr<State> state);
   static Status PlaceVariables(State& s);
-  static Status Compile(State& s);
+  /// Of all kernels, or of one.
+  static Status Compile(State& s, const ptx::Function* only);
+  /// The code of a kernel that has taken so long up to now.
+  static KernelCode* CodeOf(State& s, const ptx::Function& entry, std::chrono::steady_clock::duration more);
   std::unique_ptr<State> state_;
 };
 

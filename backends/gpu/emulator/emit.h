@@ -100,6 +100,8 @@ class FunctionEmitter {
                        llvm::function_ref<Value*()> otherwise);
   void MakeBlocks();
   void MakeRegisters();
+  void ForgetValues();
+  void RemoveUnread();
 
   llvm::Module& module_;
   const ptx::Function& function_;
@@ -112,7 +114,15 @@ class FunctionEmitter {
   Value* carry_ = nullptr;
   Value* scratch_ = nullptr;
   unsigned scratch_size_ = 0;
-  std::vector<Value*> registers_;
+  /// A register: a variable, and the value that it is known to have within a block of code.
+  struct Place {
+    llvm::AllocaInst* variable;
+    Value* known = nullptr;
+    bool loaded = false;
+  };
+  std::vector<Place> registers_;
+  llvm::SmallVector<uint32_t> known_;  // registers whose values are known
+  bool guarded_ = false;               // what is written may not be
   llvm::DenseMap<const ptx::Variable*, Value*> buffers_;
   std::vector<llvm::BasicBlock*> blocks_;  // by instruction; null: none begins there
   bool terminated_ = false;

@@ -67,11 +67,11 @@ llvm::BasicBlock* FunctionEmitter::NewBlock(const llvm::Twine& name) {
 void FunctionEmitter::MakeRegisters() {
   for (const ptx::Register& reg : function_.registers) {
     llvm::IntegerType* type = IntOf(reg.type);
-    Value* place = b_.CreateAlloca(type);
+    llvm::AllocaInst* place = b_.CreateAlloca(type);
     b_.CreateStore(
         llvm::ConstantInt::get(type, llvm::APInt(128, {kUnwritten, kUnwritten}).trunc(type->getBitWidth())),
         place);
-    registers_.push_back(place);
+    registers_.push_back({place});
   }
   carry_ = b_.CreateAlloca(Int(1));
   b_.CreateStore(b_.getFalse(), carry_);
@@ -120,6 +120,7 @@ Status FunctionEmitter::Emit() {
   b_.CreateBr(blocks_[0]);
   for (size_t i = 0; i < function_.code.size(); ++i) {
     if (blocks_[i] != nullptr) {
+      ForgetValues();
       if (i != 0 && !terminated_) b_.CreateBr(blocks_[i]);
       b_.SetInsertPoint(blocks_[i]);
     }
@@ -131,8 +132,26 @@ Status FunctionEmitter::Emit() {
   // Falling off the end.
   ptx::Instruction end;
   end.form = &ptx::FormsOf("ret").front();
+  ForgetValues();
   EmitterOf(Kind::Ret)(*this, end);
+  RemoveUnread();
   return {};
+}
+
+void FunctionEmitter::ForgetValues() {
+  for (const uint32_t number : known_) registers_[number].known = nullptr;
+  known_.clear();
+}
+
+/// Most registers are read in the block that writes them only: making values of their variables would take
+/// long.
+void FunctionEmitter::RemoveUnread() {
+  for (const Place& place : registers_) {
+    if (place.loaded) continue;
+    for (llvm::User* user : llvm::make_early_inc_range(place.variable->users()))
+      llvm::cast<llvm::Instruction>(user)->eraseFromParent();
+    place.variable->eraseFromParent();
+  }
 }
 
 Status FunctionEmitter::EmitInstruction(const Instruction& inst) {
@@ -153,18 +172,26 @@ Status FunctionEmitter::EmitInstruction(const Instruction& inst) {
   llvm::BasicBlock* next = NewBlock("next");
   b_.CreateCondBr(guard, then, next);
   b_.SetInsertPoint(then);
+  guarded_ = true;
   emit(*this, inst);
+  guarded_ = false;
   if (!std::exchange(terminated_, false)) b_.CreateBr(next);
   b_.SetInsertPoint(next);
   return {};
 }
 
 FunctionEmitter::Value* FunctionEmitter::ReadRegister(const ptx::Register& reg) {
-  return b_.CreateLoad(IntOf(reg.type), registers_[reg.number]);
+  Place& place = registers_[reg.number];
+  if (place.known != nullptr) return place.known;
+  place.loaded = true;
+  return b_.CreateLoad(IntOf(reg.type), place.variable);
 }
 
 void FunctionEmitter::WriteRegister(const ptx::Register& reg, Value* value) {
-  b_.CreateStore(value, registers_[reg.number]);
+  Place& place = registers_[reg.number];
+  b_.CreateStore(value, place.variable);
+  place.known = guarded_ ? nullptr : value;
+  known_.push_back(reg.number);
 }
 
 FunctionEmitter::Value* FunctionEmitter::Read(const Operand& operand, Type type) {

@@ -20,7 +20,7 @@ namespace {
 
 Diagnostic CompileError(const std::string& why) { return MakeError("compile-kernels", {}, "LLVM: {0}", why); }
 
-Result<std::unique_ptr<llvm::TargetMachine>> HostTarget() {
+Result<std::unique_ptr<llvm::TargetMachine>> HostTarget(llvm::CodeGenOptLevel level) {
   codegen::RunDeferredInitializers();
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
@@ -33,9 +33,8 @@ Result<std::unique_ptr<llvm::TargetMachine>> HostTarget() {
   std::string features;
   for (const llvm::StringRef feature : KnownCpuFeatures())
     if (HasCpuFeatures({feature})) features += (features.empty() ? "+" : ",+") + feature.str();
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, "x86-64", features, {}, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                  llvm::CodeGenOptLevel::Less, /*JIT=*/true));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, "x86-64", features, {}, llvm::Reloc::PIC_, llvm::CodeModel::Small, level, /*JIT=*/true));
 }
 
 void PromoteVariables(llvm::Function& function) {
@@ -53,14 +52,14 @@ void PromoteVariables(llvm::Function& function) {
 }  // namespace
 
 Status PrepareForHost(llvm::Module& module) {
-  HLO_TRY(const auto target, HostTarget());
+  HLO_TRY(const auto target, HostTarget(llvm::CodeGenOptLevel::None));
   module.setTargetTriple(target->getTargetTriple().str());
   module.setDataLayout(target->createDataLayout());
   return {};
 }
 
-Result<std::string> MakeHostObject(llvm::Module& module) {
-  HLO_TRY(const auto target, HostTarget());
+Result<std::string> MakeHostObject(llvm::Module& module, bool quick) {
+  HLO_TRY(const auto target, HostTarget(quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Less));
 #ifndef NDEBUG
   if (llvm::verifyModule(module, &llvm::errs())) llvm::report_fatal_error("invalid LLVM IR");
 #endif
@@ -75,8 +74,10 @@ Result<std::string> MakeHostObject(llvm::Module& module) {
   llvm::SmallVector<char, 0> code;
   llvm::raw_svector_ostream os(code);
   llvm::legacy::PassManager passes;
-  passes.add(llvm::createEarlyCSEPass());
-  passes.add(llvm::createCFGSimplificationPass());
+  if (!quick) {
+    passes.add(llvm::createEarlyCSEPass());
+    passes.add(llvm::createCFGSimplificationPass());
+  }
   if (target->addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::ObjectFile))
     return Error(CompileError("the target cannot emit this form of code"));
   passes.run(module);

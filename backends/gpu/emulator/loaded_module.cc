@@ -56,7 +56,7 @@ Result<std::unique_ptr<LoadedModule>> LoadedModule::Load(std::shared_ptr<const p
   auto loaded = std::unique_ptr<LoadedModule>(new LoadedModule(std::move(state)));
   State& s = *loaded->state_;
   HLO_CHECK_OK(PlaceVariables(s));
-  HLO_CHECK_OK(Compile(s));
+  HLO_CHECK_OK(Compile(s, nullptr));
   return loaded;
 }
 
@@ -92,21 +92,41 @@ Status LoadedModule::PlaceVariables(State& s) {
   return {};
 }
 
-Status LoadedModule::Compile(State& s) {
+KernelCode* LoadedModule::CodeOf(State& s, const ptx::Function& entry,
+                                 std::chrono::steady_clock::duration more) {
+  // About what it takes to compile a kernel well.
+  constexpr std::chrono::milliseconds kLong{30};
+  State::Hot& hot = s.hot[&entry];
+  if (hot.kernel != nullptr) return hot.kernel;
+  const bool was_long = hot.spent > kLong;
+  hot.spent += more;
+  if (hot.spent > kLong && !was_long) (void)Compile(s, &entry);  // without it goes on as before
+  return hot.kernel != nullptr ? hot.kernel : s.code.Of(entry.name);
+}
+
+Status LoadedModule::Compile(State& s, const ptx::Function* only) {
   llvm::LLVMContext context;
   llvm::Module code("ptx", context);
   HLO_CHECK_OK(PrepareForHost(code));
   for (const ptx::Function& function : s.module->functions) {
-    if (!function.defined) continue;
+    if (!function.defined || (only != nullptr && function.entry && &function != only)) continue;
     const DeviceOptions& options = s.device->options();
     const bool unwatched = !options.count && !options.check_races;
     const Layout layout{s.global, s.const_base, DynamicSharedOffset(*s.module, function), options.count,
                         unwatched ? &s.device->memory() : nullptr};
     HLO_CHECK_OK(FunctionEmitter(code, function, layout, s.sites).Emit());
   }
-  HLO_TRY(const std::string object, MakeHostObject(code));
-  HLO_TRY(const codegen::CodeImage image, codegen::LinkObjects({object}, s.functions));
-  HLO_TRY(s.code, codegen::LoadedCode::Load(image));
+  HostCode made;
+  HLO_TRY(const std::string object, MakeHostObject(code, /*quick=*/only == nullptr));
+  HLO_TRY(const codegen::CodeImage image, codegen::LinkObjects({object}, made.functions));
+  HLO_TRY(made.image, codegen::LoadedCode::Load(image));
+  if (only == nullptr) {
+    s.code = std::move(made);
+    return {};
+  }
+  State::Hot& hot = s.hot[only];
+  hot.code = std::move(made);
+  hot.kernel = hot.code.Of(only->name);
   return {};
 }
 

@@ -1,5 +1,6 @@
 // A module's code on the host.
 #pragma once
+#include <chrono>
 #include <deque>
 
 #include "backends/gpu/emulator/block.h"
@@ -9,12 +10,27 @@
 
 namespace hlo::gpu {
 
+/// Code of functions of a module.
+struct HostCode {
+  codegen::LoadedCode image;
+  llvm::StringMap<uint64_t> functions;  // offsets
+  [[nodiscard]] KernelCode* Of(llvm::StringRef name) const {
+    return reinterpret_cast<KernelCode*>(image.begin() + functions.lookup(name));
+  }
+};
+
 struct LoadedModule::State {
   std::shared_ptr<const ptx::Module> module;
   Device* device = nullptr;
   std::deque<Site> sites;
-  codegen::LoadedCode code;
-  llvm::StringMap<uint64_t> functions;
+  HostCode code;  // quickly made, of all functions
+  /// A kernel that takes long is compiled once more.
+  struct Hot {
+    std::chrono::steady_clock::duration spent{};
+    HostCode code;
+    KernelCode* kernel = nullptr;  // of that
+  };
+  llvm::DenseMap<const ptx::Function*, Hot> hot;
   llvm::DenseMap<const ptx::Variable*, uint64_t> global;
   uint64_t const_base = 0;
   std::vector<uint64_t> allocations;
