@@ -21,6 +21,10 @@ struct LoweredKernel {
 /// The backend_config of a fold in a fused computation that others compute, too: it keeps its order.
 inline constexpr llvm::StringLiteral kInOrder = "{\"fold\":\"in_order\"}";
 
+/// The backend_config of a sort of rows that rise once and fall once, wherever they begin (bitonic rows), as
+/// the first stages of a merge leave them: a kernel of it has the last stages only.
+inline constexpr llvm::StringLiteral kMerge = "{\"sort\":\"merge\"}";
+
 /// Whether fused computations may contain the op, as far as its kind goes (some only as their root, or on
 /// some machines).
 bool HasLoops(OpKind kind);

@@ -24,7 +24,8 @@ int64_t LongestSortedRow(const Instruction& sort, const Target& target) {
 
 /// A bitonic network, of pairs of places that meet in a stage. All stages order upwards: the first of each
 /// merge has places meet that lie mirrored in it, those after it places that differ by one bit. What lies
-/// beyond the row would come last, so that it never changes places.
+/// beyond the row would come last, so that it never changes places. Of a merge there are only the stages
+/// after those that ordered tiles among each other.
 class Lowering::SortNetwork {
  public:
   SortNetwork(Lowering& lowering, const Instruction& root)
@@ -34,7 +35,8 @@ class Lowering::SortNetwork {
         rows_(root.operand(0)->shape().dim(0)),
         length_(root.operand(0)->shape().dim(1)),
         tile_(static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(length_)))),
-        threads_(std::min(tile_ / 2, lowering.target_.blocks.most_threads)) {
+        threads_(std::min(tile_ / 2, lowering.target_.blocks.most_threads)),
+        merges_(root.has_extras() && root.extras().backend_config == kMerge) {
     for (const Instruction* operand : root.operands()) MakeShared(operand->shape().element_type());
     MakeShared(kPlace);
   }
@@ -120,7 +122,7 @@ class Lowering::SortNetwork {
   }
 
   [[nodiscard]] int64_t Levels() const { return llvm::Log2_64(static_cast<uint64_t>(tile_)); }
-  [[nodiscard]] int64_t Stages() const { return Levels() * (Levels() + 1) / 2; }
+  [[nodiscard]] int64_t Stages() const { return merges_ ? Levels() : Levels() * (Levels() + 1) / 2; }
 
   ValueId Op(OpKind kind, ValueId x, ValueId y) { return builder_.Op(kind, ElementType::S64, {x, y}); }
 
@@ -131,6 +133,11 @@ class Lowering::SortNetwork {
   };
   Meeting MeetingOf(const Address& at) {
     const ValueId stage = builder_.Index(at), one = builder_.Integer(1);
+    if (merges_) {
+      const ValueId bit =
+          Op(OpKind::ShiftLeft, one, Op(OpKind::Subtract, builder_.Integer(Levels() - 1), stage));
+      return {bit, bit};
+    }
     // The stages of a level are one more than those of the level before.
     ValueId level = builder_.Integer(0);
     for (int64_t l = 1; l < Levels(); ++l) {
@@ -181,6 +188,7 @@ class Lowering::SortNetwork {
   KernelBuilder& builder_;
   const Instruction& root_;
   int64_t rows_, length_, tile_, threads_;
+  bool merges_;
   llvm::SmallVector<BufferId, 4> shared_;  // the operands, then the places at the beginning
 };
 

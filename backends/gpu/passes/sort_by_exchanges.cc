@@ -110,12 +110,13 @@ State Exchanges(Maker& make, Computation& comparator, State state, std::vector<i
 }
 
 /// Sorts of rows, without more.
-State SortOf(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> operands) {
+State SortOf(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> operands, bool merges = false) {
   llvm::SmallVector<Instruction*, 4> of(operands.begin(), operands.end());
   SortAttrs attrs;
   attrs.dimensions = {1};
   attrs.is_stable = true;
   const Expr sorted(make, make.Add(OpKind::Sort, of, std::move(attrs), {&comparator}));
+  if (merges) sorted.inst()->MutableExtras().backend_config = kernel::kMerge;
   State results;
   if (!sorted.shape().IsTuple()) return {sorted};
   for (size_t k = 0; k < operands.size(); ++k) results.push_back(sorted.Gte(static_cast<int64_t>(k)));
@@ -124,22 +125,23 @@ State SortOf(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> operands
 
 /// Elements [first, last) of all rows, in rows of their own.
 State SortedTiles(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> state, int64_t first,
-                  int64_t last, int64_t tile) {
+                  int64_t last, int64_t tile, bool merges) {
   const int64_t rows = state[0].dim(0);
   State parts;
   for (const Expr& x : state)
     parts.push_back(x.Slice(1, first, last).Reshape({rows * ((last - first) / tile), tile}));
-  if (tile > 1) parts = SortOf(make, comparator, parts);
+  if (tile > 1) parts = SortOf(make, comparator, parts, merges);
   for (Expr& part : parts) part = part.Reshape({rows, last - first});
   return parts;
 }
 
-/// Sorts all tiles, the last of which may be shorter.
-State SortTiles(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> state, int64_t tile) {
+/// Sorts all tiles, the last of which may be shorter; `merges`: of runs that a merge has ordered as far as
+/// they lie in different tiles.
+State SortTiles(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> state, int64_t tile, bool merges) {
   const int64_t length = state[0].dim(1), whole = length / tile * tile;
-  State sorted = SortedTiles(make, comparator, state, 0, whole, tile);
+  State sorted = SortedTiles(make, comparator, state, 0, whole, tile, merges);
   if (whole == length) return sorted;
-  const State rest = SortedTiles(make, comparator, state, whole, length, length - whole);
+  const State rest = SortedTiles(make, comparator, state, whole, length, length - whole, merges);
   for (size_t k = 0; k < sorted.size(); ++k) sorted[k] = Concat({sorted[k], rest[k]}, 1);
   return sorted;
 }
@@ -171,12 +173,13 @@ Instruction* ByExchanges(Instruction* sort, int64_t tile) {
   } else {
     state.insert(state.begin(), IotaOf(make, kSortIndex, {rows.count, rows.length}, 1));
     Computation* const tiles = tile > 1 ? WithPlaces(make, comparator) : nullptr;
-    if (tiles != nullptr) state = SortTiles(make, *tiles, state, tile);
+    if (tiles != nullptr) state = SortTiles(make, *tiles, state, tile, /*merges=*/false);
     std::vector<int32_t> masks;
     for (int64_t run = 2 * std::max<int64_t>(tile, 1); run < 2 * rows.length; run *= 2) {
       for (const int32_t mask : MasksOf(run, tile)) masks.push_back(mask);
       if (tiles == nullptr) continue;
-      state = SortTiles(make, *tiles, Exchanges(make, comparator, state, std::exchange(masks, {})), tile);
+      state = Exchanges(make, comparator, state, std::exchange(masks, {}));
+      state = SortTiles(make, *tiles, state, tile, /*merges=*/true);
     }
     if (!masks.empty()) state = Exchanges(make, comparator, state, masks);
     state.erase(state.begin());
