@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace hlo {
 namespace {
 
@@ -134,9 +136,18 @@ int64_t Shape::LeafCount() const {
 template <class F>
 Shape Shape::MapLeaves(F&& f) const {
   if (IsTuple() || IsBuffer()) {
+    // What does not change is shared: tuples within tuples would be copied for each level.
+    std::vector<Shape> elements;
+    for (const auto& [i, old] : llvm::enumerate(rep_->elements)) {
+      Shape made = old.MapLeaves(f);
+      if (elements.empty() && made.rep_ == old.rep_) continue;
+      if (elements.empty()) elements.assign(rep_->elements.begin(), rep_->elements.end());
+      elements[i] = std::move(made);
+    }
+    if (elements.empty()) return *this;
     Rep* rep = new Rep;
     rep->type = rep_->type;
-    for (const Shape& s : rep_->elements) rep->elements.push_back(s.MapLeaves(f));
+    rep->elements = std::move(elements);
     CountDynamic(*rep);
     return Shape(rep);
   }

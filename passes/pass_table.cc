@@ -1,3 +1,4 @@
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
 #include "passes/analysis/call_graph.h"
@@ -26,12 +27,18 @@ bool IsScheduled(const Module& module) { return module.config.is_scheduled; }
 bool HasFlatCalls(const Module& module) { return CallGraph(module).IsFlat(); }
 
 bool HasLayouts(const Module& module) {
-  bool all = true;
+  llvm::DenseSet<const Shape*> seen;  // elements of tuples, which tuples within each other share
+  std::vector<const Shape*> todo;
   for (const auto& c : module.computations())
     for (const Instruction* i : c->instructions())
-      ForEachLeaf(i->shape(),
-                  [&](const ShapeIndex&, const Shape& leaf) { all &= !leaf.IsArray() || leaf.has_layout(); });
-  return all;
+      for (todo.push_back(&i->shape()); !todo.empty();) {
+        const Shape& shape = *todo.back();
+        todo.pop_back();
+        if (shape.IsArray() && !shape.has_layout()) return false;
+        if (!shape.IsTuple() || !seen.insert(shape.tuple_shapes().data()).second) continue;
+        for (const Shape& element : shape.tuple_shapes()) todo.push_back(&element);
+      }
+  return true;
 }
 
 /// Layouts say something about memory in bitcasts alone (and to custom calls).

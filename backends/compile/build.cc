@@ -32,18 +32,22 @@ class Builder {
   void MakeBuffers() {
     for (const Allocation& allocation : assignment_.allocations()) {
       Buffer& buffer = program_.buffers.emplace_back();
-      buffer.kind = KindOf(allocation.kind);
-      buffer.size = allocation.size;
+      // Tables of tuples are nowhere: steps name leaves.
+      const bool is_table =
+          allocation.kind == AllocationKind::TupleTable ||
+          (allocation.part != kNoPlace && assignment_.flow().shape(allocation.part).IsTuple());
+      buffer.kind = is_table ? BufferKind::Temporary : KindOf(allocation.kind);
+      buffer.size = is_table ? 0 : allocation.size;
       if (buffer.kind == BufferKind::Parameter) {
         buffer.parameter = allocation.parameter;
-        buffer.index = allocation.index;
+        buffer.index = assignment_.flow().IndexOf(allocation.part);
         buffer.written = allocation.live_out;
       } else if (buffer.kind == BufferKind::Constant) {
         buffer.source = allocation.values.front().instruction;
-        buffer.index = allocation.values.front().index;
+        buffer.index = assignment_.IndexOf(allocation.values.front());
         buffer.constant = PartOf(*buffer.source, buffer.index);
       } else if (buffer.kind == BufferKind::Temporary) {
-        if (allocation.kind != AllocationKind::Temp) buffer.size = 0;
+        if (allocation.kind == AllocationKind::ThreadLocal) buffer.size = 0;
         buffer.offset = program_.arena_bytes;
         program_.arena_bytes += (buffer.size + kAlignment - 1) / kAlignment * kAlignment;
       }
@@ -53,7 +57,6 @@ class Builder {
   /// Values that lie in the same bytes have their run-time sizes in the same place; and those of one buffer
   /// that has no bytes.
   int32_t SizesOf(const BufferSlice& at, Place place) {
-    if (at.allocation < 0 && place == kNoPlace) return program_.sizes_count++;
     const std::pair<int64_t, int64_t> key =
         at.allocation >= 0 ? std::pair<int64_t, int64_t>(at.allocation, at.offset)
                            : std::pair<int64_t, int64_t>(-1, assignment_.flow().Buffer(place));
@@ -64,18 +67,18 @@ class Builder {
 
   Value ValueOf(const Instruction& inst) {
     Value value{inst.shape(), {}};
-    ForEachLeaf(inst.shape(), [&](const ShapeIndex& index, const Shape& shape) {
-      value.leaves.push_back(LeafOf(inst, index, shape));
+    const Dataflow& flow = assignment_.flow();
+    std::vector<Place> places = flow.Parts(flow.Of(inst));
+    llvm::erase_if(places, [&](Place place) { return flow.shape(place).IsTuple(); });
+    ForEachLeaf(inst.shape(), [&](const ShapeIndex&, const Shape& shape) {
+      value.leaves.push_back(LeafOf(inst, places[value.leaves.size()], shape));
     });
     return value;
   }
 
-  Leaf LeafOf(const Instruction& inst, const ShapeIndex& index, const Shape& shape) {
-    Leaf leaf{shape, {}, true};
-    const Dataflow& flow = assignment_.flow();
-    const Place place = flow.Of(inst, index);
-    leaf.written = place != kNoPlace && flow.Defines(place);
-    const BufferSlice at = assignment_.Of(inst, index);
+  Leaf LeafOf(const Instruction& inst, Place place, const Shape& shape) {
+    Leaf leaf{shape, {}, assignment_.flow().Defines(inst, place)};
+    const BufferSlice at = assignment_.Of(place);
     leaf.slice.buffer = static_cast<int32_t>(at.allocation);
     leaf.slice.offset = at.offset;
     leaf.slice.size = at.size;
@@ -138,10 +141,12 @@ class Builder {
     };
     for (const auto& row : kRows)
       if (row.kind == inst.kind()) return (this->*row.append)(inst, sequence);
+    const Dataflow& flow = assignment_.flow();
+    const bool writes = llvm::any_of(
+        flow.Own(inst), [&](Place place) { return !flow.shape(place).IsTuple() && flow.Defines(place); });
+    if (!writes && !inst.info().Is(kSideEffect)) return {};
     std::unique_ptr<Step> step = StepOf(StepKind::Evaluate, inst);
     step->result = ValueOf(inst);
-    const bool writes = llvm::any_of(step->result.leaves, [](const Leaf& leaf) { return leaf.written; });
-    if (!writes && !inst.info().Is(kSideEffect)) return {};
     for (const Instruction* operand : inst.operands()) step->operands.push_back(ValueOf(*operand));
     return Add(std::move(step), sequence);
   }

@@ -31,7 +31,7 @@ MemoryPlan PlanMemory(const Module& module, const BufferOptions& options) {
       continue;
     if (allocation.kind == AllocationKind::Parameter && allocation.live_out) plan.aliased += allocation.size;
     for (const AssignedValue& value : allocation.values)
-      plan.values.push_back({value.instruction, value.index, KindText(allocation), value.size,
+      plan.values.push_back({value.instruction, assignment->IndexOf(value), KindText(allocation), value.size,
                              value.live.start, value.live.end});
   }
   plan.results += plan.aliased;

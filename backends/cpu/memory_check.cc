@@ -98,7 +98,8 @@ const std::vector<MemoryCheck::Output>& MemoryCheck::OutputsOf(const Instruction
   ForEachLeaf(inst.shape(), [&](const ShapeIndex& index, const Shape& shape) {
     const hlo::Place place = flow.Of(inst, index);
     const BufferSlice at = assignment_.Of(inst, index);
-    if (!shape.IsArray() || place == kNoPlace || !flow.Defines(place) || at.allocation < 0 || at.size == 0)
+    if (!shape.IsArray() || place == kNoPlace || !flow.Defines(inst, place) || at.allocation < 0 ||
+        at.size == 0)
       return;
     const auto buffer = static_cast<size_t>(at.allocation);
     outputs.push_back({bases_[buffer] + at.offset, shape, BufferBytes(shape), at.size,

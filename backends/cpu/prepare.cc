@@ -2,7 +2,6 @@
 
 #include "backends/compile/kernel_config.h"
 #include "backends/compile/kernel_plans.h"
-#include "backends/compile/tuple_levels.h"
 #include "backends/cpu/chains.h"
 #include "backends/cpu/kernel_table.h"
 #include "backends/cpu/kernel_target.h"
@@ -36,7 +35,6 @@ Status CheckChains(const Module& module) {
 }  // namespace
 
 Status CheckPrepared(const Module& module, const Machine& machine) {
-  HLO_CHECK_OK(compile::CheckTupleLevels(module));
   HLO_CHECK_OK(compile::CheckKernels(module, CpuMachine()));
   HLO_CHECK_OK(CheckChains(module));
   return CheckWays(module, ProductTarget(machine));

@@ -79,7 +79,7 @@ class BufferAssigner {
   void AssignValue(Place value, size_t allocation, int64_t offset, int64_t size) {
     result_.slices_[static_cast<size_t>(value)] = {static_cast<int64_t>(allocation), offset, size};
     result_.allocations_[allocation].values.push_back(
-        {&flow_.instruction(value), flow_.IndexOf(value), offset, size, Range(value)});
+        {&flow_.instruction(value), value, 0, offset, size, Range(value)});
   }
 
   Status TooLarge() const {
@@ -149,8 +149,7 @@ Status BufferAssigner::MakeGroups() {
 void BufferAssigner::MarkEntry() {
   const Computation* entry = flow_.module().entry();
   if (!entry) return;
-  const Place root = flow_.Of(*entry->root());
-  for (Place p = root; p < flow_.End(root); ++p) {
+  for (const Place p : flow_.Parts(flow_.Of(*entry->root()))) {
     const auto it = group_of_.find(flow_.Buffer(p));
     if (it == group_of_.end()) continue;
     Group& group = groups_[it->second];
@@ -211,8 +210,7 @@ void BufferAssigner::Fixed() {
   const Computation* entry = flow_.module().entry();
   if (!entry) return;
   for (const Instruction* parameter : entry->parameters()) {
-    const Place whole = flow_.Of(*parameter);
-    for (Place p = whole; p < flow_.End(whole); ++p) {
+    for (const Place p : flow_.Own(*parameter)) {
       size_t at = 0;
       if (const size_t group = GroupOf(p); group != SIZE_MAX) {
         if (result_.slices_[static_cast<size_t>(p)].allocation >= 0) continue;
@@ -222,7 +220,7 @@ void BufferAssigner::Fixed() {
         AssignValue(p, at, 0, result_.allocations_[at].size);
       }
       result_.allocations_[at].parameter = parameter->attr<ParameterAttrs>().number;
-      result_.allocations_[at].index = flow_.IndexOf(p);
+      result_.allocations_[at].part = p;
     }
   }
   for (const Group& group : groups_)
@@ -353,10 +351,8 @@ Status BufferAssigner::JoinTemps() {
 /// Tables of the program's result are the caller's to read; the others share one heap.
 Status BufferAssigner::TupleTables() {
   llvm::DenseSet<Place> out;
-  if (const Computation* entry = flow_.module().entry()) {
-    const Place root = flow_.Of(*entry->root());
-    for (Place p = root; p < flow_.End(root); ++p) out.insert(flow_.Value(p));
-  }
+  if (const Computation* entry = flow_.module().entry())
+    for (const Place p : flow_.Parts(flow_.Of(*entry->root()))) out.insert(flow_.Value(p));
   std::vector<Group> tables;
   for (Place p = 0; p < static_cast<Place>(flow_.place_count()); ++p) {
     if (!flow_.Defines(p) || !flow_.shape(p).IsTuple() || flow_.shape(p).tuple_size() == 0) continue;
@@ -402,13 +398,14 @@ Status BufferAssigner::ThreadLocals() {
         continue;
       int64_t leaf = 0;
       bool counted = true;
-      ForEachLeaf(inst->shape(), [&](const ShapeIndex& index, const Shape& shape) {
+      ForEachLeaf(inst->shape(), [&](const ShapeIndex&, const Shape& shape) {
+        const int64_t number = leaf++;
         const int64_t size = BufferBytes(shape);
         const int64_t offset = (allocation.size + 15) / 16 * 16;
         counted = counted && size >= 0 && offset >= 0 && !llvm::AddOverflow(offset, size, allocation.size);
         if (!counted || size == 0) return;
-        allocation.values.push_back({inst, index, offset, size, always});
-        result_.local_slices_[{inst, leaf++}] = {static_cast<int64_t>(at), offset, size};
+        allocation.values.push_back({inst, kNoPlace, number, offset, size, always});
+        result_.local_slices_[{inst, number}] = {static_cast<int64_t>(at), offset, size};
       });
       if (!counted)
         return Error("pass-buffers-size", inst->loc(), "the size of %{0}, {1}, cannot be counted in 64 bits",
@@ -421,9 +418,10 @@ Status BufferAssigner::ThreadLocals() {
 void BufferAssigner::Finish() {
   std::vector<HeapBuffer> temps;
   for (Allocation& allocation : result_.allocations_) {
-    llvm::sort(allocation.values, [](const AssignedValue& a, const AssignedValue& b) {
-      const auto key = [](const AssignedValue& v) {
-        return std::tuple(v.offset, v.live.start, v.instruction->name(), llvm::ArrayRef(v.index).size());
+    llvm::sort(allocation.values, [&](const AssignedValue& a, const AssignedValue& b) {
+      const auto key = [&](const AssignedValue& v) {
+        const int64_t depth = v.place == kNoPlace ? 0 : flow_.Depth(v.place);
+        return std::tuple(v.offset, v.live.start, v.instruction->name(), depth);
       };
       return key(a) < key(b);
     });
@@ -456,7 +454,7 @@ Result<BufferAssignment> BufferAssignment::Compute(const Module& module, const B
 
 BufferSlice BufferAssignment::Of(const Instruction& instruction, llvm::ArrayRef<int64_t> index) const {
   const Place place = flow_->Of(instruction, index);
-  if (place != kNoPlace) return slices_[static_cast<size_t>(flow_->Value(place))];
+  if (place != kNoPlace) return Of(place);
   int64_t leaf = 0;
   BufferSlice slice;
   ForEachLeaf(instruction.shape(), [&](const ShapeIndex& at, const Shape&) {
@@ -464,6 +462,16 @@ BufferSlice BufferAssignment::Of(const Instruction& instruction, llvm::ArrayRef<
     ++leaf;
   });
   return slice;
+}
+
+ShapeIndex BufferAssignment::IndexOf(const AssignedValue& value) const {
+  if (value.place != kNoPlace) return flow_->IndexOf(value.place);
+  int64_t leaf = 0;
+  ShapeIndex index;
+  ForEachLeaf(value.instruction->shape(), [&](const ShapeIndex& at, const Shape&) {
+    if (leaf++ == value.leaf) index = at;
+  });
+  return index;
 }
 
 int64_t BufferAssignment::Total(AllocationKind kind) const {

@@ -32,7 +32,8 @@ struct BufferOptions {
 /// A value within an allocation.
 struct AssignedValue {
   const Instruction* instruction = nullptr;
-  ShapeIndex index;
+  Place place = kNoPlace;  // none of thread-local values
+  int64_t leaf = 0;        // of a thread-local one: the number of the part among those that are no tuples
   int64_t offset = 0, size = 0;
   LiveRange live;  // on the time line; of the whole program for thread-local values
 };
@@ -42,7 +43,7 @@ struct Allocation {
   int64_t size = 0;
   int64_t memory_space = 0;
   int64_t parameter = -1;                     // its number, if it is one
-  ShapeIndex index;                           // which part of the parameter
+  Place part = kNoPlace;                      // which part of the parameter
   bool live_out = false;                      // holds a result of the program
   const Computation* computation = nullptr;   // of a thread-local one
   std::vector<AssignedValue> values;          // by offset, then by start
@@ -68,6 +69,11 @@ class BufferAssignment {
   [[nodiscard]] llvm::ArrayRef<Allocation> allocations() const { return allocations_; }
   /// Where a part of an instruction's result lies; instructions inside fusions lie nowhere.
   [[nodiscard]] BufferSlice Of(const Instruction& instruction, llvm::ArrayRef<int64_t> index = {}) const;
+  [[nodiscard]] BufferSlice Of(Place place) const {
+    return slices_[static_cast<size_t>(flow_->Value(place))];
+  }
+  /// Which part of its instruction's result a value is.
+  [[nodiscard]] ShapeIndex IndexOf(const AssignedValue& value) const;
   /// Sum of the sizes of the allocations of a kind.
   [[nodiscard]] int64_t Total(AllocationKind kind) const;
   [[nodiscard]] int64_t Total() const;

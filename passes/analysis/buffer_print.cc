@@ -20,6 +20,10 @@ bool IsHeap(const Allocation& a, const BufferAssignment& assignment) {
          (a.kind == AllocationKind::Temp || a.kind == AllocationKind::TupleTable);
 }
 
+ShapeIndex PartOf(const Allocation& parameter, const BufferAssignment& assignment) {
+  return assignment.flow().IndexOf(parameter.part);
+}
+
 llvm::StringRef OrderName(const BufferAssignment& assignment) {
   return assignment.options().order == Ordering::Kind::Sequential ? "sequential" : "dependency";
 }
@@ -37,14 +41,18 @@ void Print(llvm::raw_ostream& os, const BufferAssignment& assignment) {
   int64_t number = 0;
   for (const Allocation& a : assignment.allocations()) {
     os << "allocation " << number++ << ": " << a.size << " bytes, " << ToString(a.kind);
-    if (a.parameter >= 0) os << ' ' << a.parameter << (a.index.empty() ? "" : ToString(a.index));
+    if (a.parameter >= 0) {
+      const ShapeIndex index = PartOf(a, assignment);
+      os << ' ' << a.parameter << (index.empty() ? "" : ToString(index));
+    }
     if (a.computation) os << " of %" << a.computation->name();
     if (a.memory_space != 0) os << ", memory space " << a.memory_space;
     if (a.live_out && a.kind != AllocationKind::LiveOut) os << ", live-out";
     if (IsHeap(a, assignment)) os << ", " << ToString(a.heap_order) << ", at least " << a.lower_bound;
     os << '\n';
     for (const AssignedValue& v : a.values) {
-      os << "  [" << v.offset << ", " << v.offset + v.size << ") " << Name(*v.instruction, v.index);
+      os << "  [" << v.offset << ", " << v.offset + v.size << ") "
+         << Name(*v.instruction, assignment.IndexOf(v));
       if (a.kind != AllocationKind::ThreadLocal) os << " live " << v.live.start << ".." << v.live.end;
       os << '\n';
     }
@@ -67,9 +75,9 @@ void Write(JsonWriter& json, llvm::StringRef key, const Instruction& inst) {
   });
 }
 
-void Write(JsonWriter& json, const AssignedValue& v) {
+void Write(JsonWriter& json, const AssignedValue& v, const BufferAssignment& assignment) {
   json.Object([&] {
-    json.List("index", v.index);
+    json.List("index", assignment.IndexOf(v));
     Write(json, "instruction", *v.instruction);
     json.List("live", {v.live.start, v.live.end});
     json.Member("offset_bytes", v.offset);
@@ -82,7 +90,7 @@ void Write(JsonWriter& json, const Allocation& a, const BufferAssignment& assign
   json.Object([&] {
     if (a.computation) json.Member("computation", a.computation->name());
     if (heap) json.Member("heap_order", ToString(a.heap_order));
-    if (a.parameter >= 0) json.List("index", a.index);
+    if (a.parameter >= 0) json.List("index", PartOf(a, assignment));
     json.Member("kind", ToString(a.kind));
     if (a.live_out) json.Member("live_out", true);
     if (heap) json.Member("lower_bound_bytes", a.lower_bound);
@@ -90,7 +98,7 @@ void Write(JsonWriter& json, const Allocation& a, const BufferAssignment& assign
     if (a.parameter >= 0) json.Member("parameter", a.parameter);
     json.Member("size_bytes", a.size);
     json.Array("values", [&] {
-      for (const AssignedValue& v : a.values) Write(json, v);
+      for (const AssignedValue& v : a.values) Write(json, v, assignment);
     });
   });
 }

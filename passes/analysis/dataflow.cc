@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cassert>
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
 namespace hlo {
 
 /// Fills a Dataflow. `value_` and `buffer_` are disjoint-set forests until Finish().
@@ -21,7 +24,10 @@ class DataflowBuilder {
   static const Row kRows[];
 
   void AddPlaces(const Instruction& inst);
-  Place AddTree(const Instruction& inst, const Shape& shape, Place parent, int32_t ordinal);
+  Place AddPlace(const Instruction& inst, const Shape& shape);
+  Place AddTree(const Instruction& inst);
+  Place AddTable(const Instruction& inst);
+  [[nodiscard]] Place Named(const Instruction& inst) const;
   [[nodiscard]] bool IsLeaf(Place p) const { return !flow_.shape(p).IsTuple(); }
   [[nodiscard]] bool SameTree(Place a, Place b) const;
 
@@ -42,8 +48,6 @@ class DataflowBuilder {
   void EnterCallee(const Instruction& caller, int64_t callee, int64_t parameter, Place argument);
 
   void HoldOperand(const Instruction& inst, Place place);
-  void HoldElement(const Instruction& inst, Place place);
-  void HoldElements(const Instruction& inst, Place place);
   void HoldFirst(const Instruction& inst, Place place);
   void CopyStart(const Instruction& inst, Place place);
   void StartWithOperand(const Instruction& inst, Place place);
@@ -74,8 +78,6 @@ const DataflowBuilder::Row DataflowBuilder::kRows[] = {
     {OpKind::Domain, &DataflowBuilder::HoldOperand},
     {OpKind::AddDependency, &DataflowBuilder::HoldOperand},
     {OpKind::AllReduceDone, &DataflowBuilder::HoldOperand},
-    {OpKind::GetTupleElement, &DataflowBuilder::HoldElement},
-    {OpKind::Tuple, &DataflowBuilder::HoldElements},
     {OpKind::CopyStart, &DataflowBuilder::CopyStart},
     {OpKind::CopyDone, &DataflowBuilder::DoneWithFirst},
     {OpKind::Send, &DataflowBuilder::HoldFirst},
@@ -92,32 +94,96 @@ const DataflowBuilder::Row DataflowBuilder::kRows[] = {
     {OpKind::AsyncDone, &DataflowBuilder::AsyncDoneRule},
 };
 
-Place DataflowBuilder::AddTree(const Instruction& inst, const Shape& shape, Place parent, int32_t ordinal) {
+/// Places for all parts of a shape, in depth-first order.
+Place DataflowBuilder::AddTree(const Instruction& inst) {
+  struct Part {
+    const Shape* shape;
+    Place parent;
+    int32_t ordinal;
+  };
+  auto& nodes = flow_.nodes_;
+  const auto whole = static_cast<Place>(nodes.size());
+  llvm::SmallVector<Part, 8> todo = {{&inst.shape(), kNoPlace, 0}};
+  while (!todo.empty()) {
+    const Part part = todo.pop_back_val();
+    const Place place = AddPlace(inst, *part.shape);
+    Dataflow::PlaceNode& node = nodes.back();
+    if (part.parent != kNoPlace) {
+      node.parent = part.parent;
+      node.ordinal = part.ordinal;
+      node.depth = flow_.Node(part.parent).depth + 1;
+      flow_.children_[static_cast<size_t>(flow_.Node(part.parent).first_child + part.ordinal)] = place;
+    }
+    if (!part.shape->IsTuple()) continue;
+    for (auto i = static_cast<int32_t>(part.shape->tuple_size()); i-- > 0;)
+      todo.push_back({&part.shape->tuple_shape(i), place, i});
+  }
+  for (auto place = static_cast<Place>(nodes.size()); --place > whole;)
+    nodes[static_cast<size_t>(flow_.Node(place).parent)].parts += flow_.Node(place).parts;
+  return whole;
+}
+
+/// A place without parent, and, for a tuple, without children yet.
+Place DataflowBuilder::AddPlace(const Instruction& inst, const Shape& shape) {
   const auto place = static_cast<Place>(flow_.nodes_.size());
-  flow_.nodes_.push_back({&inst, &shape, parent, place + 1, 0, ordinal});
-  if (!shape.IsTuple()) return place;
-  const auto first = static_cast<int32_t>(flow_.children_.size());
-  flow_.children_.resize(flow_.children_.size() + static_cast<size_t>(shape.tuple_size()));
-  for (int32_t i = 0; i < static_cast<int32_t>(shape.tuple_size()); ++i)
-    flow_.children_[static_cast<size_t>(first + i)] = AddTree(inst, shape.tuple_shape(i), place, i);
-  Dataflow::PlaceNode& node = flow_.nodes_[static_cast<size_t>(place)];
-  node.first_child = first;
-  node.end = static_cast<Place>(flow_.nodes_.size());
+  const auto first_child = static_cast<int32_t>(flow_.children_.size());
+  flow_.nodes_.push_back({&inst, &shape, 1, kNoPlace, first_child, 0, 0});
+  if (shape.IsTuple())
+    flow_.children_.resize(flow_.children_.size() + static_cast<size_t>(shape.tuple_size()));
   return place;
 }
 
+/// A table above what the operands give.
+Place DataflowBuilder::AddTable(const Instruction& inst) {
+  const Place place = AddPlace(inst, inst.shape());
+  Dataflow::PlaceNode& node = flow_.nodes_.back();
+  for (int64_t i = 0; i < inst.operand_count(); ++i) {
+    const Place child = flow_.Of(*inst.operand(i));
+    flow_.children_[static_cast<size_t>(node.first_child + i)] = child;
+    if (llvm::AddOverflow(node.parts, flow_.PartCount(child), node.parts)) node.parts = INT64_MAX;
+  }
+  return place;
+}
+
+/// Where the instruction only names what is elsewhere, that place.
+Place DataflowBuilder::Named(const Instruction& inst) const {
+  if (inst.operand_count() == 0) return kNoPlace;
+  const Place operand = flow_.Of(*inst.operand(0));
+  if (inst.kind() == OpKind::GetTupleElement) {
+    const int64_t index = inst.attr<GetTupleElementAttrs>().index;
+    return !IsLeaf(operand) && index >= 0 && index < flow_.shape(operand).tuple_size()
+               ? flow_.Child(operand, index)
+               : kNoPlace;
+  }
+  const bool same = inst.shape().IsTuple() && inst.shape() == inst.operand(0)->shape() &&
+                    llvm::any_of(kRows, [&](const Row& row) {
+                      return row.kind == inst.kind() && row.rule == &DataflowBuilder::HoldOperand;
+                    });
+  return same ? operand : kNoPlace;
+}
+
 void DataflowBuilder::AddPlaces(const Instruction& inst) {
-  flow_.first_[&inst] = AddTree(inst, inst.shape(), kNoPlace, 0);
+  const auto begin = static_cast<Place>(flow_.nodes_.size());
+  Place whole = Named(inst);
+  if (whole == kNoPlace) {
+    const bool table = inst.kind() == OpKind::Tuple && inst.shape().tuple_size() == inst.operand_count();
+    whole = table ? AddTable(inst) : AddTree(inst);
+  }
+  flow_.places_[&inst] = {whole, begin, static_cast<Place>(flow_.nodes_.size())};
 }
 
 bool DataflowBuilder::SameTree(Place a, Place b) const {
   if (a == kNoPlace || b == kNoPlace) return false;
-  const Shape &x = flow_.shape(a), &y = flow_.shape(b);
-  if (x.IsTuple() != y.IsTuple()) return false;
-  if (!x.IsTuple()) return true;
-  if (x.tuple_size() != y.tuple_size() || flow_.End(a) - a != flow_.End(b) - b) return false;
-  for (int64_t i = 0; i < x.tuple_size(); ++i)
-    if (!SameTree(flow_.Child(a, i), flow_.Child(b, i))) return false;
+  llvm::SmallVector<std::pair<Place, Place>, 8> todo = {{a, b}};
+  while (!todo.empty()) {
+    const auto [x, y] = todo.pop_back_val();
+    if (x == y) continue;
+    if (IsLeaf(x) != IsLeaf(y) || flow_.PartCount(x) != flow_.PartCount(y)) return false;
+    if (IsLeaf(x)) continue;
+    if (flow_.shape(x).tuple_size() != flow_.shape(y).tuple_size()) return false;
+    for (int64_t i = 0; i < flow_.shape(x).tuple_size(); ++i)
+      todo.push_back({flow_.Child(x, i), flow_.Child(y, i)});
+  }
   return true;
 }
 
@@ -131,12 +197,13 @@ Place DataflowBuilder::Find(std::vector<Place>& forest, Place p) const {
 }
 
 void DataflowBuilder::Forward(Place from, Place to) {
-  if (!SameTree(from, to)) return;
-  for (Place i = 0; i < flow_.End(from) - from; ++i) {
-    const Place source = Value(from + i);
+  if (from == to || !SameTree(from, to)) return;
+  const std::vector<Place> sources = flow_.Parts(from), parts = flow_.Parts(to);
+  for (const auto [source, part] : llvm::zip_equal(sources, parts)) {
+    const Place value = Value(source);
     // A value that is merged into itself stays its own.
-    if (source != to + i && flow_.value_[static_cast<size_t>(to + i)] == to + i)
-      flow_.value_[static_cast<size_t>(to + i)] = source;
+    if (value != part && flow_.value_[static_cast<size_t>(part)] == part)
+      flow_.value_[static_cast<size_t>(part)] = value;
   }
 }
 
@@ -149,23 +216,14 @@ void DataflowBuilder::ApplyMerges() {
 
 void DataflowBuilder::MergeLeaves(Place a, Place b) {
   if (!SameTree(a, b)) return;
-  for (Place i = 0; i < flow_.End(a) - a; ++i)
-    if (IsLeaf(a + i)) Merge(a + i, b + i);
+  const std::vector<Place> from = flow_.Parts(a), to = flow_.Parts(b);
+  for (const auto [x, y] : llvm::zip_equal(from, to))
+    if (IsLeaf(x)) Merge(x, y);
 }
 
 // --- Forwarding operations ---
 void DataflowBuilder::HoldOperand(const Instruction& inst, Place place) {
   Forward(flow_.Of(*inst.operand(0)), place);
-}
-void DataflowBuilder::HoldElement(const Instruction& inst, Place place) {
-  const Place tuple = flow_.Of(*inst.operand(0));
-  const int64_t index = inst.attr<GetTupleElementAttrs>().index;
-  if (!IsLeaf(tuple) && index >= 0 && index < flow_.shape(tuple).tuple_size())
-    Forward(flow_.Child(tuple, index), place);
-}
-void DataflowBuilder::HoldElements(const Instruction& inst, Place place) {
-  for (int64_t i = 0; i < inst.operand_count(); ++i)
-    Forward(flow_.Of(*inst.operand(i)), flow_.Child(place, i));
 }
 void DataflowBuilder::HoldFirst(const Instruction& inst, Place place) {
   if (!IsLeaf(place) && flow_.shape(place).tuple_size() > 0)
@@ -242,29 +300,34 @@ void DataflowBuilder::WhileRule(const Instruction& inst, Place place) {
   for (const Place p : {init, in_body, root, in_condition})
     if (!SameTree(p, place)) return;
   // Leaves only: the tables of tuples are made anew by whoever needs them.
-  for (Place i = 0; i < flow_.End(place) - place; ++i)
-    if (IsLeaf(place + i)) LoopElement(inst, place + i, init + i, in_body + i, root + i, in_condition + i);
+  const std::vector<Place> results = flow_.Parts(place), inits = flow_.Parts(init),
+                           bodies = flow_.Parts(in_body), roots = flow_.Parts(root),
+                           conditions = flow_.Parts(in_condition);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (IsLeaf(results[i])) LoopElement(inst, results[i], inits[i], bodies[i], roots[i], conditions[i]);
 }
 
 void DataflowBuilder::ConditionalRule(const Instruction& inst, Place place) {
   const auto branches = static_cast<int64_t>(inst.callees().size());
   for (int64_t i = 0; i < branches && i + 1 < inst.operand_count(); ++i)
     EnterCallee(inst, i, 0, flow_.Of(*inst.operand(i + 1)));
-  std::vector<Place> roots;
+  std::vector<std::vector<Place>> roots;  // the parts of each
   bool only = true;
   for (int64_t i = 0; i < branches; ++i) {
-    roots.push_back(flow_.Of(*Root(inst, i)));
-    if (!SameTree(roots.back(), place)) return;
+    const Place root = flow_.Of(*Root(inst, i));
+    if (!SameTree(root, place)) return;
+    roots.push_back(flow_.Parts(root));
     only = only && Only(inst, i);
   }
-  for (Place i = 0; i < flow_.End(place) - place; ++i) {
-    if (!IsLeaf(place + i)) continue;
-    const bool same =
-        only && llvm::all_of(roots, [&](Place r) { return Value(r + i) == Value(roots[0] + i); });
+  const std::vector<Place> results = flow_.Parts(place);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!IsLeaf(results[i])) continue;
+    const Place first = roots[0][i];
+    const bool same = only && llvm::all_of(roots, [&](const auto& r) { return Value(r[i]) == Value(first); });
     if (same)
-      Forward(roots[0] + i, place + i);
+      Forward(first, results[i]);
     else
-      for (const Place root : roots) Merge(root + i, place + i);
+      for (const auto& root : roots) Merge(root[i], results[i]);
   }
 }
 
@@ -314,8 +377,12 @@ void DataflowBuilder::AddUses(const Instruction& inst, std::vector<std::pair<Pla
   for (int64_t i = 0; i < inst.operand_count(); ++i) {
     if (inst.kind() == OpKind::AddDependency && i == 0) continue;
     const Place whole = flow_.Of(*inst.operand(i));
-    const Place end = inst.kind() == OpKind::GetTupleElement ? whole + 1 : flow_.End(whole);
-    for (Place p = whole; p < end; ++p) uses.push_back({Value(p), {&inst, i, p, inst.parent()}});
+    if (inst.kind() == OpKind::GetTupleElement || IsLeaf(whole)) {
+      uses.push_back({Value(whole), {&inst, i, 0, inst.parent()}});
+      continue;
+    }
+    for (const auto& [part, p] : llvm::enumerate(flow_.Parts(whole)))
+      uses.push_back({Value(p), {&inst, i, static_cast<int64_t>(part), inst.parent()}});
   }
 }
 
@@ -330,16 +397,16 @@ void DataflowBuilder::AddAsyncUses(std::vector<std::pair<Place, Use>>& uses) {
     if (!end) continue;
     done[computation] = end;
     for (const Instruction* inst : computation->instructions())
-      for (Place p = flow_.Of(*inst), e = flow_.End(p); p < e; ++p)
-        if (Value(p) == p) uses.push_back({p, {end, -1, kNoPlace, end->parent()}});
+      for (const Place p : flow_.Own(*inst))
+        if (Value(p) == p) uses.push_back({p, {end, -1, -1, end->parent()}});
   }
 }
 
 void DataflowBuilder::CollectUses() {
   std::vector<std::pair<Place, Use>> uses;
   const auto until_end = [&](const Instruction& inst) {
-    for (Place p = flow_.Of(inst), e = flow_.End(p); p < e; ++p)
-      uses.push_back({Value(p), {nullptr, -1, p, inst.parent()}});
+    for (const Place p : flow_.Parts(flow_.Of(inst)))
+      uses.push_back({Value(p), {nullptr, -1, -1, inst.parent()}});
   };
   for (const Computation* computation : flow_.computations_) {
     for (const Instruction* inst : computation->instructions()) AddUses(*inst, uses);
@@ -417,14 +484,48 @@ Dataflow::Dataflow(const Module& module, const CallGraph& calls) : module_(modul
   DataflowBuilder(*this).Build();
 }
 
-Place Dataflow::Of(const Instruction& instruction, llvm::ArrayRef<int64_t> index) const {
-  Place place = Of(instruction);
+Place Dataflow::Part(Place place, llvm::ArrayRef<int64_t> index) const {
   for (const int64_t i : index) {
     if (place == kNoPlace || !shape(place).IsTuple() || i < 0 || i >= shape(place).tuple_size())
       return kNoPlace;
     place = Child(place, i);
   }
   return place;
+}
+
+std::vector<Place> Dataflow::Parts(Place place) const {
+  std::vector<Place> parts;
+  llvm::SmallVector<Place, 8> todo = {place};
+  while (!todo.empty()) {
+    const Place at = todo.pop_back_val();
+    parts.push_back(at);
+    if (!shape(at).IsTuple()) continue;
+    for (int64_t i = shape(at).tuple_size(); i-- > 0;) todo.push_back(Child(at, i));
+  }
+  return parts;
+}
+
+ShapeIndex Dataflow::IndexOfPart(Place place, int64_t part) const {
+  ShapeIndex index;
+  while (part > 0) {
+    --part;
+    int64_t i = 0;
+    for (; part >= PartCount(Child(place, i)); ++i) part -= PartCount(Child(place, i));
+    index.push_back(i);
+    place = Child(place, i);
+  }
+  return index;
+}
+
+int64_t Dataflow::PartAt(Place place, llvm::ArrayRef<int64_t> index) const {
+  if (Part(place, index) == kNoPlace) return -1;
+  int64_t part = 0;
+  for (const int64_t i : index) {
+    ++part;
+    for (int64_t k = 0; k < i; ++k) part += PartCount(Child(place, k));
+    place = Child(place, i);
+  }
+  return part;
 }
 
 ShapeIndex Dataflow::IndexOf(Place place) const {

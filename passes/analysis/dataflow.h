@@ -3,13 +3,16 @@
 #include <vector>
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/Sequence.h"
 #include "passes/analysis/call_graph.h"
 #include "passes/analysis/sharing.h"
 
 namespace hlo {
 
-/// A place: one part (shape index) of one instruction, as a dense number. Places of one instruction are
-/// consecutive, the whole first, then its parts in depth-first order.
+/// A place: one part (shape index) of what an instruction gives, as a dense number. What an instruction only
+/// names has no places of its own: a tuple has one, for its table, above the places of its operands, and what
+/// is taken out of a tuple is where the tuple has it. So levels upon levels of tuples take no more places
+/// than there are instructions.
 using Place = int32_t;
 inline constexpr Place kNoPlace = -1;
 
@@ -17,7 +20,7 @@ inline constexpr Place kNoPlace = -1;
 struct Use {
   const Instruction* user = nullptr;  // null: the value must last until `scope` ends
   int64_t operand = -1;               // -1: the user waits for the value without naming it
-  Place place = kNoPlace;             // the part of the operand that is read
+  int64_t part = -1;                  // of the operand, that is read (Dataflow::Parts)
   const Computation* scope = nullptr;
 };
 
@@ -37,24 +40,45 @@ class Dataflow {
   [[nodiscard]] size_t place_count() const { return nodes_.size(); }
   /// The whole result of an instruction; kNoPlace where there is none.
   [[nodiscard]] Place Of(const Instruction& instruction) const {
-    const auto it = first_.find(&instruction);
-    return it == first_.end() ? kNoPlace : it->second;
+    const auto it = places_.find(&instruction);
+    return it == places_.end() ? kNoPlace : it->second.whole;
   }
   /// The place of a part, or kNoPlace if the shape has no such part.
-  [[nodiscard]] Place Of(const Instruction& instruction, llvm::ArrayRef<int64_t> index) const;
+  [[nodiscard]] Place Of(const Instruction& instruction, llvm::ArrayRef<int64_t> index) const {
+    return Part(Of(instruction), index);
+  }
+  /// The place of a part of what is at `place`, or kNoPlace.
+  [[nodiscard]] Place Part(Place place, llvm::ArrayRef<int64_t> index) const;
+  /// The places that are the instruction's own, the whole first, then its parts in depth-first order.
+  [[nodiscard]] llvm::iota_range<Place> Own(const Instruction& instruction) const {
+    const auto it = places_.find(&instruction);
+    return it == places_.end() ? llvm::seq<Place>(0, 0) : llvm::seq<Place>(it->second.begin, it->second.end);
+  }
+  /// Whose own place it is, and which part of that.
   [[nodiscard]] const Instruction& instruction(Place place) const { return *Node(place).instruction; }
-  [[nodiscard]] const Shape& shape(Place place) const { return *Node(place).shape; }
   [[nodiscard]] ShapeIndex IndexOf(Place place) const;
+  /// How long that index is.
+  [[nodiscard]] int64_t Depth(Place place) const { return Node(place).depth; }
+  [[nodiscard]] const Shape& shape(Place place) const { return *Node(place).shape; }
   /// Part `i` of a tuple.
   [[nodiscard]] Place Child(Place tuple, int64_t i) const {
     return children_[static_cast<size_t>(Node(tuple).first_child + i)];
   }
-  /// One past the last part of `place`; its parts are the places from `place` to there.
-  [[nodiscard]] Place End(Place place) const { return Node(place).end; }
+  /// What is at `place` and all parts of it, in depth-first order: part 0 is the whole.
+  [[nodiscard]] std::vector<Place> Parts(Place place) const;
+  [[nodiscard]] int64_t PartCount(Place place) const { return Node(place).parts; }
+  /// The shape index of a part by its number.
+  [[nodiscard]] ShapeIndex IndexOfPart(Place place, int64_t part) const;
+  /// The number of a part by its shape index, or -1 if there is no such part.
+  [[nodiscard]] int64_t PartAt(Place place, llvm::ArrayRef<int64_t> index) const;
 
   /// The place that defines the value held at `place`.
   [[nodiscard]] Place Value(Place place) const { return value_[static_cast<size_t>(place)]; }
   [[nodiscard]] bool Defines(Place place) const { return Value(place) == place; }
+  /// Whether what is at `place` comes into being with the instruction.
+  [[nodiscard]] bool Defines(const Instruction& instruction, Place place) const {
+    return Defines(place) && Node(place).instruction == &instruction;
+  }
   /// One value of the class of values that must share a buffer, the same for all of them.
   [[nodiscard]] Place Buffer(Place place) const { return buffer_[static_cast<size_t>(Value(place))]; }
   [[nodiscard]] llvm::ArrayRef<Use> Uses(Place value) const {
@@ -78,10 +102,15 @@ class Dataflow {
   struct PlaceNode {
     const Instruction* instruction;
     const Shape* shape;
-    Place parent;
-    Place end;
+    int64_t parts;        // with all below; INT64_MAX if they are too many to count
+    Place parent;         // of the same instruction
     int32_t first_child;  // into children_
     int32_t ordinal;      // among the parent's children
+    int32_t depth;
+  };
+  struct InstructionPlaces {
+    Place whole;
+    Place begin, end;  // its own
   };
   [[nodiscard]] const PlaceNode& Node(Place place) const { return nodes_[static_cast<size_t>(place)]; }
 
@@ -90,7 +119,7 @@ class Dataflow {
   std::vector<const Computation*> computations_;
   std::vector<PlaceNode> nodes_;
   std::vector<Place> children_;
-  llvm::DenseMap<const Instruction*, Place> first_;
+  llvm::DenseMap<const Instruction*, InstructionPlaces> places_;
   std::vector<Place> value_, buffer_;
   llvm::DenseSet<Place> aliased_inputs_;
   std::vector<Use> uses_;

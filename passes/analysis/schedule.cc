@@ -182,7 +182,7 @@ void ListScheduler::CollectValues() {
     for (const Computation* callee : inst.callees())
       callees_[i] = std::max(callees_[i], callee_peaks_.lookup(callee));
     if (inst.kind() == OpKind::Parameter || inst.kind() == OpKind::Constant) continue;
-    for (Place p = flow_.Of(inst), end = flow_.End(p); p < end; ++p) {
+    for (const Place p : flow_.Own(inst)) {
       if (!flow_.Defines(p) || flow_.shape(p).IsTuple()) continue;
       number[p] = values_.size();
       defines_[i].push_back(values_.size());
@@ -199,17 +199,26 @@ void ListScheduler::CollectValues() {
     ++value.waiting;
     used_[i].push_back(it->second);
   };
+  // What only names values keeps those that are its own elements; of deeper ones it is the tables that do.
+  const auto name = [&](size_t i, Place place) {
+    use(i, place);
+    if (!flow_.shape(place).IsTuple()) return;
+    for (int64_t k = 0; k < flow_.shape(place).tuple_size(); ++k) use(i, flow_.Child(place, k));
+  };
   for (size_t i = 0; i < n; ++i) {
     const Instruction& inst = *graph_.order[i];
     if (inst.kind() == OpKind::GetTupleElement) {
-      for (Place p = flow_.Of(inst), end = flow_.End(p); p < end; ++p) use(i, p);
+      name(i, flow_.Of(inst));
       continue;
     }
-    for (const Instruction* operand : inst.operands())
-      for (Place p = flow_.Of(*operand), end = flow_.End(p); p < end; ++p) use(i, p);
+    for (const Instruction* operand : inst.operands()) {
+      if (inst.kind() == OpKind::Tuple)
+        name(i, flow_.Of(*operand));
+      else
+        for (const Place p : flow_.Parts(flow_.Of(*operand))) use(i, p);
+    }
   }
-  const Place root = flow_.Of(*computation_.root());
-  for (Place p = root; p < flow_.End(root); ++p)
+  for (const Place p : flow_.Parts(flow_.Of(*computation_.root())))
     if (const auto it = number.find(flow_.Value(p)); it != number.end()) ++values_[it->second].waiting;
 }
 

@@ -6,7 +6,9 @@
 // long as together they have at most `combine_threshold_in_bytes` bytes and `combine_threshold_count` arrays.
 // Left alone: other groups, reducers, element types, dimensions, frontend attributes, backend configs;
 // shardings, constrained layouts, control edges, arrays larger than the threshold.
-#include "passes/analysis/reachability.h"
+#include <map>
+#include <set>
+
 #include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/collectives.h"
@@ -75,25 +77,60 @@ std::vector<Group> Candidates(const Computation& computation, OpKind kind) {
   return lists;
 }
 
-/// Takes from `list` what can be one exchange with its first.
-Group TakeGroup(Group& list, const Reachability& reach, const CombinerOptions& options) {
-  Group group, rest;
-  int64_t bytes = 0;
-  for (Instruction* inst : list) {
-    const int64_t size = ByteSize(inst->shape());
-    const bool fits = bytes + size <= options.combine_threshold_in_bytes &&
-                      static_cast<int64_t>(group.size()) < options.combine_threshold_count;
-    const bool free = llvm::none_of(
-        group, [&](const Instruction* o) { return reach.Reaches(*o, *inst) || reach.Reaches(*inst, *o); });
-    if (group.empty() || (fits && free)) {
-      group.push_back(inst);
-      bytes += size;
-    } else {
-      rest.push_back(inst);
-    }
+/// The exchanges of one list, by the round in which they take place.
+struct Rounds {
+  struct Exchange {
+    Group group;
+    int64_t bytes = 0;
+  };
+  std::map<int64_t, Exchange> exchanges;
+  std::set<int64_t> open;  // those that are not full
+};
+
+/// Puts `inst` into the first exchange with room that takes place in round `earliest` or later; returns the
+/// round.
+int64_t Join(Rounds& rounds, Instruction* inst, int64_t earliest, const CombinerOptions& options) {
+  constexpr int kTries = 64;
+  const int64_t size = ByteSize(inst->shape());
+  auto at = rounds.open.lower_bound(earliest);
+  const auto fits = [&](int64_t round) {
+    return size <= options.combine_threshold_in_bytes - rounds.exchanges[round].bytes;
+  };
+  for (int i = 0; at != rounds.open.end() && !fits(*at); ++at)
+    if (++i == kTries) at = std::prev(rounds.open.end());
+  if (at == rounds.open.end()) {
+    const int64_t last = rounds.exchanges.empty() ? -1 : rounds.exchanges.rbegin()->first;
+    at = rounds.open.insert(std::max(earliest, last + 1)).first;
   }
-  list = std::move(rest);
-  return group;
+  const int64_t round = *at;
+  Rounds::Exchange& exchange = rounds.exchanges[round];
+  exchange.group.push_back(inst);
+  exchange.bytes += size;
+  if (static_cast<int64_t>(exchange.group.size()) >= options.combine_threshold_count ||
+      exchange.bytes >= options.combine_threshold_in_bytes)
+    rounds.open.erase(at);
+  return round;
+}
+
+/// Divides lists into exchanges. What depends on an exchange takes place in a later round, so that those of
+/// one round do not depend on one another, nor exchanges on themselves when all of them are made.
+std::vector<Rounds> Divide(const Computation& computation, llvm::ArrayRef<Group> lists,
+                           const CombinerOptions& options) {
+  llvm::DenseMap<const Instruction*, size_t> list_of;
+  for (const auto& [i, list] : llvm::enumerate(lists))
+    for (const Instruction* inst : list) list_of[inst] = i;
+  std::vector<Rounds> rounds(lists.size());
+  llvm::DenseMap<const Instruction*, int64_t> after;  // the round from which on its users may take place
+  for (Instruction* inst : computation.PostOrder()) {
+    int64_t earliest = 0;
+    for (const Instruction* operand : inst->operands())
+      earliest = std::max(earliest, after.find(operand)->second);
+    for (const Instruction* before : inst->extras().control_predecessors)
+      earliest = std::max(earliest, after.find(before)->second);
+    const auto list = list_of.find(inst);
+    after[inst] = list == list_of.end() ? earliest : Join(rounds[list->second], inst, earliest, options) + 1;
+  }
+  return rounds;
 }
 
 void Combine(const Group& group) {
@@ -111,23 +148,22 @@ void Combine(const Group& group) {
 }
 
 Result<bool> CombineAll(Module& module, OpKind kind, const CombinerOptions& options, PassContext& context) {
+  // Each list by itself finds more, but takes a walk over the computation.
+  constexpr size_t kMostWalks = 16;
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
     std::vector<Group> lists = Candidates(*c, kind);
-    for (bool again = !lists.empty(); again;) {
+    llvm::erase_if(lists, [](const Group& list) { return list.size() < 2; });
+    const size_t at_once = lists.size() <= kMostWalks ? 1 : lists.size();
+    for (llvm::ArrayRef<Group> left = lists; !left.empty(); left = left.drop_front(at_once)) {
       HLO_CHECK_OK(context.CheckInterrupt());
-      again = false;
-      const Reachability reach(*c);  // of the computation as it is now
-      for (Group& list : lists) {
-        while (list.size() > 1) {
-          const Group group = TakeGroup(list, reach, options);
-          if (group.size() < 2) continue;
+      for (const Rounds& rounds : Divide(*c, left.take_front(at_once), options)) {
+        for (const auto& [round, exchange] : rounds.exchanges) {
+          if (exchange.group.size() < 2) continue;
           if (!context.TakeRewrite()) return changed;
-          Combine(group);
-          changed = again = true;
-          break;
+          Combine(exchange.group);
+          changed = true;
         }
-        if (again) break;
       }
     }
   }

@@ -21,18 +21,27 @@ llvm::DenseMap<int64_t, Instruction*> PresentElements(const Instruction& tuple) 
 
 }  // namespace
 
-bool CopyAdder::Wanted(Place shadow, const Leaves& leaves) const {
-  if (leaves.empty()) return false;
-  for (Place p = shadow; p < flow_.End(shadow); ++p)
-    if (leaves.contains(p)) return true;
-  return false;
+std::vector<CopyAdder::Part> CopyAdder::Children(Part tuple) const {
+  std::vector<Part> children;
+  int64_t number = tuple.number + 1;
+  for (int64_t i = 0; i < flow_.shape(tuple.place).tuple_size(); ++i) {
+    const Place child = flow_.Child(tuple.place, i);
+    children.push_back({child, number});
+    number += flow_.PartCount(child);
+  }
+  return children;
+}
+
+bool CopyAdder::Wanted(Part part, const Leaves& leaves) const {
+  const auto next = leaves.lower_bound(part.number);
+  return next != leaves.end() && *next < part.number + flow_.PartCount(part.place);
 }
 
 /// The arrays that the instruction itself defines.
 CopyAdder::Leaves CopyAdder::OwnLeaves(const Instruction& inst) const {
   Leaves leaves;
-  for (Place p = flow_.Of(inst), end = flow_.End(p); p < end; ++p)
-    if (flow_.Defines(p) && flow_.shape(p).IsArray()) leaves.insert(p);
+  for (const Place p : flow_.Own(inst))
+    if (flow_.Defines(p) && flow_.shape(p).IsArray()) leaves.insert(leaves.end(), p - flow_.Of(inst));
   return leaves;
 }
 
@@ -50,77 +59,120 @@ Instruction* CopyAdder::Element(Instruction* tuple, int64_t index, const Element
 }
 
 /// `value` with copies in place of the wanted leaves; itself if none is.
-Instruction* CopyAdder::DeepCopy(Instruction* value, Place shadow, const Leaves& leaves, Maker& maker,
+Instruction* CopyAdder::DeepCopy(Instruction* value, Part part, const Leaves& leaves, Maker& maker,
                                  CopyOf* made) {
-  if (!Wanted(shadow, leaves)) return value;
-  if (!value->shape().IsTuple()) {
-    Instruction* copy = Copy(value, maker);
-    if (made) (*made)[shadow].push_back(copy);
+  struct Level {
+    Instruction* tuple;
+    std::vector<Part> parts;
+    Elements present;
+    std::vector<Instruction*> elements;
+  };
+  std::vector<Level> levels;
+  // Null: a tuple that is gone into.
+  const auto enter = [&](Instruction* of, Part at) -> Instruction* {
+    if (!Wanted(at, leaves)) return of;
+    if (of->shape().IsTuple()) {
+      levels.push_back({of, Children(at), PresentElements(*of), {}});
+      return nullptr;
+    }
+    Instruction* copy = Copy(of, maker);
+    if (made) (*made)[at.number].push_back(copy);
     return copy;
-  }
-  const Elements present = PresentElements(*value);
-  std::vector<Instruction*> elements;
-  for (int64_t i = 0; i < value->shape().tuple_size(); ++i)
-    elements.push_back(
-        DeepCopy(Element(value, i, present, maker), flow_.Child(shadow, i), leaves, maker, made));
-  Instruction* tuple = maker.AddWithShape(OpKind::Tuple, value->shape(), elements);
-  rebuilt_.push_back({tuple, value});
-  return tuple;
-}
-
-/// All present users of `value` read copies of the wanted leaves instead.
-void CopyAdder::CopyForUsers(Instruction* value, Place shadow, const Leaves& leaves, CopyOf& made) {
-  if (!Wanted(shadow, leaves)) return;
-  Maker maker(*value->parent(), value);
-  const std::vector<Instruction*> users(value->users().begin(), value->users().end());
-  const auto redirect = [&](Instruction* user, Instruction* to) { user->ReplaceOperand(value, to); };
-  if (!value->shape().IsTuple()) {
-    Instruction* copy = Copy(value, maker);
-    made[shadow].push_back(copy);
-    for (Instruction* user : users) redirect(user, copy);
-    if (value->IsRoot()) value->parent()->set_root(copy);
-    return;
-  }
-  // Elements are copied behind one get-tuple-element each.
-  std::vector<Instruction*> whole_users;
-  llvm::DenseMap<int64_t, Instruction*> elements;
-  for (Instruction* user : users) {
-    if (user->kind() != OpKind::GetTupleElement) {
-      whole_users.push_back(user);
+  };
+  Instruction* done = enter(value, part);
+  while (!levels.empty()) {
+    Level& top = levels.back();
+    if (done) top.elements.push_back(done);
+    if (const size_t i = top.elements.size(); i < top.parts.size()) {
+      Instruction* element = Element(top.tuple, static_cast<int64_t>(i), top.present, maker);
+      done = enter(element, top.parts[i]);
       continue;
     }
-    const auto [it, fresh] = elements.try_emplace(user->attr<GetTupleElementAttrs>().index, user);
+    done = maker.AddWithShape(OpKind::Tuple, top.tuple->shape(), top.elements);
+    rebuilt_.push_back({done, top.tuple});
+    levels.pop_back();
+  }
+  return done;
+}
+
+void CopyAdder::CopyArrayForUsers(Instruction* value, Part part, CopyOf& made) {
+  Maker maker(*value->parent(), value);
+  const std::vector<Instruction*> users(value->users().begin(), value->users().end());
+  Instruction* copy = Copy(value, maker);
+  made[part.number].push_back(copy);
+  for (Instruction* user : users) user->ReplaceOperand(value, copy);
+  if (value->IsRoot()) value->parent()->set_root(copy);
+}
+
+/// Users of elements read one get-tuple-element each from now on.
+CopyAdder::TupleUsers CopyAdder::UsersOf(Instruction* tuple, Part part) {
+  TupleUsers found;
+  found.tuple = tuple;
+  found.parts = Children(part);
+  const std::vector<Instruction*> users(tuple->users().begin(), tuple->users().end());
+  for (Instruction* user : users) {
+    if (user->kind() != OpKind::GetTupleElement) {
+      found.others.push_back(user);
+      continue;
+    }
+    const auto [it, fresh] = found.elements.try_emplace(user->attr<GetTupleElementAttrs>().index, user);
     if (fresh) continue;
     if (!user->users().empty() || user->IsRoot()) merged_elements_ = true;
     user->ReplaceAllUsesWith(it->second);
     replaced_.push_back(user);
   }
-  for (int64_t i = 0; i < value->shape().tuple_size(); ++i)
-    if (const auto it = elements.find(i); it != elements.end())
-      CopyForUsers(it->second, flow_.Child(shadow, i), leaves, made);
-  if (whole_users.empty() && !value->IsRoot()) return;
-  // The others get a tuple of what the elements' users read.
+  return found;
+}
+
+/// All present users of `value` read copies of the wanted leaves instead.
+void CopyAdder::CopyForUsers(Instruction* value, Part part, const Leaves& leaves, CopyOf& made) {
+  std::vector<TupleUsers> levels;
+  const auto enter = [&](Instruction* of, Part at) {
+    if (!Wanted(at, leaves)) return;
+    if (of->shape().IsTuple())
+      levels.push_back(UsersOf(of, at));
+    else
+      CopyArrayForUsers(of, at, made);
+  };
+  enter(value, part);
+  while (!levels.empty()) {
+    TupleUsers& top = levels.back();
+    if (top.next < top.parts.size()) {
+      const size_t i = top.next++;
+      if (Instruction* element = top.elements.lookup(static_cast<int64_t>(i))) enter(element, top.parts[i]);
+      continue;
+    }
+    CopyForOthers(top, leaves, made);
+    levels.pop_back();
+  }
+}
+
+/// Who reads the whole reads a tuple of what the elements' users read.
+void CopyAdder::CopyForOthers(const TupleUsers& users, const Leaves& leaves, CopyOf& made) {
+  Instruction* value = users.tuple;
+  if (users.others.empty() && !value->IsRoot()) return;
+  Maker maker(*value->parent(), value);
   const Elements present = PresentElements(*value);
   std::vector<Instruction*> parts;
-  for (int64_t i = 0; i < value->shape().tuple_size(); ++i) {
-    const Place child = flow_.Child(shadow, i);
-    Instruction* element = Element(value, i, present, maker);
-    const auto copied = made.find(child);
+  for (size_t i = 0; i < users.parts.size(); ++i) {
+    const Part part = users.parts[i];
+    Instruction* element = Element(value, static_cast<int64_t>(i), present, maker);
+    const auto copied = made.find(part.number);
     parts.push_back(copied != made.end() ? copied->second.front()
-                                         : DeepCopy(element, child, leaves, maker, &made));
+                                         : DeepCopy(element, part, leaves, maker, &made));
   }
   Instruction* tuple = maker.AddWithShape(OpKind::Tuple, value->shape(), parts);
   rebuilt_.push_back({tuple, value});
-  for (Instruction* user : whole_users) redirect(user, tuple);
+  for (Instruction* user : users.others) user->ReplaceOperand(value, tuple);
   if (value->IsRoot()) value->parent()->set_root(tuple);
 }
 
 /// Copies wanted leaves of a root; each after the copies in `after` of the same leaf.
-void CopyAdder::CopyRoot(Computation& computation, Place shadow, const Leaves& leaves, const CopyOf* after) {
+void CopyAdder::CopyRoot(Computation& computation, Part whole, const Leaves& leaves, const CopyOf* after) {
   Instruction* root = computation.root();
   Maker maker(computation, root);
   CopyOf made;
-  Instruction* copied = DeepCopy(root, shadow, leaves, maker, &made);
+  Instruction* copied = DeepCopy(root, whole, leaves, maker, &made);
   if (copied == root) return;
   computation.set_root(copied);
   replaced_.push_back(root);
@@ -134,46 +186,52 @@ void CopyAdder::CopyRoot(Computation& computation, Place shadow, const Leaves& l
 }
 
 /// Takes out what belongs to values of operations under way, which only their ends may read: the arrays of
-/// `value` whose places begin at `shadow`.
-void CopyAdder::LeaveTransfers(const Instruction& value, Place shadow, Leaves& leaves) const {
-  if (!value.shape().IsTuple()) return;
-  if (value.info().Is(kStart) || value.kind() == OpKind::AsyncUpdate) {
-    for (Place p = shadow; p < flow_.End(shadow); ++p) leaves.erase(p);
-    return;
+/// `value`, whose number in all is that of `part`.
+void CopyAdder::LeaveTransfers(const Instruction& value, Part part, Leaves& leaves) const {
+  std::vector<std::pair<const Instruction*, Part>> todo = {{&value, part}};
+  while (!todo.empty()) {
+    const auto [inst, at] = todo.back();
+    todo.pop_back();
+    if (!inst->shape().IsTuple() || !Wanted(at, leaves)) continue;
+    if (inst->info().Is(kStart) || inst->kind() == OpKind::AsyncUpdate) {
+      leaves.erase(leaves.lower_bound(at.number), leaves.lower_bound(at.number + flow_.PartCount(at.place)));
+      continue;
+    }
+    if (inst->kind() != OpKind::Tuple) continue;
+    for (const auto& [operand, child] : llvm::zip_equal(inst->operands(), Children(at)))
+      todo.push_back({operand, child});
   }
-  if (value.kind() != OpKind::Tuple) return;
-  for (int64_t i = 0; i < value.operand_count(); ++i)
-    LeaveTransfers(*value.operand(i), flow_.Child(shadow, i), leaves);
 }
 
 void CopyAdder::AddForWhile(Instruction* loop) {
-  const Place shadow = flow_.Of(*loop);
+  const Part whole = Whole(*loop);
   Leaves changing = OwnLeaves(*loop);
-  LeaveTransfers(*loop->operand(0), shadow, changing);
-  LeaveTransfers(*loop->callee(0)->root(), shadow, changing);
+  LeaveTransfers(*loop->operand(0), whole, changing);
+  LeaveTransfers(*loop->callee(0)->root(), whole, changing);
   if (changing.empty()) return;
   Computation& body = *loop->callee(0);
   CopyOf parameter_copies;
-  CopyForUsers(body.parameter(0), shadow, changing, parameter_copies);
-  CopyRoot(body, shadow, changing, &parameter_copies);
+  CopyForUsers(body.parameter(0), whole, changing, parameter_copies);
+  CopyRoot(body, whole, changing, &parameter_copies);
   Maker maker(loop);
   replaced_.push_back(loop->operand(0));
-  loop->SetOperand(0, DeepCopy(loop->operand(0), shadow, changing, maker, nullptr));
+  loop->SetOperand(0, DeepCopy(loop->operand(0), whole, changing, maker, nullptr));
 }
 
 void CopyAdder::AddForConditional(Instruction* conditional) {
   const Leaves merged = OwnLeaves(*conditional);
-  for (Computation* branch : conditional->callees())
-    CopyRoot(*branch, flow_.Of(*conditional), merged, nullptr);
+  for (Computation* branch : conditional->callees()) CopyRoot(*branch, Whole(*conditional), merged, nullptr);
 }
 
 /// Only before other copies are added: the operands must be those that `flow_` knows.
 void CopyAdder::AddInPlace(Instruction* inst) {
   llvm::SmallDenseMap<int64_t, Leaves, 2> wanted;  // by operand
   for (const OutputOperandAlias& pair : InPlacePairs(*inst)) {
-    const Place part = flow_.Of(*inst->operand(pair.operand), pair.operand_index);
-    for (Place p = part; part != kNoPlace && p < flow_.End(part); ++p)
-      if (flow_.shape(p).IsArray()) wanted[pair.operand].insert(p);
+    const Place whole = flow_.Of(*inst->operand(pair.operand));
+    const int64_t first = flow_.PartAt(whole, pair.operand_index);
+    if (first < 0) continue;
+    for (const auto& [i, p] : llvm::enumerate(flow_.Parts(flow_.Part(whole, pair.operand_index))))
+      if (flow_.shape(p).IsArray()) wanted[pair.operand].insert(first + static_cast<int64_t>(i));
   }
   if (IsWrapped(*inst->parent())) return AddBeforeStart(*inst, wanted);
   Maker maker(inst);
@@ -181,7 +239,7 @@ void CopyAdder::AddInPlace(Instruction* inst) {
     if (const auto it = wanted.find(i); it != wanted.end()) {
       Instruction* operand = inst->operand(i);
       replaced_.push_back(operand);
-      inst->SetOperand(i, DeepCopy(operand, flow_.Of(*operand), it->second, maker, nullptr));
+      inst->SetOperand(i, DeepCopy(operand, Whole(*operand), it->second, maker, nullptr));
     }
 }
 
@@ -195,43 +253,56 @@ void CopyAdder::AddBeforeStart(const Instruction& wrapped,
       if (parameter.kind() != OpKind::Parameter || start->kind() != OpKind::AsyncStart) continue;
       const int64_t i = parameter.attr<ParameterAttrs>().number;
       Instruction* operand = start->operand(i);
-      const Place from = flow_.Of(parameter), to = flow_.Of(*operand);
-      Leaves outside;
-      for (const Place leaf : leaves) outside.insert(to + (leaf - from));
       replaced_.push_back(operand);
-      start->SetOperand(i, DeepCopy(operand, to, outside, maker, nullptr));
+      start->SetOperand(i, DeepCopy(operand, Whole(*operand), leaves, maker, nullptr));
     }
   }
 }
 
-void CopyAdder::AddForEntry() {
+/// Copies what results overwrite of parameters, for all who read it. Adds these results, and returns the
+/// copies after which each may be written.
+CopyAdder::CopyOf CopyAdder::CopyOverwritten(Leaves& results) {
+  struct Pair {
+    int64_t parameter, from, to;  // a part of the parameter, a part of the result
+  };
   Computation& entry = *module_.entry();
-  const Place root = flow_.Of(*entry.root());
-  Leaves results;
-  CopyOf after;
-  // Parameters that results overwrite, each once: several parts of one may be.
-  std::map<int64_t, Leaves> overwritten;
-  std::vector<std::pair<Place, Place>> pairs;  // part of a parameter, part of the result
+  std::map<int64_t, Leaves> overwritten;  // each parameter once: several parts of one may be
+  std::vector<Pair> pairs;
   for (const InputOutputAlias& alias : module_.config.input_output_alias) {
     if (alias.parameter < 0 || alias.parameter >= static_cast<int64_t>(entry.parameters().size())) continue;
-    const Place from = flow_.Of(*entry.parameter(alias.parameter), alias.parameter_index);
-    const Place to = flow_.Of(*entry.root(), alias.output);
+    const Place parameter = flow_.Of(*entry.parameter(alias.parameter)), root = flow_.Of(*entry.root());
+    const Place from = flow_.Part(parameter, alias.parameter_index), to = flow_.Part(root, alias.output);
     if (from == kNoPlace || to == kNoPlace || !flow_.shape(from).IsArray() || flow_.Value(to) == from)
       continue;
-    overwritten[alias.parameter].insert(from);
-    results.insert(to);
-    pairs.push_back({from, to});
+    pairs.push_back(
+        {alias.parameter, flow_.PartAt(parameter, alias.parameter_index), flow_.PartAt(root, alias.output)});
+    overwritten[alias.parameter].insert(pairs.back().from);
+    results.insert(pairs.back().to);
   }
-  CopyOf made;
+  std::map<int64_t, CopyOf> made;
   for (const auto& [number, leaves] : overwritten)
-    CopyForUsers(entry.parameter(number), flow_.Of(*entry.parameter(number)), leaves, made);
-  for (const auto& [from, to] : pairs) after[to] = made.lookup(from);
-  // Results that are no buffers of their own.
+    CopyForUsers(entry.parameter(number), Whole(*entry.parameter(number)), leaves, made[number]);
+  CopyOf after;
+  for (const Pair& pair : pairs) after[pair.to] = made[pair.parameter].lookup(pair.from);
+  return after;
+}
+
+/// Results that are no buffers of their own.
+CopyAdder::Leaves CopyAdder::SharedResults() const {
+  Leaves results;
   llvm::DenseSet<Place> seen;
-  for (Place p = root; p < flow_.End(root); ++p)
+  for (const auto& [i, p] : llvm::enumerate(flow_.Parts(flow_.Of(*module_.entry()->root()))))
     if (flow_.shape(p).IsArray() &&
         (!seen.insert(flow_.Buffer(p)).second || IsReadOnly(flow_, flow_.Value(p))))
-      results.insert(p);
+      results.insert(static_cast<int64_t>(i));
+  return results;
+}
+
+void CopyAdder::AddForEntry() {
+  Computation& entry = *module_.entry();
+  const Part root = Whole(*entry.root());
+  Leaves results = SharedResults();
+  const CopyOf after = CopyOverwritten(results);
   LeaveTransfers(*entry.root(), root, results);
   CopyRoot(entry, root, results, &after);
 }

@@ -24,8 +24,7 @@ CopyRemover::CopyRemover(const Ordering& ordering, PassContext& context)
     merged_into_.push_back(classes_.size());
     classes_.push_back(std::move(made));
   }
-  const Place root = flow_.Of(*flow_.module().entry()->root());
-  for (Place p = root; p < flow_.End(root); ++p)
+  for (const Place p : flow_.Parts(flow_.Of(*flow_.module().entry()->root())))
     if (const auto it = class_of_.find(flow_.Buffer(p)); it != class_of_.end())
       ++classes_[it->second].results;
 }
@@ -42,8 +41,8 @@ Place CopyRemover::Current(Place value) const {
   return value;
 }
 
-bool CopyRemover::Before(Place a, Place b, Place source, Place also) const {
-  if (!ordering_.DefinitionBeforeDefinition(a, b)) return false;
+/// All reads of `a` (with those of `also` if `a` is `source`) are over when `b` begins.
+bool CopyRemover::OverBefore(Place a, Place b, Place source, Place also) const {
   const Instruction* copy = &flow_.instruction(also);
   const auto over = [&](const Use& use) {
     return use.user == copy || (use.user && gone_.contains(use.user)) ||
@@ -57,23 +56,25 @@ bool CopyRemover::Before(Place a, Place b, Place source, Place also) const {
   return all_over(a) && (a != source || all_over(also));
 }
 
-/// The values of both, less the copy's, would follow one another.
-bool CopyRemover::CanMerge(const Class& large, const Class& small, Place source, Place copy) const {
+/// Those of the values of both, less the copy's, that would follow one another: one of each.
+std::vector<std::pair<Place, Place>> CopyRemover::Neighbours(const Class& large, const Class& small,
+                                                             Place copy) {
+  std::vector<std::pair<Place, Place>> pairs;
   for (const auto& [time, value] : small.values) {
     if (value == copy) continue;
     auto next = large.values.lower_bound({time, value});
     auto previous = next;
     if (next != large.values.end() && next->second == copy) ++next;
-    if (next != large.values.end() && !Before(value, next->second, source, copy)) return false;
+    if (next != large.values.end()) pairs.push_back({value, next->second});
     if (previous == large.values.begin()) continue;
     --previous;
     if (previous->second == copy) {
       if (previous == large.values.begin()) continue;
       --previous;
     }
-    if (!Before(previous->second, value, source, copy)) return false;
+    pairs.push_back({previous->second, value});
   }
-  return true;
+  return pairs;
 }
 
 bool CopyRemover::TryElide(Instruction* copy) {
@@ -85,17 +86,22 @@ bool CopyRemover::TryElide(Instruction* copy) {
   auto next = from.values.upper_bound(KeyOf(source));
   if (a == b && (next == from.values.end() || next->second != result)) return false;
   if (a == b) ++next;
-  if (next != from.values.end() && !Before(source, next->second, source, result)) return false;
+  std::vector<std::pair<Place, Place>> pairs;
+  if (next != from.values.end()) pairs.push_back({source, next->second});
+  const bool from_larger = from.values.size() >= to.values.size();
   if (a != b) {
     if (from.results + to.results > 1 && to.results > 0) return false;
     if (to.read_only || (from.read_only && (to.values.size() > 1 || to.results > 0))) return false;
-    const bool from_larger = from.values.size() >= to.values.size();
-    if (!CanMerge(from_larger ? from : to, from_larger ? to : from, source, result)) return false;
+    llvm::append_range(pairs, Neighbours(from_larger ? from : to, from_larger ? to : from, result));
   }
+  // Definitions first: a value may have many reads, and as many copies.
+  for (const auto& [early, late] : pairs)
+    if (!ordering_.DefinitionBeforeDefinition(early, late)) return false;
+  for (const auto& [early, late] : pairs)
+    if (!OverBefore(early, late, source, result)) return false;
   if (!context_.TakeRewrite()) return false;
   to.values.erase(KeyOf(result));
   if (a != b) {
-    const bool from_larger = from.values.size() >= to.values.size();
     Class &kept = from_larger ? from : to, &merged = from_larger ? to : from;
     kept.values.insert(merged.values.begin(), merged.values.end());
     merged.values.clear();

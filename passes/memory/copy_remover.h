@@ -35,9 +35,8 @@ class CopyRemover {
   /// The value that a chosen copy's result now is.
   Place Current(Place value) const;
   bool TryElide(Instruction* copy);
-  /// `a` (with the uses of `also` too) is over when `b` begins.
-  bool Before(Place a, Place b, Place source, Place also) const;
-  bool CanMerge(const Class& large, const Class& small, Place source, Place copy) const;
+  bool OverBefore(Place a, Place b, Place source, Place also) const;
+  static std::vector<std::pair<Place, Place>> Neighbours(const Class& large, const Class& small, Place copy);
   static void RelayControl(Instruction& copy);
 
   const Ordering& ordering_;

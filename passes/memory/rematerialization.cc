@@ -73,7 +73,7 @@ class Memory {
   /// The buffer of an array is its own.
   [[nodiscard]] bool IsAlone(const Instruction& inst) const {
     const Buffer* buffer = Find(inst);
-    return buffer && buffer->values == 1 && flow_.Defines(flow_.Of(inst));
+    return buffer && buffer->values == 1 && flow_.Defines(inst, flow_.Of(inst));
   }
   /// Bytes less at the peak if the instruction's value is not there then, but its operands are.
   [[nodiscard]] int64_t Saved(const Instruction& inst) const {

@@ -11,27 +11,62 @@
 namespace hlo {
 namespace {
 
-bool SlicesSum(const Instruction& inst) {
-  if (inst.kind() != OpKind::Slice || !HasStaticShapes(inst)) return false;
-  const Instruction& sum = *inst.operand(0);
-  return sum.kind() == OpKind::Add && sum.users().size() == 1 && !sum.IsRoot() && !HasControlEdges(sum);
+/// An add with one reader, which is a slice or will be.
+bool IsHoisted(const Instruction& sum) {
+  return sum.kind() == OpKind::Add && sum.users().size() == 1 && !sum.IsRoot() && !HasControlEdges(sum) &&
+         HasStaticShapes(sum);
 }
 
-Result<bool> RunSliceHoister(Module& module, const NoPassOptions&, PassContext& context) {
-  bool changed = false;
-  for (bool again = true; again; changed |= again) {  // what is sliced now may be a sum, too
-    HLO_TRY(again, ExpandMatches(module, context, SlicesSum, [](Instruction* slice) -> Result<Instruction*> {
-              Maker make(slice);
-              const Instruction& sum = *slice->operand(0);
-              llvm::SmallVector<Instruction*, 2> parts;
-              for (Instruction* x : sum.operands())
-                parts.push_back(x == sum.operand(0) && !parts.empty()
-                                    ? parts[0]
-                                    : RemakeWith(make, *slice, slice->shape(), {x}));
-              return RemakeWith(make, sum, slice->shape(), parts);
-            }));
+bool SlicesSum(const Instruction& inst) {
+  return inst.kind() == OpKind::Slice && HasStaticShapes(inst) && IsHoisted(*inst.operand(0));
+}
+
+/// A slice of a tree of adds as adds of slices of its leaves. What reads the tree goes with it, so that a
+/// slice that is made is hoisted further if the add that it slices had one reader.
+class Hoister {
+ public:
+  Hoister(Instruction* slice, PassContext& context) : slice_(*slice), make_(slice), context_(context) {}
+
+  Instruction* Hoist() {
+    Enter(slice_.operand(0));
+    Instruction* done = nullptr;
+    while (!levels_.empty()) {
+      Level& top = levels_.back();
+      if (done) top.parts.push_back(done);
+      done = nullptr;
+      if (top.parts.size() < 2) {
+        Instruction* x = top.sum->operand(static_cast<int64_t>(top.parts.size()));
+        if (!top.parts.empty() && x == top.sum->operand(0))
+          done = top.parts[0];
+        else if (IsHoisted(*x) && context_.TakeRewrite())
+          Enter(x);
+        else
+          done = RemakeWith(make_, slice_, slice_.shape(), {x});
+        continue;
+      }
+      done = RemakeWith(make_, *top.sum, slice_.shape(), top.parts);
+      levels_.pop_back();
+    }
+    return done;
   }
-  return changed;
+
+ private:
+  struct Level {
+    Instruction* sum;
+    llvm::SmallVector<Instruction*, 2> parts;  // sliced
+  };
+  void Enter(Instruction* sum) { levels_.push_back({sum, {}}); }
+
+  Instruction& slice_;
+  Maker make_;
+  PassContext& context_;
+  std::vector<Level> levels_;
+};
+
+Result<bool> RunSliceHoister(Module& module, const NoPassOptions&, PassContext& context) {
+  return ExpandMatches(module, context, SlicesSum, [&](Instruction* slice) -> Result<Instruction*> {
+    return Hoister(slice, context).Hoist();
+  });
 }
 
 }  // namespace

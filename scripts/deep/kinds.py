@@ -236,6 +236,36 @@ def chosen(n):
                   *(f'e{i} = f32[] get-tuple-element(c), index={i}' for i in range(n)), tuple_of([f'e{i}' for i in range(n)])], branches)
 
 
+@kind(5000)
+def one_value(n):
+    """Branches that return one value many times."""
+    shape = f'({", ".join(["f32[]"] * n)})'
+    branches = ''.join(f'{name} {{ a = f32[] parameter(0)  b = f32[] {op}(a)  {tuple_of(["b"] * n)} }}\n' for name, op in (('t', 'negate'), ('f', 'cosine')))
+    return entry(['p = pred[] parameter(0)', 'x = f32[] parameter(1)', f'ROOT c = {shape} conditional(p, x, x), true_computation=t, false_computation=f'], branches)
+
+
+@kind(5000)
+def carried_once(n):
+    """A loop that carries one value many times."""
+    lines = ['o = s32[] constant(1)', 'j = s32[] add(g0, o)', 'h = s32[] negate(g1)', tuple_of(['j'] + ['h'] * n, 's32[]')]
+    inits = ['z = s32[] constant(0)', 'x = s32[] parameter(0)', tuple_of(['z'] + ['x'] * n, 's32[]', 'init')]
+    outer, text = loop_over(n + 1, inits, lines)
+    return entry([*outer, 'e = s32[] get-tuple-element(w), index=1', 'ROOT r = s32[] negate(e)'], text)
+
+
+@kind(10000)
+def exchanges(n):
+    """Of arrays each, that do not depend on one another."""
+    return entry(['x = f32[] parameter(0)', *(f'r{i} = f32[] all-reduce(x), replica_groups={{}}, to_apply=add' for i in range(n)),
+                  tuple_of([f'r{i}' for i in range(n)])], ADD)
+
+
+@kind(10000)
+def sliced_sums(n):
+    return entry(['x = f32[8] parameter(0)', *(f'p{i} = f32[8] {("negate", "cosine")[i % 2]}(x)' for i in range(n)), 'y0 = f32[8] add(x, p0)',
+                  *(f'y{i} = f32[8] add(y{i - 1}, p{i})' for i in range(1, n)), f'ROOT s = f32[2] slice(y{n - 1}), slice={{[1:3]}}'])
+
+
 @kind(10000)
 def concatenation(n):
     return entry(['x = f32[1] parameter(0)', 'y = f32[1] negate(x)', f'ROOT c = f32[{2 * n}] concatenate({", ".join(["x, y"] * n)}), dimensions={{0}}'])

@@ -23,10 +23,43 @@ def tuples_taken_apart(n):
                   f'ROOT r = f32[] negate(x{n})'])
 
 
-@kind(1500, small=2000, most=NESTING, limited=True, power=2.3)
+@kind(1500, small=2000, most=NESTING, power=2.3)
 def nested_parameter(n):
     shape = nested('f32[]', n)
     return entry([f'ROOT x = {shape} parameter(0)'])
+
+
+def pairs(levels):
+    """A value on every level."""
+    return '(f32[], ' * levels + 'f32[]' + ')' * levels
+
+
+@kind(500, small=1000, most=NESTING, power=2.3)
+def nested_pairs(n):
+    return entry([f'ROOT x = {pairs(n)} parameter(0)'])
+
+
+@kind(500, small=500, most=INFERRED, power=2.3)
+def nested_pairs_carried(n):
+    """Through a loop that changes the innermost value, a call, a conditional and an asynchronous call."""
+    shape = pairs(n)
+    takes = [f'x0 = {shape} parameter(0)', *(f'x{i} = get-tuple-element(x{i - 1}), index=1' for i in range(1, n + 1)),
+             *(f'l{i} = get-tuple-element(x{i}), index=0' for i in range(n)), f'y{n} = f32[] negate(x{n})',
+             *(f'y{i} = tuple(l{i}, y{i + 1})' for i in range(n - 1, 0, -1)), 'ROOT y0 = tuple(l0, y1)']
+    less = [f'x = {shape} parameter(0)', 'a = f32[] get-tuple-element(x), index=0', 'k = f32[] constant(0)', 'ROOT p = pred[] compare(a, k), direction=LT']
+    given = f'{{ ROOT x = {shape} parameter(0) }}\n'
+    made = 'body {\n' + '\n'.join(takes) + '\n}\nless {\n' + '\n'.join(less) + '\n}\n' + ''.join(f'same{i} {given}' for i in range(4))
+    return entry([f'x = {shape} parameter(0)', 'p = pred[] parameter(1)', f'w = {shape} while(x), condition=less, body=body',
+                  f'c = {shape} call(w), to_apply=same0', f'd = {shape} conditional(p, c, x), true_computation=same1, false_computation=same2',
+                  f's = (({shape}), {shape}, u32[]) async-start(d), calls=same3', f'ROOT r = {shape} async-done(s)'], made)
+
+
+@kind(5000)
+def equal_tuples(n):
+    """One tuple in a tuple many times, and each taken out again."""
+    inner = '(f32[], (f32[], f32[]))'
+    return entry(['x = f32[] parameter(0)', 'y = f32[] negate(x)', 'a = (f32[], f32[]) tuple(x, y)', f't = {inner} tuple(y, a)',
+                  tuple_of(['t'] * n, inner, 'u'), *(f'g{i} = {inner} get-tuple-element(u), index={i}' for i in range(n)), tuple_of([f'g{i}' for i in range(n)], inner)])
 
 
 @kind(500, small=500, most=NESTING, not_run='XLA has no constants of tuples', limited=True, power=2.3)

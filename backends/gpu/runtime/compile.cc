@@ -2,7 +2,6 @@
 
 #include "backends/compile/kernel_plans.h"
 #include "backends/compile/memory.h"
-#include "backends/compile/tuple_levels.h"
 #include "backends/gpu/runtime/build.h"
 #include "backends/gpu/runtime/run.h"
 #include "backends/profile.h"
@@ -67,7 +66,6 @@ Result<std::unique_ptr<Program>> MakeProgram(const Module& module, const GpuRunO
   if (options.machine == nullptr) own = gpu::MachineOf(options.target);
   const compile::Machine& machine = own ? *own : *options.machine;
   std::unique_ptr<Module> copy = module.Clone();
-  HLO_CHECK_OK(compile::CheckTupleLevels(*copy));
   HLO_CHECK_OK(compile::CheckKernels(*copy, machine));
   HLO_CHECK_OK(options.run_passes(*copy));
   return gpu::BuildProgram(std::move(copy), options.target, machine, make_code);
