@@ -1,6 +1,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
+#include "passes/absent.h"
 #include "passes/analysis/call_graph.h"
 #include "passes/pass_row.h"
 #include "passes/pipeline.h"
@@ -162,7 +163,19 @@ constexpr OtherName kOtherNames[] = {
     {"while-loop-simplifier", "simplify-while-loops"},
 };
 
+llvm::ArrayRef<AbsentPass> AbsentPasses() {
+  static constexpr AbsentPass kAbsent[] = {
+#define HLO_ABSENT_PASS(name, why) {name, why},
+#include "passes/absent.def"
+#undef HLO_ABSENT_PASS
+  };
+  return kAbsent;
+}
+
 Diagnostic UnknownPass(llvm::StringRef name) {
+  for (const AbsentPass& row : AbsentPasses())
+    if (CompareNames(row.name, name) == 0)
+      return MakeError("usage-pass", {}, "pass '{0}' is not here: {1}", row.name, row.why);
   std::string hint;
   for (const OtherName& row : kOtherNames)
     if (CompareNames(row.other, name) == 0) hint = ("did you mean '" + row.name + "'?").str();

@@ -5,41 +5,12 @@
 // inner one, and these unions are groups themselves, the operand is reduced over them at once. Sums of floats
 // are taken in another order. Left alone: inner results with other users, other reducers, constrained
 // layouts, control edges, unknown numbers of devices.
-#include <map>
-
 #include "passes/pass.h"
 #include "passes/rewrite/collectives.h"
 #include "passes/rewrite/expander.h"
 
 namespace hlo {
 namespace {
-
-/// Groups in which everybody gets the result of both reductions; nothing if there are none.
-std::optional<std::vector<Dims>> Composed(const std::vector<Dims>& inner, const std::vector<Dims>& outer) {
-  std::map<int64_t, const Dims*> group_of;
-  for (const Dims& group : inner)
-    for (const int64_t id : group)
-      if (!group_of.emplace(id, &group).second) return std::nullopt;
-  std::map<int64_t, Dims> united;  // by member of the outer groups
-  for (const Dims& group : outer) {
-    Dims all;
-    for (const int64_t id : group) {
-      const auto it = group_of.find(id);
-      if (it == group_of.end()) return std::nullopt;
-      all.append(it->second->begin(), it->second->end());
-    }
-    llvm::sort(all);
-    if (std::adjacent_find(all.begin(), all.end()) != all.end()) return std::nullopt;  // counted twice
-    for (const int64_t id : group) united[id] = all;
-  }
-  std::vector<Dims> groups;
-  for (const auto& [id, all] : united) {
-    for (const int64_t member : all)
-      if (const auto it = united.find(member); it == united.end() || it->second != all) return std::nullopt;
-    if (id == all.front()) groups.push_back(all);
-  }
-  return united.size() == group_of.size() ? std::optional(std::move(groups)) : std::nullopt;
-}
 
 std::optional<std::vector<Dims>> FoldedGroups(const Instruction& outer) {
   if (outer.kind() != OpKind::AllReduce || !IsPlainCollective(outer)) return std::nullopt;
@@ -52,7 +23,7 @@ std::optional<std::vector<Dims>> FoldedGroups(const Instruction& outer) {
       a.use_global_device_ids != b.use_global_device_ids)
     return std::nullopt;
   const auto inner_groups = GroupLists(inner), outer_groups = GroupLists(outer);
-  return inner_groups && outer_groups ? Composed(*inner_groups, *outer_groups) : std::nullopt;
+  return inner_groups && outer_groups ? ComposedGroups(*inner_groups, *outer_groups) : std::nullopt;
 }
 
 Result<bool> RunAllReduceFolder(Module& module, const NoPassOptions&, PassContext& context) {

@@ -1,6 +1,7 @@
 #include "passes/rewrite/collectives.h"
 #include "passes/analysis/side_effects.h"
 
+#include <map>
 #include <numeric>
 
 #include "llvm/ADT/DenseSet.h"
@@ -111,6 +112,33 @@ std::optional<std::vector<Dims>> DeviceGroups(const Instruction& inst) {
       groups.push_back(std::move(group));
     }
   return static_cast<int64_t>(seen.size()) == devices ? std::optional(std::move(groups)) : std::nullopt;
+}
+
+std::optional<std::vector<Dims>> ComposedGroups(const std::vector<Dims>& inner,
+                                                const std::vector<Dims>& outer) {
+  std::map<int64_t, const Dims*> group_of;
+  for (const Dims& group : inner)
+    for (const int64_t id : group)
+      if (!group_of.emplace(id, &group).second) return std::nullopt;
+  std::map<int64_t, Dims> united;  // by member of the outer groups
+  for (const Dims& group : outer) {
+    Dims all;
+    for (const int64_t id : group) {
+      const auto it = group_of.find(id);
+      if (it == group_of.end()) return std::nullopt;
+      all.append(it->second->begin(), it->second->end());
+    }
+    llvm::sort(all);
+    if (std::adjacent_find(all.begin(), all.end()) != all.end()) return std::nullopt;  // counted twice
+    for (const int64_t id : group) united[id] = all;
+  }
+  std::vector<Dims> groups;
+  for (const auto& [id, all] : united) {
+    for (const int64_t member : all)
+      if (const auto it = united.find(member); it == united.end() || it->second != all) return std::nullopt;
+    if (id == all.front()) groups.push_back(all);
+  }
+  return united.size() == group_of.size() ? std::optional(std::move(groups)) : std::nullopt;
 }
 
 Instruction* MemberIndex(Maker& make, const Instruction& inst) {

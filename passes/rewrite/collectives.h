@@ -22,6 +22,10 @@ std::optional<std::vector<Dims>> GroupLists(const Instruction& inst);
 /// The devices of every group in the order of its members, a device being replica · partitions + partition.
 /// Nothing if groups are unknown, do not take in all devices, or differ in size.
 std::optional<std::vector<Dims>> DeviceGroups(const Instruction& inst);
+/// Groups in which everybody gets the result of two reductions, one after the other; nothing if there are
+/// none.
+std::optional<std::vector<Dims>> ComposedGroups(const std::vector<Dims>& inner,
+                                                const std::vector<Dims>& outer);
 /// A scalar: the number of the device among the members of its group. DeviceGroups must be known.
 Instruction* MemberIndex(Maker& make, const Instruction& inst);
 /// The scalar is, on every device, its number among the members of its group times `size`.

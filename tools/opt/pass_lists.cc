@@ -1,4 +1,5 @@
 #include "ir/support/json.h"
+#include "passes/absent.h"
 #include "passes/rules/rules.h"
 #include "tools/opt/passes.h"
 
@@ -54,6 +55,10 @@ void ListPasses(llvm::raw_ostream& os, ListForm form) {
     llvm::StringRef separator;
     for (const PassInfo& pass : AllPasses()) os << std::exchange(separator, ",") << pass.name;
     os << '\n';
+    return;
+  }
+  if (form == ListForm::Absent) {
+    for (const AbsentPass& pass : AbsentPasses()) os << llvm::formatv("{0,-38} {1}\n", pass.name, pass.why);
     return;
   }
   const PipelinesOfPasses pipelines;

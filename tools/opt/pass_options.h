@@ -9,7 +9,7 @@
 
 namespace hlo {
 
-enum class ListForm : uint8_t { Unset, Text, Names, Json };
+enum class ListForm : uint8_t { Unset, Text, Names, Json, Absent };
 enum class RunPasses : uint8_t { Auto, Always, Never };
 
 struct PassRunOptions {
@@ -78,8 +78,10 @@ constexpr auto WithPassAliases(const OptionAlias (&own)[kCount]) {
 std::vector<OptionGroup> PassGroups(PassRunOptions& options);
 
 template <>
-inline constexpr OptionWord<ListForm> kOptionWords<ListForm>[] = {
-    {"text", ListForm::Text}, {"names", ListForm::Names}, {"json", ListForm::Json}};
+inline constexpr OptionWord<ListForm> kOptionWords<ListForm>[] = {{"text", ListForm::Text},
+                                                                  {"names", ListForm::Names},
+                                                                  {"json", ListForm::Json},
+                                                                  {"absent", ListForm::Absent}};
 template <>
 inline constexpr OptionWord<RunPasses> kOptionWords<RunPasses>[] = {{"auto", RunPasses::Auto},
                                                                     {"always", RunPasses::Always},

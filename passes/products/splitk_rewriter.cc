@@ -1,0 +1,102 @@
+// splitk-rewriter: long sums of products with small results are taken in parts, side by side (passes.md
+// §2.5).
+//
+// Requires nothing. Preserves flat-calls, fusions.
+// Changes: the one contracting dimension of a dot becomes two, of which the outer is a batch dimension; the
+// results, in the type in which sums are taken, are added up. How many parts: as many as fill
+// parallel_tiles with tiles of 64 by 64 of the result, powers of two that divide the dimension and leave
+// min_part of it. Left alone: dots with several contracting dimensions, of pred, with an algorithm, dynamic
+// or with large results.
+#include "passes/pass.h"
+#include "passes/rewrite/dots.h"
+#include "passes/rewrite/expander.h"
+
+namespace hlo {
+namespace {
+
+struct SplitkOptions {
+  int64_t parallel_tiles = 128;
+  int64_t min_part = 512;
+  static llvm::ArrayRef<PassOptionRow> Rows();
+};
+
+constexpr PassOptionRow kRows[] = {
+    PassOption<&SplitkOptions::parallel_tiles>("parallel_tiles", "tiles of results that run at once"),
+    PassOption<&SplitkOptions::min_part>("min_part", "products that a part sums up at least"),
+};
+constexpr int64_t kTile = 64;
+
+int64_t TilesOf(const Instruction& dot) {
+  const DotRoles left = RolesOf(dot, 0), right = RolesOf(dot, 1);
+  const Shape &l = dot.operand(0)->shape(), &r = dot.operand(1)->shape();
+  return ProductOf(l, left.batch) * llvm::divideCeil(ProductOf(l, left.free), kTile) *
+         llvm::divideCeil(ProductOf(r, right.free), kTile);
+}
+
+/// 1: it stays whole.
+int64_t PartsOf(const Instruction& inst, const SplitkOptions& options) {
+  const auto* attrs = inst.attrs().GetIf<DotAttrs>();
+  if (inst.kind() != OpKind::Dot || inst.operand_count() != 2 || !HasStaticArrays(inst) ||
+      attrs->lhs_contracting_dims.size() != 1 || attrs->algorithm != DotAlgorithm::Unset ||
+      IsPred(inst.shape().element_type()) || inst.shape().ElementCount() == 0)
+    return 1;
+  const int64_t length = inst.operand(0)->shape().dim(attrs->lhs_contracting_dims[0]);
+  const int64_t tiles = TilesOf(inst);
+  int64_t parts = 1;
+  while (parts * 2 * tiles <= options.parallel_tiles && length % (parts * 2) == 0 &&
+         length / (parts * 2) >= options.min_part)
+    parts *= 2;
+  return parts;
+}
+
+/// Dimension `at` as two, the outer one of size `parts`.
+Instruction* InParts(Maker& make, Instruction* x, int64_t at, int64_t parts) {
+  Dims sizes(x->shape().dims());
+  auto* size = sizes.begin() + at;
+  *size /= parts;
+  sizes.insert(size, parts);
+  return make.Reshape(x, sizes);
+}
+
+/// Where dimensions are once another stands before dimension `at`; that of `at` is the inner one.
+Dims Moved(llvm::ArrayRef<int64_t> dims, int64_t at) {
+  Dims moved;
+  for (const int64_t d : dims) moved.push_back(d >= at ? d + 1 : d);
+  return moved;
+}
+
+Instruction* SumOfParts(Instruction* dot, int64_t parts) {
+  Maker make(dot);
+  DotAttrs attrs = dot->attr<DotAttrs>();
+  const int64_t l = attrs.lhs_contracting_dims[0], r = attrs.rhs_contracting_dims[0];
+  Instruction* x = InParts(make, dot->operand(0), l, parts);
+  Instruction* y = InParts(make, dot->operand(1), r, parts);
+  const auto place = static_cast<int64_t>(attrs.lhs_batch_dims.size());
+  attrs.lhs_batch_dims = Joined({Moved(attrs.lhs_batch_dims, l), {l}});
+  attrs.rhs_batch_dims = Joined({Moved(attrs.rhs_batch_dims, r), {r}});
+  attrs.lhs_contracting_dims = {l + 1};
+  attrs.rhs_contracting_dims = {r + 1};
+  const ElementType type = dot->shape().element_type(), sum = SumType(type);
+  Instruction* partial = make.Dot(x, y, std::move(attrs), sum);
+  Instruction* total = make.Reduce(partial, make.Scalar(sum, 0), {place}, OpKind::Add);
+  return make.Convert(total, type);
+}
+
+llvm::ArrayRef<PassOptionRow> SplitkOptions::Rows() { return kRows; }
+
+Result<bool> RunSplitkRewriter(Module& module, const SplitkOptions& options, PassContext& context) {
+  if (options.min_part < 1)
+    return Error("usage-pass-option", {},
+                 "option 'min_part' of pass 'splitk-rewriter': found {0}, expected "
+                 "a positive number",
+                 options.min_part);
+  return ExpandMatches(
+      module, context, [&](const Instruction& inst) { return PartsOf(inst, options) > 1; },
+      [&](Instruction* dot) -> Result<Instruction*> { return SumOfParts(dot, PartsOf(*dot, options)); });
+}
+
+}  // namespace
+
+HLO_DEFINE_PASS(SplitkRewriter, SplitkOptions);
+
+}  // namespace hlo
