@@ -6,7 +6,8 @@
 // the identity of a reduction, zeros of a contraction, indices out of range of a scatter, a flag behind all
 // others in a sort), or the valid parts are moved together (concatenate, reverse, reshape). Values stay
 // dynamic where they pass parameters, tuples, calls, loops and conditionals, and at the root: custom-calls
-// "PadToStatic" and "SliceToDynamic" stand at these boundaries. Left alone between such boundaries:
+// "PadToStatic" and "SliceToDynamic" stand at these boundaries. Sizes of static dimensions become constants,
+// also where nothing is dynamic. Left alone between such boundaries:
 // instructions that dynamic_padder_ops.cc has no row for, and unbounded dimensions.
 #include "llvm/ADT/DenseSet.h"
 #include "passes/dynamic/dynamic_padder_ops.h"
@@ -161,9 +162,24 @@ class Padder {
   bool changed_ = false;
 };
 
+/// get-dimension-size of static dimensions.
+bool FoldStaticSizes(Computation& computation, PassContext& context) {
+  bool changed = false;
+  for (Instruction* inst : computation.InstructionsOf(OpKind::GetDimensionSize)) {
+    const int64_t d = inst->attr<DimensionsAttrs>().dimensions[0];
+    Instruction* x = inst->operand(0);
+    if (x->shape().is_dynamic(d)) continue;
+    if (!context.TakeRewrite()) return changed;
+    ReplaceAndRemove(inst, Maker(inst).ScalarInt(kS32, x->shape().dim(d)));
+    changed = true;
+  }
+  return changed;
+}
+
 Result<bool> RunDynamicPadder(Module& module, const NoPassOptions&, PassContext& context) {
   bool changed = false;
   for (Computation* c : context.Computations(module)) {
+    changed |= FoldStaticSizes(*c, context);
     const auto instructions = c->instructions();
     if (!llvm::any_of(instructions, [](const Instruction* i) { return i->shape().HasDynamicDimension(); }))
       continue;

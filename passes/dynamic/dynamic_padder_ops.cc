@@ -160,10 +160,23 @@ std::optional<OpKind> CombiningOp(const Computation& reducer) {
   return op->info().Is(kMonoid) ? std::optional(op->kind()) : std::nullopt;
 }
 
+/// What changes nothing as the second operand of a reducer that is no monoid.
+std::optional<double> RightNeutral(const Computation& reducer) {
+  constexpr std::pair<OpKind, double> kNeutral[] = {{OpKind::Subtract, 0}, {OpKind::Divide, 1}};
+  const Instruction& root = *reducer.root();
+  for (const auto& [kind, value] : kNeutral)
+    if (root.kind() == kind && root.operand(0) == reducer.parameter(0) &&
+        root.operand(1) == reducer.parameter(1))
+      return value;
+  return std::nullopt;
+}
+
 /// What a reduction may meet any number of times without changing its result, or what XLA takes for it.
 Expr Neutral(const DynamicOp& op, int64_t i) {
   const int64_t n = static_cast<int64_t>(op.operands.size()) / 2;
   const Expr init = op.operands[static_cast<size_t>(n + i)].data;
+  if (const auto right = n == 1 ? RightNeutral(*op.inst->callee()) : std::nullopt)
+    return {op.make, op.make.Scalar(init.type(), *right)};
   const auto kind = n == 1 ? CombiningOp(*op.inst->callee()) : std::nullopt;
   if (!kind || Info(*kind).Is(kIdempotent)) return init;
   return IdentityOf(op.make, *kind, init.type()).value_or(init);

@@ -2,7 +2,8 @@
 //
 // Requires nothing. Preserves everything but the schedule.
 // Changes: an instruction without side effect whose result is an array without elements becomes a constant.
-// Parameters stay, but nobody reads them. Left alone: constants, dynamic shapes, asynchronous operations.
+// Parameters stay, but nobody reads them; constants without elements that nobody reads go. Left alone:
+// constants, dynamic shapes, asynchronous operations.
 #include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
@@ -34,12 +35,21 @@ bool ForgetParameters(Computation& computation, PassContext& context) {
   return changed;
 }
 
+/// What was made for instructions that themselves are replaced.
+void DropUnread(Computation& computation) {
+  for (Instruction* constant : computation.InstructionsOf(OpKind::Constant))
+    if (constant->shape().IsArray() && constant->shape().ElementCount() == 0 && IsDead(*constant))
+      computation.Remove(constant);
+}
+
 Result<bool> RunZeroSizedHloElimination(Module& module, const NoPassOptions&, PassContext& context) {
   HLO_TRY(bool changed,
           ExpandMatches(module, context, MakesNothing, [](Instruction* inst) -> Result<Instruction*> {
             return Maker(inst).Constant(Literal::Zeros(inst->shape()));
           }));
   for (Computation* c : context.Computations(module)) changed |= ForgetParameters(*c, context);
+  if (changed)
+    for (Computation* c : context.Computations(module)) DropUnread(*c);
   return changed;
 }
 
