@@ -148,7 +148,8 @@ State SortTiles(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> state
 
 /// The comparator of elements with their places at the beginning in front of them.
 Computation* WithPlaces(Maker& make, Computation& comparator) {
-  Computation* both = make.module().AddComputation("sort_places");
+  Computation* both = NewComputation(make.module(), "sort_places");
+  both->set_execution_thread(make.computation().execution_thread());
   Maker inside(*both);
   llvm::SmallVector<Instruction*, 6> forwards, backwards;
   const Shape place = Shape::Array(kSortIndex, {});
