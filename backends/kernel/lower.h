@@ -30,8 +30,8 @@ inline constexpr llvm::StringLiteral kMerge = "{\"sort\":\"merge\"}";
 bool HasLoops(OpKind kind);
 
 /// Elements of the longest rows of a sort that a kernel sorts, each by a block of threads; 0: the machine has
-/// none.
-int64_t LongestSortedRow(const Instruction& sort, const Target& target);
+/// none. `more`: bytes that go along with each element besides those of the operands.
+int64_t LongestSortedRow(const Instruction& sort, const Target& target, int64_t more = 0);
 
 /// Declines, naming the instruction that has no loops yet and why.
 Result<LoweredKernel> Lower(const Computation& fused, llvm::StringRef name, const Target& target);

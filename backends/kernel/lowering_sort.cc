@@ -13,9 +13,9 @@ constexpr int64_t kLongestRow = 4096;
 
 }  // namespace
 
-int64_t LongestSortedRow(const Instruction& sort, const Target& target) {
+int64_t LongestSortedRow(const Instruction& sort, const Target& target, int64_t more) {
   if (target.blocks.lanes == 0) return 0;
-  int64_t bytes = Info(kPlace).host_bytes();
+  int64_t bytes = Info(kPlace).host_bytes() + more;
   for (const Instruction* operand : sort.operands())
     bytes += Info(operand->shape().element_type()).host_bytes();
   const int64_t most = std::min(kLongestRow, target.blocks.shared / bytes);

@@ -192,8 +192,13 @@ Instruction* ByExchanges(Instruction* sort, int64_t tile) {
 
 Result<bool> RunSortByExchanges(Module& module, const SortByExchangesOptions& options, PassContext& context) {
   const auto tile_of = [&](const Instruction& sort) {
-    return options.tile >= 0 ? options.tile
-                             : kernel::LongestSortedRow(sort, compile::MachineOf(context).kernels);
+    if (options.tile >= 0) return options.tile;
+    const kernel::Target& target = compile::MachineOf(context).kernels;
+    const int64_t whole = kernel::LongestSortedRow(sort, target);
+    // Tiles of longer rows hold places, too.
+    return RowsOfSort(sort)->length <= whole
+               ? whole
+               : kernel::LongestSortedRow(sort, target, Info(kSortIndex).host_bytes());
   };
   const auto matches = [&](const Instruction& inst) {
     const auto rows = RowsOfSort(inst);
