@@ -63,14 +63,25 @@ std::optional<LoopCount> SeparableTrips(const TupleLoop& loop) {
   return known && std::abs(*counted->step) <= INT32_MAX ? counted : std::nullopt;
 }
 
+/// A copy of an exchange outside of the loop has a channel of its own, if it has one.
+void RenewChannel(Instruction& exchange) {
+  for (const FieldInfo& field : exchange.attrs().info().fields)
+    if ((field.flags & kChannelId) != 0)
+      if (auto& id = field.Mutable<std::optional<int64_t>>(exchange.mutable_attrs().mutable_data()))
+        id = NextChannelId(*exchange.module());
+}
+
 /// Copies instructions of the body, which are in an order of execution, into `to`; what they read of the
 /// others is in `copies`, where the copies come, too.
-void CopyInto(Computation& to, llvm::ArrayRef<Instruction*> instructions, Copies& copies) {
+void CopyInto(const TupleLoop& loop, Computation& to, llvm::ArrayRef<Instruction*> instructions,
+              Copies& copies) {
   for (Instruction* inst : instructions) {
     if (copies.contains(inst)) continue;
     llvm::SmallVector<Instruction*, 4> operands;
     for (const Instruction* o : inst->operands()) operands.push_back(copies.lookup(o));
-    copies[inst] = CloneWith(*inst, to, operands);
+    Instruction* copy = CloneWith(*inst, to, operands);
+    if (IsExchange(*inst) && &to == loop.loop->parent()) RenewChannel(*copy);
+    copies[inst] = copy;
   }
 }
 
@@ -87,18 +98,6 @@ std::vector<Instruction*> Steps(const TupleLoop& loop, const InstSet& left_out) 
     return i == loop.body_parameter || i == loop.body_root || left_out.contains(i);
   });
   return steps;
-}
-
-/// What copies of exchanges outside the loop need: channels of their own.
-void RenewChannels(const InstSet& originals, const Copies& copies) {
-  for (const Instruction* inst : originals) {
-    if (!IsExchange(*inst)) continue;
-    Instruction* copy = copies.lookup(inst);
-    for (const FieldInfo& field : copy->attrs().info().fields)
-      if ((field.flags & kChannelId) != 0)
-        if (auto& id = field.Mutable<std::optional<int64_t>>(copy->mutable_attrs().mutable_data()))
-          id = NextChannelId(*copy->module());
-  }
 }
 
 /// The loop gets a state, a body and a start of another size; `results` are what it leaves of the old state,
@@ -222,7 +221,7 @@ Copies CopyLate(const TupleLoop& loop, Computation& to, const InstSet& late, con
       if (operand->kind() == OpKind::Constant) order.push_back(operand);
     order.push_back(inst);
   }
-  CopyInto(to, order, copies);
+  CopyInto(loop, to, order, copies);
   return copies;
 }
 
@@ -238,7 +237,7 @@ llvm::SmallVector<Instruction*, 8> CopyEarly(const TupleLoop& loop, Computation&
                                              const InstSet& handed, llvm::ArrayRef<Instruction*> state) {
   Copies copies;
   BindState(loop, state, copies);
-  CopyInto(to, Steps(loop, late), copies);
+  CopyInto(loop, to, Steps(loop, late), copies);
   llvm::SmallVector<Instruction*, 8> after;
   for (int64_t i = 0; i < loop.body_root->operand_count(); ++i) {
     Instruction* next = loop.body_root->operand(i);
@@ -290,7 +289,6 @@ void PipelineForward(const TupleLoop& loop, const LoopCount& counted, llvm::Arra
   Maker behind(outer, loop.loop);
   const auto last = ReadAll(behind, loop.loop, static_cast<int64_t>(init.size()));
   const Copies end = CopyLate(loop, outer, late, handed, last);
-  RenewChannels(late, end);
   llvm::SmallVector<Instruction*, 8> results(SizeOf(loop), nullptr);
   for (const int64_t element : elements)
     results[static_cast<size_t>(element)] = end.lookup(loop.body_root->operand(element));
@@ -361,7 +359,7 @@ Copies CopyEarlyGathers(const TupleLoop& loop, Computation& to, llvm::ArrayRef<G
                         llvm::ArrayRef<Instruction*> state) {
   Copies copies;
   BindState(loop, state, copies);
-  for (const Gather& gather : gathers) CopyInto(to, gather.early.getArrayRef(), copies);
+  for (const Gather& gather : gathers) CopyInto(loop, to, gather.early.getArrayRef(), copies);
   return copies;
 }
 
@@ -373,7 +371,7 @@ llvm::SmallVector<Instruction*, 8> CopyWithGathers(const TupleLoop& loop, Comput
   BindState(loop, state.take_front(SizeOf(loop)), copies);
   size_t at = SizeOf(loop);
   for (const Gather& gather : gathers) copies[gather.exchange] = state[at++];
-  CopyInto(to, Steps(loop, {}), copies);
+  CopyInto(loop, to, Steps(loop, {}), copies);
   llvm::SmallVector<Instruction*, 8> after;
   for (const Instruction* next : loop.body_root->operands()) after.push_back(copies.lookup(next));
   return after;
@@ -405,8 +403,6 @@ void PipelineBackward(const TupleLoop& loop, const LoopCount& counted, llvm::Arr
   auto init = InitialState(loop);
   const ElementType type = init[induction]->shape().element_type();
   init[induction] = before.ScalarInt(type, *counted.init);
-  InstSet exchanges;
-  for (const Gather& gather : gathers) exchanges.insert(gather.exchange);
   const Copies first = CopyEarlyGathers(loop, outer, gathers, init);
   for (const Gather& gather : gathers) init.push_back(first.lookup(gather.exchange));
 
@@ -421,7 +417,6 @@ void PipelineBackward(const TupleLoop& loop, const LoopCount& counted, llvm::Arr
   for (const Gather& gather : gathers) next.push_back(ahead.lookup(gather.exchange));
   body->set_root(inside.Tuple(next));
   made.Set(body, init);
-  RenewChannels(exchanges, first);
 
   Maker behind(outer, loop.loop);
   auto last = ReadAll(behind, loop.loop, static_cast<int64_t>(init.size()));
