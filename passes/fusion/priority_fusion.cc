@@ -6,9 +6,10 @@
 // of a cache), operations at a rate; the one that saves most comes first, bitcasts before all others and
 // scalar constants last. Fusions with a reduction as their result are input fusions. Left alone: roots,
 // values with side effects, control edges or dynamic dimensions, what a lone bitcast reads, reductions of
-// reductions of 16 elements and more, fusions of more than 96 operands or 10,000 instructions, bodies that
-// several fusions have.
+// reductions of 16 elements and more, fusions of more than 96 operands or 10,000 instructions, values with
+// more than 64 users, bodies that several fusions have.
 #include <set>
+#include <unordered_map>
 
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/fusion_facts.h"
@@ -37,6 +38,7 @@ constexpr PassOptionRow kRows[] = {
 
 constexpr int64_t kMaxOperands = 96;
 constexpr int64_t kMaxInstructions = 10000;
+constexpr size_t kMaxUsers = 64;
 constexpr int64_t kLongReduction = 16;  // elements of a sum
 constexpr double kCacheSpeed = 8;       // times that of memory
 constexpr double kExpensive = 16;       // operations of a division, a root and the like
@@ -162,6 +164,12 @@ class PriorityFuser {
     entries_[inst] = entry;
   }
 
+  /// EvaluationsIn, kept until the instruction changes.
+  const Evaluations& TimesIn(const Instruction& inst) {
+    const auto at = times_.find(&inst);
+    return at != times_.end() ? at->second : times_.emplace(&inst, EvaluationsIn(inst)).first->second;
+  }
+
   [[nodiscard]] double MoveTime(double elements, const Shape& shape) const {
     const double size = static_cast<double>(std::max<int64_t>(0, ByteSize(shape)));
     const double count = static_cast<double>(std::max<int64_t>(1, shape.ElementCount()));
@@ -169,10 +177,9 @@ class PriorityFuser {
     return (first + (total - first) / kCacheSpeed) / options_.bytes_per_us;
   }
   /// Reading its operands and computing, `scale` times.
-  [[nodiscard]] double TimeOf(const Instruction& inst, double scale) const {
+  double TimeOf(const Instruction& inst, double scale) {
     double moving = 0, computing = 0;
-    const Evaluations times = EvaluationsIn(inst);
-    for (const auto& [value, elements] : times) {
+    for (const auto& [value, elements] : TimesIn(inst)) {
       const bool fused = IsFusion(inst) && value->parent() == inst.callee();
       if (fused ? value->kind() == OpKind::Parameter : value != &inst)
         moving += value->shape().IsArray() ? MoveTime(elements * scale, value->shape()) : 0;
@@ -182,8 +189,8 @@ class PriorityFuser {
     return moving + computing - kOverlap * std::min(moving, computing);
   }
   /// How many elements of the producer the consumer reads.
-  static double ReadsOf(const Instruction& producer, const Instruction& consumer) {
-    const Evaluations times = EvaluationsIn(consumer);
+  double ReadsOf(const Instruction& producer, const Instruction& consumer) {
+    const Evaluations& times = TimesIn(consumer);
     if (!IsFusion(consumer)) return times.lookup(&producer);
     double reads = 0;
     for (int64_t i = 0; i < consumer.operand_count(); ++i)
@@ -192,8 +199,9 @@ class PriorityFuser {
   }
 
   /// Microseconds that it saves to have the producer in all its users; negative: it cannot be, or does not.
-  [[nodiscard]] double Saved(const Instruction& producer) const {
-    if (!MayJoin(producer) || producer.IsRoot() || producer.users().empty() || UpdatesInPlace(producer))
+  double Saved(const Instruction& producer) {
+    if (!MayJoin(producer) || producer.IsRoot() || producer.users().empty() ||
+        producer.users().size() > kMaxUsers || UpdatesInPlace(producer))
       return -1;
     for (const Instruction* user : producer.users())
       if (!MayConsume(*user, producer)) return -1;
@@ -214,6 +222,7 @@ class PriorityFuser {
     llvm::SmallVector<Instruction*, 4> around(producer->operands());
     for (Instruction* user : users) {
       Forget(user);
+      times_.erase(user);
       Instruction* fusion = user;
       if (!IsFusion(*user)) {
         const bool reduces = user->kind() == OpKind::Reduce;
@@ -226,6 +235,7 @@ class PriorityFuser {
     }
     RemoveIfDead(producer, [&](Instruction* dead) {
       Forget(dead);
+      times_.erase(dead);
       llvm::erase(around, dead);
     });
     llvm::SmallDenseSet<Instruction*, 16> seen;
@@ -248,6 +258,7 @@ class PriorityFuser {
   PassContext& context_;
   std::set<Entry> queue_;
   llvm::DenseMap<const Instruction*, Entry> entries_;
+  std::unordered_map<const Instruction*, Evaluations> times_;
   int64_t next_ = 0;
   bool changed_ = false;
 };
