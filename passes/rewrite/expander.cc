@@ -37,6 +37,38 @@ Instruction* InLayout(Maker& make, Instruction* value, const Shape& shape) {
   return make.Tuple(elements);
 }
 
+/// A scalar constant or the broadcast of one, as expansions make them, and nothing that others rely on.
+bool IsSplat(const Instruction& inst) {
+  if (inst.IsRoot() || inst.users().empty() || inst.has_extras()) return false;
+  if (inst.kind() == OpKind::Constant) return inst.shape().IsScalar();
+  return inst.kind() == OpKind::Broadcast && inst.operand(0)->kind() == OpKind::Constant;
+}
+
+/// Of what was just made before `at`, whose instructions have no number yet, equal constants and broadcasts
+/// of them become one. `kept` stays.
+void MergeSplats(Instruction* at, const Instruction* kept) {
+  constexpr int kMaxLookedAt = 1024;
+  llvm::SmallVector<Instruction*, 16> made, splats;
+  for (Instruction* inst = at->prev(); inst && inst->number() < 0; inst = inst->prev()) {
+    if (made.size() == kMaxLookedAt) break;
+    made.push_back(inst);
+  }
+  for (Instruction* inst : llvm::reverse(made)) {
+    if (inst == kept || !IsSplat(*inst)) continue;
+    const auto same = llvm::find_if(splats, [&](const Instruction* other) {
+      return other->kind() == inst->kind() && other->shape() == inst->shape() &&
+             other->operands() == inst->operands() && other->attrs() == inst->attrs() &&
+             other->metadata() == inst->metadata();
+    });
+    if (same == splats.end()) {
+      splats.push_back(inst);
+      continue;
+    }
+    inst->ReplaceAllUsesWith(*same);
+    inst->parent()->Remove(inst);
+  }
+}
+
 }  // namespace
 
 bool HasStaticShapes(const Instruction& inst) {
@@ -48,9 +80,12 @@ bool HasStaticShapes(const Instruction& inst) {
 Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matches, ExpandFn expand,
                            bool with_fusions) {
   std::vector<Instruction*> found;
-  for (Computation* c : context.Computations(module, with_fusions))
+  for (Computation* c : context.Computations(module, with_fusions)) {
+    const size_t before = found.size();
     for (Instruction* inst : c->instructions())
       if (matches(*inst)) found.push_back(inst);
+    if (found.size() != before) c->NumberInstructions();
+  }
   bool changed = false;
   // A match may be an operand of one before it: passes append, so lists need not run from operands to users.
   llvm::SmallPtrSet<const Instruction*, 8> gone;
@@ -62,6 +97,7 @@ Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matc
     if (!by) continue;
     changed = true;
     if (by == inst) continue;
+    MergeSplats(inst, by);
     Maker make(inst);
     ReplaceWith(inst, InLayout(make, by, inst->shape()));
     llvm::SmallVector<Instruction*, 4> operands(inst->operands().begin(), inst->operands().end());
