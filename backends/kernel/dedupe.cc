@@ -87,6 +87,10 @@ class Deduper {
     Replace(s.value);
     return "";
   }
+  std::string KeyOf(ThreadStmt auto& s) {
+    if constexpr (requires { s.mask; }) Replace(s.mask);
+    return "";
+  }
   std::string KeyOf(LoopStmt& s) {
     Visit(*s.body);
     return "";
@@ -114,6 +118,7 @@ class Deduper {
     std::vector<std::string> added;
     std::vector<Stmt> kept;
     for (Stmt& stmt : region.stmts) {
+      ForEachMatrixPlace(stmt, [&](BufferId, Address& place) { Replace(place); });
       const std::string key = std::visit([&](auto& s) { return KeyOf(s); }, stmt);
       if (!key.empty()) {
         const ValueId result = ResultOf(stmt);

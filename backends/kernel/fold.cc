@@ -58,6 +58,8 @@ void ForEachUse(Stmt& stmt, F f) {
   }
   if (auto* s = std::get_if<ShuffleStmt>(&stmt)) f(s->value), address(s->by);
   if (auto* s = std::get_if<LaneReduceStmt>(&stmt)) f(s->value);
+  ForEachMatrixPlace(stmt, [&](BufferId, Address& place) { address(place); });
+  if (auto* s = std::get_if<CopyStmt>(&stmt)) mask(s->mask);
   if (auto* s = std::get_if<LoopStmt>(&stmt)) all(s->body->yields);
   if (auto* s = std::get_if<ReduceStmt>(&stmt)) {
     all(s->inits);
@@ -102,6 +104,7 @@ class Folder {
   /// What the statement becomes; nothing if something else stands for it.
   std::optional<Stmt> Replacement(Stmt stmt) {
     ForEachUse(stmt, [&](ValueId& value) { value = same_[static_cast<size_t>(value)]; });
+    ForEachMatrixPlace(stmt, [&](BufferId, Address& place) { Substitute(place); });
     if (auto* s = std::get_if<ConstantStmt>(&stmt)) {
       if (IsFoldable(s->type)) {
         Bits& bits = known_[static_cast<size_t>(s->result)].emplace();
@@ -131,6 +134,8 @@ class Folder {
       Substitute(atomic->address);
     } else if (auto* shuffle = std::get_if<ShuffleStmt>(&stmt)) {
       Substitute(shuffle->by);
+    } else if (auto* copy = std::get_if<CopyStmt>(&stmt); copy != nullptr && copy->mask >= 0) {
+      if (Known(copy->mask) && IsTrue(copy->mask)) copy->mask = -1;
     } else if (auto* loop = std::get_if<LoopStmt>(&stmt)) {
       extents_[loop->loop.id] = loop->loop.extent;
       Fold(*loop->body);

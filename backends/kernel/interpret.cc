@@ -1,12 +1,12 @@
 #include "backends/kernel/interpret.h"
 
 #include <cstring>
+#include <deque>
 
 #include "backends/kernel/interpret_memory.h"
 #include "backends/kernel/threads.h"
 #include "backends/kernel/visit.h"
 #include "ir/eval/kernel.h"
-#include "ir/numeric/narrow_float.h"
 
 namespace hlo::kernel {
 namespace {
@@ -39,7 +39,8 @@ class Interpreter {
         threads_(static_cast<size_t>(shape_.count())),
         memory_(kernel, buffers, threads_),
         values_(kernel.value_types.size() * threads_),
-        loops_(static_cast<size_t>(kernel.loop_count) * threads_) {
+        loops_(static_cast<size_t>(kernel.loop_count) * threads_),
+        copies_(threads_, std::deque<std::vector<Copied>>(1)) {
     for (size_t t = 0; t < threads_; ++t) active_.push_back(static_cast<int32_t>(t));
   }
   Status Run() { return Run(kernel_.body); }
@@ -249,9 +250,7 @@ class Interpreter {
     const auto op = FindKernel(s.kind, {type, type}, type);
     // All lanes run, or none of a group.
     for (size_t i = 0; i < active_.size(); i += lanes) {
-      if (i + lanes > active_.size() || active_[i + lanes - 1] - active_[i] + 1 != shape_.extents[0])
-        return Error("kernel-invalid", {}, "not all lanes beside thread {0} come to a lane-reduce",
-                     active_[i]);
+      HLO_CHECK_OK(CheckLanes(i, "lane-reduce"));
       Scalars list;
       for (size_t lane = 0; lane < lanes; ++lane) list.push_back(At(s.value, active_[i + lane]));
       for (size_t half = lanes / 2; half > 0; half /= 2)
@@ -262,6 +261,89 @@ class Interpreter {
           list[lane] = folded;
         }
       for (size_t lane = 0; lane < lanes; ++lane) At(s.result, active_[i + lane]) = list[0];
+    }
+    return {};
+  }
+
+  /// Words of all lanes beside a thread, of which `t` is the first.
+  Result<std::vector<uint64_t>> Words(const MultiplyMatrixStmt::Words& words, int64_t count, int32_t t) {
+    std::vector<uint64_t> all;
+    for (int32_t lane = 0; lane < kMatrixLanes; ++lane)
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t at = Value(words.address, t + lane) + i;
+        HLO_TRY(const uint8_t* word, memory_.Element(words.buffer, at, t + lane, Use::Read));
+        std::memcpy(&all.emplace_back(), word, WidthOf(words.buffer));
+      }
+    return all;
+  }
+  Status CheckLanes(size_t i, const char* what) const {
+    const auto lanes = static_cast<size_t>(shape_.extents[0]);
+    if (i + lanes > active_.size() || active_[i + lanes - 1] - active_[i] + 1 != shape_.extents[0])
+      return Error("kernel-invalid", {}, "not all lanes beside thread {0} come to a {1}", active_[i], what);
+    return {};
+  }
+  Status Run(const LoadMatrixStmt& s) {
+    for (size_t i = 0; i < active_.size(); i += kMatrixLanes) HLO_CHECK_OK(CheckLanes(i, "load-matrix"));
+    const int64_t words = s.right ? RightWords(s.unit) : LeftWords(s.unit);
+    const size_t width = WidthOf(s.from);
+    for (const int32_t t : active_)
+      for (int64_t word = 0; word < words; ++word) {
+        const FactorPlace place = (s.right ? RightPlace : LeftPlace)(s.unit, t % kMatrixLanes, word);
+        HLO_TRY(uint8_t* to, memory_.Element(s.into, Value(s.at, t) + word, t, Use::Write));
+        for (int64_t e = 0; e < ElementsOfWord(s.unit); ++e) {
+          const int64_t depth = place.depth + e;
+          const int64_t at = s.across ? depth * s.pitch + place.line : place.line * s.pitch + depth;
+          HLO_TRY(const uint8_t* element, memory_.Element(s.from, Value(s.address, t) + at, t, Use::Read));
+          std::memcpy(to + static_cast<size_t>(e) * width, element, width);
+        }
+      }
+    return {};
+  }
+  Status Run(const MultiplyMatrixStmt& s) {
+    for (size_t i = 0; i < active_.size(); i += kMatrixLanes) {
+      HLO_CHECK_OK(CheckLanes(i, "multiply-matrix"));
+      const int32_t first = active_[i];
+      HLO_TRY(const auto left, Words(s.left, LeftWords(s.unit), first));
+      HLO_TRY(const auto right, Words(s.right, RightWords(s.unit), first));
+      HLO_TRY(auto sums, Words(s.sums, SumWords(s.unit), first));
+      MultiplyWords(s.unit, left, right, sums);
+      const uint64_t* sum = sums.data();
+      for (int32_t t = first; t < first + kMatrixLanes; ++t)
+        for (int64_t word = 0; word < SumWords(s.unit); ++word) {
+          const int64_t at = Value(s.sums.address, t) + word;
+          HLO_TRY(uint8_t* to, memory_.Element(s.sums.buffer, at, t, Use::Write));
+          std::memcpy(to, sum++, WidthOf(s.sums.buffer));
+        }
+    }
+    return {};
+  }
+  /// Copies are made when they are waited for; but others must not use what they write before.
+  Status Run(const CopyStmt& s) {
+    for (const int32_t t : active_)
+      for (int64_t i = 0; i < s.count; ++i) {
+        HLO_TRY(uint8_t* to, memory_.Element(s.into, Value(s.at, t) + i, t, Use::Write));
+        std::memset(to, kUnfinished, WidthOf(s.into));
+        copies_[static_cast<size_t>(t)].back().push_back(
+            {&s, Value(s.at, t) + i, Value(s.address, t) + i, IsTrue(s.mask, t)});
+      }
+    return {};
+  }
+  Status Run(const CommitCopiesStmt&) {
+    for (const int32_t t : active_) copies_[static_cast<size_t>(t)].emplace_back();
+    return {};
+  }
+  Status Run(const WaitForCopiesStmt& s) {
+    for (const int32_t t : active_) {
+      auto& groups = copies_[static_cast<size_t>(t)];
+      // The last one is not committed yet.
+      for (; groups.size() > static_cast<size_t>(s.pending) + 1; groups.pop_front())
+        for (const Copied& copy : groups.front()) {
+          HLO_TRY(uint8_t* to, memory_.Element(copy.stmt->into, copy.to, t, Use::Write));
+          std::memset(to, 0, WidthOf(copy.stmt->into));
+          if (!copy.exists) continue;
+          HLO_TRY(const uint8_t* from, memory_.Element(copy.stmt->from, copy.from, t, Use::Read));
+          std::memcpy(to, from, WidthOf(copy.stmt->into));
+        }
     }
     return {};
   }
@@ -363,46 +445,19 @@ class Interpreter {
   std::vector<Scalar> values_;  // by value, then thread
   std::vector<int64_t> loops_;  // by loop, then thread
   Threads active_;              // that are running, in order
+  /// An element that is being copied.
+  struct Copied {
+    const CopyStmt* stmt;
+    int64_t to, from;
+    bool exists;
+  };
+  static constexpr int kUnfinished = 0xa5;
+  std::vector<std::deque<std::vector<Copied>>> copies_;  // by thread: groups, the last not committed
   bool in_threads_ = false;
   llvm::DenseMap<const OpStmt*, hlo::Kernel> ops_;
 };
 
 }  // namespace
-
-std::optional<std::array<uint8_t, 16>> NeutralElement(OpKind op, ElementType type) {
-  std::array<uint8_t, 16> element{};
-  if (type == ElementType::F8E8M0FNU) return std::nullopt;
-  if (IsComplex(type)) {
-    if (op != OpKind::Add) return std::nullopt;
-    const auto part = *NeutralElement(op, RealPartType(type));
-    const auto width = static_cast<size_t>(Info(type).host_bytes()) / 2;
-    for (size_t i = 0; i < 2; ++i) std::memcpy(element.data() + i * width, part.data(), width);
-    return element;
-  }
-  if (IsFloat(type)) {
-    // Types without infinities would make NaN of one.
-    const double most = HasInfinity(type) ? std::numeric_limits<double>::infinity() : MaxFinite(type);
-    const double value = op == OpKind::Add        ? -0.0
-                         : op == OpKind::Multiply ? 1
-                         : op == OpKind::Maximum  ? -most
-                                                  : most;
-    const void* in = &value;
-    FindKernel(OpKind::Convert, ElementType::F64, type)->Run(element.data(), &in, 1);
-    return element;
-  }
-  const auto bits = static_cast<unsigned>(Info(type).bits);
-  const uint64_t ones = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
-  const uint64_t top = IsSigned(type) ? uint64_t{1} << (bits - 1) : 0;
-  uint64_t value = 0;
-  if (op == OpKind::Multiply) value = 1;
-  if (op == OpKind::And) value = ones;
-  if (op == OpKind::Minimum) value = ones ^ top;
-  if (op == OpKind::Maximum) value = top;
-  // Narrow integers are stored with their sign.
-  if (IsSigned(type) && (value & top) != 0) value |= ~ones;
-  std::memcpy(element.data(), &value, static_cast<size_t>(Info(type).host_bytes()));
-  return element;
-}
 
 Status Interpret(const Kernel& kernel, llvm::ArrayRef<void*> buffers) {
   return Interpreter(kernel, buffers).Run();

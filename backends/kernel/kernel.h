@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "backends/kernel/matrix_units.h"
 #include "ir/attrs.h"
 #include "ir/op.h"
 #include "ir/support/result.h"
@@ -38,6 +39,15 @@ struct Buffer {
   int64_t count = 0;     // elements
   bool written = false;  // the kernel writes it, and may then read what it wrote
   Space space = Space::Global;
+  /// Of a shared array: an earlier one in whose memory it lies, as what is in that is not used any more.
+  BufferId over = -1;
+  /// Of a shared array: byte n lies at n ^ (n >> shift & mask), so that neighbours across lines lie in banks
+  /// of their own. Pieces of 16 bytes stay whole.
+  struct Swizzle {
+    int32_t shift = 0, mask = 0;
+    bool operator==(const Swizzle&) const = default;
+  };
+  Swizzle swizzle = {};
   [[nodiscard]] bool IsLocal() const { return space == Space::Local; }
   bool operator==(const Buffer&) const = default;
 };
@@ -178,12 +188,57 @@ struct LaneReduceStmt {
   ValueId value;
 };
 
+/// load-matrix UNIT left|right into[at], from[address] pitch N: the words that each lane has of a factor of a
+/// tile, out of a shared array, whose element at the address is the first of the first row (column of the
+/// right factor): neighbours in depth lie side by side and rows `pitch` apart, or, `across`, the other way
+/// round. The array `into` is the thread's own. All lanes of a group come here, with one address.
+struct LoadMatrixStmt {
+  MatrixUnit unit;
+  bool right = false;
+  bool across = false;
+  BufferId into;
+  Address at;
+  BufferId from;
+  Address address;
+  int64_t pitch = 0;
+};
+/// multiply-matrix UNIT sums[at], left[at], right[at]: sums += left * right, in words that each lane has in
+/// arrays of its own.
+struct MultiplyMatrixStmt {
+  MatrixUnit unit;
+  struct Words {
+    BufferId buffer;
+    Address address;
+  };
+  Words sums, left, right;
+};
+/// copy into[at], from[address] of N if %mask: N neighbours, zeros where the mask is false, of a caller's
+/// array that is only read into a shared one. They are there when the thread has waited for them.
+struct CopyStmt {
+  BufferId into;
+  Address at;
+  BufferId from;
+  Address address;
+  int64_t count = 0;
+  ValueId mask = -1;
+};
+/// commit-copies: those since the last one are a group. wait-for-copies N: until at most the N last groups of
+/// the thread are under way; a barrier tells others.
+struct CommitCopiesStmt {};
+struct WaitForCopiesStmt {
+  int64_t pending = 0;
+};
+
 using Stmt = std::variant<ConstantStmt, IndexStmt, OpStmt, LoadStmt, StoreStmt, LoopStmt, ReduceStmt,
-                          BarrierStmt, AtomicStmt, ShuffleStmt, LaneReduceStmt>;
+                          BarrierStmt, AtomicStmt, ShuffleStmt, LaneReduceStmt, LoadMatrixStmt,
+                          MultiplyMatrixStmt, CopyStmt, CommitCopiesStmt, WaitForCopiesStmt>;
 /// Statements that only machines of blocks and threads run.
 template <class S>
-concept ThreadStmt = std::same_as<S, BarrierStmt> || std::same_as<S, AtomicStmt> ||
-                     std::same_as<S, ShuffleStmt> || std::same_as<S, LaneReduceStmt>;
+concept ThreadStmt =
+    std::same_as<S, BarrierStmt> || std::same_as<S, AtomicStmt> || std::same_as<S, ShuffleStmt> ||
+    std::same_as<S, LaneReduceStmt> || std::same_as<S, LoadMatrixStmt> ||
+    std::same_as<S, MultiplyMatrixStmt> || std::same_as<S, CopyStmt> || std::same_as<S, CommitCopiesStmt> ||
+    std::same_as<S, WaitForCopiesStmt>;
 
 struct Region {
   std::vector<Stmt> stmts;

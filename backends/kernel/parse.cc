@@ -138,6 +138,22 @@ class Parser {
     HLO_CHECK_OK(Expect("]"));
     return buffer;
   }
+  Status ParseLayout(Buffer& buffer) {
+    if (Take("swizzle")) {
+      HLO_CHECK_OK(Expect("("));
+      HLO_TRY(const int64_t shift, Number());
+      HLO_CHECK_OK(Expect(","));
+      HLO_TRY(const int64_t mask, Number());
+      HLO_CHECK_OK(Expect(")"));
+      if (shift < 1 || shift > kMaxLanes || mask < 1 || mask > kMaxLanes)
+        return Fail("numbers up to 1024 before this");
+      buffer.swizzle = {static_cast<int32_t>(shift), static_cast<int32_t>(mask)};
+    }
+    if (Take("over")) {
+      HLO_TRY(buffer.over, Id('b'));
+    }
+    return {};
+  }
   Status ParseBuffer() {
     Buffer buffer;
     buffer.space = Take("local") ? Space::Local : Take("shared") ? Space::Shared : Space::Global;
@@ -149,6 +165,7 @@ class Parser {
     HLO_CHECK_OK(Expect("["));
     HLO_TRY(buffer.count, Number());
     HLO_CHECK_OK(Expect("]"));
+    HLO_CHECK_OK(ParseLayout(buffer));
     kernel_.buffers.push_back(buffer);
     return {};
   }
@@ -206,6 +223,17 @@ class Parser {
         HLO_CHECK_OK(ParseStore(region, true));
       } else if (Take("barrier")) {
         region.stmts.emplace_back(BarrierStmt{});
+      } else if (Take("load-matrix")) {
+        HLO_CHECK_OK(ParseLoadMatrix(region));
+      } else if (Take("multiply-matrix")) {
+        HLO_CHECK_OK(ParseMultiplyMatrix(region));
+      } else if (Take("copy")) {
+        HLO_CHECK_OK(ParseCopy(region));
+      } else if (Take("commit-copies")) {
+        region.stmts.emplace_back(CommitCopiesStmt{});
+      } else if (Take("wait-for-copies")) {
+        HLO_TRY(const int64_t pending, Number());
+        region.stmts.emplace_back(WaitForCopiesStmt{pending});
       } else if (Take("atomic")) {
         HLO_CHECK_OK(ParseAtomic(region, -1));
       } else if (Take("for")) {
@@ -285,6 +313,54 @@ class Parser {
     HLO_TRY(const ElementType type, TypeOf(reduce.value));
     SetType(result, type);
     region.stmts.emplace_back(reduce);
+    return {};
+  }
+  Result<MatrixUnit> ParseUnit() {
+    MatrixUnit unit;
+    HLO_TRY(unit.type, Type());
+    Skip();
+    if (rest_.consumeInteger(10, unit.rows) || !rest_.consume_front("x") ||
+        rest_.consumeInteger(10, unit.columns) || !rest_.consume_front("x") ||
+        rest_.consumeInteger(10, unit.depth))
+      return Fail("rows, columns and depth like 16x8x16");
+    return unit;
+  }
+  Status ParseLoadMatrix(Region& region) {
+    LoadMatrixStmt load{};
+    HLO_TRY(load.unit, ParseUnit());
+    load.right = Take("right");
+    if (!load.right) HLO_CHECK_OK(Expect("left"));
+    HLO_TRY(load.into, ParsePlace(load.at));
+    HLO_CHECK_OK(Expect(","));
+    HLO_TRY(load.from, ParsePlace(load.address));
+    HLO_CHECK_OK(Expect("pitch"));
+    HLO_TRY(load.pitch, Number());
+    load.across = Take("across");
+    region.stmts.emplace_back(std::move(load));
+    return {};
+  }
+  Status ParseMultiplyMatrix(Region& region) {
+    MultiplyMatrixStmt multiply{};
+    HLO_TRY(multiply.unit, ParseUnit());
+    HLO_TRY(multiply.sums.buffer, ParsePlace(multiply.sums.address));
+    for (MultiplyMatrixStmt::Words* words : {&multiply.left, &multiply.right}) {
+      HLO_CHECK_OK(Expect(","));
+      HLO_TRY(words->buffer, ParsePlace(words->address));
+    }
+    region.stmts.emplace_back(std::move(multiply));
+    return {};
+  }
+  Status ParseCopy(Region& region) {
+    CopyStmt copy{};
+    HLO_TRY(copy.into, ParsePlace(copy.at));
+    HLO_CHECK_OK(Expect(","));
+    HLO_TRY(copy.from, ParsePlace(copy.address));
+    HLO_CHECK_OK(Expect("of"));
+    HLO_TRY(copy.count, Number());
+    if (Take("if")) {
+      HLO_TRY(copy.mask, Id('%'));
+    }
+    region.stmts.emplace_back(std::move(copy));
     return {};
   }
   Status ParseDefinition(Region& region) {

@@ -21,6 +21,9 @@ class Printer {
               : buffer.written              ? "out "
                                             : "")
           << 'b' << i << ": " << ToString(buffer.type) << '[' << buffer.count << ']';
+      if (buffer.swizzle.mask != 0)
+        os_ << " swizzle(" << buffer.swizzle.shift << ", " << buffer.swizzle.mask << ')';
+      if (buffer.over >= 0) os_ << " over b" << buffer.over;
     }
     os_ << ") {\n";
     PrintRegion(kernel_.body, 1);
@@ -158,6 +161,45 @@ class Printer {
 
   void PrintStmt(const LaneReduceStmt& s, int depth) {
     Line(depth) << '%' << s.result << " = lane-reduce " << Info(s.kind).text << " %" << s.value << '\n';
+  }
+
+  void PrintPlace(BufferId buffer, const Address& address) {
+    os_ << 'b' << buffer << '[';
+    PrintAddress(address);
+    os_ << ']';
+  }
+
+  void PrintStmt(const LoadMatrixStmt& s, int depth) {
+    Line(depth) << "load-matrix " << ToString(s.unit) << (s.right ? " right " : " left ");
+    PrintPlace(s.into, s.at);
+    os_ << ", ";
+    PrintPlace(s.from, s.address);
+    os_ << " pitch " << s.pitch << (s.across ? " across\n" : "\n");
+  }
+
+  void PrintStmt(const MultiplyMatrixStmt& s, int depth) {
+    Line(depth) << "multiply-matrix " << ToString(s.unit) << ' ';
+    PrintPlace(s.sums.buffer, s.sums.address);
+    os_ << ", ";
+    PrintPlace(s.left.buffer, s.left.address);
+    os_ << ", ";
+    PrintPlace(s.right.buffer, s.right.address);
+    os_ << '\n';
+  }
+
+  void PrintStmt(const CopyStmt& s, int depth) {
+    Line(depth) << "copy ";
+    PrintPlace(s.into, s.at);
+    os_ << ", ";
+    PrintPlace(s.from, s.address);
+    os_ << " of " << s.count;
+    if (s.mask >= 0) os_ << " if %" << s.mask;
+    os_ << '\n';
+  }
+
+  void PrintStmt(const CommitCopiesStmt&, int depth) { Line(depth) << "commit-copies\n"; }
+  void PrintStmt(const WaitForCopiesStmt& s, int depth) {
+    Line(depth) << "wait-for-copies " << s.pending << '\n';
   }
 
   llvm::raw_ostream& os_;

@@ -38,6 +38,11 @@ std::string ForThreads(const Stmt& stmt) {
     return ("it has an atomic " + ToString(atomic->op)).str();
   if (std::holds_alternative<ShuffleStmt>(stmt)) return "it has a shuffle";
   if (std::holds_alternative<LaneReduceStmt>(stmt)) return "it has a lane-reduce";
+  if (std::holds_alternative<LoadMatrixStmt>(stmt)) return "it has a load-matrix";
+  if (std::holds_alternative<MultiplyMatrixStmt>(stmt)) return "it has a multiply-matrix";
+  if (std::holds_alternative<CopyStmt>(stmt)) return "it has a copy";
+  if (std::holds_alternative<CommitCopiesStmt>(stmt) || std::holds_alternative<WaitForCopiesStmt>(stmt))
+    return "it waits for copies";
   return "";
 }
 

@@ -14,12 +14,38 @@ class Verifier {
         known_(kernel.value_types.size()),
         open_(static_cast<size_t>(kernel.loop_count)) {}
 
-  Status Run() { return Verify(kernel_.body); }
+  Status Run() {
+    for (size_t i = 0; i < kernel_.buffers.size(); ++i) HLO_CHECK_OK(VerifyPlace(static_cast<BufferId>(i)));
+    return Verify(kernel_.body);
+  }
 
  private:
   template <class... Args>
   tl::unexpected<Diagnostic> Fail(const char* format, Args&&... args) const {
     return Error("kernel-invalid", {}, (LineOf(lines_, at_) + format).c_str(), std::forward<Args>(args)...);
+  }
+
+  static int64_t BytesOf(const Buffer& buffer) { return buffer.count * Info(buffer.type).host_bytes(); }
+  Status VerifyPlace(BufferId id) {
+    const Buffer& buffer = kernel_.buffers[static_cast<size_t>(id)];
+    // Bytes change places within lines of 128 bytes only, by what says which line it is.
+    constexpr int32_t kWhole = 16, kLine = 128, kMostShift = 16;
+    if (const auto [shift, mask] = buffer.swizzle; mask != 0)
+      if (buffer.space != Space::Shared || mask % kWhole != 0 || mask >= kLine || shift < 1 ||
+          shift > kMostShift || (mask << shift) % kLine != 0 || BytesOf(buffer) % kLine != 0)
+        return Error(
+            "kernel-invalid", {},
+            "b{0} is no shared array of lines of 128 bytes, pieces of which change places by the line", id);
+    if (buffer.over < 0) return {};
+    if (buffer.over >= id)
+      return Error("kernel-invalid", {}, "b{0} lies over b{1}, which is not before it", id, buffer.over);
+    const Buffer& below = kernel_.buffers[static_cast<size_t>(buffer.over)];
+    if (buffer.space != Space::Shared || below.space != Space::Shared || below.over >= 0 ||
+        BytesOf(buffer) > BytesOf(below))
+      return Error("kernel-invalid", {},
+                   "b{0} lies over b{1}: expected a larger shared array with memory of its own", id,
+                   buffer.over);
+    return {};
   }
 
   Status Use(ValueId value) {
@@ -138,6 +164,53 @@ class Verifier {
     if (!IsReductionOp(s.kind) || IsComplex(type) || (of_bits ? IsFloat(type) : IsPred(type)))
       return Fail("%{0}: there is no lane-reduce {1} of {2}", s.result, Info(s.kind).text, ToString(type));
     return DefineAs(s.result, type);
+  }
+  /// An array of one kind, at a place that is known.
+  Result<const Buffer*> BufferIn(BufferId id, const Address& address, Space space, const char* what) {
+    HLO_TRY(const Buffer* buffer, BufferAt(id));
+    if (buffer->space != space) return Fail("b{0} is {1}", id, what);
+    HLO_CHECK_OK(Verify(address));
+    return buffer;
+  }
+  Status VerifyWords(BufferId id, const Address& address, ElementType type) {
+    HLO_TRY(const Buffer* buffer, BufferIn(id, address, Space::Local, "no array of each thread's own"));
+    if (buffer->type != type)
+      return Fail("b{0} is of {1}, its words are {2}", id, ToString(buffer->type), ToString(type));
+    return {};
+  }
+  Status VerifyUnit(const MatrixUnit& unit) {
+    return IsKnown(unit) ? Status() : Fail("there are no tiles {0}", ToString(unit));
+  }
+  Status Verify(const LoadMatrixStmt& s) {
+    HLO_CHECK_OK(VerifyUnit(s.unit));
+    HLO_CHECK_OK(VerifyWords(s.into, s.at, WordTypeOf(s.unit)));
+    HLO_TRY(const Buffer* from, BufferIn(s.from, s.address, Space::Shared, "not shared"));
+    if (from->type != s.unit.type)
+      return Fail("b{0} is of {1}, its tile of {2}", s.from, ToString(from->type), ToString(s.unit.type));
+    return {};
+  }
+  Status Verify(const MultiplyMatrixStmt& s) {
+    HLO_CHECK_OK(VerifyUnit(s.unit));
+    HLO_CHECK_OK(VerifyWords(s.sums.buffer, s.sums.address, SumTypeOf(s.unit)));
+    for (const MultiplyMatrixStmt::Words& words : {s.left, s.right})
+      HLO_CHECK_OK(VerifyWords(words.buffer, words.address, WordTypeOf(s.unit)));
+    return {};
+  }
+  Status Verify(const CopyStmt& s) {
+    HLO_TRY(const Buffer* into, BufferIn(s.into, s.at, Space::Shared, "not shared"));
+    HLO_TRY(const Buffer* from, BufferIn(s.from, s.address, Space::Global, "no array of the caller's"));
+    HLO_CHECK_OK(VerifyMask(s.mask));
+    if (from->written) return Fail("b{0} is copied from, but written", s.from);
+    const int64_t bytes = s.count * Info(into->type).host_bytes();
+    constexpr int64_t kCopied[] = {4, 8, 16};
+    if (into->type != from->type || !llvm::is_contained(kCopied, bytes))
+      return Fail("a copy of {0} of {1} to {2}: expected 4, 8 or 16 bytes of one type", s.count,
+                  ToString(from->type), ToString(into->type));
+    return {};
+  }
+  Status Verify(const CommitCopiesStmt&) { return {}; }
+  Status Verify(const WaitForCopiesStmt& s) {
+    return s.pending < 0 ? Fail("a wait for {0} groups of copies", s.pending) : Status();
   }
   Status Open(const Dimension& d) {
     if (d.id < 0 || d.id >= kernel_.loop_count) return Fail("there is no loop i{0}", d.id);

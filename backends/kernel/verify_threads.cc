@@ -184,6 +184,28 @@ class ThreadVerifier {
 
   Status Verify(const ShuffleStmt&) const { return VerifyLanes("shuffle"); }
   Status Verify(const LaneReduceStmt&) const { return VerifyLanes("lane-reduce"); }
+  Status Verify(const LoadMatrixStmt& s) {
+    HLO_CHECK_OK(VerifyAccess(s.from, "load of"));
+    HLO_CHECK_OK(VerifyAccess(s.into, "store to"));
+    return VerifyMatrixLanes("load-matrix");
+  }
+  Status Verify(const MultiplyMatrixStmt& s) {
+    HLO_CHECK_OK(VerifyAccess(s.sums.buffer, "store to"));
+    return VerifyMatrixLanes("multiply-matrix");
+  }
+  Status Verify(const CopyStmt& s) {
+    for (const Around& a : around_)
+      if (a.d->width > 1) return Fail("a copy in i{0}, which is a vector", a.d->id);
+    return VerifyAccess(s.into, "copy to");
+  }
+  static Status Verify(const CommitCopiesStmt&) { return {}; }
+  static Status Verify(const WaitForCopiesStmt&) { return {}; }
+  Status VerifyMatrixLanes(const char* what) const {
+    HLO_CHECK_OK(VerifyLanes(what));
+    if (shape_.extents[0] != kMatrixLanes)
+      return Fail("a {0} of {1} lanes, expected {2}", what, shape_.extents[0], kMatrixLanes);
+    return {};
+  }
   Status VerifyLanes(const char* what) const {
     const auto lanes = llvm::find_if(around_, [](const Around& a) { return a.d->binding == Binding::Lane; });
     if (lanes == around_.end()) return Fail("a {0} outside of a lane loop", what);

@@ -25,6 +25,13 @@ ValueId ResultOf(const Stmt& stmt) {
   return -1;
 }
 
+void ForEachMatrixPlace(Stmt& stmt, llvm::function_ref<void(BufferId, Address&)> f) {
+  if (auto* x = std::get_if<LoadMatrixStmt>(&stmt)) f(x->into, x->at), f(x->from, x->address);
+  if (auto* x = std::get_if<CopyStmt>(&stmt)) f(x->into, x->at), f(x->from, x->address);
+  if (auto* x = std::get_if<MultiplyMatrixStmt>(&stmt))
+    for (MultiplyMatrixStmt::Words* words : {&x->sums, &x->left, &x->right}) f(words->buffer, words->address);
+}
+
 void ForEachUse(const Stmt& stmt, llvm::function_ref<void(ValueId)> f) {
   const auto all = [&](const auto& values) {
     for (const ValueId value : values) f(value);
@@ -57,6 +64,8 @@ void ForEachUse(const Stmt& stmt, llvm::function_ref<void(ValueId)> f) {
     of_address(x->by);
   }
   if (const auto* x = std::get_if<LaneReduceStmt>(&stmt)) f(x->value);
+  ForEachMatrixPlace(const_cast<Stmt&>(stmt), [&](BufferId, Address& place) { of_address(place); });
+  if (const auto* x = std::get_if<CopyStmt>(&stmt)) optional(x->mask);
   if (const auto* x = std::get_if<LoopStmt>(&stmt)) all(x->body->yields);
   if (const auto* x = std::get_if<ReduceStmt>(&stmt)) {
     all(x->inits);
@@ -72,6 +81,7 @@ void ForEachAddress(Region& region, llvm::function_ref<void(Address&)> f) {
     if (auto* store = std::get_if<StoreStmt>(&stmt)) f(store->address);
     if (auto* atomic = std::get_if<AtomicStmt>(&stmt)) f(atomic->address);
     if (auto* shuffle = std::get_if<ShuffleStmt>(&stmt)) f(shuffle->by);
+    ForEachMatrixPlace(stmt, [&](BufferId, Address& place) { f(place); });
   });
 }
 

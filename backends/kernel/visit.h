@@ -19,6 +19,8 @@ bool Defines(const Kernel& kernel, BufferId buffer);
 BufferId BufferOf(const Stmt& stmt);
 Address* PlaceOf(Stmt& stmt);
 const Address* PlaceOf(const Stmt& stmt);
+/// Calls `f` for each array that a statement of matrices or a copy uses, and where; not for others.
+void ForEachMatrixPlace(Stmt& stmt, llvm::function_ref<void(BufferId, Address&)> f);
 /// Calls `f` for each address of the region and of those below.
 void ForEachAddress(Region& region, llvm::function_ref<void(Address&)> f);
 

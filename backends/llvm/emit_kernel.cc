@@ -243,6 +243,8 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
   if (OneForAll(stmt.mask) && place.lanes == nullptr && place.stride == 1)
     return LoadWhere(stmt, type, place.scalar, first, otherwise);
   Value* mask = LaneMask(stmt.mask);
+  if (mask == nullptr && place.lanes == nullptr && place.stride == 1 && IsInPieces(stmt.buffer))
+    return LoadPieces(stmt.buffer, place.scalar);
   if (place.lanes == nullptr && place.stride == 1) {
     Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.mask, stmt.address, place.scalar));
     if (mask == nullptr) {
@@ -426,7 +428,14 @@ Value* KernelEmitter::LaneOffsets(const Place& place) {
 
 Value* KernelEmitter::Pointer(kernel::BufferId buffer, Value* element) {
   const auto i = static_cast<size_t>(buffer);
-  return b_.CreateGEP(TypeInMemory(buffer), bases_[i], element);
+  const auto [shift, mask] = kernel_.buffers[i].swizzle;
+  if (mask == 0) return b_.CreateGEP(TypeInMemory(buffer), bases_[i], element);
+  const auto number = [&](int64_t n) {
+    return ConstantInt::get(element->getType(), static_cast<uint64_t>(n));
+  };
+  Value* byte = b_.CreateMul(element, number(Info(kernel_.buffers[i].type).host_bytes()));
+  Value* by = b_.CreateAnd(b_.CreateLShr(byte, number(shift)), number(mask));
+  return b_.CreateGEP(b_.getInt8Ty(), bases_[i], b_.CreateXor(byte, by));
 }
 
 Value* KernelEmitter::Pointers(kernel::BufferId buffer, const Place& place) {

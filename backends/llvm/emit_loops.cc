@@ -100,8 +100,11 @@ bool KernelEmitter::CountsRegisters(const Dimension& dimension, const kernel::Re
   bool counts = false;
   kernel::ForEachStmt(body, [&](const kernel::Stmt& stmt) {
     const kernel::BufferId buffer = kernel::BufferOf(stmt);
-    counts |= buffer >= 0 && kernel_.buffers[static_cast<size_t>(buffer)].IsLocal() &&
-              kernel::PlaceOf(stmt)->FactorOf(dimension.id) != 0;
+    const auto look = [&](kernel::BufferId id, const kernel::Address& place) {
+      counts |= kernel_.buffers[static_cast<size_t>(id)].IsLocal() && place.FactorOf(dimension.id) != 0;
+    };
+    if (buffer >= 0) look(buffer, *kernel::PlaceOf(stmt));
+    kernel::ForEachMatrixPlace(const_cast<kernel::Stmt&>(stmt), look);
   });
   return counts;
 }

@@ -25,6 +25,8 @@ namespace {
 
 /// Bytes at which arrays of a block begin: any access of vectors is whole there.
 constexpr uint64_t kSharedAlignment = 16;
+/// Where pieces change places within lines, these lie in all banks.
+constexpr uint64_t kLineAlignment = 128;
 
 /// Bits in whole registers of 32.
 constexpr unsigned kRegister = 32;
@@ -68,6 +70,17 @@ std::optional<AtomicRMWInst::BinOp> NativeOp(AtomicOp op, ElementType type) {
   return std::nullopt;
 }
 
+/// Whether neighbours in all lanes are no more than a piece of an array whose pieces change places; loads of
+/// all of them are taken apart.
+bool StaysTogether(const kernel::Kernel& kernel, const kernel::Stmt& stmt, int32_t width) {
+  const kernel::BufferId id = kernel::BufferOf(stmt);
+  if (id < 0) return true;
+  const kernel::Buffer& buffer = kernel.buffers[static_cast<size_t>(id)];
+  const auto* load = std::get_if<kernel::LoadStmt>(&stmt);
+  if (buffer.swizzle.mask == 0 || (load != nullptr && load->mask < 0)) return true;
+  return int64_t{width} * Info(buffer.type).host_bytes() <= static_cast<int64_t>(kSharedAlignment);
+}
+
 }  // namespace
 
 Status CheckThreads(const kernel::Kernel& kernel, const ThreadTarget& target) {
@@ -79,6 +92,8 @@ Status CheckThreads(const kernel::Kernel& kernel, const ThreadTarget& target) {
     kernel::ForEachStmt(*loop->body, [&](const kernel::Stmt& inner) {
       if (std::holds_alternative<AtomicStmt>(inner))
         status = Decline({}, "an atomic in i{0}, which is a vector", loop->loop.id);
+      if (!StaysTogether(kernel, inner, loop->loop.width))
+        status = Decline({}, "i{0} is a vector of more than stays together of what it uses", loop->loop.id);
     });
   });
   return status;
@@ -103,7 +118,7 @@ void KernelEmitter::EnterOnThreads() {
     if (buffer.space == kernel::Space::Local) {
       bases_.push_back(LocalBuffer(id));
     } else if (buffer.space == kernel::Space::Shared) {
-      bases_.push_back(SharedBuffer(id));
+      bases_.push_back(buffer.over >= 0 ? bases_[static_cast<size_t>(buffer.over)] : SharedBuffer(id));
     } else {
       SetArray(next, buffer);
       bases_.push_back(function_->getArg(next++));
@@ -130,7 +145,8 @@ Value* KernelEmitter::SharedBuffer(kernel::BufferId id) {
       new llvm::GlobalVariable(module_, type, /*isConstant=*/false, llvm::GlobalValue::InternalLinkage,
                                llvm::PoisonValue::get(type), kernel_.name + "_b" + std::to_string(id),
                                nullptr, llvm::GlobalValue::NotThreadLocal, threads_->facts().shared_space);
-  memory->setAlignment(llvm::Align(kSharedAlignment));
+  const bool in_lines = kernel_.buffers[static_cast<size_t>(id)].swizzle.mask != 0;
+  memory->setAlignment(llvm::Align(in_lines ? kLineAlignment : kSharedAlignment));
   return memory;
 }
 

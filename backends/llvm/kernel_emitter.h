@@ -48,6 +48,11 @@ class KernelEmitter {
   Status Emit(const kernel::AtomicStmt& stmt);
   Status Emit(const kernel::ShuffleStmt& stmt);
   Status Emit(const kernel::LaneReduceStmt& stmt);
+  Status Emit(const kernel::LoadMatrixStmt& stmt);
+  Status Emit(const kernel::MultiplyMatrixStmt& stmt);
+  Status Emit(const kernel::CopyStmt& stmt);
+  Status Emit(const kernel::CommitCopiesStmt& stmt);
+  Status Emit(const kernel::WaitForCopiesStmt& stmt);
 
   void FindOnlyStored();
   void EnterCall();
@@ -59,6 +64,18 @@ class KernelEmitter {
   /// A loop that is bound: the iteration of this block or thread, if it has one.
   Status EmitBound(const kernel::LoopStmt& stmt);
   Value* NumberOf(const kernel::Dimension& d);
+  // Matrices, see emit_matrices.cc.
+  /// The lane's number, as i64.
+  Value* LaneNumber();
+  llvm::SmallVector<Value*, 4> LoadRows(const kernel::LoadMatrixStmt& stmt);
+  llvm::SmallVector<Value*, 4> LoadWords(const kernel::LoadMatrixStmt& stmt);
+  /// Whether neighbours of all lanes are more than stays together of a shared array whose pieces change
+  /// places, and these, whole pieces one by one.
+  [[nodiscard]] bool IsInPieces(kernel::BufferId buffer) const;
+  Value* LoadPieces(kernel::BufferId buffer, Value* first);
+  /// Words of the thread's own, and where they are.
+  Value* WordPointer(kernel::BufferId buffer, const kernel::Address& address, int64_t word);
+  llvm::SmallVector<Value*, 4> WordsOf(const kernel::MultiplyMatrixStmt::Words& words, int64_t count);
   /// What another lane has of a value's bits, as it is stored.
   Value* ShuffleBits(kernel::ShuffleMode mode, Value* stored, Value* by);
   Emitted Operate(OpKind kind, ElementType type, const Emitted& x, const Emitted& y);

@@ -64,6 +64,44 @@ class Threads final : public ThreadTarget {
                              {LanesThatCome(b, lanes), value, by, b.getInt32(segment | last)});
   }
 
+  Words LoadMatrices(Builder& b, Value* row, unsigned count, bool across) const override {
+    constexpr ID kLoads[][2] = {{llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x1_b16,
+                                 llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x1_trans_b16},
+                                {llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x2_b16,
+                                 llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x2_trans_b16},
+                                {llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16,
+                                 llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16}};
+    return Parts(b, b.CreateIntrinsic(kLoads[count / 2][across ? 1 : 0], {row->getType()}, {row}), count);
+  }
+
+  Words MultiplyMatrix(Builder& b, const kernel::MatrixUnit& unit, llvm::ArrayRef<Value*> sums,
+                       llvm::ArrayRef<Value*> left, llvm::ArrayRef<Value*> right) const override {
+    const auto product = llvm::find_if(kProducts, [&](const Product& p) { return p.type == unit.type; });
+    llvm::SmallVector<Value*, 10> operands(left);
+    operands.append(right.begin(), right.end());
+    // Pairs of f16 are vectors, others bits.
+    if (unit.type == ElementType::F16)
+      for (Value*& operand : operands)
+        operand = b.CreateBitCast(operand, llvm::FixedVectorType::get(b.getHalfTy(), 2));
+    operands.append(sums.begin(), sums.end());
+    return Parts(b, b.CreateIntrinsic(product->multiply, {}, operands), static_cast<unsigned>(sums.size()));
+  }
+
+  void Copy(Builder& b, Value* to, Value* from, unsigned bytes, Value* exists) const override {
+    // What needs all 16 bytes goes past the first cache.
+    const auto copy = llvm::find_if(kCopies, [&](const CopyOf& c) { return c.bytes == bytes; });
+    if (exists == nullptr)
+      b.CreateIntrinsic(copy->whole, {}, {to, from});
+    else
+      b.CreateIntrinsic(copy->part, {}, {to, from, b.CreateSelect(exists, b.getInt32(bytes), b.getInt32(0))});
+  }
+  void CommitCopies(Builder& b) const override {
+    b.CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_commit_group, {}, {});
+  }
+  void WaitForCopies(Builder& b, unsigned pending) const override {
+    b.CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_wait_group, {}, {b.getInt32(pending)});
+  }
+
   void SetKernel(llvm::Function& function, std::array<int64_t, 3> threads) const override {
     // The attribute "nvvm.reqntid" is ignored: only annotations count.
     llvm::LLVMContext& context = function.getContext();
@@ -81,6 +119,33 @@ class Threads final : public ThreadTarget {
   }
 
  private:
+  struct Product {
+    ElementType type;
+    ID multiply;
+  };
+  static constexpr Product kProducts[] = {
+      {ElementType::BF16, llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16},
+      {ElementType::F16, llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32},
+      {ElementType::S8, llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_s8},
+      {ElementType::F64, llvm::Intrinsic::nvvm_mma_m8n8k4_row_col_f64}};
+  struct CopyOf {
+    unsigned bytes;
+    ID whole, part;
+  };
+  static constexpr CopyOf kCopies[] = {{4, llvm::Intrinsic::nvvm_cp_async_ca_shared_global_4,
+                                        llvm::Intrinsic::nvvm_cp_async_ca_shared_global_4_s},
+                                       {8, llvm::Intrinsic::nvvm_cp_async_ca_shared_global_8,
+                                        llvm::Intrinsic::nvvm_cp_async_ca_shared_global_8_s},
+                                       {16, llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16,
+                                        llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16_s}};
+
+  static Words Parts(Builder& b, Value* result, unsigned count) {
+    if (count == 1) return {result};
+    Words parts;
+    for (unsigned i = 0; i < count; ++i) parts.push_back(b.CreateExtractValue(result, i));
+    return parts;
+  }
+
   static Value* Register(Builder& b, ID id, int64_t count) {
     if (count == 1) return b.getInt32(0);
     llvm::CallInst* call = b.CreateIntrinsic(id, {}, {});

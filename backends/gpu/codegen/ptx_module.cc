@@ -109,7 +109,8 @@ void PtxModule::LetOverlap(llvm::Function& function, const kernel::Kernel& kerne
 Status PtxModule::Add(const kernel::Kernel& kernel, const llvm::SmallBitVector& overlap) {
   int64_t shared = 0;
   for (const kernel::Buffer& buffer : kernel.buffers)
-    if (buffer.space == kernel::Space::Shared) shared += buffer.count * Info(buffer.type).host_bytes();
+    if (buffer.space == kernel::Space::Shared && buffer.over < 0)
+      shared += buffer.count * Info(buffer.type).host_bytes();
   if (shared > state_->static_shared_memory)
     return Decline({}, "{0} bytes of shared memory, a block has {1}", shared, state_->static_shared_memory);
   HLO_CHECK_OK(codegen::EmitKernel(kernel, state_->module));

@@ -99,19 +99,19 @@ void Block::Perform(Thread& thread, const Copy& copy) {
   if (to == nullptr) return;
   std::memset(to, 0, copy.size);
   if (copy.bytes == 0) return;
+  // Counted for itself, as far as it is read.
   Site source = *copy.site;
   source.space = Space::Global;
   source.access = Site::Access::Load;
+  source.bytes = static_cast<uint32_t>(copy.bytes);
+  source.number = ~source.number;
   if (copy.from % copy.size != 0) {
     Report(thread, source, FaultKind::Misaligned,
            llvm::formatv("address {0:x} is not aligned to {1} bytes", copy.from, copy.size).str());
     return;
   }
-  for (uint64_t i = 0; i < copy.bytes; ++i) {
-    const uint8_t* from = AccessGlobal(thread, copy.from + i, source, 1);
-    if (from == nullptr) return;
-    to[i] = *from;
-  }
+  const uint8_t* from = AccessGlobal(thread, copy.from, source, source.bytes);
+  if (from != nullptr) std::memcpy(to, from, copy.bytes);
 }
 
 }  // namespace hlo::gpu
