@@ -1,6 +1,7 @@
 // How the loops of a kernel are run: as data, applied by changing the kernel's dimensions.
 #pragma once
 #include "backends/kernel/kernel.h"
+#include "backends/kernel/product_steps.h"
 #include "backends/kernel/target.h"
 
 namespace hlo::kernel {
@@ -24,6 +25,11 @@ namespace hlo::kernel {
 ///   that
 ///                                take two neighbours at once: what i1 does not go along, but i0, goes
 ///                                through shared memory; i2 counts the tiles and is for blocks (tile_steps.h)
+///   product i0, i1 by 128, 64, 32 warps 2, 4 unit bf16 16x8x16 stages 3 into i2   tiles of 128 rows and 64
+///                                columns of the sums of products in the innermost loop, by 2 x 4 warps; the
+///                                factors come to shared memory in pieces of depth 32, three at a time, and
+///                                are multiplied in tiles of a unit; i2 counts the tiles and is for blocks
+///                                (product_steps.h)
 ///   vector i6 by 16 unroll 4     16 iterations are lanes, 4 vectors interleaved (a power of two of both)
 ///   unroll i5 by 16              iterations that are written out; those of a reduction that keeps no order
 ///   are
@@ -49,7 +55,8 @@ struct ScheduleStep {
     Team,
     Join,
     Tile,
-    Atomic
+    Atomic,
+    Product
   };
   Kind kind;
   llvm::SmallVector<LoopId, 3> loops;  // split, fuse: those that there are, then the new ones
@@ -57,6 +64,7 @@ struct ScheduleStep {
   int64_t unroll = 1;                  // vector; the width of a team and in a tile
   Binding binding = Binding::None;     // bind
   bool keep = false;                   // team
+  ProductShape product = {};           // product; its rows are `by`
   bool operator==(const ScheduleStep&) const = default;
 };
 using Schedule = std::vector<ScheduleStep>;

@@ -270,6 +270,14 @@ Status Tile(Kernel& kernel, const ScheduleStep& step) {
   return TileNest(kernel, nest, {.threads = step.by, .width = step.unroll}, into);
 }
 
+Status Multiply(Kernel& kernel, const ScheduleStep& step) {
+  const LoopId into = step.loops.back();
+  if (Find(kernel, into).dimension != nullptr || into >= kMaxLoops) return Fail("i{0} is not new", into);
+  llvm::SmallVector<LoopStmt*, 4> nest;
+  HLO_CHECK_OK(FindNest(kernel, llvm::ArrayRef(step.loops).drop_back(), nest));
+  return TileProduct(kernel, nest, step.product, into);
+}
+
 Status Atomic(Kernel& kernel, const ScheduleStep& step) {
   const Found found = Find(kernel, step.loops[0]);
   if (found.loop == nullptr || !found.loop->loop.ordered) return Fail("i{0} is not ordered", step.loops[0]);
@@ -342,8 +350,8 @@ namespace {
 
 Status ApplyStep(Kernel& kernel, const ScheduleStep& step) {
   using Apply = Status (*)(Kernel&, const ScheduleStep&);
-  constexpr Apply kApply[] = {Split, Reorder, Vector,    Unroll, Parallel, Bind,
-                              Fuse,  Once,    RunByTeam, Join,   Tile,     Atomic};
+  constexpr Apply kApply[] = {Split, Reorder,   Vector, Unroll, Parallel, Bind,    Fuse,
+                              Once,  RunByTeam, Join,   Tile,   Atomic,   Multiply};
   const size_t existing = step.loops.size() - LoopsMade(step.kind);
   for (size_t i = 0; i < existing; ++i)
     if (llvm::is_contained(llvm::ArrayRef(step.loops).take_front(i), step.loops[i]))

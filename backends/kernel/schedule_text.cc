@@ -20,7 +20,8 @@ constexpr Word kWords[] = {{Kind::Split, "split", 1, true, 2},     {Kind::Reorde
                            {Kind::Parallel, "parallel", 1, false}, {Kind::Bind, "bind", 1, false},
                            {Kind::Fuse, "fuse", 0, false, 1},      {Kind::Once, "once", 0, false, 1},
                            {Kind::Team, "team", 1, true},          {Kind::Join, "join", 0, false, 1},
-                           {Kind::Tile, "tile", 2, true, 1},       {Kind::Atomic, "atomic", 1, false}};
+                           {Kind::Tile, "tile", 2, true, 1},       {Kind::Atomic, "atomic", 1, false},
+                           {Kind::Product, "product", 0, true, 1}};
 
 /// The words of a step, commas left out.
 class Line {
@@ -49,6 +50,20 @@ class Line {
     ++next_;
     return *binding;
   }
+  /// Two words.
+  Result<MatrixUnit> Unit() {
+    const auto type = ParseElementType(Done() ? "" : words_[next_]);
+    if (!type) return Expected("an element type");
+    ++next_;
+    MatrixUnit unit{*type};
+    llvm::StringRef text = Done() ? "" : words_[next_];
+    if (text.consumeInteger(10, unit.rows) || !text.consume_front("x") ||
+        text.consumeInteger(10, unit.columns) || !text.consume_front("x") ||
+        text.getAsInteger(10, unit.depth))
+      return Expected("rows, columns and depth like 16x8x16");
+    ++next_;
+    return unit;
+  }
   Result<int64_t> Number() {
     int64_t number = 0;
     if (Done() || words_[next_].getAsInteger(10, number) || number < 1) return Expected("a number above 0");
@@ -62,6 +77,21 @@ class Line {
   int number_;
 };
 
+Status ParseProduct(Line& line, ScheduleStep& step) {
+  ProductShape& shape = step.product;
+  shape.rows = step.by;
+  HLO_TRY(shape.columns, line.Number());
+  HLO_TRY(shape.depth, line.Number());
+  if (!line.Take("warps")) return line.Expected("'warps'");
+  HLO_TRY(shape.warp_rows, line.Number());
+  HLO_TRY(shape.warp_columns, line.Number());
+  if (!line.Take("unit")) return line.Expected("'unit'");
+  HLO_TRY(shape.unit, line.Unit());
+  if (!line.Take("stages")) return line.Expected("'stages'");
+  HLO_TRY(shape.stages, line.Number());
+  return {};
+}
+
 Result<ScheduleStep> ParseStep(Line& line) {
   const auto* word = llvm::find_if(kWords, [&](const Word& w) { return line.Take(w.text); });
   if (word == std::end(kWords)) {
@@ -74,7 +104,8 @@ Result<ScheduleStep> ParseStep(Line& line) {
   if (step.kind != Kind::Once) do {
       HLO_TRY(const LoopId loop, line.Loop());
       step.loops.push_back(loop);
-    } while (step.loops.size() < word->loops || (word->loops == 0 && !line.Done() && !line.At("into")));
+    } while (step.loops.size() < word->loops ||
+             (word->loops == 0 && !line.Done() && !line.At("into") && !line.At("by")));
   if (word->has_by) {
     if (!line.Take("by")) return line.Expected("'by'");
     HLO_TRY(step.by, line.Number());
@@ -82,6 +113,7 @@ Result<ScheduleStep> ParseStep(Line& line) {
   if ((step.kind == Kind::Team || step.kind == Kind::Tile) && line.Take("vector")) {
     HLO_TRY(step.unroll, line.Number());
   }
+  if (step.kind == Kind::Product) HLO_CHECK_OK(ParseProduct(line, step));
   step.keep = step.kind == Kind::Team && line.Take("keep");
   if (word->made > 0 && !line.Take("into")) return line.Expected("'into'");
   for (int i = 0; i < word->made; ++i) {
@@ -130,6 +162,9 @@ void Print(llvm::raw_ostream& os, const ScheduleStep& step) {
   if ((step.kind == Kind::Team || step.kind == Kind::Tile) && step.unroll > 1)
     os << " vector " << step.unroll;
   if (step.keep) os << " keep";
+  if (const ProductShape& shape = step.product; step.kind == Kind::Product)
+    os << ", " << shape.columns << ", " << shape.depth << " warps " << shape.warp_rows << ", "
+       << shape.warp_columns << " unit " << ToString(shape.unit) << " stages " << shape.stages;
   for (int i = 0; i < word.made; ++i)
     os << (i == 0 ? " into i" : ", i") << step.loops[step.loops.size() - static_cast<size_t>(word.made - i)];
   if (step.kind == Kind::Vector && step.unroll > 1) os << " unroll " << step.unroll;

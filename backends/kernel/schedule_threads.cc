@@ -31,6 +31,7 @@ class ThreadChooser {
     }
     if (loops.size() > 1) return Joined(loops);
     const std::vector<const LoopStmt*> nest = NestOf(*loops[0]);
+    if (alone && Multiply(nest)) return std::move(schedule_);
     if (alone)
       if (const auto row = RowOf(*nest.back()->body, nest.back()->loop.id)) return ShareRows(nest, *row);
     if (alone && Tile(nest)) return std::move(schedule_);
@@ -191,6 +192,23 @@ class ThreadChooser {
     AddBind(thread, Binding::ThreadX);
     AddTeam(thread, team, row);
     return std::move(schedule_);
+  }
+
+  /// Sums of products that are worth it are taken in tiles. Whether these are.
+  bool Multiply(llvm::ArrayRef<const LoopStmt*> nest) {
+    llvm::SmallVector<Dimension, 4> loops;
+    for (const LoopStmt* loop : nest) loops.push_back(loop->loop);
+    const auto product = FindProduct(kernel_, loops, *nest.back()->body);
+    if (!product) return false;
+    const auto shape = ChooseProduct(kernel_, *product, target_);
+    if (!shape) return false;
+    ScheduleStep step{ScheduleStep::Kind::Product, {}, shape->rows};
+    for (const Dimension& d : loops) step.loops.push_back(d.id);
+    step.loops.push_back(NewLoop());
+    step.product = *shape;
+    schedule_.push_back(step);
+    AddBind(step.loops.back(), Binding::BlockX);
+    return true;
   }
 
   /// Loads that run along another loop than the innermost go through tiles. Whether there are any, which are

@@ -1,6 +1,7 @@
 // What Kernel IR has to know of a machine to make kernels that suit it: all figures of machines are here,
 // none are in what reads them, and each backend fills in its own.
 #pragma once
+#include "backends/kernel/matrix_units.h"
 #include "ir/op.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -84,6 +85,7 @@ struct Target {
     int64_t access = 0;        // bytes that a thread moves at once
     int64_t full = 0;          // threads that keep the machine busy: fewer elements have one each
     int64_t shared = 0;        // bytes of shared arrays of a block
+    llvm::SmallVector<MatrixUnit, 5> units;  // tiles that lanes multiply together
   };
   struct Ops {
     OpCost plain, function;  // function: what is transcendental

@@ -37,6 +37,20 @@ struct Totals {
   bool why = false, counts = false;
 };
 
+/// Small whole numbers.
+std::vector<uint8_t> FillWhole(ElementType type, int64_t count, std::mt19937_64& random) {
+  constexpr uint64_t kNumbers = 16;
+  constexpr double kLeast = -8;
+  const auto size = static_cast<size_t>(Info(type).host_bytes());
+  std::vector<uint8_t> bytes(static_cast<size_t>(count) * size);
+  for (size_t i = 0; i < bytes.size(); i += size) {
+    const double number = static_cast<double>(random() % kNumbers) + kLeast;
+    const uint64_t bits = FromDouble(type, number);
+    std::memcpy(bytes.data() + i, &bits, size);
+  }
+  return bytes;
+}
+
 /// Numbers of moderate size, some of them anything.
 std::vector<uint8_t> Fill(ElementType type, int64_t count, std::mt19937_64& random) {
   const auto size = static_cast<size_t>(Info(type).host_bytes());
@@ -119,6 +133,16 @@ bool HasFunctions(const kernel::Kernel& kernel) {
   return has;
 }
 
+/// How units round sums is theirs: they are given numbers that no order rounds.
+bool HasUnits(const kernel::Kernel& kernel) {
+  bool has = false;
+  kernel::ForEachStmt(kernel.body, [&](const kernel::Stmt& stmt) {
+    const auto* multiply = std::get_if<kernel::MultiplyMatrixStmt>(&stmt);
+    has |= multiply != nullptr && IsFloat(multiply->unit.type) && !kernel::IsOfLanes(multiply->unit);
+  });
+  return has;
+}
+
 /// Addresses of the emulated device are those of the host.
 uint8_t* PointerTo(uint64_t address) {
   return reinterpret_cast<uint8_t*>(address);  // NOLINT(performance-no-int-to-ptr)
@@ -129,9 +153,11 @@ class KernelRun {
   KernelRun(const kernel::Kernel& kernel, uint64_t seed, bool count)
       : kernel_(kernel), seed_(seed), count_(count) {
     std::mt19937_64 random(seed);
+    const bool whole = HasUnits(kernel);
     for (const kernel::Buffer& buffer : kernel.buffers) {
       const bool global = buffer.space == kernel::Space::Global;
-      memory_.push_back(global ? Fill(buffer.type, buffer.count, random) : std::vector<uint8_t>());
+      const auto fill = whole && IsFloat(buffer.type) ? FillWhole : Fill;
+      memory_.push_back(global ? fill(buffer.type, buffer.count, random) : std::vector<uint8_t>());
     }
   }
 

@@ -54,7 +54,11 @@ kernel::Target KernelsOf(const Target& target) {
                     .lanes = target.warp,
                     .access = target.access_bytes,
                     .full = target.multiprocessors * target.threads_per_multiprocessor,
-                    .shared = target.static_shared_memory};
+                    .shared = target.static_shared_memory,
+                    .units = {}};
+  for (const auto& unit : target.matrix_units)
+    kernels.blocks.units.push_back({unit.type, static_cast<int32_t>(unit.rows),
+                                    static_cast<int32_t>(unit.columns), static_cast<int32_t>(unit.depth)});
   return kernels;
 }
 
