@@ -1,5 +1,6 @@
 #include "passes/rewrite/expander.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/side_effects.h"
@@ -44,12 +45,12 @@ bool IsSplat(const Instruction& inst) {
   return inst.kind() == OpKind::Broadcast && inst.operand(0)->kind() == OpKind::Constant;
 }
 
-/// Of what was just made before `at`, whose instructions have no number yet, equal constants and broadcasts
-/// of them become one. `kept` stays.
-void MergeSplats(Instruction* at, const Instruction* kept) {
+/// Of what was just made before `at`, and is not in `old`, equal constants and broadcasts of them become one.
+/// `kept` stays.
+void MergeSplats(Instruction* at, const Instruction* kept, const llvm::DenseSet<const Instruction*>& old) {
   constexpr int kMaxLookedAt = 1024;
   llvm::SmallVector<Instruction*, 16> made, splats;
-  for (Instruction* inst = at->prev(); inst && inst->number() < 0; inst = inst->prev()) {
+  for (Instruction* inst = at->prev(); inst && !old.contains(inst); inst = inst->prev()) {
     if (made.size() == kMaxLookedAt) break;
     made.push_back(inst);
   }
@@ -80,11 +81,13 @@ bool HasStaticShapes(const Instruction& inst) {
 Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matches, ExpandFn expand,
                            bool with_fusions) {
   std::vector<Instruction*> found;
+  llvm::DenseSet<const Instruction*> old;
   for (Computation* c : context.Computations(module, with_fusions)) {
     const size_t before = found.size();
     for (Instruction* inst : c->instructions())
       if (matches(*inst)) found.push_back(inst);
-    if (found.size() != before) c->NumberInstructions();
+    if (found.size() != before)
+      for (const Instruction* inst : c->instructions()) old.insert(inst);
   }
   bool changed = false;
   // A match may be an operand of one before it: passes append, so lists need not run from operands to users.
@@ -97,7 +100,7 @@ Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matc
     if (!by) continue;
     changed = true;
     if (by == inst) continue;
-    MergeSplats(inst, by);
+    MergeSplats(inst, by, old);
     Maker make(inst);
     ReplaceWith(inst, InLayout(make, by, inst->shape()));
     llvm::SmallVector<Instruction*, 4> operands(inst->operands().begin(), inst->operands().end());
