@@ -199,8 +199,13 @@ TEST(KernelJoin, LoopsRunSideBySide) {
 
 Target Machine() {
   Target target = TestTarget();
-  target.blocks = {
-      .threads = 128, .most_threads = 1024, .lanes = 32, .access = 16, .full = 64, .shared = 49152};
+  target.blocks = {.threads = 128,
+                   .most_threads = 1024,
+                   .lanes = 32,
+                   .access = 16,
+                   .full = 64,
+                   .shared = 49152,
+                   .units = {}};
   return target;
 }
 
