@@ -441,7 +441,8 @@ bool Pipeline(Instruction* inst, const CollectivePipelinerOptions& options, Pass
       PipelineBackward(*loop, *counted, gathers);
     changed = true;
   }
-  if (changed && inst->extras().backend_config.contains("known_trip_count")) AnnotateTripCount(*inst);
+  if (changed && inst->extras().backend_config.contains("known_trip_count"))
+    AnnotateTripCount(*inst, /*keep_unproven=*/false);
   return changed;
 }
 

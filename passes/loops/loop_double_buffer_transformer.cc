@@ -47,7 +47,8 @@ bool Transform(const TupleLoop& loop, const LoopCount& counted, bool full, PassC
   if (!context.TakeRewrite()) return false;
   if (counted.count % 2 != 0) PeelIterations(loop, counted, 1);
   MultiplyBody(loop, counted, 2, ".double_buffered");
-  if (loop.loop->extras().backend_config.contains("known_trip_count")) AnnotateTripCount(*loop.loop);
+  if (loop.loop->extras().backend_config.contains("known_trip_count"))
+    AnnotateTripCount(*loop.loop, /*keep_unproven=*/false);
   return true;
 }
 

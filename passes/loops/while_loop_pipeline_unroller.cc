@@ -69,7 +69,8 @@ bool Unroll(Instruction* inst, PassContext& context) {
     return false;
   if (const int64_t over = counted->count % factor; over != 0) PeelIterations(*loop, *counted, over);
   MultiplyBody(*loop, *counted, factor, ".unrolled");
-  if (inst->extras().backend_config.contains("known_trip_count")) AnnotateTripCount(*inst);
+  if (inst->extras().backend_config.contains("known_trip_count"))
+    AnnotateTripCount(*inst, /*keep_unproven=*/false);
   return true;
 }
 
