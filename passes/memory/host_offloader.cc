@@ -44,9 +44,18 @@ bool HandsOn(const Instruction& inst) {
 /// All readers, through bitcasts and reshapes, satisfy the test; there is one.
 template <class Test>
 bool AllReaders(const Instruction& inst, const Test& test) {
-  return !inst.users().empty() && !inst.IsRoot() && llvm::all_of(inst.users(), [&](const Instruction* user) {
-    return HandsOn(*user) ? AllReaders(*user, test) : test(*user, inst);
-  });
+  llvm::SmallVector<const Instruction*, 8> todo = {&inst};
+  while (!todo.empty()) {
+    const Instruction* value = todo.pop_back_val();
+    if (value->users().empty() || value->IsRoot()) return false;
+    for (const Instruction* user : value->users()) {
+      if (HandsOn(*user))
+        todo.push_back(user);
+      else if (!test(*user, *value))
+        return false;
+    }
+  }
+  return true;
 }
 
 /// The value is only written into others.
@@ -127,12 +136,14 @@ class Offloader {
       }
   }
   void WantTargets(const Instruction& written) {
-    for (const Instruction* user : written.users()) {
-      if (user->kind() == OpKind::DynamicUpdateSlice)
-        Want(flow_.Of(*user));
-      else
-        WantTargets(*user);
-    }
+    llvm::SmallVector<const Instruction*, 8> todo = {&written};
+    while (!todo.empty())
+      for (const Instruction* user : todo.pop_back_val()->users()) {
+        if (user->kind() == OpKind::DynamicUpdateSlice)
+          Want(flow_.Of(*user));
+        else
+          todo.push_back(user);
+      }
   }
 
   /// The value may come to lie on the host where it is made.
@@ -213,9 +224,13 @@ class Offloader {
 
   /// The moves to the device that end what `user` reads.
   static void Collect(Instruction* user, llvm::SetVector<Instruction*>& moves) {
-    if (MovesToDevice(*user)) moves.insert(user);
-    if (user->kind() == OpKind::DynamicSlice || HandsOn(*user))
-      for (Instruction* next : user->users()) Collect(next, moves);
+    llvm::SmallVector<Instruction*, 8> todo = {user};
+    while (!todo.empty()) {
+      Instruction* at = todo.pop_back_val();
+      if (MovesToDevice(*at)) moves.insert(at);
+      if (at->kind() == OpKind::DynamicSlice || HandsOn(*at))
+        todo.append(at->users().begin(), at->users().end());
+    }
   }
   /// What is moved to the device lies on the host, or has been fetched from there.
   static void Fetch(Instruction* move) {

@@ -27,14 +27,20 @@ class Spaces {
 
   /// The part of the value, and what its readers hand on of it.
   void SetReaders(Instruction* inst, Index index, int64_t space) {
-    if (!Set(inst, index, space)) return;
-    for (Instruction* user : inst->users()) {
-      if (user->kind() == OpKind::Bitcast) SetReaders(user, {}, space);
-      if (const auto* read = user->attrs().GetIf<GetTupleElementAttrs>())
-        if (!index.empty() && read->index == index.front()) SetReaders(user, index.drop_front(), space);
-      if (user->kind() != OpKind::Tuple) continue;
-      for (int64_t i = 0; i < user->operand_count(); ++i)
-        if (user->operand(i) == inst) SetReaders(user, Below(i, index), space);
+    std::vector<std::pair<Instruction*, ShapeIndex>> todo = {{inst, ShapeIndex(index.begin(), index.end())}};
+    while (!todo.empty()) {
+      const auto [value, part] = std::move(todo.back());
+      todo.pop_back();
+      if (!Set(value, part, space)) continue;
+      for (Instruction* user : value->users()) {
+        if (user->kind() == OpKind::Bitcast) todo.emplace_back(user, ShapeIndex());
+        if (const auto* read = user->attrs().GetIf<GetTupleElementAttrs>())
+          if (!part.empty() && read->index == part.front())
+            todo.emplace_back(user, ShapeIndex(part.begin() + 1, part.end()));
+        if (user->kind() != OpKind::Tuple) continue;
+        for (int64_t i = 0; i < user->operand_count(); ++i)
+          if (user->operand(i) == value) todo.emplace_back(user, Below(i, part));
+      }
     }
   }
   /// The part of the value, and what it was taken from.
