@@ -6,12 +6,14 @@ namespace hlo {
 namespace {
 
 /// Shapes agree as values that pass between instructions must.
-bool Agree(const Shape& a, const Shape& b, const InferOptions& options, bool dynamic = true) {
+bool Agree(const Shape& a, const Shape& b, const InferOptions& options, bool dynamic = true,
+           bool memory_space = true) {
   if (LLVM_LIKELY(a == b)) return true;
   ShapeComparison how;
   how.layout = options.layout_sensitive;
   how.dynamic = options.layout_sensitive && options.dynamic_flags && dynamic;
   how.ignore_float_precision = options.allow_mixed_precision;
+  how.ignore_memory_space = !memory_space;
   return Same(a, b, how);
 }
 
@@ -24,10 +26,10 @@ Status CheckParameterCount(const Instruction& inst, const Computation& callee, i
 
 /// Parameter p of the callee takes operand i.
 Status CheckPassed(const Instruction& inst, const Computation& callee, int64_t p, int64_t i,
-                   llvm::StringRef role, const InferOptions& options) {
+                   llvm::StringRef role, const InferOptions& options, bool memory_space = true) {
   const Shape& parameter = callee.parameter(p)->shape();
   const Shape& operand = inst.operand(i)->shape();
-  if (Agree(parameter, operand, options)) return {};
+  if (Agree(parameter, operand, options, /*dynamic=*/true, memory_space)) return {};
   Diagnostic d =
       MakeError("verify-callee", inst.loc(), "parameter {0} of {1} {2} is {3}, but {4} passes it {5}", p,
                 role, Name(callee), ToString(parameter, options.layout_sensitive), Name(inst),
@@ -37,10 +39,10 @@ Status CheckPassed(const Instruction& inst, const Computation& callee, int64_t p
 }
 
 Status CheckPassedAll(const Instruction& inst, const Computation& callee, llvm::StringRef role,
-                      const InferOptions& options) {
+                      const InferOptions& options, bool memory_space = true) {
   HLO_CHECK_OK(CheckParameterCount(inst, callee, inst.operand_count(), role));
   for (int64_t i = 0; i < inst.operand_count(); ++i)
-    HLO_CHECK_OK(CheckPassed(inst, callee, i, i, role, options));
+    HLO_CHECK_OK(CheckPassed(inst, callee, i, i, role, options, memory_space));
   return {};
 }
 
@@ -158,7 +160,8 @@ Result<Shape> InferCall(const Instruction& inst, const InferOptions& options) {
 // §9.4; the structure of the body is checked by the verifier.
 Result<Shape> InferFusion(const Instruction& inst, const InferOptions& options) {
   HLO_TRY(const Computation* callee, Callee(inst));
-  HLO_CHECK_OK(CheckPassedAll(inst, *callee, "computation", options));
+  // In which memory values lie is written inside of fusions late (memory-space-propagation).
+  HLO_CHECK_OK(CheckPassedAll(inst, *callee, "computation", options, /*memory_space=*/false));
   return callee->root()->shape();
 }
 
