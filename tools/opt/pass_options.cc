@@ -26,10 +26,8 @@ constexpr OptionRow kPassRows[] = {
     Option<&O::execution_threads>("execution-threads", "LIST", "all",
                                   "change only computations of these threads")
         .Advanced(),
-    Option<&O::list_passes>(
-        "list-passes", "text|names|json|absent", "",
-        "name, summary, family, pipelines and options of every pass; those of XLA's that are not "
-        "here")
+    Option<&O::list_passes>("list-passes", "text|names|json|absent", "",
+                            "all about every pass; names that are not here")
         .Bare("text"),
     Option<&O::describe_pass>("describe-pass", "NAME", "", "explain one pass").Advanced(),
     Option<&O::list_pipelines>("list-pipelines", "", "", "the named pipelines").Advanced(),
