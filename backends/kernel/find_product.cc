@@ -69,11 +69,13 @@ class Finder {
     const auto* zero = stmt == nullptr ? nullptr : std::get_if<ConstantStmt>(stmt);
     return zero != nullptr && zero->bits[0] == 0 && zero->bits[1] == 0;
   }
-  /// What is summed up: a product, or zero where a factor is, which is read nowhere else.
+  /// What is summed up: a product, or zero where a factor is, which is read nowhere else. Tiles multiply such
+  /// zeros, which of floats makes NaN of infinite factors that padding never meets: these stay loops.
   [[nodiscard]] const OpStmt* ProductOf(ValueId element) const {
     if (const auto* product = OpOf(element, OpKind::Multiply)) return product;
     const auto* select = OpOf(element, OpKind::Select);
-    if (select == nullptr || !IsZero(select->operands[2])) return nullptr;
+    if (select == nullptr || !IsZero(select->operands[2]) || !IsIntegral(kernel_.TypeOf(element)))
+      return nullptr;
     const auto* product = OpOf(select->operands[1], OpKind::Multiply);
     const auto is_zero_outside = [&](ValueId factor) {
       while (const auto* convert = OpOf(factor, OpKind::Convert)) factor = convert->operands[0];
