@@ -8,38 +8,34 @@ namespace hlo::kernel {
 
 /// One change of a kernel's loops, as text:
 ///   split i0 by 16 into i5, i6   i5 counts blocks of i0, i6 the iterations of a block; both are new. The
-///   last
-///                                block may be smaller. Not for loops of reductions that keep an order.
-///   reorder i6, i5               nested loops, one directly in the other but for statements that may as well
-///                                be in the innermost, in a new order (all of them, outermost first)
+///                                last block may be smaller. Not for reductions that keep an order.
+///   reorder i6, i5               nested loops, one directly in the other but for statements that may as
+///                                well be in the innermost, in a new order (all, outermost first)
 ///   fuse i0, i1 into i2          nested loops (all of them, outermost first) as one, which counts through
 ///                                the iterations of all
 ///   join i0, i1 into i2          the outermost loops (all of them) as one that runs side by side the loops
-///   which
-///                                each of them holds, or in its first iteration a loop that holds more
+///                                that each of them holds, or in its first iteration one that holds more
 ///   once into i0                 all that the kernel does is the one iteration of a new loop
 ///   team i0 by 128 vector 4      iterations of i0, which is bound, are run by 128 threads together, each of
 ///                                which takes four neighbours at once (team.h); `keep` behind it: and keeps
 ///                                what it read of a row for the loops that read it again
-///   tile i0, i1 by 128 vector 2 into i2   tiles of two nested loops, 64 iterations of each, by 128 threads
-///   that
-///                                take two neighbours at once: what i1 does not go along, but i0, goes
-///                                through shared memory; i2 counts the tiles and is for blocks (tile_steps.h)
-///   product i0, i1 by 128, 64, 32 warps 2, 4 unit bf16 16x8x16 stages 3 into i2   tiles of 128 rows and 64
-///                                columns of the sums of products in the innermost loop, by 2 x 4 warps; the
-///                                factors come to shared memory in pieces of depth 32, three at a time, and
-///                                are multiplied in tiles of a unit; i2 counts the tiles and is for blocks
-///                                (product_steps.h)
+///   tile i0, i1 by 128 vector 2 into i2
+///                                tiles of two nested loops, 64 iterations of each, by 128 threads that take
+///                                two neighbours at once: what i1 does not go along, but i0, goes through
+///                                shared memory; i2 counts the tiles and is for blocks (tile_steps.h)
+///   product i0, i1 by 128, 64, 32 warps 2, 4 unit bf16 16x8x16 stages 3 into i2
+///                                tiles of 128 rows and 64 columns of the sums of products in the innermost
+///                                loop, by 2 x 4 warps; the factors come to shared memory in pieces of depth
+///                                32, three at a time, and are multiplied in tiles of a unit; i2 counts the
+///                                tiles and is for blocks (product_steps.h)
 ///   vector i6 by 16 unroll 4     16 iterations are lanes, 4 vectors interleaved (a power of two of both)
 ///   unroll i5 by 16              iterations that are written out; those of a reduction that keeps no order
-///   are
-///                                folded pairwise
+///                                are folded pairwise
 ///   unroll i0 by 2               of the one outermost loop: iterations side by side, each statement for one
 ///                                after the other, with local buffers of their own; 2 must divide it
 ///   parallel i5                  pieces on several threads: the outermost loops, all or none
 ///   atomic i0                    i0 and loops in it, which are ordered, need no order: what is read, changed
-///   by
-///                                an operation on integers and written again becomes one atomic operation
+///                                by an operation on integers and written again is one atomic operation
 ///   bind i5 to block.x           its iterations are the blocks of a grid or the threads of a block in a
 ///                                direction, or lanes: block.x … z, thread.x … z, lane (threads.h)
 struct ScheduleStep {
