@@ -85,11 +85,12 @@ Instruction* SumOfParts(Instruction* dot, int64_t parts) {
 llvm::ArrayRef<PassOptionRow> SplitkOptions::Rows() { return kRows; }
 
 Result<bool> RunSplitkRewriter(Module& module, const SplitkOptions& options, PassContext& context) {
-  if (options.min_part < 1)
-    return Error("usage-pass-option", {},
-                 "option 'min_part' of pass 'splitk-rewriter': found {0}, expected "
-                 "a positive number",
-                 options.min_part);
+  for (const auto& [name, value] :
+       {std::pair("min_part", options.min_part), std::pair("parallel_tiles", options.parallel_tiles)})
+    if (value < 1)
+      return Error("usage-pass-option", {},
+                   "option '{0}' of pass 'splitk-rewriter': found {1}, expected a positive number", name,
+                   value);
   return ExpandMatches(
       module, context, [&](const Instruction& inst) { return PartsOf(inst, options) > 1; },
       [&](Instruction* dot) -> Result<Instruction*> { return SumOfParts(dot, PartsOf(*dot, options)); });

@@ -24,9 +24,10 @@ namespace {
 struct SortByExchangesOptions {
   int64_t tile = -1;
   static llvm::ArrayRef<PassOptionRow> Rows() {
-    static const PassOptionRow rows[] = {PassOption<&SortByExchangesOptions::tile>(
-        "tile",
-        "elements of the longest rows that are sorted at once, a power of two; -1: what the machine sorts")};
+    static const PassOptionRow rows[] = {
+        PassOption<&SortByExchangesOptions::tile>("tile",
+                                                  "elements of the longest rows that are sorted at once, a "
+                                                  "power of two; 0: none; -1: what the machine sorts")};
     return rows;
   }
 };
@@ -191,6 +192,12 @@ Instruction* ByExchanges(Instruction* sort, int64_t tile) {
 }
 
 Result<bool> RunSortByExchanges(Module& module, const SortByExchangesOptions& options, PassContext& context) {
+  const bool known = options.tile == -1 || options.tile == 0 ||
+                     (options.tile > 0 && llvm::isPowerOf2_64(static_cast<uint64_t>(options.tile)));
+  if (!known)
+    return Error("usage-pass-option", {},
+                 "option 'tile' of pass 'sort-by-exchanges': found {0}, expected -1, 0 or a power of two",
+                 options.tile);
   const auto tile_of = [&](const Instruction& sort) {
     if (options.tile >= 0) return options.tile;
     const kernel::Target& target = compile::MachineOf(context).kernels;
