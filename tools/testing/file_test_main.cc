@@ -22,7 +22,11 @@
 namespace hlo::testing {
 namespace {
 
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr unsigned kSecondsPerCase = 240;
+#else
 constexpr unsigned kSecondsPerCase = 60;
+#endif
 
 struct Options {
   bool update = false;
