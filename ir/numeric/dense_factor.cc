@@ -89,13 +89,22 @@ int64_t FactorLu(Matrix<W> a, int* pivots) {
 
 template <class W>
 W MakeReflector(W& alpha, W* x, int64_t count) {
-  const double norm = Norm(x, count);
+  // Quotients of numbers with few digits are not accurate enough for a reflection, and dependent columns
+  // become so small: they are computed larger, as LAPACK does.
+  constexpr double kSmallest = 0x1p-969, kScale = 0x1p600;
+  double norm = Norm(x, count), scale = 1;
   if (norm == 0 && ImagPart(alpha) == 0) return W{};
+  if (std::hypot(Magnitude(alpha), norm) < kSmallest) {
+    scale = kScale;
+    alpha = alpha * scale;
+    for (int64_t i = 0; i < count; ++i) x[i] = x[i] * scale;
+    norm = Norm(x, count);
+  }
   const double beta = -std::copysign(std::hypot(Magnitude(alpha), norm), RealPart(alpha));
   const W difference = alpha - FromReal<W>(beta);
   DivideBy(difference, x, count);
   const W tau = DivideByReal(W{} - difference, beta);
-  alpha = FromReal<W>(beta);
+  alpha = FromReal<W>(beta / scale);
   return tau;
 }
 

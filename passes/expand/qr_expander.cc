@@ -33,29 +33,35 @@ struct Reflection {
   Expr beta;  // [batch]
 };
 
+/// Each part of x divided by the real number of its matrix.
+Expr DividedBy(const Expr& x, const Expr& number) {
+  const Expr wide = x.shape().rank() == 1 ? number : number.Broadcast(x.shape().dims(), {0});
+  if (!IsComplex(x.type())) return x / wide;
+  return Binary(OpKind::Complex, x.Unary(OpKind::Real) / wide, x.Unary(OpKind::Imag) / wide);
+}
+
 Reflection Reflect(const Expr& column, const Expr& j) {
   const int64_t batch = column.dim(0);
   const Expr rows = RowNumbers(column);
-  const Expr below = Select(Gt(rows, j), column, 0);
-  const Expr alpha = DynamicSliceOf(column, {0, j, 0}, {batch, 1, 1}).Reshape({batch});
-  // The norm is taken of values divided by the largest, so that squares neither overflow nor vanish.
-  const Expr largest_below = Modulus(below).Reduce(OpKind::Maximum, 0, {1, 2});
-  const Expr largest = Max(largest_below, Modulus(alpha));
+  const Expr at_and_below = Select(Ge(rows, j), column, 0);
+  // All is divided by the largest value: squares neither overflow nor vanish, and reflections of columns
+  // that are hardly more than zero, as dependent columns become, are orthogonal.
+  const Expr largest = Modulus(at_and_below).Reduce(OpKind::Maximum, 0, {1, 2});
   const Expr scale = Select(Eq(largest, 0), 1, largest);
-  const Expr wide_scale = scale.To(column.type());
-  const Expr scaled = Modulus(below / wide_scale.Broadcast(column.shape().dims(), {0}));
-  const Expr head = Modulus(alpha / wide_scale);
-  const Expr norm =
-      ((scaled * scaled).Reduce(OpKind::Add, 0, {1, 2}) + head * head).Unary(OpKind::Sqrt) * scale;
+  const Expr scaled = DividedBy(at_and_below, scale);
+  const Expr below = Select(Gt(rows, j), scaled, 0);
+  const Expr alpha = DynamicSliceOf(scaled, {0, j, 0}, {batch, 1, 1}).Reshape({batch});
+  const Expr squares = Modulus(scaled) * Modulus(scaled);
+  const Expr norm = squares.Reduce(OpKind::Add, 0, {1, 2}).Unary(OpKind::Sqrt);
   const Expr real = RealPart(alpha);
-  Expr trivial = Eq(largest_below, 0);
+  Expr trivial = Eq(Modulus(below).Reduce(OpKind::Maximum, 0, {1, 2}), 0);
   if (IsComplex(column.type())) trivial = trivial & Eq(alpha.Unary(OpKind::Imag), 0);
   const Expr beta = Select(trivial, real, Select(Lt(real, 0), norm, Neg(norm)));
   const Expr wide_beta = beta.To(column.type());
-  const Expr tau = Select(trivial, 0, (wide_beta - alpha) / Select(trivial, 1, wide_beta));
+  const Expr tau = Select(trivial, 0, DividedBy(wide_beta - alpha, Select(trivial, 1, beta)));
   const Expr divisor = Select(trivial, 1, alpha - wide_beta);
   const Expr v = below / divisor.Broadcast(column.shape().dims(), {0});
-  return {Select(Eq(rows, j), 1, v), tau, wide_beta};
+  return {Select(Eq(rows, j), 1, v), tau, (beta * scale).To(column.type())};
 }
 
 /// Reflects the columns of one block.
