@@ -45,16 +45,22 @@ bool IsSplat(const Instruction& inst) {
   return inst.kind() == OpKind::Broadcast && inst.operand(0)->kind() == OpKind::Constant;
 }
 
-/// Of what was just made before `at`, and is not in `old`, equal constants and broadcasts of them become one.
-/// `kept` stays.
-void MergeSplats(Instruction* at, const Instruction* kept, const llvm::DenseSet<const Instruction*>& old) {
-  constexpr int kMaxLookedAt = 1024;
-  llvm::SmallVector<Instruction*, 16> made, splats;
-  for (Instruction* inst = at->prev(); inst && !old.contains(inst); inst = inst->prev()) {
-    if (made.size() == kMaxLookedAt) break;
+using Known = llvm::DenseSet<const Instruction*>;
+
+/// What was made before `at`, where it is not in `old`, from operands to users. It is in `old` from now on.
+std::vector<Instruction*> TakeMade(const Instruction* at, Known& old) {
+  std::vector<Instruction*> made;
+  for (Instruction* inst = at->prev(); inst && old.insert(inst).second; inst = inst->prev())
     made.push_back(inst);
-  }
-  for (Instruction* inst : llvm::reverse(made)) {
+  std::reverse(made.begin(), made.end());
+  return made;
+}
+
+/// Of what was just made, equal constants and broadcasts of them become one. `kept` stays.
+void MergeSplats(std::vector<Instruction*>& made, const Instruction* kept, Known& old) {
+  constexpr size_t kMaxLookedAt = 1024;
+  llvm::SmallVector<Instruction*, 16> splats;
+  for (Instruction*& inst : llvm::MutableArrayRef(made).take_back(std::min(made.size(), kMaxLookedAt))) {
     if (inst == kept || !IsSplat(*inst)) continue;
     const auto same = llvm::find_if(splats, [&](const Instruction* other) {
       return other->kind() == inst->kind() && other->shape() == inst->shape() &&
@@ -66,8 +72,58 @@ void MergeSplats(Instruction* at, const Instruction* kept, const llvm::DenseSet<
       continue;
     }
     inst->ReplaceAllUsesWith(*same);
+    old.erase(inst);
     inst->parent()->Remove(inst);
+    inst = nullptr;
   }
+  llvm::erase(made, static_cast<Instruction*>(nullptr));
+}
+
+/// Does not just compute a value of its operands at once.
+bool MustWait(const Instruction& inst) {
+  const OpCategory category = inst.info().category;
+  return category == OpCategory::Control || category == OpCategory::Communication ||
+         category == OpCategory::Async || category == OpCategory::Custom || HasSideEffect(inst);
+}
+
+/// What `by` is made of that is not in `old`, operands before users.
+std::vector<Instruction*> PartsOf(Instruction* by, const Known& old) {
+  std::vector<Instruction*> parts;
+  std::vector<std::pair<Instruction*, int64_t>> stack;
+  Known seen;
+  const auto enter = [&](Instruction* inst) {
+    if (!old.contains(inst) && seen.insert(inst).second) stack.emplace_back(inst, 0);
+  };
+  enter(by);
+  while (!stack.empty()) {
+    auto& [inst, next] = stack.back();
+    if (next < inst->operand_count()) {
+      enter(inst->operand(next++));
+      continue;
+    }
+    parts.push_back(inst);
+    stack.pop_back();
+  }
+  return parts;
+}
+
+/// What `inst` waits for, the loops, calls and effects in `by` wait for, and not only the last step.
+void HoldBack(Instruction& inst, Instruction* by, const Known& old) {
+  const std::vector<Instruction*> before = inst.extras().control_predecessors;
+  if (before.empty()) return;
+  Known waiting;
+  for (Instruction* part : PartsOf(by, old)) {
+    const bool waits =
+        llvm::any_of(part->operands(), [&](const Instruction* o) { return waiting.contains(o); });
+    if (!waits && !MustWait(*part)) continue;
+    if (!waits)
+      for (Instruction* p : before) part->AddControlPredecessor(p);
+    waiting.insert(part);
+  }
+  if (!waiting.contains(by)) return;
+  const std::vector<Instruction*> after = inst.extras().control_successors;
+  inst.DropControlEdges();
+  for (Instruction* s : after) s->AddControlPredecessor(&inst);
 }
 
 }  // namespace
@@ -81,7 +137,7 @@ bool HasStaticShapes(const Instruction& inst) {
 Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matches, ExpandFn expand,
                            bool with_fusions) {
   std::vector<Instruction*> found;
-  llvm::DenseSet<const Instruction*> old;
+  Known old;
   for (Computation* c : context.Computations(module, with_fusions)) {
     const size_t before = found.size();
     for (Instruction* inst : c->instructions())
@@ -99,16 +155,24 @@ Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matc
     HLO_TRY(Instruction * by, expand(inst));
     if (!by) continue;
     changed = true;
+    if (by != inst) HoldBack(*inst, by, old);
+    std::vector<Instruction*> made = TakeMade(inst, old);
     if (by == inst) continue;
-    MergeSplats(inst, by, old);
+    old.insert(by);
+    MergeSplats(made, by, old);
     Maker make(inst);
     ReplaceWith(inst, InLayout(make, by, inst->shape()));
+    TakeMade(inst, old);
     llvm::SmallVector<Instruction*, 4> operands(inst->operands().begin(), inst->operands().end());
+    old.erase(inst);
     inst->parent()->Remove(inst);
     for (size_t i = 0; i < operands.size(); ++i)
       if (!gone.contains(operands[i]) &&  // dead with an operand before it, of which it was one
           !llvm::is_contained(llvm::ArrayRef(operands).take_front(i), operands[i]))
-        RemoveIfDead(operands[i], [&](const Instruction* dead) { gone.insert(dead); });
+        RemoveIfDead(operands[i], [&](const Instruction* dead) {
+          gone.insert(dead);
+          old.erase(dead);
+        });
   }
   // Expansions bring what they apply along.
   if (changed) RemoveUnreachableComputations(module);

@@ -11,8 +11,9 @@ using ExpandTest = llvm::function_ref<bool(const Instruction& inst)>;
 using ExpandFn = llvm::function_ref<Result<Instruction*>(Instruction* inst)>;
 
 /// Finds all matches first, callees before callers, then asks for leave and replaces each: uses, root and
-/// control edges go to the replacement, layouts of the original hold, operands that became dead go. The
-/// original goes even if it has side effects. `with_fusions`: bodies of fusions too.
+/// control edges go to the replacement (what the original waits for, its loops, calls and effects wait for),
+/// layouts of the original hold, operands that became dead go. The original goes even if it has side effects.
+/// `with_fusions`: bodies of fusions too.
 Result<bool> ExpandMatches(Module& module, PassContext& context, ExpandTest matches, ExpandFn expand,
                            bool with_fusions = false);
 
