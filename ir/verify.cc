@@ -251,6 +251,12 @@ void VerifyShape(const Instruction& inst, const OpInfo& info, Report& report) {
     report.Add(std::move(fits).error(), &inst);
 }
 
+/// What layouts have to do with besides the shape.
+void VerifyLayout(const Instruction& inst, Report& report) {
+  if (inst.kind() == OpKind::Bitcast) VerifyMemorySpace(inst, report);
+  if (inst.kind() == OpKind::Copy) VerifyCopiedWidth(inst, report);
+}
+
 /// False if the instruction's links are so broken that no rule may look at it.
 bool VerifyLinks(const Instruction& inst, Report& report) {
   bool sound = true;
@@ -283,8 +289,7 @@ void VerifyInstruction(const Instruction& inst, Report& report) {
     if (const auto& constraints = inst.attr<CustomCallAttrs>().operand_layout_constraints)
       for (const Shape& constraint : *constraints) VerifyArrays(inst, constraint, report);
   VerifyShape(inst, info, report);
-  if (report.options().layout_sensitive && inst.kind() == OpKind::Bitcast) VerifyMemorySpace(inst, report);
-  if (report.options().layout_sensitive && inst.kind() == OpKind::Copy) VerifyCopiedWidth(inst, report);
+  if (report.options().layout_sensitive) VerifyLayout(inst, report);
   if (inst.has_extras()) VerifyExtras(inst, info, report);
   if (facts.first) facts.first(inst, report);
   if (facts.second) facts.second(inst, report);
@@ -384,6 +389,15 @@ std::vector<Diagnostic> Verify(const Module& module, const VerifyOptions& option
     verify::VerifySchedules(report);
   }
   return report.Take();
+}
+
+bool LayoutFits(const Instruction& inst) {
+  VerifyOptions options;
+  options.layout_sensitive = options.allow_mixed_precision = options.allow_unbounded_dynamism = true;
+  verify::Report report(*inst.module(), options);
+  verify::VerifyShape(inst, Info(inst.kind()), report);
+  verify::VerifyLayout(inst, report);
+  return report.Take().empty();
 }
 
 }  // namespace hlo

@@ -23,4 +23,8 @@ struct VerifyOptions {
 /// long as the IR's own invariants (parents, use lists) are intact. Incomplete once Interrupted().
 std::vector<Diagnostic> Verify(const Module& module, const VerifyOptions& options = {});
 
+/// The shape of a valid instruction also follows from its operands and callees with layouts taken into
+/// account.
+bool LayoutFits(const Instruction& inst);
+
 }  // namespace hlo

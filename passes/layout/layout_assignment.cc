@@ -9,6 +9,7 @@
 // and what is still free is row-major. Elements of a type whose width in memory is said in two ways are
 // packed everywhere. Afterwards the module is valid with layouts taken into account. All of it is one
 // rewrite.
+#include "ir/verify.h"
 #include "passes/analysis/reshape_facts.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/layout/element_widths.h"
@@ -110,11 +111,15 @@ Shape PassiveShape(const Instruction& inst) {
 /// Layouts in the body of a fusion, which come with the fusion, contradict each other or those of what it
 /// calls.
 bool Contradicts(const Computation& fused) {
-  return llvm::any_of(fused.instructions(), [](const Instruction* inst) {
-    const bool calls = inst->kind() == OpKind::While || inst->kind() == OpKind::Conditional ||
-                       inst->kind() == OpKind::Call || inst->kind() == OpKind::Fusion;
-    return calls || (RoleOf(*inst) == Role::Passive && PassiveShape(*inst) != inst->shape());
-  });
+  ShapeComparison order;
+  order.layout = order.minor_to_major_only = true;
+  const Shape made = fused.callers().front()->shape().WithDefaultLayouts();
+  return !Same(fused.root()->shape().WithDefaultLayouts(), made, order) ||
+         llvm::any_of(fused.instructions(), [](const Instruction* inst) {
+           const bool calls = inst->kind() == OpKind::While || inst->kind() == OpKind::Conditional ||
+                              inst->kind() == OpKind::Call || inst->kind() == OpKind::Fusion;
+           return calls || !LayoutFits(*inst);
+         });
 }
 
 /// What holds for the module as a whole while it gets its layouts.
