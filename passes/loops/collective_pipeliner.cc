@@ -1,25 +1,13 @@
-// collective-pipeliner: exchanges of loops run beside the computations of another iteration (passes.md §2.6).
-//
-// Requires nothing. Preserves layouts, canonical-dots, fusions.
-// Changes loops of known trip count:
-//  - forward: an all-reduce or reduce-scatter, of which the body only makes a part that it writes into an
-//    element of the state, runs in the next iteration, with all that reads it. What these need becomes part
-//    of the state; the first iteration stands before the loop without them, and they stand behind it for the
-//    last.
-//  - backward: an all-gather of what follows from the induction variable and elements that never change runs
-//    in the iteration before. The first one stands before the loop, and the last iteration behind it.
-// Left alone: loops that others share or of fewer than two trips, bodies with control edges or other side
-// effects, exchanges of several arrays, those that another iteration makes ready already.
+#include "passes/loops/collective_pipeliner.h"
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/analysis/value_facts.h"
 #include "passes/loops/filled_elements.h"
 #include "passes/loops/while_loop_trip_count_annotator.h"
-#include "passes/pass.h"
 #include "passes/rewrite/collectives.h"
 #include "passes/rewrite/edit.h"
-#include "passes/rewrite/loop_edit.h"
 #include "passes/rewrite/loop_unroll.h"
 #include "passes/rewrite/restructure.h"
 
@@ -29,12 +17,15 @@ namespace {
 struct CollectivePipelinerOptions {
   bool forward = true;
   bool backward = true;
+  bool forward_sink = false;
   static llvm::ArrayRef<PassOptionRow> Rows();
 };
 
 constexpr PassOptionRow kRows[] = {
     PassOption<&CollectivePipelinerOptions::forward>("forward", "reductions run an iteration later"),
     PassOption<&CollectivePipelinerOptions::backward>("backward", "gathers run an iteration earlier"),
+    PassOption<&CollectivePipelinerOptions::forward_sink>(
+        "forward_sink", "reductions whose results pile up in an array run once, behind the loop"),
 };
 
 using InstSet = llvm::SetVector<Instruction*>;
@@ -99,46 +90,6 @@ std::vector<Instruction*> Steps(const TupleLoop& loop, const InstSet& left_out) 
   });
   return steps;
 }
-
-/// The loop gets a state, a body and a start of another size; `results` are what it leaves of the old state,
-/// made behind it.
-class NewState {
- public:
-  explicit NewState(const TupleLoop& loop)
-      : loop_(loop), users_(loop.loop->users()), was_root_(loop.loop->IsRoot()) {}
-
-  void Set(Computation* body, llvm::ArrayRef<Instruction*> init) {
-    Instruction* inst = loop_.loop;
-    Instruction* old = inst->operand(0);
-    Instruction* start = Maker(inst).Tuple(init);
-    SetStructure(*inst, start->shape());
-    SetStructure(*loop_.condition_parameter, start->shape());
-    inst->SetOperand(0, start);
-    inst->SetCallees({body, loop_.condition});
-    RemoveIfDead(old);
-  }
-  /// Null: as the loop leaves it.
-  void ReplaceResults(llvm::ArrayRef<Instruction*> results, const Shape& shape) {
-    Instruction* inst = loop_.loop;
-    for (Instruction* user : users_)
-      if (const auto* read = user->attrs().GetIf<GetTupleElementAttrs>())
-        if (Instruction* result = results[static_cast<size_t>(read->index)]) ReplaceAndRemove(user, result);
-    llvm::erase_if(users_, [](const Instruction* u) { return u->kind() == OpKind::GetTupleElement; });
-    if (users_.empty() && !was_root_) return;
-    Maker behind(*inst->parent(), inst);
-    llvm::SmallVector<Instruction*, 8> parts(results);
-    for (size_t i = 0; i < parts.size(); ++i)
-      if (!parts[i]) parts[i] = behind.Gte(inst, static_cast<int64_t>(i));
-    Instruction* whole = behind.AddWithShape(OpKind::Tuple, shape, parts);
-    for (Instruction* user : users_) user->ReplaceOperand(inst, whole);
-    if (was_root_) inst->parent()->set_root(whole);
-  }
-
- private:
-  const TupleLoop& loop_;
-  llvm::SmallVector<Instruction*, 4> users_;
-  bool was_root_;
-};
 
 /// --- Forward.
 
@@ -263,7 +214,7 @@ void PipelineForward(const TupleLoop& loop, const LoopCount& counted, llvm::Arra
   const InstSet handed = Handed(loop, late, elements);
   const Shape old_shape = loop.loop->shape();
   const auto induction = static_cast<size_t>(counted.induction);
-  NewState made(loop);
+  NewLoopState made(loop);
 
   Computation& outer = *loop.loop->parent();
   Maker before(loop.loop);
@@ -395,7 +346,7 @@ void LowerBound(const TupleLoop& loop, const LoopCount& counted) {
 void PipelineBackward(const TupleLoop& loop, const LoopCount& counted, llvm::ArrayRef<Gather> gathers) {
   const Shape old_shape = loop.loop->shape();
   const auto induction = static_cast<size_t>(counted.induction);
-  NewState made(loop);
+  NewLoopState made(loop);
   LowerBound(loop, counted);
 
   Computation& outer = *loop.loop->parent();
@@ -425,8 +376,14 @@ void PipelineBackward(const TupleLoop& loop, const LoopCount& counted, llvm::Arr
   DropDead(*body);
 }
 
+bool Sink(Instruction* inst, PassContext& context) {
+  const auto loop = AsTupleLoop(*inst);
+  const auto counted = loop ? SeparableTrips(*loop) : std::nullopt;
+  return counted && SinkExchanges(*loop, *counted, context);
+}
+
 bool Pipeline(Instruction* inst, const CollectivePipelinerOptions& options, PassContext& context) {
-  bool changed = false;
+  bool changed = options.forward_sink && Sink(inst, context);
   for (const bool forward : {true, false}) {
     if (!(forward ? options.forward : options.backward)) continue;
     const auto loop = AsTupleLoop(*inst);
@@ -457,6 +414,33 @@ Result<bool> RunCollectivePipeliner(Module& module, const CollectivePipelinerOpt
 }
 
 }  // namespace
+
+void NewLoopState::Set(Computation* body, llvm::ArrayRef<Instruction*> init) {
+  Instruction* inst = loop_.loop;
+  Instruction* old = inst->operand(0);
+  Instruction* start = Maker(inst).Tuple(init);
+  SetStructure(*inst, start->shape());
+  SetStructure(*loop_.condition_parameter, start->shape());
+  inst->SetOperand(0, start);
+  inst->SetCallees({body, loop_.condition});
+  RemoveIfDead(old);
+}
+
+void NewLoopState::ReplaceResults(llvm::ArrayRef<Instruction*> results, const Shape& shape) {
+  Instruction* inst = loop_.loop;
+  for (Instruction* user : users_)
+    if (const auto* read = user->attrs().GetIf<GetTupleElementAttrs>())
+      if (Instruction* result = results[static_cast<size_t>(read->index)]) ReplaceAndRemove(user, result);
+  llvm::erase_if(users_, [](const Instruction* u) { return u->kind() == OpKind::GetTupleElement; });
+  if (users_.empty() && !was_root_) return;
+  Maker behind(*inst->parent(), inst);
+  llvm::SmallVector<Instruction*, 8> parts(results);
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (!parts[i]) parts[i] = behind.Gte(inst, static_cast<int64_t>(i));
+  Instruction* whole = behind.AddWithShape(OpKind::Tuple, shape, parts);
+  for (Instruction* user : users_) user->ReplaceOperand(inst, whole);
+  if (was_root_) inst->parent()->set_root(whole);
+}
 
 HLO_DEFINE_PASS(CollectivePipeliner, CollectivePipelinerOptions);
 
