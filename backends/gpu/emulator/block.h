@@ -47,13 +47,17 @@ class Block {
   [[noreturn]] void Leave(Thread& thread);
   /// Notes what a thread did wrong; Leave() must follow.
   void Report(const Thread& thread, const Site& site, FaultKind kind, const llvm::Twine& what);
+  /// Bytes on their way from global to shared memory; those beyond `bytes` become zero.
   struct Copy {
     const Site* site;
     uint64_t to, from, size, bytes;
+    std::array<uint8_t, 16> data{};  // as they were when it was asked for
   };
   /// Asynchronous copies of a thread that are not done: groups, the last one open.
   std::deque<std::vector<Copy>>& CopiesOf(const Thread& thread) { return copies_[thread.linear]; }
-  void Perform(Thread& thread, const Copy& copy);
+  /// What a copy begins with: until it is done nobody may touch where it goes, nor write where it is from.
+  void Begin(Thread& thread, Copy& copy);
+  void Complete(Thread& thread, const Copy& copy);
   /// An object of ptx.md §5.2.
   struct Mbarrier {
     uint64_t phase = 0, pending = 0, expected = 0;
@@ -83,6 +87,7 @@ class Block {
   void CheckRace(Thread& thread, const Site& site, bool shared, uint64_t at, uint32_t bytes);
   uint8_t* AccessGlobal(Thread& thread, uint64_t address, const Site& site, uint32_t bytes);
   uint8_t* AccessShared(Thread& thread, uint64_t at, const Site& site, uint32_t bytes);
+  void ReportCopied(const Thread& thread, const Site& site, uint64_t at, uint32_t bytes);
   uint8_t* AccessLocal(Thread& thread, uint64_t at, const Site& site, uint32_t bytes);
   uint8_t* AccessParam(Thread& thread, uint64_t at, const Site& site, uint32_t bytes);
   [[nodiscard]] Moment Now(const Thread& thread) const {

@@ -63,6 +63,11 @@ uint8_t* Block::AccessShared(Thread& thread, uint64_t at, const Site& site, uint
     return nullptr;
   }
   uint8_t* states = shared_states_.data() + at;
+  if (!DeviceMemory::AllWritten(states, bytes) &&
+      llvm::is_contained(llvm::ArrayRef(states, bytes), DeviceMemory::Copied)) {
+    ReportCopied(thread, site, at, bytes);
+    return nullptr;
+  }
   if (store) {
     std::memset(states, DeviceMemory::Written, bytes);
   } else if (!DeviceMemory::AllWritten(states, bytes)) {
@@ -93,25 +98,56 @@ uint8_t* Block::AccessParam(Thread& thread, uint64_t at, const Site& site, uint3
   return nullptr;
 }
 
-/// Bytes beyond those that are read become zero.
-void Block::Perform(Thread& thread, const Copy& copy) {
-  uint8_t* to = Access(thread, copy.to, *copy.site, static_cast<uint32_t>(copy.size));
-  if (to == nullptr) return;
-  std::memset(to, 0, copy.size);
-  if (copy.bytes == 0) return;
+void Block::Begin(Thread& thread, Copy& copy) {
+  const auto size = static_cast<uint32_t>(copy.size);
+  if (Access(thread, copy.to, *copy.site, size) == nullptr) return;
   // Counted for itself, as far as it is read.
   Site source = *copy.site;
   source.space = Space::Global;
   source.access = Site::Access::Load;
   source.bytes = static_cast<uint32_t>(copy.bytes);
   source.number = ~source.number;
-  if (copy.from % copy.size != 0) {
+  if (copy.bytes != 0 && copy.from % copy.size != 0) {
     Report(thread, source, FaultKind::Misaligned,
            llvm::formatv("address {0:x} is not aligned to {1} bytes", copy.from, copy.size).str());
     return;
   }
-  const uint8_t* from = AccessGlobal(thread, copy.from, source, source.bytes);
-  if (from != nullptr) std::memcpy(to, from, copy.bytes);
+  if (copy.bytes != 0) {
+    const uint8_t* from = AccessGlobal(thread, copy.from, source, source.bytes);
+    if (from == nullptr) return;
+    std::memcpy(copy.data.data(), from, copy.bytes);
+  }
+  std::memset(shared_states_.data() + copy.to, DeviceMemory::Copied, copy.size);
+}
+
+/// What it brings was written now, for those that come after a barrier.
+void Block::Complete(Thread& thread, const Copy& copy) {
+  const auto size = static_cast<uint32_t>(copy.size);
+  std::memset(shared_states_.data() + copy.to, DeviceMemory::Written, copy.size);
+  if (device_.options().check_races) CheckRace(thread, *copy.site, true, copy.to, size);
+  if (fault_) return;
+  std::memcpy(shared_.data() + copy.to, copy.data.data(), copy.size);
+  const auto* from = reinterpret_cast<const uint8_t*>(copy.from);  // NOLINT(performance-no-int-to-ptr)
+  if (copy.bytes != 0 && std::memcmp(from, copy.data.data(), copy.bytes) != 0)
+    Report(thread, *copy.site, FaultKind::GlobalRace,
+           "race: what an asynchronous copy reads was written before it was waited for");
+}
+
+/// Names whose copy is on its way to what is touched.
+void Block::ReportCopied(const Thread& thread, const Site& site, uint64_t at, uint32_t bytes) {
+  const char* const does = site.access == Site::Access::Store ? "writes" : "reads";
+  for (const auto& [number, groups] : copies_)
+    for (const auto& group : groups)
+      for (const Copy& copy : group) {
+        if (copy.to >= at + bytes || at >= copy.to + copy.size) continue;
+        const Thread& by = threads_[number];
+        Report(thread, site, FaultKind::SharedRace,
+               llvm::formatv("race: {0} what the asynchronous copy of line {1} by thread ({2},{3},{4}) is on "
+                             "its way to, which is not waited for",
+                             does, copy.site->inst->line, by.special[0], by.special[1], by.special[2])
+                   .str());
+        return;
+      }
 }
 
 }  // namespace hlo::gpu

@@ -34,7 +34,8 @@ class LazyMemory {
 /// Addresses are those of the host. What was freed is used again only when nothing else is left.
 class DeviceMemory {
  public:
-  enum State : uint8_t { Free = 0, Unwritten = 1, Written = 2, Freed = 3 };
+  /// Copied: of shared memory, that an asynchronous copy is on its way to.
+  enum State : uint8_t { Free = 0, Unwritten = 1, Written = 2, Freed = 3, Copied = 4 };
   static constexpr uint64_t kAlignment = 256;
 
   /// False: the host has no room for a device of this much memory.

@@ -56,13 +56,16 @@ void HostTrap(Thread* thread, const Site* site) {
 }
 
 void HostCopy(Thread* thread, const Site* site, uint64_t to, uint64_t from, uint64_t bytes) {
-  auto& groups = thread->block->CopiesOf(*thread);
+  Block& block = *thread->block;
+  Block::Copy copy{site, to, from, site->bytes, std::min<uint64_t>(bytes, site->bytes)};
+  block.Begin(*thread, copy);
+  if (block.fault()) block.Leave(*thread);
+  auto& groups = block.CopiesOf(*thread);
   if (groups.empty()) groups.emplace_back();
-  groups.back().push_back({site, to, from, site->bytes, std::min<uint64_t>(bytes, site->bytes)});
+  groups.back().push_back(copy);
 }
 
-/// Copies are done when they are waited for, as late as can be: what reads them before sees that nobody has
-/// written.
+/// Copies are done when they are waited for, as late as can be.
 void HostCopyGroup(Thread* thread, const Site* site, uint64_t pending) {
   Block& block = *thread->block;
   auto& groups = block.CopiesOf(*thread);
@@ -76,7 +79,7 @@ void HostCopyGroup(Thread* thread, const Site* site, uint64_t pending) {
   while (groups.size() > (all ? 0 : pending + 1)) {
     const std::vector<Block::Copy> group = std::move(groups.front());
     groups.pop_front();
-    for (const Block::Copy& copy : group) block.Perform(*thread, copy);
+    for (const Block::Copy& copy : group) block.Complete(*thread, copy);
     if (block.fault()) break;
   }
   if (block.fault()) block.Leave(*thread);
