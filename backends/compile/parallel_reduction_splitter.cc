@@ -1,6 +1,8 @@
 // parallel-reduction-splitter: large reductions become reductions of parts, which threads take, and one of
 // the results: those of all elements to a scalar, and sums over the leading dimensions of arrays that the
-// caches of one core do not hold.
+// caches of one core do not hold. For machines of blocks of threads: those that leave most of the machine
+// idle and go on for longer than another kernel takes to start; where no divisor will do, what is missing is
+// init.
 //
 // Requires row-major. Preserves flat-calls, row-major. Sums and products of floats come out in another order:
 // not with --strict-fp.
@@ -103,6 +105,71 @@ void SplitRows(Instruction* reduce, int64_t count) {
   ReplaceAndRemove(reduce, make.Reduce(sums, init, {0}, reduce->callee()));
 }
 
+/// Bytes that one of `parts` processors moves while a kernel is started.
+int64_t BytesOfLaunch(const Machine& machine) {
+  return machine.costs.launch / (machine.memory.back().operations_per_byte * machine.threads.parts);
+}
+
+/// How many parts keep a machine of blocks busy with a reduction: 1 if it stays whole.
+int64_t BlockParts(const Instruction& inst, const Machine& machine) {
+  if (inst.kind() != OpKind::Reduce || inst.has_extras() || inst.operand_count() != 2) return 1;
+  const std::optional<OpKind> op = PlainReductionOp(inst);
+  const Shape& x = inst.operand(0)->shape();
+  const ElementType type = x.element_type();
+  if (!op || !MayRepeatInit(*op, *inst.operand(1)) || x.HasDynamicDimension() || IsComplex(type)) return 1;
+  const bool narrow = IsFloat(type) && Info(type).bits < 32;
+  if ((narrow && RoundsByOrder(*op, type)) || x.ElementCount() == 0) return 1;
+  const Dims dims = ReducedDims(inst);
+  const int64_t count = static_cast<int64_t>(dims.size());
+  if (count == 0 || dims != Range(dims[0], count)) return 1;
+  // Rows have a block each; of what is folded across memory as many results as there are lanes.
+  const int64_t results = inst.shape().ElementCount(), length = x.ElementCount() / results;
+  const int64_t together = dims.back() + 1 == x.rank() ? 1 : std::min(machine.gpu.warp, results);
+  const int64_t blocks = (results + together - 1) / together;
+  const int64_t bytes = length * together * Info(type).host_bytes();
+  const int64_t parts = std::min(bytes / BytesOfLaunch(machine), 2 * machine.threads.parts / blocks);
+  return parts < machine.threads.least_row_parts ? 1 : parts;
+}
+
+/// The operand with its first reduced dimension as long as a multiple of `parts`, of what changes no fold.
+Instruction* Padded(Maker& make, const Instruction& reduce, int64_t dimension, int64_t parts) {
+  Instruction* x = reduce.operand(0);
+  std::vector<PaddingDim> padding(static_cast<size_t>(x->shape().rank()));
+  const int64_t size = x->shape().dim(dimension);
+  padding[static_cast<size_t>(dimension)].high = (size + parts - 1) / parts * parts - size;
+  return make.Pad(x, reduce.operand(1), padding);
+}
+
+/// False if the dimensions cannot be cut so.
+bool SplitForBlocks(Instruction* reduce, int64_t most, const Machine& machine, PassContext& context) {
+  Maker make(reduce);
+  const Dims reduced = ReducedDims(*reduce);
+  const int64_t first = reduced[0], count = static_cast<int64_t>(reduced.size());
+  Instruction* x = reduce->operand(0);
+  const auto sizes = llvm::ArrayRef(x->shape().dims());
+  Machine::Threads threads = machine.threads;
+  threads.parts = most;
+  auto [dims, kept] = PartsOf(sizes.slice(static_cast<size_t>(first), static_cast<size_t>(count)),
+                              ProductOf(x->shape(), reduced), threads);
+  int64_t parts = 1;
+  for (const int64_t size : llvm::ArrayRef(dims).take_front(static_cast<size_t>(kept))) parts *= size;
+  const bool pads = parts * 2 < most;
+  if ((pads && count > 1) || !context.TakeRewrite()) return false;
+  if (pads) {
+    x = Padded(make, *reduce, first, most);
+    dims = {most, x->shape().dim(first) / most}, kept = 1;
+  }
+  Dims all(sizes.take_front(static_cast<size_t>(first)));
+  all.append(dims.begin(), dims.end());
+  const auto behind = sizes.drop_front(static_cast<size_t>(first + count));
+  all.append(behind.begin(), behind.end());
+  Instruction* init = reduce->operand(1);
+  const int64_t inner = static_cast<int64_t>(dims.size()) - kept;
+  Instruction* sums = make.Reduce(make.Reshape(x, all), init, Range(first + kept, inner), reduce->callee());
+  ReplaceAndRemove(reduce, make.Reduce(sums, init, Range(first, kept), reduce->callee()));
+  return true;
+}
+
 Result<bool> RunParallelReductionSplitter(Module& module, const NoPassOptions&, PassContext& context) {
   bool changed = false;
   const Machine& machine = MachineOf(context);
@@ -112,6 +179,13 @@ Result<bool> RunParallelReductionSplitter(Module& module, const NoPassOptions&, 
   };
   for (Computation* computation : context.Computations(module)) {
     std::vector<Instruction*> found;
+    if (machine.gpu.warp > 0) {
+      for (Instruction* inst : computation->instructions())
+        if (BlockParts(*inst, machine) > 1 && allowed(*inst)) found.push_back(inst);
+      for (Instruction* reduce : found)
+        changed |= SplitForBlocks(reduce, BlockParts(*reduce, machine), machine, context);
+      continue;
+    }
     for (Instruction* inst : computation->instructions())
       if (MayBeSplit(*inst, machine) && allowed(*inst)) found.push_back(inst);
     for (Instruction* reduce : found) changed |= Split(reduce, machine, context);

@@ -52,7 +52,8 @@ Stmt RegionCopier::Copied(const StoreStmt& s) {
   return StoreStmt{s.buffer, Copied(s.address), of(s.value), of(s.mask), s.streaming};
 }
 Stmt RegionCopier::Copied(const LoopStmt& s) {
-  const Dimension d = Copied(s.loop);
+  Dimension d = Copied(s.loop);
+  d.when = of(d.when);
   return LoopStmt{d, Copy(*s.body)};
 }
 Stmt RegionCopier::Copied(const ReduceStmt& s) {

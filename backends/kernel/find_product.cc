@@ -22,6 +22,7 @@ class Finder {
     const OpStmt* product = ProductOf(reduce->body->yields[0]);
     if (product == nullptr) return std::nullopt;
     Product found;
+    found.padded = product->result != reduce->body->yields[0] && !IsIntegral(product->type);
     found.sum = kernel_.TypeOf(reduce->results[0]);
     found.depth.assign(reduce->loops.begin(), reduce->loops.end());
     found.left.value = product->operands[0], found.right.value = product->operands[1];
@@ -70,12 +71,11 @@ class Finder {
     return zero != nullptr && zero->bits[0] == 0 && zero->bits[1] == 0;
   }
   /// What is summed up: a product, or zero where a factor is, which is read nowhere else. Tiles multiply such
-  /// zeros, which of floats makes NaN of infinite factors that padding never meets: these stay loops.
+  /// zeros, which of floats makes NaN of infinite factors that padding never meets: Product::padded.
   [[nodiscard]] const OpStmt* ProductOf(ValueId element) const {
     if (const auto* product = OpOf(element, OpKind::Multiply)) return product;
     const auto* select = OpOf(element, OpKind::Select);
-    if (select == nullptr || !IsZero(select->operands[2]) || !IsIntegral(kernel_.TypeOf(element)))
-      return nullptr;
+    if (select == nullptr || !IsZero(select->operands[2])) return nullptr;
     const auto* product = OpOf(select->operands[1], OpKind::Multiply);
     const auto is_zero_outside = [&](ValueId factor) {
       while (const auto* convert = OpOf(factor, OpKind::Convert)) factor = convert->operands[0];

@@ -161,7 +161,9 @@ class Interpreter {
   Status Run(const LoopStmt& s) {
     if (IsBlock(s.loop.binding)) return RunBlocks(s);
     if (IsThread(s.loop.binding)) return RunThreads(s);
-    return ForEachIteration(s.loop, [&](int64_t) { return Run(*s.body); });
+    const auto run = [&] { return ForEachIteration(s.loop, [&](int64_t) { return Run(*s.body); }); };
+    if (s.loop.when < 0) return run();
+    return With(Those([&](int32_t t) { return IsTrue(s.loop.when, t); }), run);
   }
   Status RunBlocks(const LoopStmt& s) {
     return ForEachIteration(s.loop, [&](int64_t) {

@@ -119,7 +119,8 @@ enum class Binding : uint8_t { None, BlockX, BlockY, BlockZ, ThreadX, ThreadY, T
 /// A loop variable, 0 <= i < extent. Iterations are independent of each other but for what a reduce folds and
 /// where the loop is `ordered`. How they are run is for a schedule to set: `width` of them at once in the
 /// lanes of a vector, `unroll` such groups interleaved, pieces on several threads (an outermost loop only). A
-/// loop that a schedule cut in two runs below `limit`, counted over both: outer * extent + i < limit.
+/// loop that a schedule cut in two runs below `limit`, counted over both: outer * extent + i < limit. A loop
+/// of one iteration may be run where a value, a pred, is true: `when`.
 struct Dimension {
   LoopId id;
   int64_t extent;
@@ -129,6 +130,7 @@ struct Dimension {
   LoopId outer = -1;     // the other half of a cut whose pieces are not all whole
   int64_t limit = 0;
   Binding binding = Binding::None;
+  ValueId when = -1;
 };
 /// for i in extent { body }
 struct LoopStmt {

@@ -231,6 +231,32 @@ TEST(KernelIr, BrokenKernelsAreRefused) {
             "line 2: i0 is ordered, but vector or parallel");
   EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  for i0 in 4 unroll(3) {\n  }\n}"),
             "line 2: 3 iterations of i0 at once do not divide 4");
+  EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  %0 = constant pred 0x1\n  for i0 in 4 when %0 {\n  }\n}"),
+            "line 3: i0 has a condition, but more than one iteration, or is bound or parallel");
+  EXPECT_EQ(ErrorOf("kernel k(out b0: f32[4]) {\n  %0 = constant f32 0x0\n  for i0 in 1 when %0 {\n  }\n}"),
+            "line 3: %0 is f32, expected pred");
+}
+
+TEST(KernelIr, LoopsOfOneIterationHaveConditions) {
+  constexpr llvm::StringLiteral kText = R"(kernel k(b0: s32[6], out b1: s32[6]) {
+  %0 = constant s32 0x3
+  for i0 in 6 {
+    %1 = load b0[i0]
+    store b1[i0], %0
+    %2 = compare LT pred %1, %0
+    for i1 in 1 when %2 {
+      store b1[i0 + i1], %1
+    }
+  }
+}
+)";
+  const auto kernel = ParseKernel(kText);
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  EXPECT_EQ(ToString(*kernel), kText);
+  std::vector<int32_t> x = {5, 1, 3, 2, -7, 9}, y(6);
+  void* buffers[] = {x.data(), y.data()};
+  ASSERT_TRUE(Interpret(*kernel, buffers));
+  EXPECT_EQ(y, (std::vector<int32_t>{3, 1, 3, 2, -7, 3}));
 }
 
 std::vector<int32_t> RunSums(const Kernel& kernel) {

@@ -180,6 +180,9 @@ class Parser {
       HLO_CHECK_OK(Expect("below"));
       HLO_TRY(d.limit, Number());
     }
+    if (Take("when")) {
+      HLO_TRY(d.when, Id('%'));
+    }
     d.ordered = Take("ordered");
     d.parallel = Take("parallel");
     const llvm::StringRef before = rest_;

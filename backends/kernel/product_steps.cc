@@ -6,7 +6,6 @@
 #include "backends/kernel/schedule_steps.h"
 #include "backends/kernel/tile_places.h"
 #include "backends/kernel/visit.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace hlo::kernel {
@@ -91,19 +90,6 @@ class ProductTiler : TilePlaces {
     for (const auto& [of, loop] : llvm::zip(copy.loops, product_.depth))
       renamed.push_back({of.id, Counting(loop.id)});
     return renamed;
-  }
-  static Region Needed(std::vector<Stmt> all, llvm::ArrayRef<ValueId> wanted) {
-    llvm::DenseSet<ValueId> needed(wanted.begin(), wanted.end());
-    std::vector<Stmt> kept;
-    for (Stmt& stmt : llvm::reverse(all)) {
-      if (!std::holds_alternative<StoreStmt>(stmt) && !needed.contains(ResultOf(stmt))) continue;
-      if (std::holds_alternative<StoreStmt>(stmt) && !wanted.empty()) continue;
-      ForEachUse(stmt, [&](ValueId value) { needed.insert(value); });
-      kept.push_back(std::move(stmt));
-    }
-    Region region;
-    region.stmts.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
-    return region;
   }
   void Substitute(Region& region, const Bys& bys) {
     for (const By& by : renamed_) ThreadStmts::Substitute(region, by.loop, by.place);
@@ -379,6 +365,7 @@ class ProductTiler : TilePlaces {
       out_->emplace_back(BarrierStmt{});
       HandOn(handed, units, passes[0], group, part);
       out_->emplace_back(BarrierStmt{});
+      if (product_.padded) Repair(handed, units, passes[0]);
       TakeResults(handed, units, passes[0]);
     });
   }
@@ -409,6 +396,52 @@ class ProductTiler : TilePlaces {
     });
   }
 
+  /// The row in which a line stands of those that warps hand on at once.
+  [[nodiscard]] Address RowOfLine(const Address& line, int64_t units, LoopId pass) {
+    Address row = line;
+    if (units < UnitsDown()) {
+      const int64_t of_warp = units * shape_.unit.rows;
+      const ValueId number = Index(line);
+      row = Sum(Times(Divided(number, of_warp), WarpRows()), Times(Rest(number, of_warp), 1));
+      row.AddLoop(pass, of_warp);
+    }
+    row.Add(Times(left_.tile, shape_.rows));
+    return row;
+  }
+  [[nodiscard]] ValueId BothExist(ValueId exists, const Address& row, const Address& column) {
+    exists = Both(exists, Exists(row, ExtentOf(product_.left.loops), shape_.rows));
+    return Both(exists, Exists(column, ExtentOf(product_.right.loops), shape_.columns));
+  }
+
+  /// Sums that are no numbers may be so by padding that met what is infinite: those are taken again.
+  void Repair(BufferId handed, int64_t units, LoopId pass) {
+    const int64_t lines = shape_.warp_rows * units * shape_.unit.rows;
+    ForChunks(lines, shape_.columns, 1, [&](const Address& line, const Address& first, ValueId exists) {
+      const Address row = RowOfLine(line, units, pass);
+      const Address column = Sum(first, Times(right_.tile, shape_.columns));
+      exists = BothExist(exists, row, column);
+      Bys bys = batch_;
+      Unflatten(product_.left.loops, row, -1, bys);
+      Unflatten(product_.right.loops, column, -1, bys);
+      Address at = first;
+      at.Add(line, PitchOfSums());
+      Region again, region;
+      {
+        const Into out(*this, again.stmts);
+        const ValueId sum = AppendSum(again.stmts, body_);
+        out_->emplace_back(StoreStmt{handed, at, sum});
+      }
+      renamed_.clear();
+      Substitute(again, bys);
+      const Into out(*this, region.stmts);
+      const ValueId sum = Load(handed, at);
+      const ValueId wrong = Both(exists, Compare(Direction::NE, sum, sum));
+      out_->push_back(Loop({.id = NewLoop(), .extent = 1, .when = wrong}, std::move(again)));
+      return region;
+    });
+    out_->emplace_back(BarrierStmt{});
+  }
+
   /// The body with the sums in place of the reduction, its values that are stored and what they need.
   Region Results(ValueId& sum) {
     RegionCopier copier(kernel_);
@@ -423,36 +456,29 @@ class ProductTiler : TilePlaces {
     return Needed(std::move(all), {});
   }
   void TakeResults(BufferId handed, int64_t units, LoopId pass) {
-    const int64_t of_warp = units * shape_.unit.rows, lines = shape_.warp_rows * of_warp;
     const int64_t width = std::min(WidthOfResults(body_), shape_.columns);
-    ForChunks(lines, shape_.columns, width, [&](const Address& line, const Address& first, ValueId exists) {
-      Address row = line;
-      if (units < UnitsDown()) {
-        const ValueId number = Index(line);
-        row = Sum(Times(Divided(number, of_warp), WarpRows()), Times(Rest(number, of_warp), 1));
-        row.AddLoop(pass, of_warp);
-      }
-      row.Add(Times(left_.tile, shape_.rows));
-      const Address column = Sum(first, Times(right_.tile, shape_.columns));
-      exists = Both(exists, Exists(row, ExtentOf(product_.left.loops), shape_.rows));
-      exists = Both(exists, Exists(column, ExtentOf(product_.right.loops), shape_.columns));
-      const LoopId lane = width > 1 ? NewLoop() : -1;
-      Bys bys = batch_;
-      Unflatten(product_.left.loops, row, -1, bys);
-      Unflatten(product_.right.loops, column, lane, bys);
-      ValueId sum = -1;
-      Region results = Results(sum);
-      renamed_.clear();
-      Substitute(results, bys);
-      if (exists >= 0) Mask(results, exists);
-      Address from = first;
-      if (lane >= 0) from.AddLoop(lane, 1);
-      from.Add(line, PitchOfSums());
-      Region inner;
-      inner.stmts.emplace_back(LoadStmt{sum, handed, from});
-      Append(inner.stmts, std::move(results));
-      return InLanes(lane, width, std::move(inner));
-    });
+    ForChunks(shape_.warp_rows * units * shape_.unit.rows, shape_.columns, width,
+              [&](const Address& line, const Address& first, ValueId exists) {
+                const Address row = RowOfLine(line, units, pass);
+                const Address column = Sum(first, Times(right_.tile, shape_.columns));
+                exists = BothExist(exists, row, column);
+                const LoopId lane = width > 1 ? NewLoop() : -1;
+                Bys bys = batch_;
+                Unflatten(product_.left.loops, row, -1, bys);
+                Unflatten(product_.right.loops, column, lane, bys);
+                ValueId sum = -1;
+                Region results = Results(sum);
+                renamed_.clear();
+                Substitute(results, bys);
+                if (exists >= 0) Mask(results, exists);
+                Address from = first;
+                if (lane >= 0) from.AddLoop(lane, 1);
+                from.Add(line, PitchOfSums());
+                Region inner;
+                inner.stmts.emplace_back(LoadStmt{sum, handed, from});
+                Append(inner.stmts, std::move(results));
+                return InLanes(lane, width, std::move(inner));
+              });
   }
 
   ProductShape shape_;

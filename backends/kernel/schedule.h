@@ -19,6 +19,9 @@ namespace hlo::kernel {
 ///   team i0 by 128 vector 4      iterations of i0, which is bound, are run by 128 threads together, each of
 ///                                which takes four neighbours at once (team.h); `keep` behind it: and keeps
 ///                                what it read of a row for the loops that read it again
+///   team i0 by 16 across         iterations of i0, which is bound to thread.x, are run by 16 threads each,
+///   in
+///                                the direction of thread.y: neighbours in i0 stay neighbours
 ///   tile i0, i1 by 128 vector 2 into i2
 ///                                tiles of two nested loops, 64 iterations of each, by 128 threads that take
 ///                                two neighbours at once: what i1 does not go along, but i0, goes through
@@ -59,7 +62,7 @@ struct ScheduleStep {
   int64_t by = 1;                      // split, vector, unroll, team, tile
   int64_t unroll = 1;                  // vector; the width of a team and in a tile
   Binding binding = Binding::None;     // bind
-  bool keep = false;                   // team
+  bool keep = false, across = false;   // team
   ProductShape product = {};           // product; its rows are `by`
   bool operator==(const ScheduleStep&) const = default;
 };

@@ -255,7 +255,8 @@ Status RunByTeam(Kernel& kernel, const ScheduleStep& step) {
     return Fail("i{0} is not bound", step.loops[0]);
   if (step.unroll > kMaxLanes || !llvm::isPowerOf2_64(static_cast<uint64_t>(step.unroll)))
     return Fail("vectors of {0}: expected a power of two up to {1}", step.unroll, kMaxLanes);
-  return ShareRow(kernel, *found.loop, {.threads = step.by, .width = step.unroll, .keep = step.keep});
+  return ShareRow(kernel, *found.loop,
+                  {.threads = step.by, .width = step.unroll, .keep = step.keep, .across = step.across});
 }
 
 Status Tile(Kernel& kernel, const ScheduleStep& step) {

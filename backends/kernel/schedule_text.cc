@@ -115,6 +115,7 @@ Result<ScheduleStep> ParseStep(Line& line) {
   }
   if (step.kind == Kind::Product) HLO_CHECK_OK(ParseProduct(line, step));
   step.keep = step.kind == Kind::Team && line.Take("keep");
+  step.across = step.kind == Kind::Team && line.Take("across");
   if (word->made > 0 && !line.Take("into")) return line.Expected("'into'");
   for (int i = 0; i < word->made; ++i) {
     HLO_TRY(const LoopId loop, line.Loop());
@@ -162,6 +163,7 @@ void Print(llvm::raw_ostream& os, const ScheduleStep& step) {
   if ((step.kind == Kind::Team || step.kind == Kind::Tile) && step.unroll > 1)
     os << " vector " << step.unroll;
   if (step.keep) os << " keep";
+  if (step.across) os << " across";
   if (const ProductShape& shape = step.product; step.kind == Kind::Product)
     os << ", " << shape.columns << ", " << shape.depth << " warps " << shape.warp_rows << ", "
        << shape.warp_columns << " unit " << ToString(shape.unit) << " stages " << shape.stages;

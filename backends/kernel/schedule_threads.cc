@@ -35,6 +35,8 @@ class ThreadChooser {
     if (alone)
       if (const auto row = RowOf(*nest.back()->body, nest.back()->loop.id)) return ShareRows(nest, *row);
     if (alone && Tile(nest)) return std::move(schedule_);
+    if (alone)
+      if (const auto columns = ColumnsOf(nest)) return ShareColumns(nest, *columns);
     const auto [loop, iterations] = OneLoop(nest, /*wide=*/alone);
     const auto [block, thread] = Cut(loop, iterations);
     AddBind(block, Binding::BlockX);
@@ -194,6 +196,64 @@ class ThreadChooser {
     return std::move(schedule_);
   }
 
+  /// Rows that lie side by side, of which a block takes some, each with so many threads.
+  struct Columns {
+    int64_t together = 0, threads = 0;
+  };
+  /// Of a nest whose iterations are too few to keep the machine busy, and fold long enough.
+  [[nodiscard]] std::optional<Columns> ColumnsOf(llvm::ArrayRef<const LoopStmt*> nest) const {
+    constexpr int64_t kLeastOfThread = 4, kFewest = 8;
+    int64_t iterations = 1, shortest = INT64_MAX, bytes = 0;
+    for (const LoopStmt* loop : nest) iterations *= loop->loop.extent;
+    for (const Stmt& stmt : nest.back()->body->stmts) {
+      const auto* reduce = std::get_if<ReduceStmt>(&stmt);
+      if (reduce == nullptr ? std::holds_alternative<LoopStmt>(stmt) : !MayBeShared(*reduce, kernel_))
+        return {};
+      if (reduce == nullptr) continue;
+      shortest = std::min(shortest, reduce->loops.back().extent);
+      bytes += int64_t{Info(kernel_.TypeOf(reduce->inits[0])).host_bytes()};
+    }
+    if (bytes == 0) return {};
+    Columns columns{TogetherOf(iterations), kTeamLanes};
+    if (columns.together < std::min(kFewest, iterations)) return {};
+    while (columns.threads > 1 && (columns.threads * columns.together > target_.blocks.most_threads ||
+                                   columns.threads * kLeastOfThread > shortest ||
+                                   columns.threads * iterations > target_.blocks.full ||
+                                   columns.threads * columns.together * bytes > target_.blocks.shared))
+      columns.threads /= 2;
+    return columns.threads < 2 ? std::nullopt : std::optional(columns);
+  }
+  /// As many as there are lanes, or the most that divide all.
+  [[nodiscard]] int64_t TogetherOf(int64_t iterations) const {
+    const int64_t lanes = target_.blocks.lanes;
+    if (iterations % lanes == 0) return lanes;
+    int64_t together = std::min(iterations, 2 * lanes);
+    while (iterations % together != 0) --together;
+    return together;
+  }
+  Schedule ShareColumns(llvm::ArrayRef<const LoopStmt*> nest, const Columns& columns) {
+    std::vector<LoopId> loops;
+    int64_t iterations = 1;
+    for (const LoopStmt* loop : nest) {
+      loops.push_back(loop->loop.id);
+      iterations *= loop->loop.extent;
+    }
+    const LoopId loop = Fused(loops), block = NewLoop();
+    LoopId thread = loop;
+    if (iterations == columns.together) {
+      schedule_.push_back({ScheduleStep::Kind::Once, {block}});
+    } else {
+      thread = NewLoop();
+      schedule_.push_back({ScheduleStep::Kind::Split, {loop, block, thread}, columns.together});
+    }
+    AddBind(block, Binding::BlockX);
+    AddBind(thread, Binding::ThreadX);
+    ScheduleStep team{ScheduleStep::Kind::Team, {thread}, columns.threads};
+    team.across = true;
+    schedule_.push_back(team);
+    return std::move(schedule_);
+  }
+
   /// Sums of products that are worth it are taken in tiles. Whether these are.
   bool Multiply(llvm::ArrayRef<const LoopStmt*> nest) {
     llvm::SmallVector<Dimension, 4> loops;
@@ -253,9 +313,11 @@ class ThreadChooser {
 
   /// Tiles whose lines fill lines of memory as far as there is room; nothing for loops too short for any.
   [[nodiscard]] std::optional<TileShape> ShapeOfTile(const LoopStmt& across, const LoopStmt& along) const {
-    constexpr int64_t kShort = 8, kLong = 16, kLarge = 8192;
+    constexpr int64_t kShort = 8, kLong = 16, kLarge = 8192, kLeastOfShort = 1024;
     const int64_t rows = across.loop.extent, columns = along.loop.extent, least = std::min(rows, columns);
-    if (least < kShort || (least < kLong && rows * columns < kLarge)) return {};
+    const TiledExtents extents{rows, columns};
+    const bool is_short = least > 1 && rows * columns >= kLeastOfShort && extents.IsShort({});
+    if (!is_short && (least < kShort || (least < kLong && rows * columns < kLarge))) return {};
     llvm::SmallVector<ElementType, 2> types;
     int64_t bytes = 1;
     for (const LoadStmt* load : LoadsAcross(kernel_, *along.body, across.loop.id, along.loop.id))
@@ -266,7 +328,7 @@ class ThreadChooser {
     TileShape shape{.threads = target_.blocks.threads};
     const auto fits = [&] {
       int64_t shared = 0;
-      for (const ElementType type : types) shared += BytesOfTile(shape, type);
+      for (const ElementType type : types) shared += BytesOfTile(shape, extents, type);
       return shared <= target_.blocks.shared;
     };
     shape.width = std::max<int64_t>(target_.caches.line / target_.blocks.lanes / bytes, 1);

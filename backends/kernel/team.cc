@@ -14,8 +14,20 @@ class RowSharer : ThreadStmts {
   RowSharer(Kernel& kernel, const Team& team)
       : ThreadStmts(kernel),
         team_(team),
-        lanes_(std::min(team.threads, kTeamLanes)),
+        lanes_(team.across ? 1 : std::min(team.threads, kTeamLanes)),
         warps_(team.threads / lanes_) {}
+
+  Status RunAcross(LoopStmt& loop) {
+    columns_ = loop.loop;
+    warp_ = NewLoop();
+    std::vector<Stmt> stmts = std::exchange(loop.body->stmts, {});
+    out_ = &row_.stmts;
+    first_ = Compare(Direction::EQ, Index(Thread()), Integer(0));
+    for (Stmt& stmt : stmts) HLO_CHECK_OK(Share(std::move(stmt)));
+    if (team_.keep) KeepRow();
+    loop.body->stmts.push_back(Bound(warp_, warps_, Binding::ThreadY, std::move(row_)));
+    return {};
+  }
 
   Status Run(LoopStmt& loop) {
     lane_ = kernel_.loop_count++;
@@ -43,6 +55,7 @@ class RowSharer : ThreadStmts {
     return address;
   }
   [[nodiscard]] Address Thread() const {
+    if (team_.across) return Counting(warp_);
     Address address = Lane();
     if (warps_ > 1) address.AddLoop(warp_, lanes_);
     return address;
@@ -231,6 +244,7 @@ class RowSharer : ThreadStmts {
 
   /// What all threads have, folded, in each of them.
   ValueId FoldThreads(OpKind op, ValueId value, ValueId neutral) {
+    if (team_.across) return FoldAcross(op, value, neutral);
     const ValueId of_warp = lanes_ > 1 ? LaneReduce(op, value) : value;
     if (warps_ == 1) return of_warp;
     const BufferId shared = Shared(kernel_.TypeOf(value), warps_);
@@ -240,6 +254,37 @@ class RowSharer : ThreadStmts {
     out_->emplace_back(BarrierStmt{});
     const ValueId exists = warps_ == lanes_ ? -1 : Compare(Direction::LT, Index(Lane()), Integer(warps_));
     return LaneReduce(op, Load(shared, Lane(), exists, exists < 0 ? -1 : neutral));
+  }
+
+  /// The same where threads of a team are no lanes of a warp: each reads what all have.
+  ValueId FoldAcross(OpKind op, ValueId value, ValueId neutral) {
+    const ElementType type = kernel_.TypeOf(value);
+    const BufferId shared = Shared(type, team_.threads * columns_.extent);
+    Address own = Counting(warp_, columns_.extent);
+    own.AddLoop(columns_.id, 1);
+    out_->emplace_back(StoreStmt{shared, own, value});
+    out_->emplace_back(BarrierStmt{});
+    const LoopId part = NewLoop();
+    ReduceStmt fold;
+    fold.loops.push_back(
+        {.id = part, .extent = team_.threads, .unroll = static_cast<int32_t>(team_.threads)});
+    fold.results = {kernel_.NewValue(type)};
+    fold.inits = {neutral};
+    fold.parameters = {kernel_.NewValue(type), kernel_.NewValue(type)};
+    fold.body = std::make_unique<Region>(), fold.combiner = std::make_unique<Region>();
+    {
+      const Into into(*this, fold.body->stmts);
+      Address place = Counting(part, columns_.extent);
+      place.AddLoop(columns_.id, 1);
+      fold.body->yields = {Load(shared, place)};
+    }
+    {
+      const Into into(*this, fold.combiner->stmts);
+      fold.combiner->yields = {Op(op, type, fold.parameters)};
+    }
+    const ValueId result = fold.results[0];
+    out_->emplace_back(std::move(fold));
+    return result;
   }
 
   /// The innermost of loops that hold nothing but each other, and values.
@@ -321,6 +366,7 @@ class RowSharer : ThreadStmts {
   Team team_;
   int64_t lanes_, warps_;
   LoopId lane_ = -1, warp_ = -1;
+  Dimension columns_ = {};  // of rows side by side
   Region row_;
   std::vector<RowLoad> noted_;
   ValueId first_ = -1, first_lane_ = -1;
@@ -336,7 +382,22 @@ bool MayBeShared(const ReduceStmt& reduce, const Kernel& kernel) {
   return !IsComplex(type) && !IsPred(type) && NeutralElement(*op, type).has_value();
 }
 
+namespace {
+
+Status CheckAcross(const Dimension& d, const Team& team) {
+  if (d.binding != Binding::ThreadX || d.outer >= 0)
+    return ScheduleError("i{0} is not bound to thread.x, or cut such that its last piece is smaller", d.id);
+  if (team.threads < 2 || team.threads > kTeamLanes || team.width != 1 ||
+      !llvm::isPowerOf2_64(static_cast<uint64_t>(team.threads)))
+    return ScheduleError("a team of {0} across: expected a power of two from 2 to {1}, without vectors",
+                         team.threads, kTeamLanes);
+  return {};
+}
+
+}  // namespace
+
 Status ShareRow(Kernel& kernel, LoopStmt& loop, const Team& team) {
+  if (team.across) HLO_CHECK_OK(CheckAcross(loop.loop, team));
   const bool warps = team.threads % kTeamLanes == 0;
   if (!warps && (team.threads > kTeamLanes || !llvm::isPowerOf2_64(static_cast<uint64_t>(team.threads))))
     return ScheduleError("a team of {0}: expected a power of two up to {1}, or a multiple of it",
@@ -349,7 +410,8 @@ Status ShareRow(Kernel& kernel, LoopStmt& loop, const Team& team) {
       reads |= kernel.buffers[static_cast<size_t>(load->buffer)].written;
   });
   if (reads) return ScheduleError("i{0} reads what it writes", loop.loop.id);
-  return RowSharer(kernel, team).Run(loop);
+  RowSharer sharer(kernel, team);
+  return team.across ? sharer.RunAcross(loop) : sharer.Run(loop);
 }
 
 }  // namespace hlo::kernel

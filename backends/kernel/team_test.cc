@@ -139,6 +139,62 @@ TEST(KernelTeam, RowsAreShared) {
   }
 }
 
+/// Sums and largest of columns.
+std::string ColumnsOf(int64_t rows, int64_t columns) {
+  return llvm::formatv(R"(kernel k(b0: s32[{0}], out b1: s32[{2}]) {{
+  %0 = constant s32 0x3
+  for i0 in {2} {{
+    %1 = reduce i1 in {1} init %0 {{
+      %2 = load b0[i0 + i1*{2}]
+      yield %2
+    } by (%3, %4) {{
+      %5 = add s32 %3, %4
+      yield %5
+    }
+    %6 = reduce i2 in {1} init %0 {{
+      %7 = load b0[i0 + i2*{2}]
+      %8 = subtract s32 %7, %1
+      yield %8
+    } by (%9, %10) {{
+      %11 = maximum s32 %9, %10
+      yield %11
+    }
+    %12 = multiply s32 %6, %1
+    store b1[i0], %12
+  }
+}
+)",
+                       rows * columns, rows, columns)
+      .str();
+}
+
+TEST(KernelTeam, ColumnsAreShared) {
+  for (const int64_t rows : {2, 16, 33, 100}) {
+    const std::string text = ColumnsOf(rows, 40);
+    const auto x = Numbers(static_cast<size_t>(40 * rows));
+    const auto expected = Computed(*ParseKernel(text), x);
+    for (const char* schedule :
+         {"once into i3; bind i3 to block.x; bind i0 to thread.x; team i0 by 16 across",
+          "split i0 by 8 into i3, i4; bind i3 to block.x; bind i4 to thread.x; team i4 by 4 across",
+          "split i0 by 20 into i3, i4; bind i3 to block.x; bind i4 to thread.x; team i4 by 32 keep across"})
+      EXPECT_EQ(Computed(Scheduled(text, schedule), x), expected) << rows << ' ' << schedule;
+  }
+  const std::pair<const char*, const char*> cases[] = {
+      {"bind i0 to block.x; team i0 by 16 across",
+       "i0 is not bound to thread.x, or cut such that its last piece is smaller"},
+      {"split i0 by 16 into i3, i4; bind i3 to block.x; bind i4 to thread.x; team i4 by 4 across",
+       "i4 is not bound to thread.x, or cut such that its last piece is smaller"},
+      {"bind i0 to thread.x; team i0 by 64 across",
+       "a team of 64 across: expected a power of two from 2 to 32, without vectors"},
+  };
+  for (const auto& [schedule, message] : cases) {
+    auto kernel = ParseKernel(ColumnsOf(8, 40));
+    const Status status = ApplySchedule(*kernel, *ParseSchedule(schedule));
+    ASSERT_FALSE(status) << schedule;
+    EXPECT_TRUE(llvm::StringRef(status.error().message).ends_with(message)) << status.error().message;
+  }
+}
+
 TEST(KernelTeam, AWholeKernelIsOneRow) {
   constexpr llvm::StringLiteral kText = R"(kernel k(b0: s32[5000], out b1: s32[1]) {
   %0 = constant s32 0x3

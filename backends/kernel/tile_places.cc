@@ -1,10 +1,52 @@
 #include "backends/kernel/tile_places.h"
 
+#include "backends/kernel/copy_region.h"
+#include "backends/kernel/visit.h"
+#include "llvm/ADT/DenseSet.h"
+
 namespace hlo::kernel {
 
 void Append(std::vector<Stmt>& to, Region region) {
   to.insert(to.end(), std::make_move_iterator(region.stmts.begin()),
             std::make_move_iterator(region.stmts.end()));
+}
+
+Region Needed(std::vector<Stmt> all, llvm::ArrayRef<ValueId> wanted) {
+  llvm::DenseSet<ValueId> needed(wanted.begin(), wanted.end());
+  std::vector<Stmt> kept;
+  for (Stmt& stmt : llvm::reverse(all)) {
+    if (!std::holds_alternative<StoreStmt>(stmt) && !needed.contains(ResultOf(stmt))) continue;
+    if (std::holds_alternative<StoreStmt>(stmt) && !wanted.empty()) continue;
+    ForEachUse(stmt, [&](ValueId value) { needed.insert(value); });
+    kept.push_back(std::move(stmt));
+  }
+  Region region;
+  region.stmts.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+  return region;
+}
+
+ValueId TilePlaces::AppendSum(std::vector<Stmt>& to, const Region& body) {
+  RegionCopier copier(kernel_);
+  auto copy = copier.Copy(body);
+  llvm::SmallVector<ValueId, 8> used;
+  std::vector<Stmt> before;
+  for (Stmt& stmt : copy->stmts) {
+    const auto* reduce = std::get_if<ReduceStmt>(&stmt);
+    if (reduce == nullptr) {
+      before.push_back(std::move(stmt));
+      continue;
+    }
+    const ValueId result = reduce->results[0];
+    const auto use = [&](const Stmt& inner) {
+      ForEachUse(inner, [&](ValueId value) { used.push_back(value); });
+    };
+    use(stmt);
+    ForEachStmt(*reduce->body, use);
+    Append(to, Needed(std::move(before), used));
+    to.push_back(std::move(stmt));
+    return result;
+  }
+  return -1;
 }
 
 ValueId TilePlaces::Divided(ValueId x, int64_t by) {

@@ -34,11 +34,17 @@ class TilePlaces : protected ThreadStmts {
   void ForChunks(int64_t lines, int64_t run, int64_t width,
                  llvm::function_ref<Region(const Address& line, const Address& first, ValueId exists)> body);
 
+  /// A copy of the one reduction of a body, and what it needs; its result.
+  ValueId AppendSum(std::vector<Stmt>& to, const Region& body);
+
   int64_t threads_;
   ValueId thread_ = -1;  // its number in the block
 };
 
 /// The statements of `region` behind those of `to`.
 void Append(std::vector<Stmt>& to, Region region);
+
+/// Those of the statements that make the values `wanted`; with none of these, all stores and what they need.
+Region Needed(std::vector<Stmt> all, llvm::ArrayRef<ValueId> wanted);
 
 }  // namespace hlo::kernel

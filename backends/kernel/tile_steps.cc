@@ -8,10 +8,33 @@
 namespace hlo::kernel {
 namespace {
 
+/// Elements from a line of a tile to the next.
+int64_t PitchOf(const TileShape& shape, const TiledExtents& extents, ElementType type) {
+  if (!extents.IsShort(shape)) return shape.edge() + 1;
+  constexpr int64_t kBankBytes = 4;
+  const int64_t bytes = Info(type).host_bytes(), lines = extents.shorter();
+  const int64_t in_bank = std::max(kBankBytes / bytes, int64_t{1});
+  // What the lanes that are served together take of a line, in words or wider elements.
+  const int64_t lanes = TileShape::kLanes * kBankBytes / std::max(bytes, kBankBytes) / in_bank;
+  const int64_t words = (lanes + lines - 1) / lines;
+  // One more where lines begin within a word, if there are banks for it.
+  const bool more = in_bank > 1 && lines * (words + 1) <= TileShape::kLanes;
+  return shape.threads + in_bank * (words + (more ? 1 : 0));
+}
+
+int64_t ElementsOf(const TileShape& shape, const TiledExtents& extents, ElementType type) {
+  return PitchOf(shape, extents, type) * (extents.IsShort(shape) ? extents.shorter() : shape.edge());
+}
+
 class Tiler : ThreadStmts {
  public:
   Tiler(Kernel& kernel, const TileShape& shape, const Dimension& across, const Dimension& along)
-      : ThreadStmts(kernel), shape_(shape), across_{across}, along_{along} {}
+      : ThreadStmts(kernel),
+        shape_(shape),
+        extents_{across.extent, along.extent},
+        is_short_(extents_.IsShort(shape)),
+        across_{across},
+        along_{along} {}
 
   /// Statements of the iteration `into` of the loop over tiles.
   Region Run(Region body, llvm::ArrayRef<const LoadStmt*> loads, LoopId into) {
@@ -34,9 +57,7 @@ class Tiler : ThreadStmts {
     return tile;
   }
 
-  [[nodiscard]] int64_t TilesOf(const Dimension& d) const {
-    return (d.extent + shape_.edge() - 1) / shape_.edge();
-  }
+  [[nodiscard]] int64_t TilesOf(const Dimension& d) const { return (d.extent + EdgeOf(d) - 1) / EdgeOf(d); }
 
  private:
   struct Edge {
@@ -45,18 +66,27 @@ class Tiler : ThreadStmts {
   };
 
   [[nodiscard]] int64_t warps() const { return shape_.threads / TileShape::kLanes; }
-  [[nodiscard]] int64_t pitch() const { return shape_.edge() + 1; }
+  [[nodiscard]] bool IsShort(const Dimension& d) const { return is_short_ && d.extent == extents_.shorter(); }
+  [[nodiscard]] int64_t EdgeOf(const Dimension& d) const {
+    return !is_short_ ? shape_.edge() : IsShort(d) ? d.extent : shape_.threads;
+  }
 
   /// The index of an element of the tile in all.
   [[nodiscard]] Address Whole(const Edge& edge, const Address& in_tile) const {
     Address address = in_tile;
-    address.AddValue(edge.tile, shape_.edge());
+    address.AddValue(edge.tile, EdgeOf(edge.d));
     return address;
+  }
+  /// The place of an element in shared memory.
+  [[nodiscard]] Address Place(Address across, Address along, ElementType type) const {
+    if (IsShort(across_.d)) std::swap(across, along);
+    across.Add(along, PitchOf(shape_, extents_, type));
+    return across;
   }
 
   /// Whether the element exists; -1: all do.
   ValueId Exists(const Edge& edge, const Address& place) {
-    if (edge.d.extent % shape_.edge() == 0) return -1;
+    if (edge.d.extent % EdgeOf(edge.d) == 0) return -1;
     const ValueId end = Integer(edge.d.extent);
     return Compare(Direction::LT, Index(place), end);
   }
@@ -65,6 +95,7 @@ class Tiler : ThreadStmts {
   /// lines, of neighbours, of the first of these, and makes the statements.
   void Pass(const Edge& lines, const Edge& neighbours,
             llvm::function_ref<Region(const Address& line, const Address& neighbour, ValueId exists)> body) {
+    if (is_short_) return ShortPass(lines, neighbours, body);
     const LoopId round = NewLoop();
     Address line = Counting(warp_);
     line.AddLoop(round, warps());
@@ -87,6 +118,32 @@ class Tiler : ThreadStmts {
                           std::make_move_iterator(inner.stmts.end()));
     rounds_.push_back(Loop({.id = round, .extent = shape_.edge() / warps()}, std::move(region)));
   }
+  /// The same for a tile that is short in one direction: element by element where lanes go along that.
+  void ShortPass(
+      const Edge& lines, const Edge& neighbours,
+      llvm::function_ref<Region(const Address& line, const Address& neighbour, ValueId exists)> body) {
+    const LoopId round = NewLoop();
+    Address thread = Counting(lane_), line = Counting(round);
+    thread.AddLoop(warp_, TileShape::kLanes);
+    Address neighbour = thread;
+    Region region;
+    {
+      const Into out(*this, region.stmts);
+      if (IsShort(neighbours.d)) {
+        thread.AddLoop(round, shape_.threads);
+        const ValueId number = Index(thread), extent = Integer(neighbours.d.extent);
+        line = neighbour = {};
+        line.AddValue(Op(OpKind::Divide, ElementType::S64, {number, extent}), 1);
+        neighbour.AddValue(Op(OpKind::Remainder, ElementType::S64, {number, extent}), 1);
+      }
+      const bool is_line = IsShort(neighbours.d);
+      const Edge& other = is_line ? lines : neighbours;
+      Region inner = body(line, neighbour, Exists(other, Whole(other, is_line ? line : neighbour)));
+      region.stmts.insert(region.stmts.end(), std::make_move_iterator(inner.stmts.begin()),
+                          std::make_move_iterator(inner.stmts.end()));
+    }
+    rounds_.push_back(Loop({.id = round, .extent = extents_.shorter()}, std::move(region)));
+  }
   void FinishPass() {
     for (Stmt& stmt : rounds_) out_->push_back(std::move(stmt));
     rounds_.clear();
@@ -94,7 +151,7 @@ class Tiler : ThreadStmts {
 
   BufferId Fetch(const LoadStmt& load) {
     const ElementType type = kernel_.TypeOf(load.result);
-    const BufferId shared = Shared(type, shape_.edge() * pitch());
+    const BufferId shared = Shared(type, ElementsOf(shape_, extents_, type));
     Pass(along_, across_, [&](const Address& line, const Address& neighbour, ValueId exists) {
       Region region;
       const Into out(*this, region.stmts);
@@ -105,8 +162,7 @@ class Tiler : ThreadStmts {
       from.Add(Whole(along_, line), factor);
       from.Add(Whole(across_, neighbour));
       const ValueId otherwise = exists < 0 ? -1 : Constant(type, 0);
-      Address to = neighbour;
-      to.Add(line, pitch());
+      const Address to = Place(neighbour, line, type);
       const ValueId value = Load(load.buffer, from, exists, otherwise);
       out_->emplace_back(StoreStmt{shared, to, value});
       return region;
@@ -125,8 +181,7 @@ class Tiler : ThreadStmts {
         const auto found = load == nullptr ? staged.end() : staged.find(load->result);
         if (found == staged.end()) continue;
         // All of the tile is written, what does not exist as well.
-        Address from = line;
-        from.Add(neighbour, pitch());
+        const Address from = Place(line, neighbour, kernel_.TypeOf(load->result));
         *load = LoadStmt{load->result, found->second, from};
       }
       return std::move(body);
@@ -135,6 +190,8 @@ class Tiler : ThreadStmts {
   }
 
   TileShape shape_;
+  TiledExtents extents_;
+  bool is_short_;
   Edge across_, along_;
   LoopId lane_ = -1, warp_ = -1;
   std::vector<Stmt> rounds_;
@@ -175,8 +232,8 @@ llvm::SmallVector<const LoadStmt*, 2> LoadsAcross(const Kernel& kernel, const Re
   return loads;
 }
 
-int64_t BytesOfTile(const TileShape& shape, ElementType type) {
-  return shape.edge() * (shape.edge() + 1) * int64_t{Info(type).host_bytes()};
+int64_t BytesOfTile(const TileShape& shape, const TiledExtents& extents, ElementType type) {
+  return ElementsOf(shape, extents, type) * int64_t{Info(type).host_bytes()};
 }
 
 int32_t LoopsOfTile(const TileShape& shape, size_t loads) {

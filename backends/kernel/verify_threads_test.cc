@@ -44,6 +44,9 @@ constexpr Refused kCases[] = {
      "line 9: a barrier in a nest of loops that not all threads of the block run"},
     {"for i0 in 2 block.x {\n for i1 in 8 thread.x {\n for i2 in 8 vector(4, 1) {\n barrier\n }\n }\n}",
      "line 6: a barrier in i2, which is a vector"},
+    {"%9 = compare EQ pred %0, %0\nfor i0 in 2 block.x {\n for i1 in 8 thread.x {\n for i2 in 1 when %9 {\n"
+     " barrier\n }\n }\n}",
+     "line 7: a barrier in i2, which has a condition"},
     {"for i0 in 2 block.x {\n %1 = reduce i1 in 4 init %0 {\n yield %0\n } by (%2, %3) {\n barrier\n"
      " %4 = add s32 %2, %3\n yield %4\n }\n}",
      "line 7: a barrier in what a reduce folds by"},

@@ -66,7 +66,10 @@ void ForEachUse(const Stmt& stmt, llvm::function_ref<void(ValueId)> f) {
   if (const auto* x = std::get_if<LaneReduceStmt>(&stmt)) f(x->value);
   ForEachMatrixPlace(const_cast<Stmt&>(stmt), [&](BufferId, Address& place) { of_address(place); });
   if (const auto* x = std::get_if<CopyStmt>(&stmt)) optional(x->mask);
-  if (const auto* x = std::get_if<LoopStmt>(&stmt)) all(x->body->yields);
+  if (const auto* x = std::get_if<LoopStmt>(&stmt)) {
+    optional(x->loop.when);
+    all(x->body->yields);
+  }
   if (const auto* x = std::get_if<ReduceStmt>(&stmt)) {
     all(x->inits);
     all(x->body->yields);

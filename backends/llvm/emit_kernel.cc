@@ -352,7 +352,20 @@ KernelEmitter::Range KernelEmitter::NextPart(const kernel::Dimension& dimension)
   return {begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, begin, end)};
 }
 
+Status KernelEmitter::EmitOnCondition(const LoopStmt& stmt) {
+  if (in_vector()) return Decline({}, "a loop has a condition for each lane of a vector");
+  llvm::BasicBlock *run = Block("run"), *next = Block("next");
+  b_.CreateCondBr(At(stmt.loop.when).compute, run, next);
+  b_.SetInsertPoint(run);
+  loop_values_[static_cast<size_t>(stmt.loop.id)] = Int64(0);
+  HLO_CHECK_OK(EmitRegion(*stmt.body));
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
+  return {};
+}
+
 Status KernelEmitter::Emit(const LoopStmt& stmt) {
+  if (stmt.loop.when >= 0) return EmitOnCondition(stmt);
   if (stmt.loop.binding != kernel::Binding::None) return EmitBound(stmt);
   if (stmt.loop.width == 1 && stmt.loop.unroll > 1 && stmt.loop.unroll == stmt.loop.extent && !in_vector() &&
       !stmt.loop.parallel)

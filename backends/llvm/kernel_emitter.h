@@ -175,6 +175,7 @@ class KernelEmitter {
   [[nodiscard]] bool CountsRegisters(const kernel::Dimension& dimension, const kernel::Region& body) const;
   /// A loop that is written out.
   Status EmitUnrolled(const kernel::LoopStmt& stmt);
+  Status EmitOnCondition(const kernel::LoopStmt& stmt);
   /// Whether the loop is a short row within lanes, which writes what lies side by side when all its
   /// iterations are done.
   [[nodiscard]] bool IsShortRow(const kernel::LoopStmt& stmt) const;

@@ -153,7 +153,8 @@ class KernelRun {
   KernelRun(const kernel::Kernel& kernel, uint64_t seed, bool count)
       : kernel_(kernel), seed_(seed), count_(count) {
     std::mt19937_64 random(seed);
-    const bool whole = HasUnits(kernel);
+    // What is counted is no exception.
+    const bool whole = count || HasUnits(kernel);
     for (const kernel::Buffer& buffer : kernel.buffers) {
       const bool global = buffer.space == kernel::Space::Global;
       const auto fill = whole && IsFloat(buffer.type) ? FillWhole : Fill;
