@@ -19,6 +19,10 @@ struct Tile {
 /// Largest first: the larger, the less often factors are read.
 constexpr Tile kTiles[] = {{128, 128, 2, 4}, {128, 64, 2, 2}, {64, 128, 2, 2}, {64, 64, 2, 2},
                            {32, 64, 1, 2},   {64, 32, 2, 1},  {32, 32, 1, 2},  {16, 32, 1, 1}};
+/// Of products with few rows or columns, which are as fast as the larger factor is read: depth and numbers of
+/// that from which on units are worth it although most of what they multiply is not there.
+constexpr Tile kThinTiles[] = {{16, 64, 1, 2}, {64, 16, 2, 1}};
+constexpr int64_t kThinEdge = 2, kWideEdge = 64, kThinDepth = 128;
 /// Elements of more bytes: sums of larger tiles do not fit the registers.
 constexpr int64_t kPlain = 4, kMostOfWide = int64_t{64} * 64;
 
@@ -35,14 +39,35 @@ MatrixUnit UnitOf(const Kernel& kernel, const Product& product, const Target& ta
 
 }  // namespace
 
+namespace {
+
+/// The tile of a product with too few rows or columns for others, which reads the larger factor once.
+std::optional<ProductShape> ThinProduct(const Product& product, const MatrixUnit& unit,
+                                        const Target& target) {
+  const int64_t rows = ExtentOf(product.left.loops), columns = ExtentOf(product.right.loops);
+  if (std::min(rows, columns) < kThinEdge || std::max(rows, columns) < kWideEdge ||
+      ExtentOf(product.depth) < kThinDepth || unit.rows == 0 || IsOfLanes(unit))
+    return std::nullopt;
+  const Tile& tile = kThinTiles[rows < columns ? 0 : 1];
+  const ProductShape shape{tile.rows,      tile.columns,      kLine / Info(unit.type).host_bytes(),
+                           tile.warp_rows, tile.warp_columns, unit,
+                           kStages};
+  const bool fits =
+      BytesOfProduct(shape) <= target.blocks.shared && tile.rows % (tile.warp_rows * unit.rows) == 0;
+  return fits ? std::optional(shape) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<ProductShape> ChooseProduct(const Kernel& kernel, const Product& product,
                                           const Target& target) {
   const int64_t rows = ExtentOf(product.left.loops), columns = ExtentOf(product.right.loops),
                 depth = ExtentOf(product.depth), batch = ExtentOf(product.batch);
-  if (std::min({rows, columns, depth}) < kLeastEdge || rows * columns * depth < kLeastProducts ||
+  if (std::min(depth, std::max(rows, columns)) < kLeastEdge || rows * columns * depth < kLeastProducts ||
       target.blocks.lanes != kMatrixLanes)
     return std::nullopt;
   const MatrixUnit unit = UnitOf(kernel, product, target);
+  if (std::min(rows, columns) < kLeastEdge) return ThinProduct(product, unit, target);
   if (unit.rows == 0) return std::nullopt;
   const int64_t bytes = Info(unit.type).host_bytes();
   // Two of the largest blocks keep a processor busy.

@@ -17,20 +17,24 @@ namespace {
 struct SplitkOptions {
   int64_t parallel_tiles = 128;
   int64_t min_part = 512;
+  int64_t min_edge = 1;
   static llvm::ArrayRef<PassOptionRow> Rows();
 };
 
 constexpr PassOptionRow kRows[] = {
     PassOption<&SplitkOptions::parallel_tiles>("parallel_tiles", "tiles of results that run at once"),
     PassOption<&SplitkOptions::min_part>("min_part", "products that a part sums up at least"),
+    PassOption<&SplitkOptions::min_edge>("min_edge", "rows and columns of the result at least"),
 };
 constexpr int64_t kTile = 64;
 
-int64_t TilesOf(const Instruction& dot) {
+/// 0 for results with fewer rows or columns than are worth it.
+int64_t TilesOf(const Instruction& dot, int64_t min_edge) {
   const DotRoles left = RolesOf(dot, 0), right = RolesOf(dot, 1);
   const Shape &l = dot.operand(0)->shape(), &r = dot.operand(1)->shape();
-  return ProductOf(l, left.batch) * llvm::divideCeil(ProductOf(l, left.free), kTile) *
-         llvm::divideCeil(ProductOf(r, right.free), kTile);
+  const int64_t rows = ProductOf(l, left.free), columns = ProductOf(r, right.free);
+  if (std::min(rows, columns) < min_edge) return 0;
+  return ProductOf(l, left.batch) * llvm::divideCeil(rows, kTile) * llvm::divideCeil(columns, kTile);
 }
 
 /// 1: it stays whole.
@@ -41,9 +45,9 @@ int64_t PartsOf(const Instruction& inst, const SplitkOptions& options) {
       IsPred(inst.shape().element_type()) || inst.shape().ElementCount() == 0)
     return 1;
   const int64_t length = inst.operand(0)->shape().dim(attrs->lhs_contracting_dims[0]);
-  const int64_t tiles = TilesOf(inst);
+  const int64_t tiles = TilesOf(inst, options.min_edge);
   int64_t parts = 1;
-  while (parts * 2 * tiles <= options.parallel_tiles && length % (parts * 2) == 0 &&
+  while (tiles > 0 && parts * 2 * tiles <= options.parallel_tiles && length % (parts * 2) == 0 &&
          length / (parts * 2) >= options.min_part)
     parts *= 2;
   return parts;
@@ -86,7 +90,8 @@ llvm::ArrayRef<PassOptionRow> SplitkOptions::Rows() { return kRows; }
 
 Result<bool> RunSplitkRewriter(Module& module, const SplitkOptions& options, PassContext& context) {
   for (const auto& [name, value] :
-       {std::pair("min_part", options.min_part), std::pair("parallel_tiles", options.parallel_tiles)})
+       {std::pair("min_part", options.min_part), std::pair("parallel_tiles", options.parallel_tiles),
+        std::pair("min_edge", options.min_edge)})
     if (value < 1)
       return Error("usage-pass-option", {},
                    "option '{0}' of pass 'splitk-rewriter': found {1}, expected a positive number", name,
