@@ -8,6 +8,7 @@
 // shardings, constrained layouts, control edges, arrays larger than the threshold.
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
@@ -54,6 +55,18 @@ bool Alike(const Instruction& a, const Instruction& b) {
                                            a.shape().element_type() == b.shape().element_type());
 }
 
+/// Equal for those that are alike.
+size_t LikenessHash(const Instruction& inst) {
+  llvm::hash_code hash = llvm::hash_value(llvm::StringRef(inst.extras().backend_config));
+  for (const auto& [key, value] : inst.extras().frontend_attributes)
+    hash = llvm::hash_combine(hash, key, value);
+  const bool permutes = inst.kind() == OpKind::CollectivePermute;
+  for (const FieldInfo& field : inst.attrs().info().fields)
+    if ((field.flags & kChannelId) == 0 && (!permutes || field.name == "source_target_pairs"))
+      hash = llvm::hash_combine(hash, FieldHash(field, inst.attrs().data()));
+  return hash;
+}
+
 /// Of one array, into a value of its own.
 bool IsPlainPermute(const Instruction& inst) {
   return inst.operand_count() == 1 && inst.shape() == inst.operand(0)->shape() && inst.shape().IsArray() &&
@@ -63,16 +76,20 @@ bool IsPlainPermute(const Instruction& inst) {
 /// The collectives of one kind that may be put together, in lists of like ones.
 std::vector<Group> Candidates(const Computation& computation, OpKind kind) {
   std::vector<Group> lists;
+  std::unordered_map<size_t, llvm::SmallVector<size_t, 1>> by_hash;  // numbers of lists
   for (Instruction* inst : computation.PostOrder()) {
     const bool permutes = kind == OpKind::CollectivePermute;
     if (inst->kind() != kind || inst->extras().sharding ||
         !(permutes ? IsPlainPermute(*inst) : IsPlainCollective(*inst)))
       continue;
-    const auto like = llvm::find_if(lists, [&](const Group& list) { return Alike(*list.front(), *inst); });
-    if (like == lists.end())
-      lists.push_back({inst});
-    else
-      like->push_back(inst);
+    auto& near = by_hash[LikenessHash(*inst)];
+    const auto like = llvm::find_if(near, [&](size_t list) { return Alike(*lists[list].front(), *inst); });
+    if (like != near.end()) {
+      lists[*like].push_back(inst);
+      continue;
+    }
+    near.push_back(lists.size());
+    lists.push_back({inst});
   }
   return lists;
 }

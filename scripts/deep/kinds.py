@@ -261,6 +261,13 @@ def exchanges(n):
 
 
 @kind(10000)
+def unlike_exchanges(n):
+    """Each like one other only."""
+    return entry(['x = f32[] parameter(0)', *(f'r{i} = f32[] all-reduce(x), replica_groups={{}}, to_apply=add, frontend_attributes={{k="{i // 2}"}}'
+                                              for i in range(n)), tuple_of([f'r{i}' for i in range(n)])], ADD)
+
+
+@kind(10000)
 def sliced_sums(n):
     return entry(['x = f32[8] parameter(0)', *(f'p{i} = f32[8] {("negate", "cosine")[i % 2]}(x)' for i in range(n)), 'y0 = f32[8] add(x, p0)',
                   *(f'y{i} = f32[8] add(y{i - 1}, p{i})' for i in range(1, n)), f'ROOT s = f32[2] slice(y{n - 1}), slice={{[1:3]}}'])
