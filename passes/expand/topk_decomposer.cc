@@ -2,8 +2,9 @@
 //
 // Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: topk, and custom-call "TopK" of this form, become a sort of values and positions in total order
-// and slices of the first k. Stable top-k of bf16 along at most 2^16 elements sorts single s32 keys that
-// hold value and position. Left alone: dynamic shapes.
+// and slices of the first k. As an option, top-k of bf16 along at most 2^16 elements sorts single s32 keys
+// that hold value and position, which XLA's own pass leaves to whoever makes the top-k. Left alone: dynamic
+// shapes.
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/expander.h"
@@ -11,6 +12,16 @@
 
 namespace hlo {
 namespace {
+
+struct TopkDecomposerOptions {
+  bool packs_bf16 = false;
+  static llvm::ArrayRef<PassOptionRow> Rows();
+};
+
+constexpr PassOptionRow kRows[] = {
+    PassOption<&TopkDecomposerOptions::packs_bf16>(
+        "packs_bf16", "bf16 and its position are sorted as one s32: more instructions, fewer bytes"),
+};
 
 struct TopK {
   int64_t k;
@@ -120,10 +131,12 @@ Instruction* ByPackedKeys(Maker& make, const Expr& x, const TopK& topk) {
   return make.Tuple({bits.As(ElementType::BF16), topk.largest ? 0xFFFF - low : low});
 }
 
-Result<bool> RunTopkDecomposer(Module& module, const NoPassOptions&, PassContext& context) {
+llvm::ArrayRef<PassOptionRow> TopkDecomposerOptions::Rows() { return kRows; }
+
+Result<bool> RunTopkDecomposer(Module& module, const TopkDecomposerOptions& options, PassContext& context) {
   return ExpandMatches(
       module, context, [](const Instruction& inst) { return Match(inst).has_value(); },
-      [](Instruction* inst) -> Result<Instruction*> {
+      [&](Instruction* inst) -> Result<Instruction*> {
         const TopK topk = *Match(*inst);
         Maker make(inst);
         const Expr x(make, inst->operand(0));
@@ -131,14 +144,14 @@ Result<bool> RunTopkDecomposer(Module& module, const NoPassOptions&, PassContext
           SortValues(inst, x, topk);
           return inst;
         }
-        const bool packed =
-            x.type() == ElementType::BF16 && x.shape().dims().back() <= 0x10000 && !topk.comparator;
+        const bool packed = options.packs_bf16 && x.type() == ElementType::BF16 &&
+                            x.shape().dims().back() <= 0x10000 && !topk.comparator;
         return packed ? ByPackedKeys(make, x, topk) : BySort(make, x, topk);
       });
 }
 
 }  // namespace
 
-HLO_DEFINE_PASS(TopkDecomposer, NoPassOptions);
+HLO_DEFINE_PASS(TopkDecomposer, TopkDecomposerOptions);
 
 }  // namespace hlo
