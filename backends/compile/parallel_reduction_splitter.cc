@@ -118,7 +118,8 @@ int64_t BlockParts(const Instruction& inst, const Machine& machine) {
   const ElementType type = x.element_type();
   if (!op || !MayRepeatInit(*op, *inst.operand(1)) || x.HasDynamicDimension() || IsComplex(type)) return 1;
   const bool narrow = IsFloat(type) && Info(type).bits < 32;
-  if ((narrow && RoundsByOrder(*op, type)) || x.ElementCount() == 0) return 1;
+  // Parts of less would be made by the kernel that folds them.
+  if ((narrow && RoundsByOrder(*op, type)) || x.ElementCount() < machine.threads.worthwhile) return 1;
   const Dims dims = ReducedDims(inst);
   const int64_t count = static_cast<int64_t>(dims.size());
   if (count == 0 || dims != Range(dims[0], count)) return 1;
