@@ -27,6 +27,23 @@ int32_t LoopTable::AddLoop(const IndexMap& map, int64_t times) {
   return static_cast<int32_t>(times_.size()) - 1;
 }
 
+std::optional<std::vector<IndexMap>> LoopTable::NestLoops(const IndexMap& map) const {
+  std::vector<IndexMap> loops;
+  for (const int32_t index : map) {
+    IndexMap& of_dimension = loops.emplace_back();
+    if (!IsLoop(index)) {
+      if (index != kNoLoop) return std::nullopt;
+    } else if (llvm::is_contained(nest_, index)) {
+      of_dimension.push_back(index);
+    } else if (const auto found = reshaped_.find(index); found != reshaped_.end()) {
+      of_dimension = found->second;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return loops;
+}
+
 std::vector<int64_t> LoopTable::RowOf(const IndexMap& map) const {
   std::vector<int64_t> row;
   for (const int32_t loop : map) row.push_back(IsLoop(loop) ? times_[static_cast<size_t>(loop)] : 0);
@@ -106,9 +123,16 @@ IndexMap LoopTable::Reshape(const Instruction& user, int64_t, const IndexMap& ma
     }
     IndexMap part(map.begin() + group.to_begin, map.begin() + group.to_end);
     const int64_t times = TimesOf(part);
+    IndexMap of_nest;
+    const auto loops = NestLoops(part);
+    for (const IndexMap& of_one : loops.value_or(std::vector<IndexMap>()))
+      for (const int32_t loop : of_one)
+        if (!llvm::is_contained(of_nest, loop)) of_nest.push_back(loop);
     for (int64_t d = group.from_begin; d < group.from_end; ++d) {
       if (from.dim(d) == 1) continue;
-      result[static_cast<size_t>(d)] = AddLoop(part, times);
+      const int32_t loop = AddLoop(part, times);
+      result[static_cast<size_t>(d)] = loop;
+      if (loops) reshaped_[loop] = of_nest;
     }
   }
   return result;
@@ -182,14 +206,14 @@ LoopTable::MapOf LoopTable::FindRule(OpKind kind) {
     MapOf rule;
   };
   static constexpr Row kRows[] = {
-      {OpKind::Broadcast, &LoopTable::Broadcast},    {OpKind::Transpose, &LoopTable::Transpose},
-      {OpKind::Reshape, &LoopTable::Reshape},        {OpKind::Slice, &LoopTable::Sliced},
-      {OpKind::Reverse, &LoopTable::Shifted},        {OpKind::Pad, &LoopTable::Shifted},
-      {OpKind::Concatenate, &LoopTable::Shifted},    {OpKind::DynamicSlice, &LoopTable::Shifted},
-      {OpKind::Reduce, &LoopTable::Reduce},          {OpKind::ReduceWindow, &LoopTable::Repeated},
-      {OpKind::Dot, &LoopTable::Repeated},           {OpKind::Gather, &LoopTable::Anywhere},
-      {OpKind::DynamicUpdateSlice, &LoopTable::Own}, {OpKind::Scatter, &LoopTable::Own},
-      {OpKind::BitcastConvert, &LoopTable::Bitcast},
+      {OpKind::Broadcast, &LoopTable::Broadcast}, {OpKind::Transpose, &LoopTable::Transpose},
+      {OpKind::Reshape, &LoopTable::Reshape},     {OpKind::Slice, &LoopTable::Sliced},
+      {OpKind::Reverse, &LoopTable::Shifted},     {OpKind::Pad, &LoopTable::Shifted},
+      {OpKind::Concatenate, &LoopTable::Shifted}, {OpKind::DynamicSlice, &LoopTable::Shifted},
+      {OpKind::Reduce, &LoopTable::Reduce},       {OpKind::ReduceWindow, &LoopTable::Repeated},
+      {OpKind::Dot, &LoopTable::Repeated},        {OpKind::Convolution, &LoopTable::Repeated},
+      {OpKind::Gather, &LoopTable::Anywhere},     {OpKind::DynamicUpdateSlice, &LoopTable::Own},
+      {OpKind::Scatter, &LoopTable::Own},         {OpKind::BitcastConvert, &LoopTable::Bitcast},
   };
   for (const Row& row : kRows)
     if (row.kind == kind) return row.rule;

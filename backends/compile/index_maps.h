@@ -7,6 +7,7 @@
 
 #include "backends/compile/machine.h"
 #include "ir/module.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace hlo::compile {
 
@@ -34,6 +35,9 @@ class LoopTable {
   [[nodiscard]] bool IsInNest(const IndexMap& map) const;
   /// How often an element with these indices is computed.
   [[nodiscard]] int64_t TimesOf(const IndexMap& map) const;
+  /// For each dimension the loops of the nest whose numbers make up its index, all of which it then takes
+  /// once for each number of the others; nothing if not all do so.
+  [[nodiscard]] std::optional<std::vector<IndexMap>> NestLoops(const IndexMap& map) const;
   /// What is equal for maps that name the same elements in neighbouring loops of the same extents.
   [[nodiscard]] std::vector<int64_t> RowOf(const IndexMap& map) const;
   /// The indices with which operand `k` is read if `user` is computed with `map`; equal arguments have equal
@@ -64,8 +68,9 @@ class LoopTable {
   /// A loop in those of `map`; how often its body runs.
   int32_t AddLoop(const IndexMap& map, int64_t times);
 
-  std::vector<int64_t> times_;  // by loop: how often its body runs
-  std::vector<bool> in_nest_;   // by loop: whether it is one of the nest of the root, or in one
+  std::vector<int64_t> times_;                  // by loop: how often its body runs
+  llvm::DenseMap<int32_t, IndexMap> reshaped_;  // the loops of the nest that are others behind a reshape
+  std::vector<bool> in_nest_;  // by loop: whether it is one of the nest of the root, or in one
   std::map<std::tuple<const Instruction*, int64_t, IndexMap>, IndexMap> known_;
   const Machine* machine_;
   IndexMap nest_;

@@ -3,8 +3,8 @@
 //
 // Requires row-major. Preserves flat-calls, row-major. An instruction goes where its users are if computing
 // it there, perhaps several times, costs less than writing it to memory and reading it again; rows with
-// reductions become one kernel with what is made of the results. Values that several kernels compute come out
-// the same in all of them.
+// reductions become one kernel with what is made of the results; so does a large product where the machine
+// has kernels of these. Values that several kernels compute come out the same in all of them.
 #include <deque>
 
 #include "backends/compile/index_maps.h"
@@ -67,7 +67,8 @@ struct Group {
   int64_t emitted = 0, reductions = 0;
   int64_t operations = 0;
   double repeated = 0;  // work of cheap members that other groups compute as well
-  bool transposes = false;
+  bool transposes = false, folds = false;
+  const Instruction* product = nullptr;  // the large one
   /// What the root changes in place; null if nothing.
   [[nodiscard]] const Instruction* target() const {
     const bool in_place = root->kind() == OpKind::DynamicUpdateSlice || root->kind() == OpKind::Scatter;
@@ -88,6 +89,12 @@ bool FoldsAlongMemory(const Instruction& inst, const Machine& machine) {
   const auto& attrs = inst.attr<DotAttrs>();
   return is_last(x, attrs.lhs_contracting_dims) &&
          is_last(inst.operand(1)->shape(), attrs.rhs_contracting_dims);
+}
+
+bool IsFold(const Instruction& inst) {
+  const OpCategory category = inst.info().category;
+  return category == OpCategory::Contraction ||
+         (category == OpCategory::Reduction && !inst.info().Is(kElementwise));
 }
 
 class Grouper {
@@ -111,7 +118,8 @@ class Grouper {
 
  private:
   void Place(Instruction* inst) {
-    if (!HasKernel(*inst, machine_) || IterationShape(*inst).ElementCount() == 0) return;
+    const bool product = IsLargeProduct(*inst, machine_);
+    if ((!product && !HasKernel(*inst, machine_)) || IterationShape(*inst).ElementCount() == 0) return;
     llvm::SmallMapVector<Group*, Users, 4> into;
     bool stored = inst->IsRoot() || inst->shape().IsTuple();
     for (const Instruction* user : inst->users()) {
@@ -130,7 +138,8 @@ class Grouper {
         stored = true;
     }
     const int64_t folded = fitting.size() > 1 ? ElementsInOrder(*inst, machine_) : 1;
-    const bool worth = folded <= machine_.folds.in_order && IsWorthIt(*inst, fitting, stored);
+    const bool worth = product ? fitting.size() == 1
+                               : folded <= machine_.folds.in_order && IsWorthIt(*inst, fitting, stored);
     if (!fitting.empty() && worth && (!stored || IsFree(*inst))) {
       if (folded > 1) in_order_.insert(inst);
       for (auto& [group, maps] : fitting) {
@@ -175,8 +184,12 @@ class Grouper {
       return std::nullopt;
     if (MovesMinorDimension(inst, machine_) && group.operations > machine_.transposes.operations)
       return std::nullopt;
-    if (group.transposes && group.operations + CostOf(inst) > machine_.transposes.operations)
+    if (group.transposes && group.product == nullptr && !IsLargeProduct(inst, machine_) &&
+        group.operations + CostOf(inst) > machine_.transposes.operations)
       return std::nullopt;
+    const bool product = IsLargeProduct(inst, machine_);
+    if (group.product != nullptr && IsFold(inst)) return std::nullopt;
+    if (product && (group.folds || HasOwnNest(*group.root))) return std::nullopt;
     Maps maps;
     for (const Instruction* user : users) {
       const auto found = group.maps.find(user);
@@ -186,6 +199,7 @@ class Grouper {
         if (user == group.root && user->kind() == OpKind::DynamicUpdateSlice && k == 1 &&
             IsMadeOfNeighbours(inst, *user))
           return std::nullopt;
+        if (user == group.product) return std::nullopt;
         // One of its operands is read as scalars, once for every row or column of the other.
         if (user->kind() == OpKind::Dot && CostOf(inst) > 0 &&
             user->shape().ElementCount() * ContractedElements(*user) != inst.shape().ElementCount())
@@ -207,10 +221,29 @@ class Grouper {
     const auto ways = static_cast<int64_t>(maps.size());
     if (in_loops > kMaxMaps || ways > kMaxPositions || group.emitted + ways > options_.max_instructions)
       return std::nullopt;
+    if (product) return IsOfNest(inst, group, maps) ? std::optional(std::move(maps)) : std::nullopt;
     if (!MayReadTarget(inst, group, maps) || KeepsFunctionsFromLanes(inst, group, maps) ||
         IsLongBefore(inst, group, maps) || FoldsAcrossOthers(inst, group, maps))
       return std::nullopt;
     return maps;
+  }
+
+  /// Whether the nest of the root computes each element of the product once, its rows and columns in loops of
+  /// their own.
+  static bool IsOfNest(const Instruction& product, const Group& group, const Maps& maps) {
+    if (maps.size() != 1) return false;
+    const auto loops = group.loops.NestLoops(maps[0]);
+    if (!loops) return false;
+    llvm::DenseMap<int32_t, ProductDimension> kinds;
+    for (size_t d = 0; d < loops->size(); ++d) {
+      const ProductDimension kind = KindOfDimension(product, static_cast<int64_t>(d));
+      for (const int32_t loop : (*loops)[d])
+        if (kinds.try_emplace(loop, kind).first->second != kind) return false;
+    }
+    const IndexMap& nest = group.loops.nest();
+    const auto innermost = llvm::find_if(llvm::reverse(nest), IsLoop);
+    return llvm::all_of(nest, [&](int32_t loop) { return !IsLoop(loop) || kinds.contains(loop); }) &&
+           (innermost == nest.rend() || kinds.lookup(*innermost) != ProductDimension::Batch);
   }
 
   /// The numbers of the user's operands that are this one; of many operands they are remembered.
@@ -413,6 +446,8 @@ class Grouper {
     group.reductions += inst.kind() == OpKind::Reduce ? times : 0;
     group.operations += CostOf(inst) * times;
     group.transposes |= MovesMinorDimension(inst, machine_);
+    group.folds |= IsFold(inst);
+    if (IsLargeProduct(inst, machine_)) group.product = &inst;
   }
 
   void Build(Group& group) const {

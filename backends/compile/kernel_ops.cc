@@ -115,7 +115,7 @@ int64_t BitcastCost(const Instruction& inst, const Machine& machine) {
   const int64_t from = Info(inst.operand(0)->shape().element_type()).bits;
   return Plain(machine) * std::max<int64_t>(1, 2 * int64_t{Info(inst.shape().element_type()).bits} / from);
 }
-int64_t DotCost(const Instruction& inst, const Machine& machine) {
+int64_t ProductCost(const Instruction& inst, const Machine& machine) {
   return Plain(machine) * ContractedElements(inst);
 }
 
@@ -138,7 +138,8 @@ constexpr Row kRows[] = {
     {OpKind::DynamicUpdateSlice, ReadCost},
     {OpKind::Reduce, ReduceCost},
     {OpKind::ReduceWindow, ReduceWindowCost},
-    {OpKind::Dot, DotCost},
+    {OpKind::Dot, ProductCost},
+    {OpKind::Convolution, ProductCost},
     {OpKind::BitcastConvert, BitcastCost},
     {OpKind::Gather, IndexedCost},
     {OpKind::Scatter, IndexedCost},
@@ -173,16 +174,33 @@ constexpr struct {
 
 }  // namespace
 
-int64_t ContractedElements(const Instruction& dot) {
+int64_t ContractedElements(const Instruction& product) {
   int64_t count = 1;
-  for (const int64_t d : dot.attr<DotAttrs>().lhs_contracting_dims) count *= dot.operand(0)->shape().dim(d);
+  if (product.kind() == OpKind::Convolution) {
+    const auto& attrs = product.attr<ConvolutionAttrs>();
+    for (const WindowDim& d : attrs.window.dims) count *= d.size;
+    return count * product.operand(1)->shape().dim(attrs.dim_labels->kernel_input_feature);
+  }
+  for (const int64_t d : product.attr<DotAttrs>().lhs_contracting_dims)
+    count *= product.operand(0)->shape().dim(d);
   return count;
+}
+
+ProductDimension KindOfDimension(const Instruction& product, int64_t dimension) {
+  using enum ProductDimension;
+  if (product.kind() == OpKind::Convolution)
+    return dimension == product.attr<ConvolutionAttrs>().dim_labels->output_feature ? Right : Left;
+  const auto& attrs = product.attr<DotAttrs>();
+  const auto batches = static_cast<int64_t>(attrs.lhs_batch_dims.size());
+  if (dimension < batches) return Batch;
+  const auto contracted = static_cast<int64_t>(attrs.lhs_contracting_dims.size());
+  return dimension < product.operand(0)->shape().rank() - contracted ? Left : Right;
 }
 
 int64_t ElementsInOrder(const Instruction& inst, const Machine& machine) {
   const ElementType type = inst.shape().IsArray() ? inst.shape().element_type() : ElementType::Token;
   if (!IsFloat(type) && !IsComplex(type)) return 1;
-  if (inst.kind() == OpKind::Dot) return ContractedElements(inst);
+  if (inst.kind() == OpKind::Dot || inst.kind() == OpKind::Convolution) return ContractedElements(inst);
   // Combiners of several operations are folded in order everywhere.
   const auto op = PlainReductionOp(inst);
   if (op != OpKind::Add && op != OpKind::Multiply) return 1;
@@ -202,6 +220,12 @@ bool HasKernel(const Instruction& inst, const Machine& machine) {
   if (inst.kind() == OpKind::Dot) return IsSmallDot(inst, machine);
   if (inst.kind() == OpKind::Convolution) return false;
   return inst.kind() != OpKind::BitcastConvert || IsWholeBytes(inst);
+}
+
+bool IsLargeProduct(const Instruction& inst, const Machine& machine) {
+  return machine.products.with_results &&
+         (inst.kind() == OpKind::Dot || inst.kind() == OpKind::Convolution) && HasLoops(inst) &&
+         !FoldsInOrder(inst) && !HasKernel(inst, machine) && kernel::HasSums(inst);
 }
 
 std::string WhyNoKernel(const Instruction& inst) {
@@ -234,17 +258,9 @@ bool HasOwnNest(const Instruction& inst) {
 bool KeepsOrder(const Instruction& product) {
   constexpr int64_t kFewest = int64_t{1} << 17;  // products that are worth another way
   if (!product.shape().IsArray() || product.shape().element_type() != ElementType::C128) return false;
-  int64_t count = product.shape().ElementCount();
-  if (product.kind() == OpKind::Dot) {
-    count *= ContractedElements(product);
-  } else if (product.kind() == OpKind::Convolution) {
-    const auto& attrs = product.attr<ConvolutionAttrs>();
-    count *= product.operand(1)->shape().dim(attrs.dim_labels->kernel_input_feature);
-    for (const WindowDim& d : attrs.window.dims) count *= d.size;
-  } else {
-    return false;
-  }
-  return count < kFewest;
+  const int64_t count = product.shape().ElementCount();
+  if (product.kind() != OpKind::Dot && product.kind() != OpKind::Convolution) return false;
+  return count * ContractedElements(product) < kFewest;
 }
 
 bool MovesMinorDimension(const Instruction& inst, const Machine& machine) {

@@ -9,13 +9,19 @@ namespace hlo::compile {
 bool HasKernel(const Instruction& inst, const Machine& machine);
 /// Kernels have loops for it, good or bad.
 bool HasLoops(const Instruction& inst);
+/// A dot or convolution that is the one of its kernel, which also has what is made of the results
+/// (Machine::Products::with_results).
+bool IsLargeProduct(const Instruction& inst, const Machine& machine);
 /// Why an instruction for which nothing else is known has none, for --explain-codegen.
 std::string WhyNoKernel(const Instruction& inst);
 /// What an element of the result costs beyond what its operands cost, in the unit of
 /// kernel::OpCost::operations.
 int64_t CostPerElement(const Instruction& inst, const Machine& machine);
-/// How many products an element of a dot is the sum of.
-int64_t ContractedElements(const Instruction& dot);
+/// How many products an element of a dot or convolution is the sum of.
+int64_t ContractedElements(const Instruction& product);
+/// Which factors of a product go along a dimension of the result: both, or one.
+enum class ProductDimension : uint8_t { Batch, Left, Right };
+ProductDimension KindOfDimension(const Instruction& product, int64_t dimension);
 /// How many elements one of the result is folded of, where floats make the order count; else 1.
 int64_t ElementsInOrder(const Instruction& inst, const Machine& machine);
 /// The array whose elements the loops of a kernel go over, if `inst` is its root: the result, or the update

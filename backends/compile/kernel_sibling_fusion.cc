@@ -73,7 +73,7 @@ std::optional<Dims> NestOf(const Instruction& fusion, const KernelSiblingFusionO
         !SameDims(output->shape(), outputs[0]->shape()))
       return {};
   for (const Instruction* inst : fusion.callee()->instructions())
-    if (MovesMinorDimension(*inst, machine)) return {};
+    if (MovesMinorDimension(*inst, machine) || IsLargeProduct(*inst, machine)) return {};
   const auto dims = outputs[0]->shape().dims();
   return Dims(dims.begin(), dims.end());
 }

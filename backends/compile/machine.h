@@ -62,6 +62,8 @@ struct Machine {
     int64_t short_row = 0;    // of one result where it reads like a short row, …
     int64_t small_left = 0;   // … and elements of the left factor, if that is the small one, …
     int64_t small_right = 0;  // … or of the right one
+    /// Kernels sum up larger products, too, and compute what is made of the results: nothing else does.
+    bool with_results = false;
   };
   /// Of kernels that bring another dimension into lanes.
   struct Transposes {

@@ -29,6 +29,10 @@ inline constexpr llvm::StringLiteral kMerge = "{\"sort\":\"merge\"}";
 /// some machines).
 bool HasLoops(OpKind kind);
 
+/// Whether kernels have sums for the product, a dot or convolution: of numbers that they multiply as they
+/// are, or as numbers of the result's type.
+bool HasSums(const Instruction& product);
+
 /// Elements of the longest rows of a sort that a kernel sorts, each by a block of threads; 0: the machine has
 /// none. `more`: bytes that go along with each element besides those of the operands.
 int64_t LongestSortedRow(const Instruction& sort, const Target& target, int64_t more = 0);

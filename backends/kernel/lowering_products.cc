@@ -7,14 +7,26 @@ namespace {
 
 bool IsNarrow(const Instruction* x) { return Info(x->shape().element_type()).bits < 8; }
 
-/// Of numbers that kernels multiply as they are, or as numbers of the result's type.
 bool IsPlain(const Instruction& inst, DotAlgorithm algorithm) {
   return algorithm == DotAlgorithm::Unset && inst.operand_count() == 2 &&
          !IsPred(inst.shape().element_type()) && llvm::none_of(inst.operands(), IsNarrow) &&
          llvm::all_of(inst.operands(), [](const Instruction* x) { return x->shape().ElementCount() > 0; });
 }
 
+bool IsPlainConvolution(const Instruction& inst) {
+  const auto& attrs = inst.attr<ConvolutionAttrs>();
+  const auto rank = static_cast<int64_t>(attrs.dim_labels->input_spatial.size()) + 2;
+  return IsPlain(inst, attrs.algorithm) && attrs.sparsity_config == SparsityConfig() &&
+         inst.operand(0)->shape().rank() == rank && inst.operand(1)->shape().rank() == rank &&
+         inst.shape().rank() == rank;
+}
+
 }  // namespace
+
+bool HasSums(const Instruction& product) {
+  return product.kind() == OpKind::Dot ? IsPlain(product, product.attr<DotAttrs>().algorithm)
+                                       : IsPlainConvolution(product);
+}
 
 Result<Lowering::Values> Lowering::SumProducts(const Instruction& inst, llvm::ArrayRef<LoopId> loops,
                                                ValueId mask, llvm::function_ref<Result<Factors>()> place) {
@@ -45,7 +57,7 @@ Result<Lowering::Values> Lowering::SumProducts(const Instruction& inst, llvm::Ar
 Result<Lowering::Values> Lowering::EmitDotHere(const Instruction& inst, const Indices& at, ValueId mask) {
   const auto& attrs = inst.attr<DotAttrs>();
   const Instruction &lhs = *inst.operand(0), &rhs = *inst.operand(1);
-  if (!IsPlain(inst, attrs.algorithm)) return Decline(inst.loc(), "%{0} is no plain dot", inst.name());
+  if (!HasSums(inst)) return Decline(inst.loc(), "%{0} is no plain dot", inst.name());
   const int nest = nests_++;
   llvm::SmallVector<LoopId, 4> loops;
   Factors factors;
@@ -78,11 +90,7 @@ Result<Lowering::Values> Lowering::EmitConvolutionHere(const Instruction& inst, 
   const ConvDimLabels& labels = *attrs.dim_labels;
   const Shape &image = inst.operand(0)->shape(), &weights = inst.operand(1)->shape();
   const size_t spatial = labels.input_spatial.size();
-  const auto ranks = {image.rank(), weights.rank(), inst.shape().rank()};
-  const auto has_all = [&](int64_t rank) { return rank == static_cast<int64_t>(spatial) + 2; };
-  if (!IsPlain(inst, attrs.algorithm) || !llvm::all_of(ranks, has_all) ||
-      attrs.sparsity_config != SparsityConfig())
-    return Decline(inst.loc(), "%{0} is no plain convolution", inst.name());
+  if (!HasSums(inst)) return Decline(inst.loc(), "%{0} is no plain convolution", inst.name());
   const int nest = nests_++;
   llvm::SmallVector<LoopId, 4> loops;
   Factors factors{Indices(spatial + 2), Indices(spatial + 2)};

@@ -100,7 +100,8 @@ compile::Machine MachineOf(const Target& target) {
                       .contracted = 65536,
                       .short_row = 8,
                       .small_left = 16,
-                      .small_right = 64};
+                      .small_right = 64,
+                      .with_results = true};
   machine.transposes = {.line = target.warp / 2, .elements = 4096, .operations = 64 * plain.operations};
   machine.folds = {.own_lanes = 4096, .in_order = 16};
   machine.scalar_bytes = 8;
