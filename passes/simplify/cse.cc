@@ -69,6 +69,13 @@ class ValueTable {
       for (const Instruction* o : inst.operands()) hash = llvm::hash_combine(hash, HashOperand(o));
     }
     for (const Computation* callee : inst.callees()) hash = llvm::hash_combine(hash, callees_.Of(*callee));
+    if (inst.has_extras()) {
+      // Nothing for what is empty: extras may hold other things than these.
+      if (const llvm::StringRef config = inst.extras().backend_config; !config.empty())
+        hash = llvm::hash_combine(hash, config);
+      for (const auto& [key, value] : inst.extras().frontend_attributes)
+        hash = llvm::hash_combine(hash, key, value);
+    }
     return hash;
   }
 
