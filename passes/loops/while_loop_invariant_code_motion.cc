@@ -14,6 +14,9 @@ constexpr PassOptionRow kRows[] = {
                                                       "constants are worth hoisting alone"),
     PassOption<&LoopHoistingOptions::hoist_other>("hoist_other", "anything but constants is hoisted"),
     PassOption<&LoopHoistingOptions::hoist_reshapes>("hoist_reshapes", "reshapes are worth hoisting alone"),
+    PassOption<&LoopHoistingOptions::hoist_widening>(
+        "hoist_widening",
+        "conversions to wider elements are worth hoisting alone if only elementwise operations read them"),
     PassOption<&LoopHoistingOptions::hoist_size_inflation_ratio>(
         "hoist_size_inflation_ratio",
         "hoist only what has at most this many times its operands' bytes; 0: all"),
@@ -25,6 +28,15 @@ bool IsCheap(const Instruction& inst, const LoopHoistingOptions& options) {
   if (inst.kind() == OpKind::Reshape) return !options.hoist_reshapes;
   // Tuples move with what reads their elements.
   return inst.info().Is(kRearranges) || inst.kind() == OpKind::Iota || !inst.shape().IsArray();
+}
+
+/// A conversion that whoever reads it may as well make of what is narrower in memory.
+bool IsWidening(const Instruction& inst) {
+  return inst.kind() == OpKind::Convert &&
+         Info(inst.shape().element_type()).bits > Info(inst.operand(0)->shape().element_type()).bits &&
+         llvm::all_of(inst.users(), [](const Instruction* user) {
+           return user->info().Is(kElementwise) || user->kind() == OpKind::Broadcast;
+         });
 }
 
 bool IsDisabled(const Instruction& inst) {
@@ -101,6 +113,7 @@ class Hoister {
 
   [[nodiscard]] bool IsWorthIt(const Instruction& inst) const {
     if (IsCheap(inst, options_) || (!options_.hoist_other && inst.kind() != OpKind::Constant)) return false;
+    if (!options_.hoist_widening && IsWidening(inst)) return false;
     if ((inst.users().empty() && !inst.IsRoot()) || !worth_hoisting_(inst)) return false;
     if (inst.kind() == OpKind::GetTupleElement) {
       // A tuple that something else reads stays as well; then nothing is gained.

@@ -16,6 +16,7 @@ struct LoopHoistingOptions {
   bool hoist_constants = false;
   bool hoist_other = true;
   bool hoist_reshapes = false;
+  bool hoist_widening = true;
   double hoist_size_inflation_ratio = 0;
   static llvm::ArrayRef<PassOptionRow> Rows();
 };
