@@ -26,7 +26,7 @@ CuResult Init(unsigned flags) {
     driver.devices.push_back(std::move(*device));
   }
   if (driver.devices.empty()) return CuResult::NoDevice;
-  driver.work.Start(driver.options.device.seed, driver.devices.front().get());
+  driver.work.Start(driver.options.device.seed);
   driver.initialized = true;
   return CuResult::Success;
 }
@@ -125,16 +125,16 @@ CuResult DevicePrimaryCtxRelease(CuDevice device) {
 CuResult CtxSetCurrent(CuContext context) {
   const Call call("CtxSetCurrent", Needs::Init);
   if (call.failed()) return call.result();
-  Driver& driver = TheDriver();
-  driver.current = -1;
+  const Driver& driver = TheDriver();
+  driver.SetCurrent(-1);
   for (size_t i = 0; i < driver.devices.size(); ++i)
-    if (driver.devices[i].get() == context) driver.current = static_cast<int>(i);
-  return context == nullptr || driver.current >= 0 ? CuResult::Success : CuResult::InvalidContext;
+    if (driver.devices[i].get() == context) driver.SetCurrent(static_cast<int>(i));
+  return context == nullptr || driver.current() >= 0 ? CuResult::Success : CuResult::InvalidContext;
 }
 CuResult CtxGetCurrent(CuContext* context) {
   const Call call("CtxGetCurrent", Needs::Init);
   if (call.failed()) return call.result();
-  *context = TheDriver().current < 0 ? nullptr : &TheDriver().device();
+  *context = TheDriver().current() < 0 ? nullptr : &TheDriver().device();
   return CuResult::Success;
 }
 CuResult CtxSynchronize() {

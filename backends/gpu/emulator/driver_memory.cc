@@ -84,6 +84,7 @@ CuResult Add(CuStream stream, std::function<CuResult()> run) {
   const auto number = StreamOf(stream);
   if (!number) return CuResult::InvalidHandle;
   Operation operation;
+  operation.device = &TheDriver().device();
   operation.run = std::move(run);
   return TheDriver().work.Add(*number, std::move(operation));
 }

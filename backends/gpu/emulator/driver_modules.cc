@@ -166,6 +166,7 @@ CuResult LaunchKernel(CuFunction function, unsigned grid_x, unsigned grid_y, uns
   for (size_t i = 0; i < entry.params.size(); ++i)
     std::memcpy(packed.data() + entry.params[i]->offset, params[i], entry.params[i]->size);
   Operation operation;
+  operation.device = &driver.device();
   operation.run = [&driver, &device = driver.device(), module = known->module, &entry, size,
                    packed = std::move(packed)] {
     const Fault fault = device.Launch(*module, entry, size, packed.data());

@@ -26,7 +26,7 @@ struct Driver {
   EmulatedDriverOptions options;
   bool initialized = false;
   std::vector<std::unique_ptr<Device>> devices;
-  int current = -1;
+  uint64_t generation = 0;  // how often it has been started
   std::map<void*, std::unique_ptr<EmulatedModule>> modules;
   std::map<void*, StreamEventPtr> events;  // their last recordings
   Streams work;
@@ -42,7 +42,10 @@ struct Driver {
   CuResult sticky = CuResult::Success;
   std::string report;
 
-  [[nodiscard]] Device& device() { return *devices[static_cast<size_t>(current)]; }
+  /// The device that this thread has made the current one; -1: none, since the driver has been started.
+  [[nodiscard]] int current() const;
+  void SetCurrent(int device) const;
+  [[nodiscard]] Device& device() { return *devices[static_cast<size_t>(current())]; }
 };
 
 Driver& TheDriver();

@@ -31,7 +31,7 @@ CuResult StreamCreate(CuStream* stream, unsigned) {
   const Call call("StreamCreate", Needs::Context);
   if (call.failed()) return call.result();
   *stream = NewHandle();
-  TheDriver().streams[*stream] = TheDriver().work.Create();
+  TheDriver().streams[*stream] = TheDriver().work.Create(&TheDriver().device());
   return CuResult::Success;
 }
 CuResult StreamDestroy(CuStream stream) {

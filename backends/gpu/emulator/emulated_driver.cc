@@ -5,10 +5,25 @@
 namespace hlo::gpu {
 namespace emulated {
 
+namespace {
+
+struct Current {
+  uint64_t generation = 0;
+  int device = -1;
+};
+thread_local Current current_of_thread;
+
+}  // namespace
+
 Driver& TheDriver() {
   static Driver driver;
   return driver;
 }
+
+int Driver::current() const {
+  return current_of_thread.generation == generation ? current_of_thread.device : -1;
+}
+void Driver::SetCurrent(int device) const { current_of_thread = {generation, device}; }
 
 Call::Call(llvm::StringRef name, Needs needs) : lock_(TheDriver().mutex) {
   Driver& driver = TheDriver();
@@ -24,7 +39,7 @@ Call::Call(llvm::StringRef name, Needs needs) : lock_(TheDriver().mutex) {
   if (needs != Needs::Context || result_ != CuResult::Success) return;
   if (driver.sticky != CuResult::Success)
     result_ = driver.sticky;
-  else if (driver.current < 0)
+  else if (driver.current() < 0)
     result_ = CuResult::InvalidContext;
 }
 
@@ -40,7 +55,7 @@ const DriverApi& StartEmulatedDriver(const EmulatedDriverOptions& options) {
   };
   Driver& driver = TheDriver();
   const std::lock_guard lock(driver.mutex);
-  driver.work.Start(0, nullptr);
+  driver.work.Start(0);
   driver.modules.clear();
   driver.events.clear();
   driver.streams.clear();
@@ -51,7 +66,7 @@ const DriverApi& StartEmulatedDriver(const EmulatedDriverOptions& options) {
   driver.devices.clear();
   driver.calls.clear();
   driver.initialized = false;
-  driver.current = -1;
+  ++driver.generation;
   driver.sticky = CuResult::Success;
   driver.report.clear();
   driver.options = options;
@@ -66,8 +81,9 @@ std::string EmulatedReport() {
 void ForgetEmulatedMemory(CuStream stream, CuDevicePtr address, size_t bytes) {
   const std::lock_guard lock(TheDriver().mutex);
   const auto number = emulated::StreamOf(stream);
-  if (TheDriver().current < 0 || bytes == 0 || !number) return;
+  if (TheDriver().current() < 0 || bytes == 0 || !number) return;
   Operation operation;
+  operation.device = &TheDriver().device();
   operation.run = [address, bytes, &device = TheDriver().device()] {
     device.memory().SetWritten(address, bytes, /*written=*/false);
     return CuResult::Success;
@@ -77,9 +93,10 @@ void ForgetEmulatedMemory(CuStream stream, CuDevicePtr address, size_t bytes) {
 
 Counts EmulatedCounts() {
   const std::lock_guard lock(TheDriver().mutex);
-  Counts counts;
-  if (!TheDriver().devices.empty()) counts = TheDriver().devices.front()->counts();
-  return counts;
+  const Driver& driver = TheDriver();
+  const int current = driver.current();
+  if (driver.devices.empty()) return {};
+  return driver.devices[static_cast<size_t>(std::max(current, 0))]->counts();
 }
 
 }  // namespace hlo::gpu

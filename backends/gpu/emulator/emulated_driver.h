@@ -33,7 +33,7 @@ std::string EmulatedReport();
 /// What is in memory of the current device counts as written by nobody, when it is the stream's turn: reads
 /// of it are reported.
 void ForgetEmulatedMemory(CuStream stream, CuDevicePtr address, size_t bytes);
-/// What all kernels did so far.
+/// What all kernels of the current device did so far.
 Counts EmulatedCounts();
 
 }  // namespace hlo::gpu

@@ -2,6 +2,7 @@
 
 #include "backends/gpu/emulator/emit.h"
 #include "backends/gpu/emulator/host_code.h"
+#include "backends/llvm/deferred.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -105,6 +106,8 @@ KernelCode* LoadedModule::CodeOf(State& s, const ptx::Function& entry,
 }
 
 Status LoadedModule::Compile(State& s, const ptx::Function* only) {
+  // Code from the cache comes without anything of LLVM's having run.
+  codegen::RunDeferredInitializers();
   llvm::LLVMContext context;
   llvm::Module code("ptx", context);
   HLO_CHECK_OK(PrepareForHost(code));

@@ -14,15 +14,14 @@ void StreamClocks::Set(size_t stream, uint64_t count) {
   counts_[stream] = count;
 }
 
-void Streams::Start(uint64_t seed, Device* device) {
+void Streams::Start(uint64_t seed) {
   *this = {};
   seed_ = state_ = seed;
-  device_ = device;
-  Create();
+  Create(nullptr);
 }
 
-size_t Streams::Create() {
-  queues_.emplace_back();
+size_t Streams::Create(Device* device) {
+  queues_.emplace_back().device = device;
   return queues_.size() - 1;
 }
 
@@ -85,18 +84,20 @@ CuResult Streams::DoNext(size_t stream) {
 
 /// Tells the device which of what was done before has no order with this.
 CuResult Streams::Do(size_t stream, const Operation& operation) {
+  Device& device = *operation.device;
   // One stream more is always there.
-  const bool alone = queues_.size() <= 2;
-  device_->SetSeveralStreams(!alone);
-  Concurrent& concurrent = device_->concurrent();
+  const bool alone = llvm::count_if(queues_, [&](const Queue& q) { return q.device == &device; }) <= 1;
+  device.SetSeveralStreams(!alone);
+  Concurrent& concurrent = device.concurrent();
   concurrent.clear();
   if (!alone) {
     for (const Done& d : done_)
-      if (d.number > operation.clocks.Of(d.stream)) concurrent.emplace_back(d.begin, d.end);
+      if (d.device == &device && d.number > operation.clocks.Of(d.stream))
+        concurrent.emplace_back(d.begin, d.end);
   }
-  const uint32_t begin = device_->Tick();
+  const uint32_t begin = device.Tick();
   const CuResult result = operation.run();
-  if (!alone) done_.push_back({stream, operation.clocks.Of(stream), begin, device_->Tick()});
+  if (!alone) done_.push_back({&device, stream, operation.clocks.Of(stream), begin, device.Tick()});
   return result;
 }
 

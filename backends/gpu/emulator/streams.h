@@ -33,6 +33,7 @@ using StreamEventPtr = std::shared_ptr<StreamEvent>;
 
 /// What a stream is asked for.
 struct Operation {
+  Device* device = nullptr;       // whose memory `run` touches
   std::function<CuResult()> run;  // empty: nothing but the events
   StreamEventPtr record, wait;    // done with it, must be done before it
   StreamClocks clocks;            // what it is ordered after
@@ -45,8 +46,8 @@ using OperationGraph = std::vector<Operation>;
 class Streams {
  public:
   /// Forgets all streams but the one that is always there, number 0.
-  void Start(uint64_t seed, Device* device);
-  size_t Create();
+  void Start(uint64_t seed);
+  size_t Create(Device* device);
   /// Asks a stream for an operation. The result of one that is done at once.
   CuResult Add(size_t stream, Operation operation);
   /// Records an event.
@@ -68,12 +69,14 @@ class Streams {
 
  private:
   struct Queue {
+    Device* device = nullptr;  // null: of all of them
     std::deque<Operation> pending;
     StreamClocks clocks;
     std::unique_ptr<OperationGraph> graph;  // it is being captured
   };
   /// An operation that has been done, and at which times of the device.
   struct Done {
+    const Device* device;
     size_t stream;
     uint64_t number;
     uint32_t begin, end;
@@ -85,7 +88,6 @@ class Streams {
   uint64_t Random();
 
   uint64_t seed_ = 0, state_ = 0;
-  Device* device_ = nullptr;
   std::vector<Queue> queues_;
   StreamClocks host_;
   std::vector<Done> done_;  // that something may not be ordered after, once there are several streams
