@@ -94,6 +94,18 @@ Result<KernelPlanPtr> PlanLoops(const Instruction& fusion, const Machine& machin
   }
 }
 
+Result<KernelAlternatives> AlternativesOf(const Instruction& fusion, const Machine& machine) {
+  HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), "k", machine.kernels));
+  kernel::Kernel& kernel = lowered.kernel;
+  kernel::FoldConstants(kernel);
+  kernel::MergeLoops(kernel);
+  kernel::RemoveDuplicates(kernel);
+  KernelAlternatives alternatives{ToString(kernel), {}};
+  for (const kernel::Schedule& schedule : kernel::AlternativeThreads(kernel, machine.kernels))
+    alternatives.schedules.push_back(ToString(schedule));
+  return alternatives;
+}
+
 namespace {
 
 uint64_t HashOf(const Computation& computation) {

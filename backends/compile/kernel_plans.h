@@ -28,6 +28,15 @@ using KernelPlanPtr = std::shared_ptr<const KernelPlan>;
 Result<KernelPlanPtr> PlanLoops(const Instruction& fusion, const Machine& machine,
                                 std::optional<int64_t> row = {});
 
+/// What a kernel may be run by on machines of blocks and threads.
+struct KernelAlternatives {
+  std::string kernel;  // its loops before any schedule, as text without a name
+  /// The best guess first, then others.
+  std::vector<std::string> schedules;
+};
+/// Declines fusions without kernel.
+Result<KernelAlternatives> AlternativesOf(const Instruction& fusion, const Machine& machine);
+
 /// The plans of a module as it is, equal ones made once.
 class KernelPlans {
  public:

@@ -93,6 +93,20 @@ std::optional<ProductShape> ChooseProduct(const Kernel& kernel, const Product& p
   return found ? found : smallest;
 }
 
+std::vector<ProductShape> AlternativeProducts(const ProductShape& chosen, const Target& target) {
+  std::vector<ProductShape> shapes;
+  for (const Tile& tile : kTiles)
+    for (int64_t stages = 2; stages <= kStages; ++stages) {
+      const ProductShape shape{tile.rows,         tile.columns, chosen.depth, tile.warp_rows,
+                               tile.warp_columns, chosen.unit,  stages};
+      const bool wide =
+          Info(chosen.unit.type).host_bytes() > kPlain && tile.rows * tile.columns > kMostOfWide;
+      if (!wide && BytesOfProduct(shape) <= target.blocks.shared && shape != chosen && CheckProduct(shape))
+        shapes.push_back(shape);
+    }
+  return shapes;
+}
+
 int64_t BytesOfProduct(const ProductShape& shape) {
   return shape.stages * (shape.rows + shape.columns) * shape.depth * Info(shape.unit.type).host_bytes();
 }

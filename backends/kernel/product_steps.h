@@ -44,6 +44,9 @@ ValueId FactorOf(const Kernel& kernel, ValueId factor, ElementType type);
 /// The tiles that suit the product and the machine; nothing where the product is too small for any.
 std::optional<ProductShape> ChooseProduct(const Kernel& kernel, const Product& product, const Target& target);
 
+/// Other tiles for the same unit that the machine has room for, largest first.
+std::vector<ProductShape> AlternativeProducts(const ProductShape& chosen, const Target& target);
+
 /// Whether there are tiles like these. Errors: kernel-schedule.
 Status CheckProduct(const ProductShape& shape);
 /// Bytes that a thread moves at once.

@@ -92,6 +92,9 @@ Schedule ChooseSchedule(const Kernel& kernel, const Target& target);
 /// The same for machines of blocks and threads, which ChooseSchedule() asks where `target` has blocks.
 Schedule ChooseThreads(const Kernel& kernel, const Target& target);
 
+/// What ChooseThreads() says, and others that do the same with tiles and blocks of other sizes, each once.
+std::vector<Schedule> AlternativeThreads(const Kernel& kernel, const Target& target);
+
 /// Applies what ChooseSchedule() says. Errors: kernel-schedule, a broken invariant.
 Status ScheduleLoops(Kernel& kernel, const Target& target);
 
