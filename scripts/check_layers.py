@@ -78,7 +78,7 @@ LAYERS['tools'] = [*TOOL_BASE, *(layer for layer in LAYERS if layer.startswith('
 LAYERS['tools/testing'] = [*TOOL_BASE, 'backends/gpu/codegen', 'backends/gpu/ptx', 'backends/gpu/emulator', *(layer for layer in LAYERS if layer.startswith('tools/'))]
 # Tests of any layer may parse and verify text.
 TEST_EXTRA = ['parser', 'ir/verify']
-TEST = re.compile(r'_(test|fuzz)\.cc$')
+TEST = re.compile(r'(_(test|fuzz)\.cc|/test_\w+\.h)$')
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 # Headers of libraries -> the files that may include them.
 ROOMS = {

@@ -7,8 +7,10 @@
 #include <cstring>
 #include <mutex>
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
 namespace hlo {
 namespace {
@@ -49,6 +51,32 @@ void RemoveTemporaryFiles() {
   if (owner.load() != getpid()) return;
   for (auto& slot : names)
     if (const char* name = slot.exchange(nullptr)) unlink(name);
+}
+
+std::error_code WriteWholeFile(const std::string& path, llvm::StringRef text) {
+  llvm::SmallString<128> temporary = llvm::sys::path::parent_path(path);
+  llvm::sys::path::append(temporary, "%%%%%%%%.tmp");
+  int descriptor = -1;
+  if (const std::error_code error =
+          llvm::sys::fs::createUniqueFile(temporary, descriptor, temporary, llvm::sys::fs::OF_None,
+                                          llvm::sys::fs::owner_read | llvm::sys::fs::owner_write))
+    return error;
+  const std::string name(temporary);
+  RegisterTemporaryFile(name);
+  const auto done = llvm::make_scope_exit([&] { UnregisterTemporaryFile(name); });
+  std::error_code error;
+  {
+    llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
+    os << text;
+    os.flush();
+    error = os.error();
+    os.clear_error();
+  }
+  if (!error) error = llvm::sys::fs::rename(name, path);
+  // What cannot be removed stays.
+  if (error) [[maybe_unused]]
+    const std::error_code ignored = llvm::sys::fs::remove(name);
+  return error;
 }
 
 TemporaryFile::TemporaryFile(std::string path) : path_(std::move(path)) { RegisterTemporaryFile(path_); }

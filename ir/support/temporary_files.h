@@ -13,6 +13,10 @@ void UnregisterTemporaryFile(const std::string& name);
 /// Unlinks all registered files of this process; for its abnormal ends. Only async-signal-safe calls.
 void RemoveTemporaryFiles();
 
+/// Writes a file that appears whole or not at all, for this user alone. Its folder is there; of what goes
+/// wrong nothing is left.
+std::error_code WriteWholeFile(const std::string& path, llvm::StringRef text);
+
 /// A file of its own among those for temporary ones ($TMPDIR); removed at the end.
 class TemporaryFile {
  public:

@@ -354,8 +354,27 @@ printf 'ENTRY e { p = f32[4] parameter(0)  b = u32[4] bitcast-convert(p)  ROOT n
 "$run" --platform=cpu --tier=interpret bits.hlo >first 2>err
 "$run" --platform=cpu --tier=interpret bits.hlo >second 2>err
 cmp -s first second && [ ! -s err ] || { echo "FAIL: interpreted kernels from the cache"; failures=$((failures + 1)); }
+# Code for GPUs lies there as well, an entry for each target.
 rm -r cache
-"$run" --platform=cpu --tier=compile --no-cache kernel.hlo >out 2>err
+"$run" --platform=gpu-emu kernel.hlo >first 2>err
+entry=$(echo cache/hlo-toolkit/*/*.kernels)
+[ -f "$entry" ] && grep -qF '.visible .entry' "$entry" || { echo "FAIL: no PTX in the cache"; failures=$((failures + 1)); }
+"$run" --platform=gpu-emu kernel.hlo >second 2>err
+cmp -s first second && [ ! -s err ] && [ "$(count)" = 1 ] || { echo "FAIL: PTX from the cache"; failures=$((failures + 1)); }
+printf garbage | dd of="$entry" conv=notrunc bs=1 seek=40 2>/dev/null
+expect 0 'is damaged; not used [kernel-cache]' "$run" --platform=gpu-emu kernel.hlo
+"$run" --platform=gpu-emu --gpu-target=a100 kernel.hlo >second 2>err
+"$run" --platform=cpu --tier=compile kernel.hlo >second 2>err
+[ "$(count)" = 3 ] || { echo "FAIL: entries of other targets: $(count)"; failures=$((failures + 1)); }
+# A disk that is full keeps nothing, and nobody is told.
+rm -r cache
+(trap '' XFSZ; ulimit -f 0; "$run" --platform=gpu-emu kernel.hlo 2>&1) | cat >second
+cmp -s first second || { echo "FAIL: a full disk"; failures=$((failures + 1)); }
+(trap '' XFSZ; ulimit -f 0; "$run" --tier=compile kernel.hlo 2>&1) | cat >second
+cmp -s first second || { echo "FAIL: a full disk"; failures=$((failures + 1)); }
+[ -z "$(find cache -type f)" ] || { echo "FAIL: what a full disk keeps"; failures=$((failures + 1)); }
+rm -r cache
+for platform in cpu gpu-emu; do "$run" --platform=$platform --tier=compile --no-cache kernel.hlo >out 2>err; done
 [ ! -e cache ] || { echo "FAIL: --no-cache"; failures=$((failures + 1)); }
 
 [ "$failures" = 0 ] && echo "all passed"

@@ -1,5 +1,6 @@
 #include "tools/run/gpu.h"
 
+#include "backends/compile/program_cache.h"
 #include "backends/gpu/passes/passes.h"
 #include "backends/run_devices.h"
 #include "tools/run/run_module.h"
@@ -40,11 +41,15 @@ Status Set(gpu::EmulatedDriverOptions& emulation, llvm::StringRef item) {
   } else if (key == "checks") {
     if (value != "on" && value != "off") return Refuse(item, "checks=on or checks=off");
     device.check_races = value == "on";
+  } else if (key == "devices") {
+    constexpr int kMost = 64;
+    if (value.getAsInteger(10, emulation.devices) || emulation.devices < 1 || emulation.devices > kMost)
+      return Refuse(item, "devices=N, 1 to 64");
   } else if (key == "fault") {
     HLO_TRY(gpu::PlannedFault fault, ParseFault(value));
     emulation.faults.push_back(std::move(fault));
   } else {
-    return Refuse(item, "seed=, memory=, checks= or fault=");
+    return Refuse(item, "seed=, memory=, checks=, devices= or fault=");
   }
   return {};
 }
@@ -56,10 +61,18 @@ Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated) {
   HLO_TRY(gpu.target, gpu::FindTarget(options.gpu_target));
   gpu.wait_each = options.gpu_sync;
   gpu.graphs = options.gpu_graphs == GpuGraphs::On;
+  for (const llvm::StringRef number : options.gpu_devices.items)
+    if (constexpr int kMost = 1 << 16;
+        number.getAsInteger(10, gpu.gpus.emplace_back()) || gpu.gpus.back() < 0 || gpu.gpus.back() > kMost)
+      return Error("usage-option", {}, "option '--gpu-devices': found '{0}', expected the number of a GPU",
+                   number);
+  gpu.side_streams = static_cast<gpu::SideStreams>(options.gpu_streams);
+  if (!options.passes.deterministic)
+    gpu.tuning = {static_cast<gpu::Tuning>(options.autotune), options.autotune_results};
   gpu.platform.emulated = emulated;
   gpu::EmulatedDriverOptions& emulation = gpu.platform.emulation;
   emulation.device.memory = 0;
-  emulation.device.count = options.Profiling();
+  emulation.device.count = options.Profiling() || gpu.tuning.tuning == gpu::Tuning::On;
   if (options.memory_limit.bytes > 0)
     emulation.device.memory =
         static_cast<uint64_t>(std::max<int64_t>(options.memory_limit.bytes / kBytesPerByte, 1));
@@ -87,6 +100,9 @@ Result<std::unique_ptr<Executable>> ModuleRunner::MakeGpuProgram(bool changes) {
   HLO_TRY(GpuRunOptions gpu, GpuOptionsOf(options_, options_.platform == Platform::GpuEmu));
   gpu.machine = passes.machine();
   gpu.run_passes = [&](Module& copy) { return run.run_passes(copy, run.pipeline); };
+  if (!options_.no_cache && !run.watched)
+    gpu.cache_key = compile::KeyOfPasses(run.selection, run.controls, run.pipeline).value_or("");
+  gpu.report = [&](Diagnostic d) { sink_.Report(std::move(d)); };
   HLO_TRY(auto program, CompileForGpu(module_, gpu));
   if (changes) HLO_CHECK_OK(CheckSupported(program->module(), run_));
   return program;
@@ -105,6 +121,8 @@ Result<std::unique_ptr<Executable>> ModuleRunner::MakeGpuReference() {
     HLO_TRY([[maybe_unused]] const bool changed, manager.Run(copy, pipeline));
     return {};
   };
+  if (!options_.no_cache) gpu.cache_key = compile::KeyOfPasses({}, controls, pipeline).value_or("");
+  gpu.report = [&](Diagnostic d) { sink_.Report(std::move(d)); };
   return CompileForGpu(Original(), gpu);
 }
 

@@ -22,13 +22,26 @@ constexpr OptionRow kPlatformRows[] = {
     Option<&R::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
     Option<&R::gpu_target>("gpu-target", "NAME|FILE", "h100",
                            "the GPU that code is for: a100, b200, h100, h200, or a description"),
+    Option<&R::gpu_devices>("gpu-devices", "N,...", "all in turn",
+                            "gpu: the GPU of each device of the run, by replica and partition")
+        .Advanced(),
     Option<&R::gpu_sync>("gpu-sync", "", "", "gpu: wait for each step, so that errors name the instruction")
         .Advanced(),
     Option<&R::gpu_graphs>("gpu-graphs", "off|on", "off",
                            "gpu: runs of kernels and copies are recorded once and launched together")
         .Advanced(),
+    Option<&R::gpu_streams>("gpu-streams", "off|auto|all", "auto",
+                            "gpu: which steps run beside others: none, long ones, or all that can do")
+        .Advanced(),
+    Option<&R::autotune>("autotune", "off|cached|on", "off",
+                         "gpu: schedules of kernels from the file of results, or found by trying; with "
+                         "--deterministic off")
+        .Advanced(),
+    Option<&R::autotune_results>("autotune-results", "FILE", "autotune.txt in the cache",
+                                 "gpu: the file of results of --autotune")
+        .Advanced(),
     Option<&R::gpu_emu>("gpu-emu", "KEY=VALUE", "",
-                        "gpu-emu, repeatable: seed=N orders threads, memory=BYTES, checks=off, "
+                        "gpu-emu, repeatable: seed=N orders threads, memory=BYTES, checks=off, devices=N, "
                         "fault=FUNCTION@CALL=ERROR")
         .Advanced(),
     Option<&R::force_path>(
@@ -42,7 +55,7 @@ constexpr OptionRow kPlatformRows[] = {
                                "arguments and results into the folder of --dump-to")
         .Advanced(),
     Option<&R::tier>("tier", "TIER", "auto", "cpu: interpret kernels, compile them, or auto: what is faster"),
-    Option<&R::no_cache>("no-cache", "", "", "cpu: compile kernels anew, do not keep them on disk"),
+    Option<&R::no_cache>("no-cache", "", "", "compile kernels anew, do not keep them on disk"),
     Option<&R::compile_only>("compile-only", "", "", "check that the module can be run, do not run it"),
     Option<&R::infeed>("infeed", "@f.npz", "", "feeds infeed instructions, members in file order"),
     Option<&R::outfeed>("outfeed", "@f.npz", "", "captures what outfeed instructions send"),

@@ -27,6 +27,9 @@ enum class ReportForm : uint8_t { Unset, Table, Json };
 /// What the rows of a profile are.
 enum class GroupBy : uint8_t { Instruction, Opcode, Source, OpName, Computation };
 enum class GpuGraphs : uint8_t { Off, On };
+/// As gpu::SideStreams and gpu::Tuning.
+enum class GpuStreams : uint8_t { Off, Auto, All };
+enum class Autotune : uint8_t { Off, Cached, On };
 enum class NanMode : uint8_t { Equal, Never, Ignore };
 
 struct RunOptions : CommonOptions {
@@ -37,8 +40,12 @@ struct RunOptions : CommonOptions {
   bool despecialize = false, remove_infeed_outfeed = false, dump_snapshots = false;
   std::string mcpu, mattr, gpu_target;
   std::vector<std::string> gpu_emu;  // KEY=VALUE
+  NameList gpu_devices;
   bool gpu_sync = false;
   GpuGraphs gpu_graphs = GpuGraphs::Off;
+  GpuStreams gpu_streams = GpuStreams::Auto;
+  Autotune autotune = Autotune::Off;
+  std::string autotune_results;
   ForcedPath force_path;
   bool compile_only = false;
   Tier tier = Tier::Auto;
@@ -131,6 +138,18 @@ template <>
 inline constexpr OptionWord<GpuGraphs> kOptionWords<GpuGraphs>[] = {
     {"off", GpuGraphs::Off},
     {"on", GpuGraphs::On},
+};
+template <>
+inline constexpr OptionWord<GpuStreams> kOptionWords<GpuStreams>[] = {
+    {"off", GpuStreams::Off},
+    {"auto", GpuStreams::Auto},
+    {"all", GpuStreams::All},
+};
+template <>
+inline constexpr OptionWord<Autotune> kOptionWords<Autotune>[] = {
+    {"off", Autotune::Off},
+    {"cached", Autotune::Cached},
+    {"on", Autotune::On},
 };
 template <>
 inline constexpr OptionWord<ReportForm> kOptionWords<ReportForm>[] = {

@@ -1,5 +1,7 @@
 #include "backends/gpu/codegen/ptx_module.h"
 
+#include <atomic>
+
 #include "backends/gpu/codegen/nvptx_target.h"
 #include "backends/gpu/codegen/optimize.h"
 #include "backends/llvm/deferred.h"
@@ -32,6 +34,8 @@ void InitializeLlvm() {
   }();
   (void)done;
 }
+
+std::atomic<int64_t> modules_made = 0;
 
 /// What LLVM would make a call of, which nothing but NVIDIA's assembler would refuse: intrinsics of a name
 /// that it does not know, and functions of libraries.
@@ -152,8 +156,11 @@ Result<std::string> PtxModule::Print(PtxForm form) {
   if (state_->machine->addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::AssemblyFile))
     return Error(CompileError("the target cannot emit this form of code"));
   passes.run(module);
+  ++modules_made;
   return std::string(text);
 }
+
+int64_t PtxModulesMade() { return modules_made; }
 
 std::string SymbolFor(llvm::StringRef name) {
   std::string symbol = name.str();

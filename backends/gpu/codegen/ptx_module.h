@@ -41,6 +41,9 @@ class PtxModule {
   std::unique_ptr<State> state_;
 };
 
+/// How many modules this process has made PTX of.
+int64_t PtxModulesMade();
+
 /// A name that PTX takes: letters, digits, `_` and `$`, of `name` where it has others.
 std::string SymbolFor(llvm::StringRef name);
 

@@ -2,12 +2,35 @@
 
 #include "backends/compile/build.h"
 #include "backends/compile/kernel_ops.h"
+#include "backends/compile/program_binary.h"
 #include "backends/gpu/runtime/steps.h"
 #include "ir/findings.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace hlo::gpu {
 namespace {
+
+std::unique_ptr<StepRunner> RunnerFor(const Step& step, const KernelTable& kernels) {
+  switch (step.kind) {
+    case StepKind::Copy: return LoadCopy(step);
+    case StepKind::Kernel: return LoadKernel(step, kernels);
+    case StepKind::While: return LoadWhile(step);
+    case StepKind::Conditional: return LoadConditional(step);
+    default: return LoadHost(step);
+  }
+}
+
+/// Makes steps ready that are known. False if one has a kernel that there is not.
+bool Load(const Sequence& sequence, const KernelTable& kernels) {
+  for (const std::unique_ptr<Step>& step : sequence) {
+    for (const Sequence& part : step->parts)
+      if (!Load(part, kernels)) return false;
+    const auto kernel = static_cast<size_t>(step->call.kernel);
+    if (step->kind == StepKind::Kernel && kernel >= kernels.entries().size()) return false;
+    step->runner = RunnerFor(*step, kernels);
+  }
+  return true;
+}
 
 class Builder {
  public:
@@ -16,7 +39,7 @@ class Builder {
   Status Build(const BufferAssignment& assignment, bool make_code) {
     HLO_CHECK_OK(BuildSteps(program_, assignment, [&](Step& step) { return Choose(step); }));
     if (make_code) HLO_CHECK_OK(program_.kernels.Finish());
-    Load(program_.entry);
+    Load(program_.entry, program_.kernels);
     PlaceTemporaries();
     return {};
   }
@@ -59,22 +82,6 @@ class Builder {
     return {};
   }
 
-  void Load(const Sequence& sequence) {
-    for (const std::unique_ptr<Step>& step : sequence) {
-      for (const Sequence& part : step->parts) Load(part);
-      step->runner = RunnerFor(*step);
-    }
-  }
-  [[nodiscard]] std::unique_ptr<StepRunner> RunnerFor(const Step& step) const {
-    switch (step.kind) {
-      case StepKind::Copy: return LoadCopy(step);
-      case StepKind::Kernel: return LoadKernel(step, program_.kernels);
-      case StepKind::While: return LoadWhile(step);
-      case StepKind::Conditional: return LoadConditional(step);
-      default: return LoadHost(step);
-    }
-  }
-
   void PlaceTemporaries() {
     program_.arena_bytes = 0;
     for (Buffer& buffer : program_.buffers) {
@@ -106,6 +113,22 @@ Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, co
   HLO_CHECK_OK(Builder(*program, machine).Build(assignment, make_code));
   SetFindings(*program->module, nullptr);
   return program;
+}
+
+std::string ToBinary(const Program& program) {
+  BinaryWriter writer;
+  Write(writer, program);
+  return std::move(writer).Take();
+}
+
+std::unique_ptr<Program> LoadProgram(std::unique_ptr<Module> module, const Target& target,
+                                     llvm::StringRef bytes, llvm::StringRef code) {
+  auto program = std::make_unique<Program>(target);
+  program->module = std::move(module);
+  BinaryReader reader(bytes);
+  Read(reader, *program);
+  if (reader.failed() || !reader.at_end() || !program->kernels.Restore(code)) return nullptr;
+  return Load(program->entry, program->kernels) ? std::move(program) : nullptr;
 }
 
 }  // namespace hlo::gpu

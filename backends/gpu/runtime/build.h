@@ -15,4 +15,11 @@ BufferOptions PlacementOptions();
 Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, const Target& target,
                                               const compile::Machine& machine, bool make_code = true);
 
+/// A program without its module and its code as bytes.
+std::string ToBinary(const Program& program);
+/// The same program of an equal module, these bytes and its code (KernelTable::ToBinary()). Null if they do
+/// not fit together.
+std::unique_ptr<Program> LoadProgram(std::unique_ptr<Module> module, const Target& target,
+                                     llvm::StringRef bytes, llvm::StringRef code);
+
 }  // namespace hlo::gpu

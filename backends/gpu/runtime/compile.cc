@@ -1,11 +1,15 @@
 #include "backends/gpu/runtime/compile.h"
 
+#include <map>
+
 #include "backends/compile/kernel_plans.h"
 #include "backends/compile/memory.h"
+#include "backends/compile/program_cache.h"
 #include "backends/gpu/runtime/build.h"
 #include "backends/gpu/runtime/run.h"
 #include "backends/profile.h"
 #include "backends/run_devices.h"
+#include "ir/support/binary.h"
 
 namespace hlo {
 namespace {
@@ -19,23 +23,27 @@ class GpuExecutable final : public Executable {
       : program_(std::move(program)),
         platform_(options.platform),
         wait_each_(options.wait_each),
-        graphs_(options.graphs) {}
+        graphs_(options.graphs),
+        gpus_(options.gpus) {}
 
   Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                               const ExecutionOptions& options) const override {
-    HLO_TRY(LoadedProgram* const loaded, Loaded());
     // Of several devices at once nobody knows whose counts they are.
-    const bool alone = options.replica_count * options.partition_count == 1;
-    return RunOnDevices(std::move(arguments), options, [&](hlo::Device& device, std::vector<Literal> mine) {
-      std::optional<Profile::Recorder> recorder;
-      if (options.profile != nullptr)
-        recorder.emplace(*options.profile, alone ? loaded->gpu().counts() : nullptr);
-      return loaded->Run(device, std::move(mine),
-                         {.observer = options.on_instruction ? &options.on_instruction : nullptr,
-                          .listener = recorder ? &*recorder : nullptr,
-                          .wait_each = wait_each_,
-                          .graphs = graphs_});
-    });
+    const int64_t devices = options.replica_count * options.partition_count;
+    HLO_TRY(const std::vector<int> gpus, GpusOf(devices));
+    return RunOnDevices(
+        std::move(arguments), options,
+        [&](hlo::Device& device, std::vector<Literal> mine) -> Result<Literal> {
+          HLO_TRY(LoadedProgram* const loaded, Loaded(gpus[static_cast<size_t>(device.id())]));
+          std::optional<Profile::Recorder> recorder;
+          if (options.profile != nullptr)
+            recorder.emplace(*options.profile, devices == 1 ? loaded->gpu().counts() : nullptr);
+          return loaded->Run(device, std::move(mine),
+                             {.observer = options.on_instruction ? &options.on_instruction : nullptr,
+                              .listener = recorder ? &*recorder : nullptr,
+                              .wait_each = wait_each_,
+                              .graphs = graphs_});
+        });
   }
   [[nodiscard]] const Module& module() const override { return *program_->module; }
   [[nodiscard]] std::optional<MemoryPlan> Memory() const override {
@@ -43,32 +51,87 @@ class GpuExecutable final : public Executable {
   }
 
  private:
-  /// On the GPU, since the first run.
-  Result<LoadedProgram*> Loaded() const {
-    const std::lock_guard lock(mutex_);
-    if (loaded_ == nullptr) {
-      HLO_TRY(gpu::GpuPtr gpu, gpu::OpenGpu(platform_, program_->target));
-      HLO_TRY(loaded_, LoadedProgram::Load(*program_, std::move(gpu)));
+  /// The GPU of each device.
+  Result<std::vector<int>> GpusOf(int64_t devices) const {
+    if (!gpus_.empty()) {
+      if (static_cast<int64_t>(gpus_.size()) < devices)
+        return Error("unavailable-gpu", {}, "{0} devices need a GPU each, {1} are given", devices,
+                     gpus_.size());
+      return gpus_;
     }
-    return loaded_.get();
+    HLO_TRY(LoadedProgram* const first, Loaded(0));
+    std::vector<int> all;
+    for (int64_t device = 0; device < devices; ++device)
+      all.push_back(static_cast<int>(device % first->gpu().count()));
+    return all;
+  }
+  /// On a GPU, since the first run of a device that it has.
+  Result<LoadedProgram*> Loaded(int ordinal) const {
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<LoadedProgram>& loaded = loaded_[ordinal];
+    if (loaded == nullptr) {
+      HLO_TRY(gpu::GpuPtr gpu, gpu::OpenGpu(platform_, program_->target, ordinal));
+      HLO_TRY(loaded, LoadedProgram::Load(*program_, std::move(gpu)));
+    }
+    return loaded.get();
   }
 
   std::unique_ptr<Program> program_;
   gpu::Platform platform_;
   bool wait_each_, graphs_;
+  std::vector<int> gpus_;
   mutable std::mutex mutex_;
-  mutable std::unique_ptr<LoadedProgram> loaded_;
+  mutable std::map<int, std::unique_ptr<LoadedProgram>> loaded_;  // by the number of the GPU
 };
 
+/// `prepared` sees the module that the passes left.
 Result<std::unique_ptr<Program>> MakeProgram(const Module& module, const GpuRunOptions& options,
-                                             bool make_code) {
+                                             bool make_code,
+                                             llvm::function_ref<void(const Module&)> prepared) {
   std::optional<compile::Machine> own;
   if (options.machine == nullptr) own = gpu::MachineOf(options.target);
   const compile::Machine& machine = own ? *own : *options.machine;
   std::unique_ptr<Module> copy = module.Clone();
   HLO_CHECK_OK(compile::CheckKernels(*copy, machine));
   HLO_CHECK_OK(options.run_passes(*copy));
+  if (make_code && options.tuning.tuning != gpu::Tuning::Off)
+    HLO_CHECK_OK(gpu::Tune(*copy, options.target, machine, options.platform, options.tuning));
+  prepared(*copy);
   return gpu::BuildProgram(std::move(copy), options.target, machine, make_code);
+}
+
+std::string CacheKey(const GpuRunOptions& options) {
+  if (options.cache_key.empty()) return "";
+  BinaryWriter key;
+  for (const llvm::StringRef part : {llvm::StringRef("gpu"), llvm::StringRef(options.cache_key)})
+    key.Text(part);
+  key.Text(ToString(options.target));
+  key.Text(gpu::KeyOfTuning(options.tuning));
+  return std::move(key).Take();
+}
+
+/// Made anew or as the cache has it.
+Result<std::unique_ptr<Program>> CompileProgram(const Module& module, const GpuRunOptions& options) {
+  using compile::ProgramCache;
+  const std::string key = CacheKey(options);
+  ProgramCache cache(module, key);
+  std::string why;
+  if (auto entry = cache.Load(why)) {
+    auto program = gpu::LoadProgram(std::move(entry->module), options.target, entry->program, entry->code);
+    if (program != nullptr) return program;
+    why = ProgramCache::Unfit();
+  }
+  if (options.report && !why.empty()) {
+    Diagnostic remark = MakeError("kernel-cache", {}, "{0}", why);
+    remark.severity = Severity::Remark;
+    options.report(std::move(remark));
+  }
+  HLO_TRY(auto program, MakeProgram(module, options, /*make_code=*/true,
+                                    [&](const Module& prepared) { cache.KeepModule(prepared); }));
+  // What was tried on the way is known to the next run, which finds it under another key.
+  if (cache.exists() && CacheKey(options) == key)
+    cache.Store(ToBinary(*program), program->kernels.ToBinary());
+  return program;
 }
 
 void Explain(const gpu::Sequence& sequence, llvm::function_ref<bool(llvm::StringRef name)> wanted,
@@ -90,14 +153,15 @@ void Explain(const gpu::Sequence& sequence, llvm::function_ref<bool(llvm::String
 }  // namespace
 
 Result<std::unique_ptr<Executable>> CompileForGpu(const Module& module, const GpuRunOptions& options) {
-  HLO_TRY(auto program, MakeProgram(module, options, /*make_code=*/true));
+  HLO_TRY(auto program, CompileProgram(module, options));
+  program->streams = gpu::PlanStreams(*program, options.target, options.side_streams);
   return std::make_unique<GpuExecutable>(std::move(program), options);
 }
 
 Result<std::string> ExplainGpuCode(const Module& module, const GpuRunOptions& options,
                                    llvm::function_ref<bool(llvm::StringRef name)> wanted) {
   HLO_CHECK_OK(CheckSupported(module, {}));
-  HLO_TRY(const auto program, MakeProgram(module, options, /*make_code=*/false));
+  HLO_TRY(const auto program, MakeProgram(module, options, /*make_code=*/false, [](const Module&) {}));
   std::string text;
   llvm::raw_string_ostream os(text);
   Explain(program->entry, wanted, "", os);

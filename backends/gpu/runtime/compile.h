@@ -6,7 +6,8 @@
 
 #include "backends/compile/machine.h"
 #include "backends/executable.h"
-#include "backends/gpu/runtime/platform.h"
+#include "backends/gpu/runtime/stream_plan.h"
+#include "backends/gpu/runtime/tuning.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace hlo {
@@ -17,9 +18,20 @@ struct GpuRunOptions {
   const compile::Machine* machine = nullptr;
   /// Brings a copy of the module into the form that kernels are made of (gpu::PipelineFor).
   std::function<Status(Module&)> run_passes;
+  /// What decides what these do (compile::KeyOfPasses): programs with their PTX are kept on disk and taken
+  /// from there. Empty: they are not.
+  std::string cache_key;
+  /// Takes remarks, as why what lies on disk was not used.
+  std::function<void(Diagnostic)> report;
+  gpu::TuningOptions tuning;
   gpu::Platform platform;
   /// Runs wait for each step, so that errors name the instruction that caused them.
   bool wait_each = false;
+  /// The GPUs of the devices of a run, by their numbers, as replica * partitions + partition counts these.
+  /// Empty: they take those that there are in turn.
+  std::vector<int> gpus;
+  /// Which steps run beside others; none where graphs are recorded, nor where runs wait for each step.
+  gpu::SideStreams side_streams = gpu::SideStreams::Auto;
   /// Steps that follow each other are recorded by the first run, and asked for together by those after it.
   bool graphs = false;
 };

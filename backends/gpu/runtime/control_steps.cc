@@ -92,9 +92,27 @@ Status RunAsGraph(llvm::ArrayRef<std::unique_ptr<Step>> steps, Frame& frame) {
   return Error(std::move(error));
 }
 
+/// Each step on its stream, between the events that order it.
+Status RunOnStreams(const Sequence& sequence, const SequenceStreams& plan, Frame& frame) {
+  if (plan.start >= 0) HLO_CHECK_OK(frame.Use(0).Record(frame.event(plan.start)));
+  const StepPlace* place = plan.steps.data();
+  HLO_CHECK_OK(compile::RunInOrder(sequence, frame.listener(), [&](const Step& step) -> Status {
+    const StepPlace& at = *place++;
+    Stream& stream = frame.Use(at.stream);
+    for (const int32_t event : at.waits) HLO_CHECK_OK(stream.WaitFor(frame.event(event)));
+    HLO_CHECK_OK(RunStep(step, frame));
+    return at.event < 0 ? Status() : stream.Record(frame.event(at.event));
+  }));
+  Stream& first = frame.Use(0);
+  for (const int32_t event : plan.joins) HLO_CHECK_OK(first.WaitFor(frame.event(event)));
+  return {};
+}
+
 }  // namespace
 
 Status RunSequence(const Sequence& sequence, Frame& frame) {
+  if (const SequenceStreams* const plan = frame.StreamsOf(sequence))
+    return RunOnStreams(sequence, *plan, frame);
   llvm::ArrayRef<std::unique_ptr<Step>> rest = sequence;
   const auto run = [&](const Step& step) { return RunStep(step, frame); };
   if (frame.graphs() == nullptr || frame.IsWatched()) return compile::RunInOrder(rest, frame.listener(), run);

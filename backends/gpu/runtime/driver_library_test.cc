@@ -3,11 +3,9 @@
 #include <dlfcn.h>
 
 #include "backends/gpu/driver/load.h"
-#include "backends/gpu/passes/passes.h"
-#include "backends/gpu/runtime/compile.h"
+#include "backends/gpu/runtime/test_programs.h"
+#include "backends/gpu/runtime/tuning_results.h"
 #include "gtest/gtest.h"
-#include "parser/parser.h"
-#include "passes/pass_manager.h"
 
 namespace hlo::gpu {
 namespace {
@@ -51,26 +49,6 @@ EmulatedDriverOptions SmallGpu() {
   return options;
 }
 
-std::unique_ptr<Executable> Compile(const char* text) {
-  const ParseResult parsed = ParseModule(std::make_shared<SourceBuffer>("m.hlo", text));
-  EXPECT_NE(parsed.module, nullptr);
-  GpuRunOptions options;
-  options.target = *FindTarget("h100");
-  const compile::Machine machine = MachineOf(options.target);
-  options.machine = &machine;
-  options.run_passes = [&](Module& module) -> Status {
-    RewriteControls controls;
-    controls.machine = &machine;
-    PassManager manager(controls, {});
-    HLO_TRY(const auto pipeline, ParsePipeline(PipelineFor(2)));
-    HLO_TRY([[maybe_unused]] const bool changed, manager.Run(module, pipeline));
-    return {};
-  };
-  auto program = CompileForGpu(*parsed.module, options);
-  EXPECT_TRUE(program) << program.error().message;
-  return std::move(*program);
-}
-
 constexpr const char* kTwice = R"(HloModule twice
 ENTRY e {
   x = f32[3000000] parameter(0)
@@ -111,6 +89,33 @@ TEST(DriverLibrary, WhatIsLostStaysLost) {
   EXPECT_TRUE(llvm::StringRef(first.error().notes.back().message).contains("--gpu-sync"));
   ASSERT_FALSE(second);
   EXPECT_TRUE(llvm::StringRef(second.error().notes.back().message).starts_with("the GPU was lost by that"));
+}
+
+constexpr const char* kRows = R"(HloModule rows
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
+ENTRY e {
+  x = f32[4,64] parameter(0)
+  z = f32[] constant(0)
+  ROOT s = f32[4] reduce(x, z), dimensions={1}, to_apply=add
+}
+)";
+
+// Without counts the GPU's clock decides.
+TEST(DriverLibrary, SchedulesAreTimed) {
+  const Library library(SmallGpu());
+  llvm::SmallString<128> folder;
+  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("tuning", folder));
+  GpuRunOptions options;
+  options.tuning = {Tuning::On, (folder + "/results").str()};
+  const std::unique_ptr<Executable> program = Compile(kRows, options);
+  const auto results = TuningResults::Read(options.tuning.file);
+  ASSERT_TRUE(results);
+  EXPECT_FALSE(results->empty());
+  const auto result =
+      program->Run({{Literal::Zeros(Shape::ArrayWithDefaultLayout(ElementType::F32, {4, 64}))}}, {});
+  ASSERT_TRUE(result) << Render(result.error());
+  EXPECT_EQ(result->results.front().Data<float>()[0], 0.0F);
+  [[maybe_unused]] const std::error_code ignored = llvm::sys::fs::remove_directories(folder);
 }
 
 TEST(DriverLibrary, LacksAFunction) {

@@ -50,13 +50,15 @@ Diagnostic Gpu::ErrorOf(size_t offset, CuResult result) {
 Result<std::shared_ptr<Gpu>> Gpu::Open(DriverBinding driver, int ordinal, int sm) {
   auto gpu = std::shared_ptr<Gpu>(new Gpu(std::move(driver)));
   const CuResult started = gpu->driver_.api->Init(0);
-  int count = 0;
+  int& count = gpu->count_;
   if (started != CuResult::NoDevice) {
     HLO_CHECK_OK(gpu->Call(&DriverApi::Init, 0U));
     HLO_CHECK_OK(gpu->Call(&DriverApi::DeviceGetCount, &count));
   }
   if (count <= ordinal)
-    return Error("unavailable-gpu", {}, "no GPU: the NVIDIA driver sees {0}", count == 0 ? "none" : "fewer");
+    return count == 0 ? Error("unavailable-gpu", {}, "no GPU: the NVIDIA driver sees none")
+                      : Error("unavailable-gpu", {}, "no GPU {0}: the NVIDIA driver sees {1}, counted from 0",
+                              ordinal, count);
   HLO_CHECK_OK(gpu->Call(&DriverApi::DeviceGet, &gpu->device_, ordinal));
   int major = 0, minor = 0;
   for (const auto& [attribute, value] : {std::pair(CuAttribute::ComputeCapabilityMajor, &major),

@@ -61,6 +61,8 @@ class Gpu {
   }
   [[nodiscard]] const std::function<DeviceCounts()>& counts() const { return driver_.counts; }
   [[nodiscard]] bool synchronous() const { return driver_.synchronous; }
+  /// GPUs that the driver sees, this one among them.
+  [[nodiscard]] int count() const { return count_; }
 
  private:
   explicit Gpu(DriverBinding driver) : driver_(std::move(driver)) {}
@@ -68,6 +70,7 @@ class Gpu {
   Diagnostic ErrorOf(size_t offset, CuResult result);
 
   DriverBinding driver_;
+  int count_ = 0;
   CuDevice device_ = 0;
   CuContext context_ = nullptr;
   bool retained_ = false;

@@ -10,7 +10,8 @@ Result<Literal> LoadLeaf(Frame& frame, const Leaf& leaf) {
   Literal literal = Literal::Make(leaf.shape);
   if (!leaf.shape.IsArray()) return literal;
   if (leaf.slice.buffer >= 0 && literal.byte_size() > 0)
-    HLO_CHECK_OK(frame.stream().ToHost(literal.MutableData(), frame.At(leaf.slice), literal.byte_size()));
+    HLO_CHECK_OK(
+        frame.stream().ToHostLater(literal.MutableData(), frame.At(leaf.slice), literal.byte_size()));
   if (leaf.slice.sizes >= 0) {
     const Dims& sizes = frame.Sizes(leaf.slice);
     for (size_t d = 0; d < sizes.size(); ++d)
@@ -63,6 +64,7 @@ class HostRunner final : public StepRunner {
       HLO_TRY(Literal value, Load(frame, operand.shape, at));
       operands.push_back(std::move(value));
     }
+    HLO_CHECK_OK(frame.stream().Arrive());
     HLO_TRY(const Literal result, rule_(frame.context(), inst_, operands));
     const Leaf* at = step_.result.leaves.begin();
     return Store(frame, at, result);

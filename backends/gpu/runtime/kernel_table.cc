@@ -4,6 +4,7 @@
 #include "backends/kernel/threads.h"
 #include "backends/kernel/visit.h"
 #include "backends/llvm/emit_kernel.h"
+#include "ir/support/binary.h"
 #include "ir/support/parallel.h"
 
 namespace hlo::gpu {
@@ -35,6 +36,17 @@ llvm::SmallBitVector OverlapOf(const kernel::Kernel& kernel, const compile::Kern
 }
 
 }  // namespace
+
+template <class A>
+void Archive(A& a, KernelEntry& v) {
+  ArchiveAll(a, v.name, v.module, v.arguments);
+  for (std::array<unsigned, 3>* extents : {&v.grid, &v.block})
+    for (unsigned& extent : *extents) {
+      uint64_t wide = extent;
+      hlo::Archive(a, wide);
+      extent = static_cast<unsigned>(wide);
+    }
+}
 
 Status KernelTable::Check(const kernel::Kernel& kernel) const {
   return codegen::CheckKernel(kernel, &NvptxTarget());
@@ -105,6 +117,22 @@ Status KernelTable::Finish() {
   open_.clear();
   kernels_.clear();
   return {};
+}
+
+std::string KernelTable::ToBinary() const {
+  BinaryWriter writer;
+  auto& self = const_cast<KernelTable&>(*this);  // which a writer leaves as it is
+  ArchiveAll(writer, self.entries_, self.ptx_);
+  return std::move(writer).Take();
+}
+
+bool KernelTable::Restore(llvm::StringRef bytes) {
+  BinaryReader reader(bytes);
+  ArchiveAll(reader, entries_, ptx_);
+  const auto fits = [&](const KernelEntry& entry) {
+    return entry.module >= 0 && static_cast<size_t>(entry.module) < ptx_.size();
+  };
+  return !reader.failed() && reader.at_end() && llvm::all_of(entries_, fits);
 }
 
 }  // namespace hlo::gpu

@@ -38,6 +38,10 @@ class KernelTable final : public compile::KernelSink {
   [[nodiscard]] llvm::ArrayRef<KernelEntry> entries() const { return entries_; }
   /// By KernelEntry::module; after Finish().
   [[nodiscard]] llvm::ArrayRef<std::string> modules() const { return ptx_; }
+  /// What entries() and modules() are, as bytes.
+  [[nodiscard]] std::string ToBinary() const;
+  /// Instead of all that: takes what another table was. False if the bytes are those of none.
+  bool Restore(llvm::StringRef bytes);
 
  private:
   Result<PtxModule*> Open();

@@ -1,5 +1,9 @@
 #include "backends/gpu/runtime/platform.h"
 
+#include <array>
+#include <map>
+#include <mutex>
+
 #include "backends/gpu/driver/load.h"
 
 namespace hlo::gpu {
@@ -20,25 +24,26 @@ DeviceCounts DeviceCountsOf() {
   return counts;
 }
 
-Result<GpuPtr> OpenEmulated(const Platform& platform, const Target& target) {
-  EmulatedDriverOptions options = platform.emulation;
-  options.device.sm = static_cast<unsigned>(SmOf(target));
-  if (options.device.memory == 0) options.device.memory = static_cast<uint64_t>(target.memory_bytes);
+/// `anew`: nobody uses it.
+DriverBinding EmulatedDriver(const Platform& platform, const Target& target, bool anew) {
+  static const DriverApi* started = nullptr;
+  static bool counts = false, synchronous = true;
+  if (anew) {
+    EmulatedDriverOptions options = platform.emulation;
+    options.device.sm = static_cast<unsigned>(SmOf(target));
+    if (options.device.memory == 0) options.device.memory = static_cast<uint64_t>(target.memory_bytes);
+    started = &StartEmulatedDriver(options);
+    counts = options.device.count;
+    // With a seed the driver does it later.
+    synchronous = options.device.seed == 0;
+  }
   DriverBinding driver;
-  driver.api = &StartEmulatedDriver(options);
+  driver.api = started;
   driver.report = EmulatedReport;
   driver.forget = ForgetEmulatedMemory;
-  if (options.device.count) driver.counts = DeviceCountsOf;
-  // With a seed the driver does it later.
-  driver.synchronous = options.device.seed == 0;
-  return Gpu::Open(std::move(driver), 0, SmOf(target));
-}
-
-Result<GpuPtr> OpenReal(const Target& target) {
-  HLO_TRY(const DriverApi* const api, LoadDriver());
-  DriverBinding driver;
-  driver.api = api;
-  return Gpu::Open(std::move(driver), 0, SmOf(target));
+  if (counts) driver.counts = DeviceCountsOf;
+  driver.synchronous = synchronous;
+  return driver;
 }
 
 }  // namespace
@@ -55,16 +60,25 @@ Status CheckDriver() {
   return {};
 }
 
-Result<GpuPtr> OpenGpu(const Platform& platform, const Target& target) {
+Result<GpuPtr> OpenGpu(const Platform& platform, const Target& target, int ordinal) {
   static std::mutex mutex;
-  static std::array<std::weak_ptr<Gpu>, 2> open;
+  static std::array<std::map<int, std::weak_ptr<Gpu>>, 2> open;
   const std::lock_guard lock(mutex);
-  std::weak_ptr<Gpu>& known = open[platform.emulated ? 1 : 0];
+  std::map<int, std::weak_ptr<Gpu>>& known = open[platform.emulated ? 1 : 0];
   // An emulated one that is lost can be had anew, for the next module.
-  GpuPtr gpu = known.lock();
-  if (gpu != nullptr && !(platform.emulated && gpu->IsLost())) return gpu;
-  HLO_TRY(gpu, platform.emulated ? OpenEmulated(platform, target) : OpenReal(target));
-  known = gpu;
+  const auto usable = [&](const GpuPtr& gpu) {
+    return gpu != nullptr && !(platform.emulated && gpu->IsLost());
+  };
+  if (GpuPtr gpu = known[ordinal].lock(); usable(gpu)) return gpu;
+  const bool anew = llvm::none_of(known, [&](const auto& other) { return usable(other.second.lock()); });
+  DriverBinding driver;
+  if (platform.emulated) {
+    driver = EmulatedDriver(platform, target, anew);
+  } else {
+    HLO_TRY(driver.api, LoadDriver());
+  }
+  HLO_TRY(GpuPtr gpu, Gpu::Open(std::move(driver), ordinal, SmOf(target)));
+  known[ordinal] = gpu;
   return gpu;
 }
 

@@ -11,10 +11,10 @@ struct Platform {
   EmulatedDriverOptions emulation;  // what is 0 in it is as the target has it
 };
 
-/// The GPU, started when it is first asked for; the same one as long as somebody has it, whatever `platform`
-/// says besides.
+/// The GPU of this number, started when it is first asked for; the same one as long as somebody has it,
+/// whatever `platform` says besides. Gpu::count() says how many there are.
 /// Errors: unavailable-gpu, kGpuErrorId, limit-memory.
-Result<GpuPtr> OpenGpu(const Platform& platform, const Target& target);
+Result<GpuPtr> OpenGpu(const Platform& platform, const Target& target, int ordinal = 0);
 
 /// Whether this machine has a driver; its GPUs are not looked at. Errors: unavailable-gpu.
 Status CheckDriver();

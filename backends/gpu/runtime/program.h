@@ -7,6 +7,7 @@
 #include "backends/compile/program.h"
 #include "backends/gpu/runtime/kernel_table.h"
 #include "backends/gpu/runtime/stream.h"
+#include "backends/gpu/runtime/stream_plan.h"
 #include "ir/eval/executor.h"
 
 namespace hlo::gpu {
@@ -29,17 +30,20 @@ inline constexpr int64_t kDeviceAlignment = 256;
 class Frame {
  public:
   struct Of {
-    Stream& stream;
-    llvm::ArrayRef<CuDevicePtr> bases;     // by buffer
-    llvm::ArrayRef<CuFunction> functions;  // by kernel
+    llvm::ArrayRef<std::unique_ptr<Stream>> streams;  // as many as `plan` needs
+    llvm::ArrayRef<CuDevicePtr> bases;                // by buffer
+    llvm::ArrayRef<CuFunction> functions;             // by kernel
     ExecutionPlans& plans;
     hlo::Device& device;
     const Executor::Observer* observer = nullptr;
     InstructionListener* listener = nullptr;
-    bool wait_each = false;        // for what each step has asked for
-    StepGraphs* graphs = nullptr;  // steps that follow each other are asked for together
+    bool wait_each = false;            // for what each step has asked for
+    StepGraphs* graphs = nullptr;      // steps that follow each other are asked for together
+    const StreamPlan* plan = nullptr;  // null: all is asked for on the first stream
+    llvm::ArrayRef<Event> events = {};
   };
-  Frame(const Of& of, size_t sizes_count) : of_(of), sizes_(sizes_count), context_(of.plans, of.device) {}
+  Frame(const Of& of, size_t sizes_count)
+      : of_(of), stream_(of.streams.front().get()), sizes_(sizes_count), context_(of.plans, of.device) {}
 
   [[nodiscard]] CuDevicePtr At(const Slice& slice) const {
     return slice.buffer < 0
@@ -49,7 +53,16 @@ class Frame {
   [[nodiscard]] CuFunction Function(int32_t kernel) const {
     return of_.functions[static_cast<size_t>(kernel)];
   }
-  [[nodiscard]] Stream& stream() const { return of_.stream; }
+  /// The one that steps are asked for on now.
+  [[nodiscard]] Stream& stream() const { return *stream_; }
+  Stream& Use(int32_t stream) { return *(stream_ = of_.streams[static_cast<size_t>(stream)].get()); }
+  [[nodiscard]] const Event& event(int32_t number) const { return of_.events[static_cast<size_t>(number)]; }
+  /// Null: the steps are asked for on the first stream.
+  [[nodiscard]] const SequenceStreams* StreamsOf(const Sequence& sequence) const {
+    if (of_.plan == nullptr || wait_each() || IsWatched()) return nullptr;
+    const auto it = of_.plan->sequences.find(&sequence);
+    return it == of_.plan->sequences.end() ? nullptr : &it->second;
+  }
   /// Run-time sizes of a dynamic array, one per dimension, as the host knows them; empty: the bounds.
   Dims& Sizes(const Slice& slice) { return sizes_[static_cast<size_t>(slice.sizes)]; }
   EvalContext& context() { return context_; }
@@ -65,6 +78,7 @@ class Frame {
 
  private:
   Of of_;
+  Stream* stream_;
   std::vector<Dims> sizes_;
   Executor context_;
 };
@@ -88,6 +102,7 @@ struct Program : compile::Program {
   Program& operator=(const Program&) = delete;
   Target target;
   KernelTable kernels;
+  StreamPlan streams;
   mutable ExecutionPlans plans;  // of called computations that the evaluator runs
 };
 

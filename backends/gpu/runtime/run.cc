@@ -12,27 +12,33 @@ const Literal& Part(const Literal& value, llvm::ArrayRef<int64_t> index) {
   return *at;
 }
 
-/// Puts a result together of what the GPU has left.
+/// Puts a result together of what the GPU has left; all parts travel together.
 class ResultReader {
  public:
   ResultReader(Frame& frame, const Value& result) : frame_(frame), at_(result.leaves.begin()) {}
 
   Result<Literal> Read(const Shape& shape) {
+    HLO_TRY(Literal value, ReadPart(shape));
+    HLO_CHECK_OK(frame_.stream().Arrive());
+    return value;
+  }
+
+ private:
+  Result<Literal> ReadPart(const Shape& shape) {
     if (!shape.IsTuple()) return ReadLeaf(*at_++);
     std::vector<Literal> elements;
     for (const Shape& element : shape.tuple_shapes()) {
-      HLO_TRY(Literal part, Read(element));
+      HLO_TRY(Literal part, ReadPart(element));
       elements.push_back(std::move(part));
     }
     return Literal::MakeTuple(std::move(elements));
   }
-
- private:
   Result<Literal> ReadLeaf(const Leaf& leaf) {
     Literal array = Literal::Make(leaf.shape);
     if (!leaf.shape.IsArray()) return array;
     if (leaf.slice.buffer >= 0)
-      HLO_CHECK_OK(frame_.stream().ToHost(array.MutableData(), frame_.At(leaf.slice), array.byte_size()));
+      HLO_CHECK_OK(
+          frame_.stream().ToHostLater(array.MutableData(), frame_.At(leaf.slice), array.byte_size()));
     if (leaf.slice.sizes < 0) return array;
     const Dims& sizes = frame_.Sizes(leaf.slice);
     for (size_t d = 0; d < sizes.size(); ++d)
@@ -116,9 +122,17 @@ Status LoadedProgram::LoadConstants() {
 
 Result<LoadedProgram::PlacePtr> LoadedProgram::MakePlace() {
   auto place = std::make_unique<Place>();
-  HLO_TRY(place->stream, Stream::Create(gpu_));
+  for (int32_t i = 0; i < program_.streams.streams; ++i) {
+    HLO_TRY(auto stream, Stream::Create(gpu_));
+    place->streams.push_back(std::move(stream));
+  }
+  for (int32_t i = 0; i < program_.streams.events; ++i) {
+    HLO_TRY(Event event, Event::Create(gpu_, /*timed=*/false));
+    place->events.push_back(std::move(event));
+  }
   place->graphs = std::make_unique<StepGraphs>(gpu_);
   place->bases = constant_bases_;
+  place->arguments.resize(program_.buffers.size());
   HLO_TRY(const CuDevicePtr arena, Allocate(program_.arena_bytes, "temporaries", place->blocks));
   for (size_t i = 0; i < program_.buffers.size(); ++i) {
     const Buffer& buffer = program_.buffers[i];
@@ -130,16 +144,22 @@ Result<LoadedProgram::PlacePtr> LoadedProgram::MakePlace() {
   return place;
 }
 
-Result<LoadedProgram::PlacePtr> LoadedProgram::TakePlace() {
+Result<LoadedProgram::PlacePtr> LoadedProgram::TakePlace(const hlo::Device& device) {
+  PlacePtr place;
   {
     const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      PlacePtr place = std::move(idle_.back());
-      idle_.pop_back();
-      return place;
+    auto at = llvm::find_if(idle_, [&](const PlacePtr& idle) { return idle->device == device.id(); });
+    if (at == idle_.end() && !idle_.empty()) --at;
+    if (at != idle_.end()) {
+      place = std::move(*at);
+      idle_.erase(at);
     }
   }
-  return MakePlace();
+  if (place == nullptr) {
+    HLO_TRY(place, MakePlace());
+  }
+  place->device = device.id();
+  return place;
 }
 
 Status LoadedProgram::SetArguments(Place& place, std::vector<Literal>& arguments, Frame& frame) {
@@ -148,7 +168,13 @@ Status LoadedProgram::SetArguments(Place& place, std::vector<Literal>& arguments
     if (buffer.kind != BufferKind::Parameter) continue;
     const Literal& argument = Part(arguments[static_cast<size_t>(buffer.parameter)], buffer.index);
     if (!argument.shape().IsArray()) continue;
-    HLO_CHECK_OK(place.stream->ToDevice(place.bases[i], argument.data(), argument.byte_size()));
+    if (place.arguments[i].data() != argument.data() || argument.byte_size() == 0) {
+      place.arguments[i] = {};
+      HLO_CHECK_OK(frame.stream().ToDevice(place.bases[i], argument.data(), argument.byte_size()));
+    }
+    // Bytes that are shared do not change. Nobody can come again with those that are only ours.
+    const bool keeps = !buffer.written && !argument.IsUnique();
+    place.arguments[i] = keeps ? argument : Literal();
   }
   for (const Value& parameter : program_.parameters)
     for (const Leaf& leaf : parameter.leaves) {
@@ -163,12 +189,43 @@ Status LoadedProgram::SetArguments(Place& place, std::vector<Literal>& arguments
   return {};
 }
 
+Result<double> LoadedProgram::Nanoseconds(hlo::Device& device, std::vector<Literal> arguments) {
+  constexpr int kWarmUp = 2, kRuns = 9, kOfOne = 10;
+  constexpr double kPerMillisecond = 1e6;
+  HLO_CHECK_OK(gpu_->MakeCurrent());
+  HLO_TRY(PlacePtr place, TakePlace(device));
+  Frame frame({.streams = place->streams,
+               .bases = place->bases,
+               .functions = functions_,
+               .plans = program_.plans,
+               .device = device},
+              static_cast<size_t>(program_.sizes_count));
+  HLO_CHECK_OK(SetArguments(*place, arguments, frame));
+  std::array<Event, 2> events;
+  for (Event& event : events) {
+    HLO_TRY(event, Event::Create(gpu_, /*timed=*/true));
+  }
+  std::vector<float> times;
+  for (int i = 0; i < kWarmUp + kRuns; ++i) {
+    HLO_CHECK_OK(frame.stream().Record(events[0]));
+    for (int k = 0; k < kOfOne; ++k) HLO_CHECK_OK(RunSequence(program_.entry, frame));
+    HLO_CHECK_OK(frame.stream().Record(events[1]));
+    HLO_CHECK_OK(frame.stream().Wait());
+    float milliseconds = 0;
+    HLO_CHECK_OK(
+        gpu_->Call(&DriverApi::EventElapsedTime, &milliseconds, events[0].handle(), events[1].handle()));
+    if (i >= kWarmUp) times.push_back(milliseconds);
+  }
+  std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
+  return double{times[kRuns / 2]} * kPerMillisecond / kOfOne;
+}
+
 Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<Literal> arguments,
                                    const Observers& observers) {
   HLO_CHECK_OK(gpu_->MakeCurrent());
   // A place where something went wrong is not used again.
-  HLO_TRY(PlacePtr place, TakePlace());
-  Frame frame({.stream = *place->stream,
+  HLO_TRY(PlacePtr place, TakePlace(device));
+  Frame frame({.streams = place->streams,
                .bases = place->bases,
                .functions = functions_,
                .plans = program_.plans,
@@ -176,13 +233,16 @@ Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<Literal> arg
                .observer = observers.observer,
                .listener = observers.listener,
                .wait_each = observers.wait_each || gpu_->synchronous(),
-               .graphs = observers.graphs ? place->graphs.get() : nullptr},
+               .graphs = observers.graphs ? place->graphs.get() : nullptr,
+               // Graphs are recorded on one.
+               .plan = observers.graphs ? nullptr : &program_.streams,
+               .events = place->events},
               static_cast<size_t>(program_.sizes_count));
   HLO_CHECK_OK(SetArguments(*place, arguments, frame));
   arguments.clear();
   HLO_CHECK_OK(RunSequence(program_.entry, frame));
   HLO_TRY(Literal result, ResultReader(frame, program_.result).Read(program_.result.shape));
-  HLO_CHECK_OK(place->stream->Wait());
+  HLO_CHECK_OK(frame.stream().Wait());
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(place));
   return result;

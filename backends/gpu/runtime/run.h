@@ -26,14 +26,20 @@ class LoadedProgram {
   };
   /// One run on one simulated device. Errors: those of Gpu and of steps.
   Result<Literal> Run(hlo::Device& device, std::vector<Literal> arguments, const Observers& observers);
+  /// What a run takes by the GPU's clock, without what is copied from and to the host: the median of some.
+  /// Of programs of kernels and copies. Errors: those of Gpu.
+  Result<double> Nanoseconds(hlo::Device& device, std::vector<Literal> arguments);
   [[nodiscard]] Gpu& gpu() const { return *gpu_; }
 
  private:
   /// Memory and a stream, of one run at a time and kept for the next.
   struct Place {
-    std::unique_ptr<Stream> stream;
+    std::vector<std::unique_ptr<Stream>> streams;
+    std::vector<Event> events;  // of the plan of streams
     std::vector<DeviceMemoryBlock> blocks;
     std::vector<CuDevicePtr> bases;  // by buffer
+    int64_t device = 0;              // that ran last
+    std::vector<Literal> arguments;  // by buffer: what is still there of those of the last run
     std::unique_ptr<StepGraphs> graphs;
   };
   using PlacePtr = std::unique_ptr<Place>;
@@ -43,7 +49,8 @@ class LoadedProgram {
   Status LoadConstants();
   Result<CuDevicePtr> Allocate(int64_t bytes, const char* what, std::vector<DeviceMemoryBlock>& blocks);
   Result<PlacePtr> MakePlace();
-  Result<PlacePtr> TakePlace();
+  /// The one where the device ran last, if there is.
+  Result<PlacePtr> TakePlace(const hlo::Device& device);
   Status SetArguments(Place& place, std::vector<Literal>& arguments, Frame& frame);
 
   const Program& program_;

@@ -6,6 +6,26 @@
 
 namespace hlo::gpu {
 
+/// A point in the work of a stream.
+class Event {
+ public:
+  Event() = default;
+  /// Errors: those of Gpu::Call().
+  static Result<Event> Create(const GpuPtr& gpu, bool timed);
+  Event(Event&& o) noexcept : gpu_(std::move(o.gpu_)), event_(o.event_) { o.gpu_.reset(); }
+  Event& operator=(Event&& o) noexcept {
+    std::swap(gpu_, o.gpu_);
+    std::swap(event_, o.event_);
+    return *this;
+  }
+  ~Event();
+  [[nodiscard]] CuEvent handle() const { return event_; }
+
+ private:
+  GpuPtr gpu_;  // null: there is nothing
+  CuEvent event_ = nullptr;
+};
+
 /// What is asked for on a stream is done in that order. Of one thread at a time.
 class Stream {
  public:
@@ -19,29 +39,53 @@ class Stream {
   [[nodiscard]] CuStream handle() const { return stream_; }
   /// The bytes may change once this returns: they go through memory that the GPU reads by itself.
   Status ToDevice(CuDevicePtr to, const void* from, size_t bytes);
+  /// The bytes are there after the next Arrive(); what several calls ask for travels together.
+  Status ToHostLater(void* to, CuDevicePtr from, size_t bytes);
+  Status Arrive();
   /// Waits until the bytes are there.
-  Status ToHost(void* to, CuDevicePtr from, size_t bytes);
+  Status ToHost(void* to, CuDevicePtr from, size_t bytes) {
+    HLO_CHECK_OK(ToHostLater(to, from, bytes));
+    return Arrive();
+  }
   /// Bytes that do not overlap.
   Status Copy(CuDevicePtr to, CuDevicePtr from, size_t bytes);
+  Status Record(const Event& event) { return gpu_->Call(&DriverApi::EventRecord, event.handle(), stream_); }
+  /// What is asked for from now on waits for the event.
+  Status WaitFor(const Event& event) {
+    return gpu_->Call(&DriverApi::StreamWaitEvent, stream_, event.handle(), 0U);
+  }
   Status Wait() { return gpu_->Call(&DriverApi::StreamSynchronize, stream_); }
 
  private:
-  /// Pinned memory; `used`: what was copied from it or into it is done.
+  /// Bytes on their way into staging memory, and where they belong.
+  struct Arrival {
+    void* to;
+    const uint8_t* from;
+    size_t bytes;
+  };
+  /// Pinned memory, filled piece by piece. `used`: what was copied from it or into it is done.
   struct Staging {
-    void* memory = nullptr;
-    CuEvent used = nullptr;
+    uint8_t* memory = nullptr;
+    size_t filled = 0;
+    Event used;
+    std::vector<Arrival> arrivals;
   };
   static constexpr size_t kStagingBytes = size_t{4} << 20;
+  /// Pieces begin at its multiples.
+  static constexpr size_t kStagingAlignment = 256;
 
   explicit Stream(GpuPtr gpu) : gpu_(std::move(gpu)) {}
   Status Start();
-  /// The one whose turn it is, free to be written.
-  Result<Staging*> Next();
+  /// Staging memory for at least one and at most `most` bytes, which are `bytes`.
+  Result<uint8_t*> Take(size_t most, size_t& bytes);
+  /// Waits for what it is used for: it is free then.
+  Status Finish(Staging& staging);
 
   GpuPtr gpu_;
   CuStream stream_ = nullptr;
+  /// One is filled while the other is used.
   std::array<Staging, 2> staging_;
-  size_t next_ = 0;
+  size_t turn_ = 0;
 };
 
 }  // namespace hlo::gpu

@@ -4,21 +4,22 @@
 #include <optional>
 #include <string>
 
-#include "backends/cpu/jit.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace llvm {
 class MemoryBuffer;
 }  // namespace llvm
 
-namespace hlo::cpu {
+namespace hlo::compile {
 
-/// What was made of one module: the module that the passes left (ir/binary.h), its program (build.h), and the
-/// code of its kernels.
+/// $XDG_CACHE_HOME/hlo-toolkit or ~/.cache/hlo-toolkit; empty, if there is neither.
+std::string CacheFolder();
+
+/// What was made of one module: the module that the passes left (ir/binary.h), its program and the code of
+/// its kernels, as a backend stores them.
 struct CachedProgram {
-  llvm::StringRef module, program;
-  CompiledCode code;
-  std::shared_ptr<llvm::MemoryBuffer> file;  // an entry that was loaded: where `module` and `program` lie
+  llvm::StringRef module, program, code;
+  std::shared_ptr<llvm::MemoryBuffer> file;  // an entry that was loaded: where these lie
 };
 
 /// A folder of such entries, one file each, for any number of processes: files appear whole or not at all,
@@ -35,7 +36,7 @@ class ObjectCache {
   };
   static constexpr uint64_t kFolders = 64;
 
-  /// `folder` empty: $XDG_CACHE_HOME/hlo-toolkit or ~/.cache/hlo-toolkit.
+  /// `folder` empty: CacheFolder().
   explicit ObjectCache(std::string folder = "");
   /// Names the file of a key; keys may share a name.
   using Name = std::string(llvm::StringRef key);
@@ -57,4 +58,4 @@ class ObjectCache {
   Name* name_;
 };
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile

@@ -1,4 +1,4 @@
-#include "backends/cpu/object_cache.h"
+#include "backends/compile/object_cache.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,7 +9,6 @@
 
 #include "ir/support/binary.h"
 #include "ir/support/temporary_files.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -18,21 +17,10 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 
-namespace hlo::codegen {
-
-HLO_BINARY_MEMBERS(CodeImage::Import, v.at, v.function)
-HLO_BINARY_MEMBERS(CodeImage::Pointer, v.at, v.target)
-HLO_BINARY_MEMBERS(CodeImage, v.bytes, v.imports, v.pointers)
-
-}  // namespace hlo::codegen
-
-namespace hlo::cpu {
-
-HLO_BINARY_MEMBERS(CompiledCode, v.places, v.routines, v.image)
-
+namespace hlo::compile {
 namespace {
 
-constexpr llvm::StringLiteral kMagic = "hlo-program 2\n";
+constexpr llvm::StringLiteral kMagic = "hlo-program 3\n";
 constexpr llvm::StringLiteral kSuffix = ".kernels";
 
 template <class A>
@@ -71,7 +59,9 @@ struct OpenedFile {
   struct stat info{};
 };
 
-std::string DefaultFolder() {
+}  // namespace
+
+std::string CacheFolder() {
   llvm::SmallString<128> folder;
   if (const char* given = std::getenv("XDG_CACHE_HOME"); given != nullptr && *given == '/')
     folder = given;
@@ -82,6 +72,8 @@ std::string DefaultFolder() {
   llvm::sys::path::append(folder, "hlo-toolkit");
   return folder.str().str();
 }
+
+namespace {
 
 /// Of what follows.
 struct Checksum {
@@ -117,7 +109,7 @@ std::optional<CachedProgram> Decode(llvm::StringRef text, llvm::StringRef& key) 
 
 ObjectCache::ObjectCache(std::string folder) : ObjectCache(std::move(folder), Limits{}) {}
 ObjectCache::ObjectCache(std::string folder, Limits limits, Name* name)
-    : folder_(folder.empty() ? DefaultFolder() : std::move(folder)), limits_(limits), name_(name) {}
+    : folder_(folder.empty() ? CacheFolder() : std::move(folder)), limits_(limits), name_(name) {}
 
 std::string ObjectCache::HashOf(llvm::StringRef key) {
   constexpr unsigned kDigits = 2 * sizeof(uint64_t);
@@ -173,25 +165,7 @@ void ObjectCache::Store(llvm::StringRef key, const CachedProgram& program) const
   const std::string text = Encode(key, program);
   if (text.size() > limits_.bytes / kFolders) return;
   Trim(folder, text.size());
-  llvm::SmallString<128> temporary;
-  int descriptor = -1;
-  if (llvm::sys::fs::createUniqueFile(folder + "/%%%%%%%%.tmp", descriptor, temporary, llvm::sys::fs::OF_None,
-                                      llvm::sys::fs::owner_read | llvm::sys::fs::owner_write))
-    return;
-  const std::string name(temporary);
-  RegisterTemporaryFile(name);
-  const auto done = llvm::make_scope_exit([&] { UnregisterTemporaryFile(name); });
-  {
-    llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
-    os << text;
-    os.flush();
-    if (os.has_error()) {
-      os.clear_error();
-      Remove(temporary);
-      return;
-    }
-  }
-  if (llvm::sys::fs::rename(temporary, PathOf(entry_name))) Remove(temporary);
+  [[maybe_unused]] const std::error_code ignored = WriteWholeFile(PathOf(entry_name), text);
 }
 
 void ObjectCache::Trim(const std::string& folder, uint64_t bytes) const {
@@ -225,4 +199,4 @@ void ObjectCache::Trim(const std::string& folder, uint64_t bytes) const {
   }
 }
 
-}  // namespace hlo::cpu
+}  // namespace hlo::compile
