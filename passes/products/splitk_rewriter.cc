@@ -6,7 +6,7 @@
 // results, in the type in which sums are taken, are added up. How many parts: as many as fill
 // parallel_tiles with tiles of 64 by 64 of the result, powers of two that divide the dimension and leave
 // min_part of it. Left alone: dots with several contracting dimensions, of pred, with an algorithm, dynamic
-// or with large results.
+// or with large results; under --strict-fp those of floats, whose sums would come out in another order.
 #include "passes/pass.h"
 #include "passes/rewrite/dots.h"
 #include "passes/rewrite/expander.h"
@@ -38,12 +38,13 @@ int64_t TilesOf(const Instruction& dot, int64_t min_edge) {
 }
 
 /// 1: it stays whole.
-int64_t PartsOf(const Instruction& inst, const SplitkOptions& options) {
+int64_t PartsOf(const Instruction& inst, const SplitkOptions& options, bool strict_fp) {
   const auto* attrs = inst.attrs().GetIf<DotAttrs>();
   if (inst.kind() != OpKind::Dot || inst.operand_count() != 2 || !HasStaticArrays(inst) ||
       attrs->lhs_contracting_dims.size() != 1 || attrs->algorithm != DotAlgorithm::Unset ||
       IsPred(inst.shape().element_type()) || inst.shape().ElementCount() == 0)
     return 1;
+  if (strict_fp && !IsIntegral(inst.shape().element_type())) return 1;
   const int64_t length = inst.operand(0)->shape().dim(attrs->lhs_contracting_dims[0]);
   const int64_t tiles = TilesOf(inst, options.min_edge);
   int64_t parts = 1;
@@ -96,9 +97,12 @@ Result<bool> RunSplitkRewriter(Module& module, const SplitkOptions& options, Pas
       return Error("usage-pass-option", {},
                    "option '{0}' of pass 'splitk-rewriter': found {1}, expected a positive number", name,
                    value);
+  const auto parts = [&](const Instruction& inst) {
+    return PartsOf(inst, options, context.policy().strict_fp);
+  };
   return ExpandMatches(
-      module, context, [&](const Instruction& inst) { return PartsOf(inst, options) > 1; },
-      [&](Instruction* dot) -> Result<Instruction*> { return SumOfParts(dot, PartsOf(*dot, options)); });
+      module, context, [&](const Instruction& inst) { return parts(inst) > 1; },
+      [&](Instruction* dot) -> Result<Instruction*> { return SumOfParts(dot, parts(*dot)); });
 }
 
 }  // namespace
