@@ -134,21 +134,47 @@ Result<std::unique_ptr<Program>> CompileProgram(const Module& module, const GpuR
   return program;
 }
 
-void Explain(const gpu::Sequence& sequence, llvm::function_ref<bool(llvm::StringRef name)> wanted,
-             const std::string& indent, llvm::raw_ostream& os) {
-  for (const auto& step : sequence) {
-    const Instruction& inst = *step->instruction;
-    if (wanted(inst.name()))
-      os << indent << '%' << inst.name() << " (" << inst.info().text
-         << "): " << gpu::RunnerOf(*step).Explain() << '\n';
-    for (size_t i = 0; i < step->parts.size(); ++i) {
-      std::string inner;
-      llvm::raw_string_ostream part(inner);
-      Explain(step->parts[i], wanted, indent + "    ", part);
-      if (!inner.empty()) os << indent << "  " << step->PartName(i) << ":\n" << inner;
+class Explainer {
+ public:
+  Explainer(const Program& program, llvm::function_ref<bool(llvm::StringRef name)> wanted)
+      : program_(program), wanted_(wanted) {}
+  void Explain(const gpu::Sequence& sequence, const std::string& indent, llvm::raw_ostream& os) const {
+    const auto found = program_.streams.sequences.find(&sequence);
+    const gpu::StepPlace* place =
+        found == program_.streams.sequences.end() ? nullptr : found->second.steps.data();
+    llvm::DenseMap<int32_t, llvm::StringRef> recorded;  // the steps behind which events are
+    for (const auto& known : sequence) {
+      const gpu::Step& step = *known;
+      const Instruction& inst = *step.instruction;
+      if (wanted_(inst.name()))
+        os << indent << '%' << inst.name() << " (" << inst.info().text
+           << "): " << gpu::RunnerOf(step).Explain() << (place == nullptr ? "" : StreamOf(*place, recorded))
+           << '\n';
+      if (place != nullptr) recorded[place++->event] = inst.name();
+      for (size_t i = 0; i < step.parts.size(); ++i) {
+        std::string inner;
+        llvm::raw_string_ostream part(inner);
+        Explain(step.parts[i], indent + "    ", part);
+        if (!inner.empty()) os << indent << "  " << step.PartName(i) << ":\n" << inner;
+      }
     }
   }
-}
+
+ private:
+  /// Where a step runs beside others: its stream, and the steps of other streams that it waits for.
+  static std::string StreamOf(const gpu::StepPlace& place,
+                              const llvm::DenseMap<int32_t, llvm::StringRef>& recorded) {
+    std::string text;
+    if (place.stream > 0) text = ", on stream " + std::to_string(place.stream);
+    for (const int32_t event : place.waits)
+      if (const auto it = recorded.find(event); it != recorded.end())
+        text += (", after %" + it->second).str();
+    return text;
+  }
+
+  const Program& program_;
+  llvm::function_ref<bool(llvm::StringRef name)> wanted_;
+};
 
 }  // namespace
 
@@ -162,9 +188,10 @@ Result<std::string> ExplainGpuCode(const Module& module, const GpuRunOptions& op
                                    llvm::function_ref<bool(llvm::StringRef name)> wanted) {
   HLO_CHECK_OK(CheckSupported(module, {}));
   HLO_TRY(const auto program, MakeProgram(module, options, /*make_code=*/false, [](const Module&) {}));
+  program->streams = gpu::PlanStreams(*program, options.target, options.side_streams);
   std::string text;
   llvm::raw_string_ostream os(text);
-  Explain(program->entry, wanted, "", os);
+  Explainer(*program, wanted).Explain(program->entry, "", os);
   return text;
 }
 
