@@ -18,6 +18,8 @@ llvm::SmallBitVector LoadedBuffers(const kernel::Kernel& kernel) {
   kernel::ForEachStmt(kernel.body, [&](const kernel::Stmt& stmt) {
     if (const auto* load = std::get_if<kernel::LoadStmt>(&stmt))
       loaded.set(static_cast<unsigned>(load->buffer));
+    if (const auto* copy = std::get_if<kernel::CopyStmt>(&stmt))
+      loaded.set(static_cast<unsigned>(copy->from));
   });
   return loaded;
 }
