@@ -7,6 +7,7 @@
 #include "backends/compile/kernel_config.h"
 #include "backends/compile/machine.h"
 #include "ir/eval/elementwise.h"
+#include "ir/eval/fold_kernels.h"
 #include "ir/op.h"
 #include "passes/analysis/reducers.h"
 #include "passes/pass.h"
@@ -26,19 +27,19 @@ bool Rounds(const Computation& reducer) {
   });
 }
 
-/// The type in which the evaluator makes a sum; nothing where that is its own.
+/// The type in which the evaluator makes a sum of floats; nothing where that is its own.
 std::optional<ElementType> WideSumOf(const Instruction& inst) {
-  using enum ElementType;
   if ((inst.kind() != OpKind::Reduce && inst.kind() != OpKind::ReduceWindow) || inst.operand_count() != 2 ||
       inst.shape().HasDynamicDimension() || inst.operand(0)->shape().HasDynamicDimension() ||
       ReducerOp(*inst.callee()) != OpKind::Add)
     return std::nullopt;
-  constexpr std::pair<ElementType, ElementType> kSums[] = {{F32, F64}, {BF16, F64}, {F16, F64}, {C64, C128}};
-  for (const auto& [type, wide] : kSums)
-    if (inst.shape().element_type() == type && inst.operand(0)->shape().element_type() == type &&
-        inst.operand(1)->shape().element_type() == type)
-      return wide;
-  return std::nullopt;
+  const ElementType type = inst.shape().element_type();
+  if ((!IsFloat(type) && !IsComplex(type)) ||
+      llvm::any_of(inst.operands(), [&](const Instruction* x) { return x->shape().element_type() != type; }))
+    return std::nullopt;
+  const FoldKernels* const kernels = FindFoldKernels(OpKind::Add, RealPartType(type));
+  if (kernels == nullptr || kernels->accumulator == RealPartType(type)) return std::nullopt;
+  return IsComplex(type) ? ComplexType(kernels->accumulator) : kernels->accumulator;
 }
 
 /// The sum in the other type, which takes its place; what is behind it rounds.

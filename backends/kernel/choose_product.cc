@@ -37,10 +37,6 @@ MatrixUnit UnitOf(const Kernel& kernel, const Product& product, const Target& ta
   return UnitOfLanes(product.sum);
 }
 
-}  // namespace
-
-namespace {
-
 /// The tile of a product with too few rows or columns for others, which reads the larger factor once.
 std::optional<ProductShape> ThinProduct(const Product& product, const MatrixUnit& unit,
                                         const Target& target) {

@@ -29,8 +29,8 @@ struct Product {
   llvm::SmallVector<Dimension, 2> batch;  // loops of the nest that both go along
   llvm::SmallVector<Dimension, 2> depth;  // that are summed over
   ElementType sum = ElementType::F32;
-  bool padded =
-      false;  // some products are zero whatever the factors are, which floats tell from zero factors
+  /// Some products are zero whatever the factors are, which floats tell from products of zeros.
+  bool padded = false;
 };
 int64_t ExtentOf(llvm::ArrayRef<Dimension> loops);
 

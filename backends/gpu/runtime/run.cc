@@ -189,17 +189,21 @@ Status LoadedProgram::SetArguments(Place& place, std::vector<Literal>& arguments
   return {};
 }
 
+Frame::Of LoadedProgram::FrameOf(const Place& place, hlo::Device& device) const {
+  return {.streams = place.streams,
+          .bases = place.bases,
+          .functions = functions_,
+          .plans = program_.plans,
+          .device = device,
+          .events = place.events};
+}
+
 Result<double> LoadedProgram::Nanoseconds(hlo::Device& device, std::vector<Literal> arguments) {
   constexpr int kWarmUp = 2, kRuns = 9, kOfOne = 10;
   constexpr double kPerMillisecond = 1e6;
   HLO_CHECK_OK(gpu_->MakeCurrent());
   HLO_TRY(PlacePtr place, TakePlace(device));
-  Frame frame({.streams = place->streams,
-               .bases = place->bases,
-               .functions = functions_,
-               .plans = program_.plans,
-               .device = device},
-              static_cast<size_t>(program_.sizes_count));
+  Frame frame(FrameOf(*place, device), static_cast<size_t>(program_.sizes_count));
   HLO_CHECK_OK(SetArguments(*place, arguments, frame));
   std::array<Event, 2> events;
   for (Event& event : events) {
@@ -225,19 +229,16 @@ Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<Literal> arg
   HLO_CHECK_OK(gpu_->MakeCurrent());
   // A place where something went wrong is not used again.
   HLO_TRY(PlacePtr place, TakePlace(device));
-  Frame frame({.streams = place->streams,
-               .bases = place->bases,
-               .functions = functions_,
-               .plans = program_.plans,
-               .device = device,
-               .observer = observers.observer,
-               .listener = observers.listener,
-               .wait_each = observers.wait_each || gpu_->synchronous(),
-               .graphs = observers.graphs ? place->graphs.get() : nullptr,
-               // Graphs are recorded on one.
-               .plan = observers.graphs ? nullptr : &program_.streams,
-               .events = place->events},
-              static_cast<size_t>(program_.sizes_count));
+  Frame::Of of = FrameOf(*place, device);
+  of.observer = observers.observer;
+  of.listener = observers.listener;
+  of.wait_each = observers.wait_each || gpu_->synchronous();
+  if (observers.graphs) {
+    of.graphs = place->graphs.get();  // recorded on one stream
+  } else {
+    of.plan = &program_.streams;
+  }
+  Frame frame(of, static_cast<size_t>(program_.sizes_count));
   HLO_CHECK_OK(SetArguments(*place, arguments, frame));
   arguments.clear();
   HLO_CHECK_OK(RunSequence(program_.entry, frame));

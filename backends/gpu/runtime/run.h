@@ -51,6 +51,8 @@ class LoadedProgram {
   Result<PlacePtr> MakePlace();
   /// The one where the device ran last, if there is.
   Result<PlacePtr> TakePlace(const hlo::Device& device);
+  /// All steps on the first stream, watched by nobody.
+  Frame::Of FrameOf(const Place& place, hlo::Device& device) const;
   Status SetArguments(Place& place, std::vector<Literal>& arguments, Frame& frame);
 
   const Program& program_;

@@ -3,17 +3,11 @@
 #include <array>
 #include <map>
 
+#include "backends/gpu/runtime/program.h"
 #include "passes/analysis/cost.h"
 
 namespace hlo::gpu {
 namespace {
-
-using compile::Leaf;
-using compile::Sequence;
-using compile::Slice;
-using compile::Step;
-using compile::StepKind;
-using compile::Value;
 
 constexpr int32_t kStreams = StreamPlan::kStreams;
 /// Before all steps of a sequence.

@@ -10,6 +10,7 @@
 #include "backends/gpu/runtime/tuning_results.h"
 #include "backends/run_devices.h"
 #include "ir/findings.h"
+#include "ir/numeric/float_format.h"
 #include "ir/op.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
@@ -71,18 +72,8 @@ std::unique_ptr<Module> ModuleOf(const Instruction& fusion) {
   return module;
 }
 
-/// Numbers between a half and one, from bits at random: where their bits begin, and how many are free.
-struct Halves {
-  ElementType type;
-  uint64_t half;
-  unsigned free;
-};
-constexpr Halves kHalves[] = {{ElementType::F16, 0x3800, 10},
-                              {ElementType::BF16, 0x3f00, 7},
-                              {ElementType::F32, 0x3f000000, 23},
-                              {ElementType::F64, 0x3fe0000000000000, 52}};
-
-/// Products of zeros take less power, and so less time: numbers at random, other types zeros.
+/// Products of zeros take less power, and so less time: floats at random from a half to one, other types
+/// zeros.
 Literal ArgumentOf(const Shape& shape, std::mt19937_64& random) {
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
@@ -91,10 +82,11 @@ Literal ArgumentOf(const Shape& shape, std::mt19937_64& random) {
   }
   if (!shape.IsArray()) return Literal::MakeToken();
   Literal literal = Literal::Zeros(shape);
-  const auto* row = llvm::find_if(kHalves, [&](const Halves& h) { return h.type == shape.element_type(); });
-  if (row == std::end(kHalves)) return literal;
+  if (!IsFloat(shape.element_type())) return literal;
+  const FloatFormat format = Format(shape.element_type());
+  const uint64_t half = static_cast<uint64_t>(format.bias - 1) << format.mantissa_bits;
   for (int64_t i = 0; i < shape.ElementCount(); ++i)
-    literal.SetBits(i, row->half | (random() & ((uint64_t{1} << row->free) - 1)));
+    literal.SetBits(i, half | (random() & format.mantissa_mask()));
   return literal;
 }
 
