@@ -3,8 +3,8 @@
 #include <numeric>
 
 #include "backends/kernel/copy_region.h"
+#include "backends/kernel/product_results.h"
 #include "backends/kernel/schedule_steps.h"
-#include "backends/kernel/tile_places.h"
 #include "backends/kernel/visit.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -14,11 +14,10 @@ namespace {
 /// Bytes of the smallest copy.
 constexpr int64_t kLeastCopy = 4;
 
-int64_t BytesOf(ElementType type) { return Info(type).host_bytes(); }
-class ProductTiler : TilePlaces {
+class ProductTiler : ProductResults {
  public:
   ProductTiler(Kernel& kernel, const ProductShape& shape, const Product& product, Region body)
-      : TilePlaces(kernel, shape.threads()), shape_(shape), product_(product), body_(std::move(body)) {
+      : ProductResults(kernel, shape, product, std::move(body)) {
     left_.factor = &product_.left, left_.edge = shape.rows, left_.value = product_.left.value;
     right_.factor = &product_.right, right_.edge = shape.columns, right_.value = product_.right.value;
   }
@@ -45,19 +44,6 @@ class ProductTiler : TilePlaces {
   [[nodiscard]] int64_t Tiles() const { return ExtentOf(product_.batch) * TilesOf(left_) * TilesOf(right_); }
 
  private:
-  /// A factor, and how pieces of it lie in shared memory: lines of neighbours, in depth or along its loops.
-  struct Operand {
-    const Product::Factor* factor = nullptr;
-    int64_t edge = 0;      // of a tile
-    ValueId value = -1;    // what is staged
-    bool in_depth = true;  // neighbours are
-    int64_t width = 1;     // neighbours that a thread moves at once
-    bool copied = false;   // by copies that threads do not wait for
-    BufferId shared = -1;
-    ValueId tile = -1;  // which of them
-    [[nodiscard]] int64_t lines(const ProductShape& shape) const { return in_depth ? edge : shape.depth; }
-    [[nodiscard]] int64_t run(const ProductShape& shape) const { return in_depth ? shape.depth : edge; }
-  };
   [[nodiscard]] int64_t TilesOf(const Operand& operand) const {
     return (ExtentOf(operand.factor->loops) + operand.edge - 1) / operand.edge;
   }
@@ -91,11 +77,6 @@ class ProductTiler : TilePlaces {
       renamed.push_back({of.id, Counting(loop.id)});
     return renamed;
   }
-  void Substitute(Region& region, const Bys& bys) {
-    for (const By& by : renamed_) ThreadStmts::Substitute(region, by.loop, by.place);
-    for (const By& by : bys) ThreadStmts::Substitute(region, by.loop, by.place);
-  }
-
   /// Neighbours along a loop that all loads of the region may take at once, all of them whole accesses.
   [[nodiscard]] int64_t WidthAlong(const Region& region, const Dimension& d, int64_t most) const {
     int64_t width = most;
@@ -208,15 +189,6 @@ class ProductTiler : TilePlaces {
   }
 
   // Tiles of a warp, and those of a unit in it.
-  [[nodiscard]] int64_t WarpRows() const { return shape_.rows / shape_.warp_rows; }
-  [[nodiscard]] int64_t WarpColumns() const { return shape_.columns / shape_.warp_columns; }
-  [[nodiscard]] int64_t UnitsDown() const { return WarpRows() / shape_.unit.rows; }
-  [[nodiscard]] int64_t UnitsAcross() const { return WarpColumns() / shape_.unit.columns; }
-  [[nodiscard]] Address SumAt(LoopId down, LoopId across) const {
-    Address at = Counting(down, UnitsAcross() * SumWords(shape_.unit));
-    at.AddLoop(across, SumWords(shape_.unit));
-    return at;
-  }
 
   void LoadFactor(const Operand& operand, BufferId words, const Address& at, const Address& line, LoopId step,
                   const Address& stage) {
@@ -316,179 +288,6 @@ class ProductTiler : TilePlaces {
     }
     out_->push_back(Loop({.id = piece, .extent = pieces}, std::move(body)));
   }
-
-  // Results.
-
-  /// Rows of units that warps hand on at once: as many as there is memory for in that of a factor.
-  [[nodiscard]] int64_t UnitsAtOnce(int64_t bytes) const {
-    int64_t units = UnitsDown();
-    while (units > 1 && (UnitsDown() % units != 0 || BytesOfSums(units) > bytes)) --units;
-    return units;
-  }
-  [[nodiscard]] int64_t PitchOfSums() const { return shape_.columns + GapOfSums(shape_.unit); }
-  [[nodiscard]] int64_t BytesOfSums(int64_t units) const {
-    return shape_.warp_rows * units * shape_.unit.rows * PitchOfSums() * BytesOf(product_.sum);
-  }
-  /// What a row of the results takes at once: of the widest elements that are stored.
-  [[nodiscard]] int64_t WidthOfResults(const Region& region) const {
-    int64_t width = kProductAccess;
-    const Dimension& along = product_.right.loops.back();
-    for (const Stmt& stmt : region.stmts) {
-      const auto* store = std::get_if<StoreStmt>(&stmt);
-      if (store == nullptr) continue;
-      const auto& buffer = kernel_.buffers[static_cast<size_t>(store->buffer)];
-      if (store->address.FactorOf(along.id) != 1) return 1;
-      int64_t unit =
-          std::gcd(kProductAccess / std::min(BytesOf(buffer.type), kProductAccess), store->address.offset);
-      for (const auto& term : store->address.loops)
-        if (term.id != along.id) unit = std::gcd(unit, term.factor);
-      for (const auto& term : store->address.values) unit = std::gcd(unit, term.factor);
-      width = std::min(width, std::gcd(unit, along.extent));
-    }
-    return width;
-  }
-
-  void MakeResults() {
-    const Operand& below = kernel_.buffers[static_cast<size_t>(left_.shared)].count >=
-                                   kernel_.buffers[static_cast<size_t>(right_.shared)].count
-                               ? left_
-                               : right_;
-    const int64_t bytes =
-        kernel_.buffers[static_cast<size_t>(below.shared)].count * BytesOf(shape_.unit.type);
-    const int64_t units = UnitsAtOnce(bytes), rows = shape_.warp_rows * units * shape_.unit.rows;
-    const BufferId handed = Shared(product_.sum, rows * PitchOfSums());
-    if (BytesOfSums(units) <= bytes) kernel_.buffers.back().over = below.shared;
-    kernel_.buffers.back().swizzle = SwizzleOfSums(product_.sum, rows * PitchOfSums(), WidthOfResults(body_));
-    const int64_t parts = int64_t{shape_.unit.columns} / SumPlaceOf(shape_.unit, 1, 0).column;
-    const ValueId lane = Index(Counting(lane_)), group = Divided(lane, parts), part = Rest(lane, parts);
-    ForEach({UnitsDown() / units}, [&](llvm::ArrayRef<LoopId> passes) {
-      out_->emplace_back(BarrierStmt{});
-      HandOn(handed, units, passes[0], group, part);
-      out_->emplace_back(BarrierStmt{});
-      if (product_.padded) Repair(handed, units, passes[0]);
-      TakeResults(handed, units, passes[0]);
-    });
-  }
-  void HandOn(BufferId handed, int64_t units, LoopId pass, ValueId group, ValueId part) {
-    const MatrixUnit& unit = shape_.unit;
-    const int64_t neighbours = SumPlaceOf(unit, 1, 0).column, rows = SumWords(unit) / neighbours;
-    ForEach({units, UnitsAcross(), rows}, [&](llvm::ArrayRef<LoopId> loops) {
-      const LoopId lane = NewLoop();
-      Region together;
-      Address at = SumAt(loops[0], loops[1]);
-      at.AddLoop(pass, units * UnitsAcross() * SumWords(unit));
-      at.AddLoop(loops[2], neighbours);
-      if (neighbours > 1) at.AddLoop(lane, 1);
-      Address row = Times(warp_row_, units * unit.rows);
-      row.AddLoop(loops[0], unit.rows);
-      row.AddLoop(loops[2], SumPlaceOf(unit, 0, neighbours).row);
-      row.AddValue(group, 1);
-      Address to = Times(warp_column_, WarpColumns());
-      to.AddLoop(loops[1], unit.columns);
-      to.AddValue(part, neighbours);
-      if (neighbours > 1) to.AddLoop(lane, 1);
-      to.Add(row, PitchOfSums());
-      {
-        const Into out(*this, together.stmts);
-        out_->emplace_back(StoreStmt{handed, to, Load(sums_, at)});
-      }
-      Append(*out_, InLanes(neighbours > 1 ? lane : -1, neighbours, std::move(together)));
-    });
-  }
-
-  /// The row in which a line stands of those that warps hand on at once.
-  [[nodiscard]] Address RowOfLine(const Address& line, int64_t units, LoopId pass) {
-    Address row = line;
-    if (units < UnitsDown()) {
-      const int64_t of_warp = units * shape_.unit.rows;
-      const ValueId number = Index(line);
-      row = Sum(Times(Divided(number, of_warp), WarpRows()), Times(Rest(number, of_warp), 1));
-      row.AddLoop(pass, of_warp);
-    }
-    row.Add(Times(left_.tile, shape_.rows));
-    return row;
-  }
-  [[nodiscard]] ValueId BothExist(ValueId exists, const Address& row, const Address& column) {
-    exists = Both(exists, Exists(row, ExtentOf(product_.left.loops), shape_.rows));
-    return Both(exists, Exists(column, ExtentOf(product_.right.loops), shape_.columns));
-  }
-
-  /// Sums that are no numbers may be so by padding that met what is infinite: those are taken again.
-  void Repair(BufferId handed, int64_t units, LoopId pass) {
-    const int64_t lines = shape_.warp_rows * units * shape_.unit.rows;
-    ForChunks(lines, shape_.columns, 1, [&](const Address& line, const Address& first, ValueId exists) {
-      const Address row = RowOfLine(line, units, pass);
-      const Address column = Sum(first, Times(right_.tile, shape_.columns));
-      exists = BothExist(exists, row, column);
-      Bys bys = batch_;
-      Unflatten(product_.left.loops, row, -1, bys);
-      Unflatten(product_.right.loops, column, -1, bys);
-      Address at = first;
-      at.Add(line, PitchOfSums());
-      Region again, region;
-      {
-        const Into out(*this, again.stmts);
-        const ValueId sum = AppendSum(again.stmts, body_);
-        out_->emplace_back(StoreStmt{handed, at, sum});
-      }
-      renamed_.clear();
-      Substitute(again, bys);
-      const Into out(*this, region.stmts);
-      const ValueId sum = Load(handed, at);
-      const ValueId wrong = Both(exists, Compare(Direction::NE, sum, sum));
-      out_->push_back(Loop({.id = NewLoop(), .extent = 1, .when = wrong}, std::move(again)));
-      return region;
-    });
-    out_->emplace_back(BarrierStmt{});
-  }
-
-  /// The body with the sums in place of the reduction, its values that are stored and what they need.
-  Region Results(ValueId& sum) {
-    RegionCopier copier(kernel_);
-    auto copy = copier.Copy(body_);
-    std::vector<Stmt> all;
-    for (Stmt& stmt : copy->stmts) {
-      if (auto* reduce = std::get_if<ReduceStmt>(&stmt))
-        sum = reduce->results[0];
-      else
-        all.push_back(std::move(stmt));
-    }
-    return Needed(std::move(all), {});
-  }
-  void TakeResults(BufferId handed, int64_t units, LoopId pass) {
-    const int64_t width = std::min(WidthOfResults(body_), shape_.columns);
-    ForChunks(shape_.warp_rows * units * shape_.unit.rows, shape_.columns, width,
-              [&](const Address& line, const Address& first, ValueId exists) {
-                const Address row = RowOfLine(line, units, pass);
-                const Address column = Sum(first, Times(right_.tile, shape_.columns));
-                exists = BothExist(exists, row, column);
-                const LoopId lane = width > 1 ? NewLoop() : -1;
-                Bys bys = batch_;
-                Unflatten(product_.left.loops, row, -1, bys);
-                Unflatten(product_.right.loops, column, lane, bys);
-                ValueId sum = -1;
-                Region results = Results(sum);
-                renamed_.clear();
-                Substitute(results, bys);
-                if (exists >= 0) Mask(results, exists);
-                Address from = first;
-                if (lane >= 0) from.AddLoop(lane, 1);
-                from.Add(line, PitchOfSums());
-                Region inner;
-                inner.stmts.emplace_back(LoadStmt{sum, handed, from});
-                Append(inner.stmts, std::move(results));
-                return InLanes(lane, width, std::move(inner));
-              });
-  }
-
-  ProductShape shape_;
-  const Product& product_;
-  Region body_;
-  Operand left_, right_;
-  Bys batch_, renamed_;
-  LoopId lane_ = -1, warp_ = -1;
-  ValueId warp_row_ = -1, warp_column_ = -1;
-  BufferId sums_ = -1, left_words_ = -1, right_words_ = -1;
 };
 
 }  // namespace
