@@ -19,8 +19,8 @@ bool Matches(const Instruction& inst) {
          inst.operand(1)->shape().element_type() == inst.operand(2)->shape().element_type();
 }
 
-/// Of two (value, position) pairs the one that stands, whatever the order in which pairs are combined: some
-/// element rather than none (position -1); of two elements the earlier, if `select` prefers it to the later.
+/// Of two (value, position) pairs, the first of which stands for all before the second, the one that stands:
+/// some element rather than none (position -1), and of two elements the first if `select` prefers it.
 Computation* SelectPosition(Maker& at, const Computation& select, ElementType position) {
   Computation* made = NewComputation(at.module(), select.name());
   made->set_execution_thread(at.computation().execution_thread());
@@ -28,10 +28,9 @@ Computation* SelectPosition(Maker& at, const Computation& select, ElementType po
   const Shape value = select.parameter(0)->shape(), index = Shape::ArrayWithDefaultLayout(position, {});
   const Expr x(make, make.Parameter(0, value, "value")), at_x(make, make.Parameter(1, index, "position"));
   const Expr y(make, make.Parameter(2, value, "value")), at_y(make, make.Parameter(3, index, "position"));
-  const Expr in_order = Lt(at_x, at_y);
-  const Expr earlier = Select(in_order, x, y), later = Select(in_order, y, x);
-  const Expr preferred(make, InlineBody(earlier, select, {earlier, later}));
-  const Expr keep = Ne(at_x, -1) & (Eq(at_y, -1) | Eq(preferred, in_order));
+  const Expr none(make, make.ScalarInt(position, -1));
+  const Expr preferred(make, InlineBody(x, select, {x, y}));
+  const Expr keep = (Ne(at_x, none) & preferred) | Eq(at_y, none);
   made->set_root(make.Tuple({Select(keep, x, y), Select(keep, at_x, at_y)}));
   return made;
 }
@@ -45,11 +44,14 @@ bool IsInside(const WindowDim& w, int64_t size, int64_t outputs, int64_t k) {
 
 /// Windows that together make up the window, in the order in which their elements are preferred: row-major,
 /// but the last position of a dimension comes after all others if either it or all before it are always
-/// inside the operand but not both, the last dimension being divided first (so do XLA's loops).
+/// inside the operand but not both, the last dimension being divided first (so do XLA's loops). The last of
+/// the outermost dimension comes last anyway.
 std::vector<Window> InOrderOfPreference(const Window& window, const Shape& operand, const Shape& source) {
   std::vector<Window> pieces = {window};
+  bool outermost = true;
   for (size_t d = 0; d < window.dims.size(); ++d) {
     const WindowDim& w = window.dims[d];
+    if (std::exchange(outermost, outermost && w.size < 2)) continue;
     const auto dim = static_cast<int64_t>(d);
     const auto inside = [&](int64_t k) { return IsInside(w, operand.dim(dim), source.dim(dim), k); };
     if (w.size < 2 || w.base_dilation != 1 || (inside(0) && inside(w.size - 2)) == inside(w.size - 1))
@@ -75,13 +77,17 @@ Expr SelectedNumbers(Maker& make, const Instruction& inst, ElementType position)
   const Expr numbers =
       Expr(make, IotaOf(make, position, {operand.shape().ElementCount()}, 0)).Reshape(operand.shape().dims());
   Computation* by = SelectPosition(make, *inst.callee(0), position);
-  Instruction *zero = make.Scalar(operand.type(), 0), *none = make.ScalarInt(position, -1);
+  // Any value will do: it stands for no element.
+  const bool fits = inst.operand(2)->shape().IsScalarOf(operand.type());
+  Instruction* value_of_none = fits ? inst.operand(2) : make.Scalar(operand.type(), 0);
+  Instruction* none = make.ScalarInt(position, -1);
   Expr value, number;
   const Window& whole = inst.attr<SelectAndScatterAttrs>().window;
   for (const Window& window : InOrderOfPreference(whole, operand.shape(), inst.operand(1)->shape())) {
     ReduceWindowAttrs attrs;
     attrs.window = window;
-    const Expr selected(make, make.Add(OpKind::ReduceWindow, {operand, numbers, zero, none}, attrs, {by}));
+    const Expr selected(make,
+                        make.Add(OpKind::ReduceWindow, {operand, numbers, value_of_none, none}, attrs, {by}));
     const Expr rival = selected.Gte(0), rival_number = selected.Gte(1);
     if (!number.inst()) {
       value = rival;
