@@ -58,32 +58,37 @@ double ReadsPerElement(const Instruction& inst, int64_t operand) {
 
 bool IsFusion(const Instruction& inst) { return inst.kind() == OpKind::Fusion; }
 
-/// Of a fusion's body, or of an instruction and its operands.
-Evaluations EvaluationsIn(const Instruction& inst) {
-  Evaluations times;
-  const auto add_operands = [&](const Instruction& i) {
-    for (int64_t o = 0; o < i.operand_count(); ++o)
-      times[i.operand(o)] += times.lookup(&i) * ReadsPerElement(i, o);
-  };
-  if (!IsFusion(inst)) {
-    times[&inst] = static_cast<double>(inst.shape().ElementCount());
-    add_operands(inst);
-    return times;
-  }
-  const Computation& body = *inst.callee();
-  times[body.root()] = static_cast<double>(body.root()->shape().ElementCount());
-  const std::vector<Instruction*> order = body.PostOrder();
-  for (const Instruction* i : llvm::reverse(order)) add_operands(*i);
-  return times;
-}
-
 bool IsLongReduction(const Instruction& inst) {
   return inst.kind() == OpKind::Reduce && ReadsPerElement(inst, 0) >= static_cast<double>(kLongReduction);
 }
-bool HasLongReduction(const Instruction& inst) {
-  return IsFusion(inst) ? llvm::any_of(inst.callee()->instructions(),
-                                       [](const Instruction* i) { return IsLongReduction(*i); })
-                        : IsLongReduction(inst);
+
+/// What computing a fusion or another instruction once comes to.
+struct Work {
+  Evaluations times;      // of it and its operands; of a fusion, of what is in its body
+  double operations = 0;  // in units of a cheap one
+  bool long_reduction = false;
+
+  void Compute(const Instruction& inst) {
+    const double count = times.lookup(&inst);
+    for (int64_t o = 0; o < inst.operand_count(); ++o)
+      times[inst.operand(o)] += count * ReadsPerElement(inst, o);
+    operations += count * (IsExpensive(inst) ? kExpensive : 1);
+    long_reduction |= IsLongReduction(inst);
+  }
+};
+
+Work WorkOf(const Instruction& inst) {
+  Work work;
+  const Instruction& result = IsFusion(inst) ? *inst.callee()->root() : inst;
+  work.times[&result] = static_cast<double>(result.shape().ElementCount());
+  if (!IsFusion(inst)) {
+    work.Compute(inst);
+    return work;
+  }
+  const std::vector<Instruction*> order = inst.callee()->PostOrder();
+  for (const Instruction* i : llvm::reverse(order))
+    if (i->kind() != OpKind::Parameter) work.Compute(*i);
+  return work;
 }
 
 /// A fusion that may take others in, and be taken in.
@@ -103,15 +108,6 @@ bool MayJoin(const Instruction& inst) {
 
 /// The result goes into the place of an operand, of which a producer might still read.
 bool UpdatesInPlace(const Instruction& inst) { return !InPlacePairs(inst).empty(); }
-
-bool MayConsume(const Instruction& inst, const Instruction& producer) {
-  if (!MayJoin(inst) || inst.kind() == OpKind::Bitcast) return false;
-  if (HasLongReduction(inst) && HasLongReduction(producer)) return false;
-  if (UpdatesInPlace(inst) && !producer.info().Is(kElementwise)) return false;
-  const int64_t size = (IsFusion(inst) ? inst.callee()->instruction_count() : 1) +
-                       (IsFusion(producer) ? producer.callee()->instruction_count() : 1);
-  return inst.operand_count() + producer.operand_count() <= kMaxOperands && size <= kMaxInstructions;
-}
 
 bool IsScalarConstant(const Instruction& inst) {
   return inst.kind() == OpKind::Constant && inst.shape().IsArray() && inst.shape().ElementCount() == 1 &&
@@ -164,10 +160,10 @@ class PriorityFuser {
     entries_[inst] = entry;
   }
 
-  /// EvaluationsIn, kept until the instruction changes.
-  const Evaluations& TimesIn(const Instruction& inst) {
-    const auto at = times_.find(&inst);
-    return at != times_.end() ? at->second : times_.emplace(&inst, EvaluationsIn(inst)).first->second;
+  /// WorkOf, kept while the instruction is there.
+  const Work& Known(const Instruction& inst) {
+    const auto at = work_.find(&inst);
+    return at != work_.end() ? at->second : work_.emplace(&inst, WorkOf(inst)).first->second;
   }
 
   [[nodiscard]] double MoveTime(double elements, const Shape& shape) const {
@@ -178,24 +174,39 @@ class PriorityFuser {
   }
   /// Reading its operands and computing, `scale` times.
   double TimeOf(const Instruction& inst, double scale) {
-    double moving = 0, computing = 0;
-    for (const auto& [value, elements] : TimesIn(inst)) {
-      const bool fused = IsFusion(inst) && value->parent() == inst.callee();
-      if (fused ? value->kind() == OpKind::Parameter : value != &inst)
-        moving += value->shape().IsArray() ? MoveTime(elements * scale, value->shape()) : 0;
-      else
-        computing += elements * scale * (IsExpensive(*value) ? kExpensive : 1) / options_.operations_per_us;
+    const Work& work = Known(inst);
+    double moving = 0;
+    const auto move = [&](const Instruction* read) {
+      if (read->shape().IsArray()) moving += MoveTime(work.times.lookup(read) * scale, read->shape());
+    };
+    if (IsFusion(inst)) {
+      llvm::for_each(inst.callee()->parameters(), move);
+    } else {
+      llvm::SmallDenseSet<const Instruction*, 4> seen;
+      for (const Instruction* operand : inst.operands())
+        if (seen.insert(operand).second) move(operand);
     }
+    const double computing = work.operations * scale / options_.operations_per_us;
     return moving + computing - kOverlap * std::min(moving, computing);
   }
   /// How many elements of the producer the consumer reads.
   double ReadsOf(const Instruction& producer, const Instruction& consumer) {
-    const Evaluations& times = TimesIn(consumer);
+    const Evaluations& times = Known(consumer).times;
     if (!IsFusion(consumer)) return times.lookup(&producer);
     double reads = 0;
     for (int64_t i = 0; i < consumer.operand_count(); ++i)
       if (consumer.operand(i) == &producer) reads += times.lookup(consumer.callee()->parameter(i));
     return reads;
+  }
+
+  bool MayConsume(const Instruction& inst, const Instruction& producer) {
+    if (!MayJoin(inst) || inst.kind() == OpKind::Bitcast) return false;
+    const int64_t size = (IsFusion(inst) ? inst.callee()->instruction_count() : 1) +
+                         (IsFusion(producer) ? producer.callee()->instruction_count() : 1);
+    if (inst.operand_count() + producer.operand_count() > kMaxOperands || size > kMaxInstructions)
+      return false;
+    if (UpdatesInPlace(inst) && !producer.info().Is(kElementwise)) return false;
+    return !Known(inst).long_reduction || !Known(producer).long_reduction;
   }
 
   /// Microseconds that it saves to have the producer in all its users; negative: it cannot be, or does not.
@@ -217,25 +228,47 @@ class PriorityFuser {
     return apart - together;
   }
 
+  /// Copies the producer into the fusion, whose work gets that of the copy.
+  void TakeIn(Instruction* fusion, Instruction* producer, Work& work) {
+    const auto place = llvm::find(fusion->operands(), producer) - fusion->operands().begin();
+    const Instruction* parameter = fusion->callee()->parameter(place);
+    const double reads = work.times.lookup(parameter);
+    work.times.erase(parameter);
+    Instruction* copy = FuseProducer(fusion, producer);
+    work.times[copy] = reads;
+    if (!IsFusion(*copy)) return work.Compute(*copy);
+    const Work& made = Known(*producer);
+    const double scale = reads / static_cast<double>(std::max<int64_t>(1, producer->shape().ElementCount()));
+    for (int64_t o = 0; o < copy->operand_count(); ++o)
+      work.times[copy->operand(o)] += scale * made.times.lookup(producer->callee()->parameter(o));
+    work.operations += scale * made.operations;
+    work.long_reduction |= made.long_reduction;
+    work.times.erase(copy);
+    InlineCall(copy, [&](const Instruction* from, Instruction* to) {
+      work.times[to] = scale * made.times.lookup(from);
+    });
+  }
+
   void Fuse(Instruction* producer) {
     const llvm::SmallVector<Instruction*, 4> users(producer->users());
     llvm::SmallVector<Instruction*, 4> around(producer->operands());
     for (Instruction* user : users) {
       Forget(user);
-      times_.erase(user);
+      auto known = work_.extract(user);
       Instruction* fusion = user;
       if (!IsFusion(*user)) {
         const bool reduces = user->kind() == OpKind::Reduce;
         fusion = WrapInFusion(user, reduces ? FusionKind::Input : FusionKind::Loop);
       }
-      Instruction* copy = FuseProducer(fusion, producer);
-      if (IsFusion(*copy)) InlineCall(copy);
+      Work work = fusion == user && known ? std::move(known.mapped()) : WorkOf(*fusion);
+      TakeIn(fusion, producer, work);
+      work_[fusion] = std::move(work);
       around.push_back(fusion);
       around.append(fusion->operands().begin(), fusion->operands().end());
     }
     RemoveIfDead(producer, [&](Instruction* dead) {
       Forget(dead);
-      times_.erase(dead);
+      work_.erase(dead);
       llvm::erase(around, dead);
     });
     llvm::SmallDenseSet<Instruction*, 16> seen;
@@ -258,7 +291,7 @@ class PriorityFuser {
   PassContext& context_;
   std::set<Entry> queue_;
   llvm::DenseMap<const Instruction*, Entry> entries_;
-  std::unordered_map<const Instruction*, Evaluations> times_;
+  std::unordered_map<const Instruction*, Work> work_;
   int64_t next_ = 0;
   bool changed_ = false;
 };
