@@ -107,7 +107,6 @@ void Archive(Hasher& a, float& v) { a.Number(v == 0 ? 0 : std::bit_cast<uint32_t
 void Archive(Hasher& a, uint8_t& v) { a.Number(v); }
 void Archive(Hasher& a, Shape& v) { a.Number(hash_value(v)); }
 void Archive(Hasher& a, LiteralPtr& v) { a.Number(v ? static_cast<size_t>(hash_value(*v)) : 1); }
-void Archive(Hasher& a, DomainSpec& v) { Archive(a, v.kind); }  // equality compares what is pointed to
 
 template <class T>
 llvm::hash_code HashOf(const T& value) {

@@ -5,6 +5,7 @@
 // multi-output fusion are read from one place. Metadata does not take part. Left alone: instructions without
 // operands (constants, partition-id and replica-id apart), with side effects or control edges, halves of
 // asynchronous pairs, and what carries the frontend attribute MUST_FUSE.
+#include "ir/print.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
@@ -57,11 +58,7 @@ class ValueTable {
   }
 
   uint64_t Hash(const Instruction& inst) {
-    llvm::hash_code hash = llvm::hash_combine(static_cast<int>(inst.kind()), inst.attrs());
-    if (inst.shape().IsArray())
-      hash = llvm::hash_combine(
-          hash, static_cast<int>(inst.shape().element_type()),
-          llvm::hash_combine_range(inst.shape().dims().begin(), inst.shape().dims().end()));
+    llvm::hash_code hash = llvm::hash_combine(static_cast<int>(inst.kind()), inst.attrs(), inst.shape());
     if (inst.info().Is(kCommutative) && inst.operand_count() == 2) {
       // In either order.
       hash = llvm::hash_combine(hash, HashOperand(inst.operand(0)) + HashOperand(inst.operand(1)));
@@ -69,15 +66,31 @@ class ValueTable {
       for (const Instruction* o : inst.operands()) hash = llvm::hash_combine(hash, HashOperand(o));
     }
     for (const Computation* callee : inst.callees()) hash = llvm::hash_combine(hash, callees_.Of(*callee));
-    if (inst.has_extras()) {
-      // Nothing for what is empty: extras may hold other things than these.
-      if (const llvm::StringRef config = inst.extras().backend_config; !config.empty())
-        hash = llvm::hash_combine(hash, config);
-      for (const auto& [key, value] : inst.extras().frontend_attributes)
-        hash = llvm::hash_combine(hash, key, value);
+    const uint64_t extras = inst.has_extras() ? HashExtras(inst) : 0;
+    return extras != 0 ? llvm::hash_combine(hash, extras) : hash;
+  }
+
+  /// 0 where none of them counts: extras may hold other things than these.
+  static uint64_t HashExtras(const Instruction& inst) {
+    const InstructionExtras& extras = inst.extras();
+    uint64_t hash = 0;
+    const auto add = [&](const auto& part) { hash = llvm::hash_combine(hash, part); };
+    for (const llvm::StringRef text : {extras.backend_config, extras.unknown_attributes})
+      if (!text.empty()) add(text);
+    for (const auto& [key, value] : extras.frontend_attributes) add(std::pair(key, value));
+    if (const ResultAccuracy& accuracy = extras.result_accuracy; !accuracy.is_default())
+      for (const double bound : {accuracy.atol, accuracy.rtol}) add(std::hash<double>()(bound));
+    if (extras.sharding && ShardingCounts(inst)) {
+      std::string text;
+      llvm::raw_string_ostream os(text);
+      PrintSharding(os, *extras.sharding);
+      add(text);
     }
     return hash;
   }
+
+  /// Constants are had everywhere.
+  static bool ShardingCounts(const Instruction& inst) { return inst.kind() != OpKind::Constant; }
 
   static bool SameOperand(const Instruction* a, const Instruction* b) {
     return a == b || (a->kind() == OpKind::Iota && b->kind() == OpKind::Iota && a->shape() == b->shape() &&
@@ -102,8 +115,7 @@ class ValueTable {
         return false;
     if (!a.has_extras() && !b.has_extras()) return true;
     const InstructionExtras &x = a.extras(), &y = b.extras();
-    // Constants are had everywhere.
-    const bool same_sharding = a.kind() == OpKind::Constant || x.sharding == y.sharding ||
+    const bool same_sharding = !ShardingCounts(a) || x.sharding == y.sharding ||
                                (x.sharding && y.sharding && *x.sharding == *y.sharding);
     return same_sharding && x.result_accuracy == y.result_accuracy && x.backend_config == y.backend_config &&
            x.frontend_attributes == y.frontend_attributes && x.unknown_attributes == y.unknown_attributes;
