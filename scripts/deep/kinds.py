@@ -8,16 +8,17 @@ import collections
 
 NESTING = 8192  # levels that text and calls may nest
 
-Kind = collections.namedtuple('Kind', 'name make size small most not_run limited power')
+Kind = collections.namedtuple('Kind', 'name make size small most not_run limited power least')
 KINDS = {}
 
 
-def kind(size, small=None, most=None, not_run=None, limited=False, power=1.5):
+def kind(size, small=None, most=None, not_run=None, limited=False, power=1.5, least=10):
     """`most`: sizes beyond are refused with a limit; `not_run`: why hlo-run does not take such modules; `limited`: they
     say in few words what may be too much for a tool, which then names its limit; `power`: of the size, by which time may grow
-    (of n tuples within each other each has up to n levels, which are all looked at)."""
+    (of n tuples within each other each has up to n levels, which are all looked at); `least`: the size from which on times
+    grow like that."""
     def add(make):
-        KINDS[make.__name__] = Kind(make.__name__, make, size, small or size // 20, most, not_run, limited, power)
+        KINDS[make.__name__] = Kind(make.__name__, make, size, small or size // 20, most, not_run, limited, power, least)
         return make
     return add
 
@@ -265,6 +266,17 @@ def unlike_exchanges(n):
     """Each like one other only."""
     return entry(['x = f32[] parameter(0)', *(f'r{i} = f32[] all-reduce(x), replica_groups={{}}, to_apply=add, frontend_attributes={{k="{i // 2}"}}'
                                               for i in range(n)), tuple_of([f'r{i}' for i in range(n)])], ADD)
+
+
+@kind(10000, not_run='a custom call that nobody defines')
+def unlike_values(n):
+    """Each like one other only, by what is beside operands and attributes."""
+    def made(i, k):
+        ways = (f'f32[8] negate(x), sharding={{maximal device={k}}}', f'f32[8] domain(x), domain={{kind="sharding", entry={{maximal device={k}}}, exit={{replicated}}}}',
+                f'(f32[{k + 1}]) custom-call(x), custom_call_target="f"', f'f32[8] exponential(x), result_accuracy={{tolerance={{atol={k},rtol=0,ulps=0}}}}')
+        return f'r{i} = {ways[k % 4]}'
+    shapes = [f'(f32[{i // 2 + 1}])' if i // 2 % 4 == 2 else 'f32[8]' for i in range(n)]
+    return entry(['x = f32[8] parameter(0)', *(made(i, i // 2) for i in range(n)), f'ROOT r = ({", ".join(shapes)}) tuple({", ".join(f"r{i}" for i in range(n))})'])
 
 
 @kind(10000)

@@ -5,6 +5,7 @@ from kinds import entry, kind
 
 LONG = 'its program takes as many steps as 2 to the power of its size'
 LEVELS = 60
+ALL_COPIED = 30  # levels from which on calls are inlined until what may be copied is, a time that grows no more; with every level it doubles before
 
 
 def doubling(inner, outer, n, last, type_of='f32[4]', also=''):
@@ -15,7 +16,7 @@ def doubling(inner, outer, n, last, type_of='f32[4]', also=''):
 NEGATE = 'g0 { a = f32[4] parameter(0)  ROOT s = f32[4] negate(a) }\n'
 
 
-@kind(LEVELS, small=LEVELS, not_run=LONG, limited=True)
+@kind(LEVELS, small=LEVELS, not_run=LONG, limited=True, least=ALL_COPIED)
 def doubling_calls(n):
     return doubling(NEGATE, lambda i: f'NAME {{ a = f32[4] parameter(0)  b = f32[4] call(a), to_apply=g{i}  ROOT s = f32[4] call(b), to_apply=g{i} }}\n',
                     n, lambda i: f'ROOT r = f32[4] call(x), to_apply=g{i}')
@@ -48,7 +49,7 @@ def doubling_maps(n):
                     n, lambda i: f'ROOT r = f32[4] map(x), dimensions={{0}}, to_apply=g{i}')
 
 
-@kind(LEVELS, small=LEVELS, not_run=LONG, limited=True)
+@kind(LEVELS, small=LEVELS, not_run=LONG, limited=True, least=ALL_COPIED)
 def doubling_async(n):
     shape = '((f32[4]), f32[4], u32[])'
     return doubling(NEGATE, lambda i: f'NAME {{ a = f32[4] parameter(0)  b = f32[4] call(a), to_apply=g{i}  ROOT s = f32[4] call(b), to_apply=g{i} }}\n',
