@@ -48,11 +48,17 @@ bool Computes(const Instruction& inst) {
          category == OpCategory::Normalisation || inst.kind() == OpKind::ReducePrecision;
 }
 
-/// Subnormals, and what is negative, as zero: neither is a value of f8e8m0fnu.
-Instruction* Flushed(Maker& make, Instruction* scale) {
-  const Expr x(make, scale);
-  return Select(Lt(x, 0x1p-126), 0, x);
+/// Powers of two below 2^-126 as zero: rounding them to no bits beside the exponent leaves 0, and greater
+/// ones as they are.
+Instruction* Flushed(Maker& make, Instruction* power) {
+  ReducePrecisionAttrs attrs;
+  attrs.exponent_bits = Info(power->shape().element_type()).exponent_bits;
+  attrs.mantissa_bits = 0;
+  return make.AddWithShape(OpKind::ReducePrecision, power->shape(), {power}, attrs);
 }
+
+/// What may be less than 2^-126 though none of the operands is, and is a power of two as they are.
+constexpr OpKind kGetSmaller[] = {OpKind::Multiply, OpKind::Divide};
 
 }  // namespace
 
@@ -79,6 +85,11 @@ Instruction* Widened(Instruction* inst, const TypePair& types) {
   const int bits = Info(types.narrow).bits;
   llvm::SmallVector<Instruction*, 4> operands;
   for (Instruction* o : inst->operands()) {
+    const auto same = llvm::find(inst->operands(), o) - inst->operands().begin();
+    if (static_cast<size_t>(same) < operands.size() && !IsIntegral(types.narrow)) {
+      operands.push_back(operands[static_cast<size_t>(same)]);
+      continue;
+    }
     Instruction* wide = o;
     if (IsOf(o->shape(), types.narrow))
       wide = make.AddWithShape(OpKind::Convert, Retyped(o->shape(), types.wide), {o});
@@ -96,7 +107,7 @@ Instruction* Widened(Instruction* inst, const TypePair& types) {
   if (wide->kind() == OpKind::Reduce || wide->kind() == OpKind::ReduceWindow)
     wide->SetCallees({make.ScalarComputation(*PlainReductionOp(*inst), types.wide)});
   if (sees_high_bits && inst->kind() == OpKind::Clz) wide = Expr(make, wide) - (Info(types.wide).bits - bits);
-  if (flush && IsOf(inst->shape(), types.narrow)) wide = Flushed(make, wide);
+  if (flush && llvm::is_contained(kGetSmaller, inst->kind())) wide = Flushed(make, wide);
   return NarrowAgain(make, wide, inst->shape());
 }
 
