@@ -52,7 +52,8 @@ LAYERS['backends/gpu/target'] = [*LAYERS['backends/compile'], 'backends/compile'
 LAYERS['backends/gpu/passes'] = LAYERS['backends/gpu/target']
 LAYERS['backends/gpu/codegen'] = [*LAYERS['backends/gpu/target'], 'backends/gpu/target', 'backends/llvm']
 LAYERS['backends/gpu/compile'] = [*LAYERS['backends/gpu/codegen'], 'backends/gpu/codegen', 'backends/gpu/passes', 'backends/gpu/toolkit', 'backends']
-LAYERS['backends/gpu/runtime'] = [*LAYERS['backends/gpu/compile'], 'backends/gpu/compile', 'backends/gpu/driver', 'backends/gpu/emulator']
+LAYERS['backends/gpu/libraries'] = [*BASE, 'ir', 'ir/infer', 'ir/eval', 'passes/analysis', 'backends/gpu/toolkit']
+LAYERS['backends/gpu/runtime'] = [*LAYERS['backends/gpu/compile'], 'backends/gpu/compile', 'backends/gpu/driver', 'backends/gpu/emulator', 'backends/gpu/libraries']
 # Families of passes stand side by side: what several need is in passes/analysis and passes/rewrite.
 FAMILY = [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/pass', 'passes/analysis', 'passes/rewrite']
 for family in ('collectives', 'control', 'dynamic', 'expand', 'fusion', 'layout', 'loops', 'memory', 'products', 'reductions', 'simplify', 'types'):

@@ -20,6 +20,7 @@ Result<std::string> ExplainGpu(const Module& module, const CpuOptions& cpu, cons
   GpuRunOptions gpu;
   HLO_TRY(gpu.target, gpu::FindTarget(options.gpu_target));
   gpu.run_passes = [&](Module& copy) { return cpu.run_passes(copy, cpu.pipeline); };
+  if (options.passes.strict_fp) gpu.libraries = {gpu::LibraryOptions::Use::Off, "", "--strict-fp"};
   return ExplainGpuCode(module, gpu, wanted);
 }
 

@@ -54,6 +54,14 @@ Status Set(gpu::EmulatedDriverOptions& emulation, llvm::StringRef item) {
   return {};
 }
 
+gpu::LibraryOptions LibrariesOf(const RunOptions& options) {
+  using Use = gpu::LibraryOptions::Use;
+  // Their sums have no order that anybody prescribes.
+  if (options.gpu_libraries == "off" || options.passes.strict_fp) return {Use::Off};
+  if (options.gpu_libraries.empty() || options.gpu_libraries == "auto") return {Use::Auto};
+  return {Use::Named, options.gpu_libraries};
+}
+
 }  // namespace
 
 Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated) {
@@ -67,6 +75,7 @@ Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated) {
       return Error("usage-option", {}, "option '--gpu-devices': found '{0}', expected the number of a GPU",
                    number);
   gpu.side_streams = static_cast<gpu::SideStreams>(options.gpu_streams);
+  gpu.libraries = LibrariesOf(options);
   if (!options.passes.deterministic)
     gpu.tuning = {static_cast<gpu::Tuning>(options.autotune), options.autotune_results};
   gpu.platform.emulated = emulated;

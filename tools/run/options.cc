@@ -33,6 +33,10 @@ constexpr OptionRow kPlatformRows[] = {
     Option<&R::gpu_streams>("gpu-streams", "off|auto|all", "auto",
                             "gpu: which steps run beside others: none, long ones, or all that can do")
         .Advanced(),
+    Option<&R::gpu_libraries>("gpu-libraries", "off|auto|FOLDER", "auto",
+                              "gpu: what NVIDIA's libraries have is done by them, where they are or in a "
+                              "folder; with --strict-fp off")
+        .Advanced(),
     Option<&R::autotune>("autotune", "off|cached|on", "off",
                          "gpu: schedules of kernels from the file of results, or found by trying; with "
                          "--deterministic off")

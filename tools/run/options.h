@@ -38,7 +38,7 @@ struct RunOptions : CommonOptions {
   RunPasses reference_passes = RunPasses::Auto;
   PassRunOptions passes;
   bool despecialize = false, remove_infeed_outfeed = false, dump_snapshots = false;
-  std::string mcpu, mattr, gpu_target;
+  std::string mcpu, mattr, gpu_target, gpu_libraries;
   std::vector<std::string> gpu_emu;  // KEY=VALUE
   NameList gpu_devices;
   bool gpu_sync = false;

@@ -98,6 +98,7 @@ TEST(EvaluatorPaths, OfGpusAreListed) {
   options.target = *target;
   const compile::Machine machine = gpu::MachineOf(options.target);
   options.machine = &machine;
+  options.libraries = {gpu::LibraryOptions::Use::Off};
   RewriteControls controls;
   controls.machine = &machine;
   const auto pipeline = ParsePipeline(gpu::PipelineFor(2));

@@ -217,6 +217,7 @@ void Runner::RunCommand(const TestCase& test, const RunLine& run, Outcome& outco
   substitutions["s"] = module_path_;
   substitutions["t"] = folder_ + "/tmp";
   substitutions["calls"] = HLO_CUSTOM_CALL_TARGETS;
+  substitutions["libraries"] = HLO_STAND_INS;
   substitutions["S"] = llvm::sys::path::parent_path(test.path).str();
   auto stages = ParseCommand(run.command, substitutions);
   if (!stages) {

@@ -22,6 +22,7 @@ class GpuExecutable final : public Executable {
   GpuExecutable(std::unique_ptr<Program> program, const GpuRunOptions& options)
       : program_(std::move(program)),
         platform_(options.platform),
+        libraries_(options.libraries),
         wait_each_(options.wait_each),
         graphs_(options.graphs),
         gpus_(options.gpus) {}
@@ -71,13 +72,14 @@ class GpuExecutable final : public Executable {
     std::unique_ptr<LoadedProgram>& loaded = loaded_[ordinal];
     if (loaded == nullptr) {
       HLO_TRY(gpu::GpuPtr gpu, gpu::OpenGpu(platform_, program_->target, ordinal));
-      HLO_TRY(loaded, LoadedProgram::Load(*program_, std::move(gpu)));
+      HLO_TRY(loaded, LoadedProgram::Load(*program_, std::move(gpu), libraries_));
     }
     return loaded.get();
   }
 
   std::unique_ptr<Program> program_;
   gpu::Platform platform_;
+  gpu::LibraryOptions libraries_;
   bool wait_each_, graphs_;
   std::vector<int> gpus_;
   mutable std::mutex mutex_;
@@ -136,8 +138,9 @@ Result<std::unique_ptr<Program>> CompileProgram(const Module& module, const GpuR
 
 class Explainer {
  public:
-  Explainer(const Program& program, llvm::function_ref<bool(llvm::StringRef name)> wanted)
-      : program_(program), wanted_(wanted) {}
+  Explainer(const Program& program, const gpu::LibraryOptions& libraries,
+            llvm::function_ref<bool(llvm::StringRef name)> wanted)
+      : program_(program), libraries_(libraries), wanted_(wanted) {}
   void Explain(const gpu::Sequence& sequence, const std::string& indent, llvm::raw_ostream& os) const {
     const auto found = program_.streams.sequences.find(&sequence);
     const gpu::StepPlace* place =
@@ -149,7 +152,7 @@ class Explainer {
       if (wanted_(inst.name()))
         os << indent << '%' << inst.name() << " (" << inst.info().text
            << "): " << gpu::RunnerOf(step).Explain() << (place == nullptr ? "" : StreamOf(*place, recorded))
-           << '\n';
+           << LibraryOf(step) << '\n';
       if (place != nullptr) recorded[place++->event] = inst.name();
       for (size_t i = 0; i < step.parts.size(); ++i) {
         std::string inner;
@@ -172,7 +175,17 @@ class Explainer {
     return text;
   }
 
+  /// Whether a library does it where there is one, and what that is told.
+  [[nodiscard]] std::string LibraryOf(const gpu::Step& step) const {
+    const gpu::LibraryStep* const library = gpu::RunnerOf(step).library();
+    const bool off = libraries_.use == gpu::LibraryOptions::Use::Off;
+    if (library == nullptr || (off && libraries_.why_off.empty())) return "";
+    if (off || !library->product) return ", not cuBLASLt: " + (off ? libraries_.why_off : library->why);
+    return ", or cuBLASLt: " + ToString(*library->product, *step.instruction);
+  }
+
   const Program& program_;
+  const gpu::LibraryOptions& libraries_;
   llvm::function_ref<bool(llvm::StringRef name)> wanted_;
 };
 
@@ -191,7 +204,7 @@ Result<std::string> ExplainGpuCode(const Module& module, const GpuRunOptions& op
   program->streams = gpu::PlanStreams(*program, options.target, options.side_streams);
   std::string text;
   llvm::raw_string_ostream os(text);
-  Explainer(*program, wanted).Explain(program->entry, "", os);
+  Explainer(*program, options.libraries, wanted).Explain(program->entry, "", os);
   return text;
 }
 

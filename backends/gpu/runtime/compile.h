@@ -6,6 +6,7 @@
 
 #include "backends/compile/machine.h"
 #include "backends/executable.h"
+#include "backends/gpu/libraries/load.h"
 #include "backends/gpu/runtime/stream_plan.h"
 #include "backends/gpu/runtime/tuning.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -25,6 +26,8 @@ struct GpuRunOptions {
   std::function<void(Diagnostic)> report;
   gpu::TuningOptions tuning;
   gpu::Platform platform;
+  /// Of NVIDIA: what they have is done by them.
+  gpu::LibraryOptions libraries;
   /// Runs wait for each step, so that errors name the instruction that caused them.
   bool wait_each = false;
   /// The GPUs of the devices of a run, by their numbers, as replica * partitions + partition counts these.

@@ -74,7 +74,10 @@ Status RunStep(const Step& step, Frame& frame) {
   return Error(Named(std::move(status).error(), frame, "%" + step.instruction->name().str()));
 }
 
-bool FitsGraph(const Step& step) { return step.kind == StepKind::Kernel || step.kind == StepKind::Copy; }
+/// What libraries do while a stream is recorded is theirs to decide.
+bool FitsGraph(const Step& step, const Frame& frame) {
+  return (step.kind == StepKind::Kernel && frame.PlanOf(step) == nullptr) || step.kind == StepKind::Copy;
+}
 
 /// Steps that a stream is asked for all at once.
 Status RunAsGraph(llvm::ArrayRef<std::unique_ptr<Step>> steps, Frame& frame) {
@@ -117,7 +120,7 @@ Status RunSequence(const Sequence& sequence, Frame& frame) {
   const auto run = [&](const Step& step) { return RunStep(step, frame); };
   if (frame.graphs() == nullptr || frame.IsWatched()) return compile::RunInOrder(rest, frame.listener(), run);
   while (!rest.empty()) {
-    const auto together = rest.take_while([](const auto& step) { return FitsGraph(*step); });
+    const auto together = rest.take_while([&](const auto& step) { return FitsGraph(*step, frame); });
     if (together.size() > 1) {
       HLO_CHECK_OK(RunAsGraph(together, frame));
       rest = rest.drop_front(together.size());

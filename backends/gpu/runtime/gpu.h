@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backends/gpu/driver/driver.h"
+#include "backends/gpu/libraries/cublas_lt_api.h"
 #include "backends/profile.h"
 #include "ir/support/result.h"
 
@@ -27,6 +28,8 @@ struct DriverBinding {
   std::function<void(CuStream stream, CuDevicePtr address, size_t bytes)> forget;
   /// Work is done when it is asked for: waiting for it costs nothing.
   bool synchronous = false;
+  /// What libraries for it are given of it; null: they find it.
+  const LentDriver* lent = nullptr;
 };
 
 /// One GPU; several threads may use it at once. After an error that its context does not survive every call
@@ -61,6 +64,7 @@ class Gpu {
   }
   [[nodiscard]] const std::function<DeviceCounts()>& counts() const { return driver_.counts; }
   [[nodiscard]] bool synchronous() const { return driver_.synchronous; }
+  [[nodiscard]] const LentDriver* lent() const { return driver_.lent; }
   /// GPUs that the driver sees, this one among them.
   [[nodiscard]] int count() const { return count_; }
 

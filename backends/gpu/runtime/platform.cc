@@ -28,11 +28,13 @@ DeviceCounts DeviceCountsOf() {
 DriverBinding EmulatedDriver(const Platform& platform, const Target& target, bool anew) {
   static const DriverApi* started = nullptr;
   static bool counts = false, synchronous = true;
+  static LentDriver lent;
   if (anew) {
     EmulatedDriverOptions options = platform.emulation;
     options.device.sm = static_cast<unsigned>(SmOf(target));
     if (options.device.memory == 0) options.device.memory = static_cast<uint64_t>(target.memory_bytes);
     started = &StartEmulatedDriver(options);
+    lent = {started->MemcpyDtoHAsync, started->MemcpyHtoDAsync, started->StreamSynchronize};
     counts = options.device.count;
     // With a seed the driver does it later.
     synchronous = options.device.seed == 0;
@@ -43,6 +45,7 @@ DriverBinding EmulatedDriver(const Platform& platform, const Target& target, boo
   driver.forget = ForgetEmulatedMemory;
   if (counts) driver.counts = DeviceCountsOf;
   driver.synchronous = synchronous;
+  driver.lent = &lent;
   return driver;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/compile/program.h"
+#include "backends/gpu/libraries/product.h"
 #include "backends/gpu/runtime/kernel_table.h"
 #include "backends/gpu/runtime/stream.h"
 #include "backends/gpu/runtime/stream_plan.h"
@@ -26,6 +27,15 @@ using compile::Value;
 /// Buffers begin at its multiples, and values within temporary memory. Bytes.
 inline constexpr int64_t kDeviceAlignment = 256;
 
+/// What a library does of a program on one GPU.
+using ProductPlans = llvm::DenseMap<const Step*, std::unique_ptr<ProductPlan>>;
+
+/// A step with a product that a library may do instead of its kernel.
+struct LibraryStep {
+  std::optional<LibraryProduct> product;
+  std::string why;  // not
+};
+
 /// One execution of a program on one simulated device: where the buffers are, and what steps may use.
 class Frame {
  public:
@@ -41,6 +51,8 @@ class Frame {
     StepGraphs* graphs = nullptr;      // steps that follow each other are asked for together
     const StreamPlan* plan = nullptr;  // null: all is asked for on the first stream
     llvm::ArrayRef<Event> events = {};
+    const ProductPlans* products = nullptr;       // that the library does; null: none
+    llvm::ArrayRef<CuDevicePtr> workspaces = {};  // for these, by stream
   };
   Frame(const Of& of, size_t sizes_count)
       : of_(of), stream_(of.streams.front().get()), sizes_(sizes_count), context_(of.plans, of.device) {}
@@ -55,7 +67,18 @@ class Frame {
   }
   /// The one that steps are asked for on now.
   [[nodiscard]] Stream& stream() const { return *stream_; }
-  Stream& Use(int32_t stream) { return *(stream_ = of_.streams[static_cast<size_t>(stream)].get()); }
+  Stream& Use(int32_t stream) {
+    number_ = static_cast<size_t>(stream);
+    return *(stream_ = of_.streams[number_].get());
+  }
+  /// Null: no library does the step.
+  [[nodiscard]] const ProductPlan* PlanOf(const Step& step) const {
+    if (of_.products == nullptr) return nullptr;
+    const auto it = of_.products->find(&step);
+    return it == of_.products->end() ? nullptr : it->second.get();
+  }
+  /// Memory for what libraries do on the stream of now.
+  [[nodiscard]] CuDevicePtr Workspace() const { return of_.workspaces[number_]; }
   [[nodiscard]] const Event& event(int32_t number) const { return of_.events[static_cast<size_t>(number)]; }
   /// Null: the steps are asked for on the first stream.
   [[nodiscard]] const SequenceStreams* StreamsOf(const Sequence& sequence) const {
@@ -79,6 +102,7 @@ class Frame {
  private:
   Of of_;
   Stream* stream_;
+  size_t number_ = 0;  // of the stream
   std::vector<Dims> sizes_;
   Executor context_;
 };
@@ -90,6 +114,8 @@ class StepRunner : public compile::Runner {
   virtual Status Run(Frame& frame) const = 0;
   /// By which way, for --explain-codegen.
   [[nodiscard]] virtual std::string Explain() const = 0;
+  /// Null: no library is asked.
+  [[nodiscard]] virtual const LibraryStep* library() const { return nullptr; }
 };
 inline const StepRunner& RunnerOf(const Step& step) { return static_cast<const StepRunner&>(*step.runner); }
 

@@ -2,6 +2,8 @@
 
 #include "backends/compile/memory.h"
 #include "backends/gpu/runtime/build.h"
+#include "backends/gpu/runtime/steps.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace hlo::gpu {
 namespace {
@@ -53,11 +55,13 @@ class ResultReader {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedProgram>> LoadedProgram::Load(const Program& program, GpuPtr gpu) {
+Result<std::unique_ptr<LoadedProgram>> LoadedProgram::Load(const Program& program, GpuPtr gpu,
+                                                           const LibraryOptions& libraries) {
   auto loaded = std::unique_ptr<LoadedProgram>(new LoadedProgram(program, std::move(gpu)));
   HLO_CHECK_OK(loaded->gpu_->MakeCurrent());
   HLO_CHECK_OK(loaded->LoadModules());
   HLO_CHECK_OK(loaded->LoadConstants());
+  HLO_TRY(loaded->products_, PlanProducts(program, libraries, loaded->gpu_->lent()));
   return loaded;
 }
 
@@ -65,6 +69,7 @@ LoadedProgram::~LoadedProgram() {
   idle_.clear();
   constants_.clear();
   if (!gpu_->MakeCurrent()) return;
+  products_.clear();
   // Nobody could do anything about errors.
   for (const CuModule module : modules_) [[maybe_unused]]
     const Status unloaded = gpu_->Call(&DriverApi::ModuleUnload, module);
@@ -141,6 +146,12 @@ Result<LoadedProgram::PlacePtr> LoadedProgram::MakePlace() {
     const char* const what = buffer.kind == BufferKind::Parameter ? "arguments" : "results";
     HLO_TRY(place->bases[i], Allocate(buffer.size, what, place->blocks));
   }
+  size_t workspace = 0;
+  for (const auto& [step, plan] : products_) workspace = std::max(workspace, plan->workspace_bytes());
+  const uint64_t each = llvm::alignTo(workspace, kDeviceAlignment);
+  HLO_TRY(const CuDevicePtr first,
+          Allocate(static_cast<int64_t>(each * place->streams.size()), "libraries", place->blocks));
+  for (size_t i = 0; i < place->streams.size(); ++i) place->workspaces.push_back(first + i * each);
   return place;
 }
 
@@ -195,7 +206,9 @@ Frame::Of LoadedProgram::FrameOf(const Place& place, hlo::Device& device) const 
           .functions = functions_,
           .plans = program_.plans,
           .device = device,
-          .events = place.events};
+          .events = place.events,
+          .products = &products_,
+          .workspaces = place.workspaces};
 }
 
 Result<double> LoadedProgram::Nanoseconds(hlo::Device& device, std::vector<Literal> arguments) {

@@ -12,8 +12,10 @@ namespace hlo::gpu {
 /// A program on a GPU: its modules are loaded and its constants are there. Several threads may run it.
 class LoadedProgram {
  public:
-  /// Errors: those of Gpu.
-  static Result<std::unique_ptr<LoadedProgram>> Load(const Program& program, GpuPtr gpu);
+  /// Errors: those of Gpu and of PlanProducts().
+  static Result<std::unique_ptr<LoadedProgram>> Load(const Program& program, GpuPtr gpu,
+                                                     const LibraryOptions& libraries = {
+                                                         LibraryOptions::Use::Off});
   ~LoadedProgram();
   LoadedProgram(const LoadedProgram&) = delete;
   LoadedProgram& operator=(const LoadedProgram&) = delete;
@@ -37,9 +39,10 @@ class LoadedProgram {
     std::vector<std::unique_ptr<Stream>> streams;
     std::vector<Event> events;  // of the plan of streams
     std::vector<DeviceMemoryBlock> blocks;
-    std::vector<CuDevicePtr> bases;  // by buffer
-    int64_t device = 0;              // that ran last
-    std::vector<Literal> arguments;  // by buffer: what is still there of those of the last run
+    std::vector<CuDevicePtr> bases;       // by buffer
+    std::vector<CuDevicePtr> workspaces;  // by stream
+    int64_t device = 0;                   // that ran last
+    std::vector<Literal> arguments;       // by buffer: what is still there of those of the last run
     std::unique_ptr<StepGraphs> graphs;
   };
   using PlacePtr = std::unique_ptr<Place>;
@@ -61,6 +64,7 @@ class LoadedProgram {
   std::vector<CuFunction> functions_;  // by kernel
   std::vector<DeviceMemoryBlock> constants_;
   std::vector<CuDevicePtr> constant_bases_;  // by buffer
+  ProductPlans products_;
   std::mutex mutex_;
   std::vector<PlacePtr> idle_;
 };

@@ -31,19 +31,35 @@ std::vector<std::string> FoldersIn(llvm::StringRef folder, llvm::StringRef prefi
   return found;
 }
 
+/// Where variables say that something is, of those that are set.
+std::vector<std::string> Named(std::initializer_list<const char*> variables) {
+  std::vector<std::string> folders;
+  for (const char* variable : variables)
+    if (const char* folder = std::getenv(variable)) folders.emplace_back(folder);
+  return folders;
+}
+std::vector<std::string> Toolkits() {
+  std::vector<std::string> folders = Named({"CUDA_HOME", "CUDA_PATH"});
+  folders.emplace_back("/usr/local/cuda");
+  return folders;
+}
+std::vector<std::string> Environments() { return Named({"VIRTUAL_ENV", "CONDA_PREFIX"}); }
+/// What NVIDIA's wheels have put into a Python environment.
+std::vector<std::string> WheelsOf(llvm::StringRef environment, llvm::StringRef prefix) {
+  std::vector<std::string> wheels;
+  for (const std::string& python : FoldersIn(In(environment, "lib"), "python"))
+    for (const char* packages : {"site-packages/nvidia", "dist-packages/nvidia"})
+      for (std::string& wheel : FoldersIn(In(python, packages), prefix)) wheels.push_back(std::move(wheel));
+  return wheels;
+}
+
 /// `bin` folders of toolkits that are not in the PATH.
 std::vector<std::string> ProgramFolders() {
   std::vector<std::string> folders;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* home = std::getenv(variable)) folders.push_back(In(home, "bin"));
-  folders.emplace_back("/usr/local/cuda/bin");
-  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    const char* environment = std::getenv(variable);
-    if (environment == nullptr) continue;
+  for (const std::string& toolkit : Toolkits()) folders.push_back(In(toolkit, "bin"));
+  for (const std::string& environment : Environments()) {
     folders.push_back(In(environment, "bin"));
-    for (const std::string& python : FoldersIn(In(environment, "lib"), "python"))
-      for (const std::string& wheel : FoldersIn(In(python, "site-packages/nvidia"), "cu"))
-        folders.push_back(In(wheel, "bin"));
+    for (const std::string& wheel : WheelsOf(environment, "cu")) folders.push_back(In(wheel, "bin"));
   }
   return folders;
 }
@@ -81,6 +97,21 @@ Result<std::string> FindToolkitProgram(llvm::StringRef name) {
                                name);
   error.Note((kVariable + llvm::Twine(" may name the toolkit's folder")).str());
   return Error(std::move(error));
+}
+
+std::optional<std::vector<std::string>> LibraryFolders() {
+  const char* const chosen = std::getenv(kVariable);
+  if (chosen != nullptr && llvm::StringRef(chosen) == "none") return std::nullopt;
+  std::vector<std::string> folders;
+  for (const std::string& toolkit : chosen != nullptr ? std::vector<std::string>{chosen} : Toolkits())
+    for (const char* const part : {"lib64", "lib"}) folders.push_back(In(toolkit, part));
+  if (chosen != nullptr) return folders;
+  std::vector<std::string> environments = Environments();
+  // Those of the system's Python.
+  environments.insert(environments.end(), {"/usr/local", "/usr"});
+  for (const std::string& environment : environments)
+    for (const std::string& wheel : WheelsOf(environment, "")) folders.push_back(In(wheel, "lib"));
+  return folders;
 }
 
 Result<std::string> Assemble(llvm::StringRef ptx, llvm::StringRef arch) {
