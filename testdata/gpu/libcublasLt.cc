@@ -173,20 +173,34 @@ CublasStatus Set(T& member, const void* value, size_t bytes) {
   return CublasStatus::Success;
 }
 
+/// The terms of each row of A, or of each column of B, side by side.
+std::vector<double> Terms(Array& of, int64_t batch, uint64_t lines, uint64_t terms, bool line_is_row) {
+  std::vector<double> values;
+  values.reserve(lines * terms);
+  for (uint64_t line = 0; line < lines; ++line)
+    for (uint64_t k = 0; k < terms; ++k)
+      values.push_back(Load(of.layout.type, line_is_row ? of.At(batch, line, k) : of.At(batch, k, line)));
+  return values;
+}
+double SumOfProducts(const double* x, const double* y, uint64_t terms) {
+  constexpr size_t kSums = 8;  // none of which waits for another
+  double sums[kSums] = {};
+  for (uint64_t k = 0; k < terms; ++k) sums[k % kSums] += x[k] * y[k];
+  double all = 0;
+  for (const double sum : sums) all += sum;
+  return all;
+}
+
 /// One matrix of D, of which the elements between columns stay as they are.
 void Multiply(const Desc& desc, int64_t batch, Array& a, Array& b, Array* c, Array& d, double alpha,
               const std::vector<char>& bias) {
   const bool relu = desc.epilogue == CublasEpilogue::Relu || desc.epilogue == CublasEpilogue::ReluBias;
+  const uint64_t terms = TermsOf(desc, a.layout);
+  const std::vector<double> left = Terms(a, batch, d.layout.rows, terms, desc.a == CublasTranspose::No),
+                            right = Terms(b, batch, d.layout.columns, terms, desc.b == CublasTranspose::Yes);
   for (uint64_t column = 0; column < d.layout.columns; ++column)
     for (uint64_t row = 0; row < d.layout.rows; ++row) {
-      double sum = 0;
-      for (uint64_t k = 0; k < TermsOf(desc, a.layout); ++k) {
-        const char* const left = desc.a == CublasTranspose::Yes ? a.At(batch, k, row) : a.At(batch, row, k);
-        const char* const right =
-            desc.b == CublasTranspose::Yes ? b.At(batch, column, k) : b.At(batch, k, column);
-        sum += Load(a.layout.type, left) * Load(b.layout.type, right);
-      }
-      sum *= alpha;
+      double sum = alpha * SumOfProducts(&left[row * terms], &right[column * terms], terms);
       if (c != nullptr) sum += Load(c->layout.type, c->At(batch, row, column));
       if (!bias.empty()) sum += Load(d.layout.type, bias.data() + row * BytesOf(d.layout.type));
       if (relu && sum < 0) sum = 0;

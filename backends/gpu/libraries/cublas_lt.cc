@@ -118,6 +118,8 @@ Result<std::shared_ptr<CublasLt>> CublasLt::Open(const LibraryOptions& options, 
   return opened;
 }
 
+bool CublasLt::IsThere(const LibraryOptions& options) { return LoadOnce(options).has_value(); }
+
 CublasLt::~CublasLt() {
   // Nobody could do anything about errors.
   if (handle_ != nullptr) (void)api_.Destroy(handle_);

@@ -27,6 +27,8 @@ class CublasLt {
   /// Loads it the first time, and starts it on the GPU that calls are for; `lent` for the emulated GPU.
   /// Errors: unavailable-library; runtime-gpu.
   static Result<std::shared_ptr<CublasLt>> Open(const LibraryOptions& options, const LentDriver* lent);
+  /// Whether it can be loaded; no GPU is needed for that.
+  static bool IsThere(const LibraryOptions& options);
   ~CublasLt();
   CublasLt(const CublasLt&) = delete;
   CublasLt& operator=(const CublasLt&) = delete;

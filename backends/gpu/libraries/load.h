@@ -19,6 +19,12 @@ struct LibraryOptions {
   std::string why_off = {};  // for who wonders why there is none
 };
 
+/// Whether programs are run with libraries, where there are any.
+inline bool UsesLibraries(const LibraryOptions& options, bool emulated) {
+  using Use = LibraryOptions::Use;
+  return options.use == Use::Named || (options.use == Use::Auto && !emulated);
+}
+
 /// The library of the first of `names` that is there. It is never closed. Errors: unavailable-library.
 Result<void*> OpenLibrary(llvm::ArrayRef<llvm::StringLiteral> names, const LibraryOptions& options);
 

@@ -11,14 +11,16 @@ namespace hlo::gpu {
 namespace {
 
 constexpr ProductTypes kTypes[] = {
-#define PRODUCT_TYPES(operands, result, compute, scale, fused) \
-  {ElementType::operands, ElementType::result, CublasCompute::compute, ElementType::scale, fused},
+#define PRODUCT_TYPES(operands, result, compute, scale, fused, apart) \
+  {ElementType::operands, ElementType::result, CublasCompute::compute, ElementType::scale, fused, apart},
 #include "backends/gpu/libraries/product_types.def"
 };
 
 /// Smaller products are not worth a call: our own kernels take few rows as what they are, sums over a matrix
 /// that is read once.
 constexpr int64_t kLeastEdge = 16, kLeastSum = 16, kLeastMultiplies = int64_t{1} << 18;
+/// Products that are worth another kernel for what else is done to them.
+constexpr int64_t kLeastApart = int64_t{1} << 28;
 /// More calls for one product take the host longer than they save.
 constexpr int64_t kMostCalls = 64;
 
@@ -112,6 +114,12 @@ class Epilogue {
     const ElementType from = before.shape().element_type(), to = inst.shape().element_type();
     return from == ElementType::F32 && IsFloat(to) && Info(to).bits <= Info(from).bits;
   }
+  /// To a format that has all values of the type.
+  bool KeepPrecision(const Instruction& inst, const Instruction&) {
+    const auto& format = inst.attr<ReducePrecisionAttrs>();
+    const TypeInfo& type = Info(inst.shape().element_type());
+    return format.exponent_bits >= type.exponent_bits && format.mantissa_bits >= type.mantissa_bits;
+  }
   bool Transpose(const Instruction& inst, const Instruction&) {
     for (View& view : views_) view = BeforeTranspose(view, inst.attr<DimensionsAttrs>().dimensions);
     return true;
@@ -135,6 +143,7 @@ const ByOpKind<Epilogue::Rule> Epilogue::kRules({{OpKind::Multiply, &Epilogue::S
                                                  {OpKind::Add, &Epilogue::Add},
                                                  {OpKind::Maximum, &Epilogue::Relu},
                                                  {OpKind::Convert, &Epilogue::Narrow},
+                                                 {OpKind::ReducePrecision, &Epilogue::KeepPrecision},
                                                  {OpKind::Transpose, &Epilogue::Transpose},
                                                  {OpKind::Reshape, &Epilogue::Recast},
                                                  {OpKind::Bitcast, &Epilogue::Recast}});
@@ -194,9 +203,15 @@ ProductAxes AxesOf(const DotAttrs& dot, const View& lhs, const View& rhs, llvm::
   for (int64_t d = 0; d < static_cast<int64_t>(rhs.dims.size()); ++d)
     if (is_free(dot.rhs_batch_dims, dot.rhs_contracting_dims, d))
       axes.right.push_back(axis(nullptr, dim(rhs, d), true));
-  axes.batch = Merged(std::move(axes.batch), Axis::Result);
   axes.left = Merged(std::move(axes.left), Axis::Result);
   axes.right = Merged(std::move(axes.right), Axis::Result);
+  // Rows that do not follow each other are batches, of all of which the other operand is the same.
+  for (Axes* rows : {&axes.left, &axes.right})
+    while (rows->size() > 1) {
+      axes.batch.push_back(std::move(rows->front()));
+      rows->erase(rows->begin());
+    }
+  axes.batch = Merged(std::move(axes.batch), Axis::Result);
   axes.sum = Merged(std::move(axes.sum), Axis::Left);
   return axes;
 }
@@ -275,13 +290,11 @@ class Assembler {
   size_t first_, second_;  // operands, as the library has them
 };
 
-/// The dot, its user, …, the root; empty if a value between them has several users.
+/// The dot, its user, …, up to the root or a value with several users.
 llvm::SmallVector<const Instruction*, 8> ChainOf(const Instruction& dot) {
   llvm::SmallVector<const Instruction*, 8> chain = {&dot};
-  while (!chain.back()->IsRoot()) {
-    if (chain.back()->users().size() != 1) return {};
+  while (!chain.back()->IsRoot() && chain.back()->users().size() == 1)
     chain.push_back(chain.back()->users().front());
-  }
   return chain;
 }
 
@@ -292,23 +305,10 @@ const Instruction* DotOf(const Instruction& fusion) {
   return dots.size() == 1 ? dots.front() : nullptr;
 }
 
-}  // namespace
-
-llvm::SmallVector<const LibraryMatrix*, 4> LibraryProduct::Matrices() const {
-  llvm::SmallVector<const LibraryMatrix*, 4> all = {&a, &b};
-  if (c) all.push_back(&*c);
-  all.push_back(&d);
-  return all;
-}
-
-bool HasProduct(const Instruction& fusion) { return DotOf(fusion) != nullptr; }
-
-Result<LibraryProduct> ProductOf(const Instruction& fusion) {
-  const Instruction* const dot = DotOf(fusion);
-  if (dot == nullptr) return Decline(fusion.loc(), "there is no product in it");
-  const auto chain = ChainOf(*dot);
-  if (chain.empty() || !fusion.shape().IsArray() || fusion.shape().HasDynamicDimension())
-    return Decline(dot->loc(), "it has several results, or one of a size that is not known");
+/// What a dot and what is done to it are as a product; the last is stored.
+Result<LibraryProduct> ProductUpTo(llvm::ArrayRef<const Instruction*> chain) {
+  const Instruction* const dot = chain.front();
+  if (chain.back()->shape().HasDynamicDimension()) return Decline(dot->loc(), "its size is not known");
   Epilogue epilogue(*chain.back());
   HLO_CHECK_OK(epilogue.Read(chain));
   llvm::SmallVector<View, 5> views;
@@ -332,8 +332,7 @@ Result<LibraryProduct> ProductOf(const Instruction& fusion) {
     return Decline(dot->loc(), "the library does nothing to sums of {0}", ToString(result));
   const ProductAxes axes = AxesOf(attrs, views[Axis::Left], views[Axis::Right], epilogue.views());
   constexpr size_t kMostBatches = 2;
-  if (axes.left.size() > 1 || axes.right.size() > 1 || axes.sum.size() > 1 ||
-      axes.batch.size() > kMostBatches)
+  if (axes.sum.size() > 1 || axes.batch.size() > kMostBatches)
     return Decline(dot->loc(), "its arrays are no matrices for the library");
   // Products of few rows have none of these at all.
   if (axes.left.empty() || axes.right.empty() || axes.sum.empty() ||
@@ -345,6 +344,44 @@ Result<LibraryProduct> ProductOf(const Instruction& fusion) {
   if (product.rows * product.columns * product.sum < kLeastMultiplies)
     return Decline(dot->loc(), "it is small");
   return product;
+}
+
+}  // namespace
+
+llvm::SmallVector<const LibraryMatrix*, 4> LibraryProduct::Matrices() const {
+  llvm::SmallVector<const LibraryMatrix*, 4> all = {&a, &b};
+  if (c) all.push_back(&*c);
+  all.push_back(&d);
+  return all;
+}
+
+bool HasProduct(const Instruction& fusion) { return DotOf(fusion) != nullptr; }
+
+Result<LibraryProduct> ProductOf(const Instruction& fusion) {
+  const Instruction* const dot = DotOf(fusion);
+  if (dot == nullptr) return Decline(fusion.loc(), "there is no product in it");
+  const auto chain = ChainOf(*dot);
+  if (!chain.back()->IsRoot() || !fusion.shape().IsArray())
+    return Decline(dot->loc(), "it has several results");
+  return ProductUpTo(chain);
+}
+
+Instruction* ProductApart(const Instruction& fusion) {
+  const Instruction* const dot = DotOf(fusion);
+  if (dot == nullptr) return nullptr;
+  const auto whole = ChainOf(*dot);
+  // With as much as the library does to it.
+  for (llvm::ArrayRef<const Instruction*> chain(whole); !chain.empty(); chain = chain.drop_back()) {
+    if (chain.back()->IsRoot() || !chain.back()->shape().IsArray()) continue;
+    const auto product = ProductUpTo(chain);
+    if (!product) continue;
+    const double multiplies = static_cast<double>(product->rows * product->columns * product->sum) *
+                              static_cast<double>(product->batch * product->calls);
+    return product->sum >= product->types->apart && multiplies >= kLeastApart
+               ? const_cast<Instruction*>(chain.back())
+               : nullptr;
+  }
+  return nullptr;
 }
 
 std::string ToString(const LibraryProduct& product, const Instruction& fusion) {

@@ -15,6 +15,7 @@ struct ProductTypes {
   CublasCompute compute;
   ElementType scale;
   bool fused;
+  int64_t apart;
 };
 
 /// A matrix that lies in an array: `columns` columns of `rows` elements side by side, each `leading` elements
@@ -47,6 +48,9 @@ struct LibraryProduct {
 Result<LibraryProduct> ProductOf(const Instruction& fusion);
 /// Whether there is a product of matrices in it.
 bool HasProduct(const Instruction& fusion);
+/// A fusion that is none as a whole: the last of its instructions up to which it is one that is large enough
+/// to be done apart from the rest. Null: there is none.
+Instruction* ProductApart(const Instruction& fusion);
 /// Every figure of it; operands by their names.
 std::string ToString(const LibraryProduct& product, const Instruction& fusion);
 

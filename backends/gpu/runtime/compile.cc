@@ -7,6 +7,7 @@
 #include "backends/compile/program_cache.h"
 #include "backends/gpu/runtime/build.h"
 #include "backends/gpu/runtime/run.h"
+#include "backends/gpu/runtime/split_products.h"
 #include "backends/profile.h"
 #include "backends/run_devices.h"
 #include "ir/support/binary.h"
@@ -96,6 +97,10 @@ Result<std::unique_ptr<Program>> MakeProgram(const Module& module, const GpuRunO
   std::unique_ptr<Module> copy = module.Clone();
   HLO_CHECK_OK(compile::CheckKernels(*copy, machine));
   HLO_CHECK_OK(options.run_passes(*copy));
+  if (gpu::UsesLibraries(options.libraries, options.platform.emulated))
+    // Who only looks wants to see what there is with a library.
+    HLO_CHECK_OK(gpu::SplitProducts(*copy, machine,
+                                    [&] { return !make_code || gpu::CublasLt::IsThere(options.libraries); }));
   if (make_code && options.tuning.tuning != gpu::Tuning::Off)
     HLO_CHECK_OK(gpu::Tune(*copy, options.target, machine, options.platform, options.tuning));
   prepared(*copy);
@@ -109,6 +114,7 @@ std::string CacheKey(const GpuRunOptions& options) {
     key.Text(part);
   key.Text(ToString(options.target));
   key.Text(gpu::KeyOfTuning(options.tuning));
+  key.Text(gpu::UsesLibraries(options.libraries, options.platform.emulated) ? "libraries" : "");
   return std::move(key).Take();
 }
 

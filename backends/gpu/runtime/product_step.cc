@@ -95,7 +95,7 @@ Result<ProductPlans> PlanProducts(const Program& program, const LibraryOptions& 
                                   const LentDriver* lent) {
   using Use = LibraryOptions::Use;
   ProductPlans plans;
-  if (options.use == Use::Off || (lent != nullptr && options.use != Use::Named)) return plans;
+  if (!UsesLibraries(options, /*emulated=*/lent != nullptr)) return plans;
   std::shared_ptr<CublasLt> library;
   std::vector<const Sequence*> work = {&program.entry};
   while (!work.empty()) {

@@ -1,0 +1,145 @@
+#include "backends/gpu/runtime/split_products.h"
+
+#include "backends/compile/kernel_config.h"
+#include "backends/compile/kernel_plans.h"
+#include "backends/gpu/libraries/product.h"
+#include "ir/findings.h"
+#include "llvm/ADT/SetVector.h"
+#include "passes/analysis/fusion_facts.h"
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/maker.h"
+
+namespace hlo::gpu {
+namespace {
+
+/// What a value of a computation is made of, itself the last, as the computation lists it.
+std::vector<Instruction*> MadeOf(Instruction* value) {
+  llvm::DenseSet<Instruction*> needed;
+  std::vector<Instruction*> work = {value};
+  while (!work.empty()) {
+    Instruction* const at = work.back();
+    work.pop_back();
+    if (needed.insert(at).second) work.insert(work.end(), at->operands().begin(), at->operands().end());
+  }
+  std::vector<Instruction*> order;
+  for (Instruction* inst : value->parent()->PostOrder())
+    if (needed.contains(inst)) order.push_back(inst);
+  return order;
+}
+
+/// A kernel that computes `value` of a kernel's body, before that kernel.
+Instruction* KernelOf(Instruction* fusion, Instruction* value) {
+  Computation* const body = NewComputation(*fusion->module(), "fused_computation");
+  body->set_execution_thread(fusion->callee()->execution_thread());
+  llvm::DenseMap<const Instruction*, Instruction*> copies;
+  llvm::SmallVector<Instruction*, 4> operands;
+  for (const Instruction* inst : MadeOf(value)) {
+    if (inst->kind() == OpKind::Parameter) {
+      operands.push_back(fusion->operand(inst->attr<ParameterAttrs>().number));
+      copies[inst] = Maker(*body, inst).Parameter(static_cast<int64_t>(operands.size()) - 1, inst->shape());
+      continue;
+    }
+    llvm::SmallVector<Instruction*, 4> inputs;
+    for (const Instruction* operand : inst->operands()) inputs.push_back(copies.lookup(operand));
+    copies[inst] = CloneWith(*inst, *body, inputs);
+  }
+  body->set_root(copies.lookup(value));
+  Instruction* const made =
+      Maker(fusion).AddWithShape(OpKind::Fusion, value->shape(), operands, FusionAttrs(), {body}, "fusion");
+  compile::SetKernelConfig(made, {compile::KernelPath::Loops});
+  return made;
+}
+
+/// What nothing in the body reads any more goes, and operands of the kernel with it.
+void RemoveUnread(Instruction* fusion, Instruction* value) {
+  Computation* const body = fusion->callee();
+  std::vector<Instruction*> made_of = MadeOf(value);
+  for (Instruction* inst : llvm::reverse(made_of))
+    if (inst->kind() != OpKind::Parameter && inst->users().empty()) body->Remove(inst);
+  llvm::SmallVector<Instruction*, 8> operands;
+  body->RemoveParameters([&](const Instruction& parameter) {
+    const bool unneeded = parameter.users().empty() && !parameter.IsRoot();
+    if (!unneeded) operands.push_back(fusion->operand(parameter.attr<ParameterAttrs>().number));
+    return unneeded;
+  });
+  fusion->SetOperands(operands);
+}
+
+/// Gives the product up to `value` a kernel, which comes before the fusion's.
+Instruction* Split(Instruction* fusion, Instruction* value) {
+  Instruction* const product = KernelOf(fusion, value);
+  llvm::SmallVector<Instruction*, 8> operands(fusion->operands());
+  operands.push_back(product);
+  fusion->SetOperands(operands);
+  Instruction* const parameter =
+      Maker(*fusion->callee(), value).Parameter(static_cast<int64_t>(operands.size()) - 1, value->shape());
+  value->ReplaceAllUsesWith(parameter);
+  RemoveUnread(fusion, value);
+  compile::ForgetSchedule(fusion);
+  return product;
+}
+
+/// Writes the schedules that are best into kernels; false if one of them is none.
+Result<bool> Plan(llvm::ArrayRef<Instruction*> kernels, const compile::Machine& machine) {
+  for (Instruction* kernel : kernels) {
+    const auto plan = compile::PlanLoops(*kernel, machine);
+    if (!plan && IsDeclined(plan.error())) return false;
+    HLO_CHECK_OK(plan);
+    compile::SetKernelConfig(kernel, {compile::KernelPath::Loops, (*plan)->schedule});
+  }
+  return true;
+}
+
+/// The product of a kernel as one before it; null where there would be what is no kernel: `fusion` is then as
+/// it was.
+Result<Instruction*> SplitOne(Instruction* fusion, const compile::Machine& machine) {
+  Computation* const before = fusion->callee();
+  const llvm::SmallVector<Instruction*, 8> operands(fusion->operands());
+  const auto config = compile::KernelConfigOf(*fusion);
+  // The kernel as it was stays until it is known what becomes of it.
+  fusion->SetCallees({CloneComputation(*before)});
+  Instruction* const value = ProductApart(*fusion);
+  Instruction* const product = Split(fusion, value);
+  HLO_TRY(const bool planned, Plan({product, fusion}, machine));
+  if (planned) return product;
+  fusion->SetOperands(operands);
+  fusion->SetCallees({before});
+  compile::SetKernelConfig(fusion, *config);
+  fusion->parent()->Remove(product);
+  return nullptr;
+}
+
+}  // namespace
+
+Status SplitProducts(Module& module, const compile::Machine& machine, llvm::function_ref<bool()> expected) {
+  std::vector<Instruction*> found;
+  for (const auto& computation : module.computations()) {
+    if (!RunsOnWholeValues(*computation) || !computation->has_schedule()) continue;
+    for (Instruction* inst : computation->InstructionsOf(OpKind::Fusion))
+      if (compile::IsKernel(*inst) && !ProductOf(*inst) && ProductApart(*inst) != nullptr)
+        found.push_back(inst);
+  }
+  if (found.empty() || !expected()) return {};
+  llvm::DenseMap<const Instruction*, Instruction*> products;
+  llvm::SetVector<Computation*> changed;
+  for (Instruction* fusion : found) {
+    HLO_TRY(Instruction* const product, SplitOne(fusion, machine));
+    if (product == nullptr) continue;
+    products[fusion] = product;
+    changed.insert(fusion->parent());
+  }
+  for (Computation* computation : changed) {
+    std::vector<Instruction*> order;
+    for (Instruction* inst : computation->schedule()) {
+      if (Instruction* const product = products.lookup(inst)) order.push_back(product);
+      order.push_back(inst);
+    }
+    computation->set_schedule(std::move(order));
+  }
+  RemoveUnreachableComputations(module);
+  // Plans of kernels are of what they were.
+  SetFindings(module, nullptr);
+  return {};
+}
+
+}  // namespace hlo::gpu
