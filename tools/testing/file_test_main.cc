@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "ir/support/sanitized.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -22,11 +23,7 @@
 namespace hlo::testing {
 namespace {
 
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr unsigned kSecondsPerCase = 240;
-#else
-constexpr unsigned kSecondsPerCase = 60;
-#endif
+constexpr unsigned kSecondsPerCase = kSanitized ? 240 : 60;
 
 struct Options {
   bool update = false;
