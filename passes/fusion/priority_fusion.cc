@@ -200,11 +200,12 @@ class PriorityFuser {
   }
 
   bool MayConsume(const Instruction& inst, const Instruction& producer) {
+    // Many may ask: how many operands it has comes first.
+    if (inst.operand_count() + producer.operand_count() > kMaxOperands) return false;
     if (!MayJoin(inst) || inst.kind() == OpKind::Bitcast) return false;
     const int64_t size = (IsFusion(inst) ? inst.callee()->instruction_count() : 1) +
                          (IsFusion(producer) ? producer.callee()->instruction_count() : 1);
-    if (inst.operand_count() + producer.operand_count() > kMaxOperands || size > kMaxInstructions)
-      return false;
+    if (size > kMaxInstructions) return false;
     if (UpdatesInPlace(inst) && !producer.info().Is(kElementwise)) return false;
     return !Known(inst).long_reduction || !Known(producer).long_reduction;
   }
