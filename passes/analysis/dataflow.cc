@@ -242,7 +242,20 @@ void DataflowBuilder::Build() {
   AliasEntry();
   ApplyMerges();
   Finish();
+  CountParts();
   CollectUses();
+}
+
+void DataflowBuilder::CountParts() {
+  flow_.parts_before_.resize(flow_.children_.size());
+  for (const Dataflow::PlaceNode& node : flow_.nodes_) {
+    int64_t parts = 0;
+    for (int64_t i = 0; node.shape->IsTuple() && i < node.shape->tuple_size(); ++i) {
+      const auto child = static_cast<size_t>(node.first_child + i);
+      flow_.parts_before_[child] = parts;
+      if (llvm::AddOverflow(parts, flow_.PartCount(flow_.children_[child]), parts)) parts = INT64_MAX;
+    }
+  }
 }
 
 Dataflow::Dataflow(const Module& module, const CallGraph& calls) : module_(module), calls_(calls) {
@@ -274,8 +287,10 @@ ShapeIndex Dataflow::IndexOfPart(Place place, int64_t part) const {
   ShapeIndex index;
   while (part > 0) {
     --part;
-    int64_t i = 0;
-    for (; part >= PartCount(Child(place, i)); ++i) part -= PartCount(Child(place, i));
+    const llvm::ArrayRef<int64_t> before = PartsBeforeChildren(place);
+    const int64_t i =
+        llvm::partition_point(before, [&](int64_t b) { return b <= part; }) - before.begin() - 1;
+    part -= before[static_cast<size_t>(i)];
     index.push_back(i);
     place = Child(place, i);
   }
@@ -286,8 +301,7 @@ int64_t Dataflow::PartAt(Place place, llvm::ArrayRef<int64_t> index) const {
   if (Part(place, index) == kNoPlace) return -1;
   int64_t part = 0;
   for (const int64_t i : index) {
-    ++part;
-    for (int64_t k = 0; k < i; ++k) part += PartCount(Child(place, k));
+    part += 1 + PartsBeforeChildren(place)[static_cast<size_t>(i)];
     place = Child(place, i);
   }
   return part;

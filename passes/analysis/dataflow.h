@@ -113,12 +113,18 @@ class Dataflow {
     Place begin, end;  // its own
   };
   [[nodiscard]] const PlaceNode& Node(Place place) const { return nodes_[static_cast<size_t>(place)]; }
+  /// Of a tuple: how many parts come before each child, the tuple itself aside.
+  [[nodiscard]] llvm::ArrayRef<int64_t> PartsBeforeChildren(Place tuple) const {
+    return llvm::ArrayRef(parts_before_)
+        .slice(static_cast<size_t>(Node(tuple).first_child), static_cast<size_t>(shape(tuple).tuple_size()));
+  }
 
   const Module& module_;
   const CallGraph& calls_;
   std::vector<const Computation*> computations_;
   std::vector<PlaceNode> nodes_;
   std::vector<Place> children_;
+  std::vector<int64_t> parts_before_;  // of each of children_
   llvm::DenseMap<const Instruction*, InstructionPlaces> places_;
   std::vector<Place> value_, buffer_;
   llvm::DenseSet<Place> aliased_inputs_;

@@ -69,6 +69,8 @@ class DataflowBuilder {
   void AddAsyncUses(std::vector<std::pair<Place, Use>>& uses);
   void AliasEntry();
   void Finish();
+  /// What Part numbers are made of.
+  void CountParts();
 
   Dataflow& flow_;
   std::vector<std::pair<Place, Place>> merges_;  // applied when all values are known

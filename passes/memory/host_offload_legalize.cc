@@ -90,12 +90,12 @@ Result<bool> RunHostOffloadLegalize(Module& module, const NoPassOptions&, PassCo
             }));
     again |= behind;
   }
-  for (Computation* c : context.Computations(module))
-    if (llvm::any_of(module.computations(), [](const auto& any) {
-          return llvm::any_of(any->InstructionsOf(OpKind::CustomCall),
-                              [](const Instruction* i) { return Calls(*i, "MoveToHost"); });
-        }))
-      changed |= SplitBroadcasts(*c, context);
+  const auto moves = [](const Instruction* i) { return Calls(*i, "MoveToHost"); };
+  const bool any_moves = llvm::any_of(module.computations(), [&](const auto& any) {
+    return llvm::any_of(any->InstructionsOf(OpKind::CustomCall), moves);
+  });
+  if (!any_moves) return changed;
+  for (Computation* c : context.Computations(module)) changed |= SplitBroadcasts(*c, context);
   return changed;
 }
 
