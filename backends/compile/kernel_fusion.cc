@@ -16,6 +16,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/fusion_facts.h"
+#include "passes/analysis/reducers.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/fuse.h"
@@ -68,6 +69,7 @@ struct Group {
   int64_t operations = 0;
   double repeated = 0;  // work of cheap members that other groups compute as well
   bool transposes = false, folds = false;
+  bool of_block = false;                 // has a row that the threads of one block go through
   const Instruction* product = nullptr;  // the large one
   /// What the root changes in place; null if nothing.
   [[nodiscard]] const Instruction* target() const {
@@ -75,27 +77,6 @@ struct Group {
     return in_place ? root->operand(0) : nullptr;
   }
 };
-
-/// Whether its lanes are elements that are folded, as these lie side by side in memory
-/// (kernel::ChooseSchedule).
-bool FoldsAlongMemory(const Instruction& inst, const Machine& machine) {
-  const auto is_last = [&](const Shape& shape, llvm::ArrayRef<int64_t> folded) {
-    return folded.size() == 1 && folded[0] == shape.rank() - 1 &&
-           shape.dim(folded[0]) > machine.kernels.vectors.full_row;
-  };
-  if (inst.kind() != OpKind::Reduce && inst.kind() != OpKind::Dot) return false;
-  const Shape& x = inst.operand(0)->shape();
-  if (inst.kind() == OpKind::Reduce) return is_last(x, inst.attr<ReduceAttrs>().dimensions);
-  const auto& attrs = inst.attr<DotAttrs>();
-  return is_last(x, attrs.lhs_contracting_dims) &&
-         is_last(inst.operand(1)->shape(), attrs.rhs_contracting_dims);
-}
-
-bool IsFold(const Instruction& inst) {
-  const OpCategory category = inst.info().category;
-  return category == OpCategory::Contraction ||
-         (category == OpCategory::Reduction && !inst.info().Is(kElementwise));
-}
 
 class Grouper {
  public:
@@ -189,6 +170,7 @@ class Grouper {
       return std::nullopt;
     const bool product = IsLargeProduct(inst, machine_);
     if (group.product != nullptr && IsFold(inst)) return std::nullopt;
+    if (group.of_block && IsFold(inst) && !IsRow(inst)) return std::nullopt;
     if (product && (group.folds || HasOwnNest(*group.root))) return std::nullopt;
     Maps maps;
     for (const Instruction* user : users) {
@@ -298,12 +280,31 @@ class Grouper {
   /// A reduction that one thread would make before the nest of the root, which would then be left to it, too.
   [[nodiscard]] bool IsLongBefore(const Instruction& inst, const Group& group, const Maps& maps) const {
     const auto in_nest = [&](const IndexMap& map) { return group.loops.IsInNest(map); };
-    if (inst.kind() != OpKind::Reduce || !in_nest(group.loops.nest()) || llvm::any_of(maps, in_nest))
+    if (inst.kind() != OpKind::Reduce || !in_nest(group.loops.nest()) || llvm::any_of(maps, in_nest) ||
+        IsRowOfBlock(inst, group))
       return false;
     const int64_t work = CostOf(inst) * inst.shape().ElementCount();
     return work > machine_.kernels.threads.most_repeated &&
            std::max(work, group.operations * IterationShape(*group.root).ElementCount()) >
                machine_.threads.worthwhile;
+  }
+
+  /// A reduction that threads share.
+  [[nodiscard]] bool IsRow(const Instruction& inst) const {
+    return inst.kind() == OpKind::Reduce && FoldsAlongMemory(inst, machine_) && PlainReductionOp(inst) &&
+           !IsComplex(inst.shape().element_type());
+  }
+
+  /// Whether the threads of one block go through the row and the nest of the root, which is as short.
+  [[nodiscard]] bool IsRowOfBlock(const Instruction& inst, const Group& group) const {
+    constexpr int64_t kOfThread = 16;
+    const int64_t most = machine_.gpu.block * kOfThread;
+    const Shape& nest = IterationShape(*group.root);
+    const auto is_row = [&](const Instruction* other) { return !IsFold(*other) || IsRow(*other); };
+    return inst.shape().ElementCount() == 1 && inst.operand(0)->shape().ElementCount() <= most &&
+           nest.rank() > 0 && nest.dims().back() == nest.ElementCount() && nest.ElementCount() <= most &&
+           !HasOwnNest(*group.root) && IsRow(inst) && is_row(group.root) &&
+           llvm::all_of(group.members, is_row);
   }
 
   /// Whether loops of its own compute the scatter if its operand is an array.
@@ -372,9 +373,13 @@ class Grouper {
       if (IsCheap(inst)) repeated = std::max(repeated, group->repeated);
     }
     const int64_t reads = static_cast<int64_t>(fitting.size());
+    // As one more output of a kernel of rows, which has it then, it costs no launch.
+    const bool joins = machine_.gpu.block > 0 && reads > 1 && llvm::any_of(fitting, [&](const auto& entry) {
+                         return entry.first->reductions > 0 && MayBeOutput(inst, *entry.first, entry.second);
+                       });
     double saved = static_cast<double>(bytes) * static_cast<double>(machine_.OperationsPerByte(bytes)) *
-                       static_cast<double>(reads + (stored ? 0 : 1)) +
-                   static_cast<double>(machine_.costs.launch);
+                   static_cast<double>(reads + (stored ? 0 : 1) - (joins ? 1 : 0));
+    if (!joins) saved += static_cast<double>(machine_.costs.launch);
     // Storing one value spares all that it is made of: once as much was computed again, it is time.
     saved -= repeated;
     // Every group but one reads again what it is made of.
@@ -431,6 +436,8 @@ class Grouper {
   }
 
   void Join(Instruction* inst, Group& group, Maps maps, bool output) {
+    group.of_block |= inst->kind() == OpKind::Reduce && IsRowOfBlock(*inst, group) &&
+                      llvm::none_of(maps, [&](const IndexMap& map) { return group.loops.IsInNest(map); });
     Count(group, *inst, static_cast<int64_t>(maps.size()));
     group.members.push_back(inst);
     if (output) {

@@ -273,4 +273,23 @@ bool MovesMinorDimension(const Instruction& inst, const Machine& machine) {
          inst.operand(0)->shape().dim(minor) >= machine.transposes.line;
 }
 
+bool FoldsAlongMemory(const Instruction& inst, const Machine& machine) {
+  const auto is_last = [&](const Shape& shape, llvm::ArrayRef<int64_t> folded) {
+    return folded.size() == 1 && folded[0] == shape.rank() - 1 &&
+           shape.dim(folded[0]) > machine.kernels.vectors.full_row;
+  };
+  if (inst.kind() != OpKind::Reduce && inst.kind() != OpKind::Dot) return false;
+  const Shape& x = inst.operand(0)->shape();
+  if (inst.kind() == OpKind::Reduce) return is_last(x, inst.attr<ReduceAttrs>().dimensions);
+  const auto& attrs = inst.attr<DotAttrs>();
+  return is_last(x, attrs.lhs_contracting_dims) &&
+         is_last(inst.operand(1)->shape(), attrs.rhs_contracting_dims);
+}
+
+bool IsFold(const Instruction& inst) {
+  const OpCategory category = inst.info().category;
+  return category == OpCategory::Contraction ||
+         (category == OpCategory::Reduction && !inst.info().Is(kElementwise));
+}
+
 }  // namespace hlo::compile

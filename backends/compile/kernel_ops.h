@@ -34,5 +34,10 @@ bool HasOwnNest(const Instruction& inst);
 bool KeepsOrder(const Instruction& product);
 /// A transpose for which kernels have tiles in registers, if they do little else.
 bool MovesMinorDimension(const Instruction& inst, const Machine& machine);
+/// Whether its lanes are elements that are folded, as these lie side by side in memory
+/// (kernel::ChooseSchedule).
+bool FoldsAlongMemory(const Instruction& inst, const Machine& machine);
+/// A reduction or product, whatever its shape.
+bool IsFold(const Instruction& inst);
 
 }  // namespace hlo::compile

@@ -215,6 +215,7 @@ class RowSharer : ThreadStmts {
       auto copied = copier.Copy(around);
       reduce = std::get<ReduceStmt>(std::move(around.stmts[0]));
       auto& rest = std::get<ReduceStmt>(copied->stmts[0]);
+      rest.origin = nullptr;  // a part of what is folded here, and no other place of it
       const LoopId loop = rest.loops.back().id;
       auto loads = LoadsOf(*rest.body, loop);
       ValueId exists = -1;
