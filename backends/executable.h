@@ -49,6 +49,14 @@ class Executable {
   /// Runs the entry computation on arguments[device][parameter]. Errors at run time: id runtime-…, exit 6.
   virtual Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                                       const ExecutionOptions& options) const = 0;
+  /// What a run takes by the clock of the device, in ns, without what is copied to and from it: the median of
+  /// some runs that follow each other. Nothing where the device has no clock of its own, or for several
+  /// devices. Errors: those of Run().
+  virtual Result<std::optional<int64_t>> DeviceTime(const std::vector<std::vector<Literal>>& arguments,
+                                                    const ExecutionOptions& options) const {
+    (void)arguments, (void)options;
+    return std::optional<int64_t>();
+  }
   /// A run on arguments of so many bytes is to follow: what can be done before they are there may begin now,
   /// beside the caller. Only the first call counts, and only before the first run.
   virtual void Expect(int64_t argument_bytes) { (void)argument_bytes; }

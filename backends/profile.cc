@@ -51,7 +51,7 @@ bool Profile::Recorder::Begin(const Instruction& inst) {
 
 Status Profile::Recorder::End(const Instruction& inst) {
   const Open open = open_.back();
-  const int64_t time = Nanoseconds(Clock::now() - open.begin);
+  const int64_t time = open.device_ns.value_or(Nanoseconds(Clock::now() - open.begin));
   open_.pop_back();
   within_op_ = false;
   if (!open_.empty()) open_.back().inner_ns += time;

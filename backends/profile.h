@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "ir/eval/executor.h"
@@ -40,12 +41,18 @@ class Profile {
     Recorder& operator=(const Recorder&) = delete;
     bool Begin(const Instruction& inst) override;
     Status End(const Instruction& inst) override;
+    /// What the innermost instruction that has begun took by the clock of the device, in ns: the time until
+    /// End() is not looked at.
+    void Took(int64_t ns) {
+      if (!open_.empty()) open_.back().device_ns = ns;
+    }
 
    private:
     using Clock = std::chrono::steady_clock;
     struct Open {
       Clock::time_point begin;
       int64_t inner_ns = 0;  // of instructions within
+      std::optional<int64_t> device_ns = std::nullopt;
       bool has_parts = false;
       DeviceCounts counts = {};
     };

@@ -50,6 +50,7 @@ void WriteModule(JsonWriter& json, const ModuleResult& r) {
       json.Member(key, value);
     json.List("samples", r.execute_ns);
   });
+  if (r.device_ns) json.Member("device_ns", *r.device_ns);
 }
 
 /// The samples of a module in an object hlo.bench/1: of the same file if it is there, else of the same name.
@@ -109,6 +110,8 @@ TimeStatistics Summarize(std::vector<int64_t> samples) {
 void PrintBenchmark(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results) {
   std::vector<std::vector<std::string>> table = {{"module", "platform", "threads", "runs", "parse", "compile",
                                                   "transfer", "min", "median", "mean", "stddev", "p95"}};
+  const bool device = llvm::any_of(results, [](const ModuleResult& r) { return r.device_ns.has_value(); });
+  if (device) table.front().emplace_back("device");
   for (const ModuleResult& r : results) {
     if (r.execute_ns.empty()) continue;
     const TimeStatistics s = Summarize(r.execute_ns);
@@ -117,6 +120,7 @@ void PrintBenchmark(llvm::raw_ostream& out, llvm::ArrayRef<ModuleResult> results
                                     std::to_string(r.execute_ns.size())};
     for (const int64_t ns : {r.parse_ns, r.compile_ns, transfer, s.min, s.median, s.mean, s.stddev, s.p95})
       row.push_back(TimeText(ns));
+    if (device) row.push_back(r.device_ns ? TimeText(*r.device_ns) : "-");
     table.push_back(std::move(row));
   }
   if (table.size() == 1) return;

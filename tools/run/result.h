@@ -46,6 +46,7 @@ struct ModuleResult {
   int exit_code = 0;
   uint64_t seed = 0;
   int64_t parse_ns = 0, compile_ns = 0;
+  std::optional<int64_t> device_ns;  // of one execution, by the clock of the device
   std::vector<int64_t> to_device_ns, execute_ns, from_device_ns;  // per execution
   struct Output {
     ShapeIndex index;

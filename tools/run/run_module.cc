@@ -414,6 +414,9 @@ Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
   HLO_TRY(ExecutionResult result, Repeat(*program_, arguments, &result_.execute_ns));
   result.results = GlobalResults(std::move(result.results));
   if (iteration == 0) {
+    if (options_.Benchmarking()) {
+      HLO_TRY(result_.device_ns, program_->DeviceTime(arguments, run_));
+    }
     HLO_CHECK_OK(SaveInputs(arguments));
     for (const Literal& value : result.results) result_.result_bytes += LiteralBytes(value);
     if (!options_.result_json.empty())

@@ -1,5 +1,6 @@
 #include "backends/gpu/runtime/compile.h"
 
+#include <cmath>
 #include <map>
 
 #include "backends/compile/kernel_plans.h"
@@ -40,12 +41,30 @@ class GpuExecutable final : public Executable {
           std::optional<Profile::Recorder> recorder;
           if (options.profile != nullptr)
             recorder.emplace(*options.profile, devices == 1 ? loaded->gpu().counts() : nullptr);
-          return loaded->Run(device, std::move(mine),
-                             {.observer = options.on_instruction ? &options.on_instruction : nullptr,
-                              .listener = recorder ? &*recorder : nullptr,
-                              .wait_each = wait_each_,
-                              .graphs = graphs_});
+          return loaded->Run(
+              device, std::move(mine),
+              {.observer = options.on_instruction ? &options.on_instruction : nullptr,
+               .listener = recorder ? &*recorder : nullptr,
+               .took = recorder && !platform_.emulated ? [&recorder](int64_t ns) { recorder->Took(ns); }
+                                                       : std::function<void(int64_t)>(),
+               .wait_each = wait_each_,
+               .graphs = graphs_});
         });
+  }
+  Result<std::optional<int64_t>> DeviceTime(const std::vector<std::vector<Literal>>& arguments,
+                                            const ExecutionOptions& options) const override {
+    if (arguments.size() != 1) return std::optional<int64_t>();
+    HLO_TRY(const std::vector<int> gpus, GpusOf(1));
+    std::optional<int64_t> time;
+    HLO_TRY([[maybe_unused]] const ExecutionResult nothing,
+            RunOnDevices(arguments, options,
+                         [&](hlo::Device& device, std::vector<Literal> mine) -> Result<Literal> {
+                           HLO_TRY(LoadedProgram* const loaded, Loaded(gpus.front()));
+                           HLO_TRY(const double ns, loaded->Nanoseconds(device, std::move(mine), graphs_));
+                           time = std::llround(ns);
+                           return Literal();
+                         }));
+    return time;
   }
   [[nodiscard]] const Module& module() const override { return *program_->module; }
   [[nodiscard]] std::optional<MemoryPlan> Memory() const override {

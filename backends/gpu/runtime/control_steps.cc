@@ -1,4 +1,6 @@
 // Steps that run other steps.
+#include <cmath>
+
 #include "backends/compile/run_steps.h"
 #include "backends/gpu/runtime/graphs.h"
 #include "backends/gpu/runtime/steps.h"
@@ -66,8 +68,29 @@ Diagnostic Named(Diagnostic error, const Frame& frame, const std::string& who) {
   return error;
 }
 
+/// The GPU does all of it.
+bool IsOfGpu(const Step& step) { return step.kind == StepKind::Kernel || step.kind == StepKind::Copy; }
+
+/// Runs a step without parts between two events, and tells what the GPU's clock says. What the host does for
+/// a step is none of it.
+Status RunTimed(const Step& step, Frame& frame) {
+  constexpr double kPerMillisecond = 1e6;
+  Stream& stream = frame.stream();
+  HLO_TRY(const Event begin, Event::Create(stream.gpu_ptr(), /*timed=*/true));
+  HLO_TRY(const Event end, Event::Create(stream.gpu_ptr(), /*timed=*/true));
+  HLO_CHECK_OK(stream.Record(begin));
+  HLO_CHECK_OK(RunnerOf(step).Run(frame));
+  HLO_CHECK_OK(stream.Record(end));
+  HLO_CHECK_OK(stream.Wait());
+  float milliseconds = 0;
+  HLO_CHECK_OK(stream.gpu().Call(&DriverApi::EventElapsedTime, &milliseconds, begin.handle(), end.handle()));
+  frame.took()(std::llround(double{milliseconds} * kPerMillisecond));
+  return {};
+}
+
 Status RunStep(const Step& step, Frame& frame) {
-  Status status = RunnerOf(step).Run(frame);
+  const bool timed = frame.took() && IsOfGpu(step);
+  Status status = timed ? RunTimed(step, frame) : RunnerOf(step).Run(frame);
   // What has parts has waited for them.
   if (status && frame.wait_each() && step.parts.empty()) status = frame.stream().Wait();
   if (status) return status;

@@ -20,6 +20,7 @@ struct DriverRow {
 class Library {
  public:
   explicit Library(const EmulatedDriverOptions& options, llvm::StringRef missing = "") {
+    ReleaseGpus();
     const DriverApi& api = StartEmulatedDriver(options);
     for (const DriverFunction& function : DriverFunctions()) {
       if (function.name == missing) continue;
@@ -35,6 +36,9 @@ class Library {
     EXPECT_NE(set, nullptr);
     if (set != nullptr) set(rows_.data(), rows_.size());
   }
+  ~Library() { ReleaseGpus(); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
   [[nodiscard]] void* handle() const { return handle_; }
 
  private:

@@ -63,6 +63,19 @@ Status CheckDriver() {
   return {};
 }
 
+namespace {
+
+/// GPUs that are not given back. The driver is gone before what is static: nothing gives these back at the
+/// end.
+std::map<int, GpuPtr>& Kept() {
+  static auto* const kept = new std::map<int, GpuPtr>;
+  return *kept;
+}
+
+}  // namespace
+
+void ReleaseGpus() { Kept().clear(); }
+
 Result<GpuPtr> OpenGpu(const Platform& platform, const Target& target, int ordinal) {
   static std::mutex mutex;
   static std::array<std::map<int, std::weak_ptr<Gpu>>, 2> open;
@@ -82,6 +95,8 @@ Result<GpuPtr> OpenGpu(const Platform& platform, const Target& target, int ordin
   }
   HLO_TRY(GpuPtr gpu, Gpu::Open(std::move(driver), ordinal, SmOf(target)));
   known[ordinal] = gpu;
+  // Taking a GPU costs as much as many runs: the next module has it, too.
+  if (!platform.emulated) Kept()[ordinal] = gpu;
   return gpu;
 }
 

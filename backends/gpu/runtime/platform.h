@@ -16,6 +16,9 @@ struct Platform {
 /// Errors: unavailable-gpu, kGpuErrorId, limit-memory.
 Result<GpuPtr> OpenGpu(const Platform& platform, const Target& target, int ordinal = 0);
 
+/// Gives GPUs of a driver back that are kept for the next module.
+void ReleaseGpus();
+
 /// Whether this machine has a driver; its GPUs are not looked at. Errors: unavailable-gpu.
 Status CheckDriver();
 

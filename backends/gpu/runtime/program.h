@@ -47,9 +47,10 @@ class Frame {
     hlo::Device& device;
     const Executor::Observer* observer = nullptr;
     InstructionListener* listener = nullptr;
-    bool wait_each = false;            // for what each step has asked for
-    StepGraphs* graphs = nullptr;      // steps that follow each other are asked for together
-    const StreamPlan* plan = nullptr;  // null: all is asked for on the first stream
+    std::function<void(int64_t)> took = nullptr;  // is told what a step took by the GPU's clock, in ns
+    bool wait_each = false;                       // for what each step has asked for
+    StepGraphs* graphs = nullptr;                 // steps that follow each other are asked for together
+    const StreamPlan* plan = nullptr;             // null: all is asked for on the first stream
     llvm::ArrayRef<Event> events = {};
     const ProductPlans* products = nullptr;       // that the library does; null: none
     llvm::ArrayRef<CuDevicePtr> workspaces = {};  // for these, by stream
@@ -93,6 +94,7 @@ class Frame {
   void Observe(const Instruction& inst) const {
     if (of_.observer != nullptr) (*of_.observer)(inst);
   }
+  [[nodiscard]] const std::function<void(int64_t)>& took() const { return of_.took; }
   [[nodiscard]] InstructionListener* listener() const { return of_.listener; }
   /// Whether somebody wants to know of each instruction.
   [[nodiscard]] bool IsWatched() const { return of_.observer != nullptr || of_.listener != nullptr; }

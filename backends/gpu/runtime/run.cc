@@ -1,5 +1,7 @@
 #include "backends/gpu/runtime/run.h"
 
+#include <algorithm>
+
 #include "backends/compile/memory.h"
 #include "backends/gpu/runtime/build.h"
 #include "backends/gpu/runtime/steps.h"
@@ -211,30 +213,49 @@ Frame::Of LoadedProgram::FrameOf(const Place& place, hlo::Device& device) const 
           .workspaces = place.workspaces};
 }
 
-Result<double> LoadedProgram::Nanoseconds(hlo::Device& device, std::vector<Literal> arguments) {
-  constexpr int kWarmUp = 2, kRuns = 9, kOfOne = 10;
-  constexpr double kPerMillisecond = 1e6;
+Frame::Of LoadedProgram::WaysOf(const Place& place, hlo::Device& device, bool graphs) const {
+  Frame::Of of = FrameOf(place, device);
+  if (graphs) {
+    of.graphs = place.graphs.get();  // recorded on one stream
+  } else {
+    of.plan = &program_.streams;
+  }
+  return of;
+}
+
+Result<double> LoadedProgram::Nanoseconds(hlo::Device& device, std::vector<Literal> arguments, bool graphs) {
+  // A few milliseconds are measured at a time, since the host asks for the first step while nothing runs.
+  constexpr int kWarmUp = 2, kMostRuns = 9, kFewestRuns = 3, kMostOfOne = 20;
+  constexpr double kPerMillisecond = 1e6, kAtATime = 4, kInAll = 400;  // milliseconds
   HLO_CHECK_OK(gpu_->MakeCurrent());
   HLO_TRY(PlacePtr place, TakePlace(device));
-  Frame frame(FrameOf(*place, device), static_cast<size_t>(program_.sizes_count));
+  Frame frame(WaysOf(*place, device, graphs), static_cast<size_t>(program_.sizes_count));
   HLO_CHECK_OK(SetArguments(*place, arguments, frame));
-  std::array<Event, 2> events;
-  for (Event& event : events) {
-    HLO_TRY(event, Event::Create(gpu_, /*timed=*/true));
-  }
-  std::vector<float> times;
-  for (int i = 0; i < kWarmUp + kRuns; ++i) {
-    HLO_CHECK_OK(frame.stream().Record(events[0]));
-    for (int k = 0; k < kOfOne; ++k) HLO_CHECK_OK(RunSequence(program_.entry, frame));
-    HLO_CHECK_OK(frame.stream().Record(events[1]));
+  HLO_TRY(const Event begin, Event::Create(gpu_, /*timed=*/true));
+  HLO_TRY(const Event end, Event::Create(gpu_, /*timed=*/true));
+  const auto measure = [&](int times) -> Result<double> {
+    HLO_CHECK_OK(frame.stream().Record(begin));
+    for (int i = 0; i < times; ++i) HLO_CHECK_OK(RunSequence(program_.entry, frame));
+    HLO_CHECK_OK(frame.stream().Record(end));
     HLO_CHECK_OK(frame.stream().Wait());
     float milliseconds = 0;
-    HLO_CHECK_OK(
-        gpu_->Call(&DriverApi::EventElapsedTime, &milliseconds, events[0].handle(), events[1].handle()));
-    if (i >= kWarmUp) times.push_back(milliseconds);
+    HLO_CHECK_OK(gpu_->Call(&DriverApi::EventElapsedTime, &milliseconds, begin.handle(), end.handle()));
+    return double{milliseconds} / times;
+  };
+  double one = 0;
+  for (int i = 0; i < kWarmUp; ++i) {
+    HLO_TRY(one, measure(1));
   }
-  std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
-  return double{times[kRuns / 2]} * kPerMillisecond / kOfOne;
+  const int times = static_cast<int>(std::clamp(kAtATime / std::max(one, 1e-6), 1.0, double{kMostOfOne}));
+  const int runs = static_cast<int>(
+      std::clamp(kInAll / std::max(one * times, 1e-6), double{kFewestRuns}, double{kMostRuns}));
+  std::vector<double> measured;
+  for (int i = 0; i < runs; ++i) {
+    HLO_TRY(const double each, measure(times));
+    measured.push_back(each);
+  }
+  std::nth_element(measured.begin(), measured.begin() + runs / 2, measured.end());
+  return measured[static_cast<size_t>(runs / 2)] * kPerMillisecond;
 }
 
 Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<Literal> arguments,
@@ -242,15 +263,11 @@ Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<Literal> arg
   HLO_CHECK_OK(gpu_->MakeCurrent());
   // A place where something went wrong is not used again.
   HLO_TRY(PlacePtr place, TakePlace(device));
-  Frame::Of of = FrameOf(*place, device);
+  Frame::Of of = WaysOf(*place, device, observers.graphs);
   of.observer = observers.observer;
   of.listener = observers.listener;
+  of.took = observers.took;
   of.wait_each = observers.wait_each || gpu_->synchronous();
-  if (observers.graphs) {
-    of.graphs = place->graphs.get();  // recorded on one stream
-  } else {
-    of.plan = &program_.streams;
-  }
   Frame frame(of, static_cast<size_t>(program_.sizes_count));
   HLO_CHECK_OK(SetArguments(*place, arguments, frame));
   arguments.clear();

@@ -23,14 +23,15 @@ class LoadedProgram {
   struct Observers {
     const Executor::Observer* observer = nullptr;
     InstructionListener* listener = nullptr;
+    std::function<void(int64_t)> took = nullptr;  // is told what a step took by the GPU's clock, in ns
     bool wait_each = false;
     bool graphs = false;
   };
   /// One run on one simulated device. Errors: those of Gpu and of steps.
   Result<Literal> Run(hlo::Device& device, std::vector<Literal> arguments, const Observers& observers);
   /// What a run takes by the GPU's clock, without what is copied from and to the host: the median of some.
-  /// Of programs of kernels and copies. Errors: those of Gpu.
-  Result<double> Nanoseconds(hlo::Device& device, std::vector<Literal> arguments);
+  /// As Run() does it: on the streams of the program, or by `graphs`. Errors: those of Gpu and of steps.
+  Result<double> Nanoseconds(hlo::Device& device, std::vector<Literal> arguments, bool graphs = false);
   [[nodiscard]] Gpu& gpu() const { return *gpu_; }
 
  private:
@@ -56,6 +57,8 @@ class LoadedProgram {
   Result<PlacePtr> TakePlace(const hlo::Device& device);
   /// All steps on the first stream, watched by nobody.
   Frame::Of FrameOf(const Place& place, hlo::Device& device) const;
+  /// By graphs, or on the streams of the program.
+  Frame::Of WaysOf(const Place& place, hlo::Device& device, bool graphs) const;
   Status SetArguments(Place& place, std::vector<Literal>& arguments, Frame& frame);
 
   const Program& program_;

@@ -36,6 +36,7 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   [[nodiscard]] Gpu& gpu() const { return *gpu_; }
+  [[nodiscard]] const GpuPtr& gpu_ptr() const { return gpu_; }
   [[nodiscard]] CuStream handle() const { return stream_; }
   /// The bytes may change once this returns: they go through memory that the GPU reads by itself.
   Status ToDevice(CuDevicePtr to, const void* from, size_t bytes);
