@@ -2,13 +2,16 @@
 // the results: those of all elements to a scalar, and sums over the leading dimensions of arrays that the
 // caches of one core do not hold. For machines of blocks of threads: those that leave most of the machine
 // idle and go on for longer than another kernel takes to start; where no divisor will do, what is missing is
-// init.
+// init; what lies along dimensions apart is reduced along the longest run of neighbours first; and pairs of
+// which one is chosen, as by argmax, in parts that single threads go through.
 //
 // Requires row-major. Preserves flat-calls, row-major. Sums and products of floats come out in another order:
 // not with --strict-fp.
 #include "backends/compile/machine.h"
 #include "ir/op.h"
+#include "passes/analysis/pair_reducers.h"
 #include "passes/analysis/reducers.h"
+#include "passes/analysis/value_facts.h"
 #include "passes/pass.h"
 #include "passes/rewrite/dots.h"
 #include "passes/rewrite/edit.h"
@@ -110,21 +113,113 @@ int64_t BytesOfLaunch(const Machine& machine) {
   return machine.costs.launch / (machine.memory.back().operations_per_byte * machine.threads.parts);
 }
 
-/// How many parts keep a machine of blocks busy with a reduction: 1 if it stays whole.
-int64_t BlockParts(const Instruction& inst, const Machine& machine) {
-  if (inst.kind() != OpKind::Reduce || inst.has_extras() || inst.operand_count() != 2) return 1;
+llvm::ArrayRef<Instruction*> ArraysOf(const Instruction& reduce) {
+  return llvm::ArrayRef(reduce.operands()).take_front(static_cast<size_t>(reduce.operand_count() / 2));
+}
+
+/// Pairs of which one is chosen, as by argmax, are chosen the same way from those of parts.
+bool MayChooseInParts(const Instruction& reduce) {
+  const Instruction& init = *reduce.operand(2);
+  return ArraysOf(reduce).size() == 2 && !reduce.operand(0)->shape().HasDynamicDimension() &&
+         init.kind() == OpKind::Constant && !IsAll(init, 0) && MayGroupPairs(*reduce.callee());
+}
+
+/// A reduction that a machine of blocks may make in parts, if that is worth it.
+bool MayBeOfBlocks(const Instruction& inst, const Machine& machine) {
+  if (inst.kind() != OpKind::Reduce || inst.has_extras()) return false;
+  if (inst.operand_count() != 2) return MayChooseInParts(inst);
   const std::optional<OpKind> op = PlainReductionOp(inst);
   const Shape& x = inst.operand(0)->shape();
   const ElementType type = x.element_type();
-  if (!op || !MayRepeatInit(*op, *inst.operand(1)) || x.HasDynamicDimension() || IsComplex(type)) return 1;
+  if (!op || !MayRepeatInit(*op, *inst.operand(1)) || x.HasDynamicDimension() || IsComplex(type))
+    return false;
   const bool narrow = IsFloat(type) && Info(type).bits < 32;
   // Parts of less would be made by the kernel that folds them.
-  if ((narrow && RoundsByOrder(*op, type)) || x.ElementCount() < machine.threads.worthwhile) return 1;
+  return (!narrow || !RoundsByOrder(*op, type)) && x.ElementCount() >= machine.threads.worthwhile;
+}
+
+/// Elements of a result.
+int64_t ResultsPer(const Instruction& reduce) {
+  const Shape& shape = reduce.shape();
+  return (shape.IsTuple() ? shape.tuple_shapes().front() : shape).ElementCount();
+}
+
+/// The longest run of neighbours among reduced dimensions, of those as long the last: where it begins and
+/// ends. Nothing if all are neighbours.
+std::optional<std::pair<size_t, size_t>> LongestRun(const Instruction& reduce, llvm::ArrayRef<int64_t> dims) {
+  std::pair<size_t, size_t> longest;
+  int64_t most = 0;
+  for (size_t begin = 0, end = 0; begin < dims.size(); begin = end) {
+    int64_t elements = 1;
+    for (end = begin; end < dims.size() && dims[end] == dims[begin] + static_cast<int64_t>(end - begin);
+         ++end)
+      elements *= reduce.operand(0)->shape().dim(dims[end]);
+    if (elements >= most) longest = {begin, end}, most = elements;
+  }
+  return longest.second - longest.first == dims.size() ? std::nullopt : std::optional(longest);
+}
+
+/// What is reduced first of dimensions that lie apart: the longest run, whose results are rows of their own.
+/// Nothing where there is but one run, or what is left would be too large to be worth it.
+std::optional<Dims> RunReducedFirst(const Instruction& reduce, const Machine& machine) {
+  constexpr int64_t kLeast = 8;  // elements of the run: so many times less is moved again
+  const Dims dims = ReducedDims(reduce);
+  const auto run = LongestRun(reduce, dims);
+  if (!run || ResultsPer(reduce) >= machine.threads.worthwhile) return std::nullopt;
+  Dims first(dims.begin() + static_cast<int64_t>(run->first),
+             dims.begin() + static_cast<int64_t>(run->second));
+  return ProductOf(reduce.operand(0)->shape(), first) < kLeast ? std::nullopt : std::optional(first);
+}
+
+/// The same reduction of other arrays along other dimensions.
+Instruction* ReduceAgain(Maker& make, const Instruction& reduce, llvm::ArrayRef<Instruction*> arrays,
+                         Dims dimensions) {
+  std::vector<Instruction*> operands(arrays.begin(), arrays.end());
+  for (size_t i = 0; i < arrays.size(); ++i)
+    operands.push_back(reduce.operand(static_cast<int64_t>(arrays.size() + i)));
+  ReduceAttrs attrs;
+  attrs.dimensions = std::move(dimensions);
+  return make.Add(OpKind::Reduce, operands, std::move(attrs), {reduce.callee()});
+}
+/// What it gives, by array.
+std::vector<Instruction*> ResultsOf(Maker& make, Instruction* reduce) {
+  if (!reduce->shape().IsTuple()) return {reduce};
+  std::vector<Instruction*> results;
+  for (size_t i = 0; i < reduce->shape().tuple_shapes().size(); ++i)
+    results.push_back(make.Gte(reduce, static_cast<int64_t>(i)));
+  return results;
+}
+
+/// The reduction of `first`, whose results are reduced along the other dimensions.
+Instruction* SplitRuns(Instruction* reduce, const Dims& first) {
+  Dims left;
+  for (const int64_t d : ReducedDims(*reduce))
+    if (!llvm::is_contained(first, d))
+      left.push_back(d - llvm::count_if(first, [&](int64_t before) { return before < d; }));
+  Maker make(reduce);
+  Instruction* rows = ReduceAgain(make, *reduce, ArraysOf(*reduce), first);
+  ReplaceAndRemove(reduce, ReduceAgain(make, *reduce, ResultsOf(make, rows), left));
+  return rows;
+}
+
+/// Pairs of a part, and those that stay in one.
+constexpr int64_t kPairs = 64, kLongestOfPairs = 256;
+
+/// How many parts keep a machine of blocks busy with a reduction: 1 if it stays whole.
+int64_t BlockParts(const Instruction& inst, const Machine& machine) {
+  if (!MayBeOfBlocks(inst, machine)) return 1;
+  const Shape& x = inst.operand(0)->shape();
+  const ElementType type = x.element_type();
   const Dims dims = ReducedDims(inst);
   const int64_t count = static_cast<int64_t>(dims.size());
   if (count == 0 || dims != Range(dims[0], count)) return 1;
+  const int64_t results = ResultsPer(inst), length = x.ElementCount() / std::max<int64_t>(results, 1);
+  // One thread goes through pairs: parts are short, and so many that the machine is busy.
+  if (inst.operand_count() > 2)
+    return length < kLongestOfPairs || results >= machine.threads.worthwhile / kLongestOfPairs
+               ? 1
+               : length / kPairs;
   // Rows have a block each; of what is folded across memory as many results as there are lanes.
-  const int64_t results = inst.shape().ElementCount(), length = x.ElementCount() / results;
   const int64_t together = dims.back() + 1 == x.rank() ? 1 : std::min(machine.gpu.warp, results);
   const int64_t blocks = (results + together - 1) / together;
   const int64_t bytes = length * together * Info(type).host_bytes();
@@ -132,59 +227,79 @@ int64_t BlockParts(const Instruction& inst, const Machine& machine) {
   return parts < machine.threads.least_row_parts ? 1 : parts;
 }
 
-/// The operand with its first reduced dimension as long as a multiple of `parts`, of what changes no fold.
-Instruction* Padded(Maker& make, const Instruction& reduce, int64_t dimension, int64_t parts) {
-  Instruction* x = reduce.operand(0);
+/// An array with its first reduced dimension as long as a multiple of `parts`, of what changes no fold.
+Instruction* Padded(Maker& make, Instruction* x, Instruction* init, int64_t dimension, int64_t parts) {
   std::vector<PaddingDim> padding(static_cast<size_t>(x->shape().rank()));
   const int64_t size = x->shape().dim(dimension);
   padding[static_cast<size_t>(dimension)].high = (size + parts - 1) / parts * parts - size;
-  return make.Pad(x, reduce.operand(1), padding);
+  return make.Pad(x, init, padding);
 }
 
-/// False if the dimensions cannot be cut so.
-bool SplitForBlocks(Instruction* reduce, int64_t most, const Machine& machine, PassContext& context) {
+/// The reduction of the results of parts; null if the dimensions cannot be cut so.
+Instruction* SplitForBlocks(Instruction* reduce, int64_t most, const Machine& machine, PassContext& context) {
   Maker make(reduce);
   const Dims reduced = ReducedDims(*reduce);
   const int64_t first = reduced[0], count = static_cast<int64_t>(reduced.size());
-  Instruction* x = reduce->operand(0);
-  const auto sizes = llvm::ArrayRef(x->shape().dims());
+  const auto sizes = llvm::ArrayRef(reduce->operand(0)->shape().dims());
   Machine::Threads threads = machine.threads;
   threads.parts = most;
   auto [dims, kept] = PartsOf(sizes.slice(static_cast<size_t>(first), static_cast<size_t>(count)),
-                              ProductOf(x->shape(), reduced), threads);
+                              ProductOf(reduce->operand(0)->shape(), reduced), threads);
   int64_t parts = 1;
   for (const int64_t size : llvm::ArrayRef(dims).take_front(static_cast<size_t>(kept))) parts *= size;
   const bool pads = parts * 2 < most;
-  if ((pads && count > 1) || !context.TakeRewrite()) return false;
+  if ((pads && count > 1) || !context.TakeRewrite()) return nullptr;
+  std::vector<Instruction*> arrays = ArraysOf(*reduce).vec();
   if (pads) {
-    x = Padded(make, *reduce, first, most);
-    dims = {most, x->shape().dim(first) / most}, kept = 1;
+    for (size_t i = 0; i < arrays.size(); ++i)
+      arrays[i] =
+          Padded(make, arrays[i], reduce->operand(static_cast<int64_t>(arrays.size() + i)), first, most);
+    dims = {most, arrays[0]->shape().dim(first) / most}, kept = 1;
   }
   Dims all(sizes.take_front(static_cast<size_t>(first)));
   all.append(dims.begin(), dims.end());
   const auto behind = sizes.drop_front(static_cast<size_t>(first + count));
   all.append(behind.begin(), behind.end());
-  Instruction* init = reduce->operand(1);
   const int64_t inner = static_cast<int64_t>(dims.size()) - kept;
-  Instruction* sums = make.Reduce(make.Reshape(x, all), init, Range(first + kept, inner), reduce->callee());
-  ReplaceAndRemove(reduce, make.Reduce(sums, init, Range(first, kept), reduce->callee()));
-  return true;
+  for (Instruction*& array : arrays) array = make.Reshape(array, all);
+  Instruction* folded = ReduceAgain(make, *reduce, arrays, Range(first + kept, inner));
+  Instruction* outer = ReduceAgain(make, *reduce, ResultsOf(make, folded), Range(first, kept));
+  ReplaceAndRemove(reduce, outer);
+  return outer;
+}
+
+/// Runs of dimensions after each other, and what is still long in parts.
+bool SplitOnBlocks(Instruction* reduce, const Machine& machine, PassContext& context) {
+  bool changed = false;
+  while (const auto first = RunReducedFirst(*reduce, machine)) {
+    if (!context.TakeRewrite()) return changed;
+    reduce = SplitRuns(reduce, *first);
+    changed = true;
+  }
+  for (;;) {
+    const int64_t parts = BlockParts(*reduce, machine);
+    Instruction* outer = parts > 1 ? SplitForBlocks(reduce, parts, machine, context) : nullptr;
+    if (outer == nullptr) return changed;
+    changed = true;
+    // The results of parts are few, but for pairs.
+    if (!outer->shape().IsTuple()) return changed;
+    reduce = outer;
+  }
 }
 
 Result<bool> RunParallelReductionSplitter(Module& module, const NoPassOptions&, PassContext& context) {
   bool changed = false;
   const Machine& machine = MachineOf(context);
   const auto allowed = [&](const Instruction& reduce) {
-    return !context.policy().strict_fp ||
+    return !context.policy().strict_fp || reduce.shape().IsTuple() ||
            !RoundsByOrder(*PlainReductionOp(reduce), reduce.shape().element_type());
   };
   for (Computation* computation : context.Computations(module)) {
     std::vector<Instruction*> found;
     if (machine.gpu.warp > 0) {
       for (Instruction* inst : computation->instructions())
-        if (BlockParts(*inst, machine) > 1 && allowed(*inst)) found.push_back(inst);
-      for (Instruction* reduce : found)
-        changed |= SplitForBlocks(reduce, BlockParts(*reduce, machine), machine, context);
+        if (MayBeOfBlocks(*inst, machine) && allowed(*inst)) found.push_back(inst);
+      for (Instruction* reduce : found) changed |= SplitOnBlocks(reduce, machine, context);
       continue;
     }
     for (Instruction* inst : computation->instructions())
