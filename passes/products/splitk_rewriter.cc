@@ -5,9 +5,12 @@
 // Changes: the one contracting dimension of a dot becomes two, of which the outer is a batch dimension; the
 // results, in the type in which sums are taken, are added up. How many parts: as many as fill
 // parallel_tiles with tiles of 64 by 64 of the result, powers of two that divide the dimension and leave
-// min_part of it. Left alone: dots with several contracting dimensions, of pred, with an algorithm, dynamic
-// or with large results; under --strict-fp those of floats, whose sums would come out in another order.
+// min_part of it. With `convolutions`, those too: their input features become groups, of so many that the
+// number divides them, and the kernel is transposed for that. Left alone: dots with several contracting
+// dimensions, of pred, with an algorithm, dynamic or with large results; under --strict-fp those of floats,
+// whose sums would come out in another order.
 #include "passes/pass.h"
+#include "passes/rewrite/convolutions.h"
 #include "passes/rewrite/dots.h"
 #include "passes/rewrite/expander.h"
 
@@ -18,6 +21,7 @@ struct SplitkOptions {
   int64_t parallel_tiles = 128;
   int64_t min_part = 512;
   int64_t min_edge = 1;
+  bool convolutions = false;
   static llvm::ArrayRef<PassOptionRow> Rows();
 };
 
@@ -25,8 +29,11 @@ constexpr PassOptionRow kRows[] = {
     PassOption<&SplitkOptions::parallel_tiles>("parallel_tiles", "tiles of results that run at once"),
     PassOption<&SplitkOptions::min_part>("min_part", "products that a part sums up at least"),
     PassOption<&SplitkOptions::min_edge>("min_edge", "rows and columns of the result at least"),
+    PassOption<&SplitkOptions::convolutions>("convolutions", "convolutions, too"),
 };
 constexpr int64_t kTile = 64;
+/// Fewer are not worth transposing the kernel.
+constexpr int64_t kFewestGroups = 4;
 
 /// 0 for results with fewer rows or columns than are worth it.
 int64_t TilesOf(const Instruction& dot, int64_t min_edge) {
@@ -87,6 +94,54 @@ Instruction* SumOfParts(Instruction* dot, int64_t parts) {
   return make.Convert(total, type);
 }
 
+/// 1: the convolution stays whole.
+int64_t GroupsOf(const Instruction& inst, const SplitkOptions& options, bool strict_fp) {
+  if (!options.convolutions || !IsPlainConvolution(inst)) return 1;
+  const auto& attrs = inst.attr<ConvolutionAttrs>();
+  const Shape &result = inst.shape(), &kernel = inst.operand(1)->shape();
+  if (!IsUngrouped(attrs) || attrs.algorithm != DotAlgorithm::Unset || IsPred(result.element_type()) ||
+      attrs.convolution_kind != ConvolutionKind::Unset || inst.has_extras() || result.ElementCount() == 0 ||
+      (strict_fp && !IsIntegral(result.element_type())))
+    return 1;
+  const int64_t columns = kernel.dim(attrs.dim_labels->kernel_output_feature);
+  const int64_t features = kernel.dim(attrs.dim_labels->kernel_input_feature);
+  const int64_t rows = result.ElementCount() / std::max<int64_t>(columns, 1);
+  const int64_t length = kernel.ElementCount() / std::max<int64_t>(columns, 1);
+  if (columns == 0 || features == 0 || std::min(rows, columns) < options.min_edge) return 1;
+  const int64_t tiles = llvm::divideCeil(rows, kTile) * llvm::divideCeil(columns, kTile);
+  int64_t groups = std::min({features, options.parallel_tiles / tiles, length / options.min_part});
+  while (groups > 1 && features % groups != 0) --groups;
+  return groups < kFewestGroups ? 1 : groups;
+}
+
+/// The kernel of groups of input features: those of each group one after the other, its output features
+/// beside those of the others.
+Instruction* KernelOfGroups(Maker& make, Instruction* kernel, const ConvDimLabels& labels, int64_t groups) {
+  const int64_t in = labels.kernel_input_feature, out = labels.kernel_output_feature;
+  Instruction* parts = InParts(make, kernel, in, groups);
+  Dims order, sizes(kernel->shape().dims());
+  for (int64_t d = 0; d < kernel->shape().rank(); ++d) {
+    if (d == out) order.push_back(in);
+    order.push_back(d >= in ? d + 1 : d);
+  }
+  sizes[static_cast<size_t>(in)] /= groups;
+  sizes[static_cast<size_t>(out)] *= groups;
+  return make.Reshape(make.Transpose(parts, order), sizes);
+}
+
+Instruction* SumOfGroups(Instruction* convolution, int64_t groups) {
+  Maker make(convolution);
+  ConvolutionAttrs attrs = convolution->attr<ConvolutionAttrs>();
+  const int64_t features = attrs.dim_labels->output_feature;
+  const ElementType type = convolution->shape().element_type(), sum = SumType(type);
+  Instruction* kernel = KernelOfGroups(make, convolution->operand(1), *attrs.dim_labels, groups);
+  attrs.feature_group_count = groups;
+  Instruction* partial = make.Add(OpKind::Convolution, {convolution->operand(0), kernel}, std::move(attrs));
+  partial->set_shape(partial->shape().WithElementType(sum));
+  Instruction* apart = InParts(make, partial, features, groups);
+  return make.Convert(make.Reduce(apart, make.Scalar(sum, 0), {features}, OpKind::Add), type);
+}
+
 llvm::ArrayRef<PassOptionRow> SplitkOptions::Rows() { return kRows; }
 
 Result<bool> RunSplitkRewriter(Module& module, const SplitkOptions& options, PassContext& context) {
@@ -98,11 +153,15 @@ Result<bool> RunSplitkRewriter(Module& module, const SplitkOptions& options, Pas
                    "option '{0}' of pass 'splitk-rewriter': found {1}, expected a positive number", name,
                    value);
   const auto parts = [&](const Instruction& inst) {
-    return PartsOf(inst, options, context.policy().strict_fp);
+    const auto count = inst.kind() == OpKind::Convolution ? &GroupsOf : &PartsOf;
+    return count(inst, options, context.policy().strict_fp);
   };
   return ExpandMatches(
       module, context, [&](const Instruction& inst) { return parts(inst) > 1; },
-      [&](Instruction* dot) -> Result<Instruction*> { return SumOfParts(dot, parts(*dot)); });
+      [&](Instruction* product) -> Result<Instruction*> {
+        const auto sum = product->kind() == OpKind::Convolution ? &SumOfGroups : &SumOfParts;
+        return sum(product, parts(*product));
+      });
 }
 
 }  // namespace
