@@ -171,6 +171,10 @@ class Grouper {
     const bool product = IsLargeProduct(inst, machine_);
     if (group.product != nullptr && IsFold(inst)) return std::nullopt;
     if (group.of_block && IsFold(inst) && !IsRow(inst)) return std::nullopt;
+    // A row that threads go through together would be read across memory.
+    if (machine_.gpu.warp > 0 && group.product == nullptr && !product &&
+        ((group.folds && IsReadAcross(inst)) || (group.transposes && IsFold(inst))))
+      return std::nullopt;
     if (product && (group.folds || HasOwnNest(*group.root))) return std::nullopt;
     Maps maps;
     for (const Instruction* user : users) {
@@ -204,8 +208,9 @@ class Grouper {
     if (in_loops > kMaxMaps || ways > kMaxPositions || group.emitted + ways > options_.max_instructions)
       return std::nullopt;
     if (product) return IsOfNest(inst, group, maps) ? std::optional(std::move(maps)) : std::nullopt;
-    if (!MayReadTarget(inst, group, maps) || KeepsFunctionsFromLanes(inst, group, maps) ||
-        IsLongBefore(inst, group, maps) || FoldsAcrossOthers(inst, group, maps))
+    if (!MayReadTarget(inst, group, maps) || IsFoldedAgain(inst, group, maps) ||
+        KeepsFunctionsFromLanes(inst, group, maps) || IsLongBefore(inst, group, maps) ||
+        FoldsAcrossOthers(inst, group, maps))
       return std::nullopt;
     return maps;
   }
@@ -257,6 +262,35 @@ class Grouper {
              llvm::is_contained(group.maps.lookup(member), nest);
     };
     return is_function(group.root) || llvm::any_of(group.members, is_function);
+  }
+
+  /// A large transpose, neighbours in whose result are none in its operand.
+  [[nodiscard]] bool IsReadAcross(const Instruction& inst) const {
+    if (inst.kind() != OpKind::Transpose || inst.shape().ElementCount() < machine_.transposes.elements)
+      return false;
+    const auto counts = [](int64_t size) { return size != 1; };
+    const auto dims = llvm::ArrayRef(inst.shape().dims()),
+               from = llvm::ArrayRef(inst.operand(0)->shape().dims());
+    int64_t minor = inst.shape().rank() - 1;
+    while (minor > 0 && dims[static_cast<size_t>(minor)] == 1) --minor;
+    const int64_t source = inst.attr<DimensionsAttrs>().dimensions[static_cast<size_t>(minor)];
+    return llvm::any_of(from.drop_front(static_cast<size_t>(source) + 1), counts);
+  }
+
+  /// A long reduction that threads would make more often than it has results.
+  [[nodiscard]] bool IsFoldedAgain(const Instruction& inst, const Group& group, const Maps& maps) const {
+    if (inst.kind() != OpKind::Reduce || machine_.folds.repeated == 0) return false;
+    constexpr int64_t kLong = 1024;
+    const int64_t count = inst.shape().ElementCount(),
+                  folded = inst.operand(0)->shape().ElementCount() / count;
+    if (folded <= machine_.folds.repeated) return false;
+    const auto is_other = [&](int32_t loop) {
+      return IsLoop(loop) && !llvm::is_contained(group.loops.nest(), loop);
+    };
+    return llvm::any_of(maps, [&](const IndexMap& map) {
+      // What is folded within another fold is left to single threads.
+      return group.loops.TimesOf(map) > count || (folded >= kLong && llvm::any_of(map, is_other));
+    });
   }
 
   /// A large reduction whose lanes are its results, where others of the same loop have folded elements as

@@ -74,6 +74,9 @@ struct Machine {
   struct Folds {
     int64_t own_lanes = 0;  // elements of a reduction that is worth having its kind of lanes
     int64_t in_order = 0;   // elements of a sum that several kernels may repeat: its order stays the same
+    /// Elements of a reduction that a kernel may make again for each of many elements, as each thread waits
+    /// for one after the other; 0: as many as are cheaper than memory.
+    int64_t repeated = 0;
   };
   /// Nanoseconds of all executions of kernels that are interpreted, as code takes longer to make or to load.
   struct Interpreting {

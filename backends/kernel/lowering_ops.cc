@@ -229,7 +229,12 @@ Result<Lowering::Values> Lowering::EmitConcatenate(const Instruction& inst, cons
     end = begin;
     if (never) continue;
     Indices from = at;
-    from[dimension].offset -= begin;
+    // What has one element there is that of its row, whatever the place: nothing is made again for another
+    // one.
+    if (inst.operand(k)->shape().dims()[dimension] == 1)
+      from[dimension] = Address();
+    else
+      from[dimension].offset -= begin;
     HLO_TRY(const ValueId value, EmitOne(*inst.operand(k), from, builder_.And(mask, inside)));
     result = result < 0 || inside < 0 ? value : builder_.Op(OpKind::Select, type, {inside, value, result});
   }
@@ -248,6 +253,7 @@ Result<Lowering::Values> Lowering::EmitPad(const Instruction& inst, const Indice
     shifted.offset -= padding[d].low;
     inside = builder_.And(inside, InRange(shifted, 0, (size - 1) * step + 1, never));
     if (never) break;
+    if (size == 1) continue;
     from[d] = shifted;
     if (step == 1) continue;
     // In range the shifted index is not negative, so that its quotient is what it should be.

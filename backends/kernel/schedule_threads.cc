@@ -12,6 +12,14 @@ namespace {
 
 /// Shorter rows are gone through by one thread each.
 constexpr int64_t kShortestRow = 8;
+/// A fold in one order of at most so many elements is made by each thread of a row.
+constexpr int64_t kLongestOfAll = 64;
+
+int64_t IterationsOf(const ReduceStmt& reduce) {
+  int64_t iterations = 1;
+  for (const Dimension& d : reduce.loops) iterations *= d.extent;
+  return iterations;
+}
 
 class ThreadChooser {
  public:
@@ -102,7 +110,12 @@ class ThreadChooser {
       if (reduce == nullptr) continue;
       ++row.loops;
       const Dimension& last = reduce->loops.back();
-      if (!MayBeShared(*reduce, kernel_)) return {};
+      if (!MayBeShared(*reduce, kernel_)) {
+        // All threads fold what is short.
+        if (IterationsOf(*reduce) > kLongestOfAll) return {};
+        --row.loops;
+        continue;
+      }
       bool along = false, across = false;
       ForEachStmt(*reduce->body, [&](const Stmt& inner) {
         const auto* load = std::get_if<LoadStmt>(&inner);
@@ -112,7 +125,8 @@ class ThreadChooser {
         along = true;
         bytes = std::max(bytes, BytesOf(load->buffer));
       });
-      if (!along || across) return {};
+      // Where there is but one row any sharing beats one thread.
+      if ((!along && around >= 0) || across) return {};
       row.elements = std::max(row.elements, last.extent);
     }
     if (row.elements < kShortestRow) return {};

@@ -2,12 +2,16 @@
 
 #include "backends/kernel/copy_region.h"
 #include "backends/kernel/interpret.h"
+#include "backends/kernel/row_values.h"
 #include "backends/kernel/schedule_steps.h"
 #include "backends/kernel/thread_stmts.h"
 #include "backends/kernel/visit.h"
 
 namespace hlo::kernel {
 namespace {
+
+/// Elements of a row that a thread keeps of what it has computed, each in a register.
+constexpr int64_t kMostKept = 64;
 
 class RowSharer : ThreadStmts {
  public:
@@ -24,7 +28,10 @@ class RowSharer : ThreadStmts {
     out_ = &row_.stmts;
     first_ = Compare(Direction::EQ, Index(Thread()), Integer(0));
     for (Stmt& stmt : stmts) HLO_CHECK_OK(Share(std::move(stmt)));
-    if (team_.keep) KeepRow();
+    if (team_.keep) {
+      KeepRow();
+      KeepValues(kernel_, bodies_, kMostKept);
+    }
     loop.body->stmts.push_back(Bound(warp_, warps_, Binding::ThreadY, std::move(row_)));
     return {};
   }
@@ -38,7 +45,10 @@ class RowSharer : ThreadStmts {
     first_ = Compare(Direction::EQ, Index(Thread()), zero);
     first_lane_ = warps_ == 1 ? first_ : Compare(Direction::EQ, Index(Lane()), zero);
     for (Stmt& stmt : stmts) HLO_CHECK_OK(Share(std::move(stmt)));
-    if (team_.keep) KeepRow();
+    if (team_.keep) {
+      KeepRow();
+      KeepValues(kernel_, bodies_, kMostKept);
+    }
     loop.body->stmts.push_back(Bound(lane_, lanes_, Binding::Lane, std::move(row_)));
     if (warps_ == 1) return {};
     Region threads = std::move(*loop.body);
@@ -68,11 +78,12 @@ class RowSharer : ThreadStmts {
   }
 
   Status Share(Stmt stmt) {
-    if (auto* reduce = std::get_if<ReduceStmt>(&stmt)) return ShareReduce(std::move(*reduce));
+    if (auto* reduce = std::get_if<ReduceStmt>(&stmt); reduce != nullptr && MayBeShared(*reduce, kernel_))
+      return ShareReduce(std::move(*reduce));
     if (auto* loop = std::get_if<LoopStmt>(&stmt)) return ShareLoop(std::move(*loop));
     if (auto* store = std::get_if<StoreStmt>(&stmt)) {
       store->mask = store->mask < 0 ? first_ : Op(OpKind::And, ElementType::Pred, {store->mask, first_});
-    } else if (ResultOf(stmt) < 0) {
+    } else if (ResultOf(stmt) < 0 && !std::holds_alternative<ReduceStmt>(stmt)) {
       return ScheduleError("a team runs reductions, loops and stores");
     }
     out_->push_back(std::move(stmt));
@@ -163,6 +174,8 @@ class RowSharer : ThreadStmts {
         load.kept.AddLoop(d.id, load.count);
         load.count *= d.extent;
       }
+      if (bodies_.empty() || bodies_.back().body != load.body)
+        bodies_.push_back({load.body, load.kept, load.count, whole});
       noted_.push_back(std::move(load));
     }
   }
@@ -198,8 +211,6 @@ class RowSharer : ThreadStmts {
   }
 
   Status ShareReduce(ReduceStmt reduce) {
-    if (!MayBeShared(reduce, kernel_))
-      return ScheduleError("i{0} belongs to a reduction that keeps an order", reduce.loops.back().id);
     const OpKind op = *ReductionOp(reduce);
     const ValueId init = reduce.inits[0], result = reduce.results[0];
     const ElementType type = kernel_.TypeOf(init);
@@ -370,6 +381,7 @@ class RowSharer : ThreadStmts {
   Dimension columns_ = {};  // of rows side by side
   Region row_;
   std::vector<RowLoad> noted_;
+  std::vector<RowBody> bodies_;  // of those
   ValueId first_ = -1, first_lane_ = -1;
 };
 

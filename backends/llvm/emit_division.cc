@@ -83,7 +83,7 @@ Value* AllSafe(Math& m, ElementType type, const SafeRange& safe, Value* x, Value
 }  // namespace
 
 Emitted DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, Value* x, Value* divisor,
-                          bool only_stored) {
+                          bool only_stored, bool any_speed) {
   Math m(b, x->getType());
   Math scalar(b, divisor->getType());
   const bool bf16 = type == ElementType::BF16;
@@ -112,7 +112,7 @@ Emitted DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, Value* x, Va
   auto* next = llvm::BasicBlock::Create(b.getContext(), "next", from->getParent());
   b.CreateCondBr(usual, next, rare, llvm::MDBuilder(b.getContext()).createLikelyBranchWeights());
   b.SetInsertPoint(rare);
-  Value* divided = m.f64() ? m.Div(x, divisors()) : CallDivideThrough64(b, x, divisors());
+  Value* divided = m.f64() || any_speed ? m.Div(x, divisors()) : CallDivideThrough64(b, x, divisors());
   divided = form(divided, false);
   b.CreateBr(next);
   b.SetInsertPoint(next);

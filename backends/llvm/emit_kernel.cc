@@ -161,7 +161,7 @@ Status KernelEmitter::Emit(const OpStmt& stmt) {
   }
   if (DividesByInvariant(stmt)) {
     At(stmt.result) = DivideByInvariant(b_, stmt.type, operands[0].compute, operands[1].compute,
-                                        only_stored_[static_cast<size_t>(stmt.result)]);
+                                        only_stored_[static_cast<size_t>(stmt.result)], threads_ != nullptr);
     return {};
   }
   if (vector)

@@ -269,8 +269,9 @@ class KernelEmitter {
 Status CheckThreads(const kernel::Kernel& kernel, const ThreadTarget& target);
 
 /// x / divisor, a float vector by one number, to the last bit what division instructions give. `only_stored`:
-/// the result goes into memory and nowhere else.
+/// the result goes into memory and nowhere else; `any_speed`: instructions divide subnormals as fast as
+/// others.
 Emitted DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, llvm::Value* x, llvm::Value* divisor,
-                          bool only_stored);
+                          bool only_stored, bool any_speed);
 
 }  // namespace hlo::codegen
