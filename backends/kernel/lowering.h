@@ -199,6 +199,8 @@ class Lowering {
   std::optional<Address> DigitOf(const Address& linear, int64_t unit, int64_t extent, bool outermost);
   /// The same by divisions, of numbers below `count`.
   Address Divided(const Address& linear, int64_t unit, int64_t extent, int64_t count);
+  /// Whether it is more than one number in the loops that it is made of.
+  [[nodiscard]] bool Varies(const Address& index) const;
   /// Smallest and largest value; nothing if it depends on values.
   [[nodiscard]] std::optional<std::pair<int64_t, int64_t>> RangeOf(const Address& address) const;
   /// low <= address < high as a pred; -1 if that is always so. `never` tells if it never is.

@@ -216,6 +216,11 @@ Result<Lowering::Values> Lowering::EmitReshape(const Instruction& inst, const In
   return Emit(operand, Delinearize(Linearize(at, inst.shape().dims()), operand.shape().dims()), mask);
 }
 
+bool Lowering::Varies(const Address& index) const {
+  return !index.values.empty() ||
+         llvm::any_of(index.loops, [&](const auto& term) { return builder_.Extent(term.id) > 1; });
+}
+
 Result<Lowering::Values> Lowering::EmitConcatenate(const Instruction& inst, const Indices& at, ValueId mask) {
   const auto dimension = static_cast<size_t>(inst.attr<DimensionsAttrs>().dimensions[0]);
   const ElementType type = inst.shape().element_type();
@@ -231,7 +236,7 @@ Result<Lowering::Values> Lowering::EmitConcatenate(const Instruction& inst, cons
     Indices from = at;
     // What has one element there is that of its row, whatever the place: nothing is made again for another
     // one.
-    if (inst.operand(k)->shape().dims()[dimension] == 1)
+    if (inst.operand(k)->shape().dims()[dimension] == 1 && Varies(from[dimension]))
       from[dimension] = Address();
     else
       from[dimension].offset -= begin;
@@ -253,7 +258,7 @@ Result<Lowering::Values> Lowering::EmitPad(const Instruction& inst, const Indice
     shifted.offset -= padding[d].low;
     inside = builder_.And(inside, InRange(shifted, 0, (size - 1) * step + 1, never));
     if (never) break;
-    if (size == 1) continue;
+    if (size == 1 && Varies(shifted)) continue;
     from[d] = shifted;
     if (step == 1) continue;
     // In range the shifted index is not negative, so that its quotient is what it should be.
