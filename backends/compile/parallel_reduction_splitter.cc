@@ -7,6 +7,9 @@
 //
 // Requires row-major. Preserves flat-calls, row-major. Sums and products of floats come out in another order:
 // not with --strict-fp.
+#include <cmath>
+#include <limits>
+
 #include "backends/compile/machine.h"
 #include "ir/op.h"
 #include "passes/analysis/pair_reducers.h"
@@ -117,11 +120,15 @@ llvm::ArrayRef<Instruction*> ArraysOf(const Instruction& reduce) {
   return llvm::ArrayRef(reduce.operands()).take_front(static_cast<size_t>(reduce.operand_count() / 2));
 }
 
-/// Pairs of which one is chosen, as by argmax, are chosen the same way from those of parts.
+/// Pairs of which one is chosen, as by argmax, are chosen the same way from those of parts. Comparisons may
+/// take subnormals for zeros.
 bool MayChooseInParts(const Instruction& reduce) {
   const Instruction& init = *reduce.operand(2);
-  return ArraysOf(reduce).size() == 2 && !reduce.operand(0)->shape().HasDynamicDimension() &&
-         init.kind() == OpKind::Constant && !IsAll(init, 0) && MayGroupPairs(*reduce.callee());
+  if (ArraysOf(reduce).size() != 2 || reduce.operand(0)->shape().HasDynamicDimension() ||
+      init.kind() != OpKind::Constant)
+    return false;
+  const double first = std::abs(LiteralValue(*init.attr<ConstantAttrs>().literal, 0));
+  return !(first < std::numeric_limits<float>::min()) && MayGroupPairs(*reduce.callee());
 }
 
 /// A reduction that a machine of blocks may make in parts, if that is worth it.
@@ -154,7 +161,8 @@ std::optional<std::pair<size_t, size_t>> LongestRun(const Instruction& reduce, l
     for (end = begin; end < dims.size() && dims[end] == dims[begin] + static_cast<int64_t>(end - begin);
          ++end)
       elements *= reduce.operand(0)->shape().dim(dims[end]);
-    if (elements >= most) longest = {begin, end}, most = elements;
+    // Pairs stay in their order: only the last run has neighbours of the whole.
+    if (elements >= most || reduce.shape().IsTuple()) longest = {begin, end}, most = elements;
   }
   return longest.second - longest.first == dims.size() ? std::nullopt : std::optional(longest);
 }
