@@ -50,8 +50,9 @@ class Executable {
   virtual Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                                       const ExecutionOptions& options) const = 0;
   /// What a run takes by the clock of the device, in ns, without what is copied to and from it: the median of
-  /// some runs that follow each other. Nothing where the device has no clock of its own, or for several
-  /// devices. Errors: those of Run().
+  /// some runs that follow each other. Nothing where the device has no clock of its own, for several
+  /// devices, and where the host does a part or another run on the same memory would do something else.
+  /// Errors: those of Run().
   virtual Result<std::optional<int64_t>> DeviceTime(const std::vector<std::vector<Literal>>& arguments,
                                                     const ExecutionOptions& options) const {
     (void)arguments, (void)options;

@@ -53,7 +53,7 @@ class GpuExecutable final : public Executable {
   }
   Result<std::optional<int64_t>> DeviceTime(const std::vector<std::vector<Literal>>& arguments,
                                             const ExecutionOptions& options) const override {
-    if (arguments.size() != 1) return std::optional<int64_t>();
+    if (arguments.size() != 1 || !gpu::MayBeRepeated(*program_)) return std::optional<int64_t>();
     HLO_TRY(const std::vector<int> gpus, GpusOf(1));
     std::optional<int64_t> time;
     HLO_TRY([[maybe_unused]] const ExecutionResult nothing,
@@ -202,7 +202,7 @@ class Explainer {
 
   /// Whether a library does it where there is one, and what that is told.
   [[nodiscard]] std::string LibraryOf(const gpu::Step& step) const {
-    const gpu::LibraryStep* const library = gpu::RunnerOf(step).library();
+    const gpu::LibraryStep* const library = gpu::RunnerOf(step).library_step();
     const bool off = libraries_.use == gpu::LibraryOptions::Use::Off;
     if (library == nullptr || (off && libraries_.why_off.empty())) return "";
     if (off || !library->product) return ", not cuBLASLt: " + (off ? libraries_.why_off : library->why);

@@ -46,7 +46,7 @@ class ProductRunner final : public StepRunner {
     return !done && IsDeclined(done.error()) ? kernel_->Run(frame) : done;
   }
   [[nodiscard]] std::string Explain() const override { return kernel_->Explain(); }
-  [[nodiscard]] const LibraryStep* library() const override { return &library_; }
+  [[nodiscard]] const LibraryStep* library_step() const override { return &library_; }
 
   /// Of the addresses of its arrays in all runs.
   [[nodiscard]] ProductAddresses Alignments() const {
@@ -103,7 +103,7 @@ Result<ProductPlans> PlanProducts(const Program& program, const LibraryOptions& 
     work.pop_back();
     for (const std::unique_ptr<Step>& step : sequence) {
       for (const Sequence& part : step->parts) work.push_back(&part);
-      const LibraryStep* const wanted = RunnerOf(*step).library();
+      const LibraryStep* const wanted = RunnerOf(*step).library_step();
       if (wanted == nullptr || !wanted->product) continue;
       if (library == nullptr) {
         auto opened = CublasLt::Open(options, lent);

@@ -117,7 +117,7 @@ class StepRunner : public compile::Runner {
   /// By which way, for --explain-codegen.
   [[nodiscard]] virtual std::string Explain() const = 0;
   /// Null: no library is asked.
-  [[nodiscard]] virtual const LibraryStep* library() const { return nullptr; }
+  [[nodiscard]] virtual const LibraryStep* library_step() const { return nullptr; }
 };
 inline const StepRunner& RunnerOf(const Step& step) { return static_cast<const StepRunner&>(*step.runner); }
 

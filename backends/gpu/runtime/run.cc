@@ -223,6 +223,20 @@ Frame::Of LoadedProgram::WaysOf(const Place& place, hlo::Device& device, bool gr
   return of;
 }
 
+bool MayBeRepeated(const Program& program) {
+  const bool writes_over = llvm::any_of(
+      program.buffers, [](const Buffer& b) { return b.kind == BufferKind::Parameter && b.written; });
+  llvm::SmallVector<const Sequence*, 8> work = {&program.entry};
+  while (!work.empty())
+    for (const std::unique_ptr<Step>& step : *work.pop_back_val()) {
+      const bool of_gpu = step->kind == StepKind::Kernel || step->kind == StepKind::Copy;
+      if (!of_gpu && !compile::HasParts(step->kind)) return false;
+      if (!of_gpu && !step->Trips() && writes_over) return false;
+      for (const Sequence& part : step->parts) work.push_back(&part);
+    }
+  return true;
+}
+
 Result<double> LoadedProgram::Nanoseconds(hlo::Device& device, std::vector<Literal> arguments, bool graphs) {
   // A few milliseconds are measured at a time, since the host asks for the first step while nothing runs.
   constexpr int kWarmUp = 2, kMostRuns = 9, kFewestRuns = 3, kMostOfOne = 20;

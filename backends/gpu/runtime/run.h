@@ -9,6 +9,10 @@
 
 namespace hlo::gpu {
 
+/// Whether another run on the same memory does the same: the GPU does all of it, and nothing that the program
+/// writes over among its arguments decides how often something is done.
+bool MayBeRepeated(const Program& program);
+
 /// A program on a GPU: its modules are loaded and its constants are there. Several threads may run it.
 class LoadedProgram {
  public:
