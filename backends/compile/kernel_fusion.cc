@@ -7,16 +7,12 @@
 // has kernels of these. Values that several kernels compute come out the same in all of them.
 #include <deque>
 
-#include "backends/compile/index_maps.h"
 #include "backends/compile/kernel_config.h"
+#include "backends/compile/kernel_groups.h"
 #include "backends/compile/kernel_ops.h"
-#include "backends/compile/machine.h"
 #include "backends/kernel/lower.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/fusion_facts.h"
-#include "passes/analysis/reducers.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/fuse.h"
@@ -42,9 +38,9 @@ struct KernelFusionOptions {
 constexpr int64_t kMaxMaps = 4, kMaxPositions = 16;
 /// Operands of a concatenate that is no root: each element asks which one it is of.
 constexpr int64_t kMaxConcatenated = 4;
-/// So that compiling takes no longer than the module is large, a search gives up beyond this many
-/// instructions: what an update is made of, cycles.
-constexpr size_t kMaxUpdate = 100, kMaxSearch = 2000;
+/// So that compiling takes no longer than the module is large, a search for cycles gives up beyond this many
+/// instructions.
+constexpr size_t kMaxSearch = 2000;
 
 /// What is read for an operand, which its reader computes if it is made of next to nothing.
 int64_t BytesBehind(const Instruction& operand) {
@@ -53,30 +49,8 @@ int64_t BytesBehind(const Instruction& operand) {
   return at->kind() == OpKind::Constant || at->kind() == OpKind::Iota ? 0 : ByteSize(at->shape());
 }
 
-using Maps = llvm::SmallVector<IndexMap, 2>;
 using Users = llvm::SmallVector<const Instruction*, 2>;
 using Places = llvm::SmallVector<int64_t, 2>;  // of operands
-
-struct Group {
-  Group(Instruction* root_of, const Machine& machine)
-      : root(root_of), loops(IterationShape(*root_of).dims(), machine) {}
-  Instruction* root;
-  LoopTable loops;
-  std::vector<Instruction*> members;           // but the root, users first
-  llvm::DenseSet<const Instruction*> outputs;  // of the members
-  llvm::DenseMap<const Instruction*, Maps> maps;
-  int64_t emitted = 0, reductions = 0;
-  int64_t operations = 0;
-  double repeated = 0;  // work of cheap members that other groups compute as well
-  bool transposes = false, folds = false;
-  bool of_block = false;                 // has a row that the threads of one block go through
-  const Instruction* product = nullptr;  // the large one
-  /// What the root changes in place; null if nothing.
-  [[nodiscard]] const Instruction* target() const {
-    const bool in_place = root->kind() == OpKind::DynamicUpdateSlice || root->kind() == OpKind::Scatter;
-    return in_place ? root->operand(0) : nullptr;
-  }
-};
 
 class Grouper {
  public:
@@ -170,10 +144,10 @@ class Grouper {
       return std::nullopt;
     const bool product = IsLargeProduct(inst, machine_);
     if (group.product != nullptr && IsFold(inst)) return std::nullopt;
-    if (group.of_block && IsFold(inst) && !IsRow(inst)) return std::nullopt;
+    if (group.of_block && IsFold(inst) && !IsRow(inst, machine_)) return std::nullopt;
     // A row that threads go through together would be read across memory.
     if (machine_.gpu.warp > 0 && group.product == nullptr && !product &&
-        ((group.folds && IsReadAcross(inst)) || (group.transposes && IsFold(inst))))
+        ((group.folds && IsReadAcross(inst, machine_)) || (group.transposes && IsFold(inst))))
       return std::nullopt;
     if (product && (group.folds || HasOwnNest(*group.root))) return std::nullopt;
     Maps maps;
@@ -183,7 +157,7 @@ class Grouper {
       for (const int64_t k : PlacesIn(*user, inst)) {
         if (user == group.root && group.target() != nullptr && k == 0) return std::nullopt;
         if (user == group.root && user->kind() == OpKind::DynamicUpdateSlice && k == 1 &&
-            IsMadeOfNeighbours(inst, *user))
+            IsMadeOfNeighbours(inst, *user, machine_))
           return std::nullopt;
         if (user == group.product) return std::nullopt;
         // One of its operands is read as scalars, once for every row or column of the other.
@@ -208,29 +182,7 @@ class Grouper {
     if (in_loops > kMaxMaps || ways > kMaxPositions || group.emitted + ways > options_.max_instructions)
       return std::nullopt;
     if (product) return IsOfNest(inst, group, maps) ? std::optional(std::move(maps)) : std::nullopt;
-    if (!MayReadTarget(inst, group, maps) || IsFoldedAgain(inst, group, maps) ||
-        KeepsFunctionsFromLanes(inst, group, maps) || IsLongBefore(inst, group, maps) ||
-        FoldsAcrossOthers(inst, group, maps))
-      return std::nullopt;
-    return maps;
-  }
-
-  /// Whether the nest of the root computes each element of the product once, its rows and columns in loops of
-  /// their own.
-  static bool IsOfNest(const Instruction& product, const Group& group, const Maps& maps) {
-    if (maps.size() != 1) return false;
-    const auto loops = group.loops.NestLoops(maps[0]);
-    if (!loops) return false;
-    llvm::DenseMap<int32_t, ProductDimension> kinds;
-    for (size_t d = 0; d < loops->size(); ++d) {
-      const ProductDimension kind = KindOfDimension(product, static_cast<int64_t>(d));
-      for (const int32_t loop : (*loops)[d])
-        if (kinds.try_emplace(loop, kind).first->second != kind) return false;
-    }
-    const IndexMap& nest = group.loops.nest();
-    const auto innermost = llvm::find_if(llvm::reverse(nest), IsLoop);
-    return llvm::all_of(nest, [&](int32_t loop) { return !IsLoop(loop) || kinds.contains(loop); }) &&
-           (innermost == nest.rend() || kinds.lookup(*innermost) != ProductDimension::Batch);
+    return MayJoin(inst, group, maps, machine_) ? std::optional(std::move(maps)) : std::nullopt;
   }
 
   /// The numbers of the user's operands that are this one; of many operands they are remembered.
@@ -248,137 +200,9 @@ class Grouper {
     return of_all.lookup(&operand);
   }
 
-  /// Whether functions of each of its results would be computed one by one, its lanes being folded elements:
-  /// a loop of their own has results as lanes.
-  [[nodiscard]] bool KeepsFunctionsFromLanes(const Instruction& inst, const Group& group,
-                                             const Maps& maps) const {
-    const IndexMap& nest = group.loops.nest();
-    if (maps.size() != 1 || maps[0] != nest ||
-        inst.shape().ElementCount() < machine_.kernels.vectors.full_row || !FoldsAlongMemory(inst, machine_))
-      return false;
-    const auto is_function = [&](const Instruction* member) {
-      return machine_.kernels.CostOf(member->kind()).instructions >=
-                 machine_.kernels.ops.function.instructions &&
-             llvm::is_contained(group.maps.lookup(member), nest);
-    };
-    return is_function(group.root) || llvm::any_of(group.members, is_function);
-  }
-
-  /// A large transpose, neighbours in whose result are none in its operand.
-  [[nodiscard]] bool IsReadAcross(const Instruction& inst) const {
-    if (inst.kind() != OpKind::Transpose || inst.shape().ElementCount() < machine_.transposes.elements)
-      return false;
-    const auto counts = [](int64_t size) { return size != 1; };
-    const auto dims = llvm::ArrayRef(inst.shape().dims()),
-               from = llvm::ArrayRef(inst.operand(0)->shape().dims());
-    int64_t minor = inst.shape().rank() - 1;
-    while (minor > 0 && dims[static_cast<size_t>(minor)] == 1) --minor;
-    const int64_t source = inst.attr<DimensionsAttrs>().dimensions[static_cast<size_t>(minor)];
-    return llvm::any_of(from.drop_front(static_cast<size_t>(source) + 1), counts);
-  }
-
-  /// A long reduction that threads would make more often than it has results.
-  [[nodiscard]] bool IsFoldedAgain(const Instruction& inst, const Group& group, const Maps& maps) const {
-    if (inst.kind() != OpKind::Reduce || machine_.folds.repeated == 0) return false;
-    constexpr int64_t kLong = 1024;
-    const int64_t count = inst.shape().ElementCount(),
-                  folded = inst.operand(0)->shape().ElementCount() / count;
-    if (folded <= machine_.folds.repeated) return false;
-    const auto is_other = [&](int32_t loop) {
-      return IsLoop(loop) && !llvm::is_contained(group.loops.nest(), loop);
-    };
-    return llvm::any_of(maps, [&](const IndexMap& map) {
-      // What is folded within another fold is left to single threads.
-      return group.loops.TimesOf(map) > count || (folded >= kLong && llvm::any_of(map, is_other));
-    });
-  }
-
-  /// A large reduction whose lanes are its results, where others of the same loop have folded elements as
-  /// lanes, or the other way round: one of both would have none.
-  [[nodiscard]] bool FoldsAcrossOthers(const Instruction& inst, const Group& group, const Maps& maps) const {
-    const auto is_large = [&](const Instruction& reduce) {
-      return reduce.kind() == OpKind::Reduce &&
-             reduce.operand(0)->shape().ElementCount() >= machine_.folds.own_lanes;
-    };
-    if (!is_large(inst) || maps.size() != 1) return false;
-    const std::vector<int64_t> row = group.loops.RowOf(maps[0]);
-    const auto is_across = [&](const Instruction* other) {
-      if (!is_large(*other) || FoldsAlongMemory(*other, machine_) == FoldsAlongMemory(inst, machine_))
-        return false;
-      return llvm::any_of(group.maps.lookup(other),
-                          [&](const IndexMap& map) { return group.loops.RowOf(map) == row; });
-    };
-    return is_across(group.root) || llvm::any_of(group.members, is_across);
-  }
-
-  /// A reduction that one thread would make before the nest of the root, which would then be left to it, too.
-  [[nodiscard]] bool IsLongBefore(const Instruction& inst, const Group& group, const Maps& maps) const {
-    const auto in_nest = [&](const IndexMap& map) { return group.loops.IsInNest(map); };
-    if (inst.kind() != OpKind::Reduce || !in_nest(group.loops.nest()) || llvm::any_of(maps, in_nest) ||
-        IsRowOfBlock(inst, group))
-      return false;
-    const int64_t work = CostOf(inst) * inst.shape().ElementCount();
-    return work > machine_.kernels.threads.most_repeated &&
-           std::max(work, group.operations * IterationShape(*group.root).ElementCount()) >
-               machine_.threads.worthwhile;
-  }
-
-  /// A reduction that threads share.
-  [[nodiscard]] bool IsRow(const Instruction& inst) const {
-    return inst.kind() == OpKind::Reduce && FoldsAlongMemory(inst, machine_) && PlainReductionOp(inst) &&
-           !IsComplex(inst.shape().element_type());
-  }
-
-  /// Whether the threads of one block go through the row and the nest of the root, which is as short.
-  [[nodiscard]] bool IsRowOfBlock(const Instruction& inst, const Group& group) const {
-    constexpr int64_t kOfThread = 16;
-    const int64_t most = machine_.gpu.block * kOfThread;
-    const Shape& nest = IterationShape(*group.root);
-    const auto is_row = [&](const Instruction* other) { return !IsFold(*other) || IsRow(*other); };
-    return inst.shape().ElementCount() == 1 && inst.operand(0)->shape().ElementCount() <= most &&
-           nest.rank() > 0 && nest.dims().back() == nest.ElementCount() && nest.ElementCount() <= most &&
-           !HasOwnNest(*group.root) && IsRow(inst) && is_row(group.root) &&
-           llvm::all_of(group.members, is_row);
-  }
-
   /// Whether loops of its own compute the scatter if its operand is an array.
   [[nodiscard]] bool IsArrayOfBins(const Instruction& scatter, int64_t operand) const {
     return machine_.has_own_scatter != nullptr && machine_.has_own_scatter(scatter, operand);
-  }
-
-  /// What the root changes in place may be read besides only where it is written.
-  static bool MayReadTarget(const Instruction& inst, const Group& group, const Maps& maps) {
-    const Instruction* target = group.target();
-    if (target == nullptr || !llvm::is_contained(inst.operands(), target)) return true;
-    if (inst.kind() != OpKind::DynamicSlice || group.root->kind() != OpKind::DynamicUpdateSlice ||
-        inst.operand(0) != target || maps.size() != 1 || maps[0] != group.loops.nest() ||
-        inst.operand_count() + 1 != group.root->operand_count())
-      return false;
-    for (int64_t i = 1; i < inst.operand_count(); ++i) {
-      const ElementType type = inst.operand(i)->shape().element_type();
-      if (inst.operand(i) != group.root->operand(i + 1) || IsUnsigned(type)) return false;
-    }
-    return SameDims(inst.shape(), group.root->operand(1)->shape());
-  }
-
-  /// Whether several parts of what is updated make the update: each would be stored before, so it is better
-  /// to store the update itself.
-  [[nodiscard]] bool IsMadeOfNeighbours(const Instruction& update, const Instruction& root) const {
-    llvm::SmallVector<const Instruction*, 16> todo = {&update};
-    llvm::SmallPtrSet<const Instruction*, 16> seen = {&update};
-    const int64_t count = update.shape().ElementCount();
-    int parts = 0;
-    while (!todo.empty() && seen.size() <= kMaxUpdate) {
-      const Instruction* at = todo.pop_back_val();
-      if (at->kind() == OpKind::Reduce || at->kind() == OpKind::Dot || !HasKernel(*at, machine_)) continue;
-      for (const Instruction* operand : at->operands()) {
-        if (operand == root.operand(0))
-          parts += at->shape().ElementCount() >= count && at->kind() != OpKind::DynamicSlice ? 1 : 0;
-        else if (seen.insert(operand).second)
-          todo.push_back(operand);
-      }
-    }
-    return parts > 1;
   }
 
   /// Work of computing it in these ways.
@@ -470,7 +294,7 @@ class Grouper {
   }
 
   void Join(Instruction* inst, Group& group, Maps maps, bool output) {
-    group.of_block |= inst->kind() == OpKind::Reduce && IsRowOfBlock(*inst, group) &&
+    group.of_block |= inst->kind() == OpKind::Reduce && IsRowOfBlock(*inst, group, machine_) &&
                       llvm::none_of(maps, [&](const IndexMap& map) { return group.loops.IsInNest(map); });
     Count(group, *inst, static_cast<int64_t>(maps.size()));
     group.members.push_back(inst);

@@ -292,4 +292,16 @@ bool IsFold(const Instruction& inst) {
          (category == OpCategory::Reduction && !inst.info().Is(kElementwise));
 }
 
+bool IsReadAcross(const Instruction& inst, const Machine& machine) {
+  if (inst.kind() != OpKind::Transpose || inst.shape().ElementCount() < machine.transposes.elements)
+    return false;
+  const auto counts = [](int64_t size) { return size != 1; };
+  const auto dims = llvm::ArrayRef(inst.shape().dims()),
+             from = llvm::ArrayRef(inst.operand(0)->shape().dims());
+  int64_t minor = inst.shape().rank() - 1;
+  while (minor > 0 && dims[static_cast<size_t>(minor)] == 1) --minor;
+  const int64_t source = inst.attr<DimensionsAttrs>().dimensions[static_cast<size_t>(minor)];
+  return llvm::any_of(from.drop_front(static_cast<size_t>(source) + 1), counts);
+}
+
 }  // namespace hlo::compile

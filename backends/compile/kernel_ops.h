@@ -34,6 +34,9 @@ bool HasOwnNest(const Instruction& inst);
 bool KeepsOrder(const Instruction& product);
 /// A transpose for which kernels have tiles in registers, if they do little else.
 bool MovesMinorDimension(const Instruction& inst, const Machine& machine);
+/// A large transpose, neighbours in whose result are none in its operand, however short their lines are: what
+/// threads read side by side is not.
+bool IsReadAcross(const Instruction& inst, const Machine& machine);
 /// Whether its lanes are elements that are folded, as these lie side by side in memory
 /// (kernel::ChooseSchedule).
 bool FoldsAlongMemory(const Instruction& inst, const Machine& machine);

@@ -77,6 +77,7 @@ struct Machine {
     /// Elements of a reduction that a kernel may make again for each of many elements, as each thread waits
     /// for one after the other; 0: as many as are cheaper than memory.
     int64_t repeated = 0;
+    int64_t nested = 0;  // and of one that it makes within another fold, which single threads do
   };
   /// Nanoseconds of all executions of kernels that are interpreted, as code takes longer to make or to load.
   struct Interpreting {

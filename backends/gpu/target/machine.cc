@@ -103,7 +103,7 @@ compile::Machine MachineOf(const Target& target) {
                       .small_right = 64,
                       .with_results = true};
   machine.transposes = {.line = target.warp / 2, .elements = 4096, .operations = 64 * plain.operations};
-  machine.folds = {.own_lanes = 4096, .in_order = 16, .repeated = kShort};
+  machine.folds = {.own_lanes = 4096, .in_order = 16, .repeated = kShort, .nested = 1024};
   machine.scalar_bytes = 8;
   return machine;
 }
