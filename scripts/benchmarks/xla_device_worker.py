@@ -1,6 +1,7 @@
 """XLA on a device, module after module: xla_device_worker.py cpu|gpu; each line of the input names a file and repetitions.
 
-For each a line of JSON: {"us": time of one execution, "compile": seconds} of inputs made on the device, or {"error"}. The
+For each a line of JSON: {"us": time of one execution, "compile": seconds, "bytes": of arguments, results and temporary arrays}
+of inputs made on the device, or {"error"}. The
 executions are started one after the other and waited for together, as programs do; the best of several rounds. Needs a Python
 with jaxlib. Memory of the device is taken as it is needed and given back after each module.
 """
@@ -37,7 +38,9 @@ def measured(path, repeats, device, xla_worker):
         for result in results: result.block_until_ready()
         return (time.perf_counter() - begin) / times
     seconds(2)
-    return {'us': round(min(seconds(repeats) for _ in range(ROUNDS)) * 1e6, 2), 'compile': round(compiled, 3)}
+    memory = executable.get_compiled_memory_stats()
+    return {'us': round(min(seconds(repeats) for _ in range(ROUNDS)) * 1e6, 2), 'compile': round(compiled, 3),
+            'bytes': memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes}
 
 def main():
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
