@@ -134,7 +134,8 @@ void KernelEmitter::SetArray(unsigned argument, const kernel::Buffer& buffer) {
   attributes.addAttribute(llvm::Attribute::NoUndef);
   if (!buffer.written) attributes.addAttribute(llvm::Attribute::ReadOnly);
   attributes.addAlignmentAttr(llvm::Align(static_cast<uint64_t>(facts.alignment)));
-  if (bytes > 0) attributes.addDereferenceableAttr(bytes);
+  // Of arrays that are written, reads under a condition stay there: others may be writing what it guards.
+  if (bytes > 0 && !buffer.written) attributes.addDereferenceableAttr(bytes);
   function_->addParamAttrs(argument, attributes);
 }
 

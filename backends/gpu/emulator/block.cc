@@ -253,7 +253,9 @@ void Block::CheckRace(Thread& thread, const Site& site, bool shared, uint64_t at
   }
   const char* other = conflict.other_wrote ? "written" : "read";
   std::string who = "another block";
-  if (!conflict.other_block) {
+  if (!conflict.other_block && conflict.other.thread == Now(thread).thread) {
+    who = "another thread";  // the last of several is this one
+  } else if (!conflict.other_block) {
     const Thread& by = threads_[std::min<size_t>(conflict.other.thread, threads_.size() - 1)];
     who = llvm::formatv("thread ({0},{1},{2})", by.special[0], by.special[1], by.special[2]).str();
   }
