@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "ir/attrs.h"
 #include "ir/instruction.h"
 
 namespace hlo {
@@ -29,6 +30,10 @@ const Shape& CustomCallOperandShape(const Instruction& call, int64_t i);
 // Rules that signatures name (ir/custom_call_rules.cc).
 using CustomCallRule = std::optional<CustomCallMisfit>(const Instruction& call);
 CustomCallRule* FindCustomCallRule(llvm::StringRef name);
+/// The transform of a call of `UnscaledFft`, which multiplies nothing by a factor: real numbers to complex
+/// ones or back, or complex ones, by the types of its operand and its result. Nothing if there is none of
+/// these shapes.
+std::optional<FftAttrs> UnscaledFftOf(const Instruction& call);
 /// The dimension that an approximate top-k reduces from `in` to `out`, as its configuration says, else as the
 /// shapes do; -1 if they disagree.
 int64_t ApproxTopKDimension(const Instruction& call, const Shape& in, const Shape& out);

@@ -52,6 +52,13 @@ std::optional<CustomCallMisfit> Partitioned(const Instruction& call) {
   return misfit;
 }
 
+/// One array of f32, f64 or their complex numbers to another one.
+std::optional<CustomCallMisfit> UnscaledFft(const Instruction& call) {
+  if (UnscaledFftOf(call)) return std::nullopt;
+  return CustomCallMisfit{
+      TargetOf(call) + "transforms complex numbers to such, or real numbers to the first half of them or back"};
+}
+
 /// Whether `out` has the sizes of `in` but in dimension `d`, where it is no larger.
 bool CutsDimension(const Shape& in, const Shape& out, int64_t d) {
   if (in.rank() != out.rank() || d < 0 || d >= in.rank()) return false;
@@ -113,6 +120,27 @@ std::optional<CustomCallMisfit> ApproxTopK(const Instruction& call) {
 
 }  // namespace
 
+std::optional<FftAttrs> UnscaledFftOf(const Instruction& call) {
+  if (call.operand_count() != 1 || !call.shape().IsArray() || !call.operand(0)->shape().IsArray()) return {};
+  const Shape &x = call.operand(0)->shape(), &y = call.shape();
+  const auto rank = CustomCallAttribute(call, "rank");
+  const bool inverse = CustomCallAttribute(call, "inverse") != 0;
+  const bool from_real = !IsComplex(x.element_type()), to_real = !IsComplex(y.element_type());
+  const ElementType real = RealPartType(y.element_type());
+  const bool known = real == ElementType::F32 || real == ElementType::F64;
+  if (!known || RealPartType(x.element_type()) != real || (from_real && (to_real || inverse)) ||
+      (to_real && !inverse) || x.rank() != y.rank() || x.rank() < rank || x.HasDynamicDimension() ||
+      y.HasDynamicDimension() || x.dims().drop_back() != y.dims().drop_back())
+    return {};
+  const Shape& whole = to_real ? y : x;
+  const int64_t last = whole.dims().back(), half = (to_real ? x : y).dims().back();
+  if (half != (from_real || to_real ? last / 2 + 1 : last)) return {};
+  FftAttrs attrs;
+  attrs.fft_type = from_real ? FftType::RFFT : to_real ? FftType::IRFFT : inverse ? FftType::IFFT : FftType::FFT;
+  attrs.fft_length = Dims(whole.dims().take_back(static_cast<size_t>(rank)));
+  return attrs;
+}
+
 int64_t ApproxTopKDimension(const Instruction& call, const Shape& in, const Shape& out) {
   std::optional<int64_t> dimension;
   if (const auto config = ParseJson(call.extras().backend_config)) {
@@ -126,7 +154,8 @@ int64_t ApproxTopKDimension(const Instruction& call, const Shape& in, const Shap
 
 CustomCallRule* FindCustomCallRule(llvm::StringRef name) {
   static constexpr std::pair<llvm::StringRef, CustomCallRule*> kRules[] = {
-      {"approx_top_k", &ApproxTopK}, {"identity", &Identity}, {"partitioned", &Partitioned}};
+      {"approx_top_k", &ApproxTopK}, {"identity", &Identity}, {"partitioned", &Partitioned},
+      {"unscaled_fft", &UnscaledFft}};
   for (const auto& [rule, check] : kRules)
     if (rule == name) return check;
   return nullptr;

@@ -70,7 +70,32 @@ Result<Literal> SplitX64(const Instruction& inst, Operands operands, int shift) 
   return out;
 }
 
+template <class T>
+void Multiply(Literal& value, double factor) {
+  const auto by = static_cast<T>(factor);
+  const size_t count = value.byte_size() / sizeof(T);
+  T* const numbers = reinterpret_cast<T*>(value.MutableData());
+  for (size_t i = 0; i < count; ++i) numbers[i] *= by;
+}
+
 }  // namespace
+
+/// A transform without the factor of inverse ones; complex numbers are pairs of real ones.
+Result<Literal> EvalUnscaledFftTarget(EvalContext& context, const Instruction& inst, Operands operands) {
+  const auto attrs = UnscaledFftOf(inst);
+  const Shape shape = inst.shape().WithDefaultLayouts();
+  HLO_TRY(Literal result,
+          EvalFft(context, StandIn(inst, OpKind::Fft, operands, shape, *attrs).instruction(), operands));
+  if (attrs->fft_type == FftType::FFT || attrs->fft_type == FftType::RFFT)
+    return result.WithShape(inst.shape());
+  double count = 1;
+  for (const int64_t length : attrs->fft_length) count *= static_cast<double>(length);
+  if (RealPartType(shape.element_type()) == ElementType::F64)
+    Multiply<double>(result, count);
+  else
+    Multiply<float>(result, count);
+  return result.WithShape(inst.shape());
+}
 
 Result<Literal> EvalAllocateBufferTarget(EvalContext&, const Instruction& inst, Operands) {
   return Literal::Zeros(inst.shape());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/gpu/libraries/cublas_lt_api.h"
+#include "backends/gpu/libraries/lent_driver.h"
 
 using namespace hlo::gpu;  // NOLINT(google-build-using-namespace): it stands in for C
 

@@ -1,7 +1,5 @@
 #include "backends/gpu/libraries/cublas_lt.h"
 
-#include <dlfcn.h>
-
 #include <cstring>
 
 #include "backends/gpu/libraries/product.h"
@@ -12,7 +10,6 @@ namespace hlo::gpu {
 namespace {
 
 constexpr llvm::StringLiteral kNames[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
-constexpr const char* kLend = "SetDriver";
 /// The most bytes that an algorithm may take besides the arrays: what NVIDIA recommends for Hopper.
 constexpr uint64_t kMostWorkspace = uint64_t{32} << 20;
 
@@ -25,11 +22,7 @@ constexpr StatusRow kStatuses[] = {
 #include "backends/gpu/libraries/cublas_statuses.def"
 };
 
-struct FunctionRow {
-  const char* symbol;
-  size_t offset;
-};
-constexpr FunctionRow kFunctions[] = {
+constexpr LibraryFunction kFunctions[] = {
 #define CUBLAS_LT_FUNCTION(name, symbol, parameters) {#symbol, offsetof(CublasLtApi, name)},
 #include "backends/gpu/libraries/cublas_lt_functions.def"
 };
@@ -66,24 +59,14 @@ struct Factor {
   alignas(double) char bytes[sizeof(double)] = {};
 };
 
-void* AtAddress(uint64_t address) {
-  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
-}
-
 CublasEpilogue EpilogueOf(const LibraryProduct& product) {
   if (product.bias) return product.relu ? CublasEpilogue::ReluBias : CublasEpilogue::Bias;
   return product.relu ? CublasEpilogue::Relu : CublasEpilogue::None;
 }
 
-/// The library and what was found in it, the first time that it is asked for.
-Result<std::pair<void*, CublasLtApi>> LoadOnce(const LibraryOptions& options) {
-  static std::mutex mutex;
-  static llvm::StringMap<std::pair<void*, CublasLtApi>> loaded;  // by folder
-  const std::lock_guard lock(mutex);
-  if (const auto it = loaded.find(options.folder); it != loaded.end()) return it->second;
-  HLO_TRY(void* const library, OpenLibrary(kNames, options));
-  HLO_TRY(const CublasLtApi api, ReadCublasLt(library));
-  return loaded[options.folder] = {library, api};
+KeptLibrary<CublasLtApi>& Kept() {
+  static KeptLibrary<CublasLtApi> kept(kNames, kFunctions);
+  return kept;
 }
 
 }  // namespace
@@ -92,33 +75,16 @@ llvm::StringRef ToString(CublasCompute compute) {
   return llvm::find_if(kComputes, [&](const ComputeRow& row) { return row.compute == compute; })->text;
 }
 
-Result<CublasLtApi> ReadCublasLt(void* library) {
-  CublasLtApi api;
-  for (const FunctionRow& row : kFunctions) {
-    void* const function = ::dlsym(library, row.symbol);
-    if (function == nullptr)
-      return Error("unavailable-library", {}, "{0} has no {1}: it is older than this program", kNames[0],
-                   row.symbol);
-    std::memcpy(reinterpret_cast<char*>(&api) + row.offset, static_cast<const void*>(&function),
-                sizeof function);
-  }
-  return api;
-}
+Result<CublasLtApi> ReadCublasLt(void* library) { return Kept().Read(library); }
 
 Result<std::shared_ptr<CublasLt>> CublasLt::Open(const LibraryOptions& options, const LentDriver* lent) {
-  HLO_TRY(const auto loaded, LoadOnce(options));
-  const auto& [library, api] = loaded;
-  auto* set = reinterpret_cast<void (*)(const LentDriver*)>(::dlsym(library, kLend));
-  if ((set != nullptr) != (lent != nullptr))
-    return Error("unavailable-library", {}, "{0} in {1} is {2} for the emulated GPU", kNames[0],
-                 options.folder, lent != nullptr ? "not" : "only");
-  if (set != nullptr) set(lent);
+  HLO_TRY(const CublasLtApi api, Kept().Load(options, lent));
   auto opened = std::shared_ptr<CublasLt>(new CublasLt(api));
   HLO_CHECK_OK(opened->Check(api.Create(&opened->handle_), "cublasLtCreate"));
   return opened;
 }
 
-bool CublasLt::IsThere(const LibraryOptions& options) { return LoadOnce(options).has_value(); }
+bool CublasLt::IsThere(const LibraryOptions& options) { return Kept().Load(options).has_value(); }
 
 CublasLt::~CublasLt() {
   // Nobody could do anything about errors.
@@ -225,7 +191,8 @@ Status ProductPlan::Search(const ProductAddresses& alignments) {
   return library_->Check(found_.state, "cublasLtMatmulAlgoGetHeuristic");
 }
 
-Status ProductPlan::Run(const ProductAddresses& at, uint64_t workspace, void* stream) const {
+Status ProductPlan::Run(const LibraryCall& whole) const {
+  const ProductAddresses at = AddressesOf(*product_, whole.at);
   HLO_TRY(const CublasDesc desc, MakeDesc(at.bias));
   const auto destroy = llvm::make_scope_exit([&] { (void)library_->api().MatmulDescDestroy(desc); });
   for (int64_t call = 0; call < product_->calls; ++call) {
@@ -237,7 +204,7 @@ Status ProductPlan::Run(const ProductAddresses& at, uint64_t workspace, void* st
     here.b = moved(at.b, product_->b);
     here.d = moved(at.d, product_->d);
     if (product_->c) here.c = moved(at.c, *product_->c);
-    HLO_CHECK_OK(RunCall(desc, here, workspace, stream));
+    HLO_CHECK_OK(RunCall(desc, here, whole.workspace, whole.stream));
   }
   return {};
 }

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "backends/gpu/libraries/cublas_lt_api.h"
-#include "backends/gpu/libraries/load.h"
+#include "backends/gpu/libraries/library.h"
 #include "ir/types.h"
 
 namespace hlo::gpu {
@@ -18,20 +18,15 @@ llvm::StringRef ToString(CublasCompute compute);
 /// The functions of a library. Errors: unavailable-library, naming one that it lacks.
 Result<CublasLtApi> ReadCublasLt(void* library);
 
-/// A product as the library does it, made once and run often, by several threads at once.
-class ProductPlan;
-
 /// The library on one GPU; several threads may use it at once.
-class CublasLt {
+class CublasLt final : public OpenLibraryOnGpu {
  public:
   /// Loads it the first time, and starts it on the GPU that calls are for; `lent` for the emulated GPU.
   /// Errors: unavailable-library; runtime-gpu.
   static Result<std::shared_ptr<CublasLt>> Open(const LibraryOptions& options, const LentDriver* lent);
   /// Whether it can be loaded; no GPU is needed for that.
   static bool IsThere(const LibraryOptions& options);
-  ~CublasLt();
-  CublasLt(const CublasLt&) = delete;
-  CublasLt& operator=(const CublasLt&) = delete;
+  ~CublasLt() override;
 
   [[nodiscard]] const CublasLtApi& api() const { return api_; }
   [[nodiscard]] CublasHandle handle() const { return handle_; }
@@ -50,7 +45,8 @@ struct ProductAddresses {
   uint64_t a = 0, b = 0, c = 0, d = 0, bias = 0;
 };
 
-class ProductPlan {
+/// A product as the library does it.
+class ProductPlan final : public LibraryPlan {
  public:
   /// What the library's heuristic finds best for arrays whose addresses are multiples of `alignments`
   /// (powers of 2), each in the place of its array. Declines what the library does not have. Errors:
@@ -58,14 +54,10 @@ class ProductPlan {
   static Result<std::unique_ptr<ProductPlan>> Make(std::shared_ptr<CublasLt> library,
                                                    const LibraryProduct& product,
                                                    const ProductAddresses& alignments);
-  ~ProductPlan();
-  ProductPlan(const ProductPlan&) = delete;
-  ProductPlan& operator=(const ProductPlan&) = delete;
+  ~ProductPlan() override;
 
-  /// Bytes that Run() needs.
-  [[nodiscard]] size_t workspace_bytes() const { return found_.workspace_bytes; }
-  /// Asks a stream for the product. Declines where the library cannot do it after all; runtime-gpu.
-  Status Run(const ProductAddresses& at, uint64_t workspace, void* stream) const;
+  [[nodiscard]] size_t workspace_bytes() const override { return found_.workspace_bytes; }
+  Status Run(const LibraryCall& call) const override;
 
  private:
   explicit ProductPlan(std::shared_ptr<CublasLt> library, const LibraryProduct& product);

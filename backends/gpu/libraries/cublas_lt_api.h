@@ -6,7 +6,6 @@
 
 namespace hlo::gpu {
 
-enum class CuResult : int;  // NOLINT(performance-enum-size): of the driver
 using CublasHandle = void*;
 using CublasDesc = void*;
 using CublasLayout = void*;
@@ -49,13 +48,6 @@ struct CublasHeuristic {
 struct CublasLtApi {
 #define CUBLAS_LT_FUNCTION(name, symbol, parameters) CublasStatus(*name) parameters = nullptr;
 #include "backends/gpu/libraries/cublas_lt_functions.def"
-};
-
-/// A library for the emulated GPU does not find its driver: it has a function `SetDriver` that takes these.
-struct LentDriver {
-  CuResult (*to_host)(void* to, uint64_t from, size_t bytes, void* stream);
-  CuResult (*to_device)(uint64_t to, const void* from, size_t bytes, void* stream);
-  CuResult (*finish)(void* stream);
 };
 
 }  // namespace hlo::gpu

@@ -2,12 +2,16 @@
 
 #include <dlfcn.h>
 
+#include <cstring>
+
 #include "backends/gpu/toolkit/toolkit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 namespace hlo::gpu {
 namespace {
+
+constexpr const char* kLend = "SetDriver";
 
 /// Its own symbols stay its own.
 void* Open(const std::string& path) { return ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); }
@@ -35,6 +39,28 @@ Result<void*> OpenLibrary(llvm::ArrayRef<llvm::StringLiteral> names, const Libra
                                options.folder.empty() ? "" : " in ", options.folder);
   if (!why.empty()) error.Note(why);
   return Error(std::move(error));
+}
+
+Status ReadFunctions(void* library, llvm::StringRef name, llvm::ArrayRef<LibraryFunction> functions,
+                     void* table) {
+  for (const LibraryFunction& row : functions) {
+    void* const function = ::dlsym(library, row.symbol);
+    if (function == nullptr)
+      return Error("unavailable-library", {}, "{0} has no {1}: it is older than this program", name,
+                   row.symbol);
+    std::memcpy(static_cast<char*>(table) + row.offset, static_cast<const void*>(&function), sizeof function);
+  }
+  return {};
+}
+
+Status LendDriver(void* library, llvm::StringRef name, const LibraryOptions& options,
+                  const LentDriver* lent) {
+  auto* set = reinterpret_cast<void (*)(const LentDriver*)>(::dlsym(library, kLend));
+  if ((set != nullptr) != (lent != nullptr))
+    return Error("unavailable-library", {}, "{0} in {1} is {2} for the emulated GPU", name, options.folder,
+                 lent != nullptr ? "not" : "only");
+  if (set != nullptr) set(lent);
+  return {};
 }
 
 }  // namespace hlo::gpu

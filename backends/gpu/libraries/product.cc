@@ -355,7 +355,7 @@ llvm::SmallVector<const LibraryMatrix*, 4> LibraryProduct::Matrices() const {
   return all;
 }
 
-bool HasProduct(const Instruction& fusion) { return DotOf(fusion) != nullptr; }
+bool ConcernsCublasLt(const Instruction& inst) { return DotOf(inst) != nullptr; }
 
 Result<LibraryProduct> ProductOf(const Instruction& fusion) {
   const Instruction* const dot = DotOf(fusion);

@@ -46,11 +46,11 @@ struct LibraryProduct {
 /// What a fusion computes as one product of the library. Declines, saying why, where it is none or where it
 /// pays no call of a library.
 Result<LibraryProduct> ProductOf(const Instruction& fusion);
-/// Whether there is a product of matrices in it.
-bool HasProduct(const Instruction& fusion);
 /// A fusion that is none as a whole: the last of its instructions up to which it is one that is large enough
 /// to be done apart from the rest. Null: there is none.
 Instruction* ProductApart(const Instruction& fusion);
+/// Where its arrays begin, of arrays of the fusion.
+ProductAddresses AddressesOf(const LibraryProduct& product, const LibraryArrays& at);
 /// Every figure of it; operands by their names.
 std::string ToString(const LibraryProduct& product, const Instruction& fusion);
 

@@ -13,10 +13,10 @@ namespace {
 std::unique_ptr<StepRunner> RunnerFor(const Step& step, const KernelTable& kernels) {
   switch (step.kind) {
     case StepKind::Copy: return LoadCopy(step);
-    case StepKind::Kernel: return LoadProduct(step, LoadKernel(step, kernels));
+    case StepKind::Kernel: return LoadLibrary(step, LoadKernel(step, kernels));
     case StepKind::While: return LoadWhile(step);
     case StepKind::Conditional: return LoadConditional(step);
-    default: return LoadProduct(step, LoadHost(step));
+    default: return LoadLibrary(step, LoadHost(step));
   }
 }
 

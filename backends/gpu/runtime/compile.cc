@@ -6,6 +6,7 @@
 #include "backends/compile/kernel_plans.h"
 #include "backends/compile/memory.h"
 #include "backends/compile/program_cache.h"
+#include "backends/gpu/libraries/cublas_lt.h"
 #include "backends/gpu/runtime/build.h"
 #include "backends/gpu/runtime/run.h"
 #include "backends/gpu/runtime/split_products.h"
@@ -205,8 +206,10 @@ class Explainer {
     const gpu::LibraryStep* const library = gpu::RunnerOf(step).library_step();
     const bool off = libraries_.use == gpu::LibraryOptions::Use::Off;
     if (library == nullptr || (off && libraries_.why_off.empty())) return "";
-    if (off || !library->product) return ", not cuBLASLt: " + (off ? libraries_.why_off : library->why);
-    return ", or cuBLASLt: " + ToString(*library->product, *step.instruction);
+    const std::string name = library->library->name.str();
+    if (off || library->work == nullptr)
+      return ", not " + name + ": " + (off ? libraries_.why_off : library->why);
+    return ", or " + name + ": " + library->work->ToString(*step.instruction);
   }
 
   const Program& program_;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "backends/gpu/driver/driver.h"
-#include "backends/gpu/libraries/cublas_lt_api.h"
+#include "backends/gpu/libraries/lent_driver.h"
 #include "backends/profile.h"
 #include "ir/support/result.h"
 

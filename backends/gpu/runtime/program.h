@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/compile/program.h"
-#include "backends/gpu/libraries/product.h"
+#include "backends/gpu/libraries/library.h"
 #include "backends/gpu/runtime/kernel_table.h"
 #include "backends/gpu/runtime/stream.h"
 #include "backends/gpu/runtime/stream_plan.h"
@@ -27,13 +27,14 @@ using compile::Value;
 /// Buffers begin at its multiples, and values within temporary memory. Bytes.
 inline constexpr int64_t kDeviceAlignment = 256;
 
-/// What a library does of a program on one GPU.
-using ProductPlans = llvm::DenseMap<const Step*, std::unique_ptr<ProductPlan>>;
+/// What libraries do of a program on one GPU.
+using LibraryPlans = llvm::DenseMap<const Step*, std::unique_ptr<LibraryPlan>>;
 
-/// A step with a product that a library may do instead of its kernel.
+/// A step that a library may do instead of a kernel or the host.
 struct LibraryStep {
-  std::optional<LibraryProduct> product;
-  std::string why;  // not
+  const LibraryInfo* library = nullptr;
+  std::unique_ptr<LibraryWork> work;
+  std::string why;  // there is no work for it
 };
 
 /// One execution of a program on one simulated device: where the buffers are, and what steps may use.
@@ -52,7 +53,7 @@ class Frame {
     StepGraphs* graphs = nullptr;                 // steps that follow each other are asked for together
     const StreamPlan* plan = nullptr;             // null: all is asked for on the first stream
     llvm::ArrayRef<Event> events = {};
-    const ProductPlans* products = nullptr;       // that the library does; null: none
+    const LibraryPlans* libraries = nullptr;      // what they do; null: nothing
     llvm::ArrayRef<CuDevicePtr> workspaces = {};  // for these, by stream
   };
   Frame(const Of& of, size_t sizes_count)
@@ -73,10 +74,10 @@ class Frame {
     return *(stream_ = of_.streams[number_].get());
   }
   /// Null: no library does the step.
-  [[nodiscard]] const ProductPlan* PlanOf(const Step& step) const {
-    if (of_.products == nullptr) return nullptr;
-    const auto it = of_.products->find(&step);
-    return it == of_.products->end() ? nullptr : it->second.get();
+  [[nodiscard]] const LibraryPlan* PlanOf(const Step& step) const {
+    if (of_.libraries == nullptr) return nullptr;
+    const auto it = of_.libraries->find(&step);
+    return it == of_.libraries->end() ? nullptr : it->second.get();
   }
   /// Memory for what libraries do on the stream of now.
   [[nodiscard]] CuDevicePtr Workspace() const { return of_.workspaces[number_]; }

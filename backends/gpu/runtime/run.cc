@@ -63,7 +63,7 @@ Result<std::unique_ptr<LoadedProgram>> LoadedProgram::Load(const Program& progra
   HLO_CHECK_OK(loaded->gpu_->MakeCurrent());
   HLO_CHECK_OK(loaded->LoadModules());
   HLO_CHECK_OK(loaded->LoadConstants());
-  HLO_TRY(loaded->products_, PlanProducts(program, libraries, loaded->gpu_->lent()));
+  HLO_TRY(loaded->libraries_, PlanLibraries(program, libraries, loaded->gpu_->lent()));
   return loaded;
 }
 
@@ -71,7 +71,7 @@ LoadedProgram::~LoadedProgram() {
   idle_.clear();
   constants_.clear();
   if (!gpu_->MakeCurrent()) return;
-  products_.clear();
+  libraries_.clear();
   // Nobody could do anything about errors.
   for (const CuModule module : modules_) [[maybe_unused]]
     const Status unloaded = gpu_->Call(&DriverApi::ModuleUnload, module);
@@ -149,7 +149,7 @@ Result<LoadedProgram::PlacePtr> LoadedProgram::MakePlace() {
     HLO_TRY(place->bases[i], Allocate(buffer.size, what, place->blocks));
   }
   size_t workspace = 0;
-  for (const auto& [step, plan] : products_) workspace = std::max(workspace, plan->workspace_bytes());
+  for (const auto& [step, plan] : libraries_) workspace = std::max(workspace, plan->workspace_bytes());
   const uint64_t each = llvm::alignTo(workspace, kDeviceAlignment);
   HLO_TRY(const CuDevicePtr first,
           Allocate(static_cast<int64_t>(each * place->streams.size()), "libraries", place->blocks));
@@ -209,7 +209,7 @@ Frame::Of LoadedProgram::FrameOf(const Place& place, hlo::Device& device) const 
           .plans = program_.plans,
           .device = device,
           .events = place.events,
-          .products = &products_,
+          .libraries = &libraries_,
           .workspaces = place.workspaces};
 }
 

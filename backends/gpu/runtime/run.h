@@ -16,7 +16,7 @@ bool MayBeRepeated(const Program& program);
 /// A program on a GPU: its modules are loaded and its constants are there. Several threads may run it.
 class LoadedProgram {
  public:
-  /// Errors: those of Gpu and of PlanProducts().
+  /// Errors: those of Gpu and of PlanLibraries().
   static Result<std::unique_ptr<LoadedProgram>> Load(const Program& program, GpuPtr gpu,
                                                      const LibraryOptions& libraries = {
                                                          LibraryOptions::Use::Off});
@@ -71,7 +71,7 @@ class LoadedProgram {
   std::vector<CuFunction> functions_;  // by kernel
   std::vector<DeviceMemoryBlock> constants_;
   std::vector<CuDevicePtr> constant_bases_;  // by buffer
-  ProductPlans products_;
+  LibraryPlans libraries_;
   std::mutex mutex_;
   std::vector<PlacePtr> idle_;
 };

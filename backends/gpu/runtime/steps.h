@@ -9,12 +9,12 @@ bool IsCopy(const Step& step);
 std::unique_ptr<StepRunner> LoadCopy(const Step& step);
 /// Launches a kernel of the program's table.
 std::unique_ptr<StepRunner> LoadKernel(const Step& step, const KernelTable& kernels);
-/// Has the library do its product, where a run has a plan for it; else the step is `kernel`.
-std::unique_ptr<StepRunner> LoadProduct(const Step& step, std::unique_ptr<StepRunner> kernel);
-/// The plans of the products of a program that the library does on the GPU that calls are for. Errors: where
-/// libraries are named, unavailable-library and runtime-gpu.
-Result<ProductPlans> PlanProducts(const Program& program, const LibraryOptions& options,
-                                  const LentDriver* lent);
+/// Has a library do it, where one knows of it and a run has a plan for it; else the step is `otherwise`.
+std::unique_ptr<StepRunner> LoadLibrary(const Step& step, std::unique_ptr<StepRunner> otherwise);
+/// The plans of what libraries do of a program on the GPU that calls are for. Errors: where libraries are
+/// named, unavailable-library and runtime-gpu.
+Result<LibraryPlans> PlanLibraries(const Program& program, const LibraryOptions& options,
+                                   const LentDriver* lent);
 /// Runs the body as long as the condition leaves true: the host looks each time.
 std::unique_ptr<StepRunner> LoadWhile(const Step& step);
 /// Runs the branch that is chosen, which the host looks up; as ops-structured says for selectors out of

@@ -1,0 +1,135 @@
+// Steps that libraries do.
+#include "backends/gpu/runtime/steps.h"
+
+namespace hlo::gpu {
+namespace {
+
+/// Why the arrays of a step are not such that a library can take them.
+const char* WhyNot(const Step& step) {
+  if (!step.call.copies.empty()) return "it writes over an operand";
+  for (const Leaf& result : step.result.leaves) {
+    if (result.slice.sizes >= 0) return "its size is not known";
+    for (const Value& operand : step.operands)
+      for (const Leaf& leaf : operand.leaves) {
+        if (leaf.slice.sizes >= 0) return "sizes of an operand are not known";
+        if (leaf.slice.Overlaps(result.slice)) return "it writes over an operand";
+      }
+  }
+  return nullptr;
+}
+
+/// What the first library that can do the step is told, or why one that knows of it cannot.
+LibraryStep LibraryStepOf(const Step& step) {
+  LibraryStep found;
+  for (const LibraryInfo& library : Libraries()) {
+    if (!library.concerns(*step.instruction)) continue;
+    if (const char* const why = WhyNot(step)) return {&library, nullptr, why};
+    auto work = library.describe(*step.instruction);
+    if (work) return {&library, std::move(*work), ""};
+    if (found.library == nullptr) found = {&library, nullptr, std::move(work).error().message};
+  }
+  return found;
+}
+
+/// A number for each array of a step.
+LibraryArrays ForEachArray(const Step& step, llvm::function_ref<uint64_t(const Slice&)> number) {
+  LibraryArrays numbers;
+  for (const Value& operand : step.operands)
+    for (const Leaf& leaf : operand.leaves) numbers.operands.push_back(number(leaf.slice));
+  for (const Leaf& leaf : step.result.leaves) numbers.results.push_back(number(leaf.slice));
+  return numbers;
+}
+
+/// Of the addresses of arrays in all runs: buffers begin at multiples of the most.
+LibraryArrays Alignments(const Step& step) {
+  return ForEachArray(step, [](const Slice& slice) {
+    const uint64_t all = static_cast<uint64_t>(kDeviceAlignment) | static_cast<uint64_t>(slice.offset);
+    return all & (~all + 1);
+  });
+}
+
+class LibraryRunner final : public StepRunner {
+ public:
+  LibraryRunner(const Step& step, std::unique_ptr<StepRunner> otherwise, LibraryStep library)
+      : step_(step), otherwise_(std::move(otherwise)), library_(std::move(library)) {}
+
+  Status Run(Frame& frame) const override {
+    const LibraryPlan* const plan = frame.PlanOf(step_);
+    if (plan == nullptr) return otherwise_->Run(frame);
+    frame.Observe(*step_.instruction);
+    Stream& stream = frame.stream();
+    // Says so if it is lost.
+    HLO_CHECK_OK(stream.gpu().MakeCurrent());
+    for (const Leaf& leaf : step_.result.leaves)
+      if (leaf.slice.buffer >= 0)
+        stream.gpu().Forget(stream.handle(), frame.At(leaf.slice), static_cast<size_t>(leaf.slice.size));
+    const auto copy = [&](uint64_t to, uint64_t from, size_t bytes) { return stream.Copy(to, from, bytes); };
+    const auto upload = [&](uint64_t to, const void* from, size_t bytes) {
+      return stream.ToDevice(to, from, bytes);
+    };
+    Status done = plan->Run({ForEachArray(step_, [&](const Slice& slice) { return frame.At(slice); }),
+                             frame.Workspace(), stream.handle(), copy, upload});
+    return !done && IsDeclined(done.error()) ? otherwise_->Run(frame) : done;
+  }
+  [[nodiscard]] std::string Explain() const override { return otherwise_->Explain(); }
+  [[nodiscard]] const LibraryStep* library_step() const override { return &library_; }
+
+ private:
+  const Step& step_;
+  std::unique_ptr<StepRunner> otherwise_;
+  LibraryStep library_;
+};
+
+/// The libraries that plans need on a GPU, opened when the first one does.
+class Opened {
+ public:
+  Opened(const LibraryOptions& options, const LentDriver* lent) : options_(options), lent_(lent) {}
+  /// Null: there is none, and nobody asked for it by name.
+  Result<LibraryPtr> Find(const LibraryInfo& library) {
+    if (const auto it = opened_.find(&library); it != opened_.end()) return it->second;
+    Result<LibraryPtr> opened = library.open(options_, lent_);
+    if (!opened && options_.use != LibraryOptions::Use::Named) opened = LibraryPtr();
+    HLO_CHECK_OK(opened);
+    return opened_[&library] = *opened;
+  }
+
+ private:
+  const LibraryOptions& options_;
+  const LentDriver* lent_;
+  llvm::DenseMap<const LibraryInfo*, LibraryPtr> opened_;
+};
+
+}  // namespace
+
+std::unique_ptr<StepRunner> LoadLibrary(const Step& step, std::unique_ptr<StepRunner> otherwise) {
+  LibraryStep library = LibraryStepOf(step);
+  if (library.library == nullptr) return otherwise;
+  return std::make_unique<LibraryRunner>(step, std::move(otherwise), std::move(library));
+}
+
+Result<LibraryPlans> PlanLibraries(const Program& program, const LibraryOptions& options,
+                                   const LentDriver* lent) {
+  LibraryPlans plans;
+  if (!UsesLibraries(options, /*emulated=*/lent != nullptr)) return plans;
+  Opened opened(options, lent);
+  std::vector<const Sequence*> work = {&program.entry};
+  while (!work.empty()) {
+    const Sequence& sequence = *work.back();
+    work.pop_back();
+    for (const std::unique_ptr<Step>& step : sequence) {
+      for (const Sequence& part : step->parts) work.push_back(&part);
+      const LibraryStep* const wanted = RunnerOf(*step).library_step();
+      if (wanted == nullptr || wanted->work == nullptr) continue;
+      HLO_TRY(LibraryPtr library, opened.Find(*wanted->library));
+      if (library == nullptr) continue;
+      auto plan = wanted->work->Plan(std::move(library), Alignments(*step));
+      if (plan)
+        plans[step.get()] = std::move(*plan);
+      else if (!IsDeclined(plan.error()) && options.use == LibraryOptions::Use::Named)
+        return Error(std::move(plan).error());
+    }
+  }
+  return plans;
+}
+
+}  // namespace hlo::gpu
