@@ -31,8 +31,8 @@ const Shape& CustomCallOperandShape(const Instruction& call, int64_t i);
 using CustomCallRule = std::optional<CustomCallMisfit>(const Instruction& call);
 CustomCallRule* FindCustomCallRule(llvm::StringRef name);
 /// The transform of a call of `UnscaledFft`, which multiplies nothing by a factor: real numbers to complex
-/// ones or back, or complex ones, by the types of its operand and its result. Nothing if there is none of
-/// these shapes.
+/// ones or back, or complex ones, by the types of its operand and its result; how many dimensions, and which
+/// way, its configuration says (`fft_rank`, `inverse`). Nothing if there is none of these shapes.
 std::optional<FftAttrs> UnscaledFftOf(const Instruction& call);
 /// The dimension that an approximate top-k reduces from `in` to `out`, as its configuration says, else as the
 /// shapes do; -1 if they disagree.

@@ -56,7 +56,8 @@ std::optional<CustomCallMisfit> Partitioned(const Instruction& call) {
 std::optional<CustomCallMisfit> UnscaledFft(const Instruction& call) {
   if (UnscaledFftOf(call)) return std::nullopt;
   return CustomCallMisfit{
-      TargetOf(call) + "transforms complex numbers to such, or real numbers to the first half of them or back"};
+      TargetOf(call) +
+      "transforms complex numbers to such, or real numbers to the first half of them or back"};
 }
 
 /// Whether `out` has the sizes of `in` but in dimension `d`, where it is no larger.
@@ -123,8 +124,10 @@ std::optional<CustomCallMisfit> ApproxTopK(const Instruction& call) {
 std::optional<FftAttrs> UnscaledFftOf(const Instruction& call) {
   if (call.operand_count() != 1 || !call.shape().IsArray() || !call.operand(0)->shape().IsArray()) return {};
   const Shape &x = call.operand(0)->shape(), &y = call.shape();
-  const auto rank = CustomCallAttribute(call, "rank");
-  const bool inverse = CustomCallAttribute(call, "inverse") != 0;
+  const auto config = ParseJson(call.extras().backend_config);
+  const int64_t rank = config ? config->Integer("fft_rank").value_or(0) : 0;
+  const bool inverse = config && config->Integer("inverse").value_or(0) != 0;
+  if (rank < 1) return {};
   const bool from_real = !IsComplex(x.element_type()), to_real = !IsComplex(y.element_type());
   const ElementType real = RealPartType(y.element_type());
   const bool known = real == ElementType::F32 || real == ElementType::F64;
@@ -136,7 +139,10 @@ std::optional<FftAttrs> UnscaledFftOf(const Instruction& call) {
   const int64_t last = whole.dims().back(), half = (to_real ? x : y).dims().back();
   if (half != (from_real || to_real ? last / 2 + 1 : last)) return {};
   FftAttrs attrs;
-  attrs.fft_type = from_real ? FftType::RFFT : to_real ? FftType::IRFFT : inverse ? FftType::IFFT : FftType::FFT;
+  attrs.fft_type = from_real ? FftType::RFFT
+                   : to_real ? FftType::IRFFT
+                   : inverse ? FftType::IFFT
+                             : FftType::FFT;
   attrs.fft_length = Dims(whole.dims().take_back(static_cast<size_t>(rank)));
   return attrs;
 }
@@ -153,9 +159,10 @@ int64_t ApproxTopKDimension(const Instruction& call, const Shape& in, const Shap
 }
 
 CustomCallRule* FindCustomCallRule(llvm::StringRef name) {
-  static constexpr std::pair<llvm::StringRef, CustomCallRule*> kRules[] = {
-      {"approx_top_k", &ApproxTopK}, {"identity", &Identity}, {"partitioned", &Partitioned},
-      {"unscaled_fft", &UnscaledFft}};
+  static constexpr std::pair<llvm::StringRef, CustomCallRule*> kRules[] = {{"approx_top_k", &ApproxTopK},
+                                                                           {"identity", &Identity},
+                                                                           {"partitioned", &Partitioned},
+                                                                           {"unscaled_fft", &UnscaledFft}};
   for (const auto& [rule, check] : kRules)
     if (rule == name) return check;
   return nullptr;

@@ -70,6 +70,8 @@ double Load(CudaType type, const char* from) {
       const uint32_t bits = uint32_t{Read<uint16_t>(from)} << 16;
       return double{Read<float>(reinterpret_cast<const char*>(&bits))};
     }
+    case CudaType::C64:
+    case CudaType::C128: break;
   }
   return 0;
 }
@@ -88,6 +90,8 @@ void Store(CudaType type, char* to, double value) {
       if (!std::isnan(wide)) bits += 0x7fff + ((bits >> 16) & 1);
       return Write(to, static_cast<uint16_t>(bits >> 16));
     }
+    case CudaType::C64:
+    case CudaType::C128: break;
   }
 }
 

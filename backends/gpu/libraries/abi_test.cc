@@ -1,5 +1,6 @@
 // Our declarations of cuBLASLt against those of CUDA, where its headers are, and against the library, where
 // it is.
+#include "backends/gpu/libraries/abi.h"
 #include "backends/gpu/libraries/cublas_lt.h"
 #include "backends/gpu/libraries/product.h"
 #include "gtest/gtest.h"
@@ -12,9 +13,6 @@ namespace {
 
 #define CUBLAS_STATUS(Kind, code, name, text) static_assert(static_cast<int>(CublasStatus::Kind) == code);
 #include "backends/gpu/libraries/cublas_statuses.def"
-
-template <auto ours, auto theirs>
-constexpr bool kSame = static_cast<int>(ours) == static_cast<int>(theirs);
 
 using S = CublasStatus;
 static_assert(kSame<S::Success, CUBLAS_STATUS_SUCCESS>);
@@ -63,15 +61,6 @@ static_assert(offsetof(CublasHeuristic, workspace_bytes) ==
               offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
 static_assert(offsetof(CublasHeuristic, state) == offsetof(cublasLtMatmulHeuristicResult_t, state));
 
-/// Parameters of the same number and sizes.
-template <class R, class... X, class S2, class... Y>
-constexpr bool IsAlike(R (*)(X...), S2 (*)(Y...)) {
-  if constexpr (sizeof...(X) != sizeof...(Y))
-    return false;
-  else
-    // NOLINTNEXTLINE(bugprone-sizeof-expression): pointers are compared as such.
-    return sizeof(R) == sizeof(S2) && ((sizeof(X) == sizeof(Y)) && ...);
-}
 #define CUBLAS_LT_FUNCTION(name, symbol, parameters) \
   static_assert(IsAlike(decltype(CublasLtApi::name)(nullptr), decltype (&::symbol)(nullptr)));
 #include "backends/gpu/libraries/cublas_lt_functions.def"

@@ -18,8 +18,8 @@ enum class CublasStatus : int {
 };
 /// What sums are made of, and what operands are rounded to.
 enum class CublasCompute : int { F32 = 68, F64 = 70, S32 = 72, FastTF32 = 77 };
-enum class CudaType : int { F32 = 0, F64 = 1, F16 = 2, S8 = 3, S32 = 10, BF16 = 14 };
-enum class CublasTranspose : int { No = 0, Yes = 1 };
+enum class CudaType : int { F32 = 0, F64 = 1, F16 = 2, S8 = 3, C64 = 4, C128 = 5, S32 = 10, BF16 = 14 };
+enum class CublasTranspose : int { No = 0, Yes = 1, Conjugate = 2 };
 enum class CublasEpilogue : int { None = 1, Relu = 2, Bias = 4, ReluBias = 6 };
 enum class CublasLayoutAttribute : int { BatchCount = 5, BatchStride = 6 };
 enum class CublasDescAttribute : int { TransposeA = 3, TransposeB = 4, Epilogue = 7, BiasPointer = 8 };

@@ -1,4 +1,5 @@
-// The interface of cuFFT in declarations of our own: nothing of CUDA is needed to build (abi_test compares them).
+// The interface of cuFFT in declarations of our own: nothing of CUDA is needed to build (abi_test compares
+// them).
 #pragma once
 #include <cstddef>
 #include <cstdint>

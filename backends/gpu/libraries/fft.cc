@@ -18,8 +18,8 @@ constexpr FftTypes kTypes[] = {
 constexpr size_t kMostDims = 3;
 
 const FftTypes* TypesOf(ElementType real, FftType transform) {
-  const auto* row = llvm::find_if(
-      kTypes, [&](const FftTypes& t) { return t.real == real && t.transform == transform; });
+  const auto* row =
+      llvm::find_if(kTypes, [&](const FftTypes& t) { return t.real == real && t.transform == transform; });
   return row == std::end(kTypes) ? nullptr : row;
 }
 

@@ -74,8 +74,8 @@ struct LibraryInfo {
   llvm::StringLiteral name;
   /// Whether there is anything in an instruction that the library knows of.
   bool (*concerns)(const Instruction& inst);
-  /// What it does for the whole of an instruction. Declines, saying why, where that is not its kind or pays no
-  /// call.
+  /// What it does for the whole of an instruction. Declines, saying why, where that is not its kind or pays
+  /// no call.
   Result<std::unique_ptr<LibraryWork>> (*describe)(const Instruction& inst);
   /// Whether it can be loaded; no GPU is needed for that.
   bool (*is_there)(const LibraryOptions& options);

@@ -6,8 +6,8 @@
 #include "backends/compile/kernel_plans.h"
 #include "backends/compile/memory.h"
 #include "backends/compile/program_cache.h"
-#include "backends/gpu/libraries/cublas_lt.h"
 #include "backends/gpu/runtime/build.h"
+#include "backends/gpu/runtime/library_calls.h"
 #include "backends/gpu/runtime/run.h"
 #include "backends/gpu/runtime/split_products.h"
 #include "backends/profile.h"
@@ -116,11 +116,16 @@ Result<std::unique_ptr<Program>> MakeProgram(const Module& module, const GpuRunO
   const compile::Machine& machine = own ? *own : *options.machine;
   std::unique_ptr<Module> copy = module.Clone();
   HLO_CHECK_OK(compile::CheckKernels(*copy, machine));
+  const bool libraries = gpu::UsesLibraries(options.libraries, options.platform.emulated);
+  // Who only looks wants to see what there is with a library.
+  const auto expected = [&](llvm::StringRef name) {
+    const auto* row =
+        llvm::find_if(gpu::Libraries(), [&](const auto& library) { return library.name == name; });
+    return !make_code || row->is_there(options.libraries);
+  };
+  if (libraries) HLO_CHECK_OK(gpu::MakeLibraryCalls(*copy, expected));
   HLO_CHECK_OK(options.run_passes(*copy));
-  if (gpu::UsesLibraries(options.libraries, options.platform.emulated))
-    // Who only looks wants to see what there is with a library.
-    HLO_CHECK_OK(gpu::SplitProducts(*copy, machine,
-                                    [&] { return !make_code || gpu::CublasLt::IsThere(options.libraries); }));
+  if (libraries) HLO_CHECK_OK(gpu::SplitProducts(*copy, machine, [&] { return expected("cuBLASLt"); }));
   if (make_code && options.tuning.tuning != gpu::Tuning::Off)
     HLO_CHECK_OK(gpu::Tune(*copy, options.target, machine, options.platform, options.tuning));
   prepared(*copy);
