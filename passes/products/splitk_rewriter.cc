@@ -6,9 +6,11 @@
 // results, in the type in which sums are taken, are added up. How many parts: as many as fill
 // parallel_tiles with tiles of 64 by 64 of the result, powers of two that divide the dimension and leave
 // min_part of it. With `convolutions`, those too: their input features become groups, of so many that the
-// number divides them, and the kernel is transposed for that. Left alone: dots with several contracting
-// dimensions, of pred, with an algorithm, dynamic or with large results; under --strict-fp those of floats,
-// whose sums would come out in another order.
+// number divides them, and the kernel is transposed for that; of convolutions whose batch is all groups, as
+// gradients of depthwise kernels are, every input feature becomes groups of its own, which is what operands
+// are whose features lie before their groups. Left alone: dots with several contracting dimensions, of pred,
+// with an algorithm, dynamic or with large results; under --strict-fp those of floats, whose sums would come
+// out in another order.
 #include "passes/pass.h"
 #include "passes/rewrite/convolutions.h"
 #include "passes/rewrite/dots.h"
@@ -34,6 +36,8 @@ constexpr PassOptionRow kRows[] = {
 constexpr int64_t kTile = 64;
 /// Fewer are not worth transposing the kernel.
 constexpr int64_t kFewestGroups = 4;
+/// Partial results are at most one for so many elements of the operand.
+constexpr int64_t kLeastOfOperand = 4;
 
 /// 0 for results with fewer rows or columns than are worth it.
 int64_t TilesOf(const Instruction& dot, int64_t min_edge) {
@@ -94,15 +98,22 @@ Instruction* SumOfParts(Instruction* dot, int64_t parts) {
   return make.Convert(total, type);
 }
 
+/// Whether its sums may be taken in another order, and nothing but labels and windows says what they are.
+bool MaySplit(const Instruction& inst, const SplitkOptions& options, bool strict_fp) {
+  if (!options.convolutions || !IsPlainConvolution(inst)) return false;
+  const auto& attrs = inst.attr<ConvolutionAttrs>();
+  const Shape& result = inst.shape();
+  return attrs.algorithm == DotAlgorithm::Unset && !IsPred(result.element_type()) &&
+         attrs.convolution_kind == ConvolutionKind::Unset && !inst.has_extras() &&
+         result.ElementCount() != 0 && (!strict_fp || IsIntegral(result.element_type()));
+}
+
 /// 1: the convolution stays whole.
 int64_t GroupsOf(const Instruction& inst, const SplitkOptions& options, bool strict_fp) {
-  if (!options.convolutions || !IsPlainConvolution(inst)) return 1;
+  if (!MaySplit(inst, options, strict_fp)) return 1;
   const auto& attrs = inst.attr<ConvolutionAttrs>();
+  if (!IsUngrouped(attrs)) return 1;
   const Shape &result = inst.shape(), &kernel = inst.operand(1)->shape();
-  if (!IsUngrouped(attrs) || attrs.algorithm != DotAlgorithm::Unset || IsPred(result.element_type()) ||
-      attrs.convolution_kind != ConvolutionKind::Unset || inst.has_extras() || result.ElementCount() == 0 ||
-      (strict_fp && !IsIntegral(result.element_type())))
-    return 1;
   const int64_t columns = kernel.dim(attrs.dim_labels->kernel_output_feature);
   const int64_t features = kernel.dim(attrs.dim_labels->kernel_input_feature);
   const int64_t rows = result.ElementCount() / std::max<int64_t>(columns, 1);
@@ -142,6 +153,62 @@ Instruction* SumOfGroups(Instruction* convolution, int64_t groups) {
   return make.Convert(make.Reduce(apart, make.Scalar(sum, 0), {features}, OpKind::Add), type);
 }
 
+/// Input features of a convolution whose batch is all groups; 1: it stays whole.
+int64_t FeaturesApart(const Instruction& inst, const SplitkOptions& options, bool strict_fp) {
+  if (!MaySplit(inst, options, strict_fp)) return 1;
+  const auto& attrs = inst.attr<ConvolutionAttrs>();
+  const Shape& x = inst.operand(0)->shape();
+  if (attrs.batch_group_count == 1 || attrs.feature_group_count != 1 ||
+      x.dim(attrs.dim_labels->input_batch) != attrs.batch_group_count)
+    return 1;
+  const int64_t features = x.dim(attrs.dim_labels->input_feature);
+  const int64_t partial = features * inst.shape().ElementCount();
+  const bool worth_it = features >= kFewestGroups && partial <= x.ElementCount() / kLeastOfOperand;
+  return worth_it ? features : 1;
+}
+
+/// The dimensions `first` and `second` as one with one of size 1 beside it, then `others`.
+Instruction* Merged(Maker& make, Instruction* x, int64_t first, int64_t second,
+                    llvm::ArrayRef<int64_t> others, bool behind) {
+  const Dims order = Joined({{first, second}, others});
+  Dims sizes = {x->shape().dim(first) * x->shape().dim(second)};
+  sizes.insert(behind ? sizes.begin() : sizes.end(), 1);
+  for (const int64_t d : others) sizes.push_back(x->shape().dim(d));
+  return make.Reshape(TransposeIfNeeded(make, x, order), sizes);
+}
+
+/// Each feature of each group is a group of features, whose results are added up.
+Instruction* SumOfFeatures(Instruction* convolution) {
+  Maker make(convolution);
+  ConvolutionAttrs attrs = convolution->attr<ConvolutionAttrs>();
+  const ConvDimLabels old = *attrs.dim_labels;
+  const Shape& result = convolution->shape();
+  const ElementType type = result.element_type(), sum = SumType(type);
+  Instruction* x = convolution->operand(0);
+  const int64_t features = x->shape().dim(old.input_feature);
+  x = Merged(make, x, old.input_feature, old.input_batch, old.input_spatial, /*behind=*/true);
+  Instruction* kernel = Merged(make, convolution->operand(1), old.kernel_input_feature,
+                               old.kernel_output_feature, old.kernel_spatial, /*behind=*/false);
+  // As the results are added up: batch and features first, and so are those of the operands now.
+  Dims spatial, sizes = {features, result.dim(old.output_feature)};
+  Dims order(static_cast<size_t>(result.rank()));
+  order[static_cast<size_t>(old.output_feature)] = 1;
+  for (const int64_t d : old.output_spatial) {
+    spatial.push_back(static_cast<int64_t>(spatial.size()) + 2);
+    order[static_cast<size_t>(d)] = spatial.back();
+    sizes.push_back(result.dim(d));
+  }
+  attrs.dim_labels = {
+      0, 1, 1, 0, 0, 1, spatial, spatial, spatial, result.rank(), result.rank(), result.rank()};
+  attrs.feature_group_count = features * attrs.batch_group_count;
+  attrs.batch_group_count = 1;
+  Instruction* partial = make.Add(OpKind::Convolution, {x, kernel}, std::move(attrs));
+  partial->set_shape(partial->shape().WithElementType(sum));
+  Instruction* total = make.Reduce(make.Reshape(partial, sizes), make.Scalar(sum, 0), {0}, OpKind::Add);
+  sizes[0] = 1;
+  return make.Convert(TransposeIfNeeded(make, make.Reshape(total, sizes), order), type);
+}
+
 llvm::ArrayRef<PassOptionRow> SplitkOptions::Rows() { return kRows; }
 
 Result<bool> RunSplitkRewriter(Module& module, const SplitkOptions& options, PassContext& context) {
@@ -152,13 +219,16 @@ Result<bool> RunSplitkRewriter(Module& module, const SplitkOptions& options, Pas
       return Error("usage-pass-option", {},
                    "option '{0}' of pass 'splitk-rewriter': found {1}, expected a positive number", name,
                    value);
+  const bool strict_fp = context.policy().strict_fp;
   const auto parts = [&](const Instruction& inst) {
     const auto count = inst.kind() == OpKind::Convolution ? &GroupsOf : &PartsOf;
-    return count(inst, options, context.policy().strict_fp);
+    return count(inst, options, strict_fp);
   };
   return ExpandMatches(
-      module, context, [&](const Instruction& inst) { return parts(inst) > 1; },
+      module, context,
+      [&](const Instruction& inst) { return parts(inst) > 1 || FeaturesApart(inst, options, strict_fp) > 1; },
       [&](Instruction* product) -> Result<Instruction*> {
+        if (FeaturesApart(*product, options, strict_fp) > 1) return SumOfFeatures(product);
         const auto sum = product->kind() == OpKind::Convolution ? &SumOfGroups : &SumOfParts;
         return sum(product, parts(*product));
       });
