@@ -41,7 +41,18 @@ llvm::Value* CodeTarget::RoundBitsToBf16(Builder&, Value*, Value*) const { retur
 llvm::Value* CodeTarget::NormalToBf16(Builder&, Value*) const { return nullptr; }
 llvm::Value* CodeTarget::AnySubnormal(Builder&, Value*, bool) const { return nullptr; }
 llvm::Value* CodeTarget::ToBf16(Builder&, Value*) const { return nullptr; }
+llvm::Value* CodeTarget::RoundToBf16(Builder&, Value*) const { return nullptr; }
+llvm::Value* CodeTarget::FromBf16(Builder&, Value*) const { return nullptr; }
 llvm::Value* CodeTarget::Remainder(Builder&, Value*, Value*) const { return nullptr; }
+
+llvm::Value* CodeTarget::AnyLane(Builder& b, Value* conditions) const {
+  if (facts_.lanes > 1) return b.CreateOrReduce(conditions);
+  const auto* type = llvm::cast<llvm::FixedVectorType>(conditions->getType());
+  Value* any = b.CreateExtractElement(conditions, uint64_t{0});
+  for (unsigned i = 1; i < type->getNumElements(); ++i)
+    any = b.CreateOr(any, b.CreateExtractElement(conditions, i));
+  return any;
+}
 
 const CodeTarget& CodeTargetFor(const llvm::TargetMachine& machine) {
   return machine.getTargetTriple().isX86() ? X86TargetFor(*machine.getMCSubtargetInfo()) : Generic();

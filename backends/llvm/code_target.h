@@ -50,6 +50,8 @@ class CodeTarget {
     bool exponents = false;    // ScaleOrZero() and Split(): both, for vectors of a power of two of lanes
     bool halves = false;       // conversions of vectors between f16 and f32
     bool compares = false;     // two comparisons take less time than llvm.maximum
+    bool maximum = false;      // llvm.maximum and minimum of f32 are instructions
+    bool subnormals = false;   // take no longer than other numbers
     Memory memory = {};
     Code code = {};
   };
@@ -76,8 +78,14 @@ class CodeTarget {
 
   /// The bits of any f32 as bf16, to nearest even, some NaN of NaN; null: written out.
   virtual Value* ToBf16(Builder& b, Value* f32) const;
+  /// The same as f32. There is this where there is ToBf16(); who needs both forms asks for both.
+  virtual Value* RoundToBf16(Builder& b, Value* f32) const;
+  /// bf16 of its bits, as f32; null: written out.
+  virtual Value* FromBf16(Builder& b, Value* bits) const;
   /// x - y * trunc(x / y) of floats, exact, as C's fmod; null: LLVM's frem is that.
   virtual Value* Remainder(Builder& b, Value* x, Value* y) const;
+  /// Whether any of a vector of conditions holds: one by one where vectors are so many values.
+  Value* AnyLane(Builder& b, Value* conditions) const;
   /// How it runs kernels of blocks and threads; null: it runs none.
   [[nodiscard]] virtual const ThreadTarget* threads() const { return nullptr; }
 

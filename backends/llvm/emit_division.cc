@@ -1,5 +1,7 @@
 // Division of vectors by one number: to the last bit what the division instruction gives, in a third of its
 // time.
+#include <cmath>
+
 #include "backends/llvm/floats.h"
 #include "backends/llvm/kernel_emitter.h"
 #include "backends/llvm/math.h"
@@ -18,6 +20,10 @@ struct SafeRange {
 constexpr SafeRange kSafe32 = {-100, 100, -24, 24}, kSafe64 = {-960, 960, -50, 50};
 /// Where reciprocal and quotient are normal; what overflows does so as the quotient would.
 constexpr SafeRange kSafeBf16 = {-95, 129, -126, 31};
+/// The same where quotients may be subnormal. Those of bf16 are in the middle of two such numbers or at least
+/// 2^-142 away from it: an error of 2^-150 of f32 in their reciprocal's product moves none across, and a
+/// quotient that is in the middle, a multiple of 2^-134, is what its product is rounded to.
+constexpr SafeRange kSafeSubnormalBf16 = {-133, 129, -126, 126};
 /// Bits one of which is set in what is as large as that dividend_low, be it infinite or NaN.
 constexpr int64_t kFromDividendLow = 0x70000000;
 
@@ -68,9 +74,22 @@ Value* CallDivideThrough64(llvm::IRBuilderBase& b, Value* x, Value* y) {
   return b.CreateCall(function, {x, y});
 }
 
+/// The same of all lanes, zeros among them, where lanes are values of their own: the smallest magnitude is
+/// found in fewer instructions than each is looked at, if zeros are the largest.
+Value* AllWithin(Math& m, const SafeRange& safe, Value* x) {
+  llvm::IRBuilderBase& b = m.b;
+  Value* least = m.C(std::ldexp(1.0, static_cast<int>(safe.dividend_low)));
+  const auto magnitude = [&](Value* of) { return b.CreateSub(b.CreateShl(m.Bits(of), m.I(1)), m.I(1)); };
+  Value* smallest = b.CreateIntMinReduce(magnitude(x));
+  Value* some = b.CreateICmpULT(smallest, b.CreateExtractElement(magnitude(least), uint64_t{0}));
+  Value* most = m.C(std::ldexp(1.0, static_cast<int>(safe.dividend_high)));
+  return b.CreateNot(b.CreateOr(some, CodeTargetOf(b).AnyLane(b, b.CreateFCmpUGE(m.Abs(x), most))));
+}
+
 /// Whether no quotient is subnormal but for zeros, which sums and maxima leave in many lanes.
 Value* AllSafe(Math& m, ElementType type, const SafeRange& safe, Value* x, Value* quotient) {
   llvm::IRBuilderBase& b = m.b;
+  if (m.has_subnormals()) return type == ElementType::BF16 ? b.getTrue() : AllWithin(m, safe, x);
   if (type != ElementType::BF16)
     return b.CreateAndReduce(
         b.CreateOr(IsWithin(m, x, safe.dividend_low, safe.dividend_high), b.CreateICmpEQ(m.Bits(x), m.I(0))));
@@ -87,7 +106,10 @@ Emitted DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, Value* x, Va
   Math m(b, x->getType());
   Math scalar(b, divisor->getType());
   const bool bf16 = type == ElementType::BF16;
-  const SafeRange& safe = m.f64() ? kSafe64 : bf16 ? kSafeBf16 : kSafe32;
+  const SafeRange& safe = m.f64()              ? kSafe64
+                          : !bf16              ? kSafe32
+                          : m.has_subnormals() ? kSafeSubnormalBf16
+                                               : kSafeBf16;
   const unsigned width = llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements();
   // With the reciprocal rounded to nearest, and a quotient that is off by no more than a unit in the last
   // place, one correction by the exact remainder rounds correctly (Markstein). For f32 the first quotient is

@@ -43,7 +43,8 @@ const Format* FindFormat(ElementType type) {
 bool KernelEmitter::FoldsBits(const ReduceStmt& stmt) const {
   const auto op = kernel::ReductionOp(stmt);
   if (op != OpKind::Maximum && op != OpKind::Minimum) return false;
-  if (FindFormat(kernel_.TypeOf(stmt.inits[0])) == nullptr) return false;
+  const ElementType type = kernel_.TypeOf(stmt.inits[0]);
+  if (FindFormat(type) == nullptr || (type == ElementType::F32 && target_.facts().maximum)) return false;
   int64_t count = 1;
   for (const kernel::Dimension& d : stmt.loops) count *= d.extent;
   if (stmt.loops.back().width > 1) return count >= target_.facts().code.extremes;

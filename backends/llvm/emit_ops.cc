@@ -341,7 +341,7 @@ Value* EmitIntegerPower(const OpContext& c) {
   result->addIncoming(product, loop);
   square->addIncoming(c.b.CreateMul(square, square), loop);
   left->addIncoming(rest, loop);
-  Value* all = rest->getType()->isVectorTy() ? c.b.CreateOrReduce(rest) : rest;
+  Value* all = rest->getType()->isVectorTy() ? CodeTargetOf(c.b).AnyLane(c.b, rest) : rest;
   c.b.CreateCondBr(c.b.CreateIsNotNull(all), loop, done);
   c.b.SetInsertPoint(done);
   if (negative == nullptr) return product;

@@ -27,11 +27,11 @@ Value* Math::PolyByPairs(Value* x, Value* square, llvm::ArrayRef<double> c) {
   return sum;
 }
 
-Math::Rounded Math::RoundProduct(Value* x, double factor) {
+Math::Rounded Math::RoundProduct(Value* x, double factor, int more) {
   // Adding 1.5 * 2^mantissa_bits leaves the integer in the low bits.
   const double magic = f64() ? kRounding64 : kRounding32;
-  Value* sum = Fma(x, factor, C(magic));
-  return {Sub(sum, C(magic)), b.CreateSub(Bits(sum), Bits(C(magic)))};
+  Value* sum = Fma(x, factor, C(magic + more));
+  return {Sub(sum, C(magic + more)), b.CreateSub(Bits(sum), Bits(C(magic)))};
 }
 
 Value* Math::Scale(Value* x, Value* k) {
@@ -41,7 +41,7 @@ Value* Math::Scale(Value* x, Value* k) {
 
 llvm::SmallVector<Value*, 2> Math::InRareCase(Value* condition, llvm::ArrayRef<Value*> usual,
                                               llvm::function_ref<llvm::SmallVector<Value*, 2>()> rare) {
-  Value* any = condition->getType()->isVectorTy() ? b.CreateOrReduce(condition) : condition;
+  Value* any = condition->getType()->isVectorTy() ? target_.AnyLane(b, condition) : condition;
   llvm::BasicBlock* from = b.GetInsertBlock();
   llvm::Function* function = from->getParent();
   auto* inside = llvm::BasicBlock::Create(b.getContext(), "rare", function);

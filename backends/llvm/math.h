@@ -27,7 +27,7 @@ class Math {
   Value* Fma(Value* x, Value* y, Value* z) { return Call(llvm::Intrinsic::fma, {x, y, z}); }
   Value* Fma(Value* x, double y, Value* z) { return Fma(x, C(y), z); }
   Value* Abs(Value* x) { return Call(llvm::Intrinsic::fabs, {x}); }
-  Value* CopySign(Value* x, Value* sign) { return Call(llvm::Intrinsic::copysign, {x, sign}); }
+  Value* CopySign(Value* x, Value* sign);
   Value* Trunc(Value* x) { return Call(llvm::Intrinsic::trunc, {x}); }
   Value* Sqrt(Value* x) { return Call(llvm::Intrinsic::sqrt, {x}); }
   /// c[0] + c[1] x + c[2] x^2 + …
@@ -62,7 +62,8 @@ class Math {
     Value* real;
     Value* integer;
   };
-  Rounded RoundProduct(Value* x, double factor);  // of x * factor
+  /// Of x * factor; the integer is `more` than that, an even number.
+  Rounded RoundProduct(Value* x, double factor, int more = 0);
   /// x * 2^k rounded once, if x is near 1 and |k| < 2 * bias.
   Value* Scale(Value* x, Value* k);
 
@@ -70,6 +71,8 @@ class Math {
 
   /// Whether there are instructions for exponents of such vectors.
   [[nodiscard]] bool has_exponents() const { return target_.facts().exponents && IsInParts(); }
+  /// Whether results may be subnormal at no cost.
+  [[nodiscard]] bool has_subnormals() const { return target_.facts().subnormals; }
   /// Scale() where `keep` holds, else 0. With those instructions k may be anything where it does not.
   Value* ScaleOrZero(Value* keep, Value* x, const Rounded& k);
   /// x = 2^exponent * mantissa of f32 with the mantissa in [3/4, 3/2); subnormals count as normal numbers.
@@ -81,8 +84,12 @@ class Math {
   /// By instructions: NaN gives NaN twice, negative numbers a NaN as mantissa, 0 and infinity the exponents
   /// -inf and inf with a finite mantissa. Else those have to be replaced.
   Parts Split(Value* x);
+  /// Tables of 16 numbers.
+  using Tables = llvm::ArrayRef<double[16]>;
   /// table[index modulo 16] of f32.
   Value* Lookup(llvm::ArrayRef<double> table, Value* index);
+  /// The same of each of the tables.
+  llvm::SmallVector<Value*, 8> LookupInAll(Tables tables, Value* index);
 
   /// Emits `rare` into a block of its own that runs if `condition` holds in any lane; there the lanes where
   /// it holds take its values, elsewhere they keep `usual`.
@@ -110,6 +117,8 @@ class Math {
   /// Whether halves of vectors are such vectors.
   [[nodiscard]] bool IsInParts() const { return IsVector() && llvm::isPowerOf2_32(lanes()); }
   Value* LookupInMemory(llvm::ArrayRef<double> table, Value* index);
+  llvm::SmallVector<Value*, 8> LookupPairs(Tables tables, Value* index);
+  llvm::GlobalVariable* InMemory(llvm::ArrayRef<float> values);
 
   llvm::Type* type_;
   const CodeTarget& target_;

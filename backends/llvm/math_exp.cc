@@ -36,9 +36,10 @@ struct Reduced {
   Value* r;
   Value* lost;  // what rounding r cut off
 };
-Reduced Reduce(Math& m, Value* x) {
+/// The integer of k is `more` than it.
+Reduced Reduce(Math& m, Value* x, int more = 0) {
   const ExpTable table = TableOf(m);
-  const Math::Rounded k = m.RoundProduct(x, kLog2E);
+  const Math::Rounded k = m.RoundProduct(x, kLog2E, more);
   Value* high = m.Fma(k.real, -table.ln2_high, x);
   Value* r = m.Fma(k.real, -table.ln2_low, high);
   return {k, r, m.Fma(k.real, -table.ln2_low, m.Sub(high, r))};
@@ -75,6 +76,7 @@ namespace {
 /// arguments.
 Value* ScaledExp(Math& m, Value* x, Value* keep, Value* e, Math::Rounded k) {
   Value* is_normal = m.b.CreateFCmpUGE(x, m.C(kNormal32));
+  if (m.has_subnormals()) return m.Select(keep, m.Scale(e, k.integer), m.C(0));
   Value* units = m.b.CreateAdd(k.integer, m.I(kSmallest32));
   if (!m.has_exponents()) k.integer = m.Select(is_normal, k.integer, m.I(0));
   Value* usual = m.ScaleOrZero(is_normal, e, k);
@@ -85,8 +87,39 @@ Value* ScaledExp(Math& m, Value* x, Value* keep, Value* e, Math::Rounded k) {
 
 }  // namespace
 
+namespace {
+
+/// So much the exponents of f32 are raised for results that may be subnormal, and what arguments allow it.
+constexpr int kRaised32 = 24;
+constexpr double kLowers32 = 0x1p-24, kRaisedMost32 = 64;
+
+/// exp(x) of f32 where subnormals come at no cost, x <= kRaisedMost32 or NaN.
+Value* RaisedExp(Math& m, Value* x) {
+  Value* safe = m.Call(llvm::Intrinsic::maximum, {x, m.C(TableOf(m).low)});
+  const Reduced reduced = Reduce(m, safe, kRaised32);
+  return m.Mul(m.Mul(SmallExp(m, reduced.r), m.PowerOfTwo(reduced.k.integer)), kLowers32);
+}
+
+/// The same of vectors, and of any x.
+Value* ExpOfMany(Math& m, Value* x) {
+  const ExpTable table = TableOf(m);
+  Value* safe = m.Call(llvm::Intrinsic::maximum, {x, m.C(table.low)});
+  const Reduced reduced = Reduce(m, safe, kRaised32);
+  Value* power = m.b.CreateShl(reduced.k.integer, m.I(m.mantissa_bits()));
+  Value* raised = m.FromBits(m.b.CreateAdd(m.Bits(SmallExp(m, reduced.r)), power));
+  // Sums of bits know no NaN.
+  Value* rare = m.b.CreateFCmpUGT(x, m.C(kRaisedMost32));
+  return m.InRareCase(rare, {m.Mul(raised, kLowers32)}, [&]() -> llvm::SmallVector<Value*, 2> {
+    const Reduced large = Reduce(m, m.AtMost(x, table.high));
+    return {m.Scale(SmallExp(m, large.r), large.k.integer)};
+  })[0];
+}
+
+}  // namespace
+
 Value* EmitExp(Math& m, llvm::ArrayRef<Value*> x) {
   const ExpTable table = TableOf(m);
+  if (!m.f64() && m.has_subnormals() && m.IsVector()) return ExpOfMany(m, x[0]);
   Value* keep = m.b.CreateFCmpUGE(x[0], m.C(table.low));
   Value* safe = m.has_exponents() ? x[0] : m.Select(keep, x[0], m.C(0));
   const Reduced reduced = Reduce(m, m.AtMost(safe, table.high));
@@ -146,7 +179,8 @@ Value* EmitExpm1(Math& m, llvm::ArrayRef<Value*> x) {
 
 /// exp(-|x|) over 1 + exp(-|x|), or 1 over it.
 Value* EmitLogistic(Math& m, llvm::ArrayRef<Value*> x) {
-  Value* e = EmitExp(m, {m.Neg(m.Abs(x[0]))});
+  Value* negative = m.Neg(m.Abs(x[0]));
+  Value* e = !m.f64() && m.has_subnormals() ? RaisedExp(m, negative) : EmitExp(m, {negative});
   Value* numerator = m.Select(m.Negative(x[0]), e, m.C(1));
   if (m.f64()) return PreciseQuotient(m, numerator, e, 1);
   // 1 - q or e - e q with q = e / (1 + e), which is less than 1/2: so are its errors.

@@ -10,7 +10,7 @@ using llvm::Value;
 /// as argument. One row per coefficient, that of the constants first. Beyond `last` the function is constant.
 struct Segments {
   double width, last;
-  llvm::ArrayRef<double[16]> rows;
+  Math::Tables rows;
 };
 
 /// Near minimax, errors of 2^-25 of the value.
@@ -76,12 +76,13 @@ Place Locate(Math& m, const Segments& segments, Value* a) {
   return {m.Bits(sum), center, m.Fma(center, -segments.width, a)};
 }
 
-/// All but the constant: c[1] + c[2] d + …
-Value* Slope(Math& m, const Segments& segments, const Place& place) {
-  Value* sum = m.Lookup(segments.rows.back(), place.index);
-  for (size_t i = segments.rows.size() - 1; i-- > 1;)
-    sum = m.Fma(sum, place.distance, m.Lookup(segments.rows[i], place.index));
-  return sum;
+/// c[0] + c[1] d + c[2] d^2 + … of the segment; `first` makes c[0] what it is.
+Value* Polynomial(Math& m, const Segments& segments, const Place& place,
+                  llvm::function_ref<Value*(Value*)> first) {
+  const llvm::SmallVector<Value*, 8> c = m.LookupInAll(segments.rows, place.index);
+  Value* sum = c.back();
+  for (size_t i = c.size() - 1; i-- > 1;) sum = m.Fma(sum, place.distance, c[i]);
+  return m.Fma(sum, place.distance, first(c[0]));
 }
 
 }  // namespace
@@ -92,16 +93,14 @@ constexpr double kOneFromTanh = 0x1.22ep+3, kOneFromErf = 0x1.f6p+1;
 Value* EmitTanh32(Math& m, llvm::ArrayRef<Value*> x) {
   const Segments segments = {0x1.2c67p-1, kOneFromTanh, kTanh};
   const Place place = Locate(m, segments, m.Abs(x[0]));
-  Value* constant = m.Lookup(segments.rows[0], place.index);
-  return m.CopySign(m.Fma(Slope(m, segments, place), place.distance, constant), x[0]);
+  return m.CopySign(Polynomial(m, segments, place, [](Value* c) { return c; }), x[0]);
 }
 
 Value* EmitErf32(Math& m, llvm::ArrayRef<Value*> x) {
   const Segments segments = {0x1.059p-2, kOneFromErf, kErf};
   const Place place = Locate(m, segments, m.Abs(x[0]));
-  Value* constant = m.Lookup(segments.rows[0], place.index);
-  constant = m.Select(m.Equal(place.center, 0.0), place.distance, constant);
-  return m.CopySign(m.Fma(Slope(m, segments, place), place.distance, constant), x[0]);
+  const auto first = [&](Value* c) { return m.Select(m.Equal(place.center, 0.0), place.distance, c); };
+  return m.CopySign(Polynomial(m, segments, place, first), x[0]);
 }
 
 }  // namespace hlo::codegen

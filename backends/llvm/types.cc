@@ -42,9 +42,16 @@ Value* AnyToBf16(IRBuilderBase& b, Value* x) {
 }
 
 Value* FromBf16(IRBuilderBase& b, Value* bits) {
+  if (Value* widened = CodeTargetOf(b).FromBf16(b, bits)) return widened;
   Type* wide = SameWidth(b.getInt32Ty(), bits->getType());
   return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, wide), kBelowBf16),
                          SameWidth(b.getFloatTy(), bits->getType()));
+}
+
+/// f32 that was rounded to these bits.
+Value* Bf16AsF32(IRBuilderBase& b, Value* f32, Value* bits) {
+  Value* rounded = CodeTargetOf(b).RoundToBf16(b, f32);
+  return rounded == nullptr ? FromBf16(b, bits) : rounded;
 }
 
 Value* ToF16(IRBuilderBase& b, Value* x) {
@@ -216,11 +223,12 @@ Emitted ExactInBf16(IRBuilderBase& b, ElementType type, Value* f32) {
 }
 
 Emitted ConvertedToBf16(IRBuilderBase& b, Value* f32) {
-  return FromStored(b, ElementType::BF16, AnyToBf16(b, f32));
+  Value* stored = AnyToBf16(b, f32);
+  return {Bf16AsF32(b, f32, stored), stored};
 }
 
 Emitted ComputedInBf16(IRBuilderBase& b, Value* f32) {
-  if (Value* converted = CodeTargetOf(b).ToBf16(b, f32)) return FromStored(b, ElementType::BF16, converted);
+  if (Value* converted = CodeTargetOf(b).ToBf16(b, f32)) return {Bf16AsF32(b, f32, converted), converted};
   constexpr uint64_t kLast = uint64_t{1} << kBelowBf16;
   Type* wide = SameWidth(b.getInt32Ty(), f32->getType());
   const auto number = [&](uint64_t n) { return llvm::ConstantInt::get(wide, n); };
@@ -268,6 +276,7 @@ Emitted FromCompute(IRBuilderBase& b, ElementType type, Value* compute) {
   const Conversion* c = FindConversion(type);
   if (c == nullptr) return {compute, compute};
   Value* stored = c->to_stored(b, compute);
+  if (type == ElementType::BF16) return {Bf16AsF32(b, compute, stored), stored};
   return {type == ElementType::Pred ? compute : c->to_compute(b, stored), stored};
 }
 

@@ -165,13 +165,52 @@ class Threads final : public ThreadTarget {
 
 class Nvptx final : public CodeTarget {
  public:
-  Nvptx() : CodeTarget({.name = "nvptx", .lanes = 1, .memory = {.line = 128}, .code = CodeLimits()}) {}
+  Nvptx()
+      : CodeTarget({.name = "nvptx",
+                    .lanes = 1,
+                    .maximum = true,
+                    .subnormals = true,
+                    .memory = {.line = 128},
+                    .code = CodeLimits()}) {}
   [[nodiscard]] const ThreadTarget* threads() const override { return &threads_; }
 
   /// Written out, the NaN of GPUs, all ones, would be rounded up to a zero.
   Value* ToBf16(Builder& b, Value* f32) const override {
-    const auto same_width = [&](llvm::Type* type) { return codegen::SameWidth(type, f32->getType()); };
-    return b.CreateBitCast(b.CreateFPTrunc(f32, same_width(b.getBFloatTy())), same_width(b.getInt16Ty()));
+    const unsigned count = Count(f32);
+    if (count == 1) return b.CreateTrunc(Convert(b, nullptr, f32), b.getInt16Ty());
+    // Two at once: instructions that convert one are few of a cycle.
+    auto* words = llvm::FixedVectorType::get(b.getInt32Ty(), (count + 1) / 2);
+    Value* packed = llvm::PoisonValue::get(words);
+    for (unsigned i = 0; i < count; i += 2) {
+      Value* upper = i + 1 < count ? b.CreateExtractElement(f32, i + 1) : nullptr;
+      packed = b.CreateInsertElement(packed, Convert(b, upper, b.CreateExtractElement(f32, i)), i / 2);
+    }
+    auto* halves = llvm::FixedVectorType::get(b.getInt16Ty(), 2 * words->getNumElements());
+    Value* bits = b.CreateBitCast(packed, halves);
+    if (count % 2 == 0) return bits;
+    return b.CreateShuffleVector(bits, llvm::to_vector(llvm::seq(0, static_cast<int>(count))));
+  }
+  /// In the upper half of a word a number is the f32 of this value.
+  Value* RoundToBf16(Builder& b, Value* f32) const override {
+    const auto round = [&](Value* x) { return b.CreateBitCast(Convert(b, x, nullptr), b.getFloatTy()); };
+    if (!f32->getType()->isVectorTy()) return round(f32);
+    Value* all = llvm::PoisonValue::get(f32->getType());
+    for (unsigned i = 0; i < Count(f32); ++i)
+      all = b.CreateInsertElement(all, round(b.CreateExtractElement(f32, i)), i);
+    return all;
+  }
+  /// An instruction for each half of a word.
+  Value* FromBf16(Builder& b, Value* bits) const override {
+    const unsigned count = Count(bits);
+    if (count % 2 != 0) return nullptr;
+    Value* words = b.CreateBitCast(bits, llvm::FixedVectorType::get(b.getInt32Ty(), count / 2));
+    Value* wide = llvm::PoisonValue::get(llvm::FixedVectorType::get(b.getFloatTy(), count));
+    for (unsigned i = 0; i < count; ++i) {
+      Value* word = b.CreateExtractElement(words, i / 2);
+      Value* upper = i % 2 == 0 ? b.CreateShl(word, 16) : b.CreateAnd(word, b.getInt32(0xffff0000));
+      wide = b.CreateInsertElement(wide, b.CreateBitCast(upper, b.getFloatTy()), i);
+    }
+    return wide;
   }
 
   /// LLVM's frem divides, cuts off and subtracts in floats, which the assembler may fuse: wrong for large
@@ -179,6 +218,23 @@ class Nvptx final : public CodeTarget {
   Value* Remainder(Builder& b, Value* x, Value* y) const override { return ExactRemainder(b, x, y); }
 
  private:
+  static unsigned Count(const Value* x) {
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
+    return vector == nullptr ? 1 : vector->getNumElements();
+  }
+  /// Two f32, or 0 where there is none, as the halves of a word.
+  static Value* Convert(Builder& b, Value* upper, Value* lower) {
+    Value* zero = llvm::ConstantFP::get(b.getFloatTy(), 0);
+    llvm::CallInst* pair =
+        b.CreateIntrinsic(llvm::Intrinsic::nvvm_ff2bf16x2_rn, {},
+                          {upper == nullptr ? zero : upper, lower == nullptr ? zero : lower});
+    // LLVM does not know it of this one, and would leave in loops what stands behind it.
+    for (const auto attribute :
+         {llvm::Attribute::WillReturn, llvm::Attribute::NoUnwind, llvm::Attribute::Speculatable})
+      pair->getCalledFunction()->addFnAttr(attribute);
+    return b.CreateBitCast(pair, b.getInt32Ty());
+  }
+
   Threads threads_;
 };
 

@@ -290,8 +290,65 @@ TEST(PtxModule, HalvesAreConvertedByInstructions) {
   for (const StringRef target : {"a100", "h100"}) {
     const std::string ptx = PtxOf(Unary("sqrt", "bf16", "bf16"), target, Elementwise(1));
     ExpectClean(ptx);
-    EXPECT_TRUE(StringRef(ptx).contains("cvt.rn.bf16.f32")) << ptx;
+    EXPECT_TRUE(StringRef(ptx).contains("cvt.rn.bf16x2.f32")) << ptx;
   }
+}
+
+TEST(PtxModule, HalvesAreConvertedTwoAtOnce) {
+  // Instructions that convert one take eight times as long as those for two.
+  const std::string ptx = PtxOf(Unary("sqrt", "bf16", "bf16"), "h100", Elementwise(8));
+  ExpectClean(ptx);
+  EXPECT_EQ(StringRef(ptx).count("cvt.rn.bf16x2.f32"), 4U) << ptx;
+  EXPECT_FALSE(StringRef(ptx).contains("cvt.rn.bf16.f32")) << ptx;
+  EXPECT_FALSE(StringRef(ptx).contains("cvt.u32.u16")) << ptx;
+}
+
+TEST(PtxModule, ExponentialsOfVectorsAskOnce) {
+  // What is large or NaN is seen together; subnormals cost nothing.
+  const std::string ptx = PtxOf(Unary("exponential", "f32", "f32"), "h100", Elementwise(4));
+  ExpectClean(ptx);
+  EXPECT_EQ(StringRef(ptx).count("setp.gtu.f32"), 4U) << ptx;
+  EXPECT_FALSE(StringRef(ptx).contains("cvt.r")) << ptx;
+  const auto [usual, rare] = StringRef(ptx).split("bra");
+  EXPECT_FALSE(usual.contains("selp")) << ptx;
+  EXPECT_EQ(usual.count("fma.rn.f32"), 4U * 9) << ptx;
+}
+
+TEST(PtxModule, TablesAreReadInPairs) {
+  for (const auto& [op, pairs] : {std::pair("tanh", 4U), {"erf", 3U}}) {
+    const std::string ptx = PtxOf(Unary(op, "f32", "f32"), "h100", Elementwise(4));
+    ExpectClean(ptx);
+    EXPECT_EQ(StringRef(ptx).count("ld.global.nc.v2.f32"), 4 * pairs) << ptx;
+    EXPECT_FALSE(StringRef(ptx).contains("ld.global.nc.f32")) << ptx;
+  }
+}
+
+TEST(PtxModule, QuotientsOfRowsAskOnce) {
+  const auto of = [](StringRef type) {
+    return PtxOf(llvm::formatv(R"(kernel k(b0: {0}[8192], b1: {0}[8], out b2: {0}[8192]) {{
+  for i0 in 8 {{
+    for i1 in 1024 {{
+      %0 = load b0[i0*1024 + i1]
+      %1 = load b1[i0]
+      %2 = divide {0} %0, %1
+      store b2[i0*1024 + i1], %2
+    }
+  }
+}
+)",
+                               type)
+                     .str(),
+                 "h100",
+                 "split i1 by 8 into i2, i3; vector i3 by 8; bind i0 to block.x; bind i2 to thread.x");
+  };
+  // Quotients of numbers of 8 bits are right but for divisors that are seldom.
+  const std::string bf16 = of("bf16");
+  ExpectClean(bf16);
+  EXPECT_EQ(StringRef(bf16).count("setp."), 1U) << bf16;
+  const std::string f32 = of("f32");
+  ExpectClean(f32);
+  EXPECT_EQ(StringRef(f32).count("min.u32"), 7U) << f32;
+  EXPECT_EQ(StringRef(f32).count("setp."), 10U) << f32;
 }
 
 TEST(PtxModule, StoresPastCachesAreStores) {
