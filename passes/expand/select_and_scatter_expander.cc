@@ -104,6 +104,15 @@ Expr SelectedNumbers(Maker& make, const Instruction& inst, ElementType position)
   return number;
 }
 
+/// No two windows have an element of the operand in common.
+bool AreApart(const Window& window, const Shape& source) {
+  for (size_t d = 0; d < window.dims.size(); ++d) {
+    const WindowDim& w = window.dims[d];
+    if (source.dim(static_cast<int64_t>(d)) > 1 && w.stride <= (w.size - 1) * w.window_dilation) return false;
+  }
+  return true;
+}
+
 Instruction* MakeExpansion(Instruction* inst) {
   Maker make(inst);
   const Shape& operand = inst->operand(0)->shape();
@@ -111,8 +120,10 @@ Instruction* MakeExpansion(Instruction* inst) {
   const int64_t count = operand.ElementCount(), updates = source.shape().ElementCount();
   const ElementType position = count > INT32_MAX ? ElementType::S64 : ElementType::S32;
   const Expr selected = SelectedNumbers(make, *inst, position);
-  // A window without elements has number -1, where scatter drops its source.
+  // A window without elements has number -1, where scatter drops its source. Windows that are apart select
+  // different elements, which can be written in any order.
   ScatterAttrs attrs;
+  attrs.unique_indices = AreApart(inst->attr<SelectAndScatterAttrs>().window, inst->operand(1)->shape());
   attrs.inserted_window_dims = attrs.scatter_dims_to_operand_dims = {0};
   attrs.index_vector_dim = 1;
   const Expr init = Expr(make, inst->operand(2)).Broadcast({count}, {});
