@@ -7,8 +7,10 @@
 #include "backends/llvm/deferred.h"
 #include "backends/llvm/emit_kernel.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -20,6 +22,7 @@ namespace hlo::gpu {
 namespace {
 
 constexpr const char* kTriple = "nvptx64-nvidia-cuda";
+constexpr llvm::StringLiteral kShuffles = "llvm.nvvm.shfl.sync.";
 
 Diagnostic CompileError(const std::string& why) { return MakeError("compile-kernels", {}, "LLVM: {0}", why); }
 
@@ -65,6 +68,21 @@ std::string MissingIn(const llvm::Function& function) {
   return "";
 }
 
+/// Lanes that reduce a row together may all read an element that one of them then writes. Exchanges order no
+/// accesses of memory (ptx.md §3), a barrier among the same lanes does.
+void OrderLanes(llvm::Function& function) {
+  for (llvm::BasicBlock& block : function) {
+    llvm::IntrinsicInst* last = nullptr;
+    for (llvm::Instruction& instruction : block)
+      if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+          call != nullptr && call->getCalledFunction()->getName().starts_with(kShuffles))
+        last = call;
+    if (last == nullptr) continue;
+    llvm::IRBuilder<> b(last->getNextNode());
+    b.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {}, {last->getArgOperand(0)});
+  }
+}
+
 }  // namespace
 
 struct PtxModule::State {
@@ -108,6 +126,7 @@ void PtxModule::LetOverlap(llvm::Function& function, const kernel::Kernel& kerne
         function.removeParamAttr(argument, attribute);
     ++argument;
   }
+  if (overlap.any()) OrderLanes(function);
 }
 
 Status PtxModule::Add(const kernel::Kernel& kernel, const llvm::SmallBitVector& overlap) {
