@@ -146,6 +146,12 @@ std::map<NestDimension, std::set<int64_t>> Lowering::WorthyCuts() const {
     if (innermost && size < count * target_.vectors.least_part && size != count &&
         Product(dims) > target_.code.masked_nest)
       continue;
+    // Where loops are bound to threads, parts within others would have a thread go through all of them,
+    // across memory. Outermost ones become blocks side by side.
+    const bool outermost =
+        llvm::all_of(llvm::ArrayRef(dims).take_front(static_cast<size_t>(dimension.second)),
+                     [](int64_t size) { return size == 1; });
+    if (target_.blocks.lanes > 0 && !outermost && !(innermost && size == count)) continue;
     int64_t& of_nest = parts.try_emplace(dimension.first, 1).first->second;
     of_nest *= count;
     if (of_nest > kMostParts) return {};
