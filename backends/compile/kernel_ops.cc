@@ -74,8 +74,7 @@ bool IsSmallDot(const Instruction& inst, const Machine& machine) {
   const auto is_plain = [](const Shape& shape) {
     return !IsPred(shape.element_type()) && Info(shape.element_type()).bits >= 8;
   };
-  if (inst.attr<DotAttrs>().algorithm != DotAlgorithm::Unset ||
-      inst.shape().element_type() == ElementType::C128 || !is_plain(inst.shape()) ||
+  if (!kernel::HasSums(inst) || inst.shape().element_type() == ElementType::C128 || !is_plain(inst.shape()) ||
       !is_plain(inst.operand(0)->shape()) || !is_plain(inst.operand(1)->shape()))
     return false;
   const int64_t products = inst.shape().ElementCount() * ContractedElements(inst);

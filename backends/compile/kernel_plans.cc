@@ -18,10 +18,29 @@
 namespace hlo::compile {
 namespace {
 
+/// Whether an algorithm says that factors of f32 may be rounded to tf32.
+bool IsOfTf32(const Instruction* product) {
+  const auto* dot = product->attrs().GetIf<DotAttrs>();
+  const auto* convolution = product->attrs().GetIf<ConvolutionAttrs>();
+  const DotAlgorithm algorithm = dot != nullptr           ? dot->algorithm
+                                 : convolution != nullptr ? convolution->algorithm
+                                                          : DotAlgorithm::Unset;
+  return algorithm == DotAlgorithm::TF32TF32F32;
+}
+
+/// The machine, without units that round what a kernel does not let them.
+kernel::Target TargetFor(const Instruction& fusion, const Machine& machine) {
+  kernel::Target target = machine.kernels;
+  if (!llvm::any_of(fusion.callee()->instructions(), IsOfTf32))
+    llvm::erase_if(target.blocks.units,
+                   [](const kernel::MatrixUnit& unit) { return unit.type == ElementType::F32; });
+  return target;
+}
+
 /// The loops become fast ones: by `schedule`, or as is best, which is then what `schedule` says.
 Result<llvm::SmallVector<int64_t, 8>> Optimize(kernel::Kernel& kernel, const Machine& machine,
+                                               const kernel::Target& target,
                                                std::optional<kernel::Schedule>& schedule) {
-  const kernel::Target& target = machine.kernels;
   kernel::MergeLoops(kernel);
   kernel::RemoveDuplicates(kernel);
   if (machine.gpu.block > 0) {
@@ -62,7 +81,7 @@ Result<KernelPlan> Attempt(const Instruction& fusion, const Machine& machine, st
     if (!outer) return Decline(fusion.loc(), "its rows depend on where they are");
     plan.outer = std::move(*outer);
   }
-  HLO_TRY(plan.moved, Optimize(kernel, machine, schedule));
+  HLO_TRY(plan.moved, Optimize(kernel, machine, TargetFor(fusion, machine), schedule));
   plan.schedule = ToString(*schedule);
   plan.in_order = in_order;
   return plan;
@@ -101,7 +120,7 @@ Result<KernelAlternatives> AlternativesOf(const Instruction& fusion, const Machi
   kernel::MergeLoops(kernel);
   kernel::RemoveDuplicates(kernel);
   KernelAlternatives alternatives{ToString(kernel), {}};
-  for (const kernel::Schedule& schedule : kernel::AlternativeThreads(kernel, machine.kernels))
+  for (const kernel::Schedule& schedule : kernel::AlternativeThreads(kernel, TargetFor(fusion, machine)))
     alternatives.schedules.push_back(ToString(schedule));
   return alternatives;
 }

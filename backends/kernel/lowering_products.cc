@@ -7,8 +7,26 @@ namespace {
 
 bool IsNarrow(const Instruction* x) { return Info(x->shape().element_type()).bits < 8; }
 
+/// Algorithms that such factors have without one, or that allow more rounding: of tf32 only what multiplies
+/// tiles makes use.
+struct AlgorithmRow {
+  DotAlgorithm algorithm;
+  ElementType factors;
+};
+constexpr AlgorithmRow kPlain[] = {{DotAlgorithm::F32F32F32, ElementType::F32},
+                                   {DotAlgorithm::TF32TF32F32, ElementType::F32},
+                                   {DotAlgorithm::F64F64F64, ElementType::F64}};
+
+bool IsPlainAlgorithm(const Instruction& inst, DotAlgorithm algorithm) {
+  if (algorithm == DotAlgorithm::Unset) return true;
+  const auto* row = llvm::find_if(kPlain, [&](const AlgorithmRow& r) { return r.algorithm == algorithm; });
+  return row != std::end(kPlain) && inst.shape().element_type() == row->factors &&
+         llvm::all_of(inst.operands(),
+                      [&](const Instruction* x) { return x->shape().element_type() == row->factors; });
+}
+
 bool IsPlain(const Instruction& inst, DotAlgorithm algorithm) {
-  return algorithm == DotAlgorithm::Unset && inst.operand_count() == 2 &&
+  return inst.operand_count() == 2 && IsPlainAlgorithm(inst, algorithm) &&
          !IsPred(inst.shape().element_type()) && llvm::none_of(inst.operands(), IsNarrow) &&
          llvm::all_of(inst.operands(), [](const Instruction* x) { return x->shape().ElementCount() > 0; });
 }

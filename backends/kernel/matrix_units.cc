@@ -17,6 +17,7 @@ struct Row {
 };
 constexpr Row kUnits[] = {
     {{ElementType::BF16, 16, 8, 16}, ElementType::F32}, {{ElementType::F16, 16, 8, 16}, ElementType::F32},
+    {{ElementType::F32, 16, 8, 8}, ElementType::F32},  // rounded to tf32
     {{ElementType::S8, 16, 8, 32}, ElementType::S32},   {{ElementType::F64, 8, 8, 4}, ElementType::F64},
     {{ElementType::F32, 8, 4, 4}, ElementType::F32},    {{ElementType::F64, 8, 4, 2}, ElementType::F64},
     {{ElementType::S32, 8, 4, 4}, ElementType::S32},    {{ElementType::U32, 8, 4, 4}, ElementType::U32},
@@ -36,6 +37,13 @@ uint64_t Element(const MatrixUnit& unit, uint64_t word, int64_t number) {
   return bits >= kWordBits ? word : word >> (number * bits) & ((uint64_t{1} << bits) - 1);
 }
 
+/// Bits of f32 as tf32 has them: to nearest, halves away from zero. NaNs and infinities stay what they are.
+uint64_t RoundedToTf32(uint64_t bits) {
+  constexpr uint64_t kLost = 13, kExponent = 0x7f800000;
+  if ((bits & kExponent) == kExponent) return bits;
+  return (bits + (uint64_t{1} << (kLost - 1))) >> kLost << kLost;
+}
+
 /// The sum of one element: factors in the order of depth.
 uint64_t Sum(const MatrixUnit& unit, uint64_t sum, llvm::ArrayRef<uint64_t> left,
              llvm::ArrayRef<uint64_t> right) {
@@ -49,15 +57,17 @@ uint64_t Sum(const MatrixUnit& unit, uint64_t sum, llvm::ArrayRef<uint64_t> left
     for (size_t i = 0; i < left.size(); ++i) sum += widened(left[i]) * widened(right[i]);
     return Info(sums).bits == kWordBits ? static_cast<uint32_t>(sum) : sum;
   }
-  if (type == ElementType::F32) {
+  if (type == ElementType::F32 && IsOfLanes(unit)) {
     const auto f32 = [](uint64_t bits) { return static_cast<float>(ToDouble(ElementType::F32, bits)); };
     float total = f32(sum);
     for (size_t i = 0; i < left.size(); ++i) total = std::fma(f32(left[i]), f32(right[i]), total);
     return FromDouble(sums, static_cast<double>(total));
   }
   double total = ToDouble(sums, sum);
-  for (size_t i = 0; i < left.size(); ++i)
-    total = std::fma(ToDouble(type, left[i]), ToDouble(type, right[i]), total);
+  const auto factor = [&](uint64_t bits) {
+    return ToDouble(type, type == ElementType::F32 ? RoundedToTf32(bits) : bits);
+  };
+  for (size_t i = 0; i < left.size(); ++i) total = std::fma(factor(left[i]), factor(right[i]), total);
   return FromDouble(sums, total);
 }
 

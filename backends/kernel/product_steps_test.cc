@@ -102,6 +102,7 @@ TEST(KernelProducts, ValuesStayWhateverTheUnit) {
       {S8, S32, "16, 32, 64 warps 1, 2 unit s8 16x8x32 stages 2"},
       {F64, F64, "16, 16, 8 warps 1, 1 unit f64 8x8x4 stages 3"},
       {F32, F32, "32, 32, 16 warps 2, 2 unit f32 8x4x4 stages 2"},
+      {F32, F32, "32, 32, 16 warps 2, 2 unit f32 16x8x8 stages 2"},
       {S32, S32, "16, 16, 8 warps 1, 1 unit s32 8x4x4 stages 4"},
       {U64, U64, "16, 16, 8 warps 2, 1 unit u64 8x4x2 stages 2"}};
   for (const auto& [type, sum, product] : units)
@@ -118,8 +119,8 @@ TEST(KernelProducts, WhatDoesNotFitIsNamed) {
   const std::pair<const char*, const char*> cases[] = {
       {"product i0, i1, i2 by 32, 32, 16 warps 1, 1 unit bf16 16x8x16 stages 2 into i4",
        "a factor is of f32, which is not made of bf16"},
-      {"product i0, i1, i2 by 32, 32, 16 warps 1, 1 unit f32 16x8x8 stages 2 into i4",
-       "there are no tiles f32 16x8x8"},
+      {"product i0, i1, i2 by 32, 32, 16 warps 1, 1 unit f32 16x8x4 stages 2 into i4",
+       "there are no tiles f32 16x8x4"},
       {"product i0, i1, i2 by 24, 32, 16 warps 1, 1 unit f32 8x4x4 stages 2 into i4",
        "tiles of 24 x 32 x 16 by 1 x 1 warps: expected powers of two"},
       {"product i0, i1, i2 by 32, 32, 16 warps 8, 1 unit f32 8x4x4 stages 2 into i4",

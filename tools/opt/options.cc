@@ -22,6 +22,10 @@ constexpr OptionRow kTargetRows[] = {
     Option<&O::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
     Option<&O::gpu_target>("gpu-target", "NAME|FILE", "h100",
                            "the GPU that code is for: a100, b200, h100, h200, or a description"),
+    Option<&O::gpu_tf32>("gpu-tf32", "", "",
+                         "gpu: products and convolutions of f32 round their operands to tf32, where their "
+                         "precision is default or high; with --strict-fp not")
+        .Advanced(),
     Option<&O::force_path>(
         "force-path", "NAME", "",
         "cpu: products and convolutions that this way can compute are computed by it: onednn, "
@@ -270,6 +274,8 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
     stage = OptStage::Code;
     options.code.reset();
     if (options.platform == OptPlatform::None) options.platform = OptPlatform::Cpu;
+    // What there is with libraries.
+    options.library_convolutions = options.platform == OptPlatform::Gpu && !options.passes.strict_fp;
   }
   if (!options.aot.empty()) {
     if (options.stage != "hlo" || options.explain_codegen || options.update_checks)

@@ -41,6 +41,8 @@ struct OptOptions {
   std::string stage = "hlo";
   PassRunOptions passes;
   std::string mcpu, mattr, gpu_target;
+  bool gpu_tf32 = false;
+  bool library_convolutions = false;  // of the GPU; no option
   ForcedPath force_path;
   Tier tier = Tier::Compile;
   std::optional<Regex> kernel;

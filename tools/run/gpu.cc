@@ -89,6 +89,10 @@ Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated) {
   return gpu;
 }
 
+bool HasLibraryConvolutions(const RunOptions& options) {
+  return HasGpuLibrary("cuDNN", LibrariesOf(options), options.platform == Platform::GpuEmu);
+}
+
 Result<cpu::Peaks> GpuPeaks(const RunOptions& options) {
   HLO_TRY(const gpu::Target target, gpu::FindTarget(options.gpu_target));
   const double clocks = static_cast<double>(target.multiprocessors) * static_cast<double>(target.clock_hz);

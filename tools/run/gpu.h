@@ -9,6 +9,9 @@ namespace hlo {
 /// Everything but the passes. Errors: usage-option, those of gpu::FindTarget().
 Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated);
 
+/// Whether a library would do convolutions of a module that is run; no GPU is needed for the answer.
+bool HasLibraryConvolutions(const RunOptions& options);
+
 /// What the target can do at most, by its description.
 Result<cpu::Peaks> GpuPeaks(const RunOptions& options);
 

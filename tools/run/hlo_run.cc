@@ -227,6 +227,8 @@ OptOptions PassPart(const RunOptions& options) {
   part.mattr = options.mattr;
   if (IsGpu(options.platform)) part.platform = OptPlatform::Gpu;
   part.gpu_target = options.gpu_target;
+  part.gpu_tf32 = options.gpu_tf32;
+  part.library_convolutions = IsGpu(options.platform) && HasLibraryConvolutions(options);
   return part;
 }
 

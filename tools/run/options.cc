@@ -37,6 +37,10 @@ constexpr OptionRow kPlatformRows[] = {
                               "gpu: what NVIDIA's libraries have is done by them, where they are or in a "
                               "folder; with --strict-fp off")
         .Advanced(),
+    Option<&R::gpu_tf32>("gpu-tf32", "", "",
+                         "gpu: products and convolutions of f32 round their operands to tf32, where their "
+                         "precision is default or high; with --strict-fp not")
+        .Advanced(),
     Option<&R::autotune>("autotune", "off|cached|on", "off",
                          "gpu: schedules of kernels from the file of results, or found by trying; with "
                          "--deterministic off")

@@ -39,6 +39,7 @@ struct RunOptions : CommonOptions {
   PassRunOptions passes;
   bool despecialize = false, remove_infeed_outfeed = false, dump_snapshots = false;
   std::string mcpu, mattr, gpu_target, gpu_libraries;
+  bool gpu_tf32 = false;
   std::vector<std::string> gpu_emu;  // KEY=VALUE
   NameList gpu_devices;
   bool gpu_sync = false;

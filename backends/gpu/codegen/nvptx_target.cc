@@ -83,6 +83,9 @@ class Threads final : public ThreadTarget {
     if (unit.type == ElementType::F16)
       for (Value*& operand : operands)
         operand = b.CreateBitCast(operand, llvm::FixedVectorType::get(b.getHalfTy(), 2));
+    if (unit.type == ElementType::F32)
+      for (Value*& operand : operands)
+        operand = b.CreateIntrinsic(llvm::Intrinsic::nvvm_f2tf32_rna, {}, {operand});
     operands.append(sums.begin(), sums.end());
     return Parts(b, b.CreateIntrinsic(product->multiply, {}, operands), static_cast<unsigned>(sums.size()));
   }
@@ -126,6 +129,7 @@ class Threads final : public ThreadTarget {
   static constexpr Product kProducts[] = {
       {ElementType::BF16, llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16},
       {ElementType::F16, llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32},
+      {ElementType::F32, llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_tf32},
       {ElementType::S8, llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_s8},
       {ElementType::F64, llvm::Intrinsic::nvvm_mma_m8n8k4_row_col_f64}};
   struct CopyOf {

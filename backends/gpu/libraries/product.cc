@@ -1,11 +1,9 @@
 #include "backends/gpu/libraries/product.h"
 
-#include "backends/gpu/libraries/view.h"
-#include "ir/by_op_kind.h"
+#include "backends/gpu/libraries/epilogue.h"
 #include "ir/module.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "passes/analysis/value_facts.h"
 
 namespace hlo::gpu {
 namespace {
@@ -54,99 +52,31 @@ const ProductTypes* TypesOf(DotAlgorithm algorithm, ElementType operands, Elemen
   return row == std::end(kTypes) ? nullptr : row;
 }
 
-/// What is done to a product before it is stored, from the root of a fusion back to the dot.
-class Epilogue {
- public:
-  explicit Epilogue(const Instruction& root) : views_{ViewOfArray(-1, root.shape())} {}
-
-  /// `chain`: the dot, its user, …, the root.
-  Status Read(llvm::ArrayRef<const Instruction*> chain) {
-    for (; chain.size() > 1; chain = chain.drop_back()) {
-      const Instruction &inst = *chain.back(), &before = *chain[chain.size() - 2];
-      const Rule rule = kRules[inst.kind()];
-      if (rule == nullptr || !(this->*rule)(inst, before))
-        return Decline(inst.loc(), "%{0} ({1}) is more than the library does to a product", inst.name(),
-                       inst.info().text);
-    }
-    return {};
-  }
+/// What a product has of an epilogue: a factor, sums, only positive results, in this order.
+struct ProductEpilogue {
   /// Of the result, then of what is added, all as the dot's dimensions.
-  [[nodiscard]] llvm::ArrayRef<View> views() const { return views_; }
-  [[nodiscard]] double alpha() const { return alpha_; }
-  [[nodiscard]] bool relu() const { return relu_; }
-
- private:
-  using Rule = bool (Epilogue::*)(const Instruction& inst, const Instruction& before);
-  static const ByOpKind<Rule> kRules;
-  /// In the order in which they are done.
-  enum class Stage : uint8_t { Scale, Add, Relu };
-
-  bool Come(Stage stage) {
-    if (stage > stage_) return false;
-    stage_ = stage;
-    return true;
-  }
-  static const Instruction* Other(const Instruction& inst, const Instruction& before) {
-    if (inst.operand(0) == inst.operand(1)) return nullptr;
-    return inst.operand(inst.operand(0) == &before ? 1 : 0);
-  }
-  bool Scale(const Instruction& inst, const Instruction& before) {
-    const Instruction* other = Other(inst, before);
-    const Instruction* factor = other == nullptr ? nullptr : SplatConstant(*other);
-    if (factor == nullptr || !IsFloat(factor->shape().element_type()) || !Come(Stage::Scale)) return false;
-    alpha_ *= LiteralValue(*factor->attr<ConstantAttrs>().literal, 0);
-    return true;
-  }
-  bool Add(const Instruction& inst, const Instruction& before) {
-    const Instruction* other = Other(inst, before);
-    std::optional<View> view = other == nullptr ? std::nullopt : ViewOf(*other);
-    if (!view || !Come(Stage::Add)) return false;
-    views_.push_back(std::move(*view));
-    return true;
-  }
-  bool Relu(const Instruction& inst, const Instruction& before) {
-    const Instruction* other = Other(inst, before);
-    if (other == nullptr || !IsAll(*other, 0) || relu_ || !Come(Stage::Relu)) return false;
-    return relu_ = true;
-  }
-  /// What is left out is a rounding between the sum and the result.
-  bool Narrow(const Instruction& inst, const Instruction& before) {
-    const ElementType from = before.shape().element_type(), to = inst.shape().element_type();
-    return from == ElementType::F32 && IsFloat(to) && Info(to).bits <= Info(from).bits;
-  }
-  /// To a format that has all values of the type.
-  bool KeepPrecision(const Instruction& inst, const Instruction&) {
-    const auto& format = inst.attr<ReducePrecisionAttrs>();
-    const TypeInfo& type = Info(inst.shape().element_type());
-    return format.exponent_bits >= type.exponent_bits && format.mantissa_bits >= type.mantissa_bits;
-  }
-  bool Transpose(const Instruction& inst, const Instruction&) {
-    for (View& view : views_) view = BeforeTranspose(view, inst.attr<DimensionsAttrs>().dimensions);
-    return true;
-  }
-  bool Recast(const Instruction& inst, const Instruction& before) {
-    if (inst.shape().element_type() != before.shape().element_type()) return false;
-    for (View& view : views_) {
-      std::optional<View> recast = Reshaped(view, before.shape());
-      if (!recast) return false;
-      view = std::move(*recast);
-    }
-    return true;
-  }
-
-  llvm::SmallVector<View, 3> views_;
-  double alpha_ = 1;
-  bool relu_ = false;
-  Stage stage_ = Stage::Relu;
+  llvm::SmallVector<View, 3> views;
+  double alpha = 1;
+  bool relu = false;
 };
-const ByOpKind<Epilogue::Rule> Epilogue::kRules({{OpKind::Multiply, &Epilogue::Scale},
-                                                 {OpKind::Add, &Epilogue::Add},
-                                                 {OpKind::Maximum, &Epilogue::Relu},
-                                                 {OpKind::Convert, &Epilogue::Narrow},
-                                                 {OpKind::ReducePrecision, &Epilogue::KeepPrecision},
-                                                 {OpKind::Transpose, &Epilogue::Transpose},
-                                                 {OpKind::Reshape, &Epilogue::Recast},
-                                                 {OpKind::Bitcast, &Epilogue::Recast}});
+
+Result<ProductEpilogue> ReadEpilogue(llvm::ArrayRef<const Instruction*> chain) {
+  HLO_TRY(const Epilogue epilogue, Epilogue::Read(chain));
+  ProductEpilogue read;
+  read.views.push_back(epilogue.result());
+  for (const EpilogueStep& step : epilogue.steps()) {
+    using Op = EpilogueStep::Op;
+    const bool first = read.views.size() == 1 && !read.relu;
+    const bool fits = step.op == Op::Scale ? first : step.op != Op::Multiply && !read.relu;
+    if (!fits)
+      return Decline(step.inst->loc(), "%{0} ({1}) is more than the library does to sums", step.inst->name(),
+                     step.inst->info().text);
+    read.alpha *= step.factor;
+    read.relu = step.op == Op::Relu;
+    if (step.op == Op::Add) read.views.push_back(step.view);
+  }
+  return read;
+}
 
 /// Dimensions of the two operands and the result that run together, with a stride in each array.
 struct Axis {
@@ -290,14 +220,6 @@ class Assembler {
   size_t first_, second_;  // operands, as the library has them
 };
 
-/// The dot, its user, …, up to the root or a value with several users.
-llvm::SmallVector<const Instruction*, 8> ChainOf(const Instruction& dot) {
-  llvm::SmallVector<const Instruction*, 8> chain = {&dot};
-  while (!chain.back()->IsRoot() && chain.back()->users().size() == 1)
-    chain.push_back(chain.back()->users().front());
-  return chain;
-}
-
 /// The only one, or null.
 const Instruction* DotOf(const Instruction& fusion) {
   if (fusion.kind() != OpKind::Fusion) return nullptr;
@@ -309,28 +231,27 @@ const Instruction* DotOf(const Instruction& fusion) {
 Result<LibraryProduct> ProductUpTo(llvm::ArrayRef<const Instruction*> chain) {
   const Instruction* const dot = chain.front();
   if (chain.back()->shape().HasDynamicDimension()) return Decline(dot->loc(), "its size is not known");
-  Epilogue epilogue(*chain.back());
-  HLO_CHECK_OK(epilogue.Read(chain));
+  HLO_TRY(const ProductEpilogue epilogue, ReadEpilogue(chain));
   llvm::SmallVector<View, 5> views;
   for (const Instruction* operand : dot->operands()) {
     std::optional<View> view = ViewOf(*operand);
     if (!view) return Decline(operand->loc(), "%{0} is made within the kernel", operand->name());
     views.push_back(std::move(*view));
   }
-  views.append(epilogue.views().begin(), epilogue.views().end());
+  views.append(epilogue.views.begin(), epilogue.views.end());
   LibraryProduct product;
-  product.alpha = epilogue.alpha();
-  product.relu = epilogue.relu();
+  product.alpha = epilogue.alpha;
+  product.relu = epilogue.relu;
   const ElementType operands = views[Axis::Left].type, result = views[Axis::Result].type;
   const auto& attrs = dot->attr<DotAttrs>();
   product.types = views[Axis::Right].type == operands ? TypesOf(attrs.algorithm, operands, result) : nullptr;
   if (product.types == nullptr)
     return Decline(dot->loc(), "the library has no product of {0} and {1} that is {2}, by its algorithm",
                    ToString(operands), ToString(views[Axis::Right].type), ToString(result));
-  const bool fused = product.alpha != 1 || product.relu || epilogue.views().size() > 1;
+  const bool fused = product.alpha != 1 || product.relu || epilogue.views.size() > 1;
   if (fused && !product.types->fused)
     return Decline(dot->loc(), "the library does nothing to sums of {0}", ToString(result));
-  const ProductAxes axes = AxesOf(attrs, views[Axis::Left], views[Axis::Right], epilogue.views());
+  const ProductAxes axes = AxesOf(attrs, views[Axis::Left], views[Axis::Right], epilogue.views);
   constexpr size_t kMostBatches = 2;
   if (axes.sum.size() > 1 || axes.batch.size() > kMostBatches)
     return Decline(dot->loc(), "its arrays are no matrices for the library");

@@ -4,7 +4,12 @@
 
 namespace hlo::gpu {
 
-/// Name of the pipeline of a level, `@gpu-O2`.
-std::string PipelineFor(int optimization_level);
+/// What pipelines differ by but their level.
+struct PipelineChoice {
+  bool tf32 = false;                  // products of f32 may be those of tf32
+  bool library_convolutions = false;  // a library does convolutions
+};
+/// The pipeline of a level, `@gpu-O2`, or the parts of another one.
+std::string PipelineFor(int optimization_level, const PipelineChoice& choice = {});
 
 }  // namespace hlo::gpu

@@ -9,7 +9,7 @@
 #include "backends/gpu/runtime/build.h"
 #include "backends/gpu/runtime/library_calls.h"
 #include "backends/gpu/runtime/run.h"
-#include "backends/gpu/runtime/split_products.h"
+#include "backends/gpu/runtime/split_for_libraries.h"
 #include "backends/profile.h"
 #include "backends/run_devices.h"
 #include "ir/support/binary.h"
@@ -119,13 +119,11 @@ Result<std::unique_ptr<Program>> MakeProgram(const Module& module, const GpuRunO
   const bool libraries = gpu::UsesLibraries(options.libraries, options.platform.emulated);
   // Who only looks wants to see what there is with a library.
   const auto expected = [&](llvm::StringRef name) {
-    const auto* row =
-        llvm::find_if(gpu::Libraries(), [&](const auto& library) { return library.name == name; });
-    return !make_code || row->is_there(options.libraries);
+    return !make_code || HasGpuLibrary(name, options.libraries, options.platform.emulated);
   };
   if (libraries) HLO_CHECK_OK(gpu::MakeLibraryCalls(*copy, expected));
   HLO_CHECK_OK(options.run_passes(*copy));
-  if (libraries) HLO_CHECK_OK(gpu::SplitProducts(*copy, machine, [&] { return expected("cuBLASLt"); }));
+  if (libraries) HLO_CHECK_OK(gpu::SplitForLibraries(*copy, machine, expected));
   if (make_code && options.tuning.tuning != gpu::Tuning::Off)
     HLO_CHECK_OK(gpu::Tune(*copy, options.target, machine, options.platform, options.tuning));
   prepared(*copy);
@@ -223,6 +221,13 @@ class Explainer {
 };
 
 }  // namespace
+
+bool HasGpuLibrary(llvm::StringRef name, const gpu::LibraryOptions& options, bool emulated) {
+  return gpu::UsesLibraries(options, emulated) &&
+         llvm::any_of(gpu::Libraries(), [&](const gpu::LibraryInfo& library) {
+           return library.name == name && library.is_there(options);
+         });
+}
 
 Result<std::unique_ptr<Executable>> CompileForGpu(const Module& module, const GpuRunOptions& options) {
   HLO_TRY(auto program, CompileProgram(module, options));

@@ -39,6 +39,10 @@ struct GpuRunOptions {
   bool graphs = false;
 };
 
+/// Whether a library of NVIDIA's, as `cuDNN`, is used where it has something to do: no GPU is needed for the
+/// answer.
+bool HasGpuLibrary(llvm::StringRef name, const gpu::LibraryOptions& options, bool emulated);
+
 /// Compiles a copy of `module`; no driver is needed for that. What has no kernel is computed by the evaluator
 /// on the host. Errors: unsupported-… (exit 5) naming the instruction, before any work; compile-kernels.
 Result<std::unique_ptr<Executable>> CompileForGpu(const Module& module, const GpuRunOptions& options);

@@ -1,16 +1,39 @@
-#include "backends/gpu/runtime/split_products.h"
+#include "backends/gpu/runtime/split_for_libraries.h"
 
 #include "backends/compile/kernel_config.h"
 #include "backends/compile/kernel_plans.h"
+#include "backends/gpu/libraries/convolution.h"
 #include "backends/gpu/libraries/product.h"
+#include "backends/gpu/runtime/filter_order.h"
 #include "ir/findings.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
 namespace hlo::gpu {
 namespace {
+
+/// What of a kernel a library does where that pays and it does not do the whole.
+struct PartRow {
+  llvm::StringLiteral library;
+  bool (*does_whole)(const Instruction& fusion);
+  Instruction* (*part)(const Instruction& fusion);
+};
+constexpr PartRow kParts[] = {
+    {"cuBLASLt", [](const Instruction& fusion) { return ProductOf(fusion).has_value(); }, &ProductApart},
+    {"cuDNN", [](const Instruction& fusion) { return ConvolutionOf(fusion).has_value(); }, &ConvolutionApart},
+};
+
+/// The value up to which one that is there does a kernel; null: there is none.
+Instruction* PartFor(const Instruction& fusion, llvm::function_ref<bool(llvm::StringRef library)> is_there) {
+  for (const PartRow& row : kParts)
+    if (!row.does_whole(fusion))
+      if (Instruction* const value = row.part(fusion); value != nullptr && is_there(row.library))
+        return value;
+  return nullptr;
+}
 
 /// What a value of a computation is made of, itself the last, as the computation lists it.
 std::vector<Instruction*> MadeOf(Instruction* value) {
@@ -65,18 +88,18 @@ void RemoveUnread(Instruction* fusion, Instruction* value) {
   fusion->SetOperands(operands);
 }
 
-/// Gives the product up to `value` a kernel, which comes before the fusion's.
+/// Gives the part up to `value` a kernel, which comes before the fusion's.
 Instruction* Split(Instruction* fusion, Instruction* value) {
-  Instruction* const product = KernelOf(fusion, value);
+  Instruction* const part = KernelOf(fusion, value);
   llvm::SmallVector<Instruction*, 8> operands(fusion->operands());
-  operands.push_back(product);
+  operands.push_back(part);
   fusion->SetOperands(operands);
   Instruction* const parameter =
       Maker(*fusion->callee(), value).Parameter(static_cast<int64_t>(operands.size()) - 1, value->shape());
   value->ReplaceAllUsesWith(parameter);
   RemoveUnread(fusion, value);
   compile::ForgetSchedule(fusion);
-  return product;
+  return part;
 }
 
 /// Writes the schedules that are best into kernels; false if one of them is none.
@@ -90,48 +113,50 @@ Result<bool> Plan(llvm::ArrayRef<Instruction*> kernels, const compile::Machine& 
   return true;
 }
 
-/// The product of a kernel as one before it; null where there would be what is no kernel: `fusion` is then as
+/// The part of a kernel as one before it; null where there would be what is no kernel: `fusion` is then as
 /// it was.
-Result<Instruction*> SplitOne(Instruction* fusion, const compile::Machine& machine) {
+Result<Instruction*> SplitOne(Instruction* fusion, const compile::Machine& machine,
+                              llvm::function_ref<Instruction*(const Instruction& fusion)> choose) {
   Computation* const before = fusion->callee();
   const llvm::SmallVector<Instruction*, 8> operands(fusion->operands());
   const auto config = compile::KernelConfigOf(*fusion);
   // The kernel as it was stays until it is known what becomes of it.
   fusion->SetCallees({CloneComputation(*before)});
-  Instruction* const value = ProductApart(*fusion);
-  Instruction* const product = Split(fusion, value);
-  HLO_TRY(const bool planned, Plan({product, fusion}, machine));
-  if (planned) return product;
+  Instruction* const value = choose(*fusion);
+  Instruction* const part = Split(fusion, value);
+  HLO_TRY(const bool planned, Plan({part, fusion}, machine));
+  if (planned) return part;
   fusion->SetOperands(operands);
   fusion->SetCallees({before});
   compile::SetKernelConfig(fusion, *config);
-  fusion->parent()->Remove(product);
+  fusion->parent()->Remove(part);
   return nullptr;
 }
 
-}  // namespace
-
-Status SplitProducts(Module& module, const compile::Machine& machine, llvm::function_ref<bool()> expected) {
+/// Splits those kernels of a module of which `is_meant` holds, at the value that `choose` finds in a copy of
+/// the body.
+Status SplitAll(Module& module, const compile::Machine& machine,
+                llvm::function_ref<bool(const Instruction& fusion)> is_meant,
+                llvm::function_ref<Instruction*(const Instruction& fusion)> choose) {
   std::vector<Instruction*> found;
   for (const auto& computation : module.computations()) {
     if (!RunsOnWholeValues(*computation) || !computation->has_schedule()) continue;
     for (Instruction* inst : computation->InstructionsOf(OpKind::Fusion))
-      if (compile::IsKernel(*inst) && !ProductOf(*inst) && ProductApart(*inst) != nullptr)
-        found.push_back(inst);
+      if (compile::IsKernel(*inst) && is_meant(*inst)) found.push_back(inst);
   }
-  if (found.empty() || !expected()) return {};
-  llvm::DenseMap<const Instruction*, Instruction*> products;
+  if (found.empty()) return {};
+  llvm::DenseMap<const Instruction*, Instruction*> parts;
   llvm::SetVector<Computation*> changed;
   for (Instruction* fusion : found) {
-    HLO_TRY(Instruction* const product, SplitOne(fusion, machine));
-    if (product == nullptr) continue;
-    products[fusion] = product;
+    HLO_TRY(Instruction* const part, SplitOne(fusion, machine, choose));
+    if (part == nullptr) continue;
+    parts[fusion] = part;
     changed.insert(fusion->parent());
   }
   for (Computation* computation : changed) {
     std::vector<Instruction*> order;
     for (Instruction* inst : computation->schedule()) {
-      if (Instruction* const product = products.lookup(inst)) order.push_back(product);
+      if (Instruction* const part = parts.lookup(inst)) order.push_back(part);
       order.push_back(inst);
     }
     computation->set_schedule(std::move(order));
@@ -140,6 +165,25 @@ Status SplitProducts(Module& module, const compile::Machine& machine, llvm::func
   // Plans of kernels are of what they were.
   SetFindings(module, nullptr);
   return {};
+}
+
+}  // namespace
+
+Status SplitForLibraries(Module& module, const compile::Machine& machine,
+                         llvm::function_ref<bool(llvm::StringRef library)> expected) {
+  llvm::StringMap<bool> there;
+  const auto is_there = [&](llvm::StringRef library) {
+    const auto [it, added] = there.try_emplace(library);
+    if (added) it->second = expected(library);
+    return it->second;
+  };
+  HLO_CHECK_OK(SplitAll(
+      module, machine, [&](const Instruction& fusion) { return PartFor(fusion, is_there) != nullptr; },
+      [&](const Instruction& fusion) { return PartFor(fusion, is_there); }));
+  return SplitAll(
+      module, machine,
+      [&](const Instruction& fusion) { return HasFilterOutOfOrder(fusion) && is_there("cuDNN"); },
+      OrderFilter);
 }
 
 }  // namespace hlo::gpu

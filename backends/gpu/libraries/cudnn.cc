@@ -1,0 +1,104 @@
+#include "backends/gpu/libraries/cudnn.h"
+
+#include "backends/gpu/libraries/cudnn_descriptor.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace hlo::gpu {
+namespace {
+
+constexpr llvm::StringLiteral kNames[] = {"libcudnn.so.9"};
+/// Errors of these thousands say that there is no such function, rather than that something went wrong.
+constexpr int kStatusKind = 1000;
+
+struct StatusRow {
+  CudnnStatus status;
+  const char *name, *text;
+};
+constexpr StatusRow kStatuses[] = {
+#define CUDNN_STATUS(Kind, code, name, text) {CudnnStatus::Kind, name, text},
+#include "backends/gpu/libraries/cudnn_statuses.def"
+};
+constexpr LibraryFunction kFunctions[] = {
+#define CUDNN_FUNCTION(name, symbol, parameters) {#symbol, offsetof(CudnnApi, name)},
+#include "backends/gpu/libraries/cudnn_functions.def"
+};
+
+const StatusRow* FindStatus(int code) {
+  const auto* row = llvm::find_if(
+      kStatuses, [&](const StatusRow& known) { return static_cast<int>(known.status) == code; });
+  return row == std::end(kStatuses) ? nullptr : row;
+}
+
+KeptLibrary<CudnnApi>& Library() {
+  static KeptLibrary<CudnnApi> library(kNames, kFunctions);
+  return library;
+}
+
+}  // namespace
+
+Result<CudnnApi> ReadCudnn(void* library) { return Library().Read(library); }
+
+Result<std::shared_ptr<Cudnn>> Cudnn::Open(const LibraryOptions& options, const LentDriver* lent) {
+  HLO_TRY(const CudnnApi api, Library().Load(options, lent));
+  auto opened = std::shared_ptr<Cudnn>(new Cudnn(api));
+  HLO_CHECK_OK(opened->Check(api.Create(&opened->handle_), "cudnnCreate"));
+  return opened;
+}
+
+bool Cudnn::IsThere(const LibraryOptions& options) { return Library().Load(options).has_value(); }
+
+Cudnn::~Cudnn() {
+  // Nobody could do anything about errors.
+  if (handle_ != nullptr) (void)api_.Destroy(handle_);
+}
+
+Status Cudnn::Check(CudnnStatus status, const char* function) const {
+  if (status == CudnnStatus::Success) return {};
+  const int code = static_cast<int>(status), kind = code / kStatusKind * kStatusKind;
+  const StatusRow* const row = FindStatus(code) != nullptr ? FindStatus(code) : FindStatus(kind);
+  const std::string text =
+      row == nullptr ? llvm::formatv("{0}: error {1}", function, code).str()
+                     : llvm::formatv("{0}: {1} ({2}), {3}", function, row->name, code, row->text).str();
+  if (kind == static_cast<int>(CudnnStatus::NotSupported)) return Decline({}, "{0}", text);
+  return Error("runtime-gpu", {}, "{0}", text);
+}
+
+Status Cudnn::Execute(void* stream, CudnnDescriptor plan, CudnnDescriptor arrays) {
+  const std::lock_guard lock(mutex_);
+  HLO_CHECK_OK(Check(api_.SetStream(handle_, stream), "cudnnSetStream"));
+  return Check(api_.Execute(handle_, plan, arrays), "cudnnBackendExecute");
+}
+
+Result<Descriptor> Descriptor::Make(const Cudnn& library, CudnnDescriptorKind kind) {
+  Descriptor made(library);
+  HLO_CHECK_OK(
+      library.Check(library.api().CreateDescriptor(kind, &made.handle_), "cudnnBackendCreateDescriptor"));
+  return made;
+}
+
+Descriptor::~Descriptor() {
+  // Nobody could do anything about errors.
+  if (handle_ != nullptr) (void)library_->api().DestroyDescriptor(handle_);
+}
+
+Status Descriptor::SetAll(CudnnAttribute attribute, CudnnAttributeType type, size_t count,
+                          const void* values) {
+  return library_->Check(
+      library_->api().SetAttribute(handle_, attribute, type, static_cast<int64_t>(count), values),
+      "cudnnBackendSetAttribute");
+}
+
+Result<size_t> Descriptor::GetAll(CudnnAttribute attribute, CudnnAttributeType type, size_t most,
+                                  void* values) const {
+  int64_t count = 0;
+  HLO_CHECK_OK(library_->Check(
+      library_->api().GetAttribute(handle_, attribute, type, static_cast<int64_t>(most), &count, values),
+      "cudnnBackendGetAttribute"));
+  return std::min(static_cast<size_t>(std::max<int64_t>(count, 0)), most);
+}
+
+Status Descriptor::Finish() {
+  return library_->Check(library_->api().Finalize(handle_), "cudnnBackendFinalize");
+}
+
+}  // namespace hlo::gpu
