@@ -148,17 +148,14 @@ class ThreadChooser {
     return bytes;
   }
 
-  /// Threads for a row: each takes several accesses of it, so that not all wait at once, but fewer of narrow
-  /// elements that it keeps: each is a register of those that let more threads run.
+  /// Threads for a row: each takes several accesses of it, so that not all wait at once.
   [[nodiscard]] int64_t TeamOf(const Row& row) const {
-    constexpr int64_t kAccesses = 4, kFewAccesses = 2, kElements = 16;
+    constexpr int64_t kAccesses = 4;
     const int64_t lanes = target_.blocks.lanes;
-    const int64_t accesses =
-        row.loops > 1 ? std::clamp(kElements / row.width, kFewAccesses, kAccesses) : kAccesses;
     const auto needed = static_cast<uint64_t>((row.elements + row.width - 1) / row.width);
-    if (needed <= static_cast<uint64_t>(lanes * accesses))
+    if (needed <= static_cast<uint64_t>(lanes * kAccesses))
       return std::min<int64_t>(static_cast<int64_t>(llvm::PowerOf2Ceil(needed)), lanes);
-    const int64_t warps = (static_cast<int64_t>(needed) + lanes * accesses - 1) / (lanes * accesses);
+    const int64_t warps = (static_cast<int64_t>(needed) + lanes * kAccesses - 1) / (lanes * kAccesses);
     return std::min(warps * lanes, target_.blocks.most_threads);
   }
 

@@ -296,10 +296,6 @@ TEST(KernelTeam, SchedulesFitTheKernel) {
             "split i0 by 16 into i1, i2; bind i1 to block.x; bind i2 to thread.x");
   EXPECT_EQ(Chosen(elementwise("f32", 1)), "bind i0 to block.x");
   EXPECT_EQ(Chosen(Rows(100, 4096)), "bind i0 to block.x; team i0 by 256 vector 4 keep");
-  // Narrow elements are kept as they are computed, one in a register: as many as of wide ones.
-  std::string narrow = Rows(100, 4096);
-  for (size_t at = 0; (at = narrow.find("s32", at)) != std::string::npos;) narrow.replace(at, 3, "s16");
-  EXPECT_EQ(Chosen(narrow), "bind i0 to block.x; team i0 by 256 vector 8 keep");
   // The row is read once, and not kept where it is longer than registers.
   const std::string kept = ToString(Scheduled(Rows(100, 4096), Chosen(Rows(100, 4096))));
   EXPECT_EQ(llvm::StringRef(kept).count("load b0["), 1U) << kept;
