@@ -24,6 +24,7 @@ struct SplitkOptions {
   int64_t min_part = 512;
   int64_t min_edge = 1;
   bool convolutions = false;
+  bool narrow_convolutions = true;
   static llvm::ArrayRef<PassOptionRow> Rows();
 };
 
@@ -32,10 +33,14 @@ constexpr PassOptionRow kRows[] = {
     PassOption<&SplitkOptions::min_part>("min_part", "products that a part sums up at least"),
     PassOption<&SplitkOptions::min_edge>("min_edge", "rows and columns of the result at least"),
     PassOption<&SplitkOptions::convolutions>("convolutions", "convolutions, too"),
+    PassOption<&SplitkOptions::narrow_convolutions>("narrow_convolutions",
+                                                    "among them those of f16 and bf16"),
 };
 constexpr int64_t kTile = 64;
 /// Fewer are not worth transposing the kernel.
 constexpr int64_t kFewestGroups = 4;
+/// Bits of the types that libraries split by themselves.
+constexpr int kNarrow = 16;
 /// Partial results are at most one for so many elements of the operand.
 constexpr int64_t kLeastOfOperand = 4;
 
@@ -103,6 +108,8 @@ bool MaySplit(const Instruction& inst, const SplitkOptions& options, bool strict
   if (!options.convolutions || !IsPlainConvolution(inst)) return false;
   const auto& attrs = inst.attr<ConvolutionAttrs>();
   const Shape& result = inst.shape();
+  if (!options.narrow_convolutions && Info(inst.operand(0)->shape().element_type()).bits <= kNarrow)
+    return false;
   return attrs.algorithm == DotAlgorithm::Unset && !IsPred(result.element_type()) &&
          attrs.convolution_kind == ConvolutionKind::Unset && !inst.has_extras() &&
          result.ElementCount() != 0 && (!strict_fp || IsIntegral(result.element_type()));
