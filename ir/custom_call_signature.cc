@@ -196,7 +196,7 @@ class SignatureParser {
     attribute.name = Word();
     Expect(":");
     attribute.type = Word();
-    if (attribute.type == "ui8") {
+    if (attribute.type == "ui8" && llvm::isAlpha(rest_.ltrim().front())) {
       attribute.letters = Word();
       Expect("=");
       attribute.otherwise.kind = SizeExpr::Kind::Number;

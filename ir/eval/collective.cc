@@ -1,4 +1,6 @@
 // Collectives between the simulated devices of a run (ops-structured §12).
+#include "ir/eval/collective.h"
+
 #include "ir/eval/device.h"
 #include "ir/eval/elementwise.h"
 #include "ir/eval/eval.h"
@@ -17,9 +19,23 @@ const T* FieldNamed(const Instruction& inst, llvm::StringRef name) {
   return nullptr;
 }
 
-/// The device ids of the group that `self` belongs to, in rank order; empty if it is in none (§12.1).
-Result<std::vector<int64_t>> GroupOf(const Instruction& inst, const Device& self) {
+/// All that source and target ids may name.
+std::vector<int64_t> PermutedDevices(const Instruction& inst, const Device& self) {
+  const bool cross_partition = inst.attr<CollectivePermuteAttrs>().channel_id.has_value();
+  const int64_t count = cross_partition ? self.group().partitions() : self.group().replicas();
+  std::vector<int64_t> devices;
+  for (int64_t id = 0; id < count; ++id)
+    devices.push_back(cross_partition ? self.replica() * count + id
+                                      : id * self.group().partitions() + self.partition());
+  return devices;
+}
+
+}  // namespace
+
+Result<std::vector<int64_t>> CollectiveMembers(const Instruction& inst, const Device& self) {
   const int64_t replicas = self.group().replicas(), partitions = self.group().partitions();
+  if (inst.kind() == OpKind::CollectivePermute || inst.kind() == OpKind::CollectivePermuteStart)
+    return PermutedDevices(inst, self);
   const auto* channel = FieldNamed<std::optional<int64_t>>(inst, "channel_id");
   const auto* global_ids = FieldNamed<bool>(inst, "use_global_device_ids");
   const bool has_channel = channel && *channel;
@@ -57,6 +73,8 @@ Result<std::vector<int64_t>> GroupOf(const Instruction& inst, const Device& self
   }
   return devices;
 }
+
+namespace {
 
 /// The result in the form of inst.shape(): one array, a tuple, or (operands, results) of a start op.
 Literal Wrap(const Instruction& inst, const Values& operands, Values results) {
@@ -113,7 +131,7 @@ void CopyBlock(Literal& to, int64_t to_start, const Literal& from, int64_t from_
 Result<Literal> Collective(EvalContext& context, const Instruction& inst,
                            llvm::MutableArrayRef<Literal> operands, DeviceGroup::Combine combine) {
   Device& self = context.device();
-  HLO_TRY(const std::vector<int64_t> members, GroupOf(inst, self));
+  HLO_TRY(const std::vector<int64_t> members, CollectiveMembers(inst, self));
   Values mine = Take(operands);
   Values kept = inst.info().Is(kStart) ? mine : Values{};
   if (members.empty())
@@ -220,7 +238,7 @@ Result<Literal> EvalAllToAll(EvalContext& context, const Instruction& inst,
 Result<Literal> EvalCollectiveBroadcast(EvalContext& context, const Instruction& inst,
                                         llvm::MutableArrayRef<Literal> operands) {
   Device& self = context.device();
-  HLO_TRY(const std::vector<int64_t> members, GroupOf(inst, self));
+  HLO_TRY(const std::vector<int64_t> members, CollectiveMembers(inst, self));
   const bool dynamic_root = inst.attr<CollectiveBroadcastAttrs>().has_dynamic_root.value_or(false);
   Values mine = Take(operands);
   int64_t root = 0;
@@ -302,12 +320,8 @@ Result<Literal> EvalCollectivePermute(EvalContext& context, const Instruction& i
                                       llvm::MutableArrayRef<Literal> operands) {
   const auto& attrs = inst.attr<CollectivePermuteAttrs>();
   Device& self = context.device();
-  const bool cross_partition = attrs.channel_id.has_value();
-  const int64_t count = cross_partition ? self.group().partitions() : self.group().replicas();
-  std::vector<int64_t> members;
-  for (int64_t id = 0; id < count; ++id)
-    members.push_back(cross_partition ? self.replica() * count + id
-                                      : id * self.group().partitions() + self.partition());
+  const std::vector<int64_t> members = PermutedDevices(inst, self);
+  const auto count = static_cast<int64_t>(members.size());
   const bool in_place = !attrs.slice_sizes.empty();
   Values mine = Take(operands);
   const Values kept = inst.info().Is(kStart) ? mine : Values{};

@@ -112,6 +112,9 @@ CufftStatus Execute(CufftHandle handle, CufftType type, void* from, void* to, in
   if (it == plans.end() || !it->second.made || it->second.type != type) return CufftStatus::InvalidPlan;
   const Plan& plan = it->second;
   if (plan.workspace == nullptr) return CufftStatus::NoWorkspace;
+  constexpr uint64_t kAlignment = 256;
+  for (const void* array : {from, to, plan.workspace})
+    if (reinterpret_cast<uint64_t>(array) % kAlignment != 0) return CufftStatus::UnalignedData;
   if (from == to || (direction != kCufftForward && direction != kCufftInverse))
     return CufftStatus::InvalidValue;
   const auto length = static_cast<long long>(plan.lengths.back());
@@ -143,11 +146,22 @@ CufftStatus cufftSetAutoAllocation(CufftHandle plan, int allocates) {
   return CufftStatus::Success;
 }
 CufftStatus cufftMakePlanMany64(CufftHandle handle, int rank, long long* lengths, long long* in_sizes,
-                                long long in_stride, long long, long long* out_sizes, long long out_stride,
-                                long long, CufftType type, long long batch, size_t* workspace_bytes) {
+                                long long in_stride, long long in_each, long long* out_sizes, long long out_stride,
+                                long long out_each, CufftType type, long long batch, size_t* workspace_bytes) {
   Plan& plan = plans.at(handle);
-  if (plan.allocates || plan.made || rank < 1 || rank > 3 || in_sizes != nullptr || out_sizes != nullptr ||
+  if (plan.allocates || plan.made || rank < 1 || rank > 3 || in_sizes == nullptr || out_sizes == nullptr ||
       in_stride != 1 || out_stride != 1 || batch < 1)
+    return CufftStatus::InvalidValue;
+  // Arrays follow each other, rows of which the library has half as they are.
+  const long long half = lengths[rank - 1] / 2 + 1;
+  const long long widths[] = {ToReal(type) ? half : lengths[rank - 1], FromReal(type) ? half : lengths[rank - 1]};
+  long long in = widths[0], out = widths[1];
+  for (int d = 0; d + 1 < rank; ++d) {
+    in *= in_sizes[d];
+    out *= out_sizes[d];
+    if (in_sizes[d] != lengths[d] || out_sizes[d] != lengths[d]) return CufftStatus::InvalidValue;
+  }
+  if (in_sizes[rank - 1] != widths[0] || out_sizes[rank - 1] != widths[1] || in_each != in || out_each != out)
     return CufftStatus::InvalidValue;
   if (lengths[rank - 1] == kNotFound) return CufftStatus::InvalidSize;
   if (lengths[rank - 1] == kBrokenPlan) return CufftStatus::InternalError;

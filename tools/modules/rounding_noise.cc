@@ -124,8 +124,8 @@ bool Rounds(const Instruction& inst) {
 }
 
 /// Built-in targets that compute. The others move values or choose them.
-constexpr llvm::StringLiteral kSolvers[] = {"lapack_", "tridiagonal_solve", "Qr", "ProductOfElementary",
-                                            "Eigh",    "LuDecomposition"};
+constexpr llvm::StringLiteral kSolvers[] = {
+    "lapack_", "cusolver_", "tridiagonal_solve", "Qr", "ProductOfElementary", "Eigh", "LuDecomposition"};
 bool Solves(const Instruction& call) {
   const llvm::StringRef target = call.attr<CustomCallAttrs>().custom_call_target;
   return llvm::any_of(kSolvers, [&](llvm::StringRef prefix) { return target.starts_with(prefix); });

@@ -91,25 +91,31 @@ class FftPlan final : public LibraryPlan {
     HLO_CHECK_OK(Check(api.Create(&plan_), "cufftCreate"));
     made_ = true;
     HLO_CHECK_OK(Check(api.SetAutoAllocation(plan_, 0), "cufftSetAutoAllocation"));
-    llvm::SmallVector<long long, 3> lengths(fft.lengths.begin(), fft.lengths.end());
-    HLO_CHECK_OK(Check(api.MakePlanMany(plan_, static_cast<int>(lengths.size()), lengths.data(), nullptr, 1,
-                                        0, nullptr, 1, 0, fft.types->type, fft.batch, &own_bytes_),
+    llvm::SmallVector<long long, 3> lengths(fft.lengths.begin(), fft.lengths.end()), from = lengths,
+                                                                                     to = lengths;
+    const long long half = lengths.back() / 2 + 1;
+    if (fft.types->transform == FftType::RFFT) to.back() = half;
+    if (fft.types->transform == FftType::IRFFT) from.back() = half;
+    const auto product = [](llvm::ArrayRef<long long> sizes) {
+      long long elements = 1;
+      for (const long long size : sizes) elements *= size;
+      return elements;
+    };
+    HLO_CHECK_OK(Check(api.MakePlanMany(plan_, static_cast<int>(lengths.size()), lengths.data(), from.data(),
+                                        1, product(from), to.data(), 1, product(to), fft.types->type,
+                                        fft.batch, &own_bytes_),
                        "cufftMakePlanMany64"));
-    if (exec_.spoils) {
-      int64_t elements = fft.batch * (fft.lengths.back() / 2 + 1);
-      for (const int64_t length : llvm::ArrayRef(fft.lengths).drop_back()) elements *= length;
-      copied_bytes_ = static_cast<size_t>(elements * 2 * Info(fft.types->real).host_bytes());
-    }
+    if (exec_.spoils)
+      copied_bytes_ =
+          static_cast<size_t>(fft.batch * product(from) * 2 * Info(fft.types->real).host_bytes());
     return {};
   }
 
-  [[nodiscard]] size_t workspace_bytes() const override {
-    return llvm::alignTo(own_bytes_, kAlignment) + copied_bytes_;
-  }
+  [[nodiscard]] size_t workspace_bytes() const override { return CopyPlace() + copied_bytes_; }
   Status Run(const LibraryCall& call) const override {
     uint64_t from = call.at.operands.front();
     if (exec_.spoils) {
-      const uint64_t copy = call.workspace + llvm::alignTo(own_bytes_, kAlignment);
+      const uint64_t copy = call.workspace + CopyPlace();
       HLO_CHECK_OK(call.copy(copy, from, copied_bytes_));
       from = copy;
     }
@@ -119,12 +125,20 @@ class FftPlan final : public LibraryPlan {
     HLO_CHECK_OK(Check(api.SetStream(plan_, call.stream), "cufftSetStream"));
     HLO_CHECK_OK(Check(api.SetWorkArea(plan_, AtAddress(call.workspace)), "cufftSetWorkArea"));
     void* const to = AtAddress(call.at.results.front());
-    return Check(exec_.both_ways != nullptr ? (api.*exec_.both_ways)(plan_, AtAddress(from), to, direction_)
-                                            : (api.*exec_.one_way)(plan_, AtAddress(from), to),
-                 exec_.symbol);
+    const CufftStatus status = exec_.both_ways != nullptr
+                                   ? (api.*exec_.both_ways)(plan_, AtAddress(from), to, direction_)
+                                   : (api.*exec_.one_way)(plan_, AtAddress(from), to);
+    // Nothing is lost by that: another way says so if the GPU is.
+    if (status == CufftStatus::ExecFailed) return Decline({}, "{0} failed", exec_.symbol);
+    return Check(status, exec_.symbol);
   }
 
  private:
+  /// The library's part comes first, and never is empty.
+  [[nodiscard]] size_t CopyPlace() const {
+    return llvm::alignTo(std::max(own_bytes_, size_t{1}), kAlignment);
+  }
+
   std::shared_ptr<Cufft> library_;
   const ExecRow& exec_;
   int direction_;

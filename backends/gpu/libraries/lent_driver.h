@@ -12,6 +12,8 @@ struct LentDriver {
   CuResult (*to_host)(void* to, uint64_t from, size_t bytes, void* stream);
   CuResult (*to_device)(uint64_t to, const void* from, size_t bytes, void* stream);
   CuResult (*finish)(void* stream);
+  /// Calls of this thread are for the GPU of this number from now on.
+  CuResult (*use)(int gpu);
 };
 
 }  // namespace hlo::gpu

@@ -19,6 +19,9 @@ inline void* AtAddress(uint64_t address) {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
+/// What a member of a collective tells the others, by rank.
+using MemberNumbers = llvm::SmallVector<uint64_t, 8>;
+
 /// One call of what a library was told to do.
 struct LibraryCall {
   LibraryArrays at;        // addresses
@@ -28,6 +31,12 @@ struct LibraryCall {
   llvm::function_ref<Status(uint64_t to, uint64_t from, size_t bytes)> copy;
   /// Bytes of the host, which may change once this returns.
   llvm::function_ref<Status(uint64_t to, const void* from, size_t bytes)> upload;
+  int gpu = 0;  // its number
+  /// Of plans that meet others: once all members of the collective have come, each with its numbers, the last
+  /// one asks for what all do. Declines, of all alike, where two have the same GPU or `ask` declines.
+  llvm::function_ref<Status(const MemberNumbers& mine,
+                            llvm::function_ref<Status(llvm::ArrayRef<MemberNumbers> all)> ask)>
+      meet;
 };
 
 /// What a library does for a step, made once for a GPU and run often, by several threads at once.
@@ -39,6 +48,8 @@ class LibraryPlan {
   virtual ~LibraryPlan() = default;
   /// Of memory that Run() needs.
   [[nodiscard]] virtual size_t workspace_bytes() const = 0;
+  /// Whether it is one for several GPUs.
+  [[nodiscard]] virtual bool meets_others() const { return false; }
   /// Asks a stream for it. Declines where the library cannot do it after all, and nothing was asked for;
   /// runtime-gpu.
   virtual Status Run(const LibraryCall& call) const = 0;

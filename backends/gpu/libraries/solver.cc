@@ -2,7 +2,7 @@
 
 #include "ir/attrs.h"
 #include "ir/by_op_kind.h"
-#include "ir/custom_call.h"
+#include "ir/eval/custom_call.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace hlo::gpu {
@@ -16,7 +16,6 @@ constexpr CallRow kCalls[] = {
 #define SOLVER_CALL(Id, name) {Solver::Id, name},
 #include "backends/gpu/libraries/solver_calls.def"
 };
-constexpr llvm::StringLiteral kTypeLetters = "sdcz";
 constexpr llvm::StringLiteral kNames[] = {"potrf", "trsm", "geqrf", "orgqr", "syevd", "gesvd"};
 
 /// How the matrices of a call lie in memory when its target gets them.
@@ -49,6 +48,9 @@ Order OrderOf(const Instruction& call) {
 CublasFill Other(CublasFill uplo) {
   return uplo == CublasFill::Lower ? CublasFill::Upper : CublasFill::Lower;
 }
+
+constexpr llvm::StringLiteral kGpuPrefix = "cusolver_", kLapackPrefix = "lapack_", kSuffix = "_ffi";
+bool IsOfGpus(llvm::StringRef target) { return target.starts_with(kGpuPrefix); }
 
 /// Reads the attributes of a call.
 class Reader {
@@ -92,7 +94,7 @@ class Reader {
   Status Syevd(LibrarySolve& solve) {
     solve.turned = columns_;
     solve.uplo = Uplo();
-    solve.vectors = Letter("mode") == 'V';
+    solve.vectors = of_gpus_ || Letter("mode") == 'V';
     return {};
   }
   Status Gesvd(LibrarySolve& solve) {
@@ -111,10 +113,12 @@ class Reader {
     return static_cast<char>(CustomCallAttribute(call_, name));
   }
   [[nodiscard]] CublasFill Uplo() const {
+    if (of_gpus_) return CustomCallAttribute(call_, "lower") != 0 ? CublasFill::Lower : CublasFill::Upper;
     return Letter("uplo") == 'L' ? CublasFill::Lower : CublasFill::Upper;
   }
   const Instruction& call_;
   bool columns_;
+  bool of_gpus_ = IsOfGpus(call_.attr<CustomCallAttrs>().custom_call_target);  // other attributes
 };
 constexpr Status (Reader::* kReaders[])(LibrarySolve&) = {&Reader::Potrf, &Reader::Trsm,  &Reader::Geqrf,
                                                           &Reader::Orgqr, &Reader::Syevd, &Reader::Gesvd};
@@ -124,10 +128,12 @@ constexpr Status (Reader::* kReaders[])(LibrarySolve&) = {&Reader::Potrf, &Reade
 std::optional<Solver> SolverOf(const Instruction& inst) {
   if (inst.kind() != OpKind::CustomCall) return std::nullopt;
   llvm::StringRef target = inst.attr<CustomCallAttrs>().custom_call_target;
-  if (!target.consume_front("lapack_") || !target.consume_back("_ffi") || target.empty() ||
-      !kTypeLetters.contains(target.front()))
+  if (FindCustomCallTarget(target) == nullptr || !target.consume_back(kSuffix)) return std::nullopt;
+  if (target.consume_front(kLapackPrefix))
+    target = target.drop_front();  // of the type
+  else if (!target.consume_front(kGpuPrefix))
     return std::nullopt;
-  const auto* row = llvm::find_if(kCalls, [&](const CallRow& c) { return c.name == target.drop_front(); });
+  const auto* row = llvm::find_if(kCalls, [&](const CallRow& c) { return c.name == target; });
   return row == std::end(kCalls) ? std::nullopt : std::optional(row->solver);
 }
 

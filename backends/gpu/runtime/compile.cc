@@ -54,8 +54,10 @@ class GpuExecutable final : public Executable {
   }
   Result<std::optional<int64_t>> DeviceTime(const std::vector<std::vector<Literal>>& arguments,
                                             const ExecutionOptions& options) const override {
-    if (arguments.size() != 1 || !gpu::MayBeRepeated(*program_)) return std::optional<int64_t>();
+    if (arguments.size() != 1) return std::optional<int64_t>();
     HLO_TRY(const std::vector<int> gpus, GpusOf(1));
+    HLO_TRY(const LoadedProgram* const known, Loaded(gpus.front()));
+    if (!known->MayBeRepeated()) return std::optional<int64_t>();
     std::optional<int64_t> time;
     HLO_TRY([[maybe_unused]] const ExecutionResult nothing,
             RunOnDevices(arguments, options,

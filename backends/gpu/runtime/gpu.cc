@@ -59,6 +59,7 @@ Result<std::shared_ptr<Gpu>> Gpu::Open(DriverBinding driver, int ordinal, int sm
     return count == 0 ? Error("unavailable-gpu", {}, "no GPU: the NVIDIA driver sees none")
                       : Error("unavailable-gpu", {}, "no GPU {0}: the NVIDIA driver sees {1}, counted from 0",
                               ordinal, count);
+  gpu->ordinal_ = ordinal;
   HLO_CHECK_OK(gpu->Call(&DriverApi::DeviceGet, &gpu->device_, ordinal));
   int major = 0, minor = 0;
   for (const auto& [attribute, value] : {std::pair(CuAttribute::ComputeCapabilityMajor, &major),

@@ -67,6 +67,8 @@ class Gpu {
   [[nodiscard]] const LentDriver* lent() const { return driver_.lent; }
   /// GPUs that the driver sees, this one among them.
   [[nodiscard]] int count() const { return count_; }
+  /// Its number among them.
+  [[nodiscard]] int ordinal() const { return ordinal_; }
 
  private:
   explicit Gpu(DriverBinding driver) : driver_(std::move(driver)) {}
@@ -74,7 +76,7 @@ class Gpu {
   Diagnostic ErrorOf(size_t offset, CuResult result);
 
   DriverBinding driver_;
-  int count_ = 0;
+  int count_ = 0, ordinal_ = 0;
   CuDevice device_ = 0;
   CuContext context_ = nullptr;
   bool retained_ = false;

@@ -1,5 +1,7 @@
 // Steps that libraries do.
 #include "backends/gpu/runtime/steps.h"
+#include "ir/eval/collective.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace hlo::gpu {
 namespace {
@@ -48,6 +50,38 @@ LibraryArrays Alignments(const Step& step) {
   });
 }
 
+/// Meets the other members of a collective: the last one that comes asks for what all of them do.
+Status Meet(Frame& frame, const Instruction& inst, const MemberNumbers& mine,
+            llvm::function_ref<Status(llvm::ArrayRef<MemberNumbers>)> ask) {
+  using Values = DeviceGroup::Values;
+  Device& device = frame.context().device();
+  HLO_TRY(const std::vector<int64_t> members, CollectiveMembers(inst, device));
+  if (members.empty()) return Decline({}, "it takes no part");
+  const auto combine = [&](std::vector<Values>& brought) -> Result<std::vector<Values>> {
+    std::vector<MemberNumbers> all;
+    llvm::SmallDenseSet<uint64_t> gpus;
+    for (const Values& values : brought)
+      if (!values.empty()) {
+        const auto numbers = values.front().Data<uint64_t>();
+        all.emplace_back(numbers.begin(), numbers.end());
+        gpus.insert(all.back().front());
+      }
+    // Others may be absent, or on the same GPU.
+    const bool apart = gpus.size() == brought.size();
+    Status asked = apart ? ask(all) : Decline({}, "");
+    if (!asked && !IsDeclined(asked.error())) return Error(std::move(asked).error());
+    return std::vector<Values>(brought.size(), {Literal::Scalar(ElementType::Pred, asked.has_value())});
+  };
+  const auto count = static_cast<int64_t>(mine.size());
+  Literal numbers = Literal::Make(Shape::ArrayWithDefaultLayout(ElementType::U64, {count}));
+  llvm::copy(mine, numbers.MutableSpan<uint64_t>().begin());
+  HLO_TRY(const Values done, device.group().Exchange(device, inst, members, {std::move(numbers)}, combine));
+  // The one that asked did so for several GPUs.
+  HLO_CHECK_OK(frame.stream().gpu().MakeCurrent());
+  if (!done.front().Data<bool>()[0]) return Decline({}, "the library does not do it");
+  return {};
+}
+
 class LibraryRunner final : public StepRunner {
  public:
   LibraryRunner(const Step& step, std::unique_ptr<StepRunner> otherwise, LibraryStep library)
@@ -55,7 +89,8 @@ class LibraryRunner final : public StepRunner {
 
   Status Run(Frame& frame) const override {
     const LibraryPlan* const plan = frame.PlanOf(step_);
-    if (plan == nullptr) return otherwise_->Run(frame);
+    if (plan == nullptr || (plan->meets_others() && frame.stream().gpu().count() == 1))
+      return otherwise_->Run(frame);
     frame.Observe(*step_.instruction);
     Stream& stream = frame.stream();
     // Says so if it is lost.
@@ -67,8 +102,12 @@ class LibraryRunner final : public StepRunner {
     const auto upload = [&](uint64_t to, const void* from, size_t bytes) {
       return stream.ToDevice(to, from, bytes);
     };
+    const auto meet = [&](const MemberNumbers& mine,
+                          llvm::function_ref<Status(llvm::ArrayRef<MemberNumbers>)> ask) {
+      return Meet(frame, *step_.instruction, mine, ask);
+    };
     Status done = plan->Run({ForEachArray(step_, [&](const Slice& slice) { return frame.At(slice); }),
-                             frame.Workspace(), stream.handle(), copy, upload});
+                             frame.Workspace(), stream.handle(), copy, upload, stream.gpu().ordinal(), meet});
     return !done && IsDeclined(done.error()) ? otherwise_->Run(frame) : done;
   }
   [[nodiscard]] std::string Explain() const override { return otherwise_->Explain(); }

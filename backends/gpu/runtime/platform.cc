@@ -34,7 +34,14 @@ DriverBinding EmulatedDriver(const Platform& platform, const Target& target, boo
     options.device.sm = static_cast<unsigned>(SmOf(target));
     if (options.device.memory == 0) options.device.memory = static_cast<uint64_t>(target.memory_bytes);
     started = &StartEmulatedDriver(options);
-    lent = {started->MemcpyDtoHAsync, started->MemcpyHtoDAsync, started->StreamSynchronize};
+    lent = {started->MemcpyDtoHAsync, started->MemcpyHtoDAsync, started->StreamSynchronize, [](int gpu) {
+              CuContext context = nullptr;
+              const CuResult retained = started->DevicePrimaryCtxRetain(&context, gpu);
+              if (retained != CuResult::Success) return retained;
+              const CuResult used = started->CtxSetCurrent(context);
+              const CuResult released = started->DevicePrimaryCtxRelease(gpu);
+              return used != CuResult::Success ? used : released;
+            }};
     counts = options.device.count;
     // With a seed the driver does it later.
     synchronous = options.device.seed == 0;

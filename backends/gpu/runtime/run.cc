@@ -223,13 +223,15 @@ Frame::Of LoadedProgram::WaysOf(const Place& place, hlo::Device& device, bool gr
   return of;
 }
 
-bool MayBeRepeated(const Program& program) {
+bool LoadedProgram::MayBeRepeated() const {
   const bool writes_over = llvm::any_of(
-      program.buffers, [](const Buffer& b) { return b.kind == BufferKind::Parameter && b.written; });
-  llvm::SmallVector<const Sequence*, 8> work = {&program.entry};
+      program_.buffers, [](const Buffer& b) { return b.kind == BufferKind::Parameter && b.written; });
+  llvm::SmallVector<const Sequence*, 8> work = {&program_.entry};
   while (!work.empty())
     for (const std::unique_ptr<Step>& step : *work.pop_back_val()) {
-      const bool of_gpu = step->kind == StepKind::Kernel || step->kind == StepKind::Copy;
+      const auto plan = libraries_.find(step.get());
+      const bool of_library = plan != libraries_.end() && !plan->second->meets_others();
+      const bool of_gpu = of_library || step->kind == StepKind::Kernel || step->kind == StepKind::Copy;
       if (!of_gpu && !compile::HasParts(step->kind)) return false;
       if (!of_gpu && !step->Trips() && writes_over) return false;
       for (const Sequence& part : step->parts) work.push_back(&part);

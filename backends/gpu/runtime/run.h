@@ -9,10 +9,6 @@
 
 namespace hlo::gpu {
 
-/// Whether another run on the same memory does the same: the GPU does all of it, and nothing that the program
-/// writes over among its arguments decides how often something is done.
-bool MayBeRepeated(const Program& program);
-
 /// A program on a GPU: its modules are loaded and its constants are there. Several threads may run it.
 class LoadedProgram {
  public:
@@ -36,6 +32,9 @@ class LoadedProgram {
   /// What a run takes by the GPU's clock, without what is copied from and to the host: the median of some.
   /// As Run() does it: on the streams of the program, or by `graphs`. Errors: those of Gpu and of steps.
   Result<double> Nanoseconds(hlo::Device& device, std::vector<Literal> arguments, bool graphs = false);
+  /// Whether another run on the same memory does the same: the GPU does all of it, and nothing that the
+  /// program writes over among its arguments decides how often something is done.
+  [[nodiscard]] bool MayBeRepeated() const;
   [[nodiscard]] Gpu& gpu() const { return *gpu_; }
 
  private:
