@@ -146,15 +146,17 @@ CufftStatus cufftSetAutoAllocation(CufftHandle plan, int allocates) {
   return CufftStatus::Success;
 }
 CufftStatus cufftMakePlanMany64(CufftHandle handle, int rank, long long* lengths, long long* in_sizes,
-                                long long in_stride, long long in_each, long long* out_sizes, long long out_stride,
-                                long long out_each, CufftType type, long long batch, size_t* workspace_bytes) {
+                                long long in_stride, long long in_each, long long* out_sizes,
+                                long long out_stride, long long out_each, CufftType type, long long batch,
+                                size_t* workspace_bytes) {
   Plan& plan = plans.at(handle);
   if (plan.allocates || plan.made || rank < 1 || rank > 3 || in_sizes == nullptr || out_sizes == nullptr ||
       in_stride != 1 || out_stride != 1 || batch < 1)
     return CufftStatus::InvalidValue;
   // Arrays follow each other, rows of which the library has half as they are.
   const long long half = lengths[rank - 1] / 2 + 1;
-  const long long widths[] = {ToReal(type) ? half : lengths[rank - 1], FromReal(type) ? half : lengths[rank - 1]};
+  const long long widths[] = {ToReal(type) ? half : lengths[rank - 1],
+                              FromReal(type) ? half : lengths[rank - 1]};
   long long in = widths[0], out = widths[1];
   for (int d = 0; d + 1 < rank; ++d) {
     in *= in_sizes[d];

@@ -101,13 +101,12 @@ class FftPlan final : public LibraryPlan {
       for (const long long size : sizes) elements *= size;
       return elements;
     };
-    HLO_CHECK_OK(Check(api.MakePlanMany(plan_, static_cast<int>(lengths.size()), lengths.data(), from.data(),
-                                        1, product(from), to.data(), 1, product(to), fft.types->type,
-                                        fft.batch, &own_bytes_),
-                       "cufftMakePlanMany64"));
+    HLO_CHECK_OK(Check(
+        api.MakePlanMany(plan_, static_cast<int>(lengths.size()), lengths.data(), from.data(), 1,
+                         product(from), to.data(), 1, product(to), fft.types->type, fft.batch, &own_bytes_),
+        "cufftMakePlanMany64"));
     if (exec_.spoils)
-      copied_bytes_ =
-          static_cast<size_t>(fft.batch * product(from) * 2 * Info(fft.types->real).host_bytes());
+      copied_bytes_ = static_cast<size_t>(fft.batch * product(from) * 2 * Info(fft.types->real).host_bytes());
     return {};
   }
 
