@@ -54,6 +54,7 @@ Stmt RegionCopier::Copied(const StoreStmt& s) {
 Stmt RegionCopier::Copied(const LoopStmt& s) {
   Dimension d = Copied(s.loop);
   d.when = of(d.when);
+  d.before = of(d.before);
   return LoopStmt{d, Copy(*s.body)};
 }
 Stmt RegionCopier::Copied(const ReduceStmt& s) {

@@ -92,6 +92,8 @@ class Deduper {
     return "";
   }
   std::string KeyOf(LoopStmt& s) {
+    Replace(s.loop.when);
+    Replace(s.loop.before);
     Visit(*s.body);
     return "";
   }

@@ -60,7 +60,10 @@ void ForEachUse(Stmt& stmt, F f) {
   if (auto* s = std::get_if<LaneReduceStmt>(&stmt)) f(s->value);
   ForEachMatrixPlace(stmt, [&](BufferId, Address& place) { address(place); });
   if (auto* s = std::get_if<CopyStmt>(&stmt)) mask(s->mask);
-  if (auto* s = std::get_if<LoopStmt>(&stmt)) all(s->body->yields);
+  if (auto* s = std::get_if<LoopStmt>(&stmt)) {
+    all(s->body->yields);
+    mask(s->loop.when), mask(s->loop.before);
+  }
   if (auto* s = std::get_if<ReduceStmt>(&stmt)) {
     all(s->inits);
     all(s->body->yields);
@@ -314,6 +317,8 @@ class Folder {
           continue;
         }
         if (auto* loop = std::get_if<LoopStmt>(&stmt)) {
+          for (ValueId* value : {&loop->loop.when, &loop->loop.before})
+            if (*value >= 0) *value = same_[static_cast<size_t>(*value)];
           self(*loop->body, self);
           continue;
         }

@@ -60,14 +60,15 @@ class Interpreter {
   size_t WidthOf(BufferId buffer) const {
     return static_cast<size_t>(Info(kernel_.buffers[static_cast<size_t>(buffer)].type).host_bytes());
   }
+  int64_t IntegerAt(ValueId value, int32_t thread) {
+    int64_t integer = 0;
+    std::memcpy(&integer, At(value, thread).bytes, sizeof integer);
+    return integer;
+  }
   int64_t Value(const Address& address, int32_t thread) {
     int64_t sum = address.offset;
     for (const auto& term : address.loops) sum += Loop(term.id, thread) * term.factor;
-    for (const auto& term : address.values) {
-      int64_t value = 0;
-      std::memcpy(&value, At(term.id, thread).bytes, sizeof value);
-      sum += value * term.factor;
-    }
+    for (const auto& term : address.values) sum += IntegerAt(term.id, thread) * term.factor;
     return sum;
   }
   Result<uint8_t*> Element(BufferId buffer, const Address& address, int32_t thread, Use use) {
@@ -95,7 +96,10 @@ class Interpreter {
   Status ForEachIteration(const Dimension& d, llvm::function_ref<Status(int64_t)> body) {
     for (int64_t i = 0; i < d.extent; ++i) {
       for (const int32_t t : active_) Loop(d.id, t) = i;
-      if (d.outer < 0) {
+      if (d.before >= 0) {
+        const auto runs = [&](int32_t t) { return i < IntegerAt(d.before, t); };
+        HLO_CHECK_OK(With(Those(runs), [&] { return body(i); }));
+      } else if (d.outer < 0) {
         HLO_CHECK_OK(body(i));
       } else {
         HLO_CHECK_OK(With(Those([&](int32_t t) { return i < Extent(d, t); }), [&] { return body(i); }));

@@ -120,7 +120,8 @@ enum class Binding : uint8_t { None, BlockX, BlockY, BlockZ, ThreadX, ThreadY, T
 /// where the loop is `ordered`. How they are run is for a schedule to set: `width` of them at once in the
 /// lanes of a vector, `unroll` such groups interleaved, pieces on several threads (an outermost loop only). A
 /// loop that a schedule cut in two runs below `limit`, counted over both: outer * extent + i < limit. A loop
-/// of one iteration may be run where a value, a pred, is true: `when`.
+/// of one iteration may be run where a value, a pred, is true: `when`. A loop may end `before` a value, an
+/// s64 that is known when it begins: i < value.
 struct Dimension {
   LoopId id;
   int64_t extent;
@@ -131,6 +132,7 @@ struct Dimension {
   int64_t limit = 0;
   Binding binding = Binding::None;
   ValueId when = -1;
+  ValueId before = -1;
 };
 /// for i in extent { body }
 struct LoopStmt {

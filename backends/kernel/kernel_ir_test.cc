@@ -237,6 +237,39 @@ TEST(KernelIr, BrokenKernelsAreRefused) {
             "line 3: %0 is f32, expected pred");
 }
 
+TEST(KernelIr, LoopsEndBeforeValues) {
+  constexpr llvm::StringLiteral kText = R"(kernel k(b0: s64[4], out b1: s64[4]) {
+  %0 = constant s64 0x2
+  for i0 in 4 {
+    %1 = load b0[i0]
+    store b1[i0], %0
+    for i1 in 3 before %1 ordered {
+      %2 = load b1[i0]
+      %3 = multiply s64 %2, %2
+      store b1[i0], %3
+    }
+  }
+}
+)";
+  auto kernel = ParseKernel(kText);
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  EXPECT_EQ(ToString(*kernel), kText);
+  FoldConstants(*kernel);
+  EXPECT_EQ(ToString(*kernel), kText);
+  std::vector<int64_t> x = {2, -1, 0, 9}, y(4);
+  void* buffers[] = {x.data(), y.data()};
+  ASSERT_TRUE(Interpret(*kernel, buffers));
+  EXPECT_EQ(y, (std::vector<int64_t>{16, 2, 2, 256}));
+  EXPECT_EQ(
+      ErrorOf("kernel k(out b0: f32[4]) {\n  %0 = constant pred 0x1\n  for i0 in 4 before %0 {\n  }\n}"),
+      "line 3: i0 ends before what is no s64");
+  EXPECT_EQ(
+      ErrorOf(
+          "kernel k(out b0: f32[4]) {\n  %0 = constant s64 0x1\n  for i0 in 4 before %0 parallel {\n  }\n}"),
+      "line 3: i0 ends before a value, but is cut, bound, parallel, a vector, written out or has a "
+      "condition");
+}
+
 TEST(KernelIr, LoopsOfOneIterationHaveConditions) {
   constexpr llvm::StringLiteral kText = R"(kernel k(b0: s32[6], out b1: s32[6]) {
   %0 = constant s32 0x3

@@ -33,6 +33,10 @@ bool HasLoops(OpKind kind);
 /// are, or as numbers of the result's type.
 bool HasSums(const Instruction& product);
 
+/// The direction in which a sort of one array of integers orders them by their numbers, LT or GT. Nothing: it
+/// sorts something else, or by what its comparator computes.
+std::optional<Direction> NumberOrder(const Instruction& sort);
+
 /// Elements of the longest rows of a sort that a kernel sorts, each by a block of threads; 0: the machine has
 /// none. `more`: bytes that go along with each element besides those of the operands.
 int64_t LongestSortedRow(const Instruction& sort, const Target& target, int64_t more = 0);

@@ -109,6 +109,7 @@ class Lowering {
   Result<void> LowerScatter(const Instruction& root, llvm::ArrayRef<int64_t> numbers);
   /// root = sort(…) of rows, for machines of blocks and threads: a block has a row in shared memory.
   class SortNetwork;
+  class NumberNetwork;
   Result<void> LowerSort(const Instruction& root);
   Result<void> LowerOneScatter(const Instruction& root, int64_t number);
   /// The windows of a scatter's updates.
@@ -129,9 +130,19 @@ class Lowering {
   static Address NumberOfWindow(const ScatterWindow& window, const ScatterStart& start, const Shape& operand);
   Result<ScatterStart> EmitScatterStart(const Instruction& root, int64_t count, const ScatterWindow& window,
                                         const Indices& row);
-  Result<void> EmitScatterElement(const Instruction& root, llvm::ArrayRef<int64_t> numbers,
-                                  const ScatterWindow& window, const ScatterStart& start, const Indices& row,
-                                  const Indices& offsets);
+  /// An element of an update: where it goes, what is there, what arrives.
+  struct ScatterUpdate {
+    Indices to;
+    Values current, arriving;
+  };
+  Result<ScatterUpdate> EmitScatterUpdate(const Instruction& root, llvm::ArrayRef<int64_t> numbers,
+                                          const ScatterWindow& window, const ScatterStart& start,
+                                          const Indices& row, const Indices& offsets);
+  /// Combines both, and writes what that gives.
+  Result<Values> EmitScatterElement(const Instruction& root, llvm::ArrayRef<int64_t> numbers,
+                                    const ScatterUpdate& update, ValueId inside);
+  /// For many rows on machines of blocks and threads.
+  class ScatterByTeams;
   /// For threads, each of which goes through all rows in their order but takes only those whose windows are
   /// its own: elements are independent of each other, whoever else changes them does so in the same thread.
   Result<void> LowerScatterApart(
@@ -142,9 +153,13 @@ class Lowering {
   static LowerRoot FindRootLowering(const Instruction& root);
   /// Stores an element of output `number`.
   void StoreOutput(int64_t number, const Shape& shape, const Indices& at, ValueId value, ValueId mask = -1);
+  /// Read where it stands, zero where the mask is false.
+  ValueId LoadHere(BufferId buffer, const Address& address, ValueId mask = -1);
   /// Opens loops over dimensions, calls `body` with the indices, closes them.
   Result<void> InLoops(llvm::ArrayRef<int64_t> dims, llvm::function_ref<Result<void>(const Indices& at)> body,
                        bool ordered = false);
+  /// Opens one loop as it is, but for its number, calls `body` with its index, closes it.
+  Result<void> InLoop(Dimension loop, llvm::function_ref<Result<void>(const Address& index)> body);
   /// Folds what `elements` makes of an iteration of `loops` (made, not opened) into `inits`, for an element
   /// of `inst`.
   Result<Values> Fold(const Instruction& inst, llvm::ArrayRef<LoopId> loops, const Values& inits,

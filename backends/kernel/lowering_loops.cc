@@ -89,6 +89,28 @@ Status Lowering::InDimension(const Nest& nest, Indices& at) {
   return {};
 }
 
+Status Lowering::InLoop(Dimension loop, llvm::function_ref<Status(const Address&)> body) {
+  loop.id = builder_.NewLoop(loop.extent);
+  origins_.push_back({NestDimension(nests_++, 0), 0});
+  auto region = std::make_unique<Region>();
+  builder_.Open(*region, loop.id);
+  memo_.emplace_back();
+  Address index;
+  index.AddLoop(loop.id, 1);
+  HLO_CHECK_OK(body(index));
+  builder_.Close();
+  memo_.pop_back();
+  builder_.Append(LoopStmt{loop, std::move(region)});
+  return {};
+}
+
+ValueId Lowering::LoadHere(BufferId buffer, const Address& address, ValueId mask) {
+  const ElementType type = lowered_.kernel.buffers[static_cast<size_t>(buffer)].type;
+  const ValueId otherwise = mask < 0 ? -1 : ZeroOf(type), result = builder_.NewValue(type);
+  builder_.Append(LoadStmt{result, buffer, address, mask, otherwise});
+  return result;
+}
+
 void Lowering::WantCuts(const Address& address, int64_t low, int64_t high) {
   if (!address.values.empty()) return;
   if (address.loops.size() > 1) return WantWindowCuts(address, low, high);

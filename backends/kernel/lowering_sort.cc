@@ -13,6 +13,21 @@ constexpr int64_t kLongestRow = 4096;
 
 }  // namespace
 
+std::optional<Direction> NumberOrder(const Instruction& sort) {
+  if (sort.kind() != OpKind::Sort || sort.operand_count() != 1 ||
+      !IsIntegral(sort.operand(0)->shape().element_type()) ||
+      Info(sort.operand(0)->shape().element_type()).bits < 8)
+    return {};
+  const Instruction& root = *sort.callee()->root();
+  if (root.kind() != OpKind::Compare || root.operand(0)->kind() != OpKind::Parameter ||
+      root.operand(1)->kind() != OpKind::Parameter || root.operand(0) == root.operand(1))
+    return {};
+  const Direction direction = root.attr<CompareAttrs>().direction;
+  if (direction != Direction::LT && direction != Direction::GT) return {};
+  const bool swapped = root.operand(0)->attr<ParameterAttrs>().number == 1;
+  return swapped == (direction == Direction::LT) ? Direction::GT : Direction::LT;
+}
+
 int64_t LongestSortedRow(const Instruction& sort, const Target& target, int64_t more) {
   if (target.blocks.lanes == 0) return 0;
   int64_t bytes = Info(kPlace).host_bytes() + more;
@@ -68,20 +83,7 @@ class Lowering::SortNetwork {
   }
 
   Status InLoop(int64_t extent, Binding binding, Body body) {
-    const LoopId loop = builder_.NewLoop(extent);
-    lowering_.origins_.push_back({NestDimension(lowering_.nests_++, 0), 0});
-    auto region = std::make_unique<Region>();
-    builder_.Open(*region, loop);
-    lowering_.memo_.emplace_back();
-    Address index;
-    index.AddLoop(loop, 1);
-    HLO_CHECK_OK(body(index));
-    builder_.Close();
-    lowering_.memo_.pop_back();
-    Dimension dimension{.id = loop, .extent = extent};
-    dimension.binding = binding;
-    builder_.Append(LoopStmt{dimension, std::move(region)});
-    return {};
+    return lowering_.InLoop({.id = -1, .extent = extent, .binding = binding}, body);
   }
   /// Each thread takes one of as many as there are threads.
   Status ForPlaces(const Address& thread, int64_t count, Body body) {
@@ -192,12 +194,186 @@ class Lowering::SortNetwork {
   llvm::SmallVector<BufferId, 4> shared_;  // the operands, then the places at the beginning
 };
 
+/// The same network of numbers, which need no places: those that are equal are the same. A thread takes as
+/// many stages at once as there are elements in its registers: those that meet in them, directly or by way of
+/// others, are all `x ^ m` of some sums m of the masks of the stages, where x has none of their leading bits.
+class Lowering::NumberNetwork {
+ public:
+  NumberNetwork(Lowering& lowering, const Instruction& root, Direction direction)
+      : lowering_(lowering),
+        builder_(lowering.builder_),
+        root_(root),
+        type_(root.operand(0)->shape().element_type()),
+        first_(direction == Direction::LT ? OpKind::Minimum : OpKind::Maximum),
+        last_(direction == Direction::LT ? OpKind::Maximum : OpKind::Minimum),
+        rows_(root.operand(0)->shape().dim(0)),
+        length_(root.operand(0)->shape().dim(1)) {
+    tile_ = static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(length_)));
+    const int64_t levels = llvm::Log2_64(static_cast<uint64_t>(tile_)),
+                  lanes = llvm::Log2_64(static_cast<uint64_t>(lowering.target_.blocks.lanes));
+    at_once_ = std::clamp<int64_t>(levels - lanes, 1, kMostAtOnce);
+    threads_ = tile_ >> at_once_;
+    for (int64_t level = 0; level < levels; ++level) {
+      const bool merges = root.has_extras() && root.extras().backend_config == kMerge;
+      if (merges && level + 1 < levels) continue;
+      const int64_t half = int64_t{1} << level;
+      masks_.push_back(merges ? half : 2 * half - 1);
+      for (int64_t bit = half / 2; bit > 0; bit /= 2) masks_.push_back(bit);
+    }
+    auto& buffers = lowering_.lowered_.kernel.buffers;
+    shared_ = static_cast<BufferId>(buffers.size());
+    buffers.push_back({type_, Place(tile_ - 1) + 1, true, Space::Shared});
+  }
+
+  Status Run() {
+    const auto loop = [&](int64_t extent, Binding binding, llvm::function_ref<Status(const Address&)> body) {
+      return lowering_.InLoop({.id = -1, .extent = extent, .binding = binding}, body);
+    };
+    return loop(rows_, Binding::BlockX, [&](const Address& row) {
+      return loop(threads_, Binding::ThreadX, [&](const Address& thread) -> Status {
+        for (int64_t place = 0; place < tile_; place += threads_) HLO_CHECK_OK(Read(row, thread, place));
+        builder_.Append(BarrierStmt{});
+        for (llvm::ArrayRef<int64_t> rest = masks_; !rest.empty();) {
+          const int64_t stages = StagesAtOnce(rest);
+          Exchange(builder_.Index(thread), rest.take_front(static_cast<size_t>(stages)));
+          builder_.Append(BarrierStmt{});
+          rest = rest.drop_front(static_cast<size_t>(stages));
+        }
+        for (int64_t place = 0; place < tile_; place += threads_) Write(row, thread, place);
+        return {};
+      });
+    });
+  }
+
+ private:
+  static constexpr int64_t kMostAtOnce = 3;  // masks that are no sums of others
+  /// A word is left out behind so many, so that elements a power of two apart lie in different banks.
+  static constexpr int64_t kLine = 32;
+
+  static int64_t Place(int64_t element) { return element + element / kLine; }
+  ValueId Op(OpKind kind, ValueId x, int64_t y) {
+    return builder_.Op(kind, ElementType::S64, {x, builder_.Integer(y)});
+  }
+  Address PlaceOf(ValueId element) {
+    Address place;
+    place.AddValue(element, 1);
+    place.AddValue(Op(OpKind::ShiftRightLogical, element, llvm::Log2_64(kLine)), 1);
+    return place;
+  }
+
+  Status Read(const Address& row, const Address& thread, int64_t first) {
+    Address place = thread;
+    place.offset += first;
+    const ValueId exists = Exists(place);
+    HLO_TRY(ValueId value, lowering_.EmitOne(*root_.operand(0), {row, place}, exists));
+    if (exists >= 0) value = builder_.Op(OpKind::Select, type_, {exists, value, Last()});
+    builder_.Store(shared_, PlaceOf(builder_.Index(place)), value);
+    return {};
+  }
+  void Write(const Address& row, const Address& thread, int64_t first) {
+    Address place = thread;
+    place.offset += first;
+    const ValueId exists = Exists(place);
+    const ValueId value = lowering_.LoadHere(shared_, PlaceOf(builder_.Index(place)));
+    lowering_.StoreOutput(0, root_.operand(0)->shape(), {row, place}, value, exists);
+  }
+  /// Whether a place lies in the row; -1: all do.
+  ValueId Exists(const Address& place) {
+    if (length_ == tile_) return -1;
+    return builder_.Compare(Direction::LT, builder_.Index(place), builder_.Integer(length_));
+  }
+  /// What no number comes after.
+  ValueId Last() {
+    const auto bits = static_cast<unsigned>(Info(type_).bits);
+    const llvm::APInt greatest =
+        IsSigned(type_) ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
+    const llvm::APInt least =
+        IsSigned(type_) ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getMinValue(bits);
+    const llvm::APInt& last = last_ == OpKind::Maximum ? greatest : least;
+    return builder_.Constant(type_, last.getZExtValue());
+  }
+
+  static int64_t LeadingBit(int64_t mask) { return int64_t{1} << llvm::Log2_64(static_cast<uint64_t>(mask)); }
+  /// The mask without what sums of the basis have of it.
+  static int64_t Rest(int64_t mask, llvm::ArrayRef<int64_t> basis) {
+    for (const int64_t other : basis)
+      if ((mask & LeadingBit(other)) != 0) mask ^= other;
+    return mask;
+  }
+  /// Masks no two of which have the same leading bit, greater ones first, of which all are sums.
+  static llvm::SmallVector<int64_t, 4> BasisOf(llvm::ArrayRef<int64_t> masks) {
+    llvm::SmallVector<int64_t, 4> basis;
+    for (const int64_t mask : masks) {
+      const int64_t rest = Rest(mask, basis);
+      if (rest != 0) basis.push_back(rest);
+      llvm::sort(basis, std::greater<>());
+    }
+    return basis;
+  }
+  [[nodiscard]] int64_t StagesAtOnce(llvm::ArrayRef<int64_t> masks) const {
+    size_t count = 1;
+    while (count < masks.size() &&
+           BasisOf(masks.take_front(count + 1)).size() <= static_cast<size_t>(at_once_))
+      ++count;
+    return static_cast<int64_t>(count);
+  }
+
+  /// Stages of a thread. Where there are fewer masks than it has registers for, it does so several times.
+  void Exchange(ValueId thread, llvm::ArrayRef<int64_t> masks) {
+    const llvm::SmallVector<int64_t, 4> basis = BasisOf(masks);
+    const int64_t count = int64_t{1} << basis.size(), times = tile_ / threads_ / count;
+    for (int64_t time = 0; time < times; ++time) {
+      ValueId first = time == 0 ? thread : Op(OpKind::Add, thread, time * threads_);
+      // Zeros become its leading bits, lowest first.
+      for (const int64_t mask : llvm::reverse(basis)) {
+        const ValueId below = Op(OpKind::And, first, LeadingBit(mask) - 1);
+        first = builder_.Op(OpKind::Subtract, ElementType::S64, {Op(OpKind::ShiftLeft, first, 1), below});
+      }
+      ExchangeFrom(first, masks, basis);
+    }
+  }
+  void ExchangeFrom(ValueId first, llvm::ArrayRef<int64_t> masks, llvm::ArrayRef<int64_t> basis) {
+    struct Element {
+      int64_t sum;
+      Address place;
+      ValueId value;
+    };
+    llvm::SmallVector<Element, 16> elements;
+    for (int64_t number = 0; number < int64_t{1} << basis.size(); ++number) {
+      int64_t sum = 0;
+      for (size_t i = 0; i < basis.size(); ++i) sum ^= (number >> i & 1) != 0 ? basis[i] : 0;
+      const Address place = PlaceOf(sum == 0 ? first : Op(OpKind::Xor, first, sum));
+      elements.push_back({sum, place, lowering_.LoadHere(shared_, place)});
+    }
+    for (const int64_t mask : masks)
+      for (Element& low : elements) {
+        if ((low.sum & LeadingBit(mask)) != 0) continue;
+        auto* high = llvm::find_if(elements, [&](const Element& e) { return e.sum == (low.sum ^ mask); });
+        const ValueId x = low.value, y = high->value;
+        low.value = builder_.Op(first_, type_, {x, y});
+        high->value = builder_.Op(last_, type_, {x, y});
+      }
+    for (const Element& element : elements) builder_.Store(shared_, element.place, element.value);
+  }
+
+  Lowering& lowering_;
+  KernelBuilder& builder_;
+  const Instruction& root_;
+  ElementType type_;
+  OpKind first_, last_;  // of two elements
+  int64_t rows_, length_;
+  int64_t tile_ = 1, threads_ = 1, at_once_ = 1;
+  std::vector<int64_t> masks_;  // by what places differ that meet, stage by stage
+  BufferId shared_ = -1;
+};
+
 Status Lowering::LowerSort(const Instruction& root) {
   const Shape& shape = root.operand(0)->shape();
   if (shape.rank() != 2 || root.attr<SortAttrs>().dimensions[0] != 1 || shape.dim(1) < 2)
     return Decline(root.loc(), "%{0} has no rows to sort", root.name());
   if (shape.dim(1) > LongestSortedRow(root, target_))
     return Decline(root.loc(), "%{0} has rows that no block of threads sorts", root.name());
+  if (const auto direction = NumberOrder(root)) return NumberNetwork(*this, root, *direction).Run();
   return SortNetwork(*this, root).Run();
 }
 

@@ -183,6 +183,9 @@ class Parser {
     if (Take("when")) {
       HLO_TRY(d.when, Id('%'));
     }
+    if (Take("before")) {
+      HLO_TRY(d.before, Id('%'));
+    }
     d.ordered = Take("ordered");
     d.parallel = Take("parallel");
     const llvm::StringRef before = rest_;

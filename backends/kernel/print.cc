@@ -61,6 +61,7 @@ class Printer {
     os_ << 'i' << d.id << " in " << d.extent;
     if (d.outer >= 0) os_ << " of i" << d.outer << " below " << d.limit;
     if (d.when >= 0) os_ << " when %" << d.when;
+    if (d.before >= 0) os_ << " before %" << d.before;
     if (d.ordered) os_ << " ordered";
     if (d.parallel) os_ << " parallel";
     if (d.binding != Binding::None) os_ << ' ' << ToString(d.binding);

@@ -228,10 +228,21 @@ class Verifier {
       return Fail("i{0} has a condition, but more than one iteration, or is bound or parallel", d.id);
     return {};
   }
+  Status VerifyEnd(const Dimension& d) {
+    HLO_CHECK_OK(Use(d.before));
+    if (kernel_.TypeOf(d.before) != ElementType::S64) return Fail("i{0} ends before what is no s64", d.id);
+    if (d.outer >= 0 || d.parallel || d.width > 1 || d.unroll > 1 || d.when >= 0 ||
+        d.binding != Binding::None)
+      return Fail(
+          "i{0} ends before a value, but is cut, bound, parallel, a vector, written out or has a condition",
+          d.id);
+    return {};
+  }
   void Close(const Dimension& d) { open_[static_cast<size_t>(d.id)] = false; }
   Status Verify(const LoopStmt& s) {
     HLO_CHECK_OK(Open(s.loop));
     if (s.loop.when >= 0) HLO_CHECK_OK(VerifyCondition(s.loop));
+    if (s.loop.before >= 0) HLO_CHECK_OK(VerifyEnd(s.loop));
     if (s.loop.width == 1 && s.loop.extent % s.loop.unroll != 0)
       return Fail("{0} iterations of i{1} at once do not divide {2}", s.loop.unroll, s.loop.id,
                   s.loop.extent);
@@ -247,7 +258,7 @@ class Verifier {
       return Fail("a reduce of {0} values has other numbers of results, elements or parameters", count);
     for (const Dimension& d : s.loops) {
       HLO_CHECK_OK(Open(d));
-      if (d.when >= 0) return Fail("i{0} of a reduce has a condition", d.id);
+      if (d.when >= 0 || d.before >= 0) return Fail("i{0} of a reduce has a condition", d.id);
       if (d.width > 1 && (&d != &s.loops.back() || !HasPartialResults(s, kernel_)))
         return Fail("i{0} is a vector, but its reduce has an order", d.id);
       if (d.width == 1 && d.unroll > 1 && (s.loops.size() > 1 || !ReductionOp(s) || d.unroll != d.extent))

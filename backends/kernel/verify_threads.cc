@@ -167,6 +167,8 @@ class ThreadVerifier {
       if (IsBlock(d.binding)) continue;
       if (d.width > 1) return Fail("a barrier in i{0}, which is a vector", d.id);
       if (d.when >= 0) return Fail("a barrier in i{0}, which has a condition", d.id);
+      if (d.before >= 0)
+        return Fail("a barrier in i{0}, of which threads have different numbers of iterations", d.id);
       const Dimension* outer = d.outer < 0 ? nullptr : Open(d.outer);
       if (outer != nullptr && IsThread(outer->binding))
         return Fail("a barrier in i{0}, of which threads have different numbers of iterations", d.id);
@@ -213,7 +215,7 @@ class ThreadVerifier {
     for (auto a = lanes + 1; a != around_.end(); ++a) {
       if (a->d->width > 1) return Fail("a {0} in i{1}, which is a vector", what, a->d->id);
       if (a->d->when >= 0) return Fail("a {0} in i{1}, which has a condition", what, a->d->id);
-      if (a->d->outer == lanes->d->id)
+      if (a->d->outer == lanes->d->id || a->d->before >= 0)
         return Fail("a {0} in i{1}, of which lanes have different numbers of iterations", what, a->d->id);
     }
     return {};

@@ -47,6 +47,9 @@ constexpr Refused kCases[] = {
     {"%9 = compare EQ pred %0, %0\nfor i0 in 2 block.x {\n for i1 in 8 thread.x {\n for i2 in 1 when %9 {\n"
      " barrier\n }\n }\n}",
      "line 7: a barrier in i2, which has a condition"},
+    {"%9 = constant s64 0x2\nfor i0 in 2 block.x {\n for i1 in 8 thread.x {\n for i2 in 4 before %9 {\n"
+     " barrier\n }\n }\n}",
+     "line 7: a barrier in i2, of which threads have different numbers of iterations"},
     {"for i0 in 2 block.x {\n %1 = reduce i1 in 4 init %0 {\n yield %0\n } by (%2, %3) {\n barrier\n"
      " %4 = add s32 %2, %3\n yield %4\n }\n}",
      "line 7: a barrier in what a reduce folds by"},

@@ -68,6 +68,7 @@ void ForEachUse(const Stmt& stmt, llvm::function_ref<void(ValueId)> f) {
   if (const auto* x = std::get_if<CopyStmt>(&stmt)) optional(x->mask);
   if (const auto* x = std::get_if<LoopStmt>(&stmt)) {
     optional(x->loop.when);
+    optional(x->loop.before);
     all(x->body->yields);
   }
   if (const auto* x = std::get_if<ReduceStmt>(&stmt)) {
@@ -111,7 +112,7 @@ int64_t NeighboursOf(const Address& address, llvm::ArrayRef<Dimension> loops) {
   llvm::SmallVector<std::pair<int64_t, int64_t>, 3> steps;  // factor, extent
   for (const auto& term : address.loops) {
     const auto* loop = llvm::find_if(loops, [&](const Dimension& d) { return d.id == term.id; });
-    if (loop == loops.end() || loop->limit != 0) return 0;
+    if (loop == loops.end() || loop->limit != 0 || loop->before >= 0) return 0;
     steps.emplace_back(term.factor, loop->extent);
   }
   llvm::sort(steps);

@@ -364,12 +364,26 @@ Status KernelEmitter::EmitOnCondition(const LoopStmt& stmt) {
   return {};
 }
 
+Status KernelEmitter::EmitBefore(const LoopStmt& stmt) {
+  if (in_vector()) return Decline({}, "a loop has an end for each lane of a vector");
+  Value* end =
+      b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, Int64(stmt.loop.extent), At(stmt.loop.before).compute);
+  return ScalarLoop(stmt.loop.id, {Int64(0), end}, 1, [&]() -> Status {
+    around_.push_back({stmt.loop.id, 1, stmt.loop.ordered});
+    passes_.clear();
+    HLO_CHECK_OK(EmitRegion(*stmt.body));
+    around_.pop_back();
+    return {};
+  });
+}
+
 Status KernelEmitter::Emit(const LoopStmt& stmt) {
   if (stmt.loop.when >= 0) return EmitOnCondition(stmt);
   if (stmt.loop.binding != kernel::Binding::None) return EmitBound(stmt);
   if (stmt.loop.width == 1 && stmt.loop.unroll > 1 && stmt.loop.unroll == stmt.loop.extent && !in_vector() &&
       !stmt.loop.parallel)
     return EmitUnrolled(stmt);
+  if (stmt.loop.before >= 0) return EmitBefore(stmt);
   Range range = WholeRange(stmt.loop);
   if (stmt.loop.parallel && threads_ == nullptr) range = NextPart(stmt.loop);
   if (IsShortRow(stmt)) return EmitShortRow(stmt);

@@ -176,6 +176,8 @@ class KernelEmitter {
   /// A loop that is written out.
   Status EmitUnrolled(const kernel::LoopStmt& stmt);
   Status EmitOnCondition(const kernel::LoopStmt& stmt);
+  /// A loop that ends before a value.
+  Status EmitBefore(const kernel::LoopStmt& stmt);
   /// Whether the loop is a short row within lanes, which writes what lies side by side when all its
   /// iterations are done.
   [[nodiscard]] bool IsShortRow(const kernel::LoopStmt& stmt) const;
