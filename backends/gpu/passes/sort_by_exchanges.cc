@@ -8,7 +8,8 @@
 // sorting these again. A stage is a step over all elements at once, the work is that of n log2(n)^2
 // comparisons. All stages order upwards (the first of each merge meets mirrored), so rows of any length do
 // without padding: what would meet an element beyond the end stays. Equal elements, and those that come
-// before each other, are told apart by their places at the beginning, which go along with them. Elements only
+// before each other, are told apart by their places at the beginning, which go along with them; integers in
+// the order of their numbers need none. Elements only
 // ever change places, so that none is lost where the comparator is no order. Left alone: dynamic shapes, rows
 // of one element, rows [rows, elements] that are short enough.
 #include "backends/compile/machine.h"
@@ -48,6 +49,12 @@ std::vector<int32_t> MasksOf(int64_t run, int64_t tile) {
 
 using State = llvm::SmallVector<Expr, 6>;
 
+/// What elements are ordered by: numbers as they are, or else a comparator, and then their places.
+struct Order {
+  std::optional<Direction> numbers;
+  Computation* comparator;
+};
+
 /// Elements [row, place] of x, one for each place of a row.
 Expr AtPlaces(const Expr& x, const Expr& places) {
   GatherAttrs attrs;
@@ -69,8 +76,23 @@ Expr Before(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> x, llvm::
   return {make, make.Add(OpKind::Map, pairs, std::move(map), {&comparator})};
 }
 
+/// A stage of numbers, which need no places: those that are equal are the same.
+Expr ExchangeNumbers(const Expr& x, Direction direction, const Expr& mask) {
+  const int64_t rows = x.dim(0), length = x.dim(1);
+  const Expr place = IotaOf(x.make(), kSortIndex, {length}, 0), partner = place ^ mask;
+  const Expr other = AtPlaces(x, partner);
+  const Expr first = direction == Direction::LT ? Min(x, other) : Max(x, other),
+             last = direction == Direction::LT ? Max(x, other) : Min(x, other);
+  const Expr lower = Lt(place, partner).Broadcast({rows, length}, {1});
+  // Those without a partner meet others that they do not change places with.
+  const Expr alone = Ge(partner, Expr(length)).Broadcast({rows, length}, {1});
+  return Select(alone, x, Select(lower, first, last));
+}
+
 /// One stage. The first of the state are the places that elements had at the beginning.
-State Exchange(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> state, const Expr& mask) {
+State Exchange(Maker& make, const Order& order, llvm::ArrayRef<Expr> state, const Expr& mask) {
+  if (order.numbers) return {ExchangeNumbers(state[0], *order.numbers, mask)};
+  Computation& comparator = *order.comparator;
   const int64_t rows = state[0].dim(0), length = state[0].dim(1);
   const Expr place = IotaOf(make, kSortIndex, {length}, 0);
   const Expr partner = place ^ mask;
@@ -90,9 +112,9 @@ State Exchange(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> state,
 
 /// Stages one after the other. Two of them make a round of the loop, so that none is copied: where there is
 /// one too many, all elements of another meet themselves.
-State Exchanges(Maker& make, Computation& comparator, State state, std::vector<int32_t> masks) {
+State Exchanges(Maker& make, const Order& order, State state, std::vector<int32_t> masks) {
   if (masks.size() == 1)
-    return Exchange(make, comparator, state, Expr(make, make.ScalarInt(kSortIndex, masks[0])));
+    return Exchange(make, order, state, Expr(make, make.ScalarInt(kSortIndex, masks[0])));
   if (masks.size() % 2 != 0) masks.push_back(0);
   const auto rounds = static_cast<int64_t>(masks.size()) / 2;
   Literal table = Literal::Make(Shape::Array(kSortIndex, {rounds, 2}));
@@ -101,8 +123,7 @@ State Exchanges(Maker& make, Computation& comparator, State state, std::vector<i
   state = CountedLoop(make, "sort", rounds, state, [&](Maker& inside, const Expr& i, llvm::ArrayRef<Expr> s) {
     const Expr pair = DynamicSliceOf(s[0], {i, 0}, {1, 2});
     State next(s.drop_front().begin(), s.end());
-    for (const int64_t k : {0, 1})
-      next = Exchange(inside, comparator, next, pair.Slice(1, k, k + 1).Reshape({}));
+    for (const int64_t k : {0, 1}) next = Exchange(inside, order, next, pair.Slice(1, k, k + 1).Reshape({}));
     next.insert(next.begin(), s[0]);
     return next;
   });
@@ -170,21 +191,24 @@ Instruction* ByExchanges(Instruction* sort, int64_t tile) {
   Computation& comparator = *sort->callee();
   State state;
   for (Instruction* operand : sort->operands()) state.push_back(AsRows({make, operand}, rows));
+  const Order order{kernel::NumberOrder(*sort), &comparator};
   if (rows.length <= tile) {
     state = SortOf(make, comparator, state);
   } else {
-    state.insert(state.begin(), IotaOf(make, kSortIndex, {rows.count, rows.length}, 1));
-    Computation* const tiles = tile > 1 ? WithPlaces(make, comparator) : nullptr;
+    if (!order.numbers) state.insert(state.begin(), IotaOf(make, kSortIndex, {rows.count, rows.length}, 1));
+    Computation* const tiles = tile <= 1       ? nullptr
+                               : order.numbers ? &comparator
+                                               : WithPlaces(make, comparator);
     if (tiles != nullptr) state = SortTiles(make, *tiles, state, tile, /*merges=*/false);
     std::vector<int32_t> masks;
     for (int64_t run = 2 * std::max<int64_t>(tile, 1); run < 2 * rows.length; run *= 2) {
       for (const int32_t mask : MasksOf(run, tile)) masks.push_back(mask);
       if (tiles == nullptr) continue;
-      state = Exchanges(make, comparator, state, std::exchange(masks, {}));
+      state = Exchanges(make, order, state, std::exchange(masks, {}));
       state = SortTiles(make, *tiles, state, tile, /*merges=*/true);
     }
-    if (!masks.empty()) state = Exchanges(make, comparator, state, masks);
-    state.erase(state.begin());
+    if (!masks.empty()) state = Exchanges(make, order, state, masks);
+    if (!order.numbers) state.erase(state.begin());
   }
   llvm::SmallVector<Instruction*, 4> sorted;
   for (const Expr& x : state) sorted.push_back(FromRows(x, sort->operand(0)->shape(), rows));
@@ -203,7 +227,7 @@ Result<bool> RunSortByExchanges(Module& module, const SortByExchangesOptions& op
     const kernel::Target& target = compile::MachineOf(context).kernels;
     const int64_t whole = kernel::LongestSortedRow(sort, target);
     // Tiles of longer rows hold places, too.
-    return RowsOfSort(sort)->length <= whole
+    return RowsOfSort(sort)->length <= whole || kernel::NumberOrder(sort)
                ? whole
                : kernel::LongestSortedRow(sort, target, Info(kSortIndex).host_bytes());
   };

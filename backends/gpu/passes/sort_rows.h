@@ -16,6 +16,15 @@ struct SortRows {
 /// Nothing for what is no sort, has dynamic shapes, no elements, or more than kSortIndex counts.
 std::optional<SortRows> RowsOfSort(const Instruction& inst);
 
+/// How many elements of each row anybody reads, from its beginning on; at least one.
+int64_t ElementsRead(const Instruction& sort, const SortRows& rows);
+/// Rows of `length` elements that begin with those of x, [rows, elements].
+Expr Filled(const Expr& x, int64_t length);
+/// The least number that counts the elements of a row is of so many bits.
+int64_t BitsOfPlaces(int64_t length);
+/// Elements of x, [rows, elements], at places in their rows, [rows, places].
+Expr TakeFromRows(const Expr& x, const Expr& places);
+
 /// An operand as [rows, elements].
 Expr AsRows(const Expr& operand, const SortRows& rows);
 /// Such an array in the shape of an operand again.
