@@ -9,15 +9,16 @@ namespace hlo::compile {
 namespace {
 
 /// By KernelPath.
-constexpr llvm::StringLiteral kPaths[] = {"loops", "chain"};
+constexpr llvm::StringLiteral kPaths[] = {"loops", "chain", "side_by_side"};
 // As SetKernelConfig() writes it.
-constexpr llvm::StringLiteral kTexts[] = {R"({"kernel":{"path":"loops"}})", R"({"kernel":{"path":"chain"}})"};
+constexpr llvm::StringLiteral kTexts[] = {R"({"kernel":{"path":"loops"}})", R"({"kernel":{"path":"chain"}})",
+                                          R"({"kernel":{"path":"side_by_side"}})"};
 constexpr llvm::StringLiteral kScheduled = R"({"kernel":{"path":"loops","schedule":")";
 
 /// The configuration as text that SetKernelConfig() wrote; nothing for others.
 std::optional<KernelConfig> FromOwnText(llvm::StringRef text) {
-  for (const KernelPath path : {KernelPath::Loops, KernelPath::Chain})
-    if (text == kTexts[static_cast<size_t>(path)]) return KernelConfig{path};
+  for (size_t path = 0; path < std::size(kTexts); ++path)
+    if (text == kTexts[path]) return KernelConfig{static_cast<KernelPath>(path)};
   if (!text.consume_front(kScheduled) || !text.consume_back("\"}}") || text.contains('"') ||
       text.contains('\\'))
     return {};
@@ -43,7 +44,8 @@ KernelConfig FromJson(const JsonValue& kernel) {
       has_path = true;
       const auto* at = word ? llvm::find(kPaths, *word) : std::end(kPaths);
       if (at == std::end(kPaths))
-        config.problem = "found the path " + KindOf(value) + " of a kernel, expected loops or chain";
+        config.problem =
+            "found the path " + KindOf(value) + " of a kernel, expected loops, chain or side_by_side";
       else
         config.path = static_cast<KernelPath>(at - kPaths);
     } else if (key == "schedule") {
@@ -57,9 +59,11 @@ KernelConfig FromJson(const JsonValue& kernel) {
     if (!config.problem.empty()) return config;
   }
   if (!has_path)
-    config.problem = "a kernel has the path loops or chain, this one has none";
+    config.problem = "a kernel has the path loops, chain or side_by_side, this one has none";
   else if (config.schedule && config.path == KernelPath::Chain)
     config.problem = "the schedule of a chain is that of the kernel in it";
+  else if (config.schedule && config.path == KernelPath::SideBySide)
+    config.problem = "kernels side by side have schedules of their own";
   return config;
 }
 

@@ -11,8 +11,9 @@
 namespace hlo::compile {
 
 enum class KernelPath : uint8_t {
-  Loops,  // loops made of the fused computation
-  Chain,  // a product, a kernel over its rows and perhaps a product of these, block by block (chains.h)
+  Loops,       // loops made of the fused computation
+  Chain,       // a product, a kernel over its rows and perhaps a product of these, block by block (chains.h)
+  SideBySide,  // kernels in the fused computation, each with blocks of its own (side_by_side.h)
 };
 
 struct KernelConfig {

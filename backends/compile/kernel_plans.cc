@@ -1,6 +1,7 @@
 #include "backends/compile/kernel_plans.h"
 
 #include "backends/compile/kernel_config.h"
+#include "backends/compile/side_by_side.h"
 #include "backends/kernel/dedupe.h"
 #include "backends/kernel/fold.h"
 #include "backends/kernel/interleave.h"
@@ -92,6 +93,11 @@ Result<KernelPlan> Attempt(const Instruction& fusion, const Machine& machine, st
 Result<KernelPlanPtr> PlanLoops(const Instruction& fusion, const Machine& machine,
                                 std::optional<int64_t> row) {
   const std::optional<KernelConfig> config = KernelConfigOf(fusion);
+  if (config && config->path == KernelPath::SideBySide) {
+    const auto plan = [&](const Instruction& part) { return PlanLoops(part, machine); };
+    HLO_TRY(KernelPlan whole, PlanSideBySide(fusion, machine, plan));
+    return std::make_shared<const KernelPlan>(std::move(whole));
+  }
   std::optional<kernel::Schedule> schedule;
   if (config && config->schedule) {
     HLO_TRY(schedule, kernel::ParseSchedule(*config->schedule));
@@ -180,17 +186,25 @@ KernelPlans& KernelPlans::Of(Module& module, const Machine& machine) {
 }
 
 Result<KernelPlanPtr> KernelPlans::Plan(const Instruction& fusion, std::optional<int64_t> row) {
-  KernelPlanPtr& known = plans_[{&fusion, row}];
-  if (known != nullptr) return known;
-  std::vector<Planned>& alike = alike_[HashOf(*fusion.callee())];
-  for (const Planned& other : alike)
+  if (const KernelPlanPtr& known = plans_[{&fusion, row}]; known != nullptr) return known;
+  const uint64_t hash = HashOf(*fusion.callee());
+  for (const Planned& other : alike_[hash])
     if (other.row == row && ConfigText(*other.fusion) == ConfigText(fusion) &&
         SameComputation(*other.fusion->callee(), *fusion.callee()))
-      return known = other.plan;
-  HLO_TRY(known, PlanLoops(fusion, machine_, row));
+      return plans_[{&fusion, row}] = other.plan;
+  HLO_TRY(KernelPlanPtr made, Make(fusion, row));
+  plans_[{&fusion, row}] = made;
   // Whose folds have to be marked is found out of each.
-  if (known->in_order.empty()) alike.push_back({&fusion, row, known});
-  return known;
+  if (made->in_order.empty()) alike_[hash].push_back({&fusion, row, made});
+  return made;
+}
+
+Result<KernelPlanPtr> KernelPlans::Make(const Instruction& fusion, std::optional<int64_t> row) {
+  const auto config = KernelConfigOf(fusion);
+  if (!config || config->path != KernelPath::SideBySide) return PlanLoops(fusion, machine_, row);
+  const auto plan = [&](const Instruction& part) { return Plan(part); };
+  HLO_TRY(KernelPlan whole, PlanSideBySide(fusion, machine_, plan));
+  return std::make_shared<const KernelPlan>(std::move(whole));
 }
 
 namespace {
@@ -203,12 +217,24 @@ bool IsInChain(const Computation& computation) {
 
 }  // namespace
 
+namespace {
+
+Status CheckSideBySide(const Instruction& fusion, const Machine& machine) {
+  HLO_TRY(const std::vector<SideBySidePart> parts, PartsOf(fusion));
+  for (const SideBySidePart& part : parts) HLO_CHECK_OK(CheckKernel(*part.fusion, machine));
+  const auto plan = KernelPlans::Of(*fusion.module(), machine).Plan(fusion);
+  return plan || IsDeclined(plan.error()) ? Status() : Error(plan.error());
+}
+
+}  // namespace
+
 Status CheckKernel(const Instruction& fusion, const Machine& machine, std::optional<int64_t> row) {
   const auto config = KernelConfigOf(fusion);
   if (!config) return {};
   if (!config->problem.empty())
     return Error("unsupported-kernel", fusion.loc(), "%{0}: {1}", fusion.name(), config->problem);
   if (config->path == KernelPath::Chain) return {};
+  if (config->path == KernelPath::SideBySide) return CheckSideBySide(fusion, machine);
   for (const Instruction* part : fusion.callee()->instructions())
     if (part->operand_count() > 0 && part->kind() != OpKind::Tuple &&
         part->kind() != OpKind::GetTupleElement && !kernel::HasLoops(part->kind()))

@@ -47,6 +47,7 @@ class KernelPlans {
   Result<KernelPlanPtr> Plan(const Instruction& fusion, std::optional<int64_t> row = {});
 
  private:
+  Result<KernelPlanPtr> Make(const Instruction& fusion, std::optional<int64_t> row);
   const Machine& machine_;
   struct Planned {
     const Instruction* fusion;

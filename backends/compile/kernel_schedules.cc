@@ -27,7 +27,10 @@ std::vector<Planned> KernelsOf(const Module& module, PassContext& context) {
       const auto rows = machine.kernel_of_rows != nullptr ? machine.kernel_of_rows(*inst) : std::nullopt;
       if (rows)
         kernels.push_back({rows->fusion, rows->row});
-      else if (IsKernel(*inst))
+      else if (const auto config = KernelConfigOf(*inst); config && config->path == KernelPath::SideBySide)
+        for (Instruction* part : inst->callee()->InstructionsOf(OpKind::Fusion))
+          kernels.push_back({part, {}});
+      else if (config)
         kernels.push_back({inst, {}});
     }
   }

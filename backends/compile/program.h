@@ -77,7 +77,7 @@ struct KernelCall {
 
 enum class StepKind : uint8_t {
   Copy,         // bytes of the operand
-  Kernel,       // compiled or interpreted loops
+  Kernel,       // compiled or interpreted loops; its parts, if there are any, are steps that it does in turns
   Chain,        // a product, a kernel over its rows and perhaps a product of these, block by block
   Structured,   // loops of the op's own
   Product,      // a dot or a convolution

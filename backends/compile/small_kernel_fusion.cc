@@ -4,9 +4,8 @@
 // Requires row-major. Preserves flat-calls, fusions, row-major. No value changes.
 #include "backends/compile/kernel_config.h"
 #include "backends/compile/kernel_readings.h"
+#include "backends/compile/levels.h"
 #include "backends/kernel/lower.h"
-#include "llvm/ADT/DenseMap.h"
-#include "passes/analysis/cost.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/pass.h"
 #include "passes/rewrite/fuse.h"
@@ -29,37 +28,6 @@ struct SmallKernelFusionOptions {
     return kRows;
   }
 };
-
-/// How many steps lead to an instruction, or from it: between two of as many there is no way.
-using Levels = llvm::DenseMap<const Instruction*, int64_t>;
-
-Levels LevelsFromStart(llvm::ArrayRef<Instruction*> order) {
-  Levels levels;
-  for (const Instruction* inst : order) {
-    int64_t level = 0;
-    const auto after = [&](const Instruction* before) { level = std::max(level, levels.lookup(before)); };
-    llvm::for_each(inst->operands(), after);
-    llvm::for_each(inst->extras().control_predecessors, after);
-    levels[inst] = level + (CostsNothing(inst->kind()) ? 0 : 1);
-  }
-  return levels;
-}
-
-Levels LevelsFromEnd(llvm::ArrayRef<Instruction*> order) {
-  Levels levels;  // counted from the end: operands have higher ones
-  for (const Instruction* inst : llvm::reverse(order)) {
-    int64_t& level = levels[inst];
-    if (!CostsNothing(inst->kind())) ++level;
-    const int64_t mine = level;
-    const auto before = [&](const Instruction* other) {
-      int64_t& its = levels[other];
-      its = std::max(its, mine);
-    };
-    llvm::for_each(inst->operands(), before);
-    llvm::for_each(inst->extras().control_predecessors, before);
-  }
-  return levels;
-}
 
 /// A kernel that others may join.
 struct Small {

@@ -165,6 +165,7 @@ class Interpreter {
   Status Run(const LoopStmt& s) {
     if (IsBlock(s.loop.binding)) return RunBlocks(s);
     if (IsThread(s.loop.binding)) return RunThreads(s);
+    if (!in_threads_ && IsSection(s)) return RunSection(s);
     const auto run = [&] { return ForEachIteration(s.loop, [&](int64_t) { return Run(*s.body); }); };
     if (s.loop.when < 0) return run();
     return With(Those([&](int32_t t) { return IsTrue(s.loop.when, t); }), run);
@@ -172,8 +173,19 @@ class Interpreter {
   Status RunBlocks(const LoopStmt& s) {
     return ForEachIteration(s.loop, [&](int64_t) {
       memory_.BeginBlock();
+      sections_ = 0;
       return Run(*s.body);
     });
+  }
+  Status RunSection(const LoopStmt& s) {
+    const BlockShape whole = std::exchange(shape_, ShapeOfThreads(*s.body));
+    Threads threads = Those([&](int32_t t) { return t < shape_.count() && IsTrue(s.loop.when, t); });
+    if (!threads.empty() && ++sections_ > 1)
+      return Error("kernel-invalid", {}, "a block runs i{0}, a section, and another one", s.loop.id);
+    HLO_CHECK_OK(With(std::move(threads),
+                      [&] { return ForEachIteration(s.loop, [&](int64_t) { return Run(*s.body); }); }));
+    shape_ = whole;
+    return {};
   }
   /// The thread's number in one direction of the block.
   [[nodiscard]] int64_t NumberIn(size_t direction, int32_t thread) const {
@@ -202,9 +214,9 @@ class Interpreter {
   }
 
   Status Run(const BarrierStmt&) {
-    if (active_.size() != threads_)
+    if (active_.size() != static_cast<size_t>(shape_.count()))
       return Error("kernel-invalid", {}, "{0} of the {1} threads of a block come to a barrier",
-                   active_.size(), threads_);
+                   active_.size(), shape_.count());
     memory_.Barrier();
     return {};
   }
@@ -445,8 +457,8 @@ class Interpreter {
   }
 
   const Kernel& kernel_;
-  BlockShape shape_;
-  size_t threads_;  // of a block
+  BlockShape shape_;  // of the block, or of the section
+  size_t threads_;    // of a block
   KernelMemory memory_;
   std::vector<Scalar> values_;  // by value, then thread
   std::vector<int64_t> loops_;  // by loop, then thread
@@ -460,6 +472,7 @@ class Interpreter {
   static constexpr int kUnfinished = 0xa5;
   std::vector<std::deque<std::vector<Copied>>> copies_;  // by thread: groups, the last not committed
   bool in_threads_ = false;
+  int sections_ = 0;  // that the block has run
   llvm::DenseMap<const OpStmt*, hlo::Kernel> ops_;
 };
 

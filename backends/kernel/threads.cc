@@ -81,16 +81,42 @@ bool MayBeAtomic(AtomicOp op, ElementType type) {
 llvm::StringRef ToString(ShuffleMode mode) { return kModes[static_cast<size_t>(mode)]; }
 std::optional<ShuffleMode> ParseShuffleMode(llvm::StringRef text) { return Find<ShuffleMode>(kModes, text); }
 
-BlockShape ShapeOfBlocks(const Kernel& kernel) {
+bool IsSection(const LoopStmt& loop) {
+  if (loop.loop.when < 0) return false;
+  bool threads = false;
+  ForEachStmt(*loop.body, [&](const Stmt& stmt) {
+    const auto* inner = std::get_if<LoopStmt>(&stmt);
+    threads |= inner != nullptr && IsThread(inner->loop.binding);
+  });
+  return threads;
+}
+
+namespace {
+
+void Enlarge(BlockShape& shape, const Dimension& d) {
   constexpr int64_t kBeyondAll = 1 << 14;  // far more than kMaxThreads, and no product of four overflows
+  if (!IsThread(d.binding)) return;
+  int64_t& extent = shape.extents[DirectionOf(d.binding)];
+  extent = std::max(extent, std::min(d.extent, kBeyondAll));
+}
+
+}  // namespace
+
+BlockShape ShapeOfThreads(const Region& region) {
   BlockShape shape;
-  ForEachStmt(kernel.body, [&](const Stmt& stmt) {
-    const auto* loop = std::get_if<LoopStmt>(&stmt);
-    if (loop == nullptr || !IsThread(loop->loop.binding)) return;
-    int64_t& extent = shape.extents[DirectionOf(loop->loop.binding)];
-    extent = std::max(extent, std::min(loop->loop.extent, kBeyondAll));
+  ForEachStmt(region, [&](const Stmt& stmt) {
+    if (const auto* loop = std::get_if<LoopStmt>(&stmt)) Enlarge(shape, loop->loop);
   });
   return shape;
+}
+
+BlockShape ShapeOfBlocks(const Kernel& kernel) {
+  int64_t most = 0;  // threads of a section
+  ForEachStmt(kernel.body, [&](const Stmt& stmt) {
+    const auto* loop = std::get_if<LoopStmt>(&stmt);
+    if (loop != nullptr && IsSection(*loop)) most = std::max(most, ShapeOfThreads(*loop->body).count());
+  });
+  return most == 0 ? ShapeOfThreads(kernel.body) : BlockShape{{1, most, 1, 1}};
 }
 
 std::array<int64_t, 3> ShapeOfGrid(const Kernel& kernel) {

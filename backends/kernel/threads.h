@@ -8,6 +8,11 @@
 // nest that is smaller is run by the threads whose numbers are in it, which are the same threads in all
 // nests. Threads of a block know what others of it wrote only after a barrier; blocks know nothing of each
 // other, but for atomics.
+//
+// A loop with a condition that stands in the block loops and has thread loops in it is a section. Threads of
+// a section have a shape of their own: they are the first ones of the block, as many as there are in the
+// largest nest in each direction, and the others end. A kernel of sections has no thread loops elsewhere, and
+// a block runs one of them at most. The block has as many threads as the largest section, all in direction x.
 #pragma once
 #include "backends/kernel/kernel.h"
 
@@ -43,6 +48,10 @@ constexpr size_t DirectionOf(Binding thread) {
   return thread == Binding::Lane ? 0
                                  : static_cast<size_t>(thread) - static_cast<size_t>(Binding::ThreadX) + 1;
 }
+/// Whether the loop, which does not stand in thread loops, is a section.
+bool IsSection(const LoopStmt& loop);
+/// The threads of the nests in a region.
+BlockShape ShapeOfThreads(const Region& region);
 /// Of a kernel that is verified; with too many threads, some number of them that is too large as well.
 BlockShape ShapeOfBlocks(const Kernel& kernel);
 

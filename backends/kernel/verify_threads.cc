@@ -15,6 +15,7 @@ class ThreadVerifier {
       const auto* loop = std::get_if<LoopStmt>(&stmt);
       if (loop == nullptr) return;
       has_threads_ |= IsThread(loop->loop.binding);
+      has_sections_ |= IsSection(*loop);
     });
   }
 
@@ -96,9 +97,21 @@ class ThreadVerifier {
 
   Status Verify(const LoopStmt& s) {
     if (s.loop.binding != Binding::None) HLO_CHECK_OK(VerifyBound(s.loop));
+    if (section_ == nullptr && !AroundThreads() && IsSection(s)) return VerifySection(s);
+    return VerifyBody(s);
+  }
+  Status VerifyBody(const LoopStmt& s) {
     around_.push_back({&s.loop, false});
     HLO_CHECK_OK(Verify(*s.body));
     around_.pop_back();
+    return {};
+  }
+  Status VerifySection(const LoopStmt& s) {
+    const BlockShape whole = std::exchange(shape_, ShapeOfThreads(*s.body));
+    section_ = &s.loop;
+    HLO_CHECK_OK(VerifyBody(s));
+    section_ = nullptr;
+    shape_ = whole;
     return {};
   }
   Status Verify(const ReduceStmt& s) {
@@ -141,6 +154,7 @@ class ThreadVerifier {
   Status VerifyThread(const Dimension& d) const {
     const llvm::StringRef to = ToString(d.binding);
     if (!in_block_) return Fail("i{0} is bound to {1} outside of a block loop", d.id, to);
+    if (has_sections_ && section_ == nullptr) return Fail("i{0} is bound to {1} beside a section", d.id, to);
     if (shape_.count() > kMaxThreads)
       return Fail("i{0} is bound to {1}: {2} threads of a block, expected at most {3}", d.id, to,
                   shape_.count(), kMaxThreads);
@@ -166,7 +180,7 @@ class ThreadVerifier {
       const Dimension& d = *a.d;
       if (IsBlock(d.binding)) continue;
       if (d.width > 1) return Fail("a barrier in i{0}, which is a vector", d.id);
-      if (d.when >= 0) return Fail("a barrier in i{0}, which has a condition", d.id);
+      if (d.when >= 0 && &d != section_) return Fail("a barrier in i{0}, which has a condition", d.id);
       if (d.before >= 0)
         return Fail("a barrier in i{0}, of which threads have different numbers of iterations", d.id);
       const Dimension* outer = d.outer < 0 ? nullptr : Open(d.outer);
@@ -226,6 +240,8 @@ class ThreadVerifier {
   size_t at_ = 0, next_ = 0;  // the statement being looked at, and how many have begun
   BlockShape shape_;
   bool has_threads_ = false;  // thread loops
+  bool has_sections_ = false;
+  const Dimension* section_ = nullptr;  // around the statement, if there is one
   llvm::SmallVector<Around, 8> around_;
   int64_t blocks_ = 0;      // block loops that have begun
   bool in_block_ = false;   // inside of all block loops

@@ -82,6 +82,14 @@ constexpr Refused kCases[] = {
      "line 4: i1 is bound to lane: expected a power of two of lanes, all of which exist"},
     {"for i0 in 4 block.x {\n for i1 in 8 lane {\n }\n for i2 in 16 lane {\n }\n}",
      "line 4: i1 is bound to lane: expected 16 lanes, as elsewhere"},
+    {"%9 = compare EQ pred %0, %0\nfor i0 in 4 block.x {\n for i1 in 1 when %9 {\n for i2 in 8 thread.x {\n "
+     "}\n }\n"
+     " for i3 in 8 thread.x {\n }\n}",
+     "line 9: i3 is bound to thread.x beside a section"},
+    {"%9 = compare EQ pred %0, %0\nfor i0 in 4 block.x {\n for i1 in 1 when %9 {\n for i2 in 8 thread.x {\n "
+     "}\n"
+     " for i3 in 4 thread.x {\n barrier\n }\n }\n}",
+     "line 9: a barrier in i3, which not all threads of the block run"},
     {"for i0 in 4 block.x {\n %1 = reduce i1 in 4 lane init %0 {\n yield %0\n } by (%2, %3) {\n"
      " %4 = add s32 %2, %3\n yield %4\n }\n}",
      "line 4: i1 of a reduce is bound to lane"},
@@ -107,6 +115,22 @@ constexpr Refused kCases[] = {
 TEST(KernelThreads, BrokenKernelsAreRefused) {
   for (const auto& [body, message] : kCases)
     EXPECT_EQ(ErrorOf(std::string(kHead) + body + "\n}"), message) << body;
+}
+
+TEST(KernelThreads, BlocksRunOneSection) {
+  std::vector<int32_t> x(64), y(64);
+  const auto run = [&](const char* second) {
+    return RunError(
+        "kernel k(b0: s32[64], out b1: s32[64]) {\n%0 = constant s64 0x2\nfor i0 in 4 block.x {\n"
+        "%1 = index i0\n%2 = compare LT pred %1, %0\n%3 = compare " +
+            std::string(second) +
+            " pred %1, %0\nfor i1 in 1 when %2 {\nfor i2 in 4 thread.x {\nbarrier\n}\n}\n"
+            "for i3 in 1 when %3 {\nfor i4 in 2 thread.y {\nfor i5 in 8 thread.x {\nbarrier\n"
+            "%4 = load b0[i0*16 + i4*8 + i5]\nstore b1[i0*16 + i4*8 + i5], %4\n}\n}\n}\n}\n}",
+        {x.data(), y.data()});
+  };
+  EXPECT_EQ(run("GE"), "");
+  EXPECT_EQ(run("LE"), "a block runs i3, a section, and another one");
 }
 
 TEST(KernelThreads, WrongRunsAreFound) {

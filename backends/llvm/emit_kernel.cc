@@ -378,6 +378,7 @@ Status KernelEmitter::EmitBefore(const LoopStmt& stmt) {
 }
 
 Status KernelEmitter::Emit(const LoopStmt& stmt) {
+  if (threads_ != nullptr && !in_section_ && kernel::IsSection(stmt)) return EmitSection(stmt);
   if (stmt.loop.when >= 0) return EmitOnCondition(stmt);
   if (stmt.loop.binding != kernel::Binding::None) return EmitBound(stmt);
   if (stmt.loop.width == 1 && stmt.loop.unroll > 1 && stmt.loop.unroll == stmt.loop.extent && !in_vector() &&

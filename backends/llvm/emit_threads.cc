@@ -100,7 +100,7 @@ Status CheckThreads(const kernel::Kernel& kernel, const ThreadTarget& target) {
 }
 
 void KernelEmitter::EnterOnThreads() {
-  shape_ = kernel::ShapeOfBlocks(kernel_);
+  shape_ = block_ = kernel::ShapeOfBlocks(kernel_);
   const ThreadTarget::Facts& facts = threads_->facts();
   Type* global = llvm::PointerType::get(context_, facts.global_space);
   std::vector<Type*> arguments;
@@ -169,6 +169,7 @@ Value* KernelEmitter::NumberOf(const kernel::Dimension& d) {
   if (kernel::IsBlock(d.binding))
     return threads_->Block(b_, static_cast<unsigned>(d.binding) - static_cast<unsigned>(Binding::BlockX),
                            d.extent);
+  if (in_section_) return NumberInSection(kernel::DirectionOf(d.binding));
   const auto [lanes, x, y, z] = shape_.extents;
   if (d.binding == Binding::ThreadY) return threads_->Thread(b_, 1, y);
   if (d.binding == Binding::ThreadZ) return threads_->Thread(b_, 2, z);
@@ -176,6 +177,16 @@ Value* KernelEmitter::NumberOf(const kernel::Dimension& d) {
   const auto all = static_cast<uint32_t>(lanes);
   return d.binding == Binding::Lane ? b_.CreateAnd(number, b_.getInt32(all - 1))
                                     : b_.CreateUDiv(number, b_.getInt32(all));
+}
+
+Value* KernelEmitter::NumberInSection(size_t direction) {
+  int64_t within = 1, beyond = 1;
+  for (size_t i = 0; i < direction; ++i) within *= shape_.extents[i];
+  for (size_t i = direction + 1; i < shape_.extents.size(); ++i) beyond *= shape_.extents[i];
+  Value* number = threads_->Thread(b_, 0, block_.count());
+  number = b_.CreateUDiv(number, b_.getInt32(static_cast<uint32_t>(within)));
+  if (beyond == 1) return number;
+  return b_.CreateURem(number, b_.getInt32(static_cast<uint32_t>(shape_.extents[direction])));
 }
 
 Status KernelEmitter::EmitBound(const LoopStmt& stmt) {
@@ -190,6 +201,26 @@ Status KernelEmitter::EmitBound(const LoopStmt& stmt) {
   HLO_CHECK_OK(EmitRegion(*stmt.body));
   b_.CreateBr(next);
   b_.SetInsertPoint(next);
+  return {};
+}
+
+/// Threads beyond those of the section have nothing to do.
+Status KernelEmitter::EmitSection(const LoopStmt& stmt) {
+  llvm::BasicBlock *run = Block("section"), *next = Block("next");
+  shape_ = kernel::ShapeOfThreads(*stmt.body);
+  Value* mine = At(stmt.loop.when).compute;
+  if (shape_.count() < block_.count())
+    mine = b_.CreateAnd(mine, b_.CreateICmpULT(threads_->Thread(b_, 0, block_.count()),
+                                               b_.getInt32(static_cast<uint32_t>(shape_.count()))));
+  b_.CreateCondBr(mine, run, next);
+  b_.SetInsertPoint(run);
+  loop_values_[static_cast<size_t>(stmt.loop.id)] = Int64(0);
+  in_section_ = true;
+  HLO_CHECK_OK(EmitRegion(*stmt.body));
+  in_section_ = false;
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
+  shape_ = block_;
   return {};
 }
 

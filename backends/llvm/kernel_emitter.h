@@ -63,7 +63,9 @@ class KernelEmitter {
   Value* SharedBuffer(kernel::BufferId id);
   /// A loop that is bound: the iteration of this block or thread, if it has one.
   Status EmitBound(const kernel::LoopStmt& stmt);
+  Status EmitSection(const kernel::LoopStmt& stmt);
   Value* NumberOf(const kernel::Dimension& d);
+  Value* NumberInSection(size_t direction);
   // Matrices, see emit_matrices.cc.
   /// The lane's number, as i64.
   Value* LaneNumber();
@@ -212,8 +214,9 @@ class KernelEmitter {
   const kernel::Kernel& kernel_;
   llvm::Module& module_;
   const CodeTarget& target_;
-  const ThreadTarget* threads_;  // null: kernels are called
-  kernel::BlockShape shape_;
+  const ThreadTarget* threads_;       // null: kernels are called
+  kernel::BlockShape shape_, block_;  // of the threads here, which are those of a section or of the block
+  bool in_section_ = false;
   llvm::LLVMContext& context_;
   llvm::IRBuilder<> b_;
   llvm::Function* function_ = nullptr;
