@@ -38,7 +38,7 @@ class Renumberer {
   }
   void Move(Dimension& d) const {
     d.id += loops_;
-    Move(d.when);
+    Move(d.when), Move(d.before);
     if (d.outer >= 0 && d.outer == taken_.loop) {
       d.outer = taken_.into;
       d.limit += taken_.begin * d.extent;

@@ -68,7 +68,7 @@ Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated) {
   GpuRunOptions gpu;
   HLO_TRY(gpu.target, gpu::FindTarget(options.gpu_target));
   gpu.wait_each = options.gpu_sync;
-  gpu.graphs = options.gpu_graphs == GpuGraphs::On;
+  gpu.graphs = static_cast<gpu::GraphUse>(options.gpu_graphs);
   for (const llvm::StringRef number : options.gpu_devices.items)
     if (constexpr int kMost = 1 << 16;
         number.getAsInteger(10, gpu.gpus.emplace_back()) || gpu.gpus.back() < 0 || gpu.gpus.back() > kMost)

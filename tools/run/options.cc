@@ -27,8 +27,9 @@ constexpr OptionRow kPlatformRows[] = {
         .Advanced(),
     Option<&R::gpu_sync>("gpu-sync", "", "", "gpu: wait for each step, so that errors name the instruction")
         .Advanced(),
-    Option<&R::gpu_graphs>("gpu-graphs", "off|on", "off",
-                           "gpu: runs of kernels and copies are recorded once and launched together")
+    Option<&R::gpu_graphs>("gpu-graphs", "off|auto|on", "auto",
+                           "gpu: what is recorded once and launched together: nothing, long loops and all "
+                           "steps from the second run on, or all in the first run")
         .Advanced(),
     Option<&R::gpu_streams>("gpu-streams", "off|auto|all", "auto",
                             "gpu: which steps run beside others: none, long ones, or all that can do")

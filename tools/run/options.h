@@ -26,8 +26,8 @@ enum class Reference : uint8_t { None, Interpreter, Cpu, Gpu, GpuEmu };
 enum class ReportForm : uint8_t { Unset, Table, Json };
 /// What the rows of a profile are.
 enum class GroupBy : uint8_t { Instruction, Opcode, Source, OpName, Computation };
-enum class GpuGraphs : uint8_t { Off, On };
-/// As gpu::SideStreams and gpu::Tuning.
+/// As gpu::GraphUse, gpu::SideStreams and gpu::Tuning.
+enum class GpuGraphs : uint8_t { Off, Auto, On };
 enum class GpuStreams : uint8_t { Off, Auto, All };
 enum class Autotune : uint8_t { Off, Cached, On };
 enum class NanMode : uint8_t { Equal, Never, Ignore };
@@ -43,7 +43,7 @@ struct RunOptions : CommonOptions {
   std::vector<std::string> gpu_emu;  // KEY=VALUE
   NameList gpu_devices;
   bool gpu_sync = false;
-  GpuGraphs gpu_graphs = GpuGraphs::Off;
+  GpuGraphs gpu_graphs = GpuGraphs::Auto;
   GpuStreams gpu_streams = GpuStreams::Auto;
   Autotune autotune = Autotune::Off;
   std::string autotune_results;
@@ -138,6 +138,7 @@ inline constexpr OptionWord<Reference> kOptionWords<Reference>[] = {
 template <>
 inline constexpr OptionWord<GpuGraphs> kOptionWords<GpuGraphs>[] = {
     {"off", GpuGraphs::Off},
+    {"auto", GpuGraphs::Auto},
     {"on", GpuGraphs::On},
 };
 template <>

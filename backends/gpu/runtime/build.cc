@@ -4,6 +4,7 @@
 #include "backends/compile/kernel_ops.h"
 #include "backends/compile/program_binary.h"
 #include "backends/gpu/runtime/steps.h"
+#include "backends/gpu/runtime/turns.h"
 #include "ir/findings.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -13,7 +14,8 @@ namespace {
 std::unique_ptr<StepRunner> RunnerFor(const Step& step, const KernelTable& kernels) {
   switch (step.kind) {
     case StepKind::Copy: return LoadCopy(step);
-    case StepKind::Kernel: return LoadLibrary(step, LoadKernel(step, kernels));
+    case StepKind::Kernel:
+      return step.parts.empty() ? LoadLibrary(step, LoadKernel(step, kernels)) : LoadTurns(step, kernels);
     case StepKind::While: return LoadWhile(step);
     case StepKind::Conditional: return LoadConditional(step);
     default: return LoadLibrary(step, LoadHost(step));
@@ -38,6 +40,8 @@ class Builder {
 
   Status Build(const BufferAssignment& assignment, bool make_code) {
     HLO_CHECK_OK(BuildSteps(program_, assignment, [&](Step& step) { return Choose(step); }));
+    TakeTurns(program_.entry, program_.kernels);
+    HLO_CHECK_OK(MakeKernels(program_.entry));
     if (make_code) HLO_CHECK_OK(program_.kernels.Finish());
     Load(program_.entry, program_.kernels);
     PlaceTemporaries();
@@ -70,15 +74,41 @@ class Builder {
     }
     Result<KernelCall> call =
         compile::PlanKernel(*step.instruction, machine_, program_.kernels, step.operands, step.result);
-    Result<int32_t> made = call ? program_.kernels.Make(*call) : Error(call.error());
-    if (!made && !IsDeclined(made.error())) return Error(made.error());
-    if (!made) {
-      step.why = "the GPU backend has no kernel for it yet: " + made.error().message;
+    if (!call && !IsDeclined(call.error())) return Error(call.error());
+    if (!call) {
+      step.why = NoKernelYet(call.error());
       return {};
     }
     step.kind = StepKind::Kernel;
     step.call = std::move(*call);
-    step.call.kernel = *made;
+    return {};
+  }
+  static std::string NoKernelYet(const Diagnostic& why) {
+    return "the GPU backend has no kernel for it yet: " + why.message;
+  }
+
+  /// Code of all kernels: their calls have the numbers of that from now on.
+  Status MakeKernels(Sequence& sequence) {
+    for (size_t i = 0; i < sequence.size(); ++i) {
+      Step& step = *sequence[i];
+      for (Sequence& part : step.parts) HLO_CHECK_OK(MakeKernels(part));
+      if (step.kind != StepKind::Kernel) continue;
+      const Result<int32_t> made = program_.kernels.Make(step.call, !step.parts.empty());
+      if (!made && !IsDeclined(made.error())) return Error(made.error());
+      if (made) {
+        step.call.kernel = *made;
+      } else if (step.parts.empty()) {
+        step.kind = StepKind::Evaluate;
+        step.why = NoKernelYet(made.error());
+        step.call = {};
+      } else {
+        // One after the other, then.
+        Sequence parts = std::move(step.parts[0]);
+        const auto at = sequence.erase(sequence.begin() + static_cast<ptrdiff_t>(i));
+        sequence.insert(at, std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
+        i += parts.size() - 1;
+      }
+    }
     return {};
   }
 

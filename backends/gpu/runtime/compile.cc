@@ -103,7 +103,8 @@ class GpuExecutable final : public Executable {
   std::unique_ptr<Program> program_;
   gpu::Platform platform_;
   gpu::LibraryOptions libraries_;
-  bool wait_each_, graphs_;
+  bool wait_each_;
+  gpu::GraphUse graphs_;
   std::vector<int> gpus_;
   mutable std::mutex mutex_;
   mutable std::map<int, std::unique_ptr<LoadedProgram>> loaded_;  // by the number of the GPU

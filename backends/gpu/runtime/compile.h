@@ -7,6 +7,7 @@
 #include "backends/compile/machine.h"
 #include "backends/executable.h"
 #include "backends/gpu/libraries/load.h"
+#include "backends/gpu/runtime/graphs.h"
 #include "backends/gpu/runtime/stream_plan.h"
 #include "backends/gpu/runtime/tuning.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -33,10 +34,10 @@ struct GpuRunOptions {
   /// The GPUs of the devices of a run, by their numbers, as replica * partitions + partition counts these.
   /// Empty: they take those that there are in turn.
   std::vector<int> gpus;
-  /// Which steps run beside others; none where graphs are recorded, nor where runs wait for each step.
+  /// Which steps run beside others; none with graphs always on, nor where runs wait for each step.
   gpu::SideStreams side_streams = gpu::SideStreams::Auto;
-  /// Steps that follow each other are recorded by the first run, and asked for together by those after it.
-  bool graphs = false;
+  /// What is recorded and asked for together later.
+  gpu::GraphUse graphs = gpu::GraphUse::Auto;
 };
 
 /// Whether a library of NVIDIA's, as `cuDNN`, is used where it has something to do: no GPU is needed for the

@@ -4,9 +4,43 @@
 #include "backends/compile/run_steps.h"
 #include "backends/gpu/runtime/graphs.h"
 #include "backends/gpu/runtime/steps.h"
+#include "llvm/ADT/ScopeExit.h"
 
 namespace hlo::gpu {
 namespace {
+
+/// The GPU does all of it.
+bool IsOfGpu(const Step& step) { return step.kind == StepKind::Kernel || step.kind == StepKind::Copy; }
+
+/// Of a loop whose iterations are recorded: so many launches take far longer than asking for all of them.
+constexpr int64_t kStepsAtOnce = 128;
+/// How often these have to run for recording them to pay.
+constexpr int64_t kFewestTimes = 2;
+/// Of steps that follow each other.
+constexpr int64_t kMostRecorded = 4096;
+
+int64_t RecordedSteps(const Step& step, const Frame& frame);
+
+/// How many steps of the GPU a sequence is that can be recorded; 0: it cannot.
+int64_t RecordedSteps(const Sequence& sequence, const Frame& frame) {
+  if (frame.StreamsOf(sequence) != nullptr) return 0;
+  int64_t steps = 0;
+  for (const auto& step : sequence) {
+    const int64_t of_step = RecordedSteps(*step, frame);
+    if (of_step == 0 || steps + of_step > kMostRecorded) return 0;
+    steps += of_step;
+  }
+  return steps;
+}
+
+int64_t RecordedSteps(const Step& step, const Frame& frame) {
+  // What libraries do while a stream is recorded is theirs to decide.
+  if (IsOfGpu(step)) return frame.PlanOf(step) == nullptr ? 1 : 0;
+  if (step.kind != StepKind::While) return 0;
+  const std::optional<int64_t> trips = step.Trips();
+  const int64_t each = trips ? RecordedSteps(step.parts[1], frame) : 0;
+  return each == 0 || *trips > kMostRecorded / each ? 0 : *trips * each;
+}
 
 class WhileRunner final : public StepRunner {
  public:
@@ -30,11 +64,33 @@ class WhileRunner final : public StepRunner {
 
  private:
   Status RunTrips(Frame& frame) const {
-    for (int64_t i = 0; i < *trips_; ++i) {
+    int64_t i = 0;
+    if (frame.graphs() != nullptr) {
+      HLO_TRY(i, RunRecorded(frame));
+    }
+    for (; i < *trips_; ++i) {
       HLO_CHECK_OK(frame.CheckInterrupt());
       HLO_CHECK_OK(RunSequence(step_.parts[1], frame));
     }
     return {};
+  }
+
+  /// Several iterations at a time, if they are such that this pays for recording them. How many it has run.
+  Result<int64_t> RunRecorded(Frame& frame) const {
+    const int64_t steps = RecordedSteps(step_.parts[1], frame);
+    if (steps == 0 || steps > kStepsAtOnce || *trips_ < kFewestTimes * kStepsAtOnce / steps) return 0;
+    const int64_t at_once = kStepsAtOnce / steps;
+    int64_t done = 0;
+    for (; done + at_once <= *trips_; done += at_once) {
+      HLO_CHECK_OK(frame.CheckInterrupt());
+      HLO_TRY(const bool ran, frame.RunRecorded(&step_.parts[1], [&]() -> Status {
+        for (int64_t i = 0; i < at_once; ++i) HLO_CHECK_OK(RunSequence(step_.parts[1], frame));
+        return {};
+      }));
+      if (!ran) break;
+      if (frame.wait_each()) HLO_CHECK_OK(frame.stream().Wait());
+    }
+    return done;
   }
 
   const Step& step_;
@@ -68,9 +124,6 @@ Diagnostic Named(Diagnostic error, const Frame& frame, const std::string& who) {
   return error;
 }
 
-/// The GPU does all of it.
-bool IsOfGpu(const Step& step) { return step.kind == StepKind::Kernel || step.kind == StepKind::Copy; }
-
 /// Runs a step without parts between two events, and tells what the GPU's clock says. What the host does for
 /// a step is none of it.
 Status RunTimed(const Step& step, Frame& frame) {
@@ -92,30 +145,50 @@ Status RunStep(const Step& step, Frame& frame) {
   const bool timed = frame.took() && IsOfGpu(step);
   Status status = timed ? RunTimed(step, frame) : RunnerOf(step).Run(frame);
   // What has parts has waited for them.
-  if (status && frame.wait_each() && step.parts.empty()) status = frame.stream().Wait();
+  if (status && frame.wait_each() && (step.parts.empty() || IsOfGpu(step))) status = frame.stream().Wait();
   if (status) return status;
   return Error(Named(std::move(status).error(), frame, "%" + step.instruction->name().str()));
 }
 
-/// What libraries do while a stream is recorded is theirs to decide.
-bool FitsGraph(const Step& step, const Frame& frame) {
-  return (step.kind == StepKind::Kernel && frame.PlanOf(step) == nullptr) || step.kind == StepKind::Copy;
+/// Steps that are done in turns are seen each.
+Status RunWatched(llvm::ArrayRef<std::unique_ptr<Step>> steps, Frame& frame) {
+  const auto run = [&](const Step& step) { return RunStep(step, frame); };
+  for (; !steps.empty(); steps = steps.drop_front()) {
+    const Step& step = *steps.front();
+    if (IsOfGpu(step) && !step.parts.empty())
+      HLO_CHECK_OK(RunSequence(step.parts[0], frame));
+    else
+      HLO_CHECK_OK(compile::RunInOrder(steps.take_front(), frame.listener(), run));
+  }
+  return {};
 }
 
-/// Steps that a stream is asked for all at once.
-Status RunAsGraph(llvm::ArrayRef<std::unique_ptr<Step>> steps, Frame& frame) {
-  Status status = frame.graphs()->Run(*steps.front(), frame.stream(), [&]() -> Status {
+/// Steps that a stream is asked for all at once. False if that does not go.
+Result<bool> RunAsGraph(llvm::ArrayRef<std::unique_ptr<Step>> steps, Frame& frame) {
+  Result<bool> ran = frame.RunRecorded(steps.front().get(), [&]() -> Status {
     for (const auto& step : steps) HLO_CHECK_OK(RunnerOf(*step).Run(frame));
     return {};
   });
-  if (status && frame.wait_each()) status = frame.stream().Wait();
-  if (status) return status;
+  Status status = ran ? Status() : Error(ran.error());
+  if (ran && *ran && frame.wait_each()) status = frame.stream().Wait();
+  if (status) return ran;
   const Instruction& first = *steps.front()->instruction;
   const std::string who =
       llvm::formatv("%{0} and {1} steps behind it, in a graph", first.name(), steps.size() - 1);
   Diagnostic error = Named(std::move(status).error(), frame, who);
   if (!error.loc.valid()) error.loc = first.loc();
   return Error(std::move(error));
+}
+
+/// The first steps that one graph has room for.
+llvm::ArrayRef<std::unique_ptr<Step>> StepsTogether(llvm::ArrayRef<std::unique_ptr<Step>> steps,
+                                                    const Frame& frame) {
+  int64_t all = 0;
+  return steps.take_while([&](const auto& step) {
+    const int64_t recorded = RecordedSteps(*step, frame);
+    all += recorded;
+    return recorded > 0 && all <= kMostRecorded;
+  });
 }
 
 /// Each step on its stream, between the events that order it.
@@ -141,18 +214,27 @@ Status RunSequence(const Sequence& sequence, Frame& frame) {
     return RunOnStreams(sequence, *plan, frame);
   llvm::ArrayRef<std::unique_ptr<Step>> rest = sequence;
   const auto run = [&](const Step& step) { return RunStep(step, frame); };
-  if (frame.graphs() == nullptr || frame.IsWatched()) return compile::RunInOrder(rest, frame.listener(), run);
+  if (frame.IsWatched()) return RunWatched(sequence, frame);
+  if (frame.graphs() == nullptr || !frame.graphs_of_all()) return compile::RunInOrder(rest, nullptr, run);
   while (!rest.empty()) {
-    const auto together = rest.take_while([&](const auto& step) { return FitsGraph(*step, frame); });
+    auto together = StepsTogether(rest, frame);
+    bool ran = false;
     if (together.size() > 1) {
-      HLO_CHECK_OK(RunAsGraph(together, frame));
-      rest = rest.drop_front(together.size());
-    } else {
-      HLO_CHECK_OK(compile::RunInOrder(rest.take_front(), nullptr, run));
-      rest = rest.drop_front();
+      HLO_TRY(ran, RunAsGraph(together, frame));
     }
+    if (together.empty()) together = rest.take_front();
+    if (!ran) HLO_CHECK_OK(compile::RunInOrder(together, nullptr, run));
+    rest = rest.drop_front(together.size());
   }
   return {};
+}
+
+Result<bool> Frame::RunRecorded(const void* what, llvm::function_ref<Status()> ask) {
+  return of_.graphs->Run(what, stream(), of_.insists_on_graphs, [&]() -> Status {
+    recording_ = true;
+    const auto done = llvm::make_scope_exit([&] { recording_ = false; });
+    return ask();
+  });
 }
 
 std::unique_ptr<StepRunner> LoadWhile(const Step& step) { return std::make_unique<WhileRunner>(step); }

@@ -7,16 +7,27 @@ namespace hlo::gpu {
 StepGraphs::~StepGraphs() {
   if (!gpu_->MakeCurrent()) return;
   // Nobody could do anything about errors.
-  for (const auto& [step, exec] : made_) [[maybe_unused]]
-    const Status destroyed = gpu_->Call(&DriverApi::GraphExecDestroy, exec);
+  for (const auto& [step, exec] : made_)
+    if (exec != nullptr) [[maybe_unused]]
+      const Status destroyed = gpu_->Call(&DriverApi::GraphExecDestroy, exec);
 }
 
-Status StepGraphs::Run(const compile::Step& first, Stream& stream, llvm::function_ref<Status()> ask) {
-  CuGraphExec& exec = made_[&first];
-  if (exec == nullptr) {
-    HLO_TRY(exec, Record(stream, ask));
+/// Without the graph the same steps can still be asked for one by one.
+bool StepGraphs::MayGoOn(const Diagnostic& error) const {
+  return !gpu_->IsLost() && (error.id == kGpuErrorId || error.id == "limit-memory");
+}
+
+Result<bool> StepGraphs::Run(const void* what, Stream& stream, bool insists,
+                             llvm::function_ref<Status()> ask) {
+  if (const auto known = made_.find(what); known == made_.end()) {
+    Result<CuGraphExec> made = Record(stream, ask);
+    if (!made && (insists || !MayGoOn(made.error()))) return Error(made.error());
+    made_[what] = made ? *made : nullptr;
   }
-  return gpu_->Call(&DriverApi::GraphLaunch, exec, stream.handle());
+  const CuGraphExec exec = made_.lookup(what);
+  if (exec == nullptr) return false;
+  HLO_CHECK_OK(gpu_->Call(&DriverApi::GraphLaunch, exec, stream.handle()));
+  return true;
 }
 
 Result<CuGraphExec> StepGraphs::Record(Stream& stream, llvm::function_ref<Status()> ask) {

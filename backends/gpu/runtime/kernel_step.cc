@@ -22,13 +22,14 @@ class CopyRunner final : public StepRunner {
   Slice from_, to_;
 };
 
-class KernelRunner final : public StepRunner {
+class KernelRunner : public StepRunner {
  public:
   KernelRunner(const Step& step, const KernelTable& kernels) : step_(step), kernels_(kernels) {
     const llvm::ArrayRef<Slice> all(step.call.buffers);
     for (const Slice& result : all.drop_front(step.call.first_result)) {
       if (result.buffer < 0 || result.size == 0) continue;
       writes_ = true;
+      if (!step.parts.empty()) continue;  // the steps that it does read what others of them write
       const auto overlaps = [&](const Slice& operand) { return operand.Overlaps(result); };
       if (llvm::none_of(all.take_front(step.call.first_result), overlaps)) fresh_.push_back(result);
     }
@@ -73,6 +74,22 @@ class KernelRunner final : public StepRunner {
   llvm::SmallVector<Slice, 2> fresh_;  // results in places of their own
 };
 
+class TurnsRunner final : public KernelRunner {
+ public:
+  TurnsRunner(const Step& step, const KernelTable& kernels)
+      : KernelRunner(step, kernels), steps_(step.parts[0]) {}
+
+  Status Run(Frame& frame) const override {
+    // Errors are those of one of them.
+    if (frame.names_each()) return RunSequence(steps_, frame);
+    return KernelRunner::Run(frame);
+  }
+  [[nodiscard]] std::string Explain() const override { return KernelRunner::Explain() + ", for all of"; }
+
+ private:
+  const Sequence& steps_;
+};
+
 }  // namespace
 
 bool IsCopy(const Step& step) {
@@ -84,6 +101,9 @@ bool IsCopy(const Step& step) {
 std::unique_ptr<StepRunner> LoadCopy(const Step& step) { return std::make_unique<CopyRunner>(step); }
 std::unique_ptr<StepRunner> LoadKernel(const Step& step, const KernelTable& kernels) {
   return std::make_unique<KernelRunner>(step, kernels);
+}
+std::unique_ptr<StepRunner> LoadTurns(const Step& step, const KernelTable& kernels) {
+  return std::make_unique<TurnsRunner>(step, kernels);
 }
 
 }  // namespace hlo::gpu

@@ -72,9 +72,12 @@ Result<PtxModule*> KernelTable::Open() {
   return &open_.back();
 }
 
-Result<int32_t> KernelTable::Make(const compile::KernelCall& call) {
+Result<int32_t> KernelTable::Make(const compile::KernelCall& call, bool tells) {
   kernel::Kernel& kernel = kernels_[static_cast<size_t>(call.kernel)];
-  const llvm::SmallBitVector overlap = OverlapOf(kernel, call);
+  llvm::SmallBitVector overlap = OverlapOf(kernel, call);
+  // A barrier changes what a thread sees there.
+  for (size_t i = call.first_result; tells && i < call.buffers.size(); ++i)
+    overlap.set(static_cast<unsigned>(i));
   std::vector<bool> key;
   for (unsigned i = 0; overlap.any() && i < overlap.size(); ++i) key.push_back(overlap[i]);
   const auto [it, added] = made_.try_emplace({call.kernel, std::move(key)}, -1);

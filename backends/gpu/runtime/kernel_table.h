@@ -30,9 +30,13 @@ class KernelTable final : public compile::KernelSink {
   Result<int32_t> Add(kernel::Kernel kernel) override;
   [[nodiscard]] Status Check(const kernel::Kernel& kernel) const override;
   [[nodiscard]] int64_t Grain(const kernel::Kernel& kernel) const override;
-  /// The number among entries() of a kernel that was added, for this call of it. Declines what there is no
-  /// code for.
-  Result<int32_t> Make(const compile::KernelCall& call);
+  /// One that was added, before Finish().
+  [[nodiscard]] const kernel::Kernel& kernel(int32_t number) const {
+    return kernels_[static_cast<size_t>(number)];
+  }
+  /// The number among entries() of a kernel that was added, for this call of it; `tells`: its threads read
+  /// what others of them wrote into the caller's arrays. Declines what there is no code for.
+  Result<int32_t> Make(const compile::KernelCall& call, bool tells);
   /// Makes PTX of all entries, on several threads. Errors: compile-kernels.
   Status Finish();
   [[nodiscard]] llvm::ArrayRef<KernelEntry> entries() const { return entries_; }

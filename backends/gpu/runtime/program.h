@@ -50,7 +50,10 @@ class Frame {
     InstructionListener* listener = nullptr;
     std::function<void(int64_t)> took = nullptr;  // is told what a step took by the GPU's clock, in ns
     bool wait_each = false;                       // for what each step has asked for
-    StepGraphs* graphs = nullptr;                 // steps that follow each other are asked for together
+    bool names_each = false;                      // errors are those of one step: none are done together
+    StepGraphs* graphs = nullptr;                 // loops of many steps are asked for together, …
+    bool graphs_of_all = false;                   // … and other steps that follow each other, too
+    bool insists_on_graphs = false;               // what is not recorded is an error
     const StreamPlan* plan = nullptr;             // null: all is asked for on the first stream
     llvm::ArrayRef<Event> events = {};
     const LibraryPlans* libraries = nullptr;      // what they do; null: nothing
@@ -84,7 +87,7 @@ class Frame {
   [[nodiscard]] const Event& event(int32_t number) const { return of_.events[static_cast<size_t>(number)]; }
   /// Null: the steps are asked for on the first stream.
   [[nodiscard]] const SequenceStreams* StreamsOf(const Sequence& sequence) const {
-    if (of_.plan == nullptr || wait_each() || IsWatched()) return nullptr;
+    if (of_.plan == nullptr || recording_ || wait_each() || IsWatched()) return nullptr;
     const auto it = of_.plan->sequences.find(&sequence);
     return it == of_.plan->sequences.end() ? nullptr : &it->second;
   }
@@ -99,13 +102,20 @@ class Frame {
   [[nodiscard]] InstructionListener* listener() const { return of_.listener; }
   /// Whether somebody wants to know of each instruction.
   [[nodiscard]] bool IsWatched() const { return of_.observer != nullptr || of_.listener != nullptr; }
-  [[nodiscard]] StepGraphs* graphs() const { return of_.graphs; }
-  [[nodiscard]] bool wait_each() const { return of_.wait_each || of_.listener != nullptr; }
+  /// Null: steps are asked for one by one, as those that are being recorded, or that somebody watches.
+  [[nodiscard]] StepGraphs* graphs() const { return recording_ || IsWatched() ? nullptr : of_.graphs; }
+  [[nodiscard]] bool graphs_of_all() const { return of_.graphs_of_all; }
+  /// As StepGraphs::Run() on the stream of now, which `ask` records.
+  Result<bool> RunRecorded(const void* what, llvm::function_ref<Status()> ask);
+  /// Nobody waits for what is being recorded.
+  [[nodiscard]] bool wait_each() const { return !recording_ && (of_.wait_each || of_.listener != nullptr); }
+  [[nodiscard]] bool names_each() const { return of_.names_each && !recording_; }
 
  private:
   Of of_;
   Stream* stream_;
   size_t number_ = 0;  // of the stream
+  bool recording_ = false;
   std::vector<Dims> sizes_;
   Executor context_;
 };

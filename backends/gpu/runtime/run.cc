@@ -213,13 +213,12 @@ Frame::Of LoadedProgram::FrameOf(const Place& place, hlo::Device& device) const 
           .workspaces = place.workspaces};
 }
 
-Frame::Of LoadedProgram::WaysOf(const Place& place, hlo::Device& device, bool graphs) const {
+Frame::Of LoadedProgram::WaysOf(const Place& place, hlo::Device& device, GraphUse graphs) const {
   Frame::Of of = FrameOf(place, device);
-  if (graphs) {
-    of.graphs = place.graphs.get();  // recorded on one stream
-  } else {
-    of.plan = &program_.streams;
-  }
+  if (graphs != GraphUse::Off) of.graphs = place.graphs.get();
+  of.insists_on_graphs = graphs == GraphUse::On;
+  of.graphs_of_all = of.insists_on_graphs || place.has_run;
+  if (!of.insists_on_graphs) of.plan = &program_.streams;  // what is recorded is on one stream
   return of;
 }
 
@@ -239,12 +238,14 @@ bool LoadedProgram::MayBeRepeated() const {
   return true;
 }
 
-Result<double> LoadedProgram::Nanoseconds(hlo::Device& device, std::vector<Literal> arguments, bool graphs) {
+Result<double> LoadedProgram::Nanoseconds(hlo::Device& device, std::vector<Literal> arguments,
+                                          GraphUse graphs) {
   // A few milliseconds are measured at a time, since the host asks for the first step while nothing runs.
   constexpr int kWarmUp = 2, kMostRuns = 9, kFewestRuns = 3, kMostOfOne = 20;
   constexpr double kPerMillisecond = 1e6, kAtATime = 4, kInAll = 400;  // milliseconds
   HLO_CHECK_OK(gpu_->MakeCurrent());
   HLO_TRY(PlacePtr place, TakePlace(device));
+  place->has_run = true;  // what is measured are the runs that follow
   Frame frame(WaysOf(*place, device, graphs), static_cast<size_t>(program_.sizes_count));
   HLO_CHECK_OK(SetArguments(*place, arguments, frame));
   HLO_TRY(const Event begin, Event::Create(gpu_, /*timed=*/true));
@@ -284,12 +285,14 @@ Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<Literal> arg
   of.listener = observers.listener;
   of.took = observers.took;
   of.wait_each = observers.wait_each || gpu_->synchronous();
+  of.names_each = observers.wait_each;
   Frame frame(of, static_cast<size_t>(program_.sizes_count));
   HLO_CHECK_OK(SetArguments(*place, arguments, frame));
   arguments.clear();
   HLO_CHECK_OK(RunSequence(program_.entry, frame));
   HLO_TRY(Literal result, ResultReader(frame, program_.result).Read(program_.result.shape));
   HLO_CHECK_OK(frame.stream().Wait());
+  place->has_run = true;
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(place));
   return result;

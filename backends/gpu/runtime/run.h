@@ -25,13 +25,14 @@ class LoadedProgram {
     InstructionListener* listener = nullptr;
     std::function<void(int64_t)> took = nullptr;  // is told what a step took by the GPU's clock, in ns
     bool wait_each = false;
-    bool graphs = false;
+    GraphUse graphs = GraphUse::Off;
   };
   /// One run on one simulated device. Errors: those of Gpu and of steps.
   Result<Literal> Run(hlo::Device& device, std::vector<Literal> arguments, const Observers& observers);
   /// What a run takes by the GPU's clock, without what is copied from and to the host: the median of some.
   /// As Run() does it: on the streams of the program, or by `graphs`. Errors: those of Gpu and of steps.
-  Result<double> Nanoseconds(hlo::Device& device, std::vector<Literal> arguments, bool graphs = false);
+  Result<double> Nanoseconds(hlo::Device& device, std::vector<Literal> arguments,
+                             GraphUse graphs = GraphUse::Off);
   /// Whether another run on the same memory does the same: the GPU does all of it, and nothing that the
   /// program writes over among its arguments decides how often something is done.
   [[nodiscard]] bool MayBeRepeated() const;
@@ -48,6 +49,7 @@ class LoadedProgram {
     int64_t device = 0;                   // that ran last
     std::vector<Literal> arguments;       // by buffer: what is still there of those of the last run
     std::unique_ptr<StepGraphs> graphs;
+    bool has_run = false;
   };
   using PlacePtr = std::unique_ptr<Place>;
 
@@ -61,7 +63,7 @@ class LoadedProgram {
   /// All steps on the first stream, watched by nobody.
   Frame::Of FrameOf(const Place& place, hlo::Device& device) const;
   /// By graphs, or on the streams of the program.
-  Frame::Of WaysOf(const Place& place, hlo::Device& device, bool graphs) const;
+  Frame::Of WaysOf(const Place& place, hlo::Device& device, GraphUse graphs) const;
   Status SetArguments(Place& place, std::vector<Literal>& arguments, Frame& frame);
 
   const Program& program_;

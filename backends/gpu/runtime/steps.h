@@ -9,6 +9,8 @@ bool IsCopy(const Step& step);
 std::unique_ptr<StepRunner> LoadCopy(const Step& step);
 /// Launches a kernel of the program's table.
 std::unique_ptr<StepRunner> LoadKernel(const Step& step, const KernelTable& kernels);
+/// Launches a kernel of several steps, or runs these where somebody wants to know of each.
+std::unique_ptr<StepRunner> LoadTurns(const Step& step, const KernelTable& kernels);
 /// Has a library do it, where one knows of it and a run has a plan for it; else the step is `otherwise`.
 std::unique_ptr<StepRunner> LoadLibrary(const Step& step, std::unique_ptr<StepRunner> otherwise);
 /// The plans of what libraries do of a program on the GPU that calls are for. Errors: where libraries are

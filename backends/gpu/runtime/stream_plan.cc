@@ -135,7 +135,7 @@ class Planner {
 
   void Place(const Step& step, int32_t number) {
     // What the host goes through waits for all, and all waits for it.
-    const bool alone = !step.parts.empty();
+    const bool alone = compile::HasParts(step.kind);
     const Touched touched = alone ? Touched() : TouchedBy(step);
     const Steps needs = alone ? last_ : NeedsOf(touched);
     const double seconds = SecondsOf(step);
