@@ -64,6 +64,8 @@ class CallMaker {
       MakeIdentity();
     else if (signature_.rule == "approx_top_k")
       MakeApproxTopK();
+    else if (signature_.rule == "unscaled_fft")
+      MakeUnscaledFft();
     else if (signature_.free_results)
       MakeAnything();
     if (signature_.rule != "approx_top_k" && dice_.OneIn(2)) Constrain();
@@ -190,6 +192,26 @@ class CallMaker {
       call_.results = {ValueText{"", {}, "", dice_.OneIn(2) ? "token[]" : "()"}};
     }
     if (call_.tuple && !call_.operands[0].whole.empty()) call_.tuple = false;
+  }
+
+  /// Complex numbers to such, real numbers to the first half of them, or back.
+  void MakeUnscaledFft() {
+    const bool wide = dice_.OneIn(2), from_real = dice_.OneIn(3), to_real = !from_real && dice_.OneIn(3);
+    const bool inverse = to_real || (!from_real && dice_.OneIn(2));
+    const std::string real = wide ? "f64" : "f32", complex = wide ? "c128" : "c64";
+    const int64_t rank = dice_.Between(1, 4);
+    ValueText in{from_real ? real : complex, {}, "", ""};
+    for (int64_t d = 0; d < rank; ++d) in.sizes.push_back(std::to_string(dice_.Between(1, 6)));
+    in.layout = MakeLayout(static_cast<size_t>(rank), /*as_matrices=*/false, dice_);
+    ValueText out = in;
+    out.type = to_real ? real : complex;
+    const int64_t last = dice_.Between(1, 9);
+    (to_real ? out : in).sizes.back() = std::to_string(last);
+    (to_real ? in : out).sizes.back() = std::to_string(from_real || to_real ? last / 2 + 1 : last);
+    call_.operands = {in};
+    call_.results = {out};
+    call_.config = "{\"fft_rank\":" + std::to_string(dice_.Between(1, std::min<int64_t>(rank, 3))) +
+                   ",\"inverse\":" + (inverse ? "1" : "0") + "}";
   }
 
   void MakeApproxTopK() {
