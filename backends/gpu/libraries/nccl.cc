@@ -44,7 +44,7 @@ class Nccl final : public OpenLibraryOnGpu {
   /// One for each of several GPUs, in this order. They are made once and stay: that takes seconds.
   [[nodiscard]] Result<llvm::ArrayRef<NcclComm>> Communicators(const std::vector<int>& gpus) const {
     static std::mutex mutex;
-    static std::map<std::pair<const void*, std::vector<int>>, std::vector<NcclComm>> made;
+    static auto& made = *new std::map<std::pair<const void*, std::vector<int>>, std::vector<NcclComm>>();
     const std::lock_guard lock(mutex);
     // By library, too.
     std::vector<NcclComm>& comms = made[{reinterpret_cast<const void*>(api_.CommInitAll), gpus}];
