@@ -78,7 +78,7 @@ Status Meet(Frame& frame, const Instruction& inst, const MemberNumbers& mine,
   HLO_TRY(const Values done, device.group().Exchange(device, inst, members, {std::move(numbers)}, combine));
   // The one that asked did so for several GPUs.
   HLO_CHECK_OK(frame.stream().gpu().MakeCurrent());
-  if (!done.front().Data<bool>()[0]) return Decline({}, "the library does not do it");
+  if (done.front().Bits(0) == 0) return Decline({}, "the library does not do it");
   return {};
 }
 
