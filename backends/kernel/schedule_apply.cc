@@ -29,15 +29,28 @@ struct Found {
   ReduceStmt* reduce = nullptr;
 };
 Found Find(Kernel& kernel, LoopId id) {
-  Found found;
-  ForEachStmt(kernel.body, [&](Stmt& stmt) {
-    if (auto* loop = std::get_if<LoopStmt>(&stmt); loop != nullptr && loop->loop.id == id)
-      found = {&loop->loop, loop, nullptr};
-    if (auto* reduce = std::get_if<ReduceStmt>(&stmt))
-      for (Dimension& d : reduce->loops)
-        if (d.id == id) found = {&d, nullptr, reduce};
-  });
-  return found;
+  std::vector<Region*> work = {&kernel.body};
+  while (!work.empty()) {
+    Region& region = *work.back();
+    work.pop_back();
+    for (Stmt& stmt : region.stmts) {
+      if (auto* loop = std::get_if<LoopStmt>(&stmt)) {
+        if (loop->loop.id == id) return {&loop->loop, loop, nullptr};
+        work.push_back(loop->body.get());
+      }
+      if (auto* reduce = std::get_if<ReduceStmt>(&stmt)) {
+        for (Dimension& d : reduce->loops)
+          if (d.id == id) return {&d, nullptr, reduce};
+        work.push_back(reduce->body.get());
+        work.push_back(reduce->combiner.get());
+      }
+    }
+  }
+  return {};
+}
+/// Whether no loop has this number. Numbers grow, so that most are known to be new without looking.
+bool IsNew(Kernel& kernel, LoopId id) {
+  return id >= kernel.loop_count || Find(kernel, id).dimension == nullptr;
 }
 
 /// i = outer * by + inner
@@ -53,7 +66,7 @@ void Substitute(Region& region, LoopId loop, LoopId outer, LoopId inner, int64_t
 Status Split(Kernel& kernel, const ScheduleStep& step) {
   const Found found = Find(kernel, step.loops[0]);
   const LoopId outer = step.loops[1], inner = step.loops[2];
-  if (outer == inner || Find(kernel, outer).dimension != nullptr || Find(kernel, inner).dimension != nullptr)
+  if (outer == inner || !IsNew(kernel, outer) || !IsNew(kernel, inner))
     return Fail("split i{0} into i{1} and i{2}, which are not new", step.loops[0], outer, inner);
   const Dimension whole = *found.dimension;
   if (whole.width > 1 || whole.unroll > 1 || whole.binding != Binding::None || whole.outer >= 0 ||
@@ -175,7 +188,7 @@ Status Reorder(Kernel& kernel, const ScheduleStep& step) {
 
 Status Fuse(Kernel& kernel, const ScheduleStep& step) {
   const LoopId into = step.loops.back();
-  if (Find(kernel, into).dimension != nullptr || into >= kMaxLoops) return Fail("i{0} is not new", into);
+  if (!IsNew(kernel, into) || into >= kMaxLoops) return Fail("i{0} is not new", into);
   llvm::SmallVector<LoopStmt*, 4> nest;
   HLO_CHECK_OK(FindNest(kernel, llvm::ArrayRef(step.loops).drop_back(), nest));
   for (size_t i = 0; i < nest.size(); ++i)
@@ -241,7 +254,7 @@ Status Parallel(Kernel& kernel, const ScheduleStep& step) {
 
 Status Once(Kernel& kernel, const ScheduleStep& step) {
   const LoopId id = step.loops[0];
-  if (Find(kernel, id).dimension != nullptr || id >= kMaxLoops) return Fail("i{0} is not new", id);
+  if (!IsNew(kernel, id) || id >= kMaxLoops) return Fail("i{0} is not new", id);
   kernel.loop_count = std::max(kernel.loop_count, id + 1);
   auto body = std::make_unique<Region>(std::move(kernel.body));
   kernel.body = Region();
@@ -261,7 +274,7 @@ Status RunByTeam(Kernel& kernel, const ScheduleStep& step) {
 
 Status Tile(Kernel& kernel, const ScheduleStep& step) {
   const LoopId into = step.loops.back();
-  if (Find(kernel, into).dimension != nullptr || into >= kMaxLoops) return Fail("i{0} is not new", into);
+  if (!IsNew(kernel, into) || into >= kMaxLoops) return Fail("i{0} is not new", into);
   if (step.unroll > kMaxLanes || !llvm::isPowerOf2_64(static_cast<uint64_t>(step.unroll)))
     return Fail("vectors of {0}: expected a power of two up to {1}", step.unroll, kMaxLanes);
   llvm::SmallVector<LoopStmt*, 4> nest;
@@ -273,7 +286,7 @@ Status Tile(Kernel& kernel, const ScheduleStep& step) {
 
 Status Multiply(Kernel& kernel, const ScheduleStep& step) {
   const LoopId into = step.loops.back();
-  if (Find(kernel, into).dimension != nullptr || into >= kMaxLoops) return Fail("i{0} is not new", into);
+  if (!IsNew(kernel, into) || into >= kMaxLoops) return Fail("i{0} is not new", into);
   llvm::SmallVector<LoopStmt*, 4> nest;
   HLO_CHECK_OK(FindNest(kernel, llvm::ArrayRef(step.loops).drop_back(), nest));
   return TileProduct(kernel, nest, step.product, into);
@@ -287,7 +300,7 @@ Status Atomic(Kernel& kernel, const ScheduleStep& step) {
 
 Status Join(Kernel& kernel, const ScheduleStep& step) {
   const LoopId into = step.loops.back();
-  if (Find(kernel, into).dimension != nullptr || into >= kMaxLoops) return Fail("i{0} is not new", into);
+  if (!IsNew(kernel, into) || into >= kMaxLoops) return Fail("i{0} is not new", into);
   return JoinLoops(kernel, llvm::ArrayRef(step.loops).drop_back(), into);
 }
 

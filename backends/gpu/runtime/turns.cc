@@ -12,8 +12,8 @@
 namespace hlo::gpu {
 namespace {
 
-/// Steps of one kernel: its code is as long.
-constexpr int64_t kMostSteps = 256;
+/// Steps of one kernel, and statements: its code is as long, and the compiler's time grows faster than that.
+constexpr int64_t kMostSteps = 256, kMostStatements = 4096;
 /// That a loop runs: a launch that takes seconds cannot be interrupted.
 constexpr int64_t kMostTurns = int64_t{1} << 18;
 /// What a thread does in a turn, in statements.
@@ -113,7 +113,7 @@ struct Group {
   Arrays arrays;
   std::vector<Turn> turns;
   kernel::TurnShape shape;
-  int64_t steps = 0;
+  int64_t steps = 0, statements = 0;
   const Step* first = nullptr;  // of a kernel or a copy
 };
 
@@ -167,7 +167,8 @@ class TurnTaker {
     }
     group.turns.push_back(std::move(turn));
     if (group.first == nullptr) group.first = &step;
-    return ++group.steps <= kMostSteps;
+    kernel::ForEachStmt(kernel->body, [&](const kernel::Stmt&) { ++group.statements; });
+    return ++group.steps <= kMostSteps && group.statements <= kMostStatements;
   }
 
   bool AddLoop(const Step& loop, int64_t times, Group& group) {
