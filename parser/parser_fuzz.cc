@@ -1,11 +1,12 @@
 // libFuzzer target: any bytes go through the parser and the verifier without harm, and what is valid
-// prints to text that reads back to the same text, but for the order of computations.
+// prints to text that reads back to the same text, but for the order of computations and the signs of zeros.
 #include <cstdlib>
 
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "llvm/Support/raw_ostream.h"
 #include "parser/parser.h"
+#include "re2/re2.h"
 
 namespace {
 
@@ -32,6 +33,14 @@ std::vector<llvm::StringRef> SortedLines(llvm::StringRef text) {
   return {lines.begin(), lines.end()};
 }
 
+/// The text of a negative zero is `-0`, which reads as an integer and so as a positive zero (HLO text, 6.2):
+/// such zeros without their signs.
+std::string UnsignedZeros(std::string text) {
+  static const re2::RE2 kZero(R"(([ ({,])-0([), }\n]))");
+  re2::RE2::GlobalReplace(&text, kZero, R"(\10\2)");
+  return text;
+}
+
 /// Instructions are printed by dependence, computations by the list of instructions (HLO text, 7.1). Reading
 /// what is printed makes the former the latter: computations of values that nothing uses may change places,
 /// once.
@@ -52,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!parsed.module) return 0;
   const std::vector<hlo::Diagnostic> violations = hlo::Verify(*parsed.module);
   for (const hlo::Diagnostic& d : violations) (void)hlo::Render(d);
-  const std::string printed = PrintAll(*parsed.module);
+  const std::string printed = UnsignedZeros(PrintAll(*parsed.module));
   if (HasError(violations)) return 0;
   const hlo::ParseResult again = hlo::ParseModule(printed, "printed");
   if (!again.module)
