@@ -40,7 +40,7 @@ class Builder {
 
   Status Build(const BufferAssignment& assignment, bool make_code) {
     HLO_CHECK_OK(BuildSteps(program_, assignment, [&](Step& step) { return Choose(step); }));
-    TakeTurns(program_.entry, program_.kernels);
+    TakeTurns(program_.entry, program_.kernels, machine_.kernels);
     HLO_CHECK_OK(MakeKernels(program_.entry));
     if (make_code) HLO_CHECK_OK(program_.kernels.Finish());
     Load(program_.entry, program_.kernels);

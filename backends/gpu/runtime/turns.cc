@@ -12,10 +12,11 @@
 namespace hlo::gpu {
 namespace {
 
-/// Steps of one kernel, and statements: its code is as long, and the compiler's time grows faster than that.
-constexpr int64_t kMostSteps = 256, kMostStatements = 4096;
-/// That a loop runs: a launch that takes seconds cannot be interrupted.
-constexpr int64_t kMostTurns = int64_t{1} << 18;
+/// Steps of one kernel, and instructions of its code: the compiler's time grows faster than that.
+constexpr int64_t kMostSteps = 256, kMostInstructions = 4096;
+/// That a loop runs, and statements of one thread in all of them: a launch that takes seconds cannot be
+/// interrupted.
+constexpr int64_t kMostTurns = int64_t{1} << 18, kMostWork = int64_t{1} << 26;
 /// What a thread does in a turn, in statements.
 constexpr int64_t kMostOfThread = 4096;
 /// What all threads do that were several blocks: with more, other multiprocessors help.
@@ -113,13 +114,13 @@ struct Group {
   Arrays arrays;
   std::vector<Turn> turns;
   kernel::TurnShape shape;
-  int64_t steps = 0, statements = 0;
+  int64_t steps = 0, instructions = 0, work = 0;
   const Step* first = nullptr;  // of a kernel or a copy
 };
 
 class TurnTaker {
  public:
-  explicit TurnTaker(KernelTable& kernels) : kernels_(kernels) {}
+  TurnTaker(KernelTable& kernels, const kernel::Target& target) : kernels_(kernels), target_(target) {}
 
   void Run(Sequence& sequence) {
     Sequence all = std::exchange(sequence, {});
@@ -158,7 +159,7 @@ class TurnTaker {
       slices = {step.operands[0].leaves[0].slice, step.result.leaves[0].slice};
       if (slices[0] == slices[1]) return true;
     }
-    if (kernel == nullptr || !Fits(*kernel, group.shape)) return false;
+    if (kernel == nullptr || !Fits(*kernel, times, group)) return false;
     Turn turn{kernel, {}};
     for (size_t i = 0; i < slices.size(); ++i) {
       const auto array = group.arrays.Find(slices[i], kernel->buffers[i]);
@@ -167,8 +168,11 @@ class TurnTaker {
     }
     group.turns.push_back(std::move(turn));
     if (group.first == nullptr) group.first = &step;
-    kernel::ForEachStmt(kernel->body, [&](const kernel::Stmt&) { ++group.statements; });
-    return ++group.steps <= kMostSteps && group.statements <= kMostStatements;
+    kernel::ForEachStmt(kernel->body, [&](const kernel::Stmt& stmt) {
+      const auto* op = std::get_if<kernel::OpStmt>(&stmt);
+      group.instructions += op == nullptr ? 1 : target_.CostOf(op->kind).instructions;
+    });
+    return ++group.steps <= kMostSteps && group.instructions <= kMostInstructions;
   }
 
   bool AddLoop(const Step& loop, int64_t times, Group& group) {
@@ -188,15 +192,17 @@ class TurnTaker {
            shape.element_type() == step.operands[0].shape.element_type() && !IsComplex(shape.element_type());
   }
 
-  /// Within one block, beside the others.
-  static bool Fits(const kernel::Kernel& kernel, kernel::TurnShape& all) {
+  /// Within one block, so often, beside the others.
+  static bool Fits(const kernel::Kernel& kernel, int64_t times, Group& group) {
     const auto shape = kernel::ShapeInTurn(kernel);
     if (!shape) return false;
     const int64_t work = WorkOf(kernel.body);
     if (work > kMostOfThread || (shape->y > 1 && shape->x * shape->y > kMostOfBlocks / work)) return false;
+    group.work += times * work;
+    kernel::TurnShape& all = group.shape;
     all.x = std::max(all.x, shape->x);
     all.y = std::max(all.y, shape->y);
-    return all.x <= kernel::kMaxThreads && all.x * all.y <= kernel::kMaxThreads;
+    return group.work <= kMostWork && all.x <= kernel::kMaxThreads && all.x * all.y <= kernel::kMaxThreads;
   }
 
   /// False if there is no such kernel after all.
@@ -233,11 +239,14 @@ class TurnTaker {
   }
 
   KernelTable& kernels_;
+  const kernel::Target& target_;
   std::deque<kernel::Kernel> copies_;
 };
 
 }  // namespace
 
-void TakeTurns(Sequence& sequence, KernelTable& kernels) { TurnTaker(kernels).Run(sequence); }
+void TakeTurns(Sequence& sequence, KernelTable& kernels, const kernel::Target& target) {
+  TurnTaker(kernels, target).Run(sequence);
+}
 
 }  // namespace hlo::gpu
