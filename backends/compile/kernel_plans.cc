@@ -19,20 +19,18 @@
 namespace hlo::compile {
 namespace {
 
-/// Whether an algorithm says that factors of f32 may be rounded to tf32.
-bool IsOfTf32(const Instruction* product) {
-  const auto* dot = product->attrs().GetIf<DotAttrs>();
-  const auto* convolution = product->attrs().GetIf<ConvolutionAttrs>();
-  const DotAlgorithm algorithm = dot != nullptr           ? dot->algorithm
-                                 : convolution != nullptr ? convolution->algorithm
-                                                          : DotAlgorithm::Unset;
-  return algorithm == DotAlgorithm::TF32TF32F32;
+/// A product whose factors of f32 may not be rounded to tf32.
+bool KeepsFactors(const Instruction* inst) {
+  const auto* dot = inst->attrs().GetIf<DotAttrs>();
+  const auto* convolution = inst->attrs().GetIf<ConvolutionAttrs>();
+  if (dot == nullptr && convolution == nullptr) return false;
+  return (dot != nullptr ? dot->algorithm : convolution->algorithm) != DotAlgorithm::TF32TF32F32;
 }
 
-/// The machine, without units that round what a kernel does not let them.
+/// The machine, without units that round what some product of a kernel does not let them.
 kernel::Target TargetFor(const Instruction& fusion, const Machine& machine) {
   kernel::Target target = machine.kernels;
-  if (!llvm::any_of(fusion.callee()->instructions(), IsOfTf32))
+  if (llvm::any_of(fusion.callee()->instructions(), KeepsFactors))
     llvm::erase_if(target.blocks.units,
                    [](const kernel::MatrixUnit& unit) { return unit.type == ElementType::F32; });
   return target;
@@ -93,11 +91,6 @@ Result<KernelPlan> Attempt(const Instruction& fusion, const Machine& machine, st
 Result<KernelPlanPtr> PlanLoops(const Instruction& fusion, const Machine& machine,
                                 std::optional<int64_t> row) {
   const std::optional<KernelConfig> config = KernelConfigOf(fusion);
-  if (config && config->path == KernelPath::SideBySide) {
-    const auto plan = [&](const Instruction& part) { return PlanLoops(part, machine); };
-    HLO_TRY(KernelPlan whole, PlanSideBySide(fusion, machine, plan));
-    return std::make_shared<const KernelPlan>(std::move(whole));
-  }
   std::optional<kernel::Schedule> schedule;
   if (config && config->schedule) {
     HLO_TRY(schedule, kernel::ParseSchedule(*config->schedule));
