@@ -62,11 +62,12 @@ class Literal {
   /// Typed views; sizeof(T) must be the element's host size, and the storage unpacked.
   template <class T>
   [[nodiscard]] llvm::ArrayRef<T> Data() const {
-    return {reinterpret_cast<const T*>(data_), byte_size_ / sizeof(T)};
+    // Not in braces: of bool they would be a list of a pointer and a size.
+    return llvm::ArrayRef<T>(reinterpret_cast<const T*>(data_), byte_size_ / sizeof(T));
   }
   template <class T>
   llvm::MutableArrayRef<T> MutableSpan() {
-    return {reinterpret_cast<T*>(MutableData()), byte_size_ / sizeof(T)};
+    return llvm::MutableArrayRef<T>(reinterpret_cast<T*>(MutableData()), byte_size_ / sizeof(T));
   }
   [[nodiscard]] bool packed() const { return packed_; }
   /// The same value in packed / unpacked storage (itself where that is no difference).
