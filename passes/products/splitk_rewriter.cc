@@ -39,8 +39,6 @@ constexpr PassOptionRow kRows[] = {
 constexpr int64_t kTile = 64;
 /// Fewer are not worth transposing the kernel.
 constexpr int64_t kFewestGroups = 4;
-/// Bits of the types that libraries split by themselves.
-constexpr int kNarrow = 16;
 /// Partial results are at most one for so many elements of the operand.
 constexpr int64_t kLeastOfOperand = 4;
 
@@ -108,8 +106,8 @@ bool MaySplit(const Instruction& inst, const SplitkOptions& options, bool strict
   if (!options.convolutions || !IsPlainConvolution(inst)) return false;
   const auto& attrs = inst.attr<ConvolutionAttrs>();
   const Shape& result = inst.shape();
-  if (!options.narrow_convolutions && Info(inst.operand(0)->shape().element_type()).bits <= kNarrow)
-    return false;
+  const ElementType type = inst.operand(0)->shape().element_type();
+  if (!options.narrow_convolutions && (type == ElementType::F16 || type == ElementType::BF16)) return false;
   return attrs.algorithm == DotAlgorithm::Unset && !IsPred(result.element_type()) &&
          attrs.convolution_kind == ConvolutionKind::Unset && !inst.has_extras() &&
          result.ElementCount() != 0 && (!strict_fp || IsIntegral(result.element_type()));

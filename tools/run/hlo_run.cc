@@ -228,8 +228,7 @@ OptOptions PassPart(const RunOptions& options) {
   if (IsGpu(options.platform)) part.platform = OptPlatform::Gpu;
   part.gpu_target = options.gpu_target;
   part.gpu_tf32 = options.gpu_tf32;
-  // Without tf32 those of f32 stay ours, whose long sums have to be split.
-  part.library_convolutions = IsGpu(options.platform) && options.gpu_tf32 && HasLibraryConvolutions(options);
+  part.library_convolutions = IsGpu(options.platform) && HasLibraryConvolutions(options);
   return part;
 }
 
