@@ -62,7 +62,7 @@ class Finder {
   [[nodiscard]] bool IsSum(const ReduceStmt& reduce) const {
     if (reduce.results.size() != 1 || reduce.in_order || ReductionOp(reduce) != OpKind::Add) return false;
     for (const Dimension& d : reduce.loops)
-      if (d.width > 1 || d.unroll > 1 || d.outer >= 0 || d.ordered) return false;
+      if (d.width > 1 || d.unroll > 1 || HasEnd(d) || d.ordered) return false;
     return IsZero(reduce.inits[0]);
   }
   [[nodiscard]] bool IsZero(ValueId value) const {

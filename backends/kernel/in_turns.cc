@@ -59,7 +59,12 @@ std::optional<TurnShape> ShapeInTurn(const Kernel& kernel) {
   auto nest = NestOf(const_cast<Kernel&>(kernel).body);
   if (!nest) return {};
   bool plain = llvm::all_of(kernel.buffers, [](const Buffer& b) { return b.space != Space::Shared; });
-  ForEachStmt(kernel.body, [&](const Stmt& stmt) { plain &= !IsOfThreads(stmt); });
+  size_t bound = 0;  // loops, of which those in sections are none of the nest
+  ForEachStmt(kernel.body, [&](const Stmt& stmt) {
+    plain &= !IsOfThreads(stmt);
+    bound += IsBoundLoop(stmt) ? 1 : 0;
+  });
+  plain &= bound == nest->size();
   TurnShape shape;
   for (const LoopStmt* loop : *nest) {
     const Binding binding = loop->loop.binding;

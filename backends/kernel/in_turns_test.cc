@@ -2,6 +2,7 @@
 
 #include "backends/kernel/interpret.h"
 #include "backends/kernel/parse.h"
+#include "backends/kernel/side_by_side.h"
 #include "backends/kernel/test_kernels.h"
 #include "gtest/gtest.h"
 
@@ -72,6 +73,13 @@ TEST(InTurns, OthersHaveNoTurns) {
       ShapeInTurn(Parsed("kernel k(out b0: s32[4]) {\n  %0 = constant s32 0x1\n  for i0 in 2 block.x "
                          "{\n    for i1 in 2 {\n    }\n    for i2 in 2 thread.x {\n      store "
                          "b0[i0*2 + i2], %0\n    }\n  }\n}\n")));
+}
+
+TEST(InTurns, KernelsSideBySideHaveNoTurns) {
+  const Kernel add = Parsed(kAdd);
+  ASSERT_TRUE(ShapeInTurn(add));
+  const std::vector<Buffer> arrays(add.buffers.begin(), add.buffers.end());
+  EXPECT_FALSE(ShapeInTurn(SideBySide("both", arrays, {{&add, {0, 1, 2, 3}}})));
 }
 
 }  // namespace

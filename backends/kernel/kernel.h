@@ -134,6 +134,8 @@ struct Dimension {
   ValueId when = -1;
   ValueId before = -1;
 };
+/// Not all iterations run: it is a half of a cut whose pieces are not all whole, or ends before a value.
+inline bool HasEnd(const Dimension& d) { return d.outer >= 0 || d.before >= 0; }
 /// for i in extent { body }
 struct LoopStmt {
   Dimension loop;

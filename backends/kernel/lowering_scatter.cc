@@ -62,9 +62,10 @@ class Lowering::ScatterByTeams {
   }
 
   Status Run() {
-    return Loop(parts_, Binding::BlockX, [&](const Address& part) -> Status {
-      if (pieces_ == 1) return Block(part, {});
-      return Loop(pieces_, Binding::BlockY, [&](const Address& piece) { return Block(part, piece); });
+    // There are few parts, and as many pieces as windows are long.
+    return Loop(pieces_, Binding::BlockX, [&](const Address& piece) -> Status {
+      if (parts_ == 1) return Block({}, piece);
+      return Loop(parts_, Binding::BlockY, [&](const Address& part) { return Block(part, piece); });
     });
   }
 

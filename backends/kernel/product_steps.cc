@@ -297,7 +297,7 @@ Status TileProduct(Kernel& kernel, llvm::ArrayRef<LoopStmt*> nest, const Product
   llvm::SmallVector<Dimension, 4> loops;
   for (const LoopStmt* loop : nest) {
     const Dimension& d = loop->loop;
-    if (d.width > 1 || d.unroll > 1 || d.parallel || d.ordered || d.outer >= 0 || d.binding != Binding::None)
+    if (d.width > 1 || d.unroll > 1 || d.parallel || d.ordered || HasEnd(d) || d.binding != Binding::None)
       return ScheduleError("i{0} is run in a way of its own", d.id);
     loops.push_back(d);
   }

@@ -78,7 +78,7 @@ class RowFolder {
         static_cast<int64_t>(reduce.body->stmts.size()) > target_.code.row_stmts)
       return false;
     const Dimension& d = reduce.loops[0];
-    if (d.outer >= 0 || (rows != 0 && rows != d.extent)) return false;
+    if (HasEnd(d) || (rows != 0 && rows != d.extent)) return false;
     rows = d.extent;
     bool along = true;
     for (const Stmt& stmt : reduce.body->stmts) {

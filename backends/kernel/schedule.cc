@@ -15,7 +15,7 @@ constexpr int64_t kManyIterations = int64_t{1} << 40;  // more are not told apar
 
 /// True if all addresses below use the loops only as outer * extent of inner + inner.
 bool AreOneLoop(Region& below, const Dimension& outer, const Dimension& inner) {
-  bool one = true;
+  bool one = outer.before < 0 && inner.before < 0;
   ForEachAddress(below, [&](Address& address) {
     one &= address.FactorOf(outer.id) == address.FactorOf(inner.id) * inner.extent;
   });

@@ -69,7 +69,7 @@ Status Split(Kernel& kernel, const ScheduleStep& step) {
   if (outer == inner || !IsNew(kernel, outer) || !IsNew(kernel, inner))
     return Fail("split i{0} into i{1} and i{2}, which are not new", step.loops[0], outer, inner);
   const Dimension whole = *found.dimension;
-  if (whole.width > 1 || whole.unroll > 1 || whole.binding != Binding::None || whole.outer >= 0 ||
+  if (whole.width > 1 || whole.unroll > 1 || whole.binding != Binding::None || HasEnd(whole) ||
       step.by >= whole.extent)
     return Fail("i{0} in {1} cannot be cut into pieces of {2}", whole.id, whole.extent, step.by);
   bool halves = false;
@@ -237,7 +237,7 @@ Status Unroll(Kernel& kernel, const ScheduleStep& step) {
   }
   const bool is_free =
       found.reduce == nullptr || (found.reduce->loops.size() == 1 && ReductionOp(*found.reduce));
-  if (!is_free || found.dimension->width > 1 || step.by != found.dimension->extent || step.by > kMaxLanes)
+  if (!is_free || found.dimension->width > 1 || found.dimension->before >= 0 || step.by != found.dimension->extent || step.by > kMaxLanes)
     return Fail("i{0} cannot be written out {1} times", step.loops[0], step.by);
   found.dimension->unroll = static_cast<int32_t>(step.by);
   return {};

@@ -1,6 +1,7 @@
 #include "backends/kernel/side_by_side.h"
 
 #include "backends/kernel/renumber.h"
+#include "backends/kernel/team.h"
 #include "backends/kernel/thread_stmts.h"
 #include "backends/kernel/threads.h"
 #include "backends/kernel/visit.h"
@@ -81,6 +82,10 @@ bool MayBePart(const Kernel& kernel) {
     threads |= IsThread(loop->loop.binding);
     others |= IsBlock(loop->loop.binding) || IsSection(*loop);
   });
+  // Threads beyond those of a section wait for none of its barriers, which are those of whole warps.
+  bool waits = false;
+  ForEachStmt(kernel.body, [&](const Stmt& stmt) { waits |= std::holds_alternative<BarrierStmt>(stmt); });
+  others |= waits && ShapeOfBlocks(kernel).count() % kTeamLanes != 0;
   return alone && threads && !others;
 }
 

@@ -330,7 +330,7 @@ class RowSharer : ThreadStmts {
   Status ShareLoop(LoopStmt outer) {
     LoopStmt& inner = InnermostOf(outer);
     const Dimension d = inner.loop;
-    if (d.ordered || d.width > 1 || d.unroll > 1 || d.parallel || d.outer >= 0)
+    if (d.ordered || d.width > 1 || d.unroll > 1 || d.parallel || HasEnd(d))
       return ScheduleError("i{0} is ordered, or run in another way already", d.id);
     const Parts parts = Divide(d.extent, MayBeVector(inner));
     std::vector<Stmt> stmts;
@@ -390,7 +390,7 @@ class RowSharer : ThreadStmts {
 bool MayBeShared(const ReduceStmt& reduce, const Kernel& kernel) {
   const std::optional<OpKind> op = ReductionOp(reduce);
   const Dimension& last = reduce.loops.back();
-  if (!op || reduce.results.size() != 1 || last.width > 1 || last.unroll > 1 || last.outer >= 0) return false;
+  if (!op || reduce.results.size() != 1 || last.width > 1 || last.unroll > 1 || HasEnd(last)) return false;
   const ElementType type = kernel.TypeOf(reduce.inits[0]);
   return !IsComplex(type) && !IsPred(type) && NeutralElement(*op, type).has_value();
 }
@@ -398,7 +398,7 @@ bool MayBeShared(const ReduceStmt& reduce, const Kernel& kernel) {
 namespace {
 
 Status CheckAcross(const Dimension& d, const Team& team) {
-  if (d.binding != Binding::ThreadX || d.outer >= 0)
+  if (d.binding != Binding::ThreadX || HasEnd(d))
     return ScheduleError("i{0} is not bound to thread.x, or cut such that its last piece is smaller", d.id);
   if (team.threads < 2 || team.threads > kTeamLanes || team.width != 1 ||
       !llvm::isPowerOf2_64(static_cast<uint64_t>(team.threads)))

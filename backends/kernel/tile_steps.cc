@@ -200,7 +200,7 @@ class Tiler : ThreadStmts {
 /// What a tile cannot hold: loops, and what is run in a way of its own.
 Status CheckTile(const LoopStmt& across, const LoopStmt& along, const TileShape& shape) {
   for (const Dimension& d : {across.loop, along.loop}) {
-    if (d.width > 1 || d.unroll > 1 || d.parallel || d.ordered || d.outer >= 0 || d.binding != Binding::None)
+    if (d.width > 1 || d.unroll > 1 || d.parallel || d.ordered || HasEnd(d) || d.binding != Binding::None)
       return ScheduleError("i{0} is run in a way of its own", d.id);
     if (d.extent % shape.width != 0)
       return ScheduleError("i{0} in {1} has no whole vectors of {2}", d.id, d.extent, shape.width);

@@ -306,9 +306,9 @@ void Compiler::EndTiles() {
 
 std::unique_ptr<Node> Compiler::MoveOf(const LoopStmt& stmt) {
   const Region& outer = *stmt.body;
-  if (tiled_ >= 0 || stmt.loop.parallel || stmt.loop.outer >= 0 || outer.stmts.size() != 1) return nullptr;
+  if (tiled_ >= 0 || stmt.loop.parallel || HasEnd(stmt.loop) || outer.stmts.size() != 1) return nullptr;
   const auto* inner = std::get_if<LoopStmt>(&outer.stmts[0]);
-  if (inner == nullptr || inner->loop.outer >= 0 || inner->body->stmts.size() != 2) return nullptr;
+  if (inner == nullptr || HasEnd(inner->loop) || inner->body->stmts.size() != 2) return nullptr;
   const auto* load = std::get_if<LoadStmt>(&inner->body->stmts[0]);
   const auto* store = std::get_if<StoreStmt>(&inner->body->stmts[1]);
   if (load == nullptr || store == nullptr || store->value != load->result || load->mask >= 0 ||
@@ -329,6 +329,8 @@ std::unique_ptr<Node> Compiler::MoveOf(const LoopStmt& stmt) {
 }
 
 Status Compiler::Compile(const LoopStmt& stmt, size_t) {
+  if (stmt.loop.before >= 0 || stmt.loop.when >= 0)
+    return Decline({}, "i{0} has an end or a condition", stmt.loop.id);
   if (auto move = MoveOf(stmt)) {
     Append(std::move(move));
     return {};

@@ -28,7 +28,7 @@ constexpr int64_t kFewer = 8;
 /// How many elements are read, where that is few.
 std::optional<int64_t> FrontOf(const Instruction& inst, int64_t part) {
   const auto rows = RowsOfSort(inst);
-  if (!rows || rows->length <= 2 * part) return {};
+  if (!rows || (rows->length + 1) / 2 <= part) return {};
   const int64_t read = ElementsRead(inst, *rows);
   return read * kFewer <= part ? std::optional(read) : std::nullopt;
 }
