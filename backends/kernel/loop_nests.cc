@@ -94,8 +94,7 @@ Status FuseNest(Kernel& kernel, llvm::ArrayRef<LoopStmt*> nest, LoopId into) {
   int64_t extent = 1;
   for (const LoopStmt* loop : nest) {
     const Dimension& d = loop->loop;
-    if (d.width > 1 || d.unroll > 1 || d.parallel || d.ordered || HasEnd(d) ||
-        d.binding != Binding::None)
+    if (d.width > 1 || d.unroll > 1 || d.parallel || d.ordered || HasEnd(d) || d.binding != Binding::None)
       return ScheduleError("i{0} is run in a way of its own", d.id);
     if (d.extent > INT64_MAX / extent) return ScheduleError("the loops have too many iterations together");
     extent *= d.extent;
@@ -150,8 +149,7 @@ Status JoinLoops(Kernel& kernel, llvm::ArrayRef<LoopId> loops, LoopId into) {
   for (const LoopStmt* loop : OutermostLoops(kernel)) {
     const Dimension& d = loop->loop;
     if (!llvm::is_contained(loops, d.id)) return ScheduleError("i{0} is an outermost loop, too", d.id);
-    if (d.width > 1 || d.unroll > 1 || d.parallel || d.ordered || HasEnd(d) ||
-        d.binding != Binding::None)
+    if (d.width > 1 || d.unroll > 1 || d.parallel || d.ordered || HasEnd(d) || d.binding != Binding::None)
       return ScheduleError("i{0} is run in a way of its own", d.id);
     if (!HoldsALoopOnly(*loop)) {
       extent = std::max<int64_t>(extent, 1);

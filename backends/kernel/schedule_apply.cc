@@ -237,7 +237,8 @@ Status Unroll(Kernel& kernel, const ScheduleStep& step) {
   }
   const bool is_free =
       found.reduce == nullptr || (found.reduce->loops.size() == 1 && ReductionOp(*found.reduce));
-  if (!is_free || found.dimension->width > 1 || found.dimension->before >= 0 || step.by != found.dimension->extent || step.by > kMaxLanes)
+  if (!is_free || found.dimension->width > 1 || found.dimension->before >= 0 ||
+      step.by != found.dimension->extent || step.by > kMaxLanes)
     return Fail("i{0} cannot be written out {1} times", step.loops[0], step.by);
   found.dimension->unroll = static_cast<int32_t>(step.by);
   return {};

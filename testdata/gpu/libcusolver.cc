@@ -1,5 +1,7 @@
 // A library that is found as libcusolver.so.12: factors of matrices on the emulated GPU, on the host. It
 // refuses what does not fit together, and fails for some sizes.
+#include <limits>
+
 #include "backends/gpu/libraries/cusolver_api.h"
 #include "testdata/gpu/dense_matrices.h"
 
@@ -46,10 +48,16 @@ bool StoreReals(const std::vector<double>& values, CudaType type, void* at, void
 }
 bool StoreInfo(int value, int* at, void* stream) { return Store(at, std::vector<int>{value}, stream); }
 
-CusolverStatus FactorOne(void* stream, CublasFill uplo, int64_t n, CudaType type, void* a, int* info) {
+/// `spoils`: the other triangle is written over, as by the call for many matrices.
+CusolverStatus FactorOne(void* stream, CublasFill uplo, int64_t n, CudaType type, void* a, int* info,
+                         bool spoils) {
   Matrix x(n, n);
   if (!FetchMatrix(x, type, a, n, stream)) return CusolverStatus::ExecutionFailed;
-  const int failed = Factor(x, uplo == CublasFill::Lower);
+  const bool lower = uplo == CublasFill::Lower;
+  const int failed = Factor(x, lower);
+  for (int64_t i = 0; spoils && i < n; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      if (lower ? i < j : i > j) x(i, j) = std::numeric_limits<double>::quiet_NaN();
   return Done(StoreMatrix(x, type, a, stream) && StoreInfo(failed, info, stream));
 }
 
@@ -74,7 +82,7 @@ CusolverStatus PotrfBatched(CudaType type, CusolverHandle handle, CublasFill upl
   if (!Fetch(a, static_cast<size_t>(batch), matrices, StreamOf(handle)))
     return CusolverStatus::ExecutionFailed;
   for (void* matrix : matrices)
-    if (const auto status = FactorOne(StreamOf(handle), uplo, n, type, matrix, info++);
+    if (const auto status = FactorOne(StreamOf(handle), uplo, n, type, matrix, info++, /*spoils=*/true);
         status != CusolverStatus::Success)
       return status;
   return CusolverStatus::Success;
@@ -124,7 +132,9 @@ CusolverStatus cusolverDnXpotrf(CusolverHandle handle, CusolverParams params, Cu
                                 CudaType type, void* a, int64_t lda, CudaType, void* workspace, size_t bytes,
                                 void* host, size_t host_bytes, int* info) {
   const auto may = MayRun(handle, params, n, lda, n, workspace, bytes, host, host_bytes);
-  return may != CusolverStatus::Success ? may : FactorOne(StreamOf(handle), uplo, n, type, a, info);
+  return may != CusolverStatus::Success
+             ? may
+             : FactorOne(StreamOf(handle), uplo, n, type, a, info, /*spoils=*/false);
 }
 CusolverStatus cusolverDnXgeqrf_bufferSize(CusolverHandle, CusolverParams, int64_t, int64_t n, CudaType,
                                            const void*, int64_t, CudaType, const void*, CudaType,

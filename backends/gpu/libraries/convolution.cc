@@ -357,7 +357,7 @@ Instruction* ConvolutionApart(const Instruction& fusion) {
     const auto found = ConvolutionUpTo(chain);
     if (!found) continue;
     const int64_t multiplies = MultipliesOf(*found);
-    const int64_t terms = multiplies / chain.back()->shape().ElementCount();
+    const int64_t terms = multiplies / std::max<int64_t>(chain.back()->shape().ElementCount(), 1);
     return terms >= found->types->apart && multiplies >= kLeastApart ? const_cast<Instruction*>(chain.back())
                                                                      : nullptr;
   }

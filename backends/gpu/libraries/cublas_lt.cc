@@ -13,12 +13,8 @@ constexpr llvm::StringLiteral kNames[] = {"libcublasLt.so.13", "libcublasLt.so.1
 /// The most bytes that an algorithm may take besides the arrays: what NVIDIA recommends for Hopper.
 constexpr uint64_t kMostWorkspace = uint64_t{32} << 20;
 
-struct StatusRow {
-  CublasStatus status;
-  const char *name, *text;
-};
-constexpr StatusRow kStatuses[] = {
-#define CUBLAS_STATUS(Kind, code, name, text) {CublasStatus::Kind, name, text},
+constexpr LibraryStatus kStatuses[] = {
+#define CUBLAS_STATUS(Kind, code, name, text) {static_cast<int>(CublasStatus::Kind), name, text},
 #include "backends/gpu/libraries/cublas_statuses.def"
 };
 
@@ -92,15 +88,7 @@ CublasLt::~CublasLt() {
 }
 
 Status CublasLt::Check(CublasStatus status, const char* function) const {
-  if (status == CublasStatus::Success) return {};
-  const int code = static_cast<int>(status);
-  const auto* row = llvm::find_if(kStatuses, [&](const StatusRow& known) { return known.status == status; });
-  const std::string text =
-      row == std::end(kStatuses)
-          ? llvm::formatv("{0}: error {1}", function, code).str()
-          : llvm::formatv("{0}: {1} ({2}), {3}", function, row->name, code, row->text).str();
-  if (status == CublasStatus::NotSupported) return Decline({}, "{0}", text);
-  return Error("runtime-gpu", {}, "{0}", text);
+  return CheckStatus(kStatuses, static_cast<int>(status), status == CublasStatus::NotSupported, function);
 }
 
 ProductPlan::ProductPlan(std::shared_ptr<CublasLt> library, const LibraryProduct& product)

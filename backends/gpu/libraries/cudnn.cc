@@ -10,24 +10,14 @@ constexpr llvm::StringLiteral kNames[] = {"libcudnn.so.9"};
 /// Errors of these thousands say that there is no such function, rather than that something went wrong.
 constexpr int kStatusKind = 1000;
 
-struct StatusRow {
-  CudnnStatus status;
-  const char *name, *text;
-};
-constexpr StatusRow kStatuses[] = {
-#define CUDNN_STATUS(Kind, code, name, text) {CudnnStatus::Kind, name, text},
+constexpr LibraryStatus kStatuses[] = {
+#define CUDNN_STATUS(Kind, code, name, text) {static_cast<int>(CudnnStatus::Kind), name, text},
 #include "backends/gpu/libraries/cudnn_statuses.def"
 };
 constexpr LibraryFunction kFunctions[] = {
 #define CUDNN_FUNCTION(name, symbol, parameters) {#symbol, offsetof(CudnnApi, name)},
 #include "backends/gpu/libraries/cudnn_functions.def"
 };
-
-const StatusRow* FindStatus(int code) {
-  const auto* row = llvm::find_if(
-      kStatuses, [&](const StatusRow& known) { return static_cast<int>(known.status) == code; });
-  return row == std::end(kStatuses) ? nullptr : row;
-}
 
 KeptLibrary<CudnnApi>& Library() {
   static KeptLibrary<CudnnApi> library(kNames, kFunctions);
@@ -53,14 +43,9 @@ Cudnn::~Cudnn() {
 }
 
 Status Cudnn::Check(CudnnStatus status, const char* function) const {
-  if (status == CudnnStatus::Success) return {};
-  const int code = static_cast<int>(status), kind = code / kStatusKind * kStatusKind;
-  const StatusRow* const row = FindStatus(code) != nullptr ? FindStatus(code) : FindStatus(kind);
-  const std::string text =
-      row == nullptr ? llvm::formatv("{0}: error {1}", function, code).str()
-                     : llvm::formatv("{0}: {1} ({2}), {3}", function, row->name, code, row->text).str();
-  if (kind == static_cast<int>(CudnnStatus::NotSupported)) return Decline({}, "{0}", text);
-  return Error("runtime-gpu", {}, "{0}", text);
+  const int code = static_cast<int>(status), family = code / kStatusKind * kStatusKind;
+  return CheckStatus(kStatuses, code, family == static_cast<int>(CudnnStatus::NotSupported), function,
+                     family);
 }
 
 Status Cudnn::Execute(void* stream, CudnnDescriptor plan, CudnnDescriptor arrays) {

@@ -13,12 +13,8 @@ constexpr llvm::StringLiteral kNames[] = {"libcufft.so.12", "libcufft.so.11"};
 /// Where a copy of the operand begins in the workspace, whose first part is the library's. Bytes.
 constexpr uint64_t kAlignment = 256;
 
-struct StatusRow {
-  CufftStatus status;
-  const char *name, *text;
-};
-constexpr StatusRow kStatuses[] = {
-#define CUFFT_STATUS(Kind, code, name, text) {CufftStatus::Kind, name, text},
+constexpr LibraryStatus kStatuses[] = {
+#define CUFFT_STATUS(Kind, code, name, text) {static_cast<int>(CufftStatus::Kind), name, text},
 #include "backends/gpu/libraries/cufft_statuses.def"
 };
 
@@ -35,17 +31,9 @@ KeptLibrary<CufftApi>& Kept() {
 /// The diagnostic of an answer of a function: runtime-gpu, or declined where the library has no such
 /// transform.
 Status Check(CufftStatus status, const char* function) {
-  if (status == CufftStatus::Success) return {};
-  const int code = static_cast<int>(status);
-  const auto* row = llvm::find_if(kStatuses, [&](const StatusRow& known) { return known.status == status; });
-  const std::string text =
-      row == std::end(kStatuses)
-          ? llvm::formatv("{0}: error {1}", function, code).str()
-          : llvm::formatv("{0}: {1} ({2}), {3}", function, row->name, code, row->text).str();
   const bool lacks = status == CufftStatus::NotSupported || status == CufftStatus::NotImplemented ||
                      status == CufftStatus::InvalidSize;
-  if (lacks) return Decline({}, "{0}", text);
-  return Error("runtime-gpu", {}, "{0}", text);
+  return CheckStatus(kStatuses, static_cast<int>(status), lacks, function);
 }
 
 class Cufft final : public OpenLibraryOnGpu {

@@ -6,20 +6,15 @@
 namespace hlo::gpu {
 namespace {
 
-constexpr llvm::StringLiteral kSolverNames[] = {"libcusolver.so.12"};
+constexpr llvm::StringLiteral kSolverNames[] = {"libcusolver.so.12", "libcusolver.so.11"};
 constexpr llvm::StringLiteral kBlasNames[] = {"libcublas.so.13", "libcublas.so.12"};
 
-template <class S>
-struct StatusRow {
-  S status;
-  const char *name, *text;
-};
-constexpr StatusRow<CusolverStatus> kSolverStatuses[] = {
-#define CUSOLVER_STATUS(Kind, code, name, text) {CusolverStatus::Kind, name, text},
+constexpr LibraryStatus kSolverStatuses[] = {
+#define CUSOLVER_STATUS(Kind, code, name, text) {static_cast<int>(CusolverStatus::Kind), name, text},
 #include "backends/gpu/libraries/cusolver_statuses.def"
 };
-constexpr StatusRow<CublasStatus> kBlasStatuses[] = {
-#define CUBLAS_STATUS(Kind, code, name, text) {CublasStatus::Kind, name, text},
+constexpr LibraryStatus kBlasStatuses[] = {
+#define CUBLAS_STATUS(Kind, code, name, text) {static_cast<int>(CublasStatus::Kind), name, text},
 #include "backends/gpu/libraries/cublas_statuses.def"
 };
 constexpr LibraryFunction kSolverFunctions[] = {
@@ -40,18 +35,6 @@ KeptLibrary<CublasApi>& KeptBlas() {
   return kept;
 }
 
-template <class S>
-Status Check(llvm::ArrayRef<StatusRow<S>> known, S status, const char* function) {
-  if (status == S::Success) return {};
-  const int code = static_cast<int>(status);
-  const auto* row = llvm::find_if(known, [&](const StatusRow<S>& r) { return r.status == status; });
-  const std::string text =
-      row == known.end() ? llvm::formatv("{0}: error {1}", function, code).str()
-                         : llvm::formatv("{0}: {1} ({2}), {3}", function, row->name, code, row->text).str();
-  if (status == S::NotSupported) return Decline({}, "{0}", text);
-  return Error("runtime-gpu", {}, "{0}", text);
-}
-
 class SolveWork final : public LibraryWork {
  public:
   explicit SolveWork(const LibrarySolve& solve) : solve_(solve) {}
@@ -68,10 +51,11 @@ class SolveWork final : public LibraryWork {
 }  // namespace
 
 Status CheckCusolver(CusolverStatus status, const char* function) {
-  return Check<CusolverStatus>(kSolverStatuses, status, function);
+  return CheckStatus(kSolverStatuses, static_cast<int>(status), status == CusolverStatus::NotSupported,
+                     function);
 }
 Status CheckCublas(CublasStatus status, const char* function) {
-  return Check<CublasStatus>(kBlasStatuses, status, function);
+  return CheckStatus(kBlasStatuses, static_cast<int>(status), status == CublasStatus::NotSupported, function);
 }
 
 Result<CusolverApi> ReadCusolver(void* library) { return KeptSolver().Read(library); }

@@ -49,7 +49,7 @@ TEST(CusolverAbi, IsThatOfCuda) { GTEST_SKIP() << "cusolverDn.h is not installed
 #endif
 
 TEST(CusolverLibrary, HasTheFunctions) {
-  const auto library = hlo::gpu::OpenLibrary({"libcusolver.so.12"}, {});
+  const auto library = hlo::gpu::OpenLibrary({"libcusolver.so.12", "libcusolver.so.11"}, {});
   if (!library) GTEST_SKIP() << library.error().message;
   const auto api = hlo::gpu::ReadCusolver(*library);
   EXPECT_TRUE(api) << api.error().message;

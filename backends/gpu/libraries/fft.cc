@@ -51,8 +51,9 @@ bool ConcernsCufft(const Instruction& inst) {
 Result<LibraryFft> LibraryFftOf(const Instruction& call) {
   if (call.kind() != OpKind::CustomCall) return Decline(call.loc(), "a call does not pay");
   const auto attrs = UnscaledFftOf(call);
+  if (!attrs) return Decline(call.loc(), "the call does not fit its target");
   LibraryFft fft;
-  if (attrs) fft.types = TypesOf(RealPartType(call.shape().element_type()), attrs->fft_type);
+  fft.types = TypesOf(RealPartType(call.shape().element_type()), attrs->fft_type);
   const int64_t elements = std::min(call.shape().ElementCount(), call.operand(0)->shape().ElementCount());
   if (fft.types == nullptr || elements == 0) return Decline(call.loc(), "there is nothing to do");
   fft.lengths.assign(attrs->fft_length.begin(), attrs->fft_length.end());

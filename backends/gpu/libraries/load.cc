@@ -6,6 +6,7 @@
 
 #include "backends/gpu/toolkit/toolkit.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
 namespace hlo::gpu {
@@ -51,6 +52,20 @@ Status ReadFunctions(void* library, llvm::StringRef name, llvm::ArrayRef<Library
     std::memcpy(static_cast<char*>(table) + row.offset, static_cast<const void*>(&function), sizeof function);
   }
   return {};
+}
+
+Status CheckStatus(llvm::ArrayRef<LibraryStatus> known, int code, bool lacks, const char* function,
+                   int family) {
+  if (code == 0) return {};
+  const auto row_of = [&](int wanted) {
+    return llvm::find_if(known, [&](const LibraryStatus& row) { return row.code == wanted; });
+  };
+  const auto* row = row_of(code) != known.end() || family == 0 ? row_of(code) : row_of(family);
+  const std::string text =
+      row == known.end() ? llvm::formatv("{0}: error {1}", function, code).str()
+                         : llvm::formatv("{0}: {1} ({2}), {3}", function, row->name, code, row->text).str();
+  if (lacks) return Decline({}, "{0}", text);
+  return Error("runtime-gpu", {}, "{0}", text);
 }
 
 Status LendDriver(void* library, llvm::StringRef name, const LibraryOptions& options,

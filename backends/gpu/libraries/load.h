@@ -40,6 +40,15 @@ struct LibraryFunction {
 /// Fills in such a table. Errors: unavailable-library, naming a function that the library lacks.
 Status ReadFunctions(void* library, llvm::StringRef name, llvm::ArrayRef<LibraryFunction> functions,
                      void* table);
+/// What a function of a library may answer; 0 is success everywhere.
+struct LibraryStatus {
+  int code;
+  const char *name, *text;
+};
+/// The diagnostic of an answer, with its row of `known`, or that of its family where it has none itself:
+/// runtime-gpu, or declined where the library `lacks` what it was asked for.
+Status CheckStatus(llvm::ArrayRef<LibraryStatus> known, int code, bool lacks, const char* function,
+                   int family = 0);
 /// Gives a library for the emulated GPU its driver; null: it is for GPUs. Errors: unavailable-library, if it
 /// is for the other kind.
 Status LendDriver(void* library, llvm::StringRef name, const LibraryOptions& options, const LentDriver* lent);

@@ -11,12 +11,8 @@ namespace {
 
 constexpr llvm::StringLiteral kNames[] = {"libnccl.so.2"};
 
-struct StatusRow {
-  NcclStatus status;
-  const char *name, *text;
-};
-constexpr StatusRow kStatuses[] = {
-#define NCCL_STATUS(Kind, code, name, text) {NcclStatus::Kind, name, text},
+constexpr LibraryStatus kStatuses[] = {
+#define NCCL_STATUS(Kind, code, name, text) {static_cast<int>(NcclStatus::Kind), name, text},
 #include "backends/gpu/libraries/nccl_statuses.def"
 };
 constexpr LibraryFunction kFunctions[] = {
@@ -30,11 +26,7 @@ KeptLibrary<NcclApi>& Kept() {
 }
 
 Status Check(NcclStatus status, const char* function) {
-  if (status == NcclStatus::Success) return {};
-  const int code = static_cast<int>(status);
-  const auto* row = llvm::find_if(kStatuses, [&](const StatusRow& known) { return known.status == status; });
-  if (row == std::end(kStatuses)) return Error("runtime-gpu", {}, "{0}: error {1}", function, code);
-  return Error("runtime-gpu", {}, "{0}: {1} ({2}), {3}", function, row->name, code, row->text);
+  return CheckStatus(kStatuses, static_cast<int>(status), /*lacks=*/false, function);
 }
 
 class Nccl final : public OpenLibraryOnGpu {
@@ -50,8 +42,10 @@ class Nccl final : public OpenLibraryOnGpu {
     std::vector<NcclComm>& comms = made[{reinterpret_cast<const void*>(api_.CommInitAll), gpus}];
     if (comms.empty()) {
       std::vector<NcclComm> all(gpus.size());
-      HLO_CHECK_OK(
-          Check(api_.CommInitAll(all.data(), static_cast<int>(gpus.size()), gpus.data()), "ncclCommInitAll"));
+      // Nothing has been asked for yet: the host does it where the library cannot start.
+      const Status started =
+          Check(api_.CommInitAll(all.data(), static_cast<int>(gpus.size()), gpus.data()), "ncclCommInitAll");
+      if (!started) return Decline({}, "{0}", started.error().message);
       comms = std::move(all);
     }
     return llvm::ArrayRef(comms);
@@ -174,6 +168,9 @@ class CollectivePlan final : public LibraryPlan {
       gpus.push_back(static_cast<int>(numbers[0]));
       members.emplace_back(numbers, parts);
     }
+    // Communicators are those of all programs, and of one thread at a time.
+    static std::mutex asking;
+    const std::lock_guard lock(asking);
     HLO_TRY(const llvm::ArrayRef<NcclComm> comms, library_->Communicators(gpus));
     HLO_CHECK_OK(Check(library_->api().GroupStart(), "ncclGroupStart"));
     Status asked;

@@ -287,6 +287,16 @@ Result<LibraryProduct> ProductOf(const Instruction& fusion) {
   return ProductUpTo(chain);
 }
 
+bool MayBeApart(const Instruction& dot) {
+  constexpr double kJoined = 16;  // passes may make one of several
+  if (!dot.shape().IsArray()) return false;
+  const Shape& left = dot.operand(0)->shape();
+  double multiplies = kJoined * static_cast<double>(dot.shape().ElementCount());
+  for (const int64_t d : dot.attr<DotAttrs>().lhs_contracting_dims)
+    multiplies *= static_cast<double>(left.dim(d));
+  return multiplies >= kLeastApart;
+}
+
 Instruction* ProductApart(const Instruction& fusion) {
   const Instruction* const dot = DotOf(fusion);
   if (dot == nullptr) return nullptr;

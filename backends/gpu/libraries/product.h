@@ -49,6 +49,8 @@ Result<LibraryProduct> ProductOf(const Instruction& fusion);
 /// A fusion that is none as a whole: the last of its instructions up to which it is one that is large enough
 /// to be done apart from the rest. Null: there is none.
 Instruction* ProductApart(const Instruction& fusion);
+/// Whether a dot may come to be one that is done apart, whatever passes make of it.
+bool MayBeApart(const Instruction& dot);
 /// Where its arrays begin, of arrays of the fusion.
 ProductAddresses AddressesOf(const LibraryProduct& product, const LibraryArrays& at);
 /// Every figure of it; operands by their names.

@@ -10,7 +10,7 @@ namespace {
 
 /// Parts of a workspace begin at its multiples. Bytes.
 constexpr uint64_t kAlignment = 256;
-/// Matrices of a batch that are no larger are done by one call.
+/// Matrices of a batch that are no larger are done by one call. Not measured.
 constexpr int64_t kMostTogether = 256;
 constexpr char kNoVectors = 'N', kAllVectors = 'A';
 
@@ -176,7 +176,9 @@ class SolvePlan final : public LibraryPlan {
     return static_cast<int*>(AtAddress(call.workspace + info_));
   }
   [[nodiscard]] void* Own(const LibraryCall& call) const { return AtAddress(call.workspace + own_); }
-  [[nodiscard]] bool Together() const { return solve_.batch > 1 && solve_.rows <= kMostTogether; }
+  [[nodiscard]] bool Together() const {
+    return solve_.batch > 1 && solve_.rows <= kMostTogether && solve_.spoils;
+  }
 
   Status MeasurePotrf() {
     if (Together()) return {};

@@ -1,5 +1,7 @@
 #include "backends/gpu/libraries/solver.h"
 
+#include <limits>
+
 #include "ir/attrs.h"
 #include "ir/by_op_kind.h"
 #include "ir/eval/custom_call.h"
@@ -61,6 +63,7 @@ class Reader {
   Status Potrf(LibrarySolve& solve) {
     const CublasFill uplo = Uplo();
     solve.uplo = columns_ ? Other(uplo) : uplo;
+    solve.spoils = of_gpus_;
     return {};
   }
   /// A x = b is x' A' = b' of the transposed arrays.
@@ -139,7 +142,7 @@ std::optional<Solver> SolverOf(const Instruction& inst) {
 
 Result<LibrarySolve> LibrarySolveOf(const Instruction& call) {
   const auto solver = SolverOf(call);
-  if (!solver) return Decline(call.loc(), "a call does not pay");
+  if (!solver) return Decline(call.loc(), "it is no call of the library's");
   if (FindCustomCallMisfit(call)) return Decline(call.loc(), "the call does not fit its target");
   const Shape& a = call.operand(0)->shape();
   LibrarySolve solve;
@@ -151,6 +154,8 @@ Result<LibrarySolve> LibrarySolveOf(const Instruction& call) {
   bool empty = a.ElementCount() == 0;
   ForEachLeaf(call.shape(), [&](const ShapeIndex&, const Shape& leaf) { empty |= leaf.ElementCount() == 0; });
   if (empty) return Decline(call.loc(), "there is nothing to do");
+  if (std::max({solve.rows, solve.columns, solve.batch}) > std::numeric_limits<int>::max())
+    return Decline(call.loc(), "it is larger than the library counts");
   const Order order = OrderOf(call);
   if (order == Order::Other) return Decline(call.loc(), "its arrays do not lie as the library takes them");
   HLO_CHECK_OK((Reader(call, order).*kReaders[static_cast<size_t>(*solver)])(solve));

@@ -21,7 +21,9 @@ struct LibrarySolve {
   CublasTranspose trans = CublasTranspose::No;
   CublasDiagonal diagonal = CublasDiagonal::NonUnit;
   bool vectors = true;  // Syevd
-  char job = 'S';       // Gesvd: all columns, as many as there are singular values, or no vectors
+  /// Potrf: the triangle that is not the factor's may be written over, as the call for many matrices does.
+  bool spoils = false;
+  char job = 'S';  // Gesvd: all columns, as many as there are singular values, or no vectors
   /// The library works on a copy that is transposed before and after, since no mirrored problem does it.
   bool turned = false;
   /// Gesvd: of the transposed matrix; its left vectors are the right ones.

@@ -35,8 +35,9 @@ std::string PipelineFor(int optimization_level, const PipelineChoice& choice) {
   const std::string level = "O" + std::to_string(optimization_level);
   if (optimization_level == 0) return (choice.tf32 ? "tf32-products,@gpu-" : "@gpu-") + level;
   if (!choice.tf32 && !choice.library_convolutions) return "@gpu-" + level;
-  const char* split = choice.library_convolutions ? choice.tf32 ? ",@gpu-library-tf32-split" : ",@gpu-library-split"
-                                                  : ",@gpu-split,tf32-products";
+  const char* split = choice.library_convolutions
+                          ? choice.tf32 ? ",@gpu-library-tf32-split" : ",@gpu-library-split"
+                          : ",@gpu-split,tf32-products";
   return "@gpu-front-" + level + split + ",@gpu-code";
 }
 

@@ -133,21 +133,26 @@ Result<std::unique_ptr<Program>> MakeProgram(const Module& module, const GpuRunO
   return gpu::BuildProgram(std::move(copy), options.target, machine, make_code);
 }
 
-std::string CacheKey(const GpuRunOptions& options) {
+std::string CacheKey(const Module& module, const GpuRunOptions& options) {
   if (options.cache_key.empty()) return "";
+  const bool emulated = options.platform.emulated;
+  const auto expected = [&](llvm::StringRef name) {
+    return HasGpuLibrary(name, options.libraries, emulated);
+  };
   BinaryWriter key;
   for (const llvm::StringRef part : {llvm::StringRef("gpu"), llvm::StringRef(options.cache_key)})
     key.Text(part);
   key.Text(ToString(options.target));
   key.Text(gpu::KeyOfTuning(options.tuning));
-  key.Text(gpu::UsesLibraries(options.libraries, options.platform.emulated) ? "libraries" : "");
+  const bool libraries = gpu::UsesLibraries(options.libraries, emulated);
+  key.Text(libraries ? "libraries " + gpu::LibrariesFor(module, expected) : "");
   return std::move(key).Take();
 }
 
 /// Made anew or as the cache has it.
 Result<std::unique_ptr<Program>> CompileProgram(const Module& module, const GpuRunOptions& options) {
   using compile::ProgramCache;
-  const std::string key = CacheKey(options);
+  const std::string key = CacheKey(module, options);
   ProgramCache cache(module, key);
   std::string why;
   if (auto entry = cache.Load(why)) {
@@ -163,7 +168,7 @@ Result<std::unique_ptr<Program>> CompileProgram(const Module& module, const GpuR
   HLO_TRY(auto program, MakeProgram(module, options, /*make_code=*/true,
                                     [&](const Module& prepared) { cache.KeepModule(prepared); }));
   // What was tried on the way is known to the next run, which finds it under another key.
-  if (cache.exists() && CacheKey(options) == key)
+  if (cache.exists() && CacheKey(module, options) == key)
     cache.Store(ToBinary(*program), program->kernels.ToBinary());
   return program;
 }

@@ -1,6 +1,10 @@
 #include "backends/gpu/runtime/library_calls.h"
 
+#include <optional>
+
 #include "backends/gpu/libraries/fft.h"
+#include "backends/gpu/libraries/product.h"
+#include "backends/gpu/libraries/solver.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/matrix.h"
@@ -45,7 +49,7 @@ Shape ByColumns(const Shape& shape) {
   return shape.WithLayout(std::move(layout));
 }
 
-/// The target for the element type of matrices.
+/// LAPACK's target for the element type of matrices.
 std::string LapackTarget(const Expr& a, llvm::StringRef name) {
   const char letter = a.type() == ElementType::F32   ? 's'
                       : a.type() == ElementType::F64 ? 'd'
@@ -54,7 +58,7 @@ std::string LapackTarget(const Expr& a, llvm::StringRef name) {
   return llvm::formatv("lapack_{0}{1}_ffi", letter, name);
 }
 
-Instruction* MakeLapackCall(Maker& make, llvm::StringRef name, llvm::ArrayRef<Expr> operands,
+Instruction* MakeMatrixCall(Maker& make, llvm::StringRef target, llvm::ArrayRef<Expr> operands,
                             const Shape& shape, const std::string& attributes) {
   llvm::SmallVector<Instruction*, 2> instructions;
   ShapeList constraints;
@@ -62,7 +66,7 @@ Instruction* MakeLapackCall(Maker& make, llvm::StringRef name, llvm::ArrayRef<Ex
     instructions.push_back(operand.inst());
     constraints.push_back(ByColumns(operand.shape()));
   }
-  Instruction* const call = MakeCall(make, LapackTarget(operands[0], name), instructions, shape, attributes);
+  Instruction* const call = MakeCall(make, target, instructions, shape, attributes);
   auto& attrs = call->mutable_attrs().Mutable<CustomCallAttrs>();
   attrs.operand_layout_constraints = std::move(constraints);
   attrs.api_version = ApiVersion::TypedFfi;
@@ -71,15 +75,15 @@ Instruction* MakeLapackCall(Maker& make, llvm::StringRef name, llvm::ArrayRef<Ex
 
 bool HasMatrices(const Instruction& inst) { return HasStaticShapes(inst) && inst.shape().ElementCount() > 0; }
 
-/// LAPACK leaves the other triangle as it was, and says of which matrices there is no factor.
+/// The other triangle is what the library leaves there, and it says of which matrices there is no factor.
 Instruction* CholeskyCall(Instruction* inst) {
   Maker make(inst);
   const Expr a = AsMatrices(make, inst->operand(0));
   const bool lower = inst->attr<CholeskyAttrs>().lower;
   const Shape infos = Shape::ArrayWithDefaultLayout(ElementType::S32, {a.dim(0)});
-  const Expr call(make,
-                  MakeLapackCall(make, "potrf", {a}, Shape::MakeTuple({ByColumns(a.shape()), infos}),
-                                 llvm::formatv("{{uplo = {0} : ui8}", static_cast<int>(lower ? 'L' : 'U'))));
+  const Expr call(
+      make, MakeMatrixCall(make, "cusolver_potrf_ffi", {a}, Shape::MakeTuple({ByColumns(a.shape()), infos}),
+                           lower ? "{lower = true}" : "{lower = false}"));
   const Expr l = call.Gte(0), rows = RowNumbers(l), columns = ColumnNumbers(l);
   const Expr factor = Select(lower ? Ge(rows, columns) : Le(rows, columns), l, 0);
   const Expr failed = Ne(call.Gte(1), 0).Broadcast(l.shape().dims(), {0});
@@ -94,13 +98,15 @@ Instruction* TriangularSolveCall(Instruction* inst) {
                      : attrs.transpose_a == TransposeA::Transpose ? 'T'
                                                                   : 'C';
   const auto code = [](char letter) { return static_cast<int>(letter); };
-  Instruction* const call = MakeLapackCall(
-      make, "trsm", {a, b}, ByColumns(b.shape()),
+  Instruction* const call = MakeMatrixCall(
+      make, LapackTarget(a, "trsm"), {a, b}, ByColumns(b.shape()),
       llvm::formatv("{{side = {0} : ui8, uplo = {1} : ui8, trans_x = {2} : ui8, diag = {3} : ui8}",
                     code(attrs.left_side ? 'L' : 'R'), code(attrs.lower ? 'L' : 'U'), code(trans),
                     code(attrs.unit_diagonal ? 'U' : 'N')));
   return FromMatrices({make, call}, inst->shape());
 }
+
+constexpr llvm::StringLiteral kSolver = "cuSOLVER";
 
 struct CallRow {
   OpKind kind;
@@ -110,8 +116,8 @@ struct CallRow {
 };
 constexpr CallRow kCalls[] = {
     {OpKind::Fft, "cuFFT", PaysFftCall, UnscaledFft},
-    {OpKind::Cholesky, "cuSOLVER", HasMatrices, CholeskyCall},
-    {OpKind::TriangularSolve, "cuSOLVER", HasMatrices, TriangularSolveCall},
+    {OpKind::Cholesky, kSolver, HasMatrices, CholeskyCall},
+    {OpKind::TriangularSolve, kSolver, HasMatrices, TriangularSolveCall},
 };
 
 }  // namespace
@@ -119,6 +125,14 @@ constexpr CallRow kCalls[] = {
 Status MakeLibraryCalls(Module& module, llvm::function_ref<bool(llvm::StringRef library)> expected) {
   RewriteControls controls;
   PassContext context("library-calls", controls);
+  // The library works on arrays of its own: a result does not take the place of an operand.
+  std::optional<bool> solver;
+  for (Computation* computation : context.Computations(module))
+    for (Instruction* inst : computation->InstructionsOf(OpKind::CustomCall)) {
+      if (!SolverOf(*inst) || inst->attr<CustomCallAttrs>().output_to_operand_aliasing.empty()) continue;
+      if (!solver) solver = expected(kSolver);
+      if (*solver) inst->mutable_attrs().Mutable<CustomCallAttrs>().output_to_operand_aliasing.clear();
+    }
   for (const CallRow& row : kCalls) {
     const auto matches = [&](const Instruction& inst) { return inst.kind() == row.kind && row.pays(inst); };
     const bool any = llvm::any_of(context.Computations(module), [&](const Computation* computation) {
@@ -130,6 +144,25 @@ Status MakeLibraryCalls(Module& module, llvm::function_ref<bool(llvm::StringRef 
                           [&](Instruction* inst) -> Result<Instruction*> { return row.make(inst); }));
   }
   return {};
+}
+
+std::string LibrariesFor(const Module& module, llvm::function_ref<bool(llvm::StringRef library)> expected) {
+  const auto any = [&](OpKind kind, llvm::function_ref<bool(const Instruction&)> wanted) {
+    return llvm::any_of(module.computations(), [&](const auto& computation) {
+      return llvm::any_of(computation->InstructionsOf(kind), [&](const auto* inst) { return wanted(*inst); });
+    });
+  };
+  llvm::SmallVector<llvm::StringRef, 4> names;
+  for (const CallRow& row : kCalls)
+    if (any(row.kind, row.pays)) names.push_back(row.library);
+  if (any(OpKind::CustomCall, [](const Instruction& call) { return SolverOf(call).has_value(); }))
+    names.push_back(kSolver);
+  if (any(OpKind::Dot, MayBeApart)) names.push_back("cuBLASLt");
+  std::string there;
+  for (size_t i = 0; i < names.size(); ++i)
+    if (!llvm::is_contained(llvm::ArrayRef(names).take_front(i), names[i]) && expected(names[i]))
+      there += names[i].str() + " ";
+  return there;
 }
 
 }  // namespace hlo::gpu

@@ -1,5 +1,7 @@
 // Ops that whole calls of libraries do, as custom calls.
 #pragma once
+#include <string>
+
 #include "ir/module.h"
 #include "ir/support/result.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -11,5 +13,9 @@ namespace hlo::gpu {
 /// ops around it. `expected` is asked whether there is a library of that name before anything is changed for
 /// it, and only then. Errors: interrupted.
 Status MakeLibraryCalls(Module& module, llvm::function_ref<bool(llvm::StringRef library)> expected);
+
+/// Which libraries a program of the module may be made for, of those that are there: `expected` is asked of
+/// no others than such as MakeLibraryCalls() and SplitForLibraries() may ask it of. For keys of what is made.
+std::string LibrariesFor(const Module& module, llvm::function_ref<bool(llvm::StringRef library)> expected);
 
 }  // namespace hlo::gpu

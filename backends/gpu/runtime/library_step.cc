@@ -63,6 +63,7 @@ Status Meet(Frame& frame, const Instruction& inst, const MemberNumbers& mine,
     for (const Values& values : brought)
       if (!values.empty()) {
         const auto numbers = values.front().Data<uint64_t>();
+        if (numbers[1] == 0) continue;  // of one that is absent: zeros, and no stream
         all.emplace_back(numbers.begin(), numbers.end());
         gpus.insert(all.back().front());
       }
