@@ -247,7 +247,8 @@ std::vector<SortKey> FindSortKeys(const Computation& comparator) {
 }
 
 uint64_t LeastAboveZero(const SortKey& key) {
-  return key.merged && HasSubnormalsCompared(key.type) ? uint64_t{1} << Format(key.type).mantissa_bits : 1;
+  const bool compared = !key.total_order || key.merged;
+  return compared && HasSubnormalsCompared(key.type) ? uint64_t{1} << Format(key.type).mantissa_bits : 1;
 }
 
 void OrderedNumbers(const SortKey& key, const void* elements, int64_t n, uint64_t* out) {
