@@ -33,6 +33,8 @@ struct ExecutionOptions {
   std::shared_ptr<const CustomCallLibraries> custom_call_libraries;
   /// Called as work goes on, from any thread, with the instruction that is about to run.
   std::function<void(const Instruction&)> on_instruction;
+  /// Called, after that and on the same thread, with the name of the library that does the instruction.
+  std::function<void(llvm::StringRef)> on_library;
   /// Takes the times of the instructions of Executable::module(); or null.
   Profile* profile = nullptr;
 };

@@ -35,6 +35,7 @@ Profile::Recorder::~Recorder() {
     entry.calls += mine.calls;
     entry.time_ns += mine.time_ns;
     entry.has_parts |= mine.has_parts;
+    if (!mine.library.empty()) entry.library = mine.library;
   }
   for (const auto& [inst, mine] : counted_)
     for (const auto count : kCounts) profile_.counts_[inst].*count += mine.*count;
@@ -59,6 +60,7 @@ Status Profile::Recorder::End(const Instruction& inst) {
   ++entry.calls;
   entry.time_ns += time - open.inner_ns;
   entry.has_parts |= open.has_parts;
+  if (!open.library.empty()) entry.library = open.library;
   if (!counts_ || open.has_parts) return {};
   const DeviceCounts now = counts_();
   for (const auto count : kCounts) counted_[&inst].*count += now.*count - open.counts.*count;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ir/eval/executor.h"
@@ -27,6 +28,7 @@ class Profile {
     int64_t calls = 0;
     int64_t time_ns = 0;     // without the instructions that have entries of their own
     bool has_parts = false;  // loops, branches, calls: some of what it does stands in other entries
+    std::string library;     // that did it; empty: none
   };
   using Entries = llvm::DenseMap<const Instruction*, Entry>;
 
@@ -46,6 +48,10 @@ class Profile {
     void Took(int64_t ns) {
       if (!open_.empty()) open_.back().device_ns = ns;
     }
+    /// A library does the innermost instruction that has begun.
+    void DoneBy(llvm::StringRef library) {
+      if (!open_.empty()) open_.back().library = library.str();
+    }
 
    private:
     using Clock = std::chrono::steady_clock;
@@ -55,6 +61,7 @@ class Profile {
       std::optional<int64_t> device_ns = std::nullopt;
       bool has_parts = false;
       DeviceCounts counts = {};
+      std::string library = {};
     };
     Profile& profile_;
     std::function<DeviceCounts()> counts_;

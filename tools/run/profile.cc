@@ -140,6 +140,7 @@ ProfileRow RowOf(const Instruction& inst, const Profile::Entry& entry, const Cos
   row.name = inst.name().str();
   row.opcode = inst.info().text.str();
   row.shape = ToString(inst.shape(), /*with_layout=*/false);
+  row.library = entry.library;
   const std::vector<Share> sources = SharesOf(inst, GroupBy::Source, costs);
   if (sources.front().name != "(unknown)") {
     row.source = sources.front().name;
@@ -165,7 +166,8 @@ std::vector<Share> GroupsOf(const Instruction& inst, const ProfileRow& row, Grou
 
 /// Keeps of the texts what both rows have in common.
 void Merge(ProfileRow& row, const ProfileRow& other) {
-  for (const auto text : {&ProfileRow::computation, &ProfileRow::opcode, &ProfileRow::source})
+  for (const auto text :
+       {&ProfileRow::computation, &ProfileRow::opcode, &ProfileRow::source, &ProfileRow::library})
     if (row.*text != other.*text) (row.*text).clear();
   row.calls += other.calls;
   row.time_ns += other.time_ns;
@@ -182,6 +184,10 @@ std::string PeaksText(const cpu::Peaks& peaks) {
 
 std::string Fixed(double value, int digits) {
   return llvm::formatv(("{0:F" + std::to_string(digits) + "}").c_str(), value).str();
+}
+
+std::string InstructionText(const ProfileRow& row) {
+  return "%" + row.name + " " + row.shape + (row.library.empty() ? "" : " by " + row.library);
 }
 
 using Table = std::vector<std::vector<std::string>>;
@@ -242,6 +248,7 @@ void WriteRow(JsonWriter& json, const ProfileRow& row) {
   if (!row.computation.empty()) json.Member("computation", row.computation);
   json.Member("name", row.name);
   if (!row.opcode.empty()) json.Member("opcode", row.opcode);
+  if (!row.library.empty()) json.Member("library", row.library);
   json.Member("calls", row.calls);
   json.Member("time_ns", row.time_ns);
   json.Member("flops", std::round(row.work.flops));
@@ -374,7 +381,7 @@ void PrintProfile(llvm::raw_ostream& out, const ModuleResult& result, const Prof
                      Fixed(static_cast<double>(row.calls) / runs, row.calls % profile.runs() == 0 ? 0 : 1),
                      Fixed(work / runs * 1e-9, 3), Fixed(bytes / runs * 1e-6, 2), Fixed(work / time, 1),
                      Fixed(bytes / time, 1), Fixed(100 * row.Roofline(), 1), row.Bound(),
-                     groups ? row.name : "%" + row.name + " " + row.shape});
+                     groups ? row.name : InstructionText(row)});
     if (!groups)
       table.back().push_back(row.source +
                              (row.more_sources > 0 ? " +" + std::to_string(row.more_sources) : ""));
@@ -393,16 +400,21 @@ void PrintCounts(llvm::raw_ostream& out, const ModuleResult& result, const Profi
   });
   const auto runs = static_cast<double>(std::max<int64_t>(profile.runs(), 1));
   double all = 0;
-  uint64_t launches = 0, host = 0;
+  uint64_t launches = 0, host = 0, libraries = 0;
   for (const ProfileRow& row : rows) {
     all += row.work.minimum_ns() / runs;
     launches += row.counts->launches;
-    if (row.counts->launches == 0 && row.opcode != "copy") ++host;
+    if (!row.library.empty())
+      ++libraries;
+    else if (row.counts->launches == 0 && row.opcode != "copy")
+      ++host;
   }
   out << llvm::formatv(
-      "{0} on {1}: {2} launches, {3} instructions without; at the peaks of the target {4} "
-      "({5})\n",
-      result.module, result.platform, launches, host, FormatTime(all), PeaksText(peaks));
+      "{0} on {1}: {2} launches, {3} instructions without{4}; at the peaks of the target {5} "
+      "({6})\n",
+      result.module, result.platform, launches, host,
+      libraries == 0 ? "" : ", " + std::to_string(libraries) + " by libraries", FormatTime(all),
+      PeaksText(peaks));
   // Ratios: 1 is the best that accesses of these arrays can do.
   Table table = {{"at peaks", "bound", "calls", "launches", "MB read", "MB written", "sectors", "/fewest",
                   "banks/fewest", "divergent", "instruction", "source"}};
@@ -422,7 +434,7 @@ void PrintCounts(llvm::raw_ostream& out, const ModuleResult& result, const Profi
                      Fixed(static_cast<double>(counts.bytes_written) * 1e-6, 3),
                      std::to_string(counts.sectors), ratio(counts.sectors, counts.fewest_sectors),
                      ratio(counts.shared_cycles, counts.fewest_shared_cycles), Fixed(divergent, 1) + "%",
-                     "%" + row.name + " " + row.shape, row.source});
+                     InstructionText(row), row.source});
   }
   PrintTable(out, table, 3);
   if (shown < rows.size()) out << llvm::formatv("and {0} more (--top)\n", rows.size() - shown);

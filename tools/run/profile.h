@@ -23,6 +23,7 @@ struct ProfileWork {
 /// An instruction, or what --group-by puts together; sums over calls and runs.
 struct ProfileRow {
   std::string computation, name, opcode, shape, source;  // groups: what all have in common, else empty
+  std::string library;                                   // that did it; empty: none
   int64_t more_sources = 0;  // lines besides `source` whose instructions were fused into this one
   int64_t calls = 0, time_ns = 0;
   ProfileWork work;

@@ -162,6 +162,8 @@ Status ModuleRunner::Prepare() {
       if (shared_.trace != nullptr) shared_.trace->Begin(inst);
       sink_.progress().Update([&] { return "running " + input_.name + ": %" + inst.name().str(); });
     };
+  if (shared_.trace != nullptr)
+    run_.on_library = [this](llvm::StringRef library) { shared_.trace->DoneBy(library); };
   sink_.Verbose(
       1, llvm::formatv("{0}: module {1}, platform {8}, seed {2}, rng seed {3}, replicas {4}, partitions {5}, "
                        "threads {6}, checked in {7:F3} ms",

@@ -22,7 +22,8 @@ void RunTrace::Add(llvm::StringRef name, llvm::StringRef category, Clock::time_p
 void RunTrace::Close(std::thread::id thread, Clock::time_point now) {
   const auto it = open_.find(thread);
   if (it == open_.end()) return;
-  events_.push_back({it->second.name, it->second.opcode, threads_[thread], it->second.begin, now});
+  events_.push_back(
+      {it->second.name, it->second.opcode, threads_[thread], it->second.begin, now, it->second.library});
   open_.erase(it);
 }
 
@@ -42,6 +43,12 @@ void RunTrace::Begin(const Instruction& inst) {
   Close(std::this_thread::get_id(), now);
   CountMemory(now);
   open_[std::this_thread::get_id()] = {"%" + inst.name().str(), inst.info().text.str(), now};
+}
+
+void RunTrace::DoneBy(llvm::StringRef library) {
+  const std::lock_guard lock(mutex_);
+  if (const auto it = open_.find(std::this_thread::get_id()); it != open_.end())
+    it->second.library = library.str();
 }
 
 void RunTrace::EndExecution() {
@@ -70,6 +77,7 @@ std::string RunTrace::Json() const {
           json.Member("tid", event.thread);
           json.Member("ts", microseconds(event.begin - start_));
           json.Member("dur", microseconds(event.end - event.begin));
+          if (!event.library.empty()) json.Object("args", [&] { json.Member("library", event.library); });
         });
       for (const Memory& memory : memory_)
         json.Object([&] {

@@ -18,6 +18,8 @@ class RunTrace {
   void Add(llvm::StringRef name, llvm::StringRef category, Clock::time_point begin, Clock::time_point end);
   /// `inst` begins on this thread, and what ran there before has ended.
   void Begin(const Instruction& inst);
+  /// A library does what runs on this thread.
+  void DoneBy(llvm::StringRef library);
   /// An execution is over: nothing runs any more.
   void EndExecution();
   /// The object with `traceEvents`; times in microseconds since the trace was made.
@@ -28,10 +30,12 @@ class RunTrace {
     std::string name, category;
     int thread;
     Clock::time_point begin, end;
+    std::string library = {};  // that did it; empty: none
   };
   struct Open {
     std::string name, opcode;
     Clock::time_point begin;
+    std::string library = {};
   };
   int Thread();
   /// A value of the memory counter; seldom enough not to disturb.

@@ -21,9 +21,9 @@ void* Open(const std::string& path) { return ::dlopen(path.c_str(), RTLD_NOW | R
 
 Result<void*> OpenLibrary(llvm::ArrayRef<llvm::StringLiteral> names, const LibraryOptions& options) {
   std::optional<std::vector<std::string>> folders = std::vector<std::string>{options.folder};
-  if (options.use != LibraryOptions::Use::Named) {
+  if (options.folder.empty()) {
     folders = LibraryFolders();
-    if (!folders) return Error("unavailable-library", {}, "{0} is not to be used", names.front());
+    if (!folders) return Decline({}, "{0} is not to be used", names.front());
     for (const llvm::StringRef name : names)
       if (void* library = Open(name.str())) return library;
   }
@@ -38,7 +38,8 @@ Result<void*> OpenLibrary(llvm::ArrayRef<llvm::StringLiteral> names, const Libra
     }
   Diagnostic error = MakeError("unavailable-library", {}, "no {0} that can be loaded{1}{2}", names.front(),
                                options.folder.empty() ? "" : " in ", options.folder);
-  if (!why.empty()) error.Note(why);
+  if (why.empty()) return Decline({}, "{0}", error.message);
+  error.Note(why);
   return Error(std::move(error));
 }
 

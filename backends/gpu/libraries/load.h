@@ -15,8 +15,8 @@ namespace hlo::gpu {
 struct LibraryOptions {
   enum class Use : uint8_t {
     Off,
-    Auto,  // where the loader or the toolkit has them; of the emulated GPU none
-    Named  // those of `folder`; it is an error if there are none
+    Auto,  // where the loader or the toolkit has them, or those of `folder`; of the emulated GPU only these
+    Named  // those of `folder`; it is an error if there are none, or if they fail
   };
   Use use = Use::Auto;
   std::string folder = {};
@@ -26,10 +26,11 @@ struct LibraryOptions {
 /// Whether programs are run with libraries, where there are any.
 inline bool UsesLibraries(const LibraryOptions& options, bool emulated) {
   using Use = LibraryOptions::Use;
-  return options.use == Use::Named || (options.use == Use::Auto && !emulated);
+  return options.use == Use::Named || (options.use == Use::Auto && !(emulated && options.folder.empty()));
 }
 
-/// The library of the first of `names` that is there. It is never closed. Errors: unavailable-library.
+/// The library of the first of `names` that is there. It is never closed. Declines where there is none.
+/// Errors: unavailable-library, where those that there are cannot be loaded.
 Result<void*> OpenLibrary(llvm::ArrayRef<llvm::StringLiteral> names, const LibraryOptions& options);
 
 /// A function of a library, and where its address goes in a table of functions.

@@ -26,6 +26,7 @@ class GpuExecutable final : public Executable {
       : program_(std::move(program)),
         platform_(options.platform),
         libraries_(options.libraries),
+        report_(options.report),
         wait_each_(options.wait_each),
         graphs_(options.graphs),
         gpus_(options.gpus) {}
@@ -48,6 +49,11 @@ class GpuExecutable final : public Executable {
                .listener = recorder ? &*recorder : nullptr,
                .took = recorder && !platform_.emulated ? [&recorder](int64_t ns) { recorder->Took(ns); }
                                                        : std::function<void(int64_t)>(),
+               .done_by =
+                   [&](llvm::StringRef library) {
+                     if (recorder) recorder->DoneBy(library);
+                     if (options.on_library) options.on_library(library);
+                   },
                .wait_each = wait_each_,
                .graphs = graphs_});
         });
@@ -95,7 +101,9 @@ class GpuExecutable final : public Executable {
     std::unique_ptr<LoadedProgram>& loaded = loaded_[ordinal];
     if (loaded == nullptr) {
       HLO_TRY(gpu::GpuPtr gpu, gpu::OpenGpu(platform_, program_->target, ordinal));
-      HLO_TRY(loaded, LoadedProgram::Load(*program_, std::move(gpu), libraries_));
+      HLO_TRY(loaded, LoadedProgram::Load(*program_, std::move(gpu), libraries_, [&](Diagnostic d) {
+                if (report_) report_(std::move(d));
+              }));
     }
     return loaded.get();
   }
@@ -103,6 +111,7 @@ class GpuExecutable final : public Executable {
   std::unique_ptr<Program> program_;
   gpu::Platform platform_;
   gpu::LibraryOptions libraries_;
+  std::function<void(Diagnostic)> report_;
   bool wait_each_;
   gpu::GraphUse graphs_;
   std::vector<int> gpus_;

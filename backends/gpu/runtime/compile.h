@@ -23,7 +23,8 @@ struct GpuRunOptions {
   /// What decides what these do (compile::KeyOfPasses): programs with their PTX are kept on disk and taken
   /// from there. Empty: they are not.
   std::string cache_key;
-  /// Takes remarks, as why what lies on disk was not used.
+  /// Takes remarks, as why what lies on disk was not used, or a library that is there: also while programs
+  /// run, from any thread.
   std::function<void(Diagnostic)> report;
   gpu::TuningOptions tuning;
   gpu::Platform platform;

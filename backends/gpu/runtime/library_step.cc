@@ -109,7 +109,9 @@ class LibraryRunner final : public StepRunner {
     };
     Status done = plan->Run({ForEachArray(step_, [&](const Slice& slice) { return frame.At(slice); }),
                              frame.Workspace(), stream.handle(), copy, upload, stream.gpu().ordinal(), meet});
-    return !done && IsDeclined(done.error()) ? otherwise_->Run(frame) : done;
+    if (!done && IsDeclined(done.error())) return otherwise_->Run(frame);
+    frame.DoneBy(library_.library->name);
+    return done;
   }
   [[nodiscard]] std::string Explain() const override { return otherwise_->Explain(); }
   [[nodiscard]] const LibraryStep* library_step() const override { return &library_; }
@@ -123,20 +125,37 @@ class LibraryRunner final : public StepRunner {
 /// The libraries that plans need on a GPU, opened when the first one does.
 class Opened {
  public:
-  Opened(const LibraryOptions& options, const LentDriver* lent) : options_(options), lent_(lent) {}
+  Opened(const LibraryOptions& options, const LentDriver* lent, llvm::function_ref<void(Diagnostic)> report)
+      : options_(options), lent_(lent), report_(report) {}
   /// Null: there is none, and nobody asked for it by name.
   Result<LibraryPtr> Find(const LibraryInfo& library) {
     if (const auto it = opened_.find(&library); it != opened_.end()) return it->second;
     Result<LibraryPtr> opened = library.open(options_, lent_);
-    if (!opened && options_.use != LibraryOptions::Use::Named) opened = LibraryPtr();
-    HLO_CHECK_OK(opened);
+    if (!opened) {
+      HLO_CHECK_OK(Excuse(library, std::move(opened).error()));
+      opened = LibraryPtr();
+    }
     return opened_[&library] = *opened;
+  }
+  /// What went wrong is an error where libraries are named, and else a remark, the first of each library.
+  Status Excuse(const LibraryInfo& library, Diagnostic error) {
+    if (options_.use == LibraryOptions::Use::Named) {
+      if (IsDeclined(error)) error.id = "unavailable-library";
+      return Error(std::move(error));
+    }
+    if (IsDeclined(error) || !told_.insert(&library).second) return {};
+    error.severity = Severity::Remark;
+    error.Note(("kernels of our own do what " + library.name + " would").str());
+    report_(std::move(error));
+    return {};
   }
 
  private:
   const LibraryOptions& options_;
   const LentDriver* lent_;
+  llvm::function_ref<void(Diagnostic)> report_;
   llvm::DenseMap<const LibraryInfo*, LibraryPtr> opened_;
+  llvm::SmallDenseSet<const LibraryInfo*> told_;
 };
 
 }  // namespace
@@ -148,10 +167,10 @@ std::unique_ptr<StepRunner> LoadLibrary(const Step& step, std::unique_ptr<StepRu
 }
 
 Result<LibraryPlans> PlanLibraries(const Program& program, const LibraryOptions& options,
-                                   const LentDriver* lent) {
+                                   const LentDriver* lent, llvm::function_ref<void(Diagnostic)> report) {
   LibraryPlans plans;
   if (!UsesLibraries(options, /*emulated=*/lent != nullptr)) return plans;
-  Opened opened(options, lent);
+  Opened opened(options, lent, report);
   std::vector<const Sequence*> work = {&program.entry};
   while (!work.empty()) {
     const Sequence& sequence = *work.back();
@@ -165,8 +184,8 @@ Result<LibraryPlans> PlanLibraries(const Program& program, const LibraryOptions&
       auto plan = wanted->work->Plan(std::move(library), Alignments(*step));
       if (plan)
         plans[step.get()] = std::move(*plan);
-      else if (!IsDeclined(plan.error()) && options.use == LibraryOptions::Use::Named)
-        return Error(std::move(plan).error());
+      else if (!IsDeclined(plan.error()))
+        HLO_CHECK_OK(opened.Excuse(*wanted->library, std::move(plan).error()));
     }
   }
   return plans;

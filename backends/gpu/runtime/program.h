@@ -49,12 +49,13 @@ class Frame {
     const Executor::Observer* observer = nullptr;
     InstructionListener* listener = nullptr;
     std::function<void(int64_t)> took = nullptr;  // is told what a step took by the GPU's clock, in ns
-    bool wait_each = false;                       // for what each step has asked for
-    bool names_each = false;                      // errors are those of one step: none are done together
-    StepGraphs* graphs = nullptr;                 // loops of many steps are asked for together, …
-    bool graphs_of_all = false;                   // … and other steps that follow each other, too
-    bool insists_on_graphs = false;               // what is not recorded is an error
-    const StreamPlan* plan = nullptr;             // null: all is asked for on the first stream
+    std::function<void(llvm::StringRef)> done_by = nullptr;  // is told of the library that does a step
+    bool wait_each = false;                                  // for what each step has asked for
+    bool names_each = false;           // errors are those of one step: none are done together
+    StepGraphs* graphs = nullptr;      // loops of many steps are asked for together, …
+    bool graphs_of_all = false;        // … and other steps that follow each other, too
+    bool insists_on_graphs = false;    // what is not recorded is an error
+    const StreamPlan* plan = nullptr;  // null: all is asked for on the first stream
     llvm::ArrayRef<Event> events = {};
     const LibraryPlans* libraries = nullptr;      // what they do; null: nothing
     llvm::ArrayRef<CuDevicePtr> workspaces = {};  // for these, by stream
@@ -99,6 +100,9 @@ class Frame {
     if (of_.observer != nullptr) (*of_.observer)(inst);
   }
   [[nodiscard]] const std::function<void(int64_t)>& took() const { return of_.took; }
+  void DoneBy(llvm::StringRef library) const {
+    if (of_.done_by) of_.done_by(library);
+  }
   [[nodiscard]] InstructionListener* listener() const { return of_.listener; }
   /// Whether somebody wants to know of each instruction.
   [[nodiscard]] bool IsWatched() const { return of_.observer != nullptr || of_.listener != nullptr; }

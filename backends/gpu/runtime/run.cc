@@ -58,12 +58,13 @@ class ResultReader {
 }  // namespace
 
 Result<std::unique_ptr<LoadedProgram>> LoadedProgram::Load(const Program& program, GpuPtr gpu,
-                                                           const LibraryOptions& libraries) {
+                                                           const LibraryOptions& libraries,
+                                                           llvm::function_ref<void(Diagnostic)> report) {
   auto loaded = std::unique_ptr<LoadedProgram>(new LoadedProgram(program, std::move(gpu)));
   HLO_CHECK_OK(loaded->gpu_->MakeCurrent());
   HLO_CHECK_OK(loaded->LoadModules());
   HLO_CHECK_OK(loaded->LoadConstants());
-  HLO_TRY(loaded->libraries_, PlanLibraries(program, libraries, loaded->gpu_->lent()));
+  HLO_TRY(loaded->libraries_, PlanLibraries(program, libraries, loaded->gpu_->lent(), report));
   return loaded;
 }
 
@@ -284,6 +285,7 @@ Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<Literal> arg
   of.observer = observers.observer;
   of.listener = observers.listener;
   of.took = observers.took;
+  of.done_by = observers.done_by;
   of.wait_each = observers.wait_each || gpu_->synchronous();
   of.names_each = observers.wait_each;
   Frame frame(of, static_cast<size_t>(program_.sizes_count));

@@ -12,10 +12,10 @@ namespace hlo::gpu {
 /// A program on a GPU: its modules are loaded and its constants are there. Several threads may run it.
 class LoadedProgram {
  public:
-  /// Errors: those of Gpu and of PlanLibraries().
-  static Result<std::unique_ptr<LoadedProgram>> Load(const Program& program, GpuPtr gpu,
-                                                     const LibraryOptions& libraries = {
-                                                         LibraryOptions::Use::Off});
+  /// Errors: those of Gpu and of PlanLibraries(), which tells `report`.
+  static Result<std::unique_ptr<LoadedProgram>> Load(
+      const Program& program, GpuPtr gpu, const LibraryOptions& libraries = {LibraryOptions::Use::Off},
+      llvm::function_ref<void(Diagnostic)> report = [](const Diagnostic&) {});
   ~LoadedProgram();
   LoadedProgram(const LoadedProgram&) = delete;
   LoadedProgram& operator=(const LoadedProgram&) = delete;
@@ -24,6 +24,7 @@ class LoadedProgram {
     const Executor::Observer* observer = nullptr;
     InstructionListener* listener = nullptr;
     std::function<void(int64_t)> took = nullptr;  // is told what a step took by the GPU's clock, in ns
+    std::function<void(llvm::StringRef)> done_by = nullptr;  // is told of the library that does a step
     bool wait_each = false;
     GraphUse graphs = GraphUse::Off;
   };

@@ -14,9 +14,10 @@ std::unique_ptr<StepRunner> LoadTurns(const Step& step, const KernelTable& kerne
 /// Has a library do it, where one knows of it and a run has a plan for it; else the step is `otherwise`.
 std::unique_ptr<StepRunner> LoadLibrary(const Step& step, std::unique_ptr<StepRunner> otherwise);
 /// The plans of what libraries do of a program on the GPU that calls are for. Errors: where libraries are
-/// named, unavailable-library and runtime-gpu.
+/// named, unavailable-library and runtime-gpu; else they are remarks, at most one of each library, for
+/// `report`.
 Result<LibraryPlans> PlanLibraries(const Program& program, const LibraryOptions& options,
-                                   const LentDriver* lent);
+                                   const LentDriver* lent, llvm::function_ref<void(Diagnostic)> report);
 /// Runs the body as long as the condition leaves true: the host looks each time.
 std::unique_ptr<StepRunner> LoadWhile(const Step& step);
 /// Runs the branch that is chosen, which the host looks up; as ops-structured says for selectors out of
