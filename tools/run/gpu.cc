@@ -45,11 +45,14 @@ Status Set(gpu::EmulatedDriverOptions& emulation, llvm::StringRef item) {
     constexpr int kMost = 64;
     if (value.getAsInteger(10, emulation.devices) || emulation.devices < 1 || emulation.devices > kMost)
       return Refuse(item, "devices=N, 1 to 64");
+  } else if (key == "driver") {
+    if (value.getAsInteger(10, emulation.version) || emulation.version < gpu::kOldestDriver)
+      return Refuse(item, "driver=VERSION, as driver=12080 for CUDA 12.8");
   } else if (key == "fault") {
     HLO_TRY(gpu::PlannedFault fault, ParseFault(value));
     emulation.faults.push_back(std::move(fault));
   } else {
-    return Refuse(item, "seed=, memory=, checks=, devices= or fault=");
+    return Refuse(item, "seed=, memory=, checks=, devices=, driver= or fault=");
   }
   return {};
 }

@@ -51,7 +51,7 @@ constexpr OptionRow kPlatformRows[] = {
         .Advanced(),
     Option<&R::gpu_emu>("gpu-emu", "KEY=VALUE", "",
                         "gpu-emu, repeatable: seed=N orders threads, memory=BYTES, checks=off, devices=N, "
-                        "fault=FUNCTION@CALL=ERROR")
+                        "driver=VERSION, fault=FUNCTION@CALL=ERROR")
         .Advanced(),
     Option<&R::force_path>(
         "force-path", "NAME", "",

@@ -4,6 +4,8 @@
 
 #if __has_include(<cuda.h>)
 #include <cuda.h>
+#endif
+#if defined(CUDA_VERSION) && CUDA_VERSION >= 12080
 
 namespace hlo::gpu {
 namespace {
@@ -55,6 +57,19 @@ static_assert(int{A::InfoLogBytes} == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES);
 static_assert(int{A::ErrorLogBuffer} == CU_JIT_ERROR_LOG_BUFFER);
 static_assert(int{A::ErrorLogBytes} == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 
+using Node = CuConditionalNode;
+static_assert(sizeof(Node) == sizeof(CUgraphNodeParams) && Node::kKind == CU_GRAPH_NODE_TYPE_CONDITIONAL);
+static_assert(int{Node::If} == CU_GRAPH_COND_TYPE_IF && int{Node::While} == CU_GRAPH_COND_TYPE_WHILE &&
+              int{Node::Switch} == CU_GRAPH_COND_TYPE_SWITCH);
+constexpr size_t kParams = offsetof(CUgraphNodeParams, conditional);
+static_assert(offsetof(Node, condition) == kParams + offsetof(CUDA_CONDITIONAL_NODE_PARAMS, handle));
+static_assert(offsetof(Node, type) == kParams + offsetof(CUDA_CONDITIONAL_NODE_PARAMS, type));
+static_assert(offsetof(Node, count) == kParams + offsetof(CUDA_CONDITIONAL_NODE_PARAMS, size));
+static_assert(offsetof(Node, bodies) == kParams + offsetof(CUDA_CONDITIONAL_NODE_PARAMS, phGraph_out));
+static_assert(offsetof(Node, context) == kParams + offsetof(CUDA_CONDITIONAL_NODE_PARAMS, ctx));
+static_assert(int{CuGraphFlags::ThisThread} == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+static_assert(unsigned{CuGraphFlags::Replace} == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+
 /// Parameters of the same number and sizes.
 template <class R, class... X, class S, class... Y>
 constexpr bool IsAlike(R (*)(X...), S (*)(Y...)) {
@@ -73,5 +88,5 @@ TEST(DriverAbi, IsThatOfCuda) { EXPECT_FALSE(DriverFunctions().empty()); }
 }  // namespace
 }  // namespace hlo::gpu
 #else
-TEST(DriverAbi, IsThatOfCuda) { GTEST_SKIP() << "cuda.h is not installed"; }
+TEST(DriverAbi, IsThatOfCuda) { GTEST_SKIP() << "cuda.h is not installed, or older than CUDA 12.8"; }
 #endif

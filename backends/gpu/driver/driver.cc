@@ -46,6 +46,11 @@ std::optional<CuResult> ResultNamed(llvm::StringRef name) {
   return std::nullopt;
 }
 
+llvm::StringRef DriverFunction::base() const {
+  llvm::StringRef left = symbol;
+  return left.consume_back("_v2") || left.consume_back("_v3") ? left : symbol;
+}
+
 llvm::ArrayRef<DriverFunction> DriverFunctions() { return kFunctions; }
 
 }  // namespace hlo::gpu

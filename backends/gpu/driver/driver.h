@@ -19,6 +19,8 @@ using CuStream = void*;
 using CuEvent = void*;
 using CuGraph = void*;
 using CuGraphExec = void*;
+using CuGraphNode = void*;
+using CuGraphCondition = uint64_t;
 
 enum class CuResult : int {
 #define CU_ERROR(Kind, code, name, lost, text) Kind = code,
@@ -62,7 +64,31 @@ struct CuAttribute {
   enum Module : int { InfoLogBuffer = 3, InfoLogBytes = 4, ErrorLogBuffer = 5, ErrorLogBytes = 6 };
 };
 
-/// Whoever calls the driver calls it through this.
+/// A node of a graph that does other graphs, its bodies, by what a kernel before it has set its condition to.
+struct CuConditionalNode {
+  enum Type : int { If = 0, While = 1, Switch = 2 };
+  static constexpr int kKind = 13;
+  int kind = kKind;
+  int reserved[3] = {};
+  CuGraphCondition condition = 0;
+  int type = If;
+  unsigned count = 1;
+  CuGraph* bodies = nullptr;  // the driver's, as many
+  CuContext context = nullptr;
+  int64_t padding[26] = {};  // other kinds of nodes are larger
+};
+/// How graphs are made.
+struct CuGraphFlags {
+  enum Mode : int { ThisThread = 1 };            // of captures: others may do what a graph cannot hold
+  enum Dependencies : unsigned { Replace = 1 };  // those of a capture: not those that it had
+};
+
+/// Interfaces up to this version are those of every driver that this program runs with.
+inline constexpr int kOldestDriver = 12000;
+/// Of nodes that have several bodies.
+inline constexpr int kSwitchVersion = 12080;
+
+/// Whoever calls the driver calls it through this. Null: a function that the driver may lack, and does.
 struct DriverApi {
 #define CU_FUNCTION(name, symbol, version, parameters) CuResult(*name) parameters = nullptr;
 #include "backends/gpu/driver/functions.def"
@@ -73,6 +99,9 @@ struct DriverFunction {
   llvm::StringRef name, symbol;
   int version;
   size_t offset;  // in DriverApi
+  /// The symbol without the version of its interface.
+  [[nodiscard]] llvm::StringRef base() const;
+  [[nodiscard]] bool MayBeMissing() const { return version > kOldestDriver; }
 };
 llvm::ArrayRef<DriverFunction> DriverFunctions();
 

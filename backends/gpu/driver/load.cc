@@ -28,12 +28,12 @@ Result<DriverApi> ReadDriver(void* library) {
   DriverApi api;
   for (const DriverFunction& row : DriverFunctions()) {
     // It is asked for by the name without the version of its interface.
-    llvm::StringRef name = row.symbol;
-    name.consume_back("_v2");
     void* function = nullptr;
     int status = 0;
-    if (find == nullptr || find(name.str().c_str(), &function, row.version, 0, &status) != CuResult::Success)
+    if (find == nullptr ||
+        find(row.base().str().c_str(), &function, row.version, 0, &status) != CuResult::Success)
       function = ::dlsym(library, row.symbol.str().c_str());
+    if (function == nullptr && row.MayBeMissing()) continue;
     if (function == nullptr)
       return Error("unavailable-gpu", {},
                    "the NVIDIA driver has no {0}: it is older than this program; --platform=gpu-emu runs it "

@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "backends/gpu/emulator/loaded_module.h"
-#include "ir/support/interrupt.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace hlo::gpu {
@@ -136,7 +135,7 @@ void Block::Main(void* argument) {
 }
 
 void Block::RunThread(Thread& thread) {
-  if (Interrupted()) {
+  if (device_.MustStop()) {
     fault_ = {FaultKind::Interrupted, "interrupted"};
     return;
   }

@@ -48,8 +48,10 @@ uint8_t* Block::AccessGlobal(Thread& thread, uint64_t address, const Site& site,
     Report(thread, site, kind, what);
     return nullptr;
   }
-  if (device_.options().count) counter_.Note(thread, site, false, address);
-  if (device_.options().check_races) CheckRace(thread, site, false, memory.OffsetOf(address), bytes);
+  const bool of_host = memory.OffsetOf(address) >= memory.size();
+  if (device_.options().count && !of_host) counter_.Note(thread, site, false, address);
+  if (device_.options().check_races && !of_host)
+    CheckRace(thread, site, false, memory.OffsetOf(address), bytes);
   return fault_ ? nullptr : reinterpret_cast<uint8_t*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 

@@ -4,6 +4,7 @@
 
 #include "backends/gpu/emulator/block.h"
 #include "backends/gpu/emulator/loaded_module.h"
+#include "ir/support/interrupt.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace hlo::gpu {
@@ -68,6 +69,18 @@ std::string Device::CheckLaunch(const ptx::Function& entry, const LaunchSize& si
     return llvm::formatv("{0} bytes of shared memory, sm_{1} has {2}", shared, options_.sm,
                          LimitsOf(options_.sm).shared_per_block);
   return {};
+}
+
+bool Device::MustStop() {
+  constexpr std::chrono::milliseconds kSoon{200};
+  if (!Interrupted()) {
+    asked_to_stop_.reset();
+    return false;
+  }
+  if (conditions_ == nullptr) return true;
+  const auto now = std::chrono::steady_clock::now();
+  if (!asked_to_stop_) asked_to_stop_ = now;
+  return now - *asked_to_stop_ > kSoon;
 }
 
 Fault Device::Launch(const LoadedModule& module, const ptx::Function& entry, const LaunchSize& size,

@@ -1,7 +1,9 @@
 // An emulated device: memory, modules in it, launches of their kernels.
 #pragma once
 #include <chrono>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,15 @@ struct TargetLimits {
   uint64_t shared_per_block;  // with opt-in
 };
 const TargetLimits& LimitsOf(unsigned sm);
+
+/// What graphs decide by, and kernels set.
+struct Condition {
+  uint32_t value = 0, initial = 0;
+  bool assigned = false;        // `initial`, when the graph is launched
+  bool used = false;            // there is a node that decides by it
+  const void* graph = nullptr;  // that it was made for
+};
+using Conditions = std::map<uint64_t, Condition>;
 
 struct LaunchSize {
   unsigned grid[3] = {1, 1, 1};
@@ -92,6 +103,12 @@ class Device {
   [[nodiscard]] std::map<uint64_t, uint32_t>& released() { return released_; }
   [[nodiscard]] uint32_t Tick() { return ++time_; }
   [[nodiscard]] uint32_t time() const { return time_; }
+  /// Those of the graph that is being done; null: none is.
+  [[nodiscard]] Conditions* conditions() const { return conditions_; }
+  void SetConditions(Conditions* conditions) { conditions_ = conditions; }
+  /// Whether kernels are to end because the process was asked to stop; those of graphs soon, so that who
+  /// ends their loops has time for it.
+  [[nodiscard]] bool MustStop();
   /// What of other streams is not ordered before the work that is being done.
   [[nodiscard]] Concurrent& concurrent() { return concurrent_; }
   /// Whether there are streams whose work could meet: copies are looked at only then.
@@ -108,6 +125,8 @@ class Device {
   Counts counts_;
   std::map<uint64_t, uint32_t> released_;
   Concurrent concurrent_;
+  Conditions* conditions_ = nullptr;
+  std::optional<std::chrono::steady_clock::time_point> asked_to_stop_;
   bool several_streams_ = false;
   uint32_t time_ = 0;
 };

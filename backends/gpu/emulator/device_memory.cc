@@ -84,6 +84,13 @@ bool DeviceMemory::Release(uint64_t address) {
   return true;
 }
 
+bool DeviceMemory::IsOfHost(uint64_t address, uint64_t bytes) const {
+  auto it = host_.upper_bound(address);
+  if (it == host_.begin()) return false;
+  --it;
+  return address - it->first <= it->second && bytes <= it->second - (address - it->first);
+}
+
 FaultKind DeviceMemory::Explain(uint8_t state) {
   if (state == Unwritten) return FaultKind::Unwritten;
   return state == Freed ? FaultKind::Freed : FaultKind::OutOfBounds;

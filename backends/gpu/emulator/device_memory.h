@@ -53,7 +53,8 @@ class DeviceMemory {
   /// Whether the bytes may be read or written; marks written ones.
   FaultKind Check(uint64_t address, uint64_t bytes, bool store) {
     const uint64_t at = address - base_;
-    if (at >= memory_.size() || bytes > memory_.size() - at) return FaultKind::OutOfBounds;
+    if (at >= memory_.size() || bytes > memory_.size() - at)
+      return IsOfHost(address, bytes) ? FaultKind::None : FaultKind::OutOfBounds;
     uint8_t* state = states_.data() + at;
     if (!AllWritten(state, bytes)) {
       for (uint64_t i = 0; i < bytes; ++i)
@@ -62,6 +63,9 @@ class DeviceMemory {
     }
     return FaultKind::None;
   }
+  /// Memory of the host that kernels may touch by its address, or no more: 0 bytes.
+  void MapHost(uint64_t address, uint64_t bytes) { host_[address] = bytes; }
+  [[nodiscard]] bool IsOfHost(uint64_t address, uint64_t bytes) const;
   /// Of states.
   static bool AllWritten(const uint8_t* states, uint64_t bytes) {
     constexpr uint64_t kAll = 0x0202020202020202;
@@ -102,6 +106,7 @@ class DeviceMemory {
   uint64_t used_ = 0;
   LazyMemory memory_, states_;
   std::map<uint64_t, Allocation> allocations_;  // by offset
+  std::map<uint64_t, uint64_t> host_;           // bytes, by address
 };
 
 }  // namespace hlo::gpu

@@ -5,7 +5,6 @@
 namespace hlo::gpu::emulated {
 namespace {
 
-constexpr int kVersion = 12040;  // of the driver that this is like
 constexpr int kMultiprocessors = 1;
 
 bool IsDevice(CuDevice device) {
@@ -34,7 +33,7 @@ CuResult Init(unsigned flags) {
 CuResult DriverGetVersion(int* version) {
   const Call call("DriverGetVersion", Needs::Nothing);
   if (version == nullptr) return CuResult::InvalidValue;
-  *version = kVersion;
+  *version = TheDriver().options.version;
   return call.result();
 }
 

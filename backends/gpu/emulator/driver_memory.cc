@@ -16,6 +16,7 @@ CuResult MemGetInfo(size_t* free, size_t* total) {
 CuResult MemAlloc(CuDevicePtr* address, size_t bytes) {
   const Call call("MemAlloc", Needs::Context);
   if (call.failed()) return call.result();
+  if (TheDriver().work.IsCapturingHere()) return CuResult::StreamCaptureUnsupported;
   if (bytes == 0) return CuResult::InvalidValue;
   const auto allocated = TheDriver().device().memory().Allocate(bytes);
   if (!allocated) return CuResult::OutOfMemory;
@@ -27,6 +28,7 @@ CuResult MemAlloc(CuDevicePtr* address, size_t bytes) {
 CuResult MemFree(CuDevicePtr address) {
   const Call call("MemFree", Needs::Context);
   if (call.failed()) return call.result();
+  if (TheDriver().work.IsCapturingHere()) return CuResult::StreamCaptureUnsupported;
   if (address == 0) return CuResult::Success;
   if (const CuResult result = TheDriver().work.FinishAll(); result != CuResult::Success) return result;
   return TheDriver().device().memory().Release(address) ? CuResult::Success : CuResult::InvalidValue;
@@ -35,15 +37,22 @@ CuResult MemFree(CuDevicePtr address) {
 CuResult MemHostAlloc(void** memory, size_t bytes, unsigned) {
   const Call call("MemHostAlloc", Needs::Context);
   if (call.failed()) return call.result();
+  if (TheDriver().work.IsCapturingHere()) return CuResult::StreamCaptureUnsupported;
   auto allocated = std::make_unique_for_overwrite<char[]>(bytes);
   *memory = allocated.get();
+  // As the driver does where the host's addresses are the GPU's, too.
+  for (const auto& device : TheDriver().devices)
+    device->memory().MapHost(reinterpret_cast<uint64_t>(*memory), bytes);
   TheDriver().host_memory[*memory] = {std::move(allocated), bytes};
   return CuResult::Success;
 }
 CuResult MemFreeHost(void* memory) {
   const Call call("MemFreeHost", Needs::Context);
   if (call.failed()) return call.result();
+  if (TheDriver().work.IsCapturingHere()) return CuResult::StreamCaptureUnsupported;
   if (const CuResult result = TheDriver().work.FinishAll(); result != CuResult::Success) return result;
+  for (const auto& device : TheDriver().devices)
+    device->memory().MapHost(reinterpret_cast<uint64_t>(memory), 0);
   return TheDriver().host_memory.erase(memory) != 0 ? CuResult::Success : CuResult::InvalidValue;
 }
 

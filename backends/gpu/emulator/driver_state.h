@@ -31,7 +31,8 @@ struct Driver {
   std::map<void*, StreamEventPtr> events;  // their last recordings
   Streams work;
   std::map<void*, size_t> streams;  // numbers of those of `work`
-  std::map<void*, std::shared_ptr<const OperationGraph>> graphs, graph_execs;
+  std::map<void*, std::shared_ptr<OperationGraph>> graphs, graph_execs;
+  CuGraphCondition last_condition = 0;
   std::map<void*, std::unique_ptr<char[]>> handles;  // of what has no other address
   struct HostMemory {
     std::unique_ptr<char[]> bytes;
@@ -49,6 +50,9 @@ struct Driver {
 };
 
 Driver& TheDriver();
+
+/// A handle that nothing else has.
+void* NewHandle();
 
 /// The number of a stream; null is the one that is always there.
 std::optional<size_t> StreamOf(CuStream stream);

@@ -1,4 +1,4 @@
-// Streams, events, graphs.
+// Streams, events.
 #include "backends/gpu/emulator/driver_state.h"
 
 namespace hlo::gpu::emulated {
@@ -9,15 +9,14 @@ std::optional<size_t> StreamOf(CuStream stream) {
   return it == TheDriver().streams.end() ? std::nullopt : std::optional(it->second);
 }
 
-namespace {
-
-/// A handle that nothing else has.
 void* NewHandle() {
   auto made = std::make_unique<char[]>(1);
   void* const handle = made.get();
   TheDriver().handles[handle] = std::move(made);
   return handle;
 }
+
+namespace {
 
 /// What was done on the way may have gone wrong for good.
 CuResult After(CuResult result) {
@@ -121,61 +120,6 @@ CuResult EventElapsedTime(float* milliseconds, CuEvent begin, CuEvent end) {
     return CuResult::InvalidHandle;
   if (!first->second->done || !last->second->done) return CuResult::NotReady;
   *milliseconds = std::chrono::duration<float, std::milli>(last->second->time - first->second->time).count();
-  return CuResult::Success;
-}
-
-CuResult StreamBeginCapture(CuStream stream, int) {
-  const Call call("StreamBeginCapture", Needs::Context);
-  if (call.failed()) return call.result();
-  const auto number = StreamOf(stream);
-  if (!number) return CuResult::InvalidHandle;
-  // The one that is always there cannot be captured.
-  if (*number == 0) return CuResult::StreamCaptureUnsupported;
-  if (TheDriver().work.IsCapturing(*number)) return CuResult::IllegalState;
-  TheDriver().work.BeginCapture(*number);
-  return CuResult::Success;
-}
-CuResult StreamEndCapture(CuStream stream, CuGraph* graph) {
-  const Call call("StreamEndCapture", Needs::Context);
-  if (call.failed()) return call.result();
-  const auto number = StreamOf(stream);
-  if (!number) return CuResult::InvalidHandle;
-  if (!TheDriver().work.IsCapturing(*number)) return CuResult::IllegalState;
-  *graph = NewHandle();
-  TheDriver().graphs[*graph] = std::shared_ptr<const OperationGraph>(TheDriver().work.EndCapture(*number));
-  return CuResult::Success;
-}
-CuResult GraphInstantiate(CuGraphExec* exec, CuGraph graph, uint64_t) {
-  const Call call("GraphInstantiate", Needs::Context);
-  if (call.failed()) return call.result();
-  const auto it = TheDriver().graphs.find(graph);
-  if (it == TheDriver().graphs.end()) return CuResult::InvalidHandle;
-  *exec = NewHandle();
-  TheDriver().graph_execs[*exec] = it->second;
-  return CuResult::Success;
-}
-CuResult GraphLaunch(CuGraphExec exec, CuStream stream) {
-  const Call call("GraphLaunch", Needs::Context);
-  if (call.failed()) return call.result();
-  const auto number = StreamOf(stream);
-  const auto it = TheDriver().graph_execs.find(exec);
-  if (!number || it == TheDriver().graph_execs.end()) return CuResult::InvalidHandle;
-  // As launches of kernels: what they do wrong comes with the next call.
-  (void)TheDriver().work.Launch(*number, *it->second);
-  return CuResult::Success;
-}
-CuResult GraphDestroy(CuGraph graph) {
-  const Call call("GraphDestroy", Needs::Context);
-  if (call.failed()) return call.result();
-  if (TheDriver().graphs.erase(graph) == 0) return CuResult::InvalidHandle;
-  TheDriver().handles.erase(graph);
-  return CuResult::Success;
-}
-CuResult GraphExecDestroy(CuGraphExec exec) {
-  const Call call("GraphExecDestroy", Needs::Context);
-  if (call.failed()) return call.result();
-  if (TheDriver().graph_execs.erase(exec) == 0) return CuResult::InvalidHandle;
-  TheDriver().handles.erase(exec);
   return CuResult::Success;
 }
 

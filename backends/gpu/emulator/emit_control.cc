@@ -68,9 +68,32 @@ Value* Buffered(E& e, const Operand& operand, const ptx::Variable& param) {
   return buffer;
 }
 
+/// The driver defines it for kernels of graphs: (condition, value).
+bool SetsCondition(const ptx::Function& callee) {
+  return callee.name == "cudaGraphSetConditional" && callee.params.size() == 2 &&
+         callee.params[0]->size == sizeof(uint64_t) && callee.params[1]->size == sizeof(uint32_t);
+}
+void EmitSetCondition(E& e, const Instruction& inst) {
+  auto& b = e.b();
+  llvm::SmallVector<Value*, 2> values;
+  for (size_t i = 0; i < 2; ++i) {
+    const Operand& operand = inst.call->arguments[i];
+    const ptx::Variable& param = *inst.call->callee->params[i];
+    values.push_back(
+        operand.variable != nullptr
+            ? b.CreateAlignedLoad(e.IntOf(param.type), e.BufferOf(*operand.variable), llvm::Align(1))
+            : e.Read(operand, param.type));
+  }
+  e.CallHost(&HostSetCondition, b.getVoidTy(),
+             {e.thread(), e.HostPointer(e.NewSite(inst, Space::Generic, Site::Access::None, 0)), values[0],
+              values[1]});
+}
+
 void EmitCall(E& e, const Instruction& inst) {
   auto& b = e.b();
   const ptx::CallInfo& call = *inst.call;
+  if (!call.callee->prototype && !call.callee->defined && SetsCondition(*call.callee))
+    return EmitSetCondition(e, inst);
   if (call.callee->prototype || !call.callee->defined) return EmitTrap(e, inst);
   llvm::SmallVector<Value*> arguments{e.thread()};
   for (size_t i = 0; i < call.arguments.size(); ++i) {

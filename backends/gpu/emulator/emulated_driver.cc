@@ -49,10 +49,10 @@ using emulated::Driver;
 using emulated::TheDriver;
 
 const DriverApi& StartEmulatedDriver(const EmulatedDriverOptions& options) {
-  static const DriverApi api = {
-#define CU_FUNCTION(name, symbol, version, parameters) &emulated::name,
+  static DriverApi api;
+  const int newest = std::max(options.version, kOldestDriver);
+#define CU_FUNCTION(name, symbol, since, parameters) api.name = (since) <= newest ? &emulated::name : nullptr;
 #include "backends/gpu/driver/functions.def"
-  };
   Driver& driver = TheDriver();
   const std::lock_guard lock(driver.mutex);
   driver.work.Start(0);

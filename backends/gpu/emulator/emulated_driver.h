@@ -18,6 +18,7 @@ struct PlannedFault {
 struct EmulatedDriverOptions {
   DeviceOptions device;
   int devices = 1;
+  int version = kSwitchVersion;  // functions of newer interfaces are null
   std::vector<PlannedFault> faults;
 };
 

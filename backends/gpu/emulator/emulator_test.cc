@@ -265,7 +265,7 @@ constexpr std::pair<llvm::StringRef, FaultKind> kFaults[] = {
     {"ReadOnly", FaultKind::ReadOnly},       {"SharedRace", FaultKind::SharedRace},
     {"GlobalRace", FaultKind::GlobalRace},   {"DivergentBarrier", FaultKind::DivergentBarrier},
     {"Aligned", FaultKind::Aligned},         {"Trap", FaultKind::Trap},
-    {"Barrier", FaultKind::Barrier}};
+    {"Barrier", FaultKind::Barrier},         {"Condition", FaultKind::Condition}};
 
 void CheckFault(llvm::StringRef text, llvm::StringRef expected, const Fault& fault) {
   const auto [kind, what] = expected.split(' ');

@@ -18,6 +18,7 @@ enum class FaultKind : uint8_t {
   DivergentBarrier,  // threads that wait for others which never come
   Aligned,           // a warp instruction without all its lanes
   Trap,
+  Condition,   // set for a graph that is not being done
   Barrier,     // a barrier's number or count
   Stack,       // local memory is used up
   Interrupted  // the process was asked to stop

@@ -55,6 +55,19 @@ void HostTrap(Thread* thread, const Site* site) {
   thread->block->Leave(*thread);
 }
 
+void HostSetCondition(Thread* thread, const Site* site, uint64_t condition, uint32_t value) {
+  Block& block = *thread->block;
+  Conditions* const conditions = block.device().conditions();
+  const auto known = conditions == nullptr ? Conditions::iterator() : conditions->find(condition);
+  if (conditions == nullptr || known == conditions->end()) {
+    block.Report(*thread, *site, FaultKind::Condition,
+                 conditions == nullptr ? "sets a condition, and no graph with conditions is being done"
+                                       : "sets a condition of another graph than the one that is being done");
+    block.Leave(*thread);
+  }
+  known->second.value = value;
+}
+
 void HostCopy(Thread* thread, const Site* site, uint64_t to, uint64_t from, uint64_t bytes) {
   Block& block = *thread->block;
   Block::Copy copy{site, to, from, site->bytes, std::min<uint64_t>(bytes, site->bytes)};

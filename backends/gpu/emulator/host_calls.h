@@ -14,6 +14,8 @@ void HostFence(Thread* thread, const Site* site);
 /// Ends the thread.
 void HostExit(Thread* thread);
 void HostTrap(Thread* thread, const Site* site);
+/// A condition of the graph that is being done.
+void HostSetCondition(Thread* thread, const Site* site, uint64_t condition, uint32_t value);
 /// Of a branch with a guard.
 void HostBranch(Thread* thread, const Site* site, uint32_t taken);
 /// An asynchronous copy, or what waits for them.

@@ -32,19 +32,46 @@ uint64_t Streams::Random() {
   return x ^ x >> 31;
 }
 
+void Streams::BeginCapture(size_t stream, std::shared_ptr<OperationGraph> graph) {
+  Capture& capture = queues_[stream].capture;
+  capture = {std::move(graph), nullptr, std::this_thread::get_id(), false};
+  capture.last = capture.LastOfGraph();
+}
+
+bool Streams::IsCapturingHere() const {
+  return llvm::any_of(queues_, [](const Queue& queue) {
+    return queue.capture.graph != nullptr && queue.capture.thread == std::this_thread::get_id();
+  });
+}
+
 CuResult Streams::Add(size_t stream, Operation operation) {
   Queue& queue = queues_[stream];
-  if (queue.graph != nullptr) {
-    queue.graph->push_back(std::move(operation));
+  if (Capture& capture = queue.capture; capture.graph != nullptr) {
+    capture.scattered |= capture.last != capture.LastOfGraph();
+    capture.graph->operations.push_back(std::move(operation));
+    capture.last = capture.LastOfGraph();
     return CuResult::Success;
   }
+  const bool others = !queue.pending.empty();
+  Push(stream, std::move(operation));
+  if (seed_ != 0) return DoSome();
+  return others ? CuResult::Success : DoAll(stream);
+}
+
+void Streams::Push(size_t stream, Operation operation) {
+  Queue& queue = queues_[stream];
   queue.clocks.Join(host_);
   if (operation.wait != nullptr) queue.clocks.Join(operation.wait->clocks);
   queue.clocks.Set(stream, queue.clocks.Of(stream) + 1);
   operation.clocks = queue.clocks;
   if (operation.record != nullptr) operation.record->clocks = queue.clocks;
   queue.pending.push_back(std::move(operation));
-  return seed_ == 0 ? DoNext(stream) : DoSome();
+}
+
+CuResult Streams::DoAll(size_t stream) {
+  while (!queues_[stream].pending.empty())
+    if (const CuResult result = DoNext(stream); result != CuResult::Success) return result;
+  return CuResult::Success;
 }
 
 StreamEventPtr Streams::Record(size_t stream) {
@@ -75,11 +102,28 @@ CuResult Streams::DoNext(size_t stream) {
   if (operation.wait != nullptr)
     while (!operation.wait->done)
       if (const CuResult result = DoNext(operation.wait->stream); result != CuResult::Success) return result;
+  if (operation.conditional != nullptr) Choose(stream, operation);
   const CuResult result = operation.run ? Do(stream, operation) : CuResult::Success;
   if (operation.record == nullptr) return result;
   operation.record->done = true;
   operation.record->time = std::chrono::steady_clock::now();
   return result;
+}
+
+/// What the node does comes next, in its place.
+void Streams::Choose(size_t stream, const Operation& operation) {
+  const ConditionalNode& node = *operation.conditional;
+  const uint32_t value = operation.conditions->at(node.condition).value;
+  const bool by_number = node.type == CuConditionalNode::Switch;
+  const size_t body = by_number ? value : value != 0 ? 0 : 1;
+  if (body >= node.bodies.size()) return;
+  std::deque<Operation>& pending = queues_[stream].pending;
+  if (node.type == CuConditionalNode::While) pending.push_front(operation);
+  for (const Operation& within : llvm::reverse(node.bodies[body]->operations)) {
+    pending.push_front(within);
+    pending.front().clocks = operation.clocks;
+    pending.front().conditions = operation.conditions;
+  }
 }
 
 /// Tells the device which of what was done before has no order with this.
@@ -96,16 +140,25 @@ CuResult Streams::Do(size_t stream, const Operation& operation) {
         concurrent.emplace_back(d.begin, d.end);
   }
   const uint32_t begin = device.Tick();
+  device.SetConditions(operation.conditions.get());
   const CuResult result = operation.run();
-  if (!alone) done_.push_back({&device, stream, operation.clocks.Of(stream), begin, device.Tick()});
+  device.SetConditions(nullptr);
+  if (alone) return result;
+  const uint64_t number = operation.clocks.Of(stream);
+  const auto is_same = [&](const Done& d) {
+    return d.device == &device && d.stream == stream && d.number == number;
+  };
+  // All that the bodies of a node do is one operation.
+  if (!done_.empty() && is_same(done_.back()))
+    done_.back().end = device.Tick();
+  else
+    done_.push_back({&device, stream, number, begin, device.Tick()});
   return result;
 }
 
 CuResult Streams::Finish(size_t stream) {
-  Queue& queue = queues_[stream];
-  while (!queue.pending.empty())
-    if (const CuResult result = DoNext(stream); result != CuResult::Success) return result;
-  host_.Join(queue.clocks);
+  if (const CuResult result = DoAll(stream); result != CuResult::Success) return result;
+  host_.Join(queues_[stream].clocks);
   Forget();
   return CuResult::Success;
 }
@@ -144,9 +197,24 @@ bool Streams::Poll(const StreamEventPtr& event) {
 }
 
 CuResult Streams::Launch(size_t stream, const OperationGraph& graph) {
-  for (const Operation& operation : graph)
-    if (const CuResult result = Add(stream, operation); result != CuResult::Success) return result;
-  return CuResult::Success;
+  const bool others = !queues_[stream].pending.empty();
+  const auto ask = [&](Operation operation) {
+    if (!graph.conditions->empty()) operation.conditions = graph.conditions;
+    Push(stream, std::move(operation));
+  };
+  if (!graph.conditions->empty() && !graph.operations.empty()) {
+    Operation begin;
+    begin.device = graph.operations.front().device;
+    begin.run = [conditions = graph.conditions] {
+      for (auto& [handle, condition] : *conditions)
+        if (condition.assigned) condition.value = condition.initial;
+      return CuResult::Success;
+    };
+    ask(std::move(begin));
+  }
+  for (const Operation& operation : graph.operations) ask(operation);
+  if (seed_ != 0) return DoSome();
+  return graph.loops || others ? CuResult::Success : DoAll(stream);
 }
 
 }  // namespace hlo::gpu

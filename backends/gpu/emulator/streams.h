@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "backends/gpu/driver/driver.h"
@@ -31,18 +32,42 @@ struct StreamEvent {
 };
 using StreamEventPtr = std::shared_ptr<StreamEvent>;
 
-/// What a stream is asked for.
-struct Operation {
-  Device* device = nullptr;       // whose memory `run` touches
-  std::function<CuResult()> run;  // empty: nothing but the events
-  StreamEventPtr record, wait;    // done with it, must be done before it
-  StreamClocks clocks;            // what it is ordered after
+struct OperationGraph;
+
+/// Does graphs by what the value of its condition is then.
+struct ConditionalNode {
+  int type = CuConditionalNode::If;
+  CuGraphCondition condition = 0;
+  std::vector<std::shared_ptr<OperationGraph>> bodies;
+  std::vector<CuGraph> handles;  // of these
 };
 
-/// Operations that are asked for together, again and again.
-using OperationGraph = std::vector<Operation>;
+/// What a stream is asked for.
+struct Operation {
+  Device* device = nullptr;                                 // whose memory `run` touches
+  std::function<CuResult()> run;                            // empty: nothing but the events
+  StreamEventPtr record, wait;                              // done with it, must be done before it
+  StreamClocks clocks;                                      // what it is ordered after
+  std::shared_ptr<const ConditionalNode> conditional = {};  // instead of `run`
+  std::shared_ptr<Conditions> conditions = {};              // that kernels may set
+};
+
+/// Operations that are asked for together, again and again, each after the one before.
+struct OperationGraph {
+  std::deque<Operation> operations;                                         // nodes are their addresses
+  OperationGraph* parent = nullptr;                                         // whose node it is a body of
+  std::shared_ptr<Conditions> conditions = std::make_shared<Conditions>();  // of it and all within
+  bool loops = false;                                                       // of it and all within
+  bool instantiated = false;
+  [[nodiscard]] OperationGraph* root() {
+    OperationGraph* graph = this;
+    while (graph->parent != nullptr) graph = graph->parent;
+    return graph;
+  }
+};
 
 /// Operations are done when something waits for them or, without a seed, at once; with one, some before that.
+/// Loops of graphs are never done at once: the host may end them.
 class Streams {
  public:
   /// Forgets all streams but the one that is always there, number 0.
@@ -61,10 +86,23 @@ class Streams {
   bool Poll(size_t stream);
   bool Poll(const StreamEventPtr& event);
 
+  /// What a stream captures.
+  struct Capture {
+    std::shared_ptr<OperationGraph> graph;
+    CuGraphNode last = nullptr;  // what is captured next follows this one
+    std::thread::id thread;
+    bool scattered = false;  // something follows another one than the last of the graph
+    [[nodiscard]] CuGraphNode LastOfGraph() const {
+      return graph->operations.empty() ? nullptr : &graph->operations.back();
+    }
+  };
   /// Operations go into a graph from now on.
-  void BeginCapture(size_t stream) { queues_[stream].graph = std::make_unique<OperationGraph>(); }
-  std::unique_ptr<OperationGraph> EndCapture(size_t stream) { return std::move(queues_[stream].graph); }
-  [[nodiscard]] bool IsCapturing(size_t stream) const { return queues_[stream].graph != nullptr; }
+  void BeginCapture(size_t stream, std::shared_ptr<OperationGraph> graph);
+  Capture EndCapture(size_t stream) { return std::exchange(queues_[stream].capture, {}); }
+  [[nodiscard]] bool IsCapturing(size_t stream) const { return queues_[stream].capture.graph != nullptr; }
+  [[nodiscard]] Capture& CaptureOf(size_t stream) { return queues_[stream].capture; }
+  /// Whether this thread captures a stream.
+  [[nodiscard]] bool IsCapturingHere() const;
   CuResult Launch(size_t stream, const OperationGraph& graph);
 
  private:
@@ -72,7 +110,7 @@ class Streams {
     Device* device = nullptr;  // null: of all of them
     std::deque<Operation> pending;
     StreamClocks clocks;
-    std::unique_ptr<OperationGraph> graph;  // it is being captured
+    Capture capture;
   };
   /// An operation that has been done, and at which times of the device.
   struct Done {
@@ -81,7 +119,10 @@ class Streams {
     uint64_t number;
     uint32_t begin, end;
   };
+  void Push(size_t stream, Operation operation);
   CuResult DoNext(size_t stream);
+  CuResult DoAll(size_t stream);
+  void Choose(size_t stream, const Operation& operation);
   CuResult Do(size_t stream, const Operation& operation);
   CuResult DoSome();
   void Forget();

@@ -43,7 +43,7 @@ class GpuExecutable final : public Executable {
           std::optional<Profile::Recorder> recorder;
           if (options.profile != nullptr)
             recorder.emplace(*options.profile, devices == 1 ? loaded->gpu().counts() : nullptr);
-          return loaded->Run(
+          Result<Literal> result = loaded->Run(
               device, std::move(mine),
               {.observer = options.on_instruction ? &options.on_instruction : nullptr,
                .listener = recorder ? &*recorder : nullptr,
@@ -56,6 +56,8 @@ class GpuExecutable final : public Executable {
                    },
                .wait_each = wait_each_,
                .graphs = graphs_});
+          if (auto remark = loaded->gpu().TakeRemark(); remark && report_) report_(std::move(*remark));
+          return result;
         });
   }
   Result<std::optional<int64_t>> DeviceTime(const std::vector<std::vector<Literal>>& arguments,

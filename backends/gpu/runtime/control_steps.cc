@@ -18,51 +18,107 @@ constexpr int64_t kStepsAtOnce = 128;
 constexpr int64_t kFewestTimes = 2;
 /// Of steps that follow each other.
 constexpr int64_t kMostRecorded = 4096;
+/// Iterations of a loop of unknown length for which the host waits before it records the loop.
+constexpr int64_t kIterationsByHost = 8;
+/// Steps beside those of its parts that a loop or a branch is in a graph, for each of them.
+constexpr int64_t kStepsOfPart = 2;
 
-int64_t RecordedSteps(const Step& step, const Frame& frame);
+std::optional<int64_t> RecordedSteps(const Step& step, const Frame& frame);
 
-/// How many steps of the GPU a sequence is that can be recorded; 0: it cannot.
-int64_t RecordedSteps(const Sequence& sequence, const Frame& frame) {
-  if (frame.StreamsOf(sequence) != nullptr) return 0;
+/// How many steps of the GPU a sequence is in a graph; nothing: it cannot be recorded.
+std::optional<int64_t> RecordedSteps(const Sequence& sequence, const Frame& frame) {
+  if (frame.StreamsOf(sequence) != nullptr) return {};
   int64_t steps = 0;
   for (const auto& step : sequence) {
-    const int64_t of_step = RecordedSteps(*step, frame);
-    if (of_step == 0 || steps + of_step > kMostRecorded) return 0;
-    steps += of_step;
+    const std::optional<int64_t> of_step = RecordedSteps(*step, frame);
+    if (!of_step || steps + *of_step > kMostRecorded) return {};
+    steps += *of_step;
   }
   return steps;
 }
 
-int64_t RecordedSteps(const Step& step, const Frame& frame) {
+/// Of a loop of known length with so many steps, whether it is written out in a graph.
+bool IsWrittenOut(std::optional<int64_t> trips, int64_t steps) {
+  return trips && (steps == 0 || *trips <= kMostRecorded / steps);
+}
+
+std::optional<int64_t> RecordedSteps(const Step& step, const Frame& frame) {
   // What libraries do while a stream is recorded is theirs to decide.
-  if (IsOfGpu(step)) return frame.PlanOf(step) == nullptr ? 1 : 0;
-  if (step.kind != StepKind::While) return 0;
+  if (IsOfGpu(step)) return frame.PlanOf(step) == nullptr ? std::optional(int64_t{1}) : std::nullopt;
+  if (!RunnerOf(step).MayBeRecorded()) return {};
   const std::optional<int64_t> trips = step.Trips();
-  const int64_t each = trips ? RecordedSteps(step.parts[1], frame) : 0;
-  return each == 0 || *trips > kMostRecorded / each ? 0 : *trips * each;
+  int64_t steps = 0;
+  for (const Sequence& part : llvm::reverse(step.parts)) {
+    const std::optional<int64_t> of_part = RecordedSteps(part, frame);
+    if (!of_part) return {};
+    // The body comes first, and may be all that there is.
+    if (IsWrittenOut(trips, *of_part)) return *trips * *of_part;
+    steps += *of_part + kStepsOfPart;
+    if (!frame.MayDecideInGraphs() || steps > kMostRecorded) return {};
+  }
+  return steps;
+}
+
+bool MayBeRecorded(const Sequence& sequence) {
+  return llvm::all_of(sequence, [](const auto& step) { return RunnerOf(*step).MayBeRecorded(); });
 }
 
 class WhileRunner final : public StepRunner {
  public:
-  explicit WhileRunner(const Step& step) : step_(step), trips_(step.Trips()) {}
+  explicit WhileRunner(const Step& step)
+      : step_(step),
+        trips_(step.Trips()),
+        may_be_recorded_(gpu::MayBeRecorded(step.parts[1]) && (trips_ || gpu::MayBeRecorded(step.parts[0]))) {
+  }
 
   Status Run(Frame& frame) const override {
     frame.Observe(*step_.instruction);
     // Who looks at instructions wants to see those of the condition.
+    if (frame.recorder() != nullptr && !IsWrittenOut(frame)) return Record(frame);
     if (trips_ && !frame.IsWatched()) return RunTrips(frame);
+    bool records = frame.graphs() != nullptr && may_be_recorded_;
+    if (records && (frame.insists_on_graphs() || frame.graphs()->Has(&step_.parts[0]))) {
+      records = false;
+      HLO_TRY(const bool ran, RunAsGraph(frame));
+      if (ran) return {};
+    }
+    int64_t iterations = 0;
     return compile::RunLoop(step_, frame, &RunSequence, [&]() -> Result<bool> {
       uint8_t goes_on = 0;
       HLO_CHECK_OK(frame.stream().ToHost(&goes_on, frame.At(step_.predicate), sizeof goes_on));
-      return goes_on != 0;
+      if (goes_on == 0 || !records || ++iterations < kIterationsByHost) return goes_on != 0;
+      // The rest of them is a loop, too.
+      records = false;
+      HLO_TRY(const bool ran, RunAsGraph(frame));
+      return !ran;
     });
   }
   [[nodiscard]] std::string Explain() const override {
     if (trips_)
       return "loop of " + std::to_string(*trips_) + " times over steps, for which the host does not wait";
-    return "loop over steps, which the host goes through";
+    return may_be_recorded_ ? "loop over steps, in a graph, or which the host goes through"
+                            : "loop over steps, which the host goes through";
   }
+  [[nodiscard]] bool MayBeRecorded() const override { return may_be_recorded_; }
 
  private:
+  [[nodiscard]] bool IsWrittenOut(const Frame& frame) const {
+    return trips_ && gpu::IsWrittenOut(trips_, RecordedSteps(step_.parts[1], frame).value_or(kMostRecorded));
+  }
+  /// As the next of a graph that is being recorded.
+  Status Record(Frame& frame) const {
+    HLO_CHECK_OK(RunSequence(step_.parts[0], frame));
+    return frame.recorder()->AddLoop(frame.stream(), frame.At(step_.predicate), [this, &frame]() -> Status {
+      HLO_CHECK_OK(RunSequence(step_.parts[1], frame));
+      return RunSequence(step_.parts[0], frame);
+    });
+  }
+  /// All of it; false if that does not go.
+  Result<bool> RunAsGraph(Frame& frame) const {
+    if (!RecordedSteps(step_, frame)) return false;
+    return frame.RunRecorded(&step_.parts[0], [&] { return Record(frame); });
+  }
+
   Status RunTrips(Frame& frame) const {
     int64_t i = 0;
     if (frame.graphs() != nullptr) {
@@ -77,7 +133,7 @@ class WhileRunner final : public StepRunner {
 
   /// Several iterations at a time, if they are such that this pays for recording them. How many it has run.
   Result<int64_t> RunRecorded(Frame& frame) const {
-    const int64_t steps = RecordedSteps(step_.parts[1], frame);
+    const int64_t steps = RecordedSteps(step_.parts[1], frame).value_or(0);
     if (steps == 0 || steps > kStepsAtOnce || *trips_ < kFewestTimes * kStepsAtOnce / steps) return 0;
     const int64_t at_once = kStepsAtOnce / steps;
     int64_t done = 0;
@@ -95,25 +151,40 @@ class WhileRunner final : public StepRunner {
 
   const Step& step_;
   std::optional<int64_t> trips_;
+  bool may_be_recorded_;
 };
 
 class ConditionalRunner final : public StepRunner {
  public:
-  explicit ConditionalRunner(const Step& step) : step_(step), selector_(step) {}
+  explicit ConditionalRunner(const Step& step)
+      : step_(step), selector_(step), may_be_recorded_(llvm::all_of(step.parts, &gpu::MayBeRecorded)) {}
 
   Status Run(Frame& frame) const override {
     frame.Observe(*step_.instruction);
+    if (frame.recorder() != nullptr) return Record(frame);
     std::array<uint8_t, sizeof(int32_t)> selector{};
     HLO_CHECK_OK(frame.stream().ToHost(selector.data(), frame.At(step_.predicate), selector_.bytes()));
     return RunSequence(step_.parts[selector_.Branch(selector.data())], frame);
   }
   [[nodiscard]] std::string Explain() const override {
-    return "choice between sequences of steps by the host";
+    return may_be_recorded_ ? "choice between sequences of steps, in a graph or by the host"
+                            : "choice between sequences of steps by the host";
   }
+  [[nodiscard]] bool MayBeRecorded() const override { return may_be_recorded_; }
 
  private:
+  Status Record(Frame& frame) const {
+    std::vector<StepGraphs::Ask> branches;
+    for (const Sequence& part : step_.parts)
+      branches.push_back(part.empty() ? StepGraphs::Ask()
+                                      : [&part, &frame] { return RunSequence(part, frame); });
+    return frame.recorder()->AddBranches(frame.stream(), frame.At(step_.predicate), selector_.bytes(),
+                                         std::move(branches));
+  }
+
   const Step& step_;
   compile::BranchSelector selector_;
+  bool may_be_recorded_;
 };
 
 /// Says whose error of the driver it is; of a loop or a branch the step within has told.
@@ -185,9 +256,9 @@ llvm::ArrayRef<std::unique_ptr<Step>> StepsTogether(llvm::ArrayRef<std::unique_p
                                                     const Frame& frame) {
   int64_t all = 0;
   return steps.take_while([&](const auto& step) {
-    const int64_t recorded = RecordedSteps(*step, frame);
-    all += recorded;
-    return recorded > 0 && all <= kMostRecorded;
+    const std::optional<int64_t> recorded = RecordedSteps(*step, frame);
+    all += recorded.value_or(0);
+    return recorded && all <= kMostRecorded;
   });
 }
 
@@ -219,7 +290,11 @@ Status RunSequence(const Sequence& sequence, Frame& frame) {
   while (!rest.empty()) {
     auto together = StepsTogether(rest, frame);
     bool ran = false;
-    if (together.size() > 1) {
+    // A branch of its own is worth it only where graphs are asked for.
+    const auto alone = [&](const Step& step) {
+      return step.kind == StepKind::Conditional && frame.insists_on_graphs();
+    };
+    if (together.size() > 1 || (together.size() == 1 && alone(*together.front()))) {
       HLO_TRY(ran, RunAsGraph(together, frame));
     }
     if (together.empty()) together = rest.take_front();
@@ -229,12 +304,17 @@ Status RunSequence(const Sequence& sequence, Frame& frame) {
   return {};
 }
 
+/// Who wants to know of each step where something goes wrong has the host go through loops.
+bool Frame::MayDecideInGraphs() const {
+  const bool named = of_.names_each && !of_.insists_on_graphs;
+  return of_.graphs != nullptr && !named && !IsWatched() && of_.graphs->HasConditions();
+}
+
 Result<bool> Frame::RunRecorded(const void* what, llvm::function_ref<Status()> ask) {
-  return of_.graphs->Run(what, stream(), of_.insists_on_graphs, [&]() -> Status {
-    recording_ = true;
-    const auto done = llvm::make_scope_exit([&] { recording_ = false; });
-    return ask();
-  });
+  // Steps that a loop or a branch has are recorded after `ask`.
+  recording_ = true;
+  const auto done = llvm::make_scope_exit([&] { recording_ = false; });
+  return of_.graphs->Run(what, stream(), of_.insists_on_graphs, ask);
 }
 
 std::unique_ptr<StepRunner> LoadWhile(const Step& step) { return std::make_unique<WhileRunner>(step); }

@@ -24,12 +24,10 @@ class Library {
     const DriverApi& api = StartEmulatedDriver(options);
     for (const DriverFunction& function : DriverFunctions()) {
       if (function.name == missing) continue;
-      llvm::StringRef name = function.symbol;
-      name.consume_back("_v2");
       void* address = nullptr;
       std::memcpy(static_cast<void*>(&address), reinterpret_cast<const char*>(&api) + function.offset,
                   sizeof address);
-      rows_.push_back({names_.emplace_back(name.str()).c_str(), function.version, address});
+      rows_.push_back({names_.emplace_back(function.base().str()).c_str(), function.version, address});
     }
     handle_ = ::dlopen(HLO_STAND_IN_DRIVER, RTLD_NOW | RTLD_LOCAL);
     auto* set = reinterpret_cast<void (*)(const DriverRow*, size_t)>(::dlsym(handle_, "SetDriver"));

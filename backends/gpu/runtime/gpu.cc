@@ -95,6 +95,13 @@ Result<CuModule> Gpu::LoadModule(const std::string& ptx) {
   return Error(std::move(error));
 }
 
+Result<bool> Gpu::IsDone(CuResult (*DriverApi::*function)(void*), void* what) {
+  HLO_CHECK_OK(Alive());
+  if ((driver_.api->*function)(what) == CuResult::NotReady) return false;
+  HLO_CHECK_OK(Call(function, what));
+  return true;
+}
+
 Result<DeviceMemoryBlock> DeviceMemoryBlock::Allocate(const GpuPtr& gpu, int64_t bytes) {
   DeviceMemoryBlock block;
   if (bytes == 0) return block;

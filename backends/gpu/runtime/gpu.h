@@ -1,5 +1,6 @@
 // A GPU through the functions of its driver, whose errors are diagnostics.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -32,6 +33,14 @@ struct DriverBinding {
   const LentDriver* lent = nullptr;
 };
 
+/// Kernels that set conditions of graphs, by which these do loops and branches.
+struct ConditionSetters {
+  CuFunction loop = nullptr;    // (condition, predicate, stop): whether it goes on; not if `stop` is not 0
+  CuFunction branch = nullptr;  // (condition, selector, its bytes, branches, which; all ones: the chosen one)
+  bool switches = false;        // a node may have a body for each branch
+  std::string why_not;          // there are none
+};
+
 /// One GPU; several threads may use it at once. After an error that its context does not survive every call
 /// gives that error again, without asking the driver.
 class Gpu {
@@ -58,6 +67,13 @@ class Gpu {
   Status MakeCurrent() { return Call(&DriverApi::CtxSetCurrent, context_); }
   /// Loads PTX. Errors: compile-kernels, with what the driver says of it; those of Call().
   Result<CuModule> LoadModule(const std::string& ptx);
+  /// Whether all is done that an event or a stream stands for, as `function` knows. Errors: those of Call().
+  Result<bool> IsDone(CuResult (*DriverApi::*function)(void*), void* what);
+  /// Loaded by the first call, which no stream may be captured by.
+  const ConditionSetters& Setters();
+  /// Why there are none, as a remark, once, if somebody has asked for them.
+  std::optional<Diagnostic> TakeRemark();
+  [[nodiscard]] CuContext context() const { return context_; }
   [[nodiscard]] bool IsLost() const { return !Alive(); }
   void Forget(CuStream stream, CuDevicePtr address, size_t bytes) const {
     if (driver_.forget) driver_.forget(stream, address, bytes);
@@ -74,12 +90,16 @@ class Gpu {
   explicit Gpu(DriverBinding driver) : driver_(std::move(driver)) {}
   [[nodiscard]] Status Alive() const;
   Diagnostic ErrorOf(size_t offset, CuResult result);
+  Status LoadSetters();
 
   DriverBinding driver_;
   int count_ = 0, ordinal_ = 0;
   CuDevice device_ = 0;
   CuContext context_ = nullptr;
   bool retained_ = false;
+  std::once_flag setters_are_loaded_;
+  ConditionSetters setters_;
+  std::atomic<bool> has_remark_ = false;
   mutable std::mutex mutex_;
   std::optional<Diagnostic> lost_;  // the error that the context did not survive
 };

@@ -16,6 +16,7 @@ class CopyRunner final : public StepRunner {
     return frame.stream().Copy(to, from, static_cast<size_t>(to_.size));
   }
   [[nodiscard]] std::string Explain() const override { return "copy on the GPU"; }
+  [[nodiscard]] bool MayBeRecorded() const override { return true; }
 
  private:
   const Instruction& inst_;
@@ -66,6 +67,7 @@ class KernelRunner : public StepRunner {
     };
     return "kernel " + entry.name + ", blocks: " + size(entry.grid) + ", threads: " + size(entry.block);
   }
+  [[nodiscard]] bool MayBeRecorded() const override { return true; }
 
  private:
   const Step& step_;

@@ -114,6 +114,7 @@ class LibraryRunner final : public StepRunner {
     return done;
   }
   [[nodiscard]] std::string Explain() const override { return otherwise_->Explain(); }
+  [[nodiscard]] bool MayBeRecorded() const override { return otherwise_->MayBeRecorded(); }
   [[nodiscard]] const LibraryStep* library_step() const override { return &library_; }
 
  private:

@@ -109,6 +109,11 @@ class Frame {
   /// Null: steps are asked for one by one, as those that are being recorded, or that somebody watches.
   [[nodiscard]] StepGraphs* graphs() const { return recording_ || IsWatched() ? nullptr : of_.graphs; }
   [[nodiscard]] bool graphs_of_all() const { return of_.graphs_of_all; }
+  [[nodiscard]] bool insists_on_graphs() const { return of_.insists_on_graphs; }
+  /// Null: nothing is being recorded.
+  [[nodiscard]] StepGraphs* recorder() const { return recording_ ? of_.graphs : nullptr; }
+  /// Whether graphs may have loops and branches that the GPU decides about.
+  [[nodiscard]] bool MayDecideInGraphs() const;
   /// As StepGraphs::Run() on the stream of now, which `ask` records.
   Result<bool> RunRecorded(const void* what, llvm::function_ref<Status()> ask);
   /// Nobody waits for what is being recorded.
@@ -131,6 +136,8 @@ class StepRunner : public compile::Runner {
   virtual Status Run(Frame& frame) const = 0;
   /// By which way, for --explain-codegen.
   [[nodiscard]] virtual std::string Explain() const = 0;
+  /// Whether a graph may hold what it asks for, if no library does any of it.
+  [[nodiscard]] virtual bool MayBeRecorded() const { return false; }
   /// Null: no library is asked.
   [[nodiscard]] virtual const LibraryStep* library_step() const { return nullptr; }
 };
