@@ -72,7 +72,8 @@ std::string Device::CheckLaunch(const ptx::Function& entry, const LaunchSize& si
 }
 
 bool Device::MustStop() {
-  constexpr std::chrono::milliseconds kSoon{200};
+  // On a busy machine the host may take long to see it.
+  constexpr std::chrono::seconds kSoon{2};
   if (!Interrupted()) {
     asked_to_stop_.reset();
     return false;
