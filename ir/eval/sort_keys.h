@@ -26,8 +26,8 @@ struct SortKey {
 /// selects of constants where k differs from itself or equals zero.
 std::vector<SortKey> FindSortKeys(const Computation& comparator);
 
-/// The least magnitude, as a code, that counts as above zero in the key: comparisons decide unless the order is
-/// total and not merged; for them subnormals of F32, F64 and BF16 are zeros (errata-ops 26).
+/// The least magnitude, as a code, that counts as above zero in the key: comparisons decide unless the order
+/// is total and not merged; for them subnormals of F32, F64 and BF16 are zeros (errata-ops 26).
 uint64_t LeastAboveZero(const SortKey& key);
 
 /// Maps n elements of the key to unsigned numbers ordered as the elements are (descending: reversed).
