@@ -16,8 +16,8 @@ BufferKind KindOf(AllocationKind kind) {
 
 class Builder {
  public:
-  Builder(Program& program, const BufferAssignment& assignment, ChooseStep choose)
-      : program_(program), assignment_(assignment), choose_(choose) {}
+  Builder(Program& program, const BufferAssignment& assignment, ChooseStep choose, bool keeps_calls)
+      : program_(program), assignment_(assignment), choose_(choose), keeps_calls_(keeps_calls) {}
 
   Status Build() {
     MakeBuffers();
@@ -97,7 +97,13 @@ class Builder {
   }
 
   Status AppendNothing(const Instruction&, Sequence&) { return {}; }
-  Status AppendCall(const Instruction& call, Sequence& sequence) { return Append(*call.callee(), sequence); }
+  Status AppendCall(const Instruction& call, Sequence& sequence) {
+    if (!keeps_calls_) return Append(*call.callee(), sequence);
+    std::unique_ptr<Step> step = StepOf(StepKind::Call, call);
+    HLO_CHECK_OK(Append(*call.callee(), step->parts.emplace_back()));
+    SetValues(*step);
+    return Add(std::move(step), sequence);
+  }
   Status AppendWhile(const Instruction& loop, Sequence& sequence) {
     std::unique_ptr<Step> step = StepOf(StepKind::While, loop);
     step->parts.resize(2);
@@ -146,9 +152,13 @@ class Builder {
         flow.Own(inst), [&](Place place) { return !flow.shape(place).IsTuple() && flow.Defines(place); });
     if (!writes && !inst.info().Is(kSideEffect)) return {};
     std::unique_ptr<Step> step = StepOf(StepKind::Evaluate, inst);
-    step->result = ValueOf(inst);
-    for (const Instruction* operand : inst.operands()) step->operands.push_back(ValueOf(*operand));
+    SetValues(*step);
     return Add(std::move(step), sequence);
+  }
+  void SetValues(Step& step) {
+    step.result = ValueOf(*step.instruction);
+    for (const Instruction* operand : step.instruction->operands())
+      step.operands.push_back(ValueOf(*operand));
   }
 
   static std::unique_ptr<Step> StepOf(StepKind kind, const Instruction& inst) {
@@ -165,13 +175,14 @@ class Builder {
   Program& program_;
   const BufferAssignment& assignment_;
   ChooseStep choose_;
+  bool keeps_calls_;
   llvm::DenseMap<std::pair<int64_t, int64_t>, int32_t> sizes_;
 };
 
 }  // namespace
 
-Status BuildSteps(Program& program, const BufferAssignment& assignment, ChooseStep choose) {
-  return Builder(program, assignment, choose).Build();
+Status BuildSteps(Program& program, const BufferAssignment& assignment, ChooseStep choose, bool keeps_calls) {
+  return Builder(program, assignment, choose, keeps_calls).Build();
 }
 
 }  // namespace hlo::compile

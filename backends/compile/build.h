@@ -12,7 +12,9 @@ using ChooseStep = llvm::function_ref<Status(Step& step)>;
 /// Constants up to this size may become part of code. Bytes.
 inline constexpr int64_t kMaxConstant = 8;
 
-/// Fills in `program`, of which the module is there, by `assignment` of it. Errors: those of `choose`.
-Status BuildSteps(Program& program, const BufferAssignment& assignment, ChooseStep choose);
+/// Fills in `program`, of which the module is there, by `assignment` of it. Calls are steps with parts where
+/// `keeps_calls`, and otherwise the steps of what they call. Errors: those of `choose`.
+Status BuildSteps(Program& program, const BufferAssignment& assignment, ChooseStep choose,
+                  bool keeps_calls = false);
 
 }  // namespace hlo::compile

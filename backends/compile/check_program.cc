@@ -184,7 +184,7 @@ class Checker {
       HLO_CHECK_OK(Check(to, "a place of a constant", from.size));
       if (!MayWrite(to)) return Fail("a constant is written over an argument or a constant");
     }
-    if (HasParts(step.kind)) {
+    if (HasPredicate(step.kind)) {
       const Shape& chooses = step.kind == StepKind::While ? step.instruction->callee(1)->root()->shape()
                                                           : step.instruction->operand(0)->shape();
       HLO_CHECK_OK(Check(step.predicate, "what chooses", BytesOf(chooses)));
@@ -196,10 +196,12 @@ class Checker {
   Status CheckKind(const Step& step) const {
     const OpKind op = step.instruction->kind();
     const bool loop = step.kind == StepKind::While, branch = step.kind == StepKind::Conditional;
+    const bool call = step.kind == StepKind::Call;
     const bool kernel = step.kind == StepKind::Kernel || step.kind == StepKind::Chain;
-    if (loop != (op == OpKind::While) || branch != (op == OpKind::Conditional))
+    const bool fits = loop == (op == OpKind::While) && branch == (op == OpKind::Conditional);
+    if (!fits || call != (op == OpKind::Call))
       return Fail("%{0} is a {1}", step.instruction->name(), step.instruction->info().text);
-    if (step.parts.size() != (loop ? 2 : branch ? step.instruction->callees().size() : 0))
+    if (step.parts.size() != (loop ? 2 : branch || call ? step.instruction->callees().size() : 0))
       return Fail("{0} parts", step.parts.size());
     if (kernel != (step.call.kernel >= 0)) return Fail(kernel ? "calls no kernel" : "calls a kernel");
     if (kernel && op != OpKind::Fusion) return Fail("%{0} is no fusion", step.instruction->name());

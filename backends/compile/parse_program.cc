@@ -297,7 +297,7 @@ class Parser {
     HLO_TRY(step.instruction, InstructionOf());
     HLO_CHECK_OK(Expect("="));
     HLO_TRY(step.kind, WordOf<StepKind>(kStepKinds));
-    if (!HasParts(step.kind))
+    if (!HasPredicate(step.kind))
       for (const Instruction* operand : step.instruction->operands())
         HLO_CHECK_OK(ParseValue(operand->shape(), step.operands.emplace_back()));
     if (step.kind != StepKind::Conditional) {
@@ -305,7 +305,7 @@ class Parser {
       HLO_CHECK_OK(ParseValue(step.instruction->shape(), step.result));
     }
     if (Take("call")) HLO_CHECK_OK(ParseCall(step.call));
-    if (HasParts(step.kind)) {
+    if (HasPredicate(step.kind)) {
       HLO_CHECK_OK(Expect("by"));
       HLO_CHECK_OK(ParseSlice(step.predicate));
     }

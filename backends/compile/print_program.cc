@@ -115,7 +115,7 @@ class Printer {
     }
     if (step.kind != StepKind::Conditional) compile::Print(os_ << " -> ", step.result);
     if (step.call.kernel >= 0) Print(step.call);
-    if (HasParts(step.kind)) compile::Print(os_ << " by ", step.predicate);
+    if (HasPredicate(step.kind)) compile::Print(os_ << " by ", step.predicate);
     if (!step.constants.empty()) PrintPairs(os_ << " constants ", step.constants);
     if (step.routine) os_ << " routine";
     if (!step.why.empty()) PrintQuoted(os_ << " because ", step.why);

@@ -15,6 +15,7 @@ std::optional<int64_t> Step::Trips() const {
 std::string Step::PartName(size_t part) const {
   if (kind == StepKind::While) return part == 0 ? "condition" : "body";
   if (kind == StepKind::Kernel) return "turns";
+  if (kind == StepKind::Call) return "steps";
   return "branch " + std::to_string(part);
 }
 

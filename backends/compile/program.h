@@ -84,13 +84,16 @@ enum class StepKind : uint8_t {
   Evaluate,     // the loops of the evaluator
   While,        // parts: condition and body
   Conditional,  // parts: branches
+  Call,         // parts: steps that follow each other, which something else may do as one
 };
 /// By StepKind, as programs are printed.
-inline constexpr llvm::StringLiteral kStepKinds[] = {"copy",    "kernel",   "chain", "structured",
-                                                     "product", "evaluate", "while", "conditional"};
+inline constexpr llvm::StringLiteral kStepKinds[] = {
+    "copy", "kernel", "chain", "structured", "product", "evaluate", "while", "conditional", "call"};
 
+/// Chooses, by a value, which of its parts are run.
+inline bool HasPredicate(StepKind kind) { return kind == StepKind::While || kind == StepKind::Conditional; }
 /// Has parts, which read and write what it would.
-inline bool HasParts(StepKind kind) { return kind == StepKind::While || kind == StepKind::Conditional; }
+inline bool HasParts(StepKind kind) { return HasPredicate(kind) || kind == StepKind::Call; }
 
 /// What a backend makes of a step to run it.
 class Runner {
@@ -108,7 +111,7 @@ using Sequence = std::vector<std::unique_ptr<Step>>;
 struct Step {
   StepKind kind = StepKind::Evaluate;
   const Instruction* instruction = nullptr;
-  std::vector<Value> operands;  // of steps without parts
+  std::vector<Value> operands;  // of steps that do not choose among parts
   Value result;                 // of all but branches, whose parts write it
   std::string why;              // why it has no faster way, if anybody knows
   KernelCall call;              // Kernel, Chain

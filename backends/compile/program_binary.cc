@@ -120,7 +120,7 @@ class Archiver {
     instructions_.Archive(a_, step.instruction);
     if (a_.failed()) return;
     ArchiveAll(a_, step.kind, step.why, step.call, step.predicate, step.constants, step.routine);
-    if (!HasParts(step.kind)) {
+    if (!HasPredicate(step.kind)) {
       step.operands.resize(static_cast<size_t>(step.instruction->operand_count()));
       for (size_t i = 0; i < step.operands.size(); ++i)
         Run(step.operands[i], step.instruction->operand(static_cast<int64_t>(i))->shape());

@@ -1,6 +1,5 @@
 #include "backends/gpu/libraries/convolution.h"
 
-#include "backends/gpu/libraries/library.h"
 #include "ir/module.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -336,7 +335,7 @@ llvm::SmallVector<const LibraryTensor*, 5> LibraryConvolution::Tensors() const {
   return all;
 }
 
-bool ConcernsCudnn(const Instruction& inst) { return FusedConvolution(inst) != nullptr; }
+bool HasConvolution(const Instruction& fusion) { return FusedConvolution(fusion) != nullptr; }
 
 Result<LibraryConvolution> ConvolutionOf(const Instruction& fusion) {
   const Instruction* const inst = FusedConvolution(fusion);

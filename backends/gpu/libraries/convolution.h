@@ -47,6 +47,8 @@ struct LibraryConvolution {
   [[nodiscard]] llvm::SmallVector<const LibraryTensor*, 5> Tensors() const;
 };
 
+/// There is one convolution in it.
+bool HasConvolution(const Instruction& fusion);
 /// What a fusion computes as one convolution of the library. Declines, saying why, where it is none or where
 /// it pays no call of a library.
 Result<LibraryConvolution> ConvolutionOf(const Instruction& fusion);

@@ -1,4 +1,4 @@
-// cuDNN: convolutions on a GPU, by NVIDIA's library.
+// cuDNN: convolutions and attention on a GPU, by NVIDIA's library.
 #pragma once
 #include <mutex>
 
@@ -8,6 +8,7 @@
 namespace hlo::gpu {
 
 struct LibraryConvolution;
+struct LibraryAttention;
 
 /// The functions of a library. Errors: unavailable-library, naming one that it lacks.
 Result<CudnnApi> ReadCudnn(void* library);
@@ -41,5 +42,9 @@ class Cudnn final : public OpenLibraryOnGpu {
 Result<std::unique_ptr<LibraryPlan>> PlanConvolution(std::shared_ptr<Cudnn> library,
                                                      const LibraryConvolution& convolution,
                                                      const LibraryArrays& alignments);
+/// The same for attention.
+Result<std::unique_ptr<LibraryPlan>> PlanAttention(std::shared_ptr<Cudnn> library,
+                                                   const LibraryAttention& attention,
+                                                   const LibraryArrays& alignments);
 
 }  // namespace hlo::gpu

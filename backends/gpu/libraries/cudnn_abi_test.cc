@@ -28,12 +28,22 @@ static_assert(kSame<S::ExecutionFailed, CUDNN_STATUS_EXECUTION_FAILED>);
 static_assert(kSame<CudnnType::F32, CUDNN_DATA_FLOAT>);
 static_assert(kSame<CudnnType::F64, CUDNN_DATA_DOUBLE>);
 static_assert(kSame<CudnnType::F16, CUDNN_DATA_HALF>);
+static_assert(kSame<CudnnType::S32, CUDNN_DATA_INT32>);
 static_assert(kSame<CudnnType::BF16, CUDNN_DATA_BFLOAT16>);
+static_assert(kSame<CudnnType::Boolean, CUDNN_DATA_BOOLEAN>);
 static_assert(kSame<CudnnMode::Convolution, CUDNN_CONVOLUTION>);
 static_assert(kSame<CudnnMode::CrossCorrelation, CUDNN_CROSS_CORRELATION>);
 static_assert(kSame<CudnnPointwise::Add, CUDNN_POINTWISE_ADD>);
 static_assert(kSame<CudnnPointwise::Multiply, CUDNN_POINTWISE_MUL>);
+static_assert(kSame<CudnnPointwise::Divide, CUDNN_POINTWISE_DIV>);
+static_assert(kSame<CudnnPointwise::Subtract, CUDNN_POINTWISE_SUB>);
+static_assert(kSame<CudnnPointwise::Exp, CUDNN_POINTWISE_EXP>);
 static_assert(kSame<CudnnPointwise::Relu, CUDNN_POINTWISE_RELU_FWD>);
+static_assert(kSame<CudnnPointwise::GreaterEqual, CUDNN_POINTWISE_CMP_GE>);
+static_assert(kSame<CudnnPointwise::GenIndex, CUDNN_POINTWISE_GEN_INDEX>);
+static_assert(kSame<CudnnPointwise::BinarySelect, CUDNN_POINTWISE_BINARY_SELECT>);
+static_assert(kSame<CudnnReduction::Add, CUDNN_REDUCE_TENSOR_ADD>);
+static_assert(kSame<CudnnReduction::Max, CUDNN_REDUCE_TENSOR_MAX>);
 static_assert(kSame<CudnnSearch::ByRules, CUDNN_HEUR_MODE_A>);
 
 using N = CudnnNote;
@@ -60,6 +70,10 @@ static_assert(kSame<K::PointwiseOperation, CUDNN_BACKEND_OPERATION_POINTWISE_DES
 static_assert(kSame<K::Graph, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR>);
 static_assert(kSame<K::Arrays, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR>);
 static_assert(kSame<K::Tensor, CUDNN_BACKEND_TENSOR_DESCRIPTOR>);
+static_assert(kSame<K::Matmul, CUDNN_BACKEND_MATMUL_DESCRIPTOR>);
+static_assert(kSame<K::MatmulOperation, CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR>);
+static_assert(kSame<K::Reduction, CUDNN_BACKEND_REDUCTION_DESCRIPTOR>);
+static_assert(kSame<K::ReductionOperation, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR>);
 
 using T = CudnnAttributeType;
 static_assert(kSame<T::Handle, CUDNN_TYPE_HANDLE>);
@@ -74,10 +88,12 @@ static_assert(kSame<T::SearchMode, CUDNN_TYPE_HEUR_MODE>);
 static_assert(kSame<T::Note, CUDNN_TYPE_NUMERICAL_NOTE>);
 static_assert(kSame<T::PointwiseMode, CUDNN_TYPE_POINTWISE_MODE>);
 static_assert(kSame<T::Descriptor, CUDNN_TYPE_BACKEND_DESCRIPTOR>);
+static_assert(kSame<T::ReductionOperator, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE>);
 
 using A = CudnnAttribute;
 static_assert(kSame<A::PointwiseMode, CUDNN_ATTR_POINTWISE_MODE>);
 static_assert(kSame<A::PointwisePrecision, CUDNN_ATTR_POINTWISE_MATH_PREC>);
+static_assert(kSame<A::PointwiseAxis, CUDNN_ATTR_POINTWISE_AXIS>);
 static_assert(kSame<A::ConvolutionType, CUDNN_ATTR_CONVOLUTION_COMP_TYPE>);
 static_assert(kSame<A::ConvolutionMode, CUDNN_ATTR_CONVOLUTION_CONV_MODE>);
 static_assert(kSame<A::ConvolutionDilations, CUDNN_ATTR_CONVOLUTION_DILATIONS>);
@@ -113,6 +129,7 @@ static_assert(kSame<A::OperationPointwise, CUDNN_ATTR_OPERATION_POINTWISE_PW_DES
 static_assert(kSame<A::OperationX, CUDNN_ATTR_OPERATION_POINTWISE_XDESC>);
 static_assert(kSame<A::OperationB, CUDNN_ATTR_OPERATION_POINTWISE_BDESC>);
 static_assert(kSame<A::OperationY, CUDNN_ATTR_OPERATION_POINTWISE_YDESC>);
+static_assert(kSame<A::OperationT, CUDNN_ATTR_OPERATION_POINTWISE_TDESC>);
 static_assert(kSame<A::GraphOperations, CUDNN_ATTR_OPERATIONGRAPH_OPS>);
 static_assert(kSame<A::TensorAlignment, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT>);
 static_assert(kSame<A::TensorType, CUDNN_ATTR_TENSOR_DATA_TYPE>);
@@ -120,10 +137,21 @@ static_assert(kSame<A::TensorSizes, CUDNN_ATTR_TENSOR_DIMENSIONS>);
 static_assert(kSame<A::TensorStrides, CUDNN_ATTR_TENSOR_STRIDES>);
 static_assert(kSame<A::TensorId, CUDNN_ATTR_TENSOR_UNIQUE_ID>);
 static_assert(kSame<A::TensorVirtual, CUDNN_ATTR_TENSOR_IS_VIRTUAL>);
+static_assert(kSame<A::TensorByValue, CUDNN_ATTR_TENSOR_IS_BY_VALUE>);
 static_assert(kSame<A::ArraysIds, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS>);
 static_assert(kSame<A::ArraysPointers, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS>);
 static_assert(kSame<A::ArraysWorkspace, CUDNN_ATTR_VARIANT_PACK_WORKSPACE>);
 static_assert(kSame<A::EngineNotes, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE>);
+static_assert(kSame<A::MatmulType, CUDNN_ATTR_MATMUL_COMP_TYPE>);
+static_assert(kSame<A::OperationMatmulA, CUDNN_ATTR_OPERATION_MATMUL_ADESC>);
+static_assert(kSame<A::OperationMatmulB, CUDNN_ATTR_OPERATION_MATMUL_BDESC>);
+static_assert(kSame<A::OperationMatmulC, CUDNN_ATTR_OPERATION_MATMUL_CDESC>);
+static_assert(kSame<A::OperationMatmul, CUDNN_ATTR_OPERATION_MATMUL_DESC>);
+static_assert(kSame<A::ReductionOperator, CUDNN_ATTR_REDUCTION_OPERATOR>);
+static_assert(kSame<A::ReductionType, CUDNN_ATTR_REDUCTION_COMP_TYPE>);
+static_assert(kSame<A::OperationReductionX, CUDNN_ATTR_OPERATION_REDUCTION_XDESC>);
+static_assert(kSame<A::OperationReductionY, CUDNN_ATTR_OPERATION_REDUCTION_YDESC>);
+static_assert(kSame<A::OperationReduction, CUDNN_ATTR_OPERATION_REDUCTION_DESC>);
 
 // What the headers call obsolete, and later ones may not have.
 static_assert(static_cast<int>(A::PointwiseNans) == 2);

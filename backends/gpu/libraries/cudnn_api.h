@@ -14,10 +14,21 @@ enum class CudnnStatus : int {
 #define CUDNN_STATUS(Kind, code, name, text) Kind = code,
 #include "backends/gpu/libraries/cudnn_statuses.def"
 };
-enum class CudnnType : int { F32 = 0, F64 = 1, F16 = 2, BF16 = 9 };
+enum class CudnnType : int { F32 = 0, F64 = 1, F16 = 2, S32 = 4, BF16 = 9, Boolean = 11 };
 /// How the filter is gone through: by the window's positions turned around, or as they are.
 enum class CudnnMode : int { Convolution = 0, CrossCorrelation = 1 };
-enum class CudnnPointwise : int { Add = 0, Multiply = 1, Relu = 100 };
+enum class CudnnPointwise : int {
+  Add = 0,
+  Multiply = 1,
+  Divide = 6,
+  Subtract = 9,
+  Exp = 13,
+  Relu = 100,
+  GreaterEqual = 303,
+  GenIndex = 501,
+  BinarySelect = 601
+};
+enum class CudnnReduction : int { Add = 0, Max = 3 };
 enum class CudnnNan : int { Propagate = 1 };
 enum class CudnnSearch : int { ByRules = 3 };
 /// What is to be known of an engine's results.
@@ -44,7 +55,11 @@ enum class CudnnDescriptorKind : int {
   PointwiseOperation = 13,
   Graph = 15,
   Arrays = 16,
-  Tensor = 17
+  Tensor = 17,
+  Matmul = 18,
+  MatmulOperation = 19,
+  Reduction = 21,
+  ReductionOperation = 22
 };
 enum class CudnnAttributeType : int {
   Handle = 0,
@@ -59,12 +74,14 @@ enum class CudnnAttributeType : int {
   NanPropagation = 10,
   Note = 11,
   PointwiseMode = 14,
-  Descriptor = 15
+  Descriptor = 15,
+  ReductionOperator = 18
 };
 enum class CudnnAttribute : int {
   PointwiseMode = 0,
   PointwisePrecision = 1,
   PointwiseNans = 2,
+  PointwiseAxis = 9,
   ConvolutionType = 100,
   ConvolutionMode = 101,
   ConvolutionDilations = 102,
@@ -101,6 +118,7 @@ enum class CudnnAttribute : int {
   OperationX = 751,
   OperationB = 752,
   OperationY = 753,
+  OperationT = 758,
   GraphHandle = 800,
   GraphOperations = 801,
   TensorAlignment = 900,
@@ -109,10 +127,21 @@ enum class CudnnAttribute : int {
   TensorStrides = 903,
   TensorId = 906,
   TensorVirtual = 907,
+  TensorByValue = 908,
   ArraysIds = 1000,
   ArraysPointers = 1001,
   ArraysWorkspace = 1003,
-  EngineNotes = 1303
+  EngineNotes = 1303,
+  MatmulType = 1500,
+  OperationMatmulA = 1520,
+  OperationMatmulB = 1521,
+  OperationMatmulC = 1522,
+  OperationMatmul = 1523,
+  ReductionOperator = 1600,
+  ReductionType = 1601,
+  OperationReductionX = 1610,
+  OperationReductionY = 1611,
+  OperationReduction = 1612
 };
 // NOLINTEND(performance-enum-size)
 

@@ -114,18 +114,51 @@ View BeforeTranspose(const View& view, llvm::ArrayRef<int64_t> permutation) {
   return before;
 }
 
-std::optional<View> ViewOf(const Instruction& value) {
+std::optional<View> ViewBehind(const Instruction& value, const View& operand) {
+  const ViewRule rule = kRules[value.kind()];
+  if (rule == nullptr || !value.shape().IsArray()) return std::nullopt;
+  return rule(value, operand);
+}
+
+std::optional<Seen> SeenThrough(const Instruction& value) {
   llvm::SmallVector<const Instruction*, 4> chain;
   const Instruction* at = &value;
-  for (; at->kind() != OpKind::Parameter; at = at->operand(0)) {
-    if (kRules[at->kind()] == nullptr || !at->shape().IsArray()) return std::nullopt;
-    chain.push_back(at);
-  }
+  for (; at->shape().IsArray() && kRules[at->kind()] != nullptr; at = at->operand(0)) chain.push_back(at);
   if (!at->shape().IsArray() || at->shape().HasDynamicDimension()) return std::nullopt;
-  std::optional<View> view = ViewOfArray(at->attr<ParameterAttrs>().number, at->shape());
+  std::optional<View> view = ViewOfArray(-1, at->shape());
   for (const Instruction* step : llvm::reverse(chain))
     if (view) view = kRules[step->kind()](*step, *view);
-  return view;
+  if (!view) return std::nullopt;
+  return Seen{at, std::move(*view)};
+}
+
+std::optional<int64_t> StrideThrough(llvm::ArrayRef<ViewDim> array, ViewDim dim) {
+  if (dim.size == 1 || dim.stride == 0) return 0;
+  int64_t row = 1;  // elements of the array from one place of its dimension to the next
+  for (; !array.empty(); array = array.drop_back()) {
+    const ViewDim& inner = array.back();
+    const int64_t end = row * inner.size;
+    if (dim.stride < end) {
+      if (dim.stride % row != 0) return std::nullopt;
+      const int64_t step = dim.stride / row;
+      if (step * (dim.size - 1) < inner.size) return step * inner.stride;
+      // It goes on in the next dimension, which has to follow this one evenly.
+      if (inner.size % step != 0 || dim.size % (inner.size / step) != 0 || array.size() < 2)
+        return std::nullopt;
+      const auto rest = StrideThrough(array, {dim.size / (inner.size / step), end});
+      if (!rest || *rest != inner.size * inner.stride) return std::nullopt;
+      return step * inner.stride;
+    }
+    row = end;
+  }
+  return std::nullopt;
+}
+
+std::optional<View> ViewOf(const Instruction& value) {
+  std::optional<Seen> seen = SeenThrough(value);
+  if (!seen || seen->inst->kind() != OpKind::Parameter) return std::nullopt;
+  seen->view.array = seen->inst->attr<ParameterAttrs>().number;
+  return std::move(seen->view);
 }
 
 }  // namespace hlo::gpu

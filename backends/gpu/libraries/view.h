@@ -27,6 +27,19 @@ View ViewOfArray(int64_t array, const Shape& shape);
 std::optional<View> Reshaped(const View& view, const Shape& shape);
 /// The value seen before a transpose, of the view that it has behind it.
 View BeforeTranspose(const View& view, llvm::ArrayRef<int64_t> permutation);
+/// The view of a value, of that of its operand, through one of the ops that ViewOf() knows; nothing for
+/// others.
+std::optional<View> ViewBehind(const Instruction& value, const View& operand);
+/// A value and what another one sees of its elements, as they lie row by row, through such ops.
+struct Seen {
+  const Instruction* inst;
+  View view;
+};
+/// Nothing where one of the ops does not see them evenly.
+std::optional<Seen> SeenThrough(const Instruction& value);
+/// From one element of `dim` to the next: a dimension of what sees the elements of an array of these
+/// dimensions row by row. Nothing where that is not even.
+std::optional<int64_t> StrideThrough(llvm::ArrayRef<ViewDim> array, ViewDim dim);
 /// What a value of a fused computation sees of a parameter through transposes, reshapes, slices, broadcasts
 /// and conversions to wider floats; nothing for other values.
 std::optional<View> ViewOf(const Instruction& value);

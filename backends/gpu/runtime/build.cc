@@ -18,6 +18,7 @@ std::unique_ptr<StepRunner> RunnerFor(const Step& step, const KernelTable& kerne
       return step.parts.empty() ? LoadLibrary(step, LoadKernel(step, kernels)) : LoadTurns(step, kernels);
     case StepKind::While: return LoadWhile(step);
     case StepKind::Conditional: return LoadConditional(step);
+    case StepKind::Call: return LoadLibrary(step, LoadCall(step));
     default: return LoadLibrary(step, LoadHost(step));
   }
 }
@@ -39,7 +40,8 @@ class Builder {
   Builder(Program& program, const compile::Machine& machine) : program_(program), machine_(machine) {}
 
   Status Build(const BufferAssignment& assignment, bool make_code) {
-    HLO_CHECK_OK(BuildSteps(program_, assignment, [&](Step& step) { return Choose(step); }));
+    HLO_CHECK_OK(
+        BuildSteps(program_, assignment, [&](Step& step) { return Choose(step); }, /*keeps_calls=*/true));
     TakeTurns(program_.entry, program_.kernels, machine_.kernels);
     HLO_CHECK_OK(MakeKernels(program_.entry));
     if (make_code) HLO_CHECK_OK(program_.kernels.Finish());

@@ -44,7 +44,9 @@ bool IsWrittenOut(std::optional<int64_t> trips, int64_t steps) {
 
 std::optional<int64_t> RecordedSteps(const Step& step, const Frame& frame) {
   // What libraries do while a stream is recorded is theirs to decide.
-  if (IsOfGpu(step)) return frame.PlanOf(step) == nullptr ? std::optional(int64_t{1}) : std::nullopt;
+  if (frame.PlanOf(step) != nullptr) return {};
+  if (IsOfGpu(step)) return 1;
+  if (step.kind == StepKind::Call) return RecordedSteps(step.parts[0], frame);
   if (!RunnerOf(step).MayBeRecorded()) return {};
   const std::optional<int64_t> trips = step.Trips();
   int64_t steps = 0;
@@ -187,6 +189,17 @@ class ConditionalRunner final : public StepRunner {
   bool may_be_recorded_;
 };
 
+class CallRunner final : public StepRunner {
+ public:
+  explicit CallRunner(const Step& step) : steps_(step.parts[0]) {}
+  Status Run(Frame& frame) const override { return RunSequence(steps_, frame); }
+  [[nodiscard]] std::string Explain() const override { return std::to_string(steps_.size()) + " steps"; }
+  [[nodiscard]] bool MayBeRecorded() const override { return gpu::MayBeRecorded(steps_); }
+
+ private:
+  const Sequence& steps_;
+};
+
 /// Says whose error of the driver it is; of a loop or a branch the step within has told.
 Diagnostic Named(Diagnostic error, const Frame& frame, const std::string& who) {
   if (error.id != kGpuErrorId || llvm::StringRef(error.message).starts_with("%")) return error;
@@ -213,10 +226,12 @@ Status RunTimed(const Step& step, Frame& frame) {
 }
 
 Status RunStep(const Step& step, Frame& frame) {
-  const bool timed = frame.took() && IsOfGpu(step);
+  const bool by_library = step.kind == StepKind::Call && frame.PlanOf(step) != nullptr;
+  const bool timed = frame.took() && (IsOfGpu(step) || by_library);
   Status status = timed ? RunTimed(step, frame) : RunnerOf(step).Run(frame);
   // What has parts has waited for them.
-  if (status && frame.wait_each() && (step.parts.empty() || IsOfGpu(step))) status = frame.stream().Wait();
+  const bool waited = !step.parts.empty() && !IsOfGpu(step) && !by_library;
+  if (status && frame.wait_each() && !waited) status = frame.stream().Wait();
   if (status) return status;
   return Error(Named(std::move(status).error(), frame, "%" + step.instruction->name().str()));
 }
@@ -318,6 +333,7 @@ Result<bool> Frame::RunRecorded(const void* what, llvm::function_ref<Status()> a
 }
 
 std::unique_ptr<StepRunner> LoadWhile(const Step& step) { return std::make_unique<WhileRunner>(step); }
+std::unique_ptr<StepRunner> LoadCall(const Step& step) { return std::make_unique<CallRunner>(step); }
 std::unique_ptr<StepRunner> LoadConditional(const Step& step) {
   return std::make_unique<ConditionalRunner>(step);
 }

@@ -5,6 +5,7 @@
 #include "backends/gpu/libraries/fft.h"
 #include "backends/gpu/libraries/product.h"
 #include "backends/gpu/libraries/solver.h"
+#include "backends/gpu/runtime/attention_calls.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/matrix.h"
@@ -158,6 +159,7 @@ std::string LibrariesFor(const Module& module, llvm::function_ref<bool(llvm::Str
   if (any(OpKind::CustomCall, [](const Instruction& call) { return SolverOf(call).has_value(); }))
     names.push_back(kSolver);
   if (any(OpKind::Dot, MayBeApart)) names.push_back("cuBLASLt");
+  if (MayHaveAttention(module)) names.push_back("cuDNN");
   std::string there;
   for (size_t i = 0; i < names.size(); ++i)
     if (!llvm::is_contained(llvm::ArrayRef(names).take_front(i), names[i]) && expected(names[i]))

@@ -233,7 +233,7 @@ bool LoadedProgram::MayBeRepeated() const {
       const bool of_library = plan != libraries_.end() && !plan->second->meets_others();
       const bool of_gpu = of_library || step->kind == StepKind::Kernel || step->kind == StepKind::Copy;
       if (!of_gpu && !compile::HasParts(step->kind)) return false;
-      if (!of_gpu && !step->Trips() && writes_over) return false;
+      if (compile::HasPredicate(step->kind) && !step->Trips() && writes_over) return false;
       for (const Sequence& part : step->parts) work.push_back(&part);
     }
   return true;

@@ -4,6 +4,7 @@
 #include "backends/compile/kernel_plans.h"
 #include "backends/gpu/libraries/convolution.h"
 #include "backends/gpu/libraries/product.h"
+#include "backends/gpu/runtime/attention_calls.h"
 #include "backends/gpu/runtime/filter_order.h"
 #include "ir/findings.h"
 #include "llvm/ADT/SetVector.h"
@@ -177,6 +178,7 @@ Status SplitForLibraries(Module& module, const compile::Machine& machine,
     if (added) it->second = expected(library);
     return it->second;
   };
+  if (MayHaveAttention(module) && is_there("cuDNN")) CallAttention(module);
   HLO_CHECK_OK(SplitAll(
       module, machine, [&](const Instruction& fusion) { return PartFor(fusion, is_there) != nullptr; },
       [&](const Instruction& fusion) { return PartFor(fusion, is_there); }));

@@ -23,6 +23,8 @@ std::unique_ptr<StepRunner> LoadWhile(const Step& step);
 /// Runs the branch that is chosen, which the host looks up; as ops-structured says for selectors out of
 /// range.
 std::unique_ptr<StepRunner> LoadConditional(const Step& step);
+/// Runs the steps that it is made of.
+std::unique_ptr<StepRunner> LoadCall(const Step& step);
 /// The operands come to the host, the evaluator computes the instruction, and its results go to the GPU.
 std::unique_ptr<StepRunner> LoadHost(const Step& step);
 

@@ -1,0 +1,33 @@
+// Attention as NVIDIA's library takes it.
+#pragma once
+#include "backends/gpu/libraries/view.h"
+#include "ir/support/result.h"
+
+namespace hlo::gpu {
+
+/// O = softmax(scale * Q K^T + bias) V. The dimensions of arrays are the batch, heads, places in the sequence
+/// and features; of the bias the batch, heads, places of queries and of keys, with one element where it is
+/// the same for all. Keys and values may have fewer heads than queries, each for as many of these.
+struct LibraryAttention {
+  View queries, keys, values, result, bias;  // without dimensions: there is no bias
+  double scale = 1;
+  std::optional<double> masked;  // what scores of keys behind their query become; nothing: they stay
+
+  /// All that are in memory.
+  [[nodiscard]] llvm::SmallVector<const View*, 5> Tensors() const;
+};
+
+/// What a call of steps computes as one attention of the library; its arrays are operands of the call.
+/// Declines, saying why, where it is none.
+Result<LibraryAttention> AttentionOf(const Instruction& call);
+/// The steps of a computation that are one attention, beginning with the kernel that makes its scores; the
+/// last one makes the result, and nobody but them reads what the others make. In an order in which they can
+/// be run. Declines, saying why, where there is none or where it pays no call of a library.
+Result<std::vector<Instruction*>> AttentionFrom(const Instruction& kernel);
+/// A kernel that takes exponentials of what a product makes, as attention does it: that of this product.
+/// Null for others.
+const Instruction* ScoresOf(const Instruction& kernel);
+/// Every figure of it; operands by their names.
+std::string ToString(const LibraryAttention& attention, const Instruction& call);
+
+}  // namespace hlo::gpu

@@ -1,0 +1,94 @@
+// What kernels do to the scores of an attention, value by value.
+#pragma once
+#include "backends/gpu/libraries/attention.h"
+#include "backends/gpu/libraries/score_axes.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace hlo::gpu {
+
+/// The arrays of an attention, as they go along its scores.
+struct AttentionArrays {
+  enum Array : size_t { Queries, Keys, Values, Result, Bias, Rows, Columns, Count };
+  struct Features {
+    int64_t size = 1, stride = 1;
+  };
+  /// Rows and columns: by how much the numbers grow that a mask compares.
+  std::array<ArrayAlong, Count> along;
+  std::array<View, Count> views;           // the arrays; their dimensions are above
+  std::array<Features, Count> features;    // of queries, keys, values and the result
+  llvm::SmallVector<int64_t, 4> sections;  // of the scores: keys, queries, batches, not in this order
+  std::pair<int64_t, int64_t> keys;        // the section of keys
+  double scale = 1;
+  std::optional<double> masked;
+};
+
+/// Goes from the product that makes scores to the one that makes the result, through kernels and what lies
+/// between them.
+class AttentionReader {
+ public:
+  /// Of the kernel that makes the scores. Declines, saying why, where there is no attention.
+  Result<AttentionArrays> Read(const Instruction& kernel);
+  /// The steps from that kernel to the one that makes the result, which is the last, and steps before them
+  /// that only put arrays of theirs in order.
+  [[nodiscard]] std::vector<const Instruction*> Steps() const;
+  /// What these read, as the views number it.
+  [[nodiscard]] llvm::ArrayRef<const Instruction*> arrays() const { return arrays_.getArrayRef(); }
+
+ private:
+  /// What a value is on the way from scores to what they weigh.
+  enum class Role : uint8_t { Scores, Maxima, Differences, Powers, Sums, Weights };
+  struct Known {
+    Role role = Role::Scores;
+    View view;        // over the scores; of maxima and sums without the keys
+    int version = 0;  // of scores: how much has been done to them
+  };
+  using Rule = std::optional<Known> (AttentionReader::*)(const Instruction& inst);
+  /// An operand that is known, and the other one.
+  struct Pair {
+    const Known* known;
+    const Instruction* other;
+  };
+
+  static Rule RuleOf(const Instruction& inst);
+  Status Start(const Instruction& dot, const Instruction& kernel);
+  Result<std::vector<const Instruction*>> StepsBehind(const Instruction& kernel) const;
+  Status Follow(const Instruction& step);
+  Status FollowKernel(const Instruction& kernel);
+  Status Take(const Instruction& inst);
+  Status Weigh(const Instruction& dot, const Instruction& kernel);
+  Status ReadResult(const Instruction& dot, const Instruction& kernel, const ArrayAlong& dims);
+
+  std::optional<Known> See(const Instruction& inst);
+  std::optional<Known> Convert(const Instruction& inst);
+  std::optional<Known> Scale(const Instruction& inst);
+  std::optional<Known> Divide(const Instruction& inst);
+  std::optional<Known> Add(const Instruction& inst);
+  std::optional<Known> Select(const Instruction& inst);
+  std::optional<Known> Subtract(const Instruction& inst);
+  std::optional<Known> Exponential(const Instruction& inst);
+  std::optional<Known> Reduce(const Instruction& inst);
+
+  [[nodiscard]] const Known* Find(const Instruction* inst) const {
+    const auto it = known_.find(inst);
+    return it == known_.end() ? nullptr : &it->second;
+  }
+  [[nodiscard]] std::optional<Pair> OneKnown(const Instruction& inst) const;
+  bool ReadMask(const Instruction& keep, const View& scores, bool inverted);
+  /// The dimensions are all keys and nothing else; the first time it is found out what the keys are.
+  bool AreKeys(llvm::ArrayRef<ViewDim> dims);
+  /// A value without keys is the same for all of these of another one.
+  [[nodiscard]] bool GoesAlong(const View& rows, const View& all) const;
+  /// The array that a view within a kernel is of, in the order in which it lies in memory.
+  void Resolve(View& view, const Instruction& kernel);
+
+  AttentionArrays found_;
+  llvm::DenseMap<const Instruction*, Known> known_;
+  int version_ = 0;
+  const Instruction* kernel_ = nullptr;  // that is being followed
+  const Instruction* last_ = nullptr;    // the step that makes the result
+  llvm::SmallSetVector<const Instruction*, 8> before_, arrays_;
+  std::vector<const Instruction*> behind_;
+};
+
+}  // namespace hlo::gpu

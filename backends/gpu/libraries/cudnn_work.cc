@@ -1,0 +1,74 @@
+// Convolutions and attention among what libraries do.
+#include "backends/gpu/libraries/attention.h"
+#include "backends/gpu/libraries/convolution.h"
+#include "backends/gpu/libraries/cudnn.h"
+#include "ir/computation.h"
+
+namespace hlo::gpu {
+namespace {
+
+std::shared_ptr<Cudnn> CudnnOf(LibraryPtr library) {
+  return std::static_pointer_cast<Cudnn>(std::move(library));
+}
+
+/// A step of an attention that is known.
+bool IsInCall(const Instruction& inst) {
+  return llvm::any_of(inst.parent()->callers(),
+                      [](const Instruction* caller) { return caller->kind() == OpKind::Call; });
+}
+
+class ConvolutionWork final : public LibraryWork {
+ public:
+  explicit ConvolutionWork(LibraryConvolution convolution) : convolution_(std::move(convolution)) {}
+  [[nodiscard]] std::string ToString(const Instruction& inst) const override {
+    return gpu::ToString(convolution_, inst);
+  }
+  [[nodiscard]] Result<std::unique_ptr<LibraryPlan>> Plan(LibraryPtr library,
+                                                          const LibraryArrays& alignments) const override {
+    return PlanConvolution(CudnnOf(std::move(library)), convolution_, alignments);
+  }
+
+ private:
+  LibraryConvolution convolution_;
+};
+
+class AttentionWork final : public LibraryWork {
+ public:
+  explicit AttentionWork(LibraryAttention attention) : attention_(std::move(attention)) {}
+  [[nodiscard]] std::string ToString(const Instruction& inst) const override {
+    return gpu::ToString(attention_, inst);
+  }
+  [[nodiscard]] Result<std::unique_ptr<LibraryPlan>> Plan(LibraryPtr library,
+                                                          const LibraryArrays& alignments) const override {
+    return PlanAttention(CudnnOf(std::move(library)), attention_, alignments);
+  }
+
+ private:
+  LibraryAttention attention_;
+};
+
+}  // namespace
+
+bool ConcernsCudnn(const Instruction& inst) {
+  return inst.kind() == OpKind::Call || HasConvolution(inst) ||
+         (!IsInCall(inst) && ScoresOf(inst) != nullptr);
+}
+
+Result<std::unique_ptr<LibraryWork>> DescribeCudnn(const Instruction& inst) {
+  if (inst.kind() == OpKind::Call) {
+    HLO_TRY(LibraryAttention attention, AttentionOf(inst));
+    return std::make_unique<AttentionWork>(std::move(attention));
+  }
+  if (const Instruction* const scores = ScoresOf(inst)) {
+    HLO_TRY([[maybe_unused]] const auto steps, AttentionFrom(*scores));
+    return Decline(inst.loc(), "what lies between its steps may write over what they read");
+  }
+  HLO_TRY(LibraryConvolution convolution, ConvolutionOf(inst));
+  return std::make_unique<ConvolutionWork>(std::move(convolution));
+}
+bool IsCudnnThere(const LibraryOptions& options) { return Cudnn::IsThere(options); }
+Result<LibraryPtr> OpenCudnn(const LibraryOptions& options, const LentDriver* lent) {
+  return Cudnn::Open(options, lent);
+}
+
+}  // namespace hlo::gpu

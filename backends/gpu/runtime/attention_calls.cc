@@ -1,0 +1,137 @@
+#include "backends/gpu/runtime/attention_calls.h"
+
+#include "backends/compile/kernel_config.h"
+#include "backends/gpu/libraries/attention.h"
+#include "ir/findings.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "passes/analysis/cost.h"
+#include "passes/analysis/fusion_facts.h"
+#include "passes/rewrite/edit.h"
+#include "passes/rewrite/maker.h"
+
+namespace hlo::gpu {
+namespace {
+
+/// Steps from the first one of an attention to its last that are looked at.
+constexpr size_t kMostBetween = 256;
+
+/// What the bytes of a value are those of.
+const Instruction* OwnerOf(const Instruction* value) {
+  while (value->kind() == OpKind::Bitcast || value->kind() == OpKind::GetTupleElement)
+    value = value->operand(0);
+  return value;
+}
+
+/// The places of instructions in the order in which they are run.
+using Places = llvm::DenseMap<const Instruction*, size_t>;
+
+/// Whether all steps may be run where the last one is: what lies between the first and that reads nothing
+/// that they read, so that it is written over by nobody.
+bool MayWait(llvm::ArrayRef<Instruction*> steps, const std::vector<Instruction*>& order,
+             const Places& places) {
+  const llvm::SmallPtrSet<const Instruction*, 8> mine(steps.begin(), steps.end());
+  llvm::SmallPtrSet<const Instruction*, 8> read;
+  size_t first = order.size();
+  for (const Instruction* step : steps) {
+    first = std::min(first, places.lookup(step));
+    for (const Instruction* operand : step->operands())
+      if (!mine.contains(operand)) read.insert(OwnerOf(operand));
+  }
+  const size_t last = places.lookup(steps.back());
+  if (last - first > kMostBetween) return false;
+  return llvm::all_of(llvm::ArrayRef(order).slice(first, last - first), [&](const Instruction* between) {
+    if (mine.contains(between)) return true;
+    if (between->kind() != OpKind::Fusion) return CostsNothing(between->kind());
+    return llvm::none_of(between->operands(),
+                         [&](const Instruction* operand) { return read.contains(OwnerOf(operand)); });
+  });
+}
+
+/// A call of the steps, instead of the last one.
+Instruction* CallOf(llvm::ArrayRef<Instruction*> steps) {
+  Instruction* const last = steps.back();
+  Computation* const body = NewComputation(*last->module(), "attention");
+  body->set_execution_thread(last->parent()->execution_thread());
+  llvm::DenseMap<const Instruction*, Instruction*> copies;
+  llvm::SmallVector<Instruction*, 8> operands;
+  std::vector<Instruction*> order;
+  const auto copy_of = [&](Instruction* value) {
+    Instruction*& copy = copies[value];
+    if (copy == nullptr) {
+      operands.push_back(value);
+      copy = Maker(*body, value).Parameter(static_cast<int64_t>(operands.size()) - 1, value->shape());
+      order.push_back(copy);
+    }
+    return copy;
+  };
+  for (const Instruction* step : steps) {
+    llvm::SmallVector<Instruction*, 4> inputs;
+    for (Instruction* operand : step->operands()) inputs.push_back(copy_of(operand));
+    Instruction* const copy = CloneWith(*step, *body, inputs);
+    copies[step] = copy;
+    order.push_back(copy);
+  }
+  body->set_root(order.back());
+  body->set_schedule(std::move(order));
+  return Maker(last).AddWithShape(OpKind::Call, last->shape(), operands, {}, {body}, "attention");
+}
+
+/// Makes calls of attention in a computation; whether there is one.
+bool CallAttentionOf(Computation& computation) {
+  const std::vector<Instruction*> order = computation.schedule();
+  Places places;
+  for (size_t i = 0; i < order.size(); ++i) places[order[i]] = i;
+  std::vector<std::vector<Instruction*>> found;
+  for (Instruction* fusion : computation.InstructionsOf(OpKind::Fusion)) {
+    if (!compile::IsKernel(*fusion) || fusion->callee()->InstructionsOf(OpKind::Dot).size() != 1) continue;
+    auto steps = AttentionFrom(*fusion);
+    if (steps && MayWait(*steps, order, places)) found.push_back(std::move(*steps));
+  }
+  llvm::DenseMap<const Instruction*, Instruction*> by;  // calls, and null for what they call
+  std::vector<Instruction*> now;
+  for (const std::vector<Instruction*>& steps : found) {
+    if (llvm::any_of(steps, [&](const Instruction* step) { return by.contains(step); })) continue;
+    Instruction* const call = CallOf(steps);
+    for (const Instruction* step : steps) by[step] = nullptr;
+    by[steps.back()] = call;
+  }
+  if (by.empty()) return false;
+  for (Instruction* inst : order) {
+    const auto it = by.find(inst);
+    Instruction* const stays = it == by.end() ? inst : it->second;
+    if (stays != nullptr) now.push_back(stays);
+  }
+  computation.set_schedule(std::move(now));
+  for (Instruction* inst : llvm::reverse(order)) {
+    const auto it = by.find(inst);
+    if (it == by.end()) continue;
+    if (it->second != nullptr) ReplaceWith(inst, it->second);
+  }
+  for (Instruction* inst : llvm::reverse(order))
+    if (by.contains(inst)) computation.Remove(inst);
+  return true;
+}
+
+}  // namespace
+
+bool MayHaveAttention(const Module& module) {
+  const auto has = [&](OpKind kind) {
+    return llvm::any_of(module.computations(),
+                        [&](const auto& computation) { return !computation->InstructionsOf(kind).empty(); });
+  };
+  return has(OpKind::Dot) && has(OpKind::Exp);
+}
+
+void CallAttention(Module& module) {
+  std::vector<Computation*> computations;
+  for (const auto& computation : module.computations())
+    if (RunsOnWholeValues(*computation) && computation->has_schedule())
+      computations.push_back(computation.get());
+  bool changed = false;
+  for (Computation* computation : computations) changed |= CallAttentionOf(*computation);
+  if (!changed) return;
+  RemoveUnreachableComputations(module);
+  SetFindings(module, nullptr);
+}
+
+}  // namespace hlo::gpu
