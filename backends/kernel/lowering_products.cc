@@ -8,19 +8,22 @@ namespace {
 bool IsNarrow(const Instruction* x) { return Info(x->shape().element_type()).bits < 8; }
 
 /// Algorithms that such factors have without one, or that allow more rounding: of tf32 only what multiplies
-/// tiles makes use.
+/// tiles makes use. Results are of the type of sums, or of that of factors.
 struct AlgorithmRow {
   DotAlgorithm algorithm;
-  ElementType factors;
+  ElementType factors, sums;
 };
-constexpr AlgorithmRow kPlain[] = {{DotAlgorithm::F32F32F32, ElementType::F32},
-                                   {DotAlgorithm::TF32TF32F32, ElementType::F32},
-                                   {DotAlgorithm::F64F64F64, ElementType::F64}};
+constexpr AlgorithmRow kPlain[] = {{DotAlgorithm::F16F16F32, ElementType::F16, ElementType::F32},
+                                   {DotAlgorithm::BF16BF16F32, ElementType::BF16, ElementType::F32},
+                                   {DotAlgorithm::F32F32F32, ElementType::F32, ElementType::F32},
+                                   {DotAlgorithm::TF32TF32F32, ElementType::F32, ElementType::F32},
+                                   {DotAlgorithm::F64F64F64, ElementType::F64, ElementType::F64}};
 
 bool IsPlainAlgorithm(const Instruction& inst, DotAlgorithm algorithm) {
   if (algorithm == DotAlgorithm::Unset) return true;
   const auto* row = llvm::find_if(kPlain, [&](const AlgorithmRow& r) { return r.algorithm == algorithm; });
-  return row != std::end(kPlain) && inst.shape().element_type() == row->factors &&
+  const ElementType result = inst.shape().element_type();
+  return row != std::end(kPlain) && (result == row->factors || result == row->sums) &&
          llvm::all_of(inst.operands(),
                       [&](const Instruction* x) { return x->shape().element_type() == row->factors; });
 }
