@@ -75,11 +75,17 @@ LAYERS |= {
     'tools/run': [*TOOL_BASE, 'tools/common', 'tools/arrays', 'tools/modules', 'tools/proto', 'tools/reduce', 'tools/opt'],
     'tools/diff': [*TOOL_BASE, 'tools/common', 'tools/modules', 'tools/opt', 'tools/run', 'tools/diff/compare'],
 }
+LAYERS['tools/library'] = ['tools/library/documents', *BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends', 'backends/interpreter']
+LAYERS['tools/library/include/hlo'] = []
+LAYERS['tools/library/documents'] = []
 LAYERS['tools'] = [*TOOL_BASE, *(layer for layer in LAYERS if layer.startswith('tools/'))]
 LAYERS['tools/testing'] = [*TOOL_BASE, 'backends/gpu/codegen', 'backends/gpu/ptx', 'backends/gpu/emulator', *(layer for layer in LAYERS if layer.startswith('tools/'))]
 # Tests of any layer may parse and verify text.
 TEST_EXTRA = ['parser', 'ir/verify']
 TEST = re.compile(r'(_(test|fuzz)\.cc|/test_\w+\.h)$')
+# What programs see of the library needs nothing but the standard library.
+PUBLIC = re.compile(r'tools/library/(include|documents)/')
+PUBLIC_INCLUDE = re.compile(r'hlo/\w+\.(h|def)$|[a-z_]+$|programs\.h$')
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 # Headers of libraries -> the files that may include them.
 ROOMS = {
@@ -151,6 +157,8 @@ def main():
         allowed = {layer, *LAYERS[layer], *(TEST_EXTRA if TEST.search(path) else [])}
         graph[path] = []
         for line, target in includes_of(path):
+            if PUBLIC.match(path) and not PUBLIC_INCLUDE.match(target):
+                problems.append(f'{path}:{line}: what is public must not include {target}')
             for room, members in ROOMS.items():
                 if room.match(target) and path not in members:
                     who = f'only {" and ".join(sorted(members))}' if members else 'no file'

@@ -1,0 +1,25 @@
+// ComputationBuilder: the builder as the documents of 2016 and 2017 have it.
+#pragma once
+#include <memory>
+#include <string_view>
+
+#include "hlo/builder.h"
+
+namespace hlo_toolkit {
+
+using Computation = XlaComputation;
+using ComputationDataHandle = XlaOp;
+
+/// An XlaBuilder with the results of old: pointers that the caller owns.
+class ComputationBuilder : public XlaBuilder {
+ public:
+  using XlaBuilder::XlaBuilder;
+
+  [[nodiscard]] StatusOr<std::unique_ptr<Shape>> GetShape(const ComputationDataHandle& operand) const;
+  StatusOr<std::unique_ptr<Computation>> Build(Location location = std::source_location::current());
+  /// Null if there was an error.
+  std::unique_ptr<Computation> BuildAndNoteError(Location location = std::source_location::current());
+  std::unique_ptr<ComputationBuilder> CreateSubBuilder(std::string_view name);
+};
+
+}  // namespace hlo_toolkit

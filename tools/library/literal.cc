@@ -1,0 +1,201 @@
+#include "hlo/literal.h"
+
+#include "ir/numeric/narrow_float.h"
+#include "ir/print.h"
+#include "parser/parser.h"
+#include "tools/library/convert.h"
+
+namespace hlo_toolkit {
+
+struct Literal::Rep {
+  hlo::Literal value;  // arrays unpacked
+  Shape shape;
+};
+
+namespace internal {
+
+Literal LiteralAccess::Make(const hlo::Literal& value) {
+  Literal made;
+  if (!value.valid() || value.HasElided()) return made;
+  made.rep_ = std::make_shared<Literal::Rep>();
+  made.rep_->shape = FromShape(value.shape());
+  made.rep_->value = value.Unpack();
+  return made;
+}
+const hlo::Literal* LiteralAccess::Get(const Literal& literal) {
+  return literal.rep_ ? &literal.rep_->value : nullptr;
+}
+
+}  // namespace internal
+
+using internal::LiteralAccess;
+
+Literal::Literal(const Shape& shape) {
+  const auto made = internal::ToShape(shape);
+  if (made && (made->IsArray() || made->IsToken() || made->IsTuple()))
+    *this = LiteralAccess::Make(made->IsToken() ? hlo::Literal::MakeToken() : hlo::Literal::Zeros(*made));
+}
+
+Literal Literal::Tuple(Span<const Literal> elements) {
+  std::vector<hlo::Literal> values;
+  std::vector<hlo::Shape> shapes;
+  for (const Literal& element : elements) {
+    if (!element.valid()) return {};
+    values.push_back(*LiteralAccess::Get(element));
+    shapes.push_back(values.back().shape());
+  }
+  if (internal::IsHugeTuple(shapes)) return {};
+  return LiteralAccess::Make(hlo::Literal::MakeTuple(std::move(values)));
+}
+
+const Shape& Literal::shape() const {
+  static const Shape none;
+  return rep_ ? rep_->shape : none;
+}
+
+int64_t Literal::size_bytes() const {
+  return rep_ && shape().IsArray() ? static_cast<int64_t>(rep_->value.byte_size()) : 0;
+}
+
+const void* Literal::untyped_data() const { return rep_ && shape().IsArray() ? rep_->value.data() : nullptr; }
+
+void* Literal::mutable_untyped_data() {
+  if (!rep_ || !shape().IsArray()) return nullptr;
+  if (rep_.use_count() != 1) rep_ = std::make_shared<Rep>(*rep_);
+  return rep_->value.MutableData();
+}
+
+StatusOr<int64_t> Literal::Position(Span<const int64_t> index, PrimitiveType type) const {
+  const Shape& own = shape();
+  bool fits = own.IsArray() && own.element_type() == type && static_cast<int64_t>(index.size()) == own.rank();
+  int64_t at = 0;
+  for (size_t d = 0; fits && d < index.size(); ++d) {
+    const int64_t size = own.dimensions(static_cast<int64_t>(d));
+    fits = index[d] >= 0 && index[d] < size;
+    at = at * size + index[d];
+  }
+  if (fits) return at;
+  std::string text;
+  for (const int64_t i : index) text += (text.empty() ? "" : ",") + std::to_string(i);
+  return Status(StatusCode::kInvalidArgument, "a literal of " + own.ToString() + " has no element [" + text +
+                                                  "] of type " + std::string(PrimitiveTypeName(type)));
+}
+
+std::vector<Literal> Literal::DecomposeTuple() const {
+  std::vector<Literal> elements;
+  if (rep_)
+    for (const hlo::Literal& element : rep_->value.elements())
+      elements.push_back(LiteralAccess::Make(element));
+  return elements;
+}
+
+StatusOr<Literal> Literal::Reshape(Span<const int64_t> dimensions) const {
+  const Shape wanted(shape().element_type(), dimensions);
+  const auto made = internal::ToShape(wanted);
+  if (!made) return internal::ToStatus(made.error());
+  if (!shape().IsArray() || ShapeUtil::ElementsIn(wanted) != element_count())
+    return Status(StatusCode::kInvalidArgument,
+                  "a literal of " + shape().ToString() + " is no " + wanted.ToString());
+  return LiteralAccess::Make(rep_->value.WithShape(*made));
+}
+
+StatusOr<Literal> Literal::WithLayout(const Layout& layout) const {
+  Shape wanted = shape();
+  wanted.set_layout(layout);
+  const auto made = internal::ToShape(wanted);
+  if (!made) return internal::ToStatus(made.error());
+  if (!shape().IsArray())
+    return Status(StatusCode::kInvalidArgument, shape().ToString() + " takes no layout");
+  return LiteralAccess::Make(rep_->value.WithShape(*made));
+}
+
+std::string Literal::ToString() const {
+  if (!rep_) return "invalid";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  hlo::Print(os, rep_->value.shape(), false);
+  os << " ";
+  hlo::PrintLiteral(os, rep_->value);
+  return text;
+}
+
+bool operator==(const Literal& a, const Literal& b) {
+  if (!a.rep_ || !b.rep_) return a.rep_ == b.rep_;
+  return a.rep_->value == b.rep_->value;
+}
+
+Literal LiteralUtil::CreateR1(const std::vector<bool>& values) {
+  return FromData({static_cast<int64_t>(values.size())}, values);
+}
+Literal LiteralUtil::FromData(Span<const int64_t> dimensions, const std::vector<bool>& values) {
+  Literal made(Shape(PRED, dimensions));
+  const Span<bool> elements = made.mutable_data<bool>();
+  for (size_t i = 0; i < elements.size(); ++i) elements[i] = values[i];
+  return made;
+}
+Literal LiteralUtil::CreateToken() { return LiteralAccess::Make(hlo::Literal::MakeToken()); }
+
+namespace {
+
+/// A scalar of the type with those bits; complex ones with these as real part.
+Literal ScalarOfBits(PrimitiveType type, uint64_t bits) {
+  const auto element = internal::ToElementType(type);
+  if (!element || !hlo::IsArrayType(*element)) return {};
+  hlo::Literal made = hlo::Literal::Zeros(hlo::Shape::ArrayWithDefaultLayout(*element, {}));
+  if (hlo::IsComplex(*element))
+    std::memcpy(made.MutableData(), &bits, made.byte_size() / 2);
+  else
+    made.SetBits(0, bits);
+  return LiteralAccess::Make(made);
+}
+
+}  // namespace
+
+Literal LiteralUtil::FromInteger(PrimitiveType type, int value) {
+  const auto element = internal::ToElementType(type);
+  if (!element || !hlo::IsArrayType(*element)) return {};
+  if (hlo::IsPred(*element)) return ScalarOfBits(type, value != 0 ? 1 : 0);
+  const hlo::ElementType part = hlo::RealPartType(*element);
+  return ScalarOfBits(type, hlo::IsFloat(part) ? hlo::FromDouble(part, value)
+                                               : static_cast<uint64_t>(static_cast<int64_t>(value)));
+}
+Literal LiteralUtil::Zero(PrimitiveType type) { return FromInteger(type, 0); }
+Literal LiteralUtil::One(PrimitiveType type) { return FromInteger(type, 1); }
+
+Literal LiteralUtil::MinValue(PrimitiveType type) {
+  const auto element = internal::ToElementType(type);
+  if (!element || IsComplex(type)) return {};
+  if (hlo::IsFloat(*element)) {
+    const double least = hlo::Format(*element).has_sign() ? -std::numeric_limits<double>::infinity() : 0;
+    return ScalarOfBits(type, hlo::HasInfinity(*element) || least == 0
+                                  ? hlo::FromDouble(*element, least)
+                                  : hlo::FromDouble(*element, -hlo::MaxFinite(*element)));
+  }
+  return ScalarOfBits(type, IsSigned(type) ? ~uint64_t{0} << (BitWidth(type) - 1) : 0);
+}
+
+Literal LiteralUtil::MaxValue(PrimitiveType type) {
+  const auto element = internal::ToElementType(type);
+  if (!element || IsComplex(type)) return {};
+  if (hlo::IsFloat(*element))
+    return ScalarOfBits(type, hlo::HasInfinity(*element)
+                                  ? hlo::FromDouble(*element, std::numeric_limits<double>::infinity())
+                                  : hlo::FromDouble(*element, hlo::MaxFinite(*element)));
+  return ScalarOfBits(type, ~uint64_t{0} >> (64 - BitWidth(type) + (IsSigned(type) ? 1 : 0)));
+}
+
+StatusOr<Literal> ParseLiteral(std::string_view text) {
+  const auto literal = hlo::ParseLiteralWithShape(llvm::StringRef(text.data(), text.size()));
+  if (!literal) return internal::ToStatus(literal.error());
+  return LiteralAccess::Make(*literal);
+}
+
+StatusOr<Literal> ParseLiteral(std::string_view text, const Shape& shape) {
+  const auto made = internal::ToShape(shape);
+  if (!made) return internal::ToStatus(made.error());
+  const auto literal = hlo::ParseLiteral(llvm::StringRef(text.data(), text.size()), *made);
+  if (!literal) return internal::ToStatus(literal.error());
+  return LiteralAccess::Make(*literal);
+}
+
+}  // namespace hlo_toolkit

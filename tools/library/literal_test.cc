@@ -1,0 +1,92 @@
+#include "hlo/literal.h"
+
+#include <gtest/gtest.h>
+
+namespace hlo_toolkit {
+namespace {
+
+TEST(LibraryShape, TextIsReadAndWritten) {
+  for (const char* text : {"f32[2,3]{0,1}", "f32[]", "(s32[4]{0}, (pred[2]{0}), token[])", "f32[<=4,2]{1,0}",
+                           "s4[8,128]{1,0:T(8,128)E(4)S(1)}"})
+    EXPECT_EQ(ParseShape(text)->ToString(true), text);
+  EXPECT_FALSE(ParseShape("f32[2").ok());
+  EXPECT_EQ(ParseShape("f32[2,3]")->ToString(), ShapeUtil::MakeShape(F32, {2, 3}).ToString());
+  EXPECT_EQ(ShapeUtil::MakeTupleShape({Shape(F32, {2}), ShapeUtil::MakeTokenShape()}).ToString(),
+            "(f32[2], token[])");
+  EXPECT_EQ(Shape(F32, {-1, 2}).ToString(), "f32[-1,2]");
+}
+
+TEST(LibraryShape, WrongShapesAreSaid) {
+  EXPECT_EQ(ShapeUtil::Validate(ShapeUtil::MakeShapeWithLayout(F32, {2, 3}, {0, 0})).message(),
+            "a layout of rank 2 is no permutation of its dimensions");
+  EXPECT_EQ(ShapeUtil::Validate(Shape()).message(), "there is no element type number 0");
+  Shape tiled(F32, {2});
+  tiled.set_layout({{0}, "nonsense"});
+  EXPECT_FALSE(ShapeUtil::Validate(tiled).ok());
+  EXPECT_EQ(ShapeUtil::ElementsIn(Shape(F32, {int64_t{1} << 40, int64_t{1} << 40})), INT64_MAX);
+  EXPECT_EQ(ShapeUtil::ByteSizeOf(ShapeUtil::MakeTupleShape({Shape(F32, {2}), Shape(S8, {3})})), 11);
+}
+
+TEST(LibraryLiteral, ElementsAreReachedByTypeAndIndex) {
+  Literal x = LiteralUtil::CreateR2<float>({{1, 2, 3}, {4, 5, 6}});
+  EXPECT_EQ(x.ToString(), "f32[2,3] { { 1, 2, 3 }, { 4, 5, 6 } }");
+  EXPECT_EQ(x.Get<float>({1, 0}), 4);
+  const Literal before = x;
+  EXPECT_TRUE(x.Set<float>({1, 0}, 7).ok());
+  EXPECT_EQ(x.Get<float>({1, 0}), 7);
+  EXPECT_EQ(before.Get<float>({1, 0}), 4);
+  EXPECT_FALSE(x == before);
+  EXPECT_EQ(x.TryGet<float>({2, 0}).status().message(),
+            "a literal of f32[2,3] has no element [2,0] of type f32");
+  EXPECT_FALSE(x.TryGet<int>({0, 0}).ok());
+  EXPECT_TRUE(x.data<int>().empty());
+  EXPECT_EQ(x.data<float>().size(), 6u);
+}
+
+TEST(LibraryLiteral, ListsArraysAndTextsAreOneValue) {
+  const Literal x = LiteralUtil::CreateR3<int>({{{1, 2}}, {{3, 4}}});
+  EXPECT_EQ(x, *ParseLiteral("s32[2,1,2] {{{1,2}},{{3,4}}}"));
+  EXPECT_EQ(x, *ParseLiteral("{{{1,2}},{{3,4}}}", Shape(S32, {2, 1, 2})));
+  EXPECT_EQ(x, *LiteralUtil::CreateR1<int>({1, 2, 3, 4}).Reshape({2, 1, 2}));
+  EXPECT_EQ(LiteralUtil::CreateR4<int8_t>({{{{1}}, {{2}}}}).ToString(),
+            "s8[1,2,1,1] { { /*i0=0*/ { /*i1=0*/ {1} }, { /*i1=1*/ {2} } } }");
+  EXPECT_FALSE(LiteralUtil::CreateR2<int>({{1, 2}, {3}}).valid());
+  EXPECT_EQ(LiteralUtil::CreateR1<bool>({true, false}).ToString(), "pred[2] {1, 0}");
+  EXPECT_EQ(LiteralUtil::CreateR2FromArray2D<double>(Array2D<double>({{1, 2}, {3, 4}})).Get<double>({1, 1}),
+            4);
+  EXPECT_EQ(LiteralUtil::CreateFull<uint8_t>({2}, 9).ToString(), "u8[2] {9, 9}");
+  EXPECT_EQ(Literal::CreateR0<float>(2)->ToString(), "f32[] 2");
+}
+
+TEST(LibraryLiteral, NarrowTypesAreBits) {
+  EXPECT_EQ(LiteralUtil::CreateR1<bfloat16>({bfloat16(1.5f), bfloat16(-2)}).ToString(), "bf16[2] {1.5, -2}");
+  EXPECT_EQ(static_cast<float>(half(65519)), 65504);
+  EXPECT_EQ(LiteralUtil::CreateR1<s4>({s4(7), s4(8)}).ToString(), "s4[2] {7, -8}");
+  EXPECT_EQ(float8_e4m3fn(448).bits, 0x7e);
+  EXPECT_EQ(LiteralUtil::CreateR0<complex64>({1, 2}).ToString(), "c64[] (1, 2)");
+}
+
+TEST(LibraryLiteral, TypesHaveExtremes) {
+  EXPECT_EQ(LiteralUtil::MinValue(F32).ToString(), "f32[] -inf");
+  EXPECT_EQ(LiteralUtil::MaxValue(F8E4M3FN).ToString(), "f8e4m3fn[] 448");
+  EXPECT_EQ(LiteralUtil::MinValue(S8).ToString(), "s8[] -128");
+  EXPECT_EQ(LiteralUtil::MaxValue(S64).ToString(), "s64[] 9223372036854775807");
+  EXPECT_EQ(LiteralUtil::MaxValue(U4).ToString(), "u4[] 15");
+  EXPECT_EQ(LiteralUtil::MinValue(PRED).ToString(), "pred[] false");
+  EXPECT_EQ(LiteralUtil::One(C64).ToString(), "c64[] (1, 0)");
+  EXPECT_FALSE(LiteralUtil::MinValue(TOKEN).valid());
+}
+
+TEST(LibraryLiteral, TuplesAreTakenApart) {
+  const Literal tuple =
+      LiteralUtil::MakeTuple({LiteralUtil::CreateR0<int>(1), LiteralUtil::CreateR1<float>({2})});
+  EXPECT_EQ(tuple.shape().ToString(), "(s32[], f32[1])");
+  EXPECT_EQ(tuple.DecomposeTuple()[1].ToString(), "f32[1] {2}");
+  EXPECT_EQ(tuple.untyped_data(), nullptr);
+  EXPECT_FALSE(Literal(Shape(F32, {-1})).valid());
+  EXPECT_EQ(LiteralUtil::CreateR2<int>({{1, 2}}).WithLayout({{0, 1}, ""})->shape().ToString(true),
+            "s32[1,2]{0,1}");
+}
+
+}  // namespace
+}  // namespace hlo_toolkit
