@@ -135,19 +135,19 @@ std::optional<Seen> SeenThrough(const Instruction& value) {
 std::optional<int64_t> StrideThrough(llvm::ArrayRef<ViewDim> array, ViewDim dim) {
   if (dim.size == 1 || dim.stride == 0) return 0;
   int64_t row = 1;  // elements of the array from one place of its dimension to the next
-  for (; !array.empty(); array = array.drop_back()) {
-    const ViewDim& inner = array.back();
+  std::optional<int64_t> found;
+  int64_t expected = 0;  // from there on where it goes on in the next dimension
+  for (const ViewDim& inner : llvm::reverse(array)) {
     const int64_t end = row * inner.size;
     if (dim.stride < end) {
       if (dim.stride % row != 0) return std::nullopt;
-      const int64_t step = dim.stride / row;
-      if (step * (dim.size - 1) < inner.size) return step * inner.stride;
-      // It goes on in the next dimension, which has to follow this one evenly.
-      if (inner.size % step != 0 || dim.size % (inner.size / step) != 0 || array.size() < 2)
-        return std::nullopt;
-      const auto rest = StrideThrough(array, {dim.size / (inner.size / step), end});
-      if (!rest || *rest != inner.size * inner.stride) return std::nullopt;
-      return step * inner.stride;
+      const int64_t step = dim.stride / row, stride = step * inner.stride;
+      if (found && stride != expected) return std::nullopt;
+      if (!found) found = stride;
+      if (step * (dim.size - 1) < inner.size) return found;
+      if (inner.size % step != 0 || dim.size % (inner.size / step) != 0) return std::nullopt;
+      expected = inner.size * inner.stride;
+      dim = {dim.size / (inner.size / step), end};
     }
     row = end;
   }
