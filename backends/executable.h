@@ -16,6 +16,7 @@ namespace hlo {
 
 class CustomCallLibraries;
 class Profile;
+class StopToken;
 
 /// Options of one run; see tools.md §3.7 and ops-structured §12.4.
 struct ExecutionOptions {
@@ -31,6 +32,8 @@ struct ExecutionOptions {
   llvm::StringMap<std::string> missing_custom_calls;
   /// Libraries that define custom-call targets, or null.
   std::shared_ptr<const CustomCallLibraries> custom_call_libraries;
+  /// Requests to it stop the run; a token below that of the client that compiled the program. Null: that one.
+  const StopToken* stop = nullptr;
   /// Called as work goes on, from any thread, with the instruction that is about to run.
   std::function<void(const Instruction&)> on_instruction;
   /// Called, after that and on the same thread, with the name of the library that does the instruction.

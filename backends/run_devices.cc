@@ -5,6 +5,7 @@
 #include "ir/eval/custom_call.h"
 #include "ir/eval/custom_call_library.h"
 #include "ir/support/parallel.h"
+#include "ir/support/work.h"
 
 namespace hlo {
 namespace {
@@ -69,6 +70,7 @@ Status CheckSupported(const Module& module, const ExecutionOptions& options) {
 
 Result<ExecutionResult> RunOnDevices(std::vector<std::vector<Literal>> arguments,
                                      const ExecutionOptions& options, DeviceProgram program) {
+  const WorkContext work = CurrentWork();
   DeviceGroup group(options.replica_count, options.partition_count, options.rng_seed,
                     options.collective_timeout);
   group.SetMissingCustomCalls(options.missing_custom_calls);
@@ -100,7 +102,10 @@ Result<ExecutionResult> RunOnDevices(std::vector<std::vector<Literal>> arguments
   } else {
     // Each needs a thread of its own: they wait for each other.
     for (size_t d = 1; d < devices && !group.failed(); ++d) {
-      others.push_back(TryThread([&run, d] { run(d); }));
+      others.push_back(TryThread([&run, &work, d] {
+        const WorkScope mine(work);
+        run(d);
+      }));
       if (others.back().joinable()) continue;
       others.pop_back();
       group.Fail(MakeError("runtime-memory", {}, "out of threads: device {0} of {1} has none", d, devices));

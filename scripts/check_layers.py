@@ -54,13 +54,14 @@ LAYERS['backends/gpu/codegen'] = [*LAYERS['backends/gpu/target'], 'backends/gpu/
 LAYERS['backends/gpu/compile'] = [*LAYERS['backends/gpu/codegen'], 'backends/gpu/codegen', 'backends/gpu/passes', 'backends/gpu/toolkit', 'backends']
 LAYERS['backends/gpu/libraries'] = [*BASE, 'ir', 'ir/infer', 'ir/eval', 'passes/analysis', 'backends/gpu/toolkit']
 LAYERS['backends/gpu/runtime'] = [*LAYERS['backends/gpu/compile'], 'backends/gpu/compile', 'backends/gpu/driver', 'backends/gpu/emulator', 'backends/gpu/libraries']
+LAYERS['backends/client'] = [*LAYERS['backends/cpu'], 'backends/cpu', 'backends/interpreter', 'backends/gpu/target', 'backends/gpu/passes', 'backends/gpu/compile', 'backends/gpu/runtime']
 # Families of passes stand side by side: what several need is in passes/analysis and passes/rewrite.
 FAMILY = [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/pass', 'passes/analysis', 'passes/rewrite']
 for family in ('collectives', 'control', 'dynamic', 'expand', 'fusion', 'layout', 'loops', 'memory', 'products', 'reductions', 'simplify', 'types'):
     LAYERS[f'passes/{family}'] = FAMILY
 LAYERS['passes/simplify'] = [*FAMILY, 'passes/rules']  # algsimp applies them
 # Everything below the tools.
-TOOL_BASE = [*LAYERS['backends/cpu'], 'parser', 'backends/interpreter', 'backends/cpu', 'backends/gpu/target', 'backends/gpu/passes', 'backends/gpu/compile', 'backends/gpu/runtime']
+TOOL_BASE = [*LAYERS['backends/client'], 'parser', 'backends/client']
 LAYERS |= {
     'tools/viz/drawing': [*BASE, 'ir'],
     'tools/viz/index': ['ir/support', 'tools/viz/drawing'],

@@ -54,7 +54,8 @@ std::optional<std::string> KeyOfPasses(const PassSelection& selection, const Rew
   return std::move(key).Take();
 }
 
-ProgramCache::ProgramCache(const Module& module, llvm::StringRef key) : module_(module) {
+ProgramCache::ProgramCache(const Module& module, llvm::StringRef key, const std::string& folder)
+    : module_(module), cache_(folder) {
   const llvm::StringRef build = BuildId();
   if (key.empty() || build.empty()) return;
   BinaryWriter whole;

@@ -15,8 +15,9 @@ std::optional<std::string> KeyOfPasses(const PassSelection& selection, const Rew
 /// very program. What a compilation reports is not kept: one that reports is not to be stored.
 class ProgramCache {
  public:
-  /// `key`: backend, options, machine, each where it cannot be taken for another. Empty: no cache.
-  ProgramCache(const Module& module, llvm::StringRef key);
+  /// `key`: backend, options, machine, each where it cannot be taken for another. Empty: no cache. `folder`:
+  /// as of ObjectCache.
+  ProgramCache(const Module& module, llvm::StringRef key, const std::string& folder);
 
   /// What an earlier run stored. Strings lie in `file`.
   struct Entry {

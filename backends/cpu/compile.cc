@@ -12,6 +12,7 @@
 #include "ir/support/buffer_fill.h"
 #include "ir/support/buffer_warm_up.h"
 #include "ir/support/parallel.h"
+#include "ir/support/work.h"
 
 namespace hlo {
 namespace {
@@ -176,7 +177,8 @@ class CpuExecutable final : public Executable {
     std::vector<std::function<void()>> preparations;
     CollectPreparations(program_->entry, preparations);
     if (preparations.empty() || ThreadCount() == 1) return;
-    preparing_ = QuietThread([all = std::move(preparations)] {
+    preparing_ = QuietThread([all = std::move(preparations), work = CurrentWork()] {
+      const WorkScope scope(work);
       for (const auto& prepare : all) prepare();
     });
   }

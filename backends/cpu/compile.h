@@ -1,9 +1,9 @@
 // The CPU backend: from a verified module to an executable.
 #pragma once
+#include "backends/compile/pass_plan.h"
 #include "backends/compile/program_source.h"
 #include "backends/executable.h"
 #include "ir/support/guarded_memory.h"
-#include "passes/pass_manager.h"
 
 namespace hlo {
 
@@ -11,16 +11,10 @@ namespace hlo {
 /// with the same results.
 enum class Tier : uint8_t { Auto, Interpret, Compile };
 
-struct CpuOptions {
-  int optimization_level = 2;          // -O0 … -O3
-  PassSelection selection;             // of the pipeline
-  RewriteControls controls;            // limits count what this compilation does
-  std::vector<PipelineItem> pipeline;  // empty: that of the level (cpu::PipelineFor)
-  /// Runs the pipeline instead of a pass manager made here.
-  std::function<Status(Module&, llvm::ArrayRef<PipelineItem>)> run_passes;
+/// The pipeline of a level is that of cpu::PipelineFor().
+struct CpuOptions : compile::PassPlan {
   /// The module's steps as a text has them, instead of passes and planning. Errors: program-….
   compile::ProgramSource program;
-  bool watched = false;       // the passes run in any case: nothing is taken from the cache
   std::string cpu, features;  // --mcpu, --mattr; empty: this machine
   Tier tier = Tier::Auto;
   /// How often the executable is going to run, about: what runs seldom and does little is interpreted, unless
@@ -30,7 +24,8 @@ struct CpuOptions {
   /// The way in which products and convolutions are computed where it can, of ProductPaths(); empty: what is
   /// best. Errors: unsupported-path if it can compute none.
   std::string force_path;
-  bool cache = true;  // compiled kernels are kept on disk and taken from there
+  bool cache = true;         // compiled kernels are kept on disk and taken from there,
+  std::string cache_folder;  // in this folder; empty: in that of the user
   /// Runs look for writes outside of buffers and reads of unwritten memory (tools.md §3.7, --check-memory);
   /// they give errors memory-….
   bool check_memory = false;

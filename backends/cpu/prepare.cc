@@ -43,17 +43,10 @@ Status CheckPrepared(const Module& module, const Machine& machine) {
 Status Prepare(Module& module, const CpuOptions& options) {
   HLO_TRY(const Machine machine, MachineFor(options.cpu, options.features, /*runs_here=*/false));
   HLO_CHECK_OK(CheckPrepared(module, machine));
-  std::vector<PipelineItem> pipeline = options.pipeline;
-  if (pipeline.empty()) {
-    HLO_TRY(pipeline, ParsePipeline(PipelineFor(options.optimization_level, options.self_contained)));
-  }
-  if (options.run_passes) return options.run_passes(module, pipeline);
-  RewriteControls controls = options.controls;
-  controls.cpu = options.cpu;
-  controls.features = options.features;
-  PassManager manager(controls, options.selection);
-  HLO_TRY([[maybe_unused]] const bool changed, manager.Run(module, pipeline));
-  return {};
+  compile::PassPlan plan = options;
+  plan.controls.cpu = options.cpu;
+  plan.controls.features = options.features;
+  return compile::RunPasses(module, plan, PipelineFor(options.optimization_level, options.self_contained));
 }
 
 }  // namespace hlo::cpu

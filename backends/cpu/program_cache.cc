@@ -43,7 +43,7 @@ std::string KeyOf(const CpuOptions& options, const Machine& machine) {
 }  // namespace
 
 ProgramCache::ProgramCache(const Module& module, const CpuOptions& options, const Machine& machine)
-    : machine_(machine), cache_(module, KeyOf(options, machine)) {}
+    : machine_(machine), cache_(module, KeyOf(options, machine), options.cache_folder) {}
 
 std::unique_ptr<Program> ProgramCache::Load(std::string& remark) const {
   std::optional<compile::ProgramCache::Entry> entry = cache_.Load(remark);

@@ -7,13 +7,11 @@
 
 namespace hlo {
 namespace internal {
-std::atomic<InterruptCause> interrupt_cause{InterruptCause::None};
+thread_local constinit WorkContext current_work;
 }
 namespace {
 
-static_assert(std::atomic<InterruptCause>::is_always_lock_free, "set in signal handlers");
-std::atomic<int> interrupt_signal{0};
-
+std::atomic<StopToken*> signalled{nullptr};  // what signals are requests to
 std::atomic<int64_t> first_signal_ns{0};
 void (*signal_observer)(bool last) = nullptr;
 
@@ -30,7 +28,7 @@ void OnSignal(int signal) {
   int64_t unset = 0;
   const int64_t now = MonotonicNs();
   if (first_signal_ns.compare_exchange_strong(unset, now) || now - unset < 250'000'000) {
-    RequestInterrupt(InterruptCause::Signal, signal);
+    signalled.load()->Request(InterruptCause::Signal, signal);
     if (signal_observer != nullptr) signal_observer(/*last=*/false);
     return;
   }
@@ -41,30 +39,27 @@ void OnSignal(int signal) {
 
 }  // namespace
 
-InterruptCause WhyInterrupted() { return internal::interrupt_cause.load(); }
-
-int InterruptSignal() { return WhyInterrupted() == InterruptCause::Signal ? interrupt_signal.load() : 0; }
-
-void RequestInterrupt(InterruptCause cause, int signal) {
-  int no_signal = 0;
-  if (signal != 0) interrupt_signal.compare_exchange_strong(no_signal, signal);
-  auto none = InterruptCause::None;
-  internal::interrupt_cause.compare_exchange_strong(none, cause);
+InterruptCause WhyInterrupted() {
+  const StopToken* stop = CurrentWork().stop;
+  return stop == nullptr ? InterruptCause::None : stop->cause();
 }
 
-void ClearInterrupt() {
-  interrupt_signal = 0;
-  first_signal_ns = 0;
-  internal::interrupt_cause = InterruptCause::None;
+int InterruptSignal() {
+  const StopToken* stop = CurrentWork().stop;
+  return stop == nullptr || stop->cause() != InterruptCause::Signal ? 0 : stop->signal();
 }
 
 Diagnostic InterruptedError(Loc loc) {
   if (WhyInterrupted() == InterruptCause::Timeout)
     return MakeError("limit-timeout", loc, "time limit exceeded");
-  return MakeError("interrupted", loc, "interrupted by signal {0}", InterruptSignal());
+  const int signal = InterruptSignal();
+  if (signal == 0) return MakeError("interrupted", loc, "interrupted");
+  return MakeError("interrupted", loc, "interrupted by signal {0}", signal);
 }
 
-void InstallInterruptHandlers(void (*on_signal)(bool last)) {
+void InstallInterruptHandlers(StopToken& stop, void (*on_signal)(bool last)) {
+  signalled = &stop;
+  first_signal_ns = 0;
   signal_observer = on_signal;
   struct sigaction action = {};
   action.sa_handler = OnSignal;
@@ -76,15 +71,15 @@ void InstallInterruptHandlers(void (*on_signal)(bool last)) {
     sigaction(SIGHUP, &action, nullptr);
 }
 
-TimeLimit::TimeLimit(std::chrono::milliseconds limit, void (*expired)())
-    : thread_(TryThread([this, limit, expired] {
+TimeLimit::TimeLimit(StopToken& stop, std::chrono::milliseconds limit, void (*expired)())
+    : thread_(TryThread([this, &stop, limit, expired] {
         std::unique_lock lock(mutex_);
         if (cancelled_.wait_for(lock, limit, [this] { return cancel_; })) return;
-        RequestInterrupt(InterruptCause::Timeout);
+        stop.Request(InterruptCause::Timeout);
         if (expired != nullptr) expired();
       })) {
   // Nobody watches the clock: better no result than one that may take for ever.
-  if (!thread_.joinable()) RequestInterrupt(InterruptCause::Timeout);
+  if (!thread_.joinable()) stop.Request(InterruptCause::Timeout);
 }
 
 TimeLimit::~TimeLimit() {

@@ -11,8 +11,10 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "ir/support/stack.h"
+#include "ir/support/work.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -57,7 +59,8 @@ class Job {
   }
 
   /// `thread`: 0 for the caller, who is called back after each piece while not all others have come.
-  void Work(int thread, llvm::function_ref<void()> others_missing) {
+  void Help(int thread, llvm::function_ref<void()> others_missing) {
+    const WorkScope scope(work_);
     if (thread > 0) helpers_.fetch_add(1, std::memory_order_relaxed);
     in_parallel_region = true;
     for (int i = 0; i < shares_; ++i) Finish(share_[(thread + i) % shares_], thread == 0, others_missing);
@@ -80,6 +83,7 @@ class Job {
   }
 
   int64_t begin_, end_, grain_;
+  WorkContext work_ = CurrentWork();
   llvm::function_ref<void(int64_t, int64_t)> body_;
   int shares_;
   std::atomic<int> helpers_{0};
@@ -138,8 +142,22 @@ class alignas(64) Helper {
   std::mutex moving_;
 };
 
-class Pool {
+}  // namespace
+
+/// The threads of a pool.
+class ThreadPool::State {
  public:
+  State() = default;
+  explicit State(int count) : target_(std::max(count, 0)) {}
+  ~State() {
+    closing_ = true;
+    offers_.fetch_add(1);
+    offers_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
   void SetTarget(int count) { target_.store(std::max(count, 0)); }
   /// What the system grants is asked only where nobody has said a number.
   [[nodiscard]] int target() const {
@@ -151,7 +169,7 @@ class Pool {
     if (started_.load(std::memory_order_relaxed) < target() - 1 && !refused_) StartThreads();
     uint32_t offer = 0;
     Slot* slot = Offer(job, offer);
-    job.Work(0, [&] {
+    job.Help(0, [&] {
       const int wanted = std::min({started_.load(std::memory_order_relaxed), target() - 1, kWatched});
       for (int i = 0; slot != nullptr && i < wanted; ++i) helpers_[i].LookAfter(offer);
     });
@@ -162,13 +180,12 @@ class Pool {
   static constexpr int kSlots = 8;  // callers beyond so many at once work alone
   static constexpr int kWatched = 64;
 
-  // Threads are never joined: the pool outlives main, and idle threads do not hinder exit.
   void StartThreads() {
     const std::lock_guard lock(starting_);
     for (int started = started_.load(); started < target() - 1 && !refused_;) {
       std::thread thread = TryThread([this, number = started] { Loop(number); });
       if (thread.joinable()) {
-        thread.detach();
+        threads_.push_back(std::move(thread));
         started_.store(++started);
       } else {
         refused_ = true;
@@ -203,7 +220,7 @@ class Pool {
   void Visit(Slot& slot, int thread) {
     if (slot.job.load(std::memory_order_relaxed) == nullptr) return;
     slot.visitors.fetch_add(1);
-    if (Job* job = slot.job.load(); job != nullptr && !job->exhausted()) job->Work(thread, [] {});
+    if (Job* job = slot.job.load(); job != nullptr && !job->exhausted()) job->Help(thread, [] {});
     if (slot.visitors.fetch_sub(1) == 1) slot.visitors.notify_all();
   }
 
@@ -211,15 +228,19 @@ class Pool {
     if (number < kWatched) helpers_[number].Start();
     for (uint32_t seen = 0;;) {
       WaitForOffer(seen, number);
+      if (closing_.load()) return;
       seen = offers_.load();
       if (number < kWatched) helpers_[number].Saw(seen);
       for (Slot& slot : slots_) Visit(slot, number + 1);
     }
   }
 
-  /// Returns when the number of offers is not `seen`; threads beyond a lowered target stay idle.
+  /// Returns when the number of offers is not `seen`, or at the end; threads beyond a lowered target stay
+  /// idle.
   void WaitForOffer(uint32_t seen, int number) {
-    const auto is_wanted = [&](uint32_t offers) { return offers != seen && number < target() - 1; };
+    const auto is_wanted = [&](uint32_t offers) {
+      return closing_.load() || (offers != seen && number < target() - 1);
+    };
     for (int spins = 0; spins < kSpins; ++spins, Pause())
       if (is_wanted(offers_.load())) return;
     sleepers_.fetch_add(1);
@@ -234,12 +255,26 @@ class Pool {
   alignas(64) std::atomic<int> target_{0};  // 0: as many as there are
   std::atomic<int> started_{0};
   std::atomic<bool> refused_{false};  // the system grants no more threads: those there are have to do
+  std::atomic<bool> closing_{false};
   std::mutex starting_;
+  std::vector<std::thread> threads_;  // guarded by starting_
 };
 
-Pool& ThePool() {
-  static auto* pool = new Pool;  // never destroyed, see StartThreads
+ThreadPool::ThreadPool(int count) : state_(std::make_unique<State>(count)) {}
+ThreadPool::~ThreadPool() = default;
+
+namespace {
+
+/// That of work which has none of its own.
+ThreadPool::State& PoolOfProcess() {
+  // Never destroyed, so its threads are never joined: it outlives main, and idle threads do not hinder exit.
+  static auto* pool = new ThreadPool::State;
   return *pool;
+}
+
+ThreadPool::State& ThePool() {
+  ThreadPool* const own = CurrentWork().pool;
+  return own == nullptr ? PoolOfProcess() : own->state();
 }
 
 /// A stack for the signal handlers of a thread: that its own has run out can be reported, too.
@@ -328,7 +363,7 @@ int AvailableThreads() {
 
 int ThreadCount() { return ThePool().target(); }
 
-void SetThreadCount(int count) { ThePool().SetTarget(count); }
+void SetThreadCount(int count) { PoolOfProcess().SetTarget(count); }
 
 bool InParallelRegion() { return in_parallel_region; }
 

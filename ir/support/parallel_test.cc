@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "ir/support/work.h"
 
 namespace hlo {
 namespace {
@@ -105,6 +106,25 @@ TEST(ParallelFor, ThreadsSleepWakeAndRetire) {
       if (round % 5 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
+}
+
+TEST(ThreadPool, ServesTheWorkThatHasIt) {
+  EXPECT_EQ(ThreadCount(), AvailableThreads());
+  const double expected = PieceSum(100'000, 97);
+  StopToken stop;
+  for (int round = 0; round < 20; ++round) {
+    ThreadPool pool(round % 4 + 1);
+    const WorkScope scope({&stop, &pool});
+    EXPECT_EQ(ThreadCount(), round % 4 + 1);
+    EXPECT_EQ(PieceSum(100'000, 97), expected);
+    std::atomic<int> strangers = 0;
+    ParallelFor(0, 64, 1, [&](int64_t, int64_t) {
+      if (CurrentWork().stop != &stop || CurrentWork().pool != &pool) ++strangers;
+    });
+    EXPECT_EQ(strangers, 0);
+  }
+  EXPECT_EQ(ThreadCount(), AvailableThreads());
+  EXPECT_EQ(CurrentWork().pool, nullptr);
 }
 
 /// Threads of this process, and how many of them may run on the CPUs that this one may run on.

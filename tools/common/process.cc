@@ -33,6 +33,9 @@ namespace {
 std::atomic<bool> owns_process{false};
 std::atomic<int64_t> memory_limit{0};
 
+/// What Ctrl-C and the like stop: all that the process does.
+StopToken signals;
+
 // What the crash handler reads; plain pointers, set while no crash is likely.
 std::atomic<const char*> crash_phase{nullptr};
 std::atomic<const char*> crash_text{nullptr};
@@ -254,7 +257,7 @@ void OnGraceOver(int /*signal*/) {
     _exit(crash_code);
   }
   RemoveTemporaryFiles();
-  const long signal = InterruptSignal();
+  const long signal = signals.signal();
   if (signal > 0)
     err << "error: interrupted by signal " << signal << " [interrupted]\n";
   else
@@ -363,17 +366,18 @@ int RunUnderLimits(const CommonOptions& options, const CommandLine& command_line
   LimitProcessMemory(options.memory_limit.bytes);
   Status status;
   {
+    StopToken stop(CurrentWork().stop);
+    const StopScope scope(stop);
     std::optional<TimeLimit> limit;
     if (options.timeout.count() > 0) {
       deadline_ms = NowMilliseconds() + options.timeout.count();
-      limit.emplace(options.timeout, owns_process ? StartGrace : nullptr);
+      limit.emplace(stop, options.timeout, owns_process ? StartGrace : nullptr);
     }
     status = work();
   }
   deadline_ms = 0;
   if (owns_process) alarm(0);
   if (!status) sink.Report(status.error());
-  if (WhyInterrupted() == InterruptCause::Timeout) ClearInterrupt();
   return sink.exit_code();
 }
 
@@ -418,7 +422,8 @@ int RunToolProcess(ToolMain& tool, llvm::ArrayRef<const char*> command, llvm::Ar
   if (!llvm::sys::fs::current_path(cwd)) start = ShellWord(cwd);
   crash_cwd = start.c_str();
   if (const char* folder = std::getenv("TMPDIR")) SetReproducerDirectory(folder);
-  InstallInterruptHandlers(OnInterruptSignal);
+  InstallInterruptHandlers(signals, OnInterruptSignal);
+  const StopScope scope(signals);
   std::signal(SIGALRM, OnGraceOver);
   InstallCrashHandlers();
   InstallEndingHandlers();
@@ -437,7 +442,7 @@ int RunToolProcess(ToolMain& tool, llvm::ArrayRef<const char*> command, llvm::Ar
     out.clear_error();
     code = std::max<int>(code, DiagnosticInfo::Of(id).exit);
   }
-  if (const int signal = InterruptSignal()) code = 128 + signal;
+  if (const int signal = signals.signal()) code = 128 + signal;
   err.flush();
   // Idle pool threads and large modules need no orderly end.
   _exit(code);

@@ -3,8 +3,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Format.h"
 
-#include "backends/cpu/compile.h"
-#include "backends/run_devices.h"
+#include "backends/client/client.h"
 #include "ir/support/interrupt.h"
 #include "tools/run/devices.h"
 #include "tools/run/expected.h"
@@ -40,10 +39,9 @@ std::string Obstacle(const Module& left, const Module& right) {
 }
 
 Result<std::unique_ptr<Executable>> CompileOne(const Module& module, const ExecutionOptions& execution) {
-  HLO_CHECK_OK(CheckSupported(module, execution));
-  CpuOptions cpu;
-  cpu.executions = kRounds;
-  return CompileForCpu(module, cpu);
+  CompileOptions options;
+  options.cpu.executions = kRounds;
+  return Client(Platform::Cpu).Compile(module, options, execution);
 }
 
 /// Both modules on made-up arguments, and what became of it.

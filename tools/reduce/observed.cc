@@ -1,6 +1,6 @@
 #include "tools/reduce/observed.h"
 
-#include "backends/interpreter/interpreter.h"
+#include "backends/client/client.h"
 #include "backends/run_devices.h"
 #include "ir/support/interrupt.h"
 #include "llvm/Support/MathExtras.h"
@@ -82,10 +82,10 @@ Result<ObservedValues> ObserveValues(const Module& module, int64_t memory_limit)
   HLO_CHECK_OK(
       CheckMemory(bytes > INT64_MAX / kShare ? bytes : bytes * kShare, memory_limit, "running the module"));
   if (Interrupted()) return observed;
-  std::optional<TimeLimit> limit(std::in_place, kLongestRun);
-  auto run = RunModule(*copy, {MakeArguments(*copy)}, options);
-  limit.reset();
-  if (WhyInterrupted() == InterruptCause::Timeout) ClearInterrupt();
+  StopToken stop(CurrentWork().stop);
+  const StopScope scope(stop);
+  const TimeLimit limit(stop, kLongestRun);
+  auto run = Client(Platform::Interpreter).Run(*copy, {MakeArguments(*copy)}, options);
   if (!run || run->results.empty()) return observed;
   const Literal& values = run->results.front();
   for (size_t i = 0; i < shown.size(); ++i)

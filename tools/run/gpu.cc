@@ -1,10 +1,5 @@
 #include "tools/run/gpu.h"
 
-#include "backends/compile/program_cache.h"
-#include "backends/gpu/passes/passes.h"
-#include "backends/run_devices.h"
-#include "tools/run/run_module.h"
-
 namespace hlo {
 namespace {
 
@@ -67,7 +62,7 @@ gpu::LibraryOptions LibrariesOf(const RunOptions& options) {
 
 }  // namespace
 
-Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated) {
+Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options) {
   GpuRunOptions gpu;
   HLO_TRY(gpu.target, gpu::FindTarget(options.gpu_target));
   gpu.wait_each = options.gpu_sync;
@@ -81,7 +76,6 @@ Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated) {
   gpu.libraries = LibrariesOf(options);
   if (!options.passes.deterministic)
     gpu.tuning = {static_cast<gpu::Tuning>(options.autotune), options.autotune_results};
-  gpu.platform.emulated = emulated;
   gpu::EmulatedDriverOptions& emulation = gpu.platform.emulation;
   emulation.device.memory = 0;
   emulation.device.count = options.Profiling() || gpu.tuning.tuning == gpu::Tuning::On;
@@ -106,40 +100,6 @@ Result<cpu::Peaks> GpuPeaks(const RunOptions& options) {
   peaks.bf16 = peaks.s8 = peaks.f32;
   peaks.levels = {{"memory", INT64_MAX, static_cast<double>(target.memory_bandwidth)}};
   return peaks;
-}
-
-Result<std::unique_ptr<Executable>> ModuleRunner::MakeGpuProgram(bool changes) {
-  PassRunner& passes = *shared_.passes;
-  const CpuOptions run = passes.CompileOptions(module_, /*without_named=*/false, input_, sink_, out_);
-  if (input_.program.exists())
-    return Error("unavailable-feature", {}, "the input is a program, which is one for the CPU");
-  HLO_TRY(GpuRunOptions gpu, GpuOptionsOf(options_, options_.platform == Platform::GpuEmu));
-  gpu.machine = passes.machine();
-  gpu.run_passes = [&](Module& copy) { return run.run_passes(copy, run.pipeline); };
-  if (!options_.no_cache && !run.watched)
-    gpu.cache_key = compile::KeyOfPasses(run.selection, run.controls, run.pipeline).value_or("");
-  gpu.report = [&](Diagnostic d) { sink_.Report(std::move(d)); };
-  HLO_TRY(auto program, CompileForGpu(module_, gpu));
-  if (changes) HLO_CHECK_OK(CheckSupported(program->module(), run_));
-  return program;
-}
-
-/// Without passes, but for those that kernels are made by in any case.
-Result<std::unique_ptr<Executable>> ModuleRunner::MakeGpuReference() {
-  HLO_TRY(GpuRunOptions gpu, GpuOptionsOf(options_, options_.reference == Reference::GpuEmu));
-  const compile::Machine machine = gpu::MachineOf(gpu.target);
-  RewriteControls controls = shared_.passes->BaseControls();
-  controls.machine = gpu.machine = &machine;
-  HLO_TRY(const auto pipeline,
-          ParsePipeline(gpu::PipelineFor(static_cast<int>(options_.passes.level.value_or(2)))));
-  gpu.run_passes = [&](Module& copy) -> Status {
-    PassManager manager(controls, {});
-    HLO_TRY([[maybe_unused]] const bool changed, manager.Run(copy, pipeline));
-    return {};
-  };
-  if (!options_.no_cache) gpu.cache_key = compile::KeyOfPasses({}, controls, pipeline).value_or("");
-  gpu.report = [&](Diagnostic d) { sink_.Report(std::move(d)); };
-  return CompileForGpu(Original(), gpu);
 }
 
 }  // namespace hlo

@@ -6,8 +6,8 @@
 
 namespace hlo {
 
-/// Everything but the passes. Errors: usage-option, those of gpu::FindTarget().
-Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options, bool emulated);
+/// Everything but passes, cache and reports. Errors: usage-option, those of gpu::FindTarget().
+Result<GpuRunOptions> GpuOptionsOf(const RunOptions& options);
 
 /// Whether a library would do convolutions of a module that is run; no GPU is needed for the answer.
 bool HasLibraryConvolutions(const RunOptions& options);

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "backends/client/platform.h"
 #include "tools/arrays/array_file.h"
 #include "tools/common/common_options.h"
 #include "tools/common/force_path_option.h"
@@ -10,10 +11,6 @@
 
 namespace hlo {
 
-enum class Platform : uint8_t { Interpreter, Cpu, Gpu, GpuEmu };
-/// Modules are compiled for it, by passes.
-inline bool Compiles(Platform platform) { return platform != Platform::Interpreter; }
-inline bool IsGpu(Platform platform) { return platform == Platform::Gpu || platform == Platform::GpuEmu; }
 enum class FakeMode : uint8_t { Random, RandomShared, Edge, Zeros, Normal, DeviceId, Uninit, Generator };
 enum class PrintMode : uint8_t { None, Summary, Full, Auto };
 enum class OutputDevices : uint8_t { Auto, All, First, None };
@@ -21,7 +18,16 @@ enum class InputScope : uint8_t { Global, PerDevice };
 enum class Launcher : uint8_t { Auto, Threads, Mpi, Nccl };
 enum class AliasMode : uint8_t { Copy, Strict };
 /// Where the run to compare with takes place.
-enum class Reference : uint8_t { None, Interpreter, Cpu, Gpu, GpuEmu };
+enum class Reference : uint8_t {
+  None,
+#define HLO_PLATFORM(kind, name, compile, takes) kind,
+#include "backends/client/platforms.def"
+#undef HLO_PLATFORM
+};
+/// There is one.
+inline Platform PlatformOf(Reference reference) {
+  return static_cast<Platform>(static_cast<uint8_t>(reference) - 1);
+}
 /// A report that is a table or JSON, if it is asked for.
 enum class ReportForm : uint8_t { Unset, Table, Json };
 /// What the rows of a profile are.

@@ -1,6 +1,6 @@
 #include "tools/run/rounding_bounds.h"
 
-#include "backends/cpu/compile.h"
+#include "backends/client/client.h"
 #include "ir/support/interrupt.h"
 #include "tools/modules/rounding_noise.h"
 #include "tools/run/expected.h"
@@ -82,9 +82,10 @@ Tolerance ElementTolerance(const Literal& expected, const NoiseEffect& effect, N
 }
 
 Result<std::unique_ptr<Executable>> RoundingMeter::Compile(const Module& module) const {
-  CpuOptions options;
-  options.executions = kDraws + kMoreDraws;
-  HLO_TRY(std::unique_ptr<Executable> program, CompileForCpu(module, options));
+  CompileOptions options;
+  options.support = SupportCheck::Never;
+  options.cpu.executions = kDraws + kMoreDraws;
+  HLO_TRY(std::unique_ptr<Executable> program, Client(Platform::Cpu).Compile(module, options));
   if (const auto plan = program->Memory()) HLO_CHECK_OK(CheckMemoryPlan(*plan, devices_, memory_limit_));
   return program;
 }

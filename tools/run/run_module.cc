@@ -2,15 +2,13 @@
 
 #include <chrono>
 
-#include "backends/cpu/compile.h"
-#include "backends/interpreter/interpreter.h"
-#include "backends/run_devices.h"
 #include "ir/eval/custom_call_library.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 #include "ir/verify.h"
 #include "tools/common/process.h"
 #include "tools/modules/transform.h"
+#include "tools/run/gpu.h"
 #include "tools/run/memory.h"
 
 namespace hlo {
@@ -34,19 +32,6 @@ bool HasInstruction(const Module& module, OpKind kind) {
     return llvm::any_of(computation->instructions(),
                         [kind](const Instruction* inst) { return inst->kind() == kind; });
   });
-}
-
-/// The module made ready for the cpu platform as `cpu` says.
-Result<std::unique_ptr<Executable>> Compile(const Module& module, CpuOptions cpu, const RunOptions& options,
-                                            DiagnosticSink& sink) {
-  cpu.cache = !options.no_cache;
-  cpu.tier = options.tier;
-  // Whoever measures wants to know what many runs would take.
-  if (!options.Benchmarking() && !options.Profiling())
-    cpu.executions = (options.Warmup() + options.Repeats()) * options.iterations;
-  cpu.force_path = options.force_path.name;
-  cpu.report = [&](Diagnostic d) { sink.Report(std::move(d)); };
-  return CompileForCpu(module, cpu);
 }
 
 }  // namespace
@@ -198,20 +183,37 @@ Status ModuleRunner::CompilePrograms() {
   return {};
 }
 
+/// What the options say, but for the passes.
+Result<CompileOptions> ModuleRunner::CompileOptionsFor(Platform platform) {
+  CompileOptions compile;
+  compile.cache = !options_.no_cache;
+  compile.report = [this](Diagnostic d) { sink_.Report(std::move(d)); };
+  compile.passes.optimization_level = static_cast<int>(options_.passes.level.value_or(2));
+  compile.passes.controls = shared_.passes->BaseControls();
+  compile.cpu.cpu = options_.mcpu;
+  compile.cpu.features = options_.mattr;
+  compile.cpu.tier = options_.tier;
+  // Whoever measures wants to know what many runs would take.
+  if (!options_.Benchmarking() && !options_.Profiling())
+    compile.cpu.executions = (options_.Warmup() + options_.Repeats()) * options_.iterations;
+  compile.cpu.force_path = options_.force_path.name;
+  if (!IsGpu(platform)) return compile;
+  HLO_TRY(compile.gpu, GpuOptionsOf(options_));
+  return compile;
+}
+
 Result<std::unique_ptr<Executable>> ModuleRunner::MakeProgram() {
-  PassRunner& passes = *shared_.passes;
-  // Named passes may replace what is not supported.
-  const bool changes = Compiles(options_.platform) && !passes.named().empty();
-  if (!changes) HLO_CHECK_OK(CheckSupported(module_, run_));
-  if (options_.platform == Platform::Interpreter) return MakeInterpreter(module_);
-  if (IsGpu(options_.platform)) return MakeGpuProgram(changes);
-  CpuOptions cpu = passes.CompileOptions(module_, /*without_named=*/false, input_, sink_, out_);
-  cpu.check_memory = options_.check_memory;
-  cpu.program = input_.program;
-  if (cpu.program.exists()) HLO_CHECK_OK(CheckProgramOptions());
-  HLO_TRY(auto program, Compile(module_, std::move(cpu), options_, sink_));
-  if (changes) HLO_CHECK_OK(CheckSupported(program->module(), run_));
-  return program;
+  HLO_TRY(CompileOptions compile, CompileOptionsFor(options_.platform));
+  if (Compiles(options_.platform)) {
+    PassRunner& passes = *shared_.passes;
+    if (!passes.named().empty()) compile.support = SupportCheck::AfterPasses;
+    compile.passes = passes.CompileOptions(module_, /*without_named=*/false, input_, sink_, out_);
+    compile.cpu.check_memory = options_.check_memory;
+    compile.cpu.program = input_.program;
+    compile.gpu.machine = passes.machine();
+    if (compile.cpu.program.exists() && !IsGpu(options_.platform)) HLO_CHECK_OK(CheckProgramOptions());
+  }
+  return Client(options_.platform).Compile(module_, compile, run_);
 }
 
 /// Programs are run as they are.
@@ -226,17 +228,13 @@ Status ModuleRunner::CheckProgramOptions() const {
   return {};
 }
 
-/// Without passes, but for those that code on the cpu is made by in any case.
+/// Without passes, but for those that code is made by in any case.
 Result<std::unique_ptr<Executable>> ModuleRunner::MakeReference() {
-  if (options_.reference == Reference::Interpreter) return MakeInterpreter(Original());
-  if (options_.reference != Reference::Cpu) return MakeGpuReference();
-  CpuOptions cpu;
-  cpu.optimization_level = static_cast<int>(options_.passes.level.value_or(2));
-  cpu.controls = shared_.passes->BaseControls();
-  cpu.controls.machine = nullptr;
-  cpu.cpu = options_.mcpu;
-  cpu.features = options_.mattr;
-  return Compile(Original(), std::move(cpu), options_, sink_);
+  const Platform platform = PlatformOf(options_.reference);
+  HLO_TRY(CompileOptions compile, CompileOptionsFor(platform));
+  compile.support = SupportCheck::Never;
+  compile.passes.controls.machine = nullptr;
+  return Client(platform).Compile(Original(), compile, run_);
 }
 
 /// The plan of the program, if something asks for it or arrays are large, against limit and machine.

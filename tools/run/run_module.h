@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "backends/executable.h"
+#include "backends/client/client.h"
 #include "llvm/ADT/StringSet.h"
 #include "tools/modules/inputs.h"
 #include "tools/opt/passes.h"
@@ -56,8 +56,7 @@ class ModuleRunner {
   [[nodiscard]] Status CheckProgramOptions() const;
   Result<std::unique_ptr<Executable>> MakeProgram();
   Result<std::unique_ptr<Executable>> MakeReference();
-  Result<std::unique_ptr<Executable>> MakeGpuProgram(bool changes);
-  Result<std::unique_ptr<Executable>> MakeGpuReference();
+  Result<CompileOptions> CompileOptionsFor(Platform platform);
   Status CheckProgramMemory();
   Status ReportProfile();
   void FindOutputForm();

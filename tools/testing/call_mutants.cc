@@ -3,8 +3,8 @@
 #include <array>
 #include <map>
 
+#include "backends/client/client.h"
 #include "backends/cpu/inspect.h"
-#include "backends/interpreter/interpreter.h"
 #include "backends/run_devices.h"
 #include "ir/verify.h"
 #include "parser/parser.h"
@@ -120,10 +120,11 @@ class Mutant {
     manner_ = dice_.OneIn(2) ? Manner::Tame : static_cast<Manner>(dice_.Below(5));
     options_.report = [](const Diagnostic&) {};
     options_.cache = false;
-    options_.optimization_level = dice_.OneIn(3) ? 0 : 2;
-    options_.check_memory = dice_.OneIn(4);
+    options_.passes.optimization_level = dice_.OneIn(3) ? 0 : 2;
+    options_.cpu.check_memory = dice_.OneIn(4);
+    options_.support = SupportCheck::Never;
     if (const Status supported = CheckSupported(*module_, {}); !supported) {
-      (void)CompileForCpu(*module_, options_);
+      (void)Client(Platform::Cpu).Compile(*module_, options_);
       return NotRun(supported.error());
     }
     if (IsLarge(*module_)) return Outcome::TooLarge;
@@ -154,8 +155,8 @@ class Mutant {
   }
 
   Outcome CompareRuns(const std::vector<std::vector<Literal>>& arguments) {
-    const auto expected = RunModule(*module_, arguments, {});
-    auto executable = CompileForCpu(*module_, options_);
+    const auto expected = Client(Platform::Interpreter).Run(*module_, arguments);
+    auto executable = Client(Platform::Cpu).Compile(*module_, options_);
     Result<ExecutionResult> actual = Decline({}, "");
     if (executable)
       actual = (*executable)->Run(arguments, {});
@@ -174,7 +175,9 @@ class Mutant {
   /// Loops of cpu's own compute factors in other ways than the evaluator, which shows in the last places;
   /// with infinities and the like anywhere.
   bool RoundsOtherwise(const ExecutionResult& expected, const ExecutionResult& actual) const {
-    const auto ways = ExplainCode(*module_, options_, [](llvm::StringRef) { return true; });
+    CpuOptions cpu = options_.cpu;
+    static_cast<compile::PassPlan&>(cpu) = options_.passes;
+    const auto ways = ExplainCode(*module_, cpu, [](llvm::StringRef) { return true; });
     if (!ways) return false;
     for (const llvm::StringRef line : llvm::split(*ways, '\n')) {
       if (!line.contains("custom-call: ") || line.contains("custom-call: general loops")) continue;
@@ -201,7 +204,7 @@ class Mutant {
   Dice& dice_;
   const Module* module_ = nullptr;
   Manner manner_ = Manner::Tame;
-  CpuOptions options_;
+  CompileOptions options_;
   std::string problem_;
 };
 

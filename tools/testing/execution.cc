@@ -183,7 +183,7 @@ Result<ExecutionResult> Execute(const Module& module, std::vector<std::vector<Li
   options.replica_count = module.config.replica_count;
   options.partition_count = module.config.num_partitions;
   options.collective_timeout = std::chrono::milliseconds(5000);
-  return RunModule(module, std::move(arguments), options);
+  return Client(Platform::Interpreter).Run(module, std::move(arguments), options);
 }
 
 bool ConcernsFloats(const Module& module) {

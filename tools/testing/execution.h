@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/interpreter/interpreter.h"
+#include "backends/client/client.h"
 #include "passes/pass_manager.h"
 #include "tools/arrays/fake_values.h"
 #include "tools/opt/options.h"

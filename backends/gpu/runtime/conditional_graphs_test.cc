@@ -47,12 +47,13 @@ void EndsALoop(GraphUse graphs, uint64_t seed) {
   ASSERT_NE(program, nullptr);
   for (int i = 0; i < 2; ++i) {
     {
-      const TimeLimit limit(std::chrono::milliseconds(50));
+      StopToken stop;
+      const StopScope scope(stop);
+      const TimeLimit limit(stop, std::chrono::milliseconds(50));
       const auto endless = RunOnce(*program, 7, 0);
       ASSERT_FALSE(endless);
       EXPECT_EQ(endless.error().id, DiagnosticId("limit-timeout")) << Render(endless.error());
     }
-    ClearInterrupt();
     // The GPU is as good as before.
     const auto result = RunOnce(*program, 50, -1);
     ASSERT_TRUE(result) << Render(result.error());

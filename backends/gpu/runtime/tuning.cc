@@ -30,7 +30,7 @@ constexpr double kNanoseconds = 1e9;
 std::string FileOf(const TuningOptions& options) {
   if (!options.file.empty()) return options.file;
   const std::string folder = compile::CacheFolder();
-  return folder.empty() ? "" : folder + "/autotune.txt";
+  return folder.empty() ? "" : folder + "/" + TuningOptions::kFileName;
 }
 
 /// A module of the fusion alone, scheduled.

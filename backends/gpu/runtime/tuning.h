@@ -12,7 +12,8 @@ enum class Tuning : uint8_t {
 };
 struct TuningOptions {
   Tuning tuning = Tuning::Off;
-  std::string file = {};  // of results; empty: autotune.txt in the folder of the cache
+  static constexpr char kFileName[] = "autotune.txt";
+  std::string file = {};  // of results; empty: that of this name in the folder of the cache
 };
 
 /// Gives the kernels of a module, which the passes left, their best schedules. On the emulated GPU what its

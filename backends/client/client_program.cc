@@ -1,0 +1,182 @@
+#include "backends/client/client_program.h"
+
+#include "backends/client/client_state.h"
+
+namespace hlo {
+namespace {
+
+/// Memory that is in use while it lives.
+class Reservation {
+ public:
+  static Result<Reservation> Make(ClientState& client, int64_t bytes) {
+    HLO_CHECK_OK(client.Reserve(bytes));
+    return Reservation(client, bytes);
+  }
+  Reservation(Reservation&& o) noexcept : client_(o.client_), bytes_(std::exchange(o.bytes_, 0)) {}
+  Reservation& operator=(Reservation&&) = delete;
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+  ~Reservation() {
+    if (bytes_ != 0) client_->Release(bytes_);
+  }
+
+ private:
+  Reservation(ClientState& client, int64_t bytes) : client_(&client), bytes_(bytes) {}
+  ClientState* client_;
+  int64_t bytes_;
+};
+
+/// One run within the limits of the client.
+Result<ExecutionResult> RunFor(ClientState& client, const Executable& program, int64_t bytes,
+                               std::vector<std::vector<Literal>> arguments, const ExecutionOptions& options) {
+  const ClientWork work(client, options.stop);
+  const int64_t devices = options.only_device ? 1 : options.replica_count * options.partition_count;
+  HLO_TRY(const Reservation memory,
+          Reservation::Make(client, bytes > INT64_MAX / devices ? INT64_MAX : bytes * devices));
+  return program.Run(std::move(arguments), options);
+}
+
+Status CheckArguments(const Module& module, const std::vector<std::vector<BufferArgument>>& arguments,
+                      int64_t devices) {
+  const auto& parameters = module.entry()->parameters();
+  if (static_cast<int64_t>(arguments.size()) != devices)
+    return Error("input-shape", {}, "arguments for {0} devices, the run has {1}", arguments.size(), devices);
+  for (const auto& mine : arguments) {
+    if (mine.size() != parameters.size())
+      return Error("input-shape", {}, "{0} arguments, the program has {1} parameters", mine.size(),
+                   parameters.size());
+    for (size_t p = 0; p < mine.size(); ++p)
+      if (!(mine[p].buffer.shape() == parameters[p]->shape()))
+        return Error("input-shape", parameters[p]->loc(), "the argument for %{0} is {1}, the parameter {2}",
+                     parameters[p]->name(), mine[p].buffer.shape(), parameters[p]->shape());
+  }
+  return {};
+}
+
+/// A run that has been asked for: where its arguments come from and where its results go.
+struct Task {
+  std::shared_ptr<const Executable> program;
+  int64_t bytes;
+  ExecutionOptions options;
+  std::vector<std::vector<PendingLiteral>> arguments;
+  std::vector<std::vector<bool>> donated;
+  std::vector<std::vector<PendingLiteral>> results;  // by device, of a tuple its elements
+  bool tuple;
+  std::shared_ptr<Pending<Execution::Outfeeds>> outfeeds;
+
+  Result<std::vector<std::vector<Literal>>> Arguments() {
+    std::vector<std::vector<Literal>> values(arguments.size());
+    for (size_t d = 0; d < arguments.size(); ++d)
+      for (size_t p = 0; p < arguments[d].size(); ++p) {
+        HLO_CHECK_OK(arguments[d][p]->Wait());
+        // Of a buffer that was donated nobody else has the value but runs that were asked for earlier.
+        const bool only = donated[d][p] && arguments[d][p].use_count() == 1;
+        HLO_TRY(Literal value, only ? arguments[d][p]->Take() : arguments[d][p]->Get());
+        values[d].push_back(std::move(value));
+        arguments[d][p].reset();
+      }
+    return values;
+  }
+
+  void Fail(const Diagnostic& error) {
+    for (auto& mine : results)
+      for (PendingLiteral& result : mine) result->Set(Error(error));
+    outfeeds->Set(Error(error));
+  }
+
+  void Do(ClientState& client) {
+    auto values = Arguments();
+    if (!values) return Fail(values.error());
+    auto done = RunFor(client, *program, bytes, std::move(*values), options);
+    if (!done) return Fail(done.error());
+    for (size_t d = 0; d < results.size(); ++d) {
+      const bool ran = !options.only_device || *options.only_device == static_cast<int64_t>(d);
+      std::vector<Literal> parts(results[d].size());
+      if (tuple && ran)
+        llvm::move(done->results[d].MutableElements(), parts.begin());
+      else if (ran)
+        parts.front() = std::move(done->results[d]);
+      for (size_t i = 0; i < parts.size(); ++i)
+        if (ran)
+          results[d][i]->Set(std::move(parts[i]));
+        else
+          results[d][i]->Set(Error("usage-name", {}, "device {0} did not run", d));
+    }
+    outfeeds->Set(std::move(done->outfeeds));
+  }
+};
+
+}  // namespace
+
+Status ClientState::Reserve(int64_t bytes) {
+  if (bytes == 0) return {};
+  const int64_t limit = options_.memory_limit;
+  int64_t used = in_use_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit - used)
+      return Error("limit-memory", {}, "the run takes {0} bytes, others {1}; the limit of the client is {2}",
+                   bytes, used, limit);
+  } while (!in_use_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  return {};
+}
+
+ClientProgram::ClientProgram(std::shared_ptr<ClientState> client, std::unique_ptr<Executable> program)
+    : client_(std::move(client)), program_(std::move(program)) {
+  if (client_->options().memory_limit == 0) return;
+  if (const std::optional<MemoryPlan> plan = program_->Memory()) bytes_ = plan->peak();
+}
+
+Result<ExecutionResult> ClientProgram::Run(std::vector<std::vector<Literal>> arguments,
+                                           const ExecutionOptions& options) const {
+  return RunFor(*client_, *program_, bytes_, std::move(arguments), options);
+}
+
+Result<Execution> ClientProgram::Begin(std::vector<std::vector<BufferArgument>> arguments,
+                                       const ExecutionOptions& options) const {
+  const int64_t devices = options.replica_count * options.partition_count;
+  HLO_CHECK_OK(CheckArguments(module(), arguments, devices));
+  auto task = std::make_shared<Task>();
+  task->program = program_;
+  task->bytes = bytes_;
+  task->options = options;
+  task->arguments.resize(arguments.size());
+  task->donated.resize(arguments.size());
+  for (size_t d = 0; d < arguments.size(); ++d)
+    for (const BufferArgument& argument : arguments[d]) {
+      HLO_TRY(PendingLiteral claimed, argument.buffer.Claim(/*donate=*/false));
+      task->arguments[d].push_back(std::move(claimed));
+      task->donated[d].push_back(argument.donate);
+    }
+  // Not before all are there; one may be the argument of several parameters.
+  for (const auto& mine : arguments)
+    for (const BufferArgument& argument : mine)
+      if (argument.donate) (void)argument.buffer.Claim(/*donate=*/true);
+  const Shape& root = module().entry()->root()->shape();
+  task->tuple = root.IsTuple();
+  Execution execution;
+  execution.results.resize(static_cast<size_t>(devices));
+  for (auto& mine : execution.results) {
+    std::vector<PendingLiteral>& pending = task->results.emplace_back();
+    for (const Shape& shape : task->tuple ? root.tuple_shapes() : llvm::ArrayRef(root)) {
+      pending.push_back(std::make_shared<Pending<Literal>>());
+      mine.emplace_back(shape, pending.back());
+    }
+  }
+  execution.outfeeds = task->outfeeds = std::make_shared<Pending<Execution::Outfeeds>>();
+  // The client waits for its tasks at its end.
+  client_->dispatcher().Add([task = std::move(task), client = client_.get()] { task->Do(*client); });
+  return execution;
+}
+
+Result<std::optional<int64_t>> ClientProgram::DeviceTime(const std::vector<std::vector<Literal>>& arguments,
+                                                         const ExecutionOptions& options) const {
+  const ClientWork work(*client_, options.stop);
+  return program_->DeviceTime(arguments, options);
+}
+
+void ClientProgram::Expect(int64_t argument_bytes) {
+  const WorkScope scope({&client_->stop(), client_->pool()});
+  program_->Expect(argument_bytes);
+}
+
+}  // namespace hlo

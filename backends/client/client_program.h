@@ -1,0 +1,48 @@
+// A program that runs for its client.
+#pragma once
+#include "backends/client/device_buffer.h"
+#include "backends/executable.h"
+
+namespace hlo {
+
+class ClientState;
+
+/// An argument of a run; `donate`: its memory is the run's, for results.
+struct BufferArgument {
+  DeviceBuffer buffer;
+  bool donate = false;
+};
+
+/// A run that may still be under way. It goes on when this is dropped.
+struct Execution {
+  using Outfeeds = std::vector<std::vector<Literal>>;
+  std::vector<std::vector<DeviceBuffer>> results;  // by device; of a tuple its elements
+  std::shared_ptr<Pending<Outfeeds>> outfeeds;     // by device; set at the end
+  /// Waits for the end. Errors: those of the run, and of what makes its arguments.
+  [[nodiscard]] Status Wait() const { return outfeeds->Wait(); }
+};
+
+/// Threads may share it; it may outlive its client.
+class ClientProgram final : public Executable {
+ public:
+  ClientProgram(std::shared_ptr<ClientState> client, std::unique_ptr<Executable> program);
+  Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
+                              const ExecutionOptions& options) const override;
+  /// Begins a run on arguments[device][parameter], as many at a time as the client has threads for, and in
+  /// the order in which they are asked for; what `options` point to lives until its end. Errors: input-shape,
+  /// where an argument is not what the parameter is, layout and all; usage-name, if it was donated before.
+  Result<Execution> Begin(std::vector<std::vector<BufferArgument>> arguments,
+                          const ExecutionOptions& options) const;
+  Result<std::optional<int64_t>> DeviceTime(const std::vector<std::vector<Literal>>& arguments,
+                                            const ExecutionOptions& options) const override;
+  void Expect(int64_t argument_bytes) override;
+  [[nodiscard]] const Module& module() const override { return program_->module(); }
+  [[nodiscard]] std::optional<MemoryPlan> Memory() const override { return program_->Memory(); }
+
+ private:
+  std::shared_ptr<ClientState> client_;
+  std::shared_ptr<Executable> program_;  // with the runs that are under way
+  int64_t bytes_ = 0;                    // that a device takes, where the client has a limit
+};
+
+}  // namespace hlo

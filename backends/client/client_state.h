@@ -1,0 +1,52 @@
+// What a client and its programs share, and the work that is done for them.
+#pragma once
+#include "backends/client/client.h"
+#include "backends/client/dispatcher.h"
+#include "ir/support/interrupt.h"
+#include "ir/support/parallel.h"
+
+namespace hlo {
+
+class ClientState {
+ public:
+  ClientState(Platform platform, ClientOptions options)
+      : platform_(platform), options_(std::move(options)), stop_(options_.stop) {
+    if (options_.threads > 0) pool_.emplace(options_.threads);
+  }
+
+  [[nodiscard]] Platform platform() const { return platform_; }
+  [[nodiscard]] const ClientOptions& options() const { return options_; }
+  [[nodiscard]] StopToken& stop() { return stop_; }
+  [[nodiscard]] ThreadPool* pool() { return pool_ ? &*pool_ : nullptr; }
+
+  [[nodiscard]] Dispatcher& dispatcher() { return dispatcher_; }
+
+  /// Counts `bytes` as in use until Release(). Errors: limit-memory.
+  Status Reserve(int64_t bytes);
+  void Release(int64_t bytes) { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+ private:
+  Platform platform_;
+  ClientOptions options_;
+  StopToken stop_;
+  std::optional<ThreadPool> pool_;
+  std::atomic<int64_t> in_use_{0};
+  Dispatcher dispatcher_;  // last: its tasks use the others
+};
+
+/// While it lives, what this thread does is done for the client and within its time limit.
+class ClientWork {
+ public:
+  /// `stop`: a token below the client's, or null.
+  ClientWork(ClientState& client, const StopToken* stop)
+      : limited_(stop == nullptr ? &client.stop() : stop), scope_({&limited_, client.pool()}) {
+    if (const auto limit = client.options().time_limit; limit.count() > 0) limit_.emplace(limited_, limit);
+  }
+
+ private:
+  StopToken limited_;
+  WorkScope scope_;
+  std::optional<TimeLimit> limit_;
+};
+
+}  // namespace hlo
