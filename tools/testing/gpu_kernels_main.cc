@@ -22,6 +22,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
 #include "parser/parser.h"
 #include "passes/pass_manager.h"
 
@@ -143,6 +144,26 @@ bool HasUnits(const kernel::Kernel& kernel) {
   return has;
 }
 
+/// Whether updates are promised to go to different places, so that nothing orders them.
+bool HasUniqueUpdates(const GpuKernel& planned) {
+  const auto is_promised = [](const Instruction* inst) {
+    const auto* scatter = inst->attrs().GetIf<ScatterAttrs>();
+    return scatter != nullptr && scatter->unique_indices;
+  };
+  return llvm::any_of(planned.instructions, [&](const Instruction* inst) {
+    return inst->kind() == OpKind::Fusion ? llvm::any_of(inst->callee()->instructions(), is_promised)
+                                          : is_promised(inst);
+  });
+}
+
+/// The numbers from 0 on, which are different and sorted.
+std::vector<uint8_t> FillCounting(ElementType type, int64_t count) {
+  const auto size = static_cast<size_t>(Info(type).host_bytes());
+  std::vector<uint8_t> bytes(static_cast<size_t>(count) * size);
+  for (uint64_t i = 0; i < static_cast<uint64_t>(count); ++i) std::memcpy(bytes.data() + i * size, &i, size);
+  return bytes;
+}
+
 /// Addresses of the emulated device are those of the host.
 uint8_t* PointerTo(uint64_t address) {
   return reinterpret_cast<uint8_t*>(address);  // NOLINT(performance-no-int-to-ptr)
@@ -150,7 +171,8 @@ uint8_t* PointerTo(uint64_t address) {
 
 class KernelRun {
  public:
-  KernelRun(const kernel::Kernel& kernel, uint64_t seed, bool count)
+  /// `unique`: numbers that may be places are different.
+  KernelRun(const kernel::Kernel& kernel, uint64_t seed, bool unique, bool count)
       : kernel_(kernel), seed_(seed), count_(count) {
     std::mt19937_64 random(seed);
     // What is counted is no exception.
@@ -158,7 +180,10 @@ class KernelRun {
     for (const kernel::Buffer& buffer : kernel.buffers) {
       const bool global = buffer.space == kernel::Space::Global;
       const auto fill = whole && IsFloat(buffer.type) ? FillWhole : Fill;
-      memory_.push_back(global ? fill(buffer.type, buffer.count, random) : std::vector<uint8_t>());
+      const bool places = unique && IsIntegral(buffer.type) && !IsPred(buffer.type);
+      memory_.push_back(!global  ? std::vector<uint8_t>()
+                        : places ? FillCounting(buffer.type, buffer.count)
+                                 : fill(buffer.type, buffer.count, random));
     }
   }
 
@@ -280,6 +305,7 @@ Status RunFile(const std::string& file, const gpu::Target& target, Totals& total
   HLO_TRY(const auto pipeline, ParsePipeline(gpu::PipelineFor(2)));
   HLO_TRY([[maybe_unused]] const bool changed, manager.Run(*parsed.module, pipeline));
   HLO_TRY(const std::vector<GpuKernel> kernels, PlanGpuKernels(*parsed.module, machine));
+  uint64_t seed = llvm::xxh3_64bits(llvm::sys::path::filename(file));  // the same whatever else is run
   for (const GpuKernel& planned : kernels) {
     kernel::Kernel kernel = kernel::Clone(planned.plan->lowered.kernel);
     kernel.name = planned.name;
@@ -290,7 +316,7 @@ Status RunFile(const std::string& file, const gpu::Target& target, Totals& total
       continue;
     }
     ++totals.kernels;
-    KernelRun run(kernel, static_cast<uint64_t>(totals.kernels), totals.counts);
+    KernelRun run(kernel, seed++, HasUniqueUpdates(planned), totals.counts);
     const std::string wrong = run.Run(target);
     if (run.refused()) ++totals.refused;
     if (run.refused() && totals.why) llvm::outs() << file << ": refused: " << wrong << '\n';
