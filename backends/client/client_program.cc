@@ -1,6 +1,7 @@
 #include "backends/client/client_program.h"
 
 #include "backends/client/client_state.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace hlo {
 namespace {
@@ -30,7 +31,10 @@ class Reservation {
 Result<ExecutionResult> RunFor(ClientState& client, const Executable& program, int64_t bytes,
                                std::vector<std::vector<Literal>> arguments, const ExecutionOptions& options) {
   const ClientWork work(client, options.stop);
+  // Short programs look for requests seldom.
+  if (Interrupted()) return Error(InterruptedError());
   const int64_t devices = options.only_device ? 1 : options.replica_count * options.partition_count;
+  if (devices < 1) return Error("usage-devices", {}, "the run has {0} devices", devices);
   HLO_TRY(const Reservation memory,
           Reservation::Make(client, bytes > INT64_MAX / devices ? INT64_MAX : bytes * devices));
   return program.Run(std::move(arguments), options);
@@ -111,13 +115,24 @@ struct Task {
 Status ClientState::Reserve(int64_t bytes) {
   if (bytes == 0) return {};
   const int64_t limit = options_.memory_limit;
-  int64_t used = in_use_.load(std::memory_order_relaxed);
-  do {
-    if (bytes > limit - used)
-      return Error("limit-memory", {}, "the run takes {0} bytes, others {1}; the limit of the client is {2}",
-                   bytes, used, limit);
-  } while (!in_use_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  if (bytes > limit)
+    return Error("limit-memory", {}, "the run takes {0} bytes; the limit of the client is {1}", bytes, limit);
+  constexpr std::chrono::milliseconds kBetweenPolls{50};
+  std::unique_lock lock(memory_);
+  while (bytes > limit - in_use_) {
+    if (Interrupted()) return Error(InterruptedError());
+    released_.wait_for(lock, kBetweenPolls);
+  }
+  in_use_ += bytes;
   return {};
+}
+
+void ClientState::Release(int64_t bytes) {
+  {
+    const std::lock_guard lock(memory_);
+    in_use_ -= bytes;
+  }
+  released_.notify_all();
 }
 
 ClientProgram::ClientProgram(std::shared_ptr<ClientState> client, std::unique_ptr<Executable> program)
@@ -148,9 +163,11 @@ Result<Execution> ClientProgram::Begin(std::vector<std::vector<BufferArgument>> 
       task->donated[d].push_back(argument.donate);
     }
   // Not before all are there; one may be the argument of several parameters.
-  for (const auto& mine : arguments)
-    for (const BufferArgument& argument : mine)
-      if (argument.donate) (void)argument.buffer.Claim(/*donate=*/true);
+  llvm::SmallPtrSet<const Pending<Literal>*, 8> given;
+  for (size_t d = 0; d < arguments.size(); ++d)
+    for (size_t p = 0; p < arguments[d].size(); ++p)
+      if (arguments[d][p].donate && given.insert(task->arguments[d][p].get()).second)
+        HLO_CHECK_OK(arguments[d][p].buffer.Claim(/*donate=*/true));
   const Shape& root = module().entry()->root()->shape();
   task->tuple = root.IsTuple();
   Execution execution;
@@ -158,8 +175,10 @@ Result<Execution> ClientProgram::Begin(std::vector<std::vector<BufferArgument>> 
   for (auto& mine : execution.results) {
     std::vector<PendingLiteral>& pending = task->results.emplace_back();
     for (const Shape& shape : task->tuple ? root.tuple_shapes() : llvm::ArrayRef(root)) {
-      pending.push_back(std::make_shared<Pending<Literal>>());
-      mine.emplace_back(shape, pending.back());
+      auto made = std::make_shared<Pending<Literal>>();
+      pending.push_back(made);
+      // Users are counted apart from who makes it: Arguments() asks whether there is another one.
+      mine.emplace_back(shape, PendingLiteral(made.get(), [made](Pending<Literal>*) {}));
     }
   }
   execution.outfeeds = task->outfeeds = std::make_shared<Pending<Execution::Outfeeds>>();

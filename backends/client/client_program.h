@@ -28,9 +28,10 @@ class ClientProgram final : public Executable {
   ClientProgram(std::shared_ptr<ClientState> client, std::unique_ptr<Executable> program);
   Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                               const ExecutionOptions& options) const override;
-  /// Begins a run on arguments[device][parameter], as many at a time as the client has threads for, and in
-  /// the order in which they are asked for; what `options` point to lives until its end. Errors: input-shape,
-  /// where an argument is not what the parameter is, layout and all; usage-name, if it was donated before.
+  /// Begins a run on arguments[device][parameter]; as many are under way at a time as ClientOptions::threads
+  /// says, or 32, and they begin in the order in which they are asked for; what `options` point to lives
+  /// until its end. Errors: input-shape, where an argument is not what the parameter is, layout and all;
+  /// usage-name, if it was donated before.
   Result<Execution> Begin(std::vector<std::vector<BufferArgument>> arguments,
                           const ExecutionOptions& options) const;
   Result<std::optional<int64_t>> DeviceTime(const std::vector<std::vector<Literal>>& arguments,

@@ -10,7 +10,10 @@ namespace hlo {
 class ClientState {
  public:
   ClientState(Platform platform, ClientOptions options)
-      : platform_(platform), options_(std::move(options)), stop_(options_.stop) {
+      : platform_(platform),
+        options_(std::move(options)),
+        stop_(options_.stop),
+        dispatcher_(options_.threads > 0 ? options_.threads : Dispatcher::kMostThreads) {
     if (options_.threads > 0) pool_.emplace(options_.threads);
   }
 
@@ -21,16 +24,19 @@ class ClientState {
 
   [[nodiscard]] Dispatcher& dispatcher() { return dispatcher_; }
 
-  /// Counts `bytes` as in use until Release(). Errors: limit-memory.
+  /// Counts `bytes` as in use until Release(); waits for others to release theirs where they are too many
+  /// together. Errors: limit-memory, where they never fit; interrupted and limit-timeout.
   Status Reserve(int64_t bytes);
-  void Release(int64_t bytes) { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void Release(int64_t bytes);
 
  private:
   Platform platform_;
   ClientOptions options_;
   StopToken stop_;
   std::optional<ThreadPool> pool_;
-  std::atomic<int64_t> in_use_{0};
+  std::mutex memory_;
+  std::condition_variable released_;
+  int64_t in_use_ = 0;     // guarded by memory_
   Dispatcher dispatcher_;  // last: its tasks use the others
 };
 

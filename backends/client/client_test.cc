@@ -360,6 +360,49 @@ ENTRY e { x = f32[4096] parameter(0)  ROOT r = f32[4096] add(x, x) }
   EXPECT_TRUE(*result == *first);
 }
 
+TEST(Buffers, GoFromStepToStepInPlace) {
+  const auto module = Parsed(R"(HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e { x = f32[65536] parameter(0)  ROOT r = f32[65536] add(x, x) }
+)");
+  const Client client(Platform::Cpu);
+  auto program = client.Compile(*module);
+  ASSERT_TRUE(program);
+  for (const bool waits : {true, false}) {
+    Literal zeros = Literal::Zeros(module->entry()->root()->shape());
+    const uint8_t* const memory = zeros.data();
+    DeviceBuffer state = Client::Transfer(std::move(zeros));
+    for (int step = 0; step < 10; ++step) {
+      auto run = (*program)->Begin({{{state, /*donate=*/true}}}, client.NewExecution());
+      ASSERT_TRUE(run) << Render(run.error());
+      state = run->results[0][0];
+      if (waits) ASSERT_TRUE(run->Wait());
+    }
+    const auto last = state.ToHost();
+    ASSERT_TRUE(last) << Render(last.error());
+    EXPECT_EQ(last->data(), memory) << waits;
+  }
+}
+
+TEST(Client, LetsRunsWaitForMemory) {
+  const auto module = Parsed(R"(HloModule m
+ENTRY e { x = f32[4096] parameter(0)  ROOT r = f32[4096] negate(x) }
+)");
+  const Client client(Platform::Cpu, With(&ClientOptions::memory_limit, int64_t{40'000}));
+  auto program = client.Compile(*module);
+  ASSERT_TRUE(program);
+  const DeviceBuffer x = Client::Transfer(Literal::Zeros(module->entry()->root()->shape()));
+  std::vector<Execution> runs;
+  for (int i = 0; i < 40; ++i) {
+    auto run = (*program)->Begin({{{x}}}, client.NewExecution());
+    ASSERT_TRUE(run) << Render(run.error());
+    runs.push_back(std::move(*run));
+  }
+  for (const Execution& run : runs) {
+    const Status done = run.Wait();
+    EXPECT_TRUE(done) << Render(done.error());
+  }
+}
+
 TEST(Buffers, HaveTheErrorsOfTheRunsThatMakeThem) {
   const auto endless = Parsed(kEndless.str());
   const Client client(Platform::Cpu);

@@ -15,7 +15,7 @@ Dispatcher::~Dispatcher() {
 
 void Dispatcher::Add(std::function<void()> task) {
   std::unique_lock lock(mutex_);
-  if (idle_ <= tasks_.size() && threads_.size() < kMostThreads)
+  if (idle_ <= tasks_.size() && threads_.size() < most_)
     if (std::thread thread = TryThread([this] { Loop(); }); thread.joinable())
       threads_.push_back(std::move(thread));
   if (threads_.empty()) {

@@ -13,7 +13,9 @@ namespace hlo {
 /// make.
 class Dispatcher {
  public:
-  Dispatcher() = default;
+  static constexpr int kMostThreads = 32;
+  /// `most`: tasks at a time.
+  explicit Dispatcher(int most) : most_(static_cast<size_t>(most)) {}
   /// When all tasks are done.
   ~Dispatcher();
   Dispatcher(const Dispatcher&) = delete;
@@ -22,8 +24,8 @@ class Dispatcher {
   void Add(std::function<void()> task);
 
  private:
-  static constexpr size_t kMostThreads = 32;
   void Loop();
+  size_t most_;
 
   std::mutex mutex_;
   std::condition_variable added_;

@@ -124,9 +124,13 @@ class ProgramRun {
   Literal ResultArray(const Shape& shape, const Leaf& leaf) {
     if (!shape.IsArray() || leaf.slice.buffer < 0) return Literal::Make(shape);
     const auto b = static_cast<size_t>(leaf.slice.buffer);
-    std::shared_ptr<const void> owner = owners_[b].memory;
-    if (const Literal* literal = owners_[b].literal) owner = std::make_shared<Literal>(*literal);
-    const bool writable = program_.buffers[b].kind == BufferKind::Output;
+    // All results in a buffer have one owner: who has them all may write there.
+    Owner& of = owners_[b];
+    if (of.literal != nullptr && of.memory == nullptr) of.memory = std::make_shared<Literal>(*of.literal);
+    std::shared_ptr<const void> owner = of.memory;
+    const auto& buffer = program_.buffers[b];
+    const bool writable =
+        buffer.kind == BufferKind::Output || (buffer.kind == BufferKind::Parameter && buffer.written);
     uint8_t* data = frame_.At(leaf.slice);
     Literal part = writable ? Literal::Adopt(shape, data, std::move(owner))
                             : Literal::Borrow(shape, data, std::move(owner));
@@ -139,7 +143,7 @@ class ProgramRun {
   /// Who holds the bytes of a buffer.
   struct Owner {
     const Literal* literal = nullptr;  // an argument or a constant
-    std::shared_ptr<void> memory;      // of outputs
+    std::shared_ptr<void> memory;      // of outputs, and of `literal` for results
   };
   std::vector<Literal> arguments_;
   llvm::SmallVector<Owner, 8> owners_;  // by buffer
