@@ -45,6 +45,7 @@ const TargetLimits& LimitsOf(unsigned sm);
 struct Condition {
   uint32_t value = 0, initial = 0;
   bool assigned = false;        // `initial`, when the graph is launched
+  bool set = false;             // since then, by that or by a kernel
   bool used = false;            // there is a node that decides by it
   const void* graph = nullptr;  // that it was made for
 };

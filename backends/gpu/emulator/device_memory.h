@@ -63,8 +63,9 @@ class DeviceMemory {
     }
     return FaultKind::None;
   }
-  /// Memory of the host that kernels may touch by its address, or no more: 0 bytes.
+  /// Memory of the host that kernels may touch by its address.
   void MapHost(uint64_t address, uint64_t bytes) { host_[address] = bytes; }
+  void UnmapHost(uint64_t address) { host_.erase(address); }
   [[nodiscard]] bool IsOfHost(uint64_t address, uint64_t bytes) const;
   /// Of states.
   static bool AllWritten(const uint8_t* states, uint64_t bytes) {

@@ -114,7 +114,8 @@ CuResult GraphConditionalHandleCreate(CuGraphCondition* condition, CuGraph graph
   if (context != &TheDriver().device()) return CuResult::InvalidContext;
   if (flags > kAssigned) return CuResult::InvalidValue;
   *condition = ++TheDriver().last_condition;
-  (*known->conditions)[*condition] = {value, value, flags == kAssigned, false, known.get()};
+  (*known->conditions)[*condition] = {
+      .value = value, .initial = value, .assigned = flags == kAssigned, .graph = known.get()};
   return CuResult::Success;
 }
 
@@ -160,6 +161,11 @@ CuResult GraphAddNode(CuGraphNode* node, CuGraph graph, const CuGraphNode* depen
   Operation operation;
   operation.device = &driver.device();
   operation.conditional = std::move(added);
+  operation.run = [conditions = known->conditions, of = params->condition] {
+    if (conditions->at(of).set) return CuResult::Success;
+    TheDriver().report = "a graph decides by a condition that nothing has set since it was launched";
+    return TheDriver().sticky = CuResult::LaunchFailed;
+  };
   known->operations.push_back(std::move(operation));
   *node = &known->operations.back();
   return CuResult::Success;

@@ -52,7 +52,7 @@ CuResult MemFreeHost(void* memory) {
   if (TheDriver().work.IsCapturingHere()) return CuResult::StreamCaptureUnsupported;
   if (const CuResult result = TheDriver().work.FinishAll(); result != CuResult::Success) return result;
   for (const auto& device : TheDriver().devices)
-    device->memory().MapHost(reinterpret_cast<uint64_t>(memory), 0);
+    device->memory().UnmapHost(reinterpret_cast<uint64_t>(memory));
   return TheDriver().host_memory.erase(memory) != 0 ? CuResult::Success : CuResult::InvalidValue;
 }
 

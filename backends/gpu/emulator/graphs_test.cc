@@ -253,6 +253,24 @@ TEST(EmulatedGraphs, ConditionsAreThoseOfTheGraph) {
   EXPECT_NE(EmulatedReport().find("sets a condition, and no graph"), std::string::npos) << EmulatedReport();
 }
 
+TEST(EmulatedGraphs, ConditionsAreSetInEachLaunch) {
+  Driver driver;
+  CuGraph graph = nullptr;
+  CuGraphExec exec = nullptr;
+  driver.Expect(driver.api.StreamBeginCapture(driver.stream, CuGraphFlags::ThisThread));
+  CuConditionalNode node;
+  node.condition = driver.NewCondition(0, 0);
+  node.type = CuConditionalNode::If;
+  driver.Expect(driver.Add(node));
+  driver.Expect(driver.api.StreamEndCapture(driver.stream, &graph));
+  driver.CaptureBody(node.bodies[0], node.condition);
+  driver.Expect(driver.api.GraphInstantiate(&exec, graph, 0));
+  driver.Set(1);
+  (void)driver.api.GraphLaunch(exec, driver.stream);
+  EXPECT_EQ(driver.api.StreamSynchronize(driver.stream), CuResult::LaunchFailed);
+  EXPECT_NE(EmulatedReport().find("that nothing has set"), std::string::npos) << EmulatedReport();
+}
+
 TEST(EmulatedGraphs, OlderDriversLackThem) {
   const Driver driver(0, 12020);
   EXPECT_EQ(driver.api.GraphAddNode, nullptr);

@@ -66,6 +66,7 @@ void HostSetCondition(Thread* thread, const Site* site, uint64_t condition, uint
     block.Leave(*thread);
   }
   known->second.value = value;
+  known->second.set = true;
 }
 
 void HostCopy(Thread* thread, const Site* site, uint64_t to, uint64_t from, uint64_t bytes) {

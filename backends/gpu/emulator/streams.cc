@@ -102,8 +102,8 @@ CuResult Streams::DoNext(size_t stream) {
   if (operation.wait != nullptr)
     while (!operation.wait->done)
       if (const CuResult result = DoNext(operation.wait->stream); result != CuResult::Success) return result;
-  if (operation.conditional != nullptr) Choose(stream, operation);
   const CuResult result = operation.run ? Do(stream, operation) : CuResult::Success;
+  if (result == CuResult::Success && operation.conditional != nullptr) Choose(stream, operation);
   if (operation.record == nullptr) return result;
   operation.record->done = true;
   operation.record->time = std::chrono::steady_clock::now();
@@ -206,8 +206,10 @@ CuResult Streams::Launch(size_t stream, const OperationGraph& graph) {
     Operation begin;
     begin.device = graph.operations.front().device;
     begin.run = [conditions = graph.conditions] {
-      for (auto& [handle, condition] : *conditions)
+      for (auto& [handle, condition] : *conditions) {
+        condition.set = condition.assigned;
         if (condition.assigned) condition.value = condition.initial;
+      }
       return CuResult::Success;
     };
     ask(std::move(begin));

@@ -48,7 +48,7 @@ struct Operation {
   std::function<CuResult()> run;                            // empty: nothing but the events
   StreamEventPtr record, wait;                              // done with it, must be done before it
   StreamClocks clocks;                                      // what it is ordered after
-  std::shared_ptr<const ConditionalNode> conditional = {};  // instead of `run`
+  std::shared_ptr<const ConditionalNode> conditional = {};  // behind `run`
   std::shared_ptr<Conditions> conditions = {};              // that kernels may set
 };
 
