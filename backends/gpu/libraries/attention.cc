@@ -12,7 +12,7 @@ using A = AttentionArrays;
 
 /// Of features, as the library's kernels for attention have them.
 constexpr int64_t kMostFeatures = 128, kFeatureStep = 8;
-/// Attention of fewer products is not worth a call.
+/// Attention of fewer products is not worth a call. Not measured.
 constexpr int64_t kLeastMultiplies = int64_t{1} << 20;
 
 /// A dimension of the attention and where it is in each array.
@@ -53,6 +53,10 @@ class AttentionMaker {
       if (arrays_.views[array].type != type || (type != ElementType::F16 && type != ElementType::BF16))
         return Decline(kernel_.loc(), "the library has attention of f16 or bf16 alone, not of {0}",
                        ToString(arrays_.views[array].type));
+    const View& bias = arrays_.views[A::Bias];
+    constexpr ElementType kBiases[] = {ElementType::F16, ElementType::BF16, ElementType::F32};
+    if (bias.array >= 0 && !llvm::is_contained(kBiases, bias.type))
+      return Decline(kernel_.loc(), "the library has no bias of {0}", ToString(bias.type));
     return {};
   }
 
@@ -71,6 +75,10 @@ class AttentionMaker {
       else
         (axis.scores >= arrays_.sections[2] ? outer : inner).push_back(DimOf(axis));
     }
+    // Of one head all queries have the same, and so have heads that share keys.
+    for (const Dim& dim : inner)
+      if (dim.strides[A::Keys] != 0 || dim.strides[A::Values] != 0)
+        return Refuse("queries or heads that share keys have values of their own");
     if (outer.size() > 2 || inner.size() > 2) return Refuse("it has more dimensions than the library");
     if (!outer.empty()) groups_ = outer.back();
     if (outer.size() == 2) batch_ = outer.front();

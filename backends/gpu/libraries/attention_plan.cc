@@ -24,17 +24,6 @@ Dims4 Packed(llvm::ArrayRef<int64_t> sizes) {
   return dims;
 }
 
-/// Where tensors begin, of arrays of the step.
-llvm::SmallVector<uint64_t, 7> AddressesOf(const LibraryAttention& attention, const LibraryArrays& at) {
-  llvm::SmallVector<uint64_t, 7> addresses;
-  for (const View* view : attention.Tensors()) {
-    const uint64_t array =
-        view->array < 0 ? at.results.front() : at.operands[static_cast<size_t>(view->array)];
-    addresses.push_back(array + static_cast<uint64_t>(view->offset * Info(view->type).host_bytes()));
-  }
-  return addresses;
-}
-
 /// Describes the operations one after the other: what each makes is the next one's.
 class Describer {
  public:

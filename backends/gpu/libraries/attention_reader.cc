@@ -59,6 +59,9 @@ std::optional<llvm::SmallVector<ViewDim, 4>> GrowthOf(const Instruction& value) 
   const auto seen = SeenThrough(value);
   if (!seen || seen->inst->kind() != OpKind::Iota || seen->view.offset != 0) return std::nullopt;
   const Shape& shape = seen->inst->shape();
+  // Others wrap, or are rounded, on the way.
+  constexpr ElementType kExact[] = {ElementType::S32, ElementType::U32, ElementType::S64, ElementType::U64};
+  if (!llvm::is_contained(kExact, shape.element_type())) return std::nullopt;
   llvm::SmallVector<ViewDim, 4> numbers;
   for (int64_t d = 0; d < shape.rank(); ++d)
     numbers.push_back({shape.dim(d), d == seen->inst->attr<IotaAttrs>().iota_dimension ? 1 : 0});
@@ -106,6 +109,7 @@ std::vector<const Instruction*> AttentionReader::Steps() const {
 }
 
 Status AttentionReader::Start(const Instruction& dot, const Instruction& kernel) {
+  if (dot.shape().ElementCount() == 0) return Decline(dot.loc(), "there is nothing to do");
   const auto& attrs = dot.attr<DotAttrs>();
   const View scores = ViewOfArray(-1, dot.shape());
   known_[&dot] = {Role::Scores, scores};
@@ -206,7 +210,7 @@ Status AttentionReader::Weigh(const Instruction& dot, const Instruction& kernel)
   const size_t side = Find(dot.operand(0)) != nullptr ? 0 : 1;
   const Known* const known = Find(dot.operand(static_cast<int64_t>(side)));
   const Instruction& other = *dot.operand(static_cast<int64_t>(1 - side));
-  if (known->role != Role::Weights || Find(&other) != nullptr)
+  if (known->role != Role::Weights || known->version != version_ || Find(&other) != nullptr)
     return Decline(dot.loc(), "what %{0} sums up are no weights of a softmax", dot.name());
   const View weights = known->view;
   std::optional<View> values = ViewOf(other);
@@ -290,12 +294,15 @@ std::optional<AttentionReader::Known> AttentionReader::See(const Instruction& in
   return known;
 }
 
-/// Roundings on the way are left out, as the library has f32 there.
+/// Roundings on the way are left out, as the library has f32 there: those of types with as many exponents and
+/// of f16. Others would lose more than digits.
 std::optional<AttentionReader::Known> AttentionReader::Convert(const Instruction& inst) {
-  const Known& known = *Find(inst.operand(0));
-  if (!IsFloat(inst.shape().element_type()) || !IsFloat(inst.operand(0)->shape().element_type()))
-    return std::nullopt;
-  return known;
+  constexpr ElementType kRounded[] = {ElementType::F16, ElementType::BF16, ElementType::F32};
+  const auto is_rounded = [&](const Shape& shape) {
+    return llvm::is_contained(kRounded, shape.element_type());
+  };
+  if (!is_rounded(inst.shape()) || !is_rounded(inst.operand(0)->shape())) return std::nullopt;
+  return *Find(inst.operand(0));
 }
 
 std::optional<AttentionReader::Pair> AttentionReader::OneKnown(const Instruction& inst) const {
@@ -320,9 +327,9 @@ std::optional<AttentionReader::Known> AttentionReader::Scale(const Instruction& 
 std::optional<AttentionReader::Known> AttentionReader::Divide(const Instruction& inst) {
   const Known *const powers = Find(inst.operand(0)), *const sums = Find(inst.operand(1));
   if (powers == nullptr || sums == nullptr || powers->role != Role::Powers || sums->role != Role::Sums ||
-      !GoesAlong(sums->view, powers->view))
+      sums->version != powers->version || !GoesAlong(sums->view, powers->view))
     return std::nullopt;
-  return Known{Role::Weights, powers->view};
+  return Known{Role::Weights, powers->view, powers->version};
 }
 
 std::optional<AttentionReader::Known> AttentionReader::Add(const Instruction& inst) {
@@ -391,13 +398,13 @@ std::optional<AttentionReader::Known> AttentionReader::Subtract(const Instructio
       maxima->role != Role::Maxima || scores->version != maxima->version ||
       !GoesAlong(maxima->view, scores->view))
     return std::nullopt;
-  return Known{Role::Differences, scores->view};
+  return Known{Role::Differences, scores->view, scores->version};
 }
 
 std::optional<AttentionReader::Known> AttentionReader::Exponential(const Instruction& inst) {
   const Known& known = *Find(inst.operand(0));
   if (known.role != Role::Differences) return std::nullopt;
-  return Known{Role::Powers, known.view};
+  return Known{Role::Powers, known.view, known.version};
 }
 
 std::optional<AttentionReader::Known> AttentionReader::Reduce(const Instruction& inst) {

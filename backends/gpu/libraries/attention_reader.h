@@ -41,7 +41,7 @@ class AttentionReader {
   struct Known {
     Role role = Role::Scores;
     View view;        // over the scores; of maxima and sums without the keys
-    int version = 0;  // of scores: how much has been done to them
+    int version = 0;  // of the scores that it is made of: how much had been done to them
   };
   using Rule = std::optional<Known> (AttentionReader::*)(const Instruction& inst);
   /// An operand that is known, and the other one.

@@ -9,17 +9,6 @@ using A = CudnnAttribute;
 using T = CudnnAttributeType;
 using Direction = LibraryConvolution::Direction;
 
-/// Where tensors begin, of arrays of the step.
-llvm::SmallVector<uint64_t, 5> AddressesOf(const LibraryConvolution& convolution, const LibraryArrays& at) {
-  llvm::SmallVector<uint64_t, 5> addresses;
-  for (const LibraryTensor* tensor : convolution.Tensors()) {
-    const uint64_t array =
-        tensor->array < 0 ? at.results.front() : at.operands[static_cast<size_t>(tensor->array)];
-    addresses.push_back(array + static_cast<uint64_t>(tensor->offset * Info(tensor->type).host_bytes()));
-  }
-  return addresses;
-}
-
 /// The operation of a direction, and its attributes.
 struct OperationRow {
   Direction direction;

@@ -79,6 +79,18 @@ class CudnnPlan {
   int64_t workspace_ = 0;
 };
 
+/// Where the tensors of a work begin, of the arrays of a step: in the order of its Tensors().
+template <class Work>
+llvm::SmallVector<uint64_t, 7> AddressesOf(const Work& work, const LibraryArrays& at) {
+  llvm::SmallVector<uint64_t, 7> addresses;
+  for (const auto* tensor : work.Tensors()) {
+    const uint64_t array =
+        tensor->array < 0 ? at.results.front() : at.operands[static_cast<size_t>(tensor->array)];
+    addresses.push_back(array + static_cast<uint64_t>(tensor->offset * Info(tensor->type).host_bytes()));
+  }
+  return addresses;
+}
+
 /// The greatest power of 2 up to 256 that divides an alignment: more is no better.
 uint64_t UsefulAlignment(uint64_t alignment);
 
