@@ -112,6 +112,9 @@ hlo::Result<std::pair<hlo::Instruction*, hlo::Instruction*>> BroadcastPair(Emiss
                                                                            Span<const int64_t> dimensions) {
   const bool scalar = lhs->shape().IsScalar() || rhs->shape().IsScalar();
   if (scalar && lhs->shape().rank() != rhs->shape().rank()) {
+    if (!dimensions.empty())
+      return Wrong("broadcast_dimensions {0} are {1} dimensions, but a scalar has none", ListText(dimensions),
+                   dimensions.size());
     HLO_TRY(hlo::Instruction * x, BroadcastScalar(emission, lhs, rhs->shape()));
     HLO_TRY(hlo::Instruction * y, BroadcastScalar(emission, rhs, lhs->shape()));
     return std::pair(x, y);

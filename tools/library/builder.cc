@@ -112,6 +112,9 @@ void XlaBuilder::Trace(std::string_view /*tag*/, XlaOp operand, Location locatio
   if (!found) state_->Fail(ToStatus(found.error()), location);
 }
 
-std::string XlaBuilder::ToString() const { return hlo::ToString(state_->Current()); }
+std::string XlaBuilder::ToString() const {
+  const hlo::Module* module = state_->Current();
+  return module ? hlo::ToString(*module) : "";
+}
 
 }  // namespace hlo_toolkit

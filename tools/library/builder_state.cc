@@ -1,7 +1,7 @@
 #include "tools/library/builder_state.h"
 
-#include "ir/numeric/narrow_float.h"
 #include "ir/verify.h"
+#include "parser/lexer.h"
 
 namespace hlo_toolkit::internal {
 namespace {
@@ -9,12 +9,20 @@ namespace {
 /// Bits of a handle below its generation.
 constexpr int kIndexBits = 40;
 
-/// A name as HLO text has it: what else there is becomes `_`.
-std::string CleanName(std::string_view name) {
-  std::string clean(name);
+/// A name that HLO text reads back: other characters become `_`, and words that mean something there get one
+/// more.
+std::string CleanName(std::string_view written) {
+  std::string clean(written);
   for (char& c : clean)
     if (!llvm::isAlnum(c) && c != '_' && c != '.' && c != '-') c = '_';
-  if (!clean.empty() && !llvm::isAlpha(clean[0]) && clean[0] != '_') clean.insert(clean.begin(), '_');
+  if (clean.empty()) return clean;
+  if (!llvm::isAlpha(clean[0]) && clean[0] != '_') clean.insert(clean.begin(), '_');
+  const llvm::StringRef name = clean;
+  if (name.starts_with("__") && !name.starts_with("__xla_")) clean[0] = 'a';
+  hlo::Lexer lexer(clean, 0, clean.size());
+  hlo::Token token;
+  lexer.Lex(token);
+  if (token.kind != hlo::TokenKind::Ident) clean += '_';
   return clean;
 }
 
@@ -65,9 +73,14 @@ hlo::Result<hlo::Computation*> BuilderState::Import(const XlaComputation& comput
   const hlo::Module* from = ComputationAccess::Module(computation);
   if (!from) return Wrong("the computation is null");
   const llvm::ArrayRef<uint64_t> ids = ComputationAccess::Ids(computation);
+  // The entry is the last one of what was built.
+  for (size_t i = ids.size(); i-- > 0;)
+    if (from->computations()[i].get() == from->entry()) {
+      if (hlo::Computation* there = imported_.lookup(ids[i])) return there;
+      break;
+    }
   llvm::DenseMap<const hlo::Computation*, uint64_t> id_of;
   for (size_t i = 0; i < ids.size(); ++i) id_of[from->computations()[i].get()] = ids[i];
-  if (hlo::Computation* there = imported_.lookup(id_of[from->entry()])) return there;
   for (const hlo::Computation* callee : from->PostOrder()) {
     hlo::Computation*& copy = imported_[id_of[callee]];
     if (copy) continue;
@@ -80,18 +93,22 @@ hlo::Result<hlo::Computation*> BuilderState::Import(const XlaComputation& comput
 }
 
 hlo::Result<hlo::Computation*> BuilderState::Reducer(hlo::OpKind kind, hlo::ElementType type) {
-  hlo::Computation*& made = reducers_[{static_cast<unsigned>(kind), static_cast<unsigned>(type)}];
-  if (made) return made;
+  const auto key = std::pair(static_cast<unsigned>(kind), static_cast<unsigned>(type));
+  if (hlo::Computation* there = reducers_.lookup(key)) return there;
   const llvm::StringRef name = module_->UniqueComputationName(module_->Save(hlo::ToString(kind)));
-  made = module_->AddComputation(name);
-  Own(made);
+  hlo::Computation* made = module_->AddComputation(name);
   hlo::Builder builder(*made);
   const hlo::Shape scalar = hlo::Shape::ArrayWithDefaultLayout(type, {});
   hlo::Instruction* x = builder.Parameter(0, scalar, "x");
   hlo::Instruction* y = builder.Parameter(1, scalar, "y");
-  HLO_TRY(hlo::Instruction * root, builder.Add(kind, {x, y}));
-  made->set_root(root);
-  return made;
+  auto root = builder.Add(kind, {x, y});
+  if (!root) {
+    module_->RemoveLastComputation();
+    return tl::unexpected(std::move(root.error()));
+  }
+  made->set_root(*root);
+  Own(made);
+  return reducers_[key] = made;
 }
 
 void BuilderState::SetFrontendAttribute(hlo::Instruction& instruction, const std::string& key,
@@ -119,9 +136,10 @@ void BuilderState::Complete(hlo::Instruction* root) {
   module_->config.entry_layout = std::move(layout);
 }
 
-const hlo::Module& BuilderState::Current() {
-  if (root() && CheckParameters()) Complete(root());
-  return *module_;
+const hlo::Module* BuilderState::Current() {
+  if (!root() || !CheckParameters()) return nullptr;
+  Complete(root());
+  return module_.get();
 }
 
 hlo::Result<XlaComputation> BuilderState::Finish(hlo::Instruction* root) {
@@ -141,6 +159,11 @@ hlo::Result<XlaComputation> BuilderState::Finish(hlo::Instruction* root) {
 hlo::Result<const hlo::Shape*> Emission::Array(size_t i) const {
   if (shape(i).IsArray()) return &shape(i);
   return Wrong("operand {0} is {1}, which is no array", i, shape(i));
+}
+
+hlo::Status Emission::ScalarOf(size_t i, hlo::ElementType type, llvm::StringRef what) const {
+  if (shape(i).IsScalarOf(type)) return {};
+  return Wrong("{0} is {1}, expected {2}[]", what, shape(i), hlo::ToString(type));
 }
 
 hlo::Result<hlo::Instruction*> Emission::Add(hlo::OpKind kind, llvm::ArrayRef<hlo::Instruction*> operands,
@@ -170,16 +193,8 @@ hlo::Instruction* Emission::Constant(const hlo::Literal& literal) {
 }
 
 hlo::Result<hlo::Instruction*> Emission::Number(hlo::ElementType type, double value) {
-  const hlo::ElementType part = hlo::RealPartType(type);
   if (!hlo::IsArrayType(type)) return Wrong("{0} has no numbers", hlo::ToString(type));
-  hlo::Literal literal = hlo::Literal::Zeros(hlo::Shape::ArrayWithDefaultLayout(type, {}));
-  const uint64_t bits =
-      hlo::IsFloat(part) ? hlo::FromDouble(part, value) : static_cast<uint64_t>(static_cast<int64_t>(value));
-  if (hlo::IsComplex(type))
-    std::memcpy(literal.MutableData(), &bits, literal.byte_size() / 2);
-  else
-    literal.SetBits(0, bits);
-  return Constant(literal);
+  return Constant(ScalarLiteral(type, value));
 }
 
 XlaOp Emit(XlaBuilder* builder, Span<const XlaOp> operands, const Location& location, EmitFunction make) {

@@ -53,15 +53,16 @@ class BuilderState {
   void set_one_shot_metadata(OpMetadata metadata) { one_shot_metadata_ = std::move(metadata); }
   hlo::Status SetSharding(const std::optional<OpSharding>& sharding);
   [[nodiscard]] const std::optional<OpSharding>& sharding() const { return sharding_; }
-  [[nodiscard]] FrontendAttributes& frontend_attributes() { return frontend_attributes_; }
+  hlo::Status SetFrontendAttributes(FrontendAttributes attributes);
+  [[nodiscard]] const FrontendAttributes& frontend_attributes() const { return frontend_attributes_; }
   /// Gives it to an instruction that was added, and to the result of a call.
   void Decorate(hlo::Instruction& added);
   void DecorateResult(hlo::Instruction& result);
 
   /// The module as it is, complete; another one begins.
   hlo::Result<XlaComputation> Finish(hlo::Instruction* root);
-  /// The module, complete but for what is not there yet, for readers.
-  const hlo::Module& Current();
+  /// The module as it is, complete, for readers; null while it has no root or lacks parameters.
+  const hlo::Module* Current();
 
  private:
   void Start(std::string_view name);
@@ -102,6 +103,8 @@ class Emission {
   [[nodiscard]] const hlo::Shape& shape(size_t i) const { return operands_[i]->shape(); }
   /// Operand i is an array, or the error that it is none.
   [[nodiscard]] hlo::Result<const hlo::Shape*> Array(size_t i) const;
+  /// Operand i, which `what` names, is a scalar of the type, or the error that it is not.
+  [[nodiscard]] hlo::Status ScalarOf(size_t i, hlo::ElementType type, llvm::StringRef what) const;
 
   hlo::Result<hlo::Instruction*> Add(hlo::OpKind kind, llvm::ArrayRef<hlo::Instruction*> operands,
                                      hlo::Attrs attrs = {}, llvm::ArrayRef<hlo::Computation*> callees = {});

@@ -187,5 +187,39 @@ TEST(LibraryBuilder, ShapesAreToldAndChecked) {
   EXPECT_EQ(Message(builder.first_error()), "the shape is f32[3], but s32[3] was expected");
 }
 
+TEST(LibraryBuilder, WhatIsThereIsPrintedOnceItIsWhole) {
+  XlaBuilder builder("b");
+  EXPECT_EQ(builder.ToString(), "");
+  builder.Parameter(1, kVector, "y");
+  EXPECT_EQ(builder.ToString(), "");
+  builder.Parameter(0, kVector, "x");
+  EXPECT_NE(builder.ToString().find("ROOT %x = f32[3]{0} parameter(0)"), std::string::npos);
+  // What fails leaves nothing half made.
+  XlaBuilder complex("c");
+  Sort(complex.Parameter(0, ShapeUtil::MakeShape(C64, {3}), "x"));
+  EXPECT_EQ(Message(complex.first_error()), "c64[3] has no order to sort by");
+  EXPECT_NE(complex.ToString().find("ROOT %x"), std::string::npos);
+  EXPECT_EQ(complex.ToString().find("less"), std::string::npos);
+  XlaBuilder token("t");
+  const XlaOp x = token.Parameter(0, kVector, "x");
+  Sort(x, {token.Parameter(1, ShapeUtil::MakeTokenShape(), "t")});
+  EXPECT_EQ(Message(token.first_error()), "operand 1 is token[], which is no array");
+  EXPECT_EQ(token.ToString().find("less"), std::string::npos);
+}
+
+TEST(LibraryBuilder, NamesWithAMeaningAreReadAgain) {
+  for (const char* name :
+       {"f32",       "__x",        "\xc3\xa9", "true",    "nan",   "inf",     "ENTRY", "ROOT",
+        "HloModule", "replicated", "9a",       "token",   "_",     "__xla_x", "-",     ".",
+        "a-b.c",     "nan.1",      "nan-1",    "token-1", "f32.1", "x9",      "s4e",   "maximal"}) {
+    XlaBuilder builder(name);
+    Neg(builder.Parameter(0, kVector, name));
+    const XlaComputation made = builder.Build().value();
+    const StatusOr<XlaComputation> again = XlaComputation::FromText(made.ToString());
+    ASSERT_TRUE(again.ok()) << name << ": " << again.status().ToString() << "\n" << made.ToString();
+    EXPECT_EQ(again->ToString(), made.ToString());
+  }
+}
+
 }  // namespace
 }  // namespace hlo_toolkit

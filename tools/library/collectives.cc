@@ -6,6 +6,7 @@ namespace hlo_toolkit {
 
 using internal::Emission;
 using internal::Emit;
+using internal::NotImplemented;
 using internal::Wrong;
 using InstructionOr = hlo::Result<hlo::Instruction*>;
 
@@ -65,6 +66,8 @@ hlo::Result<hlo::Shape> Same(const hlo::Shape& shape) { return shape; }
 hlo::Result<hlo::Shape> Scaled(const hlo::Shape& shape, int64_t d, int64_t factor, bool larger) {
   if (d < 0 || d >= shape.rank()) return Wrong("{0} has no dimension {1}", shape, d);
   if (factor <= 0) return Wrong("a shard count of {0}", factor);
+  if (shape.is_dynamic(d))
+    return NotImplemented("shards of dimension {0} of {1}, which is dynamic", d, shape);
   std::vector<int64_t> sizes(shape.dims().begin(), shape.dims().end());
   int64_t& size = sizes[static_cast<size_t>(d)];
   if (!larger && size % factor != 0)
@@ -73,7 +76,9 @@ hlo::Result<hlo::Shape> Scaled(const hlo::Shape& shape, int64_t d, int64_t facto
     size /= factor;
   else if (__builtin_mul_overflow(size, factor, &size))
     return Wrong("{0} times as large a dimension {1} of {2} exceeds 64 bits", factor, d, shape);
-  return internal::ToShape(Shape(internal::FromElementType(shape.element_type()), sizes));
+  const llvm::ArrayRef<bool> dynamic = shape.dynamic_flags();
+  return internal::ToShape(Shape(internal::FromElementType(shape.element_type()), sizes,
+                                 std::vector<bool>(dynamic.begin(), dynamic.end())));
 }
 
 XlaOp EmitSum(XlaBuilder* builder, XlaOp operand, const std::vector<ReplicaGroup>& groups,
@@ -134,6 +139,10 @@ XlaOp CrossReplicaSum(XlaBuilder* builder, XlaOp operand, Span<const int64_t> re
   return EmitSum(builder, operand, in_order, location);
 }
 
+XlaOp CrossReplicaSum(XlaBuilder* builder, XlaOp operand, EmptyList /*none*/, Location location) {
+  return EmitSum(builder, operand, {}, location);
+}
+
 XlaOp AllReduce(XlaBuilder* builder, XlaOp operand, const XlaComputation& computation,
                 Span<const ReplicaGroup> replica_groups, const std::optional<ChannelHandle>& channel_id,
                 bool use_global_device_ids, Location location) {
@@ -178,6 +187,8 @@ XlaOp AllToAll(XlaBuilder* builder, XlaOp operand, int64_t split_dimension, int6
     HLO_TRY(const hlo::Shape* shape, e.Array(0));
     HLO_CHECK_OK(Scaled(*shape, split_dimension, split_count, false));
     HLO_CHECK_OK(Scaled(*shape, concat_dimension, split_count, true));
+    if (split_dimension != concat_dimension && shape->HasDynamicDimension())
+      return NotImplemented("moving blocks of {0}, which has dynamic dimensions", *shape);
     hlo::AllToAllAttrs attrs;
     attrs.replica_groups = Groups(replica_groups);
     attrs.dimension = split_dimension;

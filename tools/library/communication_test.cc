@@ -111,5 +111,44 @@ TEST(LibraryCommunication, WrongShardsAreSaid) {
   EXPECT_EQ(Text(half), "%x is no send");
 }
 
+TEST(LibraryCommunication, DynamicSizesStay) {
+  XlaBuilder adder("add");
+  const XlaOp p = adder.Parameter(0, Shape(F32, {}), "x");
+  Add(p, adder.Parameter(1, Shape(F32, {}), "y"));
+  const XlaComputation add = adder.Build().value();
+  const Shape shape(F32, {4, 6}, {true, false});
+  XlaBuilder builder("b");
+  const XlaOp x = builder.Parameter(0, shape, "x");
+  EXPECT_EQ(builder.GetShape(AllGather(x, 1, 2))->ToString(), "f32[<=4,12]");
+  EXPECT_EQ(builder.GetShape(ReduceScatter(x, add, 1, 2))->ToString(), "f32[<=4,3]");
+  EXPECT_TRUE(builder.Build().ok());
+  XlaBuilder gather("b");
+  AllGather(gather.Parameter(0, shape, "x"), 0, 2);
+  EXPECT_EQ(Text(gather), "shards of dimension 0 of f32[<=4,6], which is dynamic");
+  XlaBuilder scatter("b");
+  ReduceScatter(scatter.Parameter(0, shape, "x"), add, 0, 2);
+  EXPECT_EQ(Text(scatter), "shards of dimension 0 of f32[<=4,6], which is dynamic");
+  XlaBuilder blocks("b");
+  AllToAll(blocks.Parameter(0, Shape(F32, {2, 2, 3}, {false, false, true}), "x"), 0, 1, 2);
+  EXPECT_EQ(Text(blocks), "moving blocks of f32[2,2,<=3], which has dynamic dimensions");
+}
+
+TEST(LibraryCommunication, GroupsOfSumsHaveBothForms) {
+  XlaBuilder builder("b");
+  const XlaOp x = builder.Parameter(0, Shape(F32, {}), "x");
+  ReplicaGroup all;
+  all.set_replica_ids({0, 1});
+  CrossReplicaSum(x, {});
+  CrossReplicaSum(x, {0, 1});
+  CrossReplicaSum(x, {0, 0});
+  builder.CrossReplicaSum(x, {all});
+  EXPECT_EQ(Text(builder),
+            "x = f32[] parameter(0)\n"
+            "all-reduce = f32[] all-reduce(x), replica_groups={}, to_apply=add\n"
+            "all-reduce.1 = f32[] all-reduce(x), replica_groups={{0},{1}}, to_apply=add\n"
+            "all-reduce.2 = f32[] all-reduce(x), replica_groups={{0,1}}, to_apply=add\n"
+            "ROOT all-reduce.3 = f32[] all-reduce(x), replica_groups={{0,1}}, to_apply=add\n");
+}
+
 }  // namespace
 }  // namespace hlo_toolkit

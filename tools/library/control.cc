@@ -22,6 +22,7 @@ XlaOp While(XlaBuilder* builder, const XlaComputation& condition, const XlaCompu
 XlaOp Conditional(XlaBuilder* builder, XlaOp pred, XlaOp true_operand, const XlaComputation& true_computation,
                   XlaOp false_operand, const XlaComputation& false_computation, Location location) {
   return Emit(builder, {pred, true_operand, false_operand}, location, [&](Emission& e) -> InstructionOr {
+    HLO_CHECK_OK(e.ScalarOf(0, hlo::ElementType::Pred, "the predicate of a conditional"));
     HLO_TRY(hlo::Computation * if_true, e.state().Import(true_computation));
     HLO_TRY(hlo::Computation * if_false, e.state().Import(false_computation));
     return e.Add(hlo::OpKind::Conditional, e.operands(), hlo::ConditionalAttrs(), {if_true, if_false});
@@ -34,6 +35,7 @@ XlaOp Conditional(XlaBuilder* builder, XlaOp branch_index,
   std::vector<XlaOp> operands = branch_operands.ToVector();
   operands.insert(operands.begin(), branch_index);
   return Emit(builder, operands, location, [&](Emission& e) -> InstructionOr {
+    HLO_CHECK_OK(e.ScalarOf(0, hlo::ElementType::S32, "the branch index of a conditional"));
     llvm::SmallVector<hlo::Computation*, 4> branches;
     for (const XlaComputation* branch : branch_computations) {
       if (!branch) return Wrong("a branch is null");

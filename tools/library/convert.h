@@ -33,6 +33,24 @@ Status ToStatus(const hlo::Diagnostic& diagnostic);
 /// double with each call.
 bool IsHugeTuple(llvm::ArrayRef<hlo::Shape> elements);
 
+/// A scalar of a type of arrays with the value of a small number; of a complex one as its real part.
+hlo::Literal ScalarLiteral(hlo::ElementType type, double value);
+
+/// The enumerator of the IR with the same number. The enumerations run in the same order, up to `last`; those
+/// of the public headers may hold any number.
+template <class To, class From>
+hlo::Result<To> ToEnum(From value, To last, const char* what) {
+  const auto number = static_cast<int64_t>(value);
+  if (number < 0 || number > static_cast<int64_t>(last))
+    return Wrong("there is no {0} number {1}", what, number);
+  return static_cast<To>(number);
+}
+/// Whether two enumerators have one number.
+template <class A, class B>
+constexpr bool SameNumber(A a, B b) {
+  return static_cast<int64_t>(a) == static_cast<int64_t>(b);
+}
+
 struct LiteralAccess {
   static Literal Make(const hlo::Literal& value);
   /// Null of an invalid literal. Arrays are in unpacked storage.

@@ -170,5 +170,12 @@ TEST(LibraryElementwise, ConversionsTakeWhatTheyNeed) {
   EXPECT_EQ(Value(builder), "( {1, -2}, {(1.75, -3), (-2, -4)}, {2, -2}, {1065353216, 1073741824}, {1, 2} )");
 }
 
+TEST(LibraryElementwise, AScalarTakesNoDimensions) {
+  XlaBuilder builder("b");
+  const XlaOp x = builder.Parameter(0, Shape(F32, {2}), "x"), y = builder.Parameter(1, Shape(F32, {}), "y");
+  Add(x, y, {0});
+  EXPECT_EQ(Text(builder), "broadcast_dimensions {0} are 1 dimensions, but a scalar has none");
+}
+
 }  // namespace
 }  // namespace hlo_toolkit

@@ -11,6 +11,19 @@ using InstructionOr = hlo::Result<hlo::Instruction*>;
 
 namespace {
 
+// What ToEnum needs.
+using internal::SameNumber;
+static_assert(SameNumber(FftType::FFT, hlo::FftType::FFT) && SameNumber(FftType::IFFT, hlo::FftType::IFFT) &&
+              SameNumber(FftType::RFFT, hlo::FftType::RFFT) &&
+              SameNumber(FftType::IRFFT, hlo::FftType::IRFFT));
+static_assert(SameNumber(TriangularSolveOptions::TRANSPOSE_INVALID, hlo::TransposeA::Invalid) &&
+              SameNumber(TriangularSolveOptions::NO_TRANSPOSE, hlo::TransposeA::NoTranspose) &&
+              SameNumber(TriangularSolveOptions::TRANSPOSE, hlo::TransposeA::Transpose) &&
+              SameNumber(TriangularSolveOptions::ADJOINT, hlo::TransposeA::Adjoint));
+static_assert(SameNumber(RandomAlgorithm::RNG_DEFAULT, hlo::RngAlgorithm::Default) &&
+              SameNumber(RandomAlgorithm::RNG_THREE_FRY, hlo::RngAlgorithm::ThreeFry) &&
+              SameNumber(RandomAlgorithm::RNG_PHILOX, hlo::RngAlgorithm::Philox));
+
 hlo::BatchNormAttrs BatchNorm(float epsilon, int64_t feature_index) {
   hlo::BatchNormAttrs attrs;
   attrs.epsilon = epsilon;
@@ -31,9 +44,9 @@ namespace ops {
 
 XlaOp Fft(XlaBuilder* builder, XlaOp operand, FftType fft_type, Span<const int64_t> fft_length,
           Location location) {
-  return Emit(builder, {operand}, location, [&](Emission& e) {
+  return Emit(builder, {operand}, location, [&](Emission& e) -> InstructionOr {
     hlo::FftAttrs attrs;
-    attrs.fft_type = static_cast<hlo::FftType>(fft_type);
+    HLO_TRY(attrs.fft_type, internal::ToEnum(fft_type, hlo::FftType::IRFFT, "type of Fourier transforms"));
     attrs.fft_length = internal::ToDims(fft_length);
     return e.Add(hlo::OpKind::Fft, e.operands(), attrs);
   });
@@ -49,12 +62,12 @@ XlaOp Cholesky(XlaBuilder* builder, XlaOp a, bool lower, Location location) {
 
 XlaOp TriangularSolve(XlaBuilder* builder, XlaOp a, XlaOp b, bool left_side, bool lower, bool unit_diagonal,
                       TriangularSolveOptions::Transpose transpose_a, Location location) {
-  return Emit(builder, {a, b}, location, [&](Emission& e) {
+  return Emit(builder, {a, b}, location, [&](Emission& e) -> InstructionOr {
     hlo::TriangularSolveAttrs attrs;
     attrs.left_side = left_side;
     attrs.lower = lower;
     attrs.unit_diagonal = unit_diagonal;
-    attrs.transpose_a = static_cast<hlo::TransposeA>(transpose_a);
+    HLO_TRY(attrs.transpose_a, internal::ToEnum(transpose_a, hlo::TransposeA::Adjoint, "way to transpose"));
     return e.Add(hlo::OpKind::TriangularSolve, e.operands(), attrs);
   });
 }
@@ -116,7 +129,8 @@ XlaOp RngBitGenerator(XlaBuilder* builder, RandomAlgorithm algorithm, XlaOp init
   return Emit(builder, {initial_state}, location, [&](Emission& e) -> InstructionOr {
     HLO_TRY(const hlo::Shape made, internal::ToShape(shape));
     hlo::RngBitGeneratorAttrs attrs;
-    attrs.algorithm = static_cast<hlo::RngAlgorithm>(algorithm);
+    HLO_TRY(attrs.algorithm,
+            internal::ToEnum(algorithm, hlo::RngAlgorithm::Philox, "algorithm of random numbers"));
     return e.AddWithShape(hlo::OpKind::RngBitGenerator, hlo::Shape::MakeTuple({e.shape(0), made}),
                           e.operands(), attrs);
   });

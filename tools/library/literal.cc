@@ -125,9 +125,9 @@ bool operator==(const Literal& a, const Literal& b) {
 }
 
 Literal LiteralUtil::CreateR1(const std::vector<bool>& values) {
-  return FromData({static_cast<int64_t>(values.size())}, values);
+  return FromVector({static_cast<int64_t>(values.size())}, values);
 }
-Literal LiteralUtil::FromData(Span<const int64_t> dimensions, const std::vector<bool>& values) {
+Literal LiteralUtil::FromVector(Span<const int64_t> dimensions, const std::vector<bool>& values) {
   Literal made(Shape(PRED, dimensions));
   const Span<bool> elements = made.mutable_data<bool>();
   for (size_t i = 0; i < elements.size(); ++i) elements[i] = values[i];
@@ -137,52 +137,57 @@ Literal LiteralUtil::CreateToken() { return LiteralAccess::Make(hlo::Literal::Ma
 
 namespace {
 
-/// A scalar of the type with those bits; complex ones with these as real part.
-Literal ScalarOfBits(PrimitiveType type, uint64_t bits) {
-  const auto element = internal::ToElementType(type);
-  if (!element || !hlo::IsArrayType(*element)) return {};
-  hlo::Literal made = hlo::Literal::Zeros(hlo::Shape::ArrayWithDefaultLayout(*element, {}));
-  if (hlo::IsComplex(*element))
+/// A scalar of the type, which is one of arrays, with those bits; complex ones with these as real part.
+hlo::Literal ScalarOfBits(hlo::ElementType type, uint64_t bits) {
+  hlo::Literal made = hlo::Literal::Zeros(hlo::Shape::ArrayWithDefaultLayout(type, {}));
+  if (hlo::IsComplex(type))
     std::memcpy(made.MutableData(), &bits, made.byte_size() / 2);
   else
     made.SetBits(0, bits);
-  return LiteralAccess::Make(made);
+  return made;
+}
+
+/// The least or the largest value of a type of real numbers.
+uint64_t ExtremeBits(hlo::ElementType type, bool largest) {
+  const hlo::TypeInfo& info = hlo::Info(type);
+  if (hlo::IsFloat(type)) {
+    if (!largest && !hlo::Format(type).has_sign()) return 0;
+    const double magnitude =
+        hlo::HasInfinity(type) ? std::numeric_limits<double>::infinity() : hlo::MaxFinite(type);
+    return hlo::FromDouble(type, largest ? magnitude : -magnitude);
+  }
+  const int sign_bits = info.type_class == hlo::TypeClass::Signed ? 1 : 0, value_bits = info.bits - sign_bits;
+  const uint64_t most = value_bits == 0 ? 0 : ~uint64_t{0} >> (64 - value_bits);
+  if (largest) return most;
+  return sign_bits == 0 ? 0 : ~most;
+}
+
+Literal Extreme(PrimitiveType type, bool largest) {
+  const auto element = internal::ToElementType(type);
+  if (!element || !hlo::IsArrayType(*element) || hlo::IsComplex(*element)) return {};
+  return LiteralAccess::Make(ScalarOfBits(*element, ExtremeBits(*element, largest)));
 }
 
 }  // namespace
 
-Literal LiteralUtil::FromInteger(PrimitiveType type, int value) {
-  const auto element = internal::ToElementType(type);
-  if (!element || !hlo::IsArrayType(*element)) return {};
-  if (hlo::IsPred(*element)) return ScalarOfBits(type, value != 0 ? 1 : 0);
-  const hlo::ElementType part = hlo::RealPartType(*element);
+hlo::Literal internal::ScalarLiteral(hlo::ElementType type, double value) {
+  if (hlo::IsPred(type)) return ScalarOfBits(type, value != 0 ? 1 : 0);
+  const hlo::ElementType part = hlo::RealPartType(type);
   return ScalarOfBits(type, hlo::IsFloat(part) ? hlo::FromDouble(part, value)
                                                : static_cast<uint64_t>(static_cast<int64_t>(value)));
 }
+
+Literal LiteralUtil::FromInteger(PrimitiveType type, int value) {
+  const auto element = internal::ToElementType(type);
+  if (!element || !hlo::IsArrayType(*element)) return {};
+  // A type without sign and zero has neither.
+  if (value <= 0 && hlo::IsFloat(*element) && !hlo::Format(*element).has_sign()) return {};
+  return LiteralAccess::Make(internal::ScalarLiteral(*element, value));
+}
 Literal LiteralUtil::Zero(PrimitiveType type) { return FromInteger(type, 0); }
 Literal LiteralUtil::One(PrimitiveType type) { return FromInteger(type, 1); }
-
-Literal LiteralUtil::MinValue(PrimitiveType type) {
-  const auto element = internal::ToElementType(type);
-  if (!element || IsComplex(type)) return {};
-  if (hlo::IsFloat(*element)) {
-    const double least = hlo::Format(*element).has_sign() ? -std::numeric_limits<double>::infinity() : 0;
-    return ScalarOfBits(type, hlo::HasInfinity(*element) || least == 0
-                                  ? hlo::FromDouble(*element, least)
-                                  : hlo::FromDouble(*element, -hlo::MaxFinite(*element)));
-  }
-  return ScalarOfBits(type, IsSigned(type) ? ~uint64_t{0} << (BitWidth(type) - 1) : 0);
-}
-
-Literal LiteralUtil::MaxValue(PrimitiveType type) {
-  const auto element = internal::ToElementType(type);
-  if (!element || IsComplex(type)) return {};
-  if (hlo::IsFloat(*element))
-    return ScalarOfBits(type, hlo::HasInfinity(*element)
-                                  ? hlo::FromDouble(*element, std::numeric_limits<double>::infinity())
-                                  : hlo::FromDouble(*element, hlo::MaxFinite(*element)));
-  return ScalarOfBits(type, ~uint64_t{0} >> (64 - BitWidth(type) + (IsSigned(type) ? 1 : 0)));
-}
+Literal LiteralUtil::MinValue(PrimitiveType type) { return Extreme(type, false); }
+Literal LiteralUtil::MaxValue(PrimitiveType type) { return Extreme(type, true); }
 
 StatusOr<Literal> ParseLiteral(std::string_view text) {
   const auto literal = hlo::ParseLiteralWithShape(llvm::StringRef(text.data(), text.size()));

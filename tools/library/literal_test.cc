@@ -7,7 +7,7 @@ namespace {
 
 TEST(LibraryShape, TextIsReadAndWritten) {
   for (const char* text : {"f32[2,3]{0,1}", "f32[]", "(s32[4]{0}, (pred[2]{0}), token[])", "f32[<=4,2]{1,0}",
-                           "s4[8,128]{1,0:T(8,128)E(4)S(1)}"})
+                           "s4[8,128]{1,0:T(8,128)E(4)S(1)}", "f32[]{:T(128)}", "(f32[]{:S(5)}, f32[])"})
     EXPECT_EQ(ParseShape(text)->ToString(true), text);
   EXPECT_FALSE(ParseShape("f32[2").ok());
   EXPECT_EQ(ParseShape("f32[2,3]")->ToString(), ShapeUtil::MakeShape(F32, {2, 3}).ToString());
@@ -23,6 +23,9 @@ TEST(LibraryShape, WrongShapesAreSaid) {
   Shape tiled(F32, {2});
   tiled.set_layout({{0}, "nonsense"});
   EXPECT_FALSE(ShapeUtil::Validate(tiled).ok());
+  Shape scalar(F32, {});
+  scalar.set_layout({{}, "nonsense"});
+  EXPECT_FALSE(ShapeUtil::Validate(scalar).ok());
   EXPECT_EQ(ShapeUtil::ElementsIn(Shape(F32, {int64_t{1} << 40, int64_t{1} << 40})), INT64_MAX);
   EXPECT_EQ(ShapeUtil::ByteSizeOf(ShapeUtil::MakeTupleShape({Shape(F32, {2}), Shape(S8, {3})})), 11);
 }
@@ -75,6 +78,20 @@ TEST(LibraryLiteral, TypesHaveExtremes) {
   EXPECT_EQ(LiteralUtil::MinValue(PRED).ToString(), "pred[] false");
   EXPECT_EQ(LiteralUtil::One(C64).ToString(), "c64[] (1, 0)");
   EXPECT_FALSE(LiteralUtil::MinValue(TOKEN).valid());
+  EXPECT_FALSE(LiteralUtil::MaxValue(TOKEN).valid());
+  EXPECT_FALSE(LiteralUtil::MaxValue(C64).valid());
+  EXPECT_EQ(LiteralUtil::MinValue(S1).ToString(), "s1[] -1");
+  EXPECT_EQ(LiteralUtil::MaxValue(S1).ToString(), "s1[] 0");
+  EXPECT_EQ(LiteralUtil::MaxValue(U1).ToString(), "u1[] 1");
+  EXPECT_EQ(LiteralUtil::MaxValue(PRED).ToString(), "pred[] true");
+  EXPECT_EQ(LiteralUtil::MinValue(S64).ToString(), "s64[] -9223372036854775808");
+  EXPECT_EQ(LiteralUtil::MaxValue(U64).ToString(), "u64[] 18446744073709551615");
+  EXPECT_EQ(LiteralUtil::MinValue(F8E4M3FN).ToString(), "f8e4m3fn[] -448");
+  // Neither zero nor a sign.
+  EXPECT_FALSE(LiteralUtil::Zero(F8E8M0FNU).valid());
+  EXPECT_EQ(LiteralUtil::One(F8E8M0FNU).ToString(), "f8e8m0fnu[] 1");
+  EXPECT_EQ(static_cast<float>(LiteralUtil::MinValue(F8E8M0FNU).Get<float8_e8m0fnu>({})), 0x1p-127f);
+  EXPECT_EQ(static_cast<float>(LiteralUtil::MaxValue(F8E8M0FNU).Get<float8_e8m0fnu>({})), 0x1p127f);
 }
 
 TEST(LibraryLiteral, TuplesAreTakenApart) {
@@ -86,6 +103,36 @@ TEST(LibraryLiteral, TuplesAreTakenApart) {
   EXPECT_FALSE(Literal(Shape(F32, {-1})).valid());
   EXPECT_EQ(LiteralUtil::CreateR2<int>({{1, 2}}).WithLayout({{0, 1}, ""})->shape().ToString(true),
             "s32[1,2]{0,1}");
+}
+
+TEST(LibraryLiteral, TruthsHaveAllRanks) {
+  const Literal x = LiteralUtil::CreateR2<bool>({{true, false}, {false, true}});
+  EXPECT_EQ(x, *ParseLiteral("pred[2,2] {{1,0},{0,1}}"));
+  EXPECT_EQ(LiteralUtil::CreateR3<bool>({{{true}, {false}}}), *ParseLiteral("pred[1,2,1] {{{1},{0}}}"));
+  EXPECT_EQ(LiteralUtil::CreateR4<bool>({{{{false, true}}}}), *ParseLiteral("pred[1,1,1,2] {{{{0,1}}}}"));
+  EXPECT_EQ(*Literal::CreateR2<bool>({{true}}), *ParseLiteral("pred[1,1] {{1}}"));
+  Array2D<bool> matrix({{true, false}, {false, true}});
+  EXPECT_EQ(LiteralUtil::CreateR2FromArray2D<bool>(matrix), x);
+  matrix(0, 1) = true;
+  const Array2D<bool>& constant = matrix;
+  EXPECT_TRUE(constant(0, 1));
+  Array3D<bool> cube(1, 2, 1);
+  cube(0, 0, 0) = true;
+  EXPECT_EQ(LiteralUtil::CreateR3FromArray3D<bool>(cube), *ParseLiteral("pred[1,2,1] {{{1},{0}}}"));
+  Array4D<bool> four(1, 1, 1, 2, true);
+  four(0, 0, 0, 0) = false;
+  EXPECT_EQ(LiteralUtil::CreateR4FromArray4D<bool>(four), *ParseLiteral("pred[1,1,1,2] {{{{0,1}}}}"));
+}
+
+TEST(LibraryArray, SizesWithoutRoomAreNone) {
+  EXPECT_EQ((Array2D<int>(-1, 3).num_elements()), 0);
+  EXPECT_EQ((Array2D<int>(-1, 3).sizes()), (std::array<int64_t, 2>{0, 0}));
+  EXPECT_EQ((Array2D<int>(-1, -3).num_elements()), 0);
+  constexpr int64_t kMany = int64_t{1} << 40;
+  EXPECT_EQ((Array3D<bool>(kMany, kMany, 2).sizes()), (std::array<int64_t, 3>{0, 0, 0}));
+  EXPECT_EQ((Array2D<double>(int64_t{1} << 31, int64_t{1} << 31).n1()), 0);
+  EXPECT_EQ((Array3D<int>(kMany, kMany, 0).n1()), kMany);
+  EXPECT_EQ((Array3D<int>(0, 2, 3).n2()), 2);
 }
 
 }  // namespace

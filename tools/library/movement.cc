@@ -53,11 +53,14 @@ InstructionOr AddDynamicSlice(Emission& e, Span<const int64_t> sizes) {
   return e.AddWithShape(hlo::OpKind::DynamicSlice, std::move(made), e.operands(), std::move(attrs));
 }
 
-/// Start indices that come as one vector, as scalars: reached by slices.
+/// Start indices of operand 0 that come as one vector, as scalars: reached by slices.
 hlo::Result<llvm::SmallVector<hlo::Instruction*, 4>> Scalars(Emission& e, hlo::Instruction* vector) {
+  HLO_TRY(const hlo::Shape* operand, e.Array(0));
   llvm::SmallVector<hlo::Instruction*, 4> scalars;
   const hlo::Shape shape = vector->shape();
   if (!shape.IsArray() || shape.rank() > 1) return Wrong("start indices are {0}, which is no vector", shape);
+  if ((shape.rank() == 0 ? 1 : shape.dim(0)) != operand->rank())
+    return Wrong("start indices are {0} for {1}, which has {2} dimensions", shape, *operand, operand->rank());
   if (shape.rank() == 0) {
     scalars.push_back(vector);
     return scalars;

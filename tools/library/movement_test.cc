@@ -143,5 +143,16 @@ TEST(LibraryMovement, ASplatIsAScalarRepeated) {
             "ROOT broadcast.1 = f32[3] broadcast(constant.1), dimensions={}\n");
 }
 
+TEST(LibraryMovement, VectorsOfStartIndicesFitTheRank) {
+  XlaBuilder slice("b");
+  const XlaOp x = slice.Parameter(0, Shape(F32, {4, 4}), "x");
+  DynamicSlice(x, slice.Parameter(1, Shape(S32, {int64_t{1} << 40}), "i"), {1, 1});
+  EXPECT_EQ(Text(slice), "start indices are s32[1099511627776] for f32[4,4], which has 2 dimensions");
+  XlaBuilder update("b");
+  const XlaOp y = update.Parameter(0, Shape(F32, {4, 4}), "x");
+  DynamicUpdateSlice(y, y, update.Parameter(1, Shape(S32, {}), "i"));
+  EXPECT_EQ(Text(update), "start indices are s32[] for f32[4,4], which has 2 dimensions");
+}
+
 }  // namespace
 }  // namespace hlo_toolkit

@@ -12,11 +12,20 @@ using InstructionOr = hlo::Result<hlo::Instruction*>;
 
 namespace {
 
-hlo::Precisions Precisions(const PrecisionConfig* config) {
+using internal::SameNumber;
+static_assert(SameNumber(PrecisionConfig::DEFAULT, hlo::Precision::Default) &&
+              SameNumber(PrecisionConfig::HIGH, hlo::Precision::High) &&
+              SameNumber(PrecisionConfig::HIGHEST, hlo::Precision::Highest));
+
+/// One for each of the two operands, or none.
+hlo::Result<hlo::Precisions> Precisions(const PrecisionConfig* config) {
   hlo::Precisions made;
-  if (config)
-    for (const PrecisionConfig::Precision p : config->operand_precision_)
-      made.push_back(static_cast<hlo::Precision>(p));
+  if (!config) return made;
+  const size_t count = config->operand_precision_.size();
+  if (count != 0 && count != 2) return Wrong("{0} precisions for two operands", count);
+  for (const PrecisionConfig::Precision p : config->operand_precision_) {
+    HLO_TRY(made.emplace_back(), internal::ToEnum(p, hlo::Precision::Highest, "precision"));
+  }
   return made;
 }
 
@@ -103,7 +112,7 @@ InstructionOr AddConvolution(Emission& e, const Convolution& c) {
   attrs.dim_labels = labels;
   attrs.feature_group_count = c.feature_group_count;
   attrs.batch_group_count = c.batch_group_count;
-  attrs.operand_precision = Precisions(c.precision);
+  HLO_TRY(attrs.operand_precision, Precisions(c.precision));
   return AddPreferred(e, hlo::OpKind::Convolution, std::move(attrs), c.preferred);
 }
 
@@ -170,7 +179,7 @@ XlaOp Dot(XlaBuilder* builder, XlaOp lhs, XlaOp rhs, const PrecisionConfig* prec
     HLO_TRY(const hlo::Shape* x, e.Array(0));
     HLO_TRY(const hlo::Shape* y, e.Array(1));
     hlo::DotAttrs attrs;
-    attrs.operand_precision = Precisions(precision);
+    HLO_TRY(attrs.operand_precision, Precisions(precision));
     // Scalars, and arrays of more dimensions, as the oldest description has them.
     if (x->rank() > 0 && y->rank() > 0) {
       attrs.lhs_contracting_dims = {x->rank() - 1};
@@ -183,13 +192,13 @@ XlaOp Dot(XlaBuilder* builder, XlaOp lhs, XlaOp rhs, const PrecisionConfig* prec
 XlaOp DotGeneral(XlaBuilder* builder, XlaOp lhs, XlaOp rhs, const DotDimensionNumbers& dimension_numbers,
                  const PrecisionConfig* precision, std::optional<PrimitiveType> preferred_element_type,
                  Location location) {
-  return Emit(builder, {lhs, rhs}, location, [&](Emission& e) {
+  return Emit(builder, {lhs, rhs}, location, [&](Emission& e) -> InstructionOr {
     hlo::DotAttrs attrs;
     attrs.lhs_batch_dims = ToDims(dimension_numbers.lhs_batch_dimensions());
     attrs.rhs_batch_dims = ToDims(dimension_numbers.rhs_batch_dimensions());
     attrs.lhs_contracting_dims = ToDims(dimension_numbers.lhs_contracting_dimensions());
     attrs.rhs_contracting_dims = ToDims(dimension_numbers.rhs_contracting_dimensions());
-    attrs.operand_precision = Precisions(precision);
+    HLO_TRY(attrs.operand_precision, Precisions(precision));
     return AddPreferred(e, hlo::OpKind::Dot, std::move(attrs), preferred_element_type);
   });
 }

@@ -101,7 +101,8 @@ InstructionOr AddMap(Emission& e, const XlaComputation& computation,
   HLO_TRY(hlo::Computation * callee, e.state().Import(computation));
   hlo::MapAttrs attrs;
   for (int64_t d = 0; d < shape->rank(); ++d) attrs.dimensions.push_back(d);
-  if (dimensions) attrs.dimensions = ToDims(*dimensions);
+  if (dimensions && ToDims(*dimensions) != attrs.dimensions)
+    return Wrong("the dimensions of a map of {0} are others than all of them in order", *shape);
   return e.Add(hlo::OpKind::Map, e.operands(), std::move(attrs), {callee});
 }
 
@@ -117,13 +118,14 @@ hlo::Result<hlo::SortAttrs> MakeSort(Emission& e, int64_t dimension, bool is_sta
 
 /// Ascending by the first operand; floats in their total order.
 hlo::Result<hlo::Computation*> LessByFirst(Emission& e) {
+  for (size_t i = 0; i < e.operands().size(); ++i) HLO_CHECK_OK(e.Array(i));
+  if (hlo::IsComplex(e.shape(0).element_type())) return Wrong("{0} has no order to sort by", e.shape(0));
   hlo::Module& module = e.state().module();
   hlo::Computation* made = module.AddComputation(module.UniqueComputationName("less"));
   e.state().Own(made);
   hlo::Builder builder(*made);
   for (size_t i = 0; i < e.operands().size(); ++i) {
-    HLO_TRY(const hlo::Shape* shape, e.Array(i));
-    const hlo::Shape scalar = hlo::Shape::ArrayWithDefaultLayout(shape->element_type(), {});
+    const hlo::Shape scalar = hlo::Shape::ArrayWithDefaultLayout(e.shape(i).element_type(), {});
     for (const size_t side : {0, 1})
       builder.Parameter(static_cast<int64_t>(2 * i + side), scalar, side == 0 ? "x" : "y");
   }
@@ -222,6 +224,10 @@ XlaOp Map(XlaBuilder* builder, Span<const XlaOp> operands, const XlaComputation&
           Span<const int64_t> dimensions, Span<const XlaOp> static_operands, Location location) {
   return Emit(builder, operands, location,
               [&](Emission& e) { return AddMap(e, computation, dimensions, static_operands.size()); });
+}
+XlaOp Map(XlaBuilder* builder, Span<const XlaOp> operands, const XlaComputation& computation,
+          EmptyList /*none*/, Location location) {
+  return ops::Map(builder, operands, computation, Span<const XlaOp>(), location);
 }
 
 XlaOp Sort(XlaBuilder* builder, XlaOp operand, int64_t dimension, Location location) {

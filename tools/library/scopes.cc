@@ -1,7 +1,7 @@
 // What operations get beside their operands while it is set: metadata, sharding, attributes of frontends.
 #include "hlo/scopes.h"
 
-#include "parser/parser.h"
+#include "parser/values.h"
 #include "tools/library/builder_state.h"
 
 namespace hlo_toolkit {
@@ -12,17 +12,41 @@ using internal::Wrong;
 namespace internal {
 namespace {
 
-/// The sharding that a text is, as the parser reads it of an instruction.
-hlo::Result<hlo::ShardingPtr> ParseSharding(const std::string& text) {
-  const hlo::ParseResult parsed =
-      hlo::ParseModule("ENTRY e { ROOT x = f32[] parameter(0), sharding=" + text + " }");
-  const hlo::Module* module = parsed.module.get();
-  if (!module || module->InstructionCount() != 1 || !module->entry()->root()->extras().sharding)
+/// A sharding with what it points to.
+struct ReadSharding {
+  explicit ReadSharding(const std::string& text) : source("<sharding>", text) {}
+  hlo::SourceBuffer source;
+  hlo::Module names{""};
+  hlo::Sharding sharding;
+};
+
+/// The sharding that a text is, with nothing behind it.
+hlo::Result<hlo::ShardingPtr> ReadText(const std::string& text) {
+  const auto read = std::make_shared<ReadSharding>(text);
+  const hlo::ParseOptions options{.max_errors = 1};
+  hlo::Cursor c(read->source, 0, text.size(), options, &read->names);
+  if (!hlo::ParseSharding(c, read->sharding) || !c.Is(hlo::TokenKind::Eof))
     return Wrong("'{0}' is no sharding", text);
-  return module->entry()->root()->extras().sharding;
+  return hlo::ShardingPtr(read, &read->sharding);
+}
+
+/// What HLO text can have in front of an attribute's `=`.
+hlo::Status CheckKey(const std::string& key) {
+  const std::string text = key + "=";
+  hlo::Lexer lexer(text, 0, text.size());
+  hlo::Token token;
+  lexer.Lex(token);
+  if (token.kind == hlo::TokenKind::AttrName && token.text == key && token.end == text.size()) return {};
+  return Wrong("'{0}' is no key of an attribute", key);
 }
 
 }  // namespace
+
+hlo::Status BuilderState::SetFrontendAttributes(FrontendAttributes attributes) {
+  for (const auto& [key, value] : attributes) HLO_CHECK_OK(CheckKey(key));
+  frontend_attributes_ = std::move(attributes);
+  return {};
+}
 
 void BuilderState::set_metadata(std::optional<OpMetadata> metadata) {
   metadata_ = std::move(metadata);
@@ -32,7 +56,7 @@ void BuilderState::set_metadata(std::optional<OpMetadata> metadata) {
 hlo::Status BuilderState::SetSharding(const std::optional<OpSharding>& sharding) {
   hlo::ShardingPtr parsed;
   if (sharding) {
-    HLO_TRY(parsed, ParseSharding(sharding->text));
+    HLO_TRY(parsed, ReadText(sharding->text));
   }
   sharding_ = sharding;
   parsed_sharding_ = std::move(parsed);
@@ -79,33 +103,39 @@ void XlaBuilder::SetSharding(const OpSharding& sharding, Location location) {
 void XlaBuilder::ClearSharding() { (void)state_->SetSharding(std::nullopt); }
 std::optional<OpSharding> XlaBuilder::sharding() const { return state_->sharding(); }
 
-void XlaBuilder::SetFrontendAttributes(FrontendAttributes attributes) {
-  state_->frontend_attributes() = std::move(attributes);
+void XlaBuilder::SetFrontendAttributes(FrontendAttributes attributes, Location location) {
+  const auto set = state_->SetFrontendAttributes(std::move(attributes));
+  if (!set) state_->Fail(internal::ToStatus(set.error()), location);
 }
-void XlaBuilder::ClearFrontendAttributes() { state_->frontend_attributes().clear(); }
+void XlaBuilder::ClearFrontendAttributes() { (void)state_->SetFrontendAttributes({}); }
 const FrontendAttributes& XlaBuilder::frontend_attributes() const { return state_->frontend_attributes(); }
 
 Status XlaBuilder::SetInstructionFrontendAttribute(XlaOp operand, const std::string& key,
                                                    const std::string& value, Location location) {
   if (!first_error().ok()) return first_error();
   const auto found = state_->Find(operand, "the operand");
-  if (found)
-    state_->SetFrontendAttribute(**found, key, value);
+  const auto is_key = internal::CheckKey(key);
+  if (!found || !is_key)
+    state_->Fail(internal::ToStatus(found ? is_key.error() : found.error()), location);
   else
-    state_->Fail(internal::ToStatus(found.error()), location);
+    state_->SetFrontendAttribute(**found, key, value);
   return first_error();
 }
 
+// Without a builder scopes do nothing.
 XlaScopedShardingAssignment::XlaScopedShardingAssignment(XlaBuilder* builder,
                                                          const std::optional<OpSharding>& sharding,
                                                          Location location)
-    : builder_(builder), before_(builder->sharding()) {
+    : builder_(builder) {
+  if (!builder_) return;
+  before_ = builder_->sharding();
   if (sharding)
-    builder->SetSharding(*sharding, location);
+    builder_->SetSharding(*sharding, location);
   else
-    builder->ClearSharding();
+    builder_->ClearSharding();
 }
 XlaScopedShardingAssignment::~XlaScopedShardingAssignment() {
+  if (!builder_) return;
   if (before_)
     builder_->SetSharding(*before_);
   else
@@ -113,19 +143,25 @@ XlaScopedShardingAssignment::~XlaScopedShardingAssignment() {
 }
 
 XlaScopedFrontendAttributesAssignment::XlaScopedFrontendAttributesAssignment(XlaBuilder* builder,
-                                                                             FrontendAttributes attributes)
-    : builder_(builder), before_(builder->frontend_attributes()) {
-  builder->SetFrontendAttributes(std::move(attributes));
+                                                                             FrontendAttributes attributes,
+                                                                             Location location)
+    : builder_(builder) {
+  if (!builder_) return;
+  before_ = builder_->frontend_attributes();
+  builder_->SetFrontendAttributes(std::move(attributes), location);
 }
 XlaScopedFrontendAttributesAssignment::~XlaScopedFrontendAttributesAssignment() {
-  builder_->SetFrontendAttributes(std::move(before_));
+  if (builder_) builder_->SetFrontendAttributes(std::move(before_));
 }
 
 XlaScopedOpMetadataAssignment::XlaScopedOpMetadataAssignment(XlaBuilder* builder, OpMetadata metadata)
-    : builder_(builder), before_(builder->metadata()) {
-  builder->SetOpMetadata(std::move(metadata));
+    : builder_(builder) {
+  if (!builder_) return;
+  before_ = builder_->metadata();
+  builder_->SetOpMetadata(std::move(metadata));
 }
 XlaScopedOpMetadataAssignment::~XlaScopedOpMetadataAssignment() {
+  if (!builder_) return;
   if (before_)
     builder_->SetOpMetadata(std::move(*before_));
   else

@@ -71,6 +71,45 @@ TEST(LibraryScopes, ShardingGoesToResultsAlone) {
   EXPECT_FALSE(more.first_error().ok());
 }
 
+TEST(LibraryScopes, NothingBehindAShardingIsTaken) {
+  for (const char* text :
+       {"{replicated}, metadata={op_name=\"x\"}", "{replicated} }", "{replicated}{}", ""}) {
+    XlaBuilder builder("b");
+    builder.SetSharding({text});
+    EXPECT_EQ(Message(builder.first_error()), "'" + std::string(text) + "' is no sharding");
+  }
+  // What a sharding says itself stays, and as long as anybody has it.
+  std::optional<XlaComputation> made;
+  {
+    XlaBuilder builder("b");
+    builder.SetSharding({" {replicated metadata={op_name=\"a name of some length\"}} // all"});
+    Neg(builder.Parameter(0, Shape(F32, {}), "x"));
+    made = builder.Build().value();
+  }
+  EXPECT_NE(
+      made->ToString().find("negate(%x), sharding={replicated metadata={op_name=\"a name of some length\"}}"),
+      std::string::npos)
+      << made->ToString();
+}
+
+TEST(LibraryScopes, KeysOfAttributesAreWords) {
+  for (const char* key : {"", "a b", "a=", "\"", "{", "a\n"}) {
+    const std::string message = "'" + std::string(key) + "' is no key of an attribute";
+    XlaBuilder all("b");
+    all.SetFrontendAttributes({{key, "v"}});
+    EXPECT_EQ(Message(all.first_error()), message);
+    XlaBuilder one("b");
+    EXPECT_EQ(Message(one.SetInstructionFrontendAttribute(one.Parameter(0, Shape(F32, {}), "x"), key, "v")),
+              message);
+  }
+}
+
+TEST(LibraryScopes, WithoutABuilderTheyDoNothing) {
+  const XlaScopedShardingAssignment sharded(nullptr, OpSharding{"{replicated}"});
+  const XlaScopedFrontendAttributesAssignment marked(nullptr, {{"k", "v"}});
+  const XlaScopedOpMetadataAssignment named(nullptr, OpMetadata());
+}
+
 TEST(LibraryConstants, WhatDependsOnNoParameterIsComputed) {
   XlaBuilder builder("b");
   XlaBuilder adder("add");

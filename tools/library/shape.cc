@@ -147,7 +147,9 @@ hlo::Result<hlo::Layout> ToLayout(const Shape& shape, hlo::ElementType type) {
   if (layout.properties.empty()) return made;
   // As written behind an array of that rank.
   std::string text = hlo::ToString(hlo::Shape::Array(type, hlo::Dims(seen.size(), 1)).WithLayout(made));
-  text.insert(text.size() - 1, ":" + layout.properties);
+  // A scalar has nothing in front of the colon, and no braces then.
+  text = seen.empty() ? text + "{:" + layout.properties + "}"
+                      : text.insert(text.size() - 1, ":" + layout.properties);
   HLO_TRY(const hlo::Shape parsed, hlo::ParseShape(text));
   if (!parsed.IsArray() || !parsed.has_layout()) return Wrong("'{0}' is no layout", layout.properties);
   return parsed.layout();

@@ -207,5 +207,83 @@ TEST(LibraryStructured, RandomNumbersHaveTheirShapes) {
       << value;
 }
 
+TEST(LibraryStructured, SelectorsHaveTheirTypes) {
+  XlaBuilder negated("negated");
+  Neg(negated.Parameter(0, Shape(S32, {}), "x"));
+  const XlaComputation negate = negated.Build().value();
+  XlaBuilder number("b");
+  const XlaOp one = ConstantR0<int>(&number, 1);
+  Conditional(one, one, negate, one, negate);
+  EXPECT_EQ(Text(number), "the predicate of a conditional is s32[], expected pred[]");
+  XlaBuilder truth("b");
+  const XlaOp yes = ConstantR0<bool>(&truth, true), two = ConstantR0<int>(&truth, 2);
+  Conditional(yes, {&negate, &negate}, {two, two});
+  EXPECT_EQ(Text(truth), "the branch index of a conditional is pred[], expected s32[]");
+  XlaBuilder vector("b");
+  const XlaOp three = ConstantR0<int>(&vector, 3);
+  Conditional(ConstantR1<bool>(&vector, {true}), three, negate, three, negate);
+  EXPECT_EQ(Text(vector), "the predicate of a conditional is pred[1], expected pred[]");
+  XlaBuilder choice("b");
+  const XlaOp pair = Tuple(&choice, {ConstantR0<int>(&choice, 3)});
+  Select(ConstantR0<int>(&choice, 1), pair, pair);
+  EXPECT_EQ(Text(choice), "the predicate of a choice between tuples is s32[], expected pred[]");
+}
+
+TEST(LibraryStructured, NumbersThatNoEnumeratorHasAreErrors) {
+  XlaBuilder fft("b");
+  Fft(ConstantR1<float>(&fft, {1, 2}), static_cast<FftType>(4), {2});
+  EXPECT_EQ(Text(fft), "there is no type of Fourier transforms number 4");
+  XlaBuilder solve("b");
+  const XlaOp a = ConstantR2<float>(&solve, {{4}});
+  TriangularSolve(a, a, true, true, false, static_cast<TriangularSolveOptions::Transpose>(-1));
+  EXPECT_EQ(Text(solve), "there is no way to transpose number -1");
+  XlaBuilder random("b");
+  RngBitGenerator(static_cast<RandomAlgorithm>(99), ConstantR1<uint64_t>(&random, {7, 42}), Shape(U32, {4}));
+  EXPECT_EQ(Text(random), "there is no algorithm of random numbers number 99");
+  XlaBuilder dot("b");
+  PrecisionConfig precision;
+  precision.add_operand_precision(PrecisionConfig::HIGH);
+  precision.add_operand_precision(static_cast<PrecisionConfig::Precision>(3));
+  const XlaOp v = ConstantR1<float>(&dot, {1, 2});
+  Dot(v, v, &precision);
+  EXPECT_EQ(Text(dot), "there is no precision number 3");
+}
+
+TEST(LibraryStructured, PrecisionsAreOfBothOperandsOrNone) {
+  PrecisionConfig precision;
+  for (size_t count = 0; count <= 3; ++count) {
+    XlaBuilder builder("b");
+    const XlaOp v = ConstantR1<float>(&builder, {1, 2});
+    Dot(v, v, &precision);
+    const std::string text = Text(builder);
+    if (count == 0)
+      EXPECT_EQ(text.find("operand_precision"), std::string::npos) << text;
+    else if (count == 2)
+      EXPECT_NE(text.find("operand_precision={highest,highest}"), std::string::npos) << text;
+    else
+      EXPECT_EQ(text, std::to_string(count) + " precisions for two operands");
+    precision.add_operand_precision(PrecisionConfig::HIGHEST);
+  }
+}
+
+TEST(LibraryStructured, MapsTakeTheDocumentsArguments) {
+  const XlaComputation add = Scalar(Add);
+  XlaBuilder builder("b");
+  const XlaOp x = F32Matrix(&builder);
+  const std::vector<int64_t> dimensions = {0, 1};
+  Tuple(&builder,
+        {builder.Map({x, x}, add, {0, 1}), Map(&builder, {x, x}, add, dimensions), Map(&builder, {x, x}, add),
+         Map(&builder, {x, x}, add, {}), builder.Map({x, x}, add, {0, 1}, {}), Sub(x, x)});
+  const std::string twice = "{ { 2, 4, 6 }, { 8, 10, 12 } }, ";
+  EXPECT_EQ(Value(builder), "( " + twice + twice + twice + twice + twice + "{ { 0, 0, 0 }, { 0, 0, 0 } } )");
+  const std::vector<std::vector<int64_t>> others = {{0}, {1, 0}, {0, 1, 2}, {0, 2}};
+  for (const std::vector<int64_t>& other : others) {
+    XlaBuilder wrong("b");
+    const XlaOp y = F32Matrix(&wrong);
+    Map(&wrong, {y, y}, add, other);
+    EXPECT_EQ(Text(wrong), "the dimensions of a map of f32[2,3] are others than all of them in order");
+  }
+}
+
 }  // namespace
 }  // namespace hlo_toolkit

@@ -24,6 +24,7 @@ bool IsSplat(const hlo::Literal& literal) {
 
 /// `on_true` or `on_false`, tuples, by branches that return their parameters.
 InstructionOr SelectTuple(Emission& e) {
+  HLO_CHECK_OK(e.ScalarOf(0, hlo::ElementType::Pred, "the predicate of a choice between tuples"));
   llvm::SmallVector<hlo::Computation*, 2> branches;
   for (const size_t i : {1, 2}) {
     hlo::Module& module = e.state().module();

@@ -119,7 +119,7 @@ class XlaBuilder {
   void CheckSameShape(XlaOp lhs, XlaOp rhs, Location location = std::source_location::current());
   /// The documents' tag for debugging: HLO has no such operation any more. The operand must be one.
   void Trace(std::string_view tag, XlaOp operand, Location location = std::source_location::current());
-  /// HLO text of what there is so far.
+  /// HLO text of what there is so far; empty while nothing is, or parameters are missing.
   [[nodiscard]] std::string ToString() const;
 
   // --- What operations get as long as it is set; for scopes hlo/scopes.h ---
@@ -133,7 +133,9 @@ class XlaBuilder {
   void SetSharding(const OpSharding& sharding, Location location = std::source_location::current());
   void ClearSharding();
   [[nodiscard]] std::optional<OpSharding> sharding() const;
-  void SetFrontendAttributes(FrontendAttributes attributes);
+  /// An error, which is kept, if a key is none that HLO text can have.
+  void SetFrontendAttributes(FrontendAttributes attributes,
+                             Location location = std::source_location::current());
   void ClearFrontendAttributes();
   [[nodiscard]] const FrontendAttributes& frontend_attributes() const;
   Status SetInstructionFrontendAttribute(XlaOp operand, const std::string& key, const std::string& value,

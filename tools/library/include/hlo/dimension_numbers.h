@@ -94,7 +94,7 @@ struct ScatterDimensionNumbers {
 
 /// How exactly the operands of a product count.
 struct PrecisionConfig {
-  enum Precision { DEFAULT, HIGH, HIGHEST };
+  enum Precision : int { DEFAULT, HIGH, HIGHEST };
   void add_operand_precision(Precision precision) { operand_precision_.push_back(precision); }
   std::vector<Precision> operand_precision_;
 };
@@ -111,7 +111,7 @@ struct ChannelHandle {
 enum class FftType { FFT, IFFT, RFFT, IRFFT };
 enum class RandomAlgorithm { RNG_DEFAULT, RNG_THREE_FRY, RNG_PHILOX };
 struct TriangularSolveOptions {
-  enum Transpose { TRANSPOSE_INVALID, NO_TRANSPOSE, TRANSPOSE, ADJOINT };
+  enum Transpose : int { TRANSPOSE_INVALID, NO_TRANSPOSE, TRANSPOSE, ADJOINT };
 };
 
 /// Where an operation comes from.

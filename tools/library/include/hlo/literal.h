@@ -181,11 +181,11 @@ class LiteralUtil {
     bool even = true;
     Flatten(lists, 0, sizes, values, even);
     sizes.resize(kRank);
-    return even ? FromData<T>(sizes, values) : Literal();
+    return even ? FromVector(sizes, values) : Literal();
   }
-  static Literal FromData(Span<const int64_t> dimensions, const std::vector<bool>& values);
+  static Literal FromVector(Span<const int64_t> dimensions, const std::vector<bool>& values);
   template <class T>
-  static Literal FromData(Span<const int64_t> dimensions, const std::vector<T>& values) {
+  static Literal FromVector(Span<const int64_t> dimensions, const std::vector<T>& values) {
     return FromData<T>(dimensions, values.data());
   }
   template <class T, class Lists>
@@ -204,7 +204,7 @@ class LiteralUtil {
   }
   template <class T, int kRank>
   static Literal FromArray(const ArrayND<T, kRank>& array) {
-    return FromData(Span<const int64_t>(array.sizes()), array.values());
+    return FromVector(Span<const int64_t>(array.sizes()), array.values());
   }
 };
 

@@ -6,7 +6,8 @@
 
 namespace hlo_toolkit {
 
-/// While it lives, results in the builder have the sharding (none: no sharding); then what was before.
+/// While it lives, results in the builder have the sharding (none: no sharding); then what was before. Scopes
+/// of no builder do nothing.
 class XlaScopedShardingAssignment {
  public:
   XlaScopedShardingAssignment(XlaBuilder* builder, const std::optional<OpSharding>& sharding,
@@ -23,7 +24,8 @@ class XlaScopedShardingAssignment {
 /// The same for attributes of frontends.
 class XlaScopedFrontendAttributesAssignment {
  public:
-  XlaScopedFrontendAttributesAssignment(XlaBuilder* builder, FrontendAttributes attributes);
+  XlaScopedFrontendAttributesAssignment(XlaBuilder* builder, FrontendAttributes attributes,
+                                        Location location = std::source_location::current());
   XlaScopedFrontendAttributesAssignment(const XlaScopedFrontendAttributesAssignment&) = delete;
   XlaScopedFrontendAttributesAssignment& operator=(const XlaScopedFrontendAttributesAssignment&) = delete;
   ~XlaScopedFrontendAttributesAssignment();

@@ -16,11 +16,21 @@ class Span {
   using value_type = std::remove_cv_t<T>;
 
   constexpr Span() = default;
-  constexpr Span(T* data, size_t size) : data_(data), size_(size) {}
+  /// Of a pointer, not of a 0 that could be one: `{0, 1}` is a list of numbers.
+  template <class Pointer>
+    requires(std::is_pointer_v<Pointer> && std::convertible_to<Pointer, T*>)
+  constexpr Span(Pointer data, size_t size) : data_(data), size_(size) {}
   // NOLINTBEGIN(google-explicit-constructor): parameters take what the caller has
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"  // what the comment above says
+#endif
   constexpr Span(std::initializer_list<value_type> values)
     requires std::is_const_v<T>
       : data_(values.begin()), size_(values.size()) {}
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
   template <size_t kSize>
   constexpr Span(T (&array)[kSize]) : data_(array), size_(kSize) {}
   template <class Container>
@@ -51,5 +61,8 @@ class Span {
   T* data_ = nullptr;
   size_t size_ = 0;
 };
+
+/// What `{}` is where a list may hold one thing or another: better than either list.
+enum class EmptyList {};
 
 }  // namespace hlo_toolkit
