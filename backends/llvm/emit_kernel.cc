@@ -412,64 +412,6 @@ Status KernelEmitter::Emit(const LoopStmt& stmt) {
   return VectorLoops(stmt.loop, range, none, [&](int) { return EmitRegion(*stmt.body); });
 }
 
-// Addresses.
-
-KernelEmitter::Place KernelEmitter::PlaceOf(const kernel::Address& address) {
-  Place place{Int64(address.offset)};
-  auto scaled = [&](Value* value, int64_t factor) {
-    if (factor == 1) return value;
-    return b_.CreateMul(value, ConstantInt::get(value->getType(), static_cast<uint64_t>(factor), true));
-  };
-  for (const auto& term : address.loops) {
-    place.scalar =
-        b_.CreateAdd(place.scalar, scaled(loop_values_[static_cast<size_t>(term.id)], term.factor));
-    if (term.id == vector_.loop) place.stride = term.factor;
-  }
-  for (const auto& term : address.values) {
-    Value* value = At(term.id).compute;
-    if (!value->getType()->isVectorTy()) {
-      place.scalar = b_.CreateAdd(place.scalar, scaled(value, term.factor));
-    } else {
-      Value* more = scaled(value, term.factor);
-      place.lanes = place.lanes == nullptr ? more : b_.CreateAdd(place.lanes, more);
-    }
-  }
-  return place;
-}
-
-Value* KernelEmitter::Iota(unsigned width) {
-  llvm::SmallVector<llvm::Constant*, 16> lanes;
-  for (unsigned i = 0; i < width; ++i) lanes.push_back(b_.getInt64(i));
-  return llvm::ConstantVector::get(lanes);
-}
-
-Value* KernelEmitter::LaneOffsets(const Place& place) {
-  Value* offsets = b_.CreateVectorSplat(vector_.width, place.scalar);
-  if (place.stride != 0) {
-    Value* steps = Iota(vector_.width);
-    steps =
-        b_.CreateMul(steps, ConstantInt::get(steps->getType(), static_cast<uint64_t>(place.stride), true));
-    offsets = b_.CreateAdd(offsets, steps);
-  }
-  return place.lanes == nullptr ? offsets : b_.CreateAdd(offsets, place.lanes);
-}
-
-Value* KernelEmitter::Pointer(kernel::BufferId buffer, Value* element) {
-  const auto i = static_cast<size_t>(buffer);
-  const auto [shift, mask] = kernel_.buffers[i].swizzle;
-  if (mask == 0) return b_.CreateGEP(TypeInMemory(buffer), bases_[i], element);
-  const auto number = [&](int64_t n) {
-    return ConstantInt::get(element->getType(), static_cast<uint64_t>(n));
-  };
-  Value* byte = b_.CreateMul(element, number(Info(kernel_.buffers[i].type).host_bytes()));
-  Value* by = b_.CreateAnd(b_.CreateLShr(byte, number(shift)), number(mask));
-  return b_.CreateGEP(b_.getInt8Ty(), bases_[i], b_.CreateXor(byte, by));
-}
-
-Value* KernelEmitter::Pointers(kernel::BufferId buffer, const Place& place) {
-  return Pointer(buffer, LaneOffsets(place));
-}
-
 Type* KernelEmitter::MovedType(Type* type) {
   if (type->getScalarSizeInBits() <= sizeof(double) * CHAR_BIT) return type;
   return llvm::FixedVectorType::get(b_.getDoubleTy(),

@@ -55,6 +55,7 @@ Value* DivisorOf(const OpContext& c) {
 Value* EmitDivide(const OpContext& c) {
   if (IsWide(c)) return c.b.CreateFDiv(c.x(0), c.x(1));
   Value *x = c.x(0), *y = DivisorOf(c), *one = Int(y, 1);
+  if (DividesAll(y)) return Quotient(c.b, x, y, IsSigned(c.type()));
   Value* zero = c.b.CreateICmpEQ(y, Int(y, 0));
   if (!IsSigned(c.type()))
     return c.b.CreateSelect(zero, Int(x, -1), Quotient(c.b, x, c.b.CreateSelect(zero, one, y), false));
@@ -70,6 +71,7 @@ Value* EmitRemainder(const OpContext& c) {
     return exact != nullptr ? exact : c.b.CreateFRem(c.x(0), c.x(1));  // C's fmod
   }
   Value *x = c.x(0), *y = DivisorOf(c), *one = Int(y, 1);
+  if (DividesAll(y)) return Remainder(c.b, x, y, IsSigned(c.type()));
   Value* zero = c.b.CreateICmpEQ(y, Int(y, 0));
   if (!IsSigned(c.type()))
     return c.b.CreateSelect(zero, x, Remainder(c.b, x, c.b.CreateSelect(zero, one, y), false));

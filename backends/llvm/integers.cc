@@ -62,6 +62,11 @@ Value* QuotientOfFloats(llvm::IRBuilderBase& b, Value* x, Value* y, bool is_sign
 
 }  // namespace
 
+bool DividesAll(const Value* divisor) {
+  const auto* number = llvm::dyn_cast<llvm::ConstantInt>(divisor);
+  return number != nullptr && !number->isZero() && !number->isMinusOne();
+}
+
 Value* Quotient(llvm::IRBuilderBase& b, Value* x, Value* y, bool is_signed) {
   if (GoesThroughFloats(x, y)) return QuotientOfFloats(b, x, y, is_signed);
   y = AsWideAs(b, x, y);

@@ -4,6 +4,9 @@
 
 namespace hlo::codegen {
 
+/// A number that neither division nor remainder is special for.
+bool DividesAll(const llvm::Value* divisor);
+
 /// x / y towards zero, of integers or vectors of them, or a vector by one integer; y is not 0, nor -1 where
 /// it is signed. Processors do not divide vectors of integers: those of up to 32 bits go through floats,
 /// which hold all of them.

@@ -147,6 +147,12 @@ class KernelEmitter {
   Place PlaceOf(const kernel::Address& address);
   Value* LaneOffsets(const Place& place);  // element numbers of all lanes
   Value* Pointer(kernel::BufferId buffer, Value* element);
+  /// So many elements behind the pointer: accesses have room for a number that is known.
+  Value* Behind(Value* pointer, int64_t count, llvm::Type* type);
+  /// Where an element and so many `known` ones lie in an array whose pieces change places: what is known of
+  /// the place is worked out here as far as it does not meet what varies.
+  Value* PlaceInLines(Value* base, Value* element, int64_t known, int64_t bytes,
+                      kernel::Buffer::Swizzle swizzle);
   /// `element`, or the first one where one mask for all lanes forbids it: an address that was computed may be
   /// far from any memory, for which processors take hundreds of cycles even if nothing is moved.
   Value* WithinReach(kernel::ValueId mask, const kernel::Address& address, Value* element);

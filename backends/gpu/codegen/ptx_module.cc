@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "backends/gpu/codegen/emit_ptx.h"
 #include "backends/gpu/codegen/nvptx_target.h"
 #include "backends/gpu/codegen/optimize.h"
 #include "backends/llvm/deferred.h"
@@ -11,7 +12,6 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -171,10 +171,7 @@ Result<std::string> PtxModule::Print(PtxForm form) {
     module.print(os, nullptr);
     return std::string(text);
   }
-  llvm::legacy::PassManager passes;
-  if (state_->machine->addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::AssemblyFile))
-    return Error(CompileError("the target cannot emit this form of code"));
-  passes.run(module);
+  HLO_TRY([[maybe_unused]] const size_t left_out, EmitPtx(module, *state_->machine, os));
   ++modules_made;
   return std::string(text);
 }
