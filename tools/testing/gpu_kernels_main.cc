@@ -52,6 +52,22 @@ std::vector<uint8_t> FillWhole(ElementType type, int64_t count, std::mt19937_64&
   return bytes;
 }
 
+/// Numbers around zero, in steps that narrow types have: sums of what functions make of them are not much
+/// smaller than their terms, nor what is made of those.
+std::vector<uint8_t> FillAroundZero(ElementType type, int64_t count, std::mt19937_64& random) {
+  constexpr int64_t kSteps = 64;
+  constexpr double kStep = 1. / 32;
+  const ElementType of = IsComplex(type) ? RealPartType(type) : type;
+  const auto size = static_cast<size_t>(Info(of).host_bytes());
+  std::vector<uint8_t> bytes(static_cast<size_t>(count * Info(type).host_bytes()));
+  for (size_t i = 0; i < bytes.size(); i += size) {
+    const auto number = static_cast<int64_t>(random() % (2 * kSteps)) - kSteps;
+    const uint64_t bits = FromDouble(of, static_cast<double>(number) * kStep);
+    std::memcpy(bytes.data() + i, &bits, size);
+  }
+  return bytes;
+}
+
 /// Numbers of moderate size, some of them anything.
 std::vector<uint8_t> Fill(ElementType type, int64_t count, std::mt19937_64& random) {
   const auto size = static_cast<size_t>(Info(type).host_bytes());
@@ -134,6 +150,10 @@ bool HasFunctions(const kernel::Kernel& kernel) {
   return has;
 }
 
+/// Whether functions are those of this machine's library, in the interpreter, so that results are a little
+/// different: they are given numbers of which no operation makes that much.
+bool IsComparedNearly(const kernel::Kernel& kernel) { return HasFunctions(kernel) && !Unbound(kernel); }
+
 /// How units round sums is theirs: they are given numbers that no order rounds.
 bool HasUnits(const kernel::Kernel& kernel) {
   bool has = false;
@@ -177,9 +197,13 @@ class KernelRun {
     std::mt19937_64 random(seed);
     // What is counted is no exception.
     const bool whole = count || HasUnits(kernel);
+    const bool around_zero = IsComparedNearly(kernel);
     for (const kernel::Buffer& buffer : kernel.buffers) {
       const bool global = buffer.space == kernel::Space::Global;
-      const auto fill = whole && IsFloat(buffer.type) ? FillWhole : Fill;
+      const bool real = IsFloat(buffer.type) || IsComplex(buffer.type);
+      const auto fill = whole && IsFloat(buffer.type) ? FillWhole
+                        : around_zero && real         ? FillAroundZero
+                                                      : Fill;
       const bool places = unique && IsIntegral(buffer.type) && !IsPred(buffer.type);
       memory_.push_back(!global  ? std::vector<uint8_t>()
                         : places ? FillCounting(buffer.type, buffer.count)
