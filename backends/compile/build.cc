@@ -77,7 +77,8 @@ class Builder {
   }
 
   Leaf LeafOf(const Instruction& inst, Place place, const Shape& shape) {
-    Leaf leaf{shape, {}, assignment_.flow().Defines(inst, place)};
+    // What is received arrives in the memory of the recv only now.
+    Leaf leaf{shape, {}, assignment_.flow().Defines(inst, place) || inst.kind() == OpKind::RecvDone};
     const BufferSlice at = assignment_.Of(place);
     leaf.slice.buffer = static_cast<int32_t>(at.allocation);
     leaf.slice.offset = at.offset;
