@@ -15,6 +15,7 @@
 namespace hlo {
 
 class CustomCallLibraries;
+class HostTransfers;
 class Profile;
 class StopToken;
 
@@ -28,6 +29,8 @@ struct ExecutionOptions {
   std::optional<int64_t> only_device;
   /// Infeed data per device, taken in order; what outfeed wrote is appended to outfeeds.
   std::vector<std::vector<Literal>> infeeds;
+  /// In place of these queues, and for channels between programs; or null.
+  std::shared_ptr<HostTransfers> host;
   /// What to do with custom-call targets nobody implements: error, zeros or identity, by target.
   llvm::StringMap<std::string> missing_custom_calls;
   /// Libraries that define custom-call targets, or null.

@@ -75,6 +75,7 @@ Result<ExecutionResult> RunOnDevices(std::vector<std::vector<Literal>> arguments
                     options.collective_timeout);
   group.SetMissingCustomCalls(options.missing_custom_calls);
   group.SetCustomCallLibraries(options.custom_call_libraries);
+  group.SetHost(options.host);
   const auto devices = static_cast<size_t>(group.size());
   ExecutionResult result;
   result.results.resize(devices);

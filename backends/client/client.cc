@@ -23,8 +23,8 @@ Result<std::unique_ptr<ClientProgram>> Client::Compile(const Module& module, con
   const ClientWork work(*state_, execution.stop);
   if (options.support == SupportCheck::BeforePasses) HLO_CHECK_OK(CheckSupported(module, execution));
   CompileOptions mine = options;
-  mine.cache &= state_->options().cache;
-  if (mine.cache_folder.empty()) mine.cache_folder = state_->options().cache_folder;
+  mine.store.on_disk &= state_->options().cache;
+  if (mine.store.folder.empty()) mine.store.folder = state_->options().cache_folder;
   HLO_TRY(auto program, Info(platform()).compile(module, mine));
   if (options.support == SupportCheck::AfterPasses)
     HLO_CHECK_OK(CheckSupported(program->module(), execution));
@@ -37,6 +37,11 @@ Result<ExecutionResult> Client::Run(const Module& module, std::vector<std::vecto
   options.cpu.executions = 1;
   HLO_TRY(const auto program, Compile(module, options, execution));
   return program->Run(std::move(arguments), execution);
+}
+
+void Client::Do(llvm::function_ref<void()> work) const {
+  const ClientWork mine(*state_, nullptr);
+  work();
 }
 
 DeviceBuffer Client::Transfer(Literal value) {

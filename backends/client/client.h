@@ -50,6 +50,9 @@ class Client {
   Result<ExecutionResult> Run(const Module& module, std::vector<std::vector<Literal>> arguments,
                               const ExecutionOptions& execution = {}) const;
 
+  /// Does the work on this thread as the client's: within its time limit, until somebody stops it.
+  void Do(llvm::function_ref<void()> work) const;
+
   /// A buffer with this value, for programs of this client. On the cpu and the interpreter it is the
   /// literal's memory, which nobody else should write; on GPUs it goes there when a run needs it.
   static DeviceBuffer Transfer(Literal value);

@@ -40,6 +40,14 @@ Result<ExecutionResult> RunFor(ClientState& client, const Executable& program, i
   return program.Run(std::move(arguments), options);
 }
 
+/// A value of `shape` is one of the parameter's: bounds take arrays of their size.
+bool Fits(const Shape& shape, const Shape& parameter) {
+  if (shape == parameter) return true;
+  ShapeComparison how;
+  how.dynamic = shape.HasDynamicDimension();
+  return Same(shape, parameter, how);
+}
+
 Status CheckArguments(const Module& module, const std::vector<std::vector<BufferArgument>>& arguments,
                       int64_t devices) {
   const auto& parameters = module.entry()->parameters();
@@ -50,18 +58,21 @@ Status CheckArguments(const Module& module, const std::vector<std::vector<Buffer
       return Error("input-shape", {}, "{0} arguments, the program has {1} parameters", mine.size(),
                    parameters.size());
     for (size_t p = 0; p < mine.size(); ++p)
-      if (!(mine[p].buffer.shape() == parameters[p]->shape()))
+      if (!Fits(mine[p].buffer.shape(), parameters[p]->shape()))
         return Error("input-shape", parameters[p]->loc(), "the argument for %{0} is {1}, the parameter {2}",
                      parameters[p]->name(), mine[p].buffer.shape(), parameters[p]->shape());
   }
   return {};
 }
 
+}  // namespace
+
 /// A run that has been asked for: where its arguments come from and where its results go.
-struct Task {
+struct ClientProgram::Task {
   std::shared_ptr<const Executable> program;
   int64_t bytes;
-  ExecutionOptions options;
+  const ExecutionOptions* options;  // of the caller, or `own`
+  std::optional<ExecutionOptions> own;
   std::vector<std::vector<PendingLiteral>> arguments;
   std::vector<std::vector<bool>> donated;
   std::vector<std::vector<PendingLiteral>> results;  // by device, of a tuple its elements
@@ -76,7 +87,9 @@ struct Task {
         // Of a buffer that was donated nobody else has the value but runs that were asked for earlier.
         const bool only = donated[d][p] && arguments[d][p].use_count() == 1;
         HLO_TRY(Literal value, only ? arguments[d][p]->Take() : arguments[d][p]->Get());
-        values[d].push_back(std::move(value));
+        // Another layout is another name.
+        const Shape& shape = program->module().entry()->parameters()[p]->shape();
+        values[d].push_back(value.shape() == shape ? std::move(value) : value.WithShape(shape));
         arguments[d][p].reset();
       }
     return values;
@@ -91,10 +104,10 @@ struct Task {
   void Do(ClientState& client) {
     auto values = Arguments();
     if (!values) return Fail(values.error());
-    auto done = RunFor(client, *program, bytes, std::move(*values), options);
+    auto done = RunFor(client, *program, bytes, std::move(*values), *options);
     if (!done) return Fail(done.error());
     for (size_t d = 0; d < results.size(); ++d) {
-      const bool ran = !options.only_device || *options.only_device == static_cast<int64_t>(d);
+      const bool ran = !options->only_device || *options->only_device == static_cast<int64_t>(d);
       std::vector<Literal> parts(results[d].size());
       if (tuple && ran)
         llvm::move(done->results[d].MutableElements(), parts.begin());
@@ -109,8 +122,6 @@ struct Task {
     outfeeds->Set(std::move(done->outfeeds));
   }
 };
-
-}  // namespace
 
 Status ClientState::Reserve(int64_t bytes) {
   if (bytes == 0) return {};
@@ -146,14 +157,15 @@ Result<ExecutionResult> ClientProgram::Run(std::vector<std::vector<Literal>> arg
   return RunFor(*client_, *program_, bytes_, std::move(arguments), options);
 }
 
-Result<Execution> ClientProgram::Begin(std::vector<std::vector<BufferArgument>> arguments,
-                                       const ExecutionOptions& options) const {
+Result<std::shared_ptr<ClientProgram::Task>> ClientProgram::NewTask(
+    std::vector<std::vector<BufferArgument>> arguments, const ExecutionOptions& options,
+    Execution& execution) const {
   const int64_t devices = options.replica_count * options.partition_count;
   HLO_CHECK_OK(CheckArguments(module(), arguments, devices));
   auto task = std::make_shared<Task>();
   task->program = program_;
   task->bytes = bytes_;
-  task->options = options;
+  task->options = &options;
   task->arguments.resize(arguments.size());
   task->donated.resize(arguments.size());
   for (size_t d = 0; d < arguments.size(); ++d)
@@ -170,7 +182,6 @@ Result<Execution> ClientProgram::Begin(std::vector<std::vector<BufferArgument>> 
         HLO_CHECK_OK(arguments[d][p].buffer.Claim(/*donate=*/true));
   const Shape& root = module().entry()->root()->shape();
   task->tuple = root.IsTuple();
-  Execution execution;
   execution.results.resize(static_cast<size_t>(devices));
   for (auto& mine : execution.results) {
     std::vector<PendingLiteral>& pending = task->results.emplace_back();
@@ -182,6 +193,68 @@ Result<Execution> ClientProgram::Begin(std::vector<std::vector<BufferArgument>> 
     }
   }
   execution.outfeeds = task->outfeeds = std::make_shared<Pending<Execution::Outfeeds>>();
+  return task;
+}
+
+namespace {
+
+/// The values of arguments that are all there and stay with the caller; nothing if one is not.
+Result<std::optional<std::vector<std::vector<Literal>>>> ReadyValues(
+    const Module& module, const std::vector<std::vector<BufferArgument>>& arguments) {
+  std::vector<std::vector<Literal>> values(arguments.size());
+  for (size_t d = 0; d < arguments.size(); ++d) {
+    values[d].reserve(arguments[d].size());
+    for (size_t p = 0; p < arguments[d].size(); ++p) {
+      if (arguments[d][p].donate || !arguments[d][p].buffer.IsReady()) return std::nullopt;
+      HLO_TRY(Literal value, arguments[d][p].buffer.ToHost());
+      const Shape& shape = module.entry()->parameters()[p]->shape();
+      values[d].push_back(value.shape() == shape ? std::move(value) : value.WithShape(shape));
+    }
+  }
+  return values;
+}
+
+/// What a run has given, in buffers.
+Execution Finished(const Module& module, ExecutionResult done) {
+  Execution execution;
+  const Shape& root = module.entry()->root()->shape();
+  for (Literal& result : done.results) {
+    std::vector<DeviceBuffer>& mine = execution.results.emplace_back();
+    if (!root.IsTuple())
+      mine.push_back(Client::Transfer(std::move(result)));
+    else
+      for (Literal& part : result.MutableElements()) mine.push_back(Client::Transfer(std::move(part)));
+  }
+  execution.outfeeds = std::make_shared<Pending<Execution::Outfeeds>>();
+  execution.outfeeds->Set(std::move(done.outfeeds));
+  return execution;
+}
+
+}  // namespace
+
+Result<Execution> ClientProgram::Execute(std::vector<std::vector<BufferArgument>> arguments,
+                                         const ExecutionOptions& options) const {
+  // The short way, for programs that take no longer than what the other one costs.
+  if (!options.only_device) {
+    HLO_CHECK_OK(CheckArguments(module(), arguments, options.replica_count * options.partition_count));
+    HLO_TRY(auto values, ReadyValues(module(), arguments));
+    if (values) {
+      HLO_TRY(ExecutionResult done, RunFor(*client_, *program_, bytes_, std::move(*values), options));
+      return Finished(module(), std::move(done));
+    }
+  }
+  Execution execution;
+  HLO_TRY(const std::shared_ptr<Task> task, NewTask(std::move(arguments), options, execution));
+  task->Do(*client_);
+  HLO_CHECK_OK(execution.Wait());
+  return execution;
+}
+
+Result<Execution> ClientProgram::Begin(std::vector<std::vector<BufferArgument>> arguments,
+                                       const ExecutionOptions& options) const {
+  Execution execution;
+  HLO_TRY(std::shared_ptr<Task> task, NewTask(std::move(arguments), options, execution));
+  task->options = &task->own.emplace(options);
   // The client waits for its tasks at its end.
   client_->dispatcher().Add([task = std::move(task), client = client_.get()] { task->Do(*client); });
   return execution;

@@ -30,10 +30,14 @@ class ClientProgram final : public Executable {
                               const ExecutionOptions& options) const override;
   /// Begins a run on arguments[device][parameter]; as many are under way at a time as ClientOptions::threads
   /// says, or 32, and they begin in the order in which they are asked for; what `options` point to lives
-  /// until its end. Errors: input-shape, where an argument is not what the parameter is, layout and all;
-  /// usage-name, if it was donated before.
+  /// until its end. Errors: input-shape, where an argument is not what the parameter is, whatever the
+  /// layouts, which say nothing of where elements lie in a buffer; usage-name, if it was donated before.
   Result<Execution> Begin(std::vector<std::vector<BufferArgument>> arguments,
                           const ExecutionOptions& options) const;
+  /// The same, on this thread, and waits for the end: for those who would wait anyway. Errors: those of the
+  /// run, too.
+  Result<Execution> Execute(std::vector<std::vector<BufferArgument>> arguments,
+                            const ExecutionOptions& options) const;
   Result<std::optional<int64_t>> DeviceTime(const std::vector<std::vector<Literal>>& arguments,
                                             const ExecutionOptions& options) const override;
   void Expect(int64_t argument_bytes) override;
@@ -41,6 +45,11 @@ class ClientProgram final : public Executable {
   [[nodiscard]] std::optional<MemoryPlan> Memory() const override { return program_->Memory(); }
 
  private:
+  struct Task;
+  /// What Begin() and Execute() ask for, with the buffers for its results in `execution`.
+  Result<std::shared_ptr<Task>> NewTask(std::vector<std::vector<BufferArgument>> arguments,
+                                        const ExecutionOptions& options, Execution& execution) const;
+
   std::shared_ptr<ClientState> client_;
   std::shared_ptr<Executable> program_;  // with the runs that are under way
   int64_t bytes_ = 0;                    // that a device takes, where the client has a limit

@@ -31,7 +31,7 @@ Literal Vector(std::initializer_list<float> values) {
 /// For an h100, emulated with little memory; nothing is kept on disk.
 CompileOptions TestOptions() {
   CompileOptions options;
-  options.cache = false;
+  options.store.on_disk = false;
   auto target = gpu::FindTarget("h100");
   EXPECT_TRUE(target);
   options.gpu.target = *target;

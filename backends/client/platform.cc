@@ -17,8 +17,7 @@ Compiled CompileForInterpreter(const Module& module, const CompileOptions& optio
 Compiled CompileForHost(const Module& module, const CompileOptions& options) {
   CpuOptions cpu = options.cpu;
   static_cast<compile::PassPlan&>(cpu) = options.passes;
-  cpu.cache = options.cache;
-  cpu.cache_folder = options.cache_folder;
+  cpu.store = options.store;
   cpu.report = options.report;
   return CompileForCpu(module, cpu);
 }
@@ -35,11 +34,11 @@ Compiled CompileForGpus(const Module& module, const CompileOptions& options, boo
     HLO_TRY(passes.pipeline, ParsePipeline(gpu::PipelineFor(passes.optimization_level)));
   }
   gpu.run_passes = [&](Module& copy) { return compile::RunPasses(copy, passes, ""); };
-  if (options.cache && !passes.watched)
+  if (options.store.exists() && !passes.watched)
     gpu.cache_key = compile::KeyOfPasses(passes.selection, passes.controls, passes.pipeline).value_or("");
-  gpu.cache_folder = options.cache_folder;
-  if (gpu.tuning.file.empty() && !options.cache_folder.empty())
-    gpu.tuning.file = options.cache_folder + "/" + gpu::TuningOptions::kFileName;
+  gpu.store = options.store;
+  if (gpu.tuning.file.empty() && !options.store.folder.empty())
+    gpu.tuning.file = options.store.folder + "/" + gpu::TuningOptions::kFileName;
   gpu.report = options.report;
   gpu.platform.emulated = emulated;
   return CompileForGpu(module, gpu);

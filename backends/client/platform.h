@@ -18,8 +18,7 @@ enum class SupportCheck : uint8_t { BeforePasses, AfterPasses, Never };
 struct CompileOptions {
   SupportCheck support = SupportCheck::BeforePasses;
   compile::PassPlan passes;
-  bool cache = true;         // what was compiled is kept on disk and taken from there,
-  std::string cache_folder;  // in this folder; empty: in that of the client
+  compile::ProgramStore store;  // of what was compiled; without folder: that of the client
   /// Takes remarks and warnings: why something was not done as it could have been; also while programs run,
   /// from any thread.
   std::function<void(Diagnostic)> report;

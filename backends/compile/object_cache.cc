@@ -107,6 +107,17 @@ std::optional<CachedProgram> Decode(llvm::StringRef text, llvm::StringRef& key) 
 
 }  // namespace
 
+std::string ToBytes(llvm::StringRef key, const CachedProgram& program) { return Encode(key, program); }
+
+std::optional<CachedProgram> FromBytes(llvm::StringRef key, llvm::StringRef bytes) {
+  std::shared_ptr<llvm::MemoryBuffer> copy = llvm::MemoryBuffer::getMemBufferCopy(bytes);
+  llvm::StringRef whole_key;
+  std::optional<CachedProgram> entry = Decode(copy->getBuffer(), whole_key);
+  if (!entry || whole_key != key) return {};
+  entry->file = std::move(copy);
+  return entry;
+}
+
 ObjectCache::ObjectCache(std::string folder) : ObjectCache(std::move(folder), Limits{}) {}
 ObjectCache::ObjectCache(std::string folder, Limits limits, Name* name)
     : folder_(folder.empty() ? CacheFolder() : std::move(folder)), limits_(limits), name_(name) {}

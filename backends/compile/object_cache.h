@@ -22,6 +22,11 @@ struct CachedProgram {
   std::shared_ptr<llvm::MemoryBuffer> file;  // an entry that was loaded: where these lie
 };
 
+/// An entry with its key, for who keeps it elsewhere than in a folder.
+std::string ToBytes(llvm::StringRef key, const CachedProgram& program);
+/// The entry of this very key; nothing if the bytes are another's, or damaged.
+std::optional<CachedProgram> FromBytes(llvm::StringRef key, llvm::StringRef bytes);
+
 /// A folder of such entries, one file each, for any number of processes: files appear whole or not at all,
 /// carry a checksum and their whole key, and count only if they and the folder belong to this user and nobody
 /// else may write them. The files are spread over folders by their keys; when one of these holds more than

@@ -54,8 +54,9 @@ std::optional<std::string> KeyOfPasses(const PassSelection& selection, const Rew
   return std::move(key).Take();
 }
 
-ProgramCache::ProgramCache(const Module& module, llvm::StringRef key, const std::string& folder)
-    : module_(module), cache_(folder) {
+ProgramCache::ProgramCache(const Module& module, llvm::StringRef key, const ProgramStore& store)
+    : module_(module), own_(store.own) {
+  if (store.on_disk) cache_.emplace(store.folder);
   const llvm::StringRef build = BuildId();
   if (key.empty() || build.empty()) return;
   BinaryWriter whole;
@@ -75,9 +76,17 @@ std::vector<LiteralPtr> ProgramCache::LargeLiterals() const {
   return literals;
 }
 
+std::optional<CachedProgram> ProgramCache::Find(std::string& remark) const {
+  if (own_ != nullptr && !own_->empty())
+    if (std::optional<CachedProgram> entry = FromBytes(key_, *own_)) return entry;
+  std::optional<CachedProgram> entry = cache_ ? cache_->Load(key_, remark) : std::nullopt;
+  if (own_ != nullptr) *own_ = entry ? ToBytes(key_, *entry) : "";
+  return entry;
+}
+
 std::optional<ProgramCache::Entry> ProgramCache::Load(std::string& remark) const {
   if (key_.empty()) return std::nullopt;
-  std::optional<CachedProgram> stored = cache_.Load(key_, remark);
+  std::optional<CachedProgram> stored = Find(remark);
   if (!stored) return std::nullopt;
   BinaryLiterals literals;
   literals.by_number = [known = LargeLiterals()](uint64_t number) {
@@ -103,7 +112,10 @@ void ProgramCache::KeepModule(const Module& prepared) {
 }
 
 void ProgramCache::Store(llvm::StringRef program, llvm::StringRef code) const {
-  if (!key_.empty()) cache_.Store(key_, {prepared_, program, code, nullptr});
+  if (key_.empty()) return;
+  const CachedProgram entry{prepared_, program, code, nullptr};
+  if (own_ != nullptr) *own_ = ToBytes(key_, entry);
+  if (cache_) cache_->Store(key_, entry);
 }
 
 }  // namespace hlo::compile

@@ -11,13 +11,20 @@ namespace hlo::compile {
 std::optional<std::string> KeyOfPasses(const PassSelection& selection, const RewriteControls& controls,
                                        llvm::ArrayRef<PipelineItem> pipeline);
 
+/// Where the entry of a compilation is looked for and kept.
+struct ProgramStore {
+  bool on_disk = true;
+  std::string folder;          // empty: that of the user
+  std::string* own = nullptr;  // of the caller: an entry that is used if it fits, and the entry afterwards
+  [[nodiscard]] bool exists() const { return on_disk || own != nullptr; }
+};
+
 /// The entry of one compilation: the same module, down to names and positions, with the same options, by this
 /// very program. What a compilation reports is not kept: one that reports is not to be stored.
 class ProgramCache {
  public:
-  /// `key`: backend, options, machine, each where it cannot be taken for another. Empty: no cache. `folder`:
-  /// as of ObjectCache.
-  ProgramCache(const Module& module, llvm::StringRef key, const std::string& folder);
+  /// `key`: backend, options, machine, each where it cannot be taken for another. Empty: no cache.
+  ProgramCache(const Module& module, llvm::StringRef key, const ProgramStore& store);
 
   /// What an earlier run stored. Strings lie in `file`.
   struct Entry {
@@ -38,8 +45,11 @@ class ProgramCache {
   /// Constants that are not repeated in the entry, in the order of the module.
   [[nodiscard]] std::vector<LiteralPtr> LargeLiterals() const;
 
+  [[nodiscard]] std::optional<CachedProgram> Find(std::string& remark) const;
+
   const Module& module_;
-  ObjectCache cache_;
+  std::optional<ObjectCache> cache_;
+  std::string* own_;
   std::string key_;       // empty: no cache
   std::string prepared_;  // in binary form
 };

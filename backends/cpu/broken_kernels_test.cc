@@ -27,7 +27,7 @@ Outcome RunBroken(bool planned, bool fail) {
   Outcome outcome;
   const ParseResult parsed = ParseModule(std::make_shared<SourceBuffer>("two_kernels", kTwoKernels.str()));
   CpuOptions options;
-  options.cache = false;
+  options.store.on_disk = false;
   options.tier = Tier::Compile;
   options.broken_kernels_fail = fail;
   options.report = [&](Diagnostic d) { outcome.reports.push_back(std::move(d)); };

@@ -1,6 +1,7 @@
 // The CPU backend: from a verified module to an executable.
 #pragma once
 #include "backends/compile/pass_plan.h"
+#include "backends/compile/program_cache.h"
 #include "backends/compile/program_source.h"
 #include "backends/executable.h"
 #include "ir/support/guarded_memory.h"
@@ -24,8 +25,7 @@ struct CpuOptions : compile::PassPlan {
   /// The way in which products and convolutions are computed where it can, of ProductPaths(); empty: what is
   /// best. Errors: unsupported-path if it can compute none.
   std::string force_path;
-  bool cache = true;         // compiled kernels are kept on disk and taken from there,
-  std::string cache_folder;  // in this folder; empty: in that of the user
+  compile::ProgramStore store;  // of compiled kernels
   /// Runs look for writes outside of buffers and reads of unwritten memory (tools.md §3.7, --check-memory);
   /// they give errors memory-….
   bool check_memory = false;

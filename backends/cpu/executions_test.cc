@@ -74,7 +74,7 @@ TEST(CpuExecutable, IsReentrant) {
   for (const Tier tier : {Tier::Compile, Tier::Interpret}) {
     CpuOptions options;
     options.tier = tier;
-    options.cache = false;
+    options.store.on_disk = false;
     const auto program = CompileForCpu(*module, options);
     ASSERT_TRUE(program) << program.error().message;
     const auto run = [&](int seed) {

@@ -108,7 +108,7 @@ TEST(ProductPaths, LibrariesAreForcedWhereTheyAre) {
   const auto module = Parse("f32[1,9,9,16]", "f32[3,3,16,16]", "f32[1,9,9,16] " CONV(""));
   CpuOptions options;
   options.force_path = "onednn";
-  options.cache = false;
+  options.store.on_disk = false;
   const auto executable = CompileForCpu(*module, options);
   if (!executable) {
     EXPECT_EQ(executable.error().id.text(), "unsupported-path") << executable.error().message;

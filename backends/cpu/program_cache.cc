@@ -21,7 +21,8 @@ namespace {
 
 /// Options and machine. Empty: no cache.
 std::string KeyOf(const CpuOptions& options, const Machine& machine) {
-  if (!options.cache || options.check_memory || !options.force_path.empty() || options.watched) return "";
+  if (!options.store.exists() || options.check_memory || !options.force_path.empty() || options.watched)
+    return "";
   const std::optional<std::string> passes =
       compile::KeyOfPasses(options.selection, options.controls, options.pipeline);
   if (!passes) return "";
@@ -43,7 +44,7 @@ std::string KeyOf(const CpuOptions& options, const Machine& machine) {
 }  // namespace
 
 ProgramCache::ProgramCache(const Module& module, const CpuOptions& options, const Machine& machine)
-    : machine_(machine), cache_(module, KeyOf(options, machine), options.cache_folder) {}
+    : machine_(machine), cache_(module, KeyOf(options, machine), options.store) {}
 
 std::unique_ptr<Program> ProgramCache::Load(std::string& remark) const {
   std::optional<compile::ProgramCache::Entry> entry = cache_.Load(remark);

@@ -131,23 +131,14 @@ Result<Literal> EvalInfeed(EvalContext& context, const Instruction& inst,
   const Shape& wanted = inst.shape().tuple_shape(0);
   if (wanted.IsTuple() && wanted.tuple_size() == 0)
     return Literal::MakeTuple({Literal::MakeTuple({}), std::move(operands[0])});
-  auto& queue = context.device().infeed;
-  if (queue.empty())
-    return Error("runtime-infeed", inst.loc(),
-                 "infeed of {0} finds no data: the queue of device {1} is empty", wanted,
-                 context.device().id());
-  Literal value = std::move(queue.front());
-  queue.pop_front();
-  if (!Compatible(value.shape(), wanted))
-    return Error("runtime-infeed", inst.loc(), "infeed expects {0}, the next value of the queue is {1}",
-                 wanted, value.shape());
-  return Literal::MakeTuple({value.Unpack(), std::move(operands[0])});
+  HLO_TRY(Literal value, context.device().FromHost(inst, wanted));
+  return Literal::MakeTuple({std::move(value), std::move(operands[0])});
 }
 
 Result<Literal> EvalOutfeed(EvalContext& context, const Instruction&,
                             llvm::MutableArrayRef<Literal> operands) {
   const bool empty = operands[0].shape().IsTuple() && operands[0].elements().empty();
-  if (!empty) context.device().outfeed.push_back(std::move(operands[0]));
+  if (!empty) context.device().ToHost(std::move(operands[0]));
   return std::move(operands[1]);
 }
 

@@ -31,6 +31,30 @@ bool SameShapes(llvm::ArrayRef<Literal> a, llvm::ArrayRef<Literal> b) {
 
 }  // namespace
 
+Result<Literal> Device::FromHost(const Instruction& inst, const Shape& wanted) {
+  Literal value;
+  if (HostTransfers* host = group_.host()) {
+    HLO_TRY(value, host->Take(id(), [&] { return group_.CheckOn(inst); }));
+  } else if (infeed.empty()) {
+    return Error("runtime-infeed", inst.loc(), "{0} of {1} finds no data: the queue of device {2} is empty",
+                 ToString(inst.kind()), wanted, id());
+  } else {
+    value = std::move(infeed.front());
+    infeed.pop_front();
+  }
+  if (!Compatible(value.shape(), wanted))
+    return Error("runtime-infeed", inst.loc(), "{0} expects {1}, the next value of the queue is {2}",
+                 ToString(inst.kind()), wanted, value.shape());
+  return value.Unpack();
+}
+
+void Device::ToHost(Literal value) {
+  if (HostTransfers* host = group_.host())
+    host->Put(id(), std::move(value));
+  else
+    outfeed.push_back(std::move(value));
+}
+
 int64_t Device::id() const { return replica_ * group_.partitions() + partition_; }
 uint64_t Device::rng_seed() const { return group_.rng_seed(); }
 
@@ -52,6 +76,12 @@ void DeviceGroup::RunOnly(int64_t id) {
 Diagnostic DeviceGroup::failure() const {
   const std::lock_guard lock(mutex_);
   return failure_;
+}
+
+Status DeviceGroup::CheckOn(const Instruction& inst) const {
+  if (failed_) return Error(failure());
+  if (Interrupted()) return Error(InterruptedError(inst.loc()));
+  return {};
 }
 
 void DeviceGroup::Fail(const Diagnostic& why) {
@@ -181,6 +211,7 @@ Result<DeviceGroup::Values> DeviceGroup::Exchange(Device& self, const Instructio
 }
 
 void DeviceGroup::Send(int64_t channel, int64_t source, int64_t target, Literal value) {
+  if (host_ && host_->Connects(channel)) return host_->Send(channel, source, target, std::move(value));
   const std::lock_guard lock(mutex_);
   channels_[{channel, source, target}].push_back(std::move(value));
   ++progress_;
@@ -189,6 +220,8 @@ void DeviceGroup::Send(int64_t channel, int64_t source, int64_t target, Literal 
 
 Result<Literal> DeviceGroup::Receive(Device& self, const Instruction& inst, int64_t channel, int64_t source) {
   if (alone_ && source != self.id()) return Literal::Zeros(inst.shape().tuple_shape(0));
+  if (host_ && host_->Connects(channel))
+    return host_->Receive(channel, source, self.id(), [&] { return CheckOn(inst); });
   std::unique_lock lock(mutex_);
   auto& queue = channels_[{channel, source, self.id()}];
   HLO_CHECK_OK(WaitUntil(lock, self, inst, [&] { return !queue.empty(); }));

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "ir/eval/host_transfers.h"
 #include "ir/literal.h"
 #include "ir/module.h"
 #include "ir/support/result.h"
@@ -42,6 +43,10 @@ class Device {
 
   std::list<Literal> infeed;  // without memory as long as it is empty
   std::vector<Literal> outfeed;
+  /// The next value from the host, for `inst`. Errors: runtime-infeed, where the queue is empty or the value
+  /// is none of `wanted`; those of HostTransfers.
+  Result<Literal> FromHost(const Instruction& inst, const Shape& wanted);
+  void ToHost(Literal value);
 
  private:
   DeviceGroup& group_;
@@ -72,6 +77,9 @@ class DeviceGroup {
   void SetCustomCallLibraries(std::shared_ptr<const CustomCallLibraries> libraries) {
     libraries_ = std::move(libraries);
   }
+  /// In place of the devices' own queues, and for channels that other programs have an end of; or null.
+  [[nodiscard]] HostTransfers* host() const { return host_.get(); }
+  void SetHost(std::shared_ptr<HostTransfers> host) { host_ = std::move(host); }
   /// Only `id` runs: in reductions the others count as absent, elsewhere they bring zeros.
   void RunOnly(int64_t id);
   Device& device(int64_t id) { return *devices_[static_cast<size_t>(id)]; }
@@ -86,7 +94,8 @@ class DeviceGroup {
   Result<Values> Exchange(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members,
                           Values contribution, Combine combine);
 
-  /// Point to point: leaves a value for (channel, source, target) / takes it, waiting for it.
+  /// Point to point: leaves a value for (channel, source, target) / takes it, waiting for it; through the
+  /// host, where the channel is one of those.
   void Send(int64_t channel, int64_t source, int64_t target, Literal value);
   Result<Literal> Receive(Device& self, const Instruction& inst, int64_t channel, int64_t source);
 
@@ -94,6 +103,8 @@ class DeviceGroup {
   void Finish(Device& self);
   void Fail(const Diagnostic& why);
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_relaxed); }
+  /// An error, if a device that does `inst` had better stop: another one failed, or somebody asks for it.
+  [[nodiscard]] Status CheckOn(const Instruction& inst) const;
   /// The first failure.
   [[nodiscard]] Diagnostic failure() const;
 
@@ -126,6 +137,7 @@ class DeviceGroup {
   std::chrono::milliseconds timeout_;
   llvm::StringMap<std::string> missing_custom_calls_;
   std::shared_ptr<const CustomCallLibraries> libraries_;
+  std::shared_ptr<HostTransfers> host_;
   llvm::SmallVector<std::unique_ptr<Device>, 1> devices_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -37,7 +37,7 @@ Result<Literal> EvalSend(EvalContext& context, const Instruction& inst,
   Device& self = context.device();
   HLO_TRY(const auto pairs, PairsOf(inst));
   if (inst.attr<SendRecvAttrs>().is_host_transfer) {
-    self.outfeed.push_back(operands[0]);
+    self.ToHost(operands[0]);
   } else if (pairs) {
     for (const auto& [source, target] : *pairs)
       if (source == self.id()) self.group().Send(Channel(inst), source, target, operands[0]);
@@ -64,12 +64,7 @@ Result<Literal> EvalRecvDone(EvalContext& context, const Instruction& inst, llvm
   HLO_TRY(const auto pairs, PairsOf(inst));
   Literal value;
   if (inst.attr<SendRecvAttrs>().is_host_transfer) {
-    if (self.infeed.empty())
-      return Error("runtime-infeed", inst.loc(),
-                   "receiving {0} from the host finds no data: the queue of device {1} is empty", wanted,
-                   self.id());
-    value = std::move(self.infeed.front()).Unpack();
-    self.infeed.pop_front();
+    HLO_TRY(value, self.FromHost(inst, wanted));
   } else if (pairs) {
     value = Literal::Zeros(wanted);  // no source for this device
     for (const auto& [source, target] : *pairs)

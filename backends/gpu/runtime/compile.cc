@@ -164,7 +164,7 @@ std::string CacheKey(const Module& module, const GpuRunOptions& options) {
 Result<std::unique_ptr<Program>> CompileProgram(const Module& module, const GpuRunOptions& options) {
   using compile::ProgramCache;
   const std::string key = CacheKey(module, options);
-  ProgramCache cache(module, key, options.cache_folder);
+  ProgramCache cache(module, key, options.store);
   std::string why;
   if (auto entry = cache.Load(why)) {
     auto program = gpu::LoadProgram(std::move(entry->module), options.target, entry->program, entry->code);

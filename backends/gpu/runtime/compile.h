@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backends/compile/machine.h"
+#include "backends/compile/program_cache.h"
 #include "backends/executable.h"
 #include "backends/gpu/libraries/load.h"
 #include "backends/gpu/runtime/graphs.h"
@@ -23,7 +24,7 @@ struct GpuRunOptions {
   /// What decides what these do (compile::KeyOfPasses): programs with their PTX are kept on disk and taken
   /// from there. Empty: they are not.
   std::string cache_key;
-  std::string cache_folder;  // where; empty: in that of the user
+  compile::ProgramStore store;
   /// Takes remarks, as why what lies on disk was not used, or a library that is there: also while programs
   /// run, from any thread.
   std::function<void(Diagnostic)> report;
