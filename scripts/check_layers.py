@@ -76,7 +76,7 @@ LAYERS |= {
     'tools/run': [*TOOL_BASE, 'tools/common', 'tools/arrays', 'tools/modules', 'tools/proto', 'tools/reduce', 'tools/opt'],
     'tools/diff': [*TOOL_BASE, 'tools/common', 'tools/modules', 'tools/opt', 'tools/run', 'tools/diff/compare'],
 }
-LAYERS['tools/library'] = ['tools/library/documents', *BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'parser', 'backends', 'backends/interpreter']
+LAYERS['tools/library'] = ['tools/library/documents', *TOOL_BASE, 'tools/arrays']
 LAYERS['tools/library/include/hlo'] = []
 LAYERS['tools/library/documents'] = []
 LAYERS['tools'] = [*TOOL_BASE, *(layer for layer in LAYERS if layer.startswith('tools/'))]

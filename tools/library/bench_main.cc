@@ -1,11 +1,12 @@
-// bench_library [INSTRUCTIONS] [RUNS]: the time that XlaBuilder takes for a computation, verified;
-// scripts/bench_library.
+// bench_library [INSTRUCTIONS] [RUNS]: the time that XlaBuilder takes for a computation, verified, and what
+// calls of a client cost; scripts/bench_library.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include "hlo/client.h"
 #include "hlo/ops.h"
 
 namespace {
@@ -28,6 +29,33 @@ XlaComputation Build(int64_t instructions) {
   return builder.Build().value();
 }
 
+/// Prints the least nanoseconds that one of some calls takes.
+template <class F>
+void PrintCalls(const char* what, F call) {
+  constexpr int kCalls = 1000, kRounds = 200;
+  double best = 1e30;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < kCalls; ++i) call();
+    const auto time = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, std::chrono::duration<double, std::nano>(time).count() / kCalls);
+  }
+  std::printf("%s of a scalar program: %.0f ns\n", what, best);
+}
+
+/// What a call costs besides its work.
+void PrintCalls() {
+  XlaBuilder builder("scalar");
+  const XlaOp x = Parameter(&builder, 0, Shape(F32, {}), "x");
+  Add(x, x);
+  const auto client = Client::Create().value();
+  const Executable scalar = client->Compile(builder.Build().value()).value();
+  const Literal one = LiteralUtil::CreateR0<float>(1);
+  PrintCalls("Executable::Run on literals", [&] { (void)scalar.Run({one}).value(); });
+  const Buffer buffer = client->ToDevice(one).value();
+  PrintCalls("Executable::Execute on buffers", [&] { (void)scalar.Execute({buffer}).value(); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -45,5 +73,6 @@ int main(int argc, char** argv) {
   std::sort(times.begin(), times.end());
   std::printf("%lld instructions built and verified in %.2f ms (least of %d; median %.2f ms)\n",
               static_cast<long long>(instructions), times.front(), runs, times[times.size() / 2]);
+  PrintCalls();
   return 0;
 }

@@ -13,7 +13,11 @@ const Shape kVector = ShapeUtil::MakeShape(F32, {3});
 TEST(LibraryBuilder, TheDocumentsAxpyIsBuiltPrintedAndEvaluated) {
   const Literal alpha = LiteralUtil::CreateR0<float>(3), x = LiteralUtil::CreateR1<float>({1, 2, 4}),
                 y = LiteralUtil::CreateR1<float>({10, 20, 30});
-  const XlaComputation axpy = documents::Axpy2016(alpha, x, y);
+  ComputationBuilder builder(nullptr, "axpy");
+  const XlaOp param_alpha = builder.Parameter(0, alpha.shape(), "alpha");
+  const XlaOp param_x = builder.Parameter(1, x.shape(), "x"), param_y = builder.Parameter(2, y.shape(), "y");
+  builder.Add(builder.Mul(param_alpha, param_x), param_y);
+  const XlaComputation axpy = *builder.Build().value();
   EXPECT_EQ(axpy.ToString(),
             R"(HloModule axpy, entry_computation_layout={(f32[], f32[3]{0}, f32[3]{0})->f32[3]{0}}
 
@@ -30,7 +34,9 @@ ENTRY %axpy (alpha: f32[], x: f32[3], y: f32[3]) -> f32[3] {
   EXPECT_TRUE(axpy.Verify().ok());
   EXPECT_EQ(Value(axpy, {alpha, x, y}), "{13, 26, 42}");
   EXPECT_EQ(axpy.GetProgramShape()->ToString(), "(alpha: f32[], x: f32[3], y: f32[3]) -> f32[3]");
-  EXPECT_EQ(Value(documents::AxpyConstants2016(3, x.data<float>(), y.data<float>())), "{13, 26, 42}");
+  EXPECT_EQ(documents::ComputeAxpyParameters(alpha, x, y)->ToString(), "f32[3] {13, 26, 42}");
+  EXPECT_EQ(documents::ComputeAxpyConstants(3, x.data<float>(), y.data<float>())->ToString(),
+            "f32[3] {13, 26, 42}");
 }
 
 TEST(LibraryBuilder, TheFirstErrorIsKeptWithThePlaceOfTheCall) {

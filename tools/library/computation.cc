@@ -25,6 +25,9 @@ XlaComputation ComputationAccess::Make(std::shared_ptr<const hlo::Module> module
 const hlo::Module* ComputationAccess::Module(const XlaComputation& computation) {
   return computation.rep_ ? computation.rep_->module.get() : nullptr;
 }
+std::shared_ptr<const hlo::Module> ComputationAccess::Share(const XlaComputation& computation) {
+  return computation.rep_ ? computation.rep_->module : nullptr;
+}
 llvm::ArrayRef<uint64_t> ComputationAccess::Ids(const XlaComputation& computation) {
   return computation.rep_ ? llvm::ArrayRef<uint64_t>(computation.rep_->ids) : llvm::ArrayRef<uint64_t>();
 }

@@ -1,5 +1,5 @@
 // Values that do not depend on parameters: found, cut out and computed.
-#include "backends/interpreter/interpreter.h"
+#include "backends/client/client.h"
 #include "ir/module.h"
 #include "llvm/ADT/DenseSet.h"
 #include "tools/library/builder_state.h"
@@ -124,7 +124,8 @@ StatusOr<XlaComputation> XlaBuilder::BuildConstantSubGraph(XlaOp root) const {
 StatusOr<Literal> XlaBuilder::ComputeConstant(XlaOp operand, const Layout* output_layout) const {
   const StatusOr<XlaComputation> part = BuildConstantSubGraph(operand);
   if (!part.ok()) return part.status();
-  const auto run = hlo::RunModule(*internal::ComputationAccess::Module(*part), {{}}, {});
+  const hlo::Client client(hlo::Platform::Interpreter);
+  const auto run = client.Run(*internal::ComputationAccess::Module(*part), {{}}, client.NewExecution());
   if (!run) return ToStatus(run.error());
   const Literal value = internal::LiteralAccess::Make(run->results.front());
   if (!output_layout) return value;

@@ -51,8 +51,15 @@ constexpr bool SameNumber(A a, B b) {
   return static_cast<int64_t>(a) == static_cast<int64_t>(b);
 }
 
+/// Elements as all of the library expects them: a truth is 0 or 1, one narrower than a byte is extended.
+hlo::Literal Canonical(hlo::Literal value);
+/// An array out of memory in the order of its layout.
+hlo::Literal FromMemory(const hlo::Shape& shape, const void* data);
+
 struct LiteralAccess {
   static Literal Make(const hlo::Literal& value);
+  /// Of a value in unpacked storage, whose shape is this one.
+  static Literal Make(hlo::Literal value, std::shared_ptr<const Shape> shape);
   /// Null of an invalid literal. Arrays are in unpacked storage.
   static const hlo::Literal* Get(const Literal& literal);
 };
@@ -62,6 +69,7 @@ struct ComputationAccess {
   static XlaComputation Make(std::shared_ptr<const hlo::Module> module, std::vector<uint64_t> ids);
   /// Null of a null computation.
   static const hlo::Module* Module(const XlaComputation& computation);
+  static std::shared_ptr<const hlo::Module> Share(const XlaComputation& computation);
   static llvm::ArrayRef<uint64_t> Ids(const XlaComputation& computation);
 };
 /// A number no computation has yet.

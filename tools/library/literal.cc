@@ -1,25 +1,55 @@
 #include "hlo/literal.h"
 
+#include "ir/eval/physical_order.h"
 #include "ir/numeric/narrow_float.h"
 #include "ir/print.h"
 #include "parser/parser.h"
+#include "tools/arrays/npy.h"
 #include "tools/library/convert.h"
 
 namespace hlo_toolkit {
 
 struct Literal::Rep {
   hlo::Literal value;  // arrays unpacked
-  Shape shape;
+  std::shared_ptr<const Shape> shape;
 };
 
 namespace internal {
 
+hlo::Literal FromMemory(const hlo::Shape& shape, const void* data) {
+  hlo::Literal copy = hlo::Literal::Make(shape);
+  if (copy.byte_size() != 0)
+    hlo::CopyFromPhysical(static_cast<const uint8_t*>(data), shape, copy.MutableData());
+  return Canonical(std::move(copy));
+}
+
+hlo::Literal Canonical(hlo::Literal value) {
+  const hlo::TypeInfo& info = hlo::Info(value.shape().element_type());
+  constexpr int kByte = 8;
+  const bool is_pred = hlo::IsPred(info.type);
+  if (!is_pred && info.bits >= kByte) return value;
+  const bool is_signed = info.type_class == hlo::TypeClass::Signed;
+  const auto wanted = [&](uint8_t byte) -> uint8_t {
+    if (is_pred) return byte != 0;
+    const int unused = kByte - info.bits;
+    const auto high = static_cast<uint8_t>(byte << unused);
+    return is_signed ? static_cast<uint8_t>(static_cast<int8_t>(high) >> unused)
+                     : static_cast<uint8_t>(high >> unused);
+  };
+  const llvm::ArrayRef<uint8_t> bytes(value.data(), value.byte_size());
+  if (llvm::all_of(bytes, [&](uint8_t byte) { return wanted(byte) == byte; })) return value;
+  uint8_t* mine = value.MutableData();
+  for (size_t i = 0; i < value.byte_size(); ++i) mine[i] = wanted(mine[i]);
+  return value;
+}
+
 Literal LiteralAccess::Make(const hlo::Literal& value) {
+  if (!value.valid() || value.HasElided()) return {};
+  return Make(value.Unpack(), std::make_shared<Shape>(FromShape(value.shape())));
+}
+Literal LiteralAccess::Make(hlo::Literal value, std::shared_ptr<const Shape> shape) {
   Literal made;
-  if (!value.valid() || value.HasElided()) return made;
-  made.rep_ = std::make_shared<Literal::Rep>();
-  made.rep_->shape = FromShape(value.shape());
-  made.rep_->value = value.Unpack();
+  made.rep_ = std::make_shared<Literal::Rep>(Literal::Rep{std::move(value), std::move(shape)});
   return made;
 }
 const hlo::Literal* LiteralAccess::Get(const Literal& literal) {
@@ -36,6 +66,17 @@ Literal::Literal(const Shape& shape) {
     *this = LiteralAccess::Make(made->IsToken() ? hlo::Literal::MakeToken() : hlo::Literal::Zeros(*made));
 }
 
+Literal Literal::Borrow(const Shape& shape, const void* data, std::shared_ptr<const void> owner) {
+  const auto made = internal::ToShape(shape);
+  if (!made || !made->IsArray()) return {};
+  const size_t width = static_cast<size_t>(hlo::Info(made->element_type()).host_bytes());
+  const size_t alignment = std::min(width, alignof(std::max_align_t));
+  if (data == nullptr && made->ElementCount() != 0) return {};
+  if (hlo::IsRowMajor(*made) && reinterpret_cast<uintptr_t>(data) % alignment == 0)
+    return LiteralAccess::Make(internal::Canonical(hlo::Literal::Borrow(*made, data, std::move(owner))));
+  return LiteralAccess::Make(internal::FromMemory(*made, data));
+}
+
 Literal Literal::Tuple(Span<const Literal> elements) {
   std::vector<hlo::Literal> values;
   std::vector<hlo::Shape> shapes;
@@ -50,7 +91,7 @@ Literal Literal::Tuple(Span<const Literal> elements) {
 
 const Shape& Literal::shape() const {
   static const Shape none;
-  return rep_ ? rep_->shape : none;
+  return rep_ ? *rep_->shape : none;
 }
 
 int64_t Literal::size_bytes() const {
@@ -188,6 +229,38 @@ Literal LiteralUtil::Zero(PrimitiveType type) { return FromInteger(type, 0); }
 Literal LiteralUtil::One(PrimitiveType type) { return FromInteger(type, 1); }
 Literal LiteralUtil::MinValue(PrimitiveType type) { return Extreme(type, false); }
 Literal LiteralUtil::MaxValue(PrimitiveType type) { return Extreme(type, true); }
+
+StatusOr<Literal> LiteralFromNpy(std::string_view bytes, PrimitiveType type) {
+  const auto owner = std::make_shared<std::string>(bytes);
+  const auto arrays = hlo::ReadNpy(*owner, owner);
+  if (!arrays) return internal::ToStatus(arrays.error());
+  if (arrays->size() != 1)
+    return Status(StatusCode::kInvalidArgument,
+                  std::to_string(arrays->size()) + " arrays where one is expected");
+  const hlo::NpyArray& array = arrays->front();
+  std::optional<hlo::Shape> shape = hlo::NativeShape(array);
+  if (type != PRIMITIVE_TYPE_INVALID) {
+    const auto element = internal::ToElementType(type);
+    if (!element || !hlo::IsArrayType(*element))
+      return Status(StatusCode::kInvalidArgument, "no element type of arrays is asked for");
+    shape = hlo::Shape::ArrayWithDefaultLayout(*element, array.shape);
+  }
+  if (!shape || !hlo::Fits(array, *shape))
+    return Status(StatusCode::kInvalidArgument,
+                  "the array is " + hlo::Describe(array) +
+                      (shape ? ", not " + hlo::ToString(*shape, /*with_layout=*/false) : std::string()));
+  return LiteralAccess::Make(hlo::ToLiteral(array, *shape));
+}
+
+StatusOr<std::string> LiteralToNpy(const Literal& literal) {
+  const hlo::Literal* value = LiteralAccess::Get(literal);
+  if (!value || !value->shape().IsArray())
+    return Status(StatusCode::kInvalidArgument, literal.shape().ToString() + " is no array");
+  const hlo::Literal payload = hlo::NpyPayload(*value, /*widen=*/false);
+  std::string bytes = hlo::NpyHeader(payload.shape(), /*widen=*/false);
+  bytes.append(reinterpret_cast<const char*>(payload.data()), payload.byte_size());
+  return bytes;
+}
 
 StatusOr<Literal> ParseLiteral(std::string_view text) {
   const auto literal = hlo::ParseLiteralWithShape(llvm::StringRef(text.data(), text.size()));

@@ -135,5 +135,47 @@ TEST(LibraryArray, SizesWithoutRoomAreNone) {
   EXPECT_EQ((Array3D<int>(0, 2, 3).n2()), 2);
 }
 
+TEST(LibraryLiteral, MemoryIsBorrowedWhereItFits) {
+  const auto values = std::make_shared<std::array<float, 4>>(std::array<float, 4>{1, 2, 3, 4});
+  const Shape rows = ShapeUtil::MakeShapeWithLayout(F32, {2, 2}, {1, 0});
+  Literal same = Literal::Borrow(rows, values->data(), values);
+  EXPECT_EQ(same.untyped_data(), values->data());
+  EXPECT_EQ(values.use_count(), 2);
+  // What is written to is a copy.
+  EXPECT_TRUE(same.Set<float>({0, 0}, 7).ok());
+  EXPECT_EQ(values->front(), 1);
+  EXPECT_EQ(values.use_count(), 1);
+  const Shape columns = ShapeUtil::MakeShapeWithLayout(F32, {2, 2}, {0, 1});
+  EXPECT_EQ(Literal::Borrow(columns, values->data(), values).ToString(), "f32[2,2] { { 1, 3 }, { 2, 4 } }");
+  const std::array<char, 9> bytes = {0, 1};
+  EXPECT_EQ(Literal::Borrow(Shape(F32, {2}), bytes.data() + 1, nullptr).size_bytes(), 8);
+  EXPECT_FALSE(Literal::Borrow(rows, nullptr, nullptr).valid());
+  EXPECT_TRUE(Literal::Borrow(Shape(F32, {0}), nullptr, nullptr).valid());
+  EXPECT_FALSE(Literal::Borrow(ShapeUtil::MakeTokenShape(), values->data(), nullptr).valid());
+  // Bytes that no truth and no narrow number has are taken as what they mean.
+  const std::array<uint8_t, 3> odd = {2, 0, 0xff};
+  EXPECT_EQ(Literal::Borrow(Shape(PRED, {3}), odd.data(), nullptr).ToString(), "pred[3] {1, 0, 1}");
+  EXPECT_EQ(Literal::Borrow(Shape(S4, {3}), odd.data(), nullptr).ToString(), "s4[3] {2, 0, -1}");
+  EXPECT_EQ(Literal::Borrow(Shape(U2, {3}), odd.data(), nullptr).ToString(), "u2[3] {2, 0, 3}");
+}
+
+TEST(LibraryLiteral, NpyFilesAreReadAndWritten) {
+  for (const char* text : {"f32[2,3] {{1,2,3},{4,5,6}}", "s8[] -3", "pred[2] {1,0}", "c64[1] {(1,2)}",
+                           "bf16[2] {1,2}", "f8e4m3fn[2] {1,2}", "s4[2] {-1,2}", "u64[0] {}"}) {
+    const Literal literal = *ParseLiteral(text);
+    const std::string bytes = *LiteralToNpy(literal);
+    const PrimitiveType type = literal.shape().element_type();
+    EXPECT_EQ(*LiteralFromNpy(bytes, type), literal) << text;
+    for (size_t size = 0; size < bytes.size(); ++size)
+      EXPECT_FALSE(LiteralFromNpy(bytes.substr(0, size), type).ok()) << text << " " << size;
+  }
+  const std::string bytes = *LiteralToNpy(*ParseLiteral("f32[2] {1,2}"));
+  EXPECT_EQ(LiteralFromNpy(bytes)->ToString(), "f32[2] {1, 2}");
+  EXPECT_EQ(LiteralFromNpy(bytes, S16).status().message(), "the array is f32[2], not s16[2]");
+  EXPECT_FALSE(LiteralFromNpy(bytes, TUPLE).ok());
+  EXPECT_FALSE(LiteralToNpy(LiteralUtil::CreateToken()).ok());
+  EXPECT_FALSE(LiteralFromNpy(bytes + bytes).ok());
+}
+
 }  // namespace
 }  // namespace hlo_toolkit

@@ -186,7 +186,7 @@ Status ModuleRunner::CompilePrograms() {
 /// What the options say, but for the passes.
 Result<CompileOptions> ModuleRunner::CompileOptionsFor(Platform platform) {
   CompileOptions compile;
-  compile.cache = !options_.no_cache;
+  compile.store.on_disk = !options_.no_cache;
   compile.report = [this](Diagnostic d) { sink_.Report(std::move(d)); };
   compile.passes.optimization_level = static_cast<int>(options_.passes.level.value_or(2));
   compile.passes.controls = shared_.passes->BaseControls();

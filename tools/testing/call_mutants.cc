@@ -119,7 +119,7 @@ class Mutant {
     module_ = parsed.module.get();
     manner_ = dice_.OneIn(2) ? Manner::Tame : static_cast<Manner>(dice_.Below(5));
     options_.report = [](const Diagnostic&) {};
-    options_.cache = false;
+    options_.store.on_disk = false;
     options_.passes.optimization_level = dice_.OneIn(3) ? 0 : 2;
     options_.cpu.check_memory = dice_.OneIn(4);
     options_.support = SupportCheck::Never;

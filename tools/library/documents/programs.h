@@ -4,8 +4,10 @@
 
 namespace documents {
 
-xla::Computation Axpy2016(const xla::Literal& alpha, const xla::Literal& x, const xla::Literal& y);
-xla::Computation AxpyConstants2016(float alpha, gtl::ArraySlice<float> x, gtl::ArraySlice<float> y);
+std::unique_ptr<xla::Literal> ComputeAxpyParameters(const xla::Literal& alpha, const xla::Literal& x,
+                                                    const xla::Literal& y);
+std::unique_ptr<xla::Literal> ComputeAxpyConstants(float alpha, gtl::ArraySlice<float> x,
+                                                   gtl::ArraySlice<float> y);
 /// The examples of ReduceWindow.
 xla::Computation ReduceWindow2017();
 xla::XlaComputation ReduceWindow2022();

@@ -34,6 +34,10 @@ class Literal {
   Literal() = default;
   /// Zeros. Of a shape that is wrong (ShapeUtil::Validate) no value.
   explicit Literal(const Shape& shape);
+  /// An array whose elements lie row by row at `data`, which nobody changes as long as `owner` is kept: that
+  /// memory is used where it is aligned for the type, else copied. The layout of the shape counts for the
+  /// copy: elements lie as it says. No value of a wrong shape, or of what is no array.
+  static Literal Borrow(const Shape& shape, const void* data, std::shared_ptr<const void> owner);
   /// No value if one of the elements has none, or of more than 65536 arrays and tuples.
   static Literal Tuple(Span<const Literal> elements);
 
@@ -221,6 +225,11 @@ std::unique_ptr<Literal> Literal::CreateR2(internal::List2<T> values) {
   return std::make_unique<Literal>(LiteralUtil::CreateR2<T>(values));
 }
 
+/// The array of an .npy file's bytes. Types that NumPy lacks come as raw bytes in it and are read as `type`,
+/// if one is given. Errors: INVALID_ARGUMENT.
+StatusOr<Literal> LiteralFromNpy(std::string_view bytes, PrimitiveType type = PRIMITIVE_TYPE_INVALID);
+/// The same for writing, of an array.
+StatusOr<std::string> LiteralToNpy(const Literal& literal);
 /// A literal from text with its shape in front, `f32[2] {1, 2}`.
 StatusOr<Literal> ParseLiteral(std::string_view text);
 /// A literal of a known shape, `{1, 2}`.

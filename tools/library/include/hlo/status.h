@@ -20,8 +20,13 @@ enum class StatusCode : int {
   kOk,
   kInvalidArgument,     // no computation: shapes, sizes, handles
   kUnimplemented,       // described by the documents, not here
-  kFailedPrecondition,  // not now: before Build(), after it
+  kFailedPrecondition,  // not now: before Build(), after it; of a buffer that is gone
   kInternal,
+  kCancelled,          // somebody asked for it
+  kDeadlineExceeded,   // a time limit
+  kResourceExhausted,  // limits of memory and size
+  kAborted,            // went wrong while a program ran
+  kUnavailable,        // no GPU, no library
 };
 // NOLINTEND(readability-identifier-naming)
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hlo/client.h"
 #include "hlo/computation_builder.h"
 #include "hlo/ops.h"
 #include "hlo/scopes.h"

@@ -1,0 +1,96 @@
+// What clients, buffers and executables are behind the public headers.
+#pragma once
+#include <list>
+
+#include "backends/client/client.h"
+#include "hlo/client.h"
+#include "tools/library/convert.h"
+#include "tools/library/mailboxes.h"
+
+namespace hlo_toolkit::internal {
+
+class ClientState {
+ public:
+  ClientState(hlo::Platform platform, hlo::ClientOptions inner, ClientOptions options)
+      : client_(platform, std::move(inner)), options_(std::move(options)) {}
+
+  [[nodiscard]] const hlo::Client& client() const { return client_; }
+  [[nodiscard]] const ClientOptions& options() const { return options_; }
+  [[nodiscard]] const std::shared_ptr<Mailboxes>& boxes() const { return boxes_; }
+  [[nodiscard]] hlo::Status CheckDevice(int64_t device) const;
+
+  /// What was compiled of a computation that the documents' functions run; null if nothing was.
+  std::shared_ptr<const ExecutableState> FindCompiled(uint64_t computation);
+  void KeepCompiled(uint64_t computation, std::shared_ptr<const ExecutableState> executable);
+
+ private:
+  hlo::Client client_;
+  ClientOptions options_;
+  std::shared_ptr<Mailboxes> boxes_ = std::make_shared<Mailboxes>();
+  std::mutex mutex_;
+  // By the number of the entry, last used first.
+  std::list<std::pair<uint64_t, std::shared_ptr<const ExecutableState>>> compiled_;
+};
+
+struct BufferState {
+  std::shared_ptr<ClientState> client;
+  std::shared_ptr<const Shape> shape;
+  int device = 0;
+  std::vector<hlo::DeviceBuffer> parts;  // of a tuple its elements, else one
+
+  static Buffer Make(BufferState state);
+  static const BufferState* Get(const Buffer& buffer) { return buffer.state_.get(); }
+};
+
+/// Where a value in the library's own form has its shape in the public one, made once.
+struct ResultShapes {
+  std::shared_ptr<const Shape> whole;
+  std::vector<std::shared_ptr<const Shape>> parts;  // of a tuple its elements, else `whole`
+  explicit ResultShapes(const hlo::Shape& shape);
+};
+
+struct ExecutableState {
+  std::shared_ptr<ClientState> client;
+  std::shared_ptr<const hlo::Module> module;  // that was compiled: with the layouts asked for
+  std::unique_ptr<hlo::ClientProgram> program;
+  CompileOptions how;               // it was compiled
+  std::vector<int> devices;         // of the client
+  hlo::ExecutionOptions execution;  // of a run that nothing else is said of
+  std::string name;
+  ProgramShape shape;
+  std::vector<hlo::Shape> parameters;
+  std::shared_ptr<const ResultShapes> results;
+
+  /// Errors: those of Client::Compile. `code`: hlo::compile::ProgramStore::own, or null.
+  static hlo::Result<std::shared_ptr<const ExecutableState>> Make(std::shared_ptr<ClientState> client,
+                                                                  std::shared_ptr<const hlo::Module> module,
+                                                                  const CompileOptions& options,
+                                                                  std::string* code = nullptr);
+  static Executable Wrap(std::shared_ptr<const ExecutableState> state);
+  static const ExecutableState* Get(const Executable& executable) { return executable.state_.get(); }
+
+  /// `options` in the form of the backends.
+  [[nodiscard]] hlo::ExecutionOptions ExecutionFor(const ExecuteOptions& options) const;
+  /// Begins a run, or runs it. Arguments by device.
+  hlo::Result<Execution> Run(Span<const std::vector<Buffer>> arguments, const ExecuteOptions& options,
+                             bool wait) const;
+
+ private:
+  hlo::Result<std::vector<hlo::BufferArgument>> ArgumentsOf(size_t device, Span<const Buffer> buffers,
+                                                            const ExecuteOptions& options) const;
+};
+
+struct ExecutionState {
+  hlo::Execution run;
+  std::shared_ptr<ClientState> client;
+  std::shared_ptr<const ResultShapes> shapes;
+  std::vector<int> devices;
+  static Execution Make(hlo::Execution run, const ExecutableState& executable);
+};
+
+/// Executable::Serialize() and back.
+StatusOr<std::string> ToBytes(const ExecutableState& executable);
+hlo::Result<std::shared_ptr<const ExecutableState>> FromBytes(std::shared_ptr<ClientState> client,
+                                                              std::string_view bytes);
+
+}  // namespace hlo_toolkit::internal

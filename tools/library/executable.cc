@@ -1,0 +1,328 @@
+// Programs and their runs.
+#include "backends/profile.h"
+#include "ir/print.h"
+#include "tools/library/client_state.h"
+
+namespace hlo_toolkit {
+
+using internal::BufferState;
+using internal::ExecutableState;
+using internal::ExecutionState;
+using internal::LiteralAccess;
+using internal::ToStatus;
+using internal::Wrong;
+
+struct StopSource::Token {
+  explicit Token(std::shared_ptr<internal::ClientState> of)
+      : client(std::move(of)), token(&client->client().stop()) {}
+  std::shared_ptr<internal::ClientState> client;
+  hlo::StopToken token;
+};
+StopSource::StopSource(const Client& client) : token_(std::make_unique<Token>(client.state_)) {}
+StopSource::~StopSource() = default;
+void StopSource::Request() { token_->token.Request(hlo::InterruptCause::Signal); }
+
+namespace internal {
+
+ResultShapes::ResultShapes(const hlo::Shape& shape) : whole(std::make_shared<Shape>(FromShape(shape))) {
+  if (!shape.IsTuple()) parts.push_back(whole);
+  if (shape.IsTuple())
+    for (const Shape& part : whole->tuple_shapes()) parts.push_back(std::make_shared<Shape>(part));
+}
+
+Execution ExecutionState::Make(hlo::Execution run, const ExecutableState& executable) {
+  Execution made;
+  made.state_ = std::make_shared<ExecutionState>(
+      ExecutionState{std::move(run), executable.client, executable.results, executable.devices});
+  return made;
+}
+
+Executable ExecutableState::Wrap(std::shared_ptr<const ExecutableState> state) {
+  Executable made;
+  made.state_ = std::move(state);
+  return made;
+}
+
+namespace {
+
+/// A value of the shape is one of the parameter's: bounds take arrays of their size.
+bool Fits(const hlo::Shape& shape, const hlo::Shape& parameter) {
+  if (shape == parameter) return true;
+  hlo::ShapeComparison how;
+  how.dynamic = shape.HasDynamicDimension();
+  return hlo::Same(shape, parameter, how);
+}
+
+}  // namespace
+
+hlo::Result<std::shared_ptr<const ExecutableState>> ExecutableState::Make(
+    std::shared_ptr<ClientState> client, std::shared_ptr<const hlo::Module> module,
+    const CompileOptions& options, std::string* code) {
+  auto made = std::make_shared<ExecutableState>();
+  made->how = options;
+  const int64_t replicas = options.replica_count, partitions = options.partition_count;
+  const int64_t most = client->options().device_count;
+  if (replicas < 1 || partitions < 1 || replicas > most / partitions)
+    return Wrong("{0} replicas of {1} partitions, the client has {2} devices", replicas, partitions, most);
+  made->devices = options.device_assignment;
+  if (made->devices.empty())
+    for (int d = 0; d < replicas * partitions; ++d) made->devices.push_back(d);
+  if (static_cast<int64_t>(made->devices.size()) != replicas * partitions)
+    return Wrong("{0} devices are assigned, the program has {1}", made->devices.size(),
+                 replicas * partitions);
+  for (size_t d = 0; d < made->devices.size(); ++d) {
+    HLO_CHECK_OK(client->CheckDevice(made->devices[d]));
+    if (llvm::is_contained(llvm::ArrayRef(made->devices).take_front(d), made->devices[d]))
+      return Wrong("device {0} is assigned twice", made->devices[d]);
+  }
+  if (options.optimization_level < 0 || options.optimization_level > 3)
+    return Wrong("there is no optimization level {0}", options.optimization_level);
+  made->execution = client->client().NewExecution();
+  made->execution.replica_count = replicas;
+  made->execution.partition_count = partitions;
+  made->execution.host = std::make_shared<ProgramMailbox>(client->boxes(), made->devices);
+  hlo::CompileOptions inner;
+  inner.passes.optimization_level = options.optimization_level;
+  inner.store.own = code;
+  if (const hlo::Platform made_for = client->client().platform(); hlo::IsGpu(made_for)) {
+    HLO_TRY(inner.gpu.target, hlo::gpu::FindTarget(client->options().gpu_target));
+    if (!options.device_assignment.empty() && made_for == hlo::Platform::Gpu) inner.gpu.gpus = made->devices;
+  }
+  HLO_TRY(made->program, client->client().Compile(*module, inner, made->execution));
+  made->client = std::move(client);
+  made->name = module->name().str();
+  for (const hlo::Instruction* parameter : module->entry()->parameters()) {
+    made->parameters.push_back(parameter->shape());
+    made->shape.parameter_names.push_back(parameter->name().str());
+  }
+  const hlo::EntryLayout& layout = *module->config.entry_layout;
+  for (const hlo::Shape& parameter : layout.parameters)
+    made->shape.parameters.push_back(FromShape(parameter));
+  made->results = std::make_shared<ResultShapes>(layout.result);
+  made->shape.result = *made->results->whole;
+  made->module = std::move(module);
+  return std::shared_ptr<const ExecutableState>(std::move(made));
+}
+
+hlo::ExecutionOptions ExecutableState::ExecutionFor(const ExecuteOptions& options) const {
+  hlo::ExecutionOptions made = execution;
+  if (options.seed) made.rng_seed = *options.seed;
+  if (options.stop) made.stop = &options.stop->token_->token;
+  return made;
+}
+
+hlo::Result<std::vector<hlo::BufferArgument>> ExecutableState::ArgumentsOf(
+    size_t device, Span<const Buffer> buffers, const ExecuteOptions& options) const {
+  if (buffers.size() != parameters.size())
+    return Wrong("{0} arguments, the program has {1} parameters", buffers.size(), parameters.size());
+  std::vector<hlo::BufferArgument> made;
+  made.reserve(buffers.size());
+  for (size_t p = 0; p < buffers.size(); ++p) {
+    const BufferState* buffer = BufferState::Get(buffers[p]);
+    if (!buffer) return Wrong("argument {0} is no buffer", p);
+    if (buffer->client != client) return Wrong("argument {0} is a buffer of another client", p);
+    if (buffer->device != devices[device])
+      return Wrong("argument {0} is on device {1}, the program runs on device {2}", p, buffer->device,
+                   devices[device]);
+    const bool donate = llvm::is_contained(options.donated, static_cast<int64_t>(p));
+    if (!buffer->shape->IsTuple()) {
+      made.push_back({buffer->parts.front(), donate});
+      continue;
+    }
+    std::vector<hlo::Literal> parts;
+    for (const hlo::DeviceBuffer& part : buffer->parts) {
+      HLO_TRY(parts.emplace_back(), part.ToHost());
+      if (donate) HLO_CHECK_OK(part.Claim(true));
+    }
+    made.push_back({hlo::Client::Transfer(hlo::Literal::MakeTuple(std::move(parts))), donate});
+  }
+  return made;
+}
+
+hlo::Result<Execution> ExecutableState::Run(Span<const std::vector<Buffer>> arguments,
+                                            const ExecuteOptions& options, bool wait) const {
+  if (arguments.size() != devices.size())
+    return Wrong("arguments for {0} devices, the program has {1}", arguments.size(), devices.size());
+  for (const int64_t p : options.donated)
+    if (p < 0 || p >= static_cast<int64_t>(parameters.size()))
+      return Wrong("there is no parameter {0} to donate", p);
+  std::vector<std::vector<hlo::BufferArgument>> inner(arguments.size());
+  for (size_t d = 0; d < arguments.size(); ++d) {
+    HLO_TRY(inner[d], ArgumentsOf(d, arguments[d], options));
+  }
+  const bool plain = !options.seed && !options.stop;
+  const auto run = [&](const hlo::ExecutionOptions& inner_options) {
+    return wait ? program->Execute(std::move(inner), inner_options)
+                : program->Begin(std::move(inner), inner_options);
+  };
+  HLO_TRY(hlo::Execution begun, plain ? run(execution) : run(ExecutionFor(options)));
+  return ExecutionState::Make(std::move(begun), *this);
+}
+
+namespace {
+
+/// Arguments of one device as the backends take them.
+hlo::Result<std::vector<hlo::Literal>> LiteralsOf(const ExecutableState& executable,
+                                                  Span<const Literal> arguments) {
+  const std::vector<hlo::Shape>& parameters = executable.parameters;
+  if (arguments.size() != parameters.size())
+    return Wrong("{0} arguments, the program has {1} parameters", arguments.size(), parameters.size());
+  std::vector<hlo::Literal> made;
+  made.reserve(arguments.size());
+  for (size_t p = 0; p < arguments.size(); ++p) {
+    const hlo::Literal* literal = LiteralAccess::Get(arguments[p]);
+    if (!literal) return Wrong("argument {0} is no value", p);
+    if (!Fits(literal->shape(), parameters[p]))
+      return Wrong("argument {0} is {1}, parameter %{2} is {3}", p, literal->shape(),
+                   executable.shape.parameter_names[p], parameters[p]);
+    made.push_back(literal->shape() == parameters[p] ? *literal : literal->WithShape(parameters[p]));
+  }
+  return made;
+}
+
+}  // namespace
+}  // namespace internal
+
+namespace {
+
+Status Null() { return {StatusCode::kInvalidArgument, "the executable is null"}; }
+
+/// A run on literals that waits.
+hlo::Result<std::vector<Literal>> RunOnLiterals(const ExecutableState& executable,
+                                                Span<const std::vector<Literal>> arguments,
+                                                const ExecuteOptions& options) {
+  if (arguments.size() != executable.devices.size())
+    return Wrong("arguments for {0} devices, the program has {1}", arguments.size(),
+                 executable.devices.size());
+  std::vector<std::vector<hlo::Literal>> values(arguments.size());
+  for (size_t d = 0; d < arguments.size(); ++d) {
+    HLO_TRY(values[d], internal::LiteralsOf(executable, arguments[d]));
+  }
+  const bool plain = !options.seed && !options.stop;
+  HLO_TRY(hlo::ExecutionResult done,
+          plain ? executable.program->Run(std::move(values), executable.execution)
+                : executable.program->Run(std::move(values), executable.ExecutionFor(options)));
+  std::vector<Literal> results;
+  results.reserve(done.results.size());
+  for (hlo::Literal& result : done.results)
+    results.push_back(LiteralAccess::Make(result.Unpack(), executable.results->whole));
+  return results;
+}
+
+}  // namespace
+
+std::vector<Buffer> Execution::results(int64_t device) const {
+  if (!state_ || device < 0 || device >= static_cast<int64_t>(state_->devices.size())) return {};
+  const auto d = static_cast<size_t>(device);
+  std::vector<Buffer> made;
+  for (size_t i = 0; i < state_->run.results[d].size(); ++i)
+    made.push_back(BufferState::Make(
+        {state_->client, state_->shapes->parts[i], state_->devices[d], {state_->run.results[d][i]}}));
+  return made;
+}
+
+Buffer Execution::result(int64_t device) const {
+  if (!state_ || device < 0 || device >= static_cast<int64_t>(state_->devices.size())) return {};
+  const auto d = static_cast<size_t>(device);
+  return BufferState::Make(
+      {state_->client, state_->shapes->whole, state_->devices[d], state_->run.results[d]});
+}
+
+bool Execution::IsReady() const { return !state_ || state_->run.outfeeds->IsSet(); }
+
+Status Execution::Await() const {
+  if (!state_) return {StatusCode::kInvalidArgument, "there is no run"};
+  const hlo::Status status = state_->run.Wait();
+  return status ? Status() : ToStatus(status.error());
+}
+
+const std::string& Executable::name() const {
+  static const std::string none;
+  return state_ ? state_->name : none;
+}
+
+const ProgramShape& Executable::program_shape() const {
+  static const ProgramShape none;
+  return state_ ? state_->shape : none;
+}
+
+int64_t Executable::device_count() const { return state_ ? static_cast<int64_t>(state_->devices.size()) : 0; }
+
+StatusOr<Literal> Executable::Run(Span<const Literal> arguments, const ExecuteOptions& options) const {
+  if (!state_) return Null();
+  const std::vector<Literal> mine = arguments.ToVector();
+  auto results = RunOnLiterals(*state_, Span<const std::vector<Literal>>(&mine, 1), options);
+  if (!results) return ToStatus(results.error());
+  return std::move(results->front());
+}
+
+StatusOr<std::vector<Literal>> Executable::RunOnDevices(Span<const std::vector<Literal>> arguments,
+                                                        const ExecuteOptions& options) const {
+  if (!state_) return Null();
+  auto results = RunOnLiterals(*state_, arguments, options);
+  if (!results) return ToStatus(results.error());
+  return std::move(*results);
+}
+
+StatusOr<std::vector<Buffer>> Executable::Execute(Span<const Buffer> arguments,
+                                                  const ExecuteOptions& options) const {
+  if (!state_) return Null();
+  const std::vector<Buffer> mine = arguments.ToVector();
+  const auto run = state_->Run(Span<const std::vector<Buffer>>(&mine, 1), options, /*wait=*/true);
+  if (!run) return ToStatus(run.error());
+  return run->results();
+}
+
+StatusOr<Execution> Executable::ExecuteAsync(Span<const Buffer> arguments,
+                                             const ExecuteOptions& options) const {
+  const std::vector<Buffer> mine = arguments.ToVector();
+  return ExecuteAsyncOnDevices(Span<const std::vector<Buffer>>(&mine, 1), options);
+}
+
+StatusOr<Execution> Executable::ExecuteAsyncOnDevices(Span<const std::vector<Buffer>> arguments,
+                                                      const ExecuteOptions& options) const {
+  if (!state_) return Null();
+  auto run = state_->Run(arguments, options, /*wait=*/false);
+  if (!run) return ToStatus(run.error());
+  return std::move(*run);
+}
+
+std::optional<MemoryReport> Executable::memory() const {
+  if (!state_) return std::nullopt;
+  const std::optional<hlo::MemoryPlan> plan = state_->program->Memory();
+  if (!plan) return std::nullopt;
+  return MemoryReport{plan->arguments, plan->results, plan->temporaries, plan->constants, plan->aliased};
+}
+
+StatusOr<ProfileReport> Executable::Profile(Span<const Literal> arguments, int runs) const {
+  if (!state_) return Null();
+  if (runs < 1) return Status(StatusCode::kInvalidArgument, "no runs to profile");
+  const auto values = internal::LiteralsOf(*state_, arguments);
+  if (!values) return ToStatus(values.error());
+  hlo::Profile profile;
+  hlo::ExecutionOptions execution = state_->execution;
+  execution.profile = &profile;
+  for (int i = 0; i < runs; ++i)
+    if (const auto done = state_->program->Run({*values}, execution); !done) return ToStatus(done.error());
+  ProfileReport report;
+  report.runs = runs;
+  report.total = std::chrono::nanoseconds(profile.device_ns());
+  for (const auto& [inst, entry] : profile.entries())
+    report.rows.push_back({inst->name().str(), inst->info().text.str(), hlo::ToString(*inst), entry.library,
+                           entry.calls, std::chrono::nanoseconds(entry.time_ns)});
+  llvm::sort(report.rows, [](const auto& a, const auto& b) {
+    return std::tie(b.time, a.name) < std::tie(a.time, b.name);
+  });
+  return report;
+}
+
+std::string Executable::OptimizedText() const {
+  return state_ ? hlo::ToString(state_->program->module()) : std::string();
+}
+
+StatusOr<std::string> Executable::Serialize() const {
+  if (!state_) return Null();
+  return internal::ToBytes(*state_);
+}
+
+}  // namespace hlo_toolkit

@@ -1,0 +1,122 @@
+// Compiling and running computations.
+#pragma once
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hlo/computation.h"
+#include "hlo/dimension_numbers.h"
+#include "hlo/executable.h"
+#include "hlo/literal.h"
+
+namespace hlo_toolkit {
+
+/// What belongs to a client and not to the process.
+struct ClientOptions {
+  std::string platform = "cpu";  // cpu, interpreter, gpu (NVIDIA's) or gpu-emu (the same code, on the CPU)
+  /// Devices; simulated but on gpu, where they take the GPUs that there are in turn.
+  int device_count = 1;
+  /// Of compiling and running; 0: those of the process, with all who have none of their own.
+  int threads = 0;
+  bool cache = true;              // compiled programs are kept on disk and taken from there,
+  std::string cache_folder = {};  // in this folder; empty: in that of the user
+  /// Bytes that the runs at one time may take together: a run waits for others, and is an error if it takes
+  /// more alone. 0: no limit.
+  int64_t memory_limit = 0;
+  std::chrono::milliseconds time_limit{0};  // of each compilation and each run; 0: none
+  uint64_t seed = 42;                       // of the operations that take random numbers from nowhere else
+  std::string gpu_target = "h100";          // that code is made for: a100, h100, h200, b200, query or a file
+};
+
+/// What runs on which devices, and in which form values go in and out.
+struct CompileOptions {
+  int64_t replica_count = 1;
+  int64_t partition_count = 1;
+  /// The device of replica r and partition p is number r * partition_count + p of these. Empty: 0, 1, …
+  std::vector<int> device_assignment = {};
+  /// Shapes with the layouts that arguments and the result have, in place of those of the computation. Empty:
+  /// those.
+  std::vector<Shape> argument_layouts = {};
+  std::optional<Shape> result_layout = {};
+  int optimization_level = 2;  // 0 to 3
+};
+
+/// Devices, and what runs on them. Threads may share it. Several may live side by side, with settings of
+/// their own; buffers and executables keep what they need of their client, and may outlive it. The last of
+/// them waits for the runs that are under way.
+class Client {
+ public:
+  /// Errors: INVALID_ARGUMENT for options that mean nothing.
+  static StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options = {});
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  ~Client();
+
+  [[nodiscard]] const ClientOptions& options() const;
+  [[nodiscard]] const std::string& platform() const { return options().platform; }
+  [[nodiscard]] int device_count() const { return options().device_count; }
+
+  /// Errors: INVALID_ARGUMENT, UNIMPLEMENTED for what the platform cannot run, UNAVAILABLE without a GPU,
+  /// DEADLINE_EXCEEDED, CANCELLED.
+  StatusOr<Executable> Compile(const XlaComputation& computation, const CompileOptions& options = {}) const;
+  /// What Executable::Serialize() gave, by this version of the library. It is compiled again where its code
+  /// is of no use: for another platform or processor.
+  StatusOr<Executable> LoadSerialized(std::string_view bytes) const;
+
+  // --- Values. A buffer is on one device ---
+  /// Shares the literal's memory where the platform can.
+  StatusOr<Buffer> ToDevice(const Literal& literal, int device = 0) const;
+  StatusOr<std::unique_ptr<GlobalData>> TransferToServer(const Literal& literal, int device = 0) const;
+  /// From memory that holds an array in the order of the shape's layout.
+  StatusOr<std::unique_ptr<GlobalData>> TransferToServerInProcess(const Shape& shape, const void* data,
+                                                                  int device = 0) const;
+  /// Waits for the value; with the layout of a shape, if one is given.
+  StatusOr<std::unique_ptr<Literal>> Transfer(const GlobalData& data,
+                                              const Shape* shape_with_layout = nullptr) const;
+  /// An array into memory, in the order of its shape's layout: elements as in a literal.
+  Status TransferInProcess(const GlobalData& data, void* destination) const;
+  /// Buffers of a tuple's elements; nothing is moved.
+  StatusOr<std::vector<std::unique_ptr<GlobalData>>> DeconstructTuple(const GlobalData& data) const;
+
+  // --- The documents' ways to run: compiled when first seen, for one device ---
+  StatusOr<std::unique_ptr<GlobalData>> Execute(const XlaComputation& computation,
+                                                Span<GlobalData* const> arguments) const;
+  StatusOr<std::unique_ptr<Literal>> ExecuteAndTransfer(const XlaComputation& computation,
+                                                        Span<GlobalData* const> arguments) const;
+  /// Returns at once.
+  StatusOr<Execution> ExecuteAsync(const XlaComputation& computation,
+                                   Span<GlobalData* const> arguments) const;
+
+  // --- What programs exchange with the host, and with each other ---
+  /// For the infeeds of a device, in order; programs wait for it.
+  Status TransferToInfeed(const Literal& literal, int device = 0) const;
+  /// The next value that an outfeed of the device gave; waits for it. Errors: INVALID_ARGUMENT, if it is none
+  /// of the shape, where one is given; the value stays then. DEADLINE_EXCEEDED, CANCELLED.
+  StatusOr<Literal> TransferFromOutfeed(const Shape* shape = nullptr, int device = 0) const;
+  /// A channel whose send and recv may be in two programs of this client.
+  ChannelHandle CreateChannelHandle() const;
+
+  /// Stops all that the client does: runs give CANCELLED.
+  void Cancel() const;
+  /// Forgets that.
+  void ClearCancellation() const;
+
+ private:
+  friend class StopSource;
+  explicit Client(std::shared_ptr<internal::ClientState> state);
+  std::shared_ptr<internal::ClientState> state_;
+};
+
+/// The documents' way to a client: one for the process, for the cpu.
+class ClientLibrary {
+ public:
+  static StatusOr<Client*> GetOrCreateClient();
+  /// Ends the program if there is none.
+  static Client* ClientLibraryOrDie();
+  static Client* LocalClientOrDie() { return ClientLibraryOrDie(); }
+};
+
+}  // namespace hlo_toolkit
