@@ -76,17 +76,18 @@ LAYERS |= {
     'tools/run': [*TOOL_BASE, 'tools/common', 'tools/arrays', 'tools/modules', 'tools/proto', 'tools/reduce', 'tools/opt'],
     'tools/diff': [*TOOL_BASE, 'tools/common', 'tools/modules', 'tools/opt', 'tools/run', 'tools/diff/compare'],
 }
-LAYERS['tools/library'] = ['tools/library/documents', *TOOL_BASE, 'tools/arrays']
+LAYERS['tools/library'] = ['tools/library/documents', *TOOL_BASE, 'tools/arrays', 'tools/run', 'tools/viz/drawing', 'tools/diff/compare']
 LAYERS['tools/library/include/hlo'] = []
 LAYERS['tools/library/documents'] = []
+LAYERS['tools/library/examples'] = []
 LAYERS['tools'] = [*TOOL_BASE, *(layer for layer in LAYERS if layer.startswith('tools/'))]
 LAYERS['tools/testing'] = [*TOOL_BASE, 'backends/gpu/codegen', 'backends/gpu/ptx', 'backends/gpu/emulator', *(layer for layer in LAYERS if layer.startswith('tools/'))]
 # Tests of any layer may parse and verify text.
 TEST_EXTRA = ['parser', 'ir/verify']
 TEST = re.compile(r'(_(test|fuzz)\.cc|/test_\w+\.h)$')
 # What programs see of the library needs nothing but the standard library.
-PUBLIC = re.compile(r'tools/library/(include|documents)/')
-PUBLIC_INCLUDE = re.compile(r'hlo/\w+\.(h|def)$|[a-z_]+$|programs\.h$')
+PUBLIC = re.compile(r'tools/library/(include|documents|examples)/')
+PUBLIC_INCLUDE = re.compile(r'hlo/\w+\.(h|def)$|[a-z_]+$|programs\.h$|std(def|int|io|lib)\.h$')
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 # Headers of libraries -> the files that may include them.
 ROOMS = {

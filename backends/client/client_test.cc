@@ -257,7 +257,7 @@ TEST(Client, HasACacheOfItsOwn) {
     EXPECT_TRUE(result->results.front() == Vector({2, 4, 6, 8}));
   }
   EXPECT_EQ(files(), 1);
-  (void)llvm::sys::fs::remove_directories(folder);
+  [[maybe_unused]] const std::error_code ignored = llvm::sys::fs::remove_directories(folder);
 }
 
 TEST(Client, RunsOneProgramInManyThreads) {

@@ -39,8 +39,9 @@ uint64_t NextComputationId() {
 
 }  // namespace internal
 
-StatusOr<XlaComputation> XlaComputation::FromText(std::string_view text) {
-  hlo::ParseResult parsed = hlo::ParseModule(llvm::StringRef(text.data(), text.size()));
+StatusOr<XlaComputation> XlaComputation::FromText(std::string_view text, std::string_view name) {
+  hlo::ParseResult parsed =
+      hlo::ParseModule(llvm::StringRef(text.data(), text.size()), llvm::StringRef(name.data(), name.size()));
   if (!parsed.module) return internal::ToStatus(parsed.diagnostics.front());
   std::vector<uint64_t> ids;
   for (size_t i = 0; i < parsed.module->computations().size(); ++i)

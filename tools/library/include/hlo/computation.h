@@ -17,8 +17,8 @@ class XlaComputation {
  public:
   /// None; an error for those who use it.
   XlaComputation() = default;
-  /// A module of HLO text that verifies; its entry is the computation.
-  static StatusOr<XlaComputation> FromText(std::string_view text);
+  /// A module of HLO text that verifies; its entry is the computation. Errors say `name:line:column: `.
+  static StatusOr<XlaComputation> FromText(std::string_view text, std::string_view name = "<text>");
 
   [[nodiscard]] bool IsNull() const { return rep_ == nullptr; }
   /// Empty if it is null, as all that follow.

@@ -9,6 +9,7 @@
 #include "hlo/computation_builder.h"
 #include "hlo/ops.h"
 #include "hlo/scopes.h"
+#include "hlo/transform.h"
 
 namespace xla {
 using namespace hlo_toolkit;  // NOLINT(google-build-using-namespace): what the header is for

@@ -1,0 +1,202 @@
+/* The library for programs in C, and for bindings of other languages.
+ *
+ * Handles are opaque; whoever gets one frees it with the function named hlo_..._free, which takes NULL. A
+ * function that can fail returns an error, which the caller frees, or NULL; what it was to make is NULL or
+ * zero then. A handle that is NULL where one is needed is such an error. Texts are pointers and sizes, UTF-8;
+ * those that are returned belong to the handle that they were asked of, and end with a 0 that is not counted.
+ *
+ * Structs begin with their size, for versions that know more fields: HLO_INIT(Type) gives one with defaults.
+ * Fields that the library does not know must be 0, or the call is an error; fields that the caller does not
+ * know have their defaults.
+ *
+ * Threads may use handles at the same time, but for: builders; a handle that is being freed; results that a
+ * call writes to. Nothing is thrown, and nothing ends the program. */
+/* NOLINTBEGIN(modernize-use-using,readability-identifier-naming): C */
+#ifndef HLO_C_H_
+#define HLO_C_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+template <class T>
+T hlo_c_new() {
+  T made{};
+  made.struct_size = sizeof(T);
+  return made;
+}
+#define HLO_INIT(Type) (hlo_c_new<Type>())
+extern "C" {
+#else
+#define HLO_INIT(Type) {.struct_size = sizeof(Type)}
+#endif
+
+/* Grows with every change; functions and fields are only added. */
+#define HLO_C_VERSION 1
+/* That of the library that runs. */
+int32_t hlo_c_version(void);
+
+/* --- Errors --- */
+typedef enum HloCode {
+  HLO_OK = 0,
+  HLO_INVALID_ARGUMENT = 1,
+  HLO_UNIMPLEMENTED = 2,
+  HLO_FAILED_PRECONDITION = 3,
+  HLO_INTERNAL = 4,
+  HLO_CANCELLED = 5,
+  HLO_DEADLINE_EXCEEDED = 6,
+  HLO_RESOURCE_EXHAUSTED = 7,
+  HLO_ABORTED = 8,
+  HLO_UNAVAILABLE = 9
+} HloCode;
+typedef struct HloError HloError;
+/* HLO_OK of NULL. */
+HloCode hlo_error_code(const HloError* error);
+/* What is wrong; of texts `name:line:column: ` in front. "" of NULL. */
+const char* hlo_error_message(const HloError* error);
+void hlo_error_free(HloError* error);
+
+/* A text, or bytes, that the library made. */
+typedef struct HloText HloText;
+const char* hlo_text_data(const HloText* text);
+size_t hlo_text_size(const HloText* text);
+void hlo_text_free(HloText* text);
+
+/* --- Modules: nothing changes them once they are made --- */
+typedef struct HloModule HloModule;
+/* Of HLO text that verifies; `name`: of the text, for messages, or NULL. */
+HloError* hlo_module_parse(const char* text, size_t size, const char* name, HloModule** module);
+/* As HLO text, constants in full. */
+HloError* hlo_module_print(const HloModule* module, HloText** text);
+HloError* hlo_module_verify(const HloModule* module);
+/* "" of NULL. */
+const char* hlo_module_name(const HloModule* module);
+void hlo_module_free(HloModule* module);
+
+/* One execution of a pass. */
+typedef struct HloPassEvent {
+  size_t struct_size;
+  const char* pass;
+  const char* pipeline; /* names of the lists that it is in, outermost first: `simplify/fix` */
+  int64_t number;       /* from 1 on */
+  int64_t changed;      /* 0 or 1 */
+  int64_t rewrites;
+  int64_t instructions_before, instructions_after;
+  int64_t nanoseconds;
+} HloPassEvent;
+typedef struct HloPassOptions {
+  size_t struct_size;
+  /* Called after every pass, on the thread of the call; 0: no more of them, and HLO_CANCELLED. Or NULL. */
+  int (*after_pass)(void* user, const HloPassEvent* event);
+  void* user;
+  int64_t verify_each; /* 1: the module, after each pass */
+} HloPassOptions;
+/* The module after a pipeline, `item,item,...` of passes `dce`, pipelines `@simplify`, and `fix(...)` of
+ * such. `options` may be NULL. */
+HloError* hlo_module_run_passes(const HloModule* module, const char* pipeline, const HloPassOptions* options,
+                                HloModule** result);
+/* `format`: dot, html, svg, png, pdf. */
+HloError* hlo_module_draw(const HloModule* module, const char* format, HloText** picture);
+
+/* How many instructions of two modules correspond. */
+typedef struct HloDiff {
+  size_t struct_size;
+  int64_t equal; /* 0 or 1 */
+  int64_t unchanged, moved, changed, removed, added;
+} HloDiff;
+/* `format` of the report: text, summary, json, side-by-side, dot, html. `report` may be NULL. */
+HloError* hlo_module_diff(const HloModule* left, const HloModule* right, const char* format, HloDiff* diff,
+                          HloText** report);
+
+/* --- Arrays in the caller's memory --- */
+enum { HLO_MAX_RANK = 16 };
+typedef struct HloArray {
+  size_t struct_size;
+  int32_t type; /* number of XLA's PrimitiveType: 11 is f32; hlo_type_number("f32") */
+  int32_t rank;
+  int64_t dimensions[HLO_MAX_RANK];
+  /* Elements row by row; narrower than a byte: one in each. Of an argument they are only read. */
+  void* data;
+  size_t bytes; /* that there are at `data` */
+} HloArray;
+/* 0 if there is no such type. */
+int32_t hlo_type_number(const char* name);
+/* Bytes of an array's elements; -1 if it is none that can be. */
+int64_t hlo_array_bytes(const HloArray* array);
+
+/* An element may differ by one of `abs` and `rel`; of all that differ the largest differences. */
+typedef struct HloComparison {
+  size_t struct_size;
+  int64_t matched; /* 0 or 1 */
+  int64_t elements, mismatches;
+  double max_abs, max_rel;
+} HloComparison;
+HloError* hlo_array_compare(const HloArray* actual, const HloArray* expected, double abs, double rel,
+                            HloComparison* comparison);
+
+/* --- Building modules --- */
+typedef struct HloBuilder HloBuilder;
+typedef int64_t HloValue; /* of one builder */
+HloError* hlo_builder_create(const char* name, HloBuilder** builder);
+/* `shape` as HLO text, `f32[2,3]`. */
+HloError* hlo_builder_parameter(HloBuilder* builder, int64_t number, const char* shape, const char* name,
+                                HloValue* value);
+HloError* hlo_builder_constant(HloBuilder* builder, const HloArray* array, HloValue* value);
+/* Makes a module's entry, with all that it calls, a computation that `attributes` can name. */
+HloError* hlo_builder_computation(HloBuilder* builder, const char* name, const HloModule* module);
+/* An instruction as HLO text has it: `opcode(operands), attributes`. `shape`: NULL where it follows from the
+ * operands; `attributes`: NULL or `dimensions={0}, to_apply=add`. */
+HloError* hlo_builder_add(HloBuilder* builder, const char* opcode, const HloValue* operands, size_t count,
+                          const char* shape, const char* attributes, HloValue* value);
+/* The shape of a value, as HLO text. */
+HloError* hlo_builder_shape(const HloBuilder* builder, HloValue value, HloText** shape);
+/* The module that returns `root`; the builder may go on. */
+HloError* hlo_builder_build(const HloBuilder* builder, HloValue root, HloModule** module);
+void hlo_builder_free(HloBuilder* builder);
+
+/* --- Compiling and running --- */
+typedef struct HloClient HloClient;
+typedef struct HloClientOptions {
+  size_t struct_size;
+  const char* platform; /* cpu, interpreter, gpu, gpu-emu; NULL: cpu */
+  int64_t threads;      /* 0: those of the process */
+  int64_t no_cache;     /* 1: nothing is kept on disk */
+  const char* cache_folder;
+  int64_t memory_limit;           /* bytes of all runs together; 0: none */
+  int64_t time_limit_ms;          /* of each compilation and run; 0: none */
+  const uint64_t* seed;           /* of random numbers; NULL: 42 */
+  const char* optimization_level; /* "0" to "3"; NULL: "2" */
+  const char* gpu_target;         /* a100, h100, h200, b200, query or a file; NULL: h100 */
+} HloClientOptions;
+/* `options` may be NULL. */
+HloError* hlo_client_create(const HloClientOptions* options, HloClient** client);
+/* Stops all that the client does: runs give HLO_CANCELLED, until 0 is given. */
+HloError* hlo_client_cancel(HloClient* client, int cancel);
+/* Programs that were compiled stay. */
+void hlo_client_free(HloClient* client);
+
+typedef struct HloExecutable HloExecutable;
+HloError* hlo_client_compile(const HloClient* client, const HloModule* module, HloExecutable** executable);
+/* What hlo_executable_serialize() gave. */
+HloError* hlo_client_load(const HloClient* client, const char* bytes, size_t size,
+                          HloExecutable** executable);
+HloError* hlo_executable_serialize(const HloExecutable* executable, HloText** bytes);
+/* Arrays that go in and out, tuples taken apart. -1 of NULL. */
+int64_t hlo_executable_argument_count(const HloExecutable* executable);
+int64_t hlo_executable_result_count(const HloExecutable* executable);
+/* Type, rank and dimensions (of dynamic ones the largest), and how many bytes there must be at `data`, which
+ * is NULL. */
+HloError* hlo_executable_argument(const HloExecutable* executable, int64_t number, HloArray* array);
+HloError* hlo_executable_result(const HloExecutable* executable, int64_t number, HloArray* array);
+/* Runs, waits, and writes the results to where their `data` are: elements row by row, and the dimensions that
+ * they have. Arguments are used where they are. */
+HloError* hlo_executable_execute(const HloExecutable* executable, const HloArray* arguments,
+                                 size_t arguments_count, HloArray* results, size_t results_count);
+void hlo_executable_free(HloExecutable* executable);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HLO_C_H_ */
+/* NOLINTEND(modernize-use-using,readability-identifier-naming) */
