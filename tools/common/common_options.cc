@@ -6,6 +6,7 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "tools/common/explain.h"
+#include "tools/common/help_forms.h"
 #include "tools/common/sink.h"
 #include "tools/viz/drawing/graphviz.h"
 
@@ -51,6 +52,9 @@ constexpr OptionRow kGeneralRows[] = {
         .Advanced(),
     Option<&C::help>("help", "", "", "this text").Letter('h'),
     Option<&C::help_all>("help-all", "", "", "with every option and alias").Advanced(),
+    Option<&C::help_as>("help-as", "FORM", "",
+                        "as a manual page (man), or a script that completes options (bash, zsh, fish)")
+        .Advanced(),
     Option<&C::version>("version", "json", "", "versions and features").Bare("text"),
 };
 
@@ -151,6 +155,8 @@ Result<int> Answer(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, con
                    llvm::raw_ostream& out) {
   if (options.help || options.help_all) {
     PrintHelp(tool, groups, options.help_all, out);
+  } else if (!options.help_as.empty()) {
+    HLO_CHECK_OK(PrintHelpAs(options.help_as, tool, groups, out));
   } else if (!options.version.empty()) {
     if (options.version != "text" && options.version != "json")
       return Error("usage-option", {}, "option '--version': found '{0}', expected json", options.version);
@@ -203,7 +209,8 @@ Started StartTool(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, Comm
   auto command_line = ParseCommandLine(tool, all, args, *sources);
   if (!command_line) return fail(command_line.error());
   if (auto status = CheckCommonOptions(options); !status) return fail(status.error());
-  if (options.help || options.help_all || !options.version.empty() || !options.explain.empty()) {
+  if (options.help || options.help_all || !options.help_as.empty() || !options.version.empty() ||
+      !options.explain.empty()) {
     auto answer = Answer(tool, all, options, out);
     if (!answer) return fail(answer.error());
     started.exit_code = *answer;

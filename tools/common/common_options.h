@@ -39,6 +39,7 @@ struct CommonOptions {
   bool fail_fast = false, skip_unavailable = false, strict_xla_flags = false;
   std::string config, reproducer_dir, explain, version;
   bool help = false, help_all = false;
+  std::string help_as;
 };
 
 /// The groups "Input", "Messages" and "General", shown after a tool's own. Aliases of common options stand in

@@ -47,6 +47,8 @@ constexpr llvm::StringLiteral kExitCodes =
 
 }  // namespace
 
+llvm::StringRef ExitCodesText() { return kExitCodes; }
+
 void PrintHelp(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, bool all, llvm::raw_ostream& out) {
   out << tool.name << ": " << tool.purpose << "\n\nusage: " << tool.name << ' ' << tool.synopsis << '\n';
   for (const OptionGroup& group : groups) {

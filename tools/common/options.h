@@ -225,6 +225,8 @@ struct OptionSources {
 Result<CommandLine> ParseCommandLine(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups,
                                      llvm::ArrayRef<const char*> args, const OptionSources& sources);
 
+/// What exit codes mean, in lines.
+llvm::StringRef ExitCodesText();
 /// `--help` (under 100 lines), or with `all` also advanced and unavailable options and aliases.
 void PrintHelp(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, bool all, llvm::raw_ostream& out);
 

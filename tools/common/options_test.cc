@@ -1,5 +1,5 @@
 // Option syntax.
-#include "tools/common/options.h"
+#include "tools/common/help_forms.h"
 
 #include <gtest/gtest.h>
 
@@ -56,6 +56,31 @@ Parsed Parse(std::vector<const char*> args, const OptionSources& sources = {}) {
 std::string ErrorOf(std::vector<const char*> args) {
   const Parsed parsed = Parse(std::move(args));
   return parsed.result ? "" : parsed.result.error().message;
+}
+
+std::string HelpAs(llvm::StringRef form) {
+  Sample sample;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  const Status printed = PrintHelpAs(form, kTool, OptionGroup{"Sample", kRows, &sample}, os);
+  return printed ? text : printed.error().message;
+}
+
+TEST(Options, HelpHasForms) {
+  const std::string man = HelpAs("man");
+  EXPECT_NE(man.find(".TH SAMPLE 1 "), std::string::npos);
+  EXPECT_NE(man.find(".B \\-f, \\-\\-some\\-flag\na flag\n"), std::string::npos);
+  EXPECT_NE(man.find(".B \\-\\-[no\\-]on\n"), std::string::npos);
+  EXPECT_NE(man.find("\\-\\-maybe[=M]\n"), std::string::npos);
+  const std::string bash = HelpAs("bash");
+  EXPECT_NE(bash.find(" --on --no-on --off --number= --text= --xla_words= --maybe --item="),
+            std::string::npos);
+  EXPECT_NE(bash.find(" --fruit= --pear --loud\"\n"), std::string::npos);
+  EXPECT_NE(HelpAs("zsh").find("'*--number=[a number \\[0\\]]:N:_files' \\\n"), std::string::npos);
+  EXPECT_NE(HelpAs("fish").find("complete -c sample -s f -l some-flag -d 'a flag'\n"), std::string::npos);
+  EXPECT_NE(HelpAs("fish").find("complete -c sample -s n -l number -r -d 'a number [0]'\n"),
+            std::string::npos);
+  EXPECT_EQ(HelpAs("html"), "option '--help-as': found 'html', expected one of man, bash, zsh, fish");
 }
 
 TEST(Options, EverySpelling) {

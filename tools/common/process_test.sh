@@ -17,6 +17,28 @@ expect() {
   fi
 }
 
+# Scripts that complete options are scripts, and do that; pages are pages, where something reads them.
+for tool in hlo-opt hlo-run hlo-diff hlo-viz; do
+  "$(dirname "$opt")/$tool" --help-as=bash > complete.bash || failures=$((failures + 1))
+  found=$(bash -c ". ./complete.bash; COMP_WORDS=($tool --help-a); COMP_CWORD=1; _${tool/-/_} 2> /dev/null; echo \"\${COMPREPLY[*]}\"")
+  if [ "$found" != "--help-all --help-as=" ]; then
+    echo "FAIL: $tool --help-a is completed as '$found'"
+    failures=$((failures + 1))
+  fi
+  for shell in zsh fish; do
+    "$(dirname "$opt")/$tool" --help-as=$shell > script || failures=$((failures + 1))
+    if command -v $shell > /dev/null && ! $shell -n script; then
+      echo "FAIL: $tool --help-as=$shell is no script"
+      failures=$((failures + 1))
+    fi
+  done
+  "$(dirname "$opt")/$tool" --help-as=man > page || failures=$((failures + 1))
+  if command -v groff > /dev/null && [ -n "$(groff -man -ww -Tutf8 page 2>&1 > /dev/null)" ]; then
+    echo "FAIL: groff does not like the page of $tool"
+    failures=$((failures + 1))
+  fi
+done
+
 cat >m.hlo <<'END'
 ENTRY e { ROOT p = f32[4] parameter(0) }
 END
