@@ -46,15 +46,15 @@ struct Parsed {
   Result<CommandLine> result;
 };
 
-Parsed Parse(std::vector<const char*> args, const OptionSources& sources = {}) {
+Parsed Parse(const std::vector<const char*>& args, const OptionSources& sources = {}) {
   Parsed parsed{{}, CommandLine{}};
   const OptionGroup group = {"Sample", kRows, &parsed.sample};
   parsed.result = ParseCommandLine(kTool, group, args, sources);
   return parsed;
 }
 
-std::string ErrorOf(std::vector<const char*> args) {
-  const Parsed parsed = Parse(std::move(args));
+std::string ErrorOf(const std::vector<const char*>& args) {
+  const Parsed parsed = Parse(args);
   return parsed.result ? "" : parsed.result.error().message;
 }
 
