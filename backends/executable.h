@@ -15,6 +15,7 @@
 namespace hlo {
 
 class CustomCallLibraries;
+class DeviceNetwork;
 class HostTransfers;
 class Profile;
 class StopToken;
@@ -27,6 +28,8 @@ struct ExecutionOptions {
   std::chrono::milliseconds collective_timeout{30000};
   /// Runs this device alone: the others contribute what changes nothing (reductions) or zeros.
   std::optional<int64_t> only_device;
+  /// Has the devices that other processes run; null: all are in this one.
+  DeviceNetwork* network = nullptr;
   /// Infeed data per device, taken in order; what outfeed wrote is appended to outfeeds.
   std::vector<std::vector<Literal>> infeeds;
   /// In place of these queues, and for channels between programs; or null.

@@ -4,6 +4,7 @@
 
 #include "ir/eval/custom_call.h"
 #include "ir/eval/custom_call_library.h"
+#include "ir/eval/device_network.h"
 #include "ir/support/parallel.h"
 #include "ir/support/work.h"
 
@@ -77,6 +78,12 @@ Result<ExecutionResult> RunOnDevices(std::vector<std::vector<Literal>> arguments
   group.SetCustomCallLibraries(options.custom_call_libraries);
   group.SetHost(options.host);
   const auto devices = static_cast<size_t>(group.size());
+  DeviceNetwork* const network = options.only_device ? nullptr : options.network;
+  StopToken stop(work.stop);
+  if (network != nullptr) {
+    group.SpreadOver(network);
+    HLO_CHECK_OK(network->Begin(group, options.collective_timeout, stop));
+  }
   ExecutionResult result;
   result.results.resize(devices);
   result.outfeeds.resize(devices);
@@ -96,14 +103,19 @@ Result<ExecutionResult> RunOnDevices(std::vector<std::vector<Literal>> arguments
       group.Fail(value.error());
     }
   };
+  llvm::SmallVector<size_t, 1> here;
+  for (size_t d = 0; d < devices; ++d)
+    if (network == nullptr || network->IsHere(static_cast<int64_t>(d), group.size())) here.push_back(d);
+  const WorkScope scope({network != nullptr ? &stop : work.stop, work.pool});
   std::vector<std::thread> others;
   if (options.only_device) {
     group.RunOnly(*options.only_device);
     run(static_cast<size_t>(*options.only_device));
   } else {
     // Each needs a thread of its own: they wait for each other.
-    for (size_t d = 1; d < devices && !group.failed(); ++d) {
-      others.push_back(TryThread([&run, &work, d] {
+    for (const size_t d : llvm::drop_begin(here)) {
+      if (group.failed()) break;
+      others.push_back(TryThread([&run, work = CurrentWork(), d] {
         const WorkScope mine(work);
         run(d);
       }));
@@ -111,9 +123,10 @@ Result<ExecutionResult> RunOnDevices(std::vector<std::vector<Literal>> arguments
       others.pop_back();
       group.Fail(MakeError("runtime-memory", {}, "out of threads: device {0} of {1} has none", d, devices));
     }
-    if (!group.failed()) run(0);
+    if (!group.failed()) run(here.front());
   }
   for (std::thread& t : others) t.join();
+  if (network != nullptr) HLO_CHECK_OK(network->End());
   if (group.failed()) return Error(group.failure());
   return result;
 }

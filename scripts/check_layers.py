@@ -26,6 +26,8 @@ LAYERS = {
     'ir/eval': [*BASE, 'ir', 'ir/infer'],
     'parser': [*BASE, 'ir', 'ir/infer'],
     'backends': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval'],
+    'backends/processes': [*BASE, 'ir', 'ir/infer', 'ir/eval', 'backends'],
+    'backends/processes/plugin': ['backends/processes'],
     'backends/interpreter': [*BASE, 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'backends'],
     'passes/analysis': [*BASE, 'ir', 'ir/infer', 'ir/eval'],
     'passes/option': ['ir/support'],
@@ -61,7 +63,7 @@ for family in ('collectives', 'control', 'dynamic', 'expand', 'fusion', 'layout'
     LAYERS[f'passes/{family}'] = FAMILY
 LAYERS['passes/simplify'] = [*FAMILY, 'passes/rules']  # algsimp applies them
 # Everything below the tools.
-TOOL_BASE = [*LAYERS['backends/client'], 'parser', 'backends/client']
+TOOL_BASE = [*LAYERS['backends/client'], 'parser', 'backends/client', 'backends/processes']
 LAYERS |= {
     'tools/viz/drawing': [*BASE, 'ir'],
     'tools/viz/index': ['ir/support', 'tools/viz/drawing'],

@@ -1,6 +1,7 @@
 #include "backends/client/client_program.h"
 
 #include "backends/client/client_state.h"
+#include "ir/eval/device_network.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace hlo {
@@ -27,14 +28,39 @@ class Reservation {
   int64_t bytes_;
 };
 
+/// The network runs one program at a time.
+class NetworkUse {
+ public:
+  NetworkUse(DeviceNetwork* network, const Module& module) : network_(network) {
+    if (network_ != nullptr) network_->Enter(module);
+  }
+  ~NetworkUse() {
+    if (network_ != nullptr) network_->Leave();
+  }
+  NetworkUse(const NetworkUse&) = delete;
+  NetworkUse& operator=(const NetworkUse&) = delete;
+  [[nodiscard]] DeviceNetwork* network() const { return network_; }
+
+ private:
+  DeviceNetwork* network_;
+};
+
+int64_t DevicesHere(const DeviceNetwork& network, int64_t devices) {
+  int64_t count = 0;
+  for (int64_t d = 0; d < devices; ++d) count += network.IsHere(d, devices) ? 1 : 0;
+  return count;
+}
+
 /// One run within the limits of the client.
 Result<ExecutionResult> RunFor(ClientState& client, const Executable& program, int64_t bytes,
                                std::vector<std::vector<Literal>> arguments, const ExecutionOptions& options) {
   const ClientWork work(client, options.stop);
   // Short programs look for requests seldom.
   if (Interrupted()) return Error(InterruptedError());
-  const int64_t devices = options.only_device ? 1 : options.replica_count * options.partition_count;
+  int64_t devices = options.only_device ? 1 : options.replica_count * options.partition_count;
   if (devices < 1) return Error("usage-devices", {}, "the run has {0} devices", devices);
+  const NetworkUse use(options.only_device ? nullptr : options.network, program.module());
+  if (use.network() != nullptr) devices = DevicesHere(*use.network(), devices);
   HLO_TRY(const Reservation memory,
           Reservation::Make(client, bytes > INT64_MAX / devices ? INT64_MAX : bytes * devices));
   return program.Run(std::move(arguments), options);
@@ -107,7 +133,11 @@ struct ClientProgram::Task {
     auto done = RunFor(client, *program, bytes, std::move(*values), *options);
     if (!done) return Fail(done.error());
     for (size_t d = 0; d < results.size(); ++d) {
-      const bool ran = !options->only_device || *options->only_device == static_cast<int64_t>(d);
+      const auto device = static_cast<int64_t>(d);
+      const bool ran = options->only_device
+                           ? *options->only_device == device
+                           : options->network == nullptr ||
+                                 options->network->IsHere(device, static_cast<int64_t>(results.size()));
       std::vector<Literal> parts(results[d].size());
       if (tuple && ran)
         llvm::move(done->results[d].MutableElements(), parts.begin());
@@ -235,7 +265,7 @@ Execution Finished(const Module& module, ExecutionResult done) {
 Result<Execution> ClientProgram::Execute(std::vector<std::vector<BufferArgument>> arguments,
                                          const ExecutionOptions& options) const {
   // The short way, for programs that take no longer than what the other one costs.
-  if (!options.only_device) {
+  if (!options.only_device && options.network == nullptr) {
     HLO_CHECK_OK(CheckArguments(module(), arguments, options.replica_count * options.partition_count));
     HLO_TRY(auto values, ReadyValues(module(), arguments));
     if (values) {

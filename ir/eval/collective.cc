@@ -129,7 +129,8 @@ void CopyBlock(Literal& to, int64_t to_start, const Literal& from, int64_t from_
 }
 
 Result<Literal> Collective(EvalContext& context, const Instruction& inst,
-                           llvm::MutableArrayRef<Literal> operands, DeviceGroup::Combine combine) {
+                           llvm::MutableArrayRef<Literal> operands, DeviceGroup::Combine combine,
+                           DeviceGroup::Pieces pieces = DeviceGroup::Pieces::Whole) {
   Device& self = context.device();
   HLO_TRY(const std::vector<int64_t> members, CollectiveMembers(inst, self));
   Values mine = Take(operands);
@@ -137,7 +138,7 @@ Result<Literal> Collective(EvalContext& context, const Instruction& inst,
   if (members.empty())
     return Error("runtime-collective-mismatch", inst.loc(), "device {0} is in no replica group of %{1}",
                  self.id(), inst.name());
-  HLO_TRY(Values results, self.group().Exchange(self, inst, members, std::move(mine), combine));
+  HLO_TRY(Values results, self.group().Exchange(self, inst, members, std::move(mine), combine, pieces));
   return Wrap(inst, kept, std::move(results));
 }
 
@@ -171,14 +172,15 @@ Result<Literal> EvalAllGather(EvalContext& context, const Instruction& inst,
 Result<Literal> EvalAllReduce(EvalContext& context, const Instruction& inst,
                               llvm::MutableArrayRef<Literal> operands) {
   const std::vector<Shape> shapes = ResultShapes(inst);
-  return Collective(context, inst, operands, [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
+  const auto combine = [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
     HLO_TRY(Values sum, FoldMembers(context, *inst.callee(), in));
     // The result may be declared in another floating type.
     for (size_t i = 0; i < sum.size(); ++i)
       if (const ElementType type = shapes[i].element_type(); type != sum[i].shape().element_type())
-        sum[i] = ConvertLiteral(std::move(sum[i]), type).WithShape(shapes[i]);
+        sum[i] = ConvertLiteral(std::move(sum[i]), type);
     return std::vector<Values>(in.size(), sum);
-  });
+  };
+  return Collective(context, inst, operands, combine, DeviceGroup::Pieces::Any);
 }
 
 Result<Literal> EvalReduceScatter(EvalContext& context, const Instruction& inst,

@@ -1,11 +1,31 @@
 #include "ir/eval/device.h"
 
+#include "ir/eval/device_network.h"
 #include "ir/support/interrupt.h"
 
 namespace hlo {
-namespace {
 
-/// The channel where there is one, so that different instructions can meet; else the instruction.
+std::vector<Shape> ShapesOf(llvm::ArrayRef<Literal> values) {
+  std::vector<Shape> shapes;
+  for (const Literal& v : values) shapes.push_back(v.shape());
+  return shapes;
+}
+
+bool SameShapes(llvm::ArrayRef<Shape> a, llvm::ArrayRef<Shape> b) {
+  return llvm::equal(a, b, [](const Shape& x, const Shape& y) { return Compatible(x, y); });
+}
+
+Diagnostic MismatchError(const Instruction& inst, const Brought& a, const Brought& b) {
+  const auto describe = [](llvm::ArrayRef<Shape> shapes) {
+    std::string text;
+    for (const Shape& s : shapes) text += (text.empty() ? "" : ", ") + ToString(s, /*with_layout=*/false);
+    return text;
+  };
+  return MakeError("runtime-collective-mismatch", inst.loc(),
+                   "device {0} brings {1} of {2} where device {3} brings {4} of {5}", a.device,
+                   ToString(a.kind), describe(a.shapes), b.device, ToString(b.kind), describe(b.shapes));
+}
+
 MeetingPoint MeetingPointOf(const Instruction& inst) {
   for (const FieldInfo& field : inst.attrs().info().fields) {
     if (field.name != "channel_id" || field.kind != FieldKind::OptInt) continue;
@@ -14,22 +34,6 @@ MeetingPoint MeetingPointOf(const Instruction& inst) {
   }
   return {&inst, 0};
 }
-
-std::string DescribeShapes(llvm::ArrayRef<Literal> values) {
-  std::string text;
-  for (const Literal& v : values)
-    text += (text.empty() ? "" : ", ") + ToString(v.shape(), /*with_layout=*/false);
-  return text;
-}
-
-bool SameShapes(llvm::ArrayRef<Literal> a, llvm::ArrayRef<Literal> b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i)
-    if (!Compatible(a[i].shape(), b[i].shape())) return false;
-  return true;
-}
-
-}  // namespace
 
 Result<Literal> Device::FromHost(const Instruction& inst, const Shape& wanted) {
   Literal value;
@@ -85,6 +89,11 @@ Status DeviceGroup::CheckOn(const Instruction& inst) const {
 }
 
 void DeviceGroup::Fail(const Diagnostic& why) {
+  if (network_ != nullptr) network_->Fail(why);
+  Stop(why);
+}
+
+void DeviceGroup::Stop(const Diagnostic& why) {
   const std::lock_guard lock(mutex_);
   if (failed_) return;
   failure_ = why;
@@ -93,25 +102,46 @@ void DeviceGroup::Fail(const Diagnostic& why) {
 }
 
 void DeviceGroup::Finish(Device& self) {
+  if (network_ != nullptr) return network_->Finish(self);
   const std::lock_guard lock(mutex_);
   finished_[static_cast<size_t>(self.id())] = true;
   ++progress_;
   changed_.notify_all();
 }
 
-Diagnostic DeviceGroup::StuckError(DiagnosticId id, const char* what) const {
-  Diagnostic error = MakeError(id, Loc{}, "{0}", what);
-  for (size_t d = 0; d < devices_.size(); ++d) {
-    if (const Instruction* at = waiting_[d]) {
-      error.Note(at->loc(), llvm::formatv("device {0} (replica {1}, partition {2}) waits in %{3}", d,
-                                          devices_[d]->replica(), devices_[d]->partition(), at->name())
+Diagnostic StuckError(bool all_wait, llvm::ArrayRef<DevicePlace> places) {
+  constexpr size_t kMostNotes = 32;
+  Diagnostic error =
+      all_wait ? MakeError("runtime-deadlock", {}, "all devices wait for each other")
+               : MakeError("runtime-collective-timeout", {}, "a collective did not complete in time");
+  for (const DevicePlace& place : places) {
+    if (place.state == DevicePlace::Waits) {
+      if (!error.loc.valid()) error.loc = place.loc;
+      error.Note(place.loc, llvm::formatv("device {0} (replica {1}, partition {2}) waits in %{3}",
+                                          place.device, place.replica, place.partition, place.instruction)
                                 .str());
-    } else if (finished_[d]) {
-      error.Note(llvm::formatv("device {0} has finished", d).str());
+    } else if (place.state == DevicePlace::Finished) {
+      error.Note(llvm::formatv("device {0} has finished", place.device).str());
     }
-    if (error.notes.size() == 32) break;
+    if (error.notes.size() == kMostNotes) break;
   }
   return error;
+}
+
+Diagnostic DeviceGroup::StuckError(bool all_wait) const {
+  std::vector<DevicePlace> places;
+  for (const auto& device : devices_) {
+    const auto d = static_cast<size_t>(device->id());
+    DevicePlace& place = places.emplace_back(
+        DevicePlace{device->id(), device->replica(), device->partition(), DevicePlace::Runs, "", {}});
+    if (finished_[d]) place.state = DevicePlace::Finished;
+    if (const Instruction* at = waiting_[d]) {
+      place.state = DevicePlace::Waits;
+      place.instruction = at->name().str();
+      place.loc = at->loc();
+    }
+  }
+  return hlo::StuckError(all_wait, places);
 }
 
 Status DeviceGroup::WaitUntil(std::unique_lock<std::mutex>& lock, Device& self, const Instruction& inst,
@@ -134,10 +164,7 @@ Status DeviceGroup::WaitUntil(std::unique_lock<std::mutex>& lock, Device& self, 
     // A member whose meeting is complete has not woken up yet: give it time before calling it a deadlock.
     const bool quiet = now - last_progress > std::chrono::milliseconds(200);
     if ((stuck && quiet) || now - last_progress > timeout_) {
-      failure_ =
-          StuckError(stuck ? DiagnosticId("runtime-deadlock") : DiagnosticId("runtime-collective-timeout"),
-                     stuck ? "all devices wait for each other" : "a collective did not complete in time");
-      if (!failure_.loc.valid()) failure_.loc = inst.loc();
+      failure_ = StuckError(stuck);
       failed_ = true;
       changed_.notify_all();
       continue;
@@ -154,7 +181,7 @@ Status DeviceGroup::WaitUntil(std::unique_lock<std::mutex>& lock, Device& self, 
 
 Result<DeviceGroup::Values> DeviceGroup::Exchange(Device& self, const Instruction& inst,
                                                   llvm::ArrayRef<int64_t> members, Values contribution,
-                                                  Combine combine) {
+                                                  Combine combine, Pieces pieces) {
   const auto rank = static_cast<size_t>(llvm::find(members, self.id()) - members.begin());
   if (members.size() == 1 || alone_) {
     std::vector<Values> contributions(members.size());
@@ -165,6 +192,8 @@ Result<DeviceGroup::Values> DeviceGroup::Exchange(Device& self, const Instructio
     HLO_TRY(std::vector<Values> results, combine(contributions));
     return std::move(results[rank]);
   }
+  if (network_ != nullptr)
+    return network_->Exchange(self, inst, members, std::move(contribution), combine, pieces);
   std::unique_lock lock(mutex_);
   Key key{MeetingPointOf(inst), {members.begin(), members.end()}, 0};
   key.occurrence = self.NextOccurrence(key.what);
@@ -176,11 +205,9 @@ Result<DeviceGroup::Values> DeviceGroup::Exchange(Device& self, const Instructio
   } else {
     const auto first = static_cast<size_t>(llvm::find(meeting.arrived, true) - meeting.arrived.begin());
     const Values& other = meeting.contributions[first];
-    if (meeting.inst->kind() != inst.kind() || !SameShapes(other, contribution)) {
-      Diagnostic error = MakeError("runtime-collective-mismatch", inst.loc(),
-                                   "device {0} brings {1} of {2} where device {3} brings {4} of {5}",
-                                   self.id(), ToString(inst.kind()), DescribeShapes(contribution),
-                                   members[first], ToString(meeting.inst->kind()), DescribeShapes(other));
+    if (meeting.inst->kind() != inst.kind() || !SameShapes(ShapesOf(other), ShapesOf(contribution))) {
+      Diagnostic error = MismatchError(inst, {self.id(), inst.kind(), ShapesOf(contribution)},
+                                       {members[first], meeting.inst->kind(), ShapesOf(other)});
       lock.unlock();
       Fail(error);
       return Error(error);
@@ -212,6 +239,7 @@ Result<DeviceGroup::Values> DeviceGroup::Exchange(Device& self, const Instructio
 
 void DeviceGroup::Send(int64_t channel, int64_t source, int64_t target, Literal value) {
   if (host_ && host_->Connects(channel)) return host_->Send(channel, source, target, std::move(value));
+  if (network_ != nullptr) return network_->Send(channel, source, target, std::move(value));
   const std::lock_guard lock(mutex_);
   channels_[{channel, source, target}].push_back(std::move(value));
   ++progress_;
@@ -222,6 +250,7 @@ Result<Literal> DeviceGroup::Receive(Device& self, const Instruction& inst, int6
   if (alone_ && source != self.id()) return Literal::Zeros(inst.shape().tuple_shape(0));
   if (host_ && host_->Connects(channel))
     return host_->Receive(channel, source, self.id(), [&] { return CheckOn(inst); });
+  if (network_ != nullptr) return network_->Receive(self, inst, channel, source);
   std::unique_lock lock(mutex_);
   auto& queue = channels_[{channel, source, self.id()}];
   HLO_CHECK_OK(WaitUntil(lock, self, inst, [&] { return !queue.empty(); }));

@@ -17,9 +17,12 @@ namespace hlo {
 
 class CustomCallLibraries;
 class DeviceGroup;
+class DeviceNetwork;
 
 /// Where devices meet: an instruction, or (with none) a channel.
 using MeetingPoint = std::pair<const Instruction*, int64_t>;
+/// The channel of an instruction, where it has one, so that different instructions can meet; else itself.
+MeetingPoint MeetingPointOf(const Instruction& inst);
 
 /// State of one (replica, partition) context: its ids, random counters and host queues.
 class Device {
@@ -80,6 +83,9 @@ class DeviceGroup {
   /// In place of the devices' own queues, and for channels that other programs have an end of; or null.
   [[nodiscard]] HostTransfers* host() const { return host_.get(); }
   void SetHost(std::shared_ptr<HostTransfers> host) { host_ = std::move(host); }
+  /// Some of the devices are in other processes; null: all are here.
+  [[nodiscard]] DeviceNetwork* network() const { return network_; }
+  void SpreadOver(DeviceNetwork* network) { network_ = network; }
   /// Only `id` runs: in reductions the others count as absent, elsewhere they bring zeros.
   void RunOnly(int64_t id);
   Device& device(int64_t id) { return *devices_[static_cast<size_t>(id)]; }
@@ -88,11 +94,14 @@ class DeviceGroup {
   /// From the members' contributions in rank order to their results in rank order. With a reducer,
   /// contributions are empty of members that do not run.
   using Combine = llvm::function_ref<Result<std::vector<Values>>(std::vector<Values>& contributions)>;
+  /// What a Combine may be given: whole contributions only, or where each element of the results depends on
+  /// the elements at its place alone, and all members get the same, also pieces of them of one dimension.
+  enum class Pieces : uint8_t { Whole, Any };
   /// Meets the other `members` (device ids in rank order, `self` among them) at `inst` and returns this
   /// member's result. Blocks; fails if the members came with different ops or shapes, if all
   /// devices wait (deadlock), after the time-out, or when another device failed.
   Result<Values> Exchange(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members,
-                          Values contribution, Combine combine);
+                          Values contribution, Combine combine, Pieces pieces = Pieces::Whole);
 
   /// Point to point: leaves a value for (channel, source, target) / takes it, waiting for it; through the
   /// host, where the channel is one of those.
@@ -102,6 +111,8 @@ class DeviceGroup {
   /// A device's program ended, well or with an error that stops the others.
   void Finish(Device& self);
   void Fail(const Diagnostic& why);
+  /// The same for the devices of this process alone.
+  void Stop(const Diagnostic& why);
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_relaxed); }
   /// An error, if a device that does `inst` had better stop: another one failed, or somebody asks for it.
   [[nodiscard]] Status CheckOn(const Instruction& inst) const;
@@ -130,7 +141,7 @@ class DeviceGroup {
   /// Waits until ready() holds; registers `self` as blocked at `inst` meanwhile.
   Status WaitUntil(std::unique_lock<std::mutex>& lock, Device& self, const Instruction& inst,
                    llvm::function_ref<bool()> ready);
-  Diagnostic StuckError(DiagnosticId id, const char* what) const;  // lists who waits where
+  Diagnostic StuckError(bool all_wait) const;
 
   int64_t replicas_, partitions_;
   uint64_t rng_seed_;
@@ -138,6 +149,7 @@ class DeviceGroup {
   llvm::StringMap<std::string> missing_custom_calls_;
   std::shared_ptr<const CustomCallLibraries> libraries_;
   std::shared_ptr<HostTransfers> host_;
+  DeviceNetwork* network_ = nullptr;
   llvm::SmallVector<std::unique_ptr<Device>, 1> devices_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -94,6 +94,7 @@ Result<std::vector<ChainLink>> ParseChain(llvm::ArrayRef<std::string> items, con
 void FeedBack(llvm::ArrayRef<ChainLink> links, llvm::ArrayRef<Literal> results, Arguments& arguments) {
   for (const ChainLink& link : links)
     for (size_t d = 0; d < std::min(results.size(), arguments.size()); ++d) {
+      if (!results[d].valid()) continue;  // of another process
       Literal& target = MutableAt(arguments[d][static_cast<size_t>(link.parameter)], link.index);
       target = At(results[d], link.output).WithShape(target.shape());
     }

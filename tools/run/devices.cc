@@ -131,6 +131,13 @@ Result<DeviceCount> CountDevices(const Module& module, const RunOptions& options
       for (const Instruction* inst : computation->instructions()) depends |= DependsOnDevice(*inst);
     if (!depends) count = {};
   }
+  // Of processes that nothing tells how to share the work, each is a replica.
+  if (!asked && count.total() == 1) count.replicas = options.processes;
+  if (count.total() % options.processes != 0)
+    return Error("usage-devices", {},
+                 "{0} processes cannot share {1} replicas and {2} partitions evenly; give --num-replicas and "
+                 "--num-partitions, or start another number of processes",
+                 options.processes, count.replicas, count.partitions);
   const int64_t most = std::min(options.device_limit.value_or(kMaxDevices), kMaxDevices);
   if (count.replicas > most || count.partitions > most || count.total() > most)
     return Error("usage-devices", {},

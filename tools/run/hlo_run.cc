@@ -14,14 +14,10 @@
 namespace hlo {
 namespace {
 
-/// Platforms and launchers that are not there.
+/// Platforms that are not there.
 Status CheckAvailable(const RunOptions& options) {
   const bool gpu = options.platform == Platform::Gpu || options.reference == Reference::Gpu;
   if (gpu && !options.compile_only) HLO_CHECK_OK(gpu::CheckDriver());
-  if (options.launcher == Launcher::Mpi)
-    return Error("unavailable-mpi", {}, "no MPI library: this version has the launcher 'threads' only");
-  if (options.launcher == Launcher::Nccl)
-    return Error("unavailable-nccl", {}, "no NCCL library: this version has the launcher 'threads' only");
   return {};
 }
 
@@ -166,17 +162,41 @@ Status FindFault(const RunOptions& options, const InputModule& input, const Modu
   return ReduceRun(options, input, module, result, shared, sink, text);
 }
 
+/// Whether to go on with the next module: all processes or none. Standard input is that of the first one.
+Result<bool> GoOn(Processes* processes, bool stop) {
+  if (processes == nullptr) return !stop;
+  HLO_TRY(const std::string said, processes->FromFirst(stop ? "stop" : ""));
+  return said.empty() && !stop;
+}
+
+/// Standard input of the first process, for all of them, where it is asked for.
+Result<std::string> ShareInput(Processes& processes, llvm::ArrayRef<std::string> files,
+                               llvm::StringRef stdin_text) {
+  std::string text;
+  if (processes.Leads() && (files.empty() || llvm::is_contained(files, "-"))) {
+    HLO_TRY(text, ReadInputText("-", stdin_text));
+  }
+  return processes.FromFirst(text);
+}
+
 Status RunAll(const RunOptions& options, PassRunner& passes, llvm::ArrayRef<std::string> files,
-              llvm::StringRef stdin_text, DiagnosticSink& sink, llvm::raw_ostream& out) {
+              llvm::StringRef stdin_text, Processes* processes, DiagnosticSink& sink,
+              llvm::raw_ostream& out) {
   HLO_CHECK_OK(CheckRunOptions(options));
   HLO_TRY(const Tolerances tolerances, Tolerances::Parse(options));
   if (!options.show_literal.empty()) return ShowLiteral(options.show_literal, options, out);
   if (options.compare_files) return CompareFiles(files, options, tolerances, sink, out);
   HLO_CHECK_OK(CheckAvailable(options));
   if (!options.result_json.empty()) HLO_CHECK_OK(CheckNoInput(options.result_json, files));
+  std::string shared_input;
+  if (processes != nullptr) {
+    HLO_TRY(shared_input, ShareInput(*processes, files, stdin_text));
+    stdin_text = shared_input;
+  }
   InputReader reader(options, files, stdin_text, sink);
   RunShared shared;
   shared.passes = &passes;
+  shared.processes = processes;
   if (!options.custom_call_libraries.empty()) {
     HLO_TRY(shared.libraries, CustomCallLibraries::Load(options.custom_call_libraries));
   }
@@ -196,8 +216,12 @@ Status RunAll(const RunOptions& options, PassRunner& passes, llvm::ArrayRef<std:
       if (searches) HLO_CHECK_OK(FindFault(options, *input, *original, results.back(), shared, sink, out));
     } else {
       results.push_back(FailedInput(*input, sink.module_exit_code()));
+      // It has been reported.
+      if (processes != nullptr)
+        (void)AgreeToRun(*processes, Error("input-empty", {}, "no module"), nullptr).has_value();
     }
-    if (sink.stopped() || Interrupted()) break;
+    HLO_TRY(const bool go_on, GoOn(processes, sink.stopped() || Interrupted()));
+    if (!go_on) break;
   }
   if (results.size() > 1 && !options.quiet)
     PrintTable(DataOnStandardOutput(options) ? sink.err() : out, results);
@@ -255,26 +279,59 @@ bool PrintPassLists(const RunOptions& options, const PassRunner& passes, llvm::r
 
 }  // namespace
 
-int HloRunMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llvm::raw_ostream& out,
-               llvm::raw_ostream& err) {
-  RunOptions options;
-  options.verify = VerifyMode::Input;
-  options.elided_constants = ElidedPolicy::Random;
-  Started started = StartTool(kHloRun, RunGroups(options), options, args, out, err);
-  if (started.exit_code) return *started.exit_code;
+namespace {
+
+/// What the options ask for, in this process.
+int RunHere(const RunOptions& options, const CommandLine& command_line, llvm::StringRef stdin_text,
+            Processes* processes, llvm::raw_ostream& out, llvm::raw_ostream& err) {
   DiagnosticSink sink(kHloRun.name, options, err);
-  sink.Report(started.command_line.warnings);
-  Complete(options);
+  sink.Report(command_line.warnings);
   const OptOptions pass_part = PassPart(options);
-  auto passes = PassRunner::Make(pass_part, PassUseOf(options), started.command_line);
+  auto passes = PassRunner::Make(pass_part, PassUseOf(options), command_line);
   if (!passes) {
     sink.Report(std::move(passes).error());
     return sink.exit_code();
   }
   if (PrintPassLists(options, *passes, out)) return sink.exit_code();
-  return RunUnderLimits(options, started.command_line, sink, [&] {
-    return RunAll(options, *passes, started.command_line.positional, stdin_text, sink, out);
+  return RunUnderLimits(options, command_line, sink, [&] {
+    return RunAll(options, *passes, command_line.positional, stdin_text, processes, sink, out);
   });
+}
+
+}  // namespace
+
+int HloRunMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llvm::raw_ostream& out,
+               llvm::raw_ostream& err) {
+  RunOptions options;
+  options.verify = VerifyMode::Input;
+  options.elided_constants = ElidedPolicy::Random;
+  // Of several processes one is enough to say what all of them find in the command line.
+  const bool quiet = IsFollower(Launcher::Auto);
+  Started started = StartTool(kHloRun, RunGroups(options), options, args, quiet ? llvm::nulls() : out,
+                              quiet ? llvm::nulls() : err);
+  if (started.exit_code) return *started.exit_code;
+  Complete(options);
+  auto joined = JoinProcesses(options);
+  if (!joined) {
+    DiagnosticSink sink(kHloRun.name, options, IsFollower(options.launcher) ? llvm::nulls() : err);
+    sink.Report(std::move(joined).error());
+    return sink.exit_code();
+  }
+  Processes* const processes = joined->get();
+  const CommandLine& words = started.command_line;
+  if (processes == nullptr) return RunHere(options, words, stdin_text, processes, out, err);
+  options.processes = processes->size();
+  if (processes->Leads()) {
+    KeepingStream said(err);
+    const int code = RunHere(options, words, stdin_text, processes, out, said);
+    out.flush();  // the end of another process may be that of all
+    return processes->Conclude(code, said.kept(), err);
+  }
+  Follow(options);
+  std::string text;
+  llvm::raw_string_ostream messages(text);
+  const int code = RunHere(options, words, stdin_text, processes, llvm::nulls(), messages);
+  return processes->Conclude(code, text, err);
 }
 
 }  // namespace hlo

@@ -89,7 +89,8 @@ struct RunOptions : CommonOptions {
   NameList chain;
   bool bisect_passes = false;
   std::string reduce_to;
-  bool again = false;  // no option: a run that looks for the fault of another, and writes nothing
+  int64_t processes = 1;  // no option: how many share the devices
+  bool again = false;     // no option: a run that looks for the fault of another, and writes nothing
   // Devices, aliasing
   std::optional<int64_t> num_replicas, num_partitions, run_device, device_limit;
   bool is_partitioned = false;

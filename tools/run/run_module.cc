@@ -6,6 +6,7 @@
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
 #include "ir/verify.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "tools/common/process.h"
 #include "tools/modules/transform.h"
 #include "tools/run/gpu.h"
@@ -252,7 +253,8 @@ Status ModuleRunner::CheckProgramMemory() {
   }
   result_.temp_bytes = memory_->temporaries;
   result_.peak_bytes = memory_->peak();
-  return CheckMemoryPlan(*memory_, options_.run_device ? 1 : devices_.total(), options_.memory_limit.bytes);
+  const int64_t here = options_.run_device ? 1 : devices_.total() / options_.processes;
+  return CheckMemoryPlan(*memory_, here, options_.memory_limit.bytes);
 }
 
 /// Names in --tolerance that name no output; where several modules run, others may have it.
@@ -405,13 +407,30 @@ void ModuleRunner::Print(llvm::ArrayRef<Literal> results, bool heading) {
   }
 }
 
-Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
-  iteration_ = iteration;
-  HLO_TRY(Arguments arguments, source_->Make(iteration));
+Result<ExecutionResult> ModuleRunner::ExecuteIteration(const Arguments& arguments) {
+  // Comparing is the first process's business, with all devices in it.
+  run_.network = shared_.processes;
+  auto forget = llvm::make_scope_exit([this] { run_.network = nullptr; });
   for (int64_t i = 0; i < options_.Warmup(); ++i) {
     HLO_TRY(auto ignored, Execute(*program_, arguments, nullptr));
   }
   HLO_TRY(ExecutionResult result, Repeat(*program_, arguments, &result_.execute_ns));
+  if (shared_.processes != nullptr) HLO_CHECK_OK(shared_.processes->Collect(result));
+  return result;
+}
+
+Result<bool> ModuleRunner::EndEarly() {
+  bool end = options_.until_mismatch && result_.status == "MISMATCH";
+  if (shared_.processes == nullptr) return end;
+  HLO_TRY(const std::string said, shared_.processes->FromFirst(end ? "end" : ""));
+  return !said.empty();
+}
+
+Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
+  iteration_ = iteration;
+  HLO_TRY(Arguments arguments, source_->Make(iteration));
+  HLO_TRY(ExecutionResult result, ExecuteIteration(arguments));
+  if (shared_.processes != nullptr && !shared_.processes->Leads()) return {};
   result.results = GlobalResults(std::move(result.results));
   if (iteration == 0) {
     if (options_.Benchmarking()) {
@@ -447,6 +466,8 @@ ModuleResult ModuleRunner::Run(bool heading) {
   result_.platform = WordOf(options_.platform);
   if (options_.reference != Reference::None) result_.reference = WordOf(options_.reference);
   Status status = Prepare();
+  if (shared_.processes != nullptr)
+    status = AgreeToRun(*shared_.processes, std::move(status), program_ ? &program_->module() : nullptr);
   if (status && options_.compile_only) {
     result_.status = "NOT-RUN";
   } else if (status) {
@@ -457,7 +478,10 @@ ModuleResult ModuleRunner::Run(bool heading) {
       }
       sink_.progress().Update([&] { return "running " + input_.name; });
       status = RunIteration(i, heading);
-      if (options_.until_mismatch && result_.status == "MISMATCH") break;
+      if (!status) break;
+      const auto end = EndEarly();
+      if (!end) status = Error(end.error());
+      if (!end || *end) break;
     }
   }
   if (status && !options_.memory.empty())

@@ -11,6 +11,7 @@
 #include "tools/run/profile.h"
 #include "tools/run/result.h"
 #include "tools/run/rounding_bounds.h"
+#include "tools/run/spread.h"
 #include "tools/run/trace.h"
 
 namespace hlo {
@@ -20,6 +21,7 @@ struct RunShared {
   PassRunner* passes = nullptr;
   RunTrace* trace = nullptr;  // of --trace
   std::shared_ptr<const CustomCallLibraries> libraries;
+  Processes* processes = nullptr;        // that share the devices; null: this one has them all
   bool several = false;                  // there is more than one module
   llvm::StringMap<std::string> written;  // files, by the module they were written for
 };
@@ -41,6 +43,11 @@ class ModuleRunner {
  private:
   Status Prepare();
   Status RunIteration(int64_t iteration, bool heading);
+  /// The executions of an iteration, with the devices of all processes; the result of the last one, of which
+  /// processes that do not lead have a part.
+  Result<ExecutionResult> ExecuteIteration(const Arguments& arguments);
+  /// Whether iterations end before their number is reached: the first process says so.
+  Result<bool> EndEarly();
   Status Transform();
   Status CheckFiles();
   Status CheckToleranceNames();

@@ -67,8 +67,8 @@ Status Meet(Frame& frame, const Instruction& inst, const MemberNumbers& mine,
         all.emplace_back(numbers.begin(), numbers.end());
         gpus.insert(all.back().front());
       }
-    // Others may be absent, or on the same GPU.
-    const bool apart = gpus.size() == brought.size();
+    // Others may be absent, in other processes, or on the same GPU.
+    const bool apart = gpus.size() == brought.size() && device.group().network() == nullptr;
     Status asked = apart ? ask(all) : Decline({}, "");
     if (!asked && !IsDeclined(asked.error())) return Error(std::move(asked).error());
     return std::vector<Values>(brought.size(), {Literal::Scalar(ElementType::Pred, asked.has_value())});

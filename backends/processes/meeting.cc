@@ -1,0 +1,326 @@
+#include "backends/processes/meeting.h"
+
+namespace hlo::processes {
+namespace {
+
+using Values = DeviceGroup::Values;
+/// From so many bytes on, each process computes a part of what all members get.
+constexpr size_t kFewBytes = size_t{32} << 10;
+
+Shape Flat(const Shape& shape, int64_t size) {
+  return Shape::ArrayWithDefaultLayout(shape.element_type(), {size});
+}
+
+int64_t Width(const Literal& value) { return Info(value.shape().element_type()).host_bytes(); }
+
+/// The elements of a range without copying them; the value outlives them.
+Literal View(const Literal& value, Range range) {
+  return Literal::Borrow(Flat(value.shape(), range.size), value.data() + range.begin * Width(value), nullptr);
+}
+
+bool ComeInPieces(llvm::ArrayRef<Literal> values, size_t processes) {
+  size_t bytes = 0;
+  for (const Literal& value : values) {
+    if (!value.shape().IsArray() || value.HasDynamicSizes() ||
+        value.shape().ElementCount() < static_cast<int64_t>(processes))
+      return false;
+    bytes += value.byte_size();
+  }
+  return processes > 1 && bytes >= kFewBytes;
+}
+
+std::string KeyOf(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members) {
+  const MeetingPoint where = MeetingPointOf(inst);
+  std::string key = where.first != nullptr
+                        ? llvm::formatv("{0}/{1}", where.first->parent()->name(), where.first->name()).str()
+                        : llvm::formatv("channel {0}", where.second).str();
+  for (const int64_t member : members) key += " " + std::to_string(member);
+  return key + " #" + std::to_string(self.NextOccurrence(where));
+}
+
+}  // namespace
+
+std::vector<int> Run::ProcessesOf(llvm::ArrayRef<int64_t> members) const {
+  std::vector<int> processes;
+  for (const int64_t member : members) processes.push_back(Owner(member));
+  llvm::sort(processes);
+  processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
+  return processes;
+}
+
+Run::Meeting& Run::MeetingAt(const std::string& key, size_t members) {
+  std::unique_ptr<Meeting>& meeting = meetings_[key];
+  if (!meeting) meeting = std::make_unique<Meeting>();
+  if (meeting->members.size() < members) meeting->members.resize(members);
+  return *meeting;
+}
+
+Status Run::CheckFit(const Meeting& meeting, size_t rank) const {
+  const Meeting::Member& mine = meeting.members[rank];
+  for (size_t other = 0; other < meeting.members.size(); ++other) {
+    const Meeting::Member& member = meeting.members[other];
+    if (other == rank || !member.brought) continue;
+    const bool fits = member.brought->kind == mine.brought->kind &&
+                      SameShapes(member.brought->shapes, mine.brought->shapes);
+    if (!fits && mine.inst != nullptr)
+      return Error(MismatchError(*mine.inst, *mine.brought, *member.brought));
+    if (!fits && member.inst != nullptr)
+      return Error(MismatchError(*member.inst, *member.brought, *mine.brought));
+  }
+  return {};
+}
+
+void Run::Announce(Meeting& meeting, const WireArrival& arrival, llvm::ArrayRef<int64_t> members) {
+  const std::vector<int> processes = ProcessesOf(members);
+  const Values& values = meeting.members[arrival.rank].values;
+  const bool is_first = llvm::find_if(members, [&](int64_t m) { return IsHere(m); }) ==
+                        members.begin() + static_cast<ptrdiff_t>(arrival.rank);
+  for (size_t p = 0; p < processes.size(); ++p) {
+    const int to = processes[p];
+    if (to == engine_.rank()) continue;
+    WireArrival mine = arrival;
+    for (const Literal& value : values) {
+      if (!meeting.in_pieces) {
+        mine.values.push_back(engine_.SendValue(to, value, meeting.sends, meeting.sent));
+        continue;
+      }
+      mine.values.push_back({value.shape(), {}});
+      mine.pieces.push_back(engine_.NewTag(to));
+      mine.results.push_back(engine_.NewTag(to));
+      const Range part = PartOf(value.shape().ElementCount(), p, processes.size());
+      const int64_t width = Width(value);
+      engine_.Send(to, mine.pieces.back(), value.data() + part.begin * width,
+                   static_cast<size_t>(part.size * width), meeting.sends,
+                   static_cast<size_t>(kPieceBytes / width * width));
+    }
+    if (is_first) meeting.result_tags[to] = mine.results;
+    Tell(to, MessageKind::Arrival, std::move(mine));
+    ++sent_;
+  }
+  if (meeting.in_pieces) meeting.sent.insert(meeting.sent.end(), values.begin(), values.end());
+}
+
+void Run::HandleArrival(int /*from*/, BinaryReader& message) {
+  WireArrival arrival;
+  constexpr uint64_t kMostMembers = 1 << 20;
+  if (!Unpack(message, arrival) || arrival.rank >= kMostMembers) return;
+  ++received_;
+  Progress();
+  Meeting& meeting = MeetingAt(arrival.key, arrival.rank + 1);
+  Meeting::Member& member = meeting.members[arrival.rank];
+  member.brought = {arrival.device, static_cast<OpKind>(arrival.kind), {}};
+  for (const WireValue& value : arrival.values) member.brought->shapes.push_back(value.shape);
+  const size_t rank = arrival.rank;
+  member.arrival = std::move(arrival);
+  if (const Status fits = CheckFit(meeting, rank); !fits)
+    Tell(0, MessageKind::Failed, ToWire(fits.error()));
+  else
+    ++meeting.arrived;
+}
+
+Result<Values> Run::Exchange(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members,
+                             Values contribution, DeviceGroup::Combine combine, DeviceGroup::Pieces pieces) {
+  Lock lock = engine_.Acquire();
+  HLO_CHECK_OK(Check());
+  const std::string key = KeyOf(self, inst, members);
+  Meeting& meeting = MeetingAt(key, members.size());
+  const auto rank = static_cast<size_t>(llvm::find(members, self.id()) - members.begin());
+  Meeting::Member& mine = meeting.members[rank];
+  mine.inst = &inst;
+  mine.brought = {self.id(), inst.kind(), ShapesOf(contribution)};
+  mine.values = std::move(contribution);
+  for (Literal& value : mine.values) value = value.Unpack();
+  Progress();
+  if (const Status fits = CheckFit(meeting, rank); !fits) {
+    lock.unlock();
+    group_.Fail(fits.error());
+    return Error(fits.error());
+  }
+  ++meeting.arrived;
+  meeting.in_pieces =
+      pieces == DeviceGroup::Pieces::Any && ComeInPieces(mine.values, ProcessesOf(members).size());
+  Announce(meeting, {key, self.id(), rank, static_cast<uint64_t>(inst.kind()), meeting.in_pieces, {}, {}, {}},
+           members);
+  const auto all_here = static_cast<size_t>(llvm::count_if(members, [&](int64_t m) { return IsHere(m); }));
+  if (++meeting.here < all_here) {
+    HLO_CHECK_OK(WaitFor(lock, self, inst, [&] { return meeting.done; }));
+  } else {
+    HLO_CHECK_OK(WaitFor(lock, self, inst, [&] { return meeting.arrived == members.size(); }));
+    auto results = meeting.in_pieces ? CombinePieces(lock, self, meeting, members, combine)
+                                     : CombineWhole(lock, self, meeting, members, combine);
+    Status sent = results ? WaitFor(
+                                lock, self, inst, [&] { return engine_.Done(meeting.sends); },
+                                /*moving=*/true)
+                          : Status(Error(results.error()));
+    if (!sent) {
+      Drain(lock, std::move(meeting.sends), std::move(meeting.sent));
+      return Error(std::move(sent).error());
+    }
+    meeting.results = std::move(*results);
+    meeting.sent.clear();
+    meeting.done = true;
+    engine_.Wake();
+  }
+  Values result = std::move(meeting.results[rank]);
+  if (++meeting.taken == all_here) meetings_.erase(key);
+  return result;
+}
+
+Result<std::vector<Values>> Run::CombineWhole(Lock& lock, const Device& self, Meeting& meeting,
+                                              llvm::ArrayRef<int64_t> members, DeviceGroup::Combine combine) {
+  std::vector<Values> all;
+  Engine::Tickets tickets;
+  for (size_t m = 0; m < members.size(); ++m) {
+    Meeting::Member& member = meeting.members[m];
+    Values& values = all.emplace_back(std::move(member.values));
+    if (member.arrival)
+      for (const WireValue& value : member.arrival->values)
+        values.push_back(engine_.ReceiveValue(Owner(members[m]), value, tickets));
+  }
+  const Instruction& inst = *llvm::find_if(meeting.members, [](const auto& m) { return m.inst; })->inst;
+  if (Status moved = WaitFor(
+          lock, self, inst, [&] { return engine_.Done(tickets); }, /*moving=*/true);
+      !moved) {
+    std::vector<Literal> kept;
+    for (Values& values : all) llvm::move(values, std::back_inserter(kept));
+    Drain(lock, std::move(tickets), std::move(kept));
+    return Error(std::move(moved).error());
+  }
+  lock.unlock();
+  Result<std::vector<Values>> results = combine(all);
+  if (!results) group_.Fail(results.error());
+  lock.lock();
+  return results;
+}
+
+/// The part of the results that this process computes, piece by piece.
+struct Run::Part {
+  Run& run;
+  Meeting& meeting;
+  llvm::ArrayRef<int64_t> members;
+  std::vector<int> processes;
+  size_t me;                       // among them
+  const Values& like;              // what a member of this process brings
+  std::vector<Values> buffers[2];  // pieces of members of other processes
+  Engine::Tickets arriving[2];
+  Values results;
+  Engine::Tickets moving;  // results
+
+  [[nodiscard]] size_t values() const { return like.size(); }
+  [[nodiscard]] Range All(size_t value, size_t process) const {
+    return PartOf(like[value].shape().ElementCount(), process, processes.size());
+  }
+  /// Of a part, the piece of that number; of no elements behind its end.
+  [[nodiscard]] Range Piece(size_t value, size_t process, int64_t number) const {
+    const Range part = All(value, process);
+    const int64_t most = kPieceBytes / Width(like[value]);
+    const int64_t begin = std::min(number * most, part.size);
+    return {part.begin + begin, std::min(most, part.size - begin)};
+  }
+  [[nodiscard]] int64_t Pieces() const {
+    int64_t count = 0;
+    for (size_t v = 0; v < values(); ++v)
+      count = std::max(count, llvm::divideCeilSigned(All(v, me).size, kPieceBytes / Width(like[v])));
+    return count;
+  }
+  void Receive(int64_t number);
+  std::vector<Values> Take(int64_t number);
+  void ReceiveResults();
+  void SendResults(const Values& made, int64_t number);
+};
+
+void Run::Part::Receive(int64_t number) {
+  std::vector<Values>& into = buffers[number % 2];
+  into.resize(members.size());
+  for (size_t m = 0; m < members.size(); ++m) {
+    const auto& arrival = meeting.members[m].arrival;
+    if (!arrival) continue;
+    for (size_t v = 0; v < values(); ++v) {
+      const Range piece = Piece(v, me, number);
+      if (into[m].size() == v) into[m].push_back(Literal::Make(Flat(like[v].shape(), Piece(v, me, 0).size)));
+      run.engine_.Receive(run.Owner(members[m]), arrival->pieces[v], into[m][v].MutableData(),
+                          static_cast<size_t>(piece.size * Width(like[v])), arriving[number % 2]);
+    }
+  }
+}
+
+std::vector<Values> Run::Part::Take(int64_t number) {
+  std::vector<Values> all(members.size());
+  for (size_t m = 0; m < members.size(); ++m)
+    for (size_t v = 0; v < values(); ++v) {
+      const Range piece = Piece(v, me, number);
+      all[m].push_back(meeting.members[m].arrival ? View(buffers[number % 2][m][v], {0, piece.size})
+                                                  : View(meeting.members[m].values[v], piece));
+    }
+  return all;
+}
+
+void Run::Part::ReceiveResults() {
+  for (size_t p = 0; p < processes.size(); ++p) {
+    if (p == me) continue;
+    const auto first = llvm::find_if(members, [&](int64_t m) { return run.Owner(m) == processes[p]; });
+    const WireArrival& arrival = *meeting.members[static_cast<size_t>(first - members.begin())].arrival;
+    for (size_t v = 0; v < values(); ++v) {
+      const int64_t width = Width(results[v]), most = kPieceBytes / Width(like[v]) * width;
+      const Range part = All(v, p);
+      run.engine_.Receive(processes[p], arrival.results[v], results[v].MutableData() + part.begin * width,
+                          static_cast<size_t>(part.size * width), moving, static_cast<size_t>(most));
+    }
+  }
+}
+
+void Run::Part::SendResults(const Values& made, int64_t number) {
+  for (size_t v = 0; v < values(); ++v) {
+    const Range piece = Piece(v, me, number);
+    const int64_t width = Width(results[v]);
+    uint8_t* const to = results[v].MutableData() + piece.begin * width;
+    const auto bytes = static_cast<size_t>(piece.size * width);
+    if (bytes > 0) std::memcpy(to, made[v].data(), bytes);
+    for (size_t p = 0; p < processes.size(); ++p)
+      if (p != me) run.engine_.Send(processes[p], meeting.result_tags[processes[p]][v], to, bytes, moving);
+  }
+}
+
+Result<std::vector<Values>> Run::CombinePieces(Lock& lock, const Device& self, Meeting& meeting,
+                                               llvm::ArrayRef<int64_t> members,
+                                               DeviceGroup::Combine combine) {
+  const Meeting::Member& mine = *llvm::find_if(meeting.members, [](const auto& m) { return m.inst; });
+  Part part{*this, meeting, members, ProcessesOf(members), 0, mine.values, {}, {}, {}, {}};
+  part.me = static_cast<size_t>(llvm::find(part.processes, engine_.rank()) - part.processes.begin());
+  const int64_t pieces = part.Pieces();
+  const auto work = [&]() -> Status {
+    for (int64_t n = 0; n < std::min<int64_t>(pieces, 2); ++n) part.Receive(n);
+    for (int64_t n = 0; n < pieces; ++n) {
+      HLO_CHECK_OK(WaitFor(
+          lock, self, *mine.inst, [&] { return engine_.Done(part.arriving[n % 2]); }, /*moving=*/true));
+      lock.unlock();
+      std::vector<Values> brought = part.Take(n);
+      Result<std::vector<Values>> made = combine(brought);
+      if (!made) group_.Fail(made.error());
+      lock.lock();
+      if (!made) return Error(std::move(made).error());
+      const Values& piece = made->front();
+      if (n == 0) {
+        for (size_t v = 0; v < part.values(); ++v)
+          part.results.push_back(
+              Literal::Make(part.like[v].shape().WithElementType(piece[v].shape().element_type())));
+        part.ReceiveResults();
+      }
+      part.SendResults(piece, n);
+      if (n + 2 < pieces) part.Receive(n + 2);
+    }
+    return WaitFor(lock, self, *mine.inst, [&] { return engine_.Done(part.moving); }, /*moving=*/true);
+  };
+  if (Status done = work(); !done) {
+    std::vector<Literal> kept = std::move(part.results);
+    for (auto& buffers : part.buffers)
+      for (Values& values : buffers) llvm::move(values, std::back_inserter(kept));
+    Engine::Tickets tickets = std::move(part.moving);
+    for (const auto& more : part.arriving) tickets.insert(tickets.end(), more.begin(), more.end());
+    Drain(lock, std::move(tickets), std::move(kept));
+    return Error(std::move(done).error());
+  }
+  return std::vector<Values>(members.size(), part.results);
+}
+
+}  // namespace hlo::processes

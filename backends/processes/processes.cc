@@ -1,0 +1,305 @@
+#include "backends/processes/processes.h"
+
+#include "backends/processes/launch.h"
+#include "backends/processes/mpi_transport.h"
+#include "ir/support/build_id.h"
+#include "ir/support/interrupt.h"
+
+namespace hlo::processes {
+namespace {
+
+using Clock = Peers::Clock;
+/// How long, after a request to stop, the last words of other processes are waited for.
+constexpr std::chrono::milliseconds kPatience{2000};
+
+bool BelongsToRun(MessageKind kind) { return kind <= MessageKind::Verdict; }
+
+/// The bytes that a reader has not read.
+std::string RestOf(BinaryReader reader) {
+  std::string rest;
+  while (!reader.at_end()) rest += *reader.Bytes(1);
+  return rest;
+}
+
+/// What a process tells the others of itself; `program`: only processes of one program understand each other.
+struct Hello {
+  std::string host, domain, program;
+  int64_t pid = 0;
+};
+HLO_BINARY_MEMBERS(Hello, v.host, v.domain, v.program, v.pid)
+
+}  // namespace
+
+Processes::Processes(std::unique_ptr<Transport> transport) : engine_(std::move(transport)) {
+  const Engine::Lock lock = engine_.Acquire();
+  engine_.Start([this](int from, MessageKind kind, BinaryReader& message) { Handle(from, kind, message); },
+                [this] {
+                  if (run_) run_->Look();
+                });
+}
+
+Processes::~Processes() = default;
+
+Result<std::unique_ptr<Processes>> Processes::JoinMpi() {
+  HLO_TRY(const std::optional<Launch> launch, FindLaunch());
+  HLO_TRY(std::unique_ptr<Transport> transport, processes::JoinMpi());
+  if (launch && launch->size != transport->size())
+    return Error("unavailable-mpi", {},
+                 "no MPI: {0} has started {1} processes, the MPI of the plugin knows of {2}{3}", launch->by,
+                 launch->size, transport->size(),
+                 launch->by == "Slurm" ? "; start them with srun --mpi=pmix, or pmi2" : "");
+  return Join(std::move(transport));
+}
+
+Result<std::unique_ptr<Processes>> Processes::Join(std::unique_ptr<Transport> transport) {
+  std::unique_ptr<Processes> all(new Processes(std::move(transport)));
+  Identity self = Identity::OfThisProcess();
+  Hello hello{self.host, self.domain, std::string(BuildId()), self.pid};
+  BinaryWriter writer;
+  Archive(writer, hello);
+  HLO_TRY(const std::vector<std::string> texts, all->Share(std::move(writer).Take()));
+  std::vector<Identity> identities;
+  for (size_t r = 0; r < texts.size(); ++r) {
+    BinaryReader reader(texts[r]);
+    Hello other;
+    Archive(reader, other);
+    if (reader.failed() || other.program != hello.program)
+      return Error("unavailable-mpi", {}, "no MPI: process {0} runs another build of the program", r);
+    identities.push_back({other.host, other.pid, other.domain});
+  }
+  const Engine::Lock lock = all->engine_.Acquire();
+  all->engine_.Watch(std::move(identities));
+  return all;
+}
+
+std::optional<Diagnostic> Processes::Early() const {
+  for (const auto& [rank, last] : last_)
+    if (rank != this->rank())
+      return MakeError("runtime-collective-timeout", {},
+                       "process {0} of {1} has ended early, with exit code {2}", rank, size(),
+                       last.exit_code);
+  return std::nullopt;
+}
+
+void Processes::HandleLeft(int from, BinaryReader& message) {
+  Last last;
+  ArchiveAll(message, last.exit_code, last.text);
+  last_[from] = std::move(last);
+  // The first process tells the others, whose runs cannot go on.
+  if (Leads() && !concluding_)
+    for (int to = 1; to < size(); ++to)
+      if (to != from) engine_.Post(to, Pack(MessageKind::Gone, int64_t{from}, last_[from].exit_code));
+  if (run_)
+    if (const auto early = Early()) run_->Stop(*early);
+}
+
+void Processes::Handle(int from, MessageKind kind, BinaryReader& message) {
+  if (BelongsToRun(kind)) {
+    const BinaryReader behind_kind = message;
+    const uint64_t number = message.Number();
+    if (run_ && number == run_number_)
+      run_->Handle(from, kind, message);
+    else if (number > run_number_)
+      early_.emplace_back(from, Pack(kind) + RestOf(behind_kind));
+    return;
+  }
+  switch (kind) {
+    case MessageKind::Part: {
+      uint64_t number = 0;
+      std::string text;
+      ArchiveAll(message, number, text);
+      auto& parts = parts_[number];
+      parts[from] = std::move(text);
+      if (parts.size() < static_cast<size_t>(size())) break;
+      std::vector<std::string> all;
+      for (auto& [rank, part] : parts) all.push_back(std::move(part));
+      parts_.erase(number);
+      engine_.PostAll(Pack(MessageKind::Whole, number, all));
+      break;
+    }
+    case MessageKind::Whole: {
+      uint64_t number = 0;
+      std::vector<std::string> all;
+      ArchiveAll(message, number, all);
+      shared_[number] = std::move(all);
+      break;
+    }
+    case MessageKind::Result: {
+      Arriving arriving;
+      Archive(message, arriving.wire);
+      if (message.failed()) break;
+      arriving.value = engine_.ReceiveValue(from, arriving.wire.value, arriving.tickets);
+      for (const WireValue& value : arriving.wire.outfeed)
+        arriving.outfeed.push_back(engine_.ReceiveValue(from, value, arriving.tickets));
+      results_.push_back(std::move(arriving));
+      break;
+    }
+    case MessageKind::Left: HandleLeft(from, message); break;
+    case MessageKind::Gone: {
+      int64_t rank = 0;
+      Last last;
+      ArchiveAll(message, rank, last.exit_code);
+      last_[static_cast<int>(rank)] = std::move(last);
+      if (run_)
+        if (const auto early = Early()) run_->Stop(*early);
+      break;
+    }
+    case MessageKind::Bye: {
+      int64_t exit_code = 0;
+      Archive(message, exit_code);
+      exit_code_ = exit_code;
+      break;
+    }
+    default: break;
+  }
+}
+
+Status Processes::Check() {
+  const bool interrupted = Interrupted();
+  if (auto trouble = engine_.Trouble(interrupted)) return Error(std::move(*trouble));
+  if (auto early = Early()) return Error(std::move(*early));
+  return interrupted ? Status(Error(InterruptedError())) : Status();
+}
+
+Result<std::vector<std::string>> Processes::Share(const std::string& mine) {
+  Engine::Lock lock = engine_.Acquire();
+  const uint64_t number = ++share_number_;
+  engine_.Post(0, Pack(MessageKind::Part, number, mine));
+  HLO_CHECK_OK(engine_.Await(lock, [&] { return shared_.contains(number); }, [&] { return Check(); }));
+  std::vector<std::string> all = std::move(shared_[number]);
+  shared_.erase(number);
+  return all;
+}
+
+Result<std::string> Processes::FromFirst(const std::string& mine) {
+  HLO_TRY(std::vector<std::string> all, Share(Leads() ? mine : ""));
+  return std::move(all.front());
+}
+
+Status Processes::Collect(ExecutionResult& result) {
+  Engine::Lock lock = engine_.Acquire();
+  const auto devices = static_cast<int64_t>(result.results.size());
+  if (!Leads()) {
+    Engine::Tickets tickets;
+    std::vector<Literal> kept;
+    for (int64_t d = 0; d < devices; ++d) {
+      if (!IsHere(d, devices)) continue;
+      const auto at = static_cast<size_t>(d);
+      WireResult wire{d, engine_.SendValue(0, result.results[at], tickets, kept), {}};
+      for (const Literal& value : result.outfeeds[at])
+        wire.outfeed.push_back(engine_.SendValue(0, value, tickets, kept));
+      engine_.Post(0, Pack(MessageKind::Result, wire));
+    }
+    const auto sent = [&] { return engine_.Done(tickets); };
+    return engine_.Await(lock, sent, [&] { return Check(); });
+  }
+  const auto missing = static_cast<size_t>(devices - devices / size());
+  const auto all = [&] {
+    return results_.size() == missing &&
+           llvm::all_of(results_, [&](Arriving& a) { return engine_.Done(a.tickets); });
+  };
+  HLO_CHECK_OK(engine_.Await(lock, all, [&] { return Check(); }));
+  for (Arriving& a : results_) {
+    const auto at = static_cast<size_t>(a.wire.device);
+    if (at >= result.results.size()) continue;
+    result.results[at] = std::move(a.value);
+    result.outfeeds[at] = std::move(a.outfeed);
+  }
+  results_.clear();
+  return {};
+}
+
+int Processes::Conclude(int exit_code, const std::string& text, llvm::raw_ostream& err) {
+  Engine::Lock lock = engine_.Acquire();
+  concluding_ = true;
+  engine_.Post(0, Pack(MessageKind::Left, int64_t{exit_code}, Leads() ? std::string() : text));
+  std::optional<Clock::time_point> asked;
+  const auto check = [&]() -> Status {
+    const bool interrupted = Interrupted();
+    if (auto trouble = engine_.Trouble(interrupted)) return Error(std::move(*trouble));
+    if (!interrupted) return {};
+    if (!asked) asked = Clock::now();
+    return Clock::now() - *asked < kPatience ? Status() : Status(Error(InterruptedError()));
+  };
+  const auto all_left = [&] { return last_.size() == static_cast<size_t>(size()); };
+  Status status = Leads() ? engine_.Await(lock, all_left, check) : Status();
+  if (status && Leads()) {
+    int64_t greatest = 0;
+    for (const auto& [rank, last] : last_) greatest = std::max(greatest, last.exit_code);
+    std::vector<std::string> said = {text};
+    for (const auto& [rank, last] : last_) {
+      if (last.text.empty() || llvm::is_contained(said, last.text)) continue;
+      said.push_back(last.text);
+      for (const llvm::StringRef line : llvm::split(llvm::StringRef(last.text).rtrim('\n'), '\n'))
+        err << "process " << rank << ": " << line << '\n';
+    }
+    err.flush();
+    engine_.PostAll(Pack(MessageKind::Bye, greatest));
+  }
+  if (status) status = engine_.Await(lock, [&] { return exit_code_.has_value(); }, check);
+  if (status) {
+    engine_.StopWatching();
+    engine_.Close(lock);
+    return static_cast<int>(*exit_code_);
+  }
+  // Some cannot be asked: the first of those that can speaks.
+  const bool speaks = engine_.peers() == nullptr || !engine_.peers()->gone()
+                          ? Leads()
+                          : engine_.peers()->FirstAlive() == rank();
+  if (speaks && !Leads()) err << text;
+  if (speaks && text.empty()) err << "error: " << status.error().message << '\n';
+  err.flush();
+  return std::max(exit_code, static_cast<int>(DiagnosticInfo::Of(status.error().id).exit));
+}
+
+void Processes::Enter(const Module& module) {
+  program_.lock();
+  sources_.assign(module.sources().begin(), module.sources().end());
+}
+
+void Processes::Leave() {
+  sources_.clear();
+  program_.unlock();
+}
+
+Status Processes::Begin(DeviceGroup& group, std::chrono::milliseconds timeout, StopToken& stop) {
+  if (group.size() % size() != 0)
+    return Error("usage-devices", {}, "{0} processes cannot share {1} devices evenly", size(), group.size());
+  const Engine::Lock lock = engine_.Acquire();
+  HLO_CHECK_OK(Check());
+  ++run_number_;
+  run_ = std::make_unique<Run>(engine_, run_number_, group, sources_, timeout, stop);
+  for (const auto& [from, text] : std::exchange(early_, {})) {
+    BinaryReader reader(text);
+    const auto kind = static_cast<MessageKind>(reader.Number());
+    Handle(from, kind, reader);
+  }
+  return {};
+}
+
+bool Processes::IsHere(int64_t device, int64_t devices) const {
+  return devices % size() != 0 || OwnerOf(device, devices, size()) == rank();
+}
+
+Status Processes::End() {
+  Status status = run_->End();
+  const Engine::Lock lock = engine_.Acquire();
+  run_.reset();
+  return status;
+}
+
+Result<Processes::Values> Processes::Exchange(Device& self, const Instruction& inst,
+                                              llvm::ArrayRef<int64_t> members, Values contribution,
+                                              DeviceGroup::Combine combine, DeviceGroup::Pieces pieces) {
+  return run_->Exchange(self, inst, members, std::move(contribution), combine, pieces);
+}
+void Processes::Send(int64_t channel, int64_t source, int64_t target, Literal value) {
+  run_->Send(channel, source, target, value);
+}
+Result<Literal> Processes::Receive(Device& self, const Instruction& inst, int64_t channel, int64_t source) {
+  return run_->Receive(self, inst, channel, source);
+}
+void Processes::Finish(Device& self) { run_->Finish(self); }
+void Processes::Fail(const Diagnostic& why) { run_->Fail(why); }
+
+}  // namespace hlo::processes
