@@ -1,6 +1,5 @@
 #include "hlo/client.h"
 
-#include "ir/eval/physical_order.h"
 #include "ir/support/interrupt.h"
 #include "tools/library/client_state.h"
 
@@ -214,7 +213,7 @@ Status Client::TransferInProcess(const GlobalData& data, void* destination) cons
     return {StatusCode::kInvalidArgument, data.shape().ToString() + " is no array"};
   if (literal.byte_size() == 0) return {};
   if (destination == nullptr) return {StatusCode::kInvalidArgument, "there is no memory to write to"};
-  hlo::CopyToPhysical(literal.data(), *shape, static_cast<uint8_t*>(destination));
+  internal::ToMemory(literal, *shape, destination);
   return {};
 }
 

@@ -159,6 +159,11 @@ TEST_P(LibraryClient, MemoryIsInTheOrderOfTheLayout) {
   std::array<int16_t, 6> out{};
   EXPECT_TRUE(client_->TransferInProcess(result, out.data()).ok());
   EXPECT_EQ(out, (std::array<int16_t, 6>{2, 8, 4, 10, 6, 12}));
+  // Memory need not be aligned.
+  std::array<char, 13> odd{};
+  EXPECT_TRUE(client_->TransferInProcess(result, odd.data() + 1).ok());
+  const auto from_odd = client_->TransferToServerInProcess(columns, odd.data() + 1).ConsumeValueOrDie();
+  EXPECT_EQ(from_odd->ToLiteral()->ToString(), "s16[2,3] { { 2, 4, 6 }, { 8, 10, 12 } }");
   const Shape rows = ShapeUtil::MakeShapeWithLayout(S16, {2, 3}, {1, 0});
   EXPECT_EQ((*client_->Transfer(result, &rows))->shape().ToString(true), "s16[2,3]{1,0}");
   EXPECT_FALSE(client_->TransferInProcess(result, nullptr).ok());

@@ -55,6 +55,8 @@ constexpr bool SameNumber(A a, B b) {
 hlo::Literal Canonical(hlo::Literal value);
 /// An array out of memory in the order of its layout.
 hlo::Literal FromMemory(const hlo::Shape& shape, const void* data);
+/// The array into memory in the order of the layout of `shape`.
+void ToMemory(const hlo::Literal& value, const hlo::Shape& shape, void* data);
 
 struct LiteralAccess {
   static Literal Make(const hlo::Literal& value);

@@ -17,10 +17,24 @@ struct Literal::Rep {
 namespace internal {
 
 hlo::Literal FromMemory(const hlo::Shape& shape, const void* data) {
-  hlo::Literal copy = hlo::Literal::Make(shape);
-  if (copy.byte_size() != 0)
-    hlo::CopyFromPhysical(static_cast<const uint8_t*>(data), shape, copy.MutableData());
-  return Canonical(std::move(copy));
+  hlo::Literal bytes = hlo::Literal::Make(shape);
+  if (bytes.byte_size() != 0) std::memcpy(bytes.MutableData(), data, bytes.byte_size());
+  if (hlo::IsRowMajor(shape)) return Canonical(std::move(bytes));
+  // Not out of the caller's memory, which may not be aligned.
+  hlo::Literal in_order = hlo::Literal::Make(shape);
+  hlo::CopyFromPhysical(bytes.data(), shape, in_order.MutableData());
+  return Canonical(std::move(in_order));
+}
+
+void ToMemory(const hlo::Literal& value, const hlo::Shape& shape, void* data) {
+  if (value.byte_size() == 0) return;
+  if (hlo::IsRowMajor(shape)) {
+    std::memcpy(data, value.data(), value.byte_size());
+    return;
+  }
+  hlo::Literal bytes = hlo::Literal::Make(shape);
+  hlo::CopyToPhysical(value.data(), shape, bytes.MutableData());
+  std::memcpy(data, bytes.data(), bytes.byte_size());
 }
 
 hlo::Literal Canonical(hlo::Literal value) {

@@ -128,10 +128,8 @@ constexpr OptionRow kDeviceRows[] = {
     Option<&R::num_replicas>("num-replicas", "N", "module", "replicas to simulate"),
     Option<&R::num_partitions>("num-partitions", "N", "module", "partitions to simulate"),
     Option<&R::is_partitioned>("is-partitioned", "", "", "the module is already per device").Advanced(),
-    Option<&R::launcher>(
-        "launcher", "HOW", "auto",
-        "threads: all devices in this process; mpi: a part of them in each process that mpirun or "
-        "srun has started; auto: mpi, if one has"),
+    Option<&R::launcher>("launcher", "HOW", "auto",
+                         "threads: in this process; mpi: over those of mpirun or srun"),
     Option<&R::run_device>("run-device", "D", "", "run one device only").Advanced(),
     Option<&R::input_scope>("input-scope", "SCOPE", "global",
                             "global arrays are cut by sharding; or per-device")
@@ -239,7 +237,6 @@ constexpr llvm::StringRef kExamples[] = {
     "hlo-run --input='f32[4] {1,2,3,4}' --input=1:iota m.hlo",
     "hlo-run --expected=@out.npz --tolerance=exact m.hlo reproducible?",
     "hlo-run --passes=algsimp --reference-platform m.hlo same values as without passes?",
-    "hlo-run --num-partitions=8 --launcher=threads m.hlo eight simulated devices",
     "mpirun -np 4 hlo-run m.hlo                          its devices spread over four processes",
     "hlo-run /tmp/dump                                   all modules of an XLA dump directory",
 };
