@@ -194,9 +194,11 @@ TEST(LibraryC, WrongCallsAreErrors) {
   EXPECT_EQ(Code(hlo_executable_execute(program, arguments.data(), 2, results.data(), 2)), HLO_CANCELLED);
   EXPECT_EQ(Said(hlo_client_cancel(client, 0)), "");
   EXPECT_EQ(run(), "");
-  EXPECT_EQ(Said(hlo_client_load(client, "nonsense", 8, &program)),
+  HloExecutable* none = program;
+  EXPECT_EQ(Said(hlo_client_load(client, "nonsense", 8, &none)),
             "the bytes are no executable of this version");
-  EXPECT_EQ(program, nullptr);
+  EXPECT_EQ(none, nullptr);
+  hlo_executable_free(program);
   hlo_client_free(client);
   hlo_module_free(module);
 }
@@ -310,7 +312,9 @@ TEST(LibraryC, ModulesAreBuilt) {
   EXPECT_EQ(Said(hlo_builder_parameter(builder, 1, "f32[2]", "x", &none)), "the name 'x' is taken");
   EXPECT_EQ(Said(hlo_builder_parameter(builder, -1, "f32[2]", "y", &none)),
             "parameter number -1 is negative");
+  hlo_module_free(module);
   EXPECT_EQ(Said(hlo_builder_build(builder, 99, &module)), "there is no value 99");
+  EXPECT_EQ(module, nullptr);
   EXPECT_EQ(Said(hlo_builder_build(nullptr, 0, &module)), "the builder is null");
   hlo_executable_free(program);
   hlo_client_free(client);

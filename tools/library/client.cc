@@ -37,6 +37,11 @@ void ClientState::KeepCompiled(uint64_t computation, std::shared_ptr<const Execu
   if (compiled_.size() > kMostKept) compiled_.pop_back();
 }
 
+void ClientState::ForgetCompiled() {
+  const std::lock_guard lock(mutex_);
+  compiled_.clear();
+}
+
 namespace {
 
 /// The client's options in the form of the backends.
@@ -152,7 +157,7 @@ hlo::Result<Literal> CheckedFromMemory(const Shape& shape, const void* data) {
 }  // namespace internal
 
 Client::Client(std::shared_ptr<ClientState> state) : state_(std::move(state)) {}
-Client::~Client() = default;
+Client::~Client() { state_->ForgetCompiled(); }
 
 StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& options) {
   auto state = internal::NewClient(options);

@@ -22,6 +22,8 @@ class ClientState {
   /// What was compiled of a computation that the documents' functions run; null if nothing was.
   std::shared_ptr<const ExecutableState> FindCompiled(uint64_t computation);
   void KeepCompiled(uint64_t computation, std::shared_ptr<const ExecutableState> executable);
+  /// These keep the client in turn: when it goes, they have to.
+  void ForgetCompiled();
 
  private:
   hlo::Client client_;

@@ -13,13 +13,13 @@ static_assert(sizeof(MPI_Request) <= sizeof(uint64_t));
 
 MPI_Request Load(const uint64_t* number) {
   MPI_Request request;
-  memcpy(&request, number, sizeof request);
+  memcpy(static_cast<void*>(&request), number, sizeof(MPI_Request));
   return request;
 }
 
 void Store(uint64_t* number, MPI_Request request) {
   *number = 0;
-  memcpy(number, &request, sizeof request);
+  memcpy(number, static_cast<const void*>(&request), sizeof(MPI_Request));
 }
 
 void ErrorText(int error, char* text, size_t size) {
