@@ -76,6 +76,9 @@ struct ExecutableState {
   /// Begins a run, or runs it. Arguments by device.
   hlo::Result<Execution> Run(Span<const std::vector<Buffer>> arguments, const ExecuteOptions& options,
                              bool wait) const;
+  /// A run on one device, of arguments that are there and stay with the caller: without what programs need
+  /// that take longer than that costs. Nothing where they are not so, or wrong.
+  hlo::Result<std::optional<std::vector<Buffer>>> RunAtOnce(Span<const Buffer> arguments) const;
 
  private:
   hlo::Result<std::vector<hlo::BufferArgument>> ArgumentsOf(size_t device, Span<const Buffer> buffers,
